@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all impairments have in common: the generator, and when nothing may be hit. */
+/* Common parts of all impairments: random numbers, and the rules that spare streams and sessions. */
 #include "impairments/impair.h"
 
 #include <stdio.h>
@@ -9,9 +9,8 @@
 
 #define STREAM_BEGINS 2 /* bursts */
 #define LEGACY_SPARED \
-	6 /* bursts around one that was hit: more than from the end of a unit to the
-			 * beginning of the next */
-#define CALM_GRANTS 4 /* at least, a stream */
+	6 /* bursts around a hit one: more than from the end of a unit to the beginning of the next */
+#define CALM_GRANTS 4 /* minimum per stream */
 
 static bool stray_create(struct impair *im) {
 	uint8_t key[16];
@@ -52,12 +51,12 @@ struct impair *impair_create(const struct impair_shares *shares, const struct se
 	if (im == NULL)
 		return NULL;
 	im->shares = *shares;
-	im->random.state = ~seed; /* not the numbers that sizes were drawn with */
+	im->random.state = ~seed; /* differs from the seed of the sizes */
 	im->crypto = crypto;
 	im->flows = flows;
 	im->rphy = rphy;
 	im->output = &rphy->output;
-	/* What is held back longer may be given up. */
+	/* The CMTS may give up packets that are delayed longer. */
 	im->patience = sg->upstream.reorder_timeout_ns / 2 * (rte_get_tsc_hz() / 1000) / 1000000;
 	if (shadow_create(&im->shadow, sg, flows->stream_count) != 0 || !stray_create(im) ||
 	    !impair_sessions_create(im, sg->upstream_channel_count)) {

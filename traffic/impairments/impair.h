@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Impairs the upstream while it is sent, by a seeded generator, and tells the shadow (shadow.h) what
- * was done. Each function is called where a thing was made: frame, burst, packet.
+ * Impairs the upstream at random, by seed, and reports each fault to the shadow (shadow.h). Each function
+ * is called where the object is made: frame, burst, packet.
  *
- * Nothing is hit at the beginning of a stream or session, nor after impair_calm(). Of the streams of
- * pre-3.0 modems, which have no numbers, bursts close to one that was hit are spared: fragments of two
- * units could not be told from each other.
+ * Spares the beginning of streams and sessions, and everything after impair_calm(). In streams of pre-3.0
+ * modems, which have no sequence numbers, it spares bursts close to a hit one: fragments of two units could
+ * not be distinguished.
  */
 #pragma once
 
@@ -20,13 +20,13 @@
 #include "rphy/uplink_rphy.h"
 #include "rphy/uplink_session.h"
 
-#define IMPAIR_HELD 8 /* packets of a session that are held back at a time */
+#define IMPAIR_HELD 8 /* maximum delayed packets per session */
 
 struct impair_held {
 	struct rte_mbuf *m;
 	uint64_t since; /* TSC */
-	uint32_t release; /* when so many packets of the session were put out */
-	uint16_t number; /* of PSP */
+	uint32_t release; /* value of `put` at which it is sent */
+	uint16_t number; /* PSP sequence number */
 	bool late;
 };
 
@@ -35,8 +35,8 @@ struct impair_session {
 	struct shadow_session shadow;
 	bool data;
 	bool begun;
-	uint16_t highest; /* number put out */
-	uint32_t closed; /* packets */
+	uint16_t highest; /* highest number sent */
+	uint32_t closed; /* number of packets */
 	uint32_t put;
 	unsigned held_count;
 	struct impair_held held[IMPAIR_HELD];
@@ -48,48 +48,49 @@ struct impair {
 	bool calm;
 	struct shadow shadow;
 	struct crypto_provider *crypto;
-	struct crypto_key stray; /* nobody's */
+	struct crypto_key stray; /* key that no modem has */
 	struct uplink_flows *flows;
 	struct uplink_rphy *rphy;
 	struct uplink_output *output;
-	struct impair_session *sessions; /* three a channel */
+	struct impair_session *sessions; /* three per channel */
 	unsigned session_count;
-	unsigned held; /* packets, in all sessions */
-	uint64_t
-		patience; /* TSC cycles that a packet is held back at most, unless it is to be late */
+	unsigned held; /* delayed packets of all sessions */
+	uint64_t patience; /* maximum delay in TSC cycles, except for late packets */
 	uint64_t hits[IMPAIRMENTS];
 };
 
 /*
- * The sessions of `rphy` are impaired from now on, and all of the
- * arguments must live on. Returns NULL after a message. To be freed by impair_free().
+ * Impairs the sessions of `rphy` from now on. All arguments must outlive the result. Returns NULL after a
+ * message. The caller frees it with impair_free().
  */
 struct impair *impair_create(const struct impair_shares *shares, const struct service_group *sg,
 			     struct uplink_flows *flows, struct uplink_rphy *rphy,
 			     struct crypto_provider *crypto, uint64_t seed);
 void impair_free(struct impair *im);
 
-/* Nothing is hit from now on. Returns how many grants must follow, so that all of the streams and
- * sessions have something behind what was hit. */
+/*
+ * Stops impairing. Returns how many grants must follow so that every stream and session continues after its
+ * last fault.
+ */
 uint32_t impair_calm(struct impair *im);
 
-/* Of the modems' frames, and of the R-PHY device's sessions. */
+/* Callbacks for the modems' frames and for the R-PHY device's sessions. */
 extern const struct frame_impairer impair_frames;
 extern const struct session_impairer impair_sessions;
 
-/* The frames of a grant are encrypted, and not cut: bits become wrong. With NULL none do. */
+/* Damages bits of a grant's encrypted frames, before uplink_grant_cut(). `im` NULL: does nothing. */
 void impair_grant(struct impair *im, struct uplink_grant *g);
 
-/* The burst of a grant was cut. Returns whether it is sent; what is in it counts as sent then. */
+/* Impairs the burst of a grant. Returns whether it is sent; if not, its packets count as sent here. */
 bool impair_burst(struct impair *im, struct uplink_grant *g, struct uplink_burst *b);
 
-/* Puts out what was held back for long enough, or all of it. */
+/* Sends packets that were delayed for long enough, or all. */
 void impair_release(struct impair *im, uint64_t now, bool all);
 
-/* Draws what happens to a packet, burst or frame, out of what `allowed` has a bit for. */
+/* Draws the impairment of a packet, burst or frame among those in the bitmap `allowed`. */
 enum impairment impair_draw(struct impair *im, enum impair_target target, uint32_t allowed);
 
-/* Whether burst `number` of a stream may be hit, and that it was. */
+/* Whether burst `number` of a stream may be hit; impair_hit() records a hit. */
 bool impair_may_hit(const struct shadow_stream *st, uint32_t number);
 void impair_hit(struct impair *im, struct shadow_stream *st, uint32_t number, enum impairment kind);
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bursts: what the R-PHY device makes of them, or does not receive of them. */
+/* Impairs bursts in the R-PHY device or before it. */
 #include "impairments/impair.h"
 #include "wire/segment.h"
 
 #define TRIES 4
 
-/* The next segment's front must not look as if it were the rest of a frame that is cut in two. */
+/*
+ * Whether the burst may end at `place`: the front of the next segment must not match the missing rest of
+ * the frame.
+ */
 static bool cut_fits(const struct impair *im, const struct uplink_grant *g,
 		     const struct shadow_burst *b, const struct shadow_frame *f, uint64_t place) {
 	const struct shadow_stream *st = &im->shadow.streams[b->stream];
@@ -20,7 +23,7 @@ static bool cut_fits(const struct impair *im, const struct uplink_grant *g,
 	return front < g->size - SEGMENT_HEADER_SIZE && f->at + f->size - place != front;
 }
 
-/* Finds a place in the midst of a PDU where the burst ends. Returns whether there is one. */
+/* Draws the truncated end of a burst within a PDU. Returns whether one was found. */
 static bool cut_short(struct impair *im, const struct uplink_grant *g, struct shadow_burst *b) {
 	for (unsigned i = 0; i < TRIES; i++) {
 		uint64_t place = b->at + 1 + random_below(&im->random, b->size - 1);
@@ -60,7 +63,7 @@ static void segment_header_error(struct impair *im, struct uplink_grant *g) {
 	rte_pktmbuf_mtod(g->buffer, uint8_t *)[bit / 8] ^= (uint8_t)(1u << bit % 8);
 }
 
-/* Does to the burst what can be done to it. Returns whether it could. */
+/* Applies an impairment to the burst. Returns whether it could. */
 static bool burst_apply(struct impair *im, struct uplink_grant *g, struct uplink_burst *b,
 			enum impairment kind) {
 	switch (kind) {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames: their keys, addresses and bits. */
+/* Impairs frames: their keys, addresses and bits. */
 #include "impairments/impair.h"
 #include "wire/crc32.h"
 #include "wire/segment.h"
 
-#define BLOCK 16 /* of the cipher */
+#define BLOCK 16 /* bytes of a cipher block */
 #define KEY_SEQUENCES 16
 
 static struct shadow_stream *stream_of(struct impair *im, const struct uplink_grant *g) {
 	return &im->shadow.streams[g->stream->index];
 }
 
-/* The number of the burst in which the frame begins. */
+/* Number of the burst in which the frame begins. */
 static uint32_t burst_number(const struct shadow_stream *st) {
 	return st->grants - 1;
 }
@@ -32,7 +32,7 @@ static uint32_t frame_allowed(const struct impair *im, const struct uplink_grant
 }
 
 static uint8_t unknown_sequence(struct impair *im, const struct uplink_modem *m) {
-	/* The second generation follows the first. */
+	/* The second key generation has the next number. */
 	return (uint8_t)((m->keys[0].sequence + 2u + random_below(&im->random, KEY_SEQUENCES - 2)) %
 			 KEY_SEQUENCES);
 }
@@ -64,21 +64,25 @@ static void frame_choose(struct impair *im, const struct uplink_grant *g, struct
 	}
 }
 
-/* Bytes of the frame's PDU from `from` on are encrypted, `from` being relative to the PDU. */
+/* A frame's PDU: the bytes from offset `from` are encrypted. */
 struct pdu {
 	const uint8_t *bytes;
 	uint32_t size;
-	uint32_t from; /* of the cipher */
-	uint32_t tag_end; /* what must stay, so that the packet is known again */
+	uint32_t from; /* first encrypted byte */
+	/* bytes before it must stay intact, so that the packet can be identified */
+	uint32_t tag_end;
 	bool encrypted;
 };
 
-/* Whether a wrong bit in this byte destroys a block; the last, short block is a stream cipher's. */
+/*
+ * Whether a wrong bit in this byte damages a whole block. The last, short block is encrypted as by a stream
+ * cipher.
+ */
 static bool in_block(const struct pdu *p, uint32_t at) {
 	return p->encrypted && at >= p->from && at - p->from < (p->size - p->from) / BLOCK * BLOCK;
 }
 
-/* The first byte that is no more what it was when a bit of byte `at` is wrong. */
+/* First byte that decrypts to a wrong value if a bit of byte `at` is wrong. */
 static uint32_t harmed_from(const struct pdu *p, uint32_t at) {
 	return in_block(p, at) ? at - (at - p->from) % BLOCK : at;
 }
@@ -107,7 +111,7 @@ static void flip(struct impair *im, struct uplink_grant *g, uint32_t at) {
 	};
 }
 
-/* A byte of the PDU below `end`, the damage of which leaves the tag alone; `end` where there is none. */
+/* Draws a byte of the PDU below `end` whose damage spares the tag; `end` if there is none. */
 static uint32_t choose_byte(struct impair *im, const struct pdu *p, uint32_t first, uint32_t end) {
 	uint32_t at;
 
@@ -119,7 +123,7 @@ static uint32_t choose_byte(struct impair *im, const struct pdu *p, uint32_t fir
 	return at;
 }
 
-/* Chooses the bit that will be wrong. Returns what becomes of the frame. */
+/* Draws and flips a bit. Returns the frame's fate. */
 static enum shadow_fate damage(struct impair *im, struct uplink_grant *g,
 			       const struct uplink_frame *f, uint32_t at, uint32_t size) {
 	struct pdu p = pdu_of(f, rte_pktmbuf_mtod_offset(g->buffer, uint8_t *, at), size);
@@ -128,7 +132,7 @@ static enum shadow_fate damage(struct impair *im, struct uplink_grant *g,
 	uint32_t byte;
 
 	if (f->mark == IMPAIR_HEADER_ERROR) {
-		/* Not in FC and ELEN, which tell where the HCS is. */
+		/* Spares FC and ELEN, which locate the HCS. */
 		flip(im, g,
 		     at + DOCSIS_LEN_OFFSET +
 			     random_below(&im->random, header - DOCSIS_LEN_OFFSET));

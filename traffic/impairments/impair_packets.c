@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* L2TPv3 packets between R-PHY device and CMTS: lost, twice, behind others, too late. */
+/* Impairs L2TPv3 packets between R-PHY device and CMTS: loss, duplication, reordering, delay. */
 #include <rte_cycles.h>
 
 #include "impairments/impair.h"
 
-#define SESSION_BEGINS 8 /* packets */
-#define BEHIND_MAX 8 /* packets of a session that come before one that is reordered */
-#define BEHIND_NUMBERS 24 /* so far behind it is put out at once: 32 is the CMTS's window */
-#define LATE_NUMBERS 40 /* so far behind it has been given up */
+#define SESSION_BEGINS 8 /* packets spared */
+#define BEHIND_MAX 8 /* maximum later packets of the session that overtake a reordered one */
+/* distance in numbers at which it is sent at once; the CMTS' window is 32 */
+#define BEHIND_NUMBERS 24
+#define LATE_NUMBERS 40 /* distance in numbers at which the CMTS has given it up */
 
 static bool may_hit(const struct impair_session *x) {
 	const struct shadow *shadow = &x->impair->shadow;
@@ -23,7 +24,7 @@ static bool may_hit(const struct impair_session *x) {
 	return true;
 }
 
-/* What happens to the packet that is closed, of whose bursts those of pre-3.0 modems note it. */
+/* Draws the impairment of the packet that is closed; pre-3.0 bursts may forbid it. */
 static enum impairment impaired_choose(struct impair_session *x, const struct uplink_output *o) {
 	uint32_t allowed = impair_bit(IMPAIR_PSP_LOSS);
 	enum impairment kind;
@@ -90,7 +91,7 @@ static void put_due(struct impair_session *x) {
 		}
 		h = take_held(x, i);
 		put_one(x, h.m, h.number, h.late, NULL, 0);
-		i = 0; /* one more was put out */
+		i = 0; /* one more packet was sent */
 	}
 }
 
@@ -106,7 +107,7 @@ static void impaired_hold(struct impair_session *x, struct rte_mbuf *m, uint16_t
 	x->impair->held++;
 }
 
-/* What lies in it counts as sent, wherever it has got to. */
+/* Counts the packets in it as sent, even if the L2TPv3 packet is lost. */
 static void note_ended(struct impair *im, const struct uplink_session *s) {
 	for (unsigned i = 0; i < s->ended_count; i++)
 		uplink_flows_ended(im->flows, &s->ended[i], rte_rdtsc());
@@ -160,7 +161,7 @@ const struct session_impairer impair_sessions = {
 	.packet = session_packet,
 };
 
-/* Of those that wait too long, and of the late ones that there is no time left for. */
+/* Sends packets delayed for too long. Drops late packets at the end, when `all` is set. */
 static void let_go(struct impair_session *x, uint64_t now, bool all) {
 	for (unsigned i = 0; i < x->held_count;) {
 		const struct impair_held *h = &x->held[i];
@@ -172,7 +173,7 @@ static void let_go(struct impair_session *x, uint64_t now, bool all) {
 		}
 		taken = take_held(x, i);
 		if (taken.late)
-			rte_pktmbuf_free(taken.m); /* nobody knows whether it was given up by now */
+			rte_pktmbuf_free(taken.m); /* unknown whether the CMTS has given it up */
 		else
 			put_one(x, taken.m, taken.number, false, NULL, 0);
 		i = 0;

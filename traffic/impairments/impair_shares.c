@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The names of impairments, and the argument that asks for them. */
+/* Names of impairments, and the parser of their shares. */
 #include "impairments/impair_shares.h"
 
 #include <stdio.h>
@@ -48,7 +48,7 @@ static enum impairment shares_find(const char *name, size_t length) {
 	return (enum impairment)i;
 }
 
-/* Returns where the text goes on, or NULL. Digits only: strtod() would take "inf" and "0x1". */
+/* Returns the rest of the text, or NULL. Digits only: strtod() would accept "inf" and "0x1". */
 static const char *share_read(const char *text, double *share) {
 	size_t digits = strspn(text, "0123456789.");
 	char *end;
@@ -68,7 +68,7 @@ static bool sums_fit(const struct impair_shares *s) {
 
 	for (int i = 0; i < IMPAIRMENTS; i++)
 		sums[kinds[i].target] += s->share[i];
-	/* MAPs, requests and modems are not the same things. */
+	/* Shares of MAPs, requests and modems do not add up with each other. */
 	if (s->share[IMPAIR_MAP_LOSS] + s->share[IMPAIR_MAP_LATE] > 1 ||
 	    s->share[IMPAIR_SILENT_MODEM] + s->share[IMPAIR_BEYOND_GRANT] +
 			    s->share[IMPAIR_ENDLESS_REQUESTS] >

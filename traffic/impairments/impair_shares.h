@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which impairments were asked for, and how much of each. */
+/* The requested impairments and their shares. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,15 +9,15 @@ enum impairment {
 #define IMPAIRMENT(enumerator, name, target, meaning) IMPAIR_##enumerator,
 #include "impairments/impairment.def"
 #undef IMPAIRMENT
-	IMPAIRMENTS, /* none */
+	IMPAIRMENTS, /* no impairment */
 };
 
-/* What is hit; each packet, burst and frame by at most one. */
+/* What an impairment hits. At most one hits each packet, burst or frame. */
 enum impair_target {
 	IMPAIR_PACKET,
 	IMPAIR_BURST,
 	IMPAIR_FRAME,
-	IMPAIR_ACCESS, /* MAPs, requests and modems that wait for their grants */
+	IMPAIR_ACCESS, /* MAPs, requests and scheduled modems */
 };
 
 struct impair_shares {
@@ -27,16 +27,16 @@ struct impair_shares {
 const char *impair_name(enum impairment kind);
 enum impair_target impair_target(enum impairment kind);
 
-/* Whether any is asked for. */
+/* Whether any impairment is requested. */
 bool impair_any(const struct impair_shares *shares);
 
-/* Whether any is asked for that hits such a target. */
+/* Whether any impairment of this target is requested. */
 bool impair_any_of(const struct impair_shares *shares, enum impair_target target);
 
 /*
- * Reads KIND=SHARE[,KIND=SHARE..], a share as 0.1% or 0.001. Returns false with a message in `error`
- * for what is unknown (it lists what is not; IMPAIR_ERROR bytes have room for that), given twice, not a
- * share, or more than all together.
+ * Parses KIND=SHARE[,KIND=SHARE..], a share as 0.1% or 0.001. Returns false with a message in `error`
+ * (IMPAIR_ERROR bytes) for a name that is unknown or given twice, a malformed share, or a sum above 1. The
+ * message for an unknown name lists the known ones.
  */
 #define IMPAIR_ERROR 512
 bool impair_parse(const char *text, struct impair_shares *out, char *error, size_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames and bursts as they are made, and what the CMTS has beside them. */
+/* Records frames and bursts as they are made, and the CMTS' counts beside them. */
 #include "impairments/shadow.h"
 
 #include <stdlib.h>
@@ -54,16 +54,16 @@ void shadow_free(struct shadow *s) {
 
 bool shadow_foretells(enum counter counter) {
 	switch (counter) {
-	case COUNTER_RECEIVED_BYTES: /* lengths of packets are not looked at */
+	case COUNTER_RECEIVED_BYTES: /* the shadow does not know lengths of packets */
 	case COUNTER_TRANSMITTED_BYTES:
-	case COUNTER_IPV4: /* nor are their contents */
+	case COUNTER_IPV4: /* nor their contents */
 	case COUNTER_IPV6:
 	case COUNTER_LLC:
-	case COUNTER_PSP_OFDMA: /* what the packets are made of */
+	case COUNTER_PSP_OFDMA: /* depends on how the R-PHY device fills packets */
 	case COUNTER_PSP_PARTIAL:
 	case COUNTER_SEGMENT_BYTES:
 	case COUNTER_CRC_VERIFIED:
-	case COUNTER_SEGMENTS_REORDERED: /* time of arrival */
+	case COUNTER_SEGMENTS_REORDERED: /* depends on the time of arrival */
 	case COUNTER_TRANSMIT_RETRIES: return false;
 	default: return counter_in(counter, DIRECTION_UP);
 	}

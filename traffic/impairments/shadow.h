@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the CMTS must make of an upstream that is impaired on purpose. The sender tells what it made:
- * frames, the bursts they lie in, the packets that carry these, and what it did to each. Out of that,
- * by the rules of docs/upstream.md and without a byte of the traffic, follow what is lost and every
- * count of the CMTS.
+ * Predicts how the CMTS processes an impaired upstream. The sender reports what it makes: frames, the
+ * bursts that carry them, the packets that carry bursts, and each fault. From these, by the rules of
+ * docs/upstream.md and without reading traffic, the shadow derives the lost packets and the counts of the
+ * CMTS.
  *
- *     frames      | 1   | 2        | 3 | 4         | 5   ..       places in a stream, without end
- *     bursts      |  a       |  b       |  c         | ..        each a piece of it
- *     packets     | H a a |a T H b |b T H c |c T ..               header, pieces, trailer
+ *     frames      | 1   | 2        | 3 | 4         | 5   ..       positions in a stream, which never wrap
+ *     bursts      |  a       |  b       |  c         | ..        each a part of the stream
+ *     packets     | H a a |a T H b |b T H c |c T ..               header, parts of bursts, trailer
  *
- * Whether a packet is delivered is known when it is sent, so that nothing has to be waited for: packets
- * are judged in the order of their numbers, the bursts of a stream in theirs.
+ * The sender knows whether a packet will be delivered, so nothing has to wait. Packets are processed in the
+ * order of their numbers, and bursts in the order of their stream.
  */
 #pragma once
 
@@ -25,18 +25,18 @@
 
 struct expected {
 	uint64_t lost; /* packets */
-	uint64_t corrupted; /* packets that come out with other contents */
-	uint64_t foreign; /* of the lost ones, those that come out as something else */
-	uint64_t drops[DROP_REASONS]; /* of the CMTS */
-	uint64_t counters[COUNTERS]; /* the same, as far as shadow_foretells() */
+	uint64_t corrupted; /* packets delivered with other contents */
+	uint64_t foreign; /* of the lost ones, those delivered as something else */
+	uint64_t drops[DROP_REASONS]; /* predicted drops of the CMTS */
+	uint64_t counters[COUNTERS]; /* predicted counters, where shadow_foretells() is true */
 };
 
-/* What was done to a frame. */
+/* The fault of a frame. */
 enum shadow_fate {
 	FATE_GOOD,
-	FATE_HEADER, /* HCS */
-	FATE_PAYLOAD, /* contents, and so CRC */
-	FATE_CRC, /* nothing but the CRC */
+	FATE_HEADER, /* wrong HCS */
+	FATE_PAYLOAD, /* wrong contents and CRC */
+	FATE_CRC, /* wrong CRC only */
 	FATE_WRONG_KEY,
 	FATE_UNKNOWN_KEY,
 	FATE_CLEAR,
@@ -44,39 +44,39 @@ enum shadow_fate {
 };
 
 struct shadow_frame {
-	uint64_t at; /* its place in the stream */
+	uint64_t at; /* position in the stream */
 	uint32_t size;
-	uint32_t sequence; /* of the packet in it */
-	uint16_t header; /* bytes of its MAC header */
-	uint16_t sid; /* that it asks for */
-	uint8_t packets; /* last fragment: in the unit that it ends */
-	uint8_t fragment; /* its sequence number */
+	uint32_t sequence; /* of its packet */
+	uint16_t header; /* bytes of the MAC header */
+	uint16_t sid; /* SID of its request */
+	uint8_t packets; /* last fragment: packets in its unit */
+	uint8_t fragment; /* fragment sequence number */
 	enum docsis_kind kind;
 	enum shadow_fate fate;
 	bool encrypted;
-	bool asks; /* a bandwidth request is in its header */
+	bool asks; /* its header has a bandwidth request */
 	bool first, last; /* fragment */
-	bool decided; /* its packet came out, or not, for a known reason */
+	bool decided; /* the CMTS has delivered or dropped its packet */
 };
 
-/* First in, first out. */
+/* A FIFO. */
 struct shadow_frames {
 	struct shadow_frame *all;
-	uint32_t size; /* a power of two */
+	uint32_t size; /* capacity, a power of two */
 	uint32_t first, count;
 };
 
 struct shadow_burst {
-	struct shadow_burst *next; /* of its stream */
+	struct shadow_burst *next; /* next burst of the stream */
 	uint32_t stream;
 	uint32_t number; /* in its stream */
 	uint16_t channel;
-	uint64_t at; /* its payload's place in the stream */
-	uint64_t pointer; /* the place of the first frame that begins in it */
+	uint64_t at; /* position of its payload in the stream */
+	uint64_t pointer; /* position of the first frame that begins in it */
 	uint32_t size; /* bytes of frames */
-	uint32_t sent; /* of these; less where it is truncated */
+	uint32_t sent; /* bytes sent; less than `size` if truncated */
 	bool has_pointer;
-	bool asks; /* in its segment header */
+	bool asks; /* its segment header has a request */
 	bool resolved, delivered;
 	enum impairment hit;
 };
@@ -87,30 +87,30 @@ enum shadow_phase {
 	SHADOW_BODY,
 };
 
-#define SHADOW_REMEMBERED 4096 /* packets of a stream of which it is known whether they come out */
+#define SHADOW_REMEMBERED 4096 /* packets of a stream whose outcome is kept */
 
 struct shadow_stream {
-	struct shadow_frames frames; /* made and not judged */
-	struct shadow_frames packets; /* in fragmented units, the same */
-	struct shadow_burst *first_burst, *last_burst; /* sent and not judged */
-	uint64_t made_at; /* end of what was made */
-	uint64_t cut_at; /* end of what lies in bursts */
-	uint32_t grants; /* filled */
-	uint32_t bursts; /* cut */
+	struct shadow_frames frames; /* made and not processed */
+	struct shadow_frames packets; /* the same for packets in fragmented units */
+	struct shadow_burst *first_burst, *last_burst; /* sent and not processed */
+	uint64_t made_at; /* end of the frames made */
+	uint64_t cut_at; /* end of the bursts made */
+	uint32_t grants; /* grants filled */
+	uint32_t bursts; /* bursts made */
 	uint32_t hit_at; /* number of the burst that was hit last */
 	bool hit;
 	uint32_t modem; /* index */
-	bool framed; /* with segment headers */
+	bool framed; /* has segment headers */
 	bool has_key;
-	/* the CMTS's place in it */
+	/* state of the CMTS for this stream */
 	enum shadow_phase phase;
-	struct shadow_frame frame; /* in progress */
-	uint32_t missing; /* bytes of its header or of its PDU */
+	struct shadow_frame frame; /* frame in progress */
+	uint32_t missing; /* missing bytes of its header or PDU */
 	bool lost;
-	bool gap; /* the segment before was missing */
-	uint8_t fragment; /* the number of the next one */
-	uint32_t fragments; /* that wait */
-	uint64_t fallen[SHADOW_REMEMBERED / 64]; /* bit: the packet does not come out as it was */
+	bool gap; /* the segment before is missing */
+	uint8_t fragment; /* expected fragment number */
+	uint32_t fragments; /* pending fragments */
+	uint64_t fallen[SHADOW_REMEMBERED / 64]; /* bit: the packet is lost or changed */
 };
 
 struct shadow_piece {
@@ -118,13 +118,13 @@ struct shadow_piece {
 	bool begin, end;
 };
 
-/* A session of data. */
+/* A data session. */
 struct shadow_session {
 	struct shadow_burst *open;
 	bool passing;
-	bool gap; /* the packet before was missing */
+	bool gap; /* the packet before is missing */
 	uint16_t count;
-	struct shadow_piece pieces[PSP_COUNT_MAX]; /* of the packet in the making */
+	struct shadow_piece pieces[PSP_COUNT_MAX]; /* of the open packet */
 };
 
 #define SHADOW_SIDS 16384
@@ -133,54 +133,58 @@ struct shadow {
 	const struct service_group *sg;
 	struct shadow_stream *streams;
 	uint32_t stream_count;
-	uint64_t (*sids)[SHADOW_SIDS / 64]; /* by channel: those that a modem has */
+	uint64_t (*sids)[SHADOW_SIDS / 64]; /* by channel: SIDs of modems */
 	struct expected expected;
-	bool failed; /* memory was short: nothing is foretold any more */
+	bool failed; /* memory was short: no predictions any more */
 };
 
-/* Returns 0, or -1 when memory is short. `modem`, `framed` and `has_key` of the streams are to be set then. To
- * be freed by shadow_free() in either case. */
+/*
+ * Returns 0, or -1 if memory is short. The caller must then set `modem`, `framed` and `has_key` of the
+ * streams, and frees it with shadow_free() in either case.
+ */
 int shadow_create(struct shadow *s, const struct service_group *sg, uint32_t streams);
 void shadow_free(struct shadow *s);
 
-/* Whether the counter is among those in struct expected; of the drop reasons, all are. */
+/* Whether struct expected predicts the counter. It predicts every drop reason. */
 bool shadow_foretells(enum counter counter);
 
 bool shadow_knows_sid(const struct shadow *s, uint32_t channel, uint32_t sid);
 
-/* A frame was made: its place is set. With `inner` it is a packet of a unit that goes in fragments. */
+/* Records a frame and sets its position. `inner`: it is a packet in a fragmented unit. */
 void shadow_frame_made(struct shadow *s, uint32_t stream, struct shadow_frame *f, bool inner);
 
-/* The frame in which the byte at this place lies, among those not judged; NULL where there is none. */
+/* The frame that contains this position, among those not processed; NULL: none. */
 const struct shadow_frame *shadow_frame_at(const struct shadow_stream *st, uint64_t place);
 
-/* The next `size` bytes of a stream make a burst. NULL when memory is short; else it stays until it
- * is resolved. */
+/*
+ * Records the next `size` bytes of a stream as a burst, which is valid until it is resolved. Returns NULL
+ * if memory is short.
+ */
 struct shadow_burst *shadow_burst_made(struct shadow *s, uint32_t stream, uint32_t size);
 
-/* It never arrives. */
+/* Resolves a burst that is not sent. */
 void shadow_burst_missing(struct shadow *s, struct shadow_burst *b);
 
-/* A PSP segment was put into the open packet of a session. */
+/* Records a PSP segment in the open packet of a session. */
 void shadow_piece(struct shadow_session *x, struct shadow_burst *b, bool begin, bool end);
 
-/* The open packet was closed; whether it is delivered in order. */
+/* Processes the closed packet; `delivered`: whether it is delivered in order. */
 void shadow_packet(struct shadow *s, struct shadow_session *x, bool delivered);
 
-/* A RNG-REQ on a session for them, and a request record, neither of which is ever impaired. */
+/* Record a RNG-REQ on a ranging session, and a request record; neither is ever impaired. */
 void shadow_ranging(struct shadow *s);
 void shadow_record(struct shadow *s);
 
-/* Whether the packet comes out as it was made. */
+/* Whether the packet is delivered unchanged. */
 bool shadow_comes(const struct shadow *s, uint32_t stream, uint32_t sequence);
 
-/* For shadow_extract.c. */
+/* Used by shadow_extract.c. */
 void shadow_request(struct shadow *s, const struct shadow_stream *st, uint32_t channel,
 		    uint32_t sid);
 void shadow_management(struct shadow *s);
 void shadow_extract(struct shadow *s, struct shadow_stream *st, const struct shadow_burst *b,
 		    bool gap);
-/* For shadow_outcome.c: a frame is complete; a frame is behind what was judged. */
+/* Defined in shadow_outcome.c: processes a complete frame; settles a frame before the current position. */
 void shadow_complete(struct shadow *s, struct shadow_stream *st, const struct shadow_frame *f);
 void shadow_settle(struct shadow *s, struct shadow_stream *st, const struct shadow_frame *f);
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* docs/upstream.md on segments and the headers of frames, in places instead of bytes. */
+/* Models docs/upstream.md for segments and frame headers, with positions instead of bytes. */
 #include "impairments/shadow.h"
 
 #include <rte_common.h>
 
-/* Where in a burst the CMTS is. */
+/* The CMTS' read position in a burst. */
 struct place {
 	const struct shadow_burst *burst;
 	uint64_t at;
 	uint64_t end;
-	bool ahead; /* the pointer was not reached yet */
+	bool ahead; /* the pointer is ahead */
 	bool begun; /* a frame may begin here */
 	bool used;
 };
 
-/* Ends the frame in progress. */
+/* Drops the frame in progress. */
 static void end_frame(struct shadow *s, struct shadow_stream *st, enum drop_reason reason) {
 	if (st->phase != SHADOW_BOUNDARY)
 		shadow_drop(s, reason);
@@ -26,14 +26,14 @@ static void pass_to(struct shadow *s, struct place *p, uint64_t to) {
 	p->at = to;
 }
 
-/* Goes on at the pointer, or with the next burst. */
+/* Skips to the pointer, or to the next burst. */
 static void lose(struct shadow *s, struct shadow_stream *st, struct place *p) {
 	st->phase = SHADOW_BOUNDARY;
 	st->lost = st->framed && !p->ahead;
 	pass_to(s, p, p->ahead ? p->burst->pointer : p->end);
 }
 
-/* The header of the frame in progress is complete; `here` bytes of it stand in this burst. */
+/* The header of the frame in progress is complete; this burst has `here` bytes of it. */
 static void shadow_header_done(struct shadow *s, struct shadow_stream *st, struct place *p,
 			       uint32_t here) {
 	const struct shadow_frame *f = &st->frame;
@@ -61,7 +61,7 @@ static void shadow_header_done(struct shadow *s, struct shadow_stream *st, struc
 static void shadow_frame_begin(struct shadow *s, struct shadow_stream *st, struct place *p) {
 	const struct shadow_frame *f = shadow_frame_at(st, p->at);
 
-	if (f == NULL || f->at != p->at) { /* not to be foretold: the caller has a mistake */
+	if (f == NULL || f->at != p->at) { /* unpredictable: a bug of the caller */
 		s->failed = true;
 		p->at = p->end;
 		return;
@@ -87,7 +87,7 @@ static void shadow_boundary(struct shadow *s, struct shadow_stream *st, struct p
 	} else if (p->begun) {
 		shadow_frame_begin(s, st, p);
 	} else {
-		s->failed = true; /* no sender leaves bytes of no frame behind one */
+		s->failed = true; /* the sender leaves no bytes outside frames */
 		st->lost = true;
 	}
 }

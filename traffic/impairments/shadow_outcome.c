@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* docs/upstream.md on complete frames: privacy, CRC, fragments, source address; and what is proven. */
+/*
+ * Models docs/upstream.md for complete frames: privacy, CRC, fragments, source address. Predicts the
+ * outcome of each packet.
+ */
 #include "impairments/shadow.h"
 
 #define FRAGMENT_MASK 0x0f
 
-/* The packet does not come out as it was. */
+/* Marks the packet as lost or changed. */
 static void fall(struct shadow_stream *st, const struct shadow_frame *f, uint64_t *count) {
 	(*count)++;
 	st->fallen[f->sequence % SHADOW_REMEMBERED / 64] |= 1ull << f->sequence % 64;
 }
 
-/* Returns the reason for which the frame is dropped, or DROP_REASONS. */
+/* Returns the drop reason of the frame, or DROP_REASONS for none. */
 static enum drop_reason shadow_privacy(struct shadow *s, const struct shadow_stream *st,
 				       const struct shadow_frame *f, bool inner) {
 	if (st->has_key && !inner && f->fate == FATE_CLEAR)
@@ -30,7 +33,7 @@ static bool damaged(const struct shadow_frame *f) {
 	return f->fate == FATE_PAYLOAD || f->fate == FATE_CRC || f->fate == FATE_WRONG_KEY;
 }
 
-/* Returns the reason for which the packet is dropped, or DROP_REASONS. */
+/* Returns the drop reason of the packet, or DROP_REASONS for none. */
 static enum drop_reason packet_judge(struct shadow *s, const struct shadow_stream *st,
 				     const struct shadow_frame *f, bool inner) {
 	enum drop_reason reason = shadow_privacy(s, st, f, inner);
@@ -53,7 +56,7 @@ static void packet(struct shadow *s, struct shadow_stream *st, const struct shad
 	if (reason != DROP_REASONS) {
 		shadow_drop(s, reason);
 		fall(st, f, &e->lost);
-	} else if (f->fate == FATE_WRONG_KEY) { /* not even an IP packet any more */
+	} else if (f->fate == FATE_WRONG_KEY) { /* decrypts to bytes that are no IP packet */
 		e->foreign++;
 		fall(st, f, &e->lost);
 	} else if (f->fate == FATE_PAYLOAD || f->fate == FATE_SOURCE) {
@@ -61,7 +64,7 @@ static void packet(struct shadow *s, struct shadow_stream *st, const struct shad
 	}
 }
 
-/* All fragments of a unit are there: its packets are the first of those in units. */
+/* Joins the fragments of a unit: its packets are the first in `packets`. */
 static void shadow_join(struct shadow *s, struct shadow_stream *st, uint32_t packets) {
 	shadow_count(s, COUNTER_FRAGMENTS, st->fragments);
 	st->fragments = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* docs/upstream.md on packets and bursts, and on the numbers of segments. */
+/* Models docs/upstream.md for L2TPv3 packets, bursts and segment numbers. */
 #include <stdlib.h>
 
 #include "impairments/shadow.h"
@@ -10,7 +10,7 @@ static void segment_missing(struct shadow *s, struct shadow_stream *st) {
 	st->gap = true;
 }
 
-/* A burst whose turn it is. Its frames, or those that end in it, are decided then. */
+/* Processes the next burst of a stream. Settles the frames that end in it. */
 static void shadow_judge(struct shadow *s, struct shadow_stream *st, const struct shadow_burst *b) {
 	uint64_t end = b->at + b->size;
 
@@ -50,7 +50,7 @@ void shadow_burst_missing(struct shadow *s, struct shadow_burst *b) {
 	resolve(s, b, false);
 }
 
-/* A burst with header and trailer. Returns whether it goes on as a segment. */
+/* Processes a burst with header and trailer. Returns whether the CMTS accepts it as a segment. */
 static bool segment_good(struct shadow *s, const struct shadow_burst *b) {
 	if (b->hit == IMPAIR_UNKNOWN_SID) {
 		shadow_drop(s, DROP_UNKNOWN_SID);
