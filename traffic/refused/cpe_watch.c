@@ -10,8 +10,8 @@
 #include "wire/bytes.h"
 #include "wire/ip.h"
 
-#define LIMITS_MOST 16 /* of a modem and a family */
-#define ACTIVE_MOST 256 /* addresses of all of them */
+#define LIMITS_MOST 16 /* per modem and family */
+#define ACTIVE_MOST 256 /* addresses of all limits */
 #define SEEN_ENOUGH 8 /* packets: fewer may all have been lost */
 #define TIMEOUT_LEAST 10 /* seconds */
 
@@ -22,10 +22,10 @@ struct active {
 	int16_t next; /* with the same last byte; -1: none */
 };
 
-/* Of one modem and family. */
+/* The limit of one modem and family. */
 struct limit {
 	struct ip_address beyond;
-	uint16_t first, count; /* of the addresses that have to be active */
+	uint16_t first, count; /* range in the active addresses */
 };
 
 struct cpe_watch {
@@ -34,7 +34,7 @@ struct cpe_watch {
 	struct limit limits[LIMITS_MOST];
 	uint16_t limit_count;
 	int16_t by_last_byte[UINT8_MAX + 1]; /* -1: none */
-	uint64_t silent_most; /* TSC */
+	uint64_t silent_most; /* TSC cycles after which an address may not be active any more */
 };
 
 static void active_add(struct cpe_watch *w, const struct ip_address *address) {
@@ -45,7 +45,7 @@ static void active_add(struct cpe_watch *w, const struct ip_address *address) {
 	w->by_last_byte[last] = (int16_t)w->active_count++;
 }
 
-/* A limit of 0 needs no packet: nothing is admitted at any time. */
+/* A limit of 0 needs no packets: it admits no address at any time. */
 static void limit_add(struct cpe_watch *w, const struct modem *m, uint8_t family) {
 	struct limit limit = {.first = w->active_count};
 	size_t admitted = 0;

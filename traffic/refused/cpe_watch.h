@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Addresses beyond the CPE limit of a modem (MULPI, subscriber management, TLV 35 and 63). vcmtsd has to refuse packets
- * to them as long as the addresses that the limit admits are active. So packets to these are watched.
+ * Finds addresses beyond the CPE limit of a modem (MULPI, subscriber management, TLV 35 and 63). vcmtsd
+ * must drop packets to them while the admitted addresses are active, so this watches packets to the
+ * admitted addresses.
  */
 #pragma once
 
@@ -15,18 +16,19 @@
 struct cpe_watch;
 
 /*
- * Looks for modems that have more addresses of a family than may be active, from modem `first` on. Returns NULL where
- * there is none, where activity ends too soon to rely on it, or where memory is short. `tsc_hz` is the rate of the
- * clock of cpe_watch_see(). To be freed by cpe_watch_free(), which takes NULL too. `sg` is not kept.
+ * Searches the modems from `first` on for those with more addresses of a family than may be active. Returns
+ * NULL if there are none, if activity ends too soon to rely on it, or if memory is short. `tsc_hz` is the
+ * rate of the clock of cpe_watch_see(). Does not keep `sg`. The caller frees the result with
+ * cpe_watch_free(), which accepts NULL.
  */
 struct cpe_watch *cpe_watch_create(const struct service_group *sg, size_t first, uint64_t tsc_hz);
 void cpe_watch_free(struct cpe_watch *w);
 
-/* These packets, without VLAN tags, are going to be sent at `now`. `w` may be NULL. */
+/* Records packets without VLAN tags that are about to be sent at `now`. `w` may be NULL. */
 void cpe_watch_see(struct cpe_watch *w, struct rte_mbuf *const *packets, unsigned n, uint64_t now);
 
 /*
- * An address to which no packet may go at `now`: `nth` modulo those that there are. Returns NULL where there is none of
- * the family, or where one that the limit admits may not be active.
+ * An address to which vcmtsd must drop packets at `now`: number `nth` modulo the count of them. Returns
+ * NULL if the family has none, or if an admitted address may be inactive.
  */
 const uint8_t *cpe_watch_beyond(const struct cpe_watch *w, bool ipv4, uint64_t nth, uint64_t now);

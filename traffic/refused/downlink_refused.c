@@ -14,24 +14,24 @@
 #include "wire/bytes.h"
 #include "wire/ip.h"
 
-#define DENIED_MOST 64 /* packets that filters deny, of as many modems */
-#define DENIED_SIZE 128 /* bytes: as long as the headers and the tag, and more */
+#define DENIED_MOST 64 /* packets that filters deny, one per modem */
+#define DENIED_SIZE 128 /* bytes: exceeds the headers and the tag */
 #define ARP_FRAME 60
 #define ETHERTYPE_LOCAL 0x88b5 /* IEEE 802, local experimental */
 
 struct downlink_refused {
-	uint32_t every, until; /* packets */
+	uint32_t every, until; /* packets until the next one */
 	struct random random;
 	struct refused_counts counts;
 	bool shared;
 	uint8_t cmts_mac[6];
-	uint8_t unknown4[4], unknown6[16]; /* of no modem */
+	uint8_t unknown4[4], unknown6[16]; /* addresses of no modem */
 	struct packet_template denied[DENIED_MOST];
 	uint32_t denied_count;
-	struct cpe_watch *limits; /* NULL: no modem has more addresses than may be active */
+	struct cpe_watch *limits; /* NULL: no modem exceeds its CPE limit */
 	uint64_t now; /* TSC */
-	struct rte_mbuf *made; /* or NULL */
-	enum refused_kind kind; /* of it */
+	struct rte_mbuf *made; /* packet to send, or NULL */
+	enum refused_kind kind; /* kind of `made` */
 };
 
 /* Documentation networks (RFC 5737, RFC 3849). */
@@ -54,7 +54,7 @@ static bool is_of_modem(const struct service_group *sg, uint8_t family, const ui
 	return false;
 }
 
-/* The next lower address until no modem has it. */
+/* Decrements the address until no modem has it. */
 static void unknown_find(struct downlink_refused *r, const struct service_group *sg) {
 	memcpy(r->unknown4, nobody4, sizeof(nobody4));
 	memcpy(r->unknown6, nobody6, sizeof(nobody6));
@@ -64,7 +64,7 @@ static void unknown_find(struct downlink_refused *r, const struct service_group 
 		r->unknown6[15]--;
 }
 
-/* Without a checksum of UDP or TCP, at which no CMTS looks. */
+/* Without UDP or TCP checksum, which the CMTS ignores. */
 static void denied_add(struct downlink_refused *r, const struct packet_address *packet) {
 	struct packet_template *t = &r->denied[r->denied_count++];
 
@@ -72,7 +72,7 @@ static void denied_add(struct downlink_refused *r, const struct packet_address *
 	t->checksum_at = 0;
 }
 
-/* From a random modem on, as there may be more of them than templates. */
+/* Starts at a random modem, as there may be more modems than templates. */
 static void denied_find(struct downlink_refused *r, const struct service_group *sg) {
 	size_t first = random_below(&r->random, (uint32_t)sg->modem_count + 1);
 
@@ -154,7 +154,7 @@ static bool denied_write(struct downlink_refused *r, struct rte_mbuf *m, uint8_t
 	return true;
 }
 
-/* To an address whose modem has as many active ones as it may. */
+/* Sends to an address beyond the CPE limit of a modem whose limit is reached. */
 static bool limit_exceed(struct downlink_refused *r, uint8_t *ip, bool ipv4) {
 	const uint8_t *address = cpe_watch_beyond(r->limits, ipv4, random_next(&r->random), r->now);
 
@@ -164,7 +164,7 @@ static bool limit_exceed(struct downlink_refused *r, uint8_t *ip, bool ipv4) {
 	return true;
 }
 
-/* Makes a copy of a good packet one of the kind. Returns whether that can be. */
+/* Adds a fault of the kind to a copy of a valid packet. Returns whether that is possible. */
 static bool fault_put(struct downlink_refused *r, struct rte_mbuf *m, enum refused_kind kind) {
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *), *ip = frame + ETHERNET_HEADER;
 	bool ipv4 = load_be16(frame + 12) == ETHERTYPE_IPV4;
@@ -191,7 +191,7 @@ static bool fault_put(struct downlink_refused *r, struct rte_mbuf *m, enum refus
 	}
 }
 
-/* The tag is no packet's, so that one which comes out is seen. */
+/* Clears the tag, so that the packet counts as unexpected if the CMTS forwards it. */
 static void tag_spoil(struct rte_mbuf *m) {
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
 	size_t at = packet_tag_find(frame, m->data_len);

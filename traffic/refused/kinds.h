@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What vcmtsd has to drop, of both directions, and how much of it was sent. */
+/* Kinds of packets that vcmtsd must drop in both directions, and counts of those sent. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,21 +8,21 @@
 enum refused_kind {
 #define REFUSED(enumerator, reason, shared, meaning) REFUSED_##enumerator,
 #include "refused/downstream.def"
-	REFUSED_DOWNSTREAM, /* so many */
+	REFUSED_DOWNSTREAM, /* number of downstream kinds */
 	REFUSED_BEFORE_UPSTREAM = REFUSED_DOWNSTREAM - 1,
 #include "refused/upstream.def"
 #undef REFUSED
 	REFUSED_KINDS,
 };
 
-/* What was sent of each kind, [0] by the reasons of a group, [1] by those of a port that several share. */
+/* Packets sent by kind: [0] counted by the drop reasons of a group, [1] by those of a shared port. */
 struct refused_counts {
 	uint64_t packets[2][REFUSED_KINDS];
 	uint64_t bytes[2][REFUSED_KINDS]; /* without VLAN tag and CRC */
-	uint64_t ipv4[2][REFUSED_KINDS], ipv6[2][REFUSED_KINDS]; /* packets by their Ethertype */
+	uint64_t ipv4[2][REFUSED_KINDS], ipv6[2][REFUSED_KINDS]; /* packets by EtherType */
 };
 
-/* Under which reason vcmtsd counts a kind. */
+/* The drop reason that counts a kind. */
 const char *refused_reason(enum refused_kind kind, bool shared);
 
 void refused_count(struct refused_counts *c, enum refused_kind kind, bool shared, uint32_t bytes);

@@ -14,8 +14,8 @@
 #define FRAME_KINDS (REFUSED_SOURCE - REFUSED_CLEAR + 1)
 #define PACKET_KINDS (REFUSED_OUTER_CHECKSUM - REFUSED_DEVICE + 1)
 #define KEY_SEQUENCES 16
-#define NO_SID 0x3fff /* all ones: of no service flow */
-#define TOGGLE_AT (DOCSIS_EHDR_OFFSET + 2) /* behind type, length, key sequence and version */
+#define NO_SID 0x3fff /* all ones: not a SID of a service flow */
+#define TOGGLE_AT (DOCSIS_EHDR_OFFSET + 2) /* offset after type, length, key sequence and version */
 #define TOGGLE 0x40
 #define SESSION_ID 4 /* bytes */
 
@@ -47,7 +47,7 @@ void uplink_refused_free(struct uplink_refused *r) {
 	free(r);
 }
 
-/* Changes what a good frame says. Returns whether that can be, for this modem. */
+/* Adds a fault to a valid frame. Returns whether that is possible for this modem. */
 static bool frame_spoil(struct uplink_refused *r, const struct uplink_modem *m,
 			struct uplink_frame *f) {
 	if (f->mark == REFUSED_SOURCE) {
@@ -59,7 +59,7 @@ static bool frame_spoil(struct uplink_refused *r, const struct uplink_modem *m,
 	if (f->key == NULL)
 		return false;
 	switch (f->mark) {
-	case REFUSED_CLEAR: /* with an element that says so, or without any */
+	case REFUSED_CLEAR: /* with a privacy element that says so, or with none */
 		f->key = NULL;
 		uplink_key_name(&f->h, NULL);
 		if (random_below(&r->random, 2) == 0)
@@ -119,7 +119,7 @@ const struct frame_refuser uplink_refused_frames = {
 	.written = frame_written,
 };
 
-/* Returns whether that can be. */
+/* Returns whether that is possible. */
 static bool packet_spoil(uint8_t *frame, uint32_t headers, enum refused_kind kind) {
 	uint8_t *ip = frame + ETHERNET_HEADER, *session = frame + headers - SESSION_ID;
 	bool ipv4 = load_be16(frame + 12) == ETHERTYPE_IPV4;
