@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parts in their order: what is sent, and the way of what comes back. */
+/* Creates and runs the downstream: sends, receives, decrypts and verifies. */
 #include "directions/downlink.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #define FRAMES 8191
 #define AHEAD 3 /* DEPI frames */
 #define HEAD_LINES \
-	128 /* bytes that are read of frames which are only counted, the beginning of each */
+	128 /* bytes to prefetch at the start of each mbuf of frames whose header only is checked */
 
 struct rte_mempool *downlink_packets_pool(void) {
 	return packet_pool("traffic_packets", PACKETS, 0, RTE_MBUF_DEFAULT_BUF_SIZE);
@@ -149,7 +149,7 @@ static void downlink_tag(struct downlink *d) {
 		vlan_tag_put(d->pending[i], d->vlan);
 }
 
-/* As a data plane would that loses packets: for tests of what is said of a run. */
+/* Simulates a data plane that loses packets, to test the reports of a run. */
 static void downlink_lose(struct downlink *d) {
 	unsigned kept = 0;
 
@@ -215,7 +215,7 @@ void downlink_stop(struct downlink *d) {
 	meters_stop(d->meters, rte_rdtsc());
 }
 
-/* What is read of a frame stands in the cache of another core where that is in this process. */
+/* If the CMTS runs in this process, the frame is in the cache of another core. */
 static void chain_prefetch(const struct downlink *d, const struct rte_mbuf *m) {
 	uint32_t most = d->prove_every == 1 ? UINT16_MAX : HEAD_LINES;
 

@@ -93,7 +93,7 @@ void downlink_change_take(struct downlink *d, struct downlink_change *c, uint64_
 	judge_held(d, UINT64_MAX, true);
 }
 
-/* The tables before those of `c` are not known any more; the oldest that are left then have none before them. */
+/* Removes the generation before that of `c`; the oldest remaining generation then has no older one. */
 static void tables_forget(struct downlink *d, const struct downlink_change *c) {
 	struct downlink_change *left = c->newer;
 
@@ -108,7 +108,7 @@ static void tables_forget(struct downlink *d, const struct downlink_change *c) {
 	}
 }
 
-/* What was before the oldest change is not known any more. */
+/* Gives the oldest change back to its maker, with the generation that it replaced. */
 static void oldest_give_back(struct downlink *d) {
 	struct downlink_follow *f = d->follow;
 	struct downlink_change *c = f->oldest;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A change of the service group on its way into a downlink: made by a thread that does not poll, taken
- * between two rounds by the one that does, which then has in it what was there before. Packets that were
- * made by that are proven for a while longer.
+ * A change of the service group for a downlink. A thread that does not poll prepares it; the polling thread
+ * applies it between two rounds. The change then holds the previous generation, whose packets are proven
+ * for some time more.
  *
- *     current <-- change <-- change <-- ..      each has what was before it
+ *     current <-- change <-- change <-- ..      each holds the generation before it
  *                                 '-- the oldest is given back when its time is over
  */
 #pragma once
@@ -16,61 +16,64 @@
 #include "directions/held.h"
 #include "proof/watch.h"
 
-#define FOLLOW_KEEP_MS 2000 /* for so long what was before a change is known */
+#define FOLLOW_KEEP_MS 2000 /* how long the previous generation is kept */
 
 struct downlink_change {
-	bool tables; /* all is made anew; else only keys differ */
+	bool tables; /* replaces the whole generation; false: only keys */
 	struct generator_past targets;
 	struct modems modems;
-	struct channel *channels; /* by place; NULL: as before */
+	struct channel *channels; /* by index; NULL: unchanged */
 	uint32_t channel_count;
-	uint32_t *fresh; /* streams that begin: their numbers were free, or another's long ago */
+	uint32_t *fresh; /* streams that start: their numbers are new or reused */
 	uint32_t fresh_count;
-	struct stream_mark *marks; /* streams there were of modems that differ or go */
+	struct stream_mark *marks; /* existing streams of changed or removed modems */
 	uint32_t mark_count;
-	uint32_t *changed; /* streams of modems that differ, come or go */
+	uint32_t *changed; /* streams of changed, added and removed modems */
 	uint32_t changed_count;
-	struct key_store *store; /* of the keys that follow */
+	struct key_store *store; /* of `rekeys` */
 	struct modem_rekey *rekeys;
 	uint32_t rekey_count;
-	uint32_t number; /* of the changes that were taken */
-	uint64_t until; /* TSC */
+	uint32_t number; /* number of the change, counted when applied */
+	uint64_t until; /* TSC at which it is given back */
 	struct downlink_change *newer;
-	bool done; /* it has been given back */
+	bool done; /* given back to its maker */
 };
 
 struct downlink_follow {
-	struct held frames; /* DOCSIS */
+	struct held frames; /* unresolved DOCSIS frames */
 	struct held depi;
-	uint64_t since; /* TSC at which what is judged came; 0: just now */
-	bool last; /* nothing is held any more */
+	uint64_t since; /* arrival (TSC) of the unresolved frame being processed; 0: a new frame */
+	bool last; /* frames are not left unresolved any more */
 	struct watch watch;
 	struct downlink_change *oldest, *newest;
-	uint32_t taken; /* changes */
-	/* Set by another thread: all changes that were made before this TSC are taken, as the server has said. */
+	uint32_t taken; /* number of changes applied */
+	/* Set by another thread: the server has confirmed that all changes made before this TSC are
+	 * applied. */
 	uint64_t known;
-	uint64_t judged; /* what came before this TSC and was held has been judged */
-	uint64_t keep; /* TSC cycles */
+	uint64_t judged; /* unresolved frames received before this TSC have been processed */
+	uint64_t keep; /* FOLLOW_KEEP_MS in TSC cycles */
 };
 
-/* Whether frames are held; on any thread. */
+/* Whether there are unresolved frames; callable on any thread. */
 static inline bool downlink_follow_waits(const struct downlink_follow *f) {
 	return __atomic_load_n(&f->frames.count, __ATOMIC_RELAXED) > 0 ||
 	       __atomic_load_n(&f->depi.count, __ATOMIC_RELAXED) > 0;
 }
 
-/* Makes what a downlink needs to follow changes. Returns false after a message. */
+/* Allocates the state that a downlink needs to follow changes. Returns false after a message. */
 bool downlink_follow_begin(struct downlink *d);
 
-/* Frees it; changes that were not given back are their maker's from now on. */
+/* Frees it; the maker of changes that were not given back must free them. */
 void downlink_follow_end(struct downlink *d);
 
-/* Takes a change at TSC `now`. Where the receiver has no room for its channels, frames of these are
- * strange to it. */
+/*
+ * Applies a change at TSC `now`. If the receiver's session table is full, frames of the new channels count
+ * as unknown.
+ */
 void downlink_change_take(struct downlink *d, struct downlink_change *c, uint64_t now);
 
-/* What time brings, at TSC `now`. */
+/* Expires watches and old generations at TSC `now`, and processes unresolved frames. */
 void downlink_follow_round(struct downlink *d, uint64_t now);
 
-/* Frees what is in a change that was not taken, or was given back. */
+/* Frees the contents of a change that was not applied or was given back. */
 void downlink_change_free(struct downlink_change *c);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is made of frames: which modem takes them, what they hold, and what that is counted as. */
+/* Finds the modem of received frames, verifies their contents, and counts the verdicts. */
 #include "directions/downlink_judge.h"
 
 #include <rte_cycles.h>

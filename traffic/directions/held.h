@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Frames that no modem or channel takes, of a service group that changes: they wait until it is known
- * whether that was changed at the server before they came.
+ * Unresolved frames of a service group that changes: no modem or channel accepts them. They wait until the
+ * server's events tell whether a change came before them.
  */
 #pragma once
 
@@ -10,20 +10,22 @@
 
 #include <rte_mbuf.h>
 
-#define HELD_MOST 4096 /* a power of two; what comes beyond is judged at once */
+#define HELD_MOST 4096 /* capacity, a power of two; further frames get their verdict at once */
 
 struct held {
-	struct rte_mbuf *frames[HELD_MOST]; /* a ring, in the order in which they came */
-	uint64_t since[HELD_MOST]; /* TSC */
+	struct rte_mbuf *frames[HELD_MOST]; /* ring in order of arrival */
+	uint64_t since[HELD_MOST]; /* arrival, TSC */
 	uint32_t first, count;
 };
 
-/* Takes a frame over that came at TSC `since`. Returns whether there was room. */
+/* Takes ownership of a frame received at TSC `since`. Returns false if the ring is full. */
 bool held_put(struct held *h, struct rte_mbuf *frame, uint64_t since);
 
-/* The first of them where it came before TSC `before`, which is the caller's then, and when it came; NULL:
- * it did not, or there is none. */
+/*
+ * Removes the oldest frame if it arrived before TSC `before`; the caller then owns it. `since` gets its
+ * arrival. Returns NULL if there is none.
+ */
 struct rte_mbuf *held_get(struct held *h, uint64_t before, uint64_t *since);
 
-/* Frees them all. */
+/* Frees all frames. */
 void held_free(struct held *h);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All service groups of a run, for the question whose a packet is that is not the own group's. It is asked
- * of what failed a check, so it costs nothing while all is well.
+ * All service groups of a run, to find the group of a packet that does not belong to the receiving one.
+ * Only packets that failed a check are looked up, so a good run has no cost.
  */
 #pragma once
 
@@ -25,13 +25,13 @@ struct neighbours {
 	unsigned count;
 };
 
-/* All of these take NULL for a group that is alone: it has no neighbours. */
+/* In all functions, `n` may be NULL: there is only one group. */
 
-/* Whether a modem of one of them has this address. */
+/* Whether a modem of a group has this address. */
 bool neighbours_have_modem(const struct neighbours *n, const uint8_t mac[6]);
 
-/* Whether a downstream frame of `size` bytes without CRC has the tag of one of them. */
+/* Whether a downstream frame of `size` bytes without CRC has the tag of a group. */
 bool neighbours_have_made(const struct neighbours *n, const uint8_t *frame, size_t size);
 
-/* Whether the tag is that of an upstream packet of one of them. */
+/* Whether the tag is that of an upstream packet of a group. */
 bool neighbours_have_sent(const struct neighbours *n, const struct packet_tag *tag);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Adds up what the parts have counted. */
+/* Collects the counts of both directions into results. */
 #include <string.h>
 
 #include "directions/downlink_change.h"
@@ -22,8 +22,9 @@ static double gbps(uint64_t bytes, double seconds) {
 }
 
 /*
- * Packets that did not arrive, by the sequence numbers of their streams: counted apart from what was sent and proven, so
- * that the account shows a mistake of either. Packets of which the header alone is checked have no such numbers.
+ * Packets that did not arrive, by the sequence numbers of their streams. This is independent of the counts
+ * of sent and proven packets, so that the account reveals an error in either. Packets whose header only is
+ * checked have no such numbers.
  */
 static int64_t downlink_missing(const struct downlink *d, const struct traffic_result *r) {
 	const struct proof *p = &d->account.proof;
@@ -55,8 +56,10 @@ static void downlink_balance(const struct downlink *d, struct traffic_result *r)
 				   r->undecipherable - r->overtaken);
 }
 
-/* Numbers that modems gave up although no packet had them: each holds up what is behind it for 18 ms. Where modems have
- * changed, a flow may have another DSID, whose numbers are others. */
+/*
+ * DSID sequence numbers that modems gave up although no packet had them; each delays later packets by 18
+ * ms. Not computed after changes, as a flow may then have another DSID with other numbers.
+ */
 static uint64_t numbers_skipped(const struct downlink *d, const struct traffic_result *r) {
 	uint64_t explained =
 		r->lost + r->overtaken + r->corrupted + r->undecipherable + r->reordered;
@@ -117,7 +120,7 @@ static uint64_t downstream_unexpected(const struct traffic_result *r) {
 	return sum;
 }
 
-/* Frames without a tag come of impaired ones, as many as foretold. */
+/* Impairments cause frames without a tag; their number is predicted. */
 static uint64_t upstream_unexpected(const struct uplink_result *r) {
 	uint64_t foretold = r->impaired ? r->expected.foreign : 0, sum = 0;
 
@@ -158,7 +161,7 @@ static void impairment_result(const struct traffic *t, struct uplink_result *r) 
 	r->astray = t->uplink_receiver.astray;
 }
 
-/* A packet that its modem discarded, as nobody answered its requests, has a number and was never sent. */
+/* A packet that its modem discarded after unanswered requests has a sequence number and was never sent. */
 static int64_t uplink_missing(const struct traffic *t, const struct uplink_result *r) {
 	const struct proof *p = &t->uplink_receiver.proof;
 	int64_t missing = p->ended_missing - (int64_t)r->grants.given_up;
@@ -168,7 +171,7 @@ static int64_t uplink_missing(const struct traffic *t, const struct uplink_resul
 	return missing;
 }
 
-/* Upstream the CMTS drops what it cannot decrypt, and counts it. */
+/* Upstream, the CMTS itself drops and counts frames that it cannot decrypt. */
 static void uplink_balance(const struct traffic *t, struct uplink_result *r) {
 	const struct proof *p = &t->uplink_receiver.proof;
 	const struct proof_damage damage = {uplink_receiver_corrupted(&t->uplink_receiver), 0};
@@ -217,7 +220,7 @@ void traffic_uplink_result(const struct traffic *t, struct uplink_result *r) {
 	impairment_result(t, r);
 }
 
-/* Without impairments all that is expected is 0. */
+/* Without impairments all expected counts are 0. */
 bool uplink_result_good(const struct uplink_result *r) {
 	return r->sent > 0 && r->unaccounted == 0 && r->duplicated == 0 && r->reordered == 0 &&
 	       r->astray == 0 && r->corrupted == r->expected.corrupted &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * TSC cycles that the traffic's core spends, by what it does. A part that took longer than a millisecond
- * was interrupted: it says nothing of the work and does not count.
+ * TSC cycles that the traffic's core spends, by kind of work. Periods longer than a millisecond are not
+ * counted, as an interruption of the thread dominates them.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 #define SPENT_MAX_US 1000
 
-/* Adds the cycles from `start` on. Returns the TSC, for the part that follows. */
+/* Adds the cycles since `start`. Returns the TSC, as start of the next period. */
 static inline uint64_t spent(uint64_t *cycles, uint64_t start) {
 	uint64_t now = rte_rdtsc();
 

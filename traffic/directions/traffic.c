@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Both directions in turn: a burst of the one, a burst of the other. */
+/* Runs both directions in alternation, one burst each. */
 #include "directions/traffic.h"
 
 #include <stdio.h>
@@ -116,7 +116,7 @@ void traffic_free(struct traffic *t) {
 	free(t);
 }
 
-/* Takes a burst off a port, for nobody. */
+/* Receives a burst from a port and discards it. */
 static unsigned discard(uint16_t port) {
 	struct rte_mbuf *frames[TRAFFIC_BURST];
 	unsigned n = rte_eth_rx_burst(port, 0, frames, TRAFFIC_BURST);
@@ -155,7 +155,7 @@ static unsigned upstream_send(struct traffic *t, uint64_t now) {
 	return n;
 }
 
-/* A round of the loop begins: how long was the one before? */
+/* Begins a round of the loop and measures the one before. */
 static void traffic_round(struct traffic *t, uint64_t now) {
 	uint64_t before = t->rounds.last, long_ones = t->rounds.descheduled;
 
@@ -200,7 +200,7 @@ static unsigned upstream_receive(struct traffic *t) {
 	return n;
 }
 
-/* No downstream is sent. */
+/* Frames at the R-PHY port are unexpected if no downstream is sent. */
 static void rphy_nobody_asked(struct traffic *t, struct rte_mbuf **frames, unsigned n) {
 	enum uplink_unexpected why = UPLINK_UNEXPECTED_RPHY;
 
@@ -225,7 +225,7 @@ void traffic_take_rphy(struct traffic *t, struct rte_mbuf **frames, unsigned n) 
 	rphy_nobody_asked(t, frames, n);
 }
 
-/* MAPs first: they must not wait for what modems do with packets. */
+/* Processes MAPs first: they must not wait for the modems' packets. */
 static unsigned rphy_hear(struct traffic *t) {
 	struct rte_mbuf *frames[TRAFFIC_BURST];
 	unsigned n = rte_eth_rx_burst(t->rphy_port, 0, frames, TRAFFIC_BURST);
@@ -291,7 +291,7 @@ void traffic_finish(struct traffic *t) {
 
 void traffic_cycles(const struct traffic *t, struct traffic_cycles *out) {
 	*out = t->downlink != NULL ? t->downlink->cycles : (struct traffic_cycles){0};
-	/* It is measured around the two others. */
+	/* `receive` includes the two others. */
 	out->receive -= RTE_MIN(out->receive, out->decrypt + out->verify);
 	out->upstream_send = t->uplink_send_cycles;
 	out->upstream_receive = t->uplink_receive_cycles;

@@ -6,7 +6,7 @@
 #include <rte_common.h>
 #include <rte_cycles.h>
 
-#define CHANGE_ROUNDS 64 /* of a burst each: more than a ring has */
+#define CHANGE_ROUNDS 64 /* rounds of a burst each: more than a port's ring holds */
 
 void traffic_offer(struct traffic *t, struct traffic_change *c) {
 	__atomic_store_n(&t->offered, c, __ATOMIC_RELEASE);
@@ -16,7 +16,7 @@ bool traffic_took(const struct traffic *t) {
 	return __atomic_load_n(&t->offered, __ATOMIC_ACQUIRE) == NULL;
 }
 
-/* Both directions in one round, or neither: the upstream may be in the middle of one. */
+/* Applies the change to both directions in one round, or to neither: the upstream may be within a round. */
 static void offered_take(struct traffic *t, struct traffic_change *c, uint64_t now) {
 	uint64_t start = rte_rdtsc();
 
@@ -32,8 +32,9 @@ static void offered_take(struct traffic *t, struct traffic_change *c, uint64_t n
 }
 
 /*
- * Frames that the server sent before it made the change are judged before the change is taken: they have arrived, as it told
- * of the change later. A port that is never empty has been read once around by then.
+ * Frames that the server sent before it applied the change must get their verdict before the change is
+ * applied here. They have arrived, as the server reports the change later. A port that is never empty has
+ * been read once around after CHANGE_ROUNDS.
  */
 static bool is_received(struct traffic *t) {
 	if (t->downlink == NULL)

@@ -7,32 +7,37 @@
 #include "directions/uplink_change.h"
 
 struct traffic_change {
-	struct downlink_change downstream; /* where the traffic has that direction */
+	struct downlink_change downstream; /* unused if the traffic has no downstream */
 	struct uplink_change upstream;
 	bool taken;
-	struct traffic_change *next; /* of those that the maker has to free */
+	struct traffic_change *next; /* list of changes that the maker must free */
 };
 
-/* By the thread that makes changes: offers one to be taken between two rounds. There may be one at a time. */
+/*
+ * Called by the thread that prepares changes: offers one to be applied between two rounds. Only one may be
+ * offered at a time.
+ */
 void traffic_offer(struct traffic *t, struct traffic_change *c);
 
-/* Likewise: whether the last one was taken. */
+/* Called by the same thread: whether the last offered change was applied. */
 bool traffic_took(const struct traffic *t);
 
-/* By the traffic's thread, between two rounds. */
+/* Called by the traffic's thread between two rounds. */
 void traffic_change_round(struct traffic *t, uint64_t now);
 
-/* Likewise: nothing stands in the R-PHY port. */
+/* Called by the traffic's thread when the R-PHY port is empty. */
 static inline void traffic_change_emptied(struct traffic *t) {
 	t->emptied = true;
 }
 
-/* Whether nobody refers to it any more. */
+/* Whether no thread uses the change any more. */
 bool traffic_change_done(const struct traffic *t, const struct traffic_change *c);
 
 /* Frees a change that was not offered, or is done. */
 void traffic_change_free(struct traffic_change *c);
 
-/* What goes before traffic_free() where changes were offered: they may be freed afterwards, while the
- * traffic lives. */
+/*
+ * Must precede traffic_free() if changes were offered. The maker may then free them while the traffic
+ * exists.
+ */
 void traffic_follow_end(struct traffic *t);

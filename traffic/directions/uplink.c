@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The way of a packet, in rounds: grants are given and filled with frames, all of which the crypto
- * device then encrypts together; they are cut into bursts, and the bursts into L2TPv3 packets.
+ * Sends the upstream in rounds: assigns grants and fills them with frames, encrypts all of these together,
+ * makes bursts of the grants and L2TPv3 packets of the bursts.
  */
 #include "directions/uplink.h"
 
@@ -19,14 +19,16 @@
 #include "refused/uplink_refused.h"
 #include "wire/segment.h"
 
-#define PACKETS 128 /* after which no more grants are given in a round */
+#define PACKETS 128 /* packets in a round after which no more grants are assigned */
 
-/* A burst takes at most so many buffers at this size and the smallest MTU, its ranging burst and
- * request record included. */
+/*
+ * Maximum buffers that a grant needs with this size and the smallest MTU, including its ranging burst and
+ * request record.
+ */
 #define GRANT_BUFFERS 6
 static_assert(UPLINK_GRANTS * GRANT_BUFFERS + UPLINK_SESSIONS_MAX / 2 <= UPLINK_STOCK,
 	      "one round's buffers");
-/* The shortest frame is one of 64 bytes with its MAC header and CRC. */
+/* The shortest frame has 64 bytes plus MAC header and CRC. */
 static_assert(UPLINK_GRANTS * (UPLINK_GRANT_MAX / 74 + 1) <= UPLINK_PIECES_MAX,
 	      "one round's frames");
 
@@ -77,7 +79,10 @@ static bool impair_setup(struct uplink *u, const struct service_group *sg,
 	return u->impair != NULL;
 }
 
-/* What is impaired is foretold for frames without these, and what modems ask for is what they have to send. */
+/*
+ * The prediction for impairments does not know faulty frames, and scheduled modems request only bytes of
+ * their queues.
+ */
 static bool refused_setup(struct uplink *u, const struct service_group *sg,
 			  const struct uplink_options *o) {
 	if (o->refuse_every == 0 || o->scheduled || impair_any(&o->impair))
@@ -195,28 +200,29 @@ bool uplink_made_earlier(const struct uplink *u, const struct packet_tag *tag) {
 	return tag->magic != u->frames.packets.magic;
 }
 
-/* Nothing new is made any more. */
+/* No new frames are made any more. */
 static bool finishing(const struct uplink *u) {
 	return u->stopping && u->calm == 0;
 }
 
-/* The next turn of who has begun a frame would come too late for it. */
+/* The rate is so low that the next round robin would complete a frame too late. */
 static bool is_slow(const struct uplink *u) {
 	return u->pacing.rate > 0 && pacing_rate(&u->pacing) < u->lowest;
 }
 
 /*
- * Gives grants until `packets` are made, and then, at the end or at a low rate, to finish what was begun.
- * At a low rate nothing is begun that one grant does not hold.
+ * Assigns grants until `packets` are made. At the end, or at a low rate, then assigns grants that complete
+ * unfinished frames. At a low rate, frames that exceed one grant are not begun.
  */
 static void grants_give(struct uplink *u, unsigned packets, uint64_t now) {
 	struct uplink_made made = {.tsc = now};
 	bool slow = is_slow(u);
-	/* Its next segment takes another channel and must not overtake: not before all are sent. */
+	/* The next segment uses another channel and must not overtake, so it waits until all packets are
+	 * sent. */
 	bool finish = finishing(u) || (slow && u->rphy.output.open_count == 0);
 
 	if (u->flows.plan.count == 0)
-		return; /* no modem is left that sends */
+		return; /* no sending modem is left */
 	while (u->grant_count < UPLINK_GRANTS) {
 		bool more = !finishing(u) && made.packets < packets;
 		struct uplink_grant *g = &u->grants[u->grant_count];
@@ -233,7 +239,7 @@ static void grants_give(struct uplink *u, unsigned packets, uint64_t now) {
 	pacing_spend(&u->pacing, made.bytes);
 }
 
-/* All frames lie in packets. */
+/* All frames are in packets. */
 static bool is_done(const struct uplink *u) {
 	return finishing(u) && u->grant_count == 0 && u->flows.unfinished == 0;
 }
@@ -245,7 +251,7 @@ static void bursts_send(struct uplink *u, uint64_t now) {
 			uplink_grant_send(u, &u->grants[i], now);
 		u->grant_count = 0;
 	}
-	/* At a low rate nothing comes soon that would fill the packets. */
+	/* At a low rate, the packets would not fill soon. */
 	uplink_sessions_flush(&u->rphy.output, now, is_done(u) || is_slow(u));
 	if (u->impair != NULL)
 		impair_release(u->impair, now, is_done(u));
@@ -264,7 +270,7 @@ unsigned uplink_send(struct uplink *u, uint64_t now) {
 	ready = uplink_output_ready(&u->rphy.output);
 	packets = pacing_round(&u->pacing, now, ready && u->grant_count == 0 ? PACKETS : 0);
 
-	/* The calm end after impairments has no rate to keep. */
+	/* The last grants after impairments need not keep the rate. */
 	if (u->stopping && is_slow(u))
 		packets = PACKETS;
 	if (ready) {
@@ -325,7 +331,7 @@ bool uplink_matches(const struct uplink *u, const struct packet_tag *tag, const 
 uint64_t uplink_sent_at(const struct uplink *u, uint32_t stream, uint32_t sequence) {
 	const struct uplink_stream *s = &u->flows.streams[stream];
 
-	/* Of a number that was not made yet the difference is large. */
+	/* The difference is large for a number that was not made yet. */
 	if (s->made - 1 - sequence >= UPLINK_REMEMBERED)
 		return 0;
 	return s->sent_at[sequence % UPLINK_REMEMBERED];

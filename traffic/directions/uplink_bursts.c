@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From grants that are filled and encrypted to the port. */
+/* Sends filled and encrypted grants as bursts. */
 #include <rte_cycles.h>
 
 #include "directions/uplink_parts.h"

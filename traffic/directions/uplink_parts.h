@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a struct uplink is made of, for the files that implement it. */
+/* Members of struct uplink, for the files that implement it. */
 #pragma once
 
 #include "core/pacing.h"
@@ -9,7 +9,7 @@
 #include "modems/uplink_grant.h"
 #include "rphy/uplink_rphy.h"
 
-#define UPLINK_GRANTS 16 /* in one round */
+#define UPLINK_GRANTS 16 /* per round */
 
 struct uplink {
 	struct uplink_flows flows;
@@ -17,30 +17,29 @@ struct uplink {
 	struct uplink_rphy rphy;
 	struct pacing pacing;
 	struct key_store keys;
-	uint64_t rate; /* as it was asked for */
+	uint64_t rate; /* as configured */
 	struct mix mix;
 	bool follows; /* the service group will change */
 	struct rte_mempool *buffers; /* for the frames of a grant */
 	struct uplink_grant grants[UPLINK_GRANTS];
-	unsigned grant_count; /* filled and not yet cut */
-	uint32_t grant_size; /* bytes, of a grant */
-	uint32_t grant_room; /* of the largest that there may be */
-	double lowest; /* rate: below it, frames would not be complete in time if turns were kept */
+	unsigned grant_count; /* filled and not sent yet */
+	uint32_t grant_size; /* bytes per grant */
+	uint32_t grant_room; /* maximum of grant_size */
+	double lowest; /* rate below which round robin would not complete frames in time */
 	bool stopping;
-	struct impair *impair; /* NULL: nothing goes wrong */
-	struct uplink_refused *refused; /* NULL: nothing has to be dropped */
-	struct grants
-		*scheduled; /* modems wait for their grants; NULL: grants come of themselves */
-	unsigned stock_taken; /* buffers that what is filled takes, at most */
-	uint32_t part_sent; /* bytes of the burst at hand */
-	uint64_t
-		patience; /* TSC until which modems may still wait after the end; 0: it has not come */
-	bool impatient; /* that is over */
-	uint32_t calm; /* grants to give before it ends */
+	struct impair *impair; /* NULL: no impairments */
+	struct uplink_refused *refused; /* NULL: no frames to refuse */
+	struct grants *scheduled; /* NULL: modems do not request bandwidth */
+	unsigned stock_taken; /* maximum buffers that the filled grants need */
+	uint32_t part_sent; /* bytes of the current burst that are sent */
+	/* TSC until which modems may wait for grants after the end; 0: not at the end */
+	uint64_t patience;
+	bool impatient; /* that time is over */
+	uint32_t calm; /* grants to assign before the end */
 };
 
-/* Cuts the burst of a filled and encrypted grant, and gives it to the R-PHY device. */
+/* Makes the burst of a filled and encrypted grant and passes it to the R-PHY device. */
 void uplink_grant_send(struct uplink *u, struct uplink_grant *g, uint64_t now);
 
-/* Hands what is closed to the port. Returns packets. */
+/* Hands closed packets to the port. Returns their number. */
 unsigned uplink_transmit(struct uplink *u);

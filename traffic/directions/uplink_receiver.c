@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Is it ours, is it whole, is it in order. */
+/* Verifies upstream packets: identity, contents, order. */
 #include "directions/uplink_receiver.h"
 
 #include <rte_cycles.h>
@@ -10,7 +10,7 @@
 #include "wire/bytes.h"
 #include "wire/ip.h"
 
-#define FRAME_MAX 2048 /* no packet of ours is longer; of other frames only so much is looked at */
+#define FRAME_MAX 2048 /* exceeds every test packet; the rest of longer frames is ignored */
 
 const char *const uplink_corruption_names[UPLINK_CORRUPTIONS] = {
 #define CORRUPTION(enumerator, name, meaning) name,
@@ -24,7 +24,7 @@ const char *const uplink_unexpected_names[UPLINK_UNEXPECTEDS] = {
 #undef UNEXPECTED
 };
 
-/* Beside the kinds of corruption: */
+/* Verdicts beside the kinds of corruption. */
 #define PROVEN UPLINK_CORRUPTIONS
 #define FOREIGN (UPLINK_CORRUPTIONS + 1)
 #define EARLIER (UPLINK_CORRUPTIONS + 2)
@@ -53,7 +53,7 @@ void uplink_receiver_free(struct uplink_receiver *r) {
 	proof_free(&r->proof);
 }
 
-/* Bytes that the frame should have by its IP header, 0 where it holds none. */
+/* Frame size in bytes by its IP header; 0 if it has none. */
 static size_t ip_frame_size(const uint8_t *frame, size_t size) {
 	uint16_t type;
 
@@ -73,8 +73,8 @@ static bool was_made(const struct uplink *u, const struct packet_tag *tag) {
 }
 
 /*
- * A frame is ours by the time in its tag or by all of its other bytes, the number of this run among
- * them: damage of the one leaves the other.
+ * A frame is a test packet if the time in its tag is valid, or if all other bytes, including the magic of
+ * this run, are. Damage of one leaves the other.
  */
 static int uplink_judge(const struct uplink_receiver *r, const uint8_t *frame, size_t size,
 			uint64_t now, struct packet_tag *tag) {
@@ -105,8 +105,9 @@ static int uplink_judge(const struct uplink_receiver *r, const uint8_t *frame, s
 }
 
 /*
- * When the packet's last byte was handed over; 0 where that is forgotten or, as it may come out before
- * the burst behind it is sent, not noted yet: what stands there then is older than the packet.
+ * Time at which the packet's last byte was handed to the port; 0: not kept. A packet may arrive before the
+ * burst after it is sent and its time is recorded; the recorded time is then older than the packet, and 0
+ * is returned.
  */
 static uint64_t sent_at(const struct uplink *u, const struct packet_tag *tag) {
 	uint64_t tsc = uplink_sent_at(u, tag->target, tag->sequence);
@@ -167,7 +168,7 @@ void uplink_receiver_take_burst(struct uplink_receiver *r, struct rte_mbuf **fra
 	for (unsigned i = 0; i < n; i++) {
 		uint32_t size = RTE_MIN(rte_pktmbuf_pkt_len(frames[i]), (uint32_t)FRAME_MAX);
 
-		/* Copied only where it is a chain, as a CMTS in the same process may send it. */
+		/* Copies only chains, which a CMTS in this process may send. */
 		uplink_receiver_take(r, rte_pktmbuf_read(frames[i], 0, size, room), size, now);
 	}
 	rte_pktmbuf_free_bulk(frames, n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The receiving half of the upstream: the core network behind the CMTS. Every IP frame that comes
- * out of the network port is compared with the packet that a modem made.
+ * The receiving half of the upstream: the core network behind the CMTS. It compares every IP frame from the
+ * network port with the packet that a modem made.
  *
  *     network port ==> tag: this run's? --> stream, sequence, every byte --> order in its stream
  *                           |                         |
@@ -38,42 +38,44 @@ extern const char *const uplink_unexpected_names[UPLINK_UNEXPECTEDS];
 
 struct uplink_receiver {
 	const struct uplink *uplink;
-	const struct neighbours *neighbours; /* NULL: there is no other group */
-	struct evidence *evidence; /* of frames counted in `unexpected`; NULL: none is kept */
+	const struct neighbours *neighbours; /* NULL: no other groups */
+	struct evidence *evidence; /* of frames counted in `unexpected`; NULL: none */
 	uint64_t started; /* TSC: packets of this run are made later */
-	struct proof
-		proof; /* time counts from when the R-PHY port took a packet's last byte or, where modems
-			     * wait for grants, from when it came to the modem's queue */
+	/* latency counts from acceptance of a packet's last byte by the R-PHY port; for scheduled modems,
+	 * from its arrival at the modem's queue */
+	struct proof proof;
 	uint64_t corrupted[UPLINK_CORRUPTIONS];
 	uint64_t unexpected[UPLINK_UNEXPECTEDS];
-	uint64_t astray; /* packets proven that an impairment should have kept back */
+	uint64_t astray; /* packets proven although an impairment was to lose them */
 };
 
-/* To be created before `uplink`, which must live on, makes its first packet. Returns 0, or -1 when
- * memory is short. */
+/*
+ * Must be called before `uplink` makes its first packet; `uplink` must outlive the receiver. Returns 0, or
+ * -1 if memory is short.
+ */
 int uplink_receiver_create(struct uplink_receiver *r, const struct uplink *uplink, uint64_t tsc_hz,
 			   bool latency);
 
 void uplink_receiver_free(struct uplink_receiver *r);
 
-/* When `uplink` has been restarted: all counts are 0. */
+/* Sets all counts to 0 after a restart of `uplink`. */
 void uplink_receiver_restart(struct uplink_receiver *r);
 
 #define UPLINK_RECEIVE_BURST 32
 
-/* Takes up to that many frames from the port. Returns how many. */
+/* Receives up to that many frames from the port. Returns their number. */
 unsigned uplink_receiver_poll(struct uplink_receiver *r, uint16_t port);
 
-/* Judges `n` frames that came at TSC `now`, one by one, and frees them. */
+/* Verifies and frees `n` frames received at TSC `now`. */
 void uplink_receiver_take_burst(struct uplink_receiver *r, struct rte_mbuf **frames, unsigned n,
 				uint64_t now);
 
-/* Judges a frame of `size` bytes without CRC that came at TSC `now`, and counts it. */
+/* Verifies and counts a frame of `size` bytes without CRC received at TSC `now`. */
 void uplink_receiver_take(struct uplink_receiver *r, const uint8_t *frame, size_t size,
 			  uint64_t now);
 
-/* All frames counted in `corrupted`. */
+/* Sum of `corrupted`. */
 uint64_t uplink_receiver_corrupted(const struct uplink_receiver *r);
 
-/* Packets sent of which nothing was heard yet. */
+/* Number of packets sent and not received yet. */
 uint64_t uplink_receiver_missing(const struct uplink_receiver *r);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packets come to the modems' queues at the rate asked for, whatever is granted. What the modems send goes out when
- * its minislots are over, in the order in which that is: a burst takes what then stands first in its queue.
+ * Sends the upstream of scheduled modems. Packets arrive at the modems' queues at the configured rate,
+ * independent of grants. Transmissions are sent when their minislots are over, in that order. A burst takes
+ * the packets that are then at the head of its queue.
  */
 #include "directions/uplink_scheduled.h"
 
@@ -13,14 +14,14 @@
 #include "pipeline/first_number.h"
 #include "wire/segment.h"
 
-#define ARRIVALS 128 /* packets that come in a round, at most */
+#define ARRIVALS 128 /* maximum packets that arrive per round */
 #define REQUEST_IUC 1
-#define PATIENCE_S 20 /* after the end, until modems are given up that still wait */
-#define SHORTEST_FRAME 74 /* 64 bytes with MAC header and CRC */
+#define PATIENCE_S 20 /* after the end, for modems that still wait for grants */
+#define SHORTEST_FRAME 74 /* bytes: 64 plus MAC header and CRC */
 #define BUFFERS_BESIDE \
-	4 /* of a burst: packets that are begun, its request record or ranging burst */
+	4 /* buffers per burst in addition to full packets: packets begun, request record or ranging burst */
 
-/* The frame of the stream's next packet, as uplink_segment.c will make it. */
+/* Size of the frame that uplink_segment.c will make of the stream's next packet. */
 static uint32_t next_size(const struct uplink *u, const struct uplink_stream *s, uint32_t number) {
 	struct docsis_up_header h = {
 		.kind = DOCSIS_KIND_PACKET,
@@ -50,10 +51,10 @@ static const struct upstream_sid *sid_of(const struct uplink_stream *s,
 		if (s->cluster->sids[i].channel == e->channel && s->cluster->sids[i].sid == e->sid)
 			return &s->cluster->sids[i];
 	}
-	return &s->cluster->sids[0]; /* access knows no others */
+	return &s->cluster->sids[0]; /* access uses no other SIDs */
 }
 
-/* Makes room in what is being filled for a burst with `size` bytes: what is there goes out. */
+/* Makes space for a burst of `size` bytes; sends the filled grants if needed. */
 static bool burst_room(struct uplink *u, uint32_t size) {
 	const struct uplink_output *o = &u->rphy.output;
 	unsigned buffers = size / (o->capacity / 2) + BUFFERS_BESIDE;
@@ -86,7 +87,7 @@ static void burst_fill(struct uplink *u, const struct access_event *e, uint32_t 
 	uplink_grant_fill(g, &u->flows, &u->frames, false, &made);
 }
 
-/* A burst without a byte, as the R-PHY device tells of it. */
+/* Sends a burst without bytes, as the R-PHY device reports an unused grant. */
 static void unused_send(struct uplink *u, const struct access_event *e, uint64_t now) {
 	struct uplink_burst burst = {
 		.sid = e->sid,
@@ -148,7 +149,7 @@ static void station_send(struct uplink *u, const struct access_event *e, uint64_
 	uplink_rphy_ranging(&u->rphy, e->channel, &burst, now);
 }
 
-/* 16 requests were not answered. A packet of which a part is sent already goes on. */
+/* Discards a packet after 16 unanswered requests, unless a part of it is already sent. */
 static void give_up(struct uplink *u, const struct access_event *e) {
 	struct uplink_stream *s = &u->flows.streams[e->flow];
 
@@ -168,13 +169,15 @@ static void filled_send(struct uplink *u, uint64_t now) {
 	u->stock_taken = 0;
 }
 
-/* Bytes of a grant that are sent as a burst: the CMTS takes no longer ones. */
+/* Bytes of a grant that form one burst; the CMTS accepts no longer ones. */
 static uint32_t part_of(uint32_t left) {
 	return left < UPLINK_GRANT_LONGEST ? left : UPLINK_GRANT_LONGEST;
 }
 
-/* The CMTS counts on from whichever segment of a stream it gets first. That has to be the first one, also where the
- * second is sent at the same time on another channel, of which the packet might go out before. */
+/*
+ * The CMTS takes the first segment that it receives of a stream as start of its sequence. Sends that
+ * segment alone, as the second one on another channel could overtake it.
+ */
 static void first_sent(struct uplink *u, const struct uplink_stream *s, uint64_t now) {
 	if ((uint16_t)(s->sequence - first_number()) > 1)
 		return;
@@ -182,7 +185,7 @@ static void first_sent(struct uplink *u, const struct uplink_stream *s, uint64_t
 	uplink_sessions_flush(&u->rphy.output, now, true);
 }
 
-/* Returns whether there was room for all of it. */
+/* Returns whether there was space for all of it. */
 static bool data_send(struct uplink *u, const struct access_event *e, uint64_t now) {
 	while (u->part_sent < e->bytes || u->part_sent == 0) {
 		uint32_t part = part_of(e->bytes - u->part_sent);
@@ -204,7 +207,7 @@ static bool data_send(struct uplink *u, const struct access_event *e, uint64_t n
 	return true;
 }
 
-/* Bursts and requests whose minislots are over, in their order. Returns false where the port has no more room. */
+/* Sends a burst or request whose minislots are over. Returns false if the port accepts no more. */
 static bool event_send(struct uplink *u, const struct access_event *e, uint64_t now) {
 	if (e->kind == ACCESS_GIVEN_UP) {
 		give_up(u, e);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rounds of an uplink whose modems wait for their grants (grants/grants.h). */
+/* Rounds of an uplink whose modems request bandwidth (grants/grants.h). */
 #pragma once
 
 #include <stdbool.h>
@@ -7,8 +7,8 @@
 
 struct uplink;
 
-/* As uplink_send(). */
+/* See uplink_send(). */
 unsigned uplink_scheduled_send(struct uplink *u, uint64_t now);
 
-/* After uplink_stop(): whether the modems' queues are empty, or have been waited for long enough. */
+/* After uplink_stop(): whether the modems' queues are empty, or the time to wait for grants is over. */
 bool uplink_scheduled_empty(const struct uplink *u);
