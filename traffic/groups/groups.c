@@ -13,7 +13,7 @@
 #include "groups/shared_port_side.h"
 #include "rphy/uplink_output.h"
 
-#define GROUPS_MORE 4 /* buffers for so many that come */
+#define GROUPS_MORE 4 /* capacity of the buffers: groups that may be added */
 
 static struct shared_port *share_of(struct groups *g, uint16_t port,
 				    const struct shared_port_side *side) {
@@ -35,13 +35,13 @@ static struct shared_port *share_of(struct groups *g, uint16_t port,
 	return s;
 }
 
-/* Notes in the options which ports somebody else has too, or are to be read by VLAN. */
+/* Sets the options for ports that are shared or separated by VLAN. */
 static void sharing_find(const struct service_group *sgs, struct traffic_options *options,
 			 unsigned count) {
 	for (unsigned i = 0; i < count; i++) {
 		bool follows = options[i].streams > 0;
 
-		/* One that comes may share the port of one that is alone. */
+		/* An added group may share the port of a group that was alone. */
 		options[i].network_shared = sgs[i].network.vlan != 0 || follows;
 		options[i].rphy_shared = sgs[i].rphy_port.vlan != 0 || follows;
 		for (unsigned j = 0; j < count; j++) {
@@ -62,7 +62,7 @@ static void sharing_find(const struct service_group *sgs, struct traffic_options
 	}
 }
 
-/* R-PHY ports first: in a round the downstream comes before the upstream. */
+/* R-PHY ports first: a round processes the downstream before the upstream. */
 static bool shares_add(struct groups *g, const struct service_group *sgs,
 		       const struct traffic_options *options, unsigned count) {
 	for (unsigned i = 0; i < count; i++) {
@@ -96,7 +96,7 @@ static bool shares_tell(struct groups *g, const struct service_group *sgs) {
 	return true;
 }
 
-/* Buffers of one group would do for all of a time; of each its own they would be memory for nothing. */
+/* One group's buffers suffice for all groups, so the groups share pools. */
 static bool pools_create(struct groups *g, const struct service_group *sgs,
 			 struct traffic_options *options, unsigned count) {
 	bool downstream = false, upstream = false;
@@ -123,7 +123,7 @@ static bool pools_create(struct groups *g, const struct service_group *sgs,
 	return true;
 }
 
-/* The next place is its. */
+/* Adds the group at the next index. */
 static void group_add(struct groups *g, struct traffic *t) {
 	struct neighbour *n = &g->neighbours.all[g->count];
 
@@ -166,7 +166,7 @@ int groups_create(struct groups *g, const struct service_group *sgs,
 	return 0;
 }
 
-/* As much of the rate of the first as its channels carry of that one's. */
+/* Scales the first group's rate by the ratio of the channel capacities. */
 static uint64_t rate_of(uint64_t rate, uint64_t capacity, uint64_t first) {
 	unsigned __int128 part = (unsigned __int128)rate * capacity;
 
@@ -196,7 +196,7 @@ struct traffic *groups_prepare(const struct groups *g, const struct service_grou
 		fprintf(stderr, "traffic: service group %u gets no traffic: %s\n", sg->id, why);
 		return NULL;
 	}
-	o.witness = NULL; /* the configuration that it is read by lacks the group */
+	o.witness = NULL; /* the configuration that the decoder reads does not have this group */
 	o.group = g->count;
 	o.seed += g->count;
 	o.rate = rate_of(o.rate, rates_downstream_capacity(sg), rates_downstream_capacity(first));
@@ -257,7 +257,7 @@ unsigned groups_send(struct groups *g, uint64_t now) {
 
 	if (offer != NULL)
 		group_take(g, offer, now);
-	/* Where they share a port that is full, the first takes what room there is. */
+	/* If groups share a full port, the first one takes all its free descriptors, so the order rotates. */
 	for (unsigned i = 0, at = g->turn; i < g->count; i++) {
 		n += traffic_send(g->all[at], i == 0 ? now : rte_rdtsc());
 		at = at + 1 == g->count ? 0 : at + 1;
@@ -273,7 +273,7 @@ static void share_emptied(struct groups *g, const struct shared_port *s) {
 	}
 }
 
-/* As often as each group would have polled, where there is so much. */
+/* Polls a shared port as often as each group would have polled it, while bursts are full. */
 static unsigned share_receive(struct groups *g, struct shared_port *s) {
 	unsigned n = 0, last = SHARED_PORT_BURST;
 

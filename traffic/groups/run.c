@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loop, and when it ends. */
+/* The main loop and its end conditions. */
 #include "groups/run.h"
 
 #include <rte_cycles.h>
@@ -7,12 +7,13 @@
 #include "directions/spent.h"
 #include "directions/traffic_parts.h"
 
-#define DRAIN_MS 10 /* what an earlier run has left behind comes out in this time */
-#define DRAIN_MAX_MS 200 /* or it is no rest, but somebody else's traffic */
-#define QUIET_MS 500 /* nothing that was missing came for so long: the rest is lost */
-#define COMPLETE_MS 20 /* all has come: only a duplicate could follow */
-#define SETTLE_MAX_MS 5000 /* what an earlier trial has left is gone by then, or somebody else's */
-#define STOPPED_MS 5000 /* to collect the rest in after a stop; a second one ends it at once */
+#define DRAIN_MS 10 /* in this time, packets of an earlier run arrive and are discarded */
+#define DRAIN_MAX_MS 200 /* after this time, they are another program's traffic */
+#define QUIET_MS 500 /* if no missing packet arrives for so long, the rest is lost */
+#define COMPLETE_MS 20 /* all has arrived: only a duplicate could follow */
+/* after this time, packets of an earlier trial are gone, or are another program's */
+#define SETTLE_MAX_MS 5000
+#define STOPPED_MS 5000 /* time to collect packets after a stop; a second stop ends it at once */
 #define PROGRESS_ROUNDS 1024
 
 static uint64_t ms(uint64_t n) {
@@ -85,8 +86,8 @@ static void send_and_receive(struct run *run) {
 }
 
 /*
- * Modems end what they have begun, and what is under way arrives. A stop while packets were still made
- * has ended that only.
+ * Lets modems complete unfinished frames and receives packets in flight. A stop before this point has ended
+ * only the sending.
  */
 static void collect_rest(struct run *run) {
 	struct groups *g = run->groups;
@@ -134,8 +135,8 @@ int run_traffic(void *arg) {
 }
 
 /*
- * Between two trials nobody polls: packets of the last one may stand in the ports, and where that ended
- * early, modems may be in the middle of one. Returns whether all of this has come to its end.
+ * Nothing polls between two trials: packets of the last one may be in the ports, and modems may have
+ * unfinished frames if it ended early. Sends and discards them. Returns whether all of this has ended.
  */
 static bool traffic_settle(struct run *run) {
 	uint64_t start = rte_rdtsc(), heard = start, now = start;

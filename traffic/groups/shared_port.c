@@ -11,7 +11,7 @@
 
 #include "groups/shared_port_side.h"
 
-#define FEWEST_KEYS 8 /* that a table can have room for */
+#define FEWEST_KEYS 8 /* minimum capacity of the hash table */
 
 static_assert(SHARED_PORT_BURST <= RTE_HASH_LOOKUP_BULK_MAX, "a burst is looked up at once");
 
@@ -42,7 +42,7 @@ void shared_port_add(struct shared_port *s, unsigned group, const struct service
 	s->vlans[group] = s->side->vlan(sg);
 }
 
-/* Whether the group at a place is to be told by keys. */
+/* Whether the VLAN of the group at an index requires keys. */
 static bool has_keys(const struct shared_port *s, const struct service_group *all, unsigned group) {
 	return s->has[group] && s->by_vlan[s->side->vlan(&all[group])] == SHARED_PORT_SEVERAL;
 }
@@ -55,7 +55,7 @@ static int table_create(struct shared_port *s, size_t keys) {
 		.key_len = (uint32_t)s->side->key_size,
 		.hash_func = rte_jhash,
 		.socket_id = SOCKET_ID_ANY,
-		.extra_flag = RTE_HASH_EXTRA_FLAGS_EXT_TABLE, /* no key is refused */
+		.extra_flag = RTE_HASH_EXTRA_FLAGS_EXT_TABLE, /* never refuses a key */
 	};
 
 	snprintf(name, sizeof(name), "traffic_share%u", s->port);
@@ -111,7 +111,7 @@ int shared_port_tell(struct shared_port *s, const struct service_group *all) {
 	return 0;
 }
 
-/* A burst of frames, and whose they are. */
+/* A burst of frames and their groups. */
 struct burst {
 	struct rte_mbuf *frames[SHARED_PORT_BURST];
 	uint16_t vlans[SHARED_PORT_BURST];
@@ -119,7 +119,7 @@ struct burst {
 	unsigned count;
 };
 
-/* Takes tags off, and says whose it is as far as VLANs tell. */
+/* Receives a burst, removes VLAN tags and sets the groups that VLANs determine. */
 static void burst_receive(struct shared_port *s, struct burst *b) {
 	b->count = rte_eth_rx_burst(s->port, 0, b->frames, SHARED_PORT_BURST);
 	for (unsigned i = 0; i < b->count; i++)
@@ -132,7 +132,7 @@ static void burst_receive(struct shared_port *s, struct burst *b) {
 	}
 }
 
-/* The group at the port that says that a frame is its, or else may be. */
+/* The group on the port that owns the frame, or else one that may own it. */
 static int owner_find(const struct shared_port *s, struct traffic *const *all,
 		      const struct rte_mbuf *m, uint16_t vlan) {
 	int owner = SHARED_PORT_NOBODY;
@@ -151,7 +151,10 @@ static int owner_find(const struct shared_port *s, struct traffic *const *all,
 	return owner;
 }
 
-/* The same of a port whose groups change. What nobody knows there is counted by its key, as it is else. */
+/*
+ * Asks the groups, on a port whose groups change. Unknown frames are counted by their key, as on other
+ * ports.
+ */
 static void burst_ask_owners(struct shared_port *s, struct burst *b, struct traffic *const *all) {
 	uint8_t key[SHARED_PORT_KEY_MAX] __rte_aligned(8);
 
@@ -175,7 +178,7 @@ static void burst_ask_owners(struct shared_port *s, struct burst *b, struct traf
 	}
 }
 
-/* Finds out by their keys whose the frames are of which VLANs did not tell it. */
+/* Looks up the keys of frames whose group the VLAN does not determine. */
 static void burst_ask(struct shared_port *s, struct burst *b) {
 	uint8_t keys[SHARED_PORT_BURST][SHARED_PORT_KEY_MAX] __rte_aligned(8);
 	const void *asked[SHARED_PORT_BURST];

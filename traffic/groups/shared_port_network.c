@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The core network of several service groups behind one port. */
+/* The core network of several service groups on one port. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,10 +9,10 @@
 #include "wire/ip.h"
 
 #define HEADERS (ETHERNET_HEADER + IPV6_HEADER)
-#define IPV4_SOURCE 12 /* in the IP header */
+#define IPV4_SOURCE 12 /* offsets in the IP header */
 #define IPV6_SOURCE 8
 
-/* Without padding: it is hashed as it stands. */
+/* Without padding, as the bytes are hashed. */
 struct network_key {
 	uint16_t vlan;
 	uint16_t family; /* 4 or 6 */
@@ -87,7 +87,7 @@ static bool network_key_read(const struct rte_mbuf *m, uint16_t vlan, void *key,
 	return false;
 }
 
-/* Whose packet it is, by its tag: addresses may be another group's by now. */
+/* Finds the owner by the tag, as a change may have moved the address to another group. */
 static enum shared_port_owner network_owner(const struct traffic *t, const struct rte_mbuf *m) {
 	uint32_t size = RTE_MIN(rte_pktmbuf_pkt_len(m), (uint32_t)PACKET_SIZE_MAX);
 	uint8_t room[PACKET_SIZE_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The R-PHY devices of several service groups behind one port. */
+/* The R-PHY devices of several service groups on one port. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 #include "wire/ip.h"
 #include "wire/l2tpv3.h"
 
-#define HEADERS 128 /* Ethernet to L2TPv3 session are shorter, as in rphy/receiver.c */
+#define HEADERS 128 /* exceeds Ethernet to L2TPv3 session headers, as in rphy/receiver.c */
 #define NAME_SIZE 32
 
-/* Without padding: it is hashed as it stands. */
+/* Without padding, as the bytes are hashed. */
 struct rphy_key {
 	uint32_t session;
 	uint32_t family; /* 4 or 6 */
@@ -38,7 +38,7 @@ static size_t rphy_keys(const struct service_group *sg) {
 	return sg->channel_count + (sg->upstream.scheduled ? sg->upstream_channel_count : 0);
 }
 
-/* Sessions of downstream channels, then MAP pseudowires. */
+/* Session IDs of downstream channels, then of MAP pseudowires. */
 static uint32_t rphy_session(const struct service_group *sg, size_t i) {
 	if (i < sg->channel_count)
 		return sg->channels[i].session;
@@ -61,7 +61,7 @@ static int rphy_keys_name(const struct service_group *sg, share_key_fn name, voi
 	return ret;
 }
 
-/* What counts of a frame that has no session. */
+/* The counter of a frame without session. */
 static uint64_t *rphy_reason(struct shared_port_strays *strays, enum l2tp_verdict verdict) {
 	switch (verdict) {
 	case L2TP_CONTROL: return &strays->unexpected[UNEXPECTED_L2TP_CONTROL];
@@ -99,7 +99,7 @@ static uint64_t *rphy_stray(struct shared_port_strays *strays) {
 	return &strays->violations[VIOLATION_SESSION];
 }
 
-/* By session and address; of an address of its, a session may be about to come. */
+/* Finds the owner by session and address. A session of an own address may be about to be added. */
 static enum shared_port_owner rphy_owner(const struct traffic *t, const struct rte_mbuf *m) {
 	uint32_t size = rte_pktmbuf_pkt_len(m);
 	struct l2tp_data l2tp;

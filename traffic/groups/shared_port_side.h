@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The two sides of a CMTS, and the keys by which the frames of service groups differ there:
+ * The two sides of a CMTS, and the keys that separate the frames of service groups there:
  *
  *     R-PHY side     VLAN, destination MAC and IP address, L2TPv3 session
- *     network side   VLAN, source address: a subscriber's
+ *     network side   VLAN, source address of a subscriber
  */
 #pragma once
 
@@ -11,31 +11,32 @@
 
 #define SHARED_PORT_KEY_MAX 32 /* bytes */
 
-/* Takes the key of something that is the group's; `what` names it in messages. Returns 0, or -1 after one. */
+/* Receives a key of a group; `what` is its name in messages. Returns 0, or -1 after a message. */
 typedef int (*share_key_fn)(void *context, const void *key, const char *what);
 
 enum shared_port_owner {
 	OWNER_NOT,
-	OWNER_MAY_BE, /* it may be about to come */
+	OWNER_MAY_BE, /* a change may be about to add it */
 	OWNER_IS,
 };
 
 struct shared_port_side {
 	const char *name; /* in messages */
-	enum evidence_interface evidence; /* of frames of nobody */
+	enum evidence_interface evidence; /* interface of unmatched frames */
 	size_t key_size;
 	uint16_t (*vlan)(const struct service_group *sg);
-	size_t (*keys)(const struct service_group *sg); /* how many it has at most */
-	/* Names all keys of a group. Returns 0, or what the function has returned where that was not 0. */
+	size_t (*keys)(const struct service_group *sg); /* maximum number of keys */
+	/* Passes all keys of a group to `name`. Returns 0, or the first result of `name` that is not 0. */
 	int (*keys_name)(const struct service_group *sg, share_key_fn name, void *context);
-	/* Reads the key of a frame without tag. Returns whether it has one; if not, it is counted. */
+	/* Reads the key of a frame without tag. Returns false if it has none and counts it. */
 	bool (*key_read)(const struct rte_mbuf *m, uint16_t vlan, void *key,
 			 struct shared_port_strays *strays);
-	/* Of a group that changes: whether the frame is its. With `owner_first` keys are not asked for. */
+	/* For groups that change: whether the frame belongs to the group. `owner_first`: keys are not
+	 * looked up. */
 	enum shared_port_owner (*owner)(const struct traffic *t, const struct rte_mbuf *m);
 	bool owner_first;
 	uint64_t *(*stray)(
-		struct shared_port_strays *strays); /* what counts a key that nobody has */
+		struct shared_port_strays *strays); /* the counter of frames with an unknown key */
 	void (*take)(struct traffic *t, struct rte_mbuf **frames, unsigned n);
 };
 

@@ -6,7 +6,7 @@
 #include "directions/traffic_parts.h"
 #include "groups/shared_port_side.h"
 
-/* Fields of a struct that are all counts. */
+/* Adds structs that consist of counts. */
 static void counts_add(uint64_t *sum, const uint64_t *part, size_t n) {
 	for (size_t i = 0; i < n; i++)
 		sum[i] += part[i];
@@ -16,7 +16,7 @@ static void counts_add(uint64_t *sum, const uint64_t *part, size_t n) {
 #define ADD_ALL(sum, part, field) counts_add((sum)->field, (part)->field, RTE_DIM((sum)->field))
 #define MOST(sum, part, field) ((sum)->field = RTE_MAX((sum)->field, (part)->field))
 
-/* Memory that is short costs the latencies of all together, no more. */
+/* If memory is short, only the latencies of the sum are missing. */
 static void latency_add(struct hdr_histogram **sum, const struct hdr_histogram *part) {
 	if (part == NULL)
 		return;
@@ -29,7 +29,7 @@ static void latency_add(struct hdr_histogram **sum, const struct hdr_histogram *
 static double asked_add(double sum, double part, bool first) {
 	if (first)
 		return part;
-	return sum > 0 && part > 0 ? sum + part : 0; /* as fast as it goes */
+	return sum > 0 && part > 0 ? sum + part : 0; /* as fast as possible */
 }
 
 static void downstream_add(struct traffic_result *sum, const struct traffic_result *r, bool first) {
@@ -89,7 +89,7 @@ static void uplink_counts_add(struct uplink_counts *sum, const struct uplink_cou
 	MOST(sum, c, descheduled_longest_us);
 }
 
-/* Channels have numbers of their own in each group: of several nothing is told of each. */
+/* Channel numbers are per group, so the sum of several groups has no counts per channel. */
 static void grants_add(struct uplink_result *sum, const struct uplink_result *r) {
 	struct grants_result *to = &sum->grants;
 	const struct grants_result *from = &r->grants;
@@ -163,7 +163,7 @@ static double totals_gbps(uint64_t bytes, double seconds) {
 	return seconds > 0 ? (double)bytes * 8 / seconds / 1e9 : 0;
 }
 
-/* What came at a port and was nobody's is told with all groups. */
+/* Unmatched frames of shared ports count in the sums only. */
 static void strays_add(struct totals *t, const struct groups *g) {
 	struct traffic_result *down = &t->all_downstream;
 
@@ -239,7 +239,7 @@ void totals_free(struct totals *t) {
 	*t = (struct totals){0};
 }
 
-/* Held against the sums: at a port of several groups frames of nobody are no group's. */
+/* Checks the sums, as unmatched frames of shared ports belong to no group. */
 bool totals_good(const struct totals *t, const struct groups *g) {
 	if (traffic_unexpected(&t->all_downstream, &t->all_upstream) > 0)
 		return false;
