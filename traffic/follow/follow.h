@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Follows a server whose configuration changes: subscribes to the events of its control socket, and gives the traffic of
- * each service group what differs, when the server has applied it.
+ * Follows a server whose configuration changes: subscribes to the events of its control socket, and offers
+ * the differences to the traffic of each service group when the server has applied them.
  *
  *     events.subscribe --> prepared, object, object, .., applied --> tables and keys --> traffic
- *     config.get {"keys": true}: where the traffic joins late, or events tell too little
+ *     config.get {"keys": true}: if the traffic joins late, or events are incomplete
  *
- * The server has told of a change before the first frame shows it. So a frame that nothing explains is held until the server
- * has answered a request that was made behind it: what it told by then is all there was to know (server.info).
+ * The server reports a change before the first frame shows it. A frame that no known change explains
+ * therefore stays unresolved until the server has answered a request made after the frame arrived. By then
+ * the server has reported every change before the frame (server.info).
  */
 #pragma once
 
@@ -23,44 +24,49 @@
 struct follow {
 	struct server_link link;
 	struct groups *all;
-	struct follow_group groups[SERVER_MAX_GROUPS]; /* by place of a traffic */
+	struct follow_group groups[SERVER_MAX_GROUPS]; /* by index of the traffic */
 	uint32_t ids[SERVER_MAX_GROUPS];
 	const char *names[SERVER_MAX_GROUPS];
-	unsigned count; /* a group that comes, once its traffic is offered */
-	uint32_t refused[SERVER_MAX_GROUPS]; /* ids of groups that get no traffic */
+	unsigned count; /* includes an added group once its traffic is offered */
+	uint32_t refused[SERVER_MAX_GROUPS]; /* IDs of groups without traffic */
 	unsigned refused_count;
 	struct groups_offer offer;
-	struct server_config kept[SERVER_MAX_GROUPS]; /* with groups that came */
+	struct server_config kept[SERVER_MAX_GROUPS]; /* configurations that contain added groups */
 	unsigned kept_count;
 	uint64_t tsc_hz;
-	bool joined; /* events arrive */
-	bool known; /* the groups are as they were in service at some time */
-	bool lost; /* they have to be compared with the server's configuration */
+	bool joined; /* subscribed to events */
+	bool known; /* the groups match a past state of the server */
+	/* events are missing: the groups must be compared with the server's configuration */
+	bool lost;
 	bool within; /* a change is prepared and not yet applied */
-	bool heard; /* a change since the latest look */
-	int64_t sequence; /* of the first event that the groups do not have */
-	uint64_t asked; /* id of the request whose answer frames wait for; 0: none */
-	uint64_t asked_at, answered_at; /* TSC; 0: not, or the traffic has been told */
-	uint64_t look_at, retry_at; /* TSC: not before */
-	bool silent; /* that the server does not answer was said */
-	uint64_t changes; /* offered to the traffic of a group */
+	bool heard; /* a change was reported since the latest look */
+	int64_t sequence; /* number of the first event that the groups do not include */
+	uint64_t asked; /* ID of the request for which unresolved frames wait; 0: none */
+	uint64_t asked_at, answered_at; /* TSC; 0: no request, or the traffic is informed */
+	uint64_t look_at, retry_at; /* TSC of the earliest next look and retry */
+	bool silent; /* the missing answer was reported */
+	uint64_t changes; /* offered to the traffic of all groups */
 	struct follow_times times;
 };
 
-/* The options that make traffic ready to follow: how many streams, by what the group is now. */
+/* Sets the capacity of streams for traffic that follows `sg`, from its current size. */
 void follow_options(struct traffic_options *o, const struct service_group *sg);
 
-/* For the groups of `all`, made with follow_options() of `sgs`. `path` must live on. Returns 0, or -1 after a
- * message. To be freed by follow_free() in either case. */
+/*
+ * Follows for the groups of `all`, created with follow_options() of `sgs`. `path` must outlive `f`. Returns
+ * 0, or -1 after a message. The caller frees it with follow_free() in either case.
+ */
 int follow_create(struct follow *f, const char *path, struct groups *all,
 		  const struct service_group *sgs, uint64_t tsc_hz);
 
-/* Before the traffic is freed, when nobody polls any more. */
+/* Must be called before the traffic is freed, when no thread polls any more. */
 void follow_free(struct follow *f);
 
-/* What a summary tells of changes, when nobody polls any more. The caller owns it. */
+/* Changes for a summary, when no thread polls any more. The caller owns the result. */
 json_t *follow_json(const struct follow *f);
 
-/* To be called again and again, by a thread that polls no packets. Waits for events up to `wait_ms`, and longer for answers
- * of the server. */
+/*
+ * Must be called repeatedly by a thread that polls no packets. Waits for events up to `wait_ms`, and longer
+ * for answers of the server.
+ */
 void follow_look(struct follow *f, int wait_ms);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which modems a change concerns, and how much of them. */
+/* Finds the modems that a change concerns, and what differs in them. */
 #include <stdio.h>
 #include <stdlib.h>
 

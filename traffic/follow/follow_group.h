@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A service group that changes, as the thread knows it that makes changes for its traffic: what is in
- * service, the numbers of its streams, and how many packets of each had arrived when nothing had changed yet.
+ * A service group that changes, as seen by the thread that prepares changes for its traffic: its
+ * configuration in service, its stream numbers, and the packets of each stream that had arrived before any
+ * change.
  */
 #pragma once
 
@@ -13,18 +14,18 @@
 #include "model/live/difference.h"
 #include "model/live/live_group.h"
 
-/* What had arrived of the packets of each stream at a time. */
+/* Received packets of each stream at a time. */
 struct follow_look {
-	uint32_t *next; /* by stream: the number behind the last packet that had arrived */
-	uint32_t *missing; /* of those before it */
+	uint32_t *next; /* by stream: number after the last received packet */
+	uint32_t *missing; /* by stream: missing numbers before it */
 };
 
 #define FOLLOW_STREAM_COMES (1u << 31)
 
-/* Streams of all modems, one behind the other. */
+/* Streams of all modems, in the order of the modems. */
 struct follow_set {
-	uint32_t *streams; /* their numbers */
-	uint32_t *first; /* by place of a modem, and of one beyond */
+	uint32_t *streams; /* stream numbers */
+	uint32_t *first; /* by modem index, plus one element at the end: offset in `streams` */
 	uint32_t count;
 };
 
@@ -32,65 +33,76 @@ struct follow_set {
 struct follow_streams {
 	struct stream_numbers numbers;
 	struct follow_set sets[2];
-	bool holds; /* which of them the traffic has; the other one is made */
-	uint32_t modems; /* places */
-	struct follow_look look; /* the latest that was before all changes which are not known */
-	struct follow_look latest; /* a change may have been made before it */
-	uint32_t looks; /* how many there were */
-	uint32_t *born; /* by stream: how many there were when it began */
+	/* index of the set that the traffic uses; the other one is for the next change */
+	bool holds;
+	uint32_t modems; /* capacity of modems */
+	struct follow_look look; /* the latest look before every unreported change */
+	struct follow_look latest; /* a change may precede it */
+	uint32_t looks; /* number of looks */
+	uint32_t *born; /* by stream: value of `looks` when it started */
 };
 
 struct follow_group {
 	struct traffic *traffic;
 	struct live_group live;
-	/* By place, of modems that differ from what the traffic has: */
-	bool *changed; /* in anything but keys */
-	bool *overtaken; /* so that packets may be lost which were under way */
+	/* By modem index; modems that differ from those of the traffic: */
+	bool *changed; /* in more than keys */
+	bool *overtaken; /* packets under way may be lost */
 	bool *rekeyed; /* in their keys */
-	struct security_association *keys; /* by place: as the traffic has them */
+	struct security_association *keys; /* by modem index: keys that the traffic uses */
 	bool tables,
-		rekeys; /* the traffic has not all that is in `live`: modems that are changed, rekeyed */
-	bool gone; /* it has what is not there any more: what comes in its place is another */
+		rekeys; /* the traffic lacks changes of `live`: modems that are changed, rekeyed */
+	/* the traffic has a modem that was removed; a new one in its slot is another one */
+	bool gone;
 	struct follow_streams downstream, upstream;
-	struct traffic_change *given; /* to the traffic, and not freed */
+	struct traffic_change *given; /* offered to the traffic and not freed */
 };
 
-/* Streams that a traffic of this group needs in its options, to follow it. */
+/* Capacity of streams that a traffic needs in its options to follow this group. */
 uint32_t follow_room_downstream(const struct service_group *sg);
 uint32_t follow_room_upstream(const struct service_group *sg);
 
-/* For a traffic that was made with this configuration and room. Returns 0, or -1 after a message. To be freed by
- * follow_group_free() in either case. */
+/*
+ * Follows with a traffic that was created with this configuration and capacity. Returns 0, or -1 after a
+ * message. The caller frees it with follow_group_free() in either case.
+ */
 int follow_group_create(struct follow_group *g, const struct service_group *sg, struct traffic *t,
 			uint64_t tsc_hz);
 
-/* Ends it before traffic_free(), when nothing polls any more. */
+/* Must be called before traffic_free(), when no thread polls any more. */
 void follow_group_free(struct follow_group *g);
 
-/* Notes what has arrived. If no change was made before, follow_group_look_holds() says so afterwards. */
+/*
+ * Records the received packets. If no change was made before, the caller confirms that afterwards with
+ * follow_group_look_holds().
+ */
 void follow_group_look(struct follow_group *g);
 void follow_group_look_holds(struct follow_group *g);
 
-/* Takes note of what the group is now, or with NULL that it is gone. Returns false after a message: it cannot be
- * followed there. */
+/*
+ * Records the differences to the new configuration `next`, or NULL if the group was removed. Returns false
+ * after a message if the group cannot be followed.
+ */
 bool follow_group_differs(struct follow_group *g, const struct service_group *next);
 
-/* Takes note of changes that were found for `live`, and frees them. */
+/* Records changes that were found for `live`, and frees them. */
 void follow_group_changes(struct follow_group *g, struct live_changes *changes);
 
 static inline bool follow_group_dirty(const struct follow_group *g) {
 	return g->tables || g->rekeys;
 }
 
-/* Offers the traffic all that it has not. Returns false after a message, or where no streams are free at
- * this time: to be tried again. */
+/*
+ * Offers all recorded differences to the traffic. Returns false after a message, or if no stream number is
+ * free; the caller must try again.
+ */
 bool follow_group_offer(struct follow_group *g, uint64_t now);
 
-/* Frees what is over. Returns whether the traffic has taken all that was offered. */
+/* Frees changes that are done. Returns whether the traffic has applied all offered changes. */
 bool follow_group_settle(struct follow_group *g);
 
-/* Whether frames wait until it is known whether a change explains them. */
+/* Whether frames are unresolved. */
 bool follow_group_waits(const struct follow_group *g);
 
-/* All changes that were made before TSC `since` were offered and taken. */
+/* Informs the traffic that it has applied all changes made before TSC `since`. */
 void follow_group_known(struct follow_group *g, uint64_t since);

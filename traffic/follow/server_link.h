@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The control socket of vcmtsd as its client: JSON-RPC 2.0, a line per message. Answers stand between the
- * notifications of events to which the connection subscribes, in the order in which the server does things.
+ * Client of vcmtsd's control socket: JSON-RPC 2.0, one message per line. Responses and notifications of
+ * events come in the order in which the server acts.
  */
 #pragma once
 
@@ -13,18 +13,18 @@
 
 #include "platform/sockets/socket_peer.h"
 
-#define SERVER_LINK_PATIENCE_MS 10000 /* for an answer */
+#define SERVER_LINK_PATIENCE_MS 10000 /* timeout of a response */
 
 struct server_link {
-	const char *path; /* of the socket; must live on */
+	const char *path; /* of the socket; must outlive the link */
 	int fd; /* -1: not connected */
 	uint64_t id; /* of the last request */
-	const char *trouble; /* what was wrong, one of few or `peer`; NULL: nothing */
-	char peer[SOCKET_PEER_LINE]; /* another user who serves there */
-	char *bytes; /* received and not taken */
-	size_t first, count, size; /* of them, and of the memory */
-	size_t scanned; /* of them without an end of line */
-	json_t *early; /* messages that came while an answer was waited for */
+	const char *trouble; /* the last error, a static string or `peer`; NULL: none */
+	char peer[SOCKET_PEER_LINE]; /* another user who owns the server */
+	char *bytes; /* received and not parsed */
+	size_t first, count, size; /* range of them in `bytes`; allocated size */
+	size_t scanned; /* bytes already searched for an end of line */
+	json_t *early; /* messages received while waiting for a response */
 };
 
 void server_link_init(struct server_link *l, const char *path);
@@ -32,19 +32,20 @@ void server_link_init(struct server_link *l, const char *path);
 void server_link_close(struct server_link *l);
 
 /*
- * Sends a request; `params` is taken over, NULL: it has none. Connects where there is no connection. Returns the
- * request's id, or 0 with `trouble` set and no connection.
+ * Sends a request and takes ownership of `params` (NULL: none). Connects if needed. Returns the request's
+ * ID, or 0 with `trouble` set and the connection closed.
  */
 uint64_t server_link_send(struct server_link *l, const char *method, json_t *params);
 
 /*
- * The next message, which the caller owns: a notification, or the answer to a request that was sent. Waits for at most
- * `wait_ms`. NULL: there is none, and where the connection broke, `trouble` is set and there is no connection.
+ * Returns the next message, which the caller owns: a notification, or the response to a request. Waits at
+ * most `wait_ms`. Returns NULL if there is none; if the connection broke, `trouble` is set and it is
+ * closed.
  */
 json_t *server_link_next(struct server_link *l, int wait_ms);
 
 /*
- * Sends a request and waits for its answer; what comes before that is kept for server_link_next(). Returns its
+ * Sends a request and waits for its response; keeps messages before it for server_link_next(). Returns the
  * result, which the caller owns, or NULL with `trouble` set.
  */
 json_t *server_link_call(struct server_link *l, const char *method, json_t *params);
