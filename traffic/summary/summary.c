@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The summary's shape is fixed for the keys that other programs read; more stand beside them. */
+/* Writes the summary as JSON. Keys that other programs read never change; new keys may be added. */
 #include "summary/summary_parts.h"
 
 #include <errno.h>
@@ -194,7 +194,7 @@ json_t *summary_upstream(const struct uplink_result *r) {
 	return o;
 }
 
-/* What is missing was not lost: nobody looked. */
+/* Without reception, these values are unknown and not 0. */
 static void remove_received(json_t *summary) {
 	static const char *const keys[] = {
 		"proven",	  "proven_bytes",      "lost",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Results for programs (JSON) and for people (tables). */
+/* Writes results as JSON and prints them as tables. */
 #pragma once
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 struct groups;
 struct follow;
 
-/* What was measured; NULL for a direction that was off. */
+/* Results of a group; NULL for a direction that was off. */
 struct summary_group {
 	uint32_t id;
 	const char *name;
@@ -22,16 +22,17 @@ struct summary_group {
 struct summary {
 	const struct traffic_result *downstream; /* of all service groups together */
 	const struct uplink_result *upstream;
-	bool send_only; /* nothing was received, nor is anything said about that */
+	bool send_only; /* nothing was received, so received packets are not reported */
 	const struct summary_group *groups;
 	unsigned group_count;
-	const struct groups
-		*measured; /* whose gaps and suspects are told in the file; NULL: none are */
-	const struct follow *follow; /* likewise: whose changes; or NULL */
+	const struct groups *measured; /* reports their gaps and suspects in the file; or NULL */
+	const struct follow *follow; /* reports its changes; or NULL */
 };
 
-/* The objects under "downstream" and "upstream" in a summary. The caller owns them. NULL when memory
- * is short. */
+/*
+ * Build the objects "downstream" and "upstream" of a summary. The caller owns them. Return NULL if memory
+ * is short.
+ */
 json_t *summary_downstream(const struct traffic_result *r);
 json_t *summary_upstream(const struct uplink_result *r);
 
@@ -39,6 +40,7 @@ json_t *summary_upstream(const struct uplink_result *r);
  * the file at `path`. Returns 0, or -1 after a message on stderr. */
 int summary_write(const char *path, const struct summary *s);
 
-/* Prints a table a direction with what is wrong, if anything is, by name; and where there are several
- * service groups, a line for each. */
+/*
+ * Prints a table per direction, with violations by name, and a line per service group if there are several.
+ */
 void summary_table(FILE *out, const struct summary *s);

@@ -27,7 +27,7 @@ static void suspects_put(json_t *list, const struct suspects *s) {
 	}
 }
 
-/* NULL where the group sends nothing in this direction. */
+/* NULL if the group sends nothing in this direction. */
 static const struct suspects *suspects_of(const struct traffic *t, bool upstream) {
 	if (upstream)
 		return t->uplink != NULL ? &t->uplink_receiver.proof.suspects : NULL;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Of a summary: gaps of the traffic's thread, and when packets were under way that were lost or came out of order. */
+/*
+ * Scheduling gaps of the traffic's thread, and time spans in which lost or reordered packets were under
+ * way.
+ */
 #pragma once
 
 #include <jansson.h>
@@ -7,7 +10,8 @@
 #include "groups/groups.h"
 
 /*
- * Adds "gaps": {"shorter", "list": [[from, to], ..]}, and to the objects "downstream" and "upstream" of `root`, where
- * they are, "suspects": {"lost_more", "reordered_more", "list": [[from, to, lost, reordered], ..]}. Times are TSC cycles.
+ * Adds "gaps": {"shorter", "list": [[from, to], ..]} to `root`, and "suspects": {"lost_more",
+ * "reordered_more", "list": [[from, to, lost, reordered], ..]} to its objects "downstream" and "upstream",
+ * if present. Times are TSC cycles.
  */
 void summary_gaps(json_t *root, const struct groups *g);

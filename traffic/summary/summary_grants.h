@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What modems that wait for their grants have done, for programs and for people. */
+/* Summary of scheduled modems as JSON and as a table. */
 #pragma once
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "grants/grants_result.h"
 
-/* Adds "grants" to the object of the upstream. */
+/* Adds "grants" to the upstream's object. */
 void summary_grants_set(json_t *o, const struct grants_result *r);
 
 void summary_grants_print(FILE *out, const struct grants_result *r);

@@ -17,7 +17,7 @@ static void set_hits(json_t *o, const struct uplink_result *r) {
 	json_object_set_new(o, "impairments", hits);
 }
 
-/* Drops that are not named are expected to be 0; counters that are not named are not foretold. */
+/* Drops that are not listed are expected to be 0; counters that are not listed are not predicted. */
 static void set_expected(json_t *o, const struct uplink_result *r) {
 	const struct expected *e = &r->expected;
 	json_t *expected = json_object(), *drops = json_object(), *counters = json_object();

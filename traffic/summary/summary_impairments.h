@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The part of the summary that is there with --impair. */
+/* The part of the summary for --impair. */
 #pragma once
 
 #include <stdio.h>
@@ -8,11 +8,11 @@
 
 #include "directions/traffic.h"
 
-/* Adds "impairments", "expected" and "astray" to the upstream's object. */
+/* Adds the members for impairments to the upstream's object. */
 void summary_impairments_set(json_t *o, const struct uplink_result *r);
 
-/* Prints what was done. */
+/* Prints the number of impairments by kind. */
 void summary_impairments_hits(FILE *out, const struct uplink_result *r);
 
-/* Prints that, and whether as much was lost as had to be. */
+/* Prints these, and whether as many packets were lost as expected. */
 void summary_impairments_print(FILE *out, const struct uplink_result *r);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the summary share. */
+/* Shared declarations of the summary's files. */
 #pragma once
 
 #include "summary/summary.h"
 
-/* What both directions have. */
+/* Values that both directions have. */
 struct common {
 	uint64_t sent, sent_bytes, proven, proven_bytes;
 	uint64_t lost, overtaken, duplicated, reordered, corrupted, undecipherable;

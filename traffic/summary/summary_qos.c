@@ -3,27 +3,27 @@
 
 #include <stdlib.h>
 
-/* Limits of which nothing can be said are left out: less beyond the rate, less time waited. */
+/* Limits are reported only above this excess over the rate, or above this time with a backlog. */
 #define OVER_S 1e-3
 #define WAITED_S 0.5
 #define LINES_MOST 256
-/* Of a channel's rate: with less it holds nothing back. */
+/* A channel with a lower load does not limit the flows. */
 #define LOAD_FREE 0.8
 
-/* A rate, what it is of, and what is known of it. */
+/* A rate limit, its owner and its measurement. */
 struct line {
 	const char *of;
 	uint32_t id;
 	const struct rate_limit *limit;
 	const struct backlog *backlog;
-	bool alone; /* nothing else holds packets back */
+	bool alone; /* no other limit applies */
 };
 
 struct writer {
 	const struct meters *q;
 	json_t *lines;
 	uint64_t judged;
-	bool group_free; /* the service group's rate holds nothing back */
+	bool group_free; /* the service group's rate does not limit */
 	bool shaped;
 };
 
@@ -65,7 +65,7 @@ static void flows_add(struct writer *w) {
 	}
 }
 
-/* All of its flows have to be able to go: what holds one of them back is not this rate. */
+/* A modem's rate is measured only if no other limit applies to any of its flows. */
 static void modems_add(struct writer *w) {
 	const struct meters *q = w->q;
 	bool *held = calloc(q->modem_count + 1, sizeof(*held));
@@ -111,7 +111,7 @@ static json_t *delays(const struct meters *q) {
 	return list;
 }
 
-/* Flows without a rate of their own whose packets waited. */
+/* Reports flows without a rate limit that had a backlog. */
 static json_t *shares(const struct meters *q) {
 	json_t *list = json_array();
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Results for people. */
+/* Prints the results as tables. */
 #include <inttypes.h>
 
 #include "summary/summary_grants.h"
