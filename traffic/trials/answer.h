@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a program says that is asked by lines of JSON (docs/results.md, "Trials"). */
+/* Writes answers to requests of one line of JSON (docs/results.md, "Trials"). */
 #pragma once
 
 #include <stdio.h>
@@ -8,16 +8,21 @@
 
 #include "trials/line_reader.h"
 
-/* One line; takes over `answer`, which is NULL where memory was short. Returns 0, or -1 after a message. */
+/*
+ * Writes one line; takes ownership of `answer`, which is NULL if memory was short. Returns 0, or -1 after a
+ * message.
+ */
 int answer_write(json_t *answer, FILE *out);
 
-/* The answer to a request that is refused: `error` is one line of UTF-8. */
+/* The answer to a rejected request; `error` is one line of UTF-8. */
 json_t *answer_refusal(const char *error);
 
-/* Answers one line; the caller of answers_serve() has given `context`. */
+/* Answers one line; `context` is that of answers_serve(). */
 typedef json_t *(*answer_fn)(void *context, const char *line, size_t size);
 
-/* Says `ready`, which it takes over, and then answers each line until there are no more. Returns 0, or -1
- * after a message where an answer could not be written. */
+/*
+ * Writes `ready`, whose ownership it takes, then answers each line until the end of the input. Returns 0,
+ * or -1 after a message if an answer cannot be written.
+ */
 int answers_serve(struct line_reader *reader, json_t *ready, answer_fn answer, void *context,
 		  FILE *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One buffer: what is left of it moves to its front when more is needed. */
+/* Reads lines with one buffer; unread bytes move to its front when more are needed. */
 #include "trials/line_reader.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define POLL_MS 100 /* in which a signal is noticed that came just before the wait */
+#define POLL_MS 100 /* a signal that arrives just before poll() is noticed within this time */
 
 void line_reader_init(struct line_reader *r, int in, const volatile sig_atomic_t *interrupted) {
 	r->in = in;
@@ -16,7 +16,7 @@ void line_reader_init(struct line_reader *r, int in, const volatile sig_atomic_t
 	r->ended = r->skipping = false;
 }
 
-/* Returns whether there is more to look at: bytes, or the end. */
+/* Reads more input. Returns whether there are new bytes or the end. */
 static bool reader_fill(struct line_reader *r) {
 	struct pollfd wait = {.fd = r->in, .events = POLLIN};
 	ssize_t n;
@@ -36,7 +36,7 @@ static bool reader_fill(struct line_reader *r) {
 	return true;
 }
 
-/* Takes `size` bytes and the newline behind them, if there is one. */
+/* Consumes `size` bytes and the newline after them, if there is one. */
 static void reader_take(struct line_reader *r, const char **line, size_t *size, size_t bytes) {
 	*line = r->bytes + r->taken;
 	*size = bytes;

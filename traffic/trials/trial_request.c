@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A reader a key, and what keys must be together. */
+/* Parses a request: one function per key, and rules between keys. */
 #include "trials/trial_request.h"
 
 #include <inttypes.h>
@@ -23,7 +23,7 @@
 struct reader {
 	const struct trial_limits *limits;
 	struct trial_request *out;
-	const char *shape; /* as it is asked for; NULL: constant */
+	const char *shape; /* as in the request; NULL: constant */
 	char *error;
 };
 
@@ -37,7 +37,7 @@ static __attribute__((format(printf, 2, 3))) bool refuse(struct reader *r, const
 	return false;
 }
 
-/* Refuses a value, which is shown as far as it is short. */
+/* Rejects a value; the message shows it if it is short. */
 static bool refuse_value(struct reader *r, const char *key, const json_t *value,
 			 const char *allowed) {
 	char found[64] = "something else";
@@ -59,7 +59,7 @@ static bool read_seconds(struct reader *r, const char *key, const json_t *value)
 	return true;
 }
 
-/* `on` is whether anything is sent. */
+/* `on` gets whether anything is sent. */
 static bool read_rate(struct reader *r, const char *key, const json_t *value, bool *on,
 		      uint64_t *rate) {
 	double bits = json_number_value(value);
@@ -119,7 +119,7 @@ static bool read_latency(struct reader *r, const char *key, const json_t *value)
 	return true;
 }
 
-/* Read when all else is known: its words may be rates. */
+/* Parsed after all other keys, as it may contain shares of a rate. */
 static bool read_shape(struct reader *r, const char *key, const json_t *value) {
 	r->shape = json_string_value(value);
 	return r->shape != NULL ||
@@ -133,7 +133,7 @@ static bool read_drop(struct reader *r, const char *key, const json_t *value) {
 	return true;
 }
 
-/* Every so-manieth frame: shares that are no fraction 1/n would not be what was asked for. */
+/* Accepts only shares close to a fraction 1/n, as every n-th frame is proven. */
 static bool read_prove(struct reader *r, const char *key, const json_t *value) {
 	double share = json_number_value(value);
 	double every = share > 0 ? round(1 / share) : 0;
@@ -179,7 +179,10 @@ static bool defaults(struct reader *r) {
 	return good;
 }
 
-/* A shape of both rates: what is a rate in its words is a share of the downstream's, where there is one. */
+/*
+ * Parses the shape of both rates. Rates in it become shares of the downstream's rate, or of the upstream's
+ * if there is no downstream.
+ */
 static bool shape_make(struct reader *r) {
 	struct traffic_load *load = &r->out->load;
 	uint64_t rate = load->downstream ? load->rate : load->upstream_rate;
@@ -222,7 +225,7 @@ static bool request_read(struct reader *r, json_t *asked) {
 	return check(r);
 }
 
-/* A character that was cut, or bytes that were none, are nothing for an answer. */
+/* Replaces bytes that are not valid UTF-8, such as a truncated character, as JSON does not allow them. */
 static void make_text(char *error) {
 	json_t *text = json_string(error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines in, trials on the traffic's core, lines out. */
+/* Reads requests, runs trials on the traffic's core, writes answers. */
 #include "trials/trials.h"
 
 #include <rte_cycles.h>
@@ -31,7 +31,7 @@ static double each(uint64_t sum, uint64_t count) {
 	return count > 0 ? (double)sum / (double)count : 0;
 }
 
-/* By what they were spent on, each over the packets of its direction. */
+/* Cycles by kind of work, each divided by the packets of its direction. */
 static json_t *trial_cycles_json(const struct traffic *t, uint64_t down, uint64_t up) {
 	struct traffic_cycles c;
 
@@ -43,7 +43,7 @@ static json_t *trial_cycles_json(const struct traffic *t, uint64_t down, uint64_
 			 each(c.upstream_receive, up));
 }
 
-/* Every packet is sent and received once. */
+/* Counts every packet sent and received as one. */
 static json_t *busy_json(const struct trials *t, const struct run *run, uint64_t down,
 			 uint64_t up) {
 	uint64_t cycles = run->busy_cycles + run->idle_cycles;

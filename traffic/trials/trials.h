@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Trials on request: a line of JSON in, a line of JSON out, until the input ends (docs/results.md,
- * "Trials"). The traffic lives on from trial to trial; what is counted is each trial's alone.
+ * Trials on request: reads a line of JSON, runs a trial, writes a line of JSON, until the input ends
+ * (docs/results.md, "Trials"). The traffic stays from trial to trial; counts are per trial.
  */
 #pragma once
 
@@ -15,21 +15,21 @@
 #include "trials/trial_request.h"
 
 struct trials {
-	struct groups *groups; /* one */
+	struct groups *groups; /* exactly one */
 	struct trial_limits limits;
-	unsigned lcore; /* that the traffic runs on */
+	unsigned lcore; /* of the traffic's thread */
 	const char *transport; /* "rings" or "ports" */
-	const volatile sig_atomic_t *interrupted; /* counts signals that ask for the end */
-	/* Where the data plane is in this process: takes what it has counted when a trial begins, on the
-	 * traffic's thread, and adds to its answer what was counted since. NULL otherwise. */
+	const volatile sig_atomic_t *interrupted; /* number of signals that request the end */
+	/* Set if the data plane runs in this process, else NULL. `begins` records its counters at the start
+	 * of a trial, on the traffic's thread. `ended` adds the differences to the answer. */
 	void (*begins)(void *data_plane, const struct traffic_load *load);
 	void (*ended)(void *data_plane, json_t *answer);
 	void *data_plane;
 };
 
 /*
- * Says that it is ready, then answers the requests that come from the file descriptor `in`, until it
- * ends or a signal asks for it. A trial under way then ends early and is answered with an error.
- * Returns 0, or -1 after a message where answers cannot be written.
+ * Writes that it is ready, then answers the requests from the file descriptor `in` until its end or a
+ * signal. A signal ends the current trial early, which is answered with an error. Returns 0, or -1 after a
+ * message if answers cannot be written.
  */
 int trials_serve(const struct trials *t, int in, FILE *out);
