@@ -16,20 +16,20 @@
 #include "platform/port.h"
 
 #define RECEIVE_BUFFERS 16383
-#define RECEIVE_BUFFERS_MANY 32767 /* more than one port an end */
+#define RECEIVE_BUFFERS_MANY 32767 /* if an end has more than one port */
 #define QUEUE_SIZE 4096
-#define QUEUES_SIZE 8192 /* of all ports of an end together */
+#define QUEUES_SIZE 8192 /* sum over all ports of an end */
 #define MEMORY_MB 384
 #define UPSTREAM_MB 128
-#define MANY_MB 48 /* the receive buffers beyond those of two ports */
-#define GROUP_MB 12 /* of a group more: buffers of its upstream */
-#define FOLLOW_KEYS 4 /* of a modem that changes */
-#define KEYS_A_MB 2048 /* 512 bytes each at most, but for AES-256 */
-#define ADDRESSES_A_MB 8192 /* addresses by which groups are told apart */
+#define MANY_MB 48 /* receive buffers beyond those of two ports */
+#define GROUP_MB 12 /* per further group: buffers of its upstream */
+#define FOLLOW_KEYS 4 /* key generations of a modem that changes */
+#define KEYS_A_MB 2048 /* at most 512 bytes each, except AES-256 */
+#define ADDRESSES_A_MB 8192 /* addresses that separate groups on shared ports */
 
 static const char *const roles[ENDS] = {[END_NETWORK] = "network", [END_RPHY] = "rphy"};
 
-/* The argument with the group's place put in. Returns whether it fits. */
+/* Replaces `{group}` in the argument by the group's index. Returns whether the result fits. */
 static bool device_name(const char *text, unsigned group, char out[ENDS_DEVICE_SIZE]) {
 	char *made = device_of_group(text, group);
 	bool fits = made != NULL && strlen(made) < ENDS_DEVICE_SIZE;
@@ -69,7 +69,10 @@ static bool devices_differ(const struct ends *e) {
 	return true;
 }
 
-/* As `{group}` may stand behind the device's name only, where it makes no difference. */
+/*
+ * If `{group}` is only in the arguments of a device and not in its name, all groups would have the same
+ * device.
+ */
 static bool groups_differ(const struct end_ports *e, const char *role) {
 	if (e->count < 2 || !device_same(e->devices[0], e->devices[1]))
 		return true;
@@ -103,13 +106,13 @@ bool ends_name(struct ends *e, const struct setup *s) {
 	return devices_fit(e) && devices_differ(e);
 }
 
-/* Keys of both directions: of before and after, where they change. */
+/* Keys of both directions, before and after a change. */
 static unsigned keys_most(const struct setup *s) {
 	unsigned keys = 0;
 
 	for (size_t g = 0; g < s->config.group_count; g++)
 		keys += 2 * FOLLOW_KEYS * group_room(&s->config.groups[g]).modems;
-	return s->options.follow == NULL ? keys : 2 * keys; /* for groups that come */
+	return s->options.follow == NULL ? keys : 2 * keys; /* includes added groups */
 }
 
 static unsigned ends_memory_mb(const struct ends *e, const struct setup *s) {
@@ -147,7 +150,7 @@ bool ends_start(const struct ends *e, const struct setup *s) {
 	return platform_start(&platform) == 0;
 }
 
-/* Bytes of the largest IP packet that the groups of a port have there. */
+/* Size in bytes of the largest IP packet that the groups of a port receive. */
 static uint32_t end_mtu(const struct setup *s, enum end end, unsigned first, unsigned count) {
 	uint32_t mtu = 0;
 

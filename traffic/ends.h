@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What vcmts-traffic stands on: EAL, ports at each end of the CMTS, a crypto provider. */
+/* Sets up the EAL, the ports at both ends of the CMTS and the crypto provider. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,23 +19,25 @@ enum end {
 	ENDS,
 };
 
-/* One end of the CMTS: a device for all service groups, or one for each. */
+/* One end of the CMTS: a device for all service groups, or one per group. */
 struct end_ports {
 	char devices[SERVER_MAX_GROUPS][ENDS_DEVICE_SIZE];
-	unsigned count; /* of the devices: 1, or as many as there are groups */
+	unsigned count; /* number of devices: 1, or the number of groups */
 	uint16_t ports[SERVER_MAX_GROUPS];
-	unsigned opened; /* of these */
+	unsigned opened; /* number of opened ports */
 };
 
-/* Zeroed before ends_name(). */
+/* Must be zeroed before ends_name(). */
 struct ends {
 	struct crypto_provider *crypto;
 	struct rte_mempool *receive_pool;
 	struct end_ports at[ENDS];
 };
 
-/* Fills in the devices: `{group}` in an argument is the place of a group in the file, from 0 on. Returns
- * false after a message: what they are is not good. */
+/*
+ * Sets the devices; `{group}` in an argument is the index of a group in the configuration, from 0. Returns
+ * false after a message if they are invalid.
+ */
 bool ends_name(struct ends *e, const struct setup *s);
 
 /* The port of a group at an end. */
@@ -43,16 +45,20 @@ static inline uint16_t ends_port(const struct ends *e, enum end end, unsigned gr
 	return e->at[end].ports[e->at[end].count == 1 ? 0 : group];
 }
 
-/* EAL with its devices and memory, to be ended by platform_stop(). Returns false after a message. */
+/* Starts the EAL with its devices and memory; platform_stop() ends it. Returns false after a message. */
 bool ends_start(const struct ends *e, const struct setup *s);
 
-/* Opens and starts all of it, on an EAL that runs. Returns false after a message. To be given to
- * ends_close() in any case. */
+/*
+ * Opens and starts ports and crypto provider; the EAL must run. Returns false after a message. The caller
+ * must call ends_close() in any case.
+ */
 bool ends_open(struct ends *e, const struct setup *s);
 
-/* Ports hold packets that they have sent, and buffers for what will come, until they are closed: before
- * anything of that is freed. */
+/*
+ * Closes the ports. Must be called before pools are freed, as ports keep transmitted packets and receive
+ * buffers until they are closed.
+ */
 void ends_close_ports(struct ends *e);
 
-/* Whatever ends_open() made. Sessions must have been freed. */
+/* Frees what ends_open() created. Crypto sessions must have been freed. */
 void ends_close(struct ends *e);

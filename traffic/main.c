@@ -25,10 +25,10 @@
 #include "summary/summary.h"
 #include "trials/trials.h"
 
-#define REORDER_EVERY 16 /* pairs of packets of the R-PHY device */
+#define REORDER_EVERY 16 /* one pair of packets of the R-PHY device in so many is swapped */
 #define LINK_TIMEOUT_MS 300000 /* vcmtsd's tables of 30,000 modems take a minute */
 #define LINK_STEP_MS 100
-#define FOLLOW_WAIT_MS 5 /* for events of the server */
+#define FOLLOW_WAIT_MS 5 /* timeout for events of the server */
 #define SUPERVISE_MS 20
 
 enum exit_status {
@@ -68,7 +68,7 @@ static bool links_up(const struct ends *e) {
 	return true;
 }
 
-/* What one of the groups is asked for. */
+/* The options of one group. */
 static struct traffic_options group_options(const struct setup *s, struct ends *e, unsigned group) {
 	const struct group_setup *g = &s->groups[group];
 
@@ -95,9 +95,10 @@ static struct traffic_options group_options(const struct setup *s, struct ends *
 	};
 }
 
-#define WITNESSED 2 /* service groups: the decoder reads the configuration of each in a second */
+/* service groups: the decoder needs a second to read the configuration of each */
+#define WITNESSED 2
 
-/* Whether packets of the group are kept: of more groups than that the seed chooses. */
+/* Whether packets of the group are kept. With more than WITNESSED groups, the seed selects some. */
 static bool witnessed(const struct setup *s, unsigned group) {
 	unsigned count = (unsigned)s->config.group_count;
 	unsigned ahead = (group + count - (unsigned)(s->options.seed % count)) % count;
@@ -105,7 +106,7 @@ static bool witnessed(const struct setup *s, unsigned group) {
 	return s->options.witness != NULL && (count <= WITNESSED || ahead < WITNESSED);
 }
 
-/* What is asked for is divided among them. */
+/* Divides the requested number of packets among the groups. */
 static int witness_begin(const struct setup *s, struct witness_pair pairs[]) {
 	unsigned count = (unsigned)s->config.group_count;
 	unsigned shared = RTE_MIN(count, (unsigned)WITNESSED);
@@ -147,7 +148,7 @@ static int main_create(const struct setup *s, struct ends *e, struct groups *gro
 		options[g] = group_options(s, e, g);
 		options[g].evidence = evidence;
 		options[g].qos = !s->options.trials;
-		/* As what has to be dropped: for a data plane that is there. */
+		/* Like packets to refuse: only if there is a data plane. */
 		options[g].reorder_every = options[g].refuse_every == 0 ? 0 : REORDER_EVERY;
 		options[g].witness = witnessed(s, g) ? &pairs[g] : NULL;
 		if (s->options.follow != NULL)
@@ -158,7 +159,7 @@ static int main_create(const struct setup *s, struct ends *e, struct groups *gro
 	return groups_create(groups, s->config.groups, options, count);
 }
 
-/* On this thread, which polls nothing, changes are prepared. */
+/* Runs on the main thread, which polls no packets and prepares changes. */
 static void supervise(struct run *run, struct follow *follow) {
 	while (!__atomic_load_n(&run->done, __ATOMIC_ACQUIRE)) {
 		__atomic_store_n(&run->stop, (unsigned)interrupted, __ATOMIC_RELAXED);
@@ -285,7 +286,7 @@ static enum exit_status main_start(struct setup *s, struct ends *e) {
 	return status;
 }
 
-/* Before anything else: what a wrong build proves is worth nothing. */
+/* Checked first: the results of a wrong build are worthless. */
 static bool formats_good(void) {
 	const char *wrong = golden_wrong();
 

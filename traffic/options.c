@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arguments, their defaults and their help. */
+/* Parses arguments, their defaults and their help. */
 #include "options.h"
 
 #include <argp.h>
@@ -211,7 +211,7 @@ static void parse_grants(const char *text, struct options *o, struct argp_state 
 		"open, scheduled");
 }
 
-/* What would be without a meaning is a mistake. */
+/* Rejects combinations without meaning. */
 static void check_replay(struct argp_state *state, const struct options *o) {
 	if (o->replay == NULL)
 		return;
@@ -222,7 +222,7 @@ static void check_replay(struct argp_state *state, const struct options *o) {
 		argp_error(state, "--replay: nothing is sent downstream with --no-downstream");
 }
 
-/* What is sent and when is in the requests. */
+/* The requests define what is sent and when. */
 static void check_trials(struct argp_state *state, const struct options *o) {
 	if (!o->trials)
 		return;
@@ -241,7 +241,7 @@ static void check_follow(struct argp_state *state, const struct options *o) {
 				  "--impair");
 }
 
-/* What goes wrong with packets on their way is foretold for grants that come of themselves. */
+/* Impairments of packets in flight are predicted only for modems that do not request bandwidth. */
 static void check_grants(struct argp_state *state, const struct options *o) {
 	bool access = impair_any_of(&o->impair, IMPAIR_ACCESS);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What several options together say of the rates. */
+/* Computes rates and shapes from several options. */
 #pragma once
 
 #include "core/shape_read.h"
@@ -7,11 +7,12 @@
 
 #define OPTIONS_RATES_ERROR (SHAPE_ERROR + 32)
 
-/* "15%", 0 to 1000 %, as a share. Returns whether it is one. */
+/* Parses "15%", 0 to 1000 %, as a share. Returns false if it is none. */
 bool options_share(const char *text, double *share);
 
 /*
- * After all options are read: the upstream's rate from --upstream-share, and the shapes of both rates from
- * their texts. Returns true, or false with one line of what is wrong in `error` (OPTIONS_RATES_ERROR bytes).
+ * Called after all options are parsed. Computes the upstream's rate from --upstream-share, and parses the
+ * shapes of both rates. Returns true, or false with one line in `error` (OPTIONS_RATES_ERROR bytes) that
+ * says what is wrong.
  */
 bool options_rates(struct options *o, char *error);

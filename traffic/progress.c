@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#define STEP_MS 20 /* in which it ends */
+#define STEP_MS 20 /* progress_end() waits at most this long */
 
 static double seconds_now(void) {
 	struct timespec now;
@@ -13,7 +13,7 @@ static double seconds_now(void) {
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* Rates are of the time since the last line, which may be longer than a second on a busy machine. */
+/* Rates refer to the time since the last line, which may exceed a second on a busy machine. */
 static void direction_show(const char *direction, const struct progress *p, bool send_only,
 			   uint64_t *before, double seconds) {
 	uint64_t sent = __atomic_load_n(&p->sent_bytes, __ATOMIC_RELAXED);

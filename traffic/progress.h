@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A line each second of a run on stderr, written by a thread of its own, so that nothing else delays it. */
+/*
+ * Prints a line of progress on stderr each second, by a separate thread, so that no other work delays it.
+ */
 #pragma once
 
 #include <pthread.h>
@@ -9,15 +11,18 @@
 
 struct progress_lines {
 	const struct run *run;
-	bool downstream, upstream; /* directions that are shown */
+	bool downstream, upstream; /* directions to print */
 	bool begun;
 	bool end; /* set by another thread */
 	pthread_t thread;
-	uint64_t down, up; /* bytes sent up to the last line */
-	double at; /* seconds at which that was written */
+	uint64_t down, up; /* bytes sent until the last line */
+	double at; /* time of the last line, in seconds */
 };
 
-/* Where there can be no thread, there are no lines. To be ended by progress_end(), while the run is there. */
+/*
+ * If the thread cannot be created, prints nothing. The caller must call progress_end() while the run
+ * exists.
+ */
 void progress_begin(struct progress_lines *p, const struct run *run, bool downstream,
 		    bool upstream);
 

@@ -13,11 +13,11 @@
 #include "grants/grants.h"
 #include "groups/rates.h"
 
-#define MEMIF_BUFFER 2048ul /* without bsize= */
+#define MEMIF_BUFFER 2048ul /* default without bsize= */
 
 /*
- * DPDK's memif driver breaks frames that do not fit one of the buffers that the client's side makes
- * (seen with 22.11: old frames come again and again).
+ * DPDK's memif driver corrupts frames that exceed a buffer of the client's side (seen with 22.11: it
+ * repeats old frames).
  */
 static bool memif_buffer_fits(const char *device, const char *option, const char *frame,
 			      unsigned long needed) {
@@ -45,7 +45,7 @@ static bool memif_buffers_fit(const struct setup *s) {
 		network = RTE_MAX(network, frame + (sg->network.vlan != 0 ? VLAN_TAG_SIZE : 0));
 		rphy = RTE_MAX(rphy, depi + (sg->rphy_port.vlan != 0 ? VLAN_TAG_SIZE : 0));
 	}
-	/* What comes in there has any size; what goes out is the mix's. */
+	/* Received frames may have any size; sent frames have sizes of the mix. */
 	if (o->upstream &&
 	    !memif_buffer_fits(o->network, "network", "a frame of max_frame", network))
 		return false;
@@ -62,7 +62,7 @@ static bool mix_configure(const struct service_group *sg, const char *option, co
 	return false;
 }
 
-/* What an upstream of the group lacks; NULL: nothing. */
+/* What the group's configuration lacks for an upstream; NULL: nothing. */
 static const char *upstream_lacks(const struct service_group *sg) {
 	if (sg->upstream_channel_count == 0)
 		return "upstream channels";
@@ -73,7 +73,10 @@ static const char *upstream_lacks(const struct service_group *sg) {
 	return "modems with upstream service flows";
 }
 
-/* With trials, the upstream is there where it can be; else one group at least must have what it takes. */
+/*
+ * With trials, the upstream is on if the configuration allows it; otherwise at least one group must allow
+ * it.
+ */
 static bool upstreams_find(struct setup *s) {
 	const char *missing = NULL;
 	bool any = false;
@@ -113,7 +116,7 @@ static bool replay_configure(struct setup *s, size_t group) {
 	return true;
 }
 
-/* What would be found when traffic begins is to be told before anything else is started. */
+/* Detects errors of the traffic before anything is started. */
 static bool flows_fit(const struct setup *s, size_t group) {
 	struct generator_options options = {
 		.mix = &s->groups[group].mix,
@@ -127,7 +130,7 @@ static bool flows_fit(const struct setup *s, size_t group) {
 	       generator_flows_check(&s->config.groups[group], &options);
 }
 
-/* Of what the requests will tell nothing is known yet. */
+/* The requests of trials are not known yet. */
 static bool configure_trials(struct setup *s) {
 	const struct service_group *sg = &s->config.groups[0];
 	struct options *o = &s->options;
@@ -164,7 +167,7 @@ static bool group_configure(struct setup *s, size_t group) {
 	return grants_configure(s, group) && (!o->check || flows_fit(s, group));
 }
 
-/* Each gets what its channels can carry of the whole. */
+/* Divides the rates among the groups by the capacity of their channels. */
 static void rates_configure(struct setup *s) {
 	uint64_t weights[SERVER_MAX_GROUPS] = {0}, parts[SERVER_MAX_GROUPS];
 	unsigned count = (unsigned)s->config.group_count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the command line and the configuration say together, and all that can be wrong with them. */
+/* Loads the configuration and validates it together with the options. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,23 +11,25 @@
 #include "options.h"
 
 struct group_setup {
-	struct mix mix; /* sizes depend on the largest frame */
+	struct mix mix; /* sizes depend on max_frame */
 	struct mix upstream_mix;
-	struct capture_replay replay; /* where it was asked for */
+	struct capture_replay replay; /* if requested */
 	bool upstream; /* its modems send */
-	uint64_t rate; /* its part: bits per second; 0 = max */
+	uint64_t rate; /* its part of the rate, bits per second; 0 = max */
 	uint64_t upstream_rate;
 };
 
-/* Zeroed, then the options filled in. */
+/* The caller zeroes it and fills in `options`. */
 struct setup {
 	struct options options;
 	struct server_config config;
-	struct group_setup groups[SERVER_MAX_GROUPS]; /* as many as the configuration has */
+	struct group_setup groups[SERVER_MAX_GROUPS]; /* one per group of the configuration */
 };
 
-/* Everything that can be wrong with arguments and configuration, before anything is started. Returns false
- * after a message. To be given to setup_free() in either case. */
+/*
+ * Validates all arguments and the configuration before anything is started. Returns false after a message.
+ * The caller must call setup_free() in either case.
+ */
 bool setup_load(struct setup *s);
 
 void setup_free(struct setup *s);
