@@ -22,7 +22,7 @@ static bool is_shared(const struct bed *b) {
 	return b->server.worker_count == 1;
 }
 
-/* One group a worker, or all on the one. */
+/* Each worker has one group, or the only worker has all groups. */
 static unsigned first_of(const struct bed *b, unsigned worker) {
 	return is_shared(b) ? 0 : worker;
 }
@@ -50,7 +50,7 @@ static void options_fill(const struct bed *b, unsigned worker, uint16_t network,
 	mix_parse("upstream-imix", 1514, &o->upstream_mix, error, sizeof(error));
 }
 
-/* Several workers' have numbers of their own. */
+/* With several workers, ports have numbers. */
 static int traffic_create_all(struct bed *b, unsigned worker, struct traffic_options *options) {
 	struct groups *g = &b->loops[worker].traffic;
 	struct traffic *t;
@@ -64,7 +64,7 @@ static int traffic_create_all(struct bed *b, unsigned worker, struct traffic_opt
 	return t != NULL ? 0 : -1;
 }
 
-/* The ports of a worker's groups, with the traffic at their other ends. */
+/* Creates the ports of a worker's groups, and the traffic at their other ends. */
 static int side_create(struct bed *b, unsigned worker) {
 	static struct traffic_options options[SERVER_MAX_GROUPS];
 	unsigned first = first_of(b, worker), count = count_of(b);
@@ -87,12 +87,12 @@ static int side_create(struct bed *b, unsigned worker) {
 	}
 	if (traffic_create_all(b, worker, options) != 0)
 		return -1;
-	groups_stop(&b->loops[worker].traffic); /* as after a run */
+	groups_stop(&b->loops[worker].traffic); /* the state after a run */
 	groups_finish(&b->loops[worker].traffic);
 	return 0;
 }
 
-/* Several traffics have them in common; one makes its own. */
+/* Several traffics share pools; a single one creates its own. */
 static int pools_create(struct bed *b) {
 	if (b->server.worker_count == 1)
 		return 0;
@@ -102,7 +102,7 @@ static int pools_create(struct bed *b) {
 	return b->pools[0] != NULL && b->pools[1] != NULL && b->pools[2] != NULL ? 0 : -1;
 }
 
-/* The group that comes shares the ports of those that are there: it finds them by the devices of the file. */
+/* Names the ports as in the configuration, as the added group finds shared ports by their devices. */
 static void ports_name(struct bed *b) {
 	for (enum device_role role = DEVICE_NETWORK; role <= DEVICE_RPHY; role++) {
 		struct server_ports *p = &b->server.ports;

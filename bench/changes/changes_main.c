@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vcmts-bench-changes: what changes cost the packets beside them, as JSON. `vcmts bench changes` shows it. */
+/*
+ * vcmts-bench-changes: measures the effect of changes on the packets, and writes JSON. `vcmts bench
+ * changes` shows it.
+ */
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,11 +25,11 @@
 
 struct options {
 	const char *config, *json;
-	const char *what; /* changes, coming, reload or plain */
+	const char *what; /* the changes to measure */
 	const char *file, *other; /* for reload */
 	unsigned runs, milliseconds;
-	unsigned changes; /* a second */
-	unsigned share; /* percent of the rate that is found first */
+	unsigned changes; /* per second */
+	unsigned share; /* percent of the measured maximum rate */
 	unsigned rate; /* Mbps of all groups; 0: by `share` */
 	unsigned upstream_rate; /* Mbps */
 };
@@ -92,7 +95,7 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	}
 }
 
-/* Beside the traffic of a run. */
+/* Runs in parallel to the traffic of a run. */
 typedef void beside_run(void *arg, unsigned milliseconds);
 
 static void nothing_beside(void *arg, unsigned milliseconds) {
@@ -111,7 +114,7 @@ static void changes_beside(void *arg, unsigned milliseconds) {
 	a->count = driver_run(a->driver, a->rate, milliseconds);
 }
 
-/* Returns what the run has found, or NULL after a message or a stop. */
+/* Runs and returns the results, or NULL after a message or a stop. */
 static json_t *run(struct bed *b, const struct bed_load *load, unsigned milliseconds,
 		   beside_run *beside, void *arg) {
 	if (program_stopped() || bed_begin(b, load) != 0)
@@ -122,7 +125,7 @@ static json_t *run(struct bed *b, const struct bed_load *load, unsigned millisec
 	return result_json(b);
 }
 
-/* The load of all runs: of the highest rate so much that none is lost. */
+/* Determines the load of all runs: a share of the highest rate without loss. */
 static int load_find(struct bed *b, struct driver *d, const struct options *o,
 		     struct bed_load *load) {
 	struct bed_result found;
@@ -152,7 +155,7 @@ static bool add_run(json_t *results, json_t *found, const char *what, unsigned n
 	return true;
 }
 
-/* With and without, in turn, so that both see the same machine. */
+/* Runs with and without changes in alternation, so that both run under the same conditions. */
 static bool run_number(struct bed *b, struct driver *d, const struct options *o,
 		       const struct bed_load *load, unsigned number, json_t *results) {
 	struct asking asking = {d, o->changes, 0};
@@ -175,7 +178,7 @@ static bool run_number(struct bed *b, struct driver *d, const struct options *o,
 	return true;
 }
 
-/* What the last runs have beside them, made and ended around all of them. */
+/* Runs with reloads, which are set up before and ended after all of them. */
 static int measure_reloads(struct bed *b, struct driver *d, const struct options *o,
 			   const struct bed_load *load, json_t *results) {
 	struct reloading r = {0};

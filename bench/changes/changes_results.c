@@ -3,7 +3,7 @@
 
 #include "pipeline/percentiles.h"
 
-/* us */
+/* In us. */
 static json_t *times_json(const struct hdr_histogram *ns) {
 	struct percentiles p = percentiles_us(ns);
 

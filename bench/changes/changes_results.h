@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a run has found, as JSON (docs/results.md). */
+/* Results of a run as JSON (docs/results.md). */
 #pragma once
 
 #include <jansson.h>
@@ -7,8 +7,8 @@
 #include "bed.h"
 #include "driver.h"
 
-/* Of a run that has ended. The caller owns it. */
+/* Result of an ended run. The caller owns it. */
 json_t *result_json(const struct bed *b);
 
-/* What was asked for in it and answered, into `found`, which may be NULL. */
+/* Adds the figures of the driver to `found`, which may be NULL. */
 void driver_json(const struct driver *d, uint64_t count, unsigned milliseconds, json_t *found);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A service group that comes to a server with traffic, and goes again. */
+/* Adds and removes a service group of a server with traffic. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,13 +11,13 @@
 struct coming {
 	struct bed *bed;
 	unsigned count;
-	double ms[64]; /* that its coming took */
-	double work_ms[64]; /* of this the thread's own time */
+	double ms[64]; /* duration of each addition */
+	double work_ms[64]; /* of this, CPU time of the thread */
 	bool failed;
 };
 
-/* The last group of the file comes and goes as often as there is time for, beside the traffic of a run. */
+/* Adds and removes the configuration's last group repeatedly, in parallel to the traffic of a run. */
 void coming_beside(void *arg, unsigned milliseconds);
 
-/* Into `found`, which may be NULL. */
+/* Adds the figures to `found`, which may be NULL. */
 void coming_json(const struct coming *c, json_t *found);

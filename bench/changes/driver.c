@@ -13,11 +13,11 @@
 #include "server/changes.h"
 
 #define NS 1000000000u
-#define COMING 4 /* of the spares come and go, the others' keys roll */
-#define STEPS 4 /* of a round of kinds */
+#define COMING 4 /* spare modems that are added and removed; the keys of the others roll */
+#define STEPS 4 /* requests after which the kinds repeat */
 #define NAP_NS 50000
 #define LEAST \
-	(2 * STEPS) /* requests of a run, however slow the machine is: each kind is among them */
+	(2 * STEPS) /* minimum requests per run, even on a slow machine, so that each kind occurs */
 
 const char *const change_names[CHANGE_KINDS] = {
 	"modem removed", "modem added", "rules of a filter group", "key rolled", "rate changed",
@@ -80,7 +80,7 @@ void driver_free(struct driver *d) {
 	}
 }
 
-/* Goes and comes in turns. */
+/* Removes and adds a modem in alternation. */
 static struct wish wish_modem(const struct driver *d, unsigned n) {
 	json_t *modem = d->spares[n / 2 % COMING];
 
@@ -94,7 +94,7 @@ static struct wish wish_modem(const struct driver *d, unsigned n) {
 	};
 }
 
-/* Its last rule once more, which matches nothing, or no more. */
+/* Adds a copy of the last rule, which never matches, or removes it. */
 static struct wish wish_rules(const struct driver *d, unsigned n) {
 	const struct service_group *sg = &d->bed->groups[0];
 	uint32_t place = (uint32_t)(n / 2 % sg->filter_group_count);
@@ -115,7 +115,7 @@ static struct wish wish_key(const struct driver *d, unsigned n) {
 	json_t *said = json_object_get(json_object_get(modem, "security"), "said");
 	char key[33], iv[33];
 
-	/* The profile's modems have a next key already. */
+	/* The profile's modems already have a next key. */
 	if (n % 3 == 0)
 		return (struct wish){"key.use", json_pack("{s:O}", "said", said), CHANGE_KEY};
 	if (n % 3 == 1)
@@ -129,7 +129,7 @@ static struct wish wish_key(const struct driver *d, unsigned n) {
 	};
 }
 
-/* Of a modem that has traffic, far above what it gets. */
+/* Sets the rate of a modem with traffic to a value far above its traffic. */
 static struct wish wish_rate(const struct driver *d, unsigned n) {
 	const struct service_group *sg = &d->bed->groups[0];
 	char mac[UNITS_TEXT_SIZE], rate[UNITS_TEXT_SIZE];
@@ -211,7 +211,7 @@ static void ask(struct driver *d, struct driver_asked *a) {
 		go_on(d, a);
 }
 
-/* Returns how many requests wait. */
+/* Continues all requests. Returns the number of pending ones. */
 static unsigned all_go_on(struct driver *d) {
 	unsigned waiting = 0;
 

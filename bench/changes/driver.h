@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who asks for changes: requests of several kinds in turn, as their JSON, at a steady rate. They go the way of those
- * of the control socket but for the socket, on the thread that calls.
+ * Requests changes of several kinds in round robin, as JSON, at a steady rate. The requests take the path
+ * of the control socket without the socket, on the calling thread.
  */
 #pragma once
 
@@ -24,20 +24,20 @@ enum change_kind {
 
 extern const char *const change_names[CHANGE_KINDS];
 
-#define DRIVER_ASKED 64 /* requests at work at a time */
+#define DRIVER_ASKED 64 /* maximum pending requests */
 
-/* Of one kind. */
+/* Figures of one kind. */
 struct driver_figures {
-	struct hdr_histogram *ns; /* from the request to its answer */
-	struct hdr_histogram *work_ns; /* of the thread's own time, all calls of one request */
+	struct hdr_histogram *ns; /* from request to response */
+	struct hdr_histogram *work_ns; /* CPU time of the thread, over all calls of a request */
 	uint64_t refused;
 };
 
 struct driver_asked {
 	struct rpc_work *work; /* NULL: free */
 	enum change_kind kind;
-	uint64_t since; /* ns */
-	uint64_t spent; /* ns of the thread */
+	uint64_t since; /* ns: time of the request */
+	uint64_t spent; /* ns: CPU time */
 };
 
 struct driver {
@@ -48,12 +48,14 @@ struct driver {
 	struct driver_asked asked[DRIVER_ASKED];
 	unsigned turn;
 	struct driver_figures figures[CHANGE_KINDS];
-	uint64_t late; /* requests that found no free place in time */
+	uint64_t late; /* requests sent more than a period late */
 };
 
-/* Returns 0, or -1 after a message. To be freed by driver_free() in either case. */
+/* Returns 0, or -1 after a message. The caller frees it with driver_free() in either case. */
 int driver_create(struct driver *d, struct bed *b);
 void driver_free(struct driver *d);
 
-/* Asks for `rate` changes a second, none where that is 0, and waits for the answers. Returns how many there were. */
+/*
+ * Requests `rate` changes per second (0: none) and waits for the responses. Returns the number of requests.
+ */
 uint64_t driver_run(struct driver *d, unsigned rate, unsigned milliseconds);

@@ -7,7 +7,7 @@
 
 #include "pipeline/percentiles.h"
 
-#define LONG_US 15.0 /* shorter times are not looked at for what the system did meanwhile */
+#define LONG_US 15.0 /* for shorter times, preemption is not checked */
 #define PATIENCE_MS 300 /* for the last packets of a run */
 
 void loop_phase_set(struct loop *l, enum loop_phase phase) {
@@ -43,7 +43,7 @@ void loop_free(struct loop *l) {
 	groups_free(&l->traffic);
 }
 
-/* Whether the thread lost its core since the last call. */
+/* Whether the thread was preempted since the last call. */
 static bool was_disturbed(struct loop *l) {
 	long before = l->switches;
 	struct rusage usage;
@@ -53,8 +53,10 @@ static bool was_disturbed(struct loop *l) {
 	return l->switches != before;
 }
 
-/* What is long is looked at at once, so that what disturbed it is not told of the next one. Returns whether the
- * time is the worker's own. */
+/*
+ * Records a time. Checks a long one at once, so that its preemption is not attributed to the next one.
+ * Returns whether the thread was not preempted.
+ */
 static bool note(struct loop *l, struct loop_times *t, uint64_t cycles) {
 	double us = (double)cycles * l->us_per_cycle;
 
@@ -72,7 +74,7 @@ static void times_begin(struct loop_times *t) {
 	t->disturbed = t->above = 0;
 }
 
-/* Of all stages that moved packets, up to now. */
+/* Sum over all stages that processed packets. */
 static uint64_t stage_cycles(const struct worker *w) {
 	uint64_t cycles = 0;
 
@@ -128,7 +130,7 @@ static void worker_round_timed(struct loop *l, bool counts) {
 		     end - middle);
 }
 
-/* What is under way comes, or is lost. */
+/* Waits for packets in flight; the rest is lost. */
 static void finish(struct loop *l) {
 	struct groups *g = &l->traffic;
 	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() / 1000 * PATIENCE_MS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A worker's loop with the traffic around its groups on the same core: packets are made, carried and proven in
- * turn, as time goes on. What the worker does for changes is timed, step by step.
+ * A worker's loop and the traffic of its groups on the same core: generates, processes and proves packets
+ * in alternation. Times the worker's steps of changes.
  */
 #pragma once
 
@@ -13,54 +13,54 @@
 #include "groups/groups.h"
 #include "server/worker.h"
 
-#define LOOP_KINDS 8 /* kinds of changes that are told apart */
+#define LOOP_KINDS 8 /* maximum number of kinds of changes */
 
 #define LOOP_PAUSE_US \
-	100 /* what a worker does longer without a pause of the system is a pause itself */
+	100 /* a step that takes longer, without preemption by the system, counts as a pause */
 
 enum loop_phase {
 	LOOP_RESTS, /* rounds without traffic */
-	LOOP_BEGINS, /* a run: its counts begin with 0 */
+	LOOP_BEGINS, /* a run starts with all counts 0 */
 	LOOP_RUNS,
-	LOOP_ENDS, /* nothing more is made; at rest when all has come */
-	LOOP_FAILED, /* the traffic cannot begin anew; a message was given */
+	LOOP_ENDS, /* sends nothing more; rests when all packets have arrived */
+	LOOP_FAILED, /* the traffic cannot restart; a message was printed */
 	LOOP_QUITS,
 };
 
-/* Times of one thing, ns. */
+/* Durations in ns. */
 struct loop_times {
 	struct hdr_histogram *ns;
-	uint64_t above; /* of these above LOOP_PAUSE_US */
-	uint64_t disturbed; /* in which the system ran something else here: not in `ns` */
+	uint64_t above; /* number of values above LOOP_PAUSE_US */
+	uint64_t disturbed; /* number of preempted measurements, not in `ns` */
 };
 
-/* Of one run. */
+/* Figures of one run. */
 struct loop_figures {
-	uint64_t cycles; /* of rounds that moved packets */
-	uint64_t stage_cycles; /* of stages that moved packets */
-	struct loop_times steps[LOOP_KINDS]; /* by the kind that was set */
-	struct loop_times rounds; /* of the data plane alone */
+	uint64_t cycles; /* of rounds with packets */
+	uint64_t stage_cycles; /* of stages with packets */
+	struct loop_times steps[LOOP_KINDS]; /* by the kind set at the time */
+	struct loop_times rounds; /* of the data plane only */
 };
 
 struct loop {
 	struct worker *worker;
 	struct groups traffic;
 	struct traffic_load load; /* of the next run */
-	struct loop_figures figures; /* to be read at rest */
+	struct loop_figures figures; /* valid at rest */
 	double us_per_cycle;
-	long switches; /* of the thread, against its will, up to now */
-	/* What both threads touch. */
+	long switches; /* context switches of the thread so far */
+	/* Shared by both threads. */
 	enum loop_phase phase __rte_cache_aligned;
-	unsigned kind; /* of the changes under way */
+	unsigned kind; /* kind of the current changes */
 };
 
-/* Memory for its figures. Returns 0 or -1. To be freed by loop_free() in either case. */
+/* Allocates the figures. Returns 0 or -1. The caller frees it with loop_free() in either case. */
 int loop_create(struct loop *l, struct worker *w);
 void loop_free(struct loop *l);
 
-/* For rte_eal_remote_launch(): until LOOP_QUITS. */
+/* For rte_eal_remote_launch(); runs until LOOP_QUITS. */
 int loop_run(void *loop);
 
-/* The control thread's. */
+/* Called by the control thread. */
 void loop_phase_set(struct loop *l, enum loop_phase phase);
 enum loop_phase loop_phase_of(const struct loop *l);

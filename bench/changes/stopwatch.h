@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a thing took that is done several times in a run. */
+/* Measures operations that repeat during a run. */
 #pragma once
 
 #include <jansson.h>
 
-/* Seconds for which the thread had a core. */
+/* CPU time of the thread in seconds. */
 double stopwatch_work(void);
 
-/* Between two of them, so that each begins in peace. */
+/* Sleeps between two operations, so that they do not affect each other. */
 void stopwatch_rest(void);
 
-/* A list of values into `found`, which may be NULL. */
+/* Adds a list of values to `found`, which may be NULL. */
 void stopwatch_json(json_t *found, const char *key, const double *values, unsigned count);
