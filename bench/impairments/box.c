@@ -10,21 +10,21 @@
 #include "platform/port.h"
 
 #define PORT_DEPTH 4096
-#define PACKET_NS 500000 /* from one L2TPv3 packet to the next */
-#define ROUNDS 1000000 /* far more than a run takes */
+#define PACKET_NS 500000 /* simulated time between two L2TPv3 packets */
+#define ROUNDS 1000000 /* exceeds the rounds of a run */
 
 struct box {
 	struct lone_group lone;
 	struct server server;
 	struct traffic *traffic;
 	struct crypto_provider *crypto; /* of the modems */
-	uint16_t network[2]; /* the CMTS's end, the traffic's end */
+	uint16_t network[2]; /* ports of the CMTS and of the traffic */
 	uint16_t rphy[2];
 	bool connected;
-	uint64_t now; /* ns, of the CMTS */
+	uint64_t now; /* ns, the CMTS' time */
 };
 
-/* Ports get other names in each run: those of closed ones are not free again. */
+/* Each run has new port names, as names of closed ports stay in use. */
 static int ports_open(struct box *b) {
 	static unsigned runs;
 	char network[16], rphy[16];
@@ -76,7 +76,7 @@ static void destroy(struct box *b) {
 	server_free(&b->server);
 }
 
-/* One round of the CMTS; time goes on by what it received. */
+/* Runs one round of the CMTS; time advances with the packets received. */
 static void carry_once(struct box *b) {
 	struct upstream *u = b->server.groups[0].upstream;
 	uint64_t received = u->counters.values[COUNTER_RECEIVED];
@@ -88,7 +88,7 @@ static void carry_once(struct box *b) {
 	b->now += (u->counters.values[COUNTER_RECEIVED] - received) * PACKET_NS;
 }
 
-/* Until nothing more comes out without anything coming in. */
+/* Runs until there is no more output without further input. */
 static void carry(struct box *b) {
 	const struct upstream *u = b->server.groups[0].upstream;
 	uint64_t received;
@@ -120,7 +120,7 @@ static bool send_all(struct box *b, uint64_t packets) {
 	return false;
 }
 
-/* What waits for something missing is given up, one after the other. */
+/* Advances the time to each deadline, so that all timers expire in order. */
 static void settle(struct box *b) {
 	uint64_t deadline;
 

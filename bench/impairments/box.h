@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A fresh CMTS and the traffic around it in one process and thread, joined by net_ring: the upstream
- * alone. Time goes on with the packets that come, so that nothing depends on the machine.
+ * Runs the upstream of a new CMTS and its traffic in one process and thread, connected by net_ring. Time
+ * advances with the packets, so the results do not depend on the machine.
  */
 #pragma once
 
@@ -10,15 +10,15 @@
 #include "directions/traffic.h"
 #include "server/server.h"
 
-/* One run. */
+/* Parameters of a run. */
 struct box_run {
 	const struct service_group *sg;
 	struct impair_shares shares;
-	uint64_t packets; /* at least so many are sent */
+	uint64_t packets; /* minimum number of packets */
 	uint64_t seed;
 };
 
-/* What became of it. */
+/* Results of a run. */
 struct box_result {
 	struct uplink_result traffic;
 	struct counters counters; /* of the CMTS */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vcmts-impairments: each impairment for itself, then all, and what the CMTS makes of them. */
+/*
+ * vcmts-impairments: runs each impairment alone, then all together, and compares the CMTS' counts with the
+ * prediction.
+ */
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,20 +15,20 @@
 #include "telemetry/report.h"
 
 #define ROWS_MAX (2 * IMPAIRMENTS + 8)
-#define SHARE_PACKETS 0.05 /* a few hundred of each */
+#define SHARE_PACKETS 0.05 /* a few hundred hits of each kind */
 #define SHARE_BURSTS 0.1
 #define SHARE_FRAMES 0.02
-#define SHARE_OF_ALL 5 /* all together: each a fifth */
+#define SHARE_OF_ALL 5 /* all together: a fifth of each share */
 
 struct matrix_options {
 	const char *config;
 	const char *json;
 	unsigned packets;
 	unsigned seed;
-	bool tells_progress; /* to a program */
+	bool tells_progress; /* in machine-readable form */
 };
 
-/* What one row of the matrix does. */
+/* Parameters of one row of the matrix. */
 struct plan {
 	char name[64];
 	struct impair_shares shares;
@@ -73,8 +76,8 @@ static error_t option(int key, char *text, struct argp_state *state) {
 }
 
 /*
- * 0: not tried here. Modems get their grants in turn, as the time of this program is that of what it has carried:
- * there are no MAPs to lose, and nobody waits. What becomes of these kinds is a test of uplink_scheduled.c.
+ * 0: not tested here. Grants are given in round robin, as this program's time advances with the packets, so
+ * there are no MAPs to lose. The tests of uplink_scheduled.c cover these kinds.
  */
 static double usual_share(enum impairment kind) {
 	switch (impair_target(kind)) {
@@ -94,7 +97,7 @@ static struct plan *plan_add(struct plans *p, const char *name, const char *more
 	return plan;
 }
 
-/* What CRC verification decides is asked with it and without. */
+/* Kinds whose outcome depends on CRC verification are tested with it and without. */
 static bool crc_matters(enum impairment kind) {
 	return kind == IMPAIR_PAYLOAD_ERROR || kind == IMPAIR_CRC_ERROR || kind == IMPAIR_WRONG_KEY;
 }
@@ -161,7 +164,7 @@ static void name_untried(FILE *out, const struct row *rows, unsigned count) {
 	fputc('\n', out);
 }
 
-/* Prints what differs and which rows have tried nothing, or that all is equal. Returns whether it is. */
+/* Prints differing cells and rows without hits, or that all cells are equal. Returns whether they are. */
 static bool conclude(FILE *out, const struct row *rows, unsigned count) {
 	unsigned cells = 0, differ = 0, untried = 0;
 

@@ -8,7 +8,7 @@ static void add(struct row *r, const char *kind, const char *name, uint64_t expe
 	r->cells[r->count++] = (struct cell){kind, name, expected, counted};
 }
 
-/* What the modems sent, and what came out of the network port. */
+/* Adds cells for packets sent by modems and received from the network port. */
 static void add_traffic(struct row *r, const struct uplink_result *t) {
 	const struct expected *e = &t->expected;
 
@@ -35,7 +35,7 @@ static void add_counters(struct row *r, const struct expected *expected,
 	}
 }
 
-/* Nothing waits any more, and in = out + drops. */
+/* Adds cells for units: none is pending, and in = out + drops. */
 static void add_units(struct row *r, const struct box_result *b) {
 	for (enum unit unit = 0; unit < UNITS; unit++) {
 		add(r, "held", unit_name(unit), 0, b->held[unit]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The impairment matrix: what was expected and what was counted, cell by cell. */
+/* The impairment matrix: expected and counted values by cell. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 #include "box.h"
 
 struct cell {
-	const char *kind; /* of quantity: "packets", "drop", "counter", "units in" .. */
+	const char *kind; /* kind of quantity: "packets", "drop", "counter", "units in" .. */
 	const char *name;
 	uint64_t expected;
 	uint64_t counted;
@@ -18,7 +18,7 @@ struct cell {
 
 #define CELLS_MAX (8 + DROP_REASONS + COUNTERS + 2 * UNITS)
 
-/* A run and what there is to compare. */
+/* Results of a run to compare. */
 struct row {
 	char name[64];
 	uint64_t hits;
@@ -29,7 +29,7 @@ struct row {
 
 void row_fill(struct row *r, const char *name, const struct box_result *result);
 
-/* Cells that differ. */
+/* Number of differing cells. */
 unsigned row_differences(const struct row *r);
 
 /* Prints the cells that are not 0, or those that differ. */
