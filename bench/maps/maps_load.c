@@ -11,8 +11,8 @@
 #define FRAME 27648 /* 135 us */
 #define FRAME_MINISLOTS 235
 #define MINISLOT_BYTES 48
-#define BATCH 32 /* requests that come together, as from the ring */
-#define SETTLE 50 /* rounds before the first that counts */
+#define BATCH 32 /* requests that arrive together, as from the ring */
+#define SETTLE 50 /* rounds before the measurement */
 
 const struct maps_case maps_cases[MAPS_CASES] = {
 	{"300 modems, 4 channels, 2 ms", 300, 4, 2, 0.9, 2000},
@@ -27,7 +27,7 @@ struct load {
 	struct maps *m;
 	struct random random;
 	uint64_t now;
-	double owing; /* bytes that are still to be asked for */
+	double owing; /* bytes still to be requested */
 };
 
 static struct maps *create(const struct maps_case *c) {
@@ -78,13 +78,13 @@ static int by_size(const void *a, const void *b) {
 	return (x > y) - (x < y);
 }
 
-/* Of many alike, the median stands for each: others had their core taken away. */
+/* The median stands for many equal operations, as some are interrupted. */
 static double median_of(uint32_t *values, uint32_t count) {
 	qsort(values, count, sizeof(*values), by_size);
 	return values[count / 2];
 }
 
-/* What is asked for in a MAP interval: half to one and a half times the average each. */
+/* Requests of a MAP interval: each has half to one and a half times the average. */
 static uint32_t ask(struct load *l, double bytes, uint32_t *cycles) {
 	struct maps_request batch[BATCH];
 	uint32_t count = 0, all = 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vcmts-bench-maps: what the upstream scheduler costs a request, a grant, a MAP, and of a core, as JSON. */
+/*
+ * vcmts-bench-maps: measures cycles of the upstream scheduler per request, grant and MAP, and its share of
+ * a core, and writes JSON.
+ */
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +47,7 @@ static double share(double part, double of) {
 	return of > 0 ? part / of : 0;
 }
 
-/* Cycles of a request and of its grants. */
+/* Cycles of a request and its grants. */
 static double per_request(const struct maps_tally *t) {
 	return share(t->request_cycles + t->map_cycles, (double)t->requests);
 }
