@@ -13,8 +13,10 @@
 #define MAX_SEGMENTS 16
 #define FLUSH_NS 50000
 
-/* The first two are published configurations. The third is what one machine of eight OFDM and 192
- * SC-QAM channels would serve: four times the layout of the second, with 48 SC-QAM channels. */
+/*
+ * The first two are published configurations. The third is a machine with eight OFDM and 192 SC-QAM
+ * channels: four times the layout of the second, with 48 SC-QAM channels.
+ */
 const struct bench_case bench_cases[CASE_COUNT] = {
 	{"6ofdm", 300, 1, 6, 0, 10000000000, 64},
 	{"2ofdm-32sc-qam", 300, 1, 2, 32, 10000000000, 64},
@@ -44,7 +46,7 @@ static struct scheduler_depi depi(void) {
 	return qos_depi(&rphy, &channel);
 }
 
-/* DEPI frames taken as full: each packet has its share of one more cut, and of the frames' overhead. */
+/* Assumes full DEPI frames: each packet has its share of one more split, and of the frames' overhead. */
 double case_overhead(double mean) {
 	struct scheduler_depi d = depi();
 	double framed = mean + DOCSIS_DOWN_HEADER_MAX;
@@ -72,7 +74,7 @@ static size_t group_channels(const struct bench_case *c, unsigned group, uint32_
 	return n;
 }
 
-/* What scheduler_create() copies. */
+/* Input of scheduler_create(), which copies it. */
 struct tables {
 	struct scheduler_channel channels[SCHEDULER_MAX_CHANNELS];
 	struct scheduler_group groups[SCHEDULER_MAX_CHANNELS];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the scheduler is measured on: channels in overlapping bonding groups, and modems with eight
- * flows each. As published, these share by weight; or four of them have a priority of their own and four
- * share the lowest. DPDK's rte_sched has the second shape, as a pipe has no more than four queues that
- * share: a modem is a pipe, a flow one of its queues.
+ * Configurations for the measurement of schedulers: channels in overlapping bonding groups, and modems with
+ * eight flows each. In the published one, flows share by weight. In the other, four flows have a priority
+ * of their own and four share the lowest one. DPDK's rte_sched has only the second, as a pipe has at most
+ * four queues that share: a modem is a pipe, a flow one of its queues.
  */
 #pragma once
 
@@ -11,9 +11,12 @@
 
 #include "scheduler/scheduler.h"
 
-#define CASE_FLOWS 8 /* of a modem */
-#define CASE_STRICT 4 /* of these, by priority alone where there are priorities */
-/* No flow and no modem comes near these: they cost, but do not bind. Bits per second, bytes. */
+#define CASE_FLOWS 8 /* per modem */
+#define CASE_STRICT 4 /* of these, flows with a priority of their own in the second configuration */
+/*
+ * Rates that no flow and no modem reaches: the scheduler checks them, but they never limit. Bits per
+ * second, bytes.
+ */
 #define CASE_FLOW_RATE 50000000
 #define CASE_FLOW_BURST 100000
 #define CASE_MODEM_RATE (CASE_FLOWS * (uint64_t)CASE_FLOW_RATE)
@@ -23,9 +26,10 @@ struct bench_case {
 	const char *name;
 	unsigned modems;
 	unsigned clusters; /* of channels; groups overlap inside a cluster */
-	unsigned ofdm, sc_qam; /* channels of a cluster */
+	unsigned ofdm, sc_qam; /* channels per cluster */
 	uint64_t rate_limit; /* of the service group; 0: none */
-	uint16_t queue_packets; /* a flow's queue holds so many of mean size; a power of two */
+	/* capacity of a flow's queue in packets of mean size; a power of two */
+	uint16_t queue_packets;
 };
 
 #define CASE_COUNT 3
@@ -41,15 +45,17 @@ static inline unsigned case_channels(const struct bench_case *c) {
 
 unsigned case_groups(const struct bench_case *c);
 
-/* What the channels carry together, or the limit: bits per second. */
+/* Sum of the channels' rates, or the limit: bits per second. */
 uint64_t case_rate(const struct bench_case *c);
 
-/* About what stands around a packet of `mean` bytes where channels are counted. */
+/* Approximate overhead in bytes of a packet of `mean` bytes on a channel. */
 double case_overhead(double mean);
 
-/* Packets that one scheduler may come to hold under overload. */
+/* Maximum packets in one scheduler under overload. */
 unsigned case_held(const struct bench_case *c);
 
-/* The scheduler, with queues for packets of `mean` bytes, and the first `strict` flows of a modem by
- * priority. Returns NULL after a message. */
+/*
+ * Creates the scheduler, with queues for packets of `mean` bytes, and priorities for the first `strict`
+ * flows of a modem. Returns NULL after a message.
+ */
 struct scheduler *case_scheduler(const struct bench_case *c, double mean, unsigned strict);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vcmts-bench-scheduler: what the scheduler costs a packet, beside DPDK's, as JSON. `vcmts bench
- * scheduler` shows it. */
+/*
+ * vcmts-bench-scheduler: measures cycles per packet of the scheduler and of DPDK's, and writes JSON. `vcmts
+ * bench scheduler` shows it.
+ */
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +17,7 @@
 #include "server/process.h"
 
 #define MAX_LOADS 8
-#define MBUF_BYTES 256 /* without data, with all that a pool has around it */
+#define MBUF_BYTES 256 /* without data, including the pool's overhead */
 
 const struct scheduler_subject *const scheduler_subjects[SUBJECTS] = {
 	&subject_vcmts,
@@ -74,12 +76,12 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	}
 }
 
-/* How far the measurement is, in runs of all schedulers. */
+/* Progress in runs of all schedulers. */
 struct done {
 	unsigned runs, total;
 };
 
-/* Mbufs for a case: all schedulers hold theirs at the same time. */
+/* Mbufs for a case: all schedulers have packets at the same time. */
 static unsigned buffers(const struct bench_case *c) {
 	return SUBJECTS * (case_held(c) + PACKETS_WAITING + SUBJECT_BURST) + 4096;
 }
@@ -93,7 +95,7 @@ static int settle(struct drive *drives, const struct bench_case *c, const struct
 	return 0;
 }
 
-/* One run of each. Returns 0, or -1 after a message or when it was asked to stop. */
+/* Runs each scheduler once. Returns 0, or -1 after a message or a request to stop. */
 static int run_each(struct drive *drives, const struct options *o, unsigned number,
 		    struct tally runs[][SCHEDULER_MAX_RUNS]) {
 	for (unsigned s = 0; s < SUBJECTS; s++) {
@@ -104,7 +106,10 @@ static int run_each(struct drive *drives, const struct options *o, unsigned numb
 	return 0;
 }
 
-/* Runs of the schedulers in turn, so that all see the same machine. Returns how many were whole. */
+/*
+ * Alternates runs of the schedulers, so that all run under the same conditions. Returns the number of
+ * complete ones.
+ */
 static unsigned run_in_turn(struct drive *drives, const struct bench_case *c, unsigned load,
 			    const struct options *o, struct tally runs[][SCHEDULER_MAX_RUNS],
 			    struct done *done) {
@@ -123,7 +128,7 @@ static unsigned run_in_turn(struct drive *drives, const struct bench_case *c, un
 	return count;
 }
 
-/* Appends the result of the runs that there are. Returns 0, or -1 when some are missing. */
+/* Appends the result of the completed runs. Returns 0, or -1 if some are missing. */
 static int measure_load(const struct bench_case *c, unsigned load, const struct options *o,
 			const struct host *host, struct rte_mempool *pool, struct done *done,
 			json_t *results) {
@@ -143,7 +148,7 @@ static int measure_load(const struct bench_case *c, unsigned load, const struct 
 	return count == o->runs ? 0 : -1;
 }
 
-/* Appends a result a load. Returns 0, or -1 when some are missing. */
+/* Appends one result per load. Returns 0, or -1 if some are missing. */
 static int measure_case(const struct bench_case *c, const struct options *o,
 			const struct host *host, struct done *done, json_t *results) {
 	struct rte_mempool *pool = packet_pool(c->name, buffers(c), 0, 0);
@@ -159,7 +164,7 @@ static bool is_measured(unsigned which, const struct options *o) {
 	return o->only == NULL || o->only == &bench_cases[which];
 }
 
-/* Stores what was measured. Returns the exit status. */
+/* Writes the results. Returns the exit status. */
 static int measure(const struct options *o) {
 	json_t *results = json_array(), *root;
 	struct done done = {0};
@@ -178,7 +183,7 @@ static int measure(const struct options *o) {
 	return program_end(root, o->json, ret);
 }
 
-/* For the mbufs of the largest case that is measured, and for rte_sched's queues. */
+/* Memory for the mbufs of the largest case, and for rte_sched's queues. */
 static unsigned memory_mb(const struct options *o) {
 	unsigned most = 0;
 

@@ -13,7 +13,7 @@ static void mix_read(struct mix *mix) {
 	char error[160];
 
 	if (mix_parse(MIX, LARGEST, mix, error, sizeof(error)) != 0)
-		abort(); /* it is a constant */
+		abort(); /* cannot fail, as the mix is a constant */
 }
 
 double packets_mean(void) {
@@ -32,7 +32,7 @@ static void put(struct packets *p, struct rte_mbuf *m) {
 	p->waiting[p->tail++ % PACKETS_WAITING] = m;
 }
 
-/* A new pool's mbufs lie in a row, which none that is in use does for long. */
+/* Mbufs of a new pool are contiguous, which does not last in a running system. */
 static void shuffle(struct rte_mbuf **mbufs, unsigned n, struct random *random) {
 	for (unsigned i = n - 1; i > 0; i--) {
 		unsigned other = random_below(random, i + 1);

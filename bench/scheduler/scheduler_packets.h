@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packets for a scheduler: sizes of the published mix, flows at random, so that a burst finds the
- * state of its flows in no cache on purpose. The same seed, the same sequence of both.
+ * Packets for a scheduler: sizes of the published mix and random flows, so that the state of a burst's
+ * flows is rarely in a cache. The same seed gives the same sequence.
  */
 #pragma once
 
 #include "core/mix.h"
 #include "scheduler_subject.h"
 
-/* Packets go round through so many mbufs, more than the first cache levels hold; size and flow are
- * written when an mbuf comes back, long before it is used again. */
+/*
+ * Packets use so many mbufs in rotation, more than the first cache levels hold. Size and flow are written
+ * when an mbuf returns, long before its next use.
+ */
 #define PACKETS_WAITING 16384
 
 struct packets {
@@ -20,26 +22,32 @@ struct packets {
 	struct mix mix;
 	struct deck deck;
 	struct random random;
-	uint64_t head, tail; /* of `waiting`; they count up */
+	uint64_t head, tail; /* positions in `waiting`; they never wrap */
 	struct rte_mbuf *waiting[PACKETS_WAITING];
-	uint16_t sizes[PACKETS_WAITING]; /* of these, to be known without a look at the mbuf */
+	/* of the waiting packets, so that the mbuf need not be read */
+	uint16_t sizes[PACKETS_WAITING];
 };
 
-/* Mbufs from `pool`, marked for the subject's `state`. Returns NULL after a message. */
+/* Allocates mbufs from `pool`, marked for the subject's `state`. Returns NULL after a message. */
 struct packets *packets_create(struct rte_mempool *pool, const struct scheduler_subject *subject,
 			       void *state, uint32_t flows, uint64_t seed);
 
-/* Gives the waiting mbufs back; NULL is allowed. */
+/* Frees the waiting mbufs; accepts NULL. */
 void packets_free(struct packets *p);
 
-/* The mean packet of the mix with its CRC: bytes. */
+/* Bytes of the mix's mean packet, including CRC. */
 double packets_mean(void);
 
-/* The next packets, which become the caller's. Returns their bytes. To be filled up afterwards. */
+/*
+ * Takes the next packets, which the caller then owns. Returns their bytes. The caller must then return
+ * packets or call packets_fill().
+ */
 uint64_t packets_take(struct packets *p, struct rte_mbuf **out, unsigned n);
 
-/* Takes packets back. Returns their bytes. */
+/* Returns packets to the rotation. Returns their bytes. */
 uint64_t packets_return(struct packets *p, struct rte_mbuf **packets, unsigned n);
 
-/* Takes as many from the pool as did not come back. Returns 0, or -1 when the pool is empty. */
+/*
+ * Allocates mbufs from the pool for packets that were not returned. Returns 0, or -1 if the pool is empty.
+ */
 int packets_fill(struct packets *p);

@@ -7,7 +7,7 @@ static double share(uint64_t part, uint64_t of) {
 	return of > 0 ? (double)part / (double)of : 0;
 }
 
-/* What came costs to be queued or dropped, what went to be dequeued. */
+/* Cycles to enqueue or drop an offered packet, and to dequeue a sent one. */
 static double cycles(const struct tally *t) {
 	return share(t->enqueue_cycles, t->offered) + share(t->dequeue_cycles, t->sent);
 }
@@ -18,7 +18,7 @@ static int by_cycles(const void *a, const void *b) {
 	return (x > y) - (x < y);
 }
 
-/* All figures but the spread are those of the median run. */
+/* All figures except the spread are those of the median run. */
 static json_t *figures(struct tally *runs, unsigned count, const struct host *host) {
 	const struct tally *median = &runs[count / 2];
 	double core = (double)host->core_hz / (double)host->tsc_hz;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DPDK's rte_sched as a subject: one subport, a pipe a modem. Flows with a priority of their own are
- * its traffic classes 0 to 3, the others the queues of its best-effort class.
+ * DPDK's rte_sched as a subject: one subport, one pipe per modem. Flows with a priority of their own are
+ * its traffic classes 0 to 3, the others are queues of its best-effort class.
  *
- * It stays with a pipe until that has nothing left or no credits. With buckets that never bind, a
- * modem with a backlog is served until it has none, while the others wait: the cheapest for
- * rte_sched, as what it has fetched for a pipe serves many packets. With buckets of two frames, which
- * fill faster than they are used, pipes take turns of about the size that modems have in
- * src/scheduler. Both are measured.
+ * rte_sched serves a pipe until it is empty or has no credits. With buckets that never limit, it serves a
+ * backlogged modem until it is empty, while the others wait. That is cheapest, as fetching a pipe's state
+ * serves many packets. With buckets of two frames, which fill faster than they are spent, pipes alternate
+ * with about the quantum of src/scheduler. Both are measured.
  */
 #include "scheduler_subject.h"
 
@@ -48,7 +47,7 @@ static struct rte_sched_port *port_create(const struct bench_case *c, double mea
 	return rte_sched_port_config(&params);
 }
 
-/* Classes without queues have no memory and no rate. */
+/* Classes without queues need no memory and no rate. */
 static int subport_create(struct rte_sched_port *port, const struct bench_case *c,
 			  uint64_t bucket) {
 	struct rte_sched_pipe_params pipe = {
@@ -111,7 +110,7 @@ static void mark(void *s, struct rte_mbuf *m, uint32_t flow) {
 }
 
 static unsigned enqueue(void *s, uint64_t now, struct rte_mbuf **packets) {
-	(void)now; /* it reads the TSC */
+	(void)now; /* rte_sched reads the TSC itself */
 	return (unsigned)rte_sched_port_enqueue(s, packets, SUBJECT_BURST);
 }
 

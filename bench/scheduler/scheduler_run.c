@@ -10,9 +10,9 @@
 
 #define BATCH_ROUNDS 128
 #define MAX_BATCHES 4096
-#define WARM_UP 3 /* that part of a run's time goes before it */
-#define SETTLE_PACKETS 65536 /* looked at together */
-#define SETTLE_MOST 256 /* times as many */
+#define WARM_UP 3 /* 1/3 of a run's time is the warm-up before it */
+#define SETTLE_PACKETS 65536 /* checked together */
+#define SETTLE_MOST 256 /* maximum number of these checks */
 
 int drive_create(struct drive *d, const struct scheduler_subject *subject,
 		 const struct bench_case *c, unsigned load, struct rte_mempool *pool) {
@@ -32,7 +32,7 @@ int drive_create(struct drive *d, const struct scheduler_subject *subject,
 	return d->packets != NULL ? 0 : -1;
 }
 
-/* How much may be asked for: a wire is given work no further ahead than a channel. */
+/* Packets that may be dequeued: the wire's work may be ahead by as much as a channel's. */
 static unsigned room(const struct drive *d) {
 	double ahead = d->wire_free > d->now ? d->wire_free - d->now : 0;
 	double packets;
@@ -89,7 +89,7 @@ static void wait_for_now(const struct drive *d) {
 		rte_pause();
 }
 
-/* The second call finds what the first had no room for, or nothing. Returns 0, or -1. */
+/* The second dequeue call gets packets beyond the first burst, or none. Returns 0, or -1. */
 static int run_round(struct drive *d, struct tally *t) {
 	if (d->real_time)
 		wait_for_now(d);
@@ -147,7 +147,10 @@ static uint64_t mean_order(uint64_t cycles, uint64_t count) {
 	return count > 0 ? (cycles << 10) / count : UINT64_MAX;
 }
 
-/* Idle calls are few: where the core was taken away in one, it is not the batch's calls that tell. */
+/*
+ * Idle calls are few, so they have their own middle half: an interruption in one would hide in the batch's
+ * order.
+ */
 static void middle_idle(struct tally *batches, unsigned count, struct tally *out) {
 	unsigned idle = 0;
 
@@ -155,7 +158,7 @@ static void middle_idle(struct tally *batches, unsigned count, struct tally *out
 		batches[i].order = mean_order(batches[i].idle_cycles, batches[i].idle_calls);
 		idle += batches[i].idle_calls > 0;
 	}
-	middle_half(batches, count, sizeof(*batches)); /* those without stand at the end */
+	middle_half(batches, count, sizeof(*batches)); /* batches without idle calls are last */
 	for (unsigned i = idle / 4; i < idle - idle / 4; i++) {
 		out->idle_cycles += batches[i].idle_cycles;
 		out->idle_calls += batches[i].idle_calls;
@@ -178,7 +181,7 @@ static uint64_t tsc_in(unsigned milliseconds) {
 	return rte_rdtsc() + rte_get_tsc_hz() * milliseconds / 1000;
 }
 
-/* Batches of at least 1, until the TSC has come to `end`. Returns how many, 0 after a message. */
+/* Runs batches until the TSC reaches `end`, at least one. Returns their number, or 0 after a message. */
 static unsigned run_batches(struct drive *d, uint64_t end, struct tally *batches) {
 	unsigned count = 0;
 
@@ -189,7 +192,7 @@ static unsigned run_batches(struct drive *d, uint64_t end, struct tally *batches
 	return count;
 }
 
-/* What another scheduler's run has taken from the caches comes back slowly: it is waited for. */
+/* Warms the caches, which the run of another scheduler has replaced. */
 static int warm_up(struct drive *d, uint64_t end) {
 	while (rte_rdtsc() < end) {
 		struct tally t = {0};

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A scheduler under load, in rounds: a burst arrives, a burst is asked for, and time goes on by what a
- * burst takes at the load. What is timed are the calls of the scheduler alone.
+ * Runs a scheduler under load, in rounds: a burst arrives, a burst is dequeued, and time advances by the
+ * burst's duration at the load. Only the scheduler's calls are timed.
  *
- * The time is a simulated one: a round's work is then the same on any machine, and on one that
- * takes the core away in the middle. rte_sched reads the TSC itself, which sees less time pass, or
- * more, than the simulation. That changes nothing of what it does here: its clock also goes on by the
- * bytes that it sends, whichever is more, its buckets are all so large that they never bind, and how
- * much it may send is told to it, as by a NIC's queue, with the same lead that our channels have.
- * With `real_time` no round begins before its time on the TSC, to see that this is so.
+ * Time is simulated, so that a round's work is the same on any machine, and not affected by preemption.
+ * rte_sched reads the TSC itself, on which less or more time passes than in the simulation. This has no
+ * effect here. Its clock also advances by the bytes sent, whichever is more; its buckets never limit; and
+ * the caller limits what it may send, as a NIC's queue would, with the same lead as our channels have. With
+ * `real_time`, no round begins before its time on the TSC, to verify this.
  */
 #pragma once
 
 #include "scheduler_packets.h"
 
-/* Sums over some rounds. Cycles are reference cycles. */
+/* Sums over rounds. Cycles are reference cycles. */
 struct tally {
-	uint64_t order; /* by cycles a packet */
+	uint64_t order; /* sort key: cycles per packet */
 	uint64_t enqueue_cycles, dequeue_cycles; /* of calls that moved packets */
-	uint64_t idle_cycles; /* of dequeue calls that did not, though they were allowed to */
+	/* of dequeue calls that returned no packets although they were allowed to */
+	uint64_t idle_cycles;
 	uint64_t idle_calls;
 	uint64_t offered, dropped, sent; /* packets */
 	uint64_t offered_bytes, sent_bytes;
@@ -30,28 +30,28 @@ struct drive {
 	void *state;
 	struct packets *packets;
 	double now; /* ns, simulated */
-	double wire_free; /* ns: when the wire will have sent what it was given */
-	double step; /* ns a round */
+	double wire_free; /* ns: time at which the wire has sent all its packets */
+	double step; /* ns per round */
 	double ns_per_byte; /* of the wire */
-	double overhead; /* bytes a packet */
+	double overhead; /* bytes per packet */
 	double mean; /* bytes of a packet */
-	uint64_t held; /* packets */
+	uint64_t held; /* packets in the scheduler */
 	bool real_time;
 	uint64_t tsc_start; /* at now = 0 */
 };
 
-/* `load` is in percent of what the case's channels carry. Returns 0, or -1 after a message. */
+/* `load` is in percent of the capacity of the case's channels. Returns 0, or -1 after a message. */
 int drive_create(struct drive *d, const struct scheduler_subject *subject,
 		 const struct bench_case *c, unsigned load, struct rte_mempool *pool);
 
-/* Empties and frees. May be called when drive_create() has failed. */
+/* Drains the scheduler and frees. May be called if drive_create() failed. */
 void drive_free(struct drive *d);
 
-/* Runs until as much leaves as comes. Returns 0, or -1 after a message. */
+/* Runs until the sent rate equals the arriving rate. Returns 0, or -1 after a message. */
 int drive_settle(struct drive *d, const struct bench_case *c);
 
 /*
- * Runs for about `milliseconds` of the machine's time, after a warm-up; `out` has the middle half of
- * the batches in which that was measured. Returns 0, or -1 after a message.
+ * Runs for about `milliseconds` of real time, after a warm-up; `out` gets the sums of the middle half of
+ * the measured batches. Returns 0, or -1 after a message.
  */
 int drive_run(struct drive *d, unsigned milliseconds, struct tally *out);

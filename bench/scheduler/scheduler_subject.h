@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A scheduler that is measured. Packets are mbufs without data; their length counts the CRC. */
+/* A scheduler to measure. Packets are mbufs without data; their length includes the CRC. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,24 +12,28 @@
 
 struct scheduler_subject {
 	const char *name;
-	/* Gives only what the channels can send now. Of others no more may be asked for than that. */
+	/* Returns only packets that the channels can send now. For other schedulers the caller limits the
+	 * requests. */
 	bool shapes;
-	/* For packets of `mean` bytes. Returns NULL after a message. */
+	/* Creates it for packets of `mean` bytes. Returns NULL after a message. */
 	void *(*create)(const struct bench_case *c, double mean);
 	void (*free)(void *s);
-	/* Writes into the first cache line of the mbuf what enqueue() finds its flow by. */
+	/* Writes the flow's identification into the first cache line of the mbuf, for enqueue(). */
 	void (*mark)(void *s, struct rte_mbuf *m, uint32_t flow);
-	/* SUBJECT_BURST packets. What it does not queue it frees. Returns how many it did. */
+	/* Enqueues SUBJECT_BURST packets; frees those that it drops. Returns the number of enqueued
+	 * packets. */
 	unsigned (*enqueue)(void *s, uint64_t now, struct rte_mbuf **packets);
-	/* At most SUBJECT_BURST. Returns how many. */
+	/* Dequeues at most SUBJECT_BURST packets. Returns their number. */
 	unsigned (*dequeue)(void *s, uint64_t now, struct rte_mbuf **packets, unsigned n);
 };
 
-extern const struct scheduler_subject subject_vcmts; /* src/scheduler, flows by weight */
-extern const struct scheduler_subject subject_priorities; /* the same, half of them by priority */
+extern const struct scheduler_subject subject_vcmts; /* src/scheduler, flows share by weight */
+/* the same, half of the flows by priority */
+extern const struct scheduler_subject subject_priorities;
 extern const struct scheduler_subject subject_rte_sched; /* DPDK's librte_sched */
-extern const struct scheduler_subject subject_rte_sched_turns; /* the same, pipes in short turns */
+/* the same, with short quanta per pipe */
+extern const struct scheduler_subject subject_rte_sched_turns;
 
-/* Ours, and what it is compared with. */
+/* src/scheduler and those it is compared with. */
 #define SUBJECTS 4
 extern const struct scheduler_subject *const scheduler_subjects[SUBJECTS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* src/scheduler as a subject: with all that its caller has to do for a burst of mbufs. */
+/* src/scheduler as a subject, with all work that its caller does for a burst of mbufs. */
 #include "scheduler_subject.h"
 
 static void *create_weights(const struct bench_case *c, double mean) {
