@@ -8,7 +8,7 @@
 #define RENO_BETA 0.5
 #define CUBIC_BETA 0.7 /* RFC 9438, section 4.6 */
 #define CUBIC_C 0.4 /* packets per cubic second, section 5.1 */
-#define CUBIC_GROWTH_MAX 1.5 /* of the window, in one round trip */
+#define CUBIC_GROWTH_MAX 1.5 /* of the window per round trip */
 
 void congestion_init(struct congestion *c, enum congestion_control control) {
 	*c = (struct congestion){
@@ -18,7 +18,7 @@ void congestion_init(struct congestion *c, enum congestion_control control) {
 	};
 }
 
-/* Congestion avoidance begins; where slow start has passed W_max, on the plateau. */
+/* Starts congestion avoidance; on the plateau if slow start has exceeded W_max. */
 static void cubic_begin(struct congestion *c, uint64_t now) {
 	struct congestion_cubic *q = &c->cubic;
 
@@ -36,8 +36,10 @@ static double cubic_window(const struct congestion_cubic *q, double seconds) {
 	return CUBIC_C * away * away * away + q->maximum;
 }
 
-/* As Reno with CUBIC's decrease would have it (section 4.3): the slower growth until what was lost is
- * regained, then Reno's own. */
+/*
+ * The window of Reno with CUBIC's decrease factor (section 4.3): slower growth until the reduction is
+ * regained, then Reno's own.
+ */
 static void cubic_estimate(struct congestion *c) {
 	double alpha =
 		c->cubic.estimate < c->cubic.prior ? 3 * (1 - CUBIC_BETA) / (1 + CUBIC_BETA) : 1;
@@ -71,7 +73,10 @@ void congestion_on_ack(struct congestion *c, uint64_t now, uint64_t rtt) {
 		cubic_on_ack(c, now, rtt);
 }
 
-/* A flow whose window shrinks from loss to loss makes room for others (fast convergence, section 4.7). */
+/*
+ * A flow whose window shrinks from loss to loss releases bandwidth to others (fast convergence, section
+ * 4.7).
+ */
 static void cubic_on_loss(struct congestion *c) {
 	struct congestion_cubic *q = &c->cubic;
 

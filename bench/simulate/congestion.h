@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The window of a TCP sender, in packets: Reno (RFC 5681) and CUBIC (RFC 9438). */
+/* Congestion window of a TCP sender, in packets: Reno (RFC 5681) and CUBIC (RFC 9438). */
 #pragma once
 
 #include <stdbool.h>
@@ -10,13 +10,13 @@ enum congestion_control {
 	CONGESTION_CUBIC,
 };
 
-/* What CUBIC remembers of the last reduction. */
+/* CUBIC's state since the last reduction. */
 struct congestion_cubic {
-	double prior; /* the window before it */
+	double prior; /* window before the reduction */
 	double maximum; /* W_max */
-	double period; /* K, seconds from the epoch until the window is W_max again */
-	double estimate; /* W_est, what Reno would have */
-	uint64_t epoch; /* ns: when congestion avoidance began */
+	double period; /* K, seconds from the epoch until the window reaches W_max again */
+	double estimate; /* W_est, the window of Reno */
+	uint64_t epoch; /* ns: start of congestion avoidance */
 	bool epoch_known;
 };
 
@@ -27,15 +27,16 @@ struct congestion {
 	struct congestion_cubic cubic;
 };
 
-/* Ten packets (RFC 6928), slow start without a threshold. */
+/* Initial window of ten packets (RFC 6928), slow start without a threshold. */
 void congestion_init(struct congestion *c, enum congestion_control control);
 
-/* A packet was acknowledged at time `now`, and no loss is being repaired. `rtt` is the smoothed one;
- * both in ns. */
+/*
+ * A packet was acknowledged at time `now`, outside of loss recovery. `rtt` is the smoothed one; both in ns.
+ */
 void congestion_on_ack(struct congestion *c, uint64_t now, uint64_t rtt);
 
-/* Packets were lost: to be called once for what was under way together. */
+/* Packets were lost; called once for all losses within one window. */
 void congestion_on_loss(struct congestion *c);
 
-/* Nothing was acknowledged for the retransmission timeout. */
+/* The retransmission timer has expired. */
 void congestion_on_timeout(struct congestion *c);

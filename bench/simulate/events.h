@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is to happen, in the order of time; at equal times in the order in which it was put in. */
+/* Queue of events ordered by time; events of equal time keep the order of insertion. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,13 +19,13 @@ struct events {
 	uint64_t order;
 };
 
-/* Returns false where memory is short. */
+/* Returns false if memory is short. */
 bool events_add(struct events *e, uint64_t time, void (*handle)(void *, void *), void *subject);
 
-/* When the next one happens; UINT64_MAX without any. */
+/* Time of the next event; UINT64_MAX if there is none. */
 uint64_t events_next(const struct events *e);
 
-/* Takes the next one out; there must be one. */
+/* Removes and returns the next event; there must be one. */
 struct event events_take(struct events *e);
 
 void events_free(struct events *e);

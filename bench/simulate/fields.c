@@ -9,7 +9,7 @@ void fields_mistake(struct fields *f, const char *key, const char *what) {
 		snprintf(f->error, f->error_size, "%s%.40s: %s", f->where, key, what);
 }
 
-/* The object itself is none. */
+/* Reports a mistake of the object itself. */
 static void mistake_here(struct fields *f, const char *what) {
 	int length = (int)strlen(f->where);
 

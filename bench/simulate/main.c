@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vcmts-simulate: responsive senders through the scheduler, on a simulated clock. */
+/* vcmts-simulate: sends responsive traffic through the scheduler, on a simulated clock. */
 #include <stdio.h>
 #include <stdlib.h>
 

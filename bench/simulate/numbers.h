@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers of a result. */
+/* Converts numbers of a result to JSON. */
 #pragma once
 
 #include <hdr_histogram.h>
 #include <jansson.h>
 
-/* With enough digits to draw and to compare by; more would only make the file longer. null: not finite. */
+/* Rounds to digits that suffice to draw and compare, to keep files short. null: not finite. */
 json_t *numbers_real(double value);
 
 struct numbers_quantile {
@@ -13,6 +13,6 @@ struct numbers_quantile {
 	double percent;
 };
 
-/* Sets these of a histogram that holds anything, in `unit`s of what it counts. */
+/* Adds these quantiles of a non-empty histogram, divided by `unit`. */
 void numbers_quantiles(json_t *out, const struct hdr_histogram *h, double unit,
 		       const struct numbers_quantile *quantiles, unsigned count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The packets of a simulation: made in slabs, used again, and freed all together. */
+/* Packets of a simulation: allocated in slabs, reused, and freed together. */
 #pragma once
 
 #include "simulation.h"
@@ -8,10 +8,10 @@ struct packet {
 	struct sender *sender;
 	uint64_t number; /* of the transmission */
 	uint64_t sent, queued; /* ns */
-	struct packet *next; /* of those not in use */
+	struct packet *next; /* in the list of unused packets */
 };
 
-/* Returns NULL, and leaves an error, where memory is short. */
+/* Returns NULL and sets the error if memory is short. */
 struct packet *packet_new(struct simulation *s);
 
 void packet_free(struct simulation *s, struct packet *p);

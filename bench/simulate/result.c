@@ -51,7 +51,7 @@ static json_t *flow_summary(const struct simulation *s, uint32_t flow) {
 	return out;
 }
 
-/* Jain's index of what the senders of the group got, and what became of their windows. */
+/* Jain's index of the senders' shares, and the sums of window reductions and timeouts. */
 static json_t *group_summary(const struct simulation *s, uint32_t group) {
 	const struct group_measure *m = &s->groups[group];
 	const struct sender_group *g = &s->scenario->groups[group];
@@ -80,7 +80,7 @@ static json_t *group_summary(const struct simulation *s, uint32_t group) {
 	return out;
 }
 
-/* A column a quantity: the entry of each sample interval. */
+/* One array per quantity, with one entry per sample interval. */
 static json_t *series(const struct simulation *s, uint32_t flow) {
 	const struct flow_measure *m = &s->flows[flow];
 	double interval = (double)s->scenario->sample / 1e9;

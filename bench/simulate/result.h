@@ -5,6 +5,8 @@
 
 #include "simulation.h"
 
-/* What a run counted, as docs/scheduler-simulation.md describes it. A new object, or NULL where memory
- * is short. */
+/*
+ * The counts of a run as docs/scheduler-simulation.md describes them. Returns a new object, or NULL if
+ * memory is short.
+ */
 json_t *result_json(const struct simulation *s);

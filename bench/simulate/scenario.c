@@ -10,7 +10,7 @@
 #define RATE_MIN 64000
 #define RATE_MAX 1e11
 #define BURST_MIN 3044 /* MULPI's default of the maximum traffic burst */
-#define BURSTS_A_SECOND 1000 /* otherwise: what passes in a millisecond */
+#define BURSTS_A_SECOND 1000 /* default of larger bursts: bytes of the rate in a millisecond */
 #define BUFFER_MAX 1e9
 #define LONGEST 3600 /* seconds */
 #define PACKET 1518 /* bytes */
@@ -73,7 +73,7 @@ static void read_flow(struct fields *f, const json_t *json, struct scheduler_flo
 	fields_close(f);
 }
 
-/* An index of a service flow, which must be there. */
+/* Reads the index of an existing service flow. */
 static void read_flow_index(struct fields *f, const struct scenario *s, uint32_t *out) {
 	fields_number32(f, "service_flow", (struct bounds){0, s->flow_count - 1.}, out);
 }

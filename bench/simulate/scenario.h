@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is simulated, read from a JSON file; docs/scheduler-simulation.md has its keys. */
+/* A scenario, read from a JSON file; docs/scheduler-simulation.md has its keys. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,29 +13,30 @@
 #define SCENARIO_MAX_FLOWS 64
 #define SCENARIO_MAX_CHANGES 64
 #define SCENARIO_MAX_GROUPS 64 /* of senders */
-#define SCENARIO_MAX_SENDERS 1000 /* in a group of them */
+#define SCENARIO_MAX_SENDERS 1000 /* per group */
 #define SCENARIO_LABEL 32
 
 enum sender_kind {
 	SENDER_RENO,
 	SENDER_CUBIC,
-	SENDER_CBR, /* constant bit rate, whatever becomes of the packets */
+	SENDER_CBR, /* constant bit rate, does not respond to losses */
 };
 
-/* Senders of one kind through one service flow. Times in ns. */
+/* Senders of one kind on one service flow. Times in ns. */
 struct sender_group {
 	char label[SCENARIO_LABEL];
 	enum sender_kind kind;
 	uint32_t flow; /* index */
 	unsigned count;
-	uint64_t rtt, rtt_max; /* without the queue; spread evenly from one to the other */
+	/* without queueing delay; senders are spread evenly between the two */
+	uint64_t rtt, rtt_max;
 	uint64_t start, spread; /* each starts at a random time in [start, start + spread] */
 	uint64_t stop;
-	uint32_t bytes; /* of a packet, as the scheduler counts them */
-	uint64_t rate; /* SENDER_CBR: bits per second, of each */
+	uint32_t bytes; /* per packet, as the scheduler counts them */
+	uint64_t rate; /* SENDER_CBR: bits per second, per sender */
 };
 
-/* From `at` on a service flow has another sustained rate. */
+/* Sets another sustained rate of a service flow at the time `at`. */
 struct rate_change {
 	uint64_t at; /* ns */
 	uint32_t flow;
@@ -57,5 +58,5 @@ struct scenario {
 
 #define SCENARIO_ERROR 200
 
-/* Returns false and says in one line what is wrong, and where. */
+/* Returns false with one line that says what is wrong, and where. */
 bool scenario_read(const json_t *json, struct scenario *out, char error[SCENARIO_ERROR]);

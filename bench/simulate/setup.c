@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PACKETS_MAX (1u << 20) /* so many that the buffers of the flows are what limits */
+#define PACKETS_MAX (1u << 20) /* so high that only the buffers of the flows limit */
 
 static void make_scheduler(struct simulation *s) {
 	const struct scenario *scenario = s->scenario;
@@ -35,7 +35,7 @@ static void make_scheduler(struct simulation *s) {
 	s->scheduler = scheduler_create(&config, &s->error);
 }
 
-/* The time of a packet at the sustained rate, or on the first channel. */
+/* Duration of a packet at the sustained rate, or on the first channel. */
 static uint64_t jitter(const struct scenario *scenario, const struct sender_group *g) {
 	uint64_t rate = scenario->flows[g->flow].sustained.rate;
 

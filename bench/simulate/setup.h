@@ -3,6 +3,8 @@
 
 #include "simulation.h"
 
-/* Makes scheduler, senders and counters for a scenario, which must live as long. Returns false and
- * leaves an error where that cannot be; simulation_free() is due in any case. */
+/*
+ * Creates scheduler, senders and counters for a scenario, which must outlive the simulation. Returns false
+ * and sets an error if that fails. The caller must call simulation_free() in any case.
+ */
 bool setup(struct simulation *s, const struct scenario *scenario);

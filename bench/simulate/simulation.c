@@ -7,7 +7,7 @@
 #include "setup.h"
 
 #define GRANTS 64
-#define POLL 1000 /* ns: where scheduler_next() was too early */
+#define POLL 1000 /* ns: retry if scheduler_next() was too early */
 
 static void add_event(struct simulation *s, uint64_t time, void (*handle)(void *, void *),
 		      void *subject) {
@@ -23,7 +23,7 @@ static void offer(void *context, void *subject);
 static void acknowledge(void *context, void *subject);
 static void retransmission_timer(void *context, void *subject);
 
-/* A packet of `sender` sets out for the scheduler. */
+/* Sends a packet of `sender` to the scheduler. */
 static void launch(struct simulation *s, struct sender *sender, uint64_t number) {
 	struct packet *p = packet_new(s);
 	uint64_t arrival =
@@ -48,7 +48,7 @@ static void tcp_go_on(struct simulation *s, struct sender *sender) {
 	}
 }
 
-/* The deadline moves with each acknowledgement, the event only follows when it comes. */
+/* Each acknowledgement moves the deadline; the pending event is rescheduled only when it fires. */
 static void retransmission_timer(void *context, void *subject) {
 	struct simulation *s = context;
 	struct sender *sender = subject;
@@ -59,7 +59,7 @@ static void retransmission_timer(void *context, void *subject) {
 	tcp_go_on(s, sender);
 }
 
-/* At a sender's start; and again for each packet of a constant bit rate. */
+/* Starts a sender; repeats for each packet of a constant bit rate. */
 static void start(void *context, void *subject) {
 	struct simulation *s = context;
 	struct sender *sender = subject;
@@ -97,7 +97,7 @@ static void offer(void *context, void *subject) {
 	ask_scheduler(s);
 }
 
-/* The packet is on its channel, and its acknowledgement on its way. */
+/* Sends the packet on its channel, and schedules its acknowledgement. */
 static void deliver(struct simulation *s, const struct scheduler_grant *grant) {
 	struct packet *p = grant->packet;
 	uint32_t flow = grant->flow, bytes = p->sender->group->bytes;
@@ -145,7 +145,7 @@ static void serve(struct simulation *s) {
 		s->service = s->now + POLL;
 }
 
-/* What the flow's sustained rate would have let pass since its settings were last looked at. */
+/* Adds the bytes that the flow's sustained rate allowed since the last call. */
 static void count_capacity(struct simulation *s, uint32_t flow) {
 	uint64_t since = s->settings_since[flow], warmup = s->scenario->warmup;
 

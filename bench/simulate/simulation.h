@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Senders on a simulated clock, and the scheduler between them and their receivers:
+ * Senders on a simulated clock, with the scheduler between them and their receivers:
  *
  *   sender ── half the round trip ──► scheduler ──► channel ── half the round trip ──► acknowledgement
  *
- * The senders' links have no limit of their own: what is queued is queued in the scheduler. A host
- * takes a random time for each packet, up to what it takes at the service flow's rate: without it, senders
- * fall into step with the queue, and some find it full each time (Floyd and Jacobson, "On Traffic Phase
- * Effects in Packet-Switched Gateways"). Receivers get bonded packets back in order, and acknowledge each.
+ * The senders' links have no limit, so packets queue only in the scheduler. A host delays each packet by a
+ * random time, up to its duration at the service flow's rate. Otherwise senders synchronize with the queue,
+ * and some always find it full (Floyd and Jacobson, "On Traffic Phase Effects in Packet-Switched
+ * Gateways"). Receivers get bonded packets in order and acknowledge each.
  */
 #pragma once
 
@@ -22,12 +22,12 @@ struct packet;
 struct sender {
 	const struct sender_group *group;
 	struct group_measure *measure;
-	uint64_t rtt; /* ns, without the queue */
-	uint64_t jitter; /* ns: up to so much later a packet sets out */
-	uint64_t arrival; /* of the latest packet at the scheduler */
+	uint64_t rtt; /* ns, without queueing delay */
+	uint64_t jitter; /* ns: maximum random delay of a packet */
+	uint64_t arrival; /* at the scheduler, of the latest packet */
 	struct tcp tcp;
 	bool timer_runs;
-	uint64_t bytes; /* delivered, from the end of the warm-up on */
+	uint64_t bytes; /* delivered, from the end of the warm-up */
 };
 
 struct simulation {
@@ -36,23 +36,23 @@ struct simulation {
 	struct events events;
 	struct random random;
 	uint64_t now; /* ns */
-	uint64_t service; /* when the scheduler is asked for packets */
+	uint64_t service; /* next time at which the scheduler is called */
 	struct sender *senders;
 	unsigned sender_count;
 	struct flow_measure flows[SCENARIO_MAX_FLOWS];
 	struct group_measure groups[SCENARIO_MAX_GROUPS];
-	struct scheduler_flow settings[SCENARIO_MAX_FLOWS]; /* that are in force */
+	struct scheduler_flow settings[SCENARIO_MAX_FLOWS]; /* current settings */
 	uint64_t settings_since[SCENARIO_MAX_FLOWS];
-	uint64_t delivered[SCENARIO_MAX_FLOWS]; /* when the latest packet will be */
+	uint64_t delivered[SCENARIO_MAX_FLOWS]; /* time of the latest delivery */
 	uint64_t channel_free[SCENARIO_MAX_CHANNELS];
-	struct rate_change changes[SCENARIO_MAX_CHANGES]; /* the scenario's */
-	struct packet *unused; /* a list */
-	struct packet **slabs; /* where packets live */
+	struct rate_change changes[SCENARIO_MAX_CHANGES]; /* of the scenario */
+	struct packet *unused; /* list of unused packets */
+	struct packet **slabs; /* memory of the packets */
 	size_t slab_count;
-	const char *error; /* what went wrong; NULL: nothing */
+	const char *error; /* NULL: none */
 };
 
-/* Runs a scenario to its end. Returns NULL, or says what went wrong. */
+/* Runs a scenario to its end. Returns NULL, or the error. */
 const char *simulation_run(struct simulation *s, const struct scenario *scenario);
 
 void simulation_free(struct simulation *s);

@@ -56,7 +56,9 @@ static void lose(struct tcp *t, const struct tcp_hole *hole) {
 	congestion_on_loss(&t->congestion);
 }
 
-/* Each acknowledgement brings one hole at most, and each is lost after TCP_DUPLICATES of them. */
+/*
+ * Each acknowledgement adds at most one hole, and each hole is lost after TCP_DUPLICATES acknowledgements.
+ */
 static void holes_update(struct tcp *t, uint64_t number) {
 	if (number > t->expected)
 		t->holes[t->hole_count++] = (struct tcp_hole){
@@ -72,7 +74,7 @@ static void holes_update(struct tcp *t, uint64_t number) {
 
 void tcp_acknowledge(struct tcp *t, uint64_t number, uint64_t sent, uint64_t now) {
 	if (number < t->expected)
-		return; /* was given up at a timeout */
+		return; /* given up at a timeout */
 	t->acknowledged++;
 	t->in_flight--;
 	t->backoff = 0;

@@ -29,7 +29,7 @@ static bool more_flying(struct loop *l) {
 	return true;
 }
 
-/* What was heard reaches the scheduler when it is understood. */
+/* The scheduler gets requests and collisions after the decoding delay. */
 static void fly(struct loop *l, const struct access_event *e, uint32_t bytes, uint32_t collided) {
 	uint32_t number;
 
@@ -73,7 +73,7 @@ static void arrive(struct loop *l) {
 	l->flying_free = number;
 }
 
-/* Minislots of a grant that hold something: bytes, and what each burst needs beside them. */
+/* Counts the minislots of a grant in use: bytes, and the overhead of each burst. */
 static void use(struct loop *l, const struct access_event *e) {
 	const struct maps_channel *c = &l->scenario->channel;
 	uint32_t bytes = e->bytes + l->scenario->header_bytes;
@@ -132,7 +132,7 @@ static uint64_t next_time(const struct loop *l) {
 	return least;
 }
 
-/* All that happens at one time: what modems decide, packets that come then, requests, MAPs. */
+/* Processes all that is due now: modems' decisions, arriving packets, requests, MAPs. */
 static void step(struct loop *l) {
 	struct access_event event;
 

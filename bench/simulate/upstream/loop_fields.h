@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading numbers of other widths, and times in samples; and what stands for one group of flows. */
+/* Reads numbers of other widths, times in samples, and groups of flows. */
 #pragma once
 
 #include "fields.h"
@@ -10,7 +10,7 @@
 void loop_number16(struct fields *f, const char *key, struct bounds b, uint16_t *out);
 void loop_number8(struct fields *f, const char *key, struct bounds b, uint8_t *out);
 
-/* Seconds. */
+/* Reads seconds into samples. */
 void loop_samples(struct fields *f, const char *key, struct bounds b, uint32_t *out);
 
 void loop_group_read(struct fields *f, const json_t *json, struct loop_group *g);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One group of flows of a scenario: its traffic, its modems, and how they get their grants. */
+/* Reads one group of flows of a scenario: its traffic, its modems, and the type of its grants. */
 #include <stdio.h>
 #include <string.h>
 
 #include "upstream/loop_fields.h"
 
-#define LIGHT_KM 200. /* km in a millisecond of cable */
+#define LIGHT_KM 200. /* km of cable per millisecond */
 #define MODEM_KM_MAX 160
 
 static const struct bounds rates = {0, 1e11};
@@ -52,7 +52,7 @@ static void read_flow(struct fields *f, struct maps_flow *flow) {
 	flow->sustained_burst = flow->sustained == 0 ? 0 : (uint32_t)burst;
 }
 
-/* One way, in samples: a kilometre is 5 us. */
+/* Propagation delay one way, in samples; a kilometre takes 5 us. */
 static void read_distance(struct fields *f, struct loop_group *g) {
 	const double scale = LOOP_SECOND / 1000 / LIGHT_KM;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vcmts-simulate-upstream: modems that wait for their grants and the upstream scheduler, on a simulated clock. */
+/* vcmts-simulate-upstream: simulates scheduled modems and the upstream scheduler, on a simulated clock. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static bool load(struct loop_scenario *scenario) {
 static int simulate(const struct loop_scenario *scenario, FILE *record) {
 	static struct loop l;
 	const char *error = NULL;
-	int status = EXIT_MISTAKE; /* what cannot be set up is a mistake in the scenario */
+	int status = EXIT_MISTAKE; /* a failed setup is a mistake in the scenario */
 
 	if (!loop_setup(&l, scenario, record)) {
 		error = l.error;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MAPs and requests of a run as lines of JSON, for programs that judge them. */
+/* Writes MAPs and requests of a run as lines of JSON, for programs that check them. */
 #pragma once
 
 #include "upstream/loop.h"

@@ -5,7 +5,7 @@
 #include "numbers.h"
 #include "upstream/loop.h"
 
-#define UNITS 16000. /* us/16 in a ms */
+#define UNITS 16000. /* us/16 per ms */
 
 static json_t *count(uint64_t value) {
 	return json_integer((json_int_t)value);
@@ -31,7 +31,7 @@ static json_t *latency(const struct hdr_histogram *h) {
 	return out;
 }
 
-/* Bytes of the flows that had least and most, of those in one group. */
+/* Bytes of the flows with least and most in each group. */
 static void extremes(struct loop *l) {
 	uint32_t number = 0;
 
@@ -71,7 +71,7 @@ static json_t *flows(struct loop *l) {
 	return out;
 }
 
-/* Minislots by what they were for; `used` of those for data. */
+/* Minislots by use; `used` of those for data. */
 static json_t *use(const struct maps_counts *before, const struct maps_counts *after,
 		   uint64_t used) {
 	uint64_t all = after->minislots - before->minislots;
@@ -166,7 +166,7 @@ static json_t *requests(const struct loop *l) {
 	return out;
 }
 
-/* Bytes of the modems, of the whole run: they have to balance. */
+/* Byte accounts of the modems in the whole run, which must balance. */
 static json_t *accounts(const struct loop *l) {
 	json_t *out = json_object();
 

@@ -27,7 +27,7 @@ static void read_delays(struct fields *parent, struct loop_delays *d) {
 	fields_close(&f);
 }
 
-/* Defaults of an OFDMA channel are those of docsis-ns3; a SC-QAM channel has 5,120 ksym/s and 64-QAM. */
+/* Default channels: OFDMA as in docsis-ns3; SC-QAM with 5,120 ksym/s and 64-QAM. */
 static void channel_defaults(struct maps_channel *c, enum maps_kind kind) {
 	bool ofdma = kind == MAPS_OFDMA;
 
@@ -97,7 +97,7 @@ static void read_groups(struct fields *f, struct loop_scenario *s) {
 		fields_mistake(f, "flows", "at most 16000 modems");
 }
 
-/* What follows from delays and distance: how early MAPs are made, and what requests they can know of. */
+/* Derives MAP lead time and acknowledgement delay from delays and distance. */
 static void settle(struct loop_scenario *s) {
 	struct maps_channel *c = &s->channel;
 	const struct loop_delays *d = &s->delays;

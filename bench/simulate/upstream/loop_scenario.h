@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is simulated of an upstream, read from JSON; docs/upstream-simulation.md has its keys. Times in samples. */
+/*
+ * A scenario of the upstream, read from JSON; docs/upstream-simulation.md has its keys. Times in samples.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -15,46 +17,46 @@
 #define LOOP_SIZES 8
 #define LOOP_MODEMS 16000 /* each has a SID */
 
-/* How long what takes, from a MAP made to a burst understood. */
+/* Delays from a MAP's creation to a decoded burst. */
 struct loop_delays {
-	uint64_t cmts; /* MAP made until it is sent */
+	uint64_t cmts; /* from MAP created to MAP sent */
 	uint64_t downstream; /* interleaver and symbols */
-	uint64_t modem; /* MAP heard until bursts can be prepared */
-	uint64_t burst; /* prepared until it is transmitted */
-	uint64_t decode; /* received until it is understood */
+	uint64_t modem; /* from MAP received to bursts prepared */
+	uint64_t burst; /* from prepared to transmitted */
+	uint64_t decode; /* from received to decoded */
 };
 
 struct loop_size {
 	uint32_t bytes; /* of a DOCSIS frame */
-	double share; /* of the packets */
+	double share; /* share of the packets */
 };
 
-/* Flows that are alike, each of a modem of its own. */
+/* Equal flows, each with its own modem. */
 struct loop_group {
 	char label[32];
 	uint32_t count;
-	uint64_t rate; /* bits of DOCSIS frames a second, of each */
-	bool regular; /* or as a Poisson process */
-	double jitter; /* s at most that a packet comes after its time, where regular */
+	uint64_t rate; /* bits of DOCSIS frames per second, per flow */
+	bool regular; /* false: Poisson process */
+	double jitter; /* maximum delay in s of a packet, if regular */
 	struct loop_size sizes[LOOP_SIZES];
 	uint32_t size_count;
-	uint64_t propagation, propagation_max; /* samples, one way: spread evenly over the flows */
-	uint32_t channels; /* each has, in turn; 0: all */
+	uint64_t propagation, propagation_max; /* samples, one way; spread evenly over the flows */
+	uint32_t channels; /* per flow, in round robin; 0: all */
 	uint32_t outstanding, request_unit, patience;
-	uint32_t map_loss, request_loss; /* of a million */
+	uint32_t map_loss, request_loss; /* per million */
 	unsigned conduct; /* enum access_conduct */
 	uint32_t excess;
-	struct maps_flow flow; /* without its clusters */
+	struct maps_flow flow; /* without clusters */
 };
 
 struct loop_scenario {
 	uint64_t duration, warmup, seed;
 	struct loop_delays delays;
 	uint32_t channel_count;
-	struct maps_channel channel; /* each is like this */
+	struct maps_channel channel; /* all channels are equal */
 	struct loop_group groups[LOOP_GROUPS];
 	uint32_t group_count;
-	uint32_t modems; /* of all groups */
+	uint32_t modems; /* sum over all groups */
 	uint32_t header_bytes; /* of a segment */
 };
 

@@ -5,7 +5,7 @@
 #include "upstream/loop_source.h"
 
 #define SID_FIRST 1
-#define HIGHEST (INT64_C(1) << 36) /* us/16: an hour and more */
+#define HIGHEST (INT64_C(1) << 36) /* us/16: more than an hour */
 
 static void make_access(struct loop *l) {
 	const struct loop_scenario *s = l->scenario;
@@ -38,7 +38,7 @@ static void make_maps(struct loop *l) {
 	l->maps = maps_create(&config, &l->error);
 }
 
-/* SIDs by flow, the same on all channels, which each flow has in turn. */
+/* SIDs by flow, equal on all channels. Flows get their channels in round robin. */
 static uint32_t sids_of(const struct loop *l, const struct loop_flow *f, uint32_t number,
 			struct maps_sid *sids) {
 	uint32_t all = l->scenario->channel_count;

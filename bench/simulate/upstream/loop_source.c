@@ -7,7 +7,7 @@
 #define FIRST_ROOM 16
 #define TO_FRACTION 0x1p-53
 
-/* From 0 on, below 1. */
+/* Random number from 0 to below 1. */
 static double fraction(struct random *r) {
 	return (double)(random_next(r) >> 11) * TO_FRACTION;
 }
@@ -30,7 +30,7 @@ static double mean_bytes(const struct loop_group *g) {
 	return bytes / shares;
 }
 
-/* Samples between two packets, on average. */
+/* Mean time between two packets, in samples. */
 static double mean_gap(const struct loop_group *g) {
 	return mean_bytes(g) * 8 * MAPS_HZ / (double)g->rate;
 }
