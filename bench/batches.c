@@ -8,7 +8,7 @@
 void batch_take_accounts(struct batch *b, unsigned list, struct pipeline *p) {
 	for (unsigned s = 0; s < p->count; s++)
 		b->stages[list][s] = p->accounts[s].cycles;
-	/* A list of one stage handles no packets but requests: all its calls count as idle. */
+	/* A list of one stage handles requests, not packets, so all of its calls count as idle. */
 	if (p->count == 1)
 		b->stages[list][0] += p->idle_cycles;
 	for (unsigned s = 0; s < p->count; s++)

@@ -9,8 +9,10 @@
 #include "random/deck.h"
 #include "wire/docsis_mac.h"
 
-/* As many as the benchmark has in flight, so that caches are as warm: a batch of the downstream, less
- * than two bursts of the upstream, whose frames have just been copied. */
+/*
+ * As many frames as the benchmark has in flight, so that caches are as warm: downstream a batch; upstream
+ * less than two bursts, whose frames have just been copied.
+ */
 #define FRAMES_DOWN 1024
 #define FRAMES_UP 100
 #define FRAMES_MAX FRAMES_DOWN
@@ -18,16 +20,16 @@
 
 struct bound {
 	struct server *server;
-	const struct served_group *group; /* its only one */
+	const struct served_group *group; /* the only group */
 	enum crypto_direction direction;
 	struct crypto_queue *queue;
 	unsigned frames;
-	unsigned count; /* of those that the provider sees */
+	unsigned count; /* frames passed to the provider */
 	struct crypto_frame list[FRAMES_MAX];
 	struct crypto_key keys[FRAMES_MAX];
 };
 
-/* What stands before the PDU where the provider is given it. */
+/* Bytes before the PDU in frames passed to the provider. */
 static uint16_t header_size(const struct bound *b) {
 	return b->direction == CRYPTO_DOWNLINK ? DOCSIS_DOWN_HEADER_MAX : 0;
 }
@@ -55,14 +57,14 @@ static void frame_fill(struct bound *b, struct rte_mbuf *m, unsigned modem) {
 		f->parts |= CRYPTO_CRC;
 }
 
-/* Returns false where buffers are short. */
+/* Returns false if no mbuf is free. */
 static bool frame_prepare(struct bound *b, uint16_t size, unsigned modem) {
 	bool down = b->direction == CRYPTO_DOWNLINK;
 	uint16_t frame = (uint16_t)(header_size(b) + size + RTE_ETHER_CRC_LEN);
 	struct rte_mbuf *m;
 
 	if (!down && b->group->sg->modems[modem].security.cipher == CIPHER_NONE)
-		return true; /* passes the provider by */
+		return true; /* not passed to the provider */
 	m = rte_pktmbuf_alloc(down ? b->server->pools.packets : b->server->pools.frames);
 	if (m == NULL)
 		return false;
@@ -97,8 +99,8 @@ static void collect(struct bound *b) {
 }
 
 /*
- * All frames once, in the pipeline's bursts. What a burst leaves in the provider comes out with the next one, as
- * nothing is flushed in between. Returns the reference cycles it took.
+ * Processes all frames once, in the pipeline's bursts. Frames left in the provider come out with the next
+ * burst, as nothing is flushed in between. Returns the elapsed reference cycles.
  */
 static uint64_t handle_all(struct bound *b) {
 	uint64_t start = rte_rdtsc();
@@ -112,7 +114,7 @@ static uint64_t handle_all(struct bound *b) {
 	return rte_rdtsc() - start;
 }
 
-/* The middle half, as for the pipeline's batches. */
+/* Mean of the middle half, as for the pipeline's batches. */
 static double mean(uint64_t *rounds, unsigned count, unsigned frames) {
 	struct middle half = middle_half(rounds, count, sizeof(*rounds));
 	uint64_t sum = 0;
@@ -140,7 +142,7 @@ double crypto_bound(struct server *s, enum crypto_direction direction, const str
 	if (b.queue == NULL)
 		return -1;
 	ready = frames_prepare(&b, mix);
-	/* once however long it takes, where others have the core */
+	/* at least once, even if other programs have the core */
 	while (ready && count < MAX_ROUNDS && (count == 0 || rte_rdtsc() < end))
 		rounds[count++] = handle_all(&b);
 	while (b.queue->held > 0)

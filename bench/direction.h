@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the two directions do differently when they are measured. */
+/* Functions and constants of a direction for its measurement. */
 #pragma once
 
 #include <stdint.h>
@@ -9,39 +9,39 @@
 
 struct bench_direction {
 	const char *name;
-	const char *const *mixes; /* measured where none is asked for */
+	const char *const *mixes; /* measured by default */
 	unsigned mix_count;
 	unsigned list_count;
-	/* Its lists of stages, in the order of travel. */
+	/* The stage list `index`, in the order of the packet path. */
 	struct pipeline *(*list)(struct bench *b, unsigned index);
-	/* At which the pipeline's time goes on: bits per second, the MAC layer's `overhead` included. */
+	/* The rate that defines the pipeline's simulated time: bits per second, including the MAC layer's
+	 * `overhead`. */
 	double (*rate)(const struct service_group *sg);
-	double overhead; /* bytes a packet */
-	/*
-	 * The traffic of another run: its numbers begin anew. Returns 0, or -1 after a message. NULL: the
-	 * direction has no memory of what came before.
-	 */
+	double overhead; /* bytes per packet */
+	/* Prepares for the traffic of another run, whose sequence numbers restart. Returns 0, or -1 after a
+	 * message. NULL: the direction keeps no state of earlier runs. */
 	int (*begin)(struct bench *b);
-	/* `o` is zeroed but for ports, crypto provider and seed. */
+	/* Sets the options; `o` is zeroed except ports, crypto provider and seed. */
 	void (*options)(struct traffic_options *o, const struct mix *mix);
-	/* What traffic_send() is to return in all for BENCH_BATCH packets of `mean_bytes`. */
+	/* The sum that traffic_send() must return for BENCH_BATCH packets of `mean_bytes`. */
 	unsigned (*batch)(const struct bench *b, double mean_bytes);
-	/* Rounds of `step_ns` in which the pipeline carries the `fed` that came. Returns packets. */
+	/* Runs rounds of `step_ns` until the pipeline has processed the `fed` input packets. Returns the
+	 * number of packets. */
 	uint64_t (*carry)(struct bench *b, unsigned fed, uint64_t step_ns);
-	/* Gets out what is still under way, traffic having been stopped. */
+	/* Drains the pipeline after the traffic was stopped. */
 	void (*settle)(struct bench *b, struct traffic *t);
-	/* Whether its latencies are measured. Returns 0, or -1 when memory is short. */
+	/* Turns the measurement of latencies on or off. Returns 0, or -1 if memory is short. */
 	int (*latency)(struct bench *b, bool on);
 	/* Sets `packets`, `bytes` and `proven`. */
 	void (*result)(const struct traffic *t, struct bench_run *out);
-	enum crypto_direction crypto; /* of its bound */
+	enum crypto_direction crypto; /* crypto direction of the bound */
 };
 
 extern const struct bench_direction bench_downstream;
 extern const struct bench_direction bench_upstream;
 
-/* One round of the direction's lists, `step_ns` of the pipeline's time later. */
+/* Advances the pipeline's time by `step_ns` and runs the direction's lists once. */
 void bench_round(struct bench *b, const struct bench_direction *d, uint64_t step_ns);
 
-/* Takes and proves all that has come out. */
+/* Receives and proves all output. */
 void bench_receive(struct traffic *t);

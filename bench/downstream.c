@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The downstream: Ethernet frames in, DEPI frames out. */
+/* The downstream: receives Ethernet frames, sends DEPI frames. */
 #include "direction.h"
 #include "proof/resequencer.h"
 #include "wire/docsis_mac.h"
 
-/* Just below the published 10 Gbps a service group, or nine tenths of its channels. */
+/* Slightly below the published 10 Gbps per service group, or nine tenths of the channels' rate. */
 #define RATE_MAX 9500000000.0
 #define CHANNEL_SHARE 0.9
 
@@ -34,7 +34,10 @@ static unsigned batch(const struct bench *b, double mean_bytes) {
 	return BENCH_BATCH;
 }
 
-/* As many rounds as it takes in bursts: what queues and open DEPI frames keep stays the same. */
+/*
+ * Runs as many rounds as there are bursts, so that the packets in queues and open DEPI frames stay
+ * constant.
+ */
 static uint64_t carry(struct bench *b, unsigned fed, uint64_t step_ns) {
 	(void)fed;
 	if (b->threads == 2) {
@@ -46,7 +49,7 @@ static uint64_t carry(struct bench *b, unsigned fed, uint64_t step_ns) {
 	return BENCH_BATCH;
 }
 
-/* With the flush timer running. */
+/* Drains with the flush timer running. */
 static void settle(struct bench *b, struct traffic *t) {
 	for (int i = 0; i < 10000 && downstream_held(bench_group(b)->downstream) > 0; i++) {
 		bench_round(b, &bench_downstream, 10000);
@@ -56,8 +59,8 @@ static void settle(struct bench *b, struct traffic *t) {
 }
 
 /*
- * Modems wait on the machine's clock for what is missing, and the pipeline's stands still while the system
- * has the core: what then comes after all counts as out of order, though the pipeline kept it.
+ * Modems' reorder timers use the machine's clock, while the pipeline's clock stops if the thread is
+ * descheduled. Packets after such a pause count as out of order although the pipeline kept the order.
  */
 static void forgive_impatience(struct traffic_result *r) {
 	if (r->descheduled_longest_us < RESEQUENCER_WAIT_MS * 1000.0 ||

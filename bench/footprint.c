@@ -18,7 +18,7 @@ static uint64_t heap_memory(int socket) {
 	return rte_malloc_get_socket_stats(socket, &stats) == 0 ? stats.heap_allocsz_bytes : 0;
 }
 
-/* Mempools, rings and rte_malloc() all take from these heaps. */
+/* Mempools, rings and rte_malloc() all allocate from these heaps. */
 static uint64_t dpdk_memory(void) {
 	int large = large_pages_socket();
 	uint64_t bytes = large == SOCKET_ID_ANY ? 0 : heap_memory(large);
@@ -41,7 +41,7 @@ double footprint_clock(void) {
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* What the system has given to the whole process; 0 where it does not say. */
+/* Resident memory of the process; 0 if unknown. */
 static uint64_t resident(void) {
 	FILE *f = fopen("/proc/self/statm", "r");
 	uint64_t size, pages = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a service group takes before its first packet: memory, and time from its configuration to ready.
+ * Footprint of a service group before its first packet: memory, and time from configuration to ready.
  *
- * Memory is what was asked for and not given back, in DPDK's heap and in the C library's: the same on
- * ordinary and on huge pages, on an idle machine and on a busy one. Neither EAL's own nor the traffic's.
+ * Memory is what is allocated and not freed in DPDK's heap and in the C library's. It does not depend on
+ * page size or load of the machine. It excludes memory of the EAL and the traffic.
  */
 #pragma once
 
@@ -14,22 +14,22 @@
 
 struct footprint {
 	/* bytes */
-	uint64_t configuration; /* as loaded */
-	uint64_t pools; /* buffers for packets and parts of them */
-	uint64_t tables; /* keys, tables, rules, queues: what grows with the modems */
+	uint64_t configuration; /* after loading */
+	uint64_t pools; /* packet and indirect mbufs */
+	uint64_t tables; /* keys, tables, rules, queues: grows with the number of modems */
 	/* seconds */
-	double load; /* the file is read and checked */
+	double load; /* to read and check the file */
 	double make_pools;
 	double make_sessions;
 	double make_tables;
 };
 
-/* Bytes that are in use; DPDK's are counted from when EAL has started. */
+/* Allocated bytes; DPDK's count from the start of the EAL. */
 uint64_t footprint_memory(void);
 
-/* Seconds of a clock that only goes on. */
+/* A monotonic clock, in seconds. */
 double footprint_clock(void);
 
-/* "memory" and "start" of docs/results.md. To be asked for when the service group is ready. */
+/* "memory" and "start" of docs/results.md. Must be called when the service group is ready. */
 json_t *footprint_memory_json(const struct footprint *f, size_t modems);
 json_t *footprint_start_json(const struct footprint *f);

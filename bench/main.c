@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vcmts-bench: what a packet costs, stage by stage, as JSON. `vcmts bench pipeline` shows it. */
+/* vcmts-bench: measures cycles per packet and stage, and writes JSON. `vcmts bench pipeline` shows it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +18,12 @@
 #include "results.h"
 #include "server/process.h"
 
-/* How far the measurement is, in runs. */
+/* Progress in runs. */
 struct done {
 	unsigned runs, total;
 };
 
-/* One run, into `out`. Returns 0, or -1 after a message or when it was asked to stop. */
+/* Measures one run into `out`. Returns 0, or -1 after a message or a request to stop. */
 static int measure_run(struct bench *b, const struct bench_direction *d, const struct mix *mix,
 		       const struct bench_options *o, unsigned number, struct bench_run *out) {
 	if (program_stopped() || bench_run(b, d, mix, o->milliseconds, number, out) != 0 ||
@@ -39,8 +39,8 @@ static int measure_run(struct bench *b, const struct bench_direction *d, const s
 }
 
 /*
- * All runs of one mix; of those that there were before it was stopped or one failed, the result is
- * appended. Returns 0, or -1 when some are missing.
+ * Measures all runs of one mix and appends the result of those completed. Returns 0, or -1 if some are
+ * missing.
  */
 static int measure_mix(struct bench *b, const struct bench_direction *d, const char *text,
 		       const struct bench_options *o, const struct host *host, struct done *done,
@@ -73,7 +73,7 @@ static unsigned mixes_of(const struct bench_direction *d, const struct bench_opt
 	return o->published ? 1 : d->mix_count;
 }
 
-/* Appends a result a mix. Returns 0, or -1 when some are missing. */
+/* Appends one result per mix. Returns 0, or -1 if some are missing. */
 static int measure_direction(struct bench *b, const struct bench_direction *d,
 			     const struct bench_options *o, const struct host *host,
 			     struct done *done, json_t *results) {
@@ -86,7 +86,7 @@ static int measure_direction(struct bench *b, const struct bench_direction *d,
 	return 0;
 }
 
-/* Whether a direction is asked for, and there. */
+/* Whether a direction is requested and configured. */
 static bool is_measured(const struct bench_direction *d, const struct bench_options *o,
 			const struct service_group *sg) {
 	if (d == &bench_upstream && (sg->upstream_channel_count == 0 || o->threads == 2))
@@ -104,7 +104,7 @@ static struct done nothing_done(const struct bench_options *o, const struct serv
 	return done;
 }
 
-/* Stores what was measured. Returns the exit status. */
+/* Writes the results. Returns the exit status. */
 static int measure(struct bench *b, const struct bench_options *o) {
 	const struct service_group *sg = bench_config(b);
 	struct done done = nothing_done(o, sg);
@@ -113,7 +113,7 @@ static int measure(struct bench *b, const struct bench_options *o) {
 	struct host host;
 	int ret = 0;
 
-	program_catch_signals(); /* from now on there is something to keep */
+	program_catch_signals(); /* from now on there are results to keep */
 	host_measure(&host);
 	for (unsigned d = 0; d < DIRECTIONS && ret == 0; d++) {
 		if (is_measured(bench_directions[d], o, sg))
@@ -126,7 +126,7 @@ static int measure(struct bench *b, const struct bench_options *o) {
 	return program_end(root, o->json, ret);
 }
 
-/* Runs on request. Returns the exit status. */
+/* Serves runs on request. Returns the exit status. */
 static int serve(struct bench *b) {
 	program_catch_signals();
 	return requests_serve(b, STDIN_FILENO, stdout) == 0 ? 0 : EXIT_TROUBLE;
@@ -163,7 +163,7 @@ static int bench(const struct bench_options *o, const struct service_group *sg) 
 	return status;
 }
 
-/* With what it takes. Returns 0, or -1 after a message. */
+/* Loads the configuration and measures its footprint. Returns 0, or -1 after a message. */
 static int load(struct bench_options *o, struct service_group *sg) {
 	uint64_t memory = footprint_memory();
 	double start = footprint_clock();
@@ -179,7 +179,7 @@ static int load(struct bench_options *o, struct service_group *sg) {
 	return 0;
 }
 
-/* Has the service group run on two cores. Returns 0, or -1 after a message. */
+/* Assigns two cores to the service group. Returns 0, or -1 after a message. */
 static int two_threads(struct bench_options *o, struct service_group *sg) {
 	unsigned usable = pair_cores(&sg->threads, o->cores);
 

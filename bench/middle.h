@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The middle half of many measurements: where the system takes the core away in the middle of one, it
- * is not among them.
+ * Selects the middle half of many measurements, which excludes those during which the thread was
+ * descheduled.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 struct middle {
-	unsigned first, end; /* indices, `end` is behind the last */
+	unsigned first, end; /* indices; `end` is after the last one */
 };
 
 static inline int middle_compare(const void *a, const void *b) {
@@ -19,7 +19,7 @@ static inline int middle_compare(const void *a, const void *b) {
 	return (x > y) - (x < y);
 }
 
-/* Sorts `count` items of `size` bytes by the uint64_t that they begin with. */
+/* Sorts `count` items of `size` bytes by their first member, a uint64_t. */
 static inline struct middle middle_half(void *items, unsigned count, size_t size) {
 	qsort(items, count, size, middle_compare);
 	return (struct middle){count / 4, count - count / 4};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What vcmts-bench is asked for, and the directions that there are. */
+/* Options of vcmts-bench, and the list of directions. */
 #pragma once
 
 #include <stdbool.h>
@@ -20,20 +20,20 @@ struct bench_options {
 	const char *direction; /* NULL: both */
 	const char *mixes[MAX_MIXES];
 	unsigned mix_count;
-	bool published; /* of the mixes that are measured where none is asked for, the first */
-	bool requests; /* runs as they are asked for by lines on stdin */
+	bool published; /* only the first of the default mixes */
+	bool requests; /* runs on request, by lines on stdin */
 	unsigned runs;
 	unsigned milliseconds;
 	unsigned threads;
 	unsigned core; /* with one thread; PLATFORM_ONE_CORE */
-	unsigned cores[2]; /* of upper and lower MAC, with two threads */
+	unsigned cores[2]; /* for upper and lower MAC, with two threads */
 	double load_seconds;
 	uint64_t configuration_bytes;
-	unsigned flows; /* of the traffic; 0: as many as it has by itself */
+	unsigned flows; /* of the traffic; 0: its default */
 };
 
 /* The direction of this name, or NULL. */
 const struct bench_direction *bench_direction_named(const char *name);
 
-/* Fills in what the arguments say; ends the program where they are wrong. */
+/* Parses the arguments; ends the program if they are invalid. */
 void bench_options_parse(int argc, char **argv, struct bench_options *o);

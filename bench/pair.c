@@ -43,8 +43,10 @@ static void state_set(struct pair *p, enum pair_state state) {
 	__atomic_store_n(&p->state, state, __ATOMIC_RELEASE);
 }
 
-/* A burst a step, as the upper MAC has it: so DEPI frames are flushed as often as on one core, although
- * the lower MAC may be some bursts behind. */
+/*
+ * Advances by at most one step per burst, as in the upper MAC. DEPI frames are then flushed as often as on
+ * one core, although the lower MAC may be some bursts behind.
+ */
 static void lower_tick(struct pair *p) {
 	uint64_t now = __atomic_load_n(&p->now, __ATOMIC_RELAXED);
 
@@ -74,7 +76,8 @@ static int lower_run(void *arg) {
 			rte_pause();
 			continue;
 		}
-		/* The state is older than the look into the ring: what it says was put there before. */
+		/* The state was read before the ring, so all packets before PAIR_ENDS are in the ring by
+		 * now. */
 		if (lower_round(p) == 0 && state == PAIR_ENDS &&
 		    rte_ring_empty(p->downstream->lower.from_upper))
 			state_set(p, PAIR_RESTS);
@@ -107,8 +110,8 @@ static void upper_round(struct pair *p, uint64_t now) {
 	uint64_t start;
 	unsigned work;
 
-	/* Where the lower MAC is slower the ring fills, and the upper MAC waits: for this test alone, as
-	 * its queues would grow from batch to batch. */
+	/* If the lower MAC is slower, the ring fills and the upper MAC waits. Only this benchmark does so;
+	 * otherwise queues would grow from batch to batch. */
 	while (rte_ring_free_count(p->downstream->upper.to_lower) < PIPELINE_BURST)
 		rte_pause();
 	start = rte_rdtsc();

@@ -16,7 +16,7 @@
 
 #define PORT_DEPTH 4096
 #define WARM_UP 8 /* batches */
-#define MIN_BATCHES 8 /* however long they take where others have the cores */
+#define MIN_BATCHES 8 /* minimum, even if other programs have the cores */
 #define MAX_BATCHES 8192
 
 static int pools_make(struct bench *b, const struct service_group *sg) {
@@ -45,7 +45,7 @@ static int server_make(struct bench *b) {
 	return 0;
 }
 
-/* For the time of a run: between two of them its core is another's. */
+/* Only during a run; between two runs, another program may use the core. */
 static int second_core_start(struct bench *b) {
 	const struct layout_group *at = &b->server.layout.groups[0];
 	struct worker *workers = b->server.workers;
@@ -64,7 +64,7 @@ int bench_create(struct bench *b, const struct service_group *sg, unsigned threa
 	    server_make(b) != 0)
 		return -1;
 	for (unsigned w = 0; w < b->server.worker_count; w++)
-		b->server.workers[w].entry_count = 0; /* bench_round() runs the lists */
+		b->server.workers[w].entry_count = 0; /* bench_round() runs the stage lists */
 	b->crypto = crypto_apart_open(SOCKET_ID_ANY);
 	return b->crypto != NULL ? 0 : -1;
 }
@@ -88,18 +88,19 @@ void bench_receive(struct traffic *t) {
 		;
 }
 
-/* What a run is about. */
+/* Parameters of a run. */
 struct run {
 	struct bench *b;
 	const struct bench_direction *d;
 	struct traffic *t;
-	uint64_t step_ns; /* in which a burst comes */
-	unsigned size; /* of a batch, as traffic_send() counts */
+	uint64_t step_ns; /* simulated time between two bursts */
+	unsigned size; /* of a batch, in units of traffic_send() */
 };
 
-/* Carries one batch: its packets, and the cycles of the pipeline. */
+/* Processes one batch and counts its packets and the pipeline's cycles. */
 static void carry(const struct run *r, struct batch *batch) {
-	uint64_t now = rte_rdtsc(); /* a batch comes at one time, so that none of it is flushed */
+	/* one time for the whole batch, so that the flush timer does not expire */
+	uint64_t now = rte_rdtsc();
 	unsigned fed = 0;
 	uint64_t start;
 
@@ -108,7 +109,7 @@ static void carry(const struct run *r, struct batch *batch) {
 	start = rte_rdtsc();
 	batch->packets = r->d->carry(r->b, fed, r->step_ns);
 	batch->cycles = rte_rdtsc() - start;
-	if (r->b->threads == 2) /* not the time for which one of them waits for the other */
+	if (r->b->threads == 2) /* excludes the time that one core waits for the other */
 		batch->cycles = pair_take_cycles(&r->b->pair);
 	bench_receive(r->t);
 }
@@ -118,7 +119,7 @@ static void accounting(const struct run *r, bool on) {
 		r->d->list(r->b, l)->accounting = on;
 }
 
-/* The stages of a batch instead of the whole of it. */
+/* Replaces the cycles of the batch by those of its stages. */
 static void accounts_take(const struct run *r, struct batch *batch) {
 	batch->cycles = 0;
 	for (unsigned l = 0; l < r->d->list_count; l++)
@@ -126,13 +127,13 @@ static void accounts_take(const struct run *r, struct batch *batch) {
 }
 
 struct batches {
-	struct batch *accounted; /* all stages, with their accounts */
-	struct batch *plain; /* without accounting: `stages` stays empty */
-	struct batch *latency; /* as plain, with latencies measured */
+	struct batch *accounted; /* with accounting of the stages */
+	struct batch *plain; /* without accounting: `stages` is empty */
+	struct batch *latency; /* without accounting, with latencies measured */
 	unsigned count;
 };
 
-/* A batch in which all packets that come out have come in while latencies are measured. */
+/* Runs two batches with latencies on, and counts the second: all of its output has a time stamp. */
 static void carry_latency(const struct run *r, struct batch *batch) {
 	struct batch first;
 
@@ -142,7 +143,10 @@ static void carry_latency(const struct run *r, struct batch *batch) {
 	r->d->latency(r->b, false);
 }
 
-/* Batches with accounting, without, and with latencies in turn, so that all see the same machine. */
+/*
+ * Alternates batches with accounting, without, and with latencies, so that all run under the same
+ * conditions.
+ */
 static void measure(const struct run *r, unsigned milliseconds, struct batches *batches) {
 	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() * milliseconds / 1000;
 	struct batch warm = {0};
@@ -164,7 +168,7 @@ static void measure(const struct run *r, unsigned milliseconds, struct batches *
 	}
 }
 
-/* Without sleeping, which would let the core cool down. */
+/* Polls instead of sleeping, so that the core keeps its clock rate. */
 static void wait_until(double begin) {
 	while (footprint_clock() < begin && !program_stopped())
 		rte_pause();

@@ -13,11 +13,11 @@
 #include "trials/line_reader.h"
 
 #define ERROR_SIZE (MIX_ERROR + 32)
-#define BEGIN_MAX 60 /* seconds ahead */
+#define BEGIN_MAX 60 /* maximum seconds ahead */
 
 struct request {
 	const struct bench_direction *direction;
-	const char *name; /* of the mix, in `asked` */
+	const char *name; /* name of the mix, in `asked` */
 	struct mix mix;
 	unsigned milliseconds;
 	double begin; /* footprint_clock() */
@@ -69,7 +69,7 @@ static bool begin_read(const struct request *r, char *error) {
 	return false;
 }
 
-/* Returns whether it can be run; else there is one line in `error`. */
+/* Parses a request. Returns false with one line in `error` if it is invalid. */
 static bool request_read(const struct bench *b, const char *line, size_t size, struct request *r,
 			 char *error) {
 	json_error_t wrong;
@@ -91,7 +91,7 @@ static bool request_read(const struct bench *b, const char *line, size_t size, s
 	return false;
 }
 
-/* The clock of the core as well: it may be another one in each run. */
+/* Includes the core's clock rate, as it may differ between runs. */
 static json_t *answer_of(struct bench *b, const struct request *r, struct bench_run *run) {
 	struct host host;
 
@@ -143,7 +143,7 @@ static json_t *ready(const struct bench *b) {
 
 struct serving {
 	struct bench *b;
-	uint64_t seed; /* of the next run */
+	uint64_t seed; /* seed of the next run */
 };
 
 static json_t *answer_next(void *context, const char *line, size_t size) {

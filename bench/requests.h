@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs on request: a line of JSON in, a run, a line of JSON out, until the input ends (docs/results.md,
- * "Runs on request"). So runs of several service groups can take turns, or go on at the same time.
+ * Runs on request: reads a line of JSON, runs, writes a line of JSON, until the input ends
+ * (docs/results.md, "Runs on request"). Runs of several service groups can so alternate or run in parallel.
  */
 #pragma once
 
@@ -10,8 +10,8 @@
 #include "pipeline.h"
 
 /*
- * Says that it is ready, then answers the requests that come from the file descriptor `in`. The run
- * under way when a signal comes is answered by an error, and is the last one. Returns 0, or -1 after a
- * message where answers cannot be written.
+ * Writes that it is ready, then answers the requests from the file descriptor `in`. After a signal, it
+ * answers the current run with an error and ends. Returns 0, or -1 after a message if answers cannot be
+ * written.
  */
 int requests_serve(struct bench *b, int in, FILE *out);

@@ -15,7 +15,7 @@ static int by_value(const void *a, const void *b) {
 	return (x > y) - (x < y);
 }
 
-/* The median of `count` numbers that stand `offset` bytes into each run. */
+/* The median of a double at `offset` bytes in each of `count` runs. */
 static double median_at(const struct bench_run *runs, unsigned count, size_t offset) {
 	double values[BENCH_MAX_RUNS];
 
@@ -38,7 +38,7 @@ static json_t *stages(struct bench *b, const struct bench_direction *d,
 	return out;
 }
 
-/* Reference cycles of the stages of a list. */
+/* Reference cycles of all stages of a list. */
 static double list_cycles(struct bench *b, const struct bench_direction *d,
 			  const struct bench_run *run, unsigned list) {
 	double cycles = 0;
@@ -48,7 +48,7 @@ static double list_cycles(struct bench *b, const struct bench_direction *d,
 	return cycles;
 }
 
-/* What two cores carry, of which the slower one sets the pace; the lower MAC is the last list. */
+/* Throughput of two cores, which the slower one limits. The lower MAC is the last list. */
 static json_t *pair_json(struct bench *b, const struct bench_direction *d,
 			 const struct bench_run *run, double bits_hz) {
 	double lower = list_cycles(b, d, run, d->list_count - 1);
@@ -60,7 +60,7 @@ static json_t *pair_json(struct bench *b, const struct bench_direction *d,
 			 "gbps_per_core", gbps / 2);
 }
 
-/* Every run's, for whoever compares two files. */
+/* Values of every run, to compare two files. */
 static json_t *values_json(const struct bench_run *runs, unsigned count) {
 	json_t *values = json_array();
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From runs to figures: the median and the spread, as JSON (docs/results.md). */
+/* Converts runs to figures: median and spread, as JSON (docs/results.md). */
 #pragma once
 
 #include <jansson.h>
@@ -9,6 +9,6 @@
 
 #define BENCH_MAX_RUNS 101
 
-/* What the runs of one mix have come to; sorts `runs` by their cycles, `count` is 1..BENCH_MAX_RUNS. */
+/* The result of the runs of one mix; sorts `runs` by their cycles. `count` is 1..BENCH_MAX_RUNS. */
 json_t *bench_result(struct bench *b, const struct bench_direction *d, const char *mix,
 		     struct bench_run *runs, unsigned count, const struct host *host);

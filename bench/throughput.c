@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Both sides, their threads, and what the data plane has counted in a trial. */
+/*
+ * Creates the data plane, the traffic and their threads, and reports the data plane's counters of a trial.
+ */
 #include "throughput.h"
 
 #include <stdio.h>
@@ -17,10 +19,11 @@
 #include "telemetry/report.h"
 #include "telemetry/report_latency.h"
 
-#define MODEMS_A_MB 512 /* 2 kB for the keys of one, of both directions and generations */
+#define MODEMS_A_MB 512 /* 2 kB for the keys of one modem, both directions and generations */
 #define TRAFFIC_MB 384 /* buffers of both directions */
 #define UPSTREAM_MB 128
-#define SHARE_PERMILLE 100 /* of packets that a filter permits, and as many that are classified */
+/* share of packets that a filter permits, and of packets that are classified */
+#define SHARE_PERMILLE 100
 
 static const struct {
 	enum direction direction;
@@ -63,7 +66,7 @@ static int traffic_make(struct throughput *t, bool upstream) {
 	uint32_t largest = t->lone.group.max_frame - RTE_ETHER_CRC_LEN;
 	char error[MIX_ERROR];
 
-	/* Those of the first trial come with its request. */
+	/* A request sets the mixes of its trial. */
 	if (mix_parse("imix", largest, &options.mix, error, sizeof(error)) != 0 ||
 	    mix_parse("upstream-imix", largest, &options.upstream_mix, error, sizeof(error)) != 0) {
 		fprintf(stderr, "max_frame: %s\n", error);
@@ -130,7 +133,7 @@ static void take(const struct throughput *t, struct worker *workers, struct coun
 		*upstream = g->upstream->counters;
 }
 
-/* Where memory is short for them, the answers say that there are none. */
+/* If memory is short for latencies, the answers have none. */
 static void latencies_begin(struct throughput *t, bool on) {
 	t->latency = on && server_latency(&t->server, true) == 0;
 	if (!t->latency) {
@@ -175,7 +178,7 @@ static json_t *drops_json(const struct counters *now, const struct counters *bef
 	return drops;
 }
 
-/* By direction, JSON's null for one in which no packet went. */
+/* By direction; null for a direction without packets. */
 static json_t *latencies_json(const struct throughput *t) {
 	json_t *all = json_object();
 

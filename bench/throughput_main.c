@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vcmts-bench-throughput: trials of data plane and traffic in one process, on cores of their own. */
+/* vcmts-bench-throughput: trials of data plane and traffic in one process, on separate cores. */
 #include <argp.h>
 #include <sched.h>
 #include <signal.h>
@@ -25,7 +25,7 @@ static void on_signal(int number) {
 
 struct throughput_options {
 	const char *config;
-	unsigned depth; /* 0: as many as there may be */
+	unsigned depth; /* 0: the maximum */
 	unsigned core; /* of the traffic */
 };
 
@@ -64,8 +64,8 @@ static bool is_listed(const unsigned *cores, unsigned count, unsigned core) {
 }
 
 /*
- * The traffic's core: the one asked for, or the first that the process may use and the data plane does
- * not. Each thread polls without end: two on one core would take turns of milliseconds.
+ * Selects the traffic's core: the requested one, or the first that the process may use and the data plane
+ * does not. Every thread polls, so two threads on one core would alternate in time slices of milliseconds.
  */
 static bool cores_choose(const struct throughput_options *o, struct platform_options *p) {
 	unsigned needed = p->worker_count + 1, found;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The upstream: UEPI packets in, Ethernet frames out. Modems fill grants of 2 kB, which go to all SIDs
- * in turn; a packet counts when its frame was transmitted.
+ * The upstream: receives UEPI packets, sends Ethernet frames. Modems fill grants of 2 kB, which all SIDs
+ * get in round robin. A packet counts when its frame is transmitted.
  */
 #include <rte_cycles.h>
 
 #include "direction.h"
 #include "wire/docsis_mac.h"
 
-/* The published rate of a service group, or nine tenths of its channels. */
+/* The published rate per service group, or nine tenths of the channels' rate. */
 #define RATE_MAX 2000000000.0
 #define CHANNEL_SHARE 0.9
 #define PRIVACY_ELEMENT 5 /* BP_UP */
 #define OVERHEAD (DOCSIS_MAC_HEADER + PRIVACY_ELEMENT + RTE_ETHER_CRC_LEN)
-#define ROUNDS 65536 /* far more than a batch takes */
+#define ROUNDS 65536 /* exceeds the rounds of a batch */
 
 static struct pipeline *list(struct bench *b, unsigned index) {
 	return upstream_pipeline(bench_group(b)->upstream, index);
@@ -27,7 +27,7 @@ static double rate(const struct service_group *sg) {
 	return RTE_MIN(channels * CHANNEL_SHARE, RATE_MAX);
 }
 
-/* To the upstream of the run before, most packets of a device that begins anew would be late. */
+/* Recreates the upstream: to the old one, most packets of a restarted device would be late. */
 static int begin(struct bench *b) {
 	struct us_resources r = bench_group(b)->upstream->r;
 
@@ -42,7 +42,7 @@ static void options(struct traffic_options *o, const struct mix *mix) {
 	o->upstream_mix = *mix;
 }
 
-/* L2TPv3 packets, nearly all of which are filled up to the MTU. */
+/* L2TPv3 packets, nearly all of which have the size of the MTU. */
 static unsigned batch(const struct bench *b, double mean_bytes) {
 	return (unsigned)(BENCH_BATCH * (mean_bytes + OVERHEAD) / bench_config(b)->rphy.mtu) + 1;
 }
@@ -51,7 +51,7 @@ static uint64_t counter(const struct upstream *u, enum counter which) {
 	return u->counters.values[which];
 }
 
-/* Until all have come in, and nothing could come out without more. */
+/* Runs until all packets are received and no more output is possible without further input. */
 static uint64_t carry(struct bench *b, unsigned fed, uint64_t step_ns) {
 	const struct upstream *u = bench_group(b)->upstream;
 	uint64_t received = counter(u, COUNTER_RECEIVED) + fed;
@@ -65,7 +65,7 @@ static uint64_t carry(struct bench *b, unsigned fed, uint64_t step_ns) {
 	return counter(u, COUNTER_TRANSMITTED) - transmitted;
 }
 
-/* Modems end what they have begun. */
+/* Lets modems complete unfinished frames. */
 static void settle(struct bench *b, struct traffic *t) {
 	for (int i = 0; i < 10000 && !(traffic_all_sent(t) && traffic_in_flight(t) == 0); i++) {
 		carry(b, traffic_send(t, rte_rdtsc()), 1000);
