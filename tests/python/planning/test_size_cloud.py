@@ -190,7 +190,7 @@ def test_commands_of_the_page(command: str, capsys: pytest.CaptureFixture[str]) 
 
 def test_rows_of_the_page(tmp_path: Path) -> None:
     """Each that the paper measured, with the model's figure and the difference."""
-    table = PAGE.partition("## The paper, and the model")[2].partition("\n\nThe rows")[0]
+    table = PAGE.partition("## The model compared with the paper")[2].partition("\n\nThe rows")[0]
     cells = [[c.strip() for c in line.split("|")[1:-1]] for line in table.strip().splitlines()[2:]]
     found = [row for one in asked("c5n", place=tmp_path)["types"] for row in one["measured"]]
     assert len(found) == len(cells) == 10
