@@ -19,8 +19,8 @@ struct us_stock {
 
 struct us_frame_buffers {
 	const struct us_resources *r;
-	struct us_stock rooms; /* for frames that are copied */
-	struct us_stock places; /* for frames that stay in their packets */
+	struct us_stock rooms; /* buffers to copy frames to */
+	struct us_stock places; /* mbufs for frames that stay in their packets */
 };
 
 /* A buffer with US_FRAME_ROOM bytes; NULL if the pool is empty. */

@@ -101,8 +101,7 @@ extern const struct stage_list us_lists[US_PIPELINES];
 /* Bytes of a buffer for a whole packet of the R-PHY device. */
 uint32_t us_packet_room(const struct service_group *sg);
 
-/* The buffers that the configuration needs with the capacity `room`; NULL: with the configured
- * objects. */
+/* The buffers that the configuration needs, sized by `room`; NULL: by the configured objects. */
 struct us_buffers us_buffers(const struct service_group *sg, const struct group_room *room);
 
 /*
@@ -113,8 +112,8 @@ struct us_buffers us_buffers(const struct service_group *sg, const struct group_
  */
 void us_configure(struct upstream *u, const struct service_group *sg);
 
-/* As us_buffers(), with at most `held` pending bytes of each kind, and at most `moving` buffers
- * in queues (up to US_QUEUED). */
+/* As us_buffers(), limited to `held` bytes of each kind that wait, and to `moving` buffers in queues (up to
+ * US_QUEUED). */
 struct us_buffers us_buffers_within(const struct service_group *sg, const struct group_room *room,
 				    uint32_t held, uint32_t moving);
 

@@ -8,8 +8,7 @@
 struct group_room us_room_exact(const struct service_group *sg);
 
 /*
- * Creates the tables with the objects of `sg` and the capacity `room`; NULL: the capacity of
- * us_room_exact().
+ * Creates the tables with the objects of `sg`, sized by `room`; NULL: by us_room_exact().
  *
  * `keys` has two schedules of the crypto provider for each modem. Returns 0, or -1 after an error
  * message. The tables keep no reference to `sg` or `keys`.
