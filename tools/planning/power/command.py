@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """vcmts power: what a described machine would take over a day, and save by pauses and frequency.
 
-docs/power-model.md tells what the model is, and how near it comes to what was published.
+docs/power.md tells what the model is, and how near it comes to what was published.
 """
 
 import argparse

@@ -85,7 +85,7 @@ def add(answer: Json, plan: Plan, machine: Machine | None) -> None:
         kind["power"] = figures(plan.question, machine, plan.alone[place], place)
         kind["assumed"].append(
             f"watts are modelled of {machine.name}: all service groups at the rates above; saving "
-            "is by pauses and the lowest frequency that carries them (docs/power-model.md)"
+            "is by pauses and the lowest frequency that carries them (docs/power.md)"
         )
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Modelled watts: what a machine takes whose workers are busy, poll or pause at a frequency.
 
-docs/power-model.md tells what is behind it. Nothing here is measured.
+docs/power.md tells what is behind it. Nothing here is measured.
 """
 
 from bisect import bisect_left

@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--power",
         metavar="FILE",
-        help="the machine's description, for modelled watts (docs/power-model.md)",
+        help="the machine's description, for modelled watts (docs/power.md)",
     )
 
 
