@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The log for operators, on stderr: plain lines for a terminal, text with fields, or JSON (docs/service.md).
+ * The log for operators, on stderr: plain lines for a terminal, text with fields, or JSON (docs/install.md).
  * Any thread may log, except a worker in its round: logging formats, locks and writes. Each place in the code
  * has its own rate limit: LOG_BURST lines in LOG_WINDOW_NS, then one line with the number of suppressed ones.
  * If nothing reads stderr, one line waits for LOG_PATIENCE_MS; further lines are lost and counted until it is

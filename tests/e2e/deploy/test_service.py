@@ -222,7 +222,7 @@ def test_mistakes_have_one_line(folder: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
 def test_the_unit_is_what_systemd_reads(folder: Path) -> None:
-    """Without a word from it, and no more exposed than docs/service.md says."""
+    """Without a word from it, and no more exposed than docs/install.md says."""
     unit = folder / "vcmtsd.service"
     started = str(program("vcmtsd").resolve())
     unit.write_text(re.sub(r"(?<=^ExecStart=)\S+", started, UNIT.read_text(), flags=re.M))

@@ -103,7 +103,7 @@ def test_a_profile(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_page_shows_an_answer(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """docs/running.md, of the machine that it tells of."""
+    """docs/install.md, of the machine that it tells of."""
     isolated = "1-15,17-31,33-47,49-63"
     others = "0,16,32,48"
     recorded = Recorded(2, 16, 2, isolated=isolated, tickless=isolated, affinity=others)
@@ -111,7 +111,7 @@ def test_the_page_shows_an_answer(tmp_path: Path, capfd: pytest.CaptureFixture[s
     assert cli.main(["layout", "--groups", "4", "--machine", str(root)]) == 0
     told = capfd.readouterr().out
     told = told[told.index("service groups that fit") :]
-    assert f"```text\n{told}```" in (CHECKOUT / "docs" / "running.md").read_text()
+    assert f"```text\n{told}```" in (CHECKOUT / "docs" / "install.md").read_text()
 
 
 @pytest.mark.parametrize(

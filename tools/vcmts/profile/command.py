@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--network",
         metavar="DEVICE",
         default=MEMIF.network,
-        help=device.format("0,iface=eth0") + " (default: a memif, see docs/running.md)",
+        help=device.format("0,iface=eth0") + " (default: a memif, see docs/install.md)",
     )
     parser.add_argument(
         "--rphy",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the commands of docs/running.md: what a block needs stands behind its language."""
+"""Runs the commands of docs/install.md: what a block needs stands behind its language."""
 
 import os
 import re
@@ -22,7 +22,7 @@ from vcmts.paths import CHECKOUT, build_directory
 from vcmts.witness.config import load_config
 from vcmts.witness.pcapfile import read_pcap, records_of, write_pcap
 
-TEXT = (CHECKOUT / "docs" / "running.md").read_text()
+TEXT = (CHECKOUT / "docs" / "install.md").read_text()
 BLOCKS = re.findall(r"^```(\w+) ?(.*)\n((?s:.*?))^```", TEXT, re.MULTILINE)
 PACKETS = 200
 INTERFACES = """
