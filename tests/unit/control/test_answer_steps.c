@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "control_clients.h"
 #include "test_main.h"
@@ -140,7 +139,6 @@ TEST(a_long_answer_is_taken) {
 	expect_small_rounds();
 }
 
-/* All that take theirs at a time together, too. */
 TEST(long_answers_of_all_clients) {
 	int fds[CONTROL_CLIENTS];
 	static char text[1u << 18];
@@ -163,7 +161,6 @@ TEST(long_answers_of_all_clients) {
 	assert_in_range(most.wiped, 1, ALL_MOST);
 }
 
-/* It goes when it has taken some of it. */
 TEST(a_client_that_goes_while_it_takes) {
 	int fd = client_connect(), other = client_connect();
 	char text[4096];
@@ -181,7 +178,6 @@ TEST(a_client_that_goes_while_it_takes) {
 	assert_non_null(strstr(text, "\"sum\""));
 }
 
-/* It goes when the answer is half written. */
 TEST(a_client_that_goes_while_it_is_written) {
 	int fd = client_connect();
 

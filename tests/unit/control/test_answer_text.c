@@ -114,7 +114,6 @@ static void expect_pieces(const struct answer_text *a, const struct model *m, un
 	assert_int_equal(a->first == NULL, m->size == 0);
 }
 
-/* Two texts are written, consumed, moved and taken, by any sizes. */
 TEST(texts_of_any_pieces) {
 	static struct model m[2];
 	struct answer_text a[2] = {0};

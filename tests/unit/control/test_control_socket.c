@@ -126,7 +126,6 @@ TEST(an_answer_that_nobody_takes_holds_up_nobody) {
 
 #define AWAIT CALL("await", 1)
 
-/* The one is served while the other waits, whose next request does, too. */
 TEST(a_call_that_waits_holds_up_nobody) {
 	int slow = client_connect(), fd = client_connect();
 	char text[256];
@@ -142,7 +141,6 @@ TEST(a_call_that_waits_holds_up_nobody) {
 	client_expect(slow, SUM(101));
 }
 
-/* Who was idle for long has all its time again for what it begins with. */
 TEST(who_was_idle_is_not_slow) {
 	char byte;
 	int fd;
@@ -197,7 +195,6 @@ TEST(a_full_house_that_waits) {
 		client_answered(fds[i]);
 }
 
-/* What they wait for may never come: their places are free. */
 TEST(a_full_house_that_goes) {
 	int fds[CONTROL_CLIENTS], fd;
 

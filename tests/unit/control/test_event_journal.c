@@ -237,7 +237,6 @@ static void act(struct reader *readers, unsigned i, struct random *random) {
 	}
 }
 
-/* They come, take and go. */
 TEST(any_subscribers) {
 	struct random random = {7};
 	struct reader readers[READERS] = {0};

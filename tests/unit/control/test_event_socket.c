@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "control_clients.h"
@@ -184,7 +183,6 @@ TEST(a_subscriber_that_does_not_read) {
 	assert_int_equal(sum, 2);
 }
 
-/* Nothing of a line is lost when the client is let go. */
 TEST(a_subscriber_that_never_reads_is_let_go) {
 	char byte;
 	int fd;
@@ -267,7 +265,6 @@ TEST(a_call_in_parts) {
 	assert_int_equal(parts_ended, 3);
 }
 
-/* What changes something goes before what reads, however many read. */
 TEST(readers_come_last) {
 	int readers[CONTROL_CLIENTS - 1], fd = client_connect();
 

@@ -117,7 +117,6 @@ TEST(disappears_and_comes_back) {
 	end();
 }
 
-/* A device that never takes anything has nothing to lose: frames are lost all the same, and none waits. */
 TEST(takes_nothing) {
 	unsigned taken = 0;
 
@@ -199,7 +198,6 @@ TEST(closed_with_frames_in_the_device) {
 	}
 }
 
-/* A single operation that is never answered loses its frame, and not those that fly behind it. */
 TEST(swallows_some) {
 	unsigned held;
 

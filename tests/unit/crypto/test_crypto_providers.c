@@ -6,7 +6,6 @@
 #include "test_main.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <rte_cryptodev.h>
@@ -30,7 +29,6 @@ static struct crypto_provider *device(const char *name) {
 	return cryptodev_open(name, &options);
 }
 
-/* What the model makes of them, with which the providers are compared. */
 TEST(model_meets_published_vectors) {
 	static const struct {
 		const char *set;

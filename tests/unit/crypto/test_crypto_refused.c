@@ -3,7 +3,6 @@
 #include "test_main.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

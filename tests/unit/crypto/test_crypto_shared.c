@@ -208,7 +208,6 @@ TEST(keys_and_queues_beside_workers) {
 	}
 }
 
-/* Slots of key schedules: a key that is given back leaves no byte. */
 TEST(a_key_leaves_nothing) {
 	uint8_t *slots[SLOTS];
 	struct key_slots k;

@@ -73,7 +73,6 @@ static void submit_burst(struct ds_lower *l) {
 	assert_true(n > 0);
 }
 
-/* With packets everywhere: queues, ring, crypto device, open DEPI frames, line to the port. */
 TEST(stop_accounts_for_all) {
 	struct downstream *d;
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
@@ -178,7 +177,6 @@ TEST(bytes_are_those_of_the_packets) {
 	group_kit_close(bench);
 }
 
-/* What the crypto provider does to frames of each cipher. */
 TEST(parts_are_those_that_are_wanted) {
 	for (unsigned crc = 0; crc < 2; crc++) {
 		bench_open(crc ? "crypto: {generate_crc: true}\n"

@@ -122,7 +122,6 @@ TEST(agrees_with_a_plain_model) {
 	assert_in_range(kept, STEPS, STEPS * (BURST + 1) / 2 - STEPS / 2);
 }
 
-/* A number that was an IPv4 address's counts as such only while it is. */
 TEST(numbers_change_their_family) {
 	struct ds_modem m = {.cpe_limit = 1, .cpe_limit_ipv6 = 1};
 

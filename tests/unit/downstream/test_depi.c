@@ -243,7 +243,6 @@ static void dry_burst(void) {
 	kit_check();
 }
 
-/* Small pools, all kinds of shortage: each packet is counted once, no buffer is lost. */
 TEST(pools_run_dry) {
 	static const unsigned pools[][3] = {{3, 127, 16},  {7, 127, 2}, {127, 1, 16},
 					    {127, 3, 255}, {7, 3, 16},	{15, 7, 1}};

@@ -44,7 +44,6 @@ static int unmake(void **state) {
 	return 0;
 }
 
-/* Each bit of a key that its family uses makes another flow; the other bits do not. */
 TEST(every_bit_counts) {
 	for (unsigned f = 0; f < 2; f++) {
 		const size_t used = f == 0 ? 16 : 40;
@@ -79,7 +78,6 @@ TEST(two_places) {
 	assert_ptr_equal(learn(&second), flow_cache_place(&cache, hash, false));
 }
 
-/* What is found is what was learned for that key; a full cache keeps most of what it has. */
 TEST(many_flows) {
 	static struct flow_key keys[16 * RECORDS];
 	unsigned found = 0, taken = 0;

@@ -164,7 +164,6 @@ TEST(before_data_that_waits) {
 	messages_close();
 }
 
-/* Of the channel that carries them, and of no other; the pseudowire is none of them. */
 TEST(taken_of_the_channel) {
 	static const struct {
 		bool pseudowire;

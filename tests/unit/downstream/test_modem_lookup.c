@@ -124,7 +124,6 @@ static size_t case_frame(const struct frame_case *c, uint8_t *frame) {
 	return c->cut ? c->cut : size;
 }
 
-/* Each frame that could be read counts for its kind. */
 TEST(each_by_its_reason) {
 	const uint64_t *values = lookup_kit.upper.counters.values;
 
@@ -283,7 +282,6 @@ static uint32_t random_frame(uint8_t *frame, bool ipv6) {
 	return length;
 }
 
-/* Where the quick reader of plain headers answers, it says the same as frame_parse(). */
 TEST(quick_reader_says_the_same) {
 	uint32_t plain = 0, asked = 0;
 

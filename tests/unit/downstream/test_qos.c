@@ -172,7 +172,6 @@ TEST(flows) {
 	assert_int_equal(f[3].group, 1); /* provisioned: it may become active */
 }
 
-/* Who refuses is heard. */
 TEST(refusals) {
 	told.refuses = "because";
 	assert_int_equal(qos_create(downstream, &loaded.sg, QUEUED), -1);

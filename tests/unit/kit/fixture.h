@@ -2,7 +2,6 @@
 /* What tests of DPDK code need: EAL once a program, buffer pools that can be counted, packets. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

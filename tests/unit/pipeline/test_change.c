@@ -2,7 +2,6 @@
 /* Phases of a change: random lists, costs and budgets, stopped and continued at each item. */
 #include "test_main.h"
 
-#include <rte_common.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,7 +73,6 @@ static bool part(struct plan *p, struct change_cursor *cursor, int budget) {
 	return last;
 }
 
-/* Each item once and in its order, within the budget, whatever the budgets are; then nothing more. */
 TEST(each_item_is_done_once) {
 	srand(41);
 	for (unsigned i = 0; i < ROUNDS; i++) {
@@ -93,7 +91,6 @@ TEST(each_item_is_done_once) {
 	}
 }
 
-/* Items wait for a budget, a condition does not. */
 TEST(without_budget_conditions_are_asked) {
 	struct plan p = {.items = {[CONDITION] = 1, [SECOND] = 1}};
 	struct change_cursor cursor = {0};

@@ -152,7 +152,6 @@ static void *write_bursts(void *done) {
 	return NULL;
 }
 
-/* None is lost and none counts twice, however often somebody reads. */
 TEST(readers_lose_nothing) {
 	bool done = false;
 	uint64_t sum = 0;

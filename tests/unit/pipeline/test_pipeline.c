@@ -311,7 +311,6 @@ static uint16_t spend(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	return n;
 }
 
-/* Cycles go to the stage that spent them, idle ones to nobody. */
 TEST(cycles_go_to_who_spent_them) {
 	static const struct stage busy[] = {
 		{"source", "", "", source, true},
@@ -370,7 +369,6 @@ TEST(counters_sum) {
 	assert_int_equal(b.drops[3], 4000);
 }
 
-/* The names are keys of files that others read: each is there, once, in lower case. */
 TEST(names_are_keys) {
 	const char *names[DROP_REASONS + COUNTERS];
 	unsigned n = 0;

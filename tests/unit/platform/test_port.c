@@ -173,7 +173,6 @@ TEST(drivers_know_the_mtu_when_they_are_configured) {
 	}
 }
 
-/* As many queues as are asked for, or as the device has. */
 TEST(queues_of_a_device) {
 	static const struct port_queues cases[][2] = {
 		{{4, 4}, {2, 3}}, {{1, 2}, {1, 2}}, {{1, 1}, {1, 1}}, {{0, 0}, {1, 1}}};
@@ -226,7 +225,6 @@ TEST(pair_that_cannot_be_had) {
 	port_close(ids[1]);
 }
 
-/* A device that comes while the process runs, goes, and comes again. */
 TEST(devices_come_and_go) {
 	static const char added[] = "net_null7,no-rx=1";
 	unsigned before = rte_eth_dev_count_avail();

@@ -82,7 +82,6 @@ TEST(no_permission) {
 	assert_int_equal(d.cores[0].max, 1800000);
 }
 
-/* Both limits, never the wrong way round. */
 TEST(active_by_limits) {
 	static const uint32_t wishes[] = {3500000, 800000, 2000000, 1000000, 3000000, 3500000};
 

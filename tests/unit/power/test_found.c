@@ -10,7 +10,6 @@
 #include "power/cpufreq.h"
 #include "power/found.h"
 #include "power/leftovers.h"
-#include "power/process_start.h"
 #include "power_kit.h"
 
 static struct kit_driver d;
@@ -72,7 +71,6 @@ TEST(restores_what_was_found) {
 	assert_as_found();
 }
 
-/* Where the maximum is refused as long as the minimum is above it, the second turn does it. */
 TEST(limits_that_cross) {
 	d.cores[1].max = 1000000;
 	find_only(1);
@@ -119,7 +117,6 @@ TEST(the_file_has_it_all) {
 	assert_false(found_lives(&again));
 }
 
-/* Of a process that ended. */
 TEST(leftovers_come_back) {
 	struct leftovers sum;
 
@@ -157,7 +154,6 @@ static void put_file(const char *text, size_t size) {
 
 #define BEGIN "vcmts-power 1\nprocess 99999999 1\n"
 
-/* Nothing of a file that is not all right is written. */
 TEST(forged_files) {
 	static const char *const texts[] = {
 		"",
@@ -230,7 +226,6 @@ TEST(files_of_others) {
 	assert_non_null(strstr(fault, "more than"));
 }
 
-/* The file that is there stays where the new one cannot be written. */
 TEST(files_are_whole) {
 	char beside[PATH_MAX + 8];
 

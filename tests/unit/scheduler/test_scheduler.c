@@ -41,7 +41,6 @@ static struct scheduler_grant pass(struct scheduler *s, uint64_t now, uint32_t f
 	return g;
 }
 
-/* Everything may change or go away after create. */
 TEST(copies_its_configuration) {
 	uint32_t *list = test_malloc(sizeof(*list));
 	struct setup *c = test_malloc(sizeof(*c));
@@ -104,7 +103,6 @@ TEST(buckets_are_narrow) {
 	assert_int_equal(scheduler_delay_quantile(&r, 1000), scheduler_delay_floor(41));
 }
 
-/* A channel, a group of it and a flow come, carry packets, and go again, many times. */
 TEST(channel_and_group_come_and_go) {
 	const struct scheduler_channel channel = {100 * MBPS, {0}}, no_channel = {0, {0}};
 	const struct scheduler_group group = {third_channel, 1}, no_group = {NULL, 0};

@@ -137,7 +137,6 @@ TEST(those_put_together_begin_as_equals) {
 	}
 }
 
-/* Whether there is a limit for all says who competes; how much it is does not. */
 TEST(another_limit_moves_nobody) {
 	static const struct {
 		uint64_t limit;

@@ -183,7 +183,6 @@ TEST(congestion_controls_are_refused) {
 	REFUSED(FLOW, "latency", pie(&c, 256000001));
 }
 
-/* What there is not cannot be changed. */
 TEST(unknown_things_are_refused) {
 	struct setup c;
 	struct scheduler *s = make(&c);
@@ -198,7 +197,6 @@ TEST(unknown_things_are_refused) {
 	scheduler_free(NULL); /* harmless */
 }
 
-/* The ends of the ranges belong to them. */
 TEST(ends_of_ranges_are_good) {
 	struct setup c;
 	struct scheduler *s;
@@ -224,7 +222,6 @@ TEST(ends_of_ranges_are_good) {
 	scheduler_free(s);
 }
 
-/* What is asked beforehand knows nothing of what is there, and changes nothing. */
 TEST(checks_tell_without_effect) {
 	const struct scheduler_group of_free = {free_channel, 1}, unknown = {unknown_channel, 2};
 	struct scheduler_modem modem = {{1, 2000}};

@@ -2,8 +2,6 @@
 /* The timer wheel against a list of times that is searched. */
 #include "test_main.h"
 
-#include <stdbool.h>
-
 #include "random.h"
 #include "scheduler/wheel.h"
 

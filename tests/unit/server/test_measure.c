@@ -99,7 +99,6 @@ TEST(latencies_are_those_since) {
 	}
 }
 
-/* Who comes later is measured as all others are. */
 TEST(groups_that_come_join_in) {
 	const struct served_group *g;
 
@@ -135,7 +134,6 @@ static void switch_turn(struct life_script *script, unsigned turn) {
 	life_check(script, server_latency(server, turn % 2 != 0) == 0, "no memory");
 }
 
-/* All of them, many times, under traffic: nothing is lost, and the figures behind it are exact. */
 TEST(switched_under_traffic) {
 	struct life_script script = {.turn = switch_turn, .turns = TURNS};
 

@@ -104,7 +104,6 @@ TEST(workers_and_their_names) {
 	assert_int_equal(layout.groups[2].upstream, 3);
 }
 
-/* Four are named, of five it is said how many they are. A name ends where its space does. */
 TEST(many_groups) {
 	static const struct {
 		unsigned groups;
@@ -135,7 +134,6 @@ TEST(many_groups) {
 	}
 }
 
-/* Three cores a group are more than there are lcores. */
 TEST(too_many_cores) {
 	const size_t most = PLATFORM_MAX_WORKERS / 3;
 	struct server_config config = config_of(SERVER_MAX_GROUPS, 0);
@@ -172,7 +170,6 @@ static void check_said(unsigned main_core, const struct cpus *cpus, const char *
 	free(said);
 }
 
-/* A line a reason, with all its cores and the key of the first. */
 TEST(each_reason) {
 	const struct cpus all = machine("0-3", "0-3", "0-3"), some = machine("0-5", "0-3", "0-1");
 	const struct cpus two = machine("0-1", "0-1", "0-1");
@@ -239,7 +236,6 @@ static void takes(const struct cpus *cpus, const char *expected) {
 	assert_string_equal(line, expected);
 }
 
-/* A group that comes to workers on the cores 1 and 3. */
 TEST(one_that_comes) {
 	const struct cpus cpus = machine("0-5", "0-3", "0-3");
 

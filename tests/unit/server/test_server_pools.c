@@ -44,7 +44,6 @@ TEST(a_group_has_what_it_may_keep) {
 	assert_true(n.uepi > 0 && n.frames > 0 && n.pieces > 0);
 }
 
-/* Beside that, each thread keeps some: that of the commands, and all workers. */
 TEST(threads_keep_some) {
 	struct server_pools p = {0};
 	unsigned workers[2], packets[2], uepi[2];

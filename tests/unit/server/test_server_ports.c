@@ -2,7 +2,6 @@
 /* Which devices a server has, and that what is opened is closed. */
 #include "test_main.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <rte_dev.h>
@@ -134,7 +133,6 @@ static void devices(bool add, unsigned missing) {
 	}
 }
 
-/* Opened, given to groups, started, closed; where one cannot be opened those before it are closed. */
 TEST(open_and_close) {
 	const struct server_config config = config_of(2);
 	struct rte_mempool *packets = fixture_pool("packets", 1023, FIXTURE_ROOM);

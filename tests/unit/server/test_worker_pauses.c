@@ -107,7 +107,6 @@ TEST(tasks_are_done) {
 	}
 }
 
-/* What the pipeline has to do now is not paused over, in whatever kind. */
 TEST(what_is_due_now_is_polled_for) {
 	for (enum idle_kind kind = IDLE_SPIN; kind < IDLE_KINDS; kind++) {
 		if (!idle_there(kind))
@@ -123,7 +122,6 @@ TEST(what_is_due_now_is_polled_for) {
 	}
 }
 
-/* A pipeline that says nothing may have something to do at any time. */
 TEST(a_pipeline_that_says_nothing) {
 	begin(IDLE_SPIN);
 	assert_true(worker_due(&worker) == UINT64_MAX);
@@ -136,7 +134,6 @@ TEST(a_pipeline_that_says_nothing) {
 	worker_free(&worker);
 }
 
-/* Its kind is another one while it runs; the counters go on. */
 TEST(kinds_change_while_it_runs) {
 	static const enum idle_kind kinds[] = {IDLE_SLEEP, IDLE_SPIN, IDLE_POLL};
 	struct idle_config c;

@@ -88,7 +88,6 @@ TEST(one_ring_is_full) {
 	}
 }
 
-/* Who asks the ring is told of the port behind it: empty with fewer packets than a driver may give. */
 TEST(the_port_was_empty) {
 	struct packet_source source;
 	uint32_t last = 0;
@@ -183,8 +182,6 @@ static void forget(struct port_share *share, unsigned group) {
 		;
 }
 
-/* A group comes and another goes while packets are on their way. What is taken out of a table is nobody's: by its addresses,
- * and by its VLAN where it has that for itself. */
 TEST(groups_come_and_go) {
 	open_groups(2, RING, true);
 	comes(2, false);
@@ -349,7 +346,6 @@ static void *sender_run(void *arg) {
 	return NULL;
 }
 
-/* Each sender's frames come out in their order, all of them, with more senders than cores perhaps. */
 TEST(several_send) {
 	static struct sender senders[SENDERS];
 	uint32_t next[SENDERS] = {0};

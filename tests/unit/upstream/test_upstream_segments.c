@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Segments of continuous concatenation and fragmentation: headers, clusters, and where frames begin in them. */
 #include "upstream_cases.h"
-#include "wire/hcs.h"
 
 #define SIZE 120 /* of the Ethernet frames */
 #define FRAME (DOCSIS_MAC_HEADER + SIZE + 4)

@@ -7,7 +7,6 @@
 #include "capture/live/captures.h"
 #include "capture/live/end.h"
 #include "capture/live/names.h"
-#include "capture/live/output.h"
 #include "capture/live/sites.h"
 #include "platform/secret/secret_memory.h"
 
@@ -156,7 +155,6 @@ static void move_turn(struct life_script *script, unsigned turn) {
 	take(script);
 }
 
-/* Every packet is captured once, in both directions, whichever worker has it. */
 TEST(parts_that_move) {
 	struct life_script script = {.turn = move_turn, .turns = TURNS};
 
@@ -254,7 +252,6 @@ static void serves(void) {
 	life_kit_serves(bench);
 }
 
-/* Each call that may fail does so once while a capture begins, ends, or follows a change of the server. */
 TEST(calls_that_fail) {
 	const struct operation begins = {
 		"capture begins", capture_begin, end_again, serves, NULL, false, true};

@@ -163,7 +163,6 @@ TEST(odd_fields) {
 	assert_int_equal(next()->known, TAP_KNOWS_FLOW);
 }
 
-/* The bytes of a chain of buffers come one behind the other, up to the snap length. */
 TEST(chains) {
 	unsigned at = tap_make("classify", any, (struct tap_end_config){130, 1, 0, 65536});
 	const struct tap_record *r;

@@ -122,7 +122,6 @@ TEST(the_watchdog_wants_all_workers) {
 	assert_string_equal(hear(), "WATCHDOG=1");
 }
 
-/* The whole process stood still: that is no worker's fault. */
 TEST(a_stop_of_all_is_no_stall) {
 	uint64_t now = 1;
 
@@ -148,7 +147,6 @@ static void say_nothing_yet(void) {
 	log_pipe_open(&said, LOG_PLAIN, LEVEL_INFO);
 }
 
-/* A worker that was kept from its work is told of with how often, since the last look. */
 TEST(how_often_a_worker_was_away) {
 	uint64_t now = 1;
 

@@ -4,7 +4,6 @@
 
 #include "test.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -94,7 +94,6 @@ TEST(objects) {
 		try_object(&all_objects[i], requests[i]);
 }
 
-/* Objects that traffic uses. */
 TEST(what_is_in_use) {
 	static const struct change all[] = {
 		{{"modem.set", "{group: 1, modem: {" SECOND ", max_aggregate_rate: '50 Mbps'}}"},

@@ -173,7 +173,6 @@ TEST(what_the_scheduler_did) {
 			 PACKETS);
 }
 
-/* By its ID and by its modem, a flow is told alike. */
 TEST(service_flows) {
 	static const char modem_flows[] = "{group: 2, mac: '02:01:00:00:00:01'}";
 	json_t *modem, *flow;
@@ -197,7 +196,6 @@ TEST(service_flows) {
 		    "service_flows.0.packets=3 service_flows.1.id=3 service_flows.1.packets=0");
 }
 
-/* Nothing while it is off; then what has passed since the last reset. */
 TEST(latencies) {
 	const json_t *json;
 
@@ -212,7 +210,6 @@ TEST(latencies) {
 	expect_told("latency.get", "{group: 2}", "downstream.packets=0");
 }
 
-/* The longest gap is forgotten by who asks anew, and by nobody else. */
 TEST(polling_threads) {
 	bench->server.workers[1].longest = rte_get_tsc_hz() / 100;
 	bench->server.workers[1].longest_since = rte_get_tsc_hz() / 200;
@@ -285,7 +282,6 @@ TEST(others_go_on) {
 	assert_int_equal(leaving(), 0);
 }
 
-/* The same object waits, and is what was asked for last. */
 TEST(the_same_waits) {
 	struct rpc_work *again;
 
@@ -302,7 +298,6 @@ TEST(the_same_waits) {
 	assert_int_equal(bench->server.groups[0].live.sg.modems[0].aggregate_rate, 80000000);
 }
 
-/* What goes has left when it is answered, and who asks for its place in between gets it then. */
 TEST(what_goes_has_left) {
 	struct live_group *live = &bench->server.groups[0].live;
 	struct rpc_work *goes, *comes;

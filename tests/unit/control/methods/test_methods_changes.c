@@ -19,7 +19,6 @@ static const struct security_association *association(void) {
 	return &bench->server.groups[1].sg->modems[0].security;
 }
 
-/* Each step in its turn, and none in another one's. */
 TEST(a_key_rolls) {
 	const struct security_association *sa = association();
 	const uint64_t *rolls = bench->server.groups[1].key_rolls;
@@ -50,7 +49,6 @@ TEST(a_key_rolls) {
 	refused("key.use", "{group: 3, said: 2}", RPC_REFUSED, "group: found \"3\", allowed: 1, 2");
 }
 
-/* One object, by its values and not at all; what is the same is no change. */
 TEST(an_object_changes) {
 	static const char request[] = "{group: 2, channel: {id: 1, rate: '700 Mbps'}}";
 	uint64_t generation = bench->server.generation;
@@ -92,7 +90,6 @@ static struct rpc_work *reading_begun(void) {
 	return w;
 }
 
-/* What changes while it is written is told as it was when it was asked for. */
 TEST(a_configuration_of_one_moment) {
 	struct rpc_work *w[3];
 	json_t *json, *before;
@@ -214,7 +211,6 @@ static void expect_ended(struct rpc_work *w, const char *expected) {
 	expect_members(answer, expected);
 }
 
-/* One client waits until the group is empty, another one resumes it: then it stays resumed. */
 TEST(two_that_contradict) {
 	const struct served_group *g = &bench->server.groups[1];
 	struct rpc_work *w;
@@ -253,7 +249,6 @@ static void time_passes(void *arg) {
 		bench->server.workers[w].clock.now += MS;
 }
 
-/* What an upstream scheduler has granted comes before a group is drained, as far as the limit allows. */
 TEST(what_was_granted_comes_first) {
 	const struct server_rounds rounds = {time_passes, NULL};
 	const struct clock *clock = &bench->server.workers[0].clock;

@@ -73,7 +73,6 @@ TEST(what_is_chosen) {
 	}
 }
 
-/* A sample has its labels and its value. */
 TEST(of_one_group) {
 	json_t *all = told("metrics.get", "{}"), *one, *counters;
 	const json_t *sample;
@@ -107,7 +106,6 @@ TEST(of_a_modem_that_is_elsewhere) {
 
 #define DELAYS "vcmts_scheduler_delay_seconds"
 
-/* Of packets that waited for others. */
 TEST(histograms_in_parts) {
 	struct scheduler_delay_report r;
 	struct metric_histogram h;
@@ -146,7 +144,6 @@ static const json_t *page_of(const char *params, int64_t *next, unsigned count) 
 	return page;
 }
 
-/* Whatever the size of pages, all samples come once, in their order. */
 TEST(all_in_pages) {
 	static const unsigned counts[] = {1, 7, 1000, 5000};
 	json_t *all = told("metrics.get", "{modems: true, flows: true}");

@@ -164,7 +164,6 @@ TEST(what_follows_is_told) {
 	expect_told("modem.get", "{mac: '02:01:00:00:00:02'}", "has_next_key=false");
 }
 
-/* What means nothing beside the values of other keys. */
 TEST(what_means_nothing_is_not_told) {
 	static const char *const paths[] = {
 		"service_flows.wred",
@@ -252,7 +251,6 @@ TEST(what_is_always_there) {
 	}
 }
 
-/* What a file may say in words is told as a number. */
 TEST(words_become_numbers) {
 	json_t *schema = described();
 

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "downstream/stages.h"
 #include "model/load/loader.h"
 
 #include "fixture.h"

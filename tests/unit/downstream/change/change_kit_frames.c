@@ -2,12 +2,10 @@
 /* Packets of the kit: what the configuration says of one, what became of it, and the frame that comes back. */
 #include <string.h>
 
-#include "downstream/stages.h"
 #include "pipeline/packet.h"
 #include "wire/bytes.h"
 #include "wire/crc32.h"
 #include "wire/docsis_mac.h"
-#include "wire/ip.h"
 
 #include "change_kit.h"
 #include "fixture.h"

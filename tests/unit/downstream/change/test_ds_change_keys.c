@@ -32,7 +32,6 @@ static void nothing_begins(struct downstream *d) {
 	assert_string_equal(why, "downstream: another change is still being taken over");
 }
 
-/* All records of a modem are of one generation of its key; and in the midst of the steps no other change begins. */
 TEST(records_of_a_modem_change_in_one_step) {
 	static struct ds_flow_write writes[MODEMS * FLOWS];
 	static struct downstream d = {.tables.flows = flows};

@@ -188,7 +188,6 @@ TEST(activity_outlasts_another_timeout) {
 	kit_send(20, 7);
 }
 
-/* What a modem used up of its aggregate rate, the next one in its place has not. */
 TEST(modem_begins_with_a_full_bucket) {
 	for (unsigned i = 0; i < 5; i++) {
 		struct modem *m = all_come(i);

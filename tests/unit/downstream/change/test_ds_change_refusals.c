@@ -197,7 +197,6 @@ static bool begins(void *before) {
 	return c != NULL;
 }
 
-/* Each allocation fails in turn. */
 TEST(memory_runs_out) {
 	struct snapshot before = snapshot();
 	struct modem *m = newcomer();

@@ -193,7 +193,6 @@ TEST(answers_stay_right) {
 	assert_in_range(lists.used, USERS / 4, USERS * 9 / 10);
 }
 
-/* All go: nothing is matched any more, and nothing is left. */
 TEST(nobody_is_left) {
 	for (unsigned u = 0; u < USERS; u++) {
 		rule_lists_give(&lists, users[u].number);
@@ -209,7 +208,6 @@ TEST(nobody_is_left) {
 	rule_lists_free(&lists);
 }
 
-/* What was built and is not taken over leaves the old rules as they were. */
 TEST(a_change_that_is_given_up) {
 	struct rules next, none = {0};
 	uint32_t first, second;

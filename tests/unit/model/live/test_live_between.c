@@ -113,7 +113,6 @@ TEST(told_apart_by_something_else) {
 		   ON("net_null0", "net_null1", ", vlan: 8"), true);
 }
 
-/* A group that is to be added is compared as a whole. */
 TEST(of_a_group_that_comes) {
 	struct pair pair =
 		pair_of(ON("net_null0", "net_null1", ""), ON("net_null0", "net_null1", ""));

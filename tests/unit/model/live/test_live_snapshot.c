@@ -188,7 +188,6 @@ static bool written_with_a_change(unsigned steps, json_t **told, json_t **before
 	return more;
 }
 
-/* It is of the moment at which it was made, whatever becomes of the group and whenever. */
 TEST(a_snapshot_does_not_change) {
 	bool more = true;
 

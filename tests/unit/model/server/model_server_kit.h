@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/load/loader.h"
 #include "model/server_config.h"
 
 /* What a group needs, with numbers that tell groups apart; `n` is one digit. */

@@ -230,7 +230,6 @@ TEST(a_text_that_ends_at_once) {
 	expect_divided("service_groups:\n", ends, ARRAY_COUNT(ends), "", true);
 }
 
-/* Inside of an item. */
 TEST(lines_that_are_plain) {
 	static const char *const plain[] = {
 		"- {a: \"b c\", d: [1, 2]} # it's {",
@@ -276,7 +275,6 @@ TEST(what_cannot_be_of_use_is_forgotten) {
 	end(&s);
 }
 
-/* Threads and devices are those of all groups together, also of the ones that are not read. */
 TEST(cores_and_devices_are_given_again) {
 	static const char own_cores[] = "threads: {layout: combined, cores: 20}\n" OWN("2");
 	const struct server_devices devices = {.network = "net_memif{group}0,x={group}{group}",
@@ -310,7 +308,6 @@ TEST(cores_and_devices_are_given_again) {
 	end(&s);
 }
 
-/* Told as if all had been read; what was good stays. */
 TEST(mistakes_are_told_in_full) {
 	struct memory_file files[] = {{"dir/1.yaml", OWN("1")},
 				      {"dir/2.yaml", OWN("2")},

@@ -49,7 +49,6 @@ TEST(what_is_missing_has_its_name) {
 	}
 }
 
-/* A line that has no room is cut, and nothing behind it is written. */
 TEST(a_line_that_is_too_long) {
 	const struct cpu_words all = {{~0u, ~0u, ~0u, ~0u, 0}}, none = {{0}};
 	char small[13];

@@ -85,7 +85,6 @@ static void flood(void) {
 	}
 }
 
-/* The writer goes on, and what did not come was counted. */
 TEST(nobody_reads) {
 	uint64_t lost = 0;
 	unsigned came;
@@ -126,7 +125,6 @@ TEST(a_socket_that_nobody_reads) {
 	assert_in_range(log_pipe_count(pipe_.text, "flood: number "), 1, FLOOD - 1);
 }
 
-/* Where a part of a line was taken, what comes later is a line of its own. */
 TEST(a_part_of_a_line_is_ended) {
 	static char line[PIPE_TEXT / 2];
 	struct log_out o;
@@ -235,7 +233,6 @@ static enum log_level always_debug(void) {
 	return LEVEL_DEBUG;
 }
 
-/* Lines of libraries, in whatever pieces they come. */
 TEST(what_others_print_is_logged) {
 	static const char *const messages[] = {"one", "two", "three", "4"}; /* not "4hree" */
 	char line[128];

@@ -3,7 +3,6 @@
 #include "test_main.h"
 
 #include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "platform/log/log_line.h"
@@ -124,7 +123,6 @@ TEST(characters_are_those_of_utf8) {
 	}
 }
 
-/* Bytes of all kinds, in messages and fields of all lengths. */
 TEST(any_bytes_make_one_object) {
 	static char message[2 * LOG_LINE], text[2 * LOG_LINE];
 	const struct log_field fields[] = {

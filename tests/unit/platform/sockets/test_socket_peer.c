@@ -6,7 +6,6 @@
 #include "root_kit.h"
 #include "test_main.h"
 
-#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>

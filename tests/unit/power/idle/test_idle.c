@@ -4,10 +4,7 @@
 #include "test_main.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "power/idle/cpu.h"
 #include "power/idle/idle.h"
@@ -35,7 +32,6 @@ static void expect_rounds(unsigned rounds, uint64_t length) {
 		assert_int_equal(idle_empty(&idle, 0, 0), length);
 }
 
-/* Nothing for the first rounds, then a microsecond, and after as many rounds twice as long. */
 TEST(pauses_grow) {
 	begin(IDLE_SPIN);
 	expect_rounds(ROUNDS - 1, 0);

@@ -243,7 +243,6 @@ TEST(nothing_to_change_by) {
 	assert_int_equal(r.counts[POWER_NO_DRIVER], 2);
 }
 
-/* What could not be restored is still what was found, the next time. */
 TEST(found_is_what_was_there_first) {
 	save();
 	d.cores[0].governor_denied = true;

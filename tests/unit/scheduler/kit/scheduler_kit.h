@@ -9,7 +9,6 @@
 #include "test.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "random.h"

@@ -8,7 +8,6 @@
 
 static const struct maps_flow best_effort = {.header_bytes = 8};
 
-/* More flows than a MAP has elements, each with little: all have their turn, and those that wait are told. */
 TEST(more_flows_than_elements) {
 	struct kit k;
 
@@ -94,7 +93,6 @@ TEST(reservations_are_no_more_than_there_is) {
 	kit_free(&r);
 }
 
-/* The last of times is as good as any. */
 TEST(time_has_an_end) {
 	static struct map map;
 	uint32_t channel, maps = 0;

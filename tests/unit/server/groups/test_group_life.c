@@ -113,7 +113,6 @@ TEST(all_that_may_come) {
 		assert_int_equal(bench->taken_up[id], 3);
 }
 
-/* What a port that several shared has counted is the server's when the last of them has gone. */
 TEST(a_shared_port_goes) {
 	const struct service_group *sg;
 	struct life_totals all;

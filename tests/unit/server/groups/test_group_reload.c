@@ -9,7 +9,6 @@
 #define PACKET 200
 #define BATCH 32 /* packets that a ring of the far end takes at a time */
 
-/* An address and a session leave one group for another that comes in the same reload. */
 TEST(what_moves_to_one_that_comes) {
 	struct service_group *to = &next[2], *from = &next[0];
 	struct ip_address address;
@@ -127,8 +126,6 @@ static unsigned change_addresses(size_t count) {
 	return steps;
 }
 
-/* With packets between any two steps of a change: the port leads an address to a group only while the group's own tables
- * know it. */
 TEST(addresses_come_and_go_between_packets) {
 	life_kit_open(bench, 2, 2);
 	addresses[0] = bench->file[0].modems[0].addresses[0];
@@ -179,7 +176,6 @@ static const struct {
 	{1, OLD_RATE, false, false, true, "1 service group removed", OLD_RATE},
 };
 
-/* All of a file is applied, or nothing. */
 TEST(all_or_nothing) {
 	const struct downstream *first;
 	uint64_t not_done = 0;

@@ -65,7 +65,6 @@ TEST(nothing_is_granted_meanwhile) {
 	assert_in_range(maps_sent(), before + 5, before + 20);
 }
 
-/* One that goes waits for nothing: it is given up under its name, not that of a stop. */
 TEST(what_waits_is_given_up_at_the_end) {
 	life_kit_open(bench, 2, 2);
 	life_kit_up_open(bench, LIFE_SHARED);
@@ -202,7 +201,6 @@ TEST(a_ring_when_it_is_needed) {
 	assert_int_equal(life_kit_totals(bench).down_out, 3);
 }
 
-/* What stands in a ring to a port of another worker is held, too. */
 TEST(what_waits_for_a_port_is_held) {
 	uint64_t waits;
 

@@ -74,7 +74,6 @@ static uint16_t stand(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	return n;
 }
 
-/* A round of any worker is waited for, by which it may have read what is to be freed. */
 TEST(rounds_are_waited_for) {
 	static const struct stage stages[] = {{.name = "stand", .run = stand, .polls = true}};
 	struct pipeline p = {.stages = stages, .count = 1};

@@ -85,7 +85,6 @@ TEST(bytes_are_the_same) {
 	assert_memory_equal(as_it_is, changed, sizeof(changed));
 }
 
-/* Its threads work on packets all the time; nothing is lost, and the far ends see the order kept. */
 TEST(while_workers_run) {
 	struct life_totals before, after;
 	unsigned turns = 40, packets = 4;
@@ -125,7 +124,6 @@ TEST(refused_devices) {
 	all_is_told_apart();
 }
 
-/* Modems that come and go, and keys that roll, in the same reload in which the provider changes. */
 TEST(with_other_modems) {
 	life_kit_open(bench, 2, GROUPS);
 	load_next(3);

@@ -2,7 +2,6 @@
 /* Several groups in one process: none knows of the other, and the placement on workers changes nothing. */
 #include "test_main.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <rte_ethdev.h>
@@ -105,7 +104,6 @@ static void check_group(unsigned g) {
 		assert_int_equal(u->counters.values[COUNTER_TRANSMITTED], sent[g].up);
 }
 
-/* Which cores: all on one, a core a group, the lower MACs together, .. */
 TEST(placements_give_the_same_bytes) {
 	static const unsigned placements[][GROUPS][3] = {
 		{{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}, {{0, 0, 0}, {1, 1, 1}, {2, 2, 2}},
@@ -188,7 +186,6 @@ static void expect_kind(enum idle_kind kind) {
 		assert_int_equal(bench->server.workers[w].idle.config.kind, kind);
 }
 
-/* What workers do while nothing comes. */
 TEST(kinds) {
 	struct server *s = &bench->server;
 	struct power_config p = power_config_default();

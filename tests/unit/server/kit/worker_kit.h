@@ -8,8 +8,6 @@
 #include <sched.h>
 #include <string.h>
 
-#include <rte_cycles.h>
-
 #include "server/worker.h"
 
 static pthread_t threads[2];

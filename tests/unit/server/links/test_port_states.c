@@ -251,7 +251,6 @@ static void pump(unsigned n, bool shared) {
 	}
 }
 
-/* The workers run, and the others' traffic with them. */
 TEST(workers_that_run) {
 	open_three(OWN);
 	life_kit_launch(bench);

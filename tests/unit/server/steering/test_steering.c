@@ -124,7 +124,6 @@ TEST(a_card_that_errs) {
 	}
 }
 
-/* From the n-th on there is no place for a rule: those groups are told apart by software. */
 TEST(a_card_with_few_places) {
 	struct flow_card_abilities few = flow_card_all;
 
@@ -233,7 +232,6 @@ TEST(order_when_rules_change) {
 	assert_int_equal(life_kit_totals(bench).port_steered, bench->serial / 2);
 }
 
-/* Its rules go with a group, and those of the others may look at less. */
 TEST(rules_go_with_a_group) {
 	unsigned rules;
 

@@ -6,7 +6,6 @@
 #include "server/measure.h"
 #include "telemetry/metrics/metrics.h"
 
-#include "fixture.h"
 #include "life_kit.h"
 #include "told.h"
 
@@ -223,7 +222,6 @@ static void check_drops(const char *id, const struct counters *c, enum direction
 	assert_int_equal(told_samples(metric, "service_group", id), reasons);
 }
 
-/* All of them, each with a number of its own. */
 TEST(of_counters) {
 	for (unsigned g = 0; g < GROUPS; g++) {
 		struct counters *lower = &bench->server.groups[g].downstream->lower.counters,
@@ -248,7 +246,6 @@ TEST(of_counters) {
 	}
 }
 
-/* Upstream, by unit: what came in is what went on, was dropped, or is held. */
 TEST(units_add_up) {
 	walk();
 	for (enum unit u = 0; u < UNITS; u++) {

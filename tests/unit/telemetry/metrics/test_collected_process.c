@@ -11,7 +11,6 @@
 
 #include "telemetry/metrics/metrics.h"
 
-#include "fixture.h"
 #include "life_kit.h"
 #include "told.h"
 
@@ -202,7 +201,6 @@ TEST(of_the_process) {
 	bench->server.gone.groups = 0;
 }
 
-/* Of what they have not got nothing is told. */
 TEST(of_groups_without_schedulers) {
 	walk();
 	assert_int_equal(told_samples("vcmts_message_delay_seconds_total", NULL, NULL), 0);
@@ -256,7 +254,6 @@ TEST(of_workers) {
 	}
 }
 
-/* In the order of the registry, of each metric together, and no series twice. */
 TEST(samples_are_in_order) {
 	unsigned at = 0;
 

@@ -152,7 +152,6 @@ TEST(names_are_conventional) {
 	}
 }
 
-/* Nor is one the name of another without _total. */
 TEST(names_are_unique) {
 	for (unsigned a = 0; a < metrics_count(); a++) {
 		for (unsigned b = 0; b < metrics_count(); b++) {

@@ -30,7 +30,6 @@ TEST(what_does_not_fill_is_unused) {
 	assert_int_equal(kit_counts().empty_bursts, 1);
 }
 
-/* What comes when a burst is filled already waits for the next one. */
 TEST(a_burst_is_filled_before_it_is_sent) {
 	kit_hear(0, 20, 14, {100, DATA, 3});
 	assert_int_equal(kit_run(kit_at(20) - PROPAGATION - BURST), 1);
@@ -97,7 +96,6 @@ TEST(requests_count_in_units) {
 	assert_int_equal(kit_counts().polls, 2);
 }
 
-/* Bytes in doubt, and those that grants are known for, are not asked for twice. */
 TEST(nothing_is_asked_for_twice) {
 	kit_ask(1000, 1000);
 	for (uint32_t frame = 21; frame < 23; frame++)
@@ -120,7 +118,6 @@ TEST(requests_in_doubt_are_limited) {
 	assert_int_equal(kit_counts().asked, 40);
 }
 
-/* The ack time passes a poll's request: it is made again, unless a grant is pending. */
 TEST(unanswered_requests_are_made_again) {
 	for (unsigned pending = 0; pending < 2; pending++) {
 		kit_restart(1, 1);
@@ -175,7 +172,6 @@ TEST(requests_are_lost_one_by_one) {
 	assert_int_equal(kit_counts().unanswered, 1);
 }
 
-/* What is granted to the byte is in doubt no more. */
 TEST(a_granted_request_makes_room) {
 	kit_flow(0, (struct access_flow){.header_bytes = HEADER, .outstanding = 1});
 	kit_ask(MINISLOT - HEADER, MINISLOT - HEADER);
@@ -197,7 +193,6 @@ TEST(ack_times_ahead) {
 	assert_int_equal(kit_counts().unanswered, 0);
 }
 
-/* A grant on another channel, whose MAP comes after: all channels have to acknowledge. */
 TEST(all_channels_acknowledge) {
 	kit_restart(2, 1);
 	kit_hear(1, 20, 14, {100, MAP_REQUEST, 1});

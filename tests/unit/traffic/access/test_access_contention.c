@@ -128,7 +128,6 @@ TEST(windows_double_and_are_truncated) {
 	}
 }
 
-/* All channels' opportunities count, in the order of time: a window of 16 is over after a frame of two channels. */
 TEST(opportunities_count_over_channels) {
 	unsigned on[2] = {0};
 
@@ -146,7 +145,6 @@ TEST(opportunities_count_over_channels) {
 	assert_int_equal(on[1], 6);
 }
 
-/* The window is the widest that any of the channels has. */
 TEST(the_widest_window) {
 	kit_restart(2, MANY);
 	kit_window(0, 4, 6, 20, 10, 100);
@@ -173,7 +171,6 @@ TEST(groups_share_opportunities) {
 	assert_int_equal(kit_counts().contention, MANY);
 }
 
-/* Of regions that nobody uses only so many are remembered, the latest. */
 TEST(unused_regions_are_forgotten) {
 	for (uint32_t frame = 20; frame < 3020; frame++) {
 		kit_run(kit_at(frame) - HEARD);
@@ -184,7 +181,6 @@ TEST(unused_regions_are_forgotten) {
 	assert_in_range(kit.events[0].at, kit.now - HEARD, kit.now);
 }
 
-/* The nearest grant counts, whichever MAP came first; and none in which it must not ask. */
 TEST(the_nearest_grant_counts) {
 	for (unsigned no_piggyback = 0; no_piggyback < 2; no_piggyback++) {
 		kit_restart(2, 1);
@@ -203,7 +199,6 @@ TEST(the_nearest_grant_counts) {
 	}
 }
 
-/* Who has a grant ahead that is near asks in it; who must not contend does not. */
 TEST(who_stays_out) {
 	for (unsigned hasty = 0; hasty < 2; hasty++) {
 		kit_restart(1, 2);

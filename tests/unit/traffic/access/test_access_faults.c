@@ -19,7 +19,6 @@ TEST(late_maps_are_ignored) {
 	assert_int_equal(kit_counts().late_maps, 1);
 }
 
-/* In one MAP: too late for who is far away, or whose clock is ahead. */
 TEST(distance_and_clocks_decide) {
 	kit_restart(1, 3);
 	kit_modem(1, (struct access_modem){.propagation = PROPAGATION + 50});

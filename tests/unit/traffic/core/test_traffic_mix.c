@@ -82,7 +82,6 @@ TEST(mixes_are_read) {
 	}
 }
 
-/* What the papers say, name by name. */
 TEST(published_mixes_have_names) {
 	static const struct {
 		const char *name;
@@ -176,7 +175,6 @@ TEST(files_are_refused_by_line) {
 	assert_string_equal(error, "/tmp: Is a directory");
 }
 
-/* Where a line has no end, no memory is enough for it. */
 TEST(lines_of_files_have_an_end) {
 	char text[LINES_MAX_SIZE + 16], name[32];
 	struct mix m;

@@ -259,7 +259,6 @@ TEST(max_is_always_a_burst) {
 	assert_true(pacing_asked(&p) == 0);
 }
 
-/* TSCs of two cores differ by a little: time that has passed twice is due once. */
 TEST(a_clock_that_goes_back_sends_nothing_twice) {
 	struct sender s;
 

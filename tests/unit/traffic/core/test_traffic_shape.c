@@ -148,7 +148,6 @@ TEST(files_are_refused_by_line) {
 	assert_string_equal(error, "/tmp: Is a directory");
 }
 
-/* Each of these words. */
 TEST(mistakes_are_told) {
 	char bad[] = "constant: constant:1 bursts bursts: bursts:on=1ms bursts:on=1ms,off=0s "
 		     "bursts:on=1ms,on=2ms,off=3ms bursts:on=1ms,off=1ms,period=2ms "
@@ -187,7 +186,6 @@ TEST(too_many_points_are_refused) {
 	assert_false(shape_read(&shape, text, RATE, DURATION, error));
 }
 
-/* Whatever the steps of a walk, their areas add up. */
 TEST(walks_of_any_step_have_the_same_area) {
 	static const char *const shapes[] = {"bursts:on=13us,off=29us", "ramp:time=3ms",
 					     "points:0=0%,1ms=100%,1ms=20%,2ms=1000%", "day"};

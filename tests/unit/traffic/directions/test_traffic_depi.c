@@ -88,7 +88,6 @@ TEST(frames_may_be_cut_anywhere) {
 	}
 }
 
-/* A middle part is lost with its DEPI frame: one packet, not more. */
 TEST(a_lost_part_costs_one_packet) {
 	struct traffic_result r;
 
@@ -125,7 +124,6 @@ TEST(frames_above_the_mtu_are_named) {
 	assert_int_equal(finish(0, 0, 2).violations[VIOLATION_MTU], 2);
 }
 
-/* A DEPI frame that comes twice brings its packet twice; the open frame around it goes on. */
 TEST(duplicated_depi_frames_are_counted) {
 	static uint8_t copy[RIG_FRAME_MAX];
 	struct rig_segment twice;
@@ -144,7 +142,6 @@ TEST(duplicated_depi_frames_are_counted) {
 	assert_int_equal(finish(0, 1, 1).violations[VIOLATION_SEQUENCE_DUPLICATE], 1);
 }
 
-/* Two DEPI frames change places: late is late, but the modems' resequencing repairs it. */
 TEST(swapped_depi_frames_are_late) {
 	static uint8_t earlier[RIG_FRAME_MAX];
 	size_t size = 0;

@@ -106,7 +106,6 @@ TEST(both_directions_are_proven) {
 	rig_expect(&down, (struct rig_wrong){0});
 }
 
-/* Each gets its burst, and what is in flight is what both have sent. */
 TEST(directions_take_turns) {
 	struct rte_mbuf *m;
 	struct traffic_result down;

@@ -23,7 +23,6 @@ static void send_rounds(unsigned n) {
 		uplink_send(rig.uplink, rte_rdtsc());
 }
 
-/* What it does not take waits; or, on a wire that does not wait, it is sent and is not there. */
 TEST(a_full_port) {
 	for (unsigned drop = 0; drop < 2; drop++) {
 		struct uplink_counts counts;

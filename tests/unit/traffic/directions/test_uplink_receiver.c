@@ -155,7 +155,6 @@ TEST(every_wrong_length_is_seen) {
 	assert_int_equal(receiver.unexpected[UPLINK_UNEXPECTED_FOREIGN], FAKE_STREAMS * headers);
 }
 
-/* Of packets that were never made, and of another one. */
 TEST(wrong_tags_are_seen) {
 	static const struct {
 		size_t at;

@@ -2,7 +2,6 @@
 /* Service groups that come and go at ports that they share. */
 #include <rte_cycles.h>
 
-#include "directions/downlink_change.h"
 #include "directions/traffic_parts.h"
 #include "follow_kit.h"
 #include "model/server_config.h"
@@ -83,7 +82,6 @@ static void second_open(void) {
 	rig_ready(&second);
 }
 
-/* It is proven as the other one; what it was sent comes when it has gone, and the other one goes on. */
 TEST(a_group_comes_and_goes) {
 	struct totals *totals;
 
@@ -115,7 +113,6 @@ TEST(a_group_comes_and_goes) {
 	totals_free(totals);
 }
 
-/* A group that would need ports of its own is told, once, and the others are followed on. */
 TEST(a_group_with_its_own_ports_is_refused) {
 	struct totals *totals;
 

@@ -204,7 +204,6 @@ TEST(losses_of_others_are_losses) {
 	finish(NONE, 1);
 }
 
-/* In the middle of a round nothing is taken from under its grants. */
 TEST(a_round_is_ended_first) {
 	start(6);
 	rounds(1);

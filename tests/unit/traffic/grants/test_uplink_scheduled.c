@@ -11,7 +11,6 @@
 
 #define HOUR_NS UINT64_C(3600000000000)
 
-/* Times are those of arrivals, of packets that come and wait. */
 TEST(a_packet_is_as_old_as_its_arrival) {
 	uint64_t start = rte_rdtsc();
 	const struct uplink_stream *s;
@@ -128,7 +127,6 @@ TEST(the_first_segment_comes_before_the_second) {
 	}
 }
 
-/* A grant beyond what the CMTS takes in one burst: two of them. */
 TEST(a_large_grant_is_two_bursts) {
 	struct access_event e = {.kind = ACCESS_BURST, .sid = 0x30, .minislot = 7, .flow = 4};
 	struct uplink_stream *s = waiting_stream(4, "1280", 1290);
@@ -158,7 +156,6 @@ TEST(full_queues_refuse) {
 	assert_int_equal(result.arrived, s->arrived);
 }
 
-/* What is no MAP, or none of ours, and what is broken in any byte. */
 TEST(bad_messages_are_counted) {
 	static const uint8_t mangled[64] = {1, 2, 3};
 	struct random random = {5};

@@ -67,8 +67,6 @@ static void astray_check(const struct totals *totals, unsigned astray) {
 	assert_int_equal(totals_good(totals, &two.groups), astray == 0);
 }
 
-/* In turn, so that each burst holds frames of both: the order of each is kept. A CMTS in the same process sends chains of
- * buffers, cut anywhere. */
 TEST(groups_prove_their_own_packets) {
 	static struct rig_frame frames[TWO][TWO_PACKETS];
 

@@ -5,13 +5,11 @@
 #include <rte_mbuf.h>
 
 #include "core/vlan_tag.h"
-#include "directions/traffic_parts.h"
 #include "groups/rates.h"
 #include "test_main.h"
 #include "two_groups.h"
 #include "wire/ip.h"
 
-/* Sends what fits no group. */
 TEST(nobodys_frames_are_counted) {
 	static const uint8_t arp[60] = {[12] = 0x08, [13] = 0x06};
 	struct traffic_result *all;
@@ -54,7 +52,6 @@ static uint64_t reasons(const struct shared_port_strays *s) {
 	return sum;
 }
 
-/* The beginning of a good frame, of every length: each counts once, under a name. */
 TEST(frames_that_are_cut_off_are_nobodys) {
 	uint8_t depi[RIG_MTU + 14];
 	const struct shared_port_strays *rphy, *network;
@@ -82,7 +79,6 @@ TEST(frames_that_are_cut_off_are_nobodys) {
 	two_finish(totals);
 }
 
-/* What a group sends is tagged for the CMTS; what comes back is read by its tag. */
 TEST(vlans_tell_groups_apart) {
 	struct two_plan plan = {
 		.same_sessions = true,
@@ -114,7 +110,6 @@ TEST(vlans_tell_groups_apart) {
 	two_finish(totals);
 }
 
-/* What a port did not take is taken back without its tag. */
 TEST(tagged_packets_are_taken_back) {
 	struct two_plan plan = {.network_vlans = {10, 11}, .rphy_vlans = {30, 31}};
 	struct rte_mbuf *packets[32];
@@ -150,7 +145,6 @@ TEST(groups_that_nothing_tells_apart_are_refused) {
 
 #define MOST 8
 
-/* Rates are divided among service groups. */
 TEST(rates_are_divided_by_weight) {
 	static const struct {
 		uint64_t rate;

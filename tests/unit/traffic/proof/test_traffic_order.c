@@ -186,7 +186,6 @@ static void slow_expire(uint64_t now, uint64_t wait) {
 	}
 }
 
-/* Packets of two DSIDs, each over the wrap of 16 bits: late, twice, damaged, another's, lost. */
 TEST(order_is_that_of_a_list) {
 	static const uint16_t bases[DSIDS] = {65000, 12345};
 	struct random random = {7};

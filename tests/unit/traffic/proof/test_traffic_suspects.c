@@ -92,7 +92,6 @@ TEST(equal_spans_are_one) {
 	suspects_free(&s);
 }
 
-/* Nothing is forgotten: what has no entry is told as a number. */
 TEST(too_many_spans) {
 	struct suspects s;
 	uint64_t lost = 0;

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "fixture.h"
-#include "packets.h"
 #include "test_main.h"
 
 #define PACKETS 64

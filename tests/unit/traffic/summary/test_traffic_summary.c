@@ -3,7 +3,6 @@
 #include "summary/summary.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "test_main.h"
 
@@ -70,7 +69,6 @@ static char *table_of(const struct summary *s) {
 	return text;
 }
 
-/* What is no ordinary loss is told where there is some of it. */
 TEST(accounts_are_told) {
 	struct traffic_result down = {
 		.sent = 20, .proven = 10, .undecipherable = 3, .overtaken = 2, .unaccounted = 5};

@@ -272,7 +272,6 @@ static unsigned overflow(bool drop, struct traffic_result *r) {
 	return held;
 }
 
-/* What it does not take is offered again, or, where the wire does not wait, was sent and is lost. */
 TEST(a_full_port_waits_or_loses) {
 	struct traffic_result r;
 	unsigned held;

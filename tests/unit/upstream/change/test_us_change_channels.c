@@ -114,7 +114,6 @@ CASE(sessions_change_hands, .prepare = with_room) {
 	assert_int_equal(bench_count(COUNTER_SEGMENTS), segments + 1);
 }
 
-/* Another format is another session, under the same ID. */
 CASE(type_differs, .prepare = with_room) {
 	struct places_seen before;
 
@@ -133,7 +132,6 @@ CASE(type_differs, .prepare = with_room) {
 	assert_int_equal(bench->came[PLAIN], bench->serial[PLAIN] - 1);
 }
 
-/* Values of the group, each with what it does. */
 CASE(group_differs, .prepare = with_room) {
 	static struct service_group group;
 	uint8_t frame[BENCH_FRAME_MAX];

@@ -112,7 +112,6 @@ CASE(sids_change_hands, .prepare = crowd) {
 		assert_true(granted(m) > 0);
 }
 
-/* The upstream scheduler looks for a place for each cluster: two flows of many are no single step. */
 CASE(clusters_cost_their_part, .prepare = crowd) {
 	static struct upstream_sid sids[2][SG_MAX_SID_CLUSTERS];
 	static struct sid_cluster clusters[2][SG_MAX_SID_CLUSTERS];
@@ -138,7 +137,6 @@ CASE(clusters_cost_their_part, .prepare = crowd) {
 	assert_int_equal(bench_count(COUNTER_GRANTS_REFUSED), 0);
 }
 
-/* What is asked for counts in the units that the flow has now. */
 CASE(units_change, .prepare = crowd) {
 	uint64_t asked;
 
@@ -167,7 +165,6 @@ static void large_and_small(void) {
 	unsolicited(flow_of(1), SMALL);
 }
 
-/* Two flows change their rates, and once more, of which the channel has no room for twice the larger one. */
 CASE(rates_change_hands, .prepare = large_and_small) {
 	for (unsigned i = 0; i < 2; i++) {
 		uint16_t first = flow_of(0)->grants.grant_size;

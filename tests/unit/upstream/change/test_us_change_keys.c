@@ -94,7 +94,6 @@ CASE(keys_behind_a_modem_that_goes, .prepare = with_room) {
 		passes(OF_TWO_KEYS);
 }
 
-/* When all has passed, a key that was replaced is unknown. */
 CASE(key_that_was_replaced, .prepare = with_room) {
 	struct modem before = bench->modems[TWO_KEYS];
 	struct us_change *c = take_keys(TWO_KEYS, roll);
@@ -107,7 +106,6 @@ CASE(key_that_was_replaced, .prepare = with_room) {
 	bench->modems[TWO_KEYS] = next;
 }
 
-/* A change of something else leaves the sessions as they are, also where a flow comes. */
 CASE(sessions_remain, .prepare = with_room) {
 	next = bench->modems[TWO_KEYS];
 	next.upstream_flow_count = 1;
@@ -213,7 +211,6 @@ CASE(frames_are_with_the_former_one, .prepare = with_room) {
 	all_streams_pass();
 }
 
-/* A change that leaves a modem its keys leaves it those of the provider that there is. */
 CASE(keys_remain, .prepare = with_room) {
 	struct us_provider_change c;
 

@@ -30,7 +30,6 @@ CASE(free_places_are_passed_over, .prepare = with_free_places) {
 	all_pass();
 }
 
-/* More fragments than a step may free. */
 CASE(goes_with_many_fragments, .prepare = with_room, .held_by_modem = 4000000) {
 	enum { FRAGMENTS = 500 };
 	static const uint8_t bytes[20];

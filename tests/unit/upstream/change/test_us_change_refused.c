@@ -2,8 +2,6 @@
 /* A change that cannot be made says why in one line, and nothing of the upstream is another one. */
 #include "us_change_kit.h"
 
-#include <stdlib.h>
-
 #define NOT_THERE 5 /* modem */
 #define OF_NOT_THERE 8
 
@@ -115,7 +113,6 @@ CASE(no_room_at_all) {
 	places_are(before);
 }
 
-/* While one is on its way. */
 CASE(two_at_a_time, .prepare = without_last) {
 	struct us_change *first, *second;
 

@@ -3,7 +3,6 @@
 #include <rte_ring_elem.h>
 
 #include "upstream_cases.h"
-#include "wire/hcs.h"
 
 #define AES 3 /* stream of modem 1, encrypted, without segment headers */
 #define SIZE 120
@@ -105,7 +104,6 @@ CASE(crc_of_fragments, .prepare = no_crc) {
 	}
 }
 
-/* As long as a frame can be, and one byte more. */
 CASE(longest_unit, .held_by_modem = 1000000) {
 	for (size_t more = 0; more < 2; more++) {
 		uint32_t serial = bench->serial[PLAIN];
@@ -148,7 +146,6 @@ CASE(a_foreign_sid_in_a_unit) {
 	bench_dropped(DROP_PRIVACY_SID, 1);
 }
 
-/* What a modem asks for in a unit counts on the channel where that ended. */
 CASE(where_a_unit_asks) {
 	static const uint32_t sessions[2] = {BENCH_SC_QAM, BENCH_OFDMA_ALONE};
 	struct segment_header h = {.sid_cluster = 5, .pointer_valid = true};
@@ -195,7 +192,6 @@ CASE(what_is_in_a_unit) {
 	bench_dropped(DROP_FRAME_TRUNCATED, 1);
 }
 
-/* Management and requests are found in units, too. */
 CASE(side_exits_of_a_unit) {
 	unit_size += docsis_request_write(9, 0x40, unit);
 	unit_size += bench_clear(3, DOCSIS_KIND_MANAGEMENT, unit + 2000, 60, unit + unit_size);

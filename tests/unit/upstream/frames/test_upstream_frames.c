@@ -167,7 +167,6 @@ static void note_flow(struct tap *tap, struct rte_mbuf *m, unsigned reason) {
 	dropped_flow = us_meta(m)->frame.flow;
 }
 
-/* Whoever looks on is told whose frame it was that was not completed. */
 CASE(whose_it_was, .lossy = true) {
 	struct tap tap = {.dropped = note_flow};
 	uint8_t frame[BENCH_FRAME_MAX];

@@ -86,7 +86,6 @@ CASE(headers) {
 	sent(f, good(f));
 }
 
-/* Over UDP, with the version of another protocol of the same port. */
 CASE(version_of_l2tp) {
 	uint8_t f[BENCH_PACKET_MAX];
 
@@ -129,7 +128,6 @@ CASE(stands_in_one_buffer) {
 	bench_settle();
 }
 
-/* Padding behind the IP packet is no payload. */
 CASE(padding_of_ethernet) {
 	uint8_t f[BENCH_PACKET_MAX] = {0};
 	size_t n;
