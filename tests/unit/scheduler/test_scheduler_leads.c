@@ -64,33 +64,6 @@ static void expect_equal(const struct kit *k, uint64_t rounds) {
 		fail_msg("%llu packets against %llu", (unsigned long long)a, (unsigned long long)b);
 }
 
-/* The round of a column that begins is no further from the one served last than MAX_LEAD. */
-TEST(the_place_of_one_that_comes_back) {
-	static const struct {
-		uint64_t served, had, has;
-	} cases[] = {
-		{1000, 0, 1000 - MAX_LEAD},
-		{1000, 1000 - MAX_LEAD - 1, 1000 - MAX_LEAD},
-		{1000, 1000 - MAX_LEAD, 1000 - MAX_LEAD},
-		{1000, 1000, 1000},
-		{1000, 1000 + MAX_LEAD, 1000 + MAX_LEAD},
-		{1000, 1000 + MAX_LEAD + 1, 1000 + MAX_LEAD},
-		{1000, 5000, 1000 + MAX_LEAD},
-		{MAX_LEAD - 1, 0, 0}, /* nothing is below the first round */
-	};
-	struct kit k = crowd_open(2);
-
-	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		crowd(&k)->served[COLUMN] = cases[i].served;
-		column_of(&k, 1)->round = cases[i].had;
-		kit_put(&k, 1, BYTES);
-		assert_int_equal(column_of(&k, 1)->round, cases[i].has);
-		k.now += KIT_MS;
-		assert_int_equal(kit_take(&k, 1), 1);
-	}
-	kit_end(&k);
-}
-
 /* Group 0 has the slower of two channels, group 1 these; both have had their turns for some time. */
 static struct kit two_groups(uint32_t first, uint32_t channels) {
 	struct kit k = kit_make();
@@ -135,26 +108,6 @@ TEST(those_put_together_begin_as_equals) {
 		expect_equal(&k, 1);
 		kit_end(&k);
 	}
-}
-
-TEST(another_limit_moves_nobody) {
-	static const struct {
-		uint64_t limit;
-		bool moves;
-	} changes[] = {{0, false},	  {GBPS, true}, {GBPS, false},
-		       {2 * GBPS, false}, {0, true},	{0, false}};
-	struct kit k = crowd_open(2);
-
-	for (size_t i = 0; i < ARRAY_COUNT(changes); i++) {
-		uint32_t cluster = k.s->groups[1].cluster;
-
-		column_of(&k, 1)->round = 5;
-		assert_null(scheduler_set_rate_limit(k.s, changes[i].limit));
-		finish_changes(&k);
-		assert_int_equal(k.s->groups[1].cluster != cluster, changes[i].moves);
-		assert_int_equal(column_of(&k, 1)->round, changes[i].moves ? 0 : 5);
-	}
-	kit_end(&k);
 }
 
 /* A cut as docs/scheduler.md has it. The group of the round served last need not be there any more: that may lie between
