@@ -2,10 +2,6 @@
 /* The matrix itself: what differs is seen, whichever cell it is in. */
 #include "test_main.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "matrix.h"
 
 static struct box_result result;

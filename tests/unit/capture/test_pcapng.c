@@ -2,9 +2,6 @@
 /* Blocks of pcapng, byte by byte, and where there is no room for them. */
 #include "test_main.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 #include "capture/pcapng.h"
 #include "vectors.h"
 

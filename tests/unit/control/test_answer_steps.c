@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* However long an answer is, one round of the control socket allocates, sends and wipes little of it. */
 #include <errno.h>
-#include <stdio.h>
 #include <sys/socket.h>
 
 #include "control_clients.h"

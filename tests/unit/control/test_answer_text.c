@@ -3,9 +3,6 @@
 #include "test_main.h"
 
 #include <malloc.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "control/answer_text.h"
 

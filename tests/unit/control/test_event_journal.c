@@ -5,10 +5,6 @@
  */
 #include "test_main.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "control/event_journal.h"
 #include "random.h"
 

@@ -2,8 +2,6 @@
 /* What providers are to do with a frame, from its beginning to its end, by OpenSSL's ciphers and zlib's CRC. */
 #pragma once
 
-#include <string.h>
-
 #include <openssl/evp.h>
 #include <zlib.h>
 

@@ -5,9 +5,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <string.h>
-
 #include <rte_cryptodev.h>
 
 #include "random.h"

@@ -5,8 +5,6 @@
  */
 #include "test_main.h"
 
-#include <string.h>
-
 #include "crypto/cryptodev.h"
 
 #include "crypto_kit.h"

@@ -5,9 +5,6 @@
  */
 #include "test_main.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include <rte_cryptodev.h>
 
 #include "crypto/cryptodev.h"

@@ -2,8 +2,6 @@
 /* A library that makes wrong frames is refused at the start, and its version told. The library's manager is the test's. */
 #include "test_main.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "crypto/ipsec_mb.h"

@@ -6,8 +6,6 @@
  */
 #pragma once
 
-#include <string.h>
-
 #include "downstream/downstream.h"
 #include "downstream/stages.h"
 #include "pipeline/packet.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "depi_reader.h"
 
-#include <string.h>
-
 #include "wire/ip.h"
 #include "wire/l2tpv3.h"
 #include "wire/psp.h"

@@ -4,8 +4,6 @@
 
 #include "test_main.h"
 
-#include <string.h>
-
 #include <rte_ethdev.h>
 
 #include "fixture.h"

@@ -2,8 +2,6 @@
 /* The downstream's tables hold what is configured, and nothing else; what a setup takes over; names of refusals. */
 #include "test_main.h"
 
-#include <string.h>
-
 #include <rte_byteorder.h>
 #include <rte_hash.h>
 #include <rte_hash_crc.h>

@@ -5,8 +5,6 @@
  */
 #include "test_main.h"
 
-#include <string.h>
-
 #include "crypto/providers.h"
 #include "downstream/downstream.h"
 #include "downstream/stages.h"

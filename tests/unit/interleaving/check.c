@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The tables of the data plane beside what they would be if they were made of the configuration in service. */
-#include <string.h>
 
 #include <rte_hash.h>
 

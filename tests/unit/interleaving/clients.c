@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The model: JSON as in a file, and what each request makes of it. Clients that ask, wait and are answered; and the model
  * beside the server once all are. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "server/changes.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Objects at random, with the keys of a file, and requests. Most can be made; some cannot, and must leave everything as it is. */
-#include <stdio.h>
-#include <string.h>
 
 #include "world.h"
 

@@ -7,8 +7,6 @@
  *     INTERLEAVING_THREADS   1: the workers are threads
  *     INTERLEAVING_VERBOSE   says why requests are refused
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 

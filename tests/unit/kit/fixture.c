@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fixture.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "pipeline/packet.h"
 #include "platform/platform.h"
 

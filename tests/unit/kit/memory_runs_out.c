@@ -3,8 +3,6 @@
 
 #include "test.h"
 
-#include <stdlib.h>
-
 __typeof__(malloc) __real_malloc, __wrap_malloc;
 __typeof__(calloc) __real_calloc, __wrap_calloc;
 __typeof__(aligned_alloc) __real_aligned_alloc, __wrap_aligned_alloc;

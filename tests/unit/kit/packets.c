@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "packets.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "model/load/loader.h"
 #include "wire/bytes.h"
 #include "wire/ip.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cmocka, and the headers that it wants before itself. */
+/* cmocka, the headers that it wants before itself, and those of the C library that most tests use. */
 #pragma once
 
 /* clang-format off */
@@ -7,6 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <setjmp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 /* clang-format on */
 

@@ -4,10 +4,6 @@
 
 #include "test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "model/load/loader.h"
 
 /* A service group of one modem that is complete, for tests that add to it. */

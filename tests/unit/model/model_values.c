@@ -3,9 +3,6 @@
 
 #include <arpa/inet.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/devices.h"
 #include "model/grants_times.h"

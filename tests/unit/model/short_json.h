@@ -4,10 +4,6 @@
 
 #include "test.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-
 #include <jansson.h>
 
 /* JSON without the many quotes: words are texts, 'a:b' is one word. JSON itself stays. Returns its size; it needs no memory. */

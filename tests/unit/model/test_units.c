@@ -2,8 +2,6 @@
 /* Units of the configuration: exact values, whole texts, no overflow. */
 #include "test_main.h"
 
-#include <string.h>
-
 #include "model/units.h"
 
 /* Parsers of all kinds, by one type. */

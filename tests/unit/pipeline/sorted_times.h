@@ -3,7 +3,6 @@
 #pragma once
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "pipeline/percentiles.h"
 

@@ -2,9 +2,6 @@
 /* Phases of a change: random lists, costs and budgets, stopped and continued at each item. */
 #include "test_main.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "pipeline/change.h"
 
 #define ROUNDS 2000

@@ -5,9 +5,6 @@
  */
 #include "test_main.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 #include "platform/checksums.h"
 
 #include "checksums.h"

@@ -2,8 +2,6 @@
 /* Sets of cores as text, and which cores of this machine may be used. */
 #include "test_main.h"
 
-#include <string.h>
-
 #include "platform/cpus.h"
 
 static cpu_set_t set_of(const char *text) {

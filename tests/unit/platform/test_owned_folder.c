@@ -3,8 +3,6 @@
 #include "root_kit.h"
 #include "test_main.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -2,8 +2,6 @@
 /* The governor beside a slow model, which keeps all that was and looks it up; and what a step of the load waits. */
 #include "test_main.h"
 
-#include <string.h>
-
 #include "pipeline/effort.h"
 #include "power/governor.h"
 #include "random.h"

@@ -2,8 +2,6 @@
 /* Scheduler: calls that the model does not make, and slots that are free or used for another. */
 #include "test_main.h"
 
-#include <string.h>
-
 #include "scheduler/report.h"
 #include "scheduler_setup.h"
 

@@ -3,8 +3,6 @@
  * scheduler is made and when it is changed; the change then changed nothing. */
 #include "test_main.h"
 
-#include <string.h>
-
 #include "scheduler/internal.h"
 #include "scheduler/report.h"
 #include "scheduler_setup.h"

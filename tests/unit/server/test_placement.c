@@ -2,9 +2,6 @@
 /* Which worker runs what of which group, what it is called, and which placements the cores of a machine do not carry. */
 #include "test_main.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "server/placement.h"
 
 #define NO_UPSTREAM 0 /* in place of its core */

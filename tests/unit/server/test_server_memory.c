@@ -4,8 +4,6 @@
 
 #include <inttypes.h>
 #include <malloc.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "crypto/providers.h"
 #include "downstream/tables.h"

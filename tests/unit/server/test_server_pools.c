@@ -2,8 +2,6 @@
 /* What is set aside for the groups of the start, and for those that may come. */
 #include "test_main.h"
 
-#include <string.h>
-
 #include "downstream/downstream.h"
 #include "model/load/loader.h"
 #include "platform/pool.h"

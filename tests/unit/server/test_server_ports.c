@@ -2,8 +2,6 @@
 /* Which devices a server has, and that what is opened is closed. */
 #include "test_main.h"
 
-#include <string.h>
-
 #include <rte_dev.h>
 #include <rte_ethdev.h>
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "share_kit.h"
 
-#include <string.h>
-
 #include <rte_ethdev.h>
 
 #include "platform/port.h"

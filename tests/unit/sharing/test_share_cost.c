@@ -5,8 +5,6 @@
  */
 #include "test_main.h"
 
-#include <string.h>
-
 #include <rte_cycles.h>
 
 #include "packets.h"

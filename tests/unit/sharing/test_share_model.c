@@ -2,8 +2,6 @@
 /* Random groups, random and broken packets: a slow model says of each what must become of it. */
 #include "test_main.h"
 
-#include <string.h>
-
 #include "packets.h"
 #include "random.h"
 #include "share_model.h"

@@ -5,8 +5,6 @@
  */
 #include "test_main.h"
 
-#include <string.h>
-
 #include "random.h"
 #include "share_kit.h"
 #include "sharing/change.h"

@@ -3,8 +3,6 @@
  * An upstream with the pools that a server makes for it: what waits for missing parts leaves buffers
  * for the port, so that one device that sends nonsense takes nothing from the sessions of others.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include <rte_ethdev.h>
 

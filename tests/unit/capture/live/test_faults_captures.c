@@ -2,8 +2,6 @@
 /* Captures of a server whose groups come, go, and move from worker to worker. */
 #include "test_main.h"
 
-#include <string.h>
-
 #include "capture/live/captures.h"
 #include "capture/live/end.h"
 #include "capture/live/names.h"

@@ -2,8 +2,6 @@
 /* What a tap takes of the packets that pass: filters, samples, rates, and what it says of each. No EAL is needed. */
 #include "test_main.h"
 
-#include <string.h>
-
 #include "capture/live/facts.h"
 #include "capture/live/part.h"
 #include "upstream/upstream.h"

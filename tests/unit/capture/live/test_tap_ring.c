@@ -4,8 +4,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdbool.h>
-#include <string.h>
 
 #include "capture/live/bucket.h"
 #include "capture/live/ring.h"

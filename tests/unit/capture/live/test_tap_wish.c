@@ -2,8 +2,6 @@
 /* What a client may wish, and what is said of the rest: one line that names what is allowed. */
 #include "test_main.h"
 
-#include <string.h>
-
 #include "capture/live/wish.h"
 #include "random.h"
 

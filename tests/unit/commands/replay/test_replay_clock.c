@@ -2,8 +2,6 @@
 /* The clock of a replay: nothing happens in the steps that it leaves out, and they are most. */
 #include "test_main.h"
 
-#include <string.h>
-
 #include "commands/replay/replay_clock.h"
 
 #include "fixture.h"

@@ -2,9 +2,6 @@
 /* What systemd is told, by a socket of the test's: that packets can come, of a reload, that the workers make rounds. */
 #include "test_main.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>

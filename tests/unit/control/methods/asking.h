@@ -4,9 +4,6 @@
 
 #include "test.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "control/methods/methods.h"
 
 #include "rpc_answer.h"

@@ -4,7 +4,6 @@
 
 #include "test.h"
 
-#include <string.h>
 #include <unistd.h>
 
 #include <jansson.h>

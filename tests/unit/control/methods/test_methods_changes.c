@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a client may have changed, and what is refused. */
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

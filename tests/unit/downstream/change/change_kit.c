@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "change_kit.h"
 
-#include <string.h>
-
 #include "model/load/loader.h"
 
 #include "fixture.h"

@@ -6,8 +6,6 @@
  */
 #pragma once
 
-#include <string.h>
-
 #include "crypto/providers.h"
 #include "downstream/change/change.h"
 #include "downstream/downstream.h"

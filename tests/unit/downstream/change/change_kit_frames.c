@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Packets of the kit: what the configuration says of one, what became of it, and the frame that comes back. */
-#include <string.h>
 
 #include "pipeline/packet.h"
 #include "wire/bytes.h"

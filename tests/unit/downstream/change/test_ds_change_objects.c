@@ -4,7 +4,6 @@
 #include "test_main.h"
 
 #include <malloc.h>
-#include <string.h>
 
 #include "downstream/qos.h"
 #include "fixture.h"

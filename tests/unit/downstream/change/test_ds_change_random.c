@@ -5,8 +5,6 @@
  */
 #include "test_main.h"
 
-#include <string.h>
-
 #include "change_kit.h"
 
 #define ROUNDS RANDOM_TURNS(4000)

@@ -2,8 +2,6 @@
 /* What cannot be made is refused with what is wrong, at the beginning, and has then changed nothing. */
 #include "test_main.h"
 
-#include <string.h>
-
 #include "change_kit.h"
 #include "memory_runs_out.h"
 

@@ -5,8 +5,6 @@
  */
 #include "test_main.h"
 
-#include <string.h>
-
 #include "downstream/rules/rule_lists.h"
 
 #define LISTS 4000 /* of the test with many */

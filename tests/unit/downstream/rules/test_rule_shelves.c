@@ -5,8 +5,6 @@
  */
 #include "test_main.h"
 
-#include <string.h>
-
 #include "downstream/rules/rules.h"
 
 #include "fixture.h"

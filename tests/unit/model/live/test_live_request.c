@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One object of a request: read, checked, and compared with all others. */
-#include <stdio.h>
-#include <string.h>
 
 #include "live_kit.h"
 #include "memory_runs_out.h"

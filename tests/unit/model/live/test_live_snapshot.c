@@ -4,9 +4,6 @@
 #include "model_server_kit.h"
 #include "test_main.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "model/live/group_json.h"
 #include "model/live/object_copy.h"
 #include "model/live/snapshot.h"

@@ -5,9 +5,6 @@
 #include "test.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/server_config.h"
 

@@ -2,9 +2,6 @@
 /* What a build needs of a CPU, held against what it has. tests/e2e/deploy/test_cpu.py runs the programs on emulated ones. */
 #include "platform/cpu/cpu_check.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "test_main.h"
 
 #define BIT(n) ((uint32_t)1 << (n))

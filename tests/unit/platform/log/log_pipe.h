@@ -5,7 +5,6 @@
 #include "test.h"
 
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "platform/log/log.h"

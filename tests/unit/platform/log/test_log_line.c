@@ -3,7 +3,6 @@
 #include "test_main.h"
 
 #include <jansson.h>
-#include <string.h>
 
 #include "platform/log/log_line.h"
 

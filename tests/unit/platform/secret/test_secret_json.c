@@ -2,9 +2,6 @@
 /* A JSON text that is read while memory runs out is refused whole: jansson goes on without what it could not note. */
 #include "test_main.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "platform/secret/json_fault.h"
 #include "platform/secret/secret_json.h"
 #include "platform/secret/secret_memory.h"

@@ -2,9 +2,6 @@
 /* Of many keys that were read, changed and freed, none is left in this process's memory. The test itself knows them inverted. */
 #include "test_main.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "model/live/difference.h"
 #include "model/live/live_group.h"
 #include "model/live/object_copy.h"

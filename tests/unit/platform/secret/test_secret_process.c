@@ -2,10 +2,6 @@
 /* A core of a process that has keys: none is made, and one that is made all the same has none of its memory. */
 #include "test_main.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

@@ -3,9 +3,6 @@
 #include "root_kit.h"
 #include "test_main.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "power/idle/cpu.h"
 #include "power/idle/idle.h"
 #include "power/idle/instructions.h"

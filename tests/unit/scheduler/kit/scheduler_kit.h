@@ -9,7 +9,6 @@
 #include "test.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "random.h"
 #include "scheduler/report.h"

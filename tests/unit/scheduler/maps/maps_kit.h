@@ -4,8 +4,6 @@
 
 #include "test.h"
 
-#include <string.h>
-
 #include "scheduler/maps/maps.h"
 
 #define US(n) ((uint64_t)(n) * 2048 / 10) /* microseconds in samples */

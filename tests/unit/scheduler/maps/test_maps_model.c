@@ -5,8 +5,6 @@
 #include "random.h"
 #include "test_main.h"
 
-#include <string.h>
-
 #define SCENARIOS 400
 #define STEPS 300
 

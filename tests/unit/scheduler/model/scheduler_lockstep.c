@@ -2,8 +2,6 @@
 #include "scheduler_lockstep.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "test.h"
 

@@ -2,8 +2,6 @@
 /* Random configurations, packets and times. */
 #include "scheduler_lockstep.h"
 
-#include <string.h>
-
 #include "test.h"
 
 #define MBPS UINT64_C(1000000)

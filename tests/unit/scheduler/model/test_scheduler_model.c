@@ -6,9 +6,6 @@
  */
 #include "test_main.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "scheduler/internal.h"
 #include "scheduler_lockstep.h"
 

@@ -2,8 +2,6 @@
 /* Several groups in one process: none knows of the other, and the placement on workers changes nothing. */
 #include "test_main.h"
 
-#include <string.h>
-
 #include <rte_ethdev.h>
 
 #include "platform/pad.h"

@@ -7,10 +7,6 @@
 
 #include "test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "faults.h"
 #include "life_kit.h"
 #include "served_state.h"

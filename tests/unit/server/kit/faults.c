@@ -5,10 +5,6 @@
 #include "test.h"
 
 #include <errno.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <rte_acl.h>
 #include <rte_crypto.h>

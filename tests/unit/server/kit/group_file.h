@@ -4,8 +4,6 @@
 
 #include "test.h"
 
-#include <string.h>
-
 #include "model/load/loader.h"
 #include "server/reconfigure.h"
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "group_kit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include <rte_ethdev.h>
 
 #include "model/load/loader.h"

@@ -2,8 +2,6 @@
 #include "life_kit.h"
 
 #include <sched.h>
-#include <stdio.h>
-#include <string.h>
 
 #include <rte_eth_ring.h>
 #include <rte_ethdev.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Packets of a life_kit, what comes of them, what its groups count, and what a process may lose. */
 #include <dirent.h>
-#include <string.h>
 
 #include <rte_ethdev.h>
 #include <rte_memzone.h>

@@ -2,8 +2,6 @@
 #include "steering_kit.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
 #include <rte_debug.h>
 #include <rte_errno.h>

@@ -3,7 +3,6 @@
 #include "test_main.h"
 
 #include <math.h>
-#include <string.h>
 #include <time.h>
 
 #include <rte_ethdev.h>

@@ -3,9 +3,6 @@
  * and lose none of their values. */
 #include "test_main.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include <hdr_histogram.h>
 
 #include "telemetry/metrics/histogram.h"

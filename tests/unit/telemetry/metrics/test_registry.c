@@ -3,7 +3,6 @@
 #include "test_main.h"
 
 #include <ctype.h>
-#include <string.h>
 
 #include <jansson.h>
 

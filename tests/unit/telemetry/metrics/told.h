@@ -5,8 +5,6 @@
 #include "test.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "telemetry/metrics/metrics.h"
 

@@ -7,8 +7,6 @@
 
 #include "test.h"
 
-#include <string.h>
-
 #include "access/access.h"
 
 #define FRAME 27648 /* samples */

@@ -3,7 +3,6 @@
  * Captured frames rewritten and replayed: which are skipped, and that what comes back is proven. What is sent, byte by
  * byte, is in tests/e2e/run/test_traffic_replay.py.
  */
-#include <stdio.h>
 
 #include "captures/capture_replay.h"
 #include "core/end_tag.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Targets of rules, and as many flows as are asked for: all different, in their shares, and each does what its class says. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "checksums.h"
 #include "core/evaluate.h"

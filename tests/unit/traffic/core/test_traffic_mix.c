@@ -4,10 +4,6 @@
 #include "core/mix.h"
 #include "test_main.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define MAX_SIZE 1996

@@ -2,9 +2,6 @@
 /* Rates over time: what words mean, which are mistakes, and that areas are exact. */
 #include "core/shape_read.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "random.h"

@@ -2,9 +2,6 @@
 /* The traffic program asks no other user's server for keys, nor believes what it sends. */
 #include "test_main.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "two_groups.h"
 
-#include <stdlib.h>
-
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 

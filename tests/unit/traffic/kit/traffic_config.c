@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "traffic_config.h"
 
-#include <stdio.h>
-
 #include "fixture.h"
 #include "model/load/loader.h"
 #include "modems/verifier.h"

@@ -5,8 +5,6 @@
 #include "random/deck.h"
 #include "test_main.h"
 
-#include <string.h>
-
 #define HZ 1000ull
 #define WAIT RESEQUENCER_WAIT_MS /* cycles */
 

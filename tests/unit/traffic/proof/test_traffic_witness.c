@@ -2,8 +2,6 @@
 /* Windows of packets that follow each other, wherever in a run, as the file has them. */
 #include "proof/witness.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "fixture.h"

@@ -3,7 +3,6 @@
 #include "test_main.h"
 
 #include <jansson.h>
-#include <string.h>
 
 #include "group_defaults.h"
 #include "qos/meters.h"

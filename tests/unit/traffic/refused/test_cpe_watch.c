@@ -2,8 +2,6 @@
 /* Which addresses of modems are beyond their CPE limits, and when packets to them have to be refused. */
 #include "test_main.h"
 
-#include <string.h>
-
 #include "group_defaults.h"
 #include "refused/cpe_watch.h"
 #include "wire/bytes.h"

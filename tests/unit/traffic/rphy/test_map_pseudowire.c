@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages of MAP pseudowires that do not fit one packet. */
-#include <string.h>
 
 #include "granting_kit.h"
 #include "test_main.h"

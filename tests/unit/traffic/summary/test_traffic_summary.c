@@ -2,8 +2,6 @@
 /* What a summary says of directions that ran. Of what only sends: tests/e2e/run/test_traffic_alone.py. */
 #include "summary/summary.h"
 
-#include <stdlib.h>
-
 #include "test_main.h"
 
 /* Takes the object over, which has these members among others: JSON with single quotes, without its brackets. */

@@ -2,8 +2,6 @@
 /* Requests for trials, and the lines that they come in. */
 #include "test_main.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "group_defaults.h"

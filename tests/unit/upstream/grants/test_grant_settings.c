@@ -4,9 +4,6 @@
 #include "test_main.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "model/load/loader.h"
 #include "random.h"

@@ -6,8 +6,6 @@
  */
 #pragma once
 
-#include <string.h>
-
 #include "test.h"
 
 #include "fixture.h"

@@ -2,7 +2,6 @@
 #include "upstream_kit.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include <rte_ethdev.h>
 

@@ -2,8 +2,6 @@
 /* What modems and the R-PHY device send. */
 #include "upstream_kit.h"
 
-#include <string.h>
-
 #include <rte_ethdev.h>
 
 #include "wire/bytes.h"
