@@ -13,7 +13,7 @@
 #include "fixture.h"
 #include "world.h"
 
-#include "test.h"
+#include "test_main.h"
 
 #define SEEDS 2
 #define MANY_SEEDS 10 /* by then there was something of all kinds */
@@ -49,7 +49,7 @@ static void one_seed(uint32_t seed, bool threads) {
 	inside = false;
 }
 
-static void interleavings(void **state) {
+TEST(interleavings) {
 	unsigned long first = asked("INTERLEAVING_SEED", 1), seed = first;
 	unsigned long seconds = asked("INTERLEAVING_SECONDS", 0);
 	bool threads = asked("INTERLEAVING_THREADS", 0) != 0;
@@ -78,8 +78,4 @@ static int stop(void **state) {
 	return fixture_stop(state);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(interleavings)};
-
-	return cmocka_run_group_tests(tests, NULL, stop);
-}
+ALL_TESTS(NULL, stop)

@@ -78,15 +78,4 @@ TEST(flow_that_lives_on_changes_with_the_lower_mac) {
 	}
 }
 
-/* Frames on their way have the key that their header names (devtools/crypto-isas: with each instruction set). */
-TEST(keys_change_under_frames) {
-	for (uint8_t sequence = 2; sequence < 16; sequence++) {
-		kit_generation(&kit_modem(sequence % 3, sequence % 3)->security, sequence);
-		kit_send_all();
-		kit_change();
-	}
-	kit_settle();
-	assert_int_equal(kit->back, kit->queued);
-}
-
 EACH_TEST(kit_start, kit_stop)

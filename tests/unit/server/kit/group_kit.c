@@ -143,17 +143,11 @@ static void frame_is_back(void *ctx, const uint8_t *bytes, size_t size) {
 
 static void readers_make(struct group_kit *b) {
 	assert_int_equal(b->sg.channel_count, BENCH_CHANNELS);
-	for (size_t i = 0; i < BENCH_CHANNELS; i++)
-		b->readers[i] = (struct depi_reader){
-			.session = b->sg.channels[i].session,
-			.extra = b->sg.channels[i].psp_extra,
-			.profile = b->sg.channels[i].profile,
-			.family = b->sg.rphy.core_ip.family,
-			.mtu = b->sg.rphy.mtu,
-			.max_segments = b->sg.rphy.max_segments,
-			.frame = frame_is_back,
-			.ctx = b,
-		};
+	for (uint32_t i = 0; i < BENCH_CHANNELS; i++) {
+		b->readers[i] = depi_reader_of(&b->sg, i);
+		b->readers[i].frame = frame_is_back;
+		b->readers[i].ctx = b;
+	}
 }
 
 /* Gives the server a port. Returns its other end. */
