@@ -145,7 +145,7 @@ double crypto_bound(struct server *s, enum crypto_direction direction, const str
 	/* at least once, even if other programs have the core */
 	while (ready && count < MAX_ROUNDS && (count == 0 || rte_rdtsc() < end))
 		rounds[count++] = handle_all(&b);
-	while (b.queue->held > 0)
+	while (b.queue->pending > 0)
 		collect(&b);
 	for (unsigned f = 0; f < b.count; f++)
 		rte_pktmbuf_free(b.list[f].m);

@@ -51,7 +51,7 @@ static uint64_t carry(struct bench *b, unsigned fed, uint64_t step_ns) {
 
 /* Drains with the flush timer running. */
 static void settle(struct bench *b, struct traffic *t) {
-	for (int i = 0; i < 10000 && downstream_held(bench_group(b)->downstream) > 0; i++) {
+	for (int i = 0; i < 10000 && downstream_pending(bench_group(b)->downstream) > 0; i++) {
 		bench_round(b, &bench_downstream, 10000);
 		bench_receive(t);
 	}
@@ -63,7 +63,7 @@ static void settle(struct bench *b, struct traffic *t) {
  * descheduled. Packets after such a pause count as out of order although the pipeline kept the order.
  */
 static void forgive_impatience(struct traffic_result *r) {
-	if (r->descheduled_longest_us < RESEQUENCER_WAIT_MS * 1000.0 ||
+	if (r->descheduled_longest_us < RESEQUENCER_TIMER_MS * 1000.0 ||
 	    r->reordered > r->resequencing_given_up)
 		return;
 	r->reordered = 0;

@@ -75,7 +75,7 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	case 'k': o->core = program_number(value, 0, UINT16_MAX, state); return 0;
 	case 'r': o->requests = true; return 0;
 	case 'T': o->threads = program_number(value, 1, 2, state); return 0;
-	case PROGRAM_PROGRESS_KEY: program_tells_progress(); return 0;
+	case PROGRAM_PROGRESS_KEY: program_report_progress(); return 0;
 	case 'p': o->published = true; return 0;
 	case 'n': o->runs = program_number(value, 1, BENCH_MAX_RUNS, state); return 0;
 	case 't': o->milliseconds = program_number(value, RUN_MS_MIN, RUN_MS_MAX, state); return 0;

@@ -9,7 +9,7 @@
 #include "server/process.h"
 #include "telemetry/report.h"
 
-static bool tells_progress;
+static bool reports_progress;
 static volatile sig_atomic_t stopped;
 
 unsigned program_number(const char *text, unsigned low, unsigned high, struct argp_state *state) {
@@ -21,15 +21,15 @@ unsigned program_number(const char *text, unsigned low, unsigned high, struct ar
 	return (unsigned)value;
 }
 
-void program_tells_progress(void) {
-	tells_progress = true;
+void program_report_progress(void) {
+	reports_progress = true;
 }
 
 void program_progress(unsigned done, unsigned total, const char *format, ...) {
 	va_list list;
 
 	va_start(list, format);
-	if (tells_progress)
+	if (reports_progress)
 		fprintf(stderr, "progress %u %u ", done, total);
 	vfprintf(stderr, format, list);
 	fputc('\n', stderr);

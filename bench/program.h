@@ -26,7 +26,7 @@
 unsigned program_number(const char *text, unsigned low, unsigned high, struct argp_state *state);
 
 /* Switches progress to machine-readable form. */
-void program_tells_progress(void);
+void program_report_progress(void);
 
 /* Prints on stderr that `done` of `total` runs are done, and the next step. */
 void program_progress(unsigned done, unsigned total, const char *format, ...)

@@ -17,11 +17,11 @@
 
 struct request {
 	const struct bench_direction *direction;
-	const char *name; /* name of the mix, in `asked` */
+	const char *name; /* name of the mix, in `source` */
 	struct mix mix;
 	unsigned milliseconds;
 	double begin; /* footprint_clock() */
-	json_t *asked; /* owned */
+	json_t *source; /* owned */
 };
 
 static bool direction_read(const struct bench *b, const char *name, struct request *r,
@@ -77,9 +77,9 @@ static bool request_read(const struct bench *b, const char *line, size_t size, s
 	json_int_t begin_us = 0;
 	double seconds;
 
-	r->asked = json_loadb(line, size, JSON_REJECT_DUPLICATES, &wrong);
-	if (r->asked != NULL &&
-	    json_unpack_ex(r->asked, &wrong, JSON_STRICT, "{s:F, s:s, s:s, s?:I}", "seconds",
+	r->source = json_loadb(line, size, JSON_REJECT_DUPLICATES, &wrong);
+	if (r->source != NULL &&
+	    json_unpack_ex(r->source, &wrong, JSON_STRICT, "{s:F, s:s, s:s, s?:I}", "seconds",
 			   &seconds, "direction", &direction, "mix", &r->name, "begin_us",
 			   &begin_us) == 0) {
 		r->begin = (double)begin_us / 1e6;
@@ -96,7 +96,7 @@ static json_t *answer_of(struct bench *b, const struct request *r, struct bench_
 	struct host host;
 
 	host_measure(&host);
-	return json_pack("{s:O, s:I, s:I, s:I, s:o}", "trial", r->asked, "begin_us",
+	return json_pack("{s:O, s:I, s:I, s:I, s:o}", "trial", r->source, "begin_us",
 			 (json_int_t)(run->begin * 1e6), "end_us", (json_int_t)(run->end * 1e6),
 			 "core_hz", (json_int_t)host.core_hz, "result",
 			 bench_result(b, r->direction, r->name, run, 1, &host));
@@ -124,7 +124,7 @@ static json_t *answer(struct bench *b, const char *line, size_t size, uint64_t s
 
 	said = request_read(b, line, size, &request, error) ? run(b, &request, seed)
 							    : answer_refusal(error);
-	json_decref(request.asked);
+	json_decref(request.source);
 	return said;
 }
 

@@ -48,9 +48,9 @@ unsigned throughput_memory_mb(const struct service_group *sg) {
 }
 
 unsigned throughput_depth_max(const struct service_group *sg) {
-	unsigned places = RTE_MIN(sg->network.queue_size, sg->rphy_port.queue_size);
+	unsigned descriptors = RTE_MIN(sg->network.queue_size, sg->rphy_port.queue_size);
 
-	return rte_align32prevpow2(places);
+	return rte_align32prevpow2(descriptors);
 }
 
 static int traffic_make(struct throughput *t, bool upstream) {
@@ -123,8 +123,8 @@ void throughput_free(struct throughput *t) {
 	server_free(&t->server);
 }
 
-static void take(const struct throughput *t, struct worker *workers, struct counters *downstream,
-		 struct counters *upstream) {
+static void snapshot(const struct throughput *t, struct worker *workers,
+		     struct counters *downstream, struct counters *upstream) {
 	const struct served_group *g = &t->server.groups[0];
 
 	memcpy(workers, t->server.workers, t->server.worker_count * sizeof(*workers));
@@ -141,7 +141,7 @@ static void latencies_begin(struct throughput *t, bool on) {
 		return;
 	}
 	for (size_t d = 0; d < RTE_DIM(directions); d++)
-		json_decref(report_latency_take(t->server.groups, 1, directions[d].direction));
+		json_decref(report_latency_reset(t->server.groups, 1, directions[d].direction));
 }
 
 void throughput_begins(void *throughput, const struct traffic_load *load) {
@@ -150,7 +150,7 @@ void throughput_begins(void *throughput, const struct traffic_load *load) {
 	for (unsigned w = 0; w < t->server.worker_count; w++)
 		worker_longest_take(&t->server.workers[w]);
 	latencies_begin(t, !load->no_latency);
-	take(t, t->workers, &t->downstream, &t->upstream);
+	snapshot(t, t->workers, &t->downstream, &t->upstream);
 }
 
 static json_t *worker_json(struct worker *worker, const struct worker *now,
@@ -185,7 +185,7 @@ static json_t *latencies_json(const struct throughput *t) {
 	for (size_t d = 0; d < RTE_DIM(directions); d++)
 		json_object_set_new(
 			all, directions[d].name,
-			report_latency_take(t->server.groups, 1, directions[d].direction));
+			report_latency_reset(t->server.groups, 1, directions[d].direction));
 	return all;
 }
 
@@ -195,7 +195,7 @@ void throughput_ended(void *throughput, json_t *answer) {
 	struct counters down = {0}, up = {0};
 	json_t *list = json_array(), *drops = json_object();
 
-	take(t, workers, &down, &up);
+	snapshot(t, workers, &down, &up);
 	for (unsigned w = 0; w < t->server.worker_count; w++)
 		json_array_append_new(
 			list, worker_json(&t->server.workers[w], &workers[w], &t->workers[w]));

@@ -111,7 +111,7 @@ static unsigned keys_most(const struct setup *s) {
 	unsigned keys = 0;
 
 	for (size_t g = 0; g < s->config.group_count; g++)
-		keys += 2 * FOLLOW_KEYS * group_room(&s->config.groups[g]).modems;
+		keys += 2 * FOLLOW_KEYS * group_capacity(&s->config.groups[g]).modems;
 	return s->options.follow == NULL ? keys : 2 * keys; /* includes added groups */
 }
 

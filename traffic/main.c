@@ -197,13 +197,13 @@ static void summary_fill(const struct setup *s, const struct totals *t, struct s
 
 static enum exit_status main_report(const struct setup *s, const struct groups *groups,
 				    const struct follow *follow) {
-	static struct summary_group told[SERVER_MAX_GROUPS];
+	static struct summary_group reported[SERVER_MAX_GROUPS];
 	static struct totals totals;
 	struct summary summary;
 	bool good;
 
 	totals_create(&totals, groups);
-	summary_fill(s, &totals, &summary, follow, told);
+	summary_fill(s, &totals, &summary, follow, reported);
 	summary.follow = follow;
 	summary.measured = s->options.send_only ? NULL : groups;
 	summary_table(stdout, &summary);

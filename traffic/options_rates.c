@@ -18,7 +18,7 @@ bool options_share(const char *text, double *share) {
 	return shape_share(text, share) && *share <= MAX_SHARE;
 }
 
-static bool share_take(struct options *o, char *error) {
+static bool share_parse(struct options *o, char *error) {
 	double rate = (double)o->rate * o->upstream_share;
 
 	if (o->upstream_share < 0)
@@ -42,8 +42,8 @@ static bool share_take(struct options *o, char *error) {
 	       rates_complain(error, "--upstream-share: allowed: 1 bps and more upstream");
 }
 
-static bool shape_take(const struct options *o, const char *option, const char *text, uint64_t rate,
-		       struct shape *out, char *error) {
+static bool shape_parse(const struct options *o, const char *option, const char *text,
+			uint64_t rate, struct shape *out, char *error) {
 	char wrong[SHAPE_ERROR];
 	const char *rate_option = o->no_downstream || strcmp(option, "upstream-shape") == 0
 					  ? "upstream-rate"
@@ -64,10 +64,11 @@ static bool shape_take(const struct options *o, const char *option, const char *
 bool options_rates(struct options *o, char *error) {
 	uint64_t rate;
 
-	if (!share_take(o, error))
+	if (!share_parse(o, error))
 		return false;
 	rate = o->no_downstream ? o->upstream_rate : o->rate;
-	if (o->shape_text != NULL && !shape_take(o, "shape", o->shape_text, rate, &o->shape, error))
+	if (o->shape_text != NULL &&
+	    !shape_parse(o, "shape", o->shape_text, rate, &o->shape, error))
 		return false;
 	o->upstream_shape = o->shape;
 	if (o->upstream_shape_text == NULL)
@@ -78,6 +79,6 @@ bool options_rates(struct options *o, char *error) {
 	if (!o->upstream)
 		return rates_complain(error, "--upstream-shape: nothing is sent upstream without "
 					     "--upstream-rate or --upstream-share");
-	return shape_take(o, "upstream-shape", o->upstream_shape_text, o->upstream_rate,
-			  &o->upstream_shape, error);
+	return shape_parse(o, "upstream-shape", o->upstream_shape_text, o->upstream_rate,
+			   &o->upstream_shape, error);
 }

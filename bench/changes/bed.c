@@ -127,11 +127,11 @@ static int workers_start(struct bed *b) {
 	return 0;
 }
 
-int bed_create(struct bed *b, const struct server_config *config, bool spares, bool comes) {
+int bed_create(struct bed *b, const struct server_config *config, bool spares, bool added) {
 	b->config = *config;
-	if (comes) {
+	if (added) {
 		b->config.max_groups = (uint32_t)config->group_count;
-		b->comes = &config->groups[--b->config.group_count];
+		b->added = &config->groups[--b->config.group_count];
 	}
 	memcpy(b->groups, config->groups, config->group_count * sizeof(b->groups[0]));
 	if (spares)
@@ -157,7 +157,7 @@ int bed_create(struct bed *b, const struct server_config *config, bool spares, b
 	if (server_serve(&b->server) != 0)
 		return -1;
 	server_account(&b->server, false);
-	if (comes)
+	if (added)
 		ports_name(b);
 	return workers_start(b);
 }

@@ -25,18 +25,18 @@ struct bed {
 	struct loop loops[BED_WORKERS];
 	struct rte_mempool *pools[3]; /* of the traffic, if there are several workers */
 	/* the configuration's last group, not served at the start; or NULL */
-	const struct service_group *comes;
+	const struct service_group *added;
 	bool runs;
 };
 
 /*
  * Creates everything in the zeroed `b`, on an EAL with one worker per core of the configuration. The
  * workers run without traffic. With one worker, several groups share its ports. `spares`: BED_SPARES modems
- * get no traffic. `comes`: the last group is left out but has capacity reserved; the configuration must
+ * get no traffic. `added`: the last group is left out but has capacity reserved; the configuration must
  * then have the ports BED_NETWORK and BED_RPHY. Returns 0, or -1 after a message. The caller frees it with
  * bed_free() in either case.
  */
-int bed_create(struct bed *b, const struct server_config *config, bool spares, bool comes);
+int bed_create(struct bed *b, const struct server_config *config, bool spares, bool added);
 void bed_free(struct bed *b);
 
 /* Rates of all groups together, bits per second; 0 = max. */

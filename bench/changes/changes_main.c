@@ -10,9 +10,9 @@
 
 #include <jansson.h>
 
+#include "adding.h"
 #include "bed.h"
 #include "changes_results.h"
-#include "coming.h"
 #include "driver.h"
 #include "platform/platform.h"
 #include "program.h"
@@ -25,7 +25,7 @@
 
 struct options {
 	const char *config, *json;
-	const char *what; /* the changes to measure */
+	const char *mode; /* the changes to measure */
 	const char *file, *other; /* for reload */
 	unsigned runs, milliseconds;
 	unsigned changes; /* per second */
@@ -53,11 +53,11 @@ static const struct argp_option option_table[] = {
 	{0},
 };
 
-static bool is_known(const char *what) {
+static bool is_known(const char *mode) {
 	static const char *const known[] = {"changes", "coming", "reload", "plain"};
 
 	for (unsigned i = 0; i < RTE_DIM(known); i++) {
-		if (strcmp(what, known[i]) == 0)
+		if (strcmp(mode, known[i]) == 0)
 			return true;
 	}
 	return false;
@@ -68,7 +68,7 @@ static error_t option(int key, char *value, struct argp_state *state) {
 
 	switch (key) {
 	case 'c': o->config = value; return 0;
-	case 'w': o->what = value; return 0;
+	case 'w': o->mode = value; return 0;
 	case 'f': o->file = value; return 0;
 	case 'o': o->other = value; return 0;
 	case 'n': o->runs = program_number(value, 1, MAX_RUNS, state); return 0;
@@ -78,15 +78,15 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	case 'b': o->rate = program_number(value, 1, 100000, state); return 0;
 	case 'u': o->upstream_rate = program_number(value, 1, 10000, state); return 0;
 	case 'j': o->json = value; return 0;
-	case PROGRAM_PROGRESS_KEY: program_tells_progress(); return 0;
+	case PROGRAM_PROGRESS_KEY: program_report_progress(); return 0;
 	case ARGP_KEY_END:
 		if (o->config == NULL)
 			argp_error(state, "--config: a file is needed");
-		if (!is_known(o->what))
+		if (!is_known(o->mode))
 			argp_error(state,
 				   "--what: found \"%s\", allowed: changes, coming, reload, plain",
-				   o->what);
-		if (strcmp(o->what, "reload") == 0 && o->other == NULL)
+				   o->mode);
+		if (strcmp(o->mode, "reload") == 0 && o->other == NULL)
 			argp_error(state, "--what reload: --other is needed");
 		if (o->file == NULL)
 			o->file = o->config;
@@ -96,30 +96,30 @@ static error_t option(int key, char *value, struct argp_state *state) {
 }
 
 /* Runs in parallel to the traffic of a run. */
-typedef void beside_run(void *arg, unsigned milliseconds);
+typedef void side_task(void *arg, unsigned milliseconds);
 
-static void nothing_beside(void *arg, unsigned milliseconds) {
+static void no_side_task(void *arg, unsigned milliseconds) {
 	driver_run(arg, 0, milliseconds);
 }
 
-struct asking {
+struct changes_arg {
 	struct driver *driver;
 	unsigned rate;
 	uint64_t count;
 };
 
-static void changes_beside(void *arg, unsigned milliseconds) {
-	struct asking *a = arg;
+static void changes_task(void *arg, unsigned milliseconds) {
+	struct changes_arg *a = arg;
 
 	a->count = driver_run(a->driver, a->rate, milliseconds);
 }
 
 /* Runs and returns the results, or NULL after a message or a stop. */
 static json_t *run(struct bed *b, const struct bed_load *load, unsigned milliseconds,
-		   beside_run *beside, void *arg) {
+		   side_task *task, void *arg) {
 	if (program_stopped() || bed_begin(b, load) != 0)
 		return NULL;
-	beside(arg, milliseconds);
+	task(arg, milliseconds);
 	if (bed_end(b) != 0)
 		return NULL;
 	return result_json(b);
@@ -137,7 +137,7 @@ static int load_find(struct bed *b, struct driver *d, const struct options *o,
 	};
 	if (o->rate > 0)
 		return 0;
-	first = run(b, load, o->milliseconds, nothing_beside, d);
+	first = run(b, load, o->milliseconds, no_side_task, d);
 	if (first == NULL)
 		return -1;
 	json_decref(first);
@@ -146,10 +146,10 @@ static int load_find(struct bed *b, struct driver *d, const struct options *o,
 	return 0;
 }
 
-static bool add_run(json_t *results, json_t *found, const char *what, unsigned number) {
+static bool add_run(json_t *results, json_t *found, const char *mode, unsigned number) {
 	if (found == NULL)
 		return false;
-	json_object_set_new(found, "what", json_string(what));
+	json_object_set_new(found, "what", json_string(mode));
 	json_object_set_new(found, "run", json_integer(number));
 	json_array_append_new(results, found);
 	return true;
@@ -158,22 +158,22 @@ static bool add_run(json_t *results, json_t *found, const char *what, unsigned n
 /* Runs with and without changes in alternation, so that both run under the same conditions. */
 static bool run_number(struct bed *b, struct driver *d, const struct options *o,
 		       const struct bed_load *load, unsigned number, json_t *results) {
-	struct asking asking = {d, o->changes, 0};
-	struct coming coming = {.bed = b};
+	struct changes_arg changes_arg = {d, o->changes, 0};
+	struct adding adding = {.bed = b};
 	json_t *found;
 
 	program_progress(number, o->runs, "run %u of %u", number + 1, o->runs);
-	if (!add_run(results, run(b, load, o->milliseconds, nothing_beside, d), "plain", number))
+	if (!add_run(results, run(b, load, o->milliseconds, no_side_task, d), "plain", number))
 		return false;
-	if (strcmp(o->what, "changes") == 0) {
-		found = run(b, load, o->milliseconds, changes_beside, &asking);
-		driver_json(d, asking.count, o->milliseconds, found);
-		return add_run(results, found, o->what, number);
+	if (strcmp(o->mode, "changes") == 0) {
+		found = run(b, load, o->milliseconds, changes_task, &changes_arg);
+		driver_json(d, changes_arg.count, o->milliseconds, found);
+		return add_run(results, found, o->mode, number);
 	}
-	if (strcmp(o->what, "coming") == 0) {
-		found = run(b, load, o->milliseconds, coming_beside, &coming);
-		coming_json(&coming, found);
-		return add_run(results, found, o->what, number) && !coming.failed;
+	if (strcmp(o->mode, "coming") == 0) {
+		found = run(b, load, o->milliseconds, adding_task, &adding);
+		adding_json(&adding, found);
+		return add_run(results, found, o->mode, number) && !adding.failed;
 	}
 	return true;
 }
@@ -190,9 +190,9 @@ static int measure_reloads(struct bed *b, struct driver *d, const struct options
 		ret = run_number(b, d, o, load, n, results) ? 0 : -1;
 		if (ret != 0)
 			break;
-		found = run(b, load, o->milliseconds, reloading_beside, &r);
+		found = run(b, load, o->milliseconds, reloading_task, &r);
 		reloading_json(&r, found);
-		ret = add_run(results, found, o->what, n) && !r.failed ? 0 : -1;
+		ret = add_run(results, found, o->mode, n) && !r.failed ? 0 : -1;
 	}
 	reloading_close(&r);
 	return ret;
@@ -207,8 +207,8 @@ static int measure(struct bed *b, struct driver *d, const struct options *o) {
 	program_catch_signals();
 	host_measure(&host);
 	ret = load_find(b, d, o, &load);
-	server_account(&b->server, strcmp(o->what, "plain") == 0);
-	if (ret == 0 && strcmp(o->what, "reload") == 0)
+	server_account(&b->server, strcmp(o->mode, "plain") == 0);
+	if (ret == 0 && strcmp(o->mode, "reload") == 0)
 		ret = measure_reloads(b, d, o, &load, results);
 	else
 		for (unsigned n = 0; n < o->runs && ret == 0; n++)
@@ -241,7 +241,7 @@ static int start(const struct server_config *config, struct layout *l) {
 
 static int bench(const struct options *o, struct server_config *config) {
 	struct bed *b = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*b));
-	bool spares = strcmp(o->what, "changes") == 0;
+	bool spares = strcmp(o->mode, "changes") == 0;
 	struct driver d = {0};
 	struct layout layout;
 	int status = EXIT_TROUBLE;
@@ -251,7 +251,7 @@ static int bench(const struct options *o, struct server_config *config) {
 		return EXIT_TROUBLE;
 	}
 	memset(b, 0, sizeof(*b));
-	if (bed_create(b, config, spares, strcmp(o->what, "coming") == 0) == 0 &&
+	if (bed_create(b, config, spares, strcmp(o->mode, "coming") == 0) == 0 &&
 	    (!spares || driver_create(&d, b) == 0))
 		status = measure(b, &d, o);
 	driver_free(&d);
@@ -269,7 +269,7 @@ int main(int argc, char **argv) {
 	};
 	struct options o = {
 		.json = "-",
-		.what = "changes",
+		.mode = "changes",
 		.runs = 5,
 		.milliseconds = 1000,
 		.changes = 1000,

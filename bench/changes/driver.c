@@ -13,7 +13,7 @@
 #include "server/changes.h"
 
 #define NS 1000000000u
-#define COMING 4 /* spare modems that are added and removed; the keys of the others roll */
+#define ADDED 4 /* spare modems that are added and removed; the keys of the others roll */
 #define STEPS 4 /* requests after which the kinds repeat */
 #define NAP_NS 50000
 #define LEAST \
@@ -23,7 +23,7 @@ const char *const change_names[CHANGE_KINDS] = {
 	"modem removed", "modem added", "rules of a filter group", "key rolled", "rate changed",
 };
 
-struct wish {
+struct request {
 	const char *method;
 	json_t *params;
 	enum change_kind kind;
@@ -81,13 +81,13 @@ void driver_free(struct driver *d) {
 }
 
 /* Removes and adds a modem in alternation. */
-static struct wish wish_modem(const struct driver *d, unsigned n) {
-	json_t *modem = d->spares[n / 2 % COMING];
+static struct request request_modem(const struct driver *d, unsigned n) {
+	json_t *modem = d->spares[n / 2 % ADDED];
 
 	if (n % 2 == 1)
-		return (struct wish){"modem.add", json_pack("{s:O}", "modem", modem),
-				     CHANGE_MODEM_ADD};
-	return (struct wish){
+		return (struct request){"modem.add", json_pack("{s:O}", "modem", modem),
+					CHANGE_MODEM_ADD};
+	return (struct request){
 		"modem.remove",
 		json_pack("{s:{s:O}}", "modem", "mac", json_object_get(modem, "mac")),
 		CHANGE_MODEM_REMOVE,
@@ -95,34 +95,34 @@ static struct wish wish_modem(const struct driver *d, unsigned n) {
 }
 
 /* Adds a copy of the last rule, which never matches, or removes it. */
-static struct wish wish_rules(const struct driver *d, unsigned n) {
+static struct request request_rules(const struct driver *d, unsigned n) {
 	const struct service_group *sg = &d->bed->groups[0];
-	uint32_t place = (uint32_t)(n / 2 % sg->filter_group_count);
-	json_t *group = object_json(live_of(d), LIVE_FILTER_GROUP, place, false);
+	uint32_t slot = (uint32_t)(n / 2 % sg->filter_group_count);
+	json_t *group = object_json(live_of(d), LIVE_FILTER_GROUP, slot, false);
 	json_t *rules = json_object_get(group, "rules");
-	size_t most = sg->filter_groups[place].rule_count;
+	size_t most = sg->filter_groups[slot].rule_count;
 
 	if (json_array_size(rules) > most)
 		json_array_remove(rules, most);
 	else
 		json_array_append(rules, json_array_get(rules, most - 1));
-	return (struct wish){"filter_group.set", json_pack("{s:o}", "filter_group", group),
-			     CHANGE_RULES};
+	return (struct request){"filter_group.set", json_pack("{s:o}", "filter_group", group),
+				CHANGE_RULES};
 }
 
-static struct wish wish_key(const struct driver *d, unsigned n) {
-	const json_t *modem = d->spares[COMING + n / 3 % (BED_SPARES - COMING)];
+static struct request request_key(const struct driver *d, unsigned n) {
+	const json_t *modem = d->spares[ADDED + n / 3 % (BED_SPARES - ADDED)];
 	json_t *said = json_object_get(json_object_get(modem, "security"), "said");
 	char key[33], iv[33];
 
 	/* The profile's modems already have a next key. */
 	if (n % 3 == 0)
-		return (struct wish){"key.use", json_pack("{s:O}", "said", said), CHANGE_KEY};
+		return (struct request){"key.use", json_pack("{s:O}", "said", said), CHANGE_KEY};
 	if (n % 3 == 1)
-		return (struct wish){"key.remove", json_pack("{s:O}", "said", said), CHANGE_KEY};
+		return (struct request){"key.remove", json_pack("{s:O}", "said", said), CHANGE_KEY};
 	snprintf(key, sizeof(key), "%032x", n * 2654435761u);
 	snprintf(iv, sizeof(iv), "%032x", n);
-	return (struct wish){
+	return (struct request){
 		"key.install",
 		json_pack("{s:O, s:s, s:s}", "said", said, "key", key, "iv", iv),
 		CHANGE_KEY,
@@ -130,29 +130,29 @@ static struct wish wish_key(const struct driver *d, unsigned n) {
 }
 
 /* Sets the rate of a modem with traffic to a value far above its traffic. */
-static struct wish wish_rate(const struct driver *d, unsigned n) {
+static struct request request_rate(const struct driver *d, unsigned n) {
 	const struct service_group *sg = &d->bed->groups[0];
 	char mac[UNITS_TEXT_SIZE], rate[UNITS_TEXT_SIZE];
 
 	snprintf(rate, sizeof(rate), "%u Mbps", 500 + n % 400);
 	units_format_mac(sg->modems[n * 7 % sg->modem_count].mac, mac);
-	return (struct wish){
+	return (struct request){
 		"modem.set",
 		json_pack("{s:{s:s, s:s}}", "modem", "mac", mac, "max_aggregate_rate", rate),
 		CHANGE_RATE,
 	};
 }
 
-static struct wish wish_of(const struct driver *d, unsigned turn) {
-	switch (turn % STEPS) {
-	case 0: return wish_modem(d, turn / STEPS);
-	case 1: return wish_rules(d, turn / STEPS);
-	case 2: return wish_key(d, turn / STEPS);
-	default: return wish_rate(d, turn / STEPS);
+static struct request request_of(const struct driver *d, unsigned step) {
+	switch (step % STEPS) {
+	case 0: return request_modem(d, step / STEPS);
+	case 1: return request_rules(d, step / STEPS);
+	case 2: return request_key(d, step / STEPS);
+	default: return request_rate(d, step / STEPS);
 	}
 }
 
-static char *text_of(const struct driver *d, const struct wish *w) {
+static char *text_of(const struct driver *d, const struct request *w) {
 	json_t *request;
 	char *text;
 
@@ -164,71 +164,71 @@ static char *text_of(const struct driver *d, const struct wish *w) {
 	return text;
 }
 
-static void say_refused(const char *what, const json_t *answer) {
+static void report_refused(const char *method, const json_t *answer) {
 	const json_t *error = json_object_get(answer, "error");
 	const char *message = json_string_value(json_object_get(error, "message"));
 
-	fprintf(stderr, "%s: %s\n", what, message != NULL ? message : "no answer");
+	fprintf(stderr, "%s: %s\n", method, message != NULL ? message : "no answer");
 }
 
-static void answered(struct driver *d, struct driver_asked *a, struct answer_text *text) {
+static void request_done(struct driver *d, struct driver_request *a, struct answer_text *text) {
 	struct driver_figures *f = &d->figures[a->kind];
 	json_t *answer = answer_text_parse(text);
 
 	if (json_object_get(answer, "result") == NULL && f->refused++ == 0)
-		say_refused(change_names[a->kind], answer);
+		report_refused(change_names[a->kind], answer);
 	hdr_record_value(f->ns, (int64_t)(clock_ns(CLOCK_MONOTONIC) - a->since));
 	hdr_record_value(f->work_ns, (int64_t)a->spent);
 	a->work = NULL;
 	json_decref(answer);
 }
 
-static void go_on(struct driver *d, struct driver_asked *a) {
+static void proceed(struct driver *d, struct driver_request *a) {
 	uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct answer_text text = {0};
 	bool done;
 
 	for (unsigned w = 0; w < d->bed->server.worker_count; w++)
 		__atomic_store_n(&d->bed->loops[w].kind, a->kind, __ATOMIC_RELAXED);
-	done = rpc_go_on(a->work);
+	done = rpc_continue(a->work);
 	if (done)
 		rpc_end(a->work, &text);
 	a->spent += clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
 	if (done)
-		answered(d, a, &text);
+		request_done(d, a, &text);
 }
 
-static void ask(struct driver *d, struct driver_asked *a) {
-	struct wish wish = wish_of(d, d->turn++);
-	char *text = text_of(d, &wish);
+static void submit(struct driver *d, struct driver_request *a) {
+	struct request request = request_of(d, d->step++);
+	char *text = text_of(d, &request);
 	uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
-	*a = (struct driver_asked){.kind = wish.kind, .since = clock_ns(CLOCK_MONOTONIC)};
+	*a = (struct driver_request){.kind = request.kind, .since = clock_ns(CLOCK_MONOTONIC)};
 	a->work = rpc_begin(&d->rpc, text, strlen(text));
 	a->spent = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
 	free(text);
 	if (a->work != NULL)
-		go_on(d, a);
+		proceed(d, a);
 }
 
 /* Continues all requests. Returns the number of pending ones. */
-static unsigned all_go_on(struct driver *d) {
-	unsigned waiting = 0;
+static unsigned all_proceed(struct driver *d) {
+	unsigned pending = 0;
 
-	server_changes_go_on(&d->bed->server);
-	for (unsigned i = 0; i < DRIVER_ASKED; i++) {
-		if (d->asked[i].work == NULL)
+	server_changes_retire(&d->bed->server);
+	for (unsigned i = 0; i < DRIVER_REQUESTS; i++) {
+		if (d->requests[i].work == NULL)
 			continue;
-		go_on(d, &d->asked[i]);
-		waiting += d->asked[i].work != NULL;
+		proceed(d, &d->requests[i]);
+		pending += d->requests[i].work != NULL;
 	}
-	return waiting;
+	return pending;
 }
 
-static struct driver_asked *free_place(struct driver *d) {
-	for (unsigned i = 0; i < DRIVER_ASKED; i++) {
-		if (d->asked[i].work == NULL)
-			return &d->asked[i];
+static struct driver_request *free_slot(struct driver *d) {
+	for (unsigned i = 0; i < DRIVER_REQUESTS; i++) {
+		if (d->requests[i].work == NULL)
+			return &d->requests[i];
 	}
 	return NULL;
 }
@@ -252,22 +252,22 @@ uint64_t driver_run(struct driver *d, unsigned rate, unsigned milliseconds) {
 	}
 	figures_begin(d);
 	while ((next < end || count < LEAST) && !program_stopped()) {
-		unsigned waiting = all_go_on(d);
+		unsigned pending = all_proceed(d);
 		uint64_t now = clock_ns(CLOCK_MONOTONIC);
-		struct driver_asked *place = free_place(d);
+		struct driver_request *slot = free_slot(d);
 
-		if (now < next || place == NULL) {
-			sleep_until(waiting == 0 ? next : RTE_MIN(next, now + NAP_NS));
+		if (now < next || slot == NULL) {
+			sleep_until(pending == 0 ? next : RTE_MIN(next, now + NAP_NS));
 			continue;
 		}
 		if (now >= end && count >= LEAST)
 			break;
 		d->late += now > next + gap;
-		ask(d, place);
+		submit(d, slot);
 		count++;
 		next += gap;
 	}
-	while (all_go_on(d) > 0)
+	while (all_proceed(d) > 0)
 		sleep_until(clock_ns(CLOCK_MONOTONIC) + NAP_NS);
 	return count;
 }

@@ -24,7 +24,7 @@ enum change_kind {
 
 extern const char *const change_names[CHANGE_KINDS];
 
-#define DRIVER_ASKED 64 /* maximum pending requests */
+#define DRIVER_REQUESTS 64 /* maximum pending requests */
 
 /* Figures of one kind. */
 struct driver_figures {
@@ -33,7 +33,7 @@ struct driver_figures {
 	uint64_t refused;
 };
 
-struct driver_asked {
+struct driver_request {
 	struct rpc_work *work; /* NULL: free */
 	enum change_kind kind;
 	uint64_t since; /* ns: time of the request */
@@ -45,8 +45,8 @@ struct driver {
 	struct methods methods;
 	struct rpc rpc;
 	json_t *spares[BED_SPARES]; /* all keys of these modems */
-	struct driver_asked asked[DRIVER_ASKED];
-	unsigned turn;
+	struct driver_request requests[DRIVER_REQUESTS];
+	unsigned step;
 	struct driver_figures figures[CHANGE_KINDS];
 	uint64_t late; /* requests sent more than a period late */
 };

@@ -106,7 +106,7 @@ static enum loop_phase begin(struct loop *l) {
 
 static bool has_task(const struct worker *w) {
 	return __atomic_load_n(&w->tasks[WORKER_NOW], __ATOMIC_ACQUIRE) != NULL ||
-	       __atomic_load_n(&w->tasks[WORKER_BEHIND], __ATOMIC_ACQUIRE) != NULL;
+	       __atomic_load_n(&w->tasks[WORKER_LATER], __ATOMIC_ACQUIRE) != NULL;
 }
 
 static void worker_round_timed(struct loop *l, bool counts) {
@@ -119,7 +119,7 @@ static void worker_round_timed(struct loop *l, bool counts) {
 	clock_tick(&w->clock);
 	work = worker_round(w);
 	middle = rte_rdtsc();
-	worker_between(w);
+	worker_quiescent(w);
 	end = rte_rdtsc();
 	if (!counts)
 		return;

@@ -14,8 +14,8 @@ int reloading_open(struct reloading *r, struct bed *b, const char *config, const
 		   const char *other) {
 	reload_open(&r->reload, &b->server, config, &as_in_the_file);
 	r->file = file;
-	r->texts[0] = file_read_or_tell(file, true, &r->sizes[0], stderr);
-	r->texts[1] = file_read_or_tell(other, true, &r->sizes[1], stderr);
+	r->texts[0] = file_read_or_print(file, true, &r->sizes[0], stderr);
+	r->texts[1] = file_read_or_print(other, true, &r->sizes[1], stderr);
 	if (r->texts[0] == NULL || r->texts[1] == NULL)
 		return -1;
 	return reload_run(&r->reload) ? 0 : -1;
@@ -44,8 +44,8 @@ void reloading_close(struct reloading *r) {
 static bool reload_once(struct reloading *r) {
 	double start, work;
 
-	r->turn = 1 - r->turn;
-	if (!write_text(r, r->turn))
+	r->current = 1 - r->current;
+	if (!write_text(r, r->current))
 		return false;
 	start = footprint_clock();
 	work = stopwatch_work();
@@ -57,7 +57,7 @@ static bool reload_once(struct reloading *r) {
 	return true;
 }
 
-void reloading_beside(void *arg, unsigned milliseconds) {
+void reloading_task(void *arg, unsigned milliseconds) {
 	struct reloading *r = arg;
 	double end = footprint_clock() + milliseconds / 1e3;
 

@@ -15,7 +15,7 @@ struct reloading {
 	const char *file;
 	char *texts[2];
 	size_t sizes[2];
-	unsigned turn;
+	unsigned current;
 	unsigned count;
 	double ms[64]; /* from request to effect */
 	double work_ms[64]; /* of this, CPU time of the thread */
@@ -32,7 +32,7 @@ int reloading_open(struct reloading *r, struct bed *b, const char *config, const
 void reloading_close(struct reloading *r);
 
 /* Reloads repeatedly for the given time. */
-void reloading_beside(void *arg, unsigned milliseconds);
+void reloading_task(void *arg, unsigned milliseconds);
 
 /* Adds the figures to `found`, which may be NULL. */
 void reloading_json(const struct reloading *r, json_t *found);

@@ -139,7 +139,7 @@ static void collect(const struct box *b, struct box_result *out) {
 		out->in[unit] = upstream_in(u, unit);
 		out->out[unit] = upstream_out(u, unit);
 		out->dropped[unit] = counters_dropped_units(&u->counters, unit);
-		out->held[unit] = upstream_held(u, unit);
+		out->pending[unit] = upstream_pending(u, unit);
 	}
 }
 

@@ -22,7 +22,7 @@ struct box_run {
 struct box_result {
 	struct uplink_result traffic;
 	struct counters counters; /* of the CMTS */
-	uint64_t in[UNITS], out[UNITS], dropped[UNITS], held[UNITS];
+	uint64_t in[UNITS], out[UNITS], dropped[UNITS], pending[UNITS];
 };
 
 /* Returns 0, or -1 after a message. */

@@ -25,7 +25,7 @@ struct matrix_options {
 	const char *json;
 	unsigned packets;
 	unsigned seed;
-	bool tells_progress; /* in machine-readable form */
+	bool reports_progress; /* in machine-readable form */
 };
 
 /* Parameters of one row of the matrix. */
@@ -68,7 +68,7 @@ static error_t option(int key, char *text, struct argp_state *state) {
 	case 'p': o->packets = number(text, state); break;
 	case 's': o->seed = number(text, state); break;
 	case 'j': o->json = text; break;
-	case 'P': o->tells_progress = true; break;
+	case 'P': o->reports_progress = true; break;
 	case ARGP_KEY_ARG: argp_error(state, "%s: not an option", text); break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -188,7 +188,7 @@ static bool conclude(FILE *out, const struct row *rows, unsigned count) {
 static void show_progress(const struct matrix_options *o, const struct plans *plans, unsigned row) {
 	const char *name = plans->all[row].name;
 
-	if (o->tells_progress)
+	if (o->reports_progress)
 		fprintf(stderr, "progress %u %u %s\n", row, plans->count, name);
 	else
 		fprintf(stderr, "%2u of %u  %s\n", row + 1, plans->count, name);

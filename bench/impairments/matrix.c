@@ -17,7 +17,7 @@ static void add_traffic(struct row *r, const struct uplink_result *t) {
 	add(r, "packets", "corrupted", e->corrupted, t->corrupted);
 	add(r, "packets", "duplicated", 0, t->duplicated);
 	add(r, "packets", "reordered", 0, t->reordered);
-	add(r, "packets", "astray", 0, t->astray);
+	add(r, "packets", "astray", 0, t->survived);
 	add(r, "frames", "foreign", e->foreign, t->unexpected[UPLINK_UNEXPECTED_FOREIGN]);
 }
 
@@ -29,7 +29,7 @@ static void add_counters(struct row *r, const struct expected *expected,
 			    counted->drops[i]);
 	}
 	for (unsigned i = 0; i < COUNTERS; i++) {
-		if (shadow_foretells((enum counter)i))
+		if (shadow_predicts((enum counter)i))
 			add(r, "counter", counter_name((enum counter)i), expected->counters[i],
 			    counted->values[i]);
 	}
@@ -38,7 +38,7 @@ static void add_counters(struct row *r, const struct expected *expected,
 /* Adds cells for units: none is pending, and in = out + drops. */
 static void add_units(struct row *r, const struct box_result *b) {
 	for (enum unit unit = 0; unit < UNITS; unit++) {
-		add(r, "held", unit_name(unit), 0, b->held[unit]);
+		add(r, "held", unit_name(unit), 0, b->pending[unit]);
 		add(r, "balance", unit_name(unit), b->in[unit], b->out[unit] + b->dropped[unit]);
 	}
 }

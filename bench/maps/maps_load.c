@@ -85,10 +85,10 @@ static double median_of(uint32_t *values, uint32_t count) {
 }
 
 /* Requests of a MAP interval: each has half to one and a half times the average. */
-static uint32_t ask(struct load *l, double bytes, uint32_t *cycles) {
+static uint32_t submit(struct load *l, double bytes, uint32_t *cycles) {
 	struct maps_request batch[BATCH];
 	uint32_t count = 0, all = 0;
-	uint64_t took = 0;
+	uint64_t elapsed = 0;
 
 	for (l->owing += bytes; l->owing > 0; count = 0) {
 		uint64_t begun;
@@ -104,10 +104,10 @@ static uint32_t ask(struct load *l, double bytes, uint32_t *cycles) {
 		begun = rte_rdtsc();
 		for (uint32_t i = 0; i < count; i++)
 			maps_request(l->m, &batch[i], l->now);
-		took += rte_rdtsc() - begun;
+		elapsed += rte_rdtsc() - begun;
 		all += count;
 	}
-	*cycles = (uint32_t)took;
+	*cycles = (uint32_t)elapsed;
 	return all;
 }
 
@@ -125,30 +125,30 @@ int maps_load_run(const struct maps_case *c, uint32_t rounds, struct maps_tally 
 	struct load l = {.c = c, .m = create(c), .random = {.state = 1}};
 	uint32_t frames = (uint32_t)(c->map_ms * (MAPS_HZ / 1000) / FRAME + 0.5);
 	double bytes = (double)frames * FRAME_MINISLOTS * MINISLOT_BYTES * c->channels * c->load;
-	uint32_t *made = calloc(rounds, sizeof(*made)), *asked = calloc(rounds, sizeof(*asked)),
-		 cycles;
+	uint32_t *made = calloc(rounds, sizeof(*made)),
+		 *measured = calloc(rounds, sizeof(*measured)), cycles;
 	struct maps_counts before, after;
 
 	*out = (struct maps_tally){0};
-	if (l.m == NULL || made == NULL || asked == NULL) {
+	if (l.m == NULL || made == NULL || measured == NULL) {
 		maps_free(l.m);
 		free(made);
-		free(asked);
+		free(measured);
 		return -1;
 	}
 	for (uint32_t i = 0; i < SETTLE; i++) {
 		make(&l);
-		ask(&l, bytes, &cycles);
+		submit(&l, bytes, &cycles);
 	}
 	maps_counts(l.m, MAPS_NONE, &before);
 	for (uint32_t i = 0; i < rounds; i++) {
 		made[i] = make(&l);
-		out->requests += ask(&l, bytes, &asked[i]);
+		out->requests += submit(&l, bytes, &measured[i]);
 	}
 	out->map_cycles = median_of(made, rounds) * rounds;
-	out->request_cycles = median_of(asked, rounds) * rounds;
+	out->request_cycles = median_of(measured, rounds) * rounds;
 	free(made);
-	free(asked);
+	free(measured);
 	maps_counts(l.m, MAPS_NONE, &after);
 	out->grants = after.grants - before.grants;
 	out->maps = after.maps - before.maps;

@@ -38,7 +38,7 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	case 'j': o->json = value; return 0;
 	case 'n': o->runs = program_number(value, 1, MAX_RUNS, state); return 0;
 	case 'r': o->rounds = program_number(value, 10, 10000000, state); return 0;
-	case PROGRAM_PROGRESS_KEY: program_tells_progress(); return 0;
+	case PROGRAM_PROGRESS_KEY: program_report_progress(); return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }

@@ -50,13 +50,13 @@ static struct scheduler_depi depi(void) {
 double case_overhead(double mean) {
 	struct scheduler_depi d = depi();
 	double framed = mean + DOCSIS_DOWN_HEADER_MAX;
-	double segments = 1 + framed / d.room;
+	double segments = 1 + framed / d.capacity;
 	double bytes = framed + segments * d.entry_bytes;
 
-	return bytes + bytes / d.room * d.frame_bytes - mean;
+	return bytes + bytes / d.capacity * d.frame_bytes - mean;
 }
 
-unsigned case_held(const struct bench_case *c) {
+unsigned case_packets(const struct bench_case *c) {
 	return case_flows(c) * c->queue_packets;
 }
 
@@ -147,7 +147,7 @@ struct scheduler *case_scheduler(const struct bench_case *c, double mean, unsign
 				.flows = t->flows,
 				.flow_count = case_flows(c),
 				.rate_limit = c->rate_limit,
-				.packet_limit = case_held(c),
+				.packet_limit = case_packets(c),
 				.seed = 1,
 			},
 			&why);

@@ -52,7 +52,7 @@ uint64_t case_rate(const struct bench_case *c);
 double case_overhead(double mean);
 
 /* Maximum packets in one scheduler under overload. */
-unsigned case_held(const struct bench_case *c);
+unsigned case_packets(const struct bench_case *c);
 
 /*
  * Creates the scheduler, with queues for packets of `mean` bytes, and priorities for the first `strict`

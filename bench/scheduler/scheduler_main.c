@@ -22,7 +22,7 @@
 const struct scheduler_subject *const scheduler_subjects[SUBJECTS] = {
 	&subject_vcmts,
 	&subject_rte_sched,
-	&subject_rte_sched_turns,
+	&subject_rte_sched_quanta,
 	&subject_priorities,
 };
 
@@ -69,7 +69,7 @@ static error_t option(int key, char *value, struct argp_state *state) {
 		o->loads[o->load_count++] = program_number(value, 1, 1000, state);
 		return 0;
 	case 'n': o->runs = program_number(value, 1, SCHEDULER_MAX_RUNS, state); return 0;
-	case PROGRAM_PROGRESS_KEY: program_tells_progress(); return 0;
+	case PROGRAM_PROGRESS_KEY: program_report_progress(); return 0;
 	case 'r': o->real_time = true; return 0;
 	case 't': o->milliseconds = program_number(value, 10, 600000, state); return 0;
 	default: return ARGP_ERR_UNKNOWN;
@@ -83,7 +83,7 @@ struct done {
 
 /* Mbufs for a case: all schedulers have packets at the same time. */
 static unsigned buffers(const struct bench_case *c) {
-	return SUBJECTS * (case_held(c) + PACKETS_WAITING + SUBJECT_BURST) + 4096;
+	return SUBJECTS * (case_packets(c) + PACKETS_WAITING + SUBJECT_BURST) + 4096;
 }
 
 static int settle(struct drive *drives, const struct bench_case *c, const struct options *o) {
@@ -110,7 +110,7 @@ static int run_each(struct drive *drives, const struct options *o, unsigned numb
  * Alternates runs of the schedulers, so that all run under the same conditions. Returns the number of
  * complete ones.
  */
-static unsigned run_in_turn(struct drive *drives, const struct bench_case *c, unsigned load,
+static unsigned run_rotated(struct drive *drives, const struct bench_case *c, unsigned load,
 			    const struct options *o, struct tally runs[][SCHEDULER_MAX_RUNS],
 			    struct done *done) {
 	unsigned count = 0;
@@ -140,7 +140,7 @@ static int measure_load(const struct bench_case *c, unsigned load, const struct 
 	for (unsigned s = 0; s < SUBJECTS && ret == 0; s++)
 		ret = drive_create(&drives[s], scheduler_subjects[s], c, load, pool);
 	if (ret == 0)
-		count = run_in_turn(drives, c, load, o, runs, done);
+		count = run_rotated(drives, c, load, o, runs, done);
 	for (unsigned s = 0; s < SUBJECTS; s++)
 		drive_free(&drives[s]);
 	if (count > 0)

@@ -17,7 +17,7 @@
 
 #define PERIOD_MS 10
 #define MTU 1522
-#define TURN (2 * MTU) /* bytes */
+#define QUANTUM (2 * MTU) /* bytes */
 
 static uint64_t bytes_a_second(uint64_t rate) {
 	return rate / 8;
@@ -92,8 +92,8 @@ static void *create(const struct bench_case *c, double mean) {
 	return create_with(c, mean, CASE_MODEM_BURST);
 }
 
-static void *create_turns(const struct bench_case *c, double mean) {
-	return create_with(c, mean, TURN);
+static void *create_quanta(const struct bench_case *c, double mean) {
+	return create_with(c, mean, QUANTUM);
 }
 
 static void destroy(void *s) {
@@ -128,9 +128,9 @@ const struct scheduler_subject subject_rte_sched = {
 	.dequeue = dequeue,
 };
 
-const struct scheduler_subject subject_rte_sched_turns = {
+const struct scheduler_subject subject_rte_sched_quanta = {
 	.name = "rte_sched_turns",
-	.create = create_turns,
+	.create = create_quanta,
 	.free = destroy,
 	.mark = mark,
 	.enqueue = enqueue,

@@ -33,7 +33,7 @@ int drive_create(struct drive *d, const struct scheduler_subject *subject,
 }
 
 /* Packets that may be dequeued: the wire's work may be ahead by as much as a channel's. */
-static unsigned room(const struct drive *d) {
+static unsigned allowance(const struct drive *d) {
 	double ahead = d->wire_free > d->now ? d->wire_free - d->now : 0;
 	double packets;
 
@@ -54,12 +54,12 @@ static void enqueue(struct drive *d, struct tally *t) {
 	t->enqueue_cycles += rte_rdtsc() - start;
 	t->offered += SUBJECT_BURST;
 	t->dropped += SUBJECT_BURST - queued;
-	d->held += queued;
+	d->queued += queued;
 }
 
 static void dequeue(struct drive *d, struct tally *t) {
 	struct rte_mbuf *burst[SUBJECT_BURST];
-	unsigned most = room(d), sent;
+	unsigned most = allowance(d), sent;
 	uint64_t start, cycles, bytes;
 
 	if (most == 0)
@@ -76,7 +76,7 @@ static void dequeue(struct drive *d, struct tally *t) {
 	t->dequeue_cycles += cycles;
 	t->sent += sent;
 	t->sent_bytes += bytes;
-	d->held -= sent;
+	d->queued -= sent;
 	if (d->wire_free < d->now)
 		d->wire_free = d->now;
 	d->wire_free += ((double)bytes + sent * d->overhead) * d->ns_per_byte;
@@ -98,7 +98,7 @@ static int run_round(struct drive *d, struct tally *t) {
 	dequeue(d, t);
 	if (packets_fill(d->packets) != 0) {
 		fprintf(stderr, "%s: no buffers, %lu packets are held\n", d->subject->name,
-			(unsigned long)d->held);
+			(unsigned long)d->queued);
 		return -1;
 	}
 	d->now += d->step;
@@ -220,11 +220,11 @@ int drive_run(struct drive *d, unsigned milliseconds, struct tally *out) {
 void drive_free(struct drive *d) {
 	struct rte_mbuf *burst[SUBJECT_BURST];
 
-	for (unsigned idle = 0; d->packets != NULL && d->held > 0 && idle < 1000; d->now += 1e6) {
+	for (unsigned idle = 0; d->packets != NULL && d->queued > 0 && idle < 1000; d->now += 1e6) {
 		unsigned n = d->subject->dequeue(d->state, (uint64_t)d->now, burst, SUBJECT_BURST);
 
 		rte_pktmbuf_free_bulk(burst, n);
-		d->held -= n;
+		d->queued -= n;
 		idle = n > 0 ? 0 : idle + 1;
 	}
 	packets_free(d->packets);

@@ -35,7 +35,7 @@ struct drive {
 	double ns_per_byte; /* of the wire */
 	double overhead; /* bytes per packet */
 	double mean; /* bytes of a packet */
-	uint64_t held; /* packets in the scheduler */
+	uint64_t queued; /* packets in the scheduler */
 	bool real_time;
 	uint64_t tsc_start; /* at now = 0 */
 };

@@ -32,7 +32,7 @@ extern const struct scheduler_subject subject_vcmts; /* src/scheduler, flows sha
 extern const struct scheduler_subject subject_priorities;
 extern const struct scheduler_subject subject_rte_sched; /* DPDK's librte_sched */
 /* the same, with short quanta per pipe */
-extern const struct scheduler_subject subject_rte_sched_turns;
+extern const struct scheduler_subject subject_rte_sched_quanta;
 
 /* src/scheduler and those it is compared with. */
 #define SUBJECTS 4

@@ -3,20 +3,20 @@
 
 #include <stdlib.h>
 
-#define ROOM_FIRST 1024
+#define CAPACITY_FIRST 1024
 
 static bool before(const struct event *a, const struct event *b) {
 	return a->time != b->time ? a->time < b->time : a->order < b->order;
 }
 
 static bool grow(struct events *e) {
-	size_t room = e->room == 0 ? ROOM_FIRST : 2 * e->room;
-	struct event *heap = reallocarray(e->heap, room, sizeof(*heap));
+	size_t capacity = e->capacity == 0 ? CAPACITY_FIRST : 2 * e->capacity;
+	struct event *heap = reallocarray(e->heap, capacity, sizeof(*heap));
 
 	if (heap == NULL)
 		return false;
 	e->heap = heap;
-	e->room = room;
+	e->capacity = capacity;
 	return true;
 }
 
@@ -24,7 +24,7 @@ bool events_add(struct events *e, uint64_t time, void (*handle)(void *, void *),
 	struct event event = {time, e->order++, handle, subject};
 	size_t at = e->count;
 
-	if (e->count == e->room && !grow(e))
+	if (e->count == e->capacity && !grow(e))
 		return false;
 	e->count++;
 	for (; at > 0 && before(&event, &e->heap[(at - 1) / 2]); at = (at - 1) / 2)

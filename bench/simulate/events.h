@@ -15,7 +15,7 @@ struct event {
 
 struct events {
 	struct event *heap;
-	size_t count, room;
+	size_t count, capacity;
 	uint64_t order;
 };
 

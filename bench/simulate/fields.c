@@ -23,20 +23,20 @@ static void mistake_here(struct fields *f, const char *what) {
 
 void fields_open(struct fields *f, const json_t *object) {
 	f->object = object;
-	f->asked_count = 0;
+	f->used_count = 0;
 	if (!json_is_object(object))
 		mistake_here(f, "an object is expected");
 }
 
 const json_t *fields_value(struct fields *f, const char *key) {
-	if (f->asked_count < FIELDS_MOST)
-		f->asked[f->asked_count++] = key;
+	if (f->used_count < FIELDS_MOST)
+		f->used[f->used_count++] = key;
 	return json_object_get(f->object, key);
 }
 
-static bool was_asked(const struct fields *f, const char *key) {
-	for (unsigned i = 0; i < f->asked_count; i++) {
-		if (strcmp(f->asked[i], key) == 0)
+static bool was_used(const struct fields *f, const char *key) {
+	for (unsigned i = 0; i < f->used_count; i++) {
+		if (strcmp(f->used[i], key) == 0)
 			return true;
 	}
 	return false;
@@ -46,7 +46,7 @@ void fields_close(struct fields *f) {
 	json_t *object = (json_t *)(uintptr_t)f->object; /* not changed */
 
 	for (void *i = json_object_iter(object); i != NULL; i = json_object_iter_next(object, i)) {
-		if (was_asked(f, json_object_iter_key(i)))
+		if (was_used(f, json_object_iter_key(i)))
 			continue;
 		if (strncmp(f->error, f->where, strlen(f->where)) == 0)
 			f->error[0] = '\0';

@@ -15,8 +15,8 @@
 
 struct fields {
 	const json_t *object;
-	const char *asked[FIELDS_MOST]; /* keys read so far */
-	unsigned asked_count;
+	const char *used[FIELDS_MOST]; /* keys read so far */
+	unsigned used_count;
 	char where[48]; /* prefix of keys: "senders[2]." */
 	char *error; /* empty: no mistake so far */
 	size_t error_size;

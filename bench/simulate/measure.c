@@ -35,14 +35,14 @@ void measure_drop(struct flow_measure *m, enum scheduler_verdict why, bool count
 }
 
 bool measure_sample(struct flow_measure *m, const struct scheduler_flow_report *r) {
-	if (m->sample_count == m->sample_room) {
-		size_t room = m->sample_room == 0 ? 1024 : 2 * m->sample_room;
-		struct sample *samples = reallocarray(m->samples, room, sizeof(*samples));
+	if (m->sample_count == m->sample_capacity) {
+		size_t capacity = m->sample_capacity == 0 ? 1024 : 2 * m->sample_capacity;
+		struct sample *samples = reallocarray(m->samples, capacity, sizeof(*samples));
 
 		if (samples == NULL)
 			return false;
 		m->samples = samples;
-		m->sample_room = room;
+		m->sample_capacity = capacity;
 	}
 	m->current.waiting_bytes = r->waiting_bytes;
 	m->current.probability = r->drop_probability / 4294967296.;

@@ -28,7 +28,7 @@ struct flow_measure {
 	uint64_t drops[SCHEDULER_VERDICTS];
 	double capacity; /* bytes that its sustained rate would have allowed */
 	struct sample *samples;
-	size_t sample_count, sample_room;
+	size_t sample_count, sample_capacity;
 	struct sample current;
 };
 

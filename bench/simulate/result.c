@@ -113,14 +113,14 @@ static json_t *channels(const struct simulation *s) {
 }
 
 json_t *result_json(const struct simulation *s) {
-	json_t *flows = json_array(), *senders = json_array(), *columns = json_array();
+	json_t *flows = json_array(), *senders = json_array(), *all_series = json_array();
 
 	for (uint32_t f = 0; f < s->scenario->flow_count; f++) {
 		json_array_append_new(flows, flow_summary(s, f));
-		json_array_append_new(columns, series(s, f));
+		json_array_append_new(all_series, series(s, f));
 	}
 	for (uint32_t g = 0; g < s->scenario->group_count; g++)
 		json_array_append_new(senders, group_summary(s, g));
 	return json_pack("{s:o, s:o, s:o, s:o}", "service_flows", flows, "senders", senders,
-			 "channels", channels(s), "series", columns);
+			 "channels", channels(s), "series", all_series);
 }

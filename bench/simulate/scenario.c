@@ -121,7 +121,7 @@ static void read_sender(struct fields *f, const json_t *json, const struct scena
 	fields_close(f);
 }
 
-static struct fields place(const struct fields *top, const char *array, uint32_t index) {
+static struct fields element(const struct fields *top, const char *array, uint32_t index) {
 	struct fields f = *top;
 
 	snprintf(f.where, sizeof(f.where), "%s[%u].", array, index);
@@ -133,7 +133,7 @@ static void read_channels(struct fields *top, struct scenario *s) {
 		fields_array(top, "channels", SCENARIO_MAX_CHANNELS, &s->channel_count);
 
 	for (uint32_t i = 0; i < s->channel_count; i++) {
-		struct fields f = place(top, "channels", i);
+		struct fields f = element(top, "channels", i);
 
 		fields_open(&f, json_array_get(array, i));
 		fields_number(&f, "rate", rates, 1, &s->channel_rates[i]);
@@ -167,19 +167,19 @@ bool scenario_read(const json_t *json, struct scenario *out, char error[SCENARIO
 	read_channels(&top, out);
 	flows = fields_array(&top, "service_flows", SCENARIO_MAX_FLOWS, &out->flow_count);
 	for (uint32_t i = 0; i < out->flow_count; i++) {
-		f = place(&top, "service_flows", i);
+		f = element(&top, "service_flows", i);
 		read_flow(&f, json_array_get(flows, i), &out->flows[i]);
 	}
 	if (out->flow_count == 0)
 		fields_mistake(&top, "service_flows", "at least one is needed");
 	changes = fields_array(&top, "changes", SCENARIO_MAX_CHANGES, &out->change_count);
 	for (uint32_t i = 0; error[0] == '\0' && i < out->change_count; i++) {
-		f = place(&top, "changes", i);
+		f = element(&top, "changes", i);
 		read_change(&f, json_array_get(changes, i), out, &out->changes[i]);
 	}
 	senders = fields_array(&top, "senders", SCENARIO_MAX_GROUPS, &out->group_count);
 	for (uint32_t i = 0; error[0] == '\0' && i < out->group_count; i++) {
-		f = place(&top, "senders", i);
+		f = element(&top, "senders", i);
 		read_sender(&f, json_array_get(senders, i), out, &out->groups[i]);
 	}
 	fields_close(&top);

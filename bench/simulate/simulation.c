@@ -39,7 +39,7 @@ static void launch(struct simulation *s, struct sender *sender, uint64_t number)
 	add_event(s, sender->arrival, offer, p);
 }
 
-static void tcp_go_on(struct simulation *s, struct sender *sender) {
+static void tcp_continue(struct simulation *s, struct sender *sender) {
 	while (s->now < sender->group->stop && s->error == NULL && tcp_may_send(&sender->tcp))
 		launch(s, sender, tcp_send(&sender->tcp, s->now));
 	if (!sender->timer_runs && sender->tcp.deadline != TCP_NEVER) {
@@ -56,7 +56,7 @@ static void retransmission_timer(void *context, void *subject) {
 	sender->timer_runs = false;
 	if (sender->tcp.deadline <= s->now)
 		tcp_time_out(&sender->tcp);
-	tcp_go_on(s, sender);
+	tcp_continue(s, sender);
 }
 
 /* Starts a sender; repeats for each packet of a constant bit rate. */
@@ -66,14 +66,14 @@ static void start(void *context, void *subject) {
 	const struct sender_group *g = sender->group;
 
 	if (g->kind != SENDER_CBR) {
-		tcp_go_on(s, sender);
+		tcp_continue(s, sender);
 	} else if (s->now < g->stop) {
 		launch(s, sender, 0);
 		add_event(s, s->now + 8000000000ull * g->bytes / g->rate, start, sender);
 	}
 }
 
-static void ask_scheduler(struct simulation *s) {
+static void plan_service(struct simulation *s) {
 	uint64_t next = scheduler_next(s->scheduler);
 
 	s->service = next > s->now ? next : s->now;
@@ -94,7 +94,7 @@ static void offer(void *context, void *subject) {
 		p->sender->measure->drops += counts(s);
 		packet_free(s, p);
 	}
-	ask_scheduler(s);
+	plan_service(s);
 }
 
 /* Sends the packet on its channel, and schedules its acknowledgement. */
@@ -128,7 +128,7 @@ static void acknowledge(void *context, void *subject) {
 
 	tcp_acknowledge(&sender->tcp, p->number, p->sent, s->now);
 	packet_free(s, p);
-	tcp_go_on(s, sender);
+	tcp_continue(s, sender);
 }
 
 static void serve(struct simulation *s) {
@@ -140,7 +140,7 @@ static void serve(struct simulation *s) {
 		for (unsigned i = 0; i < n; i++)
 			deliver(s, &grants[i]);
 	} while (n == GRANTS);
-	ask_scheduler(s);
+	plan_service(s);
 	if (s->service == s->now)
 		s->service = s->now + POLL;
 }
@@ -164,7 +164,7 @@ static void change_rate(void *context, void *subject) {
 	count_capacity(s, change->flow);
 	flow->sustained.rate = change->rate;
 	s->error = scheduler_set_flow(s->scheduler, change->flow, flow);
-	ask_scheduler(s);
+	plan_service(s);
 }
 
 static void sample(void *context, void *subject) {

@@ -30,7 +30,7 @@ struct block {
 static void put(struct block *b, const void *bytes, size_t size) {
 	size_t whole = (size + 3) & ~(size_t)3;
 
-	if (b->full || whole > b->p->room - b->at) {
+	if (b->full || whole > b->p->capacity - b->at) {
 		b->full = true;
 		return;
 	}

@@ -21,7 +21,7 @@
 
 struct pcapng {
 	uint8_t *bytes;
-	size_t room;
+	size_t capacity;
 	size_t size; /* bytes written */
 };
 

@@ -172,7 +172,7 @@ static void print_json(const struct server_config *server, json_t *placement) {
 }
 
 /* Returns the exit status. */
-static int tell_placement(const struct check_options *o, const struct server_config *server) {
+static int report_placement(const struct check_options *o, const struct server_config *server) {
 	struct check_placement placement = {0};
 	int status = EXIT_MISTAKE;
 
@@ -215,7 +215,7 @@ int command_check(int argc, char **argv) {
 	if (server_config_load(o.config, &server, stderr) != 0)
 		return EXIT_MISTAKE;
 	if (o.cores != NULL)
-		status = tell_placement(&o, &server);
+		status = report_placement(&o, &server);
 	else if (o.json)
 		print_json(&server, NULL);
 	else

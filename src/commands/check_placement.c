@@ -81,7 +81,7 @@ static json_t *given_json(const struct thread_request *asked) {
 }
 
 /* Without upstream channels there is no upstream core. */
-static json_t *place_json(const struct service_group *sg) {
+static json_t *group_json(const struct service_group *sg) {
 	struct group_cores at = layouts_group_cores(sg);
 
 	return json_pack("{s:i, s:s?, s:o, s:i, s:i, s:o}", "service_group", (int)sg->id, "layout",
@@ -157,7 +157,7 @@ json_t *check_placement_json(const struct check_placement *placement,
 	json_t *groups = json_array();
 
 	for (size_t g = 0; g < server->group_count; g++)
-		json_array_append_new(groups, place_json(&server->groups[g]));
+		json_array_append_new(groups, group_json(&server->groups[g]));
 	return json_pack("{s:i, s:I, s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:o}", "main_core",
 			 (int)server->main_core, "memory_mb",
 			 (json_int_t)server_memory_mb(server, &placement->ports), "workers",

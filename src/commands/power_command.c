@@ -145,7 +145,7 @@ static void show_core(const struct cpu_files *f, unsigned core) {
 	clock_domain_cpus(f, core, &cpus);
 	cpus_format(&cpus, text, sizeof(text));
 	printf("core %u: driver %s, governor %s, by %s, %" PRIu32 "-%" PRIu32 " kHz", core,
-	       c.driver, c.found, cpufreq_way_name(c.way), c.min_khz, c.max_khz);
+	       c.driver, c.found, cpufreq_mode_name(c.mode), c.min_khz, c.max_khz);
 	if (c.state_count > 0)
 		printf(" in %u states", c.state_count);
 	if (c.base_khz != 0)
@@ -206,7 +206,7 @@ static bool try_cores(const struct power_options *o, const struct cpu_files *f) 
 			continue;
 		fault = cpufreq_find(f, core, &c);
 		if (fault == 0)
-			fault = cpufreq_take(f, &c);
+			fault = cpufreq_acquire(f, &c);
 		if (fault != 0) {
 			printf("core %u: %s\n", core, strerror(-fault));
 			good = false;
@@ -214,7 +214,7 @@ static bool try_cores(const struct power_options *o, const struct cpu_files *f) 
 		}
 		good = cpufreq_set(f, &c, o->khz) && good;
 		printf("core %u: by %s, wished %" PRIu32 " kHz, read back %" PRIu32 " kHz\n", core,
-		       cpufreq_way_name(c.way), o->khz, c.khz);
+		       cpufreq_mode_name(c.mode), o->khz, c.khz);
 	}
 	fflush(stdout);
 	return good;

@@ -82,7 +82,7 @@ static int wire(struct server *s, const struct server_config *config) {
 
 	if (server_create(s, config) != 0)
 		return EXIT_TROUBLE;
-	port_wakes_ask(server_may_sleep(s));
+	port_wakes_enable(server_may_sleep(s));
 	if (server_ports_open(&s->ports, pools->packets,
 			      pools->uepi != NULL ? pools->uepi : pools->packets) != 0)
 		return EXIT_MISTAKE;
@@ -95,7 +95,7 @@ static int wire(struct server *s, const struct server_config *config) {
 	if (server_ports_start(&s->ports) != 0)
 		return EXIT_MISTAKE;
 	server_steering_start(s);
-	server_steering_say(s);
+	server_steering_log(s);
 	return 0;
 }
 
@@ -122,8 +122,8 @@ static double serve(struct run *r) {
 		metrics_http_ready(r->http, true);
 	while (!process_stopped) {
 		run_frequencies_follow(r->power, s);
-		run_control_serve(&r->control, s->leaving != NULL ? LEAVING_MS : ROUND_MS);
-		server_changes_go_on(s);
+		run_control_serve(&r->control, s->retiring != NULL ? LEAVING_MS : ROUND_MS);
+		server_changes_retire(s);
 		links_follow(&r->links, server_now(s));
 		reload_if_asked(r);
 		service_round(&r->service);
@@ -183,7 +183,7 @@ static bool touch(const char *path) {
 	return f != NULL && fclose(f) == 0;
 }
 
-static void say_serving(const struct server *s) {
+static void log_serving(const struct server *s) {
 	const struct service_group *sg = s->groups[0].sg;
 	size_t modems = 0, channels = 0;
 
@@ -206,7 +206,7 @@ static void say_serving(const struct server *s) {
 }
 
 /* Closes telemetry and metrics before the objects that they report. */
-static void stop_telling(struct run *r) {
+static void close_stats(struct run *r) {
 	telemetry_close();
 	metrics_http_close(r->http);
 	r->http = NULL;
@@ -215,21 +215,21 @@ static void stop_telling(struct run *r) {
 static int serve_and_report(struct run *r) {
 	double seconds;
 
-	run_control_say(&r->control);
+	run_control_log(&r->control);
 	if (r->http != NULL)
 		log_notice("metrics", LOG_FIELDS(LOG_STRING("url", metrics_http_url(r->http))),
 			   "metrics %s", metrics_http_url(r->http));
-	say_serving(&r->server);
+	log_serving(&r->server);
 	if (r->o.ready != NULL && !touch(r->o.ready))
 		return EXIT_MISTAKE;
 	seconds = serve(r);
-	stop_telling(r);
+	close_stats(r);
 	return finish(&r->server, &r->o, seconds);
 }
 
 /* Opens reload, power, metrics and telemetry. The metrics thread runs on this thread's core, to which EAL has
  * bound it. Returns false after a message. */
-static bool tell(struct run *r) {
+static bool open_stats(struct run *r) {
 	struct server *s = &r->server;
 
 	reload_open(&r->reload, s, r->o.config, &r->o.devices);
@@ -266,8 +266,8 @@ static int run(struct run *r) {
 	s->report_flows = r->o.flows;
 	if (server_latency(s, r->o.latency) != 0)
 		return EXIT_TROUBLE;
-	status = tell(r) ? serve_and_report(r) : EXIT_TROUBLE;
-	stop_telling(r); /* in case it did not serve */
+	status = open_stats(r) ? serve_and_report(r) : EXIT_TROUBLE;
+	close_stats(r); /* in case it did not serve */
 	reload_free(&r->reload);
 	power_free(r->power);
 	return status;
@@ -284,7 +284,7 @@ static bool listen_for_scrapers(struct run *r) {
 }
 
 /* Determines ports and cores before anything starts. Returns 0, or -1 after a message. */
-static int place(struct server *s, const struct server_config *config) {
+static int plan(struct server *s, const struct server_config *config) {
 	static struct cpus machine;
 
 	s->machine = &machine;
@@ -293,10 +293,10 @@ static int place(struct server *s, const struct server_config *config) {
 	return layout_make(&s->layout, config) == 0 ? placement_check(config, &machine) : -1;
 }
 
-static int place_and_run(struct run *r) {
+static int plan_and_run(struct run *r) {
 	int status;
 
-	if (place(&r->server, &r->config) != 0 ||
+	if (plan(&r->server, &r->config) != 0 ||
 	    run_control_open(&r->control, r->o.control_socket, r->o.control_mode) != 0 ||
 	    !listen_for_scrapers(r) || start(&r->server, &r->config, r->o.iova) != 0)
 		return EXIT_MISTAKE;
@@ -307,7 +307,7 @@ static int place_and_run(struct run *r) {
 }
 
 /* Options override the file, also after a reload. */
-static void take_power(struct run *r) {
+static void apply_power(struct run *r) {
 	const struct run_power *given = &r->o.power;
 	struct power_config *power = &r->config.power;
 
@@ -325,7 +325,7 @@ int command_run(int argc, char **argv) {
 	static struct run r;
 	int status;
 
-	run_options_take(&r.o, argc, argv);
+	run_options_parse(&r.o, argc, argv);
 	if (process_load(r.o.config, &r.o.devices, &r.config) != 0)
 		return EXIT_MISTAKE;
 	log_open(&r.o.log);
@@ -333,8 +333,8 @@ int command_run(int argc, char **argv) {
 	process_catch_reload();
 	signal(SIGPIPE, SIG_IGN); /* a failed write reports a closed reader */
 	r.server.crypto_isa = r.o.crypto_isa;
-	take_power(&r);
-	status = place_and_run(&r);
+	apply_power(&r);
+	status = plan_and_run(&r);
 	metrics_http_close(r.http); /* in case it was not started */
 	run_control_close(&r.control);
 	server_ports_free(&r.server.ports); /* in case nothing was started */

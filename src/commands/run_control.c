@@ -10,7 +10,7 @@
 #include "commands/run_folder.h"
 #include "platform/log/log.h"
 
-#define PATIENCE_MS 10000
+#define STALL_MS 10000
 
 static int open_somewhere(struct run_control *c, struct control_options *o) {
 	char folder[PATH_MAX], why[OWNED_FOLDER_LINE];
@@ -49,7 +49,7 @@ static void open_captures(struct run_control *c, unsigned mode) {
 }
 
 int run_control_open(struct run_control *c, const char *path, unsigned mode) {
-	struct control_options o = {.path = c->path, .mode = mode, .patience_ms = PATIENCE_MS};
+	struct control_options o = {.path = c->path, .mode = mode, .stall_ms = STALL_MS};
 	int ret = 0;
 
 	events_open(&c->methods.events);
@@ -68,7 +68,7 @@ void run_control_start(struct run_control *c, struct server *server) {
 		tap_service_close(&c->captures);
 }
 
-void run_control_say(const struct run_control *c) {
+void run_control_log(const struct run_control *c) {
 	if (c->socket != NULL)
 		log_notice("control", LOG_FIELDS(LOG_STRING("path", c->path)), "control socket %s",
 			   c->path);

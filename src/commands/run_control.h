@@ -28,7 +28,7 @@ int run_control_open(struct run_control *c, const char *path, unsigned mode);
 void run_control_start(struct run_control *c, struct server *server);
 
 /* Logs the path of the socket. */
-void run_control_say(const struct run_control *c);
+void run_control_log(const struct run_control *c);
 
 /* Waits at most `timeout_ms` and serves requests. A signal ends the wait. */
 void run_control_serve(struct run_control *c, int timeout_ms);

@@ -10,11 +10,11 @@ struct power *run_frequencies_open(struct server *s) {
 	static char folder[PATH_MAX];
 	char why[OWNED_FOLDER_LINE];
 	const char *fault = run_folder(folder, sizeof(folder), why);
-	const struct power_place place = {.folder = fault == NULL ? folder : NULL};
+	const struct power_setup setup = {.folder = fault == NULL ? folder : NULL};
 
 	if (fault != NULL)
 		log_info("power", LOG_FIELDS(LOG_STRING("path", folder)), "%s: %s", folder, fault);
-	return power_create(s, &place);
+	return power_create(s, &setup);
 }
 
 static bool differs(const struct power_config *a, const struct power_config *b) {

@@ -189,7 +189,7 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	}
 }
 
-void run_options_take(struct run_options *o, int argc, char **argv) {
+void run_options_parse(struct run_options *o, int argc, char **argv) {
 	static const struct argp argp = {
 		.options = options,
 		.parser = option,

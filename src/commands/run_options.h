@@ -39,4 +39,4 @@ struct run_options {
  * Parses the arguments. A mistake, or --help, ends the program after a message. `o` points into `argv`
  * afterwards.
  */
-void run_options_take(struct run_options *o, int argc, char **argv);
+void run_options_parse(struct run_options *o, int argc, char **argv);

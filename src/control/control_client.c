@@ -11,7 +11,7 @@
 #include "control/control_socket.h"
 #include "platform/secret/secret_memory.h"
 
-#define FIRST_ROOM 4096
+#define FIRST_SIZE 4096
 #define SEND_PIECES 4
 /* Bytes per send, so that other clients are served in between. */
 #define SEND_MOST ANSWER_BLOCK
@@ -41,14 +41,14 @@ bool control_client_has_more(const struct control_client *c) {
 		return true; /* the caller must close it */
 	if (c->work != NULL)
 		return !rpc_waits(c->work);
-	return c->out.size == 0 && c->looked < c->in_used;
+	return c->out.size == 0 && c->parsed < c->in_used;
 }
 
 bool control_client_is_busy(const struct control_client *c) {
 	return c->work != NULL || c->out.size > 0 || c->text.state == JSON_TEXT_INSIDE;
 }
 
-bool control_client_may_go(const struct control_client *c) {
+bool control_client_evictable(const struct control_client *c) {
 	return !control_client_is_busy(c) && !c->events.on;
 }
 
@@ -66,36 +66,36 @@ struct rpc_work *control_client_close(struct control_client *c, const struct rpc
 
 /* Appends event lines, or the newline of a response. A partly written line cannot be completed, so the client
  * is gone. */
-static void client_say(struct control_client *c, const char *bytes, size_t size) {
+static void client_append(struct control_client *c, const char *bytes, size_t size) {
 	if (answer_text_write(bytes, size, &c->out) != 0)
 		c->gone = true;
 }
 
 static void client_end(struct control_client *c, enum rpc_code code, const char *why) {
 	rpc_complain(&c->out, code, why);
-	client_say(c, "\n", 1);
+	client_append(c, "\n", 1);
 	c->gone |= c->out.lost;
 	c->ends = true;
 }
 
-static bool client_has_room(struct control_client *c) {
-	size_t room = c->in_room == 0 ? FIRST_ROOM : 2 * c->in_room;
+static bool client_reserve(struct control_client *c) {
+	size_t capacity = c->in_capacity == 0 ? FIRST_SIZE : 2 * c->in_capacity;
 	char *larger;
 
-	if (c->in_used < c->in_room)
+	if (c->in_used < c->in_capacity)
 		return true;
-	if (c->in_room >= CONTROL_REQUEST_MAX) {
+	if (c->in_capacity >= CONTROL_REQUEST_MAX) {
 		client_end(c, RPC_NO_REQUEST,
 			   "found a request of more than 1 MiB, allowed: smaller ones");
 		return false;
 	}
-	larger = secret_realloc(c->in, room);
+	larger = secret_realloc(c->in, capacity);
 	if (larger == NULL) {
 		client_end(c, RPC_INTERNAL, "no memory left");
 		return false;
 	}
 	c->in = larger;
-	c->in_room = room;
+	c->in_capacity = capacity;
 	return true;
 }
 
@@ -103,9 +103,9 @@ static bool client_has_room(struct control_client *c) {
 static bool client_read(struct control_client *c, uint64_t now_ms) {
 	ssize_t n;
 
-	if (!client_has_room(c))
+	if (!client_reserve(c))
 		return true;
-	n = recv(c->fd, c->in + c->in_used, c->in_room - c->in_used, MSG_DONTWAIT);
+	n = recv(c->fd, c->in + c->in_used, c->in_capacity - c->in_used, MSG_DONTWAIT);
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR;
 	/* Further bytes of an incomplete request are no progress: they do not extend the timeout. */
@@ -115,18 +115,18 @@ static bool client_read(struct control_client *c, uint64_t now_ms) {
 	return n > 0;
 }
 
-/* Removes and wipes the request that ends at `looked`, as it may contain keys. Later input stays. */
+/* Removes and wipes the request that ends at `parsed`, as it may contain keys. Later input stays. */
 static void request_done(struct control_client *c) {
-	c->in_used -= c->looked;
-	memmove(c->in, c->in + c->looked, c->in_used);
-	explicit_bzero(c->in + c->in_used, c->looked);
-	c->looked = 0;
+	c->in_used -= c->parsed;
+	memmove(c->in, c->in + c->parsed, c->in_used);
+	explicit_bzero(c->in + c->in_used, c->parsed);
+	c->parsed = 0;
 	c->text = (struct json_text){0};
 }
 
 /* The client's timeout does not run while the server works on its request. */
 static void client_work(struct control_client *c, uint64_t now_ms) {
-	bool done = rpc_go_on(c->work);
+	bool done = rpc_continue(c->work);
 
 	c->since_ms = now_ms;
 	if (done) {
@@ -135,18 +135,18 @@ static void client_work(struct control_client *c, uint64_t now_ms) {
 		rpc_end(c->work, &c->out);
 		c->work = NULL;
 		if (c->out.size > before)
-			client_say(c, "\n", 1);
+			client_append(c, "\n", 1);
 	}
 	secret_stack_wipe();
 }
 
 static void client_answer(struct control_client *c, const struct rpc *rpc, uint64_t now_ms) {
-	c->looked += json_text_feed(&c->text, c->in + c->looked, c->in_used - c->looked);
+	c->parsed += json_text_feed(&c->text, c->in + c->parsed, c->in_used - c->parsed);
 	switch (c->text.state) {
 	case JSON_TEXT_BETWEEN: request_done(c); break;
 	case JSON_TEXT_INSIDE: break;
 	case JSON_TEXT_WHOLE:
-		c->work = rpc_begin(rpc, c->in, c->looked);
+		c->work = rpc_begin(rpc, c->in, c->parsed);
 		request_done(c);
 		if (c->work == NULL) {
 			client_end(c, RPC_INTERNAL, "no memory left");
@@ -191,7 +191,7 @@ void control_client_push(struct control_client *c, const struct rpc *rpc, uint64
 
 		if (lines == NULL)
 			return;
-		client_say(c, lines, size);
+		client_append(c, lines, size);
 		secret_free(lines); /* events may contain keys */
 		c->since_ms = now_ms;
 		c->gone = !client_write(c, now_ms);
@@ -218,9 +218,9 @@ bool control_client_serve(struct control_client *c, const struct rpc *rpc, uint6
 		if (!rpc_reads(c->work))
 			client_work(c, now_ms);
 	} else {
-		if (c->out.size == 0 && c->looked == c->in_used && !client_read(c, now_ms))
+		if (c->out.size == 0 && c->parsed == c->in_used && !client_read(c, now_ms))
 			return false;
-		if (c->out.size == 0 && c->looked < c->in_used)
+		if (c->out.size == 0 && c->parsed < c->in_used)
 			client_answer(c, rpc, now_ms);
 	}
 	return client_send(c, rpc, now_ms);

@@ -13,8 +13,8 @@
 struct control_client {
 	int fd; /* -1: the slot is free */
 	char *in;
-	size_t in_used, in_room;
-	size_t looked; /* bytes of `in` that `text` has parsed */
+	size_t in_used, in_capacity;
+	size_t parsed; /* bytes of `in` that `text` has parsed */
 	struct json_text text;
 	struct rpc_work *work; /* the request in progress; NULL: none */
 	struct answer_text out; /* unsent responses and events */
@@ -53,7 +53,7 @@ bool control_client_has_more(const struct control_client *c);
 bool control_client_is_busy(const struct control_client *c);
 
 /* Whether its slot may be given to another client: it is neither busy nor a subscriber. */
-bool control_client_may_go(const struct control_client *c);
+bool control_client_evictable(const struct control_client *c);
 
 /* Closes the connection. Moves unsent text to `unsent`, and returns the request in progress, which the caller
  * abandons; NULL: none. */

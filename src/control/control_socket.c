@@ -16,11 +16,11 @@
 /* Time per round for requests that only read; the last one may exceed it. */
 #define READING_MS 5
 /* The same while a call waits, which takes several rounds. */
-#define READING_BESIDE_MS 1
+#define READING_SHARED_MS 1
 
 struct control_socket {
 	const struct rpc *rpc;
-	unsigned patience_ms;
+	unsigned stall_ms;
 	struct listener listener;
 	struct control_client clients[CONTROL_CLIENTS];
 	size_t reader; /* index of the next client in the round robin of requests that only read */
@@ -57,7 +57,7 @@ struct control_socket *control_socket_open(const struct control_options *options
 		return NULL;
 	}
 	*s = (struct control_socket){
-		.rpc = rpc, .patience_ms = options->patience_ms, .listener = LISTENER_NONE};
+		.rpc = rpc, .stall_ms = options->stall_ms, .listener = LISTENER_NONE};
 	for (size_t c = 0; c < CONTROL_CLIENTS; c++)
 		s->clients[c].fd = -1;
 	if (rpc->events != NULL)
@@ -90,7 +90,7 @@ static bool abandoned_free(struct control_socket *s) {
 }
 
 /* A free slot; otherwise the slot of the longest idle client, which is closed. NULL: all are busy or subscribers. */
-static struct control_client *place_find(struct control_socket *s) {
+static struct control_client *slot_find(struct control_socket *s) {
 	struct control_client *best = NULL;
 
 	for (size_t i = 0; i < CONTROL_CLIENTS; i++) {
@@ -98,7 +98,7 @@ static struct control_client *place_find(struct control_socket *s) {
 
 		if (c->fd < 0)
 			return c;
-		if (control_client_may_go(c) && (best == NULL || c->since_ms < best->since_ms))
+		if (control_client_evictable(c) && (best == NULL || c->since_ms < best->since_ms))
 			best = c;
 	}
 	if (best != NULL)
@@ -107,16 +107,16 @@ static struct control_client *place_find(struct control_socket *s) {
 }
 
 /* Bounded, so that many connections do not delay other clients. */
-static void take_connections(struct control_socket *s, uint64_t now) {
+static void accept_clients(struct control_socket *s, uint64_t now) {
 	for (unsigned n = 0; n < CONTROL_CLIENTS; n++) {
 		int fd = accept4(s->listener.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-		struct control_client *place;
+		struct control_client *slot;
 
 		if (fd < 0)
 			return;
-		place = place_find(s);
-		if (place != NULL)
-			control_client_open(place, fd, now);
+		slot = slot_find(s);
+		if (slot != NULL)
+			control_client_open(slot, fd, now);
 		else
 			close(fd);
 	}
@@ -126,7 +126,7 @@ static void take_connections(struct control_socket *s, uint64_t now) {
 static void client_keep(struct control_socket *s, struct control_client *c, bool there,
 			uint64_t now) {
 	/* A push of events may have set `since_ms` after `now`. */
-	if (there && control_client_is_busy(c) && now > c->since_ms + s->patience_ms)
+	if (there && control_client_is_busy(c) && now > c->since_ms + s->stall_ms)
 		there = false;
 	if (!there)
 		client_close(s, c);
@@ -153,7 +153,7 @@ static bool a_call_waits(const struct control_socket *s) {
 
 /* Round robin, until the time for requests that only read is used up. */
 static void serve_readers(struct control_socket *s, uint64_t begun) {
-	uint64_t limit_ms = a_call_waits(s) ? READING_BESIDE_MS : READING_MS;
+	uint64_t limit_ms = a_call_waits(s) ? READING_SHARED_MS : READING_MS;
 
 	for (size_t n = 0; n < CONTROL_CLIENTS; n++) {
 		struct control_client *c = &s->clients[s->reader];
@@ -168,7 +168,7 @@ static void serve_readers(struct control_socket *s, uint64_t begun) {
 }
 
 /* The timeout for poll(). */
-static int patience_of(const struct control_socket *s, int timeout_ms) {
+static int poll_timeout(const struct control_socket *s, int timeout_ms) {
 	if (s->abandoned != NULL || s->unsent.size > 0)
 		return 0;
 	for (size_t i = 0; i < CONTROL_CLIENTS; i++) {
@@ -192,7 +192,7 @@ void control_socket_serve(struct control_socket *s, int timeout_ms) {
 		fds[i] = (struct pollfd){.fd = c->fd, .events = control_client_events(c)};
 	}
 	fds[CONTROL_CLIENTS] = (struct pollfd){.fd = s->listener.fd, .events = POLLIN};
-	if (poll(fds, CONTROL_CLIENTS + 1, patience_of(s, timeout_ms)) < 0)
+	if (poll(fds, CONTROL_CLIENTS + 1, poll_timeout(s, timeout_ms)) < 0)
 		return;
 	now = now_ms();
 	for (size_t i = 0; i < CONTROL_CLIENTS; i++) {
@@ -202,7 +202,7 @@ void control_socket_serve(struct control_socket *s, int timeout_ms) {
 	serve_readers(s, now_ms());
 	(void)abandoned_free(s);
 	if (fds[CONTROL_CLIENTS].revents != 0)
-		take_connections(s, now);
+		accept_clients(s, now);
 }
 
 void control_socket_close(struct control_socket *s) {

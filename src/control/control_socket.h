@@ -16,7 +16,7 @@ struct control_options {
 	const char *path; /* of the socket; its folder must exist */
 	unsigned mode; /* permissions of the file, such as 0600 */
 	/* The server disconnects a client that stalls in a request, or does not read its response, for so long. */
-	unsigned patience_ms;
+	unsigned stall_ms;
 };
 
 /*

@@ -16,7 +16,7 @@ enum { PLAIN, KEYS, TEXTS };
 
 /* An event that is kept for subscribers. Zeroed: it was lost. */
 struct entry {
-	enum event_place place;
+	enum event_position position;
 	char *texts[TEXTS]; /* lines; KEYS is NULL if equal to PLAIN */
 	size_t sizes[TEXTS];
 	uint32_t *groups;
@@ -95,7 +95,7 @@ bool event_journal_join(struct event_journal *j, struct event_subscriber *s, boo
 		.groups = copy,
 		.group_count = group_count,
 		.next = j->next,
-		.behind = j->subscribers,
+		.link = j->subscribers,
 	};
 	j->subscribers = s;
 	j->subscriber_count++;
@@ -106,7 +106,7 @@ bool event_journal_join(struct event_journal *j, struct event_subscriber *s, boo
 static void forget(struct event_journal *j) {
 	uint64_t least = j->next;
 
-	for (const struct event_subscriber *s = j->subscribers; s != NULL; s = s->behind)
+	for (const struct event_subscriber *s = j->subscribers; s != NULL; s = s->link)
 		least = s->next < least ? s->next : least;
 	drop_until(j, least);
 }
@@ -117,8 +117,8 @@ void event_journal_leave(struct event_journal *j, struct event_subscriber *s) {
 	if (at == NULL || !s->on)
 		return;
 	while (*at != s)
-		at = &(*at)->behind;
-	*at = s->behind;
+		at = &(*at)->link;
+	*at = s->link;
 	j->subscriber_count--;
 	free(s->groups);
 	*s = (struct event_subscriber){0};
@@ -126,7 +126,7 @@ void event_journal_leave(struct event_journal *j, struct event_subscriber *s) {
 }
 
 bool event_journal_wants(const struct event_journal *j, bool keys) {
-	for (const struct event_subscriber *s = j->subscribers; s != NULL; s = s->behind) {
+	for (const struct event_subscriber *s = j->subscribers; s != NULL; s = s->link) {
 		if (s->keys == keys)
 			return true;
 	}
@@ -162,13 +162,13 @@ static bool ring_grow(struct event_journal *j) {
 /* The notification as a line. `params` has at least one member. Returns NULL without memory. */
 static char *line_of(uint64_t number, const json_t *params, size_t *size) {
 	char *inner = params != NULL ? json_dumps(params, TEXT_FLAGS) : NULL, *line;
-	size_t room = inner != NULL ? strlen(inner) + HEAD_SIZE : 0;
+	size_t capacity = inner != NULL ? strlen(inner) + HEAD_SIZE : 0;
 	int used;
 
 	*size = 0;
-	line = inner != NULL ? malloc(room) : NULL;
+	line = inner != NULL ? malloc(capacity) : NULL;
 	if (line != NULL) {
-		used = snprintf(line, room,
+		used = snprintf(line, capacity,
 				"{\"jsonrpc\":\"2.0\",\"method\":\"event\","
 				"\"params\":{\"sequence\":%" PRIu64 ",%s}\n",
 				number, inner + 1);
@@ -182,7 +182,7 @@ static char *line_of(uint64_t number, const json_t *params, size_t *size) {
 static bool entry_fill(const struct event_journal *j, struct entry *entry, const struct event *e) {
 	bool plain = event_journal_wants(j, false) || (e->keys == NULL && e->plain != NULL);
 
-	*entry = (struct entry){.place = e->place};
+	*entry = (struct entry){.position = e->position};
 	if (plain)
 		entry->texts[PLAIN] = line_of(j->next, e->plain, &entry->sizes[PLAIN]);
 	if (e->keys != NULL)
@@ -227,8 +227,8 @@ static void journal_put(struct event_journal *j, const struct event *e) {
 }
 
 void event_journal_add(struct event_journal *j, const struct event *e) {
-	if (e->place == EVENT_BEGINS || e->place == EVENT_ENDS)
-		j->open = e->place == EVENT_BEGINS;
+	if (e->position == EVENT_BEGINS || e->position == EVENT_ENDS)
+		j->open = e->position == EVENT_BEGINS;
 	if (j->subscribers == NULL)
 		event_journal_skip(j);
 	else
@@ -280,9 +280,9 @@ static unsigned text_for(const struct entry *e, const struct event_subscriber *s
 /* Where a subscriber that missed events continues; 0: inside a series, no later one has begun. */
 static uint64_t next_beginning(const struct event_journal *j) {
 	for (uint64_t n = j->first; n < j->next; n++) {
-		enum event_place place = entry_at(j, n)->place;
+		enum event_position position = entry_at(j, n)->position;
 
-		if (place == EVENT_BEGINS || place == EVENT_ALONE)
+		if (position == EVENT_BEGINS || position == EVENT_ALONE)
 			return n;
 	}
 	return j->open ? 0 : j->next;

@@ -28,10 +28,10 @@ struct event_subscriber {
 	uint32_t *groups; /* IDs of the service groups whose events it receives */
 	size_t group_count; /* 0: all groups */
 	uint64_t next; /* number of the first event that it has not read */
-	struct event_subscriber *behind;
+	struct event_subscriber *link;
 };
 
-enum event_place {
+enum event_position {
 	EVENT_BEGINS,
 	EVENT_INSIDE,
 	EVENT_ENDS,
@@ -40,7 +40,7 @@ enum event_place {
 
 /* An event to add. */
 struct event {
-	enum event_place place;
+	enum event_position position;
 	const uint32_t *groups; /* service groups that it concerns */
 	size_t group_count; /* 0: all */
 	/* Members besides the sequence number; event_journal_add() takes ownership. `keys` is the same with

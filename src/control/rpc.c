@@ -169,7 +169,7 @@ static void call_close(struct rpc_work *w) {
 }
 
 /* Returns false while the call is incomplete. */
-static bool request_go_on(struct rpc_work *w, const json_t *request) {
+static bool request_continue(struct rpc_work *w, const json_t *request) {
 	json_t *result = NULL;
 
 	if (w->method == NULL) {
@@ -182,9 +182,9 @@ static bool request_go_on(struct rpc_work *w, const json_t *request) {
 		result = call_open(w, request);
 	}
 	if (w->method != NULL && w->call.error.code == RPC_OK) {
-		w->call.waits = w->call.goes_on = false;
+		w->call.waits = w->call.continues = false;
 		result = w->method->run(&w->call);
-		if (result == NULL && (w->call.waits || w->call.goes_on))
+		if (result == NULL && (w->call.waits || w->call.continues))
 			return false;
 	}
 	answer_add(w, request, result);
@@ -237,8 +237,8 @@ void rpc_work_of(struct rpc_work *w, struct event_subscriber *subscriber) {
 	w->subscriber = subscriber;
 }
 
-bool rpc_go_on(struct rpc_work *w) {
-	if (!w->done && request_go_on(w, request_at(w)))
+bool rpc_continue(struct rpc_work *w) {
+	if (!w->done && request_continue(w, request_at(w)))
 		w->done = !is_array(w) || ++w->next == json_array_size(w->asked);
 	return w->done;
 }

@@ -46,14 +46,14 @@ struct rpc_call {
 	struct rpc_error error;
 	/* of a method that waits: initially NULL; in `arena`, or owned by the service */
 	void *state;
-	bool waits, goes_on;
+	bool waits, continues;
 	/* Frees `state` at the end of the call, if set. Returns false while something is left: it takes a few
 	 * ms at most, and is called again. */
 	bool (*end)(struct rpc_call *call);
 	struct answer_text text; /* the result as JSON, instead of a returned one */
 	struct event_subscriber *subscriber; /* of the connection; NULL: none */
 	/* A method sets it once it has changed something. Without memory for the result, the client is then
-	 * told that the request was done. */
+	 * reported that the request was done. */
 	bool changed;
 };
 
@@ -68,9 +68,9 @@ struct rpc_method {
 	json_t *(*run)(struct rpc_call *call);
 	const char *refused; /* reasons for RPC_REFUSED, for documentation; NULL: none */
 	bool reads; /* changes nothing, and may take long: other requests run first */
-	/* Keys of an object that the result has besides those of `result`; keys_told() joins both tables.
+	/* Keys of an object that the result has besides those of `result`; reported_keys() joins both tables.
 	 * NULL: none. */
-	const struct key *told;
+	const struct key *reported;
 	/* For a `run` that several methods share: its object and verb, as numbers of the service. */
 	unsigned object, verb;
 };
@@ -93,7 +93,7 @@ void rpc_work_of(struct rpc_work *w, struct event_subscriber *subscriber);
 
 /* Runs at most one call. Returns false while the work is incomplete: call it again, after a while if a call
  * waits. */
-bool rpc_go_on(struct rpc_work *w);
+bool rpc_continue(struct rpc_work *w);
 
 /* Whether the last call waits for something. */
 bool rpc_waits(const struct rpc_work *w);

@@ -44,7 +44,7 @@ json_t *rpc_wait(struct rpc_call *call) {
 }
 
 json_t *rpc_more(struct rpc_call *call) {
-	call->goes_on = true;
+	call->continues = true;
 	return NULL;
 }
 
@@ -64,7 +64,7 @@ bool rpc_part_is_over(uint64_t end) {
 }
 
 /* Reports the first mistake, without a file name. */
-static void tell_mistakes(struct rpc_call *call, struct errors *errors) {
+static void report_mistakes(struct rpc_call *call, struct errors *errors) {
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
@@ -110,7 +110,7 @@ void rpc_call_open(struct rpc_call *call, const struct rpc_method *method, json_
 	params_read(call, method, given, params, &errors);
 	call->params = params;
 	if (errors.total > 0)
-		tell_mistakes(call, &errors);
+		report_mistakes(call, &errors);
 }
 
 bool rpc_call_close_part(struct rpc_call *call) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Describes methods as an OpenRPC document. */
-#include "control/keys_told.h"
+#include "control/reported_keys.h"
 #include "control/rpc.h"
 #include "model/load/schema.h"
 
@@ -26,10 +26,10 @@ static json_t *result_describe(const struct rpc_method *m) {
 	const struct key *keys;
 	json_t *schema = NULL;
 
-	if (m->told == NULL)
+	if (m->reported == NULL)
 		return schema_of_keys(m->result, true);
 	arena = arena_new();
-	keys = arena != NULL ? keys_told(arena, m->told, m->result) : NULL;
+	keys = arena != NULL ? reported_keys(arena, m->reported, m->result) : NULL;
 	if (keys != NULL)
 		schema = schema_of_keys(keys, true);
 	arena_free(arena);

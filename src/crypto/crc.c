@@ -16,7 +16,7 @@ struct crypto_crc {
 	void *library; /* IMB_MGR; NULL: DPDK computes the CRC */
 };
 
-static bool library_take(struct crypto_crc *c) {
+static bool library_init(struct crypto_crc *c) {
 #ifndef VCMTS_NO_IPSEC_MB
 	if (!library_runs_here())
 		return true;
@@ -31,7 +31,7 @@ static bool library_take(struct crypto_crc *c) {
 struct crypto_crc *crypto_crc_open(void) {
 	struct crypto_crc *c = calloc(1, sizeof(*c));
 
-	if (c != NULL && library_take(c))
+	if (c != NULL && library_init(c))
 		return c;
 	free(c);
 	return NULL;

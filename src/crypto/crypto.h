@@ -73,7 +73,7 @@ struct crypto_failed {
 
 struct crypto_queue {
 	struct crypto_provider *provider;
-	uint32_t held; /* submitted, not collected */
+	uint32_t pending; /* submitted, not collected */
 	bool fed; /* frames were submitted since the last collection */
 };
 
@@ -166,5 +166,5 @@ static inline uint16_t crypto_submit(struct crypto_queue *q, const struct crypto
 static inline uint16_t crypto_collect(struct crypto_queue *q, struct rte_mbuf **good,
 				      struct crypto_failed *failed, uint16_t *failures) {
 	*failures = 0;
-	return q->held == 0 ? 0 : q->provider->functions->collect(q, good, failed, failures);
+	return q->pending == 0 ? 0 : q->provider->functions->collect(q, good, failed, failures);
 }

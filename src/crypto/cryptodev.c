@@ -136,7 +136,7 @@ static void close_all(struct crypto_provider *p) {
 		rte_cryptodev_stop(c->id);
 	rte_cryptodev_close(c->id);
 	cryptodev_queues_end(c);
-	cryptodev_leave(c);
+	cryptodev_remove(c);
 	for (unsigned pool = 0; pool < c->session_pools; pool++)
 		rte_mempool_free(c->sessions[pool]);
 	key_slots_end(&c->step_keys);
@@ -169,7 +169,7 @@ static struct cryptodev *cryptodev_alloc(const char *device, const struct crypto
 	key_slots_init(&c->step_keys, sizeof(struct step_key), o->socket);
 	c->queues = o->queues;
 	c->in_flight = o->in_flight;
-	c->patience = rte_get_tsc_hz() / 1000 * o->patience_ms;
+	c->timeout = rte_get_tsc_hz() / 1000 * o->timeout_ms;
 	return c;
 }
 
@@ -180,7 +180,7 @@ struct crypto_provider *cryptodev_open(const char *device, const struct cryptode
 	if (c == NULL)
 		return NULL;
 	if (!cryptodev_find(c, device, o->queues)) {
-		cryptodev_leave(c);
+		cryptodev_remove(c);
 		crypto_crc_close(c->crc);
 		rte_free(c);
 		return NULL;

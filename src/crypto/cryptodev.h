@@ -4,13 +4,13 @@
 
 #include "crypto/crypto.h"
 
-#define CRYPTO_PATIENCE_MS 1000 /* default */
+#define CRYPTO_TIMEOUT_MS 1000 /* default */
 
 struct cryptodev_options {
 	unsigned queues; /* most that are open at a time; the device may have fewer */
 	unsigned in_flight; /* frames per queue, at least CRYPTO_BURST */
 	/* ms without a frame of the device, after which its frames are lost */
-	unsigned patience_ms;
+	unsigned timeout_ms;
 	int socket; /* of memory, or SOCKET_ID_ANY */
 };
 

@@ -208,7 +208,7 @@ bool cryptodev_start(struct cryptodev *c) {
 	return ret == 0;
 }
 
-void cryptodev_leave(struct cryptodev *c) {
+void cryptodev_remove(struct cryptodev *c) {
 	while (c->made_count > 0) {
 		const char *name = c->made[--c->made_count];
 		int id = device_id(name);

@@ -15,12 +15,12 @@ static void ops_end_all(struct cryptodev_queue *q) {
 }
 
 /* Frees the frames of a closed queue, at once or when the device returns them. */
-static void frames_leave(struct cryptodev_queue *q) {
+static void frames_release(struct cryptodev_queue *q) {
 	for (; q->head != q->tail; q->head++) {
-		struct place *p = &q->places[q->head & q->mask];
+		struct slot *p = &q->slots[q->head & q->mask];
 
-		if (p->state == PLACE_FLYING)
-			*cryptodev_place(p->op) = NO_PLACE;
+		if (p->state == SLOT_IN_FLIGHT)
+			*cryptodev_slot(p->op) = NO_SLOT;
 		else
 			rte_pktmbuf_free(p->m);
 	}
@@ -53,7 +53,7 @@ static bool ops_make(struct cryptodev_queue *q, unsigned count) {
 	q->free_ops = rte_crypto_op_bulk_alloc(q->pool, RTE_CRYPTO_OP_TYPE_SYMMETRIC, q->ops,
 					       (uint16_t)count);
 	for (uint32_t i = 0; i < q->free_ops; i++)
-		*cryptodev_place(q->ops[i]) = 0;
+		*cryptodev_slot(q->ops[i]) = 0;
 	return q->free_ops == count;
 }
 
@@ -77,9 +77,9 @@ static unsigned pair_find(struct cryptodev *c) {
 
 static struct cryptodev_queue *queue_alloc(struct cryptodev *c, enum crypto_direction direction,
 					   unsigned pair) {
-	uint32_t places = rte_align32pow2(RTE_MAX(c->in_flight, CRYPTO_BURST));
+	uint32_t slots = rte_align32pow2(RTE_MAX(c->in_flight, CRYPTO_BURST));
 	struct cryptodev_queue *q =
-		rte_zmalloc_socket("crypto queue", sizeof(*q) + places * sizeof(q->places[0]),
+		rte_zmalloc_socket("crypto queue", sizeof(*q) + slots * sizeof(q->slots[0]),
 				   RTE_CACHE_LINE_SIZE, c->socket);
 
 	if (q == NULL)
@@ -87,8 +87,8 @@ static struct cryptodev_queue *queue_alloc(struct cryptodev *c, enum crypto_dire
 	q->queue.provider = &c->provider;
 	q->direction = direction;
 	q->pair = (uint16_t)pair;
-	q->mask = places - 1;
-	if (ops_make(q, places)) {
+	q->mask = slots - 1;
+	if (ops_make(q, slots)) {
 		c->pairs[pair] = q;
 		return q;
 	}
@@ -112,7 +112,7 @@ struct crypto_queue *cryptodev_queue_open(struct crypto_provider *p,
 void cryptodev_queue_close(struct crypto_queue *queue) {
 	struct cryptodev_queue *q = cryptodev_queue_of(queue);
 
-	frames_leave(q);
+	frames_release(q);
 	ops_end_all(q); /* then no second operation is pending */
 	q->closed = true;
 	if (q->in_device == 0)
@@ -123,7 +123,7 @@ static void lost_free(struct rte_mempool *pool, void *opaque, void *op, unsigned
 	(void)pool;
 	(void)opaque;
 	(void)index;
-	if (*cryptodev_place(op) == NO_PLACE)
+	if (*cryptodev_slot(op) == NO_SLOT)
 		rte_pktmbuf_free(((struct rte_crypto_op *)op)->sym->m_src);
 }
 

@@ -30,7 +30,7 @@ struct cryptodev {
 	struct key_slots step_keys;
 	int socket;
 	unsigned in_flight, queues;
-	uint64_t patience; /* TSC cycles before frames are lost */
+	uint64_t timeout; /* TSC cycles before frames are lost */
 	/* Each twice as large as the previous one. */
 	struct rte_mempool *sessions[CRYPTODEV_SESSION_POOLS];
 	unsigned session_pools;
@@ -54,7 +54,7 @@ static inline bool cryptodev_stepwise(const struct cryptodev *c, enum cipher cip
 }
 
 /* Finds or creates the device and reads its capabilities. Returns false after an error message.
- * The caller calls cryptodev_leave() in either case. */
+ * The caller calls cryptodev_remove() in either case. */
 bool cryptodev_find(struct cryptodev *c, const char *device, unsigned queues);
 
 /* Configures and starts the device for up to `queues` queues of `in_flight` frames. Returns
@@ -62,28 +62,28 @@ bool cryptodev_find(struct cryptodev *c, const char *device, unsigned queues);
 bool cryptodev_start(struct cryptodev *c);
 
 /* Removes the devices that it created. */
-void cryptodev_leave(struct cryptodev *c);
+void cryptodev_remove(struct cryptodev *c);
 
-#define PLACE_OFFSET (CRYPTODEV_IV_OFFSET + CRYPTO_IV_SIZE) /* of the frame's slot index */
+#define SLOT_OFFSET (CRYPTODEV_IV_OFFSET + CRYPTO_IV_SIZE) /* of the frame's slot index */
 /* of a saved block, upstream: cryptodev_steps.c */
-#define SAVED_OFFSET (PLACE_OFFSET + sizeof(uint32_t))
+#define SAVED_OFFSET (SLOT_OFFSET + sizeof(uint32_t))
 #define OP_PRIVATE_SIZE (SAVED_OFFSET + CRYPTO_IV_SIZE - CRYPTODEV_IV_OFFSET)
-#define NO_PLACE UINT32_MAX /* of a lost frame */
+#define NO_SLOT UINT32_MAX /* of a lost frame */
 
-enum place_state {
-	PLACE_FLYING,
-	PLACE_GOOD,
-	PLACE_CRC_WRONG,
-	PLACE_FAILED,
-	PLACE_LOST,
+enum slot_state {
+	SLOT_IN_FLIGHT,
+	SLOT_GOOD,
+	SLOT_CRC_WRONG,
+	SLOT_FAILED,
+	SLOT_LOST,
 };
 
-struct place {
+struct slot {
 	struct rte_mbuf *m;
 	struct rte_crypto_op *op; /* of a frame in flight */
 	void *rest; /* session of the second operation, or NULL if none follows */
 	uint16_t pdu; /* offset of a PDU whose CRC must be verified, plus one; 0: none */
-	uint16_t state; /* enum place_state */
+	uint16_t state; /* enum slot_state */
 };
 
 struct cryptodev_queue {
@@ -94,23 +94,23 @@ struct cryptodev_queue {
 	uint32_t in_device; /* operations in the device, also of lost frames */
 	bool closed; /* closed while the device had operations of it */
 	bool gone; /* the device does not answer: frames fail at once */
-	bool came; /* the device returned an operation since the time below */
+	bool answered; /* the device returned an operation since the time below */
 	uint32_t polls; /* polls without a result since then */
 	/* TSC when the frame at the head began to wait for the device; 0: no frame does */
-	uint64_t waits;
+	uint64_t wait_start;
 	struct rte_mempool *pool;
 	struct rte_crypto_op **ops; /* a stack of free operations */
 	struct rte_crypto_op **next; /* second operations to submit */
 	uint32_t free_ops, next_ops;
-	struct place places[];
+	struct slot slots[];
 };
 
 static inline struct cryptodev_queue *cryptodev_queue_of(struct crypto_queue *q) {
 	return container_of(q, struct cryptodev_queue, queue);
 }
 
-static inline uint32_t *cryptodev_place(struct rte_crypto_op *op) {
-	return rte_crypto_op_ctod_offset(op, uint32_t *, PLACE_OFFSET);
+static inline uint32_t *cryptodev_slot(struct rte_crypto_op *op) {
+	return rte_crypto_op_ctod_offset(op, uint32_t *, SLOT_OFFSET);
 }
 
 /* Functions of a queue for struct crypto_functions. */

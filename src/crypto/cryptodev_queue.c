@@ -33,7 +33,7 @@ static bool crc_beside(const struct cryptodev *c, const struct crypto_frame *f) 
 }
 
 static void op_fill(const struct cryptodev_queue *q, struct rte_crypto_op *op,
-		    const struct crypto_frame *f, struct place *place, bool crc) {
+		    const struct crypto_frame *f, struct slot *slot, bool crc) {
 	const struct cryptodev *c = cryptodev_of(q->queue.provider);
 	struct rte_crypto_sym_op *sym = op->sym;
 	uint32_t size = f->m->data_len;
@@ -47,19 +47,19 @@ static void op_fill(const struct cryptodev_queue *q, struct rte_crypto_op *op,
 	sym->cipher.data.length = size - f->clear;
 	memcpy(rte_crypto_op_ctod_offset(op, uint8_t *, CRYPTODEV_IV_OFFSET), f->key->iv,
 	       CRYPTO_IV_SIZE);
-	*cryptodev_place(op) = (uint32_t)(place - q->places); /* less than NO_PLACE */
+	*cryptodev_slot(op) = (uint32_t)(slot - q->slots); /* less than NO_SLOT */
 	if (cryptodev_crc_beside(c, f->key->cipher))
 		rte_security_attach_session(op, f->key->schedule);
 	else if (likely(!cryptodev_stepwise(c, f->key->cipher)))
 		rte_crypto_op_attach_sym_session(op, f->key->schedule);
 	else
-		cryptodev_step_first(q, op, f, place);
+		cryptodev_step_first(q, op, f, slot);
 }
 
 /* A CRC that the device does not process: written at once downstream, verified at collection
  * upstream. */
 static void crc_apart(const struct cryptodev_queue *q, const struct crypto_frame *f,
-		      struct place *p) {
+		      struct slot *p) {
 	uint8_t *pdu = rte_pktmbuf_mtod_offset(f->m, uint8_t *, f->pdu);
 	int rest = f->m->data_len - f->pdu - ETHERNET_CRC_SIZE;
 
@@ -69,48 +69,49 @@ static void crc_apart(const struct cryptodev_queue *q, const struct crypto_frame
 		crypto_crc_write(cryptodev_of(q->queue.provider)->crc, pdu, (size_t)rest);
 }
 
-static bool room_for_crc(const struct crypto_frame *f) {
+static bool fits_crc(const struct crypto_frame *f) {
 	return !(f->parts & CRYPTO_CRC) || f->m->data_len >= f->pdu + ETHERNET_CRC_SIZE;
 }
 
 /* Assigns a slot to the frame, and an operation if the device is needed. Returns false if none
  * is free. */
-static bool frame_place(struct cryptodev_queue *q, const struct crypto_frame *f,
-			struct rte_crypto_op **op) {
+static bool frame_put(struct cryptodev_queue *q, const struct crypto_frame *f,
+		      struct rte_crypto_op **op) {
 	const struct cryptodev *c = cryptodev_of(q->queue.provider);
-	struct place *place = &q->places[q->tail & q->mask];
-	bool room = room_for_crc(f), flies = ciphered(f), beside = crc_beside(c, f);
+	struct slot *slot = &q->slots[q->tail & q->mask];
+	bool fits = fits_crc(f), submits = ciphered(f), beside = crc_beside(c, f);
 
 	*op = NULL;
-	if (q->tail - q->head > q->mask || (flies && !q->gone && q->free_ops == 0))
+	if (q->tail - q->head > q->mask || (submits && !q->gone && q->free_ops == 0))
 		return false;
-	place->m = f->m;
-	place->rest = NULL;
-	place->pdu = 0;
-	place->state = room ? PLACE_GOOD : PLACE_CRC_WRONG;
-	if (flies && unlikely(q->gone)) {
-		place->state = PLACE_LOST;
-	} else if (flies) {
-		*op = place->op = q->ops[--q->free_ops];
-		op_fill(q, *op, f, place, beside);
-		place->state = PLACE_FLYING;
+	slot->m = f->m;
+	slot->rest = NULL;
+	slot->pdu = 0;
+	slot->state = fits ? SLOT_GOOD : SLOT_CRC_WRONG;
+	if (submits && unlikely(q->gone)) {
+		slot->state = SLOT_LOST;
+	} else if (submits) {
+		*op = slot->op = q->ops[--q->free_ops];
+		op_fill(q, *op, f, slot, beside);
+		slot->state = SLOT_IN_FLIGHT;
 	}
-	if (unlikely(!beside) && (f->parts & CRYPTO_CRC) && room)
-		crc_apart(q, f, place);
+	if (unlikely(!beside) && (f->parts & CRYPTO_CRC) && fits)
+		crc_apart(q, f, slot);
 	q->tail++;
 	return true;
 }
 
 /* Whether the frame at the head has waited too long for the device. */
-static bool patience_ends(struct cryptodev_queue *q) {
+static bool timed_out(struct cryptodev_queue *q) {
 	uint64_t now = rte_rdtsc();
 
-	if (q->waits == 0) {
-		q->waits = now;
+	if (q->wait_start == 0) {
+		q->wait_start = now;
 		q->polls = 0;
-		q->came = false;
+		q->answered = false;
 	}
-	return ++q->polls > POLLS_MIN && now - q->waits > cryptodev_of(q->queue.provider)->patience;
+	return ++q->polls > POLLS_MIN &&
+	       now - q->wait_start > cryptodev_of(q->queue.provider)->timeout;
 }
 
 /* Submits operations; the caller keeps frames that the device did not accept. Returns how many
@@ -122,7 +123,7 @@ static uint16_t ops_give(struct cryptodev_queue *q, struct rte_crypto_op **ops, 
 
 	q->in_device += taken;
 	if (unlikely(taken < count)) {
-		q->tail = first + ((*cryptodev_place(ops[taken]) - first) & q->mask);
+		q->tail = first + ((*cryptodev_slot(ops[taken]) - first) & q->mask);
 		for (uint16_t i = taken; i < count; i++)
 			q->ops[q->free_ops++] = ops[i];
 	}
@@ -131,12 +132,12 @@ static uint16_t ops_give(struct cryptodev_queue *q, struct rte_crypto_op **ops, 
 
 /* Each submission retries a silent device, unless it still has earlier operations, which
  * must return first. */
-static uint16_t submit_again(struct cryptodev_queue *q, const struct crypto_frame *frames,
-			     uint16_t n, uint16_t kept) {
+static uint16_t submit_gone(struct cryptodev_queue *q, const struct crypto_frame *frames,
+			    uint16_t n, uint16_t kept) {
 	struct rte_crypto_op *none;
 
 	q->gone = true;
-	while (kept < n && frame_place(q, &frames[kept], &none))
+	while (kept < n && frame_put(q, &frames[kept], &none))
 		kept++;
 	return kept;
 }
@@ -145,29 +146,29 @@ uint16_t cryptodev_submit(struct crypto_queue *queue, const struct crypto_frame 
 			  uint16_t n) {
 	struct cryptodev_queue *q = cryptodev_queue_of(queue);
 	struct rte_crypto_op *ops[CRYPTO_BURST];
-	bool empty = q->head == q->tail, again = q->gone && q->in_device == 0;
+	bool empty = q->head == q->tail, retry = q->gone && q->in_device == 0;
 	uint32_t first = q->tail;
 	uint16_t count = 0, placed = 0, kept;
 
-	q->gone = q->gone && !again;
-	for (; placed < n && frame_place(q, &frames[placed], &ops[count]); placed++)
+	q->gone = q->gone && !retry;
+	for (; placed < n && frame_put(q, &frames[placed], &ops[count]); placed++)
 		count += ops[count] != NULL;
 	kept = ops_give(q, ops, count, first);
-	if (unlikely(again && kept < placed))
-		kept = submit_again(q, frames, n, kept);
+	if (unlikely(retry && kept < placed))
+		kept = submit_gone(q, frames, n, kept);
 	if (empty && kept > 0)
-		q->waits = 0;
-	else if (empty && patience_ends(q))
+		q->wait_start = 0;
+	else if (empty && timed_out(q))
 		q->gone = true;
-	queue->held += kept;
+	queue->pending += kept;
 	queue->fed = true;
 	return kept;
 }
 
-static enum place_state state_of(const struct rte_crypto_op *op) {
+static enum slot_state state_of(const struct rte_crypto_op *op) {
 	if (likely(op->status == RTE_CRYPTO_OP_STATUS_SUCCESS))
-		return PLACE_GOOD;
-	return op->status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED ? PLACE_CRC_WRONG : PLACE_FAILED;
+		return SLOT_GOOD;
+	return op->status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED ? SLOT_CRC_WRONG : SLOT_FAILED;
 }
 
 uint16_t cryptodev_ops_end(struct cryptodev_queue *q) {
@@ -176,23 +177,23 @@ uint16_t cryptodev_ops_end(struct cryptodev_queue *q) {
 	uint16_t n = rte_cryptodev_dequeue_burst(c->id, q->pair, ops, CRYPTO_BURST);
 
 	for (uint16_t i = 0; i < n; i++) {
-		uint32_t at = *cryptodev_place(ops[i]);
-		struct place *p = at == NO_PLACE ? NULL : &q->places[at];
+		uint32_t at = *cryptodev_slot(ops[i]);
+		struct slot *p = at == NO_SLOT ? NULL : &q->slots[at];
 
 		if (unlikely(p == NULL)) {
 			rte_pktmbuf_free(ops[i]->sym->m_src);
-		} else if (likely(p->rest == NULL) || state_of(ops[i]) != PLACE_GOOD) {
+		} else if (likely(p->rest == NULL) || state_of(ops[i]) != SLOT_GOOD) {
 			p->state = (uint16_t)state_of(ops[i]);
 		} else {
 			cryptodev_step_next(q, ops[i], p);
 			continue;
 		}
-		*cryptodev_place(ops[i]) = 0;
+		*cryptodev_slot(ops[i]) = 0;
 		q->ops[q->free_ops++] = ops[i];
 	}
 	q->in_device -= n;
 	if (n > 0) {
-		q->came = true;
+		q->answered = true;
 		q->gone = false;
 	}
 	if (unlikely(q->next_ops > 0))
@@ -200,36 +201,36 @@ uint16_t cryptodev_ops_end(struct cryptodev_queue *q) {
 	return n;
 }
 
-static void frame_lose(struct place *p) {
-	if (p->state != PLACE_FLYING)
+static void frame_lose(struct slot *p) {
+	if (p->state != SLOT_IN_FLIGHT)
 		return;
-	p->state = PLACE_LOST;
-	*cryptodev_place(p->op) = NO_PLACE;
+	p->state = SLOT_LOST;
+	*cryptodev_slot(p->op) = NO_SLOT;
 	rte_mbuf_refcnt_update(p->m, 1);
 }
 
 /* Gives up the frame at the head; or all frames, if the device returned nothing in all that
  * time. */
 static void frames_lose(struct cryptodev_queue *q) {
-	uint32_t end = q->came ? q->head + 1 : q->tail;
+	uint32_t end = q->answered ? q->head + 1 : q->tail;
 
 	for (uint32_t at = q->head; at != end; at++)
-		frame_lose(&q->places[at & q->mask]);
-	q->gone = !q->came;
-	q->waits = 0;
+		frame_lose(&q->slots[at & q->mask]);
+	q->gone = !q->answered;
+	q->wait_start = 0;
 }
 
-static bool crc_good(const struct cryptodev_queue *q, const struct place *p) {
+static bool crc_good(const struct cryptodev_queue *q, const struct slot *p) {
 	const uint8_t *data = rte_pktmbuf_mtod(p->m, const uint8_t *);
 
 	return p->pdu == 0 || crypto_crc_good(cryptodev_of(q->queue.provider)->crc,
 					      data + p->pdu - 1, p->m->data_len - (p->pdu - 1u));
 }
 
-static enum crypto_failure failure_of(enum place_state state) {
-	if (state == PLACE_LOST)
+static enum crypto_failure failure_of(enum slot_state state) {
+	if (state == SLOT_LOST)
 		return CRYPTO_LOST;
-	return state == PLACE_CRC_WRONG ? CRYPTO_FAILED_CRC : CRYPTO_FAILED;
+	return state == SLOT_CRC_WRONG ? CRYPTO_FAILED_CRC : CRYPTO_FAILED;
 }
 
 uint16_t cryptodev_collect(struct crypto_queue *queue, struct rte_mbuf **good,
@@ -242,22 +243,22 @@ uint16_t cryptodev_collect(struct crypto_queue *queue, struct rte_mbuf **good,
 	if (unlikely(cryptodev_of(queue->provider)->stepwise != 0))
 		cryptodev_ops_end(q);
 	for (; out < CRYPTO_BURST && q->head != q->tail; out++, q->head++) {
-		struct place *p = &q->places[q->head & q->mask];
+		struct slot *p = &q->slots[q->head & q->mask];
 
-		if (p->state == PLACE_FLYING)
+		if (p->state == SLOT_IN_FLIGHT)
 			break;
-		if (p->state == PLACE_GOOD && unlikely(!crc_good(q, p)))
-			p->state = PLACE_CRC_WRONG;
-		if (likely(p->state == PLACE_GOOD))
+		if (p->state == SLOT_GOOD && unlikely(!crc_good(q, p)))
+			p->state = SLOT_CRC_WRONG;
+		if (likely(p->state == SLOT_GOOD))
 			good[n++] = p->m;
 		else
 			failed[(*failures)++] = (struct crypto_failed){p->m, failure_of(p->state)};
 	}
 	if (out > 0)
-		q->waits = 0;
-	else if (unlikely(patience_ends(q)))
+		q->wait_start = 0;
+	else if (unlikely(timed_out(q)))
 		frames_lose(q);
-	queue->held -= out;
+	queue->pending -= out;
 	queue->fed = false;
 	return n;
 }

@@ -24,7 +24,7 @@ static uint8_t *saved_of(struct rte_crypto_op *op) {
 }
 
 void cryptodev_step_first(const struct cryptodev_queue *q, struct rte_crypto_op *op,
-			  const struct crypto_frame *f, struct place *p) {
+			  const struct crypto_frame *f, struct slot *p) {
 	const struct step_key *key = f->key->schedule;
 	uint32_t length = op->sym->cipher.data.length, whole = length - length % BLOCK;
 
@@ -38,7 +38,7 @@ void cryptodev_step_first(const struct cryptodev_queue *q, struct rte_crypto_op 
 		       rte_pktmbuf_mtod_offset(f->m, uint8_t *, f->clear + whole - BLOCK), BLOCK);
 }
 
-void cryptodev_step_next(struct cryptodev_queue *q, struct rte_crypto_op *op, struct place *p) {
+void cryptodev_step_next(struct cryptodev_queue *q, struct rte_crypto_op *op, struct slot *p) {
 	struct rte_crypto_sym_op *sym = op->sym;
 	uint32_t done = sym->cipher.data.offset + sym->cipher.data.length;
 	const uint8_t *counter = q->direction == CRYPTO_UPLINK
@@ -62,12 +62,12 @@ static void lost_end(struct cryptodev_queue *q) {
 	for (uint32_t i = 0; i < q->next_ops; i++) {
 		struct rte_crypto_op *op = q->next[i];
 
-		if (likely(*cryptodev_place(op) != NO_PLACE)) {
+		if (likely(*cryptodev_slot(op) != NO_SLOT)) {
 			q->next[kept++] = op;
 			continue;
 		}
 		rte_pktmbuf_free(op->sym->m_src);
-		*cryptodev_place(op) = 0;
+		*cryptodev_slot(op) = 0;
 		q->ops[q->free_ops++] = op;
 	}
 	q->next_ops = kept;

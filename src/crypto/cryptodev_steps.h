@@ -19,8 +19,8 @@ void cryptodev_step_key_end(struct cryptodev *c, const struct step_key *key);
 
 /* Fills in the first operation of a frame; the caller has set its other fields. */
 void cryptodev_step_first(const struct cryptodev_queue *q, struct rte_crypto_op *op,
-			  const struct crypto_frame *f, struct place *p);
+			  const struct crypto_frame *f, struct slot *p);
 
 /* Prepares the second operation when the first has returned. cryptodev_steps_give() submits it. */
-void cryptodev_step_next(struct cryptodev_queue *q, struct rte_crypto_op *op, struct place *p);
+void cryptodev_step_next(struct cryptodev_queue *q, struct rte_crypto_op *op, struct slot *p);
 void cryptodev_steps_give(struct cryptodev_queue *q);

@@ -27,7 +27,7 @@
 _Static_assert(IN_FLIGHT_MOST + CRYPTO_BURST < IMB_MAX_JOBS, "the ring is never full");
 _Static_assert(IMB_MAX_JOBS < TAGS, "a tag is read after its job ended");
 
-#define NO_ROOM UINTPTR_MAX /* mark of a frame that is too short for a CRC */
+#define NO_SPACE UINTPTR_MAX /* mark of a frame that is too short for a CRC */
 
 /* The library's parameters for each combination of cipher and parts. */
 struct suite {
@@ -133,7 +133,7 @@ static void *crc_mark(const struct ipsec_mb_queue *q, const struct crypto_frame 
 	int rest = f->m->data_len - f->pdu - ETHERNET_CRC_SIZE;
 
 	if (rest < 0)
-		return (void *)NO_ROOM;
+		return (void *)NO_SPACE;
 	if (q->direction == CRYPTO_UPLINK)
 		return (void *)(uintptr_t)(f->pdu + 1u);
 	library_crc_write(q->manager, data + f->pdu, (size_t)rest);
@@ -212,13 +212,13 @@ static uint16_t submit(struct crypto_queue *queue, const struct crypto_frame *fr
 	struct ipsec_mb_queue *q = of_queue(queue);
 	uint16_t taken = 0, more;
 
-	if (q->done_count > 0 || queue->held > IN_FLIGHT_MOST)
+	if (q->done_count > 0 || queue->pending > IN_FLIGHT_MOST)
 		return 0;
 	do {
 		more = burst_submit(q, frames + taken, (uint16_t)(n - taken));
 		taken = (uint16_t)(taken + more);
 	} while (more > 0 && taken < n);
-	queue->held += taken;
+	queue->pending += taken;
 	queue->fed = true;
 	return taken;
 }
@@ -230,7 +230,7 @@ static bool crc_good(const struct ipsec_mb_queue *q, const IMB_JOB *job) {
 	const uint8_t *data = rte_pktmbuf_mtod(m, const uint8_t *);
 
 	if (mark != 0)
-		return mark != NO_ROOM &&
+		return mark != NO_SPACE &&
 		       library_crc_good(q->manager, data + mark - 1, m->data_len - (mark - 1));
 	return q->direction == CRYPTO_DOWNLINK || job->hash_alg == IMB_AUTH_NULL ||
 	       memcmp(job->auth_tag_output, data + m->data_len - ETHERNET_CRC_SIZE,
@@ -243,7 +243,7 @@ static bool crc_good(const struct ipsec_mb_queue *q, const IMB_JOB *job) {
  * jobs twice or not at all.
  */
 static void lanes_end(struct ipsec_mb_queue *q) {
-	uint32_t waiting = q->queue.held - q->done_count;
+	uint32_t waiting = q->queue.pending - q->done_count;
 
 	if (likely(q->queue.fed))
 		waiting = waiting > IN_FLIGHT_MOST ? waiting - IN_FLIGHT_MOST : 0;
@@ -253,7 +253,7 @@ static void lanes_end(struct ipsec_mb_queue *q) {
 
 /* A burst returns at most as many jobs as it submits, so without this, completed jobs would
  * accumulate in the ring. */
-static void ended_take(struct ipsec_mb_queue *q) {
+static void ended_collect(struct ipsec_mb_queue *q) {
 	IMB_JOB *job;
 
 	while (q->done_count < CRYPTO_BURST && (job = IMB_GET_COMPLETED_JOB(q->manager)) != NULL)
@@ -266,7 +266,7 @@ static uint16_t collect(struct crypto_queue *queue, struct rte_mbuf **good,
 	uint16_t n = 0;
 
 	lanes_end(q);
-	ended_take(q);
+	ended_collect(q);
 	for (uint16_t i = 0; i < q->done_count; i++) {
 		const IMB_JOB *job = q->done[i];
 		struct crypto_failed *f = &failed[*failures];
@@ -279,7 +279,7 @@ static uint16_t collect(struct crypto_queue *queue, struct rte_mbuf **good,
 		f->why = job->status == IMB_STATUS_COMPLETED ? CRYPTO_FAILED_CRC : CRYPTO_FAILED;
 		(*failures)++;
 	}
-	queue->held -= q->done_count;
+	queue->pending -= q->done_count;
 	queue->fed = false;
 	q->done_count = 0;
 	return n;

@@ -46,7 +46,7 @@ struct crypto_provider *crypto_apart_open(int socket) {
 	const struct cryptodev_options options = {
 		.queues = APART_QUEUES,
 		.in_flight = APART_IN_FLIGHT,
-		.patience_ms = CRYPTO_PATIENCE_MS,
+		.timeout_ms = CRYPTO_TIMEOUT_MS,
 		.socket = socket,
 	};
 	char name[RTE_CRYPTODEV_NAME_MAX_LEN];
@@ -64,7 +64,7 @@ static struct crypto_provider *provider_open(const struct crypto_providers_optio
 	const struct cryptodev_options options = {
 		.queues = o->queues,
 		.in_flight = o->in_flight,
-		.patience_ms = o->patience_ms,
+		.timeout_ms = o->timeout_ms,
 		.socket = o->socket,
 	};
 

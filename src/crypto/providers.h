@@ -19,7 +19,7 @@ struct crypto_providers_options {
 	enum crypto_isa isa; /* limit for the library */
 	unsigned queues; /* per device: two per group */
 	unsigned in_flight; /* frames per queue of a device */
-	unsigned patience_ms; /* ms, before frames of a device count as lost */
+	unsigned timeout_ms; /* ms, before frames of a device count as lost */
 	int socket; /* of memory, or SOCKET_ID_ANY */
 };
 

@@ -17,7 +17,7 @@ struct trial {
 	struct crypto_provider *provider;
 	enum cipher cipher;
 	struct crypto_key down, up;
-	struct crypto_queue *there, *back;
+	struct crypto_queue *encrypt, *decrypt;
 	struct rte_mempool *pool;
 	struct rte_mbuf *frames[FRAMES];
 	uint8_t sent[FRAMES][SIZE_MAX_BYTES]; /* the result of single frames */
@@ -53,17 +53,17 @@ static void frames_fill(struct trial *t) {
 static bool burst(struct crypto_queue *q, const struct crypto_frame *frames, unsigned n) {
 	struct rte_mbuf *good[CRYPTO_BURST];
 	struct crypto_failed failed[CRYPTO_BURST];
-	unsigned given = 0, came = 0;
+	unsigned given = 0, received = 0;
 	bool right = true;
 
-	while (right ? came < n : q->held > 0) {
+	while (right ? received < n : q->pending > 0) {
 		uint16_t failures, got;
 
 		if (right)
 			given += crypto_submit(q, &frames[given], (uint16_t)(n - given));
 		got = crypto_collect(q, good, failed, &failures);
 		for (uint16_t i = 0; i < got; i++)
-			right = right && good[i] == frames[came++].m;
+			right = right && good[i] == frames[received++].m;
 		right = right && failures == 0;
 	}
 	return right;
@@ -134,17 +134,18 @@ static bool singles(struct trial *t) {
 	bool secret = t->cipher != CIPHER_NONE;
 
 	frames_fill(t);
-	if (!pass(t, t->there, &t->down, crc_and_cipher(t), 1) || (secret && !frames_are_secret(t)))
+	if (!pass(t, t->encrypt, &t->down, crc_and_cipher(t), 1) ||
+	    (secret && !frames_are_secret(t)))
 		return false;
 	frames_keep(t);
-	return pass(t, t->back, &t->up, secret ? CRYPTO_CIPHER : 0, 1) && frames_are_right(t);
+	return pass(t, t->decrypt, &t->up, secret ? CRYPTO_CIPHER : 0, 1) && frames_are_right(t);
 }
 
 /* Tests bursts of `n`. Faults of libraries show with bursts, and with a CRC in the same pass. */
-static bool there_and_back(struct trial *t, unsigned n) {
+static bool round_trip(struct trial *t, unsigned n) {
 	frames_fill(t);
-	return pass(t, t->there, &t->down, crc_and_cipher(t), n) && frames_as_kept(t) &&
-	       pass(t, t->back, &t->up, crc_and_cipher(t), n) && frames_are_right(t);
+	return pass(t, t->encrypt, &t->down, crc_and_cipher(t), n) && frames_as_kept(t) &&
+	       pass(t, t->decrypt, &t->up, crc_and_cipher(t), n) && frames_are_right(t);
 }
 
 /* SEC, appendix I. Known bytes find faults that encryption and decryption have in common. */
@@ -165,7 +166,7 @@ static bool known_bytes(struct trial *t) {
 		return true;
 	frame_resize(t->frames[0], sizeof(clear));
 	memcpy(bytes_of(t, 0), clear, sizeof(clear));
-	return burst(t->there, &f, 1) &&
+	return burst(t->encrypt, &f, 1) &&
 	       memcmp(bytes_of(t, 0), sent[t->cipher], sizeof(clear)) == 0;
 }
 
@@ -173,15 +174,15 @@ static bool good_all(struct trial *t) {
 	bool good;
 
 	frames_fill(t);
-	good = known_bytes(t) && singles(t) && there_and_back(t, FRAMES);
+	good = known_bytes(t) && singles(t) && round_trip(t, FRAMES);
 
 	for (unsigned n = BURST_MIN; n <= BURST_MAX && good; n++)
-		good = there_and_back(t, n);
+		good = round_trip(t, n);
 	return good;
 }
 
 /* The buffers are in memory that a card can access. */
-static bool buffers_take(struct trial *t) {
+static bool buffers_alloc(struct trial *t) {
 	static unsigned trials;
 	char name[RTE_MEMPOOL_NAMESIZE];
 
@@ -192,7 +193,7 @@ static bool buffers_take(struct trial *t) {
 }
 
 /* A device may still write to lost frames, so the pool stays if any buffer is missing. */
-static void buffers_give(struct trial *t) {
+static void buffers_free(struct trial *t) {
 	if (t->frames[0] != NULL)
 		rte_pktmbuf_free_bulk(t->frames, FRAMES);
 	if (t->pool != NULL && rte_mempool_in_use_count(t->pool) == 0)
@@ -213,25 +214,25 @@ static bool trial_open(struct trial *t) {
 	t->down.cipher = t->up.cipher = (uint8_t)cipher;
 	memcpy(t->down.iv, iv, sizeof(iv));
 	memcpy(t->up.iv, iv, sizeof(iv));
-	t->there = crypto_queue_open(p, CRYPTO_DOWNLINK);
-	t->back = crypto_queue_open(p, CRYPTO_UPLINK);
+	t->encrypt = crypto_queue_open(p, CRYPTO_DOWNLINK);
+	t->decrypt = crypto_queue_open(p, CRYPTO_UPLINK);
 	if (cipher != CIPHER_NONE) {
 		t->down.schedule = crypto_key_make(p, CRYPTO_DOWNLINK, cipher, key);
 		t->up.schedule = crypto_key_make(p, CRYPTO_UPLINK, cipher, key);
 		if (t->down.schedule == NULL || t->up.schedule == NULL)
 			return false;
 	}
-	return t->there != NULL && t->back != NULL && buffers_take(t);
+	return t->encrypt != NULL && t->decrypt != NULL && buffers_alloc(t);
 }
 
 static void trial_close(struct trial *t) {
 	crypto_key_free(t->provider, CRYPTO_DOWNLINK, t->cipher, t->down.schedule);
 	crypto_key_free(t->provider, CRYPTO_UPLINK, t->cipher, t->up.schedule);
-	if (t->there != NULL)
-		crypto_queue_close(t->there);
-	if (t->back != NULL)
-		crypto_queue_close(t->back);
-	buffers_give(t);
+	if (t->encrypt != NULL)
+		crypto_queue_close(t->encrypt);
+	if (t->decrypt != NULL)
+		crypto_queue_close(t->decrypt);
+	buffers_free(t);
 }
 
 uint32_t crypto_self_test(struct crypto_provider *p) {

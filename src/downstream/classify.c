@@ -20,31 +20,31 @@ struct classifier_questions {
 	uint32_t n;
 };
 
-static void learn_flow(struct ds_upper *u, const struct ds_row *row, const struct packet_meta *meta,
-		       enum classified classified) {
+static void learn_flow(struct ds_upper *u, const struct ds_record *record,
+		       const struct packet_meta *meta, enum classified classified) {
 	struct flow_record *r;
 
-	if (!ds_keeps_flow(u, row))
+	if (!ds_keeps_flow(u, record))
 		return;
-	r = flow_cache_learn(&u->flow_cache, &row->key.flow, row->hash, meta->modem);
+	r = flow_cache_learn(&u->flow_cache, &record->key.flow, record->hash, meta->modem);
 	if (r == NULL)
 		return;
 	r->flow = meta->flow;
 	r->cpe_period = (uint32_t)u->cpe_period; /* modem_lookup admitted the address just now */
-	r->filter = row->filter;
-	memcpy(r->mac, row->modem->mac, sizeof(r->mac));
+	r->filter = record->filter;
+	memcpy(r->mac, record->modem->mac, sizeof(r->mac));
 	r->classified = (uint8_t)classified;
 }
 
 /* `result` is 0, or 1 + the index of the service flow in the modem's list. */
-static void put_result(struct ds_upper *u, const struct ds_row *row, struct rte_mbuf *m,
+static void put_result(struct ds_upper *u, const struct ds_record *record, struct rte_mbuf *m,
 		       uint32_t result, uint32_t *by_kind) {
 	struct packet_meta *meta = packet_meta(m);
-	enum classified kind = classified_kind(&row->key.flow, result != 0);
+	enum classified kind = classified_kind(&record->key.flow, result != 0);
 
-	meta->flow = row->modem->flows[result ? result - 1 : 0];
+	meta->flow = record->modem->flows[result ? result - 1 : 0];
 	by_kind[kind]++;
-	learn_flow(u, row, meta, kind);
+	learn_flow(u, record, meta, kind);
 }
 
 static void answer_classifiers(struct ds_upper *u, enum rule_family family,
@@ -56,7 +56,8 @@ static void answer_classifiers(struct ds_upper *u, enum rule_family family,
 	for (uint32_t i = 0; i < q->n; i++) {
 		uint16_t which = q->unknown[i];
 
-		put_result(u, unknown->rows[which], pkts[unknown->at[which]], results[i], by_kind);
+		put_result(u, unknown->records[which], pkts[unknown->at[which]], results[i],
+			   by_kind);
 	}
 }
 
@@ -67,18 +68,18 @@ static void classify_unknown(struct ds_upper *u, struct rte_mbuf **pkts,
 	for (int f = 0; f < RULE_FAMILIES; f++)
 		questions[f].n = 0;
 	for (uint16_t i = 0; i < unknown->count; i++) {
-		struct ds_row *row = unknown->rows[i];
-		struct classifier_questions *q = &questions[row->key.flow.family];
+		struct ds_record *record = unknown->records[i];
+		struct classifier_questions *q = &questions[record->key.flow.family];
 
-		rule_key_set(&row->key, row->modem->classifier_set);
-		if (unlikely(ds_has_chain(row))) {
-			uint32_t result =
-				rules_match_chain(&u->classifiers, &row->key, row->extensions);
+		rule_key_set(&record->key, record->modem->classifier_set);
+		if (unlikely(ds_has_chain(record))) {
+			uint32_t result = rules_match_chain(&u->classifiers, &record->key,
+							    record->extensions);
 
-			put_result(u, row, pkts[unknown->at[i]], result, by_kind);
+			put_result(u, record, pkts[unknown->at[i]], result, by_kind);
 			continue;
 		}
-		q->keys[q->n] = (const uint8_t *)&row->key;
+		q->keys[q->n] = (const uint8_t *)&record->key;
 		q->unknown[q->n++] = i;
 	}
 	for (int f = 0; f < RULE_FAMILIES; f++)
@@ -104,15 +105,15 @@ int ds_classify_open(void *downstream, const struct service_group *sg, const voi
 	char name[RULES_NAME_SIZE];
 
 	(void)resources;
-	d->lists.of_modem = malloc((d->tables.room.modems + 1U) * sizeof(uint32_t));
+	d->lists.of_modem = malloc((d->tables.capacity.modems + 1U) * sizeof(uint32_t));
 	if (rule_lists_create(lists) != 0 || d->lists.of_modem == NULL)
 		return -1;
-	for (uint32_t m = 0; m < d->tables.room.modems; m++)
+	for (uint32_t m = 0; m < d->tables.capacity.modems; m++)
 		d->lists.of_modem[m] = RULE_LIST_NONE;
 	for (size_t m = 0; m < sg->modem_count; m++) {
 		if (!modem_is_there(&sg->modems[m]))
 			continue;
-		d->lists.of_modem[m] = rule_lists_take_classifiers(lists, &sg->modems[m]);
+		d->lists.of_modem[m] = rule_lists_get_classifiers(lists, &sg->modems[m]);
 		if (d->lists.of_modem[m] == RULE_LIST_NONE)
 			return -1;
 		d->tables.modems[m].classifier_set = d->lists.of_modem[m];

@@ -28,7 +28,7 @@ struct cpe_activity cpe_activity(const struct ds_upper *u) {
 	uint32_t period = (uint32_t)present_period(u);
 	struct cpe_activity a = {0};
 
-	for (uint32_t m = 0; m < u->tables->room.modems; m++) {
+	for (uint32_t m = 0; m < u->tables->capacity.modems; m++) {
 		unsigned addresses = modem_addresses(&u->tables->modems[m], period);
 
 		a.modems += addresses > 0;

@@ -24,7 +24,7 @@ struct cpe_activity cpe_activity(const struct ds_upper *u);
 unsigned cpe_active_addresses(const struct ds_upper *u, size_t modem);
 
 /* Whether one more address of the family may become active. */
-static inline bool cpe_has_room(const struct ds_modem *modem, uint64_t active, bool ipv6) {
+static inline bool cpe_below_limit(const struct ds_modem *modem, uint64_t active, bool ipv6) {
 	uint64_t same = ipv6 ? active & modem->cpe_ipv6 : active & ~modem->cpe_ipv6;
 
 	return __builtin_popcountll(same) < (ipv6 ? modem->cpe_limit_ipv6 : modem->cpe_limit);
@@ -41,7 +41,7 @@ static inline bool cpe_admit(struct ds_modem *modem, uint8_t address, bool ipv6,
 	}
 	active = modem->cpe_recent | modem->cpe_before;
 	if (!(active & bit)) {
-		if (!cpe_has_room(modem, active, ipv6))
+		if (!cpe_below_limit(modem, active, ipv6))
 			return false;
 		modem->cpe_ipv6 = ipv6 ? modem->cpe_ipv6 | bit : modem->cpe_ipv6 & ~bit;
 	}

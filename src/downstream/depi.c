@@ -32,7 +32,7 @@ static bool channel_open(struct depi *d, struct depi_channel *ch, uint64_t now) 
 	memcpy(p, ch->encap, sizeof(ch->encap));
 	ch->psp = p + d->encap_size;
 	ch->tail = ch->head;
-	ch->space = ch->room;
+	ch->space = ch->capacity;
 	ch->segments = 0;
 	ch->ends = 0;
 	ch->opened_at = now;
@@ -58,7 +58,7 @@ static const enum counter frames_of_segments[SEGMENTS_MORE] = {
 static struct rte_mbuf *channel_close(struct depi *d, struct depi_channel *ch, struct counters *c) {
 	struct rte_mbuf *head = ch->head;
 	size_t psp = psp_header_size(ch->segments, ch->extra_bytes);
-	size_t payload = psp + (size_t)(ch->room - ch->space - ch->segments * PSP_ENTRY_SIZE);
+	size_t payload = psp + (size_t)(ch->capacity - ch->space - ch->segments * PSP_ENTRY_SIZE);
 
 	depi_encap_patch(ch->psp - d->encap_size + d->tag_size, d->family, payload);
 	psp_header_write(ch->psp, ch->flow, ch->segments, ch->sequence++);
@@ -101,7 +101,7 @@ static struct rte_mbuf *channel_close_full(struct depi *d, struct depi_channel *
 }
 
 /* Splits the first `length` bytes off `m`, into an mbuf that shares its buffer. */
-static struct rte_mbuf *cut_frame(struct depi *d, struct rte_mbuf *m, uint16_t length) {
+static struct rte_mbuf *split_frame(struct depi *d, struct rte_mbuf *m, uint16_t length) {
 	struct rte_mbuf *part = rte_mbuf_raw_alloc(d->fragments); /* attaching sets all fields */
 
 	if (part == NULL)
@@ -121,12 +121,12 @@ static struct rte_mbuf *cut_frame(struct depi *d, struct rte_mbuf *m, uint16_t l
  */
 static bool channel_add_beginning(struct depi *d, struct depi_channel *ch, struct rte_mbuf *m,
 				  bool *begin, struct counters *c) {
-	int room = ch->space - PSP_ENTRY_SIZE;
+	int capacity = ch->space - PSP_ENTRY_SIZE;
 	struct rte_mbuf *part;
 
-	if (room < DEPI_MIN_FRAGMENT)
+	if (capacity < DEPI_MIN_FRAGMENT)
 		return true;
-	part = cut_frame(d, m, (uint16_t)room);
+	part = split_frame(d, m, (uint16_t)capacity);
 	if (part == NULL) {
 		if (ch->segments == 0)
 			channel_discard(d, ch);
@@ -261,10 +261,10 @@ struct rte_mbuf *depi_close_channel(struct depi *d, uint32_t channel, struct cou
 }
 
 static uint16_t depi_flush_old(struct depi *d, uint64_t now, struct counters *c,
-			       struct rte_mbuf **out, uint16_t room) {
+			       struct rte_mbuf **out, uint16_t capacity) {
 	uint16_t closed = 0;
 
-	while (closed < room) {
+	while (closed < capacity) {
 		const struct depi_channel *ch = TAILQ_FIRST(&d->open);
 
 		if (ch == NULL || now - ch->opened_at < d->flush_ns)
@@ -296,7 +296,7 @@ int ds_depi_open(void *downstream, const struct service_group *sg, const void *r
 	struct downstream *d = downstream;
 	const struct ds_resources *r = resources;
 
-	return depi_create(&d->lower.depi, sg, d->tables.room.channels, r->depi_headers,
+	return depi_create(&d->lower.depi, sg, d->tables.capacity.channels, r->depi_headers,
 			   r->depi_fragments);
 }
 
@@ -306,7 +306,7 @@ void ds_depi_close(void *downstream) {
 	depi_free(&d->lower.depi);
 }
 
-uint64_t ds_depi_held(const void *downstream, enum unit unit) {
+uint64_t ds_depi_pending(const void *downstream, enum unit unit) {
 	const struct downstream *d = downstream;
 
 	(void)unit;

@@ -28,7 +28,7 @@ struct depi_format {
 	/* Bytes beside segments and their table entries, with the Ethernet header but without
 	 * its tag. */
 	uint16_t overhead;
-	uint16_t room; /* bytes for segments and their table entries */
+	uint16_t capacity; /* bytes for segments and their table entries */
 };
 
 /* A channel's session and its open DEPI frame. */
@@ -38,7 +38,7 @@ struct depi_channel {
 	struct rte_mbuf *head; /* NULL: no open frame */
 	struct rte_mbuf *tail;
 	uint8_t *psp; /* PSP header in `head` */
-	uint16_t room; /* bytes per DEPI frame for segments and their table entries */
+	uint16_t capacity; /* bytes per DEPI frame for segments and their table entries */
 	uint16_t space; /* of these, bytes left in the open frame */
 	uint16_t ends; /* DOCSIS frames that end in the open frame */
 	uint8_t segments;

@@ -22,7 +22,7 @@ struct depi_format depi_format(const struct rphy_config *r, const struct channel
 
 	return (struct depi_format){
 		.overhead = (uint16_t)overhead,
-		.room = (uint16_t)(r->mtu + RTE_ETHER_HDR_LEN - overhead),
+		.capacity = (uint16_t)(r->mtu + RTE_ETHER_HDR_LEN - overhead),
 	};
 }
 
@@ -44,7 +44,7 @@ static void session_set(struct depi_channel *ch, const struct service_group *sg,
 	depi_encap_write(&e, 0, ch->encap);
 	ch->extra = c->psp_extra;
 	ch->extra_bytes = (uint8_t)psp_extra_bytes(c);
-	ch->room = depi_format(r, c).room;
+	ch->capacity = depi_format(r, c).capacity;
 	ch->profile = c->profile;
 	if (!stays)
 		ch->sequence = first_number();

@@ -89,7 +89,7 @@ static const struct stage dequeue_list[] = {
 		.dpdk = "scheduler",
 		.run = ds_schedule,
 		.polls = true,
-		.held = ds_schedule_held,
+		.pending = ds_schedule_pending,
 		.stop = ds_schedule_stop,
 		.drops = STAGE_DROPS(DROP_STOPPED),
 		.counters = STAGE_COUNTERS(COUNTER_DEQUEUED),
@@ -112,7 +112,7 @@ static const struct stage lower_list[] = {
 		.dpdk = "ring",
 		.run = ds_take_over,
 		.polls = true,
-		.held = ds_take_over_held,
+		.pending = ds_take_over_pending,
 		.stop = ds_take_over_stop,
 		.drops = STAGE_DROPS(DROP_STOPPED),
 	},
@@ -140,7 +140,7 @@ static const struct stage lower_list[] = {
 		.dpdk = "the same",
 		.run = ds_encrypt_collect,
 		.polls = true,
-		.held = ds_encrypt_collect_held,
+		.pending = ds_encrypt_collect_pending,
 		.stop = ds_encrypt_collect_stop,
 		.drops = STAGE_DROPS(DROP_CRYPTO_ERROR, DROP_CRYPTO_LOST, DROP_STOPPED),
 	},
@@ -152,7 +152,7 @@ static const struct stage lower_list[] = {
 		.polls = true,
 		.open = ds_depi_open,
 		.close = ds_depi_close,
-		.held = ds_depi_held,
+		.pending = ds_depi_pending,
 		.stop = ds_depi_stop,
 		.drops = STAGE_DROPS(DROP_NO_BUFFER, DROP_STOPPED),
 		.counters = STAGE_COUNTERS(
@@ -190,7 +190,7 @@ static const struct stage lower_list[] = {
 		.dpdk = "ethdev",
 		.run = ds_transmit,
 		.polls = true,
-		.held = ds_transmit_held,
+		.pending = ds_transmit_pending,
 		.stop = ds_transmit_stop,
 		.drops = STAGE_DROPS(DROP_NO_BUFFER, DROP_LINK_DOWN, DROP_PORT_GONE, DROP_STOPPED),
 		.counters = STAGE_COUNTERS(COUNTER_TRANSMITTED, COUNTER_TRANSMITTED_BYTES,
@@ -209,12 +209,12 @@ static uint32_t messages_waiting(const struct ds_messages *x) {
 	uint32_t waiting = 0;
 
 	for (uint32_t i = 0; i < x->urgent_count; i++)
-		waiting += message_meta(x->urgent[ds_urgent_place(x->urgent_first + i)])->messages;
+		waiting += message_meta(x->urgent[ds_urgent_index(x->urgent_first + i)])->messages;
 	return waiting;
 }
 
 /* These, and messages in the ring. */
-static uint32_t messages_held(const struct ds_messages *x) {
+static uint32_t messages_pending(const struct ds_messages *x) {
 	return x->path.ring == NULL ? 0 : rte_ring_count(x->path.ring) + messages_waiting(x);
 }
 
@@ -222,8 +222,8 @@ static uint32_t messages_held(const struct ds_messages *x) {
 static uint64_t lower_due(const void *ctx) {
 	const struct ds_lower *l = ctx;
 
-	if (rte_ring_count(l->from_upper) > 0 || l->crypto->held > 0 || l->waiting_count > 0 ||
-	    messages_held(&l->messages) > 0)
+	if (rte_ring_count(l->from_upper) > 0 || l->crypto->pending > 0 || l->waiting_count > 0 ||
+	    messages_pending(&l->messages) > 0)
 		return 0;
 	return depi_deadline(&l->depi);
 }
@@ -235,8 +235,8 @@ const struct stage_list ds_lists[DS_PIPELINES] = {
 	{"lower MAC", lower_list, RTE_DIM(lower_list), .due = lower_due},
 };
 
-uint64_t downstream_held(const struct downstream *d) {
-	return stages_held(ds_lists, DS_PIPELINES, d, UNIT_PACKET);
+uint64_t downstream_pending(const struct downstream *d) {
+	return stages_pending(ds_lists, DS_PIPELINES, d, UNIT_PACKET);
 }
 
 uint64_t downstream_next(const struct downstream *d) {
@@ -250,8 +250,8 @@ void downstream_counters(const struct downstream *d, struct counters *out) {
 	counters_add(out, &d->lower.counters);
 }
 
-uint64_t downstream_messages_held(const struct downstream *d) {
-	return messages_held(&d->lower.messages);
+uint64_t downstream_messages_pending(const struct downstream *d) {
+	return messages_pending(&d->lower.messages);
 }
 
 struct message_path *downstream_messages(struct downstream *d) {
@@ -272,7 +272,7 @@ bool downstream_balanced(const struct downstream *d) {
 	downstream_counters(d, &c);
 	return messages_balanced(&d->lower, &c) &&
 	       c.values[COUNTER_RECEIVED] ==
-		       c.values[COUNTER_TRANSMITTED] + counters_dropped(&c) + downstream_held(d);
+		       c.values[COUNTER_TRANSMITTED] + counters_dropped(&c) + downstream_pending(d);
 }
 
 struct pipeline *downstream_pipeline(struct downstream *d, unsigned index) {

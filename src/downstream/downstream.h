@@ -53,7 +53,7 @@ enum ds_lookup { DS_LOOKUP_IPV4, DS_LOOKUP_IPV6, DS_LOOKUP_MAC, DS_LOOKUPS };
  * to classify may drop and reorder packets. A packet that a stage keeps beyond the burst has no
  * record.
  */
-struct ds_row {
+struct ds_record {
 	struct rule_key key;
 	const uint8_t *destination; /* in the frame: key of the lookup */
 	enum ds_lookup lookup;
@@ -91,7 +91,7 @@ struct ds_upper {
 	uint64_t *charged; /* by channel */
 	const struct latency *latency;
 	struct flow_cache flow_cache;
-	struct ds_row rows[PIPELINE_BURST];
+	struct ds_record records[PIPELINE_BURST];
 	struct ds_known known;
 	uint16_t unknown_count; /* records still in use, when last counted */
 	struct effort effort;
@@ -99,24 +99,24 @@ struct ds_upper {
 };
 
 /* The record of a packet. It must have one. */
-static inline struct ds_row *ds_row_of(struct ds_upper *u, struct rte_mbuf *m) {
-	return &u->rows[packet_meta(m)->row];
+static inline struct ds_record *ds_record_of(struct ds_upper *u, struct rte_mbuf *m) {
+	return &u->records[packet_meta(m)->record];
 }
 
 /* Whether it is an IPv6 packet with extension headers; rules are matched for each header. */
-static inline bool ds_has_chain(const struct ds_row *row) {
-	return (row->key.flow.flags & FLOW_ALONE) != 0 && row->key.flow.family == RULE_IPV6;
+static inline bool ds_has_chain(const struct ds_record *record) {
+	return (record->key.flow.flags & FLOW_ALONE) != 0 && record->key.flow.family == RULE_IPV6;
 }
 
 /* Whether the flow cache may keep the results for the packet's flow. */
-static inline bool ds_keeps_flow(const struct ds_upper *u, const struct ds_row *row) {
-	return u->flow_cache.records != NULL && (row->key.flow.flags & FLOW_ALONE) == 0;
+static inline bool ds_keeps_flow(const struct ds_upper *u, const struct ds_record *record) {
+	return u->flow_cache.records != NULL && (record->key.flow.flags & FLOW_ALONE) == 0;
 }
 
 #define DS_URGENT_CAPACITY 256 /* a power of 2 */
 
 /* The index in the ring of urgent frames. */
-static inline uint32_t ds_urgent_place(uint32_t at) {
+static inline uint32_t ds_urgent_index(uint32_t at) {
 	return at & (DS_URGENT_CAPACITY - 1);
 }
 
@@ -127,7 +127,7 @@ struct ds_messages {
 	/* ring of DEPI frames that wait for the port */
 	struct rte_mbuf *urgent[DS_URGENT_CAPACITY];
 	uint32_t urgent_first, urgent_count;
-	uint16_t coming; /* messages at the start of the current burst */
+	uint16_t new_count; /* messages at the start of the current burst */
 	/* ns from the due time of messages until the port took them, without those that waited
 	 * for the first link */
 	uint64_t delay_sum, delay_max;
@@ -141,9 +141,9 @@ struct ds_lower {
 	struct rte_ring *from_upper;
 	const struct ds_tables *tables;
 	struct crypto_queue *crypto;
-	bool takes_nothing; /* from the upper MAC, until the crypto provider is replaced */
+	bool paused; /* from the upper MAC, until the crypto provider is replaced */
 	uint16_t crypto_parts[CIPHERS]; /* enum crypto_parts by cipher */
-	uint64_t taken_over, submitted; /* packets dequeued and frames submitted since the start */
+	uint64_t dequeued, submitted; /* packets dequeued and frames submitted since the start */
 	struct depi depi;
 	struct packet_sink rphy;
 	struct rte_mempool *linear; /* for copies of frames, if the port does not support chains */
@@ -167,7 +167,8 @@ struct ds_resources {
 	struct packet_sink rphy;
 	struct crypto_queue *crypto; /* DOWNLINK */
 	void *const *schedules; /* of keys for DOWNLINK, by modem */
-	const struct group_room *room; /* capacity for changes; NULL: for the group as it is */
+	const struct group_capacity
+		*capacity; /* capacity for changes; NULL: for the group as it is */
 	struct rte_mempool *depi_headers; /* for the first mbuf of each DEPI frame */
 	struct rte_mempool *depi_fragments; /* for attached mbufs, without data buffers */
 	struct rte_mempool *linear; /* for copies, if the port does not support chains */
@@ -187,12 +188,12 @@ struct ds_rule_lists {
 struct ds_change;
 
 /* Slots that changes allocate. The control thread owns them. */
-struct ds_places {
+struct ds_slots {
 	uint32_t *free_flows; /* unused indices of service flows */
 	uint32_t free_flow_count;
 	/* In removal: slots by kind, number of flows by bonding group, and of bonding groups
 	 * by channel. */
-	bool *leaving[LIVE_OBJECTS];
+	bool *retiring[LIVE_OBJECTS];
 	uint32_t *flows_leaving, *groups_leaving;
 	const struct ds_change *latest; /* the latest change, until it ends */
 };
@@ -200,7 +201,7 @@ struct ds_places {
 struct downstream {
 	struct ds_tables tables;
 	struct ds_rule_lists lists;
-	struct ds_places places;
+	struct ds_slots slots;
 	struct ds_upper upper;
 	struct ds_lower lower;
 	struct pipeline enqueue; /* network port -> service-flow queues */
@@ -234,14 +235,14 @@ void downstream_free(struct downstream *d);
 
 /* Pending packets: in queues, ring, crypto provider, open DEPI frames, and frames that wait for
  * the port. */
-uint64_t downstream_held(const struct downstream *d);
+uint64_t downstream_pending(const struct downstream *d);
 
 /* Whether received = transmitted + drops + pending. No worker may be running. */
 bool downstream_balanced(const struct downstream *d);
 
 /* Pending messages of the upstream scheduler. They count as received when the lower MAC dequeues
  * them. */
-uint64_t downstream_messages_held(const struct downstream *d);
+uint64_t downstream_messages_pending(const struct downstream *d);
 
 /* The path of messages into it. NULL without an upstream scheduler. */
 struct message_path *downstream_messages(struct downstream *d);

@@ -82,18 +82,18 @@ uint16_t ds_encrypt_collect(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	return n;
 }
 
-uint64_t ds_encrypt_collect_held(const void *downstream, enum unit unit) {
+uint64_t ds_encrypt_collect_pending(const void *downstream, enum unit unit) {
 	const struct downstream *d = downstream;
 
 	(void)unit;
-	return d->lower.crypto->held;
+	return d->lower.crypto->pending;
 }
 
 void ds_encrypt_collect_stop(void *downstream) {
 	struct downstream *d = downstream;
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
 
-	for (int tries = 0; d->lower.crypto->held > 0 && tries < 1000; tries++) {
+	for (int tries = 0; d->lower.crypto->pending > 0 && tries < 1000; tries++) {
 		uint16_t n = ds_encrypt_collect(&d->lower, pkts, 0);
 
 		for (uint16_t i = 0; i < n; i++)

@@ -15,25 +15,25 @@
 /* Keys for the rules of one family. */
 struct filter_questions {
 	const uint8_t *keys[ENTRIES];
-	struct ds_row *rows[ENTRIES];
+	struct ds_record *records[ENTRIES];
 	uint32_t n;
 };
 
 /* Adds a key per filter group: the first in the packet's record, the others in copies of it.
  * Returns the number of copies. */
-static uint32_t ask_filters(struct filter_questions *questions, struct ds_row *row,
+static uint32_t ask_filters(struct filter_questions *questions, struct ds_record *record,
 			    struct rule_key *copies) {
-	const struct ds_modem *modem = row->modem;
-	struct filter_questions *q = &questions[row->key.flow.family];
+	const struct ds_modem *modem = record->modem;
+	struct filter_questions *q = &questions[record->key.flow.family];
 
 	for (unsigned g = 0; g < modem->filter_group_count; g++) {
-		struct rule_key *key = g == 0 ? &row->key : &copies[g - 1];
+		struct rule_key *key = g == 0 ? &record->key : &copies[g - 1];
 
 		if (g > 0)
-			*key = row->key;
+			*key = record->key;
 		rule_key_set(key, modem->filter_groups[g]);
 		q->keys[q->n] = (const uint8_t *)key;
-		q->rows[q->n++] = row;
+		q->records[q->n++] = record;
 	}
 	return modem->filter_group_count > 1 ? modem->filter_group_count - 1U : 0;
 }
@@ -45,18 +45,19 @@ static void answer_filters(const struct rules *rules, enum rule_family family,
 
 	rules_match(rules, family, q->keys, results, q->n);
 	for (uint32_t i = 0; i < q->n; i++) {
-		if (q->rows[i]->filter == 0)
-			q->rows[i]->filter = (uint8_t)results[i];
+		if (q->records[i]->filter == 0)
+			q->records[i]->filter = (uint8_t)results[i];
 	}
 }
 
 /* For a packet with extension headers: matches each group by itself. */
-static void find_chain_verdict(const struct rules *rules, struct ds_row *row) {
-	const struct ds_modem *modem = row->modem;
+static void find_chain_verdict(const struct rules *rules, struct ds_record *record) {
+	const struct ds_modem *modem = record->modem;
 
-	for (unsigned g = 0; g < modem->filter_group_count && row->filter == 0; g++) {
-		rule_key_set(&row->key, modem->filter_groups[g]);
-		row->filter = (uint8_t)rules_match_chain(rules, &row->key, row->extensions);
+	for (unsigned g = 0; g < modem->filter_group_count && record->filter == 0; g++) {
+		rule_key_set(&record->key, modem->filter_groups[g]);
+		record->filter =
+			(uint8_t)rules_match_chain(rules, &record->key, record->extensions);
 	}
 }
 
@@ -68,13 +69,13 @@ static void find_verdicts(struct ds_upper *u, const struct unknown *unknown) {
 	for (int f = 0; f < RULE_FAMILIES; f++)
 		questions[f].n = 0;
 	for (uint16_t i = 0; i < unknown->count; i++) {
-		struct ds_row *row = unknown->rows[i];
+		struct ds_record *record = unknown->records[i];
 
-		row->filter = 0;
-		if (unlikely(ds_has_chain(row)))
-			find_chain_verdict(&u->filters, row);
+		record->filter = 0;
+		if (unlikely(ds_has_chain(record)))
+			find_chain_verdict(&u->filters, record);
 		else
-			used += ask_filters(questions, row, copies + used);
+			used += ask_filters(questions, record, copies + used);
 	}
 	for (int f = 0; f < RULE_FAMILIES; f++)
 		answer_filters(&u->filters, (enum rule_family)f, &questions[f]);
@@ -94,10 +95,10 @@ uint16_t ds_filter(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	if (unknown.count > 0)
 		find_verdicts(u, &unknown);
 	for (uint16_t i = 0; i < unknown.count; i++) {
-		const struct ds_row *row = unknown.rows[i];
-		uint8_t found = row->filter;
+		const struct ds_record *record = unknown.records[i];
+		uint8_t found = record->filter;
 		enum filter_action action =
-			(enum filter_action)(found ? found - 1 : row->modem->filter_default);
+			(enum filter_action)(found ? found - 1 : record->modem->filter_default);
 
 		seen[found]++;
 		if (action == FILTER_DENY)
@@ -110,7 +111,7 @@ uint16_t ds_filter(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 }
 
 /* Sets the list of each filter group of the modems. Equal groups may share a list. */
-static void modems_take_filters(struct downstream *d, const struct service_group *sg) {
+static void modems_set_filters(struct downstream *d, const struct service_group *sg) {
 	for (size_t m = 0; m < sg->modem_count; m++) {
 		for (size_t g = 0; g < sg->modems[m].filter_group_count; g++)
 			d->tables.modems[m].filter_groups[g] =
@@ -124,19 +125,19 @@ int ds_filter_open(void *downstream, const struct service_group *sg, const void 
 	char name[RULES_NAME_SIZE];
 
 	(void)resources;
-	d->lists.of_group = malloc((d->tables.room.filter_groups + 1U) * sizeof(uint32_t));
+	d->lists.of_group = malloc((d->tables.capacity.filter_groups + 1U) * sizeof(uint32_t));
 	if (rule_lists_create(lists) != 0 || d->lists.of_group == NULL)
 		return -1;
-	for (uint32_t g = 0; g < d->tables.room.filter_groups; g++)
+	for (uint32_t g = 0; g < d->tables.capacity.filter_groups; g++)
 		d->lists.of_group[g] = RULE_LIST_NONE;
 	for (size_t g = 0; g < sg->filter_group_count; g++) {
 		if (!filter_group_is_there(&sg->filter_groups[g]))
 			continue;
-		d->lists.of_group[g] = rule_lists_take_filters(lists, &sg->filter_groups[g]);
+		d->lists.of_group[g] = rule_lists_get_filters(lists, &sg->filter_groups[g]);
 		if (d->lists.of_group[g] == RULE_LIST_NONE)
 			return -1;
 	}
-	modems_take_filters(d, sg);
+	modems_set_filters(d, sg);
 	snprintf(name, sizeof(name), "filter_%u", sg->id);
 	return rules_build(&d->upper.filters, name, lists, &(struct rules){0});
 }

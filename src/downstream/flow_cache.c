@@ -50,10 +50,10 @@ void flow_cache_forget_all(struct flow_cache *c) {
 
 struct flow_record *flow_cache_learn(struct flow_cache *c, const struct flow_key *key,
 				     uint32_t hash, uint32_t modem) {
-	struct flow_record *r = flow_cache_place(c, hash, false);
+	struct flow_record *r = flow_cache_slot(c, hash, false);
 
 	if (flow_cache_valid(c, r) && !flow_key_same(key, &r->key))
-		r = flow_cache_place(c, hash, true);
+		r = flow_cache_slot(c, hash, true);
 	if (flow_cache_valid(c, r) && !flow_key_same(key, &r->key) &&
 	    ++c->learned % REPLACE_ONE_OF != 0)
 		return NULL;

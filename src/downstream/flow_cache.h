@@ -73,21 +73,21 @@ static inline uint32_t flow_cache_hash(const struct flow_key *key) {
 }
 
 /* The two slots of a key. The second is for a flow that finds the first one in use. */
-static inline struct flow_record *flow_cache_place(const struct flow_cache *c, uint32_t hash,
-						   bool second) {
+static inline struct flow_record *flow_cache_slot(const struct flow_cache *c, uint32_t hash,
+						  bool second) {
 	return &c->records[(hash ^ second) & c->mask];
 }
 
 /* Prefetches a slot. */
 static inline void flow_cache_prefetch(const struct flow_cache *c, uint32_t hash, bool second) {
-	__builtin_prefetch(flow_cache_place(c, hash, second));
+	__builtin_prefetch(flow_cache_slot(c, hash, second));
 }
 
 /* The record of the key in one of its slots, or NULL. */
 static inline const struct flow_record *flow_cache_find(const struct flow_cache *c,
 							const struct flow_key *key, uint32_t hash,
 							bool second) {
-	const struct flow_record *r = flow_cache_place(c, hash, second);
+	const struct flow_record *r = flow_cache_slot(c, hash, second);
 
 	return flow_key_same(key, &r->key) && flow_cache_valid(c, r) ? r : NULL;
 }

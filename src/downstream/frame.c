@@ -14,7 +14,7 @@
 #include "wire/bytes.h"
 #include "wire/docsis_mac.h"
 
-static bool frame_has_room(const struct rte_mbuf *m) {
+static bool frame_has_space(const struct rte_mbuf *m) {
 	return rte_pktmbuf_headroom(m) >= DS_FLOW_HEADER &&
 	       rte_pktmbuf_tailroom(m) >= RTE_ETHER_CRC_LEN;
 }
@@ -65,7 +65,7 @@ uint16_t ds_frame(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	for (uint16_t i = 0; i < n; i++) {
 		const struct packet_meta *meta = packet_meta(pkts[i]);
 
-		if (!frame_has_room(pkts[i])) {
+		if (!frame_has_space(pkts[i])) {
 			drop(&l->counters, pkts[i], DROP_NO_ROOM);
 			continue;
 		}

@@ -18,12 +18,12 @@
 
 /* Applies a record as modem_lookup, filter and classify would, which do the counting. Denied
  * flows are not cached. */
-static void take_known(struct rte_mbuf *m, const struct flow_record *r, struct ds_known *known) {
+static void apply_known(struct rte_mbuf *m, const struct flow_record *r, struct ds_known *known) {
 	struct packet_meta *meta = packet_meta(m);
 
 	meta->modem = r->modem;
 	meta->flow = r->flow;
-	meta->row = PACKET_NO_ROW;
+	meta->record = PACKET_NO_RECORD;
 	memcpy(rte_pktmbuf_mtod(m, uint8_t *), r->mac, sizeof(r->mac));
 	known->packets++;
 	known->permitted += r->filter != 0;
@@ -31,73 +31,74 @@ static void take_known(struct rte_mbuf *m, const struct flow_record *r, struct d
 }
 
 /* The records of the burst, and the packets that have no valid entry in their first slot. */
-struct asked {
-	struct ds_row *rows[PIPELINE_BURST];
+struct burst {
+	struct ds_record *records[PIPELINE_BURST];
 	uint16_t rest[PIPELINE_BURST];
 	uint16_t rest_count;
 };
 
 static void hash_flows(struct ds_upper *u, struct rte_mbuf **pkts, uint16_t n,
-		       struct asked *asked) {
+		       struct burst *burst) {
 	struct flow_cache *c = &u->flow_cache;
 
 	for (uint16_t i = 0; i < n; i++) {
-		struct ds_row *row = asked->rows[i] = ds_row_of(u, pkts[i]);
+		struct ds_record *record = burst->records[i] = ds_record_of(u, pkts[i]);
 
-		if (!ds_keeps_flow(u, row))
+		if (!ds_keeps_flow(u, record))
 			continue;
-		row->hash = flow_cache_hash(&row->key.flow);
-		flow_cache_prefetch(c, row->hash, false);
+		record->hash = flow_cache_hash(&record->key.flow);
+		flow_cache_prefetch(c, record->hash, false);
 	}
 }
 
 /* An address that was admitted in this period is admitted to its end. In a new period, packets
  * must be admitted in order, known or not, so the entry does not count. */
-static const struct flow_record *find_record(const struct ds_upper *u, const struct ds_row *row,
-					     bool second, uint64_t period) {
+static const struct flow_record *find_record(const struct ds_upper *u,
+					     const struct ds_record *record, bool second,
+					     uint64_t period) {
 	const struct flow_record *r;
 
-	if (!ds_keeps_flow(u, row))
+	if (!ds_keeps_flow(u, record))
 		return NULL;
-	r = flow_cache_find(&u->flow_cache, &row->key.flow, row->hash, second);
+	r = flow_cache_find(&u->flow_cache, &record->key.flow, record->hash, second);
 	return r != NULL && r->cpe_period == (uint32_t)period ? r : NULL;
 }
 
 /* Few packets remain, so second slots are prefetched for them only. */
-static void look_in_first_places(struct ds_upper *u, struct rte_mbuf **pkts, uint16_t n,
-				 uint64_t period, struct asked *asked, struct ds_known *known) {
+static void search_first_slots(struct ds_upper *u, struct rte_mbuf **pkts, uint16_t n,
+			       uint64_t period, struct burst *burst, struct ds_known *known) {
 	uint16_t count = 0;
 
 	for (uint16_t i = 0; i < n; i++) {
-		const struct ds_row *row = asked->rows[i];
-		const struct flow_record *r = find_record(u, row, false, period);
+		const struct ds_record *record = burst->records[i];
+		const struct flow_record *r = find_record(u, record, false, period);
 
 		if (r != NULL) {
-			take_known(pkts[i], r, known);
+			apply_known(pkts[i], r, known);
 			continue;
 		}
-		if (ds_keeps_flow(u, row))
-			flow_cache_prefetch(&u->flow_cache, row->hash, true);
-		asked->rest[count++] = i;
+		if (ds_keeps_flow(u, record))
+			flow_cache_prefetch(&u->flow_cache, record->hash, true);
+		burst->rest[count++] = i;
 	}
-	asked->rest_count = count;
+	burst->rest_count = count;
 }
 
 uint16_t ds_known_flows(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_upper *u = ctx;
 	uint64_t period = cpe_period(u);
-	struct asked asked;
+	struct burst burst;
 
 	u->known = (struct ds_known){0};
-	hash_flows(u, pkts, n, &asked);
-	look_in_first_places(u, pkts, n, period, &asked, &u->known);
+	hash_flows(u, pkts, n, &burst);
+	search_first_slots(u, pkts, n, period, &burst, &u->known);
 	u->unknown_count = 0;
-	for (uint16_t i = 0; i < asked.rest_count; i++) {
-		uint16_t at = asked.rest[i];
-		const struct flow_record *r = find_record(u, asked.rows[at], true, period);
+	for (uint16_t i = 0; i < burst.rest_count; i++) {
+		uint16_t at = burst.rest[i];
+		const struct flow_record *r = find_record(u, burst.records[at], true, period);
 
 		if (r != NULL)
-			take_known(pkts[at], r, &u->known);
+			apply_known(pkts[at], r, &u->known);
 		else
 			u->unknown_count++;
 	}
@@ -125,8 +126,8 @@ uint32_t ds_flow_records(const struct service_group *sg) {
 int ds_known_flows_open(void *downstream, const struct service_group *sg, const void *resources) {
 	struct downstream *d = downstream;
 	const struct ds_resources *r = resources;
-	size_t modems =
-		r->room != NULL ? RTE_MAX(r->room->modems, sg->modem_count) : sg->modem_count;
+	size_t modems = r->capacity != NULL ? RTE_MAX(r->capacity->modems, sg->modem_count)
+					    : sg->modem_count;
 	uint32_t records = flow_records(sg, modems);
 
 	if (flow_cache_create(&d->upper.flow_cache, records) == 0)

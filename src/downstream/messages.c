@@ -19,7 +19,7 @@
 /* Without a session, the message's channel was removed. */
 static bool stream_is_there(const struct depi *d, uint32_t stream) {
 	return stream < d->pseudowires + d->channel_count &&
-	       d->messages[stream].room > PSP_ENTRY_SIZE + DEPI_MIN_FRAGMENT;
+	       d->messages[stream].capacity > PSP_ENTRY_SIZE + DEPI_MIN_FRAGMENT;
 }
 
 /* Whether the stream is part of the data flow. Its messages are counted as sent here. */
@@ -61,11 +61,11 @@ static uint16_t message_add(struct ds_lower *l, struct rte_mbuf *m, struct rte_m
 	struct rte_mbuf *frames[DEPI_MESSAGE_FRAMES];
 	bool behind = is_data(&l->depi, message_meta(m)->stream);
 	uint16_t made = message_frames(l, m, frames);
-	uint16_t at = behind ? n : l->messages.coming;
+	uint16_t at = behind ? n : l->messages.new_count;
 
 	memmove(pkts + at + made, pkts + at, (n - at) * sizeof(pkts[0]));
 	memcpy(pkts + at, frames, made * sizeof(pkts[0]));
-	l->messages.coming = (uint16_t)(l->messages.coming + (behind ? 0 : made));
+	l->messages.new_count = (uint16_t)(l->messages.new_count + (behind ? 0 : made));
 	return (uint16_t)(n + made);
 }
 
@@ -77,15 +77,15 @@ void ds_message_late(struct ds_lower *l, struct rte_mbuf *m, uint16_t messages) 
 uint16_t ds_messages(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_lower *l = ctx;
 	struct ds_messages *x = &l->messages;
-	uint32_t room =
+	uint32_t capacity =
 		RTE_MIN((uint32_t)PIPELINE_CAPACITY - n, DS_URGENT_CAPACITY - x->urgent_count);
 	struct rte_mbuf *in[BURST];
 	unsigned taken;
 
 	if (x->path.ring == NULL || rte_ring_empty(x->path.ring))
 		return n;
-	room = RTE_MIN(room / DEPI_MESSAGE_FRAMES, (uint32_t)BURST);
-	taken = rte_ring_sc_dequeue_burst(x->path.ring, (void **)in, room, NULL);
+	capacity = RTE_MIN(capacity / DEPI_MESSAGE_FRAMES, (uint32_t)BURST);
+	taken = rte_ring_sc_dequeue_burst(x->path.ring, (void **)in, capacity, NULL);
 	for (unsigned i = 0; i < taken; i++) {
 		if (message_is_late(message_meta(in[i]), l->clock->now))
 			ds_message_late(l, in[i], 1);

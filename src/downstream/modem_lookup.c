@@ -10,7 +10,7 @@
 
 #include "downstream/cpe.h"
 #include "downstream/downstream.h"
-#include "downstream/places.h"
+#include "downstream/slots.h"
 #include "downstream/stages.h"
 #include "downstream/unknown.h"
 #include "pipeline/packet.h"
@@ -18,8 +18,8 @@
 /* The keys of one hash table in a burst. */
 struct lookup {
 	const void *keys[PIPELINE_BURST];
-	struct ds_row *rows[PIPELINE_BURST];
-	void *places[PIPELINE_BURST];
+	struct ds_record *records[PIPELINE_BURST];
+	void *slots[PIPELINE_BURST];
 	uint64_t hits;
 	uint32_t n;
 };
@@ -31,16 +31,16 @@ static void look_up_modems(const struct ds_tables *t, struct lookup *lookups,
 
 	if (l->n == 0)
 		return;
-	rte_hash_lookup_bulk_data(tables[which], l->keys, l->n, &l->hits, l->places);
+	rte_hash_lookup_bulk_data(tables[which], l->keys, l->n, &l->hits, l->slots);
 	for (uint32_t i = 0; i < l->n; i++) {
-		uint64_t place = (uint64_t)(uintptr_t)l->places[i];
-		struct ds_row *row = l->rows[i];
+		uint64_t entry = (uint64_t)(uintptr_t)l->slots[i];
+		struct ds_record *record = l->records[i];
 
 		if (!(l->hits >> i & 1))
 			continue;
-		row->modem = &t->modems[ds_place_modem(place)];
-		row->address = (uint8_t)ds_place_address(place);
-		rte_prefetch0(row->modem);
+		record->modem = &t->modems[ds_entry_modem(entry)];
+		record->address = (uint8_t)ds_entry_address(entry);
+		rte_prefetch0(record->modem);
 	}
 }
 
@@ -50,22 +50,23 @@ static void find_modems(struct ds_upper *u, const struct unknown *unknown) {
 	for (unsigned i = 0; i < DS_LOOKUPS; i++)
 		lookups[i].n = 0;
 	for (uint16_t i = 0; i < unknown->count; i++) {
-		struct ds_row *row = unknown->rows[i];
-		struct lookup *l = &lookups[row->lookup];
+		struct ds_record *record = unknown->records[i];
+		struct lookup *l = &lookups[record->lookup];
 
-		row->modem = NULL;
-		l->keys[l->n] = row->destination;
-		l->rows[l->n++] = row;
+		record->modem = NULL;
+		l->keys[l->n] = record->destination;
+		l->records[l->n++] = record;
 	}
 	for (unsigned i = 0; i < DS_LOOKUPS; i++)
 		look_up_modems(u->tables, lookups, (enum ds_lookup)i);
 }
 
-static enum drop_reason admit_address(const struct ds_row *row, uint64_t period) {
-	if (row->modem == NULL)
+static enum drop_reason admit_address(const struct ds_record *record, uint64_t period) {
+	if (record->modem == NULL)
 		return DROP_UNKNOWN_DESTINATION;
-	if (row->lookup != DS_LOOKUP_MAC &&
-	    !cpe_admit(row->modem, row->address, row->lookup == DS_LOOKUP_IPV6, (uint32_t)period))
+	if (record->lookup != DS_LOOKUP_MAC &&
+	    !cpe_admit(record->modem, record->address, record->lookup == DS_LOOKUP_IPV6,
+		       (uint32_t)period))
 		return DROP_CPE_LIMIT;
 	return DROP_NONE;
 }
@@ -79,18 +80,18 @@ uint16_t ds_modem_lookup(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	if (unknown.count > 0)
 		find_modems(u, &unknown);
 	for (uint16_t i = 0; i < unknown.count; i++) {
-		const struct ds_row *row = unknown.rows[i];
+		const struct ds_record *record = unknown.records[i];
 		struct rte_mbuf *m = pkts[unknown.at[i]];
-		enum drop_reason reason = admit_address(row, period);
+		enum drop_reason reason = admit_address(record, period);
 
-		matched += row->modem != NULL;
-		if (row->modem != NULL) /* for captures of dropped packets, too */
-			packet_meta(m)->modem = (uint32_t)(row->modem - u->tables->modems);
+		matched += record->modem != NULL;
+		if (record->modem != NULL) /* for captures of dropped packets, too */
+			packet_meta(m)->modem = (uint32_t)(record->modem - u->tables->modems);
 		if (reason != DROP_NONE) {
 			unknown_drop(u, pkts, &unknown, i, reason);
 			continue;
 		}
-		memcpy(rte_pktmbuf_mtod(m, uint8_t *), row->modem->mac, 6);
+		memcpy(rte_pktmbuf_mtod(m, uint8_t *), record->modem->mac, 6);
 	}
 	effort_look_up(&u->effort, unknown.count);
 	count(&u->counters, COUNTER_LOOKUP_MATCHED, matched);
@@ -100,14 +101,14 @@ uint16_t ds_modem_lookup(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 int ds_modem_lookup_open(void *downstream, const struct service_group *sg, const void *resources) {
 	struct downstream *d = downstream;
 	const struct ds_resources *r = resources;
-	return ds_tables_create(&d->tables, sg, r->room, r->schedules) == 0
-		       ? ds_places_create(d, sg)
+	return ds_tables_create(&d->tables, sg, r->capacity, r->schedules) == 0
+		       ? ds_slots_create(d, sg)
 		       : -1;
 }
 
 void ds_modem_lookup_close(void *downstream) {
 	struct downstream *d = downstream;
 
-	ds_places_free(&d->places);
+	ds_slots_free(&d->slots);
 	ds_tables_free(&d->tables);
 }

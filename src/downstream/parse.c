@@ -43,10 +43,10 @@ static bool ipv4_checksum_accepted(const struct rte_mbuf *m, const uint8_t *ip) 
 	return seen != RTE_MBUF_F_RX_IP_CKSUM_BAD && ipv4_checksum_good(ip);
 }
 
-static bool row_is_multicast(const struct ds_row *row) {
-	const uint8_t *to = row->destination;
+static bool record_is_multicast(const struct ds_record *record) {
+	const uint8_t *to = record->destination;
 
-	switch (row->lookup) {
+	switch (record->lookup) {
 	case DS_LOOKUP_IPV4: /* 224.0.0.0/4 and 255.255.255.255 */
 		return to[0] >> 4 == 14 || load_be32(to) == UINT32_MAX;
 	case DS_LOOKUP_IPV6: return to[0] == 0xff;
@@ -54,8 +54,9 @@ static bool row_is_multicast(const struct ds_row *row) {
 	}
 }
 
-static void parse_fill_row(struct ds_row *row, const uint8_t *frame, const struct frame_fields *f) {
-	struct flow_key *key = &row->key.flow;
+static void parse_fill_record(struct ds_record *record, const uint8_t *frame,
+			      const struct frame_fields *f) {
+	struct flow_key *key = &record->key.flow;
 
 	*key = (struct flow_key){
 		.family = RULE_LLC,
@@ -65,13 +66,13 @@ static void parse_fill_row(struct ds_row *row, const uint8_t *frame, const struc
 		.source_port = rte_cpu_to_be_16(f->source_port),
 		.destination_port = rte_cpu_to_be_16(f->destination_port),
 	};
-	row->extensions = f->extensions;
+	record->extensions = f->extensions;
 	if (f->extensions != 0 || (f->kind != FRAME_IPV4 && f->kind != FRAME_IPV6))
 		key->flags |= FLOW_ALONE;
-	row->destination = f->family ? f->destination : frame;
-	row->lookup = f->family == 4   ? DS_LOOKUP_IPV4
-		      : f->family == 6 ? DS_LOOKUP_IPV6
-				       : DS_LOOKUP_MAC;
+	record->destination = f->family ? f->destination : frame;
+	record->lookup = f->family == 4	  ? DS_LOOKUP_IPV4
+			 : f->family == 6 ? DS_LOOKUP_IPV6
+					  : DS_LOOKUP_MAC;
 	if (f->kind == FRAME_IPV4) {
 		key->family = RULE_IPV4;
 		memcpy(&key->ipv4, f->source, sizeof(key->ipv4)); /* the destination follows */
@@ -84,27 +85,27 @@ static void parse_fill_row(struct ds_row *row, const uint8_t *frame, const struc
 }
 
 /* Fills in the record of a frame of valid length. Returns FRAME_GOOD, or what is wrong with it. */
-static enum frame_verdict parse_frame(struct ds_row *row, const uint8_t *frame, uint32_t length,
-				      enum frame_kind *kind) {
-	struct flow_key *key = &row->key.flow;
+static enum frame_verdict parse_frame(struct ds_record *record, const uint8_t *frame,
+				      uint32_t length, enum frame_kind *kind) {
+	struct flow_key *key = &record->key.flow;
 	struct frame_fields f;
 	enum frame_verdict verdict;
 
 	if (plain_ipv4(frame, length, key)) {
 		*kind = FRAME_IPV4;
-		row->lookup = DS_LOOKUP_IPV4;
-		row->destination = key->ipv4.destination;
+		record->lookup = DS_LOOKUP_IPV4;
+		record->destination = key->ipv4.destination;
 		return FRAME_GOOD;
 	}
 	if (plain_ipv6(frame, length, key)) {
 		*kind = FRAME_IPV6;
-		row->lookup = DS_LOOKUP_IPV6;
-		row->destination = key->ipv6.destination;
+		record->lookup = DS_LOOKUP_IPV6;
+		record->destination = key->ipv6.destination;
 		return FRAME_GOOD;
 	}
 	verdict = frame_parse(frame, length, &f);
 	if (verdict == FRAME_GOOD)
-		parse_fill_row(row, frame, &f);
+		parse_fill_record(record, frame, &f);
 	*kind = f.kind;
 	return verdict;
 }
@@ -115,9 +116,9 @@ static bool is_long_by_tag(const struct ds_upper *u, const struct rte_mbuf *m) {
 	       vlan_is_priority(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len);
 }
 
-/* Parses one packet into `row`. Returns the reason to drop it, or DROP_NONE. */
+/* Parses one packet into `record`. Returns the reason to drop it, or DROP_NONE. */
 static enum drop_reason parse_packet(const struct ds_upper *u, struct rte_mbuf *m,
-				     struct ds_row *row, uint32_t *kinds) {
+				     struct ds_record *record, uint32_t *kinds) {
 	const uint8_t *frame;
 	enum frame_kind kind;
 	enum frame_verdict verdict;
@@ -133,7 +134,7 @@ static enum drop_reason parse_packet(const struct ds_upper *u, struct rte_mbuf *
 		packet_untag(m);
 		frame = rte_pktmbuf_mtod(m, const uint8_t *);
 	}
-	verdict = parse_frame(row, frame, rte_pktmbuf_data_len(m), &kind);
+	verdict = parse_frame(record, frame, rte_pktmbuf_data_len(m), &kind);
 	if (verdict != FRAME_GOOD)
 		return reasons[verdict];
 	kinds[kind]++;
@@ -141,7 +142,7 @@ static enum drop_reason parse_packet(const struct ds_upper *u, struct rte_mbuf *
 		return DROP_NO_ROOM;
 	if (kind == FRAME_IPV4 && !ipv4_checksum_accepted(m, frame + ETHERNET_HEADER))
 		return DROP_IPV4_CHECKSUM;
-	return row_is_multicast(row) ? DROP_MULTICAST : DROP_NONE;
+	return record_is_multicast(record) ? DROP_MULTICAST : DROP_NONE;
 }
 
 uint16_t ds_parse(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
@@ -150,13 +151,13 @@ uint16_t ds_parse(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	uint16_t kept = 0;
 
 	for (uint16_t i = 0; i < n; i++) {
-		enum drop_reason reason = parse_packet(u, pkts[i], &u->rows[kept], kinds);
+		enum drop_reason reason = parse_packet(u, pkts[i], &u->records[kept], kinds);
 
 		if (reason != DROP_NONE) {
 			drop(&u->counters, pkts[i], reason);
 			continue;
 		}
-		packet_meta(pkts[i])->row = kept;
+		packet_meta(pkts[i])->record = kept;
 		pkts[kept++] = pkts[i];
 	}
 	for (unsigned k = 0; k < RTE_DIM(kind_counters); k++)

@@ -15,7 +15,7 @@ struct scheduler_depi qos_depi(const struct rphy_config *r, const struct channel
 
 	return (struct scheduler_depi){
 		.frame_bytes = format.overhead,
-		.room = format.room,
+		.capacity = format.capacity,
 		.entry_bytes = PSP_ENTRY_SIZE,
 		.min_fragment = DEPI_MIN_FRAGMENT,
 		.max_segments = (uint16_t)r->max_segments,
@@ -73,11 +73,11 @@ struct lists {
 	struct scheduler_flow *flows;
 };
 
-static bool lists_allocate(struct lists *l, const struct group_room *room) {
-	l->channels = calloc(room->channels, sizeof(*l->channels));
-	l->groups = calloc(room->bonding_groups, sizeof(*l->groups));
-	l->modems = calloc(room->modems, sizeof(*l->modems));
-	l->flows = calloc(room->flows, sizeof(*l->flows));
+static bool lists_allocate(struct lists *l, const struct group_capacity *capacity) {
+	l->channels = calloc(capacity->channels, sizeof(*l->channels));
+	l->groups = calloc(capacity->bonding_groups, sizeof(*l->groups));
+	l->modems = calloc(capacity->modems, sizeof(*l->modems));
+	l->flows = calloc(capacity->flows, sizeof(*l->flows));
 	return l->channels && l->groups && l->modems && l->flows;
 }
 
@@ -87,7 +87,7 @@ static void lists_fill(struct lists *l, const struct service_group *sg, const st
 		l->channels[i] = qos_channel(&sg->rphy, &sg->channels[i]);
 	for (size_t i = 0; i < sg->bonding_group_count; i++)
 		l->groups[i] = qos_group(&sg->bonding_groups[i]);
-	for (uint32_t f = 0; f < t->room.flows; f++)
+	for (uint32_t f = 0; f < t->capacity.flows; f++)
 		l->flows[f].group = SCHEDULER_NONE;
 	for (uint32_t m = 0; m < sg->modem_count; m++) {
 		const struct modem *modem = &sg->modems[m];
@@ -115,16 +115,16 @@ static struct scheduler *scheduler_of(const struct service_group *sg, const stru
 	struct scheduler *s = NULL;
 
 	*why = "no memory left";
-	if (lists_allocate(&l, &t->room)) {
+	if (lists_allocate(&l, &t->capacity)) {
 		struct scheduler_config config = {
 			.channels = l.channels,
-			.channel_count = t->room.channels,
+			.channel_count = t->capacity.channels,
 			.groups = l.groups,
-			.group_count = t->room.bonding_groups,
+			.group_count = t->capacity.bonding_groups,
 			.modems = l.modems,
-			.modem_count = t->room.modems,
+			.modem_count = t->capacity.modems,
 			.flows = l.flows,
-			.flow_count = t->room.flows,
+			.flow_count = t->capacity.flows,
 			.rate_limit = sg->rate_limit,
 			.packet_limit = queued_max,
 			.first_number = first_number(),
@@ -142,7 +142,8 @@ int qos_create(struct downstream *d, const struct service_group *sg, uint32_t qu
 	struct ds_upper *u = &d->upper;
 	const char *why;
 
-	u->capacity = rte_zmalloc("capacity", d->tables.room.channels * sizeof(*u->capacity), 0);
+	u->capacity =
+		rte_zmalloc("capacity", d->tables.capacity.channels * sizeof(*u->capacity), 0);
 	if (u->capacity == NULL) {
 		log_error("memory", LOG_NO_FIELDS, "downstream: no memory");
 		return -1;

@@ -14,11 +14,11 @@ uint16_t ds_schedule(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_upper *u = ctx;
 	struct scheduler_grant grants[PIPELINE_BURST];
 	/* More than the ring can take would be pending where no counter includes it. */
-	unsigned room = RTE_MIN(rte_ring_free_count(u->to_lower), (unsigned)PIPELINE_BURST);
+	unsigned space = RTE_MIN(rte_ring_free_count(u->to_lower), (unsigned)PIPELINE_BURST);
 
 	if (u->messages != NULL)
 		ds_messages_charge(u);
-	n = (uint16_t)scheduler_dequeue(u->scheduler, u->clock->now, grants, room);
+	n = (uint16_t)scheduler_dequeue(u->scheduler, u->clock->now, grants, space);
 	for (uint16_t i = 0; i < n; i++) {
 		struct packet_meta *meta;
 
@@ -31,11 +31,11 @@ uint16_t ds_schedule(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	return n;
 }
 
-uint64_t ds_schedule_held(const void *downstream, enum unit unit) {
+uint64_t ds_schedule_pending(const void *downstream, enum unit unit) {
 	const struct downstream *d = downstream;
 
 	(void)unit;
-	return scheduler_held(d->upper.scheduler);
+	return scheduler_queued(d->upper.scheduler);
 }
 
 void ds_schedule_stop(void *downstream) {

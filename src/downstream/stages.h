@@ -36,7 +36,7 @@ void ds_enqueue_close(void *downstream);
 
 /* upper MAC, from the queues */
 uint16_t ds_schedule(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-uint64_t ds_schedule_held(const void *downstream, enum unit unit);
+uint64_t ds_schedule_pending(const void *downstream, enum unit unit);
 void ds_schedule_stop(void *downstream);
 
 uint16_t ds_hand_over(void *ctx, struct rte_mbuf **pkts, uint16_t n);
@@ -45,7 +45,7 @@ void ds_hand_over_close(void *downstream);
 
 /* lower MAC */
 uint16_t ds_take_over(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-uint64_t ds_take_over_held(const void *downstream, enum unit unit);
+uint64_t ds_take_over_pending(const void *downstream, enum unit unit);
 void ds_take_over_stop(void *downstream);
 
 uint16_t ds_frame(void *ctx, struct rte_mbuf **pkts, uint16_t n);
@@ -53,13 +53,13 @@ uint16_t ds_frame(void *ctx, struct rte_mbuf **pkts, uint16_t n);
 uint16_t ds_encrypt_submit(void *ctx, struct rte_mbuf **pkts, uint16_t n);
 
 uint16_t ds_encrypt_collect(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-uint64_t ds_encrypt_collect_held(const void *downstream, enum unit unit);
+uint64_t ds_encrypt_collect_pending(const void *downstream, enum unit unit);
 void ds_encrypt_collect_stop(void *downstream);
 
 uint16_t ds_depi(void *ctx, struct rte_mbuf **pkts, uint16_t n);
 int ds_depi_open(void *downstream, const struct service_group *sg, const void *resources);
 void ds_depi_close(void *downstream);
-uint64_t ds_depi_held(const void *downstream, enum unit unit);
+uint64_t ds_depi_pending(const void *downstream, enum unit unit);
 void ds_depi_stop(void *downstream);
 
 uint16_t ds_messages(void *ctx, struct rte_mbuf **pkts, uint16_t n);
@@ -71,5 +71,5 @@ uint16_t ds_transmit_messages(void *ctx, struct rte_mbuf **pkts, uint16_t n);
 void ds_transmit_messages_stop(void *downstream);
 
 uint16_t ds_transmit(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-uint64_t ds_transmit_held(const void *downstream, enum unit unit);
+uint64_t ds_transmit_pending(const void *downstream, enum unit unit);
 void ds_transmit_stop(void *downstream);

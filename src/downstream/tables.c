@@ -57,18 +57,18 @@ static struct rte_hash *address_table_create(const char *what, const struct serv
 }
 
 static int address_tables_create(struct ds_tables *t, const struct service_group *sg) {
-	t->ipv4 = address_table_create("ds_ipv4", sg, 4, t->room.ipv4);
-	t->ipv6 = address_table_create("ds_ipv6", sg, 16, t->room.ipv6);
-	t->mac = address_table_create("ds_mac", sg, 6, t->room.modems);
+	t->ipv4 = address_table_create("ds_ipv4", sg, 4, t->capacity.ipv4);
+	t->ipv6 = address_table_create("ds_ipv6", sg, 16, t->capacity.ipv6);
+	t->mac = address_table_create("ds_mac", sg, 6, t->capacity.modems);
 	return t->ipv4 && t->ipv6 && t->mac ? 0 : -1;
 }
 
 static int address_table_add(struct rte_hash *hash, const void *key, uint32_t modem,
 			     size_t address) {
 	/* The table stores a pointer. Ours is a number of the same size. */
-	void *place = (void *)(uintptr_t)ds_place(modem, (uint32_t)address);
+	void *entry = (void *)(uintptr_t)ds_entry(modem, (uint32_t)address);
 
-	if (rte_hash_add_key_data(hash, key, place) == 0)
+	if (rte_hash_add_key_data(hash, key, entry) == 0)
 		return 0;
 	log_error("downstream", LOG_NO_FIELDS,
 		  "downstream: address %zu of modem %u does not fit the hash table", address,
@@ -140,8 +140,9 @@ static void *zalloc_lines(const char *name, size_t count, size_t size) {
 }
 
 /* The given capacity, but at least what the group has. */
-static struct group_room room_of(const struct service_group *sg, const struct group_room *given) {
-	struct group_room room = given == NULL ? (struct group_room){0} : *given;
+static struct group_capacity capacity_of(const struct service_group *sg,
+					 const struct group_capacity *given) {
+	struct group_capacity capacity = given == NULL ? (struct group_capacity){0} : *given;
 	uint32_t flows = 0, ipv4 = 0, ipv6 = 0;
 
 	for (size_t m = 0; m < sg->modem_count; m++) {
@@ -149,30 +150,32 @@ static struct group_room room_of(const struct service_group *sg, const struct gr
 		for (size_t a = 0; a < sg->modems[m].address_count; a++)
 			*(sg->modems[m].addresses[a].family == 4 ? &ipv4 : &ipv6) += 1;
 	}
-	room.modems = RTE_MAX(room.modems, (uint32_t)sg->modem_count);
-	room.channels = RTE_MAX(room.channels, (uint32_t)sg->channel_count);
-	room.bonding_groups = RTE_MAX(room.bonding_groups, (uint32_t)sg->bonding_group_count);
-	room.filter_groups = RTE_MAX(room.filter_groups, (uint32_t)sg->filter_group_count);
-	room.flows = RTE_MAX(room.flows, flows);
-	room.ipv4 = RTE_MAX(room.ipv4, ipv4);
-	room.ipv6 = RTE_MAX(room.ipv6, ipv6);
-	return room;
+	capacity.modems = RTE_MAX(capacity.modems, (uint32_t)sg->modem_count);
+	capacity.channels = RTE_MAX(capacity.channels, (uint32_t)sg->channel_count);
+	capacity.bonding_groups =
+		RTE_MAX(capacity.bonding_groups, (uint32_t)sg->bonding_group_count);
+	capacity.filter_groups = RTE_MAX(capacity.filter_groups, (uint32_t)sg->filter_group_count);
+	capacity.flows = RTE_MAX(capacity.flows, flows);
+	capacity.ipv4 = RTE_MAX(capacity.ipv4, ipv4);
+	capacity.ipv6 = RTE_MAX(capacity.ipv6, ipv6);
+	return capacity;
 }
 
 int ds_tables_create(struct ds_tables *t, const struct service_group *sg,
-		     const struct group_room *room, void *const *schedules) {
+		     const struct group_capacity *capacity, void *const *schedules) {
 	uint32_t flow = 0;
 
 	memset(t, 0, sizeof(*t));
-	t->room = room_of(sg, room);
-	t->flow_count = t->room.flows;
-	t->modems = zalloc_lines("modem", t->room.modems, sizeof(*t->modems));
+	t->capacity = capacity_of(sg, capacity);
+	t->flow_count = t->capacity.flows;
+	t->modems = zalloc_lines("modem", t->capacity.modems, sizeof(*t->modems));
 	t->flows = zalloc_lines("service flow", t->flow_count, sizeof(*t->flows));
-	t->flow_numbers = zalloc_lines("flow number", (size_t)t->room.modems * SG_MAX_MODEM_FLOWS,
-				       sizeof(*t->flow_numbers));
+	t->flow_numbers =
+		zalloc_lines("flow number", (size_t)t->capacity.modems * SG_MAX_MODEM_FLOWS,
+			     sizeof(*t->flow_numbers));
 	if (!t->modems || !t->flows || !t->flow_numbers || address_tables_create(t, sg) != 0)
 		return -1;
-	for (uint32_t m = 0; m < t->room.modems; m++)
+	for (uint32_t m = 0; m < t->capacity.modems; m++)
 		t->modems[m].flows = ds_modem_flows(t, m);
 	for (uint32_t i = 0; i < sg->modem_count; i++) {
 		const struct modem *m = &sg->modems[i];

@@ -42,36 +42,36 @@ struct ds_flow {
 } __rte_cache_aligned;
 
 struct ds_tables {
-	struct group_room room; /* their capacity */
+	struct group_capacity capacity; /* their capacity */
 	struct ds_modem *modems;
 	struct ds_flow *flows;
 	uint32_t flow_count; /* capacity; some indices may be unused */
 	uint32_t *flow_numbers; /* SG_MAX_MODEM_FLOWS per modem */
-	struct rte_hash *ipv4; /* address -> ds_place */
+	struct rte_hash *ipv4; /* address -> ds_entry */
 	struct rte_hash *ipv6;
 	struct rte_hash *mac;
 };
 
 /* The value of a hash entry: the modem, and the index of the address in its list. */
-static inline uint64_t ds_place(uint32_t modem, uint32_t address) {
+static inline uint64_t ds_entry(uint32_t modem, uint32_t address) {
 	return (uint64_t)address << 32 | modem;
 }
 
-static inline uint32_t ds_place_modem(uint64_t place) {
-	return (uint32_t)place;
+static inline uint32_t ds_entry_modem(uint64_t entry) {
+	return (uint32_t)entry;
 }
 
-static inline uint32_t ds_place_address(uint64_t place) {
-	return (uint32_t)(place >> 32);
+static inline uint32_t ds_entry_address(uint64_t entry) {
+	return (uint32_t)(entry >> 32);
 }
 
 /*
- * Builds the tables for `room`, at least for what the group has; NULL: for that alone. Service
+ * Builds the tables for `capacity`, at least for what the group has; NULL: for that alone. Service
  * flows get indices from 0, in the order of the group. `schedules` has the crypto provider's key
  * schedule of each modem. Returns 0, or -1 after logging an error.
  */
 int ds_tables_create(struct ds_tables *t, const struct service_group *sg,
-		     const struct group_room *room, void *const *schedules);
+		     const struct group_capacity *capacity, void *const *schedules);
 
 /* Flow indices of the modem, SG_MAX_MODEM_FLOWS of them. */
 static inline uint32_t *ds_modem_flows(const struct ds_tables *t, uint32_t modem) {

@@ -10,15 +10,15 @@
 uint16_t ds_take_over(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_lower *l = ctx;
 
-	if (l->takes_nothing || l->crypto->held + l->waiting_packets > DS_LOWER_LIMIT ||
+	if (l->paused || l->crypto->pending + l->waiting_packets > DS_LOWER_LIMIT ||
 	    l->waiting_count > DS_LOWER_LIMIT)
 		return 0;
 	n = (uint16_t)rte_ring_sc_dequeue_burst(l->from_upper, (void **)pkts, PIPELINE_BURST, NULL);
-	l->taken_over += n;
+	l->dequeued += n;
 	return n;
 }
 
-uint64_t ds_take_over_held(const void *downstream, enum unit unit) {
+uint64_t ds_take_over_pending(const void *downstream, enum unit unit) {
 	const struct downstream *d = downstream;
 
 	(void)unit;

@@ -101,7 +101,7 @@ uint16_t ds_transmit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	return sent;
 }
 
-uint64_t ds_transmit_held(const void *downstream, enum unit unit) {
+uint64_t ds_transmit_pending(const void *downstream, enum unit unit) {
 	const struct downstream *d = downstream;
 
 	(void)unit;

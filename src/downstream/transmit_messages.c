@@ -27,7 +27,7 @@ static void urgent_add(struct ds_lower *l, struct rte_mbuf **pkts, uint16_t n) {
 		struct rte_mbuf *m = l->linear == NULL ? pkts[i] : copy_linear(l, pkts[i]);
 
 		if (m != NULL)
-			x->urgent[ds_urgent_place(x->urgent_first + x->urgent_count++)] = m;
+			x->urgent[ds_urgent_index(x->urgent_first + x->urgent_count++)] = m;
 	}
 }
 
@@ -70,12 +70,12 @@ static uint16_t urgent_send(struct ds_lower *l) {
 	sent = packet_sink_burst(&l->rphy, &x->urgent[x->urgent_first], (uint16_t)n);
 	for (uint16_t i = 0; i < sent; i++)
 		frame_sent(l, &frames[i]);
-	x->urgent_first = ds_urgent_place(x->urgent_first + sent);
+	x->urgent_first = ds_urgent_index(x->urgent_first + sent);
 	x->urgent_count -= sent;
 	return sent;
 }
 
-static void line_end(struct ds_lower *l) {
+static void drop_all(struct ds_lower *l) {
 	struct ds_messages *x = &l->messages;
 
 	for (; x->urgent_count > 0; x->urgent_count--) {
@@ -83,13 +83,13 @@ static void line_end(struct ds_lower *l) {
 
 		count(&l->counters, COUNTER_MESSAGES_LOST, message_meta(m)->messages);
 		rte_pktmbuf_free(m);
-		x->urgent_first = ds_urgent_place(x->urgent_first + 1);
+		x->urgent_first = ds_urgent_index(x->urgent_first + 1);
 	}
 }
 
 /* Drops frames that waited too long for the port. The others keep their order and get lower
  * numbers, including those of this round. */
-static void line_look(struct ds_lower *l) {
+static void drop_late(struct ds_lower *l) {
 	struct ds_messages *x = &l->messages;
 	uint32_t waited = x->urgent_count;
 
@@ -97,7 +97,7 @@ static void line_look(struct ds_lower *l) {
 		struct rte_mbuf *m = x->urgent[x->urgent_first];
 		const struct message_meta *meta = message_meta(m);
 
-		x->urgent_first = ds_urgent_place(x->urgent_first + 1);
+		x->urgent_first = ds_urgent_index(x->urgent_first + 1);
 		x->urgent_count--;
 		if (message_is_late(meta, l->clock->now) &&
 		    depi_message_withdraw(&l->depi, meta->stream, m)) {
@@ -105,7 +105,7 @@ static void line_look(struct ds_lower *l) {
 			continue;
 		}
 		depi_message_follow(&l->depi, meta->stream, m);
-		x->urgent[ds_urgent_place(x->urgent_first + x->urgent_count++)] = m;
+		x->urgent[ds_urgent_index(x->urgent_first + x->urgent_count++)] = m;
 	}
 	if (x->urgent_count < waited)
 		depi_messages_withdrawn(&l->depi);
@@ -114,16 +114,16 @@ static void line_look(struct ds_lower *l) {
 uint16_t ds_transmit_messages(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_lower *l = ctx;
 	struct ds_messages *x = &l->messages;
-	uint16_t messages = x->coming;
+	uint16_t messages = x->new_count;
 
 	if (messages == 0 && x->urgent_count == 0)
 		return n;
 	urgent_add(l, pkts, messages);
-	line_look(l);
-	x->coming = 0;
+	drop_late(l);
+	x->new_count = 0;
 	memmove(pkts, pkts + messages, (n - messages) * sizeof(pkts[0]));
 	if (unlikely(l->rphy.shut))
-		line_end(l);
+		drop_all(l);
 	while (x->urgent_count > 0 && urgent_send(l) > 0)
 		;
 	return (uint16_t)(n - messages);
@@ -132,5 +132,5 @@ uint16_t ds_transmit_messages(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 void ds_transmit_messages_stop(void *downstream) {
 	struct downstream *d = downstream;
 
-	line_end(&d->lower);
+	drop_all(&d->lower);
 }

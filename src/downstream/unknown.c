@@ -6,10 +6,10 @@ void unknown_find(struct ds_upper *u, struct rte_mbuf **pkts, uint16_t n, struct
 
 	for (uint16_t i = 0; i < n && count < u->unknown_count; i++) {
 		unknown->at[count] = i;
-		count += packet_meta(pkts[i])->row != PACKET_NO_ROW;
+		count += packet_meta(pkts[i])->record != PACKET_NO_RECORD;
 	}
 	for (uint16_t i = 0; i < count; i++)
-		unknown->rows[i] = ds_row_of(u, pkts[unknown->at[i]]);
+		unknown->records[i] = ds_record_of(u, pkts[unknown->at[i]]);
 	unknown->count = u->unknown_count = count;
 	unknown->gaps = 0;
 }

@@ -11,7 +11,7 @@
 
 /* The unknown packets of a stage's burst. */
 struct unknown {
-	struct ds_row *rows[PIPELINE_BURST];
+	struct ds_record *records[PIPELINE_BURST];
 	uint16_t at[PIPELINE_BURST]; /* index of the packet in the burst */
 	uint16_t count;
 	uint16_t gaps; /* of these, dropped by the stage */

@@ -20,28 +20,28 @@ struct chunk {
 struct arena {
 	struct chunk *last;
 	size_t used; /* bytes of the last chunk */
-	size_t room;
-	size_t next_room;
+	size_t capacity;
+	size_t next_capacity;
 };
 
 struct arena *arena_new(void) {
 	struct arena *arena = calloc(1, sizeof(*arena));
 
 	if (arena != NULL)
-		arena->next_room = FIRST_CHUNK;
+		arena->next_capacity = FIRST_CHUNK;
 	return arena;
 }
 
-static struct chunk *chunk_new(size_t room) {
+static struct chunk *chunk_new(size_t capacity) {
 	struct chunk *chunk = NULL;
 
-	if (room <= SIZE_MAX - sizeof(*chunk))
-		chunk = calloc(1, sizeof(*chunk) + room);
+	if (capacity <= SIZE_MAX - sizeof(*chunk))
+		chunk = calloc(1, sizeof(*chunk) + capacity);
 	return chunk;
 }
 
 /* Gives a large object its own chunk before the last one, whose rest stays usable. */
-static void *take_large(struct arena *arena, size_t size) {
+static void *alloc_large(struct arena *arena, size_t size) {
 	struct chunk *chunk = chunk_new(size);
 
 	if (chunk == NULL)
@@ -51,22 +51,22 @@ static void *take_large(struct arena *arena, size_t size) {
 	return chunk->bytes;
 }
 
-static void *take(struct arena *arena, size_t size) {
-	if (size > arena->room - arena->used) {
-		size_t room = size > arena->next_room ? size : arena->next_room;
+static void *alloc(struct arena *arena, size_t size) {
+	if (size > arena->capacity - arena->used) {
+		size_t capacity = size > arena->next_capacity ? size : arena->next_capacity;
 		struct chunk *chunk;
 
 		if (arena->last != NULL && size >= FIRST_CHUNK)
-			return take_large(arena, size);
-		chunk = chunk_new(room);
+			return alloc_large(arena, size);
+		chunk = chunk_new(capacity);
 		if (chunk == NULL)
 			return NULL;
 		chunk->previous = arena->last;
 		arena->last = chunk;
 		arena->used = 0;
-		arena->room = room;
-		if (arena->next_room < LARGEST_CHUNK)
-			arena->next_room *= 2;
+		arena->capacity = capacity;
+		if (arena->next_capacity < LARGEST_CHUNK)
+			arena->next_capacity *= 2;
 	}
 	arena->used += size;
 	return arena->last->bytes + arena->used - size;
@@ -82,13 +82,14 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size) {
 		size_t gap = alignment - arena->used % alignment;
 
 		/* a chunk that cannot hold the gap cannot hold the object either */
-		arena->used = gap > arena->room - arena->used ? arena->room : arena->used + gap;
+		arena->used =
+			gap > arena->capacity - arena->used ? arena->capacity : arena->used + gap;
 	}
-	return take(arena, bytes > 0 ? bytes : 1);
+	return alloc(arena, bytes > 0 ? bytes : 1);
 }
 
 char *arena_text(struct arena *arena, const char *text, size_t length) {
-	char *copy = length < SIZE_MAX ? take(arena, length + 1) : NULL;
+	char *copy = length < SIZE_MAX ? alloc(arena, length + 1) : NULL;
 
 	if (copy != NULL) {
 		memcpy(copy, text, length);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PLACE "{group}"
+#define MARK "{group}"
 
 static const struct {
 	const char *name, *title;
@@ -65,19 +65,19 @@ bool device_same(const char *a, const char *b) {
 }
 
 bool device_names_group(const char *text) {
-	return strstr(text, PLACE) != NULL;
+	return strstr(text, MARK) != NULL;
 }
 
 char *device_of_group(const char *text, size_t group) {
-	const char *place;
+	const char *mark;
 	char *made = NULL;
 	size_t size;
 	FILE *out = open_memstream(&made, &size);
 
 	if (out == NULL)
 		return NULL;
-	for (; (place = strstr(text, PLACE)) != NULL; text = place + strlen(PLACE))
-		fprintf(out, "%.*s%zu", (int)(place - text), text, group);
+	for (; (mark = strstr(text, MARK)) != NULL; text = mark + strlen(MARK))
+		fprintf(out, "%.*s%zu", (int)(mark - text), text, group);
 	fputs(text, out);
 	if (fclose(out) == 0)
 		return made;

@@ -112,10 +112,10 @@ static bool is_before(const struct mistake *a, const struct mistake *b) {
 	return a->order != b->order ? a->order < b->order : a->line < b->line;
 }
 
-/* Whether the same text is listed at this line before `place`. */
-static bool is_known(const struct errors *errors, size_t place, const struct mistake *mistake) {
-	while (place > 0 && !is_before(&errors->shown[place - 1], mistake)) {
-		const char *text = errors->shown[--place].text;
+/* Whether the same text is listed at this line before `index`. */
+static bool is_known(const struct errors *errors, size_t index, const struct mistake *mistake) {
+	while (index > 0 && !is_before(&errors->shown[index - 1], mistake)) {
+		const char *text = errors->shown[--index].text;
 
 		if (text != NULL && mistake->text != NULL && strcmp(text, mistake->text) == 0)
 			return true;
@@ -127,15 +127,15 @@ void errors_add(struct errors *errors, uint32_t line, const struct path *path, c
 		const char *allowed) {
 	struct errors_scope scope = scope_of(errors, line);
 	struct mistake mistake = {.order = scope.order, .line = line_in_file(&scope, line)};
-	size_t place = errors->shown_count;
+	size_t index = errors->shown_count;
 
 	errors->total++;
-	while (place > 0 && is_before(&mistake, &errors->shown[place - 1]))
-		place--;
-	if (place == ERRORS_SHOWN)
+	while (index > 0 && is_before(&mistake, &errors->shown[index - 1]))
+		index--;
+	if (index == ERRORS_SHOWN)
 		return;
 	mistake.text = render(&scope, mistake.line, path, found, allowed);
-	if (is_known(errors, place, &mistake)) {
+	if (is_known(errors, index, &mistake)) {
 		free(mistake.text);
 		errors->total--;
 		errors->repeated++;
@@ -143,9 +143,9 @@ void errors_add(struct errors *errors, uint32_t line, const struct path *path, c
 	}
 	if (errors->shown_count == ERRORS_SHOWN)
 		free(errors->shown[--errors->shown_count].text);
-	memmove(&errors->shown[place + 1], &errors->shown[place],
-		(errors->shown_count - place) * sizeof(errors->shown[0]));
-	errors->shown[place] = mistake;
+	memmove(&errors->shown[index + 1], &errors->shown[index],
+		(errors->shown_count - index) * sizeof(errors->shown[0]));
+	errors->shown[index] = mistake;
 	errors->shown_count++;
 }
 

@@ -31,7 +31,7 @@ static FILE *file_open(const char *path, bool regular) {
 }
 
 /* The file's size, and one byte more to find its end. */
-static size_t first_room(FILE *file, size_t most) {
+static size_t first_capacity(FILE *file, size_t most) {
 	const size_t least = 1u << 12;
 	struct stat about;
 
@@ -44,24 +44,24 @@ static size_t first_room(FILE *file, size_t most) {
 char *file_read(const char *path, size_t most, bool regular, size_t *size) {
 	FILE *file = file_open(path, regular);
 	char *text = NULL, *larger;
-	size_t room;
+	size_t capacity;
 
 	*size = 0;
 	if (file == NULL)
 		return NULL;
 	setvbuf(file, NULL, _IONBF, 0); /* fread() reads directly into the buffer */
-	room = first_room(file, most);
+	capacity = first_capacity(file, most);
 	while (!feof(file)) {
 		errno = *size > most ? EFBIG : 0;
-		larger = errno == 0 ? secret_realloc(text, room) : NULL;
+		larger = errno == 0 ? secret_realloc(text, capacity) : NULL;
 		if (larger == NULL)
 			break;
 		text = larger;
-		*size += fread(text + *size, 1, room - *size, file);
+		*size += fread(text + *size, 1, capacity - *size, file);
 		if (ferror(file))
 			break;
-		if (*size == room)
-			room *= 2;
+		if (*size == capacity)
+			capacity *= 2;
 	}
 	if (!feof(file) || *size > most) {
 		int reason = feof(file) ? EFBIG : errno;
@@ -81,13 +81,13 @@ void file_refuse(struct errors *errors, uint32_t line, const struct path *path) 
 	errors_add(errors, line, path, found, "a YAML file of at most 1 GiB");
 }
 
-char *file_read_or_tell(const char *path, bool regular, size_t *size, FILE *told) {
+char *file_read_or_print(const char *path, bool regular, size_t *size, FILE *out) {
 	char *text = file_read(path, FILE_MOST, regular, size);
 	struct errors mistakes = {.file = path};
 
 	if (text != NULL)
 		return text;
 	file_refuse(&mistakes, 1, NULL);
-	errors_print(&mistakes, told);
+	errors_print(&mistakes, out);
 	return NULL;
 }

@@ -15,8 +15,8 @@
 char *file_read(const char *path, size_t most, bool regular, size_t *size);
 
 /* Reads a whole configuration file; freed by secret_free(). Returns NULL and prints one error to
- * `told` if that fails. */
-char *file_read_or_tell(const char *path, bool regular, size_t *size, FILE *told);
+ * `out` if that fails. */
+char *file_read_or_print(const char *path, bool regular, size_t *size, FILE *out);
 
 /* Adds an error at `line`: the file cannot be read, as errno says. */
 void file_refuse(struct errors *errors, uint32_t line, const struct path *path);

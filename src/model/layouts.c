@@ -29,7 +29,7 @@ const char *layouts_name(enum thread_layout layout) {
 }
 
 /* A thread that can take a second group. */
-struct half_taken {
+struct half_used {
 	bool open;
 	uint32_t core;
 };
@@ -38,21 +38,21 @@ struct half_taken {
 struct core_list {
 	const uint16_t *cores;
 	size_t count;
-	size_t taken;
-	struct half_taken downstream, upstream;
+	size_t used;
+	struct half_used downstream, upstream;
 	size_t groups;
 	enum thread_layout layout; /* of its first group */
 	bool mixed; /* other groups have other layouts */
 };
 
 static uint32_t deal_core(struct core_list *list) {
-	size_t turn = list->taken++;
+	size_t index = list->used++;
 
-	return turn < list->count ? list->cores[turn] : 0;
+	return index < list->count ? list->cores[index] : 0;
 }
 
 /* A core for two groups: every second call returns the core of the call before. */
-static uint32_t deal_half(struct core_list *list, struct half_taken *half) {
+static uint32_t deal_half(struct core_list *list, struct half_used *half) {
 	half->open = !half->open;
 	if (half->open)
 		half->core = deal_core(list);
@@ -87,7 +87,7 @@ static void report_short(const struct core_list *list, const struct placed_group
 
 	snprintf(found, sizeof(found), "%zu core%s", list->count, list->count == 1 ? "" : "s");
 	snprintf(allowed, sizeof(allowed), "%zu or more, as %zu service group%s of %s need%s",
-		 list->taken, list->groups, list->groups == 1 ? "" : "s",
+		 list->used, list->groups, list->groups == 1 ? "" : "s",
 		 list->mixed ? "these layouts" : layouts[list->layout].name,
 		 list->groups == 1 ? "s" : "");
 	errors_add(errors, first->cores_line != 0 ? first->cores_line : first->layout_line, &path,
@@ -128,7 +128,7 @@ static void deal_list(const struct placed_group *groups, size_t count, size_t fi
 		list.mixed = list.mixed || sg->threads.asked.layout != list.layout;
 		deal_group(&list, sg);
 	}
-	if (list.taken > list.count) {
+	if (list.used > list.count) {
 		report_short(&list, &groups[first], errors);
 		return;
 	}

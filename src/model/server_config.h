@@ -137,12 +137,12 @@ struct kept_groups;
  * configuration, which is read-only and lives until the next valid load or server_config_forget();
  * or NULL after errors, all of which are printed.
  */
-const struct server_config *server_config_load_again(struct kept_groups **kept, const char *path,
-						     const struct server_devices *devices,
-						     FILE *errors);
-const struct server_config *server_config_load_text_again(struct kept_groups **kept,
-							  const struct server_source *source,
-							  FILE *errors);
+const struct server_config *server_config_reload(struct kept_groups **kept, const char *path,
+						 const struct server_devices *devices,
+						 FILE *errors);
+const struct server_config *server_config_reload_text(struct kept_groups **kept,
+						      const struct server_source *source,
+						      FILE *errors);
 
 /* Call it when the returned configuration is no longer needed: `*kept` keeps only what the next
  * load can use, the groups with files of their own. `*kept` may be NULL. */

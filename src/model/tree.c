@@ -193,7 +193,7 @@ static bool has_tag(const yaml_event_t *event) {
 }
 
 /* Returns false at the end of the stream and after an error. */
-static bool take_event(struct composer *composer, const yaml_event_t *event) {
+static bool add_event(struct composer *composer, const yaml_event_t *event) {
 	if (has_tag(event))
 		return tree_refuse(composer, line_of(composer, event), "a YAML tag",
 				   "values without tags");
@@ -262,7 +262,7 @@ bool tree_load(struct tree *tree, const char *text, size_t size, uint32_t first,
 			refuse_syntax(&composer, &parser);
 			break;
 		}
-		more = take_event(&composer, &event);
+		more = add_event(&composer, &event);
 		yaml_event_delete(&event);
 	}
 	yaml_parser_delete(&parser);

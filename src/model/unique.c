@@ -5,25 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-void unique_add_at(struct unique_set *set, const struct unique_place *place, const void *value,
+void unique_add_at(struct unique_set *set, const struct unique_path *at, const void *value,
 		   size_t size, const struct node *node, const size_t index[UNIQUE_LISTS]) {
 	struct unique_entry *entry;
 
-	if (set->count == set->room) {
-		size_t room = set->room > 0 ? 2 * set->room : 64;
-		struct unique_entry *entries = reallocarray(set->entries, room, sizeof(*entries));
+	if (set->count == set->capacity) {
+		size_t capacity = set->capacity > 0 ? 2 * set->capacity : 64;
+		struct unique_entry *entries =
+			reallocarray(set->entries, capacity, sizeof(*entries));
 
 		if (entries == NULL) {
 			set->failed = 1;
 			return;
 		}
 		set->entries = entries;
-		set->room = room;
+		set->capacity = capacity;
 	}
 	entry = &set->entries[set->count];
 	*entry = (struct unique_entry){
 		.order = (uint32_t)set->count,
-		.place = place,
+		.at = at,
 		.node = node,
 	};
 	set->count++;
@@ -36,7 +37,7 @@ void unique_add(struct unique_set *set, const void *value, size_t size, const st
 		size_t i, size_t j) {
 	const size_t index[UNIQUE_LISTS] = {i, j};
 
-	unique_add_at(set, &set->place, value, size, node, index);
+	unique_add_at(set, &set->at, value, size, node, index);
 }
 
 static int compare(const void *a, const void *b) {
@@ -52,17 +53,17 @@ static int compare(const void *a, const void *b) {
 
 static void unique_report(const struct unique_entry *entry, const struct unique_entry *first,
 			  struct errors *errors) {
-	const struct unique_place *place = entry->place;
+	const struct unique_path *at = entry->at;
 	const struct node *value = entry->node;
 	struct path steps[2 * UNIQUE_LISTS];
 	const struct path *holder = NULL;
-	struct path leaf = {.key = place->leaf};
+	struct path leaf = {.key = at->leaf};
 	char found[256], allowed[512], where[448];
 
 	while (value->type == NODE_ALIAS)
 		value = value->target;
-	for (size_t i = 0; i < UNIQUE_LISTS && place->lists[i] != NULL; i++) {
-		steps[2 * i] = (struct path){.up = holder, .key = place->lists[i]};
+	for (size_t i = 0; i < UNIQUE_LISTS && at->lists[i] != NULL; i++) {
+		steps[2 * i] = (struct path){.up = holder, .key = at->lists[i]};
 		steps[2 * i + 1] = (struct path){.up = &steps[2 * i], .index = entry->index[i]};
 		holder = &steps[2 * i + 1];
 	}
@@ -71,7 +72,7 @@ static void unique_report(const struct unique_entry *entry, const struct unique_
 	strcat(found, " again");
 	errors_where(errors, first->node->line, entry->node->line, where, sizeof(where));
 	snprintf(allowed, sizeof(allowed), "it once (first %s)", where);
-	errors_add(errors, entry->node->line, place->leaf != NULL ? &leaf : holder, found, allowed);
+	errors_add(errors, entry->node->line, at->leaf != NULL ? &leaf : holder, found, allowed);
 }
 
 void unique_finish(struct unique_set *set, struct errors *errors) {
@@ -90,5 +91,5 @@ void unique_finish(struct unique_set *set, struct errors *errors) {
 			unique_report(entry, &set->entries[first], errors);
 	}
 	free(set->entries);
-	*set = (struct unique_set){.place = set->place};
+	*set = (struct unique_set){.at = set->at};
 }

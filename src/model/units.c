@@ -361,7 +361,7 @@ bool units_parse_tos(const char *text, uint8_t *tos, uint8_t *mask) {
 
 static void format_quantity(uint64_t value, const struct unit *units, char *text) {
 	char digits[UNITS_TEXT_SIZE];
-	uint64_t rest, place;
+	uint64_t rest, power;
 	size_t length;
 
 	/* thirds have no finite decimals: hours and minutes are used for whole numbers only */
@@ -372,9 +372,9 @@ static void format_quantity(uint64_t value, const struct unit *units, char *text
 	rest = value % units->factor;
 	if (rest != 0)
 		digits[length++] = '.';
-	for (place = units->factor / 10; rest != 0; place /= 10) {
-		digits[length++] = (char)('0' + rest / place);
-		rest %= place;
+	for (power = units->factor / 10; rest != 0; power /= 10) {
+		digits[length++] = (char)('0' + rest / power);
+		rest %= power;
 	}
 	digits[length] = '\0';
 	snprintf(text, UNITS_TEXT_SIZE, "%.25s %s", digits, units->name);

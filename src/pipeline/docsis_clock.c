@@ -36,8 +36,8 @@ static uint64_t system_now(const struct clock *worker, uint64_t *now) {
 }
 
 static void begin(struct docsis_clock *c, uint64_t now, uint64_t system) {
-	c->from = c->begun_from = now;
-	c->system = c->begun_system = system;
+	c->from = c->learned_from = now;
+	c->system = c->learned_system = system;
 	c->look_at = now + DOCSIS_CLOCK_LOOK_NS;
 }
 
@@ -66,23 +66,24 @@ static double within(double value, double most) {
 
 /* Sets the rate to the learned one, plus a correction of the difference over the next second. */
 static void steer(struct docsis_clock *c, uint64_t now, uint64_t system, int64_t behind) {
-	double since = (double)(now - c->begun_from);
-	double gain = (double)(int64_t)(system - c->begun_system - (now - c->begun_from)) / since;
+	double since = (double)(now - c->learned_from);
+	double gain =
+		(double)(int64_t)(system - c->learned_system - (now - c->learned_from)) / since;
 
 	gain = within(gain, STEEPEST) +
 	       within((double)behind / CLOCK_NS_PER_S, 1.0 / DOCSIS_CLOCK_SLEW);
 	c->gain_q32 = (int64_t)(gain * Q32);
 	if (since < 2.0 * LEARNT_NS)
 		return;
-	c->begun_from = now;
-	c->begun_system = system;
+	c->learned_from = now;
+	c->learned_system = system;
 }
 
 bool docsis_clock_follow(struct docsis_clock *c, uint64_t now, uint64_t system) {
 	uint64_t time = shown(c, now);
 	int64_t behind = (int64_t)(system - time);
 
-	if (now <= c->begun_from)
+	if (now <= c->learned_from)
 		return false;
 	if (behind > DOCSIS_CLOCK_JUMP_NS || behind < -DOCSIS_CLOCK_JUMP_NS) {
 		begin(c, now, system);

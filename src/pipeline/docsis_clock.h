@@ -23,7 +23,7 @@ struct docsis_clock {
 	uint64_t from, system; /* DOCSIS time, in ns, was `system` at `from`, the worker's time */
 	int64_t gain_q32; /* correction in ns per ns of the worker, 32 fractional bits */
 	/* readings of both clocks from which the rate is learned */
-	uint64_t begun_from, begun_system;
+	uint64_t learned_from, learned_system;
 	uint64_t look_at; /* the worker's ns of the next reading; UINT64_MAX: never */
 	uint64_t jumps;
 };

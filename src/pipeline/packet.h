@@ -9,7 +9,7 @@
 
 #define PACKET_META_ALIGN 8 /* also for structs that replace packet_meta */
 
-#define PACKET_NO_ROW UINT16_MAX /* without a record: all fields are set */
+#define PACKET_NO_RECORD UINT16_MAX /* without a record: all fields are set */
 
 struct packet_meta {
 	uint32_t modem; /* index, set by known_flows or modem_lookup */
@@ -18,7 +18,7 @@ struct packet_meta {
 	uint16_t sequence; /* packet sequence number of the DSID, set by schedule */
 	uint16_t ends; /* DEPI frame: number of packets whose last byte it carries */
 	/* index of its record in the burst's table; set by parse, reset by known_flows */
-	uint16_t row;
+	uint16_t record;
 	uint64_t arrived; /* TSC; 0, or before struct latency's `since`: not measured */
 };
 

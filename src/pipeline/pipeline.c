@@ -64,8 +64,8 @@ static unsigned run_accounted(struct pipeline *p) {
 	return work;
 }
 
-void pipeline_show_given(const struct pipeline *p, const struct tap_list *t, unsigned queue,
-			 struct rte_mbuf *m) {
+void pipeline_tap_given(const struct pipeline *p, const struct tap_list *t, unsigned queue,
+			struct rte_mbuf *m) {
 	for (unsigned at = 0; at < p->count; at++) {
 		if (p->stages[at].gives == queue && (t->out >> at & 1) != 0)
 			t->tap->passed(t->tap, tap_boundary(t->first + at, TAP_OUT), &m, 1);
@@ -73,8 +73,8 @@ void pipeline_show_given(const struct pipeline *p, const struct tap_list *t, uns
 }
 
 /* As stage_call(), with captures. A queue shows its own packets. */
-static bool stage_call_shown(struct pipeline *p, unsigned at, const struct tap_list *t,
-			     struct rte_mbuf **pkts, uint16_t *n, unsigned *moved) {
+static bool stage_call_tapped(struct pipeline *p, unsigned at, const struct tap_list *t,
+			      struct rte_mbuf **pkts, uint16_t *n, unsigned *moved) {
 	const struct stage *s = &p->stages[at];
 	const struct queue *gives = &p->queues[s->gives];
 	uint32_t before = gives->count, stage = t->first + at;
@@ -95,7 +95,7 @@ static bool stage_call_shown(struct pipeline *p, unsigned at, const struct tap_l
 }
 
 /* The cycles include those of captures. */
-static __rte_noinline unsigned run_shown(struct pipeline *p, const struct tap_list *t) {
+static __rte_noinline unsigned run_tapped(struct pipeline *p, const struct tap_list *t) {
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
 	uint64_t start = rte_rdtsc(), end;
 	unsigned work = 0, moved;
@@ -104,7 +104,7 @@ static __rte_noinline unsigned run_shown(struct pipeline *p, const struct tap_li
 	for (unsigned i = 0; i < p->count; i++) {
 		struct stage_account *a = &p->accounts[i];
 
-		if (!stage_call_shown(p, i, t, pkts, &n, &moved))
+		if (!stage_call_tapped(p, i, t, pkts, &n, &moved))
 			continue;
 		end = rte_rdtsc();
 		work += moved;
@@ -159,6 +159,6 @@ unsigned pipeline_run(struct pipeline *p) {
 	const struct tap_list *tap = __atomic_load_n(&p->tap, __ATOMIC_ACQUIRE);
 
 	if (unlikely(tap != NULL))
-		return run_shown(p, tap);
+		return run_tapped(p, tap);
 	return p->accounting ? run_accounted(p) : run_plain(p);
 }

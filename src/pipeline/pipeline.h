@@ -60,7 +60,7 @@ struct stage {
 	 */
 	int (*open)(void *own, const struct service_group *sg, const void *resources);
 	void (*close)(void *own); /* also called if open() failed or was not called */
-	uint64_t (*held)(const void *own, enum unit unit); /* pending units; NULL: never any */
+	uint64_t (*pending)(const void *own, enum unit unit); /* pending units; NULL: never any */
 	void (*stop)(void *own); /* drops all pending packets; no worker runs */
 	/* What it counts: STAGE_DROPS(..) and STAGE_COUNTERS(..); NULL: none. */
 	const enum drop_reason *drops;
@@ -107,10 +107,10 @@ int stages_open(const struct stage_list *lists, unsigned count, void *direction,
 		const struct service_group *sg, const void *resources);
 void stages_close(const struct stage_list *lists, unsigned count, void *direction);
 
-/* stages_held() returns the pending units of all stages; stages_stop() drops them, from the
+/* stages_pending() returns the pending units of all stages; stages_stop() drops them, from the
  * first stage to the last. */
-uint64_t stages_held(const struct stage_list *lists, unsigned count, const void *direction,
-		     enum unit unit);
+uint64_t stages_pending(const struct stage_list *lists, unsigned count, const void *direction,
+			enum unit unit);
 void stages_stop(const struct stage_list *lists, unsigned count, void *direction);
 
 /* The cost of a stage: the cycles of calls that handled packets, and these packets. Packets that
@@ -163,8 +163,8 @@ static inline uint64_t pipeline_due(const struct pipeline *p) {
 
 /* Shows a packet to the tap as output of the stage that gives to the queue, if `t` captures
  * there. */
-void pipeline_show_given(const struct pipeline *p, const struct tap_list *t, unsigned queue,
-			 struct rte_mbuf *m);
+void pipeline_tap_given(const struct pipeline *p, const struct tap_list *t, unsigned queue,
+			struct rte_mbuf *m);
 
 /* Adds a packet to a queue to which a stage `gives`. The stage `expire` uses it, too; a capture
  * sees its packets as output of the stage that gives. */
@@ -172,7 +172,7 @@ static inline void pipeline_give(struct pipeline *p, unsigned queue, struct rte_
 	const struct tap_list *t = __atomic_load_n(&p->tap, __ATOMIC_ACQUIRE);
 
 	if (unlikely(t != NULL))
-		pipeline_show_given(p, t, queue, m);
+		pipeline_tap_given(p, t, queue, m);
 	queue_add(&p->queues[queue], m);
 }
 

@@ -27,19 +27,19 @@ void stages_close(const struct stage_list *lists, unsigned count, void *directio
 	}
 }
 
-uint64_t stages_held(const struct stage_list *lists, unsigned count, const void *direction,
-		     enum unit unit) {
-	uint64_t held = 0;
+uint64_t stages_pending(const struct stage_list *lists, unsigned count, const void *direction,
+			enum unit unit) {
+	uint64_t pending = 0;
 
 	for (unsigned l = 0; l < count; l++) {
 		for (unsigned s = 0; s < lists[l].count; s++) {
 			const struct stage *stage = &lists[l].stages[s];
 
-			if (stage->held != NULL)
-				held += stage->held(stage_own(stage, direction), unit);
+			if (stage->pending != NULL)
+				pending += stage->pending(stage_own(stage, direction), unit);
 		}
 	}
-	return held;
+	return pending;
 }
 
 void stages_stop(const struct stage_list *lists, unsigned count, void *direction) {

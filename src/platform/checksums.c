@@ -22,7 +22,7 @@ struct watched {
 	const struct rte_eth_rxtx_callback *callbacks[QUEUES];
 	char role[ROLE];
 	uint64_t completed; /* packets */
-	uint64_t cut; /* packets that are shorter than their IP header says */
+	uint64_t truncated; /* packets that are shorter than their IP header says */
 	bool reported;
 };
 
@@ -98,7 +98,7 @@ bool checksum_complete(struct rte_mbuf *m) {
 static uint16_t on_receive(uint16_t port, uint16_t queue, struct rte_mbuf *packets[],
 			   uint16_t count, uint16_t most, void *arg) {
 	struct watched *w = arg;
-	uint64_t completed = 0, cut = 0;
+	uint64_t completed = 0, truncated = 0;
 
 	(void)port;
 	(void)queue;
@@ -111,12 +111,12 @@ static uint16_t on_receive(uint16_t port, uint16_t queue, struct rte_mbuf *packe
 			continue;
 		verdict = parse(packets[i], &f);
 		completed += verdict == FRAME_GOOD && complete(&f);
-		cut += verdict == FRAME_IPV4_LENGTH || verdict == FRAME_IPV6_LENGTH;
+		truncated += verdict == FRAME_IPV4_LENGTH || verdict == FRAME_IPV6_LENGTH;
 	}
 	if (completed != 0)
 		__atomic_fetch_add(&w->completed, completed, __ATOMIC_RELAXED);
-	if (cut != 0)
-		__atomic_fetch_add(&w->cut, cut, __ATOMIC_RELAXED);
+	if (truncated != 0)
+		__atomic_fetch_add(&w->truncated, truncated, __ATOMIC_RELAXED);
 	return count;
 }
 
@@ -146,9 +146,9 @@ void checksums_report(void) {
 	for (size_t id = 0; id < RTE_DIM(watched); id++) {
 		struct watched *w = &watched[id];
 		uint64_t completed = __atomic_load_n(&w->completed, __ATOMIC_RELAXED);
-		uint64_t cut = __atomic_load_n(&w->cut, __ATOMIC_RELAXED);
+		uint64_t truncated = __atomic_load_n(&w->truncated, __ATOMIC_RELAXED);
 
-		if (w->reported || completed + cut == 0)
+		if (w->reported || completed + truncated == 0)
 			continue;
 		w->reported = true;
 		log_warning("port", LOG_FIELDS(LOG_STRING("port", w->role)),

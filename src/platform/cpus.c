@@ -66,16 +66,16 @@ void cpus_format(const cpu_set_t *set, char *text, size_t size) {
 static bool read_cpus(const char *name, cpu_set_t *set) {
 	char path[64], line[CPUS_TEXT];
 	FILE *f;
-	bool told;
+	bool good;
 
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/%s", name);
 	f = fopen(path, "r");
 	CPU_ZERO(set);
 	if (f == NULL)
 		return false;
-	told = fgets(line, sizeof(line), f) != NULL;
+	good = fgets(line, sizeof(line), f) != NULL;
 	fclose(f);
-	if (!told)
+	if (!good)
 		return false;
 	line[strcspn(line, "\n")] = '\0';
 	if (cpus_parse(line, set))

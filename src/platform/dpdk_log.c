@@ -23,7 +23,7 @@ static enum log_level dpdk_level(void) {
 	return level == (int)RTE_LOG_INFO ? LEVEL_INFO : LEVEL_DEBUG;
 }
 
-void dpdk_log_take(void) {
+void dpdk_log_redirect(void) {
 	if (!log_is_open() || stream != NULL)
 		return;
 	stream = log_stream_open("dpdk", dpdk_level);
@@ -31,7 +31,7 @@ void dpdk_log_take(void) {
 		rte_openlog_stream(stream);
 }
 
-void dpdk_log_give_back(void) {
+void dpdk_log_restore(void) {
 	if (stream == NULL)
 		return;
 	rte_openlog_stream(NULL);

@@ -4,5 +4,5 @@
 
 /* Redirect DPDK's messages to the log, if it is open, and undo that. Call them before EAL starts and after it
  * has ended; the second does nothing without the first. */
-void dpdk_log_take(void);
-void dpdk_log_give_back(void);
+void dpdk_log_redirect(void);
+void dpdk_log_restore(void);

@@ -25,24 +25,24 @@ static bool read_number(uint64_t *value, const char *root, const char *folder, c
 }
 
 /* Bytes of pages of this size that the control group may still use. */
-static uint64_t left(const char *root, const char *size) {
+static uint64_t allowance(const char *root, const char *size) {
 	static const struct {
 		const char *folder, *most, *used;
-	} places[] = {
+	} groups[] = {
 		{"/sys/fs/cgroup", "hugetlb.%s.max", "hugetlb.%s.current"},
 		{"/sys/fs/cgroup/hugetlb", "hugetlb.%s.limit_in_bytes",
 		 "hugetlb.%s.usage_in_bytes"},
 	};
 
-	for (size_t p = 0; p < RTE_DIM(places); p++) {
+	for (size_t p = 0; p < RTE_DIM(groups); p++) {
 		char name[64];
 		uint64_t most, used = 0;
 
-		snprintf(name, sizeof(name), places[p].most, size);
-		if (!read_number(&most, root, places[p].folder, name))
+		snprintf(name, sizeof(name), groups[p].most, size);
+		if (!read_number(&most, root, groups[p].folder, name))
 			continue;
-		snprintf(name, sizeof(name), places[p].used, size);
-		(void)read_number(&used, root, places[p].folder, name);
+		snprintf(name, sizeof(name), groups[p].used, size);
+		(void)read_number(&used, root, groups[p].folder, name);
 		return most > used ? most - used : 0;
 	}
 	return UINT64_MAX;
@@ -54,7 +54,7 @@ uint64_t huge_pages_free_mb(const char *root, unsigned page_mb) {
 
 	snprintf(folder, sizeof(folder), "/sys/kernel/mm/hugepages/hugepages-%ukB", page_mb * 1024);
 	(void)read_number(&pages, root, folder, "free_hugepages");
-	return RTE_MIN(pages * page_mb, left(root, page_mb == 2 ? "2MB" : "1GB") / MB);
+	return RTE_MIN(pages * page_mb, allowance(root, page_mb == 2 ? "2MB" : "1GB") / MB);
 }
 
 bool huge_pages_enough(const char *root, unsigned mb) {

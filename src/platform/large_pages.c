@@ -45,7 +45,7 @@ static int large_pages_add(char *start, size_t size) {
 
 /* DPDK has zeroed the memory and written headers at both ends. The memory between them reads as zeros also
  * after the system takes it back. */
-static void give_back(char *start, size_t size) {
+static void trim(char *start, size_t size) {
 	if (size > 2 * PAGE)
 		madvise(start + PAGE, size - 2 * PAGE, MADV_DONTNEED);
 }
@@ -60,7 +60,7 @@ static size_t add_pieces(char *start, size_t size, size_t piece) {
 
 		if (large_pages_add(start + done, next) != 0)
 			break;
-		give_back(start + done, next);
+		trim(start + done, next);
 		done += next;
 	}
 	return done;

@@ -194,7 +194,7 @@ static bool sockets_claim(const struct platform_options *o) {
 /* EAL creates a folder per file prefix and does not remove it. It removes the sockets only at exit, when the
  * folder cannot be removed any more. */
 static void leftovers_remove(const char *folder) {
-	dpdk_log_give_back();
+	dpdk_log_restore();
 	device_sockets_release();
 	runtime_folder_remove(folder);
 }
@@ -218,7 +218,7 @@ int platform_start(const struct platform_options *o) {
 	(void)sched_getaffinity(0, sizeof(allowed), &allowed);
 	offline = o->offline;
 	log_program(o->program);
-	dpdk_log_take();
+	dpdk_log_redirect();
 	if (!cores_fit(o))
 		return -1;
 	a.argc = 0;

@@ -52,13 +52,13 @@ static bool populate_large(struct rte_mempool *pool) {
 }
 
 static struct rte_mempool *pool_create(const char *name, unsigned count, unsigned private_size,
-				       unsigned room, const char *driver) {
+				       unsigned data_room, const char *driver) {
 	struct rte_pktmbuf_pool_private sizes = {
-		.mbuf_data_room_size = (uint16_t)room,
+		.mbuf_data_room_size = (uint16_t)data_room,
 		.mbuf_priv_size = (uint16_t)private_size,
 	};
 	struct rte_mempool *pool = rte_mempool_create_empty(
-		name, count, (unsigned)sizeof(struct rte_mbuf) + private_size + room, CACHE,
+		name, count, (unsigned)sizeof(struct rte_mbuf) + private_size + data_room, CACHE,
 		sizeof(sizes), large_pages_socket(), flags());
 	int ret;
 
@@ -79,15 +79,15 @@ static struct rte_mempool *pool_create(const char *name, unsigned count, unsigne
 }
 
 struct rte_mempool *packet_pool(const char *name, unsigned count, unsigned private_size,
-				unsigned room) {
+				unsigned data_room) {
 	static const char *const drivers[] = {"lf_stack", "stack", "ring_mp_mc"};
 	struct rte_mempool *pool = NULL;
 
 	for (size_t d = 0; d < RTE_DIM(drivers) && pool == NULL; d++)
-		pool = pool_create(name, count, private_size, room, drivers[d]);
+		pool = pool_create(name, count, private_size, data_room, drivers[d]);
 	if (pool == NULL)
 		log_error("memory", LOG_FIELDS(LOG_STRING("pool", name)),
-			  "%s: no memory for %u buffers of %u bytes: %s", name, count, room,
+			  "%s: no memory for %u buffers of %u bytes: %s", name, count, data_room,
 			  rte_strerror(rte_errno));
 	return pool;
 }

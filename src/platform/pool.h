@@ -11,11 +11,11 @@
 
 /*
  * Creates a pool of `count` mbufs (optimum: a power of two minus one), each with `private_size` bytes of
- * private area and `room` bytes of headroom and data. Last in, first out, as the last freed buffer may still
+ * private area and `data_room` bytes of headroom and data. Last in, first out, as the last freed buffer may still
  * be in a CPU cache; DPDK's default, a ring, cycles through all memory. Returns NULL after a message.
  */
 struct rte_mempool *packet_pool(const char *name, unsigned count, unsigned private_size,
-				unsigned room);
+				unsigned data_room);
 
 /*
  * Prefetches the mbuf that the pool will give the calling thread after the next `ahead`, and the first

@@ -54,7 +54,7 @@ int port_start(uint16_t id, const char *role) {
 		return -1;
 	}
 	if (rte_eth_promiscuous_enable(id) != 0)
-		port_setup_say_address(id, role);
+		port_setup_log_address(id, role);
 	return 0;
 }
 
@@ -78,8 +78,8 @@ int port_open_queues(const char *device, const char *role, struct rte_mempool *p
 	return -1;
 }
 
-int port_open_again(uint16_t id, const char *role, struct rte_mempool *pool, uint32_t queue_size,
-		    uint32_t mtu, struct port_queues *queues) {
+int port_reopen(uint16_t id, const char *role, struct rte_mempool *pool, uint32_t queue_size,
+		uint32_t mtu, struct port_queues *queues) {
 	int ret;
 
 	rte_eth_dev_stop(id);

@@ -33,8 +33,8 @@ int port_open_queues(const char *device, const char *role, struct rte_mempool *p
 
 /* Reconfigures an open port with other queues; stops it, and the caller starts it again. Returns 0, or -1
  * after a message. */
-int port_open_again(uint16_t id, const char *role, struct rte_mempool *pool, uint32_t queue_size,
-		    uint32_t mtu, struct port_queues *queues);
+int port_reopen(uint16_t id, const char *role, struct rte_mempool *pool, uint32_t queue_size,
+		uint32_t mtu, struct port_queues *queues);
 
 /*
  * Creates two ports connected by rings: each receives what the other transmits, up to `depth` packets (a

@@ -17,7 +17,8 @@
 #include "platform/port_wake.h"
 
 #define MEMIF_BUFFER 2048u /* bytes, without bsize= */
-#define SAY(level, role, ...) log_##level("port", LOG_FIELDS(LOG_STRING("port", role)), __VA_ARGS__)
+#define LOG_PORT(level, role, ...) \
+	log_##level("port", LOG_FIELDS(LOG_STRING("port", role)), __VA_ARGS__)
 
 /* Drivers that report both limits compute the frame overhead differently: net_gve excludes the CRC, or
  * includes the whole buffer. */
@@ -72,7 +73,7 @@ static struct rte_eth_conf port_conf(const struct rte_eth_dev_info *info, uint32
 	conf.rxmode.mtu = mtu;
 	conf.rxmode.offloads = info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_IPV4_CKSUM;
 	conf.txmode.offloads = info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
-	conf.intr_conf.rxq = port_wakes_asked();
+	conf.intr_conf.rxq = port_wakes_enabled();
 	conf.intr_conf.rmv = (*info->dev_flags & RTE_ETH_DEV_INTR_RMV) != 0;
 	return conf;
 }
@@ -86,8 +87,8 @@ static int mtu_set(uint16_t id, const char *role, uint32_t mtu) {
 		return 0;
 	if (mtu > RTE_ETHER_MTU)
 		return ret;
-	SAY(warning, role, "port %s: the driver refuses an MTU of %u (%s), and keeps its own", role,
-	    mtu, rte_strerror(-ret));
+	LOG_PORT(warning, role, "port %s: the driver refuses an MTU of %u (%s), and keeps its own",
+		 role, mtu, rte_strerror(-ret));
 	return 0;
 }
 
@@ -124,11 +125,11 @@ static int sizes_limit(uint16_t id, const char *role, uint32_t queue_size,
 	if (ret == 0)
 		ret = rte_eth_dev_adjust_nb_rx_tx_desc(id, &s->further, NULL);
 	if (ret == 0 && s->receive > asked)
-		SAY(warning, role,
-		    "port %s: queue_size: found %u, and the driver takes no less than %u: set "
-		    "that, "
-		    "as buffers are set aside for what is asked for",
-		    role, asked, s->receive);
+		LOG_PORT(warning, role,
+			 "port %s: queue_size: found %u, and the driver takes no less than %u: set "
+			 "that, "
+			 "as buffers are set aside for what is asked for",
+			 role, asked, s->receive);
 	return ret;
 }
 
@@ -159,10 +160,11 @@ static int queues_of_powers(uint16_t id, const char *role, struct rte_mempool *p
 		return -EINVAL;
 	ret = queues_setup(id, pool, &less, q);
 	if (ret == 0)
-		SAY(notice, role,
-		    "port %s: the driver refuses queues of %u descriptors, and has %u to receive "
-		    "and %u to transmit",
-		    role, s->receive, less.receive, less.transmit);
+		LOG_PORT(notice, role,
+			 "port %s: the driver refuses queues of %u descriptors, and has %u to "
+			 "receive "
+			 "and %u to transmit",
+			 role, s->receive, less.receive, less.transmit);
 	return ret;
 }
 
@@ -201,14 +203,14 @@ int port_setup_no_wakes(uint16_t id, const char *role) {
 	conf.intr_conf.rxq = 0;
 	if (rte_eth_dev_configure(id, info.nb_rx_queues, info.nb_tx_queues, &conf) != 0)
 		return -1;
-	SAY(notice, role,
-	    "port %s: does not start with interrupts of its queues: set up without, sleep is "
-	    "shorter",
-	    role);
+	LOG_PORT(notice, role,
+		 "port %s: does not start with interrupts of its queues: set up without, sleep is "
+		 "shorter",
+		 role);
 	return 0;
 }
 
-void port_setup_say_address(uint16_t id, const char *role) {
+void port_setup_log_address(uint16_t id, const char *role) {
 	struct rte_eth_dev_info info;
 	struct rte_ether_addr mac;
 	const struct rte_bus *bus;
@@ -219,7 +221,7 @@ void port_setup_say_address(uint16_t id, const char *role) {
 	bus = rte_dev_bus(info.device);
 	if (bus == NULL || strcmp(rte_bus_name(bus), "pci") != 0)
 		return; /* a software device receives all frames anyway */
-	SAY(notice, role,
-	    "port %s: no promiscuous mode: only frames to " RTE_ETHER_ADDR_PRT_FMT " come in", role,
-	    RTE_ETHER_ADDR_BYTES(&mac));
+	LOG_PORT(notice, role,
+		 "port %s: no promiscuous mode: only frames to " RTE_ETHER_ADDR_PRT_FMT " come in",
+		 role, RTE_ETHER_ADDR_BYTES(&mac));
 }

@@ -34,4 +34,4 @@ int port_setup(uint16_t id, const char *role, struct rte_mempool *pool, uint32_t
 int port_setup_no_wakes(uint16_t id, const char *role);
 
 /* Logs the unicast address of a NIC without promiscuous mode, as in clouds: it receives no other frames. */
-void port_setup_say_address(uint16_t id, const char *role);
+void port_setup_log_address(uint16_t id, const char *role);

@@ -10,14 +10,14 @@
 
 #define EVENTS 16 /* events per call */
 
-static bool asked;
+static bool enabled;
 
-void port_wakes_ask(bool ask) {
-	asked = ask;
+void port_wakes_enable(bool enable) {
+	enabled = enable;
 }
 
-bool port_wakes_asked(void) {
-	return asked;
+bool port_wakes_enabled(void) {
+	return enabled;
 }
 
 /* Suppresses the driver's error message, as a driver without interrupts is no error. */
@@ -47,13 +47,13 @@ void port_wake_disarm(uint16_t id, uint16_t queue) {
 	rte_eth_dev_rx_intr_disable(id, queue);
 }
 
-void port_wakes_take(int epoll) {
+void port_wakes_clear(int epoll) {
 	struct rte_epoll_event events[EVENTS];
 
 	rte_epoll_wait(epoll, events, EVENTS, 0);
 }
 
-bool port_monitor_there(uint16_t id, uint16_t queue) {
+bool port_can_monitor(uint16_t id, uint16_t queue) {
 	struct rte_power_monitor_cond next;
 
 	return rte_eth_get_monitor_addr(id, queue, &next) == 0;

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /* Whether ports that are configured from now on request receive queue interrupts. */
-void port_wakes_ask(bool ask);
-bool port_wakes_asked(void);
+void port_wakes_enable(bool enable);
+bool port_wakes_enabled(void);
 
 /* Adds the interrupt of a started port's queue to the epoll set `epoll`, until it is removed or the port
  * stops. Returns whether the driver supports it. A queue can be in one set only. */
@@ -22,8 +22,8 @@ void port_wake_arm(uint16_t id, uint16_t queue);
 void port_wake_disarm(uint16_t id, uint16_t queue);
 
 /* Clears pending events. */
-void port_wakes_take(int epoll);
+void port_wakes_clear(int epoll);
 
 /* Whether a thread can wait for the queue's next descriptor; and the wait, at most until the TSC is `deadline`. */
-bool port_monitor_there(uint16_t id, uint16_t queue);
+bool port_can_monitor(uint16_t id, uint16_t queue);
 void port_monitor(uint16_t id, uint16_t queue, uint64_t deadline);

@@ -45,7 +45,7 @@ static int on_removal(uint16_t id, enum rte_eth_event_type event, void *arg, voi
 }
 
 void port_watch(uint16_t id) {
-	static bool told; /* the callback for all devices is registered */
+	static bool registered; /* the callback for all devices is registered */
 	struct rte_eth_dev_info info;
 
 	if (rte_eth_dev_info_get(id, &info) != 0 || info.device == NULL)
@@ -55,11 +55,11 @@ void port_watch(uint16_t id) {
 	watched[id].wanted = false;
 	rte_spinlock_unlock(&lock);
 	rte_eth_dev_callback_register(id, RTE_ETH_EVENT_INTR_RMV, on_removal, NULL);
-	if (!told)
-		told = rte_dev_event_callback_register(NULL, on_device, NULL) == 0;
+	if (!registered)
+		registered = rte_dev_event_callback_register(NULL, on_device, NULL) == 0;
 }
 
-bool port_is_wanted_back(uint16_t id) {
+bool port_must_release(uint16_t id) {
 	bool wanted;
 
 	rte_spinlock_lock(&lock);
@@ -84,7 +84,7 @@ bool port_waits_for_link(uint16_t id) {
 	return rte_eth_dev_info_get(id, &info) == 0 && strcmp(info.driver_name, "net_memif") == 0;
 }
 
-void port_give_back(uint16_t id) {
+void port_detach(uint16_t id) {
 	struct rte_eth_dev_info info;
 
 	if (!rte_eth_dev_is_valid_port(id) || rte_eth_dev_info_get(id, &info) != 0)

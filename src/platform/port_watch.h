@@ -11,7 +11,7 @@
 void port_watch(uint16_t id);
 
 /* Whether the removal was requested or reported since then. Cheap. */
-bool port_is_wanted_back(uint16_t id);
+bool port_must_release(uint16_t id);
 
 /* Asks the driver, which may read a register, whether the device is gone. */
 bool port_is_removed(uint16_t id);
@@ -26,4 +26,4 @@ bool port_waits_for_link(uint16_t id);
  * Closes an unused port and detaches its device, so that the kernel can remove it. The device may be gone.
  * port_plug() can add it again.
  */
-void port_give_back(uint16_t id);
+void port_detach(uint16_t id);

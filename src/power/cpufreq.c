@@ -25,15 +25,15 @@ const char *cpufreq_reason_name(enum cpufreq_reason reason) {
 	return reasons[reason];
 }
 
-const char *cpufreq_way_name(enum cpufreq_way way) {
-	return way == CPUFREQ_SETSPEED ? "scaling_setspeed" : "scaling_max_freq";
+const char *cpufreq_mode_name(enum cpufreq_mode mode) {
+	return mode == CPUFREQ_SETSPEED ? "scaling_setspeed" : "scaling_max_freq";
 }
 
 void cpufreq_note(struct cpufreq *c, enum cpufreq_reason reason, const char *what) {
 	__atomic_fetch_add(&c->counts[reason], 1, __ATOMIC_RELAXED);
-	if ((c->told >> reason & 1) != 0)
+	if ((c->logged >> reason & 1) != 0)
 		return;
-	c->told |= 1u << reason;
+	c->logged |= 1u << reason;
 	log_warning("power",
 		    LOG_FIELDS(LOG_NUMBER("core", c->core), LOG_STRING("reason", reasons[reason])),
 		    "core %u, %s: %s: %s", c->core, c->driver, what, reasons[reason]);
@@ -144,8 +144,8 @@ int cpufreq_find(const struct cpu_files *f, unsigned core, struct cpufreq *c) {
 	if (c->max_khz == 0)
 		return -EINVAL;
 	read_states(f, c);
-	c->way = c->has_userspace ? CPUFREQ_SETSPEED : CPUFREQ_LIMITS;
-	c->khz = c->wished_khz = c->max_khz;
+	c->mode = c->has_userspace ? CPUFREQ_SETSPEED : CPUFREQ_LIMITS;
+	c->khz = c->requested_khz = c->max_khz;
 	return 0;
 }
 
@@ -173,7 +173,7 @@ bool cpufreq_honour_base(struct cpufreq *cores, unsigned count) {
 }
 
 /* Returns 0 if the core has the governor now. */
-static int give_governor(const struct cpu_files *f, struct cpufreq *c, const char *governor) {
+static int set_governor(const struct cpu_files *f, struct cpufreq *c, const char *governor) {
 	char now[CPUFREQ_WORD];
 	int fault;
 
@@ -194,12 +194,12 @@ static int give_governor(const struct cpu_files *f, struct cpufreq *c, const cha
 
 /* With `performance`, a core without scaling_setspeed runs at its upper limit. In active mode, both limits
  * set the speed. */
-static int take_by_limits(const struct cpu_files *f, struct cpufreq *c) {
+static int acquire_limits(const struct cpu_files *f, struct cpufreq *c) {
 	int fault;
 
-	c->way = CPUFREQ_LIMITS;
+	c->mode = CPUFREQ_LIMITS;
 	if (!c->active && c->has_performance)
-		give_governor(
+		set_governor(
 			f, c,
 			"performance"); /* without it, the current governor applies the limit */
 	if (c->active) /* with a lower preference the hardware delays the increase */
@@ -210,19 +210,19 @@ static int take_by_limits(const struct cpu_files *f, struct cpufreq *c) {
 	return fault;
 }
 
-int cpufreq_take(const struct cpu_files *f, struct cpufreq *c) {
+int cpufreq_acquire(const struct cpu_files *f, struct cpufreq *c) {
 	int fault = -ENOTSUP;
 
 	if (c->has_userspace) {
-		c->way = CPUFREQ_SETSPEED;
-		fault = give_governor(f, c, "userspace");
+		c->mode = CPUFREQ_SETSPEED;
+		fault = set_governor(f, c, "userspace");
 		if (fault == 0)
 			fault = cpu_files_write_khz(f, c->core, "scaling_setspeed", c->max_khz);
 		if (fault != 0)
 			note_errno(c, fault, "scaling_setspeed");
 	}
 	if (fault != 0 && fault != -ENOENT && fault != -ENODEV)
-		fault = take_by_limits(f, c);
+		fault = acquire_limits(f, c);
 	if (fault == 0)
 		cpufreq_set(f, c, c->max_khz);
 	return fault;
@@ -252,54 +252,54 @@ static bool same(uint32_t a, uint32_t b) {
 
 /* Compares the frequency that was read back with the request. A higher one is accepted: the driver has
  * coarser steps. */
-static bool judge(struct cpufreq *c, uint32_t wish, uint32_t back) {
+static bool compare(struct cpufreq *c, uint32_t request, uint32_t back) {
 	if (back == 0) {
-		cpufreq_note(c, CPUFREQ_VANISHED, cpufreq_way_name(c->way));
+		cpufreq_note(c, CPUFREQ_VANISHED, cpufreq_mode_name(c->mode));
 		return false;
 	}
 	__atomic_store_n(&c->khz, back, __ATOMIC_RELAXED);
-	if (same(back, wish))
+	if (same(back, request))
 		return true;
-	if (wish >= c->max_khz || back <= c->min_khz || back >= c->max_khz)
-		cpufreq_note(c, CPUFREQ_CLAMPED, cpufreq_way_name(c->way));
+	if (request >= c->max_khz || back <= c->min_khz || back >= c->max_khz)
+		cpufreq_note(c, CPUFREQ_CLAMPED, cpufreq_mode_name(c->mode));
 	else
-		cpufreq_note(c, CPUFREQ_ROUNDED, cpufreq_way_name(c->way));
-	return back > wish;
+		cpufreq_note(c, CPUFREQ_ROUNDED, cpufreq_mode_name(c->mode));
+	return back > request;
 }
 
-bool cpufreq_ask(const struct cpu_files *f, struct cpufreq *c, uint32_t khz) {
-	const char *key = cpufreq_way_name(c->way);
-	uint32_t before = c->unread ? c->wished_khz : c->khz;
+bool cpufreq_request(const struct cpu_files *f, struct cpufreq *c, uint32_t khz) {
+	const char *key = cpufreq_mode_name(c->mode);
+	uint32_t before = c->unread ? c->requested_khz : c->khz;
 	int fault;
 
 	khz = khz < c->min_khz ? c->min_khz : khz > c->max_khz ? c->max_khz : khz;
-	__atomic_store_n(&c->wished_khz, khz, __ATOMIC_RELAXED);
-	fault = c->way == CPUFREQ_SETSPEED ? cpu_files_write_khz(f, c->core, key, khz)
-					   : write_limits(f, c, khz, before);
+	__atomic_store_n(&c->requested_khz, khz, __ATOMIC_RELAXED);
+	fault = c->mode == CPUFREQ_SETSPEED ? cpu_files_write_khz(f, c->core, key, khz)
+					    : write_limits(f, c, khz, before);
 	c->unread = fault == 0;
 	if (fault != 0)
 		note_errno(c, fault, key);
-	return fault == 0 && (c->way != CPUFREQ_SETSPEED || cpufreq_came(f, c, true));
+	return fault == 0 && (c->mode != CPUFREQ_SETSPEED || cpufreq_verify(f, c, true));
 }
 
-bool cpufreq_came(const struct cpu_files *f, struct cpufreq *c, bool last) {
+bool cpufreq_verify(const struct cpu_files *f, struct cpufreq *c, bool last) {
 	uint32_t back;
 
 	if (!c->unread)
 		return true;
-	back = cpu_files_read_khz(f, c->core, cpufreq_way_name(c->way));
-	if (!last && !same(back, c->wished_khz))
+	back = cpu_files_read_khz(f, c->core, cpufreq_mode_name(c->mode));
+	if (!last && !same(back, c->requested_khz))
 		return true;
 	c->unread = false;
-	return judge(c, c->wished_khz, back);
+	return compare(c, c->requested_khz, back);
 }
 
 bool cpufreq_set(const struct cpu_files *f, struct cpufreq *c, uint32_t khz) {
 	static const struct timespec pause = {.tv_nsec = LIMIT_PAUSE_NS};
-	bool good = cpufreq_ask(f, c, khz);
+	bool good = cpufreq_request(f, c, khz);
 
 	for (unsigned i = 1; c->unread; i++) {
-		good = cpufreq_came(f, c, i == LIMIT_LOOKS);
+		good = cpufreq_verify(f, c, i == LIMIT_LOOKS);
 		if (c->unread)
 			nanosleep(&pause, NULL);
 	}

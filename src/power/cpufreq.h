@@ -32,8 +32,8 @@ enum cpufreq_reason {
 };
 const char *cpufreq_reason_name(enum cpufreq_reason reason);
 
-enum cpufreq_way { CPUFREQ_SETSPEED, CPUFREQ_LIMITS };
-const char *cpufreq_way_name(enum cpufreq_way way);
+enum cpufreq_mode { CPUFREQ_SETSPEED, CPUFREQ_LIMITS };
+const char *cpufreq_mode_name(enum cpufreq_mode mode);
 
 struct cpufreq {
 	unsigned core;
@@ -44,7 +44,7 @@ struct cpufreq {
 	bool active;
 	bool has_userspace, has_performance;
 	bool keeps_min; /* scaling_min_freq is not writable: only the upper limit is set */
-	enum cpufreq_way way;
+	enum cpufreq_mode mode;
 	/* Allowed range: the initial limits, within those of the hardware. */
 	uint32_t min_khz, max_khz;
 	uint32_t base_khz; /* 0: unknown */
@@ -53,10 +53,10 @@ struct cpufreq {
 	unsigned state_count;
 	uint32_t transition_us; /* duration of a change; 0: unknown */
 	/* The last request, and the last value read back. Other threads may read them (relaxed). */
-	uint32_t wished_khz, khz;
+	uint32_t requested_khz, khz;
 	bool unread; /* the last request was not read back yet */
 	uint64_t counts[CPUFREQ_REASONS];
-	unsigned told; /* reasons that were logged, a bit each */
+	unsigned logged; /* reasons that were logged, a bit each */
 };
 
 /* Reads the core's properties; writes nothing. Returns 0, or a negative errno if the core cannot be governed. */
@@ -69,17 +69,17 @@ bool cpufreq_honour_base(struct cpufreq *cores, unsigned count);
  * Sets the governor that the core needs, or falls back to limits. The caller has saved the initial values
  * (power/found.h). Returns 0, or a negative errno after a message if nothing can be written.
  */
-int cpufreq_take(const struct cpu_files *f, struct cpufreq *c);
+int cpufreq_acquire(const struct cpu_files *f, struct cpufreq *c);
 
 /*
  * Requests a frequency within the range. The kernel applies a limit asynchronously and reports the former one
  * for a while: so the request stays `unread`, and the result is true. A speed is read back at once.
  */
-bool cpufreq_ask(const struct cpu_files *f, struct cpufreq *c, uint32_t khz);
+bool cpufreq_request(const struct cpu_files *f, struct cpufreq *c, uint32_t khz);
 
 /* Reads back an unread request. A different value leaves it unread, unless `last` is set. Returns false if
  * the core ends with a lower frequency. */
-bool cpufreq_came(const struct cpu_files *f, struct cpufreq *c, bool last);
+bool cpufreq_verify(const struct cpu_files *f, struct cpufreq *c, bool last);
 
 /* Requests and reads back; blocks for about 1 ms at most. Returns whether the core has the frequency or a
  * higher one. */

@@ -20,7 +20,7 @@
 #define USERSPACE "userspace"
 
 /* One kind per entry, in the order of restoration per core: limits apply to what the governor sets. */
-const struct found_row found_rows[FOUND_KINDS] = {
+const struct found_format found_formats[FOUND_KINDS] = {
 	[FOUND_GOVERNOR] = {"scaling_governor", "cpu%u/cpufreq/scaling_governor", false},
 	[FOUND_MAX] = {"scaling_max_freq", "cpu%u/cpufreq/scaling_max_freq", true},
 	[FOUND_MIN] = {"scaling_min_freq", "cpu%u/cpufreq/scaling_min_freq", true},
@@ -37,7 +37,7 @@ const struct found_row found_rows[FOUND_KINDS] = {
 bool found_value_holds(enum found_kind kind, const char *value) {
 	size_t length = strlen(value);
 
-	if (found_rows[kind].khz)
+	if (found_formats[kind].khz)
 		return cpu_files_parse_khz(value) != 0;
 	return length > 0 && length < FOUND_VALUE &&
 	       strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789_-") == length;
@@ -47,7 +47,7 @@ void found_name(const struct found_value *value, char name[CPU_FILES_NAME]) {
 	/* The format is from the table; some formats do not use the second number. */
 	_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wformat-nonliteral\"");
 	_Pragma("GCC diagnostic ignored \"-Wformat-extra-args\"");
-	snprintf(name, CPU_FILES_NAME, found_rows[value->kind].format, value->a, value->b);
+	snprintf(name, CPU_FILES_NAME, found_formats[value->kind].format, value->a, value->b);
 	_Pragma("GCC diagnostic pop");
 }
 
@@ -105,7 +105,7 @@ int found_uncore(struct found *found, const struct cpu_files *f) {
 	return fault;
 }
 
-bool found_lives(const struct found *found) {
+bool found_running(const struct found *found) {
 	return found->began != 0 && process_start(found->pid) == found->began;
 }
 
@@ -134,7 +134,7 @@ unsigned found_restore(const struct found *found, const struct cpu_files *f) {
 	char name[CPU_FILES_NAME];
 	unsigned wrong = 0;
 
-	for (unsigned turn = 0; turn < 2; turn++) {
+	for (unsigned attempt = 0; attempt < 2; attempt++) {
 		for (unsigned i = 0; i < found->count; i++) {
 			found_name(&found->values[i], name);
 			if (!is_as_found(&found->values[i], f, name))

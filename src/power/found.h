@@ -67,7 +67,7 @@ int found_load(struct found *found, const char *path, char fault[FOUND_LINE]);
 int found_parse(struct found *found, char *text, size_t size, char fault[FOUND_LINE]);
 
 /* Whether the process that saved the settings still runs. */
-bool found_lives(const struct found *found);
+bool found_running(const struct found *found);
 
 /* Writes the saved values and reads them back. Returns how many differ; each is logged. */
 unsigned found_restore(const struct found *found, const struct cpu_files *f);

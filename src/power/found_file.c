@@ -28,21 +28,21 @@ static void print(FILE *out, const struct found *found) {
 	for (unsigned i = 0; i < found->count; i++) {
 		const struct found_value *v = &found->values[i];
 
-		fprintf(out, "%s %u %u %s\n", found_rows[v->kind].word, v->a, v->b, v->value);
+		fprintf(out, "%s %u %u %s\n", found_formats[v->kind].word, v->a, v->b, v->value);
 	}
 	fprintf(out, END "\n");
 }
 
 /* The old file at `path` remains until the new one is complete and on the disk. */
 int found_save(const struct found *found, const char *path) {
-	char beside[4096];
+	char temp[4096];
 	int fd, fault;
 	FILE *out;
 
-	if ((size_t)snprintf(beside, sizeof(beside), "%s.new", path) >= sizeof(beside))
+	if ((size_t)snprintf(temp, sizeof(temp), "%s.new", path) >= sizeof(temp))
 		return -ENAMETOOLONG;
-	unlink(beside); /* left by a process that ended during a save */
-	fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	unlink(temp); /* left by a process that ended during a save */
+	fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	out = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (out == NULL) {
 		fault = -errno;
@@ -54,10 +54,10 @@ int found_save(const struct found *found, const char *path) {
 	fault = fflush(out) != 0 || fsync(fd) != 0 ? -errno : 0;
 	if (fclose(out) != 0 && fault == 0)
 		fault = -errno;
-	if (fault == 0 && rename(beside, path) != 0)
+	if (fault == 0 && rename(temp, path) != 0)
 		fault = -errno;
 	if (fault != 0)
-		unlink(beside);
+		unlink(temp);
 	return fault;
 }
 
@@ -80,7 +80,7 @@ static bool parse_value(const char *line, struct found_value *value) {
 	    line[end] != '\0' || value->a >= FOUND_CORES || value->b >= FOUND_CORES)
 		return false;
 	for (enum found_kind kind = 0; kind < FOUND_KINDS; kind++) {
-		if (strcmp(word, found_rows[kind].word) != 0)
+		if (strcmp(word, found_formats[kind].word) != 0)
 			continue;
 		value->kind = kind;
 		memcpy(value->value, text, sizeof(text));
@@ -145,15 +145,15 @@ static const char *owner_fault(int fd) {
 
 int found_load(struct found *found, const char *path, char fault[FOUND_LINE]) {
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), ret;
-	const char *whose = fd < 0 ? strerror(errno) : owner_fault(fd);
+	const char *reason = fd < 0 ? strerror(errno) : owner_fault(fd);
 	char *text = malloc(FOUND_FILE_MOST + 1);
-	ssize_t size = whose == NULL && text != NULL ? read(fd, text, FOUND_FILE_MOST) : -1;
+	ssize_t size = reason == NULL && text != NULL ? read(fd, text, FOUND_FILE_MOST) : -1;
 
 	if (fd >= 0)
 		close(fd);
 	if (size < 0) {
 		free(text);
-		return fails(fault, "%s", whose != NULL ? whose : "it cannot be read");
+		return fails(fault, "%s", reason != NULL ? reason : "it cannot be read");
 	}
 	text[size] = '\0';
 	ret = found_parse(found, text, (size_t)size, fault);

@@ -4,12 +4,12 @@
 
 #include "power/found.h"
 
-struct found_row {
+struct found_format {
 	const char *word; /* its name in the saved file */
 	const char *format; /* of the file name, with one or two numbers */
 	bool khz; /* the value is a number, not a word */
 };
-extern const struct found_row found_rows[FOUND_KINDS];
+extern const struct found_format found_formats[FOUND_KINDS];
 
 /* Whether a file of this kind can have the value. */
 bool found_value_holds(enum found_kind kind, const char *value);

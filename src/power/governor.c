@@ -140,7 +140,7 @@ static uint32_t worker_look(struct governor *g, struct governor_worker *w,
 	uint64_t busy = grown(r->busy, w->last.busy);
 	uint64_t all = busy + grown(r->idle, w->last.idle);
 	bool grows, saturated, was_saturated = w->was_saturated;
-	uint64_t wish;
+	uint64_t request;
 
 	if (all == 0) {
 		grows = queue_grows(w, r) && !g->blind;
@@ -162,12 +162,12 @@ static uint32_t worker_look(struct governor *g, struct governor_worker *w,
 		return ALL;
 	if (g->now < d->settled_at)
 		return 0;
-	wish = (uint64_t)d->khz * w->load / p->target;
-	return wish < 1 ? 1 : wish > ALL - 1 ? ALL - 1 : (uint32_t)wish;
+	request = (uint64_t)d->khz * w->load / p->target;
+	return request < 1 ? 1 : request > ALL - 1 ? ALL - 1 : (uint32_t)request;
 }
 
 static void set(struct governor *g, struct governor_domain *d, uint32_t khz) {
-	d->held_since = g->now;
+	d->hold_start = g->now;
 	d->peak_khz = 0;
 	if (khz == d->khz)
 		return;
@@ -176,8 +176,8 @@ static void set(struct governor *g, struct governor_domain *d, uint32_t khz) {
 	d->settled_at = g->now + d->range.transition_ns + g->look_ns;
 }
 
-/* `wish` is the highest request of the domain's workers. */
-static void decide(struct governor *g, struct governor_domain *d, uint32_t wish) {
+/* `request` is the highest request of the domain's workers. */
+static void decide(struct governor *g, struct governor_domain *d, uint32_t request) {
 	uint32_t khz;
 
 	if (g->policy->highest) {
@@ -185,17 +185,17 @@ static void decide(struct governor *g, struct governor_domain *d, uint32_t wish)
 			set(g, d, d->range.max_khz);
 		return;
 	}
-	if (wish == 0)
+	if (request == 0)
 		return;
-	if (wish == ALL)
+	if (request == ALL)
 		d->jumps += d->khz != d->range.max_khz;
-	khz = governor_round(&d->range, wish);
+	khz = governor_round(&d->range, request);
 	khz = khz < d->floor_khz ? d->floor_khz : khz;
 	if (khz > d->peak_khz)
 		d->peak_khz = khz;
 	if (khz >= d->khz)
 		set(g, d, khz);
-	else if (g->now - d->held_since >= g->policy->hold_ns)
+	else if (g->now - d->hold_start >= g->policy->hold_ns)
 		set(g, d, d->peak_khz);
 }
 
@@ -218,7 +218,7 @@ static void begin(struct governor *g, const struct governor_reading *readings) {
 }
 
 void governor_step(struct governor *g, uint64_t now, const struct governor_reading *readings) {
-	uint32_t wishes[GOVERNOR_MOST] = {0};
+	uint32_t requests[GOVERNOR_MOST] = {0};
 	bool moved = now > g->now;
 
 	g->now = now;
@@ -233,11 +233,11 @@ void governor_step(struct governor *g, uint64_t now, const struct governor_readi
 	}
 	for (unsigned w = 0; w < g->worker_count; w++) {
 		struct governor_worker *worker = &g->workers[w];
-		uint32_t wish = worker_look(g, worker, &readings[w]);
+		uint32_t request = worker_look(g, worker, &readings[w]);
 
-		if (wish > wishes[worker->domain])
-			wishes[worker->domain] = wish;
+		if (request > requests[worker->domain])
+			requests[worker->domain] = request;
 	}
 	for (unsigned d = 0; d < g->domain_count; d++)
-		decide(g, &g->domains[d], wishes[d]);
+		decide(g, &g->domains[d], requests[d]);
 }

@@ -58,9 +58,9 @@ struct governor_domain {
 	struct governor_range range;
 	uint32_t floor_khz;
 	uint32_t khz; /* current decision */
-	uint64_t held_since; /* ns */
+	uint64_t hold_start; /* ns */
 	uint64_t settled_at; /* ns: counters measure the new frequency from then on */
-	uint32_t peak_khz; /* the highest request since `held_since` */
+	uint32_t peak_khz; /* the highest request since `hold_start` */
 	uint64_t transitions, jumps;
 };
 

@@ -21,7 +21,7 @@ int leftovers_path(const char *folder, pid_t pid, char path[LEFTOVERS_PATH]) {
 }
 
 /* A number and the suffix. */
-static bool is_one(const char *name) {
+static bool is_state(const char *name) {
 	size_t digits = strspn(name, "0123456789");
 
 	return digits > 0 && strcmp(name + digits, SUFFIX) == 0;
@@ -41,7 +41,7 @@ int leftovers_restore_file(const char *path, const struct cpu_files *f) {
 	if (found_load(found, path, fault) != 0) {
 		log_error("power", LOG_FIELDS(LOG_STRING("path", path)),
 			  "%s: %s; nothing of it was restored", path, fault);
-	} else if (found_lives(found)) {
+	} else if (found_running(found)) {
 		ret = -EBUSY;
 	} else {
 		wrong = found_restore(found, f);
@@ -65,7 +65,7 @@ struct leftovers leftovers_restore(const char *folder, const struct cpu_files *f
 		char path[LEFTOVERS_PATH];
 		int ret;
 
-		if (!is_one(name->d_name) ||
+		if (!is_state(name->d_name) ||
 		    snprintf(path, sizeof(path), "%s/%s", folder, name->d_name) >= LEFTOVERS_PATH)
 			continue;
 		ret = leftovers_restore_file(path, f);

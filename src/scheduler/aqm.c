@@ -50,13 +50,13 @@ static void wred_set(struct wred_state *w, const struct scheduler_flow *f) {
 	w->idle_ticks = (double)cost_ticks(byte_cost(rate), IDLE_PACKET);
 }
 
-void aqm_set(struct aqm_state *a, const struct scheduler_flow *f, bool anew, int64_t now) {
+void aqm_set(struct aqm_state *a, const struct scheduler_flow *f, bool reset, int64_t now) {
 	if (f->aqm == SCHEDULER_WRED) {
-		if (anew)
+		if (reset)
 			a->wred = (struct wred_state){.empty_since = now};
 		wred_set(&a->wred, f);
 	} else if (f->aqm == SCHEDULER_DOCSIS_PIE) {
-		if (anew)
+		if (reset)
 			a->pie = (struct pie_state){.updated = now};
 		a->pie.target = (double)f->latency_target * 1e-9;
 		a->pie.buffer = f->buffer;

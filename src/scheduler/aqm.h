@@ -43,8 +43,8 @@ struct aqm_queue {
 	int64_t head_age; /* age of the first packet in ticks; 0: the queue is empty */
 };
 
-/* Applies the flow's settings. The state stays unless `anew` is set. */
-void aqm_set(struct aqm_state *a, const struct scheduler_flow *f, bool anew, int64_t now);
+/* Applies the flow's settings. The state stays unless `reset` is set. */
+void aqm_set(struct aqm_state *a, const struct scheduler_flow *f, bool reset, int64_t now);
 
 /* Whether to drop an arriving packet. `random` is the state of the generator. */
 bool wred_drops(struct wred_state *w, const struct aqm_queue *q, int64_t now, uint64_t *random);

@@ -5,8 +5,8 @@
 #include "scheduler/channels.h"
 #include "scheduler/clusters.h"
 #include "scheduler/internal.h"
+#include "scheduler/round_robin.h"
 #include "scheduler/settings.h"
-#include "scheduler/turns.h"
 
 #define WHY(check)                         \
 	do {                               \
@@ -143,7 +143,7 @@ const char *scheduler_set_flow(struct scheduler *s, uint32_t flow,
 			       const struct scheduler_flow *set) {
 	struct flow *f;
 	uint8_t aqm;
-	bool anew;
+	bool is_new;
 
 	if (flow >= s->flow_count)
 		return "there is no such flow";
@@ -153,12 +153,12 @@ const char *scheduler_set_flow(struct scheduler *s, uint32_t flow,
 	f = &s->flows[flow];
 	if (set->group == SCHEDULER_NONE && f->packets > 0)
 		return "a flow with packets cannot be put out of use";
-	anew = f->state == FLOW_UNUSED;
+	is_new = f->state == FLOW_UNUSED;
 	aqm = f->aqm;
-	if (anew) {
+	if (is_new) {
 		flow_begin(s, flow);
 	} else {
-		turns_leave(s, flow);
+		rr_leave(s, flow);
 		reserve_withdraw(s, flow);
 		class_part(s, flow);
 	}
@@ -168,9 +168,9 @@ const char *scheduler_set_flow(struct scheduler *s, uint32_t flow,
 		flow_fill(s, flow, set);
 		f->state = FLOW_IDLE;
 	}
-	aqm_set(&s->aqm[flow], set, anew || set->aqm != aqm, s->now);
+	aqm_set(&s->aqm[flow], set, is_new || set->aqm != aqm, s->now);
 	if (f->packets > 0)
-		turns_enter(s, flow, s->now);
+		rr_enter(s, flow, s->now);
 	return NULL;
 }
 
@@ -235,7 +235,7 @@ const char *scheduler_set_channel(struct scheduler *s, uint32_t channel,
 	c->flush = set->depi.flush_ns < TICKS_MAX / TICKS_PER_NS ? NS_TICKS(set->depi.flush_ns)
 								 : TICKS_MAX;
 	c->space = 0;
-	clusters_look(s);
+	clusters_recheck(s);
 	return NULL;
 }
 
@@ -248,6 +248,6 @@ const char *scheduler_set_rate_limit(struct scheduler *s, uint64_t rate_limit) {
 	if ((cost != 0) != (s->limit.cost != 0))
 		clusters_change(s);
 	s->limit.cost = cost;
-	clusters_look(s);
+	clusters_recheck(s);
 	return NULL;
 }

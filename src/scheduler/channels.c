@@ -3,23 +3,23 @@
 
 /* Packs one segment; `left` bytes of the packet remain. Returns its bytes, or 0 if the DEPI
  * frame ends without one. */
-static uint32_t segment_take(struct channel *c, uint32_t left) {
-	uint32_t take = c->space - c->depi.entry_bytes;
+static uint32_t segment_pack(struct channel *c, uint32_t left) {
+	uint32_t size = c->space - c->depi.entry_bytes;
 
-	if (left <= take)
-		take = left;
-	else if (take < c->depi.min_fragment)
-		take = 0;
-	if (take > 0) {
-		c->space -= take + c->depi.entry_bytes;
+	if (left <= size)
+		size = left;
+	else if (size < c->depi.min_fragment)
+		size = 0;
+	if (size > 0) {
+		c->space -= size + c->depi.entry_bytes;
 		c->segments++;
 	}
-	if (take == 0 || c->segments == c->depi.max_segments || c->space <= c->depi.entry_bytes)
+	if (size == 0 || c->segments == c->depi.max_segments || c->space <= c->depi.entry_bytes)
 		c->space = 0;
-	return take;
+	return size;
 }
 
-uint32_t channel_cut(struct channel *c, uint32_t bytes, int64_t now) {
+uint32_t channel_split(struct channel *c, uint32_t bytes, int64_t now) {
 	uint32_t all = bytes;
 
 	if (now - c->opened >= c->flush)
@@ -28,12 +28,12 @@ uint32_t channel_cut(struct channel *c, uint32_t bytes, int64_t now) {
 		uint32_t part;
 
 		if (c->space == 0) {
-			c->space = c->depi.room;
+			c->space = c->depi.capacity;
 			c->segments = 0;
 			c->opened = now;
 			all += c->depi.frame_bytes;
 		}
-		part = segment_take(c, bytes);
+		part = segment_pack(c, bytes);
 		all += part > 0 ? c->depi.entry_bytes : 0;
 		bytes -= part;
 	}
@@ -47,7 +47,7 @@ void scheduler_charge(struct scheduler *s, uint32_t channel, uint64_t bytes) {
 
 	if (channel >= s->channel_count || bytes == 0)
 		return;
-	bytes += c->depi.room > 0 ? (uint64_t)c->depi.frame_bytes + c->depi.entry_bytes : 0;
-	channel_take(s, channel, (uint32_t)(bytes < most ? bytes : most), s->now);
+	bytes += c->depi.capacity > 0 ? (uint64_t)c->depi.frame_bytes + c->depi.entry_bytes : 0;
+	channel_charge(s, channel, (uint32_t)(bytes < most ? bytes : most), s->now);
 	c->packets--;
 }

@@ -10,15 +10,15 @@
 #define CHANNEL_MASK (SCHEDULER_MAX_CHANNELS - 1)
 
 /* Four entries of free_at[]. */
-typedef int64_t lanes __attribute__((vector_size(32)));
+typedef int64_t int64x4 __attribute__((vector_size(32)));
 
-/* Lowers `best` to the entries. An entry below `places` counts as `places`. */
-static inline void lanes_least(lanes *best, const int64_t *at, const lanes *places) {
-	lanes entries, mask;
+/* Lowers `best` to the entries. An entry below `floors` counts as `floors`. */
+static inline void int64x4_least(int64x4 *best, const int64_t *at, const int64x4 *floors) {
+	int64x4 entries, mask;
 
 	memcpy(&entries, at, sizeof(entries));
-	mask = entries > *places;
-	entries = (entries & mask) | (*places & ~mask);
+	mask = entries > *floors;
+	entries = (entries & mask) | (*floors & ~mask);
 	mask = entries < *best;
 	*best = (entries & mask) | (*best & ~mask);
 }
@@ -26,9 +26,9 @@ static inline void lanes_least(lanes *best, const int64_t *at, const lanes *plac
 /* The least entry of the run. An entry in the past counts as `idle`, the index of the first
  * channel included, plus its offset in the run. So the first idle channel wins. */
 static inline int64_t run_free(const int64_t *at, uint32_t n, int64_t idle) {
-	const lanes first = {idle, idle + 1, idle + 2, idle + 3};
-	lanes best = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
-	lanes places = first;
+	const int64x4 first = {idle, idle + 1, idle + 2, idle + 3};
+	int64x4 best = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
+	int64x4 floors = first;
 
 	if (n < 4) {
 		int64_t few = more(at[0], idle);
@@ -36,11 +36,11 @@ static inline int64_t run_free(const int64_t *at, uint32_t n, int64_t idle) {
 		few = n > 1 ? less(few, more(at[1], idle + 1)) : few;
 		return n > 2 ? less(few, more(at[2], idle + 2)) : few;
 	}
-	for (uint32_t i = 0; i + 4 <= n; i += 4, places += 4)
-		lanes_least(&best, at + i, &places);
+	for (uint32_t i = 0; i + 4 <= n; i += 4, floors += 4)
+		int64x4_least(&best, at + i, &floors);
 	if (n % 4 != 0) { /* the last four; some of them twice */
-		places = first + (n - 4);
-		lanes_least(&best, at + n - 4, &places);
+		floors = first + (n - 4);
+		int64x4_least(&best, at + n - 4, &floors);
 	}
 	return less(less(best[0], best[1]), less(best[2], best[3]));
 }
@@ -62,25 +62,25 @@ static inline int64_t first_free(const struct scheduler *s, const struct group *
 }
 
 /* Bytes that a DOCSIS frame of `bytes` takes on the channel if its DEPI frame ends within it. */
-uint32_t channel_cut(struct channel *c, uint32_t bytes, int64_t now);
+uint32_t channel_split(struct channel *c, uint32_t bytes, int64_t now);
 
 /* Bytes that a DOCSIS frame of `bytes` takes on the channel, including DEPI. */
 static inline uint32_t channel_bytes(struct channel *c, uint32_t bytes, int64_t now) {
 	const uint32_t segment = bytes + c->depi.entry_bytes;
 
-	if (c->depi.room == 0)
+	if (c->depi.capacity == 0)
 		return bytes;
 	if (segment + c->depi.entry_bytes >= c->space || now - c->opened >= c->flush ||
 	    c->segments + 1 == c->depi.max_segments)
-		return channel_cut(c, bytes, now);
+		return channel_split(c, bytes, now);
 	c->space -= segment;
 	c->segments++;
 	return segment;
 }
 
 /* Adds `bytes` to the channel's work. Returns when it will be done, in ticks. */
-static inline int64_t channel_take(struct scheduler *s, uint32_t channel, uint32_t bytes,
-				   int64_t now) {
+static inline int64_t channel_charge(struct scheduler *s, uint32_t channel, uint32_t bytes,
+				     int64_t now) {
 	struct channel *c = &s->channels[channel];
 
 	c->busy_until = (c->busy_until > now ? c->busy_until : now) + cost_ticks(c->cost, bytes);

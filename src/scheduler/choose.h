@@ -5,51 +5,51 @@
 #include "scheduler/channels.h"
 #include "scheduler/internal.h"
 #include "scheduler/queue.h"
-#include "scheduler/turns.h"
+#include "scheduler/round_robin.h"
 
 /* A group and one of its class queues, selected for service. */
-struct turn {
+struct pick {
 	uint32_t group;
-	uint32_t column;
+	uint32_t class_queue;
 };
 
 /* The least order key of the cluster's awake groups. */
-static inline int64_t least_rank(const struct cluster *c) {
-	const uint32_t blocks = c->awake_count / RANK_BLOCK, rest = c->awake_count % RANK_BLOCK;
+static inline int64_t least_key(const struct cluster *c) {
+	const uint32_t blocks = c->awake_count / KEY_BLOCK, rest = c->awake_count % KEY_BLOCK;
 	int64_t least;
 
 	if (blocks == 0)
-		return run_free(c->ranks, rest, INT64_MIN);
+		return run_free(c->keys, rest, INT64_MIN);
 	least = run_free(c->least, blocks, INT64_MIN);
 	if (rest > 0)
 		least = less(least,
-			     run_free(c->ranks + (size_t)blocks * RANK_BLOCK, rest, INT64_MIN));
+			     run_free(c->keys + (size_t)blocks * KEY_BLOCK, rest, INT64_MIN));
 	return least;
 }
 
 /* The awake group with the highest priority; of equals, the one in the earliest round. */
-static inline struct turn cluster_turn(const struct scheduler *s, const struct cluster *c) {
-	uint32_t group = c->present[least_rank(c) & (MAX_GROUPS - 1)];
+static inline struct pick cluster_pick(const struct scheduler *s, const struct cluster *c) {
+	uint32_t group = c->present[least_key(c) & (MAX_GROUPS - 1)];
 
-	return (struct turn){group, highest(s->groups[group].waiting)};
+	return (struct pick){group, highest(s->groups[group].waiting)};
 }
 
 /* Class queues below `top`, a bit each, that have members in any group of the cluster. */
-static inline uint32_t lower_columns(const struct cluster *c, unsigned top) {
-	uint32_t columns = 0;
+static inline uint32_t lower_queues(const struct cluster *c, unsigned top) {
+	uint32_t queues = 0;
 
 	for (unsigned k = 0; k < top; k++)
-		columns |= (c->waiting[k] > 0) << k;
-	return columns;
+		queues |= (c->waiting[k] > 0) << k;
+	return queues;
 }
 
 /* The class queues, of those given, that have members in an awake group of the cluster. */
-static inline uint32_t group_columns(const struct scheduler *s, const struct cluster *c,
-				     uint32_t group, uint32_t columns) {
+static inline uint32_t group_queues(const struct scheduler *s, const struct cluster *c,
+				    uint32_t group, uint32_t queues) {
 	const struct group *g = &s->groups[group];
 
-	return &s->clusters[g->cluster] == c && g->waiting != 0 && g->place < c->awake_count
-		       ? g->waiting & columns
+	return &s->clusters[g->cluster] == c && g->waiting != 0 && g->slot < c->awake_count
+		       ? g->waiting & queues
 		       : 0;
 }
 
@@ -57,26 +57,26 @@ static inline uint32_t group_columns(const struct scheduler *s, const struct clu
  * Selects a class queue below `top`, in rotation, or returns `top` if none has members. With many
  * groups, a call looks at some of them and the next call goes on.
  */
-static inline struct turn cluster_lower_turn(const struct scheduler *s, struct cluster *c,
-					     struct turn top) {
-	const uint32_t columns = lower_columns(c, top.column);
-	uint32_t group = c->lower_turn / COLUMNS, after = c->lower_turn % COLUMNS + 1;
-	uint32_t found = columns == 0 ? 0 : group_columns(s, c, group, columns) >> after << after;
+static inline struct pick cluster_lower_pick(const struct scheduler *s, struct cluster *c,
+					     struct pick top) {
+	const uint32_t queues = lower_queues(c, top.class_queue);
+	uint32_t group = c->lower_next / CLASS_QUEUES, after = c->lower_next % CLASS_QUEUES + 1;
+	uint32_t found = queues == 0 ? 0 : group_queues(s, c, group, queues) >> after << after;
 	uint32_t looks = s->group_count <= LOWER_LOOKS ? s->group_count : LOWER_LOOKS / 4 + 1;
 
-	if (columns == 0)
+	if (queues == 0)
 		return top;
 	for (uint32_t i = 0; found == 0 && i < looks; i++) {
 		group = group + 1 < s->group_count ? group + 1 : 0;
-		found = group_columns(s, c, group, columns);
+		found = group_queues(s, c, group, queues);
 	}
 	if (found == 0) {
 		if (looks < s->group_count)
-			c->lower_turn = group * COLUMNS + RESERVED;
+			c->lower_next = group * CLASS_QUEUES + RESERVED;
 		return top;
 	}
-	c->lower_turn = group * COLUMNS + (uint32_t)__builtin_ctz(found);
-	return (struct turn){group, c->lower_turn % COLUMNS};
+	c->lower_next = group * CLASS_QUEUES + (uint32_t)__builtin_ctz(found);
+	return (struct pick){group, c->lower_next % CLASS_QUEUES};
 }
 
 static inline void flow_fetch(const struct scheduler *s, uint32_t flow) {
@@ -90,7 +90,7 @@ static inline void flow_fetch(const struct scheduler *s, uint32_t flow) {
  * element before. A flow may also need its next chunk, or a class its next flow; these are fetched
  * later.
  */
-static inline void turns_prefetch(const struct scheduler *s, uint32_t class) {
+static inline void rr_prefetch(const struct scheduler *s, uint32_t class) {
 	const struct class *classes = s->classes;
 	uint32_t next = classes[class].link.next, second = classes[next].link.next;
 	uint32_t fourth = classes[classes[second].link.next].link.next;
@@ -123,12 +123,12 @@ static inline uint32_t class_flow(struct scheduler *s, uint32_t class) {
 		return NONE;
 	}
 	if (c->credit <= 0) {
-		class_pass(s, c);
+		class_rotate(s, c);
 		return NONE;
 	}
 	f = &s->flows[c->flows];
 	while (f->credit <= 0) {
-		flow_pass(c, f);
+		flow_rotate(c, f);
 		f = &s->flows[c->flows];
 	}
 	return c->flows;
@@ -146,14 +146,14 @@ static inline int64_t flow_opens(const struct flow *f, uint32_t bytes) {
 }
 
 /* Whether the flow's rates admit its first packet. If not, parks the flow or blocks its class. */
-static inline bool flow_may_go(struct scheduler *s, uint32_t flow, bool reserved, int64_t now) {
+static inline bool flow_may_send(struct scheduler *s, uint32_t flow, bool reserved, int64_t now) {
 	const struct flow *f = &s->flows[flow];
 	uint32_t bytes = queue_head(s, f)->bytes;
 	int64_t opens = flow_opens(f, bytes);
 	const struct modem *m;
 
 	if (opens > now) {
-		turns_park(s, flow, opens);
+		rr_park(s, flow, opens);
 		return false;
 	}
 	if (reserved || (f->rates & FLOW_AGGREGATE) == 0)
@@ -161,7 +161,7 @@ static inline bool flow_may_go(struct scheduler *s, uint32_t flow, bool reserved
 	m = &s->modems[s->classes[f->class].modem];
 	if (modem_is_open(m) && bucket_opens(&m->aggregate, bytes) <= now)
 		return true;
-	turns_block(s, f->class, bytes);
+	rr_block(s, f->class, bytes);
 	return false;
 }
 
@@ -179,17 +179,17 @@ static inline uint32_t reserve_flow(struct scheduler *s, uint32_t group, uint32_
 }
 
 /* The next flow of the class queue. NONE if no flow may send, or if s->steps are used up. */
-static inline uint32_t column_flow(struct scheduler *s, struct turn turn, int64_t now) {
-	const struct column *c = &s->groups[turn.group].columns[turn.column];
-	const bool reserved = turn.column == RESERVED;
+static inline uint32_t class_queue_flow(struct scheduler *s, struct pick pick, int64_t now) {
+	const struct class_queue *c = &s->groups[pick.group].queues[pick.class_queue];
+	const bool reserved = pick.class_queue == RESERVED;
 
 	while (c->count > 0 && s->steps > 0) {
 		uint32_t first = c->line.first;
 		uint32_t flow =
-			reserved ? reserve_flow(s, turn.group, first, now) : class_flow(s, first);
+			reserved ? reserve_flow(s, pick.group, first, now) : class_flow(s, first);
 
 		if (flow != NONE &&
-		    (s->flows[flow].rates == 0 || flow_may_go(s, flow, reserved, now)))
+		    (s->flows[flow].rates == 0 || flow_may_send(s, flow, reserved, now)))
 			return flow;
 		s->steps--;
 	}

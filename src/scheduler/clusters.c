@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scheduler/columns.h"
+#include "scheduler/class_queues.h"
 #include "scheduler/leads.h"
 
 #define MOVE_STEPS 4 /* a move costs as much as this many groups that are looked at */
@@ -31,24 +31,24 @@ struct regroup {
 };
 
 static size_t blocks_of_half(const struct scheduler *s) {
-	return s->group_count / RANK_BLOCK + s->channel_count;
+	return s->group_count / KEY_BLOCK + s->channel_count;
 }
 
 bool clusters_create(struct scheduler *s) {
 	s->clusters = calloc((size_t)2 * s->channel_count, sizeof(*s->clusters));
 	s->present = calloc((size_t)2 * s->group_count, sizeof(*s->present));
-	s->ranks = calloc((size_t)2 * s->group_count, sizeof(*s->ranks));
+	s->keys = calloc((size_t)2 * s->group_count, sizeof(*s->keys));
 	s->least = calloc(2 * blocks_of_half(s), sizeof(*s->least));
 	s->regroup = calloc(1, sizeof(*s->regroup));
 	s->working = NONE;
-	return s->clusters != NULL && s->present != NULL && s->ranks != NULL && s->least != NULL &&
+	return s->clusters != NULL && s->present != NULL && s->keys != NULL && s->least != NULL &&
 	       s->regroup != NULL;
 }
 
 void clusters_free(struct scheduler *s) {
 	free(s->clusters);
 	free(s->present);
-	free(s->ranks);
+	free(s->keys);
 	free(s->least);
 	free(s->regroup);
 }
@@ -78,10 +78,10 @@ void clusters_set_channels(struct scheduler *s, uint32_t group, const struct sch
 
 void clusters_change(struct scheduler *s) {
 	s->regroup->asked = s->changing = true;
-	clusters_look(s);
+	clusters_recheck(s);
 }
 
-void clusters_look(struct scheduler *s) {
+void clusters_recheck(struct scheduler *s) {
 	s->regroup->look = s->changing = true;
 }
 
@@ -157,7 +157,7 @@ static void join_begin(struct scheduler *s, struct regroup *r) {
 static void move_begin(struct scheduler *s, struct regroup *r) {
 	const bool upper = r->half == 0;
 	uint32_t *present = s->present + (upper ? s->group_count : 0);
-	int64_t *ranks = s->ranks + (upper ? s->group_count : 0);
+	int64_t *keys = s->keys + (upper ? s->group_count : 0);
 	int64_t *least = s->least + (upper ? blocks_of_half(s) : 0);
 
 	r->half = upper ? s->channel_count : 0;
@@ -167,10 +167,10 @@ static void move_begin(struct scheduler *s, struct regroup *r) {
 		if (members == 0)
 			continue;
 		s->clusters[r->half + i] =
-			(struct cluster){.present = present, .ranks = ranks, .least = least};
+			(struct cluster){.present = present, .keys = keys, .least = least};
 		present += members;
-		ranks += members;
-		least += members / RANK_BLOCK;
+		keys += members;
+		least += members / KEY_BLOCK;
 	}
 	leads_forget(s);
 	r->phase = REGROUP_MOVE;
@@ -178,7 +178,7 @@ static void move_begin(struct scheduler *s, struct regroup *r) {
 }
 
 static void waiting_count(struct cluster *c, const struct group *g, uint32_t by) {
-	for (unsigned k = 0; k < COLUMNS; k++)
+	for (unsigned k = 0; k < CLASS_QUEUES; k++)
 		c->waiting[k] += (g->waiting >> k & 1) != 0 ? by : 0;
 }
 
@@ -190,8 +190,8 @@ static void group_move(struct scheduler *s, uint32_t group) {
 		waiting_count(&s->clusters[g->cluster], g, UINT32_MAX);
 		group_leave(s, group);
 	}
-	for (unsigned k = 0; k < COLUMNS; k++)
-		g->columns[k].round = 0;
+	for (unsigned k = 0; k < CLASS_QUEUES; k++)
+		g->queues[k].round = 0;
 	g->cluster = s->regroup->half + reach_of(s->regroup, g->first_channel);
 	if (g->waiting != 0) {
 		waiting_count(&s->clusters[g->cluster], g, 1);
@@ -216,7 +216,7 @@ static void regroup_step(struct scheduler *s, struct regroup *r) {
 	}
 }
 
-void clusters_go_on(struct scheduler *s) {
+void clusters_continue(struct scheduler *s) {
 	struct regroup *r = s->regroup;
 
 	s->steps = CHANGE_STEPS;

@@ -20,7 +20,7 @@ void clusters_set_channels(struct scheduler *s, uint32_t group, const struct sch
 void clusters_change(struct scheduler *s);
 
 /* Makes all groups check their channels again. */
-void clusters_look(struct scheduler *s);
+void clusters_recheck(struct scheduler *s);
 
 /* One step of the changes above. Requires s->changing. */
-void clusters_go_on(struct scheduler *s);
+void clusters_continue(struct scheduler *s);

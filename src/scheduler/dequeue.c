@@ -19,7 +19,7 @@ static inline void flow_end(struct scheduler *s, uint32_t flow, int64_t now) {
 
 /* Charges a sent packet to the flow and its class, the first of its class queue, and requeues
  * them. */
-static inline void flow_go_on(struct scheduler *s, uint32_t flow, uint32_t bytes, int64_t now) {
+static inline void flow_sent(struct scheduler *s, uint32_t flow, uint32_t bytes, int64_t now) {
 	struct flow *f = &s->flows[flow];
 	uint32_t class = f->class;
 	struct class *c = &s->classes[class];
@@ -32,25 +32,25 @@ static inline void flow_go_on(struct scheduler *s, uint32_t flow, uint32_t bytes
 			wheel_clear(&s->wheel, reserve_timer(s, flow));
 		flow_end(s, flow, now);
 	} else if (f->credit <= 0) { /* while it is in the cache */
-		flow_pass(c, f);
+		flow_rotate(c, f);
 	}
 	if (c->flows != NONE && c->credit > 0)
 		return;
-	if (s->held > RECENT)
-		turns_prefetch(s, class);
+	if (s->queued > RECENT)
+		rr_prefetch(s, class);
 	if (c->flows == NONE)
 		class_end(s, class);
 	else
-		class_pass(s, c);
+		class_rotate(s, c);
 }
 
 /* The same for a packet of the reserved rate. It does not use the flow's credit. */
-static void reserve_go_on(struct scheduler *s, uint32_t group, uint32_t flow, int64_t now) {
+static void reserve_sent(struct scheduler *s, uint32_t group, uint32_t flow, int64_t now) {
 	reserve_leave(s, group);
 	if (s->flows[flow].packets > 0) {
 		reserve_enter(s, flow, now);
 	} else {
-		turns_leave(s, flow);
+		rr_leave(s, flow);
 		flow_end(s, flow, now);
 	}
 }
@@ -61,61 +61,61 @@ static bool limit_open(const struct scheduler *s, int64_t now) {
 
 /* Sends one packet of a class queue on the channel that is free first. Returns its bytes, or 0
  * if no packet may be sent. */
-static inline uint32_t turn_send(struct scheduler *s, const struct cluster *c, struct turn turn,
+static inline uint32_t pick_send(struct scheduler *s, const struct cluster *c, struct pick pick,
 				 int64_t now, struct scheduler_grant *out) {
-	struct group *g = &s->groups[turn.group];
+	struct group *g = &s->groups[pick.group];
 	int64_t free = first_free(s, g, now);
 	uint32_t flow, bytes;
 
 	if (free > c->horizon) {
 		s->steps -= s->steps > 0;
-		group_sleep(s, turn.group, free);
+		group_sleep(s, pick.group, free);
 		return 0;
 	}
-	flow = column_flow(s, turn, now);
+	flow = class_queue_flow(s, pick, now);
 	if (flow == NONE)
 		return 0;
 	bytes = flow_grant(s, g, flow, free & CHANNEL_MASK, now, out);
-	if (turn.column == RESERVED)
-		reserve_go_on(s, turn.group, flow, now);
+	if (pick.class_queue == RESERVED)
+		reserve_sent(s, pick.group, flow, now);
 	else
-		flow_go_on(s, flow, bytes, now);
+		flow_sent(s, flow, bytes, now);
 	return bytes;
 }
 
 /* Whether the class queue still precedes all others of its cluster. */
-static inline bool turn_still_first(const struct cluster *c, const struct group *g, uint32_t column,
-				    uint64_t round) {
-	return g->waiting >> column == 1 &&
-	       (c->awake_count == 1 || g->columns[column].round == round);
+static inline bool pick_still_first(const struct cluster *c, const struct group *g,
+				    uint32_t class_queue, uint64_t round) {
+	return g->waiting >> class_queue == 1 &&
+	       (c->awake_count == 1 || g->queues[class_queue].round == round);
 }
 
 /* Whether packets that are served after this class queue wait in the cluster. */
-static inline bool turn_counts(const struct scheduler *s, const struct cluster *c,
-			       struct turn turn) {
+static inline bool pick_counts(const struct scheduler *s, const struct cluster *c,
+			       struct pick pick) {
 	return c->awake_count > 1 ||
-	       (s->groups[turn.group].waiting & ((1u << turn.column) - 1)) != 0;
+	       (s->groups[pick.group].waiting & ((1u << pick.class_queue) - 1)) != 0;
 }
 
 /* Serves a class queue while it precedes all others of the cluster. Returns the number of
  * packets and stores their bytes. */
-static inline unsigned turns_send(struct scheduler *s, struct cluster *c, struct turn turn,
-				  int64_t now, struct scheduler_grant *grants, unsigned n,
-				  uint32_t *bytes) {
-	struct group *g = &s->groups[turn.group];
-	const uint64_t round = g->columns[turn.column].round;
+static inline unsigned pick_send_all(struct scheduler *s, struct cluster *c, struct pick pick,
+				     int64_t now, struct scheduler_grant *grants, unsigned n,
+				     uint32_t *bytes) {
+	struct group *g = &s->groups[pick.group];
+	const uint64_t round = g->queues[pick.class_queue].round;
 	unsigned done = 0;
 
-	c->served[turn.column] = round;
+	c->served[pick.class_queue] = round;
 	*bytes = 0;
 	do {
-		uint32_t size = turn_send(s, c, turn, now, &grants[done]);
+		uint32_t size = pick_send(s, c, pick, now, &grants[done]);
 
 		if (size == 0)
 			break;
 		*bytes += size;
 		done++;
-	} while (done < n && limit_open(s, now) && turn_still_first(c, g, turn.column, round));
+	} while (done < n && limit_open(s, now) && pick_still_first(c, g, pick.class_queue, round));
 	g->report.packets += done;
 	return done;
 }
@@ -123,17 +123,17 @@ static inline unsigned turns_send(struct scheduler *s, struct cluster *c, struct
 /* Serves the first class queue of the cluster, or one packet of a lower priority if that is due. */
 static inline unsigned cluster_serve(struct scheduler *s, struct cluster *c, int64_t now,
 				     struct scheduler_grant *grants, unsigned n) {
-	struct turn top = cluster_turn(s, c), turn = top;
-	bool counts = turn_counts(s, c, top), lower;
+	struct pick top = cluster_pick(s, c), pick = top;
+	bool counts = pick_counts(s, c, top), lower;
 	uint32_t bytes;
 	unsigned done;
 
 	if (c->lower_bytes >= LOWER_SHARE)
-		turn = cluster_lower_turn(s, c, top);
-	lower = turn.column != top.column;
-	if (s->cutting)
-		leads_tell(s, turn.group, turn.column);
-	done = turns_send(s, c, turn, now, grants, lower ? 1 : n, &bytes);
+		pick = cluster_lower_pick(s, c, top);
+	lower = pick.class_queue != top.class_queue;
+	if (s->reducing)
+		leads_apply(s, pick.group, pick.class_queue);
+	done = pick_send_all(s, c, pick, now, grants, lower ? 1 : n, &bytes);
 	if (lower)
 		c->lower_bytes -= (uint32_t)less(c->lower_bytes, bytes * LOWER_COST);
 	else if (counts && c->lower_bytes < LOWER_SHARE)
@@ -142,12 +142,12 @@ static inline unsigned cluster_serve(struct scheduler *s, struct cluster *c, int
 }
 
 /* Handles timers that have expired. */
-static void timers_go_on(struct scheduler *s, int64_t now) {
+static void timers_expire(struct scheduler *s, int64_t now) {
 	uint32_t timer;
 
 	s->steps = TIMER_STEPS;
 	while ((timer = wheel_pop(&s->wheel, now, &s->steps)) != NONE)
-		turns_timer(s, timer, now);
+		rr_timer(s, timer, now);
 }
 
 unsigned scheduler_dequeue(struct scheduler *s, uint64_t time, struct scheduler_grant *grants,
@@ -156,12 +156,12 @@ unsigned scheduler_dequeue(struct scheduler *s, uint64_t time, struct scheduler_
 	unsigned done = 0;
 
 	if (s->changing)
-		clusters_go_on(s);
-	if (s->cutting)
-		leads_go_on(s);
-	timers_go_on(s, now);
+		clusters_continue(s);
+	if (s->reducing)
+		leads_continue(s);
+	timers_expire(s, now);
 	s->unfinished = s->steps == 0;
-	s->steps = TURN_STEPS;
+	s->steps = RR_STEPS;
 	while (done < n && s->working != NONE && s->steps > 0 && limit_open(s, now)) {
 		uint32_t cluster = s->working;
 
@@ -187,7 +187,7 @@ bool scheduler_has_more(const struct scheduler *s) {
 uint64_t scheduler_next(const struct scheduler *s) {
 	int64_t next = s->working != NONE || s->changing ? s->now : wheel_next(&s->wheel);
 
-	if (s->held == 0 || next == INT64_MAX)
+	if (s->queued == 0 || next == INT64_MAX)
 		return UINT64_MAX;
 	if (next < s->limit.full_at - LEAD_TICKS)
 		next = s->limit.full_at - LEAD_TICKS;
@@ -197,7 +197,7 @@ uint64_t scheduler_next(const struct scheduler *s) {
 uint64_t scheduler_due(const struct scheduler *s) {
 	int64_t next = wheel_next(&s->wheel);
 
-	if (scheduler_has_more(s) || s->cutting)
+	if (scheduler_has_more(s) || s->reducing)
 		next = less(next, s->now);
 	if (s->working != NONE)
 		next = less(next, more(s->now, s->limit.full_at - LEAD_TICKS));

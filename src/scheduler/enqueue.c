@@ -2,7 +2,7 @@
 /* Enqueue: congestion control, and the activation of a flow by its first packet. */
 #include "scheduler/internal.h"
 #include "scheduler/queue.h"
-#include "scheduler/turns.h"
+#include "scheduler/round_robin.h"
 
 /* Distance, in arrivals, at which flows and their data are prefetched. */
 #define FAR 12
@@ -10,7 +10,7 @@
 
 /* The limit of queued bytes depends on how full the scheduler is. */
 static uint32_t flow_buffer(const struct scheduler *s, const struct flow *f) {
-	return f->buffers[(s->held < s->nearly_full) + (s->held < s->half_full)];
+	return f->buffers[(s->queued < s->nearly_full) + (s->queued < s->half_full)];
 }
 
 static bool flow_aqm_drops(struct scheduler *s, uint32_t flow, const struct flow *f, uint32_t bytes,
@@ -28,7 +28,7 @@ static bool flow_aqm_drops(struct scheduler *s, uint32_t flow, const struct flow
 	return pie_drops(&a->pie, &q, bytes, now, &s->random);
 }
 
-static enum scheduler_verdict arrival_judge(struct scheduler *s, const struct scheduler_arrival *a,
+static enum scheduler_verdict arrival_check(struct scheduler *s, const struct scheduler_arrival *a,
 					    int64_t now) {
 	const struct flow *f = &s->flows[a->flow];
 
@@ -36,7 +36,7 @@ static enum scheduler_verdict arrival_judge(struct scheduler *s, const struct sc
 		return SCHEDULER_NO_FLOW;
 	if (a->bytes == 0 || a->bytes > f->max_packet)
 		return SCHEDULER_TOO_LONG;
-	if (s->held == s->packet_limit)
+	if (s->queued == s->packet_limit)
 		return SCHEDULER_FULL;
 	if ((uint64_t)f->bytes + a->bytes > flow_buffer(s, f))
 		return SCHEDULER_FLOW_FULL;
@@ -45,10 +45,10 @@ static enum scheduler_verdict arrival_judge(struct scheduler *s, const struct sc
 	return f->aqm == SCHEDULER_WRED ? SCHEDULER_WRED_DROP : SCHEDULER_PIE_DROP;
 }
 
-static enum scheduler_verdict arrival_take(struct scheduler *s, const struct scheduler_arrival *a,
-					   int64_t now) {
+static enum scheduler_verdict arrival_enqueue(struct scheduler *s,
+					      const struct scheduler_arrival *a, int64_t now) {
 	struct flow *f = &s->flows[a->flow];
-	enum scheduler_verdict v = arrival_judge(s, a, now);
+	enum scheduler_verdict v = arrival_check(s, a, now);
 
 	if (v != SCHEDULER_QUEUED) {
 		s->drops[a->flow][v]++;
@@ -59,7 +59,7 @@ static enum scheduler_verdict arrival_take(struct scheduler *s, const struct sch
 		return v;
 	if ((f->rates & FLOW_RESERVATION) != 0 && s->reserves[a->flow].due < now)
 		s->reserves[a->flow].due = now;
-	turns_enter(s, a->flow, now);
+	rr_enter(s, a->flow, now);
 	if ((f->rates & FLOW_AGGREGATE) != 0)
 		fetch(&s->modems[s->classes[f->class].modem]);
 	return v;
@@ -78,7 +78,7 @@ static void arrival_prefetch(const struct scheduler *s, const struct scheduler_a
 		return;
 	}
 	fetch(&s->classes[f->class]);
-	fetch(&f->sustained); /* it may be served before turns_prefetch() reaches it */
+	fetch(&f->sustained); /* it may be served before rr_prefetch() reaches it */
 }
 
 unsigned scheduler_enqueue(struct scheduler *s, uint64_t time, const struct scheduler_arrival *in,
@@ -93,7 +93,7 @@ unsigned scheduler_enqueue(struct scheduler *s, uint64_t time, const struct sche
 			fetch(&s->flows[in[i + FAR].flow]);
 		if (i + NEAR < n)
 			arrival_prefetch(s, &in[i + NEAR]);
-		verdicts[i] = arrival_take(s, &in[i], now);
+		verdicts[i] = arrival_enqueue(s, &in[i], now);
 		queued += verdicts[i] == SCHEDULER_QUEUED;
 	}
 	return queued;

@@ -27,14 +27,14 @@ static inline void skew_count(struct scheduler_group_report *r, struct flow *f, 
 
 /* Reserved traffic ignores the aggregate rate. Its debt is limited to one bucket, so that it
  * does not block the modem for long. */
-static inline void aggregate_take(struct class *c, struct modem *m, uint32_t bytes, int64_t now) {
+static inline void aggregate_charge(struct class *c, struct modem *m, uint32_t bytes, int64_t now) {
 	bucket_take(&m->aggregate, bytes, now);
 	m->aggregate.full_at = less(m->aggregate.full_at, now + 2 * m->aggregate.depth);
 	c->served = true;
 }
 
 /* Limits the credit and the debt of the reserved rate to RESERVED_SAVED. */
-static inline void reserve_take(struct scheduler *s, uint32_t flow, uint32_t bytes, int64_t now) {
+static inline void reserve_charge(struct scheduler *s, uint32_t flow, uint32_t bytes, int64_t now) {
 	struct reserve *r = &s->reserves[flow];
 	const bool forgiven = r->due > now + RESERVED_SAVED;
 
@@ -53,10 +53,10 @@ static inline void flow_charge(struct scheduler *s, uint32_t flow, uint32_t byte
 	if ((f->rates & FLOW_PEAK) != 0)
 		bucket_take(&f->peak, bytes, now);
 	if ((f->rates & FLOW_AGGREGATE) != 0)
-		aggregate_take(&s->classes[f->class], &s->modems[s->classes[f->class].modem], bytes,
-			       now);
+		aggregate_charge(&s->classes[f->class], &s->modems[s->classes[f->class].modem],
+				 bytes, now);
 	if ((f->rates & FLOW_RESERVATION) != 0)
-		reserve_take(s, flow, bytes, now);
+		reserve_charge(s, flow, bytes, now);
 }
 
 /* Sends the flow's first packet on the channel. Returns its bytes. */
@@ -64,15 +64,15 @@ static inline uint32_t flow_grant(struct scheduler *s, struct group *g, uint32_t
 				  uint32_t channel, int64_t now, struct scheduler_grant *out) {
 	struct flow *f = &s->flows[flow];
 	const struct waiting *w;
-	uint32_t taken;
+	uint32_t charged;
 	int64_t sent;
 
 	if (f->rates != 0) /* first, as flow_may_go() has just read them */
 		flow_charge(s, flow, queue_head(s, f)->bytes, now);
-	w = queue_take(s, f);
-	taken = channel_bytes(&s->channels[channel], w->bytes + f->header_bytes, now);
-	sent = channel_take(s, channel, taken, now);
-	bucket_take(&s->limit, taken, now);
+	w = queue_pop(s, f);
+	charged = channel_bytes(&s->channels[channel], w->bytes + f->header_bytes, now);
+	sent = channel_charge(s, channel, charged, now);
+	bucket_take(&s->limit, charged, now);
 	delay_count(s, s->classes[f->class].priority, (uint32_t)(now >> DELAY_SHIFT) - w->arrived);
 	if (g->channel_count > 1)
 		skew_count(&g->report, f, sent);

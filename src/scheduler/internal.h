@@ -16,21 +16,21 @@
 
 /* Class queues of a group: one per priority, and above them the reserved queue. */
 #define RESERVED SCHEDULER_PRIORITIES
-#define COLUMNS (SCHEDULER_PRIORITIES + 1)
+#define CLASS_QUEUES (SCHEDULER_PRIORITIES + 1)
 
 #define QUANTUM 2048 /* bytes per round */
 /* Bits of an order key, from the lowest: slot, round, class queue. */
-#define RANK_ROUND 16
-#define RANK_COLUMN 58
-#define MAX_GROUPS (1u << RANK_ROUND)
-#define MAX_ROUND (UINT64_C(1) << (RANK_COLUMN - RANK_ROUND - 1))
+#define KEY_ROUND 16
+#define KEY_QUEUE 58
+#define MAX_GROUPS (1u << KEY_ROUND)
+#define MAX_ROUND (UINT64_C(1) << (KEY_QUEUE - KEY_ROUND - 1))
 /* Limits of work per call that sends no packet. The next call goes on with the rest, so that no
  * call takes long. Tests use other values. */
 #ifndef TIMER_STEPS
 #define TIMER_STEPS 192 /* timers that expire or move to a finer level */
 #endif
-#ifndef TURN_STEPS
-#define TURN_STEPS 192 /* flows, classes and groups that are selected and may not send */
+#ifndef RR_STEPS
+#define RR_STEPS 192 /* flows, classes and groups that are selected and may not send */
 #endif
 #ifndef CHANGE_STEPS
 #define CHANGE_STEPS 192 /* groups that are regrouped or whose leads are reduced */
@@ -40,8 +40,8 @@
 #define LOWER_LOOKS 64 /* groups looked at to find it; with more groups, a quarter of this */
 #endif
 #define LOWER_COST 192 /* bytes of LOWER_SHARE that one byte of that packet costs */
-#ifndef RANK_BLOCK
-#define RANK_BLOCK 64 /* slots per block whose least key is cached; a power of two */
+#ifndef KEY_BLOCK
+#define KEY_BLOCK 64 /* slots per block whose least key is cached; a power of two */
 #endif
 #define MAX_LEAD 8 /* rounds to which a gap between two groups is reduced */
 /* Limit of the credit and the debt of a reserved rate, in ticks of that rate. */
@@ -111,7 +111,7 @@ enum class_state {
 	CLASS_IDLE, /* in no list; no flow of it is ready */
 	CLASS_READY, /* in its class queue */
 	CLASS_BLOCKED, /* waits for the aggregate rate of its modem */
-	CLASS_BLOCKED_AGAIN, /* the same, after classes that were not served since they waited */
+	CLASS_BLOCKED_SERVED, /* the same, after classes that were not served since they waited */
 };
 
 /* Flows of one modem with one group and priority. */
@@ -130,15 +130,15 @@ struct class {
 struct modem {
 	struct bucket aggregate;
 	uint32_t max_packet;
-	struct line blocked, blocked_again; /* classes */
+	struct line blocked, blocked_served; /* classes */
 	uint32_t first_flow; /* linked by next_of_modem[] */
 } __attribute__((aligned(64)));
 
 /* A class queue of a group, or its reserved queue. */
-struct column {
+struct class_queue {
 	struct line line;
 	uint32_t count;
-	uint32_t turns_left; /* members still to be served in this round */
+	uint32_t round_left; /* members still to be served in this round */
 	uint64_t round;
 };
 
@@ -150,11 +150,11 @@ struct run {
 };
 
 struct group {
-	struct column columns[COLUMNS];
+	struct class_queue queues[CLASS_QUEUES];
 	uint32_t waiting; /* bit per class queue with members */
 	uint32_t cluster;
-	uint32_t place; /* index in present[] of its cluster, while it has packets */
-	uint32_t cuts; /* bit per class queue whose round includes the latest reduction */
+	uint32_t slot; /* index in present[] of its cluster, while it has packets */
+	uint32_t reductions; /* bit per class queue whose round includes the latest reduction */
 	uint32_t channel_count;
 	uint32_t first_channel; /* at its latest assignment to a cluster */
 	uint32_t users; /* flows */
@@ -170,16 +170,16 @@ struct cluster {
 	/* Groups with packets: awake ones first, then those whose channels all have work up to
 	 * the horizon. */
 	uint32_t *present;
-	int64_t *ranks; /* order key by slot; the least is served first */
+	int64_t *keys; /* order key by slot; the least is served first */
 	int64_t *least; /* of each complete block of keys */
-	uint32_t waiting[COLUMNS]; /* present groups with members in this class queue */
+	uint32_t waiting[CLASS_QUEUES]; /* present groups with members in this class queue */
 	uint32_t awake_count, present_count;
 	int64_t horizon; /* channels get work up to this time, until all groups are asleep */
 	int64_t first_free; /* of all channels of groups that are asleep */
-	uint64_t far_ahead[COLUMNS]; /* a round above this starts a reduction of leads */
-	uint64_t served[COLUMNS]; /* round of the group that was served last */
+	uint64_t far_ahead[CLASS_QUEUES]; /* a round above this starts a reduction of leads */
+	uint64_t served[CLASS_QUEUES]; /* round of the group that was served last */
 	uint32_t lower_bytes; /* sent while packets of a lower priority waited */
-	uint32_t lower_turn;
+	uint32_t lower_next;
 };
 
 struct channel {
@@ -218,7 +218,7 @@ struct scheduler {
 	struct wheel wheel;
 	struct bucket limit; /* of the service group; its depth is SCHEDULER_LEAD_NS */
 	uint32_t free_chunk, free_class;
-	uint32_t held;
+	uint32_t queued;
 	uint32_t half_full, nearly_full; /* packets */
 	uint32_t working; /* ring of clusters with awake groups */
 	uint32_t flow_count, modem_count, group_count, channel_count;
@@ -234,10 +234,10 @@ struct scheduler {
 	uint32_t *next_of_modem; /* by flow */
 	/* Memory of the clusters, twice, as groups move from one half to the other. */
 	uint32_t *present;
-	int64_t *ranks, *least;
+	int64_t *keys, *least;
 	uint32_t steps; /* left in this call */
 	bool unfinished; /* the latest call left work for want of steps */
-	bool cutting; /* leads are being reduced */
+	bool reducing; /* leads are being reduced */
 	bool changing; /* groups are still to be assigned to clusters */
 	struct regroup *regroup;
 	struct leads *leads;

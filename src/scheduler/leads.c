@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scheduler/ranks.h"
+#include "scheduler/order_keys.h"
 
 /* Rounds that the bitmap covers, per present group and in addition. Leads grow to 2 * MAX_LEAD
  * per group before they are reduced. A group that returns may be MAX_LEAD behind. */
@@ -14,26 +14,26 @@
 enum leads_phase {
 	LEADS_NOTE, /* record rounds */
 	LEADS_SUM, /* sum the gaps between them */
-	LEADS_TELL, /* apply the reductions */
+	LEADS_APPLY, /* apply the reductions */
 };
 
 /* Rounds from `from` on are reduced by `off`. */
-struct cut {
+struct reduction {
 	uint64_t from, off;
 };
 
 struct leads {
 	enum leads_phase phase;
 	uint32_t cluster;
-	unsigned column;
+	unsigned class_queue;
 	uint32_t next; /* group, or word of the bitmap */
 	uint64_t base; /* round of the first bit */
 	uint64_t last; /* latest round summed; UINT64_MAX: none yet */
 	uint64_t lowest; /* after the reduction */
 	uint32_t words;
 	uint64_t *noted; /* bit per round */
-	uint32_t cut_count;
-	struct cut *cuts; /* in ascending order; at most one per round */
+	uint32_t reduction_count;
+	struct reduction *reductions; /* in ascending order; at most one per round */
 };
 
 bool leads_create(struct scheduler *s) {
@@ -43,46 +43,49 @@ bool leads_create(struct scheduler *s) {
 		return false;
 	l->words = (s->group_count * NOTED_ROUNDS + NOTED_BESIDE) / 64 + 1;
 	l->noted = calloc(l->words, sizeof(*l->noted));
-	l->cuts = calloc(s->group_count, sizeof(*l->cuts));
-	return l->noted != NULL && l->cuts != NULL;
+	l->reductions = calloc(s->group_count, sizeof(*l->reductions));
+	return l->noted != NULL && l->reductions != NULL;
 }
 
 void leads_free(struct scheduler *s) {
 	if (s->leads == NULL)
 		return;
 	free(s->leads->noted);
-	free(s->leads->cuts);
+	free(s->leads->reductions);
 	free(s->leads);
 }
 
-static bool leads_concern(const struct scheduler *s, uint32_t group, unsigned column) {
-	return s->groups[group].cluster == s->leads->cluster && column == s->leads->column;
+static bool leads_concern(const struct scheduler *s, uint32_t group, unsigned class_queue) {
+	return s->groups[group].cluster == s->leads->cluster &&
+	       class_queue == s->leads->class_queue;
 }
 
-static bool column_waits(const struct group *g, unsigned column) {
-	return (g->waiting >> column & 1) != 0;
+static bool has_members(const struct group *g, unsigned class_queue) {
+	return (g->waiting >> class_queue & 1) != 0;
 }
 
-static void leads_begin(struct scheduler *s, uint32_t cluster, unsigned column, uint64_t base) {
+static void leads_begin(struct scheduler *s, uint32_t cluster, unsigned class_queue,
+			uint64_t base) {
 	struct leads *l = s->leads;
 
 	l->phase = LEADS_NOTE;
 	l->cluster = cluster;
-	l->column = column;
+	l->class_queue = class_queue;
 	l->next = 0;
 	l->base = base;
 	l->last = UINT64_MAX;
-	l->cut_count = 0;
+	l->reduction_count = 0;
 	memset(l->noted, 0, l->words * sizeof(*l->noted));
 }
 
 static void leads_note(struct scheduler *s, uint32_t group) {
 	struct leads *l = s->leads;
 	const struct group *g = &s->groups[group];
-	uint64_t round = g->columns[l->column].round, bit = round < l->base ? 0 : round - l->base;
+	uint64_t round = g->queues[l->class_queue].round,
+		 bit = round < l->base ? 0 : round - l->base;
 
-	s->groups[group].cuts &= ~(1u << l->column);
-	if (!column_waits(g, l->column))
+	s->groups[group].reductions &= ~(1u << l->class_queue);
+	if (!has_members(g, l->class_queue))
 		return;
 	if (bit >= (uint64_t)l->words * 64)
 		bit = (uint64_t)l->words * 64 - 1;
@@ -91,7 +94,8 @@ static void leads_note(struct scheduler *s, uint32_t group) {
 
 /* Handles the next higher round in use. */
 static void leads_sum_round(struct leads *l, uint64_t round) {
-	uint64_t off = l->cut_count > 0 ? l->cuts[l->cut_count - 1].off : 0, more_off = 0;
+	uint64_t off = l->reduction_count > 0 ? l->reductions[l->reduction_count - 1].off : 0,
+		 more_off = 0;
 
 	if (l->last == UINT64_MAX) { /* restart the rounds, near where they were */
 		more_off = round > MAX_ROUND / 2 ? MAX_ROUND / 2 : 0;
@@ -100,7 +104,7 @@ static void leads_sum_round(struct leads *l, uint64_t round) {
 		more_off = round - l->last - MAX_LEAD;
 	}
 	if (more_off > 0)
-		l->cuts[l->cut_count++] = (struct cut){round, off + more_off};
+		l->reductions[l->reduction_count++] = (struct reduction){round, off + more_off};
 	l->last = round;
 }
 
@@ -115,20 +119,20 @@ static void leads_sum_word(struct leads *l, uint32_t word) {
 /* The round after the reduction. A round inside a gap, reached meanwhile, does not pass those
  * above the gap. */
 static uint64_t round_after(const struct leads *l, uint64_t round) {
-	uint32_t low = 0, high = l->cut_count;
+	uint32_t low = 0, high = l->reduction_count;
 	uint64_t after;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (l->cuts[middle].from <= round)
+		if (l->reductions[middle].from <= round)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	after = low > 0 ? round - l->cuts[low - 1].off : round;
-	if (low < l->cut_count) {
-		const struct cut *next = &l->cuts[low];
+	after = low > 0 ? round - l->reductions[low - 1].off : round;
+	if (low < l->reduction_count) {
+		const struct reduction *next = &l->reductions[low];
 		uint64_t ceiling = next->from - next->off;
 
 		after = after < ceiling ? after : ceiling;
@@ -141,33 +145,33 @@ static void leads_summed(struct scheduler *s) {
 	struct leads *l = s->leads;
 	struct cluster *c = &s->clusters[l->cluster];
 
-	c->served[l->column] = round_after(l, c->served[l->column]);
-	c->far_ahead[l->column] = l->lowest + (uint64_t)2 * MAX_LEAD * c->present_count;
-	l->phase = LEADS_TELL;
+	c->served[l->class_queue] = round_after(l, c->served[l->class_queue]);
+	c->far_ahead[l->class_queue] = l->lowest + (uint64_t)2 * MAX_LEAD * c->present_count;
+	l->phase = LEADS_APPLY;
 	l->next = 0;
 }
 
-void leads_tell(struct scheduler *s, uint32_t group, unsigned column) {
+void leads_apply(struct scheduler *s, uint32_t group, unsigned class_queue) {
 	struct group *g = &s->groups[group];
 
-	if (s->leads->phase != LEADS_TELL || !leads_concern(s, group, column) ||
-	    (g->cuts >> column & 1) != 0)
+	if (s->leads->phase != LEADS_APPLY || !leads_concern(s, group, class_queue) ||
+	    (g->reductions >> class_queue & 1) != 0)
 		return;
-	g->cuts |= 1u << column;
-	g->columns[column].round = round_after(s->leads, g->columns[column].round);
+	g->reductions |= 1u << class_queue;
+	g->queues[class_queue].round = round_after(s->leads, g->queues[class_queue].round);
 	if (g->waiting != 0)
-		group_rank(s, group);
+		group_set_key(s, group);
 }
 
-void leads_enter(struct scheduler *s, uint32_t group, unsigned column) {
+void leads_enter(struct scheduler *s, uint32_t group, unsigned class_queue) {
 	struct group *g = &s->groups[group];
 
-	if (!leads_concern(s, group, column))
+	if (!leads_concern(s, group, class_queue))
 		return;
-	if (s->leads->phase == LEADS_TELL)
-		g->cuts |= 1u << column;
+	if (s->leads->phase == LEADS_APPLY)
+		g->reductions |= 1u << class_queue;
 	else
-		g->cuts &= ~(1u << column);
+		g->reductions &= ~(1u << class_queue);
 }
 
 static void leads_at_once(struct scheduler *s) {
@@ -180,40 +184,41 @@ static void leads_at_once(struct scheduler *s) {
 		leads_sum_word(l, w);
 	leads_summed(s);
 	for (uint32_t i = 0; i < c->present_count; i++)
-		leads_tell(s, c->present[i], l->column);
+		leads_apply(s, c->present[i], l->class_queue);
 }
 
 /* The least round of the present groups with members in this class queue. */
-static uint64_t leads_lowest(const struct scheduler *s, const struct cluster *c, unsigned column) {
+static uint64_t leads_lowest(const struct scheduler *s, const struct cluster *c,
+			     unsigned class_queue) {
 	uint64_t lowest = UINT64_MAX;
 
 	for (uint32_t i = 0; i < c->present_count; i++) {
 		const struct group *g = &s->groups[c->present[i]];
 
-		if (column_waits(g, column) && g->columns[column].round < lowest)
-			lowest = g->columns[column].round;
+		if (has_members(g, class_queue) && g->queues[class_queue].round < lowest)
+			lowest = g->queues[class_queue].round;
 	}
 	return lowest;
 }
 
-void leads_cut(struct scheduler *s, uint32_t cluster, unsigned column) {
+void leads_reduce(struct scheduler *s, uint32_t cluster, unsigned class_queue) {
 	const struct cluster *c = &s->clusters[cluster];
 	const uint64_t span = (uint64_t)s->leads->words * 64;
-	uint64_t top = c->far_ahead[column] + NOTED_BESIDE / 2;
+	uint64_t top = c->far_ahead[class_queue] + NOTED_BESIDE / 2;
 
-	if (s->cutting)
+	if (s->reducing)
 		return;
 	if (c->present_count > LEADS_AT_ONCE) {
-		leads_begin(s, cluster, column, top > span ? top - span : 0);
-		s->cutting = true;
+		leads_begin(s, cluster, class_queue, top > span ? top - span : 0);
+		s->reducing = true;
 	} else {
-		leads_begin(s, cluster, column, leads_lowest(s, c, column));
+		leads_begin(s, cluster, class_queue, leads_lowest(s, c, class_queue));
 		leads_at_once(s);
 	}
 }
 
 void leads_forget(struct scheduler *s) {
-	s->cutting = false;
+	s->reducing = false;
 }
 
 static void leads_step(struct scheduler *s, struct leads *l) {
@@ -231,16 +236,16 @@ static void leads_step(struct scheduler *s, struct leads *l) {
 		if (++l->next == l->words)
 			leads_summed(s);
 		break;
-	case LEADS_TELL:
-		if (column_waits(&s->groups[l->next], l->column))
-			leads_tell(s, l->next, l->column);
+	case LEADS_APPLY:
+		if (has_members(&s->groups[l->next], l->class_queue))
+			leads_apply(s, l->next, l->class_queue);
 		if (++l->next == s->group_count)
-			s->cutting = false;
+			s->reducing = false;
 		break;
 	}
 }
 
-void leads_go_on(struct scheduler *s) {
-	for (uint32_t steps = CHANGE_STEPS; steps > 0 && s->cutting; steps--)
+void leads_continue(struct scheduler *s) {
+	for (uint32_t steps = CHANGE_STEPS; steps > 0 && s->reducing; steps--)
 		leads_step(s, s->leads);
 }

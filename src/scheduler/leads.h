@@ -10,24 +10,24 @@
 
 #include "scheduler/internal.h"
 
-#define LEADS_AT_ONCE RANK_BLOCK /* limit of the present groups */
+#define LEADS_AT_ONCE KEY_BLOCK /* limit of the present groups */
 
 /* Allocates memory. Returns false if there is none. */
 bool leads_create(struct scheduler *s);
 void leads_free(struct scheduler *s);
 
 /* Reduces the leads of a class queue, or starts to. No effect while a reduction is in progress. */
-void leads_cut(struct scheduler *s, uint32_t cluster, unsigned column);
+void leads_reduce(struct scheduler *s, uint32_t cluster, unsigned class_queue);
 
-/* One step of the reduction. Requires s->cutting. */
-void leads_go_on(struct scheduler *s);
+/* One step of the reduction. Requires s->reducing. */
+void leads_continue(struct scheduler *s);
 
 /* Cancels the reduction. */
 void leads_forget(struct scheduler *s);
 
 /* Applies the reduction to the group's round, if it is known and not applied yet. Requires
- * s->cutting. */
-void leads_tell(struct scheduler *s, uint32_t group, unsigned column);
+ * s->reducing. */
+void leads_apply(struct scheduler *s, uint32_t group, unsigned class_queue);
 
-/* A class queue gets its first member with a current round. Requires s->cutting. */
-void leads_enter(struct scheduler *s, uint32_t group, unsigned column);
+/* A class queue gets its first member with a current round. Requires s->reducing. */
+void leads_enter(struct scheduler *s, uint32_t group, unsigned class_queue);

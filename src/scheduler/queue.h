@@ -13,8 +13,8 @@
  * may be free at either end.
  */
 static inline size_t queue_chunks(size_t packets, size_t flows) {
-	size_t free_places = 2 * (CHUNK_PACKETS - 1) * flows;
-	size_t most = (packets + free_places) / CHUNK_PACKETS + 1;
+	size_t free_slots = 2 * (CHUNK_PACKETS - 1) * flows;
+	size_t most = (packets + free_slots) / CHUNK_PACKETS + 1;
 
 	return packets < most ? packets : most;
 }
@@ -23,7 +23,7 @@ static inline struct waiting *queue_head(const struct scheduler *s, const struct
 	return &s->chunks[f->first].packets[f->head];
 }
 
-static inline uint32_t chunk_take(struct scheduler *s) {
+static inline uint32_t chunk_alloc(struct scheduler *s) {
 	uint32_t i = s->free_chunk;
 
 	s->free_chunk = s->chunks[i].next;
@@ -33,30 +33,30 @@ static inline uint32_t chunk_take(struct scheduler *s) {
 static inline void queue_append(struct scheduler *s, struct flow *f,
 				const struct scheduler_arrival *a, int64_t now) {
 	if (f->packets == 0) {
-		f->first = f->last = chunk_take(s);
+		f->first = f->last = chunk_alloc(s);
 		f->head = f->tail = 0;
 	} else if (f->tail == CHUNK_PACKETS) {
 		uint32_t last = f->last;
 
-		f->last = s->chunks[last].next = chunk_take(s);
+		f->last = s->chunks[last].next = chunk_alloc(s);
 		f->tail = 0;
 	}
 	s->chunks[f->last].packets[f->tail++] =
 		(struct waiting){a->packet, (uint32_t)(now >> DELAY_SHIFT), a->bytes};
 	f->packets++;
 	f->bytes += a->bytes;
-	s->held++;
+	s->queued++;
 }
 
 /* Requires a packet. The result is valid until the next packet is queued. */
-static inline const struct waiting *queue_take(struct scheduler *s, struct flow *f) {
+static inline const struct waiting *queue_pop(struct scheduler *s, struct flow *f) {
 	uint32_t i = f->first;
 	struct chunk *chunk = &s->chunks[i];
 	const struct waiting *w = &chunk->packets[f->head++];
 
 	f->packets--;
 	f->bytes -= w->bytes;
-	s->held--;
+	s->queued--;
 	if (f->head == CHUNK_PACKETS || f->packets == 0) {
 		f->first = chunk->next;
 		f->head = 0;

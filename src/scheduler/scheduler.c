@@ -10,8 +10,8 @@
 #include "scheduler/internal.h"
 #include "scheduler/leads.h"
 #include "scheduler/queue.h"
+#include "scheduler/round_robin.h"
 #include "scheduler/settings.h"
-#include "scheduler/turns.h"
 
 #define LINE 128 /* cache lines are fetched in pairs */
 #define LARGE_PAGE (2u << 20)
@@ -52,8 +52,8 @@ static bool scheduler_allocate(struct scheduler *s) {
 
 static void groups_init(struct scheduler *s) {
 	for (uint32_t i = 0; i < s->group_count; i++) {
-		for (unsigned c = 0; c < COLUMNS; c++)
-			s->groups[i].columns[c].line.first = NONE;
+		for (unsigned c = 0; c < CLASS_QUEUES; c++)
+			s->groups[i].queues[c].line.first = NONE;
 	}
 }
 
@@ -70,7 +70,7 @@ static void scheduler_fill(struct scheduler *s, const struct scheduler_config *c
 		scheduler_set_channel(s, i, &c->channels[i]);
 	for (uint32_t i = 0; i < s->modem_count; i++) {
 		s->modems[i].first_flow = NONE;
-		s->modems[i].blocked.first = s->modems[i].blocked_again.first = NONE;
+		s->modems[i].blocked.first = s->modems[i].blocked_served.first = NONE;
 		scheduler_set_modem(s, i, &c->modems[i]);
 	}
 	for (uint32_t i = 0; i < s->flow_count; i++)
@@ -78,7 +78,7 @@ static void scheduler_fill(struct scheduler *s, const struct scheduler_config *c
 	scheduler_set_rate_limit(s, c->rate_limit);
 	clusters_change(s);
 	while (s->changing)
-		clusters_go_on(s);
+		clusters_continue(s);
 }
 
 static const char *scheduler_make(const struct scheduler_config *c, struct scheduler **out) {
@@ -143,13 +143,13 @@ unsigned scheduler_drain_flow(struct scheduler *s, uint32_t flow, void **packets
 	unsigned done = 0;
 
 	while (done < n && f->packets > 0)
-		packets[done++] = queue_take(s, f)->packet;
+		packets[done++] = queue_pop(s, f)->packet;
 	if (done == 0)
 		return 0;
-	turns_leave(s, flow); /* its timer was for a packet that is gone */
+	rr_leave(s, flow); /* its timer was for a packet that is gone */
 	f->state = FLOW_IDLE;
 	if (f->packets > 0)
-		turns_enter(s, flow, s->now);
+		rr_enter(s, flow, s->now);
 	else if (f->aqm == SCHEDULER_WRED)
 		wred_empty(&s->aqm[flow].wred, s->now);
 	return done;
@@ -158,11 +158,11 @@ unsigned scheduler_drain_flow(struct scheduler *s, uint32_t flow, void **packets
 unsigned scheduler_drain(struct scheduler *s, void **packets, unsigned n) {
 	unsigned done = 0;
 
-	for (uint32_t f = 0; done < n && s->held > 0 && f < s->flow_count; f++)
+	for (uint32_t f = 0; done < n && s->queued > 0 && f < s->flow_count; f++)
 		done += scheduler_drain_flow(s, f, packets + done, n - done);
 	return done;
 }
 
-uint32_t scheduler_held(const struct scheduler *s) {
-	return s->held;
+uint32_t scheduler_queued(const struct scheduler *s) {
+	return s->queued;
 }

@@ -36,7 +36,7 @@ struct scheduler_depi {
 	uint16_t frame_bytes; /* overhead per DEPI frame */
 	/* Bytes per DEPI frame for segments and their table entries, above 2 *
 	 * entry_bytes + min_fragment. 0: DEPI adds no bytes. */
-	uint16_t room;
+	uint16_t capacity;
 	uint16_t entry_bytes; /* table entry per segment */
 	uint16_t min_fragment; /* bytes of a segment that does not end its packet, at least */
 	uint16_t max_segments; /* per DEPI frame */
@@ -179,7 +179,7 @@ unsigned scheduler_drain_flow(struct scheduler *s, uint32_t flow, void **packets
 void scheduler_charge(struct scheduler *s, uint32_t channel, uint64_t bytes);
 
 /* Packets in all queues. */
-uint32_t scheduler_held(const struct scheduler *s);
+uint32_t scheduler_queued(const struct scheduler *s);
 
 /* The earliest time at which scheduler_dequeue() may return packets without a further arrival.
  * May be too early, never too late. UINT64_MAX if no packet is queued. */
@@ -217,7 +217,7 @@ const char *scheduler_check_channel(const struct scheduler_channel *c);
 const char *scheduler_check_rate_limit(uint64_t rate_limit);
 
 /* Packets queued for one flow. Another thread may read a slightly old value. */
-uint32_t scheduler_flow_held(const struct scheduler *s, uint32_t flow);
+uint32_t scheduler_flow_queued(const struct scheduler *s, uint32_t flow);
 
 /*
  * Whether a change of a group, or of the existence of a rate limit, is still in progress: groups

@@ -19,10 +19,10 @@ static const char *settings_limit(const struct scheduler_limit *l) {
 const char *settings_channel(const struct scheduler_channel *c) {
 	const struct scheduler_depi *d = &c->depi;
 
-	if (d->room != 0 && d->frame_bytes > 1024)
+	if (d->capacity != 0 && d->frame_bytes > 1024)
 		return "a DEPI frame has more than 1,024 bytes beside its segments";
-	if (d->room != 0 && (d->max_segments == 0 || d->min_fragment == 0 ||
-			     d->room <= 2 * d->entry_bytes + d->min_fragment))
+	if (d->capacity != 0 && (d->max_segments == 0 || d->min_fragment == 0 ||
+				 d->capacity <= 2 * d->entry_bytes + d->min_fragment))
 		return "a DEPI frame has no room for a segment";
 	return settings_rate(c->rate);
 }
@@ -155,14 +155,14 @@ int64_t settings_rescale(int64_t ticks, uint64_t old_cost, uint64_t new_cost) {
 void settings_bucket(struct bucket *b, uint64_t rate, uint64_t burst, int64_t now) {
 	const struct bucket old = *b;
 	unsigned __int128 depth;
-	int64_t held;
+	int64_t tokens;
 
 	b->cost = byte_cost(rate);
 	depth = (unsigned __int128)b->cost * burst >> 16;
 	b->depth = depth < TICKS_MAX / 2 ? (int64_t)depth : TICKS_MAX / 2;
-	held = b->depth;
+	tokens = b->depth;
 	if (old.cost != 0) /* same bytes, converted to ticks of the new rate */
-		held = less(held, settings_rescale(old.depth - more(old.full_at - now, 0), old.cost,
-						   b->cost));
-	b->full_at = now + b->depth - held;
+		tokens = less(tokens, settings_rescale(old.depth - more(old.full_at - now, 0),
+						       old.cost, b->cost));
+	b->full_at = now + b->depth - tokens;
 }

@@ -20,7 +20,7 @@ int wheel_create(struct wheel *w, uint32_t count) {
 	if (w->timers == NULL)
 		return -1;
 	for (uint32_t i = 0; i < count; i++)
-		w->timers[i].place = WHEEL_IDLE;
+		w->timers[i].list = WHEEL_IDLE;
 	for (uint32_t i = 0; i <= WHEEL_DUE; i++)
 		w->first[i] = NONE;
 	return 0;
@@ -35,7 +35,7 @@ void wheel_free(struct wheel *w) {
  * Below the top, all slots of a level belong to the current turn of the wheel, so timers are
  * ahead of the current slot. At the top, slots up to the current one belong to the next turn.
  */
-static uint16_t wheel_place(const struct wheel *w, uint64_t slot) {
+static uint16_t wheel_list(const struct wheel *w, uint64_t slot) {
 	uint64_t differs = slot ^ w->now;
 	unsigned level = 0;
 
@@ -46,22 +46,22 @@ static uint16_t wheel_place(const struct wheel *w, uint64_t slot) {
 	return (uint16_t)(level * WHEEL_SLOTS + (slot >> (level * WHEEL_BITS) & (WHEEL_SLOTS - 1)));
 }
 
-static void wheel_put(struct wheel *w, uint32_t timer, uint16_t place) {
-	w->timers[timer].place = place;
-	ring_append(wheel_links(w), &w->first[place], timer);
-	if (place < WHEEL_DUE)
-		w->occupied[place / WHEEL_SLOTS] |= UINT64_C(1) << place % WHEEL_SLOTS;
+static void wheel_put(struct wheel *w, uint32_t timer, uint16_t list) {
+	w->timers[timer].list = list;
+	ring_append(wheel_links(w), &w->first[list], timer);
+	if (list < WHEEL_DUE)
+		w->occupied[list / WHEEL_SLOTS] |= UINT64_C(1) << list % WHEEL_SLOTS;
 }
 
 void wheel_clear(struct wheel *w, uint32_t timer) {
-	uint16_t place = w->timers[timer].place;
+	uint16_t list = w->timers[timer].list;
 
-	if (place == WHEEL_IDLE)
+	if (list == WHEEL_IDLE)
 		return;
-	ring_remove(wheel_links(w), &w->first[place], timer);
-	if (place < WHEEL_DUE && w->first[place] == NONE)
-		w->occupied[place / WHEEL_SLOTS] &= ~(UINT64_C(1) << place % WHEEL_SLOTS);
-	w->timers[timer].place = WHEEL_IDLE;
+	ring_remove(wheel_links(w), &w->first[list], timer);
+	if (list < WHEEL_DUE && w->first[list] == NONE)
+		w->occupied[list / WHEEL_SLOTS] &= ~(UINT64_C(1) << list % WHEEL_SLOTS);
+	w->timers[timer].list = WHEEL_IDLE;
 }
 
 void wheel_set(struct wheel *w, uint32_t timer, int64_t at) {
@@ -73,7 +73,7 @@ void wheel_set(struct wheel *w, uint32_t timer, int64_t at) {
 	if (slot - w->now > FURTHEST)
 		slot = w->now + FURTHEST;
 	w->timers[timer].slot = slot;
-	wheel_put(w, timer, wheel_place(w, slot));
+	wheel_put(w, timer, wheel_list(w, slot));
 }
 
 /* Finds the next occupied slot: its level and start time. Returns false if there is none. */
@@ -113,7 +113,7 @@ static bool wheel_spread(struct wheel *w, uint32_t *steps) {
 			return false;
 		(*steps)--;
 		wheel_clear(w, timer);
-		wheel_put(w, timer, slot <= w->now ? WHEEL_DUE : wheel_place(w, slot));
+		wheel_put(w, timer, slot <= w->now ? WHEEL_DUE : wheel_list(w, slot));
 	}
 	w->begun = WHEEL_IDLE;
 	return true;
@@ -155,7 +155,7 @@ void wheel_rebase(struct wheel *w, int64_t ticks) {
 
 	w->now -= slots;
 	for (uint32_t i = 0; i < w->count; i++) {
-		if (w->timers[i].place < WHEEL_DUE)
+		if (w->timers[i].list < WHEEL_DUE)
 			w->timers[i].slot -= slots;
 	}
 }

@@ -21,7 +21,7 @@
 struct timer {
 	struct link link;
 	uint64_t slot; /* when it expires */
-	uint16_t place; /* level and slot of the wheel, WHEEL_DUE or WHEEL_IDLE */
+	uint16_t list; /* level and slot of the wheel, WHEEL_DUE or WHEEL_IDLE */
 };
 
 #define WHEEL_DUE (WHEEL_LEVELS * WHEEL_SLOTS)
@@ -47,7 +47,7 @@ void wheel_set(struct wheel *w, uint32_t timer, int64_t at);
 void wheel_clear(struct wheel *w, uint32_t timer);
 
 static inline bool wheel_is_set(const struct wheel *w, uint32_t timer) {
-	return w->timers[timer].place != WHEEL_IDLE;
+	return w->timers[timer].list != WHEEL_IDLE;
 }
 
 /*

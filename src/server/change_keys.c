@@ -87,10 +87,10 @@ bool change_keys_make(struct change_keys *k, struct served_group *g,
 }
 
 /* Puts `next` into the slot and adds the replaced schedule to the loose ones. */
-static void place_take(struct change_keys *k, void **place, void *next,
-		       enum crypto_direction direction, enum cipher was) {
-	loose_add(k, *place, direction, was);
-	*place = next;
+static void slot_set(struct change_keys *k, void **slot, void *next,
+		     enum crypto_direction direction, enum cipher was) {
+	loose_add(k, *slot, direction, was);
+	*slot = next;
 }
 
 /* Counts the keys that a modem in service exchanges. */
@@ -102,8 +102,8 @@ static void rolls_count(struct served_group *g, const struct modem *was, const s
 		g->key_rolls[CRYPTO_UPLINK] += !same_key(&was->security, &next->security);
 }
 
-void change_keys_take(struct change_keys *k, struct served_group *g,
-		      const struct live_changes *changes) {
+void change_keys_apply(struct change_keys *k, struct served_group *g,
+		       const struct live_changes *changes) {
 	void *none[] = {NULL, NULL};
 	size_t modems = 0;
 
@@ -120,13 +120,13 @@ void change_keys_take(struct change_keys *k, struct served_group *g,
 		was = g->live.sg.modems[c->slot].security.cipher;
 		pair = goes ? none : &k->up[2 * modems++];
 		if (goes || k->down[i] != NULL)
-			place_take(k, &g->crypto.schedules[c->slot], k->down[i], CRYPTO_DOWNLINK,
-				   was);
+			slot_set(k, &g->crypto.schedules[c->slot], k->down[i], CRYPTO_DOWNLINK,
+				 was);
 		if (g->crypto.up_schedules == NULL || (!goes && pair[0] == NULL))
 			continue;
 		for (unsigned p = 0; p < 2; p++)
-			place_take(k, &g->crypto.up_schedules[2 * c->slot + p], pair[p],
-				   CRYPTO_UPLINK, was);
+			slot_set(k, &g->crypto.up_schedules[2 * c->slot + p], pair[p],
+				 CRYPTO_UPLINK, was);
 	}
 }
 

@@ -17,7 +17,7 @@ struct loose_key {
 struct change_keys {
 	void **down; /* one schedule per change; NULL: keep the present one */
 	void **up; /* two per added or changed modem, in the order of the list */
-	struct loose_key *loose; /* new schedules; after change_keys_take(), replaced ones */
+	struct loose_key *loose; /* new schedules; after change_keys_apply(), replaced ones */
 	size_t loose_count;
 };
 
@@ -28,8 +28,8 @@ bool change_keys_make(struct change_keys *k, struct served_group *g,
 
 /* Installs the new schedules in the group and keeps the replaced ones in `k`. Call it before the
  * changes are applied to the live group. */
-void change_keys_take(struct change_keys *k, struct served_group *g,
-		      const struct live_changes *changes);
+void change_keys_apply(struct change_keys *k, struct served_group *g,
+		       const struct live_changes *changes);
 
 /* Frees `k` and its loose schedules. */
 void change_keys_free(struct change_keys *k, const struct served_group *g);

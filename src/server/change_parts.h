@@ -13,18 +13,18 @@ struct share_part {
 	struct worker *owner;
 };
 
-#define GROUP_TAKES (2 * DEVICE_SHARED + 3)
-#define GROUP_LEAVES 3
+#define GROUP_APPLIES (2 * DEVICE_SHARED + 3)
+#define GROUP_RETIRES 3
 
 /* Worker tasks in the order in which they run. */
 struct chain {
 	struct worker_task *first, **end;
 };
 
-enum leaving {
-	LEAVING_QUEUES, /* queues of removed flows drain */
-	LEAVING_REST, /* workers release the rest */
-	LEAVING_DONE,
+enum retiring {
+	RETIRE_QUEUES, /* queues of removed flows drain */
+	RETIRE_REST, /* workers release the rest */
+	RETIRE_DONE,
 };
 
 /* The part of a change in one group. */
@@ -35,11 +35,11 @@ struct group_change {
 	struct ds_change *downstream;
 	struct us_change *upstream;
 	struct share_part shares[DEVICE_SHARED]; /* network, R-PHY */
-	struct worker_task takes[GROUP_TAKES], leaves[GROUP_LEAVES];
-	unsigned take_count, leave_count;
-	struct chain leave;
-	enum leaving leaving;
-	bool left; /* set by a worker */
+	struct worker_task applies[GROUP_APPLIES], retires[GROUP_RETIRES];
+	unsigned apply_count, retire_count;
+	struct chain retire;
+	enum retiring retiring;
+	bool retired; /* set by a worker */
 	uint64_t drain_end; /* ns of the upper MAC's clock; 0: draining has not begun */
 };
 
@@ -47,13 +47,13 @@ struct server_change {
 	struct server *server;
 	struct group_change *groups[SERVER_MAX_GROUPS];
 	unsigned count;
-	struct chain take;
+	struct chain apply;
 	const struct worker_task *next; /* next task of server_change_round() */
-	bool listed, taken;
-	bool taken_over; /* set by a worker */
+	bool listed, applied;
+	bool all_applied; /* set by a worker */
 	uint64_t generation; /* the server's generation once the change is applied */
 	struct watched_change watched;
-	bool passes; /* an RCU grace period runs, identified by `token` */
+	bool in_grace; /* an RCU grace period runs, identified by `token` */
 	uint64_t token;
-	struct server_change *behind; /* a later change that also retires */
+	struct server_change *later; /* a later change that also retires */
 };

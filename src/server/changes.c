@@ -28,22 +28,22 @@ static void groups_on(const struct server *s, unsigned port,
 	}
 }
 
-static bool share_begin(struct server_change *c, struct group_change *g, unsigned place,
+static bool share_begin(struct server_change *c, struct group_change *g, unsigned slot,
 			enum device_role role, struct share_part *part, char why[LIVE_LINE]) {
 	const struct service_group *groups[SERVER_MAX_GROUPS] = {NULL};
 	struct server *s = c->server;
-	unsigned port = s->ports.of[place][role];
+	unsigned port = s->ports.of[slot][role];
 	struct port_share *share = port == SERVER_NO_PORT ? NULL : s->shares.of[port];
 
 	if (share == NULL)
 		return true;
 	groups_on(s, port, groups);
 	part->owner = &s->workers[s->shares.owners[port]];
-	return share_change_begin(share, groups, s->group_count, place, &g->changes, &part->change,
+	return share_change_begin(share, groups, s->group_count, slot, &g->changes, &part->change,
 				  why) == 0;
 }
 
-static bool group_begin(struct server_change *c, struct group_change *g, unsigned place,
+static bool group_begin(struct server_change *c, struct group_change *g, unsigned slot,
 			char why[LIVE_LINE]) {
 	struct served_group *group = g->group;
 	const struct service_group *sg = &group->live.sg;
@@ -58,8 +58,8 @@ static bool group_begin(struct server_change *c, struct group_change *g, unsigne
 		if (g->upstream == NULL)
 			return false;
 	}
-	return share_begin(c, g, place, DEVICE_NETWORK, &g->shares[0], why) &&
-	       share_begin(c, g, place, DEVICE_RPHY, &g->shares[1], why);
+	return share_begin(c, g, slot, DEVICE_NETWORK, &g->shares[0], why) &&
+	       share_begin(c, g, slot, DEVICE_RPHY, &g->shares[1], why);
 }
 
 bool server_change_add(struct server_change *c, unsigned group, struct live_changes *changes,
@@ -77,23 +77,23 @@ bool server_change_add(struct server_change *c, unsigned group, struct live_chan
 	return group_begin(c, g, group, why);
 }
 
-bool server_changes_have_left(const struct server *s, uint64_t generation) {
-	for (const struct server_change *c = s->leaving; c != NULL; c = c->behind) {
+bool server_changes_retired(const struct server *s, uint64_t generation) {
+	for (const struct server_change *c = s->retiring; c != NULL; c = c->later) {
 		if (c->generation <= generation)
 			return false;
 	}
 	return true;
 }
 
-unsigned server_changes_leaving(const struct server *s) {
+unsigned server_changes_retiring(const struct server *s) {
 	unsigned n = 0;
 
-	for (const struct server_change *c = s->leaving; c != NULL; c = c->behind)
+	for (const struct server_change *c = s->retiring; c != NULL; c = c->later)
 		n++;
 	return n;
 }
 
-static bool changes_meet(const struct live_changes *a, const struct live_changes *b) {
+static bool changes_overlap(const struct live_changes *a, const struct live_changes *b) {
 	for (size_t i = 0; i < a->count; i++) {
 		for (size_t k = 0; k < b->count; k++) {
 			if (a->list[i].object == b->list[k].object &&
@@ -104,12 +104,12 @@ static bool changes_meet(const struct live_changes *a, const struct live_changes
 	return false;
 }
 
-bool server_changes_meet(const struct server *s, unsigned group,
-			 const struct live_changes *changes) {
-	for (const struct server_change *c = s->leaving; c != NULL; c = c->behind) {
+bool server_changes_overlap(const struct server *s, unsigned group,
+			    const struct live_changes *changes) {
+	for (const struct server_change *c = s->retiring; c != NULL; c = c->later) {
 		for (unsigned g = 0; g < c->count; g++) {
 			if (c->groups[g]->group == &s->groups[group] &&
-			    changes_meet(&c->groups[g]->changes, changes))
+			    changes_overlap(&c->groups[g]->changes, changes))
 				return true;
 		}
 	}
@@ -120,7 +120,7 @@ static void watched_begin(struct server *s, struct watched_change *w, uint64_t g
 	*w = (struct watched_change){.number = ++s->watched, .generation = generation};
 }
 
-void server_tell_differences(struct server_change *c) {
+void server_notify_differences(struct server_change *c) {
 	const struct server_watcher *watcher = c->server->watcher;
 	struct server_difference list[SERVER_MAX_GROUPS];
 
@@ -135,24 +135,24 @@ void server_tell_differences(struct server_change *c) {
 		watcher->differs(watcher->arg, &c->watched, list);
 }
 
-void server_tell_group(struct server *s, struct watched_change *w, const struct group_watch *g) {
+void server_notify_group(struct server *s, struct watched_change *w, const struct group_watch *g) {
 	watched_begin(s, w, s->generation + (g->what != WATCH_MOVED));
 	w->ids[w->count++] = g->group->sg->id;
 	if (s->watcher != NULL)
 		s->watcher->group(s->watcher->arg, w, g);
 }
 
-void server_tell_applied(const struct server *s, const struct watched_change *w) {
+void server_notify_applied(const struct server *s, const struct watched_change *w) {
 	if (s->watcher != NULL)
 		s->watcher->applied(s->watcher->arg, w);
 }
 
-void server_tell_retired(const struct server *s, const struct watched_change *w) {
+void server_notify_retired(const struct server *s, const struct watched_change *w) {
 	if (s->watcher != NULL)
 		s->watcher->retired(s->watcher->arg, w);
 }
 
-void server_tell_reloaded(const struct server *s, const char *line) {
+void server_notify_reloaded(const struct server *s, const char *line) {
 	if (s->watcher != NULL)
 		s->watcher->reloaded(s->watcher->arg, s->generation, line);
 }
@@ -172,8 +172,8 @@ static void group_close(struct group_change *g) {
 void server_change_close(struct server_change *c) {
 	if (c == NULL)
 		return;
-	if (c->taken)
-		server_tell_retired(c->server, &c->watched);
+	if (c->applied)
+		server_notify_retired(c->server, &c->watched);
 	for (unsigned i = 0; i < c->count; i++)
 		group_close(c->groups[i]);
 	free(c);

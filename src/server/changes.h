@@ -5,11 +5,11 @@
  *
  *     server_change_open()
  *     server_change_add()     at most once per group: prepares; refusals happen here
- *     server_change_take()    applies it; the server retires later what it replaced
+ *     server_change_apply()    applies it; the server retires later what it replaced
  *     server_change_close()   abandons a change that was not applied: nothing has changed
  *
  * So the next change may begin while an earlier one still retires. A caller that needs the end of
- * the change calls server_change_make() instead of server_change_take(), and then
+ * the change calls server_change_make() instead of server_change_apply(), and then
  * server_change_close().
  */
 #pragma once
@@ -68,11 +68,11 @@ struct server_watcher {
 };
 
 /* Notify the server's watcher, if there is one. */
-void server_tell_differences(struct server_change *c);
-void server_tell_group(struct server *s, struct watched_change *w, const struct group_watch *g);
-void server_tell_applied(const struct server *s, const struct watched_change *w);
-void server_tell_retired(const struct server *s, const struct watched_change *w);
-void server_tell_reloaded(const struct server *s, const char *line);
+void server_notify_differences(struct server_change *c);
+void server_notify_group(struct server *s, struct watched_change *w, const struct group_watch *g);
+void server_notify_applied(const struct server *s, const struct watched_change *w);
+void server_notify_retired(const struct server *s, const struct watched_change *w);
+void server_notify_reloaded(const struct server *s, const char *line);
 
 /* Returns NULL when memory is short. */
 struct server_change *server_change_open(struct server *s);
@@ -84,23 +84,23 @@ bool server_change_add(struct server_change *c, unsigned group, struct live_chan
 
 /* Applies the change, which the server owns from then on. Returns its generation once all workers
  * have applied it; cannot fail. With server.rounds, the change has retired, too. */
-uint64_t server_change_take(struct server_change *c);
+uint64_t server_change_apply(struct server_change *c);
 
 /* Continues to retire changes without waiting. The control thread calls it often. */
-void server_changes_go_on(struct server *s);
+void server_changes_retire(struct server *s);
 
 /* Waits until every change has retired. Call it before groups, ports or workers change. */
 void server_changes_settle(struct server *s);
 
 /* Whether every change up to this generation has retired. */
-bool server_changes_have_left(const struct server *s, uint64_t generation);
+bool server_changes_retired(const struct server *s, uint64_t generation);
 
 /* Whether a change that still retires is of the same object as one of `changes`. */
-bool server_changes_meet(const struct server *s, unsigned group,
-			 const struct live_changes *changes);
+bool server_changes_overlap(const struct server *s, unsigned group,
+			    const struct live_changes *changes);
 
 /* Number of changes that still retire. */
-unsigned server_changes_leaving(const struct server *s);
+unsigned server_changes_retiring(const struct server *s);
 
 /* Applies the change and waits until it has retired; runs server.rounds where they are set. Cannot
  * fail. */

@@ -30,7 +30,7 @@ static unsigned port_of(const struct group_arrival *a, enum device_role role) {
 }
 
 /* Finds a slot and workers. */
-static bool arrival_place(struct group_arrival *a) {
+static bool arrival_slot(struct group_arrival *a) {
 	struct server *s = a->server;
 	struct layout_group at;
 	char text[LIVE_LINE];
@@ -44,13 +44,13 @@ static bool arrival_place(struct group_arrival *a) {
 	if (a->group == s->group_most)
 		return refused(a,
 			       "max_groups: as many groups are there as the server has room for");
-	if (!placement_takes(&s->layout, s->machine, s->config->main_core, a->sg, text,
-			     sizeof(text)))
+	if (!placement_allows(&s->layout, s->machine, s->config->main_core, a->sg, text,
+			      sizeof(text)))
 		return refused(a, text);
 	at = layout_find(&s->layout, a->sg);
 	a->layout_before = s->layout.groups[a->group];
-	a->home_before = s->home.groups[a->group];
-	s->layout.groups[a->group] = s->home.groups[a->group] = at;
+	a->planned_before = s->planned.groups[a->group];
+	s->layout.groups[a->group] = s->planned.groups[a->group] = at;
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++)
 		s->ports.of[a->group][role] = SERVER_NO_PORT;
 	return true;
@@ -124,10 +124,10 @@ static bool arrival_buffers(struct group_arrival *a) {
 		n = server_port_needs(role, a->ports[role].descriptors);
 		pool_needs_add(&a->needs, &n);
 	}
-	missing = server_pools_take(&s->pools, a->sg, &a->needs);
+	missing = server_pools_reserve(&s->pools, a->sg, &a->needs);
 	if (missing != NULL)
 		return refused(a, missing);
-	a->taken = true;
+	a->reserved = true;
 	if (s->pools.linear != NULL ||
 	    !server_port_wants_linear(a->sg, server_port_of(&s->ports, a->group, DEVICE_RPHY)))
 		return true;
@@ -159,10 +159,10 @@ static bool share_join(struct group_arrival *a, enum device_role role, char why[
 	}
 	if (!server_share_is_read(a->sg, role))
 		return true;
-	if (share_lane_open(share, a->group, ring) != 0)
+	if (share_member_open(share, a->group, ring) != 0)
 		return false;
-	port->lane = true;
-	server_share_way(&s->shares, &s->ports, index, a->group, a->sg);
+	port->ring = true;
+	server_share_queue(&s->shares, &s->ports, index, a->group, a->sg);
 	server_synchronize(s); /* the owner no longer polls its queue */
 	port->table = server_share_table(&a->site, index, why);
 	return port->table != NULL;
@@ -216,7 +216,7 @@ static bool arrival_group(struct group_arrival *a) {
 }
 
 /* Pipelines that a worker may get from all prepared groups, including this one. */
-static unsigned lists_to_come(const struct server *s) {
+static unsigned lists_needed(const struct server *s) {
 	unsigned prepared = 0;
 
 	for (unsigned g = 0; g < s->group_most; g++)
@@ -230,7 +230,7 @@ static unsigned lists_to_come(const struct server *s) {
 static bool arrival_lists(struct group_arrival *a) {
 	struct server *s = a->server;
 	struct served_group *g = &s->groups[a->group];
-	unsigned lists = lists_to_come(s);
+	unsigned lists = lists_needed(s);
 	int ret = worker_reserve(g->upper, lists) | worker_reserve(g->lower, lists) |
 		  worker_reserve(g->upstream_worker, lists);
 
@@ -253,8 +253,8 @@ static void share_undo(struct group_arrival *a, enum device_role role) {
 	struct arrival_port *port = &a->ports[role];
 	struct port_share *share = s->shares.of[port_of(a, role)];
 
-	if (port->lane)
-		share_lane_close(share, a->group);
+	if (port->ring)
+		share_member_close(share, a->group);
 	if (port->send_ring)
 		share_send_close(share);
 	if (port->made && share != NULL) {
@@ -288,7 +288,7 @@ void server_group_abandon(struct group_arrival *a) {
 		share_undo(a, role);
 		port_undo(a, role);
 	}
-	if (a->taken)
+	if (a->reserved)
 		server_pools_give_back(&s->pools, &a->needs);
 	if (a->linear) {
 		rte_mempool_free(s->pools.linear);
@@ -296,7 +296,7 @@ void server_group_abandon(struct group_arrival *a) {
 	}
 	crypto_providers_close_behind(&s->crypto, a->providers);
 	s->layout.groups[a->group] = a->layout_before;
-	s->home.groups[a->group] = a->home_before;
+	s->planned.groups[a->group] = a->planned_before;
 	free(a);
 }
 
@@ -337,7 +337,7 @@ struct group_arrival *server_group_prepare(
 	}
 	*a = (struct group_arrival){
 		.server = s, .sg = sg, .why = why, .providers = s->crypto.count};
-	if (!arrival_place(a)) {
+	if (!arrival_slot(a)) {
 		free(a);
 		return NULL;
 	}

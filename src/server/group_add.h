@@ -12,7 +12,7 @@ struct arrival_port {
 	bool has_share; /* several groups, or a VLAN, share the port */
 	bool made; /* the share was created for this group */
 	bool read; /* the share's owner is to poll the port */
-	bool lane;
+	bool ring;
 	bool send_ring;
 	unsigned descriptors; /* for which buffers are reserved */
 	/* the new table; once the group is in service, the replaced one */
@@ -27,9 +27,9 @@ struct group_arrival {
 	char *why;
 	struct shares_site site; /* includes this group */
 	struct pool_needs needs; /* includes its ports */
-	bool taken;
+	bool reserved;
 	bool linear; /* the pool of linear copies was created for it */
 	unsigned providers; /* number of crypto providers before */
-	struct layout_group layout_before, home_before; /* of its slot */
+	struct layout_group layout_before, planned_before; /* of its slot */
 	struct arrival_port ports[DEVICE_ROLES];
 };

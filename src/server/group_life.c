@@ -36,14 +36,14 @@ static void arrival_steer(struct group_arrival *a) {
 /*
  * Makes the group visible to its workers and to other threads. Cannot fail: entries are reserved.
  */
-static void arrival_take(struct group_arrival *a) {
+static void arrival_enter(struct group_arrival *a) {
 	struct server *s = a->server;
 	unsigned ring = server_share_ring(s->group_most);
 	struct watched_change watched;
 
 	arrival_steer(a);
-	server_tell_group(s, &watched,
-			  &(struct group_watch){WATCH_ADDED, .group = &s->groups[a->group]});
+	server_notify_group(s, &watched,
+			    &(struct group_watch){WATCH_ADDED, .group = &s->groups[a->group]});
 	pthread_rwlock_wrlock(&s->lock);
 	s->group_count = RTE_MAX(s->group_count, a->group + 1);
 	s->groups[a->group].there = true;
@@ -78,15 +78,15 @@ static void arrival_take(struct group_arrival *a) {
 		if (a->ports[role].joined)
 			server_steer(s, s->ports.of[a->group][role]);
 	}
-	server_tell_applied(s, &watched);
-	server_tell_retired(s, &watched);
+	server_notify_applied(s, &watched);
+	server_notify_retired(s, &watched);
 }
 
 unsigned server_group_enter(struct group_arrival *a) {
 	const struct service_group *sg = a->sg;
 	unsigned group = a->group;
 
-	arrival_take(a);
+	arrival_enter(a);
 	free(a);
 	log_info("group",
 		 LOG_FIELDS(LOG_NUMBER("service_group", sg->id), LOG_STRING("name", sg->name),

@@ -9,7 +9,7 @@
 #include "server/groups.h"
 #include "server/running.h"
 
-static unsigned *place_of(struct layout_group *at, enum layout_part part) {
+static unsigned *part_worker(struct layout_group *at, enum layout_part part) {
 	return part == PART_UPPER ? &at->upper : part == PART_LOWER ? &at->lower : &at->upstream;
 }
 
@@ -32,7 +32,7 @@ static int rings_for(struct server *s, unsigned group, unsigned parts, unsigned 
 }
 
 static void part_move(struct server *s, unsigned group, enum layout_part part, unsigned worker) {
-	*place_of(&s->layout.groups[group], part) = worker;
+	*part_worker(&s->layout.groups[group], part) = worker;
 	served_group_move(&s->groups[group], part, &s->workers[worker]);
 }
 
@@ -106,14 +106,14 @@ static int moves_reserve(struct server *s, const struct moves *m) {
 }
 
 /* Reports the move when it is done, since only the workers differ. */
-static void tell_move(struct server *s, unsigned group) {
+static void notify_move(struct server *s, unsigned group) {
 	const struct group_watch g = {WATCH_MOVED, .group = &s->groups[group],
 				      .at = &s->layout.groups[group]};
 	struct watched_change watched;
 
-	server_tell_group(s, &watched, &g);
-	server_tell_applied(s, &watched);
-	server_tell_retired(s, &watched);
+	server_notify_group(s, &watched, &g);
+	server_notify_applied(s, &watched);
+	server_notify_retired(s, &watched);
 }
 
 static bool has_ring(const struct server *s, unsigned port) {
@@ -152,7 +152,7 @@ static int moves_make(struct server *s, const struct moves *m) {
 	workers_changed(s);
 	for (unsigned g = 0; g < s->group_count; g++) {
 		if (m->parts[g] != 0)
-			tell_move(s, g);
+			notify_move(s, g);
 	}
 	return 0;
 }
@@ -197,7 +197,7 @@ int server_worker_drain(struct server *s, unsigned worker, unsigned to) {
 int server_worker_resume(struct server *s, unsigned worker) {
 	struct moves m = {.worker = worker};
 
-	moves_of_groups(s, &m, &s->home, worker);
-	moves_of_ports(s, &m, s->shares.homes, worker);
+	moves_of_groups(s, &m, &s->planned, worker);
+	moves_of_ports(s, &m, s->shares.planned, worker);
 	return moves_make(s, &m);
 }

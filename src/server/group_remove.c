@@ -4,8 +4,8 @@
 
 #include "platform/log/log.h"
 #include "server/changes.h"
+#include "server/group_drain.h"
 #include "server/group_life.h"
-#include "server/group_rest.h"
 #include "server/groups.h"
 #include "server/running.h"
 #include "server/steering.h"
@@ -43,7 +43,7 @@ static void tables_leave(struct departure *d) {
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
 		struct port_share *share = share_of(d, role);
 
-		if (share == NULL || share->lanes[d->group].ring == NULL)
+		if (share == NULL || share->members[d->group].ring == NULL)
 			continue;
 		before[role] = server_share_table(&site, s->ports.of[d->group][role], why);
 		if (before[role] != NULL) {
@@ -58,16 +58,16 @@ static void tables_leave(struct departure *d) {
 		share_table_free(before[role]);
 }
 
-static uint64_t lanes_held(const struct departure *d) {
-	uint64_t held = 0;
+static uint64_t rings_pending(const struct departure *d) {
+	uint64_t pending = 0;
 
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
 		const struct port_share *share = share_of(d, role);
-		const struct rte_ring *ring = share != NULL ? share->lanes[d->group].ring : NULL;
+		const struct rte_ring *ring = share != NULL ? share->members[d->group].ring : NULL;
 
-		held += ring != NULL ? rte_ring_count(ring) : 0;
+		pending += ring != NULL ? rte_ring_count(ring) : 0;
 	}
-	return held;
+	return pending;
 }
 
 /* Its sources and sinks while it leaves: rings and queues of shared ports, nothing of its own
@@ -97,7 +97,7 @@ static void departure_unsteer(struct departure *d, uint64_t end) {
 		const struct port_share *share = share_of(d, role);
 		unsigned us = 0;
 
-		if (share == NULL || share->lanes[d->group].way.queue == 0)
+		if (share == NULL || share->members[d->group].way.queue == 0)
 			continue;
 		departure_wire(d);
 		server_steer_nothing(s, s->ports.of[d->group][role], d->group);
@@ -115,7 +115,7 @@ static void departure_drain(struct departure *d, uint64_t end) {
 	unsigned us = 0;
 
 	departure_wire(d);
-	while (lanes_held(d) > 0 && server_now(s) < end && server_wait(s, &us))
+	while (rings_pending(d) > 0 && server_now(s) < end && server_wait(s, &us))
 		;
 	g->drained = true;
 	server_group_wire(s, d->group);
@@ -124,29 +124,29 @@ static void departure_drain(struct departure *d, uint64_t end) {
 }
 
 /* The rest in the ring of a group that no table has. */
-struct lane_end {
+struct ring_end {
 	struct port_share *share;
 	unsigned group;
 };
 
-static bool lane_end_step(void *arg) {
-	const struct lane_end *e = arg;
+static bool ring_end_step(void *arg) {
+	const struct ring_end *e = arg;
 
-	return share_lane_empty(e->share, e->group, PIPELINE_BURST);
+	return share_member_drain(e->share, e->group, PIPELINE_BURST);
 }
 
 static void share_leave(struct departure *d, enum device_role role) {
 	struct server *s = d->server;
 	struct port_share *share = share_of(d, role);
-	struct lane_end e = {share, d->group};
-	struct worker_task task = {lane_end_step, &e};
+	struct ring_end e = {share, d->group};
+	struct worker_task task = {ring_end_step, &e};
 	unsigned port = s->ports.of[d->group][role];
 
 	if (share == NULL)
 		return;
-	if (share->lanes[d->group].ring != NULL) {
+	if (share->members[d->group].ring != NULL) {
 		worker_do(&s->workers[s->shares.owners[port]], &task);
-		share_lane_close(share, d->group);
+		share_member_close(share, d->group);
 	}
 	if (s->ports.list[port].users > 1)
 		return;
@@ -246,15 +246,15 @@ void server_group_leave(struct server *s, unsigned group, unsigned limit_ms) {
 	uint64_t end = server_now(s) + (uint64_t)limit_ms * SERVER_MS;
 
 	server_changes_settle(s);
-	server_tell_group(s, &watched,
-			  &(struct group_watch){WATCH_REMOVED, .group = &s->groups[group]});
+	server_notify_group(s, &watched,
+			    &(struct group_watch){WATCH_REMOVED, .group = &s->groups[group]});
 	group_grants_end(s, group, end);
 	departure_unsteer(&d, end);
 	tables_leave(&d);
 	departure_drain(&d, end);
 	departure_end(&d);
-	server_tell_applied(s, &watched);
-	server_tell_retired(s, &watched);
+	server_notify_applied(s, &watched);
+	server_notify_retired(s, &watched);
 	log_info("group", LOG_FIELDS(LOG_NUMBER("service_group", id)), "service group %u removed",
 		 id);
 }

@@ -61,7 +61,7 @@ int server_group_make(struct server *s, unsigned group, const struct service_gro
 			server_port_wants_linear(sg, server_port_of(&s->ports, group, DEVICE_RPHY)),
 		.queued_max = server_queued_max(s->config, sg),
 		.hand_over_max = server_hand_over_max(s->config),
-		.held_max = server_held_max(s->config, sg),
+		.pending_max = server_pending_max(s->config, sg),
 		.moving_max = server_moving_max(s->config),
 		.provider = crypto_providers_find(&s->crypto, sg->crypto.device),
 		.upper = &s->workers[at->upper],

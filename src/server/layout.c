@@ -36,7 +36,7 @@ static unsigned worker_of(struct layout *l, unsigned core) {
 	return w;
 }
 
-static bool group_place(struct layout *l, struct layout_group *g, const struct service_group *sg) {
+static bool group_assign(struct layout *l, struct layout_group *g, const struct service_group *sg) {
 	struct group_cores at = layouts_group_cores(sg);
 
 	g->upper = worker_of(l, at.upper_mac);
@@ -48,7 +48,7 @@ static bool group_place(struct layout *l, struct layout_group *g, const struct s
 int layout_make(struct layout *l, const struct server_config *config) {
 	memset(l, 0, sizeof(*l));
 	for (size_t g = 0; g < config->group_count; g++) {
-		if (group_place(l, &l->groups[g], &config->groups[g]))
+		if (group_assign(l, &l->groups[g], &config->groups[g]))
 			continue;
 		log_error("config", LOG_NO_FIELDS,
 			  "service group %u: threads: found one core too many, allowed: %d",
@@ -62,7 +62,7 @@ struct layout_group layout_find(const struct layout *l, const struct service_gro
 	struct layout known = *l;
 	struct layout_group at;
 
-	group_place(&known, &at, sg);
+	group_assign(&known, &at, sg);
 	return at;
 }
 
@@ -80,7 +80,7 @@ unsigned layout_parts(const struct layout *l, const struct group_slots *groups, 
 /* A text that is truncated to the buffer's size. */
 struct text {
 	char *at;
-	size_t room;
+	size_t space;
 };
 
 static __attribute__((format(printf, 2, 3))) void put(struct text *t, const char *format, ...) {
@@ -88,13 +88,13 @@ static __attribute__((format(printf, 2, 3))) void put(struct text *t, const char
 	int size;
 
 	va_start(list, format);
-	size = vsnprintf(t->at, t->room, format, list);
+	size = vsnprintf(t->at, t->space, format, list);
 	va_end(list);
-	if (size > 0 && t->room > 0) {
-		size_t used = (size_t)size < t->room ? (size_t)size : t->room - 1;
+	if (size > 0 && t->space > 0) {
+		size_t used = (size_t)size < t->space ? (size_t)size : t->space - 1;
 
 		t->at += used;
-		t->room -= used;
+		t->space -= used;
 	}
 }
 
@@ -102,7 +102,7 @@ static __attribute__((format(printf, 2, 3))) void put(struct text *t, const char
  * parts. */
 static void put_groups(struct text *t, const struct layout *l, const struct group_slots *groups,
 		       unsigned worker, unsigned parts) {
-	unsigned count = 0, told = 0;
+	unsigned count = 0, named = 0;
 
 	for (size_t g = 0; g < groups->count; g++)
 		count += layout_parts(l, groups, g, worker) == parts;
@@ -113,7 +113,7 @@ static void put_groups(struct text *t, const struct layout *l, const struct grou
 	for (size_t g = 0; g < groups->count; g++) {
 		if (layout_parts(l, groups, g, worker) == parts)
 			put(t, "%s%u",
-			    told++ > 0	 ? ", "
+			    named++ > 0	 ? ", "
 			    : count == 1 ? " of group "
 					 : " of groups ",
 			    groups->list[g]->id);
@@ -133,17 +133,17 @@ void layout_name(const struct layout *l, const struct group_slots *groups, unsig
 	};
 	struct text t = {name, size};
 	bool several = groups->count > 1;
-	bool told[PARTS] = {[0] = true};
+	bool named[PARTS] = {[0] = true};
 
 	for (size_t g = 0; g < groups->count; g++) {
 		unsigned parts = layout_parts(l, groups, g, worker);
 
-		if (told[parts])
+		if (named[parts])
 			continue;
 		put(&t, "%s%s", t.at == name ? "" : "; ", names[parts]);
 		if (several)
 			put_groups(&t, l, groups, worker, parts);
-		told[parts] = true;
+		named[parts] = true;
 	}
 	if (t.at == name)
 		put(&t, "nothing");

@@ -44,7 +44,7 @@ bool layout_has_upstream(const struct service_group *sg);
 int layout_make(struct layout *l, const struct server_config *config);
 
 /*
- * The workers of a group that is added. Its cores must have workers: placement_takes() checks it.
+ * The workers of a group that is added. Its cores must have workers: placement_allows() checks it.
  */
 struct layout_group layout_find(const struct layout *l, const struct service_group *sg);
 

@@ -53,7 +53,7 @@ static void check_group(struct placement_check *check, const struct service_grou
 }
 
 /* Sets one refusal per reason. Returns their number. */
-static size_t tell_refused(const struct placement_check *check,
+static size_t list_refused(const struct placement_check *check,
 			   struct placement_refusal refusals[CPU_FAULTS]) {
 	char cores[CPUS_TEXT];
 	size_t count = 0;
@@ -85,7 +85,7 @@ size_t placement_refusals(const struct server_config *config, const struct cpus 
 	check_core(&check, 0, "main_core", config->main_core);
 	for (size_t g = 0; g < config->group_count; g++)
 		check_group(&check, &config->groups[g]);
-	return tell_refused(&check, refusals);
+	return list_refused(&check, refusals);
 }
 
 /* The cores that have a worker, as if there were no others. */
@@ -99,8 +99,8 @@ static struct cpus cpus_of(const struct layout *layout) {
 	return cpus;
 }
 
-bool placement_takes(const struct layout *layout, const struct cpus *machine, unsigned main_core,
-		     const struct service_group *sg, char *line, size_t size) {
+bool placement_allows(const struct layout *layout, const struct cpus *machine, unsigned main_core,
+		      const struct service_group *sg, char *line, size_t size) {
 	const struct cpus workers = cpus_of(layout);
 	struct placement_check checks[] = {
 		{.cpus = machine},
@@ -115,7 +115,7 @@ bool placement_takes(const struct layout *layout, const struct cpus *machine, un
 	}
 	for (size_t c = machine != NULL ? 0 : 1; c < 2; c++) {
 		check_group(&checks[c], sg);
-		if (tell_refused(&checks[c], refusals) == 0)
+		if (list_refused(&checks[c], refusals) == 0)
 			continue;
 		snprintf(line, size, "threads.%s: found %s, allowed: %s", refusals[0].key,
 			 refusals[0].found, refusals[0].allowed);

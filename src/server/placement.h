@@ -33,5 +33,5 @@ int placement_check(const struct server_config *config, struct cpus *cpus);
  * unknown), the cores that have workers, and the server's main core. Returns false with the first
  * refusal in `line`.
  */
-bool placement_takes(const struct layout *layout, const struct cpus *machine, unsigned main_core,
-		     const struct service_group *sg, char *line, size_t size);
+bool placement_allows(const struct layout *layout, const struct cpus *machine, unsigned main_core,
+		      const struct service_group *sg, char *line, size_t size);

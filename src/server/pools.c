@@ -18,12 +18,12 @@
 #include "server/layout.h"
 #include "upstream/upstream.h"
 
-#define PACKET_ROOM (RTE_PKTMBUF_HEADROOM + 2048)
+#define PACKET_SIZE (RTE_PKTMBUF_HEADROOM + 2048)
 /* Packets in the queues of one group, and the increase per further group. All groups divide the
  * sum. */
 #define QUEUED_FIRST 16384
 #define QUEUED_MORE 1024
-#define HELD_MORE 500000 /* bytes, likewise, added to the limit of one group */
+#define PENDING_MORE 500000 /* bytes, likewise, added to the limit of one group */
 #define HAND_OVER_MAX 2048 /* like the next, packets of a group */
 #define HAND_OVER_MIN 256
 #define MOVING_MIN 512 /* buffers of a group in flight upstream */
@@ -37,8 +37,8 @@
 struct pool_sizes {
 	struct pool_needs all; /* includes the mempool caches of threads */
 	struct pool_needs most; /* what groups and ports may keep */
-	struct pool_needs taken; /* the part that the configuration reserves */
-	struct pool_rooms rooms;
+	struct pool_needs reserved; /* the part that the configuration reserves */
+	struct buffer_sizes buffer_size;
 };
 
 uint32_t server_queued_max(const struct server_config *config, const struct service_group *sg) {
@@ -54,12 +54,12 @@ uint32_t server_hand_over_max(const struct server_config *config) {
 }
 
 /* The division keeps at least what one modem may have pending. */
-uint32_t server_held_max(const struct server_config *config, const struct service_group *sg) {
+uint32_t server_pending_max(const struct server_config *config, const struct service_group *sg) {
 	uint64_t groups = server_config_most(config);
-	uint64_t share = (sg->upstream.held + (groups - 1) * HELD_MORE) / groups;
+	uint64_t share = (sg->upstream.pending + (groups - 1) * PENDING_MORE) / groups;
 
-	if (sg->upstream.held_given || share > sg->upstream.held)
-		return sg->upstream.held;
+	if (sg->upstream.held_given || share > sg->upstream.pending)
+		return sg->upstream.pending;
 	return (uint32_t)RTE_MAX(share, (uint64_t)sg->upstream.held_by_modem);
 }
 
@@ -86,7 +86,7 @@ static unsigned group_depi_frames(const struct service_group *sg) {
 
 /* For all encapsulations with the longest PSP header, and no more: on 4 KiB pages, most of the cost
  * of such an mbuf is a TLB miss on its page. */
-static unsigned depi_header_room(const struct service_group *sg) {
+static unsigned depi_header_size(const struct service_group *sg) {
 	return RTE_PKTMBUF_HEADROOM + DEPI_ENCAP_MAX +
 	       (unsigned)psp_header_size(sg->rphy.max_segments, 2);
 }
@@ -97,12 +97,13 @@ struct pool_needs server_group_needs(const struct server_config *config,
 		.packets = group_packets(config, sg),
 		.depi_frames = group_depi_frames(sg),
 	};
-	struct group_room room = group_room(sg);
+	struct group_capacity capacity = group_capacity(sg);
 	struct us_buffers up;
 
 	if (!layout_has_upstream(sg))
 		return n;
-	up = us_buffers_within(sg, &room, server_held_max(config, sg), server_moving_max(config));
+	up = us_buffers_within(sg, &capacity, server_pending_max(config, sg),
+			       server_moving_max(config));
 	n.uepi = up.packets;
 	n.frames = up.frames;
 	n.pieces = up.pieces;
@@ -131,14 +132,14 @@ void pool_needs_add(struct pool_needs *into, const struct pool_needs *more) {
 	into->pieces += more->pieces;
 }
 
-static struct pool_rooms rooms_of(const struct service_group *sg) {
-	struct pool_rooms r = {
-		.depi = depi_header_room(sg),
+static struct buffer_sizes buffer_size_of(const struct service_group *sg) {
+	struct buffer_sizes r = {
+		.depi = depi_header_size(sg),
 		.linear = RTE_PKTMBUF_HEADROOM + sg->rphy.mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN,
 	};
 
 	if (layout_has_upstream(sg))
-		r.uepi = us_packet_room(sg);
+		r.uepi = us_packet_size(sg);
 	return r;
 }
 
@@ -150,7 +151,7 @@ static void needs_at_least(struct pool_needs *n, const struct pool_needs *least)
 	n->pieces = RTE_MAX(n->pieces, least->pieces);
 }
 
-static void rooms_at_least(struct pool_rooms *r, const struct pool_rooms *least) {
+static void buffer_size_at_least(struct buffer_sizes *r, const struct buffer_sizes *least) {
 	r->depi = RTE_MAX(r->depi, least->depi);
 	r->linear = RTE_MAX(r->linear, least->linear);
 	r->uepi = RTE_MAX(r->uepi, least->uepi);
@@ -191,26 +192,26 @@ static void sizes_add_groups(struct pool_sizes *s, const struct server_config *c
 	struct pool_needs largest = {0}, spare = {0}, shares = {0};
 
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
-		struct pool_needs taken =
+		struct pool_needs reserved =
 			server_port_needs(role, server_ports_descriptors(ports, role));
 		struct pool_needs one =
 			server_port_needs(role, spare_descriptors(ports, role, ring));
 		struct pool_needs more = server_port_needs(role, spare_shares(ports, role, ring));
 
-		pool_needs_add(&s->taken, &taken);
+		pool_needs_add(&s->reserved, &reserved);
 		pool_needs_add(&spare, &one);
 		pool_needs_add(&shares, &more);
 	}
 	for (size_t g = 0; g < config->group_count; g++) {
 		struct pool_needs n = server_group_needs(config, &config->groups[g]);
-		struct pool_rooms r = rooms_of(&config->groups[g]);
+		struct buffer_sizes r = buffer_size_of(&config->groups[g]);
 
-		pool_needs_add(&s->taken, &n);
+		pool_needs_add(&s->reserved, &n);
 		needs_at_least(&largest, &n);
-		rooms_at_least(&s->rooms, &r);
+		buffer_size_at_least(&s->buffer_size, &r);
 	}
 	pool_needs_add(&spare, &largest);
-	s->most = s->taken;
+	s->most = s->reserved;
 	if (spares > 0)
 		pool_needs_add(&s->most, &shares);
 	while (spares-- > 0)
@@ -232,7 +233,7 @@ static struct pool_sizes sizes_of(const struct server_config *config,
 	s.all.packets += threads;
 	/* a mempool is most compact with 2^n - 1 buffers */
 	s.all.depi_frames = RTE_MAX(s.all.depi_frames + others, DEPI_FRAMES_MIN - 1u);
-	if (s.rooms.uepi == 0) {
+	if (s.buffer_size.uepi == 0) {
 		s.all.uepi = s.all.frames = s.all.pieces = 0;
 	} else {
 		s.all.uepi += SPARE + others;
@@ -243,17 +244,18 @@ static struct pool_sizes sizes_of(const struct server_config *config,
 }
 
 /* Bytes of a pool of `count` buffers of that size, with mbufs and the pool's overhead. */
-static uint64_t pool_memory(unsigned count, unsigned room) {
-	return count * (RTE_ALIGN_CEIL(room, RTE_CACHE_LINE_SIZE) + 2ull * RTE_CACHE_LINE_SIZE +
+static uint64_t pool_memory(unsigned count, unsigned capacity) {
+	return count * (RTE_ALIGN_CEIL(capacity, RTE_CACHE_LINE_SIZE) + 2ull * RTE_CACHE_LINE_SIZE +
 			sizeof(struct rte_mbuf) + 16);
 }
 
 static uint64_t pools_memory(const struct pool_sizes *s) {
 	const struct pool_needs *n = &s->all;
 
-	return pool_memory(n->packets, PACKET_ROOM) + pool_memory(n->depi_frames, s->rooms.depi) +
-	       pool_memory(n->depi_frames, 0) + pool_memory(n->depi_frames, s->rooms.linear) +
-	       pool_memory(n->uepi, s->rooms.uepi) + pool_memory(n->frames, US_FRAME_BUFFER) +
+	return pool_memory(n->packets, PACKET_SIZE) +
+	       pool_memory(n->depi_frames, s->buffer_size.depi) + pool_memory(n->depi_frames, 0) +
+	       pool_memory(n->depi_frames, s->buffer_size.linear) +
+	       pool_memory(n->uepi, s->buffer_size.uepi) + pool_memory(n->frames, US_FRAME_BUFFER) +
 	       pool_memory(n->pieces, 0);
 }
 
@@ -305,11 +307,11 @@ unsigned server_memory_piece_mb(const struct server_config *config) {
 /* If packets are no longer than frames, one pool serves both. Then frames stay in their packets,
  * and each keeps at most one buffer, copied or not. */
 static void uepi_create(struct server_pools *p, const struct pool_sizes *s) {
-	if (s->rooms.uepi == US_FRAME_BUFFER) {
-		p->uepi = packet_pool("uepi", s->all.uepi + s->all.frames, 0, s->rooms.uepi);
+	if (s->buffer_size.uepi == US_FRAME_BUFFER) {
+		p->uepi = packet_pool("uepi", s->all.uepi + s->all.frames, 0, s->buffer_size.uepi);
 		p->frames = p->uepi;
 	} else {
-		p->uepi = packet_pool("uepi", s->all.uepi, 0, s->rooms.uepi);
+		p->uepi = packet_pool("uepi", s->all.uepi, 0, s->buffer_size.uepi);
 		p->frames = packet_pool("frames", s->all.frames, 0, US_FRAME_BUFFER);
 	}
 }
@@ -324,14 +326,14 @@ int server_pools_create(struct server_pools *p, const struct server_config *conf
 		return -1;
 	}
 	p->most = s.most;
-	p->taken = s.taken;
-	p->rooms = s.rooms;
-	p->packets = packet_pool("packets", s.all.packets, 0, PACKET_ROOM);
-	p->depi_headers = packet_pool("depi_headers", s.all.depi_frames, 0, s.rooms.depi);
+	p->reserved = s.reserved;
+	p->buffer_size = s.buffer_size;
+	p->packets = packet_pool("packets", s.all.packets, 0, PACKET_SIZE);
+	p->depi_headers = packet_pool("depi_headers", s.all.depi_frames, 0, s.buffer_size.depi);
 	p->depi_fragments = packet_pool("depi_fragments", s.all.depi_frames, 0, 0);
 	if (p->packets == NULL || p->depi_headers == NULL || p->depi_fragments == NULL)
 		return -1;
-	if (s.rooms.uepi == 0)
+	if (s.buffer_size.uepi == 0)
 		return 0;
 	uepi_create(p, &s);
 	p->pieces = packet_pool("pieces", s.all.pieces, 0, 0);
@@ -344,45 +346,45 @@ bool server_port_wants_linear(const struct service_group *sg, const struct serve
 
 int server_pools_linear(struct server_pools *p) {
 	if (p->linear == NULL)
-		p->linear = packet_pool("linear", p->depi_headers->size, 0, p->rooms.linear);
+		p->linear = packet_pool("linear", p->depi_headers->size, 0, p->buffer_size.linear);
 	return p->linear == NULL ? -1 : 0;
 }
 
 static const char *missing(const struct server_pools *p, const struct service_group *sg,
 			   const struct pool_needs *all) {
-	struct pool_rooms rooms = rooms_of(sg);
+	struct buffer_sizes buffer_size = buffer_size_of(sg);
 
-	if (rooms.uepi > 0 && p->uepi == NULL)
+	if (buffer_size.uepi > 0 && p->uepi == NULL)
 		return "upstream_channels: no group of the start had an upstream";
-	if (rooms.depi > p->rooms.depi || rooms.uepi > p->rooms.uepi ||
-	    (p->linear != NULL && rooms.linear > p->rooms.linear))
+	if (buffer_size.depi > p->buffer_size.depi || buffer_size.uepi > p->buffer_size.uepi ||
+	    (p->linear != NULL && buffer_size.linear > p->buffer_size.linear))
 		return "rphy: larger frames than any group of the start had";
 	if (all->packets > p->most.packets || all->depi_frames > p->most.depi_frames)
 		return "max_queued, queue_size, channels: not enough buffers are left";
-	if (rooms.uepi > 0 && (all->uepi > p->most.uepi || all->frames > p->most.frames ||
-			       all->pieces > p->most.pieces))
+	if (buffer_size.uepi > 0 && (all->uepi > p->most.uepi || all->frames > p->most.frames ||
+				     all->pieces > p->most.pieces))
 		return "upstream.held, queue_size: not enough buffers are left";
 	return NULL;
 }
 
-const char *server_pools_take(struct server_pools *p, const struct service_group *sg,
-			      const struct pool_needs *needs) {
-	struct pool_needs all = p->taken;
+const char *server_pools_reserve(struct server_pools *p, const struct service_group *sg,
+				 const struct pool_needs *needs) {
+	struct pool_needs all = p->reserved;
 	const char *why;
 
 	pool_needs_add(&all, needs);
 	why = missing(p, sg, &all);
 	if (why == NULL)
-		p->taken = all;
+		p->reserved = all;
 	return why;
 }
 
 void server_pools_give_back(struct server_pools *p, const struct pool_needs *needs) {
-	p->taken.packets -= needs->packets;
-	p->taken.depi_frames -= needs->depi_frames;
-	p->taken.uepi -= needs->uepi;
-	p->taken.frames -= needs->frames;
-	p->taken.pieces -= needs->pieces;
+	p->reserved.packets -= needs->packets;
+	p->reserved.depi_frames -= needs->depi_frames;
+	p->reserved.uepi -= needs->uepi;
+	p->reserved.frames -= needs->frames;
+	p->reserved.pieces -= needs->pieces;
 }
 
 void server_pools_free(struct server_pools *p) {

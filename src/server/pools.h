@@ -21,7 +21,7 @@ struct pool_needs {
 };
 
 /* Buffer sizes in bytes. */
-struct pool_rooms {
+struct buffer_sizes {
 	unsigned depi, linear, uepi;
 };
 
@@ -35,8 +35,9 @@ struct server_pools {
 	/* of the upstream; equal to `uepi` if its buffers are no larger */
 	struct rte_mempool *frames;
 	struct rte_mempool *pieces;
-	struct pool_needs most, taken; /* limit for groups and ports, and what they have reserved */
-	struct pool_rooms rooms;
+	struct pool_needs most,
+		reserved; /* limit for groups and ports, and what they have reserved */
+	struct buffer_sizes buffer_size;
 };
 
 /* Memory in MB that a server of this configuration needs from DPDK's heap, with a reserve. `ports`
@@ -51,7 +52,7 @@ uint32_t server_queued_max(const struct server_config *config, const struct serv
 uint32_t server_hand_over_max(const struct server_config *config);
 
 /* Limit in bytes of each kind of pending buffers in the upstream of a group. */
-uint32_t server_held_max(const struct server_config *config, const struct service_group *sg);
+uint32_t server_pending_max(const struct server_config *config, const struct service_group *sg);
 
 /* Limit of buffers in flight in each upstream. */
 uint32_t server_moving_max(const struct server_config *config);
@@ -76,8 +77,8 @@ void pool_needs_add(struct pool_needs *into, const struct pool_needs *more);
 
 /* Reserves buffers for a group that is added. Returns NULL, or a text for people that says what is
  * short; then nothing is reserved. */
-const char *server_pools_take(struct server_pools *p, const struct service_group *sg,
-			      const struct pool_needs *needs);
+const char *server_pools_reserve(struct server_pools *p, const struct service_group *sg,
+				 const struct pool_needs *needs);
 void server_pools_give_back(struct server_pools *p, const struct pool_needs *needs);
 
 /* Accepts a zeroed struct. */

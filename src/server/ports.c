@@ -228,7 +228,7 @@ void server_port_give_back(struct server_port *port) {
 	server_port_stats(port, &port->last);
 	port->state = SERVER_PORT_GONE;
 	port->open = false;
-	port_give_back(port->id);
+	port_detach(port->id);
 }
 
 static int port_begin(struct server_port *port, struct rte_mempool *pool) {
@@ -251,8 +251,8 @@ int server_port_unsteer(struct server_port *port, struct rte_mempool *pool) {
 	struct port_queues queues = {.receive = 1, .transmit = 1};
 
 	port->queues = 0;
-	return port_open_again(port->id, device_role_title(port->role), pool, port->queue_size,
-			       port->mtu, &queues);
+	return port_reopen(port->id, device_role_title(port->role), pool, port->queue_size,
+			   port->mtu, &queues);
 }
 
 int server_ports_open(struct server_ports *p, struct rte_mempool *packets,
@@ -273,7 +273,7 @@ unsigned server_ports_having(const struct server_ports *p, const char *device) {
 }
 
 /* A free slot, or one more. */
-static unsigned port_place(struct server_ports *p, unsigned group, enum device_role role) {
+static unsigned port_slot(struct server_ports *p, unsigned group, enum device_role role) {
 	for (unsigned i = 0; i < p->count; i++) {
 		if (p->list[i].open || p->list[i].users > 0)
 			continue;
@@ -297,7 +297,7 @@ unsigned server_ports_join(struct server_ports *p, const struct service_group *s
 	unsigned index = server_ports_having(p, device);
 
 	if (index == SERVER_NO_PORT) {
-		index = port_place(p, group, role);
+		index = port_slot(p, group, role);
 		p->list[index].device = device;
 		p->list[index].queue_size = device_port(sg, role)->queue_size;
 		p->list[index].mtu = server_port_mtu(sg, role);

@@ -144,19 +144,19 @@ static void provider_exchange(struct provider_change *c) {
 	c->device = device;
 }
 
-void server_provider_take(struct provider_change *c) {
+void server_provider_apply(struct provider_change *c) {
 	struct served_group *g = &c->server->groups[c->group];
 	struct crypto_config next = g->sg->crypto;
 	struct watched_change watched;
 
 	next.provider = c->kind;
 	next.device = c->device;
-	server_tell_group(c->server, &watched,
-			  &(struct group_watch){WATCH_PROVIDER, .group = g, .crypto = &next});
+	server_notify_group(c->server, &watched,
+			    &(struct group_watch){WATCH_PROVIDER, .group = g, .crypto = &next});
 	hand_over(g, &c->made);
 	provider_exchange(c);
-	server_tell_applied(c->server, &watched);
-	server_tell_retired(c->server, &watched);
+	server_notify_applied(c->server, &watched);
+	server_notify_retired(c->server, &watched);
 	log_info("crypto",
 		 LOG_FIELDS(LOG_NUMBER("service_group", g->sg->id),
 			    LOG_STRING("provider", c->provider->name)),

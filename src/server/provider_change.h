@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Changes the crypto provider of a group in service. server_provider_prepare() does everything that
- * can fail and changes nothing in service; server_provider_take() cannot fail. */
+ * can fail and changes nothing in service; server_provider_apply() cannot fail. */
 #pragma once
 
 #include <stdbool.h>
@@ -33,7 +33,7 @@ struct provider_change *server_provider_prepare(struct server *s, unsigned group
  * reordered: frames wait in the group until the old provider has returned the earlier ones. The
  * group must have become `to_be`, and earlier changes must have retired. Cannot fail.
  */
-void server_provider_take(struct provider_change *c);
+void server_provider_apply(struct provider_change *c);
 
 /* Frees a change that is not applied; nothing has changed. `c` may be NULL. */
 void server_provider_abandon(struct provider_change *c);

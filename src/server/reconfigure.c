@@ -24,7 +24,7 @@ struct reconfiguration {
 	struct server *server;
 	const struct server_config *next;
 	struct server_change *change;
-	unsigned places[SERVER_MAX_GROUPS]; /* slots of the groups of `next`, or NOWHERE */
+	unsigned slots[SERVER_MAX_GROUPS]; /* slots of the groups of `next`, or NOWHERE */
 	/* of the groups of `next` that stay in service */
 	struct live_changes differences[SERVER_MAX_GROUPS];
 	/* of the same groups; NULL: the provider stays */
@@ -32,14 +32,14 @@ struct reconfiguration {
 	struct live_to_be to_be[SERVER_MAX_GROUPS]; /* by slot: groups that differ */
 	bool stays[SERVER_MAX_GROUPS]; /* by slot: groups in service that stay */
 	struct group_arrival *arrivals[SERVER_MAX_GROUPS]; /* groups to add, in order */
-	unsigned came, went;
+	unsigned added, removed;
 	unsigned providers_before; /* number of crypto providers that were open */
 	char *line;
 	size_t used;
 };
 
-__attribute__((format(printf, 2, 3))) static void say(struct reconfiguration *r, const char *format,
-						      ...) {
+__attribute__((format(printf, 2, 3))) static void append(struct reconfiguration *r,
+							 const char *format, ...) {
 	va_list values;
 	int size;
 
@@ -53,15 +53,15 @@ __attribute__((format(printf, 2, 3))) static void say(struct reconfiguration *r,
 
 static bool refuse(struct reconfiguration *r, const char *why) {
 	r->used = 0;
-	say(r, "%s; nothing was changed", why);
+	append(r, "%s; nothing was changed", why);
 	return false;
 }
 
 static bool refuse_group(struct reconfiguration *r, uint32_t id, const char *why) {
 	r->used = 0;
 	if (r->server->group_count > 1 || r->next->group_count > 1)
-		say(r, "service group %u: ", id);
-	say(r, "%s; nothing was changed", why);
+		append(r, "service group %u: ", id);
+	append(r, "%s; nothing was changed", why);
 	return false;
 }
 
@@ -69,7 +69,7 @@ static bool is_there(const struct server *s, unsigned group) {
 	return s->groups[group].there;
 }
 
-static unsigned place_of(const struct server *s, uint32_t id) {
+static unsigned slot_of(const struct server *s, uint32_t id) {
 	for (unsigned g = 0; g < s->group_count; g++) {
 		if (is_there(s, g) && s->groups[g].sg->id == id)
 			return g;
@@ -79,23 +79,23 @@ static unsigned place_of(const struct server *s, uint32_t id) {
 
 static void match(struct reconfiguration *r) {
 	for (size_t n = 0; n < r->next->group_count; n++) {
-		r->places[n] = place_of(r->server, r->next->groups[n].id);
-		if (r->places[n] != NOWHERE)
-			r->stays[r->places[n]] = true;
+		r->slots[n] = slot_of(r->server, r->next->groups[n].id);
+		if (r->slots[n] != NOWHERE)
+			r->stays[r->slots[n]] = true;
 	}
 	for (unsigned g = 0; g < r->server->group_count; g++)
-		r->went += is_there(r->server, g) && !r->stays[g];
+		r->removed += is_there(r->server, g) && !r->stays[g];
 }
 
-static void say_group(struct reconfiguration *r, const struct live_group *l,
-		      const struct live_changes *changes) {
+static void append_group(struct reconfiguration *r, const struct live_group *l,
+			 const struct live_changes *changes) {
 	char text[LIVE_LINE];
 
 	live_changes_text(l, changes, text, sizeof(text));
-	say(r, "%s", r->used > 0 ? "; " : "");
+	append(r, "%s", r->used > 0 ? "; " : "");
 	if (r->next->group_count > 1)
-		say(r, "service group %u: ", l->sg.id);
-	say(r, "%s", text);
+		append(r, "service group %u: ", l->sg.id);
+	append(r, "%s", text);
 }
 
 /* Finds what differs in groups that stay. */
@@ -105,16 +105,16 @@ static bool find_differences(struct reconfiguration *r) {
 		struct live_group *l;
 		char why[LIVE_LINE];
 
-		if (r->places[n] == NOWHERE)
+		if (r->slots[n] == NOWHERE)
 			continue;
-		l = &r->server->groups[r->places[n]].live;
+		l = &r->server->groups[r->slots[n]].live;
 		if (!live_difference(l, sg, &r->differences[n], why))
 			return refuse_group(r, sg->id, why);
 		if (r->differences[n].count == 0)
 			continue;
-		if (!live_to_be_make(&r->to_be[r->places[n]], l, &r->differences[n]))
+		if (!live_to_be_make(&r->to_be[r->slots[n]], l, &r->differences[n]))
 			return refuse_group(r, sg->id, "no memory left for a change");
-		say_group(r, l, &r->differences[n]);
+		append_group(r, l, &r->differences[n]);
 	}
 	return true;
 }
@@ -127,7 +127,7 @@ static const struct service_group *to_be(const struct reconfiguration *r, unsign
 /* Prepares another crypto provider: its queues, and the keys of the future modems. */
 static bool prepare_provider(struct reconfiguration *r, size_t n) {
 	const struct service_group *sg = &r->next->groups[n], *with;
-	unsigned g = r->places[n];
+	unsigned g = r->slots[n];
 	char why[LIVE_LINE];
 
 	if (g == NOWHERE || !server_provider_differs(&r->server->groups[g], &sg->crypto))
@@ -143,7 +143,7 @@ static bool prepare_change(struct reconfiguration *r, size_t n) {
 	char why[LIVE_LINE];
 
 	return r->differences[n].count == 0 ||
-	       server_change_add(r->change, r->places[n], &r->differences[n], why) ||
+	       server_change_add(r->change, r->slots[n], &r->differences[n], why) ||
 	       refuse_group(r, r->next->groups[n].id, why);
 }
 
@@ -155,14 +155,14 @@ static bool prepare_arrival(struct reconfiguration *r, size_t n) {
 	struct group_arrival *a;
 	char why[LIVE_LINE];
 
-	if (r->places[n] != NOWHERE)
+	if (r->slots[n] != NOWHERE)
 		return true;
 	for (unsigned g = 0; g < SERVER_MAX_GROUPS; g++)
 		others[g] = to_be(r, g);
 	a = server_group_prepare(r->server, &r->next->groups[n], others, why);
 	if (a == NULL)
 		return refuse(r, why);
-	r->arrivals[r->came++] = a;
+	r->arrivals[r->added++] = a;
 	return true;
 }
 
@@ -187,34 +187,34 @@ static bool prepare(struct reconfiguration *r) {
 
 /* Frees what was prepared, in reverse order. */
 static void abandon(struct reconfiguration *r) {
-	while (r->came > 0)
-		server_group_abandon(r->arrivals[--r->came]);
+	while (r->added > 0)
+		server_group_abandon(r->arrivals[--r->added]);
 	server_change_close(r->change);
 	for (size_t n = 0; n < r->next->group_count; n++)
 		server_provider_abandon(r->providers[n]);
 	crypto_providers_close_behind(&r->server->crypto, r->providers_before);
 }
 
-static void take_providers(struct reconfiguration *r) {
+static void apply_providers(struct reconfiguration *r) {
 	for (size_t n = 0; n < r->next->group_count; n++) {
 		if (r->providers[n] == NULL)
 			continue;
-		server_provider_take(r->providers[n]);
-		say(r, "%s", r->used > 0 ? "; " : "");
+		server_provider_apply(r->providers[n]);
+		append(r, "%s", r->used > 0 ? "; " : "");
 		if (r->next->group_count > 1)
-			say(r, "service group %u: ", r->next->groups[n].id);
-		say(r, "crypto provider changed");
+			append(r, "service group %u: ", r->next->groups[n].id);
+		append(r, "crypto provider changed");
 	}
 }
 
-static void take_arrivals(struct reconfiguration *r, bool came[SERVER_MAX_GROUPS]) {
-	for (unsigned n = 0; n < r->came; n++)
-		came[server_group_enter(r->arrivals[n])] = true;
+static void enter_arrivals(struct reconfiguration *r, bool added[SERVER_MAX_GROUPS]) {
+	for (unsigned n = 0; n < r->added; n++)
+		added[server_group_enter(r->arrivals[n])] = true;
 }
 
-static void take_departures(struct reconfiguration *r, const bool came[SERVER_MAX_GROUPS]) {
+static void remove_departures(struct reconfiguration *r, const bool added[SERVER_MAX_GROUPS]) {
 	for (unsigned g = 0; g < SERVER_MAX_GROUPS && g < r->server->group_count; g++) {
-		if (is_there(r->server, g) && !r->stays[g] && !came[g])
+		if (is_there(r->server, g) && !r->stays[g] && !added[g])
 			server_group_leave(r->server, g, CHANGE_DRAIN_MS);
 	}
 }
@@ -239,20 +239,20 @@ static void change_power(struct reconfiguration *r) {
 		next.driver = s->power_fixed.given.driver;
 	if (idle_differs(&s->power, &next)) {
 		server_idle(s, &next);
-		say(r, "%spauses changed", r->used > 0 ? "; " : "");
+		append(r, "%spauses changed", r->used > 0 ? "; " : "");
 	}
 	s->power = next;
 }
 
-static void say_groups(struct reconfiguration *r) {
-	if (r->came > 0)
-		say(r, "%s%u service group%s added", r->used > 0 ? "; " : "", r->came,
-		    r->came == 1 ? "" : "s");
-	if (r->went > 0)
-		say(r, "%s%u service group%s removed", r->used > 0 ? "; " : "", r->went,
-		    r->went == 1 ? "" : "s");
+static void append_groups(struct reconfiguration *r) {
+	if (r->added > 0)
+		append(r, "%s%u service group%s added", r->used > 0 ? "; " : "", r->added,
+		       r->added == 1 ? "" : "s");
+	if (r->removed > 0)
+		append(r, "%s%u service group%s removed", r->used > 0 ? "; " : "", r->removed,
+		       r->removed == 1 ? "" : "s");
 	if (r->used == 0)
-		say(r, "nothing changed");
+		append(r, "nothing changed");
 }
 
 static bool text_same(const char *a, const char *b) {
@@ -264,16 +264,16 @@ static bool text_same(const char *a, const char *b) {
  * groups are added, which were prepared beside their new state, and before their keys go to another
  * provider.
  */
-static void take(struct reconfiguration *r) {
-	bool came[SERVER_MAX_GROUPS] = {false};
+static void apply(struct reconfiguration *r) {
+	bool added[SERVER_MAX_GROUPS] = {false};
 
 	server_change_make(r->change);
 	server_change_close(r->change);
-	take_arrivals(r, came);
-	take_departures(r, came);
-	take_providers(r);
+	enter_arrivals(r, added);
+	remove_departures(r, added);
+	apply_providers(r);
 	change_power(r);
-	say_groups(r);
+	append_groups(r);
 }
 
 /* Whether the settings that only a restart can change are the same. */
@@ -306,7 +306,7 @@ bool server_reconfigure(struct server *s, const struct server_config *next,
 	match(r);
 	good = start_is_same(r) && prepare(r);
 	if (good)
-		take(r);
+		apply(r);
 	else
 		abandon(r);
 	for (size_t n = 0; n < next->group_count; n++)

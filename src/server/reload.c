@@ -15,75 +15,75 @@ void reload_open(struct reload *r, struct server *s, const char *path,
 }
 
 const struct server_config *reload_load(const struct reload *r, struct kept_groups **kept,
-					const char *path, char **said) {
+					const char *path, char **text) {
 	const struct server_config *config = NULL;
 	size_t size;
 	FILE *errors;
 
-	*said = NULL;
-	errors = open_memstream(said, &size);
+	*text = NULL;
+	errors = open_memstream(text, &size);
 	if (errors == NULL)
 		return NULL;
-	config = server_config_load_again(kept, path, &r->devices, errors);
+	config = server_config_reload(kept, path, &r->devices, errors);
 	fclose(errors);
 	if (config == NULL)
 		return NULL;
-	free(*said);
-	*said = NULL;
+	free(*text);
+	*text = NULL;
 	return config;
 }
 
-const char *reload_first_line(const char *said, int *length) {
-	if (said == NULL || *said == '\0')
-		said = "no memory left";
-	*length = (int)strcspn(said, "\n");
-	return said;
+const char *reload_first_line(const char *text, int *length) {
+	if (text == NULL || *text == '\0')
+		text = "no memory left";
+	*length = (int)strcspn(text, "\n");
+	return text;
 }
 
 /* Logs each line, which begins with a file name and line number. */
-static void log_mistakes(const char *said) {
+static void log_mistakes(const char *text) {
 	static struct log_site site = {.level = LEVEL_ERROR, .area = "config"};
 
-	while (said != NULL && *said != '\0') {
+	while (text != NULL && *text != '\0') {
 		char line[LOG_MESSAGE];
-		size_t size = strcspn(said, "\n");
+		size_t size = strcspn(text, "\n");
 
-		snprintf(line, sizeof(line), "%.*s", (int)size, said);
+		snprintf(line, sizeof(line), "%.*s", (int)size, text);
 		log_foreign(&site, site.level, line);
-		said += size + (said[size] == '\n');
+		text += size + (text[size] == '\n');
 	}
 }
 
-static void say_mistakes(struct reload *r, const char *said) {
+static void report_errors(struct reload *r, const char *text) {
 	int mistakes = 0, length;
-	const char *first = reload_first_line(said, &length);
+	const char *first = reload_first_line(text, &length);
 
-	for (const char *c = said; c != NULL && *c != '\0'; c++)
+	for (const char *c = text; c != NULL && *c != '\0'; c++)
 		mistakes += *c == '\n';
-	log_mistakes(said);
+	log_mistakes(text);
 	snprintf(r->line, sizeof(r->line), "%s: %d mistake%s, nothing was changed: %.*s", r->path,
 		 mistakes, mistakes == 1 ? "" : "s", length, first);
 }
 
-static bool load_and_take(struct reload *r) {
-	char *mistakes, said[RECONFIGURE_LINE];
+static bool load_and_apply(struct reload *r) {
+	char *mistakes, text[RECONFIGURE_LINE];
 	const struct server_config *next = reload_load(r, &r->kept, r->path, &mistakes);
 	bool good;
 
 	if (next == NULL) {
 		r->server->refused++;
-		say_mistakes(r, mistakes);
+		report_errors(r, mistakes);
 		free(mistakes);
 		return false;
 	}
-	good = server_reconfigure(r->server, next, said);
+	good = server_reconfigure(r->server, next, text);
 	r->server->refused += !good;
 	server_config_settle(&r->kept);
-	snprintf(r->line, sizeof(r->line), "%s: %s%s", r->path, good ? "read again: " : "", said);
+	snprintf(r->line, sizeof(r->line), "%s: %s%s", r->path, good ? "read again: " : "", text);
 	return good;
 }
 
-static void tell_watcher(const struct reload *r, enum reload_stage stage) {
+static void notify_watcher(const struct reload *r, enum reload_stage stage) {
 	if (r->watcher != NULL)
 		r->watcher(r->watcher_ctx, stage);
 }
@@ -91,15 +91,15 @@ static void tell_watcher(const struct reload *r, enum reload_stage stage) {
 bool reload_run(struct reload *r) {
 	bool good;
 
-	tell_watcher(r, RELOAD_BEGINS);
-	good = load_and_take(r);
+	notify_watcher(r, RELOAD_BEGINS);
+	good = load_and_apply(r);
 	if (good)
-		server_tell_reloaded(r->server, r->line);
+		server_notify_reloaded(r->server, r->line);
 	if (good)
 		log_notice("config", LOG_FIELDS(LOG_STRING("path", r->path)), "%s", r->line);
 	else
 		log_error("config", LOG_FIELDS(LOG_STRING("path", r->path)), "%s", r->line);
-	tell_watcher(r, RELOAD_IS_DONE);
+	notify_watcher(r, RELOAD_IS_DONE);
 	return good;
 }
 

@@ -28,13 +28,13 @@ struct reload {
 void reload_open(struct reload *r, struct server *s, const char *path,
 		 const struct server_devices *devices);
 
-/* Calls server_config_load_again() for a running server. Returns NULL after errors, with one line
- * per error in `said`, which the caller frees. `said` is NULL if memory is short. */
+/* Calls server_config_reload() for a running server. Returns NULL after errors, with one line
+ * per error in `text`, which the caller frees. `text` is NULL if memory is short. */
 const struct server_config *reload_load(const struct reload *r, struct kept_groups **kept,
-					const char *path, char **said);
+					const char *path, char **text);
 
-/* The first line of `said`, and its length. */
-const char *reload_first_line(const char *said, int *length);
+/* The first line of `text`, and its length. */
+const char *reload_first_line(const char *text, int *length);
 
 /*
  * Reads the file and applies it, then logs the result in one line, after the loader's lines on

@@ -87,7 +87,7 @@ static bool core_is_shared(const struct server *s, unsigned worker) {
 static enum idle_kind idle_kind_of(const struct server *s, unsigned worker, enum idle_kind wanted) {
 	if (wanted == IDLE_AUTO)
 		return idle_best(core_is_shared(s, worker));
-	return idle_there(wanted) ? wanted : IDLE_POLL;
+	return idle_supported(wanted) ? wanted : IDLE_POLL;
 }
 
 bool server_may_sleep(const struct server *s) {
@@ -98,7 +98,7 @@ bool server_may_sleep(const struct server *s) {
 	return sleep;
 }
 
-static void idle_say(const struct server *s, const struct power_config *power, bool there) {
+static void idle_log(const struct server *s, const struct power_config *power, bool there) {
 	if (!there) {
 		log_warning("power", LOG_FIELDS(LOG_STRING("idle", idle_kind_name(power->idle))),
 			    "idle %s: this CPU has no such instruction: workers poll",
@@ -126,7 +126,7 @@ void server_idle(struct server *s, const struct power_config *power) {
 		.longest = power->longest_pause,
 		.tsc_hz = rte_get_tsc_hz(),
 	};
-	bool there = power->idle == IDLE_AUTO || idle_there(power->idle);
+	bool there = power->idle == IDLE_AUTO || idle_supported(power->idle);
 
 	for (unsigned w = 0; w < s->worker_count; w++) {
 		c.kind = idle_kind_of(s, w, power->idle);
@@ -144,10 +144,11 @@ void server_idle(struct server *s, const struct power_config *power) {
 	if (cpu_has_waitpkg())
 		umwait_limit_read(NULL, &s->umwait);
 	server_peers(s, false);
-	idle_say(s, power, there);
+	idle_log(s, power, there);
 }
 
-static void hand(struct worker_peers *to, struct worker_peers *by, unsigned from, unsigned worker) {
+static void add_peers(struct worker_peers *to, struct worker_peers *by, unsigned from,
+		      unsigned worker) {
 	if (from == worker)
 		return;
 	to[from].bits[worker / 64] |= UINT64_C(1) << worker % 64;
@@ -155,21 +156,21 @@ static void hand(struct worker_peers *to, struct worker_peers *by, unsigned from
 }
 
 /* Rings of a group: between its MACs, and to and from the owners of its shared ports. */
-static void hand_group(const struct server *s, unsigned group, struct worker_peers *to,
-		       struct worker_peers *by) {
+static void add_group_peers(const struct server *s, unsigned group, struct worker_peers *to,
+			    struct worker_peers *by) {
 	const struct layout_group *at = &s->layout.groups[group];
 
-	hand(to, by, at->upper, at->lower);
+	add_peers(to, by, at->upper, at->lower);
 	if (s->groups[group].sg->upstream.scheduled)
-		hand(to, by, at->upstream, at->lower);
+		add_peers(to, by, at->upstream, at->lower);
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
 		unsigned port = s->ports.of[group][role], owner;
 
 		if (port == SERVER_NO_PORT || s->shares.of[port] == NULL)
 			continue;
 		owner = s->shares.owners[port];
-		hand(to, by, owner, role == DEVICE_RPHY ? at->upstream : at->upper);
-		hand(to, by, role == DEVICE_RPHY ? at->lower : at->upstream, owner);
+		add_peers(to, by, owner, role == DEVICE_RPHY ? at->upstream : at->upper);
+		add_peers(to, by, role == DEVICE_RPHY ? at->lower : at->upstream, owner);
 	}
 }
 
@@ -261,11 +262,11 @@ void server_peers(struct server *s, bool moving) {
 
 	for (unsigned g = 0; g < s->group_most; g++) {
 		if (s->groups[g].sg != NULL)
-			hand_group(s, g, to, by);
+			add_group_peers(s, g, to, by);
 	}
 	for (unsigned w = 0; w < s->worker_count; w++) {
 		for (unsigned other = 0; moving && other < s->worker_count; other++)
-			hand(to, by, w, other);
+			add_peers(to, by, w, other);
 		sleep |= s->workers[w].idle.config.kind == IDLE_SLEEP;
 	}
 	for (unsigned w = 0; w < s->worker_count; w++) {

@@ -21,7 +21,7 @@ static int keys_setup(struct served_group *g, struct crypto_provider *provider) 
 
 static int downstream_setup(struct served_group *g, const struct group_resources *given) {
 	struct ds_resources r = {
-		.room = &g->live.room,
+		.capacity = &g->live.capacity,
 		.network = given->wires.from_network,
 		.rphy = given->wires.to_rphy,
 		.crypto = g->crypto.queues[CRYPTO_DOWNLINK],
@@ -41,7 +41,7 @@ static int downstream_setup(struct served_group *g, const struct group_resources
 
 static int upstream_setup(struct served_group *g, const struct group_resources *given) {
 	struct us_resources r = {
-		.room = &g->live.room,
+		.capacity = &g->live.capacity,
 		.rphy = given->wires.from_rphy,
 		.network = given->wires.to_network,
 		.control = given->wires.to_control,
@@ -51,7 +51,7 @@ static int upstream_setup(struct served_group *g, const struct group_resources *
 		.frames = given->pools->frames,
 		.pieces = given->pools->pieces,
 		.stay = given->pools->frames == given->pools->uepi,
-		.held = given->held_max,
+		.pending = given->pending_max,
 		.moving = given->moving_max,
 		.messages = downstream_messages(g->downstream),
 		.clock = &given->upstream->clock,
@@ -65,11 +65,11 @@ static int upstream_setup(struct served_group *g, const struct group_resources *
 
 int served_group_create(struct served_group *g, const struct service_group *sg,
 			const struct group_resources *r) {
-	struct group_room room = group_room(sg);
+	struct group_capacity capacity = group_capacity(sg);
 	char why[LIVE_LINE];
 
 	g->sg = &g->live.sg;
-	if (live_group_create(&g->live, sg, &room, why) != 0) {
+	if (live_group_create(&g->live, sg, &capacity, why) != 0) {
 		log_error("memory", LOG_FIELDS(LOG_NUMBER("service_group", sg->id)),
 			  "service group %" PRIu32 ": %s", sg->id, why);
 		return -1;
@@ -235,56 +235,56 @@ void served_group_end(struct served_group *g) {
 		step_do(g->upstream_worker, end_upstream, &w);
 }
 
-uint64_t served_group_held(const struct served_group *g) {
-	uint64_t held = downstream_held(g->downstream);
+uint64_t served_group_pending(const struct served_group *g) {
+	uint64_t pending = downstream_pending(g->downstream);
 
 	for (enum unit unit = 0; g->upstream != NULL && unit < UNITS; unit++)
-		held += upstream_held(g->upstream, unit);
-	return held;
+		pending += upstream_pending(g->upstream, unit);
+	return pending;
 }
 
 #define LOWER_MAC (DS_PIPELINES - 1) /* index of its pipeline; those before are the upper MAC's */
 
 /* Counts the pending packets of a group at one worker. */
-struct left {
+struct tally {
 	const struct served_group *g;
-	uint64_t held;
+	uint64_t pending;
 };
 
-static bool left_in_upper(void *arg) {
-	struct left *l = arg;
+static bool pending_in_upper(void *arg) {
+	struct tally *l = arg;
 
-	l->held += stages_held(ds_lists, LOWER_MAC, l->g->downstream, UNIT_PACKET);
+	l->pending += stages_pending(ds_lists, LOWER_MAC, l->g->downstream, UNIT_PACKET);
 	return true;
 }
 
-static bool left_in_lower(void *arg) {
-	struct left *l = arg;
+static bool pending_in_lower(void *arg) {
+	struct tally *l = arg;
 
-	l->held += stages_held(&ds_lists[LOWER_MAC], 1, l->g->downstream, UNIT_PACKET);
+	l->pending += stages_pending(&ds_lists[LOWER_MAC], 1, l->g->downstream, UNIT_PACKET);
 	return true;
 }
 
-static bool left_in_upstream(void *arg) {
-	struct left *l = arg;
+static bool pending_in_upstream(void *arg) {
+	struct tally *l = arg;
 
 	for (enum unit unit = 0; unit < UNITS; unit++)
-		l->held += upstream_held(l->g->upstream, unit);
+		l->pending += upstream_pending(l->g->upstream, unit);
 	return true;
 }
 
-uint64_t served_group_left(const struct served_group *g) {
-	struct left l = {.g = g};
+uint64_t served_group_remaining(const struct served_group *g) {
+	struct tally l = {.g = g};
 
-	step_do(g->upper, left_in_upper, &l);
-	step_do(g->lower, left_in_lower, &l);
+	step_do(g->upper, pending_in_upper, &l);
+	step_do(g->lower, pending_in_lower, &l);
 	if (g->upstream != NULL)
-		step_do(g->upstream_worker, left_in_upstream, &l);
-	return l.held;
+		step_do(g->upstream_worker, pending_in_upstream, &l);
+	return l.pending;
 }
 
 uint64_t served_group_waiting(const struct served_group *g) {
-	return g->upstream == NULL ? 0 : upstream_waiting(g->upstream);
+	return g->upstream == NULL ? 0 : upstream_incomplete(g->upstream);
 }
 
 bool served_group_balanced(const struct served_group *g) {
@@ -293,7 +293,7 @@ bool served_group_balanced(const struct served_group *g) {
 }
 
 bool served_group_busy(const struct served_group *g) {
-	return downstream_held(g->downstream) > 0 ||
+	return downstream_pending(g->downstream) > 0 ||
 	       (g->upstream != NULL && upstream_busy(g->upstream));
 }
 

@@ -28,7 +28,7 @@ struct group_resources {
 	bool linear; /* the R-PHY port does not transmit chained mbufs */
 	uint32_t queued_max; /* limit of packets in its queues */
 	uint32_t hand_over_max; /* limit of packets between upper and lower MAC */
-	uint32_t held_max; /* limit of bytes pending in its upstream */
+	uint32_t pending_max; /* limit of bytes pending in its upstream */
 	uint32_t moving_max; /* limit of buffers in flight in its upstream */
 	struct crypto_provider *provider;
 	struct worker *upper, *lower, *upstream; /* may be the same */
@@ -87,11 +87,11 @@ void served_group_grant(struct served_group *g, bool on);
 void served_group_end(struct served_group *g);
 
 /* Number of pending packets and parts of packets. */
-uint64_t served_group_held(const struct served_group *g);
+uint64_t served_group_pending(const struct served_group *g);
 
 /* The same for a group that receives nothing, and exact: each worker counts its own part between
  * two rounds, in the order of the packet flow. For the control thread. */
-uint64_t served_group_left(const struct served_group *g);
+uint64_t served_group_remaining(const struct served_group *g);
 
 /* Pending parts whose missing parts have not arrived; they stay while nothing is received. */
 uint64_t served_group_waiting(const struct served_group *g);

@@ -65,7 +65,7 @@ int server_create(struct server *s, const struct server_config *config) {
 	pthread_rwlock_init(&s->lock, NULL);
 	if (layout_make(&s->layout, config) != 0 || workers_create(s) != 0)
 		return -1;
-	s->home = s->layout;
+	s->planned = s->layout;
 	if (s->ports.count == 0)
 		server_ports_own(&s->ports, config);
 	if (groups_create(s) != 0)
@@ -91,7 +91,7 @@ static int crypto_begin(struct server *s) {
 		.isa = s->crypto_isa,
 		.queues = s->group_most * 2,
 		.in_flight = CRYPTO_IN_FLIGHT,
-		.patience_ms = CRYPTO_PATIENCE_MS,
+		.timeout_ms = CRYPTO_TIMEOUT_MS,
 		.socket = large_pages_socket(),
 	};
 
@@ -155,12 +155,13 @@ int server_serve(struct server *s) {
 	return server_shares_send(&s->shares, &site);
 }
 
-uint64_t server_held(const struct server *s) {
-	uint64_t held = 0;
+uint64_t server_pending(const struct server *s) {
+	uint64_t pending = 0;
 
 	for (unsigned g = 0; g < s->group_count; g++)
-		held += !s->groups[g].there ? 0 : served_group_held(&s->groups[g]);
-	return held + server_shares_held_in(&s->shares) + server_shares_held_out(&s->shares);
+		pending += !s->groups[g].there ? 0 : served_group_pending(&s->groups[g]);
+	return pending + server_shares_pending_in(&s->shares) +
+	       server_shares_pending_out(&s->shares);
 }
 
 bool server_balanced(const struct server *s) {
@@ -174,7 +175,7 @@ bool server_balanced(const struct server *s) {
 static void drain_round(struct server *s) {
 	for (unsigned w = 0; w < s->worker_count; w++)
 		clock_tick(&s->workers[w].clock);
-	server_shares_run_astray(&s->shares);
+	server_shares_run_misdirected(&s->shares);
 	for (unsigned g = 0; g < s->group_count; g++) {
 		if (s->groups[g].there)
 			served_group_drain_round(&s->groups[g]);
@@ -187,7 +188,7 @@ static bool server_busy(const struct server *s) {
 		if (s->groups[g].there && served_group_busy(&s->groups[g]))
 			return true;
 	}
-	return server_shares_held_out(&s->shares) > 0;
+	return server_shares_pending_out(&s->shares) > 0;
 }
 
 /* Lets drained groups receive the packets that wait for them. */
@@ -206,7 +207,7 @@ void server_drain(struct server *s, uint64_t cycles) {
 
 	groups_resume(s);
 	server_shares_close(&s->shares);
-	while (server_shares_held_in(&s->shares) > 0 && rte_rdtsc() < end)
+	while (server_shares_pending_in(&s->shares) > 0 && rte_rdtsc() < end)
 		drain_round(s);
 	for (unsigned g = 0; g < s->group_count; g++) {
 		if (s->groups[g].there)

@@ -63,7 +63,7 @@ struct server {
 	/* of the start: for limits, not for the groups in service */
 	const struct server_config *config;
 	struct layout layout; /* where everything runs now */
-	struct layout home; /* where the groups' configurations place it */
+	struct layout planned; /* where the groups' configurations place it */
 	struct server_ports ports;
 	struct server_shares shares;
 	struct port_steering *steering[SERVER_PORTS_MAX]; /* server/steering.c; NULL: none */
@@ -105,8 +105,8 @@ struct server {
 	uint64_t refused; /* changes that were requested since the start and refused */
 	/* Applied changes that still retire, the oldest first; and the group that workers clean up
 	 * for them, NULL: none. See changes.h. */
-	struct server_change *leaving;
-	const struct group_change *leaves;
+	struct server_change *retiring;
+	const struct group_change *retires;
 	bool report_flows; /* reports include every service flow */
 };
 
@@ -132,7 +132,7 @@ int server_serve(struct server *s);
 struct group_slots server_slots(const struct server *s);
 
 /* Number of pending packets and parts of packets. */
-uint64_t server_held(const struct server *s);
+uint64_t server_pending(const struct server *s);
 
 /* Whether received = transmitted + drops + pending in each group. Call it when no worker runs. */
 bool server_balanced(const struct server *s);

@@ -7,7 +7,7 @@
 #include "sharing/steered.h"
 
 /* misdirected packets: those that groups found in their queues, to be distributed again */
-#define SHARE_ASTRAY 1024
+#define SHARE_MISDIRECTED 1024
 
 /* The worker that sends to a port of that role for the group. */
 static unsigned sender_of(const struct layout *layout, size_t group, enum device_role role) {
@@ -88,22 +88,23 @@ int server_share_make(struct server_shares *s, const struct shares_site *site, u
 		.group_count = is_read(&groups, p->role) ? groups.count : 0,
 	};
 
-	s->owners[port] = s->homes[port] = owner;
+	s->owners[port] = s->planned[port] = owner;
 	s->of[port] = share_create(&c, why);
-	if (s->of[port] == NULL || (p->queues > 0 && c.group_count > 0 &&
-				    share_astray_open(s->of[port], p->queues, SHARE_ASTRAY) != 0))
+	if (s->of[port] == NULL ||
+	    (p->queues > 0 && c.group_count > 0 &&
+	     share_misdirected_open(s->of[port], p->queues, SHARE_MISDIRECTED) != 0))
 		return -1;
 	for (unsigned g = 0; g < c.group_count; g++) {
 		if (groups.list[g] != NULL)
-			server_share_way(s, site->ports, port, g, groups.list[g]);
+			server_share_queue(s, site->ports, port, g, groups.list[g]);
 	}
 	return 0;
 }
 
 /* The queue of a group is its slot + 1; queue 0 belongs to the port owner. */
-void server_share_way(struct server_shares *s, const struct server_ports *ports, unsigned port,
-		      unsigned group, const struct service_group *sg) {
-	if (group < ports->list[port].queues && s->of[port]->astray != NULL)
+void server_share_queue(struct server_shares *s, const struct server_ports *ports, unsigned port,
+			unsigned group, const struct service_group *sg) {
+	if (group < ports->list[port].queues && s->of[port]->misdirected != NULL)
 		share_way_open(s->of[port], group, sg, (uint16_t)(group + 1));
 }
 
@@ -118,12 +119,12 @@ void server_share_end(struct server_shares *s, unsigned port, struct counters *g
 }
 
 static int list_add(const struct server_shares *s, struct worker *workers, unsigned port,
-		    struct pipeline *list, enum worker_turn turn) {
+		    struct pipeline *list, enum worker_position position) {
 	struct worker *owner = &workers[s->owners[port]];
 
 	if (worker_reserve(owner, 1) != 0)
 		return -1;
-	worker_insert(owner, list, turn);
+	worker_insert(owner, list, position);
 	return 0;
 }
 
@@ -202,7 +203,7 @@ struct packet_source server_source(const struct server_shares *s, const struct s
 				   size_t group, enum device_role role) {
 	unsigned port = ports->of[group][role];
 
-	if (s->of[port] != NULL && s->of[port]->lanes[group].ring != NULL)
+	if (s->of[port] != NULL && s->of[port]->members[group].ring != NULL)
 		return share_source(s->of[port], (unsigned)group);
 	return (struct packet_source){.port = ports->list[port].id};
 }
@@ -222,21 +223,22 @@ struct packet_sink server_sink(const struct server_shares *s, const struct serve
 				   : packet_sink_port(ports->list[port].id);
 }
 
-uint64_t server_shares_held_in(const struct server_shares *s) {
-	uint64_t held = 0;
+uint64_t server_shares_pending_in(const struct server_shares *s) {
+	uint64_t pending = 0;
 
 	for (unsigned p = 0; p < SERVER_PORTS_MAX; p++)
-		held += s->of[p] == NULL ? 0
-					 : share_held_in(s->of[p]) + share_held_astray(s->of[p]);
-	return held;
+		pending += s->of[p] == NULL
+				   ? 0
+				   : share_pending_in(s->of[p]) + share_misdirected(s->of[p]);
+	return pending;
 }
 
-uint64_t server_shares_held_out(const struct server_shares *s) {
-	uint64_t held = 0;
+uint64_t server_shares_pending_out(const struct server_shares *s) {
+	uint64_t pending = 0;
 
 	for (unsigned p = 0; p < SERVER_PORTS_MAX; p++)
-		held += s->of[p] != NULL ? share_held_out(s->of[p]) : 0;
-	return held;
+		pending += s->of[p] != NULL ? share_pending_out(s->of[p]) : 0;
+	return pending;
 }
 
 bool server_shares_balanced(const struct server_shares *s) {
@@ -254,9 +256,9 @@ void server_shares_close(struct server_shares *s) {
 	}
 }
 
-void server_shares_run_astray(struct server_shares *s) {
+void server_shares_run_misdirected(struct server_shares *s) {
 	for (unsigned p = 0; p < SERVER_PORTS_MAX; p++) {
-		if (s->of[p] != NULL && share_held_astray(s->of[p]) > 0)
+		if (s->of[p] != NULL && share_misdirected(s->of[p]) > 0)
 			pipeline_run(&s->of[p]->receiving);
 	}
 }

@@ -16,7 +16,7 @@ struct server_shares {
 		*of[SERVER_PORTS_MAX]; /* by port index; NULL: one group has the port alone */
 	/* The worker that receives from the port, and sends for the other workers. */
 	unsigned owners[SERVER_PORTS_MAX];
-	unsigned homes[SERVER_PORTS_MAX]; /* the first owner */
+	unsigned planned[SERVER_PORTS_MAX]; /* the first owner */
 	bool receives[SERVER_PORTS_MAX]; /* the owner runs the receive pipeline */
 	bool sends[SERVER_PORTS_MAX]; /* and the send pipeline */
 };
@@ -51,8 +51,8 @@ int server_share_make(struct server_shares *s, const struct shares_site *site, u
 		      char why[LIVE_LINE]);
 
 /* Gives the group, whose ring is open, a receive queue of the port if there are enough of them. */
-void server_share_way(struct server_shares *s, const struct server_ports *ports, unsigned port,
-		      unsigned group, const struct service_group *sg);
+void server_share_queue(struct server_shares *s, const struct server_ports *ports, unsigned port,
+			unsigned group, const struct service_group *sg);
 
 /* Frees the share of a port whose pipelines no worker runs. Adds its drops to `gone`. */
 void server_share_end(struct server_shares *s, unsigned port, struct counters *gone);
@@ -85,15 +85,15 @@ struct packet_sink server_sink(const struct server_shares *s, const struct serve
 			       size_t group, enum device_role role);
 
 /* Packets pending in rings to the groups, and in rings to the ports. */
-uint64_t server_shares_held_in(const struct server_shares *s);
-uint64_t server_shares_held_out(const struct server_shares *s);
+uint64_t server_shares_pending_in(const struct server_shares *s);
+uint64_t server_shares_pending_out(const struct server_shares *s);
 
 /* Whether every received packet was handed on or dropped. Call it when no worker runs. */
 bool server_shares_balanced(const struct server_shares *s);
 
 /* Call the functions of sharing.h for all shares. No worker may be running. */
 void server_shares_close(struct server_shares *s);
-void server_shares_run_astray(struct server_shares *s);
+void server_shares_run_misdirected(struct server_shares *s);
 void server_shares_run_sending(struct server_shares *s);
 void server_shares_stop(struct server_shares *s);
 

@@ -21,7 +21,7 @@
 /* Time limits for a group to receive earlier packets. The longer one is for changes that cannot be
  * postponed: the group loses all rules, or another group is added. */
 #define SETTLE_MS 100
-#define LEAVE_MS 1000
+#define FORCED_MS 1000
 #define CARD_US 100 /* after which packets that the NIC has steered are in their queue */
 
 struct steering_rule {
@@ -56,8 +56,8 @@ static struct group_slots groups_of(const struct server *s, const struct group_s
 }
 
 /* Whether the NIC accepts one of these rules. */
-static bool takes_one(const struct server_port *port, const struct flow_match *list, unsigned count,
-		      uint16_t queue) {
+static bool accepts_one(const struct server_port *port, const struct flow_match *list,
+			unsigned count, uint16_t queue) {
 	for (unsigned i = 0; i < count; i++) {
 		struct rte_flow *flow = NULL;
 
@@ -75,22 +75,22 @@ static bool takes_one(const struct server_port *port, const struct flow_match *l
 static bool port_steers(const struct server *s, const struct group_slots *all, unsigned index) {
 	const struct server_port *port = &s->ports.list[index];
 	struct group_slots groups = groups_of(s, all, index);
-	bool takes = false;
+	bool accepts = false;
 
 	if (!flow_known(port->id) || /* do not start a port with queues that no group will use */
 	    port_start(port->id, device_role_title(port->role)) != 0)
 		return false;
-	for (unsigned g = 0; g < groups.count && g < port->queues && !takes; g++) {
+	for (unsigned g = 0; g < groups.count && g < port->queues && !accepts; g++) {
 		struct flow_match *list = NULL;
 		unsigned count = 0;
 
 		if (groups.list[g] != NULL)
 			count = steering_plan(side_of(port), &groups, g, &list);
-		takes = takes_one(port, list, count, (uint16_t)(g + 1));
+		accepts = accepts_one(port, list, count, (uint16_t)(g + 1));
 		free(list);
 	}
 	port_stop(port->id);
-	return takes;
+	return accepts;
 }
 
 int server_steering_ask(struct server *s) {
@@ -137,15 +137,15 @@ struct steering_change {
 	struct steering_rules *rules;
 	const struct flow_match *list; /* rules that it will have */
 	unsigned count;
-	unsigned come, go;
+	unsigned adds, removes;
 	uint64_t end; /* limit of the wait for earlier packets, TSC */
 };
 
 /* Creates as many as the NIC accepts: packets of a session without a rule arrive in queue 0. */
-static void rules_come(struct steering_change *c) {
+static void rules_add(struct steering_change *c) {
 	struct steering_rules *r = c->rules;
 	uint16_t port = c->server->ports.list[c->port].id, queue = (uint16_t)(c->group + 1);
-	struct steering_rule *list = realloc(r->list, (r->count + c->come) * sizeof(*list));
+	struct steering_rule *list = realloc(r->list, (r->count + c->adds) * sizeof(*list));
 
 	if (list == NULL)
 		return;
@@ -161,7 +161,7 @@ static void rules_come(struct steering_change *c) {
 	}
 }
 
-static void rules_go(struct steering_change *c) {
+static void rules_remove(struct steering_change *c) {
 	struct steering_rules *r = c->rules;
 	unsigned kept = 0;
 
@@ -209,23 +209,23 @@ static void rules_change(struct steering_change *c) {
 	if (!settle(c->server, share, c->group, c->end) && !leaves)
 		/* keep the old rules: packets arrive in order, and software distributes them */
 		return;
-	if (c->come > 0) {
-		share_way_shut(share, c->group);
+	if (c->adds > 0) {
+		share_queue_pause(share, c->group);
 		server_synchronize(c->server);
-		rules_come(c);
+		rules_add(c);
 	}
-	last = c->go > 0 && c->rules->count == c->go;
+	last = c->removes > 0 && c->rules->count == c->removes;
 	if (last) {
-		share_way_last(share, c->group);
+		share_ring_pause(share, c->group);
 		server_synchronize(c->server);
 	}
-	rules_go(c);
+	rules_remove(c);
 	if (server_runs(c->server))
 		rte_delay_us_sleep(CARD_US);
 	if (last)
-		share_way_end(share, c->group);
-	if (c->come > 0)
-		share_way_begin(share, c->group);
+		share_ring_resume(share, c->group);
+	if (c->adds > 0)
+		share_queue_resume(share, c->group);
 }
 
 static void group_steer(struct server *s, unsigned port, unsigned group,
@@ -234,11 +234,11 @@ static void group_steer(struct server *s, unsigned port, unsigned group,
 	struct steering_change c = {s, port, group, rules, list, count, 0, 0, end};
 
 	for (unsigned i = 0; i < count; i++)
-		c.come += !has(rules, &list[i]);
+		c.adds += !has(rules, &list[i]);
 	for (unsigned i = 0; i < rules->count; i++)
-		c.go += !wants(list, count, &rules->list[i].match);
+		c.removes += !wants(list, count, &rules->list[i].match);
 	rules->wanted = count;
-	if (c.come + c.go > 0)
+	if (c.adds + c.removes > 0)
 		rules_change(&c);
 }
 
@@ -252,7 +252,7 @@ static void port_steer(struct server *s, unsigned port, const struct group_slots
 		unsigned count;
 
 		if (groups.list[g] == NULL || !s->groups[g].there ||
-		    s->shares.of[port]->lanes[g].way.queue == 0)
+		    s->shares.of[port]->members[g].way.queue == 0)
 			continue;
 		count = steering_plan(side_of(&s->ports.list[port]), &groups, g, &list);
 		group_steer(s, port, g, list, count, end_in(ms));
@@ -264,7 +264,7 @@ static void port_steer(struct server *s, unsigned port, const struct group_slots
 static bool steers(const struct server *s, unsigned port) {
 	const struct port_share *share = s->shares.of[port];
 
-	return s->steering[port] != NULL && share != NULL && share->astray != NULL &&
+	return s->steering[port] != NULL && share != NULL && share->misdirected != NULL &&
 	       s->ports.list[port].open;
 }
 
@@ -280,7 +280,7 @@ void server_steer(struct server *s, unsigned port) {
  * for at least one poll that found the queue empty. The poll of the present count may have been
  * earlier, so the wait is for two.
  */
-static void queue_pass(const struct server *s, const struct port_share *share, unsigned group,
+static void queue_wait(const struct server *s, const struct port_share *share, unsigned group,
 		       uint64_t end) {
 	uint64_t emptied = share_way_emptied(share, group) + 2;
 	unsigned us = 0;
@@ -290,11 +290,11 @@ static void queue_pass(const struct server *s, const struct port_share *share, u
 }
 
 /* The same for the ring of misdirected packets, which the owner distributes. */
-static void astray_pass(const struct server *s, const struct port_share *share, uint64_t end) {
-	uint64_t handed = share_astray_handed(share);
+static void misdirected_wait(const struct server *s, const struct port_share *share, uint64_t end) {
+	uint64_t handed = share_misdirected_handed(share);
 	unsigned us = 0;
 
-	while (!share_astray_taken(share, handed) && nap(s, end, &us))
+	while (!share_misdirected_taken(share, handed) && nap(s, end, &us))
 		;
 	server_synchronize(s);
 }
@@ -310,19 +310,19 @@ void server_steer_before(struct server *s, unsigned port, unsigned group,
 	for (; all.count <= group; all.count++)
 		all.list[all.count] = NULL;
 	all.list[group] = sg;
-	port_steer(s, port, &all, LEAVE_MS);
-	end = end_in(LEAVE_MS);
+	port_steer(s, port, &all, FORCED_MS);
+	end = end_in(FORCED_MS);
 	for (unsigned g = 0; g < s->group_count; g++) {
-		if (share->lanes[g].way.queue != 0 && s->groups[g].there && !s->groups[g].drained &&
-		    settle(s, share, g, end))
-			queue_pass(s, share, g, end);
+		if (share->members[g].way.queue != 0 && s->groups[g].there &&
+		    !s->groups[g].drained && settle(s, share, g, end))
+			queue_wait(s, share, g, end);
 	}
-	astray_pass(s, share, end);
+	misdirected_wait(s, share, end);
 }
 
 void server_steer_nothing(struct server *s, unsigned port, unsigned group) {
 	if (s->steering[port] != NULL)
-		group_steer(s, port, group, NULL, 0, end_in(LEAVE_MS));
+		group_steer(s, port, group, NULL, 0, end_in(FORCED_MS));
 }
 
 void server_steering_start(struct server *s) {
@@ -354,7 +354,7 @@ unsigned server_steering_text(const struct server *s, unsigned port, char text[S
 	return steered;
 }
 
-void server_steering_say(const struct server *s) {
+void server_steering_log(const struct server *s) {
 	char text[STEERING_TEXT];
 
 	for (unsigned p = 0; p < s->ports.count; p++) {

@@ -36,7 +36,7 @@ void server_steer_nothing(struct server *s, unsigned port, unsigned group);
 unsigned server_steering_text(const struct server *s, unsigned port, char text[STEERING_TEXT]);
 
 /* Logs one line per shared port. */
-void server_steering_say(const struct server *s);
+void server_steering_log(const struct server *s);
 
 /* Remove all rules of an open port; of all ports. */
 void server_steering_end(struct server *s, unsigned port);

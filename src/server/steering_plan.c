@@ -7,7 +7,7 @@
 #define SESSIONS 3 /* per upstream channel: data, requests, ranging */
 
 /* What the other groups of a port have in common with the group. */
-struct neighbours {
+struct overlaps {
 	bool in_vlan; /* some have its VLAN or, like it, none */
 	bool of_mac; /* some of these have its MAC address */
 	bool of_session; /* or one of its sessions */
@@ -55,11 +55,11 @@ static bool share_a_session(const struct service_group *a, const struct service_
 	return false;
 }
 
-static struct neighbours look_around(enum share_side side, const struct group_slots *groups,
+static struct overlaps find_overlaps(enum share_side side, const struct group_slots *groups,
 				     unsigned group) {
 	const struct service_group *sg = groups->list[group];
 	const uint8_t *mac = mac_of(sg, side);
-	struct neighbours n = {0};
+	struct overlaps n = {0};
 
 	for (unsigned g = 0; g < groups->count; g++) {
 		const struct service_group *other = groups->list[g];
@@ -96,7 +96,7 @@ static unsigned plan_sessions(const struct service_group *sg, const struct flow_
 unsigned steering_plan(enum share_side side, const struct group_slots *groups, unsigned group,
 		       struct flow_match **list) {
 	const struct service_group *sg = groups->list[group];
-	struct neighbours n = look_around(side, groups, group);
+	struct overlaps n = find_overlaps(side, groups, group);
 	struct flow_match all = {.vlan = share_vlan_of(sg, side)}, with_mac = all;
 	const uint8_t *mac = mac_of(sg, side);
 	unsigned count = 0;

@@ -12,13 +12,13 @@
 
 #define NAP_FIRST_US 20
 #define NAP_MOST_US 500
-#define FIRST_ROOM 8u /* pipelines; a group has five */
+#define FIRST_ENTRIES 8u /* pipelines; a group has five */
 
 /* A change of the worker's list between two rounds. */
 struct list_change {
 	struct worker *worker;
-	struct worker_entry *room; /* a larger array; NULL: none */
-	unsigned room_count;
+	struct worker_entry *array; /* a larger array; NULL: none */
+	unsigned array_size;
 	struct worker_entry insert; /* without a pipeline: none */
 	const struct pipeline *remove; /* NULL: none */
 };
@@ -28,16 +28,16 @@ static void entries_move(struct list_change *c) {
 	struct worker_entry *before = w->entries;
 
 	if (w->entry_count > 0)
-		memcpy(c->room, before, w->entry_count * sizeof(*before));
-	w->entries = c->room;
-	w->entry_room = c->room_count;
-	c->room = before;
+		memcpy(c->array, before, w->entry_count * sizeof(*before));
+	w->entries = c->array;
+	w->entry_capacity = c->array_size;
+	c->array = before;
 }
 
 static void entry_insert(struct worker *w, const struct worker_entry *e) {
 	unsigned at = w->entry_count++;
 
-	for (; at > 0 && w->entries[at - 1].turn > e->turn; at--)
+	for (; at > 0 && w->entries[at - 1].position > e->position; at--)
 		w->entries[at] = w->entries[at - 1];
 	w->entries[at] = *e;
 }
@@ -55,7 +55,7 @@ static void entry_remove(struct worker *w, const struct pipeline *p) {
 static bool list_change_step(void *arg) {
 	struct list_change *c = arg;
 
-	if (c->room != NULL)
+	if (c->array != NULL)
 		entries_move(c);
 	if (c->insert.pipeline != NULL)
 		entry_insert(c->worker, &c->insert);
@@ -68,27 +68,28 @@ static void list_change_do(struct list_change *c) {
 	struct worker_task task = {list_change_step, c};
 
 	worker_do(c->worker, &task);
-	free(c->room); /* the array that it had before */
+	free(c->array); /* the array that it had before */
 }
 
 int worker_reserve(struct worker *w, unsigned more) {
 	struct list_change c = {.worker = w};
 
-	if (w->entry_count + more <= w->entry_room)
+	if (w->entry_count + more <= w->entry_capacity)
 		return 0;
-	c.room_count = RTE_MAX(RTE_MAX(2 * w->entry_room, FIRST_ROOM), w->entry_count + more);
-	c.room = calloc(c.room_count, sizeof(*c.room));
-	if (c.room == NULL) {
+	c.array_size =
+		RTE_MAX(RTE_MAX(2 * w->entry_capacity, FIRST_ENTRIES), w->entry_count + more);
+	c.array = calloc(c.array_size, sizeof(*c.array));
+	if (c.array == NULL) {
 		log_error("memory", LOG_NO_FIELDS, "worker %s: no memory for %u pipelines", w->name,
-			  c.room_count);
+			  c.array_size);
 		return -1;
 	}
 	list_change_do(&c);
 	return 0;
 }
 
-void worker_insert(struct worker *w, struct pipeline *p, enum worker_turn turn) {
-	struct list_change c = {.worker = w, .insert = {p, turn}};
+void worker_insert(struct worker *w, struct pipeline *p, enum worker_position position) {
+	struct list_change c = {.worker = w, .insert = {p, position}};
 
 	list_change_do(&c);
 }
@@ -113,7 +114,7 @@ void worker_free(struct worker *w) {
 	w->source_count = 0;
 	free(w->entries);
 	w->entries = NULL;
-	w->entry_count = w->entry_room = 0;
+	w->entry_count = w->entry_capacity = 0;
 }
 
 unsigned worker_round(struct worker *w) {
@@ -163,9 +164,9 @@ void worker_offline(const struct worker *w) {
 	rte_rcu_qsbr_thread_unregister(w->quiet, w->quiet_id);
 }
 
-bool worker_between(struct worker *w) {
+bool worker_quiescent(struct worker *w) {
 	/* No pipeline is running between two rounds. */
-	bool step = task_step(w, WORKER_NOW) || task_step(w, WORKER_BEHIND);
+	bool step = task_step(w, WORKER_NOW) || task_step(w, WORKER_LATER);
 
 	if (likely(w->quiet != NULL))
 		rte_rcu_qsbr_quiescent(w->quiet, w->quiet_id);

@@ -34,12 +34,12 @@ struct worker_task {
  * first. */
 enum worker_urgency {
 	WORKER_NOW,
-	WORKER_BEHIND, /* for tasks whose end no thread waits for at once */
+	WORKER_LATER, /* for tasks whose end no thread waits for at once */
 	WORKER_URGENCIES,
 };
 
 /* Position of a pipeline in the round. */
-enum worker_turn {
+enum worker_position {
 	WORKER_FIRST, /* receives for groups that share a port */
 	WORKER_GROUPS,
 	WORKER_LAST, /* sends for them */
@@ -47,7 +47,7 @@ enum worker_turn {
 
 struct worker_entry {
 	struct pipeline *pipeline; /* owned by its creator */
-	enum worker_turn turn;
+	enum worker_position position;
 };
 
 /* A set of workers by number. Other threads write one word at a time. */
@@ -66,7 +66,7 @@ struct worker {
 	struct clock clock;
 	struct worker_entry *entries; /* in the order of a round */
 	unsigned entry_count;
-	unsigned entry_room;
+	unsigned entry_capacity;
 	struct rte_rcu_qsbr
 		*quiet; /* QSBR variable for its quiescent state, once per round; may be NULL */
 	unsigned quiet_id; /* its thread ID there */
@@ -109,7 +109,7 @@ struct worker {
 int worker_reserve(struct worker *w, unsigned more);
 
 /* Adds a pipeline behind those of the same position. An entry must be free. */
-void worker_insert(struct worker *w, struct pipeline *p, enum worker_turn turn);
+void worker_insert(struct worker *w, struct pipeline *p, enum worker_position position);
 
 /* Both, for a pipeline of a group. */
 int worker_add(struct worker *w, struct pipeline *p);
@@ -146,7 +146,7 @@ unsigned worker_round(struct worker *w);
 /* For callers that run their own loop: a step of a task and the quiescent state between two rounds.
  * The loop runs between worker_online() and worker_offline(). */
 void worker_online(const struct worker *w);
-bool worker_between(struct worker *w); /* returns whether a step ran */
+bool worker_quiescent(struct worker *w); /* returns whether a step ran */
 void worker_offline(const struct worker *w);
 
 /* Has a running worker run the task and waits until it is done; else the caller runs it. One thread

@@ -55,7 +55,7 @@ static void peers_wake(struct worker *w, const struct worker_peers *peers) {
 }
 
 /* After a round with work: wakes peers, and emulates a lower frequency. */
-static __rte_noinline void behind_work(struct worker *w, uint64_t start) {
+static __rte_noinline void after_work(struct worker *w, uint64_t start) {
 	uint32_t slowdown = __atomic_load_n(&w->slowdown, __ATOMIC_RELAXED);
 	uint64_t now;
 
@@ -76,12 +76,12 @@ static bool last_round(struct worker *w, uint64_t *start) {
 
 	clock_tick(&w->clock);
 	work = worker_round(w);
-	step = worker_between(w);
+	step = worker_quiescent(w);
 	w->rounds++;
 	if (work == 0) /* the round may have queued something for a later round */
 		return !step && !__atomic_load_n(&w->stop, __ATOMIC_RELAXED) &&
 		       worker_due(w) > w->clock.now;
-	behind_work(w, began);
+	after_work(w, began);
 	cycles = rte_rdtsc() - began;
 	w->busy_rounds++;
 	w->busy_cycles += cycles;
@@ -112,7 +112,7 @@ static uint64_t sleep_for(struct worker *w, uint64_t ns, uint64_t *start) {
 		if (w->quiet != NULL)
 			rte_rcu_qsbr_thread_offline(w->quiet, w->quiet_id);
 		if (sleeper_sleep(&w->sleeper, ns))
-			port_wakes_take(w->sleeper.epoll);
+			port_wakes_clear(w->sleeper.epoll);
 		if (w->quiet != NULL)
 			rte_rcu_qsbr_thread_online(w->quiet, w->quiet_id);
 		ticks = rte_rdtsc() - began;
@@ -167,11 +167,11 @@ int worker_run(void *worker) {
 
 		clock_tick(&w->clock);
 		work = worker_round(w);
-		step = worker_between(w);
+		step = worker_quiescent(w);
 		if (work > 0) {
 			if (unlikely(__atomic_load_n(&w->wakes, __ATOMIC_RELAXED) ||
 				     __atomic_load_n(&w->slowdown, __ATOMIC_RELAXED) != 0))
-				behind_work(w, start);
+				after_work(w, start);
 		} else if (likely(w->idle.config.kind == IDLE_POLL || step)) {
 			rte_pause();
 		} else {
@@ -208,7 +208,7 @@ static bool sources_step(void *arg) {
 	for (unsigned i = 0; i < w->source_count; i++)
 		w->woken = w->woken && w->sources[i].wakes;
 	w->monitored = c->known && w->source_count == 1 &&
-		       port_monitor_there(w->sources[0].port, w->sources[0].queue);
+		       port_can_monitor(w->sources[0].port, w->sources[0].queue);
 	for (unsigned word = 0; word < RTE_DIM(w->handed_by.bits); word++)
 		w->monitored = w->monitored && w->handed_by.bits[word] == 0;
 	return true;

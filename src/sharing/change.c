@@ -16,8 +16,8 @@ struct share_change {
 	struct share_change *newer; /* next newer change of the port, or NULL */
 	enum change_state state; /* written by the port owner once the change is prepared */
 	unsigned group;
-	struct key_list come, go;
-	struct change_cursor coming, going; /* of the port owner, in the lists */
+	struct key_list added, removed;
+	struct change_cursor adding, removing; /* of the port owner, in the lists */
 	/* The new version of the port's table; NULL: the change writes into the previous
 	 * version. A version includes all older changes, even if their steps are not done. */
 	struct share_table *table;
@@ -42,14 +42,14 @@ static int keys_collect(struct share_change *c, const struct service_group *sg,
 		if (change->object != LIVE_MODEM)
 			continue;
 		now = &sg->modems[change->slot];
-		if ((modem_is_there(now) && key_list_add_modem(&c->go, now, vlan) != 0) ||
+		if ((modem_is_there(now) && key_list_add_modem(&c->removed, now, vlan) != 0) ||
 		    (change->modem != NULL &&
-		     key_list_add_modem(&c->come, change->modem, vlan) != 0))
+		     key_list_add_modem(&c->added, change->modem, vlan) != 0))
 			return -1;
 	}
-	key_list_sort(&c->come);
-	key_list_sort(&c->go);
-	key_list_subtract(&c->go, &c->come);
+	key_list_sort(&c->added);
+	key_list_sort(&c->removed);
+	key_list_subtract(&c->removed, &c->added);
 	return 0;
 }
 
@@ -73,7 +73,7 @@ static uint64_t groups_to_have(const struct port_share *s, const struct share_ke
 	uint64_t have = groups_with(s->table, key);
 
 	for (const struct share_change *b = s->changes; b != NULL; b = b->newer) {
-		if (is_pending(b) && key_list_has(&b->come, key))
+		if (is_pending(b) && key_list_has(&b->added, key))
 			have |= UINT64_C(1) << b->group;
 	}
 	return have;
@@ -87,13 +87,13 @@ static bool keys_are_free(struct share_change *c, const struct service_group *co
 	uint64_t bit = UINT64_C(1) << c->group;
 	size_t kept = 0;
 
-	for (size_t i = 0; i < c->come.count; i++) {
-		uint64_t have = groups_to_have(c->share, &c->come.list[i]);
+	for (size_t i = 0; i < c->added.count; i++) {
+		uint64_t have = groups_to_have(c->share, &c->added.list[i]);
 		uint64_t plain = have & ~bit & ~t->with_mac;
 		char text[SHARE_KEY_TEXT];
 
 		if (plain != 0 && (t->with_mac & bit) == 0) {
-			share_key_text(&c->come.list[i], text);
+			share_key_text(&c->added.list[i], text);
 			snprintf(why, LIVE_LINE,
 				 "found %s, which service group %u has on port %s, allowed: "
 				 "another one, another VLAN, or it in a later change, once it has "
@@ -102,9 +102,9 @@ static bool keys_are_free(struct share_change *c, const struct service_group *co
 			return false;
 		}
 		if ((have & bit) == 0)
-			c->come.list[kept++] = c->come.list[i];
+			c->added.list[kept++] = c->added.list[i];
 	}
-	c->come.count = kept;
+	c->added.count = kept;
 	return true;
 }
 
@@ -121,10 +121,10 @@ static struct share_table *latest_table(const struct port_share *s) {
 
 /* The most entries that the latest version can have after all pending changes and this one. */
 static size_t entries_needed(const struct share_change *c, const struct share_table *latest) {
-	size_t entries = (size_t)rte_hash_count(latest->groups) + c->come.count;
+	size_t entries = (size_t)rte_hash_count(latest->groups) + c->added.count;
 
 	for (const struct share_change *b = c->share->changes; b != NULL; b = b->newer)
-		entries += is_pending(b) ? b->come.count : 0;
+		entries += is_pending(b) ? b->added.count : 0;
 	return entries;
 }
 
@@ -138,11 +138,12 @@ static void copy_catches_up(const struct share_table *copy, const struct port_sh
 
 		if (!is_pending(b))
 			continue;
-		for (size_t i = 0; i < b->go.count; i++)
-			groups_set(copy, &b->go.list[i], groups_with(copy, &b->go.list[i]) & ~bit);
-		for (size_t i = 0; i < b->come.count; i++)
-			groups_set(copy, &b->come.list[i],
-				   groups_with(copy, &b->come.list[i]) | bit);
+		for (size_t i = 0; i < b->removed.count; i++)
+			groups_set(copy, &b->removed.list[i],
+				   groups_with(copy, &b->removed.list[i]) & ~bit);
+		for (size_t i = 0; i < b->added.count; i++)
+			groups_set(copy, &b->added.list[i],
+				   groups_with(copy, &b->added.list[i]) | bit);
 	}
 }
 
@@ -167,7 +168,7 @@ static bool begin_network(struct share_change *c, const struct service_group *co
 	uint8_t vlan = t->vlan_of[share_vlan_of(sg, c->share->side) & VLAN_ID];
 	bool memory;
 
-	if (t->vlans[vlan].group != SHARE_NOBODY) /* the VLAN determines the group */
+	if (t->vlans[vlan].group != SHARE_NO_GROUP) /* the VLAN determines the group */
 		return true;
 	memory = keys_collect(c, sg, changes, vlan) == 0;
 	if (memory && !keys_are_free(c, groups, why))
@@ -260,8 +261,8 @@ static void list_remove(const struct share_change *c) {
 
 static void change_free(struct share_change *c) {
 	share_table_free(c->replaced != NULL ? c->replaced : c->table);
-	key_list_free(&c->come);
-	key_list_free(&c->go);
+	key_list_free(&c->added);
+	key_list_free(&c->removed);
 	free(c->channels);
 	free(c);
 }
@@ -283,7 +284,7 @@ int share_change_begin(struct port_share *s, const struct service_group *const *
 		good = begin_network(c, groups, changes, why);
 	else
 		good = begin_rphy(c, groups, count, changes, why);
-	if (!good || (c->table == NULL && c->come.count == 0 && c->go.count == 0)) {
+	if (!good || (c->table == NULL && c->added.count == 0 && c->removed.count == 0)) {
 		change_free(c);
 		return good ? 0 : -1;
 	}
@@ -304,15 +305,15 @@ static bool is_done(const struct key_list *k, const struct change_cursor *cursor
 
 /* Updates the state after each step. */
 static void state_follow(struct share_change *c) {
-	bool done = (c->table == NULL || c->replaced != NULL) && is_done(&c->come, &c->coming) &&
-		    is_done(&c->go, &c->going);
+	bool done = (c->table == NULL || c->replaced != NULL) && is_done(&c->added, &c->adding) &&
+		    is_done(&c->removed, &c->removing);
 
 	change_state_follow(&c->state, done);
 }
 
-static bool key_comes(void *change, struct change_cursor *cursor) {
+static bool add_key(void *change, struct change_cursor *cursor) {
 	struct share_change *c = change;
-	const struct share_key *key = &c->come.list[cursor->at];
+	const struct share_key *key = &c->added.list[cursor->at];
 
 	groups_set(c->share->table, key,
 		   groups_with(c->share->table, key) | UINT64_C(1) << c->group);
@@ -320,9 +321,9 @@ static bool key_comes(void *change, struct change_cursor *cursor) {
 	return true;
 }
 
-static bool key_goes(void *change, struct change_cursor *cursor) {
+static bool remove_key(void *change, struct change_cursor *cursor) {
 	struct share_change *c = change;
-	const struct share_key *key = &c->go.list[cursor->at];
+	const struct share_key *key = &c->removed.list[cursor->at];
 
 	groups_set(c->share->table, key,
 		   groups_with(c->share->table, key) & ~(UINT64_C(1) << c->group));
@@ -330,28 +331,28 @@ static bool key_goes(void *change, struct change_cursor *cursor) {
 	return true;
 }
 
-CHANGE_COUNT(coming_keys, struct share_change, come.count)
-CHANGE_COUNT(going_keys, struct share_change, go.count)
+CHANGE_COUNT(added_keys, struct share_change, added.count)
+CHANGE_COUNT(removed_keys, struct share_change, removed.count)
 
-bool share_change_come(void *change) {
-	static const struct change_phase phases[] = {{.step = key_comes, .count = coming_keys}};
+bool share_change_add(void *change) {
+	static const struct change_phase phases[] = {{.step = add_key, .count = added_keys}};
 	struct share_change *c = change;
 	bool last;
 
 	table_publish(c);
-	last = change_run(&c->coming, phases, RTE_DIM(phases), c, CHANGE_STEP_NS);
+	last = change_run(&c->adding, phases, RTE_DIM(phases), c, CHANGE_STEP_NS);
 	state_follow(c);
 	return last;
 }
 
-bool share_change_go(void *change) {
-	static const struct change_phase phases[] = {{.step = key_goes, .count = going_keys}};
+bool share_change_remove(void *change) {
+	static const struct change_phase phases[] = {{.step = remove_key, .count = removed_keys}};
 	struct share_change *c = change;
 	bool last;
 
 	if (c->share->side == SHARE_NETWORK) /* the R-PHY side's version has no removed keys */
 		table_publish(c);
-	last = change_run(&c->going, phases, RTE_DIM(phases), c, CHANGE_STEP_NS);
+	last = change_run(&c->removing, phases, RTE_DIM(phases), c, CHANGE_STEP_NS);
 	state_follow(c);
 	return last;
 }

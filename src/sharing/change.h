@@ -5,8 +5,8 @@
  * the port makes its steps between two rounds:
  *
  *     share_change_begin()  control  validates and allocates; everything that can fail
- *     share_change_come()   owner    adds keys, after the tables of the group have them
- *     share_change_go()     owner    removes keys, before the tables of the group lose them
+ *     share_change_add()   owner    adds keys, after the tables of the group have them
+ *     share_change_remove()     owner    removes keys, before the tables of the group lose them
  *     share_change_end()    control  frees replaced data, after a grace period of all workers
  *
  * The state of a change:
@@ -42,8 +42,8 @@ int share_change_begin(struct port_share *s, const struct service_group *const *
 		       struct share_change **change, char why[LIVE_LINE]);
 
 /* For struct worker_task; `change` is the struct share_change. */
-bool share_change_come(void *change);
-bool share_change_go(void *change);
+bool share_change_add(void *change);
+bool share_change_remove(void *change);
 
 /* Frees a prepared change, or a retiring one with what it replaced. NULL is allowed. */
 void share_change_end(struct share_change *change);

@@ -11,7 +11,7 @@
 
 enum added {
 	ADDED,
-	ADDED_AGAIN, /* sessions repeat: start again, with MAC addresses */
+	ADDED_RESTART, /* sessions repeat: start again, with MAC addresses */
 	NOT_ADDED, /* `why` has the reason */
 };
 
@@ -174,7 +174,7 @@ static enum added put_session(const struct filler *f, unsigned group, uint32_t s
 	if (v->by_mac)
 		return refuse(f, &key, group, (uint64_t)__builtin_ctzll(others));
 	v->by_mac = true;
-	return ADDED_AGAIN;
+	return ADDED_RESTART;
 }
 
 static enum added put_sessions(const struct filler *f, unsigned group) {
@@ -195,7 +195,7 @@ static enum added put_groups(const struct filler *f) {
 	enum added added = ADDED;
 
 	for (unsigned g = 0; g < f->count && added == ADDED; g++) {
-		if (f->groups[g] == NULL || f->t->vlans[number_of(f, g)].group != SHARE_NOBODY)
+		if (f->groups[g] == NULL || f->t->vlans[number_of(f, g)].group != SHARE_NO_GROUP)
 			continue;
 		added = f->side == SHARE_RPHY ? put_sessions(f, g) : put_subscribers(f, g);
 	}
@@ -209,7 +209,7 @@ int share_entries_add(struct share_table *t, const char *port, enum share_side s
 	enum added added;
 
 	/* At most one restart per VLAN. */
-	while ((added = put_groups(&f)) == ADDED_AGAIN)
+	while ((added = put_groups(&f)) == ADDED_RESTART)
 		rte_hash_reset(t->groups);
 	return added == ADDED ? 0 : -1;
 }

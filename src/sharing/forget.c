@@ -6,7 +6,7 @@
 static void vlans_forget(struct share_table *t, unsigned group) {
 	for (unsigned v = 0; v < SHARE_MAX_GROUPS; v++) {
 		if (t->vlans[v].group == group)
-			t->vlans[v].group = SHARE_NOBODY;
+			t->vlans[v].group = SHARE_NO_GROUP;
 	}
 }
 
@@ -35,11 +35,11 @@ bool share_forget(void *forgetting) {
 		void *groups;
 
 		if (rte_hash_iterate(t->groups, &stored, &groups, &f->at) < 0) {
-			bool again = f->found;
+			bool repeat = f->found;
 
 			f->at = 0;
 			f->found = false;
-			return !again;
+			return !repeat;
 		}
 		if (((uintptr_t)groups & bit) == 0)
 			continue;

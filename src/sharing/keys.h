@@ -24,7 +24,7 @@
 #include "wire/vlan.h"
 
 #define SHARE_MAX_GROUPS SERVER_MAX_GROUPS
-#define SHARE_NOBODY UINT8_MAX
+#define SHARE_NO_GROUP UINT8_MAX
 #define SHARE_SEVERAL \
 	SHARE_MAX_GROUPS /* several groups, each with a MAC address of its own, have the address */
 _Static_assert(SHARE_MAX_GROUPS <= 64, "a bit each");
@@ -50,7 +50,7 @@ struct share_key {
 } __rte_aligned(16);
 
 struct share_vlan {
-	uint8_t group; /* the only one, or SHARE_NOBODY if a hash lookup is needed */
+	uint8_t group; /* the only one, or SHARE_NO_GROUP if a hash lookup is needed */
 	bool by_mac; /* network: groups have MAC addresses; R-PHY: sessions repeat */
 };
 

@@ -16,9 +16,9 @@
  *
  * VLAN tags are removed on reception; the groups add them.
  *
- * Invariants: packets received = handed to rings + steered + share_held_astray() + drops. Handed
- * and steered packets = those received by the groups + share_held_in() + `port_stopped`. Frames
- * taken by the ring to the port = sent + share_held_out() + `port_unsent`. A packet for a full ring
+ * Invariants: packets received = handed to rings + steered + share_misdirected() + drops. Handed
+ * and steered packets = those received by the groups + share_pending_in() + `port_stopped`. Frames
+ * taken by the ring to the port = sent + share_pending_out() + `port_unsent`. A packet for a full ring
  * is dropped and counted, like one for a full port queue. A frame for a full ring waits at its
  * sender.
  */
@@ -64,7 +64,7 @@ struct share_way {
 };
 
 /* A group of the port. */
-struct share_lane {
+struct share_member {
 	struct rte_ring *ring; /* NULL: the number is free */
 	uint64_t handed; /* packets enqueued since it was opened */
 	uint64_t full; /* packets dropped as the ring was full */
@@ -93,9 +93,10 @@ struct port_share {
 	uint64_t full_polls; /* polls with EFFORT_FULL packets or more, two in a row */
 	struct share_table *table; /* may be replaced by another thread */
 	struct share_change *changes; /* not ended yet, the oldest first; for the control thread */
-	struct share_lane lanes[SHARE_MAX_GROUPS];
-	struct rte_ring *astray; /* misdirected packets from the groups' queues; NULL: no queues */
-	uint64_t astray_taken; /* packets dequeued from that ring */
+	struct share_member members[SHARE_MAX_GROUPS];
+	struct rte_ring
+		*misdirected; /* misdirected packets from the groups' queues; NULL: no queues */
+	uint64_t misdirected_taken; /* packets dequeued from that ring */
 	uint64_t spare; /* bit per queue without a group; the owner polls them in rotation */
 	unsigned last_spare;
 	struct share_send send;

@@ -24,16 +24,16 @@ static enum drop_reason read_arp(const uint8_t *frame, size_t length, uint8_t vl
 enum drop_reason share_read_network(const uint8_t *frame, size_t length, uint8_t vlan,
 				    struct share_key *key) {
 	const uint8_t *ip = frame + ETHERNET_HEADER;
-	size_t room = length - ETHERNET_HEADER;
+	size_t left = length - ETHERNET_HEADER;
 
 	switch (load_be16(frame + VLAN_ADDRESSES)) {
 	case ETHERTYPE_IPV4:
-		if (room < IPV4_HEADER || ip[0] >> 4 != 4)
+		if (left < IPV4_HEADER || ip[0] >> 4 != 4)
 			return DROP_PORT_HEADERS;
 		share_key_set(key, SHARE_IPV4, vlan, ip + IPV4_DESTINATION, 4);
 		return DROP_NONE;
 	case ETHERTYPE_IPV6:
-		if (room < IPV6_HEADER || ip[0] >> 4 != 6)
+		if (left < IPV6_HEADER || ip[0] >> 4 != 6)
 			return DROP_PORT_HEADERS;
 		share_key_set(key, SHARE_IPV6, vlan, ip + IPV6_DESTINATION, 16);
 		return DROP_NONE;
@@ -47,17 +47,17 @@ enum drop_reason share_read_network(const uint8_t *frame, size_t length, uint8_t
 /* The session ID behind an IP header of the usual size. NULL if l2tp_parse() is needed. */
 static const uint8_t *plain_session(const uint8_t *frame, size_t length) {
 	const uint8_t *ip = frame + ETHERNET_HEADER;
-	size_t room = length - ETHERNET_HEADER;
+	size_t left = length - ETHERNET_HEADER;
 
 	switch (load_be16(frame + VLAN_ADDRESSES)) {
 	case ETHERTYPE_IPV4:
-		if (room < IPV4_HEADER + L2TP_SESSION_SIZE || ip[0] != 0x45 ||
+		if (left < IPV4_HEADER + L2TP_SESSION_SIZE || ip[0] != 0x45 ||
 		    ip[IPV4_PROTOCOL] != IP_PROTOCOL_L2TP ||
 		    (load_be16(ip + 6) & IPV4_FRAGMENT_BITS) != 0)
 			return NULL;
 		return ip + IPV4_HEADER;
 	case ETHERTYPE_IPV6:
-		if (room < IPV6_HEADER + L2TP_SESSION_SIZE || ip[0] >> 4 != 6 ||
+		if (left < IPV6_HEADER + L2TP_SESSION_SIZE || ip[0] >> 4 != 6 ||
 		    ip[IPV6_NEXT_HEADER] != IP_PROTOCOL_L2TP)
 			return NULL;
 		return ip + IPV6_HEADER;
@@ -93,7 +93,7 @@ enum drop_reason share_read_rphy(const uint8_t *frame, size_t length, uint8_t vl
 	return reason;
 }
 
-enum drop_reason share_take_vlan(const struct share_table *t, struct rte_mbuf *m, uint8_t *vlan) {
+enum drop_reason share_strip_vlan(const struct share_table *t, struct rte_mbuf *m, uint8_t *vlan) {
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 	uint16_t type = load_be16(frame + VLAN_ADDRESSES), id = 0;
 

@@ -22,4 +22,4 @@ enum drop_reason share_read_rphy(const uint8_t *frame, size_t length, uint8_t vl
  * The first buffer must hold an Ethernet header. Returns DROP_NONE, or the drop reason if the
  * table does not have the VLAN.
  */
-enum drop_reason share_take_vlan(const struct share_table *t, struct rte_mbuf *m, uint8_t *vlan);
+enum drop_reason share_strip_vlan(const struct share_table *t, struct rte_mbuf *m, uint8_t *vlan);

@@ -7,19 +7,19 @@
 #include "sharing/stages.h"
 
 /* So that neither the port nor the ring blocks the other. */
-#define ASTRAY_BURST (PIPELINE_BURST / 2)
+#define MISDIRECTED_BURST (PIPELINE_BURST / 2)
 
 /* Packets that groups found in their own queues. They were counted when received. */
-static uint16_t take_astray(struct port_share *s, struct rte_mbuf **pkts) {
-	uint16_t n =
-		(uint16_t)rte_ring_sc_dequeue_burst(s->astray, (void **)pkts, ASTRAY_BURST, NULL);
+static uint16_t poll_misdirected(struct port_share *s, struct rte_mbuf **pkts) {
+	uint16_t n = (uint16_t)rte_ring_sc_dequeue_burst(s->misdirected, (void **)pkts,
+							 MISDIRECTED_BURST, NULL);
 
-	__atomic_store_n(&s->astray_taken, s->astray_taken + n, __ATOMIC_RELEASE);
+	__atomic_store_n(&s->misdirected_taken, s->misdirected_taken + n, __ATOMIC_RELEASE);
 	return n;
 }
 
 /* The NIC may put packets into unused queues nevertheless. */
-static uint16_t take_spare(struct port_share *s, uint64_t spare, struct rte_mbuf **pkts,
+static uint16_t poll_spare(struct port_share *s, uint64_t spare, struct rte_mbuf **pkts,
 			   uint16_t most) {
 	uint64_t further = spare & (UINT64_MAX << s->last_spare << 1);
 
@@ -31,22 +31,24 @@ uint16_t share_receive(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct port_share *s = ctx;
 	uint64_t bytes = 0, spare = __atomic_load_n(&s->spare, __ATOMIC_ACQUIRE);
 	bool closed = share_is_closed(s);
-	uint16_t astray = s->astray != NULL ? take_astray(s, pkts) : 0, received = 0, most;
+	uint16_t misdirected = s->misdirected != NULL ? poll_misdirected(s, pkts) : 0, received = 0,
+		 most;
 
 	(void)n;
-	pkts += astray;
-	most = PIPELINE_BURST - astray;
+	pkts += misdirected;
+	most = PIPELINE_BURST - misdirected;
 	if (!closed)
 		received = packet_source_burst(&s->from, pkts, most);
-	s->was_empty = received < RTE_MIN(most, SHARE_DRIVER_BURST) && astray < ASTRAY_BURST;
+	s->was_empty =
+		received < RTE_MIN(most, SHARE_DRIVER_BURST) && misdirected < MISDIRECTED_BURST;
 	s->full_polls += effort_full(&s->was_full, received);
 	if (unlikely(spare != 0) && !closed)
-		received += take_spare(s, spare, pkts + received, most - received);
+		received += poll_spare(s, spare, pkts + received, most - received);
 	for (uint16_t i = 0; i < received; i++) {
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], void *));
 		bytes += rte_pktmbuf_pkt_len(pkts[i]);
 	}
 	count(&s->counters, COUNTER_PORT_RECEIVED, received);
 	count(&s->counters, COUNTER_PORT_RECEIVED_BYTES, bytes);
-	return astray + received;
+	return misdirected + received;
 }

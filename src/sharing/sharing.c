@@ -27,13 +27,13 @@ static const struct stage sending[] = {
 static uint64_t receiving_due(const void *ctx) {
 	const struct port_share *s = ctx;
 
-	return share_held_astray(s) > 0 ? 0 : UINT64_MAX;
+	return share_misdirected(s) > 0 ? 0 : UINT64_MAX;
 }
 
 static uint64_t sending_due(const void *ctx) {
 	const struct port_share *s = ctx;
 
-	return share_held_out(s) > 0 ? 0 : UINT64_MAX;
+	return share_pending_out(s) > 0 ? 0 : UINT64_MAX;
 }
 
 const struct stage_list share_lists[SHARE_LISTS] = {
@@ -54,13 +54,13 @@ static struct rte_ring *ring_create(const struct port_share *s, unsigned size, u
 	return ring;
 }
 
-int share_lane_open(struct port_share *s, unsigned group, unsigned ring_size) {
-	struct share_lane *lane = &s->lanes[group];
+int share_member_open(struct port_share *s, unsigned group, unsigned ring_size) {
+	struct share_member *member = &s->members[group];
 	struct rte_ring *ring = ring_create(s, ring_size, RING_F_SP_ENQ | RING_F_SC_DEQ);
 
 	if (ring == NULL)
 		return -1;
-	*lane = (struct share_lane){.ring = ring};
+	*member = (struct share_member){.ring = ring};
 	return 0;
 }
 
@@ -71,24 +71,24 @@ static void ring_end(struct port_share *s, struct rte_ring *ring, enum drop_reas
 		drop(&s->counters, m, reason);
 }
 
-bool share_lane_empty(struct port_share *s, unsigned group, unsigned most) {
+bool share_member_drain(struct port_share *s, unsigned group, unsigned most) {
 	struct rte_mbuf *m;
 
 	for (; most > 0; most--) {
-		if (rte_ring_dequeue(s->lanes[group].ring, (void **)&m) != 0)
-			return share_way_empty(s, group, most);
+		if (rte_ring_dequeue(s->members[group].ring, (void **)&m) != 0)
+			return share_way_drain(s, group, most);
 		drop(&s->counters, m, DROP_PORT_STOPPED);
 	}
 	return false;
 }
 
-void share_lane_close(struct port_share *s, unsigned group) {
-	struct share_lane *lane = &s->lanes[group];
+void share_member_close(struct port_share *s, unsigned group) {
+	struct share_member *member = &s->members[group];
 
-	ring_end(s, lane->ring, DROP_PORT_STOPPED);
+	ring_end(s, member->ring, DROP_PORT_STOPPED);
 	share_way_close(s, group);
-	rte_ring_free(lane->ring);
-	lane->ring = NULL;
+	rte_ring_free(member->ring);
+	member->ring = NULL;
 }
 
 /* RTS mode: a producer that lost its core while it enqueues does not block the others. */
@@ -103,18 +103,18 @@ void share_send_close(struct port_share *s) {
 	s->send.ring = NULL;
 }
 
-int share_astray_open(struct port_share *s, unsigned queues, unsigned ring_size) {
+int share_misdirected_open(struct port_share *s, unsigned queues, unsigned ring_size) {
 	for (unsigned q = 1; q <= queues; q++)
 		s->spare |= UINT64_C(1) << q;
-	s->astray = ring_create(s, ring_size, RING_F_MP_RTS_ENQ | RING_F_SC_DEQ);
-	return s->astray == NULL ? -1 : 0;
+	s->misdirected = ring_create(s, ring_size, RING_F_MP_RTS_ENQ | RING_F_SC_DEQ);
+	return s->misdirected == NULL ? -1 : 0;
 }
 
 static int rings_open(struct port_share *s, const struct share_config *c) {
 	if (c->sends_by_ring && share_send_open(s, c->ring_size) != 0)
 		return -1;
 	for (unsigned g = 0; g < c->group_count; g++) {
-		if (c->groups[g] != NULL && share_lane_open(s, g, c->ring_size) != 0)
+		if (c->groups[g] != NULL && share_member_open(s, g, c->ring_size) != 0)
 			return -1;
 	}
 	return 0;
@@ -147,9 +147,9 @@ void share_free(struct port_share *s) {
 		return;
 	share_stop(s);
 	for (unsigned g = 0; g < SHARE_MAX_GROUPS; g++)
-		rte_ring_free(s->lanes[g].ring);
+		rte_ring_free(s->members[g].ring);
 	rte_ring_free(s->send.ring);
-	rte_ring_free(s->astray);
+	rte_ring_free(s->misdirected);
 	share_table_free(s->table);
 	rte_free(s);
 }
@@ -160,13 +160,13 @@ struct share_table *share_table_replace(struct port_share *s, struct share_table
 
 struct packet_source share_source(struct port_share *s, unsigned group) {
 	struct packet_source source = {
-		.ring = s->lanes[group].ring,
+		.ring = s->members[group].ring,
 		.emptied = &s->emptied,
 		.port = s->from.port,
 		.queue = s->from.queue,
 	};
 
-	if (s->lanes[group].way.queue != 0)
+	if (s->members[group].way.queue != 0)
 		share_way_source(s, group, &source);
 	return source;
 }
@@ -178,19 +178,19 @@ struct packet_sink share_sink(const struct port_share *s) {
 	return sink;
 }
 
-uint64_t share_held_in(const struct port_share *s) {
-	uint64_t held = 0;
+uint64_t share_pending_in(const struct port_share *s) {
+	uint64_t pending = 0;
 
 	for (unsigned g = 0; g < SHARE_MAX_GROUPS; g++)
-		held += s->lanes[g].ring != NULL ? rte_ring_count(s->lanes[g].ring) : 0;
-	return held;
+		pending += s->members[g].ring != NULL ? rte_ring_count(s->members[g].ring) : 0;
+	return pending;
 }
 
-uint64_t share_held_astray(const struct port_share *s) {
-	return s->astray != NULL ? rte_ring_count(s->astray) : 0;
+uint64_t share_misdirected(const struct port_share *s) {
+	return s->misdirected != NULL ? rte_ring_count(s->misdirected) : 0;
 }
 
-uint64_t share_held_out(const struct port_share *s) {
+uint64_t share_pending_out(const struct port_share *s) {
 	return s->send.count + (s->send.ring != NULL ? rte_ring_count(s->send.ring) : 0);
 }
 
@@ -213,7 +213,7 @@ bool share_balanced(const struct port_share *s) {
 	later = c.drops[DROP_PORT_STOPPED] + c.drops[DROP_PORT_UNSENT];
 	return c.values[COUNTER_PORT_RECEIVED] ==
 	       c.values[COUNTER_PORT_HANDED] + c.values[COUNTER_PORT_STEERED] +
-		       share_held_astray(s) + counters_dropped(&c) - later;
+		       share_misdirected(s) + counters_dropped(&c) - later;
 }
 
 void share_close(struct port_share *s) {
@@ -226,8 +226,8 @@ void share_send_shut(struct port_share *s, bool shut) {
 
 void share_stop(struct port_share *s) {
 	for (unsigned g = 0; g < SHARE_MAX_GROUPS; g++)
-		ring_end(s, s->lanes[g].ring, DROP_PORT_STOPPED);
-	ring_end(s, s->astray, DROP_PORT_STRAY);
+		ring_end(s, s->members[g].ring, DROP_PORT_STOPPED);
+	ring_end(s, s->misdirected, DROP_PORT_STRAY);
 	for (; s->send.count > 0; s->send.count--)
 		drop(&s->counters, s->send.waiting[s->send.first++], DROP_PORT_UNSENT);
 	ring_end(s, s->send.ring, DROP_PORT_UNSENT);

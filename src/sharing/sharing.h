@@ -28,7 +28,7 @@ struct port_share *share_create(const struct share_config *c, char why[LIVE_LINE
 
 /* Creates the ring for misdirected packets. Queues 1 to `queues` of the port, at most 63, are
  * for groups. Returns 0, or -1 after logging an error. */
-int share_astray_open(struct port_share *s, unsigned queues, unsigned ring_size);
+int share_misdirected_open(struct port_share *s, unsigned queues, unsigned ring_size);
 
 /* Frees it. Pending packets are freed without being counted, so call share_stop() first. */
 void share_free(struct port_share *s);
@@ -41,9 +41,9 @@ struct packet_sink share_sink(const struct port_share *s);
 
 /* Pending packets: in the rings of the groups, in the ring of misdirected packets, and on the
  * way to the port. May be called while workers run. */
-uint64_t share_held_in(const struct port_share *s);
-uint64_t share_held_astray(const struct port_share *s);
-uint64_t share_held_out(const struct port_share *s);
+uint64_t share_pending_in(const struct port_share *s);
+uint64_t share_misdirected(const struct port_share *s);
+uint64_t share_pending_out(const struct port_share *s);
 
 /* All counters of the port. May be called while workers run. */
 void share_counters(const struct port_share *s, struct counters *sum);
@@ -63,8 +63,8 @@ void share_send_shut(struct port_share *s, bool shut);
 void share_stop(struct port_share *s);
 
 /*
- * For changes while workers run. To add a group: share_lane_open(), then a table with it. To remove
- * it: a table without it, then share_lane_close() after the owner's worker has passed. From then on
+ * For changes while workers run. To add a group: share_member_open(), then a table with it. To remove
+ * it: a table without it, then share_member_close() after the owner's worker has passed. From then on
  * the group must not poll its source.
  */
 
@@ -76,15 +76,15 @@ int share_send_open(struct port_share *s, unsigned ring_size);
 void share_send_close(struct port_share *s);
 
 /* Creates the ring of a free number. Returns 0, or -1 after logging an error. */
-int share_lane_open(struct port_share *s, unsigned group, unsigned ring_size);
+int share_member_open(struct port_share *s, unsigned group, unsigned ring_size);
 
 /* Drops up to `most` packets of a group that is in no table, by the owner's worker. Returns
  * whether that was all. */
-bool share_lane_empty(struct port_share *s, unsigned group, unsigned most);
+bool share_member_drain(struct port_share *s, unsigned group, unsigned most);
 
 /* Drops the packets of the ring, as share_stop() does, and frees the number. The worker that
  * runs the share's lists must not run. */
-void share_lane_close(struct port_share *s, unsigned group);
+void share_member_close(struct port_share *s, unsigned group);
 
 /* Replaces the table. Returns the previous one, which may be freed after the owner's worker has
  * passed. */

@@ -49,7 +49,7 @@ static void look_at_session(struct steered_burst *b, uint16_t i, uint8_t vlan) {
 /* Marks a removed tag as stripped by the NIC, so that the owner can match the packet again. */
 static bool find_vlan(struct steered_burst *b, struct rte_mbuf *m, uint8_t *vlan) {
 	uint16_t size = rte_pktmbuf_data_len(m);
-	enum drop_reason reason = share_take_vlan(b->table, m, vlan);
+	enum drop_reason reason = share_strip_vlan(b->table, m, vlan);
 
 	if (rte_pktmbuf_data_len(m) != size)
 		m->ol_flags |= RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
@@ -64,7 +64,7 @@ static void look_at(struct steered_burst *b, uint16_t i) {
 	    rte_pktmbuf_data_len(m) < ETHERNET_HEADER || !find_vlan(b, m, &vlan))
 		return;
 	group = b->table->vlans[vlan].group;
-	if (group != SHARE_NOBODY)
+	if (group != SHARE_NO_GROUP)
 		b->ours |= (uint64_t)(group == b->way->group) << i;
 	else if (b->way->share->side == SHARE_NETWORK)
 		look_at_mac(b, i, vlan);
@@ -89,7 +89,7 @@ static void look_up_sessions(struct steered_burst *b) {
 }
 
 static void hand_back(struct share_way *w, struct rte_mbuf **pkts, unsigned n) {
-	unsigned taken = rte_ring_enqueue_burst(w->share->astray, (void **)pkts, n, NULL);
+	unsigned taken = rte_ring_enqueue_burst(w->share->misdirected, (void **)pkts, n, NULL);
 
 	w->strayed += n;
 	w->lost += n - taken;
@@ -98,23 +98,23 @@ static void hand_back(struct share_way *w, struct rte_mbuf **pkts, unsigned n) {
 
 /* Keeps the group's packets in order. Returns how many. */
 static uint16_t keep_ours(struct steered_burst *b) {
-	struct rte_mbuf *astray[PIPELINE_BURST];
+	struct rte_mbuf *misdirected[PIPELINE_BURST];
 	uint16_t kept = 0, others = 0;
 
 	for (uint16_t i = 0; i < b->count; i++) {
 		if ((b->ours >> i & 1) != 0)
 			b->pkts[kept++] = b->pkts[i];
 		else
-			astray[others++] = b->pkts[i];
+			misdirected[others++] = b->pkts[i];
 	}
 	if (unlikely(others > 0))
-		hand_back(b->way, astray, others);
+		hand_back(b->way, misdirected, others);
 	b->way->steered += kept;
 	return kept;
 }
 
 /* Polls the queue. Returns how many packets are the group's. */
-static uint16_t take_queue(struct share_way *w, struct rte_mbuf **pkts, uint16_t most,
+static uint16_t poll_queue(struct share_way *w, struct rte_mbuf **pkts, uint16_t most,
 			   bool *empty) {
 	struct port_share *s = w->share;
 	struct steered_burst b = {.way = w, .pkts = pkts};
@@ -149,7 +149,7 @@ static void note_empty(struct share_way *w, uint64_t emptied) {
 }
 
 /* Whether the queue must not be read yet. The ring is empty or shut; `emptied` was read before. */
-static bool queue_waits(struct share_way *w, uint64_t emptied) {
+static bool queue_is_paused(struct share_way *w, uint64_t emptied) {
 	uint64_t opens_at = __atomic_load_n(&w->opens_at, __ATOMIC_ACQUIRE);
 
 	if (likely(opens_at == 0))
@@ -163,7 +163,7 @@ static bool queue_waits(struct share_way *w, uint64_t emptied) {
 
 static uint16_t share_take(void *taker, struct rte_mbuf **pkts, uint16_t most) {
 	struct share_way *w = taker;
-	struct rte_ring *ring = w->share->lanes[w->group].ring;
+	struct rte_ring *ring = w->share->members[w->group].ring;
 	uint64_t emptied = __atomic_load_n(&w->share->emptied, __ATOMIC_ACQUIRE);
 	enum share_gate gate = __atomic_load_n(&w->ring, __ATOMIC_ACQUIRE);
 	uint16_t n = 0;
@@ -171,9 +171,9 @@ static uint16_t share_take(void *taker, struct rte_mbuf **pkts, uint16_t most) {
 
 	if (gate == SHARE_OPEN)
 		n = (uint16_t)rte_ring_sc_dequeue_burst(ring, (void **)pkts, most, NULL);
-	if (n == most || queue_waits(w, emptied))
+	if (n == most || queue_is_paused(w, emptied))
 		return n;
-	n += take_queue(w, pkts + n, (uint16_t)(most - n), &empty);
+	n += poll_queue(w, pkts + n, (uint16_t)(most - n), &empty);
 	if (gate == SHARE_OPEN)
 		note_empty(w, emptied);
 	else if (gate == SHARE_SHUT_UNTIL_EMPTY && empty)
@@ -183,13 +183,13 @@ static uint16_t share_take(void *taker, struct rte_mbuf **pkts, uint16_t most) {
 
 void share_way_source(struct port_share *s, unsigned group, struct packet_source *source) {
 	source->take = share_take;
-	source->taker = &s->lanes[group].way;
-	source->emptied = &s->lanes[group].way.emptied;
+	source->taker = &s->members[group].way;
+	source->emptied = &s->members[group].way.emptied;
 }
 
 void share_way_open(struct port_share *s, unsigned group, const struct service_group *sg,
 		    uint16_t queue) {
-	struct share_way *w = &s->lanes[group].way;
+	struct share_way *w = &s->members[group].way;
 
 	*w = (struct share_way){
 		.share = s,
@@ -202,50 +202,50 @@ void share_way_open(struct port_share *s, unsigned group, const struct service_g
 	__atomic_fetch_and(&s->spare, ~(UINT64_C(1) << queue), __ATOMIC_RELEASE);
 }
 
-void share_way_shut(struct port_share *s, unsigned group) {
-	__atomic_store_n(&s->lanes[group].way.opens_at, UINT64_MAX, __ATOMIC_RELEASE);
+void share_queue_pause(struct port_share *s, unsigned group) {
+	__atomic_store_n(&s->members[group].way.opens_at, UINT64_MAX, __ATOMIC_RELEASE);
 }
 
-void share_way_begin(struct port_share *s, unsigned group) {
+void share_queue_resume(struct port_share *s, unsigned group) {
 	uint64_t emptied = __atomic_load_n(&s->emptied, __ATOMIC_ACQUIRE);
 
-	__atomic_store_n(&s->lanes[group].way.opens_at, emptied + 2, __ATOMIC_RELEASE);
+	__atomic_store_n(&s->members[group].way.opens_at, emptied + 2, __ATOMIC_RELEASE);
 }
 
-void share_way_last(struct port_share *s, unsigned group) {
-	__atomic_store_n(&s->lanes[group].way.ring, SHARE_SHUT, __ATOMIC_RELEASE);
+void share_ring_pause(struct port_share *s, unsigned group) {
+	__atomic_store_n(&s->members[group].way.ring, SHARE_SHUT, __ATOMIC_RELEASE);
 }
 
-void share_way_end(struct port_share *s, unsigned group) {
-	__atomic_store_n(&s->lanes[group].way.ring, SHARE_SHUT_UNTIL_EMPTY, __ATOMIC_RELEASE);
+void share_ring_resume(struct port_share *s, unsigned group) {
+	__atomic_store_n(&s->members[group].way.ring, SHARE_SHUT_UNTIL_EMPTY, __ATOMIC_RELEASE);
 }
 
 bool share_way_settled(const struct port_share *s, unsigned group) {
-	const struct share_way *w = &s->lanes[group].way;
+	const struct share_way *w = &s->members[group].way;
 
 	return __atomic_load_n(&w->ring, __ATOMIC_ACQUIRE) == SHARE_OPEN &&
 	       __atomic_load_n(&w->opens_at, __ATOMIC_ACQUIRE) == 0;
 }
 
 uint64_t share_way_emptied(const struct port_share *s, unsigned group) {
-	return __atomic_load_n(&s->lanes[group].way.emptied, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&s->members[group].way.emptied, __ATOMIC_ACQUIRE);
 }
 
 /* The ring count is read first, so packets that the owner dequeues meanwhile count twice rather
  * than not at all. */
-uint64_t share_astray_handed(const struct port_share *s) {
-	uint64_t held = rte_ring_count(s->astray);
+uint64_t share_misdirected_handed(const struct port_share *s) {
+	uint64_t pending = rte_ring_count(s->misdirected);
 
-	return held + __atomic_load_n(&s->astray_taken, __ATOMIC_ACQUIRE);
+	return pending + __atomic_load_n(&s->misdirected_taken, __ATOMIC_ACQUIRE);
 }
 
-bool share_astray_taken(const struct port_share *s, uint64_t handed) {
-	return __atomic_load_n(&s->astray_taken, __ATOMIC_ACQUIRE) >= handed;
+bool share_misdirected_taken(const struct port_share *s, uint64_t handed) {
+	return __atomic_load_n(&s->misdirected_taken, __ATOMIC_ACQUIRE) >= handed;
 }
 
 /* Counted as received and handed over here, as if they came by the ring. */
-bool share_way_empty(struct port_share *s, unsigned group, unsigned most) {
-	const struct share_way *w = &s->lanes[group].way;
+bool share_way_drain(struct port_share *s, unsigned group, unsigned most) {
+	const struct share_way *w = &s->members[group].way;
 	struct rte_mbuf *m;
 
 	for (; w->queue != 0 && !share_is_closed(s) && most > 0; most--) {
@@ -268,10 +268,10 @@ static void way_add(struct share_way *into, const struct share_way *w) {
 }
 
 void share_way_close(struct port_share *s, unsigned group) {
-	uint16_t queue = s->lanes[group].way.queue;
+	uint16_t queue = s->members[group].way.queue;
 
-	way_add(&s->gone, &s->lanes[group].way);
-	s->lanes[group].way = (struct share_way){0};
+	way_add(&s->gone, &s->members[group].way);
+	s->members[group].way = (struct share_way){0};
 	if (queue != 0)
 		__atomic_fetch_or(&s->spare, UINT64_C(1) << queue, __ATOMIC_RELEASE);
 }
@@ -280,6 +280,6 @@ struct share_way share_ways_counted(const struct port_share *s) {
 	struct share_way all = s->gone;
 
 	for (unsigned g = 0; g < SHARE_MAX_GROUPS; g++)
-		way_add(&all, &s->lanes[g].way);
+		way_add(&all, &s->members[g].way);
 	return all;
 }

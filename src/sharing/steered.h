@@ -4,27 +4,27 @@
  * these functions when they change, so that the packets of a group keep their order:
  *
  *     share_way_open()   control  assigns the queue; it is still empty
- *     share_way_shut()   control  before a rule is added: the queue waits
- *     share_way_begin()  control  after: the queue is read once the ring has no earlier packets
- *     share_way_last()   control  before the last rule is removed: the ring waits
- *     share_way_end()    control  after: the ring is read once the queue is empty
+ *     share_queue_pause()   control  before a rule is added: the queue waits
+ *     share_queue_resume()  control  after: the queue is read once the ring has no earlier packets
+ *     share_ring_pause()   control  before the last rule is removed: the ring waits
+ *     share_ring_resume()    control  after: the ring is read once the queue is empty
  *
- * Between share_way_shut() or share_way_last() and the rule's change, all workers must pass the end
+ * Between share_queue_pause() or share_ring_pause() and the rule's change, all workers must pass the end
  * of a round.
  */
 #pragma once
 
 #include "sharing/port_share.h"
 
-/* Assigns the queue to the group, after share_lane_open(). No worker may read the packets of the
+/* Assigns the queue to the group, after share_member_open(). No worker may read the packets of the
  * group until the owner's worker has passed. */
 void share_way_open(struct port_share *s, unsigned group, const struct service_group *sg,
 		    uint16_t queue);
 
-void share_way_shut(struct port_share *s, unsigned group);
-void share_way_begin(struct port_share *s, unsigned group);
-void share_way_last(struct port_share *s, unsigned group);
-void share_way_end(struct port_share *s, unsigned group);
+void share_queue_pause(struct port_share *s, unsigned group);
+void share_queue_resume(struct port_share *s, unsigned group);
+void share_ring_pause(struct port_share *s, unsigned group);
+void share_ring_resume(struct port_share *s, unsigned group);
 
 /* Whether all earlier packets were read, so that neither ring nor queue waits, and rules may
  * change again. */
@@ -35,13 +35,13 @@ uint64_t share_way_emptied(const struct port_share *s, unsigned group);
 
 /* Packets that the groups have returned to the owner so far, and whether the owner has dequeued
  * these. Requires groups with queues. */
-uint64_t share_astray_handed(const struct port_share *s);
-bool share_astray_taken(const struct port_share *s, uint64_t handed);
+uint64_t share_misdirected_handed(const struct port_share *s);
+bool share_misdirected_taken(const struct port_share *s, uint64_t handed);
 
 /* For sharing.c: the source that reads ring and queue; dropping the packets of a queue without a
- * reader, as share_lane_empty(); and closing it with its counters kept. */
+ * reader, as share_member_drain(); and closing it with its counters kept. */
 void share_way_source(struct port_share *s, unsigned group, struct packet_source *source);
-bool share_way_empty(struct port_share *s, unsigned group, unsigned most);
+bool share_way_drain(struct port_share *s, unsigned group, unsigned most);
 void share_way_close(struct port_share *s, unsigned group);
 
 /* Sums of the counters of all queues, closed ones included. */

@@ -25,13 +25,13 @@ static void vlan_add(struct share_table *t, const struct service_group *sg, enum
 
 	if (t->vlan_of[id] == SHARE_NO_VLAN) {
 		t->vlan_of[id] = *vlans;
-		t->vlans[(*vlans)++].group = SHARE_NOBODY;
+		t->vlans[(*vlans)++].group = SHARE_NO_GROUP;
 	}
 	v = &t->vlans[t->vlan_of[id]];
 	t->tagged |= id != 0;
 	if (!receives(sg, side))
 		return;
-	v->group = members[t->vlan_of[id]]++ == 0 ? group : SHARE_NOBODY;
+	v->group = members[t->vlan_of[id]]++ == 0 ? group : SHARE_NO_GROUP;
 	if (side == SHARE_NETWORK && sg->network.has_mac) {
 		v->by_mac = true;
 		t->with_mac |= UINT64_C(1) << group;
@@ -50,10 +50,10 @@ static bool vlans_fill(struct share_table *t, enum share_side side,
 			vlan_add(t, groups[g], side, (uint8_t)g, members, &vlans);
 	}
 	for (unsigned v = 0; v < vlans; v++)
-		more |= t->vlans[v].group == SHARE_NOBODY;
+		more |= t->vlans[v].group == SHARE_NO_GROUP;
 	if (vlans == 0) { /* without groups all packets are unmatched; no hash is needed */
 		t->vlan_of[0] = 0;
-		t->vlans[0].group = SHARE_NOBODY;
+		t->vlans[0].group = SHARE_NO_GROUP;
 	}
 	return more;
 }

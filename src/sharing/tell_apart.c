@@ -10,11 +10,11 @@
 #include "sharing/stages.h"
 
 /* A burst in the stage. */
-struct telling {
+struct burst {
 	const struct share_table *table;
 	struct rte_mbuf **pkts;
 	uint16_t count;
-	uint8_t groups[PIPELINE_BURST]; /* by packet; SHARE_NOBODY: not known yet, or dropped */
+	uint8_t groups[PIPELINE_BURST]; /* by packet; SHARE_NO_GROUP: not known yet, or dropped */
 	/* packets whose group needs a lookup: */
 	uint16_t open_count;
 	uint8_t open[PIPELINE_BURST]; /* indices in the burst */
@@ -23,38 +23,38 @@ struct telling {
 };
 
 /* Results of a lookup of the first `keys`. */
-struct answers {
+struct lookup {
 	uint64_t hits;
 	void *groups[PIPELINE_BURST];
 };
 
-static uint64_t group_of(const struct telling *b, const struct answers *a, unsigned at) {
+static uint64_t group_of(const struct burst *b, const struct lookup *a, unsigned at) {
 	return share_owner(b->table, (uint64_t)(uintptr_t)a->groups[at]);
 }
 
 /* Sets the group if the VLAN determines it. */
-static enum drop_reason by_vlan(struct telling *b, uint16_t i) {
+static enum drop_reason by_vlan(struct burst *b, uint16_t i) {
 	struct rte_mbuf *m = b->pkts[i];
 	enum drop_reason reason;
 	uint8_t vlan;
 
-	b->groups[i] = SHARE_NOBODY;
+	b->groups[i] = SHARE_NO_GROUP;
 	if (m->nb_segs > 1 && rte_pktmbuf_linearize(m) != 0)
 		return DROP_PORT_CHAINED;
 	if (rte_pktmbuf_data_len(m) < ETHERNET_HEADER)
 		return DROP_PORT_RUNT;
-	reason = share_take_vlan(b->table, m, &vlan);
+	reason = share_strip_vlan(b->table, m, &vlan);
 	if (reason != DROP_NONE)
 		return reason;
 	b->groups[i] = b->table->vlans[vlan].group;
-	if (b->groups[i] == SHARE_NOBODY) {
+	if (b->groups[i] == SHARE_NO_GROUP) {
 		b->vlans[b->open_count] = vlan;
 		b->open[b->open_count++] = (uint8_t)i;
 	}
 	return DROP_NONE;
 }
 
-static void look_up(const struct telling *b, uint16_t n, struct answers *a) {
+static void look_up(const struct burst *b, uint16_t n, struct lookup *a) {
 	const void *keys[PIPELINE_BURST];
 
 	for (uint16_t i = 0; i < n; i++)
@@ -65,8 +65,8 @@ static void look_up(const struct telling *b, uint16_t n, struct answers *a) {
 }
 
 /* Network side: looks up the destination MAC address. Packets without a match stay open. */
-static void by_mac(struct telling *b) {
-	struct answers a;
+static void by_mac(struct burst *b) {
+	struct lookup a;
 	uint16_t asked = 0, at = 0, open = 0;
 
 	for (uint16_t i = 0; i < b->open_count; i++) {
@@ -92,14 +92,13 @@ static void by_mac(struct telling *b) {
 	b->open_count = open;
 }
 
-static void end_packet(struct port_share *s, struct telling *b, uint16_t i,
-		       enum drop_reason reason) {
+static void end_packet(struct port_share *s, struct burst *b, uint16_t i, enum drop_reason reason) {
 	drop(&s->counters, b->pkts[i], reason);
 	b->pkts[i] = NULL;
 }
 
 /* Reads the keys of open packets. Packets without a key are dropped. */
-static void read_keys(struct port_share *s, struct telling *b) {
+static void read_keys(struct port_share *s, struct burst *b) {
 	uint16_t open = 0;
 
 	for (uint16_t i = 0; i < b->open_count; i++) {
@@ -154,13 +153,13 @@ static enum drop_reason not_found(const struct share_key *key) {
 	return key_is_multicast(key) ? DROP_PORT_MULTICAST : DROP_PORT_UNKNOWN_DESTINATION;
 }
 
-static void by_key(struct port_share *s, struct telling *b) {
-	struct answers a;
+static void by_key(struct port_share *s, struct burst *b) {
+	struct lookup a;
 
 	look_up(b, b->open_count, &a);
 	for (uint16_t i = 0; i < b->open_count; i++) {
 		bool found = (a.hits >> i & 1) != 0;
-		uint64_t group = found ? group_of(b, &a, i) : SHARE_NOBODY;
+		uint64_t group = found ? group_of(b, &a, i) : SHARE_NO_GROUP;
 		uint16_t which = b->open[i];
 		enum drop_reason reason;
 
@@ -175,40 +174,40 @@ static void by_key(struct port_share *s, struct telling *b) {
 	}
 }
 
-static void lane_flush(struct port_share *s, struct share_lane *lane) {
-	unsigned taken = rte_ring_sp_enqueue_burst(lane->ring, (void **)lane->staged,
-						   lane->staged_count, NULL);
+static void member_flush(struct port_share *s, struct share_member *member) {
+	unsigned taken = rte_ring_sp_enqueue_burst(member->ring, (void **)member->staged,
+						   member->staged_count, NULL);
 
-	for (unsigned i = taken; i < lane->staged_count; i++)
-		drop(&s->counters, lane->staged[i], DROP_PORT_GROUP_FULL);
-	lane->handed += taken;
-	lane->full += lane->staged_count - taken;
-	lane->staged_count = 0;
+	for (unsigned i = taken; i < member->staged_count; i++)
+		drop(&s->counters, member->staged[i], DROP_PORT_GROUP_FULL);
+	member->handed += taken;
+	member->full += member->staged_count - taken;
+	member->staged_count = 0;
 	count(&s->counters, COUNTER_PORT_HANDED, taken);
 }
 
 /* Enqueues once per ring and burst. */
-static void hand_to_groups(struct port_share *s, const struct telling *b) {
-	struct share_lane *lanes[PIPELINE_BURST];
+static void hand_to_groups(struct port_share *s, const struct burst *b) {
+	struct share_member *members[PIPELINE_BURST];
 	unsigned count = 0;
 
 	for (uint16_t i = 0; i < b->count; i++) {
-		struct share_lane *lane;
+		struct share_member *member;
 
-		if (b->groups[i] == SHARE_NOBODY)
+		if (b->groups[i] == SHARE_NO_GROUP)
 			continue;
-		lane = &s->lanes[b->groups[i]];
-		if (lane->staged_count == 0)
-			lanes[count++] = lane;
-		lane->staged[lane->staged_count++] = b->pkts[i];
+		member = &s->members[b->groups[i]];
+		if (member->staged_count == 0)
+			members[count++] = member;
+		member->staged[member->staged_count++] = b->pkts[i];
 	}
 	for (unsigned l = 0; l < count; l++)
-		lane_flush(s, lanes[l]);
+		member_flush(s, members[l]);
 }
 
 uint16_t share_tell_apart(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct port_share *s = ctx;
-	struct telling b;
+	struct burst b;
 
 	b.table = __atomic_load_n(&s->table, __ATOMIC_ACQUIRE);
 	b.pkts = pkts;

@@ -99,8 +99,8 @@ static json_t *shares_json(const struct server *s) {
 		json_array_append_new(list,
 				      json_pack("{s:s, s:i, s:I, s:I, s:b, s:o, s:o}", "port",
 						share->name, "groups", (int)s->ports.list[p].users,
-						"held_in", (json_int_t)share_held_in(share),
-						"held_out", (json_int_t)share_held_out(share),
+						"held_in", (json_int_t)share_pending_in(share),
+						"held_out", (json_int_t)share_pending_out(share),
 						"balanced", share_balanced(share), "drops",
 						report_drops(&all, DIRECTION_PORT), "counters",
 						report_counters(&all, DIRECTION_PORT)));

@@ -5,19 +5,19 @@
 #include "telemetry/report.h"
 
 /* Names of the queues that a stage uses instead of, or besides, the burst. */
-static void stage_ways(json_t *row, const struct stage_list *list, const struct stage *s) {
+static void stage_queues(json_t *entry, const struct stage_list *list, const struct stage *s) {
 	json_t *also = json_array();
 
 	if (s->from != 0)
-		json_object_set_new(row, "from", json_string(list->queues[s->from].name));
+		json_object_set_new(entry, "from", json_string(list->queues[s->from].name));
 	if (s->gives != 0)
-		json_object_set_new(row, "gives", json_string(list->queues[s->gives].name));
+		json_object_set_new(entry, "gives", json_string(list->queues[s->gives].name));
 	for (unsigned q = 1; q < list->queue_count; q++) {
 		if ((s->also & STAGE_TO(q)) != 0)
 			json_array_append_new(also, json_string(list->queues[q].name));
 	}
 	if (json_array_size(also) > 0)
-		json_object_set_new(row, "also", also);
+		json_object_set_new(entry, "also", also);
 	else
 		json_decref(also);
 }
@@ -32,15 +32,15 @@ static json_t *queues_json(const struct stage_list *list) {
 }
 
 /* Names of the drop reasons and counters of a stage. */
-static void stage_counts(json_t *row, const struct stage *s) {
+static void stage_counts(json_t *entry, const struct stage *s) {
 	json_t *drops = json_array(), *counters = json_array();
 
 	for (const enum drop_reason *r = s->drops; r != NULL && *r != DROP_NONE; r++)
 		json_array_append_new(drops, json_string(drop_name(*r)));
 	for (const enum counter *c = s->counters; c != NULL && *c != COUNTERS; c++)
 		json_array_append_new(counters, json_string(counter_name(*c)));
-	json_object_set_new(row, "drops", drops);
-	json_object_set_new(row, "counters", counters);
+	json_object_set_new(entry, "drops", drops);
+	json_object_set_new(entry, "counters", counters);
 }
 
 static json_t *list_json(const struct stage_list *list) {
@@ -49,12 +49,12 @@ static json_t *list_json(const struct stage_list *list) {
 	for (unsigned i = 0; i < list->count; i++) {
 		const struct stage *s = &list->stages[i];
 
-		json_t *row = json_pack("{s:s, s:s, s:s}", "name", s->name, "about", s->about,
-					"dpdk", s->dpdk);
+		json_t *entry = json_pack("{s:s, s:s, s:s}", "name", s->name, "about", s->about,
+					  "dpdk", s->dpdk);
 
-		stage_ways(row, list, s);
-		stage_counts(row, s);
-		json_array_append_new(stages, row);
+		stage_queues(entry, list, s);
+		stage_counts(entry, s);
+		json_array_append_new(stages, entry);
 	}
 	return json_pack("{s:s, s:o, s:o}", "name", list->name, "stages", stages, "queues",
 			 queues_json(list));

@@ -7,24 +7,24 @@
 static const struct {
 	const char *name;
 	size_t offset;
-} told[] =
+} reported[] =
 	{
-#define TOLD(name) {#name, offsetof(struct maps_counts, name)}
-		TOLD(maps),
-		TOLD(late),
-		TOLD(grants),
-		TOLD(granted_bytes),
-		TOLD(unsolicited_bytes),
-		TOLD(pendings),
-		TOLD(polls),
-		TOLD(missed),
-		TOLD(belated),
+#define REPORTED(name) {#name, offsetof(struct maps_counts, name)}
+		REPORTED(maps),
+		REPORTED(late),
+		REPORTED(grants),
+		REPORTED(granted_bytes),
+		REPORTED(unsolicited_bytes),
+		REPORTED(pendings),
+		REPORTED(polls),
+		REPORTED(missed),
+		REPORTED(belated),
 	},
   of_all[] =
 	  {
-		  TOLD(asked_bytes),
-		  TOLD(forgotten_bytes),
-		  TOLD(owed_bytes),
+		  REPORTED(asked_bytes),
+		  REPORTED(forgotten_bytes),
+		  REPORTED(owed_bytes),
 	  },
   minislots[] = {
 	  {"all", offsetof(struct maps_counts, minislots)},
@@ -32,7 +32,7 @@ static const struct {
 	  {"request", offsetof(struct maps_counts, request_minislots)},
 	  {"initial", offsetof(struct maps_counts, initial_minislots)},
 	  {"station", offsetof(struct maps_counts, station_minislots)},
-#undef TOLD
+#undef REPORTED
   };
 
 static uint64_t value(const struct maps_counts *c, size_t offset) {
@@ -46,8 +46,8 @@ static void put(json_t *to, const char *name, uint64_t number) {
 static void counts_put(json_t *to, const struct maps_counts *c) {
 	json_t *use = json_object();
 
-	for (unsigned i = 0; i < RTE_DIM(told); i++)
-		put(to, told[i].name, value(c, told[i].offset));
+	for (unsigned i = 0; i < RTE_DIM(reported); i++)
+		put(to, reported[i].name, value(c, reported[i].offset));
 	for (unsigned i = 0; i < RTE_DIM(minislots); i++)
 		put(use, minislots[i].name, value(c, minislots[i].offset));
 	json_object_set_new(to, "minislots", use);

@@ -110,7 +110,7 @@ static struct downstreams downstreams_sum(const struct served_group *groups, uns
 			continue;
 		downstream_counters(groups[g].downstream, &c);
 		counters_add(&d.all, &c);
-		d.held += downstream_held(groups[g].downstream);
+		d.held += downstream_pending(groups[g].downstream);
 		d.balanced = d.balanced && downstream_balanced(groups[g].downstream);
 	}
 	return d;
@@ -157,7 +157,7 @@ static json_t *unit_json(const struct upstreams *all, const struct counters *c, 
 	for (unsigned i = 0; i < all->count; i++) {
 		in += upstream_in(all->list[i], unit);
 		out += upstream_out(all->list[i], unit);
-		held += upstream_held(all->list[i], unit);
+		held += upstream_pending(all->list[i], unit);
 	}
 	return json_pack("{s:o, s:o, s:o, s:o}", "in", report_integer(in), "out",
 			 report_integer(out), "dropped",
@@ -203,12 +203,12 @@ static json_t *asking_json(const struct service_group *sg, const struct us_reque
 /* Requests; by modem only in the report of a single group. */
 static json_t *requests_json(const struct upstreams *all) {
 	json_t *kinds = json_object(), *json;
-	uint64_t modems = 0, of_left = 0;
+	uint64_t modems = 0, of_removed = 0;
 
 	for (unsigned k = 0; k < REQUEST_KINDS; k++) {
 		uint64_t asked = all->gone->requests[k];
 
-		of_left += asked;
+		of_removed += asked;
 		for (unsigned i = 0; i < all->count; i++)
 			asked += all->list[i]->requests.sink.by_kind[k];
 		json_object_set_new(kinds, us_request_name((enum us_request_kind)k),
@@ -216,10 +216,10 @@ static json_t *requests_json(const struct upstreams *all) {
 	}
 	for (unsigned i = 0; i < all->count; i++) {
 		modems += us_request_sink_modems(&all->list[i]->requests.sink);
-		of_left += all->list[i]->requests.sink.of_left;
+		of_removed += all->list[i]->requests.sink.of_removed;
 	}
 	json = json_pack("{s:o, s:o, s:o}", "by_kind", kinds, "modems", report_integer(modems),
-			 "of_left", report_integer(of_left));
+			 "of_left", report_integer(of_removed));
 	if (all->count == 1)
 		json_object_set_new(json, "by_modem",
 				    asking_json(all->first, &all->list[0]->requests.sink));
@@ -253,7 +253,7 @@ static json_t *upstreams_json(const struct upstreams *all, const struct host *ho
 		counters_add(&c, &all->list[i]->counters);
 		balanced = balanced && upstream_balanced(all->list[i]);
 		for (enum unit unit = 0; unit < UNITS; unit++)
-			held += upstream_held(all->list[i], unit);
+			held += upstream_pending(all->list[i], unit);
 	}
 	transmitted = c.values[COUNTER_TRANSMITTED];
 	up = json_pack("{s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "received",

@@ -45,7 +45,7 @@ json_t *report_latency_whole(const struct served_group *groups, unsigned count,
 	return report_latency_json(groups, count, direction, false);
 }
 
-json_t *report_latency_take(const struct served_group *groups, unsigned count,
-			    enum direction direction) {
+json_t *report_latency_reset(const struct served_group *groups, unsigned count,
+			     enum direction direction) {
 	return report_latency_json(groups, count, direction, true);
 }

@@ -16,5 +16,5 @@ json_t *report_latency_whole(const struct served_group *groups, unsigned count,
 			     enum direction direction);
 
 /* The same for the packets since the last call; resets them, so that each trial reports its own. */
-json_t *report_latency_take(const struct served_group *groups, unsigned count,
-			    enum direction direction);
+json_t *report_latency_reset(const struct served_group *groups, unsigned count,
+			     enum direction direction);

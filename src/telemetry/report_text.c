@@ -68,8 +68,8 @@ static void print_downstream(FILE *out, const struct served_group *g, const stru
 		"downstream: received %" PRIu64 ", transmitted %" PRIu64 " in %" PRIu64
 		" DEPI frames, dropped %" PRIu64 ", held %" PRIu64 ", %.1f s\n",
 		c.values[COUNTER_RECEIVED], c.values[COUNTER_TRANSMITTED],
-		c.values[COUNTER_DEPI_FRAMES], counters_dropped(&c), downstream_held(g->downstream),
-		seconds);
+		c.values[COUNTER_DEPI_FRAMES], counters_dropped(&c),
+		downstream_pending(g->downstream), seconds);
 	print_drops(out, &c);
 	report_scheduler_print(out, g);
 	print_latency(out, g, DIRECTION_DOWN);
@@ -90,7 +90,7 @@ static void print_upstream(FILE *out, const struct served_group *g, const struct
 			"  %-9s in %12" PRIu64 "  out %12" PRIu64 "  dropped %8" PRIu64
 			"  held %6" PRIu64 "\n",
 			unit_name(unit), upstream_in(u, unit), upstream_out(u, unit),
-			counters_dropped_units(&u->counters, unit), upstream_held(u, unit));
+			counters_dropped_units(&u->counters, unit), upstream_pending(u, unit));
 	print_drops(out, &u->counters);
 	print_latency(out, g, DIRECTION_UP);
 	if (host != NULL && upstream_accounted(u) > 0)

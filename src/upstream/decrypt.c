@@ -137,17 +137,17 @@ uint16_t us_decrypt_collect(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	return n;
 }
 
-uint64_t us_decrypt_collect_held(const void *ctx, enum unit unit) {
+uint64_t us_decrypt_collect_pending(const void *ctx, enum unit unit) {
 	const struct us_decrypt *own = ctx;
 
-	return unit == UNIT_FRAME ? own->r->crypto->held : 0;
+	return unit == UNIT_FRAME ? own->r->crypto->pending : 0;
 }
 
 void us_decrypt_collect_stop(void *ctx) {
 	struct us_decrypt *own = ctx;
 	struct rte_mbuf *pkts[PIPELINE_BURST];
 
-	for (int tries = 0; own->r->crypto->held > 0 && tries < 1000; tries++) {
+	for (int tries = 0; own->r->crypto->pending > 0 && tries < 1000; tries++) {
 		uint16_t n = us_decrypt_collect(own, pkts, 0);
 
 		for (uint16_t i = 0; i < n; i++)

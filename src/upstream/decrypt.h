@@ -13,7 +13,7 @@ struct us_decrypt {
 
 uint16_t us_decrypt_submit(void *ctx, struct rte_mbuf **pkts, uint16_t n);
 uint16_t us_decrypt_collect(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-uint64_t us_decrypt_collect_held(const void *ctx, enum unit unit);
+uint64_t us_decrypt_collect_pending(const void *ctx, enum unit unit);
 void us_decrypt_collect_stop(void *ctx);
 
 /* Counts a frame that needs no key, and verifies its CRC if configured. Returns false if it

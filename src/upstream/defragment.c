@@ -14,8 +14,8 @@
 
 /* Returns the chain of all fragments, and empties `f`. */
 static struct rte_mbuf *fragments_release(struct us_defragment *own, struct us_fragments *f) {
-	hold_end(own->holds, &f->hold);
-	own->waiting_fragments -= f->count;
+	pending_clear(own->pending_set, &f->pending);
+	own->pending_fragments -= f->count;
 	f->bytes = 0;
 	f->count = 0;
 	return us_chain_take(&f->chain);
@@ -37,8 +37,8 @@ static void fragments_drop(struct us_defragment *own, struct us_fragments *f,
 	rte_pktmbuf_free(fragments_end(own, f, reason));
 }
 
-void us_fragments_expire(struct us_defragment *own, struct hold *h, bool timeout) {
-	fragments_drop(own, HOLD_OF(struct us_fragments, hold, h),
+void us_fragments_expire(struct us_defragment *own, struct pending *h, bool timeout) {
+	fragments_drop(own, PENDING_OF(struct us_fragments, pending, h),
 		       timeout ? DROP_FRAME_TIMEOUT : DROP_FRAME_LIMIT);
 }
 
@@ -46,10 +46,10 @@ struct rte_mbuf *us_fragments_remove(struct us_defragment *own, struct us_fragme
 	return fragments_end(own, f, DROP_FRAME_FLOW_REMOVED);
 }
 
-uint64_t us_defragment_held(const void *ctx, enum unit unit) {
+uint64_t us_defragment_pending(const void *ctx, enum unit unit) {
 	const struct us_defragment *own = ctx;
 
-	return unit == UNIT_FRAME ? own->waiting_fragments : 0;
+	return unit == UNIT_FRAME ? own->pending_fragments : 0;
 }
 
 void us_defragment_stop(void *ctx) {
@@ -75,8 +75,8 @@ static void fragments_append(struct us_defragment *own, struct us_fragments *f,
 	us_chain_append(&f->chain, m);
 	f->bytes += m->data_len;
 	f->count++;
-	own->waiting_fragments++;
-	hold_add(own->holds, &f->hold, hold_size(m), own->r->clock->now);
+	own->pending_fragments++;
+	pending_add(own->pending_set, &f->pending, pending_size(m), own->r->clock->now);
 }
 
 static void fragment_take(struct us_defragment *own, struct rte_mbuf *m) {
@@ -108,13 +108,13 @@ static void fragment_take(struct us_defragment *own, struct rte_mbuf *m) {
 
 uint16_t us_defragment(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct us_defragment *own = ctx;
-	bool behind = us_joined_waits(own->joined);
+	bool behind = us_joined_queued(own->joined);
 	uint16_t kept = 0;
 
 	for (uint16_t i = 0; i < n; i++) {
 		if (us_meta(pkts[i])->frame.fragment) {
 			fragment_take(own, pkts[i]);
-			behind = us_joined_waits(own->joined);
+			behind = us_joined_queued(own->joined);
 		} else if (behind) {
 			queue_add(own->joined->joined, pkts[i]);
 		} else {

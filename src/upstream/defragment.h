@@ -9,17 +9,17 @@ struct us_defragment {
 	const struct us_resources *r;
 	struct counters *counters;
 	struct us_tables *tables;
-	struct holds *holds;
+	struct pending_set *pending_set;
 	struct us_extract_joined *joined;
-	uint32_t waiting_fragments; /* pending; the flows in tables.h own them */
+	uint32_t pending_fragments; /* pending; the flows in tables.h own them */
 };
 
 uint16_t us_defragment(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-uint64_t us_defragment_held(const void *ctx, enum unit unit);
+uint64_t us_defragment_pending(const void *ctx, enum unit unit);
 void us_defragment_stop(void *ctx);
 
 /* Drops fragments whose timer expired, or whose memory is needed (expire.c). */
-void us_fragments_expire(struct us_defragment *own, struct hold *h, bool timeout);
+void us_fragments_expire(struct us_defragment *own, struct pending *h, bool timeout);
 
 /* Counts the fragments of a flow that is removed as dropped. Returns them for the caller to
  * free; NULL if there are none. */

@@ -8,29 +8,30 @@
 #include "upstream/expire.h"
 
 /* `timeout`: the timer expired; otherwise the memory is needed. */
-static void wait_end(struct us_expire *own, struct hold *h, bool timeout) {
+static void pending_end(struct us_expire *own, struct pending *h, bool timeout) {
 	switch (h->kind) {
-	case HOLD_PACKETS: us_packets_expire(own->uepi, h); break;
-	case HOLD_SEGMENTS: us_segments_expire(own->reassemble, h); break;
-	case HOLD_BURST: us_burst_expire(own->uepi, h, timeout); break;
-	case HOLD_FRAME: us_frame_expire(own->streams, h, timeout); break;
-	case HOLD_FRAGMENTS: us_fragments_expire(own->defragment, h, timeout); break;
-	case HOLD_KINDS: break;
+	case PENDING_PACKETS: us_packets_expire(own->uepi, h); break;
+	case PENDING_SEGMENTS: us_segments_expire(own->reassemble, h); break;
+	case PENDING_BURST: us_burst_expire(own->uepi, h, timeout); break;
+	case PENDING_FRAME: us_frame_expire(own->streams, h, timeout); break;
+	case PENDING_FRAGMENTS: us_fragments_expire(own->defragment, h, timeout); break;
+	case PENDING_KINDS: break;
 	}
 }
 
-/* Missing packets may still be in the port or in a queue, so timers use the time `passed_until`. */
+/* Missing packets may still be in the port or in a queue, so timers use the time `flushed_until`. */
 uint16_t us_expire(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct us_expire *own = ctx;
-	struct hold *h;
+	struct pending *h;
 	bool timeout;
 
 	(void)pkts;
-	while ((h = holds_excess(own->holds, own->receive->passed_until, &timeout)) != NULL)
-		wait_end(own, h, timeout);
-	while (own->lanes->in_use > own->lanes->most) {
+	while ((h = pending_excess(own->pending_set, own->receive->flushed_until, &timeout)) !=
+	       NULL)
+		pending_end(own, h, timeout);
+	while (own->reorder_set->in_use > own->reorder_set->most) {
 		count(own->counters, COUNTER_WINDOWS_FULL, 1);
-		wait_end(own, holds_oldest_gap(own->holds), false);
+		pending_end(own, pending_oldest_gap(own->pending_set), false);
 	}
 	return n;
 }

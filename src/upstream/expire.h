@@ -10,8 +10,8 @@
 
 struct us_expire {
 	struct counters *counters;
-	struct holds *holds;
-	const struct us_lanes *lanes;
+	struct pending_set *pending_set;
+	const struct us_reorder_set *reorder_set;
 	const struct us_receive *receive;
 	/* the owners of pending buffers */
 	struct us_uepi *uepi;

@@ -11,7 +11,7 @@
 /* Most headers per call: a segment may contain hundreds that carry no packet. */
 #define HEADER_BUDGET (4 * PIPELINE_BURST)
 
-static void segment_end(struct us_extract *own, struct us_cut *c, bool orphan) {
+static void segment_end(struct us_extract *own, struct us_cursor *c, bool orphan) {
 	if (orphan)
 		drop_of(own->counters, c->segment, DROP_SEGMENT_ORPHAN);
 	else
@@ -35,7 +35,7 @@ static void segment_prefetch(const struct us_extract *own, struct rte_mbuf *m) {
 }
 
 /* Takes the next segment out of the queue. Returns false if it is empty. */
-static bool segment_begin(struct us_extract *own, struct us_cut *c) {
+static bool segment_begin(struct us_extract *own, struct us_cursor *c) {
 	struct rte_mbuf *m = queue_take(own->segments);
 	const struct us_meta *meta;
 
@@ -43,7 +43,7 @@ static bool segment_begin(struct us_extract *own, struct us_cut *c) {
 		return false;
 	segment_prefetch(own, own->segments->first);
 	meta = us_meta(m);
-	*c = (struct us_cut){
+	*c = (struct us_cursor){
 		.segment = m,
 		.m = m,
 		.stream = &own->tables->streams[meta->segment.stream],
@@ -53,7 +53,7 @@ static bool segment_begin(struct us_extract *own, struct us_cut *c) {
 		.request = meta->segment.request,
 	};
 	c->framed = own->tables->flows[c->stream->flow].segment_header;
-	c->begun = !c->framed;
+	c->aligned = !c->framed;
 	if (meta->segment.gap)
 		us_frame_drop(own->streams, c->stream, DROP_FRAME_GAP);
 	if (!c->framed || c->to_pointer != US_NO_POINTER)
@@ -63,18 +63,18 @@ static bool segment_begin(struct us_extract *own, struct us_cut *c) {
 
 /* Whether the queues to the network port and of joined fragments are short enough; few fragments
  * may contain many frames. */
-static bool frames_have_room(const struct us_extract *own) {
-	return !own->takes_nothing && us_transmit_has_room(own->transmit, own->joined->buffers);
+static bool may_extract(const struct us_extract *own) {
+	return !own->paused && us_transmit_fits(own->transmit, own->joined->buffers);
 }
 
 uint16_t us_extract(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct us_extract *own = ctx;
-	struct us_cut *c = &own->cut;
+	struct us_cursor *c = &own->cursor;
 	struct us_output out = {.pkts = pkts};
 	uint64_t most = own->counters->values[COUNTER_FRAMES] + HEADER_BUDGET;
 
 	(void)n; /* segments come from the queue */
-	if (!frames_have_room(own))
+	if (!may_extract(own))
 		return 0;
 	while (out.n < PIPELINE_BURST && own->counters->values[COUNTER_FRAMES] < most) {
 		if (c->segment == NULL && !segment_begin(own, c))
@@ -92,11 +92,11 @@ uint16_t us_extract(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	return out.n;
 }
 
-uint64_t us_extract_held(const void *ctx, enum unit unit) {
+uint64_t us_extract_pending(const void *ctx, enum unit unit) {
 	const struct us_extract *own = ctx;
 
 	switch (unit) {
-	case UNIT_SEGMENT: return own->segments->count + (own->cut.segment != NULL);
+	case UNIT_SEGMENT: return own->segments->count + (own->cursor.segment != NULL);
 	case UNIT_FRAME: return own->streams->incomplete_frames;
 	default: return 0;
 	}
@@ -105,8 +105,8 @@ uint64_t us_extract_held(const void *ctx, enum unit unit) {
 void us_extract_stop(void *ctx) {
 	struct us_extract *own = ctx;
 
-	if (own->cut.segment != NULL)
-		drop(own->counters, own->cut.segment, DROP_SEGMENT_STOPPED);
-	own->cut.segment = NULL;
+	if (own->cursor.segment != NULL)
+		drop(own->counters, own->cursor.segment, DROP_SEGMENT_STOPPED);
+	own->cursor.segment = NULL;
 	us_streams_stop(own->streams);
 }

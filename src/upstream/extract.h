@@ -2,7 +2,7 @@
 /* The stage `extract`: frames out of segments. */
 #pragma once
 
-#include "upstream/state/cut.h"
+#include "upstream/state/cursor.h"
 #include "upstream/stream.h"
 #include "upstream/transmit.h"
 
@@ -13,10 +13,10 @@ struct us_extract {
 	struct queue *segments;
 	const struct queue *joined;
 	const struct us_transmit *transmit;
-	struct us_cut cut; /* in the segment in progress */
-	bool takes_nothing; /* during a change of the crypto provider */
+	struct us_cursor cursor; /* in the segment in progress */
+	bool paused; /* during a change of the crypto provider */
 };
 
 uint16_t us_extract(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-uint64_t us_extract_held(const void *ctx, enum unit unit);
+uint64_t us_extract_pending(const void *ctx, enum unit unit);
 void us_extract_stop(void *ctx);

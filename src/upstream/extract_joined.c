@@ -14,16 +14,16 @@
 void us_joined_add(struct us_extract_joined *own, struct rte_mbuf *unit) {
 	us_meta(unit)->frame.joined = true;
 	own->units++;
-	holds_use(own->holds, HOLD_POOL_FRAMES, unit->nb_segs);
+	pending_reserve(own->pending_set, PENDING_POOL_FRAMES, unit->nb_segs);
 	queue_add(own->joined, unit);
 }
 
-bool us_joined_waits(const struct us_extract_joined *own) {
-	return own->cut.segment != NULL || own->joined->count > 0;
+bool us_joined_queued(const struct us_extract_joined *own) {
+	return own->cursor.segment != NULL || own->joined->count > 0;
 }
 
 static void unit_free(struct us_extract_joined *own, struct rte_mbuf *unit) {
-	holds_used(own->holds, HOLD_POOL_FRAMES, unit->nb_segs);
+	pending_release(own->pending_set, PENDING_POOL_FRAMES, unit->nb_segs);
 	rte_pktmbuf_free(unit);
 }
 
@@ -35,7 +35,7 @@ static void unit_begin(struct us_extract_joined *own, struct rte_mbuf *unit) {
 	/* a stream of its own: that of the flow may have an incomplete frame, or be in use by
 	 * extract */
 	own->stream = (struct us_stream){.flow = s->flow, .modem = s->modem, .cluster = s->cluster};
-	own->cut = (struct us_cut){
+	own->cursor = (struct us_cursor){
 		.segment = unit,
 		.m = unit,
 		.stream = &own->stream,
@@ -43,7 +43,7 @@ static void unit_begin(struct us_extract_joined *own, struct rte_mbuf *unit) {
 		.to_pointer = US_NO_POINTER,
 		.channel = us_meta(unit)->frame.channel,
 		.joined = true,
-		.begun = true,
+		.aligned = true,
 	};
 }
 
@@ -66,14 +66,14 @@ static bool joined_is_good(struct us_extract_joined *own, struct rte_mbuf *m) {
 
 /* The next frame of the unit, or NULL if this step returned none. */
 static struct rte_mbuf *unit_step(struct us_extract_joined *own) {
-	struct us_cut *c = &own->cut;
+	struct us_cursor *c = &own->cursor;
 	struct rte_mbuf *frame = NULL;
 	struct us_output out = {.pkts = &frame};
 
 	if (c->left > 0)
 		us_stream_step(own->streams, c, &out);
 	if (c->left == 0) {
-		holds_used(own->holds, HOLD_POOL_FRAMES, c->segment->nb_segs);
+		pending_release(own->pending_set, PENDING_POOL_FRAMES, c->segment->nb_segs);
 		us_stream_end(own->streams, c);
 		own->done++;
 	}
@@ -82,19 +82,19 @@ static struct rte_mbuf *unit_step(struct us_extract_joined *own) {
 
 /* Whether one more frame may go on. Units have more frames than fragments, and all must fit the
  * queue to the network port with the frames in the crypto provider. */
-static bool joined_has_room(const struct us_extract_joined *own, uint16_t kept) {
-	return kept < 2 * PIPELINE_BURST && us_transmit_has_room(own->transmit, kept);
+static bool joined_fits(const struct us_extract_joined *own, uint16_t kept) {
+	return kept < 2 * PIPELINE_BURST && us_transmit_fits(own->transmit, kept);
 }
 
 /* Appends frames of the queue to the burst. Frames that are no units go on unchanged. */
 uint16_t us_extract_joined(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct us_extract_joined *own = ctx;
 
-	for (unsigned steps = STEPS; steps > 0 && us_joined_waits(own) && joined_has_room(own, n);
+	for (unsigned steps = STEPS; steps > 0 && us_joined_queued(own) && joined_fits(own, n);
 	     steps--) {
 		struct rte_mbuf *m;
 
-		if (own->cut.segment != NULL) {
+		if (own->cursor.segment != NULL) {
 			m = unit_step(own);
 			if (m != NULL)
 				pkts[n++] = m;
@@ -111,7 +111,7 @@ uint16_t us_extract_joined(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	return n;
 }
 
-uint64_t us_extract_joined_held(const void *ctx, enum unit unit) {
+uint64_t us_extract_joined_pending(const void *ctx, enum unit unit) {
 	const struct us_extract_joined *own = ctx;
 
 	if (unit != UNIT_FRAME)
@@ -124,9 +124,9 @@ void us_extract_joined_stop(void *ctx) {
 	struct rte_mbuf *m;
 
 	us_frame_drop(own->streams, &own->stream, DROP_STOPPED);
-	if (own->cut.segment != NULL)
-		unit_free(own, own->cut.segment); /* its fragments were counted */
-	own->cut.segment = NULL;
+	if (own->cursor.segment != NULL)
+		unit_free(own, own->cursor.segment); /* its fragments were counted */
+	own->cursor.segment = NULL;
 	while ((m = queue_take(own->joined)) != NULL) {
 		if (us_meta(m)->frame.joined)
 			unit_free(own, m);

@@ -29,12 +29,12 @@ static void stock_free(struct us_stock *s, struct rte_mempool *pool) {
 }
 
 void us_frame_buffers_stop(struct us_frame_buffers *b) {
-	stock_free(&b->rooms, b->r->frames);
-	stock_free(&b->places, b->r->pieces);
+	stock_free(&b->copied, b->r->frames);
+	stock_free(&b->attached, b->r->pieces);
 }
 
 struct rte_mbuf *us_frame_buffer(struct us_frame_buffers *b) {
-	struct rte_mbuf *m = stock_take(&b->rooms, b->r->frames);
+	struct rte_mbuf *m = stock_take(&b->copied, b->r->frames);
 
 	if (m != NULL)
 		rte_pktmbuf_reset(m);
@@ -43,19 +43,19 @@ struct rte_mbuf *us_frame_buffer(struct us_frame_buffers *b) {
 
 /* Whether the frame can stay in its packet: a packet for the network port that waits for no
  * other part. A VLAN tag needs the space of the MAC header. */
-static bool frame_stays(struct us_cut *c, const struct docsis_mac *mac, uint32_t size) {
+static bool frame_can_stay(struct us_cursor *c, const struct docsis_mac *mac, uint32_t size) {
 	bool packet = mac->kind == DOCSIS_KIND_PACKET || mac->kind == DOCSIS_KIND_ISOLATION;
 
-	return packet && size <= us_cut_piece(c) && c->at >= VLAN_TAG_SIZE;
+	return packet && size <= us_cursor_piece(c) && c->at >= VLAN_TAG_SIZE;
 }
 
-struct rte_mbuf *us_frame_in_place(struct us_frame_buffers *b, struct us_cut *c,
-				   const struct docsis_mac *mac, uint32_t size) {
+struct rte_mbuf *us_frame_attach(struct us_frame_buffers *b, struct us_cursor *c,
+				 const struct docsis_mac *mac, uint32_t size) {
 	struct rte_mbuf *m;
 
-	if (!b->r->stay || !frame_stays(c, mac, size))
+	if (!b->r->stay || !frame_can_stay(c, mac, size))
 		return NULL;
-	m = stock_take(&b->places, b->r->pieces);
+	m = stock_take(&b->attached, b->r->pieces);
 	if (m == NULL)
 		return NULL;
 	rte_pktmbuf_attach(m, c->m);
@@ -63,6 +63,6 @@ struct rte_mbuf *us_frame_in_place(struct us_frame_buffers *b, struct us_cut *c,
 	m->data_len = (uint16_t)size;
 	m->pkt_len = size;
 	m->buf_len = (uint16_t)(m->data_off + size); /* the next frame follows */
-	us_cut_pass(c, size);
+	us_cursor_skip(c, size);
 	return m;
 }

@@ -4,12 +4,12 @@
 #pragma once
 
 #include "upstream/shared.h"
-#include "upstream/state/cut.h"
+#include "upstream/state/cursor.h"
 #include "wire/docsis_mac.h"
 
 #define US_STOCK 64
-#define US_FRAME_ROOM 2048 /* bytes of a PDU, or of a MAC header before it */
-#define US_FRAME_BUFFER (RTE_PKTMBUF_HEADROOM + US_FRAME_ROOM)
+#define US_FRAME_SIZE 2048 /* bytes of a PDU, or of a MAC header before it */
+#define US_FRAME_BUFFER (RTE_PKTMBUF_HEADROOM + US_FRAME_SIZE)
 
 /* Buffers of a pool, allocated in advance. */
 struct us_stock {
@@ -19,11 +19,11 @@ struct us_stock {
 
 struct us_frame_buffers {
 	const struct us_resources *r;
-	struct us_stock rooms; /* buffers to copy frames to */
-	struct us_stock places; /* mbufs for frames that stay in their packets */
+	struct us_stock copied; /* buffers to copy frames to */
+	struct us_stock attached; /* mbufs for frames that stay in their packets */
 };
 
-/* A buffer with US_FRAME_ROOM bytes; NULL if the pool is empty. */
+/* A buffer with US_FRAME_SIZE bytes; NULL if the pool is empty. */
 struct rte_mbuf *us_frame_buffer(struct us_frame_buffers *b);
 
 /*
@@ -35,8 +35,8 @@ struct rte_mbuf *us_frame_buffer(struct us_frame_buffers *b);
  * The mbuf has no tailroom, and as much headroom as the MAC header had, VLAN_TAG_SIZE or more. The
  * rest of the buffer contains other frames.
  */
-struct rte_mbuf *us_frame_in_place(struct us_frame_buffers *b, struct us_cut *c,
-				   const struct docsis_mac *mac, uint32_t size);
+struct rte_mbuf *us_frame_attach(struct us_frame_buffers *b, struct us_cursor *c,
+				 const struct docsis_mac *mac, uint32_t size);
 
 /* Frees the buffers that were allocated in advance. */
 void us_frame_buffers_stop(struct us_frame_buffers *b);

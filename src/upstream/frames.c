@@ -5,31 +5,32 @@
 #include "wire/crc32.h"
 #include "wire/ip.h"
 
-static enum us_frame_action header_dropped(const struct us_streams *all, const struct us_cut *cut,
-					   enum drop_reason reason, const struct docsis_mac *mac) {
-	drop_of(all->counters, cut->segment, reason);
-	return mac->frame_size != 0 ? US_FRAME_PASS : US_FRAME_LOSE;
+static enum us_frame_action header_dropped(const struct us_streams *all,
+					   const struct us_cursor *cursor, enum drop_reason reason,
+					   const struct docsis_mac *mac) {
+	drop_of(all->counters, cursor->segment, reason);
+	return mac->frame_size != 0 ? US_FRAME_SKIP : US_FRAME_LOSE;
 }
 
 /* Whether the burst came from a ranging session or a request opportunity. */
-static bool cut_is_ranging(const struct us_streams *all, const struct us_cut *cut) {
-	return all->tables->flows[cut->stream->flow].modem == HOLD_NOBODY;
+static bool cursor_is_ranging(const struct us_streams *all, const struct us_cursor *cursor) {
+	return all->tables->flows[cursor->stream->flow].modem == PENDING_NO_MODEM;
 }
 
-static void header_request(const struct us_streams *all, const struct us_cut *cut,
+static void header_request(const struct us_streams *all, const struct us_cursor *cursor,
 			   enum us_request_kind kind, uint16_t size, uint16_t sid) {
 	const struct us_stream *s;
 
-	if (us_request_is_repeated(all->requests, cut->channel))
+	if (us_request_is_repeated(all->requests, cursor->channel))
 		return;
-	s = us_stream_of_sid(all->tables, cut->channel, sid);
-	if (s == NULL || (s->modem != cut->stream->modem && !cut->request)) {
+	s = us_stream_of_sid(all->tables, cursor->channel, sid);
+	if (s == NULL || (s->modem != cursor->stream->modem && !cursor->request)) {
 		count(all->counters, COUNTER_BAD_REQUESTS, 1);
 		return;
 	}
 	us_request_put(all->requests, s,
 		       &(struct us_request){
-			       .channel = cut->channel,
+			       .channel = cursor->channel,
 			       .size = size,
 			       .kind = (uint8_t)kind,
 			       .cluster = s->cluster,
@@ -44,53 +45,55 @@ static enum us_request_kind header_request_kind(const struct docsis_mac *mac) {
 	return mac->kind == DOCSIS_KIND_QUEUE_REQUEST ? REQUEST_QUEUE_DEPTH : REQUEST_ELEMENT;
 }
 
-void us_frame_requests(const struct us_streams *all, const struct us_cut *cut,
+void us_frame_requests(const struct us_streams *all, const struct us_cursor *cursor,
 		       const struct docsis_mac *mac) {
 	if (mac->piggyback != 0)
-		header_request(all, cut, REQUEST_PIGGYBACK, mac->piggyback, mac->said_or_sid);
+		header_request(all, cursor, REQUEST_PIGGYBACK, mac->piggyback, mac->said_or_sid);
 	if (mac->request)
-		header_request(all, cut, header_request_kind(mac), mac->request_size,
+		header_request(all, cursor, header_request_kind(mac), mac->request_size,
 			       mac->request_sid);
 }
 
-static enum us_frame_action header_is_frame(const struct us_streams *all, const struct us_cut *cut,
+static enum us_frame_action header_is_frame(const struct us_streams *all,
+					    const struct us_cursor *cursor,
 					    const struct docsis_mac *mac) {
-	if (cut_is_ranging(all, cut) && !cut->request)
-		return header_dropped(all, cut, DROP_NOT_RANGING, mac);
-	us_frame_requests(all, cut, mac);
+	if (cursor_is_ranging(all, cursor) && !cursor->request)
+		return header_dropped(all, cursor, DROP_NOT_RANGING, mac);
+	us_frame_requests(all, cursor, mac);
 	count(all->counters, COUNTER_REQUEST_FRAMES, 1);
 	return US_FRAME_HEADER;
 }
 
 /* Checks the length of a frame with a PDU, and whether its stream may carry such a frame. */
-static enum us_frame_action header_with_pdu(const struct us_streams *all, const struct us_cut *cut,
+static enum us_frame_action header_with_pdu(const struct us_streams *all,
+					    const struct us_cursor *cursor,
 					    const struct docsis_mac *mac) {
 	bool fragment = mac->kind == DOCSIS_KIND_FRAGMENT;
 	uint32_t least = fragment ? ETHERNET_CRC_SIZE + 1 : ETHERNET_HEADER + ETHERNET_CRC_SIZE;
-	uint32_t most = fragment ? US_FRAME_ROOM : all->max_pdu;
+	uint32_t most = fragment ? US_FRAME_SIZE : all->max_pdu;
 
-	if (cut_is_ranging(all, cut) && mac->kind != DOCSIS_KIND_MANAGEMENT)
-		return header_dropped(all, cut, DROP_NOT_RANGING, mac);
-	if (fragment && cut->joined)
-		return header_dropped(all, cut, DROP_FRAME_RESERVED, mac);
+	if (cursor_is_ranging(all, cursor) && mac->kind != DOCSIS_KIND_MANAGEMENT)
+		return header_dropped(all, cursor, DROP_NOT_RANGING, mac);
+	if (fragment && cursor->joined)
+		return header_dropped(all, cursor, DROP_FRAME_RESERVED, mac);
 	if (mac->phsi != 0 && !fragment && mac->kind != DOCSIS_KIND_MANAGEMENT)
-		return header_dropped(all, cut, DROP_FRAME_PHS, mac);
+		return header_dropped(all, cursor, DROP_FRAME_PHS, mac);
 	if (us_frame_pdu(mac) < least)
-		return header_dropped(all, cut, DROP_FRAME_RUNT, mac);
+		return header_dropped(all, cursor, DROP_FRAME_RUNT, mac);
 	if (us_frame_pdu(mac) > most)
-		return header_dropped(all, cut, DROP_FRAME_TOO_LONG, mac);
-	us_frame_requests(all, cut, mac);
+		return header_dropped(all, cursor, DROP_FRAME_TOO_LONG, mac);
+	us_frame_requests(all, cursor, mac);
 	return US_FRAME_TAKE;
 }
 
-enum us_frame_action us_frame_judge(const struct us_streams *all, const struct us_cut *cut,
+enum us_frame_action us_frame_check(const struct us_streams *all, const struct us_cursor *cursor,
 				    enum docsis_verdict verdict, const struct docsis_mac *mac) {
 	switch (verdict) {
 	case DOCSIS_BAD_HCS:
-		return header_dropped(all, cut, DROP_FRAME_HCS, &(struct docsis_mac){0});
-	case DOCSIS_BAD_EHDR: return header_dropped(all, cut, DROP_FRAME_EHDR, mac);
-	case DOCSIS_BAD_LENGTH: return header_dropped(all, cut, DROP_FRAME_LENGTH, mac);
-	case DOCSIS_RESERVED: return header_dropped(all, cut, DROP_FRAME_RESERVED, mac);
+		return header_dropped(all, cursor, DROP_FRAME_HCS, &(struct docsis_mac){0});
+	case DOCSIS_BAD_EHDR: return header_dropped(all, cursor, DROP_FRAME_EHDR, mac);
+	case DOCSIS_BAD_LENGTH: return header_dropped(all, cursor, DROP_FRAME_LENGTH, mac);
+	case DOCSIS_RESERVED: return header_dropped(all, cursor, DROP_FRAME_RESERVED, mac);
 	case DOCSIS_OK:
 	case DOCSIS_TRUNCATED: break;
 	}
@@ -98,16 +101,16 @@ enum us_frame_action us_frame_judge(const struct us_streams *all, const struct u
 	case DOCSIS_KIND_PACKET:
 	case DOCSIS_KIND_ISOLATION:
 	case DOCSIS_KIND_MANAGEMENT:
-	case DOCSIS_KIND_FRAGMENT: return header_with_pdu(all, cut, mac);
+	case DOCSIS_KIND_FRAGMENT: return header_with_pdu(all, cursor, mac);
 	case DOCSIS_KIND_REQUEST:
-	case DOCSIS_KIND_QUEUE_REQUEST: return header_is_frame(all, cut, mac);
+	case DOCSIS_KIND_QUEUE_REQUEST: return header_is_frame(all, cursor, mac);
 	case DOCSIS_KIND_CONCATENATION:
 		count(all->counters, COUNTER_CONCATENATIONS, 1);
 		return US_FRAME_HEADER;
 	case DOCSIS_KIND_RESERVED:
 	case DOCSIS_KIND_TIMING: break;
 	}
-	return header_dropped(all, cut, DROP_FRAME_RESERVED, mac);
+	return header_dropped(all, cursor, DROP_FRAME_RESERVED, mac);
 }
 
 uint32_t us_frame_header_needs(const uint8_t *header, uint32_t have) {
@@ -123,12 +126,13 @@ bool us_frame_is_header(const struct docsis_mac *mac) {
 	       mac->kind == DOCSIS_KIND_CONCATENATION;
 }
 
-void us_frame_describe(struct rte_mbuf *m, const struct us_cut *cut, const struct docsis_mac *mac) {
+void us_frame_describe(struct rte_mbuf *m, const struct us_cursor *cursor,
+		       const struct docsis_mac *mac) {
 	struct us_meta *meta = us_meta(m);
 	bool privacy = mac->privacy == PRIVACY_BP_UP || mac->privacy == PRIVACY_BP_UP2;
 
-	meta->frame.flow = cut->stream->flow & 0xffffff;
-	meta->frame.channel = cut->channel & 0xff;
+	meta->frame.flow = cursor->stream->flow & 0xffffff;
+	meta->frame.channel = cursor->channel & 0xff;
 	meta->frame.sid = mac->said_or_sid;
 	meta->frame.management = mac->kind == DOCSIS_KIND_MANAGEMENT;
 	meta->frame.fragment = mac->kind == DOCSIS_KIND_FRAGMENT;

@@ -2,7 +2,7 @@
 /* Checks MAC headers, and decides what the stream does with the frame. */
 #pragma once
 
-#include "upstream/state/cut.h"
+#include "upstream/state/cursor.h"
 #include "upstream/state/tables.h"
 #include "wire/docsis_mac.h"
 
@@ -11,7 +11,7 @@ struct us_streams;
 enum us_frame_action {
 	US_FRAME_TAKE, /* a PDU to forward follows: packet, management message or fragment */
 	US_FRAME_HEADER, /* no PDU: the frame is a header only, or the frames in it follow */
-	US_FRAME_PASS, /* dropped; the stream continues behind the frame */
+	US_FRAME_SKIP, /* dropped; the stream continues behind the frame */
 	US_FRAME_LOSE, /* dropped; the next frame boundary is unknown */
 };
 
@@ -21,7 +21,7 @@ enum us_frame_action {
  *
  * Counts the drop, or passes on the requests in the header.
  */
-enum us_frame_action us_frame_judge(const struct us_streams *all, const struct us_cut *cut,
+enum us_frame_action us_frame_check(const struct us_streams *all, const struct us_cursor *cursor,
 				    enum docsis_verdict verdict, const struct docsis_mac *mac);
 
 /* Whether the frame has no PDU: requests, and concatenations, which are followed by their
@@ -29,7 +29,7 @@ enum us_frame_action us_frame_judge(const struct us_streams *all, const struct u
 bool us_frame_is_header(const struct docsis_mac *mac);
 
 /* Passes on the bandwidth requests of a valid header. */
-void us_frame_requests(const struct us_streams *all, const struct us_cut *cut,
+void us_frame_requests(const struct us_streams *all, const struct us_cursor *cursor,
 		       const struct docsis_mac *mac);
 
 /* Bytes of the whole header, as far as its first `have` bytes tell. */
@@ -41,4 +41,5 @@ static inline uint32_t us_frame_pdu(const struct docsis_mac *mac) {
 }
 
 /* Copies header fields for later stages to the mbuf's metadata. */
-void us_frame_describe(struct rte_mbuf *m, const struct us_cut *cut, const struct docsis_mac *mac);
+void us_frame_describe(struct rte_mbuf *m, const struct us_cursor *cursor,
+		       const struct docsis_mac *mac);

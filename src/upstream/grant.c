@@ -8,8 +8,8 @@
 #define MOST_MAPS 256 /* per round; more are due only after a clock jump */
 
 static const enum counter verdicts[MAPS_VERDICTS] = {
-	[MAPS_TAKEN] = COUNTER_REQUESTS_TAKEN,
-	[MAPS_CUT] = COUNTER_REQUESTS_CUT,
+	[MAPS_ACCEPTED] = COUNTER_REQUESTS_TAKEN,
+	[MAPS_CAPPED] = COUNTER_REQUESTS_CUT,
 	[MAPS_NO_FLOW] = COUNTER_REQUESTS_NO_FLOW,
 	[MAPS_NOTHING] = COUNTER_REQUESTS_NOTHING,
 };
@@ -35,7 +35,7 @@ static uint32_t request_bytes(const struct us_grant *g, const struct us_request 
 }
 
 /* The index of the SID cluster in its flow; UINT8_MAX if the flow has no cluster of this ID. */
-static uint8_t cluster_place(const struct us_tables *t, const struct us_request *r) {
+static uint8_t cluster_index(const struct us_tables *t, const struct us_request *r) {
 	const struct us_flow *f = &t->flows[r->flow];
 	uint8_t c = 0;
 
@@ -47,7 +47,7 @@ static uint8_t cluster_place(const struct us_tables *t, const struct us_request 
 void us_grant_request(struct us_grant *g, const struct us_request *r) {
 	const struct maps_request request = {
 		.flow = r->flow,
-		.cluster = cluster_place(g->tables, r),
+		.cluster = cluster_index(g->tables, r),
 		.channel = r->channel,
 		.bytes = r->channel < g->channel_count ? request_bytes(g, r) : 0,
 		.contended = r->contended,
@@ -62,7 +62,7 @@ void us_grant_data(struct us_grant *g, uint32_t flow) {
 
 static const struct maps_flow no_flow;
 
-void us_grant_lift_flow(struct us_grant *g, uint32_t flow) {
+void us_grant_release_flow(struct us_grant *g, uint32_t flow) {
 	maps_set_flow(g->maps, flow, &no_flow, grant_time(g));
 }
 
@@ -92,7 +92,7 @@ void us_grant_set_flow(struct us_grant *g, uint32_t flow, const struct us_grant_
 	if (f != NULL)
 		g->units[flow] = unit;
 	if (refused)
-		us_grant_lift_flow(g, flow);
+		us_grant_release_flow(g, flow);
 	if (mark_refused(g, flow, refused) && refused)
 		count(g->counters, COUNTER_GRANTS_REFUSED, 1);
 }

@@ -99,7 +99,7 @@ void us_grant_set_flow(struct us_grant *g, uint32_t flow, const struct us_grant_
 		       uint8_t unit);
 
 /* Removes a flow that will be set again, so that other flows can use its SIDs and guarantees. */
-void us_grant_lift_flow(struct us_grant *g, uint32_t flow);
+void us_grant_release_flow(struct us_grant *g, uint32_t flow);
 
 /* When the stage has work next, ns of the worker's clock. */
 uint64_t us_grant_due(const struct us_grant *g);

@@ -11,7 +11,7 @@
 #include "platform/log/log.h"
 #include "upstream/grant.h"
 #include "upstream/grant_ucd.h"
-#include "upstream/state/places.h"
+#include "upstream/state/slots.h"
 #include "upstream/uepi.h"
 #include "wire/segment.h"
 
@@ -168,14 +168,14 @@ static const char *channels_create(struct us_grant *g, const struct service_grou
 }
 
 static const char *flow_create(struct us_grant *g, const struct upstream_service_flow *f,
-			       uint32_t place) {
+			       uint32_t slot) {
 	struct us_grant_flow *flow = malloc(us_grant_flow_size(f));
 	const char *why = "no memory";
 
 	if (flow != NULL) {
 		us_grant_flow_fill(flow, f);
-		g->units[place] = f->grants.request_multiplier;
-		why = us_grant_enter_flow(g, place, &flow->settings, 0);
+		g->units[slot] = f->grants.request_multiplier;
+		why = us_grant_enter_flow(g, slot, &flow->settings, 0);
 	}
 	free(flow);
 	return why;
@@ -184,7 +184,7 @@ static const char *flow_create(struct us_grant *g, const struct upstream_service
 /* Adds all flows of the group by the slots that the tables assigned. */
 static int flows_create(struct us_grant *g, const struct service_group *sg) {
 	for (size_t m = 0; m < sg->modem_count; m++) {
-		const struct us_own *own = g->tables->places.own[m];
+		const struct us_own *own = g->tables->slots.own[m];
 
 		for (uint32_t f = 0; own != NULL && f < own->flow_count; f++) {
 			const struct upstream_service_flow *k = &sg->modems[m].upstream_flows[f];

@@ -45,7 +45,7 @@ static void segment_gap(void *stage, void *owner, unsigned missing) {
 	s->gap = true;
 }
 
-static const struct us_lane_kind segments = {
+static const struct us_reorder_kind segments = {
 	.deliver = segment_deliver,
 	.gap = segment_gap,
 	.reordered = COUNTER_SEGMENTS_REORDERED,
@@ -54,29 +54,30 @@ static const struct us_lane_kind segments = {
 	.late = DROP_SEGMENT_LATE,
 };
 
-static struct us_lane segment_lane(struct us_reassemble *own, struct us_stream *s) {
-	return (struct us_lane){&segments,	   own, &s->order,
-				&s->segments_hold, s,	&own->waiting_segments};
+static struct us_reorder segment_reorder(struct us_reassemble *own, struct us_stream *s) {
+	return (struct us_reorder){
+		&segments, own, &s->order, &s->segments_pending, s, &own->pending_segments};
 }
 
-void us_segments_expire(struct us_reassemble *own, struct hold *h) {
-	struct us_lane lane = segment_lane(own, HOLD_OF(struct us_stream, segments_hold, h));
+void us_segments_expire(struct us_reassemble *own, struct pending *h) {
+	struct us_reorder reorder =
+		segment_reorder(own, PENDING_OF(struct us_stream, segments_pending, h));
 
-	us_lane_skip(own->lanes, &lane);
+	us_reorder_skip(own->reorder_set, &reorder);
 }
 
 bool us_segments_remove(struct us_reassemble *own, struct us_stream *s, int *budget) {
-	struct us_lane lane = segment_lane(own, s);
+	struct us_reorder reorder = segment_reorder(own, s);
 
-	return us_lane_drop(own->lanes, &lane, DROP_SEGMENT_FLOW_REMOVED, budget);
+	return us_reorder_drop(own->reorder_set, &reorder, DROP_SEGMENT_FLOW_REMOVED, budget);
 }
 
-uint64_t us_reassemble_held(const void *ctx, enum unit unit) {
+uint64_t us_reassemble_pending(const void *ctx, enum unit unit) {
 	const struct us_reassemble *own = ctx;
 
 	switch (unit) {
 	case UNIT_BURST: return own->list->queues[US_BURSTS].count;
-	case UNIT_SEGMENT: return own->waiting_segments;
+	case UNIT_SEGMENT: return own->pending_segments;
 	default: return 0;
 	}
 }
@@ -86,16 +87,16 @@ void us_reassemble_stop(void *ctx) {
 	struct rte_mbuf *m;
 
 	for (uint32_t s = 0; s < own->tables->stream_count; s++) {
-		struct us_lane lane = segment_lane(own, &own->tables->streams[s]);
+		struct us_reorder reorder = segment_reorder(own, &own->tables->streams[s]);
 
-		us_lane_stop(own->lanes, &lane, DROP_SEGMENT_STOPPED);
+		us_reorder_stop(own->reorder_set, &reorder, DROP_SEGMENT_STOPPED);
 	}
 	while ((m = queue_take(&own->list->queues[US_SEGMENTS])) != NULL)
 		drop(own->counters, m, DROP_SEGMENT_STOPPED);
 }
 
 /* Removes the first `size` bytes of a chain, which must have them. Returns the new first mbuf. */
-static struct rte_mbuf *segment_cut_front(struct rte_mbuf *m, uint32_t size) {
+static struct rte_mbuf *segment_trim_front(struct rte_mbuf *m, uint32_t size) {
 	while (size > m->data_len || (size == m->data_len && m->next != NULL)) {
 		struct rte_mbuf *next = m->next;
 
@@ -112,8 +113,8 @@ static struct rte_mbuf *segment_cut_front(struct rte_mbuf *m, uint32_t size) {
 /* Reads the segment header. Returns the reason to drop the segment, or DROP_NONE. */
 static enum drop_reason segment_header_read(struct us_reassemble *own, struct us_stream **s,
 					    struct rte_mbuf *m, struct segment_header *h) {
-	uint8_t room[SEGMENT_HEADER_SIZE];
-	const uint8_t *bytes = rte_pktmbuf_read(m, 0, SEGMENT_HEADER_SIZE, room);
+	uint8_t buffer[SEGMENT_HEADER_SIZE];
+	const uint8_t *bytes = rte_pktmbuf_read(m, 0, SEGMENT_HEADER_SIZE, buffer);
 
 	if (bytes == NULL)
 		return DROP_SEGMENT_TRUNCATED;
@@ -133,21 +134,21 @@ static void segment_numbered(struct us_reassemble *own, struct us_stream *s, str
 			     uint16_t channel) {
 	struct segment_header h;
 	enum drop_reason reason = segment_header_read(own, &s, m, &h);
-	struct us_lane lane;
+	struct us_reorder reorder;
 
 	if (reason != DROP_NONE) {
 		drop(own->counters, m, reason);
 		return;
 	}
 	segment_request(own, s, &h, channel);
-	m = segment_cut_front(m, SEGMENT_HEADER_SIZE);
+	m = segment_trim_front(m, SEGMENT_HEADER_SIZE);
 	us_meta(m)->segment.stream = stream_index(own, s);
 	us_meta(m)->segment.channel = (uint8_t)channel;
 	us_meta(m)->segment.request = false;
 	us_meta(m)->segment.has_pointer = h.pointer_valid;
 	us_meta(m)->segment.pointer = h.pointer & SEGMENT_POINTER_MAX;
-	lane = segment_lane(own, s);
-	us_lane_put(own->lanes, &lane, h.sequence, m);
+	reorder = segment_reorder(own, s);
+	us_reorder_put(own->reorder_set, &reorder, h.sequence, m);
 }
 
 static void burst_take(struct us_reassemble *own, struct us_stream *s, struct rte_mbuf *m) {

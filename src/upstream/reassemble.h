@@ -3,27 +3,27 @@
 #pragma once
 
 #include "upstream/grant.h"
-#include "upstream/lane.h"
+#include "upstream/reorder.h"
 #include "upstream/requests.h"
 #include "upstream/shared.h"
 
 struct us_reassemble {
 	struct counters *counters;
 	struct us_tables *tables;
-	struct us_lanes *lanes;
+	struct us_reorder_set *reorder_set;
 	struct us_requests *requests;
 	struct us_grant *grant;
 	struct pipeline *list;
 	struct effort *effort;
-	uint32_t waiting_segments; /* pending; the streams in tables.h own them */
+	uint32_t pending_segments; /* pending; the streams in tables.h own them */
 };
 
 uint16_t us_reassemble(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-uint64_t us_reassemble_held(const void *ctx, enum unit unit);
+uint64_t us_reassemble_pending(const void *ctx, enum unit unit);
 void us_reassemble_stop(void *ctx);
 
 /* Ends the wait of early segments (expire.c). */
-void us_segments_expire(struct us_reassemble *own, struct hold *h);
+void us_segments_expire(struct us_reassemble *own, struct pending *h);
 
 /* Drops the pending segments of a stream that is removed, within the budget (ns). Returns
  * whether none is left. */

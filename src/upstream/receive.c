@@ -12,16 +12,16 @@
 #define IN_CRYPTO 512
 
 /* Whether the queues are below their limits. Pending buffers have limits of their own. */
-static bool list_has_room(const struct us_receive *own) {
+static bool may_receive(const struct us_receive *own) {
 	return own->bursts->count < BACKLOG && own->segments->count < BACKLOG &&
 	       own->bursts->buffers + own->segments->buffers < own->most_queued &&
-	       own->r->crypto->held < IN_CRYPTO && own->transmit->count < own->transmit->most;
+	       own->r->crypto->pending < IN_CRYPTO && own->transmit->count < own->transmit->most;
 }
 
 /* Whether all received packets have reached the reorder queues and reassembly. */
-static bool all_has_passed(const struct us_receive *own) {
+static bool queues_flushed(const struct us_receive *own) {
 	return own->bursts->count == 0 && own->segments->count == 0 &&
-	       own->extract->cut.segment == NULL;
+	       own->extract->cursor.segment == NULL;
 }
 
 /*
@@ -43,21 +43,21 @@ static void source_was_empty(struct us_receive *own, uint64_t emptied) {
 
 uint16_t us_receive(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct us_receive *own = ctx;
-	bool passed = all_has_passed(own);
+	bool flushed = queues_flushed(own);
 	uint64_t bytes = 0, emptied;
 
 	(void)n;
-	if (passed)
-		own->passed_until = own->empty_at;
-	if (!own->closed && !list_has_room(own))
+	if (flushed)
+		own->flushed_until = own->empty_at;
+	if (!own->closed && !may_receive(own))
 		return 0;
 	emptied = packet_source_emptied(&own->r->rphy);
 	n = own->closed ? 0 : packet_source_burst(&own->r->rphy, pkts, US_RECEIVE_BURST);
 	latency_arrive(own->latency, pkts, n);
 	if (n < US_RECEIVE_BURST)
 		source_was_empty(own, emptied);
-	if (n == 0 && passed)
-		own->passed_until = own->empty_at;
+	if (n == 0 && flushed)
+		own->flushed_until = own->empty_at;
 	for (uint16_t i = 0; i < n; i++) {
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], void *));
 		bytes += rte_pktmbuf_pkt_len(pkts[i]);

@@ -25,7 +25,7 @@ struct us_receive {
 	uint64_t asked_at;
 	uint64_t asked;
 	/* ns: all packets received before have reached the reorder queues and reassembly */
-	uint64_t passed_until;
+	uint64_t flushed_until;
 };
 
 uint16_t us_receive(void *ctx, struct rte_mbuf **pkts, uint16_t n);

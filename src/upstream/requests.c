@@ -59,9 +59,9 @@ uint64_t us_requests_taken(const struct us_requests *r) {
 	return taken;
 }
 
-void us_requests_forget(struct us_requests *r, uint32_t modem) {
+void us_requests_clear(struct us_requests *r, uint32_t modem) {
 	for (unsigned k = 0; k < REQUEST_KINDS; k++) {
-		r->sink.of_left += r->sink.by_modem[modem][k];
+		r->sink.of_removed += r->sink.by_modem[modem][k];
 		r->sink.by_modem[modem][k] = 0;
 	}
 }

@@ -43,7 +43,7 @@ struct us_request {
 struct us_request_sink {
 	uint64_t by_kind[REQUEST_KINDS];
 	uint32_t (*by_modem)[REQUEST_KINDS];
-	uint64_t of_left; /* of removed modems */
+	uint64_t of_removed; /* of removed modems */
 	uint32_t modems;
 };
 
@@ -66,7 +66,7 @@ const char *us_request_name(enum us_request_kind kind);
 uint64_t us_requests_taken(const struct us_requests *r);
 
 /* Clears the counts of a removed modem, so that the next one in its slot starts at 0. */
-void us_requests_forget(struct us_requests *r, uint32_t modem);
+void us_requests_clear(struct us_requests *r, uint32_t modem);
 
 /* Whether the R-PHY device repeats requests in bursts of the channel as records. Then only the
  * records count. */

@@ -15,8 +15,8 @@
 #include "pipeline/latency.h"
 #include "pipeline/packet_ends.h"
 #include "pipeline/pipeline.h"
-#include "upstream/state/hold.h"
 #include "upstream/state/meta.h"
+#include "upstream/state/pending.h"
 #include "upstream/state/tables.h"
 
 /* The queues between the stages of the list, as upstream.c describes them. */
@@ -38,17 +38,17 @@ struct us_resources {
 	struct crypto_queue *crypto; /* UPLINK */
 	void *const *schedules; /* of keys, UPLINK, two per modem; the second may be NULL */
 	struct rte_mempool *packets; /* the pool of the R-PHY port */
-	struct rte_mempool *frames; /* for frames: US_FRAME_ROOM bytes behind the headroom */
+	struct rte_mempool *frames; /* for frames: US_FRAME_SIZE bytes behind the headroom */
 	struct rte_mempool *pieces; /* for attached mbufs, without a data buffer */
 	/* a frame may stay in its packet: one pool serves both, or the pool of packets has
 	 * enough */
 	bool stay;
-	uint32_t held; /* bytes, instead of the configured ones; 0: the configured ones */
+	uint32_t pending; /* bytes, instead of the configured ones; 0: the configured ones */
 	/* buffers, instead of US_QUEUED; half as many for the network port; 0: the default */
 	uint32_t moving;
 	/* to the lower MAC; NULL: none, and the group has no upstream scheduler */
 	struct message_path *messages;
 	struct clock *clock;
 	/* for changes; NULL: as much as the configured objects need */
-	const struct group_room *room;
+	const struct group_capacity *capacity;
 };

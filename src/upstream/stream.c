@@ -9,7 +9,7 @@
 #include "wire/crc32.h"
 
 /* Enough for any ELEN, more than MULPI allows. */
-#define HEADER_ROOM (DOCSIS_MAC_HEADER + UINT8_MAX)
+#define HEADER_MAX (DOCSIS_MAC_HEADER + UINT8_MAX)
 
 static void frame_set_size(struct rte_mbuf *m, uint32_t size) {
 	m->data_len = (uint16_t)size;
@@ -40,7 +40,7 @@ static void message_put_out(struct us_streams *all, struct rte_mbuf *m) {
 }
 
 /* The cursor is behind the last byte of the frame, in the buffer that contained it. */
-static void frame_put_out(struct us_streams *all, const struct us_cut *c, struct us_output *out,
+static void frame_put_out(struct us_streams *all, const struct us_cursor *c, struct us_output *out,
 			  struct rte_mbuf *m) {
 	us_meta(m)->arrived = us_meta(c->m)->arrived;
 	if (us_meta(m)->frame.management)
@@ -61,7 +61,7 @@ static struct rte_mbuf *frame_detach(struct us_streams *all, struct us_stream *s
 
 /* Detaches the stream's frame, which is complete or ended. */
 static struct rte_mbuf *frame_release(struct us_streams *all, struct us_stream *s) {
-	hold_end(all->holds, &s->frame_hold);
+	pending_clear(all->pending_set, &s->frame_pending);
 	return frame_detach(all, s);
 }
 
@@ -76,22 +76,22 @@ void us_frame_drop(struct us_streams *all, struct us_stream *s, enum drop_reason
 	s->lost = true;
 }
 
-void us_frame_expire(struct us_streams *all, struct hold *h, bool timeout) {
-	us_frame_drop(all, HOLD_OF(struct us_stream, frame_hold, h),
+void us_frame_expire(struct us_streams *all, struct pending *h, bool timeout) {
+	us_frame_drop(all, PENDING_OF(struct us_stream, frame_pending, h),
 		      timeout ? DROP_FRAME_TIMEOUT : DROP_FRAME_LIMIT);
 }
 
-static void stream_pass_bytes(struct us_streams *all, struct us_cut *c, uint32_t size) {
+static void stream_skip_bytes(struct us_streams *all, struct us_cursor *c, uint32_t size) {
 	count(all->counters, COUNTER_RESYNC_BYTES, size);
-	us_cut_pass(c, size);
+	us_cursor_skip(c, size);
 }
 
 /* Continues at the pointer if that is ahead, else with the next segment. */
-static void stream_lose(struct us_streams *all, struct us_cut *c) {
+static void stream_lose(struct us_streams *all, struct us_cursor *c) {
 	bool ahead = c->to_pointer != US_NO_POINTER;
 
 	c->stream->lost = !ahead;
-	stream_pass_bytes(all, c, ahead ? c->to_pointer : c->left);
+	stream_skip_bytes(all, c, ahead ? c->to_pointer : c->left);
 }
 
 /*
@@ -99,19 +99,19 @@ static void stream_lose(struct us_streams *all, struct us_cut *c) {
  *
  * All bytes before the pointer count as skipped, also those that the frame's header took.
  */
-static void stream_contradiction(struct us_streams *all, struct us_cut *c) {
+static void stream_contradiction(struct us_streams *all, struct us_cursor *c) {
 	count(all->counters, COUNTER_RESYNC_BYTES, c->segment->pkt_len - c->left);
 	us_frame_drop(all, c->stream, DROP_FRAME_POINTER);
 	stream_lose(all, c);
 }
 
 /* The missing bytes of the frame in progress must end at the pointer. */
-static bool stream_contradicts(const struct us_cut *c) {
+static bool stream_contradicts(const struct us_cursor *c) {
 	return c->to_pointer != US_NO_POINTER && c->to_pointer != c->stream->missing;
 }
 
 /* Processes the next bytes of a PDU, or of a dropped frame. */
-static void stream_go_on(struct us_streams *all, struct us_cut *c, struct us_output *out) {
+static void stream_continue(struct us_streams *all, struct us_cursor *c, struct us_output *out) {
 	struct us_stream *s = c->stream;
 	uint32_t part;
 
@@ -122,34 +122,34 @@ static void stream_go_on(struct us_streams *all, struct us_cut *c, struct us_out
 	part = RTE_MIN(s->missing, c->left);
 	s->missing -= part;
 	c->used = true;
-	if (s->phase == US_PASS) {
-		us_cut_pass(c, part);
+	if (s->phase == US_SKIP) {
+		us_cursor_skip(c, part);
 		if (s->missing == 0)
 			s->phase = US_BOUNDARY;
 		return;
 	}
-	us_cut_copy(c, rte_pktmbuf_mtod_offset(s->frame, uint8_t *, s->frame->data_len), part);
+	us_cursor_copy(c, rte_pktmbuf_mtod_offset(s->frame, uint8_t *, s->frame->data_len), part);
 	frame_set_size(s->frame, s->frame->data_len + part);
 	if (s->missing == 0)
 		frame_put_out(all, c, out, frame_release(all, s));
 }
 
 /* The frame was a header only, or `size` more bytes of it must be skipped. */
-static void stream_pass_frame(struct us_streams *all, struct us_cut *c, uint32_t size) {
+static void stream_skip_frame(struct us_streams *all, struct us_cursor *c, uint32_t size) {
 	c->stream->missing = size;
-	c->stream->phase = size > 0 ? US_PASS : US_BOUNDARY;
+	c->stream->phase = size > 0 ? US_SKIP : US_BOUNDARY;
 	if (size == 0 && stream_contradicts(c))
 		stream_contradiction(all, c);
 }
 
 /* `m` is an empty buffer for the frame. */
-static void frame_copy_pdu(struct us_streams *all, struct us_cut *c, struct us_output *out,
+static void frame_copy_pdu(struct us_streams *all, struct us_cursor *c, struct us_output *out,
 			   uint32_t size, const struct docsis_mac *mac, struct rte_mbuf *m) {
 	struct us_stream *s = c->stream;
 
 	us_frame_describe(m, c, mac);
 	if (size <= c->left && c->to_pointer == US_NO_POINTER) {
-		us_cut_copy(c, rte_pktmbuf_mtod(m, uint8_t *), size);
+		us_cursor_copy(c, rte_pktmbuf_mtod(m, uint8_t *), size);
 		frame_set_size(m, size);
 		frame_put_out(all, c, out, m);
 		return;
@@ -162,12 +162,12 @@ static void frame_copy_pdu(struct us_streams *all, struct us_cut *c, struct us_o
 
 /* Takes the PDU behind the header. `m` may be a buffer for it, or NULL. Returns false if no
  * buffer is free. */
-static bool frame_take_pdu(struct us_streams *all, struct us_cut *c, struct us_output *out,
+static bool frame_take_pdu(struct us_streams *all, struct us_cursor *c, struct us_output *out,
 			   const struct docsis_mac *mac, struct rte_mbuf *m) {
 	uint32_t size = us_frame_pdu(mac);
 
 	if (m == NULL) {
-		m = us_frame_in_place(&all->buffers, c, mac, size);
+		m = us_frame_attach(&all->buffers, c, mac, size);
 		if (m != NULL) {
 			us_frame_describe(m, c, mac);
 			frame_put_out(all, c, out, m);
@@ -180,12 +180,12 @@ static bool frame_take_pdu(struct us_streams *all, struct us_cut *c, struct us_o
 	return m != NULL;
 }
 
-/* The cursor is behind a complete header, of which `here` bytes are in this segment. `m` may be
+/* The cursor is behind a complete header, of which `in_segment` bytes are in this segment. `m` may be
  * a buffer for the frame, or NULL. */
-static void stream_header_done(struct us_streams *all, struct us_cut *c, struct us_output *out,
+static void stream_header_done(struct us_streams *all, struct us_cursor *c, struct us_output *out,
 			       enum docsis_verdict verdict, const struct docsis_mac *mac,
-			       struct rte_mbuf *m, uint32_t here) {
-	enum us_frame_action action = us_frame_judge(all, c, verdict, mac);
+			       struct rte_mbuf *m, uint32_t in_segment) {
+	enum us_frame_action action = us_frame_check(all, c, verdict, mac);
 
 	if (action == US_FRAME_TAKE && frame_take_pdu(all, c, out, mac, m))
 		return;
@@ -193,10 +193,10 @@ static void stream_header_done(struct us_streams *all, struct us_cut *c, struct 
 	if (action == US_FRAME_TAKE)
 		drop_of(all->counters, c->segment, DROP_FRAME_NO_BUFFER);
 	if (action == US_FRAME_LOSE) {
-		count(all->counters, COUNTER_RESYNC_BYTES, here);
+		count(all->counters, COUNTER_RESYNC_BYTES, in_segment);
 		stream_lose(all, c);
-	} else if (action == US_FRAME_TAKE || action == US_FRAME_PASS) {
-		stream_pass_frame(all, c, us_frame_pdu(mac));
+	} else if (action == US_FRAME_TAKE || action == US_FRAME_SKIP) {
+		stream_skip_frame(all, c, us_frame_pdu(mac));
 	}
 }
 
@@ -205,7 +205,7 @@ static bool header_incomplete(enum docsis_verdict verdict, const struct docsis_m
 }
 
 /* The segment ends inside the header; the rest is in the next segment. */
-static void stream_header_begin(struct us_streams *all, struct us_cut *c) {
+static void stream_header_begin(struct us_streams *all, struct us_cursor *c) {
 	struct us_stream *s = c->stream;
 	struct rte_mbuf *m = us_frame_buffer(&all->buffers);
 	uint32_t size = c->left;
@@ -215,14 +215,15 @@ static void stream_header_begin(struct us_streams *all, struct us_cut *c) {
 		stream_lose(all, c);
 		return;
 	}
-	us_cut_copy(c, rte_pktmbuf_mtod(m, uint8_t *), size);
+	us_cursor_copy(c, rte_pktmbuf_mtod(m, uint8_t *), size);
 	frame_set_size(m, size);
 	s->frame = m;
 	s->phase = US_HEADER;
 	all->incomplete_frames++;
 }
 
-static void stream_header_go_on(struct us_streams *all, struct us_cut *c, struct us_output *out) {
+static void stream_header_continue(struct us_streams *all, struct us_cursor *c,
+				   struct us_output *out) {
 	struct us_stream *s = c->stream;
 	uint8_t *header = rte_pktmbuf_mtod(s->frame, uint8_t *);
 	uint32_t have = s->frame->data_len;
@@ -237,7 +238,7 @@ static void stream_header_go_on(struct us_streams *all, struct us_cut *c, struct
 		return;
 	}
 	c->used = true;
-	us_cut_copy(c, header + have, part);
+	us_cursor_copy(c, header + have, part);
 	frame_set_size(s->frame, have + part);
 	verdict = docsis_mac_parse(header, have + part, &mac);
 	if (header_incomplete(verdict, &mac))
@@ -253,58 +254,58 @@ static void stream_header_go_on(struct us_streams *all, struct us_cut *c, struct
 	/* The header began with the segment, and may have been read in several steps. */
 	stream_header_done(all, c, out, verdict, &mac, m, c->segment->pkt_len - c->left);
 	if (s->frame == NULL) /* else the timer runs on from the start of the header */
-		hold_end(all->holds, &s->frame_hold);
+		pending_clear(all->pending_set, &s->frame_pending);
 }
 
-static void stream_frame_begin(struct us_streams *all, struct us_cut *c, struct us_output *out) {
-	uint8_t room[HEADER_ROOM];
-	uint32_t size = us_cut_piece(c);
+static void stream_frame_begin(struct us_streams *all, struct us_cursor *c, struct us_output *out) {
+	uint8_t buffer[HEADER_MAX];
+	uint32_t size = us_cursor_piece(c);
 	struct docsis_mac mac;
-	enum docsis_verdict verdict = docsis_mac_parse(us_cut_bytes(c), size, &mac);
+	enum docsis_verdict verdict = docsis_mac_parse(us_cursor_bytes(c), size, &mac);
 
 	count(all->counters, COUNTER_FRAMES, 1);
 	c->used = true;
 	if (header_incomplete(verdict, &mac) && size < c->left) {
-		size = us_cut_peek(c, room, sizeof(room));
-		verdict = docsis_mac_parse(room, size, &mac);
+		size = us_cursor_peek(c, buffer, sizeof(buffer));
+		verdict = docsis_mac_parse(buffer, size, &mac);
 	}
 	if (header_incomplete(verdict, &mac)) {
 		stream_header_begin(all, c);
 		return;
 	}
 	if (verdict != DOCSIS_BAD_HCS)
-		us_cut_pass(c, mac.header_size);
+		us_cursor_skip(c, mac.header_size);
 	stream_header_done(all, c, out, verdict, &mac, NULL, mac.header_size);
 }
 
 /* Whether the rest of the segment is padding. */
-static bool cut_is_padding(struct us_cut *c) {
+static bool cursor_is_padding(struct us_cursor *c) {
 	static const uint8_t zeroes[DOCSIS_MAC_HEADER];
 	uint8_t bytes[DOCSIS_MAC_HEADER];
 	uint32_t size;
 
-	us_cut_piece(c);
-	if (*us_cut_bytes(c) != 0)
-		return *us_cut_bytes(c) == 0xff;
-	size = us_cut_peek(c, bytes, sizeof(bytes));
+	us_cursor_piece(c);
+	if (*us_cursor_bytes(c) != 0)
+		return *us_cursor_bytes(c) == 0xff;
+	size = us_cursor_peek(c, bytes, sizeof(bytes));
 	return size == sizeof(bytes) && memcmp(bytes, zeroes, sizeof(bytes)) == 0;
 }
 
 /* The cursor is between two frames. */
-static void stream_boundary(struct us_streams *all, struct us_cut *c, struct us_output *out) {
+static void stream_boundary(struct us_streams *all, struct us_cursor *c, struct us_output *out) {
 	if (c->to_pointer != US_NO_POINTER) {
-		stream_pass_bytes(all, c, c->to_pointer);
+		stream_skip_bytes(all, c, c->to_pointer);
 		c->to_pointer = US_NO_POINTER;
-		c->begun = true;
+		c->aligned = true;
 		return;
 	}
-	if (cut_is_padding(c)) {
+	if (cursor_is_padding(c)) {
 		count(all->counters, COUNTER_PADDING_BYTES, c->left);
 		c->used = true;
-		us_cut_pass(c, c->left);
+		us_cursor_skip(c, c->left);
 		return;
 	}
-	if (c->begun)
+	if (c->aligned)
 		stream_frame_begin(all, c, out);
 	else if (c->used)
 		stream_lose(all, c);
@@ -312,16 +313,16 @@ static void stream_boundary(struct us_streams *all, struct us_cut *c, struct us_
 		c->stream->lost = true; /* no byte of the segment was used */
 }
 
-void us_stream_step(struct us_streams *all, struct us_cut *c, struct us_output *out) {
+void us_stream_step(struct us_streams *all, struct us_cursor *c, struct us_output *out) {
 	switch (c->stream->phase) {
 	case US_BOUNDARY: stream_boundary(all, c, out); return;
-	case US_HEADER: stream_header_go_on(all, c, out); return;
+	case US_HEADER: stream_header_continue(all, c, out); return;
 	case US_BODY:
-	case US_PASS: stream_go_on(all, c, out); return;
+	case US_SKIP: stream_continue(all, c, out); return;
 	}
 }
 
-void us_stream_end(struct us_streams *all, struct us_cut *c) {
+void us_stream_end(struct us_streams *all, struct us_cursor *c) {
 	struct us_stream *s = c->stream;
 
 	if (!c->framed && s->phase != US_BOUNDARY)
@@ -329,8 +330,9 @@ void us_stream_end(struct us_streams *all, struct us_cut *c) {
 	/* the segment had no byte left that would have shown it */
 	if (c->to_pointer == 0 && s->phase != US_BOUNDARY)
 		stream_contradiction(all, c);
-	if (s->frame != NULL && s->frame_hold.size.bytes == 0)
-		hold_add(all->holds, &s->frame_hold, hold_size(s->frame), all->r->clock->now);
+	if (s->frame != NULL && s->frame_pending.size.bytes == 0)
+		pending_add(all->pending_set, &s->frame_pending, pending_size(s->frame),
+			    all->r->clock->now);
 	rte_pktmbuf_free(c->segment);
 	c->segment = NULL;
 }

@@ -6,14 +6,14 @@
 #include "upstream/frame_buffers.h"
 #include "upstream/requests.h"
 #include "upstream/shared.h"
-#include "upstream/state/cut.h"
+#include "upstream/state/cursor.h"
 
 /* The state that all streams share. */
 struct us_streams {
 	const struct us_resources *r;
 	struct counters *counters;
 	struct us_tables *tables;
-	struct holds *holds;
+	struct pending_set *pending_set;
 	struct us_requests *requests;
 	uint32_t max_pdu; /* bytes, CRC included */
 	uint16_t control_vlan; /* of the control port; 0: none */
@@ -33,17 +33,17 @@ struct us_output {
  *
  * Returns at most one frame in `out`. Management messages go to the control port.
  */
-void us_stream_step(struct us_streams *all, struct us_cut *c, struct us_output *out);
+void us_stream_step(struct us_streams *all, struct us_cursor *c, struct us_output *out);
 
 /* Ends a segment and frees it. A frame in progress waits for the next segment. It ends if it
  * ends with its burst, or if the pointer contradicts it. */
-void us_stream_end(struct us_streams *all, struct us_cut *c);
+void us_stream_end(struct us_streams *all, struct us_cursor *c);
 
 /* Drops the incomplete frame of a stream; the stream continues at the next pointer. */
 void us_frame_drop(struct us_streams *all, struct us_stream *s, enum drop_reason reason);
 
 /* Drops an incomplete frame whose timer expired, or whose memory is needed (expire.c). */
-void us_frame_expire(struct us_streams *all, struct hold *h, bool timeout);
+void us_frame_expire(struct us_streams *all, struct pending *h, bool timeout);
 
 /* Drops the incomplete frames of all streams. */
 void us_streams_stop(struct us_streams *all);

@@ -13,7 +13,7 @@
 #include "platform/pad.h"
 #include "platform/vlan.h"
 
-static void line_wait(struct us_transmit *own, struct rte_mbuf **pkts, uint16_t n) {
+static void line_add(struct us_transmit *own, struct rte_mbuf **pkts, uint16_t n) {
 	for (uint16_t i = 0; i < n; i++) {
 		uint32_t at = (own->first + own->count) % US_TRANSMIT_CAPACITY;
 
@@ -46,7 +46,7 @@ static uint16_t frames_send(struct us_transmit *own, struct rte_mbuf **burst, ui
 }
 
 /* Transmits the oldest queued frames, up to the end of the ring. */
-static uint16_t send_waiting(struct us_transmit *own) {
+static uint16_t send_queued(struct us_transmit *own) {
 	uint32_t n = RTE_MIN(own->count, US_TRANSMIT_CAPACITY - own->first);
 	uint16_t sent = frames_send(own, &own->line[own->first],
 				    (uint16_t)RTE_MIN(n, (uint32_t)PIPELINE_BURST));
@@ -56,28 +56,28 @@ static uint16_t send_waiting(struct us_transmit *own) {
 	return sent;
 }
 
-static void waiting_end(struct us_transmit *own, enum drop_reason reason) {
+static void drop_queued(struct us_transmit *own, enum drop_reason reason) {
 	for (; own->count > 0; own->count--) {
 		drop(own->counters, own->line[own->first], reason);
 		own->first = (own->first + 1) % US_TRANSMIT_CAPACITY;
 	}
 }
 
-uint64_t us_transmit_held(const void *ctx, enum unit unit) {
+uint64_t us_transmit_pending(const void *ctx, enum unit unit) {
 	const struct us_transmit *own = ctx;
 
 	return unit == UNIT_FRAME ? own->count : 0;
 }
 
 void us_transmit_stop(void *ctx) {
-	waiting_end(ctx, DROP_STOPPED);
+	drop_queued(ctx, DROP_STOPPED);
 }
 
-static uint16_t end_all(struct us_transmit *own, struct rte_mbuf **pkts, uint16_t n) {
+static uint16_t drop_all(struct us_transmit *own, struct rte_mbuf **pkts, uint16_t n) {
 	enum drop_reason reason = (enum drop_reason)own->r->network.reason;
 	uint16_t ended = (uint16_t)(n + own->count);
 
-	waiting_end(own, reason);
+	drop_queued(own, reason);
 	for (uint16_t i = 0; i < n; i++)
 		drop(own->counters, pkts[i], reason);
 	return ended;
@@ -130,15 +130,15 @@ uint16_t us_transmit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	uint16_t sent = 0;
 
 	if (unlikely(own->r->network.shut))
-		return end_all(own, pkts, n);
+		return drop_all(own, pkts, n);
 	n = frames_finish(own, pkts, n);
 	if (own->count > 0) {
-		sent = send_waiting(own);
-		line_wait(own, pkts, n);
+		sent = send_queued(own);
+		line_add(own, pkts, n);
 		return sent;
 	}
 	if (n > 0)
 		sent = frames_send(own, pkts, n);
-	line_wait(own, pkts + sent, n - sent);
+	line_add(own, pkts + sent, n - sent);
 	return sent;
 }

@@ -21,10 +21,10 @@ struct us_transmit {
 };
 
 uint16_t us_transmit(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-uint64_t us_transmit_held(const void *ctx, enum unit unit);
+uint64_t us_transmit_pending(const void *ctx, enum unit unit);
 void us_transmit_stop(void *ctx);
 
 /* Whether a new frame fits behind the queued ones and `more`. */
-static inline bool us_transmit_has_room(const struct us_transmit *t, uint32_t more) {
-	return t->count + t->r->crypto->held + more < t->most;
+static inline bool us_transmit_fits(const struct us_transmit *t, uint32_t more) {
+	return t->count + t->r->crypto->pending + more < t->most;
 }

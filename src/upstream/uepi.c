@@ -26,7 +26,7 @@ static const enum drop_reason reasons[] = {
 
 /* Closes the open burst. Returns its payload, or NULL if it has none. */
 static struct rte_mbuf *burst_release(struct us_uepi *own, struct us_burst *b) {
-	hold_end(own->holds, &b->hold);
+	pending_clear(own->pending_set, &b->pending);
 	own->open_bursts--;
 	b->open = false;
 	b->bytes = 0;
@@ -43,7 +43,7 @@ static void burst_drop(struct us_uepi *own, struct us_burst *b, enum drop_reason
 	m = burst_release(own, b);
 	drop_of(own->counters, m, reason);
 	rte_pktmbuf_free(m);
-	b->passing = true;
+	b->skipping = true;
 }
 
 /* Counts and drops a burst that never opened; only this packet shows it. */
@@ -51,7 +51,7 @@ static void burst_refuse(struct us_uepi *own, struct us_burst *b, struct rte_mbu
 			 enum drop_reason reason) {
 	count(own->counters, COUNTER_BURSTS, 1);
 	drop_of(own->counters, packet, reason);
-	b->passing = true;
+	b->skipping = true;
 }
 
 static void burst_begin(struct us_uepi *own, const struct us_session *s, struct us_burst *b,
@@ -68,7 +68,7 @@ static void burst_begin(struct us_uepi *own, const struct us_session *s, struct 
 	count(own->counters, COUNTER_BURSTS, 1);
 	own->open_bursts++;
 	b->open = true;
-	b->passing = false;
+	b->skipping = false;
 	b->sid = h.sid;
 	b->request = h.iuc == MAP_REQUEST;
 	b->burst_id = h.burst_id;
@@ -105,7 +105,7 @@ static void burst_end(struct us_uepi *own, const struct us_session *s, struct us
 
 	if (!burst_trailer_good(own, s, b, piece->segment)) {
 		burst_drop(own, b, DROP_BURST_TRAILER);
-		b->passing = false; /* the burst ends with its trailer */
+		b->skipping = false; /* the burst ends with its trailer */
 		return;
 	}
 	m = burst_release(own, b);
@@ -166,7 +166,7 @@ static void piece_take(struct us_uepi *own, const struct us_session *s, struct u
 	if (piece->segment->begin) {
 		burst_begin(own, s, b, piece);
 	} else if (!b->open) {
-		if (!b->passing)
+		if (!b->skipping)
 			burst_refuse(own, b, piece->packet, DROP_BURST_HEADLESS);
 	} else if (piece->segment->end) {
 		burst_end(own, s, b, piece);
@@ -176,18 +176,18 @@ static void piece_take(struct us_uepi *own, const struct us_session *s, struct u
 }
 
 /* Counts the buffers of a burst that stays open at the end of a packet as pending. */
-static void burst_hold(struct us_uepi *own, struct us_burst *b) {
-	struct hold_size size;
+static void burst_keep(struct us_uepi *own, struct us_burst *b) {
+	struct pending_size size;
 
 	if (!b->open)
 		return;
-	size = hold_size(b->payload.first);
+	size = pending_size(b->payload.first);
 	if (size.bytes == 0)
 		size.bytes = 1; /* a header alone needs a timer, too */
-	size.buffers -= b->hold.size.buffers;
-	size.bytes -= b->hold.size.bytes;
+	size.buffers -= b->pending.size.buffers;
+	size.bytes -= b->pending.size.bytes;
 	if (size.bytes > 0)
-		hold_add(own->holds, &b->hold, size, own->r->clock->now);
+		pending_add(own->pending_set, &b->pending, size, own->r->clock->now);
 }
 
 /* The index of the last segment with payload; 256 if there is none. */
@@ -214,7 +214,7 @@ static void packet_bursts(struct us_uepi *own, struct us_session *s, struct rte_
 		piece_take(own, s, b, &piece);
 	}
 	count(own->counters, COUNTER_PSP_PARTIAL, b->open);
-	burst_hold(own, b);
+	burst_keep(own, b);
 }
 
 static void packet_requests(struct us_uepi *own, const struct us_session *s,
@@ -266,7 +266,7 @@ static void packet_gap(void *stage, void *owner, unsigned missing) {
 		burst_drop(own, &f[i].burst, DROP_BURST_GAP);
 }
 
-static const struct us_lane_kind packets = {
+static const struct us_reorder_kind packets = {
 	.deliver = packet_deliver,
 	.gap = packet_gap,
 	.reordered = COUNTER_PSP_REORDERED,
@@ -275,36 +275,36 @@ static const struct us_lane_kind packets = {
 	.late = DROP_PSP_LATE,
 };
 
-static struct us_lane packet_lane(struct us_uepi *own, struct us_psp_flow *f) {
-	return (struct us_lane){&packets, own, &f->order, &f->hold, f, &own->waiting_packets};
+static struct us_reorder packet_reorder(struct us_uepi *own, struct us_psp_flow *f) {
+	return (struct us_reorder){&packets, own, &f->order, &f->pending, f, &own->pending_packets};
 }
 
-void us_packets_expire(struct us_uepi *own, struct hold *h) {
-	struct us_lane lane = packet_lane(own, HOLD_OF(struct us_psp_flow, hold, h));
+void us_packets_expire(struct us_uepi *own, struct pending *h) {
+	struct us_reorder reorder = packet_reorder(own, PENDING_OF(struct us_psp_flow, pending, h));
 
-	us_lane_skip(own->lanes, &lane);
+	us_reorder_skip(own->reorder_set, &reorder);
 }
 
-void us_burst_expire(struct us_uepi *own, struct hold *h, bool timeout) {
-	burst_drop(own, HOLD_OF(struct us_burst, hold, h),
+void us_burst_expire(struct us_uepi *own, struct pending *h, bool timeout) {
+	burst_drop(own, PENDING_OF(struct us_burst, pending, h),
 		   timeout ? DROP_BURST_TIMEOUT : DROP_BURST_LIMIT);
 }
 
 bool us_psp_flow_remove(struct us_uepi *own, struct us_psp_flow *f, int *budget) {
-	struct us_lane lane = packet_lane(own, f);
+	struct us_reorder reorder = packet_reorder(own, f);
 
-	if (!us_lane_drop(own->lanes, &lane, DROP_PACKET_SESSION_REMOVED, budget))
+	if (!us_reorder_drop(own->reorder_set, &reorder, DROP_PACKET_SESSION_REMOVED, budget))
 		return false;
 	*budget -= CHANGE_BUFFER_NS * (int)f->burst.pieces;
 	burst_drop(own, &f->burst, DROP_BURST_SESSION_REMOVED);
 	return true;
 }
 
-uint64_t us_uepi_held(const void *ctx, enum unit unit) {
+uint64_t us_uepi_pending(const void *ctx, enum unit unit) {
 	const struct us_uepi *own = ctx;
 
 	switch (unit) {
-	case UNIT_PACKET: return own->waiting_packets;
+	case UNIT_PACKET: return own->pending_packets;
 	case UNIT_BURST: return own->open_bursts;
 	default: return 0;
 	}
@@ -316,9 +316,10 @@ void us_uepi_stop(void *ctx) {
 
 	for (uint32_t s = 0; s < own->tables->session_count; s++) {
 		for (unsigned f = 0; f < US_PSP_FLOWS; f++) {
-			struct us_lane lane = packet_lane(own, &own->tables->sessions[s].flows[f]);
+			struct us_reorder reorder =
+				packet_reorder(own, &own->tables->sessions[s].flows[f]);
 
-			us_lane_stop(own->lanes, &lane, DROP_PACKET_STOPPED);
+			us_reorder_stop(own->reorder_set, &reorder, DROP_PACKET_STOPPED);
 			burst_drop(own, &own->tables->sessions[s].flows[f].burst,
 				   DROP_BURST_STOPPED);
 		}
@@ -330,7 +331,7 @@ void us_uepi_stop(void *ctx) {
 static void packet_take(struct us_uepi *own, struct rte_mbuf *m) {
 	struct us_session *s = packet_session(own, m);
 	enum psp_verdict verdict;
-	struct us_lane lane;
+	struct us_reorder reorder;
 	struct psp psp;
 
 	verdict = psp_parse(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, 0, &psp);
@@ -342,8 +343,8 @@ static void packet_take(struct us_uepi *own, struct rte_mbuf *m) {
 		packet_deliver(own, NULL, m);
 		return;
 	}
-	lane = packet_lane(own, &s->flows[own->numbered_by_session ? 0 : psp.flow]);
-	us_lane_put(own->lanes, &lane, psp.sequence, m);
+	reorder = packet_reorder(own, &s->flows[own->numbered_by_session ? 0 : psp.flow]);
+	us_reorder_put(own->reorder_set, &reorder, psp.sequence, m);
 }
 
 uint16_t us_uepi(void *ctx, struct rte_mbuf **pkts, uint16_t n) {

@@ -2,7 +2,7 @@
 /* The stage `uepi`: PSP packets in order, their segments to bursts. */
 #pragma once
 
-#include "upstream/lane.h"
+#include "upstream/reorder.h"
 #include "upstream/requests.h"
 #include "upstream/shared.h"
 
@@ -14,25 +14,25 @@ struct us_uepi {
 	const struct us_resources *r;
 	struct counters *counters;
 	struct us_tables *tables;
-	struct holds *holds;
-	struct us_lanes *lanes;
+	struct pending_set *pending_set;
+	struct us_reorder_set *reorder_set;
 	struct us_requests *requests;
 	struct pipeline *list;
 	const struct latency *latency;
 	bool numbered_by_session; /* a sequence of PSP packets per session; else per PSP flow */
 	/* pending; the records in tables.h own the packets and bursts */
-	uint32_t waiting_packets;
+	uint32_t pending_packets;
 	uint32_t open_bursts;
 };
 
 uint16_t us_uepi(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-uint64_t us_uepi_held(const void *ctx, enum unit unit);
+uint64_t us_uepi_pending(const void *ctx, enum unit unit);
 void us_uepi_stop(void *ctx);
 
 /* Ends the wait of early packets, or of an open burst (expire.c); `timeout` is that of
- * holds_excess(). */
-void us_packets_expire(struct us_uepi *own, struct hold *h);
-void us_burst_expire(struct us_uepi *own, struct hold *h, bool timeout);
+ * pending_excess(). */
+void us_packets_expire(struct us_uepi *own, struct pending *h);
+void us_burst_expire(struct us_uepi *own, struct pending *h, bool timeout);
 
 /* Drops pending packets and the open burst of a PSP flow whose session is removed, within the
  * budget (ns). Returns whether none is left. */

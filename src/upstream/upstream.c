@@ -66,7 +66,7 @@ static const struct stage packet_list[] = {
 		STAGE(us_uepi, uepi),
 		.gives = US_BURSTS,
 		.also = STAGE_TO(US_REQUEST_RING),
-		.held = us_uepi_held,
+		.pending = us_uepi_pending,
 		.stop = us_uepi_stop,
 		.drops = STAGE_DROPS(DROP_PSP_TRUNCATED, DROP_PSP_CONTROL, DROP_PSP_EXTENDED,
 				     DROP_PSP_TRAILING, DROP_PSP_DUPLICATE, DROP_PSP_LATE,
@@ -83,7 +83,7 @@ static const struct stage packet_list[] = {
 		.from = US_BURSTS,
 		.gives = US_SEGMENTS,
 		.also = STAGE_TO(US_REQUEST_RING),
-		.held = us_reassemble_held,
+		.pending = us_reassemble_pending,
 		.stop = us_reassemble_stop,
 		.drops = STAGE_DROPS(DROP_UNKNOWN_SID, DROP_SEGMENT_TRUNCATED, DROP_SEGMENT_HCS,
 				     DROP_SEGMENT_CLUSTER, DROP_SEGMENT_POINTER,
@@ -115,7 +115,7 @@ static const struct stage packet_list[] = {
 		.from = US_SEGMENTS,
 		.pulls = true,
 		.also = STAGE_TO(US_REQUEST_RING) | STAGE_TO(US_CONTROL_PORT),
-		.held = us_extract_held,
+		.pending = us_extract_pending,
 		.stop = us_extract_stop,
 		.drops = STAGE_DROPS(EXTRACT_DROPS, DROP_SEGMENT_ORPHAN, DROP_SEGMENT_STOPPED,
 				     DROP_FRAME_GAP, DROP_NOT_RANGING, DROP_NO_CONTROL_PORT,
@@ -140,7 +140,7 @@ static const struct stage packet_list[] = {
 		.dpdk = "the same",
 		STAGE(us_decrypt_collect, decrypt),
 		.polls = true,
-		.held = us_decrypt_collect_held,
+		.pending = us_decrypt_collect_pending,
 		.stop = us_decrypt_collect_stop,
 		.drops = STAGE_DROPS(DROP_CRYPTO_ERROR, DROP_CRYPTO_LOST, DROP_FRAME_CRC,
 				     DROP_STOPPED),
@@ -151,7 +151,7 @@ static const struct stage packet_list[] = {
 		.dpdk = "mbuf",
 		STAGE(us_defragment, defragment),
 		.also = STAGE_TO(US_JOINED),
-		.held = us_defragment_held,
+		.pending = us_defragment_pending,
 		.stop = us_defragment_stop,
 		.drops = STAGE_DROPS(DROP_FRAGMENT_CRC, DROP_FRAGMENT_ORDER, DROP_FRAGMENT_TOO_LONG,
 				     DROP_FRAME_FLOW_REMOVED, DROP_STOPPED),
@@ -166,7 +166,7 @@ static const struct stage packet_list[] = {
 		.from = US_JOINED,
 		.pulls = true,
 		.also = STAGE_TO(US_REQUEST_RING) | STAGE_TO(US_CONTROL_PORT),
-		.held = us_extract_joined_held,
+		.pending = us_extract_joined_pending,
 		.stop = us_extract_joined_stop,
 		.drops = STAGE_DROPS(EXTRACT_DROPS, DROP_PRIVACY_SID, DROP_KEY_UNKNOWN),
 		.counters = STAGE_COUNTERS(EXTRACT_COUNTERS),
@@ -188,7 +188,7 @@ static const struct stage packet_list[] = {
 		.dpdk = "ethdev",
 		STAGE(us_transmit, transmit),
 		.polls = true,
-		.held = us_transmit_held,
+		.pending = us_transmit_pending,
 		.stop = us_transmit_stop,
 		.drops = STAGE_DROPS(DROP_FRAME_NO_BUFFER, DROP_LINK_DOWN, DROP_PORT_GONE,
 				     DROP_STOPPED),
@@ -281,21 +281,21 @@ uint64_t upstream_out(const struct upstream *u, enum unit unit) {
 	       value(u, COUNTER_FRAGMENTS);
 }
 
-uint64_t upstream_held(const struct upstream *u, enum unit unit) {
-	return stages_held(us_lists, US_PIPELINES, u, unit);
+uint64_t upstream_pending(const struct upstream *u, enum unit unit) {
+	return stages_pending(us_lists, US_PIPELINES, u, unit);
 }
 
-uint64_t upstream_waiting(const struct upstream *u) {
-	return (uint64_t)u->uepi.waiting_packets + u->uepi.open_bursts +
-	       u->reassemble.waiting_segments + u->streams.incomplete_frames +
-	       u->defragment.waiting_fragments;
+uint64_t upstream_incomplete(const struct upstream *u) {
+	return (uint64_t)u->uepi.pending_packets + u->uepi.open_bursts +
+	       u->reassemble.pending_segments + u->streams.incomplete_frames +
+	       u->defragment.pending_fragments;
 }
 
 bool upstream_balanced(const struct upstream *u) {
 	for (enum unit unit = 0; unit < UNITS; unit++) {
 		if (upstream_in(u, unit) != upstream_out(u, unit) +
 						    counters_dropped_units(&u->counters, unit) +
-						    upstream_held(u, unit))
+						    upstream_pending(u, unit))
 			return false;
 	}
 	return true;
@@ -305,10 +305,10 @@ bool upstream_busy(const struct upstream *u) {
 	const struct queue *q = u->list.queues;
 
 	return q[US_BURSTS].count > 0 || q[US_SEGMENTS].count > 0 ||
-	       u->extract.cut.segment != NULL || u->r.crypto->held > 0 ||
-	       u->extract_joined.cut.segment != NULL || q[US_JOINED].count > 0 ||
+	       u->extract.cursor.segment != NULL || u->r.crypto->pending > 0 ||
+	       u->extract_joined.cursor.segment != NULL || q[US_JOINED].count > 0 ||
 	       u->transmit.count > 0 || rte_ring_count(u->requests.ring) > 0 ||
-	       holds_too_much(&u->holds);
+	       pending_exceeded(&u->pending_set);
 }
 
 bool upstream_grants(const struct upstream *u) {
@@ -336,7 +336,7 @@ void upstream_close(struct upstream *u) {
 }
 
 uint64_t upstream_deadline(const struct upstream *u) {
-	return holds_deadline(&u->holds);
+	return pending_deadline(&u->pending_set);
 }
 
 struct pipeline *upstream_pipeline(struct upstream *u, unsigned index) {

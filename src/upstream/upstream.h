@@ -36,9 +36,9 @@
 #include "upstream/extract.h"
 #include "upstream/extract_joined.h"
 #include "upstream/grant.h"
-#include "upstream/lane.h"
 #include "upstream/reassemble.h"
 #include "upstream/receive.h"
+#include "upstream/reorder.h"
 #include "upstream/requests.h"
 #include "upstream/shared.h"
 #include "upstream/stream.h"
@@ -51,22 +51,22 @@
 
 /* The buffers of each pool that an upstream may use, without those in the ports' rings. */
 struct us_buffers {
-	uint32_t held_packets; /* of those of the R-PHY port: the ones that may be pending */
+	uint32_t pending_packets; /* of those of the R-PHY port: the ones that may be pending */
 	uint32_t packets; /* of the R-PHY port */
-	uint32_t held_frames;
+	uint32_t pending_frames;
 	uint32_t frames;
 	uint32_t pieces;
 };
 
 struct upstream {
-	struct us_resources r; /* upstream_create() alone reads `schedules` and `room` */
+	struct us_resources r; /* upstream_create() alone reads `schedules` and `capacity` */
 	struct us_tables tables;
 	struct effort effort;
 	struct counters counters;
-	struct holds holds;
-	struct us_lanes lanes;
+	struct pending_set pending_set;
+	struct us_reorder_set reorder_set;
 	struct us_streams streams;
-	uint32_t held_asked; /* bytes, configured; its share of the pools may be less */
+	uint32_t pending_limit; /* bytes, configured; its share of the pools may be less */
 	/* the stages */
 	struct us_receive receive;
 	struct us_validate validate;
@@ -99,10 +99,10 @@ static inline struct queue *us_queue(struct upstream *u, enum us_queue which) {
 extern const struct stage_list us_lists[US_PIPELINES];
 
 /* Bytes of a buffer for a whole packet of the R-PHY device. */
-uint32_t us_packet_room(const struct service_group *sg);
+uint32_t us_packet_size(const struct service_group *sg);
 
-/* The buffers that the configuration needs, sized by `room`; NULL: by the configured objects. */
-struct us_buffers us_buffers(const struct service_group *sg, const struct group_room *room);
+/* The buffers that the configuration needs, sized by `capacity`; NULL: by the configured objects. */
+struct us_buffers us_buffers(const struct service_group *sg, const struct group_capacity *capacity);
 
 /*
  * Applies the settings of pending buffers and stages: timeouts, limits, verification, the largest
@@ -112,10 +112,11 @@ struct us_buffers us_buffers(const struct service_group *sg, const struct group_
  */
 void us_configure(struct upstream *u, const struct service_group *sg);
 
-/* As us_buffers(), limited to `held` bytes of each kind that wait, and to `moving` buffers in queues (up to
+/* As us_buffers(), limited to `pending` bytes of each kind that wait, and to `moving` buffers in queues (up to
  * US_QUEUED). */
-struct us_buffers us_buffers_within(const struct service_group *sg, const struct group_room *room,
-				    uint32_t held, uint32_t moving);
+struct us_buffers us_buffers_within(const struct service_group *sg,
+				    const struct group_capacity *capacity, uint32_t pending,
+				    uint32_t moving);
 
 /* Checks that the pools have enough buffers beside those of the ports' rings. Returns 0, or -1
  * after an error message. */
@@ -130,11 +131,11 @@ struct upstream *upstream_create(const struct service_group *sg, const struct us
 void upstream_free(struct upstream *u);
 
 /* Pending units of a kind. */
-uint64_t upstream_held(const struct upstream *u, enum unit unit);
+uint64_t upstream_pending(const struct upstream *u, enum unit unit);
 
 /* Those of all units that wait for missing packets: parts of bursts, segments and frames, and
  * packets behind a gap. */
-uint64_t upstream_waiting(const struct upstream *u);
+uint64_t upstream_incomplete(const struct upstream *u);
 
 /* Units that entered, and units that became the next unit or left. */
 uint64_t upstream_in(const struct upstream *u, enum unit unit);

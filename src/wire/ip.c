@@ -121,7 +121,7 @@ static bool is_experiment(uint8_t next) {
 }
 
 /* Skips the extension header at out->upper. Returns whether the chain ends here. */
-static bool ipv6_extension_pass(struct frame_fields *out, size_t size) {
+static bool ipv6_extension_skip(struct frame_fields *out, size_t size) {
 	const uint8_t *header = out->upper;
 	uint16_t bits = out->protocol == IPV6_FRAGMENT ? load_be16(header + 2) : 0;
 
@@ -147,7 +147,7 @@ static enum frame_verdict read_ipv6_chain(struct frame_fields *out) {
 		if (n == IPV6_EXTENSIONS_MAX)
 			return FRAME_IPV6_EXTENSIONS;
 		out->extensions |= bit;
-		if (ipv6_extension_pass(out, size))
+		if (ipv6_extension_skip(out, size))
 			return FRAME_GOOD;
 	}
 	read_ports(out);

@@ -100,7 +100,7 @@ static void demand_again(const struct server_source *source, FILE *errors,
 
 	for (unsigned n = 0; n < 2; n++) {
 		const struct server_config *again =
-			server_config_load_text_again(&kept, source, errors);
+			server_config_reload_text(&kept, source, errors);
 
 		demand((again == NULL) == (config->group_count == 0));
 		if (again == NULL)

@@ -51,10 +51,10 @@ static bool is_indexed(void *context, const struct identity *identity) {
 
 /* All that is there is found where it is, and all that is referred to is there. */
 static void check_group(const struct live_group *l) {
-	struct group_room used = {0};
+	struct group_capacity used = {0};
 
 	for (enum live_object o = LIVE_CHANNEL; o < LIVE_OBJECTS; o++) {
-		for (uint32_t i = 0; i < live_room(&l->room, o); i++) {
+		for (uint32_t i = 0; i < live_capacity(&l->capacity, o); i++) {
 			struct seen seen = {l, i};
 
 			if (l->blocks[o][i] == NULL) {
@@ -77,7 +77,7 @@ static void become(struct live_group *l, struct text part) {
 	if (!load(part, &next))
 		return;
 	if (live_difference(l, &next, &changes, why)) {
-		live_changes_take(l, &changes);
+		live_changes_apply(l, &changes);
 		live_changes_free(&changes);
 		check_group(l);
 		CHECK(live_difference(l, &next, &changes, why) && changes.count == 0);
@@ -113,7 +113,7 @@ static void ask(struct live_group *l, struct text part) {
 	if (live_request(l, (unsigned char)part.bytes[0] % (LIVE_REMOVE + 1), object, value,
 			 &changes, why)) {
 		CHECK(changes.count <= 1);
-		live_changes_take(l, &changes);
+		live_changes_apply(l, &changes);
 		check_group(l);
 		if (changes.count == 1 && object != LIVE_GROUP &&
 		    l->blocks[object][changes.list[0].slot] != NULL)
@@ -128,13 +128,13 @@ static void ask(struct live_group *l, struct text part) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	struct text rest = {(const char *)data, size}, part = next_part(&rest);
 	struct service_group sg;
-	struct group_room room;
+	struct group_capacity capacity;
 	struct live_group l;
 
 	if (!load(part, &sg))
 		return 0;
-	room = group_room(&sg);
-	CHECK(live_group_create(&l, &sg, &room, (char[LIVE_LINE]){0}) == 0);
+	capacity = group_capacity(&sg);
+	CHECK(live_group_create(&l, &sg, &capacity, (char[LIVE_LINE]){0}) == 0);
 	service_group_free(&sg);
 	check_group(&l);
 	for (unsigned n = 0; rest.size > 0; n++) {

@@ -11,7 +11,7 @@
 static void some_answer(const struct rpc *rpc, const char *bytes, size_t size) {
 	struct rpc_work *w = rpc_begin(rpc, bytes, size);
 
-	for (int looks = 0; looks < 3 && !rpc_go_on(w); looks++)
+	for (int looks = 0; looks < 3 && !rpc_continue(w); looks++)
 		;
 	free(rpc_answer(w));
 }

@@ -32,7 +32,7 @@
 
 #define PACKETS 511
 #define FRAMES 2047
-#define FRAME_ROOM (RTE_PKTMBUF_HEADROOM + US_FRAME_ROOM)
+#define FRAME_ROOM (RTE_PKTMBUF_HEADROOM + US_FRAME_SIZE)
 #define GAP 64
 #define DEPTH 64
 #define ACTIONS 600
@@ -137,7 +137,7 @@ static struct upstream *make(uint8_t flags) {
 	sg->upstream.verify_source = (flags & 4) == 0;
 	sg->upstream.psp_numbering = flags & 8 ? PSP_NUMBERING_SESSION : PSP_NUMBERING_FLOW;
 	sg->upstream.held_by_modem = flags & 16 ? 8000 : 262144;
-	sg->upstream.held = flags & 16 ? 64000 : 4194304;
+	sg->upstream.pending = flags & 16 ? 64000 : 4194304;
 	all.clock.now = 0;
 	u = upstream_create(sg, &r);
 	CHECK(u != NULL);
@@ -154,11 +154,13 @@ static void send_packet(void *ctx, const uint8_t *frame, size_t size) {
 
 static bool within_limits(const struct upstream *u) {
 	for (uint32_t m = 0; m < all.config.sg.modem_count; m++) {
-		if (u->holds.modems[m].bytes > u->holds.modem_limit)
+		if (u->pending_set.modems[m].bytes > u->pending_set.modem_limit)
 			return false;
 	}
-	return u->holds.buffers[HOLD_POOL_PACKETS] <= u->holds.limits[HOLD_POOL_PACKETS] &&
-	       u->holds.buffers[HOLD_POOL_FRAMES] <= u->holds.limits[HOLD_POOL_FRAMES];
+	return u->pending_set.buffers[PENDING_POOL_PACKETS] <=
+		       u->pending_set.limits[PENDING_POOL_PACKETS] &&
+	       u->pending_set.buffers[PENDING_POOL_FRAMES] <=
+		       u->pending_set.limits[PENDING_POOL_FRAMES];
 }
 
 /* What a round leaves above a limit, the next one ends. */
@@ -210,7 +212,8 @@ static void act(struct upstream *u) {
 }
 
 static bool holds_nothing(const struct upstream *u) {
-	return u->holds.buffers[HOLD_POOL_PACKETS] == 0 && u->holds.buffers[HOLD_POOL_FRAMES] == 0;
+	return u->pending_set.buffers[PENDING_POOL_PACKETS] == 0 &&
+	       u->pending_set.buffers[PENDING_POOL_FRAMES] == 0;
 }
 
 /* Everything that can come out does, until a round began with nothing to do and saw the port
@@ -244,7 +247,7 @@ static void finish(struct upstream *u, bool wait) {
 	upstream_stop(u);
 	CHECK(upstream_balanced(u) && holds_nothing(u));
 	for (enum unit unit = 0; unit < UNITS; unit++)
-		CHECK(upstream_held(u, unit) == 0);
+		CHECK(upstream_pending(u, unit) == 0);
 	upstream_free(u);
 	while (rte_eth_rx_burst(all.near[0], 0, &m, 1) == 1)
 		rte_pktmbuf_free(m);
@@ -252,7 +255,7 @@ static void finish(struct upstream *u, bool wait) {
 	CHECK(rte_mempool_in_use_count(all.packets) == 0);
 	CHECK(rte_mempool_in_use_count(all.pieces) == 0);
 	CHECK(rte_mempool_in_use_count(all.frames) == 0);
-	CHECK(all.queue->held == 0);
+	CHECK(all.queue->pending == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -167,7 +167,7 @@ static uint64_t depi_bytes(struct watch_channel *c, uint64_t now, uint32_t left)
 	const struct scheduler_depi *d = &c->set.depi;
 	uint64_t all = left;
 
-	if (d->room == 0)
+	if (d->capacity == 0)
 		return all;
 	if (now - c->opened >= d->flush_ns)
 		c->space = 0;
@@ -175,7 +175,7 @@ static uint64_t depi_bytes(struct watch_channel *c, uint64_t now, uint32_t left)
 		uint32_t part;
 
 		if (c->space == 0) {
-			c->space = d->room;
+			c->space = d->capacity;
 			c->segments = 0;
 			c->opened = now;
 			all += d->frame_bytes;
@@ -275,7 +275,7 @@ void watch_reports(const struct watch *w) {
 		CHECK(r.packets == w->groups[i].packets && r.early_packets <= r.packets);
 		CHECK(r.max_skew_ns <= r.skew_ns);
 	}
-	CHECK(scheduler_held(w->s) == w->held);
+	CHECK(scheduler_queued(w->s) == w->held);
 }
 
 void watch_delays(const struct watch *w) {

@@ -18,7 +18,7 @@ enum access_due { DUE_GRANT, DUE_ANSWER, DUE_CHANNEL, DUE_KINDS };
 #define DUE_BITS 2
 
 /* An unanswered request. */
-struct access_asked {
+struct access_request {
 	uint64_t at; /* time of its minislot at the CMTS */
 	uint32_t bytes; /* requested and not granted yet */
 	bool contention;
@@ -33,9 +33,9 @@ struct access_queue {
 	uint64_t waiting; /* bytes */
 	uint64_t coming; /* bytes that fit in known grants */
 	uint32_t chance; /* first known grant or poll in which it can request; ACCESS_NONE: none */
-	uint64_t asked; /* sum of bytes in `asks` */
-	struct access_asked asks[ACCESS_OUTSTANDING]; /* oldest first */
-	unsigned ask_count;
+	uint64_t asked; /* sum of bytes in `requests` */
+	struct access_request requests[ACCESS_OUTSTANDING]; /* oldest first */
+	unsigned request_count;
 	uint64_t pending_until; /* ack time of the last MAP with a grant pending for it */
 	uint64_t answer_ack; /* ack time that it processes next */
 	unsigned tries; /* unanswered requests in contention */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "access/answers.h"
 
-#include "access/asking.h"
 #include "access/hearing.h"
+#include "access/requests.h"
 
 static void watch_from(struct access *a, struct access_queue *f, uint64_t least) {
 	uint64_t oldest = UINT64_MAX;
 
-	if (f->watched || f->ask_count == 0)
+	if (f->watched || f->request_count == 0)
 		return;
-	for (unsigned i = 0; i < f->ask_count; i++)
-		oldest = f->asks[i].at < oldest ? f->asks[i].at : oldest;
+	for (unsigned i = 0; i < f->request_count; i++)
+		oldest = f->requests[i].at < oldest ? f->requests[i].at : oldest;
 	f->watched = true;
 	due_add(&a->groups[f->group].waiting, oldest > least ? oldest : least, f->number);
 }
@@ -36,7 +36,7 @@ static void acknowledge(struct access *a, struct access_group *g, const struct a
 	uint64_t ack = acknowledged(a, g, map->heard);
 
 	while (due_next(&g->waiting) < ack) {
-		struct access_queue *f = &a->flows[due_take(&g->waiting).what];
+		struct access_queue *f = &a->flows[due_take(&g->waiting).number];
 
 		if (hearing_of(a, f->set.modem, map) != HEARING_HEARD) {
 			due_add(&g->waiting, ack, f->number);
@@ -67,7 +67,7 @@ bool answers_run(struct access *a, struct access_queue *f) {
 		watch_from(a, f, f->answer_ack);
 		return false;
 	}
-	lost = asking_forget(f, f->answer_ack, &contended);
+	lost = requests_forget(f, f->answer_ack, &contended);
 	a->counts.unanswered += lost;
 	a->counts.unanswered_contended += contended;
 	watch_from(a, f, 0);

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "access/asking.h"
 #include "access/hearing.h"
+#include "access/requests.h"
 
 static bool has_contenders(const struct access *a, const struct access_line *l) {
 	uint64_t bit = UINT64_C(1) << (l - a->lines);
@@ -22,7 +22,7 @@ static uint64_t decided(const struct access *a, const struct access_line *l, uin
 	return at > a->lead ? at - a->lead : 0;
 }
 
-static void take_off(struct access_line *l, struct access_region *r, uint32_t count) {
+static void consume(struct access_line *l, struct access_region *r, uint32_t count) {
 	r->minislot += (uint64_t)count * l->set.request_minislots;
 	r->count -= count;
 	if (r->count > 0)
@@ -35,15 +35,15 @@ static void take_off(struct access_line *l, struct access_region *r, uint32_t co
 static struct access_region *present(struct access *a, struct access_line *l, uint64_t now) {
 	while (l->region_count > 0) {
 		struct access_region *r = &l->regions[l->first];
-		uint64_t frames, least, gone;
+		uint64_t frames, least, skipped;
 
 		if (decided(a, l, r->minislot) >= now)
 			return r;
 		frames = (now + a->lead - a->start + l->set.frame - 1) / l->set.frame;
 		least = frames * l->set.frame_minislots;
-		gone = (least - r->minislot + l->set.request_minislots - 1) /
-		       l->set.request_minislots;
-		take_off(l, r, gone < r->count ? (uint32_t)gone : r->count);
+		skipped = (least - r->minislot + l->set.request_minislots - 1) /
+			  l->set.request_minislots;
+		consume(l, r, skipped < r->count ? (uint32_t)skipped : r->count);
 	}
 	return NULL;
 }
@@ -63,7 +63,7 @@ void contend_schedule(struct access *a, struct access_line *l, uint64_t now) {
 void contend_add(struct access_line *l, const struct access_region *r) {
 	/* no flow has contended for long: the oldest region is past */
 	if (l->region_count == ACCESS_REGIONS)
-		take_off(l, &l->regions[l->first], l->regions[l->first].count);
+		consume(l, &l->regions[l->first], l->regions[l->first].count);
 	l->regions[(l->first + l->region_count++) % ACCESS_REGIONS] = *r;
 }
 
@@ -76,7 +76,7 @@ static uint64_t backed_off(struct access *a, const struct access_group *g, unsig
 void contend_consider(struct access *a, struct access_queue *f, uint64_t now) {
 	struct access_group *g = &a->groups[f->group];
 
-	if (f->contends || f->set.no_contention || f->set.sid_count == 0 || !asking_wanted(a, f))
+	if (f->contends || f->set.no_contention || f->set.sid_count == 0 || !requests_wanted(a, f))
 		return;
 	f->contends = true;
 	due_add(&g->contenders, backed_off(a, g, f->tries), f->number);
@@ -94,18 +94,18 @@ static uint32_t pick(struct access *a, struct access_group *g, const struct acce
 
 	while (due_next(&g->contenders) < end) {
 		struct due_entry e = due_take(&g->contenders);
-		struct access_queue *f = &a->flows[e.what];
+		struct access_queue *f = &a->flows[e.number];
 
 		f->contends = false;
-		if (access_chance(a, f) <= a->now + f->set.patience || !asking_wanted(a, f))
+		if (access_chance(a, f) <= a->now + f->set.patience || !requests_wanted(a, f))
 			/* it can request in its own grant or poll, or has no bytes to request */
 			continue;
 		if (hearing_of(a, f->set.modem, &r->map) != HEARING_HEARD) {
 			f->contends = true;
-			due_add(&g->contenders, e.key + count, e.what);
+			due_add(&g->contenders, e.key + count, e.number);
 			continue;
 		}
-		a->picks[picked++] = (struct access_pick){(uint32_t)(e.key - g->passed), e.what};
+		a->picks[picked++] = (struct access_pick){(uint32_t)(e.key - g->passed), e.number};
 	}
 	g->passed = end;
 	return picked;
@@ -152,7 +152,7 @@ static void send(struct access *a, const struct access_line *l, uint64_t minislo
 		.contended = true,
 	};
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t bytes = asking_request(a, &a->flows[picks[i].flow], at, true);
+		uint32_t bytes = requests_make(a, &a->flows[picks[i].flow], at, true);
 
 		if (count == 1)
 			e->request = bytes;
@@ -197,7 +197,7 @@ uint32_t contend_run(struct access *a, struct access_line *l, uint64_t now) {
 	count = (count + l->set.request_minislots - 1) / l->set.request_minislots;
 	count = count < r->count ? count : r->count;
 	picked = pick_all(a, l, r, count);
-	take_off(l, r, count);
+	consume(l, r, count);
 	for (uint32_t i = 0, n; i < picked; i += n) {
 		uint32_t at = a->picks[i].opportunity;
 

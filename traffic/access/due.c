@@ -3,16 +3,16 @@
 
 #include <stdlib.h>
 
-bool due_reserve(struct due *d, uint32_t room) {
+bool due_reserve(struct due *d, uint32_t capacity) {
 	struct due_entry *heap;
 
-	if (room <= d->room)
+	if (capacity <= d->capacity)
 		return true;
-	heap = reallocarray(d->heap, room, sizeof(*heap));
+	heap = reallocarray(d->heap, capacity, sizeof(*heap));
 	if (heap == NULL)
 		return false;
 	d->heap = heap;
-	d->room = room;
+	d->capacity = capacity;
 	return true;
 }
 
@@ -23,11 +23,11 @@ void due_free(struct due *d) {
 
 /* The lower number precedes at equal keys, so that the same calls give the same order. */
 static bool before(const struct due_entry *a, const struct due_entry *b) {
-	return a->key != b->key ? a->key < b->key : a->what < b->what;
+	return a->key != b->key ? a->key < b->key : a->number < b->number;
 }
 
-void due_add(struct due *d, uint64_t key, uint32_t what) {
-	struct due_entry entry = {key, what};
+void due_add(struct due *d, uint64_t key, uint32_t number) {
+	struct due_entry entry = {key, number};
 	uint32_t at = d->count++;
 
 	for (; at > 0 && before(&entry, &d->heap[(at - 1) / 2]); at = (at - 1) / 2)
@@ -53,14 +53,14 @@ struct due_entry due_take(struct due *d) {
 	return first;
 }
 
-void due_remove(struct due *d, uint32_t what) {
+void due_remove(struct due *d, uint32_t number) {
 	uint32_t count = d->count, kept = 0;
 
 	d->count = 0;
 	for (uint32_t i = 0; i < count; i++)
-		if (d->heap[i].what != what)
+		if (d->heap[i].number != number)
 			d->heap[kept++] = d->heap[i];
 	/* in-place heap: entry i is written only after it was read */
 	for (uint32_t i = 0; i < kept; i++)
-		due_add(d, d->heap[i].key, d->heap[i].what);
+		due_add(d, d->heap[i].key, d->heap[i].number);
 }

@@ -7,20 +7,20 @@
 
 struct due_entry {
 	uint64_t key;
-	uint32_t what;
+	uint32_t number;
 };
 
 struct due {
 	struct due_entry *heap;
-	uint32_t count, room;
+	uint32_t count, capacity;
 };
 
-/* Sets the capacity to `room` entries and keeps existing entries. Returns false if memory is short. */
-bool due_reserve(struct due *d, uint32_t room);
+/* Sets the capacity to `capacity` entries and keeps existing entries. Returns false if memory is short. */
+bool due_reserve(struct due *d, uint32_t capacity);
 void due_free(struct due *d);
 
 /* Adds an entry; the queue must not be full. */
-void due_add(struct due *d, uint64_t key, uint32_t what);
+void due_add(struct due *d, uint64_t key, uint32_t number);
 
 /* The lowest key; UINT64_MAX if empty. */
 static inline uint64_t due_next(const struct due *d) {
@@ -31,4 +31,4 @@ static inline uint64_t due_next(const struct due *d) {
 struct due_entry due_take(struct due *d);
 
 /* Removes all entries with this number. O(entries). */
-void due_remove(struct due *d, uint32_t what);
+void due_remove(struct due *d, uint32_t number);

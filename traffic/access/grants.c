@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "access/grants.h"
 
-#include "access/asking.h"
 #include "access/hearing.h"
+#include "access/requests.h"
 
 /* Queue bytes of a flow that fit in a grant of so many minislots. */
 static uint32_t fit(const struct access_line *l, const struct access_queue *f, uint32_t minislots) {
@@ -56,8 +56,8 @@ static void unlink_chance(struct access *a, struct access_queue *f, uint32_t num
 	*at = a->grants[number].next;
 }
 
-static void take(struct access *a, const struct access_line *l, struct access_queue *f,
-		 const struct grants_element *e, uint32_t bytes) {
+static void record(struct access *a, const struct access_line *l, struct access_queue *f,
+		   const struct grants_element *e, uint32_t bytes) {
 	uint32_t number = a->free_grant;
 	struct access_grant *g = &a->grants[number];
 	uint64_t at = access_time(a, l, e->minislot);
@@ -106,10 +106,10 @@ void grants_add(struct access *a, const struct access_line *l, const struct acce
 	if (!known(a, f, map, bytes))
 		return;
 	if (map_iuc_is_data(e->iuc)) {
-		count_answer(&a->counts, l, asking_granted(f, bytes));
+		count_answer(&a->counts, l, requests_granted(f, bytes));
 		f->tries = 0;
 	}
-	take(a, l, f, e, bytes);
+	record(a, l, f, e, bytes);
 }
 
 void grants_pending(struct access *a, const struct access_line *l, const struct access_heard *map,
@@ -127,14 +127,14 @@ void grants_pending(struct access *a, const struct access_line *l, const struct 
 static void fill(struct access *a, const struct access_line *l, struct access_queue *f,
 		 uint64_t last, struct access_event *e) {
 	const struct access_modem *m = access_modem_of(a, f);
-	uint64_t room = e->granted;
+	uint64_t available = e->granted;
 	uint32_t used;
 
 	if (m->conduct == ACCESS_BEYOND) {
 		e->minislots += m->excess;
-		room += (uint64_t)m->excess * l->set.minislot_bytes;
+		available += (uint64_t)m->excess * l->set.minislot_bytes;
 	}
-	e->bytes = (uint32_t)(f->waiting < room ? f->waiting : room);
+	e->bytes = (uint32_t)(f->waiting < available ? f->waiting : available);
 	used = e->bytes < e->granted ? e->bytes : e->granted;
 	f->waiting -= e->bytes;
 	a->counts.waiting -= e->bytes;
@@ -145,7 +145,7 @@ static void fill(struct access *a, const struct access_line *l, struct access_qu
 	a->counts.bursts++;
 	a->counts.empty_bursts += e->bytes == 0;
 	if (!f->set.no_piggyback)
-		e->request = asking_request(a, f, last, false);
+		e->request = requests_make(a, f, last, false);
 	a->counts.piggybacks += e->request != 0;
 }
 
@@ -157,7 +157,7 @@ static void use(struct access *a, const struct access_line *l, struct access_que
 		uint64_t last, struct access_event *e) {
 	if (e->iuc == MAP_REQUEST) {
 		e->kind = ACCESS_REQUEST;
-		e->request = asking_request(a, f, last, false);
+		e->request = requests_make(a, f, last, false);
 		a->counts.polls += e->request != 0;
 	} else if (e->iuc == MAP_STATION) {
 		e->kind = ACCESS_STATION;

@@ -31,8 +31,8 @@ static bool is_grant(uint8_t iuc) {
 	return iuc == MAP_REQUEST || iuc == MAP_STATION || map_iuc_is_data(iuc);
 }
 
-static void take_element(struct access *a, struct access_line *l, const struct access_heard *map,
-			 const struct grants_element *e, uint64_t ack) {
+static void process_element(struct access *a, struct access_line *l, const struct access_heard *map,
+			    const struct grants_element *e, uint64_t ack) {
 	struct access_region r = {*map, e->minislot, e->minislots / l->set.request_minislots};
 
 	if (e->sid == 0)
@@ -47,8 +47,8 @@ static void take_element(struct access *a, struct access_line *l, const struct a
 	}
 }
 
-static void take_elements(struct access *a, struct access_line *l, const struct map *map,
-			  const struct access_heard *heard, uint64_t first, uint64_t ack) {
+static void process_elements(struct access *a, struct access_line *l, const struct map *map,
+			     const struct access_heard *heard, uint64_t first, uint64_t ack) {
 	unsigned end = described(map);
 
 	for (unsigned i = 0; i < map->count && i < MAP_ELEMENTS_5; i++) {
@@ -59,7 +59,7 @@ static void take_elements(struct access *a, struct access_line *l, const struct 
 		if (i + 1 < end)
 			e.minislots = map->elements[i + 1].offset - m->offset;
 		if (m->iuc != MAP_NULL)
-			take_element(a, l, heard, &e, ack);
+			process_element(a, l, heard, &e, ack);
 	}
 	l->end = first + map->elements[end - 1].offset;
 }
@@ -75,7 +75,7 @@ static void widen(const struct access *a, struct access_group *g) {
 	}
 }
 
-static void take_windows(struct access *a, struct access_line *l, const struct map *map) {
+static void process_windows(struct access *a, struct access_line *l, const struct map *map) {
 	uint64_t bit = UINT64_C(1) << (l - a->lines);
 
 	l->window_start = map->data_start & 15;
@@ -108,8 +108,8 @@ void access_map(struct access *a, uint16_t channel, const struct map *map, uint6
 		return;
 	}
 	a->counts.late_maps += late_for_all(a, &h);
-	take_windows(a, l, map);
-	take_elements(a, l, map, &h, first, ack);
+	process_windows(a, l, map);
+	process_elements(a, l, map, &h, first, ack);
 	answers_acknowledge(a, l, &h, ack);
 	contend_schedule(a, l, a->now);
 }

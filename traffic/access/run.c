@@ -62,8 +62,8 @@ bool access_next(struct access *a, uint64_t now, struct access_event *out) {
 		}
 		e = due_take(&a->due);
 		a->now = e.key > a->now ? e.key : a->now;
-		which = e.what >> DUE_BITS;
-		switch ((enum access_due)(e.what & ((1u << DUE_BITS) - 1))) {
+		which = e.number >> DUE_BITS;
+		switch ((enum access_due)(e.number & ((1u << DUE_BITS) - 1))) {
 		case DUE_GRANT: run_grant(a, which, a->now); break;
 		case DUE_ANSWER: run_answer(a, &a->flows[which], a->now); break;
 		case DUE_CHANNEL: run_channel(a, &a->lines[which], a->now); break;

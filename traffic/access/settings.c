@@ -151,11 +151,11 @@ void access_queue(struct access *a, uint32_t flow, uint32_t bytes, uint64_t now)
 
 void access_discard(struct access *a, uint32_t flow, uint32_t bytes) {
 	struct access_queue *f = &a->flows[flow];
-	uint64_t gone = bytes < f->waiting ? bytes : f->waiting;
+	uint64_t removed = bytes < f->waiting ? bytes : f->waiting;
 
-	f->waiting -= gone;
-	a->counts.waiting -= gone;
-	a->counts.discarded += gone;
+	f->waiting -= removed;
+	a->counts.waiting -= removed;
+	a->counts.discarded += removed;
 }
 
 uint64_t access_waiting(const struct access *a, uint32_t flow) {

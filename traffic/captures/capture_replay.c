@@ -30,7 +30,7 @@ static bool capture_no_memory(const struct loader *l) {
 	return false;
 }
 
-static bool capture_make_room(struct loader *l, uint32_t size) {
+static bool capture_reserve(struct loader *l, uint32_t size) {
 	struct replayed *r = &l->r->replayed;
 
 	if (r->count == CAPTURE_PACKETS_MAX || r->bytes_used + size > CAPTURE_BYTES_MAX) {
@@ -40,23 +40,23 @@ static bool capture_make_room(struct loader *l, uint32_t size) {
 			l->name, CAPTURE_PACKETS_MAX, CAPTURE_BYTES_MAX / 1073741824.0);
 		return false;
 	}
-	if (r->count == r->room) {
-		uint32_t room = r->room == 0 ? PACKETS_FIRST : 2 * r->room;
-		struct replayed_packet *packets = realloc(r->packets, room * sizeof(*packets));
+	if (r->count == r->capacity) {
+		uint32_t capacity = r->capacity == 0 ? PACKETS_FIRST : 2 * r->capacity;
+		struct replayed_packet *packets = realloc(r->packets, capacity * sizeof(*packets));
 
 		if (packets == NULL)
 			return capture_no_memory(l);
 		r->packets = packets;
-		r->room = room;
+		r->capacity = capacity;
 	}
-	if (r->bytes_used + size > r->bytes_room) {
-		uint64_t room = r->bytes_room == 0 ? BYTES_FIRST : 2 * r->bytes_room;
-		uint8_t *bytes = realloc(r->bytes, room);
+	if (r->bytes_used + size > r->bytes_capacity) {
+		uint64_t capacity = r->bytes_capacity == 0 ? BYTES_FIRST : 2 * r->bytes_capacity;
+		uint8_t *bytes = realloc(r->bytes, capacity);
 
 		if (bytes == NULL)
 			return capture_no_memory(l);
 		r->bytes = bytes;
-		r->bytes_room = room;
+		r->bytes_capacity = capacity;
 	}
 	return true;
 }
@@ -72,7 +72,7 @@ static bool capture_keep(struct loader *l, uint32_t modem, const struct evaluati
 	struct replayed *r = &l->r->replayed;
 	struct capture_counts *counts = &l->r->counts;
 
-	if (!capture_make_room(l, f->size))
+	if (!capture_reserve(l, f->size))
 		return false;
 	memcpy(r->bytes + r->bytes_used, f->bytes, f->size);
 	r->packets[r->count++] = (struct replayed_packet){
@@ -98,7 +98,7 @@ static bool capture_keep(struct loader *l, uint32_t modem, const struct evaluati
 }
 
 /* Returns false after a message. A skipped packet is no error. */
-static bool capture_take(struct loader *l, const struct capture_packet *captured) {
+static bool capture_add(struct loader *l, const struct capture_packet *captured) {
 	struct captured_frame *f = &l->frame;
 	uint64_t *skipped = l->r->counts.skipped;
 	enum capture_skip verdict = capture_frame_read(captured->data, captured->size,
@@ -106,7 +106,7 @@ static bool capture_take(struct loader *l, const struct capture_packet *captured
 	struct modem_address to;
 	struct evaluation e;
 
-	if (verdict != CAPTURE_TAKEN) {
+	if (verdict != CAPTURE_ACCEPTED) {
 		skipped[verdict]++;
 		return true;
 	}
@@ -129,7 +129,7 @@ static bool capture_read_all(struct loader *l, pcap_t *in) {
 
 	/* Packets before a broken record are replayed. */
 	while (capture_next(in, l->name, &packet) == 1) {
-		if (!capture_take(l, &packet))
+		if (!capture_add(l, &packet))
 			return false;
 	}
 	l->r->counts.destinations = l->destinations.count;

@@ -37,19 +37,19 @@ static size_t vlan_tags(const uint8_t *frame, size_t size) {
 }
 
 /* Parses the frame from behind its VLAN tags. The MAC addresses of `fields` are then not valid. */
-static enum capture_skip rewrite_parse(const uint8_t *frame, size_t size, bool cut,
+static enum capture_skip rewrite_parse(const uint8_t *frame, size_t size, bool truncated,
 				       struct frame_fields *fields) {
 	enum frame_verdict verdict = frame_parse(frame, size, fields);
 	bool ipv4 = fields->ethertype == ETHERTYPE_IPV4;
 	bool ipv6 = fields->ethertype == ETHERTYPE_IPV6;
 
 	if (verdict == FRAME_RUNT)
-		return cut ? CAPTURE_SKIP_TRUNCATED : CAPTURE_SKIP_TOO_SHORT;
+		return truncated ? CAPTURE_SKIP_TRUNCATED : CAPTURE_SKIP_TOO_SHORT;
 	if (!ipv4 && !ipv6)
 		return CAPTURE_SKIP_NOT_IP;
 	if (verdict == FRAME_GOOD)
-		return fields->fragment ? CAPTURE_SKIP_FRAGMENT : CAPTURE_TAKEN;
-	if (cut)
+		return fields->fragment ? CAPTURE_SKIP_FRAGMENT : CAPTURE_ACCEPTED;
+	if (truncated)
 		return CAPTURE_SKIP_TRUNCATED;
 	return size < ETHERNET_HEADER + (size_t)(ipv4 ? IPV4_HEADER : IPV6_HEADER)
 		       ? CAPTURE_SKIP_TOO_SHORT
@@ -102,10 +102,10 @@ static void lengthen(struct captured_frame *f, size_t more) {
  * parses as extension header, so such a packet cannot be lengthened.
  */
 static bool is_still_the_same(const struct captured_frame *f) {
-	struct frame_fields again;
+	struct frame_fields reparsed;
 
-	return frame_parse(f->bytes, f->size, &again) == FRAME_GOOD &&
-	       again.upper == f->fields.upper && again.protocol == f->fields.protocol;
+	return frame_parse(f->bytes, f->size, &reparsed) == FRAME_GOOD &&
+	       reparsed.upper == f->fields.upper && reparsed.protocol == f->fields.protocol;
 }
 
 enum capture_skip capture_frame_read(const uint8_t *frame, size_t size, size_t wire_size,
@@ -116,7 +116,7 @@ enum capture_skip capture_frame_read(const uint8_t *frame, size_t size, size_t w
 	enum capture_skip verdict = rewrite_parse(from, size - tags, size < wire_size, &fields);
 	size_t header, end, more, size_now;
 
-	if (verdict != CAPTURE_TAKEN)
+	if (verdict != CAPTURE_ACCEPTED)
 		return verdict;
 	header = end_tag_header(&fields);
 	if (header == 0)
@@ -139,7 +139,7 @@ enum capture_skip capture_frame_read(const uint8_t *frame, size_t size, size_t w
 	out->headers = (uint16_t)((size_t)(out->fields.upper - out->bytes) + header);
 	out->tag_at = (uint16_t)((size_t)(out->fields.upper - out->bytes) +
 				 end_tag_offset(&out->fields, header));
-	return CAPTURE_TAKEN;
+	return CAPTURE_ACCEPTED;
 }
 
 static uint32_t rewrite_words_sum(const uint8_t *p, size_t size) {

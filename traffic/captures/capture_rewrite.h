@@ -25,7 +25,7 @@ enum capture_skip {
 #include "captures/capture_skip.def"
 #undef CAPTURE_SKIP
 	CAPTURE_SKIPS,
-	CAPTURE_TAKEN = CAPTURE_SKIPS,
+	CAPTURE_ACCEPTED = CAPTURE_SKIPS,
 };
 
 extern const char *const capture_skip_names[CAPTURE_SKIPS];
@@ -45,7 +45,7 @@ struct captured_frame {
 
 /*
  * Copies the IP packet of a captured frame: `size` captured bytes of `wire_size`. The result has at most
- * `max_size` bytes, at most PACKET_SIZE_MAX. On CAPTURE_TAKEN all of `out` is set except MAC addresses and
+ * `max_size` bytes, at most PACKET_SIZE_MAX. On CAPTURE_ACCEPTED all of `out` is set except MAC addresses and
  * checksums, which are 0; capture_frame_finish() must follow.
  */
 enum capture_skip capture_frame_read(const uint8_t *frame, size_t size, size_t wire_size,

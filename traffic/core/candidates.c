@@ -171,7 +171,7 @@ static void try_match(struct candidate_search *s, const struct match *m, unsigne
 
 	if (m != &anything) {
 		if (m->family == RULE_LLC || family != s->address->family ||
-		    !prefix_holds(&m->destination, family, s->address->bytes) ||
+		    !prefix_contains(&m->destination, family, s->address->bytes) ||
 		    (m->has_protocol && is_extension(family, m->protocol)))
 			return;
 	}

@@ -2,7 +2,7 @@
 /* Evaluates filters and classifiers in the order of the configuration. */
 #include "core/evaluate.h"
 
-bool prefix_holds(const struct ip_prefix *prefix, unsigned family, const uint8_t *address) {
+bool prefix_contains(const struct ip_prefix *prefix, unsigned family, const uint8_t *address) {
 	if (prefix->length == 0)
 		return true;
 	if (prefix->address.family != family)
@@ -55,8 +55,8 @@ bool match_meets(const struct match *m, const struct frame_fields *packet) {
 		return false;
 	if (m->family == RULE_LLC)
 		return !m->has_ethertype || m->ethertype == packet->ethertype;
-	if (!prefix_holds(&m->source, packet->family, packet->source) ||
-	    !prefix_holds(&m->destination, packet->family, packet->destination))
+	if (!prefix_contains(&m->source, packet->family, packet->source) ||
+	    !prefix_contains(&m->destination, packet->family, packet->destination))
 		return false;
 	if (m->has_protocol && !protocol_meets(m, packet))
 		return false;

@@ -24,7 +24,7 @@ struct evaluation {
 };
 
 /* Whether the first `prefix->length` bits of `address` (of `family`) equal the prefix. */
-bool prefix_holds(const struct ip_prefix *prefix, unsigned family, const uint8_t *address);
+bool prefix_contains(const struct ip_prefix *prefix, unsigned family, const uint8_t *address);
 
 /*
  * Whether the packet matches every criterion (MULPI, annex C, packet classification encodings). A match of

@@ -49,7 +49,7 @@ static uint32_t hash(const struct packet_address *p) {
 }
 
 /* Adds the flow unless an equal one exists. Returns whether it was added. */
-static bool flows_take(struct spread *s, const struct flow *flow) {
+static bool flows_add(struct spread *s, const struct flow *flow) {
 	struct packet_address packet = packet_of(s, flow);
 	uint32_t slot = hash(&packet) & (s->slots - 1);
 
@@ -77,7 +77,7 @@ static uint32_t target_spread(struct spread *s, uint32_t target, uint32_t n) {
 	variants_create(&v, s->sg, &s->sg->modems[s->t->all[target].modem], &own->packet,
 			&own->evaluation, *next + 2ull * n);
 	while (done < n && *next < v.total && in_vain < TRIES_IN_VAIN) {
-		if (variants_get(&v, (*next)++, &flow.variant) && flows_take(s, &flow))
+		if (variants_get(&v, (*next)++, &flow.variant) && flows_add(s, &flow))
 			done++;
 		else
 			in_vain++;

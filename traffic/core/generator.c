@@ -36,7 +36,7 @@ static bool find_targets(struct targets *t, const struct service_group *sg, uint
 			   [CLASS_CLASSIFIED] = o->classify_permille},
 		.largest = mix_largest(o->mix),
 	};
-	const struct targets_follow follow = {.room = o->streams};
+	const struct targets_follow follow = {.capacity = o->streams};
 
 	return targets_create(t, sg, seed, &wanted, o->streams == 0 ? NULL : &follow) == 0;
 }
@@ -149,7 +149,7 @@ int generator_prepare(const struct generator *g, const struct service_group *sg,
 	return 0;
 }
 
-void generator_take(struct generator *g, struct generator_past *next) {
+void generator_apply(struct generator *g, struct generator_past *next) {
 	struct generator_past now = {
 		.targets = g->targets,
 		.magic = g->magic,

@@ -94,7 +94,7 @@ int generator_prepare(const struct generator *g, const struct service_group *sg,
  * Sends packets of the generation `next` from now on. `next` then holds the previous generation, which is
  * looked up until the caller removes it from the list `past`.
  */
-void generator_take(struct generator *g, struct generator_past *next);
+void generator_apply(struct generator *g, struct generator_past *next);
 
 /* The targets of packets with this magic; NULL if there are none. */
 const struct targets *generator_targets(const struct generator *g, uint32_t magic);

@@ -27,7 +27,8 @@ static void show(const char *text, char *out) {
 	strcpy(out + i, text[i] == '\0' ? "" : "...");
 }
 
-static bool lines_take(char *line, lines_row *row, void *context, const char *where, char *error) {
+static bool lines_parse(char *line, lines_record *record, void *context, const char *where,
+			char *error) {
 	char *text = trimmed(line);
 	char shown[SHOWN + 4];
 	const char *allowed;
@@ -35,7 +36,7 @@ static bool lines_take(char *line, lines_row *row, void *context, const char *wh
 	if (*text == '\0')
 		return true;
 	show(text, shown);
-	allowed = row(text, context);
+	allowed = record(text, context);
 	if (allowed != NULL)
 		snprintf(error, LINES_ERROR, "%s: found \"%s\", allowed: %s", where, shown,
 			 allowed);
@@ -60,7 +61,8 @@ static enum next next_line(FILE *in, char line[LINES_MAX_SIZE + 1]) {
 	return c == EOF && size == 0 ? NEXT_END : NEXT_LINE;
 }
 
-static bool lines_read_all(FILE *in, const char *path, lines_row *row, void *context, char *error) {
+static bool lines_read_all(FILE *in, const char *path, lines_record *record, void *context,
+			   char *error) {
 	char line[LINES_MAX_SIZE + 1];
 	char where[160];
 
@@ -71,7 +73,7 @@ static bool lines_read_all(FILE *in, const char *path, lines_row *row, void *con
 		switch (next) {
 		case NEXT_END: return true;
 		case NEXT_LINE:
-			if (!lines_take(line, row, context, where, error))
+			if (!lines_parse(line, record, context, where, error))
 				return false;
 			break;
 		case NEXT_ZERO:
@@ -86,13 +88,13 @@ static bool lines_read_all(FILE *in, const char *path, lines_row *row, void *con
 	}
 }
 
-bool lines_read(const char *path, lines_row *row, void *context, char *error) {
+bool lines_read(const char *path, lines_record *record, void *context, char *error) {
 	FILE *in = fopen(path, "r");
 	bool good = in != NULL;
 
 	if (good) {
 		errno = 0;
-		good = lines_read_all(in, path, row, context, error);
+		good = lines_read_all(in, path, record, context, error);
 	}
 	if (in == NULL || (good && ferror(in))) {
 		snprintf(error, LINES_ERROR, "%.200s: %s", path, strerror(errno));

@@ -81,7 +81,7 @@ static const char *mix_part(struct reading *r, const char *text, const char *bet
 	return NULL;
 }
 
-static const char *mix_row(char *text, void *context) {
+static const char *mix_record(char *text, void *context) {
 	const char *allowed = mix_part(context, text, ": \t,");
 
 	return allowed == NULL || strcmp(allowed, MIX_WORDS) != 0 ? allowed
@@ -142,7 +142,7 @@ int mix_parse(const char *text, uint32_t max_size, struct mix *out, char *error,
 		return 0;
 	}
 	if (*text == '@') {
-		if (!lines_read(text + 1, mix_row, &r, wrong)) {
+		if (!lines_read(text + 1, mix_record, &r, wrong)) {
 			snprintf(error, error_size, "%s", wrong);
 			return -1;
 		}

@@ -80,20 +80,21 @@ static double burst_seconds(struct pacing *p, uint64_t gap) {
 static void earn(struct pacing *p, uint64_t gap) {
 	double seconds = (double)gap / (double)p->tsc_hz;
 	double rate = (double)p->rate;
-	double bits = rate * shape_walk_on(&p->walk, seconds);
+	double bits = rate * shape_walk_advance(&p->walk, seconds);
 	/* The larger of the gap's mean rate and the current rate: after a step down, credit from before the
 	 * step may still be sent. */
 	double pace = larger(bits / seconds, rate * shape_walk_share(&p->walk));
 	double most = larger(pace * burst_seconds(p, gap), p->packet);
-	double room = larger(most - p->credit, 0);
-	double taken = smaller(bits, room);
-	double made_up = smaller(smaller(p->behind, bits * PACING_CATCH_UP_SHARE), room - taken);
+	double available = larger(most - p->credit, 0);
+	double credited = smaller(bits, available);
+	double made_up =
+		smaller(smaller(p->behind, bits * PACING_CATCH_UP_SHARE), available - credited);
 	double kept = larger(rate * CATCH_UP, p->packet);
 
 	p->seconds += seconds;
 	p->due += bits;
-	p->credit += taken + made_up;
-	p->behind += bits - taken - made_up;
+	p->credit += credited + made_up;
+	p->behind += bits - credited - made_up;
 	if (p->behind > kept) {
 		p->forgone += p->behind - kept;
 		p->behind = kept;
@@ -118,7 +119,7 @@ double pacing_rate(const struct pacing *p) {
 	return (double)p->rate * shape_walk_share(&p->walk);
 }
 
-double pacing_asked(const struct pacing *p) {
+double pacing_configured(const struct pacing *p) {
 	return p->walk.shape == NULL || p->seconds <= 0 ? (double)p->rate : p->due / p->seconds;
 }
 

@@ -88,6 +88,6 @@ static inline void pacing_spend(struct pacing *p, uint64_t bytes) {
 double pacing_rate(const struct pacing *p);
 
 /* The mean configured rate since the start, in bits per second; 0: max. */
-double pacing_asked(const struct pacing *p);
+double pacing_configured(const struct pacing *p);
 
 double pacing_longest_us(const struct pacing *p);

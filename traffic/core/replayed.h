@@ -25,10 +25,10 @@ struct replayed_packet {
 struct replayed {
 	struct replayed_packet *packets;
 	uint32_t count;
-	uint32_t room;
+	uint32_t capacity;
 	uint8_t *bytes; /* tags and upper-layer checksums are 0 */
 	uint64_t bytes_used;
-	uint64_t bytes_room;
+	uint64_t bytes_capacity;
 };
 
 /* Writes packet `index` with this tag and its checksum. Returns its size, at most PACKET_SIZE_MAX. */

@@ -68,7 +68,7 @@ void shape_walk_start(struct shape_walk *w, const struct shape *shape) {
 		to_line(w);
 }
 
-double shape_walk_on(struct shape_walk *w, double seconds) {
+double shape_walk_advance(struct shape_walk *w, double seconds) {
 	double area = 0;
 	double period;
 

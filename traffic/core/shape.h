@@ -54,7 +54,7 @@ struct shape_walk {
 void shape_walk_start(struct shape_walk *w, const struct shape *shape);
 
 /* Advances by `seconds` (0 or more). Returns the integral of the share over this time, in seconds. */
-double shape_walk_on(struct shape_walk *w, double seconds);
+double shape_walk_advance(struct shape_walk *w, double seconds);
 
 /* The share at the current position; at a step, the share after it. */
 double shape_walk_share(const struct shape_walk *w);

@@ -75,21 +75,21 @@ static bool named(struct reading *r, char *text, const struct word *words, bool 
 	return false;
 }
 
-typedef bool take_word(struct reading *r, char *text);
+typedef bool parse_word(struct reading *r, char *text);
 
-static bool take_none(struct reading *r, char *text) {
+static bool parse_none(struct reading *r, char *text) {
 	(void)r;
 	(void)text;
 	return false;
 }
 
-static bool take_step(struct reading *r, char *text) {
+static bool parse_step(struct reading *r, char *text) {
 	double share;
 
 	return shape_rate(text, r->rate, &share) && shape_add(r->shape, 0, share);
 }
 
-static bool take_point(struct reading *r, char *text) {
+static bool parse_point(struct reading *r, char *text) {
 	char *value = strchr(text, '=');
 	double time, share;
 
@@ -106,7 +106,7 @@ static bool take_point(struct reading *r, char *text) {
 	return false;
 }
 
-static bool take_file(struct reading *r, char *text) {
+static bool parse_file(struct reading *r, char *text) {
 	if (*text != '@' || r->file != NULL)
 		return false;
 	r->file = text + 1;
@@ -114,7 +114,8 @@ static bool take_file(struct reading *r, char *text) {
 }
 
 /* Parses TIME RATE or TIME,RATE. */
-static const char *shape_row(char *text, void *context, bool (*time_of)(const char *, double *)) {
+static const char *shape_record(char *text, void *context,
+				bool (*time_of)(const char *, double *)) {
 	struct reading *r = context;
 	char *value = text + strcspn(text, " \t,");
 	double time, share;
@@ -130,18 +131,18 @@ static const char *shape_row(char *text, void *context, bool (*time_of)(const ch
 	return shape_add(r->shape, time, share) ? NULL : MANY;
 }
 
-static const char *point_row(char *text, void *context) {
-	return shape_row(text, context, shape_time);
+static const char *point_record(char *text, void *context) {
+	return shape_record(text, context, shape_time);
 }
 
-static const char *day_row(char *text, void *context) {
-	return shape_row(text, context, shape_hour);
+static const char *day_record(char *text, void *context) {
+	return shape_record(text, context, shape_hour);
 }
 
-static bool from_file(struct reading *r, lines_row *take) {
+static bool from_file(struct reading *r, lines_record *parse) {
 	char error[LINES_ERROR];
 
-	if (lines_read(r->file, take, r, error))
+	if (lines_read(r->file, parse, r, error))
 		return true;
 	snprintf(r->error, SHAPE_ERROR, "%s", error);
 	return false;
@@ -204,7 +205,7 @@ static bool make_steps(struct reading *r, char *text) {
 
 static bool make_points(struct reading *r, char *text) {
 	(void)text;
-	return r->file == NULL || from_file(r, point_row);
+	return r->file == NULL || from_file(r, point_record);
 }
 
 /* A file need not reach midnight: the last line leads back to the first point. */
@@ -213,7 +214,7 @@ static bool make_day(struct reading *r, char *text) {
 	double length = r->time > 0 ? r->time : r->duration;
 
 	(void)text;
-	if (r->file != NULL && !from_file(r, day_row))
+	if (r->file != NULL && !from_file(r, day_record))
 		return false;
 	for (unsigned i = 0; r->file == NULL && i < sizeof(day) / sizeof(day[0]); i++)
 		shape_add(s, i, day[i]);
@@ -225,7 +226,7 @@ static bool make_day(struct reading *r, char *text) {
 	return true;
 }
 
-static bool read_words(struct reading *r, char *words, const struct word *names, take_word *take,
+static bool read_words(struct reading *r, char *words, const struct word *names, parse_word *parse,
 		       const char *example) {
 	char *rest = words;
 	char *text;
@@ -233,7 +234,7 @@ static bool read_words(struct reading *r, char *words, const struct word *names,
 	while ((text = strsep(&rest, ",")) != NULL) {
 		bool good = true;
 
-		if (named(r, text, names, &good) ? !good : !take(r, text))
+		if (named(r, text, names, &good) ? !good : !parse(r, text))
 			return r->error[0] != '\0' ? false : shape_complain(r, text, example);
 	}
 	return true;
@@ -243,48 +244,48 @@ static bool read_kind(struct reading *r, char *kind, char *words) {
 	const struct {
 		const char *name;
 		struct word words[5];
-		take_word *take;
+		parse_word *parse;
 		bool (*make)(struct reading *r, char *text);
 		const char *example;
 	} kinds[] = {
-		{"constant", {{0}}, take_none, make_constant, "constant alone"},
+		{"constant", {{0}}, parse_none, make_constant, "constant alone"},
 		{"bursts",
 		 {{"on", &r->on, WORD_TIME},
 		  {"off", &r->off, WORD_TIME},
 		  {"period", &r->period, WORD_TIME},
 		  {"duty", &r->duty, WORD_SHARE}},
-		 take_none,
+		 parse_none,
 		 make_bursts,
 		 "bursts:on=TIME,off=TIME or bursts:period=TIME,duty=SHARE"},
 		{"ramp",
 		 {{"from", &r->from, WORD_RATE},
 		  {"to", &r->to, WORD_RATE},
 		  {"time", &r->time, WORD_TIME}},
-		 take_none,
+		 parse_none,
 		 make_ramp,
 		 "ramp, or ramp: with from=RATE, to=RATE, time=TIME"},
 		{"steps",
 		 {{"each", &r->each, WORD_TIME}},
-		 take_step,
+		 parse_step,
 		 make_steps,
 		 "at most 1024 steps, each " SHAPE_RATE "; and each=TIME"},
 		{"points",
 		 {{0}},
-		 take_point,
+		 parse_point,
 		 make_points,
 		 "points:TIME=RATE,TIME=RATE,.. (at most 2048) or points:@FILE; a rate "
 		 "is " SHAPE_RATE},
 		{"day",
 		 {{"time", &r->time, WORD_TIME}},
-		 take_file,
+		 parse_file,
 		 make_day,
 		 "day, or day: with @FILE, time=TIME"},
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (strcmp(kind, kinds[i].name) == 0)
-			return (words == NULL || read_words(r, words, kinds[i].words, kinds[i].take,
-							    kinds[i].example)) &&
+			return (words == NULL || read_words(r, words, kinds[i].words,
+							    kinds[i].parse, kinds[i].example)) &&
 			       kinds[i].make(r, kind);
 	}
 	return shape_complain(r, kind, SHAPE_WORDS);

@@ -19,7 +19,7 @@
 struct builder {
 	struct targets *t;
 	const struct service_group *sg;
-	uint32_t room;
+	uint32_t capacity;
 	bool keep_packets;
 	struct target_packet *packets; /* by target */
 	struct random random;
@@ -27,8 +27,8 @@ struct builder {
 
 static bool targets_grow(struct builder *b) {
 	struct targets *t = b->t;
-	uint32_t room = b->room == 0 ? 1024 : 2 * b->room;
-	struct target *all = aligned_alloc(RTE_CACHE_LINE_SIZE, room * sizeof(*all));
+	uint32_t capacity = b->capacity == 0 ? 1024 : 2 * b->capacity;
+	struct target *all = aligned_alloc(RTE_CACHE_LINE_SIZE, capacity * sizeof(*all));
 
 	if (all == NULL)
 		return false;
@@ -36,9 +36,9 @@ static bool targets_grow(struct builder *b) {
 		memcpy(all, t->all, t->count * sizeof(*all));
 	free(t->all);
 	t->all = all;
-	b->room = room;
+	b->capacity = capacity;
 	if (b->keep_packets) {
-		struct target_packet *packets = realloc(b->packets, room * sizeof(*b->packets));
+		struct target_packet *packets = realloc(b->packets, capacity * sizeof(*b->packets));
 
 		if (packets == NULL)
 			return false;
@@ -52,7 +52,7 @@ static bool targets_add(struct builder *b, uint32_t modem, enum traffic_class cl
 	struct targets *t = b->t;
 	struct target *target;
 
-	if (t->count == b->room && !targets_grow(b))
+	if (t->count == b->capacity && !targets_grow(b))
 		return false;
 	if (b->keep_packets)
 		b->packets[t->count] = *packet;
@@ -170,7 +170,7 @@ static int targets_streams_create(struct targets *t, const struct service_group 
 	t->stream_count = t->flows_of_modems;
 	if (follow == NULL)
 		return 0;
-	t->stream_count = follow->room;
+	t->stream_count = follow->capacity;
 	if (follow->streams == NULL)
 		return 0;
 	t->streams = calloc(t->flows_of_modems + 1, sizeof(*t->streams));
@@ -199,7 +199,7 @@ static int flows_make(struct builder *b, const struct flows_wanted *wanted) {
  */
 static bool targets_keep(struct builder *b, const struct targets *before, uint32_t modem) {
 	for (uint32_t i = before->first_target[modem]; i < before->first_target[modem + 1]; i++) {
-		if (b->t->count == b->room && !targets_grow(b))
+		if (b->t->count == b->capacity && !targets_grow(b))
 			return false;
 		b->t->all[b->t->count++] = before->all[i];
 	}

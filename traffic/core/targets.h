@@ -69,9 +69,9 @@ struct flows_wanted {
 
 /* Inputs for the targets of a service group that changes. */
 struct targets_follow {
-	/* Stream numbers by modem and service flow, below `room`. NULL: numbered in sequence. */
+	/* Stream numbers by modem and service flow, below `capacity`. NULL: numbered in sequence. */
 	const uint32_t *streams;
-	uint32_t room; /* capacity of stream numbers, at least the number of service flows */
+	uint32_t capacity; /* capacity of stream numbers, at least the number of service flows */
 	/* The targets before the change. Modems that are not `changed` keep them. NULL: finds all targets. */
 	const struct targets *before;
 	const bool *changed;

@@ -12,7 +12,7 @@
 
 #include "core/vlan_tag.h"
 #include "directions/downlink_change.h"
-#include "directions/downlink_judge.h"
+#include "directions/downlink_verdict.h"
 #include "directions/spent.h"
 #include "platform/pool.h"
 
@@ -73,7 +73,7 @@ static bool receiver_side_create(struct downlink *d, const struct service_group 
 	if (frames == NULL || modems_create(&d->modems, sg, targets, &d->keys) != 0)
 		return false;
 	if (account_create(&d->account, targets->stream_count, d->tsc_hz, !o->no_latency) != 0 ||
-	    resequencers_create(&d->resequencers, targets->stream_count, d->tsc_hz, judge_deliver,
+	    resequencers_create(&d->resequencers, targets->stream_count, d->tsc_hz, verdict_deliver,
 				d) != 0 ||
 	    (o->qos && (d->meters = meters_create(sg, targets, d->tsc_hz)) == NULL) ||
 	    (d->receiver = receiver_create(sg, frames, &d->account, d->meters)) == NULL) {
@@ -96,7 +96,7 @@ struct downlink *downlink_create(const struct service_group *sg, const struct tr
 	d->keys = (struct key_store){.crypto = o->crypto, .direction = CRYPTO_UPLINK};
 	d->tsc_hz = rte_get_tsc_hz();
 	d->vlan = sg->network.vlan;
-	d->neighbours = o->neighbours;
+	d->run_groups = o->run_groups;
 	d->messages = sg->upstream.scheduled;
 	d->prove_every = 1;
 	d->lose_every = (unsigned)strtoul(lose != NULL ? lose : "0", NULL, 10);
@@ -133,7 +133,7 @@ int downlink_restart(struct downlink *d, const struct traffic_load *load, uint64
 	pacing_start(&d->pacing, load->rate, d->tsc_hz, mix_mean(mix), now);
 	pacing_shape(&d->pacing, load->shape, now);
 	d->drop = load->drop;
-	receiver_restart(d->receiver, load->prove_every > 1 ? judge_is_wanted : NULL, d);
+	receiver_restart(d->receiver, load->prove_every > 1 ? verdict_is_wanted : NULL, d);
 	resequencers_restart(&d->resequencers);
 	account_restart(&d->account);
 	downlink_refused_restart(d->refused);
@@ -180,8 +180,8 @@ static unsigned downlink_transmit(struct downlink *d) {
 }
 
 unsigned downlink_send(struct downlink *d, uint64_t now) {
-	unsigned room = d->pending_count == 0 ? GENERATOR_BURST : 0;
-	unsigned n = pacing_round(&d->pacing, now, room);
+	unsigned available = d->pending_count == 0 ? GENERATOR_BURST : 0;
+	unsigned n = pacing_round(&d->pacing, now, available);
 	uint64_t start = rte_rdtsc();
 	uint64_t bytes;
 
@@ -237,17 +237,17 @@ static void depi_prefetch(const struct downlink *d, struct rte_mbuf **depi, unsi
 		chain_prefetch(d, depi[i]);
 }
 
-void downlink_take(struct downlink *d, struct rte_mbuf **depi, unsigned n, uint64_t start) {
+void downlink_process(struct downlink *d, struct rte_mbuf **depi, unsigned n, uint64_t start) {
 	witness_see(d->witness, depi, n);
 	depi_prefetch(d, depi, n);
 	for (unsigned i = 0; i < n; i++) {
 		if (i + AHEAD < n)
 			chain_prefetch(d, depi[i + AHEAD]);
-		if (!judge_depi(d, depi[i]))
+		if (!verdict_depi(d, depi[i]))
 			depi[i] = NULL;
 	}
 	rte_pktmbuf_free_bulk(depi, n);
-	judge_batch(d);
+	verdict_batch(d);
 	spent(&d->cycles.receive, start);
 }
 
@@ -265,13 +265,13 @@ unsigned downlink_receive(struct downlink *d) {
 	unsigned n = rte_eth_rx_burst(d->rphy_port, 0, depi, DOWNLINK_BURST);
 
 	if (n > 0)
-		downlink_take(d, depi, n, start);
+		downlink_process(d, depi, n, start);
 	downlink_expire(d);
 	return n;
 }
 
 void downlink_finish(struct downlink *d) {
 	if (d->follow != NULL)
-		judge_held(d, UINT64_MAX, false);
+		verdict_retry(d, UINT64_MAX, false);
 	resequencers_flush(&d->resequencers, rte_rdtsc());
 }

@@ -14,7 +14,7 @@
 
 #include "core/generator.h"
 #include "core/pacing.h"
-#include "directions/neighbours.h"
+#include "directions/run_groups.h"
 #include "directions/traffic.h"
 #include "modems/decrypt.h"
 #include "modems/modem.h"
@@ -62,7 +62,7 @@ struct downlink {
 	struct meters *meters; /* of the proven packets, or NULL */
 	struct witness *witness; /* of the received packets, or NULL */
 	struct traffic_cycles cycles; /* of the downstream */
-	const struct neighbours *neighbours; /* NULL: no other groups */
+	const struct run_groups *run_groups; /* NULL: no other groups */
 	bool messages; /* a scheduler sends messages in the sessions of channels */
 	struct downlink_follow *follow; /* NULL: the service group does not change */
 	struct rte_mempool *packets; /* own pool of the generator; NULL: shared by all groups */
@@ -100,7 +100,7 @@ unsigned downlink_receive(struct downlink *d);
 /*
  * Processes `n` frames, at most DOWNLINK_BURST, that the caller received from TSC `start` on. Frees them.
  */
-void downlink_take(struct downlink *d, struct rte_mbuf **depi, unsigned n, uint64_t start);
+void downlink_process(struct downlink *d, struct rte_mbuf **depi, unsigned n, uint64_t start);
 
 /* Expires the modems' reorder timers. Must be called in rounds without downlink_receive(). */
 void downlink_expire(struct downlink *d);

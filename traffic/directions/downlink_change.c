@@ -7,7 +7,7 @@
 
 #include <rte_cycles.h>
 
-#include "directions/downlink_judge.h"
+#include "directions/downlink_verdict.h"
 
 bool downlink_follow_begin(struct downlink *d) {
 	struct downlink_follow *f = calloc(1, sizeof(*f));
@@ -18,7 +18,7 @@ bool downlink_follow_begin(struct downlink *d) {
 		return false;
 	}
 	f->keep = d->tsc_hz / 1000 * FOLLOW_KEEP_MS;
-	receiver_hold_unknown(d->receiver, true);
+	receiver_keep_unknown(d->receiver, true);
 	return true;
 }
 
@@ -27,8 +27,8 @@ void downlink_follow_end(struct downlink *d) {
 
 	if (f == NULL)
 		return;
-	held_free(&f->frames);
-	held_free(&f->depi);
+	unresolved_free(&f->frames);
+	unresolved_free(&f->depi);
 	watch_free(&f->watch);
 	for (struct downlink_change *c = f->oldest; c != NULL; c = c->newer)
 		__atomic_store_n(&c->done, true, __ATOMIC_RELEASE);
@@ -48,7 +48,7 @@ static void stream_begin(struct downlink *d, uint32_t stream, uint64_t now) {
 	d->generator->changed[stream] = 0;
 }
 
-static void modems_take(struct downlink *d, struct downlink_change *c) {
+static void modems_apply(struct downlink *d, struct downlink_change *c) {
 	struct modems before = d->modems;
 
 	d->modems = c->modems;
@@ -57,7 +57,7 @@ static void modems_take(struct downlink *d, struct downlink_change *c) {
 	d->modems.older = &c->modems;
 }
 
-static void tables_take(struct downlink *d, struct downlink_change *c, uint64_t now) {
+static void tables_apply(struct downlink *d, struct downlink_change *c, uint64_t now) {
 	struct generator *g = d->generator;
 
 	for (uint32_t i = 0; i < c->mark_count; i++)
@@ -65,21 +65,21 @@ static void tables_take(struct downlink *d, struct downlink_change *c, uint64_t 
 			    now + d->follow->keep);
 	for (uint32_t i = 0; i < c->fresh_count; i++)
 		stream_begin(d, c->fresh[i], now);
-	generator_take(g, &c->targets);
+	generator_apply(g, &c->targets);
 	downlink_refused_changed(d->refused);
-	modems_take(d, c);
+	modems_apply(d, c);
 	for (uint32_t i = 0; i < c->changed_count; i++)
 		g->changed[c->changed[i]] = g->magic - g->first_magic;
 	if (c->channels != NULL)
 		receiver_set_channels(d->receiver, c->channels, c->channel_count);
 }
 
-void downlink_change_take(struct downlink *d, struct downlink_change *c, uint64_t now) {
+void downlink_change_apply(struct downlink *d, struct downlink_change *c, uint64_t now) {
 	struct downlink_follow *f = d->follow;
 
-	c->number = ++f->taken;
+	c->number = ++f->applied;
 	if (c->tables)
-		tables_take(d, c, now);
+		tables_apply(d, c, now);
 	for (uint32_t i = 0; i < c->rekey_count; i++) {
 		if (!c->rekeys[i].expires)
 			modems_rekey(&d->modems, &c->rekeys[i], c->number);
@@ -90,7 +90,7 @@ void downlink_change_take(struct downlink *d, struct downlink_change *c, uint64_
 	else
 		f->oldest = c;
 	f->newest = c;
-	judge_held(d, UINT64_MAX, true);
+	verdict_retry(d, UINT64_MAX, true);
 }
 
 /* Removes the generation before that of `c`; the oldest remaining generation then has no older one. */
@@ -129,9 +129,9 @@ void downlink_follow_round(struct downlink *d, uint64_t now) {
 	struct downlink_follow *f = d->follow;
 	uint64_t known = __atomic_load_n(&f->known, __ATOMIC_RELAXED);
 
-	if (f->frames.count + f->depi.count > 0 && known > f->judged) {
-		f->judged = known;
-		judge_held(d, known, false);
+	if (f->frames.count + f->depi.count > 0 && known > f->resolved) {
+		f->resolved = known;
+		verdict_retry(d, known, false);
 	}
 	if (f->oldest == NULL)
 		return;

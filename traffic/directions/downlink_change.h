@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "directions/downlink.h"
-#include "directions/held.h"
+#include "directions/unresolved.h"
 #include "proof/watch.h"
 
 #define FOLLOW_KEEP_MS 2000 /* how long the previous generation is kept */
@@ -40,22 +40,22 @@ struct downlink_change {
 };
 
 struct downlink_follow {
-	struct held frames; /* unresolved DOCSIS frames */
-	struct held depi;
+	struct unresolved frames; /* unresolved DOCSIS frames */
+	struct unresolved depi;
 	uint64_t since; /* arrival (TSC) of the unresolved frame being processed; 0: a new frame */
 	bool last; /* frames are not left unresolved any more */
 	struct watch watch;
 	struct downlink_change *oldest, *newest;
-	uint32_t taken; /* number of changes applied */
+	uint32_t applied; /* number of changes applied */
 	/* Set by another thread: the server has confirmed that all changes made before this TSC are
 	 * applied. */
 	uint64_t known;
-	uint64_t judged; /* unresolved frames received before this TSC have been processed */
+	uint64_t resolved; /* unresolved frames received before this TSC have been processed */
 	uint64_t keep; /* FOLLOW_KEEP_MS in TSC cycles */
 };
 
 /* Whether there are unresolved frames; callable on any thread. */
-static inline bool downlink_follow_waits(const struct downlink_follow *f) {
+static inline bool downlink_follow_unresolved(const struct downlink_follow *f) {
 	return __atomic_load_n(&f->frames.count, __ATOMIC_RELAXED) > 0 ||
 	       __atomic_load_n(&f->depi.count, __ATOMIC_RELAXED) > 0;
 }
@@ -70,7 +70,7 @@ void downlink_follow_end(struct downlink *d);
  * Applies a change at TSC `now`. If the receiver's session table is full, frames of the new channels count
  * as unknown.
  */
-void downlink_change_take(struct downlink *d, struct downlink_change *c, uint64_t now);
+void downlink_change_apply(struct downlink *d, struct downlink_change *c, uint64_t now);
 
 /* Expires watches and old generations at TSC `now`, and processes unresolved frames. */
 void downlink_follow_round(struct downlink *d, uint64_t now);

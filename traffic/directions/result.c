@@ -79,7 +79,7 @@ void downlink_result(const struct downlink *d, struct traffic_result *r) {
 		.proven_bytes = a->proof.proven_bytes,
 		.counted = a->counted,
 		.counted_bytes = a->counted_bytes,
-		.asked_bps = pacing_asked(&d->pacing),
+		.configured_bps = pacing_configured(&d->pacing),
 		.reordered = a->proof.reordered + d->resequencers.counted_late,
 		.messages = a->messages,
 		.depi_frames = a->depi_frames,
@@ -158,7 +158,7 @@ static void impairment_result(const struct traffic *t, struct uplink_result *r) 
 	if (expected != NULL)
 		r->expected = *expected;
 	memcpy(r->hits, uplink_hits(t->uplink), sizeof(r->hits));
-	r->astray = t->uplink_receiver.astray;
+	r->survived = t->uplink_receiver.survived;
 }
 
 /* A packet that its modem discarded after unanswered requests has a sequence number and was never sent. */
@@ -200,7 +200,7 @@ void traffic_uplink_result(const struct traffic *t, struct uplink_result *r) {
 	r->proven = p->proven;
 	r->proven_bytes = p->proven_bytes;
 	r->reordered = p->reordered;
-	r->scheduled = uplink_waits(t->uplink);
+	r->scheduled = uplink_scheduled(t->uplink);
 	if (r->scheduled)
 		uplink_grants(t->uplink, &r->grants);
 	uplink_balance(t, r);
@@ -223,7 +223,7 @@ void traffic_uplink_result(const struct traffic *t, struct uplink_result *r) {
 /* Without impairments all expected counts are 0. */
 bool uplink_result_good(const struct uplink_result *r) {
 	return r->sent > 0 && r->unaccounted == 0 && r->duplicated == 0 && r->reordered == 0 &&
-	       r->astray == 0 && r->corrupted == r->expected.corrupted &&
+	       r->survived == 0 && r->corrupted == r->expected.corrupted &&
 	       r->lost == r->expected.lost && r->expected_known == r->impaired &&
 	       (r->grants.waiting == 0 || r->grants.silent > 0);
 }

@@ -43,7 +43,7 @@ static bool upstream_create(struct traffic *t, const struct service_group *sg,
 		fprintf(stderr, "traffic: no memory for the upstream's receiver\n");
 		return false;
 	}
-	t->uplink_receiver.neighbours = o->neighbours;
+	t->uplink_receiver.run_groups = o->run_groups;
 	t->uplink_receiver.evidence = o->evidence;
 	return !t->follows || uplink_follow_begin(&t->uplink_follow, t->uplink, t->tsc_hz);
 }
@@ -201,7 +201,7 @@ static unsigned upstream_receive(struct traffic *t) {
 }
 
 /* Frames at the R-PHY port are unexpected if no downstream is sent. */
-static void rphy_nobody_asked(struct traffic *t, struct rte_mbuf **frames, unsigned n) {
+static void rphy_unexpected(struct traffic *t, struct rte_mbuf **frames, unsigned n) {
 	enum uplink_unexpected why = UPLINK_UNEXPECTED_RPHY;
 
 	t->uplink_receiver.unexpected[why] += n;
@@ -211,7 +211,7 @@ static void rphy_nobody_asked(struct traffic *t, struct rte_mbuf **frames, unsig
 	rte_pktmbuf_free_bulk(frames, n);
 }
 
-void traffic_take_rphy(struct traffic *t, struct rte_mbuf **frames, unsigned n) {
+void traffic_process_rphy(struct traffic *t, struct rte_mbuf **frames, unsigned n) {
 	uint64_t start = rte_rdtsc();
 
 	if (t->uplink != NULL)
@@ -219,10 +219,10 @@ void traffic_take_rphy(struct traffic *t, struct rte_mbuf **frames, unsigned n) 
 	if (n == 0)
 		return;
 	if (t->downlink != NULL) {
-		downlink_take(t->downlink, frames, n, start);
+		downlink_process(t->downlink, frames, n, start);
 		return;
 	}
-	rphy_nobody_asked(t, frames, n);
+	rphy_unexpected(t, frames, n);
 }
 
 /* Processes MAPs first: they must not wait for the modems' packets. */
@@ -231,7 +231,7 @@ static unsigned rphy_hear(struct traffic *t) {
 	unsigned n = rte_eth_rx_burst(t->rphy_port, 0, frames, TRAFFIC_BURST);
 
 	if (n > 0)
-		traffic_take_rphy(t, frames, n);
+		traffic_process_rphy(t, frames, n);
 	if (t->downlink != NULL)
 		downlink_expire(t->downlink);
 	return n;
@@ -241,7 +241,7 @@ static unsigned rphy_receive(struct traffic *t) {
 	struct rte_mbuf *frames[TRAFFIC_BURST];
 	unsigned n = 0;
 
-	if (t->uplink != NULL && uplink_waits(t->uplink) && !t->rphy_shared)
+	if (t->uplink != NULL && uplink_scheduled(t->uplink) && !t->rphy_shared)
 		return rphy_hear(t);
 	if (t->downlink != NULL && !t->rphy_shared) {
 		n = downlink_receive(t->downlink);
@@ -254,7 +254,7 @@ static unsigned rphy_receive(struct traffic *t) {
 	} else if (!t->rphy_shared) {
 		n = rte_eth_rx_burst(t->rphy_port, 0, frames, TRAFFIC_BURST);
 		if (n > 0)
-			rphy_nobody_asked(t, frames, n);
+			rphy_unexpected(t, frames, n);
 	}
 	return n;
 }
@@ -263,14 +263,14 @@ unsigned traffic_receive(struct traffic *t) {
 	return rphy_receive(t) + upstream_receive(t);
 }
 
-void traffic_take_network(struct traffic *t, struct rte_mbuf **frames, unsigned n) {
+void traffic_process_network(struct traffic *t, struct rte_mbuf **frames, unsigned n) {
 	uint64_t start = rte_rdtsc();
 
 	if (t->uplink == NULL) {
 		rte_pktmbuf_free_bulk(frames, n);
 		return;
 	}
-	uplink_receiver_take_burst(&t->uplink_receiver, frames, n, start);
+	uplink_receiver_process_burst(&t->uplink_receiver, frames, n, start);
 	spent(&t->uplink_receive_cycles, start);
 }
 

@@ -19,7 +19,7 @@
 #include "core/mix.h"
 #include "core/shape.h"
 #include "crypto/crypto.h"
-#include "directions/neighbours.h"
+#include "directions/run_groups.h"
 #include "directions/uplink.h"
 #include "directions/uplink_receiver.h"
 #include "impairments/shadow.h"
@@ -39,7 +39,7 @@ struct traffic_options {
 	bool network_shared, rphy_shared;
 	unsigned group; /* index of this group in the process */
 	/* all groups of the process, filled in before anything is sent. NULL: only one group */
-	struct neighbours *neighbours;
+	struct run_groups *run_groups;
 	/* of unexpected frames; must outlive the traffic. NULL: none is kept */
 	struct evidence *evidence;
 	/* of frames at the R-PHY port; must outlive the traffic. NULL: none */
@@ -105,7 +105,7 @@ struct traffic_result {
 	uint64_t proven_bytes;
 	uint64_t counted; /* received with only the header checked: see `prove_every` of the load */
 	uint64_t counted_bytes;
-	double asked_bps; /* configured rate in bits per second, mean over a shape; 0 = max */
+	double configured_bps; /* configured rate in bits per second, mean over a shape; 0 = max */
 	uint64_t lost;
 	/* by a change: sent to modems that the server had removed or changed before */
 	uint64_t overtaken;
@@ -188,7 +188,7 @@ struct uplink_result {
 	bool expected_known; /* memory sufficed for `expected` */
 	struct expected expected;
 	uint64_t hits[IMPAIRMENTS];
-	uint64_t astray; /* proven packets that were expected to be lost */
+	uint64_t survived; /* proven packets that were expected to be lost */
 };
 
 struct traffic;
@@ -245,8 +245,8 @@ unsigned traffic_receive(struct traffic *t);
  * Process up to TRAFFIC_BURST frames for this group from a shared port, without VLAN tags, and free them:
  * from the R-PHY port, and from the network port.
  */
-void traffic_take_rphy(struct traffic *t, struct rte_mbuf **frames, unsigned n);
-void traffic_take_network(struct traffic *t, struct rte_mbuf **frames, unsigned n);
+void traffic_process_rphy(struct traffic *t, struct rte_mbuf **frames, unsigned n);
+void traffic_process_network(struct traffic *t, struct rte_mbuf **frames, unsigned n);
 
 /* Number of packets sent and not accounted for yet. */
 uint64_t traffic_in_flight(const struct traffic *t);

@@ -12,21 +12,21 @@ void traffic_offer(struct traffic *t, struct traffic_change *c) {
 	__atomic_store_n(&t->offered, c, __ATOMIC_RELEASE);
 }
 
-bool traffic_took(const struct traffic *t) {
+bool traffic_applied(const struct traffic *t) {
 	return __atomic_load_n(&t->offered, __ATOMIC_ACQUIRE) == NULL;
 }
 
 /* Applies the change to both directions in one round, or to neither: the upstream may be within a round. */
-static void offered_take(struct traffic *t, struct traffic_change *c, uint64_t now) {
+static void offered_apply(struct traffic *t, struct traffic_change *c, uint64_t now) {
 	uint64_t start = rte_rdtsc();
 
-	if (t->uplink != NULL && !uplink_change_take(&t->uplink_follow, t->uplink,
-						     &t->uplink_receiver, &c->upstream, now))
+	if (t->uplink != NULL && !uplink_change_apply(&t->uplink_follow, t->uplink,
+						      &t->uplink_receiver, &c->upstream, now))
 		return;
 	if (t->downlink != NULL)
-		downlink_change_take(t->downlink, &c->downstream, now);
-	t->take_longest = RTE_MAX(t->take_longest, rte_rdtsc() - start);
-	c->taken = true;
+		downlink_change_apply(t->downlink, &c->downstream, now);
+	t->apply_longest = RTE_MAX(t->apply_longest, rte_rdtsc() - start);
+	c->applied = true;
 	t->offered_rounds = 0;
 	__atomic_store_n(&t->offered, NULL, __ATOMIC_RELEASE);
 }
@@ -50,7 +50,7 @@ void traffic_change_round(struct traffic *t, uint64_t now) {
 	struct traffic_change *c = __atomic_load_n(&t->offered, __ATOMIC_ACQUIRE);
 
 	if (c != NULL && is_received(t))
-		offered_take(t, c, now);
+		offered_apply(t, c, now);
 	if (t->uplink != NULL)
 		uplink_follow_round(&t->uplink_follow, t->uplink, &t->uplink_receiver.proof, now);
 }

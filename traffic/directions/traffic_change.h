@@ -9,7 +9,7 @@
 struct traffic_change {
 	struct downlink_change downstream; /* unused if the traffic has no downstream */
 	struct uplink_change upstream;
-	bool taken;
+	bool applied;
 	struct traffic_change *next; /* list of changes that the maker must free */
 };
 
@@ -20,7 +20,7 @@ struct traffic_change {
 void traffic_offer(struct traffic *t, struct traffic_change *c);
 
 /* Called by the same thread: whether the last offered change was applied. */
-bool traffic_took(const struct traffic *t);
+bool traffic_applied(const struct traffic *t);
 
 /* Called by the traffic's thread between two rounds. */
 void traffic_change_round(struct traffic *t, uint64_t now);

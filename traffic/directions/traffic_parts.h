@@ -27,7 +27,7 @@ struct traffic {
 	bool follows; /* the service group changes */
 	struct traffic_change *offered; /* by another thread; or NULL */
 	unsigned offered_rounds; /* rounds since the offer */
-	uint64_t take_longest; /* longest time to apply a change, TSC cycles */
+	uint64_t apply_longest; /* longest time to apply a change, TSC cycles */
 	bool emptied; /* since the offer, all frames that had arrived were received */
 	struct uplink_follow uplink_follow;
 	uint64_t uplink_first_tsc; /* of the packets sent */

@@ -33,12 +33,12 @@ static_assert(UPLINK_GRANTS * (UPLINK_GRANT_MAX / 74 + 1) <= UPLINK_PIECES_MAX,
 	      "one round's frames");
 
 static bool buffers_create(struct uplink *u, unsigned group) {
-	uint32_t room = RTE_PKTMBUF_HEADROOM + u->grant_room + UPLINK_GRANT_SLACK;
+	uint32_t capacity = RTE_PKTMBUF_HEADROOM + u->grant_max + UPLINK_GRANT_SLACK;
 	char name[RTE_MEMPOOL_NAMESIZE];
 
 	snprintf(name, sizeof(name), "traffic_grants%u", group);
-	u->buffers =
-		rte_pktmbuf_pool_create(name, UPLINK_GRANTS, 0, 0, (uint16_t)room, SOCKET_ID_ANY);
+	u->buffers = rte_pktmbuf_pool_create(name, UPLINK_GRANTS, 0, 0, (uint16_t)capacity,
+					     SOCKET_ID_ANY);
 	if (u->buffers == NULL) {
 		fprintf(stderr, "traffic: no memory for the grants of modems: %s\n",
 			rte_strerror(rte_errno));
@@ -47,7 +47,8 @@ static bool buffers_create(struct uplink *u, unsigned group) {
 	for (unsigned i = 0; i < UPLINK_GRANTS; i++) {
 		u->grants[i].buffer = rte_pktmbuf_alloc(u->buffers);
 		u->grants[i].size = u->grant_size;
-		rte_pktmbuf_append(u->grants[i].buffer, (uint16_t)(room - RTE_PKTMBUF_HEADROOM));
+		rte_pktmbuf_append(u->grants[i].buffer,
+				   (uint16_t)(capacity - RTE_PKTMBUF_HEADROOM));
 	}
 	return true;
 }
@@ -60,10 +61,10 @@ static bool grant_size_set(struct uplink *u, const struct service_group *sg,
 		return false;
 	}
 	if (o->scheduled) {
-		u->grant_room = SEGMENT_HEADER_SIZE + UPLINK_GRANT_LONGEST;
+		u->grant_max = SEGMENT_HEADER_SIZE + UPLINK_GRANT_LONGEST;
 		return true;
 	}
-	u->grant_room = RTE_MAX(o->grant, (uint32_t)RTE_MAX(UPLINK_GRANT, UPLINK_GRANT_WHOLE));
+	u->grant_max = RTE_MAX(o->grant, (uint32_t)RTE_MAX(UPLINK_GRANT, UPLINK_GRANT_WHOLE));
 	u->grant_size = o->grant != 0 ? o->grant : uplink_grant_size(sg, &o->mix, o->rate);
 	u->lowest = (double)uplink_grant_lowest(sg, &o->mix, u->grant_size);
 	return true;
@@ -103,14 +104,14 @@ static bool grants_setup(struct uplink *u, const struct service_group *sg,
 	return u->scheduled != NULL;
 }
 
-static bool flows_plan(struct uplink *u, const struct service_group *sg, uint32_t room) {
+static bool flows_plan(struct uplink *u, const struct service_group *sg, uint32_t capacity) {
 	struct uplink_plan plan;
 
 	if (uplink_plan_create(&plan, sg, NULL, u->follows, &u->keys) != 0) {
 		uplink_plan_free(&plan);
 		return false;
 	}
-	return uplink_flows_create(&u->flows, &plan, u->grant_room, room) == 0;
+	return uplink_flows_create(&u->flows, &plan, u->grant_max, capacity) == 0;
 }
 
 struct uplink *uplink_create(const struct service_group *sg, const struct uplink_options *o) {
@@ -214,7 +215,7 @@ static bool is_slow(const struct uplink *u) {
  * Assigns grants until `packets` are made. At the end, or at a low rate, then assigns grants that complete
  * unfinished frames. At a low rate, frames that exceed one grant are not begun.
  */
-static void grants_give(struct uplink *u, unsigned packets, uint64_t now) {
+static void grants_assign(struct uplink *u, unsigned packets, uint64_t now) {
 	struct uplink_made made = {.tsc = now};
 	bool slow = is_slow(u);
 	/* The next segment uses another channel and must not overtake, so it waits until all packets are
@@ -275,7 +276,7 @@ unsigned uplink_send(struct uplink *u, uint64_t now) {
 		packets = PACKETS;
 	if (ready) {
 		if (u->grant_count == 0)
-			grants_give(u, packets, now);
+			grants_assign(u, packets, now);
 		bursts_send(u, now);
 	}
 	return uplink_transmit(u);
@@ -293,7 +294,7 @@ bool uplink_empty(const struct uplink *u) {
 	if (u->scheduled != NULL)
 		return uplink_scheduled_empty(u);
 	return is_done(u) && o->open_count == 0 && o->pending_count == 0 &&
-	       (u->impair == NULL || u->impair->held == 0);
+	       (u->impair == NULL || u->impair->delayed == 0);
 }
 
 uint32_t uplink_stream_count(const struct uplink *u) {
@@ -337,7 +338,7 @@ uint64_t uplink_sent_at(const struct uplink *u, uint32_t stream, uint32_t sequen
 	return s->sent_at[sequence % UPLINK_REMEMBERED];
 }
 
-bool uplink_waits(const struct uplink *u) {
+bool uplink_scheduled(const struct uplink *u) {
 	return u->scheduled != NULL;
 }
 
@@ -361,13 +362,13 @@ const struct expected *uplink_expected(const struct uplink *u) {
 	return u->impair->shadow.failed ? NULL : &u->impair->shadow.expected;
 }
 
-bool uplink_comes(const struct uplink *u, uint32_t stream, uint32_t sequence) {
-	return u->impair == NULL || shadow_comes(&u->impair->shadow, stream, sequence);
+bool uplink_delivers(const struct uplink *u, uint32_t stream, uint32_t sequence) {
+	return u->impair == NULL || shadow_delivers(&u->impair->shadow, stream, sequence);
 }
 
 void uplink_counts(const struct uplink *u, struct uplink_counts *out) {
 	*out = (struct uplink_counts){
-		.asked_bps = pacing_asked(&u->pacing),
+		.configured_bps = pacing_configured(&u->pacing),
 		.packets = u->rphy.output.packets,
 		.bytes = u->rphy.output.bytes,
 		.reordered = u->rphy.output.reordered,

@@ -133,7 +133,7 @@ bool uplink_matches(const struct uplink *u, const struct packet_tag *tag, const 
 uint64_t uplink_sent_at(const struct uplink *u, uint32_t stream, uint32_t sequence);
 
 /* Whether modems request bandwidth; packets then arrive independently of grants. */
-bool uplink_waits(const struct uplink *u);
+bool uplink_scheduled(const struct uplink *u);
 
 /*
  * If so, removes and frees MAPs and other frames of MAP pseudowires among `n` frames received at the R-PHY
@@ -157,12 +157,12 @@ const uint64_t *uplink_hits(const struct uplink *u);
 const struct expected *uplink_expected(const struct uplink *u);
 
 /* Whether the packet is to be delivered unchanged; always true without impairments. */
-bool uplink_comes(const struct uplink *u, uint32_t stream, uint32_t sequence);
+bool uplink_delivers(const struct uplink *u, uint32_t stream, uint32_t sequence);
 
 /* Counts of the sender for the summary. */
 struct uplink_counts {
 	/* configured rate in bits per second of Ethernet frames, mean over a shape; 0 = max */
-	double asked_bps;
+	double configured_bps;
 	uint64_t packets; /* L2TPv3 packets handed to the port */
 	uint64_t bytes; /* of these, Ethernet header included */
 	uint64_t reordered; /* of these, sent after a later one */

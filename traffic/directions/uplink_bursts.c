@@ -29,7 +29,7 @@ void uplink_grant_send(struct uplink *u, struct uplink_grant *g, uint64_t now) {
 	};
 
 	impair_grant(u->impair, g);
-	uplink_grant_cut(g);
+	uplink_grant_finish(g);
 	burst.payload = g->payload;
 	burst.size = g->payload_size;
 	if (u->impair == NULL || impair_burst(u->impair, g, &burst))

@@ -54,8 +54,8 @@ bool uplink_change_plan(struct uplink_change *c, struct uplink *u, const struct 
 	return true;
 }
 
-static void marks_take(struct uplink_follow *f, const struct uplink *u,
-		       const struct uplink_change *c, uint64_t now) {
+static void marks_apply(struct uplink_follow *f, const struct uplink *u,
+			const struct uplink_change *c, uint64_t now) {
 	for (uint32_t i = 0; i < c->mark_count; i++) {
 		const struct uplink_stream *s = &u->flows.streams[c->marks[i].stream];
 
@@ -71,26 +71,26 @@ static void stream_begins(struct uplink_follow *f, const struct uplink *u, struc
 	proof_end_stream(p, stream, u->flows.streams[stream].ended);
 }
 
-static void tables_take(struct uplink_follow *f, struct uplink *u, struct uplink_receiver *r,
-			struct uplink_change *c) {
+static void tables_apply(struct uplink_follow *f, struct uplink *u, struct uplink_receiver *r,
+			 struct uplink_change *c) {
 	for (uint32_t i = 0; i < c->fresh_count; i++)
 		stream_begins(f, u, &r->proof, c->fresh[i]);
-	uplink_flows_take(&u->flows, &c->plan, c->fresh, c->fresh_count);
-	uplink_packets_take(&u->frames.packets, &c->sources);
+	uplink_flows_apply(&u->flows, &c->plan, c->fresh, c->fresh_count);
+	uplink_packets_apply(&u->frames.packets, &c->sources);
 	uplink_rphy_set_channels(&u->rphy, c->channels, c->channel_count);
 	u->grant_size = c->grant_size;
 	u->lowest = c->lowest;
 }
 
-bool uplink_change_take(struct uplink_follow *f, struct uplink *u, struct uplink_receiver *r,
-			struct uplink_change *c, uint64_t now) {
+bool uplink_change_apply(struct uplink_follow *f, struct uplink *u, struct uplink_receiver *r,
+			 struct uplink_change *c, uint64_t now) {
 	if (u->grant_count > 0)
 		return false;
 	for (uint32_t i = 0; i < c->rekey_count; i++)
 		uplink_flows_rekey(&u->flows, &c->rekeys[i]);
-	marks_take(f, u, c, now);
+	marks_apply(f, u, c, now);
 	if (c->tables)
-		tables_take(f, u, r, c);
+		tables_apply(f, u, r, c);
 	c->until = now + f->keep;
 	if (f->newest != NULL)
 		f->newest->newer = c;

@@ -56,8 +56,8 @@ bool uplink_change_plan(struct uplink_change *c, struct uplink *u, const struct 
 			const struct uplink_plan_follow *follow);
 
 /* Applies a change at TSC `now`. Returns false without effect if the uplink is within a round. */
-bool uplink_change_take(struct uplink_follow *f, struct uplink *u, struct uplink_receiver *r,
-			struct uplink_change *c, uint64_t now);
+bool uplink_change_apply(struct uplink_follow *f, struct uplink *u, struct uplink_receiver *r,
+			 struct uplink_change *c, uint64_t now);
 
 /* Expires watches and old generations at TSC `now`. */
 void uplink_follow_round(struct uplink_follow *f, struct uplink *u, const struct proof *p,

@@ -24,13 +24,13 @@ struct uplink {
 	struct uplink_grant grants[UPLINK_GRANTS];
 	unsigned grant_count; /* filled and not sent yet */
 	uint32_t grant_size; /* bytes per grant */
-	uint32_t grant_room; /* maximum of grant_size */
+	uint32_t grant_max; /* maximum of grant_size */
 	double lowest; /* rate below which round robin would not complete frames in time */
 	bool stopping;
 	struct impair *impair; /* NULL: no impairments */
 	struct uplink_refused *refused; /* NULL: no frames to refuse */
 	struct grants *scheduled; /* NULL: modems do not request bandwidth */
-	unsigned stock_taken; /* maximum buffers that the filled grants need */
+	unsigned stock_used; /* maximum buffers that the filled grants need */
 	uint32_t part_sent; /* bytes of the current burst that are sent */
 	/* TSC until which modems may wait for grants after the end; 0: not at the end */
 	uint64_t patience;

@@ -42,7 +42,7 @@ void uplink_receiver_restart(struct uplink_receiver *r) {
 	proof_restart(&proof);
 	*r = (struct uplink_receiver){
 		.uplink = r->uplink,
-		.neighbours = r->neighbours,
+		.run_groups = r->run_groups,
 		.evidence = r->evidence,
 		.started = rte_rdtsc(),
 		.proof = proof,
@@ -76,21 +76,21 @@ static bool was_made(const struct uplink *u, const struct packet_tag *tag) {
  * A frame is a test packet if the time in its tag is valid, or if all other bytes, including the magic of
  * this run, are. Damage of one leaves the other.
  */
-static int uplink_judge(const struct uplink_receiver *r, const uint8_t *frame, size_t size,
-			uint64_t now, struct packet_tag *tag) {
-	size_t told = ip_frame_size(frame, size);
+static int uplink_verdict(const struct uplink_receiver *r, const uint8_t *frame, size_t size,
+			  uint64_t now, struct packet_tag *tag) {
+	size_t stated = ip_frame_size(frame, size);
 	size_t at = packet_tag_find(frame, size);
 	bool made, same;
 
-	if (told > size)
-		return UPLINK_CORRUPTION_CUT;
+	if (stated > size)
+		return UPLINK_CORRUPTION_TRUNCATED;
 	if (at == 0)
 		return FOREIGN;
 	packet_tag_read(frame + at, tag);
 	if (uplink_is_earlier(r->uplink, tag))
 		return EARLIER;
-	if (r->neighbours != NULL && !uplink_has_made(r->uplink, tag) &&
-	    neighbours_have_sent(r->neighbours, tag))
+	if (r->run_groups != NULL && !uplink_has_made(r->uplink, tag) &&
+	    run_groups_have_sent(r->run_groups, tag))
 		return OTHER_GROUP;
 	made = was_made(r->uplink, tag);
 	same = made && size <= PACKET_SIZE_MAX &&
@@ -101,7 +101,7 @@ static int uplink_judge(const struct uplink_receiver *r, const uint8_t *frame, s
 		return UPLINK_CORRUPTION_TAG;
 	if (same)
 		return PROVEN;
-	return told < size ? UPLINK_CORRUPTION_LENGTH : UPLINK_CORRUPTION_CONTENTS;
+	return stated < size ? UPLINK_CORRUPTION_LENGTH : UPLINK_CORRUPTION_CONTENTS;
 }
 
 /*
@@ -115,8 +115,8 @@ static uint64_t sent_at(const struct uplink *u, const struct packet_tag *tag) {
 	return tsc < tag->tsc ? 0 : tsc;
 }
 
-static void uplink_nobody_asked(struct uplink_receiver *r, enum uplink_unexpected why,
-				const uint8_t *frame, size_t size) {
+static void network_unexpected(struct uplink_receiver *r, enum uplink_unexpected why,
+			       const uint8_t *frame, size_t size) {
 	r->unexpected[why]++;
 	evidence_add(r->evidence, EVIDENCE_NETWORK, uplink_unexpected_names[why], frame,
 		     (uint32_t)size);
@@ -125,9 +125,9 @@ static void uplink_nobody_asked(struct uplink_receiver *r, enum uplink_unexpecte
 static void uplink_refuse(struct uplink_receiver *r, int verdict, const uint8_t *frame,
 			  size_t size) {
 	switch (verdict) {
-	case FOREIGN: uplink_nobody_asked(r, UPLINK_UNEXPECTED_FOREIGN, frame, size); break;
+	case FOREIGN: network_unexpected(r, UPLINK_UNEXPECTED_FOREIGN, frame, size); break;
 	case EARLIER: r->unexpected[UPLINK_UNEXPECTED_EARLIER]++; break;
-	case OTHER_GROUP: uplink_nobody_asked(r, UPLINK_UNEXPECTED_OTHER_GROUP, frame, size); break;
+	case OTHER_GROUP: network_unexpected(r, UPLINK_UNEXPECTED_OTHER_GROUP, frame, size); break;
 	default:
 		r->corrupted[verdict]++;
 		evidence_add(r->evidence, EVIDENCE_NETWORK, uplink_corruption_names[verdict], frame,
@@ -136,10 +136,10 @@ static void uplink_refuse(struct uplink_receiver *r, int verdict, const uint8_t 
 	}
 }
 
-void uplink_receiver_take(struct uplink_receiver *r, const uint8_t *frame, size_t size,
-			  uint64_t now) {
+void uplink_receiver_process(struct uplink_receiver *r, const uint8_t *frame, size_t size,
+			     uint64_t now) {
 	struct packet_tag tag;
-	int verdict = uplink_judge(r, frame, size, now, &tag);
+	int verdict = uplink_verdict(r, frame, size, now, &tag);
 	struct arrived packet;
 
 	if (verdict != PROVEN) {
@@ -147,7 +147,7 @@ void uplink_receiver_take(struct uplink_receiver *r, const uint8_t *frame, size_
 		return;
 	}
 	packet = (struct arrived){
-		.tsc = uplink_waits(r->uplink) ? tag.tsc : sent_at(r->uplink, &tag),
+		.tsc = uplink_scheduled(r->uplink) ? tag.tsc : sent_at(r->uplink, &tag),
 		.stream = tag.target,
 		.sequence = tag.sequence,
 		.bytes = (uint16_t)size,
@@ -156,12 +156,12 @@ void uplink_receiver_take(struct uplink_receiver *r, const uint8_t *frame, size_
 	};
 	if (proof_arrive(&r->proof, &packet, now) == ARRIVAL_TOO_OLD)
 		r->unexpected[UPLINK_UNEXPECTED_TOO_OLD]++;
-	r->astray += !uplink_comes(r->uplink, tag.target, tag.sequence);
+	r->survived += !uplink_delivers(r->uplink, tag.target, tag.sequence);
 }
 
-void uplink_receiver_take_burst(struct uplink_receiver *r, struct rte_mbuf **frames, unsigned n,
-				uint64_t now) {
-	uint8_t room[FRAME_MAX];
+void uplink_receiver_process_burst(struct uplink_receiver *r, struct rte_mbuf **frames, unsigned n,
+				   uint64_t now) {
+	uint8_t copy[FRAME_MAX];
 
 	for (unsigned i = 0; i < n; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(frames[i], void *));
@@ -169,7 +169,7 @@ void uplink_receiver_take_burst(struct uplink_receiver *r, struct rte_mbuf **fra
 		uint32_t size = RTE_MIN(rte_pktmbuf_pkt_len(frames[i]), (uint32_t)FRAME_MAX);
 
 		/* Copies only chains, which a CMTS in this process may send. */
-		uplink_receiver_take(r, rte_pktmbuf_read(frames[i], 0, size, room), size, now);
+		uplink_receiver_process(r, rte_pktmbuf_read(frames[i], 0, size, copy), size, now);
 	}
 	rte_pktmbuf_free_bulk(frames, n);
 }
@@ -179,7 +179,7 @@ unsigned uplink_receiver_poll(struct uplink_receiver *r, uint16_t port) {
 	unsigned n = rte_eth_rx_burst(port, 0, frames, UPLINK_RECEIVE_BURST);
 
 	if (n > 0)
-		uplink_receiver_take_burst(r, frames, n, rte_rdtsc());
+		uplink_receiver_process_burst(r, frames, n, rte_rdtsc());
 	return n;
 }
 

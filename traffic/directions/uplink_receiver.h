@@ -14,7 +14,7 @@
 
 #include <rte_mbuf.h>
 
-#include "directions/neighbours.h"
+#include "directions/run_groups.h"
 #include "directions/uplink.h"
 #include "proof/evidence.h"
 #include "proof/proof.h"
@@ -38,7 +38,7 @@ extern const char *const uplink_unexpected_names[UPLINK_UNEXPECTEDS];
 
 struct uplink_receiver {
 	const struct uplink *uplink;
-	const struct neighbours *neighbours; /* NULL: no other groups */
+	const struct run_groups *run_groups; /* NULL: no other groups */
 	struct evidence *evidence; /* of frames counted in `unexpected`; NULL: none */
 	uint64_t started; /* TSC: packets of this run are made later */
 	/* latency counts from acceptance of a packet's last byte by the R-PHY port; for scheduled modems,
@@ -46,7 +46,7 @@ struct uplink_receiver {
 	struct proof proof;
 	uint64_t corrupted[UPLINK_CORRUPTIONS];
 	uint64_t unexpected[UPLINK_UNEXPECTEDS];
-	uint64_t astray; /* packets proven although an impairment was to lose them */
+	uint64_t survived; /* packets proven although an impairment was to lose them */
 };
 
 /*
@@ -67,12 +67,12 @@ void uplink_receiver_restart(struct uplink_receiver *r);
 unsigned uplink_receiver_poll(struct uplink_receiver *r, uint16_t port);
 
 /* Verifies and frees `n` frames received at TSC `now`. */
-void uplink_receiver_take_burst(struct uplink_receiver *r, struct rte_mbuf **frames, unsigned n,
-				uint64_t now);
+void uplink_receiver_process_burst(struct uplink_receiver *r, struct rte_mbuf **frames, unsigned n,
+				   uint64_t now);
 
 /* Verifies and counts a frame of `size` bytes without CRC received at TSC `now`. */
-void uplink_receiver_take(struct uplink_receiver *r, const uint8_t *frame, size_t size,
-			  uint64_t now);
+void uplink_receiver_process(struct uplink_receiver *r, const uint8_t *frame, size_t size,
+			     uint64_t now);
 
 /* Sum of `corrupted`. */
 uint64_t uplink_receiver_corrupted(const struct uplink_receiver *r);

@@ -18,7 +18,7 @@
 #define REQUEST_IUC 1
 #define PATIENCE_S 20 /* after the end, for modems that still wait for grants */
 #define SHORTEST_FRAME 74 /* bytes: 64 plus MAC header and CRC */
-#define BUFFERS_BESIDE \
+#define BUFFERS_EXTRA \
 	4 /* buffers per burst in addition to full packets: packets begun, request record or ranging burst */
 
 /* Size of the frame that uplink_segment.c will make of the stream's next packet. */
@@ -55,13 +55,13 @@ static const struct upstream_sid *sid_of(const struct uplink_stream *s,
 }
 
 /* Makes space for a burst of `size` bytes; sends the filled grants if needed. */
-static bool burst_room(struct uplink *u, uint32_t size) {
+static bool burst_reserve(struct uplink *u, uint32_t size) {
 	const struct uplink_output *o = &u->rphy.output;
-	unsigned buffers = size / (o->capacity / 2) + BUFFERS_BESIDE;
+	unsigned buffers = size / (o->capacity / 2) + BUFFERS_EXTRA;
 
 	return u->grant_count < UPLINK_GRANTS &&
 	       u->frames.encryptor.count + size / SHORTEST_FRAME + 2 <= UPLINK_PIECES_MAX &&
-	       u->stock_taken + buffers <= o->stock_count;
+	       u->stock_used + buffers <= o->stock_count;
 }
 
 static void burst_fill(struct uplink *u, const struct access_event *e, uint32_t bytes, bool last,
@@ -75,7 +75,7 @@ static void burst_fill(struct uplink *u, const struct access_event *e, uint32_t 
 	g->whole = g->management = false;
 	g->size = SEGMENT_HEADER_SIZE + bytes;
 	g->slot = (struct uplink_slot){
-		.given = true,
+		.from_map = true,
 		.iuc = e->iuc,
 		.minislot = e->minislot,
 		.size = SEGMENT_HEADER_SIZE + e->granted,
@@ -83,7 +83,7 @@ static void burst_fill(struct uplink *u, const struct access_event *e, uint32_t 
 		.request_unit = grants_unit(u->scheduled, e->flow),
 	};
 	u->scheduled->result.heard_bytes += last ? e->request : 0;
-	u->stock_taken += g->size / (u->rphy.output.capacity / 2) + BUFFERS_BESIDE;
+	u->stock_used += g->size / (u->rphy.output.capacity / 2) + BUFFERS_EXTRA;
 	uplink_grant_fill(g, &u->flows, &u->frames, false, &made);
 }
 
@@ -93,7 +93,7 @@ static void unused_send(struct uplink *u, const struct access_event *e, uint64_t
 		.sid = e->sid,
 		.segment_header = true,
 		.unused = true,
-		.slot = {.given = true,
+		.slot = {.from_map = true,
 			 .iuc = e->iuc,
 			 .minislot = e->minislot,
 			 .size = SEGMENT_HEADER_SIZE + e->granted},
@@ -109,7 +109,7 @@ static void request_send(struct uplink *u, const struct access_event *e, uint64_
 	uint8_t frame[DOCSIS_QUEUE_REQUEST_SIZE];
 	struct uplink_burst burst = {
 		.sid = e->sid,
-		.slot = {.given = true,
+		.slot = {.from_map = true,
 			 .iuc = REQUEST_IUC,
 			 .minislot = e->minislot,
 			 .size = DOCSIS_QUEUE_REQUEST_SIZE},
@@ -138,7 +138,7 @@ static void station_send(struct uplink *u, const struct access_event *e, uint64_
 	struct uplink_burst burst = {.sid = e->sid, .payload = message};
 
 	burst.slot = (struct uplink_slot){
-		.given = true,
+		.from_map = true,
 		.iuc = e->iuc,
 		.minislot = e->minislot,
 		.size = UPLINK_RANGING_SIZE,
@@ -166,7 +166,7 @@ static void filled_send(struct uplink *u, uint64_t now) {
 	for (unsigned i = 0; i < u->grant_count; i++)
 		uplink_grant_send(u, &u->grants[i], now);
 	u->grant_count = 0;
-	u->stock_taken = 0;
+	u->stock_used = 0;
 }
 
 /* Bytes of a grant that form one burst; the CMTS accepts no longer ones. */
@@ -192,9 +192,9 @@ static bool data_send(struct uplink *u, const struct access_event *e, uint64_t n
 		bool last = u->part_sent + part == e->bytes;
 
 		first_sent(u, &u->flows.streams[e->flow], now);
-		if (!burst_room(u, part)) {
+		if (!burst_reserve(u, part)) {
 			filled_send(u, now);
-			if (!burst_room(u, part))
+			if (!burst_reserve(u, part))
 				return false;
 		}
 		u->scheduled->result.oversized += u->part_sent == 0 && !last;
@@ -215,12 +215,12 @@ static bool event_send(struct uplink *u, const struct access_event *e, uint64_t 
 	}
 	if (e->kind == ACCESS_BURST && (e->bytes > 0 || e->request > 0))
 		return data_send(u, e, now);
-	if (!burst_room(u, 0)) {
+	if (!burst_reserve(u, 0)) {
 		filled_send(u, now);
-		if (!burst_room(u, 0))
+		if (!burst_reserve(u, 0))
 			return false;
 	}
-	u->stock_taken += BUFFERS_BESIDE;
+	u->stock_used += BUFFERS_EXTRA;
 	if (e->kind == ACCESS_BURST)
 		unused_send(u, e, now);
 	else if (e->kind == ACCESS_REQUEST)

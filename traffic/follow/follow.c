@@ -15,8 +15,8 @@
 #define RETRY_MS 100 /* before the server is asked again for what it refused */
 
 void follow_options(struct traffic_options *o, const struct service_group *sg) {
-	o->streams = follow_room_downstream(sg);
-	o->upstream_streams = follow_room_upstream(sg);
+	o->streams = follow_capacity_downstream(sg);
+	o->upstream_streams = follow_capacity_upstream(sg);
 }
 
 int follow_create(struct follow *f, const char *path, struct groups *all,
@@ -40,7 +40,7 @@ int follow_create(struct follow *f, const char *path, struct groups *all,
 void follow_free(struct follow *f) {
 	for (unsigned i = 0; i < f->count; i++)
 		follow_group_free(&f->groups[i]);
-	if (!groups_took(f->all)) { /* nobody took the last one, and so nobody frees it */
+	if (!groups_applied(f->all)) { /* nobody took the last one, and so nobody frees it */
 		traffic_free(f->offer.traffic);
 		groups_offer(f->all, NULL);
 	}
@@ -55,7 +55,7 @@ json_t *follow_json(const struct follow *f) {
 	uint64_t held = 0;
 
 	for (unsigned i = 0; i < f->count; i++)
-		held = RTE_MAX(held, f->groups[i].traffic->take_longest);
+		held = RTE_MAX(held, f->groups[i].traffic->apply_longest);
 	return follow_times_json(&f->times, f->changes, held);
 }
 
@@ -95,9 +95,9 @@ static void group_refuse(struct follow *f, uint32_t id) {
 		f->refused[f->refused_count++] = id;
 }
 
-static bool group_come(struct follow *f, const struct service_group *sg) {
-	struct traffic *t =
-		groups_prepare(f->all, sg, follow_room_downstream(sg), follow_room_upstream(sg));
+static bool new_group_offer(struct follow *f, const struct service_group *sg) {
+	struct traffic *t = groups_prepare(f->all, sg, follow_capacity_downstream(sg),
+					   follow_capacity_upstream(sg));
 	struct follow_group *g = &f->groups[f->count];
 
 	if (t == NULL)
@@ -118,7 +118,7 @@ static bool group_come(struct follow *f, const struct service_group *sg) {
 
 /* The first one that is new. Others are for the next look. Returns whether the configuration is to be kept, as
  * the traffic refers to it. */
-static bool groups_come(struct follow *f, const struct server_config *config, bool *more) {
+static bool new_groups_offer(struct follow *f, const struct server_config *config, bool *more) {
 	*more = false;
 	for (size_t g = 0; g < config->group_count; g++) {
 		const struct service_group *sg = &config->groups[g];
@@ -126,7 +126,7 @@ static bool groups_come(struct follow *f, const struct server_config *config, bo
 		if (is_among(f->ids, f->count, sg->id) ||
 		    is_among(f->refused, f->refused_count, sg->id))
 			continue;
-		if (group_come(f, sg)) {
+		if (new_group_offer(f, sg)) {
 			*more = true;
 			return true;
 		}
@@ -147,7 +147,7 @@ static bool config_load(struct follow *f, json_t *answer, bool *more) {
 		return trouble(f);
 	}
 	differences_find(f, &config);
-	if (groups_come(f, &config, more))
+	if (new_groups_offer(f, &config, more))
 		f->kept[f->kept_count++] = config;
 	else
 		server_config_free(&config);
@@ -195,9 +195,9 @@ static bool join(struct follow *f) {
 }
 
 /* A modem that goes and comes again begins anew, so that the traffic has to know of both. */
-static bool has_gone(const struct follow *f) {
+static bool has_removed(const struct follow *f) {
 	for (unsigned i = 0; !f->within && i < f->count; i++) {
-		if (f->groups[i].gone)
+		if (f->groups[i].removed)
 			return true;
 	}
 	return false;
@@ -208,7 +208,7 @@ static bool has_gone(const struct follow *f) {
 static bool events_read(struct follow *f, int wait_ms) {
 	json_t *message;
 
-	while (!has_gone(f) && (message = server_link_next(&f->link, wait_ms)) != NULL) {
+	while (!has_removed(f) && (message = server_link_next(&f->link, wait_ms)) != NULL) {
 		follow_event(f, message);
 		json_decref(message);
 		wait_ms = 0;
@@ -228,13 +228,13 @@ static bool is_joined(struct follow *f, int wait_ms) {
 static bool is_complete(struct follow *f) {
 	if (!f->lost)
 		return true;
-	if (!groups_took(f->all) || rte_rdtsc() < f->retry_at)
+	if (!groups_applied(f->all) || rte_rdtsc() < f->retry_at)
 		return false;
 	return config_get(f) && !f->lost;
 }
 
 static bool groups_settle(struct follow *f) {
-	bool took = groups_took(f->all);
+	bool took = groups_applied(f->all);
 
 	for (unsigned i = 0; i < f->count; i++)
 		took = follow_group_settle(&f->groups[i]) && took;
@@ -256,16 +256,16 @@ static void groups_look(struct follow *f) {
 		follow_group_look(&f->groups[i]);
 }
 
-static void looks_hold(struct follow *f) {
+static void looks_valid(struct follow *f) {
 	for (unsigned i = 0; !f->heard && i < f->count; i++)
-		follow_group_look_holds(&f->groups[i]);
+		follow_group_look_valid(&f->groups[i]);
 }
 
 static void changes_offer(struct follow *f) {
 	for (unsigned i = 0; i < f->count; i++) {
 		struct follow_group *g = &f->groups[i];
 
-		if (follow_group_dirty(g) && traffic_took(g->traffic))
+		if (follow_group_dirty(g) && traffic_applied(g->traffic))
 			f->changes += follow_group_offer(g, rte_rdtsc());
 	}
 }
@@ -276,17 +276,17 @@ static void groups_known(struct follow *f, uint64_t since) {
 		follow_group_known(&f->groups[i], since);
 }
 
-static bool frames_wait(const struct follow *f) {
+static bool frames_unresolved(const struct follow *f) {
 	for (unsigned i = 0; i < f->count; i++) {
-		if (follow_group_waits(&f->groups[i]))
+		if (follow_group_unresolved(&f->groups[i]))
 			return true;
 	}
 	return false;
 }
 
 /* Asks the server where frames are held, unless the answer is on its way or a change that may explain them. */
-static void server_ask(struct follow *f) {
-	if (f->asked != 0 || f->answered_at != 0 || !frames_wait(f))
+static void server_request(struct follow *f) {
+	if (f->asked != 0 || f->answered_at != 0 || !frames_unresolved(f))
 		return;
 	f->asked_at = rte_rdtsc();
 	f->asked = server_link_send(&f->link, "server.info", NULL);
@@ -299,9 +299,9 @@ static bool changes_read(struct follow *f, int wait_ms) {
 		groups_look(f);
 		if (!events_read(f, 0))
 			return false;
-		looks_hold(f);
+		looks_valid(f);
 	}
-	return events_read(f, quiet && !frames_wait(f) ? wait_ms : 1);
+	return events_read(f, quiet && !frames_unresolved(f) ? wait_ms : 1);
 }
 
 void follow_look(struct follow *f, int wait_ms) {
@@ -318,9 +318,9 @@ void follow_look(struct follow *f, int wait_ms) {
 	changes_offer(f);
 	if (!complete || groups_dirty(f) || !groups_settle(f))
 		return;
-	follow_times_taken(&f->times, rte_rdtsc());
+	follow_times_current(&f->times, rte_rdtsc());
 	if (f->answered_at != 0)
 		groups_known(f, f->answered_at);
 	f->answered_at = 0;
-	server_ask(f);
+	server_request(f);
 }

@@ -91,7 +91,7 @@ static void modem_note(struct follow_group *g, const struct live_change *c) {
 	const struct modem *before = &g->live.sg.modems[c->slot];
 	enum difference d = modem_difference(before, c->modem);
 
-	g->gone = g->gone || (d == DIFFERENT && modem_is_there(before));
+	g->removed = g->removed || (d == DIFFERENT && modem_is_there(before));
 	/* Frames of all replaced keys are under way: new tables, which know those before them. */
 	bool tables =
 		d != DIFFERENT_KEYS || !follow_keys_roll(&before->security, &c->modem->security);
@@ -111,7 +111,7 @@ static void others_note(struct follow_group *g, const struct live_changes *chang
 		if (c->object == LIVE_MODEM)
 			continue;
 		g->tables = true;
-		for (uint32_t m = 0; m < g->live.room.modems; m++) {
+		for (uint32_t m = 0; m < g->live.capacity.modems; m++) {
 			if (!concerns(&g->live.sg, m, c))
 				continue;
 			g->changed[m] = g->overtaken[m] = true;
@@ -125,7 +125,7 @@ void follow_group_changes(struct follow_group *g, struct live_changes *changes) 
 			modem_note(g, &changes->list[i]);
 	}
 	others_note(g, changes);
-	live_changes_take(&g->live, changes);
+	live_changes_apply(&g->live, changes);
 	others_note(g, changes);
 	live_changes_free(changes);
 }

@@ -70,16 +70,16 @@ static bool verb_find(const json_t *action, enum live_verb *verb) {
 
 /* Reads an association by the rows of the file. */
 static bool association_read(json_t *value, struct security_association *out) {
-	const struct key *row = object_key(LIVE_MODEM)->item->keys;
+	const struct key *entry = object_key(LIVE_MODEM)->item->keys;
 	struct errors errors = {.file = ""};
 	struct reader reader = {.errors = &errors, .visits = MOST_VALUES, .arena = arena_new()};
 	struct tree tree = {0};
 	struct modem modem = {0};
 
-	while (row->name != NULL && strcmp(row->name, "security") != 0)
-		row++;
+	while (entry->name != NULL && strcmp(entry->name, "security") != 0)
+		entry++;
 	if (reader.arena != NULL && tree_from_json(&tree, value, &errors))
-		reader_read_one(&reader, row, tree.root, &modem, NULL);
+		reader_read_one(&reader, entry, tree.root, &modem, NULL);
 	if (tree.arena != NULL)
 		tree_free(&tree);
 	arena_free(reader.arena);
@@ -96,7 +96,7 @@ static bool key_change(struct follow_group *g, json_t *value) {
 
 	if (!association_read(value, &sa))
 		return false;
-	for (uint32_t m = 0; m < g->live.room.modems; m++) {
+	for (uint32_t m = 0; m < g->live.capacity.modems; m++) {
 		const struct modem *modem = &g->live.sg.modems[m];
 		struct modem *copy;
 

@@ -13,47 +13,48 @@
 #include "platform/secret/secret_memory.h"
 
 #define FOLLOW_REST_MS (FOLLOW_KEEP_MS + 1000)
-#define ROOM_TIMES 4 /* numbers rest while others begin */
-#define ROOM_MORE 256
+#define CAPACITY_TIMES 4 /* numbers rest while others begin */
+#define CAPACITY_MORE 256
 
-uint32_t follow_room_downstream(const struct service_group *sg) {
-	return ROOM_TIMES * group_room(sg).flows + ROOM_MORE;
+uint32_t follow_capacity_downstream(const struct service_group *sg) {
+	return CAPACITY_TIMES * group_capacity(sg).flows + CAPACITY_MORE;
 }
 
-uint32_t follow_room_upstream(const struct service_group *sg) {
-	return ROOM_TIMES * group_room(sg).streams + ROOM_MORE;
+uint32_t follow_capacity_upstream(const struct service_group *sg) {
+	return CAPACITY_TIMES * group_capacity(sg).streams + CAPACITY_MORE;
 }
 
-static int group_tell(const struct service_group *sg, const char *why) {
+static int group_report(const struct service_group *sg, const char *why) {
 	fprintf(stderr, "traffic: service group %u is not followed: %s\n", sg->id, why);
 	return -1;
 }
 
 static int group_refuse(const struct service_group *sg) {
-	return group_tell(sg, "no memory left");
+	return group_report(sg, "no memory left");
 }
 
 int follow_group_create(struct follow_group *g, const struct service_group *sg, struct traffic *t,
 			uint64_t tsc_hz) {
-	const struct group_room room = group_room(sg);
+	const struct group_capacity capacity = group_capacity(sg);
 	uint64_t rest = tsc_hz / 1000 * FOLLOW_REST_MS;
 	char why[LIVE_LINE];
 
 	*g = (struct follow_group){.traffic = t};
-	if (live_group_create(&g->live, sg, &room, why) != 0)
-		return group_tell(sg, why);
-	g->changed = calloc(room.modems + 1, sizeof(*g->changed));
-	g->overtaken = calloc(room.modems + 1, sizeof(*g->overtaken));
-	g->rekeyed = calloc(room.modems + 1, sizeof(*g->rekeyed));
-	g->keys = calloc(room.modems + 1, sizeof(*g->keys));
+	if (live_group_create(&g->live, sg, &capacity, why) != 0)
+		return group_report(sg, why);
+	g->changed = calloc(capacity.modems + 1, sizeof(*g->changed));
+	g->overtaken = calloc(capacity.modems + 1, sizeof(*g->overtaken));
+	g->rekeyed = calloc(capacity.modems + 1, sizeof(*g->rekeyed));
+	g->keys = calloc(capacity.modems + 1, sizeof(*g->keys));
 	if (g->changed == NULL || g->overtaken == NULL || g->rekeyed == NULL || g->keys == NULL)
 		return group_refuse(sg);
 	if (t->downlink != NULL &&
 	    !follow_streams_create(&g->downstream, t->downlink->generator->targets.stream_count,
-				   room.modems, rest))
+				   capacity.modems, rest))
 		return group_refuse(sg);
 	if (t->uplink != NULL &&
-	    !follow_streams_create(&g->upstream, uplink_stream_count(t->uplink), room.modems, rest))
+	    !follow_streams_create(&g->upstream, uplink_stream_count(t->uplink), capacity.modems,
+				   rest))
 		return group_refuse(sg);
 	if (t->downlink != NULL && !follow_streams_downstream(&g->downstream, &g->live.sg, 0, NULL))
 		return group_refuse(sg);
@@ -68,10 +69,10 @@ int follow_group_create(struct follow_group *g, const struct service_group *sg, 
 void follow_group_free(struct follow_group *g) {
 	if (g->traffic != NULL)
 		traffic_follow_end(g->traffic);
-	while (g->given != NULL) {
-		struct traffic_change *c = g->given;
+	while (g->offered != NULL) {
+		struct traffic_change *c = g->offered;
 
-		g->given = c->next;
+		g->offered = c->next;
 		traffic_change_free(c);
 	}
 	follow_streams_free(&g->downstream);
@@ -91,9 +92,9 @@ void follow_group_look(struct follow_group *g) {
 		follow_streams_look(&g->upstream, &g->traffic->uplink_receiver.proof);
 }
 
-void follow_group_look_holds(struct follow_group *g) {
-	follow_streams_look_holds(&g->downstream);
-	follow_streams_look_holds(&g->upstream);
+void follow_group_look_valid(struct follow_group *g) {
+	follow_streams_look_valid(&g->downstream);
+	follow_streams_look_valid(&g->upstream);
 }
 
 static bool downstream_prepare(struct follow_group *g, struct downlink_change *c, uint64_t now) {
@@ -101,7 +102,7 @@ static bool downstream_prepare(struct follow_group *g, struct downlink_change *c
 	struct downlink *d = g->traffic->downlink;
 	struct follow_numbering numbering;
 	struct targets_follow follow = {
-		.room = g->downstream.numbers.room,
+		.capacity = g->downstream.numbers.capacity,
 		.before = &d->generator->targets,
 		.changed = g->changed,
 	};
@@ -151,13 +152,13 @@ static bool tables_prepare(struct follow_group *g, struct traffic_change *c, uin
 	if (g->traffic->downlink != NULL && !downstream_prepare(g, &c->downstream, now))
 		return false;
 	/* Upstream packets are lost that were encrypted with a key which the server has no more. */
-	for (uint32_t m = 0; m < g->live.room.modems; m++)
+	for (uint32_t m = 0; m < g->live.capacity.modems; m++)
 		g->overtaken[m] = g->overtaken[m] || g->rekeyed[m];
 	return g->traffic->uplink == NULL || upstream_prepare(g, &c->upstream, now);
 }
 
 static bool keys_prepare(struct follow_group *g, struct traffic_change *c) {
-	bool *removed = calloc(g->live.room.modems + 1, sizeof(*removed));
+	bool *removed = calloc(g->live.capacity.modems + 1, sizeof(*removed));
 	bool good = removed != NULL && follow_keys_prepare(g, c, removed);
 
 	if (good && g->traffic->uplink != NULL)
@@ -168,7 +169,7 @@ static bool keys_prepare(struct follow_group *g, struct traffic_change *c) {
 }
 
 static void tables_offered(struct follow_group *g, uint64_t now) {
-	uint32_t modems = g->live.room.modems;
+	uint32_t modems = g->live.capacity.modems;
 
 	follow_streams_keep(&g->downstream, now);
 	follow_streams_keep(&g->upstream, now);
@@ -176,7 +177,7 @@ static void tables_offered(struct follow_group *g, uint64_t now) {
 	memset(g->changed, 0, modems * sizeof(*g->changed));
 	memset(g->overtaken, 0, modems * sizeof(*g->overtaken));
 	memset(g->rekeyed, 0, modems * sizeof(*g->rekeyed));
-	g->tables = g->rekeys = g->gone = false;
+	g->tables = g->rekeys = g->removed = false;
 }
 
 /* Keys first, as new tables excuse more of what is lost. Those of modems that also changed otherwise are in the tables. */
@@ -205,14 +206,14 @@ bool follow_group_offer(struct follow_group *g, uint64_t now) {
 		traffic_change_free(c);
 		return false;
 	}
-	c->next = g->given;
-	g->given = c;
+	c->next = g->offered;
+	g->offered = c;
 	traffic_offer(g->traffic, c);
 	return true;
 }
 
 bool follow_group_settle(struct follow_group *g) {
-	struct traffic_change **at = &g->given;
+	struct traffic_change **at = &g->offered;
 
 	while (*at != NULL) {
 		struct traffic_change *c = *at;
@@ -224,13 +225,13 @@ bool follow_group_settle(struct follow_group *g) {
 		*at = c->next;
 		traffic_change_free(c);
 	}
-	return traffic_took(g->traffic);
+	return traffic_applied(g->traffic);
 }
 
-bool follow_group_waits(const struct follow_group *g) {
+bool follow_group_unresolved(const struct follow_group *g) {
 	const struct downlink *d = g->traffic->downlink;
 
-	return d != NULL && downlink_follow_waits(d->follow);
+	return d != NULL && downlink_follow_unresolved(d->follow);
 }
 
 void follow_group_known(struct follow_group *g, uint64_t since) {

@@ -20,7 +20,7 @@ struct follow_look {
 	uint32_t *missing; /* by stream: missing numbers before it */
 };
 
-#define FOLLOW_STREAM_COMES (1u << 31)
+#define FOLLOW_STREAM_NEW (1u << 31)
 
 /* Streams of all modems, in the order of the modems. */
 struct follow_set {
@@ -34,7 +34,7 @@ struct follow_streams {
 	struct stream_numbers numbers;
 	struct follow_set sets[2];
 	/* index of the set that the traffic uses; the other one is for the next change */
-	bool holds;
+	bool current;
 	uint32_t modems; /* capacity of modems */
 	struct follow_look look; /* the latest look before every unreported change */
 	struct follow_look latest; /* a change may precede it */
@@ -53,14 +53,14 @@ struct follow_group {
 	bool tables,
 		rekeys; /* the traffic lacks changes of `live`: modems that are changed, rekeyed */
 	/* the traffic has a modem that was removed; a new one in its slot is another one */
-	bool gone;
+	bool removed;
 	struct follow_streams downstream, upstream;
-	struct traffic_change *given; /* offered to the traffic and not freed */
+	struct traffic_change *offered; /* offered to the traffic and not freed */
 };
 
 /* Capacity of streams that a traffic needs in its options to follow this group. */
-uint32_t follow_room_downstream(const struct service_group *sg);
-uint32_t follow_room_upstream(const struct service_group *sg);
+uint32_t follow_capacity_downstream(const struct service_group *sg);
+uint32_t follow_capacity_upstream(const struct service_group *sg);
 
 /*
  * Follows with a traffic that was created with this configuration and capacity. Returns 0, or -1 after a
@@ -74,10 +74,10 @@ void follow_group_free(struct follow_group *g);
 
 /*
  * Records the received packets. If no change was made before, the caller confirms that afterwards with
- * follow_group_look_holds().
+ * follow_group_look_valid().
  */
 void follow_group_look(struct follow_group *g);
-void follow_group_look_holds(struct follow_group *g);
+void follow_group_look_valid(struct follow_group *g);
 
 /*
  * Records the differences to the new configuration `next`, or NULL if the group was removed. Returns false
@@ -102,7 +102,7 @@ bool follow_group_offer(struct follow_group *g, uint64_t now);
 bool follow_group_settle(struct follow_group *g);
 
 /* Whether frames are unresolved. */
-bool follow_group_waits(const struct follow_group *g);
+bool follow_group_unresolved(const struct follow_group *g);
 
 /* Informs the traffic that it has applied all changes made before TSC `since`. */
 void follow_group_known(struct follow_group *g, uint64_t since);

@@ -103,7 +103,7 @@ static bool is_alone(const struct follow_group *g, uint32_t m) {
 }
 
 bool follow_keys_alone(const struct follow_group *g) {
-	for (uint32_t m = 0; m < g->live.room.modems; m++) {
+	for (uint32_t m = 0; m < g->live.capacity.modems; m++) {
 		if (is_alone(g, m))
 			return true;
 	}
@@ -116,7 +116,7 @@ bool follow_keys_prepare(const struct follow_group *g, struct traffic_change *c,
 	uint32_t count = 0;
 	bool good;
 
-	for (uint32_t m = 0; m < g->live.room.modems; m++)
+	for (uint32_t m = 0; m < g->live.capacity.modems; m++)
 		count += is_alone(g, m);
 	down->rekeys = calloc(2 * GENERATIONS * count + 1, sizeof(*down->rekeys));
 	up->rekeys = calloc(count + 1, sizeof(*up->rekeys));
@@ -125,7 +125,7 @@ bool follow_keys_prepare(const struct follow_group *g, struct traffic_change *c,
 	if (g->traffic->uplink != NULL)
 		up->store = &g->traffic->uplink->keys;
 	good = down->rekeys != NULL && up->rekeys != NULL;
-	for (uint32_t m = 0; good && m < g->live.room.modems; m++) {
+	for (uint32_t m = 0; good && m < g->live.capacity.modems; m++) {
 		if (!is_alone(g, m))
 			continue;
 		removed[m] = has_lost(g, m);
@@ -138,12 +138,12 @@ bool follow_keys_prepare(const struct follow_group *g, struct traffic_change *c,
 }
 
 void follow_keys_keep(struct follow_group *g) {
-	for (uint32_t m = 0; m < g->live.room.modems; m++)
+	for (uint32_t m = 0; m < g->live.capacity.modems; m++)
 		g->keys[m] = g->live.sg.modems[m].security;
 }
 
 void follow_keys_keep_alone(struct follow_group *g) {
-	for (uint32_t m = 0; m < g->live.room.modems; m++) {
+	for (uint32_t m = 0; m < g->live.capacity.modems; m++) {
 		if (!is_alone(g, m))
 			continue;
 		g->keys[m] = g->live.sg.modems[m].security;

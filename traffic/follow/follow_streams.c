@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool look_create(struct follow_look *l, uint32_t room) {
-	l->next = calloc(room + 1, sizeof(*l->next));
-	l->missing = calloc(room + 1, sizeof(*l->missing));
+static bool look_create(struct follow_look *l, uint32_t capacity) {
+	l->next = calloc(capacity + 1, sizeof(*l->next));
+	l->missing = calloc(capacity + 1, sizeof(*l->missing));
 	return l->next != NULL && l->missing != NULL;
 }
 
@@ -15,17 +15,17 @@ static void look_free(struct follow_look *l) {
 	free(l->missing);
 }
 
-bool follow_streams_create(struct follow_streams *s, uint32_t room, uint32_t modems,
+bool follow_streams_create(struct follow_streams *s, uint32_t capacity, uint32_t modems,
 			   uint64_t rest) {
-	bool good = stream_numbers_create(&s->numbers, room, rest);
+	bool good = stream_numbers_create(&s->numbers, capacity, rest);
 
 	s->modems = modems;
-	s->born = calloc(room + 1, sizeof(*s->born));
+	s->born = calloc(capacity + 1, sizeof(*s->born));
 	good = good && s->born != NULL;
-	good = look_create(&s->look, room) && good;
-	good = look_create(&s->latest, room) && good;
+	good = look_create(&s->look, capacity) && good;
+	good = look_create(&s->latest, capacity) && good;
 	for (int i = 0; i < 2; i++) {
-		s->sets[i].streams = calloc(room + 1, sizeof(*s->sets[i].streams));
+		s->sets[i].streams = calloc(capacity + 1, sizeof(*s->sets[i].streams));
 		s->sets[i].first = calloc(modems + 2, sizeof(*s->sets[i].first));
 		good = good && s->sets[i].streams != NULL && s->sets[i].first != NULL;
 	}
@@ -45,7 +45,7 @@ void follow_streams_free(struct follow_streams *s) {
 }
 
 void follow_streams_look(struct follow_streams *s, const struct proof *p) {
-	const struct follow_set *set = &s->sets[s->holds];
+	const struct follow_set *set = &s->sets[s->current];
 
 	for (uint32_t i = 0; i < set->count; i++) {
 		uint32_t stream = set->streams[i];
@@ -57,7 +57,7 @@ void follow_streams_look(struct follow_streams *s, const struct proof *p) {
 	}
 }
 
-void follow_streams_look_holds(struct follow_streams *s) {
+void follow_streams_look_valid(struct follow_streams *s) {
 	struct follow_look before = s->look;
 
 	s->look = s->latest;
@@ -74,9 +74,9 @@ struct numbering {
 };
 
 static bool numbering_begin(struct numbering *n, struct follow_streams *s, uint64_t now) {
-	*n = (struct numbering){.s = s, .set = &s->sets[!s->holds], .now = now};
+	*n = (struct numbering){.s = s, .set = &s->sets[!s->current], .now = now};
 	n->set->count = 0;
-	n->fresh = calloc(s->numbers.room + 1, sizeof(*n->fresh));
+	n->fresh = calloc(s->numbers.capacity + 1, sizeof(*n->fresh));
 	stream_numbers_begin(&s->numbers);
 	return n->fresh != NULL;
 }
@@ -153,20 +153,20 @@ bool follow_streams_upstream(struct follow_streams *s, const struct service_grou
 }
 
 void follow_streams_keep(struct follow_streams *s, uint64_t now) {
-	const struct follow_set *before = &s->sets[s->holds], *set = &s->sets[!s->holds];
+	const struct follow_set *before = &s->sets[s->current], *set = &s->sets[!s->current];
 
-	if (s->numbers.room == 0)
+	if (s->numbers.capacity == 0)
 		return; /* a direction that the traffic does not have */
 	/* Numbers that were in service go on; the others begin. */
 	for (uint32_t i = 0; i < set->count; i++)
-		s->born[set->streams[i]] |= FOLLOW_STREAM_COMES;
+		s->born[set->streams[i]] |= FOLLOW_STREAM_NEW;
 	for (uint32_t i = 0; i < before->count; i++)
-		s->born[before->streams[i]] &= ~FOLLOW_STREAM_COMES;
+		s->born[before->streams[i]] &= ~FOLLOW_STREAM_NEW;
 	for (uint32_t i = 0; i < set->count; i++) {
-		if (s->born[set->streams[i]] & FOLLOW_STREAM_COMES)
+		if (s->born[set->streams[i]] & FOLLOW_STREAM_NEW)
 			s->born[set->streams[i]] = s->looks;
 	}
-	s->holds = !s->holds;
+	s->current = !s->current;
 	stream_numbers_end(&s->numbers, now);
 }
 
@@ -183,12 +183,12 @@ static uint32_t set_list(const struct follow_set *set, uint32_t modems, const bo
 
 bool follow_streams_changed(const struct follow_streams *s, const bool *changed, uint32_t **streams,
 			    uint32_t *count) {
-	const struct follow_set *holds = &s->sets[s->holds], *comes = &s->sets[!s->holds];
+	const struct follow_set *current = &s->sets[s->current], *comes = &s->sets[!s->current];
 
-	*streams = calloc(holds->count + comes->count + 1, sizeof(**streams));
+	*streams = calloc(current->count + comes->count + 1, sizeof(**streams));
 	if (*streams == NULL)
 		return false;
-	*count = set_list(holds, s->modems, changed, *streams);
+	*count = set_list(current, s->modems, changed, *streams);
 	*count += set_list(comes, s->modems, changed, *streams + *count);
 	return true;
 }
@@ -196,15 +196,15 @@ bool follow_streams_changed(const struct follow_streams *s, const bool *changed,
 /* Of streams that began behind the look nothing had arrived then. */
 bool follow_streams_mark(const struct follow_streams *s, const bool *changed,
 			 struct stream_mark **marks, uint32_t *count) {
-	const struct follow_set *holds = &s->sets[s->holds];
-	uint32_t *streams = calloc(holds->count + 1, sizeof(*streams));
+	const struct follow_set *current = &s->sets[s->current];
+	uint32_t *streams = calloc(current->count + 1, sizeof(*streams));
 
-	*marks = calloc(holds->count + 1, sizeof(**marks));
+	*marks = calloc(current->count + 1, sizeof(**marks));
 	if (streams == NULL || *marks == NULL) {
 		free(streams);
 		return false;
 	}
-	*count = set_list(holds, s->modems, changed, streams);
+	*count = set_list(current, s->modems, changed, streams);
 	for (uint32_t i = 0; i < *count; i++) {
 		bool young = s->looks == s->born[streams[i]];
 

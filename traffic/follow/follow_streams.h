@@ -17,7 +17,8 @@ struct follow_numbering {
 	uint32_t fresh_count;
 };
 
-bool follow_streams_create(struct follow_streams *s, uint32_t room, uint32_t modems, uint64_t rest);
+bool follow_streams_create(struct follow_streams *s, uint32_t capacity, uint32_t modems,
+			   uint64_t rest);
 
 void follow_streams_free(struct follow_streams *s);
 
@@ -25,7 +26,7 @@ void follow_streams_free(struct follow_streams *s);
 void follow_streams_look(struct follow_streams *s, const struct proof *p);
 
 /* Confirms that no change was made before the latest look. */
-void follow_streams_look_holds(struct follow_streams *s);
+void follow_streams_look_valid(struct follow_streams *s);
 
 /*
  * Number the streams of `sg` at TSC `now`, in the order of targets and plans; upstream without `silent`

@@ -24,7 +24,7 @@ void follow_times_applied(struct follow_times *t, uint64_t now) {
 		t->applied_at = now;
 }
 
-void follow_times_taken(struct follow_times *t, uint64_t now) {
+void follow_times_current(struct follow_times *t, uint64_t now) {
 	if (t->applied_at == 0)
 		return;
 	hdr_record_value(t->behind,
@@ -32,8 +32,8 @@ void follow_times_taken(struct follow_times *t, uint64_t now) {
 	t->applied_at = 0;
 }
 
-json_t *follow_times_json(const struct follow_times *t, uint64_t changes, uint64_t held) {
+json_t *follow_times_json(const struct follow_times *t, uint64_t changes, uint64_t paused) {
 	return json_pack("{s:I, s:o, s:f}", "changes", (json_int_t)changes, "behind_us",
 			 percentiles_json(t->behind), "held_us",
-			 (double)held * 1e6 / (double)t->tsc_hz);
+			 (double)paused * 1e6 / (double)t->tsc_hz);
 }

@@ -23,11 +23,11 @@ void follow_times_free(struct follow_times *t);
 void follow_times_applied(struct follow_times *t, uint64_t now);
 
 /* The traffic has applied all changes that the server reported before TSC `now`. */
-void follow_times_taken(struct follow_times *t, uint64_t now);
+void follow_times_current(struct follow_times *t, uint64_t now);
 
 /*
  * {"changes", "behind_us", "held_us"}: number of changes offered, delay of the traffic as latency
- * percentiles, and `held`, the longest time in TSC cycles that applying a change stopped the traffic. The
+ * percentiles, and `paused`, the longest time in TSC cycles that applying a change stopped the traffic. The
  * caller owns the result.
  */
-json_t *follow_times_json(const struct follow_times *t, uint64_t changes, uint64_t held);
+json_t *follow_times_json(const struct follow_times *t, uint64_t changes, uint64_t paused);

@@ -16,7 +16,7 @@
 #define READ_SIZE 65536 /* bytes for which there is memory before each reading */
 #define MESSAGE_MAX ((size_t)64 << 20) /* bytes; no answer of vcmtsd is as long */
 
-#define NOBODY "no server answers there"
+#define NO_SERVER "no server answers there"
 
 void server_link_init(struct server_link *l, const char *path) {
 	*l = (struct server_link){.path = path, .fd = -1};
@@ -47,14 +47,14 @@ static const char *link_connect(struct server_link *l) {
 	if (l->fd >= 0)
 		return NULL;
 	if (strlen(l->path) >= sizeof(address.sun_path))
-		return NOBODY;
+		return NO_SERVER;
 	strcpy(address.sun_path, l->path);
 	l->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (l->fd < 0)
-		return NOBODY;
+		return NO_SERVER;
 	setsockopt(l->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	if (connect(l->fd, (const struct sockaddr *)&address, sizeof(address)) != 0)
-		return NOBODY;
+		return NO_SERVER;
 	return socket_peer_fault(l->fd, l->path, l->peer);
 }
 

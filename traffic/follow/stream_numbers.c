@@ -17,17 +17,17 @@ static int numbered_compare(const void *a, const void *b) {
 	return memcmp(a, b, sizeof(struct stream_key));
 }
 
-bool stream_numbers_create(struct stream_numbers *n, uint32_t room, uint64_t rest) {
+bool stream_numbers_create(struct stream_numbers *n, uint32_t capacity, uint64_t rest) {
 	*n = (struct stream_numbers){
-		.room = room,
-		.resting = calloc(room + 1, sizeof(*n->resting)),
-		.since = calloc(room + 1, sizeof(*n->since)),
-		.resting_count = room,
+		.capacity = capacity,
+		.resting = calloc(capacity + 1, sizeof(*n->resting)),
+		.since = calloc(capacity + 1, sizeof(*n->since)),
+		.resting_count = capacity,
 		.rest = rest,
 	};
 	if (n->resting == NULL || n->since == NULL)
 		return false;
-	for (uint32_t i = 0; i < room; i++)
+	for (uint32_t i = 0; i < capacity; i++)
 		n->resting[i] = i;
 	return true;
 }
@@ -61,7 +61,7 @@ static struct numbered *numbered_add(struct stream_numbers *n, const struct stre
 		free(stream);
 		return NULL;
 	}
-	n->first = (n->first + 1) % n->room;
+	n->first = (n->first + 1) % n->capacity;
 	n->resting_count--;
 	n->count++;
 	return stream;
@@ -81,7 +81,7 @@ uint32_t stream_number(struct stream_numbers *n, const struct stream_key *key, u
 
 struct ending {
 	uint32_t round;
-	struct numbered *gone;
+	struct numbered *unused;
 };
 
 static void numbered_end(const void *node, VISIT which, void *context) {
@@ -93,21 +93,21 @@ static void numbered_end(const void *node, VISIT which, void *context) {
 	stream->fresh = false;
 	if (stream->round == e->round)
 		return;
-	stream->next = e->gone;
-	e->gone = stream;
+	stream->next = e->unused;
+	e->unused = stream;
 }
 
 void stream_numbers_end(struct stream_numbers *n, uint64_t now) {
 	struct ending e = {.round = n->round};
 
 	twalk_r(n->tree, numbered_end, &e);
-	while (e.gone != NULL) {
-		struct numbered *stream = e.gone;
+	while (e.unused != NULL) {
+		struct numbered *stream = e.unused;
 
-		e.gone = stream->next;
+		e.unused = stream->next;
 		tdelete(stream, &n->tree, numbered_compare);
 		n->since[stream->number] = now;
-		n->resting[(n->first + n->resting_count++) % n->room] = stream->number;
+		n->resting[(n->first + n->resting_count++) % n->capacity] = stream->number;
 		n->count--;
 		free(stream);
 	}

@@ -20,7 +20,7 @@ struct stream_key {
 
 struct stream_numbers {
 	void *tree; /* root of tsearch() */
-	uint32_t room;
+	uint32_t capacity;
 	uint32_t count; /* numbers in use */
 	uint32_t *resting; /* ring of released numbers, the oldest first */
 	uint64_t *since; /* by number: TSC of its release */
@@ -30,7 +30,7 @@ struct stream_numbers {
 };
 
 /* Returns false if memory is short. The caller frees it with stream_numbers_free() in either case. */
-bool stream_numbers_create(struct stream_numbers *n, uint32_t room, uint64_t rest);
+bool stream_numbers_create(struct stream_numbers *n, uint32_t capacity, uint64_t rest);
 
 void stream_numbers_free(struct stream_numbers *n);
 

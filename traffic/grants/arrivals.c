@@ -5,24 +5,24 @@
 
 #include <rte_common.h>
 
-#define ROOM_ALL (4u << 20) /* packets over all streams: 32 MB */
-#define ROOM_LEAST 256
-#define ROOM_MOST 65536
+#define CAPACITY_ALL (4u << 20) /* packets over all streams: 32 MB */
+#define CAPACITY_MIN 256
+#define CAPACITY_MAX 65536
 
 bool arrivals_create(struct arrivals *a, struct uplink_flows *f) {
-	uint32_t share = ROOM_ALL / RTE_MAX(f->stream_count, 1u);
+	uint32_t share = CAPACITY_ALL / RTE_MAX(f->stream_count, 1u);
 
 	*a = (struct arrivals){
-		.room = rte_align32prevpow2(
-			RTE_MIN(RTE_MAX(share, (uint32_t)ROOM_LEAST), (uint32_t)ROOM_MOST)),
+		.capacity = rte_align32prevpow2(
+			RTE_MIN(RTE_MAX(share, (uint32_t)CAPACITY_MIN), (uint32_t)CAPACITY_MAX)),
 	};
-	a->times = malloc((size_t)a->room * f->stream_count * sizeof(*a->times));
+	a->times = malloc((size_t)a->capacity * f->stream_count * sizeof(*a->times));
 	if (a->times == NULL)
 		return false;
 	for (uint32_t s = 0; s < f->stream_count; s++) {
-		f->streams[s].waits = true;
-		f->streams[s].arrivals = a->times + (size_t)s * a->room;
-		f->streams[s].arrivals_mask = a->room - 1;
+		f->streams[s].scheduled = true;
+		f->streams[s].arrivals = a->times + (size_t)s * a->capacity;
+		f->streams[s].arrivals_mask = a->capacity - 1;
 	}
 	return true;
 }
@@ -33,7 +33,7 @@ void arrivals_free(struct arrivals *a) {
 }
 
 bool arrivals_put(struct arrivals *a, struct uplink_stream *s, uint64_t now) {
-	if (s->arrived - s->made == a->room) {
+	if (s->arrived - s->made == a->capacity) {
 		a->refused++;
 		return false;
 	}

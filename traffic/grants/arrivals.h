@@ -4,7 +4,7 @@
  * packet is made when its grant is used. Its number determines size and contents (modems/uplink_packets.h),
  * so only its time is stored.
  *
- *     numbers   0 .. made-1 | made .. arrived-1 |        arrived - made <= room
+ *     numbers   0 .. made-1 | made .. arrived-1 |        arrived - made <= capacity
  *               sent        | queued            |
  */
 #pragma once
@@ -16,7 +16,7 @@
 
 struct arrivals {
 	uint64_t *times;
-	uint32_t room; /* queued packets per stream, a power of two */
+	uint32_t capacity; /* queued packets per stream, a power of two */
 	uint64_t refused; /* packets that met a full queue; they are never made */
 };
 

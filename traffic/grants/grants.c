@@ -27,7 +27,7 @@ static void event_keep(struct grants *g, const struct access_event *e) {
 }
 
 /* If too many bursts wait for the port, the modems wait too. */
-static void events_take(struct grants *g) {
+static void events_collect(struct grants *g) {
 	struct access_event e;
 
 	while (g->unused_count > 0 && access_next(g->access, g->now, &e)) {
@@ -42,14 +42,14 @@ void grants_round(struct grants *g) {
 	    docsis_clock_look(&g->clock, &g->worker))
 		time_jumps(g);
 	time_set(g);
-	events_take(g);
+	events_collect(g);
 }
 
 const struct access_event *grants_next(struct grants *g) {
 	if (!g->has_first) {
 		if (due_next(&g->ends) > g->now)
 			return NULL;
-		g->first = due_take(&g->ends).what;
+		g->first = due_take(&g->ends).number;
 		g->has_first = true;
 	}
 	return &g->events[g->first];

@@ -46,7 +46,7 @@ static uint64_t grants_time(struct grants *g) {
 	return now > g->now ? now : g->now;
 }
 
-static void map_take(struct grants *g, uint32_t channel, const struct management *m) {
+static void map_process(struct grants *g, uint32_t channel, const struct management *m) {
 	struct map map;
 	uint64_t now = grants_time(g), heard = now + g->interleaver;
 
@@ -57,7 +57,7 @@ static void map_take(struct grants *g, uint32_t channel, const struct management
 	}
 	g->result.maps++;
 	map_count(&g->result.use[channel], &map);
-	map_watch_take(&g->watches[channel], g->sg, channel, &map, now, &g->result.watched);
+	map_watch_check(&g->watches[channel], g->sg, channel, &map, now, &g->result.watched);
 	if (!g->ucd_known[channel])
 		ucd_learn(g, channel, map.ucd_count);
 	if (grants_happens(g, IMPAIR_MAP_LOSS)) {
@@ -71,11 +71,11 @@ static void map_take(struct grants *g, uint32_t channel, const struct management
 	access_map(g->access, (uint16_t)channel, &map, heard);
 }
 
-static void message_take(void *ctx, uint32_t channel, const struct management *m) {
+static void message_process(void *ctx, uint32_t channel, const struct management *m) {
 	struct grants *g = ctx;
 
 	switch (m->type) {
-	case MANAGEMENT_MAP: map_take(g, channel, m); break;
+	case MANAGEMENT_MAP: map_process(g, channel, m); break;
 	case MANAGEMENT_UCD:
 	case MANAGEMENT_UCD_TYPE_29:
 	case MANAGEMENT_UCD_TYPE_35:
@@ -95,7 +95,7 @@ unsigned grants_hear(struct grants *g, struct rte_mbuf **frames, unsigned n) {
 	unsigned left = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		if (map_pseudowires_take(&g->wires, frames[i], message_take, g))
+		if (map_pseudowires_receive(&g->wires, frames[i], message_process, g))
 			rte_pktmbuf_free(frames[i]);
 		else
 			frames[left++] = frames[i];

@@ -117,22 +117,22 @@ static void modems_set(struct grants *g) {
 	}
 }
 
-static bool flow_set(struct grants *g, const struct uplink_place *place) {
+static bool flow_set(struct grants *g, const struct uplink_cluster *cluster) {
 	struct access_sid sids[SG_MAX_UPSTREAM_CHANNELS];
 	struct access_flow flow = {
-		.modem = place->modem,
+		.modem = cluster->modem,
 		.sids = sids,
-		.sid_count = place->cluster.sid_count,
+		.sid_count = cluster->cluster.sid_count,
 		.header_bytes = SEGMENT_HEADER_SIZE,
-		.request_unit = g->units[place->stream],
+		.request_unit = g->units[cluster->stream],
 		.outstanding = OUTSTANDING,
 	};
 	const char *why;
 
-	for (size_t i = 0; i < place->cluster.sid_count; i++)
-		sids[i] = (struct access_sid){(uint16_t)place->cluster.sids[i].channel,
-					      place->cluster.sids[i].sid};
-	why = access_set_flow(g->access, place->stream, &flow, g->now);
+	for (size_t i = 0; i < cluster->cluster.sid_count; i++)
+		sids[i] = (struct access_sid){(uint16_t)cluster->cluster.sids[i].channel,
+					      cluster->cluster.sids[i].sid};
+	why = access_set_flow(g->access, cluster->stream, &flow, g->now);
 	if (why != NULL)
 		fprintf(stderr, "traffic: a service flow that waits for grants: %s\n", why);
 	return why == NULL;
@@ -140,7 +140,7 @@ static bool flow_set(struct grants *g, const struct uplink_place *place) {
 
 /* Reads N of each stream's flow, in the order of modems/uplink_plan.c. */
 static void units_read(struct grants *g) {
-	uint32_t place = 0;
+	uint32_t cluster = 0;
 
 	for (size_t m = 0; m < g->sg->modem_count; m++) {
 		const struct modem *modem = &g->sg->modems[m];
@@ -150,7 +150,7 @@ static void units_read(struct grants *g) {
 			const struct upstream_service_flow *flow = &modem->upstream_flows[u];
 
 			for (size_t c = 0; c < flow->cluster_count; c++)
-				g->units[g->flows->plan.places[place++].stream] =
+				g->units[g->flows->plan.clusters[cluster++].stream] =
 					flow->grants.request_multiplier;
 		}
 	}
@@ -161,8 +161,8 @@ bool grants_modems_create(struct grants *g) {
 	if (!access_create_for(g))
 		return false;
 	modems_set(g);
-	for (uint32_t p = 0; p < g->flows->plan.place_count; p++) {
-		if (!flow_set(g, &g->flows->plan.places[p]))
+	for (uint32_t p = 0; p < g->flows->plan.cluster_count; p++) {
+		if (!flow_set(g, &g->flows->plan.clusters[p]))
 			return false;
 	}
 	return true;
@@ -180,7 +180,7 @@ static void modems_forget(struct grants *g, struct access *before) {
 	access_free(before);
 }
 
-static void queue_again(struct grants *g, uint32_t stream, uint64_t bytes) {
+static void requeue(struct grants *g, uint32_t stream, uint64_t bytes) {
 	while (bytes > 0) {
 		uint32_t part = (uint32_t)(bytes < UINT32_MAX ? bytes : UINT32_MAX);
 
@@ -199,6 +199,6 @@ void grants_modems_restart(struct grants *g) {
 		return;
 	}
 	for (uint32_t s = 0; s < g->flows->stream_count; s++)
-		queue_again(g, s, access_waiting(before, s));
+		requeue(g, s, access_waiting(before, s));
 	modems_forget(g, before);
 }

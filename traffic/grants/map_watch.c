@@ -85,8 +85,8 @@ static void elements(const struct looked_at *l, struct map_watch_counts *c) {
 	c->faults[MAP_FAULT_GRANT] += useless;
 }
 
-void map_watch_take(struct map_watch *w, const struct service_group *sg, uint32_t channel,
-		    const struct map *map, uint64_t now, struct map_watch_counts *c) {
+void map_watch_check(struct map_watch *w, const struct service_group *sg, uint32_t channel,
+		     const struct map *map, uint64_t now, struct map_watch_counts *c) {
 	const struct upstream_channel *u = &sg->upstream_channels[channel];
 	const struct looked_at l = {
 		.map = map,

@@ -88,9 +88,9 @@ static bool shares_add(struct groups *g, const struct service_group *sgs,
 	return true;
 }
 
-static bool shares_tell(struct groups *g, const struct service_group *sgs) {
+static bool shares_build(struct groups *g, const struct service_group *sgs) {
 	for (unsigned i = 0; i < g->share_count; i++) {
-		if (shared_port_tell(g->shares[i], sgs) != 0)
+		if (shared_port_build(g->shares[i], sgs) != 0)
 			return false;
 	}
 	return true;
@@ -125,7 +125,7 @@ static bool pools_create(struct groups *g, const struct service_group *sgs,
 
 /* Adds the group at the next index. */
 static void group_add(struct groups *g, struct traffic *t) {
-	struct neighbour *n = &g->neighbours.all[g->count];
+	struct run_group *n = &g->run_groups.all[g->count];
 
 	g->all[g->count++] = t;
 	if (t->downlink != NULL) {
@@ -133,7 +133,7 @@ static void group_add(struct groups *g, struct traffic *t) {
 		n->generator = t->downlink->generator;
 	}
 	n->uplink = t->uplink;
-	g->neighbours.count = g->count;
+	g->run_groups.count = g->count;
 }
 
 static bool traffics_create(struct groups *g, const struct service_group *sgs,
@@ -142,7 +142,7 @@ static bool traffics_create(struct groups *g, const struct service_group *sgs,
 		struct traffic *t;
 
 		options[i].group = i;
-		options[i].neighbours = count > 1 || g->follows ? &g->neighbours : NULL;
+		options[i].run_groups = count > 1 || g->follows ? &g->run_groups : NULL;
 		t = traffic_create(&sgs[i], &options[i]);
 		if (t == NULL) {
 			if (count > 1)
@@ -159,7 +159,7 @@ int groups_create(struct groups *g, const struct service_group *sgs,
 	*g = (struct groups){.follows = options[0].streams > 0};
 	g->options.evidence = options[0].evidence;
 	sharing_find(sgs, options, count);
-	if (!shares_add(g, sgs, options, count) || !shares_tell(g, sgs) ||
+	if (!shares_add(g, sgs, options, count) || !shares_build(g, sgs) ||
 	    !pools_create(g, sgs, options, count) || !traffics_create(g, sgs, options, count))
 		return -1;
 	g->options = options[0];
@@ -212,11 +212,11 @@ void groups_offer(struct groups *g, struct groups_offer *offer) {
 	__atomic_store_n(&g->offered, offer, __ATOMIC_RELEASE);
 }
 
-bool groups_took(const struct groups *g) {
+bool groups_applied(const struct groups *g) {
 	return __atomic_load_n(&g->offered, __ATOMIC_ACQUIRE) == NULL;
 }
 
-static void group_take(struct groups *g, const struct groups_offer *offer, uint64_t now) {
+static void group_apply(struct groups *g, const struct groups_offer *offer, uint64_t now) {
 	for (unsigned i = 0; i < g->share_count; i++) {
 		struct shared_port *s = g->shares[i];
 		const struct shared_port_side *side = s->side;
@@ -256,13 +256,13 @@ unsigned groups_send(struct groups *g, uint64_t now) {
 	unsigned n = 0;
 
 	if (offer != NULL)
-		group_take(g, offer, now);
+		group_apply(g, offer, now);
 	/* If groups share a full port, the first one takes all its free descriptors, so the order rotates. */
-	for (unsigned i = 0, at = g->turn; i < g->count; i++) {
+	for (unsigned i = 0, at = g->rotation; i < g->count; i++) {
 		n += traffic_send(g->all[at], i == 0 ? now : rte_rdtsc());
 		at = at + 1 == g->count ? 0 : at + 1;
 	}
-	g->turn = g->turn + 1 == g->count ? 0 : g->turn + 1;
+	g->rotation = g->rotation + 1 == g->count ? 0 : g->rotation + 1;
 	return n;
 }
 
@@ -319,11 +319,11 @@ bool groups_all_sent(const struct groups *g) {
 	return true;
 }
 
-bool groups_wait(const struct groups *g) {
+bool groups_pending(const struct groups *g) {
 	for (unsigned i = 0; i < g->count; i++) {
 		const struct uplink *u = g->all[i]->uplink;
 
-		if (u != NULL && uplink_waits(u) && !uplink_empty(u))
+		if (u != NULL && uplink_scheduled(u) && !uplink_empty(u))
 			return true;
 	}
 	return false;

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "directions/neighbours.h"
+#include "directions/run_groups.h"
 #include "directions/traffic.h"
 #include "groups/shared_port.h"
 #include "model/server_config.h"
@@ -17,8 +17,8 @@
 struct groups {
 	struct traffic *all[SERVER_MAX_GROUPS];
 	unsigned count;
-	unsigned turn; /* index of the group that sends first in the next round */
-	struct neighbours neighbours;
+	unsigned rotation; /* index of the group that sends first in the next round */
+	struct run_groups run_groups;
 	struct shared_port *shares[2 * SERVER_MAX_GROUPS]; /* R-PHY ports, then network ports */
 	unsigned share_count;
 	/* Pools of all groups; NULL: the only group has its own. */
@@ -55,7 +55,7 @@ struct traffic *groups_prepare(const struct groups *g, const struct service_grou
 
 /* Offers a prepared group to the polling thread, which adds it between two rounds; one at a time. */
 void groups_offer(struct groups *g, struct groups_offer *offer);
-bool groups_took(const struct groups *g);
+bool groups_applied(const struct groups *g);
 
 /* Wraps one traffic, which remains the caller's and has its own ports. */
 void groups_of_one(struct groups *g, struct traffic *t);
@@ -75,5 +75,5 @@ bool groups_all_sent(const struct groups *g);
 uint64_t groups_in_flight(const struct groups *g);
 
 /* Whether modems wait for grants that may still come; they have a timeout of their own. */
-bool groups_wait(const struct groups *g);
+bool groups_pending(const struct groups *g);
 void groups_finish(struct groups *g);

@@ -106,7 +106,7 @@ static void collect_rest(struct run *run) {
 
 		now = spent(sent + received > 0 ? &run->busy_cycles : &rest, now);
 		left = groups_in_flight(g);
-		if (sent > 0 || left != in_flight || groups_wait(g))
+		if (sent > 0 || left != in_flight || groups_pending(g))
 			heard = now;
 		in_flight = left;
 		complete = (left == 0 || run->send_only) && groups_all_sent(g);

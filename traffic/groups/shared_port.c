@@ -23,7 +23,7 @@ struct shared_port *shared_port_create(uint16_t port, const struct shared_port_s
 	s->port = port;
 	s->side = side;
 	for (unsigned i = 0; i < VLAN_IDS; i++)
-		s->by_vlan[i] = SHARED_PORT_NOBODY;
+		s->by_vlan[i] = SHARED_PORT_UNMATCHED;
 	return s;
 }
 
@@ -37,7 +37,7 @@ void shared_port_free(struct shared_port *s) {
 void shared_port_add(struct shared_port *s, unsigned group, const struct service_group *sg) {
 	int16_t *at = &s->by_vlan[s->side->vlan(sg)];
 
-	*at = *at == SHARED_PORT_NOBODY ? (int16_t)group : SHARED_PORT_SEVERAL;
+	*at = *at == SHARED_PORT_UNMATCHED ? (int16_t)group : SHARED_PORT_SEVERAL;
 	s->has[group] = true;
 	s->vlans[group] = s->side->vlan(sg);
 }
@@ -95,7 +95,7 @@ static int key_add(void *context, const void *key, const char *what) {
 	return -1;
 }
 
-int shared_port_tell(struct shared_port *s, const struct service_group *all) {
+int shared_port_build(struct shared_port *s, const struct service_group *all) {
 	size_t keys = 0;
 
 	for (unsigned g = 0; g < SERVER_MAX_GROUPS; g++)
@@ -127,15 +127,15 @@ static void burst_receive(struct shared_port *s, struct burst *b) {
 	for (unsigned i = 0; i < b->count; i++) {
 		b->vlans[i] = vlan_has_tag(b->frames[i]) ? vlan_tag_take(b->frames[i]) : 0;
 		b->groups[i] = s->by_vlan[b->vlans[i]];
-		if (b->groups[i] == SHARED_PORT_NOBODY)
-			s->strays.unexpected[UNEXPECTED_NO_GROUP]++;
+		if (b->groups[i] == SHARED_PORT_UNMATCHED)
+			s->unmatched.unexpected[UNEXPECTED_NO_GROUP]++;
 	}
 }
 
 /* The group on the port that owns the frame, or else one that may own it. */
 static int owner_find(const struct shared_port *s, struct traffic *const *all,
 		      const struct rte_mbuf *m, uint16_t vlan) {
-	int owner = SHARED_PORT_NOBODY;
+	int owner = SHARED_PORT_UNMATCHED;
 
 	for (int g = 0; g < SERVER_MAX_GROUPS; g++) {
 		enum shared_port_owner is;
@@ -145,7 +145,7 @@ static int owner_find(const struct shared_port *s, struct traffic *const *all,
 		is = s->side->owner(all[g], m);
 		if (is == OWNER_IS)
 			return g;
-		if (is == OWNER_MAY_BE && owner == SHARED_PORT_NOBODY)
+		if (is == OWNER_MAY_BE && owner == SHARED_PORT_UNMATCHED)
 			owner = g;
 	}
 	return owner;
@@ -155,7 +155,7 @@ static int owner_find(const struct shared_port *s, struct traffic *const *all,
  * Asks the groups, on a port whose groups change. Unknown frames are counted by their key, as on other
  * ports.
  */
-static void burst_ask_owners(struct shared_port *s, struct burst *b, struct traffic *const *all) {
+static void burst_find_owners(struct shared_port *s, struct burst *b, struct traffic *const *all) {
 	uint8_t key[SHARED_PORT_KEY_MAX] __rte_aligned(8);
 
 	for (unsigned i = 0; i < b->count; i++) {
@@ -163,23 +163,23 @@ static void burst_ask_owners(struct shared_port *s, struct burst *b, struct traf
 
 		if (b->groups[i] != SHARED_PORT_SEVERAL)
 			continue;
-		b->groups[i] = SHARED_PORT_NOBODY;
+		b->groups[i] = SHARED_PORT_UNMATCHED;
 		if (s->side->owner_first)
 			b->groups[i] = owner_find(s, all, b->frames[i], b->vlans[i]);
-		if (b->groups[i] != SHARED_PORT_NOBODY ||
-		    !s->side->key_read(b->frames[i], b->vlans[i], key, &s->strays))
+		if (b->groups[i] != SHARED_PORT_UNMATCHED ||
+		    !s->side->key_read(b->frames[i], b->vlans[i], key, &s->unmatched))
 			continue;
 		if (s->table != NULL && rte_hash_lookup_data(s->table, key, &found) >= 0)
 			b->groups[i] = (int)(uintptr_t)found;
 		else
 			b->groups[i] = owner_find(s, all, b->frames[i], b->vlans[i]);
-		if (b->groups[i] == SHARED_PORT_NOBODY)
-			++*s->side->stray(&s->strays);
+		if (b->groups[i] == SHARED_PORT_UNMATCHED)
+			++*s->side->counter(&s->unmatched);
 	}
 }
 
 /* Looks up the keys of frames whose group the VLAN does not determine. */
-static void burst_ask(struct shared_port *s, struct burst *b) {
+static void burst_lookup(struct shared_port *s, struct burst *b) {
 	uint8_t keys[SHARED_PORT_BURST][SHARED_PORT_KEY_MAX] __rte_aligned(8);
 	const void *asked[SHARED_PORT_BURST];
 	uint8_t of[SHARED_PORT_BURST];
@@ -190,11 +190,11 @@ static void burst_ask(struct shared_port *s, struct burst *b) {
 	for (unsigned i = 0; i < b->count; i++) {
 		if (b->groups[i] != SHARED_PORT_SEVERAL)
 			continue;
-		b->groups[i] = SHARED_PORT_NOBODY;
+		b->groups[i] = SHARED_PORT_UNMATCHED;
 		asked[n] = keys[n];
 		of[n] = (uint8_t)i;
 		n += s->table != NULL &&
-		     s->side->key_read(b->frames[i], b->vlans[i], keys[n], &s->strays);
+		     s->side->key_read(b->frames[i], b->vlans[i], keys[n], &s->unmatched);
 	}
 	if (n > 0)
 		rte_hash_lookup_bulk_data(s->table, asked, n, &hits, found);
@@ -202,26 +202,26 @@ static void burst_ask(struct shared_port *s, struct burst *b) {
 		if (hits >> i & 1)
 			b->groups[of[i]] = (int)(uintptr_t)found[i];
 		else
-			++*s->side->stray(&s->strays);
+			++*s->side->counter(&s->unmatched);
 	}
 }
 
-static void pile_put(struct shared_port *s, unsigned group, struct rte_mbuf *m) {
-	struct shared_port_pile *pile = &s->piles[group];
+static void batch_put(struct shared_port *s, unsigned group, struct rte_mbuf *m) {
+	struct shared_port_batch *batch = &s->batches[group];
 
-	if (pile->count == 0)
-		s->turns[s->turn_count++] = (uint8_t)group;
-	pile->frames[pile->count++] = m;
+	if (batch->count == 0)
+		s->filled[s->filled_count++] = (uint8_t)group;
+	batch->frames[batch->count++] = m;
 }
 
-static void burst_pile(struct shared_port *s, const struct burst *b) {
+static void burst_distribute(struct shared_port *s, const struct burst *b) {
 	for (unsigned i = 0; i < b->count; i++) {
 		if (b->groups[i] >= 0) {
-			pile_put(s, (unsigned)b->groups[i], b->frames[i]);
+			batch_put(s, (unsigned)b->groups[i], b->frames[i]);
 			continue;
 		}
-		s->strays.frames++;
-		s->strays.bytes += rte_pktmbuf_pkt_len(b->frames[i]);
+		s->unmatched.frames++;
+		s->unmatched.bytes += rte_pktmbuf_pkt_len(b->frames[i]);
 		evidence_add_mbuf(s->evidence, s->side->evidence, "no_group", b->frames[i]);
 		rte_pktmbuf_free(b->frames[i]);
 	}
@@ -232,17 +232,17 @@ unsigned shared_port_poll(struct shared_port *s, struct traffic *const *all) {
 
 	burst_receive(s, &b);
 	if (s->follows)
-		burst_ask_owners(s, &b, all);
+		burst_find_owners(s, &b, all);
 	else
-		burst_ask(s, &b);
-	burst_pile(s, &b);
-	for (unsigned i = 0; i < s->turn_count; i++) {
-		struct shared_port_pile *pile = &s->piles[s->turns[i]];
+		burst_lookup(s, &b);
+	burst_distribute(s, &b);
+	for (unsigned i = 0; i < s->filled_count; i++) {
+		struct shared_port_batch *batch = &s->batches[s->filled[i]];
 
-		s->side->take(all[s->turns[i]], pile->frames, pile->count);
-		pile->count = 0;
+		s->side->process(all[s->filled[i]], batch->frames, batch->count);
+		batch->count = 0;
 	}
-	s->turn_count = 0;
+	s->filled_count = 0;
 	return b.count;
 }
 

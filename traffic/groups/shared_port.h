@@ -2,7 +2,7 @@
 /*
  * A port that several service groups use, or one with VLANs: distributes received frames to the groups.
  *
- *     port --> VLAN (removes the tag) --> the only group of the VLAN ------> its pile
+ *     port --> VLAN (removes the tag) --> the only group of the VLAN ------> its batch
  *                                     \--> of several: by a key of the frame --/
  *
  * The key depends on the side of the CMTS, see shared_port_side.h. Frames of a group stay in order.
@@ -23,18 +23,18 @@
 #define SHARED_PORT_BURST TRAFFIC_BURST
 
 /* Instead of the index of a group: */
-#define SHARED_PORT_NOBODY (-1)
+#define SHARED_PORT_UNMATCHED (-1)
 #define SHARED_PORT_SEVERAL (-2) /* several groups have the VLAN */
 
 struct shared_port_side;
 
-struct shared_port_pile {
+struct shared_port_batch {
 	struct rte_mbuf *frames[SHARED_PORT_BURST];
 	unsigned count;
 };
 
 /* Unmatched frames, counted under the names that a single group uses. */
-struct shared_port_strays {
+struct shared_port_unmatched {
 	uint64_t frames;
 	uint64_t bytes;
 	uint64_t unexpected[UNEXPECTEDS];
@@ -49,11 +49,11 @@ struct shared_port {
 	bool follows; /* groups change: asks the groups about frames with unknown keys */
 	int16_t by_vlan[VLAN_IDS]; /* index of a group, or one of the values above; untagged: 0 */
 	struct rte_hash *table; /* from keys to indices, if VLANs do not suffice */
-	struct shared_port_pile piles[SERVER_MAX_GROUPS];
-	/* groups with a non-empty pile, in the order of their first frame */
-	uint8_t turns[SHARED_PORT_BURST];
-	unsigned turn_count;
-	struct shared_port_strays strays;
+	struct shared_port_batch batches[SERVER_MAX_GROUPS];
+	/* groups with a non-empty batch, in the order of their first frame */
+	uint8_t filled[SHARED_PORT_BURST];
+	unsigned filled_count;
+	struct shared_port_unmatched unmatched;
 	struct evidence *evidence; /* of unmatched frames, or NULL */
 };
 
@@ -66,7 +66,7 @@ struct shared_port *shared_port_create(uint16_t port, const struct shared_port_s
 void shared_port_free(struct shared_port *s);
 
 /*
- * Adds the group at an index below SERVER_MAX_GROUPS. Must precede shared_port_tell(), except for groups
+ * Adds the group at an index below SERVER_MAX_GROUPS. Must precede shared_port_build(), except for groups
  * added later to a port that follows changes.
  */
 void shared_port_add(struct shared_port *s, unsigned group, const struct service_group *sg);
@@ -75,7 +75,7 @@ void shared_port_add(struct shared_port *s, unsigned group, const struct service
  * Builds the tables that separate the groups on the port; `all` are the program's groups. Returns 0, or -1
  * after a message if two groups cannot be separated or memory is short.
  */
-int shared_port_tell(struct shared_port *s, const struct service_group *all);
+int shared_port_build(struct shared_port *s, const struct service_group *all);
 
 /* Receives a burst and passes each frame to its group of `all`. Returns the number of frames. */
 unsigned shared_port_poll(struct shared_port *s, struct traffic *const *all);

@@ -64,15 +64,15 @@ static int network_keys_name(const struct service_group *sg, share_key_fn name, 
 	return ret;
 }
 
-static uint64_t *network_stray(struct shared_port_strays *strays) {
-	return &strays->unexpected[UNEXPECTED_NO_GROUP];
+static uint64_t *network_unmatched(struct shared_port_unmatched *unmatched) {
+	return &unmatched->unexpected[UNEXPECTED_NO_GROUP];
 }
 
 static bool network_key_read(const struct rte_mbuf *m, uint16_t vlan, void *key,
-			     struct shared_port_strays *strays) {
+			     struct shared_port_unmatched *unmatched) {
 	uint32_t size = RTE_MIN(rte_pktmbuf_pkt_len(m), (uint32_t)HEADERS);
-	uint8_t room[HEADERS];
-	const uint8_t *frame = rte_pktmbuf_read(m, 0, size, room);
+	uint8_t copy[HEADERS];
+	const uint8_t *frame = rte_pktmbuf_read(m, 0, size, copy);
 	uint16_t type = size < ETHERNET_HEADER ? 0 : load_be16(frame + ETHERNET_HEADER - 2);
 
 	if (type == ETHERTYPE_IPV4 && size >= ETHERNET_HEADER + IPV4_HEADER) {
@@ -83,15 +83,15 @@ static bool network_key_read(const struct rte_mbuf *m, uint16_t vlan, void *key,
 		network_key(key, vlan, 6, frame + ETHERNET_HEADER + IPV6_SOURCE);
 		return true;
 	}
-	++*network_stray(strays);
+	++*network_unmatched(unmatched);
 	return false;
 }
 
 /* Finds the owner by the tag, as a change may have moved the address to another group. */
 static enum shared_port_owner network_owner(const struct traffic *t, const struct rte_mbuf *m) {
 	uint32_t size = RTE_MIN(rte_pktmbuf_pkt_len(m), (uint32_t)PACKET_SIZE_MAX);
-	uint8_t room[PACKET_SIZE_MAX];
-	const uint8_t *frame = rte_pktmbuf_read(m, 0, size, room);
+	uint8_t copy[PACKET_SIZE_MAX];
+	const uint8_t *frame = rte_pktmbuf_read(m, 0, size, copy);
 	size_t at = packet_tag_find(frame, size);
 	struct packet_tag tag;
 
@@ -111,6 +111,6 @@ const struct shared_port_side shared_port_network = {
 	.key_read = network_key_read,
 	.owner = network_owner,
 	.owner_first = true,
-	.stray = network_stray,
-	.take = traffic_take_network,
+	.counter = network_unmatched,
+	.process = traffic_process_network,
 };

@@ -62,49 +62,49 @@ static int rphy_keys_name(const struct service_group *sg, share_key_fn name, voi
 }
 
 /* The counter of a frame without session. */
-static uint64_t *rphy_reason(struct shared_port_strays *strays, enum l2tp_verdict verdict) {
+static uint64_t *rphy_reason(struct shared_port_unmatched *unmatched, enum l2tp_verdict verdict) {
 	switch (verdict) {
-	case L2TP_CONTROL: return &strays->unexpected[UNEXPECTED_L2TP_CONTROL];
+	case L2TP_CONTROL: return &unmatched->unexpected[UNEXPECTED_L2TP_CONTROL];
 	case L2TP_IP_HEADER:
 	case L2TP_IP_LENGTH:
 	case L2TP_IP_CHECKSUM:
 	case L2TP_FRAGMENT:
 	case L2TP_VERSION:
-	case L2TP_TRUNCATED: return &strays->violations[VIOLATION_IP];
+	case L2TP_TRUNCATED: return &unmatched->violations[VIOLATION_IP];
 	case L2TP_OK:
 	case L2TP_RUNT:
 	case L2TP_NOT_IP:
 	case L2TP_NOT_L2TP: break;
 	}
-	return &strays->unexpected[UNEXPECTED_NOT_DEPI];
+	return &unmatched->unexpected[UNEXPECTED_NOT_DEPI];
 }
 
 static bool rphy_key_read(const struct rte_mbuf *m, uint16_t vlan, void *key,
-			  struct shared_port_strays *strays) {
+			  struct shared_port_unmatched *unmatched) {
 	uint32_t size = rte_pktmbuf_pkt_len(m);
 	struct l2tp_data l2tp;
 	enum l2tp_verdict verdict;
-	uint8_t room[HEADERS];
-	const uint8_t *frame = rte_pktmbuf_read(m, 0, RTE_MIN(size, (uint32_t)HEADERS), room);
+	uint8_t copy[HEADERS];
+	const uint8_t *frame = rte_pktmbuf_read(m, 0, RTE_MIN(size, (uint32_t)HEADERS), copy);
 
 	verdict = l2tp_parse(frame, size, &l2tp);
 	if (verdict == L2TP_OK)
 		rphy_key(key, vlan, frame, l2tp.family, l2tp.destination_ip, l2tp.session);
 	else
-		++*rphy_reason(strays, verdict);
+		++*rphy_reason(unmatched, verdict);
 	return verdict == L2TP_OK;
 }
 
-static uint64_t *rphy_stray(struct shared_port_strays *strays) {
-	return &strays->violations[VIOLATION_SESSION];
+static uint64_t *rphy_unmatched(struct shared_port_unmatched *unmatched) {
+	return &unmatched->violations[VIOLATION_SESSION];
 }
 
 /* Finds the owner by session and address. A session of an own address may be about to be added. */
 static enum shared_port_owner rphy_owner(const struct traffic *t, const struct rte_mbuf *m) {
 	uint32_t size = rte_pktmbuf_pkt_len(m);
 	struct l2tp_data l2tp;
-	uint8_t room[HEADERS];
-	const uint8_t *frame = rte_pktmbuf_read(m, 0, RTE_MIN(size, (uint32_t)HEADERS), room);
+	uint8_t copy[HEADERS];
+	const uint8_t *frame = rte_pktmbuf_read(m, 0, RTE_MIN(size, (uint32_t)HEADERS), copy);
 
 	if (l2tp_parse(frame, size, &l2tp) != L2TP_OK || l2tp.family != t->sg->rphy.rpd_ip.family ||
 	    memcmp(frame, t->sg->rphy.rpd_mac, 6) != 0 ||
@@ -125,6 +125,6 @@ const struct shared_port_side shared_port_rphy = {
 	.keys_name = rphy_keys_name,
 	.key_read = rphy_key_read,
 	.owner = rphy_owner,
-	.stray = rphy_stray,
-	.take = traffic_take_rphy,
+	.counter = rphy_unmatched,
+	.process = traffic_process_rphy,
 };

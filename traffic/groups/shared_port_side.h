@@ -30,14 +30,14 @@ struct shared_port_side {
 	int (*keys_name)(const struct service_group *sg, share_key_fn name, void *context);
 	/* Reads the key of a frame without tag. Returns false if it has none and counts it. */
 	bool (*key_read)(const struct rte_mbuf *m, uint16_t vlan, void *key,
-			 struct shared_port_strays *strays);
+			 struct shared_port_unmatched *unmatched);
 	/* For groups that change: whether the frame belongs to the group. `owner_first`: keys are not
 	 * looked up. */
 	enum shared_port_owner (*owner)(const struct traffic *t, const struct rte_mbuf *m);
 	bool owner_first;
-	uint64_t *(*stray)(
-		struct shared_port_strays *strays); /* the counter of frames with an unknown key */
-	void (*take)(struct traffic *t, struct rte_mbuf **frames, unsigned n);
+	uint64_t *(*counter)(struct shared_port_unmatched
+				     *unmatched); /* the counter of frames with an unknown key */
+	void (*process)(struct traffic *t, struct rte_mbuf **frames, unsigned n);
 };
 
 extern const struct shared_port_side shared_port_rphy;

@@ -26,7 +26,7 @@ static void latency_add(struct hdr_histogram **sum, const struct hdr_histogram *
 		hdr_add(*sum, part);
 }
 
-static double asked_add(double sum, double part, bool first) {
+static double configured_add(double sum, double part, bool first) {
 	if (first)
 		return part;
 	return sum > 0 && part > 0 ? sum + part : 0; /* as fast as possible */
@@ -39,7 +39,7 @@ static void downstream_add(struct traffic_result *sum, const struct traffic_resu
 	ADD(sum, r, proven_bytes);
 	ADD(sum, r, counted);
 	ADD(sum, r, counted_bytes);
-	sum->asked_bps = asked_add(sum->asked_bps, r->asked_bps, first);
+	sum->configured_bps = configured_add(sum->configured_bps, r->configured_bps, first);
 	ADD(sum, r, lost);
 	ADD(sum, r, overtaken);
 	ADD(sum, r, unaccounted);
@@ -71,7 +71,7 @@ static void downstream_add(struct traffic_result *sum, const struct traffic_resu
 
 static void uplink_counts_add(struct uplink_counts *sum, const struct uplink_counts *c,
 			      bool first) {
-	sum->asked_bps = asked_add(sum->asked_bps, c->asked_bps, first);
+	sum->configured_bps = configured_add(sum->configured_bps, c->configured_bps, first);
 	ADD(sum, c, packets);
 	ADD(sum, c, reordered);
 	ADD(sum, c, psp_segments);
@@ -132,7 +132,7 @@ static void expected_add(struct uplink_result *sum, const struct uplink_result *
 	ADD_ALL(sum, r, expected.drops);
 	ADD_ALL(sum, r, expected.counters);
 	ADD_ALL(sum, r, hits);
-	ADD(sum, r, astray);
+	ADD(sum, r, survived);
 }
 
 static void upstream_add(struct uplink_result *sum, const struct uplink_result *r, bool first) {
@@ -164,20 +164,21 @@ static double totals_gbps(uint64_t bytes, double seconds) {
 }
 
 /* Unmatched frames of shared ports count in the sums only. */
-static void strays_add(struct totals *t, const struct groups *g) {
+static void unmatched_add(struct totals *t, const struct groups *g) {
 	struct traffic_result *down = &t->all_downstream;
 
 	for (unsigned i = 0; i < g->share_count; i++) {
 		const struct shared_port *s = g->shares[i];
 
 		if (s->side == &shared_port_network) {
-			t->all_upstream.unexpected[UPLINK_UNEXPECTED_NO_GROUP] += s->strays.frames;
+			t->all_upstream.unexpected[UPLINK_UNEXPECTED_NO_GROUP] +=
+				s->unmatched.frames;
 			continue;
 		}
-		down->depi_frames += s->strays.frames;
-		down->depi_bytes += s->strays.bytes;
-		ADD_ALL(down, &s->strays, unexpected);
-		ADD_ALL(down, &s->strays, violations);
+		down->depi_frames += s->unmatched.frames;
+		down->depi_bytes += s->unmatched.bytes;
+		ADD_ALL(down, &s->unmatched, unexpected);
+		ADD_ALL(down, &s->unmatched, violations);
 	}
 }
 
@@ -228,7 +229,7 @@ void totals_create(struct totals *t, const struct groups *g) {
 		downstream_sum(t, g);
 		upstream_sum(t, g);
 	}
-	strays_add(t, g);
+	unmatched_add(t, g);
 }
 
 void totals_free(struct totals *t) {
@@ -251,7 +252,7 @@ bool totals_good(const struct totals *t, const struct groups *g) {
 	}
 	for (unsigned i = 0; i < g->share_count; i++) {
 		for (int v = 0; v < VIOLATIONS; v++) {
-			if (g->shares[i]->strays.violations[v] != 0)
+			if (g->shares[i]->unmatched.violations[v] != 0)
 				return false;
 		}
 	}

@@ -12,14 +12,14 @@
 	6 /* bursts around a hit one: more than from the end of a unit to the beginning of the next */
 #define CALM_GRANTS 4 /* minimum per stream */
 
-static bool stray_create(struct impair *im) {
+static bool foreign_create(struct impair *im) {
 	uint8_t key[16];
 
 	for (unsigned i = 0; i < sizeof(key); i++)
 		key[i] = (uint8_t)random_next(&im->random);
-	im->stray.cipher = CIPHER_AES_128;
-	im->stray.schedule = crypto_key_make(im->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, key);
-	return im->stray.schedule != NULL;
+	im->foreign.cipher = CIPHER_AES_128;
+	im->foreign.schedule = crypto_key_make(im->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, key);
+	return im->foreign.schedule != NULL;
 }
 
 static void session_bind(struct impair *im, struct uplink_session *s, bool data) {
@@ -58,7 +58,7 @@ struct impair *impair_create(const struct impair_shares *shares, const struct se
 	im->output = &rphy->output;
 	/* The CMTS may give up packets that are delayed longer. */
 	im->patience = sg->upstream.reorder_timeout_ns / 2 * (rte_get_tsc_hz() / 1000) / 1000000;
-	if (shadow_create(&im->shadow, sg, flows->stream_count) != 0 || !stray_create(im) ||
+	if (shadow_create(&im->shadow, sg, flows->stream_count) != 0 || !foreign_create(im) ||
 	    !impair_sessions_create(im, sg->upstream_channel_count)) {
 		fprintf(stderr, "traffic: no memory for impairments\n");
 		impair_free(im);
@@ -76,10 +76,10 @@ void impair_free(struct impair *im) {
 	if (im == NULL)
 		return;
 	for (unsigned s = 0; s < im->session_count; s++) {
-		for (unsigned i = 0; i < im->sessions[s].held_count; i++)
-			rte_pktmbuf_free(im->sessions[s].held[i].m);
+		for (unsigned i = 0; i < im->sessions[s].delayed_count; i++)
+			rte_pktmbuf_free(im->sessions[s].delayed[i].m);
 	}
-	crypto_key_free(im->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, im->stray.schedule);
+	crypto_key_free(im->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, im->foreign.schedule);
 	shadow_free(&im->shadow);
 	free(im->sessions);
 	free(im);

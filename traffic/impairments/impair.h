@@ -20,9 +20,9 @@
 #include "rphy/uplink_rphy.h"
 #include "rphy/uplink_session.h"
 
-#define IMPAIR_HELD 8 /* maximum delayed packets per session */
+#define IMPAIR_DELAYED 8 /* maximum delayed packets per session */
 
-struct impair_held {
+struct impair_delayed {
 	struct rte_mbuf *m;
 	uint64_t since; /* TSC */
 	uint32_t release; /* value of `put` at which it is sent */
@@ -38,8 +38,8 @@ struct impair_session {
 	uint16_t highest; /* highest number sent */
 	uint32_t closed; /* number of packets */
 	uint32_t put;
-	unsigned held_count;
-	struct impair_held held[IMPAIR_HELD];
+	unsigned delayed_count;
+	struct impair_delayed delayed[IMPAIR_DELAYED];
 };
 
 struct impair {
@@ -48,13 +48,13 @@ struct impair {
 	bool calm;
 	struct shadow shadow;
 	struct crypto_provider *crypto;
-	struct crypto_key stray; /* key that no modem has */
+	struct crypto_key foreign; /* key that no modem has */
 	struct uplink_flows *flows;
 	struct uplink_rphy *rphy;
 	struct uplink_output *output;
 	struct impair_session *sessions; /* three per channel */
 	unsigned session_count;
-	unsigned held; /* delayed packets of all sessions */
+	unsigned delayed; /* delayed packets of all sessions */
 	uint64_t patience; /* maximum delay in TSC cycles, except for late packets */
 	uint64_t hits[IMPAIRMENTS];
 };
@@ -78,7 +78,7 @@ uint32_t impair_calm(struct impair *im);
 extern const struct frame_impairer impair_frames;
 extern const struct session_impairer impair_sessions;
 
-/* Damages bits of a grant's encrypted frames, before uplink_grant_cut(). `im` NULL: does nothing. */
+/* Damages bits of a grant's encrypted frames, before uplink_grant_finish(). `im` NULL: does nothing. */
 void impair_grant(struct impair *im, struct uplink_grant *g);
 
 /* Impairs the burst of a grant. Returns whether it is sent; if not, its packets count as sent here. */

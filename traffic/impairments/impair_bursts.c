@@ -6,32 +6,34 @@
 #define TRIES 4
 
 /*
- * Whether the burst may end at `place`: the front of the next segment must not match the missing rest of
+ * Whether the burst may end at `position`: the front of the next segment must not match the missing rest of
  * the frame.
  */
-static bool cut_fits(const struct impair *im, const struct uplink_grant *g,
-		     const struct shadow_burst *b, const struct shadow_frame *f, uint64_t place) {
+static bool truncate_fits(const struct impair *im, const struct uplink_grant *g,
+			  const struct shadow_burst *b, const struct shadow_frame *f,
+			  uint64_t position) {
 	const struct shadow_stream *st = &im->shadow.streams[b->stream];
 	uint64_t end = b->at + b->size;
 	const struct shadow_frame *across = shadow_frame_at(st, end);
 	uint64_t front = across != NULL && across->at < end ? across->at + across->size - end : 0;
 
-	if (place < f->at + f->header || place >= f->at + f->size)
+	if (position < f->at + f->header || position >= f->at + f->size)
 		return false;
 	if (!st->framed || f == across)
 		return true;
-	return front < g->size - SEGMENT_HEADER_SIZE && f->at + f->size - place != front;
+	return front < g->size - SEGMENT_HEADER_SIZE && f->at + f->size - position != front;
 }
 
 /* Draws the truncated end of a burst within a PDU. Returns whether one was found. */
-static bool cut_short(struct impair *im, const struct uplink_grant *g, struct shadow_burst *b) {
+static bool truncate_burst(struct impair *im, const struct uplink_grant *g,
+			   struct shadow_burst *b) {
 	for (unsigned i = 0; i < TRIES; i++) {
-		uint64_t place = b->at + 1 + random_below(&im->random, b->size - 1);
+		uint64_t position = b->at + 1 + random_below(&im->random, b->size - 1);
 		const struct shadow_frame *f =
-			shadow_frame_at(&im->shadow.streams[b->stream], place);
+			shadow_frame_at(&im->shadow.streams[b->stream], position);
 
-		if (f != NULL && cut_fits(im, g, b, f, place)) {
-			b->sent = (uint32_t)(place - b->at);
+		if (f != NULL && truncate_fits(im, g, b, f, position)) {
+			b->sent = (uint32_t)(position - b->at);
 			return true;
 		}
 	}
@@ -68,11 +70,11 @@ static bool burst_apply(struct impair *im, struct uplink_grant *g, struct uplink
 			enum impairment kind) {
 	switch (kind) {
 	case IMPAIR_SEGMENT_HEADER_ERROR: segment_header_error(im, g); break;
-	case IMPAIR_UNKNOWN_SID: b->stray_sid = unknown_sid(im, g->sid->channel); break;
+	case IMPAIR_UNKNOWN_SID: b->foreign_sid = unknown_sid(im, g->sid->channel); break;
 	case IMPAIR_BURST_TRUNCATED:
-		if (!cut_short(im, g, b->shadow))
+		if (!truncate_burst(im, g, b->shadow))
 			return false;
-		b->cut = b->shadow->size - b->shadow->sent;
+		b->truncated = b->shadow->size - b->shadow->sent;
 		break;
 	case IMPAIR_TRAILER_ERROR: b->trailer_damage = 1u << random_below(&im->random, 32); break;
 	case IMPAIR_UEPI_HEADER_ERROR: b->header_damage = true; break;
@@ -95,7 +97,7 @@ bool impair_burst(struct impair *im, struct uplink_grant *g, struct uplink_burst
 	shadow->channel = (uint16_t)g->sid->channel;
 	shadow->has_pointer = st->framed && g->front < shadow->size;
 	shadow->pointer = shadow->at + g->front;
-	shadow->asks = st->framed && g->request.piggyback && g->request.size > 0;
+	shadow->request = st->framed && g->request.piggyback && g->request.size > 0;
 	kind = impair_draw(im, IMPAIR_BURST, burst_allowed(st, channel->format == UEPI_OFDMA));
 	if (kind != IMPAIRMENTS && impair_may_hit(st, shadow->number) &&
 	    burst_apply(im, g, b, kind)) {

@@ -51,7 +51,7 @@ static void frame_choose(struct impair *im, const struct uplink_grant *g, struct
 		return;
 	}
 	switch (f->mark) {
-	case IMPAIR_WRONG_KEY: f->key = &im->stray; break;
+	case IMPAIR_WRONG_KEY: f->key = &im->foreign; break;
 	case IMPAIR_UNKNOWN_KEY: f->h.key_sequence = unknown_sequence(im, g->stream->modem); break;
 	case IMPAIR_CLEAR:
 		f->key = NULL;
@@ -177,7 +177,7 @@ static struct shadow_frame shadow_of(const struct uplink_frame *f, uint32_t sequ
 		.fragment = f->h.fragment_sequence,
 		.kind = f->h.kind,
 		.encrypted = f->key != NULL,
-		.asks = f->h.request || f->h.piggyback != 0,
+		.request = f->h.request || f->h.piggyback != 0,
 		.first = f->h.fragment_first,
 		.last = f->h.fragment_last,
 	};
@@ -215,7 +215,7 @@ static void plain_made(struct impair *im, const struct uplink_grant *g, enum doc
 							    : DOCSIS_MAC_HEADER,
 		.sid = g->sid->sid,
 		.kind = kind,
-		.asks = kind == DOCSIS_KIND_REQUEST || kind == DOCSIS_KIND_QUEUE_REQUEST,
+		.request = kind == DOCSIS_KIND_REQUEST || kind == DOCSIS_KIND_QUEUE_REQUEST,
 	};
 
 	shadow_frame_made(&im->shadow, g->stream->index, &shadow, false);

@@ -31,7 +31,7 @@ static enum impairment impaired_choose(struct impair_session *x, const struct up
 
 	if (o->pending_count < UPLINK_PENDING / 2)
 		allowed |= impair_bit(IMPAIR_PSP_DUPLICATE);
-	if (x->held_count < IMPAIR_HELD)
+	if (x->delayed_count < IMPAIR_DELAYED)
 		allowed |= impair_bit(IMPAIR_PSP_REORDER) | impair_bit(IMPAIR_PSP_LATE);
 	kind = impair_draw(x->impair, IMPAIR_PACKET, allowed);
 	return kind != IMPAIRMENTS && may_hit(x) ? kind : IMPAIRMENTS;
@@ -49,7 +49,7 @@ static void hit(struct impair_session *x, enum impairment kind) {
 	}
 }
 
-static bool is_due(const struct impair_session *x, const struct impair_held *h) {
+static bool is_due(const struct impair_session *x, const struct impair_delayed *h) {
 	int behind = (int16_t)(x->highest - h->number);
 
 	if (h->late)
@@ -57,11 +57,11 @@ static bool is_due(const struct impair_session *x, const struct impair_held *h) 
 	return x->put >= h->release || behind >= BEHIND_NUMBERS;
 }
 
-static struct impair_held take_held(struct impair_session *x, unsigned i) {
-	struct impair_held h = x->held[i];
+static struct impair_delayed take_delayed(struct impair_session *x, unsigned i) {
+	struct impair_delayed h = x->delayed[i];
 
-	x->held[i] = x->held[--x->held_count];
-	x->impair->held--;
+	x->delayed[i] = x->delayed[--x->delayed_count];
+	x->impair->delayed--;
 	return h;
 }
 
@@ -82,29 +82,29 @@ static void put_one(struct impair_session *x, struct rte_mbuf *m, uint16_t numbe
 }
 
 static void put_due(struct impair_session *x) {
-	for (unsigned i = 0; i < x->held_count;) {
-		struct impair_held h;
+	for (unsigned i = 0; i < x->delayed_count;) {
+		struct impair_delayed h;
 
-		if (!is_due(x, &x->held[i])) {
+		if (!is_due(x, &x->delayed[i])) {
 			i++;
 			continue;
 		}
-		h = take_held(x, i);
+		h = take_delayed(x, i);
 		put_one(x, h.m, h.number, h.late, NULL, 0);
 		i = 0; /* one more packet was sent */
 	}
 }
 
-static void impaired_hold(struct impair_session *x, struct rte_mbuf *m, uint16_t number,
-			  bool late) {
-	x->held[x->held_count++] = (struct impair_held){
+static void impaired_delay(struct impair_session *x, struct rte_mbuf *m, uint16_t number,
+			   bool late) {
+	x->delayed[x->delayed_count++] = (struct impair_delayed){
 		.m = m,
 		.since = rte_rdtsc(),
 		.release = x->put + 1 + random_below(&x->impair->random, BEHIND_MAX),
 		.number = number,
 		.late = late,
 	};
-	x->impair->held++;
+	x->impair->delayed++;
 }
 
 /* Counts the packets in it as sent, even if the L2TPv3 packet is lost. */
@@ -143,7 +143,7 @@ static void session_packet(struct uplink_session *s, struct rte_mbuf *m, uint16_
 		return;
 	case IMPAIR_PSP_REORDER:
 	case IMPAIR_PSP_LATE:
-		impaired_hold(x, m, number, kind == IMPAIR_PSP_LATE);
+		impaired_delay(x, m, number, kind == IMPAIR_PSP_LATE);
 		note_ended(im, s);
 		return;
 	case IMPAIR_PSP_DUPLICATE: put_twice(x, s, m, copy, number); break;
@@ -162,26 +162,26 @@ const struct session_impairer impair_sessions = {
 };
 
 /* Sends packets delayed for too long. Drops late packets at the end, when `all` is set. */
-static void let_go(struct impair_session *x, uint64_t now, bool all) {
-	for (unsigned i = 0; i < x->held_count;) {
-		const struct impair_held *h = &x->held[i];
-		struct impair_held taken;
+static void expire(struct impair_session *x, uint64_t now, bool all) {
+	for (unsigned i = 0; i < x->delayed_count;) {
+		const struct impair_delayed *h = &x->delayed[i];
+		struct impair_delayed removed;
 
 		if (!all && (h->late || h->since > now || now - h->since < x->impair->patience)) {
 			i++;
 			continue;
 		}
-		taken = take_held(x, i);
-		if (taken.late)
-			rte_pktmbuf_free(taken.m); /* unknown whether the CMTS has given it up */
+		removed = take_delayed(x, i);
+		if (removed.late)
+			rte_pktmbuf_free(removed.m); /* unknown whether the CMTS has given it up */
 		else
-			put_one(x, taken.m, taken.number, false, NULL, 0);
+			put_one(x, removed.m, removed.number, false, NULL, 0);
 		i = 0;
 	}
 	put_due(x);
 }
 
 void impair_release(struct impair *im, uint64_t now, bool all) {
-	for (unsigned s = 0; s < im->session_count && im->held > 0; s++)
-		let_go(&im->sessions[s], now, all);
+	for (unsigned s = 0; s < im->session_count && im->delayed > 0; s++)
+		expire(&im->sessions[s], now, all);
 }

@@ -52,7 +52,7 @@ void shadow_free(struct shadow *s) {
 	*s = (struct shadow){0};
 }
 
-bool shadow_foretells(enum counter counter) {
+bool shadow_predicts(enum counter counter) {
 	switch (counter) {
 	case COUNTER_RECEIVED_BYTES: /* the shadow does not know lengths of packets */
 	case COUNTER_TRANSMITTED_BYTES:
@@ -96,7 +96,7 @@ void shadow_frame_made(struct shadow *s, uint32_t stream, struct shadow_frame *f
 	if (!inner)
 		st->made_at += f->size;
 	if (f->kind == DOCSIS_KIND_PACKET)
-		st->fallen[f->sequence % SHADOW_REMEMBERED / 64] &= ~(1ull << f->sequence % 64);
+		st->failures[f->sequence % SHADOW_REMEMBERED / 64] &= ~(1ull << f->sequence % 64);
 	if (frames->count == frames->size && !frames_grow(frames)) {
 		s->failed = true;
 		return;
@@ -105,11 +105,11 @@ void shadow_frame_made(struct shadow *s, uint32_t stream, struct shadow_frame *f
 	*shadow_frames_get(frames, frames->count - 1) = *f;
 }
 
-const struct shadow_frame *shadow_frame_at(const struct shadow_stream *st, uint64_t place) {
+const struct shadow_frame *shadow_frame_at(const struct shadow_stream *st, uint64_t position) {
 	for (uint32_t i = 0; i < st->frames.count; i++) {
 		const struct shadow_frame *f = shadow_frames_get(&st->frames, i);
 
-		if (place >= f->at && place < f->at + f->size)
+		if (position >= f->at && position < f->at + f->size)
 			return f;
 	}
 	return NULL;
@@ -126,12 +126,12 @@ struct shadow_burst *shadow_burst_made(struct shadow *s, uint32_t stream, uint32
 	*b = (struct shadow_burst){
 		.stream = stream,
 		.number = st->bursts++,
-		.at = st->cut_at,
+		.at = st->bursts_at,
 		.size = size,
 		.sent = size,
 		.hit = IMPAIRMENTS,
 	};
-	st->cut_at += size;
+	st->bursts_at += size;
 	if (st->first_burst == NULL)
 		st->first_burst = b;
 	else
@@ -187,8 +187,8 @@ void shadow_record(struct shadow *s) {
 	shadow_count(s, COUNTER_REQUESTS, 1);
 }
 
-bool shadow_comes(const struct shadow *s, uint32_t stream, uint32_t sequence) {
+bool shadow_delivers(const struct shadow *s, uint32_t stream, uint32_t sequence) {
 	const struct shadow_stream *st = &s->streams[stream];
 
-	return (st->fallen[sequence % SHADOW_REMEMBERED / 64] >> sequence % 64 & 1) == 0;
+	return (st->failures[sequence % SHADOW_REMEMBERED / 64] >> sequence % 64 & 1) == 0;
 }

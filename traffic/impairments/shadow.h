@@ -28,7 +28,7 @@ struct expected {
 	uint64_t corrupted; /* packets delivered with other contents */
 	uint64_t foreign; /* of the lost ones, those delivered as something else */
 	uint64_t drops[DROP_REASONS]; /* predicted drops of the CMTS */
-	uint64_t counters[COUNTERS]; /* predicted counters, where shadow_foretells() is true */
+	uint64_t counters[COUNTERS]; /* predicted counters, where shadow_predicts() is true */
 };
 
 /* The fault of a frame. */
@@ -54,7 +54,7 @@ struct shadow_frame {
 	enum docsis_kind kind;
 	enum shadow_fate fate;
 	bool encrypted;
-	bool asks; /* its header has a bandwidth request */
+	bool request; /* its header has a bandwidth request */
 	bool first, last; /* fragment */
 	bool decided; /* the CMTS has delivered or dropped its packet */
 };
@@ -76,7 +76,7 @@ struct shadow_burst {
 	uint32_t size; /* bytes of frames */
 	uint32_t sent; /* bytes sent; less than `size` if truncated */
 	bool has_pointer;
-	bool asks; /* its segment header has a request */
+	bool request; /* its segment header has a request */
 	bool resolved, delivered;
 	enum impairment hit;
 };
@@ -94,7 +94,7 @@ struct shadow_stream {
 	struct shadow_frames packets; /* the same for packets in fragmented units */
 	struct shadow_burst *first_burst, *last_burst; /* sent and not processed */
 	uint64_t made_at; /* end of the frames made */
-	uint64_t cut_at; /* end of the bursts made */
+	uint64_t bursts_at; /* end of the bursts made */
 	uint32_t grants; /* grants filled */
 	uint32_t bursts; /* bursts made */
 	uint32_t hit_at; /* number of the burst that was hit last */
@@ -110,7 +110,7 @@ struct shadow_stream {
 	bool gap; /* the segment before is missing */
 	uint8_t fragment; /* expected fragment number */
 	uint32_t fragments; /* pending fragments */
-	uint64_t fallen[SHADOW_REMEMBERED / 64]; /* bit: the packet is lost or changed */
+	uint64_t failures[SHADOW_REMEMBERED / 64]; /* bit: the packet is lost or changed */
 };
 
 struct shadow_piece {
@@ -146,7 +146,7 @@ int shadow_create(struct shadow *s, const struct service_group *sg, uint32_t str
 void shadow_free(struct shadow *s);
 
 /* Whether struct expected predicts the counter. It predicts every drop reason. */
-bool shadow_foretells(enum counter counter);
+bool shadow_predicts(enum counter counter);
 
 bool shadow_knows_sid(const struct shadow *s, uint32_t channel, uint32_t sid);
 
@@ -154,7 +154,7 @@ bool shadow_knows_sid(const struct shadow *s, uint32_t channel, uint32_t sid);
 void shadow_frame_made(struct shadow *s, uint32_t stream, struct shadow_frame *f, bool inner);
 
 /* The frame that contains this position, among those not processed; NULL: none. */
-const struct shadow_frame *shadow_frame_at(const struct shadow_stream *st, uint64_t place);
+const struct shadow_frame *shadow_frame_at(const struct shadow_stream *st, uint64_t position);
 
 /*
  * Records the next `size` bytes of a stream as a burst, which is valid until it is resolved. Returns NULL
@@ -176,7 +176,7 @@ void shadow_ranging(struct shadow *s);
 void shadow_record(struct shadow *s);
 
 /* Whether the packet is delivered unchanged. */
-bool shadow_comes(const struct shadow *s, uint32_t stream, uint32_t sequence);
+bool shadow_delivers(const struct shadow *s, uint32_t stream, uint32_t sequence);
 
 /* Used by shadow_extract.c. */
 void shadow_request(struct shadow *s, const struct shadow_stream *st, uint32_t channel,

@@ -5,7 +5,7 @@
 #include <rte_common.h>
 
 /* The CMTS' read position in a burst. */
-struct place {
+struct cursor {
 	const struct shadow_burst *burst;
 	uint64_t at;
 	uint64_t end;
@@ -21,20 +21,20 @@ static void end_frame(struct shadow *s, struct shadow_stream *st, enum drop_reas
 	st->phase = SHADOW_BOUNDARY;
 }
 
-static void pass_to(struct shadow *s, struct place *p, uint64_t to) {
+static void skip_to(struct shadow *s, struct cursor *p, uint64_t to) {
 	shadow_count(s, COUNTER_RESYNC_BYTES, to - p->at);
 	p->at = to;
 }
 
 /* Skips to the pointer, or to the next burst. */
-static void lose(struct shadow *s, struct shadow_stream *st, struct place *p) {
+static void lose(struct shadow *s, struct shadow_stream *st, struct cursor *p) {
 	st->phase = SHADOW_BOUNDARY;
 	st->lost = st->framed && !p->ahead;
-	pass_to(s, p, p->ahead ? p->burst->pointer : p->end);
+	skip_to(s, p, p->ahead ? p->burst->pointer : p->end);
 }
 
 /* The header of the frame in progress is complete; this burst has `here` bytes of it. */
-static void shadow_header_done(struct shadow *s, struct shadow_stream *st, struct place *p,
+static void shadow_header_done(struct shadow *s, struct shadow_stream *st, struct cursor *p,
 			       uint32_t here) {
 	const struct shadow_frame *f = &st->frame;
 
@@ -44,7 +44,7 @@ static void shadow_header_done(struct shadow *s, struct shadow_stream *st, struc
 		lose(s, st, p);
 		return;
 	}
-	if (f->asks)
+	if (f->request)
 		shadow_request(s, st, p->burst->channel, f->sid);
 	st->phase = SHADOW_BOUNDARY;
 	switch (f->kind) {
@@ -58,7 +58,7 @@ static void shadow_header_done(struct shadow *s, struct shadow_stream *st, struc
 	}
 }
 
-static void shadow_frame_begin(struct shadow *s, struct shadow_stream *st, struct place *p) {
+static void shadow_frame_begin(struct shadow *s, struct shadow_stream *st, struct cursor *p) {
 	const struct shadow_frame *f = shadow_frame_at(st, p->at);
 
 	if (f == NULL || f->at != p->at) { /* unpredictable: a bug of the caller */
@@ -79,9 +79,9 @@ static void shadow_frame_begin(struct shadow *s, struct shadow_stream *st, struc
 	shadow_header_done(s, st, p, f->header);
 }
 
-static void shadow_boundary(struct shadow *s, struct shadow_stream *st, struct place *p) {
+static void shadow_boundary(struct shadow *s, struct shadow_stream *st, struct cursor *p) {
 	if (p->ahead) {
-		pass_to(s, p, p->burst->pointer);
+		skip_to(s, p, p->burst->pointer);
 		p->ahead = false;
 		p->begun = true;
 	} else if (p->begun) {
@@ -92,7 +92,7 @@ static void shadow_boundary(struct shadow *s, struct shadow_stream *st, struct p
 	}
 }
 
-static void go_on(struct shadow *s, struct shadow_stream *st, struct place *p) {
+static void proceed(struct shadow *s, struct shadow_stream *st, struct cursor *p) {
 	uint32_t part = (uint32_t)RTE_MIN((uint64_t)st->missing, p->end - p->at);
 	uint64_t to_pointer = p->burst->pointer - p->at;
 
@@ -116,7 +116,7 @@ static void go_on(struct shadow *s, struct shadow_stream *st, struct place *p) {
 
 void shadow_extract(struct shadow *s, struct shadow_stream *st, const struct shadow_burst *b,
 		    bool gap) {
-	struct place p = {
+	struct cursor p = {
 		.burst = b,
 		.at = b->at,
 		.end = b->at + b->sent,
@@ -134,7 +134,7 @@ void shadow_extract(struct shadow *s, struct shadow_stream *st, const struct sha
 		if (st->phase == SHADOW_BOUNDARY)
 			shadow_boundary(s, st, &p);
 		else
-			go_on(s, st, &p);
+			proceed(s, st, &p);
 	}
 	if (!st->framed)
 		end_frame(s, st, DROP_FRAME_TRUNCATED);

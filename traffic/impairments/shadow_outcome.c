@@ -8,9 +8,9 @@
 #define FRAGMENT_MASK 0x0f
 
 /* Marks the packet as lost or changed. */
-static void fall(struct shadow_stream *st, const struct shadow_frame *f, uint64_t *count) {
+static void fail(struct shadow_stream *st, const struct shadow_frame *f, uint64_t *count) {
 	(*count)++;
-	st->fallen[f->sequence % SHADOW_REMEMBERED / 64] |= 1ull << f->sequence % 64;
+	st->failures[f->sequence % SHADOW_REMEMBERED / 64] |= 1ull << f->sequence % 64;
 }
 
 /* Returns the drop reason of the frame, or DROP_REASONS for none. */
@@ -34,8 +34,8 @@ static bool damaged(const struct shadow_frame *f) {
 }
 
 /* Returns the drop reason of the packet, or DROP_REASONS for none. */
-static enum drop_reason packet_judge(struct shadow *s, const struct shadow_stream *st,
-				     const struct shadow_frame *f, bool inner) {
+static enum drop_reason packet_reason(struct shadow *s, const struct shadow_stream *st,
+				      const struct shadow_frame *f, bool inner) {
 	enum drop_reason reason = shadow_privacy(s, st, f, inner);
 
 	if (reason != DROP_REASONS)
@@ -50,17 +50,17 @@ static enum drop_reason packet_judge(struct shadow *s, const struct shadow_strea
 
 static void packet(struct shadow *s, struct shadow_stream *st, const struct shadow_frame *f,
 		   bool inner) {
-	enum drop_reason reason = packet_judge(s, st, f, inner);
+	enum drop_reason reason = packet_reason(s, st, f, inner);
 	struct expected *e = &s->expected;
 
 	if (reason != DROP_REASONS) {
 		shadow_drop(s, reason);
-		fall(st, f, &e->lost);
+		fail(st, f, &e->lost);
 	} else if (f->fate == FATE_WRONG_KEY) { /* decrypts to bytes that are no IP packet */
 		e->foreign++;
-		fall(st, f, &e->lost);
+		fail(st, f, &e->lost);
 	} else if (f->fate == FATE_PAYLOAD || f->fate == FATE_SOURCE) {
-		fall(st, f, &e->corrupted);
+		fail(st, f, &e->corrupted);
 	}
 }
 
@@ -125,14 +125,14 @@ void shadow_complete(struct shadow *s, struct shadow_stream *st, const struct sh
 
 void shadow_settle(struct shadow *s, struct shadow_stream *st, const struct shadow_frame *f) {
 	if (f->kind == DOCSIS_KIND_PACKET && !f->decided)
-		fall(st, f, &s->expected.lost);
+		fail(st, f, &s->expected.lost);
 	if (f->kind != DOCSIS_KIND_FRAGMENT || !f->last)
 		return;
 	for (uint32_t i = 0; i < f->packets; i++) {
 		const struct shadow_frame *inner = shadow_frames_get(&st->packets, 0);
 
 		if (!inner->decided)
-			fall(st, inner, &s->expected.lost);
+			fail(st, inner, &s->expected.lost);
 		shadow_frames_pop(&st->packets);
 	}
 }

@@ -11,7 +11,8 @@ static void segment_missing(struct shadow *s, struct shadow_stream *st) {
 }
 
 /* Processes the next burst of a stream. Settles the frames that end in it. */
-static void shadow_judge(struct shadow *s, struct shadow_stream *st, const struct shadow_burst *b) {
+static void shadow_process(struct shadow *s, struct shadow_stream *st,
+			   const struct shadow_burst *b) {
 	uint64_t end = b->at + b->size;
 
 	if (b->delivered) {
@@ -41,7 +42,7 @@ static void resolve(struct shadow *s, struct shadow_burst *b, bool delivered) {
 		b = st->first_burst;
 		st->first_burst = b->next;
 		if (!s->failed)
-			shadow_judge(s, st, b);
+			shadow_process(s, st, b);
 		free(b);
 	}
 }
@@ -65,7 +66,7 @@ static bool segment_good(struct shadow *s, const struct shadow_burst *b) {
 		shadow_drop(s, DROP_SEGMENT_POINTER);
 		return false;
 	}
-	if (b->asks)
+	if (b->request)
 		shadow_count(s,
 			     s->sg->upstream_channels[b->channel].request_session != 0
 				     ? COUNTER_REQUESTS_REPEATED

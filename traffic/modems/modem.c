@@ -56,7 +56,7 @@ static struct crypto_key key_make(const struct stored_key *stored, enum cipher c
 }
 
 /* Keys have the place of their toggle. */
-static unsigned key_place(uint8_t sequence) {
+static unsigned key_slot(uint8_t sequence) {
 	return sequence % SA_KEYS;
 }
 
@@ -64,20 +64,20 @@ static bool modem_key_create(struct modems *t, uint32_t index, enum cipher ciphe
 			     const uint8_t *key, const uint8_t *iv, uint8_t sequence) {
 	struct modem_state *s = &t->all[index];
 	struct stored_key *stored = key_store_take(t->store, cipher, key);
-	unsigned at = key_place(sequence);
+	unsigned at = key_slot(sequence);
 
 	if (stored == NULL)
 		return false;
 	t->keys[SA_KEYS * index + at] = stored;
 	s->keys[at] = key_make(stored, cipher, iv, sequence);
-	s->held |= (uint8_t)(1u << at);
+	s->valid |= (uint8_t)(1u << at);
 	return true;
 }
 
 /* A modem without encryption has the CRC checked, as if by a key. */
 static bool modem_keys_create(struct modems *t, uint32_t index,
 			      const struct security_association *sa) {
-	t->all[index].present = (uint8_t)key_place(sa->key_sequence);
+	t->all[index].present = (uint8_t)key_slot(sa->key_sequence);
 	if (!modem_key_create(t, index, sa->cipher, sa->key, sa->iv, sa->key_sequence))
 		return false;
 	return !sa->has_next_key || sa->cipher == CIPHER_NONE ||
@@ -96,7 +96,7 @@ bool modem_rekey_create(struct modem_rekey *r, struct key_store *store, enum cip
 
 void modems_rekey(struct modems *t, struct modem_rekey *r, uint32_t number) {
 	struct modem_state *s = &t->all[r->modem];
-	unsigned at = key_place(r->sequence);
+	unsigned at = key_slot(r->sequence);
 	struct stored_key **stored = &t->keys[SA_KEYS * r->modem + at];
 	struct stored_key *before = *stored;
 
@@ -104,7 +104,7 @@ void modems_rekey(struct modems *t, struct modem_rekey *r, uint32_t number) {
 	r->stored = before;
 	s->keys[at] = r->key;
 	s->since[at] = number;
-	s->held |= (uint8_t)(1u << at);
+	s->valid |= (uint8_t)(1u << at);
 }
 
 /* Numbers of changes may wrap. */
@@ -113,14 +113,14 @@ static bool is_later(uint32_t since, uint32_t number) {
 }
 
 void modems_expire(struct modems *t, const struct modem_rekey *r, uint32_t number) {
-	unsigned at = key_place(r->sequence);
+	unsigned at = key_slot(r->sequence);
 	struct modem_state *s;
 
 	if (is_later(t->since, number) || r->modem >= t->count)
 		return;
 	s = &t->all[r->modem];
 	if (!is_later(s->since[at], number) && s->keys[at].sequence == r->sequence)
-		s->held &= (uint8_t)~(1u << at);
+		s->valid &= (uint8_t)~(1u << at);
 }
 
 static void channels_add(struct modem_state *s, const struct bonding_group *group) {
@@ -201,7 +201,7 @@ static enum corruption privacy_check(const struct modem_state *s, const struct d
 	    mac->toggle != (mac->key_sequence & 1))
 		return CORRUPTION_PRIVACY;
 	info->key = &s->keys[mac->toggle];
-	return (s->held >> mac->toggle & 1) && info->key->sequence == mac->key_sequence
+	return (s->valid >> mac->toggle & 1) && info->key->sequence == mac->key_sequence
 		       ? CORRUPTION_NONE
 		       : CORRUPTION_UNDECIPHERABLE;
 }
@@ -310,12 +310,12 @@ enum modem_verdict modems_check(const struct modems *t, struct rte_mbuf *frame, 
 	if (*why != CORRUPTION_NONE)
 		return MODEM_REFUSES;
 	info->header_size = mac.header_size;
-	info->told_size = mac.frame_size;
+	info->stated_size = mac.frame_size;
 	*why = first = modem_check(t, &mac, info);
 	for (t = t->older; *why != CORRUPTION_NONE && t != NULL; t = t->older)
 		*why = modem_check(t, &mac, info);
 	if (*why == CORRUPTION_NONE)
-		return MODEM_TAKES;
+		return MODEM_ACCEPTS;
 	*why = first;
 	return MODEM_REFUSES;
 }
@@ -324,8 +324,8 @@ bool modems_find(const struct modems *t, struct rte_mbuf *frame) {
 	struct frame_info *info = frame_info(frame);
 	struct docsis_mac mac;
 
-	return docsis_mac_parse(rte_pktmbuf_mtod(frame, const uint8_t *), info->told_size, &mac) ==
-		       DOCSIS_OK &&
+	return docsis_mac_parse(rte_pktmbuf_mtod(frame, const uint8_t *), info->stated_size,
+				&mac) == DOCSIS_OK &&
 	       modem_find(t, &mac, info) == CORRUPTION_NONE &&
 	       flow_check(t, info->modem, &mac, info) == CORRUPTION_NONE;
 }

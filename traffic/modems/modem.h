@@ -25,7 +25,7 @@ struct modem_state {
 	uint32_t since[SA_KEYS]; /* number of the change that set the key */
 	uint32_t first_flow;
 	uint16_t said;
-	uint8_t held; /* bitmap of the valid `keys` */
+	uint8_t valid; /* bitmap of the valid `keys` */
 	uint8_t present; /* index of the key for frames without a privacy header */
 	uint8_t flow_count;
 	bool encrypted;
@@ -91,7 +91,7 @@ void modems_expire(struct modems *t, const struct modem_rekey *r, uint32_t numbe
 bool modems_have(const struct modems *t, const uint8_t mac[6]);
 
 enum modem_verdict {
-	MODEM_TAKES,
+	MODEM_ACCEPTS,
 	MODEM_IGNORES, /* a valid frame without a packet */
 	MODEM_REFUSES,
 };

@@ -20,9 +20,9 @@ void uplink_grant_fill(struct uplink_grant *g, struct uplink_flows *flows,
 	flows->unfinished += (s->left > 0) - unfinished;
 }
 
-void uplink_grant_cut(struct uplink_grant *g) {
+void uplink_grant_finish(struct uplink_grant *g) {
 	if (g->stream->segment_header) {
-		uplink_segment_cut(g);
+		uplink_segment_finish(g);
 	} else {
 		g->payload = rte_pktmbuf_mtod(g->buffer, const uint8_t *);
 		g->payload_size = g->filled;

@@ -18,4 +18,4 @@ void uplink_grant_fill(struct uplink_grant *g, struct uplink_flows *flows,
 		       struct uplink_frames *frames, bool finish, struct uplink_made *made);
 
 /* Makes the burst of a filled grant with encrypted frames: sets payload and payload_size. */
-void uplink_grant_cut(struct uplink_grant *g);
+void uplink_grant_finish(struct uplink_grant *g);

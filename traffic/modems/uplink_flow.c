@@ -11,7 +11,7 @@
 #define MANAGEMENT_GRANTS 4096 /* of a modem, from one RNG-REQ to the next */
 
 /* What of one frame may be left, or pre-3.0 a whole unit of a grant and the frame that exceeds it. With
- * room for others any stream may become one of these. */
+ * capacity for others any stream may become one of these. */
 static size_t rest_size(const struct uplink_stream *s, uint32_t grant, bool any) {
 	return s->segment_header && !any ? UPLINK_FRAME_MAX : grant + UPLINK_GRANT_SLACK;
 }
@@ -30,36 +30,36 @@ static bool rests_create(struct uplink_flows *f, uint32_t grant, bool any) {
 	return f->rests != NULL;
 }
 
-static void streams_place(struct uplink_flows *f) {
-	for (uint32_t i = 0; i < f->plan.place_count; i++) {
-		const struct uplink_place *place = &f->plan.places[i];
-		struct uplink_stream *s = &f->streams[place->stream];
+static void streams_plan(struct uplink_flows *f) {
+	for (uint32_t i = 0; i < f->plan.cluster_count; i++) {
+		const struct uplink_cluster *cluster = &f->plan.clusters[i];
+		struct uplink_stream *s = &f->streams[cluster->stream];
 
-		s->cluster = &place->cluster;
-		s->modem = &f->plan.modems[place->modem];
+		s->cluster = &cluster->cluster;
+		s->modem = &f->plan.modems[cluster->modem];
 		s->owner = s->modem->index;
-		s->index = place->stream;
-		s->segment_header = place->segment_header;
-		s->placed = true;
+		s->index = cluster->stream;
+		s->segment_header = cluster->segment_header;
+		s->planned = true;
 	}
 }
 
 int uplink_flows_create(struct uplink_flows *f, const struct uplink_plan *plan, uint32_t grant,
-			uint32_t room) {
+			uint32_t capacity) {
 	*f = (struct uplink_flows){
 		.plan = *plan,
-		.stream_count = room > 0 ? room : plan->place_count,
+		.stream_count = capacity > 0 ? capacity : plan->cluster_count,
 	};
-	if (plan->place_count == 0) {
+	if (plan->cluster_count == 0) {
 		fprintf(stderr, "traffic: no modem has an address and an upstream service flow\n");
 		return -1;
 	}
 	f->streams = calloc(f->stream_count, sizeof(*f->streams));
-	if (f->streams != NULL && plan->place_count <= f->stream_count) {
-		streams_place(f);
+	if (f->streams != NULL && plan->cluster_count <= f->stream_count) {
+		streams_plan(f);
 		for (uint32_t s = 0; s < f->stream_count; s++)
 			f->streams[s].sequence = first_number();
-		if (rests_create(f, grant, room > 0))
+		if (rests_create(f, grant, capacity > 0))
 			return 0;
 	}
 	fprintf(stderr, "traffic: no memory for %u upstream flows\n", plan->count);
@@ -82,7 +82,7 @@ static void uplink_stream_begin(struct uplink_stream *s) {
 }
 
 /* Both are in the order of the modems in the service group. */
-static void modems_go_on(struct uplink_plan *next, const struct uplink_plan *before) {
+static void modems_inherit(struct uplink_plan *next, const struct uplink_plan *before) {
 	for (uint32_t n = 0, b = 0; n < next->modem_count; n++) {
 		struct uplink_modem *m = &next->modems[n];
 
@@ -98,8 +98,9 @@ static void modems_go_on(struct uplink_plan *next, const struct uplink_plan *bef
 }
 
 static void modem_note_key(struct uplink_flows *f, const struct uplink_modem *m) {
-	for (uint32_t i = 0; i < m->place_count; i++) {
-		struct uplink_stream *s = &f->streams[f->plan.places[m->first_place + i].stream];
+	for (uint32_t i = 0; i < m->cluster_count; i++) {
+		struct uplink_stream *s =
+			&f->streams[f->plan.clusters[m->first_cluster + i].stream];
 
 		s->rekeyed = s->made;
 	}
@@ -116,7 +117,7 @@ static void keys_swap(struct uplink_modem *a, struct uplink_modem *b) {
 	b->key_count = before.key_count;
 }
 
-static int modem_place_compare(const void *key, const void *item) {
+static int modem_index_compare(const void *key, const void *item) {
 	const struct uplink_modem *a = key, *b = item;
 
 	return (a->index > b->index) - (a->index < b->index);
@@ -124,7 +125,7 @@ static int modem_place_compare(const void *key, const void *item) {
 
 void uplink_flows_rekey(struct uplink_flows *f, struct uplink_modem *next) {
 	struct uplink_modem *m =
-		bsearch(next, f->plan.modems, f->plan.modem_count, sizeof(*m), modem_place_compare);
+		bsearch(next, f->plan.modems, f->plan.modem_count, sizeof(*m), modem_index_compare);
 	bool same;
 
 	if (m == NULL)
@@ -136,10 +137,10 @@ void uplink_flows_rekey(struct uplink_flows *f, struct uplink_modem *next) {
 }
 
 static void streams_end(struct uplink_flows *f, const struct uplink_plan *before) {
-	for (uint32_t i = 0; i < before->place_count; i++) {
-		struct uplink_stream *s = &f->streams[before->places[i].stream];
+	for (uint32_t i = 0; i < before->cluster_count; i++) {
+		struct uplink_stream *s = &f->streams[before->clusters[i].stream];
 
-		if (s->placed)
+		if (s->planned)
 			continue;
 		f->unfinished -= s->left > 0;
 		s->left = s->left_packets = 0;
@@ -148,17 +149,17 @@ static void streams_end(struct uplink_flows *f, const struct uplink_plan *before
 	}
 }
 
-void uplink_flows_take(struct uplink_flows *f, struct uplink_plan *next, const uint32_t *fresh,
-		       uint32_t fresh_count) {
+void uplink_flows_apply(struct uplink_flows *f, struct uplink_plan *next, const uint32_t *fresh,
+			uint32_t fresh_count) {
 	struct uplink_plan before = f->plan;
 
-	for (uint32_t i = 0; i < before.place_count; i++)
-		f->streams[before.places[i].stream].placed = false;
+	for (uint32_t i = 0; i < before.cluster_count; i++)
+		f->streams[before.clusters[i].stream].planned = false;
 	for (uint32_t i = 0; i < fresh_count; i++)
 		uplink_stream_begin(&f->streams[fresh[i]]);
-	modems_go_on(next, &before);
+	modems_inherit(next, &before);
 	f->plan = *next;
-	streams_place(f);
+	streams_plan(f);
 	streams_end(f, &before);
 	for (uint32_t m = 0; m < f->plan.modem_count; m++) {
 		if (!f->plan.modems[m].same_key)
@@ -184,7 +185,7 @@ void uplink_flows_restart(struct uplink_flows *f) {
 	f->sent = f->sent_bytes = 0;
 }
 
-static uint32_t turn(uint32_t *next, uint32_t number) {
+static uint32_t rotate(uint32_t *next, uint32_t number) {
 	uint32_t now = *next;
 
 	*next = now + 1 == number ? 0 : now + 1;
@@ -192,10 +193,10 @@ static uint32_t turn(uint32_t *next, uint32_t number) {
 }
 
 struct uplink_stream *uplink_flows_next(struct uplink_flows *f) {
-	struct uplink_flow *flow = &f->plan.all[turn(&f->next, f->plan.count)];
-	uint32_t place = flow->first + turn(&flow->next, flow->count);
+	struct uplink_flow *flow = &f->plan.all[rotate(&f->next, f->plan.count)];
+	uint32_t cluster = flow->first + rotate(&flow->next, flow->count);
 
-	return &f->streams[f->plan.places[place].stream];
+	return &f->streams[f->plan.clusters[cluster].stream];
 }
 
 void uplink_flows_grant(struct uplink_flows *f, bool finish, struct uplink_grant *g) {
@@ -226,7 +227,7 @@ struct packet_tag uplink_stream_tag(struct uplink_stream *s, const struct uplink
 		.magic = frames->packets.magic,
 		.target = s->index,
 		.sequence = s->made,
-		.tsc = s->waits ? s->arrivals[s->made & s->arrivals_mask] : made->tsc,
+		.tsc = s->scheduled ? s->arrivals[s->made & s->arrivals_mask] : made->tsc,
 	};
 
 	s->made++;

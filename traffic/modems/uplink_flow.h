@@ -40,7 +40,7 @@ struct uplink_stream {
 	uint32_t owner; /* index of the modem in the service group */
 	uint32_t index;
 	bool segment_header;
-	bool placed; /* is part of the current plan */
+	bool planned; /* is part of the current plan */
 	uint8_t next_sid;
 	uint16_t sequence; /* of the next segment, modulo 8,192; pre-3.0: of the next fragment */
 	uint32_t made; /* number of packets made */
@@ -55,18 +55,18 @@ struct uplink_stream {
 	uint64_t *arrivals;
 	uint32_t arrivals_mask;
 	uint32_t arrived; /* packets in total, of which `made` are made */
-	bool waits;
+	bool scheduled;
 	uint64_t sent_at[UPLINK_REMEMBERED]; /* by sequence number; 0: not yet */
 };
 
 struct uplink_flow {
-	uint32_t first; /* index of its first SID cluster in `places` */
+	uint32_t first; /* index of its first SID cluster in `clusters` */
 	uint32_t count;
 	uint32_t next;
 };
 
 /* A SID cluster and the number of its stream. */
-struct uplink_place {
+struct uplink_cluster {
 	struct sid_cluster cluster;
 	uint32_t stream;
 	uint32_t modem; /* index in the plan */
@@ -77,18 +77,18 @@ struct uplink_place {
 struct uplink_plan {
 	struct uplink_modem *modems; /* in the order of the service group */
 	struct uplink_flow *all;
-	struct uplink_place *places;
+	struct uplink_cluster *clusters;
 	struct upstream_sid *sids;
 	struct key_store *store;
 	uint32_t modem_count;
 	uint32_t count;
-	uint32_t place_count;
+	uint32_t cluster_count;
 	uint32_t sid_count;
 };
 
 /* Inputs of a plan for a service group that changes. */
 struct uplink_plan_follow {
-	/* stream numbers by index in `places`; NULL: numbered in sequence */
+	/* stream numbers by index in `clusters`; NULL: numbered in sequence */
 	const uint32_t *streams;
 	const bool *silent; /* by modem: it sends nothing; NULL: all may send */
 };
@@ -117,7 +117,7 @@ struct uplink_grant {
 	uint32_t filled; /* bytes of frames in the buffer, including those beyond the grant */
 	struct uplink_ended ended;
 	struct uepi_request request; /* request of the burst; size 0: none */
-	const uint8_t *payload; /* set by uplink_grant_cut() */
+	const uint8_t *payload; /* set by uplink_grant_finish() */
 	uint32_t payload_size;
 	unsigned flip_count;
 	struct uplink_flip flips[UPLINK_FLIPS]; /* applied to the encrypted frames */
@@ -142,12 +142,12 @@ void uplink_plan_free(struct uplink_plan *p);
 bool uplink_modem_sends(const struct modem *m);
 
 /*
- * Creates the streams of a plan, which the flows then own. `room` is the capacity of streams; 0: those of
+ * Creates the streams of a plan, which the flows then own. `capacity` is the capacity of streams; 0: those of
  * the plan. `grant` is the size of the largest grants. Returns 0, or -1 after a message. The caller frees
  * it with uplink_flows_free() in either case.
  */
 int uplink_flows_create(struct uplink_flows *f, const struct uplink_plan *plan, uint32_t grant,
-			uint32_t room);
+			uint32_t capacity);
 
 void uplink_flows_free(struct uplink_flows *f);
 
@@ -155,8 +155,8 @@ void uplink_flows_free(struct uplink_flows *f);
  * Replaces the plan; `next` then holds the previous one. No grant may be in use. Streams in `fresh`
  * restart; streams that are not in the plan any more discard unfinished frames.
  */
-void uplink_flows_take(struct uplink_flows *f, struct uplink_plan *next, const uint32_t *fresh,
-		       uint32_t fresh_count);
+void uplink_flows_apply(struct uplink_flows *f, struct uplink_plan *next, const uint32_t *fresh,
+			uint32_t fresh_count);
 
 /*
  * Exchanges the keys of a modem with those of `next`, which has the same index in the group. No grant may

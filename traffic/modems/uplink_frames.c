@@ -60,14 +60,14 @@ void uplink_frames_restart(struct uplink_frames *f) {
 }
 
 const struct crypto_key *uplink_key_next(struct uplink_modem *m) {
-	uint32_t turn = m->encrypted / UPLINK_KEY_FRAMES;
+	uint32_t period = m->encrypted / UPLINK_KEY_FRAMES;
 
 	if (m->key_count == 0)
 		return NULL;
 	m->encrypted++;
 	if (m->newest)
 		return &m->keys[m->key_count - 1];
-	return &m->keys[m->key_count == 2 ? turn % 2 : 0];
+	return &m->keys[m->key_count == 2 ? period % 2 : 0];
 }
 
 bool uplink_key_same(const struct uplink_modem *a, const struct uplink_modem *b) {

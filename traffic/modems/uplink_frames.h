@@ -35,7 +35,7 @@ struct uplink_modem {
 	struct stored_key *stored[2];
 	uint32_t encrypted; /* number of frames */
 	uint32_t grants;
-	uint32_t first_place, place_count; /* in `places` of the plan: its SID clusters */
+	uint32_t first_cluster, cluster_count; /* in `places` of the plan: its SID clusters */
 };
 
 struct uplink_frames {

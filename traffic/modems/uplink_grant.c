@@ -9,12 +9,12 @@
 #define NS 1000000000.0
 #define PATIENCE 0.5 /* of frame_timeout; the rest is for a sender that others keep from its core */
 
-static uint64_t grants_for(uint64_t bytes, uint32_t room) {
-	return (bytes + room - 1) / room;
+static uint64_t grants_for(uint64_t bytes, uint32_t capacity) {
+	return (bytes + capacity - 1) / capacity;
 }
 
 /* Turns from the grant with the first byte to the one with the last. */
-static uint64_t turns(bool segment_header, uint64_t frame, uint32_t grant) {
+static uint64_t rounds(bool segment_header, uint64_t frame, uint32_t grant) {
 	uint32_t fragment = grant - DOCSIS_MAC_HEADER - DOCSIS_UP_HEADER_MAX - CRC;
 
 	/* At worst the grant in which a frame begins has its first byte only. */
@@ -37,7 +37,7 @@ uint64_t uplink_grant_span(const struct service_group *sg, const struct mix *mix
 		for (size_t u = 0; u < modem->upstream_flow_count; u++) {
 			const struct upstream_service_flow *f = &modem->upstream_flows[u];
 			/* Its clusters share what the flow is granted. */
-			uint64_t n = turns(f->segment_header, frame, grant) * f->cluster_count;
+			uint64_t n = rounds(f->segment_header, frame, grant) * f->cluster_count;
 
 			longest = n > longest ? n : longest;
 		}

@@ -19,8 +19,8 @@ static uint8_t minislots(uint32_t bytes) {
 	return (uint8_t)RTE_MIN(n, (uint32_t)UINT8_MAX);
 }
 
-static void legacy_ask(struct uplink_grant *g, struct uplink_frames *frames, uint8_t slots,
-		       bool piggyback) {
+static void legacy_request(struct uplink_grant *g, struct uplink_frames *frames, uint8_t slots,
+			   bool piggyback) {
 	if (slots == 0)
 		return;
 	g->request.size = slots;
@@ -46,9 +46,9 @@ static struct docsis_up_header frame_header(const struct uplink_grant *g, bool f
 	return h;
 }
 
-/* How many of the next packets make a burst of at most `room` bytes. `size` gets their frames'. */
+/* How many of the next packets make a burst of at most `available` bytes. `size` gets their frames'. */
 static uint32_t whole_frames(const struct uplink_grant *g, const struct uplink_frames *frames,
-			     uint32_t room, uint32_t *size) {
+			     uint32_t available, uint32_t *size) {
 	const struct uplink_stream *s = g->stream;
 	uint32_t most = g->whole ? 1 : UINT8_MAX;
 	uint32_t n = 0;
@@ -58,7 +58,7 @@ static uint32_t whole_frames(const struct uplink_grant *g, const struct uplink_f
 		uint32_t next = uplink_frame_size(frames, &h, s->index, s->made + n);
 		uint32_t concatenation = n > 0 ? DOCSIS_MAC_HEADER : 0;
 
-		if (concatenation + *size + next > room)
+		if (concatenation + *size + next > available)
 			break;
 		*size += next;
 	}
@@ -100,7 +100,7 @@ static void whole_add(struct uplink_grant *g, struct uplink_frames *frames, uint
 	for (uint32_t n = 0; n < count; n++)
 		whole_frame(g, frames, n == 0, made);
 	uplink_grant_end(g, frames, count);
-	legacy_ask(g, frames, minislots(g->size), true);
+	legacy_request(g, frames, minislots(g->size), true);
 }
 
 /* Makes a unit that is longer than the grant, and leaves all of it. */
@@ -141,9 +141,9 @@ static void fragment_add(struct uplink_grant *g, struct uplink_frames *frames) {
 		.h.fragment_sequence = s->sequence & 0x0f,
 		.key = uplink_key_next(s->modem),
 	};
-	uint32_t room =
+	uint32_t available =
 		g->size - g->filled - (uint32_t)docsis_up_header_size(&f.h) - ETHERNET_CRC_SIZE;
-	uint32_t part = RTE_MIN(s->left, room), size;
+	uint32_t part = RTE_MIN(s->left, available), size;
 
 	uplink_key_name(&f.h, f.key);
 	f.h.fragment_last = part == s->left;
@@ -158,7 +158,7 @@ static void fragment_add(struct uplink_grant *g, struct uplink_frames *frames) {
 	s->left -= part;
 	if (s->left == 0)
 		uplink_grant_end(g, frames, s->left_packets);
-	legacy_ask(g, frames, f.h.piggyback, true);
+	legacy_request(g, frames, f.h.piggyback, true);
 }
 
 static void legacy_request_add(struct uplink_grant *g, struct uplink_frames *frames) {
@@ -166,7 +166,7 @@ static void legacy_request_add(struct uplink_grant *g, struct uplink_frames *fra
 
 	impairer_plain_made(frames, g, DOCSIS_KIND_REQUEST, DOCSIS_MAC_HEADER);
 	g->filled += (uint32_t)docsis_request_write(minislots(g->size), g->sid->sid, out);
-	legacy_ask(g, frames, minislots(g->size), false);
+	legacy_request(g, frames, minislots(g->size), false);
 }
 
 void uplink_legacy_fill(struct uplink_grant *g, struct uplink_frames *frames,

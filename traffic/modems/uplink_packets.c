@@ -90,15 +90,15 @@ static bool sizes_create(struct uplink_packets *p, const struct mix *mix, struct
 	return p->sizes != NULL;
 }
 
-static bool template_takes(const struct packet_template *t, uint32_t size) {
+static bool template_accepts(const struct packet_template *t, uint32_t size) {
 	return t->size + (uint32_t)PACKET_TAG_SIZE <= size;
 }
 
-static bool source_takes(const struct uplink_sources *s, uint32_t modem, uint32_t size) {
+static bool source_accepts(const struct uplink_sources *s, uint32_t modem, uint32_t size) {
 	const struct uplink_source *source = &s->modems[modem];
 
 	for (uint32_t a = 0; a < source->addresses; a++) {
-		if (template_takes(&s->templates[source->first + 2 * a], size))
+		if (template_accepts(&s->templates[source->first + 2 * a], size))
 			return true;
 	}
 	return source->addresses == 0; /* which sends nothing */
@@ -106,13 +106,13 @@ static bool source_takes(const struct uplink_sources *s, uint32_t modem, uint32_
 
 bool uplink_sources_fit(const struct uplink_sources *s, const struct mix *mix, uint32_t modem) {
 	for (unsigned i = 0; i < mix->count; i++) {
-		if (!source_takes(s, modem, mix->sizes[i]))
+		if (!source_accepts(s, modem, mix->sizes[i]))
 			return false;
 	}
 	return true;
 }
 
-void uplink_packets_take(struct uplink_packets *p, struct uplink_sources *next) {
+void uplink_packets_apply(struct uplink_packets *p, struct uplink_sources *next) {
 	struct uplink_sources before = p->sources;
 
 	before.magic = p->magic++;
@@ -138,7 +138,7 @@ static bool packet_sizes_fit(const struct uplink_packets *p, const struct servic
 		for (unsigned i = 0; i < mix->count; i++) {
 			char modem[UNITS_TEXT_SIZE];
 
-			if (source_takes(&p->sources, (uint32_t)m, mix->sizes[i]))
+			if (source_accepts(&p->sources, (uint32_t)m, mix->sizes[i]))
 				continue;
 			units_format_mac(sg->modems[m].mac, modem);
 			fprintf(stderr,
@@ -195,14 +195,14 @@ static const struct packet_template *packet_choose(const struct uplink_packets *
 						   uint32_t sequence, uint32_t size) {
 	const struct uplink_source *source = &s->modems[modem];
 	/* Shifted with every deck, so that an address does not always get the same sizes. */
-	uint32_t turn = sequence + sequence / p->deck_size;
-	bool tcp = turn / source->addresses % 2 == 1;
+	uint32_t step = sequence + sequence / p->deck_size;
+	bool tcp = step / source->addresses % 2 == 1;
 	const struct packet_template *t;
 
 	do
-		t = &s->templates[source->first + 2 * (turn++ % source->addresses)];
-	while (!template_takes(t, size));
-	return tcp && template_takes(t + 1, size) ? t + 1 : t;
+		t = &s->templates[source->first + 2 * (step++ % source->addresses)];
+	while (!template_accepts(t, size));
+	return tcp && template_accepts(t + 1, size) ? t + 1 : t;
 }
 
 uint32_t uplink_packet_write(const struct uplink_packets *p, uint32_t modem,

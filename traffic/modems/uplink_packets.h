@@ -65,7 +65,7 @@ bool uplink_sources_fit(const struct uplink_sources *s, const struct mix *mix, u
  * Sends packets of the generation `next` from now on. `next` then holds the previous generation, which is
  * looked up until the caller removes it from the list `sources`.
  */
-void uplink_packets_take(struct uplink_packets *p, struct uplink_sources *next);
+void uplink_packets_apply(struct uplink_packets *p, struct uplink_sources *next);
 
 /* The sources of packets with this magic; NULL if there are none. */
 const struct uplink_sources *uplink_packets_sources(const struct uplink_packets *p, uint32_t magic);

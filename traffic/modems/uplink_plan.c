@@ -17,7 +17,7 @@ static bool sends(const struct service_group *sg, const struct uplink_plan_follo
 
 static void flow_count(struct uplink_plan *p, const struct upstream_service_flow *flow) {
 	p->count++;
-	p->place_count += (uint32_t)flow->cluster_count;
+	p->cluster_count += (uint32_t)flow->cluster_count;
 	for (size_t c = 0; c < flow->cluster_count; c++)
 		p->sid_count += (uint32_t)flow->clusters[c].sid_count;
 }
@@ -35,38 +35,38 @@ static bool plan_create(struct uplink_plan *p, const struct service_group *sg,
 	}
 	p->modems = calloc(p->modem_count + 1, sizeof(*p->modems));
 	p->all = calloc(p->count + 1, sizeof(*p->all));
-	p->places = calloc(p->place_count + 1, sizeof(*p->places));
+	p->clusters = calloc(p->cluster_count + 1, sizeof(*p->clusters));
 	p->sids = calloc(p->sid_count + 1, sizeof(*p->sids));
-	p->modem_count = p->count = p->place_count = p->sid_count = 0;
-	return p->modems != NULL && p->all != NULL && p->places != NULL && p->sids != NULL;
+	p->modem_count = p->count = p->cluster_count = p->sid_count = 0;
+	return p->modems != NULL && p->all != NULL && p->clusters != NULL && p->sids != NULL;
 }
 
-static void place_add(struct uplink_plan *p, const struct upstream_service_flow *flow,
-		      size_t cluster, const struct uplink_plan_follow *follow) {
+static void cluster_add(struct uplink_plan *p, const struct upstream_service_flow *flow,
+			size_t cluster, const struct uplink_plan_follow *follow) {
 	const struct sid_cluster *c = &flow->clusters[cluster];
-	struct uplink_place *place = &p->places[p->place_count];
+	struct uplink_cluster *entry = &p->clusters[p->cluster_count];
 	bool numbered = follow != NULL && follow->streams != NULL;
 
-	*place = (struct uplink_place){
+	*entry = (struct uplink_cluster){
 		.cluster = {.id = c->id, .sids = &p->sids[p->sid_count], .sid_count = c->sid_count},
-		.stream = numbered ? follow->streams[p->place_count] : p->place_count,
+		.stream = numbered ? follow->streams[p->cluster_count] : p->cluster_count,
 		.modem = p->modem_count - 1,
 		.segment_header = flow->segment_header,
 	};
 	for (size_t s = 0; s < c->sid_count; s++)
 		p->sids[p->sid_count++] = c->sids[s];
-	p->modems[p->modem_count - 1].place_count++;
-	p->place_count++;
+	p->modems[p->modem_count - 1].cluster_count++;
+	p->cluster_count++;
 }
 
 static void uplink_flow_add(struct uplink_plan *p, const struct upstream_service_flow *flow,
 			    const struct uplink_plan_follow *follow) {
 	p->all[p->count++] = (struct uplink_flow){
-		.first = p->place_count,
+		.first = p->cluster_count,
 		.count = (uint32_t)flow->cluster_count,
 	};
 	for (size_t c = 0; c < flow->cluster_count; c++)
-		place_add(p, flow, c, follow);
+		cluster_add(p, flow, c, follow);
 }
 
 int uplink_plan_create(struct uplink_plan *p, const struct service_group *sg,
@@ -84,7 +84,7 @@ int uplink_plan_create(struct uplink_plan *p, const struct service_group *sg,
 			continue;
 		p->modem_count++;
 		modem->newest = newest;
-		modem->first_place = p->place_count;
+		modem->first_cluster = p->cluster_count;
 		for (size_t u = 0; u < sg->modems[m].upstream_flow_count; u++)
 			uplink_flow_add(p, &sg->modems[m].upstream_flows[u], follow);
 		if (uplink_modem_create(modem, sg, m, store) != 0)
@@ -98,7 +98,7 @@ void uplink_plan_free(struct uplink_plan *p) {
 		uplink_modem_free(&p->modems[m], p->store);
 	free(p->modems);
 	free(p->all);
-	free(p->places);
+	free(p->clusters);
 	free(p->sids);
 	*p = (struct uplink_plan){0};
 }

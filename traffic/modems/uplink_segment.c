@@ -82,7 +82,7 @@ static void segment_request_add(struct uplink_grant *g, struct uplink_frames *fr
 }
 
 /* The segment header asks for the rest of the frame that the grant could not finish. */
-static void ask_for_rest(struct uplink_grant *g, struct uplink_frames *frames) {
+static void request_rest(struct uplink_grant *g, struct uplink_frames *frames) {
 	uint32_t units = (g->stream->left + UPLINK_REQUEST_UNIT - 1) / UPLINK_REQUEST_UNIT;
 
 	g->request.size = (uint16_t)units;
@@ -91,19 +91,19 @@ static void ask_for_rest(struct uplink_grant *g, struct uplink_frames *frames) {
 }
 
 /* Requests the queued bytes with this grant. */
-static void ask_as_told(struct uplink_grant *g, struct uplink_frames *frames) {
+static void request_queued(struct uplink_grant *g, struct uplink_frames *frames) {
 	g->request.size = (uint16_t)(g->slot.request / g->slot.request_unit);
 	g->request.piggyback = true;
 	frames->requests += g->request.size > 0;
 }
 
 /* Whether there is another packet to send. */
-static bool packet_waits(const struct uplink_grant *g) {
-	return !g->stream->waits || g->stream->made != g->stream->arrived;
+static bool packet_queued(const struct uplink_grant *g) {
+	return !g->stream->scheduled || g->stream->made != g->stream->arrived;
 }
 
 /* What the grant before left over comes first, and may fill this one too. */
-static void rest_take(struct uplink_grant *g, const struct uplink_frames *frames) {
+static void rest_move(struct uplink_grant *g, const struct uplink_frames *frames) {
 	struct uplink_stream *s = g->stream;
 	uint32_t packets = s->left_packets;
 
@@ -115,15 +115,15 @@ static void rest_take(struct uplink_grant *g, const struct uplink_frames *frames
 
 void uplink_segment_fill(struct uplink_grant *g, struct uplink_frames *frames, bool finish,
 			 struct uplink_made *made) {
-	uint32_t room = g->size - SEGMENT_HEADER_SIZE;
+	uint32_t available = g->size - SEGMENT_HEADER_SIZE;
 
 	g->filled = 0;
-	rest_take(g, frames);
-	if (g->management && g->filled < room)
+	rest_move(g, frames);
+	if (g->management && g->filled < available)
 		management_add(g, frames);
-	if (g->management && g->filled < room)
+	if (g->management && g->filled < available)
 		segment_request_add(g, frames);
-	while (!finish && g->filled < room && packet_waits(g)) {
+	while (!finish && g->filled < available && packet_queued(g)) {
 		if (!refused_frame_add(g, frames))
 			packet_add(g, frames, made);
 		if (g->whole)
@@ -132,16 +132,16 @@ void uplink_segment_fill(struct uplink_grant *g, struct uplink_frames *frames, b
 	g->request.n_bytes = true;
 	g->request.cluster_valid = true;
 	g->request.sid_cluster = g->stream->cluster->id;
-	if (g->slot.given)
-		ask_as_told(g, frames);
+	if (g->slot.from_map)
+		request_queued(g, frames);
 	else if (g->stream->left > 0)
-		ask_for_rest(g, frames);
+		request_rest(g, frames);
 }
 
-void uplink_segment_cut(struct uplink_grant *g) {
+void uplink_segment_finish(struct uplink_grant *g) {
 	struct uplink_stream *s = g->stream;
-	uint32_t room = g->size - SEGMENT_HEADER_SIZE;
-	uint32_t size = RTE_MIN(g->filled, room);
+	uint32_t available = g->size - SEGMENT_HEADER_SIZE;
+	uint32_t size = RTE_MIN(g->filled, available);
 	struct segment_header header = {
 		.pointer_valid = g->front < size,
 		.pointer = (uint16_t)g->front,

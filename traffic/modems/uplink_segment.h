@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Grants of flows with segment headers, for uplink_grant_fill() and uplink_grant_cut(). */
+/* Grants of flows with segment headers, for uplink_grant_fill() and uplink_grant_finish(). */
 #pragma once
 
 #include <stdbool.h>
@@ -9,4 +9,4 @@
 
 void uplink_segment_fill(struct uplink_grant *g, struct uplink_frames *frames, bool finish,
 			 struct uplink_made *made);
-void uplink_segment_cut(struct uplink_grant *g);
+void uplink_segment_finish(struct uplink_grant *g);

@@ -31,9 +31,9 @@ static bool stream_good(const struct frame_info *info, uint32_t stream) {
 /* A packet that was made before its modem changed may go another way, if to one that changed too. */
 static bool has_moved(const struct generator *g, const struct frame_info *info, uint32_t stream,
 		      uint32_t magic) {
-	uint32_t came = info->modems->flows[info->modem->first_flow].stream;
+	uint32_t actual = info->modems->flows[info->modem->first_flow].stream;
 
-	return generator_has_changed(g, stream, magic) && generator_has_changed(g, came, magic);
+	return generator_has_changed(g, stream, magic) && generator_has_changed(g, actual, magic);
 }
 
 /* `size` bytes of a frame with the headers and the payload that it must have. */

@@ -42,7 +42,7 @@ void account_free(struct account *a) {
 	proof_free(&a->proof);
 }
 
-bool account_take(struct account *a, const struct arrived *packet, uint64_t now) {
+bool account_packet(struct account *a, const struct arrived *packet, uint64_t now) {
 	if (packet->counted) {
 		a->counted++;
 		a->counted_bytes += packet->bytes;

@@ -70,7 +70,7 @@ void account_restart(struct account *a);
 /*
  * Counts a packet that passed every check but order, or that is only counted. Returns whether it is proven.
  */
-bool account_take(struct account *a, const struct arrived *packet, uint64_t now);
+bool account_packet(struct account *a, const struct arrived *packet, uint64_t now);
 
 /* Counts a DOCSIS frame as corrupted and keeps it as evidence. */
 void account_corrupt(struct account *a, enum corruption why, const struct rte_mbuf *frame);

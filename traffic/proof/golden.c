@@ -12,12 +12,12 @@
 #include "wire/segment.h"
 #include "wire/uepi.h"
 
-#define ROOM 128
+#define BYTES_MAX 128
 #define FLAGS (UEPI_FEC_VALID | UEPI_SNR_VALID)
 
 struct golden {
 	const char *name;
-	size_t (*write)(uint8_t *out); /* at most ROOM bytes; returns how many */
+	size_t (*write)(uint8_t *out); /* at most BYTES_MAX bytes; returns how many */
 	const char *bytes; /* in hexadecimal */
 };
 
@@ -214,7 +214,7 @@ static const struct golden table[] = {
 
 static bool good(const struct golden *g) {
 	static const char digits[] = "0123456789abcdef";
-	uint8_t written[ROOM];
+	uint8_t written[BYTES_MAX];
 	size_t size = g->write(written);
 
 	if (2 * size != strlen(g->bytes))

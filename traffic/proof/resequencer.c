@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct held_packet {
+struct buffered_packet {
 	struct arrived packet;
 	bool used;
 };
@@ -14,13 +14,13 @@ int resequencers_create(struct resequencers *r, uint32_t count, uint64_t tsc_hz,
 			void *ctx) {
 	*r = (struct resequencers){
 		.all = calloc(count + 1, sizeof(*r->all)),
-		.waiting = calloc(count + 1, sizeof(*r->waiting)),
+		.gaps = calloc(count + 1, sizeof(*r->gaps)),
 		.count = count,
-		.timeout = tsc_hz * RESEQUENCER_WAIT_MS / 1000,
+		.timeout = tsc_hz * RESEQUENCER_TIMER_MS / 1000,
 		.deliver = deliver,
 		.ctx = ctx,
 	};
-	if (r->all != NULL && r->waiting != NULL)
+	if (r->all != NULL && r->gaps != NULL)
 		return 0;
 	resequencers_free(r);
 	return -1;
@@ -30,7 +30,7 @@ void resequencers_free(struct resequencers *r) {
 	for (uint32_t i = 0; r->all != NULL && i < r->count; i++)
 		free(r->all[i].ring);
 	free(r->all);
-	free(r->waiting);
+	free(r->gaps);
 	*r = (struct resequencers){0};
 }
 
@@ -42,7 +42,7 @@ void resequencers_restart(struct resequencers *r) {
 	r->deepest = 0;
 }
 
-static struct held_packet *slot(struct resequencer *q, uint16_t number) {
+static struct buffered_packet *slot(struct resequencer *q, uint16_t number) {
 	return &q->ring[number % RESEQUENCER_DEPTH];
 }
 
@@ -62,10 +62,10 @@ static bool was_used(const struct resequencer *q, uint16_t number) {
 }
 
 /* Advances past the next number, which was received or is given up. */
-static void resequencer_advance(struct resequencers *r, struct resequencer *q, bool came) {
-	remember(q, q->next++, came);
+static void resequencer_advance(struct resequencers *r, struct resequencer *q, bool received) {
+	remember(q, q->next++, received);
 	q->passed++;
-	r->given_up += !came;
+	r->given_up += !received;
 }
 
 static void resequencer_deliver(struct resequencers *r, const struct arrived *packet,
@@ -74,54 +74,54 @@ static void resequencer_deliver(struct resequencers *r, const struct arrived *pa
 		r->deliver(r->ctx, packet, now);
 }
 
-static void wait_begin(struct resequencers *r, struct resequencer *q, uint64_t now) {
+static void timer_start(struct resequencers *r, struct resequencer *q, uint64_t now) {
 	q->since = now;
-	q->waiting_at = r->waiting_count;
-	r->waiting[r->waiting_count++] = (uint32_t)(q - r->all);
+	q->gap_index = r->gap_count;
+	r->gaps[r->gap_count++] = (uint32_t)(q - r->all);
 }
 
-static void wait_end(struct resequencers *r, struct resequencer *q) {
-	uint32_t last = r->waiting[--r->waiting_count];
+static void timer_stop(struct resequencers *r, struct resequencer *q) {
+	uint32_t last = r->gaps[--r->gap_count];
 
-	r->waiting[q->waiting_at] = last;
-	r->all[last].waiting_at = q->waiting_at;
+	r->gaps[q->gap_index] = last;
+	r->all[last].gap_index = q->gap_index;
 }
 
 /* Delivers what is next in order and there. A gap behind it is waited for from now on. */
-static void run_on(struct resequencers *r, struct resequencer *q, uint64_t now) {
-	while (q->held > 0 && slot(q, q->next)->used) {
-		struct held_packet *h = slot(q, q->next);
+static void deliver_next(struct resequencers *r, struct resequencer *q, uint64_t now) {
+	while (q->buffered > 0 && slot(q, q->next)->used) {
+		struct buffered_packet *h = slot(q, q->next);
 
 		h->used = false;
-		q->held--;
+		q->buffered--;
 		resequencer_advance(r, q, true);
 		resequencer_deliver(r, &h->packet, now);
 	}
 	q->since = now;
-	if (q->held == 0)
-		wait_end(r, q);
+	if (q->buffered == 0)
+		timer_stop(r, q);
 }
 
-/* Gives up the gap in front of the first packet that is held. */
-static void give_up_gap(struct resequencers *r, struct resequencer *q, uint64_t now) {
+/* Gives up the gap in front of the first packet that is buffered. */
+static void skip_gap(struct resequencers *r, struct resequencer *q, uint64_t now) {
 	while (!slot(q, q->next)->used)
 		resequencer_advance(r, q, false);
-	run_on(r, q, now);
+	deliver_next(r, q, now);
 }
 
 /* Moves the window until `number` lies in it. */
-static void resequencer_make_room(struct resequencers *r, struct resequencer *q, uint16_t number,
-				  uint64_t now) {
-	while (q->held > 0 && (uint16_t)(number - q->next) >= RESEQUENCER_DEPTH)
-		give_up_gap(r, q, now);
+static void resequencer_move(struct resequencers *r, struct resequencer *q, uint16_t number,
+			     uint64_t now) {
+	while (q->buffered > 0 && (uint16_t)(number - q->next) >= RESEQUENCER_DEPTH)
+		skip_gap(r, q, now);
 	while ((uint16_t)(number - q->next) >= RESEQUENCER_DEPTH)
 		resequencer_advance(r, q, false);
 }
 
-static enum resequencer_verdict resequencer_hold(struct resequencers *r, struct resequencer *q,
-						 uint16_t number, const struct arrived *packet,
-						 uint64_t now) {
-	struct held_packet *h;
+static enum resequencer_verdict resequencer_buffer(struct resequencers *r, struct resequencer *q,
+						   uint16_t number, const struct arrived *packet,
+						   uint64_t now) {
+	struct buffered_packet *h;
 	uint16_t span;
 
 	if (q->ring == NULL && (q->ring = calloc(RESEQUENCER_DEPTH, sizeof(*q->ring))) == NULL) {
@@ -129,12 +129,12 @@ static enum resequencer_verdict resequencer_hold(struct resequencers *r, struct 
 			resequencer_advance(r, q, false);
 		resequencer_advance(r, q, true);
 		resequencer_deliver(r, packet, now);
-		return RESEQUENCER_TAKEN;
+		return RESEQUENCER_ACCEPTED;
 	}
 	h = slot(q, number);
 	if (h->used && h->packet.valid) {
 		if (!packet->valid)
-			return RESEQUENCER_TAKEN;
+			return RESEQUENCER_ACCEPTED;
 		if (h->packet.counted || packet->counted)
 			return RESEQUENCER_DUPLICATE;
 		return h->packet.sequence == packet->sequence ? RESEQUENCER_DUPLICATE
@@ -143,13 +143,13 @@ static enum resequencer_verdict resequencer_hold(struct resequencers *r, struct 
 	span = (uint16_t)(number - q->next + 1);
 	if (span > r->deepest)
 		r->deepest = span;
-	if (q->held == 0)
-		wait_begin(r, q, now);
+	if (q->buffered == 0)
+		timer_start(r, q, now);
 	if (!h->used)
-		q->held++;
+		q->buffered++;
 	r->resequenced += packet->valid;
-	*h = (struct held_packet){.packet = *packet, .used = true};
-	return RESEQUENCER_TAKEN;
+	*h = (struct buffered_packet){.packet = *packet, .used = true};
+	return RESEQUENCER_ACCEPTED;
 }
 
 static bool resequencer_start(struct resequencer *q, uint16_t number,
@@ -163,11 +163,11 @@ static bool resequencer_start(struct resequencer *q, uint16_t number,
 	return true;
 }
 
-static enum resequencer_verdict take_late(struct resequencers *r, struct resequencer *q,
-					  uint16_t number, const struct arrived *packet,
-					  uint64_t now) {
+static enum resequencer_verdict deliver_late(struct resequencers *r, struct resequencer *q,
+					     uint16_t number, const struct arrived *packet,
+					     uint64_t now) {
 	if (!packet->valid)
-		return RESEQUENCER_TAKEN;
+		return RESEQUENCER_ACCEPTED;
 	if (packet->counted && (uint16_t)(q->next - number) > q->passed)
 		return RESEQUENCER_EARLIER;
 	if (was_used(q, number))
@@ -175,47 +175,47 @@ static enum resequencer_verdict take_late(struct resequencers *r, struct reseque
 	r->counted_late += packet->counted;
 	remember(q, number, true);
 	resequencer_deliver(r, packet, now);
-	return RESEQUENCER_TAKEN;
+	return RESEQUENCER_ACCEPTED;
 }
 
-enum resequencer_verdict resequencers_take(struct resequencers *r, uint32_t index, uint16_t number,
-					   const struct arrived *packet, uint64_t now) {
+enum resequencer_verdict resequencers_put(struct resequencers *r, uint32_t index, uint16_t number,
+					  const struct arrived *packet, uint64_t now) {
 	struct resequencer *q = &r->all[index];
 
 	if (!q->started && !resequencer_start(q, number, packet))
-		return RESEQUENCER_TAKEN;
+		return RESEQUENCER_ACCEPTED;
 	if ((int16_t)(number - q->next) < 0)
-		return take_late(r, q, number, packet, now);
+		return deliver_late(r, q, number, packet, now);
 	if (number != q->next)
-		resequencer_make_room(r, q, number, now);
+		resequencer_move(r, q, number, now);
 	if (number != q->next)
-		return resequencer_hold(r, q, number, packet, now);
+		return resequencer_buffer(r, q, number, packet, now);
 	resequencer_advance(r, q, true);
 	resequencer_deliver(r, packet, now);
-	if (q->held > 0)
-		run_on(r, q, now);
-	return RESEQUENCER_TAKEN;
+	if (q->buffered > 0)
+		deliver_next(r, q, now);
+	return RESEQUENCER_ACCEPTED;
 }
 
 void resequencers_expire(struct resequencers *r, uint64_t now) {
-	for (uint32_t i = r->waiting_count; i > 0; i--) {
-		struct resequencer *q = &r->all[r->waiting[i - 1]];
+	for (uint32_t i = r->gap_count; i > 0; i--) {
+		struct resequencer *q = &r->all[r->gaps[i - 1]];
 
 		if (now - q->since > r->timeout)
-			give_up_gap(r, q, now);
+			skip_gap(r, q, now);
 	}
 }
 
 void resequencers_begin(struct resequencers *r, uint32_t index, uint64_t now) {
 	struct resequencer *q = &r->all[index];
 
-	while (q->held > 0)
-		give_up_gap(r, q, now);
+	while (q->buffered > 0)
+		skip_gap(r, q, now);
 	free(q->ring);
 	*q = (struct resequencer){0};
 }
 
 void resequencers_flush(struct resequencers *r, uint64_t now) {
-	while (r->waiting_count > 0)
-		give_up_gap(r, &r->all[r->waiting[0]], now);
+	while (r->gap_count > 0)
+		skip_gap(r, &r->all[r->gaps[0]], now);
 }

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define RESEQUENCER_DEPTH 1024 /* sequence numbers; a power of two */
-#define RESEQUENCER_WAIT_MS 18
+#define RESEQUENCER_TIMER_MS 18
 
 /* A packet with the fields that order needs; its contents have been checked. */
 struct arrived {
@@ -32,10 +32,10 @@ struct resequencer {
 	uint16_t next;
 	uint32_t passed; /* numbers before next since the DSID started */
 	bool started;
-	uint16_t held;
-	uint32_t waiting_at; /* index in `waiting` of struct resequencers */
+	uint16_t buffered;
+	uint32_t gap_index; /* index in `gaps` of struct resequencers */
 	uint64_t since; /* TSC at which the oldest gap opened */
-	struct held_packet *ring; /* RESEQUENCER_DEPTH entries, allocated on first use */
+	struct buffered_packet *ring; /* RESEQUENCER_DEPTH entries, allocated on first use */
 	uint64_t used[RESEQUENCER_DEPTH /
 		      64]; /* bitmap of numbers before next: set if received, not given up */
 };
@@ -46,8 +46,8 @@ typedef void (*deliver_fn)(void *ctx, const struct arrived *packet, uint64_t now
 struct resequencers {
 	struct resequencer *all;
 	uint32_t count;
-	uint32_t *waiting;
-	uint32_t waiting_count;
+	uint32_t *gaps;
+	uint32_t gap_count;
 	uint64_t timeout; /* TSC cycles */
 	deliver_fn deliver;
 	void *ctx;
@@ -58,7 +58,7 @@ struct resequencers {
 };
 
 enum resequencer_verdict {
-	RESEQUENCER_TAKEN, /* delivered or buffered; a number given up before is delivered late */
+	RESEQUENCER_ACCEPTED, /* delivered or buffered; a number given up before is delivered late */
 	RESEQUENCER_DUPLICATE, /* the same packet is already buffered */
 	RESEQUENCER_CONFLICT, /* another packet with this number is buffered */
 	RESEQUENCER_USED, /* a packet with this number was delivered before; this one is not */
@@ -88,15 +88,15 @@ void resequencers_begin(struct resequencers *r, uint32_t index, uint64_t now);
  * DSID starts with its first valid packet, so that stream sequence 0 is delivered first: packets of a
  * stream and numbers of its DSID advance together. Packets that are only counted do not start it.
  */
-enum resequencer_verdict resequencers_take(struct resequencers *r, uint32_t index, uint16_t number,
-					   const struct arrived *packet, uint64_t now);
+enum resequencer_verdict resequencers_put(struct resequencers *r, uint32_t index, uint16_t number,
+					  const struct arrived *packet, uint64_t now);
 
 /* Whether the DSID has started; only then packets can be counted by their numbers. */
 static inline bool resequencers_started(const struct resequencers *r, uint32_t index) {
 	return r->all[index].started;
 }
 
-/* Gives up gaps older than RESEQUENCER_WAIT_MS. Must be called often. */
+/* Gives up gaps older than RESEQUENCER_TIMER_MS. Must be called often. */
 void resequencers_expire(struct resequencers *r, uint64_t now);
 
 /* Gives up all gaps. */

@@ -47,7 +47,7 @@ enum arrival window_arrive(struct window *w, uint32_t number, uint32_t *gap) {
 	return ARRIVAL_LATE;
 }
 
-bool window_came(const struct window *w, uint32_t number) {
+bool window_received(const struct window *w, uint32_t number) {
 	uint32_t behind = w->next - number;
 
 	return behind - 1 < WINDOW_SIZE && (w->seen[number % WINDOW_SIZE / 64] & bit_of(number));

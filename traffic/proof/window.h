@@ -33,7 +33,7 @@ enum arrival {
 enum arrival window_arrive(struct window *w, uint32_t number, uint32_t *gap);
 
 /* Whether `number` arrived, if the window still has it. */
-bool window_came(const struct window *w, uint32_t number);
+bool window_received(const struct window *w, uint32_t number);
 
 /* Extends 16 bits on the wire to the number nearest to `next`. */
 static inline uint32_t window_extend(const struct window *w, uint16_t number) {

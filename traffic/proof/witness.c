@@ -24,23 +24,23 @@ struct window {
 	struct seen packets[WITNESS_WINDOW];
 };
 
-struct witness_room {
+struct witness_store {
 	struct random random;
 	uint32_t gap, size;
 	uint32_t count; /* of windows */
-	uint64_t begun; /* of them, also those whose place another one has now */
-	uint32_t open; /* its place */
+	uint64_t begun; /* of them, also those whose index another one has now */
+	uint32_t open; /* its index */
 	uint8_t *bytes; /* of all packets */
 	struct window windows[];
 };
 
-static uint32_t window_gap(struct witness_room *r) {
+static uint32_t window_gap(struct witness_store *r) {
 	return random_below(&r->random, 2 * r->gap);
 }
 
 int witness_create(struct witness *w, uint32_t packets, uint32_t size, uint64_t seed) {
 	uint32_t count = (packets + WITNESS_WINDOW - 1) / WITNESS_WINDOW;
-	struct witness_room *r;
+	struct witness_store *r;
 
 	*w = (struct witness){0};
 	if (count == 0)
@@ -48,8 +48,8 @@ int witness_create(struct witness *w, uint32_t packets, uint32_t size, uint64_t 
 	r = calloc(1, sizeof(*r) + count * sizeof(r->windows[0]));
 	if (r == NULL)
 		return -1;
-	w->room = r;
-	*r = (struct witness_room){
+	w->capacity = r;
+	*r = (struct witness_store){
 		.random = {seed},
 		.gap = FIRST_GAP,
 		.size = size,
@@ -62,20 +62,20 @@ int witness_create(struct witness *w, uint32_t packets, uint32_t size, uint64_t 
 }
 
 void witness_free(struct witness *w) {
-	if (w->room != NULL)
-		free(w->room->bytes);
-	free(w->room);
-	w->room = NULL;
+	if (w->capacity != NULL)
+		free(w->capacity->bytes);
+	free(w->capacity);
+	w->capacity = NULL;
 }
 
-static uint8_t *packet_room(const struct witness_room *r, uint32_t window, unsigned i) {
+static uint8_t *packet_slot(const struct witness_store *r, uint32_t window, unsigned i) {
 	return r->bytes + ((size_t)window * WITNESS_WINDOW + i) * r->size;
 }
 
 /* When all places are taken, the next window takes one by chance, and as many come again until the gaps are twice as
  * long: the longer a run, the rarer they are, and the later half of it has most of the places. */
 static void window_next(struct witness *w) {
-	struct witness_room *r = w->room;
+	struct witness_store *r = w->capacity;
 
 	if (r->begun % r->count == 0 && r->gap < LONGEST_GAP)
 		r->gap *= 2;
@@ -86,10 +86,10 @@ static void window_next(struct witness *w) {
 }
 
 static void packet_keep(struct witness *w, const struct rte_mbuf *m) {
-	struct witness_room *r = w->room;
+	struct witness_store *r = w->capacity;
 	struct window *open = &r->windows[r->open];
 	struct seen *seen = &open->packets[open->count];
-	uint8_t *bytes = packet_room(r, r->open, open->count);
+	uint8_t *bytes = packet_slot(r, r->open, open->count);
 	struct timespec now;
 	const void *read;
 
@@ -119,7 +119,7 @@ struct writing {
 	bool good;
 	uint32_t interface, window; /* numbers of the next ones */
 	uint8_t *block;
-	size_t room;
+	size_t capacity;
 };
 
 static void block_flush(struct writing *f, struct pcapng *p) {
@@ -127,32 +127,32 @@ static void block_flush(struct writing *f, struct pcapng *p) {
 	p->size = 0;
 }
 
-static void interface_write(struct writing *f, const char *direction, unsigned place,
+static void interface_write(struct writing *f, const char *direction, unsigned index,
 			    const struct witness *w) {
-	struct pcapng p = {.bytes = f->block, .room = f->room};
+	struct pcapng p = {.bytes = f->block, .capacity = f->capacity};
 	struct pcapng_interface interface = {.link = PCAPNG_ETHERNET};
 	char name[32];
 
-	if (w->room == NULL)
+	if (w->capacity == NULL)
 		return;
-	snprintf(name, sizeof(name), "%s %u", direction, place);
+	snprintf(name, sizeof(name), "%s %u", direction, index);
 	interface.name = name;
-	interface.snap = w->room->size;
+	interface.snap = w->capacity->size;
 	f->good = f->good && pcapng_interface(&p, &interface);
 	block_flush(f, &p);
 }
 
-static void window_write(struct writing *f, const struct witness_room *r, uint32_t window) {
+static void window_write(struct writing *f, const struct witness_store *r, uint32_t window) {
 	char number[16];
 
 	snprintf(number, sizeof(number), "%u", f->window++);
 	for (unsigned i = 0; i < r->windows[window].count; i++) {
 		const struct seen *seen = &r->windows[window].packets[i];
-		struct pcapng p = {.bytes = f->block, .room = f->room};
+		struct pcapng p = {.bytes = f->block, .capacity = f->capacity};
 		struct pcapng_packet packet = {
 			.interface = f->interface,
 			.time = seen->time,
-			.bytes = packet_room(r, window, i),
+			.bytes = packet_slot(r, window, i),
 			.size = seen->size,
 			.wire_size = seen->wire_size,
 			.flags = PCAPNG_INBOUND,
@@ -165,15 +165,15 @@ static void window_write(struct writing *f, const struct witness_room *r, uint32
 }
 
 static void windows_write(struct writing *f, const struct witness *w) {
-	if (w->room == NULL)
+	if (w->capacity == NULL)
 		return;
-	for (uint32_t i = 0; i < w->room->count; i++)
-		window_write(f, w->room, i);
+	for (uint32_t i = 0; i < w->capacity->count; i++)
+		window_write(f, w->capacity, i);
 	f->interface++;
 }
 
 static void groups_write(struct writing *f, const struct witness_pair *groups, unsigned count) {
-	struct pcapng p = {.bytes = f->block, .room = f->room};
+	struct pcapng p = {.bytes = f->block, .capacity = f->capacity};
 
 	f->good = pcapng_section(&p, "vcmts-traffic");
 	block_flush(f, &p);
@@ -191,8 +191,8 @@ static uint32_t largest(const struct witness_pair *groups, unsigned count) {
 	uint32_t size = 0;
 
 	for (unsigned g = 0; g < count; g++) {
-		const struct witness_room *down = groups[g].downstream.room;
-		const struct witness_room *up = groups[g].upstream.room;
+		const struct witness_store *down = groups[g].downstream.capacity;
+		const struct witness_store *up = groups[g].upstream.capacity;
 
 		size = RTE_MAX(size, down != NULL ? down->size : 0);
 		size = RTE_MAX(size, up != NULL ? up->size : 0);
@@ -201,8 +201,9 @@ static uint32_t largest(const struct witness_pair *groups, unsigned count) {
 }
 
 int witness_write(const struct witness_pair *groups, unsigned count, const char *path) {
-	size_t room = largest(groups, count) + HEADS;
-	struct writing f = {.out = fopen(path, "wb"), .block = malloc(room), .room = room};
+	size_t capacity = largest(groups, count) + HEADS;
+	struct writing f = {
+		.out = fopen(path, "wb"), .block = malloc(capacity), .capacity = capacity};
 
 	if (f.out != NULL && f.block != NULL)
 		groups_write(&f, groups, count);

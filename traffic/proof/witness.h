@@ -16,7 +16,7 @@
 /* Of one direction of one service group. */
 struct witness {
 	uint32_t skip; /* packets to skip before the next one is kept */
-	struct witness_room *room;
+	struct witness_store *capacity;
 };
 
 /*
@@ -34,7 +34,7 @@ void witness_look(struct witness *w, struct rte_mbuf *const *packets, unsigned n
  * may be NULL: keeps nothing.
  */
 static inline void witness_see(struct witness *w, struct rte_mbuf *const *packets, unsigned n) {
-	if (w == NULL || w->room == NULL)
+	if (w == NULL || w->capacity == NULL)
 		return;
 	if (likely(n <= w->skip))
 		w->skip -= n;

@@ -16,7 +16,7 @@ struct rate_limit {
 	uint64_t last;
 };
 
-static inline void rate_limit_take(struct rate_limit *l, uint32_t bytes, uint64_t now) {
+static inline void rate_limit_count(struct rate_limit *l, uint32_t bytes, uint64_t now) {
 	double left = l->level - (double)(now - l->last) * l->rate;
 
 	l->level = (left > 0 ? left : 0) + bytes;
@@ -46,7 +46,7 @@ struct backlog {
  * Counts a packet whose bytes `total` includes. It has waited if it arrives more than `wait` after it was
  * made at `made` (0: unknown).
  */
-static inline void backlog_take(struct backlog *b, uint64_t made, uint64_t wait, uint64_t now) {
+static inline void backlog_count(struct backlog *b, uint64_t made, uint64_t wait, uint64_t now) {
 	if (made == 0 || made + wait >= now)
 		return;
 	if (made + wait < b->until) {

@@ -108,7 +108,7 @@ void meters_free(struct meters *q) {
 	free(q);
 }
 
-static void delay_take(struct meter_delay *d, const struct arrived *packet, uint64_t now) {
+static void delay_add(struct meter_delay *d, const struct arrived *packet, uint64_t now) {
 	if (packet->tsc == 0 || now < packet->tsc)
 		return;
 	d->packets++;
@@ -116,13 +116,13 @@ static void delay_take(struct meter_delay *d, const struct arrived *packet, uint
 }
 
 /* Packets of a flow may wait for its own rate limit, which says nothing about its modem and channel. */
-static void backlogs_take(struct meters *q, struct meter_flow *f, const struct arrived *packet,
-			  uint64_t now) {
-	backlog_take(&f->backlog, packet->tsc, q->wait, now);
+static void backlogs_count(struct meters *q, struct meter_flow *f, const struct arrived *packet,
+			   uint64_t now) {
+	backlog_count(&f->backlog, packet->tsc, q->wait, now);
 	if (f->sustained.rate <= 0)
-		backlog_take(&q->modems[f->modem].backlog, packet->tsc, q->wait, now);
+		backlog_count(&q->modems[f->modem].backlog, packet->tsc, q->wait, now);
 	if (f->free)
-		backlog_take(&q->channels[packet->channel].backlog, packet->tsc, q->wait, now);
+		backlog_count(&q->channels[packet->channel].backlog, packet->tsc, q->wait, now);
 }
 
 void meters_packet(struct meters *q, const struct arrived *packet, uint64_t now) {
@@ -137,22 +137,22 @@ void meters_packet(struct meters *q, const struct arrived *packet, uint64_t now)
 	m = &q->modems[f->modem];
 	if (q->since == 0)
 		q->since = now;
-	rate_limit_take(&f->sustained, bytes, now);
-	rate_limit_take(&f->peak, bytes, now);
-	rate_limit_take(&m->aggregate, bytes, now);
+	rate_limit_count(&f->sustained, bytes, now);
+	rate_limit_count(&f->peak, bytes, now);
+	rate_limit_count(&m->aggregate, bytes, now);
 	f->backlog.total += bytes;
 	m->backlog.total += bytes;
 	if (q->until == 0)
-		backlogs_take(q, f, packet, now);
+		backlogs_count(q, f, packet, now);
 	if (f->free)
-		delay_take(&q->groups[f->group].delays[f->priority], packet, now);
+		delay_add(&q->groups[f->group].delays[f->priority], packet, now);
 }
 
 void meters_depi(struct meters *q, uint32_t channel, uint32_t bytes, uint64_t now) {
 	if (q == NULL)
 		return;
 	q->channels[channel].backlog.total += bytes;
-	rate_limit_take(&q->channels[channel].limit, bytes, now);
+	rate_limit_count(&q->channels[channel].limit, bytes, now);
 }
 
 static double group_load(const struct meters *q, const struct meter_group *g) {
@@ -160,10 +160,10 @@ static double group_load(const struct meters *q, const struct meter_group *g) {
 
 	for (uint32_t c = 0; c < q->channel_count; c++) {
 		const struct meter_channel *channel = &q->channels[c];
-		double room = channel->limit.rate * (double)(q->until - q->since);
+		double capacity = channel->limit.rate * (double)(q->until - q->since);
 
-		if ((g->channels[c / 64] >> c % 64 & 1) != 0 && room > 0)
-			most = RTE_MAX(most, (double)channel->backlog.total / room);
+		if ((g->channels[c / 64] >> c % 64 & 1) != 0 && capacity > 0)
+			most = RTE_MAX(most, (double)channel->backlog.total / capacity);
 	}
 	return most;
 }

@@ -90,8 +90,8 @@ static bool message_ends(struct map_pseudowires *w, struct map_pseudowire *p, bo
 	return whole;
 }
 
-static void messages_take(struct map_pseudowires *w, uint32_t channel, const struct psp *psp,
-			  map_pseudowire_fn hear, void *ctx) {
+static void messages_process(struct map_pseudowires *w, uint32_t channel, const struct psp *psp,
+			     map_pseudowire_fn hear, void *ctx) {
 	struct map_pseudowire *p = &w->all[channel];
 	bool late = !in_order(w, p, psp);
 	struct psp_cursor cursor = {0};
@@ -110,8 +110,8 @@ static void messages_take(struct map_pseudowires *w, uint32_t channel, const str
 	}
 }
 
-bool map_pseudowires_take(struct map_pseudowires *w, const struct rte_mbuf *frame,
-			  map_pseudowire_fn hear, void *ctx) {
+bool map_pseudowires_receive(struct map_pseudowires *w, const struct rte_mbuf *frame,
+			     map_pseudowire_fn hear, void *ctx) {
 	uint32_t size = RTE_MIN(rte_pktmbuf_pkt_len(frame), (uint32_t)FRAME_MAX), channel;
 	uint8_t head[HEADERS], whole[FRAME_MAX];
 	struct l2tp_data l2tp;
@@ -130,6 +130,6 @@ bool map_pseudowires_take(struct map_pseudowires *w, const struct rte_mbuf *fram
 		w->malformed++;
 		return true;
 	}
-	messages_take(w, channel, &psp, hear, ctx);
+	messages_process(w, channel, &psp, hear, ctx);
 	return true;
 }

@@ -52,5 +52,5 @@ void map_pseudowires_set(struct map_pseudowires *w, const uint32_t *sessions, ui
  * Processes an Ethernet frame of the R-PHY port if it belongs to one of the sessions. The frame may be a
  * chain and remains the caller's. Returns whether it belongs to one.
  */
-bool map_pseudowires_take(struct map_pseudowires *w, const struct rte_mbuf *frame,
-			  map_pseudowire_fn hear, void *ctx);
+bool map_pseudowires_receive(struct map_pseudowires *w, const struct rte_mbuf *frame,
+			     map_pseudowire_fn hear, void *ctx);

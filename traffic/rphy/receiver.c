@@ -16,10 +16,10 @@
 /* Exceeds Ethernet with a VLAN tag, IPv4 with options or IPv6, UDP, L2TPv3 and the fixed PSP header. */
 #define HEADERS 128
 
-#define LANES (PSP_FLOW_MAX + 1)
+#define PSP_STREAMS (PSP_FLOW_MAX + 1)
 
 /* A PSP flow of a session. Its packets are numbered in sequence, and DOCSIS frames do not span flows. */
-struct lane {
+struct psp_stream {
 	bool started;
 	bool counter_known;
 	uint8_t counter_ahead; /* difference to the PSP sequence number, modulo 16 */
@@ -31,7 +31,7 @@ struct session {
 	uint32_t id; /* 0: free */
 	uint32_t channel;
 	struct channel config;
-	struct lane lanes[LANES];
+	struct psp_stream streams[PSP_STREAMS];
 };
 
 struct receiver {
@@ -42,7 +42,7 @@ struct receiver {
 	struct meters *meters; /* or NULL */
 	receiver_wants_fn wants;
 	void *wants_ctx;
-	bool hold_unknown;
+	bool keep_unknown;
 	uint32_t session_count;
 	struct session sessions[SESSION_SLOTS];
 	uint8_t scratch[SCRATCH_SIZE]; /* copy of a chained frame's headers, contiguous */
@@ -90,13 +90,13 @@ bool receiver_has_session(struct receiver *r, uint32_t id) {
 	return id != 0 && session_slot(r, id)->id == id;
 }
 
-void receiver_hold_unknown(struct receiver *r, bool hold) {
-	r->hold_unknown = hold;
+void receiver_keep_unknown(struct receiver *r, bool keep) {
+	r->keep_unknown = keep;
 }
 
 static void session_close(struct session *s) {
-	for (unsigned i = 0; i < LANES; i++)
-		rte_pktmbuf_free(s->lanes[i].open);
+	for (unsigned i = 0; i < PSP_STREAMS; i++)
+		rte_pktmbuf_free(s->streams[i].open);
 }
 
 void receiver_restart(struct receiver *r, receiver_wants_fn wants, void *ctx) {
@@ -106,7 +106,7 @@ void receiver_restart(struct receiver *r, receiver_wants_fn wants, void *ctx) {
 		struct session *s = &r->sessions[i];
 
 		session_close(s);
-		memset(s->lanes, 0, sizeof(s->lanes));
+		memset(s->streams, 0, sizeof(s->streams));
 	}
 }
 
@@ -132,7 +132,7 @@ struct depi {
 };
 
 /* Counts an unexpected frame and keeps it as evidence. */
-static bool nobody_asked(struct receiver *r, enum unexpected why, const struct rte_mbuf *m) {
+static bool depi_unexpected(struct receiver *r, enum unexpected why, const struct rte_mbuf *m) {
 	r->account->unexpected[why]++;
 	evidence_add_mbuf(r->account->evidence, EVIDENCE_RPHY, unexpected_names[why], m);
 	return false;
@@ -141,7 +141,7 @@ static bool nobody_asked(struct receiver *r, enum unexpected why, const struct r
 static bool l2tp_good(struct receiver *r, struct depi *d) {
 	switch (l2tp_parse(d->frame, d->size, &d->l2tp)) {
 	case L2TP_OK: return true;
-	case L2TP_CONTROL: return nobody_asked(r, UNEXPECTED_L2TP_CONTROL, d->m);
+	case L2TP_CONTROL: return depi_unexpected(r, UNEXPECTED_L2TP_CONTROL, d->m);
 	case L2TP_IP_HEADER:
 	case L2TP_IP_LENGTH:
 	case L2TP_IP_CHECKSUM:
@@ -152,10 +152,10 @@ static bool l2tp_good(struct receiver *r, struct depi *d) {
 	case L2TP_NOT_IP:
 	case L2TP_NOT_L2TP: break;
 	}
-	return nobody_asked(r, UNEXPECTED_NOT_DEPI, d->m);
+	return depi_unexpected(r, UNEXPECTED_NOT_DEPI, d->m);
 }
 
-static void open_drop(struct receiver *r, struct lane *l) {
+static void open_drop(struct receiver *r, struct psp_stream *l) {
 	if (l->open == NULL)
 		return;
 	violate(r, VIOLATION_SEGMENT_UNFINISHED, 1);
@@ -163,19 +163,19 @@ static void open_drop(struct receiver *r, struct lane *l) {
 	l->open = NULL;
 }
 
-enum place {
-	PLACE_NEXT, /* next in sequence: continues an open frame */
-	PLACE_BEHIND_GAP, /* after a gap: an open frame stays incomplete */
-	PLACE_ASIDE, /* late or duplicate: does not continue the open frame */
+enum order {
+	FLOW_NEXT, /* next in sequence: continues an open frame */
+	FLOW_AFTER_GAP, /* after a gap: an open frame stays incomplete */
+	FLOW_LATE, /* late or duplicate: does not continue the open frame */
 };
 
-static enum place sequence_check(struct receiver *r, struct lane *l, const struct psp *psp) {
+static enum order sequence_check(struct receiver *r, struct psp_stream *l, const struct psp *psp) {
 	uint32_t gap = 0;
 	uint32_t number;
 
 	if (!psp->sequence_valid) {
 		violate(r, VIOLATION_NO_SEQUENCE, 1);
-		return PLACE_NEXT;
+		return FLOW_NEXT;
 	}
 	if (!l->started) {
 		/* Far from 0, so that a late number is not taken for one far ahead. */
@@ -184,8 +184,8 @@ static enum place sequence_check(struct receiver *r, struct lane *l, const struc
 	}
 	number = window_extend(&l->sequence, psp->sequence);
 	switch (window_arrive(&l->sequence, number, &gap)) {
-	case ARRIVAL_IN_ORDER: return PLACE_NEXT;
-	case ARRIVAL_GAP: violate(r, VIOLATION_SEQUENCE_GAP, gap); return PLACE_BEHIND_GAP;
+	case ARRIVAL_IN_ORDER: return FLOW_NEXT;
+	case ARRIVAL_GAP: violate(r, VIOLATION_SEQUENCE_GAP, gap); return FLOW_AFTER_GAP;
 	case ARRIVAL_LATE:
 		violate(r, VIOLATION_SEQUENCE_LATE, 1);
 		if (r->account->violations[VIOLATION_SEQUENCE_GAP] > 0)
@@ -194,11 +194,11 @@ static enum place sequence_check(struct receiver *r, struct lane *l, const struc
 	case ARRIVAL_DUPLICATE:
 	case ARRIVAL_TOO_OLD: violate(r, VIOLATION_SEQUENCE_DUPLICATE, 1); break;
 	}
-	return PLACE_ASIDE;
+	return FLOW_LATE;
 }
 
 /* R-DEPI does not define these bytes; the channel's configuration does. */
-static void extra_check(struct receiver *r, const struct session *s, struct lane *l,
+static void extra_check(struct receiver *r, const struct session *s, struct psp_stream *l,
 			const struct psp *psp) {
 	uint8_t counter;
 	uint8_t ahead;
@@ -218,7 +218,7 @@ static void extra_check(struct receiver *r, const struct session *s, struct lane
 		violate(r, VIOLATION_EXTRA, 1);
 }
 
-static bool depi_frame_begin(struct receiver *r, const struct session *s, struct lane *l) {
+static bool depi_frame_begin(struct receiver *r, const struct session *s, struct psp_stream *l) {
 	l->open = rte_pktmbuf_alloc(r->frames);
 	if (l->open == NULL) {
 		r->account->unexpected[UNEXPECTED_NO_BUFFER]++;
@@ -239,7 +239,7 @@ struct piece {
 	bool end;
 };
 
-static void depi_append(struct lane *l, struct piece *piece, uint32_t size) {
+static void depi_append(struct psp_stream *l, struct piece *piece, uint32_t size) {
 	uint8_t *to = rte_pktmbuf_mtod_offset(l->open, uint8_t *, l->open->data_len);
 
 	chain_read(piece->chain, piece->at, size, to);
@@ -249,7 +249,7 @@ static void depi_append(struct lane *l, struct piece *piece, uint32_t size) {
 	piece->size -= size;
 }
 
-static void piece_append(struct receiver *r, struct lane *l, struct piece *piece) {
+static void piece_append(struct receiver *r, struct psp_stream *l, struct piece *piece) {
 	struct frame_info *info = frame_info(l->open);
 
 	info->size += piece->size;
@@ -267,8 +267,8 @@ static void piece_append(struct receiver *r, struct lane *l, struct piece *piece
 		depi_append(l, piece, piece->size);
 }
 
-static struct rte_mbuf *piece_take(struct receiver *r, const struct session *s, struct lane *l,
-				   struct piece *piece) {
+static struct rte_mbuf *piece_process(struct receiver *r, const struct session *s,
+				      struct psp_stream *l, struct piece *piece) {
 	struct rte_mbuf *whole;
 
 	if (piece->begin) {
@@ -289,8 +289,8 @@ static struct rte_mbuf *piece_take(struct receiver *r, const struct session *s, 
 	return whole;
 }
 
-static unsigned segments_take(struct receiver *r, const struct session *s, struct lane *l,
-			      const struct depi *d, struct rte_mbuf **frames) {
+static unsigned segments_process(struct receiver *r, const struct session *s, struct psp_stream *l,
+				 const struct depi *d, struct rte_mbuf **frames) {
 	struct chain chain = {.m = d->m};
 	struct psp_cursor cursor = {0};
 	struct psp_segment segment;
@@ -304,7 +304,7 @@ static unsigned segments_take(struct receiver *r, const struct session *s, struc
 			.begin = segment.begin,
 			.end = segment.end,
 		};
-		struct rte_mbuf *whole = piece_take(r, s, l, &piece);
+		struct rte_mbuf *whole = piece_process(r, s, l, &piece);
 
 		r->account->formats[FORMAT_PSP_SEGMENTS]++;
 		r->account->formats[FORMAT_PSP_FRAGMENTS] += !(segment.begin && segment.end);
@@ -314,18 +314,18 @@ static unsigned segments_take(struct receiver *r, const struct session *s, struc
 	return n;
 }
 
-static unsigned psp_take(struct receiver *r, const struct session *s, struct lane *l,
-			 const struct depi *d, struct rte_mbuf **frames) {
-	enum place place = sequence_check(r, l, &d->psp);
+static unsigned psp_process(struct receiver *r, const struct session *s, struct psp_stream *l,
+			    const struct depi *d, struct rte_mbuf **frames) {
+	enum order order = sequence_check(r, l, &d->psp);
 	struct rte_mbuf *open = l->open;
 	unsigned n;
 
-	if (place == PLACE_BEHIND_GAP)
+	if (order == FLOW_AFTER_GAP)
 		open_drop(r, l);
-	if (place != PLACE_ASIDE)
-		return segments_take(r, s, l, d, frames);
+	if (order != FLOW_LATE)
+		return segments_process(r, s, l, d, frames);
 	l->open = NULL;
-	n = segments_take(r, s, l, d, frames);
+	n = segments_process(r, s, l, d, frames);
 	rte_pktmbuf_free(l->open);
 	l->open = open;
 	return n;
@@ -352,7 +352,7 @@ static bool psp_good(struct receiver *r, struct depi *d, unsigned extra) {
 
 /* Counted when the frame is processed for the last time. */
 static unsigned session_unknown(struct receiver *r, uint32_t size) {
-	if (!r->hold_unknown) {
+	if (!r->keep_unknown) {
 		violate(r, VIOLATION_SESSION, 1);
 		return 0;
 	}
@@ -361,14 +361,14 @@ static unsigned session_unknown(struct receiver *r, uint32_t size) {
 	return RECEIVER_UNKNOWN;
 }
 
-unsigned receiver_take(struct receiver *r, struct rte_mbuf *m, struct rte_mbuf **frames) {
+unsigned receiver_process(struct receiver *r, struct rte_mbuf *m, struct rte_mbuf **frames) {
 	struct depi d = {
 		.m = m,
 		.frame = rte_pktmbuf_mtod(m, const uint8_t *),
 		.size = rte_pktmbuf_pkt_len(m),
 	};
 	struct session *s;
-	struct lane *lane;
+	struct psp_stream *psp_stream;
 
 	r->account->depi_frames++;
 	r->account->depi_bytes += d.size;
@@ -385,13 +385,13 @@ unsigned receiver_take(struct receiver *r, struct rte_mbuf *m, struct rte_mbuf *
 		return session_unknown(r, d.size);
 	if (!psp_good(r, &d, s->config.psp_extra == PSP_EXTRA_NONE ? 0 : 2)) {
 		violate(r, VIOLATION_PSP, 1);
-		open_drop(r, &s->lanes[0]); /* the frame's PSP flow is unknown */
+		open_drop(r, &s->streams[0]); /* the frame's PSP flow is unknown */
 		return 0;
 	}
 	if (!outer_psp_good(r->config, r->message_flow, d.l2tp.payload))
 		violate(r, VIOLATION_PSP_FIELDS, 1);
 	meters_depi(r->meters, s->channel, d.size, rte_rdtsc());
-	lane = &s->lanes[d.psp.flow];
-	extra_check(r, s, lane, &d.psp);
-	return psp_take(r, s, lane, &d, frames);
+	psp_stream = &s->streams[d.psp.flow];
+	extra_check(r, s, psp_stream, &d.psp);
+	return psp_process(r, s, psp_stream, &d, frames);
 }

@@ -40,7 +40,7 @@ struct frame_info {
 	uint8_t decrypted; /* enum decrypted */
 	bool head_only; /* the mbuf has only the first RECEIVER_HEAD bytes of the frame */
 	uint32_t size; /* bytes of the frame */
-	uint32_t told_size; /* frame size in its header */
+	uint32_t stated_size; /* frame size in its header */
 };
 
 #define FRAME_NO_STREAM UINT32_MAX
@@ -75,7 +75,7 @@ bool receiver_has_session(struct receiver *r, uint32_t id);
  * Whether DEPI frames of unknown sessions are left unresolved, because a change may be about to add their
  * channel.
  */
-void receiver_hold_unknown(struct receiver *r, bool hold);
+void receiver_keep_unknown(struct receiver *r, bool keep);
 
 /* Also frees incomplete frames. */
 void receiver_free(struct receiver *r);
@@ -98,4 +98,4 @@ void receiver_restart(struct receiver *r, receiver_wants_fn wants, void *ctx);
  * Returns their number, or RECEIVER_UNKNOWN without counting the frame if its session is unresolved.
  */
 #define RECEIVER_UNKNOWN UINT_MAX
-unsigned receiver_take(struct receiver *r, struct rte_mbuf *depi, struct rte_mbuf **frames);
+unsigned receiver_process(struct receiver *r, struct rte_mbuf *depi, struct rte_mbuf **frames);

@@ -71,11 +71,11 @@ static void header_send(struct uplink_rphy *r, struct uplink_channel *c, struct 
 	struct uepi_header h = {
 		.no_burst = b->unused,
 		.iuc = iuc,
-		.sid = b->stray_sid != 0 ? b->stray_sid : b->sid,
+		.sid = b->foreign_sid != 0 ? b->foreign_sid : b->sid,
 		.start_minislot = c->minislot,
 		.segment_header = b->segment_header,
 		.burst_id = c->burst_id,
-		.grant_size = b->slot.given ? b->slot.size : b->size,
+		.grant_size = b->slot.from_map ? b->slot.size : b->size,
 	};
 	uint8_t bytes[UEPI_HEADER_MAX];
 	size_t size = uepi_header_write(c->format, &h, bytes);
@@ -108,8 +108,8 @@ static void trailer_send(struct uplink_rphy *r, struct uplink_channel *c, struct
 }
 
 /* Uses the minislot of the MAP if there is one; otherwise the next minislot. */
-static void slot_take(struct uplink_channel *c, const struct uplink_burst *b) {
-	if (b->slot.given)
+static void slot_set(struct uplink_channel *c, const struct uplink_burst *b) {
+	if (b->slot.from_map)
 		c->minislot = b->slot.minislot;
 }
 
@@ -117,9 +117,9 @@ static void rphy_burst_send(struct uplink_rphy *r, struct uplink_channel *c,
 			    struct uplink_session *s, const struct uplink_burst *b, uint8_t iuc,
 			    uint64_t now) {
 	s->shadow = b->shadow;
-	slot_take(c, b);
+	slot_set(c, b);
 	header_send(r, c, s, b, iuc, now);
-	uplink_session_payload(&r->output, s, b->payload, b->size - b->cut, now);
+	uplink_session_payload(&r->output, s, b->payload, b->size - b->truncated, now);
 	trailer_send(r, c, s, b, now);
 	if (b->ended.packets > 0)
 		uplink_session_ended(&r->output, s, &b->ended);
@@ -128,7 +128,7 @@ static void rphy_burst_send(struct uplink_rphy *r, struct uplink_channel *c,
 	r->bursts++;
 	r->segments += b->segment_header;
 	c->burst_id++;
-	if (!b->slot.given)
+	if (!b->slot.from_map)
 		c->minislot += (b->size + MINISLOT_BYTES - 1) / MINISLOT_BYTES;
 }
 
@@ -138,7 +138,7 @@ static void request_send(struct uplink_rphy *r, struct uplink_channel *c,
 	uint8_t bytes[UEPI_REQUEST_SIZE];
 	size_t size;
 
-	slot_take(c, b);
+	slot_set(c, b);
 	record.iuc = iuc;
 	record.scheduled_sid = b->sid;
 	record.sid = b->sid;
@@ -150,7 +150,7 @@ static void request_send(struct uplink_rphy *r, struct uplink_channel *c,
 }
 
 static uint8_t iuc_of(const struct uplink_channel *c, const struct uplink_burst *b) {
-	if (b->slot.given)
+	if (b->slot.from_map)
 		return b->slot.iuc;
 	return c->format == UEPI_OFDMA ? IUC_OFDMA_DATA : IUC_SC_QAM_DATA;
 }

@@ -47,9 +47,9 @@ struct uplink_burst {
 	const uint8_t *payload;
 	uint32_t size;
 	struct shadow_burst *shadow; /* with impairments, else NULL */
-	uint32_t cut; /* bytes missing at its end */
+	uint32_t truncated; /* bytes missing at its end */
 	uint32_t trailer_damage; /* mask of wrong bits in the burst ID */
-	uint16_t stray_sid; /* replaces `sid` in the header; 0: does not */
+	uint16_t foreign_sid; /* replaces `sid` in the header; 0: does not */
 	bool header_damage;
 	struct uplink_ended ended;
 	struct uepi_request request; /* kind, size and cluster; size 0: no request */

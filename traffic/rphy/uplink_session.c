@@ -26,7 +26,7 @@ static void open_packet(struct uplink_output *o, struct uplink_session *s, uint6
 	s->opened = now;
 	s->count = 0;
 	s->ended_count = 0;
-	s->place = (uint16_t)o->open_count;
+	s->index = (uint16_t)o->open_count;
 	o->open[o->open_count++] = s;
 }
 
@@ -53,12 +53,12 @@ void uplink_session_close(struct uplink_output *o, struct uplink_session *s) {
 	else
 		s->impairer->packet(s, m, number);
 	s->open = NULL;
-	o->open[s->place] = o->open[--o->open_count];
-	o->open[s->place]->place = s->place;
+	o->open[s->index] = o->open[--o->open_count];
+	o->open[s->index]->index = s->index;
 }
 
 /* Free bytes for one more segment in the open packet. */
-static uint32_t room(const struct uplink_output *o, const struct uplink_session *s) {
+static uint32_t available(const struct uplink_output *o, const struct uplink_session *s) {
 	uint32_t used = (uint32_t)psp_header_size(s->count + 1u, 0) + rte_pktmbuf_data_len(s->open);
 
 	return s->count == PSP_COUNT_MAX || used > o->capacity ? 0 : o->capacity - used;
@@ -79,7 +79,7 @@ static void session_put(struct uplink_session *s, bool begin, bool end, const ui
 
 void uplink_session_unit(struct uplink_output *o, struct uplink_session *s, bool begin, bool end,
 			 const uint8_t *bytes, uint32_t size, uint64_t now) {
-	if (s->open != NULL && room(o, s) < size)
+	if (s->open != NULL && available(o, s) < size)
 		uplink_session_close(o, s);
 	if (s->open == NULL)
 		open_packet(o, s, now);
@@ -93,7 +93,7 @@ void uplink_session_payload(struct uplink_output *o, struct uplink_session *s, c
 
 		if (s->open == NULL)
 			open_packet(o, s, now);
-		part = RTE_MIN(size, RTE_MIN(room(o, s), (uint32_t)PSP_SEGMENT_MAX));
+		part = RTE_MIN(size, RTE_MIN(available(o, s), (uint32_t)PSP_SEGMENT_MAX));
 		if (part == 0) {
 			uplink_session_close(o, s);
 			continue;

@@ -42,7 +42,7 @@ struct uplink_session {
 	uint16_t sequence;
 	uint16_t count; /* segments in it */
 	uint16_t ended_count;
-	uint16_t place; /* index in uplink_output.open */
+	uint16_t index; /* index in uplink_output.open */
 	uint8_t headers[DEPI_ENCAP_MAX];
 	uint8_t table[PSP_COUNT_MAX * PSP_ENTRY_SIZE];
 	struct uplink_ended ended[UPLINK_OPEN_ENDED];

@@ -9,7 +9,7 @@
 
 /* The transmission opportunity of a MAP. */
 struct uplink_slot {
-	bool given; /* false: there are no MAPs */
+	bool from_map; /* false: there are no MAPs */
 	uint8_t iuc;
 	uint32_t minislot;
 	uint32_t size; /* bytes of burst payload granted */

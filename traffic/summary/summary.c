@@ -50,7 +50,7 @@ struct common downstream_common(const struct traffic_result *r) {
 		.corrupted = r->corrupted,
 		.undecipherable = r->undecipherable,
 		.unaccounted = r->unaccounted,
-		.asked_bps = r->asked_bps,
+		.configured_bps = r->configured_bps,
 		.gbps = r->gbps,
 		.seconds = r->seconds,
 		.sent_seconds = r->sent_seconds,
@@ -73,7 +73,7 @@ struct common upstream_common(const struct uplink_result *r) {
 		.reordered = r->reordered,
 		.corrupted = r->corrupted,
 		.unaccounted = r->unaccounted,
-		.asked_bps = r->counts.asked_bps,
+		.configured_bps = r->counts.configured_bps,
 		.gbps = r->gbps,
 		.seconds = r->seconds,
 		.sent_seconds = r->sent_seconds,
@@ -101,7 +101,8 @@ static void set_common(json_t *o, const struct common *c) {
 	summary_set_count(o, "undecipherable", c->undecipherable);
 	json_object_set_new(o, "unaccounted", json_integer(c->unaccounted));
 	json_object_set_new(o, "asked_gbps",
-			    c->asked_bps > 0 ? json_real(c->asked_bps / 1e9) : json_null());
+			    c->configured_bps > 0 ? json_real(c->configured_bps / 1e9)
+						  : json_null());
 	set_real(o, "gbps", c->gbps);
 	set_real(o, "seconds", c->seconds);
 	set_real(o, "sent_seconds", c->sent_seconds);

@@ -3,34 +3,36 @@
 
 #include <inttypes.h>
 
-struct row {
+struct entry {
 	const char *name;
 	uint64_t value;
 };
 
-static void rows_set(json_t *o, const char *key, const struct row *rows, size_t n) {
+static void entries_set(json_t *o, const char *key, const struct entry *entries, size_t n) {
 	json_t *counts = json_object();
 
 	for (size_t i = 0; i < n; i++)
-		json_object_set_new(counts, rows[i].name, json_integer((json_int_t)rows[i].value));
+		json_object_set_new(counts, entries[i].name,
+				    json_integer((json_int_t)entries[i].value));
 	json_object_set_new(o, key, counts);
 }
 
-#define ROWS(o, key, rows) rows_set(o, key, rows, sizeof(rows) / sizeof((rows)[0]))
+#define ENTRIES(o, key, entries) \
+	entries_set(o, key, entries, sizeof(entries) / sizeof((entries)[0]))
 
 static void set_packets(json_t *o, const struct grants_result *r) {
-	const struct row rows[] = {
+	const struct entry entries[] = {
 		{"arrived", r->arrived}, /* at the modems' queues */
 		{"waiting", r->waiting}, /* at the end */
 		{"queue_full", r->refused},
 		{"given_up", r->given_up},
 	};
 
-	ROWS(o, "packets", rows);
+	ENTRIES(o, "packets", entries);
 }
 
 static void set_requests(json_t *o, const struct grants_result *r) {
-	const struct row rows[] = {
+	const struct entry entries[] = {
 		{"contention", r->access.contention},
 		{"poll", r->access.polls},
 		{"piggyback", r->access.piggybacks},
@@ -45,11 +47,11 @@ static void set_requests(json_t *o, const struct grants_result *r) {
 		{"unanswered_alone", r->access.unanswered - r->access.unanswered_contended},
 	};
 
-	ROWS(o, "requests", rows);
+	ENTRIES(o, "requests", entries);
 }
 
 static void set_maps(json_t *o, const struct grants_result *r) {
-	const struct row rows[] = {
+	const struct entry entries[] = {
 		{"seen", r->maps},
 		{"late", r->access.late_maps},
 		{"missing", r->maps_missing},
@@ -63,7 +65,7 @@ static void set_maps(json_t *o, const struct grants_result *r) {
 		{"clock_jumps", r->clock_jumps},
 	};
 
-	ROWS(o, "maps", rows);
+	ENTRIES(o, "maps", entries);
 }
 
 static void set_faults(json_t *o, const struct grants_result *r) {
@@ -77,18 +79,18 @@ static void set_faults(json_t *o, const struct grants_result *r) {
 
 static void set_bytes(json_t *o, const struct grants_result *r) {
 	const struct access_counts *a = &r->access;
-	const struct row rows[] = {
+	const struct entry entries[] = {
 		{"granted", a->granted}, {"used", a->used},	  {"unused", a->unused},
 		{"late", a->late_bytes}, {"lost", a->lost_bytes}, {"silent", a->silent_bytes},
 		{"coming", a->coming},	 {"beyond", a->beyond},	  {"sent", a->sent},
 		{"queued", a->queued},	 {"waiting", a->waiting}, {"discarded", a->discarded},
 	};
 
-	ROWS(o, "bytes", rows);
+	ENTRIES(o, "bytes", entries);
 }
 
 static void set_bursts(json_t *o, const struct grants_result *r) {
-	const struct row rows[] = {
+	const struct entry entries[] = {
 		{"all", r->access.bursts},
 		{"empty", r->access.empty_bursts},
 		{"oversized", r->oversized},
@@ -99,7 +101,7 @@ static void set_bursts(json_t *o, const struct grants_result *r) {
 		{"partial", r->access.partial},
 	};
 
-	ROWS(o, "bursts", rows);
+	ENTRIES(o, "bursts", entries);
 }
 
 static void set_channels(json_t *o, const struct grants_result *r) {
@@ -107,21 +109,21 @@ static void set_channels(json_t *o, const struct grants_result *r) {
 
 	for (uint32_t c = 0; c < r->channels; c++) {
 		const struct grants_use *u = &r->use[c];
-		const struct row rows[] = {
+		const struct entry entries[] = {
 			{"data", u->data},	 {"request", u->request}, {"initial", u->initial},
 			{"station", u->station}, {"idle", u->idle},
 		};
 		json_t *channel = json_pack("{s:I, s:I}", "id", (json_int_t)u->id, "maps",
 					    (json_int_t)u->maps);
 
-		ROWS(channel, "minislots", rows);
+		ENTRIES(channel, "minislots", entries);
 		json_array_append_new(channels, channel);
 	}
 	json_object_set_new(o, "channels", channels);
 }
 
 void summary_grants_set(json_t *o, const struct grants_result *r) {
-	const struct row modems[] = {
+	const struct entry modems[] = {
 		{"silent", r->silent}, {"beyond", r->beyond}, {"endless", r->endless}};
 	json_t *grants = json_object();
 
@@ -132,7 +134,7 @@ void summary_grants_set(json_t *o, const struct grants_result *r) {
 	set_bytes(grants, r);
 	set_bursts(grants, r);
 	set_channels(grants, r);
-	ROWS(grants, "modems", modems);
+	ENTRIES(grants, "modems", modems);
 	json_object_set_new(grants, "limited", json_boolean(r->limited));
 	json_object_set_new(o, "grants", grants);
 }

@@ -27,7 +27,7 @@ static void set_expected(json_t *o, const struct uplink_result *r) {
 			impairments_set_count(drops, drop_name((enum drop_reason)i), e->drops[i]);
 	}
 	for (int i = 0; i < COUNTERS; i++) {
-		if (shadow_foretells((enum counter)i))
+		if (shadow_predicts((enum counter)i))
 			impairments_set_count(counters, counter_name((enum counter)i),
 					      e->counters[i]);
 	}
@@ -41,7 +41,7 @@ static void set_expected(json_t *o, const struct uplink_result *r) {
 
 void summary_impairments_set(json_t *o, const struct uplink_result *r) {
 	set_hits(o, r);
-	impairments_set_count(o, "astray", r->astray);
+	impairments_set_count(o, "astray", r->survived);
 	if (r->expected_known)
 		set_expected(o, r);
 }
@@ -67,7 +67,7 @@ void summary_impairments_print(FILE *out, const struct uplink_result *r) {
 	}
 	print_pair(out, "lost", r->expected.lost, r->lost);
 	print_pair(out, "corrupted", r->expected.corrupted, r->corrupted);
-	if (r->astray > 0)
+	if (r->survived > 0)
 		fprintf(out, "  %-12s %-20s %14" PRIu64 "\n", "proven", "but expected lost",
-			r->astray);
+			r->survived);
 }

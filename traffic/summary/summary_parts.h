@@ -9,7 +9,7 @@ struct common {
 	uint64_t sent, sent_bytes, proven, proven_bytes;
 	uint64_t lost, overtaken, duplicated, reordered, corrupted, undecipherable;
 	int64_t unaccounted;
-	double asked_bps, gbps, seconds, sent_seconds;
+	double configured_bps, gbps, seconds, sent_seconds;
 	struct percentiles latency_us;
 	const struct hdr_histogram *latency;
 	uint64_t descheduled;

@@ -22,7 +22,7 @@ struct line {
 struct writer {
 	const struct meters *q;
 	json_t *lines;
-	uint64_t judged;
+	uint64_t measured;
 	bool group_free; /* the service group's rate does not limit */
 	bool shaped;
 };
@@ -34,7 +34,7 @@ static void line_add(struct writer *w, const struct line *line) {
 
 	if (l->rate <= 0 || l->last == 0)
 		return;
-	w->judged++;
+	w->measured++;
 	if ((over < OVER_S && (waited < WAITED_S || !line->alone)) ||
 	    json_array_size(w->lines) == LINES_MOST)
 		return;
@@ -68,20 +68,20 @@ static void flows_add(struct writer *w) {
 /* A modem's rate is measured only if no other limit applies to any of its flows. */
 static void modems_add(struct writer *w) {
 	const struct meters *q = w->q;
-	bool *held = calloc(q->modem_count + 1, sizeof(*held));
+	bool *limited = calloc(q->modem_count + 1, sizeof(*limited));
 
-	if (held == NULL)
+	if (limited == NULL)
 		return;
 	for (uint32_t i = 0; i < q->flow_count; i++) {
 		const struct meter_flow *f = &q->flows[i];
 
 		if (f->id != 0)
-			held[f->modem] |= !group_is_free(w, f->group);
+			limited[f->modem] |= !group_is_free(w, f->group);
 	}
 	for (uint32_t m = 0; m < q->modem_count; m++)
 		line_add(w, &(struct line){"modem", q->modems[m].first_id, &q->modems[m].aggregate,
-					   &q->modems[m].backlog, !held[m]});
-	free(held);
+					   &q->modems[m].backlog, !limited[m]});
+	free(limited);
 }
 
 static void channels_add(struct writer *w) {
@@ -152,6 +152,6 @@ json_t *summary_qos(const struct meters *q, bool shaped) {
 	channels_add(&w);
 	return json_pack("{s:I, s:I, s:b, s:I, s:o, s:o, s:o}", "since", (json_int_t)q->since,
 			 "until", (json_int_t)q->until, "shaped", shaped, "rates",
-			 (json_int_t)w.judged, "limits", w.lines, "delays", delays(q), "shares",
+			 (json_int_t)w.measured, "limits", w.lines, "delays", delays(q), "shares",
 			 shares(q));
 }

@@ -209,16 +209,16 @@ static bool check(struct reader *r) {
 	return shape_make(r);
 }
 
-static bool request_read(struct reader *r, json_t *asked) {
+static bool request_read(struct reader *r, json_t *source) {
 	const char *name;
 	json_t *value;
 
-	if (!json_is_object(asked))
+	if (!json_is_object(source))
 		return refuse(r,
 			      "found no JSON object, allowed: {\"seconds\": 1, \"rate\": 4e9, ..}");
 	if (!defaults(r))
 		return false;
-	json_object_foreach(asked, name, value) {
+	json_object_foreach(source, name, value) {
 		if (!read_key(r, name, value))
 			return false;
 	}
@@ -240,16 +240,16 @@ int trial_request_read(const char *line, size_t size, const struct trial_limits 
 		       struct trial_request *out, char *error) {
 	struct reader r = {.limits = limits, .out = out, .error = error};
 	json_error_t wrong;
-	json_t *asked = secret_json_load(line, size, JSON_REJECT_DUPLICATES, &wrong);
+	json_t *source = secret_json_load(line, size, JSON_REJECT_DUPLICATES, &wrong);
 
 	memset(out, 0, sizeof(*out));
-	if (asked == NULL) {
+	if (source == NULL) {
 		refuse(&r, "not JSON: column %d: %.120s", wrong.column, wrong.text);
-	} else if (request_read(&r, asked)) {
-		out->asked = asked;
+	} else if (request_read(&r, source)) {
+		out->source = source;
 		return 0;
 	}
 	make_text(error);
-	json_decref(asked);
+	json_decref(source);
 	return -1;
 }

@@ -26,7 +26,7 @@ struct trial_request {
 	uint64_t duration_ns; /* duration of sending */
 	struct traffic_load load;
 	struct shape shape; /* of the load, if it has one */
-	json_t *asked; /* the request; the caller owns the reference */
+	json_t *source; /* the request; the caller owns the reference */
 };
 
 /*

@@ -57,7 +57,7 @@ static json_t *busy_json(const struct trials *t, const struct run *run, uint64_t
 static json_t *answer_of(const struct trials *t, const struct trial_request *request,
 			 const struct trial *trial) {
 	const struct traffic_load *load = &request->load;
-	json_t *answer = json_pack("{s:O}", "trial", request->asked);
+	json_t *answer = json_pack("{s:O}", "trial", request->source);
 	struct traffic_result down;
 	struct uplink_result up;
 
@@ -113,7 +113,7 @@ static json_t *trial_answer(void *context, const char *line, size_t size) {
 	if (trial_request_read(line, size, &t->limits, &request, error) != 0)
 		return answer_refusal(error);
 	answer = try(t, &request);
-	json_decref(request.asked);
+	json_decref(request.source);
 	return answer;
 }
 

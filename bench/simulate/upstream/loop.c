@@ -13,19 +13,19 @@ static bool counting(const struct loop *l) {
 }
 
 static bool more_flying(struct loop *l) {
-	uint32_t room = l->flying_room == 0 ? 256 : 2 * l->flying_room;
-	struct loop_flying *flying = reallocarray(l->flying, room, sizeof(*flying));
+	uint32_t capacity = l->flying_capacity == 0 ? 256 : 2 * l->flying_capacity;
+	struct loop_flying *flying = reallocarray(l->flying, capacity, sizeof(*flying));
 
-	if (flying == NULL || !due_reserve(&l->arriving, room)) {
+	if (flying == NULL || !due_reserve(&l->arriving, capacity)) {
 		l->flying = flying == NULL ? l->flying : flying;
 		l->error = "memory is short";
 		return false;
 	}
-	for (uint32_t i = l->flying_room; i < room; i++)
+	for (uint32_t i = l->flying_capacity; i < capacity; i++)
 		flying[i].next = i + 1;
 	l->flying = flying;
-	l->flying_free = l->flying_room;
-	l->flying_room = room;
+	l->flying_free = l->flying_capacity;
+	l->flying_capacity = capacity;
 	return true;
 }
 
@@ -33,7 +33,7 @@ static bool more_flying(struct loop *l) {
 static void fly(struct loop *l, const struct access_event *e, uint32_t bytes, uint32_t collided) {
 	uint32_t number;
 
-	if (l->flying_free == l->flying_room && !more_flying(l))
+	if (l->flying_free == l->flying_capacity && !more_flying(l))
 		return;
 	number = l->flying_free;
 	l->flying_free = l->flying[number].next;
@@ -48,7 +48,7 @@ static void fly(struct loop *l, const struct access_event *e, uint32_t bytes, ui
 	due_add(&l->arriving, e->end + l->scenario->delays.decode, number);
 }
 
-static void ask(struct loop *l, const struct access_event *e) {
+static void submit(struct loop *l, const struct access_event *e) {
 	uint32_t loss = l->flows[e->flow].group->request_loss;
 
 	if (loss > 0 && random_below(&l->random, MILLION) < loss)
@@ -58,7 +58,7 @@ static void ask(struct loop *l, const struct access_event *e) {
 }
 
 static void arrive(struct loop *l) {
-	uint32_t number = due_take(&l->arriving).what;
+	uint32_t number = due_take(&l->arriving).number;
 	const struct loop_flying *f = &l->flying[number];
 
 	if (f->collided > 0) {
@@ -86,7 +86,7 @@ static void use(struct loop *l, const struct access_event *e) {
 	l->used_channel[e->channel] += minislots;
 }
 
-static void take_event(struct loop *l, const struct access_event *e) {
+static void process_event(struct loop *l, const struct access_event *e) {
 	switch (e->kind) {
 	case ACCESS_BURST:
 		use(l, e);
@@ -94,9 +94,9 @@ static void take_event(struct loop *l, const struct access_event *e) {
 		if (e->bytes > 0)
 			maps_used(l->maps, e->flow, l->now);
 		if (e->request > 0)
-			ask(l, e);
+			submit(l, e);
 		break;
-	case ACCESS_REQUEST: ask(l, e); break;
+	case ACCESS_REQUEST: submit(l, e); break;
 	case ACCESS_GIVEN_UP:
 		access_discard(l->access, e->flow, loop_source_give_up(l, e->flow));
 		break;
@@ -137,9 +137,9 @@ static void step(struct loop *l) {
 	struct access_event event;
 
 	while (access_next(l->access, l->now, &event))
-		take_event(l, &event);
+		process_event(l, &event);
 	while (due_next(&l->arrivals) <= l->now && l->error == NULL)
-		loop_source_run(l, due_take(&l->arrivals).what);
+		loop_source_run(l, due_take(&l->arrivals).number);
 	while (due_next(&l->arriving) <= l->now)
 		arrive(l);
 	if (maps_due(l->maps) <= l->now)

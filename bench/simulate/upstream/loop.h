@@ -20,7 +20,7 @@
 
 /* A queued packet. */
 struct loop_packet {
-	uint64_t came;
+	uint64_t arrived;
 	uint32_t bytes; /* bytes not sent yet */
 };
 
@@ -30,7 +30,7 @@ struct loop_flow {
 	uint32_t number_in_group;
 	uint64_t next; /* arrival of the next packet, without jitter */
 	struct loop_packet *packets;
-	uint32_t first, count, room;
+	uint32_t first, count, capacity;
 	uint64_t left; /* departure of its last packet from the CMTS: packets stay in order */
 };
 
@@ -58,7 +58,7 @@ struct loop {
 	struct loop_measure measures[LOOP_GROUPS];
 	struct due arrivals, arriving;
 	struct loop_flying *flying;
-	uint32_t flying_room, flying_free;
+	uint32_t flying_capacity, flying_free;
 	struct random random;
 	uint64_t now;
 	FILE *record; /* MAPs and requests as lines of JSON; or NULL */

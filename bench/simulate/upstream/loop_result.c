@@ -159,8 +159,8 @@ static json_t *requests(const struct loop *l) {
 				    count(value_of(&l->access_after, &of_requests[i]) -
 					  value_of(&l->access_before, &of_requests[i])));
 	json_object_set_new(out, "lost", count(l->lost_requests));
-	json_object_set_new(out, "taken", count(l->verdicts[MAPS_TAKEN]));
-	json_object_set_new(out, "cut", count(l->verdicts[MAPS_CUT]));
+	json_object_set_new(out, "taken", count(l->verdicts[MAPS_ACCEPTED]));
+	json_object_set_new(out, "cut", count(l->verdicts[MAPS_CAPPED]));
 	json_object_set_new(out, "refused",
 			    count(l->verdicts[MAPS_NO_FLOW] + l->verdicts[MAPS_NOTHING]));
 	return out;

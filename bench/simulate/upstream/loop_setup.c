@@ -118,7 +118,7 @@ static bool reserve(struct loop *l) {
 	uint32_t modems = l->scenario->modems;
 	bool all = true;
 
-	l->flying_room = l->flying_free = 0;
+	l->flying_capacity = l->flying_free = 0;
 	l->flows = calloc(modems, sizeof(*l->flows));
 	l->carried = calloc(modems, sizeof(*l->carried));
 	for (uint32_t g = 0; g < l->scenario->group_count; g++)

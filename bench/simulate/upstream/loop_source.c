@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define FIRST_ROOM 16
+#define FIRST_CAPACITY 16
 #define TO_FRACTION 0x1p-53
 
 /* Random number from 0 to below 1. */
@@ -63,17 +63,17 @@ void loop_source_begin(struct loop *l, uint32_t flow) {
 }
 
 static bool grow(struct loop_flow *f) {
-	uint32_t room = f->room == 0 ? FIRST_ROOM : 2 * f->room;
-	struct loop_packet *packets = malloc(room * sizeof(*packets));
+	uint32_t capacity = f->capacity == 0 ? FIRST_CAPACITY : 2 * f->capacity;
+	struct loop_packet *packets = malloc(capacity * sizeof(*packets));
 
 	if (packets == NULL)
 		return false;
 	for (uint32_t i = 0; i < f->count; i++)
-		packets[i] = f->packets[(f->first + i) % f->room];
+		packets[i] = f->packets[(f->first + i) % f->capacity];
 	free(f->packets);
 	f->packets = packets;
 	f->first = 0;
-	f->room = room;
+	f->capacity = capacity;
 	return true;
 }
 
@@ -83,11 +83,11 @@ void loop_source_run(struct loop *l, uint32_t flow) {
 	uint32_t bytes = size(l, g);
 	double gap = mean_gap(g);
 
-	if (f->count == f->room && !grow(f)) {
+	if (f->count == f->capacity && !grow(f)) {
 		l->error = "memory is short";
 		return;
 	}
-	f->packets[(f->first + f->count++) % f->room] = (struct loop_packet){l->now, bytes};
+	f->packets[(f->first + f->count++) % f->capacity] = (struct loop_packet){l->now, bytes};
 	l->packets++;
 	access_queue(l->access, flow, bytes, l->now);
 	set_next(l, flow, g->regular ? gap : -log(1 - fraction(&l->random)) * gap);
@@ -96,10 +96,10 @@ void loop_source_run(struct loop *l, uint32_t flow) {
 static void left(struct loop *l, uint32_t flow, const struct loop_packet *p) {
 	struct loop_measure *m = measure_of(l, &l->flows[flow]);
 
-	if (!counts(l, p->came))
+	if (!counts(l, p->arrived))
 		return;
 	hdr_record_value(m->latency,
-			 (int64_t)((double)(l->flows[flow].left - p->came) * 16 / LOOP_UNIT));
+			 (int64_t)((double)(l->flows[flow].left - p->arrived) * 16 / LOOP_UNIT));
 	m->packets++;
 }
 
@@ -120,7 +120,7 @@ void loop_source_take(struct loop *l, uint32_t flow, uint64_t bytes, uint64_t at
 		}
 		bytes -= p->bytes;
 		left(l, flow, p);
-		f->first = (f->first + 1) % f->room;
+		f->first = (f->first + 1) % f->capacity;
 		f->count--;
 	}
 }
@@ -132,7 +132,7 @@ uint32_t loop_source_give_up(struct loop *l, uint32_t flow) {
 	if (f->count == 0)
 		return 0;
 	bytes = f->packets[f->first].bytes;
-	f->first = (f->first + 1) % f->room;
+	f->first = (f->first + 1) % f->capacity;
 	f->count--;
 	measure_of(l, f)->given_up++;
 	return bytes;

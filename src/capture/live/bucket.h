@@ -13,7 +13,7 @@
 #define TAP_BUCKET_SECOND UINT64_C(1000000000) /* ns */
 
 struct tap_bucket {
-	uint64_t a_ns; /* tokens per ns; this and the next two are fixed point */
+	uint64_t per_ns; /* tokens per ns; this and the next two are fixed point */
 	uint64_t most;
 	uint64_t tokens;
 	uint64_t now; /* ns */
@@ -25,7 +25,7 @@ static inline void tap_bucket_set(struct tap_bucket *b, uint32_t rate) {
 	uint64_t most = rate / TAP_BUCKET_DEPTH;
 
 	*b = (struct tap_bucket){
-		.a_ns = ((uint64_t)rate << TAP_TOKEN_BITS) / TAP_BUCKET_SECOND,
+		.per_ns = ((uint64_t)rate << TAP_TOKEN_BITS) / TAP_BUCKET_SECOND,
 		.most = (most > 0 ? most : 1) << TAP_TOKEN_BITS,
 	};
 	b->tokens = b->most;
@@ -35,13 +35,13 @@ static inline void tap_bucket_set(struct tap_bucket *b, uint32_t rate) {
 static inline bool tap_bucket_take(struct tap_bucket *b, uint64_t now) {
 	uint64_t passed = b->begun && now > b->now ? now - b->now : 0;
 
-	if (b->a_ns == 0)
+	if (b->per_ns == 0)
 		return true;
 	if (passed > TAP_BUCKET_SECOND)
 		passed = TAP_BUCKET_SECOND;
 	b->begun = true;
 	b->now = now;
-	b->tokens += passed * b->a_ns;
+	b->tokens += passed * b->per_ns;
 	if (b->tokens > b->most)
 		b->tokens = b->most;
 	if (b->tokens >> TAP_TOKEN_BITS == 0)

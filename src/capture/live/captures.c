@@ -17,33 +17,33 @@ int tap_captures_open(struct tap_captures *c, struct server *server) {
 	return c->sites != NULL && c->former != NULL ? 0 : -1;
 }
 
-void tap_place_free(struct tap_place *place) {
-	tap_end_free(place->end);
-	free(place);
+void tap_source_free(struct tap_source *source) {
+	tap_end_free(source->end);
+	free(source);
 }
 
-static void places_free(struct tap_capture *capture) {
-	for (unsigned p = 0; p < capture->place_count; p++)
-		tap_place_free(capture->places[p]);
-	free(capture->places);
-	capture->places = NULL;
-	capture->place_count = 0;
+static void sources_free(struct tap_capture *capture) {
+	for (unsigned p = 0; p < capture->source_count; p++)
+		tap_source_free(capture->sources[p]);
+	free(capture->sources);
+	capture->sources = NULL;
+	capture->source_count = 0;
 }
 
 void tap_captures_close(struct tap_captures *c) {
 	for (unsigned i = 0; i < TAP_CAPTURES; i++)
-		places_free(&c->list[i]);
+		sources_free(&c->list[i]);
 	free(c->sites);
 	free(c->former);
 	c->sites = c->former = NULL;
 	pthread_mutex_destroy(&c->lock);
 }
 
-static void news(struct tap_captures *c) {
-	__atomic_store_n(&c->news, true, __ATOMIC_RELEASE);
+static void wakeup(struct tap_captures *c) {
+	__atomic_store_n(&c->wakeup, true, __ATOMIC_RELEASE);
 }
 
-struct tap_capture *tap_capture_ask(struct tap_captures *c, const struct tap_wish *w) {
+struct tap_capture *tap_capture_request(struct tap_captures *c, const struct tap_request *w) {
 	struct tap_capture *found = NULL;
 
 	pthread_mutex_lock(&c->lock);
@@ -52,12 +52,12 @@ struct tap_capture *tap_capture_ask(struct tap_captures *c, const struct tap_wis
 			found = &c->list[i];
 	}
 	if (found != NULL) {
-		found->wish = *w;
-		found->state = TAP_ASKED;
+		found->request = *w;
+		found->state = TAP_REQUESTED;
 	}
 	pthread_mutex_unlock(&c->lock);
 	if (found != NULL)
-		news(c);
+		wakeup(c);
 	return found;
 }
 
@@ -78,24 +78,24 @@ void tap_capture_end(struct tap_captures *c, struct tap_capture *capture) {
 	runs = capture->state == TAP_RUNNING;
 	if (runs)
 		capture->state = TAP_ENDING;
-	else if (capture->state == TAP_ASKED)
+	else if (capture->state == TAP_REQUESTED)
 		capture->state = TAP_ENDED;
 	pthread_mutex_unlock(&c->lock);
 	if (runs)
-		news(c);
+		wakeup(c);
 }
 
 void tap_capture_free(struct tap_captures *c, struct tap_capture *capture) {
 	pthread_mutex_lock(&c->lock);
-	places_free(capture);
+	sources_free(capture);
 	capture->state = TAP_FREE;
 	pthread_mutex_unlock(&c->lock);
 }
 
-static struct tap_place *place_at(const struct tap_capture *capture, unsigned site) {
-	for (unsigned p = 0; p < capture->place_count; p++) {
-		if (capture->places[p]->site == site && !capture->places[p]->gone)
-			return capture->places[p];
+static struct tap_source *source_at(const struct tap_capture *capture, unsigned site) {
+	for (unsigned p = 0; p < capture->source_count; p++) {
+		if (capture->sources[p]->site == site && !capture->sources[p]->gone)
+			return capture->sources[p];
 	}
 	return NULL;
 }
@@ -105,12 +105,13 @@ static uint32_t ring_size(const struct tap_captures *c, const struct tap_capture
 	uint64_t used = 0, wanted = 0;
 	uint32_t size = TAP_RING_MOST;
 
-	for (unsigned p = 0; p < capture->place_count; p++)
-		used += capture->places[p]->end->ring.size;
+	for (unsigned p = 0; p < capture->source_count; p++)
+		used += capture->sources[p]->end->ring.size;
 	for (unsigned s = 0; s < c->site_count; s++) {
-		struct tap_spot spot = tap_spot_of(c->server, s);
+		struct tap_point point = tap_point_of(c->server, s);
 
-		wanted += place_at(capture, s) == NULL && tap_spot_wanted(&spot, &capture->wish);
+		wanted += source_at(capture, s) == NULL &&
+			  tap_point_wanted(&point, &capture->request);
 	}
 	while (size > TAP_RING_LEAST && used + size * wanted > TAP_MEMORY)
 		size /= 2;
@@ -118,67 +119,67 @@ static uint32_t ring_size(const struct tap_captures *c, const struct tap_capture
 }
 
 /* Returns NULL without memory, after a warning. */
-static struct tap_place *place_make(struct tap_captures *c, struct tap_capture *capture,
-				    unsigned site, const struct tap_spot *spot) {
+static struct tap_source *source_create(struct tap_captures *c, struct tap_capture *capture,
+					unsigned site, const struct tap_point *point) {
 	const struct tap_end_config config = {
-		.snap = capture->wish.snap,
-		.sample = capture->wish.sample,
-		.rate = capture->wish.rate,
+		.snap = capture->request.snap,
+		.sample = capture->request.sample,
+		.rate = capture->request.rate,
 		.ring = ring_size(c, capture),
 	};
-	struct tap_place **more =
-		reallocarray(capture->places, capture->place_count + 1, sizeof(struct tap_place *));
-	struct tap_place *place = calloc(1, sizeof(*place));
+	struct tap_source **more = reallocarray(capture->sources, capture->source_count + 1,
+						sizeof(struct tap_source *));
+	struct tap_source *source = calloc(1, sizeof(*source));
 
 	if (more != NULL)
-		capture->places = more;
-	if (more != NULL && place != NULL)
-		place->end = tap_end_create(&config);
-	if (place == NULL || place->end == NULL) {
-		free(place);
+		capture->sources = more;
+	if (more != NULL && source != NULL)
+		source->end = tap_end_create(&config);
+	if (source == NULL || source->end == NULL) {
+		free(source);
 		log_warning("capture", LOG_NO_FIELDS,
 			    "no memory for copies of packets: a capture does not see all");
 		return NULL;
 	}
-	place->site = site;
-	place->direction = spot->direction;
-	tap_spot_name(c->server, spot, place->name);
-	capture->places[capture->place_count++] = place;
-	return place;
+	source->site = site;
+	source->direction = point->direction;
+	tap_point_name(c->server, point, source->name);
+	capture->sources[capture->source_count++] = source;
+	return source;
 }
 
-static void places_at_gone(struct tap_captures *c, unsigned site) {
+static void sources_at_gone(struct tap_captures *c, unsigned site) {
 	for (unsigned i = 0; i < TAP_CAPTURES; i++) {
-		struct tap_place *place = place_at(&c->list[i], site);
+		struct tap_source *source = source_at(&c->list[i], site);
 
-		if (place != NULL)
-			place->gone = true;
+		if (source != NULL)
+			source->gone = true;
 	}
 }
 
 /* A view with the running captures that want packets of this site. Returns NULL where no capture does. */
 static struct tap_view *view_make(struct tap_captures *c, unsigned site,
-				  const struct tap_spot *spot, struct tap_names **names) {
+				  const struct tap_point *point, struct tap_names **names) {
 	struct tap_view *v = calloc(1, sizeof(*v));
 
-	*names = v != NULL && spot->group != NULL ? tap_names_create(spot->group) : NULL;
+	*names = v != NULL && point->group != NULL ? tap_names_create(point->group) : NULL;
 	for (unsigned i = 0; v != NULL && i < TAP_CAPTURES; i++) {
 		struct tap_capture *capture = &c->list[i];
-		struct tap_place *place;
+		struct tap_source *source;
 
-		if (capture->state != TAP_RUNNING || !tap_spot_wanted(spot, &capture->wish) ||
-		    (spot->group != NULL && *names == NULL))
+		if (capture->state != TAP_RUNNING || !tap_point_wanted(point, &capture->request) ||
+		    (point->group != NULL && *names == NULL))
 			continue;
-		place = place_at(capture, site);
-		if (place == NULL)
-			place = place_make(c, capture, site, spot);
-		if (place == NULL)
+		source = source_at(capture, site);
+		if (source == NULL)
+			source = source_create(c, capture, site, point);
+		if (source == NULL)
 			continue;
-		tap_spot_look(spot, &capture->wish, *names, &v->looks[v->look_count]);
-		v->looks[v->look_count++].end = place->end;
+		tap_point_rule(point, &capture->request, *names, &v->rules[v->rule_count]);
+		v->rules[v->rule_count++].end = source->end;
 	}
-	if (v != NULL && v->look_count > 0) {
-		tap_spot_view(c->server, spot, *names, v);
+	if (v != NULL && v->rule_count > 0) {
+		tap_point_view(c->server, point, *names, v);
 		return v;
 	}
 	tap_names_free(*names);
@@ -187,9 +188,9 @@ static struct tap_view *view_make(struct tap_captures *c, unsigned site,
 	return NULL;
 }
 
-static bool wanted_by_any(const struct tap_captures *c, const struct tap_spot *spot) {
+static bool wanted_by_any(const struct tap_captures *c, const struct tap_point *point) {
 	for (unsigned i = 0; i < TAP_CAPTURES; i++) {
-		if (c->list[i].state == TAP_RUNNING && tap_spot_wanted(spot, &c->list[i].wish))
+		if (c->list[i].state == TAP_RUNNING && tap_point_wanted(point, &c->list[i].request))
 			return true;
 	}
 	return false;
@@ -198,16 +199,16 @@ static bool wanted_by_any(const struct tap_captures *c, const struct tap_spot *s
 /* Rebuilds the view of one site and publishes it. The caller frees `old` later. */
 static void site_follow(struct tap_captures *c, unsigned site, struct tap_site *old) {
 	struct tap_site *at = &c->sites[site];
-	struct tap_spot spot = tap_spot_of(c->server, site);
+	struct tap_point point = tap_point_of(c->server, site);
 
 	*old = *at;
-	if (old->view != NULL && (spot.counters == NULL || spot.counters->tap != &old->view->tap))
-		places_at_gone(c, site); /* the group or port was removed */
+	if (old->view != NULL && (point.counters == NULL || point.counters->tap != &old->view->tap))
+		sources_at_gone(c, site); /* the group or port was removed */
 	*at = (struct tap_site){0};
-	if (wanted_by_any(c, &spot))
-		at->view = view_make(c, site, &spot, &at->names);
-	if (spot.counters != NULL && (at->view != NULL || spot.counters->tap != NULL))
-		tap_spot_publish(&spot, at->view);
+	if (wanted_by_any(c, &point))
+		at->view = view_make(c, site, &point, &at->names);
+	if (point.counters != NULL && (at->view != NULL || point.counters->tap != NULL))
+		tap_point_publish(&point, at->view);
 	c->active |= at->view != NULL;
 }
 
@@ -218,10 +219,10 @@ static void sites_follow(struct tap_captures *c) {
 		site_follow(c, s, &c->former[s]);
 	server_synchronize(c->server);
 	for (unsigned s = 0; s < c->site_count; s++) {
-		struct tap_spot spot = tap_spot_of(c->server, s);
+		struct tap_point point = tap_point_of(c->server, s);
 
 		if (c->sites[s].view != NULL)
-			tap_spot_publish_drops(&spot, c->sites[s].view);
+			tap_point_publish_drops(&point, c->sites[s].view);
 	}
 	server_synchronize(c->server);
 	for (unsigned s = 0; s < c->site_count; s++) {
@@ -238,12 +239,12 @@ static bool captures_begin(struct tap_captures *c, bool stop) {
 
 		if (stop && capture->state == TAP_RUNNING)
 			capture->state = TAP_ENDING;
-		if (capture->state == TAP_ASKED) {
+		if (capture->state == TAP_REQUESTED) {
 			snprintf(capture->why, TAP_LINE, "vcmtsd is about to end");
-			capture->state =
-				!stop && tap_wish_fits(c->server, &capture->wish, capture->why)
-					? TAP_RUNNING
-					: TAP_REFUSED;
+			capture->state = !stop && tap_request_fits(c->server, &capture->request,
+								   capture->why)
+						 ? TAP_RUNNING
+						 : TAP_REFUSED;
 		}
 		changed |= capture->state == TAP_RUNNING || capture->state == TAP_ENDING;
 	}
@@ -263,7 +264,7 @@ static void captures_follow(struct tap_captures *c, bool stop) {
 }
 
 void tap_captures_follow(struct tap_captures *c) {
-	if (__atomic_exchange_n(&c->news, false, __ATOMIC_ACQ_REL) ||
+	if (__atomic_exchange_n(&c->wakeup, false, __ATOMIC_ACQ_REL) ||
 	    (c->active && c->generation != c->server->generation))
 		captures_follow(c, false);
 }

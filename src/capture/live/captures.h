@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/live/wish.h"
+#include "capture/live/request.h"
 #include "server/server.h"
 
 /* bytes of all rings of a capture, unless each is at TAP_RING_LEAST */
@@ -20,7 +20,7 @@
 
 enum tap_state {
 	TAP_FREE,
-	TAP_ASKED, /* set by the capture thread */
+	TAP_REQUESTED, /* set by the capture thread */
 	TAP_REFUSED, /* set by the control thread, with `why` */
 	TAP_RUNNING,
 	TAP_ENDING, /* set by the capture thread: no new packets */
@@ -28,7 +28,7 @@ enum tap_state {
 };
 
 /* An end of a capture, as the capture thread sees it. */
-struct tap_place {
+struct tap_source {
 	struct tap_end *end;
 	unsigned site; /* number of its site, for the control thread */
 	enum direction direction;
@@ -40,10 +40,10 @@ struct tap_place {
 
 struct tap_capture {
 	enum tap_state state;
-	struct tap_wish wish; /* constant from TAP_ASKED on */
+	struct tap_request request; /* constant from TAP_REQUESTED on */
 	char why[TAP_LINE];
-	struct tap_place **places; /* used by both threads, under the lock */
-	unsigned place_count;
+	struct tap_source **sources; /* used by both threads, under the lock */
+	unsigned source_count;
 };
 
 /* What is attached to a part of a group, or to a port. The control thread owns it. */
@@ -54,9 +54,9 @@ struct tap_site {
 
 struct tap_captures {
 	struct server *server;
-	pthread_mutex_t lock; /* protects states and places */
+	pthread_mutex_t lock; /* protects states and sources */
 	struct tap_capture list[TAP_CAPTURES];
-	bool news; /* set since the control thread last looked */
+	bool wakeup; /* set since the control thread last looked */
 	/* The control thread owns the members below. */
 	bool active; /* some sites have views */
 	uint64_t generation; /* of the server, when the views were built */
@@ -77,12 +77,12 @@ void tap_captures_follow(struct tap_captures *c);
 void tap_captures_stop(struct tap_captures *c);
 
 /* The capture thread requests a capture. Returns NULL where all TAP_CAPTURES slots are in use. */
-struct tap_capture *tap_capture_ask(struct tap_captures *c, const struct tap_wish *w);
+struct tap_capture *tap_capture_request(struct tap_captures *c, const struct tap_request *w);
 enum tap_state tap_capture_state(struct tap_captures *c, const struct tap_capture *capture);
 void tap_capture_end(struct tap_captures *c, struct tap_capture *capture);
 
-/* Frees a place that is gone, or that no view uses. */
-void tap_place_free(struct tap_place *place);
+/* Frees a source that is gone, or that no view uses. */
+void tap_source_free(struct tap_source *source);
 
 /* Frees an ended or refused capture. */
 void tap_capture_free(struct tap_captures *c, struct tap_capture *capture);

@@ -16,9 +16,9 @@
 
 #include "platform/log/log.h"
 
-#define WISH_PATIENCE_MS 5000 /* for the request */
-#define PATIENCE_MS 10000 /* for a client that reads nothing */
-#define TELL_MS 500 /* between two reports of counts in the file */
+#define REQUEST_TIMEOUT_MS 5000 /* for the request */
+#define SEND_TIMEOUT_MS 10000 /* for a client that reads nothing */
+#define REPORT_MS 500 /* between two reports of counts in the file */
 /* age of a record before it is written: rings may still deliver older ones */
 #define SETTLE_US 2000
 #define NS_PER_MS 1000000u
@@ -47,7 +47,7 @@ void tap_refuse(int fd, const char *why) {
 }
 
 void tap_client_open(struct tap_client *c, struct tap_captures *captures, int fd, uint64_t now_ms) {
-	memset(c, 0, offsetof(struct tap_client, wish));
+	memset(c, 0, offsetof(struct tap_client, request));
 	memset(&c->output, 0, sizeof(c->output));
 	c->fd = fd;
 	c->captures = captures;
@@ -56,12 +56,12 @@ void tap_client_open(struct tap_client *c, struct tap_captures *captures, int fd
 
 /* The log names each process that captures subscribers' packets. */
 static void log_begin(const struct tap_client *c) {
-	struct ucred who = {.pid = 0, .uid = (uid_t)-1};
-	socklen_t size = sizeof(who);
+	struct ucred peer = {.pid = 0, .uid = (uid_t)-1};
+	socklen_t size = sizeof(peer);
 
-	getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &who, &size);
-	log_info("capture", LOG_FIELDS(LOG_NUMBER("pid", who.pid), LOG_NUMBER("uid", who.uid)),
-		 "a capture begins, for process %d of user %u", (int)who.pid, (unsigned)who.uid);
+	getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
+	log_info("capture", LOG_FIELDS(LOG_NUMBER("pid", peer.pid), LOG_NUMBER("uid", peer.uid)),
+		 "a capture begins, for process %d of user %u", (int)peer.pid, (unsigned)peer.uid);
 }
 
 static void log_end(const struct tap_client *c) {
@@ -90,10 +90,10 @@ void tap_client_close(struct tap_client *c) {
 }
 
 short tap_client_events(const struct tap_client *c) {
-	bool waits = c->streaming && tap_output_waits(&c->output) > 0;
+	bool pending = c->streaming && tap_output_pending(&c->output) > 0;
 	bool asked = c->capture != NULL && !c->streaming; /* then nothing is read */
 
-	return (short)((c->quits || asked ? 0 : POLLIN) | (waits ? POLLOUT : 0));
+	return (short)((c->quits || asked ? 0 : POLLIN) | (pending ? POLLOUT : 0));
 }
 
 bool tap_client_runs(const struct tap_client *c) {
@@ -101,15 +101,15 @@ bool tap_client_runs(const struct tap_client *c) {
 }
 
 /* Handles a complete request line. Returns false where it was refused. */
-static bool wish_take(struct tap_client *c, size_t size) {
-	struct tap_wish w;
+static bool request_handle(struct tap_client *c, size_t size) {
+	struct tap_request w;
 	char why[TAP_LINE];
 
-	if (!tap_wish_read(c->wish, size, &w, why)) {
+	if (!tap_request_read(c->request, size, &w, why)) {
 		tap_refuse(c->fd, why);
 		return false;
 	}
-	c->capture = tap_capture_ask(c->captures, &w);
+	c->capture = tap_capture_request(c->captures, &w);
 	if (c->capture == NULL) {
 		snprintf(why, sizeof(why), "%d captures are under way, and no more can be",
 			 TAP_CAPTURES);
@@ -120,19 +120,19 @@ static bool wish_take(struct tap_client *c, size_t size) {
 }
 
 /* Returns false where the client disconnected or was refused. */
-static bool wish_read(struct tap_client *c) {
-	ssize_t n = recv(c->fd, c->wish + c->wish_size, TAP_WISH_MAX - c->wish_size, 0);
+static bool request_read(struct tap_client *c) {
+	ssize_t n = recv(c->fd, c->request + c->request_size, TAP_REQUEST_MAX - c->request_size, 0);
 	const char *end;
 
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR;
 	if (n == 0)
 		return false;
-	c->wish_size += (unsigned)n;
-	end = memchr(c->wish, '\n', c->wish_size);
+	c->request_size += (unsigned)n;
+	end = memchr(c->request, '\n', c->request_size);
 	if (end != NULL)
-		return wish_take(c, (size_t)(end - c->wish));
-	if (c->wish_size < TAP_WISH_MAX)
+		return request_handle(c, (size_t)(end - c->request));
+	if (c->request_size < TAP_REQUEST_MAX)
 		return true;
 	tap_refuse(c->fd, "a wish is one line of at most 4096 bytes");
 	return false;
@@ -140,7 +140,7 @@ static bool wish_read(struct tap_client *c) {
 
 /* A client that sends more bytes, or closes its half, ends its capture. Returns false on an error. */
 static bool more_read(struct tap_client *c) {
-	char unwanted[TAP_WISH_MAX];
+	char unwanted[TAP_REQUEST_MAX];
 	ssize_t n = recv(c->fd, unwanted, sizeof(unwanted), 0);
 
 	if (n < 0)
@@ -151,7 +151,7 @@ static bool more_read(struct tap_client *c) {
 
 static bool stream_begin(struct tap_client *c) {
 	static const char answer[] = "{\"ok\":true}\n";
-	const struct tap_wish *w = &c->capture->wish;
+	const struct tap_request *w = &c->capture->request;
 
 	if (tap_output_open(&c->output, w) != 0) {
 		tap_refuse(c->fd, "no memory left");
@@ -166,38 +166,38 @@ static bool stream_begin(struct tap_client *c) {
 }
 
 /* Handles the answer of the control thread, if there is one. Returns false where the request was refused. */
-static bool wish_answered(struct tap_client *c, uint64_t now_ms) {
+static bool request_done(struct tap_client *c, uint64_t now_ms) {
 	enum tap_state state = tap_capture_state(c->captures, c->capture);
 
-	if (state == TAP_ASKED)
+	if (state == TAP_REQUESTED)
 		return !c->quits;
 	if (state == TAP_REFUSED) {
 		tap_refuse(c->fd, c->capture->why);
 		return false;
 	}
-	if (c->capture->wish.duration != 0)
-		c->ends_at = now_ms * NS_PER_MS + c->capture->wish.duration;
+	if (c->capture->request.duration != 0)
+		c->ends_at = now_ms * NS_PER_MS + c->capture->request.duration;
 	c->since_ms = now_ms;
 	return stream_begin(c);
 }
 
-/* Frees places that are gone and empty, as groups may be added and removed during a capture. Returns whether
- * no place is left. */
-static bool places_left(struct tap_client *c) {
+/* Frees sources that are gone and empty, as groups may be added and removed during a capture. Returns whether
+ * no source is left. */
+static bool retire_sources(struct tap_client *c) {
 	struct tap_capture *capture = c->capture;
-	unsigned before = capture->place_count, kept = 0;
+	unsigned before = capture->source_count, kept = 0;
 	uint32_t size;
 
 	for (unsigned p = 0; p < before; p++) {
-		struct tap_place *place = capture->places[p];
+		struct tap_source *source = capture->sources[p];
 
-		if (place->gone && tap_ring_first(&place->end->ring, &size) == NULL &&
-		    tap_output_leave(&c->output, place))
-			tap_place_free(place);
+		if (source->gone && tap_ring_first(&source->end->ring, &size) == NULL &&
+		    tap_output_retire(&c->output, source))
+			tap_source_free(source);
 		else
-			capture->places[kept++] = place;
+			capture->sources[kept++] = source;
 	}
-	capture->place_count = kept;
+	capture->source_count = kept;
 	return before > 0 && kept == 0;
 }
 
@@ -211,7 +211,7 @@ static const char *stream_ends(const struct tap_client *c, uint64_t now_ms, bool
 }
 
 /* Moves packets from the rings to the file; at the end all of them. Call it with the lock held, as the
- * control thread may add places. */
+ * control thread may add sources. */
 static void stream_fill(struct tap_client *c, uint64_t now_ms, bool stop) {
 	struct tap_capture *capture = c->capture;
 	uint64_t until = rte_rdtsc() - rte_get_tsc_hz() / 1000000 * SETTLE_US;
@@ -220,26 +220,26 @@ static void stream_fill(struct tap_client *c, uint64_t now_ms, bool stop) {
 	if (c->why == NULL)
 		c->why = stream_ends(c, now_ms, stop);
 	if (c->why == NULL || capture->state == TAP_ENDED) {
-		full = tap_output_fill(&c->output, capture->places, capture->place_count,
+		full = tap_output_fill(&c->output, capture->sources, capture->source_count,
 				       c->why == NULL ? until : UINT64_MAX);
 		if (full != NULL)
 			c->why = full;
-		else if (c->why == NULL && now_ms - c->told_ms >= TELL_MS) {
-			tap_output_tell(&c->output, capture->places, capture->place_count);
-			c->told_ms = now_ms;
+		else if (c->why == NULL && now_ms - c->reported_ms >= REPORT_MS) {
+			tap_output_report(&c->output, capture->sources, capture->source_count);
+			c->reported_ms = now_ms;
 		}
-		if (c->why == NULL && places_left(c))
+		if (c->why == NULL && retire_sources(c))
 			c->why = TAP_END_GONE;
 	}
 }
 
-static void stream_go_on(struct tap_client *c, uint64_t now_ms, bool stop) {
+static void stream_continue(struct tap_client *c, uint64_t now_ms, bool stop) {
 	struct tap_capture *capture = c->capture;
 
 	pthread_mutex_lock(&c->captures->lock);
 	stream_fill(c, now_ms, stop);
 	if (c->why != NULL && capture->state == TAP_ENDED && !c->output.full)
-		c->finished = tap_output_finish(&c->output, capture->places, capture->place_count,
+		c->finished = tap_output_finish(&c->output, capture->sources, capture->source_count,
 						c->why);
 	pthread_mutex_unlock(&c->captures->lock);
 	if (c->why != NULL && !c->finished)
@@ -250,8 +250,8 @@ static void stream_go_on(struct tap_client *c, uint64_t now_ms, bool stop) {
 static bool stream_send(struct tap_client *c, uint64_t now_ms) {
 	struct tap_output *o = &c->output;
 
-	while (tap_output_waits(o) > 0) {
-		ssize_t n = send(c->fd, o->blocks.bytes + o->sent, tap_output_waits(o),
+	while (tap_output_pending(o) > 0) {
+		ssize_t n = send(c->fd, o->blocks.bytes + o->sent, tap_output_pending(o),
 				 MSG_NOSIGNAL | MSG_DONTWAIT);
 
 		if (n < 0)
@@ -262,44 +262,44 @@ static bool stream_send(struct tap_client *c, uint64_t now_ms) {
 	return true;
 }
 
-static bool is_patient(const struct tap_client *c, uint64_t now_ms) {
+static bool is_in_time(const struct tap_client *c, uint64_t now_ms) {
 	uint64_t waited = now_ms - c->since_ms;
 
 	if (c->capture == NULL)
-		return waited < WISH_PATIENCE_MS;
-	if (!c->streaming || tap_output_waits(&c->output) == 0 || waited < PATIENCE_MS)
+		return waited < REQUEST_TIMEOUT_MS;
+	if (!c->streaming || tap_output_pending(&c->output) == 0 || waited < SEND_TIMEOUT_MS)
 		return true;
 	log_warning("capture", LOG_NO_FIELDS, "a capture was ended, as nobody took it for %d s",
-		    PATIENCE_MS / 1000);
+		    SEND_TIMEOUT_MS / 1000);
 	return false;
 }
 
 /* Handles the client's input. Returns false where it disconnected or was refused. */
-static bool client_hear(struct tap_client *c, short events) {
+static bool client_receive(struct tap_client *c, short events) {
 	if ((events & (POLLERR | POLLNVAL | POLLHUP)) != 0) /* both halves are closed */
 		return false;
 	if (c->capture == NULL)
-		return (events & POLLIN) == 0 || wish_read(c);
+		return (events & POLLIN) == 0 || request_read(c);
 	return (events & POLLIN) == 0 || !c->streaming || c->quits || more_read(c);
 }
 
 /* Sends the answer and the file. Returns false where the client disconnected, or has received all. */
-static bool client_feed(struct tap_client *c, uint64_t now_ms, bool stop) {
-	if (!c->streaming && !wish_answered(c, now_ms))
+static bool client_respond(struct tap_client *c, uint64_t now_ms, bool stop) {
+	if (!c->streaming && !request_done(c, now_ms))
 		return false;
 	if (!c->streaming)
 		return true;
-	if (tap_output_waits(&c->output) == 0)
+	if (tap_output_pending(&c->output) == 0)
 		c->since_ms = now_ms; /* no output was pending, so that no timeout ran */
 	if (!c->finished)
-		stream_go_on(c, now_ms, stop);
-	return stream_send(c, now_ms) && !(c->finished && tap_output_waits(&c->output) == 0);
+		stream_continue(c, now_ms, stop);
+	return stream_send(c, now_ms) && !(c->finished && tap_output_pending(&c->output) == 0);
 }
 
 bool tap_client_serve(struct tap_client *c, short events, uint64_t now_ms, bool stop) {
-	if (!client_hear(c, events))
+	if (!client_receive(c, events))
 		return false;
-	if (c->capture != NULL ? !client_feed(c, now_ms, stop) : stop)
+	if (c->capture != NULL ? !client_respond(c, now_ms, stop) : stop)
 		return false;
-	return is_patient(c, now_ms);
+	return is_in_time(c, now_ms);
 }

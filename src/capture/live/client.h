@@ -13,14 +13,14 @@ struct tap_client {
 	struct tap_captures *captures;
 	struct tap_capture *capture; /* NULL: not requested yet */
 	uint64_t since_ms; /* last progress */
-	uint64_t told_ms; /* when the file last reported its counts */
+	uint64_t reported_ms; /* when the file last reported its counts */
 	uint64_t ends_at; /* ns; 0: never */
 	bool streaming; /* the answer was sent or is in `output` */
 	bool quits; /* it asked for the end */
 	const char *why; /* reason for the end of the file; NULL: not ended */
 	bool finished; /* the file's end was sent or is in `output` */
-	unsigned wish_size;
-	char wish[TAP_WISH_MAX];
+	unsigned request_size;
+	char request[TAP_REQUEST_MAX];
 	struct tap_output output;
 };
 

@@ -52,7 +52,7 @@ static void chain_copy(const struct rte_mbuf *m, uint16_t before, uint8_t *out, 
 
 static void record_names(struct tap_record *r, const struct tap_names *n, const struct tap_facts *f,
 			 bool up) {
-	static const uint8_t nobody[sizeof(r->mac)];
+	static const uint8_t no_mac[sizeof(r->mac)];
 	uint32_t count = n == NULL ? 0 : up ? n->up_flow_count : n->down_flow_count;
 
 	r->known = f->known;
@@ -61,7 +61,7 @@ static void record_names(struct tap_record *r, const struct tap_names *n, const 
 	memset(r->mac, 0, sizeof(r->mac));
 	if ((f->known & TAP_KNOWS_MODEM) != 0 && n != NULL && f->modem < n->modem_count)
 		memcpy(r->mac, n->macs[f->modem], sizeof(r->mac));
-	if (memcmp(r->mac, nobody, sizeof(nobody)) == 0) /* unknown, or its modem was removed */
+	if (memcmp(r->mac, no_mac, sizeof(no_mac)) == 0) /* unknown, or its modem was removed */
 		r->known &= (uint8_t)~TAP_KNOWS_MODEM;
 	if ((f->known & TAP_KNOWS_FLOW) != 0 && f->flow < count)
 		r->sfid = (up ? n->up_sfids : n->down_sfids)[f->flow];
@@ -81,8 +81,8 @@ void tap_end_copy(struct tap_end *e, const struct tap_packet *p, struct tap_fact
 	}
 	tap_shape_read(p->kind, p->m, f, &shape);
 	wire = shape.head_size + shape.before + chain_size(p->m);
-	size = RTE_MIN(wire > shape.cut ? wire - shape.cut : 0, e->snap);
-	r = tap_ring_room(&e->ring, (uint32_t)sizeof(*r) + size);
+	size = RTE_MIN(wire > shape.trim ? wire - shape.trim : 0, e->snap);
+	r = tap_ring_reserve(&e->ring, (uint32_t)sizeof(*r) + size);
 	if (r == NULL) {
 		tally->missed++;
 		return;

@@ -27,7 +27,7 @@ static void knows_session(struct tap_facts *f, uint32_t session) {
 static void down_facts(const struct tap_tables *t, enum tap_kind kind, struct rte_mbuf *m,
 		       struct tap_facts *f) {
 	const struct packet_meta *meta = packet_meta(m);
-	bool cached = meta->row == PACKET_NO_ROW;
+	bool cached = meta->record == PACKET_NO_RECORD;
 
 	if (kind >= TAP_DOWN_MODEM || (kind == TAP_DOWN_CACHED && cached))
 		knows_modem(f, meta->modem);
@@ -59,7 +59,7 @@ static void channel_facts(const struct us_tables *t, uint32_t channel, enum us_s
 }
 
 static void up_flow_facts(const struct us_tables *t, uint32_t flow, struct tap_facts *f) {
-	if (flow >= t->flow_count || t->flows[flow].modem == HOLD_NOBODY)
+	if (flow >= t->flow_count || t->flows[flow].modem == PENDING_NO_MODEM)
 		return;
 	knows_flow(f, flow);
 	knows_modem(f, t->flows[flow].modem);
@@ -94,7 +94,7 @@ static void up_facts(const struct us_tables *t, enum tap_kind kind, struct rte_m
 
 void tap_facts_read(const struct tap_tables *t, enum tap_kind kind, struct rte_mbuf *m,
 		    struct tap_facts *out) {
-	*out = (struct tap_facts){.modem = TAP_NOBODY, .flow = TAP_NOBODY};
+	*out = (struct tap_facts){.modem = TAP_NONE, .flow = TAP_NONE};
 	if (kind == TAP_DEPI)
 		depi_facts(t, m, out);
 	else if (t->d != NULL && kind > TAP_DOWN_RAW && kind < TAP_DEPI)
@@ -130,7 +130,7 @@ static bool outer_find(struct rte_mbuf *m, struct tap_facts *f, struct tap_shape
 }
 
 /* Rebuilds the MAC header from the frame's fields. */
-static void header_again(struct rte_mbuf *m, struct tap_shape *s) {
+static void header_rebuild(struct rte_mbuf *m, struct tap_shape *s) {
 	const struct us_meta *meta = us_meta(m);
 	struct docsis_up_header h = {
 		.kind = meta->frame.fragment ? DOCSIS_KIND_FRAGMENT : DOCSIS_KIND_PACKET,
@@ -153,12 +153,12 @@ void tap_shape_read(enum tap_kind kind, struct rte_mbuf *m, struct tap_facts *f,
 		    struct tap_shape *out) {
 	out->head_size = 0;
 	out->before = 0;
-	out->cut = 0;
+	out->trim = 0;
 	out->form = TAP_ETHERNET;
 	switch (kind) {
 	case TAP_DOWN_CLEAR:
 		out->form = TAP_DOCSIS;
-		out->cut = ETHERNET_CRC_SIZE;
+		out->trim = ETHERNET_CRC_SIZE;
 		return;
 	case TAP_DOWN_FRAME: out->form = TAP_DOCSIS; return;
 	case TAP_OUTER:
@@ -170,7 +170,7 @@ void tap_shape_read(enum tap_kind kind, struct rte_mbuf *m, struct tap_facts *f,
 	case TAP_BURST:
 	case TAP_SEGMENT:
 	case TAP_PART_FLOW: out->form = TAP_PIECE; return;
-	case TAP_PDU: header_again(m, out); return;
+	case TAP_PDU: header_rebuild(m, out); return;
 	case TAP_PDU_CLEAR:
 		out->form = us_meta(m)->frame.fragment ? TAP_PIECE : TAP_ETHERNET_FCS;
 		return;

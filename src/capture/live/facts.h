@@ -23,7 +23,7 @@ struct tap_tables {
 
 struct tap_facts {
 	uint8_t known; /* bits: TAP_KNOWS_MODEM, .. */
-	uint32_t modem; /* indexes, TAP_NOBODY if not in a table; valid as `known` says */
+	uint32_t modem; /* indexes, TAP_NONE if not in a table; valid as `known` says */
 	uint32_t flow;
 	uint32_t session; /* ID */
 };
@@ -38,7 +38,7 @@ struct tap_shape {
 	uint8_t head_size;
 	uint8_t head[TAP_HEAD];
 	uint16_t before; /* bytes before the data that belong to it */
-	uint16_t cut; /* bytes at its end that are not written yet */
+	uint16_t trim; /* bytes at its end that are not written yet */
 };
 
 /* Sets `f->session` where only the outer headers carry it. */

@@ -7,7 +7,7 @@
 static void name_flows(struct tap_names *n, const struct served_group *g, uint32_t modem) {
 	const struct modem *m = &g->live.sg.modems[modem];
 	const struct us_own *own = g->upstream != NULL && modem < g->upstream->tables.modem_count
-					   ? g->upstream->tables.places.own[modem]
+					   ? g->upstream->tables.slots.own[modem]
 					   : NULL;
 
 	for (size_t f = 0; f < m->service_flow_count; f++) {
@@ -72,7 +72,7 @@ uint32_t tap_names_modem(const struct tap_names *n, const uint8_t mac[6]) {
 		if (memcmp(n->macs[m], mac, 6) == 0)
 			return m;
 	}
-	return TAP_NOBODY;
+	return TAP_NONE;
 }
 
 static uint32_t flow_of(const uint32_t *sfids, uint32_t count, uint32_t sfid) {
@@ -80,7 +80,7 @@ static uint32_t flow_of(const uint32_t *sfids, uint32_t count, uint32_t sfid) {
 		if (sfids[f] == sfid)
 			return f;
 	}
-	return TAP_NOBODY;
+	return TAP_NONE;
 }
 
 uint32_t tap_names_down_flow(const struct tap_names *n, uint32_t sfid) {

@@ -10,7 +10,7 @@
 
 #include "server/served_group.h"
 
-#define TAP_NOBODY UINT32_MAX
+#define TAP_NONE UINT32_MAX
 
 struct tap_names {
 	uint32_t modem_count, down_flow_count, up_flow_count, channel_count;
@@ -24,7 +24,7 @@ struct tap_names {
 struct tap_names *tap_names_create(const struct served_group *g);
 void tap_names_free(struct tap_names *n);
 
-/* Return the index, or TAP_NOBODY where the group has no such object. */
+/* Return the index, or TAP_NONE where the group has no such object. */
 uint32_t tap_names_modem(const struct tap_names *n, const uint8_t mac[6]);
 uint32_t tap_names_down_flow(const struct tap_names *n, uint32_t sfid);
 uint32_t tap_names_up_flow(const struct tap_names *n, uint32_t sfid);

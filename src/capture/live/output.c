@@ -9,7 +9,7 @@
 
 #include <rte_cycles.h>
 
-#define STATISTICS_ROOM 512 /* bytes of an interface's statistics block, with a comment */
+#define STATISTICS_SIZE 512 /* bytes of an interface's statistics block, with a comment */
 #define COMMENT TAP_COMMENT
 
 static uint64_t time_now(void) {
@@ -19,14 +19,14 @@ static uint64_t time_now(void) {
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-int tap_output_open(struct tap_output *o, const struct tap_wish *w) {
+int tap_output_open(struct tap_output *o, const struct tap_request *w) {
 	*o = (struct tap_output){
-		.blocks = {.bytes = malloc(TAP_OUTPUT_ROOM), .room = TAP_OUTPUT_ROOM},
+		.blocks = {.bytes = malloc(TAP_OUTPUT_SIZE), .capacity = TAP_OUTPUT_SIZE},
 		.most = w->size,
 		.left = w->count != 0 ? w->count : UINT64_MAX,
 		.base_tsc = rte_rdtsc(),
 		.base_time = time_now(),
-		.ns_a_tick = 1e9 / (double)rte_get_tsc_hz(),
+		.ns_per_tick = 1e9 / (double)rte_get_tsc_hz(),
 	};
 	if (o->blocks.bytes == NULL)
 		return -1;
@@ -59,11 +59,11 @@ static void output_shift(struct tap_output *o) {
 
 static uint64_t time_of(const struct tap_output *o, uint64_t tsc) {
 	return o->base_time +
-	       (uint64_t)(int64_t)((double)(int64_t)(tsc - o->base_tsc) * o->ns_a_tick);
+	       (uint64_t)(int64_t)((double)(int64_t)(tsc - o->base_tsc) * o->ns_per_tick);
 }
 
 /* Names the boundary, such as "frame out". For a drop it names the stage that dropped. */
-static void boundary_text(const struct tap_place *p, const struct tap_record *r, char *out,
+static void boundary_text(const struct tap_source *p, const struct tap_record *r, char *out,
 			  size_t size) {
 	const char *stage = p->direction == DIRECTION_PORT ? "told apart"
 			    : r->stage < TAP_STAGES	   ? tap_stage_name(p->direction, r->stage)
@@ -75,23 +75,23 @@ static void boundary_text(const struct tap_place *p, const struct tap_record *r,
 		snprintf(out, size, "%s %s", stage, r->side == TAP_IN ? "in" : "out");
 }
 
-static uint16_t *interface_place(struct tap_place *p, const struct tap_record *r) {
-	unsigned row = r->reason == DROP_NONE ? tap_boundary(r->stage, (enum tap_side)r->side)
-					      : (unsigned)TAP_SLOTS + r->stage;
+static uint16_t *interface_slot(struct tap_source *p, const struct tap_record *r) {
+	unsigned slot = r->reason == DROP_NONE ? tap_boundary(r->stage, (enum tap_side)r->side)
+					       : (unsigned)TAP_SLOTS + r->stage;
 
-	return &p->interfaces[row][r->form];
+	return &p->interfaces[slot][r->form];
 }
 
 /* Finds the number of the record's interface, and writes its block before its first packet. Returns false
  * without space. */
-static bool interface_find(struct tap_output *o, struct tap_place *p, const struct tap_record *r,
+static bool interface_find(struct tap_output *o, struct tap_source *p, const struct tap_record *r,
 			   uint32_t *number) {
 	static const uint16_t links[TAP_FORMS] = {PCAPNG_ETHERNET, PCAPNG_ETHERNET, PCAPNG_DOCSIS,
 						  PCAPNG_USER0};
 	static const char *const abouts[TAP_FORMS] = {
 		"Ethernet", "Ethernet with CRC", "DOCSIS MAC frames",
 		"pieces: bursts, segments or parts of frames"};
-	uint16_t *place = interface_place(p, r);
+	uint16_t *source = interface_slot(p, r);
 	char name[2 * TAP_NAME], boundary[TAP_NAME];
 	struct pcapng_interface i = {
 		.link = links[r->form],
@@ -101,16 +101,16 @@ static bool interface_find(struct tap_output *o, struct tap_place *p, const stru
 		.fcs = r->form == TAP_ETHERNET_FCS ? 4 : 0,
 	};
 
-	if (*place == 0) {
+	if (*source == 0) {
 		if (o->interface_count == UINT16_MAX)
 			return false;
 		boundary_text(p, r, boundary, sizeof(boundary));
 		snprintf(name, sizeof(name), "%s %s", p->name, boundary);
 		if (!pcapng_interface(&o->blocks, &i))
 			return false;
-		*place = (uint16_t)++o->interface_count;
+		*source = (uint16_t)++o->interface_count;
 	}
-	*number = *place - 1u;
+	*number = *source - 1u;
 	return true;
 }
 
@@ -126,7 +126,7 @@ static void comment_add(char comment[COMMENT], const char *format, ...) {
 	va_end(words);
 }
 
-static void comment_of(const struct tap_place *p, const struct tap_record *r,
+static void comment_of(const struct tap_source *p, const struct tap_record *r,
 		       char comment[COMMENT]) {
 	char boundary[TAP_NAME];
 
@@ -147,7 +147,7 @@ static void comment_of(const struct tap_place *p, const struct tap_record *r,
 
 /* Writes a record as a packet block, after its interface block. Returns false without space; then nothing is
  * added. */
-static bool record_put(struct tap_output *o, struct tap_place *p, const struct tap_record *r) {
+static bool record_put(struct tap_output *o, struct tap_source *p, const struct tap_record *r) {
 	size_t before = o->blocks.size;
 	char comment[COMMENT];
 	struct pcapng_packet packet = {
@@ -170,51 +170,52 @@ static bool record_put(struct tap_output *o, struct tap_place *p, const struct t
 		return true;
 	}
 	if (o->interface_count != count) {
-		*interface_place(p, r) = 0;
+		*interface_slot(p, r) = 0;
 		o->interface_count = count;
 		o->blocks.size = before;
 	}
 	return false;
 }
 
-/* The place with the oldest record; NULL where no record is older than `until`. */
-static struct tap_place *place_oldest(struct tap_place *const *places, unsigned count,
-				      uint64_t until) {
-	struct tap_place *oldest = NULL;
+/* The source with the oldest record; NULL where no record is older than `until`. */
+static struct tap_source *source_oldest(struct tap_source *const *sources, unsigned count,
+					uint64_t until) {
+	struct tap_source *oldest = NULL;
 	uint32_t size;
 
 	for (unsigned p = 0; p < count; p++) {
-		const struct tap_record *r = tap_ring_first(&places[p]->end->ring, &size);
+		const struct tap_record *r = tap_ring_first(&sources[p]->end->ring, &size);
 
 		if (r == NULL || r->tsc >= until)
 			continue;
 		until = r->tsc;
-		oldest = places[p];
+		oldest = sources[p];
 	}
 	return oldest;
 }
 
 /* Upper bound of the bytes of a record and the end of the file. */
-static uint64_t room_needed(const struct tap_output *o, uint32_t record) {
-	uint64_t interfaces = o->interface_count - o->left_interfaces;
+static uint64_t size_needed(const struct tap_output *o, uint32_t record) {
+	uint64_t interfaces = o->interface_count - o->retired_interfaces;
 
-	return record + COMMENT + (interfaces + 3) * STATISTICS_ROOM;
+	return record + COMMENT + (interfaces + 3) * STATISTICS_SIZE;
 }
 
-const char *tap_output_fill(struct tap_output *o, struct tap_place *const *places, unsigned count,
+const char *tap_output_fill(struct tap_output *o, struct tap_source *const *sources, unsigned count,
 			    uint64_t until) {
-	struct tap_place *p;
+	struct tap_source *p;
 	uint32_t size;
 
 	output_shift(o);
 	o->full = false;
-	while (o->left > 0 && (p = place_oldest(places, count, until)) != NULL) {
+	while (o->left > 0 && (p = source_oldest(sources, count, until)) != NULL) {
 		const struct tap_record *r = tap_ring_first(&p->end->ring, &size);
 
-		if (o->total + room_needed(o, r->size) > o->most ||
+		if (o->total + size_needed(o, r->size) > o->most ||
 		    o->interface_count == UINT16_MAX)
 			return TAP_END_SIZE;
-		o->full = o->blocks.room - o->blocks.size < r->size + 2 * COMMENT + STATISTICS_ROOM;
+		o->full = o->blocks.capacity - o->blocks.size <
+			  r->size + 2 * COMMENT + STATISTICS_SIZE;
 		if (o->full)
 			return NULL;
 		/* by the record's time: this thread may run late and find many at once */
@@ -246,44 +247,44 @@ static bool interface_of_nothing(struct tap_output *o) {
 	return true;
 }
 
-/* The tally that belongs to an interface index of a place. */
-static const struct tap_tally *tally_of(const struct tap_place *p, unsigned row) {
-	return &p->end->tallies[RTE_MIN(row, (unsigned)TAP_DROP_SLOT)];
+/* The tally that belongs to an interface index of a source. */
+static const struct tap_tally *tally_of(const struct tap_source *p, unsigned slot) {
+	return &p->end->tallies[RTE_MIN(slot, (unsigned)TAP_DROP_SLOT)];
 }
 
 /* The first written block carries `*comment`. */
-static bool place_finish(struct tap_output *o, const struct tap_place *p, uint64_t now,
-			 const char **comment) {
-	bool drops_told = false;
+static bool source_finish(struct tap_output *o, const struct tap_source *p, uint64_t now,
+			  const char **comment) {
+	bool drops_done = false;
 
-	for (unsigned row = 0; row < TAP_SLOTS + TAP_STAGES + 1; row++) {
-		const struct tap_tally *t = tally_of(p, row);
-		bool told = row >= TAP_DROP_SLOT && drops_told;
+	for (unsigned slot = 0; slot < TAP_SLOTS + TAP_STAGES + 1; slot++) {
+		const struct tap_tally *t = tally_of(p, slot);
+		bool reported = slot >= TAP_DROP_SLOT && drops_done;
 
 		for (unsigned form = 0; form < TAP_FORMS; form++) {
 			struct pcapng_statistics s = {
-				.interface = p->interfaces[row][form] - 1u,
+				.interface = p->interfaces[slot][form] - 1u,
 				.time = now,
 				.counted = true,
-				.received = told ? 0 : t->matched,
-				.dropped = told ? 0 : t->missed + t->limited,
+				.received = reported ? 0 : t->matched,
+				.dropped = reported ? 0 : t->missed + t->limited,
 				.comment = *comment,
 			};
 
-			if (p->interfaces[row][form] == 0)
+			if (p->interfaces[slot][form] == 0)
 				continue;
 			if (!pcapng_statistics(&o->blocks, &s))
 				return false;
 			*comment = NULL;
-			told = true; /* counts cover all forms together */
-			drops_told |= row >= TAP_DROP_SLOT;
+			reported = true; /* counts cover all forms together */
+			drops_done |= slot >= TAP_DROP_SLOT;
 		}
 	}
 	return true;
 }
 
-/* Adds the counts of all boundaries of a place. */
-static void tally_add(struct tap_tally *sum, const struct tap_place *p) {
+/* Adds the counts of all boundaries of a source. */
+static void tally_add(struct tap_tally *sum, const struct tap_source *p) {
 	for (unsigned slot = 0; slot < TAP_SLOTS; slot++) {
 		const struct tap_tally *t = &p->end->tallies[slot];
 
@@ -293,33 +294,33 @@ static void tally_add(struct tap_tally *sum, const struct tap_place *p) {
 	}
 }
 
-bool tap_output_leave(struct tap_output *o, const struct tap_place *place) {
+bool tap_output_retire(struct tap_output *o, const struct tap_source *source) {
 	const char *none = NULL;
 	size_t before;
 
 	output_shift(o);
 	before = o->blocks.size;
-	if (!place_finish(o, place, time_of(o, rte_rdtsc()), &none)) {
+	if (!source_finish(o, source, time_of(o, rte_rdtsc()), &none)) {
 		o->blocks.size = before;
 		return false;
 	}
 	o->total += o->blocks.size - before;
-	tally_add(&o->left_tally, place);
-	for (unsigned row = 0; row < TAP_SLOTS + TAP_STAGES + 1; row++) {
+	tally_add(&o->retired_tally, source);
+	for (unsigned slot = 0; slot < TAP_SLOTS + TAP_STAGES + 1; slot++) {
 		for (unsigned form = 0; form < TAP_FORMS; form++)
-			o->left_interfaces += place->interfaces[row][form] != 0;
+			o->retired_interfaces += source->interfaces[slot][form] != 0;
 	}
 	return true;
 }
 
 /* The counts so far, in a text that `vcmts capture` parses. */
-static void sum_text(struct tap_output *o, struct tap_place *const *places, unsigned count,
+static void sum_text(struct tap_output *o, struct tap_source *const *sources, unsigned count,
 		     char text[COMMENT]) {
-	struct tap_tally sum = o->left_tally;
+	struct tap_tally sum = o->retired_tally;
 
 	sum.limited += o->limited;
 	for (unsigned p = 0; p < count; p++)
-		tally_add(&sum, places[p]);
+		tally_add(&sum, sources[p]);
 	o->missed = sum.missed;
 	snprintf(text, COMMENT,
 		 "captured: %llu, matched: %llu, beyond the rate: %llu, missed: %llu",
@@ -327,23 +328,24 @@ static void sum_text(struct tap_output *o, struct tap_place *const *places, unsi
 		 (unsigned long long)sum.limited, (unsigned long long)sum.missed);
 }
 
-void tap_output_tell(struct tap_output *o, struct tap_place *const *places, unsigned count) {
-	const struct pcapng_statistics s = {.time = time_of(o, rte_rdtsc()), .comment = o->told};
+void tap_output_report(struct tap_output *o, struct tap_source *const *sources, unsigned count) {
+	const struct pcapng_statistics s = {.time = time_of(o, rte_rdtsc()),
+					    .comment = o->reported};
 	char text[COMMENT];
 	size_t before;
 
-	sum_text(o, places, count, text);
-	if (o->interface_count == 0 || strcmp(text, o->told) == 0 ||
-	    o->total + room_needed(o, 0) > o->most)
+	sum_text(o, sources, count, text);
+	if (o->interface_count == 0 || strcmp(text, o->reported) == 0 ||
+	    o->total + size_needed(o, 0) > o->most)
 		return;
 	output_shift(o);
 	before = o->blocks.size;
-	strcpy(o->told, text);
+	strcpy(o->reported, text);
 	pcapng_statistics(&o->blocks, &s); /* or later, when there is space */
 	o->total += o->blocks.size - before;
 }
 
-bool tap_output_finish(struct tap_output *o, struct tap_place *const *places, unsigned count,
+bool tap_output_finish(struct tap_output *o, struct tap_source *const *sources, unsigned count,
 		       const char *why) {
 	uint64_t now = time_of(o, rte_rdtsc());
 	char comment[COMMENT + PCAPNG_TEXT], text[COMMENT];
@@ -353,11 +355,11 @@ bool tap_output_finish(struct tap_output *o, struct tap_place *const *places, un
 
 	output_shift(o);
 	before = o->blocks.size;
-	sum_text(o, places, count, text);
+	sum_text(o, sources, count, text);
 	snprintf(comment, sizeof(comment), "%s; end: %s", text, why);
 	good = o->interface_count > 0 || interface_of_nothing(o);
 	for (unsigned p = 0; p < count && good; p++)
-		good = place_finish(o, places[p], now, &left);
+		good = source_finish(o, sources[p], now, &left);
 	if (good && left != NULL)
 		good = pcapng_statistics(&o->blocks, &(struct pcapng_statistics){
 							     .time = now,

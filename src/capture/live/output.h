@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes a capture as pcapng: merges the records of its places by time. */
+/* Writes a capture as pcapng: merges the records of its sources by time. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 #include "capture/pcapng.h"
 
 #define TAP_COMMENT 512 /* bytes */
-#define TAP_OUTPUT_ROOM (UINT32_C(1) << 20) /* bytes that may be pending for the client */
+#define TAP_OUTPUT_SIZE (UINT32_C(1) << 20) /* bytes that may be pending for the client */
 
 /* Reasons for the end of a file. Functions below return NULL while it continues. */
 #define TAP_END_COUNT "the number of packets asked for"
@@ -32,37 +32,37 @@ struct tap_output {
 	struct tap_bucket bucket;
 	bool full; /* the rings hold more than fits the output */
 	uint32_t interface_count;
-	uint32_t left_interfaces; /* of these: of places that are gone */
-	struct tap_tally left_tally; /* counts of those places */
+	uint32_t retired_interfaces; /* of these: of sources that are gone */
+	struct tap_tally retired_tally; /* counts of those sources */
 	uint64_t base_tsc, base_time; /* the same moment */
-	double ns_a_tick;
-	char told[TAP_COMMENT]; /* the counts as last reported */
+	double ns_per_tick;
+	char reported[TAP_COMMENT]; /* the counts as last reported */
 };
 
 /* Starts the file. Returns 0, or -1 without memory. Call tap_output_free() in either case. */
-int tap_output_open(struct tap_output *o, const struct tap_wish *w);
+int tap_output_open(struct tap_output *o, const struct tap_request *w);
 void tap_output_free(struct tap_output *o);
 
 /*
- * Moves records older than `until` (TSC) from the places' rings to the output. Sets `full` where the output
+ * Moves records older than `until` (TSC) from the sources' rings to the output. Sets `full` where the output
  * is full. Returns the reason to end the file, or NULL.
  */
-const char *tap_output_fill(struct tap_output *o, struct tap_place *const *places, unsigned count,
+const char *tap_output_fill(struct tap_output *o, struct tap_source *const *sources, unsigned count,
 			    uint64_t until);
 
-/* Writes the statistics of a place that is gone and empty; the caller may free it then. Returns false without
+/* Writes the statistics of a source that is gone and empty; the caller may free it then. Returns false without
  * space. */
-bool tap_output_leave(struct tap_output *o, const struct tap_place *place);
+bool tap_output_retire(struct tap_output *o, const struct tap_source *source);
 
 /* Writes the counts so far, if they changed, for a client that follows the capture. */
-void tap_output_tell(struct tap_output *o, struct tap_place *const *places, unsigned count);
+void tap_output_report(struct tap_output *o, struct tap_source *const *sources, unsigned count);
 
 /* Writes the statistics of each interface and the reason for the end. Returns false without space. */
-bool tap_output_finish(struct tap_output *o, struct tap_place *const *places, unsigned count,
+bool tap_output_finish(struct tap_output *o, struct tap_source *const *sources, unsigned count,
 		       const char *why);
 
 /* Bytes pending for the client; tap_output_sent() removes those that were sent. */
-static inline size_t tap_output_waits(const struct tap_output *o) {
+static inline size_t tap_output_pending(const struct tap_output *o) {
 	return o->blocks.size - o->sent;
 }
 void tap_output_sent(struct tap_output *o, size_t size);

@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-/* Kinds by direction: stages.c looks them up by name, workers by number. */
+/* Kinds by direction: stages.c rules them up by name, workers by number. */
 static struct {
 	uint8_t at[TAP_BOUNDARIES];
 	uint8_t dropped[TAP_STAGES + 1][DROP_REASONS];
@@ -36,20 +36,19 @@ static void kinds_find(void) {
 static bool filter_passes(const struct tap_filter *f, const struct tap_facts *facts) {
 	if ((facts->known & f->wants) != f->wants)
 		return false;
-	if ((f->wants & TAP_KNOWS_MODEM) != 0 &&
-	    (f->modem == TAP_NOBODY || f->modem != facts->modem))
+	if ((f->wants & TAP_KNOWS_MODEM) != 0 && (f->modem == TAP_NONE || f->modem != facts->modem))
 		return false;
-	if ((f->wants & TAP_KNOWS_FLOW) != 0 && (f->flow == TAP_NOBODY || f->flow != facts->flow))
+	if ((f->wants & TAP_KNOWS_FLOW) != 0 && (f->flow == TAP_NONE || f->flow != facts->flow))
 		return false;
 	return (f->wants & TAP_KNOWS_SESSION) == 0 || f->session == facts->session;
 }
 
-static void packet_match(const struct tap_look *look, struct tap_packet *p) {
-	struct tap_end *e = look->end;
+static void packet_match(const struct tap_rule *rule, struct tap_packet *p) {
+	struct tap_end *e = rule->end;
 	struct tap_facts facts;
 
 	tap_facts_read(p->tables, p->kind, p->m, &facts);
-	if (!filter_passes(&look->filter, &facts))
+	if (!filter_passes(&rule->filter, &facts))
 		return;
 	e->tallies[p->slot].matched++;
 	if (e->skip > 0) {
@@ -61,9 +60,9 @@ static void packet_match(const struct tap_look *look, struct tap_packet *p) {
 }
 
 /* Without a filter, packets that sampling skips are not read. */
-static void burst_sample(const struct tap_look *look, struct tap_packet *p,
+static void burst_sample(const struct tap_rule *rule, struct tap_packet *p,
 			 struct rte_mbuf *const *pkts, uint16_t n) {
-	struct tap_end *e = look->end;
+	struct tap_end *e = rule->end;
 	struct tap_facts facts;
 
 	e->tallies[p->slot].matched += n;
@@ -89,18 +88,18 @@ static void view_passed(struct tap *tap, unsigned boundary, struct rte_mbuf *con
 		.now = (*v->clock)->now,
 	};
 
-	for (unsigned l = 0; l < v->look_count; l++) {
-		const struct tap_look *look = &v->looks[l];
+	for (unsigned l = 0; l < v->rule_count; l++) {
+		const struct tap_rule *rule = &v->rules[l];
 
-		if ((look->boundaries >> boundary & 1) == 0)
+		if ((rule->boundaries >> boundary & 1) == 0)
 			continue;
-		if (look->filter.wants == 0) {
-			burst_sample(look, &p, pkts, n);
+		if (rule->filter.wants == 0) {
+			burst_sample(rule, &p, pkts, n);
 			continue;
 		}
 		for (uint16_t i = 0; i < n; i++) {
 			p.m = pkts[i];
-			packet_match(look, &p);
+			packet_match(rule, &p);
 		}
 	}
 }
@@ -121,19 +120,19 @@ static void view_dropped(struct tap *tap, struct rte_mbuf *m, unsigned reason) {
 		return;
 	p.kind = (enum tap_kind)kinds[v->direction]
 			 .dropped[RTE_MIN(p.stage, (uint32_t)TAP_STAGES)][reason];
-	for (unsigned l = 0; l < v->look_count; l++) {
-		const uint64_t *reasons = v->looks[l].reasons;
+	for (unsigned l = 0; l < v->rule_count; l++) {
+		const uint64_t *reasons = v->rules[l].reasons;
 
 		if (reasons != NULL && (reasons[reason / 64] >> reason % 64 & 1) != 0)
-			packet_match(&v->looks[l], &p);
+			packet_match(&v->rules[l], &p);
 	}
 }
 
 static uint64_t boundaries_of(const struct tap_view *v) {
 	uint64_t all = 0;
 
-	for (unsigned l = 0; l < v->look_count; l++)
-		all |= v->looks[l].boundaries;
+	for (unsigned l = 0; l < v->rule_count; l++)
+		all |= v->rules[l].boundaries;
 	return all;
 }
 

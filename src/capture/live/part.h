@@ -16,12 +16,12 @@
 /* A filter by indexes of a group's tables. */
 struct tap_filter {
 	uint8_t wants; /* bits, as `known`; 0: all packets */
-	uint32_t modem; /* TAP_NOBODY: no packet passes */
+	uint32_t modem; /* TAP_NONE: no packet passes */
 	uint32_t flow;
 	uint32_t session; /* ID */
 };
 
-struct tap_look {
+struct tap_rule {
 	struct tap_end *end;
 	struct tap_filter filter;
 	uint64_t boundaries; /* a bit each */
@@ -38,8 +38,8 @@ struct tap_view {
 	struct clock *const *clock; /* clock of the worker that runs the part */
 	struct clock *own_clock; /* of a port: `clock` points here */
 	struct tap_list lists[TAP_PART_LISTS];
-	unsigned look_count;
-	struct tap_look looks[TAP_CAPTURES];
+	unsigned rule_count;
+	struct tap_rule rules[TAP_CAPTURES];
 };
 
 /* Sets the functions, the tables of kinds, and the boundaries of each list. `first_list` and `list_count`

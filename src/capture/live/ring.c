@@ -30,11 +30,11 @@ void tap_ring_free(struct tap_ring *r) {
 	r->bytes = NULL;
 }
 
-static struct entry *entry_at(const struct tap_ring *r, uint64_t place) {
-	return (struct entry *)(r->bytes + (place & (r->size - 1)));
+static struct entry *entry_at(const struct tap_ring *r, uint64_t position) {
+	return (struct entry *)(r->bytes + (position & (r->size - 1)));
 }
 
-void *tap_ring_room(struct tap_ring *r, uint32_t size) {
+void *tap_ring_reserve(struct tap_ring *r, uint32_t size) {
 	uint64_t tail = __atomic_load_n(&r->tail, __ATOMIC_ACQUIRE), head = r->head;
 	uint32_t to_end = r->size - (uint32_t)(head & (r->size - 1)), need;
 	struct entry *e;
@@ -61,27 +61,29 @@ void tap_ring_put(struct tap_ring *r) {
 }
 
 /* Position of the oldest entry; the head where the ring is empty. */
-static uint64_t first_place(const struct tap_ring *r, uint64_t head) {
-	uint64_t place = r->tail;
+static uint64_t first_position(const struct tap_ring *r, uint64_t head) {
+	uint64_t position = r->tail;
 
-	if (place != head && entry_at(r, place)->size == REST)
-		place += r->size - (place & (r->size - 1));
-	return place;
+	if (position != head && entry_at(r, position)->size == REST)
+		position += r->size - (position & (r->size - 1));
+	return position;
 }
 
 const void *tap_ring_first(const struct tap_ring *r, uint32_t *size) {
-	uint64_t head = __atomic_load_n(&r->head, __ATOMIC_ACQUIRE), place = first_place(r, head);
+	uint64_t head = __atomic_load_n(&r->head, __ATOMIC_ACQUIRE),
+		 position = first_position(r, head);
 
-	if (place == head)
+	if (position == head)
 		return NULL;
-	*size = entry_at(r, place)->size;
-	return entry_at(r, place) + 1;
+	*size = entry_at(r, position)->size;
+	return entry_at(r, position) + 1;
 }
 
 void tap_ring_take(struct tap_ring *r) {
-	uint64_t head = __atomic_load_n(&r->head, __ATOMIC_ACQUIRE), place = first_place(r, head);
+	uint64_t head = __atomic_load_n(&r->head, __ATOMIC_ACQUIRE),
+		 position = first_position(r, head);
 
-	if (place != head)
-		__atomic_store_n(&r->tail, place + whole(entry_at(r, place)->size),
+	if (position != head)
+		__atomic_store_n(&r->tail, position + whole(entry_at(r, position)->size),
 				 __ATOMIC_RELEASE);
 }

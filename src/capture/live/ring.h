@@ -29,7 +29,7 @@ static inline uint32_t tap_ring_most(const struct tap_ring *r) {
 
 /* Reserves `size` contiguous bytes, 8-byte aligned; NULL where the ring is full. tap_ring_put() makes the
  * entry visible; without it, the entry is discarded. */
-void *tap_ring_room(struct tap_ring *r, uint32_t size);
+void *tap_ring_reserve(struct tap_ring *r, uint32_t size);
 void tap_ring_put(struct tap_ring *r);
 
 /* The oldest entry, valid until tap_ring_take(); NULL where the ring is empty. */

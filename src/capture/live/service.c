@@ -40,21 +40,21 @@ static void accept_failed(void) {
 		usleep(ROUND_MS * 1000);
 }
 
-static void take_connections(struct tap_service *t, uint64_t now) {
+static void accept_clients(struct tap_service *t, uint64_t now) {
 	for (unsigned n = 0; n < TAP_CLIENTS; n++) {
 		int fd = accept4(t->listener.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-		struct tap_client *place = NULL;
+		struct tap_client *slot = NULL;
 
 		if (fd < 0) {
 			accept_failed();
 			return;
 		}
-		for (unsigned i = 0; i < TAP_CLIENTS && place == NULL; i++)
-			place = t->clients[i].fd < 0 && t->clients[i].capture == NULL
-					? &t->clients[i]
-					: NULL;
-		if (place != NULL) {
-			tap_client_open(place, &t->captures, fd, now);
+		for (unsigned i = 0; i < TAP_CLIENTS && slot == NULL; i++)
+			slot = t->clients[i].fd < 0 && t->clients[i].capture == NULL
+				       ? &t->clients[i]
+				       : NULL;
+		if (slot != NULL) {
+			tap_client_open(slot, &t->captures, fd, now);
 			continue;
 		}
 		tap_refuse(fd, "so many clients wait here already; try again");
@@ -95,7 +95,7 @@ static bool serve(struct tap_service *t, bool stop) {
 		any |= c->fd >= 0 || c->capture != NULL;
 	}
 	if (fds[TAP_CLIENTS].revents != 0)
-		take_connections(t, now);
+		accept_clients(t, now);
 	return any;
 }
 

@@ -7,10 +7,10 @@ unsigned tap_site_count(const struct server *s) {
 	return s->group_most * TAP_GROUP_PARTS + SERVER_PORTS_MAX;
 }
 
-static struct tap_spot port_spot(const struct server *s, unsigned port) {
+static struct tap_point port_point(const struct server *s, unsigned port) {
 	struct port_share *share = s->shares.of[port];
 
-	return (struct tap_spot){
+	return (struct tap_point){
 		.counters = share != NULL ? &share->counters : NULL,
 		.part = TAP_PORT,
 		.direction = DIRECTION_PORT,
@@ -18,72 +18,73 @@ static struct tap_spot port_spot(const struct server *s, unsigned port) {
 	};
 }
 
-struct tap_spot tap_spot_of(const struct server *s, unsigned site) {
+struct tap_point tap_point_of(const struct server *s, unsigned site) {
 	struct served_group *g = &s->groups[site / TAP_GROUP_PARTS];
-	struct tap_spot spot = {.group = g, .part = (enum tap_part)(site % TAP_GROUP_PARTS)};
+	struct tap_point point = {.group = g, .part = (enum tap_part)(site % TAP_GROUP_PARTS)};
 
 	if (site >= s->group_most * TAP_GROUP_PARTS)
-		return port_spot(s, site - s->group_most * TAP_GROUP_PARTS);
-	spot.direction = spot.part == TAP_UPSTREAM ? DIRECTION_UP : DIRECTION_DOWN;
+		return port_point(s, site - s->group_most * TAP_GROUP_PARTS);
+	point.direction = point.part == TAP_UPSTREAM ? DIRECTION_UP : DIRECTION_DOWN;
 	if (!g->there)
-		return spot;
-	if (spot.part == TAP_UPPER)
-		spot.counters = &g->downstream->upper.counters;
-	else if (spot.part == TAP_LOWER)
-		spot.counters = &g->downstream->lower.counters;
+		return point;
+	if (point.part == TAP_UPPER)
+		point.counters = &g->downstream->upper.counters;
+	else if (point.part == TAP_LOWER)
+		point.counters = &g->downstream->lower.counters;
 	else if (g->upstream != NULL)
-		spot.counters = &g->upstream->counters;
-	return spot;
+		point.counters = &g->upstream->counters;
+	return point;
 }
 
-void tap_spot_name(const struct server *s, const struct tap_spot *spot, char name[TAP_NAME]) {
-	if (spot->part == TAP_PORT)
-		snprintf(name, TAP_NAME, "port %.*s", TAP_NAME - 6, s->shares.of[spot->port]->name);
+void tap_point_name(const struct server *s, const struct tap_point *point, char name[TAP_NAME]) {
+	if (point->part == TAP_PORT)
+		snprintf(name, TAP_NAME, "port %.*s", TAP_NAME - 6,
+			 s->shares.of[point->port]->name);
 	else
-		snprintf(name, TAP_NAME, "sg %u %s", spot->group->sg->id,
-			 spot->direction == DIRECTION_UP ? "upstream" : "downstream");
+		snprintf(name, TAP_NAME, "sg %u %s", point->group->sg->id,
+			 point->direction == DIRECTION_UP ? "upstream" : "downstream");
 }
 
 /* The wanted boundaries that the part has. */
-static uint64_t boundaries_of(const struct tap_spot *spot, const struct tap_wish *w) {
-	uint64_t all = spot->direction == DIRECTION_UP ? w->up : w->down, own = 0;
+static uint64_t boundaries_of(const struct tap_point *point, const struct tap_request *w) {
+	uint64_t all = point->direction == DIRECTION_UP ? w->up : w->down, own = 0;
 
-	if (spot->part == TAP_PORT)
+	if (point->part == TAP_PORT)
 		return 0;
-	for (unsigned s = 0; s < tap_stage_count(spot->direction); s++) {
-		if (tap_stage_part(spot->direction, s) == spot->part)
+	for (unsigned s = 0; s < tap_stage_count(point->direction); s++) {
+		if (tap_stage_part(point->direction, s) == point->part)
 			own |= UINT64_C(3) << tap_boundary(s, TAP_IN);
 	}
 	return all & own;
 }
 
-static bool drops_wanted(const struct tap_spot *spot, const struct tap_wish *w) {
+static bool drops_wanted(const struct tap_point *point, const struct tap_request *w) {
 	for (unsigned r = 0; w->drops && r < DROP_REASONS; r++) {
 		if ((w->reasons[r / 64] >> r % 64 & 1) != 0 &&
-		    drop_in((enum drop_reason)r, spot->direction))
+		    drop_in((enum drop_reason)r, point->direction))
 			return true;
 	}
 	return false;
 }
 
-bool tap_spot_wanted(const struct tap_spot *spot, const struct tap_wish *w) {
-	if (spot->counters == NULL || (w->directions & spot->direction) == 0)
+bool tap_point_wanted(const struct tap_point *point, const struct tap_request *w) {
+	if (point->counters == NULL || (w->directions & point->direction) == 0)
 		return false;
-	if (w->has_group && (spot->group == NULL || spot->group->sg->id != w->group))
+	if (w->has_group && (point->group == NULL || point->group->sg->id != w->group))
 		return false;
-	return boundaries_of(spot, w) != 0 || drops_wanted(spot, w);
+	return boundaries_of(point, w) != 0 || drops_wanted(point, w);
 }
 
 /* Whether the request captures in this direction: a flow has only one. */
-static bool looks_at(const struct tap_wish *w, enum direction direction) {
+static bool captures_in(const struct tap_request *w, enum direction direction) {
 	uint64_t boundaries = direction == DIRECTION_UP ? w->up : w->down;
 
 	return (w->directions & direction) != 0 && (w->drops || boundaries != 0);
 }
 
-static bool has_flow(const struct served_group *g, const struct tap_wish *w) {
+static bool has_flow(const struct served_group *g, const struct tap_request *w) {
 	const struct service_group *sg = &g->live.sg;
-	bool down = looks_at(w, DIRECTION_DOWN), up = looks_at(w, DIRECTION_UP);
+	bool down = captures_in(w, DIRECTION_DOWN), up = captures_in(w, DIRECTION_UP);
 
 	for (size_t m = 0; m < sg->modem_count; m++) {
 		const struct modem *modem = &sg->modems[m];
@@ -100,7 +101,7 @@ static bool has_flow(const struct served_group *g, const struct tap_wish *w) {
 	return false;
 }
 
-bool tap_wish_fits(const struct server *s, const struct tap_wish *w, char why[TAP_LINE]) {
+bool tap_request_fits(const struct server *s, const struct tap_request *w, char why[TAP_LINE]) {
 	bool group = false, modem = false, flow = false, session = false;
 
 	for (unsigned i = 0; i < s->group_count; i++) {
@@ -127,36 +128,36 @@ bool tap_wish_fits(const struct server *s, const struct tap_wish *w, char why[TA
 	return false;
 }
 
-void tap_spot_look(const struct tap_spot *spot, const struct tap_wish *w,
-		   const struct tap_names *names, struct tap_look *look) {
-	bool up = spot->direction == DIRECTION_UP;
+void tap_point_rule(const struct tap_point *point, const struct tap_request *w,
+		    const struct tap_names *names, struct tap_rule *rule) {
+	bool up = point->direction == DIRECTION_UP;
 
-	look->boundaries = boundaries_of(spot, w);
-	look->reasons = w->drops ? w->reasons : NULL;
-	look->filter = (struct tap_filter){
+	rule->boundaries = boundaries_of(point, w);
+	rule->reasons = w->drops ? w->reasons : NULL;
+	rule->filter = (struct tap_filter){
 		.wants = w->wants,
-		.modem = TAP_NOBODY,
-		.flow = TAP_NOBODY,
+		.modem = TAP_NONE,
+		.flow = TAP_NONE,
 		.session = w->session,
 	};
 	if (names == NULL)
 		return;
-	look->filter.modem = tap_names_modem(names, w->mac);
-	look->filter.flow =
+	rule->filter.modem = tap_names_modem(names, w->mac);
+	rule->filter.flow =
 		up ? tap_names_up_flow(names, w->sfid) : tap_names_down_flow(names, w->sfid);
 }
 
-static void view_of_group(const struct tap_spot *spot, struct tap_view *v) {
-	struct served_group *g = spot->group;
+static void view_of_group(const struct tap_point *point, struct tap_view *v) {
+	struct served_group *g = point->group;
 
-	if (spot->part == TAP_UPSTREAM) {
+	if (point->part == TAP_UPSTREAM) {
 		v->tables.u = g->upstream;
 		v->clock = &g->upstream->r.clock;
 		tap_view_finish(v, 0, 1);
 		return;
 	}
 	v->tables.d = g->downstream;
-	if (spot->part == TAP_UPPER) {
+	if (point->part == TAP_UPPER) {
 		v->clock = &g->downstream->upper.clock;
 		tap_view_finish(v, 0, 2);
 	} else {
@@ -165,35 +166,35 @@ static void view_of_group(const struct tap_spot *spot, struct tap_view *v) {
 	}
 }
 
-void tap_spot_view(const struct server *s, const struct tap_spot *spot,
-		   const struct tap_names *names, struct tap_view *v) {
-	v->direction = spot->direction;
+void tap_point_view(const struct server *s, const struct tap_point *point,
+		    const struct tap_names *names, struct tap_view *v) {
+	v->direction = point->direction;
 	v->tables.names = names;
-	v->tap.stage = &spot->counters->stage;
-	if (spot->part != TAP_PORT) {
-		view_of_group(spot, v);
+	v->tap.stage = &point->counters->stage;
+	if (point->part != TAP_PORT) {
+		view_of_group(point, v);
 		return;
 	}
-	v->own_clock = &s->workers[s->shares.owners[spot->port]].clock;
+	v->own_clock = &s->workers[s->shares.owners[point->port]].clock;
 	v->clock = &v->own_clock;
 	tap_view_finish(v, 0, 0);
 }
 
-void tap_spot_publish(const struct tap_spot *spot, struct tap_view *v) {
+void tap_point_publish(const struct tap_point *point, struct tap_view *v) {
 	struct pipeline *lists[TAP_PART_LISTS] = {NULL, NULL};
 
-	if (spot->part == TAP_UPPER) {
-		lists[0] = &spot->group->downstream->enqueue;
-		lists[1] = &spot->group->downstream->dequeue;
-	} else if (spot->part == TAP_LOWER) {
-		lists[0] = &spot->group->downstream->lower_mac;
-	} else if (spot->part == TAP_UPSTREAM) {
-		lists[0] = &spot->group->upstream->list;
+	if (point->part == TAP_UPPER) {
+		lists[0] = &point->group->downstream->enqueue;
+		lists[1] = &point->group->downstream->dequeue;
+	} else if (point->part == TAP_LOWER) {
+		lists[0] = &point->group->downstream->lower_mac;
+	} else if (point->part == TAP_UPSTREAM) {
+		lists[0] = &point->group->upstream->list;
 	}
 	if (v == NULL)
-		tap_spot_publish_drops(spot, NULL);
-	else if (spot->counters->tap == NULL)
-		spot->counters->stage = TAP_NO_STAGE;
+		tap_point_publish_drops(point, NULL);
+	else if (point->counters->tap == NULL)
+		point->counters->stage = TAP_NO_STAGE;
 	for (unsigned l = 0; l < TAP_PART_LISTS; l++) {
 		if (lists[l] != NULL)
 			__atomic_store_n(&lists[l]->tap, v != NULL ? &v->lists[l] : NULL,
@@ -201,6 +202,6 @@ void tap_spot_publish(const struct tap_spot *spot, struct tap_view *v) {
 	}
 }
 
-void tap_spot_publish_drops(const struct tap_spot *spot, struct tap_view *v) {
-	__atomic_store_n(&spot->counters->tap, v != NULL ? &v->tap : NULL, __ATOMIC_RELEASE);
+void tap_point_publish_drops(const struct tap_point *point, struct tap_view *v) {
+	__atomic_store_n(&point->counters->tap, v != NULL ? &v->tap : NULL, __ATOMIC_RELEASE);
 }

@@ -9,7 +9,7 @@
 #include "server/server.h"
 
 /* The current state of a site. */
-struct tap_spot {
+struct tap_point {
 	struct served_group *group; /* NULL: a port */
 	struct counters *counters; /* NULL: the group or port does not exist */
 	enum tap_part part;
@@ -18,26 +18,26 @@ struct tap_spot {
 };
 
 unsigned tap_site_count(const struct server *s);
-struct tap_spot tap_spot_of(const struct server *s, unsigned site);
-void tap_spot_name(const struct server *s, const struct tap_spot *spot, char name[TAP_NAME]);
+struct tap_point tap_point_of(const struct server *s, unsigned site);
+void tap_point_name(const struct server *s, const struct tap_point *point, char name[TAP_NAME]);
 
 /* Whether the request captures anything there. */
-bool tap_spot_wanted(const struct tap_spot *spot, const struct tap_wish *w);
+bool tap_point_wanted(const struct tap_point *point, const struct tap_request *w);
 
 /* Whether the objects that the request names are in service. Returns false with the reason in `why`. */
-bool tap_wish_fits(const struct server *s, const struct tap_wish *w, char why[TAP_LINE]);
+bool tap_request_fits(const struct server *s, const struct tap_request *w, char why[TAP_LINE]);
 
 /* Fills in what the request captures there. The caller sets the end. */
-void tap_spot_look(const struct tap_spot *spot, const struct tap_wish *w,
-		   const struct tap_names *names, struct tap_look *look);
+void tap_point_rule(const struct tap_point *point, const struct tap_request *w,
+		    const struct tap_names *names, struct tap_rule *rule);
 
-/* Sets the tables, clock and lists of the view. The caller has set the looks. */
-void tap_spot_view(const struct server *s, const struct tap_spot *spot,
-		   const struct tap_names *names, struct tap_view *v);
+/* Sets the tables, clock and lists of the view. The caller has set the rules. */
+void tap_point_view(const struct server *s, const struct tap_point *point,
+		    const struct tap_names *names, struct tap_view *v);
 
 /*
- * Publishes the view, or NULL, to the workers. The view sees drops only after tap_spot_publish_drops(). Call
+ * Publishes the view, or NULL, to the workers. The view sees drops only after tap_point_publish_drops(). Call
  * that when all workers have passed a round, so that counters hold the stage of each drop.
  */
-void tap_spot_publish(const struct tap_spot *spot, struct tap_view *v);
-void tap_spot_publish_drops(const struct tap_spot *spot, struct tap_view *v);
+void tap_point_publish(const struct tap_point *point, struct tap_view *v);
+void tap_point_publish_drops(const struct tap_point *point, struct tap_view *v);

@@ -27,24 +27,24 @@ static const struct stage_kind up_kinds[] = {
 	{"verify_source", TAP_PDU_IP},
 };
 
-struct way {
+struct path {
 	const struct stage_list *lists;
 	unsigned list_count; /* lists whose bursts are packets */
 	const struct stage_kind *kinds;
 	unsigned kind_count;
 };
 
-static const struct way ways[] = {
+static const struct path paths[] = {
 	{ds_lists, DS_PIPELINES, down_kinds, RTE_DIM(down_kinds)},
 	{us_lists, 1, up_kinds, RTE_DIM(up_kinds)},
 };
 
-static const struct way *way_of(enum direction direction) {
-	return &ways[direction == DIRECTION_UP];
+static const struct path *path_of(enum direction direction) {
+	return &paths[direction == DIRECTION_UP];
 }
 
 unsigned tap_list_first(enum direction direction, unsigned list) {
-	const struct way *w = way_of(direction);
+	const struct path *w = path_of(direction);
 	unsigned first = 0;
 
 	for (unsigned l = 0; l < list; l++)
@@ -53,7 +53,7 @@ unsigned tap_list_first(enum direction direction, unsigned list) {
 }
 
 unsigned tap_stage_count(enum direction direction) {
-	return tap_list_first(direction, way_of(direction)->list_count);
+	return tap_list_first(direction, path_of(direction)->list_count);
 }
 
 static unsigned list_of(enum direction direction, unsigned stage) {
@@ -67,7 +67,7 @@ static unsigned list_of(enum direction direction, unsigned stage) {
 static const struct stage *stage_of(enum direction direction, unsigned stage) {
 	unsigned list = list_of(direction, stage);
 
-	return &way_of(direction)->lists[list].stages[stage - tap_list_first(direction, list)];
+	return &path_of(direction)->lists[list].stages[stage - tap_list_first(direction, list)];
 }
 
 const char *tap_stage_name(enum direction direction, unsigned stage) {
@@ -80,7 +80,7 @@ enum tap_part tap_stage_part(enum direction direction, unsigned stage) {
 	return list_of(direction, stage) + 1 < DS_PIPELINES ? TAP_UPPER : TAP_LOWER;
 }
 
-static const struct stage_kind *kind_of(const struct way *w, const char *name) {
+static const struct stage_kind *kind_of(const struct path *w, const char *name) {
 	for (unsigned i = 0; i < w->kind_count; i++) {
 		if (strcmp(w->kinds[i].name, name) == 0)
 			return &w->kinds[i];
@@ -89,8 +89,8 @@ static const struct stage_kind *kind_of(const struct way *w, const char *name) {
 }
 
 /* The kind of packets that leave a stage, to the next stage or to a queue. */
-static enum tap_kind kind_left(enum direction direction, unsigned stage, enum tap_kind in) {
-	const struct stage_kind *k = kind_of(way_of(direction), tap_stage_name(direction, stage));
+static enum tap_kind kind_after(enum direction direction, unsigned stage, enum tap_kind in) {
+	const struct stage_kind *k = kind_of(path_of(direction), tap_stage_name(direction, stage));
 
 	return k != NULL ? k->out : in;
 }
@@ -106,7 +106,7 @@ static void stage_sides(enum direction direction, unsigned stage, enum tap_kind 
 	bool by_queue = !first && stage_of(direction, stage - 1)->gives != 0;
 
 	sides[TAP_IN] = first || (by_queue && (s->from == 0 || s->pulls)) ? TAP_NOTHING : *left;
-	*left = kind_left(direction, stage, sides[TAP_IN]);
+	*left = kind_after(direction, stage, sides[TAP_IN]);
 	sides[TAP_OUT] = last ? TAP_NOTHING : *left;
 }
 

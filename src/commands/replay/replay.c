@@ -18,23 +18,23 @@
 #include "server/server.h"
 #include "telemetry/report.h"
 
-enum way {
+enum route {
 	DOWN, /* --network-in, --rphy-out */
 	UP, /* --rphy-in, --network-out */
-	WAYS,
+	ROUTES,
 };
 
 struct replay_options {
 	const char *config;
-	const char *in[WAYS];
-	const char *out[WAYS];
+	const char *in[ROUTES];
+	const char *out[ROUTES];
 	const char *control_out;
 	const char *stats;
 	const char *changes_in;
 	const char *answers;
 	struct replay_changes *changes; /* the changes of --then, and later those of `changes_in` */
 	struct server_devices devices;
-	enum way way;
+	enum route route;
 	bool flows;
 };
 
@@ -79,9 +79,10 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	case 'a': o->answers = value; return 0;
 	case 't': return replay_changes_then(o->changes, value) == 0 ? 0 : EINVAL;
 	case ARGP_KEY_END:
-		o->way = o->in[UP] != NULL ? UP : DOWN;
-		if (o->in[o->way] == NULL || o->out[o->way] == NULL || o->in[!o->way] != NULL ||
-		    (o->way == DOWN && (o->out[UP] != NULL || o->control_out != NULL)))
+		o->route = o->in[UP] != NULL ? UP : DOWN;
+		if (o->in[o->route] == NULL || o->out[o->route] == NULL ||
+		    o->in[!o->route] != NULL ||
+		    (o->route == DOWN && (o->out[UP] != NULL || o->control_out != NULL)))
 			argp_error(state, "--network-in and --rphy-out are needed, or --rphy-in "
 					  "and --network-out, with --control-out and --rphy-out if "
 					  "you like");
@@ -106,21 +107,21 @@ static int replay(struct replay *r, const struct replay_options *o) {
 	bool whole = replay_play(r) == 0;
 	int ret = !whole ? EXIT_TROUBLE : r->changes->refused > 0 ? EXIT_MISTAKE : 0;
 	double seconds = (double)r->now / CLOCK_NS_PER_S;
-	bool taken = report_is_stdout(o->stats) || report_is_stdout(o->out[DOWN]) ||
-		     report_is_stdout(o->out[UP]) || report_is_stdout(o->control_out) ||
-		     report_is_stdout(o->answers);
+	bool stdout_used = report_is_stdout(o->stats) || report_is_stdout(o->out[DOWN]) ||
+			   report_is_stdout(o->out[UP]) || report_is_stdout(o->control_out) ||
+			   report_is_stdout(o->answers);
 
 	replay_play_out(r);
 	if (o->stats != NULL && write_stats(r, o->stats) != 0)
 		ret = EXIT_TROUBLE;
 	if (o->answers != NULL && report_write(r->changes->answers, o->answers) != 0)
 		ret = EXIT_TROUBLE;
-	report_print(taken ? stderr : stdout, &r->server, NULL, seconds);
+	report_print(stdout_used ? stderr : stdout, &r->server, NULL, seconds);
 	return server_balanced(&r->server) ? ret : EXIT_TROUBLE;
 }
 
 static bool is_input(const struct replay_options *o, const char *path) {
-	const char *const inputs[] = {o->config, o->in[o->way], o->changes_in};
+	const char *const inputs[] = {o->config, o->in[o->route], o->changes_in};
 	bool found = false;
 
 	for (size_t i = 0; i < RTE_DIM(inputs); i++)
@@ -163,12 +164,12 @@ static int replay_files(struct replay *r, const struct replay_options *o,
 			const struct server_config *config) {
 	int ret = EXIT_TROUBLE;
 
-	r->name = o->in[o->way];
+	r->name = o->in[o->route];
 	r->in = capture_open(r->name);
 	if (r->in == NULL)
 		return EXIT_MISTAKE;
 	r->changes = o->changes;
-	r->from = o->way == DOWN ? REPLAY_NETWORK : REPLAY_RPHY;
+	r->from = o->route == DOWN ? REPLAY_NETWORK : REPLAY_RPHY;
 	r->wires.out[REPLAY_RPHY] = o->out[DOWN];
 	r->wires.out[REPLAY_NETWORK] = o->out[UP];
 	r->wires.out[REPLAY_CONTROL] = o->control_out;
@@ -196,8 +197,8 @@ static bool has_scheduler(const struct server_config *config) {
 	return false;
 }
 
-static bool way_there(const struct replay_options *o, const struct server_config *config) {
-	if (o->way == DOWN)
+static bool route_exists(const struct replay_options *o, const struct server_config *config) {
+	if (o->route == DOWN)
 		return true;
 	if (o->out[DOWN] != NULL && !has_scheduler(config)) {
 		fprintf(stderr,
@@ -256,7 +257,7 @@ int replay_command(int argc, char **argv) {
 		o.devices.control = "control";
 	if (good && (o.changes_in == NULL || replay_changes_read(&changes, o.changes_in) == 0) &&
 	    process_load(o.config, &o.devices, &config) == 0 && outputs_free(&o) &&
-	    way_there(&o, &config)) {
+	    route_exists(&o, &config)) {
 		process_catch_signals();
 		status = replay_config(&o, &config);
 	}

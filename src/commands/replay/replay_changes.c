@@ -72,7 +72,7 @@ static const char *item_fault(const json_t *item, uint64_t *at) {
 	return json_object_size(item) == known ? NULL : "allowed: at, method and params";
 }
 
-static int item_take(struct replay_changes *c, const char *path, size_t index, json_t *item) {
+static int item_parse(struct replay_changes *c, const char *path, size_t index, json_t *item) {
 	uint64_t at;
 	const char *fault = item_fault(item, &at);
 	char *text;
@@ -107,7 +107,7 @@ int replay_changes_read(struct replay_changes *c, const char *path) {
 		ret = -1;
 	}
 	for (size_t i = 0; ret == 0 && i < json_array_size(all); i++)
-		ret = item_take(c, path, i, json_array_get(all, i));
+		ret = item_parse(c, path, i, json_array_get(all, i));
 	json_decref(all);
 	return ret;
 }
@@ -147,7 +147,7 @@ static void note_answer(struct replay_changes *c, json_t *answer, uint64_t begun
 	json_array_append_new(c->answers, answer);
 }
 
-static void read_again(struct replay_changes *c, const char *file, uint64_t begun) {
+static void reload_file(struct replay_changes *c, const char *file, uint64_t begun) {
 	bool good;
 
 	c->reload.path = file;
@@ -167,7 +167,7 @@ static json_t *answer_to(struct replay_changes *c, const char *request) {
 
 	if (w == NULL)
 		return NULL;
-	while (!rpc_go_on(w)) {
+	while (!rpc_continue(w)) {
 		if (rpc_waits(w))
 			server_wait(c->server, &us);
 	}
@@ -177,8 +177,8 @@ static json_t *answer_to(struct replay_changes *c, const char *request) {
 	return answer;
 }
 
-static void say_refused(const struct replay_change *change, const char *method,
-			const char *message) {
+static void print_refused(const struct replay_change *change, const char *method,
+			  const char *message) {
 	char at[UNITS_TEXT_SIZE];
 
 	units_format_duration(change->at, at);
@@ -198,7 +198,7 @@ static void call(struct replay_changes *c, const struct replay_change *change, u
 		const char *message = json_string_value(json_object_get(error, "message"));
 
 		c->refused++;
-		say_refused(change, method, message != NULL ? message : "no memory left");
+		print_refused(change, method, message != NULL ? message : "no memory left");
 	}
 	note_answer(c,
 		    json_pack("{s:O*, s:O*, s:O*}", "method", json_object_get(request, "method"),
@@ -213,7 +213,7 @@ void replay_changes_make(struct replay_changes *c) {
 	uint64_t begun = server_now(c->server);
 
 	if (change->file != NULL)
-		read_again(c, change->file, begun);
+		reload_file(c, change->file, begun);
 	else
 		call(c, change, begun);
 }

@@ -15,7 +15,7 @@ static bool in_crypto(const struct server *s) {
 
 		if (!group->there)
 			continue;
-		if (group->downstream->lower.crypto->held > 0 ||
+		if (group->downstream->lower.crypto->pending > 0 ||
 		    (group->upstream != NULL && upstream_busy(group->upstream)))
 			return true;
 	}
@@ -84,7 +84,7 @@ static void inject(struct replay *r) {
 }
 
 /* Runs a step while a change waits; packets continue to arrive. */
-static void pass(void *arg) {
+static void run_step(void *arg) {
 	struct replay *r = arg;
 	uint64_t to = r->now + REPLAY_STEP_NS;
 
@@ -110,7 +110,7 @@ static void change(struct replay *r, uint64_t at) {
 int replay_play(struct replay *r) {
 	uint64_t at;
 
-	r->rounds = (struct server_rounds){pass, r};
+	r->rounds = (struct server_rounds){run_step, r};
 	r->server.rounds = &r->rounds;
 	fetch(r);
 	r->base = r->more ? r->packet.time : 0;

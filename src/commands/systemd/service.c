@@ -53,12 +53,12 @@ void service_ready(struct service *v) {
 	uint64_t now = service_now();
 
 	watch_open(&v->watch, v->server, now);
-	v->alive = v->status_looked = now;
+	v->alive = v->status_checked = now;
 	service_status(v->server, status);
 	notify_ready(&v->notify, status);
 }
 
-static void alive_say(struct service *v, uint64_t now) {
+static void send_alive(struct service *v, uint64_t now) {
 	uint64_t watchdog = v->notify.watchdog_ns;
 
 	if (watchdog == 0 || now - v->alive < watchdog / ALIVE_PART || !watch_all_moved(&v->watch))
@@ -71,13 +71,13 @@ void service_round_at(struct service *v, uint64_t now) {
 	char status[NOTIFY_TEXT];
 
 	watch_workers(&v->watch, now);
-	alive_say(v, now);
+	send_alive(v, now);
 	watch_away(&v->watch, now);
 	watch_ports(&v->watch);
 	log_tick();
-	if (now - v->status_looked < SERVICE_STATUS_NS)
+	if (now - v->status_checked < SERVICE_STATUS_NS)
 		return;
-	v->status_looked = now;
+	v->status_checked = now;
 	service_status(v->server, status);
 	notify_status(&v->notify, status);
 }

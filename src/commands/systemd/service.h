@@ -16,7 +16,7 @@ struct service {
 	struct server *server;
 	struct notify notify;
 	struct watch watch;
-	uint64_t alive, status_looked; /* ns */
+	uint64_t alive, status_checked; /* ns */
 };
 
 /* Before the workers run; and once they run and packets can arrive. */

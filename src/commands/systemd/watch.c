@@ -11,7 +11,7 @@
 #define GROUPS_TEXT 160 /* bytes of a list of group IDs */
 
 void watch_open(struct watch *w, const struct server *s, uint64_t now) {
-	*w = (struct watch){.server = s, .looked = now, .away_looked = now};
+	*w = (struct watch){.server = s, .checked = now, .away_checked = now};
 	for (unsigned p = 0; p < SERVER_PORTS_MAX; p++)
 		w->ports[p] = SERVER_PORT_UP;
 }
@@ -20,7 +20,7 @@ static uint64_t rounds_of(const struct worker *k) {
 	return __atomic_load_n(&k->rounds, __ATOMIC_RELAXED);
 }
 
-static void stall_say(const struct watch *w, unsigned worker, bool stalled) {
+static void log_stall(const struct watch *w, unsigned worker, bool stalled) {
 	unsigned core = w->server->layout.cores[worker];
 
 	if (stalled)
@@ -33,9 +33,9 @@ static void stall_say(const struct watch *w, unsigned worker, bool stalled) {
 }
 
 void watch_workers(struct watch *w, uint64_t now) {
-	uint64_t passed = RTE_MIN(now - w->looked, WATCH_STEP_NS);
+	uint64_t passed = RTE_MIN(now - w->checked, WATCH_STEP_NS);
 
-	w->looked = now;
+	w->checked = now;
 	for (unsigned i = 0; i < w->server->worker_count; i++) {
 		struct watched_worker *seen = &w->workers[i];
 		uint64_t rounds = rounds_of(&w->server->workers[i]);
@@ -46,7 +46,7 @@ void watch_workers(struct watch *w, uint64_t now) {
 		seen->still_ns = moved ? 0 : seen->still_ns + passed;
 		stalled = seen->still_ns >= WATCH_STALL_NS;
 		if (stalled != seen->stalled)
-			stall_say(w, i, stalled);
+			log_stall(w, i, stalled);
 		seen->stalled = stalled;
 	}
 }
@@ -63,7 +63,7 @@ bool watch_all_moved(struct watch *w) {
 	return true;
 }
 
-static void away_say(const struct server *s, unsigned worker, uint64_t times, uint64_t us) {
+static void log_away(const struct server *s, unsigned worker, uint64_t times, uint64_t us) {
 	unsigned core = s->layout.cores[worker];
 
 	log_warning("worker",
@@ -75,9 +75,9 @@ static void away_say(const struct server *s, unsigned worker, uint64_t times, ui
 }
 
 void watch_away(struct watch *w, uint64_t now) {
-	if (now - w->away_looked < WATCH_AWAY_NS)
+	if (now - w->away_checked < WATCH_AWAY_NS)
 		return;
-	w->away_looked = now;
+	w->away_checked = now;
 	for (unsigned i = 0; i < w->server->worker_count; i++) {
 		struct worker *k = &w->server->workers[i];
 		uint64_t longest = worker_longest_watch(k);
@@ -85,7 +85,7 @@ void watch_away(struct watch *w, uint64_t now) {
 		uint64_t times = __atomic_load_n(&k->descheduled, __ATOMIC_RELAXED);
 
 		if (us >= WATCH_AWAY_US)
-			away_say(w->server, i, times - w->workers[i].descheduled, us);
+			log_away(w->server, i, times - w->workers[i].descheduled, us);
 		w->workers[i].descheduled = times;
 	}
 }
@@ -102,7 +102,7 @@ static void groups_of(const struct server *s, unsigned port, char *text, size_t 
 	}
 }
 
-static void gone_say(const struct server *s, unsigned index) {
+static void log_gone(const struct server *s, unsigned index) {
 	const struct server_port *port = &s->ports.list[index];
 	const char *name = device_role_title(port->role);
 	char groups[GROUPS_TEXT];
@@ -115,7 +115,7 @@ static void gone_say(const struct server *s, unsigned index) {
 		  groups);
 }
 
-static void link_say(const struct server_port *port) {
+static void log_link(const struct server_port *port) {
 	const char *name = device_role_title(port->role);
 
 	if (port->state == SERVER_PORT_UP)
@@ -141,8 +141,8 @@ void watch_ports(struct watch *w) {
 			continue;
 		w->ports[p] = now;
 		if (now == SERVER_PORT_GONE)
-			gone_say(s, p);
+			log_gone(s, p);
 		else if (port->open)
-			link_say(port);
+			log_link(port);
 	}
 }

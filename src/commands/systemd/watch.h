@@ -24,7 +24,7 @@ struct watched_worker {
 
 struct watch {
 	const struct server *server;
-	uint64_t looked, away_looked; /* ns */
+	uint64_t checked, away_checked; /* ns */
 	struct watched_worker workers[PLATFORM_MAX_WORKERS];
 	enum server_port_state ports[SERVER_PORTS_MAX]; /* last reported states */
 };

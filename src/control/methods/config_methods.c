@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "control/methods/methods.h"
-#include "model/keys/key_rows.h"
+#include "model/keys/key_macros.h"
 #include "model/live/snapshot.h"
 
 /* One key per entry. */
@@ -53,9 +53,9 @@ static bool reading_add(struct rpc_call *call, struct snapshot *s) {
 	const struct config_get_params *p = call->params;
 	const struct methods *m = call->service;
 	const struct served_group *g;
-	unsigned place = 0;
+	unsigned slot = 0;
 
-	while ((g = subject_next_group(call, &place)) != NULL) {
+	while ((g = subject_next_group(call, &slot)) != NULL) {
 		if (p->group.given && g->sg->id != p->group.id)
 			continue;
 		if (!snapshot_add(s, &g->live))

@@ -100,9 +100,9 @@ static json_t *counted_server(struct rpc_call *call) {
 	const struct methods *m = call->service;
 	const struct served_group *g;
 	json_t *groups = json_array();
-	unsigned place = 0;
+	unsigned slot = 0;
 
-	while ((g = subject_next_group(call, &place)) != NULL)
+	while ((g = subject_next_group(call, &slot)) != NULL)
 		json_array_append_new(groups, counted_group(g));
 	return json_pack("{s:o, s:o}", "groups", groups, "shared_ports", counted_ports(m->server));
 }

@@ -10,14 +10,14 @@
 #include "model/live/object_json.h"
 
 /* A change whose events are being written. */
-struct telling {
+struct writer {
 	struct event_journal *journal;
 	const struct watched_change *w;
 	bool plain, keys; /* texts that subscribers want */
 };
 
-static bool telling_begin(struct telling *t, struct events *e, const struct watched_change *w) {
-	*t = (struct telling){
+static bool writer_begin(struct writer *t, struct events *e, const struct watched_change *w) {
+	*t = (struct writer){
 		.journal = e->journal,
 		.w = w,
 		.plain = event_journal_wants(e->journal, false),
@@ -38,14 +38,14 @@ static json_t *ids_json(const struct watched_change *w) {
 }
 
 static void add_of_change(struct event_journal *j, const struct watched_change *w,
-			  enum event_place place, json_t *members) {
+			  enum event_position position, json_t *members) {
 	const struct event event = {
-		.place = place, .groups = w->ids, .group_count = w->count, .plain = members};
+		.position = position, .groups = w->ids, .group_count = w->count, .plain = members};
 
 	event_journal_add(j, &event);
 }
 
-static void tell_prepared(const struct telling *t, size_t objects) {
+static void write_prepared(const struct writer *t, size_t objects) {
 	add_of_change(t->journal, t->w, EVENT_BEGINS,
 		      json_pack("{s:s, s:I, s:I, s:o, s:I}", "event", "prepared", "change",
 				(json_int_t)t->w->number, "generation",
@@ -53,7 +53,7 @@ static void tell_prepared(const struct telling *t, size_t objects) {
 				(json_int_t)objects));
 }
 
-static json_t *object_event(const struct telling *t, uint32_t group, const char *kind,
+static json_t *object_event(const struct writer *t, uint32_t group, const char *kind,
 			    const char *action, json_t *object) {
 	return json_pack("{s:s, s:I, s:I, s:s, s:s, s:o}", "event", "object", "change",
 			 (json_int_t)t->w->number, "group", (json_int_t)group, "kind", kind,
@@ -61,9 +61,9 @@ static json_t *object_event(const struct telling *t, uint32_t group, const char 
 }
 
 /* `keys` is NULL if the object has no keys. */
-static void tell_object(const struct telling *t, uint32_t group, json_t *plain, json_t *keys) {
+static void write_object(const struct writer *t, uint32_t group, json_t *plain, json_t *keys) {
 	const struct event event = {
-		.place = EVENT_INSIDE,
+		.position = EVENT_INSIDE,
 		.groups = &group,
 		.group_count = 1,
 		.plain = plain,
@@ -77,18 +77,18 @@ static bool has_keys(const struct change_walk *w) {
 	return w->change->object == LIVE_MODEM && w->action != CHANGE_REMOVED;
 }
 
-static json_t *walk_event(const struct telling *t, uint32_t group, const struct change_walk *w,
+static json_t *walk_event(const struct writer *t, uint32_t group, const struct change_walk *w,
 			  bool secrets) {
 	return object_event(t, group, change_walk_kind(w), change_action_name(w->action),
 			    change_walk_json(w, secrets));
 }
 
-static void tell_walk(const struct telling *t, uint32_t group, struct change_walk *w) {
+static void write_walk(const struct writer *t, uint32_t group, struct change_walk *w) {
 	while (change_walk_next(w)) {
 		bool keys = has_keys(w) && t->keys;
 
-		tell_object(t, group, t->plain || !keys ? walk_event(t, group, w, false) : NULL,
-			    keys ? walk_event(t, group, w, true) : NULL);
+		write_object(t, group, t->plain || !keys ? walk_event(t, group, w, false) : NULL,
+			     keys ? walk_event(t, group, w, true) : NULL);
 	}
 }
 
@@ -96,24 +96,24 @@ static void differs(void *arg, const struct watched_change *w,
 		    const struct server_difference *list) {
 	struct change_walk walks[SERVER_MAX_GROUPS] = {0};
 	struct events *e = arg;
-	struct telling t;
+	struct writer t;
 	size_t objects = 0;
 
 	for (unsigned i = 0; i < w->count; i++)
 		snapshots_copy(&e->snapshots, &list[i].group->live);
-	if (!telling_begin(&t, e, w))
+	if (!writer_begin(&t, e, w))
 		return;
 	for (unsigned i = 0; i < w->count; i++) {
 		if (change_walk_begin(&walks[i], &list[i].group->live, list[i].changes))
 			objects += change_walk_count(&walks[i]);
 	}
-	tell_prepared(&t, objects);
+	write_prepared(&t, objects);
 	for (unsigned i = 0; i < w->count; i++) {
-		if (walks[i].told != NULL)
-			tell_walk(&t, w->ids[i], &walks[i]);
+		if (walks[i].visited != NULL)
+			write_walk(&t, w->ids[i], &walks[i]);
 		else
 			/* no memory: all subscribers miss it */
-			tell_object(&t, w->ids[i], NULL, NULL);
+			write_object(&t, w->ids[i], NULL, NULL);
 		change_walk_end(&walks[i]);
 	}
 	event_journal_flush(e->journal);
@@ -123,15 +123,15 @@ static size_t objects_of(const struct live_group *l) {
 	size_t count = 0;
 
 	for (enum live_object o = LIVE_CHANNEL; o < LIVE_OBJECTS; o++) {
-		for (uint32_t slot = 0; slot < live_room(&l->room, o); slot++)
+		for (uint32_t slot = 0; slot < live_capacity(&l->capacity, o); slot++)
 			count += group_json_is_there(l, o, slot);
 	}
 	return count;
 }
 
 /* An object of an added group. */
-static void tell_addition(const struct telling *t, const struct live_group *l, enum live_object o,
-			  uint32_t slot) {
+static void write_addition(const struct writer *t, const struct live_group *l, enum live_object o,
+			   uint32_t slot) {
 	bool keys = o == LIVE_MODEM && t->keys;
 	json_t *plain = NULL, *secret = NULL;
 
@@ -141,17 +141,17 @@ static void tell_addition(const struct telling *t, const struct live_group *l, e
 	if (keys)
 		secret = object_event(t, l->sg.id, live_kinds[o].item, "added",
 				      object_json(l, o, slot, true));
-	tell_object(t, l->sg.id, plain, secret);
+	write_object(t, l->sg.id, plain, secret);
 }
 
-static void tell_group_added(const struct telling *t, const struct live_group *l) {
-	tell_prepared(t, 1 + objects_of(l));
-	tell_object(t, l->sg.id,
-		    object_event(t, l->sg.id, "group", "added", group_single_json(&l->sg)), NULL);
+static void write_group_added(const struct writer *t, const struct live_group *l) {
+	write_prepared(t, 1 + objects_of(l));
+	write_object(t, l->sg.id,
+		     object_event(t, l->sg.id, "group", "added", group_single_json(&l->sg)), NULL);
 	for (enum live_object o = LIVE_CHANNEL; o < LIVE_OBJECTS; o++) {
-		for (uint32_t slot = 0; slot < live_room(&l->room, o); slot++) {
+		for (uint32_t slot = 0; slot < live_capacity(&l->capacity, o); slot++) {
 			if (group_json_is_there(l, o, slot))
-				tell_addition(t, l, o, slot);
+				write_addition(t, l, o, slot);
 		}
 	}
 }
@@ -166,14 +166,14 @@ static json_t *cores_json(const struct server *s, const struct group_watch *g) {
 	return json;
 }
 
-static void tell_group(const struct telling *t, const struct server *s,
-		       const struct group_watch *g) {
+static void write_group(const struct writer *t, const struct server *s,
+			const struct group_watch *g) {
 	const struct service_group *sg = g->group->sg;
 	const char *action = NULL;
 	json_t *object = NULL;
 
 	switch (g->what) {
-	case WATCH_ADDED: tell_group_added(t, &g->group->live); return;
+	case WATCH_ADDED: write_group_added(t, &g->group->live); return;
 	case WATCH_REMOVED:
 		action = "removed";
 		object = json_pack("{s:I}", "id", (json_int_t)sg->id);
@@ -187,19 +187,19 @@ static void tell_group(const struct telling *t, const struct server *s,
 		object = group_crypto_json(sg, g->crypto);
 		break;
 	}
-	tell_prepared(t, 1);
-	tell_object(t, sg->id, object_event(t, sg->id, "group", action, object), NULL);
+	write_prepared(t, 1);
+	write_object(t, sg->id, object_event(t, sg->id, "group", action, object), NULL);
 }
 
 static void of_group(void *arg, const struct watched_change *w, const struct group_watch *g) {
 	struct events *e = arg;
-	struct telling t;
+	struct writer t;
 
 	if (g->what != WATCH_ADDED)
 		snapshots_copy(&e->snapshots, &g->group->live);
-	if (!telling_begin(&t, e, w))
+	if (!writer_begin(&t, e, w))
 		return;
-	tell_group(&t, e->server, g);
+	write_group(&t, e->server, g);
 	event_journal_flush(e->journal);
 }
 
@@ -223,7 +223,7 @@ static void retired(void *arg, const struct watched_change *w) {
 static void reloaded(void *arg, uint64_t generation, const char *line) {
 	struct events *e = arg;
 	const struct event event = {
-		.place = EVENT_ALONE,
+		.position = EVENT_ALONE,
 		.plain = json_pack("{s:s, s:I, s:o}", "event", "reload", "generation",
 				   (json_int_t)generation, "done", rpc_text(line)),
 	};

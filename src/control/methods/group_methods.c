@@ -164,9 +164,9 @@ static json_t *filter_groups_json(const struct service_group *sg) {
 json_t *group_list(struct rpc_call *call) {
 	const struct served_group *g;
 	json_t *list = json_array();
-	unsigned place = 0;
+	unsigned slot = 0;
 
-	while ((g = subject_next_group(call, &place)) != NULL) {
+	while ((g = subject_next_group(call, &slot)) != NULL) {
 		const struct service_group *sg = subject_config(g);
 		json_t *channels = channels_json(sg), *upstream = upstream_channels_json(sg);
 

@@ -53,7 +53,7 @@ const struct key life_result[] = {
 	 HELP("changes since the start, this one included")},
 	{0},
 };
-const struct key held_result[] = {
+const struct key drain_result[] = {
 	{.name = "held", .required = true, INTEGER(0, INT64_MAX), .example = "0",
 	 HELP("packets and parts of packets that it still holds; 0: it is empty")},
 	{.name = "waiting", .required = true, INTEGER(0, INT64_MAX), .example = "0",
@@ -85,17 +85,17 @@ json_t *group_add(struct rpc_call *call) {
 	const struct methods *m = call->service;
 	struct kept_groups *kept = NULL;
 	const struct server_config *config;
-	char *said, why[LIVE_LINE];
+	char *message, why[LIVE_LINE];
 	bool good = false;
 
-	config = reload_load(m->reload, &kept, p->file, &said);
+	config = reload_load(m->reload, &kept, p->file, &message);
 	if (config == NULL) {
 		int length;
-		const char *first = reload_first_line(said, &length);
+		const char *first = reload_first_line(message, &length);
 
 		m->server->refused++;
 		rpc_refuse(call, RPC_REFUSED, "%.*s", length, first);
-		free(said);
+		free(message);
 		return NULL;
 	}
 	if (config->group_count != 1)
@@ -131,7 +131,7 @@ static unsigned drain_first(const struct served_group *g, uint64_t limit_ns) {
 json_t *group_drain(struct rpc_call *call) {
 	const struct group_life_params *p = call->params;
 	const struct served_group *g = subject_group(call, &p->group);
-	uint64_t *end = call->state, held, waiting;
+	uint64_t *end = call->state, pending, waiting;
 
 	if (g == NULL)
 		return NULL;
@@ -149,13 +149,13 @@ json_t *group_drain(struct rpc_call *call) {
 			call, RPC_REFUSED,
 			"group: service group %u was resumed meanwhile, or is another one",
 			g->sg->id);
-	/* read before `held`, so that packets that move in between do not count as waiting */
+	/* read before `pending`, so that packets that move in between do not count as waiting */
 	waiting = served_group_waiting(g);
-	held = served_group_left(g);
-	if (held > waiting && server_now(subject_server(call)) < *end)
+	pending = served_group_remaining(g);
+	if (pending > waiting && server_now(subject_server(call)) < *end)
 		return rpc_wait(call);
-	return json_pack("{s:I,s:I}", "held", (json_int_t)held, "waiting",
-			 (json_int_t)RTE_MIN(waiting, held));
+	return json_pack("{s:I,s:I}", "held", (json_int_t)pending, "waiting",
+			 (json_int_t)RTE_MIN(waiting, pending));
 }
 
 json_t *group_resume(struct rpc_call *call) {

@@ -19,7 +19,7 @@ struct worker_params {
 
 extern const struct key group_add_params[], group_life_params[], group_resume_params[];
 extern const struct key worker_drain_params[], worker_resume_params[];
-extern const struct key life_result[], held_result[];
+extern const struct key life_result[], drain_result[];
 
 json_t *group_add(struct rpc_call *call);
 json_t *group_remove(struct rpc_call *call);

@@ -77,9 +77,9 @@ static bool group_is_wanted(const struct metrics_get_params *p, const struct ser
 static bool modem_is_somewhere(struct rpc_call *call, const struct metrics_get_params *p) {
 	const struct served_group *g;
 	char text[UNITS_TEXT_SIZE];
-	unsigned place = 0;
+	unsigned slot = 0;
 
-	while ((g = subject_next_group(call, &place)) != NULL) {
+	while ((g = subject_next_group(call, &slot)) != NULL) {
 		if (group_is_wanted(p, g) && modem_by_mac(g->sg, p->modem) != NULL)
 			return true;
 	}

@@ -24,21 +24,21 @@ json_t *modem_list(struct rpc_call *call) {
 	const struct served_group *g = subject_group(call, &p->group);
 	const struct service_group *sg;
 	json_t *list, *answer;
-	size_t place = p->first;
+	size_t slot = p->first;
 
 	if (g == NULL)
 		return NULL;
 	sg = subject_config(g);
 	list = json_array();
-	for (; place < sg->modem_count && json_array_size(list) < p->count; place++) {
-		if (modem_is_there(&sg->modems[place]))
-			json_array_append_new(list, listed_modem(&sg->modems[place]));
+	for (; slot < sg->modem_count && json_array_size(list) < p->count; slot++) {
+		if (modem_is_there(&sg->modems[slot]))
+			json_array_append_new(list, listed_modem(&sg->modems[slot]));
 	}
-	while (place < sg->modem_count && !modem_is_there(&sg->modems[place]))
-		place++;
+	while (slot < sg->modem_count && !modem_is_there(&sg->modems[slot]))
+		slot++;
 	answer = json_pack("{s:I, s:o}", "group", (json_int_t)sg->id, "modems", list);
-	if (place < sg->modem_count)
-		json_object_set_new(answer, "next", json_integer((json_int_t)place));
+	if (slot < sg->modem_count)
+		json_object_set_new(answer, "next", json_integer((json_int_t)slot));
 	return answer;
 }
 
@@ -66,7 +66,7 @@ static int put_security(json_t *json, const struct modem *m) {
 }
 
 /* All keys of the modem, and the members of modem_get_result. Returns NULL without memory. */
-static json_t *told_modem(const struct live_group *l, const struct modem *m) {
+static json_t *reported_modem(const struct live_group *l, const struct modem *m) {
 	json_t *keys = object_modem_json(l, m), *json = object_identity_json(LIVE_MODEM, m);
 	bool good = json_object_set_new(json, "group", json_integer(l->sg.id)) == 0 &&
 		    json_object_update(json, keys) == 0 && put_security(json, m) == 0 &&
@@ -83,7 +83,7 @@ json_t *modem_get(struct rpc_call *call) {
 	const struct modem_get_params *p = call->params;
 	const struct served_group *g = subject_group(call, &p->group);
 	const struct modem *m = g != NULL ? subject_modem(call, g, p->mac) : NULL;
-	json_t *json = m != NULL ? told_modem(&g->live, m) : NULL;
+	json_t *json = m != NULL ? reported_modem(&g->live, m) : NULL;
 
 	if (m != NULL && json == NULL)
 		rpc_refuse(call, RPC_INTERNAL, "no memory left");

@@ -82,11 +82,11 @@ const struct key group_set_params[] = {
 };
 /* clang-format on */
 
-#define MOST_LEAVING 256 /* changes that may retire at a time; the next one waits */
+#define MAX_RETIRING 256 /* changes that may retire at a time; the next one waits */
 
 /* State of a call that waits: for its removed objects to retire, or for earlier changes that it conflicts with. */
 struct object_wait {
-	bool taken;
+	bool applied;
 	uint64_t generation; /* of this change, or of the earlier changes */
 	char text[LIVE_LINE]; /* what the change did */
 };
@@ -103,16 +103,16 @@ static struct object_wait *wait_of(struct rpc_call *call) {
 }
 
 /* Responds after removed objects have retired. Without memory for the state, it responds earlier. */
-static json_t *taken(struct rpc_call *call, const char *text, uint64_t generation, bool goes) {
+static json_t *applied(struct rpc_call *call, const char *text, uint64_t generation, bool removes) {
 	struct object_wait *w;
 
 	call->changed = true;
-	if (!goes || server_changes_have_left(subject_server(call), generation))
+	if (!removes || server_changes_retired(subject_server(call), generation))
 		return done(text, generation);
 	w = wait_of(call);
 	if (w == NULL)
 		return done(text, generation);
-	w->taken = true;
+	w->applied = true;
 	w->generation = generation;
 	snprintf(w->text, sizeof(w->text), "%s", text);
 	return rpc_wait(call);
@@ -123,16 +123,16 @@ static json_t *taken(struct rpc_call *call, const char *text, uint64_t generatio
 static json_t *refused(struct rpc_call *call, const char *why) {
 	struct server *s = subject_server(call);
 	bool first = call->state == NULL;
-	struct object_wait *w = s->leaving != NULL ? wait_of(call) : call->state;
+	struct object_wait *w = s->retiring != NULL ? wait_of(call) : call->state;
 
 	if (w != NULL && first)
 		w->generation = s->generation;
-	if (w != NULL && !server_changes_have_left(s, w->generation))
+	if (w != NULL && !server_changes_retired(s, w->generation))
 		return rpc_wait(call);
 	return subject_refuse_change(call, why);
 }
 
-static bool something_goes(const struct live_changes *changes) {
+static bool removes_any(const struct live_changes *changes) {
 	for (size_t i = 0; i < changes->count; i++) {
 		if (changes->list[i].next == NULL)
 			return true;
@@ -143,13 +143,13 @@ static bool something_goes(const struct live_changes *changes) {
 static json_t *make(struct rpc_call *call, unsigned group, struct live_changes *changes,
 		    const char *text) {
 	struct server_change *c = server_change_open(subject_server(call));
-	bool goes = something_goes(changes);
+	bool removes = removes_any(changes);
 	char why[LIVE_LINE];
 
 	if (c == NULL)
 		return rpc_refuse(call, RPC_INTERNAL, "no memory left");
 	if (server_change_add(c, group, changes, why))
-		return taken(call, text, server_change_take(c), goes);
+		return applied(call, text, server_change_apply(c), removes);
 	server_change_close(c);
 	return refused(call, why);
 }
@@ -161,11 +161,11 @@ json_t *object_change(struct rpc_call *call, struct served_group *g, struct live
 	json_t *result;
 
 	live_changes_text(&g->live, changes, text, sizeof(text));
-	server_changes_go_on(s);
+	server_changes_retire(s);
 	if (changes->count == 0)
 		result = done(text, s->generation);
-	else if (server_changes_leaving(s) >= MOST_LEAVING ||
-		 server_changes_meet(s, group, changes))
+	else if (server_changes_retiring(s) >= MAX_RETIRING ||
+		 server_changes_overlap(s, group, changes))
 		result = rpc_wait(call);
 	else
 		result = make(call, group, changes, text);
@@ -174,9 +174,9 @@ json_t *object_change(struct rpc_call *call, struct served_group *g, struct live
 }
 
 /* Continues a call that waits for its removed objects to retire. */
-static json_t *left(struct rpc_call *call, const struct object_wait *w) {
-	server_changes_go_on(subject_server(call));
-	if (!server_changes_have_left(subject_server(call), w->generation))
+static json_t *finish(struct rpc_call *call, const struct object_wait *w) {
+	server_changes_retire(subject_server(call));
+	if (!server_changes_retired(subject_server(call), w->generation))
 		return rpc_wait(call);
 	return done(w->text, w->generation);
 }
@@ -206,8 +206,8 @@ json_t *object_request(struct rpc_call *call) {
 	char why[LIVE_LINE];
 	json_t *value;
 
-	if (w != NULL && w->taken)
-		return left(call, w);
+	if (w != NULL && w->applied)
+		return finish(call, w);
 	g = subject_group(call, &p->group);
 	if (g == NULL)
 		return NULL;

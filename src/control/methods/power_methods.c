@@ -93,7 +93,7 @@ const struct key power_result[] = {
 static json_t *core_json(const struct power_core_report *c, unsigned worker) {
 	return json_pack("{s:i, s:[i], s:I, s:I, s:I, s:I, s:f}", "core", (int)c->core, "workers",
 			 (int)worker, "hertz", (json_int_t)(c->khz * HZ_PER_KHZ), "wished_hertz",
-			 (json_int_t)(c->wished_khz * HZ_PER_KHZ), "min_hertz",
+			 (json_int_t)(c->requested_khz * HZ_PER_KHZ), "min_hertz",
 			 (json_int_t)(c->min_khz * HZ_PER_KHZ), "max_hertz",
 			 (json_int_t)(c->max_khz * HZ_PER_KHZ), "busy", c->load / 100.0);
 }
@@ -109,7 +109,7 @@ json_t *power_get(struct rpc_call *call) {
 	json_t *cores = json_array();
 
 	if (m->power != NULL)
-		power_tell(m->power, &r);
+		power_get_report(m->power, &r);
 	for (unsigned w = 0; w < r.core_count; w++)
 		json_array_append_new(cores, core_json(&r.cores[w], w));
 	return json_pack("{s:s, s:s, s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:b, s:o}", "policy",

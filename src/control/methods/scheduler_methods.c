@@ -87,7 +87,7 @@ const struct key scheduler_get_result[] = {
 	{0},
 };
 
-#define TOLD_FLOW_KEYS                                                                     \
+#define REPORTED_FLOW_KEYS                                                                     \
 	FLOW_KEYS, {.name = "bonding_group", .required = true, INTEGER(1, KEYS_MAX_ID), .example = "1", \
 		    HELP("number of its bonding group")},                                  \
 	COUNTED_KEY("max_sustained_rate", "bits per second; 0: any"),                        \
@@ -103,13 +103,13 @@ const struct key flow_get_params[] = {
 const struct key flow_get_result[] = {
 	{.name = "modem", .required = true, .kind = KIND_MAC, .example = "02:00:00:00:00:01",
 	 HELP("MAC address of its modem")},
-	TOLD_FLOW_KEYS,
+	REPORTED_FLOW_KEYS,
 	{0},
 };
 
-static const struct key told_flow_keys[] = {TOLD_FLOW_KEYS, {0}};
-static const struct key told_flow_item = {
-	.kind = KIND_MAP, .keys = told_flow_keys, HELP("a downstream service flow"),
+static const struct key reported_flow_keys[] = {REPORTED_FLOW_KEYS, {0}};
+static const struct key reported_flow_item = {
+	.kind = KIND_MAP, .keys = reported_flow_keys, HELP("a downstream service flow"),
 };
 const struct key modem_flows_params[] = {
 	GROUP_KEY(struct modem_flows_params, group),
@@ -120,7 +120,7 @@ const struct key modem_flows_params[] = {
 const struct key modem_flows_result[] = {
 	COUNTED_KEY("max_aggregate_rate", "bits per second of all of them together; 0: any"),
 	{.name = "service_flows", .required = true, .kind = KIND_LIST, .max = SG_MAX_MODEM_FLOWS,
-	 .item = &told_flow_item, HELP("its downstream service flows")},
+	 .item = &reported_flow_item, HELP("its downstream service flows")},
 	{0},
 };
 /* clang-format on */
@@ -135,7 +135,7 @@ json_t *scheduler_get(struct rpc_call *call) {
 }
 
 /* Report and settings of flow `f` of modem `m`, both by index. */
-static json_t *told_flow(const struct served_group *g, size_t m, size_t f) {
+static json_t *reported_flow(const struct served_group *g, size_t m, size_t f) {
 	const struct service_flow *flow = &g->sg->modems[m].service_flows[f];
 	struct scheduler_flow_report r;
 	json_t *json;
@@ -167,7 +167,7 @@ json_t *flow_get(struct rpc_call *call) {
 			if (modem->service_flows[f].id != p->id)
 				continue;
 			units_format_mac(modem->mac, mac);
-			json = told_flow(g, m, f);
+			json = reported_flow(g, m, f);
 			json_object_set_new(json, "modem", json_string(mac));
 			return json;
 		}
@@ -187,7 +187,7 @@ json_t *modem_flows(struct rpc_call *call) {
 		return NULL;
 	list = json_array();
 	for (size_t f = 0; f < modem->service_flow_count; f++)
-		json_array_append_new(list, told_flow(g, (size_t)(modem - g->sg->modems), f));
+		json_array_append_new(list, reported_flow(g, (size_t)(modem - g->sg->modems), f));
 	return json_pack("{s:I, s:o}", "max_aggregate_rate", (json_int_t)modem->aggregate_rate,
 			 "service_flows", list);
 }

@@ -117,9 +117,9 @@ static json_t *placed_groups(struct rpc_call *call) {
 	const struct methods *m = call->service;
 	const struct served_group *g;
 	json_t *list = json_array();
-	unsigned place = 0;
+	unsigned slot = 0;
 
-	while ((g = subject_next_group(call, &place)) != NULL) {
+	while ((g = subject_next_group(call, &slot)) != NULL) {
 		const struct service_group *sg = g->sg;
 		json_t *json =
 			json_pack("{s:I, s:s, s:I, s:s, s:s}", "id", (json_int_t)sg->id, "name",

@@ -31,11 +31,11 @@ json_t *subject_refuse_change(struct rpc_call *call, const char *why) {
 	return rpc_refuse(call, RPC_REFUSED, "%s", why);
 }
 
-struct served_group *subject_next_group(struct rpc_call *call, unsigned *place) {
+struct served_group *subject_next_group(struct rpc_call *call, unsigned *slot) {
 	struct server *s = subject_server(call);
 
-	while (*place < s->group_count) {
-		struct served_group *g = &s->groups[(*place)++];
+	while (*slot < s->group_count) {
+		struct served_group *g = &s->groups[(*slot)++];
 
 		if (g->there)
 			return g;
@@ -45,10 +45,10 @@ struct served_group *subject_next_group(struct rpc_call *call, unsigned *place) 
 
 size_t subject_live_groups(struct rpc_call *call, const struct live_group **groups) {
 	const struct served_group *g;
-	unsigned place = 0;
+	unsigned slot = 0;
 	size_t count = 0;
 
-	while ((g = subject_next_group(call, &place)) != NULL)
+	while ((g = subject_next_group(call, &slot)) != NULL)
 		groups[count++] = &g->live;
 	return count;
 }
@@ -64,10 +64,10 @@ size_t subject_modems(const struct served_group *g) {
 /* The IDs of all groups, as many as fit. */
 static void list_ids(struct rpc_call *call, char *text, size_t size) {
 	const struct served_group *g;
-	unsigned place = 0;
+	unsigned slot = 0;
 	size_t used = 0;
 
-	while ((g = subject_next_group(call, &place)) != NULL) {
+	while ((g = subject_next_group(call, &slot)) != NULL) {
 		if (used + ID_TEXT + sizeof(", ..") > size) {
 			snprintf(text + used, size - used, ", ..");
 			return;
@@ -79,14 +79,14 @@ static void list_ids(struct rpc_call *call, char *text, size_t size) {
 
 struct served_group *subject_group(struct rpc_call *call, const struct group_subject *s) {
 	struct served_group *g, *only;
-	unsigned place = 0;
+	unsigned slot = 0;
 	char ids[128] = "", found[32] = "nothing";
 
-	only = subject_next_group(call, &place);
-	if (!s->given && only != NULL && subject_next_group(call, &place) == NULL)
+	only = subject_next_group(call, &slot);
+	if (!s->given && only != NULL && subject_next_group(call, &slot) == NULL)
 		return only;
-	place = 0;
-	while ((g = subject_next_group(call, &place)) != NULL) {
+	slot = 0;
+	while ((g = subject_next_group(call, &slot)) != NULL) {
 		if (s->given && g->sg->id == s->id)
 			return g;
 	}

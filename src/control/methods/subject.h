@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "control/methods/methods.h"
-#include "model/keys/key_rows.h"
+#include "model/keys/key_macros.h"
 
 /* A group; the client may omit it if there is only one. */
 struct group_subject {
@@ -48,8 +48,8 @@ size_t subject_modems(const struct served_group *g);
 /* Lists all groups in `groups`, an array of SERVER_MAX_GROUPS. Returns their number. */
 size_t subject_live_groups(struct rpc_call *call, const struct live_group **groups);
 
-/* Iterates over all groups; `*place` starts at 0. Returns NULL at the end. */
-struct served_group *subject_next_group(struct rpc_call *call, unsigned *place);
+/* Iterates over all groups; `*slot` starts at 0. Returns NULL at the end. */
+struct served_group *subject_next_group(struct rpc_call *call, unsigned *slot);
 
 /* The modem with this MAC address in the group. Returns NULL after a refusal. */
 const struct modem *subject_modem(struct rpc_call *call, const struct served_group *g,

@@ -6,7 +6,7 @@
 /* One key per entry. */
 /* clang-format off */
 const struct key worker_list_params[] = {
-	{.name = "anew", BOOL, AT(struct worker_list_params, anew), .fallback = "false",
+	{.name = "anew", BOOL, AT(struct worker_list_params, restart), .fallback = "false",
 	 HELP("whether the longest round since the last such request begins anew")},
 	{0},
 };
@@ -42,10 +42,10 @@ static json_int_t cycles_ns(uint64_t cycles) {
 	return (json_int_t)((double)cycles * 1e9 / (double)rte_get_tsc_hz());
 }
 
-static json_t *listed_worker(struct worker *w, unsigned number, bool anew) {
+static json_t *listed_worker(struct worker *w, unsigned number, bool restart) {
 	uint64_t longest_since = __atomic_load_n(&w->longest_since, __ATOMIC_RELAXED);
 
-	if (anew)
+	if (restart)
 		longest_since = worker_longest_take(w);
 	return json_pack("{s:i, s:s, s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:I, s:I}", "number",
 			 (int)number, "name", w->name, "rounds", (json_int_t)w->rounds,
@@ -63,6 +63,6 @@ json_t *worker_list(struct rpc_call *call) {
 	json_t *list = json_array();
 
 	for (unsigned w = 0; w < s->worker_count; w++)
-		json_array_append_new(list, listed_worker(&s->workers[w], w, p->anew));
+		json_array_append_new(list, listed_worker(&s->workers[w], w, p->restart));
 	return json_pack("{s:o}", "workers", list);
 }

@@ -5,7 +5,7 @@
 #include "control/methods/subject.h"
 
 struct worker_list_params {
-	bool anew;
+	bool restart;
 };
 extern const struct key worker_list_params[], worker_list_result[];
 json_t *worker_list(struct rpc_call *call);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "downstream/change/internal.h"
-#include "downstream/places.h"
+#include "downstream/slots.h"
 
 static void prepare_values(struct ds_change *c) {
 	for (size_t i = 0; i < c->changes->count; i++) {
@@ -31,13 +31,13 @@ static void note_channels(struct ds_change *c, const struct bonding_group *g) {
 }
 
 /* Marks slots as in removal, or as free. */
-static void leave(struct ds_change *c, bool leaves) {
-	struct ds_places *p = &c->d->places;
-	const uint32_t by = leaves ? 1 : UINT32_MAX;
+static void mark_slots(struct ds_change *c, bool removing) {
+	struct ds_slots *p = &c->d->slots;
+	const uint32_t by = removing ? 1 : UINT32_MAX;
 
 	for (unsigned o = 0; o < LIVE_OBJECTS; o++) {
-		for (size_t i = 0; i < c->leaving[o].count; i++)
-			p->leaving[o][c->leaving[o].list[i]] = leaves;
+		for (size_t i = 0; i < c->retiring[o].count; i++)
+			p->retiring[o][c->retiring[o].list[i]] = removing;
 	}
 	for (size_t i = 0; i < c->closing_groups.count; i++)
 		p->flows_leaving[c->closing_groups.list[i]] += by;
@@ -52,35 +52,35 @@ static void note_leaving(struct ds_change *c) {
 
 		if (l->next != NULL || l->object == LIVE_UPSTREAM_CHANNEL)
 			continue;
-		c->leaving[l->object].list[c->leaving[l->object].count++] = l->slot;
+		c->retiring[l->object].list[c->retiring[l->object].count++] = l->slot;
 		if (l->object == LIVE_BONDING_GROUP)
 			note_channels(c, ds_present_bonding_group(c, l->slot));
 	}
-	leave(c, true);
+	mark_slots(c, true);
 	c->prepared = true;
 }
 
 /* Whether the previous change is applied, so that this one starts from what is in service. */
-static bool is_in_turn(const struct ds_change *c) {
-	const struct ds_change *latest = c->d->places.latest;
+static bool may_begin(const struct ds_change *c) {
+	const struct ds_change *latest = c->d->slots.latest;
 
 	return latest == NULL || (change_state_of(&latest->upper_state) == CHANGE_RETIRING &&
 				  change_state_of(&latest->lower_state) == CHANGE_RETIRING);
 }
 
 static bool prepare(struct ds_change *c) {
-	if (!is_in_turn(c))
+	if (!may_begin(c))
 		return ds_refuse(c, NULL, "another change is still being taken over");
 	if (!ds_change_allocate(c))
 		return ds_refuse(c, NULL, "no memory left");
-	if (!ds_change_is_sound(c))
+	if (!ds_change_is_valid(c))
 		return false;
 	prepare_values(c);
 	if (!ds_prepare_channels(c) || !ds_prepare_flows(c) || !ds_prepare_addresses(c) ||
 	    !ds_prepare_rules(c))
 		return false;
 	note_leaving(c);
-	c->d->places.latest = c;
+	c->d->slots.latest = c;
 	return true;
 }
 
@@ -105,26 +105,26 @@ struct ds_change *ds_change_begin(struct downstream *d, const struct service_gro
 	return NULL;
 }
 
-static void give_numbers(struct ds_change *c, const uint32_t *flows, size_t count) {
-	struct ds_places *p = &c->d->places;
+static void free_numbers(struct ds_change *c, const uint32_t *flows, size_t count) {
+	struct ds_slots *p = &c->d->slots;
 
 	for (size_t i = count; i > 0; i--)
 		p->free_flows[p->free_flow_count++] = flows[i - 1];
 }
 
-static void lists_end(struct ds_change *c, bool taken) {
+static void lists_end(struct ds_change *c, bool applied) {
 	for (size_t i = c->lists.count; i > 0; i--) {
 		const struct ds_list_change *l = &c->lists.list[i - 1];
-		uint32_t unused = taken ? l->now : l->next;
+		uint32_t unused = applied ? l->now : l->next;
 
-		if (!taken)
+		if (!applied)
 			*l->at = l->now;
 		if (unused != RULE_LIST_NONE)
-			rule_lists_give(l->lists, unused);
+			rule_lists_put(l->lists, unused);
 	}
 }
 
-static void rules_end(struct ds_change *c, bool taken) {
+static void rules_end(struct ds_change *c, bool applied) {
 	struct rule_lists *const lists[DS_RULES] = {
 		[DS_FILTERS] = &c->d->lists.filters,
 		[DS_CLASSIFIERS] = &c->d->lists.classifiers,
@@ -134,23 +134,23 @@ static void rules_end(struct ds_change *c, bool taken) {
 		struct ds_rules_change *r = &c->rules[i];
 
 		if (r->built)
-			rules_free(taken ? &r->now : &r->next, taken ? &r->next : &r->now,
+			rules_free(applied ? &r->now : &r->next, applied ? &r->next : &r->now,
 				   lists[i]);
 	}
 }
 
 void ds_change_end(struct ds_change *c) {
-	bool taken = change_state_of(&c->upper_state) != CHANGE_PREPARED;
+	bool applied = change_state_of(&c->upper_state) != CHANGE_PREPARED;
 
-	rules_end(c, taken);
-	lists_end(c, taken);
-	if (taken)
-		give_numbers(c, c->closing.list, c->closing.count);
+	rules_end(c, applied);
+	lists_end(c, applied);
+	if (applied)
+		free_numbers(c, c->closing.list, c->closing.count);
 	else
-		give_numbers(c, c->fresh.list, c->fresh.count);
+		free_numbers(c, c->fresh.list, c->fresh.count);
 	if (c->prepared)
-		leave(c, false);
-	if (c->d->places.latest == c)
-		c->d->places.latest = NULL;
+		mark_slots(c, false);
+	if (c->d->slots.latest == c)
+		c->d->slots.latest = NULL;
 	ds_change_free(c);
 }

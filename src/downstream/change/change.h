@@ -8,7 +8,7 @@
  *     ds_change_lower()    lower MAC  writes headers and keys of flows that stay
  *     ds_change_drained()  any        whether the queues of removed flows are empty
  *     ds_change_close()    upper MAC  drops the rest of their packets and ends their use
- *     ds_change_passed()   lower MAC  whether earlier packets have left it
+ *     ds_change_flushed()   lower MAC  whether earlier packets have left it
  *     ds_change_end()      control    frees replaced data after all workers have passed
  *
  * After ds_change_upper(), no packet gets a removed object, and the change list and the previous
@@ -40,7 +40,7 @@ struct ds_change *ds_change_begin(struct downstream *d, const struct service_gro
 bool ds_change_upper(void *change);
 bool ds_change_lower(void *change);
 bool ds_change_close(void *change);
-bool ds_change_passed(void *change);
+bool ds_change_flushed(void *change);
 
 /* Called by the thread of the upper MAC. Other threads may get true too late. */
 bool ds_change_drained(const struct ds_change *change);

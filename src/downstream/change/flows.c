@@ -20,7 +20,7 @@ static void prepare_channel(struct ds_change *c, const struct live_change *l) {
 		.to = *l->channel,
 		.in_scheduler = qos_channel(&c->sg->rphy, l->channel),
 		.slot = l->slot,
-		.comes = now == NULL,
+		.is_new = now == NULL,
 		.written = now != NULL && !written_alike(now, l->channel),
 		.stays = now != NULL && now->session == l->channel->session,
 	};
@@ -53,20 +53,21 @@ static size_t flow_of_id(const struct modem *m, uint32_t id) {
 }
 
 /* Allocates a flow index. */
-static bool take_number(struct ds_change *c, const struct live_change *l, uint32_t *flow) {
-	struct ds_places *p = &c->d->places;
+static bool alloc_number(struct ds_change *c, const struct live_change *l, uint32_t *flow) {
+	struct ds_slots *p = &c->d->slots;
 
 	if (p->free_flow_count == 0)
 		return ds_refuse(c, l, "no room for one more service flow%s",
-				 c->d->tables.room.flows > 0 ? " before those that leave have gone"
-							     : "");
+				 c->d->tables.capacity.flows > 0
+					 ? " before those that leave have gone"
+					 : "");
 	*flow = p->free_flows[--p->free_flow_count];
 	c->fresh.list[c->fresh.count++] = *flow;
 	return true;
 }
 
-static bool scheduler_takes(struct ds_change *c, const struct live_change *l,
-			    const struct service_flow *f, const struct scheduler_flow *set) {
+static bool scheduler_accepts(struct ds_change *c, const struct live_change *l,
+			      const struct service_flow *f, const struct scheduler_flow *set) {
 	const char *why = scheduler_check_flow(c->d->upper.scheduler, set);
 
 	return why == NULL || ds_refuse(c, l, "service flow %u: %s", f->id, why);
@@ -80,14 +81,14 @@ static bool prepare_flow(struct ds_change *c, const struct live_change *l,
 	struct ds_flow *record, to;
 	struct ds_flow_set *set = &c->flows.list[c->flows.count];
 
-	if (now == NULL && !take_number(c, l, flow))
+	if (now == NULL && !alloc_number(c, l, flow))
 		return false;
 	c->numbers.list[c->numbers.count++] = *flow;
 	record = &c->d->tables.flows[*flow];
 	memset(&to, 0, sizeof(to));
 	ds_flow_fill(&to, l->modem, f, schedule);
 	*set = (struct ds_flow_set){*flow, qos_flow(f, l->slot, to.header_size)};
-	if (!scheduler_takes(c, l, f, &set->to))
+	if (!scheduler_accepts(c, l, f, &set->to))
 		return false;
 	if (now == NULL || to.header_size != record->header_size ||
 	    memcmp(now, f, sizeof(*f)) != 0) /* a difference in padding costs a little time only */
@@ -124,7 +125,7 @@ static bool prepare_modem(struct ds_change *c, const struct live_change *l) {
 
 	*change = (struct ds_modem_change){
 		.slot = l->slot,
-		.comes = now == NULL,
+		.is_new = now == NULL,
 		.limits = now == NULL || !same_limit(now, m),
 		.aggregate = qos_modem(m),
 		.first_number = (uint32_t)c->numbers.count,

@@ -6,14 +6,14 @@
 #include "downstream/downstream.h"
 #include "pipeline/change.h"
 
-#define DS_NOBODY UINT32_MAX /* no modem */
+#define DS_NO_MODEM UINT32_MAX /* no modem */
 
 /* An address, or a modem's MAC address, that gets another modem. */
 struct ds_key {
 	struct rte_hash *table;
 	const void *bytes;
 	uint32_t modem; /* the new modem, or the one that loses it */
-	uint32_t from; /* the previous modem, or DS_NOBODY */
+	uint32_t from; /* the previous modem, or DS_NO_MODEM */
 	uint8_t number; /* index in the modem's list */
 };
 
@@ -26,12 +26,12 @@ struct ds_owned {
 
 /* The order of writing modem records: those that gain addresses of other modems precede those
  * that lose them. */
-enum ds_turn { DS_TURN_TAKES, DS_TURN_BOTH, DS_TURN_GIVES, DS_TURNS };
+enum ds_order { DS_ORDER_GAINS, DS_ORDER_BOTH, DS_ORDER_LOSES, DS_ORDERS };
 
 /* The new record of the upper MAC for a modem, applied in one step. */
 struct ds_modem_change {
 	uint32_t slot;
-	bool comes;
+	bool is_new;
 	bool limits; /* the aggregate rate changes */
 	struct scheduler_modem aggregate;
 	uint8_t mac[6];
@@ -41,9 +41,9 @@ struct ds_modem_change {
 	uint32_t classifier_set;
 	uint16_t cpe_limit, cpe_limit_ipv6;
 	uint32_t first_number, flow_count; /* in `numbers`; none if the flows stay */
-	uint32_t first_key, key_count; /* in `come` */
+	uint32_t first_key, key_count; /* in `added` */
 	uint64_t kept; /* addresses whose activity stays, a bit each */
-	enum ds_turn turn;
+	enum ds_order order;
 };
 
 struct ds_flow_set {
@@ -67,7 +67,7 @@ struct ds_channel_set {
 	struct channel to;
 	struct scheduler_channel in_scheduler;
 	uint32_t slot;
-	bool comes;
+	bool is_new;
 	bool written; /* settings of the lower MAC change */
 	bool stays; /* the session continues */
 };
@@ -117,27 +117,27 @@ struct ds_change {
 	DS_LIST(uint32_t) closing; /* indices of removed flows */
 	DS_LIST(uint32_t) closing_groups; /* their bonding groups */
 	DS_LIST(uint32_t) closing_channels; /* channels of removed bonding groups */
-	DS_LIST(struct ds_key) come;
-	DS_LIST(struct ds_key) gone;
+	DS_LIST(struct ds_key) added;
+	DS_LIST(struct ds_key) removed;
 	DS_LIST(struct ds_flow_set) flows;
 	DS_LIST(struct ds_flow_write) writes;
 	DS_LIST(struct ds_channel_set) channels;
 	DS_LIST(struct ds_group_set) groups;
 	DS_LIST(struct ds_list_change) lists;
-	DS_LIST(uint32_t) leaving[LIVE_OBJECTS]; /* slots of removed objects */
+	DS_LIST(uint32_t) retiring[LIVE_OBJECTS]; /* slots of removed objects */
 	struct ds_rules_change rules[DS_RULES];
 	struct ds_values values;
 
 	bool prepared; /* nothing was refused */
 	enum change_state upper_state, lower_state; /* each written by its worker */
 	struct change_cursor upper, close; /* of the upper MAC */
-	struct change_cursor lower, passed; /* of the lower MAC */
+	struct change_cursor lower, flushed; /* of the lower MAC */
 	uint64_t mark; /* count at which earlier packets have left */
 };
 
 /* Channels in the phases of both MACs: added or changed ones, and removed ones. */
 CHANGE_COUNT(ds_channels, struct ds_change, channels.count)
-CHANGE_COUNT(ds_leaving_channels, struct ds_change, leaving[LIVE_CHANNEL].count)
+CHANGE_COUNT(ds_leaving_channels, struct ds_change, retiring[LIVE_CHANNEL].count)
 
 /* The key schedule for a change of the list, or NULL. */
 static inline void *ds_schedule_of(const struct ds_change *c, const struct live_change *l) {
@@ -162,7 +162,7 @@ bool ds_refuse(const struct ds_change *c, const struct live_change *which, const
 	__attribute__((format(printf, 3, 4)));
 
 /* Validates the list: slots and references. */
-bool ds_change_is_sound(struct ds_change *c);
+bool ds_change_is_valid(struct ds_change *c);
 
 /* Allocate and free the lists. */
 bool ds_change_allocate(struct ds_change *c);

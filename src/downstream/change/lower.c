@@ -67,16 +67,16 @@ static bool mark_ring(void *change, struct change_cursor *cursor) {
 	const struct ds_lower *l = &c->d->lower;
 
 	(void)cursor;
-	c->mark = l->taken_over + rte_ring_count(l->from_upper);
+	c->mark = l->dequeued + rte_ring_count(l->from_upper);
 	return true;
 }
 
-static bool ring_passed(void *change, struct change_cursor *cursor) {
+static bool ring_flushed(void *change, struct change_cursor *cursor) {
 	struct ds_change *c = change;
 	const struct ds_lower *l = &c->d->lower;
 
 	(void)cursor;
-	if (l->taken_over < c->mark)
+	if (l->dequeued < c->mark)
 		return false;
 	c->mark = l->submitted; /* includes all dequeued packets */
 	return true;
@@ -84,10 +84,10 @@ static bool ring_passed(void *change, struct change_cursor *cursor) {
 
 /* Frames that the crypto provider has returned. It keeps their order. */
 static uint64_t collected(const struct ds_lower *l) {
-	return l->submitted - l->crypto->held;
+	return l->submitted - l->crypto->pending;
 }
 
-static bool crypto_passed(void *change, struct change_cursor *cursor) {
+static bool crypto_flushed(void *change, struct change_cursor *cursor) {
 	const struct ds_change *c = change;
 
 	(void)cursor;
@@ -97,19 +97,19 @@ static bool crypto_passed(void *change, struct change_cursor *cursor) {
 static bool send_channel(void *change, struct change_cursor *cursor) {
 	struct ds_change *c = change;
 
-	send_open(&c->d->lower, c->leaving[LIVE_CHANNEL].list[cursor->at]);
+	send_open(&c->d->lower, c->retiring[LIVE_CHANNEL].list[cursor->at]);
 	cursor->left -= CHANNEL_NS;
 	return true;
 }
 
-bool ds_change_passed(void *change) {
+bool ds_change_flushed(void *change) {
 	static const struct change_phase phases[] = {
 		{.step = mark_ring},
-		{.step = ring_passed},
-		{.step = crypto_passed},
+		{.step = ring_flushed},
+		{.step = crypto_flushed},
 		{.step = send_channel, .count = ds_leaving_channels},
 	};
 	struct ds_change *c = change;
 
-	return change_run(&c->passed, phases, RTE_DIM(phases), c, CHANGE_STEP_NS);
+	return change_run(&c->flushed, phases, RTE_DIM(phases), c, CHANGE_STEP_NS);
 }

@@ -29,7 +29,7 @@ static struct counts counts_of(const struct ds_change *c) {
 		n.addresses += now != NULL ? now->address_count + 1 : 0;
 	}
 	if (n.filter_groups)
-		n.modems += c->d->tables.room.modems;
+		n.modems += c->d->tables.capacity.modems;
 	return n;
 }
 
@@ -44,18 +44,18 @@ static void *alloc_list(size_t count, size_t size) {
 
 #define LIST(l, count) (((l).list = alloc_list((count), sizeof(*(l).list))) != NULL)
 
-static bool allocate_places(struct ds_change *c) {
-	const struct group_room *room = &c->d->tables.room;
-	const uint32_t places[LIVE_OBJECTS] = {
-		[LIVE_CHANNEL] = room->channels,
-		[LIVE_BONDING_GROUP] = room->bonding_groups,
-		[LIVE_FILTER_GROUP] = room->filter_groups,
-		[LIVE_MODEM] = room->modems,
+static bool allocate_slots(struct ds_change *c) {
+	const struct group_capacity *capacity = &c->d->tables.capacity;
+	const uint32_t slots[LIVE_OBJECTS] = {
+		[LIVE_CHANNEL] = capacity->channels,
+		[LIVE_BONDING_GROUP] = capacity->bonding_groups,
+		[LIVE_FILTER_GROUP] = capacity->filter_groups,
+		[LIVE_MODEM] = capacity->modems,
 	};
 
 	for (unsigned o = 0; o < LIVE_OBJECTS; o++) {
-		c->change_of[o] = alloc_list(places[o], sizeof(uint32_t));
-		if (c->change_of[o] == NULL || !LIST(c->leaving[o], c->changes->count))
+		c->change_of[o] = alloc_list(slots[o], sizeof(uint32_t));
+		if (c->change_of[o] == NULL || !LIST(c->retiring[o], c->changes->count))
 			return false;
 	}
 	return true;
@@ -67,11 +67,11 @@ bool ds_change_allocate(struct ds_change *c) {
 
 	c->owned = alloc_list(all, sizeof(*c->owned));
 	c->writes.list = alloc_lines(n.flows_to_be, sizeof(*c->writes.list));
-	return allocate_places(c) && c->owned != NULL && c->writes.list != NULL &&
+	return allocate_slots(c) && c->owned != NULL && c->writes.list != NULL &&
 	       LIST(c->modems, n.modems) && LIST(c->numbers, n.flows_to_be) &&
 	       LIST(c->fresh, n.flows_to_be) && LIST(c->closing, n.flows) &&
 	       LIST(c->closing_groups, n.flows) && LIST(c->closing_channels, n.channels) &&
-	       LIST(c->come, n.addresses_to_be) && LIST(c->gone, n.addresses) &&
+	       LIST(c->added, n.addresses_to_be) && LIST(c->removed, n.addresses) &&
 	       LIST(c->flows, n.flows_to_be) && LIST(c->channels, all) && LIST(c->groups, all) &&
 	       LIST(c->lists, all);
 }
@@ -79,7 +79,7 @@ bool ds_change_allocate(struct ds_change *c) {
 void ds_change_free(struct ds_change *c) {
 	for (unsigned o = 0; o < LIVE_OBJECTS; o++) {
 		free(c->change_of[o]);
-		free(c->leaving[o].list);
+		free(c->retiring[o].list);
 	}
 	free(c->owned);
 	free(c->modems.list);
@@ -88,8 +88,8 @@ void ds_change_free(struct ds_change *c) {
 	free(c->closing.list);
 	free(c->closing_groups.list);
 	free(c->closing_channels.list);
-	free(c->come.list);
-	free(c->gone.list);
+	free(c->added.list);
+	free(c->removed.list);
 	free(c->flows.list);
 	free(c->writes.list);
 	free(c->channels.list);

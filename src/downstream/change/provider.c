@@ -7,11 +7,11 @@ static bool queue_empties(void *change, struct change_cursor *cursor) {
 	struct ds_provider_change *c = change;
 
 	(void)cursor;
-	c->d->lower.takes_nothing = true;
-	return c->d->lower.crypto->held == 0;
+	c->d->lower.paused = true;
+	return c->d->lower.crypto->pending == 0;
 }
 
-static bool modem_take(void *change, struct change_cursor *cursor) {
+static bool modem_apply(void *change, struct change_cursor *cursor) {
 	struct ds_provider_change *c = change;
 	const struct ds_tables *t = &c->d->tables;
 	const struct modem *m = &c->sg->modems[cursor->at];
@@ -28,7 +28,7 @@ CHANGE_COUNT(modems, struct ds_provider_change, sg->modem_count)
 bool ds_provider_change(void *change) {
 	static const struct change_phase phases[] = {
 		{.step = queue_empties},
-		{.step = modem_take, .count = modems},
+		{.step = modem_apply, .count = modems},
 	};
 	struct ds_provider_change *c = change;
 	struct ds_lower *l = &c->d->lower;
@@ -36,6 +36,6 @@ bool ds_provider_change(void *change) {
 	if (!change_run(&c->cursor, phases, RTE_DIM(phases), c, CHANGE_STEP_NS))
 		return false;
 	l->crypto = c->queue;
-	l->takes_nothing = false;
+	l->paused = false;
 	return true;
 }

@@ -16,13 +16,13 @@ static bool put_list(struct ds_change *c, const struct live_change *l, struct ru
 	return true;
 }
 
-static bool take_lists(struct ds_change *c, const struct live_change *l) {
+static bool get_lists(struct ds_change *c, const struct live_change *l) {
 	struct ds_rule_lists *lists = &c->d->lists;
 	uint32_t next = RULE_LIST_NONE;
 
 	if (l->object == LIVE_FILTER_GROUP) {
 		if (l->next != NULL)
-			next = rule_lists_take_filters(&lists->filters, l->filter_group);
+			next = rule_lists_get_filters(&lists->filters, l->filter_group);
 		if (!put_list(c, l, &lists->filters, &lists->of_group[l->slot], next))
 			return false;
 		return next == RULE_LIST_NONE || next <= UINT16_MAX ||
@@ -31,7 +31,7 @@ static bool take_lists(struct ds_change *c, const struct live_change *l) {
 	if (l->object != LIVE_MODEM)
 		return true;
 	if (l->next != NULL)
-		next = rule_lists_take_classifiers(&lists->classifiers, l->modem);
+		next = rule_lists_get_classifiers(&lists->classifiers, l->modem);
 	return put_list(c, l, &lists->classifiers, &lists->of_modem[l->slot], next);
 }
 
@@ -86,7 +86,7 @@ static void fill_record(const struct ds_change *c, struct ds_modem_change *m,
 
 /* Adds modems that are not in the change list but have a changed filter group. */
 static void add_modems_of_groups(struct ds_change *c) {
-	for (uint32_t slot = 0; slot < c->d->tables.room.modems; slot++) {
+	for (uint32_t slot = 0; slot < c->d->tables.capacity.modems; slot++) {
 		const struct modem *is = ds_present_modem(c, slot);
 		struct ds_modem_change *m = &c->modems.list[c->modems.count];
 
@@ -119,7 +119,7 @@ bool ds_prepare_rules(struct ds_change *c) {
 	for (size_t i = 0; i < c->changes->count; i++) {
 		const struct live_change *l = &c->changes->list[i];
 
-		if (!take_lists(c, l))
+		if (!get_lists(c, l))
 			return false;
 		groups_change |= l->object == LIVE_FILTER_GROUP;
 	}

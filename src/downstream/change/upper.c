@@ -19,13 +19,13 @@
 #define DRAIN_NS 16000
 #define DRAIN_BURST 32 /* packets */
 
-static bool take_channel(void *change, struct change_cursor *cursor) {
+static bool apply_channel(void *change, struct change_cursor *cursor) {
 	struct ds_change *c = change;
 	const struct ds_channel_set *set = &c->channels.list[cursor->at];
 	struct ds_upper *u = &c->d->upper;
 
 	RTE_VERIFY(scheduler_set_channel(u->scheduler, set->slot, &set->in_scheduler) == NULL);
-	if (set->comes)
+	if (set->is_new)
 		qos_capacity_begin(u, set->slot, set->to.rate);
 	else
 		qos_capacity_change(u, set->slot, set->to.rate);
@@ -33,7 +33,7 @@ static bool take_channel(void *change, struct change_cursor *cursor) {
 	return true;
 }
 
-static bool take_group(void *change, struct change_cursor *cursor) {
+static bool apply_group(void *change, struct change_cursor *cursor) {
 	struct ds_change *c = change;
 	const struct ds_group_set *set = &c->groups.list[cursor->at];
 
@@ -42,7 +42,7 @@ static bool take_group(void *change, struct change_cursor *cursor) {
 	return true;
 }
 
-static bool take_limit(void *change, struct change_cursor *cursor) {
+static bool apply_limit(void *change, struct change_cursor *cursor) {
 	struct ds_change *c = change;
 	const struct ds_modem_change *m = &c->modems.list[cursor->at];
 
@@ -53,7 +53,7 @@ static bool take_limit(void *change, struct change_cursor *cursor) {
 	return true;
 }
 
-static bool take_flow(void *change, struct change_cursor *cursor) {
+static bool apply_flow(void *change, struct change_cursor *cursor) {
 	struct ds_change *c = change;
 	const struct ds_flow_set *set = &c->flows.list[cursor->at];
 
@@ -62,7 +62,7 @@ static bool take_flow(void *change, struct change_cursor *cursor) {
 	return true;
 }
 
-static bool take_values(void *change, struct change_cursor *cursor) {
+static bool apply_values(void *change, struct change_cursor *cursor) {
 	struct ds_change *c = change;
 	const struct ds_values *v = &c->values;
 	struct ds_upper *u = &c->d->upper;
@@ -80,7 +80,7 @@ static uint32_t group_itself(const void *change) {
 	return 1;
 }
 
-static bool take_rules(void *change, struct change_cursor *cursor) {
+static bool apply_rules(void *change, struct change_cursor *cursor) {
 	struct ds_change *c = change;
 	struct ds_rules_change *r = &c->rules[cursor->at];
 
@@ -98,7 +98,7 @@ static uint32_t kinds_of_rules(const void *change) {
 /* Removes an address that no modem has any more. */
 static bool close_address(void *change, struct change_cursor *cursor) {
 	struct ds_change *c = change;
-	const struct ds_key *key = &c->gone.list[cursor->at];
+	const struct ds_key *key = &c->removed.list[cursor->at];
 
 	rte_hash_del_key(key->table, key->bytes);
 	flow_cache_forget(&c->d->upper.flow_cache, key->modem);
@@ -106,18 +106,18 @@ static bool close_address(void *change, struct change_cursor *cursor) {
 	return true;
 }
 
-static void lead_addresses(struct ds_change *c, const struct ds_modem_change *m) {
+static void write_addresses(struct ds_change *c, const struct ds_modem_change *m) {
 	for (uint32_t k = 0; k < m->key_count; k++) {
-		const struct ds_key *key = &c->come.list[m->first_key + k];
-		void *place = (void *)(uintptr_t)ds_place(key->modem, key->number);
+		const struct ds_key *key = &c->added.list[m->first_key + k];
+		void *entry = (void *)(uintptr_t)ds_entry(key->modem, key->number);
 
-		RTE_VERIFY(rte_hash_add_key_data(key->table, key->bytes, place) == 0);
-		if (key->from != DS_NOBODY)
+		RTE_VERIFY(rte_hash_add_key_data(key->table, key->bytes, entry) == 0);
+		if (key->from != DS_NO_MODEM)
 			flow_cache_forget(&c->d->upper.flow_cache, key->from);
 	}
 }
 
-static void turn_modem(struct ds_change *c, const struct ds_modem_change *m) {
+static void write_modem(struct ds_change *c, const struct ds_modem_change *m) {
 	struct ds_modem *d = &c->d->tables.modems[m->slot];
 
 	memcpy(d->mac, m->mac, sizeof(d->mac));
@@ -131,21 +131,21 @@ static void turn_modem(struct ds_change *c, const struct ds_modem_change *m) {
 	       m->flow_count * sizeof(uint32_t));
 	d->cpe_recent &= m->kept; /* a new address at a free index has not been seen */
 	d->cpe_before &= m->kept;
-	if (m->comes)
+	if (m->is_new)
 		d->cpe_period = 0;
-	lead_addresses(c, m);
+	write_addresses(c, m);
 	flow_cache_forget(&c->d->upper.flow_cache, m->slot);
 }
 
-/* Iterates over all modems once per enum ds_turn. */
-static bool take_modem(void *change, struct change_cursor *cursor) {
+/* Iterates over all modems once per enum ds_order. */
+static bool apply_modem(void *change, struct change_cursor *cursor) {
 	struct ds_change *c = change;
 	const struct ds_modem_change *m = &c->modems.list[cursor->at % c->modems.count];
 
 	cursor->left -= ENTRY_NS;
-	if (m->turn != cursor->at / c->modems.count)
+	if (m->order != cursor->at / c->modems.count)
 		return true;
-	turn_modem(c, m);
+	write_modem(c, m);
 	cursor->left -= MODEM_NS - ENTRY_NS + (int)m->key_count * KEY_NS;
 	return true;
 }
@@ -153,22 +153,22 @@ static bool take_modem(void *change, struct change_cursor *cursor) {
 CHANGE_COUNT(groups, struct ds_change, groups.count)
 CHANGE_COUNT(modems, struct ds_change, modems.count)
 CHANGE_COUNT(flows, struct ds_change, flows.count)
-CHANGE_COUNT(gone_addresses, struct ds_change, gone.count)
+CHANGE_COUNT(removed_addresses, struct ds_change, removed.count)
 
-static uint32_t modems_by_turns(const void *change) {
-	return DS_TURNS * modems(change);
+static uint32_t modems_in_order(const void *change) {
+	return DS_ORDERS * modems(change);
 }
 
 bool ds_change_upper(void *change) {
 	static const struct change_phase phases[] = {
-		{.step = take_channel, .count = ds_channels},
-		{.step = take_group, .count = groups},
-		{.step = take_limit, .count = modems},
-		{.step = take_flow, .count = flows},
-		{.step = take_values, .count = group_itself},
-		{.step = take_rules, .count = kinds_of_rules},
-		{.step = close_address, .count = gone_addresses},
-		{.step = take_modem, .count = modems_by_turns},
+		{.step = apply_channel, .count = ds_channels},
+		{.step = apply_group, .count = groups},
+		{.step = apply_limit, .count = modems},
+		{.step = apply_flow, .count = flows},
+		{.step = apply_values, .count = group_itself},
+		{.step = apply_rules, .count = kinds_of_rules},
+		{.step = close_address, .count = removed_addresses},
+		{.step = apply_modem, .count = modems_in_order},
 	};
 	struct ds_change *c = change;
 	bool done = change_run(&c->upper, phases, RTE_DIM(phases), c, CHANGE_STEP_NS);
@@ -179,7 +179,7 @@ bool ds_change_upper(void *change) {
 
 bool ds_change_drained(const struct ds_change *c) {
 	for (size_t i = 0; i < c->closing.count; i++) {
-		if (scheduler_flow_held(c->d->upper.scheduler, c->closing.list[i]) > 0)
+		if (scheduler_flow_queued(c->d->upper.scheduler, c->closing.list[i]) > 0)
 			return false;
 	}
 	return true;
@@ -198,7 +198,7 @@ static bool close_flow(void *change, struct change_cursor *cursor) {
 
 		for (unsigned i = 0; i < n; i++)
 			drop(&u->counters, pkts[i], DROP_SERVICE_FLOW_REMOVED);
-		if (scheduler_flow_held(u->scheduler, flow) == 0)
+		if (scheduler_flow_queued(u->scheduler, flow) == 0)
 			break;
 		cursor->left -= DRAIN_NS;
 		if (cursor->left <= 0)
@@ -212,7 +212,7 @@ static bool close_flow(void *change, struct change_cursor *cursor) {
 static bool close_modem(void *change, struct change_cursor *cursor) {
 	const struct scheduler_modem none = {0};
 	struct ds_change *c = change;
-	const uint32_t *slots = c->leaving[LIVE_MODEM].list;
+	const uint32_t *slots = c->retiring[LIVE_MODEM].list;
 
 	RTE_VERIFY(scheduler_set_modem(c->d->upper.scheduler, slots[cursor->at], &none) == NULL);
 	cursor->left -= MODEM_NS;
@@ -222,7 +222,7 @@ static bool close_modem(void *change, struct change_cursor *cursor) {
 static bool close_group(void *change, struct change_cursor *cursor) {
 	const struct scheduler_group none = {0};
 	struct ds_change *c = change;
-	const uint32_t *slots = c->leaving[LIVE_BONDING_GROUP].list;
+	const uint32_t *slots = c->retiring[LIVE_BONDING_GROUP].list;
 
 	RTE_VERIFY(scheduler_set_group(c->d->upper.scheduler, slots[cursor->at], &none) == NULL);
 	cursor->left -= GROUP_NS;
@@ -232,7 +232,7 @@ static bool close_group(void *change, struct change_cursor *cursor) {
 static bool close_channel(void *change, struct change_cursor *cursor) {
 	const struct scheduler_channel none = {0};
 	struct ds_change *c = change;
-	const uint32_t *slots = c->leaving[LIVE_CHANNEL].list;
+	const uint32_t *slots = c->retiring[LIVE_CHANNEL].list;
 
 	RTE_VERIFY(scheduler_set_channel(c->d->upper.scheduler, slots[cursor->at], &none) == NULL);
 	qos_capacity_change(&c->d->upper, slots[cursor->at], 0);
@@ -241,8 +241,8 @@ static bool close_channel(void *change, struct change_cursor *cursor) {
 }
 
 CHANGE_COUNT(closing_flows, struct ds_change, closing.count)
-CHANGE_COUNT(leaving_modems, struct ds_change, leaving[LIVE_MODEM].count)
-CHANGE_COUNT(leaving_groups, struct ds_change, leaving[LIVE_BONDING_GROUP].count)
+CHANGE_COUNT(leaving_modems, struct ds_change, retiring[LIVE_MODEM].count)
+CHANGE_COUNT(leaving_groups, struct ds_change, retiring[LIVE_BONDING_GROUP].count)
 
 bool ds_change_close(void *change) {
 	static const struct change_phase phases[] = {

@@ -44,7 +44,7 @@ static const struct live_change *change_at(const struct ds_change *c, enum live_
 const struct modem *ds_next_modem(const struct ds_change *c, uint32_t slot) {
 	const struct live_change *change;
 
-	if (slot >= c->d->tables.room.modems)
+	if (slot >= c->d->tables.capacity.modems)
 		return NULL;
 	change = change_at(c, LIVE_MODEM, slot);
 	return change != NULL ? change->modem : ds_present_modem(c, slot);
@@ -53,7 +53,7 @@ const struct modem *ds_next_modem(const struct ds_change *c, uint32_t slot) {
 const struct channel *ds_next_channel(const struct ds_change *c, uint32_t slot) {
 	const struct live_change *change;
 
-	if (slot >= c->d->tables.room.channels)
+	if (slot >= c->d->tables.capacity.channels)
 		return NULL;
 	change = change_at(c, LIVE_CHANNEL, slot);
 	return change != NULL ? change->channel : ds_present_channel(c, slot);
@@ -62,7 +62,7 @@ const struct channel *ds_next_channel(const struct ds_change *c, uint32_t slot) 
 const struct bonding_group *ds_next_bonding_group(const struct ds_change *c, uint32_t slot) {
 	const struct live_change *change;
 
-	if (slot >= c->d->tables.room.bonding_groups)
+	if (slot >= c->d->tables.capacity.bonding_groups)
 		return NULL;
 	change = change_at(c, LIVE_BONDING_GROUP, slot);
 	return change != NULL ? change->bonding_group : ds_present_bonding_group(c, slot);
@@ -71,7 +71,7 @@ const struct bonding_group *ds_next_bonding_group(const struct ds_change *c, uin
 const struct filter_group *ds_next_filter_group(const struct ds_change *c, uint32_t slot) {
 	const struct live_change *change;
 
-	if (slot >= c->d->tables.room.filter_groups)
+	if (slot >= c->d->tables.capacity.filter_groups)
 		return NULL;
 	change = change_at(c, LIVE_FILTER_GROUP, slot);
 	return change != NULL ? change->filter_group : ds_present_filter_group(c, slot);

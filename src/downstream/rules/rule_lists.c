@@ -6,14 +6,14 @@
 
 #include "platform/log/log.h"
 
-#define FIRST_ROOM 64
+#define FIRST_CAPACITY 64
 
 int rule_lists_create(struct rule_lists *l) {
 	*l = (struct rule_lists){
-		.slots = calloc(2 * FIRST_ROOM, sizeof(*l->slots)),
-		.slot_mask = 2 * FIRST_ROOM - 1,
-		.lines = calloc(FIRST_ROOM, sizeof(*l->lines)),
-		.line_room = FIRST_ROOM,
+		.slots = calloc(2 * FIRST_CAPACITY, sizeof(*l->slots)),
+		.slot_mask = 2 * FIRST_CAPACITY - 1,
+		.lines = calloc(FIRST_CAPACITY, sizeof(*l->lines)),
+		.line_capacity = FIRST_CAPACITY,
 	};
 	if (l->slots != NULL && l->lines != NULL)
 		return 0;
@@ -35,14 +35,14 @@ static uint32_t *slot_of(const struct rule_lists *l, uint64_t hash) {
 }
 
 /* Allocates twice as many slots as lists, and inserts the lists in use. */
-static bool slots_grow(struct rule_lists *l, uint32_t room) {
-	uint32_t *slots = calloc(2 * (size_t)room, sizeof(*slots));
+static bool slots_grow(struct rule_lists *l, uint32_t capacity) {
+	uint32_t *slots = calloc(2 * (size_t)capacity, sizeof(*slots));
 
 	if (slots == NULL)
 		return false;
 	free(l->slots);
 	l->slots = slots;
-	l->slot_mask = 2 * room - 1;
+	l->slot_mask = 2 * capacity - 1;
 	for (uint32_t i = 0; i < l->count; i++) {
 		struct rule_list *list = &l->all[i];
 		uint32_t *slot = slot_of(l, list->hash);
@@ -56,23 +56,23 @@ static bool slots_grow(struct rule_lists *l, uint32_t room) {
 }
 
 /* Allocates a number, or returns RULE_LIST_NONE. */
-static uint32_t number_take(struct rule_lists *l) {
+static uint32_t number_alloc(struct rule_lists *l) {
 	uint32_t number = l->free;
 
 	if (number != 0) {
 		l->free = l->all[number - 1].next;
 		return number - 1;
 	}
-	if (l->count == l->room) {
-		uint32_t room = l->room == 0 ? FIRST_ROOM : 2 * l->room;
-		struct rule_list *all = reallocarray(l->all, room, sizeof(*all));
+	if (l->count == l->capacity) {
+		uint32_t capacity = l->capacity == 0 ? FIRST_CAPACITY : 2 * l->capacity;
+		struct rule_list *all = reallocarray(l->all, capacity, sizeof(*all));
 
 		if (all == NULL)
 			return RULE_LIST_NONE;
 		l->all = all;
-		if (!slots_grow(l, room))
+		if (!slots_grow(l, capacity))
 			return RULE_LIST_NONE;
-		l->room = room;
+		l->capacity = capacity;
 	}
 	return l->count <= RULE_LIST_MOST ? l->count++ : RULE_LIST_NONE;
 }
@@ -111,7 +111,7 @@ static uint32_t list_add(struct rule_lists *l, uint64_t hash, size_t count) {
 
 	if (lines == NULL)
 		return list_refuse("no memory left", lines);
-	number = number_take(l);
+	number = number_alloc(l);
 	if (number == RULE_LIST_NONE)
 		return list_refuse("no memory, or too many that differ", lines);
 	memcpy(lines, l->lines, count * sizeof(*lines));
@@ -124,7 +124,7 @@ static uint32_t list_add(struct rule_lists *l, uint64_t hash, size_t count) {
 	return number;
 }
 
-uint32_t rule_lists_take(struct rule_lists *l, size_t count) {
+uint32_t rule_lists_get(struct rule_lists *l, size_t count) {
 	uint64_t hash = rule_lines_hash(l->lines, count);
 	uint32_t number = list_find(l, hash, count);
 
@@ -135,10 +135,10 @@ uint32_t rule_lists_take(struct rule_lists *l, size_t count) {
 	return number;
 }
 
-bool rule_lists_room(struct rule_lists *l, size_t count) {
+bool rule_lists_reserve(struct rule_lists *l, size_t count) {
 	struct rule_line *lines;
 
-	if (count <= l->line_room)
+	if (count <= l->line_capacity)
 		return true;
 	lines = reallocarray(l->lines, count, sizeof(*lines));
 	if (lines == NULL) {
@@ -146,23 +146,23 @@ bool rule_lists_room(struct rule_lists *l, size_t count) {
 		return false;
 	}
 	l->lines = lines;
-	l->line_room = count;
+	l->line_capacity = count;
 	return true;
 }
 
-uint32_t rule_lists_take_classifiers(struct rule_lists *l, const struct modem *m) {
-	if (!rule_lists_room(l, m->classifier_count))
+uint32_t rule_lists_get_classifiers(struct rule_lists *l, const struct modem *m) {
+	if (!rule_lists_reserve(l, m->classifier_count))
 		return RULE_LIST_NONE;
-	return rule_lists_take(l, rule_lines_classifiers(m, l->lines));
+	return rule_lists_get(l, rule_lines_classifiers(m, l->lines));
 }
 
-uint32_t rule_lists_take_filters(struct rule_lists *l, const struct filter_group *g) {
-	if (!rule_lists_room(l, g->rule_count))
+uint32_t rule_lists_get_filters(struct rule_lists *l, const struct filter_group *g) {
+	if (!rule_lists_reserve(l, g->rule_count))
 		return RULE_LIST_NONE;
-	return rule_lists_take(l, rule_lines_filters(g, l->lines));
+	return rule_lists_get(l, rule_lines_filters(g, l->lines));
 }
 
-void rule_lists_give(struct rule_lists *l, uint32_t number) {
+void rule_lists_put(struct rule_lists *l, uint32_t number) {
 	struct rule_list *list = &l->all[number];
 	uint32_t *link = slot_of(l, list->hash);
 
@@ -195,15 +195,15 @@ static size_t rules_unshared(const struct service_group *sg) {
 
 size_t rule_lists_total(const struct service_group *sg) {
 	struct rule_lists filters, classifiers;
-	bool told = rule_lists_create(&filters) == 0;
+	bool ok = rule_lists_create(&filters) == 0;
 	size_t total;
 
-	told = rule_lists_create(&classifiers) == 0 && told;
-	for (size_t m = 0; told && m < sg->modem_count; m++)
-		told = rule_lists_take_classifiers(&classifiers, &sg->modems[m]) != RULE_LIST_NONE;
-	for (size_t g = 0; told && g < sg->filter_group_count; g++)
-		told = rule_lists_take_filters(&filters, &sg->filter_groups[g]) != RULE_LIST_NONE;
-	total = told ? filters.rule_count + classifiers.rule_count : rules_unshared(sg);
+	ok = rule_lists_create(&classifiers) == 0 && ok;
+	for (size_t m = 0; ok && m < sg->modem_count; m++)
+		ok = rule_lists_get_classifiers(&classifiers, &sg->modems[m]) != RULE_LIST_NONE;
+	for (size_t g = 0; ok && g < sg->filter_group_count; g++)
+		ok = rule_lists_get_filters(&filters, &sg->filter_groups[g]) != RULE_LIST_NONE;
+	total = ok ? filters.rule_count + classifiers.rule_count : rules_unshared(sg);
 	rule_lists_free(&filters);
 	rule_lists_free(&classifiers);
 	return total;

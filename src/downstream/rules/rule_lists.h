@@ -27,15 +27,15 @@ struct rule_list {
 
 struct rule_lists {
 	struct rule_list *all; /* by number */
-	uint32_t count, room;
+	uint32_t count, capacity;
 	uint32_t free; /* 1 + first free number; 0: none */
 	uint32_t *slots; /* by hash: 1 + number of a list; 0: none */
 	uint32_t slot_mask;
 	uint32_t used; /* lists with users */
 	size_t rule_count; /* rules of these lists */
 	uint32_t builds; /* counter for unique names of built rules */
-	struct rule_line *lines; /* buffer for rule_lists_take(); see rule_lists_room() */
-	size_t line_room;
+	struct rule_line *lines; /* buffer for rule_lists_get(); see rule_lists_reserve() */
+	size_t line_capacity;
 };
 
 /* Creates an empty set of lists. Returns 0, or -1 after logging an error. Call rule_lists_free()
@@ -46,18 +46,18 @@ void rule_lists_free(struct rule_lists *l);
 
 /* Ensures that l->lines can take `count` rules. Returns false after logging an error if memory
  * is short. */
-bool rule_lists_room(struct rule_lists *l, size_t count);
+bool rule_lists_reserve(struct rule_lists *l, size_t count);
 
 /* Takes the list with the first `count` rules of l->lines. Returns its number, or RULE_LIST_NONE
  * after logging an error, if memory is short or there are too many lists. */
-uint32_t rule_lists_take(struct rule_lists *l, size_t count);
+uint32_t rule_lists_get(struct rule_lists *l, size_t count);
 
 /* The same for the modem's classifiers, and for the rules of a filter group. */
-uint32_t rule_lists_take_classifiers(struct rule_lists *l, const struct modem *m);
-uint32_t rule_lists_take_filters(struct rule_lists *l, const struct filter_group *g);
+uint32_t rule_lists_get_classifiers(struct rule_lists *l, const struct modem *m);
+uint32_t rule_lists_get_filters(struct rule_lists *l, const struct filter_group *g);
 
 /* Releases a list that was taken. */
-void rule_lists_give(struct rule_lists *l, uint32_t number);
+void rule_lists_put(struct rule_lists *l, uint32_t number);
 
 /* Counts built rules that include the list. Its number stays valid while there are any. */
 void rule_lists_keep(struct rule_lists *l, uint32_t number, bool kept);

@@ -190,7 +190,7 @@ void rules_acl_free(struct rte_acl_ctx *acl[RULE_FAMILIES]) {
 /* Finds the position and result of the first match of each key, or 0. */
 static void rules_find(const struct rules *r, enum rule_family family, const uint8_t **keys,
 		       uint32_t *results, uint32_t n) {
-	const struct rule_shelf *large = r->shelves[RULES_LARGE], *small = r->shelves[RULES_SMALL];
+	const struct rule_table *large = r->tables[RULES_LARGE], *small = r->tables[RULES_SMALL];
 	uint32_t more[RULES_MATCH_MAX];
 
 	if (n == 0)

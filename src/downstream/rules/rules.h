@@ -36,17 +36,17 @@ struct rule {
 	uint32_t position; /* in the list, 0..SG_MAX_RULES - 1; for rules_match_chain() */
 };
 
-struct rule_shelf {
+struct rule_table {
 	struct rte_acl_ctx *acl[RULE_FAMILIES]; /* NULL: no rules of the family */
 	uint32_t *lists; /* numbers of its lists, ascending */
 	uint32_t list_count;
 	size_t rule_count;
 };
 
-enum { RULES_LARGE, RULES_SMALL, RULES_SHELVES };
+enum { RULES_LARGE, RULES_SMALL, RULES_TABLES };
 
 struct rules {
-	struct rule_shelf *shelves[RULES_SHELVES]; /* NULL: empty */
+	struct rule_table *tables[RULES_TABLES]; /* NULL: empty */
 };
 
 /*

@@ -8,7 +8,7 @@
 
 #include "model/check/grants_check.h"
 #include "model/devices.h"
-#include "model/keys/key_rows.h"
+#include "model/keys/key_macros.h"
 #include "model/keys/keys.h"
 #include "model/layouts.h"
 #include "model/units.h"
@@ -17,7 +17,7 @@
  * `needed`, its IDs are unknown. Returns false if memory is short. */
 static bool map_ids(struct check *check, struct id_map *map, struct node *root, const char *key,
 		    bool needed) {
-	struct unique_set ids = {.place = {.lists = {key}, .leaf = "id"}};
+	struct unique_set ids = {.at = {.lists = {key}, .leaf = "id"}};
 	struct node *list = node_field(root, key);
 	size_t i = 0;
 
@@ -154,7 +154,7 @@ static void check_crypto(struct check *check, struct node *root) {
 }
 
 static void check_channels(struct check *check, struct node *root) {
-	struct unique_set sessions = {.place = {.lists = {"channels"}, .leaf = "session"}};
+	struct unique_set sessions = {.at = {.lists = {"channels"}, .leaf = "session"}};
 	struct node *list = node_field(root, "channels");
 	size_t i = 0;
 
@@ -230,7 +230,7 @@ static void check_filter_groups(struct check *check, struct node *root) {
 	}
 }
 
-static void check_room(struct check *check, struct node *root) {
+static void check_max_modems(struct check *check, struct node *root) {
 	const struct service_group *sg = check->sg;
 	const struct node *node = node_field(root, "max_modems");
 	struct path path = {.key = "max_modems"};
@@ -268,7 +268,7 @@ void service_group_check(struct service_group *sg, struct node *root, struct err
 		check_threads(&check, root);
 		check_rphy(&check, root);
 		check_crypto(&check, root);
-		check_room(&check, root);
+		check_max_modems(&check, root);
 		check_lists(&check, root);
 	} else {
 		errors_add(errors, 1, NULL, "no memory left", "a file that fits the machine");

@@ -35,7 +35,7 @@ struct check {
  * reported, so that one error makes one line. */
 void service_group_check(struct service_group *sg, struct node *root, struct errors *errors);
 
-#define CHECK_FLOWS {.place = {.lists = {"modems", "service_flows"}, .leaf = "id"}}
+#define CHECK_FLOWS {.at = {.lists = {"modems", "service_flows"}, .leaf = "id"}}
 
 /* The checks of the lists that `root` has; `check` has its ID maps, and CHECK_FLOWS as its flows.
  * So a list of one object can be checked within a group that has the others. */
@@ -55,14 +55,14 @@ void check_report(struct check *check, const struct node *node, uint32_t line,
 		  const struct path *path, const char *allowed);
 
 /* A map of the file, and its path. */
-struct check_place {
+struct check_context {
 	struct check *check;
 	const struct node *map;
 	const struct path *up;
 };
 
 /* Reports the value of a key of the map; without a value, at the map's line. */
-void check_refuse(const struct check_place *place, const char *key, const char *allowed);
+void check_refuse(const struct check_context *at, const char *key, const char *allowed);
 
 /* Replaces the ID at `value` by its index. Returns false for an unknown ID, and reports that there
  * is no `what` of this ID. */

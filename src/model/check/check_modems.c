@@ -290,9 +290,9 @@ static void modems_check_modem(struct modem_check *modems, const struct node *ma
 void check_modems(struct check *check, struct node *root) {
 	struct modem_check modems = {
 		.check = check,
-		.macs = {.place = {.lists = {"modems"}, .leaf = "mac"}},
-		.addresses = {.place = {.lists = {"modems", "addresses"}}},
-		.dsids = {.place = {.lists = {"modems", "service_flows"}, .leaf = "dsid"}},
+		.macs = {.at = {.lists = {"modems"}, .leaf = "mac"}},
+		.addresses = {.at = {.lists = {"modems", "addresses"}}},
+		.dsids = {.at = {.lists = {"modems", "service_flows"}, .leaf = "dsid"}},
 		.associations = calloc(SG_MAX_SAID + 1, sizeof(*modems.associations)),
 	};
 	struct path list_path = {.key = "modems"}, path = {.up = &list_path};

@@ -14,70 +14,68 @@
 typedef void format_value(uint64_t value, char text[UNITS_TEXT_SIZE]);
 
 /* Writes limits such as "at least the max_frame of 2 kB". */
-static void refuse_beyond(const struct check_place *place, const char *key, const char *relation,
+static void refuse_beyond(const struct check_context *at, const char *key, const char *relation,
 			  const char *other, format_value *format, uint64_t value) {
 	char allowed[TEXT_SIZE], text[UNITS_TEXT_SIZE];
 
 	format(value, text);
 	snprintf(allowed, sizeof(allowed), "%s the %s of %s", relation, other, text);
-	check_refuse(place, key, allowed);
+	check_refuse(at, key, allowed);
 }
 
 /* Reports a key that has no meaning without another one. */
-static void refuse_idle(const struct check_place *place, const char *key, const char *without) {
+static void refuse_unused(const struct check_context *at, const char *key, const char *without) {
 	char allowed[TEXT_SIZE];
 
-	if (node_field(place->map, key) == NULL)
+	if (node_field(at->map, key) == NULL)
 		return; /* not given, or reported by the reader */
 	snprintf(allowed, sizeof(allowed), "nothing without %s", without);
-	check_refuse(place, key, allowed);
+	check_refuse(at, key, allowed);
 }
 
-static void check_burst(const struct check_place *place, const char *key, uint32_t *burst,
+static void check_burst(const struct check_context *at, const char *key, uint32_t *burst,
 			const char *rate_key, uint64_t rate) {
-	uint32_t max_frame = place->check->sg->max_frame;
+	uint32_t max_frame = at->check->sg->max_frame;
 
-	if (!node_sound(place->map, rate_key))
+	if (!node_sound(at->map, rate_key))
 		return;
 	if (rate == 0)
-		refuse_idle(place, key, rate_key);
+		refuse_unused(at, key, rate_key);
 	else if (*burst == 0)
 		*burst = default_burst(rate);
 	else if (*burst < max_frame)
-		refuse_beyond(place, key, "at least", "max_frame", units_format_size, max_frame);
+		refuse_beyond(at, key, "at least", "max_frame", units_format_size, max_frame);
 }
 
-static void check_rates(const struct check_place *place, struct service_flow *flow) {
+static void check_rates(const struct check_context *at, struct service_flow *flow) {
 	static const char sustained[] = "max_sustained_rate";
 
-	check_burst(place, "max_traffic_burst", &flow->traffic_burst, sustained,
-		    flow->sustained_rate);
-	if (!node_sound(place->map, sustained))
+	check_burst(at, "max_traffic_burst", &flow->traffic_burst, sustained, flow->sustained_rate);
+	if (!node_sound(at->map, sustained))
 		return;
 	if (flow->sustained_rate == 0 && flow->peak_rate != 0)
-		refuse_idle(place, "peak_rate", sustained);
+		refuse_unused(at, "peak_rate", sustained);
 	if (flow->sustained_rate == 0)
 		return;
 	if (flow->peak_rate != 0 && flow->peak_rate < flow->sustained_rate)
-		refuse_beyond(place, "peak_rate", "at least", sustained, units_format_rate,
+		refuse_beyond(at, "peak_rate", "at least", sustained, units_format_rate,
 			      flow->sustained_rate);
 	if (flow->reserved_rate > flow->sustained_rate)
-		refuse_beyond(place, "min_reserved_rate", "at most", sustained, units_format_rate,
+		refuse_beyond(at, "min_reserved_rate", "at most", sustained, units_format_rate,
 			      flow->sustained_rate);
 }
 
-static void check_reserved_packet(const struct check_place *place,
-				  const struct service_flow *flow) {
+static void check_reserved_packet(const struct check_context *at, const struct service_flow *flow) {
 	static const char key[] = "min_reserved_packet", rate[] = "min_reserved_rate";
-	uint32_t max_frame = place->check->sg->max_frame;
+	uint32_t max_frame = at->check->sg->max_frame;
 
-	if (flow->reserved_rate == 0 && node_sound(place->map, rate))
-		refuse_idle(place, key, rate);
+	if (flow->reserved_rate == 0 && node_sound(at->map, rate))
+		refuse_unused(at, key, rate);
 	else if (max_frame != 0 && flow->reserved_packet > max_frame)
-		refuse_beyond(place, key, "at most", "max_frame", units_format_size, max_frame);
+		refuse_beyond(at, key, "at most", "max_frame", units_format_size, max_frame);
 }
 
-static void check_buffers(const struct check_place *place, struct service_flow *flow) {
+static void check_buffers(const struct check_context *at, struct service_flow *flow) {
 	if (flow->buffer == 0)
 		return; /* refused */
 	if (flow->min_buffer == 0)
@@ -85,27 +83,27 @@ static void check_buffers(const struct check_place *place, struct service_flow *
 	if (flow->max_buffer == 0)
 		flow->max_buffer = flow->buffer;
 	if (flow->min_buffer > flow->buffer)
-		refuse_beyond(place, "min_buffer", "at most", "buffer", units_format_size,
+		refuse_beyond(at, "min_buffer", "at most", "buffer", units_format_size,
 			      flow->buffer);
 	if (flow->max_buffer < flow->buffer)
-		refuse_beyond(place, "max_buffer", "at least", "buffer", units_format_size,
+		refuse_beyond(at, "max_buffer", "at least", "buffer", units_format_size,
 			      flow->buffer);
 }
 
-static void check_thresholds(const struct check_place *place, const struct wred *wred) {
+static void check_thresholds(const struct check_context *at, const struct wred *wred) {
 	if (wred->min_threshold < wred->max_threshold)
 		return;
-	if (node_present(place->map, "max_threshold") != NULL)
-		refuse_beyond(place, "max_threshold", "above", "min_threshold", units_format_size,
+	if (node_present(at->map, "max_threshold") != NULL)
+		refuse_beyond(at, "max_threshold", "above", "min_threshold", units_format_size,
 			      wred->min_threshold);
 	else
-		refuse_beyond(place, "min_threshold", "below", "max_threshold", units_format_size,
+		refuse_beyond(at, "min_threshold", "below", "max_threshold", units_format_size,
 			      wred->max_threshold);
 }
 
-static void check_wred(const struct check_place *place, struct service_flow *flow) {
-	struct path path = {.up = place->up, .key = "wred"};
-	struct check_place inner = {place->check, node_field(place->map, path.key), &path};
+static void check_wred(const struct check_context *at, struct service_flow *flow) {
+	struct path path = {.up = at->up, .key = "wred"};
+	struct check_context inner = {at->check, node_field(at->map, path.key), &path};
 	struct wred *wred = &flow->wred;
 
 	if (wred->max_probability != 0) /* still the denominator; 0: refused */
@@ -116,24 +114,24 @@ static void check_wred(const struct check_place *place, struct service_flow *flo
 	if (node_present(inner.map, "max_threshold") == NULL)
 		wred->max_threshold = flow->buffer - flow->buffer / 4;
 	if (flow->aqm != AQM_WRED)
-		refuse_idle(place, path.key, "aqm: wred");
-	else if (node_sound(place->map, "buffer") && node_sound(inner.map, "min_threshold") &&
+		refuse_unused(at, path.key, "aqm: wred");
+	else if (node_sound(at->map, "buffer") && node_sound(inner.map, "min_threshold") &&
 		 node_sound(inner.map, "max_threshold"))
 		check_thresholds(&inner, wred);
 }
 
 void check_flow_qos(struct check *check, const struct node *map, struct service_flow *flow,
 		    const struct path *up) {
-	struct check_place place = {check, map, up};
+	struct check_context at = {check, map, up};
 
-	check_rates(&place, flow);
-	check_reserved_packet(&place, flow);
-	check_buffers(&place, flow);
+	check_rates(&at, flow);
+	check_reserved_packet(&at, flow);
+	check_buffers(&at, flow);
 	if (!node_sound(map, "aqm"))
 		return;
-	check_wred(&place, flow);
+	check_wred(&at, flow);
 	if (flow->aqm != AQM_DOCSIS_PIE)
-		refuse_idle(&place, "latency_target", "aqm: docsis-pie");
+		refuse_unused(&at, "latency_target", "aqm: docsis-pie");
 }
 
 /* Describes a limit that is too low for the reserved rates: "at least 12 Mbps, the sum of ...". */
@@ -147,11 +145,11 @@ static void describe_reserved(uint64_t reserved, char allowed[TEXT_SIZE]) {
 void check_modem_qos(struct check *check, const struct node *map, struct modem *modem,
 		     const struct path *up) {
 	static const char key[] = "max_aggregate_rate";
-	struct check_place place = {check, map, up};
+	struct check_context at = {check, map, up};
 	char allowed[TEXT_SIZE];
 	uint64_t reserved = 0;
 
-	check_burst(&place, "max_aggregate_burst", &modem->aggregate_burst, key,
+	check_burst(&at, "max_aggregate_burst", &modem->aggregate_burst, key,
 		    modem->aggregate_rate);
 	for (size_t i = 0; i < modem->service_flow_count; i++) {
 		if (modem->service_flows[i].active)
@@ -160,7 +158,7 @@ void check_modem_qos(struct check *check, const struct node *map, struct modem *
 	if (modem->aggregate_rate == 0 || reserved <= modem->aggregate_rate)
 		return;
 	describe_reserved(reserved, allowed);
-	check_refuse(&place, key, allowed);
+	check_refuse(&at, key, allowed);
 }
 
 uint64_t check_capacity(const struct service_group *sg, const struct bonding_group *group) {

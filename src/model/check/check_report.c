@@ -18,12 +18,11 @@ void check_report(struct check *check, const struct node *node, uint32_t line,
 	errors_add(check->errors, line, path, found, allowed);
 }
 
-void check_refuse(const struct check_place *place, const char *key, const char *allowed) {
-	struct path path = {.up = place->up, .key = key};
-	const struct node *node = node_present(place->map, key);
+void check_refuse(const struct check_context *at, const char *key, const char *allowed) {
+	struct path path = {.up = at->up, .key = key};
+	const struct node *node = node_present(at->map, key);
 
-	check_report(place->check, node, node != NULL ? node->line : place->map->line, &path,
-		     allowed);
+	check_report(at->check, node, node != NULL ? node->line : at->map->line, &path, allowed);
 }
 
 bool check_resolve(struct check *check, const struct id_map *map, struct node *node,

@@ -20,7 +20,7 @@ static void check_memory(struct check *check, struct node *root) {
 	char size[UNITS_TEXT_SIZE], allowed[UNITS_TEXT_SIZE + 32];
 
 	if (map == NULL || !node_sound(map, "held") || !node_sound(map, "held_by_modem") ||
-	    config->held >= config->held_by_modem)
+	    config->pending >= config->held_by_modem)
 		return;
 	units_format_size(config->held_by_modem, size);
 	snprintf(allowed, sizeof(allowed), "%s or more, as held_by_modem", size);
@@ -29,10 +29,10 @@ static void check_memory(struct check *check, struct node *root) {
 
 /* A packet of the R-PHY device has only its session ID, so each ID has one meaning. */
 static void check_sessions(struct check *check, struct node *root) {
-	static const struct unique_place data = {{"upstream_channels"}, "session"},
-					 request = {{"upstream_channels"}, "request_session"},
-					 ranging = {{"upstream_channels"}, "ranging_session"};
-	struct unique_set sessions = {.place = data};
+	static const struct unique_path data = {{"upstream_channels"}, "session"},
+					request = {{"upstream_channels"}, "request_session"},
+					ranging = {{"upstream_channels"}, "ranging_session"};
+	struct unique_set sessions = {.at = data};
 	struct node *list = node_field(root, "upstream_channels");
 	size_t index[UNIQUE_LISTS] = {0};
 
@@ -41,7 +41,7 @@ static void check_sessions(struct check *check, struct node *root) {
 		const struct node *map = node_resolve(item);
 		const struct upstream_channel *channel = &check->sg->upstream_channels[index[0]];
 		const struct {
-			const struct unique_place *place;
+			const struct unique_path *at;
 			const uint32_t *session;
 		} all[] = {
 			{&data, &channel->session},
@@ -50,10 +50,10 @@ static void check_sessions(struct check *check, struct node *root) {
 		};
 
 		for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-			if (node_field(map, all[i].place->leaf) != NULL)
-				unique_add_at(&sessions, all[i].place, all[i].session,
-					      sizeof(uint32_t),
-					      node_present(map, all[i].place->leaf), index);
+			if (node_field(map, all[i].at->leaf) != NULL)
+				unique_add_at(&sessions, all[i].at, all[i].session,
+					      sizeof(uint32_t), node_present(map, all[i].at->leaf),
+					      index);
 		}
 		index[0]++;
 	}
@@ -61,17 +61,17 @@ static void check_sessions(struct check *check, struct node *root) {
 }
 
 /* The path of a SID: modem, service flow, cluster, index in the cluster. */
-struct sid_place {
+struct sid_path {
 	const struct path *up; /* the list of SIDs */
 	size_t index[UNIQUE_LISTS];
 };
 
 static void check_sid(struct upstream_check *upstream, const struct node *map,
 		      struct upstream_sid *sid, bool seen[SG_MAX_UPSTREAM_CHANNELS],
-		      const struct sid_place *place) {
-	static const struct unique_place list = {
+		      const struct sid_path *at) {
+	static const struct unique_path list = {
 		{"modems", "upstream_service_flows", "sid_clusters", "sids"}, "sid"};
-	struct path item = {.up = place->up, .index = place->index[UNIQUE_LISTS - 1]};
+	struct path item = {.up = at->up, .index = at->index[UNIQUE_LISTS - 1]};
 	struct path path = {.up = &item, .key = "channel"};
 	struct check *check = upstream->check;
 	struct node *channel = node_present(map, "channel");
@@ -88,7 +88,7 @@ static void check_sid(struct upstream_check *upstream, const struct node *map,
 		const uint32_t value[] = {sid->channel, sid->sid};
 
 		unique_add_at(&upstream->sids, &list, value, sizeof(value),
-			      node_present(map, "sid"), place->index);
+			      node_present(map, "sid"), at->index);
 	}
 }
 
@@ -96,14 +96,14 @@ static void check_cluster(struct upstream_check *upstream, const struct node *ma
 			  const struct sid_cluster *cluster, size_t i, size_t j,
 			  const struct path *up) {
 	struct path sids = {.up = up, .key = "sids"};
-	struct sid_place place = {.up = &sids, .index = {i, j, up->index}};
+	struct sid_path at = {.up = &sids, .index = {i, j, up->index}};
 	struct node *list = node_field(map, "sids");
 	bool seen[SG_MAX_UPSTREAM_CHANNELS] = {false};
-	size_t *k = &place.index[UNIQUE_LISTS - 1];
+	size_t *k = &at.index[UNIQUE_LISTS - 1];
 
 	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
 	     item = item->next) {
-		check_sid(upstream, node_resolve(item), &cluster->sids[*k], seen, &place);
+		check_sid(upstream, node_resolve(item), &cluster->sids[*k], seen, &at);
 		++*k;
 	}
 }
@@ -140,7 +140,7 @@ static void check_clusters(struct upstream_check *upstream, const struct node *m
 
 static void upstream_check_modem(struct upstream_check *upstream, const struct node *map,
 				 const struct modem *modem, const struct path *up) {
-	static const struct unique_place place = {{"modems", "upstream_service_flows"}, "id"};
+	static const struct unique_path at = {{"modems", "upstream_service_flows"}, "id"};
 	struct path flows = {.up = up, .key = "upstream_service_flows"}, path = {.up = &flows};
 	struct node *list = node_field(map, "upstream_service_flows");
 	struct check *check = upstream->check;
@@ -152,7 +152,7 @@ static void upstream_check_modem(struct upstream_check *upstream, const struct n
 		const size_t index[UNIQUE_LISTS] = {up->index, path.index};
 
 		if (node_field(holder, "id") != NULL)
-			unique_add_at(&check->flows, &place, &flow->id, sizeof(flow->id),
+			unique_add_at(&check->flows, &at, &flow->id, sizeof(flow->id),
 				      node_present(holder, "id"), index);
 		check_clusters(upstream, holder, flow, up->index, &path);
 		grants_check_flow(check, holder, flow, &path);

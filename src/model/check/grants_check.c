@@ -14,7 +14,7 @@
 #define OFDMA_MINISLOTS 16383 /* per MAP of version 5, by the size of an offset */
 #define WIDE_SYMBOLS 18 /* per frame, at 25 kHz */
 
-static void refuse_above(const struct check_place *p, const char *key, const char *what,
+static void refuse_above(const struct check_context *p, const char *key, const char *what,
 			 uint64_t most) {
 	char allowed[TEXT_SIZE];
 
@@ -27,7 +27,7 @@ static bool is_power_of_two(unsigned value) {
 }
 
 /* Reports keys of the other channel type. */
-static void check_kind(const struct check_place *p, enum upstream_type type) {
+static void check_kind(const struct check_context *p, enum upstream_type type) {
 	static const struct {
 		const char *key;
 		enum upstream_type of;
@@ -62,7 +62,7 @@ static bool is_prefix(unsigned samples) {
 }
 
 /* Returns whether all physical settings are valid (PHY 3.1, 7.4; PHY 3.0, 6.2). */
-static bool check_physical(const struct check_place *p, const struct upstream_physical *k) {
+static bool check_physical(const struct check_context *p, const struct upstream_physical *k) {
 	const struct {
 		const char *key;
 		bool good;
@@ -93,7 +93,7 @@ static bool check_physical(const struct check_place *p, const struct upstream_ph
 	return good;
 }
 
-static void check_backoff(const struct check_place *p, uint8_t start, uint8_t end) {
+static void check_backoff(const struct check_context *p, uint8_t start, uint8_t end) {
 	if (node_sound(p->map, "backoff_start") && node_sound(p->map, "backoff_end") && end < start)
 		check_refuse(p, "backoff_end", "at least backoff_start");
 }
@@ -118,8 +118,9 @@ static void check_map_channels(struct check *check, const struct node *map,
 
 /* Checks the bytes per minislot, so that neither a MAP nor a grant has too many, and reports the
  * key that makes them too large. Returns whether they are valid. */
-static bool check_minislot(const struct check_place *channel, const struct check_place *physical,
-			   const struct upstream_channel *c, const struct grants_times *t) {
+static bool check_minislot(const struct check_context *channel,
+			   const struct check_context *physical, const struct upstream_channel *c,
+			   const struct grants_times *t) {
 	uint32_t most = GRANTS_MAP_BYTES / t->minislots;
 	bool by_grant = most > GRANTS_BURST;
 	uint64_t rate; /* kbps */
@@ -140,24 +141,25 @@ static bool check_minislot(const struct check_place *channel, const struct check
 	return false;
 }
 
-/* Reports too many minislots for requests: at most half of a MAP, and at most `room`. */
-static void refuse_requests(const struct check_place *contention, uint32_t minislots, uint32_t room,
-			    uint32_t each) {
+/* Reports too many minislots for requests: at most half of a MAP, and at most `spare`. */
+static void refuse_requests(const struct check_context *contention, uint32_t minislots,
+			    uint32_t spare, uint32_t each) {
 	uint32_t half = minislots / 2;
 
 	if (half < each)
 		refuse_above(contention, "request_minislots", ", half of a MAP's minislots", half);
-	else if (half <= room)
+	else if (half <= spare)
 		refuse_above(contention, "request_opportunities",
 			     ", with request_minislots half of a MAP's minislots", half / each);
 	else
 		refuse_above(contention, "request_opportunities",
-			     ", as a MAP has beside ranging and a grant", room / each);
+			     ", as a MAP has beside ranging and a grant", spare / each);
 }
 
 /* Checks that requests, a ranging region and a grant fit into one MAP. */
-static void check_regions(const struct check_place *channel, const struct check_place *contention,
-			  const struct check_place *maintenance, const struct upstream_channel *c,
+static void check_regions(const struct check_context *channel,
+			  const struct check_context *contention,
+			  const struct check_context *maintenance, const struct upstream_channel *c,
 			  const struct grants_times *t) {
 	static const char beside[] = ", as a MAP has beside requests and a grant";
 	const struct upstream_contention *k = &c->grants.contention;
@@ -185,13 +187,13 @@ static void check_regions(const struct check_place *channel, const struct check_
 }
 
 /* The maps of an upstream channel in which errors are reported. */
-struct places {
-	struct check_place channel, physical, contention, maintenance;
+struct channel_maps {
+	struct check_context channel, physical, contention, maintenance;
 };
 
 /* Checks that a MAP can describe what it has to, and reports the key that makes it too much. The
  * scheduler repeats these checks (check_map and check_regions in src/scheduler/maps/settings.c). */
-static void check_map(const struct places *p, const struct upstream_channel *c) {
+static void check_map(const struct channel_maps *p, const struct upstream_channel *c) {
 	const struct grants_config *g = &p->channel.check->sg->upstream.scheduler;
 	uint32_t most = c->type == UPSTREAM_OFDMA ? OFDMA_MINISLOTS : SC_QAM_MINISLOTS;
 	struct grants_times t;
@@ -207,12 +209,12 @@ static void check_map(const struct places *p, const struct upstream_channel *c) 
 }
 
 /* If the channel does not have the map, errors are reported at the channel's line. */
-static struct check_place place_of(const struct check_place *channel, const char *key,
+static struct check_context map_of(const struct check_context *channel, const char *key,
 				   struct path *path) {
 	const struct node *map = node_field(channel->map, key);
 
 	*path = (struct path){.up = channel->up, .key = key};
-	return (struct check_place){channel->check, map != NULL ? map : channel->map, path};
+	return (struct check_context){channel->check, map != NULL ? map : channel->map, path};
 }
 
 static bool all_sound(const struct node *map) {
@@ -227,13 +229,13 @@ static bool all_sound(const struct node *map) {
 
 void grants_check_channel(struct check *check, const struct node *map,
 			  const struct upstream_channel *c, const struct path *up) {
-	struct check_place channel = {check, map, up};
+	struct check_context channel = {check, map, up};
 	struct path paths[3];
-	const struct places p = {
+	const struct channel_maps p = {
 		.channel = channel,
-		.physical = place_of(&channel, "physical", &paths[0]),
-		.contention = place_of(&channel, "contention", &paths[1]),
-		.maintenance = place_of(&channel, "maintenance", &paths[2]),
+		.physical = map_of(&channel, "physical", &paths[0]),
+		.contention = map_of(&channel, "contention", &paths[1]),
+		.maintenance = map_of(&channel, "maintenance", &paths[2]),
 	};
 	const struct channel_grants *g = &c->grants;
 	bool scheduled = check->sg->upstream.scheduled, good;
@@ -259,8 +261,8 @@ void grants_check_channel(struct check *check, const struct node *map,
 }
 
 void grants_add_sessions(struct check *check, struct node *root, struct unique_set *sessions) {
-	static const struct unique_place given = {{"upstream_channels"}, "map_session"},
-					 by_id = {{"upstream_channels"}, "id"};
+	static const struct unique_path given = {{"upstream_channels"}, "map_session"},
+					by_id = {{"upstream_channels"}, "id"};
 	struct node *list = node_field(root, "upstream_channels");
 	size_t index[UNIQUE_LISTS] = {0};
 

@@ -16,7 +16,7 @@
 
 /* The services `needed` require a key, and it has no meaning without those `known`. The two differ
  * for keys with a default. */
-static void check_service(const struct check_place *p, enum upstream_scheduling scheduling) {
+static void check_service(const struct check_context *p, enum upstream_scheduling scheduling) {
 	static const struct {
 		const char *key;
 		unsigned needed, known;
@@ -50,7 +50,7 @@ static void check_service(const struct check_place *p, enum upstream_scheduling 
 	}
 }
 
-static void check_rates(const struct check_place *p, const struct flow_grants *g) {
+static void check_rates(const struct check_context *p, const struct flow_grants *g) {
 	if (!node_sound(p->map, "max_sustained_rate"))
 		return;
 	if (g->sustained_rate == 0) {
@@ -67,7 +67,7 @@ static void check_rates(const struct check_place *p, const struct flow_grants *g
 }
 
 /* An unsolicited grant with its segment header is no longer than other grants. */
-static void check_grant_size(const struct check_place *p,
+static void check_grant_size(const struct check_context *p,
 			     const struct upstream_service_flow *flow) {
 	const struct flow_grants *g = &flow->grants;
 	uint32_t header = flow->segment_header ? SEGMENT_HEADER_SIZE : 0, most = GRANTS_BURST;
@@ -89,7 +89,7 @@ static void check_grant_size(const struct check_place *p,
 }
 
 /* The scheduler repeats these checks (check_times in src/scheduler/maps/settings.c). */
-static void check_times(const struct check_place *p, const struct upstream_service_flow *flow) {
+static void check_times(const struct check_context *p, const struct upstream_service_flow *flow) {
 	const struct flow_grants *g = &flow->grants;
 
 	if (g->scheduling == SCHEDULING_UNSOLICITED_GRANT ||
@@ -105,7 +105,7 @@ static void check_times(const struct check_place *p, const struct upstream_servi
 
 void grants_check_flow(struct check *check, const struct node *map,
 		       const struct upstream_service_flow *flow, const struct path *up) {
-	const struct check_place place = {check, map, up}, *p = &place;
+	const struct check_context at = {check, map, up}, *p = &at;
 	const struct flow_grants *g = &flow->grants;
 
 	check_rates(p, g);

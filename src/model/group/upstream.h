@@ -21,7 +21,7 @@ struct upstream_config {
 	uint64_t reorder_timeout_ns;
 	uint64_t frame_timeout_ns; /* reassembly timer: the wait for the rest of a frame or burst */
 	uint32_t held_by_modem; /* limit in bytes of pending buffers per modem */
-	uint32_t held; /* limit of all modems and bursts together */
+	uint32_t pending; /* limit of all modems and bursts together */
 	bool held_given; /* by the file; else the groups of a server divide their common limit */
 	bool scheduled; /* false: requests are counted, and nothing is granted */
 	struct grants_config scheduler;

@@ -2,7 +2,7 @@
 /* The keys of a service group: names, kinds, ranges, defaults and help. */
 #include "model/keys/keys.h"
 
-#include "model/keys/key_rows.h"
+#include "model/keys/key_macros.h"
 #include "model/service_group.h"
 
 /* One entry per key, laid out as a table. */

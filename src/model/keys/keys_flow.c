@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The keys of a downstream service flow: identity, channels, quality of service. */
-#include "model/keys/key_rows.h"
+#include "model/keys/key_macros.h"
 #include "model/service_group.h"
 
 /* One entry per key, laid out as a table. */

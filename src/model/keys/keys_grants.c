@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The keys of the upstream scheduler: of the group, and of an upstream channel. */
-#include "model/keys/key_rows.h"
+#include "model/keys/key_macros.h"
 #include "model/service_group.h"
 
 /* One entry per key, laid out as a table. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "model/devices.h"
-#include "model/keys/key_rows.h"
+#include "model/keys/key_macros.h"
 #include "model/server_config.h"
 
 /* One entry per key, laid out as a table. */

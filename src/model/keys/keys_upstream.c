@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The upstream keys of a service group, and those of a modem's upstream service flows. */
-#include "model/keys/key_rows.h"
+#include "model/keys/key_macros.h"
 #include "model/service_group.h"
 
 /* One entry per key, laid out as a table. */
@@ -47,7 +47,7 @@ const struct key upstream_keys[] = {
 	 .fallback = "256 kB",
 	 HELP("memory of buffers that wait for missing parts, of one modem; the oldest is given "
 	      "up first")},
-	{.name = "held", SIZE(64000, 256000000), AT(struct upstream_config, held),
+	{.name = "held", SIZE(64000, 256000000), AT(struct upstream_config, pending),
 	 .flag = offsetof(struct upstream_config, held_given), .fallback = "4 MB",
 	 HELP("memory of packets that wait for missing parts, of all modems and bursts together, "
 	      "and as much again of frames; at least held_by_modem. Where not given, the groups of "

@@ -172,10 +172,10 @@ static size_t kind_least(size_t a, size_t b) {
  */
 static size_t kind_distance(const char *a, const char *b) {
 	size_t table[LONGEST_NAME + 1][LONGEST_NAME + 1];
-	size_t rows = strlen(a), columns = strlen(b);
+	size_t a_size = strlen(a), b_size = strlen(b);
 
-	for (size_t i = 0; i <= rows; i++) {
-		for (size_t j = 0; j <= columns; j++) {
+	for (size_t i = 0; i <= a_size; i++) {
+		for (size_t j = 0; j <= b_size; j++) {
 			if (i == 0 || j == 0) {
 				table[i][j] = i + j;
 				continue;
@@ -186,7 +186,7 @@ static size_t kind_distance(const char *a, const char *b) {
 				table[i][j] = kind_least(table[i][j], table[i - 2][j - 2] + 1);
 		}
 	}
-	return table[rows][columns];
+	return table[a_size][b_size];
 }
 
 const char *keys_nearest(const struct key *keys, const char *name) {

@@ -19,7 +19,7 @@ static uint32_t id_of(const void *item) {
 
 /* Lists the IDs of objects in service, then those of changed objects. */
 static bool ids_list(struct change_walk *w, enum live_object object) {
-	uint32_t slots = live_room(&w->l->room, object);
+	uint32_t slots = live_capacity(&w->l->capacity, object);
 
 	w->ids[object] = calloc(slots > 0 ? slots : 1, sizeof(w->ids[object][0]));
 	if (w->ids[object] == NULL)
@@ -39,16 +39,16 @@ bool change_walk_begin(struct change_walk *w, const struct live_group *l,
 		       const struct live_changes *changes) {
 	bool good = true;
 
-	*w = (struct change_walk){.l = l, .changes = changes, .told = calloc(1, SAID_BYTES)};
+	*w = (struct change_walk){.l = l, .changes = changes, .visited = calloc(1, SAID_BYTES)};
 	for (enum live_object o = LIVE_CHANNEL; o < LIVE_MODEM; o++)
 		good &= ids_list(w, o);
-	return good && w->told != NULL;
+	return good && w->visited != NULL;
 }
 
 void change_walk_end(struct change_walk *w) {
 	for (enum live_object o = LIVE_CHANNEL; o < LIVE_MODEM; o++)
 		free(w->ids[o]);
-	free(w->told);
+	free(w->visited);
 	*w = (struct change_walk){0};
 }
 
@@ -91,8 +91,8 @@ static bool is_of_key(const struct change_walk *w, const struct live_change *c) 
 }
 
 /* Returns whether this is the first visit of the SAID. */
-static bool said_tell(struct change_walk *w, uint16_t said) {
-	uint8_t bit = (uint8_t)(1u << (said % 8)), *byte = &w->told[said / 8];
+static bool said_visit(struct change_walk *w, uint16_t said) {
+	uint8_t bit = (uint8_t)(1u << (said % 8)), *byte = &w->visited[said / 8];
 	bool fresh = (*byte & bit) == 0;
 
 	*byte |= bit;
@@ -108,7 +108,7 @@ bool change_walk_next(struct change_walk *w) {
 		w->action = action_of(w, c);
 		if (!is_of_key(w, c))
 			return true;
-		if (!said_tell(w, c->modem->security.said))
+		if (!said_visit(w, c->modem->security.said))
 			continue;
 		before = before_of(w, c);
 		w->action = key_action(&before->security, &c->modem->security);
@@ -121,22 +121,22 @@ size_t change_walk_count(const struct change_walk *w) {
 	struct change_walk ahead = *w;
 	size_t count = 0;
 
-	ahead.told = malloc(SAID_BYTES);
-	if (ahead.told == NULL)
+	ahead.visited = malloc(SAID_BYTES);
+	if (ahead.visited == NULL)
 		return 0;
-	memcpy(ahead.told, w->told, SAID_BYTES);
+	memcpy(ahead.visited, w->visited, SAID_BYTES);
 	while (change_walk_next(&ahead))
 		count++;
-	free(ahead.told);
+	free(ahead.visited);
 	return count;
 }
 
-static bool tells_key(const struct change_walk *w) {
+static bool is_key_change(const struct change_walk *w) {
 	return w->action >= CHANGE_KEY_INSTALLED;
 }
 
 const char *change_walk_kind(const struct change_walk *w) {
-	if (tells_key(w))
+	if (is_key_change(w))
 		return "key";
 	return w->change->object == LIVE_GROUP ? "group" : live_kinds[w->change->object].item;
 }
@@ -152,19 +152,20 @@ const char *change_action_name(enum change_action action) {
 	return names[action];
 }
 
-static uint32_t become_next_id(const void *context, enum live_object object, uint32_t reference) {
+static uint32_t translate_next_id(const void *context, enum live_object object,
+				  uint32_t reference) {
 	const struct change_walk *w = context;
 
 	return w->ids[object][reference];
 }
 
 json_t *change_walk_json(const struct change_walk *w, bool secrets) {
-	const struct references ids = {become_next_id, w};
+	const struct references ids = {translate_next_id, w};
 	const struct live_change *c = w->change;
 	void *copy;
 	json_t *map;
 
-	if (tells_key(w))
+	if (is_key_change(w))
 		return object_security_json(c->modem, secrets);
 	if (c->object == LIVE_GROUP)
 		return object_values_json(c->group);

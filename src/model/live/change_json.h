@@ -23,7 +23,7 @@ struct change_walk {
 	const struct live_changes *changes;
 	/* IDs by slot, once the changes are applied; NULL for modems */
 	uint32_t *ids[LIVE_OBJECTS];
-	uint8_t *told; /* one bit per SAID: its key was visited */
+	uint8_t *visited; /* one bit per SAID: its key was visited */
 	size_t next;
 	/* The current object, set by change_walk_next(): */
 	const struct live_change *change;

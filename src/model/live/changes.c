@@ -11,16 +11,16 @@
 
 bool live_changes_add(struct live_changes *changes, enum live_object object, uint32_t slot,
 		      void *block) {
-	if (changes->count == changes->room) {
-		size_t room = changes->room > 0 ? 2 * changes->room : 4;
-		struct live_change *list = reallocarray(changes->list, room, sizeof(list[0]));
+	if (changes->count == changes->capacity) {
+		size_t capacity = changes->capacity > 0 ? 2 * changes->capacity : 4;
+		struct live_change *list = reallocarray(changes->list, capacity, sizeof(list[0]));
 
 		if (list == NULL) {
 			secret_free(block);
 			return false;
 		}
 		changes->list = list;
-		changes->room = room;
+		changes->capacity = capacity;
 	}
 	changes->list[changes->count++] =
 		(struct live_change){.object = object, .slot = slot, .next = block};
@@ -35,7 +35,7 @@ void live_changes_free(struct live_changes *changes) {
 }
 
 /* Exchanges the single values with those in the block. */
-static void take_single_values(struct service_group *sg, struct service_group *block) {
+static void swap_single_values(struct service_group *sg, struct service_group *block) {
 	const struct service_group before = {
 		.rate_limit = sg->rate_limit,
 		.cpe_timeout_ns = sg->cpe_timeout_ns,
@@ -47,26 +47,26 @@ static void take_single_values(struct service_group *sg, struct service_group *b
 	block->cpe_timeout_ns = before.cpe_timeout_ns;
 }
 
-static void take_object(struct live_group *l, struct live_change *c) {
-	void **place = &l->blocks[c->object][c->slot], *before = *place;
+static void swap_object(struct live_group *l, struct live_change *c) {
+	void **slot = &l->blocks[c->object][c->slot], *before = *slot;
 	uint32_t *first_free = &l->first_free[c->object];
 
-	*place = c->block;
-	if (*place != NULL)
-		memcpy(live_item(&l->sg, c->object, c->slot), *place, live_kinds[c->object].size);
+	*slot = c->block;
+	if (*slot != NULL)
+		memcpy(live_item(&l->sg, c->object, c->slot), *slot, live_kinds[c->object].size);
 	else
 		live_clear(&l->sg, c->object, c->slot);
 	c->block = before;
-	if (*place == NULL && c->slot < *first_free)
+	if (*slot == NULL && c->slot < *first_free)
 		*first_free = c->slot;
-	while (*first_free < live_room(&l->room, c->object) &&
+	while (*first_free < live_capacity(&l->capacity, c->object) &&
 	       l->blocks[c->object][*first_free] != NULL)
 		++*first_free;
 }
 
 /* Removes all changed objects from the index before it adds any, as a value may move between
  * objects. */
-void live_changes_take(struct live_group *l, struct live_changes *changes) {
+void live_changes_apply(struct live_group *l, struct live_changes *changes) {
 	for (size_t i = 0; i < changes->count; i++) {
 		const struct live_change *c = &changes->list[i];
 
@@ -78,9 +78,9 @@ void live_changes_take(struct live_group *l, struct live_changes *changes) {
 		struct live_change *c = &changes->list[i];
 
 		if (c->object == LIVE_GROUP)
-			take_single_values(&l->sg, c->block);
+			swap_single_values(&l->sg, c->block);
 		else
-			take_object(l, c);
+			swap_object(l, c);
 	}
 	for (size_t i = 0; i < changes->count; i++) {
 		const struct live_change *c = &changes->list[i];
@@ -89,13 +89,13 @@ void live_changes_take(struct live_group *l, struct live_changes *changes) {
 			live_index_add(l->index, c->object, l->blocks[c->object][c->slot], c->slot);
 	}
 	l->modems = l->index->used.modems;
-	changes->taken = true;
+	changes->applied = true;
 }
 
-enum { CAME, DIFFERS, WENT, WAYS };
+enum { ADDED, DIFFERS, REMOVED, WAYS };
 
 /* Before the change is applied, the slot of an added object is empty; afterwards `next` is NULL. */
-static unsigned way_of(const struct live_group *l, const struct live_change *c, bool taken) {
+static unsigned way_of(const struct live_group *l, const struct live_change *c, bool applied) {
 	bool there;
 
 	if (c->object == LIVE_GROUP)
@@ -103,7 +103,7 @@ static unsigned way_of(const struct live_group *l, const struct live_change *c, 
 	there = l->blocks[c->object][c->slot] != NULL;
 	if (there && c->next != NULL)
 		return DIFFERS;
-	return there == taken ? CAME : WENT;
+	return there == applied ? ADDED : REMOVED;
 }
 
 void live_changes_text(const struct live_group *l, const struct live_changes *changes, char *text,
@@ -115,7 +115,7 @@ void live_changes_text(const struct live_group *l, const struct live_changes *ch
 	for (size_t i = 0; i < changes->count; i++) {
 		const struct live_change *c = &changes->list[i];
 
-		counts[c->object][way_of(l, c, changes->taken)]++;
+		counts[c->object][way_of(l, c, changes->applied)]++;
 	}
 	for (unsigned i = LIVE_OBJECTS * WAYS; i > 0; i--) { /* modems first */
 		enum live_object object = (i - 1) / WAYS;

@@ -9,9 +9,9 @@
 #include "model/arena.h"
 #include "model/keys/keys.h"
 #include "model/live/keys_same.h"
+#include "model/live/live_capacity.h"
 #include "model/live/live_index.h"
 #include "model/live/live_kind.h"
-#include "model/live/live_room.h"
 #include "model/live/object_copy.h"
 #include "platform/secret/secret_memory.h"
 
@@ -21,10 +21,10 @@ struct differing {
 	struct live_changes *changes;
 	char *why;
 	struct arena *arena;
-	uint32_t *places[LIVE_OBJECTS]; /* slots in the live group, by index in `next` */
+	uint32_t *slots[LIVE_OBJECTS]; /* slots in the live group, by index in `next` */
 	bool *stays[LIVE_OBJECTS]; /* by slot: the object is also in `next` */
 	struct references references;
-	struct group_room used; /* capacity that `next` uses */
+	struct group_capacity used; /* capacity that `next` uses */
 };
 
 static bool refuse_memory(struct differing *d) {
@@ -53,78 +53,80 @@ static bool top_may_differ(const char *list, size_t offset) {
 	return false;
 }
 
-static uint32_t become_place(const void *context, enum live_object object, uint32_t reference) {
+static uint32_t become_slot(const void *context, enum live_object object, uint32_t reference) {
 	const struct differing *d = context;
 
-	return d->places[object][reference];
+	return d->slots[object][reference];
 }
 
-static bool refuse_places(struct differing *d, enum live_object object, size_t come) {
+static bool refuse_slots(struct differing *d, enum live_object object, size_t added) {
 	const struct live_kind *kind = &live_kinds[object];
 
 	snprintf(
 		d->why, LIVE_LINE,
 		"%s: found %zu that come, allowed: as many as there are places while those that go "
 		"have theirs, of %u",
-		kind->list, come, live_room(&d->l->room, object));
+		kind->list, added, live_capacity(&d->l->capacity, object));
 	return false;
 }
 
 /* Finds a slot for each object of `next`: its own, or a free one. */
-static bool find_places(struct differing *d, enum live_object object) {
-	uint32_t room = live_room(&d->l->room, object), unused = d->l->first_free[object];
-	size_t count = live_count(d->next, object), come = 0;
+static bool find_slots(struct differing *d, enum live_object object) {
+	uint32_t capacity = live_capacity(&d->l->capacity, object),
+		 unused = d->l->first_free[object];
+	size_t count = live_count(d->next, object), added = 0;
 	bool full = false;
 
-	d->places[object] = arena_alloc(d->arena, count, sizeof(uint32_t));
-	d->stays[object] = arena_alloc(d->arena, room, sizeof(bool));
-	if (d->places[object] == NULL || d->stays[object] == NULL)
+	d->slots[object] = arena_alloc(d->arena, count, sizeof(uint32_t));
+	d->stays[object] = arena_alloc(d->arena, capacity, sizeof(bool));
+	if (d->slots[object] == NULL || d->stays[object] == NULL)
 		return refuse_memory(d);
 	for (size_t i = 0; i < count; i++) {
 		const void *item = live_item(d->next, object, i);
 		const struct identity identity = identity_of(object, item);
-		uint32_t place = live_index_find(d->l->index, &identity);
+		uint32_t slot = live_index_find(d->l->index, &identity);
 
 		live_index_count(&d->used, object, item, 1);
-		if (place == IDENTITY_NONE) {
-			while (unused < room && d->l->blocks[object][unused] != NULL)
+		if (slot == IDENTITY_NONE) {
+			while (unused < capacity && d->l->blocks[object][unused] != NULL)
 				unused++;
-			full = full || unused == room;
-			place = unused < room ? unused++ : 0;
-			come++;
+			full = full || unused == capacity;
+			slot = unused < capacity ? unused++ : 0;
+			added++;
 		} else {
-			d->stays[object][place] = true;
+			d->stays[object][slot] = true;
 		}
-		d->places[object][i] = place;
+		d->slots[object][i] = slot;
 	}
 	if (!full)
 		return true;
-	return live_room_suffices(&d->l->room, &d->used, d->why) && refuse_places(d, object, come);
+	return live_capacity_suffices(&d->l->capacity, &d->used, d->why) &&
+	       refuse_slots(d, object, added);
 }
 
 /* Adds the objects that differ, those that are new, or both. */
 static bool add_differing(struct differing *d, enum live_object object, bool differing,
-			  bool coming) {
+			  bool adding) {
 	size_t count = live_count(d->next, object);
 
 	for (size_t i = 0; i < count; i++) {
-		uint32_t place = d->places[object][i];
-		const void *now = d->l->blocks[object][place];
+		uint32_t slot = d->slots[object][i];
+		const void *now = d->l->blocks[object][slot];
 		void *block;
 
-		if (now != NULL ? !differing : !coming)
+		if (now != NULL ? !differing : !adding)
 			continue;
 		block = object_copy(object, live_item(d->next, object, i), &d->references);
 		if (block != NULL && now != NULL && object_same(object, now, block))
 			secret_free(block);
-		else if (block == NULL || !live_changes_add(d->changes, object, place, block))
+		else if (block == NULL || !live_changes_add(d->changes, object, slot, block))
 			return refuse_memory(d);
 	}
 	return true;
 }
 
-static bool add_going(struct differing *d, enum live_object object) {
-	for (uint32_t i = 0; i < live_room(&d->l->room, object); i++) {
+static bool add_removed(struct differing *d, enum live_object object) {
+	for (uint32_t i = 0; i < live_capacity(&d->l->capacity, object); i++) {
 		if (d->l->blocks[object][i] != NULL && !d->stays[object][i] &&
 		    !live_changes_add(d->changes, object, i, NULL))
 			return refuse_memory(d);
@@ -160,19 +162,19 @@ static bool add_all(struct differing *d) {
 
 	for (size_t i = 0; good && i < count; i++)
 		good = add_differing(d, first[i], true, true);
-	good = good && add_going(d, LIVE_MODEM) && add_differing(d, LIVE_MODEM, true, false) &&
+	good = good && add_removed(d, LIVE_MODEM) && add_differing(d, LIVE_MODEM, true, false) &&
 	       add_differing(d, LIVE_MODEM, false, true);
 	for (size_t i = count; good && i > 0; i--)
-		good = add_going(d, first[i - 1]);
+		good = add_removed(d, first[i - 1]);
 	return good;
 }
 
 static bool find_all(struct differing *d) {
 	for (enum live_object o = LIVE_CHANNEL; o < LIVE_OBJECTS; o++) {
-		if (!find_places(d, o))
+		if (!find_slots(d, o))
 			return false;
 	}
-	return live_room_suffices(&d->l->room, &d->used, d->why);
+	return live_capacity_suffices(&d->l->capacity, &d->used, d->why);
 }
 
 /* Whether the values outside of the lists of objects are the same. A file with each core by number,
@@ -195,7 +197,7 @@ bool live_difference(const struct live_group *l, const struct service_group *nex
 	if (!same_single_values(l, next, why))
 		return false;
 	d.arena = arena_new();
-	d.references = (struct references){become_place, &d};
+	d.references = (struct references){become_slot, &d};
 	good = d.arena != NULL ? find_all(&d) && add_all(&d) : refuse_memory(&d);
 	arena_free(d.arena);
 	if (!good)

@@ -26,13 +26,13 @@ struct live_change {
  * matched by MAC address (modems) or ID (all others). */
 struct live_changes {
 	struct live_change *list;
-	size_t count, room;
-	bool taken; /* then `next` is the object that was in the slot before, or NULL */
+	size_t count, capacity;
+	bool applied; /* then `next` is the object that was in the slot before, or NULL */
 };
 
 /*
  * Finds the changes that turn `l` into `next`, which must be valid. Returns true, and `changes` are
- * for live_changes_take() or live_changes_free(). Returns false with one line in `why`: a key that
+ * for live_changes_apply() or live_changes_free(). Returns false with one line in `why`: a key that
  * only a restart can change, a list without free slots, or no memory. Added objects get slots that
  * are free already, not those of objects that the same list removes.
  */
@@ -41,7 +41,7 @@ bool live_difference(const struct live_group *l, const struct service_group *nex
 
 /* Applies the changes to `l`, which must not have changed since they were found.
  * live_changes_free() frees the replaced objects, once nothing reads them. Cannot fail. */
-void live_changes_take(struct live_group *l, struct live_changes *changes);
+void live_changes_apply(struct live_group *l, struct live_changes *changes);
 
 /* Appends an object. If memory is short, frees the block and returns false. */
 bool live_changes_add(struct live_changes *changes, enum live_object object, uint32_t slot,

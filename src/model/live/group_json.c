@@ -37,16 +37,16 @@ json_t *group_crypto_json(const struct service_group *sg, const struct crypto_co
 	return json_pack("{s:o}", key->name, value_json(key, &next));
 }
 
-bool group_json_is_there(const struct live_group *l, enum live_object object, uint32_t place) {
-	return l->blocks[object][place] != NULL;
+bool group_json_is_there(const struct live_group *l, enum live_object object, uint32_t slot) {
+	return l->blocks[object][slot] != NULL;
 }
 
 static json_t *list_json(const struct live_group *l, enum live_object object, bool secrets) {
 	json_t *list = json_array();
 
-	for (uint32_t place = 0; place < live_room(&l->room, object); place++) {
-		if (group_json_is_there(l, object, place) &&
-		    json_array_append_new(list, object_json(l, object, place, secrets)) != 0) {
+	for (uint32_t slot = 0; slot < live_capacity(&l->capacity, object); slot++) {
+		if (group_json_is_there(l, object, slot) &&
+		    json_array_append_new(list, object_json(l, object, slot, secrets)) != 0) {
 			json_decref(list);
 			return NULL;
 		}

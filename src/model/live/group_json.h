@@ -16,8 +16,8 @@ json_t *group_json(const struct live_group *l, bool secrets);
 /* The single values of a group, without its lists. Returns as group_json(). */
 json_t *group_single_json(const struct service_group *sg);
 
-/* {"crypto": ..} of the group, with `crypto` in place of its own. */
+/* {"crypto": ..} of the group, with `crypto` in slot of its own. */
 json_t *group_crypto_json(const struct service_group *sg, const struct crypto_config *crypto);
 
 /* Whether the slot has an object. */
-bool group_json_is_there(const struct live_group *l, enum live_object object, uint32_t place);
+bool group_json_is_there(const struct live_group *l, enum live_object object, uint32_t slot);

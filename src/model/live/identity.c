@@ -76,7 +76,7 @@ static struct identity identity_of_address(const struct ip_address *address) {
 
 static bool each_of_clusters(const struct visitor *v, const struct upstream_service_flow *flow,
 			     size_t f) {
-	static const char place[] = "upstream_service_flows[%u].sid_clusters[%u].sids[%u].sid";
+	static const char path[] = "upstream_service_flows[%u].sid_clusters[%u].sids[%u].sid";
 
 	for (size_t c = 0; c < flow->cluster_count; c++) {
 		const struct sid_cluster *cluster = &flow->clusters[c];
@@ -85,7 +85,7 @@ static bool each_of_clusters(const struct visitor *v, const struct upstream_serv
 			const struct upstream_sid *sid = &cluster->sids[s];
 			uint64_t value = (uint64_t)sid->channel << 16 | sid->sid;
 
-			if (!show(v, identity_make(IDENTITY_SID, value), place, f, c, s))
+			if (!show(v, identity_make(IDENTITY_SID, value), path, f, c, s))
 				return false;
 		}
 	}

@@ -9,12 +9,12 @@ bool identity_table_new(struct identity_table *t, struct arena *arena, uint32_t 
 	t->size = most + most / 3 + 8;
 	t->words = words;
 	t->keys = arena_alloc(arena, (size_t)t->size * words, sizeof(t->keys[0]));
-	t->places = arena_alloc(arena, t->size, sizeof(t->places[0]));
-	return t->keys != NULL && t->places != NULL;
+	t->slots = arena_alloc(arena, t->size, sizeof(t->slots[0]));
+	return t->keys != NULL && t->slots != NULL;
 }
 
 /* The entry where the chain of a key begins. */
-static uint32_t home_of(const struct identity_table *t, const uint64_t *key) {
+static uint32_t chain_of(const struct identity_table *t, const uint64_t *key) {
 	uint64_t hash = key[0] * UINT64_C(0x9e3779b97f4a7c15);
 
 	if (t->words == 2)
@@ -24,7 +24,7 @@ static uint32_t home_of(const struct identity_table *t, const uint64_t *key) {
 	return (uint32_t)((hash >> 32) * t->size >> 32);
 }
 
-static uint32_t behind(const struct identity_table *t, uint32_t i) {
+static uint32_t after(const struct identity_table *t, uint32_t i) {
 	return i + 1 < t->size ? i + 1 : 0;
 }
 
@@ -39,40 +39,40 @@ static bool is_empty(const struct identity_table *t, uint32_t i) {
 }
 
 uint32_t *identity_table_find(const struct identity_table *t, const uint64_t *key) {
-	uint32_t i = home_of(t, key);
+	uint32_t i = chain_of(t, key);
 
-	for (; !is_empty(t, i); i = behind(t, i)) {
+	for (; !is_empty(t, i); i = after(t, i)) {
 		if (memcmp(key_at(t, i), key, t->words * sizeof(*key)) == 0)
-			return &t->places[i];
+			return &t->slots[i];
 	}
 	return NULL;
 }
 
-static void put(struct identity_table *t, uint32_t i, const uint64_t *key, uint32_t place) {
+static void put(struct identity_table *t, uint32_t i, const uint64_t *key, uint32_t slot) {
 	memcpy(&t->keys[(size_t)i * t->words], key, t->words * sizeof(*key));
-	t->places[i] = place;
+	t->slots[i] = slot;
 }
 
-void identity_table_add(struct identity_table *t, const uint64_t *key, uint32_t place) {
-	uint32_t i = home_of(t, key);
+void identity_table_add(struct identity_table *t, const uint64_t *key, uint32_t slot) {
+	uint32_t i = chain_of(t, key);
 
 	while (!is_empty(t, i))
-		i = behind(t, i);
-	put(t, i, key, place);
+		i = after(t, i);
+	put(t, i, key, slot);
 }
 
-/* Moves later entries of the chain into the gap, unless their chain begins behind it. */
-void identity_table_remove(struct identity_table *t, uint32_t *place) {
+/* Moves later entries of the chain into the gap, unless their chain begins after it. */
+void identity_table_remove(struct identity_table *t, uint32_t *slot) {
 	static const uint64_t nothing[2];
-	uint32_t gap = (uint32_t)(place - t->places);
+	uint32_t gap = (uint32_t)(slot - t->slots);
 
-	for (uint32_t i = behind(t, gap); !is_empty(t, i); i = behind(t, i)) {
-		uint32_t home = home_of(t, key_at(t, i));
-		bool stays = gap < i ? home > gap && home <= i : home > gap || home <= i;
+	for (uint32_t i = after(t, gap); !is_empty(t, i); i = after(t, i)) {
+		uint32_t chain = chain_of(t, key_at(t, i));
+		bool stays = gap < i ? chain > gap && chain <= i : chain > gap || chain <= i;
 
 		if (stays)
 			continue;
-		put(t, gap, key_at(t, i), t->places[i]);
+		put(t, gap, key_at(t, i), t->slots[i]);
 		gap = i;
 	}
 	put(t, gap, nothing, 0);

@@ -13,7 +13,7 @@
 
 struct identity_table {
 	uint64_t *keys; /* `words` each; all 0: the entry is empty */
-	uint32_t *places;
+	uint32_t *slots;
 	uint32_t size;
 	uint32_t words;
 };
@@ -26,7 +26,7 @@ bool identity_table_new(struct identity_table *t, struct arena *arena, uint32_t 
 uint32_t *identity_table_find(const struct identity_table *t, const uint64_t *key);
 
 /* Adds a key that is not in the table. The caller does not exceed `most`. */
-void identity_table_add(struct identity_table *t, const uint64_t *key, uint32_t place);
+void identity_table_add(struct identity_table *t, const uint64_t *key, uint32_t slot);
 
-/* Removes a key that is in the table; `place` is the address of its slot. */
-void identity_table_remove(struct identity_table *t, uint32_t *place);
+/* Removes a key that is in the table; `slot` is the address of its slot. */
+void identity_table_remove(struct identity_table *t, uint32_t *slot);

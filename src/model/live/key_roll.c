@@ -93,7 +93,7 @@ static bool modem_roll(const struct modem *m, uint32_t slot, roll_step *step, co
 static bool roll(const struct live_group *l, uint16_t said, roll_step *step, const void *context,
 		 struct live_changes *changes, char why[LIVE_LINE]) {
 	*changes = (struct live_changes){0};
-	for (uint32_t m = 0; m < l->room.modems; m++) {
+	for (uint32_t m = 0; m < l->capacity.modems; m++) {
 		const struct modem *modem = &l->sg.modems[m];
 
 		if (!modem_is_there(modem) || modem->security.said != said)

@@ -8,7 +8,7 @@
  *     use       downstream uses the next key; upstream accepts both
  *     remove    removes the old key: the next one becomes the present one
  *
- * The cipher stays. Each function returns true with the changes, for live_changes_take() or
+ * The cipher stays. Each function returns true with the changes, for live_changes_apply() or
  * live_changes_free(); or false with one line in `why`.
  */
 #pragma once

@@ -13,7 +13,7 @@ struct comparison {
 };
 
 /* Where compared keys are: in an item of a list, or at the top, and at which offset. */
-struct place {
+struct position {
 	const char *list;
 	size_t offset;
 	const struct path *path;
@@ -39,8 +39,8 @@ static bool differs(struct comparison *c, const struct path *path, const char *w
 	return false;
 }
 
-static bool compare_map(struct comparison *c, const struct key *keys, const struct place *place,
-			const char *a, const char *b);
+static bool compare_map(struct comparison *c, const struct key *keys,
+			const struct position *position, const char *a, const char *b);
 
 static bool same_text(const char *a, const char *b) {
 	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
@@ -66,10 +66,10 @@ static bool compare_list(struct comparison *c, const struct key *key, const stru
 	b = key->fixed ? b + key->offset : pointer_at(b + key->offset);
 	for (; item.index < counts[0]; item.index++) {
 		size_t offset = item.index * key->size;
-		struct place place = {.list = key->name, .path = &item};
+		struct position position = {.list = key->name, .path = &item};
 
 		if (key->item != NULL && key->item->kind == KIND_MAP) {
-			if (!compare_map(c, key->item->keys, &place, a + offset, b + offset))
+			if (!compare_map(c, key->item->keys, &position, a + offset, b + offset))
 				return false;
 		} else if (memcmp(a + offset, b + offset, key->size) != 0) {
 			return differs(c, &item, "differs");
@@ -79,10 +79,10 @@ static bool compare_list(struct comparison *c, const struct key *key, const stru
 }
 
 /* Compares one key of the structs at `a` and `b`. */
-static bool compare_key(struct comparison *c, const struct key *key, const struct place *place,
-			const char *a, const char *b) {
-	struct path path = {.up = place->path, .key = key->name};
-	struct place inner = {place->list, place->offset + key->offset, &path};
+static bool compare_key(struct comparison *c, const struct key *key,
+			const struct position *position, const char *a, const char *b) {
+	struct path path = {.up = position->path, .key = key->name};
+	struct position inner = {position->list, position->offset + key->offset, &path};
 	const char *field[2] = {a + key->offset, b + key->offset};
 	bool same;
 
@@ -100,15 +100,15 @@ static bool compare_key(struct comparison *c, const struct key *key, const struc
 	return same || differs(c, &path, "differs");
 }
 
-static bool compare_map(struct comparison *c, const struct key *keys, const struct place *place,
-			const char *a, const char *b) {
+static bool compare_map(struct comparison *c, const struct key *keys,
+			const struct position *position, const char *a, const char *b) {
 	for (const struct key *key = keys; key->name != NULL; key++) {
 		/* a map has the offset of its first key */
 		bool asked = key->kind != KIND_MAP;
 
-		if (asked && c->may_differ(place->list, place->offset + key->offset))
+		if (asked && c->may_differ(position->list, position->offset + key->offset))
 			continue;
-		if (!compare_key(c, key, place, a, b))
+		if (!compare_key(c, key, position, a, b))
 			return false;
 	}
 	return true;
@@ -117,7 +117,7 @@ static bool compare_map(struct comparison *c, const struct key *keys, const stru
 bool keys_same(const struct key *keys, const void *a, const void *b, keys_may_differ *may_differ,
 	       char *why, size_t size) {
 	struct comparison c = {may_differ, why, size};
-	struct place top = {0};
+	struct position top = {0};
 
 	return compare_map(&c, keys, &top, a, b);
 }

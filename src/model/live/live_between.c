@@ -10,7 +10,7 @@
 #include "model/server/sides.h"
 #include "model/server_config.h"
 
-struct judging {
+struct side_check {
 	const struct live_group *const *groups;
 	const struct service_group *own;
 	enum live_object object;
@@ -32,14 +32,15 @@ static enum side side_of(const struct identity *identity) {
 	}
 }
 
-static bool refuse_other(const struct judging *j, const struct identity *identity, enum side side,
-			 const struct live_group *other, enum live_object owner, uint32_t place) {
+static bool refuse_other(const struct side_check *j, const struct identity *identity,
+			 enum side side, const struct live_group *other, enum live_object owner,
+			 uint32_t slot) {
 	const char *device = side_device(j->own, side);
 	char path[32], value[64], name[64];
 
 	snprintf(path, sizeof(path), identity->format, identity->index[0]);
 	identity_text(identity, value, sizeof(value));
-	live_name(owner, other->blocks[owner][place], name, sizeof(name));
+	live_name(owner, other->blocks[owner][slot], name, sizeof(name));
 	snprintf(j->why, LIVE_LINE,
 		 "%s.%s: found %s again, allowed: it in one group of the port %.*s, or another %s "
 		 "(%s of service group %" PRIu32 " has it)",
@@ -48,8 +49,8 @@ static bool refuse_other(const struct judging *j, const struct identity *identit
 	return false;
 }
 
-static bool is_told_apart(void *context, const struct identity *identity) {
-	const struct judging *j = context;
+static bool is_distinct(void *context, const struct identity *identity) {
+	const struct side_check *j = context;
 	enum side side = side_of(identity);
 	enum live_object owner;
 	struct identity twin;
@@ -57,19 +58,19 @@ static bool is_told_apart(void *context, const struct identity *identity) {
 
 	for (size_t i = 0; side < SIDES && i < j->other_count[side]; i++) {
 		const struct live_group *other = j->groups[j->others[side][i]];
-		uint32_t place = live_index_find(other->index, identity);
+		uint32_t slot = live_index_find(other->index, identity);
 
-		if (place != IDENTITY_NONE)
-			return refuse_other(j, identity, side, other, j->object, place);
-		place = two ? live_index_find(other->index, &twin) : IDENTITY_NONE;
-		if (place != IDENTITY_NONE)
-			return refuse_other(j, identity, side, other, owner, place);
+		if (slot != IDENTITY_NONE)
+			return refuse_other(j, identity, side, other, j->object, slot);
+		slot = two ? live_index_find(other->index, &twin) : IDENTITY_NONE;
+		if (slot != IDENTITY_NONE)
+			return refuse_other(j, identity, side, other, owner, slot);
 	}
 	return true;
 }
 
 /* Finds the other groups on each side of the group; `own` may be one of `groups`. */
-static void find_others(struct judging *j, size_t count, const struct service_group *own) {
+static void find_others(struct side_check *j, size_t count, const struct service_group *own) {
 	for (size_t g = 0; g < count && g < SERVER_MAX_GROUPS; g++) {
 		for (enum side side = 0; &j->groups[g]->sg != own && side < SIDES; side++) {
 			if (side_same(&j->groups[g]->sg, own, side))
@@ -80,7 +81,7 @@ static void find_others(struct judging *j, size_t count, const struct service_gr
 
 bool live_between(const struct live_group *const *groups, size_t count, size_t changed,
 		  const struct live_changes *changes, char why[LIVE_LINE]) {
-	struct judging j = {.groups = groups, .own = &groups[changed]->sg, .why = why};
+	struct side_check j = {.groups = groups, .own = &groups[changed]->sg, .why = why};
 	bool good = true;
 
 	find_others(&j, count, j.own);
@@ -89,21 +90,20 @@ bool live_between(const struct live_group *const *groups, size_t count, size_t c
 
 		j.object = c->object;
 		if (c->object != LIVE_GROUP && c->next != NULL)
-			good = identity_each(c->object, c->next, is_told_apart, &j);
+			good = identity_each(c->object, c->next, is_distinct, &j);
 	}
 	return good;
 }
 
 bool live_between_new(const struct live_group *const *groups, size_t count,
 		      const struct service_group *sg, char why[LIVE_LINE]) {
-	struct judging j = {.groups = groups, .own = sg, .why = why};
+	struct side_check j = {.groups = groups, .own = sg, .why = why};
 	bool good = true;
 
 	find_others(&j, count, sg);
 	for (j.object = LIVE_CHANNEL; good && j.object < LIVE_OBJECTS; j.object++) {
 		for (size_t i = 0; good && i < live_count(sg, j.object); i++)
-			good = identity_each(j.object, live_item(sg, j.object, i), is_told_apart,
-					     &j);
+			good = identity_each(j.object, live_item(sg, j.object, i), is_distinct, &j);
 	}
 	return good;
 }

@@ -7,20 +7,20 @@
 
 #include "model/arena.h"
 #include "model/devices.h"
+#include "model/live/live_capacity.h"
 #include "model/live/live_index.h"
 #include "model/live/live_kind.h"
-#include "model/live/live_room.h"
 #include "model/live/object_copy.h"
 #include "platform/secret/secret_memory.h"
 
 /* Allocates the slots of one kind, all free. */
 static bool list_new(struct live_group *l, enum live_object object) {
 	const struct live_kind *kind = &live_kinds[object];
-	uint32_t places = live_room(&l->room, object);
-	void *items = arena_alloc(l->sg.arena, places, kind->size);
-	size_t count = places;
+	uint32_t slots = live_capacity(&l->capacity, object);
+	void *items = arena_alloc(l->sg.arena, slots, kind->size);
+	size_t count = slots;
 
-	l->blocks[object] = arena_alloc(l->sg.arena, places, sizeof(void *));
+	l->blocks[object] = arena_alloc(l->sg.arena, slots, sizeof(void *));
 	if (items == NULL || l->blocks[object] == NULL)
 		return false;
 	memcpy((char *)&l->sg + kind->items, &items, sizeof(items));
@@ -80,7 +80,7 @@ static bool create(struct live_group *l, const struct service_group *sg) {
 	l->sg.arena = arena_new();
 	if (l->sg.arena == NULL || !single_values_copy(l, sg))
 		return false;
-	l->index = live_index_new(l->sg.arena, &l->room);
+	l->index = live_index_new(l->sg.arena, &l->capacity);
 	if (l->index == NULL)
 		return false;
 	for (enum live_object o = LIVE_CHANNEL; o < LIVE_OBJECTS; o++) {
@@ -104,11 +104,11 @@ const struct modem *modem_by_mac(const struct service_group *sg, const uint8_t m
 }
 
 int live_group_create(struct live_group *l, const struct service_group *sg,
-		      const struct group_room *room, char why[LIVE_LINE]) {
-	const struct group_room used = group_room_exact(sg);
+		      const struct group_capacity *capacity, char why[LIVE_LINE]) {
+	const struct group_capacity used = group_capacity_exact(sg);
 
-	*l = (struct live_group){.room = *room};
-	if (!live_room_suffices(room, &used, why))
+	*l = (struct live_group){.capacity = *capacity};
+	if (!live_capacity_suffices(capacity, &used, why))
 		return -1;
 	if (create(l, sg))
 		return 0;
@@ -118,7 +118,8 @@ int live_group_create(struct live_group *l, const struct service_group *sg,
 
 void live_group_free(struct live_group *l) {
 	for (enum live_object o = LIVE_CHANNEL; o < LIVE_OBJECTS; o++) {
-		for (uint32_t i = 0; l->blocks[o] != NULL && i < live_room(&l->room, o); i++)
+		for (uint32_t i = 0; l->blocks[o] != NULL && i < live_capacity(&l->capacity, o);
+		     i++)
 			secret_free(l->blocks[o][i]);
 	}
 	arena_free(l->sg.arena);

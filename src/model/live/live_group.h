@@ -13,7 +13,7 @@
 #define LIVE_FREE_ID UINT32_MAX /* in a free slot of filter groups */
 
 /* The capacity of a group for each kind of objects: slots in use and free ones. */
-struct group_room {
+struct group_capacity {
 	uint32_t modems;
 	uint32_t channels, bonding_groups, filter_groups, upstream_channels;
 	uint32_t flows; /* downstream service flows of all modems */
@@ -24,11 +24,11 @@ struct group_room {
 };
 
 /* The capacity that the group uses: for a group that never changes. */
-struct group_room group_room_exact(const struct service_group *sg);
+struct group_capacity group_capacity_exact(const struct service_group *sg);
 
 /* With a reserve for changes: `max_modems`, by default a quarter more modems and 16; all else in
  * proportion. */
-struct group_room group_room(const struct service_group *sg);
+struct group_capacity group_capacity(const struct service_group *sg);
 
 /* Whether the slot has an object. */
 static inline bool modem_is_there(const struct modem *m) {
@@ -65,10 +65,10 @@ enum live_object {
 };
 
 struct live_group {
-	/* Its list lengths are those of `room`; references are slots. Each object has one block of
+	/* Its list lengths are those of `capacity`; references are slots. Each object has one block of
 	 * memory; the arena owns all else. */
 	struct service_group sg;
-	struct group_room room;
+	struct group_capacity capacity;
 	uint32_t modems; /* number in service */
 	/* For src/model/live alone. */
 	void **blocks[LIVE_OBJECTS]; /* by slot; NULL: the slot is free */
@@ -78,11 +78,11 @@ struct live_group {
 
 /*
  * Copies all of `sg`, objects into the slots 0, 1, .. of its lists. Returns 0; or -1 with the
- * reason in `why` if memory is short or `room` is less than `sg` uses. The caller calls
+ * reason in `why` if memory is short or `capacity` is less than `sg` uses. The caller calls
  * live_group_free() in either case.
  */
 int live_group_create(struct live_group *l, const struct service_group *sg,
-		      const struct group_room *room, char why[LIVE_LINE]);
+		      const struct group_capacity *capacity, char why[LIVE_LINE]);
 
 /* Accepts a zeroed struct, and a second call. */
 void live_group_free(struct live_group *l);

@@ -2,35 +2,35 @@
 #include "model/live/live_index.h"
 
 static bool tables_new(struct live_index *index, struct arena *arena,
-		       const struct group_room *room) {
-	uint32_t most = 2 * (room->channels + room->modems) + room->bonding_groups +
-			room->filter_groups + 5 * room->upstream_channels + room->ipv4 +
-			2 * room->flows + room->upstream_flows + room->sids;
+		       const struct group_capacity *capacity) {
+	uint32_t most = 2 * (capacity->channels + capacity->modems) + capacity->bonding_groups +
+			capacity->filter_groups + 5 * capacity->upstream_channels + capacity->ipv4 +
+			2 * capacity->flows + capacity->upstream_flows + capacity->sids;
 
 	return identity_table_new(&index->narrow, arena, most, 1) &&
-	       identity_table_new(&index->wide, arena, room->ipv6, 2);
+	       identity_table_new(&index->wide, arena, capacity->ipv6, 2);
 }
 
 /* Allocates counts by slot for one kind of objects. */
-static bool counts_new(uint32_t **counts, struct arena *arena, uint32_t places) {
-	*counts = arena_alloc(arena, places, sizeof(**counts));
+static bool counts_new(uint32_t **counts, struct arena *arena, uint32_t slots) {
+	*counts = arena_alloc(arena, slots, sizeof(**counts));
 	return *counts != NULL;
 }
 
-struct live_index *live_index_new(struct arena *arena, const struct group_room *room) {
+struct live_index *live_index_new(struct arena *arena, const struct group_capacity *capacity) {
 	struct live_index *index = arena_alloc(arena, 1, sizeof(*index));
 
 	if (index == NULL)
 		return NULL;
-	index->reserved = arena_alloc(arena, room->bonding_groups, sizeof(index->reserved[0]));
-	if (index->reserved == NULL || !tables_new(index, arena, room) ||
-	    !counts_new(&index->users[LIVE_CHANNEL], arena, room->channels) ||
-	    !counts_new(&index->users[LIVE_UPSTREAM_CHANNEL], arena, room->upstream_channels) ||
-	    !counts_new(&index->users[LIVE_BONDING_GROUP], arena, room->bonding_groups) ||
-	    !counts_new(&index->users[LIVE_FILTER_GROUP], arena, room->filter_groups) ||
-	    !counts_new(&index->without_dsid, arena, room->bonding_groups) ||
-	    !counts_new(&index->said_next, arena, room->modems) ||
-	    !counts_new(&index->said_before, arena, room->modems))
+	index->reserved = arena_alloc(arena, capacity->bonding_groups, sizeof(index->reserved[0]));
+	if (index->reserved == NULL || !tables_new(index, arena, capacity) ||
+	    !counts_new(&index->users[LIVE_CHANNEL], arena, capacity->channels) ||
+	    !counts_new(&index->users[LIVE_UPSTREAM_CHANNEL], arena, capacity->upstream_channels) ||
+	    !counts_new(&index->users[LIVE_BONDING_GROUP], arena, capacity->bonding_groups) ||
+	    !counts_new(&index->users[LIVE_FILTER_GROUP], arena, capacity->filter_groups) ||
+	    !counts_new(&index->without_dsid, arena, capacity->bonding_groups) ||
+	    !counts_new(&index->said_next, arena, capacity->modems) ||
+	    !counts_new(&index->said_before, arena, capacity->modems))
 		return NULL;
 	return index;
 }
@@ -43,20 +43,20 @@ static struct identity_table *table_of(const struct live_index *index,
 }
 
 uint32_t live_index_find(const struct live_index *index, const struct identity *identity) {
-	const uint32_t *place = identity_table_find(table_of(index, identity), identity->word);
+	const uint32_t *slot = identity_table_find(table_of(index, identity), identity->word);
 
-	return place != NULL ? *place : IDENTITY_NONE;
+	return slot != NULL ? *slot : IDENTITY_NONE;
 }
 
 struct entry {
 	struct live_index *index;
-	uint32_t place;
+	uint32_t slot;
 };
 
 static bool entry_add(void *context, const struct identity *identity) {
 	const struct entry *entry = context;
 
-	identity_table_add(table_of(entry->index, identity), identity->word, entry->place);
+	identity_table_add(table_of(entry->index, identity), identity->word, entry->slot);
 	return true;
 }
 
@@ -68,23 +68,23 @@ static bool entry_remove(void *context, const struct identity *identity) {
 	return true;
 }
 
-static void said_add(struct live_index *index, uint16_t said, uint32_t place) {
+static void said_add(struct live_index *index, uint16_t said, uint32_t slot) {
 	const struct identity identity = identity_of_said(said);
 	uint32_t *first = identity_table_find(&index->narrow, identity.word);
 
-	index->said_before[place] = IDENTITY_NONE;
-	index->said_next[place] = first != NULL ? *first : IDENTITY_NONE;
+	index->said_before[slot] = IDENTITY_NONE;
+	index->said_next[slot] = first != NULL ? *first : IDENTITY_NONE;
 	if (first == NULL) {
-		identity_table_add(&index->narrow, identity.word, place);
+		identity_table_add(&index->narrow, identity.word, slot);
 		return;
 	}
-	index->said_before[*first] = place;
-	*first = place;
+	index->said_before[*first] = slot;
+	*first = slot;
 }
 
-static void said_remove(struct live_index *index, uint16_t said, uint32_t place) {
+static void said_remove(struct live_index *index, uint16_t said, uint32_t slot) {
 	const struct identity identity = identity_of_said(said);
-	uint32_t before = index->said_before[place], next = index->said_next[place];
+	uint32_t before = index->said_before[slot], next = index->said_next[slot];
 	uint32_t *first = identity_table_find(&index->narrow, identity.word);
 
 	if (next != IDENTITY_NONE)
@@ -138,28 +138,28 @@ static void refer_all(struct live_index *index, enum live_object object, const v
 }
 
 void live_index_add(struct live_index *index, enum live_object object, const void *item,
-		    uint32_t place) {
-	struct entry entry = {index, place};
+		    uint32_t slot) {
+	struct entry entry = {index, slot};
 
 	identity_each(object, item, entry_add, &entry);
 	if (object == LIVE_MODEM)
-		said_add(index, ((const struct modem *)item)->security.said, place);
+		said_add(index, ((const struct modem *)item)->security.said, slot);
 	refer_all(index, object, item, 1);
 	live_index_count(&index->used, object, item, 1);
 }
 
 void live_index_remove(struct live_index *index, enum live_object object, const void *item,
-		       uint32_t place) {
-	struct entry entry = {index, place};
+		       uint32_t slot) {
+	struct entry entry = {index, slot};
 
 	identity_each(object, item, entry_remove, &entry);
 	if (object == LIVE_MODEM)
-		said_remove(index, ((const struct modem *)item)->security.said, place);
+		said_remove(index, ((const struct modem *)item)->security.said, slot);
 	refer_all(index, object, item, UINT32_MAX);
 	live_index_count(&index->used, object, item, -1);
 }
 
-static void count_modem(struct group_room *sum, const struct modem *modem, uint32_t sign) {
+static void count_modem(struct group_capacity *sum, const struct modem *modem, uint32_t sign) {
 	sum->modems += sign;
 	sum->flows += sign * (uint32_t)modem->service_flow_count;
 	sum->upstream_flows += sign * (uint32_t)modem->upstream_flow_count;
@@ -178,7 +178,8 @@ static void count_modem(struct group_room *sum, const struct modem *modem, uint3
 	}
 }
 
-void live_index_count(struct group_room *sum, enum live_object object, const void *item, int sign) {
+void live_index_count(struct group_capacity *sum, enum live_object object, const void *item,
+		      int sign) {
 	const uint32_t step = (uint32_t)sign;
 
 	switch (object) {

@@ -10,7 +10,7 @@
 #define LISTED(member, counter)                                           \
 	.list = #member, .items = offsetof(struct service_group, member), \
 	.count = offsetof(struct service_group, counter),                 \
-	.room = offsetof(struct group_room, member),                      \
+	.capacity = offsetof(struct group_capacity, member),              \
 	.size = sizeof(*((struct service_group *)0)->member)
 
 const struct live_kind live_kinds[LIVE_OBJECTS] = {
@@ -38,11 +38,11 @@ size_t live_count(const struct service_group *sg, enum live_object object) {
 	return count;
 }
 
-uint32_t live_room(const struct group_room *room, enum live_object object) {
-	uint32_t places;
+uint32_t live_capacity(const struct group_capacity *capacity, enum live_object object) {
+	uint32_t slots;
 
-	memcpy(&places, (const char *)room + live_kinds[object].room, sizeof(places));
-	return places;
+	memcpy(&slots, (const char *)capacity + live_kinds[object].capacity, sizeof(slots));
+	return slots;
 }
 
 void live_clear(const struct service_group *sg, enum live_object object, size_t index) {

@@ -9,7 +9,7 @@ struct live_kind {
 	const char *list; /* its key in a file: "bonding_groups" */
 	const char *item; /* the name of one in messages: "bonding_group" */
 	size_t items, count; /* offsets in struct service_group */
-	size_t room; /* offset in struct group_room */
+	size_t capacity; /* offset in struct group_capacity */
 	size_t size; /* of an item */
 };
 
@@ -23,7 +23,7 @@ void *live_item(const struct service_group *sg, enum live_object object, size_t 
 size_t live_count(const struct service_group *sg, enum live_object object);
 
 /* The number of slots of a group. */
-uint32_t live_room(const struct group_room *room, enum live_object object);
+uint32_t live_capacity(const struct group_capacity *capacity, enum live_object object);
 
 /* Makes a slot free. */
 void live_clear(const struct service_group *sg, enum live_object object, size_t index);

@@ -14,7 +14,7 @@ static bool has_ids(const json_t *list) {
 }
 
 /* The index of the item with this ID; the length of the list: there is none. */
-static size_t place_of(const json_t *list, uint64_t id) {
+static size_t index_of(const json_t *list, uint64_t id) {
 	size_t i = 0;
 
 	while (i < json_array_size(list) &&
@@ -35,7 +35,7 @@ static json_t *item_new(uint64_t id, json_t *patch) {
 }
 
 static bool merge_item(json_t *list, uint64_t id, json_t *patch) {
-	size_t i = place_of(list, id);
+	size_t i = index_of(list, id);
 	bool there = i < json_array_size(list);
 
 	if (json_is_null(patch))

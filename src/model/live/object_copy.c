@@ -17,17 +17,17 @@ struct block {
 /* Copies `count` items to the block. Returns where they are; NULL without items or block. */
 static void *lay(struct block *b, const void *from, size_t count, size_t size) {
 	size_t bytes = count * size;
-	char *place = b->bytes != NULL && bytes > 0 ? b->bytes + b->used : NULL;
+	char *copy = b->bytes != NULL && bytes > 0 ? b->bytes + b->used : NULL;
 
 	b->used += (bytes + alignof(uint64_t) - 1) & ~(alignof(uint64_t) - 1);
-	if (place != NULL)
-		memcpy(place, from, bytes);
-	return place;
+	if (copy != NULL)
+		memcpy(copy, from, bytes);
+	return copy;
 }
 
 static void refer(const struct block *b, enum live_object object, uint32_t *reference) {
 	if (b->to != NULL)
-		*reference = b->to->become(b->to->context, object, *reference);
+		*reference = b->to->translate(b->to->context, object, *reference);
 }
 
 static struct sid_cluster *lay_clusters(struct block *b, const struct upstream_service_flow *flow) {

@@ -6,7 +6,7 @@
 
 /* Converts a reference to an object of another kind. */
 struct references {
-	uint32_t (*become)(const void *context, enum live_object object, uint32_t reference);
+	uint32_t (*translate)(const void *context, enum live_object object, uint32_t reference);
 	const void *context;
 };
 

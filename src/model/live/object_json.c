@@ -23,7 +23,7 @@ const struct key *object_key(enum live_object object) {
 	return key;
 }
 
-static uint32_t become_id(const void *context, enum live_object object, uint32_t reference) {
+static uint32_t translate_id(const void *context, enum live_object object, uint32_t reference) {
 	uint32_t id;
 
 	memcpy(&id, live_item(context, object, reference), sizeof(id));
@@ -31,7 +31,7 @@ static uint32_t become_id(const void *context, enum live_object object, uint32_t
 }
 
 struct references object_ids(const struct service_group *sg) {
-	return (struct references){become_id, sg};
+	return (struct references){translate_id, sg};
 }
 
 /* What the JSON is for. */
@@ -52,7 +52,7 @@ static void leave_out(json_t *map, const char *key, bool out) {
 }
 
 /* Removes a value that follows from other values. */
-static void leave_unsaid(json_t *map, const char *key, enum form form, bool follows) {
+static void leave_default(json_t *map, const char *key, enum form form, bool follows) {
 	leave_out(map, key, follows && form != FORM_WHOLE);
 }
 
@@ -60,21 +60,22 @@ static bool finish_wred(json_t *map, const struct service_flow *flow, enum form 
 	const struct wred *wred = &flow->wred;
 	uint32_t most = wred->max_probability;
 
-	leave_unsaid(map, "min_threshold", form, wred->min_threshold == flow->buffer / 4);
-	leave_unsaid(map, "max_threshold", form,
-		     wred->max_threshold == flow->buffer - flow->buffer / 4);
+	leave_default(map, "min_threshold", form, wred->min_threshold == flow->buffer / 4);
+	leave_default(map, "max_threshold", form,
+		      wred->max_threshold == flow->buffer - flow->buffer / 4);
 	return json_object_set_new(map, "max_probability_inverse",
 				   json_integer((PROBABILITY_ONE + most / 2) / most)) == 0;
 }
 
 static bool finish_flow(json_t *map, const struct service_flow *flow, const struct modem *modem,
 			enum form form) {
-	leave_unsaid(map, "bonding_group", form, flow->bonding_group == modem->bonding_group);
-	leave_unsaid(map, "max_traffic_burst", form,
-		     flow->traffic_burst == default_burst(flow->sustained_rate));
+	leave_default(map, "bonding_group", form, flow->bonding_group == modem->bonding_group);
+	leave_default(map, "max_traffic_burst", form,
+		      flow->traffic_burst == default_burst(flow->sustained_rate));
 	leave_out(map, "min_reserved_packet", flow->reserved_rate == 0);
-	leave_unsaid(map, "min_buffer", form, flow->min_buffer == default_min_buffer(flow->buffer));
-	leave_unsaid(map, "max_buffer", form, flow->max_buffer == flow->buffer);
+	leave_default(map, "min_buffer", form,
+		      flow->min_buffer == default_min_buffer(flow->buffer));
+	leave_default(map, "max_buffer", form, flow->max_buffer == flow->buffer);
 	leave_out(map, "latency_target", flow->aqm != AQM_DOCSIS_PIE);
 	if (flow->aqm == AQM_WRED)
 		return finish_wred(json_object_get(map, "wred"), flow, form);
@@ -89,7 +90,7 @@ static bool all_zero(const uint8_t *bytes, size_t size) {
 }
 
 /* Cuts a value to the cipher's length. Returns false if memory is short. */
-static bool cut_hex(json_t *map, const char *name, unsigned bytes) {
+static bool truncate_hex(json_t *map, const char *name, unsigned bytes) {
 	const json_t *hex = json_object_get(map, name);
 
 	return hex == NULL ||
@@ -100,7 +101,7 @@ static bool cut_hex(json_t *map, const char *name, unsigned bytes) {
 /*
  * Without a cipher, values are as short as their bytes allow, and have at least the default length.
  */
-static bool cut_secrets(json_t *map, const struct security_association *sa) {
+static bool truncate_secrets(json_t *map, const struct security_association *sa) {
 	bool clear = sa->cipher == CIPHER_NONE;
 	unsigned common = cipher_key_size(CIPHER_AES_128);
 	unsigned clear_key =
@@ -108,8 +109,8 @@ static bool cut_secrets(json_t *map, const struct security_association *sa) {
 	unsigned key = clear ? clear_key : cipher_key_size(sa->cipher);
 	unsigned iv = clear ? CIPHER_MAX_IV : cipher_iv_size(sa->cipher);
 
-	return cut_hex(map, "key", key) && cut_hex(map, "iv", iv) &&
-	       cut_hex(map, "next_key", key) && cut_hex(map, "next_iv", iv);
+	return truncate_hex(map, "key", key) && truncate_hex(map, "iv", iv) &&
+	       truncate_hex(map, "next_key", key) && truncate_hex(map, "next_iv", iv);
 }
 
 /* Returns false if memory is short. */
@@ -120,9 +121,9 @@ static bool finish_security(json_t *map, const struct security_association *secu
 	leave_out(map, "key", !secrets || (clear && all_zero(security->key, CIPHER_MAX_KEY)));
 	leave_out(map, "iv", !secrets || (clear && all_zero(security->iv, CIPHER_MAX_IV)));
 	leave_out(map, "next_key", !secrets);
-	leave_unsaid(map, "use_next_key", form, !security->use_next_key);
+	leave_default(map, "use_next_key", form, !security->use_next_key);
 	leave_out(map, "next_iv", !secrets || !security->has_next_key);
-	return cut_secrets(map, security);
+	return truncate_secrets(map, security);
 }
 
 /* Removes defaults that have no meaning for the flow's scheduling service. */
@@ -156,9 +157,9 @@ static bool finish_modem(json_t *map, const struct modem *modem, enum form form)
 	json_t *classifiers = json_object_get(map, "classifiers");
 	json_t *upstream = json_object_get(map, "upstream_service_flows");
 
-	leave_unsaid(map, "cpe_limit_ipv6", form, modem->cpe_limit_ipv6 == modem->cpe_limit);
-	leave_unsaid(map, "max_aggregate_burst", form,
-		     modem->aggregate_burst == default_burst(modem->aggregate_rate));
+	leave_default(map, "cpe_limit_ipv6", form, modem->cpe_limit_ipv6 == modem->cpe_limit);
+	leave_default(map, "max_aggregate_burst", form,
+		      modem->aggregate_burst == default_burst(modem->aggregate_rate));
 	if (!finish_security(json_object_get(map, "security"), &modem->security, form))
 		return false;
 	for (size_t f = 0; f < json_array_size(flows); f++) {
@@ -178,10 +179,10 @@ static bool finish_modem(json_t *map, const struct modem *modem, enum form form)
 }
 
 static void finish_channel(json_t *map, const struct channel *channel) {
-	enum psp_extra unsaid =
+	enum psp_extra by_default =
 		channel->pseudowire == PSEUDOWIRE_PSP_DEPI ? PSP_EXTRA_COUNTER : PSP_EXTRA_NONE;
 
-	leave_out(map, "psp_extra", channel->psp_extra == unsaid);
+	leave_out(map, "psp_extra", channel->psp_extra == by_default);
 }
 
 void object_single_keys(struct key keys[OBJECT_SINGLE_KEYS + 1]) {
@@ -221,10 +222,10 @@ json_t *object_copy_json(enum live_object object, const void *copy, bool secrets
 }
 
 /* The object of a slot that is not free. */
-static json_t *place_json(const struct live_group *l, enum live_object object, uint32_t place,
-			  enum form form) {
+static json_t *slot_json(const struct live_group *l, enum live_object object, uint32_t slot,
+			 enum form form) {
 	const struct references ids = object_ids(&l->sg);
-	void *copy = object_copy(object, live_item(&l->sg, object, place), &ids);
+	void *copy = object_copy(object, live_item(&l->sg, object, slot), &ids);
 	json_t *map;
 
 	if (copy == NULL)
@@ -234,15 +235,15 @@ static json_t *place_json(const struct live_group *l, enum live_object object, u
 	return map;
 }
 
-json_t *object_json(const struct live_group *l, enum live_object object, uint32_t place,
+json_t *object_json(const struct live_group *l, enum live_object object, uint32_t slot,
 		    bool secrets) {
 	if (object == LIVE_GROUP)
 		return object_values_json(&l->sg);
-	return place_json(l, object, place, file_form(secrets));
+	return slot_json(l, object, slot, file_form(secrets));
 }
 
 json_t *object_modem_json(const struct live_group *l, const struct modem *modem) {
-	return place_json(l, LIVE_MODEM, (uint32_t)(modem - l->sg.modems), FORM_WHOLE);
+	return slot_json(l, LIVE_MODEM, (uint32_t)(modem - l->sg.modems), FORM_WHOLE);
 }
 
 json_t *object_security_json(const struct modem *modem, bool secrets) {

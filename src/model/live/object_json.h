@@ -23,7 +23,7 @@ void object_single_keys(struct key keys[OBJECT_SINGLE_KEYS + 1]);
  * psp_extra of channels. Has traffic encryption keys and initialisation vectors only with
  * `secrets`. The caller owns it; NULL if memory is short.
  */
-json_t *object_json(const struct live_group *l, enum live_object object, uint32_t place,
+json_t *object_json(const struct live_group *l, enum live_object object, uint32_t slot,
 		    bool secrets);
 
 /* As object_json(), for a modem of the group, with all values in effect and without secrets. */

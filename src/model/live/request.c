@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "model/check/check.h"
-#include "model/live/held_against.h"
+#include "model/live/conflicts.h"
 #include "model/live/live_index.h"
 #include "model/live/live_kind.h"
 #include "model/live/merge_patch.h"
@@ -29,7 +29,7 @@ struct request {
 	struct service_group view; /* the group, with this object alone in its list */
 };
 
-static bool say(char why[LIVE_LINE], const char *text) {
+static bool set_why(char why[LIVE_LINE], const char *text) {
 	snprintf(why, LIVE_LINE, "%s", text);
 	return false;
 }
@@ -37,7 +37,7 @@ static bool say(char why[LIVE_LINE], const char *text) {
 /*
  * Writes an error in "modems[0].mac", a list that the request does not have, as one in "modem.mac".
  */
-static void tell_mistake(const char *line, enum live_object object, char why[LIVE_LINE]) {
+static void report_error(const char *line, enum live_object object, char why[LIVE_LINE]) {
 	const char *text = strchr(line, ' ') + 1; /* after the file name */
 	const struct live_kind *kind = &live_kinds[object];
 	size_t length = object != LIVE_GROUP ? strlen(kind->list) : 0;
@@ -50,12 +50,12 @@ static void tell_mistake(const char *line, enum live_object object, char why[LIV
 }
 
 /* Writes the first error, and frees all of them. */
-static bool tell_first(struct request *r, char why[LIVE_LINE]) {
+static bool report_first(struct request *r, char why[LIVE_LINE]) {
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	say(why, NO_MEMORY);
+	set_why(why, NO_MEMORY);
 	if (out == NULL) {
 		for (size_t i = 0; i < r->errors.shown_count; i++)
 			free(r->errors.shown[i].text);
@@ -64,7 +64,7 @@ static bool tell_first(struct request *r, char why[LIVE_LINE]) {
 	errors_print(&r->errors, out);
 	fclose(out);
 	if (text != NULL && strchr(text, ' ') != NULL && strncmp(text, "no memory", 9) != 0)
-		tell_mistake(text, r->object, why);
+		report_error(text, r->object, why);
 	free(text);
 	return false;
 }
@@ -127,7 +127,7 @@ static const void *request_read(struct request *r, json_t *value, char why[LIVE_
 	r->arena = arena_new();
 	reader.arena = r->arena;
 	if (r->arena == NULL) {
-		say(why, NO_MEMORY);
+		set_why(why, NO_MEMORY);
 		return NULL;
 	}
 	if (tree_from_json(&r->tree, value, &r->errors)) {
@@ -138,7 +138,7 @@ static const void *request_read(struct request *r, json_t *value, char why[LIVE_
 	}
 	if (r->errors.total == 0)
 		return live_item(&r->view, r->object, 0);
-	tell_first(r, why);
+	report_first(r, why);
 	return NULL;
 }
 
@@ -156,7 +156,7 @@ static bool read_name(struct request *r, json_t *value, struct identity *identit
 	r->arena = arena_new();
 	reader.arena = r->arena;
 	if (r->arena == NULL)
-		return say(why, NO_MEMORY);
+		return set_why(why, NO_MEMORY);
 	if (tree_from_json(&r->tree, value, &r->errors))
 		node = node_present(r->tree.root, keys->name);
 	if (node != NULL) {
@@ -166,26 +166,26 @@ static bool read_name(struct request *r, json_t *value, struct identity *identit
 		errors_add(&r->errors, 0, &up, "nothing", allowed);
 	}
 	*identity = identity_of(r->object, &item);
-	return r->errors.total == 0 || tell_first(r, why);
+	return r->errors.total == 0 || report_first(r, why);
 }
 
 bool live_request_find(const struct live_group *l, enum live_object object, json_t *value,
-		       uint32_t *place, char why[LIVE_LINE]) {
+		       uint32_t *slot, char why[LIVE_LINE]) {
 	const struct live_kind *kind = &live_kinds[object];
 	struct request r = {.l = l, .object = object, .errors = {.file = ""}};
 	struct identity identity;
 	char text[64];
 	bool good;
 
-	*place = 0;
+	*slot = 0;
 	if (object == LIVE_GROUP)
 		return true;
 	good = read_name(&r, value, &identity, why);
 	request_end(&r);
 	if (!good)
 		return false;
-	*place = live_index_find(l->index, &identity);
-	if (*place != IDENTITY_NONE)
+	*slot = live_index_find(l->index, &identity);
+	if (*slot != IDENTITY_NONE)
 		return true;
 	identity_text(&identity, text, sizeof(text));
 	snprintf(why, LIVE_LINE, "%s.%s: found %s, allowed: that of %s %s in service", kind->item,
@@ -195,30 +195,30 @@ bool live_request_find(const struct live_group *l, enum live_object object, json
 }
 
 /* Appends a change; `block` NULL: the object is removed. */
-static bool add_change(struct live_changes *changes, enum live_object object, uint32_t place,
+static bool add_change(struct live_changes *changes, enum live_object object, uint32_t slot,
 		       void *block, char why[LIVE_LINE]) {
-	if (live_changes_add(changes, object, place, block))
+	if (live_changes_add(changes, object, slot, block))
 		return true;
 	live_changes_free(changes);
-	return say(why, NO_MEMORY);
+	return set_why(why, NO_MEMORY);
 }
 
-/* Puts the whole object into `place`; IDENTITY_NONE: into a free slot. */
+/* Puts the whole object into `slot`; IDENTITY_NONE: into a free slot. */
 static bool request_put(const struct live_group *l, enum live_object object, json_t *value,
-			uint32_t place, struct live_changes *changes, char why[LIVE_LINE]) {
+			uint32_t slot, struct live_changes *changes, char why[LIVE_LINE]) {
 	struct request r = {.l = l, .object = object, .errors = {.file = ""}};
 	const void *item = request_read(&r, value, why);
-	bool good = item != NULL && held_against_group(l, object, item, place, why);
-	bool same = good && place != IDENTITY_NONE &&
-		    object_same(object, item, l->blocks[object][place]);
+	bool good = item != NULL && conflicts_none(l, object, item, slot, why);
+	bool same =
+		good && slot != IDENTITY_NONE && object_same(object, item, l->blocks[object][slot]);
 
 	if (good && !same) {
 		void *block = object_copy(object, item, NULL);
 
-		if (place == IDENTITY_NONE)
-			place = l->first_free[object];
-		good = block != NULL ? add_change(changes, object, place, block, why)
-				     : say(why, NO_MEMORY);
+		if (slot == IDENTITY_NONE)
+			slot = l->first_free[object];
+		good = block != NULL ? add_change(changes, object, slot, block, why)
+				     : set_why(why, NO_MEMORY);
 	}
 	request_end(&r);
 	return good;
@@ -239,9 +239,9 @@ static bool put_single_values(const struct live_group *l, json_t *value,
 	if (good && tree_from_json(&r.tree, value, &r.errors))
 		reader_read(&reader, keys, r.tree.root, block);
 	if (r.errors.total > 0)
-		good = tell_first(&r, why);
+		good = report_first(&r, why);
 	else if (!good)
-		say(why, NO_MEMORY);
+		set_why(why, NO_MEMORY);
 	request_end(&r);
 	if (good && (block->rate_limit != l->sg.rate_limit ||
 		     block->cpe_timeout_ns != l->sg.cpe_timeout_ns))
@@ -252,37 +252,37 @@ static bool put_single_values(const struct live_group *l, json_t *value,
 
 /* Merges the patch into the present object. */
 static bool request_set(const struct live_group *l, enum live_object object, json_t *patch,
-			uint32_t place, struct live_changes *changes, char why[LIVE_LINE]) {
-	json_t *whole = object_json(l, object, place, true);
+			uint32_t slot, struct live_changes *changes, char why[LIVE_LINE]) {
+	json_t *whole = object_json(l, object, slot, true);
 	bool good = whole != NULL && json_is_object(patch) && merge_patch(whole, patch);
 
 	if (!good)
-		say(why, NO_MEMORY);
+		set_why(why, NO_MEMORY);
 	else if (object == LIVE_GROUP)
 		good = put_single_values(l, whole, changes, why);
 	else
-		good = request_put(l, object, whole, place, changes, why);
+		good = request_put(l, object, whole, slot, changes, why);
 	json_decref(whole);
 	return good;
 }
 
 bool live_request(const struct live_group *l, enum live_verb verb, enum live_object object,
 		  json_t *value, struct live_changes *changes, char why[LIVE_LINE]) {
-	uint32_t place;
+	uint32_t slot;
 
 	*changes = (struct live_changes){0};
 	if (!json_is_object(value))
-		return say(why, "request: found no map, allowed: the keys of an object");
+		return set_why(why, "request: found no map, allowed: the keys of an object");
 	if (object == LIVE_GROUP && verb != LIVE_SET)
-		return say(why, "request: found the group itself, allowed: to set its keys");
+		return set_why(why, "request: found the group itself, allowed: to set its keys");
 	if (verb == LIVE_ADD)
 		return request_put(l, object, value, IDENTITY_NONE, changes, why);
-	if (!live_request_find(l, object, value, &place, why))
+	if (!live_request_find(l, object, value, &slot, why))
 		return false;
 	if (verb == LIVE_REPLACE)
-		return request_put(l, object, value, place, changes, why);
+		return request_put(l, object, value, slot, changes, why);
 	if (verb == LIVE_SET)
-		return request_set(l, object, value, place, changes, why);
-	return held_against_users(l, object, place, why) &&
-	       add_change(changes, object, place, NULL, why);
+		return request_set(l, object, value, slot, changes, why);
+	return conflicts_no_users(l, object, slot, why) &&
+	       add_change(changes, object, slot, NULL, why);
 }

@@ -17,7 +17,7 @@ enum live_verb {
 /*
  * `value` has the keys of such an object in a file. LIVE_SET needs `mac` or `id` and the keys to
  * set; LIVE_REMOVE needs `mac` or `id`. Of LIVE_GROUP the single values can be set. Returns true
- * with at most one change in `changes` (none: nothing differs), for live_changes_take() or
+ * with at most one change in `changes` (none: nothing differs), for live_changes_apply() or
  * live_changes_free(). Returns false with one line in `why` in the loader's form: path, found,
  * allowed. `l` does not change, and `value` remains the caller's.
  */
@@ -27,4 +27,4 @@ bool live_request(const struct live_group *l, enum live_verb verb, enum live_obj
 /* Finds the slot of the object that `value` names by `mac` or `id`; 0 for LIVE_GROUP. Returns false
  * with a line in `why`. */
 bool live_request_find(const struct live_group *l, enum live_object object, json_t *value,
-		       uint32_t *place, char why[LIVE_LINE]);
+		       uint32_t *slot, char why[LIVE_LINE]);

@@ -96,7 +96,7 @@ static bool part_copy(struct part *p, unsigned most) {
 	if (p->count == 0 && !item_add(p, LIVE_GROUP, group_single_json(&l->sg)))
 		return false;
 	for (; p->object < LIVE_OBJECTS; p->object++, p->slot = 0) {
-		for (; p->slot < live_room(&l->room, p->object); p->slot++) {
+		for (; p->slot < live_capacity(&l->capacity, p->object); p->slot++) {
 			if (!group_json_is_there(l, p->object, p->slot))
 				continue;
 			if (most-- == 0)

@@ -43,7 +43,7 @@ bool group_is_one(const struct node *root, struct errors *errors) {
 	return list == NULL;
 }
 
-struct node *group_take_out(struct node *root, const struct key *key, struct errors *errors) {
+struct node *group_remove_key(struct node *root, const struct key *key, struct errors *errors) {
 	struct node **link = &root->first, *value = NULL;
 	const struct path path = {.key = key->name};
 

@@ -20,7 +20,7 @@ void group_read(struct service_group *sg, struct node *root, struct errors *erro
 
 /* Removes a key of the server from the map at the top of a file, so that the rest is a group.
  * Returns its value; NULL if there is none. Reports a repeated key. */
-struct node *group_take_out(struct node *root, const struct key *key, struct errors *errors);
+struct node *group_remove_key(struct node *root, const struct key *key, struct errors *errors);
 
 /*
  * Returns false and reports `root` if it cannot be one service group, but perhaps a list of them.

@@ -21,8 +21,8 @@ static void read_tree(struct tree *tree, const char *file, struct service_group 
 
 	if (!group_is_one(tree->root, errors))
 		return;
-	group_take_out(tree->root, &server_power_key, errors);
-	group_take_out(tree->root, &server_metrics_key, errors);
+	group_remove_key(tree->root, &server_power_key, errors);
+	group_remove_key(tree->root, &server_metrics_key, errors);
 	sg->name = group_name_of(sg->arena, file);
 	if (sg->name == NULL)
 		errors_add(errors, 1, NULL, "no memory left", "a file that fits the machine");
@@ -53,7 +53,7 @@ int service_group_load_text(const char *name, const char *text, size_t size,
 
 int service_group_load(const char *path, struct service_group *sg, FILE *errors) {
 	size_t size;
-	char *text = file_read_or_tell(path, false, &size, errors);
+	char *text = file_read_or_print(path, false, &size, errors);
 	int count;
 
 	*sg = (struct service_group){0};

@@ -229,7 +229,7 @@ static const struct key *find_key(const struct key *keys, struct node *name) {
 }
 
 /* The key of this name; NULL, after a report, if it is unknown or repeated. */
-static const struct key *take_name(struct reader *reader, const struct key *keys, struct node *name,
+static const struct key *read_name(struct reader *reader, const struct key *keys, struct node *name,
 				   uint64_t *given, const struct path *up) {
 	const struct key *key = find_key(keys, name);
 	struct path path = {.up = up};
@@ -254,7 +254,7 @@ static void check_names(struct reader *reader, const struct key *keys, struct no
 	uint64_t given = 0;
 
 	for (struct node *name = map->first; name != NULL; name = name->next->next) {
-		const struct key *key = take_name(reader, keys, name, &given, up);
+		const struct key *key = read_name(reader, keys, name, &given, up);
 		struct node *value = node_resolve(name->next);
 		struct path path = {.up = up};
 
@@ -277,7 +277,7 @@ static void read_map(struct reader *reader, const struct key *keys, struct node 
 	uint64_t given = 0;
 
 	for (struct node *name = map->first; name != NULL; name = name->next->next) {
-		const struct key *key = take_name(reader, keys, name, &given, up);
+		const struct key *key = read_name(reader, keys, name, &given, up);
 		struct path path = {.up = up};
 
 		if (key == NULL)
@@ -336,7 +336,7 @@ static void read_list(struct reader *reader, const struct key *key, struct node 
 		      const struct path *path) {
 	struct node *list = node_resolve(node);
 	char *items = (char *)object + key->offset;
-	struct path place = {.up = path};
+	struct path element = {.up = path};
 
 	if (list->type != NODE_LIST || list->length < key->min || list->length > key->max) {
 		reader_refuse(reader, node, path, key);
@@ -352,9 +352,9 @@ static void read_list(struct reader *reader, const struct key *key, struct node 
 	}
 	*(size_t *)(void *)((char *)object + key->count) = list->length;
 	for (struct node *item = list->first; item != NULL && !reader->stopped; item = item->next) {
-		reader_read_value(reader, key->item, item, items, &place);
+		reader_read_value(reader, key->item, item, items, &element);
 		items += key->size;
-		place.index++;
+		element.index++;
 	}
 }
 

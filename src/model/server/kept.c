@@ -4,36 +4,36 @@
 #include <string.h>
 
 #define MOST_NODES 1000000 /* that a digest covers at most */
-#define LANES 4
+#define STATES 4
 
-static uint64_t mix(uint64_t lane, uint64_t word) {
+static uint64_t mix(uint64_t state, uint64_t word) {
 	static const uint64_t odd = UINT64_C(0x9fb21c651e98df25);
 
-	lane = (lane ^ word) * odd;
-	return lane ^ lane >> 29 ^ lane << 37;
+	state = (state ^ word) * odd;
+	return state ^ state >> 29 ^ state << 37;
 }
 
 /* Starts with the length, so that two texts differ from one text of both. */
 void digest_text(struct digest *digest, const char *text, size_t size) {
-	uint64_t lane[LANES], word[LANES];
+	uint64_t state[STATES], word[STATES];
 
-	for (unsigned i = 0; i < LANES; i++)
-		lane[i] = mix(digest->lane[i] + i, size ^ digest->lane[(i + 1) % LANES]);
+	for (unsigned i = 0; i < STATES; i++)
+		state[i] = mix(digest->state[i] + i, size ^ digest->state[(i + 1) % STATES]);
 	for (; size >= sizeof(word); size -= sizeof(word), text += sizeof(word)) {
 		memcpy(word, text, sizeof(word));
-		for (unsigned i = 0; i < LANES; i++)
-			lane[i] = mix(lane[i], word[i]);
+		for (unsigned i = 0; i < STATES; i++)
+			state[i] = mix(state[i], word[i]);
 	}
 	memset(word, 0, sizeof(word));
 	memcpy(word, text, size);
-	for (unsigned i = 0; i < LANES; i++)
-		lane[i] = mix(lane[i], word[i]);
-	/* make each lane depend on the others */
+	for (unsigned i = 0; i < STATES; i++)
+		state[i] = mix(state[i], word[i]);
+	/* make each state depend on the others */
 	for (unsigned round = 0; round < 2; round++) {
-		for (unsigned i = 0; i < LANES; i++)
-			lane[i] = mix(lane[i], lane[(i + 1) % LANES]);
+		for (unsigned i = 0; i < STATES; i++)
+			state[i] = mix(state[i], state[(i + 1) % STATES]);
 	}
-	memcpy(digest->lane, lane, sizeof(lane));
+	memcpy(digest->state, state, sizeof(state));
 }
 
 static bool walk(struct digest *digest, struct node *node, uint32_t *left) {
@@ -93,7 +93,7 @@ void kept_threads(struct kept_group *kept, const struct placed_group *placed, ui
 	kept->own_main_core = placed->main_core_line >= own_line;
 }
 
-void kept_place(const struct kept_group *kept, struct placed_group *placed, uint32_t own_line) {
+void kept_set_lines(const struct kept_group *kept, struct placed_group *placed, uint32_t own_line) {
 	if (kept->own_layout)
 		placed->layout_line = own_line;
 	if (kept->own_cores)

@@ -12,7 +12,7 @@
 
 /* 256 bits of everything that was read. No protection against intended collisions. */
 struct digest {
-	uint64_t lane[4];
+	uint64_t state[4];
 };
 
 void digest_text(struct digest *digest, const char *text, size_t size);
@@ -50,4 +50,4 @@ bool kept_same(const struct kept_group *before, const struct kept_group *now);
 void kept_threads(struct kept_group *kept, const struct placed_group *placed, uint32_t own_line);
 
 /* Sets the lines of a group that was not read; `placed` has those of other maps. */
-void kept_place(const struct kept_group *kept, struct placed_group *placed, uint32_t own_line);
+void kept_set_lines(const struct kept_group *kept, struct placed_group *placed, uint32_t own_line);

@@ -106,7 +106,7 @@ static void read_root(struct group_reading *group, struct node *root) {
 }
 
 /* Reuses the group of the load before, which owns its memory until this load has succeeded. */
-static void take_root(struct group_reading *group, struct node *root) {
+static void reuse_root(struct group_reading *group, struct node *root) {
 	struct server_reader *server = group->server;
 	const struct kept_group *before = &server->before->groups[group->index];
 	struct kept_group *kept = &server->kept->groups[group->index];
@@ -118,7 +118,7 @@ static void take_root(struct group_reading *group, struct node *root) {
 	*kept = *before;
 	kept->same = true;
 	*placed = layouts_lines(group->sg, root);
-	kept_place(before, placed, group->own_line);
+	kept_set_lines(before, placed, group->own_line);
 	between_add(server->between, group->index, NULL);
 }
 
@@ -140,7 +140,7 @@ static void read_group(struct server_reader *server, struct node *item, size_t i
 	} else {
 		root = put_together(&group);
 		if (root != NULL && group.same)
-			take_root(&group, root);
+			reuse_root(&group, root);
 		else if (root != NULL)
 			read_root(&group, root);
 	}
@@ -332,7 +332,7 @@ const struct server_files server_files_on_disk = {.read = read_from_disk};
 int server_config_load_on(const char *path, const struct server_devices *devices,
 			  struct server_config *config, FILE *errors) {
 	size_t size;
-	char *text = file_read_or_tell(path, false, &size, errors);
+	char *text = file_read_or_print(path, false, &size, errors);
 	int count;
 
 	*config = (struct server_config){0};

@@ -2,7 +2,7 @@
 /* Keys of the whole server, at the top of its file. */
 #include <string.h>
 
-#include "model/keys/key_rows.h"
+#include "model/keys/key_macros.h"
 #include "model/load/group_reader.h"
 #include "model/server/server_reader.h"
 #include "model/server_config.h"
@@ -124,8 +124,8 @@ struct power_config power_config_default(void) {
 void own_keys_read(struct server_reader *server) {
 	struct server_config *config = server->config;
 	struct node *root = server->tree.root;
-	struct node *power = group_take_out(root, &server_power_key, server->errors);
-	struct node *metrics = group_take_out(root, &server_metrics_key, server->errors);
+	struct node *power = group_remove_key(root, &server_power_key, server->errors);
+	struct node *metrics = group_remove_key(root, &server_metrics_key, server->errors);
 	struct reader reader = {
 		.arena = server->tree.arena,
 		.errors = server->errors,

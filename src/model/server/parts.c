@@ -15,7 +15,7 @@
 #define ITEM "  - {file: \"" NAME "%zu\"}\n"
 #define ITEM_SIZE 64
 
-static const char *behind_line(const char *c, const char *end) {
+static const char *after_line(const char *c, const char *end) {
 	const char *line = memchr(c, '\n', (size_t)(end - c));
 
 	return line != NULL ? line + 1 : end;
@@ -25,7 +25,7 @@ static const char *behind_line(const char *c, const char *end) {
 static const char *find_list(const char *text, const char *end) {
 	const size_t size = sizeof(LIST) - 1;
 
-	for (; (size_t)(end - text) > size; text = behind_line(text, end)) {
+	for (; (size_t)(end - text) > size; text = after_line(text, end)) {
 		if (memcmp(text, LIST, size) == 0)
 			return text;
 	}
@@ -69,7 +69,7 @@ static const char *find_items(struct server_parts *p, const char *c, const char 
 
 	if (column == 0 || c + column >= end || c[column] != '-')
 		return NULL;
-	for (; c < end && !is_of_the_top(c); c = behind_line(c, end)) {
+	for (; c < end && !is_of_the_top(c); c = after_line(c, end)) {
 		if (!item_line(p, c, column))
 			return NULL;
 	}
@@ -87,7 +87,7 @@ static bool part_is_map(const struct server_part *part) {
 	size_t column = strcspn(line, "-") + 1;
 
 	column += strspn(line + column, " ");
-	for (const char *c = line + column; line < end; line = behind_line(line, end)) {
+	for (const char *c = line + column; line < end; line = after_line(line, end)) {
 		bool first = line == part->text;
 
 		if (!first)
@@ -144,9 +144,9 @@ static const void *digest_part(void *context, const char *path) {
 
 /* Writes the text before the list, the list of files, and the text after it. */
 static bool text_write(struct server_parts *p, const struct server_source *source,
-		       const char *items, const char *behind) {
+		       const char *items, const char *after) {
 	size_t head = (size_t)(items - source->text);
-	size_t tail = source->size - (size_t)(behind - source->text);
+	size_t tail = source->size - (size_t)(after - source->text);
 	size_t used = head;
 
 	p->text = malloc(head + p->count * ITEM_SIZE + tail + 1);
@@ -155,7 +155,7 @@ static bool text_write(struct server_parts *p, const struct server_source *sourc
 	memcpy(p->text, source->text, head);
 	for (size_t i = 0; i < p->count; i++)
 		used += (size_t)snprintf(p->text + used, ITEM_SIZE, ITEM, i);
-	memcpy(p->text + used, behind, tail);
+	memcpy(p->text + used, after, tail);
 	p->text[used + tail] = '\0';
 	p->source.text = p->text;
 	p->source.size = used + tail;
@@ -164,7 +164,7 @@ static bool text_write(struct server_parts *p, const struct server_source *sourc
 
 bool server_parts_divide(struct server_parts *p, const struct server_source *source,
 			 const struct kept_groups *before) {
-	const char *end = source->text + source->size, *list, *items, *behind;
+	const char *end = source->text + source->size, *list, *items, *after;
 
 	*p = (struct server_parts){.source = *source};
 	p->files = (struct server_files){.read = read_part, .digest = digest_part, .context = p};
@@ -174,10 +174,10 @@ bool server_parts_divide(struct server_parts *p, const struct server_source *sou
 	if (list == NULL)
 		return false;
 	items = list + sizeof(LIST) - 1;
-	behind = find_items(p, items, end);
-	return behind != NULL && plain_lines(source->text, (size_t)(items - source->text)) &&
-	       plain_lines(behind, (size_t)(end - behind)) && parts_are_plain(p, before) &&
-	       text_write(p, source, items, behind);
+	after = find_items(p, items, end);
+	return after != NULL && plain_lines(source->text, (size_t)(items - source->text)) &&
+	       plain_lines(after, (size_t)(end - after)) && parts_are_plain(p, before) &&
+	       text_write(p, source, items, after);
 }
 
 void server_parts_free(struct server_parts *p) {

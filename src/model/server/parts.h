@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Presents a server's file as one whose groups have files of their own, so that
- * server_config_load_again() need not read unchanged groups. The text is divided where items of the
+ * server_config_reload() need not read unchanged groups. The text is divided where items of the
  * list begin, which is safe in a file as plain as `vcmts profile` writes it. A file in which
  * something ends, or may end, after its line is not divided.
  */

@@ -20,7 +20,7 @@ static bool at_a_value(const struct line *l) {
 /*
  * The position after the quoted text that begins here; NULL if it does not end, or begins no value.
  */
-static const char *behind_quotes(const struct line *l) {
+static const char *after_quotes(const struct line *l) {
 	char quote = *l->at;
 	const char *c = l->at + 1;
 
@@ -55,7 +55,7 @@ static bool line_is_plain(const char *begin, const char *end) {
 		return false;
 	while (l.at < end && !is_comment(&l, begin)) {
 		if (*l.at == '"' || *l.at == '\'') {
-			l.at = behind_quotes(&l);
+			l.at = after_quotes(&l);
 			if (l.at == NULL)
 				return false;
 			l.before = '"';

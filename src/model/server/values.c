@@ -61,7 +61,7 @@ struct values {
 	const struct service_group *groups;
 	bool read[SERVER_MAX_GROUPS]; /* groups that were added */
 	struct value *entries;
-	size_t count, room;
+	size_t count, capacity;
 	bool failed; /* no memory */
 };
 
@@ -81,16 +81,16 @@ void values_free(struct values *values) {
 
 static void add_value(struct values *values, const struct value *value, const void *bytes,
 		      size_t size) {
-	if (values->count == values->room) {
-		size_t room = values->room > 0 ? 2 * values->room : 1024;
-		struct value *entries = reallocarray(values->entries, room, sizeof(*entries));
+	if (values->count == values->capacity) {
+		size_t capacity = values->capacity > 0 ? 2 * values->capacity : 1024;
+		struct value *entries = reallocarray(values->entries, capacity, sizeof(*entries));
 
 		if (entries == NULL) {
 			values->failed = true;
 			return;
 		}
 		values->entries = entries;
-		values->room = room;
+		values->capacity = capacity;
 	}
 	values->entries[values->count] = *value;
 	memcpy(values->entries[values->count].key.value, bytes, size);
@@ -225,7 +225,7 @@ static void report_value(const struct values *values, const struct value *value,
 	struct path list = {.key = kinds[value->kind].list};
 	struct path item = {.up = &list, .index = value->i};
 	struct path key = {.up = &item, .key = kinds[value->kind].key};
-	struct path place = {.up = &key, .index = value->j};
+	struct path element = {.up = &key, .index = value->j};
 	char text[TEXT_SIZE], found[128], where[WHERE_SIZE], allowed[ALLOWED_SIZE];
 
 	format_value(value, text);
@@ -236,7 +236,7 @@ static void report_value(const struct values *values, const struct value *value,
 		 " %s)",
 		 (int)strcspn(device, ","), device, side_otherwise(side), groups[first->group].id,
 		 where);
-	errors_add(errors, value->line, value->kind == VALUE_ADDRESS ? &place : &key, found,
+	errors_add(errors, value->line, value->kind == VALUE_ADDRESS ? &element : &key, found,
 		   allowed);
 }
 

@@ -57,11 +57,11 @@ static uint64_t log_clock(void) {
 
 /* systemd names the journal's socket; stderr may have been redirected since. */
 static bool is_journal(int fd) {
-	const char *told = getenv("JOURNAL_STREAM");
+	const char *stream = getenv("JOURNAL_STREAM");
 	uint64_t device, inode;
 	struct stat status;
 
-	return told != NULL && sscanf(told, "%" SCNu64 ":%" SCNu64, &device, &inode) == 2 &&
+	return stream != NULL && sscanf(stream, "%" SCNu64 ":%" SCNu64, &device, &inode) == 2 &&
 	       fstat(fd, &status) == 0 && status.st_dev == device && status.st_ino == inode;
 }
 
@@ -103,7 +103,7 @@ static void lose_or_write(const struct log_site *site, enum log_level level, boo
 		lost++;
 }
 
-static void say_suppressed(struct log_site *site) {
+static void write_suppressed(struct log_site *site) {
 	const struct log_field number[] = {LOG_NUMBER("suppressed", site->suppressed), {0}};
 	char text[sizeof(site->last) + 64];
 
@@ -114,7 +114,7 @@ static void say_suppressed(struct log_site *site) {
 }
 
 /* Writes the summaries of sites whose window is over, or of all. */
-static void pending_say(uint64_t now, bool all) {
+static void write_pending(uint64_t now, bool all) {
 	struct log_site **at = &pending;
 
 	while (*at != NULL) {
@@ -126,7 +126,7 @@ static void pending_say(uint64_t now, bool all) {
 		}
 		*at = site->next;
 		site->listed = false;
-		say_suppressed(site);
+		write_suppressed(site);
 	}
 }
 
@@ -140,12 +140,12 @@ static void suppress(struct log_site *site, const char *message) {
 	pending = site;
 }
 
-static void site_say(struct log_site *site, enum log_level level, bool foreign, const char *message,
-		     const struct log_field *fields) {
+static void site_write(struct log_site *site, enum log_level level, bool foreign,
+		       const char *message, const struct log_field *fields) {
 	uint64_t now = log_clock();
 
 	pthread_mutex_lock(&lock);
-	pending_say(now, false);
+	write_pending(now, false);
 	if (site->count == 0 || now - site->since >= LOG_WINDOW_NS) {
 		site->since = now;
 		site->count = 0;
@@ -159,7 +159,7 @@ static void site_say(struct log_site *site, enum log_level level, bool foreign, 
 	pthread_mutex_unlock(&lock);
 }
 
-void log_say(struct log_site *site, const struct log_field *fields, const char *format, ...) {
+void log_write(struct log_site *site, const struct log_field *fields, const char *format, ...) {
 	char message[LOG_MESSAGE];
 	va_list list;
 
@@ -168,12 +168,12 @@ void log_say(struct log_site *site, const struct log_field *fields, const char *
 	va_start(list, format);
 	vsnprintf(message, sizeof(message), format, list);
 	va_end(list);
-	site_say(site, site->level, false, message, fields);
+	site_write(site, site->level, false, message, fields);
 }
 
 void log_foreign(struct log_site *site, enum log_level level, const char *line) {
 	if (level <= options.level)
-		site_say(site, level, true, line, LOG_NO_FIELDS);
+		site_write(site, level, true, line, LOG_NO_FIELDS);
 }
 
 void log_forget(struct log_site *site) {
@@ -182,7 +182,7 @@ void log_forget(struct log_site *site) {
 		if (*at != site)
 			continue;
 		*at = site->next;
-		say_suppressed(site);
+		write_suppressed(site);
 		break;
 	}
 	pthread_mutex_unlock(&lock);
@@ -214,7 +214,7 @@ void log_tick(void) {
 	if (!is_open)
 		return;
 	pthread_mutex_lock(&lock);
-	pending_say(log_clock(), false);
+	write_pending(log_clock(), false);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -222,7 +222,7 @@ void log_close(void) {
 	if (!is_open)
 		return;
 	pthread_mutex_lock(&lock);
-	pending_say(0, true);
+	write_pending(0, true);
 	is_open = false;
 	options = (struct log_options){.level = LEVEL_NOTICE};
 	log_out_close(&out);

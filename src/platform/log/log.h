@@ -3,7 +3,7 @@
  * The log for operators, on stderr: plain lines for a terminal, text with fields, or JSON (docs/install.md).
  * Any thread may log, except a worker in its round: logging formats, locks and writes. Each place in the code
  * has its own rate limit: LOG_BURST lines in LOG_WINDOW_NS, then one line with the number of suppressed ones.
- * If nothing reads stderr, one line waits for LOG_PATIENCE_MS; further lines are lost and counted until it is
+ * If nothing reads stderr, one line waits for LOG_TIMEOUT_MS; further lines are lost and counted until it is
  * read again.
  */
 #pragma once
@@ -13,7 +13,7 @@
 
 #define LOG_BURST 20
 #define LOG_WINDOW_NS UINT64_C(10000000000)
-#define LOG_PATIENCE_MS 50
+#define LOG_TIMEOUT_MS 50
 #define LOG_MESSAGE 1536 /* bytes of a message; longer ones are cut */
 
 /* In the order of syslog levels, which start at 3. */
@@ -61,7 +61,7 @@ struct log_site {
 #define LOG_AT(level_, area_, fields, ...)                                          \
 	do {                                                                        \
 		static struct log_site log_site = {.level = level_, .area = area_}; \
-		log_say(&log_site, fields, __VA_ARGS__);                            \
+		log_write(&log_site, fields, __VA_ARGS__);                          \
 	} while (0)
 
 #define log_error(area, fields, ...) LOG_AT(LEVEL_ERROR, area, fields, __VA_ARGS__)
@@ -95,7 +95,7 @@ void log_tick(void);
 /* Sets the prefix of plain lines, initially "vcmtsd"; `name` must stay valid. */
 void log_program(const char *name);
 
-void log_say(struct log_site *site, const struct log_field *fields, const char *format, ...)
+void log_write(struct log_site *site, const struct log_field *fields, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Logs a line of a library, without its newline and without a prefix in the plain format. Its level may

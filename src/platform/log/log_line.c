@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define TAIL 2 /* reserved bytes: the end of an object, and of the line */
-#define FIELDS_ROOM 1024 /* bytes reserved for the fields */
+#define FIELDS_SIZE 1024 /* bytes reserved for the fields */
 #define HIGHEST_PRIORITY 3 /* syslog priority of an error */
 
 static const char *const names[LEVELS] = {"error", "warning", "notice", "info", "debug"};
@@ -119,7 +119,7 @@ static void put_time(struct writer *w, const struct timespec *time) {
 static void put_message(struct writer *w, const char *message, bool json) {
 	char *end = w->end;
 
-	w->end -= FIELDS_ROOM;
+	w->end -= FIELDS_SIZE;
 	if (json)
 		put_json_text(w, message);
 	else

@@ -67,25 +67,25 @@ static bool wait_for(struct log_out *o, long until) {
 	}
 }
 
-static ssize_t give(const struct log_out *o, const char *bytes, size_t size) {
+static ssize_t emit(const struct log_out *o, const char *bytes, size_t size) {
 	if (o->socket)
 		return send(o->fd, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL);
 	return write(o->fd, bytes, size);
 }
 
 bool log_out_write(struct log_out *o, const char *line, size_t size) {
-	long until = now_ms() + LOG_PATIENCE_MS;
+	long until = now_ms() + LOG_TIMEOUT_MS;
 	bool refuses = o->own || o->socket; /* otherwise a write could block, so poll first */
 	size_t done = 0;
 
 	while (done < size && (refuses || wait_for(o, until))) {
-		ssize_t taken = o->torn ? give(o, "\n", 1) : give(o, line + done, size - done);
+		ssize_t written = o->torn ? emit(o, "\n", 1) : emit(o, line + done, size - done);
 
-		if (taken > 0) {
+		if (written > 0) {
 			o->stuck = false;
-			done += o->torn ? 0 : (size_t)taken;
+			done += o->torn ? 0 : (size_t)written;
 			o->torn = false;
-		} else if (taken < 0 && errno != EINTR &&
+		} else if (written < 0 && errno != EINTR &&
 			   (errno != EAGAIN || now_ms() >= until || !wait_for(o, until))) {
 			break;
 		}

@@ -26,7 +26,7 @@ static bool lock_is_of(int lock, const char *name) {
 	       ours.st_dev == there.st_dev;
 }
 
-static const char *lock_take(struct socket_claim *c) {
+static const char *lock_acquire(struct socket_claim *c) {
 	char name[LOCK_SIZE];
 
 	lock_name(c->path, name);
@@ -101,7 +101,7 @@ const char *socket_claim(struct socket_claim *c, const char *path, int type) {
 		return "this name is longer than 107 bytes";
 	c->type = type;
 	memcpy(c->path, path, strlen(path) + 1);
-	fault = lock_take(c);
+	fault = lock_acquire(c);
 	if (fault != NULL)
 		return fault;
 	fault = leftover_remove(c);

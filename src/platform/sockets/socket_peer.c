@@ -15,13 +15,13 @@
 #define OTHERS_WRITE (S_IWGRP | S_IWOTH)
 
 /* A walk along the path of a socket: the current folder, the remaining path, and the users trusted below it. */
-struct way {
+struct walk {
 	uid_t users[USERS_MOST];
 	unsigned user_count, links;
 	char here[PATH_MAX], ahead[PATH_MAX];
 };
 
-static bool is_user(const struct way *w, uid_t user) {
+static bool is_user(const struct walk *w, uid_t user) {
 	for (unsigned i = 0; i < w->user_count; i++) {
 		if (w->users[i] == user)
 			return true;
@@ -29,13 +29,13 @@ static bool is_user(const struct way *w, uid_t user) {
 	return false;
 }
 
-static void user_add(struct way *w, uid_t user) {
+static void user_add(struct walk *w, uid_t user) {
 	if (!is_user(w, user) && w->user_count < USERS_MOST)
 		w->users[w->user_count++] = user;
 }
 
 /* Whether only trusted users can create entries in the current folder. */
-static bool is_closed(const struct way *w) {
+static bool is_closed(const struct walk *w) {
 	struct stat status;
 
 	return stat(w->here, &status) == 0 && is_user(w, status.st_uid) &&
@@ -43,7 +43,7 @@ static bool is_closed(const struct way *w) {
 }
 
 /* Removes the first name from the remaining path. Returns false if only the socket's name is left. */
-static bool name_take(struct way *w, char name[NAME_MAX + 1]) {
+static bool name_next(struct walk *w, char name[NAME_MAX + 1]) {
 	char *from = w->ahead + strspn(w->ahead, "/");
 	size_t size = strcspn(from, "/");
 	const char *rest = from + size + strspn(from + size, "/");
@@ -62,14 +62,14 @@ static bool path_join(char path[PATH_MAX], const char *folder, const char *name)
 	return size > 0 && size < PATH_MAX;
 }
 
-static void go_up(struct way *w) {
+static void go_up(struct walk *w) {
 	char *last = strrchr(w->here, '/');
 
 	last[last == w->here] = '\0';
 }
 
 /* Prepends the link's target to the remaining path. */
-static bool link_follow(struct way *w, const char *path) {
+static bool link_follow(struct walk *w, const char *path) {
 	char target[PATH_MAX], rest[PATH_MAX];
 	ssize_t size = readlink(path, target, sizeof(target) - 1);
 
@@ -83,7 +83,7 @@ static bool link_follow(struct way *w, const char *path) {
 }
 
 /* Enters a folder, or a link to one. Returns false if its owner is not trusted, and neither is anything below. */
-static bool enter(struct way *w, const char *name) {
+static bool enter(struct walk *w, const char *name) {
 	char path[PATH_MAX];
 	struct stat status;
 
@@ -104,35 +104,35 @@ static bool enter(struct way *w, const char *name) {
 	return true;
 }
 
-static void users_find(struct way *w, const char *path) {
+static void users_find(struct walk *w, const char *path) {
 	char name[NAME_MAX + 1], folder[PATH_MAX] = "/";
 
-	*w = (struct way){.users = {0}, .user_count = 1, .here = "/"};
+	*w = (struct walk){.users = {0}, .user_count = 1, .here = "/"};
 	user_add(w, geteuid());
 	if ((path[0] != '/' && getcwd(folder, sizeof(folder)) == NULL) ||
 	    !path_join(w->ahead, folder, path))
 		return;
-	while (name_take(w, name) && enter(w, name))
+	while (name_next(w, name) && enter(w, name))
 		;
 }
 
 const char *socket_peer_fault(int fd, const char *path, char fault[SOCKET_PEER_LINE]) {
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
-	struct way way;
+	struct walk walk;
 	int used;
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
 		snprintf(fault, SOCKET_PEER_LINE, "%s", strerror(errno));
 		return fault;
 	}
-	users_find(&way, path);
-	if (is_user(&way, peer.uid))
+	users_find(&walk, path);
+	if (is_user(&walk, peer.uid))
 		return NULL;
 	used = snprintf(fault, SOCKET_PEER_LINE, "served by user %u, allowed: user",
 			(unsigned)peer.uid);
-	for (unsigned i = 0; i < way.user_count && used < SOCKET_PEER_LINE; i++)
+	for (unsigned i = 0; i < walk.user_count && used < SOCKET_PEER_LINE; i++)
 		used += snprintf(fault + used, (size_t)(SOCKET_PEER_LINE - used), "%s %u",
-				 i > 0 ? "," : "", (unsigned)way.users[i]);
+				 i > 0 ? "," : "", (unsigned)walk.users[i]);
 	return fault;
 }

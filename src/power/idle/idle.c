@@ -8,7 +8,7 @@
 
 #define NS_PER_S 1000000000u
 
-bool idle_there(enum idle_kind kind) {
+bool idle_supported(enum idle_kind kind) {
 	switch (kind) {
 	case IDLE_TPAUSE_C01:
 	case IDLE_TPAUSE_C02:
@@ -25,9 +25,9 @@ bool idle_there(enum idle_kind kind) {
 enum idle_kind idle_best(bool shared) {
 	if (shared)
 		return IDLE_SLEEP;
-	if (idle_there(IDLE_TPAUSE_C02))
+	if (idle_supported(IDLE_TPAUSE_C02))
 		return IDLE_TPAUSE_C02;
-	return idle_there(IDLE_MWAITX) ? IDLE_MWAITX : IDLE_SPIN;
+	return idle_supported(IDLE_MWAITX) ? IDLE_MWAITX : IDLE_SPIN;
 }
 
 void idle_set(struct idle *i, const struct idle_config *config) {
@@ -42,7 +42,7 @@ static uint64_t lesser(uint64_t a, uint64_t b) {
 }
 
 /* With IDLE_SLEEP the pauses grow each round, as other processes need the core. */
-static bool length_has_been(struct idle *i) {
+static bool length_elapsed(struct idle *i) {
 	if (i->config.kind == IDLE_SLEEP && i->length > 0)
 		return true;
 	if (++i->empty < i->config.empty_rounds)
@@ -63,7 +63,7 @@ uint64_t idle_empty(struct idle *i, uint64_t busy_rounds, uint64_t now) {
 		i->length = 0;
 		longer = IDLE_FIRST_NS;
 	}
-	if (i->length < i->config.longest && length_has_been(i))
+	if (i->length < i->config.longest && length_elapsed(i))
 		i->length = lesser(longer, i->config.longest);
 	return i->length;
 }

@@ -23,7 +23,7 @@
 #define IDLE_SLEEP_EARLY_NS UINT64_C(60000)
 
 /* Whether this CPU supports the kind; false for IDLE_AUTO. */
-bool idle_there(enum idle_kind kind);
+bool idle_supported(enum idle_kind kind);
 
 /* The best kind of this CPU, for an exclusive or a shared core. */
 enum idle_kind idle_best(bool shared);

@@ -25,7 +25,7 @@ static unsigned find_cores(struct power *p) {
 
 		core->governed = fault == 0;
 		core->at_maximum = false;
-		core->retakes = 0;
+		core->attempts = 0;
 		found += fault == 0;
 		if (fault != 0)
 			log_warning("power", LOG_FIELDS(LOG_NUMBER("core", number)),
@@ -66,7 +66,7 @@ static int package_in(const struct power *p, const char *name) {
 static bool uncore_is_ours(const struct power *p, const struct found_value *v) {
 	char name[CPU_FILES_NAME];
 	int package = (int)v->a;
-	bool told = false;
+	bool known = false;
 
 	if (v->kind == FOUND_CLUSTER) {
 		snprintf(name, sizeof(name), "intel_uncore_frequency/uncore%02u/package_id", v->a);
@@ -80,9 +80,9 @@ static bool uncore_is_ours(const struct power *p, const struct found_value *v) {
 		of_core = package_in(p, name);
 		if (of_core == package && package >= 0)
 			return true;
-		told = told || of_core >= 0;
+		known = known || of_core >= 0;
 	}
-	return !told || package < 0;
+	return !known || package < 0;
 }
 
 /* Finds uncore limits that can be lowered. */
@@ -113,7 +113,7 @@ static void find_uncore(struct power *p) {
 }
 
 /* Saves the initial settings to a file before the first change. Returns 0, or -1 after a message. */
-static int keep_found(struct power *p) {
+static int save_found(struct power *p) {
 	bool kept = p->state[0] != '\0'; /* an earlier restoration failed */
 	int fault = 0;
 
@@ -126,8 +126,8 @@ static int keep_found(struct power *p) {
 	if (fault == 0 && !kept)
 		fault = found_uncore(&p->found, &p->files);
 	if (fault == 0)
-		fault = p->place.folder != NULL
-				? leftovers_path(p->place.folder, getpid(), p->state)
+		fault = p->setup.folder != NULL
+				? leftovers_path(p->setup.folder, getpid(), p->state)
 				: -ENOENT;
 	if (fault == 0)
 		fault = found_save(&p->found, p->state);
@@ -142,7 +142,7 @@ static int keep_found(struct power *p) {
 }
 
 /* Warns if a clock domain includes cores without workers, as their frequency changes, too. */
-static void tell_bound(struct power *p, unsigned w) {
+static void warn_bound(struct power *p, unsigned w) {
 	char text[256];
 	cpu_set_t cpus;
 
@@ -161,23 +161,23 @@ static void tell_bound(struct power *p, unsigned w) {
 		    p->cores[w].c.core, text);
 }
 
-static unsigned take_cores(struct power *p) {
-	unsigned taken = 0;
+static unsigned acquire_cores(struct power *p) {
+	unsigned acquired = 0;
 
 	for (unsigned w = 0; w < p->core_count; w++) {
 		struct power_core *core = &p->cores[w];
 
 		if (!core->governed)
 			continue;
-		core->governed = cpufreq_take(&p->files, &core->c) == 0;
-		taken += core->governed;
+		core->governed = cpufreq_acquire(&p->files, &core->c) == 0;
+		acquired += core->governed;
 		if (core->governed)
-			tell_bound(p, w);
+			warn_bound(p, w);
 	}
-	return taken;
+	return acquired;
 }
 
-static void give_back(struct power *p) {
+static void restore(struct power *p) {
 	unsigned wrong = found_restore(&p->found, &p->files);
 
 	if (wrong > 0) {
@@ -199,53 +199,53 @@ static int by_cpufreq_open(struct power *p) {
 		cores[w] = p->server->layout.cores[w];
 	if (p->files.read == NULL)
 		return -1;
-	if (p->place.folder != NULL)
-		leftovers_restore(p->place.folder, &p->files);
-	if (find_cores(p) == 0 || keep_found(p) != 0)
+	if (p->setup.folder != NULL)
+		leftovers_restore(p->setup.folder, &p->files);
+	if (find_cores(p) == 0 || save_found(p) != 0)
 		return -1;
 	honour_base(p);
 	find_uncore(p);
 	clock_domains(&p->files, cores, p->core_count, p->domain_of);
-	if (take_cores(p) > 0)
+	if (acquire_cores(p) > 0)
 		return 0;
-	give_back(p);
+	restore(p);
 	return -1;
 }
 
-static bool ask(struct power *p, struct power_core *core, uint32_t khz) {
-	core->asked = p->governor.now;
-	return cpufreq_ask(&p->files, &core->c, khz);
+static bool set_khz(struct power *p, struct power_core *core, uint32_t khz) {
+	core->request_ns = p->governor.now;
+	return cpufreq_request(&p->files, &core->c, khz);
 }
 
 /* Requests the maximum, without a check of the result. */
 static void trouble(struct power *p, struct power_core *core) {
 	core->at_maximum = true;
-	if (core->c.wished_khz < core->c.max_khz)
-		ask(p, core, core->c.max_khz);
+	if (core->c.requested_khz < core->c.max_khz)
+		set_khz(p, core, core->c.max_khz);
 }
 
 static void by_cpufreq_set(struct power *p, unsigned w, uint32_t khz, uint64_t now) {
 	struct power_core *core = &p->cores[w];
 
 	(void)now;
-	if (!core->at_maximum && !ask(p, core, khz))
+	if (!core->at_maximum && !set_khz(p, core, khz))
 		trouble(p, core);
 }
 
-/* Another process changed the core's governor: sets it again, at most POWER_RETAKES times; then leaves the
+/* Another process changed the core's governor: sets it again, at most POWER_ATTEMPTS times; then leaves the
  * core to others. */
-static void retake(struct power *p, struct power_core *core) {
+static void reacquire(struct power *p, struct power_core *core) {
 	char text[CPU_FILES_TEXT];
 
 	if (cpu_files_read(&p->files, core->c.core, "scaling_governor", text, sizeof(text)) != 0) {
 		core->at_maximum = true; /* offline: until it is online again */
 		return;
 	}
-	if (core->retakes++ < POWER_RETAKES) {
-		core->at_maximum = cpufreq_take(&p->files, &core->c) != 0;
+	if (core->attempts++ < POWER_ATTEMPTS) {
+		core->at_maximum = cpufreq_acquire(&p->files, &core->c) != 0;
 		return;
 	}
-	if (core->c.way != CPUFREQ_SETSPEED) /* limits must not stay for another governor */
+	if (core->c.mode != CPUFREQ_SETSPEED) /* limits must not stay for another governor */
 		cpufreq_set(&p->files, &core->c, core->c.max_khz);
 	core->governed = false;
 	log_warning("power", LOG_FIELDS(LOG_NUMBER("core", core->c.core)),
@@ -256,27 +256,27 @@ static void retake(struct power *p, struct power_core *core) {
 /* Detects changes by other processes, and retries failed requests. */
 static void by_cpufreq_check(struct power *p, unsigned w) {
 	struct power_core *core = &p->cores[w];
-	uint32_t back, wish = p->applied_khz[p->domain_of[w]];
+	uint32_t back, request = p->applied_khz[p->domain_of[w]];
 
 	if (!core->governed)
 		return;
 	if (!cpufreq_is_ours(&p->files, &core->c)) {
-		retake(p, core);
+		reacquire(p, core);
 		return;
 	}
-	back = cpu_files_read_khz(&p->files, core->c.core, cpufreq_way_name(core->c.way));
+	back = cpu_files_read_khz(&p->files, core->c.core, cpufreq_mode_name(core->c.mode));
 	if (core->at_maximum || (back != core->c.khz && !core->c.unread))
-		core->at_maximum = !ask(p, core, wish);
+		core->at_maximum = !set_khz(p, core, request);
 }
 
 /* Limits of all cores are written in one step and read back in the next ones, so that no core waits for another. */
 static uint64_t by_cpufreq_pending(struct power *p, uint64_t now) {
 	for (unsigned w = 0; w < p->core_count; w++) {
 		struct power_core *core = &p->cores[w];
-		uint64_t since = now - core->asked;
+		uint64_t since = now - core->request_ns;
 
 		if (core->governed && since > 0 &&
-		    !cpufreq_came(&p->files, &core->c, since >= POWER_READ_NS))
+		    !cpufreq_verify(&p->files, &core->c, since >= POWER_READ_NS))
 			trouble(p, core);
 	}
 	return UINT64_MAX;
@@ -285,21 +285,21 @@ static uint64_t by_cpufreq_pending(struct power *p, uint64_t now) {
 static void by_cpufreq_low(struct power *p, bool low) {
 	for (unsigned i = 0; i < p->uncore_count; i++) {
 		struct power_uncore *u = &p->uncore[i];
-		uint32_t wish = low ? u->low_khz : u->full_khz, back = 0;
+		uint32_t request = low ? u->low_khz : u->full_khz, back = 0;
 		char text[CPU_FILES_TEXT];
 
 		if (u->refused && low)
 			continue;
-		snprintf(text, sizeof(text), "%u", wish);
+		snprintf(text, sizeof(text), "%u", request);
 		p->files.write(p->files.ctx, u->name, text);
 		if (p->files.read(p->files.ctx, u->name, text, sizeof(text)) == 0)
 			back = cpu_files_parse_khz(text);
-		if (back / UNCORE_GRAIN_KHZ == wish / UNCORE_GRAIN_KHZ || u->refused)
+		if (back / UNCORE_GRAIN_KHZ == request / UNCORE_GRAIN_KHZ || u->refused)
 			continue;
 		u->refused = true;
 		log_warning("power", LOG_FIELDS(LOG_STRING("path", u->name)),
-			    "%s: set to %u, and is %u: it is not lowered any more", u->name, wish,
-			    back);
+			    "%s: set to %u, and is %u: it is not lowered any more", u->name,
+			    request, back);
 	}
 }
 
@@ -310,5 +310,5 @@ const struct frequency_driver power_by_cpufreq = {
 	.check = by_cpufreq_check,
 	.pending = by_cpufreq_pending,
 	.low = by_cpufreq_low,
-	.close = give_back,
+	.close = restore,
 };

@@ -25,12 +25,12 @@ static unsigned hour_now(void) {
 }
 
 enum power_policy power_policy_now(const struct power *p) {
-	unsigned hour = p->place.hour != NULL ? p->place.hour() : hour_now();
+	unsigned hour = p->setup.hour != NULL ? p->setup.hour() : hour_now();
 
 	return power_is_busy_hour(&p->config, hour) ? POWER_PERFORMANCE : p->config.policy;
 }
 
-const struct governor_policy *power_policy_row(enum power_policy policy) {
+const struct governor_policy *power_policy_params(enum power_policy policy) {
 	switch (policy) {
 	case POWER_BALANCED: return &governor_balanced;
 	case POWER_SAVING: return &governor_saving;
@@ -47,7 +47,7 @@ static void check_hour(struct power *p) {
 	if (policy == p->in_force)
 		return;
 	p->in_force = policy;
-	governor_change(&p->governor, power_policy_row(policy), p->config.latency);
+	governor_change(&p->governor, power_policy_params(policy), p->config.latency);
 	log_notice("power", LOG_FIELDS(LOG_STRING("policy", power_policy_name(policy))),
 		   "the hour has it: policy %s", power_policy_name(policy));
 }

@@ -14,7 +14,7 @@
 #define POWER_READ_NS 1000000u /* time after a write when the limit read back is final */
 #define POWER_TRANSITION_NS 50000u /* if unknown */
 #define POWER_TRANSITION_MOST_NS 10000000u
-#define POWER_RETAKES 3 /* attempts to set a governor again that others change */
+#define POWER_ATTEMPTS 3 /* attempts to set a governor again that others change */
 #define POWER_UNCORE_MOST 64
 
 /* The core of a worker. */
@@ -22,11 +22,11 @@ struct power_core {
 	struct cpufreq c;
 	bool governed;
 	bool at_maximum; /* after a failure, until the next check */
-	unsigned retakes;
-	uint64_t asked; /* ns: time of the last request */
+	unsigned attempts;
+	uint64_t request_ns; /* ns: time of the last request */
 	/* for the simulated driver: */
-	uint32_t coming_khz;
-	uint64_t comes_at; /* ns; 0: no change pending */
+	uint32_t pending_khz;
+	uint64_t pending_at; /* ns; 0: no change pending */
 };
 
 /* An uncore limit. It is lowered to half the range while all domains are at their floor. */
@@ -53,7 +53,7 @@ extern const struct frequency_driver power_by_cpufreq, power_simulated;
 
 struct power {
 	struct server *server;
-	struct power_place place;
+	struct power_setup setup;
 	struct power_config config;
 	const struct frequency_driver *driver; /* NULL: off */
 	unsigned core_count;
@@ -91,7 +91,7 @@ void power_readings(struct server *s, struct governor_reading *readings);
 
 /* The policy at this hour, and its parameters. */
 enum power_policy power_policy_now(const struct power *p);
-const struct governor_policy *power_policy_row(enum power_policy policy);
+const struct governor_policy *power_policy_params(enum power_policy policy);
 
 /* Whether the hour is within the busy hours of the policy. */
 bool power_is_busy_hour(const struct power_config *config, unsigned hour);

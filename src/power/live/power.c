@@ -21,7 +21,7 @@ const char *power_fault_name(enum power_fault fault) {
 	return faults[fault];
 }
 
-struct power *power_create(struct server *server, const struct power_place *place) {
+struct power *power_create(struct server *server, const struct power_setup *setup) {
 	struct power *p = calloc(1, sizeof(*p));
 
 	if (p == NULL) {
@@ -29,18 +29,18 @@ struct power *power_create(struct server *server, const struct power_place *plac
 		return NULL;
 	}
 	p->server = server;
-	p->place = *place;
+	p->setup = *setup;
 	p->core_count = server->worker_count;
 	p->transition_ns = POWER_TRANSITION_NS;
 	p->config = power_config_default();
 	pthread_mutex_init(&p->lock, NULL);
-	if (place->files != NULL)
-		p->files = *place->files;
+	if (setup->files != NULL)
+		p->files = *setup->files;
 	else
-		cpu_files_open(&p->files, place->root != NULL ? place->root : CPU_FILES_ROOT);
+		cpu_files_open(&p->files, setup->root != NULL ? setup->root : CPU_FILES_ROOT);
 	/* Restores the state of killed processes, even if this process does not govern frequencies. */
-	if (place->folder != NULL && p->files.read != NULL)
-		leftovers_restore(place->folder, &p->files);
+	if (setup->folder != NULL && p->files.read != NULL)
+		leftovers_restore(setup->folder, &p->files);
 	return p;
 }
 
@@ -80,7 +80,7 @@ static void start_governor(struct power *p) {
 		domains = p->domain_of[w] >= domains ? p->domain_of[w] + 1 : domains;
 	set_ranges(p);
 	p->in_force = power_policy_now(p);
-	governor_start(g, power_policy_row(p->in_force), p->config.latency, p->domain_of,
+	governor_start(g, power_policy_params(p->in_force), p->config.latency, p->domain_of,
 		       p->core_count, domains);
 	g->blind = p->blind;
 	memset(p->applied_khz, 0, sizeof(p->applied_khz));
@@ -89,7 +89,7 @@ static void start_governor(struct power *p) {
 }
 
 /* Checks for contradictions in the configuration. */
-static void check_wish(struct power *p) {
+static void check_config(struct power *p) {
 	if (p->config.policy == POWER_NONE && p->config.has_busy_hours) {
 		power_note(p, POWER_CONTRADICTION);
 		log_warning("power", LOG_NO_FIELDS,
@@ -130,33 +130,33 @@ void power_stop(struct power *p) {
 	pthread_mutex_unlock(&p->lock);
 }
 
-static bool needs_new_start(const struct power *p, const struct power_config *next) {
+static bool needs_restart(const struct power *p, const struct power_config *next) {
 	return p->driver == NULL || next->policy == POWER_NONE || p->config.driver != next->driver;
 }
 
 void power_set(struct power *p, const struct power_config *config) {
-	bool again = needs_new_start(p, config);
+	bool restart = needs_restart(p, config);
 
 	if (p->driver != NULL && config->policy == POWER_NONE)
 		log_notice("power", LOG_FIELDS(LOG_STRING("policy", "none")),
 			   "policy none: frequencies are left alone");
-	if (again)
+	if (restart)
 		power_stop(p);
 	pthread_mutex_lock(&p->lock);
 	p->config = *config;
-	check_wish(p);
-	if (config->policy != POWER_NONE && again) {
+	check_config(p);
+	if (config->policy != POWER_NONE && restart) {
 		open_driver(p);
 	} else if (p->driver != NULL) {
 		p->in_force = power_policy_now(p);
-		governor_change(&p->governor, power_policy_row(p->in_force), config->latency);
+		governor_change(&p->governor, power_policy_params(p->in_force), config->latency);
 		log_notice("power",
 			   LOG_FIELDS(LOG_STRING("policy", power_policy_name(config->policy))),
 			   "policy %s, latency %u us", power_policy_name(config->policy),
 			   (unsigned)(config->latency / 1000));
 	}
 	pthread_mutex_unlock(&p->lock);
-	if (p->driver != NULL && !p->place.by_hand)
+	if (p->driver != NULL && !p->setup.by_hand)
 		power_thread_start(p);
 }
 
@@ -178,7 +178,7 @@ void power_free(struct power *p) {
 	if (p == NULL)
 		return;
 	power_stop(p);
-	if (p->place.files == NULL)
+	if (p->setup.files == NULL)
 		cpu_files_close(&p->files);
 	pthread_mutex_destroy(&p->lock);
 	free(p);

@@ -26,7 +26,7 @@ enum power_fault {
 };
 const char *power_fault_name(enum power_fault fault);
 
-struct power_place {
+struct power_setup {
 	const char *folder; /* for state files; NULL: none, cpufreq is not used */
 	const char *root; /* NULL: CPU_FILES_ROOT */
 	/* For tests: files instead of those of `root`, no thread, and the hour of the day. */
@@ -35,9 +35,9 @@ struct power_place {
 	unsigned (*hour)(void);
 };
 
-/* Changes no frequencies yet. `server` and the targets of `place` must outlive the governor. Returns NULL
+/* Changes no frequencies yet. `server` and the targets of `setup` must outlive the governor. Returns NULL
  * without memory, after a message. Free with power_free(). */
-struct power *power_create(struct server *server, const struct power_place *place);
+struct power *power_create(struct server *server, const struct power_setup *setup);
 
 /*
  * Applies the configuration from now on; may be called repeatedly while the governor runs. Failures are
@@ -59,10 +59,10 @@ void power_stop(struct power *p);
 /* Stops and frees the governor. `p` may be NULL. */
 void power_free(struct power *p);
 
-/* State of a worker's core. Any thread may read it by power_tell(). */
+/* State of a worker's core. Any thread may read it by power_get_report(). */
 struct power_core_report {
 	unsigned core;
-	uint32_t khz, wished_khz, min_khz, max_khz; /* 0: not governed */
+	uint32_t khz, requested_khz, min_khz, max_khz; /* 0: not governed */
 	unsigned load; /* percent */
 	unsigned domain;
 	uint64_t transitions, jumps;
@@ -78,4 +78,4 @@ struct power_report {
 	unsigned core_count; /* equals the number of workers */
 	struct power_core_report cores[PLATFORM_MAX_WORKERS];
 };
-void power_tell(struct power *p, struct power_report *report);
+void power_get_report(struct power *p, struct power_report *report);

@@ -20,7 +20,7 @@ static void read_group(const struct server *s, const struct served_group *g,
 	struct governor_reading *upper = &readings[g->upper - s->workers];
 
 	upper->full_polls += LOAD(g->downstream->upper.effort.full_polls);
-	upper->backlog += scheduler_held(g->downstream->upper.scheduler);
+	upper->backlog += scheduler_queued(g->downstream->upper.scheduler);
 	if (g->lower != g->upper)
 		readings[g->lower - s->workers].ring +=
 			rte_ring_count(g->downstream->lower.from_upper);

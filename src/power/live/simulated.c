@@ -23,7 +23,7 @@ static int simulated_open(struct power *p) {
 			.state_count = STATES,
 			.transition_us = (uint32_t)(p->transition_ns / 1000),
 		};
-		c->khz = c->wished_khz = c->max_khz;
+		c->khz = c->requested_khz = c->max_khz;
 		for (unsigned i = 0; i < STATES; i++)
 			c->states[i] = states[i];
 		p->domain_of[w] = w;
@@ -44,9 +44,9 @@ static void simulated_set(struct power *p, unsigned w, uint32_t khz, uint64_t no
 
 	khz = khz < core->c.min_khz ? core->c.min_khz : khz;
 	khz = khz > core->c.max_khz ? core->c.max_khz : khz;
-	__atomic_store_n(&core->c.wished_khz, khz, __ATOMIC_RELAXED);
-	core->coming_khz = khz;
-	core->comes_at = now + p->transition_ns;
+	__atomic_store_n(&core->c.requested_khz, khz, __ATOMIC_RELAXED);
+	core->pending_khz = khz;
+	core->pending_at = now + p->transition_ns;
 }
 
 static void simulated_check(struct power *p, unsigned w) {
@@ -60,13 +60,13 @@ static uint64_t simulated_pending(struct power *p, uint64_t now) {
 	for (unsigned w = 0; w < p->core_count; w++) {
 		struct power_core *core = &p->cores[w];
 
-		if (core->comes_at == 0)
+		if (core->pending_at == 0)
 			continue;
-		if (core->comes_at <= now) {
-			slow_down(p, w, core->coming_khz);
-			core->comes_at = 0;
-		} else if (core->comes_at < next) {
-			next = core->comes_at;
+		if (core->pending_at <= now) {
+			slow_down(p, w, core->pending_khz);
+			core->pending_at = 0;
+		} else if (core->pending_at < next) {
+			next = core->pending_at;
 		}
 	}
 	return next;

@@ -63,10 +63,10 @@ static const char *admit_service(const struct maps *m, const struct maps_flow *s
 	return NULL;
 }
 
-/* The capacity that a rate takes on one channel alone, in grants of TURN bytes. 2^30 / MAPS_HZ =
+/* The capacity that a rate takes on one channel alone, in grants of QUANTUM bytes. 2^30 / MAPS_HZ =
  * 16384 / 3125. */
 static uint64_t rate_units(const struct channel *c, const struct maps_flow *s) {
-	uint32_t grant = TURN;
+	uint32_t grant = QUANTUM;
 	uint64_t minislots;
 
 	if (s->max_burst != 0)

@@ -16,22 +16,22 @@ static void add(struct maps_counts *sum, const struct maps_counts *more) {
 	memcpy(sum, a, sizeof(a));
 }
 
-static void add_heard(struct maps_counts *sum, const struct ear *ear) {
+static void add_requests(struct maps_counts *sum, const struct req_state *req_state) {
 	for (uint32_t i = 0; i < MAPS_VERDICTS; i++)
-		sum->verdicts[i] += ear->verdicts[i];
-	sum->late_requests += ear->late;
+		sum->verdicts[i] += req_state->verdicts[i];
+	sum->late_requests += req_state->late;
 }
 
 void maps_counts(const struct maps *m, uint32_t channel, struct maps_counts *out) {
 	if (channel < m->channel_count) {
 		*out = m->channels[channel].counts;
-		add_heard(out, &m->ears[channel]);
+		add_requests(out, &m->req_states[channel]);
 		return;
 	}
 	*out = m->counts;
-	add_heard(out, &m->ears[MAPS_MAX_CHANNELS]);
+	add_requests(out, &m->req_states[MAPS_MAX_CHANNELS]);
 	for (uint32_t i = 0; i < m->channel_count; i++) {
 		add(out, &m->channels[i].counts);
-		add_heard(out, &m->ears[i]);
+		add_requests(out, &m->req_states[i]);
 	}
 }

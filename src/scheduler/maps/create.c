@@ -18,12 +18,12 @@ static void *lines(size_t count, size_t size) {
 }
 
 static bool allocate(struct maps *m) {
-	size_t seats = (size_t)MAPS_MAX_CLUSTERS * m->flow_count * m->channel_count;
+	size_t sid_states = (size_t)MAPS_MAX_CLUSTERS * m->flow_count * m->channel_count;
 
 	m->flows = lines(m->flow_count, sizeof(*m->flows));
 	m->limits = lines(m->flow_count, sizeof(*m->limits));
 	m->services = calloc(m->flow_count, sizeof(*m->services));
-	m->seats = calloc(seats, sizeof(*m->seats));
+	m->sid_states = calloc(sid_states, sizeof(*m->sid_states));
 	m->cluster_groups =
 		calloc((size_t)m->flow_count * MAPS_MAX_CLUSTERS, sizeof(*m->cluster_groups));
 	m->cluster_owed =
@@ -31,9 +31,9 @@ static bool allocate(struct maps *m) {
 	m->aside = calloc(m->flow_count, sizeof(*m->aside));
 	m->sid_bits = calloc((size_t)m->channel_count * SID_WORDS, sizeof(*m->sid_bits));
 	m->channels = calloc(m->channel_count, sizeof(*m->channels));
-	return m->flows != NULL && m->limits != NULL && m->services != NULL && m->seats != NULL &&
-	       m->cluster_groups != NULL && m->cluster_owed != NULL && m->aside != NULL &&
-	       m->sid_bits != NULL && m->channels != NULL;
+	return m->flows != NULL && m->limits != NULL && m->services != NULL &&
+	       m->sid_states != NULL && m->cluster_groups != NULL && m->cluster_owed != NULL &&
+	       m->aside != NULL && m->sid_bits != NULL && m->channels != NULL;
 }
 
 static void set_up(struct maps *m, const struct maps_config *config) {
@@ -42,12 +42,12 @@ static void set_up(struct maps *m, const struct maps_config *config) {
 		m->bounded |= (uint64_t)(config->channels[i].max_burst_minislots != 0) << i;
 		m->margins[i] =
 			m->channels[i].minislots * config->channels[i].minislot_bytes / NEAR;
-		m->channels[i].taken = &m->sid_bits[i * SID_WORDS];
+		m->channels[i].used_sids = &m->sid_bits[i * SID_WORDS];
 	}
 	for (uint32_t g = 0; g < MAPS_SETS; g++) {
 		m->groups[g].blocked = NONE;
 		for (uint32_t l = 0; l < LEVELS; l++)
-			m->groups[g].columns[l].first = NONE;
+			m->groups[g].queues[l].first = NONE;
 	}
 	m->due = UINT64_MAX;
 	for (uint32_t i = 0; i < m->channel_count; i++) {
@@ -93,7 +93,7 @@ void maps_free(struct maps *m) {
 	free(m->flows);
 	free(m->limits);
 	free(m->services);
-	free(m->seats);
+	free(m->sid_states);
 	free(m->cluster_groups);
 	free(m->cluster_owed);
 	free(m->aside);

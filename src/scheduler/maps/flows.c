@@ -2,7 +2,7 @@
 /* Adds, changes and removes flows. */
 #include "scheduler/maps/internal.h"
 
-static uint32_t row_of(uint32_t flow) {
+static uint32_t base_of(uint32_t flow) {
 	return flow * MAPS_MAX_CLUSTERS;
 }
 
@@ -14,22 +14,23 @@ static uint64_t channels_of(const struct maps_cluster *cluster) {
 	return channels;
 }
 
-static bool sid_is_taken(const struct channel *c, uint16_t sid) {
-	return c->taken[sid / 32] >> sid % 32 & 1;
+static bool sid_is_used(const struct channel *c, uint16_t sid) {
+	return c->used_sids[sid / 32] >> sid % 32 & 1;
 }
 
 /* Releases the flow's SIDs, committed capacity and groups, or (`back`) claims them again. */
-static void places(struct maps *m, uint32_t flow, bool back) {
+static void resources(struct maps *m, uint32_t flow, bool back) {
 	for (uint32_t i = 0; i < m->flows[flow].clusters; i++) {
-		struct group *g = &m->groups[m->cluster_groups[row_of(flow) + i]];
+		struct group *g = &m->groups[m->cluster_groups[base_of(flow) + i]];
 
 		g->users += back ? 1u : -1u;
 		for (uint64_t left = g->channels; left != 0; left &= left - 1) {
 			struct channel *c = &m->channels[first_bit(left)];
-			const struct seat *seat = seat_of(m, flow, i, first_bit(left));
+			const struct sid_state *sid_state =
+				sid_state_of(m, flow, i, first_bit(left));
 
-			c->taken[seat->sid / 32] ^= 1u << seat->sid % 32;
-			c->committed += back ? seat->committed : -seat->committed;
+			c->used_sids[sid_state->sid / 32] ^= 1u << sid_state->sid % 32;
+			c->committed += back ? sid_state->committed : -sid_state->committed;
 		}
 	}
 }
@@ -52,9 +53,9 @@ static uint32_t find_group(const struct maps *m, uint64_t channels, uint32_t *un
 	return found;
 }
 
-/* Claims what check_places() and admit() found free. */
-static void take_places(struct maps *m, uint32_t flow, const struct maps_flow *s,
-			const uint32_t *plan) {
+/* Claims what check_resources() and admit() found free. */
+static void claim_resources(struct maps *m, uint32_t flow, const struct maps_flow *s,
+			    const uint32_t *plan) {
 	for (uint32_t i = 0; i < s->cluster_count; i++) {
 		uint32_t unused, count;
 		uint32_t found = find_group(m, channels_of(&s->clusters[i]), &unused, &count);
@@ -62,16 +63,16 @@ static void take_places(struct maps *m, uint32_t flow, const struct maps_flow *s
 
 		g->users++;
 		g->channels = channels_of(&s->clusters[i]);
-		m->cluster_groups[row_of(flow) + i] = (uint16_t)(g - m->groups);
-		m->cluster_owed[row_of(flow) + i] = 0;
+		m->cluster_groups[base_of(flow) + i] = (uint16_t)(g - m->groups);
+		m->cluster_owed[base_of(flow) + i] = 0;
 		for (size_t j = 0; j < s->clusters[i].count; j++) {
 			const struct maps_sid *sid = &s->clusters[i].sids[j];
 			struct channel *c = &m->channels[sid->channel];
 			uint32_t units = i == 0 ? plan[sid->channel] : 0;
 
-			*seat_of(m, flow, i, sid->channel) =
-				(struct seat){.sid = sid->sid, .committed = units};
-			c->taken[sid->sid / 32] |= 1u << sid->sid % 32;
+			*sid_state_of(m, flow, i, sid->channel) =
+				(struct sid_state){.sid = sid->sid, .committed = units};
+			c->used_sids[sid->sid / 32] |= 1u << sid->sid % 32;
 			c->committed += units;
 		}
 	}
@@ -101,15 +102,15 @@ static size_t sids_try(struct maps *m, const struct maps_cluster *cluster, size_
 		const struct maps_sid *sid = &cluster->sids[j];
 		struct channel *c = &m->channels[sid->channel];
 
-		if (!back && sid_is_taken(c, sid->sid))
+		if (!back && sid_is_used(c, sid->sid))
 			return j;
-		c->taken[sid->sid / 32] ^= 1u << sid->sid % 32;
+		c->used_sids[sid->sid / 32] ^= 1u << sid->sid % 32;
 	}
 	return count;
 }
 
 /* Checks that groups and SIDs are free. */
-static const char *check_places(struct maps *m, const struct maps_flow *s) {
+static const char *check_resources(struct maps *m, const struct maps_flow *s) {
 	size_t tried[MAPS_MAX_CLUSTERS], i = 0, clusters;
 	bool good = true;
 
@@ -133,7 +134,7 @@ static void forget(struct maps *m, uint32_t flow) {
 	timers_clear(&m->timers, timer_of(m, TIMER_SERVICE, flow));
 	m->counts.forgotten_bytes += f->owed;
 	m->counts.owed_bytes -= f->owed;
-	places(m, flow, false);
+	resources(m, flow, false);
 	*f = (struct flow){.state = FLOW_UNUSED};
 }
 
@@ -148,7 +149,7 @@ static void begin(struct maps *m, uint32_t flow, const struct maps_flow *s, uint
 		.priority = s->priority,
 		.type = (uint8_t)s->type,
 		.state = FLOW_IDLE,
-		.group = m->cluster_groups[row_of(flow)],
+		.group = m->cluster_groups[base_of(flow)],
 		.heard = (uint8_t)s->clusters[0].sids[0].channel,
 		.round = m->round - 1,
 	};
@@ -172,15 +173,15 @@ const char *maps_set_flow(struct maps *m, uint32_t flow, const struct maps_flow 
 	why = check_flow(m, s);
 	if (why != NULL)
 		return why;
-	places(m, flow, false);
-	why = check_places(m, s);
+	resources(m, flow, false);
+	why = check_resources(m, s);
 	if (why == NULL)
 		why = admit(m, s, plan, &channel);
-	places(m, flow, true);
+	resources(m, flow, true);
 	if (why != NULL)
 		return why;
 	forget(m, flow);
-	take_places(m, flow, s, plan);
+	claim_resources(m, flow, s, plan);
 	begin(m, flow, s, channel, now);
 	return NULL;
 }

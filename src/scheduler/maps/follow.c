@@ -13,7 +13,7 @@ void channel_start(struct maps *m, uint32_t channel, uint64_t now) {
 
 	c->number = first_in_time(m, c, now);
 	c->initial_at = map_start(m, c, c->number);
-	m->ears[channel].acked = 0;
+	m->req_states[channel].acked = 0;
 }
 
 /* Before the configured start, channels may already wait for their first MAP. */

@@ -13,7 +13,7 @@
 #include "scheduler/maps/timers.h"
 #include "scheduler/ring.h"
 
-#define TURN 2048 /* bytes per flow and round */
+#define QUANTUM 2048 /* bytes per flow and round */
 /* A channel with less free takes no more grants in this MAP. Bytes of a new grant with its
  * header. */
 #define SMALLEST MAPS_LEAST_GRANT
@@ -74,13 +74,13 @@ struct service {
 };
 
 /* State of a flow on one channel of one of its SID clusters. */
-struct seat {
+struct sid_state {
 	uint16_t sid;
 	uint16_t block; /* index of its latest grant on the channel */
 	uint32_t committed; /* capacity; see struct channel */
 };
 
-struct column {
+struct class_queue {
 	uint32_t first; /* ring of flows */
 	uint32_t count, left; /* flows; of these, not served yet in this round */
 	uint64_t round;
@@ -94,7 +94,7 @@ struct group {
 	uint32_t current; /* channel of new grants */
 	uint32_t most; /* no channel has more bytes free */
 	uint32_t blocked; /* ring of flows */
-	struct column columns[LEVELS];
+	struct class_queue queues[LEVELS];
 };
 
 struct level {
@@ -135,7 +135,7 @@ struct channel {
 	uint32_t split; /* minislots that a pinned grant within data costs at most */
 	uint32_t requests_least; /* minislots for requests in each MAP */
 	uint32_t limit, committed;
-	uint32_t *taken; /* bit per SID */
+	uint32_t *used_sids; /* bit per SID */
 
 	uint64_t number; /* of the next MAP, from the start on; in a layout, of the one after it */
 	uint64_t initial_at; /* when the next initial maintenance is due */
@@ -158,7 +158,7 @@ struct channel {
 };
 
 /* The part of a channel that a request touches. */
-struct ear {
+struct req_state {
 	uint64_t acked; /* ack time of the latest MAP */
 	uint64_t late;
 	uint64_t verdicts[MAPS_VERDICTS];
@@ -166,7 +166,7 @@ struct ear {
 } __attribute__((aligned(64)));
 
 struct maps {
-	uint32_t room[MAPS_MAX_CHANNELS]; /* free bytes in the MAP that is being made */
+	uint32_t free_bytes[MAPS_MAX_CHANNELS]; /* free bytes in the MAP that is being made */
 	uint32_t margins[MAPS_MAX_CHANNELS]; /* differences in free bytes that do not count */
 	uint64_t bounded; /* channels with a longest burst */
 	uint64_t open; /* channels that still take data grants in this round */
@@ -183,13 +183,14 @@ struct maps {
 	struct flow *flows;
 	struct limits *limits; /* by flow */
 	struct service *services; /* by flow */
-	struct seat *seats; /* by cluster, flow and channel */
+	struct sid_state *sid_states; /* by cluster, flow and channel */
 	uint16_t *cluster_groups; /* by flow and cluster */
 	uint32_t *cluster_owed; /* by flow and cluster; not for the current cluster */
 	uint32_t *aside; /* flows that get no more in this round */
 	uint32_t *sid_bits;
 	struct channel *channels;
-	struct ear ears[MAPS_MAX_CHANNELS + 1]; /* the last one is for requests without a channel */
+	struct req_state req_states[MAPS_MAX_CHANNELS +
+				    1]; /* the last one is for requests without a channel */
 	struct group groups[MAPS_SETS];
 	struct level levels[LEVELS];
 	struct timers timers; /* three per flow */
@@ -202,11 +203,11 @@ static inline uint32_t timer_of(const struct maps *m, enum timer_kind kind, uint
 	return (uint32_t)kind * m->flow_count + flow;
 }
 
-static inline struct seat *seat_of(const struct maps *m, uint32_t flow, uint32_t cluster,
-				   uint32_t channel) {
-	size_t row = (size_t)cluster * m->flow_count + flow;
+static inline struct sid_state *sid_state_of(const struct maps *m, uint32_t flow, uint32_t cluster,
+					     uint32_t channel) {
+	size_t base = (size_t)cluster * m->flow_count + flow;
 
-	return &m->seats[row * m->channel_count + channel];
+	return &m->sid_states[base * m->channel_count + channel];
 }
 
 /* Prefetches a cache line. gcc drops calls of a function that has no other effect, hence the
@@ -260,7 +261,7 @@ void rates_set(struct maps *m, uint32_t flow, const struct maps_flow *s);
 /* Of `want` bytes, those that the flow's rates admit now. 0: the flow is blocked until they
  * admit more. */
 uint32_t rate_allowed(struct maps *m, uint32_t flow, uint32_t want);
-/* The bytes that are due of the reserved rate, at most TURN. 0: the flow leaves the reserved
+/* The bytes that are due of the reserved rate, at most QUANTUM. 0: the flow leaves the reserved
  * queue until more are due. */
 uint32_t rate_reserved(struct maps *m, uint32_t flow);
 /* Charges granted bytes to the current cluster and to the rates. */
@@ -272,7 +273,7 @@ void list_leave(struct maps *m, uint32_t flow, uint32_t level);
 void flow_ready(struct maps *m, uint32_t flow); /* to its class queue, and the reserved queue */
 void flow_block(struct maps *m, uint32_t flow, uint64_t until);
 void flow_rest(struct maps *m, uint32_t flow); /* out of all lists */
-void flow_turn(struct maps *m, uint32_t flow); /* to the next cluster that is owed bytes */
+void flow_switch(struct maps *m, uint32_t flow); /* to the next cluster that is owed bytes */
 
 /* service.c */
 void service_begin(struct maps *m, uint32_t flow, const struct maps_flow *settings, uint64_t now);
@@ -290,13 +291,13 @@ void channel_open(struct maps *m, uint32_t channel);
 void channel_begin_data(struct maps *m, uint32_t channel);
 void channel_end_data(struct maps *m, uint32_t channel);
 
-/* place.c. Grants a flow up to `want` bytes on channels of its group. Returns how many. */
-uint32_t place(struct maps *m, uint32_t flow, struct group *g, uint32_t want);
-void channel_took(struct maps *m, uint32_t channel, uint32_t minislots); /* of the free ones */
+/* assign.c. Grants a flow up to `want` bytes on channels of its group. Returns how many. */
+uint32_t assign(struct maps *m, uint32_t flow, struct group *g, uint32_t want);
+void channel_consume(struct maps *m, uint32_t channel, uint32_t minislots); /* of the free ones */
 bool front_block(struct maps *m, uint32_t channel, const struct block *b);
 bool slots_left(const struct channel *c); /* for grants; the rest is for pending grants */
 
 /* share.c, pending.c, lay_out.c */
 void share(struct maps *m);
-void tell_pending(struct maps *m);
+void add_pending(struct maps *m);
 void lay_out(struct maps *m, uint32_t channel, struct map *out);

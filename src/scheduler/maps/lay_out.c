@@ -3,7 +3,7 @@
 #include "scheduler/maps/internal.h"
 
 /* A MAP that is being written. */
-struct sheet {
+struct layout {
 	struct channel *c;
 	struct map *out;
 	uint32_t cursor; /* minislot of the next element */
@@ -18,7 +18,7 @@ static void add(struct map *out, uint16_t sid, uint8_t iuc, uint32_t offset) {
 
 /* Fills minislots without a grant by a request region. Too few for one request get the unused
  * SID. */
-static void fill(struct sheet *s, uint32_t end) {
+static void fill(struct layout *s, uint32_t end) {
 	struct channel *c = s->c;
 	uint32_t length = end - s->cursor, unit = c->set.request_minislots;
 
@@ -28,12 +28,12 @@ static void fill(struct sheet *s, uint32_t end) {
 		add(s->out, MAP_SID_BROADCAST, MAP_REQUEST, s->cursor);
 		c->counts.request_minislots += length / unit * unit;
 	} else {
-		add(s->out, MAPS_SID_NOBODY, MAP_REQUEST, s->cursor);
+		add(s->out, MAPS_SID_UNUSED, MAP_REQUEST, s->cursor);
 	}
 	s->cursor = end;
 }
 
-static void write(struct sheet *s, const struct block *b) {
+static void write(struct layout *s, const struct block *b) {
 	const struct maps_channel *set = &s->c->set;
 	uint8_t iuc = set->short_iuc != 0 && b->minislots <= set->short_minislots ? set->short_iuc
 										  : set->data_iuc;
@@ -46,7 +46,7 @@ static void write(struct sheet *s, const struct block *b) {
 	s->cursor += b->minislots;
 }
 
-static void write_pinned(struct sheet *s) {
+static void write_pinned(struct layout *s) {
 	const struct pinned *p = &s->c->pinned[s->pinned++];
 
 	s->c->counts.belated += s->cursor > p->until;
@@ -54,7 +54,7 @@ static void write_pinned(struct sheet *s) {
 }
 
 /* Writes the part of a grant that fits before the minislot `end`. Returns the rest. */
-static struct block cut(struct sheet *s, const struct block *b, uint32_t end) {
+static struct block split(struct layout *s, const struct block *b, uint32_t end) {
 	const struct maps_channel *set = &s->c->set;
 	struct block part = *b, rest = *b;
 
@@ -72,7 +72,7 @@ static struct block cut(struct sheet *s, const struct block *b, uint32_t end) {
 
 /* Writes data, after the pinned grants that precede it. Data that would delay a pinned grant too
  * much are split. */
-static void write_data(struct sheet *s, struct block b) {
+static void write_data(struct layout *s, struct block b) {
 	while (s->pinned < s->c->pinned_count) {
 		const struct pinned *p = &s->c->pinned[s->pinned];
 		uint32_t at = s->cursor + s->c->least;
@@ -85,7 +85,7 @@ static void write_data(struct sheet *s, struct block b) {
 			break;
 		at = at > p->from ? at : p->from;
 		if (at <= p->until)
-			b = cut(s, &b, at);
+			b = split(s, &b, at);
 		else
 			fill(s, p->from);
 	}
@@ -93,7 +93,7 @@ static void write_data(struct sheet *s, struct block b) {
 }
 
 /* Writes the request region, in parts if pinned grants fall into it. */
-static void write_requests(struct sheet *s, uint32_t minislots) {
+static void write_requests(struct layout *s, uint32_t minislots) {
 	while (s->pinned < s->c->pinned_count &&
 	       s->c->pinned[s->pinned].from < s->cursor + minislots) {
 		uint32_t from = s->c->pinned[s->pinned].from, before = s->cursor;
@@ -109,7 +109,7 @@ static void write_requests(struct sheet *s, uint32_t minislots) {
 	s->requests = 0;
 }
 
-static void write_rest(struct sheet *s) {
+static void write_rest(struct layout *s) {
 	while (s->pinned < s->c->pinned_count) {
 		uint32_t from = s->c->pinned[s->pinned].from;
 
@@ -158,12 +158,12 @@ static void head(struct maps *m, struct channel *c, struct map *out) {
 	out->alloc_start = (uint32_t)(number * c->minislots);
 	out->ack_time = (uint32_t)((frames - early) * c->set.frame_minislots);
 	if (frames >= early)
-		m->ears[c - m->channels].acked = m->start + (frames - early) * c->set.frame;
+		m->req_states[c - m->channels].acked = m->start + (frames - early) * c->set.frame;
 }
 
 void lay_out(struct maps *m, uint32_t channel, struct map *out) {
 	struct channel *c = &m->channels[channel];
-	struct sheet s = {.c = c, .out = out, .requests = c->requests, .cutoff = cutoff(c)};
+	struct layout s = {.c = c, .out = out, .requests = c->requests, .cutoff = cutoff(c)};
 
 	head(m, c, out);
 	bound_pinned(c);

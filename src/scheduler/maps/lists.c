@@ -9,39 +9,39 @@ static struct links flow_links(const struct maps *m, uint32_t level) {
 }
 
 /* A group that competes again has no credit from before, and a lead of at most MAX_LEAD rounds. */
-static void group_back(struct maps *m, struct group *g, uint32_t level) {
-	uint32_t place = (uint32_t)(g - m->groups);
+static void group_rejoin(struct maps *m, struct group *g, uint32_t level) {
+	uint32_t index = (uint32_t)(g - m->groups);
 	struct level *l = &m->levels[level];
-	struct column *c = &g->columns[level];
+	struct class_queue *c = &g->queues[level];
 
 	if (c->round < l->served)
 		c->round = l->served;
 	else if (c->round > l->served + MAX_LEAD)
 		c->round = l->served + MAX_LEAD;
 	c->left = c->count;
-	l->active[place / 64] |= UINT64_C(1) << place % 64;
+	l->active[index / 64] |= UINT64_C(1) << index % 64;
 }
 
 void list_join(struct maps *m, uint32_t flow, uint32_t level) {
 	struct group *g = &m->groups[m->flows[flow].group];
-	struct column *c = &g->columns[level];
+	struct class_queue *c = &g->queues[level];
 
 	ring_append(flow_links(m, level), &c->first, flow);
 	if (c->count++ == 0)
-		group_back(m, g, level);
+		group_rejoin(m, g, level);
 	if (level == RESERVED)
 		m->flows[flow].is_reserved = true;
 }
 
 void list_leave(struct maps *m, uint32_t flow, uint32_t level) {
 	struct group *g = &m->groups[m->flows[flow].group];
-	uint32_t place = (uint32_t)(g - m->groups);
-	struct column *c = &g->columns[level];
+	uint32_t index = (uint32_t)(g - m->groups);
+	struct class_queue *c = &g->queues[level];
 
 	ring_remove(flow_links(m, level), &c->first, flow);
 	c->left = lesser(c->left, --c->count);
 	if (c->count == 0)
-		m->levels[level].active[place / 64] &= ~(UINT64_C(1) << place % 64);
+		m->levels[level].active[index / 64] &= ~(UINT64_C(1) << index % 64);
 	if (level == RESERVED)
 		m->flows[flow].is_reserved = false;
 }
@@ -82,16 +82,16 @@ void flow_block(struct maps *m, uint32_t flow, uint64_t until) {
 	timers_set(&m->timers, timer_of(m, TIMER_RATE, flow), until);
 }
 
-void flow_turn(struct maps *m, uint32_t flow) {
+void flow_switch(struct maps *m, uint32_t flow) {
 	struct flow *f = &m->flows[flow];
-	uint32_t row = flow * MAPS_MAX_CLUSTERS;
+	uint32_t base = flow * MAPS_MAX_CLUSTERS;
 
 	flow_rest(m, flow);
 	do
 		f->cluster = (uint8_t)((f->cluster + 1u) % f->clusters);
-	while (m->cluster_owed[row + f->cluster] == 0);
-	f->here = m->cluster_owed[row + f->cluster];
-	m->cluster_owed[row + f->cluster] = 0;
-	f->group = m->cluster_groups[row + f->cluster];
+	while (m->cluster_owed[base + f->cluster] == 0);
+	f->here = m->cluster_owed[base + f->cluster];
+	m->cluster_owed[base + f->cluster] = 0;
+	f->group = m->cluster_groups[base + f->cluster];
 	flow_ready(m, flow);
 }

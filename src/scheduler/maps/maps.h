@@ -28,7 +28,7 @@
 #define MAPS_LEAST_GRANT 128 /* bytes of a new grant with its header; each MAP can have one */
 #define MAPS_BYTES_MOST (1u << 23) /* per MAP, so that reciprocals are exact */
 #define MAPS_PROACTIVE_MOST (MAPS_HZ / 10) /* between proactive grants */
-#define MAPS_SID_NOBODY 0 /* of minislots that no modem may use: too few for a request */
+#define MAPS_SID_UNUSED 0 /* of minislots that no modem may use: too few for a request */
 #define MAPS_NONE UINT32_MAX
 
 struct maps;
@@ -118,8 +118,8 @@ struct maps_config {
 
 /* Result of a request. All but the first two change nothing. */
 enum maps_verdict {
-	MAPS_TAKEN,
-	MAPS_CUT, /* taken up to the limit of bytes owed to a flow */
+	MAPS_ACCEPTED,
+	MAPS_CAPPED, /* taken up to the limit of bytes owed to a flow */
 	MAPS_NO_FLOW, /* the flow or its cluster does not exist */
 	MAPS_NOTHING, /* 0 bytes */
 	MAPS_VERDICTS,

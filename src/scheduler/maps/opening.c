@@ -9,12 +9,12 @@
  * collisions, and decays slowly. A collision has 2.4 modems on average at about one request per
  * opportunity.
  */
-static void count_contenders(struct channel *c, struct ear *ear) {
-	uint32_t seen = ear->heard * 16 + c->collided * 38;
+static void count_contenders(struct channel *c, struct req_state *req_state) {
+	uint32_t seen = req_state->heard * 16 + c->collided * 38;
 	uint32_t before = c->contenders - c->contenders / 8;
 
 	c->contenders = seen > before ? seen : before;
-	ear->heard = c->collided = 0;
+	req_state->heard = c->collided = 0;
 }
 
 /* 1.5 opportunities per contending modem, up to an eighth of the MAP, but at least the
@@ -39,7 +39,7 @@ static void open_ranging(struct maps *m, uint32_t channel) {
 		if (c->initial_at <= start)
 			c->initial_at = start + c->set.initial_interval;
 		c->counts.initial_minislots += c->initial;
-		channel_took(m, channel, c->initial);
+		channel_consume(m, channel, c->initial);
 	}
 	for (uint32_t used = 0; c->station_count > 0 && used <= quarter;
 	     used += c->set.station_minislots) {
@@ -65,10 +65,10 @@ void channel_open(struct maps *m, uint32_t channel) {
 	c->slots = c->elements - FIXED;
 	c->free = c->minislots;
 	c->kept = 0;
-	count_contenders(c, &m->ears[channel]);
+	count_contenders(c, &m->req_states[channel]);
 	c->requests = opportunities(c) * c->set.request_minislots;
 	open_ranging(m, channel);
-	channel_took(m, channel, c->requests);
+	channel_consume(m, channel, c->requests);
 }
 
 /* From here on, blocks are data grants. */
@@ -76,7 +76,7 @@ void channel_begin_data(struct maps *m, uint32_t channel) {
 	struct channel *c = &m->channels[channel];
 
 	c->front = c->blocks_count;
-	channel_took(m, channel, lesser(c->kept, c->free));
+	channel_consume(m, channel, lesser(c->kept, c->free));
 }
 
 /* Counts data grants together, which is cheaper than one by one. */

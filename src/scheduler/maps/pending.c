@@ -4,7 +4,7 @@
 
 /* Uses the channel of the flow's request, or else any of the set. Returns false if none has an
  * element free. */
-static bool tell_cluster(struct maps *m, uint32_t flow, uint32_t cluster, uint64_t set) {
+static bool cluster_pending(struct maps *m, uint32_t flow, uint32_t cluster, uint64_t set) {
 	uint32_t channel = m->flows[flow].heard;
 	uint64_t left = set & m->in_round;
 
@@ -17,25 +17,26 @@ static bool tell_cluster(struct maps *m, uint32_t flow, uint32_t cluster, uint64
 	}
 	struct channel *c = &m->channels[channel];
 
-	c->pending[c->pending_count++] = seat_of(m, flow, cluster, channel)->sid;
+	c->pending[c->pending_count++] = sid_state_of(m, flow, cluster, channel)->sid;
 	c->slots--;
 	c->counts.pendings++;
 	return true;
 }
 
-static bool tell(struct maps *m, uint32_t flow) {
+static bool flow_pending(struct maps *m, uint32_t flow) {
 	const struct flow *f = &m->flows[flow];
-	uint32_t row = flow * MAPS_MAX_CLUSTERS;
-	bool room = tell_cluster(m, flow, f->cluster, m->groups[f->group].channels);
+	uint32_t base = flow * MAPS_MAX_CLUSTERS;
+	bool fits = cluster_pending(m, flow, f->cluster, m->groups[f->group].channels);
 
 	for (uint32_t i = 0; i < f->clusters && f->owed > f->here; i++)
-		if (i != f->cluster && m->cluster_owed[row + i] > 0)
-			tell_cluster(m, flow, i, m->groups[m->cluster_groups[row + i]].channels);
-	return room;
+		if (i != f->cluster && m->cluster_owed[base + i] > 0)
+			cluster_pending(m, flow, i,
+					m->groups[m->cluster_groups[base + i]].channels);
+	return fits;
 }
 
 /* Starts with the latest flows: earlier ones were told in earlier MAPs. */
-static bool tell_ring(struct maps *m, uint32_t first) {
+static bool ring_pending(struct maps *m, uint32_t first) {
 	uint32_t flow;
 
 	if (first == NONE)
@@ -43,20 +44,20 @@ static bool tell_ring(struct maps *m, uint32_t first) {
 	flow = first;
 	do {
 		flow = m->flows[flow].link.prev;
-		if (!tell(m, flow))
+		if (!flow_pending(m, flow))
 			return false;
 	} while (flow != first);
 	return true;
 }
 
-void tell_pending(struct maps *m) {
+void add_pending(struct maps *m) {
 	for (uint32_t i = 0; i < MAPS_SETS; i++) {
 		const struct group *g = &m->groups[i];
-		bool room = g->users > 0 && (g->channels & m->in_round) != 0;
+		bool fits = g->users > 0 && (g->channels & m->in_round) != 0;
 
-		for (uint32_t level = MAPS_PRIORITIES; room && level-- > 0;)
-			room = tell_ring(m, g->columns[level].first);
-		if (room)
-			tell_ring(m, g->blocked);
+		for (uint32_t level = MAPS_PRIORITIES; fits && level-- > 0;)
+			fits = ring_pending(m, g->queues[level].first);
+		if (fits)
+			ring_pending(m, g->blocked);
 	}
 }

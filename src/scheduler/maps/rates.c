@@ -22,7 +22,7 @@ static uint64_t longest_map(const struct maps *m, const struct maps_flow *s) {
 /* The depth of a bucket. It covers a quantum and the bytes of a MAP interval, or the rate could
  * not be reached. */
 static uint64_t depth(uint64_t rate, uint64_t length, uint64_t least) {
-	uint64_t bytes = TURN + rate * length / BYTE_TOKENS;
+	uint64_t bytes = QUANTUM + rate * length / BYTE_TOKENS;
 
 	bytes = bytes > least ? bytes : least;
 	return bytes < MAPS_BURST_MAX ? bytes : MAPS_BURST_MAX;
@@ -52,8 +52,8 @@ void rates_set(struct maps *m, uint32_t flow, const struct maps_flow *s) {
 
 /* Of `want` bytes, those that the bucket holds. If it holds less than `needs`, returns 0 and
  * raises `until` to the time when it holds `needs`. */
-static uint32_t held(struct bucket *b, uint64_t now, uint32_t want, uint32_t needs,
-		     uint64_t *until) {
+static uint32_t allowed(struct bucket *b, uint64_t now, uint32_t want, uint32_t needs,
+			uint64_t *until) {
 	bucket_fill(b, now);
 	if (b->tokens >= needs * BYTE_TOKENS)
 		return b->tokens >= want * BYTE_TOKENS ? want : bucket_bytes(b);
@@ -65,13 +65,13 @@ static uint32_t held(struct bucket *b, uint64_t now, uint32_t want, uint32_t nee
 uint32_t rate_allowed(struct maps *m, uint32_t flow, uint32_t want) {
 	struct flow *f = &m->flows[flow];
 	struct limits *l = &m->limits[flow];
-	uint32_t needs = lesser(f->here, TURN);
+	uint32_t needs = lesser(f->here, QUANTUM);
 	uint64_t until = 0;
 
 	if (f->limits & LIMIT_SUSTAINED)
-		want = held(&l->sustained, m->now, want, needs, &until);
+		want = allowed(&l->sustained, m->now, want, needs, &until);
 	if (f->limits & LIMIT_PEAK)
-		want = held(&l->peak, m->now, want, needs, &until);
+		want = allowed(&l->peak, m->now, want, needs, &until);
 	if (until == 0)
 		return want;
 	flow_block(m, flow, until);
@@ -80,11 +80,11 @@ uint32_t rate_allowed(struct maps *m, uint32_t flow, uint32_t want) {
 
 uint32_t rate_reserved(struct maps *m, uint32_t flow) {
 	struct bucket *b = &m->limits[flow].reserved;
-	uint32_t needs = lesser(m->flows[flow].here, TURN);
+	uint32_t needs = lesser(m->flows[flow].here, QUANTUM);
 
 	bucket_fill(b, m->now);
 	if (bucket_bytes(b) >= needs)
-		return lesser(m->flows[flow].here, lesser(TURN, bucket_bytes(b)));
+		return lesser(m->flows[flow].here, lesser(QUANTUM, bucket_bytes(b)));
 	list_leave(m, flow, RESERVED);
 	timers_set(&m->timers, timer_of(m, TIMER_RESERVED, flow), bucket_when(b, needs));
 	return 0;

@@ -2,7 +2,7 @@
 /* Requests from the modems. */
 #include "scheduler/maps/internal.h"
 
-static enum maps_verdict take(struct maps *m, const struct maps_request *r, uint64_t now) {
+static enum maps_verdict add_owed(struct maps *m, const struct maps_request *r, uint64_t now) {
 	struct flow *f = &m->flows[r->flow];
 	uint32_t bytes = lesser(r->bytes, m->flow_bytes - f->owed);
 
@@ -26,11 +26,12 @@ static enum maps_verdict take(struct maps *m, const struct maps_request *r, uint
 	} else {
 		m->cluster_owed[r->flow * MAPS_MAX_CLUSTERS + r->cluster] += bytes;
 	}
-	return bytes == r->bytes ? MAPS_TAKEN : MAPS_CUT;
+	return bytes == r->bytes ? MAPS_ACCEPTED : MAPS_CAPPED;
 }
 
 enum maps_verdict maps_request(struct maps *m, const struct maps_request *r, uint64_t now) {
-	struct ear *ear = &m->ears[r->channel < m->channel_count ? r->channel : MAPS_MAX_CHANNELS];
+	struct req_state *req_state =
+		&m->req_states[r->channel < m->channel_count ? r->channel : MAPS_MAX_CHANNELS];
 	enum maps_verdict verdict;
 
 	if (r->flow >= m->flow_count || r->cluster >= m->flows[r->flow].clusters)
@@ -38,10 +39,10 @@ enum maps_verdict maps_request(struct maps *m, const struct maps_request *r, uin
 	else if (r->bytes == 0)
 		verdict = MAPS_NOTHING;
 	else
-		verdict = take(m, r, now);
-	ear->heard += r->contended;
-	ear->late += (r->minislot_at == 0 ? now : r->minislot_at) < ear->acked;
-	ear->verdicts[verdict]++;
+		verdict = add_owed(m, r, now);
+	req_state->heard += r->contended;
+	req_state->late += (r->minislot_at == 0 ? now : r->minislot_at) < req_state->acked;
+	req_state->verdicts[verdict]++;
 	return verdict;
 }
 
@@ -62,7 +63,7 @@ void maps_collisions(struct maps *m, uint32_t channel, uint32_t count) {
 bool maps_station(struct maps *m, uint32_t channel, uint16_t sid) {
 	struct channel *c;
 
-	if (channel >= m->channel_count || sid == MAPS_SID_NOBODY || sid >= MAP_SID_BROADCAST)
+	if (channel >= m->channel_count || sid == MAPS_SID_UNUSED || sid >= MAP_SID_BROADCAST)
 		return false;
 	c = &m->channels[channel];
 	if (c->set.station_minislots == 0 || c->station_count == MAX_STATIONS)

@@ -64,7 +64,7 @@ static void make_round(struct maps *m) {
 	for (uint64_t left = m->in_round; left != 0; left &= left - 1)
 		channel_begin_data(m, first_bit(left));
 	share(m);
-	tell_pending(m);
+	add_pending(m);
 	m->ready = m->in_round;
 	for (uint64_t left = m->in_round; left != 0; left &= left - 1) {
 		channel_end_data(m, first_bit(left));

@@ -40,7 +40,7 @@ static uint64_t map_of(const struct maps *m, uint32_t flow) {
 	return number + (from + (uint64_t)s->grants * grant_minislots(m, flow) > c->minislots);
 }
 
-static void wait_for(struct maps *m, uint32_t flow) {
+static void set_timer(struct maps *m, uint32_t flow) {
 	const struct channel *c = &m->channels[m->services[flow].channel];
 
 	timers_set(&m->timers, timer_of(m, TIMER_SERVICE, flow), map_due(m, c, map_of(m, flow)));
@@ -64,7 +64,7 @@ void service_begin(struct maps *m, uint32_t flow, const struct maps_flow *settin
 		s->bytes = (uint32_t)proactive_bytes(settings);
 	s->next = map_start(m, c, c->number);
 	s->next += spread * (is_polled(m, flow) ? s->poll_interval : s->interval) >> 32;
-	wait_for(m, flow);
+	set_timer(m, flow);
 }
 
 /* Skips grants or polls whose time has passed. */
@@ -89,7 +89,7 @@ static void poll(struct maps *m, uint32_t flow) {
 	uint64_t end = map_start(m, c, c->number + 1);
 	const struct block b = {
 		.flow = flow,
-		.sid = seat_of(m, flow, 0, s->channel)->sid,
+		.sid = sid_state_of(m, flow, 0, s->channel)->sid,
 		.minislots = c->set.request_minislots,
 		.kind = BLOCK_POLL,
 	};
@@ -116,19 +116,19 @@ static bool pin(struct maps *m, uint32_t flow, const struct block *b) {
 	uint64_t until = latest > start ? (latest - start) / c->set.frame : 0;
 	uint32_t minislots = c->set.frame_minislots;
 	struct pinned p = {*b, (uint32_t)from * minislots, 0};
-	uint32_t place = c->pinned_count;
+	uint32_t index = c->pinned_count;
 
 	if (c->pinned_count == MAX_PINNED || c->slots <= c->elements / 8 + 3 ||
 	    b->minislots > c->free)
 		return false;
 	p.until = (uint32_t)(until > from ? until : from) * minislots + minislots - 1;
-	for (; place > 0 && c->pinned[place - 1].from > p.from; place--)
-		c->pinned[place] = c->pinned[place - 1];
-	c->pinned[place] = p;
+	for (; index > 0 && c->pinned[index - 1].from > p.from; index--)
+		c->pinned[index] = c->pinned[index - 1];
+	c->pinned[index] = p;
 	c->pinned_count++;
 	c->slots -= 3;
 	c->kept += c->split;
-	channel_took(m, s->channel, b->minislots);
+	channel_consume(m, s->channel, b->minislots);
 	return true;
 }
 
@@ -146,7 +146,7 @@ static void account(struct maps *m, uint32_t flow, const struct block *b) {
 		return;
 	flow_charge(m, flow, asked);
 	if (f->here == 0 && f->owed > 0)
-		flow_turn(m, flow);
+		flow_switch(m, flow);
 	else if (f->here == 0)
 		flow_rest(m, flow);
 }
@@ -157,7 +157,7 @@ static void grant(struct maps *m, uint32_t flow) {
 	const struct block b = {
 		.flow = flow,
 		.bytes = s->bytes,
-		.sid = seat_of(m, flow, 0, s->channel)->sid,
+		.sid = sid_state_of(m, flow, 0, s->channel)->sid,
 		.minislots = (uint16_t)grant_minislots(m, flow),
 		.kind = BLOCK_UNSOLICITED,
 	};
@@ -191,7 +191,7 @@ void service_run(struct maps *m, uint32_t flow) {
 		else
 			grant(m, flow);
 	}
-	wait_for(m, flow);
+	set_timer(m, flow);
 }
 
 void service_use(struct maps *m, uint32_t flow, uint64_t now) {
@@ -203,7 +203,7 @@ void service_use(struct maps *m, uint32_t flow, uint64_t now) {
 		return;
 	s->silent = false;
 	s->next = map_start(m, c, c->number);
-	wait_for(m, flow);
+	set_timer(m, flow);
 }
 
 void service_move(struct maps *m, uint32_t flow, uint64_t before, uint64_t start, uint64_t now) {
@@ -211,5 +211,5 @@ void service_move(struct maps *m, uint32_t flow, uint64_t before, uint64_t start
 
 	s->next = start + (s->next > before ? s->next - before : 0);
 	s->used = s->used < now ? s->used : now;
-	wait_for(m, flow);
+	set_timer(m, flow);
 }

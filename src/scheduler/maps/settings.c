@@ -208,7 +208,7 @@ static const char *check_cluster(const struct maps *m, const struct maps_cluster
 			return "a SID's channel is not there";
 		if (has_bit(seen, s->channel))
 			return "a SID cluster has a channel twice";
-		if (s->sid == MAPS_SID_NOBODY || s->sid >= MAP_SID_BROADCAST)
+		if (s->sid == MAPS_SID_UNUSED || s->sid >= MAP_SID_BROADCAST)
 			return "a SID is 1..0x3ffe";
 		seen |= UINT64_C(1) << s->channel;
 	}

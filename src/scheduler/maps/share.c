@@ -9,7 +9,7 @@ static uint32_t best_of(const struct maps *m, uint32_t level, bool *far) {
 	for (uint32_t word = 0; word < SET_WORDS; word++) {
 		for (uint64_t left = m->levels[level].active[word]; left != 0; left &= left - 1) {
 			uint32_t i = word * 64 + first_bit(left);
-			uint64_t round = m->groups[i].columns[level].round;
+			uint64_t round = m->groups[i].queues[level].round;
 
 			if (!(m->groups[i].channels & m->open))
 				continue;
@@ -27,14 +27,14 @@ static uint32_t best_of(const struct maps *m, uint32_t level, bool *far) {
 static uint32_t next_group(struct maps *m, uint32_t level) {
 	bool far;
 	uint32_t best = best_of(m, level, &far);
-	uint64_t most = best == NONE ? 0 : m->groups[best].columns[level].round + MAX_LEAD;
+	uint64_t most = best == NONE ? 0 : m->groups[best].queues[level].round + MAX_LEAD;
 
 	for (uint32_t word = 0; far && word < SET_WORDS; word++) {
 		for (uint64_t left = m->levels[level].active[word]; left != 0; left &= left - 1) {
 			struct group *g = &m->groups[word * 64 + first_bit(left)];
 
-			if ((g->channels & m->open) && g->columns[level].round > most)
-				g->columns[level].round = most;
+			if ((g->channels & m->open) && g->queues[level].round > most)
+				g->queues[level].round = most;
 		}
 	}
 	return best;
@@ -55,19 +55,19 @@ static uint32_t wanted(struct maps *m, uint32_t flow, uint32_t level) {
 	if (level == RESERVED) {
 		want = rate_reserved(m, flow);
 	} else {
-		f->credit = f->credit == 0 ? TURN : f->credit;
+		f->credit = f->credit == 0 ? QUANTUM : f->credit;
 		want = lesser(f->here, f->credit);
 	}
 	return want == 0 ? 0 : rate_allowed(m, flow, want);
 }
 
 /* Moves a flow on that used its quantum, or got less than it may although channels are open. */
-static void turn_over(struct maps *m, struct column *c, uint32_t level, bool full) {
+static void end_quantum(struct maps *m, struct class_queue *c, uint32_t level, bool full) {
 	uint32_t flow = c->first;
 	struct flow *f = &m->flows[flow];
 
 	if (f->here == 0 && f->owed > 0)
-		flow_turn(m, flow);
+		flow_switch(m, flow);
 	else if (f->here == 0)
 		flow_rest(m, flow);
 	else if (full)
@@ -83,14 +83,14 @@ static void fetch_next(const struct maps *m, uint32_t flow, uint32_t level) {
 
 	f = &m->flows[next];
 	fetch(&m->limits[next]);
-	fetch(seat_of(m, next, f->cluster, 0));
+	fetch(sid_state_of(m, next, f->cluster, 0));
 	fetch(&m->flows[level == RESERVED ? f->reserved.next : f->link.next]);
 }
 
 /* Serves the first flow of a class queue. It leaves the queue, moves to its end or stays first.
  * It stays if channels are full, or if its rates admit no more, which the next call finds. */
-static void turn(struct maps *m, struct group *g, uint32_t level) {
-	struct column *c = &g->columns[level];
+static void serve(struct maps *m, struct group *g, uint32_t level) {
+	struct class_queue *c = &g->queues[level];
 	uint32_t flow = c->first, left = c->left;
 	struct flow *f = &m->flows[flow];
 	uint32_t want, got;
@@ -98,7 +98,7 @@ static void turn(struct maps *m, struct group *g, uint32_t level) {
 	fetch_next(m, flow, level);
 	want = wanted(m, flow, level);
 	if (want > 0) {
-		got = place(m, flow, g, want);
+		got = assign(m, flow, g, want);
 		flow_charge(m, flow, got);
 		if (level != RESERVED)
 			f->credit -= got;
@@ -106,7 +106,7 @@ static void turn(struct maps *m, struct group *g, uint32_t level) {
 			return;
 		if (got == want && f->here > 0 && f->credit > 0 && level != RESERVED)
 			return;
-		turn_over(m, c, level, got < want);
+		end_quantum(m, c, level, got < want);
 	}
 	c->left = lesser(left - 1, c->count);
 }
@@ -116,11 +116,11 @@ static void share_level(struct maps *m, uint32_t level) {
 
 	while (m->open != 0 && (group = next_group(m, level)) != NONE) {
 		struct group *g = &m->groups[group];
-		struct column *c = &g->columns[level];
+		struct class_queue *c = &g->queues[level];
 
 		m->levels[level].served = c->round;
 		while (c->left > 0 && (g->channels & m->open) != 0)
-			turn(m, g, level);
+			serve(m, g, level);
 		if (c->left == 0) {
 			c->round++;
 			c->left = c->count;

@@ -8,39 +8,39 @@
 bool timers_create(struct timers *t, uint32_t count) {
 	*t = (struct timers){
 		.heap = calloc(count, sizeof(*t->heap)),
-		.places = calloc(count, sizeof(*t->places)),
+		.positions = calloc(count, sizeof(*t->positions)),
 	};
-	if (t->heap == NULL || t->places == NULL)
+	if (t->heap == NULL || t->positions == NULL)
 		return false;
 	for (uint32_t i = 0; i < count; i++)
-		t->places[i] = TIMER_NONE;
+		t->positions[i] = TIMER_NONE;
 	return true;
 }
 
 void timers_free(struct timers *t) {
 	free(t->heap);
-	free(t->places);
+	free(t->positions);
 }
 
 static bool earlier(const struct timer_entry *a, const struct timer_entry *b) {
 	return a->at < b->at || (a->at == b->at && a->timer < b->timer);
 }
 
-static void put(struct timers *t, uint32_t place, struct timer_entry entry) {
-	t->heap[place] = entry;
-	t->places[entry.timer] = place;
+static void put(struct timers *t, uint32_t position, struct timer_entry entry) {
+	t->heap[position] = entry;
+	t->positions[entry.timer] = position;
 }
 
-static void sift_up(struct timers *t, uint32_t place, struct timer_entry entry) {
-	while (place > 0 && earlier(&entry, &t->heap[(place - 1) / WAYS])) {
-		put(t, place, t->heap[(place - 1) / WAYS]);
-		place = (place - 1) / WAYS;
+static void sift_up(struct timers *t, uint32_t position, struct timer_entry entry) {
+	while (position > 0 && earlier(&entry, &t->heap[(position - 1) / WAYS])) {
+		put(t, position, t->heap[(position - 1) / WAYS]);
+		position = (position - 1) / WAYS;
 	}
-	put(t, place, entry);
+	put(t, position, entry);
 }
 
-static uint32_t first_child(const struct timers *t, uint32_t place) {
-	uint32_t first = place * WAYS + 1, end = first + WAYS, best = first;
+static uint32_t first_child(const struct timers *t, uint32_t position) {
+	uint32_t first = position * WAYS + 1, end = first + WAYS, best = first;
 
 	for (uint32_t i = first + 1; i < end && i < t->count; i++)
 		if (earlier(&t->heap[i], &t->heap[best]))
@@ -48,41 +48,41 @@ static uint32_t first_child(const struct timers *t, uint32_t place) {
 	return best;
 }
 
-static void sift_down(struct timers *t, uint32_t place, struct timer_entry entry) {
-	while (place * WAYS + 1 < t->count) {
-		uint32_t child = first_child(t, place);
+static void sift_down(struct timers *t, uint32_t position, struct timer_entry entry) {
+	while (position * WAYS + 1 < t->count) {
+		uint32_t child = first_child(t, position);
 
 		if (!earlier(&t->heap[child], &entry))
 			break;
-		put(t, place, t->heap[child]);
-		place = child;
+		put(t, position, t->heap[child]);
+		position = child;
 	}
-	put(t, place, entry);
+	put(t, position, entry);
 }
 
-static void settle(struct timers *t, uint32_t place, struct timer_entry entry) {
-	if (place > 0 && earlier(&entry, &t->heap[(place - 1) / WAYS]))
-		sift_up(t, place, entry);
+static void settle(struct timers *t, uint32_t position, struct timer_entry entry) {
+	if (position > 0 && earlier(&entry, &t->heap[(position - 1) / WAYS]))
+		sift_up(t, position, entry);
 	else
-		sift_down(t, place, entry);
+		sift_down(t, position, entry);
 }
 
 void timers_set(struct timers *t, uint32_t timer, uint64_t at) {
-	uint32_t place = t->places[timer];
+	uint32_t position = t->positions[timer];
 
-	if (place == TIMER_NONE)
-		place = t->count++;
-	settle(t, place, (struct timer_entry){at, timer});
+	if (position == TIMER_NONE)
+		position = t->count++;
+	settle(t, position, (struct timer_entry){at, timer});
 }
 
 void timers_clear(struct timers *t, uint32_t timer) {
-	uint32_t place = t->places[timer];
+	uint32_t position = t->positions[timer];
 
-	if (place == TIMER_NONE)
+	if (position == TIMER_NONE)
 		return;
-	t->places[timer] = TIMER_NONE;
-	if (place != --t->count)
-		settle(t, place, t->heap[t->count]);
+	t->positions[timer] = TIMER_NONE;
+	if (position != --t->count)
+		settle(t, position, t->heap[t->count]);
 }
 
 /* The order stays the same. */

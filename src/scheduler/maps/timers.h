@@ -15,7 +15,7 @@ struct timer_entry {
 
 struct timers {
 	struct timer_entry *heap;
-	uint32_t *places; /* heap index by timer, or TIMER_NONE */
+	uint32_t *positions; /* heap index by timer, or TIMER_NONE */
 	uint32_t count;
 };
 

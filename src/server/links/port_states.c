@@ -61,7 +61,7 @@ static void port_lose(struct server *s, unsigned index) {
 }
 
 static bool is_lost(const struct server_port *port, bool ask) {
-	return port_is_wanted_back(port->id) || (ask && port_is_removed(port->id));
+	return port_must_release(port->id) || (ask && port_is_removed(port->id));
 }
 
 static void look(struct links *l, bool links, bool ask) {

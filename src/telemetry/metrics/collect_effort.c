@@ -5,30 +5,31 @@
 /* Selects the metric of a shared collector. */
 enum { EFFORT_POLLS, EFFORT_LOOKUPS, EFFORT_LOOKED_UP };
 
-static void put_effort(const struct walk *w, const struct metric_row *row, const char *group,
+static void put_effort(const struct walk *w, const struct metric_entry *entry, const char *group,
 		       const char *direction, const struct effort *e) {
-	switch (row->which) {
+	switch (entry->which) {
 	case EFFORT_POLLS:
-		walk_put(w, row, e->polls_useful, LABELS(group, direction, "useful"));
-		walk_put(w, row, e->polls_empty, LABELS(group, direction, "empty"));
+		walk_put(w, entry, e->polls_useful, LABELS(group, direction, "useful"));
+		walk_put(w, entry, e->polls_empty, LABELS(group, direction, "empty"));
 		break;
-	case EFFORT_LOOKUPS: walk_put(w, row, e->lookups, LABELS(group, direction)); break;
-	case EFFORT_LOOKED_UP: walk_put(w, row, e->looked_up, LABELS(group, direction)); break;
+	case EFFORT_LOOKUPS: walk_put(w, entry, e->lookups, LABELS(group, direction)); break;
+	case EFFORT_LOOKED_UP: walk_put(w, entry, e->looked_up, LABELS(group, direction)); break;
 	}
 }
 
-static void collect_effort(const struct walk *w, const struct metric_row *row) {
+static void collect_effort(const struct walk *w, const struct metric_entry *entry) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		const struct served_group *served = w->groups[g].served;
 
-		put_effort(w, row, w->groups[g].id, "downstream",
+		put_effort(w, entry, w->groups[g].id, "downstream",
 			   &served->downstream->upper.effort);
 		if (served->upstream != NULL)
-			put_effort(w, row, w->groups[g].id, "upstream", &served->upstream->effort);
+			put_effort(w, entry, w->groups[g].id, "upstream",
+				   &served->upstream->effort);
 	}
 }
 
-static const struct metric_row rows[] = {
+static const struct metric_entry entries[] = {
 	METRIC("vcmts_polls_total", COUNTER, "polls", OF_GROUP,
 	       LABELLED("service_group", "direction", "result"), collect_effort, EFFORT_POLLS,
 	       "times that the group's source was asked for packets: useful where it had some, or "
@@ -40,4 +41,4 @@ static const struct metric_row rows[] = {
 	       LABELLED("service_group", "direction"), collect_effort, EFFORT_LOOKED_UP,
 	       "packets in these calls; upstream bursts"),
 };
-const struct metric_rows effort_metrics = METRIC_ROWS(rows);
+const struct metric_entries effort_metrics = METRIC_ENTRIES(entries);

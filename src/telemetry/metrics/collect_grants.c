@@ -14,7 +14,7 @@ static uint64_t idle_of(const struct maps_counts *c) {
 				   : 0; /* the counters change while they are read */
 }
 
-static void put_minislots(const struct walk *w, const struct metric_row *row, const char *group,
+static void put_minislots(const struct walk *w, const struct metric_entry *entry, const char *group,
 			  const char *channel, const struct maps_counts *c) {
 	const struct {
 		const char *kind;
@@ -28,25 +28,25 @@ static void put_minislots(const struct walk *w, const struct metric_row *row, co
 	};
 
 	for (unsigned i = 0; i < RTE_DIM(all); i++)
-		walk_put(w, row, all[i].value, LABELS(group, channel, all[i].kind));
+		walk_put(w, entry, all[i].value, LABELS(group, channel, all[i].kind));
 }
 
-static void put_channel(const struct walk *w, const struct metric_row *row, const char *group,
+static void put_channel(const struct walk *w, const struct metric_entry *entry, const char *group,
 			const char *channel, const struct maps_counts *c) {
-	switch (row->which) {
-	case GRANTS_MINISLOTS: put_minislots(w, row, group, channel, c); break;
+	switch (entry->which) {
+	case GRANTS_MINISLOTS: put_minislots(w, entry, group, channel, c); break;
 	case GRANTS_MAPS:
-		walk_put(w, row, c->maps, LABELS(group, channel, "made"));
-		walk_put(w, row, c->late, LABELS(group, channel, "late"));
+		walk_put(w, entry, c->maps, LABELS(group, channel, "made"));
+		walk_put(w, entry, c->late, LABELS(group, channel, "late"));
 		break;
-	case GRANTS_GRANTS: walk_put(w, row, c->grants, LABELS(group, channel)); break;
-	case GRANTS_BYTES: walk_put(w, row, c->granted_bytes, LABELS(group, channel)); break;
-	case GRANTS_PENDING: walk_put(w, row, c->pendings, LABELS(group, channel)); break;
+	case GRANTS_GRANTS: walk_put(w, entry, c->grants, LABELS(group, channel)); break;
+	case GRANTS_BYTES: walk_put(w, entry, c->granted_bytes, LABELS(group, channel)); break;
+	case GRANTS_PENDING: walk_put(w, entry, c->pendings, LABELS(group, channel)); break;
 	default: break;
 	}
 }
 
-static void collect_grants(const struct walk *w, const struct metric_row *row) {
+static void collect_grants(const struct walk *w, const struct metric_entry *entry) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		const struct served_group *served = w->groups[g].served;
 		const struct upstream *u = served->upstream;
@@ -57,13 +57,13 @@ static void collect_grants(const struct walk *w, const struct metric_row *row) {
 			char text[WALK_ID];
 
 			maps_counts(u->grant.maps, i, &c);
-			put_channel(w, row, w->groups[g].id,
+			put_channel(w, entry, w->groups[g].id,
 				    walk_id(text, served->sg->upstream_channels[i].id), &c);
 		}
 	}
 }
 
-static void collect_owed(const struct walk *w, const struct metric_row *row) {
+static void collect_owed(const struct walk *w, const struct metric_entry *entry) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		const struct upstream *u = w->groups[g].served->upstream;
 		struct maps_counts c;
@@ -71,25 +71,25 @@ static void collect_owed(const struct walk *w, const struct metric_row *row) {
 		if (u == NULL || !upstream_grants(u))
 			continue;
 		maps_counts(u->grant.maps, MAPS_NONE, &c);
-		walk_put(w, row, c.owed_bytes, LABELS(w->groups[g].id));
+		walk_put(w, entry, c.owed_bytes, LABELS(w->groups[g].id));
 	}
 }
 
-static void collect_message_delay(const struct walk *w, const struct metric_row *row) {
+static void collect_message_delay(const struct walk *w, const struct metric_entry *entry) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		const struct downstream *d = w->groups[g].served->downstream;
 		const struct ds_messages *m = &d->lower.messages;
 
 		if (m->path.ring != NULL)
-			walk_put_real(w, row,
-				      (double)(row->which == MESSAGE_DELAY_MAX ? m->delay_max
-									       : m->delay_sum) /
+			walk_put_real(w, entry,
+				      (double)(entry->which == MESSAGE_DELAY_MAX ? m->delay_max
+										 : m->delay_sum) /
 					      CLOCK_NS_PER_S,
 				      LABELS(w->groups[g].id));
 	}
 }
 
-static const struct metric_row rows[] = {
+static const struct metric_entry entries[] = {
 	METRIC("vcmts_upstream_minislots_total", COUNTER, "minislots", OF_GROUP,
 	       LABELLED("service_group", "channel", "kind"), collect_grants, GRANTS_MINISLOTS,
 	       "minislots that MAPs described, by what they are for"),
@@ -115,4 +115,4 @@ static const struct metric_row rows[] = {
 	       LABELLED("service_group"), collect_message_delay, MESSAGE_DELAY_MAX,
 	       "the longest of these times"),
 };
-const struct metric_rows grants_metrics = METRIC_ROWS(rows);
+const struct metric_entries grants_metrics = METRIC_ENTRIES(entries);

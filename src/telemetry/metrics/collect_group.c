@@ -8,45 +8,45 @@
 enum { GROUP_MODEMS, GROUP_ACTIVE_MODEMS, GROUP_ACTIVE_ADDRESSES, GROUP_FLOWS, GROUP_QUEUED };
 enum { UNITS_IN, UNITS_OUT };
 
-void collect_down_counter(const struct walk *w, const struct metric_row *row) {
+void collect_down_counter(const struct walk *w, const struct metric_entry *entry) {
 	for (unsigned g = 0; g < w->group_count; g++)
-		walk_put(w, row, w->groups[g].down.values[row->which], LABELS(w->groups[g].id));
+		walk_put(w, entry, w->groups[g].down.values[entry->which], LABELS(w->groups[g].id));
 }
 
-void collect_up_counter(const struct walk *w, const struct metric_row *row) {
+void collect_up_counter(const struct walk *w, const struct metric_entry *entry) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		if (w->groups[g].served->upstream != NULL)
-			walk_put(w, row, w->groups[g].up.values[row->which],
+			walk_put(w, entry, w->groups[g].up.values[entry->which],
 				 LABELS(w->groups[g].id));
 	}
 }
 
-static void collect_down_drops(const struct walk *w, const struct metric_row *row) {
+static void collect_down_drops(const struct walk *w, const struct metric_entry *entry) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		for (enum drop_reason r = 0; r < DROP_REASONS; r++) {
 			if (drop_in(r, DIRECTION_DOWN))
-				walk_put(w, row, w->groups[g].down.drops[r],
+				walk_put(w, entry, w->groups[g].down.drops[r],
 					 LABELS(w->groups[g].id, drop_name(r)));
 		}
 	}
 }
 
-static void collect_up_drops(const struct walk *w, const struct metric_row *row) {
+static void collect_up_drops(const struct walk *w, const struct metric_entry *entry) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		if (w->groups[g].served->upstream == NULL)
 			continue;
 		for (enum drop_reason r = 0; r < DROP_REASONS; r++) {
 			if (drop_in(r, DIRECTION_UP))
-				walk_put(w, row, w->groups[g].up.drops[r],
+				walk_put(w, entry, w->groups[g].up.drops[r],
 					 LABELS(w->groups[g].id, drop_name(r),
 						unit_name(drop_unit(r))));
 		}
 	}
 }
 
-static void collect_down_held(const struct walk *w, const struct metric_row *row) {
+static void collect_down_pending(const struct walk *w, const struct metric_entry *entry) {
 	for (unsigned g = 0; g < w->group_count; g++)
-		walk_put(w, row, downstream_held(w->groups[g].served->downstream),
+		walk_put(w, entry, downstream_pending(w->groups[g].served->downstream),
 			 LABELS(w->groups[g].id));
 }
 
@@ -55,41 +55,41 @@ static uint64_t not_below_zero(uint64_t value) {
 	return (int64_t)value < 0 ? 0 : value;
 }
 
-static void collect_up_held(const struct walk *w, const struct metric_row *row) {
+static void collect_up_pending(const struct walk *w, const struct metric_entry *entry) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		const struct upstream *u = w->groups[g].served->upstream;
 
 		for (enum unit unit = 0; u != NULL && unit < UNITS; unit++)
-			walk_put(w, row, not_below_zero(upstream_held(u, unit)),
+			walk_put(w, entry, not_below_zero(upstream_pending(u, unit)),
 				 LABELS(w->groups[g].id, unit_name(unit)));
 	}
 }
 
-static void collect_up_units(const struct walk *w, const struct metric_row *row) {
+static void collect_up_units(const struct walk *w, const struct metric_entry *entry) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		const struct upstream *u = w->groups[g].served->upstream;
 
 		for (enum unit unit = 0; u != NULL && unit < UNITS; unit++)
-			walk_put(w, row,
-				 row->which == UNITS_IN ? upstream_in(u, unit)
-							: upstream_out(u, unit),
+			walk_put(w, entry,
+				 entry->which == UNITS_IN ? upstream_in(u, unit)
+							  : upstream_out(u, unit),
 				 LABELS(w->groups[g].id, unit_name(unit)));
 	}
 }
 
-static void collect_requests(const struct walk *w, const struct metric_row *row) {
+static void collect_requests(const struct walk *w, const struct metric_entry *entry) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		const struct upstream *u = w->groups[g].served->upstream;
 
 		for (enum us_request_kind k = 0; u != NULL && k < REQUEST_KINDS; k++)
-			walk_put(w, row, u->requests.sink.by_kind[k],
+			walk_put(w, entry, u->requests.sink.by_kind[k],
 				 LABELS(w->groups[g].id, us_request_name(k)));
 	}
 }
 
-static void collect_group_info(const struct walk *w, const struct metric_row *row) {
+static void collect_group_info(const struct walk *w, const struct metric_entry *entry) {
 	for (unsigned g = 0; g < w->group_count; g++)
-		walk_put(w, row, 1, LABELS(w->groups[g].id, w->groups[g].served->sg->name));
+		walk_put(w, entry, 1, LABELS(w->groups[g].id, w->groups[g].served->sg->name));
 }
 
 static uint64_t flows_of(const struct service_group *sg) {
@@ -100,25 +100,25 @@ static uint64_t flows_of(const struct service_group *sg) {
 	return flows;
 }
 
-static void collect_group(const struct walk *w, const struct metric_row *row) {
+static void collect_group(const struct walk *w, const struct metric_entry *entry) {
 	for (unsigned i = 0; i < w->group_count; i++) {
 		const struct served_group *g = w->groups[i].served;
 		uint64_t value = 0;
 
-		switch (row->which) {
+		switch (entry->which) {
 		case GROUP_MODEMS: value = g->live.modems; break;
 		case GROUP_ACTIVE_MODEMS: value = cpe_activity(&g->downstream->upper).modems; break;
 		case GROUP_ACTIVE_ADDRESSES:
 			value = cpe_activity(&g->downstream->upper).addresses;
 			break;
 		case GROUP_FLOWS: value = flows_of(g->sg); break;
-		case GROUP_QUEUED: value = scheduler_held(g->downstream->upper.scheduler); break;
+		case GROUP_QUEUED: value = scheduler_queued(g->downstream->upper.scheduler); break;
 		}
-		walk_put(w, row, value, LABELS(w->groups[i].id));
+		walk_put(w, entry, value, LABELS(w->groups[i].id));
 	}
 }
 
-static void collect_cipher_modems(const struct walk *w, const struct metric_row *row) {
+static void collect_cipher_modems(const struct walk *w, const struct metric_entry *entry) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		const struct service_group *sg = w->groups[g].served->sg;
 		const char *provider = crypto_serves(&sg->crypto);
@@ -127,24 +127,24 @@ static void collect_cipher_modems(const struct walk *w, const struct metric_row 
 		for (size_t m = 0; m < sg->modem_count; m++)
 			modems[sg->modems[m].security.cipher] += modem_is_there(&sg->modems[m]);
 		for (enum cipher c = CIPHER_NONE; c < CIPHERS; c++)
-			walk_put(w, row, modems[c],
+			walk_put(w, entry, modems[c],
 				 LABELS(w->groups[g].id, cipher_name(c), provider));
 	}
 }
 
-static void collect_key_rolls(const struct walk *w, const struct metric_row *row) {
+static void collect_key_rolls(const struct walk *w, const struct metric_entry *entry) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		const struct served_group *served = w->groups[g].served;
 
-		walk_put(w, row, served->key_rolls[CRYPTO_DOWNLINK],
+		walk_put(w, entry, served->key_rolls[CRYPTO_DOWNLINK],
 			 LABELS(w->groups[g].id, "downstream"));
 		if (served->upstream != NULL)
-			walk_put(w, row, served->key_rolls[CRYPTO_UPLINK],
+			walk_put(w, entry, served->key_rolls[CRYPTO_UPLINK],
 				 LABELS(w->groups[g].id, "upstream"));
 	}
 }
 
-static const struct metric_row rows[] = {
+static const struct metric_entry entries[] = {
 	METRIC("vcmts_service_group_info", GAUGE, "", OF_GROUP, LABELLED("service_group", "name"),
 	       collect_group_info, 0, "service groups in service: always 1"),
 	METRIC("vcmts_service_group_modems", GAUGE, "modems", OF_GROUP, LABELLED("service_group"),
@@ -169,7 +169,7 @@ static const struct metric_row rows[] = {
 	       LABELLED("service_group", "reason"), collect_down_drops, 0,
 	       "packets that ended in the downstream, by reason"),
 	METRIC("vcmts_downstream_held_packets", GAUGE, "packets", OF_GROUP,
-	       LABELLED("service_group"), collect_down_held, 0,
+	       LABELLED("service_group"), collect_down_pending, 0,
 	       "packets in the downstream: in queues, rings, the crypto provider, open DEPI "
 	       "frames"),
 	METRIC("vcmts_downstream_queued_packets", GAUGE, "packets", OF_GROUP,
@@ -179,7 +179,7 @@ static const struct metric_row rows[] = {
 	       LABELLED("service_group", "reason", "unit"), collect_up_drops, 0,
 	       "units that ended in the upstream, by reason"),
 	METRIC("vcmts_upstream_held", GAUGE, "", OF_GROUP, LABELLED("service_group", "unit"),
-	       collect_up_held, 0, "units in the upstream, waiting for others or on their way"),
+	       collect_up_pending, 0, "units in the upstream, waiting for others or on their way"),
 	METRIC("vcmts_upstream_units_in_total", COUNTER, "", OF_GROUP,
 	       LABELLED("service_group", "unit"), collect_up_units, UNITS_IN,
 	       "units that came in, which are those that went on, dropped and held"),
@@ -190,4 +190,4 @@ static const struct metric_row rows[] = {
 	       LABELLED("service_group", "kind"), collect_requests, 0,
 	       "bandwidth requests of modems that the upstream scheduler took, by kind"),
 };
-const struct metric_rows group_metrics = METRIC_ROWS(rows);
+const struct metric_entries group_metrics = METRIC_ENTRIES(entries);

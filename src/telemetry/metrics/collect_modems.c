@@ -27,8 +27,8 @@ static bool modem_is_wanted(const struct metrics_selection *s, const struct mode
 
 /* How a metric counts and collects its samples of one modem. */
 struct of_modem {
-	size_t (*count)(const struct metric_row *row, const struct modem *m);
-	void (*collect)(const struct walk *w, const struct metric_row *row,
+	size_t (*count)(const struct metric_entry *entry, const struct modem *m);
+	void (*collect)(const struct walk *w, const struct metric_entry *entry,
 			const struct walk_group *g, size_t modem);
 };
 
@@ -38,7 +38,7 @@ static enum metrics_skip skip(const struct walk *w, size_t count) {
 
 /* Visits each wanted modem that the sink does not skip. After walk_pause(), the group and its modems may have
  * changed. */
-static void modems_walk(const struct walk *w, const struct metric_row *row,
+static void modems_walk(const struct walk *w, const struct metric_entry *entry,
 			const struct of_modem *of) {
 	for (unsigned i = 0; i < w->group_count; i++) {
 		const struct walk_group *g = &w->groups[i];
@@ -49,12 +49,12 @@ static void modems_walk(const struct walk *w, const struct metric_row *row,
 
 			if (!modem_is_wanted(w->selection, modem))
 				continue;
-			what = skip(w, of->count(row, modem));
+			what = skip(w, of->count(entry, modem));
 			if (what == METRICS_SKIP_REST)
 				return;
 			if (what == METRICS_SKIP)
 				continue;
-			of->collect(w, row, g, m);
+			of->collect(w, entry, g, m);
 			walk_pause(w);
 		}
 	}
@@ -68,12 +68,12 @@ static void flow_read(const struct walk_group *g, size_t modem, size_t flow,
 }
 
 /* The sum over a modem's service flows. */
-static struct scheduler_flow_report modem_read(const struct walk_group *g, size_t place) {
-	const struct modem *m = &g->served->sg->modems[place];
+static struct scheduler_flow_report modem_read(const struct walk_group *g, size_t index) {
+	const struct modem *m = &g->served->sg->modems[index];
 	struct scheduler_flow_report sum = {0}, r;
 
 	for (size_t f = 0; f < m->service_flow_count; f++) {
-		flow_read(g, place, f, &r);
+		flow_read(g, index, f, &r);
 		sum.packets += r.packets;
 		sum.bytes += r.bytes;
 		sum.waiting_packets += r.waiting_packets;
@@ -89,13 +89,13 @@ static const char *mac_of(const struct walk_group *g, size_t modem, char text[UN
 	return text;
 }
 
-static void put_modem(const struct walk *w, const struct metric_row *row,
+static void put_modem(const struct walk *w, const struct metric_entry *entry,
 		      const struct walk_group *g, size_t modem) {
 	struct scheduler_flow_report r = modem_read(g, modem);
 	char mac[UNITS_TEXT_SIZE];
 	uint64_t value = 0;
 
-	switch (row->which) {
+	switch (entry->which) {
 	case MODEM_PACKETS: value = r.packets; break;
 	case MODEM_BYTES: value = r.bytes; break;
 	case MODEM_WAITING_PACKETS: value = r.waiting_packets; break;
@@ -104,64 +104,64 @@ static void put_modem(const struct walk *w, const struct metric_row *row,
 		value = cpe_active_addresses(&g->served->downstream->upper, modem);
 		break;
 	}
-	walk_put(w, row, value, LABELS(g->id, mac_of(g, modem, mac)));
+	walk_put(w, entry, value, LABELS(g->id, mac_of(g, modem, mac)));
 }
 
-static size_t count_one(const struct metric_row *row, const struct modem *m) {
-	(void)row;
+static size_t count_one(const struct metric_entry *entry, const struct modem *m) {
+	(void)entry;
 	(void)m;
 	return 1;
 }
 
-static void collect_modem(const struct walk *w, const struct metric_row *row) {
-	modems_walk(w, row, &(struct of_modem){count_one, put_modem});
+static void collect_modem(const struct walk *w, const struct metric_entry *entry) {
+	modems_walk(w, entry, &(struct of_modem){count_one, put_modem});
 }
 
-static void put_modem_drops(const struct walk *w, const struct metric_row *row,
+static void put_modem_drops(const struct walk *w, const struct metric_entry *entry,
 			    const struct walk_group *g, size_t modem) {
 	struct scheduler_flow_report r = modem_read(g, modem);
 	char mac[UNITS_TEXT_SIZE];
 
 	mac_of(g, modem, mac);
 	for (unsigned v = SCHEDULER_QUEUED + 1; v < SCHEDULER_VERDICTS; v++)
-		walk_put(w, row, r.drops[v], LABELS(g->id, mac, drop_name(ds_refusals[v])));
+		walk_put(w, entry, r.drops[v], LABELS(g->id, mac, drop_name(ds_refusals[v])));
 }
 
-static size_t count_drops(const struct metric_row *row, const struct modem *m) {
-	(void)row;
+static size_t count_drops(const struct metric_entry *entry, const struct modem *m) {
+	(void)entry;
 	(void)m;
 	return DROPS;
 }
 
-static void collect_modem_drops(const struct walk *w, const struct metric_row *row) {
-	modems_walk(w, row, &(struct of_modem){count_drops, put_modem_drops});
+static void collect_modem_drops(const struct walk *w, const struct metric_entry *entry) {
+	modems_walk(w, entry, &(struct of_modem){count_drops, put_modem_drops});
 }
 
-static void put_flow(const struct walk *w, const struct metric_row *row,
+static void put_flow(const struct walk *w, const struct metric_entry *entry,
 		     const struct service_flow *f, const struct scheduler_flow_report *r,
 		     const char *const labels[METRIC_LABELS]) {
-	switch (row->which) {
-	case FLOW_PACKETS: walk_put(w, row, r->packets, labels); break;
-	case FLOW_BYTES: walk_put(w, row, r->bytes, labels); break;
-	case FLOW_WAITING_PACKETS: walk_put(w, row, r->waiting_packets, labels); break;
-	case FLOW_WAITING_BYTES: walk_put(w, row, r->waiting_bytes, labels); break;
+	switch (entry->which) {
+	case FLOW_PACKETS: walk_put(w, entry, r->packets, labels); break;
+	case FLOW_BYTES: walk_put(w, entry, r->bytes, labels); break;
+	case FLOW_WAITING_PACKETS: walk_put(w, entry, r->waiting_packets, labels); break;
+	case FLOW_WAITING_BYTES: walk_put(w, entry, r->waiting_bytes, labels); break;
 	case FLOW_PROBABILITY:
 		if (f->aqm == AQM_DOCSIS_PIE)
-			walk_put_real(w, row, (double)r->drop_probability / UINT32_MAX, labels);
+			walk_put_real(w, entry, (double)r->drop_probability / UINT32_MAX, labels);
 		break;
-	case FLOW_RATE: walk_put_real(w, row, (double)f->sustained_rate / 8, labels); break;
+	case FLOW_RATE: walk_put_real(w, entry, (double)f->sustained_rate / 8, labels); break;
 	}
 }
 
-static void put_flow_drops(const struct walk *w, const struct metric_row *row,
+static void put_flow_drops(const struct walk *w, const struct metric_entry *entry,
 			   const struct scheduler_flow_report *r,
 			   const char *const labels[METRIC_LABELS]) {
 	for (unsigned v = SCHEDULER_QUEUED + 1; v < SCHEDULER_VERDICTS; v++)
-		walk_put(w, row, r->drops[v],
+		walk_put(w, entry, r->drops[v],
 			 LABELS(labels[0], labels[1], labels[2], drop_name(ds_refusals[v])));
 }
 
-static void put_flows_of(const struct walk *w, const struct metric_row *row,
+static void put_flows_of(const struct walk *w, const struct metric_entry *entry,
 			 const struct walk_group *g, size_t modem, bool drops) {
 	const struct modem *m = &g->served->sg->modems[modem];
 	char mac[UNITS_TEXT_SIZE], sfid[WALK_ID];
@@ -174,46 +174,46 @@ static void put_flows_of(const struct walk *w, const struct metric_row *row,
 
 		flow_read(g, modem, f, &r);
 		if (drops)
-			put_flow_drops(w, row, &r, labels);
+			put_flow_drops(w, entry, &r, labels);
 		else
-			put_flow(w, row, &m->service_flows[f], &r, labels);
+			put_flow(w, entry, &m->service_flows[f], &r, labels);
 	}
 }
 
-static void put_flow_samples(const struct walk *w, const struct metric_row *row,
+static void put_flow_samples(const struct walk *w, const struct metric_entry *entry,
 			     const struct walk_group *g, size_t modem) {
-	put_flows_of(w, row, g, modem, false);
+	put_flows_of(w, entry, g, modem, false);
 }
 
-static void put_drops_of_flows(const struct walk *w, const struct metric_row *row,
+static void put_drops_of_flows(const struct walk *w, const struct metric_entry *entry,
 			       const struct walk_group *g, size_t modem) {
-	put_flows_of(w, row, g, modem, true);
+	put_flows_of(w, entry, g, modem, true);
 }
 
-static size_t count_flows(const struct metric_row *row, const struct modem *m) {
+static size_t count_flows(const struct metric_entry *entry, const struct modem *m) {
 	size_t count = 0;
 
-	if (row->which != FLOW_PROBABILITY)
+	if (entry->which != FLOW_PROBABILITY)
 		return m->service_flow_count;
 	for (size_t f = 0; f < m->service_flow_count; f++)
 		count += m->service_flows[f].aqm == AQM_DOCSIS_PIE;
 	return count;
 }
 
-static void collect_flow(const struct walk *w, const struct metric_row *row) {
-	modems_walk(w, row, &(struct of_modem){count_flows, put_flow_samples});
+static void collect_flow(const struct walk *w, const struct metric_entry *entry) {
+	modems_walk(w, entry, &(struct of_modem){count_flows, put_flow_samples});
 }
 
-static size_t count_flow_drops(const struct metric_row *row, const struct modem *m) {
-	(void)row;
+static size_t count_flow_drops(const struct metric_entry *entry, const struct modem *m) {
+	(void)entry;
 	return m->service_flow_count * DROPS;
 }
 
-static void collect_flow_drops(const struct walk *w, const struct metric_row *row) {
-	modems_walk(w, row, &(struct of_modem){count_flow_drops, put_drops_of_flows});
+static void collect_flow_drops(const struct walk *w, const struct metric_entry *entry) {
+	modems_walk(w, entry, &(struct of_modem){count_flow_drops, put_drops_of_flows});
 }
 
-static const struct metric_row rows[] = {
+static const struct metric_entry entries[] = {
 	METRIC("vcmts_modem_downstream_packets_total", COUNTER, "packets", OF_MODEM,
 	       LABELLED("service_group", "modem"), collect_modem, MODEM_PACKETS,
 	       "packets of a modem that got a channel"),
@@ -255,4 +255,4 @@ static const struct metric_row rows[] = {
 	       LABELLED("service_group", "sfid", "modem"), collect_flow, FLOW_RATE,
 	       "maximum sustained traffic rate, as configured; 0: no limit"),
 };
-const struct metric_rows modems_metrics = METRIC_ROWS(rows);
+const struct metric_entries modems_metrics = METRIC_ENTRIES(entries);

@@ -22,7 +22,7 @@ enum {
 /* A device that returned while a group still uses its former port has two ports. Returns whether another port
  * of the same name represents it: an open one, or else the first that is gone. Considers shared ports only,
  * or all. */
-static bool is_told_by_another(const struct server *s, unsigned port, bool shared) {
+static bool is_duplicate(const struct server *s, unsigned port, bool shared) {
 	const struct server_port *list = s->ports.list;
 
 	for (unsigned p = 0; p < s->ports.count && !list[port].open; p++) {
@@ -35,40 +35,40 @@ static bool is_told_by_another(const struct server *s, unsigned port, bool share
 }
 
 /* Calls `put` for each shared port. */
-static void shares_walk(const struct walk *w, const struct metric_row *row,
-			void (*put)(const struct walk *w, const struct metric_row *row,
+static void shares_walk(const struct walk *w, const struct metric_entry *entry,
+			void (*put)(const struct walk *w, const struct metric_entry *entry,
 				    const struct counters *all, const char *port)) {
 	const struct server *s = w->source->server;
 
 	for (unsigned p = 0; p < s->ports.count; p++) {
 		struct counters all;
 
-		if (s->shares.of[p] == NULL || is_told_by_another(s, p, true))
+		if (s->shares.of[p] == NULL || is_duplicate(s, p, true))
 			continue;
 		share_counters(s->shares.of[p], &all);
-		put(w, row, &all, s->ports.list[p].name);
+		put(w, entry, &all, s->ports.list[p].name);
 	}
 }
 
-static void put_port_counter(const struct walk *w, const struct metric_row *row,
+static void put_port_counter(const struct walk *w, const struct metric_entry *entry,
 			     const struct counters *all, const char *port) {
-	walk_put(w, row, all->values[row->which], LABELS(port));
+	walk_put(w, entry, all->values[entry->which], LABELS(port));
 }
 
-void collect_port_counter(const struct walk *w, const struct metric_row *row) {
-	shares_walk(w, row, put_port_counter);
+void collect_port_counter(const struct walk *w, const struct metric_entry *entry) {
+	shares_walk(w, entry, put_port_counter);
 }
 
-static void put_port_drops(const struct walk *w, const struct metric_row *row,
+static void put_port_drops(const struct walk *w, const struct metric_entry *entry,
 			   const struct counters *all, const char *port) {
 	for (enum drop_reason r = 0; r < DROP_REASONS; r++) {
 		if (drop_in(r, DIRECTION_PORT))
-			walk_put(w, row, all->drops[r], LABELS(port, drop_name(r)));
+			walk_put(w, entry, all->drops[r], LABELS(port, drop_name(r)));
 	}
 }
 
-static void collect_port_drops(const struct walk *w, const struct metric_row *row) {
-	shares_walk(w, row, put_port_drops);
+static void collect_port_drops(const struct walk *w, const struct metric_entry *entry) {
+	shares_walk(w, entry, put_port_drops);
 }
 
 static uint64_t ethdev_value(const struct rte_eth_stats *stats, unsigned which) {
@@ -84,7 +84,7 @@ static uint64_t ethdev_value(const struct rte_eth_stats *stats, unsigned which) 
 	}
 }
 
-static void collect_ethdev(const struct walk *w, const struct metric_row *row) {
+static void collect_ethdev(const struct walk *w, const struct metric_entry *entry) {
 	const struct server *s = w->source->server;
 
 	for (unsigned p = 0; p < s->ports.count; p++) {
@@ -92,28 +92,27 @@ static void collect_ethdev(const struct walk *w, const struct metric_row *row) {
 		struct rte_eth_stats stats;
 		uint64_t value;
 
-		if ((!port->open && port->state != SERVER_PORT_GONE) ||
-		    is_told_by_another(s, p, false))
+		if ((!port->open && port->state != SERVER_PORT_GONE) || is_duplicate(s, p, false))
 			continue;
-		if (row->which == ETHDEV_LINK)
+		if (entry->which == ETHDEV_LINK)
 			value = port->state == SERVER_PORT_UP;
 		else if (server_port_stats(port, &stats))
-			value = ethdev_value(&stats, row->which);
+			value = ethdev_value(&stats, entry->which);
 		else
 			continue; /* net_gve of DPDK 22.11 counts nothing: no sample instead of 0 */
-		walk_put(w, row, value, LABELS(port->name, device_role_name(port->role)));
+		walk_put(w, entry, value, LABELS(port->name, device_role_name(port->role)));
 	}
 }
 
-static void put_states(const struct walk *w, const struct metric_row *row, const char *group,
+static void put_states(const struct walk *w, const struct metric_entry *entry, const char *group,
 		       const struct server_port *port) {
 	for (enum server_port_state state = 0; state < SERVER_PORT_STATES; state++)
-		walk_put(w, row, port->state == state,
+		walk_put(w, entry, port->state == state,
 			 LABELS(group, device_role_name(port->role), port->name,
 				server_port_state_name(state)));
 }
 
-static void collect_port_state(const struct walk *w, const struct metric_row *row) {
+static void collect_port_state(const struct walk *w, const struct metric_entry *entry) {
 	const struct server *s = w->source->server;
 
 	for (unsigned g = 0; g < w->group_count; g++) {
@@ -123,12 +122,12 @@ static void collect_port_state(const struct walk *w, const struct metric_row *ro
 			const struct server_port *port = server_port_of(&s->ports, group, role);
 
 			if (port != NULL)
-				put_states(w, row, w->groups[g].id, port);
+				put_states(w, entry, w->groups[g].id, port);
 		}
 	}
 }
 
-static const struct metric_row rows[] = {
+static const struct metric_entry entries[] = {
 	METRIC("vcmts_port_dropped_packets_total", COUNTER, "packets", PLAIN,
 	       LABELLED("port", "reason"), collect_port_drops, 0,
 	       "packets of no group that ended at a port which groups share, by reason"),
@@ -160,4 +159,4 @@ static const struct metric_row rows[] = {
 	       "1 for the state of a port of the group, else 0: up, down, gone (its device was "
 	       "taken away)"),
 };
-const struct metric_rows ports_metrics = METRIC_ROWS(rows);
+const struct metric_entries ports_metrics = METRIC_ENTRIES(entries);

@@ -23,8 +23,8 @@ enum {
 enum { POOL_SIZE, POOL_FREE };
 enum { HTTP_PAGES, HTTP_PAGE_SECONDS, HTTP_PAGE_BYTES, HTTP_CONNECTIONS };
 
-static void collect_build(const struct walk *w, const struct metric_row *row) {
-	walk_put(w, row, 1, LABELS(w->source->version, rte_version(), crypto_library_version()));
+static void collect_build(const struct walk *w, const struct metric_entry *entry) {
+	walk_put(w, entry, 1, LABELS(w->source->version, rte_version(), crypto_library_version()));
 }
 
 static double seconds_of(clockid_t clock) {
@@ -43,22 +43,24 @@ double metrics_uptime(const struct metrics_source *source) {
 	return source->started > 0 ? seconds_of(CLOCK_MONOTONIC) - source->started : 0;
 }
 
-static void collect_process(const struct walk *w, const struct metric_row *row) {
+static void collect_process(const struct walk *w, const struct metric_entry *entry) {
 	const struct server *s = w->source->server;
 
-	switch (row->which) {
-	case PROCESS_START: walk_put_real(w, row, w->source->start_time, LABELS(NULL)); break;
-	case PROCESS_UPTIME: walk_put_real(w, row, metrics_uptime(w->source), LABELS(NULL)); break;
-	case PROCESS_TSC: walk_put(w, row, rte_get_tsc_hz(), LABELS(NULL)); break;
-	case PROCESS_GROUPS: walk_put(w, row, w->group_count, LABELS(NULL)); break;
-	case PROCESS_IDLE_REFUSED: walk_put(w, row, s->idle_refused, LABELS(NULL)); break;
-	case PROCESS_REMOVED: walk_put(w, row, s->gone.groups, LABELS(NULL)); break;
+	switch (entry->which) {
+	case PROCESS_START: walk_put_real(w, entry, w->source->start_time, LABELS(NULL)); break;
+	case PROCESS_UPTIME:
+		walk_put_real(w, entry, metrics_uptime(w->source), LABELS(NULL));
+		break;
+	case PROCESS_TSC: walk_put(w, entry, rte_get_tsc_hz(), LABELS(NULL)); break;
+	case PROCESS_GROUPS: walk_put(w, entry, w->group_count, LABELS(NULL)); break;
+	case PROCESS_IDLE_REFUSED: walk_put(w, entry, s->idle_refused, LABELS(NULL)); break;
+	case PROCESS_REMOVED: walk_put(w, entry, s->gone.groups, LABELS(NULL)); break;
 	}
 }
 
-static void collect_changes(const struct walk *w, const struct metric_row *row) {
-	walk_put(w, row, w->source->server->generation, LABELS("made"));
-	walk_put(w, row, w->source->server->refused, LABELS("refused"));
+static void collect_changes(const struct walk *w, const struct metric_entry *entry) {
+	walk_put(w, entry, w->source->server->generation, LABELS("made"));
+	walk_put(w, entry, w->source->server->refused, LABELS("refused"));
 }
 
 /* Resident bytes of the process; 0 if unknown. */
@@ -74,7 +76,7 @@ static uint64_t resident(void) {
 	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static void collect_memory(const struct walk *w, const struct metric_row *row) {
+static void collect_memory(const struct walk *w, const struct metric_entry *entry) {
 	uint64_t heap = 0, used = 0;
 
 	for (unsigned i = 0; i < rte_socket_count(); i++) {
@@ -85,12 +87,12 @@ static void collect_memory(const struct walk *w, const struct metric_row *row) {
 		heap += stats.heap_totalsz_bytes;
 		used += stats.heap_allocsz_bytes;
 	}
-	walk_put(w, row, resident(), LABELS("resident"));
-	walk_put(w, row, heap, LABELS("dpdk_heap"));
-	walk_put(w, row, used, LABELS("dpdk_heap_used"));
+	walk_put(w, entry, resident(), LABELS("resident"));
+	walk_put(w, entry, heap, LABELS("dpdk_heap"));
+	walk_put(w, entry, used, LABELS("dpdk_heap_used"));
 }
 
-static void collect_pools(const struct walk *w, const struct metric_row *row) {
+static void collect_pools(const struct walk *w, const struct metric_entry *entry) {
 	const struct server_pools *p = &w->source->server->pools;
 	const struct {
 		const char *name;
@@ -107,9 +109,9 @@ static void collect_pools(const struct walk *w, const struct metric_row *row) {
 
 	for (size_t i = 0; i < RTE_DIM(pools); i++) {
 		if (pools[i].pool != NULL)
-			walk_put(w, row,
-				 row->which == POOL_SIZE ? pools[i].pool->size
-							 : rte_mempool_avail_count(pools[i].pool),
+			walk_put(w, entry,
+				 entry->which == POOL_SIZE ? pools[i].pool->size
+							   : rte_mempool_avail_count(pools[i].pool),
 				 LABELS(pools[i].name));
 	}
 }
@@ -117,36 +119,36 @@ static void collect_pools(const struct walk *w, const struct metric_row *row) {
 const uint16_t metrics_http_codes[METRICS_HTTP_CODES] = {200, 400, 404, 405, 406, 413, 500, 503};
 const char *const metrics_http_ends[3] = {"client", "timeout", "error"};
 
-static void collect_http_answers(const struct walk *w, const struct metric_row *row) {
+static void collect_http_answers(const struct walk *w, const struct metric_entry *entry) {
 	for (unsigned c = 0; w->source->http != NULL && c < METRICS_HTTP_CODES; c++) {
 		char code[WALK_ID];
 
-		walk_put(w, row, w->source->http->answers[c],
+		walk_put(w, entry, w->source->http->answers[c],
 			 LABELS(walk_id(code, metrics_http_codes[c])));
 	}
 }
 
-static void collect_http_ends(const struct walk *w, const struct metric_row *row) {
+static void collect_http_ends(const struct walk *w, const struct metric_entry *entry) {
 	for (unsigned e = 0; w->source->http != NULL && e < RTE_DIM(metrics_http_ends); e++)
-		walk_put(w, row, w->source->http->cut_off[e], LABELS(metrics_http_ends[e]));
+		walk_put(w, entry, w->source->http->aborted[e], LABELS(metrics_http_ends[e]));
 }
 
-static void collect_http(const struct walk *w, const struct metric_row *row) {
+static void collect_http(const struct walk *w, const struct metric_entry *entry) {
 	const struct metrics_http_counts *http = w->source->http;
 
 	if (http == NULL)
 		return;
-	switch (row->which) {
-	case HTTP_PAGES: walk_put(w, row, http->pages, LABELS(NULL)); break;
+	switch (entry->which) {
+	case HTTP_PAGES: walk_put(w, entry, http->pages, LABELS(NULL)); break;
 	case HTTP_PAGE_SECONDS:
-		walk_put_real(w, row, (double)http->page_ns / 1e9, LABELS(NULL));
+		walk_put_real(w, entry, (double)http->page_ns / 1e9, LABELS(NULL));
 		break;
-	case HTTP_PAGE_BYTES: walk_put(w, row, http->page_bytes, LABELS(NULL)); break;
-	case HTTP_CONNECTIONS: walk_put(w, row, http->connections, LABELS(NULL)); break;
+	case HTTP_PAGE_BYTES: walk_put(w, entry, http->page_bytes, LABELS(NULL)); break;
+	case HTTP_CONNECTIONS: walk_put(w, entry, http->connections, LABELS(NULL)); break;
 	}
 }
 
-static const struct metric_row rows[] = {
+static const struct metric_entry entries[] = {
 	METRIC("vcmts_idle_refused_total", COUNTER, "", PLAIN, LABELLED(NULL), collect_process,
 	       PROCESS_IDLE_REFUSED,
 	       "kinds of pauses that were asked for and are not to be had here: workers poll "
@@ -185,4 +187,4 @@ static const struct metric_row rows[] = {
 	METRIC("vcmts_http_page_bytes", GAUGE, "bytes", PLAIN, LABELLED(NULL), collect_http,
 	       HTTP_PAGE_BYTES, "size of the page that was made last"),
 };
-const struct metric_rows process_metrics = METRIC_ROWS(rows);
+const struct metric_entries process_metrics = METRIC_ENTRIES(entries);

@@ -8,7 +8,7 @@
 enum { CHANNEL_PACKETS, CHANNEL_BYTES, CHANNEL_RATE, CHANNEL_CAPACITY };
 enum { BONDED_PACKETS, BONDED_EARLY, BONDED_SKEW, BONDED_MAX_SKEW };
 
-static void collect_delay(const struct walk *w, const struct metric_row *row) {
+static void collect_delay(const struct walk *w, const struct metric_entry *entry) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		const struct downstream *d = w->groups[g].served->downstream;
 
@@ -19,7 +19,7 @@ static void collect_delay(const struct walk *w, const struct metric_row *row) {
 
 			scheduler_report_delay(d->upper.scheduler, p, &r);
 			histogram_of_delays(&h, &r);
-			walk_put_histogram(w, row, &h, LABELS(w->groups[g].id, walk_id(text, p)));
+			walk_put_histogram(w, entry, &h, LABELS(w->groups[g].id, walk_id(text, p)));
 		}
 	}
 }
@@ -36,16 +36,16 @@ static uint64_t channel_count(const struct served_group *g, uint32_t channel, un
 	return which == CHANNEL_PACKETS ? r.packets : r.bytes;
 }
 
-static void put_channel(const struct walk *w, const struct metric_row *row,
+static void put_channel(const struct walk *w, const struct metric_entry *entry,
 			const struct served_group *g, uint32_t channel,
 			const char *const labels[METRIC_LABELS]) {
-	if (row->which == CHANNEL_RATE)
-		walk_put_real(w, row, (double)g->sg->channels[channel].rate / 8, labels);
+	if (entry->which == CHANNEL_RATE)
+		walk_put_real(w, entry, (double)g->sg->channels[channel].rate / 8, labels);
 	else
-		walk_put(w, row, channel_count(g, channel, row->which), labels);
+		walk_put(w, entry, channel_count(g, channel, entry->which), labels);
 }
 
-static void collect_channel(const struct walk *w, const struct metric_row *row) {
+static void collect_channel(const struct walk *w, const struct metric_entry *entry) {
 	for (unsigned i = 0; i < w->group_count; i++) {
 		const struct served_group *g = w->groups[i].served;
 
@@ -53,27 +53,27 @@ static void collect_channel(const struct walk *w, const struct metric_row *row) 
 			char text[WALK_ID];
 
 			if (channel_is_there(&g->sg->channels[c]))
-				put_channel(w, row, g, c,
+				put_channel(w, entry, g, c,
 					    LABELS(w->groups[i].id,
 						   walk_id(text, g->sg->channels[c].id)));
 		}
 	}
 }
 
-static void put_bonding_group(const struct walk *w, const struct metric_row *row,
+static void put_bonding_group(const struct walk *w, const struct metric_entry *entry,
 			      const struct scheduler_group_report *r, const char *id,
 			      const char *group) {
 	const char *const *labels = LABELS(id, group);
 
-	switch (row->which) {
-	case BONDED_PACKETS: walk_put(w, row, r->packets, labels); break;
-	case BONDED_EARLY: walk_put(w, row, r->early_packets, labels); break;
-	case BONDED_SKEW: walk_put_real(w, row, (double)r->skew_ns / 1e9, labels); break;
-	case BONDED_MAX_SKEW: walk_put_real(w, row, (double)r->max_skew_ns / 1e9, labels); break;
+	switch (entry->which) {
+	case BONDED_PACKETS: walk_put(w, entry, r->packets, labels); break;
+	case BONDED_EARLY: walk_put(w, entry, r->early_packets, labels); break;
+	case BONDED_SKEW: walk_put_real(w, entry, (double)r->skew_ns / 1e9, labels); break;
+	case BONDED_MAX_SKEW: walk_put_real(w, entry, (double)r->max_skew_ns / 1e9, labels); break;
 	}
 }
 
-static void collect_bonding_group(const struct walk *w, const struct metric_row *row) {
+static void collect_bonding_group(const struct walk *w, const struct metric_entry *entry) {
 	for (unsigned i = 0; i < w->group_count; i++) {
 		const struct served_group *g = w->groups[i].served;
 
@@ -84,13 +84,13 @@ static void collect_bonding_group(const struct walk *w, const struct metric_row 
 			if (!bonding_group_is_there(&g->sg->bonding_groups[b]))
 				continue;
 			scheduler_report_group(g->downstream->upper.scheduler, b, &r);
-			put_bonding_group(w, row, &r, w->groups[i].id,
+			put_bonding_group(w, entry, &r, w->groups[i].id,
 					  walk_id(text, g->sg->bonding_groups[b].id));
 		}
 	}
 }
 
-static const struct metric_row rows[] = {
+static const struct metric_entry entries[] = {
 	METRIC("vcmts_scheduler_delay_seconds", HISTOGRAM, "seconds", OF_GROUP,
 	       LABELLED("service_group", "priority"), collect_delay, 0,
 	       "time of packets in the queues of service flows, by traffic priority"),
@@ -119,4 +119,4 @@ static const struct metric_row rows[] = {
 	       LABELLED("service_group", "bonding_group"), collect_bonding_group, BONDED_MAX_SKEW,
 	       "the longest such wait since the start"),
 };
-const struct metric_rows scheduler_metrics = METRIC_ROWS(rows);
+const struct metric_entries scheduler_metrics = METRIC_ENTRIES(entries);

@@ -14,27 +14,27 @@ static uint64_t account_value(const struct stage_account *a, unsigned which) {
 	}
 }
 
-static void put_list(const struct walk *w, const struct metric_row *row, const char *id,
+static void put_list(const struct walk *w, const struct metric_entry *entry, const char *id,
 		     const char *direction, const struct pipeline *p) {
 	for (unsigned s = 0; s < p->count; s++)
-		walk_put(w, row, account_value(&p->accounts[s], row->which),
+		walk_put(w, entry, account_value(&p->accounts[s], entry->which),
 			 LABELS(id, direction, p->stages[s].name));
 }
 
-static void collect_stages(const struct walk *w, const struct metric_row *row) {
+static void collect_stages(const struct walk *w, const struct metric_entry *entry) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		const struct served_group *served = w->groups[g].served;
 
 		for (unsigned l = 0; l < DS_PIPELINES; l++)
-			put_list(w, row, w->groups[g].id, "downstream",
+			put_list(w, entry, w->groups[g].id, "downstream",
 				 downstream_pipeline(served->downstream, l));
 		for (unsigned l = 0; served->upstream != NULL && l < US_PIPELINES; l++)
-			put_list(w, row, w->groups[g].id, "upstream",
+			put_list(w, entry, w->groups[g].id, "upstream",
 				 upstream_pipeline(served->upstream, l));
 	}
 }
 
-static void put_latency(const struct walk *w, const struct metric_row *row, const char *id,
+static void put_latency(const struct walk *w, const struct metric_entry *entry, const char *id,
 			const char *direction, struct latency *l) {
 	struct metric_histogram h;
 
@@ -44,21 +44,21 @@ static void put_latency(const struct walk *w, const struct metric_row *row, cons
 	latency_collect(l);
 	histogram_of_times(&h, l->whole);
 	latency_readers_unlock();
-	walk_put_histogram(w, row, &h, LABELS(id, direction));
+	walk_put_histogram(w, entry, &h, LABELS(id, direction));
 }
 
-static void collect_latency(const struct walk *w, const struct metric_row *row) {
+static void collect_latency(const struct walk *w, const struct metric_entry *entry) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		const struct served_group *served = w->groups[g].served;
 
-		put_latency(w, row, w->groups[g].id, "downstream", &served->downstream->latency);
+		put_latency(w, entry, w->groups[g].id, "downstream", &served->downstream->latency);
 		if (served->upstream != NULL)
-			put_latency(w, row, w->groups[g].id, "upstream",
+			put_latency(w, entry, w->groups[g].id, "upstream",
 				    &served->upstream->latency);
 	}
 }
 
-static const struct metric_row rows[] = {
+static const struct metric_entry entries[] = {
 	METRIC("vcmts_stage_cycles_total", COUNTER, "cycles", OF_GROUP,
 	       LABELLED("service_group", "direction", "stage"), collect_stages, STAGE_CYCLES,
 	       "TSC cycles of calls of a stage that handled packets"),
@@ -72,4 +72,4 @@ static const struct metric_row rows[] = {
 	       LABELLED("service_group", "direction"), collect_latency, 0,
 	       "time of packets from port to port, where it is measured"),
 };
-const struct metric_rows stages_metrics = METRIC_ROWS(rows);
+const struct metric_entries stages_metrics = METRIC_ENTRIES(entries);

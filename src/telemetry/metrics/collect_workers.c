@@ -20,65 +20,66 @@ static const char *core_of(const struct server *s, unsigned worker, char text[WA
 	return walk_id(text, s->layout.cores[worker]);
 }
 
-static void collect_worker_info(const struct walk *w, const struct metric_row *row) {
+static void collect_worker_info(const struct walk *w, const struct metric_entry *entry) {
 	const struct server *s = w->source->server;
 
 	for (unsigned i = 0; i < s->worker_count; i++) {
 		char worker[WALK_ID], core[WALK_ID];
 
-		walk_put(w, row, 1,
+		walk_put(w, entry, 1,
 			 LABELS(walk_id(worker, i), core_of(s, i, core), s->workers[i].name));
 	}
 }
 
-static void put_worker(const struct walk *w, const struct metric_row *row, const struct worker *k,
-		       const char *const labels[METRIC_LABELS]) {
-	switch (row->which) {
-	case WORKER_BUSY: walk_put_real(w, row, walk_seconds(k->busy_cycles), labels); break;
-	case WORKER_IDLE: walk_put_real(w, row, walk_seconds(k->idle_cycles), labels); break;
-	case WORKER_ROUNDS: walk_put(w, row, k->rounds, labels); break;
-	case WORKER_BUSY_ROUNDS: walk_put(w, row, k->busy_rounds, labels); break;
-	case WORKER_DESCHEDULED: walk_put(w, row, k->descheduled, labels); break;
-	case WORKER_LONGEST: walk_put_real(w, row, walk_seconds(k->longest), labels); break;
-	case WORKER_PAUSED: walk_put_real(w, row, walk_seconds(k->idle.ticks), labels); break;
-	case WORKER_PAUSES: walk_put(w, row, k->idle.pauses, labels); break;
-	case WORKER_BOUNDED: walk_put(w, row, k->idle.bounded, labels); break;
-	case WORKER_LIMITED: walk_put(w, row, k->idle.limited, labels); break;
+static void put_worker(const struct walk *w, const struct metric_entry *entry,
+		       const struct worker *k, const char *const labels[METRIC_LABELS]) {
+	switch (entry->which) {
+	case WORKER_BUSY: walk_put_real(w, entry, walk_seconds(k->busy_cycles), labels); break;
+	case WORKER_IDLE: walk_put_real(w, entry, walk_seconds(k->idle_cycles), labels); break;
+	case WORKER_ROUNDS: walk_put(w, entry, k->rounds, labels); break;
+	case WORKER_BUSY_ROUNDS: walk_put(w, entry, k->busy_rounds, labels); break;
+	case WORKER_DESCHEDULED: walk_put(w, entry, k->descheduled, labels); break;
+	case WORKER_LONGEST: walk_put_real(w, entry, walk_seconds(k->longest), labels); break;
+	case WORKER_PAUSED: walk_put_real(w, entry, walk_seconds(k->idle.ticks), labels); break;
+	case WORKER_PAUSES: walk_put(w, entry, k->idle.pauses, labels); break;
+	case WORKER_BOUNDED: walk_put(w, entry, k->idle.bounded, labels); break;
+	case WORKER_LIMITED: walk_put(w, entry, k->idle.limited, labels); break;
 	}
 }
 
-static void collect_worker(const struct walk *w, const struct metric_row *row) {
+static void collect_worker(const struct walk *w, const struct metric_entry *entry) {
 	const struct server *s = w->source->server;
 
 	for (unsigned i = 0; i < s->worker_count; i++) {
 		char worker[WALK_ID], core[WALK_ID];
 
-		put_worker(w, row, &s->workers[i], LABELS(walk_id(worker, i), core_of(s, i, core)));
+		put_worker(w, entry, &s->workers[i],
+			   LABELS(walk_id(worker, i), core_of(s, i, core)));
 	}
 }
 
-static void collect_worker_idle(const struct walk *w, const struct metric_row *row) {
+static void collect_worker_idle(const struct walk *w, const struct metric_entry *entry) {
 	const struct server *s = w->source->server;
 
 	for (unsigned i = 0; i < s->worker_count; i++) {
 		char worker[WALK_ID], core[WALK_ID];
 
-		walk_put(w, row, 1,
+		walk_put(w, entry, 1,
 			 LABELS(walk_id(worker, i), core_of(s, i, core),
 				idle_kind_name(s->workers[i].idle.config.kind)));
 	}
 }
 
-static void collect_umwait(const struct walk *w, const struct metric_row *row) {
+static void collect_umwait(const struct walk *w, const struct metric_entry *entry) {
 	const struct server *s = w->source->server;
 	char time[WALK_ID];
 
 	if (s->umwait.known)
-		walk_put(w, row, 1,
+		walk_put(w, entry, 1,
 			 LABELS(walk_id(time, s->umwait.max_time), s->umwait.c02 ? "yes" : "no"));
 }
 
-static const struct metric_row rows[] = {
+static const struct metric_entry entries[] = {
 	METRIC("vcmts_worker_info", GAUGE, "", PLAIN, LABELLED("worker", "core", "runs"),
 	       collect_worker_info, 0, "polling threads, and what each runs: always 1"),
 	METRIC("vcmts_worker_busy_seconds_total", COUNTER, "seconds", PLAIN,
@@ -117,4 +118,4 @@ static const struct metric_row rows[] = {
 	       "what the kernel allows of TPAUSE: most TSC cycles of a wait (0: no limit), C0.2 or "
 	       "not; where the CPU has it"),
 };
-const struct metric_rows workers_metrics = METRIC_ROWS(rows);
+const struct metric_entries workers_metrics = METRIC_ENTRIES(entries);

@@ -13,23 +13,23 @@ static json_t *labels_json(const struct metric *m) {
 
 json_t *metrics_describe(void) {
 	static const char *const wanted[] = {
-		[ROW_PLAIN] = "always",
-		[ROW_OF_GROUP] = "always",
-		[ROW_OF_MODEM] = "modems",
-		[ROW_OF_FLOW] = "flows",
+		[SCOPE_PLAIN] = "always",
+		[SCOPE_OF_GROUP] = "always",
+		[SCOPE_OF_MODEM] = "modems",
+		[SCOPE_OF_FLOW] = "flows",
 	};
 	json_t *list = json_array();
 	unsigned count;
-	const struct metric_row *rows = metric_rows(&count);
+	const struct metric_entry *entries = metric_entries(&count);
 
 	for (unsigned r = 0; r < count; r++) {
-		const struct metric *m = &rows[r].m;
+		const struct metric *m = &entries[r].m;
 
 		json_array_append_new(list,
 				      json_pack("{s:s, s:s, s:s, s:o, s:s, s:s}", "name", m->name,
 						"type", metric_type_name(m->type), "unit", m->unit,
 						"labels", labels_json(m), "help", m->help, "wanted",
-						wanted[rows[r].wanted]));
+						wanted[entries[r].wanted]));
 	}
 	return list;
 }

@@ -69,7 +69,7 @@ struct metrics_http_counts {
 	uint64_t pages; /* generated pages */
 	uint64_t page_ns; /* time to generate them */
 	uint64_t page_bytes; /* of the last page */
-	uint64_t cut_off[3]; /* aborted connections by reason, see metrics_http_ends */
+	uint64_t aborted[3]; /* aborted connections by reason, see metrics_http_ends */
 	uint64_t connections; /* open */
 };
 extern const uint16_t metrics_http_codes[METRICS_HTTP_CODES];

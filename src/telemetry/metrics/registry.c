@@ -14,32 +14,32 @@
 static const struct {
 	enum direction direction;
 	const char *labels[METRIC_LABELS];
-	void (*collect)(const struct walk *w, const struct metric_row *row);
+	void (*collect)(const struct walk *w, const struct metric_entry *entry);
 	int wanted;
 } directions[DIRECTIONS] = {
-	{DIRECTION_DOWN, {"service_group"}, collect_down_counter, ROW_OF_GROUP},
-	{DIRECTION_UP, {"service_group"}, collect_up_counter, ROW_OF_GROUP},
-	{DIRECTION_PORT, {"port"}, collect_port_counter, ROW_PLAIN},
+	{DIRECTION_DOWN, {"service_group"}, collect_down_counter, SCOPE_OF_GROUP},
+	{DIRECTION_UP, {"service_group"}, collect_up_counter, SCOPE_OF_GROUP},
+	{DIRECTION_PORT, {"port"}, collect_port_counter, SCOPE_PLAIN},
 };
 
 /* All other metrics, in walk order. */
-static const struct metric_rows *const others[] = {
+static const struct metric_entries *const others[] = {
 	&group_metrics,	  &grants_metrics, &effort_metrics, &stages_metrics,  &scheduler_metrics,
 	&workers_metrics, &power_metrics,  &ports_metrics,  &process_metrics, &modems_metrics,
 };
 
-static struct metric_row rows[MOST];
-static unsigned row_count;
+static struct metric_entry entries[MOST];
+static unsigned entry_count;
 static const struct metric *of_counter[DIRECTIONS][COUNTERS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void add(const struct metric_row *row) {
-	RTE_VERIFY(row_count < MOST);
-	rows[row_count++] = *row;
+static void add(const struct metric_entry *entry) {
+	RTE_VERIFY(entry_count < MOST);
+	entries[entry_count++] = *entry;
 }
 
 static void add_counter(unsigned d, enum counter counter) {
-	struct metric_row row = {
+	struct metric_entry entry = {
 		.m = {.name = counter_metric(counter, directions[d].direction),
 		      .type = METRIC_COUNTER,
 		      .unit = counted_name(counter_counts(counter)),
@@ -49,12 +49,12 @@ static void add_counter(unsigned d, enum counter counter) {
 		.wanted = directions[d].wanted,
 	};
 
-	memcpy(row.m.labels, directions[d].labels, sizeof(row.m.labels));
-	of_counter[d][counter] = &rows[row_count].m;
-	add(&row);
+	memcpy(entry.m.labels, directions[d].labels, sizeof(entry.m.labels));
+	of_counter[d][counter] = &entries[entry_count].m;
+	add(&entry);
 }
 
-static void make_rows(void) {
+static void make_entries(void) {
 	for (unsigned d = 0; d < DIRECTIONS; d++) {
 		for (enum counter c = 0; c < COUNTERS; c++) {
 			if (counter_in(c, directions[d].direction))
@@ -67,29 +67,29 @@ static void make_rows(void) {
 	}
 }
 
-const struct metric_row *metric_rows(unsigned *count) {
-	pthread_once(&once, make_rows);
-	*count = row_count;
-	return rows;
+const struct metric_entry *metric_entries(unsigned *count) {
+	pthread_once(&once, make_entries);
+	*count = entry_count;
+	return entries;
 }
 
 unsigned metrics_count(void) {
 	unsigned count;
 
-	metric_rows(&count);
+	metric_entries(&count);
 	return count;
 }
 
 const struct metric *metrics_at(unsigned index) {
 	unsigned count;
 
-	return &metric_rows(&count)[index].m;
+	return &metric_entries(&count)[index].m;
 }
 
 const struct metric *metrics_of_counter(enum counter counter, enum direction direction) {
 	unsigned count;
 
-	metric_rows(&count);
+	metric_entries(&count);
 	for (unsigned d = 0; d < DIRECTIONS; d++) {
 		if (directions[d].direction == direction)
 			return of_counter[d][counter];

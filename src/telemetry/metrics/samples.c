@@ -9,7 +9,7 @@
 #include "telemetry/metrics/histogram.h"
 
 #define SECOND_NS 1e9
-#define ROW_SHIFT 32 /* a cursor has the metric above this bit, its sample below */
+#define METRIC_SHIFT 32 /* a cursor has the metric above this bit, its sample below */
 
 struct samples {
 	FILE *out;
@@ -109,11 +109,11 @@ static void samples_add_histogram(struct samples *to, const struct metric *m,
 }
 
 /* Metrics before the first cursor, or after the output is full, are not collected. */
-static bool samples_visit(void *arg, unsigned row) {
+static bool samples_visit(void *arg, unsigned entry) {
 	struct samples *to = arg;
 
-	to->at = (uint64_t)row << ROW_SHIFT;
-	return row >= to->first >> ROW_SHIFT && to->next == METRICS_SAMPLES_END;
+	to->at = (uint64_t)entry << METRIC_SHIFT;
+	return entry >= to->first >> METRIC_SHIFT && to->next == METRICS_SAMPLES_END;
 }
 
 /* Counts samples like samples_add(). */
@@ -131,7 +131,7 @@ static enum metrics_skip samples_skip(void *arg, size_t count) {
 	return METRICS_SKIP_REST;
 }
 
-static void samples_take(void *arg, const struct metric *m, const struct metric_sample *s) {
+static void samples_put(void *arg, const struct metric *m, const struct metric_sample *s) {
 	struct samples *to = arg;
 
 	if (s->histogram != NULL)
@@ -150,7 +150,7 @@ bool metrics_samples(const struct metrics_source *source, const struct metrics_s
 		.next = METRICS_SAMPLES_END,
 	};
 	const struct metrics_sink sink = {
-		.visit = samples_visit, .skip = samples_skip, .sample = samples_take, .arg = &to};
+		.visit = samples_visit, .skip = samples_skip, .sample = samples_put, .arg = &to};
 
 	if (!metrics_walk(source, selection, &sink))
 		return false;

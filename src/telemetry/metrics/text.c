@@ -8,7 +8,7 @@
 
 #include "telemetry/metrics/histogram.h"
 
-#define FIRST_ROOM 65536
+#define FIRST_SIZE 65536
 #define NUMBER_SIZE METRICS_SECONDS_TEXT
 #define TOTAL "_total"
 
@@ -18,24 +18,24 @@ const char *metrics_content_type(enum metrics_format format) {
 }
 
 static bool text_reserve(struct metrics_text *t, size_t more) {
-	size_t room = t->room > 0 ? t->room : FIRST_ROOM;
+	size_t capacity = t->capacity > 0 ? t->capacity : FIRST_SIZE;
 	char *text;
 
-	if (t->cut || more > t->most || t->size > t->most - more) {
-		t->cut = true;
+	if (t->failed || more > t->most || t->size > t->most - more) {
+		t->failed = true;
 		return false;
 	}
-	if (t->size + more <= t->room)
+	if (t->size + more <= t->capacity)
 		return true;
-	while (room < t->size + more)
-		room *= 2;
-	text = realloc(t->text, room);
+	while (capacity < t->size + more)
+		capacity *= 2;
+	text = realloc(t->text, capacity);
 	if (text == NULL) {
-		t->cut = true;
+		t->failed = true;
 		return false;
 	}
 	t->text = text;
-	t->room = room;
+	t->capacity = capacity;
 	return true;
 }
 
@@ -180,5 +180,5 @@ bool metrics_text_write(struct metrics_text *t, const struct metrics_source *sou
 		return false;
 	if (t->format == METRICS_OPEN)
 		put_text(t, "# EOF\n");
-	return !t->cut;
+	return !t->failed;
 }

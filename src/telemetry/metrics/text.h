@@ -12,12 +12,12 @@ const char *metrics_content_type(enum metrics_format format);
 struct metrics_text {
 	char *text; /* without a terminating 0; the owner frees it */
 	size_t size;
-	size_t room, most; /* allocated bytes, and their limit */
+	size_t capacity, most; /* allocated bytes, and their limit */
 	enum metrics_format format;
-	bool cut; /* it exceeds the limit, or there was no memory: the text is unusable */
+	bool failed; /* it exceeds the limit, or there was no memory: the text is unusable */
 };
 
-/* Appends all selected samples to `t`, which is zeroed except for `most` and `format`. Returns false if `cut`
+/* Appends all selected samples to `t`, which is zeroed except for `most` and `format`. Returns false if `failed`
  * is set, or without memory. */
 bool metrics_text_write(struct metrics_text *t, const struct metrics_source *source,
 			const struct metrics_selection *selection);

@@ -14,23 +14,23 @@ static bool name_is_wanted(const struct metrics_selection *s, const char *name) 
 	return false;
 }
 
-static bool row_is_wanted(const struct metrics_selection *s, const struct metric_row *row) {
-	switch (row->wanted) {
-	case ROW_PLAIN:
+static bool entry_is_wanted(const struct metrics_selection *s, const struct metric_entry *entry) {
+	switch (entry->wanted) {
+	case SCOPE_PLAIN:
 		if (s->group != 0)
 			return false;
 		break;
-	case ROW_OF_GROUP: break;
-	case ROW_OF_MODEM:
+	case SCOPE_OF_GROUP: break;
+	case SCOPE_OF_MODEM:
 		if (!s->modems && s->modem == NULL)
 			return false;
 		break;
-	case ROW_OF_FLOW:
+	case SCOPE_OF_FLOW:
 		if (!s->flows)
 			return false;
 		break;
 	}
-	return name_is_wanted(s, row->m.name);
+	return name_is_wanted(s, entry->m.name);
 }
 
 /* Reads all counters of a group at one time. */
@@ -76,17 +76,17 @@ static void groups_forget(struct walk *w) {
 	w->group_count = kept;
 }
 
-static void rows_visit(struct walk *w) {
+static void entries_visit(struct walk *w) {
 	unsigned count;
-	const struct metric_row *rows = metric_rows(&count);
+	const struct metric_entry *entries = metric_entries(&count);
 
 	for (unsigned r = 0; r < count; r++) {
-		if (!row_is_wanted(w->selection, &rows[r]) ||
+		if (!entry_is_wanted(w->selection, &entries[r]) ||
 		    (w->sink->visit != NULL && !w->sink->visit(w->sink->arg, r)))
 			continue;
 		if (w->sink->begin != NULL)
-			w->sink->begin(w->sink->arg, &rows[r].m);
-		rows[r].collect(w, &rows[r]);
+			w->sink->begin(w->sink->arg, &entries[r].m);
+		entries[r].collect(w, &entries[r]);
 		walk_pause(w);
 		groups_forget(w);
 	}
@@ -103,7 +103,7 @@ bool metrics_walk(const struct metrics_source *source, const struct metrics_sele
 	w.groups = aligned_alloc(RTE_CACHE_LINE_SIZE, size);
 	if (w.groups != NULL) {
 		groups_read(&w, s, selection->group);
-		rows_visit(&w);
+		entries_visit(&w);
 	}
 	pthread_rwlock_unlock(&s->lock);
 	free(w.groups);

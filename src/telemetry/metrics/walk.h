@@ -31,22 +31,22 @@ void walk_pause(const struct walk *w);
 bool walk_has(const struct walk_group *g);
 
 /* An entry of the registry: a metric and its collector. */
-struct metric_row {
+struct metric_entry {
 	struct metric m;
-	void (*collect)(const struct walk *w, const struct metric_row *row);
+	void (*collect)(const struct walk *w, const struct metric_entry *entry);
 	unsigned which; /* selects the metric of a shared collector */
 	/* scope of its samples */
-	enum { ROW_PLAIN, ROW_OF_GROUP, ROW_OF_MODEM, ROW_OF_FLOW } wanted;
+	enum { SCOPE_PLAIN, SCOPE_OF_GROUP, SCOPE_OF_MODEM, SCOPE_OF_FLOW } wanted;
 };
 
-const struct metric_row *metric_rows(unsigned *count);
+const struct metric_entry *metric_entries(unsigned *count);
 
 /* Emits a sample with one value per label of the metric. */
-void walk_put(const struct walk *w, const struct metric_row *row, uint64_t value,
+void walk_put(const struct walk *w, const struct metric_entry *entry, uint64_t value,
 	      const char *const labels[METRIC_LABELS]);
-void walk_put_real(const struct walk *w, const struct metric_row *row, double value,
+void walk_put_real(const struct walk *w, const struct metric_entry *entry, double value,
 		   const char *const labels[METRIC_LABELS]);
-void walk_put_histogram(const struct walk *w, const struct metric_row *row,
+void walk_put_histogram(const struct walk *w, const struct metric_entry *entry,
 			const struct metric_histogram *h, const char *const labels[METRIC_LABELS]);
 #define LABELS(...) ((const char *const[METRIC_LABELS]){__VA_ARGS__})
 
@@ -60,20 +60,20 @@ double walk_seconds(uint64_t cycles);
  * `wanted` is the scope: PLAIN for the server, OF_GROUP, OF_MODEM and OF_FLOW for samples of these objects.
  */
 #define METRIC(name, type, unit, wanted, labels, collector, which, help) \
-	{{name, METRIC_##type, unit, labels, help}, collector, which, ROW_##wanted}
+	{{name, METRIC_##type, unit, labels, help}, collector, which, SCOPE_##wanted}
 #define LABELLED(...) {__VA_ARGS__}
 
 /* The entries of one file, in walk order. */
-struct metric_rows {
-	const struct metric_row *list;
+struct metric_entries {
+	const struct metric_entry *list;
 	unsigned count;
 };
-#define METRIC_ROWS(rows) {rows, sizeof(rows) / sizeof(rows[0])}
-extern const struct metric_rows group_metrics, grants_metrics, effort_metrics, stages_metrics,
+#define METRIC_ENTRIES(entries) {entries, sizeof(entries) / sizeof(entries[0])}
+extern const struct metric_entries group_metrics, grants_metrics, effort_metrics, stages_metrics,
 	scheduler_metrics, workers_metrics, process_metrics, power_metrics, ports_metrics,
 	modems_metrics;
 
 /* Collect the counters of pipeline/ *.def; `which` is the counter. */
-void collect_down_counter(const struct walk *w, const struct metric_row *row);
-void collect_up_counter(const struct walk *w, const struct metric_row *row);
-void collect_port_counter(const struct walk *w, const struct metric_row *row);
+void collect_down_counter(const struct walk *w, const struct metric_entry *entry);
+void collect_up_counter(const struct walk *w, const struct metric_entry *entry);
+void collect_port_counter(const struct walk *w, const struct metric_entry *entry);

@@ -35,10 +35,10 @@ static bool keys_settle(struct us_change *c) {
 
 	c->sids.hash = t->by_sid;
 	c->sessions.hash = t->by_session;
-	c->sids_after = t->places.sids + c->sids.gained.count - c->sids.lost.count;
-	if (c->sids_after > t->places.sid_room)
+	c->sids_after = t->slots.sids + c->sids.gained.count - c->sids.lost.count;
+	if (c->sids_after > t->slots.sid_capacity)
 		return us_change_refuse(c, "there is room for %u SIDs, and %u are wanted",
-					t->places.sid_room, c->sids_after);
+					t->slots.sid_capacity, c->sids_after);
 	return us_net_settle(c, &c->sids, "channel and SID") &&
 	       us_net_settle(c, &c->sessions, "session");
 }
@@ -53,31 +53,31 @@ static void abandon(struct us_change *c) {
 		for (uint32_t f = p->flow_count; f > 0; f--)
 			us_flow_plan_undo(t, &p->flows[f - 1]);
 		free(p->own);
-		t->places.taken[p->modem] = false;
+		t->slots.reserved[p->modem] = false;
 	}
 	for (uint32_t s = c->new_sessions.count; s > 0; s--)
-		us_free_give(&t->places.sessions, c->new_sessions.places[s - 1]);
-	t->places.begun = NULL;
+		us_free_give(&t->slots.sessions, c->new_sessions.slots[s - 1]);
+	t->slots.unapplied = NULL;
 }
 
 /* Updates the slots of the control thread to the change, which the worker has applied. */
 static void settle(struct us_change *c) {
-	struct us_places *p = &c->u->tables.places;
+	struct us_slots *p = &c->u->tables.slots;
 
 	for (uint32_t m = 0; m < c->modem_count; m++) {
 		const struct us_modem_plan *k = &c->modems[m];
 
 		p->own[k->modem] = k->own;
-		p->taken[k->modem] = k->own == NULL; /* until the modem's packets have left */
+		p->reserved[k->modem] = k->own == NULL; /* until the modem's packets have left */
 	}
 	p->sids = c->sids_after;
-	p->begun = NULL;
+	p->unapplied = NULL;
 	c->settled = true;
 }
 
 /* Whether the previous change is in effect, so that another one may begin. */
 static bool may_begin(struct us_change *c) {
-	struct us_change *before = c->u->tables.places.begun;
+	struct us_change *before = c->u->tables.slots.unapplied;
 
 	if (before == NULL)
 		return true;
@@ -105,7 +105,7 @@ static struct us_change *change_alloc(struct upstream *u, size_t objects, char *
 	c->u = u;
 	c->memory = memory;
 	c->why = why;
-	c->number = u->tables.places.changes + 1;
+	c->number = u->tables.slots.changes + 1;
 	return c;
 }
 
@@ -121,34 +121,34 @@ struct us_change *us_change_begin(struct upstream *u, const struct service_group
 		arena_free(c->memory);
 		return NULL;
 	}
-	u->tables.places.begun = c;
+	u->tables.slots.unapplied = c;
 	if (!plan_all(c, changes, schedules) || !us_plan_refused(c) || !keys_settle(c)) {
 		abandon(c);
 		arena_free(c->memory);
 		return NULL;
 	}
-	u->tables.places.changes++;
+	u->tables.slots.changes++;
 	c->present = NULL;
 	return c;
 }
 
 /* Frees the slots. No packet of the removed objects is left. */
-static void free_places(struct us_change *c) {
+static void free_slots(struct us_change *c) {
 	struct us_tables *t = &c->u->tables;
 
 	for (uint32_t s = 0; s < c->old_sessions.count; s++)
-		us_free_give(&t->places.sessions, c->old_sessions.places[s]);
+		us_free_give(&t->slots.sessions, c->old_sessions.slots[s]);
 	for (uint32_t s = 0; s < c->old_streams.count; s++)
-		us_free_give(&t->places.streams, c->old_streams.places[s]);
+		us_free_give(&t->slots.streams, c->old_streams.slots[s]);
 	for (uint32_t f = 0; f < c->old_flows.count; f++)
-		us_free_give(&t->places.flows, c->old_flows.places[f]);
+		us_free_give(&t->slots.flows, c->old_flows.slots[f]);
 	for (uint32_t m = 0; m < c->modem_count; m++) {
 		const struct us_modem_plan *p = &c->modems[m];
 
 		if (p->own == NULL) {
 			t->modems[p->modem] = (struct us_modem){0};
-			us_requests_forget(&c->u->requests, p->modem);
-			t->places.taken[p->modem] = false;
+			us_requests_clear(&c->u->requests, p->modem);
+			t->slots.reserved[p->modem] = false;
 		}
 		free(p->before);
 	}
@@ -163,7 +163,7 @@ void us_change_end(struct us_change *c) {
 	} else {
 		if (!c->settled)
 			settle(c);
-		free_places(c);
+		free_slots(c);
 	}
 	arena_free(c->memory);
 }

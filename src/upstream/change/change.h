@@ -4,8 +4,8 @@
  * ends a change, the worker applies it in steps between two rounds:
  *
  *     us_change_begin()      control    allocates memory and slots; may refuse the change
- *     us_change_take()       worker     updates tables and keys; drops packets of removed objects
- *     us_change_passed()     worker     checks that earlier packets have left queues and crypto
+ *     us_change_apply()       worker     updates tables and keys; drops packets of removed objects
+ *     us_change_flushed()     worker     checks that earlier packets have left queues and crypto
  *     us_change_end()        control    frees replaced objects, when no worker can reach them
  *
  * A step returns whether it was the last; otherwise the worker calls it again. A step takes at most
@@ -39,8 +39,8 @@ struct us_change *us_change_begin(struct upstream *u, const struct service_group
 				  char why[LIVE_LINE]);
 
 /* Steps for struct worker_task; `change` is a struct us_change. */
-bool us_change_take(void *change);
-bool us_change_passed(void *change);
+bool us_change_apply(void *change);
+bool us_change_flushed(void *change);
 
 /* Frees the change with the objects and slots that it replaced. If the change was never applied,
  * frees what it had prepared. */

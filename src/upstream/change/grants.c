@@ -38,8 +38,8 @@ static bool is_present(const struct us_change *c, uint32_t modem,
 }
 
 static bool plan_flow(struct us_change *c, const struct upstream_service_flow *next,
-		      uint32_t place) {
-	struct us_grant_plan plan = {.place = place, .unit = next->grants.request_multiplier};
+		      uint32_t slot) {
+	struct us_grant_plan plan = {.slot = slot, .unit = next->grants.request_multiplier};
 
 	plan.flow = arena_alloc(c->memory, 1, us_grant_flow_size(next));
 	if (plan.flow == NULL)
@@ -54,42 +54,42 @@ bool us_plan_grants(struct us_change *c, uint32_t modem, const struct upstream_s
 		    const struct us_flow_plan *p) {
 	if (!upstream_grants(c->u))
 		return true;
-	if (!p->comes && !c->u->grant.refused[p->flow] && is_present(c, modem, next))
+	if (!p->is_new && !c->u->grant.refused[p->flow] && is_present(c, modem, next))
 		return true;
 	return plan_flow(c, next, p->flow);
 }
 
 static bool plan_refused_of(struct us_change *c, uint32_t modem) {
-	const struct us_own *own = c->u->tables.places.own[modem];
+	const struct us_own *own = c->u->tables.slots.own[modem];
 	const struct modem *m = &c->present->modems[modem];
 
 	for (uint32_t f = 0; f < own->flow_count; f++) {
-		uint32_t place = own->flows[f].flow;
+		uint32_t slot = own->flows[f].flow;
 
-		if (c->u->grant.refused[place] && !plan_flow(c, &m->upstream_flows[f], place))
+		if (c->u->grant.refused[slot] && !plan_flow(c, &m->upstream_flows[f], slot))
 			return false;
 	}
 	return true;
 }
 
 bool us_plan_refused(struct us_change *c) {
-	const struct us_places *p = &c->u->tables.places;
+	const struct us_slots *p = &c->u->tables.slots;
 
 	if (!upstream_grants(c->u) || c->u->grant.refused_count == 0)
 		return true;
 	for (uint32_t m = 0; m < c->u->tables.modem_count; m++) {
-		if (p->own[m] != NULL && !p->taken[m] && !plan_refused_of(c, m))
+		if (p->own[m] != NULL && !p->reserved[m] && !plan_refused_of(c, m))
 			return false;
 	}
 	return true;
 }
 
-static bool carries(const struct us_grant *g, uint32_t place) {
+static bool carries(const struct us_grant *g, uint32_t slot) {
 	for (uint32_t i = 0; i < g->channel_count; i++) {
 		const struct us_grant_channel *k = &g->channels[i];
 
 		for (unsigned s = 0; s < k->stream_count; s++) {
-			if (k->streams[s] == message_channel(g->messages, place))
+			if (k->streams[s] == message_channel(g->messages, slot))
 				return true;
 		}
 	}

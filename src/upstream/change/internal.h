@@ -9,26 +9,26 @@
 #include "upstream/state/records.h"
 
 /* A key of a hash table, and the slot to which it maps. */
-struct us_way {
-	uint32_t key, place;
+struct us_entry {
+	uint32_t key, slot;
 };
 
-struct us_ways {
-	struct us_way *list;
-	uint32_t count, room;
+struct us_entries {
+	struct us_entry *list;
+	uint32_t count, capacity;
 };
 
 /* The keys of one table that the change adds and removes, and the resulting differences of the
  * table. */
 struct us_net {
 	struct rte_hash *hash;
-	struct us_ways gained, lost;
-	struct us_ways closed, opened;
+	struct us_entries gained, lost;
+	struct us_entries closed, opened;
 };
 
 struct us_list {
-	uint32_t *places;
-	uint32_t count, room;
+	uint32_t *slots;
+	uint32_t count, capacity;
 };
 
 struct us_channel_plan {
@@ -49,14 +49,14 @@ struct us_modem_plan {
 /* The new settings of a flow for the upstream scheduler. */
 struct us_grant_plan {
 	struct us_grant_flow *flow;
-	uint32_t place;
+	uint32_t slot;
 	uint32_t sids; /* of all clusters */
 	uint8_t unit;
 };
 
 struct us_grant_plans {
 	struct us_grant_plan *list;
-	uint32_t count, room;
+	uint32_t count, capacity;
 };
 
 struct us_change {
@@ -78,7 +78,7 @@ struct us_change {
 	bool settled; /* the slots of the control thread include the change */
 	enum change_state state; /* the worker writes it */
 	/* of the worker alone */
-	struct change_cursor take, pass;
+	struct change_cursor apply, flush;
 	uint32_t part; /* the PSP flow of a session */
 	bool marked; /* `target` is set */
 	uint64_t target; /* the count at which all packets from before the change have left */
@@ -98,8 +98,8 @@ bool us_change_refuse(struct us_change *c, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* Return false without memory, after us_change_refuse(). */
-bool us_list_add(struct us_change *c, struct us_list *l, uint32_t place);
-bool us_ways_add(struct us_change *c, struct us_ways *w, uint32_t key, uint32_t place);
+bool us_list_add(struct us_change *c, struct us_list *l, uint32_t slot);
+bool us_entries_add(struct us_change *c, struct us_entries *w, uint32_t key, uint32_t slot);
 bool us_grants_add(struct us_change *c, const struct us_grant_plan *p);
 
 /* Plan the change of one object. Return false after us_change_refuse(). `schedules` has those of

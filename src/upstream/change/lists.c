@@ -16,11 +16,12 @@ bool us_change_refuse(struct us_change *c, const char *format, ...) {
 }
 
 /* Makes space for one more entry. */
-static bool grow(struct us_change *c, void **list, uint32_t count, uint32_t *room, size_t size) {
-	uint32_t wider = *room > 0 ? 2 * *room : 16;
+static bool grow(struct us_change *c, void **list, uint32_t count, uint32_t *capacity,
+		 size_t size) {
+	uint32_t wider = *capacity > 0 ? 2 * *capacity : 16;
 	void *more;
 
-	if (count < *room)
+	if (count < *capacity)
 		return true;
 	more = arena_alloc(c->memory, wider, size);
 	if (more == NULL)
@@ -28,34 +29,34 @@ static bool grow(struct us_change *c, void **list, uint32_t count, uint32_t *roo
 	if (count > 0)
 		memcpy(more, *list, count * size);
 	*list = more;
-	*room = wider;
+	*capacity = wider;
 	return true;
 }
 
-bool us_list_add(struct us_change *c, struct us_list *l, uint32_t place) {
-	void *list = l->places;
+bool us_list_add(struct us_change *c, struct us_list *l, uint32_t slot) {
+	void *list = l->slots;
 
-	if (!grow(c, &list, l->count, &l->room, sizeof(l->places[0])))
+	if (!grow(c, &list, l->count, &l->capacity, sizeof(l->slots[0])))
 		return false;
-	l->places = list;
-	l->places[l->count++] = place;
+	l->slots = list;
+	l->slots[l->count++] = slot;
 	return true;
 }
 
-bool us_ways_add(struct us_change *c, struct us_ways *w, uint32_t key, uint32_t place) {
+bool us_entries_add(struct us_change *c, struct us_entries *w, uint32_t key, uint32_t slot) {
 	void *list = w->list;
 
-	if (!grow(c, &list, w->count, &w->room, sizeof(w->list[0])))
+	if (!grow(c, &list, w->count, &w->capacity, sizeof(w->list[0])))
 		return false;
 	w->list = list;
-	w->list[w->count++] = (struct us_way){key, place};
+	w->list[w->count++] = (struct us_entry){key, slot};
 	return true;
 }
 
 bool us_grants_add(struct us_change *c, const struct us_grant_plan *p) {
 	void *list = c->grants.list;
 
-	if (!grow(c, &list, c->grants.count, &c->grants.room, sizeof(*p)))
+	if (!grow(c, &list, c->grants.count, &c->grants.capacity, sizeof(*p)))
 		return false;
 	c->grants.list = list;
 	c->grants.list[c->grants.count++] = *p;

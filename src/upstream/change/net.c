@@ -7,12 +7,12 @@
 #include "upstream/change/internal.h"
 
 static int by_key(const void *a, const void *b) {
-	const struct us_way *x = a, *y = b;
+	const struct us_entry *x = a, *y = b;
 
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-static bool sorted(struct us_change *c, struct us_ways *w, const char *what) {
+static bool sorted(struct us_change *c, struct us_entries *w, const char *what) {
 	if (w->count > 0)
 		qsort(w->list, w->count, sizeof(w->list[0]), by_key);
 	for (uint32_t i = 1; i < w->count; i++) {
@@ -30,7 +30,7 @@ static bool is_free(struct us_change *c, const struct rte_hash *hash, uint32_t k
 }
 
 bool us_net_settle(struct us_change *c, struct us_net *net, const char *what) {
-	const struct us_way *g, *l, *gained_end, *lost_end;
+	const struct us_entry *g, *l, *gained_end, *lost_end;
 
 	if (!sorted(c, &net->gained, what) || !sorted(c, &net->lost, what))
 		return false;
@@ -41,15 +41,15 @@ bool us_net_settle(struct us_change *c, struct us_net *net, const char *what) {
 	while (g < gained_end || l < lost_end) {
 		if (l == lost_end || (g < gained_end && g->key < l->key)) {
 			if (!is_free(c, net->hash, g->key, what) ||
-			    !us_ways_add(c, &net->opened, g->key, g->place))
+			    !us_entries_add(c, &net->opened, g->key, g->slot))
 				return false;
 			g++;
 		} else if (g == gained_end || l->key < g->key) {
-			if (!us_ways_add(c, &net->closed, l->key, l->place))
+			if (!us_entries_add(c, &net->closed, l->key, l->slot))
 				return false;
 			l++;
 		} else {
-			if (g->place != l->place && !us_ways_add(c, &net->opened, g->key, g->place))
+			if (g->slot != l->slot && !us_entries_add(c, &net->opened, g->key, g->slot))
 				return false;
 			g++;
 			l++;

@@ -24,8 +24,8 @@ static bool sids_gain(struct us_change *c, const struct us_flow_plan *p,
 		for (size_t s = 0; s < f->clusters[k].sid_count; s++) {
 			const struct upstream_sid *sid = &f->clusters[k].sids[s];
 
-			if (!us_ways_add(c, &c->sids.gained, us_sid_key(sid->channel, sid->sid),
-					 p->streams[k]))
+			if (!us_entries_add(c, &c->sids.gained, us_sid_key(sid->channel, sid->sid),
+					    p->streams[k]))
 				return false;
 		}
 	}
@@ -42,7 +42,7 @@ static bool sids_lose(struct us_change *c, const struct us_own *before,
 			us_stream_of_sid(t, key >> 16, (uint16_t)(key & 0xffff));
 
 		if (stream != NULL &&
-		    !us_ways_add(c, &c->sids.lost, key, (uint32_t)(stream - t->streams)))
+		    !us_entries_add(c, &c->sids.lost, key, (uint32_t)(stream - t->streams)))
 			return false;
 	}
 	return true;
@@ -65,8 +65,8 @@ static bool plan_has_stream(const struct us_flow_plan *p, uint32_t stream) {
 }
 
 /* Lists the slots and SIDs that a former flow loses: some of its streams, or all. */
-static bool flow_leaves(struct us_change *c, const struct us_modem_plan *p,
-			const struct us_own_flow *b) {
+static bool flow_loses(struct us_change *c, const struct us_modem_plan *p,
+		       const struct us_own_flow *b) {
 	const struct us_flow_plan *next = plan_of(p, b->flow);
 	const struct us_flow *f = &c->u->tables.flows[b->flow];
 
@@ -101,8 +101,8 @@ static void keys_of_modem(struct us_change *c, struct us_modem_plan *p,
 	p->record.retired = p->retired;
 }
 
-static bool modem_is_to_be(struct us_change *c, struct us_modem_plan *p, const struct modem *m,
-			   void *const *schedules) {
+static bool modem_plan(struct us_change *c, struct us_modem_plan *p, const struct modem *m,
+		       void *const *schedules) {
 	p->own = us_own_create(m, p->before);
 	p->flows = arena_alloc(c->memory, m->upstream_flow_count, sizeof(p->flows[0]));
 	if (p->own == NULL || p->flows == NULL)
@@ -116,7 +116,7 @@ static bool modem_is_to_be(struct us_change *c, struct us_modem_plan *p, const s
 		if (!us_flow_plan(&c->u->tables, p->own, f, &m->upstream_flows[f], p->modem, plan))
 			return us_change_refuse(c, "modem %s: no room for upstream service flow %u",
 						text_of(m).mac, m->upstream_flows[f].id);
-		if (plan->comes)
+		if (plan->is_new)
 			us_flow_put(&c->u->tables, plan, &p->keys);
 		if (!sids_gain(c, plan, &m->upstream_flows[f]) ||
 		    !us_plan_grants(c, p->modem, &m->upstream_flows[f], plan))
@@ -131,32 +131,32 @@ bool us_plan_modem(struct us_change *c, const struct live_change *k, void *const
 
 	if (k->slot >= t->modem_count)
 		return us_change_refuse(c, "there is room for %u modems", t->modem_count);
-	if (t->places.taken[k->slot])
+	if (t->slots.reserved[k->slot])
 		return us_change_refuse(c, "place %u of modems is still in use", k->slot);
-	t->places.taken[k->slot] = true;
+	t->slots.reserved[k->slot] = true;
 	p = &c->modems[c->modem_count++];
 	p->modem = k->slot;
-	p->before = t->places.own[k->slot];
-	if (k->next != NULL && !modem_is_to_be(c, p, k->modem, schedules))
+	p->before = t->slots.own[k->slot];
+	if (k->next != NULL && !modem_plan(c, p, k->modem, schedules))
 		return false;
 	for (uint32_t f = 0; p->before != NULL && f < p->before->flow_count; f++) {
-		if (!flow_leaves(c, p, &p->before->flows[f]))
+		if (!flow_loses(c, p, &p->before->flows[f]))
 			return false;
 	}
 	return true;
 }
 
-static bool session_comes(struct us_change *c, struct us_channel_plan *p,
-			  const struct upstream_channel *next, enum us_session_kind kind) {
+static bool session_add(struct us_change *c, struct us_channel_plan *p,
+			const struct upstream_channel *next, enum us_session_kind kind) {
 	uint32_t id = us_session_id(next, kind);
-	uint32_t place = us_session_plan(&c->u->tables, id, p->channel, kind, us_format_of(next));
+	uint32_t slot = us_session_plan(&c->u->tables, id, p->channel, kind, us_format_of(next));
 
-	if (place == US_NONE)
+	if (slot == US_NONE)
 		return us_change_refuse(c, "upstream channel %u: no room for session 0x%x",
 					next->id, id);
-	p->next.sessions[kind] = place;
-	return us_list_add(c, &c->new_sessions, place) &&
-	       us_ways_add(c, &c->sessions.gained, id, place);
+	p->next.sessions[kind] = slot;
+	return us_list_add(c, &c->new_sessions, slot) &&
+	       us_entries_add(c, &c->sessions.gained, id, slot);
 }
 
 bool us_plan_channel(struct us_change *c, const struct live_change *k) {
@@ -175,30 +175,30 @@ bool us_plan_channel(struct us_change *c, const struct live_change *k) {
 	p->channel = k->slot;
 	p->next = t->channels[k->slot];
 	for (enum us_session_kind kind = 0; kind < US_SESSION_KINDS; kind++) {
-		uint32_t id = us_session_id(next, kind), place = p->next.sessions[kind];
-		const struct us_session *s = place != US_NONE ? &t->sessions[place] : NULL;
+		uint32_t id = us_session_id(next, kind), slot = p->next.sessions[kind];
+		const struct us_session *s = slot != US_NONE ? &t->sessions[slot] : NULL;
 
 		if (s != NULL && s->id == id && s->format == us_format_of(next))
 			continue;
 		p->next.sessions[kind] = US_NONE;
-		if (s != NULL && (!us_ways_add(c, &c->sessions.lost, s->id, place) ||
-				  !us_list_add(c, &c->old_sessions, place)))
+		if (s != NULL && (!us_entries_add(c, &c->sessions.lost, s->id, slot) ||
+				  !us_list_add(c, &c->old_sessions, slot)))
 			return false;
-		if (id != 0 && !session_comes(c, p, next, kind))
+		if (id != 0 && !session_add(c, p, next, kind))
 			return false;
 	}
 	return true;
 }
 
 bool us_plan_group(struct us_change *c, const struct service_group *next) {
-	const struct us_places *p = &c->u->tables.places;
+	const struct us_slots *p = &c->u->tables.slots;
 	bool by_session = next->upstream.psp_numbering == PSP_NUMBERING_SESSION;
 
 	if (by_session != c->u->uepi.numbered_by_session)
 		return us_change_refuse(c, "upstream.psp_numbering takes a new start");
-	if (next->upstream.held != c->u->held_asked &&
-	    (next->upstream.held / us_packet_room(next) > p->held_packets ||
-	     next->upstream.held / US_FRAME_BUFFER > p->held_frames))
+	if (next->upstream.pending != c->u->pending_limit &&
+	    (next->upstream.pending / us_packet_size(next) > p->pending_packets ||
+	     next->upstream.pending / US_FRAME_BUFFER > p->pending_frames))
 		return us_change_refuse(c, "upstream.held: more than there are buffers for "
 					   "takes a new start");
 	c->group = next;

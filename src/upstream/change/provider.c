@@ -5,7 +5,7 @@
 
 #define RECORD_NS 160 /* cost of a flow or a modem */
 
-static void flow_take(struct us_flow *f, void *const schedules[US_GENERATIONS]) {
+static void flow_apply(struct us_flow *f, void *const schedules[US_GENERATIONS]) {
 	for (unsigned g = 0; g < US_GENERATIONS; g++) {
 		if (f->keys[g].schedule != NULL)
 			f->keys[g].schedule = schedules[g];
@@ -16,21 +16,21 @@ static bool queue_empties(void *change, struct change_cursor *cursor) {
 	struct us_provider_change *c = change;
 
 	(void)cursor;
-	c->u->extract.takes_nothing = true;
-	return c->u->r.crypto->held == 0;
+	c->u->extract.paused = true;
+	return c->u->r.crypto->pending == 0;
 }
 
-static bool modem_take(void *change, struct change_cursor *cursor) {
+static bool modem_apply(void *change, struct change_cursor *cursor) {
 	struct us_provider_change *c = change;
 	struct us_tables *t = &c->u->tables;
-	struct us_own *own = t->places.own[cursor->at];
+	struct us_own *own = t->slots.own[cursor->at];
 	void *const *schedules = &c->schedules[(size_t)US_GENERATIONS * cursor->at];
 
 	cursor->left -= RECORD_NS;
 	if (own == NULL)
 		return true;
 	for (uint32_t f = 0; f < own->flow_count; f++)
-		flow_take(&t->flows[own->flows[f].flow], schedules);
+		flow_apply(&t->flows[own->flows[f].flow], schedules);
 	for (unsigned g = 0; g < US_GENERATIONS; g++) {
 		if (own->schedules[g] != NULL)
 			own->schedules[g] = schedules[g];
@@ -44,13 +44,13 @@ CHANGE_COUNT(modems, struct us_provider_change, u->tables.modem_count)
 bool us_provider_change(void *change) {
 	static const struct change_phase phases[] = {
 		{.step = queue_empties},
-		{.step = modem_take, .count = modems},
+		{.step = modem_apply, .count = modems},
 	};
 	struct us_provider_change *c = change;
 
 	if (!change_run(&c->cursor, phases, RTE_DIM(phases), c, US_STEP_NS))
 		return false;
 	c->u->r.crypto = c->queue;
-	c->u->extract.takes_nothing = false;
+	c->u->extract.paused = false;
 	return true;
 }

@@ -66,31 +66,31 @@ static uint32_t sessions_of(const struct service_group *sg) {
 	return sessions;
 }
 
-struct group_room us_room_exact(const struct service_group *sg) {
-	struct group_room room = {
+struct group_capacity us_capacity_exact(const struct service_group *sg) {
+	struct group_capacity capacity = {
 		.modems = (uint32_t)sg->modem_count,
 		.upstream_channels = (uint32_t)sg->upstream_channel_count,
 	};
 
 	for (size_t m = 0; m < sg->modem_count; m++) {
-		room.upstream_flows += (uint32_t)sg->modems[m].upstream_flow_count;
+		capacity.upstream_flows += (uint32_t)sg->modems[m].upstream_flow_count;
 		for (size_t f = 0; f < sg->modems[m].upstream_flow_count; f++) {
 			const struct upstream_service_flow *k = &sg->modems[m].upstream_flows[f];
 
-			room.streams += (uint32_t)k->cluster_count;
+			capacity.streams += (uint32_t)k->cluster_count;
 			for (size_t c = 0; c < k->cluster_count; c++)
-				room.sids += (uint32_t)k->clusters[c].sid_count;
+				capacity.sids += (uint32_t)k->clusters[c].sid_count;
 		}
 	}
-	return room;
+	return capacity;
 }
 
 static int channel_add(struct us_tables *t, uint32_t channel, const struct upstream_channel *k) {
 	for (enum us_session_kind kind = 0; kind < US_SESSION_KINDS; kind++) {
-		uint32_t id = us_session_id(k, kind), *place = &t->channels[channel].sessions[kind];
+		uint32_t id = us_session_id(k, kind), *slot = &t->channels[channel].sessions[kind];
 
-		*place = id != 0 ? us_session_plan(t, id, channel, kind, us_format_of(k)) : US_NONE;
-		if (*place != US_NONE && hash_add(t->by_session, id, *place) != 0)
+		*slot = id != 0 ? us_session_plan(t, id, channel, kind, us_format_of(k)) : US_NONE;
+		if (*slot != US_NONE && hash_add(t->by_session, id, *slot) != 0)
 			return -1;
 	}
 	return 0;
@@ -101,7 +101,7 @@ static int sessions_create(struct us_tables *t, const struct service_group *sg) 
 	t->channels = zalloc("channel", t->channel_count, sizeof(*t->channels));
 	t->by_session = hash_create("us_session", sg->id, t->session_count);
 	if (t->sessions == NULL || t->channels == NULL || t->by_session == NULL ||
-	    us_free_create(&t->places.sessions, t->session_count) != 0)
+	    us_free_create(&t->slots.sessions, t->session_count) != 0)
 		return -1;
 	for (uint32_t c = 0; c < t->channel_count; c++) {
 		static const struct upstream_channel none;
@@ -121,14 +121,14 @@ static int flow_add(struct us_tables *t, const struct us_flow_plan *p,
 
 			if (hash_add(t->by_sid, us_sid_key(k->channel, k->sid), p->streams[c]) != 0)
 				return -1;
-			t->places.sids++;
+			t->slots.sids++;
 		}
 	}
 	return 0;
 }
 
 static int modem_add(struct us_tables *t, uint32_t m, const struct modem *k, void *const *keys) {
-	struct us_own *own = t->places.own[m] = us_own_create(k, NULL);
+	struct us_own *own = t->slots.own[m] = us_own_create(k, NULL);
 	struct us_flow_plan p;
 	struct us_keys keys_of;
 
@@ -151,21 +151,21 @@ static int modem_add(struct us_tables *t, uint32_t m, const struct modem *k, voi
 static void ranging_add(struct us_tables *t) {
 	struct us_flow *d = &t->flows[t->flow_count - 1];
 
-	d->modem = HOLD_NOBODY;
+	d->modem = PENDING_NO_MODEM;
 	d->streams[d->stream_count++] = us_ranging_stream(t);
-	hold_init(&d->fragments.hold, HOLD_FRAGMENTS, HOLD_NOBODY);
-	us_stream_init(&t->streams[us_ranging_stream(t)], t->flow_count - 1, HOLD_NOBODY, 0);
+	pending_init(&d->fragments.pending, PENDING_FRAGMENTS, PENDING_NO_MODEM);
+	us_stream_init(&t->streams[us_ranging_stream(t)], t->flow_count - 1, PENDING_NO_MODEM, 0);
 }
 
 static int modems_create(struct us_tables *t, const struct service_group *sg, void *const *keys) {
 	t->flows = zalloc("upstream flow", t->flow_count, sizeof(*t->flows));
 	t->streams = zalloc("stream", t->stream_count, sizeof(*t->streams));
 	t->modems = zalloc("modem", t->modem_count, sizeof(*t->modems));
-	t->by_sid = hash_create("us_sid", sg->id, t->places.sid_room);
+	t->by_sid = hash_create("us_sid", sg->id, t->slots.sid_capacity);
 	if (t->flows == NULL || t->streams == NULL || t->modems == NULL || t->by_sid == NULL ||
-	    us_free_create(&t->places.flows, t->flow_count - 1) != 0 ||
-	    us_free_create(&t->places.streams, t->stream_count - 1) != 0 ||
-	    us_places_create(&t->places, t->modem_count) != 0)
+	    us_free_create(&t->slots.flows, t->flow_count - 1) != 0 ||
+	    us_free_create(&t->slots.streams, t->stream_count - 1) != 0 ||
+	    us_slots_create(&t->slots, t->modem_count) != 0)
 		return -1;
 	for (uint32_t m = 0; m < sg->modem_count; m++) {
 		const struct modem *k = &sg->modems[m];
@@ -181,19 +181,19 @@ static int modems_create(struct us_tables *t, const struct service_group *sg, vo
 }
 
 int us_tables_create(struct us_tables *t, const struct service_group *sg,
-		     const struct group_room *room, void *const *keys) {
-	struct group_room exact = us_room_exact(sg);
-	const struct group_room *r = room != NULL ? room : &exact;
+		     const struct group_capacity *capacity, void *const *keys) {
+	struct group_capacity exact = us_capacity_exact(sg);
+	const struct group_capacity *r = capacity != NULL ? capacity : &exact;
 
 	memset(t, 0, sizeof(*t));
 	t->channel_count = r->upstream_channels;
 	/* a session that is replaced and its successor both need a slot until the change ends */
 	t->session_count =
-		room != NULL ? 2 * US_SESSION_KINDS * r->upstream_channels : sessions_of(sg);
+		capacity != NULL ? 2 * US_SESSION_KINDS * r->upstream_channels : sessions_of(sg);
 	t->modem_count = r->modems;
-	t->flow_count = r->upstream_flows + 1 + (room != NULL ? SPARE_FLOWS : 0);
-	t->stream_count = r->streams + 1 + (room != NULL ? SPARE_STREAMS : 0);
-	t->places.sid_room = r->sids;
+	t->flow_count = r->upstream_flows + 1 + (capacity != NULL ? SPARE_FLOWS : 0);
+	t->stream_count = r->streams + 1 + (capacity != NULL ? SPARE_STREAMS : 0);
+	t->slots.sid_capacity = r->sids;
 	if (sessions_create(t, sg) == 0 && modems_create(t, sg, keys) == 0)
 		return 0;
 	log_error("upstream", LOG_NO_FIELDS, "upstream: no tables");
@@ -208,6 +208,6 @@ void us_tables_free(struct us_tables *t) {
 	rte_free(t->flows);
 	rte_free(t->streams);
 	rte_free(t->modems);
-	us_places_free(&t->places, t->modem_count);
+	us_slots_free(&t->slots, t->modem_count);
 	memset(t, 0, sizeof(*t));
 }

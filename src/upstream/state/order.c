@@ -28,7 +28,7 @@ void order_restart(struct order *o, uint16_t number) {
 }
 
 static enum order_verdict order_reject(struct order *o, enum order_verdict why) {
-	if (o->rejected == ORDER_PATIENCE)
+	if (o->rejected == ORDER_REJECT_MAX)
 		return ORDER_RESTART;
 	o->rejected++;
 	return why;
@@ -51,18 +51,18 @@ static enum order_verdict order_keep(struct order *o, uint16_t number, struct rt
 	if (*slot != NULL)
 		return order_reject(o, ORDER_DUPLICATE);
 	*slot = m;
-	if (o->waiting > 0 &&
+	if (o->queued > 0 &&
 	    order_distance(o, o->next, number) < order_distance(o, o->next, o->highest))
 		*reordered = true;
 	else
 		o->highest = number;
-	o->waiting++;
+	o->queued++;
 	o->rejected = 0;
-	return ORDER_WAITS;
+	return ORDER_KEPT;
 }
 
-enum order_verdict order_take(struct order *o, uint16_t number, struct rte_mbuf *m,
-			      bool *reordered) {
+enum order_verdict order_offer(struct order *o, uint16_t number, struct rte_mbuf *m,
+			       bool *reordered) {
 	uint16_t ahead;
 
 	*reordered = false;
@@ -75,7 +75,7 @@ enum order_verdict order_take(struct order *o, uint16_t number, struct rte_mbuf 
 		return ORDER_TOO_FAR;
 	if (ahead > 0)
 		return order_keep(o, number, m, reordered);
-	*reordered = o->waiting > 0;
+	*reordered = o->queued > 0;
 	o->rejected = 0;
 	order_step(o, true);
 	return ORDER_NEXT;
@@ -84,14 +84,14 @@ enum order_verdict order_take(struct order *o, uint16_t number, struct rte_mbuf 
 struct rte_mbuf *order_pop(struct order *o) {
 	struct rte_mbuf **slot, *m;
 
-	if (o->waiting == 0)
+	if (o->queued == 0)
 		return NULL;
 	slot = &o->slots->at[o->next % ORDER_SLOTS];
 	m = *slot;
 	if (m == NULL)
 		return NULL;
 	*slot = NULL;
-	o->waiting--;
+	o->queued--;
 	order_step(o, true);
 	return m;
 }
@@ -99,7 +99,7 @@ struct rte_mbuf *order_pop(struct order *o) {
 unsigned order_skip(struct order *o, bool has_number, uint16_t number) {
 	unsigned skipped = 0;
 
-	if (o->waiting == 0) {
+	if (o->queued == 0) {
 		if (!has_number)
 			return 0;
 		skipped = order_distance(o, o->next, number);

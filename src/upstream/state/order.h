@@ -16,7 +16,7 @@
 
 #define ORDER_SLOTS 64 /* the largest window */
 /* Late or duplicate numbers in sequence, after which the next one restarts the order. */
-#define ORDER_PATIENCE 64
+#define ORDER_REJECT_MAX 64
 #define ORDER_SILENCE \
 	UINT64_C(1000000000) /* ns without a number, after which the next late one does so */
 
@@ -34,14 +34,14 @@ struct order {
 	uint16_t next;
 	uint16_t highest; /* of the pending mbufs */
 	uint8_t window; /* at most ORDER_SLOTS - 1 */
-	uint8_t waiting;
+	uint8_t queued;
 	uint8_t rejected; /* late and duplicate ones in sequence */
 	bool started;
 };
 
 enum order_verdict {
 	ORDER_NEXT, /* deliver it now; order_pop() may return more */
-	ORDER_WAITS, /* the window keeps it */
+	ORDER_KEPT, /* the window keeps it */
 	ORDER_NO_SLOTS, /* it must wait, but `slots` is NULL: set `slots` or skip, and offer again */
 	ORDER_TOO_FAR, /* the caller must call order_skip() first */
 	ORDER_DUPLICATE,
@@ -51,10 +51,10 @@ enum order_verdict {
 
 void order_init(struct order *o, uint16_t mask, uint8_t window);
 
-/* Offers a number. With ORDER_WAITS the window owns the mbuf, otherwise the caller. Sets
+/* Offers a number. With ORDER_KEPT the window owns the mbuf, otherwise the caller. Sets
  * `reordered` if the number came in time, but after a higher one. */
-enum order_verdict order_take(struct order *o, uint16_t number, struct rte_mbuf *m,
-			      bool *reordered);
+enum order_verdict order_offer(struct order *o, uint16_t number, struct rte_mbuf *m,
+			       bool *reordered);
 
 /* The next mbuf in order; NULL while it is missing. */
 struct rte_mbuf *order_pop(struct order *o);
@@ -67,7 +67,7 @@ unsigned order_skip(struct order *o, bool has_number, uint16_t number);
  * its numbers, and no earlier packet is on its way any more. */
 static inline void order_time(struct order *o, uint64_t now) {
 	if (now - o->last >= ORDER_SILENCE)
-		o->rejected = ORDER_PATIENCE;
+		o->rejected = ORDER_REJECT_MAX;
 	o->last = now;
 }
 

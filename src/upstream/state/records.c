@@ -6,8 +6,8 @@
 void us_stream_init(struct us_stream *s, uint32_t flow, uint32_t modem, uint8_t cluster) {
 	*s = (struct us_stream){.flow = flow, .modem = modem, .cluster = cluster, .lost = true};
 	order_init(&s->order, US_SEQUENCE_MASK, US_SEGMENT_WINDOW);
-	hold_init(&s->segments_hold, HOLD_SEGMENTS, modem);
-	hold_init(&s->frame_hold, HOLD_FRAME, modem);
+	pending_init(&s->segments_pending, PENDING_SEGMENTS, modem);
+	pending_init(&s->frame_pending, PENDING_FRAME, modem);
 }
 
 void us_keys_plan(struct us_keys *keys, const struct security_association *sa,
@@ -27,14 +27,14 @@ void us_keys_plan(struct us_keys *keys, const struct security_association *sa,
 
 static bool stream_plan(struct us_tables *t, struct us_flow_plan *p, uint8_t cluster) {
 	const struct us_stream *before =
-		p->comes ? NULL : us_cluster_stream(t, &t->flows[p->flow], cluster);
+		p->is_new ? NULL : us_cluster_stream(t, &t->flows[p->flow], cluster);
 	uint32_t s;
 
 	if (before != NULL) {
 		p->kept |= (uint8_t)(1u << p->stream_count);
 		s = (uint32_t)(before - t->streams);
 	} else {
-		s = us_free_take(&t->places.streams);
+		s = us_free_take(&t->slots.streams);
 		if (s == US_NONE)
 			return false;
 		us_stream_init(&t->streams[s], p->flow, p->modem, cluster);
@@ -49,19 +49,19 @@ bool us_flow_plan(struct us_tables *t, struct us_own *own, uint32_t which,
 
 	*p = (struct us_flow_plan){
 		.modem = modem,
-		.comes = o->flow == US_NONE,
+		.is_new = o->flow == US_NONE,
 		.segment_header = f->segment_header,
 		.sids = own->sids + o->first_sid,
 		.sid_count = (uint16_t)(o->sid_count + o->former_sids),
 	};
-	if (p->comes)
-		o->flow = us_free_take(&t->places.flows);
+	if (p->is_new)
+		o->flow = us_free_take(&t->slots.flows);
 	p->flow = o->flow;
 	if (p->flow == US_NONE)
 		return false;
-	if (p->comes) {
+	if (p->is_new) {
 		t->flows[p->flow] = (struct us_flow){.modem = modem};
-		hold_init(&t->flows[p->flow].fragments.hold, HOLD_FRAGMENTS, modem);
+		pending_init(&t->flows[p->flow].fragments.pending, PENDING_FRAGMENTS, modem);
 	}
 	for (size_t c = 0; c < f->cluster_count; c++) {
 		if (!stream_plan(t, p, f->clusters[c].id))
@@ -73,10 +73,10 @@ bool us_flow_plan(struct us_tables *t, struct us_own *own, uint32_t which,
 void us_flow_plan_undo(struct us_tables *t, const struct us_flow_plan *p) {
 	for (unsigned i = p->stream_count; i > 0; i--) {
 		if ((p->kept >> (i - 1) & 1) == 0)
-			us_free_give(&t->places.streams, p->streams[i - 1]);
+			us_free_give(&t->slots.streams, p->streams[i - 1]);
 	}
-	if (p->comes && p->flow != US_NONE)
-		us_free_give(&t->places.flows, p->flow);
+	if (p->is_new && p->flow != US_NONE)
+		us_free_give(&t->slots.flows, p->flow);
 }
 
 void us_flow_put(struct us_tables *t, const struct us_flow_plan *p, const struct us_keys *keys) {
@@ -102,10 +102,10 @@ struct us_modem us_modem_of(const struct us_own *own) {
 
 uint32_t us_session_plan(struct us_tables *t, uint32_t id, uint32_t channel,
 			 enum us_session_kind kind, enum uepi_format format) {
-	uint32_t place = us_free_take(&t->places.sessions);
-	struct us_session *s = &t->sessions[place];
+	uint32_t slot = us_free_take(&t->slots.sessions);
+	struct us_session *s = &t->sessions[slot];
 
-	if (place == US_NONE)
+	if (slot == US_NONE)
 		return US_NONE;
 	memset(s, 0, sizeof(*s));
 	s->id = id;
@@ -114,8 +114,8 @@ uint32_t us_session_plan(struct us_tables *t, uint32_t id, uint32_t channel,
 	s->format = format;
 	for (unsigned f = 0; f < US_PSP_FLOWS; f++) {
 		order_init(&s->flows[f].order, UINT16_MAX, US_PSP_WINDOW);
-		hold_init(&s->flows[f].hold, HOLD_PACKETS, HOLD_NOBODY);
-		hold_init(&s->flows[f].burst.hold, HOLD_BURST, HOLD_NOBODY);
+		pending_init(&s->flows[f].pending, PENDING_PACKETS, PENDING_NO_MODEM);
+		pending_init(&s->flows[f].burst.pending, PENDING_BURST, PENDING_NO_MODEM);
 	}
-	return place;
+	return slot;
 }

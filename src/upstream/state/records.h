@@ -14,7 +14,7 @@ struct us_keys {
 struct us_flow_plan {
 	uint32_t flow; /* slot; US_NONE: no slot was free */
 	uint32_t modem;
-	bool comes; /* the change adds it; else it keeps its slot */
+	bool is_new; /* the change adds it; else it keeps its slot */
 	bool segment_header;
 	uint8_t stream_count;
 	uint8_t kept; /* bits: streams that the flow already has */

@@ -12,9 +12,9 @@
 #include "model/live/live_group.h"
 #include "model/service_group.h"
 #include "upstream/state/chain.h"
-#include "upstream/state/hold.h"
 #include "upstream/state/order.h"
-#include "upstream/state/places.h"
+#include "upstream/state/pending.h"
+#include "upstream/state/slots.h"
 #include "wire/psp.h"
 #include "wire/uepi.h"
 
@@ -39,14 +39,14 @@ struct us_burst {
 	uint16_t sid;
 	bool open; /* its header was received */
 	bool request; /* in a request opportunity */
-	bool passing; /* the burst was dropped: skip segments up to the next header */
-	struct hold hold;
+	bool skipping; /* the burst was dropped: skip segments up to the next header */
+	struct pending pending;
 };
 
 /* One PSP flow of a session. */
 struct us_psp_flow {
 	struct order order;
-	struct hold hold; /* packets behind a gap */
+	struct pending pending; /* packets behind a gap */
 	struct us_burst burst;
 };
 
@@ -68,7 +68,7 @@ enum us_phase {
 	US_BOUNDARY, /* the first byte of a frame */
 	US_HEADER, /* the rest of an incomplete header */
 	US_BODY, /* `missing` bytes of its PDU */
-	US_PASS, /* `missing` bytes of a dropped frame */
+	US_SKIP, /* `missing` bytes of a dropped frame */
 };
 
 /* The frames of a service flow and SID cluster, in order. */
@@ -82,8 +82,8 @@ struct us_stream {
 	uint8_t cluster; /* SID cluster ID */
 	bool lost; /* the next frame boundary is unknown until the next pointer */
 	bool gap; /* segments before the next one are missing */
-	struct hold segments_hold;
-	struct hold frame_hold;
+	struct pending segments_pending;
+	struct pending frame_pending;
 } __rte_cache_aligned;
 
 #define US_GENERATIONS 2 /* of a modem's key; one without a schedule does not exist */
@@ -94,11 +94,11 @@ struct us_fragments {
 	uint32_t bytes;
 	uint16_t count;
 	uint8_t sequence; /* expected next */
-	struct hold hold;
+	struct pending pending;
 };
 
 struct us_flow {
-	uint32_t modem; /* index; HOLD_NOBODY: of the ranging sessions */
+	uint32_t modem; /* index; PENDING_NO_MODEM: of the ranging sessions */
 	uint16_t sid_count;
 	uint8_t stream_count; /* one per SID cluster */
 	bool segment_header : 1;
@@ -109,7 +109,7 @@ struct us_flow {
 	struct us_fragments fragments;
 } __rte_cache_aligned;
 
-/* The source addresses of a modem, in memory of its struct us_own (places.h). */
+/* The source addresses of a modem, in memory of its struct us_own (slots.h). */
 struct us_modem {
 	const uint32_t *ipv4; /* in network order */
 	const uint8_t (*ipv6)[16];
@@ -136,7 +136,7 @@ struct us_tables {
 	uint32_t modem_count;
 	struct rte_hash *by_session; /* session ID -> index */
 	struct rte_hash *by_sid; /* us_sid_key() -> stream */
-	struct us_places places;
+	struct us_slots slots;
 };
 
 static inline uint32_t us_ranging_stream(const struct us_tables *t) {

@@ -26,7 +26,7 @@ static void find(uint32_t cpu) {
 
 static void take(uint32_t cpu) {
 	find(cpu);
-	int fault = cpufreq_take(&files, &core);
+	int fault = cpufreq_acquire(&files, &core);
 	guest_check(fault == 0, "it is taken (%d)", fault);
 }
 
@@ -55,7 +55,7 @@ static void counted(const char *expected) {
 /* Before the module of that governor is there. */
 static void without_userspace(void) {
 	take(0);
-	guest_check(!core.has_userspace && core.way == CPUFREQ_LIMITS, "limits are written");
+	guest_check(!core.has_userspace && core.mode == CPUFREQ_LIMITS, "limits are written");
 	set(GHZ(10), GHZ(10), true);
 	guest_reads(0, "cpufreq/scaling_min_freq", "1000000");
 	set(GHZ(8), GHZ(8), true);
@@ -74,7 +74,7 @@ static void every_state(void) {
 	take(0);
 	guest_check(strcmp(core.driver, "acpi-cpufreq") == 0, "the driver is %s", core.driver);
 	guest_check(strcmp(core.found, "performance") == 0, "it had %s", core.found);
-	guest_check(core.way == CPUFREQ_SETSPEED, "speeds are written");
+	guest_check(core.mode == CPUFREQ_SETSPEED, "speeds are written");
 	guest_check(core.state_count == 6, "there are six (%u)", core.state_count);
 	guest_check(core.min_khz == GHZ(8) && core.max_khz == GHZ(18), "from 0.8 to 1.8 GHz");
 	for (uint32_t tenths = 8; tenths <= 18; tenths += 2)
@@ -115,7 +115,7 @@ static void refused(void) {
 	set(GHZ(14), GHZ(18), false);
 	guest_reads(0, "cpufreq/scaling_cur_freq", "800000");
 	counted("refused 1 taken 1");
-	guest_check(cpufreq_take(&files, &core) == 0, "it is taken again");
+	guest_check(cpufreq_acquire(&files, &core) == 0, "it is taken again");
 	guest_check(cpufreq_is_ours(&files, &core), "and has its governor");
 	set(GHZ(14), GHZ(14), true);
 }
@@ -144,7 +144,7 @@ static void die_at_the_slowest(void) {
 	found_core(&found, &files, 0);
 	found_core(&found, &files, 1);
 	guest_check(found_save(&found, GUEST_STATE) == 0, "what was found is kept");
-	guest_check(cpufreq_take(&files, &core) == 0, "it is taken");
+	guest_check(cpufreq_acquire(&files, &core) == 0, "it is taken");
 	set(GHZ(8), GHZ(8), true);
 	guest_done();
 }
@@ -156,7 +156,7 @@ static void killed(void) {
 	guest_reads(0, "cpufreq/scaling_governor", "userspace");
 	guest_reads(0, "cpufreq/scaling_cur_freq", "800000");
 	guest_check(found_load(&found, GUEST_STATE, fault) == 0, "the file is read %s", fault);
-	guest_check(!found_lives(&found), "the process is dead");
+	guest_check(!found_running(&found), "the process is dead");
 	guest_check(found_restore(&found, &files) == 0, "all is restored");
 	guest_reads(0, "cpufreq/scaling_governor", "performance");
 	guest_reads(0, "cpufreq/scaling_min_freq", "800000");
@@ -172,7 +172,7 @@ static void become_somebody(void) {
 
 static void without_permission(void) {
 	become_somebody();
-	guest_check(cpufreq_take(&files, &core) != 0, "it cannot be taken");
+	guest_check(cpufreq_acquire(&files, &core) != 0, "it cannot be taken");
 	guest_check(!cpufreq_set(&files, &core, GHZ(8)), "nor set");
 	guest_check(core.counts[CPUFREQ_DENIED] > 0, "which is counted");
 	guest_reads(0, "cpufreq/scaling_governor", "performance");
@@ -180,7 +180,7 @@ static void without_permission(void) {
 
 static void with_permission(void) {
 	become_somebody();
-	guest_check(cpufreq_take(&files, &core) == 0, "it is taken");
+	guest_check(cpufreq_acquire(&files, &core) == 0, "it is taken");
 	set(GHZ(10), GHZ(10), true);
 	counted("");
 }

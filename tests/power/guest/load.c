@@ -67,7 +67,7 @@ static void start(const struct governor_policy *policy) {
 		    "each CPU has a clock of its own");
 	for (uint32_t cpu = 0; cpu < GUEST_CPUS; cpu++) {
 		guest_check(cpufreq_find(&files, cpu, &cores[cpu]) == 0, "CPU %u is found", cpu);
-		guest_check(cpufreq_take(&files, &cores[cpu]) == 0, "and taken");
+		guest_check(cpufreq_acquire(&files, &cores[cpu]) == 0, "and taken");
 		governor.domains[cpu].range = (struct governor_range){
 			.min_khz = cores[cpu].min_khz,
 			.max_khz = cores[cpu].max_khz,

@@ -44,11 +44,11 @@ TEST(every_cell_counts) {
 	for (unsigned i = 0; i < COUNTERS; i++) {
 		good_run();
 		result.traffic.expected.counters[i]--;
-		assert_int_equal(differences(), shadow_foretells((enum counter)i));
+		assert_int_equal(differences(), shadow_predicts((enum counter)i));
 	}
 	for (unsigned unit = 0; unit < UNITS; unit++) {
 		good_run();
-		result.held[unit] = 1;
+		result.pending[unit] = 1;
 		result.out[unit]++;
 		assert_int_equal(differences(), 2);
 	}
@@ -61,7 +61,7 @@ TEST(every_packet_counts) {
 		&result.traffic.corrupted,
 		&result.traffic.duplicated,
 		&result.traffic.reordered,
-		&result.traffic.astray,
+		&result.traffic.survived,
 		&result.traffic.unexpected[UPLINK_UNEXPECTED_FOREIGN],
 	};
 

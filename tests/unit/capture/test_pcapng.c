@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Blocks of pcapng, byte by byte, and where there is no room for them. */
+/* Blocks of pcapng, byte by byte, and where there is no capacity for them. */
 #include "test_main.h"
 
 #include "capture/pcapng.h"
@@ -58,7 +58,7 @@ TEST(blocks) {
 		 "0000 0000 24000000");
 }
 
-/* With each room less than what it takes nothing is written, and nothing behind the room is touched. */
+/* With each capacity less than what it takes nothing is written, and nothing behind the capacity is touched. */
 TEST(too_little_room) {
 	const struct pcapng_packet packet = {
 		.bytes = (const uint8_t[]){1, 2, 3}, .size = 3, .wire_size = 3, .comment = "why"};
@@ -66,8 +66,8 @@ TEST(too_little_room) {
 
 	assert_true(pcapng_section(&whole, "before"));
 	assert_true(pcapng_packet(&whole, &packet));
-	for (size_t room = 0; room < whole.size; room++) {
-		struct pcapng small = {bytes, room, 0};
+	for (size_t capacity = 0; capacity < whole.size; capacity++) {
+		struct pcapng small = {bytes, capacity, 0};
 		size_t before;
 
 		memset(bytes, 0xee, sizeof(bytes));
@@ -75,7 +75,7 @@ TEST(too_little_room) {
 		before = small.size;
 		assert_false(pcapng_packet(&small, &packet));
 		assert_int_equal(small.size, before);
-		for (size_t i = room; i < whole.size; i++)
+		for (size_t i = capacity; i < whole.size; i++)
 			assert_int_equal(bytes[i], 0xee);
 	}
 }

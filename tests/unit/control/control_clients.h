@@ -22,8 +22,8 @@ static uint32_t sum;
 static struct rpc rpc;
 static struct control_socket *server;
 
-static struct control_socket *server_open(unsigned patience_ms) {
-	const struct control_options options = {path, 0600, patience_ms};
+static struct control_socket *server_open(unsigned stall_ms) {
+	const struct control_options options = {path, 0600, stall_ms};
 
 	return control_socket_open(&options, &rpc);
 }

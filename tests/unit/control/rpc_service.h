@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "control/rpc.h"
-#include "model/keys/key_rows.h"
+#include "model/keys/key_macros.h"
 
 #include "rpc_answer.h"
 
@@ -81,7 +81,7 @@ static const struct rpc_method service_methods[] = {
 static inline char *rpc_service_answer(const struct rpc *rpc, const char *text, size_t size) {
 	struct rpc_work *w = rpc_begin(rpc, text, size);
 
-	while (!rpc_go_on(w))
+	while (!rpc_continue(w))
 		;
 	return rpc_answer(w);
 }

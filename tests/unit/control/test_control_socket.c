@@ -11,9 +11,9 @@
 #include "test_main.h"
 
 /* With another patience. */
-static void server_reopen(unsigned patience_ms) {
+static void server_reopen(unsigned stall_ms) {
 	control_socket_close(server);
-	server = server_open(patience_ms);
+	server = server_open(stall_ms);
 	assert_non_null(server);
 }
 

@@ -15,7 +15,7 @@
 
 /* An event that was added. */
 struct told {
-	enum event_place place;
+	enum event_position position;
 	uint32_t group; /* 0: of all */
 	size_t filling;
 	bool keys; /* it has a text with key material */
@@ -55,12 +55,13 @@ static int end(void **state) {
 
 static void add(const struct told *t) {
 	uint64_t number = event_journal_next(journal);
-	struct event e = {.place = t->place, .groups = &t->group, .group_count = t->group != 0};
+	struct event e = {
+		.position = t->position, .groups = &t->group, .group_count = t->group != 0};
 	char *text = calloc(1, t->filling + 1);
 
 	all[number] = *t;
-	if (t->place == EVENT_BEGINS || t->place == EVENT_ENDS)
-		open = t->place == EVENT_BEGINS;
+	if (t->position == EVENT_BEGINS || t->position == EVENT_ENDS)
+		open = t->position == EVENT_BEGINS;
 	memset(text, 'x', t->filling);
 	if (!t->lost)
 		e.plain = json_pack("{s:I, s:s}", "what", (json_int_t)number, "text", text);
@@ -89,7 +90,7 @@ static void expect_missed(const struct reader *r, uint64_t number) {
 	assert_false(may_be_kept(r->next, LINE));
 	for (uint64_t n = number; n > r->next;) {
 		n--;
-		if (all[n].place != EVENT_INSIDE && all[n].place != EVENT_ENDS) {
+		if (all[n].position != EVENT_INSIDE && all[n].position != EVENT_ENDS) {
 			assert_false(may_be_kept(n, LINE));
 			break;
 		}
@@ -121,8 +122,8 @@ static void read_event(struct reader *r, const json_t *params) {
 		expect_missed(r, number);
 		assert_true(may_be_kept(number, 0));
 		assert_true(number == next ? !open
-					   : all[number].place == EVENT_BEGINS ||
-						     all[number].place == EVENT_ALONE);
+					   : all[number].position == EVENT_BEGINS ||
+						     all[number].position == EVENT_ALONE);
 		r->next = number;
 		missed++;
 		return;
@@ -187,7 +188,7 @@ TEST(not_too_many_subscribers) {
 }
 
 TEST(not_more_events_than_there_may_be) {
-	const struct told one = {.place = EVENT_ALONE};
+	const struct told one = {.position = EVENT_ALONE};
 	struct reader r = {0};
 
 	join(&r, false, 0, 0);
@@ -200,7 +201,7 @@ TEST(not_more_events_than_there_may_be) {
 
 static void add_any(struct random *random) {
 	struct told t = {
-		.place = random_below(random, 10) != 0 ? EVENT_ALONE : EVENT_BEGINS,
+		.position = random_below(random, 10) != 0 ? EVENT_ALONE : EVENT_BEGINS,
 		.group = random_below(random, 4),
 		.filling = random_below(random, 25) == 0 ? LARGE : 0,
 		.keys = random_below(random, 3) == 0,
@@ -208,7 +209,7 @@ static void add_any(struct random *random) {
 	};
 
 	if (open)
-		t.place = random_below(random, 20) != 0 ? EVENT_INSIDE : EVENT_ENDS;
+		t.position = random_below(random, 20) != 0 ? EVENT_INSIDE : EVENT_ENDS;
 	t.keys = t.keys && !t.lost && t.filling == 0;
 	add(&t);
 }

@@ -22,7 +22,7 @@ static json_t *service_subscribe(struct rpc_call *call) {
 
 /* Has an event told before its answer. */
 static json_t *service_change(struct rpc_call *call) {
-	const struct event e = {.place = EVENT_ALONE, .plain = json_pack("{s:i}", "what", 7)};
+	const struct event e = {.position = EVENT_ALONE, .plain = json_pack("{s:i}", "what", 7)};
 
 	(void)call;
 	event_journal_add(rpc.events, &e);
@@ -58,10 +58,10 @@ static const struct rpc_method methods_here[] = {
 	{"parts", "reads", NULL, 0, (const struct key[]){{0}}, service_parts, .reads = true},
 };
 
-static int open_events(unsigned patience_ms) {
+static int open_events(unsigned stall_ms) {
 	sum = parts_made = parts_ended = 0;
 	rpc = (struct rpc){methods_here, ARRAY_COUNT(methods_here), &sum, event_journal_create()};
-	server = server_open(patience_ms);
+	server = server_open(stall_ms);
 	return server == NULL;
 }
 
@@ -78,7 +78,7 @@ static int end_events(void **state) {
 
 static void tell(int what, size_t filling) {
 	char *text = calloc(1, filling + 1);
-	struct event e = {.place = EVENT_ALONE};
+	struct event e = {.position = EVENT_ALONE};
 
 	memset(text, 'x', filling);
 	e.plain = json_pack("{s:i, s:s}", "what", what, "text", text);

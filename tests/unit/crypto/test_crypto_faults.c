@@ -23,7 +23,7 @@ static const struct kit_shape ciphered = {60, 100, KIT_CIPHERED, CRYPTO_CRC | CR
 /* No patience but for some polls: what is lost is so by their number, and not by the clock. */
 static void start(const char *device, enum crypto_direction direction) {
 	const struct cryptodev_options options = {
-		.queues = 2, .in_flight = IN_FLIGHT, .patience_ms = 0, .socket = SOCKET_ID_ANY};
+		.queues = 2, .in_flight = IN_FLIGHT, .timeout_ms = 0, .socket = SOCKET_ID_ANY};
 
 	provider = cryptodev_open(device, &options);
 	assert_non_null(provider);

@@ -21,7 +21,7 @@ static struct crypto_provider *provider;
 
 static struct crypto_provider *device(const char *name) {
 	const struct cryptodev_options options = {
-		.queues = 4, .in_flight = 512, .patience_ms = 60000, .socket = SOCKET_ID_ANY};
+		.queues = 4, .in_flight = 512, .timeout_ms = 60000, .socket = SOCKET_ID_ANY};
 
 	return cryptodev_open(name, &options);
 }
@@ -107,16 +107,16 @@ static void lonely_frames(struct crypto_kit *r) {
 	struct kit_shape pair[2];
 
 	for (int lonely = CIPHER_AES_128; lonely < CIPHERS; lonely++) {
-		unsigned held = 0;
+		unsigned pending = 0;
 
 		if (!pair_of(r, lonely, pair))
 			continue;
 		kit_feed(r, 1, &pair[0]);
 		for (unsigned turn = 0; turn < 20; turn++) {
 			kit_feed(r, CRYPTO_BURST / 2 + turn, &pair[1]);
-			held = RTE_MAX(held, r->queue->held);
+			pending = RTE_MAX(pending, r->queue->pending);
 		}
-		assert_true(held < 256); /* jobs that the library has */
+		assert_true(pending < 256); /* jobs that the library has */
 		kit_drain(r);
 	}
 }

@@ -23,7 +23,7 @@
 #define KEY 0xa5
 
 static const struct crypto_providers_options options = {
-	.queues = 8, .in_flight = 256, .patience_ms = 60000, .socket = SOCKET_ID_ANY};
+	.queues = 8, .in_flight = 256, .timeout_ms = 60000, .socket = SOCKET_ID_ANY};
 
 static void count_pool(struct rte_mempool *pool, void *count) {
 	(void)pool;
@@ -265,7 +265,7 @@ TEST(a_faulty_device_fails_the_self_test) {
 	struct crypto_providers *ps = begin(8);
 	struct crypto_provider *p;
 
-	ps->options.patience_ms = 0;
+	ps->options.timeout_ms = 0;
 	p = find(ps, KIT_DEVICE);
 	faulty_attach(KIT_DEVICE);
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {

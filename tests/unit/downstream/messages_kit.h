@@ -118,7 +118,7 @@ static inline void messages_close(void) {
 		pass_time(20000);
 		group_kit_round(bench);
 	}
-	assert_int_equal(downstream_messages_held(bench->group->downstream), 0);
+	assert_int_equal(downstream_messages_pending(bench->group->downstream), 0);
 	assert_int_equal(counted(COUNTER_MESSAGES), counted(COUNTER_MESSAGES_SENT) +
 							    counted(COUNTER_MESSAGES_LOST) +
 							    counted(COUNTER_MESSAGES_LATE));

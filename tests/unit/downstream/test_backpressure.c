@@ -26,12 +26,13 @@ static void fill(int rounds) {
 static void check_lower(void) {
 	const struct ds_lower *l = &bench->group->downstream->lower;
 
-	assert_in_range(l->crypto->held + l->waiting_packets, 0, DS_LOWER_LIMIT + PIPELINE_BURST);
+	assert_in_range(l->crypto->pending + l->waiting_packets, 0,
+			DS_LOWER_LIMIT + PIPELINE_BURST);
 }
 
 TEST(waits_in_the_scheduler) {
 	struct counters c;
-	uint64_t held;
+	uint64_t pending;
 
 	bench_open("", RPHY_DEPTH);
 	for (unsigned full = 0; full < 2; full++) {
@@ -45,10 +46,10 @@ TEST(waits_in_the_scheduler) {
 	assert_int_equal(counters_dropped(&c),
 			 c.drops[DROP_FLOW_BUFFER_FULL] + c.drops[DROP_SCHEDULER_FULL]);
 	/* nothing has been read: what was transmitted stands in the port */
-	held = downstream_held(bench->group->downstream);
+	pending = downstream_pending(bench->group->downstream);
 	assert_int_equal(c.values[COUNTER_RECEIVED] - counters_dropped(&c),
-			 c.values[COUNTER_TRANSMITTED] + held);
-	assert_true(held > 16384);
+			 c.values[COUNTER_TRANSMITTED] + pending);
+	assert_true(pending > 16384);
 	/* blocked and free by turns: nothing is lost on the way, and each packet comes once, in order */
 	for (int i = 0; i < 200; i++) {
 		group_kit_take(bench, random_below(&bench->random, 60));
@@ -77,7 +78,7 @@ TEST(stop_accounts_for_all) {
 	struct downstream *d;
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
 	struct counters before, after;
-	uint64_t held;
+	uint64_t pending;
 	uint16_t n;
 
 	bench_open("", RPHY_DEPTH);
@@ -94,24 +95,24 @@ TEST(stop_accounts_for_all) {
 	/* ... and one is left in the crypto device */
 	submit_burst(&d->lower);
 	before = group_kit_counters(bench);
-	held = downstream_held(d);
-	assert_true(scheduler_held(d->upper.scheduler) > 0);
+	pending = downstream_pending(d);
+	assert_true(scheduler_queued(d->upper.scheduler) > 0);
 	assert_true(rte_ring_count(d->lower.from_upper) > 0);
-	assert_true(d->lower.crypto->held > 0);
+	assert_true(d->lower.crypto->pending > 0);
 	assert_true(d->lower.waiting_count > 0);
 	assert_true(d->lower.depi.ends_open > 0);
 	assert_true(d->lower.arrivals.count > 0);
 	assert_int_equal(before.values[COUNTER_RECEIVED],
-			 before.values[COUNTER_TRANSMITTED] + counters_dropped(&before) + held);
+			 before.values[COUNTER_TRANSMITTED] + counters_dropped(&before) + pending);
 	downstream_stop(d);
 	after = group_kit_counters(bench);
-	assert_int_equal(downstream_held(d), 0);
+	assert_int_equal(downstream_pending(d), 0);
 	assert_int_equal(d->lower.arrivals.count, 0);
-	assert_int_equal(after.drops[DROP_STOPPED], held);
+	assert_int_equal(after.drops[DROP_STOPPED], pending);
 	assert_int_equal(after.values[COUNTER_RECEIVED],
 			 after.values[COUNTER_TRANSMITTED] + counters_dropped(&after));
 	downstream_stop(d); /* nothing more */
-	assert_int_equal(group_kit_counters(bench).drops[DROP_STOPPED], held);
+	assert_int_equal(group_kit_counters(bench).drops[DROP_STOPPED], pending);
 	/* the first packets were cut where the stop came; those that count as sent are whole */
 	group_kit_take(bench, UINT32_MAX);
 	assert_int_equal(after.values[COUNTER_TRANSMITTED], bench->back);

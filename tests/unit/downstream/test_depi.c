@@ -208,19 +208,19 @@ static struct held {
 	size_t size;
 	uint8_t bytes[ROOM];
 } held[HELD];
-static unsigned held_count;
+static unsigned delayed_count;
 
 /* In any order: the bytes of the others stay; a buffer goes back with its last part. */
 static void give_back(unsigned keep) {
-	while (held_count > keep) {
-		struct held *h = &held[random_below(&rnd, held_count)];
+	while (delayed_count > keep) {
+		struct held *h = &held[random_below(&rnd, delayed_count)];
 		uint8_t now[ROOM];
 
 		fixture_check(h->m);
 		assert_int_equal(fixture_read(h->m, now, ROOM), h->size);
 		assert_memory_equal(now, h->bytes, h->size);
 		rte_pktmbuf_free(h->m);
-		*h = held[--held_count];
+		*h = held[--delayed_count];
 	}
 }
 
@@ -236,9 +236,9 @@ static void dry_burst(void) {
 	for (uint16_t i = 0; i < out; i++) {
 		kit_read(pkts[i]);
 		give_back(HELD - 1);
-		held[held_count].m = pkts[i];
-		held[held_count].size = fixture_read(pkts[i], held[held_count].bytes, ROOM);
-		held_count++;
+		held[delayed_count].m = pkts[i];
+		held[delayed_count].size = fixture_read(pkts[i], held[delayed_count].bytes, ROOM);
+		delayed_count++;
 	}
 	kit_check();
 }
@@ -259,7 +259,7 @@ TEST(pools_run_dry) {
 		for (unsigned round = 0; round < 1000; round++) {
 			dry_burst();
 			if (random_below(&rnd, 4) == 0)
-				give_back(random_below(&rnd, held_count + 1));
+				give_back(random_below(&rnd, delayed_count + 1));
 			kit.clock.now += random_below(&rnd, FLUSH);
 		}
 		assert_in_range(*dropped, 1, kit.in - 1);

@@ -9,13 +9,13 @@
 #include "lookup_kit.h"
 
 #define MODEMS 64
-#define CROWD 64 /* addresses: as many as there is room for */
+#define CROWD 64 /* addresses: as many as there is capacity for */
 
 static struct ip_address addresses[8][SG_MAX_MODEM_ADDRESSES];
 
 /* Modems with so many of these addresses each. */
 static void tables_make(struct ds_tables *t, unsigned count, size_t each,
-			const struct group_room *room) {
+			const struct group_capacity *capacity) {
 	static struct service_flow flow = {.id = 1, .active = true};
 	struct modem modems[8];
 	const struct service_group sg = {.id = 7, .modems = modems, .modem_count = count};
@@ -26,7 +26,7 @@ static void tables_make(struct ds_tables *t, unsigned count, size_t each,
 					   .address_count = each,
 					   .service_flows = &flow,
 					   .service_flow_count = 1};
-	assert_int_equal(ds_tables_create(t, &sg, room, lookup_no_schedules), 0);
+	assert_int_equal(ds_tables_create(t, &sg, capacity, lookup_no_schedules), 0);
 }
 
 /* More of each family than a table has place for that is made for the other one. */
@@ -45,10 +45,11 @@ TEST(room_for_many_addresses) {
 	}
 }
 
-/* Addresses whose hashes agree in all bits by which a table finds buckets, both of them: there is room for 16. However
- * they fall, all that there is room for finds its place: later, nothing can be refused. */
+/* Addresses whose hashes agree in all bits by which a table finds buckets, both of them: there is capacity for 16. However
+ * they fall, all that there is capacity for finds its place: later, nothing can be refused. */
 TEST(room_for_a_crowd) {
-	const struct group_room room = {.modems = 10, .ipv4 = CROWD, .flows = 20, .channels = 3};
+	const struct group_capacity capacity = {
+		.modems = 10, .ipv4 = CROWD, .flows = 20, .channels = 3};
 	uint32_t crowd[CROWD];
 	struct ds_tables t;
 	unsigned count = 0;
@@ -59,8 +60,8 @@ TEST(room_for_a_crowd) {
 	}
 	addresses[0][0] = (struct ip_address){.family = 4};
 	memcpy(addresses[0][0].bytes, &crowd[0], sizeof(crowd[0]));
-	tables_make(&t, 1, 1, &room);
-	assert_int_equal(t.room.modems, 10);
+	tables_make(&t, 1, 1, &capacity);
+	assert_int_equal(t.capacity.modems, 10);
 	assert_int_equal(t.flow_count, 20);
 	for (uint64_t i = 1; i < CROWD; i++)
 		assert_int_equal(rte_hash_add_key_data(t.ipv4, &crowd[i], (void *)i), 0);

@@ -130,9 +130,9 @@ static struct rte_mbuf *frame_of(const uint8_t *bytes, size_t size, uint32_t flo
 static unsigned collect_all(struct rte_mbuf **pkts) {
 	unsigned came = 0;
 
-	for (unsigned tries = 0; lower.crypto->held > 0 && tries < 1000; tries++)
+	for (unsigned tries = 0; lower.crypto->pending > 0 && tries < 1000; tries++)
 		came += ds_encrypt_collect(&lower, pkts + came, 0);
-	assert_int_equal(lower.crypto->held, 0);
+	assert_int_equal(lower.crypto->pending, 0);
 	return came;
 }
 
@@ -156,7 +156,7 @@ TEST(each_is_counted_once) {
 			pkts[k] = frame_of(bytes, sizeof(bytes), k % 2 ? ENCRYPTED : CLEAR);
 		crypto_limit_begin(crypto, cases[i].room, fails);
 		assert_int_equal(ds_encrypt_submit(&lower, pkts, cases[i].n), 0);
-		assert_int_equal(lower.crypto->held, taken);
+		assert_int_equal(lower.crypto->pending, taken);
 		assert_int_equal(rte_mempool_in_use_count(packets), taken);
 		came = collect_all(pkts);
 		rte_pktmbuf_free_bulk(pkts, came);

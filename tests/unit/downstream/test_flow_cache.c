@@ -71,11 +71,11 @@ TEST(two_places) {
 	do {
 		second = random_key(RULE_IPV6);
 	} while ((flow_cache_hash(&second) ^ hash) & cache.mask);
-	assert_ptr_equal(learn(&first), flow_cache_place(&cache, hash, false));
-	assert_ptr_equal(learn(&second), flow_cache_place(&cache, hash, true));
+	assert_ptr_equal(learn(&first), flow_cache_slot(&cache, hash, false));
+	assert_ptr_equal(learn(&second), flow_cache_slot(&cache, hash, true));
 	assert_true(find(&first) != NULL && find(&second) != NULL);
 	flow_cache_forget(&cache, MODEM);
-	assert_ptr_equal(learn(&second), flow_cache_place(&cache, hash, false));
+	assert_ptr_equal(learn(&second), flow_cache_slot(&cache, hash, false));
 }
 
 TEST(many_flows) {

@@ -215,7 +215,7 @@ static void burst(unsigned place, stage_fn between) {
 		assert_int_equal(x->flow, y->flow);
 		assert_memory_equal(rte_pktmbuf_mtod(a[i], void *),
 				    rte_pktmbuf_mtod(b[serial], void *), SIZE);
-		known += x->row == PACKET_NO_ROW;
+		known += x->record == PACKET_NO_RECORD;
 		rte_pktmbuf_free(a[i]);
 		rte_pktmbuf_free(b[serial]);
 	}

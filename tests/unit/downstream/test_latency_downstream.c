@@ -12,7 +12,7 @@
 #define ROUND_NS 20000
 #define DEPTH 1024
 
-static uint64_t came_at[BENCH_PACKETS]; /* ns, by serial number */
+static uint64_t arrived_at[BENCH_PACKETS]; /* ns, by serial number */
 static uint64_t noted; /* packets of these */
 static uint64_t times[BENCH_PACKETS]; /* seen from outside, sorted */
 
@@ -38,7 +38,7 @@ static void run_round(void) {
 	group_kit_round(bench);
 	received = group_kit_counters(bench).values[COUNTER_RECEIVED];
 	for (; noted < received; noted++)
-		came_at[noted] = group_kit_clock(bench)->now;
+		arrived_at[noted] = group_kit_clock(bench)->now;
 }
 
 static void run_rounds(unsigned n) {
@@ -56,7 +56,7 @@ static void check_all(void) {
 	latency_collect(latency());
 	for (uint32_t i = 0; i < bench->serial; i++) {
 		if (bench->sent[i].back)
-			times[count++] = bench->sent[i].back_at - came_at[i];
+			times[count++] = bench->sent[i].back_at - arrived_at[i];
 	}
 	assert_percentiles_of(latency()->whole, times, count);
 }
@@ -78,7 +78,7 @@ static void random_traffic(bool linear) {
 	}
 	run_rounds(2000);
 	assert_true(bench->back > 5000);
-	assert_int_equal(downstream_held(bench->group->downstream), 0);
+	assert_int_equal(downstream_pending(bench->group->downstream), 0);
 	check_all();
 	group_kit_close(bench);
 }

@@ -148,7 +148,7 @@ TEST(before_data_that_waits) {
 	assert_true(put(message_pseudowire(0), 100));
 	assert_true(put(message_channel(path(), 0), 100));
 	group_kit_round(bench);
-	assert_int_equal(downstream_messages_held(bench->group->downstream), 2);
+	assert_int_equal(downstream_messages_pending(bench->group->downstream), 2);
 	for (unsigned i = 0; i < RPHY_DEPTH - 1; i++) { /* what the port had already */
 		assert_true(take(&s));
 		assert_int_not_equal(s.session, PSEUDOWIRE);
@@ -160,7 +160,7 @@ TEST(before_data_that_waits) {
 	assert_int_equal(s.psp.flow, FLOW);
 	assert_true(take(&s));
 	assert_int_equal(s.psp.flow, 0);
-	assert_int_equal(downstream_messages_held(bench->group->downstream), 0);
+	assert_int_equal(downstream_messages_pending(bench->group->downstream), 0);
 	messages_close();
 }
 
@@ -233,7 +233,8 @@ TEST(accounted_for_to_the_end) {
 		assert_true(downstream_balanced(bench->group->downstream));
 	}
 	assert_false(put(message_pseudowire(0), 100));
-	assert_int_equal(downstream_messages_held(bench->group->downstream), in - RPHY_DEPTH + 1);
+	assert_int_equal(downstream_messages_pending(bench->group->downstream),
+			 in - RPHY_DEPTH + 1);
 	for (unsigned i = 0; i < 10; i++)
 		assert_true(take(&s));
 	group_kit_round(bench);
@@ -277,7 +278,7 @@ TEST(delays_are_those_of_a_port_that_was_there) {
 			assert_true(put(message_pseudowire(0), 100));
 		group_kit_round(bench);
 		pass_time(30000000);
-		while (downstream_messages_held(bench->group->downstream) > 0) {
+		while (downstream_messages_pending(bench->group->downstream) > 0) {
 			port_empty(RPHY_DEPTH);
 			group_kit_round(bench);
 		}

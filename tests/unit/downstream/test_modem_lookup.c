@@ -204,7 +204,7 @@ TEST(packets_in_several_buffers) {
 
 /* What rules ask for, of a frame that parse has to look at for longer. */
 static void expect_key(const uint8_t *frame, size_t size, const struct flow_key *expected) {
-	const struct flow_key *key = &lookup_kit.upper.rows->key.flow;
+	const struct flow_key *key = &lookup_kit.upper.records->key.flow;
 
 	expect(fixture_packet(lookup_kit.packets, frame, size), DROP_NONE, "a rare frame");
 	assert_int_equal(key->family, expected->family);

@@ -119,7 +119,7 @@ TEST(channels) {
 
 		assert_int_equal(told.channels[c].rate, expected[c].rate);
 		assert_int_equal(depi->frame_bytes, expected[c].frame_bytes);
-		assert_int_equal(depi->frame_bytes + depi->room, 14 + 1700);
+		assert_int_equal(depi->frame_bytes + depi->capacity, 14 + 1700);
 		assert_int_equal(depi->entry_bytes, 2);
 		assert_int_equal(depi->min_fragment, 16);
 		assert_int_equal(depi->max_segments, 21);

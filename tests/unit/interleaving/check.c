@@ -25,8 +25,8 @@ static void check_downstream_address(struct checked *c, size_t slot, const struc
 	void *place;
 
 	assert_true(rte_hash_lookup_data(table, a->bytes, &place) >= 0);
-	assert_int_equal(ds_place_modem((uintptr_t)place), slot);
-	bit = UINT64_C(1) << ds_place_address((uintptr_t)place);
+	assert_int_equal(ds_entry_modem((uintptr_t)place), slot);
+	bit = UINT64_C(1) << ds_entry_address((uintptr_t)place);
 	assert_true((*seen & bit) == 0);
 	*seen |= bit;
 	*(a->family == 4 ? &c->ipv4 : &c->ipv6) += 1;
@@ -65,7 +65,7 @@ static void check_downstream_modem(struct checked *c, size_t slot) {
 	for (size_t a = 0; a < m->address_count; a++)
 		check_downstream_address(c, slot, &m->addresses[a], &seen);
 	assert_true(rte_hash_lookup_data(t->mac, m->mac, &place) >= 0);
-	assert_int_equal(ds_place_modem((uintptr_t)place), slot);
+	assert_int_equal(ds_entry_modem((uintptr_t)place), slot);
 	assert_memory_equal(t->modems[slot].mac, m->mac, sizeof(m->mac));
 	assert_int_equal(t->modems[slot].cpe_limit, m->cpe_limit);
 	for (size_t f = 0; f < m->service_flow_count; f++)

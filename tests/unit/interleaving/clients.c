@@ -264,9 +264,9 @@ static void model_follow(struct world *w) {
 /* Takes all, until the next one has to wait. */
 static void client_is_served(struct world *w, struct client *c) {
 	uint64_t before = w->bench.server.generation;
-	unsigned leaving = server_changes_leaving(&w->bench.server);
+	unsigned leaving = server_changes_retiring(&w->bench.server);
 
-	if (rpc_go_on(c->work))
+	if (rpc_continue(c->work))
 		client_answered(w, c);
 	w->overlaps += leaving > 0 && w->bench.server.generation > before;
 	model_follow(w);
@@ -285,7 +285,7 @@ void world_step(struct world *w) {
 	else if (what < 7)
 		world_pass(w);
 	else
-		server_changes_go_on(&w->bench.server);
+		server_changes_retire(&w->bench.server);
 	if (!w->threads && (w->bench.server.generation != before || world_roll(w, 8) == 0))
 		world_check_tables(w);
 }

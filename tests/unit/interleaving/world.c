@@ -14,7 +14,7 @@
 #include "test.h"
 
 #define STEP_NS 20000
-#define ADDRESSES 64 /* of the first modem of a group: room for others is in proportion */
+#define ADDRESSES 64 /* of the first modem of a group: capacity for others is in proportion */
 
 static struct world *present; /* whose control thread naps */
 
@@ -60,7 +60,7 @@ void __real_server_change_close(struct server_change *c);
 void __wrap_server_change_close(struct server_change *c);
 
 void __wrap_worker_chain_begin(struct worker_task *first, enum worker_urgency urgency, bool *done) {
-	if (watched && urgency == WORKER_BEHIND) {
+	if (watched && urgency == WORKER_LATER) {
 		assert_true(chain_count < CHAINS);
 		chains[chain_count++] = (struct chain_seen){.done = done};
 	}
@@ -70,7 +70,7 @@ void __wrap_worker_chain_begin(struct worker_task *first, enum worker_urgency ur
 static void check_group(const struct group_change *g) {
 	unsigned i = 0;
 
-	while (i < chain_count && chains[i].done != &g->left)
+	while (i < chain_count && chains[i].done != &g->retired)
 		i++;
 	assert_true(i < chain_count);
 	assert_true(chains[i].ended);
@@ -81,12 +81,12 @@ static void check_group(const struct group_change *g) {
 }
 
 void __wrap_server_change_close(struct server_change *c) {
-	for (unsigned i = 0; watched && c != NULL && c->taken && i < c->count; i++)
+	for (unsigned i = 0; watched && c != NULL && c->applied && i < c->count; i++)
 		check_group(c->groups[i]);
 	__real_server_change_close(c);
 }
 
-/* As life_kit has them, with room for more. */
+/* As life_kit has them, with capacity for more. */
 static void group_prepare(struct service_group *sg, unsigned id) {
 	static struct ip_address addresses[LIFE_IDS][ADDRESSES];
 
@@ -103,11 +103,11 @@ static void group_prepare(struct service_group *sg, unsigned id) {
 }
 
 static json_t *group_doc(const struct service_group *sg) {
-	const struct group_room room = group_room(sg);
+	const struct group_capacity capacity = group_capacity(sg);
 	struct live_group live = {0};
 	json_t *doc;
 
-	assert_int_equal(live_group_create(&live, sg, &room, (char[LIVE_LINE]){0}), 0);
+	assert_int_equal(live_group_create(&live, sg, &capacity, (char[LIVE_LINE]){0}), 0);
 	doc = group_json(&live, true);
 	assert_non_null(doc);
 	live_group_free(&live);
@@ -242,7 +242,7 @@ static void traffic_of_others(struct world *w) {
 static void worker_steps(struct world *w, struct worker *worker) {
 	worker->clock.now = w->bench.now;
 	worker_round(worker);
-	worker_between(worker);
+	worker_quiescent(worker);
 	grace_round_ended(worker->quiet_id);
 }
 

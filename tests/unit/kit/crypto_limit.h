@@ -24,9 +24,9 @@ static inline void crypto_limit_keep(struct crypto_queue *q) {
 	uint32_t late = crypto_limit.end - crypto_limit.first;
 	uint16_t failures = 0, n;
 
-	q->held -= late;
+	q->pending -= late;
 	n = crypto_limit.real->collect(q, good, failed, &failures);
-	q->held += late + n;
+	q->pending += late + n;
 	for (uint16_t i = 0; i < n; i++)
 		crypto_limit.late[crypto_limit.end++ % 1024] = good[i];
 }
@@ -37,11 +37,11 @@ static inline uint16_t crypto_limit_submit(struct crypto_queue *q,
 	uint32_t late = crypto_limit.end - crypto_limit.first;
 	uint16_t taken;
 
-	q->held -= late;
+	q->pending -= late;
 	taken = most == 0 ? 0 : crypto_limit.real->submit(q, frames, most);
-	q->held += late;
+	q->pending += late;
 	crypto_limit.room -= taken;
-	while (crypto_limit.slow && q->held > crypto_limit.end - crypto_limit.first)
+	while (crypto_limit.slow && q->pending > crypto_limit.end - crypto_limit.first)
 		crypto_limit_keep(q);
 	return taken;
 }
@@ -52,7 +52,7 @@ static inline uint16_t crypto_limit_collect(struct crypto_queue *q, struct rte_m
 
 	while (!crypto_limit.slow && n < CRYPTO_BURST && crypto_limit.first < crypto_limit.end)
 		good[n++] = crypto_limit.late[crypto_limit.first++ % 1024];
-	q->held -= n;
+	q->pending -= n;
 	if (crypto_limit.slow || n > 0)
 		return n;
 	n = crypto_limit.real->collect(q, good, failed, failures);

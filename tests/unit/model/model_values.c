@@ -92,7 +92,7 @@ static void put_upstream(FILE *out, const char *at, const struct upstream_config
 	fprintf(out, " reorder_timeout=%" PRIu64 " frame_timeout=%" PRIu64, u->reorder_timeout_ns,
 		u->frame_timeout_ns);
 	fprintf(out, " held_by_modem=%u held=%u held_given=%s scheduled=%s", u->held_by_modem,
-		u->held, yes_no(u->held_given), yes_no(u->scheduled));
+		u->pending, yes_no(u->held_given), yes_no(u->scheduled));
 	fprintf(out, " map_interval=%" PRIu64 " psp_flow=%u \n", u->scheduler.map_interval,
 		u->scheduler.psp_flow);
 }

@@ -54,7 +54,7 @@ TEST(each_kind_of_object_has_its_defaults) {
 	assert_same(&sg, file, max_frame);
 	assert_same(&sg, file, rate_limit);
 	assert_same(&sg, file, rphy);
-	assert_same(&sg, file, upstream.held);
+	assert_same(&sg, file, upstream.pending);
 	assert_same(&sg, file, upstream.held_given);
 	assert_same(&sg, file, upstream.scheduler);
 	assert_same(&channel, file->channels, pseudowire);

@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "model/devices.h"
-#include "model/keys/key_rows.h"
+#include "model/keys/key_macros.h"
 
 #define SCHEMA VECTORS_DIR "/../../config/schema.json"
 

@@ -14,8 +14,8 @@
 /* As docsis_clock_start() leaves it. */
 static void started(struct docsis_clock *c) {
 	docsis_clock_init(c);
-	c->from = c->begun_from = NOW;
-	c->system = c->begun_system = SYSTEM;
+	c->from = c->learned_from = NOW;
+	c->system = c->learned_system = SYSTEM;
 	c->look_at = NOW + DOCSIS_CLOCK_LOOK_NS;
 }
 

@@ -31,7 +31,7 @@ struct seen {
 	} shown[2 * (AT + 8)]; /* by boundary */
 	unsigned dropped; /* packets that the tap saw */
 	unsigned supply; /* packets that the source has */
-	unsigned held; /* by the stage that keeps some back */
+	unsigned pending; /* by the stage that keeps some back */
 	unsigned room; /* of the stage that pulls */
 	unsigned made,
 		came; /* mbufs that were given to the first queue, and that came to the end, in order */
@@ -109,10 +109,10 @@ static uint16_t halve(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 /* Keeps the first burst that it gets and puts it out with the next call, twice as large. */
 static uint16_t hold(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct seen *s = ctx;
-	uint16_t out = (uint16_t)(2 * s->held);
+	uint16_t out = (uint16_t)(2 * s->pending);
 
 	note(s, 'D', n);
-	s->held = n;
+	s->pending = n;
 	for (uint16_t i = 0; i < out; i++)
 		pkts[i] = &mbufs[100 + i];
 	return out;
@@ -190,7 +190,7 @@ static uint64_t part_held(const void *own, enum unit unit) {
 TEST(a_stage_works_with_its_own_part) {
 	static const struct stage part[] = {
 		{"part", "", "", part_run, true, .own = offsetof(struct seen, made),
-		 .held = part_held},
+		 .pending = part_held},
 	};
 	static const struct stage_list parts = {.name = "parts", .stages = part, .count = 1};
 
@@ -199,7 +199,7 @@ TEST(a_stage_works_with_its_own_part) {
 
 		pipeline_run(&s->p);
 		assert_int_equal(s->made, 1);
-		assert_int_equal(stages_held(&parts, 1, s, UNIT_FRAME), 1);
+		assert_int_equal(stages_pending(&parts, 1, s, UNIT_FRAME), 1);
 	}
 }
 

@@ -278,7 +278,7 @@ TEST(limits_of_devices) {
 
 		device_make(name, 1, 1);
 		device = cases[i].device;
-		port_wakes_ask(device.wakes);
+		port_wakes_enable(device.wakes);
 		log_pipe_open(&said, LOG_TEXT, LEVEL_INFO);
 		ret = port_open(name, "R-PHY", pool, cases[i].queue_size, cases[i].mtu, &id);
 		if (ret == 0)

@@ -36,7 +36,7 @@ struct kit_driver {
 	bool uncore_stays; /* whatever is written */
 	bool uncore_cut; /* to 100 MHz, as Linux does */
 	bool other_package; /* of all cores; the uncore is that of 0 */
-	unsigned writes, crossed; /* all; limits that were written the wrong way round */
+	unsigned writes, crossed; /* all; limits that were written the wrong mode round */
 };
 
 /* What stands in a file: a text, or else a number above 0. */

@@ -21,11 +21,11 @@ static int start(void **state) {
 	return 0;
 }
 
-/* The core is ours, by this way and with this governor. */
-static void take(enum cpufreq_way way, const char *governor) {
+/* The core is ours, by this mode and with this governor. */
+static void take(enum cpufreq_mode mode, const char *governor) {
 	assert_int_equal(cpufreq_find(&f, 0, &c), 0);
-	assert_int_equal(cpufreq_take(&f, &c), 0);
-	assert_int_equal(c.way, way);
+	assert_int_equal(cpufreq_acquire(&f, &c), 0);
+	assert_int_equal(c.mode, mode);
 	assert_string_equal(d.cores[0].governor, governor);
 }
 
@@ -33,7 +33,7 @@ static void take(enum cpufreq_way way, const char *governor) {
 static void set(uint32_t wish, uint32_t khz) {
 	assert_true(cpufreq_set(&f, &c, wish));
 	assert_int_equal(c.khz, khz);
-	assert_int_equal(c.way == CPUFREQ_SETSPEED ? d.cores[0].speed : d.cores[0].max, khz);
+	assert_int_equal(c.mode == CPUFREQ_SETSPEED ? d.cores[0].speed : d.cores[0].max, khz);
 }
 
 static uint64_t counted(void) {
@@ -62,7 +62,7 @@ TEST(acpi_by_setspeed) {
 		set(1250000, 1400000);
 		assert_int_equal(c.counts[CPUFREQ_ROUNDED], turn);
 	}
-	assert_int_equal(c.told, 1u << CPUFREQ_ROUNDED);
+	assert_int_equal(c.logged, 1u << CPUFREQ_ROUNDED);
 }
 
 /* Without the permission for the governor the upper limit does it, and where the speed alone is denied. */
@@ -78,7 +78,7 @@ TEST(no_permission) {
 	d.cores[0].max = 1800000;
 	d.cores[0].limits_denied = true;
 	assert_int_equal(cpufreq_find(&f, 0, &c), 0);
-	assert_int_equal(cpufreq_take(&f, &c), -EACCES);
+	assert_int_equal(cpufreq_acquire(&f, &c), -EACCES);
 	assert_int_equal(d.cores[0].max, 1800000);
 }
 
@@ -151,7 +151,7 @@ TEST(base_frequencies) {
 	assert_int_equal(cores[0].max_khz, 1600000);
 	assert_int_equal(cores[1].max_khz, 1200000);
 	assert_int_equal(cores[1].state_count, 3);
-	cores[2].base_khz = 0; /* not told: not honoured */
+	cores[2].base_khz = 0; /* not logged: not honoured */
 	cores[0].max_khz = 1800000;
 	assert_false(cpufreq_honour_base(cores, 3));
 	assert_int_equal(cores[0].max_khz, 1800000);

@@ -38,7 +38,7 @@ static int start(void **state) {
 
 static void take(unsigned core, struct cpufreq *c) {
 	assert_int_equal(cpufreq_find(&f, core, c), 0);
-	assert_int_equal(cpufreq_take(&f, c), 0);
+	assert_int_equal(cpufreq_acquire(&f, c), 0);
 }
 
 /* All that a governor may change. */
@@ -110,11 +110,11 @@ TEST(the_file_has_it_all) {
 		assert_int_equal(again.values[i].b, found.values[i].b);
 		assert_string_equal(again.values[i].value, found.values[i].value);
 	}
-	assert_true(found_lives(&again));
+	assert_true(found_running(&again));
 	again.began++; /* another process of that number */
-	assert_false(found_lives(&again));
+	assert_false(found_running(&again));
 	again.pid = INT32_MAX;
-	assert_false(found_lives(&again));
+	assert_false(found_running(&again));
 }
 
 TEST(leftovers_come_back) {

@@ -200,7 +200,7 @@ static void work(struct governor_reading *r, uint64_t ns, unsigned percent) {
 	r->rounds += busy / BUSY_ROUND + idle / EMPTY_ROUND;
 }
 
-/* Readings as no worker would have them: each way of the algorithm is gone often. */
+/* Readings as no worker would have them: each mode of the algorithm is gone often. */
 static void any_reading(struct random *r, struct governor_reading *reading) {
 	if (random_below(r, 10) > 0) {
 		work(reading, g.look_ns,

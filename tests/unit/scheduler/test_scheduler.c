@@ -32,10 +32,10 @@ static struct scheduler_grant pass(struct scheduler *s, uint64_t now, uint32_t f
 	struct scheduler_grant g = {0};
 
 	assert_int_equal(put(s, now, flow, 7), SCHEDULER_QUEUED);
-	assert_int_equal(scheduler_flow_held(s, flow), 1);
+	assert_int_equal(scheduler_flow_queued(s, flow), 1);
 	assert_int_equal(scheduler_dequeue(s, now, &g, 1), 1);
 	assert_int_equal(g.flow, flow);
-	assert_int_equal(scheduler_flow_held(s, flow), 0);
+	assert_int_equal(scheduler_flow_queued(s, flow), 0);
 	return g;
 }
 
@@ -155,7 +155,7 @@ TEST(end_of_time) {
 		assert_in_range(got, 1, 89);
 		for (int k = 0; k < 20; k++)
 			got += scheduler_dequeue(s, k < 10 ? ends[i] : UINT64_MAX, grants, 64);
-		assert_int_equal(scheduler_held(s), 90 - got);
+		assert_int_equal(scheduler_queued(s), 90 - got);
 		got += scheduler_drain_flow(s, 1, (void *[90]){0}, 90);
 		assert_int_equal(got, 90);
 		scheduler_free(s);

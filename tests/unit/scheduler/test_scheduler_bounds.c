@@ -184,10 +184,10 @@ static void park_all(struct kit *k) {
 
 	for (uint32_t before = 0; before < FLOWS; calls++) {
 		dequeue(k, false);
-		assert_in_range(parked(k), before, before + TURN_STEPS);
+		assert_in_range(parked(k), before, before + RR_STEPS);
 		before = parked(k);
 	}
-	assert_in_range(calls, FLOWS / TURN_STEPS, 4 * FLOWS / BURST);
+	assert_in_range(calls, FLOWS / RR_STEPS, 4 * FLOWS / BURST);
 }
 
 /* All flows may send one packet and have to wait then, all for the same time. */
@@ -230,7 +230,7 @@ TEST(nobody_may_go) {
 		k.s->flows[i].sustained.depth = 1;
 	}
 	park_all(&k);
-	assert_int_equal(scheduler_held(k.s), 3 * FLOWS);
+	assert_int_equal(scheduler_queued(k.s), 3 * FLOWS);
 	kit_free(&k);
 }
 
@@ -259,7 +259,7 @@ TEST(many_groups_take_turns) {
 		fill(&k, 4);
 		for (unsigned i = 0; i < 1500; i++) {
 			run(&k, 1, true);
-			cut |= k.s->cutting;
+			cut |= k.s->reducing;
 		}
 		assert_true(cut || columns[c] > 1);
 		assert_true(k.s->flows[700].granted_packets > 4 || columns[c] > 0);

@@ -5,7 +5,7 @@
  */
 #include "test_main.h"
 
-#include "scheduler/columns.h"
+#include "scheduler/class_queues.h"
 #include "scheduler/leads.h"
 #include "scheduler_kit.h"
 
@@ -35,8 +35,8 @@ static struct kit crowd_open(uint32_t n) {
 	return k;
 }
 
-static struct column *column_of(const struct kit *k, uint32_t group) {
-	return &k->s->groups[group].columns[COLUMN];
+static struct class_queue *column_of(const struct kit *k, uint32_t group) {
+	return &k->s->groups[group].queues[COLUMN];
 }
 
 /* Where groups all share channels. */
@@ -91,7 +91,7 @@ TEST(one_that_was_ahead_is_soon_served) {
 		assert_null(scheduler_set_channel(k.s, 1, &k.channels[1]));
 		run(&k, 100 * KIT_MS, 3);
 		/* four gaps of MAX_LEAD may have come together before they are cut again; one that
-		 * comes back is in its place at once */
+		 * comes back is in its slot at once */
 		expect_equal(&k, away > 0 ? MAX_LEAD + 1 : 4 * MAX_LEAD + 2);
 		kit_end(&k);
 	}
@@ -151,7 +151,7 @@ static uint64_t random_crowd(struct kit *k, uint64_t low, struct random *r, bool
 			kit_put(k, i, BYTES);
 		column_of(k, i)->round = rounds[i];
 		if (waits[i])
-			group_rank(k->s, i);
+			group_set_key(k->s, i);
 		lowest = waits[i] && rounds[i] < lowest ? rounds[i] : lowest;
 	}
 	return lowest;
@@ -173,20 +173,20 @@ static void cut_alike(uint32_t n, uint64_t low, uint64_t seed) {
 		lowest -= MAX_ROUND / 2;
 		served -= MAX_ROUND / 2;
 	}
-	leads_cut(k.s, k.s->groups[0].cluster, COLUMN);
-	while (k.s->cutting) { /* whoever is told before its turn is not told again */
+	leads_reduce(k.s, k.s->groups[0].cluster, COLUMN);
+	while (k.s->reducing) { /* whoever is told before its turn is not told again */
 		for (uint32_t i = 0; i < n; i += waits[i] ? 1 + random_below(&r, 3) : 1) {
 			if (waits[i])
-				leads_tell(k.s, i, COLUMN);
+				leads_apply(k.s, i, COLUMN);
 		}
-		leads_go_on(k.s);
+		leads_continue(k.s);
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		const int64_t rank = crowd(&k)->ranks[k.s->groups[i].place];
+		const int64_t key = crowd(&k)->keys[k.s->groups[i].slot];
 
 		assert_int_equal(column_of(&k, i)->round, rounds[i]);
 		if (waits[i])
-			assert_int_equal(rank >> RANK_ROUND & (2 * MAX_ROUND - 1), rounds[i]);
+			assert_int_equal(key >> KEY_ROUND & (2 * MAX_ROUND - 1), rounds[i]);
 	}
 	assert_int_equal(crowd(&k)->served[COLUMN], served);
 	assert_int_equal(crowd(&k)->far_ahead[COLUMN],
@@ -219,25 +219,25 @@ TEST(groups_move_during_a_cut_in_steps) {
 	for (uint32_t i = first; i < last; i++) {
 		kit_put(&k, i, BYTES);
 		column_of(&k, i)->round = low + apart * (i - first);
-		group_rank(k.s, i);
+		group_set_key(k.s, i);
 	}
 	column_of(&k, last)->round = low + apart;
 	crowd(&k)->served[COLUMN] = low;
 	crowd(&k)->far_ahead[COLUMN] = low + (uint64_t)2 * MAX_LEAD * (last - first);
-	leads_cut(k.s, k.s->groups[0].cluster, COLUMN);
-	leads_go_on(k.s);
-	k.s->groups[0].cuts = 1u << COLUMN; /* left over from another cluster */
+	leads_reduce(k.s, k.s->groups[0].cluster, COLUMN);
+	leads_continue(k.s);
+	k.s->groups[0].reductions = 1u << COLUMN; /* left over from another cluster */
 	kit_put(&k, 0, BYTES);
 	assert_int_equal(column_of(&k, 0)->round, low - MAX_LEAD);
 	while (crowd(&k)->served[COLUMN] == low)
-		leads_go_on(k.s);
+		leads_continue(k.s);
 	assert_int_equal(crowd(&k)->served[COLUMN], 100);
 	for (unsigned i = 0; i < apart; i++)
-		column_next_round(k.s, ahead, COLUMN);
+		class_queue_next_round(k.s, ahead, COLUMN);
 	kit_put(&k, last, BYTES);
 	assert_int_equal(column_of(&k, last - 1)->round, low + apart * (last - 1 - first));
-	while (k.s->cutting)
-		leads_go_on(k.s);
+	while (k.s->reducing)
+		leads_continue(k.s);
 	assert_int_equal(column_of(&k, 0)->round, 100); /* no lower than the lowest noted */
 	assert_int_equal(column_of(&k, last)->round, 100 + MAX_LEAD);
 	for (uint32_t i = first; i < last; i++)

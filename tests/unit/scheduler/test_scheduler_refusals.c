@@ -126,15 +126,21 @@ TEST(channels_groups_and_modems_are_refused) {
 
 TEST(absurd_depi_is_refused) {
 	static const struct scheduler_depi absurd[] = {
-		{.room = 1, .min_fragment = 1, .max_segments = 1, .entry_bytes = 2},
-		{.room = 5, .min_fragment = 1, .max_segments = 1, .entry_bytes = 2},
-		{.room = 1400, .min_fragment = 0, .max_segments = 1, .entry_bytes = 2},
-		{.room = 1400, .min_fragment = 16, .max_segments = 0, .entry_bytes = 2},
-		{.room = 1400, .min_fragment = 1396, .max_segments = 9, .entry_bytes = 2},
-		{.room = 1400, .min_fragment = 16, .max_segments = 9, .entry_bytes = 700},
-		{.room = 1400, .min_fragment = 16, .max_segments = 9, .entry_bytes = UINT16_MAX},
-		{.room = 1400, .min_fragment = UINT16_MAX, .max_segments = 9},
-		{.room = 1400, .min_fragment = 16, .max_segments = 9, .frame_bytes = UINT16_MAX},
+		{.capacity = 1, .min_fragment = 1, .max_segments = 1, .entry_bytes = 2},
+		{.capacity = 5, .min_fragment = 1, .max_segments = 1, .entry_bytes = 2},
+		{.capacity = 1400, .min_fragment = 0, .max_segments = 1, .entry_bytes = 2},
+		{.capacity = 1400, .min_fragment = 16, .max_segments = 0, .entry_bytes = 2},
+		{.capacity = 1400, .min_fragment = 1396, .max_segments = 9, .entry_bytes = 2},
+		{.capacity = 1400, .min_fragment = 16, .max_segments = 9, .entry_bytes = 700},
+		{.capacity = 1400,
+		 .min_fragment = 16,
+		 .max_segments = 9,
+		 .entry_bytes = UINT16_MAX},
+		{.capacity = 1400, .min_fragment = UINT16_MAX, .max_segments = 9},
+		{.capacity = 1400,
+		 .min_fragment = 16,
+		 .max_segments = 9,
+		 .frame_bytes = UINT16_MAX},
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(absurd); i++)
@@ -203,7 +209,7 @@ TEST(ends_of_ranges_are_good) {
 	c.channels[0].rate = SCHEDULER_RATE_MIN;
 	c.channels[1] = (struct scheduler_channel){SCHEDULER_RATE_MAX, good_depi};
 	c.channels[0].depi = (struct scheduler_depi){
-		.room = 6, .min_fragment = 1, .max_segments = 1, .entry_bytes = 2};
+		.capacity = 6, .min_fragment = 1, .max_segments = 1, .entry_bytes = 2};
 	c.config.rate_limit = SCHEDULER_RATE_MAX;
 	c.flows[0].sustained.rate = c.flows[0].reserved = SCHEDULER_RATE_MIN;
 	c.flows[0].peak = SCHEDULER_RATE_MAX;

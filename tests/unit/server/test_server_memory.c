@@ -22,7 +22,7 @@
 #define GROUPS 28
 #define MODEMS 300
 #define FLOWS 4 /* of a modem in each direction */
-#define MODEM_MAX 11500 /* bytes, with room for a quarter more modems and what the loader has */
+#define MODEM_MAX 11500 /* bytes, with capacity for a quarter more modems and what the loader has */
 #define MODEM_SERVED_MAX 9500 /* without the loader's */
 #define MODEM_BARE_MAX 8500 /* and without its keys */
 #define GROUP_MAX (4ull * MIB) /* tables and the cache of flows, beside the modems */
@@ -138,23 +138,23 @@ static void take_parts(unsigned modems, uint64_t parts[PARTS_ALONE]) {
 	struct ds_tables down;
 	struct us_tables up;
 	void *keys[3 * 2 * MODEMS] = {NULL}; /* two of each upstream, one downstream */
-	struct group_room room;
+	struct group_capacity capacity;
 	uint64_t at[PARTS_ALONE + 1] = {used()};
 
 	assert_non_null(crypto);
 	load(&sg, 1, modems);
-	room = group_room(&sg);
+	capacity = group_capacity(&sg);
 	at[LOADED + 1] = used();
-	assert_int_equal(live_group_create(&live, &sg, &room, (char[LIVE_LINE]){0}), 0);
+	assert_int_equal(live_group_create(&live, &sg, &capacity, (char[LIVE_LINE]){0}), 0);
 	at[LIVE + 1] = used();
 	for (unsigned k = 0; k < 2 * modems; k++)
 		keys[k % 2 == 0 ? k : 2 * modems + k / 2] =
 			crypto_key_make(crypto, k % 2 == 0 ? CRYPTO_UPLINK : CRYPTO_DOWNLINK,
 					CIPHER_AES_128, sg.modems[k / 2].security.key);
 	at[KEYS + 1] = used();
-	assert_int_equal(ds_tables_create(&down, &sg, &room, &keys[2 * modems]), 0);
+	assert_int_equal(ds_tables_create(&down, &sg, &capacity, &keys[2 * modems]), 0);
 	at[DOWNSTREAM + 1] = used();
-	assert_int_equal(us_tables_create(&up, &sg, &room, keys), 0);
+	assert_int_equal(us_tables_create(&up, &sg, &capacity, keys), 0);
 	at[UPSTREAM + 1] = used();
 	for (enum part p = 0; p < PARTS_ALONE; p++)
 		parts[p] = at[p + 1] - at[p];

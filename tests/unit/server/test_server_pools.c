@@ -75,9 +75,9 @@ TEST(without_an_upstream) {
 	assert_null(p.uepi);
 	n = server_group_needs(&without, &down);
 	assert_int_equal(n.uepi + n.frames + n.pieces, 0);
-	assert_null(server_pools_take(&p, &down, &n));
+	assert_null(server_pools_reserve(&p, &down, &n));
 	n = server_group_needs(&without, &sg);
-	assert_string_equal(server_pools_take(&p, &sg, &n),
+	assert_string_equal(server_pools_reserve(&p, &sg, &n),
 			    "upstream_channels: no group of the start had an upstream");
 	server_pools_free(&p);
 }

@@ -135,7 +135,7 @@ TEST(chains) {
 	assert_true(done);
 	launch(w, 2);
 	chain_held = 1;
-	worker_chain_begin(&held, WORKER_BEHIND, &held_done);
+	worker_chain_begin(&held, WORKER_LATER, &held_done);
 	for (unsigned turn = 0; turn < 50; turn++) {
 		chain_begin(w, tasks, &done);
 		worker_chain_wait(&done);
@@ -169,16 +169,16 @@ TEST(done_tasks_are_not_read) {
 	*tasks[2] = (struct worker_task){last_step, tasks[2]};
 	worker_start(&w);
 	worker_begin(&w, tasks[2]);
-	worker_chain_begin(tasks[0], WORKER_BEHIND, &done);
-	assert_true(worker_between(&w));
+	worker_chain_begin(tasks[0], WORKER_LATER, &done);
+	assert_true(worker_quiescent(&w));
 	assert_null(w.tasks[WORKER_NOW]);
-	assert_true(worker_between(&w));
-	assert_ptr_equal(w.tasks[WORKER_BEHIND], tasks[1]);
+	assert_true(worker_quiescent(&w));
+	assert_ptr_equal(w.tasks[WORKER_LATER], tasks[1]);
 	assert_false(worker_chain_is_done(&done));
-	assert_true(worker_between(&w));
-	assert_null(w.tasks[WORKER_BEHIND]);
+	assert_true(worker_quiescent(&w));
+	assert_null(w.tasks[WORKER_LATER]);
 	assert_true(worker_chain_is_done(&done));
-	assert_false(worker_between(&w));
+	assert_false(worker_quiescent(&w));
 	worker_stopped(&w);
 	assert_int_equal(munmap(pages, 3 * page), 0);
 }

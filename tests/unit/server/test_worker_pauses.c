@@ -85,7 +85,7 @@ static bool step(void *arg) {
 /* Tasks, and the end, of a worker that has nothing to do and pauses; one that slept and is woken says so. */
 TEST(tasks_are_done) {
 	for (enum idle_kind kind = IDLE_POLL; kind < IDLE_KINDS; kind++) {
-		if (!idle_there(kind))
+		if (!idle_supported(kind))
 			continue;
 		begin(kind);
 		launch(&worker, 1);
@@ -109,7 +109,7 @@ TEST(tasks_are_done) {
 
 TEST(what_is_due_now_is_polled_for) {
 	for (enum idle_kind kind = IDLE_SPIN; kind < IDLE_KINDS; kind++) {
-		if (!idle_there(kind))
+		if (!idle_supported(kind))
 			continue;
 		begin(kind);
 		load.due = 0;

@@ -62,7 +62,7 @@ void rig_check(const struct share_kit *r) {
 	for (unsigned g = 0; g < RIG_GROUPS; g++)
 		taken += r->taken[g];
 	assert_true(share_balanced(r->s));
-	assert_int_equal(c->values[COUNTER_PORT_RECEIVED], taken + share_held_in(r->s) +
+	assert_int_equal(c->values[COUNTER_PORT_RECEIVED], taken + share_pending_in(r->s) +
 								   counters_dropped(c) -
 								   c->drops[DROP_PORT_UNSENT]);
 }
@@ -75,7 +75,7 @@ void rig_close(struct share_kit *r) {
 	share_close(r->s);
 	pipeline_run(&r->s->receiving);
 	share_stop(r->s);
-	assert_int_equal(share_held_in(r->s) + share_held_out(r->s), 0);
+	assert_int_equal(share_pending_in(r->s) + share_pending_out(r->s), 0);
 	share_free(r->s);
 	for (unsigned p = 0; p < 2; p++) {
 		while (rte_eth_rx_burst(ports[p], 0, &m, 1) == 1)

@@ -146,7 +146,7 @@ static void compare(enum share_side side, unsigned n) {
 			fail_msg("side %d: %lu of %u dropped as %s, the model says %lu", side,
 				 drops, n, drop_name((enum drop_reason)d), expected[d]);
 	}
-	assert_int_equal(share_held_in(rig->s), 0);
+	assert_int_equal(share_pending_in(rig->s), 0);
 	rig_check(rig);
 }
 

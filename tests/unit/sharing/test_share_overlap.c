@@ -25,7 +25,8 @@ struct object {
 struct flight {
 	struct share_change *change; /* NULL: it means nothing to the port */
 	unsigned group;
-	bool prepared, begun, gone; /* not taken yet; a step was done; share_change_go() is done */
+	bool prepared, begun,
+		gone; /* not taken yet; a step was done; share_change_remove() is done */
 	struct live_change list[MOST];
 	struct live_changes changes;
 	struct object objects[MOST];
@@ -196,9 +197,9 @@ static bool flight_step(struct flight *f) {
 	if (f->change == NULL)
 		return true;
 	if (!f->gone)
-		f->gone = share_change_go(f->change);
+		f->gone = share_change_remove(f->change);
 	else
-		last = share_change_come(f->change);
+		last = share_change_add(f->change);
 	check_kept(f);
 	return last;
 }

@@ -76,11 +76,11 @@ TEST(one_ring_is_full) {
 			assert_int_equal(take_in_order(1, &last), burst ? ring : 1);
 			rig_check(rig);
 		}
-		assert_int_equal(rig->s->lanes[0].full, sent - ring);
-		assert_int_equal(rig->s->lanes[1].full, burst ? sent - ring : 0);
+		assert_int_equal(rig->s->members[0].full, sent - ring);
+		assert_int_equal(rig->s->members[1].full, burst ? sent - ring : 0);
 		assert_int_equal(rig_dropped(rig, DROP_PORT_GROUP_FULL),
 				 (sent - ring) * (1 + burst));
-		assert_int_equal(share_held_in(rig->s), ring);
+		assert_int_equal(share_pending_in(rig->s), ring);
 		assert_int_equal(take_in_order(0, &first), ring);
 		assert_int_equal(first, serial - 1 - 2 * (sent - ring));
 		rig_close(rig);
@@ -185,7 +185,7 @@ static void forget(struct port_share *share, unsigned group) {
 TEST(groups_come_and_go) {
 	open_groups(2, RING, true);
 	comes(2, false);
-	assert_int_equal(share_lane_open(rig->s, 2, RING), 0);
+	assert_int_equal(share_member_open(rig->s, 2, RING), 0);
 	rig->list[2] = &rig->groups[2];
 	table_of(3);
 	for (unsigned g = 0; g < 3; g++)
@@ -193,12 +193,12 @@ TEST(groups_come_and_go) {
 	receive_for(0);
 	rig->list[0] = NULL;
 	table_of(3);
-	share_lane_close(rig->s, 0); /* with the packet from above */
+	share_member_close(rig->s, 0); /* with the packet from above */
 	assert_int_equal(rig_dropped(rig, DROP_PORT_STOPPED), 1);
 	forget(rig->s, 1);
 	for (unsigned g = 0; g < 3; g++)
 		comes(g, g == 2);
-	assert_int_equal(share_lane_open(rig->s, 0, RING), 0);
+	assert_int_equal(share_member_open(rig->s, 0, RING), 0);
 	rig->list[0] = &rig->groups[0];
 	table_of(1);
 	assert_null(rig->s->table->groups);
@@ -286,15 +286,15 @@ TEST(back_pressure) {
 	for (unsigned i = 0; i < 3 * RIG_PORT / 8; i++) {
 		taken += put(&sink, 8);
 		sent += pipeline_run(&rig->s->sending);
-		assert_int_equal(taken, sent + share_held_out(rig->s));
+		assert_int_equal(taken, sent + share_pending_out(rig->s));
 		assert_int_equal(rig->s->counters.values[COUNTER_PORT_SENT], sent);
 	}
 	assert_int_equal(sent, RIG_PORT - 1);
-	assert_in_range(share_held_out(rig->s), RING, RING + PIPELINE_BURST);
+	assert_in_range(share_pending_out(rig->s), RING, RING + PIPELINE_BURST);
 	assert_true(pipeline_due(&rig->s->sending) == 0);
 	assert_true(pipeline_due(&rig->s->receiving) == UINT64_MAX);
 	assert_true(rig->s->counters.values[COUNTER_PORT_SEND_RETRIES] > 0);
-	while (share_held_out(rig->s) > 0) {
+	while (share_pending_out(rig->s) > 0) {
 		take_far(&next);
 		sent += pipeline_run(&rig->s->sending);
 	}
@@ -365,7 +365,7 @@ TEST(several_send) {
 	}
 	for (unsigned s = 0; s < SENDERS; s++)
 		pthread_join(senders[s].thread, NULL);
-	assert_int_equal(share_held_out(rig->s), 0);
+	assert_int_equal(share_pending_out(rig->s), 0);
 	assert_int_equal(rig->s->counters.values[COUNTER_PORT_SENT], SENDERS * FRAMES_EACH);
 }
 

@@ -18,10 +18,10 @@ CASE(requests_of_one_modem) {
 		size += docsis_request_write(1, bench_streams[FRAMED].sid, bytes + size);
 	bench_segment(FRAMED, 0, bytes, size);
 	sent = (unsigned)size;
-	while (bench->u->extract.cut.segment == NULL)
+	while (bench->u->extract.cursor.segment == NULL)
 		bench_round();
 	/* nothing else is under way, and the next round goes on with it */
-	assert_int_equal(bench->u->transmit.count + bench->u->r.crypto->held, 0);
+	assert_int_equal(bench->u->transmit.count + bench->u->r.crypto->pending, 0);
 	assert_int_equal(rte_ring_count(bench->u->requests.ring), 0);
 	assert_true(upstream_busy(bench->u));
 	for (; sent < 20 * sizeof(bytes); sent += (unsigned)size)

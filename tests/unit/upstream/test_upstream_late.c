@@ -12,7 +12,7 @@
 static void rounds(unsigned n) {
 	while (n-- > 0) {
 		bench_round();
-		assert_in_range(bench->u->transmit.count + bench->u->r.crypto->held, 0, LINE);
+		assert_in_range(bench->u->transmit.count + bench->u->r.crypto->pending, 0, LINE);
 	}
 }
 
@@ -59,12 +59,12 @@ CASE(last_fragment_is_on_its_way, .prepare = bench_long_packets) {
 
 	bench_send(PLAIN, room, bench_fragment(PLAIN, 0, FRAGMENT_FIRST, frame, 500, room));
 	bench_round();
-	assert_int_equal(bench->u->defragment.waiting_fragments, 1);
+	assert_int_equal(bench->u->defragment.pending_fragments, 1);
 	size = write_others(room, PIPELINE_BURST + 1);
 	size += bench_fragment(PLAIN, 1, FRAGMENT_LAST, frame + 500, whole - 500, room + size);
 	bench_send(PLAIN, room, size);
 	bench_round();
-	assert_int_equal(bench->u->defragment.waiting_fragments, 1);
+	assert_int_equal(bench->u->defragment.pending_fragments, 1);
 	assert_int_equal(bench->u->list.queues[US_SEGMENTS].count, 0);
 	bench->clock.now += 150 * BENCH_MS;
 	bench_settle();
@@ -79,7 +79,7 @@ CASE(missing_segment_is_on_its_way) {
 	bench->segment[FRAMED]++;
 	bench_put(FRAMED, 100);
 	bench_round();
-	assert_int_equal(bench->u->reassemble.waiting_segments, 1);
+	assert_int_equal(bench->u->reassemble.pending_segments, 1);
 	for (int i = 0; i < 4; i++) {
 		psp_open(&p, BENCH_OFDMA_ALONE);
 		for (int k = 0; k < 20; k++) {
@@ -119,9 +119,9 @@ static void crypto_is_slow(unsigned bursts, unsigned in_a_unit) {
 		put(AES);
 	put_unit(in_a_unit);
 	rounds(20);
-	assert_in_range(bench->u->r.crypto->held, RTE_MIN(14 * bursts, US_TRANSMIT_CAPACITY / 2u),
-			LINE);
-	assert_int_equal(bench->u->extract_joined.cut.segment != NULL, in_a_unit > 0);
+	assert_in_range(bench->u->r.crypto->pending,
+			RTE_MIN(14 * bursts, US_TRANSMIT_CAPACITY / 2u), LINE);
+	assert_int_equal(bench->u->extract_joined.cursor.segment != NULL, in_a_unit > 0);
 	put(FRAMED);
 	rounds(5);
 	assert_int_equal(bench_count(COUNTER_RECEIVED) == bench->injected, in_a_unit > 0);

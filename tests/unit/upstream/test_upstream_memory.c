@@ -9,7 +9,7 @@
 #define FLOODER FRAMED
 #define SAME_MODEM 5 /* another stream of it */
 #define LIMIT 65536 /* of a modem */
-#define FRAME_BUFFER (RTE_PKTMBUF_HEADROOM + US_FRAME_ROOM)
+#define FRAME_BUFFER (RTE_PKTMBUF_HEADROOM + US_FRAME_SIZE)
 
 static uint32_t most_held; /* buffers of the R-PHY port */
 
@@ -19,16 +19,16 @@ static void nothing_seen(void) {
 
 /* The counts that the limits are about are those of the buffers. Modems may have `frames` more than their limit. */
 static void check_limits(unsigned frames) {
-	const struct holds *all = &bench->u->holds;
+	const struct pending_set *all = &bench->u->pending_set;
 
-	for (unsigned p = 0; p < HOLD_POOLS; p++)
+	for (unsigned p = 0; p < PENDING_POOLS; p++)
 		assert_in_range(all->buffers[p], 0, all->limits[p]);
 	for (uint32_t m = 0; m < bench->sg.modem_count; m++)
 		assert_in_range(all->modems[m].bytes, 0,
 				all->modem_limit + (uint64_t)frames * FRAME_BUFFER);
 	assert_in_range(rte_mempool_in_use_count(bench->packets), 0,
-			all->limits[HOLD_POOL_PACKETS] + 1);
-	most_held = RTE_MAX(most_held, all->buffers[HOLD_POOL_PACKETS]);
+			all->limits[PENDING_POOL_PACKETS] + 1);
+	most_held = RTE_MAX(most_held, all->buffers[PENDING_POOL_PACKETS]);
 }
 
 static void settle(void) {
@@ -40,7 +40,7 @@ EACH_CASE(nothing_seen)
 
 /* Packets of four bursts each, and in each burst a segment that is ahead: what the bursts were when packets
  * waited, the segments are after the same round. */
-CASE(segments_keep_to_the_limit_each_round, .held_by_modem = 8388608, .held = LIMIT) {
+CASE(segments_keep_to_the_limit_each_round, .held_by_modem = 8388608, .pending = LIMIT) {
 	static const uint8_t bytes[20] = {0xff};
 	uint8_t payload[SEGMENT_HEADER_SIZE + sizeof(bytes)];
 	struct bench_psp p;
@@ -62,9 +62,9 @@ CASE(segments_keep_to_the_limit_each_round, .held_by_modem = 8388608, .held = LI
 	}
 	for (int round = 0; round < 20; round++) {
 		bench_round();
-		assert_in_range(bench->u->holds.buffers[HOLD_POOL_PACKETS], 0,
-				bench->u->holds.limits[HOLD_POOL_PACKETS]);
-		most_held = RTE_MAX(most_held, bench->u->holds.buffers[HOLD_POOL_PACKETS]);
+		assert_in_range(bench->u->pending_set.buffers[PENDING_POOL_PACKETS], 0,
+				bench->u->pending_set.limits[PENDING_POOL_PACKETS]);
+		most_held = RTE_MAX(most_held, bench->u->pending_set.buffers[PENDING_POOL_PACKETS]);
 	}
 	assert_in_range(most_held, US_BURST_PIECES - 4, US_BURST_PIECES);
 	bench->any_drops = true;
@@ -108,12 +108,12 @@ CASE(oldest_of_a_modem, .lossy = true, .held_by_modem = 2 * FRAME_BUFFER) {
 		bench_handle_rest(stream, bytes + 100, 300);
 	}
 	bench_dropped(DROP_SEGMENT_ORPHAN, 1); /* stream 0 */
-	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), 2);
+	assert_int_equal(upstream_pending(bench->u, UNIT_FRAME), 2);
 }
 
 /* Of all that waits in buffers of packets: an open burst, and then packets, and then one more burst. A frame that waits
  * longer has buffers of another pool. */
-CASE(oldest_of_all, .held = LIMIT) {
+CASE(oldest_of_all, .pending = LIMIT) {
 	static const uint8_t bytes[100];
 	uint8_t frame[BENCH_FRAME_MAX];
 
@@ -136,7 +136,7 @@ CASE(oldest_of_all, .held = LIMIT) {
 		assert_int_equal(bench_count(COUNTER_PSP_GAPS), turn);
 	}
 	assert_int_equal(most_held, US_BURST_PIECES); /* LIMIT is less */
-	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), 1);
+	assert_int_equal(upstream_pending(bench->u, UNIT_FRAME), 1);
 	bench->any_drops = true;
 }
 
@@ -197,7 +197,7 @@ static void good_traffic(struct random *r) {
 	}
 }
 
-CASE(a_flood_harms_nobody_else, .held_by_modem = LIMIT, .held = 4 * LIMIT) {
+CASE(a_flood_harms_nobody_else, .held_by_modem = LIMIT, .pending = 4 * LIMIT) {
 	struct random r = {.state = 99};
 
 	for (int round = 0; round < 1500; round++) {

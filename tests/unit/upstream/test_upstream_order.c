@@ -209,7 +209,7 @@ static void check(void) {
 
 	bench_settle();
 	assert_int_equal(bench->came[k->stream], model.delivered);
-	assert_int_equal(upstream_held(bench->u, k->unit), model.waiting);
+	assert_int_equal(upstream_pending(bench->u, k->unit), model.waiting);
 	assert_true(upstream_deadline(bench->u) == until);
 	assert_true(pipeline_due(&bench->u->list) == until);
 	if (model.waiting == 0)
@@ -329,7 +329,7 @@ CASE(random_packets) {
 	random_numbers(&packets);
 }
 
-CASE(random_segments, .held_by_modem = 4000000, .held = 8000000) {
+CASE(random_segments, .held_by_modem = 4000000, .pending = 8000000) {
 	random_numbers(&segments);
 }
 
@@ -337,7 +337,7 @@ CASE(edges_of_packets) {
 	edges(&packets);
 }
 
-CASE(edges_of_segments, .held_by_modem = 4000000, .held = 8000000) {
+CASE(edges_of_segments, .held_by_modem = 4000000, .pending = 8000000) {
 	edges(&segments);
 }
 

@@ -89,7 +89,7 @@ static void close_server(void) {
 		port_close(far[i]);
 	server_stop(server);
 	assert_true(upstream_balanced(up));
-	assert_int_equal(server_held(server), 0);
+	assert_int_equal(server_pending(server), 0);
 	assert_int_equal(rte_mempool_in_use_count(server->pools.uepi), 0);
 	assert_int_equal(rte_mempool_in_use_count(server->pools.pieces), 0);
 	server_free(server);
@@ -134,7 +134,7 @@ static unsigned take(void) {
 	return n;
 }
 
-/* Runs the worker at the present time; what is held and on its way is as much as was said. */
+/* Runs the worker at the present time; what is pending and on its way is as much as was said. */
 static void run(void) {
 	struct us_buffers most = us_buffers(&sg, NULL);
 
@@ -189,13 +189,13 @@ CASE(a_device_that_leaves_gaps, .closed = true) {
 		}
 	}
 	assert_int_equal(counted(COUNTER_RECEIVED), sent + good);
-	assert_true(up->uepi.waiting_packets > 0);
+	assert_true(up->uepi.pending_packets > 0);
 	for (int i = 0; i < 3; i++) {
 		server->workers[0].clock.now += 100000000;
 		run();
 	}
 	/* what was given up for memory is not lost */
-	assert_int_equal(up->uepi.waiting_packets, 0);
+	assert_int_equal(up->uepi.pending_packets, 0);
 	assert_int_equal(counted(COUNTER_PSP_PACKETS), sent + good);
 	assert_int_equal(counted(COUNTER_PSP_MISSING), (CHANNELS - 1) * US_PSP_FLOWS);
 	assert_int_equal(counters_dropped_units(&up->counters, UNIT_PACKET), 0);
@@ -205,31 +205,33 @@ CASE(a_device_that_leaves_gaps, .closed = true) {
 /* Limits from the configuration, pools from limits: each part that may be in use is in them. */
 CASE(what_a_configuration_needs, .closed = true) {
 	struct us_buffers b;
-	uint32_t held;
+	uint32_t pending;
 
 	load();
 	b = us_buffers(&sg, NULL);
-	assert_int_equal(b.held_packets, US_BURST_PIECES); /* 64 kB are fewer */
-	assert_int_equal(b.held_frames, (MODEMS + 1) * 5 / 4);
-	sg.upstream.held = 4000000;
-	held = 4000000 / us_packet_room(&sg);
+	assert_int_equal(b.pending_packets, US_BURST_PIECES); /* 64 kB are fewer */
+	assert_int_equal(b.pending_frames, (MODEMS + 1) * 5 / 4);
+	sg.upstream.pending = 4000000;
+	pending = 4000000 / us_packet_size(&sg);
 	b = us_buffers(&sg, NULL);
-	assert_true(held > US_BURST_PIECES);
-	assert_int_equal(b.held_packets, held);
-	assert_int_equal(b.held_frames, (MODEMS + 1) * 5 / 4);
-	assert_in_range(b.packets, held + US_QUEUED + US_BURST_PIECES + US_RECEIVE_BURST,
+	assert_true(pending > US_BURST_PIECES);
+	assert_int_equal(b.pending_packets, pending);
+	assert_int_equal(b.pending_frames, (MODEMS + 1) * 5 / 4);
+	assert_in_range(b.packets, pending + US_QUEUED + US_BURST_PIECES + US_RECEIVE_BURST,
 			UINT32_MAX);
-	assert_in_range(b.frames, b.held_frames + US_STOCK + US_TRANSMIT_CAPACITY + PIPELINE_BURST,
+	assert_in_range(b.frames,
+			b.pending_frames + US_STOCK + US_TRANSMIT_CAPACITY + PIPELINE_BURST,
 			UINT32_MAX);
-	assert_in_range(b.pieces, held + US_QUEUED + US_RECEIVE_BURST * US_BURSTS_MAX, UINT32_MAX);
-	sg.upstream.held = 40000000;
-	assert_int_equal(us_buffers(&sg, NULL).held_frames, 40000000 / US_FRAME_BUFFER);
-	sg.upstream.held = 4000000;
+	assert_in_range(b.pieces, pending + US_QUEUED + US_RECEIVE_BURST * US_BURSTS_MAX,
+			UINT32_MAX);
+	sg.upstream.pending = 40000000;
+	assert_int_equal(us_buffers(&sg, NULL).pending_frames, 40000000 / US_FRAME_BUFFER);
+	sg.upstream.pending = 4000000;
 	sg.rphy.mtu = 9000;
-	assert_int_equal(us_packet_room(&sg), RTE_PKTMBUF_HEADROOM + 9000 + 14 + 4);
-	assert_int_equal(us_buffers(&sg, NULL).held_packets, 4000000 / us_packet_room(&sg));
+	assert_int_equal(us_packet_size(&sg), RTE_PKTMBUF_HEADROOM + 9000 + 14 + 4);
+	assert_int_equal(us_buffers(&sg, NULL).pending_packets, 4000000 / us_packet_size(&sg));
 	sg.rphy.mtu = 1500;
-	assert_int_equal(us_packet_room(&sg), RTE_PKTMBUF_HEADROOM + 2048);
+	assert_int_equal(us_packet_size(&sg), RTE_PKTMBUF_HEADROOM + 2048);
 	service_group_free(&sg);
 }
 

@@ -55,14 +55,14 @@ EACH_CASE(behind_a_ring)
 CASE(what_is_in_the_port_is_waited_for) {
 	gap();
 	bench_rounds(3);
-	assert_int_equal(bench->u->uepi.waiting_packets, 1);
+	assert_int_equal(bench->u->uepi.pending_packets, 1);
 	number(1);
 	for (int i = 0; i < 20; i++) {
 		bench->clock.now += 10 * BENCH_MS;
 		bench_rounds(3);
 		emptied += i == 0; /* the worker was at it before */
 	}
-	assert_int_equal(bench->u->uepi.waiting_packets, 1);
+	assert_int_equal(bench->u->uepi.pending_packets, 1);
 	move(1);
 	emptied++;
 	bench_rounds(3);
@@ -78,13 +78,13 @@ CASE(what_does_not_come_is_given_up) {
 	emptied += 2;
 	bench->clock.now += 100 * BENCH_MS;
 	bench_rounds(3); /* asked when the packets had not come: that says nothing */
-	assert_int_equal(bench->u->uepi.waiting_packets, 1);
+	assert_int_equal(bench->u->uepi.pending_packets, 1);
 	emptied++;
 	bench_rounds(3);
-	assert_int_equal(bench->u->uepi.waiting_packets, 1);
+	assert_int_equal(bench->u->uepi.pending_packets, 1);
 	emptied++;
 	bench_rounds(3);
-	assert_int_equal(bench->u->uepi.waiting_packets, 0);
+	assert_int_equal(bench->u->uepi.pending_packets, 0);
 	assert_int_equal(missing(), 1);
 	ring_end();
 }
@@ -100,7 +100,7 @@ CASE(a_ring_with_more) {
 	move(2 * US_RECEIVE_BURST);
 	emptied += 10;
 	bench_rounds(2);
-	assert_int_equal(bench->u->receive.passed_until, 0);
+	assert_int_equal(bench->u->receive.flushed_until, 0);
 	bench->any_drops = true;
 	bench_rounds(3);
 	ring_end();
@@ -117,7 +117,7 @@ CASE(closed) {
 	move(1);
 	bench->clock.now += 100 * BENCH_MS;
 	bench_rounds(3);
-	assert_int_equal(bench->u->uepi.waiting_packets, 0);
+	assert_int_equal(bench->u->uepi.pending_packets, 0);
 	assert_int_equal(missing(), 1);
 	assert_int_equal(rte_ring_dequeue(ring, (void **)&m), 0);
 	rte_pktmbuf_free(m);

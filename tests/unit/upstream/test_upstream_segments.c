@@ -69,8 +69,8 @@ CASE(header_in_a_packet_of_its_own) {
 	psp_add(&p, false, false, frame(), FRAME);
 	psp_add_trailer(&p);
 	bench_handle_packet(&p);
-	assert_int_equal(upstream_held(bench->u, UNIT_SEGMENT), 1);
-	assert_int_equal(bench->u->holds.buffers[HOLD_POOL_PACKETS], 1);
+	assert_int_equal(upstream_pending(bench->u, UNIT_SEGMENT), 1);
+	assert_int_equal(bench->u->pending_set.buffers[PENDING_POOL_PACKETS], 1);
 	assert_int_equal(rte_mempool_in_use_count(bench->packets), 1);
 	bench_after(10 * BENCH_MS);
 }
@@ -108,7 +108,7 @@ CASE(a_new_count_ends_a_frame) {
 	for (unsigned i = 0; i < LATE; i++)
 		segment(0, zeroes, 20);
 	bench_dropped(DROP_SEGMENT_LATE, LATE);
-	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), 1);
+	assert_int_equal(upstream_pending(bench->u, UNIT_FRAME), 1);
 	whole();
 	frame_is_lost(DROP_FRAME_GAP);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A network port that takes little or nothing: nothing is lost, order holds, a stop accounts for all. And VLANs: each
+/* A network port that takes little or nothing: nothing is lost, order is kept, a stop accounts for all. And VLANs: each
  * frame leaves with the tag, whatever waits. */
 #include <rte_ethdev.h>
 
@@ -25,12 +25,12 @@ static void put(unsigned stream, size_t bytes) {
 static void check_bounds(void) {
 	const struct upstream *u = bench->u;
 
-	assert_in_range(u->transmit.count + u->r.crypto->held, 0, US_TRANSMIT_CAPACITY);
+	assert_in_range(u->transmit.count + u->r.crypto->pending, 0, US_TRANSMIT_CAPACITY);
 	assert_in_range(u->list.queues[US_SEGMENTS].count, 0, 64 + 32 * 85);
 }
 
 CASE(nothing_is_taken, .network_depth = 64) {
-	uint64_t held = 0, bytes = 0;
+	uint64_t pending = 0, bytes = 0;
 
 	for (int i = 0; i < 300; i++) {
 		bool has_room = bench->u->transmit.count < US_TRANSMIT_CAPACITY / 2;
@@ -42,12 +42,12 @@ CASE(nothing_is_taken, .network_depth = 64) {
 			assert_int_equal(bench_count(COUNTER_RECEIVED), bench->injected);
 	}
 	for (enum unit unit = 0; unit < UNITS; unit++)
-		held += upstream_held(bench->u, unit);
+		pending += upstream_pending(bench->u, unit);
 	assert_true(bench->u->transmit.count >= US_TRANSMIT_CAPACITY / 2);
 	assert_true(bench_count(COUNTER_TRANSMIT_RETRIES) > 0);
 	assert_int_equal(bench_count(COUNTER_TRANSMITTED), bench->network_depth - 1);
 	assert_true(bench_count(COUNTER_RECEIVED) < bench->injected);
-	assert_true(upstream_busy(bench->u) && held > 0);
+	assert_true(upstream_busy(bench->u) && pending > 0);
 	assert_true(pipeline_due(&bench->u->list) == 0);
 	bench_settle();
 	for (unsigned i = 0; i < ARRAY_COUNT(streams); i++) {
@@ -95,7 +95,7 @@ CASE(long_bursts) {
 	assert_in_range(rte_mempool_in_use_count(bench->packets), US_QUEUED,
 			us_buffers(&bench->sg, NULL).packets);
 	bench_settle();
-	assert_int_equal(upstream_held(bench->u, UNIT_SEGMENT), 0);
+	assert_int_equal(upstream_pending(bench->u, UNIT_SEGMENT), 0);
 	assert_true(bench->came[PLAIN] > 10000);
 	bench->any_drops = true; /* the last burst has no end */
 }
@@ -127,7 +127,7 @@ CASE(one_segment_is_left, .prepare = bench_long_packets) {
 	put_pieces();
 	bench_round();
 	assert_int_equal(bench_take(UINT32_MAX), PIPELINE_BURST);
-	assert_int_equal(upstream_held(bench->u, UNIT_SEGMENT), 1);
+	assert_int_equal(upstream_pending(bench->u, UNIT_SEGMENT), 1);
 	assert_int_equal(bench->u->list.queues[US_SEGMENTS].buffers, 2);
 	assert_true(upstream_busy(bench->u));
 	assert_true(pipeline_due(&bench->u->list) == 0);
@@ -141,7 +141,7 @@ CASE(one_segment_is_left, .prepare = bench_long_packets) {
 CASE(stop_accounts_for_all, .lossy = true, .network_depth = 64) {
 	uint8_t out[BENCH_FRAME_MAX] = {0};
 	struct bench_psp p;
-	uint64_t held[UNITS];
+	uint64_t pending[UNITS];
 
 	bench_send(PLAIN, out, bench_fragment(PLAIN, 0, FRAGMENT_FIRST, out + 500, 90, out));
 	bench_mac(FRAMED, 300, out);
@@ -159,21 +159,21 @@ CASE(stop_accounts_for_all, .lossy = true, .network_depth = 64) {
 	psp_send(&p);
 	bench_rounds(30);
 	pipeline_run(upstream_pipeline(bench->u, 0));
-	assert_true(bench->u->uepi.waiting_packets > 0 && bench->u->uepi.open_bursts > 0);
-	assert_true(bench->u->reassemble.waiting_segments > 0 &&
+	assert_true(bench->u->uepi.pending_packets > 0 && bench->u->uepi.open_bursts > 0);
+	assert_true(bench->u->reassemble.pending_segments > 0 &&
 		    bench->u->list.queues[US_SEGMENTS].count > 0);
 	assert_true(bench->u->streams.incomplete_frames > 0 &&
-		    bench->u->defragment.waiting_fragments > 0);
+		    bench->u->defragment.pending_fragments > 0);
 	assert_true(bench->u->transmit.count > 0);
 	for (enum unit unit = 0; unit < UNITS; unit++)
-		held[unit] = upstream_held(bench->u, unit);
+		pending[unit] = upstream_pending(bench->u, unit);
 	for (unsigned i = 0; i < DROP_REASONS; i++)
 		assert_int_equal(bench->u->counters.drops[i], 0);
 	upstream_stop(bench->u);
-	bench_expect(DROP_PACKET_STOPPED, held[UNIT_PACKET]);
-	bench_expect(DROP_BURST_STOPPED, held[UNIT_BURST]);
-	bench_expect(DROP_SEGMENT_STOPPED, held[UNIT_SEGMENT]);
-	bench_expect(DROP_STOPPED, held[UNIT_FRAME]);
+	bench_expect(DROP_PACKET_STOPPED, pending[UNIT_PACKET]);
+	bench_expect(DROP_BURST_STOPPED, pending[UNIT_BURST]);
+	bench_expect(DROP_SEGMENT_STOPPED, pending[UNIT_SEGMENT]);
+	bench_expect(DROP_STOPPED, pending[UNIT_FRAME]);
 }
 
 /* What a row says of its queues is so that the loop can keep to it. */

@@ -11,7 +11,7 @@ static unsigned all_windows;
 
 /* Of the windows, so many may be in use behind the row `expire`. */
 static void few_windows(void) {
-	bench->u->lanes.most = FEW;
+	bench->u->reorder_set.most = FEW;
 	all_windows = bench_windows_free();
 }
 
@@ -90,9 +90,9 @@ CASE(the_longest_wait_ends, .closed = true) {
 		}
 		for (size_t k = 0; k < ARRAY_COUNT(rows[i].steps); k++)
 			take(&rows[i].steps[k]);
-		assert_int_equal(bench->u->tables.streams[rows[i].ended].order.waiting, 0);
+		assert_int_equal(bench->u->tables.streams[rows[i].ended].order.queued, 0);
 		if (rows[i].waits < BENCH_STREAMS)
-			assert_true(bench->u->tables.streams[rows[i].waits].order.waiting > 0);
+			assert_true(bench->u->tables.streams[rows[i].waits].order.queued > 0);
 		for (int n = 0; n < 20; n++)
 			bench_after(10 * BENCH_MS);
 		assert_int_equal(bench_windows_free(), all_windows);
@@ -120,7 +120,7 @@ CASE(windows_for_all) {
 	uint32_t orders = u->tables.stream_count + u->tables.session_count * US_PSP_FLOWS;
 
 	assert_int_equal(bench_windows_free(), orders);
-	assert_int_equal(u->lanes.most, orders);
+	assert_int_equal(u->reorder_set.most, orders);
 }
 
 /* Every stream and flow wants a window all the time. */
@@ -148,6 +148,6 @@ CASE(random_numbers) {
 	for (int i = 0; i < 200; i++)
 		bench_after(10 * BENCH_MS);
 	assert_int_equal(bench_windows_free(), all_windows);
-	assert_int_equal(bench->u->uepi.waiting_packets + bench->u->reassemble.waiting_segments, 0);
+	assert_int_equal(bench->u->uepi.pending_packets + bench->u->reassemble.pending_segments, 0);
 	bench->any_drops = true;
 }

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-void health_look(struct health *h, const struct server *s, uint64_t now) {
-	uint64_t passed = RTE_MIN(now - h->looked, HEALTH_STEP_NS);
+void health_check(struct health *h, const struct server *s, uint64_t now) {
+	uint64_t passed = RTE_MIN(now - h->checked, HEALTH_STEP_NS);
 
-	h->looked = now;
+	h->checked = now;
 	for (unsigned i = 0; i < s->worker_count; i++) {
 		struct health_worker *seen = &h->workers[i];
 		uint64_t rounds = __atomic_load_n(&s->workers[i].rounds, __ATOMIC_RELAXED);

@@ -22,7 +22,7 @@ struct health_worker {
 };
 
 struct health {
-	uint64_t looked; /* time of the last check, ns */
+	uint64_t checked; /* time of the last check, ns */
 	struct health_worker workers[PLATFORM_MAX_WORKERS];
 };
 
@@ -30,7 +30,7 @@ struct health {
  * Checks the workers' progress; call it about once per second. `now` in ns, of a monotonic clock. A long gap
  * between checks counts as HEALTH_STEP_NS: if the whole process was stopped, no worker has stalled.
  */
-void health_look(struct health *h, const struct server *s, uint64_t now);
+void health_check(struct health *h, const struct server *s, uint64_t now);
 
 /* Whether all workers make rounds. If not, `why` names the worker. */
 bool health_live(const struct health *h, const struct server *s, char why[HEALTH_LINE]);

@@ -65,8 +65,8 @@ static enum MHD_Result answer(struct metrics_http *h, struct MHD_Connection *c, 
 }
 
 /* Responds with one line of text. */
-static enum MHD_Result say(struct metrics_http *h, struct MHD_Connection *c, unsigned code,
-			   const char *line) {
+static enum MHD_Result respond(struct metrics_http *h, struct MHD_Connection *c, unsigned code,
+			       const char *line) {
 	char text[256];
 	int size = snprintf(text, sizeof(text), "%s\n", line);
 	struct MHD_Response *r =
@@ -113,14 +113,14 @@ static enum MHD_Result answer_metrics(struct metrics_http *h, struct MHD_Connect
 
 	MHD_get_connection_values(c, MHD_GET_ARGUMENT_KIND, on_argument, &query);
 	if (!metrics_query_end(&query))
-		return say(h, c, MHD_HTTP_BAD_REQUEST, query.wrong);
+		return respond(h, c, MHD_HTTP_BAD_REQUEST, query.wrong);
 	page = pages_get(&h->pages, h->source, &query, format_of(c), &code);
 	if (page != NULL)
 		return answer(h, c, MHD_HTTP_OK, page);
-	return say(h, c, code,
-		   code == MHD_HTTP_CONTENT_TOO_LARGE
-			   ? "too many samples for one page: names, or one modem"
-			   : "too many different questions at a time");
+	return respond(h, c, code,
+		       code == MHD_HTTP_CONTENT_TOO_LARGE
+			       ? "too many samples for one page: names, or one modem"
+			       : "too many different questions at a time");
 }
 
 /* For an orchestrator that restarts a process that is not live, and routes packets to one that is ready. */
@@ -129,13 +129,13 @@ static enum MHD_Result answer_health(struct metrics_http *h, struct MHD_Connecti
 	char why[HEALTH_LINE] = "not in service";
 	bool serving = __atomic_load_n(&h->ready, __ATOMIC_ACQUIRE), good;
 
-	health_look(&h->health, s, ns_now());
+	health_check(&h->health, s, ns_now());
 	if (ready)
 		good = serving && health_ready(&h->health, s, why);
 	else
 		good = !serving || health_live(&h->health, s, why);
-	return good ? say(h, c, MHD_HTTP_OK, ready ? "ready" : "live")
-		    : say(h, c, MHD_HTTP_SERVICE_UNAVAILABLE, why);
+	return good ? respond(h, c, MHD_HTTP_OK, ready ? "ready" : "live")
+		    : respond(h, c, MHD_HTTP_SERVICE_UNAVAILABLE, why);
 }
 
 static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const char *url,
@@ -147,7 +147,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const cha
 	(void)body;
 	url = request_path(url);
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
-		return say(h, c, MHD_HTTP_METHOD_NOT_ALLOWED, "allowed: GET, HEAD");
+		return respond(h, c, MHD_HTTP_METHOD_NOT_ALLOWED, "allowed: GET, HEAD");
 	if (*state == NULL) { /* only headers so far, a body may follow */
 		*state = h;
 		return MHD_YES;
@@ -159,14 +159,15 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const cha
 	if (strcmp(url, "/metrics") == 0)
 		return answer_metrics(h, c);
 	if (strcmp(url, "/healthz") == 0)
-		return say(h, c, MHD_HTTP_OK, "ok");
+		return respond(h, c, MHD_HTTP_OK, "ok");
 	if (strcmp(url, "/readyz") == 0)
 		return __atomic_load_n(&h->ready, __ATOMIC_ACQUIRE)
-			       ? say(h, c, MHD_HTTP_OK, "ready")
-			       : say(h, c, MHD_HTTP_SERVICE_UNAVAILABLE, "not in service");
+			       ? respond(h, c, MHD_HTTP_OK, "ready")
+			       : respond(h, c, MHD_HTTP_SERVICE_UNAVAILABLE, "not in service");
 	if (strcmp(url, "/ready") == 0 || strcmp(url, "/live") == 0)
 		return answer_health(h, c, url[1] == 'r');
-	return say(h, c, MHD_HTTP_NOT_FOUND, "allowed: /metrics, /ready, /live, /healthz, /readyz");
+	return respond(h, c, MHD_HTTP_NOT_FOUND,
+		       "allowed: /metrics, /ready, /live, /healthz, /readyz");
 }
 
 static void on_connection(void *arg, struct MHD_Connection *c, void **context,
@@ -207,14 +208,14 @@ static void on_completed(void *arg, struct MHD_Connection *c, void **state,
 	case MHD_REQUEST_TERMINATED_COMPLETED_OK:
 	case MHD_REQUEST_TERMINATED_DAEMON_SHUTDOWN: break;
 	case MHD_REQUEST_TERMINATED_READ_ERROR:
-	case MHD_REQUEST_TERMINATED_CLIENT_ABORT: h->counts.cut_off[0]++; break;
-	case MHD_REQUEST_TERMINATED_TIMEOUT_REACHED: h->counts.cut_off[1]++; break;
-	default: h->counts.cut_off[2]++; break;
+	case MHD_REQUEST_TERMINATED_CLIENT_ABORT: h->counts.aborted[0]++; break;
+	case MHD_REQUEST_TERMINATED_TIMEOUT_REACHED: h->counts.aborted[1]++; break;
+	default: h->counts.aborted[2]++; break;
 	}
 }
 
 /* A client that sends or reads a byte now and then is never inactive, and would block its slot. */
-static void cut_slow(struct metrics_http *h) {
+static void close_slow(struct metrics_http *h) {
 	time_t now = seconds_now();
 
 	for (unsigned i = 0; i < CONNECTIONS; i++) {
@@ -246,8 +247,8 @@ static void *http_run(void *arg) {
 			ms = (int)most;
 		poll(waits, 2, ms);
 		MHD_run(h->daemon);
-		cut_slow(h);
-		health_look(&h->health, h->source->server, ns_now());
+		close_slow(h);
+		health_check(&h->health, h->source->server, ns_now());
 	}
 	return NULL;
 }

@@ -47,7 +47,7 @@ static struct addrinfo *listen_parse(const char *address) {
 	return found;
 }
 
-static void listen_tell(int fd, char where[LISTEN_TEXT]) {
+static void listen_address(int fd, char where[LISTEN_TEXT]) {
 	struct sockaddr_storage own;
 	socklen_t size = sizeof(own);
 	char host[LISTEN_TEXT - 16] = "", port[8] = "";
@@ -75,7 +75,7 @@ int listen_open(const char *address, char where[LISTEN_TEXT], int *family) {
 			close(fd);
 		fd = -1;
 	} else {
-		listen_tell(fd, where);
+		listen_address(fd, where);
 	}
 	freeaddrinfo(to);
 	return fd;

@@ -73,7 +73,7 @@ static unsigned page_make(struct pages *p, struct page *page, const struct metri
 	page->response = r;
 	if (r != NULL)
 		return 0;
-	return text.cut ? MHD_HTTP_CONTENT_TOO_LARGE : MHD_HTTP_SERVICE_UNAVAILABLE;
+	return text.failed ? MHD_HTTP_CONTENT_TOO_LARGE : MHD_HTTP_SERVICE_UNAVAILABLE;
 }
 
 static bool page_is(const struct page *page, const char *key, enum metrics_format format) {
@@ -83,17 +83,17 @@ static bool page_is(const struct page *page, const char *key, enum metrics_forma
 /* The page for the query if it exists, or the slot to generate it in. */
 static struct page *page_find(struct pages *p, const struct metrics_query *query,
 			      enum metrics_format format) {
-	struct page *place = &p->list[PAGES_WHOLE];
+	struct page *slot = &p->list[PAGES_WHOLE];
 
 	if (query->key[0] == '\0')
 		return &p->list[format];
-	for (struct page *page = place; page < &p->list[PAGES]; page++) {
+	for (struct page *page = slot; page < &p->list[PAGES]; page++) {
 		if (page->there && page_is(page, query->key, format))
 			return page;
-		if (!page->there || (place->there && page->made < place->made))
-			place = page;
+		if (!page->there || (slot->there && page->made < slot->made))
+			slot = page;
 	}
-	return place;
+	return slot;
 }
 
 struct MHD_Response *pages_get(struct pages *p, const struct metrics_source *source,

@@ -17,7 +17,7 @@ static bool wrong(struct metrics_query *q, const char *why) {
 	return false;
 }
 
-static bool take_names(struct metrics_query *q, const char *value) {
+static bool parse_names(struct metrics_query *q, const char *value) {
 	char *rest = q->names, *name;
 
 	if (strlen(value) >= sizeof(q->names))
@@ -33,7 +33,7 @@ static bool take_names(struct metrics_query *q, const char *value) {
 }
 
 /* "all", or one modem by its MAC address. */
-static bool take_modems(struct metrics_query *q, const char *value, bool flows) {
+static bool parse_modems(struct metrics_query *q, const char *value, bool flows) {
 	struct metrics_selection *s = &q->selection;
 	bool second = s->modems || s->flows, one = strcmp(value, "all") != 0;
 	uint8_t mac[6] = {0};
@@ -52,7 +52,7 @@ static bool take_modems(struct metrics_query *q, const char *value, bool flows) 
 	return true;
 }
 
-static bool take_group(struct metrics_query *q, const char *value) {
+static bool parse_group(struct metrics_query *q, const char *value) {
 	size_t digits = strspn(value, "0123456789");
 	unsigned long id = strtoul(value, NULL, 10);
 
@@ -62,19 +62,19 @@ static bool take_group(struct metrics_query *q, const char *value) {
 	return true;
 }
 
-static bool take(struct metrics_query *q, enum argument argument, const char *value) {
+static bool parse(struct metrics_query *q, enum argument argument, const char *value) {
 	switch (argument) {
-	case NAMES: return take_names(q, value);
-	case MODEMS: return take_modems(q, value, false);
-	case FLOWS: return take_modems(q, value, true);
-	case SERVICE_GROUP: return take_group(q, value);
+	case NAMES: return parse_names(q, value);
+	case MODEMS: return parse_modems(q, value, false);
+	case FLOWS: return parse_modems(q, value, true);
+	case SERVICE_GROUP: return parse_group(q, value);
 	case ARGUMENTS: break;
 	}
 	return wrong(q, "allowed: names, service_group, modems, flows");
 }
 
 bool metrics_query_add(struct metrics_query *q, const char *name, const char *value) {
-	size_t used = strlen(q->key), room = sizeof(q->key) - used;
+	size_t used = strlen(q->key), space = sizeof(q->key) - used;
 	enum argument argument = 0;
 
 	if (q->wrong != NULL)
@@ -83,14 +83,14 @@ bool metrics_query_add(struct metrics_query *q, const char *name, const char *va
 		value = "";
 	while (argument < ARGUMENTS && strcmp(name, arguments[argument]) != 0)
 		argument++;
-	if ((q->taken >> argument & 1) != 0)
+	if ((q->seen >> argument & 1) != 0)
 		return wrong(q, "names, service_group, modems, flows: each once");
-	q->taken |= 1u << argument;
+	q->seen |= 1u << argument;
 	/* Includes the size: a value may contain any bytes, and look like two arguments. */
-	if ((size_t)snprintf(q->key + used, room, "&%u=%zu:%s", argument, strlen(value), value) >=
-	    room)
+	if ((size_t)snprintf(q->key + used, space, "&%u=%zu:%s", argument, strlen(value), value) >=
+	    space)
 		return wrong(q, "the query is too long");
-	return take(q, argument, value);
+	return parse(q, argument, value);
 }
 
 bool metrics_query_end(struct metrics_query *q) {

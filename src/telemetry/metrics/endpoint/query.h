@@ -13,7 +13,7 @@ struct metrics_query {
 	char names[QUERY_NAMES_SIZE];
 	const char *name_list[QUERY_NAMES];
 	uint8_t modem[6];
-	unsigned taken; /* arguments that were given, a bit each */
+	unsigned seen; /* arguments that were given, a bit each */
 	char key[QUERY_KEY]; /* unique per selection */
 	const char *wrong; /* NULL, or the reason for a refusal */
 };

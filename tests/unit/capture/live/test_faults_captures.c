@@ -18,7 +18,7 @@
 static struct life_kit storage, *const bench = &storage;
 static struct tap_captures captures;
 static struct tap_capture *capture; /* that runs */
-static const char *wish; /* that it is of */
+static const char *request; /* that it is of */
 
 /*
  * Each time that views are replaced, the workers are waited for twice: before drops are seen by the new ones, and before
@@ -27,8 +27,8 @@ static const char *wish; /* that it is of */
 static bool short_of_memory; /* then names that no worker has seen are freed, too */
 static enum { VIEWS_REPLACED = 1, WORKERS_PASSED, DROPS_SEEN, WORKERS_PASSED_AGAIN } follows;
 __typeof__(server_synchronize) __real_server_synchronize, __wrap_server_synchronize;
-__typeof__(tap_spot_publish) __real_tap_spot_publish, __wrap_tap_spot_publish;
-__typeof__(tap_spot_publish_drops) __real_tap_spot_publish_drops, __wrap_tap_spot_publish_drops;
+__typeof__(tap_point_publish) __real_tap_point_publish, __wrap_tap_point_publish;
+__typeof__(tap_point_publish_drops) __real_tap_point_publish_drops, __wrap_tap_point_publish_drops;
 __typeof__(tap_names_free) __real_tap_names_free, __wrap_tap_names_free;
 
 void __wrap_server_synchronize(const struct server *s) {
@@ -39,15 +39,15 @@ void __wrap_server_synchronize(const struct server *s) {
 	__real_server_synchronize(s);
 }
 
-void __wrap_tap_spot_publish(const struct tap_spot *spot, struct tap_view *v) {
+void __wrap_tap_point_publish(const struct tap_point *point, struct tap_view *v) {
 	follows = VIEWS_REPLACED;
-	__real_tap_spot_publish(spot, v);
+	__real_tap_point_publish(point, v);
 }
 
-void __wrap_tap_spot_publish_drops(const struct tap_spot *spot, struct tap_view *v) {
+void __wrap_tap_point_publish_drops(const struct tap_point *point, struct tap_view *v) {
 	assert_true(follows == WORKERS_PASSED || follows == DROPS_SEEN);
 	follows = DROPS_SEEN;
-	__real_tap_spot_publish_drops(spot, v);
+	__real_tap_point_publish_drops(point, v);
 }
 
 void __wrap_tap_names_free(struct tap_names *n) {
@@ -59,14 +59,14 @@ void __wrap_tap_names_free(struct tap_names *n) {
 /* By the control thread, until it was begun or refused, as it is asked in each of its rounds. */
 static enum outcome capture_begin(void *context) {
 	char why[TAP_LINE] = "";
-	struct tap_wish w;
+	struct tap_request w;
 
 	(void)context;
-	if (!tap_wish_read(wish, strlen(wish), &w, why)) {
+	if (!tap_request_read(request, strlen(request), &w, why)) {
 		assert_string_not_equal(why, "");
 		return OUTCOME_REFUSED;
 	}
-	capture = tap_capture_ask(&captures, &w);
+	capture = tap_capture_request(&captures, &w);
 	assert_non_null(capture);
 	tap_captures_follow(&captures);
 	if (tap_capture_state(&captures, capture) == TAP_RUNNING)
@@ -100,7 +100,7 @@ static void open_with(unsigned most_groups, const char *asked) {
 	secret_json_wipe();
 	life_kit_open(bench, 2, most_groups);
 	assert_int_equal(tap_captures_open(&captures, &bench->server), 0);
-	wish = asked;
+	request = asked;
 	begin_again(NULL);
 }
 
@@ -112,12 +112,12 @@ static void close_all(void) {
 	life_kit_close(bench);
 }
 
-static uint64_t came[4]; /* records of each place */
+static uint64_t came[4]; /* records of each source */
 
-/* Takes the places' records out: they are in order, and what the stage says. */
+/* Takes the sources' records out: they are in order, and what the stage says. */
 static void take(struct life_script *s) {
-	for (unsigned p = 0; p < capture->place_count; p++) {
-		struct tap_ring *ring = &capture->places[p]->end->ring;
+	for (unsigned p = 0; p < capture->source_count; p++) {
+		struct tap_ring *ring = &capture->sources[p]->end->ring;
 		const struct tap_record *r;
 		uint64_t last = 0;
 		uint32_t size;
@@ -148,7 +148,7 @@ static void move_turn(struct life_script *script, unsigned turn) {
 			   server_worker_drain(s, worker, (worker + 1) % LIFE_WORKERS) == 0 &&
 				   server_worker_resume(s, worker) == 0,
 			   "a worker cannot be drained");
-	captures.news = turn % 2 == 0; /* all views anew */
+	captures.wakeup = turn % 2 == 0; /* all views anew */
 	tap_captures_follow(&captures);
 	take(script);
 }
@@ -162,7 +162,7 @@ TEST(parts_that_move) {
 	life_play(bench, &script);
 	take(&script);
 	assert_null(script.failed);
-	assert_int_equal(capture->place_count, 3);
+	assert_int_equal(capture->source_count, 3);
 	for (unsigned p = 0; p < 3; p++)
 		assert_int_equal(came[p], bench->taken_up[1]);
 	close_all();
@@ -175,15 +175,15 @@ TEST(parts_that_are_asked_for) {
 
 	open_with(5, "{\"dropped\":[\"filter_deny\"],\"group\":1}");
 	assert_int_equal(tap_site_count(&bench->server), 5 * TAP_GROUP_PARTS + SERVER_PORTS_MAX);
-	assert_int_equal(capture->place_count, 2); /* both MACs of the downstream */
-	for (unsigned p = 0; p < capture->place_count; p++)
-		assert_int_equal(capture->places[p]->direction, DIRECTION_DOWN);
+	assert_int_equal(capture->source_count, 2); /* both MACs of the downstream */
+	for (unsigned p = 0; p < capture->source_count; p++)
+		assert_int_equal(capture->sources[p]->direction, DIRECTION_DOWN);
 	without = bench->server.groups[0];
 	without.upstream = NULL;
 	names = tap_names_create(&without);
 	assert_non_null(names);
-	assert_int_equal(tap_names_up_flow(names, 100), TAP_NOBODY);
-	assert_int_not_equal(tap_names_down_flow(names, 1), TAP_NOBODY);
+	assert_int_equal(tap_names_up_flow(names, 100), TAP_NONE);
+	assert_int_not_equal(tap_names_down_flow(names, 1), TAP_NONE);
 	tap_names_free(names);
 	close_all();
 }
@@ -191,8 +191,8 @@ TEST(parts_that_are_asked_for) {
 static uint64_t memory_taken(void) {
 	uint64_t bytes = 0;
 
-	for (unsigned p = 0; p < capture->place_count; p++)
-		bytes += capture->places[p]->end->ring.size;
+	for (unsigned p = 0; p < capture->source_count; p++)
+		bytes += capture->sources[p]->end->ring.size;
 	return bytes;
 }
 
@@ -203,11 +203,11 @@ TEST(memory_has_a_bound) {
 	open_with(5, "{\"dropped\":true}");
 	assert_true(memory_taken() <= TAP_MEMORY);
 	for (unsigned i = 0; i < 3; i++) {
-		unsigned before = capture->place_count;
+		unsigned before = capture->source_count;
 
 		group = life_kit_add(bench, life_kit_group(bench, 3 + i, 0, 1, 2, 0));
 		tap_captures_follow(&captures);
-		assert_int_equal(capture->place_count, before + TAP_GROUP_PARTS);
+		assert_int_equal(capture->source_count, before + TAP_GROUP_PARTS);
 		assert_true(memory_taken() <=
 			    TAP_MEMORY + (i + 1) * TAP_GROUP_PARTS * TAP_RING_LEAST);
 	}
@@ -215,14 +215,14 @@ TEST(memory_has_a_bound) {
 	close_all();
 }
 
-/* What is gone is seen no more, whether another one is in its place at the next look or not. */
+/* What is gone is seen no more, whether another one is in its source at the next rule or not. */
 TEST(groups_that_go) {
 	const struct service_group *comes;
 	struct life_script script = {0};
 
 	open_with(3, "{\"stages\":[\"classify\"],\"direction\":\"downstream\"}");
 	comes = life_kit_group(bench, 3, 0, 1, 2, 0);
-	assert_int_equal(capture->place_count, 2);
+	assert_int_equal(capture->source_count, 2);
 	for (unsigned turn = 1; turn <= 4; turn++) {
 		unsigned group = life_kit_add(bench, comes);
 
@@ -235,12 +235,12 @@ TEST(groups_that_go) {
 			tap_captures_follow(&captures);
 	}
 	tap_captures_follow(&captures);
-	assert_int_equal(capture->place_count, 2 + 2); /* as often as somebody looked */
+	assert_int_equal(capture->source_count, 2 + 2); /* as often as somebody looked */
 	memset(came, 0, sizeof(came));
 	take(&script);
 	assert_null(script.failed);
 	for (unsigned p = 0; p < 4; p++) {
-		assert_int_equal(capture->places[p]->gone, p >= 2);
+		assert_int_equal(capture->sources[p]->gone, p >= 2);
 		assert_int_equal(came[p], p >= 2);
 	}
 	close_all();

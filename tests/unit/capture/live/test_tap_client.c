@@ -19,7 +19,7 @@
 
 #define RING (UINT32_C(4) << 20)
 #define SIZE 1000 /* bytes of a packet */
-#define HELD 3000 /* packets, more than an output has room for */
+#define HELD 3000 /* packets, more than an output has capacity for */
 #define LOOKS 50 /* of the control thread, which has 5 ms between two */
 #define LOOK_US 5000
 #define BUSY_MOST 200 /* of 1,000 parts of a time in which there is nothing to do */
@@ -35,7 +35,7 @@ static struct tap_client client;
 static int reader = -1;
 static uint64_t now; /* ms */
 
-static void client_ask(const char *wish, bool good) {
+static void client_ask(const char *request, bool good) {
 	int fds[2];
 
 	memset(&nothing, 0, sizeof(nothing));
@@ -44,64 +44,64 @@ static void client_ask(const char *wish, bool good) {
 	assert_int_equal(fcntl(fds[0], F_SETFL, O_NONBLOCK), 0);
 	reader = fds[1];
 	tap_client_open(&client, &captures, fds[0], now);
-	assert_int_equal(write(reader, wish, strlen(wish)), strlen(wish));
+	assert_int_equal(write(reader, request, strlen(request)), strlen(request));
 	assert_int_equal(tap_client_serve(&client, POLLIN, now, false), good);
 }
 
-static struct tap_place *place_add(struct tap_capture *capture) {
+static struct tap_source *cluster_add(struct tap_capture *capture) {
 	const struct tap_end_config config = {.snap = TAP_SNAP_MAX, .sample = 1, .ring = RING};
-	struct tap_place *place = calloc(1, sizeof(*place));
+	struct tap_source *source = calloc(1, sizeof(*source));
 
-	assert_non_null(place);
-	place->end = tap_end_create(&config);
-	place->direction = DIRECTION_DOWN;
-	strcpy(place->name, "sg 1 downstream");
-	capture->places =
-		reallocarray(capture->places, capture->place_count + 1, sizeof(struct tap_place *));
-	assert_non_null(place->end);
-	assert_non_null(capture->places);
-	capture->places[capture->place_count++] = place;
-	return place;
+	assert_non_null(source);
+	source->end = tap_end_create(&config);
+	source->direction = DIRECTION_DOWN;
+	strcpy(source->name, "sg 1 downstream");
+	capture->sources = reallocarray(capture->sources, capture->source_count + 1,
+					sizeof(struct tap_source *));
+	assert_non_null(source->end);
+	assert_non_null(capture->sources);
+	capture->sources[capture->source_count++] = source;
+	return source;
 }
 
-/* A wish that is granted, with one place. */
-static struct tap_place *client_begin(const char *wish) {
-	struct tap_place *place;
+/* A request that is granted, with one source. */
+static struct tap_source *client_begin(const char *request) {
+	struct tap_source *source;
 
-	client_ask(wish, true);
+	client_ask(request, true);
 	assert_non_null(client.capture);
-	place = place_add(client.capture);
+	source = cluster_add(client.capture);
 	client.capture->state = TAP_RUNNING;
-	captures.news = false;
+	captures.wakeup = false;
 	assert_true(tap_client_serve(&client, 0, now, false));
-	client.output.ns_a_tick = 1;
-	return place;
+	client.output.ns_per_tick = 1;
+	return source;
 }
 
-/* A round when what came is old enough to be told. */
+/* A round when what came is old enough to be reported. */
 static void client_take(short events) {
 	usleep(3000);
 	assert_true(tap_client_serve(&client, events, now, false));
 }
 
-static void record_come(struct tap_place *place, struct tap_record record) {
-	struct tap_record *r = tap_ring_room(&place->end->ring, (uint32_t)sizeof(*r) + SIZE);
+static void record_come(struct tap_source *source, struct tap_record record) {
+	struct tap_record *r = tap_ring_reserve(&source->end->ring, (uint32_t)sizeof(*r) + SIZE);
 
 	assert_non_null(r);
 	*r = record;
 	r->size = r->wire_size = SIZE;
 	memset(r->bytes, 0, SIZE);
-	tap_ring_put(&place->end->ring);
+	tap_ring_put(&source->end->ring);
 }
 
 /* `apart`: ticks between two of them. */
-static void packets_come(struct tap_place *place, unsigned count, uint64_t apart) {
+static void packets_come(struct tap_source *source, unsigned count, uint64_t apart) {
 	uint64_t first = rte_rdtsc();
 
 	for (unsigned i = 0; i < count; i++)
-		record_come(place, (struct tap_record){.tsc = first + i * apart,
-						       .reason = DROP_NONE,
-						       .side = TAP_OUT});
+		record_come(source, (struct tap_record){.tsc = first + i * apart,
+							.reason = DROP_NONE,
+							.side = TAP_OUT});
 }
 
 static uint8_t file[2 * HELD * SIZE]; /* that came, behind the line of the answer */
@@ -178,7 +178,7 @@ TEST(all_until_the_end) {
 	packets_are(HELD);
 }
 
-/* The control thread hears of an end once: for each news it makes all views anew. */
+/* The control thread hears of an end once: for each wakeup it makes all views anew. */
 TEST(told_once) {
 	packets_come(client_begin("{\"count\":5}\n"), 10, 0);
 	for (int round = 0; client.capture->state == TAP_RUNNING; round++) {
@@ -186,41 +186,41 @@ TEST(told_once) {
 		usleep(1000);
 		assert_true(tap_client_serve(&client, 0, now, false));
 	}
-	assert_true(captures.news);
-	captures.news = false;
+	assert_true(captures.wakeup);
+	captures.wakeup = false;
 	for (int round = 0; round < 10; round++)
 		assert_true(tap_client_serve(&client, 0, now, false));
-	assert_false(captures.news);
+	assert_false(captures.wakeup);
 }
 
 /* Copies that this thread finds late, all at once, are within the rate, as they came in their time. */
 TEST(rate_by_their_time) {
-	struct tap_place *place = client_begin("{\"rate\":100}\n");
+	struct tap_source *source = client_begin("{\"rate\":100}\n");
 
-	packets_come(place, 100, 10000001);
-	assert_null(tap_output_fill(&client.output, client.capture->places, 1, UINT64_MAX));
+	packets_come(source, 100, 10000001);
+	assert_null(tap_output_fill(&client.output, client.capture->sources, 1, UINT64_MAX));
 	assert_int_equal(client.output.packets, 100);
-	packets_come(place, 100, 1); /* and these are not */
-	assert_null(tap_output_fill(&client.output, client.capture->places, 1, UINT64_MAX));
+	packets_come(source, 100, 1); /* and these are not */
+	assert_null(tap_output_fill(&client.output, client.capture->sources, 1, UINT64_MAX));
 	assert_in_range(client.output.limited, 80, 100);
 }
 
-/* Drops of two stages have an interface each, and one tally; what is told of them is told once. */
+/* Drops of two stages have an interface each, and one tally; what is reported of them is reported once. */
 TEST(drops_are_told_once) {
-	struct tap_place *place = client_begin("{\"dropped\":true}\n");
+	struct tap_source *source = client_begin("{\"dropped\":true}\n");
 	uint64_t received;
 
 	for (unsigned i = 0; i < 4; i++)
-		record_come(place, (struct tap_record){.tsc = rte_rdtsc(),
-						       .reason = DROP_FILTER_DENY,
-						       .stage = i % 2,
-						       .form = i / 2 ? TAP_DOCSIS : TAP_ETHERNET});
-	packets_come(place, 3, 0);
-	place->end->tallies[TAP_DROP_SLOT].matched = 40;
-	place->end->tallies[tap_boundary(0, TAP_OUT)].matched = 500;
+		record_come(source, (struct tap_record){.tsc = rte_rdtsc(),
+							.reason = DROP_FILTER_DENY,
+							.stage = i % 2,
+							.form = i / 2 ? TAP_DOCSIS : TAP_ETHERNET});
+	packets_come(source, 3, 0);
+	source->end->tallies[TAP_DROP_SLOT].matched = 40;
+	source->end->tallies[tap_boundary(0, TAP_OUT)].matched = 500;
 	now += 10000; /* it is time to say how far it is */
 	client_take(POLLOUT);
-	assert_string_equal(client.output.told,
+	assert_string_equal(client.output.reported,
 			    "captured: 7, matched: 540, beyond the rate: 0, missed: 0");
 	read_until_end();
 	packets_are(7);
@@ -232,18 +232,18 @@ TEST(drops_are_told_once) {
 TEST(places_that_go) {
 	client_begin("{}\n");
 	for (unsigned turn = 1; turn <= 20; turn++) {
-		struct tap_place *gone = place_add(client.capture);
+		struct tap_source *gone = cluster_add(client.capture);
 
 		packets_come(gone, 3, 0);
 		gone->end->tallies[0].matched = gone->end->tallies[0].missed = 10;
 		gone->gone = true;
 		client_take(POLLOUT);
-		assert_int_equal(client.capture->place_count, 1);
-		assert_int_equal(client.output.left_interfaces, turn);
+		assert_int_equal(client.capture->source_count, 1);
+		assert_int_equal(client.output.retired_interfaces, turn);
 	}
-	client.capture->places[0]->gone = true; /* the last of all */
+	client.capture->sources[0]->gone = true; /* the last of all */
 	client_take(POLLOUT);
-	assert_int_equal(client.capture->place_count, 0);
+	assert_int_equal(client.capture->source_count, 0);
 	assert_string_equal(client.why, TAP_END_GONE);
 	client.capture->state = TAP_ENDED;
 	assert_false(tap_client_serve(&client, POLLOUT, now, false));
@@ -266,23 +266,23 @@ TEST(patience_begins_with_something) {
 	uint8_t stuff[4096] = {0};
 
 	client_begin("{}\n");
-	for (int round = 0; tap_output_waits(&client.output) > 0; round++) {
+	for (int round = 0; tap_output_pending(&client.output) > 0; round++) {
 		assert_true(round < 1000);
 		assert_true(tap_client_serve(&client, POLLOUT, now, false));
 	}
 	while (send(client.fd, stuff, sizeof(stuff), MSG_DONTWAIT) > 0)
 		;
 	now += 3600000;
-	packets_come(client.capture->places[0], 1, 0);
+	packets_come(client.capture->sources[0], 1, 0);
 	client_take(0);
-	assert_true(tap_output_waits(&client.output) > 0);
+	assert_true(tap_output_pending(&client.output) > 0);
 	now += 9000;
 	assert_true(tap_client_serve(&client, 0, now, false));
 	now += 1000;
 	assert_false(tap_client_serve(&client, 0, now, false));
 }
 
-/* A word of the wish's, whatever it does to a terminal, or where there is none that is text. */
+/* A word of the request's, whatever it does to a terminal, or where there is none that is text. */
 TEST(what_it_sent_is_told_as_text) {
 	client_ask("{\"stages\":[\"a\\u001b[2J\xc3\xbc\"]}\n", false);
 	read_all();

@@ -10,7 +10,7 @@
 #define PACKETS 64
 #define HEADERS (14 + 20 + 4) /* Ethernet, IPv4, the session of L2TPv3 (RFC 3931, 4.1.1) */
 
-/* Three modems with a flow each, numbers 10, 20 and 30 in the place of SFIDs, and one channel; and the place of a modem
+/* Three modems with a flow each, numbers 10, 20 and 30 in the source of SFIDs, and one channel; and the source of a modem
  * that is not there any more. */
 static uint8_t macs[MODEMS + 1][6] = {{2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 2}, {2, 0, 0, 0, 0, 3}};
 static uint32_t sfids[MODEMS] = {10, 20, 30};
@@ -33,7 +33,7 @@ static struct {
 } buffers[PACKETS];
 static struct rte_mbuf *pkts[PACKETS];
 
-/* What looks, the stage that it looks at, and what it takes. */
+/* What rules, the stage that it rules at, and what it takes. */
 static struct {
 	struct tap_view v;
 	struct tap_end *end;
@@ -83,9 +83,9 @@ static unsigned tap_make(const char *stage, struct tap_filter filter,
 	tap.v.tap.stage = &tap.stage;
 	tap.v.tables = (struct tap_tables){.d = &down, .names = &names};
 	tap.v.clock = &clock_now;
-	tap.v.look_count = 1;
-	tap.v.looks[0] =
-		(struct tap_look){tap.end, filter, (uint64_t)(stage != NULL) << at, tap.reasons};
+	tap.v.rule_count = 1;
+	tap.v.rules[0] =
+		(struct tap_rule){tap.end, filter, (uint64_t)(stage != NULL) << at, tap.reasons};
 	tap_view_finish(&tap.v, 0, 2);
 	return at;
 }
@@ -128,7 +128,7 @@ TEST(what_is_said) {
 	const struct tap_record *r;
 
 	let_pass(at, 2);
-	let_pass(at + 1, 2); /* nobody looks there */
+	let_pass(at + 1, 2); /* nobody rules there */
 	next();
 	r = next();
 	assert_int_equal(r->stage, at / 2);
@@ -143,7 +143,7 @@ TEST(what_is_said) {
 	assert_null(next());
 }
 
-/* Of places that are in no table, as when fields hold what was there before, nothing is said. */
+/* Of sources that are in no table, as when fields hold what was there before, nothing is said. */
 TEST(odd_fields) {
 	unsigned at = tap_make("frame", any, all);
 	const struct tap_record *r;
@@ -181,13 +181,13 @@ TEST(filters) {
 		struct tap_filter filter;
 		unsigned matched; /* of 64 */
 	} cases[] = {
-		{{0, TAP_NOBODY, TAP_NOBODY, 0}, 64},
-		{{TAP_KNOWS_MODEM, 0, TAP_NOBODY, 0}, 22},
-		{{TAP_KNOWS_MODEM, TAP_NOBODY, TAP_NOBODY, 0}, 0},
-		{{TAP_KNOWS_FLOW, TAP_NOBODY, 2, 0}, 21},
+		{{0, TAP_NONE, TAP_NONE, 0}, 64},
+		{{TAP_KNOWS_MODEM, 0, TAP_NONE, 0}, 22},
+		{{TAP_KNOWS_MODEM, TAP_NONE, TAP_NONE, 0}, 0},
+		{{TAP_KNOWS_FLOW, TAP_NONE, 2, 0}, 21},
 		{{TAP_KNOWS_MODEM | TAP_KNOWS_FLOW, 1, 2, 0}, 0},
-		{{TAP_KNOWS_SESSION, TAP_NOBODY, TAP_NOBODY, 0x10001}, 64},
-		{{TAP_KNOWS_SESSION, TAP_NOBODY, TAP_NOBODY, 0x10002}, 0},
+		{{TAP_KNOWS_SESSION, TAP_NONE, TAP_NONE, 0x10001}, 64},
+		{{TAP_KNOWS_SESSION, TAP_NONE, TAP_NONE, 0x10002}, 0},
 	};
 
 	for (unsigned c = 0; c < ARRAY_COUNT(cases); c++) {
@@ -202,7 +202,7 @@ TEST(filters) {
 /* One in seven, wherever bursts begin: with and without a filter the same. */
 TEST(samples) {
 	static const struct tap_filter filters[] = {
-		{0}, {TAP_KNOWS_SESSION, TAP_NOBODY, TAP_NOBODY, 0x10001}};
+		{0}, {TAP_KNOWS_SESSION, TAP_NONE, TAP_NONE, 0x10001}};
 
 	for (unsigned f = 0; f < ARRAY_COUNT(filters); f++) {
 		unsigned seen = 0, at = tap_make("schedule", filters[f],
@@ -295,7 +295,8 @@ TEST(every_stage_and_reason) {
 
 static struct us_session us_sessions[] = {{.id = SESSION}, {.id = RANGING}};
 static struct us_channel us_channels[] = {{{0, US_NONE, 1}}};
-static struct us_flow us_flows[FLOWS + 1] = {{.modem = 7}, {.modem = HOLD_NOBODY}, {.modem = 9}};
+static struct us_flow us_flows[FLOWS + 1] = {
+	{.modem = 7}, {.modem = PENDING_NO_MODEM}, {.modem = 9}};
 static struct us_stream us_streams[] = {{.flow = 0}};
 static struct upstream up = {.tables = {.sessions = us_sessions,
 					.session_count = 2,

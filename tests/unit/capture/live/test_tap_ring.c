@@ -15,10 +15,10 @@ static uint32_t size_of(uint64_t number, uint32_t most) {
 	return (uint32_t)(number * 2654435761u % most) + 1;
 }
 
-/* Entries whose size and bytes tell their number. Returns whether there is room. */
+/* Entries whose size and bytes tell their number. Returns whether there is capacity. */
 static uint8_t *entry_write(struct tap_ring *r, uint64_t number, uint32_t most) {
 	uint32_t size = size_of(number, most);
-	uint8_t *entry = tap_ring_room(r, size);
+	uint8_t *entry = tap_ring_reserve(r, size);
 
 	for (uint32_t i = 0; entry != NULL && i < size; i++)
 		entry[i] = (uint8_t)(number + i);
@@ -46,8 +46,8 @@ TEST(in_order) {
 	uint32_t size, most;
 
 	assert_int_equal(tap_ring_create(&r, 1024), 0);
-	assert_null(tap_ring_room(&r, tap_ring_most(&r) + 1)); /* too large */
-	assert_null(tap_ring_room(&r, UINT32_MAX));
+	assert_null(tap_ring_reserve(&r, tap_ring_most(&r) + 1)); /* too large */
+	assert_null(tap_ring_reserve(&r, UINT32_MAX));
 	assert_null(tap_ring_first(&r, &size));
 	tap_ring_take(&r); /* harmless */
 	most = tap_ring_most(&r);

@@ -21,7 +21,7 @@ typedef uint64_t next_step(const struct server *s, uint64_t now, uint64_t to);
 
 /* No step is left out. */
 static uint64_t every_step(const struct server *s, uint64_t now, uint64_t to) {
-	if (downstream_held(s->groups[0].downstream) == 0)
+	if (downstream_pending(s->groups[0].downstream) == 0)
 		return to;
 	return RTE_MIN(now + REPLAY_STEP_NS, to);
 }
@@ -32,7 +32,7 @@ static void settle(struct played *p) {
 	do {
 		moved = worker_round(&bench->server.workers[0]);
 		moved += group_kit_take(bench, UINT32_MAX);
-	} while (moved > 0 || bench->group->downstream->lower.crypto->held > 0);
+	} while (moved > 0 || bench->group->downstream->lower.crypto->pending > 0);
 	p->steps++;
 }
 
@@ -117,7 +117,7 @@ TEST(as_if_no_step_was_left_out) {
 	}
 }
 
-/* Something is held nearly all of the time. */
+/* Something is pending nearly all of the time. */
 TEST(six_minutes) {
 	static struct played p;
 	uint64_t last = 0;

@@ -209,7 +209,7 @@ TEST(what_changes_is_told) {
 
 	begin();
 	hear();
-	now = service.status_looked;
+	now = service.status_checked;
 	server.groups = groups;
 	server.group_count = 2;
 	groups[0].there = groups[1].there = groups[1].drained = true;

@@ -43,7 +43,7 @@ static inline json_t *ended(struct rpc_work *w) {
 	json_t *json;
 	char *answer;
 
-	while (!rpc_go_on(w))
+	while (!rpc_continue(w))
 		assert_false(rpc_waits(w));
 	answer = rpc_answer(w);
 	json = kept(json_loads(answer, 0, NULL));

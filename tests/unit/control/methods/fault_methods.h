@@ -60,7 +60,7 @@ static inline const char *answer_to(const struct request *r) {
 	if (w == NULL)
 		return NULL;
 	rpc_work_of(w, &subscriber);
-	while (!rpc_go_on(w))
+	while (!rpc_continue(w))
 		life_kit_pass(bench, MS);
 	rpc_end(w, &answer);
 	(void)answer_text_pieces(&answer, &piece, 1);

@@ -153,7 +153,7 @@ TEST(frequencies) {
 			      "latency_us: 90, transition_us: 5, queues: false}"},
 		{"power.set", "{policy: none, idle: auto, empty_rounds: 32, longest_pause_us: 20, "
 			      "latency_us: 100, transition_us: 50, queues: true}"}};
-	const struct power_place place = {.by_hand = true};
+	const struct power_setup place = {.by_hand = true};
 	const struct operation o = {
 		"power.set", run, power_is_undone, serves, (void *)(uintptr_t)&c, false, false};
 

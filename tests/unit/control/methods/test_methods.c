@@ -224,7 +224,7 @@ TEST(polling_threads) {
 }
 
 TEST(what_is_not_given_stays) {
-	const struct power_place place = {.by_hand = true};
+	const struct power_setup place = {.by_hand = true};
 	struct power_config *has = &bench->server.power;
 	struct power *p = power_create(&bench->server, &place);
 
@@ -260,11 +260,11 @@ static int64_t answered(struct rpc_work *w) {
 static void hold(bool on) {
 	static const char something;
 
-	bench->server.leaves = on ? (const void *)&something : NULL;
+	bench->server.retires = on ? (const void *)&something : NULL;
 }
 
 static unsigned leaving(void) {
-	return server_changes_leaving(&bench->server);
+	return server_changes_retiring(&bench->server);
 }
 
 /* What is in service is answered though the remains of it leave; another object need not wait for them. */
@@ -278,7 +278,7 @@ TEST(others_go_on) {
 	assert_int_equal(leaving(), 2);
 	assert_int_equal(bench->server.groups[0].live.sg.modems[0].aggregate_rate, 50000000);
 	hold(false);
-	server_changes_go_on(&bench->server);
+	server_changes_retire(&bench->server);
 	assert_int_equal(leaving(), 0);
 }
 
@@ -289,10 +289,10 @@ TEST(the_same_waits) {
 	answered(begun("modem.set", FIRST ", max_aggregate_rate: '70 Mbps'}}"));
 	again = begun("modem.set", FIRST ", max_aggregate_rate: '80 Mbps'}}");
 	for (int i = 0; i < 3; i++)
-		assert_false(rpc_go_on(again));
+		assert_false(rpc_continue(again));
 	assert_int_equal(leaving(), 1);
 	answered(begun("modem.set", SECOND ", max_aggregate_rate: '90 Mbps'}}"));
-	assert_false(rpc_go_on(again));
+	assert_false(rpc_continue(again));
 	hold(false);
 	answered(again);
 	assert_int_equal(bench->server.groups[0].live.sg.modems[0].aggregate_rate, 80000000);
@@ -304,14 +304,14 @@ TEST(what_goes_has_left) {
 
 	hold(true);
 	goes = begun("modem.remove", SECOND "}}");
-	assert_false(rpc_go_on(goes));
+	assert_false(rpc_continue(goes));
 	assert_int_equal(live->modems, 1); /* taken */
-	assert_false(rpc_go_on(goes));
+	assert_false(rpc_continue(goes));
 	comes = begun("modem.add",
 		      SECOND ", addresses: ['10.9.9.9'], bonding_group: 2, security: {said: 2, "
 			     "cipher: 'none'}, service_flows: [{id: 2, buffer: '200 kB'}]}}");
 	for (int i = 0; i < 3; i++)
-		assert_false(rpc_go_on(comes));
+		assert_false(rpc_continue(comes));
 	hold(false);
 	answered(goes);
 	assert_int_equal(leaving(), 0);

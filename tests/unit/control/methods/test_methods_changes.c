@@ -85,7 +85,7 @@ static struct rpc_work *reading_begun(void) {
 	struct rpc_work *w = begun("config.get", "{}");
 
 	assert_non_null(w);
-	assert_false(rpc_go_on(w)); /* which copies nothing */
+	assert_false(rpc_continue(w)); /* which copies nothing */
 	return w;
 }
 
@@ -192,14 +192,14 @@ static void hold_packets(unsigned count) {
 		assert_true(life_kit_down(bench, 1, &bench->file[1], 1000, 2 * serial));
 	for (unsigned worker = 0; worker < bench->server.worker_count; worker++)
 		worker_round(&bench->server.workers[worker]);
-	assert_true(served_group_held(&bench->server.groups[1]) > 0);
+	assert_true(served_group_pending(&bench->server.groups[1]) > 0);
 }
 
 /* A drain that waits. */
 static struct rpc_work *draining(void) {
 	struct rpc_work *w = begun("group.drain", "{group: 2, limit: '10s'}");
 
-	assert_false(rpc_go_on(w));
+	assert_false(rpc_continue(w));
 	assert_true(rpc_waits(w));
 	return w;
 }
@@ -218,7 +218,7 @@ TEST(two_that_contradict) {
 	hold_packets(4);
 	w = draining();
 	assert_true(g->drained);
-	assert_false(rpc_go_on(w));
+	assert_false(rpc_continue(w));
 	told("group.resume", "{group: 2}");
 	expect_ended(
 		w, "error.message=group:_service_group_2_was_resumed_meanwhile,_or_is_another_one");
@@ -238,7 +238,7 @@ TEST(an_end_that_does_not_come) {
 	expect_told("group.drain", "{group: 2, limit: '10s'}", "held=1 waiting=1");
 	told("group.resume", "{group: 2}");
 	life_kit_settle(bench, 20 * MS);
-	assert_int_equal(served_group_held(&bench->server.groups[1]), 0);
+	assert_int_equal(served_group_pending(&bench->server.groups[1]), 0);
 }
 
 /* Time alone goes on: nobody works. */

@@ -18,7 +18,7 @@ static const char base[] =
 	"  - {mac: '02:01:00:00:00:01', addresses: [10.0.0.1], bonding_group: 1,\n"
 	"     security: {said: 1, cipher: none}, service_flows: [{id: 1, buffer: 200 kB}]}\n";
 
-static const struct group_room room = {
+static const struct group_capacity capacity = {
 	.modems = KIT_MODEMS,
 	.channels = KIT_CHANNELS,
 	.bonding_groups = KIT_GROUPS,
@@ -65,7 +65,7 @@ static void downstream_make(void) {
 		.hand_over_max = 256,
 		.upper_clock = &kit->clock,
 		.lower_clock = &kit->clock,
-		.room = &room,
+		.capacity = &capacity,
 	};
 
 	for (uint32_t m = 0; m < KIT_MODEMS; m++) {
@@ -234,7 +234,7 @@ void kit_finish(bool drain) {
 	assert_true(ds_change_drained(kit->hand.change));
 	if (drain)
 		assert_int_equal(kit_removed(), before);
-	while (!ds_change_passed(kit->hand.change))
+	while (!ds_change_flushed(kit->hand.change))
 		some_of_a_round();
 	ds_change_end(kit->hand.change);
 	schedules_end();

@@ -248,7 +248,7 @@ static void take_frames(void) {
 
 void kit_readers_end(void) {
 	for (uint32_t c = 0; c < KIT_CHANNELS; c++) {
-		if (kit->now.there[LIVE_CHANNEL][c] || kit->d->places.leaving[LIVE_CHANNEL][c])
+		if (kit->now.there[LIVE_CHANNEL][c] || kit->d->slots.retiring[LIVE_CHANNEL][c])
 			continue;
 		assert_null(kit->d->lower.depi.channels[c].head);
 		take_frames(); /* the last of the channel came */
@@ -268,7 +268,7 @@ void kit_round(void) {
 void kit_settle(void) {
 	for (unsigned idle = 0; idle < SETTLED; idle++) {
 		kit_round();
-		if (downstream_held(kit->d) > 0)
+		if (downstream_pending(kit->d) > 0)
 			idle = 0;
 	}
 }

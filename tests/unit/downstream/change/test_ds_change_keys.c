@@ -42,7 +42,7 @@ TEST(records_of_a_modem_change_in_one_step) {
 		flows[f].hcs = OLD;
 		writes[f] = (struct ds_flow_write){{.hcs = NEW}, f, f / FLOWS};
 	}
-	d.places.latest = &c;
+	d.slots.latest = &c;
 	c.writes.list = writes;
 	c.writes.count = MODEMS * FLOWS;
 	for (; !ds_change_lower(&c); steps++) {

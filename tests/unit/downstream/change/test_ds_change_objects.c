@@ -69,7 +69,7 @@ TEST(channel_differs) {
 		pipeline_run(&kit->d->dequeue);
 		do
 			pipeline_run(&kit->d->lower_mac);
-		while (kit->d->lower.crypto->held > 0);
+		while (kit->d->lower.crypto->pending > 0);
 		assert_non_null(kit->d->lower.depi.channels[3].head);
 		while (!ds_change_lower(kit->hand.change))
 			;
@@ -91,11 +91,11 @@ TEST(rate_limit_changes) {
 	kit_change();
 	send_to(1, 60);
 	rounds(50);
-	assert_true(downstream_held(kit->d) > 40); /* a packet takes 0.8 ms of it */
+	assert_true(downstream_pending(kit->d) > 40); /* a packet takes 0.8 ms of it */
 	kit_values()->rate_limit = 0;
 	kit_change();
 	rounds(50);
-	assert_int_equal(downstream_held(kit->d), 0);
+	assert_int_equal(downstream_pending(kit->d), 0);
 }
 
 /* The first packet of a flow has number 0, and the reader of the channel begins at 0 as well. */
@@ -123,8 +123,8 @@ TEST(places_are_given_again) {
 		assert_true(used <= most || i < WARM);
 		most = RTE_MAX(most, used);
 	}
-	assert_true(kit->d->lists.filters.room <= 64);
-	assert_true(kit->d->lists.classifiers.room <= 64);
+	assert_true(kit->d->lists.filters.capacity <= 64);
+	assert_true(kit->d->lists.classifiers.capacity <= 64);
 }
 
 /* The third modem, which may have one active address, gets and loses some. */

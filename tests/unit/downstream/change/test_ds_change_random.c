@@ -285,7 +285,7 @@ static void check_tables(void) {
 	assert_int_equal(rte_hash_count(t->ipv4), ipv4);
 	assert_int_equal(rte_hash_count(t->ipv6), ipv6);
 	assert_int_equal(rte_hash_count(t->mac), modems);
-	assert_int_equal(kit->d->places.free_flow_count, KIT_FLOWS - flows);
+	assert_int_equal(kit->d->slots.free_flow_count, KIT_FLOWS - flows);
 }
 
 static void anything_changes(enum filter_action filter_default, unsigned rounds) {

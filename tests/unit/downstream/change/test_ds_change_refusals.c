@@ -12,7 +12,7 @@ struct snapshot {
 	uint32_t of_group[KIT_FILTERS], of_modem[KIT_MODEMS];
 	uint32_t lists[2], free_flows;
 	size_t rules[2];
-	bool leaving[KIT_MODEMS];
+	bool retiring[KIT_MODEMS];
 	struct rules filters, classifiers;
 	int32_t addresses[3];
 };
@@ -26,12 +26,12 @@ static struct snapshot snapshot(void) {
 	memcpy(s.numbers, d->tables.flow_numbers, sizeof(s.numbers));
 	memcpy(s.of_group, d->lists.of_group, sizeof(s.of_group));
 	memcpy(s.of_modem, d->lists.of_modem, sizeof(s.of_modem));
-	memcpy(s.leaving, d->places.leaving[LIVE_MODEM], sizeof(s.leaving));
+	memcpy(s.retiring, d->slots.retiring[LIVE_MODEM], sizeof(s.retiring));
 	s.lists[0] = d->lists.filters.used;
 	s.lists[1] = d->lists.classifiers.used;
 	s.rules[0] = d->lists.filters.rule_count;
 	s.rules[1] = d->lists.classifiers.rule_count;
-	s.free_flows = d->places.free_flow_count;
+	s.free_flows = d->slots.free_flow_count;
 	s.filters = d->upper.filters;
 	s.classifiers = d->upper.classifiers;
 	s.addresses[0] = rte_hash_count(d->tables.ipv4);
@@ -136,7 +136,7 @@ TEST(what_is_used_stays) {
 		{LIVE_FILTER_GROUP, 0, "filter group in place 0: it is still used"},
 		{LIVE_MODEM, 6, "modem in place 6: it is not there"},
 		{LIVE_GROUP, 0, "service group 3: it cannot go by a change"},
-		/* places that are none */
+		/* slots that are none */
 		{LIVE_MODEM, KIT_MODEMS, "downstream: no room for one more object (place 10)"},
 		{LIVE_CHANNEL, UINT32_MAX,
 		 "downstream: no room for one more object (place 4294967295)"},

@@ -100,7 +100,7 @@ TEST(only_what_differs_in_vain_is_shared) {
 			if (u == 1)
 				memcpy((char *)&users[u] + variants[i].at, &variants[i].value,
 				       variants[i].size);
-			assert_in_range(rule_lists_take_classifiers(&lists, &users[u].modem), 0, u);
+			assert_in_range(rule_lists_get_classifiers(&lists, &users[u].modem), 0, u);
 		}
 		if (lists.used != variants[i].lists)
 			fail_msg("variant %zu: %u lists", i, lists.used);
@@ -133,7 +133,7 @@ TEST(destinations) {
 		u.classifiers[0].match = (struct match){
 			.destination = {{4, {10, 0, 0, cases[i].last}}, cases[i].length}};
 		assert_int_equal(rule_lists_create(&lists), 0);
-		rule_lists_take_classifiers(&lists, &u.modem);
+		rule_lists_get_classifiers(&lists, &u.modem);
 		assert_int_equal(lists.used, 1);
 		assert_int_equal(lists.rule_count, cases[i].rules);
 		if (cases[i].rules > 0)
@@ -157,7 +157,7 @@ TEST(many_lists) {
 	}
 	assert_int_equal(rule_lists_create(&lists), 0);
 	for (uint32_t i = 0; i < 2 * LISTS; i++)
-		assert_int_equal(rule_lists_take_filters(&lists, &groups[i]),
+		assert_int_equal(rule_lists_get_filters(&lists, &groups[i]),
 				 i < LISTS ? i : 2 * LISTS - 1 - i);
 	assert_int_equal(lists.used, LISTS);
 	assert_int_equal(lists.rule_count, LISTS);
@@ -194,7 +194,7 @@ TEST(filter_groups) {
 		const struct filter_group group = {(uint32_t)g + 1, &rules[groups[g].first],
 						   groups[g].count};
 
-		assert_int_equal(rule_lists_take_filters(&lists, &group), groups[g].number);
+		assert_int_equal(rule_lists_get_filters(&lists, &group), groups[g].number);
 	}
 	assert_int_equal(lists.used, 8);
 	assert_int_equal(lists.rule_count, 9);

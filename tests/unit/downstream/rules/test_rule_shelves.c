@@ -87,15 +87,15 @@ static void user_takes(struct user *u) {
 		else if (about_own)
 			random_destination(u, m);
 	}
-	u->number = rule_lists_take_classifiers(&lists, &u->modem);
+	u->number = rule_lists_get_classifiers(&lists, &u->modem);
 	assert_int_not_equal(u->number, RULE_LIST_NONE);
 }
 
-/* What a change builds is little: no list stands on both shelves, and the small one has up to a quarter of the rules,
+/* What a change builds is little: no list stands on both tables, and the small one has up to a quarter of the rules,
  * or 64. */
 static void check_small(void) {
-	const struct rule_shelf *large = rules.shelves[RULES_LARGE];
-	const struct rule_shelf *small = rules.shelves[RULES_SMALL];
+	const struct rule_table *large = rules.tables[RULES_LARGE];
+	const struct rule_table *small = rules.tables[RULES_SMALL];
 
 	for (uint32_t i = 0; small != NULL && large != NULL && i < small->list_count; i++) {
 		for (uint32_t k = 0; k < large->list_count; k++)
@@ -174,13 +174,13 @@ TEST(answers_stay_right) {
 	publish();
 	for (unsigned c = 0; c < CHANGES; c++) {
 		struct user *u = &users[random_below(&random_state, USERS)];
-		const struct rule_shelf *before = rules.shelves[RULES_LARGE];
+		const struct rule_table *before = rules.tables[RULES_LARGE];
 		uint32_t number = u->number;
 
 		user_takes(u);
-		rule_lists_give(&lists, number);
+		rule_lists_put(&lists, number);
 		publish();
-		large += rules.shelves[RULES_LARGE] != before;
+		large += rules.tables[RULES_LARGE] != before;
 		for (int family = 0; family < RULE_FAMILIES; family++)
 			ask((enum rule_family)family);
 	}
@@ -193,14 +193,14 @@ TEST(answers_stay_right) {
 
 TEST(nobody_is_left) {
 	for (unsigned u = 0; u < USERS; u++) {
-		rule_lists_give(&lists, users[u].number);
+		rule_lists_put(&lists, users[u].number);
 		users[u].modem.classifier_count = 0;
 	}
 	publish();
 	for (int family = 0; family < RULE_FAMILIES; family++)
 		ask((enum rule_family)family);
-	assert_null(rules.shelves[RULES_LARGE]);
-	assert_null(rules.shelves[RULES_SMALL]);
+	assert_null(rules.tables[RULES_LARGE]);
+	assert_null(rules.tables[RULES_SMALL]);
 	for (uint32_t n = 0; n < lists.count; n++)
 		assert_null(lists.all[n].lines);
 	rule_lists_free(&lists);
@@ -212,18 +212,18 @@ TEST(a_change_that_is_given_up) {
 
 	assert_int_equal(rule_lists_create(&lists), 0);
 	lists.lines[0] = (struct rule_line){.match = {.family = RULE_LLC}, .result = 1};
-	first = rule_lists_take(&lists, 1);
+	first = rule_lists_get(&lists, 1);
 	assert_int_equal(rules_build(&rules, "given_up", &lists, &none), 0);
 	lists.lines[0].result = 2;
-	second = rule_lists_take(&lists, 1);
+	second = rule_lists_get(&lists, 1);
 	assert_int_equal(rules_build(&next, "given_up", &lists, &rules), 0);
-	assert_ptr_equal(next.shelves[RULES_LARGE], rules.shelves[RULES_LARGE]);
-	assert_non_null(next.shelves[RULES_SMALL]);
+	assert_ptr_equal(next.tables[RULES_LARGE], rules.tables[RULES_LARGE]);
+	assert_non_null(next.tables[RULES_SMALL]);
 	rules_free(&next, &rules, &lists);
-	rule_lists_give(&lists, second);
+	rule_lists_put(&lists, second);
 	assert_null(lists.all[second].lines);
 	assert_non_null(lists.all[first].lines);
-	rule_lists_give(&lists, first);
+	rule_lists_put(&lists, first);
 	assert_non_null(lists.all[first].lines); /* rules in service have it */
 	rules_free(&rules, NULL, &lists);
 	assert_null(lists.all[first].lines);

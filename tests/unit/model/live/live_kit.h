@@ -73,10 +73,10 @@ static inline struct service_group sg_of(const char *text) {
 
 static inline struct live_group live_of(const char *text) {
 	struct service_group sg = sg_of(text);
-	struct group_room room = group_room(&sg);
+	struct group_capacity capacity = group_capacity(&sg);
 	struct live_group l;
 
-	assert_int_equal(live_group_create(&l, &sg, &room, (char[LIVE_LINE]){0}), 0);
+	assert_int_equal(live_group_create(&l, &sg, &capacity, (char[LIVE_LINE]){0}), 0);
 	service_group_free(&sg); /* nothing of the loader's is needed */
 	return l;
 }
@@ -88,7 +88,7 @@ static inline char *live_text(const struct live_group *l) {
 
 	json_object_set_new(all, "group", object_json(l, LIVE_GROUP, 0, true));
 	for (enum live_object o = LIVE_CHANNEL; o < LIVE_OBJECTS; o++) {
-		for (uint32_t i = 0; i < live_room(&l->room, o); i++) {
+		for (uint32_t i = 0; i < live_capacity(&l->capacity, o); i++) {
 			if (l->blocks[o][i] == NULL)
 				continue;
 			live_name(o, live_item(&l->sg, o, i), name, sizeof(name));
@@ -115,7 +115,7 @@ static inline void expect_text(const struct live_group *l, char *before) {
 static inline void expect_same_as(const struct live_group *l, const struct service_group *sg) {
 	struct live_group fresh;
 
-	assert_int_equal(live_group_create(&fresh, sg, &l->room, (char[LIVE_LINE]){0}), 0);
+	assert_int_equal(live_group_create(&fresh, sg, &l->capacity, (char[LIVE_LINE]){0}), 0);
 	expect_text(l, live_text(&fresh));
 	live_group_free(&fresh);
 }
@@ -123,7 +123,7 @@ static inline void expect_same_as(const struct live_group *l, const struct servi
 /* Lists and what is known of them say the same of each place. */
 static inline void expect_sound(const struct live_group *l) {
 	for (enum live_object o = LIVE_CHANNEL; o < LIVE_OBJECTS; o++) {
-		uint32_t places = live_room(&l->room, o), first_free = 0;
+		uint32_t places = live_capacity(&l->capacity, o), first_free = 0;
 
 		assert_int_equal(live_count(&l->sg, o), places);
 		for (uint32_t i = 0; i < places; i++) {
@@ -192,7 +192,7 @@ static inline void expect_taken(struct live_group *l, struct live_changes *chang
 
 	live_changes_text(l, changes, told, sizeof(told));
 	assert_string_equal(told, expected);
-	live_changes_take(l, changes);
+	live_changes_apply(l, changes);
 	live_changes_text(l, changes, told, sizeof(told));
 	assert_string_equal(told, expected);
 	live_changes_free(changes);

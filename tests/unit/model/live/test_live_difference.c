@@ -123,7 +123,7 @@ TEST(changes_have_names) {
 	assert_true(live_difference(&l, &next, &changes, why));
 	live_change_name(&l, changes.list, name, sizeof(name));
 	assert_string_equal(name, "modem 02:01:00:00:00:02");
-	live_changes_take(&l, &changes);
+	live_changes_apply(&l, &changes);
 	live_change_name(&l, changes.list, name, sizeof(name));
 	assert_string_equal(name, "modem 02:01:00:00:00:02");
 	live_changes_free(&changes);

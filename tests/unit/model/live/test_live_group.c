@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A group in service: its copy and its room. */
+/* A group in service: its copy and its capacity. */
 #include "live_kit.h"
 #include "test_main.h"
 
@@ -17,7 +17,7 @@ TEST(where_there_is_no_room) {
 	struct live_group l = live_of(few);
 	char *flows;
 
-	assert_int_equal(l.room.modems, 3);
+	assert_int_equal(l.capacity.modems, 3);
 	expect_changes(&l, "max_modems: 3\n" LIVE_SMALL NEW_MODEM("1"), "1 modem added");
 	expect_refusal(
 		&l, "max_modems: 3\n" LIVE_TOP "modems:\n" LIVE_MODEM_1 LIVE_MODEM_2 NEW_MODEM("2"),
@@ -26,7 +26,7 @@ TEST(where_there_is_no_room) {
 	expect_changes(&l, few, "1 modem removed");
 	live_group_free(&l);
 
-	/* of a group without upstream there is no room for one */
+	/* of a group without upstream there is no capacity for one */
 	l = live_of(SMALL);
 	assert_true(asprintf(&flows,
 			     "%supstream_channels: [{id: 1, type: ofdma, rate: 1 Mbps, "
@@ -41,28 +41,28 @@ TEST(where_there_is_no_room) {
 
 TEST(room_is_what_was_asked_for) {
 	struct service_group sg = sg_of("max_modems: 1000\n" LIVE_SMALL);
-	struct group_room room = group_room(&sg), exact = group_room_exact(&sg);
+	struct group_capacity capacity = group_capacity(&sg), exact = group_capacity_exact(&sg);
 	/* Modems; four kinds of objects; flows, addresses, upstream flows, streams, SIDs. */
-	const struct group_room asked = {1000,
-					 7,
-					 6,
-					 6,
-					 6,
-					 4 * 500 + 32,
-					 2 * 500 + 64,
-					 500 + 64,
-					 2 * 500 + 32,
-					 2 * 500 + 32,
-					 3 * 500 + 32 * 6};
-	const struct group_room there = {2, 3, 2, 2, 2, 4, 2, 1, 2, 2, 3};
+	const struct group_capacity asked = {1000,
+					     7,
+					     6,
+					     6,
+					     6,
+					     4 * 500 + 32,
+					     2 * 500 + 64,
+					     500 + 64,
+					     2 * 500 + 32,
+					     2 * 500 + 32,
+					     3 * 500 + 32 * 6};
+	const struct group_capacity there = {2, 3, 2, 2, 2, 4, 2, 1, 2, 2, 3};
 	struct live_group l;
 
-	assert_memory_equal(&room, &asked, sizeof(room));
+	assert_memory_equal(&capacity, &asked, sizeof(capacity));
 	assert_memory_equal(&exact, &there, sizeof(exact));
 	sg.max_modems = SG_MAX_MODEMS; /* of SIDs there are not as many */
-	room = group_room(&sg);
-	assert_int_equal(room.modems, SG_MAX_MODEMS);
-	assert_int_equal(room.sids, 6 * SG_MAX_SID);
+	capacity = group_capacity(&sg);
+	assert_int_equal(capacity.modems, SG_MAX_MODEMS);
+	assert_int_equal(capacity.sids, 6 * SG_MAX_SID);
 	exact.sids = 2;
 	assert_int_equal(live_group_create(&l, &sg, &exact, (char[LIVE_LINE]){0}), -1);
 	live_group_free(&l);
@@ -74,9 +74,9 @@ TEST(room_is_what_was_asked_for) {
 
 static bool try_create(void *context) {
 	const struct service_group *sg = context;
-	const struct group_room room = group_room(sg);
+	const struct group_capacity capacity = group_capacity(sg);
 	struct live_group l;
-	bool good = live_group_create(&l, sg, &room, (char[LIVE_LINE]){0}) == 0;
+	bool good = live_group_create(&l, sg, &capacity, (char[LIVE_LINE]){0}) == 0;
 
 	live_group_free(&l);
 	return good;

@@ -218,7 +218,7 @@ static struct live_group remade(const struct live_group *l) {
 	struct service_group sg = sg_of(text);
 	struct live_group fresh;
 
-	assert_int_equal(live_group_create(&fresh, &sg, &l->room, (char[LIVE_LINE]){0}), 0);
+	assert_int_equal(live_group_create(&fresh, &sg, &l->capacity, (char[LIVE_LINE]){0}), 0);
 	service_group_free(&sg);
 	free(text);
 	json_decref(told);
@@ -315,7 +315,7 @@ static void read_again(struct live_group *l, const struct service_group *next, b
 	if (!live_difference(l, next, &changes, why))
 		fail_msg("%s", why);
 	expect_order_and_places(l, &changes);
-	live_changes_take(l, &changes);
+	live_changes_apply(l, &changes);
 	live_changes_free(&changes);
 	expect_same_as(l, next);
 	expect_sound(l);
@@ -329,7 +329,7 @@ static void read_again(struct live_group *l, const struct service_group *next, b
 static bool ask_for(struct live_group *l, const struct live_group *next, struct random *r,
 		    bool take) {
 	enum live_object object = random_between(r, LIVE_CHANNEL, LIVE_MODEM);
-	uint32_t i = random_below(r, live_room(&next->room, object));
+	uint32_t i = random_below(r, live_capacity(&next->capacity, object));
 	const struct live_group *of =
 		random_below(r, 2) == 0 || next->blocks[object][i] == NULL ? l : next;
 	enum live_verb verb = random_below(r, LIVE_REMOVE + 1);
@@ -337,7 +337,7 @@ static bool ask_for(struct live_group *l, const struct live_group *next, struct 
 	json_t *value;
 	bool good;
 
-	i = random_below(r, live_room(&of->room, object));
+	i = random_below(r, live_capacity(&of->capacity, object));
 	if (of->blocks[object][i] == NULL || (verb == LIVE_REMOVE && l->modems < 2))
 		return false; /* without modems it is no configuration */
 	value = object_json(of, object, i, true);
@@ -347,7 +347,7 @@ static bool ask_for(struct live_group *l, const struct live_group *next, struct 
 		assert_true(good && changes.count == 0); /* it is so already */
 	i = good ? (uint32_t)changes.count : 0;
 	if (good && take)
-		live_changes_take(l, &changes);
+		live_changes_apply(l, &changes);
 	live_changes_free(&changes);
 	return i > 0;
 }

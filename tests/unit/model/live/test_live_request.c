@@ -27,7 +27,7 @@ static void limits_change_places(void **state) {
 	assert_int_equal(changed->max_frame, l.sg.max_frame);
 	assert_memory_equal(&changed->upstream, &l.sg.upstream, sizeof(l.sg.upstream));
 	assert_int_equal(changed->rate_limit, 7000000000);
-	live_changes_take(&l, &changes);
+	live_changes_apply(&l, &changes);
 	assert_int_equal(l.sg.rate_limit, 7000000000);
 	assert_int_equal(l.sg.cpe_timeout_ns, 5000000000);
 	assert_int_equal(changed->rate_limit, rate);

@@ -16,10 +16,10 @@ static int write_file(const char *bytes, size_t size, void *file) {
 }
 
 static struct live_group live_copy(const struct service_group *sg) {
-	const struct group_room room = group_room(sg);
+	const struct group_capacity capacity = group_capacity(sg);
 	struct live_group l;
 
-	assert_int_equal(live_group_create(&l, sg, &room, (char[LIVE_LINE]){0}), 0);
+	assert_int_equal(live_group_create(&l, sg, &capacity, (char[LIVE_LINE]){0}), 0);
 	return l;
 }
 
@@ -170,7 +170,7 @@ static bool written_with_a_change(unsigned steps, json_t **told, json_t **before
 		more = write_step(s, out, &failed);
 	snapshot_copy(s, &l);
 	assert_true(live_request(&l, LIVE_REMOVE, LIVE_MODEM, gone, &changes, why));
-	live_changes_take(&l, &changes);
+	live_changes_apply(&l, &changes);
 	live_changes_free(&changes);
 	live_group_free(&l);
 	while (more && write_step(s, out, &failed))

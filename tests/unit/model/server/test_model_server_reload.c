@@ -36,7 +36,7 @@ static const struct server_config *load_again(struct session *s, const char *tex
 	free(s->said);
 	errors = open_memstream(&s->said, &size);
 	assert_non_null(errors);
-	config = server_config_load_text_again(&s->kept, &source, errors);
+	config = server_config_reload_text(&s->kept, &source, errors);
 	fclose(errors);
 	if (config != NULL)
 		s->config = config;
@@ -44,10 +44,10 @@ static const struct server_config *load_again(struct session *s, const char *tex
 }
 
 static void expect_same_group(const struct service_group *a, const struct service_group *b) {
-	struct group_room room = group_room(a);
+	struct group_capacity capacity = group_capacity(a);
 	struct live_group l;
 
-	assert_int_equal(live_group_create(&l, a, &room, (char[LIVE_LINE]){0}), 0);
+	assert_int_equal(live_group_create(&l, a, &capacity, (char[LIVE_LINE]){0}), 0);
 	expect_same_as(&l, b);
 	live_group_free(&l);
 	assert_string_equal(a->name, b->name);

@@ -78,7 +78,7 @@ static void flood(void) {
 
 	for (unsigned i = 0; i < FLOOD; i++) {
 		sites[i] = (struct log_site){.level = LEVEL_INFO, .area = "flood"};
-		log_say(&sites[i], LOG_NO_FIELDS, "number %u", i);
+		log_write(&sites[i], LOG_NO_FIELDS, "number %u", i);
 	}
 }
 
@@ -170,7 +170,7 @@ static void *thread_logs(void *arg) {
 	filling[sizeof(filling) - 1] = '\0';
 	for (unsigned i = 0; i < MANY; i++) {
 		sites[thread][i] = (struct log_site){.level = LEVEL_INFO, .area = "thread"};
-		log_say(&sites[thread][i], LOG_NO_FIELDS, "%s%u.%u.", filling, thread, i);
+		log_write(&sites[thread][i], LOG_NO_FIELDS, "%s%u.%u.", filling, thread, i);
 	}
 	return NULL;
 }

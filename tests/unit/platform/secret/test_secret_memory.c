@@ -99,17 +99,17 @@ TEST(what_was_freed_is_wiped) {
 		struct live_changes changes = {0};
 		struct live_group live = {0};
 		struct service_group sg;
-		struct group_room room;
+		struct group_capacity capacity;
 
 		load(&sg);
 		assert_true(pieces_left() >= 2 * KEYS); /* the search finds keys */
-		room = group_room_exact(&sg);
+		capacity = group_capacity_exact(&sg);
 		for (uint32_t m = 0; turn == 1 && m < KEYS; m++)
 			assert_true(live_changes_add(&changes, LIVE_MODEM, m,
 						     object_copy(LIVE_MODEM, &sg.modems[m], NULL)));
 		if (turn == 2)
-			assert_int_equal(live_group_create(&live, &sg, &room, (char[LIVE_LINE]){0}),
-					 0);
+			assert_int_equal(
+				live_group_create(&live, &sg, &capacity, (char[LIVE_LINE]){0}), 0);
 		service_group_free(&sg);
 		if (turn == 1)
 			live_changes_free(&changes);

@@ -123,13 +123,14 @@ TEST(sleep_ends_early) {
 TEST(what_there_is) {
 	enum idle_kind best = idle_best(false);
 
-	assert_true(idle_there(IDLE_POLL) && idle_there(IDLE_SPIN) && idle_there(IDLE_SLEEP));
-	assert_false(idle_there(IDLE_AUTO));
-	assert_int_equal(idle_there(IDLE_TPAUSE_C02), cpu_has_waitpkg());
-	assert_int_equal(idle_there(IDLE_TPAUSE_C01), cpu_has_waitpkg());
-	assert_int_equal(idle_there(IDLE_UMWAIT), cpu_has_waitpkg());
-	assert_int_equal(idle_there(IDLE_MWAITX), cpu_has_mwaitx());
-	assert_true(idle_there(best) && best != IDLE_POLL && best != IDLE_SLEEP);
+	assert_true(idle_supported(IDLE_POLL) && idle_supported(IDLE_SPIN) &&
+		    idle_supported(IDLE_SLEEP));
+	assert_false(idle_supported(IDLE_AUTO));
+	assert_int_equal(idle_supported(IDLE_TPAUSE_C02), cpu_has_waitpkg());
+	assert_int_equal(idle_supported(IDLE_TPAUSE_C01), cpu_has_waitpkg());
+	assert_int_equal(idle_supported(IDLE_UMWAIT), cpu_has_waitpkg());
+	assert_int_equal(idle_supported(IDLE_MWAITX), cpu_has_mwaitx());
+	assert_true(idle_supported(best) && best != IDLE_POLL && best != IDLE_SLEEP);
 	assert_int_equal(idle_best(true), IDLE_SLEEP);
 }
 
@@ -140,7 +141,7 @@ TEST(pauses_last) {
 	for (enum idle_kind kind = IDLE_SPIN; kind < IDLE_KINDS; kind++) {
 		uint64_t began;
 
-		if (!idle_there(kind))
+		if (!idle_supported(kind))
 			continue;
 		begin(kind);
 		for (unsigned p = 1; p <= 20; p++) {

@@ -28,7 +28,7 @@ static struct worker workers[2];
 static struct server server;
 static struct kit_driver d;
 static struct cpu_files f;
-static struct power_place place = {.files = &f, .by_hand = true, .hour = hour_of_test};
+static struct power_setup place = {.files = &f, .by_hand = true, .hour = hour_of_test};
 static struct power *p;
 static struct power_report r;
 static struct power_config config;
@@ -86,7 +86,7 @@ static void go(uint64_t ns, unsigned first, unsigned second, uint32_t speed, uin
 		before = now;
 		look(now - last, first, second);
 	}
-	power_tell(p, &r);
+	power_get_report(p, &r);
 	assert_int_equal(d.cores[0].speed, speed > 0 ? speed : d.cores[0].speed);
 	assert_int_equal(d.cores[1].speed, other > 0 ? other : d.cores[1].speed);
 }
@@ -95,7 +95,7 @@ static void set_policy(enum power_policy policy, enum power_driver driver, const
 	config.policy = policy;
 	config.driver = driver;
 	power_set(p, &config);
-	power_tell(p, &r);
+	power_get_report(p, &r);
 	assert_string_equal(r.driver, expected);
 }
 
@@ -122,13 +122,13 @@ TEST(load_sets_frequencies) {
 	go(100 * MS, 5, 5, LOW, LOW);
 	assert_int_equal(r.cores[0].khz, LOW);
 	assert_in_range(r.cores[0].load, 4, 5); /* percents are cut */
-	assert_int_equal(d.uncore_max, 1600000); /* half way, as all are at their slowest */
+	assert_int_equal(d.uncore_max, 1600000); /* half mode, as all are at their slowest */
 	go(2 * MS, 5, 100, LOW, HIGH);
 	assert_int_equal(d.uncore_max, 2400000);
 	assert_true(r.cores[0].jumps == 0 && r.cores[1].jumps == 1);
 	power_stop(p);
 	is_as_found();
-	power_tell(p, &r);
+	power_get_report(p, &r);
 	assert_int_equal(r.cores[0].max_khz, 0);
 }
 
@@ -137,12 +137,12 @@ TEST(looks_that_come_late_are_told) {
 	save();
 	go(10 * MS, 5, 5, 0, 0);
 	now = power_look(p, now + 900 * US);
-	power_tell(p, &r);
+	power_get_report(p, &r);
 	assert_int_equal(r.late_ns, 0);
 	now = power_look(p, now + 3 * MS);
 	now = power_look(p, now + 2 * MS);
 	power_look(p, now);
-	power_tell(p, &r);
+	power_get_report(p, &r);
 	assert_int_equal(r.late_ns, 5 * MS);
 }
 
@@ -270,13 +270,13 @@ TEST(clocks_and_workers_that_stand) {
 	now -= SECOND;
 	power_look(p, now);
 	assert_int_equal(d.cores[0].speed, HIGH);
-	power_tell(p, &r);
+	power_get_report(p, &r);
 	assert_int_equal(r.counts[POWER_CLOCK], 1);
 	now += MS;
 	go(100 * MS, 5, 5, LOW, LOW);
 	for (unsigned i = 0; i < 3000; i++)
 		now = power_look(p, now); /* while no worker counts anything */
-	power_tell(p, &r);
+	power_get_report(p, &r);
 	assert_true(r.counts[POWER_WORKER] > 0);
 	assert_int_equal(d.cores[0].speed, HIGH);
 }
@@ -294,17 +294,17 @@ TEST(simulated_changes_take_time) {
 	config.latency = 2 * MS;
 	set_policy(POWER_SAVING, POWER_DRIVER_SIMULATED, "simulated");
 	go(100 * MS, 5, 5, LOW, LOW);
-	while (r.cores[0].wished_khz < HIGH) {
+	while (r.cores[0].requested_khz < HIGH) {
 		since = now;
 		look(MS, 100, 0);
-		power_tell(p, &r);
+		power_get_report(p, &r);
 	}
 	power_look(p, since + 399 * US);
 	assert_true(workers[0].slowdown > 0);
 	power_look(p, since + 400 * US);
 	assert_int_equal(workers[0].slowdown, 0);
 	power_set_blind(p, true);
-	power_tell(p, &r);
+	power_get_report(p, &r);
 	assert_true(r.blind);
 	assert_int_equal(r.transition_ns, 400 * US);
 }
@@ -385,7 +385,7 @@ TEST(limits_that_come_late_hold_up_no_look) {
 		look(r.look_ns, 100, 100);
 		assert_true(d.cores[0].max_reads <= 1 && d.cores[1].max_reads <= 1);
 	}
-	power_tell(p, &r);
+	power_get_report(p, &r);
 	for (unsigned i = 0; i < 2; i++)
 		assert_int_equal(r.cores[i].khz, 3500000);
 	for (unsigned i = 0; i < CPUFREQ_REASONS; i++)

@@ -109,7 +109,7 @@ static inline void count_request(struct kit *r, uint32_t channel, uint16_t sid,
 				 uint32_t minislots) {
 	const uint32_t unit = r->channels[channel].request_minislots;
 
-	if (sid == MAPS_SID_NOBODY) {
+	if (sid == MAPS_SID_UNUSED) {
 		assert_true(minislots < unit);
 		return;
 	}

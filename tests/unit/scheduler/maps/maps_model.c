@@ -169,7 +169,7 @@ enum maps_verdict model_request(struct model *m, const struct maps_request *r, u
 		f->cluster = r->cluster;
 		model_ready(m, (int)r->flow);
 	}
-	return bytes == r->bytes ? MAPS_TAKEN : MAPS_CUT;
+	return bytes == r->bytes ? MAPS_ACCEPTED : MAPS_CAPPED;
 }
 
 void model_collisions(struct model *m, uint32_t channel, uint32_t lost) {
@@ -261,7 +261,7 @@ static void element(struct pen *p, uint32_t sid, uint32_t iuc) {
 static void idle(struct pen *p, int64_t until) {
 	if (until == p->at)
 		return;
-	element(p, until - p->at >= p->c->unit ? MAP_SID_BROADCAST : MAPS_SID_NOBODY, MAP_REQUEST);
+	element(p, until - p->at >= p->c->unit ? MAP_SID_BROADCAST : MAPS_SID_UNUSED, MAP_REQUEST);
 	p->at = until;
 }
 

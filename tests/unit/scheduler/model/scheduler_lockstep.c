@@ -67,7 +67,7 @@ void lockstep_arrive(struct lockstep *l, struct scheduler_arrival *in, unsigned 
 			l->drops[in[i].flow][verdicts[i]]++;
 	}
 	expect(l, "arrivals queued", got, queued);
-	expect(l, "packets held", scheduler_held(l->s), model_held(l->m));
+	expect(l, "packets held", scheduler_queued(l->s), model_held(l->m));
 }
 
 /* Who is served while both could go is ahead of the other by his bytes. */
@@ -184,7 +184,7 @@ static unsigned call(struct lockstep *l, unsigned wanted) {
 			lockstep_changed(l);
 	}
 	judge_turns(l, -1, 0);
-	expect(l, "packets held", scheduler_held(l->s), model_held(l->m));
+	expect(l, "packets held", scheduler_queued(l->s), model_held(l->m));
 	return n;
 }
 
@@ -308,11 +308,11 @@ void lockstep_drain_flow(struct lockstep *l, uint32_t flow, unsigned n) {
 	const struct model_flow *f = &l->m->flows[flow];
 	const unsigned held = f->count, got = n < held ? n : held;
 
-	expect(l, "packets held of a flow", scheduler_flow_held(l->s, flow), held);
+	expect(l, "packets held of a flow", scheduler_flow_queued(l->s, flow), held);
 	expect(l, "packets drained", scheduler_drain_flow(l->s, flow, packets, n), got);
 	for (unsigned i = 0; i < got; i++)
 		expect(l, "order of a drain", model_remove(l->m, flow, packets[i]), true);
-	expect(l, "packets left", scheduler_flow_held(l->s, flow), held - got);
+	expect(l, "packets left", scheduler_flow_queued(l->s, flow), held - got);
 	if (got > 0) /* others of its modem may have waited for what was the first */
 		l->m->modems[f->is.modem].changed = l->m->now;
 }
@@ -332,6 +332,6 @@ void lockstep_drain(struct lockstep *l) {
 		}
 	}
 	expect(l, "packets left after a drain", model_held(l->m), 0);
-	expect(l, "packets held after a drain", scheduler_held(l->s), 0);
+	expect(l, "packets held after a drain", scheduler_queued(l->s), 0);
 	expect(l, "time named after a drain", scheduler_next(l->s), UINT64_MAX);
 }

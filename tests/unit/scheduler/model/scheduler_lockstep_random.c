@@ -33,7 +33,7 @@ static void random_depi(struct random *r, struct scheduler_depi *d) {
 		.max_segments = (uint16_t)random_between(r, 1, 40),
 		.flush_ns = random_between(r, 1, 200000),
 	};
-	d->room = (uint16_t)random_between(r, one_of(r, 4) ? 100 : 1300, 9000);
+	d->capacity = (uint16_t)random_between(r, one_of(r, 4) ? 100 : 1300, 9000);
 }
 
 void lockstep_random_channel(struct random *r, unsigned features, struct scheduler_channel *c) {

@@ -190,7 +190,7 @@ uint32_t model_depi_bytes(struct model_depi *d, const struct scheduler_depi *is,
 			  uint64_t now) {
 	uint32_t left = bytes, cost = bytes;
 
-	if (is->room == 0)
+	if (is->capacity == 0)
 		return bytes;
 	if (d->open && now - d->begun >= is->flush_ns)
 		d->open = false;
@@ -198,7 +198,7 @@ uint32_t model_depi_bytes(struct model_depi *d, const struct scheduler_depi *is,
 		uint32_t take;
 
 		if (!d->open) {
-			*d = (struct model_depi){true, is->room, 0, now};
+			*d = (struct model_depi){true, is->capacity, 0, now};
 			cost += is->frame_bytes;
 		}
 		take = d->space - is->entry_bytes;
@@ -333,7 +333,7 @@ void model_take(struct model *m, uint32_t flow, uint32_t channel) {
 void model_charge(struct model *m, uint32_t channel, uint32_t bytes) {
 	struct model_channel *c = &m->channels[channel];
 
-	bytes += c->is.depi.room > 0 ? c->is.depi.frame_bytes + c->is.depi.entry_bytes : 0;
+	bytes += c->is.depi.capacity > 0 ? c->is.depi.frame_bytes + c->is.depi.entry_bytes : 0;
 	line_charge(&c->line, m->now, bytes);
 	c->bytes += bytes;
 }

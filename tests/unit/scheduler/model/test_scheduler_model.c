@@ -212,7 +212,7 @@ static void by_its_own_clock(struct lockstep *l, change_function *none) {
 
 	arrivals(l, MODEL_WAITING - 1);
 	arrivals(l, MODEL_WAITING - 1);
-	for (; scheduler_held(l->s) > 0; l->step++) {
+	for (; scheduler_queued(l->s) > 0; l->step++) {
 		next = scheduler_next(l->s);
 		if (next > l->now + 1) {
 			if (next == UINT64_MAX)

@@ -53,7 +53,7 @@ static void edit_two(void) {
 
 static enum outcome take_other(void *context) {
 	for (unsigned w = 0; w < LIFE_WORKERS && tried->full; w++)
-		server->workers[w].entry_room = server->workers[w].entry_count;
+		server->workers[w].entry_capacity = server->workers[w].entry_count;
 	if (server_reconfigure(server, &other, line))
 		return OUTCOME_DONE;
 	if (strstr(line, "; nothing was changed") == NULL || strstr(line, ": ;") != NULL)
@@ -64,7 +64,7 @@ static enum outcome take_other(void *context) {
 
 static void take_back(void *context) {
 	life_kit_plug(1); /* whose devices have gone with their group */
-	if (!take_file())
+	if (!parse_file())
 		fail_msg("%s", line);
 	life_kit_plug(1);
 }
@@ -84,7 +84,7 @@ static void case_open(const struct fault_case *c) {
 	other.groups = others;
 	load_next(c->first);
 	if (c->first > c->there)
-		assert_true(take_file());
+		assert_true(parse_file());
 	if (c->edit != NULL)
 		c->edit();
 }
@@ -175,7 +175,7 @@ TEST(refused_beside_a_new_ring) {
 		char *now;
 
 		faults_begin(n, n % 2 == 1);
-		done = take_file();
+		done = parse_file();
 		faults_end(NULL);
 		now = served_state(server, true);
 		if (!done)

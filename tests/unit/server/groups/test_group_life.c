@@ -23,10 +23,10 @@ int __wrap_rte_eth_dev_info_get(uint16_t id, struct rte_eth_dev_info *info) {
 }
 
 /* On the ports of others and on ports of its own in turn; every third goes with packets in it. */
-TEST(come_and_go) {
+TEST(add_and_remove) {
 	const struct service_group *sg[LIFE_PAIRS];
 	struct life_left left = {0};
-	struct pool_needs taken = {0};
+	struct pool_needs reserved = {0};
 
 	life_kit_open(bench, 1, 3);
 	sg[0] = life_kit_group(bench, 3, 0, 1, 2, 0);
@@ -37,7 +37,7 @@ TEST(come_and_go) {
 
 		if (cycle == SETTLED) {
 			left = life_left_now();
-			taken = server->pools.taken;
+			reserved = server->pools.reserved;
 		}
 		life_kit_traffic(bench, LIFE_SHARED, &bench->file[0], 3);
 		life_kit_plug(cycle % 2);
@@ -52,10 +52,10 @@ TEST(come_and_go) {
 		life_kit_check_totals(bench);
 		life_kit_traffic(bench, LIFE_SHARED, &bench->file[0], 1);
 		life_kit_pass(bench, 2 * MS);
-		assert_int_equal(server_held(server), 0);
+		assert_int_equal(server_pending(server), 0);
 	}
 	life_left_check(&left);
-	assert_memory_equal(&server->pools.taken, &taken, sizeof(taken));
+	assert_memory_equal(&server->pools.reserved, &reserved, sizeof(reserved));
 	assert_int_equal(server->gone.groups, CYCLES);
 	assert_true(server->gone.down.drops[DROP_STOPPED] > 0);
 	assert_int_equal(bench->taken_up[1], 6 * CYCLES);
@@ -64,18 +64,18 @@ TEST(come_and_go) {
 
 /* A group of the start, whose ports were its own: what their descriptors took is given back with them. */
 TEST(the_first_goes_and_comes) {
-	struct pool_needs taken;
+	struct pool_needs reserved;
 	char why[LIVE_LINE];
 
 	life_kit_open(bench, 1, 3);
 	assert_false(server_group_remove(server, 1, 0, why));
 	life_kit_plug(1);
 	life_kit_add(bench, life_kit_group(bench, 4, 1, 2, 2, 2));
-	taken = server->pools.taken;
+	reserved = server->pools.reserved;
 	life_kit_remove(bench, 0, 0);
 	life_kit_plug(0);
 	assert_int_equal(life_kit_add(bench, &bench->file[0]), 0);
-	assert_memory_equal(&server->pools.taken, &taken, sizeof(taken));
+	assert_memory_equal(&server->pools.reserved, &reserved, sizeof(reserved));
 	assert_true(server->keys_seconds > 0 && server->keys_seconds < 3600);
 }
 
@@ -104,7 +104,7 @@ TEST(all_that_may_come) {
 		life_kit_add(bench, life_kit_group(bench, id, LIFE_SHARED, id % 3, (id + 1) % 3,
 						   (id + 2) % 3));
 	check_crypto_queues();
-	assert_memory_equal(&pools->taken, &pools->most, sizeof(pools->most));
+	assert_memory_equal(&pools->reserved, &pools->most, sizeof(pools->most));
 	for (unsigned id = 2; id <= most; id++)
 		life_kit_traffic(bench, LIFE_SHARED, &bench->others[id], 3);
 	life_kit_pass(bench, 3 * MS);
@@ -170,12 +170,12 @@ static unsigned there; /* groups at the start */
 /* The one that is there has its traffic, with nothing lost. */
 static void still_serves(void) {
 	life_kit_serves(bench);
-	assert_int_equal(server_held(server), 0);
+	assert_int_equal(server_pending(server), 0);
 }
 
 static void not_added(const char *expected) {
 	const struct life_left left = life_left_now();
-	const struct pool_needs taken = server->pools.taken;
+	const struct pool_needs reserved = server->pools.reserved;
 	unsigned lists[2] = {0}, group = 77;
 	char why[LIVE_LINE] = "";
 
@@ -189,7 +189,7 @@ static void not_added(const char *expected) {
 	assert_int_equal(group, 77);
 	assert_int_equal(server->group_count, there);
 	life_left_check(&left);
-	assert_memory_equal(&server->pools.taken, &taken, sizeof(taken));
+	assert_memory_equal(&server->pools.reserved, &reserved, sizeof(reserved));
 	still_serves();
 }
 
@@ -221,7 +221,7 @@ static void try_what_does_not_fit(void) {
 	REFUSED_WITH(network.device, (char[]){"net_nobody_knows"}, "cannot be opened");
 	REFUSED_WITH(rphy_port.device, (char[]){"net_nobody_knows"}, "cannot be opened");
 	REFUSED_WITH(max_queued, 65536, "max_queued");
-	REFUSED_WITH(upstream.held, 100000000, "upstream.held");
+	REFUSED_WITH(upstream.pending, 100000000, "upstream.held");
 	REFUSED_WITH(modems[0].addresses[0], bench->file[0].modems[0].addresses[0],
 		     "service groups 1 and 3: found address 10.1.0.1 in both");
 	REFUSED_WITH(upstream_channels[0].session, bench->file[0].upstream_channels[0].session,

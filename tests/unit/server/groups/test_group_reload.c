@@ -55,7 +55,7 @@ TEST(what_is_refused_is_named) {
 	for (unsigned there = 1; there <= 2; there++) {
 		open_with_file(there);
 		next[0].max_frame = 1600;
-		assert_false(take_file());
+		assert_false(parse_file());
 		assert_ptr_equal(strstr(line, "max_frame: "),
 				 line + (there == 1 ? 0 : strlen("service group 1: ")));
 	}
@@ -68,11 +68,11 @@ TEST(arguments_go_before_the_file) {
 	server->power_fixed.given.policy = POWER_SAVING;
 	server->power_fixed.given.driver = POWER_DRIVER_SIMULATED;
 	file.power.policy = POWER_PERFORMANCE;
-	assert_true(take_file());
+	assert_true(parse_file());
 	assert_int_equal(server->power.policy, POWER_SAVING);
 	assert_int_equal(server->power.driver, POWER_DRIVER_SIMULATED);
 	server->power_fixed.policy = server->power_fixed.driver = false;
-	assert_true(take_file());
+	assert_true(parse_file());
 	assert_int_equal(server->power.policy, POWER_PERFORMANCE);
 	assert_int_equal(server->power.driver, POWER_DRIVER_AUTO);
 	file.power.policy = POWER_NONE;
@@ -146,9 +146,9 @@ TEST(addresses_come_and_go_between_packets) {
 #define OLD_RATE 1000000000
 #define NEW_RATE 900000000
 
-const struct server_config *server_config_load_again(struct kept_groups **kept, const char *path,
-						     const struct server_devices *devices,
-						     FILE *errors) {
+const struct server_config *server_config_reload(struct kept_groups **kept, const char *path,
+						 const struct server_devices *devices,
+						 FILE *errors) {
 	return &file;
 }
 

@@ -26,7 +26,7 @@ TEST(what_waits_goes_on_waiting) {
 		for (int i = 0; i < 3; i++) {
 			bench->now += LONG;
 			life_kit_pass(bench, MS);
-			assert_int_equal(served_group_held(&server->groups[0]), 1);
+			assert_int_equal(served_group_pending(&server->groups[0]), 1);
 			assert_int_equal(served_group_waiting(&server->groups[0]), 1);
 		}
 		assert_int_equal(bench->taken_up[1], 0);
@@ -37,7 +37,7 @@ TEST(what_waits_goes_on_waiting) {
 		assert_true(bench->depi_frames > 0);
 		bench->now += LONG;
 		life_kit_pass(bench, MS);
-		assert_int_equal(served_group_held(&server->groups[0]), 0);
+		assert_int_equal(served_group_pending(&server->groups[0]), 0);
 	}
 }
 
@@ -96,7 +96,7 @@ TEST(a_stop_while_it_rests) {
 		assert_int_equal(server_group_drain(server, rests, 0), 0);
 		life_kit_traffic(bench, LIFE_SHARED, &bench->file[rests], 1);
 		life_kit_pass(bench, MS);
-		assert_int_equal(server_shares_held_in(&server->shares), 2);
+		assert_int_equal(server_shares_pending_in(&server->shares), 2);
 		assert_int_equal(life_kit_totals(bench).down_in, 0);
 		stop();
 		assert_int_equal(life_kit_totals(bench).down_out, 1);
@@ -111,7 +111,7 @@ TEST(a_stop_ends_what_is_received) {
 	life_kit_open(bench, 1, 1);
 	life_kit_downs(bench, 0, &bench->file[0], 4);
 	assert_in_range(worker_round(server->groups[0].upper), 4, 100);
-	assert_int_equal(downstream_held(server->groups[0].downstream), 4);
+	assert_int_equal(downstream_pending(server->groups[0].downstream), 4);
 	life_kit_ups(bench, 0, &bench->file[0], 1);
 	stop();
 	assert_int_equal(life_kit_totals(bench).down_out, 4);
@@ -212,11 +212,11 @@ TEST(what_waits_for_a_port_is_held) {
 			worker_round(&server->workers[w]);
 		}
 	}
-	waits = server_shares_held_out(&server->shares);
+	waits = server_shares_pending_out(&server->shares);
 	assert_in_range(waits, 1, 4);
-	assert_int_equal(server_held(server), waits);
+	assert_int_equal(server_pending(server), waits);
 	life_kit_pass(bench, MS);
-	assert_int_equal(server_held(server), 0);
+	assert_int_equal(server_pending(server), 0);
 	assert_int_equal(life_kit_totals(bench).down_out, 4);
 }
 
@@ -260,7 +260,7 @@ TEST(a_queue_runs_empty) {
 			assert_true(life_kit_down(bench, 0, &next[0], 400, 2 * i));
 		life_kit_pass(bench, MS);
 		d = server->groups[0].downstream;
-		assert_true(downstream_held(d) > 10);
+		assert_true(downstream_pending(d) > 10);
 		before = bench->now;
 		next[0].modems++;
 		next[0].modem_count--;
@@ -272,7 +272,7 @@ TEST(a_queue_runs_empty) {
 				(CHANGE_DRAIN_MS + 10 * slow) * MS);
 		if (!slow) /* what stands in a DEPI frame that is not full */
 			life_kit_pass(bench, MS);
-		assert_int_equal(downstream_held(d), 0);
+		assert_int_equal(downstream_pending(d), 0);
 		assert_int_equal(d->upper.counters.drops[DROP_SERVICE_FLOW_REMOVED] > 10, slow);
 		if (!slow) {
 			assert_int_equal(counters_dropped(&d->upper.counters), 0);

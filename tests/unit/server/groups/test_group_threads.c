@@ -42,7 +42,7 @@ static void rest_turn(struct life_script *s, unsigned turn) {
 	before = __atomic_load_n(received, __ATOMIC_RELAXED);
 	for (int i = 0; i < 5; i++) {
 		server_synchronize(server);
-		life_check(s, served_group_held(g) == 0, "something came in");
+		life_check(s, served_group_pending(g) == 0, "something came in");
 	}
 	life_check(s, __atomic_load_n(received, __ATOMIC_RELAXED) == before,
 		   "something was received");
@@ -161,7 +161,7 @@ TEST(rules_wait_for_a_group_that_rests) {
 static void wait_for_ring(unsigned count) {
 	const struct port_share *share = server->shares.of[1];
 
-	while (rte_ring_count(share->lanes[0].ring) != count || !share_way_settled(share, 0))
+	while (rte_ring_count(share->members[0].ring) != count || !share_way_settled(share, 0))
 		sched_yield();
 }
 

@@ -28,7 +28,7 @@ static void put_packets(unsigned count) {
 
 static void keys_of_modem(const struct served_group *group, uint32_t m) {
 	const struct ds_tables *t = &group->downstream->tables;
-	const struct us_own *own = group->upstream->tables.places.own[m];
+	const struct us_own *own = group->upstream->tables.slots.own[m];
 
 	for (size_t f = 0; f < group->sg->modems[m].service_flow_count; f++)
 		assert_ptr_equal(t->flows[ds_modem_flows(t, m)[f]].key.schedule,

@@ -208,8 +208,8 @@ TEST(kinds) {
 	assert_int_equal(s->workers[3].source_count, 2);
 	p.idle = IDLE_MWAITX;
 	server_idle(s, &p);
-	expect_kind(idle_there(IDLE_MWAITX) ? IDLE_MWAITX : IDLE_POLL);
-	assert_int_equal(s->idle_refused, !idle_there(IDLE_MWAITX));
+	expect_kind(idle_supported(IDLE_MWAITX) ? IDLE_MWAITX : IDLE_POLL);
+	assert_int_equal(s->idle_refused, !idle_supported(IDLE_MWAITX));
 	assert_false(s->workers[0].wakes || s->workers[1].woken);
 	assert_int_equal(s->workers[3].source_count, 0);
 	p.idle = IDLE_AUTO;

@@ -166,10 +166,10 @@ static unsigned taking;
 	}
 
 STEP(ds_change_upper)
-STEP(us_change_take)
-STEP(us_change_passed)
-STEP(share_change_come)
-STEP(share_change_go)
+STEP(us_change_apply)
+STEP(us_change_flushed)
+STEP(share_change_add)
+STEP(share_change_remove)
 STEP(share_forget)
 
 __typeof__(rte_hash_add_key_data) __real_rte_hash_add_key_data, __wrap_rte_hash_add_key_data;

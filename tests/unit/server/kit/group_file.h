@@ -57,12 +57,12 @@ static inline void all_is_told_apart(void) {
 		assert_int_equal(bench->taken_up[next[g].id], up[next[g].id] + 4);
 }
 
-static inline bool take_file(void) {
+static inline bool parse_file(void) {
 	return server_reconfigure(server, &file, line);
 }
 
 static inline void answers(bool taken, const char *expected) {
-	if (take_file() != taken || strstr(line, expected) == NULL)
+	if (parse_file() != taken || strstr(line, expected) == NULL)
 		fail_msg("found: %s, and not: %s", line, expected);
 }
 

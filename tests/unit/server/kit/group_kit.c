@@ -73,7 +73,7 @@ struct counters group_kit_counters(const struct group_kit *b) {
 }
 
 /* The packet that was sent under this number. */
-static size_t frame_again(const struct group_kit *b, uint32_t serial, uint8_t *out) {
+static size_t frame_retry(const struct group_kit *b, uint32_t serial, uint8_t *out) {
 	const struct bench_sent *s = &b->sent[serial];
 	const struct modem *m = &b->sg.modems[s->modem];
 
@@ -121,7 +121,7 @@ static void frame_is_back(void *ctx, const uint8_t *bytes, size_t size) {
 	s->back_at = group_kit_clock(b)->now;
 	m = &b->sg.modems[s->modem];
 	check_header(b, &mac, s);
-	length = frame_again(b, serial, expected);
+	length = frame_retry(b, serial, expected);
 	if (length < ETHERNET_LEAST) {
 		memset(expected + length, 0, ETHERNET_LEAST - length);
 		length = ETHERNET_LEAST;
@@ -213,7 +213,7 @@ void group_kit_good(struct group_kit *b, uint8_t modem, uint8_t address, size_t 
 	assert_true(b->serial < BENCH_PACKETS);
 	*s = (struct bench_sent){.modem = modem, .address = address};
 	s->size = (uint16_t)packet_for(&b->sg.modems[modem], address, frame, size, 0);
-	inject(b, frame, frame_again(b, b->serial, frame));
+	inject(b, frame, frame_retry(b, b->serial, frame));
 	b->serial++;
 }
 
@@ -268,9 +268,9 @@ void group_kit_round(struct group_kit *b) {
 
 	worker_round(&b->server.workers[0]);
 	c = group_kit_counters(b);
-	assert_int_equal(c.values[COUNTER_RECEIVED], c.values[COUNTER_TRANSMITTED] +
-							     counters_dropped(&c) +
-							     downstream_held(b->group->downstream));
+	assert_int_equal(c.values[COUNTER_RECEIVED],
+			 c.values[COUNTER_TRANSMITTED] + counters_dropped(&c) +
+				 downstream_pending(b->group->downstream));
 	/* a worker sleeps until then, and a replay has its next step then */
 	assert_int_equal(worker_due(&b->server.workers[0]), downstream_next(b->group->downstream));
 }
@@ -298,7 +298,8 @@ unsigned group_kit_take(struct group_kit *b, unsigned most) {
 void group_kit_settle(struct group_kit *b) {
 	for (int idle = 0; idle < 10; idle++) {
 		group_kit_round(b);
-		if (group_kit_take(b, UINT32_MAX) > 0 || downstream_held(b->group->downstream) > 0)
+		if (group_kit_take(b, UINT32_MAX) > 0 ||
+		    downstream_pending(b->group->downstream) > 0)
 			idle = 0;
 		group_kit_clock(b)->now += ROUND_NS;
 	}

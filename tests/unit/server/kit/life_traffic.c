@@ -262,12 +262,12 @@ void life_kit_check_totals(const struct life_kit *b) {
 
 	for (unsigned g = 0; g < b->server.group_count; g++) {
 		if (b->server.groups[g].there)
-			held += downstream_held(b->server.groups[g].downstream);
+			held += downstream_pending(b->server.groups[g].downstream);
 	}
 	assert_int_equal(t.down_in, t.down_out + t.down_dropped + held);
 	assert_int_equal(b->sent_down + b->sent_up,
 			 t.down_in + t.up_in + t.port_dropped +
-				 server_shares_held_in(&b->server.shares));
+				 server_shares_pending_in(&b->server.shares));
 	assert_true(server_balanced(&b->server));
 }
 

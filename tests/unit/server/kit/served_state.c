@@ -45,15 +45,15 @@ static void put_counters(const struct state *t, const char *name, const struct c
 		digest(c, sizeof(*c)));
 }
 
-static uint64_t count_leaving(const struct ds_places *p, const struct group_room *room) {
+static uint64_t count_leaving(const struct ds_slots *p, const struct group_capacity *capacity) {
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < room->modems; i++)
-		sum += p->leaving[LIVE_MODEM][i];
-	for (uint32_t i = 0; i < room->channels; i++)
-		sum += p->leaving[LIVE_CHANNEL][i] + p->groups_leaving[i];
-	for (uint32_t i = 0; i < room->bonding_groups; i++)
-		sum += p->leaving[LIVE_BONDING_GROUP][i] + p->flows_leaving[i];
+	for (uint32_t i = 0; i < capacity->modems; i++)
+		sum += p->retiring[LIVE_MODEM][i];
+	for (uint32_t i = 0; i < capacity->channels; i++)
+		sum += p->retiring[LIVE_CHANNEL][i] + p->groups_leaving[i];
+	for (uint32_t i = 0; i < capacity->bonding_groups; i++)
+		sum += p->retiring[LIVE_BONDING_GROUP][i] + p->flows_leaving[i];
 	return sum;
 }
 
@@ -65,15 +65,15 @@ static void put_downstream(const struct state *t, const struct downstream *d) {
 	put_hash(t, "ipv6", tables->ipv6, 16);
 	put_hash(t, "mac", tables->mac, 6);
 	fprintf(t->to, "  places: %u free flows, %" PRIu64 " leaving, change %d\n",
-		d->places.free_flow_count, count_leaving(&d->places, &tables->room),
-		d->places.latest != NULL);
+		d->slots.free_flow_count, count_leaving(&d->slots, &tables->capacity),
+		d->slots.latest != NULL);
 	fprintf(t->to, "  lists: %u filters of %zu rules, %u classifiers of %zu rules\n",
 		d->lists.filters.used, d->lists.filters.rule_count, d->lists.classifiers.used,
 		d->lists.classifiers.rule_count);
 	if (!t->exact)
 		return;
 	fprintf(t->to, "  modems %" PRIx64 ", flows %" PRIx64 ", rules %" PRIx64 " %" PRIx64 "\n",
-		digest(tables->modems, tables->room.modems * sizeof(*tables->modems)),
+		digest(tables->modems, tables->capacity.modems * sizeof(*tables->modems)),
 		digest(tables->flows, tables->flow_count * sizeof(*tables->flows)),
 		digest(&d->upper.filters, sizeof(d->upper.filters)),
 		digest(&d->upper.classifiers, sizeof(d->upper.classifiers)));
@@ -90,13 +90,13 @@ static void put_upstream(const struct state *t, const struct upstream *u) {
 	put_hash(t, "sessions", tables->by_session, 4);
 	put_hash(t, "sids", tables->by_sid, 4);
 	fprintf(t->to, "  free: %u flows, %u streams, %u sessions; %u sids\n",
-		tables->places.flows.count, tables->places.streams.count,
-		tables->places.sessions.count, tables->places.sids);
+		tables->slots.flows.count, tables->slots.streams.count,
+		tables->slots.sessions.count, tables->slots.sids);
 	for (uint32_t m = 0; t->exact && m < tables->modem_count; m++) {
-		const struct us_own *own = tables->places.own[m];
+		const struct us_own *own = tables->slots.own[m];
 
 		fprintf(t->to, "  modem %u: own %p, in a change %d, keys", m, (const void *)own,
-			tables->places.taken[m]);
+			tables->slots.reserved[m]);
 		/* what is to be of a flow that no modem has may be there before it is in service */
 		for (uint32_t f = 0; own != NULL && f < own->flow_count; f++)
 			fprintf(t->to, " %" PRIx64,
@@ -144,14 +144,14 @@ static void put_group(const struct state *t, const struct served_group *g) {
 
 static void put_share(const struct state *t, unsigned p) {
 	const struct port_share *share = t->s->shares.of[p];
-	uint64_t lanes = 0;
+	uint64_t members = 0;
 	struct counters c;
 
 	for (unsigned g = 0; g < SHARE_MAX_GROUPS; g++)
-		lanes |= (uint64_t)(share->lanes[g].ring != NULL) << g;
+		members |= (uint64_t)(share->members[g].ring != NULL) << g;
 	fprintf(t->to, "  share: owner %u, receives %d, sends %d, ring %d, lanes %" PRIx64 "\n",
 		t->s->shares.owners[p], t->s->shares.receives[p], t->s->shares.sends[p],
-		share->send.ring != NULL, lanes);
+		share->send.ring != NULL, members);
 	put_hash(t, "addresses", share->table->groups, sizeof(struct share_key));
 	fprintf(t->to, "  change %d\n", share->changes != NULL);
 	if (!t->exact)
@@ -191,11 +191,12 @@ static void put_workers(const struct state *t) {
 
 static void put_server(const struct state *t) {
 	const struct server *s = t->s;
-	const struct pool_needs *taken = &s->pools.taken;
+	const struct pool_needs *reserved = &s->pools.reserved;
 
-	fprintf(t->to, "buffers: %u %u %u %u %u, linear %d\n", taken->packets, taken->depi_frames,
-		taken->uepi, taken->frames, taken->pieces, s->pools.linear != NULL);
-	fprintf(t->to, "leaving %d, measures %d %d, power %" PRIx64 "\n", s->leaving != NULL,
+	fprintf(t->to, "buffers: %u %u %u %u %u, linear %d\n", reserved->packets,
+		reserved->depi_frames, reserved->uepi, reserved->frames, reserved->pieces,
+		s->pools.linear != NULL);
+	fprintf(t->to, "leaving %d, measures %d %d, power %" PRIx64 "\n", s->retiring != NULL,
 		s->measures.cycles.on, s->measures.latency.on, digest(&s->power, sizeof(s->power)));
 	for (unsigned p = 0; p < s->crypto.count; p++)
 		fprintf(t->to, "provider %s: %u keys\n", s->crypto.open[p]->name,
@@ -205,7 +206,7 @@ static void put_server(const struct state *t) {
 	fprintf(t->to, "generation %" PRIu64 ", groups up to %u, gone %u\n", s->generation,
 		s->group_count, s->gone.groups);
 	fprintf(t->to, "layout %" PRIx64 " %" PRIx64 ", device handles %" PRIx64 "\n",
-		digest(&s->layout, sizeof(s->layout)), digest(&s->home, sizeof(s->home)),
+		digest(&s->layout, sizeof(s->layout)), digest(&s->planned, sizeof(s->planned)),
 		digest(s->crypto.open, s->crypto.count * sizeof(s->crypto.open[0])));
 	put_counters(t, "shared ports that went", &s->gone.ports);
 }

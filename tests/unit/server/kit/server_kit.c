@@ -12,7 +12,7 @@ void server_has_nothing(const struct server *s) {
 						   s->pools.depi_fragments, s->pools.uepi,
 						   s->pools.frames};
 
-	assert_int_equal(server_held(s), 0);
+	assert_int_equal(server_pending(s), 0);
 	for (size_t p = 0; p < ARRAY_COUNT(pools); p++)
 		assert_int_equal(pools[p] != NULL ? rte_mempool_in_use_count(pools[p]) : 0, 0);
 }

@@ -30,6 +30,6 @@ static inline void halt(struct worker *w, unsigned count) {
 		pthread_join(threads[i], NULL);
 		worker_stopped(&w[i]);
 		assert_null(w[i].tasks[WORKER_NOW]);
-		assert_null(w[i].tasks[WORKER_BEHIND]);
+		assert_null(w[i].tasks[WORKER_LATER]);
 	}
 }

@@ -203,7 +203,7 @@ TEST(a_link_goes_and_comes) {
 		life_kit_pass(bench, 5 * MS);
 		assert_int_equal(life_kit_down_of(bench, group).drops[DROP_LINK_DOWN], 5);
 		assert_int_equal(life_kit_up_of(bench, group)->drops[DROP_LINK_DOWN], 5);
-		assert_int_equal(server_held(server), 0);
+		assert_int_equal(server_pending(server), 0);
 		link_set(group, DEVICE_NETWORK, true);
 		link_set(group, DEVICE_RPHY, true);
 		look();

@@ -64,7 +64,7 @@ static void run(enum steered_by by, unsigned burst, const struct flow_card_abili
 		}
 	}
 	life_kit_settle(bench, 20 * MS);
-	assert_int_equal(server_held(server), 0);
+	assert_int_equal(server_pending(server), 0);
 	count_group(o, 0);
 	count_group(o, SECOND);
 	for (unsigned g = 0; g < RUN_GROUPS; g++)
@@ -283,7 +283,7 @@ static uint16_t take(struct port_share *s, struct rte_mbuf **pkts) {
 /* The port was empty twice since the last time, and the queue once. */
 TEST(a_time_ends_when_all_has_passed) {
 	struct port_share *s = open_ways();
-	struct share_way *w = &s->lanes[SECOND].way;
+	struct share_way *w = &s->members[SECOND].way;
 	struct rte_mbuf *pkts[PIPELINE_BURST];
 	uint64_t times = w->emptied;
 
@@ -305,10 +305,10 @@ TEST(a_ring_opens_behind_the_queue) {
 	struct rte_mbuf *pkts[PIPELINE_BURST];
 
 	assert_true(share_way_settled(s, SECOND));
-	share_way_last(s, SECOND);
+	share_ring_pause(s, SECOND);
 	assert_int_equal(take(s, pkts), 0);
 	assert_false(share_way_settled(s, SECOND));
-	share_way_end(s, SECOND);
+	share_ring_resume(s, SECOND);
 	assert_true(life_kit_up(bench, 0, &bench->file[SECOND], 0));
 	assert_int_equal(take(s, pkts), 1);
 	rte_pktmbuf_free(pkts[0]);
@@ -320,7 +320,7 @@ TEST(a_ring_opens_behind_the_queue) {
 /* A burst of them, as the card errs and the owner of the port is not asked meanwhile. */
 static void go_astray(const struct port_share *s) {
 	flow_card.errs = 1;
-	while (share_held_astray(s) < PIPELINE_BURST) {
+	while (share_misdirected(s) < PIPELINE_BURST) {
 		assert_in_range(bench->serial, 0, 1000);
 		life_kit_ups(bench, 0, &bench->file[0], 1);
 		worker_round(server->groups[SECOND].upstream_worker);
@@ -336,26 +336,26 @@ TEST(what_went_astray_does_not_wait_for_a_busy_port) {
 	uint16_t n;
 
 	go_astray(s);
-	astray = share_held_astray(s);
-	handed = share_astray_handed(s);
+	astray = share_misdirected(s);
+	handed = share_misdirected_handed(s);
 	server_steer_nothing(server, RPHY, SECOND);
 	life_kit_ups(bench, 0, &bench->file[SECOND], PIPELINE_BURST / 2);
 	n = share_receive(s, pkts, 0);
 	assert_int_equal(n, PIPELINE_BURST);
-	assert_int_equal(share_held_astray(s), astray - PIPELINE_BURST / 2);
+	assert_int_equal(share_misdirected(s), astray - PIPELINE_BURST / 2);
 	assert_int_equal(share_tell_apart(s, pkts, n), 0);
-	assert_false(share_astray_taken(s, handed));
+	assert_false(share_misdirected_taken(s, handed));
 	while (rte_eth_rx_burst(s->from.port, 0, pkts, 1) == 1)
 		rte_pktmbuf_free(pkts[0]);
 	emptied = s->emptied;
 	for (; astray > PIPELINE_BURST / 2; astray -= PIPELINE_BURST / 2) {
-		assert_int_equal(share_held_astray(s), astray - PIPELINE_BURST / 2);
+		assert_int_equal(share_misdirected(s), astray - PIPELINE_BURST / 2);
 		n = share_receive(s, pkts, 0);
 		assert_int_equal(share_tell_apart(s, pkts, n), 0);
 		assert_int_equal(s->emptied, emptied + (astray < PIPELINE_BURST));
 	}
-	assert_true(share_astray_taken(s, handed));
-	assert_int_equal(share_astray_handed(s), handed);
+	assert_true(share_misdirected_taken(s, handed));
+	assert_int_equal(share_misdirected_handed(s), handed);
 	life_kit_settle(bench, 20 * MS);
 }
 

@@ -106,11 +106,11 @@ TEST(of_groups) {
 		told_is(TOLD("vcmts_service_group_cipher_modems", id, "aes-128"), 1);
 		told_is(TOLD("vcmts_service_group_cipher_modems", id, "des"), 0);
 		told_is(TOLD("vcmts_downstream_queued_packets", id),
-			scheduler_held(served->downstream->upper.scheduler));
+			scheduler_queued(served->downstream->upper.scheduler));
 		for (enum unit u = 0; u < UNITS; u++) {
 			told_is(TOLD("vcmts_upstream_held", id, unit_name(u)),
-				upstream_held(served->upstream, u));
-			held += upstream_held(served->upstream, u);
+				upstream_pending(served->upstream, u));
+			held += upstream_pending(served->upstream, u);
 		}
 	}
 	assert_true(held > 0);
@@ -240,7 +240,7 @@ TEST(of_counters) {
 		check_drops(id, &down, DIRECTION_DOWN);
 		check_drops(id, up, DIRECTION_UP);
 		told_is(TOLD("vcmts_downstream_held_packets", id),
-			downstream_held(group(g)->downstream));
+			downstream_pending(group(g)->downstream));
 		*lower = before[0];
 		*up = before[1];
 	}

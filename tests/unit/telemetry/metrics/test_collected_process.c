@@ -19,17 +19,17 @@
 static struct life_kit storage, *const bench = &storage;
 static struct metrics_http_counts http = {
 	.answers = {11, 12, 13, 14, 15, 16, 17, 18},
-	.cut_off = {21, 22, 23},
+	.aborted = {21, 22, 23},
 };
 static struct metrics_source source = {.server = &storage.server,
 				       .power = (struct power *)&storage,
 				       .version = "7",
 				       .http = &http};
 
-__typeof__(power_tell) __wrap_power_tell;
+__typeof__(power_get_report) __wrap_power_get_report;
 
 /* The third core is not governed, and was not refused anything. */
-void __wrap_power_tell(struct power *p, struct power_report *r) {
+void __wrap_power_get_report(struct power *p, struct power_report *r) {
 	assert_ptr_equal(p, source.power);
 	*r = (struct power_report){.driver = "simulated", .core_count = 3};
 	for (unsigned f = 0; f < POWER_FAULTS; f++)
@@ -37,7 +37,7 @@ void __wrap_power_tell(struct power *p, struct power_report *r) {
 	for (unsigned i = 0; i < 3; i++)
 		r->cores[i] = (struct power_core_report){.core = 40 + i,
 							 .khz = i < 2 ? 1000 + i : 0,
-							 .wished_khz = i < 2 ? 2000 + i : 0,
+							 .requested_khz = i < 2 ? 2000 + i : 0,
 							 .max_khz = i == 0 ? 3000 : 0,
 							 .transitions = 50 + i,
 							 .jumps = 60 + i};

@@ -207,7 +207,7 @@ static void row_add(struct declared *d, const struct stage *s) {
 	assert_true(strlen(s->about) > 5 && strlen(s->dpdk) > 0);
 	assert_int_equal(s->open == NULL, s->close == NULL);
 	assert_true(!s->pulls || (s->polls && s->from != 0));
-	if (s->held != NULL) /* what is held has an end with a reason */
+	if (s->pending != NULL) /* what is pending has an end with a reason */
 		assert_true(s->stop != NULL && s->drops != NULL);
 	for (const enum drop_reason *r = s->drops; r != NULL && *r != DROP_NONE; r++)
 		d->drops[*r] = true;

@@ -43,7 +43,7 @@ TEST(an_experimental_header_stays_cut_off) {
 		in[14 + 6] = 253;
 		in[14 + 40 + 1] = 4; /* the header has 40 bytes */
 		assert_int_equal(read_frame(in, size),
-				 whole ? CAPTURE_SKIP_MALFORMED : CAPTURE_TAKEN);
+				 whole ? CAPTURE_SKIP_MALFORMED : CAPTURE_ACCEPTED);
 		if (!whole)
 			assert_int_equal(end_tag_find(frame.bytes, frame.size), frame.tag_at);
 	}
@@ -66,13 +66,13 @@ TEST(what_cannot_be_replayed_has_a_reason) {
 	assert_int_equal(read_frame(in, size), CAPTURE_SKIP_MALFORMED);
 	in[23] = 6; /* TCP, whose data offset is no header's */
 	assert_int_equal(read_frame(in, size), CAPTURE_SKIP_MALFORMED);
-	assert_int_equal(read_frame(in, udp_frame(4, MAX_SIZE - 42, in)), CAPTURE_TAKEN);
+	assert_int_equal(read_frame(in, udp_frame(4, MAX_SIZE - 42, in)), CAPTURE_ACCEPTED);
 	assert_int_equal(read_frame(in, udp_frame(4, MAX_SIZE - 41, in)), CAPTURE_SKIP_TOO_LONG);
 	assert_int_equal(read_frame(in, udp_frame(6, 2000, in)), CAPTURE_SKIP_TOO_LONG);
 	size = udp_frame(4, 19, in);
 	assert_int_equal(capture_frame_read(in, size, size, size + 20, &frame),
 			 CAPTURE_SKIP_TOO_LONG);
-	assert_int_equal(capture_frame_read(in, size, size, size + 21, &frame), CAPTURE_TAKEN);
+	assert_int_equal(capture_frame_read(in, size, size, size + 21, &frame), CAPTURE_ACCEPTED);
 }
 
 /* Destination `last` of the capture, to `port`, with `payload` bytes. */

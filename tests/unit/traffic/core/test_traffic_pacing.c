@@ -235,7 +235,7 @@ TEST(shapes_are_followed) {
 		shape_walk_start(&walk, &shape);
 		for (int part = 1; part <= 50; part++) {
 			sender_run(&s, loop, 0.5 * part / 50 - seconds);
-			due += (double)rate * shape_walk_on(&walk, s.pacing.seconds - seconds);
+			due += (double)rate * shape_walk_advance(&walk, s.pacing.seconds - seconds);
 			seconds = s.pacing.seconds;
 			/* Behind by one pause at most. */
 			assert_true(s.bits > due * 0.99 - 11000 - (double)rate * loop->pause);
@@ -243,8 +243,8 @@ TEST(shapes_are_followed) {
 		}
 		assert_rate(&s, due - s.pacing.behind, text);
 		assert_true(s.pacing.forgone == 0);
-		assert_true(pacing_asked(&s.pacing) > due / seconds * 0.9999 &&
-			    pacing_asked(&s.pacing) < due / seconds * 1.0001);
+		assert_true(pacing_configured(&s.pacing) > due / seconds * 0.9999 &&
+			    pacing_configured(&s.pacing) < due / seconds * 1.0001);
 	}
 }
 
@@ -256,7 +256,7 @@ TEST(max_is_always_a_burst) {
 	assert_int_equal(p.descheduled, 0);
 	pacing_idle(&p, HZ / 1000 * 2 + HZ / 100000);
 	assert_int_equal(p.descheduled, 1);
-	assert_true(pacing_asked(&p) == 0);
+	assert_true(pacing_configured(&p) == 0);
 }
 
 TEST(a_clock_that_goes_back_sends_nothing_twice) {

@@ -29,7 +29,7 @@ static double share_at(double time) {
 	struct shape_walk w;
 
 	shape_walk_start(&w, &shape);
-	shape_walk_on(&w, time);
+	shape_walk_advance(&w, time);
 	return shape_walk_share(&w);
 }
 
@@ -37,7 +37,7 @@ static double area_to(double time) {
 	struct shape_walk w;
 
 	shape_walk_start(&w, &shape);
-	return shape_walk_on(&w, time);
+	return shape_walk_advance(&w, time);
 }
 
 #define SAMPLES 5
@@ -198,7 +198,7 @@ TEST(walks_of_any_step_have_the_same_area) {
 			uint32_t kind = random_below(&random, 1000);
 			double step = 1e-9 * random_below(&random, kind == 0 ? 30000000 : 2000);
 
-			area += shape_walk_on(&w, step);
+			area += shape_walk_advance(&w, step);
 			time += step;
 		}
 		assert_close(area / area_to(time), 1, 1e-6);

@@ -53,7 +53,7 @@ static void make(uint32_t stream, struct frame *f) {
 
 /* At the end of readable memory. */
 static void take(const struct frame *f) {
-	uplink_receiver_take(&receiver, guard_copy(&guard, f->bytes, f->size), f->size, CAME);
+	uplink_receiver_process(&receiver, guard_copy(&guard, f->bytes, f->size), f->size, CAME);
 }
 
 static void make_and_take(uint32_t stream) {
@@ -121,7 +121,7 @@ TEST(every_flipped_bit_is_seen) {
 
 			bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
 			/* Any other time than MADE lies outside of the run. */
-			uplink_receiver_take(&receiver, bytes, f.size, MADE);
+			uplink_receiver_process(&receiver, bytes, f.size, MADE);
 			assert_int_equal(uplink_receiver_corrupted(&receiver) + unexpected_sum(),
 					 ++n);
 			if (stream == FAKE_UDP_IPV4 && bit / 8 >= time && bit / 8 < time + 8)
@@ -150,7 +150,8 @@ TEST(every_wrong_length_is_seen) {
 		}
 	}
 	assert_counts(0, FAKE_STREAMS * (256 - headers + 5), FAKE_STREAMS * headers);
-	assert_int_equal(receiver.corrupted[UPLINK_CORRUPTION_CUT], FAKE_STREAMS * (256 - headers));
+	assert_int_equal(receiver.corrupted[UPLINK_CORRUPTION_TRUNCATED],
+			 FAKE_STREAMS * (256 - headers));
 	assert_int_equal(receiver.corrupted[UPLINK_CORRUPTION_LENGTH], FAKE_STREAMS * 5);
 	assert_int_equal(receiver.unexpected[UPLINK_UNEXPECTED_FOREIGN], FAKE_STREAMS * headers);
 }

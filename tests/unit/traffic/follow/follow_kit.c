@@ -205,11 +205,11 @@ void follow_learn(unsigned n) {
 }
 
 void follow_judge(unsigned n) {
-	for (int i = 0; i < 20000 && follow_group_waits(&following.groups[0]); i++) {
+	for (int i = 0; i < 20000 && follow_group_unresolved(&following.groups[0]); i++) {
 		follow_look(&following, 1);
 		round_of(rig.traffic);
 	}
-	assert_false(follow_group_waits(&following.groups[0]));
+	assert_false(follow_group_unresolved(&following.groups[0]));
 	traffic_receive(rig.traffic);
 	follow_none_waits(0);
 }

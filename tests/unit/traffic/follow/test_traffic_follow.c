@@ -11,7 +11,7 @@ static void change_is_timed(unsigned n) {
 	follow_look(&following, 0); /* it has taken the change */
 	assert_int_equal(following.times.behind->total_count, 1);
 	assert_int_equal(following.times.applied_at, 0);
-	assert_true(rig.traffic->take_longest > 0);
+	assert_true(rig.traffic->apply_longest > 0);
 }
 
 /* Five addresses, of which it has one. */
@@ -181,7 +181,7 @@ TEST(what_comes_much_later_is_lost) {
 	follow_learn(1);
 	traffic_receive(rig.traffic);
 	follow_look(&following, 0); /* frees the change */
-	assert_null(following.groups[0].given);
+	assert_null(following.groups[0].offered);
 	follow_send(0);
 	r = rig_result(&rig);
 	assert_int_equal(r.corrupted_by[CORRUPTION_DESTINATION], late);

@@ -131,7 +131,7 @@ static void number_is_prepared(unsigned n) {
 
 static bool round_takes(void) {
 	traffic_change_round(rig.traffic, rte_rdtsc());
-	return traffic_took(rig.traffic);
+	return traffic_applied(rig.traffic);
 }
 
 /* Frames stand in the port when the server tells of a change: they were sent before it. */

@@ -52,7 +52,7 @@ static void start_with(size_t count, const char *mix) {
 	for (int i = 0; i < 4; i++) {
 		rounds(ROUNDS);
 		follow_group_look(&follow);
-		follow_group_look_holds(&follow);
+		follow_group_look_valid(&follow);
 	}
 }
 
@@ -81,17 +81,17 @@ static void copy_made(uint32_t but) {
 
 static void copies_come(void) {
 	for (unsigned i = 0; i < copied; i++)
-		uplink_receiver_take(&traffic.uplink_receiver, copies[i].bytes, copies[i].size,
-				     rte_rdtsc());
+		uplink_receiver_process(&traffic.uplink_receiver, copies[i].bytes, copies[i].size,
+					rte_rdtsc());
 	copied = 0;
 }
 
 static void learn(void) {
 	assert_true(follow_group_differs(&follow, &rig.sg));
 	assert_true(follow_group_offer(&follow, rte_rdtsc()));
-	for (int i = 0; i < 1000 && !traffic_took(&traffic); i++)
+	for (int i = 0; i < 1000 && !traffic_applied(&traffic); i++)
 		rounds(1);
-	assert_true(traffic_took(&traffic));
+	assert_true(traffic_applied(&traffic));
 }
 
 /* Ends the run, without what a stream still has; that much is lost. Returns what a change has overtaken. */
@@ -215,7 +215,7 @@ TEST(a_round_is_ended_first) {
 	assert_int_equal(rig.uplink->grant_count, 0);
 	for (rig.uplink->grant_count = 1;; rig.uplink->grant_count--) {
 		traffic_change_round(&traffic, rte_rdtsc());
-		assert_int_equal(traffic_took(&traffic), rig.uplink->grant_count == 0);
+		assert_int_equal(traffic_applied(&traffic), rig.uplink->grant_count == 0);
 		if (rig.uplink->grant_count == 0)
 			break;
 	}
@@ -268,7 +268,7 @@ static void settle(void) {
 	copy_made(NONE);
 	copies_come();
 	follow_group_look(&follow);
-	follow_group_look_holds(&follow);
+	follow_group_look_valid(&follow);
 }
 
 static void next_key_alone(struct security_association *s) {

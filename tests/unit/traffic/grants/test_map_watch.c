@@ -58,7 +58,7 @@ static int begin(void **state) {
 	};
 	map.ack_time = map.alloc_start - (times.ack_delay + times.frame - 1) / times.frame;
 	assert_int_equal(map_check(&map), MAP_OK);
-	map_watch_take(&watch, &sg, 0, &map, now, &counts);
+	map_watch_check(&watch, &sg, 0, &map, now, &counts);
 	map.alloc_start += times.minislots;
 	map.ack_time += times.minislots;
 	now += times.interval;
@@ -67,7 +67,7 @@ static int begin(void **state) {
 
 /* It has this fault, and no other; MAP_FAULTS: none. */
 static void come(enum map_fault fault) {
-	map_watch_take(&watch, &sg, 0, &map, now, &counts);
+	map_watch_check(&watch, &sg, 0, &map, now, &counts);
 	for (int i = 0; i < MAP_FAULTS; i++) {
 		if (counts.faults[i] != (i == (int)fault))
 			fail_msg("%s, not %s: %lu", map_fault_names[i],

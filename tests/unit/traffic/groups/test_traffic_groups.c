@@ -19,7 +19,7 @@ static void check_sums(const struct totals *totals) {
 	for (int i = 0; i < CLASS_COUNT; i++)
 		assert_int_equal(all->sent_by_class[i], a->sent_by_class[i] + b->sent_by_class[i]);
 	assert_true(all->seconds == RTE_MAX(a->seconds, b->seconds));
-	assert_true(all->asked_bps == 0); /* max */
+	assert_true(all->configured_bps == 0); /* max */
 	assert_int_equal(all->latency->total_count, TWO * TWO_PACKETS);
 	assert_true(all->latency_us.max >= RTE_MAX(a->latency_us.max, b->latency_us.max));
 	assert_true(all->latency_us.mean >= RTE_MIN(a->latency_us.mean, b->latency_us.mean));

@@ -42,7 +42,7 @@ TEST(nobodys_frames_are_counted) {
 }
 
 /* All that the share counts of frames that are nobody's. */
-static uint64_t reasons(const struct shared_port_strays *s) {
+static uint64_t reasons(const struct shared_port_unmatched *s) {
 	uint64_t sum = 0;
 
 	for (int i = 0; i < UNEXPECTEDS; i++)
@@ -54,13 +54,13 @@ static uint64_t reasons(const struct shared_port_strays *s) {
 
 TEST(frames_that_are_cut_off_are_nobodys) {
 	uint8_t depi[RIG_MTU + 14];
-	const struct shared_port_strays *rphy, *network;
+	const struct shared_port_unmatched *rphy, *network;
 	struct totals *totals;
 	size_t size;
 
 	two_begin((struct two_plan){.upstream = true});
-	rphy = &two.groups.shares[0]->strays;
-	network = &two.groups.shares[1]->strays;
+	rphy = &two.groups.shares[0]->unmatched;
+	network = &two.groups.shares[1]->unmatched;
 	memset(depi, 0, sizeof(depi));
 	size = rig_depi(&two.rigs[0], 0,
 			&(struct rig_segment){depi + RIG_MTU - 100, 100, true, true}, 1, depi);

@@ -27,16 +27,16 @@ TEST(what_is_held_waits_its_time) {
 	static struct rte_mbuf packet;
 	static struct impair_session session;
 	static struct impair im = {
-		.output = &output, .sessions = &session, .session_count = 1, .held = 1};
+		.output = &output, .sessions = &session, .session_count = 1, .delayed = 1};
 
 	im.patience = 1000;
 	session.impair = &im;
-	session.held[session.held_count++] =
-		(struct impair_held){.m = &packet, .since = 5000, .release = 4};
+	session.delayed[session.delayed_count++] =
+		(struct impair_delayed){.m = &packet, .since = 5000, .release = 4};
 	impair_release(&im, 4990, false);
 	impair_release(&im, 5999, false);
 	assert_int_equal(output.pending_count, 0);
 	impair_release(&im, 6000, false);
 	assert_int_equal(output.pending_count, 1);
-	assert_int_equal(im.held, 0);
+	assert_int_equal(im.delayed, 0);
 }

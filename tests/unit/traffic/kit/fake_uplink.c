@@ -193,7 +193,7 @@ uint64_t uplink_sent_at(const struct uplink *u, uint32_t stream, uint32_t sequen
 	return u->sent_at[stream][sequence];
 }
 
-bool uplink_waits(const struct uplink *u) {
+bool uplink_scheduled(const struct uplink *u) {
 	return u->discarded > 0;
 }
 
@@ -217,7 +217,7 @@ const struct expected *uplink_expected(const struct uplink *u) {
 	return NULL;
 }
 
-bool uplink_comes(const struct uplink *u, uint32_t stream, uint32_t sequence) {
+bool uplink_delivers(const struct uplink *u, uint32_t stream, uint32_t sequence) {
 	assert_true(stream < FAKE_STREAMS && sequence < u->made[stream]);
 	return true;
 }

@@ -6,7 +6,7 @@
 #include "test_main.h"
 
 #define HZ 1000ull
-#define WAIT RESEQUENCER_WAIT_MS /* cycles */
+#define WAIT RESEQUENCER_TIMER_MS /* cycles */
 
 #define NUMBERS (256 * WINDOW_SIZE)
 
@@ -42,8 +42,8 @@ TEST(windows_tell_late_from_duplicate) {
 			assert_int_equal(gap, number - next);
 		came[number] = true;
 		next = number < next ? next : number + 1;
-		assert_true(window_came(&w, base + number) == (next - number <= WINDOW_SIZE));
-		assert_false(window_came(&w, base + next));
+		assert_true(window_received(&w, base + number) == (next - number <= WINDOW_SIZE));
+		assert_false(window_received(&w, base + next));
 	}
 	for (unsigned i = 0; i < ARRAY_COUNT(kinds); i++)
 		assert_true(kinds[i] > 10);
@@ -109,18 +109,18 @@ static void slow_give_up(struct slow *s, uint32_t end, uint64_t now) {
 static enum resequencer_verdict slow_late(struct slow *s, uint32_t n,
 					  const struct arrived *packet) {
 	if (!packet->valid)
-		return RESEQUENCER_TAKEN;
+		return RESEQUENCER_ACCEPTED;
 	if (s->next - n > RESEQUENCER_DEPTH || s->numbers[n].is == CAME)
 		return RESEQUENCER_USED;
 	s->numbers[n].is = CAME;
 	s->out.sequences[s->out.count++] = packet->sequence;
-	return RESEQUENCER_TAKEN;
+	return RESEQUENCER_ACCEPTED;
 }
 
 static enum resequencer_verdict slow_take(struct slow *s, uint32_t n, const struct arrived *packet,
 					  uint64_t now) {
 	if (!s->started && !packet->valid)
-		return RESEQUENCER_TAKEN;
+		return RESEQUENCER_ACCEPTED;
 	s->started = true;
 	if (n < s->next)
 		return slow_late(s, n, packet);
@@ -130,11 +130,11 @@ static enum resequencer_verdict slow_take(struct slow *s, uint32_t n, const stru
 		slow_pass(s, packet);
 		if (s->held > 0)
 			slow_run_on(s, now);
-		return RESEQUENCER_TAKEN;
+		return RESEQUENCER_ACCEPTED;
 	}
 	if (s->numbers[n].is == HELD && s->numbers[n].packet.valid) {
 		if (!packet->valid)
-			return RESEQUENCER_TAKEN;
+			return RESEQUENCER_ACCEPTED;
 		return s->numbers[n].packet.sequence == packet->sequence ? RESEQUENCER_DUPLICATE
 									 : RESEQUENCER_CONFLICT;
 	}
@@ -144,7 +144,7 @@ static enum resequencer_verdict slow_take(struct slow *s, uint32_t n, const stru
 	s->numbers[n].packet = *packet;
 	resequenced += packet->valid;
 	deepest = n - s->next + 1 > deepest ? n - s->next + 1 : deepest;
-	return RESEQUENCER_TAKEN;
+	return RESEQUENCER_ACCEPTED;
 }
 
 /* Both have delivered the same, and wait for the same. */
@@ -158,7 +158,7 @@ static void compare(void) {
 		delivered[d].count = slow[d].out.count = 0;
 		waiting += slow[d].held > 0;
 	}
-	assert_int_equal(all.waiting_count, waiting);
+	assert_int_equal(all.gap_count, waiting);
 	assert_int_equal(all.given_up, given_up);
 	assert_int_equal(all.resequenced, resequenced);
 	assert_int_equal(all.deepest, deepest);
@@ -203,7 +203,7 @@ TEST(order_is_that_of_a_list) {
 		packet.valid = step > 0 && random_below(&random, 20) > 0;
 		if (!slow[d].started && packet.sequence == OTHER)
 			continue;
-		verdict = resequencers_take(&all, d, (uint16_t)(bases[d] + n), &packet, now);
+		verdict = resequencers_put(&all, d, (uint16_t)(bases[d] + n), &packet, now);
 		assert_int_equal(verdict, slow_take(&slow[d], n, &packet, now));
 		verdicts[verdict]++;
 		compare();
@@ -217,7 +217,7 @@ TEST(order_is_that_of_a_list) {
 	for (unsigned v = 0; v < ARRAY_COUNT(verdicts); v++)
 		assert_true(verdicts[v] > 50);
 	assert_int_equal(deepest, RESEQUENCER_DEPTH);
-	while (all.waiting_count > 0) {
+	while (all.gap_count > 0) {
 		resequencers_flush(&all, now);
 		for (unsigned d = 0; d < DSIDS; d++) {
 			while (slow[d].held > 0)

@@ -30,7 +30,7 @@ TEST(summaries_have_the_directions_that_ran) {
 		.duplicated = 4,
 		.reordered = 5,
 		.latency_unknown = 6,
-		.corrupted_by = {[UPLINK_CORRUPTION_CUT] = 1},
+		.corrupted_by = {[UPLINK_CORRUPTION_TRUNCATED] = 1},
 		.counts = {.packets = 11, .fragments = 12},
 	};
 	const struct traffic_result down = {.sent = 20};

@@ -43,8 +43,8 @@ TEST(what_is_asked_is_read) {
 	assert_int_equal(r.shape.count, 6);
 	assert_true(r.shape.points[5].time == 1.5); /* that of the trial */
 	assert_true(r.shape.points[0].share == 0.25 && r.shape.points[2].share == 0.5);
-	assert_int_equal(json_object_size(r.asked), 9);
-	json_decref(r.asked);
+	assert_int_equal(json_object_size(r.source), 9);
+	json_decref(r.source);
 }
 
 TEST(what_is_not_said_has_a_default) {
@@ -57,11 +57,11 @@ TEST(what_is_not_said_has_a_default) {
 	assert_int_equal(r.load.mix.count, 3);
 	assert_int_equal(r.load.prove_every, 1);
 	assert_true(!r.load.drop && r.load.shape == NULL);
-	json_decref(r.asked);
+	json_decref(r.source);
 	/* Thirds are no finite decimals. */
 	assert_int_equal(read_line("{\"seconds\":1,\"rate\":1e9,\"prove\":0.333333}", true, &r), 0);
 	assert_int_equal(r.load.prove_every, 3);
-	json_decref(r.asked);
+	json_decref(r.source);
 }
 
 /* Answers are JSON: what was cut or came in must still be text. */
@@ -131,7 +131,7 @@ TEST(mistakes_are_one_line) {
 		if (strstr(error, rows[i].says) == NULL)
 			fail_msg("%s: %s", rows[i].line, error);
 		assert_null(strchr(error, '\n'));
-		assert_null(r.asked);
+		assert_null(r.source);
 		assert_is_text();
 	}
 }
@@ -139,7 +139,7 @@ TEST(mistakes_are_one_line) {
 TEST(lines_come_one_by_one) {
 	static char long_line[2 * LINE_MAX_SIZE];
 	static struct line_reader reader;
-	static const volatile sig_atomic_t calm, asked = 1;
+	static const volatile sig_atomic_t calm, source = 1;
 	FILE *f = tmpfile();
 	const char *line;
 	size_t size;
@@ -172,7 +172,7 @@ TEST(lines_come_one_by_one) {
 	assert_int_equal(line_reader_next(&reader, &line, &size), LINE_END);
 	assert_int_equal(line_reader_next(&reader, &line, &size), LINE_END);
 	assert_int_equal(lseek(fileno(f), 0, SEEK_SET), 0);
-	line_reader_init(&reader, fileno(f), &asked);
+	line_reader_init(&reader, fileno(f), &source);
 	assert_int_equal(line_reader_next(&reader, &line, &size), LINE_END);
 	fclose(f);
 }

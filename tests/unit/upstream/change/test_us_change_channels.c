@@ -31,13 +31,13 @@ CASE(channel_goes_in_the_midst, .prepare = with_room) {
 		}
 		bench_settle();
 	}
-	assert_int_equal(upstream_held(bench->u, UNIT_BURST), FLOWS);
-	assert_int_equal(upstream_held(bench->u, UNIT_PACKET), FLOWS * WAITING);
+	assert_int_equal(upstream_pending(bench->u, UNIT_BURST), FLOWS);
+	assert_int_equal(upstream_pending(bench->u, UNIT_PACKET), FLOWS * WAITING);
 	assert_int_equal(bench_windows_free(), slots - FLOWS);
 	will_be(LIVE_UPSTREAM_CHANNEL, SC_QAM, NULL);
 	c = begin();
-	for (; !us_change_take(c); steps++) {
-		assert_true(upstream_held(bench->u, UNIT_PACKET) > 0);
+	for (; !us_change_apply(c); steps++) {
+		assert_true(upstream_pending(bench->u, UNIT_PACKET) > 0);
 		bench_round();
 	}
 	assert_int_equal(steps, 2);
@@ -60,13 +60,13 @@ CASE(request_session_goes_and_comes, .prepare = with_room) {
 
 	bench_open_burst(&p, BENCH_OFDMA, bench_streams[2].sid);
 	bench_handle_packet(&p);
-	assert_int_equal(upstream_held(bench->u, UNIT_BURST), 1);
+	assert_int_equal(upstream_pending(bench->u, UNIT_BURST), 1);
 	assert_true(us_request_is_repeated(&bench->u->requests, OFDMA));
 	copy(OFDMA);
 	next[OFDMA].request_session = 0;
 	change_to(LIVE_UPSTREAM_CHANNEL, OFDMA, &next[OFDMA]);
 	assert_false(us_request_is_repeated(&bench->u->requests, OFDMA));
-	assert_int_equal(upstream_held(bench->u, UNIT_BURST), 1);
+	assert_int_equal(upstream_pending(bench->u, UNIT_BURST), 1);
 	segment_header_write(&(struct segment_header){.pointer_valid = true}, frame);
 	size = bench_mac(2, SIZE, frame + SEGMENT_HEADER_SIZE);
 	psp_open(&p, BENCH_OFDMA);
@@ -101,7 +101,7 @@ CASE(sessions_change_hands, .prepare = with_room) {
 		bench_burst(BENCH_OFDMA, 0x12, "\xff\xff\xff\xff\xff\xff\xff\xff", 8);
 		bench_burst(BENCH_OFDMA_ALONE, 0x31, "\xff\xff\xff\xff\xff\xff\xff\xff", 8);
 		bench_round();
-	} while (!us_change_take(c));
+	} while (!us_change_apply(c));
 	pass_and_finish(c);
 	places_are(before);
 	bench_settle();
@@ -143,13 +143,13 @@ CASE(group_differs, .prepare = with_room) {
 	group.upstream.frame_timeout_ns = 7 * BENCH_MS;
 	group.upstream.reorder_timeout_ns = 3 * BENCH_MS;
 	group.upstream.held_by_modem = 4096;
-	group.upstream.held /= 2;
+	group.upstream.pending /= 2;
 	group.max_frame = SIZE + 3;
 	change_to(LIVE_GROUP, 0, &group);
-	assert_int_equal(bench->u->holds.timeouts[HOLD_CLASS_SEGMENTS], 6 * BENCH_MS);
-	assert_int_equal(bench->u->holds.modem_limit, 4096);
-	assert_int_equal(bench->u->holds.limits[HOLD_POOL_PACKETS],
-			 group.upstream.held / us_packet_room(&group));
+	assert_int_equal(bench->u->pending_set.timeouts[PENDING_CLASS_SEGMENTS], 6 * BENCH_MS);
+	assert_int_equal(bench->u->pending_set.modem_limit, 4096);
+	assert_int_equal(bench->u->pending_set.limits[PENDING_POOL_PACKETS],
+			 group.upstream.pending / us_packet_size(&group));
 	drops(PLAIN, DROP_FRAME_TOO_LONG);
 	group.max_frame = 2000;
 	change_to(LIVE_GROUP, 0, &group);

@@ -38,7 +38,7 @@ static void large_first(void) {
 
 static void ready(void) {
 	assert_true(upstream_grants(bench->u));
-	assert_int_equal(bench->u->tables.places.own[BENCH_MODEMS]->flows[0].flow, FIRST);
+	assert_int_equal(bench->u->tables.slots.own[BENCH_MODEMS]->flows[0].flow, FIRST);
 	grants_of(1, 1); /* time begins */
 }
 
@@ -57,7 +57,7 @@ static unsigned crowd_changes(unsigned count) {
 
 	for (unsigned m = 0; m < count; m++)
 		will_be(LIVE_MODEM, BENCH_MODEMS + m, &moved[m]);
-	for (c = begin(); !us_change_take(c); steps++)
+	for (c = begin(); !us_change_apply(c); steps++)
 		bench_round();
 	pass_and_finish(c);
 	for (unsigned m = 0; m < count; m++)

@@ -190,7 +190,7 @@ CASE(frames_are_with_the_former_one, .prepare = with_room) {
 	assert_int_equal(us_decrypt_submit(&bench->u->decrypt, pkts,
 					   us_extract(&bench->u->extract, pkts, 0)),
 			 0);
-	assert_int_equal(bench->queue->held, 5);
+	assert_int_equal(bench->queue->pending, 5);
 	c = other_provider();
 	assert_false(us_provider_change(&c));
 	assert_ptr_equal(bench->u->r.crypto, former_queue);

@@ -11,19 +11,19 @@
 static struct modem there; /* modem 4 */
 
 static void with_free_places(void) {
-	static struct upstream_channel places[BENCH_CHANNELS + 1];
+	static struct upstream_channel slots[BENCH_CHANNELS + 1];
 
 	there = bench->modems[4];
 	memset(&bench->modems[4], 0, sizeof(there));
-	memcpy(places, bench->sg.upstream_channels, BENCH_CHANNELS * sizeof(places[0]));
-	bench->sg.upstream_channels = places;
+	memcpy(slots, bench->sg.upstream_channels, BENCH_CHANNELS * sizeof(slots[0]));
+	bench->sg.upstream_channels = slots;
 	bench->sg.upstream_channel_count = BENCH_CHANNELS + 1;
 	with_room();
 }
 
-/* The lists of a group in service have places with nothing in them, also between others. */
+/* The lists of a group in service have slots with nothing in them, also between others. */
 CASE(free_places_are_passed_over, .prepare = with_free_places) {
-	assert_null(bench->u->tables.places.own[4]);
+	assert_null(bench->u->tables.slots.own[4]);
 	bench->modems[4] = there;
 	drops(7, DROP_UNKNOWN_SID);
 	change_to(LIVE_MODEM, 4, &there);
@@ -40,10 +40,10 @@ CASE(goes_with_many_fragments, .prepare = with_room, .held_by_modem = 4000000) {
 		bench_put_fragment(OF_LAST, i, i == 0 ? FRAGMENT_FIRST : 0, bytes, sizeof(bytes));
 		bench_settle();
 	}
-	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), FRAGMENTS);
+	assert_int_equal(upstream_pending(bench->u, UNIT_FRAME), FRAGMENTS);
 	will_be(LIVE_MODEM, LAST, NULL);
 	c = taken();
-	for (; !us_change_passed(c); steps++)
+	for (; !us_change_flushed(c); steps++)
 		bench_round();
 	assert_in_range(steps, 2, 4);
 	finish(c);
@@ -60,10 +60,10 @@ CASE(place_is_given_again_empty, .prepare = with_room) {
 	assert_int_equal(bench->u->requests.sink.by_modem[LAST][REQUEST_FRAME], 1);
 	change_to(LIVE_MODEM, LAST, NULL);
 	assert_int_equal(bench->u->requests.sink.by_modem[LAST][REQUEST_FRAME], 0);
-	assert_int_equal(bench->u->requests.sink.of_left, 1);
+	assert_int_equal(bench->u->requests.sink.of_removed, 1);
 	assert_int_equal(bench->u->requests.sink.by_kind[REQUEST_FRAME], 1);
 	assert_null(bench->u->tables.modems[LAST].ipv4);
-	assert_int_equal(bench->u->holds.modems[LAST].bytes, 0);
+	assert_int_equal(bench->u->pending_set.modems[LAST].bytes, 0);
 	change_to(LIVE_MODEM, LAST, &bench->modems[LAST]);
 	bench->segment[OF_LAST] = 4000; /* its numbers are what they like */
 	passes(OF_LAST);
@@ -117,7 +117,7 @@ static void put_padding(uint16_t number) {
 
 /* A stream counts against a step, beside the segment that waits there. */
 CASE(streams_are_emptied_in_steps, .prepare = with_crowd) {
-	const uint32_t *waiting = &bench->u->reassemble.waiting_segments;
+	const uint32_t *waiting = &bench->u->reassemble.pending_segments;
 	uint32_t before = CROWD;
 	struct us_change *c;
 	bool done;
@@ -129,7 +129,7 @@ CASE(streams_are_emptied_in_steps, .prepare = with_crowd) {
 		will_be(LIVE_MODEM, BENCH_MODEMS + m, NULL);
 	c = begin();
 	do {
-		done = us_change_take(c);
+		done = us_change_apply(c);
 		assert_in_range(before - *waiting, 0,
 				US_STEP_NS / (US_RECORD_NS + CHANGE_BUFFER_NS));
 		before = *waiting;

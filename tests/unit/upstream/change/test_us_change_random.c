@@ -159,7 +159,7 @@ static void no_modems(void) {
 	bench->any_drops = true;
 }
 
-/* Each SID of each channel leads where the configuration says, and all other places are free. */
+/* Each SID of each channel leads where the configuration says, and all other slots are free. */
 static void check_tables(void) {
 	struct us_tables *t = &bench->u->tables;
 	uint32_t used_flows = 0, used_streams = 0;
@@ -186,8 +186,8 @@ static void check_tables(void) {
 		assert_int_equal(t->modems[m].ipv4_count, now.modems[m].flow_count > 0);
 		assert_null(t->modems[m].retired);
 	}
-	assert_int_equal(t->places.flows.count, t->flow_count - 1 - used_flows);
-	assert_int_equal(t->places.streams.count, t->stream_count - 1 - used_streams);
+	assert_int_equal(t->slots.flows.count, t->flow_count - 1 - used_flows);
+	assert_int_equal(t->slots.streams.count, t->stream_count - 1 - used_streams);
 	assert_int_equal(rte_hash_count(t->by_sid), used_streams);
 }
 

@@ -47,9 +47,9 @@ static void modem_with(unsigned flow_count, unsigned sid_count, uint16_t sid) {
 
 static void all_as_before(struct places_seen before) {
 	places_are(before);
-	assert_null(bench->u->tables.places.begun);
+	assert_null(bench->u->tables.slots.unapplied);
 	for (uint32_t m = 0; m < roomy.modems; m++)
-		assert_false(bench->u->tables.places.taken[m]);
+		assert_false(bench->u->tables.slots.reserved[m]);
 	for (unsigned s = 0; s < OF_NOT_THERE; s++)
 		passes(s);
 }
@@ -77,14 +77,14 @@ CASE(what_cannot_be_had, .prepare = without_last) {
 	group.upstream.psp_numbering = PSP_NUMBERING_SESSION;
 	refuses(LIVE_GROUP, 0, &group, "psp_numbering");
 	group = bench->sg;
-	group.upstream.held *= 2;
+	group.upstream.pending *= 2;
 	group.upstream.verify_source = false;
 	refuses(LIVE_GROUP, 0, &group, "upstream.held");
 	assert_true(bench->u->verify_source.asked);
 	all_as_before(before);
 }
 
-/* Flows of other modems, but for one that goes in the same change, have taken all of them. */
+/* Flows of other modems, but for one that goes in the same change, have reserved all of them. */
 CASE(no_room_for_flows, .prepare = without_last) {
 	struct places_seen before;
 

@@ -10,12 +10,12 @@
 #define LIST 256
 
 static struct live_change list[LIST];
-static struct live_changes changes = {.list = list, .room = LIST};
+static struct live_changes changes = {.list = list, .capacity = LIST};
 static void *given[2 * LIST]; /* schedules of keys */
 static char why[LIVE_LINE];
 
 /* Roomy: modems up to 40, and in proportion. */
-static const struct group_room roomy = {
+static const struct group_capacity roomy = {
 	.modems = 40,
 	.upstream_channels = 5,
 	.upstream_flows = 60,
@@ -26,7 +26,7 @@ static const struct group_room roomy = {
 #define CROWD 150
 
 /* For a crowd of 150 modems, each with one flow. */
-static const struct group_room crowded = {
+static const struct group_capacity crowded = {
 	.modems = 200,
 	.upstream_channels = 3,
 	.upstream_flows = 200,
@@ -36,7 +36,7 @@ static const struct group_room crowded = {
 
 static inline void with_room(void) {
 	changes.count = 0;
-	bench->room = &roomy;
+	bench->capacity = &roomy;
 }
 
 static inline void without_last(void) {
@@ -47,7 +47,7 @@ static inline void without_last(void) {
 static inline void with_crowd(void) {
 	with_room();
 	bench_crowd(CROWD);
-	bench->room = &crowded;
+	bench->capacity = &crowded;
 }
 
 /* NULL: it goes. A modem keeps its keys. */
@@ -66,12 +66,12 @@ static inline struct us_change *begin(void) {
 
 /* Rounds run between the steps. */
 static inline void take(struct us_change *c) {
-	while (!us_change_take(c))
+	while (!us_change_apply(c))
 		bench_round();
 }
 
 static inline void pass(struct us_change *c) {
-	for (unsigned rounds = 0; !us_change_passed(c); rounds++) {
+	for (unsigned rounds = 0; !us_change_flushed(c); rounds++) {
 		assert_in_range(rounds, 0, 1000);
 		bench_round();
 	}
@@ -162,9 +162,9 @@ static inline void nothing_held(void) {
 	bench_nothing_held();
 	assert_int_equal(rte_mempool_in_use_count(bench->packets), 0);
 	assert_int_equal(rte_mempool_in_use_count(bench->pieces),
-			 bench->u->streams.buffers.places.count);
+			 bench->u->streams.buffers.attached.count);
 	assert_int_equal(rte_mempool_in_use_count(bench->frames),
-			 bench->u->streams.buffers.rooms.count);
+			 bench->u->streams.buffers.copied.count);
 }
 
 /* One frame of it, which is dropped. */
@@ -182,10 +182,10 @@ static inline struct places_seen places_now(void) {
 	const struct us_tables *t = &bench->u->tables;
 
 	return (struct places_seen){
-		t->places.flows.count,
-		t->places.streams.count,
-		t->places.sessions.count,
-		t->places.sids,
+		t->slots.flows.count,
+		t->slots.streams.count,
+		t->slots.sessions.count,
+		t->slots.sids,
 		(uint32_t)(rte_hash_count(t->by_sid) + rte_hash_count(t->by_session)),
 	};
 }

@@ -10,7 +10,7 @@
 #define FIRST FRAGMENT_FIRST
 #define LAST FRAGMENT_LAST
 
-static uint8_t unit[70000]; /* what is cut into fragments */
+static uint8_t unit[70000]; /* split into fragments */
 static size_t unit_size;
 
 /* A frame in the clear, as it stands in a unit, also of a modem with a key. */
@@ -54,8 +54,8 @@ CASE(every_size) {
 		}
 	}
 	assert_int_equal(bench_count(COUNTER_FRAGMENTS), fragments);
-	for (unsigned p = 0; p < HOLD_POOLS; p++)
-		assert_int_equal(bench->u->holds.buffers[p], 0);
+	for (unsigned p = 0; p < PENDING_POOLS; p++)
+		assert_int_equal(bench->u->pending_set.buffers[p], 0);
 }
 
 static void handle(unsigned sequence, int flags, const uint8_t *bytes, size_t size) {
@@ -129,7 +129,7 @@ CASE(time_of_fragments) {
 	bench_after(60 * BENCH_MS);
 	handle(1, 0, bytes, 50);
 	bench_after(40 * BENCH_MS - 1);
-	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), 2);
+	assert_int_equal(upstream_pending(bench->u, UNIT_FRAME), 2);
 	bench_after(1);
 	bench_dropped(DROP_FRAME_TIMEOUT, 2);
 }
@@ -215,7 +215,7 @@ CASE(beside_an_incomplete_frame) {
 	bench_mac(FRAMED, SIZE, bytes + size);
 	bench_handle(FRAMED, bytes, size + 40);
 	assert_int_equal(bench->came[FRAMED], 1);
-	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), 1);
+	assert_int_equal(upstream_pending(bench->u, UNIT_FRAME), 1);
 	bench_segment(FRAMED, FRAME - 40, bytes + size + 40, FRAME - 40);
 	bench_settle();
 	bench_complete(FRAMED);
@@ -251,7 +251,7 @@ CASE(a_stop_in_a_frame_of_a_unit, .lossy = true) {
 	size += bench_mac(PLAIN, SIZE, out + size);
 	size += bench_fragment(PLAIN, 0, FIRST | LAST, unit, DOCSIS_MAC_HEADER, out + size);
 	bench_plain(PLAIN, out, size);
-	while (bench->u->extract_joined.cut.segment == NULL)
+	while (bench->u->extract_joined.cursor.segment == NULL)
 		bench_round();
 	assert_int_equal(bench->u->streams.incomplete_frames, 1);
 	assert_int_equal(bench->u->list.queues[US_JOINED].count, 2);

@@ -79,7 +79,7 @@ CASE(what_may_wait_is_copied) {
 	size += bench_clear(3, DOCSIS_KIND_MANAGEMENT, pdu, sizeof(pdu), bytes + size);
 	bench_plain(PLAIN, bytes, size);
 	bench_rounds(2);
-	assert_int_equal(bench->u->defragment.waiting_fragments, 1);
+	assert_int_equal(bench->u->defragment.pending_fragments, 1);
 	assert_int_equal(packets_in_use(), 0);
 	assert_int_equal(rte_eth_rx_burst(bench->control, 0, &m, 1), 1);
 	rte_pktmbuf_free(m);
@@ -112,7 +112,7 @@ CASE(frames_in_line_keep_so_many_packets, .network_depth = 4) {
 	for (uint32_t i = 0; i < frames; i++) {
 		bench_put(FRAMED, SIZE);
 		bench_round();
-		assert_in_range(packets_in_use(), 0, 3 + most.packets - most.held_packets);
+		assert_in_range(packets_in_use(), 0, 3 + most.packets - most.pending_packets);
 	}
 	assert_in_range(bench->u->transmit.count, US_QUEUED / 2, US_QUEUED / 2 + PIPELINE_BURST);
 	assert_in_range(packets_in_use(), US_QUEUED / 2, UINT32_MAX);

@@ -194,9 +194,9 @@ CASE(stopped_in_decryption) {
 	bench->u->list.count = rows;
 	bench_put(0, 120);
 	bench_round();
-	assert_int_equal(bench->u->r.crypto->held, 1);
+	assert_int_equal(bench->u->r.crypto->pending, 1);
 	upstream_stop(bench->u);
-	assert_int_equal(bench->u->r.crypto->held, 0);
+	assert_int_equal(bench->u->r.crypto->pending, 0);
 	assert_int_equal(bench->u->counters.drops[DROP_STOPPED], 1);
 	bench->any_drops = true;
 }

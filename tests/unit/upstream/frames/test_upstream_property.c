@@ -2,7 +2,7 @@
 /*
  * The same frames, cut in random ways into segments, bursts and PSP packets, always come out the same
  * and in order, also where the worker is away for longer than anything is waited for. With packets lost, doubled, out of order and damaged, whatever went in came out, was
- * dropped for a reason, or is held: at every round, for every unit.
+ * dropped for a reason, or is pending: at every round, for every unit.
  */
 
 #include "upstream_cases.h"
@@ -288,7 +288,7 @@ static void by_session_out_of_order(void) {
 	prepare(12, PSP_NUMBERING_SESSION);
 	late = 100;
 	bench->sg.upstream.reorder_timeout_ns = 1000 * BENCH_MS;
-	bench->sg.upstream.held_by_modem = bench->sg.upstream.held;
+	bench->sg.upstream.held_by_modem = bench->sg.upstream.pending;
 }
 
 static void start(void) {
@@ -348,7 +348,7 @@ static void impaired_run(struct impairments i, uint64_t seed) {
 	assert_true(upstream_deadline(bench->u) == UINT64_MAX);
 	assert_int_equal(rte_mempool_in_use_count(bench->packets), 0);
 	assert_int_equal(rte_mempool_in_use_count(bench->pieces),
-			 bench->u->streams.buffers.places.count);
+			 bench->u->streams.buffers.attached.count);
 	for (unsigned s = 0; s < BENCH_STREAMS; s++) {
 		made += bench->serial[s];
 		came += bench->came[s];

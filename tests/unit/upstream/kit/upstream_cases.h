@@ -23,7 +23,7 @@ struct bench_case {
 	unsigned network_depth, control_depth, frame_buffers, piece_buffers;
 	bool copies, lossy;
 	bool closed; /* it opens and closes as many as it wants itself */
-	uint32_t held_by_modem, held; /* where not 0, limits of the configuration */
+	uint32_t held_by_modem, pending; /* where not 0, limits of the configuration */
 };
 
 /* CASE(what_it_shows, .prepare = ..) { .. }: they run in the order of the file, which has no main(). */
@@ -70,7 +70,7 @@ static void bench_case_run(void **state) {
 	if (c->prepare != NULL)
 		c->prepare();
 	bench_size(&bench->sg.upstream.held_by_modem, c->held_by_modem);
-	bench_size(&bench->sg.upstream.held, c->held);
+	bench_size(&bench->sg.upstream.pending, c->pending);
 	bench_size(&bench->network_depth, c->network_depth);
 	bench_size(&bench->control_depth, c->control_depth);
 	bench_size(&bench->frame_buffers, c->frame_buffers);
@@ -101,7 +101,7 @@ int main(void) {
 /* For `prepare`: packets of up to 20 kB, fewer than else. */
 static inline void bench_long_packets(void) {
 	bench->packet_buffers = 255;
-	bench->packet_room = RTE_PKTMBUF_HEADROOM + 20000;
+	bench->packet_slot = RTE_PKTMBUF_HEADROOM + 20000;
 }
 
 /* As bench_frame(), in the clear. */
@@ -256,7 +256,7 @@ static inline void bench_put_number(uint32_t session, uint8_t flow, uint16_t num
 static inline unsigned bench_windows_free(void) {
 	unsigned count = 0;
 
-	for (const struct order_slots *s = bench->u->lanes.free; s != NULL; s = s->next_free)
+	for (const struct order_slots *s = bench->u->reorder_set.free; s != NULL; s = s->next_free)
 		count++;
 	return count;
 }

@@ -85,9 +85,9 @@ void bench_start(void) {
 
 	if (opened++ == 0)
 		fixture_eal(EAL_MB);
-	bench->packets = fixture_pool("uepi", bench->packet_buffers, bench->packet_room);
+	bench->packets = fixture_pool("uepi", bench->packet_buffers, bench->packet_slot);
 	bench->frames =
-		fixture_pool("frames", bench->frame_buffers, RTE_PKTMBUF_HEADROOM + US_FRAME_ROOM);
+		fixture_pool("frames", bench->frame_buffers, RTE_PKTMBUF_HEADROOM + US_FRAME_SIZE);
 	bench->pieces = fixture_pool("pieces", bench->piece_buffers, 0);
 	snprintf(name, sizeof(name), "upstream%u", opened);
 	bench_crypto_start();
@@ -104,11 +104,11 @@ void bench_start(void) {
 	r.pieces = bench->pieces;
 	r.stay = !bench->copies;
 	r.clock = &bench->clock;
-	r.room = bench->room;
+	r.capacity = bench->capacity;
 	r.messages = bench->path;
 	bench->u = upstream_create(&bench->sg, &r);
 	assert_non_null(bench->u);
-	if (bench->room == NULL)
+	if (bench->capacity == NULL)
 		assert_int_equal(bench->u->tables.stream_count, BENCH_STREAMS + bench->crowd + 1);
 }
 
@@ -126,7 +126,7 @@ static void check_balance(void) {
 		print_error("%s: in %" PRIu64 ", out %" PRIu64 ", dropped %" PRIu64
 			    ", held %" PRIu64 "\n",
 			    unit_name(unit), upstream_in(u, unit), upstream_out(u, unit),
-			    counters_dropped_units(&u->counters, unit), upstream_held(u, unit));
+			    counters_dropped_units(&u->counters, unit), upstream_pending(u, unit));
 	fail_msg("the units do not add up");
 }
 
@@ -153,9 +153,9 @@ static void empty(uint16_t port) {
 
 void bench_nothing_held(void) {
 	for (enum unit unit = 0; unit < UNITS; unit++)
-		assert_int_equal(upstream_held(bench->u, unit), 0);
-	for (unsigned p = 0; p < HOLD_POOLS; p++)
-		assert_int_equal(bench->u->holds.buffers[p], 0);
+		assert_int_equal(upstream_pending(bench->u, unit), 0);
+	for (unsigned p = 0; p < PENDING_POOLS; p++)
+		assert_int_equal(bench->u->pending_set.buffers[p], 0);
 }
 
 static void stop(void) {
@@ -164,7 +164,7 @@ static void stop(void) {
 	check_balance();
 	bench_nothing_held();
 	for (uint32_t m = 0; m < bench->sg.modem_count; m++)
-		assert_int_equal(bench->u->holds.modems[m].bytes, 0);
+		assert_int_equal(bench->u->pending_set.modems[m].bytes, 0);
 	assert_true(upstream_deadline(bench->u) == UINT64_MAX);
 	upstream_free(bench->u);
 }
@@ -253,7 +253,7 @@ unsigned bench_take(unsigned most) {
 	return taken;
 }
 
-static unsigned messages_take(void) {
+static unsigned messages_process(void) {
 	unsigned taken = 0;
 	struct rte_mbuf *m;
 
@@ -273,7 +273,7 @@ void bench_settle(void) {
 		uint64_t received = bench_count(COUNTER_RECEIVED);
 
 		bench_round();
-		if (bench_take(UINT32_MAX) + messages_take() > 0 || upstream_busy(bench->u) ||
+		if (bench_take(UINT32_MAX) + messages_process() > 0 || upstream_busy(bench->u) ||
 		    bench_count(COUNTER_RECEIVED) != received)
 			idle = -1;
 	}

@@ -60,10 +60,10 @@ struct upstream_kit {
 	unsigned network_depth; /* a power of two; one less fits */
 	unsigned control_depth;
 	bool no_control;
-	unsigned packet_buffers, packet_room, frame_buffers, piece_buffers;
+	unsigned packet_buffers, packet_slot, frame_buffers, piece_buffers;
 	bool copies; /* no frame stays in its packet */
 	unsigned crowd; /* modems, by bench_crowd() */
-	const struct group_room *room; /* for changes, or NULL */
+	const struct group_capacity *capacity; /* for changes, or NULL */
 	struct message_path *path; /* with an upstream scheduler, or NULL */
 
 	struct upstream *u;

@@ -87,7 +87,7 @@ void bench_prepare(struct upstream_kit *b) {
 	b->network_depth = 4096;
 	b->control_depth = 64;
 	b->packet_buffers = 2047;
-	b->packet_room = RTE_PKTMBUF_HEADROOM + 4096;
+	b->packet_slot = RTE_PKTMBUF_HEADROOM + 4096;
 	b->frame_buffers = 4095;
 	b->piece_buffers = 2047;
 }

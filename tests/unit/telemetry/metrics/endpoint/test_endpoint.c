@@ -320,7 +320,7 @@ TEST(links) {
 static bool looks(unsigned count, uint64_t *now, unsigned moves) {
 	for (; count > 0; count--) {
 		workers[moves].rounds++;
-		health_look(&health, &server, *now += SECOND);
+		health_check(&health, &server, *now += SECOND);
 	}
 	return health_live(&health, &server, why);
 }
@@ -329,7 +329,7 @@ static bool looks(unsigned count, uint64_t *now, unsigned moves) {
 TEST(workers_that_stop) {
 	uint64_t now = 100 * SECOND;
 
-	health_look(&health, &server, now);
+	health_check(&health, &server, now);
 	assert_true(looks(3, &now, 0));
 	assert_false(looks(1, &now, 0));
 	assert_string_equal(why, "the worker on core 3 has made no round for 5 s");
@@ -342,9 +342,9 @@ TEST(workers_that_stop) {
 /* The process stood still, and so did who looks. */
 TEST(time_without_looks) {
 	for (unsigned turn = 1; turn <= 3; turn++)
-		health_look(&health, &server, turn * 100 * SECOND);
+		health_check(&health, &server, turn * 100 * SECOND);
 	assert_true(health_live(&health, &server, why));
-	health_look(&health, &server, 400 * SECOND);
+	health_check(&health, &server, 400 * SECOND);
 	assert_false(health_live(&health, &server, why));
 }
 

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "adding.h"
+
+#include <stdio.h>
+
+#include "footprint.h"
+#include "pipeline/percentiles.h"
+#include "server/group_life.h"
+#include "stopwatch.h"
+
+static void kind_set(struct adding *c, unsigned kind) {
+	for (unsigned w = 0; w < c->bed->server.worker_count; w++)
+		__atomic_store_n(&c->bed->loops[w].kind, kind, __ATOMIC_RELAXED);
+}
+
+static bool add_and_remove(struct adding *c) {
+	struct server *s = &c->bed->server;
+	double start = footprint_clock(), work = stopwatch_work();
+	char why[LIVE_LINE];
+	unsigned group;
+
+	kind_set(c, 0);
+	if (!server_group_add(s, c->bed->added, &group, why)) {
+		fprintf(stderr, "%s\n", why);
+		return false;
+	}
+	c->ms[c->count] = (footprint_clock() - start) * 1e3;
+	c->work_ms[c->count++] = (stopwatch_work() - work) * 1e3;
+	stopwatch_rest();
+	kind_set(c, 1);
+	if (!server_group_remove(s, group, 0, why)) {
+		fprintf(stderr, "%s\n", why);
+		return false;
+	}
+	stopwatch_rest();
+	return true;
+}
+
+void adding_task(void *arg, unsigned milliseconds) {
+	struct adding *c = arg;
+	double end = footprint_clock() + milliseconds / 1e3;
+
+	do
+		c->failed = !add_and_remove(c);
+	while (footprint_clock() < end && c->count < RTE_DIM(c->ms) && !c->failed);
+}
+
+void adding_json(const struct adding *c, json_t *found) {
+	stopwatch_json(found, "coming_ms", c->ms, c->count);
+	stopwatch_json(found, "coming_work_ms", c->work_ms, c->count);
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "capture/live/request.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "model/errors.h"
+#include "model/units.h"
+#include "platform/secret/json_fault.h"
+#include "platform/secret/secret_json.h"
+
+/* Defaults: subscriber packets as on the network side, with modem and flow. */
+#define DEFAULT_DOWN "classify"
+#define DEFAULT_UP "verify_source"
+
+static const char *const keys[] = {
+	"group", "stages",  "direction", "modem",  "flow",    "session",  "dropped",
+	"count", "seconds", "rate",	 "sample", "snaplen", "max_size",
+};
+
+static bool __attribute__((format(printf, 2, 3))) refuse(char *why, const char *format, ...) {
+	va_list words;
+
+	va_start(words, format);
+	vsnprintf(why, TAP_LINE, format, words);
+	va_end(words);
+	return false;
+}
+
+/* Adds a name to a list of allowed values, once. */
+static void list_add(char list[TAP_LINE], const char *name) {
+	size_t size = strlen(list), length = strlen(name);
+
+	for (const char *at = strstr(list, name); at != NULL; at = strstr(at + 1, name)) {
+		if ((at == list || at[-1] == ' ') && (at[length] == ',' || at[length] == '\0'))
+			return;
+	}
+	snprintf(list + size, TAP_LINE - size, "%s%s", size > 0 ? ", " : "", name);
+}
+
+static bool keys_known(json_t *root, char *why) {
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(root, key, value) {
+		size_t k = 0;
+
+		while (k < RTE_DIM(keys) && strcmp(keys[k], key) != 0)
+			k++;
+		if (k == RTE_DIM(keys)) {
+			char list[TAP_LINE] = "", quoted[64];
+
+			for (k = 0; k < RTE_DIM(keys); k++)
+				list_add(list, keys[k]);
+			errors_quote(key, strlen(key), quoted, sizeof(quoted));
+			return refuse(why, "found key %s, allowed: %.2000s", quoted, list);
+		}
+	}
+	return true;
+}
+
+/* Reads an integer; `*out` is unchanged where the key is missing. */
+static bool number(json_t *root, const char *key, uint64_t least, uint64_t most, uint64_t *out,
+		   char *why) {
+	json_t *value = json_object_get(root, key);
+	json_int_t n = json_integer_value(value);
+
+	if (value == NULL)
+		return true;
+	if (!json_is_integer(value) || n < 0 || (uint64_t)n < least || (uint64_t)n > most)
+		return refuse(why, "%s: allowed: a whole number from %llu to %llu", key,
+			      (unsigned long long)least, (unsigned long long)most);
+	*out = (uint64_t)n;
+	return true;
+}
+
+static bool number_32(json_t *root, const char *key, uint32_t least, uint32_t most, uint32_t *out,
+		      char *why) {
+	uint64_t n = *out;
+
+	if (!number(root, key, least, most, &n, why))
+		return false;
+	*out = (uint32_t)n;
+	return true;
+}
+
+static bool read_limits(json_t *root, struct tap_request *w, char *why) {
+	json_t *seconds = json_object_get(root, "seconds");
+	double value = json_number_value(seconds);
+
+	w->rate = TAP_RATE_DEFAULT;
+	w->sample = 1;
+	w->snap = TAP_SNAP_MAX;
+	w->size = TAP_SIZE_DEFAULT;
+	if (seconds != NULL &&
+	    !(json_is_number(seconds) && value >= TAP_SECONDS_LEAST && value <= TAP_SECONDS_MAX))
+		return refuse(why, "seconds: allowed: a number from 0.001 to %d", TAP_SECONDS_MAX);
+	w->duration = (uint64_t)(value * 1e9);
+	return number_32(root, "rate", 1, TAP_RATE_MAX, &w->rate, why) &&
+	       number_32(root, "sample", 1, INT32_MAX, &w->sample, why) &&
+	       number_32(root, "snaplen", 1, TAP_SNAP_MAX, &w->snap, why) &&
+	       number(root, "count", 1, INT64_MAX, &w->count, why) &&
+	       number(root, "max_size", 4096, TAP_SIZE_MAX, &w->size, why);
+}
+
+static bool read_direction(json_t *root, struct tap_request *w, char *why) {
+	json_t *value = json_object_get(root, "direction");
+	const char *text = json_string_value(value);
+
+	w->directions = DIRECTION_BOTH | DIRECTION_PORT;
+	if (value == NULL)
+		return true;
+	if (text != NULL && strcmp(text, "downstream") == 0)
+		w->directions = DIRECTION_DOWN;
+	else if (text != NULL && strcmp(text, "upstream") == 0)
+		w->directions = DIRECTION_UP;
+	else
+		return refuse(why, "direction: allowed: downstream, upstream");
+	return true;
+}
+
+static bool read_filters(json_t *root, struct tap_request *w, char *why) {
+	json_t *modem = json_object_get(root, "modem");
+	const char *mac = json_string_value(modem);
+
+	if (modem != NULL && (mac == NULL || !units_parse_mac(mac, w->mac)))
+		return refuse(why, "modem: allowed: a MAC address such as 02:00:00:00:00:01");
+	w->wants = (uint8_t)((modem != NULL ? TAP_KNOWS_MODEM : 0) |
+			     (json_object_get(root, "flow") != NULL ? TAP_KNOWS_FLOW : 0) |
+			     (json_object_get(root, "session") != NULL ? TAP_KNOWS_SESSION : 0));
+	w->has_group = json_object_get(root, "group") != NULL;
+	return number_32(root, "group", 0, UINT32_MAX, &w->group, why) &&
+	       number_32(root, "flow", 1, UINT32_MAX, &w->sfid, why) &&
+	       number_32(root, "session", 1, UINT32_MAX, &w->session, why);
+}
+
+static bool has_packets(enum direction direction, unsigned boundary) {
+	return tap_kind_at(direction, boundary) != TAP_NOTHING;
+}
+
+static void list_stages(char list[TAP_LINE], unsigned directions) {
+	list[0] = '\0';
+	for (enum direction d = DIRECTION_DOWN; d <= DIRECTION_UP; d++) {
+		for (unsigned s = 0; (directions & d) != 0 && s < tap_stage_count(d); s++) {
+			if (has_packets(d, tap_stage_boundary(d, s)))
+				list_add(list, tap_stage_name(d, s));
+		}
+	}
+}
+
+/* The bit of the boundary that NAME, NAME:in or NAME:out names in one direction; 0: none. */
+static uint64_t boundary_of(enum direction direction, const char *word) {
+	const char *colon = strchr(word, ':');
+	size_t size = colon != NULL ? (size_t)(colon - word) : strlen(word);
+
+	for (unsigned s = 0; s < tap_stage_count(direction); s++) {
+		const char *name = tap_stage_name(direction, s);
+		unsigned boundary = tap_stage_boundary(direction, s);
+
+		if (strlen(name) != size || memcmp(name, word, size) != 0)
+			continue;
+		if (colon != NULL && strcmp(colon, ":in") == 0)
+			boundary = tap_boundary(s, TAP_IN);
+		else if (colon != NULL && strcmp(colon, ":out") == 0)
+			boundary = tap_boundary(s, TAP_OUT);
+		else if (colon != NULL)
+			return 0;
+		return has_packets(direction, boundary) ? UINT64_C(1) << boundary : 0;
+	}
+	return 0;
+}
+
+static bool add_stage(struct tap_request *w, const char *word, char *why) {
+	uint64_t down =
+		(w->directions & DIRECTION_DOWN) != 0 ? boundary_of(DIRECTION_DOWN, word) : 0;
+	uint64_t up = (w->directions & DIRECTION_UP) != 0 ? boundary_of(DIRECTION_UP, word) : 0;
+	char list[TAP_LINE];
+
+	w->down |= down;
+	w->up |= up;
+	if ((down | up) != 0)
+		return true;
+	list_stages(list, w->directions);
+	return refuse(why,
+		      "stage: found \"%.40s\", allowed: %.3000s; with :in or :out behind it for "
+		      "one side, where packets pass there",
+		      word, list);
+}
+
+/* `allowed`: the message where the value is no list of strings. */
+static bool add_words(struct tap_request *w, json_t *list,
+		      bool (*add)(struct tap_request *w, const char *word, char *why),
+		      const char *allowed, char *why) {
+	json_t *entry;
+	size_t i;
+
+	if (!json_is_array(list) || json_array_size(list) == 0)
+		return refuse(why, "%s", allowed);
+	json_array_foreach(list, i, entry) {
+		const char *word = json_string_value(entry);
+
+		if (word == NULL)
+			return refuse(why, "%s", allowed);
+		if (!add(w, word, why))
+			return false;
+	}
+	return true;
+}
+
+static bool read_stages(json_t *root, struct tap_request *w, char *why) {
+	json_t *stages = json_object_get(root, "stages");
+
+	if (stages == NULL) {
+		if (w->drops)
+			return true;
+		if ((w->directions & DIRECTION_DOWN) != 0)
+			w->down = boundary_of(DIRECTION_DOWN, DEFAULT_DOWN);
+		if ((w->directions & DIRECTION_UP) != 0)
+			w->up = boundary_of(DIRECTION_UP, DEFAULT_UP);
+		return true;
+	}
+	return add_words(w, stages, add_stage, "stages: allowed: a list of names", why);
+}
+
+static bool add_reason(struct tap_request *w, const char *word, char *why) {
+	char list[TAP_LINE] = "";
+
+	for (unsigned r = 0; r < DROP_REASONS; r++) {
+		if (!drop_in((enum drop_reason)r, (enum direction)w->directions))
+			continue;
+		if (word == NULL || strcmp(word, drop_name((enum drop_reason)r)) == 0) {
+			w->reasons[r / 64] |= UINT64_C(1) << r % 64;
+			if (word != NULL)
+				return true;
+		}
+		list_add(list, drop_name((enum drop_reason)r));
+	}
+	return word == NULL ||
+	       refuse(why, "dropped: found \"%.40s\", allowed: %.3900s", word, list);
+}
+
+static bool read_drops(json_t *root, struct tap_request *w, char *why) {
+	json_t *dropped = json_object_get(root, "dropped");
+
+	w->drops = dropped != NULL && !json_is_false(dropped);
+	if (!w->drops)
+		return true;
+	if (json_is_true(dropped))
+		return add_reason(w, NULL, why);
+	return add_words(w, dropped, add_reason, "dropped: allowed: true, or a list of reasons",
+			 why);
+}
+
+static unsigned knows_any(enum direction direction, uint64_t boundaries) {
+	unsigned known = 0;
+
+	for (unsigned b = 0; b < TAP_BOUNDARIES; b++) {
+		if ((boundaries >> b & 1) != 0)
+			known |= tap_kind_knows(tap_kind_at(direction, b));
+	}
+	return known;
+}
+
+/* Refuses a filter on a field that is unknown at all chosen boundaries, as no packet could pass it. */
+static bool filters_make_sense(const struct tap_request *w, char *why) {
+	static const struct {
+		unsigned bit;
+		const char *what, *where;
+	} known[] = {
+		{TAP_KNOWS_MODEM, "modem",
+		 "downstream from modem_lookup to encrypt_collect, "
+		 "upstream from reassemble on"},
+		{TAP_KNOWS_FLOW, "flow",
+		 "downstream from classify to encrypt_collect, upstream "
+		 "from reassemble on"},
+		{TAP_KNOWS_SESSION, "session",
+		 "downstream from schedule on, upstream from validate on"},
+	};
+	unsigned any = knows_any(DIRECTION_DOWN, w->down) | knows_any(DIRECTION_UP, w->up);
+
+	for (unsigned i = 0; !w->drops && i < RTE_DIM(known); i++) {
+		if ((w->wants & known[i].bit) != 0 && (any & known[i].bit) == 0)
+			return refuse(why, "%s: it is not known at these stages, but %s",
+				      known[i].what, known[i].where);
+	}
+	return true;
+}
+
+/* Writes faults to `why`, with the name of the key. */
+static bool request_parse(json_t *root, struct tap_request *w, char *why) {
+	if (!json_is_object(root))
+		return refuse(why, "found no JSON object");
+	return keys_known(root, why) && read_direction(root, w, why) && read_drops(root, w, why) &&
+	       read_stages(root, w, why) && read_filters(root, w, why) &&
+	       read_limits(root, w, why) && filters_make_sense(w, why);
+}
+
+bool tap_request_read(const char *line, size_t size, struct tap_request *w, char why[TAP_LINE]) {
+	char fault[JSON_FAULT_LINE];
+	json_error_t error;
+	json_t *root = secret_json_load(line, size, JSON_REJECT_DUPLICATES, &error);
+	bool good;
+
+	memset(w, 0, sizeof(*w));
+	if (root == NULL)
+		return refuse(why, "found no JSON: %s", json_fault(&error, fault));
+	good = request_parse(root, w, why);
+	json_decref(root);
+	return good;
+}

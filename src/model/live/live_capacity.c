@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/live/live_capacity.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "model/keys/keys.h"
+#include "model/live/live_index.h"
+#include "model/live/live_kind.h"
+
+#define MORE_OBJECTS 4 /* at least, of a kind that the group uses */
+
+static uint32_t least(uint64_t a, uint64_t b) {
+	return (uint32_t)(a < b ? a : b);
+}
+
+struct group_capacity group_capacity_exact(const struct service_group *sg) {
+	struct group_capacity capacity = {0};
+
+	for (enum live_object o = LIVE_CHANNEL; o < LIVE_OBJECTS; o++) {
+		for (size_t i = 0; i < live_count(sg, o); i++)
+			live_index_count(&capacity, o, live_item(sg, o, i), 1);
+	}
+	return capacity;
+}
+
+/* A quarter more, and a few for small counts. */
+static uint32_t quarter_more(uint32_t count, uint32_t most) {
+	return least(count + count / 4 + MORE_OBJECTS, most);
+}
+
+/* As many per modem as now, and as many more as the largest modem may have. */
+static uint32_t in_proportion(uint32_t count, const struct service_group *sg, uint32_t modems,
+			      uint32_t largest) {
+	uint64_t now = sg->modem_count > 0 ? sg->modem_count : 1;
+
+	return least(((uint64_t)count * modems + now - 1) / now + largest, UINT32_MAX / 8);
+}
+
+struct group_capacity group_capacity(const struct service_group *sg) {
+	struct group_capacity capacity = group_capacity_exact(sg);
+	uint32_t modems = capacity.modems + capacity.modems / 4 + 16;
+	uint32_t flows = SG_MAX_MODEM_FLOWS, channels = capacity.upstream_channels;
+
+	modems = sg->max_modems != 0 ? sg->max_modems : least(modems, SG_MAX_MODEMS);
+	capacity.flows = in_proportion(capacity.flows, sg, modems, flows);
+	capacity.ipv4 = in_proportion(capacity.ipv4, sg, modems, SG_MAX_MODEM_ADDRESSES);
+	capacity.ipv6 = in_proportion(capacity.ipv6, sg, modems, SG_MAX_MODEM_ADDRESSES);
+	capacity.channels = quarter_more(capacity.channels, SG_MAX_CHANNELS);
+	capacity.bonding_groups = quarter_more(capacity.bonding_groups, KEYS_MAX_GROUPS);
+	capacity.filter_groups = quarter_more(capacity.filter_groups, KEYS_MAX_GROUPS);
+	if (channels > 0) {
+		/* SIDs on all channels for each flow of the largest modem; each is unique per
+		 * channel */
+		capacity.upstream_channels = quarter_more(channels, SG_MAX_UPSTREAM_CHANNELS);
+		capacity.upstream_flows = in_proportion(capacity.upstream_flows, sg, modems, flows);
+		capacity.sids = in_proportion(capacity.sids, sg, modems,
+					      flows * capacity.upstream_channels);
+		capacity.sids = least(capacity.sids, SG_MAX_SID * capacity.upstream_channels);
+		capacity.streams = in_proportion(capacity.streams, sg, modems, flows);
+		capacity.streams = least(capacity.streams, capacity.sids);
+	}
+	capacity.modems = modems;
+	return capacity;
+}
+
+bool live_capacity_suffices(const struct group_capacity *capacity,
+			    const struct group_capacity *used, char why[LIVE_LINE]) {
+	const struct {
+		const char *list, *what;
+		uint32_t found, allowed;
+	} all[] = {
+		{"modems", "modems", used->modems, capacity->modems},
+		{"channels", "channels", used->channels, capacity->channels},
+		{"bonding_groups", "bonding groups", used->bonding_groups,
+		 capacity->bonding_groups},
+		{"filter_groups", "filter groups", used->filter_groups, capacity->filter_groups},
+		{"upstream_channels", "upstream channels", used->upstream_channels,
+		 capacity->upstream_channels},
+		{"modems", "service flows", used->flows, capacity->flows},
+		{"modems", "IPv4 addresses", used->ipv4, capacity->ipv4},
+		{"modems", "IPv6 addresses", used->ipv6, capacity->ipv6},
+		{"modems", "upstream service flows", used->upstream_flows,
+		 capacity->upstream_flows},
+		{"modems", "SID clusters", used->streams, capacity->streams},
+		{"modems", "SIDs", used->sids, capacity->sids},
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (all[i].found <= all[i].allowed)
+			continue;
+		snprintf(why, LIVE_LINE,
+			 "%s: found %" PRIu32 " %s, allowed: %" PRIu32
+			 ", for which there is room since the start",
+			 all[i].list, all[i].found, all[i].what, all[i].allowed);
+		return false;
+	}
+	return true;
+}

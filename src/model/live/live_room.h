@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks whether the objects of a group fit into its capacity. */
-#pragma once
-
-#include "model/live/live_group.h"
-
-/* Returns false with one line in `why`, which says what is too many. */
-bool live_room_suffices(const struct group_room *room, const struct group_room *used,
-			char why[LIVE_LINE]);

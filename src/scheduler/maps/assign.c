@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Selects channels for data grants and converts bytes to minislots. */
+#include "scheduler/maps/internal.h"
+
+bool slots_left(const struct channel *c) {
+	return c->slots > c->elements / 8;
+}
+
+void channel_consume(struct maps *m, uint32_t channel, uint32_t minislots) {
+	struct channel *c = &m->channels[channel];
+
+	c->free -= minislots;
+	m->free_bytes[channel] = c->free * c->set.minislot_bytes;
+	if (c->free < c->least || !slots_left(c))
+		m->open &= ~(UINT64_C(1) << channel);
+}
+
+/* Adds a block before data. Returns false if it does not fit. */
+bool front_block(struct maps *m, uint32_t channel, const struct block *b) {
+	struct channel *c = &m->channels[channel];
+
+	if (b->minislots > c->free || !slots_left(c))
+		return false;
+	c->blocks[c->blocks_count++] = *b;
+	c->slots--;
+	channel_consume(m, channel, b->minislots);
+	return true;
+}
+
+/* The grant that the flow's cluster already has in this MAP, or NULL. */
+static struct block *block_of(const struct maps *m, uint32_t flow, uint32_t channel) {
+	const struct flow *f = &m->flows[flow];
+	struct channel *c = &m->channels[channel];
+	uint32_t i;
+
+	if (f->round != m->round)
+		return NULL;
+	i = sid_state_of(m, flow, f->cluster, channel)->block;
+	if (i >= c->blocks_count || c->blocks[i].kind != BLOCK_DATA || c->blocks[i].flow != flow ||
+	    c->blocks[i].cluster != f->cluster)
+		return NULL;
+	return &c->blocks[i];
+}
+
+/* Bytes that the flow can get on the channel, beside those of its grant `b`. */
+static uint32_t space(const struct maps *m, const struct flow *f, uint32_t channel,
+		      const struct block *b) {
+	const struct channel *c = &m->channels[channel];
+	uint32_t has = b == NULL ? 0 : b->minislots, bytes = b == NULL ? 0 : b->bytes;
+	uint32_t minislots = lesser(has + c->free, c->most);
+	uint32_t capacity =
+		(minislots - c->set.burst_minislots) * c->set.minislot_bytes - f->header;
+
+	return lesser(capacity, f->most) - bytes;
+}
+
+static bool near(const struct maps *m, uint32_t channel, uint32_t most) {
+	return has_bit(m->open, channel) && m->free_bytes[channel] + m->margins[channel] >= most;
+}
+
+/* Whether the flow's grant on the channel has its longest size. Most flows have no limit but the
+ * MAP. */
+static bool full(const struct maps *m, uint32_t flow, uint32_t channel) {
+	const struct flow *f = &m->flows[flow];
+
+	if (f->most == UINT32_MAX && !has_bit(m->bounded, channel))
+		return false;
+	return space(m, f, channel, block_of(m, flow, channel)) == 0;
+}
+
+/*
+ * Selects the channel of the flow's latest grant, or else the group's current one, unless
+ * another has much more free; then the one with the most. Skips channels where the flow's grant
+ * is full.
+ */
+static uint32_t choose_best(struct maps *m, uint32_t flow, struct group *g) {
+	const struct flow *f = &m->flows[flow];
+	bool granted = f->round == m->round, current = false, latest = false;
+	uint32_t best = NONE, most = 0;
+
+	g->most = 0;
+	for (uint64_t left = g->channels & m->open; left != 0; left &= left - 1) {
+		uint32_t c = first_bit(left);
+
+		g->most = m->free_bytes[c] > g->most ? m->free_bytes[c] : g->most;
+		if (granted && full(m, flow, c))
+			continue;
+		latest = latest || (granted && c == f->latest);
+		current = current || (g->round == m->round && c == g->current);
+		if (m->free_bytes[c] > most) {
+			best = c;
+			most = m->free_bytes[c];
+		}
+	}
+	if (latest && near(m, f->latest, most))
+		return f->latest;
+	if (current && near(m, g->current, most))
+		return g->current;
+	if (best != NONE) {
+		g->round = m->round;
+		g->current = best;
+	}
+	return best;
+}
+
+/* The same, mostly without a search. Free bytes only decrease, so g->most stays an upper bound. */
+static uint32_t choose(struct maps *m, uint32_t flow, struct group *g, struct block **block) {
+	const struct flow *f = &m->flows[flow];
+	bool granted = f->round == m->round;
+	uint32_t channel = granted ? f->latest : g->current;
+
+	*block = NULL;
+	if (g->round != m->round || !near(m, channel, g->most) || !has_bit(g->channels, channel) ||
+	    (granted && full(m, flow, channel)))
+		channel = choose_best(m, flow, g);
+	if (granted && channel != NONE)
+		*block = block_of(m, flow, channel);
+	return channel;
+}
+
+static struct block *new_block(struct maps *m, uint32_t flow, uint32_t channel) {
+	struct channel *c = &m->channels[channel];
+	struct flow *f = &m->flows[flow];
+	struct sid_state *sid_state = sid_state_of(m, flow, f->cluster, channel);
+	struct block *b = &c->blocks[c->blocks_count];
+
+	*b = (struct block){
+		.flow = flow,
+		.sid = sid_state->sid,
+		.kind = BLOCK_DATA,
+		.cluster = f->cluster,
+		.header = f->header,
+	};
+	sid_state->block = (uint16_t)c->blocks_count++;
+	c->slots--;
+	return b;
+}
+
+static uint32_t put(struct maps *m, uint32_t flow, uint32_t channel, struct block *b,
+		    uint32_t want) {
+	struct channel *c = &m->channels[channel];
+	struct flow *f = &m->flows[flow];
+	uint32_t bytes = lesser(want, space(m, f, channel, b)), before;
+
+	if (b == NULL)
+		b = new_block(m, flow, channel);
+	before = b->minislots;
+	b->bytes += bytes;
+	b->minislots = (uint16_t)(c->set.burst_minislots + minislots_for(c, b->bytes + f->header));
+	channel_consume(m, channel, b->minislots - before);
+	f->round = m->round;
+	f->latest = (uint8_t)channel;
+	return bytes;
+}
+
+uint32_t assign(struct maps *m, uint32_t flow, struct group *g, uint32_t want) {
+	uint32_t got = 0;
+
+	while (got < want) {
+		struct block *b;
+		uint32_t channel = choose(m, flow, g, &b);
+
+		if (channel == NONE)
+			break;
+		got += put(m, flow, channel, b, want - got);
+	}
+	return got;
+}

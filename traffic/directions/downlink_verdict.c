@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds the modem of received frames, verifies their contents, and counts the verdicts. */
+#include "directions/downlink_verdict.h"
+
+#include <rte_cycles.h>
+
+#include "directions/downlink_change.h"
+#include "directions/spent.h"
+#include "modems/verifier.h"
+#include "wire/crc32.h"
+#include "wire/docsis_mac.h"
+#include "wire/ip.h"
+
+#define ETHERTYPE_AT 12
+#define EXTENDED_MAX (RECEIVER_HEAD - DOCSIS_MAC_HEADER - 6)
+
+/*
+ * Only numbers tell frames apart that nobody decrypts, and the number of a stream's first packet is
+ * known when that was decrypted.
+ */
+static bool is_proven(const struct downlink *d, const struct frame_info *info) {
+	return info->ds != DS_EHDR_SEQUENCE || info->number % d->prove_every == 0 ||
+	       !resequencers_started(&d->resequencers, info->stream);
+}
+
+/*
+ * Where a header is so long that its end and the destination may not be in the head, the whole frame is
+ * taken, and so it is where something is wrong with it.
+ */
+bool verdict_is_wanted(void *downlink, struct rte_mbuf *head) {
+	struct downlink *d = downlink;
+	uint8_t extended = rte_pktmbuf_mtod(head, const uint8_t *)[1];
+	enum corruption why;
+
+	return extended > EXTENDED_MAX ||
+	       modems_check(&d->modems, head, 0, &why) != MODEM_ACCEPTS ||
+	       is_proven(d, frame_info(head));
+}
+
+/* Whether what is wrong may be a change of which nothing is known yet. */
+static bool may_resolve(const struct downlink *d, enum corruption why) {
+	if (d->follow == NULL || d->follow->last)
+		return false;
+	switch (why) {
+	case CORRUPTION_DESTINATION:
+	case CORRUPTION_CHANNEL:
+	case CORRUPTION_PRIVACY:
+	case CORRUPTION_UNDECIPHERABLE:
+	case CORRUPTION_DSID:
+	case CORRUPTION_DS_EHDR:
+	case CORRUPTION_STREAM: return true;
+	default: return false;
+	}
+}
+
+/* What was held before has come when it came first. */
+static uint64_t arrived_at(const struct downlink_follow *f) {
+	return f->since != 0 ? f->since : rte_rdtsc();
+}
+
+static bool is_unresolved(struct downlink *d, enum corruption why, struct rte_mbuf *frame) {
+	return may_resolve(d, why) &&
+	       unresolved_put(&d->follow->frames, frame, arrived_at(d->follow));
+}
+
+void verdict_deliver(void *downlink, const struct arrived *packet, uint64_t now) {
+	struct downlink *d = downlink;
+
+	if (account_packet(&d->account, packet, now))
+		meters_packet(d->meters, packet, now);
+}
+
+/* A frame that failed a check behind its header still takes the place of its number. */
+static void resequence(struct downlink *d, const struct frame_info *info,
+		       const struct arrived *packet, uint64_t now) {
+	if (info->ds != DS_EHDR_SEQUENCE) {
+		if (packet->valid)
+			verdict_deliver(d, packet, now);
+		return;
+	}
+	switch (resequencers_put(&d->resequencers, info->stream, info->number, packet, now)) {
+	case RESEQUENCER_ACCEPTED: break;
+	case RESEQUENCER_EARLIER: d->account.unexpected[UNEXPECTED_EARLIER]++; break;
+	case RESEQUENCER_DUPLICATE: d->account.proof.duplicated++; break;
+	case RESEQUENCER_CONFLICT: d->account.corrupted[CORRUPTION_DSID]++; break;
+	case RESEQUENCER_USED:
+		if (packet->valid && packet->earlier && !packet->counted &&
+		    !window_received(&d->account.proof.streams[packet->stream], packet->sequence))
+			verdict_deliver(d, packet, now);
+		else if (packet->counted ||
+			 window_received(&d->account.proof.streams[packet->stream],
+					 packet->sequence))
+			d->account.proof.duplicated++;
+		else
+			d->account.corrupted[CORRUPTION_DSID]++;
+		break;
+	}
+}
+
+static enum corruption frame_check(struct downlink *d, struct rte_mbuf *m, struct arrived *packet) {
+	const struct frame_info *info = frame_info(m);
+	const uint8_t *frame = rte_pktmbuf_mtod_offset(m, const uint8_t *, info->header_size);
+	uint32_t size = m->data_len - info->header_size - ETHERNET_CRC_SIZE;
+	enum corruption why;
+
+	if (info->decrypted == DECRYPTED_BAD_CRC)
+		return CORRUPTION_CRC;
+	if (info->decrypted != DECRYPTED_GOOD)
+		return CORRUPTION_CRYPTO;
+	why = verify(d->generator, info, frame, size, packet);
+	if (why != CORRUPTION_TAG)
+		return why;
+	if (generator_is_earlier(d->generator, frame, size))
+		d->account.unexpected[UNEXPECTED_EARLIER]++;
+	else if (run_groups_have_made(d->run_groups, frame, size))
+		d->account.unexpected[UNEXPECTED_OTHER_GROUP]++;
+	else
+		return why;
+	return CORRUPTION_NONE;
+}
+
+/*
+ * A key may be that of a modem before a change, and the packet be for what it is now: the same key came back, as with a file
+ * that is read again. And what was held may have been taken as what is forgotten by now.
+ */
+static enum corruption frame_check_all(struct downlink *d, struct rte_mbuf *m,
+				       struct arrived *packet) {
+	const struct frame_info before = *frame_info(m);
+	enum corruption why = CORRUPTION_STREAM;
+
+	for (const struct modems *t = &d->modems; t != NULL && why == CORRUPTION_STREAM;
+	     t = t->older) {
+		if (modems_find(t, m))
+			why = frame_check(d, m, packet);
+	}
+	if (why == CORRUPTION_STREAM)
+		*frame_info(m) =
+			before; /* that of modems which do not know the DSID has no stream */
+	return why;
+}
+
+static void frame_formats(struct downlink *d, struct rte_mbuf *m) {
+	static const enum format ciphers[CIPHERS] = {
+		[CIPHER_NONE] = FORMAT_CLEAR,
+		[CIPHER_AES_128] = FORMAT_AES_128,
+		[CIPHER_AES_256] = FORMAT_AES_256,
+		[CIPHER_DES] = FORMAT_DES,
+	};
+	const struct frame_info *info = frame_info(m);
+	uint64_t *counts = d->account.formats;
+
+	counts[ciphers[info->key->cipher]]++;
+	counts[FORMAT_CRC] += d->decryptor.verifies_crc;
+	counts[FORMAT_NUMBERED] += info->ds == DS_EHDR_SEQUENCE;
+	switch (load_be16(
+		rte_pktmbuf_mtod_offset(m, const uint8_t *, info->header_size + ETHERTYPE_AT))) {
+	case ETHERTYPE_IPV4: counts[FORMAT_IPV4]++; break;
+	case ETHERTYPE_IPV6: counts[FORMAT_IPV6]++; break;
+	default: break;
+	}
+}
+
+/* `again`: it was held. Returns whether it was judged; if not, it is held. */
+static bool frame_prove(struct downlink *d, struct rte_mbuf *m, uint64_t now, bool again) {
+	struct arrived packet = {.valid = false};
+	enum corruption why = again ? CORRUPTION_STREAM : frame_check(d, m, &packet);
+
+	if (why == CORRUPTION_STREAM && d->follow != NULL)
+		why = frame_check_all(d, m, &packet);
+	if (why == CORRUPTION_STREAM && is_unresolved(d, why, m))
+		return false;
+	if (why != CORRUPTION_NONE) {
+		account_corrupt(&d->account, why, m);
+		packet.valid = false;
+	} else {
+		frame_formats(d, m);
+	}
+	resequence(d, frame_info(m), &packet, now);
+	return true;
+}
+
+static void frame_count(struct downlink *d, struct rte_mbuf *m, uint64_t now) {
+	const struct frame_info *info = frame_info(m);
+	struct arrived packet = {
+		.stream = info->stream,
+		.bytes = (uint16_t)(info->size - info->header_size - ETHERNET_CRC_SIZE),
+		.valid = true,
+		.counted = true,
+	};
+
+	resequence(d, info, &packet, now);
+}
+
+/* Decrypts what is to be proven, and judges all in the order in which they came. */
+void verdict_batch(struct downlink *d) {
+	struct rte_mbuf *proven[DECRYPT_BURST];
+	uint64_t now = rte_rdtsc();
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < d->batch_count; i++) {
+		if (frame_info(d->batch[i])->decrypted != DECRYPTED_NOT)
+			proven[n++] = d->batch[i];
+	}
+	decrypt(&d->decryptor, proven, n);
+	now = spent(&d->cycles.decrypt, now);
+	for (unsigned i = 0; i < d->batch_count; i++) {
+		if (frame_info(d->batch[i])->decrypted == DECRYPTED_NOT)
+			frame_count(d, d->batch[i], now);
+		else if (!frame_prove(d, d->batch[i], now, false))
+			d->batch[i] = NULL;
+	}
+	rte_pktmbuf_free_bulk(d->batch, d->batch_count);
+	d->batch_count = 0;
+	spent(&d->cycles.verify, now);
+}
+
+/* What has only a head was checked when that came, all but whether as many bytes as it told did. */
+static enum modem_verdict frame_verdict(struct downlink *d, struct rte_mbuf *frame,
+					enum corruption *why) {
+	struct frame_info *info = frame_info(frame);
+
+	if (!info->head_only)
+		return modems_check(&d->modems, frame, info->size, why);
+	*why = CORRUPTION_LENGTH;
+	return info->size == info->stated_size ? MODEM_ACCEPTS : MODEM_REFUSES;
+}
+
+static void frame_unexpected(struct downlink *d, enum unexpected why,
+			     const struct rte_mbuf *frame) {
+	d->account.unexpected[why]++;
+	evidence_add_mbuf(d->account.evidence, EVIDENCE_DOCSIS, unexpected_names[why], frame);
+}
+
+/* A frame that no modem takes is another group's where one of its modems would. Returns whether it was
+ * judged; if not, it is held. */
+static bool frame_refuse(struct downlink *d, struct rte_mbuf *frame, enum corruption why) {
+	const uint8_t *destination =
+		rte_pktmbuf_mtod_offset(frame, const uint8_t *, frame_info(frame)->header_size);
+
+	if (is_unresolved(d, why, frame))
+		return false;
+	if (why == CORRUPTION_DESTINATION && run_groups_have_modem(d->run_groups, destination))
+		frame_unexpected(d, UNEXPECTED_OTHER_GROUP, frame);
+	else
+		account_refuse(&d->account, why, frame);
+	return true;
+}
+
+static void frame_receive(struct downlink *d, struct rte_mbuf *frame) {
+	struct frame_info *info = frame_info(frame);
+	enum corruption why;
+
+	info->decrypted = DECRYPTED_NOT;
+	switch (frame_verdict(d, frame, &why)) {
+	case MODEM_ACCEPTS:
+		info->decrypted =
+			info->head_only || !is_proven(d, info) ? DECRYPTED_NOT : DECRYPTED_GOOD;
+		d->batch[d->batch_count++] = frame;
+		if (d->batch_count == DECRYPT_BURST)
+			verdict_batch(d);
+		return;
+	case MODEM_IGNORES:
+		if (d->messages)
+			d->account.messages++;
+		else
+			frame_unexpected(d, UNEXPECTED_MANAGEMENT, frame);
+		break;
+	case MODEM_REFUSES:
+		if (!frame_refuse(d, frame, why))
+			return;
+		break;
+	}
+	rte_pktmbuf_free(frame);
+}
+
+bool verdict_depi(struct downlink *d, struct rte_mbuf *depi) {
+	struct rte_mbuf *frames[RECEIVER_FRAMES_MAX];
+	unsigned count = receiver_process(d->receiver, depi, frames);
+
+	if (count == RECEIVER_UNKNOWN &&
+	    unresolved_put(&d->follow->depi, depi, arrived_at(d->follow)))
+		return false;
+	if (count == RECEIVER_UNKNOWN) {
+		receiver_keep_unknown(d->receiver, false);
+		count = receiver_process(d->receiver, depi, frames);
+		receiver_keep_unknown(d->receiver, true);
+	}
+	for (unsigned f = 0; f < count; f++)
+		frame_receive(d, frames[f]);
+	return true;
+}
+
+/* What was decrypted is not again. */
+static void frame_retry(struct downlink *d, struct rte_mbuf *frame) {
+	if (frame_info(frame)->decrypted == DECRYPTED_NOT)
+		frame_receive(d, frame);
+	else if (frame_prove(d, frame, rte_rdtsc(), true))
+		rte_pktmbuf_free(frame);
+}
+
+void verdict_retry(struct downlink *d, uint64_t before, bool again) {
+	struct downlink_follow *f = d->follow;
+	struct rte_mbuf *m;
+
+	f->last = !again;
+	receiver_keep_unknown(d->receiver, again);
+	for (uint32_t n = f->depi.count; n > 0; n--) {
+		m = unresolved_get(&f->depi, before, &f->since);
+		if (m != NULL && verdict_depi(d, m))
+			rte_pktmbuf_free(m);
+		verdict_batch(d);
+	}
+	for (uint32_t n = f->frames.count; n > 0; n--) {
+		m = unresolved_get(&f->frames, before, &f->since);
+		if (m != NULL)
+			frame_retry(d, m);
+		verdict_batch(d);
+	}
+	f->since = 0;
+	f->last = false;
+	receiver_keep_unknown(d->receiver, true);
+}
