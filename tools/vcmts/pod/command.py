@@ -30,7 +30,7 @@ SUMMARY = "summary.json"
 TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min)?")
 UNITS = {"ms": 0.001, "s": 1.0, "min": 60.0, None: 1.0}
 EPILOG = """What stands behind -- goes to `vcmtsd run` as it is, such as -- --latency.
-docs/pod.md says more."""
+docs/container.md says more."""
 
 
 def seconds(text: str) -> float:
