@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""OpenVCMTS for dpdk-telemetry-exporter.py of DPDK 23.11 and later (docs/telemetry.md).
+"""OpenVCMTS for dpdk-telemetry-exporter.py of DPDK 23.11 and later (docs/monitoring.md).
 
 Put beside the endpoints that DPDK brings, or named by --load-path. The exporter puts dpdk_vcmts_
 before each name; what the metrics mean stands in docs/metrics.md. Of histograms there are sums and

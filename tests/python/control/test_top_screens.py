@@ -282,5 +282,5 @@ def test_no_rows_to_choose() -> None:
 
 
 def test_the_page_shows_such_a_screen() -> None:
-    page = (CHECKOUT / "docs" / "top.md").read_text(encoding="utf-8")
+    page = (CHECKOUT / "docs" / "monitoring.md").read_text(encoding="utf-8")
     assert f"```text\n{SERVER}```" in page

@@ -34,7 +34,7 @@ ANSWER_S = 30.0  # where it is asked for figures once
 SHORTEST_S, LONGEST_S = 0.1, 3600.0
 TALL = 10_000  # lines where nothing is cut off
 EPILOG = """keys: arrows and enter choose and go down, escape back, s orders, tab and d show more,
-? tells all of them; docs/top.md says what the figures are."""
+? tells all of them; docs/monitoring.md says what the figures are."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
