@@ -6,7 +6,7 @@
 #include "simulation.h"
 
 /*
- * The counts of a run as docs/scheduler-simulation.md describes them. Returns a new object, or NULL if
+ * The counts of a run as docs/scheduler.md describes them. Returns a new object, or NULL if
  * memory is short.
  */
 json_t *result_json(const struct simulation *s);

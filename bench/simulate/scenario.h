@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A scenario, read from a JSON file; docs/scheduler-simulation.md has its keys. */
+/* A scenario, read from a JSON file; docs/scheduler.md has its keys. */
 #pragma once
 
 #include <stdbool.h>

@@ -222,7 +222,7 @@ def test_the_table(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     results = json.loads(stored.read_text())
     assert list(results) == names
     assert lines[0].startswith(f"| light-1ms | {delays(results['light-1ms'])['p50']:.2f} |")
-    page = (paths.CHECKOUT / "docs" / "upstream-simulation.md").read_text()
+    page = (paths.CHECKOUT / "docs" / "upstream-scheduler.md").read_text()
     assert [line for line in lines if line not in page] == [], "the page has another table"
 
 

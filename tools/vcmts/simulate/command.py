@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=AQMS,
         help="how packets are dropped; may be repeated (default: each of them)",
     )
-    parser.add_argument("--markdown", action="store_true", help="the table as docs/ has it")
+    parser.add_argument("--markdown", action="store_true", help="print the table in Markdown")
     parser.add_argument("--json", metavar="FILE", help="also write all results there")
     parser.add_argument(
         "--plots",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The pictures of docs/scheduler-simulation.md; matplotlib is wanted here alone, when drawing."""
+"""The pictures of docs/scheduler.md; matplotlib is wanted here alone, when drawing."""
 
 import importlib
 from itertools import pairwise

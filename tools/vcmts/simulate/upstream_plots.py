@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The picture of docs/upstream-simulation.md: what load does to packets and channels."""
+"""The picture of docs/upstream-scheduler.md: what load does to packets and channels."""
 
 from typing import Any
 
