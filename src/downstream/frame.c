@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Frame: prepends the DOCSIS header of the packet's service flow and leaves space for the CRC. The
- * header is a template, in which LEN, packet sequence number and HCS are set (MULPI 6.2).
+ * header is a template, in which LEN, packet sequence number and HCS are set (MULPI 6.2). It also
+ * overwrites the TOS: classification and AQM read the old one, the CRC covers the new one.
  */
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #include "pipeline/packet.h"
 #include "wire/bytes.h"
 #include "wire/docsis_mac.h"
+#include "wire/tos.h"
 
 static bool frame_has_space(const struct rte_mbuf *m) {
 	return rte_pktmbuf_headroom(m) >= DS_FLOW_HEADER &&
@@ -40,6 +42,9 @@ static void frame_one(struct rte_mbuf *m, const struct ds_flow *flow, uint16_t s
 	size_t size = flow->header_size;
 	uint8_t *header = rte_pktmbuf_mtod(m, uint8_t *) - size;
 
+	if (unlikely(flow->overwrites_tos))
+		tos_overwrite(rte_pktmbuf_mtod(m, uint8_t *), m->data_len, flow->tos.and_mask,
+			      flow->tos.or_mask);
 	/* A constant size compiles to two moves. Bytes before the header are headroom. */
 	memcpy(header + size - DS_FLOW_HEADER, flow->header, DS_FLOW_HEADER);
 	docsis_len_patch(header, size, pdu);

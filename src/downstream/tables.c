@@ -124,6 +124,8 @@ void ds_flow_fill(struct ds_flow *d, const struct modem *m, const struct service
 	};
 
 	ds_flow_set_header(d, &h);
+	d->overwrites_tos = f->overwrites_tos;
+	d->tos = f->tos;
 	d->key.schedule = schedule;
 	d->key.cipher = (uint8_t)sa->cipher;
 	d->key.sequence = h.key_sequence;

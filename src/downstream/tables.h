@@ -39,6 +39,8 @@ struct ds_flow {
 	uint16_t hcs; /* of the header with LEN and sequence 0 */
 	uint8_t header_size; /* with the HCS */
 	bool sequenced;
+	bool overwrites_tos;
+	struct tos_masks tos; /* where so */
 } __rte_cache_aligned;
 
 struct ds_tables {

@@ -3,7 +3,8 @@
  * Source verification: a packet's source address must belong to its modem.
  *
  * Frames that a host sends before it has an address, and between neighbours of a link, pass at a
- * limited rate (RFC 2131; RFC 3376, 4.2.13; RFC 3590; RFC 4861; RFC 5227; RFC 8415).
+ * limited rate (RFC 2131; RFC 3376, 4.2.13; RFC 3590; RFC 4861; RFC 5227; RFC 8415). Packets that pass
+ * have their TOS overwritten if the service flow says so.
  */
 #include "upstream/verify_source.h"
 
@@ -11,6 +12,7 @@
 
 #include "wire/crc32.h"
 #include "wire/ip.h"
+#include "wire/tos.h"
 #include "wire/vlan.h"
 
 #define DHCP_SERVER 67
@@ -145,15 +147,24 @@ static enum drop_reason source_check(struct us_verify_source *own, struct rte_mb
 	return DROP_NONE;
 }
 
+static void tos_write(const struct us_tables *tables, struct rte_mbuf **pkts, uint16_t n) {
+	for (uint16_t i = 0; i < n; i++) {
+		uint32_t flow = us_meta(pkts[i])->frame.flow;
+		const struct tos_masks *tos = &tables->tos[flow];
+
+		if (unlikely(tables->flows[flow].overwrites_tos))
+			tos_overwrite(rte_pktmbuf_mtod(pkts[i], uint8_t *), pkts[i]->data_len,
+				      tos->and_mask, tos->or_mask);
+	}
+}
+
 uint16_t us_verify_source(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct us_verify_source *own = ctx;
 	uint16_t kept = 0;
 
 	for (uint16_t i = 0; i < n; i++)
 		rte_pktmbuf_trim(pkts[i], ETHERNET_CRC_SIZE);
-	if (!own->asked)
-		return n;
-	for (uint16_t i = 0; i < n; i++) {
+	for (uint16_t i = 0; own->asked && i < n; i++) {
 		enum drop_reason reason = source_check(own, pkts[i]);
 
 		if (reason == DROP_NONE)
@@ -161,5 +172,8 @@ uint16_t us_verify_source(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		else
 			drop(own->counters, pkts[i], reason);
 	}
+	if (!own->asked)
+		kept = n;
+	tos_write(own->tables, pkts, kept);
 	return kept;
 }

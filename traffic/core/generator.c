@@ -75,6 +75,24 @@ static bool generator_sizes_fit(struct generator *g, const struct mix *mix) {
 	return false;
 }
 
+/* What the service flows make of the packets of their streams. */
+static bool rewrites_find(struct rewrites *r, const struct targets *t,
+			  const struct service_group *sg, uint32_t magic) {
+	if (!rewrites_create(r, t->stream_count, magic)) {
+		fprintf(stderr, "traffic: no memory for the generator\n");
+		return false;
+	}
+	for (uint32_t m = 0; m < sg->modem_count; m++) {
+		for (uint32_t f = 0; f < sg->modems[m].service_flow_count; f++) {
+			const struct service_flow *flow = &sg->modems[m].service_flows[f];
+
+			r->of[targets_stream(t, m, f)] =
+				rewrite_of(flow->overwrites_tos, &flow->tos);
+		}
+	}
+	return true;
+}
+
 static bool mixed_create(struct generator *g, const struct service_group *sg,
 			 const struct generator_options *o) {
 	return decks_create(g, o) && find_targets(&g->targets, sg, random_next(&g->random), o) &&
@@ -100,7 +118,8 @@ struct generator *generator_create(const struct service_group *sg,
 	 * do not match. */
 	g->first_magic = g->magic = (uint32_t)(random_next(&g->random) ^ rte_rdtsc());
 	pattern_create(&g->pattern, &g->random);
-	if (!(o->replay == NULL ? mixed_create(g, sg, o) : replayed_create(g, sg))) {
+	if (!(o->replay == NULL ? mixed_create(g, sg, o) : replayed_create(g, sg)) ||
+	    !rewrites_find(&g->rewrites, &g->targets, sg, g->magic)) {
 		generator_free(g);
 		return NULL;
 	}
@@ -111,6 +130,7 @@ void generator_free(struct generator *g) {
 	if (g == NULL)
 		return;
 	targets_free(&g->targets);
+	rewrites_free(&g->rewrites);
 	deck_free(&g->sizes);
 	deck_free(&g->classes);
 	free(g->changed);
@@ -143,7 +163,8 @@ int generator_prepare(const struct generator *g, const struct service_group *sg,
 
 	*next = (struct generator_past){0};
 	/* Each generation has a new order, so that other flows receive packets first. */
-	if (targets_create(&next->targets, sg, g->magic, NULL, follow) != 0)
+	if (targets_create(&next->targets, sg, g->magic, NULL, follow) != 0 ||
+	    !rewrites_find(&next->rewrites, &next->targets, sg, g->magic))
 		return -1;
 	next->idle = !targets_fit(&next->targets, &g->mix, &size);
 	return 0;
@@ -152,6 +173,7 @@ int generator_prepare(const struct generator *g, const struct service_group *sg,
 void generator_apply(struct generator *g, struct generator_past *next) {
 	struct generator_past now = {
 		.targets = g->targets,
+		.rewrites = next->rewrites,
 		.magic = g->magic,
 		.idle = g->idle,
 		.older = g->past,
@@ -162,6 +184,7 @@ void generator_apply(struct generator *g, struct generator_past *next) {
 	g->magic++;
 	*next = now;
 	g->past = next;
+	rewrites_take(&g->rewrites, &next->rewrites, g->magic);
 }
 
 const struct targets *generator_targets(const struct generator *g, uint32_t magic) {

@@ -16,6 +16,7 @@
 #include "core/packet.h"
 #include "core/replayed.h"
 #include "core/targets.h"
+#include "proof/expected_rewrite.h"
 #include "random/deck.h"
 
 #define GENERATOR_BURST 32
@@ -36,6 +37,7 @@ struct generator_options {
 /* A generation: the targets between two changes of the service group. */
 struct generator_past {
 	struct targets targets;
+	struct rewrites rewrites;
 	uint32_t magic; /* of its packets */
 	bool idle; /* no packet reaches a modem */
 	const struct generator_past *older; /* the generation before it, or NULL */
@@ -43,6 +45,7 @@ struct generator_past {
 
 struct generator {
 	struct targets targets; /* for a capture: only the streams */
+	struct rewrites rewrites; /* of all generations whose packets may be under way */
 	/* earlier generations whose packets may be under way, or NULL */
 	const struct generator_past *past;
 	bool idle; /* no target accepts some size: sends nothing */

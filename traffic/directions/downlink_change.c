@@ -13,7 +13,8 @@ bool downlink_follow_begin(struct downlink *d) {
 	struct downlink_follow *f = calloc(1, sizeof(*f));
 
 	d->follow = f;
-	if (f == NULL || watch_create(&f->watch, d->generator->targets.stream_count) != 0) {
+	if (f == NULL || watch_create(&f->watch, d->generator->targets.stream_count) != 0 ||
+	    !unresolved_create(&f->frames, d->generator->targets.stream_count)) {
 		fprintf(stderr, "traffic: no memory for a service group that changes\n");
 		return false;
 	}
@@ -33,6 +34,7 @@ void downlink_follow_end(struct downlink *d) {
 	for (struct downlink_change *c = f->oldest; c != NULL; c = c->newer)
 		__atomic_store_n(&c->done, true, __ATOMIC_RELEASE);
 	d->generator->past = NULL;
+	d->generator->rewrites.older = NULL;
 	d->modems.older = NULL;
 	free(f);
 	d->follow = NULL;
@@ -101,9 +103,11 @@ static void tables_forget(struct downlink *d, const struct downlink_change *c) {
 		left = left->newer;
 	if (left == NULL) {
 		d->generator->past = NULL;
+		d->generator->rewrites.older = NULL;
 		d->modems.older = NULL;
 	} else {
 		left->targets.older = NULL;
+		left->targets.rewrites.older = NULL;
 		left->modems.older = NULL;
 	}
 }
@@ -145,6 +149,7 @@ void downlink_change_free(struct downlink_change *c) {
 		key_store_give(c->store, c->rekeys[i].stored);
 	free(c->rekeys);
 	targets_free(&c->targets.targets);
+	rewrites_free(&c->targets.rewrites);
 	modems_free(&c->modems);
 	free(c->channels);
 	free(c->fresh);

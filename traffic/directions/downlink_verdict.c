@@ -48,7 +48,9 @@ static bool may_resolve(const struct downlink *d, enum corruption why) {
 	case CORRUPTION_UNDECIPHERABLE:
 	case CORRUPTION_DSID:
 	case CORRUPTION_DS_EHDR:
-	case CORRUPTION_STREAM: return true;
+	case CORRUPTION_STREAM:
+	case CORRUPTION_IP_HEADER:
+		return true; /* its rewrite may be that of a generation to come */
 	default: return false;
 	}
 }
@@ -59,8 +61,24 @@ static uint64_t arrived_at(const struct downlink_follow *f) {
 }
 
 static bool is_unresolved(struct downlink *d, enum corruption why, struct rte_mbuf *frame) {
-	return may_resolve(d, why) &&
-	       unresolved_put(&d->follow->frames, frame, arrived_at(d->follow));
+	return may_resolve(d, why) && unresolved_put(&d->follow->frames, frame,
+						     arrived_at(d->follow), UNRESOLVED_NO_STREAM);
+}
+
+/* The same of a frame that was decrypted, `again` after it was held. A good one keeps its place behind those
+ * of its stream that are held. */
+static bool packet_is_held(struct downlink *d, enum corruption why, const struct arrived *packet,
+			   struct rte_mbuf *frame, bool again) {
+	struct downlink_follow *f = d->follow;
+	uint32_t stream = packet->valid ? packet->stream : UNRESOLVED_NO_STREAM;
+
+	if (f == NULL || f->last)
+		return false;
+	if (why == CORRUPTION_NONE
+		    ? !packet->valid || !unresolved_precedes(&f->frames, stream, again)
+		    : !may_resolve(d, why))
+		return false;
+	return unresolved_put(&f->frames, frame, arrived_at(f), stream);
 }
 
 void verdict_deliver(void *downlink, const struct arrived *packet, uint64_t now) {
@@ -167,7 +185,7 @@ static bool frame_prove(struct downlink *d, struct rte_mbuf *m, uint64_t now, bo
 
 	if (why == CORRUPTION_STREAM && d->follow != NULL)
 		why = frame_check_all(d, m, &packet);
-	if (why == CORRUPTION_STREAM && is_unresolved(d, why, m))
+	if (packet_is_held(d, why, &packet, m, again))
 		return false;
 	if (why != CORRUPTION_NONE) {
 		account_corrupt(&d->account, why, m);
@@ -278,7 +296,7 @@ bool verdict_depi(struct downlink *d, struct rte_mbuf *depi) {
 	unsigned count = receiver_process(d->receiver, depi, frames);
 
 	if (count == RECEIVER_UNKNOWN &&
-	    unresolved_put(&d->follow->depi, depi, arrived_at(d->follow)))
+	    unresolved_put(&d->follow->depi, depi, arrived_at(d->follow), UNRESOLVED_NO_STREAM))
 		return false;
 	if (count == RECEIVER_UNKNOWN) {
 		receiver_keep_unknown(d->receiver, false);
@@ -310,6 +328,7 @@ void verdict_retry(struct downlink *d, uint64_t before, bool again) {
 			rte_pktmbuf_free(m);
 		verdict_batch(d);
 	}
+	unresolved_pass(&f->frames);
 	for (uint32_t n = f->frames.count; n > 0; n--) {
 		m = unresolved_get(&f->frames, before, &f->since);
 		if (m != NULL)

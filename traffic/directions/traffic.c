@@ -45,7 +45,8 @@ static bool upstream_create(struct traffic *t, const struct service_group *sg,
 	}
 	t->uplink_receiver.run_groups = o->run_groups;
 	t->uplink_receiver.evidence = o->evidence;
-	return !t->follows || uplink_follow_begin(&t->uplink_follow, t->uplink, t->tsc_hz);
+	return !t->follows ||
+	       uplink_follow_begin(&t->uplink_follow, t->uplink, &t->uplink_receiver, t->tsc_hz);
 }
 
 struct traffic *traffic_create(const struct service_group *sg, const struct traffic_options *o) {
@@ -109,7 +110,7 @@ void traffic_free(struct traffic *t) {
 	if (t == NULL)
 		return;
 	if (t->uplink != NULL)
-		uplink_follow_end(&t->uplink_follow, t->uplink);
+		uplink_follow_end(&t->uplink_follow, t->uplink, &t->uplink_receiver);
 	uplink_receiver_free(&t->uplink_receiver);
 	uplink_free(t->uplink);
 	downlink_free(t->downlink);
@@ -284,9 +285,17 @@ uint64_t traffic_in_flight(const struct traffic *t) {
 	return n;
 }
 
+bool traffic_holds(const struct traffic *t) {
+	return (t->downlink != NULL && t->downlink->follow != NULL &&
+		downlink_follow_unresolved(t->downlink->follow)) ||
+	       uplink_follow_waits(&t->uplink_follow);
+}
+
 void traffic_finish(struct traffic *t) {
 	if (t->downlink != NULL)
 		downlink_finish(t->downlink);
+	if (t->uplink_receiver.held != NULL)
+		uplink_receiver_retry(&t->uplink_receiver, UINT64_MAX, false);
 }
 
 void traffic_cycles(const struct traffic *t, struct traffic_cycles *out) {

@@ -251,7 +251,10 @@ void traffic_process_network(struct traffic *t, struct rte_mbuf **frames, unsign
 /* Number of packets sent and not accounted for yet. */
 uint64_t traffic_in_flight(const struct traffic *t);
 
-/* Flushes the modems' resequencing. */
+/* Whether frames are unresolved: they wait for the server's events. On any thread. */
+bool traffic_holds(const struct traffic *t);
+
+/* Gives the unresolved frames their verdict, and flushes the modems' resequencing. */
 void traffic_finish(struct traffic *t);
 
 /* Gets the current counts of the downstream; `lost` includes all packets in flight. */

@@ -52,7 +52,7 @@ void traffic_change_round(struct traffic *t, uint64_t now) {
 	if (c != NULL && is_received(t))
 		offered_apply(t, c, now);
 	if (t->uplink != NULL)
-		uplink_follow_round(&t->uplink_follow, t->uplink, &t->uplink_receiver.proof, now);
+		uplink_follow_round(&t->uplink_follow, t->uplink, &t->uplink_receiver, now);
 }
 
 bool traffic_change_done(const struct traffic *t, const struct traffic_change *c) {
@@ -71,5 +71,5 @@ void traffic_follow_end(struct traffic *t) {
 	if (t->downlink != NULL)
 		downlink_follow_end(t->downlink);
 	if (t->uplink != NULL)
-		uplink_follow_end(&t->uplink_follow, t->uplink);
+		uplink_follow_end(&t->uplink_follow, t->uplink, &t->uplink_receiver);
 }

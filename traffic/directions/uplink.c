@@ -131,6 +131,8 @@ struct uplink *uplink_create(const struct service_group *sg, const struct uplink
 	if (uplink_encryptor_create(&u->frames.encryptor, o->crypto) && grant_size_set(u, sg, o) &&
 	    flows_plan(u, sg, o->streams) &&
 	    uplink_packets_create(&u->frames.packets, sg, &o->mix, o->seed) == 0 &&
+	    uplink_plan_rewrites(&u->flows.plan, u->flows.stream_count, u->frames.packets.magic,
+				 &u->frames.packets.rewrites) &&
 	    buffers_create(u, o->group) &&
 	    uplink_rphy_create(&u->rphy, sg, o->rphy_port, o->packets) == 0 &&
 	    grants_setup(u, sg, o) && refused_setup(u, sg, o)) {

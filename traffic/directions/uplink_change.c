@@ -8,20 +8,27 @@
 #include "directions/downlink_change.h"
 #include "directions/uplink_parts.h"
 
-bool uplink_follow_begin(struct uplink_follow *f, const struct uplink *u, uint64_t tsc_hz) {
+bool uplink_follow_begin(struct uplink_follow *f, const struct uplink *u, struct uplink_receiver *r,
+			 uint64_t tsc_hz) {
 	*f = (struct uplink_follow){.keep = tsc_hz / 1000 * FOLLOW_KEEP_MS};
-	if (watch_create(&f->watch, uplink_stream_count(u)) == 0)
+	r->held = &f->held;
+	if (unresolved_create(&f->held, uplink_stream_count(u)) &&
+	    watch_create(&f->watch, uplink_stream_count(u)) == 0)
 		return true;
 	fprintf(stderr, "traffic: no memory for a service group that changes\n");
 	return false;
 }
 
-void uplink_follow_end(struct uplink_follow *f, struct uplink *u) {
+void uplink_follow_end(struct uplink_follow *f, struct uplink *u, struct uplink_receiver *r) {
+	r->held = NULL;
+	unresolved_free(&f->held);
 	watch_free(&f->watch);
 	for (struct uplink_change *c = f->oldest; c != NULL; c = c->newer)
 		__atomic_store_n(&c->done, true, __ATOMIC_RELEASE);
-	if (f->oldest != NULL)
+	if (f->oldest != NULL) {
 		u->frames.packets.sources.older = NULL;
+		u->frames.packets.rewrites.older = NULL;
+	}
 	*f = (struct uplink_follow){0};
 }
 
@@ -40,7 +47,8 @@ bool uplink_change_plan(struct uplink_change *c, struct uplink *u, const struct 
 			const struct uplink_plan_follow *follow) {
 	size_t count = sg->upstream_channel_count;
 
-	if (uplink_plan_create(&c->plan, sg, follow, true, &u->keys) != 0)
+	if (uplink_plan_create(&c->plan, sg, follow, true, &u->keys) != 0 ||
+	    !uplink_plan_rewrites(&c->plan, u->flows.stream_count, 0, &c->rewrites))
 		return false;
 	c->channels = calloc(count + 1, sizeof(*c->channels));
 	if (c->channels == NULL) {
@@ -77,6 +85,7 @@ static void tables_apply(struct uplink_follow *f, struct uplink *u, struct uplin
 		stream_begins(f, u, &r->proof, c->fresh[i]);
 	uplink_flows_apply(&u->flows, &c->plan, c->fresh, c->fresh_count);
 	uplink_packets_apply(&u->frames.packets, &c->sources);
+	rewrites_take(&u->frames.packets.rewrites, &c->rewrites, u->frames.packets.magic);
 	uplink_rphy_set_channels(&u->rphy, c->channels, c->channel_count);
 	u->grant_size = c->grant_size;
 	u->lowest = c->lowest;
@@ -97,6 +106,7 @@ bool uplink_change_apply(struct uplink_follow *f, struct uplink *u, struct uplin
 	else
 		f->oldest = c;
 	f->newest = c;
+	uplink_receiver_retry(r, UINT64_MAX, true);
 	return true;
 }
 
@@ -105,19 +115,27 @@ static void tables_forget(struct uplink *u, const struct uplink_change *c) {
 
 	while (left != NULL && !left->tables)
 		left = left->newer;
-	if (left == NULL)
+	if (left == NULL) {
 		u->frames.packets.sources.older = NULL;
-	else
+		u->frames.packets.rewrites.older = NULL;
+	} else {
 		left->sources.older = NULL;
+		left->rewrites.older = NULL;
+	}
 }
 
-void uplink_follow_round(struct uplink_follow *f, struct uplink *u, const struct proof *p,
+void uplink_follow_round(struct uplink_follow *f, struct uplink *u, struct uplink_receiver *r,
 			 uint64_t now) {
 	struct uplink_change *c = f->oldest;
+	uint64_t known = __atomic_load_n(&f->known, __ATOMIC_RELAXED);
 
+	if (f->held.count > 0 && known > f->judged) {
+		f->judged = known;
+		uplink_receiver_retry(r, known, false);
+	}
 	if (c == NULL)
 		return;
-	watch_expire(&f->watch, p, now);
+	watch_expire(&f->watch, &r->proof, now);
 	if (now < c->until)
 		return;
 	if (c->tables)
@@ -134,6 +152,7 @@ void uplink_change_free(struct uplink_change *c) {
 	free(c->rekeys);
 	uplink_plan_free(&c->plan);
 	uplink_sources_free(&c->sources);
+	rewrites_free(&c->rewrites);
 	free(c->channels);
 	free(c->fresh);
 	free(c->marks);

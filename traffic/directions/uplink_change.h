@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "directions/unresolved.h"
 #include "directions/uplink.h"
 #include "directions/uplink_receiver.h"
 #include "modems/uplink_flow.h"
@@ -15,6 +16,7 @@ struct uplink_change {
 	bool tables; /* replaces the whole generation; false: only keys */
 	struct uplink_plan plan;
 	struct uplink_sources sources;
+	struct rewrites rewrites;
 	struct upstream_channel *channels; /* by index */
 	uint32_t channel_count;
 	uint32_t *fresh; /* as in struct downlink_change */
@@ -32,18 +34,29 @@ struct uplink_change {
 };
 
 struct uplink_follow {
+	struct held held; /* frames of the network port */
+	uint64_t known, judged; /* as downlink_follow has them */
 	struct watch watch;
 	struct uplink_change *oldest, *newest;
 	uint64_t keep; /* TSC cycles */
 };
 
-/*
- * Allocates the state that an uplink needs to follow changes. Returns false after a message. The caller
- * must call uplink_follow_end() in either case.
- */
-bool uplink_follow_begin(struct uplink_follow *f, const struct uplink *u, uint64_t tsc_hz);
+/* Whether frames are unresolved; on any thread. */
+static inline bool uplink_follow_waits(const struct uplink_follow *f) {
+	return __atomic_load_n(&f->held.count, __ATOMIC_RELAXED) > 0;
+}
 
-void uplink_follow_end(struct uplink_follow *f, struct uplink *u);
+/*
+ * Allocates the state that an uplink and its receiver need to follow changes. Returns false after a message. The
+ * caller must call uplink_follow_end() in either case.
+ */
+
+/* Makes what an uplink and its receiver need to follow changes. Returns false after a message; to be given to
+ * uplink_follow_end() in either case. */
+bool uplink_follow_begin(struct uplink_follow *f, const struct uplink *u, struct uplink_receiver *r,
+			 uint64_t tsc_hz);
+
+void uplink_follow_end(struct uplink_follow *f, struct uplink *u, struct uplink_receiver *r);
 
 /*
  * Prepare the change for a configuration, on any thread. The first function builds the sources and sets
@@ -59,8 +72,8 @@ bool uplink_change_plan(struct uplink_change *c, struct uplink *u, const struct 
 bool uplink_change_apply(struct uplink_follow *f, struct uplink *u, struct uplink_receiver *r,
 			 struct uplink_change *c, uint64_t now);
 
-/* Expires watches and old generations at TSC `now`. */
-void uplink_follow_round(struct uplink_follow *f, struct uplink *u, const struct proof *p,
+/* Expires watches and old generations at TSC `now`, and gives unresolved frames their verdict. */
+void uplink_follow_round(struct uplink_follow *f, struct uplink *u, struct uplink_receiver *r,
 			 uint64_t now);
 
 /* Frees the contents of a change that was not applied or was given back. */

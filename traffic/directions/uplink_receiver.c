@@ -44,6 +44,7 @@ void uplink_receiver_restart(struct uplink_receiver *r) {
 		.uplink = r->uplink,
 		.run_groups = r->run_groups,
 		.evidence = r->evidence,
+		.held = r->held,
 		.started = rte_rdtsc(),
 		.proof = proof,
 	};
@@ -136,40 +137,88 @@ static void uplink_refuse(struct uplink_receiver *r, int verdict, const uint8_t 
 	}
 }
 
-void uplink_receiver_process(struct uplink_receiver *r, const uint8_t *frame, size_t size,
-			     uint64_t now) {
-	struct packet_tag tag;
-	int verdict = uplink_verdict(r, frame, size, now, &tag);
-	struct arrived packet;
-
-	if (verdict != PROVEN) {
-		uplink_refuse(r, verdict, frame, size);
-		return;
-	}
-	packet = (struct arrived){
-		.tsc = uplink_scheduled(r->uplink) ? tag.tsc : sent_at(r->uplink, &tag),
-		.stream = tag.target,
-		.sequence = tag.sequence,
+static void uplink_prove(struct uplink_receiver *r, const struct packet_tag *tag, size_t size,
+			 uint64_t now) {
+	struct arrived packet = {
+		.tsc = uplink_scheduled(r->uplink) ? tag->tsc : sent_at(r->uplink, tag),
+		.stream = tag->target,
+		.sequence = tag->sequence,
 		.bytes = (uint16_t)size,
 		.valid = true,
-		.earlier = uplink_made_earlier(r->uplink, &tag),
+		.earlier = uplink_made_earlier(r->uplink, tag),
 	};
+
 	if (proof_arrive(&r->proof, &packet, now) == ARRIVAL_TOO_OLD)
 		r->unexpected[UPLINK_UNEXPECTED_TOO_OLD]++;
-	r->survived += !uplink_delivers(r->uplink, tag.target, tag.sequence);
+	r->survived += !uplink_delivers(r->uplink, tag->target, tag->sequence);
+}
+
+/* What may become of a frame beside that it is judged. */
+enum holding {
+	HOLDS_NOTHING,
+	HOLDS_NEW,
+	HOLDS_AGAIN, /* it was held */
+};
+
+/* Contents that nothing explains may be those of a generation that is not known yet; what comes behind them in their
+ * stream keeps its place. */
+static bool has_to_wait(const struct uplink_receiver *r, int verdict, uint32_t stream,
+			enum holding holding) {
+	if (r->held == NULL || holding == HOLDS_NOTHING)
+		return false;
+	return verdict == UPLINK_CORRUPTION_CONTENTS ||
+	       (verdict == PROVEN && unresolved_precedes(r->held, stream, holding == HOLDS_AGAIN));
+}
+
+/* Returns whether the frame was judged; if not, `m`, which has it, is held. */
+static bool frame_judge(struct uplink_receiver *r, const uint8_t *frame, size_t size, uint64_t now,
+			struct rte_mbuf *m, enum holding holding) {
+	struct packet_tag tag = {0};
+	int verdict = uplink_verdict(r, frame, size, now, &tag);
+
+	if (has_to_wait(r, verdict, tag.target, holding) &&
+	    unresolved_put(r->held, m, now, tag.target))
+		return false;
+	if (verdict == PROVEN)
+		uplink_prove(r, &tag, size, now);
+	else
+		uplink_refuse(r, verdict, frame, size);
+	return true;
+}
+
+void uplink_receiver_process(struct uplink_receiver *r, const uint8_t *frame, size_t size,
+			     uint64_t now) {
+	frame_judge(r, frame, size, now, NULL, HOLDS_NOTHING);
+}
+
+static bool mbuf_judge(struct uplink_receiver *r, struct rte_mbuf *m, uint64_t now,
+		       enum holding holding) {
+	uint8_t copy[FRAME_MAX];
+	uint32_t size = RTE_MIN(rte_pktmbuf_pkt_len(m), (uint32_t)FRAME_MAX);
+
+	/* Copied only where it is a chain, as a CMTS in the same process may send it. */
+	return frame_judge(r, rte_pktmbuf_read(m, 0, size, copy), size, now, m, holding);
+}
+
+void uplink_receiver_retry(struct uplink_receiver *r, uint64_t before, bool again) {
+	struct rte_mbuf *m;
+	uint64_t since;
+
+	unresolved_pass(r->held);
+	for (uint32_t n = r->held->count; n > 0; n--) {
+		m = unresolved_get(r->held, before, &since);
+		if (m != NULL && mbuf_judge(r, m, since, again ? HOLDS_AGAIN : HOLDS_NOTHING))
+			rte_pktmbuf_free(m);
+	}
 }
 
 void uplink_receiver_process_burst(struct uplink_receiver *r, struct rte_mbuf **frames, unsigned n,
 				   uint64_t now) {
-	uint8_t copy[FRAME_MAX];
-
 	for (unsigned i = 0; i < n; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(frames[i], void *));
 	for (unsigned i = 0; i < n; i++) {
-		uint32_t size = RTE_MIN(rte_pktmbuf_pkt_len(frames[i]), (uint32_t)FRAME_MAX);
-
-		/* Copies only chains, which a CMTS in this process may send. */
-		uplink_receiver_process(r, rte_pktmbuf_read(frames[i], 0, size, copy), size, now);
+		if (!mbuf_judge(r, frames[i], now, HOLDS_NEW))
+			frames[i] = NULL;
 	}
 	rte_pktmbuf_free_bulk(frames, n);
 }

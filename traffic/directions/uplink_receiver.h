@@ -15,6 +15,7 @@
 #include <rte_mbuf.h>
 
 #include "directions/run_groups.h"
+#include "directions/unresolved.h"
 #include "directions/uplink.h"
 #include "proof/evidence.h"
 #include "proof/proof.h"
@@ -40,6 +41,8 @@ struct uplink_receiver {
 	const struct uplink *uplink;
 	const struct run_groups *run_groups; /* NULL: no other groups */
 	struct evidence *evidence; /* of frames counted in `unexpected`; NULL: none */
+	struct unresolved
+		*held; /* frames that a change may explain; NULL: the group does not change */
 	uint64_t started; /* TSC: packets of this run are made later */
 	/* latency counts from acceptance of a packet's last byte by the R-PHY port; for scheduled modems,
 	 * from its arrival at the modem's queue */
@@ -73,6 +76,12 @@ void uplink_receiver_process_burst(struct uplink_receiver *r, struct rte_mbuf **
 /* Verifies and counts a frame of `size` bytes without CRC received at TSC `now`. */
 void uplink_receiver_process(struct uplink_receiver *r, const uint8_t *frame, size_t size,
 			     uint64_t now);
+
+/*
+ * Gives unresolved frames that arrived before TSC `before` their verdict. With `again`, unexplained frames remain
+ * unresolved; otherwise all earlier changes are known.
+ */
+void uplink_receiver_retry(struct uplink_receiver *r, uint64_t before, bool again);
 
 /* Sum of `corrupted`. */
 uint64_t uplink_receiver_corrupted(const struct uplink_receiver *r);

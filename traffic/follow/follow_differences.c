@@ -5,6 +5,7 @@
 
 #include "follow/follow_group.h"
 #include "follow/follow_keys.h"
+#include "follow/follow_streams.h"
 #include "model/live/object_copy.h"
 #include "platform/secret/secret_memory.h"
 
@@ -53,9 +54,22 @@ static bool concerns(const struct service_group *sg, uint32_t modem, const struc
 
 enum difference {
 	DIFFERENT, /* packets may be lost that were under way */
-	DIFFERENT_PRIORITY,
+	DIFFERENT_HEADERS, /* a priority, or what is made of packets: these go on by the same way */
 	DIFFERENT_KEYS,
 };
+
+/* As many flows. */
+static void headers_copy(const struct modem *from, struct modem *to) {
+	for (size_t f = 0; f < to->service_flow_count; f++) {
+		to->service_flows[f].priority = from->service_flows[f].priority;
+		to->service_flows[f].overwrites_tos = from->service_flows[f].overwrites_tos;
+		to->service_flows[f].tos = from->service_flows[f].tos;
+	}
+	for (size_t f = 0; f < to->upstream_flow_count; f++) {
+		to->upstream_flows[f].overwrites_tos = from->upstream_flows[f].overwrites_tos;
+		to->upstream_flows[f].tos = from->upstream_flows[f].tos;
+	}
+}
 
 /* By how much `next` differs from what is there: `copy` is of it, and has its place once that is known. */
 static enum difference copy_difference(const struct modem *before, struct modem *copy) {
@@ -65,11 +79,11 @@ static enum difference copy_difference(const struct modem *before, struct modem 
 	copy->security = before->security;
 	if (object_same(LIVE_MODEM, before, copy))
 		return DIFFERENT_KEYS;
-	if (copy->service_flow_count != before->service_flow_count)
+	if (copy->service_flow_count != before->service_flow_count ||
+	    copy->upstream_flow_count != before->upstream_flow_count)
 		return DIFFERENT;
-	for (size_t f = 0; f < copy->service_flow_count; f++)
-		copy->service_flows[f].priority = before->service_flows[f].priority;
-	return object_same(LIVE_MODEM, before, copy) ? DIFFERENT_PRIORITY : DIFFERENT;
+	headers_copy(before, copy);
+	return object_same(LIVE_MODEM, before, copy) ? DIFFERENT_HEADERS : DIFFERENT;
 }
 
 static enum difference modem_difference(const struct modem *before, const struct modem *next) {
@@ -91,6 +105,8 @@ static void modem_note(struct follow_group *g, const struct live_change *c) {
 	const struct modem *before = &g->live.sg.modems[c->slot];
 	enum difference d = modem_difference(before, c->modem);
 
+	follow_streams_between_downstream(&g->downstream, before, c->modem);
+	follow_streams_between_upstream(&g->upstream, before, c->modem);
 	g->removed = g->removed || (d == DIFFERENT && modem_is_there(before));
 	/* Frames of all replaced keys are under way: new tables, which know those before them. */
 	bool tables =

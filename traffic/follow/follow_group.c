@@ -113,6 +113,8 @@ static bool downstream_prepare(struct follow_group *g, struct downlink_change *c
 	c->fresh_count = numbering.fresh_count;
 	follow.streams = numbering.streams;
 	if (generator_prepare(d->generator, sg, &follow, &c->targets) != 0 ||
+	    !rewrites_add_between(&c->targets.rewrites, g->downstream.between,
+				  g->downstream.between_count) ||
 	    modems_create(&c->modems, sg, &c->targets.targets, &d->keys) != 0)
 		return false;
 	c->channels = calloc(sg->channel_count + 1, sizeof(*c->channels));
@@ -141,6 +143,8 @@ static bool upstream_prepare(struct follow_group *g, struct uplink_change *c, ui
 		follow.streams = numbering.streams;
 		c->tables = true;
 		good = uplink_change_plan(c, u, sg, &follow) &&
+		       rewrites_add_between(&c->rewrites, g->upstream.between,
+					    g->upstream.between_count) &&
 		       follow_streams_mark(&g->upstream, g->overtaken, &c->marks, &c->mark_count);
 	}
 	free(silent);
@@ -229,9 +233,7 @@ bool follow_group_settle(struct follow_group *g) {
 }
 
 bool follow_group_unresolved(const struct follow_group *g) {
-	const struct downlink *d = g->traffic->downlink;
-
-	return d != NULL && downlink_follow_unresolved(d->follow);
+	return traffic_holds(g->traffic);
 }
 
 void follow_group_known(struct follow_group *g, uint64_t since) {
@@ -239,4 +241,5 @@ void follow_group_known(struct follow_group *g, uint64_t since) {
 
 	if (d != NULL)
 		__atomic_store_n(&d->follow->known, since, __ATOMIC_RELAXED);
+	__atomic_store_n(&g->traffic->uplink_follow.known, since, __ATOMIC_RELAXED);
 }

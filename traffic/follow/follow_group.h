@@ -40,6 +40,9 @@ struct follow_streams {
 	struct follow_look latest; /* a change may precede it */
 	uint32_t looks; /* number of looks */
 	uint32_t *born; /* by stream: value of `looks` when it started */
+	/* rewrites of streams that the server had since the traffic's latest generation */
+	struct rewrite_between *between;
+	uint32_t between_count;
 };
 
 struct follow_group {

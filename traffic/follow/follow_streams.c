@@ -35,6 +35,7 @@ bool follow_streams_create(struct follow_streams *s, uint32_t capacity, uint32_t
 void follow_streams_free(struct follow_streams *s) {
 	stream_numbers_free(&s->numbers);
 	free(s->born);
+	free(s->between);
 	look_free(&s->look);
 	look_free(&s->latest);
 	for (int i = 0; i < 2; i++) {
@@ -81,13 +82,24 @@ static bool numbering_begin(struct numbering *n, struct follow_streams *s, uint6
 	return n->fresh != NULL;
 }
 
+static struct stream_key key_of(const struct modem *m, uint32_t flow, uint32_t dsid,
+				uint16_t cluster) {
+	struct stream_key key = {.cluster = cluster, .flow = flow, .dsid = dsid};
+
+	memcpy(key.mac, m->mac, sizeof(key.mac));
+	return key;
+}
+
+static uint32_t key_dsid(const struct service_flow *f) {
+	return f->has_dsid ? f->dsid + 1 : 0;
+}
+
 static bool numbering_add(struct numbering *n, const struct modem *m, uint32_t flow, uint32_t dsid,
 			  uint16_t cluster) {
-	struct stream_key key = {.cluster = cluster, .flow = flow, .dsid = dsid};
+	struct stream_key key = key_of(m, flow, dsid, cluster);
 	bool fresh;
 	uint32_t number;
 
-	memcpy(key.mac, m->mac, sizeof(key.mac));
 	number = stream_number(&n->s->numbers, &key, n->now, &fresh);
 	if (number == NO_STREAM_NUMBER)
 		return false;
@@ -118,8 +130,7 @@ bool follow_streams_downstream(struct follow_streams *s, const struct service_gr
 		for (size_t f = 0; good && f < modem->service_flow_count; f++) {
 			const struct service_flow *flow = &modem->service_flows[f];
 
-			good = numbering_add(&n, modem, flow->id,
-					     flow->has_dsid ? flow->dsid + 1 : 0, 0);
+			good = numbering_add(&n, modem, flow->id, key_dsid(flow), 0);
 		}
 	}
 	n.set->first[sg->modem_count] = n.set->count;
@@ -152,6 +163,62 @@ bool follow_streams_upstream(struct follow_streams *s, const struct service_grou
 	return numbering_end(&n, good, out);
 }
 
+/* Packets of a stream that the traffic does not know cannot be under way. */
+static void between_add(struct follow_streams *s, const struct stream_key *key,
+			const struct rewrite *rewrite) {
+	uint32_t stream = stream_number_find(&s->numbers, key);
+	struct rewrite_between *grown;
+
+	if (stream == NO_STREAM_NUMBER)
+		return;
+	grown = realloc(s->between, (s->between_count + 1) * sizeof(*grown));
+	if (grown == NULL)
+		return;
+	s->between = grown;
+	grown[s->between_count++] = (struct rewrite_between){stream, *rewrite};
+}
+
+void follow_streams_between_downstream(struct follow_streams *s, const struct modem *before,
+				       const struct modem *next) {
+	for (size_t i = 0; i < before->service_flow_count; i++) {
+		const struct service_flow *f = &before->service_flows[i];
+		struct stream_key key = key_of(before, f->id, key_dsid(f), 0);
+		struct rewrite had = rewrite_of(f->overwrites_tos, &f->tos);
+		bool same = false;
+
+		for (size_t k = 0; next != NULL && k < next->service_flow_count; k++) {
+			const struct service_flow *n = &next->service_flows[k];
+			struct rewrite has = rewrite_of(n->overwrites_tos, &n->tos);
+
+			same |= n->id == f->id && key_dsid(n) == key_dsid(f) &&
+				rewrite_same(&had, &has);
+		}
+		if (!same)
+			between_add(s, &key, &had);
+	}
+}
+
+void follow_streams_between_upstream(struct follow_streams *s, const struct modem *before,
+				     const struct modem *next) {
+	for (size_t i = 0; i < before->upstream_flow_count; i++) {
+		const struct upstream_service_flow *f = &before->upstream_flows[i];
+		struct rewrite had = rewrite_of(f->overwrites_tos, &f->tos);
+		bool same = false;
+
+		for (size_t k = 0; next != NULL && k < next->upstream_flow_count; k++) {
+			const struct upstream_service_flow *n = &next->upstream_flows[k];
+			struct rewrite has = rewrite_of(n->overwrites_tos, &n->tos);
+
+			same |= n->id == f->id && rewrite_same(&had, &has);
+		}
+		for (size_t c = 0; !same && c < f->cluster_count; c++) {
+			struct stream_key key = key_of(before, f->id, 0, f->clusters[c].id);
+
+			between_add(s, &key, &had);
+		}
+	}
+}
+
 void follow_streams_keep(struct follow_streams *s, uint64_t now) {
 	const struct follow_set *before = &s->sets[s->current], *set = &s->sets[!s->current];
 
@@ -167,6 +234,7 @@ void follow_streams_keep(struct follow_streams *s, uint64_t now) {
 			s->born[set->streams[i]] = s->looks;
 	}
 	s->current = !s->current;
+	s->between_count = 0;
 	stream_numbers_end(&s->numbers, now);
 }
 

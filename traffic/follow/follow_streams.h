@@ -42,6 +42,14 @@ bool follow_streams_upstream(struct follow_streams *s, const struct service_grou
 void follow_streams_keep(struct follow_streams *s, uint64_t now);
 
 /*
+ * Stores the rewrites of the streams of modem `before` that differ in `next` (NULL: the modem is removed).
+ */
+void follow_streams_between_downstream(struct follow_streams *s, const struct modem *before,
+				       const struct modem *next);
+void follow_streams_between_upstream(struct follow_streams *s, const struct modem *before,
+				     const struct modem *next);
+
+/*
  * Gets the streams of `changed` modems in the current and the latest numbering. The caller frees them.
  * Returns false if memory is short.
  */

@@ -79,6 +79,12 @@ uint32_t stream_number(struct stream_numbers *n, const struct stream_key *key, u
 	return stream->number;
 }
 
+uint32_t stream_number_find(const struct stream_numbers *n, const struct stream_key *key) {
+	struct numbered **known = tfind(key, &n->tree, numbered_compare);
+
+	return known != NULL ? (*known)->number : NO_STREAM_NUMBER;
+}
+
 struct ending {
 	uint32_t round;
 	struct numbered *unused;

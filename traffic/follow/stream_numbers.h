@@ -44,5 +44,8 @@ void stream_numbers_begin(struct stream_numbers *n);
 uint32_t stream_number(struct stream_numbers *n, const struct stream_key *key, uint64_t now,
 		       bool *fresh);
 
+/* Returns the number of a stream; NO_STREAM_NUMBER: none. */
+uint32_t stream_number_find(const struct stream_numbers *n, const struct stream_key *key);
+
 /* Completes the numbering: numbers not requested are released at TSC `now`. */
 void stream_numbers_end(struct stream_numbers *n, uint64_t now);

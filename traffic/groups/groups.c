@@ -329,6 +329,14 @@ bool groups_pending(const struct groups *g) {
 	return false;
 }
 
+bool groups_hold(const struct groups *g) {
+	for (unsigned i = 0; i < g->count; i++) {
+		if (traffic_holds(g->all[i]))
+			return true;
+	}
+	return false;
+}
+
 uint64_t groups_in_flight(const struct groups *g) {
 	uint64_t n = 0;
 

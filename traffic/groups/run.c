@@ -14,6 +14,7 @@
 /* after this time, packets of an earlier trial are gone, or are another program's */
 #define SETTLE_MAX_MS 5000
 #define STOPPED_MS 5000 /* time to collect packets after a stop; a second stop ends it at once */
+#define HELD_MS 5000 /* at most so long, a run waits for changes that resolve frames */
 #define PROGRESS_ROUNDS 1024
 
 static uint64_t ms(uint64_t n) {
@@ -98,8 +99,9 @@ static void collect_rest(struct run *run) {
 	uint64_t now = start;
 	bool complete = false;
 
-	while (now - heard < ms(complete ? COMPLETE_MS : QUIET_MS) && stops(run) == stopped &&
-	       (stopped == 0 || now - start < ms(STOPPED_MS))) {
+	while ((now - heard < ms(complete ? COMPLETE_MS : QUIET_MS) ||
+		(groups_hold(g) && now - start < ms(HELD_MS))) &&
+	       stops(run) == stopped && (stopped == 0 || now - start < ms(STOPPED_MS))) {
 		unsigned sent = groups_send(g, now);
 		unsigned received = run->send_only ? 0 : groups_receive(g);
 		uint64_t rest = 0, left;

@@ -19,6 +19,7 @@
 
 #include "model/service_group.h"
 #include "modems/uplink_frames.h"
+#include "proof/expected_rewrite.h"
 #include "random/random.h"
 #include "rphy/uplink_slot.h"
 #include "wire/uepi.h"
@@ -71,6 +72,7 @@ struct uplink_cluster {
 	uint32_t stream;
 	uint32_t modem; /* index in the plan */
 	bool segment_header;
+	struct rewrite rewrite;
 };
 
 /* The upstream flows of a configuration. Has copies of all that it needs from it. */
@@ -137,6 +139,13 @@ int uplink_plan_create(struct uplink_plan *p, const struct service_group *sg,
 		       struct key_store *store);
 
 void uplink_plan_free(struct uplink_plan *p);
+
+/*
+ * Finds the rewrites of the plan's streams; `streams` is the capacity of stream numbers. Returns false if memory is
+ * short.
+ */
+bool uplink_plan_rewrites(const struct uplink_plan *p, uint32_t streams, uint32_t magic,
+			  struct rewrites *r);
 
 /* Whether the modem has an address and an upstream flow. */
 bool uplink_modem_sends(const struct modem *m);

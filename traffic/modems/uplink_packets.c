@@ -186,6 +186,7 @@ int uplink_packets_restart(struct uplink_packets *p, const struct service_group 
 void uplink_packets_free(struct uplink_packets *p) {
 	free(p->sizes);
 	uplink_sources_free(&p->sources);
+	rewrites_free(&p->rewrites);
 	memset(p, 0, sizeof(*p));
 }
 
@@ -231,6 +232,7 @@ bool uplink_packet_is(const struct uplink_packets *p, uint32_t modem, const stru
 	t = packet_choose(p, sources, modem, tag->sequence, size);
 	headers = t->size + PACKET_TAG_SIZE;
 	packet_start_write(t, tag, &p->pattern, start, size, expected);
-	return memcmp(frame, expected, headers) == 0 &&
+	return expected_rewrite(&p->rewrites, tag->magic, tag->target, expected, frame, 0,
+				headers) &&
 	       memcmp(frame + headers, p->pattern.bytes + start, size - headers) == 0;
 }

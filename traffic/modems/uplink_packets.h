@@ -12,6 +12,7 @@
 #include "core/mix.h"
 #include "core/packet.h"
 #include "model/service_group.h"
+#include "proof/expected_rewrite.h"
 
 /* The addresses of a modem. Each has two templates: UDP and TCP. */
 struct uplink_source {
@@ -35,6 +36,7 @@ struct uplink_packets {
 	uint16_t *sizes; /* sizes of a whole deck; every stream repeats them */
 	uint32_t deck_size;
 	struct uplink_sources sources;
+	struct rewrites rewrites; /* what the CMTS makes of the packets */
 };
 
 /*
@@ -83,6 +85,6 @@ static inline uint32_t uplink_packet_size(const struct uplink_packets *p, uint32
 uint32_t uplink_packet_write(const struct uplink_packets *p, uint32_t modem,
 			     const struct packet_tag *tag, uint8_t *out);
 
-/* Whether a frame of `size` bytes equals the packet of `modem` that the tag identifies. */
+/* Whether a frame of `size` bytes is what the CMTS makes of the packet of `modem` that the tag identifies. */
 bool uplink_packet_is(const struct uplink_packets *p, uint32_t modem, const struct packet_tag *tag,
 		      const uint8_t *frame, uint32_t size);

@@ -52,6 +52,7 @@ static void cluster_add(struct uplink_plan *p, const struct upstream_service_flo
 		.stream = numbered ? follow->streams[p->cluster_count] : p->cluster_count,
 		.modem = p->modem_count - 1,
 		.segment_header = flow->segment_header,
+		.rewrite = rewrite_of(flow->overwrites_tos, &flow->tos),
 	};
 	for (size_t s = 0; s < c->sid_count; s++)
 		p->sids[p->sid_count++] = c->sids[s];
@@ -91,6 +92,17 @@ int uplink_plan_create(struct uplink_plan *p, const struct service_group *sg,
 			return -1;
 	}
 	return 0;
+}
+
+bool uplink_plan_rewrites(const struct uplink_plan *p, uint32_t streams, uint32_t magic,
+			  struct rewrites *r) {
+	if (!rewrites_create(r, streams, magic)) {
+		fprintf(stderr, "traffic: no memory for the upstream flows\n");
+		return false;
+	}
+	for (uint32_t i = 0; i < p->cluster_count; i++)
+		r->of[p->clusters[i].stream] = p->clusters[i].rewrite;
+	return true;
 }
 
 void uplink_plan_free(struct uplink_plan *p) {

@@ -5,7 +5,7 @@
 #include "core/end_tag.h"
 #include "wire/docsis_mac.h"
 
-/* The modem has set the destination address; the pipeline touches nothing else. */
+/* The modem has set the destination address. */
 #define FIRST_SAME_BYTE 6
 
 static bool tag_good(const struct generator *g, const struct targets *targets,
@@ -36,28 +36,65 @@ static bool has_moved(const struct generator *g, const struct frame_info *info, 
 	return generator_has_changed(g, stream, magic) && generator_has_changed(g, actual, magic);
 }
 
-/* `size` bytes of a frame with the headers and the payload that it must have. */
-static enum corruption bytes_compare(const uint8_t *frame, const uint8_t *expected,
-				     uint32_t headers, const uint8_t *payload, uint32_t size) {
-	if (memcmp(frame + FIRST_SAME_BYTE, expected + FIRST_SAME_BYTE,
-		   headers - FIRST_SAME_BYTE) != 0)
-		return CORRUPTION_IP_HEADER;
-	return memcmp(frame + headers, payload, size - headers) == 0 ? CORRUPTION_NONE
-								     : CORRUPTION_PAYLOAD;
+/* A packet as it was sent. */
+struct sent_packet {
+	const struct packet_tag *tag;
+	const uint8_t *headers;
+	uint32_t headers_size;
+	const uint8_t *payload;
+	uint32_t stream;
+};
+
+static bool stream_makes(const struct generator *g, const struct sent_packet *p, uint32_t stream,
+			 const uint8_t *frame) {
+	return expected_rewrite(&g->rewrites, p->tag->magic, stream, p->headers, frame,
+				FIRST_SAME_BYTE, p->headers_size);
 }
 
-static enum corruption bytes_check(const struct generator *g, const struct targets *targets,
-				   const struct packet_tag *tag, const uint8_t *frame,
-				   uint32_t size) {
+/* Whether the service flow that the packet actual by makes these headers. Where no DSID tells it and the modem has
+ * changed, it may be any with the priority. */
+static bool headers_good(const struct generator *g, const struct frame_info *info,
+			 const struct sent_packet *p, const uint8_t *frame) {
+	const struct flow_state *flows = &info->modems->flows[info->modem->first_flow];
+
+	if (info->stream != FRAME_NO_STREAM)
+		return stream_makes(g, p, info->stream, frame);
+	if (stream_makes(g, p, p->stream, frame))
+		return true;
+	if (!has_moved(g, info, p->stream, p->tag->magic))
+		return false;
+	for (uint32_t f = 0; f < info->modem->flow_count; f++) {
+		if (flows[f].ds == info->ds && flows[f].priority == info->priority &&
+		    stream_makes(g, p, flows[f].stream, frame))
+			return true;
+	}
+	return false;
+}
+
+/* `size` bytes of a frame with the headers and the payload that it must have. */
+static enum corruption bytes_compare(const struct generator *g, const struct frame_info *info,
+				     const struct sent_packet *p, const uint8_t *frame,
+				     uint32_t size) {
+	if (!headers_good(g, info, p, frame))
+		return CORRUPTION_IP_HEADER;
+	return memcmp(frame + p->headers_size, p->payload, size - p->headers_size) == 0
+		       ? CORRUPTION_NONE
+		       : CORRUPTION_PAYLOAD;
+}
+
+static enum corruption bytes_check(const struct generator *g, const struct frame_info *info,
+				   const struct targets *targets, const struct packet_tag *tag,
+				   const uint8_t *frame, uint32_t size) {
 	const struct target *target = targets_of(targets, tag->target);
 	uint32_t start = pattern_start(target->stream, tag->sequence);
 	uint8_t expected[PACKET_START_MAX];
-	uint32_t headers = target->min_size;
+	const struct sent_packet sent = {tag, expected, target->min_size, g->pattern.bytes + start,
+					 target->stream};
 
 	packet_start_write(&target->template, tag, &g->pattern, start, size, expected);
 	if (targets->flows != NULL)
 		packet_vary(&target->template, &targets->flows[tag->target].variant, expected);
-	return bytes_compare(frame, expected, headers, g->pattern.bytes + start, size);
+	return bytes_compare(g, info, &sent, frame, size);
 }
 
 static enum corruption verify_mixed(const struct generator *g, const struct frame_info *info,
@@ -87,18 +124,20 @@ static enum corruption verify_mixed(const struct generator *g, const struct fram
 		.valid = true,
 		.earlier = tag.magic != g->magic,
 	};
-	return bytes_check(g, targets, &tag, frame, size);
+	return bytes_check(g, info, targets, &tag, frame, size);
 }
 
-static enum corruption captured_check(const struct generator *g, const struct packet_tag *tag,
+static enum corruption captured_check(const struct generator *g, const struct frame_info *info,
+				      uint32_t stream, const struct packet_tag *tag,
 				      const uint8_t *frame, uint32_t size) {
 	const struct replayed_packet *p = &g->replay->packets[tag->target];
 	uint8_t expected[PACKET_SIZE_MAX];
+	const struct sent_packet sent = {tag, expected, p->headers, expected + p->headers, stream};
 
 	if (size != p->size)
 		return CORRUPTION_LENGTH;
 	replayed_write(g->replay, tag->target, tag, expected);
-	return bytes_compare(frame, expected, p->headers, expected + p->headers, size);
+	return bytes_compare(g, info, &sent, frame, size);
 }
 
 static enum corruption verify_captured(const struct generator *g, const struct frame_info *info,
@@ -127,7 +166,7 @@ static enum corruption verify_captured(const struct generator *g, const struct f
 		.channel = (uint16_t)info->channel,
 		.valid = true,
 	};
-	return captured_check(g, &tag, frame, size);
+	return captured_check(g, info, stream, &tag, frame, size);
 }
 
 enum corruption verify(const struct generator *g, const struct frame_info *info,

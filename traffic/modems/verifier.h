@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Verifies a decrypted packet: rebuilds the frame that the generator made for its tag and compares every
- * byte after the destination address.
+ * byte after the destination address with what its service flow makes of it (proof/expected_rewrite.h).
  */
 #pragma once
 

@@ -28,6 +28,12 @@ struct wred {
 	uint8_t weight; /* the average moves by 1/2^weight of the difference; 1..15 */
 };
 
+/* IP TOS overwrite (MULPI, annex C.2.2.7.9): new = (old AND and_mask) OR or_mask. */
+struct tos_masks {
+	uint8_t and_mask; /* 0xff keeps all bits */
+	uint8_t or_mask; /* 0x00 sets none */
+};
+
 /* Downstream; parameters as in MULPI, annex C.2.2. */
 struct service_flow {
 	uint32_t id; /* SFID, unique in the service group */
@@ -48,6 +54,8 @@ struct service_flow {
 	enum aqm aqm;
 	struct wred wred; /* for AQM_WRED only */
 	uint64_t latency_target_ns; /* for DOCSIS-PIE */
+	bool overwrites_tos;
+	struct tos_masks tos; /* if `overwrites_tos` */
 };
 
 /* The SID of a cluster on one upstream channel. */
@@ -69,4 +77,6 @@ struct upstream_service_flow {
 	struct sid_cluster *clusters;
 	size_t cluster_count; /* exactly one without segment headers */
 	struct flow_grants grants;
+	bool overwrites_tos; /* of packets to the network */
+	struct tos_masks tos; /* where so */
 };

@@ -30,6 +30,16 @@
 /* clang-format on */
 
 extern const struct key service_flow_item; /* in keys_flow.c */
+extern const struct key tos_masks_keys[]; /* of struct tos_masks, likewise */
+
+/* The key of service flows of both directions. */
+#define TOS_OVERWRITE(type)                                                                      \
+	{.name = "tos_overwrite",                                                                \
+	 .optional = true,                                                                       \
+	 .flag = offsetof(type, overwrites_tos),                                                 \
+	 MAP_AT(type, tos, tos_masks_keys),                                                      \
+	 HELP("IP TOS overwrite: the IPv4 TOS or IPv6 traffic class becomes (old AND and_mask) " \
+	      "OR or_mask; where not given, it stays")}
 
 /* The keys of a group that concern its server, in keys_server.c. */
 extern const struct key ports_keys[]; /* of struct service_group */

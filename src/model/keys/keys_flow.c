@@ -38,6 +38,14 @@ static const struct key wred_keys[] = {
 	{0},
 };
 
+const struct key tos_masks_keys[] = {
+	{.name = "and_mask", INTEGER(0, 255), AT(struct tos_masks, and_mask), .fallback = "0xff",
+	 .example = "0x03", HELP("bits of the old value that stay")},
+	{.name = "or_mask", INTEGER(0, 255), AT(struct tos_masks, or_mask), .fallback = "0",
+	 .example = "0xb8", HELP("bits that are set")},
+	{0},
+};
+
 static const struct key service_flow_keys[] = {
 	{.name = "id", .required = true, INTEGER(1, UINT32_MAX), AT(struct service_flow, id),
 	 HELP("service flow ID, unique in the service group")},
@@ -88,6 +96,7 @@ static const struct key service_flow_keys[] = {
 	 .fallback = "10 ms", .beside = true, HELP("delay that aqm: docsis-pie aims at; only there")},
 	{.name = "wred", MAP_AT(struct service_flow, wred, wred_keys),
 	 HELP("settings of aqm: wred; only there")},
+	TOS_OVERWRITE(struct service_flow),
 	{0},
 };
 

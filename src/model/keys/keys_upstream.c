@@ -178,6 +178,7 @@ static const struct key upstream_flow_keys[] = {
 	{.name = "guaranteed_grant_rate", KBPS_TO_TBPS_OR_NONE, OF(guaranteed_rate),
 	 .fallback = "none", .beside = true, HELP("rate of proactive grants")},
 #undef OF
+	TOS_OVERWRITE(struct upstream_service_flow),
 	{0},
 };
 

@@ -134,7 +134,8 @@ static bool same_upstream_flow(const struct upstream_service_flow *a,
 			       const struct upstream_service_flow *b) {
 	if (a->id != b->id || a->segment_header != b->segment_header ||
 	    memcmp(&a->grants, &b->grants, sizeof(a->grants)) != 0 ||
-	    a->cluster_count != b->cluster_count)
+	    a->cluster_count != b->cluster_count || a->overwrites_tos != b->overwrites_tos ||
+	    memcmp(&a->tos, &b->tos, sizeof(a->tos)) != 0)
 		return false;
 	for (size_t c = 0; c < a->cluster_count; c++) {
 		const struct sid_cluster *x = &a->clusters[c], *y = &b->clusters[c];

@@ -159,11 +159,12 @@ static void ranging_add(struct us_tables *t) {
 
 static int modems_create(struct us_tables *t, const struct service_group *sg, void *const *keys) {
 	t->flows = zalloc("upstream flow", t->flow_count, sizeof(*t->flows));
+	t->tos = zalloc("TOS overwrite", t->flow_count, sizeof(*t->tos));
 	t->streams = zalloc("stream", t->stream_count, sizeof(*t->streams));
 	t->modems = zalloc("modem", t->modem_count, sizeof(*t->modems));
 	t->by_sid = hash_create("us_sid", sg->id, t->slots.sid_capacity);
-	if (t->flows == NULL || t->streams == NULL || t->modems == NULL || t->by_sid == NULL ||
-	    us_free_create(&t->slots.flows, t->flow_count - 1) != 0 ||
+	if (t->flows == NULL || t->tos == NULL || t->streams == NULL || t->modems == NULL ||
+	    t->by_sid == NULL || us_free_create(&t->slots.flows, t->flow_count - 1) != 0 ||
 	    us_free_create(&t->slots.streams, t->stream_count - 1) != 0 ||
 	    us_slots_create(&t->slots, t->modem_count) != 0)
 		return -1;
@@ -206,6 +207,7 @@ void us_tables_free(struct us_tables *t) {
 	rte_free(t->sessions);
 	rte_free(t->channels);
 	rte_free(t->flows);
+	rte_free(t->tos);
 	rte_free(t->streams);
 	rte_free(t->modems);
 	us_slots_free(&t->slots, t->modem_count);

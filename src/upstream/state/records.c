@@ -51,6 +51,8 @@ bool us_flow_plan(struct us_tables *t, struct us_own *own, uint32_t which,
 		.modem = modem,
 		.is_new = o->flow == US_NONE,
 		.segment_header = f->segment_header,
+		.overwrites_tos = f->overwrites_tos,
+		.tos = f->tos,
 		.sids = own->sids + o->first_sid,
 		.sid_count = (uint16_t)(o->sid_count + o->former_sids),
 	};
@@ -83,6 +85,8 @@ void us_flow_put(struct us_tables *t, const struct us_flow_plan *p, const struct
 	struct us_flow *f = &t->flows[p->flow];
 
 	f->segment_header = p->segment_header;
+	f->overwrites_tos = p->overwrites_tos;
+	t->tos[p->flow] = p->tos;
 	f->has_key = keys->needed;
 	f->sids = p->sids;
 	f->sid_count = p->sid_count;

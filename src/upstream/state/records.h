@@ -16,6 +16,8 @@ struct us_flow_plan {
 	uint32_t modem;
 	bool is_new; /* the change adds it; else it keeps its slot */
 	bool segment_header;
+	bool overwrites_tos;
+	struct tos_masks tos;
 	uint8_t stream_count;
 	uint8_t kept; /* bits: streams that the flow already has */
 	uint16_t sid_count; /* with the former ones */

@@ -103,6 +103,7 @@ struct us_flow {
 	uint8_t stream_count; /* one per SID cluster */
 	bool segment_header : 1;
 	bool has_key : 1; /* frames must be encrypted */
+	bool overwrites_tos : 1;
 	const uint32_t *sids; /* us_sid_key() of all channels and clusters; in its struct us_own */
 	struct crypto_key keys[US_GENERATIONS]; /* the current one and the next */
 	uint32_t streams[SG_MAX_SID_CLUSTERS]; /* index */
@@ -129,6 +130,7 @@ struct us_tables {
 	struct us_channel *channels;
 	uint32_t channel_count;
 	struct us_flow *flows; /* the last one belongs to the ranging sessions */
+	struct tos_masks *tos; /* by flow, of those that overwrite it */
 	uint32_t flow_count;
 	struct us_stream *streams; /* the last one, too */
 	uint32_t stream_count;

@@ -20,7 +20,7 @@
 	"    service_flows:\n"                                                                     \
 	"      - {id: 31, dsid: 31, priority: 3, max_sustained_rate: 20 Mbps, peak_rate: 30 Mbps," \
 	" min_reserved_rate: 1 Mbps, aqm: wred}\n"                                                 \
-	"      - {id: 32, bonding_group: 2, aqm: docsis-pie}\n"                                    \
+	"      - {id: 32, bonding_group: 2, aqm: docsis-pie, tos_overwrite: {or_mask: 0xb8}}\n"    \
 	"    classifiers:\n"                                                                       \
 	"      - {family: ipv4, source: 10.1.0.0/16, destination: 10.2.0.0/16, protocol: tcp, "    \
 	"tos: 0x20/0xf0, source_ports: 80, destination_ports: \"1-99\", service_flow: 32}\n"       \
@@ -32,7 +32,8 @@
 	"      - {id: 34, sid_clusters: [{id: 0, sids: [{channel: 1, sid: 32}]}],\n"               \
 	"         scheduling: proactive-grant, nominal_grant_interval: 10 ms,\n"                   \
 	"         guaranteed_grant_rate: 1 Mbps, max_sustained_rate: 2 Mbps,\n"                    \
-	"         max_traffic_burst: 4 kB, max_concatenated_burst: 4 kB}\n"
+	"         max_traffic_burst: 4 kB, max_concatenated_burst: 4 kB,\n"                        \
+	"         tos_overwrite: {and_mask: 3}}\n"
 
 #define PATH_SIZE 128
 

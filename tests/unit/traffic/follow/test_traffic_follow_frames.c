@@ -251,6 +251,30 @@ static void channel_is_wrong(unsigned n) {
 	}
 }
 
+/* The first modem's first flow overwrites the TOS: and-mask and or-mask, a byte each. */
+static void tos_is(unsigned masks) {
+	json_t *flow = json_array_get(json_object_get(follow_modem(0), "service_flows"), 0);
+	char text[64];
+
+	snprintf(text, sizeof(text), "{'and_mask': %u, 'or_mask': %u}", masks >> 8, masks & 0xff);
+	follow_set_json(flow, "tos_overwrite", text);
+	follow_modem_changed(0);
+}
+
+/* The server says something else. */
+static void rig_overwrites(unsigned masks) {
+	struct service_flow *flow = &rig.sg.modems[0].service_flows[0];
+
+	flow->overwrites_tos = true;
+	flow->tos = (struct tos_masks){(uint8_t)(masks >> 8), (uint8_t)masks};
+}
+
+static void tos_is_wrong(unsigned n) {
+	for (unsigned i = 0; i < FOLLOW_PACKETS; i++)
+		follow_wrong.corrupted += follow_frames[i].modem == 0 && follow_frames[i].flow == 0;
+	assert_true(follow_wrong.corrupted > 0);
+}
+
 static const struct follow_case cases[] = {
 	{"an announced key rolls",
 	 {BOTH, DO(keys_are, 1), LEARN, TAKE, DO(key_is, 2), TAKE, DO(follow_has, 0), SEND, LEARN,
@@ -304,6 +328,23 @@ static const struct follow_case cases[] = {
 	{"a frame of a flow that came is corrupted",
 	 {BOTH, DO(flow_comes), LEARN, DO(one_is_of_another_flow), JUDGE},
 	 .corruption = CORRUPTION_STREAM},
+	{"masks of the TOS come and change",
+	 {BOTH, DO(tos_is, 0x0023), BOTH, DO(follow_frames_wait), LEARN, DO(follow_none_waits),
+	  BOTH, DO(tos_is, 0xfc01), TAKE, LEARN, SEND, DO(follow_none_waits), BOTH}},
+	/* Packets show each of them, also that which the server had only between two looks. */
+	{"masks of the TOS change twice while packets are under way",
+	 {TAKE, DO(tos_is, 0x0023), TAKE, DO(tos_is, 0x0042), TAKE, SEND, DO(follow_frames_wait),
+	  LEARN, DO(follow_none_waits), BOTH}},
+	{"a modem changes otherwise behind other masks of the TOS",
+	 {TAKE, DO(tos_is, 0x0023), TAKE, DO(comes_with_keys, 1), TAKE, SEND, DO(follow_learn, 2),
+	  JUDGE, BOTH}},
+	{"masks that the server has not told are corruption",
+	 {DO(rig_overwrites, 0x0023), TAKE, DO(tos_is_wrong), SEND, DO(follow_frames_wait), JUDGE},
+	 .corruption = CORRUPTION_IP_HEADER},
+	{"the former masks are corruption when the change is known",
+	 {DO(tos_is, 0x0023), BOTH, LEARN, DO(tos_is, 0x0042), LEARN, DO(rig_overwrites, 0x0023),
+	  TAKE, DO(tos_is_wrong), SEND, JUDGE},
+	 .corruption = CORRUPTION_IP_HEADER},
 	{"a channel comes", {DO(channel_comes), BOTH, DO(channel_waits), LEARN, BOTH}},
 	{"what nothing explains is corrupted",
 	 {TAKE, DO(channel_is_wrong, FOLLOW_PACKETS), SEND, DO(all_wrong_waits), JUDGE},

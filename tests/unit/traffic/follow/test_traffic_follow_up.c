@@ -44,7 +44,8 @@ static void start_with(size_t count, const char *mix) {
 	assert_int_equal(uplink_receiver_create(&traffic.uplink_receiver, rig.uplink,
 						rte_get_tsc_hz(), false),
 			 0);
-	assert_true(uplink_follow_begin(&traffic.uplink_follow, rig.uplink, rte_get_tsc_hz()));
+	assert_true(uplink_follow_begin(&traffic.uplink_follow, rig.uplink,
+					&traffic.uplink_receiver, rte_get_tsc_hz()));
 	traffic.uplink_follow.keep = UINT64_MAX / 2;
 	assert_int_equal(follow_group_create(&follow, &rig.sg, &traffic, rte_get_tsc_hz()), 0);
 	copied = 0;

@@ -18,6 +18,7 @@
 #include "wire/crc32.h"
 #include "wire/ip.h"
 #include "wire/l2tpv3.h"
+#include "wire/tos.h"
 
 struct rig rig;
 
@@ -160,6 +161,7 @@ static bool rig_encode(struct rig *r, const uint8_t *packet, size_t size,
 	static const struct rig_fault none;
 	struct docsis_down_header h;
 	struct frame_fields fields;
+	const struct service_flow *flow;
 	struct evaluation e;
 	bool meant;
 	uint8_t *pdu;
@@ -185,6 +187,9 @@ static bool rig_encode(struct rig *r, const uint8_t *packet, size_t size,
 	pdu = f->bytes + f->header_size;
 	memcpy(pdu, packet, size);
 	memcpy(pdu, r->sg.modems[f->modem].mac, 6);
+	flow = &r->sg.modems[f->modem].service_flows[f->flow];
+	if (flow->overwrites_tos)
+		tos_overwrite(pdu, size, flow->tos.and_mask, flow->tos.or_mask);
 	if (fault->plain != NULL)
 		fault->plain(pdu, size);
 	f->size = f->header_size + size + 4;

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "test_main.h"
+
+#include "wire/bytes.h"
+#include "wire/ip.h"
+#include "wire/tos.h"
+#include "wire/vlan.h"
+#include "wire_kit.h"
+
+#define AND 0x83
+#define OR 0x28
+
+/* What the frame becomes, by a checksum over the whole header. */
+static void rewrite(uint8_t *frame, size_t at, uint8_t tos) {
+	uint8_t *ip = frame + at;
+
+	if (ip[0] >> 4 == 6) {
+		store_be16(ip, (uint16_t)((load_be16(ip) & 0xf00f) | tos << 4));
+		return;
+	}
+	ip[1] = tos;
+	store_be16(ip + 10, ipv4_checksum(ip, 4 * (size_t)(ip[0] & 0x0f)));
+}
+
+static void expect_rewrite(const struct vector *v, const struct vector *wanted) {
+	uint8_t *frame = guard_copy(&guard, v->bytes, v->size);
+
+	tos_overwrite(frame, v->size, AND, OR);
+	assert_memory_equal(frame, wanted->bytes, v->size);
+}
+
+static void tags_insert(struct vector *v, unsigned tags) {
+	memmove(v->bytes + 12 + (size_t)tags * VLAN_TAG_SIZE, v->bytes + 12, v->size - 12);
+	for (unsigned t = 0; t < tags; t++) {
+		store_be16(v->bytes + 12 + (size_t)t * VLAN_TAG_SIZE,
+			   t + 1 < tags ? ETHERTYPE_SERVICE_VLAN : ETHERTYPE_VLAN);
+		store_be16(v->bytes + 14 + (size_t)t * VLAN_TAG_SIZE, 0x4007);
+	}
+	v->size += (size_t)tags * VLAN_TAG_SIZE;
+}
+
+/* Also of fragments and behind VLAN tags; other frames, and those that are cut off, stay. */
+TEST(rewrites_ip_alone) {
+	FILE *f = vectors_open("frames.txt");
+	struct vector plain;
+
+	while (vector_next(f, &plain)) {
+		struct frame_fields fields;
+
+		if (frame_parse(plain.bytes, plain.size, &fields) != FRAME_GOOD)
+			continue;
+		for (unsigned tags = 0; tags <= 3; tags++) {
+			size_t at = ETHERNET_HEADER + (size_t)tags * VLAN_TAG_SIZE;
+			size_t whole = at + (fields.kind == FRAME_IPV4 ? 20 : 40);
+			bool ip = fields.kind == FRAME_IPV4 || fields.kind == FRAME_IPV6;
+			struct vector v = plain, wanted;
+
+			tags_insert(&v, tags);
+			wanted = v;
+			if (ip && tags <= 2)
+				rewrite(wanted.bytes, at, (fields.tos & AND) | OR);
+			for (; v.size >= whole; v.size--)
+				expect_rewrite(&v, &wanted);
+			wanted = v;
+			while (v.size-- > 0)
+				expect_rewrite(&v, &wanted);
+		}
+	}
+	fclose(f);
+}
+
+/* RFC 1624: the updated checksum is that of the whole header, from each value to each other. */
+TEST(updates_the_ipv4_checksum) {
+	struct vector v;
+
+	vector_get("frames.txt", "udp4", &v);
+	for (unsigned from = 0; from < 256; from++) {
+		for (unsigned to = 0; to < 256; to++) {
+			struct vector wanted;
+
+			rewrite(v.bytes, ETHERNET_HEADER, (uint8_t)from);
+			wanted = v;
+			rewrite(wanted.bytes, ETHERNET_HEADER, (uint8_t)to);
+			tos_overwrite(v.bytes, v.size, 0, (uint8_t)to);
+			assert_memory_equal(v.bytes, wanted.bytes, v.size);
+		}
+	}
+	v.bytes[24] ^= 1;
+	tos_overwrite(v.bytes, v.size, AND, OR);
+	assert_false(ipv4_checksum_good(v.bytes + ETHERNET_HEADER));
+}
+
+TEST(leaves_malformed_headers) {
+	struct vector v;
+
+	vector_get("frames.txt", "udp4", &v);
+	for (unsigned first = 0; first < 256; first++) {
+		v.bytes[14] = (uint8_t)first;
+		if (first < 0x45 || first > 0x4f)
+			expect_rewrite(&v, &v);
+	}
+}
+
+ALL_TESTS(guard_group_open, guard_group_close)
