@@ -294,7 +294,7 @@ bool traffic_holds(const struct traffic *t) {
 void traffic_finish(struct traffic *t) {
 	if (t->downlink != NULL)
 		downlink_finish(t->downlink);
-	if (t->uplink_receiver.held != NULL)
+	if (t->uplink_receiver.unresolved != NULL)
 		uplink_receiver_retry(&t->uplink_receiver, UINT64_MAX, false);
 }
 

@@ -11,8 +11,8 @@
 bool uplink_follow_begin(struct uplink_follow *f, const struct uplink *u, struct uplink_receiver *r,
 			 uint64_t tsc_hz) {
 	*f = (struct uplink_follow){.keep = tsc_hz / 1000 * FOLLOW_KEEP_MS};
-	r->held = &f->held;
-	if (unresolved_create(&f->held, uplink_stream_count(u)) &&
+	r->unresolved = &f->unresolved;
+	if (unresolved_create(&f->unresolved, uplink_stream_count(u)) &&
 	    watch_create(&f->watch, uplink_stream_count(u)) == 0)
 		return true;
 	fprintf(stderr, "traffic: no memory for a service group that changes\n");
@@ -20,8 +20,8 @@ bool uplink_follow_begin(struct uplink_follow *f, const struct uplink *u, struct
 }
 
 void uplink_follow_end(struct uplink_follow *f, struct uplink *u, struct uplink_receiver *r) {
-	r->held = NULL;
-	unresolved_free(&f->held);
+	r->unresolved = NULL;
+	unresolved_free(&f->unresolved);
 	watch_free(&f->watch);
 	for (struct uplink_change *c = f->oldest; c != NULL; c = c->newer)
 		__atomic_store_n(&c->done, true, __ATOMIC_RELEASE);
@@ -129,7 +129,7 @@ void uplink_follow_round(struct uplink_follow *f, struct uplink *u, struct uplin
 	struct uplink_change *c = f->oldest;
 	uint64_t known = __atomic_load_n(&f->known, __ATOMIC_RELAXED);
 
-	if (f->held.count > 0 && known > f->judged) {
+	if (f->unresolved.count > 0 && known > f->judged) {
 		f->judged = known;
 		uplink_receiver_retry(r, known, false);
 	}

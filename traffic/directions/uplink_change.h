@@ -34,7 +34,7 @@ struct uplink_change {
 };
 
 struct uplink_follow {
-	struct held held; /* frames of the network port */
+	struct unresolved unresolved; /* frames of the network port */
 	uint64_t known, judged; /* as downlink_follow has them */
 	struct watch watch;
 	struct uplink_change *oldest, *newest;
@@ -43,7 +43,7 @@ struct uplink_follow {
 
 /* Whether frames are unresolved; on any thread. */
 static inline bool uplink_follow_waits(const struct uplink_follow *f) {
-	return __atomic_load_n(&f->held.count, __ATOMIC_RELAXED) > 0;
+	return __atomic_load_n(&f->unresolved.count, __ATOMIC_RELAXED) > 0;
 }
 
 /*

@@ -44,7 +44,7 @@ void uplink_receiver_restart(struct uplink_receiver *r) {
 		.uplink = r->uplink,
 		.run_groups = r->run_groups,
 		.evidence = r->evidence,
-		.held = r->held,
+		.unresolved = r->unresolved,
 		.started = rte_rdtsc(),
 		.proof = proof,
 	};
@@ -157,27 +157,27 @@ static void uplink_prove(struct uplink_receiver *r, const struct packet_tag *tag
 enum holding {
 	HOLDS_NOTHING,
 	HOLDS_NEW,
-	HOLDS_AGAIN, /* it was held */
+	HOLDS_AGAIN, /* it was unresolved */
 };
 
 /* Contents that nothing explains may be those of a generation that is not known yet; what comes behind them in their
  * stream keeps its place. */
 static bool has_to_wait(const struct uplink_receiver *r, int verdict, uint32_t stream,
 			enum holding holding) {
-	if (r->held == NULL || holding == HOLDS_NOTHING)
+	if (r->unresolved == NULL || holding == HOLDS_NOTHING)
 		return false;
 	return verdict == UPLINK_CORRUPTION_CONTENTS ||
-	       (verdict == PROVEN && unresolved_precedes(r->held, stream, holding == HOLDS_AGAIN));
+	       (verdict == PROVEN && unresolved_precedes(r->unresolved, stream, holding == HOLDS_AGAIN));
 }
 
-/* Returns whether the frame was judged; if not, `m`, which has it, is held. */
+/* Returns whether the frame was judged; if not, `m`, which has it, is unresolved. */
 static bool frame_judge(struct uplink_receiver *r, const uint8_t *frame, size_t size, uint64_t now,
 			struct rte_mbuf *m, enum holding holding) {
 	struct packet_tag tag = {0};
 	int verdict = uplink_verdict(r, frame, size, now, &tag);
 
 	if (has_to_wait(r, verdict, tag.target, holding) &&
-	    unresolved_put(r->held, m, now, tag.target))
+	    unresolved_put(r->unresolved, m, now, tag.target))
 		return false;
 	if (verdict == PROVEN)
 		uplink_prove(r, &tag, size, now);
@@ -204,9 +204,9 @@ void uplink_receiver_retry(struct uplink_receiver *r, uint64_t before, bool agai
 	struct rte_mbuf *m;
 	uint64_t since;
 
-	unresolved_pass(r->held);
-	for (uint32_t n = r->held->count; n > 0; n--) {
-		m = unresolved_get(r->held, before, &since);
+	unresolved_pass(r->unresolved);
+	for (uint32_t n = r->unresolved->count; n > 0; n--) {
+		m = unresolved_get(r->unresolved, before, &since);
 		if (m != NULL && mbuf_judge(r, m, since, again ? HOLDS_AGAIN : HOLDS_NOTHING))
 			rte_pktmbuf_free(m);
 	}

@@ -42,7 +42,7 @@ struct uplink_receiver {
 	const struct run_groups *run_groups; /* NULL: no other groups */
 	struct evidence *evidence; /* of frames counted in `unexpected`; NULL: none */
 	struct unresolved
-		*held; /* frames that a change may explain; NULL: the group does not change */
+		*unresolved; /* frames that a change may explain; NULL: the group does not change */
 	uint64_t started; /* TSC: packets of this run are made later */
 	/* latency counts from acceptance of a packet's last byte by the R-PHY port; for scheduled modems,
 	 * from its arrival at the modem's queue */
