@@ -115,7 +115,7 @@ static const struct argp_option arguments[] = {
 	 0},
 	{"refuse-every", KEY_REFUSE_EVERY, "NUMBER", 0,
 	 "behind one of so many packets, in both directions, send one that vcmtsd has to drop: "
-	 "malformed, multicast, to nobody, denied by a filter, without privacy, from others (none)",
+	 "malformed, multicast, to unknown addresses, denied by a filter, without privacy, from others (none)",
 	 0},
 	{"seed", KEY_SEED, "NUMBER", 0, "of what is random (1)", 0},
 	{"first-number", KEY_FIRST_NUMBER, "NUMBER", OPTION_HIDDEN,
@@ -123,7 +123,7 @@ static const struct argp_option arguments[] = {
 	{.doc = "How:"},
 	{"json", KEY_JSON, "FILE", 0, "write the result there", 0},
 	{"unexpected", KEY_UNEXPECTED, "FILE", 0,
-	 "where frames came that are corrupted, or that nobody asked for, write the first 64 "
+	 "where frames came that are corrupted, or that were not expected, write the first 64 "
 	 "there, as pcapng",
 	 0},
 	{"witness", KEY_WITNESS, "FILE", 0,
@@ -252,7 +252,7 @@ static void check_grants(struct argp_state *state, const struct options *o) {
 		return;
 	}
 	if (!o->upstream)
-		argp_error(state, "--grants: nobody asks without --upstream-rate");
+		argp_error(state, "--grants: modems do not request without --upstream-rate");
 	if (o->upstream_rate == 0)
 		argp_error(state, "--grants: scheduled needs an --upstream-rate other than max");
 	if (o->trials || o->follow != NULL || o->send_only)

@@ -48,7 +48,7 @@ static const struct argp_option options[] = {
 	{"metrics", OPTION_METRICS, "ADDRESS:PORT", 0,
 	 "answer scrapers over HTTP at /metrics, such as 127.0.0.1:9464; of port 0 one that is "
 	 "free, "
-	 "which is told (default: nobody is answered)",
+	 "which is printed (default: none)",
 	 0},
 	{"crypto-isa", OPTION_CRYPTO_ISA, "NAME", 0,
 	 "the most that intel-ipsec-mb may use of the CPU: auto, avx512, avx2, avx, sse, or plain "

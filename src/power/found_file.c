@@ -137,7 +137,7 @@ static const char *owner_fault(int fd) {
 	if (!S_ISREG(status.st_mode))
 		return "it is no file";
 	if (status.st_uid != geteuid() && status.st_uid != 0)
-		return "it is somebody else's";
+		return "it belongs to another user";
 	if ((status.st_mode & 022) != 0)
 		return "others may write it";
 	return status.st_size > FOUND_FILE_MOST ? "it is too long" : NULL;

@@ -283,9 +283,9 @@ static inline uint32_t cluster_timer(const struct scheduler *s, uint32_t cluster
 
 /* A longer jump counts as this one: every timer has expired after it. */
 #define LONGEST_JUMP_NS 3600000000000
-/* At this many ticks, all times are set back by a multiple of WHEEL_TURN. */
+/* At this many ticks, all times are set back by a multiple of WHEEL_SPAN. */
 #define REBASE_AT (INT64_C(1) << 60)
-#define REBASE_BY (REBASE_AT - WHEEL_TURN)
+#define REBASE_BY (REBASE_AT - WHEEL_SPAN)
 
 /* Handles a jump of the clock, or so many ticks that times are set back. `since`: ns since the
  * epoch. */

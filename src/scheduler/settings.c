@@ -23,7 +23,7 @@ const char *settings_channel(const struct scheduler_channel *c) {
 		return "a DEPI frame has more than 1,024 bytes beside its segments";
 	if (d->capacity != 0 && (d->max_segments == 0 || d->min_fragment == 0 ||
 				 d->capacity <= 2 * d->entry_bytes + d->min_fragment))
-		return "a DEPI frame has no room for a segment";
+		return "a DEPI frame has no space for a segment";
 	return settings_rate(c->rate);
 }
 

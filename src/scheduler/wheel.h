@@ -16,7 +16,7 @@
 #define WHEEL_BITS 6
 #define WHEEL_SLOTS (1u << WHEEL_BITS)
 #define WHEEL_SHIFT 18 /* log2 of the ticks per slot */
-#define WHEEL_TURN (INT64_C(1) << (WHEEL_LEVELS * WHEEL_BITS + WHEEL_SHIFT)) /* ticks */
+#define WHEEL_SPAN (INT64_C(1) << (WHEEL_LEVELS * WHEEL_BITS + WHEEL_SHIFT)) /* ticks */
 
 struct timer {
 	struct link link;
@@ -57,7 +57,7 @@ static inline bool wheel_is_set(const struct wheel *w, uint32_t timer) {
  */
 uint32_t wheel_pop(struct wheel *w, int64_t now, uint32_t *steps);
 
-/* Sets the clock and all timers back by `ticks`, a multiple of WHEEL_TURN. */
+/* Sets the clock and all timers back by `ticks`, a multiple of WHEEL_SPAN. */
 void wheel_rebase(struct wheel *w, int64_t ticks);
 
 /* A time, in ticks, before which no timer expires. INT64_MAX if no timer is set. */

@@ -43,7 +43,7 @@ static bool arrival_slot(struct group_arrival *a) {
 		a->group++;
 	if (a->group == s->group_most)
 		return refused(a,
-			       "max_groups: as many groups are there as the server has room for");
+			       "max_groups: as many groups are there as the server has capacity for");
 	if (!placement_allows(&s->layout, s->machine, s->config->main_core, a->sg, text,
 			      sizeof(text)))
 		return refused(a, text);

@@ -321,7 +321,7 @@ int server_pools_create(struct server_pools *p, const struct server_config *conf
 	struct pool_sizes s = sizes_of(config, ports);
 
 	if (packet_meta_register() != 0) {
-		log_error("memory", LOG_NO_FIELDS, "no room for a dynamic field in mbufs: %s",
+		log_error("memory", LOG_NO_FIELDS, "no space for a dynamic field in mbufs: %s",
 			  rte_strerror(rte_errno));
 		return -1;
 	}

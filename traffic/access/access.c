@@ -12,7 +12,7 @@ static const char *mistake(const struct access_config *c) {
 	if (c->channel_count == 0 || c->channel_count > ACCESS_MAX_CHANNELS)
 		return "channels: 1 to 64 are needed";
 	if (c->modems == 0 || c->flows == 0 || c->flows >= 1u << 28 || c->modems >= 1u << 28)
-		return "there is room for no modem or no flow, or for too many";
+		return "there is capacity for no modem or no flow, or for too many";
 	for (size_t i = 0; i < c->channel_count; i++) {
 		const struct access_channel *l = &c->channels[i];
 

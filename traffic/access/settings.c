@@ -44,7 +44,7 @@ static const char *wrong_sids(const struct access *a, uint32_t flow, const struc
 
 static const char *wrong(const struct access *a, uint32_t flow, const struct access_flow *s) {
 	if (flow >= a->flow_count)
-		return "there is no room for such a flow";
+		return "there is no capacity for such a flow";
 	if (s->modem >= a->modem_count)
 		return "there is no such modem";
 	if (s->request_unit > UNIT_MAX || s->outstanding > ACCESS_OUTSTANDING)

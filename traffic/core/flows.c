@@ -172,7 +172,7 @@ static uint32_t shares_split(const struct spread *s, uint32_t flows[CLASS_COUNT]
 static int flows_refuse(uint32_t found, uint32_t least, uint32_t most) {
 	fprintf(stderr,
 		"traffic: --flows: found %u, allowed: %u to %u, as many as modems, shares and "
-		"rules leave room for\n",
+		"rules leave space for\n",
 		found, least, most);
 	return -1;
 }

@@ -15,8 +15,8 @@
 #define EXTENDED_MAX (RECEIVER_HEAD - DOCSIS_MAC_HEADER - 6)
 
 /*
- * Only numbers tell frames apart that nobody decrypts, and the number of a stream's first packet is
- * known when that was decrypted.
+ * Frames that are not decrypted are identified by their numbers only. The number of a stream's first
+ * packet is known once that packet is decrypted.
  */
 static bool is_proven(const struct downlink *d, const struct frame_info *info) {
 	return info->ds != DS_EHDR_SEQUENCE || info->number % d->prove_every == 0 ||
@@ -50,12 +50,12 @@ static bool may_resolve(const struct downlink *d, enum corruption why) {
 	case CORRUPTION_DS_EHDR:
 	case CORRUPTION_STREAM:
 	case CORRUPTION_IP_HEADER:
-		return true; /* its rewrite may be that of a generation to come */
+		return true; /* a later generation may explain its bytes */
 	default: return false;
 	}
 }
 
-/* What was held before has come when it came first. */
+/* An unresolved frame keeps the time of its first arrival. */
 static uint64_t arrived_at(const struct downlink_follow *f) {
 	return f->since != 0 ? f->since : rte_rdtsc();
 }
@@ -65,9 +65,9 @@ static bool is_unresolved(struct downlink *d, enum corruption why, struct rte_mb
 						     arrived_at(d->follow), UNRESOLVED_NO_STREAM);
 }
 
-/* The same of a frame that was decrypted, `again` after it was held. A good one keeps its place behind those
- * of its stream that are held. */
-static bool packet_is_held(struct downlink *d, enum corruption why, const struct arrived *packet,
+/* As is_unresolved(), for a decrypted frame; `again`: it was unresolved before. A correct frame waits behind
+ * unresolved frames of its stream. */
+static bool packet_is_unresolved(struct downlink *d, enum corruption why, const struct arrived *packet,
 			   struct rte_mbuf *frame, bool again) {
 	struct downlink_follow *f = d->follow;
 	uint32_t stream = packet->valid ? packet->stream : UNRESOLVED_NO_STREAM;
@@ -185,7 +185,7 @@ static bool frame_prove(struct downlink *d, struct rte_mbuf *m, uint64_t now, bo
 
 	if (why == CORRUPTION_STREAM && d->follow != NULL)
 		why = frame_check_all(d, m, &packet);
-	if (packet_is_held(d, why, &packet, m, again))
+	if (packet_is_unresolved(d, why, &packet, m, again))
 		return false;
 	if (why != CORRUPTION_NONE) {
 		account_corrupt(&d->account, why, m);
@@ -209,7 +209,7 @@ static void frame_count(struct downlink *d, struct rte_mbuf *m, uint64_t now) {
 	resequence(d, info, &packet, now);
 }
 
-/* Decrypts what is to be proven, and judges all in the order in which they came. */
+/* Decrypts the frames to prove, and gives all frames their verdict in order of arrival. */
 void verdict_batch(struct downlink *d) {
 	struct rte_mbuf *proven[DECRYPT_BURST];
 	uint64_t now = rte_rdtsc();

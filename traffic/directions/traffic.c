@@ -285,7 +285,7 @@ uint64_t traffic_in_flight(const struct traffic *t) {
 	return n;
 }
 
-bool traffic_holds(const struct traffic *t) {
+bool traffic_unresolved(const struct traffic *t) {
 	return (t->downlink != NULL && t->downlink->follow != NULL &&
 		downlink_follow_unresolved(t->downlink->follow)) ||
 	       uplink_follow_waits(&t->uplink_follow);

@@ -252,7 +252,7 @@ void traffic_process_network(struct traffic *t, struct rte_mbuf **frames, unsign
 uint64_t traffic_in_flight(const struct traffic *t);
 
 /* Whether frames are unresolved: they wait for the server's events. On any thread. */
-bool traffic_holds(const struct traffic *t);
+bool traffic_unresolved(const struct traffic *t);
 
 /* Gives the unresolved frames their verdict, and flushes the modems' resequencing. */
 void traffic_finish(struct traffic *t);

@@ -153,30 +153,29 @@ static void uplink_prove(struct uplink_receiver *r, const struct packet_tag *tag
 	r->survived += !uplink_delivers(r->uplink, tag->target, tag->sequence);
 }
 
-/* What may become of a frame beside that it is judged. */
-enum holding {
-	HOLDS_NOTHING,
-	HOLDS_NEW,
-	HOLDS_AGAIN, /* it was unresolved */
+/* Whether a frame may remain unresolved. */
+enum retry {
+	RETRY_NEVER,
+	RETRY_LATER,
+	RETRY_AGAIN, /* it was unresolved before */
 };
 
-/* Contents that nothing explains may be those of a generation that is not known yet; what comes behind them in their
- * stream keeps its place. */
+/* A generation that is not known yet may explain the contents. Later frames of the stream wait behind it. */
 static bool has_to_wait(const struct uplink_receiver *r, int verdict, uint32_t stream,
-			enum holding holding) {
-	if (r->unresolved == NULL || holding == HOLDS_NOTHING)
+			enum retry retry) {
+	if (r->unresolved == NULL || retry == RETRY_NEVER)
 		return false;
 	return verdict == UPLINK_CORRUPTION_CONTENTS ||
-	       (verdict == PROVEN && unresolved_precedes(r->unresolved, stream, holding == HOLDS_AGAIN));
+	       (verdict == PROVEN && unresolved_precedes(r->unresolved, stream, retry == RETRY_AGAIN));
 }
 
-/* Returns whether the frame was judged; if not, `m`, which has it, is unresolved. */
-static bool frame_judge(struct uplink_receiver *r, const uint8_t *frame, size_t size, uint64_t now,
-			struct rte_mbuf *m, enum holding holding) {
+/* Returns false if `m`, which contains the frame, remains unresolved. */
+static bool frame_verdict(struct uplink_receiver *r, const uint8_t *frame, size_t size, uint64_t now,
+			struct rte_mbuf *m, enum retry retry) {
 	struct packet_tag tag = {0};
 	int verdict = uplink_verdict(r, frame, size, now, &tag);
 
-	if (has_to_wait(r, verdict, tag.target, holding) &&
+	if (has_to_wait(r, verdict, tag.target, retry) &&
 	    unresolved_put(r->unresolved, m, now, tag.target))
 		return false;
 	if (verdict == PROVEN)
@@ -188,16 +187,16 @@ static bool frame_judge(struct uplink_receiver *r, const uint8_t *frame, size_t 
 
 void uplink_receiver_process(struct uplink_receiver *r, const uint8_t *frame, size_t size,
 			     uint64_t now) {
-	frame_judge(r, frame, size, now, NULL, HOLDS_NOTHING);
+	frame_verdict(r, frame, size, now, NULL, RETRY_NEVER);
 }
 
-static bool mbuf_judge(struct uplink_receiver *r, struct rte_mbuf *m, uint64_t now,
-		       enum holding holding) {
+static bool mbuf_verdict(struct uplink_receiver *r, struct rte_mbuf *m, uint64_t now,
+		       enum retry retry) {
 	uint8_t copy[FRAME_MAX];
 	uint32_t size = RTE_MIN(rte_pktmbuf_pkt_len(m), (uint32_t)FRAME_MAX);
 
-	/* Copied only where it is a chain, as a CMTS in the same process may send it. */
-	return frame_judge(r, rte_pktmbuf_read(m, 0, size, copy), size, now, m, holding);
+	/* Copies only chains, which a CMTS in this process may send. */
+	return frame_verdict(r, rte_pktmbuf_read(m, 0, size, copy), size, now, m, retry);
 }
 
 void uplink_receiver_retry(struct uplink_receiver *r, uint64_t before, bool again) {
@@ -207,7 +206,7 @@ void uplink_receiver_retry(struct uplink_receiver *r, uint64_t before, bool agai
 	unresolved_pass(r->unresolved);
 	for (uint32_t n = r->unresolved->count; n > 0; n--) {
 		m = unresolved_get(r->unresolved, before, &since);
-		if (m != NULL && mbuf_judge(r, m, since, again ? HOLDS_AGAIN : HOLDS_NOTHING))
+		if (m != NULL && mbuf_verdict(r, m, since, again ? RETRY_AGAIN : RETRY_NEVER))
 			rte_pktmbuf_free(m);
 	}
 }
@@ -217,7 +216,7 @@ void uplink_receiver_process_burst(struct uplink_receiver *r, struct rte_mbuf **
 	for (unsigned i = 0; i < n; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(frames[i], void *));
 	for (unsigned i = 0; i < n; i++) {
-		if (!mbuf_judge(r, frames[i], now, HOLDS_NEW))
+		if (!mbuf_verdict(r, frames[i], now, RETRY_LATER))
 			frames[i] = NULL;
 	}
 	rte_pktmbuf_free_bulk(frames, n);

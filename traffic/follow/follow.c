@@ -40,7 +40,7 @@ int follow_create(struct follow *f, const char *path, struct groups *all,
 void follow_free(struct follow *f) {
 	for (unsigned i = 0; i < f->count; i++)
 		follow_group_free(&f->groups[i]);
-	if (!groups_applied(f->all)) { /* nobody took the last one, and so nobody frees it */
+	if (!groups_applied(f->all)) { /* the last change was not applied */
 		traffic_free(f->offer.traffic);
 		groups_offer(f->all, NULL);
 	}
@@ -194,7 +194,7 @@ static bool join(struct follow *f) {
 	return told || trouble(f);
 }
 
-/* A modem that goes and comes again begins anew, so that the traffic has to know of both. */
+/* A modem that is removed and added restarts: the traffic must apply both changes. */
 static bool has_removed(const struct follow *f) {
 	for (unsigned i = 0; !f->within && i < f->count; i++) {
 		if (f->groups[i].removed)
@@ -308,7 +308,7 @@ void follow_look(struct follow *f, int wait_ms) {
 	bool complete;
 
 	if (!is_joined(f, wait_ms) || !changes_read(f, wait_ms)) {
-		groups_known(f, rte_rdtsc()); /* nobody is there who could tell */
+		groups_known(f, rte_rdtsc()); /* no server can report changes */
 		return;
 	}
 	if (f->within)

@@ -151,7 +151,7 @@ static bool upstream_prepare(struct follow_group *g, struct uplink_change *c, ui
 	return good;
 }
 
-/* Everything anew, as modems or what they refer to differ. Their keys are in it. */
+/* Prepares all tables, with keys: modems or objects that they refer to differ. */
 static bool tables_prepare(struct follow_group *g, struct traffic_change *c, uint64_t now) {
 	if (g->traffic->downlink != NULL && !downstream_prepare(g, &c->downstream, now))
 		return false;
@@ -233,7 +233,7 @@ bool follow_group_settle(struct follow_group *g) {
 }
 
 bool follow_group_unresolved(const struct follow_group *g) {
-	return traffic_holds(g->traffic);
+	return traffic_unresolved(g->traffic);
 }
 
 void follow_group_known(struct follow_group *g, uint64_t since) {

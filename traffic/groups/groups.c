@@ -329,9 +329,9 @@ bool groups_pending(const struct groups *g) {
 	return false;
 }
 
-bool groups_hold(const struct groups *g) {
+bool groups_unresolved(const struct groups *g) {
 	for (unsigned i = 0; i < g->count; i++) {
-		if (traffic_holds(g->all[i]))
+		if (traffic_unresolved(g->all[i]))
 			return true;
 	}
 	return false;

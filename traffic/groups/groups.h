@@ -73,7 +73,7 @@ unsigned groups_drain(struct groups *g);
 void groups_stop(struct groups *g);
 bool groups_all_sent(const struct groups *g);
 uint64_t groups_in_flight(const struct groups *g);
-bool groups_hold(const struct groups *g);
+bool groups_unresolved(const struct groups *g);
 
 /* Whether modems wait for grants that may still come; they have a timeout of their own. */
 bool groups_pending(const struct groups *g);

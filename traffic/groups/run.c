@@ -14,7 +14,7 @@
 /* after this time, packets of an earlier trial are gone, or are another program's */
 #define SETTLE_MAX_MS 5000
 #define STOPPED_MS 5000 /* time to collect packets after a stop; a second stop ends it at once */
-#define HELD_MS 5000 /* at most so long, a run waits for changes that resolve frames */
+#define UNRESOLVED_MS 5000 /* at most so long, a run waits for changes that resolve frames */
 #define PROGRESS_ROUNDS 1024
 
 static uint64_t ms(uint64_t n) {
@@ -100,7 +100,7 @@ static void collect_rest(struct run *run) {
 	bool complete = false;
 
 	while ((now - heard < ms(complete ? COMPLETE_MS : QUIET_MS) ||
-		(groups_hold(g) && now - start < ms(HELD_MS))) &&
+		(groups_unresolved(g) && now - start < ms(UNRESOLVED_MS))) &&
 	       stops(run) == stopped && (stopped == 0 || now - start < ms(STOPPED_MS))) {
 		unsigned sent = groups_send(g, now);
 		unsigned received = run->send_only ? 0 : groups_receive(g);

@@ -246,8 +246,8 @@ static enum corruption mac_check(const struct modems *t, const uint8_t *frame, u
 }
 
 /*
- * What the parser passes over: FC_PARM, elements that nobody expects, their order (SEC: privacy first), reserved bits.
- * The sequence change bit changes when a DSID's numbers begin anew (MULPI), which the CMTS never tells.
+ * Checks what the parser ignores: FC_PARM, unexpected elements, their order (SEC: privacy first), reserved bits.
+ * The sequence change bit toggles when a DSID's numbers restart (MULPI); the CMTS never toggles it.
  */
 static enum corruption bits_check(const uint8_t *frame, const struct docsis_mac *mac) {
 	static const uint8_t ds_sizes[] = {

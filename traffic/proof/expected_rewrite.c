@@ -58,7 +58,7 @@ static uint8_t tos_masked(const struct tos_masks *masks, uint8_t tos) {
 	return (uint8_t)((tos & masks->and_mask) | masks->or_mask);
 }
 
-/* The data plane updates the checksum; here it is computed anew. */
+/* Computes the whole checksum; the data plane updates it instead. */
 static void tos_apply(const struct tos_masks *tos, uint8_t *ip) {
 	if (ip[0] >> 4 == 4) {
 		ip[IPV4_TOS] = tos_masked(tos, ip[IPV4_TOS]);

@@ -134,7 +134,7 @@ static bool request_read(struct tap_client *c) {
 		return request_handle(c, (size_t)(end - c->request));
 	if (c->request_size < TAP_REQUEST_MAX)
 		return true;
-	tap_refuse(c->fd, "a wish is one line of at most 4096 bytes");
+	tap_refuse(c->fd, "a request is one line of at most 4096 bytes");
 	return false;
 }
 
@@ -269,7 +269,7 @@ static bool is_in_time(const struct tap_client *c, uint64_t now_ms) {
 		return waited < REQUEST_TIMEOUT_MS;
 	if (!c->streaming || tap_output_pending(&c->output) == 0 || waited < SEND_TIMEOUT_MS)
 		return true;
-	log_warning("capture", LOG_NO_FIELDS, "a capture was ended, as nobody took it for %d s",
+	log_warning("capture", LOG_NO_FIELDS, "a capture was ended: its client did not read for %d s",
 		    SEND_TIMEOUT_MS / 1000);
 	return false;
 }

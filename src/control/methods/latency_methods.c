@@ -9,7 +9,7 @@
 const struct key latency_get_params[] = {
 	GROUP_KEY(struct latency_get_params, group),
 	{.name = "reset", BOOL, AT(struct latency_get_params, reset), .fallback = "false",
-	 HELP("whether the next answer begins anew")},
+	 HELP("whether the next response starts from zero")},
 	{0},
 };
 

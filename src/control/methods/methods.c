@@ -142,7 +142,7 @@ static const struct rpc_method methods[] = {
 	 FAULT, .object = LIVE_GROUP, .verb = LIVE_SET},
 	{"group.add", "takes a service group of a file into service",
 	 PARAMS(group_add_params, struct group_add_params), life_result, group_add,
-	 "the file has mistakes, or the server no room for it: max_groups, workers, ports"},
+	 "the file has mistakes, or the server has no capacity for it: max_groups, workers, ports"},
 	{"group.remove", "takes a service group out of service",
 	 PARAMS(group_life_params, struct group_life_params), life_result, group_remove,
 	 "there is no such service group, or no other"},

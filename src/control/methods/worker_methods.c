@@ -7,7 +7,7 @@
 /* clang-format off */
 const struct key worker_list_params[] = {
 	{.name = "anew", BOOL, AT(struct worker_list_params, restart), .fallback = "false",
-	 HELP("whether the longest round since the last such request begins anew")},
+	 HELP("whether the longest round since the last such request starts from zero")},
 	{0},
 };
 

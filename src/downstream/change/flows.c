@@ -57,7 +57,7 @@ static bool alloc_number(struct ds_change *c, const struct live_change *l, uint3
 	struct ds_slots *p = &c->d->slots;
 
 	if (p->free_flow_count == 0)
-		return ds_refuse(c, l, "no room for one more service flow%s",
+		return ds_refuse(c, l, "no free slot for one more service flow%s",
 				 c->d->tables.capacity.flows > 0
 					 ? " before those that leave have gone"
 					 : "");

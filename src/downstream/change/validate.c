@@ -34,7 +34,7 @@ static bool slot_is_valid(struct ds_change *c, uint32_t number) {
 	if (l->object == LIVE_GROUP || l->object == LIVE_UPSTREAM_CHANNEL)
 		return true;
 	if (l->object >= LIVE_OBJECTS || l->slot >= capacity_for(c, l->object))
-		return ds_refuse(c, NULL, "no room for one more object (place %u)", l->slot);
+		return ds_refuse(c, NULL, "no free slot for one more object (slot %u)", l->slot);
 	if (c->change_of[l->object][l->slot] != 0)
 		return ds_refuse(c, l, "it is twice in one change");
 	if (c->d->slots.retiring[l->object][l->slot])

@@ -91,7 +91,7 @@ bool live_capacity_suffices(const struct group_capacity *capacity,
 			continue;
 		snprintf(why, LIVE_LINE,
 			 "%s: found %" PRIu32 " %s, allowed: %" PRIu32
-			 ", for which there is room since the start",
+			 ", for which there is capacity since the start",
 			 all[i].list, all[i].found, all[i].what, all[i].allowed);
 		return false;
 	}

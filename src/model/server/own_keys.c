@@ -74,7 +74,7 @@ const struct key server_power_key = {
 const struct key server_metrics_key = {
 	.name = "metrics", .kind = KIND_ENDPOINT, .size = sizeof(char *), .example = "127.0.0.1:9464",
 	HELP("address and port at which scrapers are answered, of the whole server; where not given, "
-	     "nobody is"),
+	     "there is no endpoint"),
 };
 /* clang-format on */
 

@@ -165,7 +165,7 @@ const char *maps_set_flow(struct maps *m, uint32_t flow, const struct maps_flow 
 	uint8_t channel;
 
 	if (flow >= m->flow_count)
-		return "there is no room for the flow";
+		return "there is no capacity for the flow";
 	if (s->cluster_count == 0) {
 		forget(m, flow);
 		return NULL;

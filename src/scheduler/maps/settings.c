@@ -92,7 +92,7 @@ static const char *check_regions(const struct maps_channel *s) {
 	if (s->initial_interval != 0 && s->initial_minislots == 0)
 		return "initial maintenance takes minislots";
 	if (s->max_burst_minislots != 0 && s->max_burst_minislots < grant)
-		return "the longest burst has no room for 128 bytes";
+		return "the longest burst has no space for 128 bytes";
 	if (requests + ranging + grant > minislots)
 		return "a MAP is too short for requests, ranging and a grant";
 	if (s->ranging_start > s->ranging_end || s->ranging_end > BACKOFF_MOST)
@@ -126,7 +126,7 @@ const char *check_config(const struct maps_config *config) {
 	    config->channel_count > MAPS_MAX_CHANNELS)
 		return "there are 1 to 64 channels";
 	if (config->flows == 0 || config->flows > 1u << 24)
-		return "there is room for 1 to 2^24 flows";
+		return "there is capacity for 1 to 2^24 flows";
 	if (config->flow_bytes > MAPS_BURST_MAX)
 		return "a flow can be owed at most 1 GiB";
 	if (config->start >= TIME_END / 2)

@@ -138,7 +138,7 @@ static const struct metric_entry entries[] = {
 	       LABELLED("port", "role"), collect_ethdev, ETHDEV_RECEIVED_BYTES, "bytes of these"),
 	METRIC("vcmts_ethdev_missed_packets_total", COUNTER, "packets", PLAIN,
 	       LABELLED("port", "role"), collect_ethdev, ETHDEV_MISSED,
-	       "packets that found no descriptor: nobody polled in time"),
+	       "packets that found no descriptor: no worker polled in time"),
 	METRIC("vcmts_ethdev_errors_total", COUNTER, "", PLAIN, LABELLED("port", "role"),
 	       collect_ethdev, ETHDEV_ERRORS, "packets that were received with an error"),
 	METRIC("vcmts_ethdev_no_buffer_total", COUNTER, "", PLAIN, LABELLED("port", "role"),

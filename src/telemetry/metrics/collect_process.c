@@ -173,7 +173,7 @@ static const struct metric_entry entries[] = {
 	METRIC("vcmts_pool_buffers", GAUGE, "buffers", PLAIN, LABELLED("pool"), collect_pools,
 	       POOL_SIZE, "packet buffers of a pool"),
 	METRIC("vcmts_pool_buffers_free", GAUGE, "", PLAIN, LABELLED("pool"), collect_pools,
-	       POOL_FREE, "packet buffers of a pool that nobody has"),
+	       POOL_FREE, "free packet buffers of a pool"),
 	METRIC("vcmts_http_answers_total", COUNTER, "answers", PLAIN, LABELLED("code"),
 	       collect_http_answers, 0, "answers to scrapers, by status code"),
 	METRIC("vcmts_http_cut_off_total", COUNTER, "", PLAIN, LABELLED("reason"),

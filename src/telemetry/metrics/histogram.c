@@ -8,7 +8,7 @@
 #define FIRST_TIME 11 /* 2.048 us, .. 67 ms */
 #define FIRST_DELAY 13 /* 8.192 us, .. 268 ms */
 
-_Static_assert(BUCKETS <= METRIC_BUCKETS, "a sample has room for them");
+_Static_assert(BUCKETS <= METRIC_BUCKETS, "a sample has space for them");
 
 static void histogram_begin(struct metric_histogram *out, unsigned first) {
 	*out = (struct metric_histogram){.buckets = BUCKETS};

@@ -37,7 +37,7 @@ static bool keys_settle(struct us_change *c) {
 	c->sessions.hash = t->by_session;
 	c->sids_after = t->slots.sids + c->sids.gained.count - c->sids.lost.count;
 	if (c->sids_after > t->slots.sid_capacity)
-		return us_change_refuse(c, "there is room for %u SIDs, and %u are wanted",
+		return us_change_refuse(c, "there is capacity for %u SIDs, and %u are wanted",
 					t->slots.sid_capacity, c->sids_after);
 	return us_net_settle(c, &c->sids, "channel and SID") &&
 	       us_net_settle(c, &c->sessions, "session");

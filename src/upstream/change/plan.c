@@ -114,7 +114,7 @@ static bool modem_plan(struct us_change *c, struct us_modem_plan *p, const struc
 		struct us_flow_plan *plan = &p->flows[p->flow_count++];
 
 		if (!us_flow_plan(&c->u->tables, p->own, f, &m->upstream_flows[f], p->modem, plan))
-			return us_change_refuse(c, "modem %s: no room for upstream service flow %u",
+			return us_change_refuse(c, "modem %s: no capacity for upstream service flow %u",
 						text_of(m).mac, m->upstream_flows[f].id);
 		if (plan->is_new)
 			us_flow_put(&c->u->tables, plan, &p->keys);
@@ -130,7 +130,7 @@ bool us_plan_modem(struct us_change *c, const struct live_change *k, void *const
 	struct us_modem_plan *p;
 
 	if (k->slot >= t->modem_count)
-		return us_change_refuse(c, "there is room for %u modems", t->modem_count);
+		return us_change_refuse(c, "there is capacity for %u modems", t->modem_count);
 	if (t->slots.reserved[k->slot])
 		return us_change_refuse(c, "place %u of modems is still in use", k->slot);
 	t->slots.reserved[k->slot] = true;
@@ -152,7 +152,7 @@ static bool session_add(struct us_change *c, struct us_channel_plan *p,
 	uint32_t slot = us_session_plan(&c->u->tables, id, p->channel, kind, us_format_of(next));
 
 	if (slot == US_NONE)
-		return us_change_refuse(c, "upstream channel %u: no room for session 0x%x",
+		return us_change_refuse(c, "upstream channel %u: no capacity for session 0x%x",
 					next->id, id);
 	p->next.sessions[kind] = slot;
 	return us_list_add(c, &c->new_sessions, slot) &&
@@ -166,7 +166,7 @@ bool us_plan_channel(struct us_change *c, const struct live_change *k) {
 	struct us_channel_plan *p;
 
 	if (k->slot >= t->channel_count)
-		return us_change_refuse(c, "there is room for %u upstream channels",
+		return us_change_refuse(c, "there is capacity for %u upstream channels",
 					t->channel_count);
 	if (upstream_grants(c->u))
 		return us_change_refuse(

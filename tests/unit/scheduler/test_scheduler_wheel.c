@@ -91,9 +91,9 @@ TEST(agrees_with_a_list) {
 			m.now += some_time(&r) >> random_below(&r, 40);
 			steps = random_below(&r, 3) == 0 ? random_below(&r, 9) : steps;
 			expire(&m, &w, steps);
-			if (steps < UINT32_MAX || m.now <= 8 * WHEEL_TURN)
+			if (steps < UINT32_MAX || m.now <= 8 * WHEEL_SPAN)
 				break;
-			back = random_between(&r, 1, 8) * WHEEL_TURN;
+			back = random_between(&r, 1, 8) * WHEEL_SPAN;
 			wheel_rebase(&w, back);
 			m.now -= back;
 			for (uint32_t t = 0; t < TIMERS; t++)

@@ -154,7 +154,7 @@ struct kit_outcome kit_send(uint8_t address, uint16_t port) {
 	unsigned which = !went_there(&outs[0], objects[0], reason, packet_meta(m));
 
 	if (reason == DROP_FLOW_BUFFER_FULL || reason == DROP_SCHEDULER_FULL)
-		fail_msg("the test sends more than there is room for");
+		fail_msg("the test sends more than there is capacity for");
 	if (which == 1 && !went_there(&outs[1], objects[1], reason, packet_meta(m)))
 		fail_msg("packet %u to %u, port %u: went elsewhere (reason %d, modem %u, flow %u)",
 			 kit->serial, address, port, reason, packet_meta(m)->modem,

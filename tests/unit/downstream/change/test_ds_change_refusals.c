@@ -137,10 +137,10 @@ TEST(what_is_used_stays) {
 		{LIVE_MODEM, 6, "modem in place 6: it is not there"},
 		{LIVE_GROUP, 0, "service group 3: it cannot go by a change"},
 		/* slots that are none */
-		{LIVE_MODEM, KIT_MODEMS, "downstream: no room for one more object (place 10)"},
+		{LIVE_MODEM, KIT_MODEMS, "downstream: no free slot for one more object (slot 10)"},
 		{LIVE_CHANNEL, UINT32_MAX,
-		 "downstream: no room for one more object (place 4294967295)"},
-		{LIVE_OBJECTS, 0, "downstream: no room for one more object (place 0)"},
+		 "downstream: no free slot for one more object (slot 4294967295)"},
+		{LIVE_OBJECTS, 0, "downstream: no free slot for one more object (slot 0)"},
 	};
 
 	kit_modem(0, 0)->filter_group_count = 1;
@@ -166,7 +166,7 @@ TEST(no_room) {
 	m = newcomer();
 	for (uint32_t f = 0; f < 3; f++)
 		kit_flow(m, 70 + f, 0);
-	refused(NEWCOMER "no room for one more service flow before those that leave have gone");
+	refused(NEWCOMER "no free slot for one more service flow before those that leave have gone");
 	m = newcomer();
 	for (uint8_t a = 3; a < KIT_IPV4; a++) {
 		if (a != 30)
@@ -175,7 +175,7 @@ TEST(no_room) {
 	kit_change(); /* as many as there is room for */
 	m = kit_modem(7, 7);
 	m->addresses[m->address_count++] = (struct ip_address){4, {10, 0, 1, 1}};
-	refused("downstream: no room for more than 40 addresses of a kind");
+	refused("downstream: no capacity for more than 40 addresses of a kind");
 	m = kit_modem(7, 7); /* one for another: there is */
 	m->addresses[5] = (struct ip_address){4, {10, 0, 1, 1}};
 	assert_true(kit_begin());

@@ -34,7 +34,7 @@ TEST(where_there_is_no_room) {
 			     SMALL) > 0);
 	expect_refusal(&l, flows,
 		       "upstream_channels: found 1 upstream channels, allowed: 0, for which there "
-		       "is room since the start");
+		       "is capacity since the start");
 	free(flows);
 	live_group_free(&l);
 }

@@ -163,7 +163,7 @@ TEST(channels_are_refused) {
 	REFUSED(ofdma, request_opportunities = 0, "there is at least one request opportunity");
 	REFUSED(ofdma, initial_interval = MAPS_INITIAL_MOST + 1, "initial maintenance comes");
 	REFUSED(ofdma, initial_interval = 1, "initial maintenance takes minislots");
-	REFUSED(sc_qam, max_burst_minislots = 7, "the longest burst has no room for 128 bytes");
+	REFUSED(sc_qam, max_burst_minislots = 7, "the longest burst has no space for 128 bytes");
 	REFUSED(ofdma, station_minislots = 3525 - 8 - 2, "a MAP is too short for requests");
 	REFUSED(ofdma, ranging_start = 1, "back-off windows of ranging are 0..15");
 	REFUSED(ofdma, ranging_end = 16, "back-off windows of ranging are 0..15");
@@ -210,7 +210,7 @@ TEST(configurations_are_refused) {
 		{0, 1, 0, 0, "there are 1 to 64 channels"},
 		{65, 1, 0, 0, "there are 1 to 64 channels"},
 		{2, 1, 0, 0, "two channels have the same ID"},
-		{1, 0, 0, 0, "there is room for 1 to 2^24 flows"},
+		{1, 0, 0, 0, "there is capacity for 1 to 2^24 flows"},
 		{1, 1, MAPS_BURST_MAX + 1, 0, "a flow can be owed at most 1 GiB"},
 		{1, 1, 0, UINT64_C(1) << 61, "the start is a time below 2^61"},
 	};
@@ -284,7 +284,7 @@ TEST(flows_are_refused) {
 	assert_null(kit_flow(
 		&r, 1, 3,
 		(struct maps_flow){.type = MAPS_REAL_TIME_POLLING, .poll_interval = 1280}));
-	assert_says(kit_flow(&r, 2, 3, (struct maps_flow){.priority = 0}), "there is no room for");
+	assert_says(kit_flow(&r, 2, 3, (struct maps_flow){.priority = 0}), "there is no capacity for");
 	assert_int_equal(kit_counts(&r).owed_bytes, 1000); /* as before */
 	assert_int_equal(kit_counts(&r).forgotten_bytes, 0);
 	kit_free(&r);

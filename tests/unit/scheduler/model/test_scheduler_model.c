@@ -180,7 +180,7 @@ static void crowd(struct lockstep *l, change_function *none) {
 /* Across the ends of the wheel's turns and of the ticks, up to which time passes by jumps that all count; something waits
  * meanwhile. */
 static void far_ahead(struct lockstep *l, change_function *none) {
-	const uint64_t turn = WHEEL_TURN / TICKS_PER_NS, rebase = REBASE_AT / TICKS_PER_NS;
+	const uint64_t turn = WHEEL_SPAN / TICKS_PER_NS, rebase = REBASE_AT / TICKS_PER_NS;
 	const uint64_t ends[] = {turn, 2 * turn, 8 * turn, rebase,
 				 rebase + REBASE_BY / TICKS_PER_NS};
 	uint32_t busy = random_between(&l->r, 1, 30);

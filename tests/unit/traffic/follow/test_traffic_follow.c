@@ -158,7 +158,7 @@ static const struct follow_case cases[] = {
 	{"a change that is prepared is no change yet",
 	 {DO(follow_removal_prepared), LEARN, DO(changes_are, 0), BOTH, DO(follow_applied), LEARN,
 	  DO(changes_are, 1), TAKE, DO(third_has_none), SEND}},
-	{"a modem that goes and comes begins anew",
+	{"a modem that goes and comes restarts",
 	 {DO(follow_both, 2), DO(first_goes_and_comes), DO(follow_both, 2)}},
 	{"a server that comes back changed is joined",
 	 {DO(goes_away), MODEM_ADD, DO(comes_back), DO(changes_are, 1), TAKE, DO(follow_has, 3),

@@ -60,11 +60,11 @@ CASE(what_cannot_be_had, .prepare = without_last) {
 	static struct service_group group;
 	struct places_seen before = places_now();
 
-	refuses(LIVE_MODEM, roomy.modems, &bench->modems[NOT_THERE], "room for 40 modems");
+	refuses(LIVE_MODEM, roomy.modems, &bench->modems[NOT_THERE], "capacity for 40 modems");
 	refuses(LIVE_UPSTREAM_CHANNEL, roomy.upstream_channels, bench->sg.upstream_channels,
-		"room for 5 upstream channels");
+		"capacity for 5 upstream channels");
 	modem_with(SG_MAX_MODEM_FLOWS, 8, 0x200);
-	refuses(LIVE_MODEM, NOT_THERE, &next, "room for 200 SIDs");
+	refuses(LIVE_MODEM, NOT_THERE, &next, "capacity for 200 SIDs");
 	modem_with(1, 1, bench_streams[PLAIN].sid);
 	refuses(LIVE_MODEM, NOT_THERE, &next, "channel and SID 0x40 belongs to another");
 	modem_with(2, 1, 0x200);
@@ -96,7 +96,7 @@ CASE(no_room_for_flows, .prepare = without_last) {
 	modem_with(SG_MAX_MODEM_FLOWS, 1, 0x200);
 	will_be(LIVE_MODEM, 4, NULL);
 	will_be(LIVE_MODEM, NOT_THERE + 2, &next);
-	refused("modem 02:01:00:00:00:05: no room for upstream service flow");
+	refused("modem 02:01:00:00:00:05: no capacity for upstream service flow");
 	all_as_before(before);
 }
 
@@ -107,9 +107,9 @@ CASE(no_room_at_all) {
 	channel = bench->sg.upstream_channels[0];
 	channel.session = 0x777;
 	refuses(LIVE_UPSTREAM_CHANNEL, 0, &channel,
-		"upstream channel 1: no room for session 0x777");
+		"upstream channel 1: no capacity for session 0x777");
 	modem_with(2, 1, 0x200);
-	refuses(LIVE_MODEM, NOT_THERE, &next, "no room for upstream service flow 500");
+	refuses(LIVE_MODEM, NOT_THERE, &next, "no capacity for upstream service flow 500");
 	places_are(before);
 }
 
