@@ -115,7 +115,8 @@ static const struct argp_option arguments[] = {
 	 0},
 	{"refuse-every", KEY_REFUSE_EVERY, "NUMBER", 0,
 	 "behind one of so many packets, in both directions, send one that vcmtsd has to drop: "
-	 "malformed, multicast, to unknown addresses, denied by a filter, without privacy, from others (none)",
+	 "malformed, multicast, to unknown addresses, denied by a filter, without privacy, from "
+	 "others (none)",
 	 0},
 	{"seed", KEY_SEED, "NUMBER", 0, "of what is random (1)", 0},
 	{"first-number", KEY_FIRST_NUMBER, "NUMBER", OPTION_HIDDEN,

@@ -42,8 +42,8 @@ static bool arrival_slot(struct group_arrival *a) {
 	while (a->group < s->group_most && s->groups[a->group].sg != NULL)
 		a->group++;
 	if (a->group == s->group_most)
-		return refused(a,
-			       "max_groups: as many groups are there as the server has capacity for");
+		return refused(
+			a, "max_groups: as many groups are there as the server has capacity for");
 	if (!placement_allows(&s->layout, s->machine, s->config->main_core, a->sg, text,
 			      sizeof(text)))
 		return refused(a, text);

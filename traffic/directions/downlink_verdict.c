@@ -49,8 +49,7 @@ static bool may_resolve(const struct downlink *d, enum corruption why) {
 	case CORRUPTION_DSID:
 	case CORRUPTION_DS_EHDR:
 	case CORRUPTION_STREAM:
-	case CORRUPTION_IP_HEADER:
-		return true; /* a later generation may explain its bytes */
+	case CORRUPTION_IP_HEADER: return true; /* a later generation may explain its bytes */
 	default: return false;
 	}
 }
@@ -67,8 +66,8 @@ static bool is_unresolved(struct downlink *d, enum corruption why, struct rte_mb
 
 /* As is_unresolved(), for a decrypted frame; `again`: it was unresolved before. A correct frame waits behind
  * unresolved frames of its stream. */
-static bool packet_is_unresolved(struct downlink *d, enum corruption why, const struct arrived *packet,
-			   struct rte_mbuf *frame, bool again) {
+static bool packet_is_unresolved(struct downlink *d, enum corruption why,
+				 const struct arrived *packet, struct rte_mbuf *frame, bool again) {
 	struct downlink_follow *f = d->follow;
 	uint32_t stream = packet->valid ? packet->stream : UNRESOLVED_NO_STREAM;
 

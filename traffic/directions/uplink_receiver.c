@@ -166,12 +166,13 @@ static bool has_to_wait(const struct uplink_receiver *r, int verdict, uint32_t s
 	if (r->unresolved == NULL || retry == RETRY_NEVER)
 		return false;
 	return verdict == UPLINK_CORRUPTION_CONTENTS ||
-	       (verdict == PROVEN && unresolved_precedes(r->unresolved, stream, retry == RETRY_AGAIN));
+	       (verdict == PROVEN &&
+		unresolved_precedes(r->unresolved, stream, retry == RETRY_AGAIN));
 }
 
 /* Returns false if `m`, which contains the frame, remains unresolved. */
-static bool frame_verdict(struct uplink_receiver *r, const uint8_t *frame, size_t size, uint64_t now,
-			struct rte_mbuf *m, enum retry retry) {
+static bool frame_verdict(struct uplink_receiver *r, const uint8_t *frame, size_t size,
+			  uint64_t now, struct rte_mbuf *m, enum retry retry) {
 	struct packet_tag tag = {0};
 	int verdict = uplink_verdict(r, frame, size, now, &tag);
 
@@ -191,7 +192,7 @@ void uplink_receiver_process(struct uplink_receiver *r, const uint8_t *frame, si
 }
 
 static bool mbuf_verdict(struct uplink_receiver *r, struct rte_mbuf *m, uint64_t now,
-		       enum retry retry) {
+			 enum retry retry) {
 	uint8_t copy[FRAME_MAX];
 	uint32_t size = RTE_MIN(rte_pktmbuf_pkt_len(m), (uint32_t)FRAME_MAX);
 

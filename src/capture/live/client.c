@@ -269,7 +269,8 @@ static bool is_in_time(const struct tap_client *c, uint64_t now_ms) {
 		return waited < REQUEST_TIMEOUT_MS;
 	if (!c->streaming || tap_output_pending(&c->output) == 0 || waited < SEND_TIMEOUT_MS)
 		return true;
-	log_warning("capture", LOG_NO_FIELDS, "a capture was ended: its client did not read for %d s",
+	log_warning("capture", LOG_NO_FIELDS,
+		    "a capture was ended: its client did not read for %d s",
 		    SEND_TIMEOUT_MS / 1000);
 	return false;
 }

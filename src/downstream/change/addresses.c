@@ -172,7 +172,8 @@ static bool have_capacity(const struct ds_change *c) {
 		for (size_t k = 0; k < c->removed.count; k++)
 			count -= c->removed.list[k].table == tables[i];
 		if (count > capacities[i])
-			return ds_refuse(c, NULL, "no capacity for more than %u addresses of a kind",
+			return ds_refuse(c, NULL,
+					 "no capacity for more than %u addresses of a kind",
 					 capacities[i]);
 	}
 	return true;

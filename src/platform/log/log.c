@@ -95,7 +95,8 @@ static void lose_or_write(const struct log_site *site, enum log_level level, boo
 		const struct log_field number[] = {LOG_NUMBER("lost", lost), {0}};
 		char text[64];
 
-		snprintf(text, sizeof(text), "%" PRIu64 " lines were lost: the output was blocked", lost);
+		snprintf(text, sizeof(text), "%" PRIu64 " lines were lost: the output was blocked",
+			 lost);
 		if (line_out(&lost_site, lost_site.level, false, text, number))
 			lost = 0;
 	}

@@ -114,8 +114,9 @@ static bool modem_plan(struct us_change *c, struct us_modem_plan *p, const struc
 		struct us_flow_plan *plan = &p->flows[p->flow_count++];
 
 		if (!us_flow_plan(&c->u->tables, p->own, f, &m->upstream_flows[f], p->modem, plan))
-			return us_change_refuse(c, "modem %s: no capacity for upstream service flow %u",
-						text_of(m).mac, m->upstream_flows[f].id);
+			return us_change_refuse(
+				c, "modem %s: no capacity for upstream service flow %u",
+				text_of(m).mac, m->upstream_flows[f].id);
 		if (plan->is_new)
 			us_flow_put(&c->u->tables, plan, &p->keys);
 		if (!sids_gain(c, plan, &m->upstream_flows[f]) ||

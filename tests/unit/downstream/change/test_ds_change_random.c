@@ -303,7 +303,8 @@ static void anything_changes(enum filter_action filter_default, unsigned rounds)
 		traffic_for_leavers();
 		if (!kit_begin()) {
 			refused++;
-			assert_true(strstr(kit->why, "no capacity for") != NULL || strstr(kit->why, "no free slot for") != NULL);
+			assert_true(strstr(kit->why, "no capacity for") != NULL ||
+				    strstr(kit->why, "no free slot for") != NULL);
 		} else if (below(8) == 0) {
 			traffic();
 			kit_abandon();

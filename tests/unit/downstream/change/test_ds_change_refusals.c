@@ -166,7 +166,8 @@ TEST(no_room) {
 	m = newcomer();
 	for (uint32_t f = 0; f < 3; f++)
 		kit_flow(m, 70 + f, 0);
-	refused(NEWCOMER "no free slot for one more service flow before those that leave have gone");
+	refused(NEWCOMER
+		"no free slot for one more service flow before those that leave have gone");
 	m = newcomer();
 	for (uint8_t a = 3; a < KIT_IPV4; a++) {
 		if (a != 30)

@@ -284,7 +284,8 @@ TEST(flows_are_refused) {
 	assert_null(kit_flow(
 		&r, 1, 3,
 		(struct maps_flow){.type = MAPS_REAL_TIME_POLLING, .poll_interval = 1280}));
-	assert_says(kit_flow(&r, 2, 3, (struct maps_flow){.priority = 0}), "there is no capacity for");
+	assert_says(kit_flow(&r, 2, 3, (struct maps_flow){.priority = 0}),
+		    "there is no capacity for");
 	assert_int_equal(kit_counts(&r).owed_bytes, 1000); /* as before */
 	assert_int_equal(kit_counts(&r).forgotten_bytes, 0);
 	kit_free(&r);
