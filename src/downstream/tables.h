@@ -40,8 +40,9 @@ struct ds_flow {
 	uint8_t header_size; /* with the HCS */
 	bool sequenced;
 	bool overwrites_tos;
-	struct tos_masks tos; /* where so */
+	struct tos_masks tos; /* if `overwrites_tos` */
 } __rte_cache_aligned;
+_Static_assert(sizeof(struct ds_flow) == RTE_CACHE_LINE_SIZE, "one cache line per flow");
 
 struct ds_tables {
 	struct group_capacity capacity; /* their capacity */

@@ -147,6 +147,21 @@ static enum drop_reason source_check(struct us_verify_source *own, struct rte_mb
 	return DROP_NONE;
 }
 
+/* Moves the packets with a valid source to the front and returns their number. */
+static uint16_t sources_check(struct us_verify_source *own, struct rte_mbuf **pkts, uint16_t n) {
+	uint16_t kept = 0;
+
+	for (uint16_t i = 0; i < n; i++) {
+		enum drop_reason reason = source_check(own, pkts[i]);
+
+		if (reason == DROP_NONE)
+			pkts[kept++] = pkts[i];
+		else
+			drop(own->counters, pkts[i], reason);
+	}
+	return kept;
+}
+
 static void tos_write(const struct us_tables *tables, struct rte_mbuf **pkts, uint16_t n) {
 	for (uint16_t i = 0; i < n; i++) {
 		uint32_t flow = us_meta(pkts[i])->frame.flow;
@@ -160,20 +175,11 @@ static void tos_write(const struct us_tables *tables, struct rte_mbuf **pkts, ui
 
 uint16_t us_verify_source(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct us_verify_source *own = ctx;
-	uint16_t kept = 0;
 
 	for (uint16_t i = 0; i < n; i++)
 		rte_pktmbuf_trim(pkts[i], ETHERNET_CRC_SIZE);
-	for (uint16_t i = 0; own->asked && i < n; i++) {
-		enum drop_reason reason = source_check(own, pkts[i]);
-
-		if (reason == DROP_NONE)
-			pkts[kept++] = pkts[i];
-		else
-			drop(own->counters, pkts[i], reason);
-	}
-	if (!own->asked)
-		kept = n;
-	tos_write(own->tables, pkts, kept);
-	return kept;
+	if (own->asked)
+		n = sources_check(own, pkts, n);
+	tos_write(own->tables, pkts, n);
+	return n;
 }

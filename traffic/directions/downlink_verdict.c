@@ -83,7 +83,7 @@ static bool packet_is_unresolved(struct downlink *d, enum corruption why,
 void verdict_deliver(void *downlink, const struct arrived *packet, uint64_t now) {
 	struct downlink *d = downlink;
 
-	if (account_packet(&d->account, packet, now))
+	if (account_packet(&d->account, packet, now) && !packet->released)
 		meters_packet(d->meters, packet, now);
 }
 
@@ -136,23 +136,35 @@ static enum corruption frame_check(struct downlink *d, struct rte_mbuf *m, struc
 	return CORRUPTION_NONE;
 }
 
+/* Whether the modems of another generation may accept a frame that failed so. */
+static bool may_be_another_generation(enum corruption why) {
+	return why == CORRUPTION_STREAM || why == CORRUPTION_IP_HEADER;
+}
+
 /*
- * A key may be that of a modem before a change, and the packet be for what it is now: the same key came back, as with a file
- * that is read again. And what was held may have been taken as what is forgotten by now.
+ * Verifies the frame with the modems of each generation. A key may belong to a modem of an earlier generation
+ * although the packet is for the newest one: a reload may bring a key back. Also, an unresolved frame may have been
+ * matched with a generation that has been removed since.
  */
 static enum corruption frame_check_all(struct downlink *d, struct rte_mbuf *m,
 				       struct arrived *packet) {
-	const struct frame_info before = *frame_info(m);
-	enum corruption why = CORRUPTION_STREAM;
+	struct frame_info first = *frame_info(m);
+	enum corruption why = CORRUPTION_STREAM, found;
 
-	for (const struct modems *t = &d->modems; t != NULL && why == CORRUPTION_STREAM;
-	     t = t->older) {
-		if (modems_find(t, m))
-			why = frame_check(d, m, packet);
+	for (const struct modems *t = &d->modems; t != NULL; t = t->older) {
+		if (!modems_find(t, m))
+			continue;
+		found = frame_check(d, m, packet);
+		if (found == CORRUPTION_NONE ||
+		    (why == CORRUPTION_STREAM && !may_be_another_generation(found)))
+			return found;
+		if (why == CORRUPTION_STREAM && found == CORRUPTION_IP_HEADER) {
+			first = *frame_info(m);
+			why = found;
+		}
 	}
-	if (why == CORRUPTION_STREAM)
-		*frame_info(m) =
-			before; /* that of modems which do not know the DSID has no stream */
+	/* Modems that do not know the DSID leave no stream: keep the info of the first match. */
+	*frame_info(m) = first;
 	return why;
 }
 
@@ -177,12 +189,12 @@ static void frame_formats(struct downlink *d, struct rte_mbuf *m) {
 	}
 }
 
-/* `again`: it was held. Returns whether it was judged; if not, it is held. */
+/* Gives a decrypted frame its verdict. `again`: it was unresolved. Returns false if it remains unresolved. */
 static bool frame_prove(struct downlink *d, struct rte_mbuf *m, uint64_t now, bool again) {
 	struct arrived packet = {.valid = false};
 	enum corruption why = again ? CORRUPTION_STREAM : frame_check(d, m, &packet);
 
-	if (why == CORRUPTION_STREAM && d->follow != NULL)
+	if (may_be_another_generation(why) && d->follow != NULL)
 		why = frame_check_all(d, m, &packet);
 	if (packet_is_unresolved(d, why, &packet, m, again))
 		return false;
@@ -192,6 +204,7 @@ static bool frame_prove(struct downlink *d, struct rte_mbuf *m, uint64_t now, bo
 	} else {
 		frame_formats(d, m);
 	}
+	packet.released = again;
 	resequence(d, frame_info(m), &packet, now);
 	return true;
 }
@@ -248,8 +261,8 @@ static void frame_unexpected(struct downlink *d, enum unexpected why,
 	evidence_add_mbuf(d->account.evidence, EVIDENCE_DOCSIS, unexpected_names[why], frame);
 }
 
-/* A frame that no modem takes is another group's where one of its modems would. Returns whether it was
- * judged; if not, it is held. */
+/* Counts a frame that no modem accepts, as another group's if one of its modems accepts it. Returns false if the frame
+ * remains unresolved. */
 static bool frame_refuse(struct downlink *d, struct rte_mbuf *frame, enum corruption why) {
 	const uint8_t *destination =
 		rte_pktmbuf_mtod_offset(frame, const uint8_t *, frame_info(frame)->header_size);
@@ -307,7 +320,7 @@ bool verdict_depi(struct downlink *d, struct rte_mbuf *depi) {
 	return true;
 }
 
-/* What was decrypted is not again. */
+/* Decrypts only frames that were not decrypted. */
 static void frame_retry(struct downlink *d, struct rte_mbuf *frame) {
 	if (frame_info(frame)->decrypted == DECRYPTED_NOT)
 		frame_receive(d, frame);

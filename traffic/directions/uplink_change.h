@@ -50,9 +50,6 @@ static inline bool uplink_follow_waits(const struct uplink_follow *f) {
  * Allocates the state that an uplink and its receiver need to follow changes. Returns false after a message. The
  * caller must call uplink_follow_end() in either case.
  */
-
-/* Makes what an uplink and its receiver need to follow changes. Returns false after a message; to be given to
- * uplink_follow_end() in either case. */
 bool uplink_follow_begin(struct uplink_follow *f, const struct uplink *u, struct uplink_receiver *r,
 			 uint64_t tsc_hz);
 

@@ -6,7 +6,7 @@
 #include "wire/docsis_mac.h"
 
 /* The modem has set the destination address. */
-#define FIRST_SAME_BYTE 6
+#define FIRST_COMPARED 6
 
 static bool tag_good(const struct generator *g, const struct targets *targets,
 		     const struct packet_tag *tag) {
@@ -48,11 +48,11 @@ struct sent_packet {
 static bool stream_makes(const struct generator *g, const struct sent_packet *p, uint32_t stream,
 			 const uint8_t *frame) {
 	return expected_rewrite(&g->rewrites, p->tag->magic, stream, p->headers, frame,
-				FIRST_SAME_BYTE, p->headers_size);
+				FIRST_COMPARED, p->headers_size);
 }
 
-/* Whether the service flow that the packet actual by makes these headers. Where no DSID tells it and the modem has
- * changed, it may be any with the priority. */
+/* Whether the packet's service flow makes these headers. If no DSID identifies the flow and the modem has changed, each
+ * flow with the priority may be it. */
 static bool headers_good(const struct generator *g, const struct frame_info *info,
 			 const struct sent_packet *p, const uint8_t *frame) {
 	const struct flow_state *flows = &info->modems->flows[info->modem->first_flow];

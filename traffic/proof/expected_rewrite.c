@@ -88,6 +88,8 @@ static bool makes(const struct rewrite *r, const struct comparison *c) {
 	uint8_t ip[ETHERNET_HEADER + 60]; /* up to the end of the longest IPv4 header */
 	size_t rewritten = c->size < sizeof(ip) ? c->size : sizeof(ip);
 
+	if (!r->overwrites_tos)
+		return memcmp(c->frame + c->from, c->sent + c->from, c->size - c->from) == 0;
 	memcpy(ip, c->sent, rewritten);
 	rewrite_apply(r, ip);
 	return memcmp(c->frame + c->from, ip + c->from, rewritten - c->from) == 0 &&
@@ -110,7 +112,7 @@ bool expected_rewrite(const struct rewrites *newest, uint32_t magic, uint32_t st
 		if (makes(&r->of[stream], &c))
 			return true;
 		if ((int32_t)(magic - r->magic) >= 0)
-			return false; /* it was made in this generation */
+			return false; /* the packet was sent in this generation */
 		if (between_makes(r, stream, &c))
 			return true;
 	}

@@ -10,7 +10,7 @@
  *     made in 1        may show   may show   may show   may show
  *     made in 2                              may show   may show
  *
- * A stage that rewrites other bytes adds its settings to struct rewrite, rewrite_of() and rewrite_apply().
+ * A stage that rewrites other bytes adds its settings to struct rewrite, rewrite_of(), rewrite_same() and rewrite_apply().
  */
 #pragma once
 

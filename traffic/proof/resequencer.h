@@ -26,6 +26,7 @@ struct arrived {
 	bool valid;
 	bool counted; /* only the header was checked: tsc and sequence are unknown */
 	bool earlier; /* made before a change, so its path may differ from that of later packets */
+	bool released; /* it was unresolved: its delivery says nothing of rates and delays */
 };
 
 struct resequencer {

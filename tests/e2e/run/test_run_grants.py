@@ -32,7 +32,7 @@ def mixed(folder: Path) -> tuple[str, str]:
 
 def carried(folder: Path, *words: str) -> tuple[subprocess.CompletedProcess[str], Json]:
     written = folder / "summary.json"
-    done = tool(folder, *SCHEDULED, *words, "--json", str(written))
+    done = tool(folder, *SCHEDULED, *words, "--verbose", "--json", str(written))
     assert written.exists(), done.stderr
     return done, json.loads(written.read_text())
 
@@ -115,7 +115,7 @@ def test_what_goes_wrong_costs_time_only(folder: Path) -> None:
     ("words", "said"),
     [
         (("--impair", "psp-loss=1%"), "with --grants open only"),
-        (("--upstream-rate", "0"), "nobody asks"),
+        (("--upstream-rate", "0"), "do not request without"),
         (("--config", str(CHECKOUT / "config" / "example.yaml")), "segment headers"),
         (("--upstream-rate", "max"), "other than max"),
     ],

@@ -85,6 +85,16 @@ TEST(updates_the_ipv4_checksum) {
 			assert_memory_equal(v.bytes, wanted.bytes, v.size);
 		}
 	}
+	for (unsigned id = 0; id <= UINT16_MAX; id++) { /* each checksum there can be */
+		struct vector wanted;
+
+		store_be16(v.bytes + ETHERNET_HEADER + 4, (uint16_t)id);
+		rewrite(v.bytes, ETHERNET_HEADER, id & 1 ? 0xff : 0);
+		wanted = v;
+		rewrite(wanted.bytes, ETHERNET_HEADER, id & 1 ? 0 : 0xff);
+		tos_overwrite(v.bytes, v.size, 0, id & 1 ? 0 : 0xff);
+		assert_memory_equal(v.bytes, wanted.bytes, v.size);
+	}
 	v.bytes[24] ^= 1;
 	tos_overwrite(v.bytes, v.size, AND, OR);
 	assert_false(ipv4_checksum_good(v.bytes + ETHERNET_HEADER));
