@@ -16,7 +16,7 @@
 #define AHEAD 4
 
 /* From this number of segments on, DEPI frames share a counter. */
-#define SEGMENTS_MORE 8 /* this many and more have one counter */
+#define SEGMENTS_MORE 8 /* segments */
 
 /* Opens a DEPI frame. Headers are written first, as the segment table grows in place behind
  * them. */

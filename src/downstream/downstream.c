@@ -204,7 +204,7 @@ static uint64_t dequeue_due(const void *ctx) {
 	return scheduler_due(u->scheduler);
 }
 
-/* Messages that end in DEPI frames that wait for the port. */
+/* Number of messages whose last DEPI frame waits for the port. */
 static uint32_t messages_waiting(const struct ds_messages *x) {
 	uint32_t waiting = 0;
 
@@ -213,12 +213,13 @@ static uint32_t messages_waiting(const struct ds_messages *x) {
 	return waiting;
 }
 
-/* These, and messages in the ring. */
+/* Number of messages in the ring or with a DEPI frame that waits for the port. */
 static uint32_t messages_pending(const struct ds_messages *x) {
 	return x->path.ring == NULL ? 0 : rte_ring_count(x->path.ring) + messages_waiting(x);
 }
 
-/* Packets in the ring, in the crypto provider or before the port continue at once. */
+/* 0 if packets or messages are in the ring, in the crypto provider or waiting for the port: the
+ * next round may move them. Else the flush time of the oldest open DEPI frame. */
 static uint64_t lower_due(const void *ctx) {
 	const struct ds_lower *l = ctx;
 
@@ -297,8 +298,8 @@ uint64_t downstream_accounted(const struct downstream *d) {
 				    d->upper.counters.values[COUNTER_RECEIVED]);
 }
 
-/* The capacity covers all packets that may be pending: those in the lower MAC, and those in open
- * DEPI frames. */
+/* The capacity covers all packets that may be pending in the lower MAC, and those in open DEPI
+ * frames. */
 int downstream_latency_reserve(struct downstream *d) {
 	const struct depi *depi = &d->lower.depi;
 	uint32_t most = DS_LOWER_LIMIT + PIPELINE_BURST + depi->channel_count * depi->max_segments;

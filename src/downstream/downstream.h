@@ -78,8 +78,8 @@ struct ds_upper {
 	uint64_t cpe_period_ns;
 	uint64_t cpe_period; /* number of the current one */
 	uint64_t cpe_period_end; /* ns */
-	uint64_t cpe_since; /* ns: start of the period `cpe_first` */
-	uint64_t cpe_first;
+	uint64_t cpe_since; /* ns; start of the period `cpe_first` */
+	uint64_t cpe_first; /* number of a period */
 	struct ds_tables *tables;
 	struct rules filters;
 	struct rules classifiers;
@@ -98,12 +98,12 @@ struct ds_upper {
 	struct counters counters;
 };
 
-/* The record of a packet. It must have one. */
+/* The record of a packet, which must have one. */
 static inline struct ds_record *ds_record_of(struct ds_upper *u, struct rte_mbuf *m) {
 	return &u->records[packet_meta(m)->record];
 }
 
-/* Whether it is an IPv6 packet with extension headers; rules are matched for each header. */
+/* Whether the packet is IPv6 with extension headers. Rules are then matched for each header. */
 static inline bool ds_has_chain(const struct ds_record *record) {
 	return (record->key.flow.flags & FLOW_ALONE) != 0 && record->key.flow.family == RULE_IPV6;
 }
@@ -158,7 +158,7 @@ struct ds_lower {
 	struct counters counters;
 };
 
-/* Ends a DEPI frame. Drops the packets that end in it. */
+/* Frees a DEPI frame, and counts the packets that end in it as dropped. */
 void ds_frame_end(struct ds_lower *l, struct rte_mbuf *m, enum drop_reason reason);
 
 /* Resources of the caller. They must outlive the downstream. */
@@ -230,7 +230,7 @@ static inline uint32_t ds_flow_number(const struct downstream *d, size_t modem, 
 /* Capacity of the flow cache. */
 uint32_t ds_flow_records(const struct service_group *sg);
 
-/* Frees it. Pending packets are freed without being counted, so call downstream_stop() first. */
+/* Frees the downstream. Does not count pending packets, so call downstream_stop() first. */
 void downstream_free(struct downstream *d);
 
 /* Pending packets: in queues, ring, crypto provider, open DEPI frames, and frames that wait for
@@ -244,11 +244,11 @@ bool downstream_balanced(const struct downstream *d);
  * them. */
 uint64_t downstream_messages_pending(const struct downstream *d);
 
-/* The path of messages into it. NULL without an upstream scheduler. */
+/* The path of messages into the downstream. NULL without an upstream scheduler. */
 struct message_path *downstream_messages(struct downstream *d);
 
-/* When something changes without further input, ns. May be too early, never too late. 0: at
- * once, UINT64_MAX: never. No worker may be running. */
+/* The time in ns at which a stage may have work without further input. May be too early, never too
+ * late. 0: at once; UINT64_MAX: never. No worker may be running. */
 uint64_t downstream_next(const struct downstream *d);
 
 /* The counters of upper and lower MAC together. May be called while workers run. */

@@ -8,8 +8,8 @@
 #include "platform/large_pages.h"
 
 /*
- * Only one of this many new flows replaces a valid record. If more flows alternate than the cache
- * can hold, each record would be replaced before it is used again, and writing it would be wasted.
+ * Only one of this many new flows replaces a valid record. Else, with more active flows than
+ * records, each record would be replaced before its second use, and writing it would be wasted.
  */
 #define REPLACE_ONE_OF 8
 
@@ -32,7 +32,7 @@ void flow_cache_free(struct flow_cache *c) {
 	c->records = NULL;
 }
 
-/* An empty record has generation 0. */
+/* Skips 0, the generation of empty records. */
 static uint32_t generation_next(uint32_t generation) {
 	return generation == UINT32_MAX ? 1 : generation + 1;
 }

@@ -4,8 +4,9 @@
  * bypass hash tables and rules. The key has all fields that these stages use: packets with the same
  * key get the same modem, verdict and service flow.
  *
- * A record is at the hash of its key or in the adjacent line. A new record replaces another. After
- * any change that affects a modem's packets, its flows must be invalidated.
+ * A record is in the slot of its key's hash or in the adjacent one. A new record may replace
+ * another. After any change that affects a modem's packets, the caller must call
+ * flow_cache_forget().
  */
 #pragma once
 
@@ -18,12 +19,12 @@
 
 #include "downstream/rules/flow_key.h"
 
-/* Modems share this many generations, which stay in a near cache. */
+/* Number of generations, few enough to stay in a near cache. Modems share them by index, modulo. */
 #define FLOW_CACHE_SHARES 1024
 
 /*
- * One cache line. A generation number repeats after 2^32 - 1 changes, which is over a century at
- * one per second. So stale records need not be cleared, which would stop the worker.
+ * One cache line. A generation repeats after 2^32 - 1 changes, which is over a century at one per
+ * second. So no step clears stale records, which would stop the worker for long.
  */
 struct flow_record {
 	struct flow_key key;
@@ -40,7 +41,7 @@ _Static_assert(sizeof(struct flow_record) == RTE_CACHE_LINE_SIZE, "one cache lin
 struct flow_cache {
 	struct flow_record *records; /* NULL: no cache */
 	uint32_t mask; /* of an index */
-	uint32_t learned; /* records written */
+	uint32_t learned; /* new flows that found both slots in use */
 	uint32_t generations[FLOW_CACHE_SHARES]; /* by the modem's index, modulo; never 0 */
 };
 
@@ -50,8 +51,8 @@ int flow_cache_create(struct flow_cache *c, uint32_t records);
 
 void flow_cache_free(struct flow_cache *c);
 
-/* Invalidates all records of the modem. Called by the worker that has the cache, between two
- * bursts, or while it does not run. */
+/* Invalidates all records of the modem, and those of modems that share its generation. Called by
+ * the cache's worker between two bursts, or by any thread while that worker does not run. */
 void flow_cache_forget(struct flow_cache *c, uint32_t modem);
 
 /* The same for all modems. */
@@ -72,7 +73,7 @@ static inline uint32_t flow_cache_hash(const struct flow_key *key) {
 	return rte_hash_crc_8byte(flow_key_head(key), hash);
 }
 
-/* The two slots of a key. The second is for a flow that finds the first one in use. */
+/* One of the two slots of a key. The second one is for a flow that finds the first one in use. */
 static inline struct flow_record *flow_cache_slot(const struct flow_cache *c, uint32_t hash,
 						  bool second) {
 	return &c->records[(hash ^ second) & c->mask];
@@ -83,7 +84,7 @@ static inline void flow_cache_prefetch(const struct flow_cache *c, uint32_t hash
 	__builtin_prefetch(flow_cache_slot(c, hash, second));
 }
 
-/* The record of the key in one of its slots, or NULL. */
+/* The valid record of the key in the given one of its slots, or NULL. Requires a cache. */
 static inline const struct flow_record *flow_cache_find(const struct flow_cache *c,
 							const struct flow_key *key, uint32_t hash,
 							bool second) {
@@ -92,7 +93,7 @@ static inline const struct flow_record *flow_cache_find(const struct flow_cache 
 	return flow_key_same(key, &r->key) && flow_cache_valid(c, r) ? r : NULL;
 }
 
-/* The record of a key, allocated if there is none. Key, modem and generation are set; the caller
- * fills in the rest. NULL if no record may be replaced. */
+/* Writes a record for a key: sets key, modem and generation; the caller must set all other fields.
+ * Returns NULL if both slots are in use and this flow may replace none. Requires a cache. */
 struct flow_record *flow_cache_learn(struct flow_cache *c, const struct flow_key *key,
 				     uint32_t hash, uint32_t modem);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Frame: prepends the DOCSIS header of the packet's service flow and leaves space for the CRC. The
- * header is a template, in which LEN, packet sequence number and HCS are set (MULPI 6.2). It also
- * overwrites the TOS: classification and AQM read the old one, the CRC covers the new one.
+ * header is a template, in which the stage sets LEN, packet sequence number and HCS (MULPI 6.2).
+ * The stage also overwrites the TOS: classification reads the old one, the CRC covers the new one.
  */
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #define BATCH 16 /* packets of a cluster before the next cluster is served */
 #define RECENT 512 /* packets; with fewer queued, their data is still in a near cache */
 
-/* The last packet of the flow was sent. */
+/* Called after the last queued packet of the flow was sent: the flow becomes idle. */
 static inline void flow_end(struct scheduler *s, uint32_t flow, int64_t now) {
 	struct flow *f = &s->flows[flow];
 
@@ -90,7 +90,7 @@ static inline bool pick_still_first(const struct cluster *c, const struct group 
 	       (c->awake_count == 1 || g->queues[class_queue].round == round);
 }
 
-/* Whether packets that are served after this class queue wait in the cluster. */
+/* Whether other groups, or lower class queues of this group, wait while this one is served. */
 static inline bool pick_counts(const struct scheduler *s, const struct cluster *c,
 			       struct pick pick) {
 	return c->awake_count > 1 ||

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Schedules service flows and channel access. Packets are opaque handles, and the caller gives the
- * time. Pure C, one thread. See docs/scheduler.md for the rules.
+ * time. Uses no DPDK. One thread calls all functions, unless they state otherwise. See
+ * docs/scheduler.md for the rules.
  *
  * Units: rates in bits per second, sizes in bytes, times in nanoseconds. The bytes of a packet are
  * those that DOCSIS counts for rates: from after the HCS to the end of the CRC (MULPI, annex
@@ -23,7 +24,7 @@
 #define SCHEDULER_PACKET_MAX 16383 /* bytes of one packet */
 #define SCHEDULER_MAX_CHANNELS 256
 #define SCHEDULER_PRIORITIES 8
-/* The bucket of a peak rate holds this many bytes, or what the rate passes in this time if that
+/* The burst of a peak rate: this many bytes, or the bytes that the rate admits in this time if that
  * is more. */
 #define SCHEDULER_PEAK_BURST 2000
 #define SCHEDULER_PEAK_NS 200000
@@ -34,13 +35,13 @@ struct scheduler;
 /* DEPI encapsulation of DOCSIS frames. All 0: none. */
 struct scheduler_depi {
 	uint16_t frame_bytes; /* overhead per DEPI frame */
-	/* Bytes per DEPI frame for segments and their table entries, above 2 *
-	 * entry_bytes + min_fragment. 0: DEPI adds no bytes. */
+	/* Bytes per DEPI frame for segments and their table entries. Must exceed
+	 * 2 * entry_bytes + min_fragment. 0: DEPI adds no bytes. */
 	uint16_t capacity;
 	uint16_t entry_bytes; /* table entry per segment */
-	uint16_t min_fragment; /* bytes of a segment that does not end its packet, at least */
+	uint16_t min_fragment; /* least bytes of a segment that does not end its packet */
 	uint16_t max_segments; /* per DEPI frame */
-	uint64_t flush_ns; /* a DEPI frame takes no more segments after this time */
+	uint64_t flush_ns; /* time after its first segment from which a DEPI frame takes no more */
 };
 
 struct scheduler_channel {
@@ -51,8 +52,8 @@ struct scheduler_channel {
 /* The channels that a bonding group may use. Groups may share channels. */
 struct scheduler_group {
 	const uint32_t *channels; /* indices, each once */
-	/* With two or more the group's flows are bonded. 0: the group does not exist, and no
-	 * flow may use it. */
+	/* 2 or more: the group's flows are bonded. 0: the group does not exist, and no flow may
+	 * use it. */
 	size_t channel_count;
 };
 
@@ -90,7 +91,7 @@ struct scheduler_flow {
 	uint64_t reserved; /* minimum reserved traffic rate, at most the sustained; 0: none */
 	uint16_t reserved_packet; /* assumed minimum reserved rate packet size */
 	uint32_t min_buffer; /* bytes; limit while the scheduler is nearly full */
-	uint32_t buffer; /* bytes; target, the limit while it is neither */
+	uint32_t buffer; /* bytes; target, and limit if neither of the other two applies */
 	uint32_t max_buffer; /* bytes; limit while the scheduler is less than half full */
 	enum scheduler_aqm aqm;
 	struct scheduler_wred wred; /* for SCHEDULER_WRED */
@@ -113,8 +114,8 @@ struct scheduler_config {
 	uint64_t seed; /* of the random numbers of WRED and DOCSIS-PIE */
 };
 
-/* Result of an arrival. With all but the first, the caller still owns the packet and must drop
- * it. */
+/* Result of an arrival. Unless it is SCHEDULER_QUEUED, the caller still owns the packet and must
+ * drop it. */
 enum scheduler_verdict {
 	SCHEDULER_QUEUED,
 	SCHEDULER_FLOW_FULL, /* the flow's buffer limit is reached */
@@ -151,15 +152,15 @@ void scheduler_free(struct scheduler *s);
 
 /*
  * Enqueues `n` packets in order at time `now` and stores a verdict for each. Returns how many were
- * queued. An earlier `now` than before counts as the latest one.
+ * queued. A `now` before that of an earlier call counts as that one.
  */
 unsigned scheduler_enqueue(struct scheduler *s, uint64_t now, const struct scheduler_arrival *in,
 			   unsigned n, enum scheduler_verdict *verdicts);
 
 /*
- * Dequeues up to `n` packets that a channel can send at time `now`, in the order of their sequence
- * numbers. Returns how many. The work of a call is bounded. The next call goes on with the rest;
- * see scheduler_has_more().
+ * Dequeues up to `n` packets that channels can send at time `now`; those of a flow are in the order
+ * of their sequence numbers. Returns how many. The work of a call is bounded, and the next call
+ * continues it; see scheduler_has_more().
  */
 unsigned scheduler_dequeue(struct scheduler *s, uint64_t now, struct scheduler_grant *grants,
 			   unsigned n);
@@ -175,7 +176,7 @@ unsigned scheduler_drain(struct scheduler *s, void **packets, unsigned n);
 unsigned scheduler_drain_flow(struct scheduler *s, uint32_t flow, void **packets, unsigned n);
 
 /* Charges `bytes` to a channel's rate, for traffic that bypasses this scheduler and is sent
- * before its packets. DEPI adds one frame to them. */
+ * before its packets. If the channel has DEPI, adds the overhead of a frame with one segment. */
 void scheduler_charge(struct scheduler *s, uint32_t channel, uint64_t bytes);
 
 /* Packets in all queues. */
@@ -187,8 +188,8 @@ uint64_t scheduler_next(const struct scheduler *s);
 
 /*
  * The earliest time at which scheduler_dequeue() may do anything without a further arrival, even
- * if it returns no packet. UINT64_MAX for never. Calls before it can be left out without an
- * effect on packets and times.
+ * if it returns no packet. UINT64_MAX: never. Earlier calls of scheduler_dequeue() have no
+ * effect on packets and times, so the caller may omit them.
  */
 uint64_t scheduler_due(const struct scheduler *s);
 
@@ -216,12 +217,12 @@ const char *scheduler_check_group(const struct scheduler *s, const struct schedu
 const char *scheduler_check_channel(const struct scheduler_channel *c);
 const char *scheduler_check_rate_limit(uint64_t rate_limit);
 
-/* Packets queued for one flow. Another thread may read a slightly old value. */
+/* Packets queued for one flow. May be called by any thread, which may get a slightly old value. */
 uint32_t scheduler_flow_queued(const struct scheduler *s, uint32_t flow);
 
 /*
- * Whether a change of a group, or of the existence of a rate limit, is still in progress: groups
- * compete as before it. Each scheduler_dequeue() does a part of the work. All other settings
- * apply at once.
+ * Whether a change of a group's channels, or the addition or removal of the rate limit, is still in
+ * progress. Until then, groups compete as before. Each scheduler_dequeue() does a part of the work.
+ * All other settings apply at once.
  */
 bool scheduler_is_changing(const struct scheduler *s);

@@ -32,8 +32,8 @@ void wheel_free(struct wheel *w) {
 
 /*
  * The level is given by the highest bit in which the timer's slot differs from the current one.
- * Below the top, all slots of a level belong to the current turn of the wheel, so timers are
- * ahead of the current slot. At the top, slots up to the current one belong to the next turn.
+ * Below the top level, all slots belong to the current rotation of the wheel, so timers are ahead
+ * of the current slot. At the top level, slots up to the current one belong to the next rotation.
  */
 static uint16_t wheel_list(const struct wheel *w, uint64_t slot) {
 	uint64_t differs = slot ^ w->now;

@@ -67,8 +67,8 @@ static void groups_set(const struct share_table *t, const struct share_key *key,
 		RTE_VERIFY(rte_hash_add_key_data(t->groups, key, (void *)(uintptr_t)groups) == 0);
 }
 
-/* The groups that have the key, and those that get it by pending changes. Keys that these remove
- * still count. */
+/* The groups that have the key or get it by a pending change. A key that a pending change removes
+ * still counts. */
 static uint64_t groups_to_have(const struct port_share *s, const struct share_key *key) {
 	uint64_t have = groups_with(s->table, key);
 
@@ -79,7 +79,7 @@ static uint64_t groups_to_have(const struct port_share *s, const struct share_ke
 	return have;
 }
 
-/* Removes the keys that the group already has from the list. Returns false with `why` if another
+/* Removes from c->added the keys that the group already has. Returns false with `why` if another
  * group has a key that cannot be shared. */
 static bool keys_are_free(struct share_change *c, const struct service_group *const *groups,
 			  char why[LIVE_LINE]) {
@@ -298,7 +298,7 @@ static void table_publish(struct share_change *c) {
 		c->replaced = share_table_replace(c->share, c->table);
 }
 
-/* An empty list is done although no worker has begun it. */
+/* Whether all keys of the list are applied. That of an empty list needs no step. */
 static bool is_done(const struct key_list *k, const struct change_cursor *cursor) {
 	return k->count == 0 || cursor->phase > 0;
 }

@@ -5,9 +5,9 @@
  * the port makes its steps between two rounds:
  *
  *     share_change_begin()  control  validates and allocates; everything that can fail
- *     share_change_add()   owner    adds keys, after the tables of the group have them
- *     share_change_remove()     owner    removes keys, before the tables of the group lose them
- *     share_change_end()    control  frees replaced data, after a grace period of all workers
+ *     share_change_add()    owner    adds keys, after the tables of the group have them
+ *     share_change_remove() owner    removes keys, before the tables of the group lose them
+ *     share_change_end()    control  frees replaced data, after all workers have passed a round
  *
  * The state of a change:
  *

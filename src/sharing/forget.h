@@ -13,8 +13,8 @@ struct share_forgetting {
 };
 
 /*
- * For struct worker_task; `forgetting` is the struct share_forgetting. The port owner calls it
- * between two rounds until it returns true. It needs no memory and cannot fail. Afterwards no
- * packet gets to the group. Packets of a VLAN that only this group had are unmatched.
+ * For struct worker_task; `forgetting` is the struct share_forgetting. The port owner's worker
+ * calls it between two rounds until it returns true. It needs no memory and cannot fail. Afterwards
+ * the owner hands no packet to the group. Packets of a VLAN that only this group had are unmatched.
  */
 bool share_forget(void *forgetting);

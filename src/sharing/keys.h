@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table that finds the group of a packet of a shared port. It is read-only once built, so that
- * it can be replaced while a worker reads.
+ * The table that finds the group of a packet of a shared port. The control thread builds it and may
+ * replace it while workers read. In service only the port owner's worker writes it: the keys of
+ * changes on the network side (change.c), and removals without memory for a new table (forget.c).
  *
- * Each VLAN has its own keys. A VLAN with a single group determines the group. Else the key is
+ * Each VLAN has its own keys. If a VLAN has a single group, all of its packets are the group's.
+ * Else the key is
  *
  *   from the R-PHY side  the L2TPv3 session, with our MAC address if sessions repeat;
  *   from the network     the destination MAC address, if it is that of a group, or the subscriber's
@@ -26,7 +28,7 @@
 #define SHARE_MAX_GROUPS SERVER_MAX_GROUPS
 #define SHARE_NO_GROUP UINT8_MAX
 #define SHARE_SEVERAL \
-	SHARE_MAX_GROUPS /* several groups, each with a MAC address of its own, have the address */
+	SHARE_MAX_GROUPS /* several groups have the key, all with MAC addresses of their own */
 _Static_assert(SHARE_MAX_GROUPS <= 64, "a bit each");
 #define SHARE_NO_VLAN UINT8_MAX
 
@@ -41,7 +43,7 @@ enum share_kind {
 	SHARE_SESSION, /* 4 bytes in host order, then 6 of our MAC address if sessions repeat */
 };
 
-/* A key of the hash, with all bytes set. The hash compares this size fast. */
+/* A key of the hash. Unused bytes are 0. The hash has a fast comparison for this size. */
 struct share_key {
 	uint8_t value[16];
 	uint8_t vlan; /* index in share_table.vlans */
@@ -55,18 +57,18 @@ struct share_vlan {
 };
 
 struct share_table {
-	bool tagged; /* groups have VLANs; else tags are ignored */
+	bool tagged; /* a group has a VLAN; else tags are ignored */
 	uint8_t vlan_of[VLAN_ID + 1]; /* index in `vlans`, or SHARE_NO_VLAN */
 	struct share_vlan vlans[SHARE_MAX_GROUPS];
 	uint64_t with_mac; /* bit per group whose network port has a MAC address; else 0 */
 	struct rte_hash *groups; /* share_key -> bit per group that has it; NULL: no keys */
-	uint32_t entries; /* inserts cannot fail up to this count */
+	uint32_t entries; /* capacity of `groups`; inserts up to it cannot fail */
 };
 
 /*
- * The group to which a key belongs, of the groups that have it. That is the group without a MAC
- * address of its own, of which there is at most one. Else it is the only group, or
- * SHARE_SEVERAL.
+ * The group to which a key belongs. `groups` has a bit per group with the key, at least one. The
+ * group without a MAC address of its own precedes others; there is at most one. Else the result is
+ * the only group, or SHARE_SEVERAL.
  */
 static inline uint64_t share_owner(const struct share_table *t, uint64_t groups) {
 	uint64_t plain = groups & ~t->with_mac;

@@ -16,11 +16,13 @@
  *
  * VLAN tags are removed on reception; the groups add them.
  *
- * Invariants: packets received = handed to rings + steered + share_misdirected() + drops. Handed
- * and steered packets = those received by the groups + share_pending_in() + `port_stopped`. Frames
- * taken by the ring to the port = sent + share_pending_out() + `port_unsent`. A packet for a full ring
- * is dropped and counted, like one for a full port queue. A frame for a full ring waits at its
- * sender.
+ * Invariants:
+ *
+ *     received = handed to rings + steered + share_misdirected() + other drops
+ *     handed + steered = received by the groups + share_pending_in() + `port_stopped`
+ *     frames enqueued to the ring to the port = sent + share_pending_out() + `port_unsent`
+ *
+ * A packet for a full ring is dropped and counted. A frame for a full ring waits at its sender.
  */
 #pragma once
 
@@ -34,11 +36,11 @@
 #include "pipeline/pipeline.h"
 #include "sharing/keys.h"
 
-/* Whether a group reads its ring. */
+/* Whether a group with a queue reads its ring. It reads the queue in each of these states. */
 enum share_gate {
 	SHARE_OPEN,
-	SHARE_SHUT, /* the queue is read first */
-	SHARE_SHUT_UNTIL_EMPTY, /* same, until the queue is empty */
+	SHARE_SHUT, /* the ring is not read */
+	SHARE_SHUT_UNTIL_EMPTY, /* the ring is not read until the queue is empty */
 };
 
 /*
@@ -53,11 +55,11 @@ struct share_way {
 	uint8_t mac[6];
 	uint16_t vlan;
 	uint16_t queue; /* 0: none, only the ring */
-	/* Set by the control thread, in steered.c. */
-	uint64_t opens_at; /* value of the port's `emptied` from which the queue is read */
+	/* Written by the control thread; the group's worker ends the pause. */
+	uint64_t opens_at; /* value of the port's `emptied` from which the queue is read; 0: now */
 	enum share_gate ring;
-	/* Periods in which both were empty, as in packet_source. The current one began when the
-	 * port's `emptied` was `began`. */
+	/* Periods in which ring and queue were empty, as in packet_source. `began` is the port's
+	 * `emptied` at the start of the current one. */
 	uint64_t emptied, began;
 	bool was_empty; /* the queue, in the current period */
 	uint64_t received, received_bytes, steered, strayed, lost;
@@ -67,7 +69,7 @@ struct share_way {
 struct share_member {
 	struct rte_ring *ring; /* NULL: the number is free */
 	uint64_t handed; /* packets enqueued since it was opened */
-	uint64_t full; /* packets dropped as the ring was full */
+	uint64_t full; /* packets dropped because the ring was full */
 	uint16_t staged_count; /* 0 outside of tell_apart */
 	struct rte_mbuf *staged[PIPELINE_BURST];
 	struct share_way way __rte_cache_aligned;
@@ -87,15 +89,14 @@ struct port_share {
 	const char *name;
 	enum share_side side;
 	struct packet_source from;
-	bool closed; /* receives no more; may be set by the control thread */
+	bool closed; /* no worker polls the port; set by the control thread */
 	bool was_empty; /* at the latest poll of the port */
 	bool was_full;
-	uint64_t full_polls; /* polls with EFFORT_FULL packets or more, two in a row */
+	uint64_t full_polls; /* as in struct effort */
 	struct share_table *table; /* may be replaced by another thread */
-	struct share_change *changes; /* not ended yet, the oldest first; for the control thread */
+	struct share_change *changes; /* the oldest first, until they end; control thread only */
 	struct share_member members[SHARE_MAX_GROUPS];
-	struct rte_ring
-		*misdirected; /* misdirected packets from the groups' queues; NULL: no queues */
+	struct rte_ring *misdirected; /* from the groups' queues to the owner; NULL: no queues */
 	uint64_t misdirected_taken; /* packets dequeued from that ring */
 	uint64_t spare; /* bit per queue without a group; the owner polls them in rotation */
 	unsigned last_spare;
@@ -103,7 +104,7 @@ struct port_share {
 	struct pipeline receiving, sending;
 	struct counters counters; /* of the owner; share_counters() has all */
 	struct share_way gone; /* sums over closed queues */
-	uint64_t emptied __rte_cache_aligned; /* as in packet_source; read by others */
+	uint64_t emptied __rte_cache_aligned; /* as in packet_source; other threads read it */
 };
 
 /* Whether the port must not be polled. */

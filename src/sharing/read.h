@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads the key of a frame. Only the fields needed for it are verified. The group verifies the rest
- * and has drop reasons for it.
+ * Reads the key of a frame and verifies only the fields of the key. The group's stages verify the
+ * others and count their drops.
  */
 #pragma once
 

@@ -6,7 +6,7 @@
 #include "sharing/sharing.h"
 #include "sharing/stages.h"
 
-/* So that neither the port nor the ring blocks the other. */
+/* Half of a burst, so that neither the port nor the ring blocks the other. */
 #define MISDIRECTED_BURST (PIPELINE_BURST / 2)
 
 /* Packets that groups found in their own queues. They were counted when received. */
@@ -18,7 +18,7 @@ static uint16_t poll_misdirected(struct port_share *s, struct rte_mbuf **pkts) {
 	return n;
 }
 
-/* The NIC may put packets into unused queues nevertheless. */
+/* Polls one queue without a group: the NIC may put packets there even without a rule. */
 static uint16_t poll_spare(struct port_share *s, uint64_t spare, struct rte_mbuf **pkts,
 			   uint16_t most) {
 	uint64_t further = spare & (UINT64_MAX << s->last_spare << 1);

@@ -11,7 +11,7 @@ struct share_config {
 	struct packet_source from; /* a queue of the port */
 	struct packet_sink to;
 	bool sends_by_ring; /* if several workers use one transmit queue */
-	/* packets of a group's ring, and frames of the ring to the port; like the port's queues */
+	/* capacity in packets of each group's ring and of the ring to the port */
 	unsigned ring_size;
 	/* by their numbers on the port; NULL: the number is free. Read during the call only. */
 	const struct service_group *const *groups;
@@ -30,7 +30,8 @@ struct port_share *share_create(const struct share_config *c, char why[LIVE_LINE
  * for groups. Returns 0, or -1 after logging an error. */
 int share_misdirected_open(struct port_share *s, unsigned queues, unsigned ring_size);
 
-/* Frees it. Pending packets are freed without being counted, so call share_stop() first. */
+/* Drops pending packets and frees the share with its counters. To have them count these packets,
+ * call share_stop() and share_counters() first. NULL is allowed. */
 void share_free(struct port_share *s);
 
 /* The packet source of the group with this number. */
@@ -48,44 +49,46 @@ uint64_t share_pending_out(const struct port_share *s);
 /* All counters of the port. May be called while workers run. */
 void share_counters(const struct port_share *s, struct counters *sum);
 
-/* Whether all received packets were handed over, steered or dropped. No worker may be running. */
+/* Whether received = handed over + steered + misdirected + drops. No worker may be running. */
 bool share_balanced(const struct port_share *s);
 
-/* Stops receiving, so that the rings can drain. While workers run, it takes effect when all have
- * passed. */
+/* Stops receiving, so that the rings can drain. If workers run, it takes effect once all of them
+ * have passed the end of a round. */
 void share_close(struct port_share *s);
 
 /* Shuts or reopens transmission. While it is shut, frames are dropped as `port_unsent`. Called
  * by the owner's worker. */
 void share_send_shut(struct port_share *s, bool shut);
 
-/* Drops all pending packets as `port_stopped` and `port_unsent`. No worker may be running. */
+/* Drops all pending packets as `port_stopped`, `port_stray` and `port_unsent`. No worker may be
+ * running. */
 void share_stop(struct port_share *s);
 
 /*
- * For changes while workers run. To add a group: share_member_open(), then a table with it. To remove
- * it: a table without it, then share_member_close() after the owner's worker has passed. From then on
- * the group must not poll its source.
+ * For changes while workers run. To add a group, call share_member_open(), then replace the table
+ * by one with the group. To remove it, replace the table by one without it. After the owner's
+ * worker has passed the end of a round, let it call share_member_drain() and then call
+ * share_member_close(). From then on the group must not poll its source.
  */
 
 /* Creates the ring to the port if there is none. Later callers of share_sink() use it. Returns
  * 0, or -1 after logging an error. */
 int share_send_open(struct port_share *s, unsigned ring_size);
 
-/* Frees the ring again, if it was not used yet. */
+/* Frees the ring of share_send_open(). No sink may use it. */
 void share_send_close(struct port_share *s);
 
 /* Creates the ring of a free number. Returns 0, or -1 after logging an error. */
 int share_member_open(struct port_share *s, unsigned group, unsigned ring_size);
 
-/* Drops up to `most` packets of a group that is in no table, by the owner's worker. Returns
- * whether that was all. */
+/* Drops up to `most` packets of a group that is in no table. Returns whether none is left. Called
+ * by the owner's worker. */
 bool share_member_drain(struct port_share *s, unsigned group, unsigned most);
 
-/* Drops the packets of the ring, as share_stop() does, and frees the number. The worker that
- * runs the share's lists must not run. */
+/* Drops the packets of the ring as `port_stopped`, and frees the number. If the owner's worker
+ * runs, it must first call share_member_drain() until that returns true. */
 void share_member_close(struct port_share *s, unsigned group);
 
-/* Replaces the table. Returns the previous one, which may be freed after the owner's worker has
- * passed. */
+/* Replaces the table. Returns the previous one, which may be freed once no worker can read it: the
+ * owner's, and those of groups with queues. */
 struct share_table *share_table_replace(struct port_share *s, struct share_table *table);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The receive queue of one group of a shared port, read by the group's worker. NICs may err, and
- * rules and tables do not change at the same time. So each packet is matched here as in
- * `tell_apart`, and packets that are not known to be the group's go back to the port owner. On the
- * network side there is no hash lookup, as the owner writes the hash meanwhile; VLAN or MAC address
- * suffice for groups with rules.
+ * The receive queue of one group of a shared port, read by the group's worker. A NIC may put
+ * packets into the wrong queue, and rules and tables do not change at the same time. So each packet
+ * is matched here as in `tell_apart`. Packets without a match for the group go back to the port
+ * owner. On the network side, groups with rules are matched by VLAN or MAC address only: the port
+ * owner may write the hash at the same time.
  */
 #include "sharing/steered.h"
 
@@ -23,7 +23,7 @@ struct steered_burst {
 	struct rte_mbuf **pkts;
 	uint16_t count;
 	uint64_t ours; /* bit per packet of the group */
-	/* packets whose session is looked up: */
+	/* Packets whose session needs a lookup: */
 	uint16_t open_count;
 	uint8_t open[PIPELINE_BURST];
 	struct share_key keys[PIPELINE_BURST];
@@ -113,7 +113,7 @@ static uint16_t keep_ours(struct steered_burst *b) {
 	return kept;
 }
 
-/* Polls the queue. Returns how many packets are the group's. */
+/* Polls the queue. Returns the number of the group's packets; `*empty`: the queue had none. */
 static uint16_t poll_queue(struct share_way *w, struct rte_mbuf **pkts, uint16_t most,
 			   bool *empty) {
 	struct port_share *s = w->share;
@@ -136,9 +136,9 @@ static uint16_t poll_queue(struct share_way *w, struct rte_mbuf **pkts, uint16_t
 }
 
 /*
- * Called when the ring is empty. The period ends if since its start the port was empty twice, so
- * that all earlier packets reached the ring, and the queue once. Then all earlier packets have
- * passed, and the next period starts.
+ * Called after a poll of the ring that found fewer packets than it may return. The period ends if,
+ * since its start, the queue was empty once and the port twice. The port owner has then put all
+ * earlier packets into the ring, so the group has read all packets from before the period.
  */
 static void note_empty(struct share_way *w, uint64_t emptied) {
 	if (!w->was_empty || emptied - w->began < 2)
@@ -148,7 +148,8 @@ static void note_empty(struct share_way *w, uint64_t emptied) {
 	w->was_empty = false;
 }
 
-/* Whether the queue must not be read yet. The ring is empty or shut; `emptied` was read before. */
+/* Whether the queue must not be read yet. `emptied` of the port must be read before the ring is
+ * found empty, so that the packets that it stands for are out of the ring. */
 static bool queue_is_paused(struct share_way *w, uint64_t emptied) {
 	uint64_t opens_at = __atomic_load_n(&w->opens_at, __ATOMIC_ACQUIRE);
 
@@ -243,7 +244,7 @@ bool share_misdirected_taken(const struct port_share *s, uint64_t handed) {
 	return __atomic_load_n(&s->misdirected_taken, __ATOMIC_ACQUIRE) >= handed;
 }
 
-/* Counted as received and handed over here, as if they came by the ring. */
+/* Counts the packets as received and handed over, as if they had passed through the ring. */
 bool share_way_drain(struct port_share *s, unsigned group, unsigned most) {
 	const struct share_way *w = &s->members[group].way;
 	struct rte_mbuf *m;

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Receive queues of a shared port for single groups. Another module sets the NIC's rules and calls
- * these functions when they change, so that the packets of a group keep their order:
+ * Receive queues of a shared port for single groups. server/steering.c sets the NIC's rules. The
+ * control thread calls these functions, so that a group's packets keep their order:
  *
- *     share_way_open()   control  assigns the queue; it is still empty
- *     share_queue_pause()   control  before a rule is added: the queue waits
- *     share_queue_resume()  control  after: the queue is read once the ring has no earlier packets
- *     share_ring_pause()   control  before the last rule is removed: the ring waits
- *     share_ring_resume()    control  after: the ring is read once the queue is empty
+ *     share_way_open()      assigns the queue, which is still empty
+ *     share_queue_pause()   before a rule is added: the group does not read the queue
+ *     share_queue_resume()  after: the group reads the queue once it has read all earlier packets
+ *                           of the ring
+ *     share_ring_pause()    before the last rule is removed: the group does not read the ring
+ *     share_ring_resume()   after: the group reads the ring once the queue is empty
  *
- * Between share_queue_pause() or share_ring_pause() and the rule's change, all workers must pass the end
- * of a round.
+ * All workers must pass the end of a round between a pause and the change of the rule.
  */
 #pragma once
 
 #include "sharing/port_share.h"
 
-/* Assigns the queue to the group, after share_member_open(). No worker may read the packets of the
- * group until the owner's worker has passed. */
+/* Assigns the queue to the group, after share_member_open(). The group may not poll its source
+ * until the owner's worker, which polls queues without a group, has passed the end of a round. */
 void share_way_open(struct port_share *s, unsigned group, const struct service_group *sg,
 		    uint16_t queue);
 
@@ -26,20 +26,21 @@ void share_queue_resume(struct port_share *s, unsigned group);
 void share_ring_pause(struct port_share *s, unsigned group);
 void share_ring_resume(struct port_share *s, unsigned group);
 
-/* Whether all earlier packets were read, so that neither ring nor queue waits, and rules may
- * change again. */
+/* Whether neither ring nor queue is paused: the group has read all earlier packets, and its rules
+ * may change again. */
 bool share_way_settled(const struct port_share *s, unsigned group);
 
-/* Number of periods since the group was opened in which its ring and its queue were found empty. */
+/* Number of periods since share_way_open() in which the group found its ring and queue empty. */
 uint64_t share_way_emptied(const struct port_share *s, unsigned group);
 
 /* Packets that the groups have returned to the owner so far, and whether the owner has dequeued
- * these. Requires groups with queues. */
+ * that many. The first requires share_misdirected_open(). */
 uint64_t share_misdirected_handed(const struct port_share *s);
 bool share_misdirected_taken(const struct port_share *s, uint64_t handed);
 
-/* For sharing.c: the source that reads ring and queue; dropping the packets of a queue without a
- * reader, as share_member_drain(); and closing it with its counters kept. */
+/* For sharing.c. The first sets the source to read ring and queue. The second drops packets of a
+ * queue that no worker reads, as share_member_drain(). The third frees the queue and keeps its
+ * counters. */
 void share_way_source(struct port_share *s, unsigned group, struct packet_source *source);
 bool share_way_drain(struct port_share *s, unsigned group, unsigned most);
 void share_way_close(struct port_share *s, unsigned group);

@@ -132,9 +132,9 @@ static bool key_is_multicast(const struct share_key *key) {
 }
 
 /*
- * Returns why the group that was found must not get the packet, or DROP_NONE. Packets for a group
- * with its own MAC address use that. By a subscriber's address it gets only broadcasts, such as ARP
- * requests, and frames to a modem's MAC address.
+ * Returns the reason why the group that was found must not get the packet, or DROP_NONE. A group
+ * with its own MAC address gets packets by that address. By a subscriber's address it gets only
+ * broadcasts, such as ARP requests, and frames to a modem's MAC address.
  */
 static enum drop_reason refused(const struct share_table *t, const struct rte_mbuf *m,
 				const struct share_key *key, uint64_t group) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Addresses of a change. An address that moves between modems is never unknown: its key stays in
- * the table and gets a new value. Addresses that no modem gains are removed first, so that a
- * table never exceeds its capacity.
+ * Addresses of a change. If an address moves between modems, its key stays in the table and gets a
+ * new value, so that lookups always find it. The change first removes addresses that no modem
+ * gains, so that a table never exceeds its capacity.
  */
 #include <string.h>
 
@@ -18,7 +18,8 @@ static bool has_address(const struct modem *m, const struct ip_address *a) {
 	return false;
 }
 
-/* The present value of the key. Only changes write the tables. */
+/* Looks up the key's value in service. The tables do not change meanwhile: no other change is in
+ * progress. */
 static bool find_entry(const struct rte_hash *table, const void *bytes, uint64_t *entry) {
 	void *data;
 
@@ -28,7 +29,7 @@ static bool find_entry(const struct rte_hash *table, const void *bytes, uint64_t
 	return true;
 }
 
-/* The index in the change list of the modem that gives the address up; DS_NO_MODEM: no modem does. */
+/* The modem's index in the change list if the change takes the address from it, or DS_NO_MODEM. */
 static uint32_t old_owner(const struct ds_change *c, uint32_t modem, const struct ip_address *a) {
 	uint32_t number = c->change_of[LIVE_MODEM][modem];
 	const struct modem *next = ds_next_modem(c, modem);
@@ -47,7 +48,7 @@ static bool move_address(struct ds_change *c, const struct live_change *l,
 	return true;
 }
 
-/* Finds the addresses that stay, and adds those that are new; number_addresses() numbers these. */
+/* Finds the addresses that stay, and adds the new ones, whose indices number_addresses() sets. */
 static bool find_addresses(struct ds_change *c, const struct live_change *l,
 			   struct ds_owned *owned) {
 	const struct modem *m = l->modem;
@@ -125,7 +126,7 @@ static void key_removed(struct ds_change *c, struct rte_hash *table, const void 
 	c->removed.list[c->removed.count++] = (struct ds_key){table, bytes, modem, modem, 0};
 }
 
-/* Finds addresses that the modem has now, does not keep, and no other modem gets. */
+/* Finds the modem's present addresses that neither it nor another modem has after the change. */
 static void find_removed(struct ds_change *c, const struct live_change *l,
 			 const struct ds_owned *owned) {
 	const struct ds_tables *t = &c->d->tables;
@@ -157,7 +158,8 @@ static enum ds_order order_of(const struct ds_change *c, const struct ds_modem_c
 	return gains ? DS_ORDER_BOTH : DS_ORDER_LOSES;
 }
 
-/* Whether all tables have capacity, by the entries that they have now. */
+/* Whether the entries of all tables after the change fit their capacity. If not, refuses the
+ * change. */
 static bool have_capacity(const struct ds_change *c) {
 	const struct ds_tables *t = &c->d->tables;
 	struct rte_hash *const tables[] = {t->ipv4, t->ipv6, t->mac};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Begins and ends a change: everything that can fail at its start, and what it releases at its
- * end. */
+/* Begins and ends a change. Everything that can fail is done at its start. */
 #include "downstream/change/change.h"
 
 #include <stdio.h>
@@ -60,7 +59,7 @@ static void note_leaving(struct ds_change *c) {
 	c->prepared = true;
 }
 
-/* Whether the previous change is applied, so that this one starts from what is in service. */
+/* Whether both MACs have applied the previous change, so that its objects are in service. */
 static bool may_begin(const struct ds_change *c) {
 	const struct ds_change *latest = c->d->slots.latest;
 

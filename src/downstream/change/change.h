@@ -8,11 +8,11 @@
  *     ds_change_lower()    lower MAC  writes headers and keys of flows that stay
  *     ds_change_drained()  any        whether the queues of removed flows are empty
  *     ds_change_close()    upper MAC  drops the rest of their packets and ends their use
- *     ds_change_flushed()   lower MAC  whether earlier packets have left it
+ *     ds_change_flushed()  lower MAC  whether earlier packets have left it
  *     ds_change_end()      control    frees replaced data after all workers have passed
  *
- * After ds_change_upper(), no packet gets a removed object, and the change list and the previous
- * settings are not read any more. The next change may begin after ds_change_upper() and
+ * After ds_change_upper(), no further packet gets a removed object, and the change does not read
+ * the change list and `sg` any more. The next change may begin after ds_change_upper() and
  * ds_change_lower(). Changes may end in any order.
  *
  * A step takes at most 50 us and returns whether it was the last one. Else it is called again.
@@ -28,9 +28,9 @@ struct ds_change;
 
 /*
  * `schedules` has the DOWNLINK key schedule for each change of the list that adds or replaces a
- * modem; NULL: the present one stays. They and the list must exist until the end. `sg` is what is
- * in service. Returns NULL with a line in `why` if the change is refused; then nothing has changed.
- * Else `why` is empty.
+ * modem; NULL: the present one stays. The arrays must exist until ds_change_upper() returns true.
+ * `sg` is the group in service. Returns NULL with a line in `why` if the change is refused; then
+ * nothing has changed. Else `why` is empty.
  */
 struct ds_change *ds_change_begin(struct downstream *d, const struct service_group *sg,
 				  const struct live_changes *changes, void *const *schedules,
@@ -42,9 +42,9 @@ bool ds_change_lower(void *change);
 bool ds_change_close(void *change);
 bool ds_change_flushed(void *change);
 
-/* Called by the thread of the upper MAC. Other threads may get true too late. */
+/* Exact on the thread of the upper MAC. On other threads the result may be true too late. */
 bool ds_change_drained(const struct ds_change *change);
 
-/* Frees the change, with what it replaced and the slots of removed objects. If no step was made,
- * frees what it prepared instead. */
+/* Frees the change, the data that it replaced and the slots of removed objects. If no step was
+ * made, frees the data that it prepared instead. */
 void ds_change_end(struct ds_change *change);

@@ -8,24 +8,24 @@
 
 #define DS_NO_MODEM UINT32_MAX /* no modem */
 
-/* An address, or a modem's MAC address, that gets another modem. */
+/* An address, or a modem's MAC address, that a modem gains or that no modem has any more. */
 struct ds_key {
 	struct rte_hash *table;
 	const void *bytes;
-	uint32_t modem; /* the new modem, or the one that loses it */
-	uint32_t from; /* the previous modem, or DS_NO_MODEM */
+	uint32_t modem; /* in `added`: the modem that gains it; in `removed`: that loses it */
+	uint32_t from; /* the modem that loses it, or DS_NO_MODEM */
 	uint8_t number; /* index in the modem's list */
 };
 
-/* Addresses of a modem in the change list. */
+/* Addresses that a modem in the change list has in service, a bit per index in its list. */
 struct ds_owned {
-	uint64_t kept; /* addresses that stay, by index */
-	uint64_t moved; /* addresses that another modem takes over */
-	bool mac_moved;
+	uint64_t kept; /* the modem keeps them */
+	uint64_t moved; /* another modem gains them */
+	bool mac_moved; /* another modem gains its MAC address */
 };
 
-/* The order of writing modem records: those that gain addresses of other modems precede those
- * that lose them. */
+/* The order of writing modem records, so that gains precede losses: modems that lose no address to
+ * another modem, modems that gain and lose, modems that only lose. */
 enum ds_order { DS_ORDER_GAINS, DS_ORDER_BOTH, DS_ORDER_LOSES, DS_ORDERS };
 
 /* The new record of the upper MAC for a modem, applied in one step. */
@@ -42,7 +42,7 @@ struct ds_modem_change {
 	uint16_t cpe_limit, cpe_limit_ipv6;
 	uint32_t first_number, flow_count; /* in `numbers`; none if the flows stay */
 	uint32_t first_key, key_count; /* in `added` */
-	uint64_t kept; /* addresses whose activity stays, a bit each */
+	uint64_t kept; /* addresses whose activity stays, a bit per index */
 	enum ds_order order;
 };
 
@@ -75,11 +75,11 @@ struct ds_channel_set {
 /* A replacement of a rule list. */
 struct ds_list_change {
 	struct rule_lists *lists;
-	uint32_t *at; /* where its number is stored */
+	uint32_t *at; /* the list's number in struct ds_rule_lists */
 	uint32_t now, next; /* RULE_LIST_NONE: none */
 };
 
-/* Rules of a change. If built, `next` is in service from ds_change_upper() on. */
+/* Rules of a change. If `built`, ds_change_upper() replaces `now` in service by `next`. */
 struct ds_rules_change {
 	struct rules *in_service;
 	struct rules now, next;
@@ -94,7 +94,8 @@ struct ds_values {
 	uint64_t to_rate_limit, to_cpe_timeout;
 };
 
-/* A list that is filled while a change is prepared. Its capacity is computed before. */
+/* A list that is filled while a change is prepared. ds_change_allocate() gives it its maximum
+ * size. */
 #define DS_LIST(type)         \
 	struct {              \
 		type *list;   \
@@ -128,11 +129,11 @@ struct ds_change {
 	struct ds_rules_change rules[DS_RULES];
 	struct ds_values values;
 
-	bool prepared; /* nothing was refused */
+	bool prepared; /* slots of removed objects are marked */
 	enum change_state upper_state, lower_state; /* each written by its worker */
 	struct change_cursor upper, close; /* of the upper MAC */
 	struct change_cursor lower, flushed; /* of the lower MAC */
-	uint64_t mark; /* count at which earlier packets have left */
+	uint64_t mark; /* count of `dequeued`, then of collected frames, to wait for */
 };
 
 /* Channels in the phases of both MACs: added or changed ones, and removed ones. */
@@ -161,14 +162,16 @@ const struct filter_group *ds_present_filter_group(const struct ds_change *c, ui
 bool ds_refuse(const struct ds_change *c, const struct live_change *which, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Validates the list: slots and references. */
+/* Validates slots and references of the change list, or refuses the change. */
 bool ds_change_is_valid(struct ds_change *c);
 
-/* Allocate and free the lists. */
+/* Allocate the lists, and free them with the change. ds_change_allocate() returns false if memory
+ * is short. */
 bool ds_change_allocate(struct ds_change *c);
 void ds_change_free(struct ds_change *c);
 
-/* Each prepares its part of the change, or refuses it. `c` records allocated indices and lists. */
+/* Each prepares its part of the change and returns true, or refuses the change and returns false.
+ * ds_change_end() then frees the indices and lists that `c` has recorded. */
 bool ds_prepare_channels(struct ds_change *c);
 bool ds_prepare_flows(struct ds_change *c);
 bool ds_prepare_addresses(struct ds_change *c);

@@ -6,7 +6,7 @@
 
 #include "downstream/change/internal.h"
 
-/* Stores the new list, and records the old one. */
+/* Stores the new list's number, and records the old one for ds_change_end(). */
 static bool put_list(struct ds_change *c, const struct live_change *l, struct rule_lists *lists,
 		     uint32_t *at, uint32_t next) {
 	if (next == RULE_LIST_NONE && l->next != NULL)
@@ -47,7 +47,7 @@ static bool some_are_new(const struct ds_change *c, const struct rule_lists *lis
 	return false;
 }
 
-/* Removed lists are included, as each modem changes to its new list in its own step. */
+/* The rules include removed lists: a modem uses its old list until its own step. */
 static bool build(struct ds_change *c, struct ds_rules_change *r, const char *what,
 		  struct rule_lists *lists, struct rules *in_service) {
 	char name[RULES_NAME_SIZE];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Steps of a change on the worker of the upper MAC. A flow is in the scheduler before any packet
- * gets it, and rules have the old and new lists of all modems before a modem uses its new ones. All
- * data of a modem change in one step. Validated settings cannot be refused here.
+ * Steps of a change on the worker of the upper MAC. The scheduler gets a flow before any packet is
+ * classified to it. Rules get the new lists, beside the old ones, before a modem uses them. One
+ * step writes all data of a modem. The scheduler cannot refuse these settings, as they were
+ * validated.
  */
 #include <string.h>
 
@@ -14,7 +15,7 @@
 #define FLOW_NS 10000
 #define GROUP_NS 4000
 #define MODEM_NS 4000
-#define KEY_NS 250 /* in addition to its modem */
+#define KEY_NS 250 /* per key, in addition to MODEM_NS */
 #define ENTRY_NS 1000
 #define DRAIN_NS 16000
 #define DRAIN_BURST 32 /* packets */
@@ -129,7 +130,7 @@ static void write_modem(struct ds_change *c, const struct ds_modem_change *m) {
 	d->cpe_limit_ipv6 = m->cpe_limit_ipv6;
 	memcpy(ds_modem_flows(&c->d->tables, m->slot), &c->numbers.list[m->first_number],
 	       m->flow_count * sizeof(uint32_t));
-	d->cpe_recent &= m->kept; /* a new address at a free index has not been seen */
+	d->cpe_recent &= m->kept; /* addresses at reused indices are not active yet */
 	d->cpe_before &= m->kept;
 	if (m->is_new)
 		d->cpe_period = 0;
@@ -137,7 +138,7 @@ static void write_modem(struct ds_change *c, const struct ds_modem_change *m) {
 	flow_cache_forget(&c->d->upper.flow_cache, m->slot);
 }
 
-/* Iterates over all modems once per enum ds_order. */
+/* The cursor passes all modems once per value of enum ds_order; each is written in its pass. */
 static bool apply_modem(void *change, struct change_cursor *cursor) {
 	struct ds_change *c = change;
 	const struct ds_modem_change *m = &c->modems.list[cursor->at % c->modems.count];
@@ -185,7 +186,7 @@ bool ds_change_drained(const struct ds_change *c) {
 	return true;
 }
 
-/* Drops pending packets of the flow in bursts, within the budget. */
+/* Drops the flow's queued packets in bursts. Returns false if the budget ends before the queue. */
 static bool close_flow(void *change, struct change_cursor *cursor) {
 	const struct scheduler_flow none = {.group = SCHEDULER_NONE};
 	struct ds_change *c = change;

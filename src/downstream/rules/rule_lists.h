@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The rule lists in use, each stored once: modems with equal lists share one, as do filter groups.
- * A list never changes; a user takes a new one and releases the old one. Rules are built from them.
- * No DPDK: may be used before EAL starts.
+ * A list never changes: its user gets another list and releases the old one. rules.h builds rules
+ * from lists. Uses no DPDK and may be called before EAL starts.
  */
 #pragma once
 
@@ -44,22 +44,23 @@ int rule_lists_create(struct rule_lists *l);
 
 void rule_lists_free(struct rule_lists *l);
 
-/* Ensures that l->lines can take `count` rules. Returns false after logging an error if memory
- * is short. */
+/* Ensures a size of `count` rules for l->lines. Returns false after logging an error if memory is
+ * short. */
 bool rule_lists_reserve(struct rule_lists *l, size_t count);
 
-/* Takes the list with the first `count` rules of l->lines. Returns its number, or RULE_LIST_NONE
- * after logging an error, if memory is short or there are too many lists. */
+/* Finds or adds the list that equals the first `count` rules of l->lines, and adds a user. Returns
+ * its number, or RULE_LIST_NONE after logging an error if memory or numbers are short. */
 uint32_t rule_lists_get(struct rule_lists *l, size_t count);
 
 /* The same for the modem's classifiers, and for the rules of a filter group. */
 uint32_t rule_lists_get_classifiers(struct rule_lists *l, const struct modem *m);
 uint32_t rule_lists_get_filters(struct rule_lists *l, const struct filter_group *g);
 
-/* Releases a list that was taken. */
+/* Removes a user that rule_lists_get() added. */
 void rule_lists_put(struct rule_lists *l, uint32_t number);
 
-/* Counts built rules that include the list. Its number stays valid while there are any. */
+/* Adds (`kept`) or removes a rule table that includes the list. Its number is not reused while a
+ * table includes it. */
 void rule_lists_keep(struct rule_lists *l, uint32_t number, bool kept);
 
 /* Rules of a group's classifiers and filters if equal lists are shared. If memory is short,

@@ -35,8 +35,8 @@ static void resources(struct maps *m, uint32_t flow, bool back) {
 	}
 }
 
-/* Finds the group of a set of channels, or NONE. Also counts the free groups; `unused` is the
- * first. */
+/* Finds the group of a set of channels, or NONE. Sets `unused` to the first free group and counts
+ * the free groups. */
 static uint32_t find_group(const struct maps *m, uint64_t channels, uint32_t *unused,
 			   uint32_t *count) {
 	uint32_t found = NONE;
@@ -53,7 +53,7 @@ static uint32_t find_group(const struct maps *m, uint64_t channels, uint32_t *un
 	return found;
 }
 
-/* Claims what check_resources() and admit() found free. */
+/* Claims the groups, SIDs and capacity that check_resources() and admit() found free. */
 static void claim_resources(struct maps *m, uint32_t flow, const struct maps_flow *s,
 			    const uint32_t *plan) {
 	for (uint32_t i = 0; i < s->cluster_count; i++) {

@@ -194,7 +194,7 @@ struct maps {
 	struct group groups[MAPS_SETS];
 	struct level levels[LEVELS];
 	struct timers timers; /* three per flow */
-	struct maps_counts counts; /* what belongs to no channel */
+	struct maps_counts counts; /* counts that belong to no channel */
 };
 
 enum timer_kind { TIMER_RATE, TIMER_RESERVED, TIMER_SERVICE, TIMER_KINDS };
@@ -286,7 +286,7 @@ void service_move(struct maps *m, uint32_t flow, uint64_t before, uint64_t start
 void channel_start(struct maps *m, uint32_t channel, uint64_t now); /* at the first MAP in time */
 void follow_back(struct maps *m, uint64_t now); /* after a clock was set back; between rounds */
 
-/* opening.c. What a MAP has before data, and the contention that decides its size. */
+/* opening.c. The elements of a MAP before data, sized by the estimated contention. */
 void channel_open(struct maps *m, uint32_t channel);
 void channel_begin_data(struct maps *m, uint32_t channel);
 void channel_end_data(struct maps *m, uint32_t channel);

@@ -119,7 +119,7 @@ struct maps_config {
 /* Result of a request. All but the first two change nothing. */
 enum maps_verdict {
 	MAPS_ACCEPTED,
-	MAPS_CAPPED, /* taken up to the limit of bytes owed to a flow */
+	MAPS_CAPPED, /* accepted up to the limit of bytes owed to a flow */
 	MAPS_NO_FLOW, /* the flow or its cluster does not exist */
 	MAPS_NOTHING, /* 0 bytes */
 	MAPS_VERDICTS,

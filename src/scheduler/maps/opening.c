@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a MAP has before data: ranging, and request opportunities by the estimated contention. */
+/* The elements of a MAP before data: ranging, and request opportunities by estimated contention. */
 #include "scheduler/maps/internal.h"
 
 #define FIXED 4 /* elements: two regions for requests, initial maintenance, the null element */

@@ -35,7 +35,7 @@ static bool flow_pending(struct maps *m, uint32_t flow) {
 	return fits;
 }
 
-/* Starts with the latest flows: earlier ones were told in earlier MAPs. */
+/* Starts with the latest flows: earlier MAPs have informed those before them. */
 static bool ring_pending(struct maps *m, uint32_t first) {
 	uint32_t flow;
 

@@ -79,7 +79,7 @@ static void skip(struct maps *m, uint32_t flow) {
 		behind -= c->length - 1;
 	times = (behind + interval - 1) / interval;
 	s->next += times * interval;
-	if (m->round > FIRST_ROUND) /* the clock has only started before */
+	if (m->round > FIRST_ROUND) /* in the first round, the clock has only started */
 		c->counts.missed += times * (is_polled(m, flow) ? 1 : s->grants);
 }
 
