@@ -52,7 +52,7 @@ struct pcapng_statistics {
 	const char *comment; /* NULL: none */
 };
 
-/* Each returns false where the block does not fit; then nothing is written. */
+/* Each returns false if the block does not fit; then nothing is written. */
 bool pcapng_section(struct pcapng *p, const char *program);
 bool pcapng_interface(struct pcapng *p, const struct pcapng_interface *i);
 bool pcapng_packet(struct pcapng *p, const struct pcapng_packet *packet);

@@ -80,7 +80,7 @@ static json_t *given_json(const struct thread_request *asked) {
 	return json;
 }
 
-/* Without upstream channels there is no upstream core. */
+/* `upstream` is null for a group without upstream channels. */
 static json_t *group_json(const struct service_group *sg) {
 	struct group_cores at = layouts_group_cores(sg);
 

@@ -16,8 +16,9 @@ struct check_placement {
 	size_t refusal_count;
 };
 
-/* Checks the placement against `cores`, "here" or "PRESENT/ONLINE/USABLE"; `placement` is zeroed. Returns 0,
- * also with refused cores, or -1 after a message. Call check_placement_free() in either case. */
+/* Checks the placement against `cores`, "here" or "PRESENT/ONLINE/USABLE". The caller has zeroed
+ * `placement`. Returns 0, also with refused cores, or -1 after a message. Call
+ * check_placement_free() in either case. */
 int check_placement(struct check_placement *placement, const char *cores,
 		    const struct server_config *server);
 

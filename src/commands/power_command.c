@@ -28,7 +28,7 @@ enum word { WORD_NONE, WORD_SHOW, WORD_TRY, WORD_RESTORE };
 struct power_options {
 	enum word word;
 	const char *root;
-	const char *state; /* NULL: in the folder of the user's sockets */
+	const char *state; /* NULL: in run_folder() */
 	cpu_set_t cores;
 	uint32_t khz;
 	uint64_t duration_ns; /* 0: until a signal */
@@ -115,7 +115,8 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	}
 }
 
-/* The path of the state file. Returns 0, or the exit status after a message. */
+/* The path of the state file. Returns 0, or the exit status after a message; no message if --state
+ * is too long. */
 static int state_path(const struct power_options *o, char path[LEFTOVERS_PATH]) {
 	char folder[PATH_MAX], why[OWNED_FOLDER_LINE];
 	const char *fault;

@@ -33,9 +33,9 @@
 #include "telemetry/telemetry.h"
 
 #define DRAIN_MS 500
-#define ROUND_MS 20 /* maximum time between checks for signals and the duration */
+#define ROUND_MS 20 /* maximum wait of the control thread, for signals and the duration */
 #define LEAVING_MS 1 /* the same while removed objects retire */
-#define MANY_MODEMS 1000 /* from here on, building the tables takes a second or more */
+#define MANY_MODEMS 1000 /* with as many, building the tables takes over a second and is logged */
 
 /* State of a running vcmtsd. */
 struct run {
@@ -99,7 +99,7 @@ static int wire(struct server *s, const struct server_config *config) {
 	return 0;
 }
 
-/* Handles SIGHUP; config.reload reloads by itself. */
+/* Reloads if SIGHUP was received. The method config.reload does not need it. */
 static void reload_if_asked(struct run *r) {
 	if (!process_reload)
 		return;
@@ -149,12 +149,11 @@ static int finish(struct server *s, const struct run_options *o, double seconds)
 	struct host host;
 	int status = 0;
 
-	/* the workers have stopped */
 	server_drain(s, rte_get_tsc_hz() / 1000 * DRAIN_MS);
-	/* Measures the core that the results refer to. */
+	/* The workers have stopped: lcore 1, their first, can measure the clock of the cores. */
 	rte_eal_remote_launch(measure_host, &host, 1);
 	rte_eal_mp_wait_lcore();
-	/* The text is for people: programs that read stdout, or JSON lines, find the data in the summary. */
+	/* The text is on stderr if stdout has the JSON summary, but not between JSON log lines. */
 	if (!report_is_stdout(o->json))
 		report_print(stdout, s, &host, seconds);
 	else if (log_format() == LOG_PLAIN)

@@ -12,7 +12,7 @@ static int folder_name(char *folder, size_t size) {
 		base = getuid() == 0 ? "/run" : getenv("XDG_RUNTIME_DIR");
 	if (base != NULL)
 		return snprintf(folder, size, "%s/vcmts", base);
-	/* other users may write to /tmp */
+	/* All users share /tmp: the name has the UID, and owned_folder_make() checks the owner. */
 	return snprintf(folder, size, "/tmp/vcmts-%u", (unsigned)getuid());
 }
 

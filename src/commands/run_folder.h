@@ -6,6 +6,7 @@
 
 #include "platform/owned_folder.h"
 
-/* systemd's folder of the service, root's, or the user's; creates it if missing. Returns NULL, or the reason
- * for a refusal in `fault` (platform/owned_folder.h). */
+/* RUNTIME_DIRECTORY/vcmts, /run/vcmts for root, XDG_RUNTIME_DIR/vcmts or /tmp/vcmts-UID; creates it
+ * if missing. Returns NULL, or the reason of a refusal, which may be in `fault`
+ * (platform/owned_folder.h). */
 const char *run_folder(char *folder, size_t size, char fault[OWNED_FOLDER_LINE]);

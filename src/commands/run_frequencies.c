@@ -17,6 +17,7 @@ struct power *run_frequencies_open(struct server *s) {
 	return power_create(s, &setup);
 }
 
+/* Idle settings are not compared: server_idle() applies them. */
 static bool differs(const struct power_config *a, const struct power_config *b) {
 	return a->policy != b->policy || a->driver != b->driver || a->latency != b->latency ||
 	       a->has_busy_hours != b->has_busy_hours || a->busy_hours.from != b->busy_hours.from ||

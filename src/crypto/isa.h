@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The instruction sets of intel-ipsec-mb by name, which a build without the library also knows;
+/* Names of the instruction sets to which intel-ipsec-mb can be limited, also in builds without it;
  * and its version. */
 #pragma once
 
@@ -27,5 +27,5 @@ const char *crypto_isa_name(enum crypto_isa isa);
 /* Returns false for any other name. */
 bool crypto_isa_parse(const char *name, enum crypto_isa *isa);
 
-/* The library that this process loaded; "none" if this build has none. */
+/* Version of the library in use; "none" in a build without it. */
 const char *crypto_library_version(void);

@@ -8,10 +8,10 @@
 #include "model/grants_times.h"
 #include "pipeline/clock.h"
 
-#define TOGETHER_US 20 /* most us between two TSC readings around one of the system's clock */
+#define TOGETHER_US 20 /* a reading of the system's clock that takes longer is repeated */
 #define TRIES 20
-#define LEARNT_NS 60000000000 /* the rate is that of the last one or two of these times */
-#define STEEPEST 0.01 /* limit of the rate difference; more has other causes */
+#define LEARNT_NS 60000000000 /* the start of the rate's measurement moves up every two of these */
+#define STEEPEST 0.01 /* maximum learned rate difference; larger ones: the clock was set */
 #define Q32 4294967296.0
 
 void docsis_clock_init(struct docsis_clock *c) {
@@ -64,7 +64,8 @@ static double within(double value, double most) {
 	return value > most ? most : value < -most ? -most : value;
 }
 
-/* Sets the rate to the learned one, plus a correction of the difference over the next second. */
+/* Sets the rate to the learned one, plus a correction of the present difference within a second, of
+ * at most 1 / DOCSIS_CLOCK_SLEW. */
 static void steer(struct docsis_clock *c, uint64_t now, uint64_t system, int64_t behind) {
 	double since = (double)(now - c->learned_from);
 	double gain =

@@ -20,7 +20,7 @@
 struct clock;
 
 struct docsis_clock {
-	uint64_t from, system; /* DOCSIS time, in ns, was `system` at `from`, the worker's time */
+	uint64_t from, system; /* ns: DOCSIS time was `system` at the worker's time `from` */
 	int64_t gain_q32; /* correction in ns per ns of the worker, 32 fractional bits */
 	/* readings of both clocks from which the rate is learned */
 	uint64_t learned_from, learned_system;
@@ -31,16 +31,18 @@ struct docsis_clock {
 /* DOCSIS time is that of the worker, from 0 on, until docsis_clock_start(). */
 void docsis_clock_init(struct docsis_clock *c);
 
-/* Makes it follow the system's clock, which it reads together with the worker's. */
+/* Sets DOCSIS time to the system's clock, and follows that from now on. */
 void docsis_clock_start(struct docsis_clock *c, const struct clock *worker);
 
 /*
- * Reads the system's clock; call it if docsis_clock_must_look(). The vDSO needs no system call. The
- * age of the worker's round does not matter. Returns whether time has jumped, forward or back.
+ * Reads the system's clock; call it if docsis_clock_must_look(). The vDSO needs no system call.
+ * worker->now may be old, as the worker's time is read from the TSC. Returns whether time has
+ * jumped, forward or back.
  */
 bool docsis_clock_look(struct docsis_clock *c, const struct clock *worker);
 
-/* As docsis_clock_look(), with the system's time `system` (ns since 1970) at the worker's `now`. */
+/* As docsis_clock_look(), with the system's time `system` (ns since 1970) at the worker's `now`.
+ * No effect unless `now` is after `learned_from`. */
 bool docsis_clock_follow(struct docsis_clock *c, uint64_t now, uint64_t system);
 
 static inline bool docsis_clock_must_look(const struct docsis_clock *c, uint64_t now) {

@@ -112,8 +112,9 @@ static inline void rr_prefetch(const struct scheduler *s, uint32_t class) {
 	fetch(&classes[classes[classes[fourth].link.next].link.next]);
 }
 
-/* The next flow of a class that is first in its class queue: the first flow with credit. NONE if
- * the class is empty or has no credit; then it leaves the queue or moves to its end. */
+/* The next flow of a class that is first in its class queue: the first flow with credit. NONE
+ * if the class is empty or has no credit; then it leaves the queue or moves to its end,
+ * respectively. */
 static inline uint32_t class_flow(struct scheduler *s, uint32_t class) {
 	struct class *c = &s->classes[class];
 	struct flow *f;

@@ -67,7 +67,7 @@ static inline uint32_t flow_grant(struct scheduler *s, struct group *g, uint32_t
 	uint32_t charged;
 	int64_t sent;
 
-	if (f->rates != 0) /* first, as flow_may_go() has just read them */
+	if (f->rates != 0) /* first, as flow_may_send() has just read them */
 		flow_charge(s, flow, queue_head(s, f)->bytes, now);
 	w = queue_pop(s, f);
 	charged = channel_bytes(&s->channels[channel], w->bytes + f->header_bytes, now);

@@ -2,8 +2,11 @@
 /*
  * The scheduler's data structures. A packet is in a chunk of its flow's queue, the flow in the ring
  * of its class, the class in a class queue of its bonding group. The group is among the awake
- * groups of its cluster, and the cluster in the ring of clusters with work. A flow, class or
- * cluster that must not send for a while is in none of these and has a timer.
+ * groups of its cluster, and the cluster in the ring of clusters with awake groups.
+ *
+ * A flow, class, group or cluster that must not send for a while leaves these lists. A parked flow
+ * has a timer. A blocked class is in a list of its modem, which has a timer. A sleeping group is
+ * behind the awake ones of its cluster. A cluster whose groups all sleep has a timer.
  */
 #pragma once
 
@@ -18,8 +21,9 @@
 #define RESERVED SCHEDULER_PRIORITIES
 #define CLASS_QUEUES (SCHEDULER_PRIORITIES + 1)
 
-#define QUANTUM 2048 /* bytes per round */
-/* Bits of an order key, from the lowest: slot, round, class queue. */
+#define QUANTUM 2048 /* bytes per round: of a class, and of a flow times its weight */
+/* Bits of an order key: slot from 0, round from KEY_ROUND, RESERVED - class queue from KEY_QUEUE.
+ * The least key is served first. */
 #define KEY_ROUND 16
 #define KEY_QUEUE 58
 #define MAX_GROUPS (1u << KEY_ROUND)
@@ -33,18 +37,20 @@
 #define RR_STEPS 192 /* flows, classes and groups that are selected and may not send */
 #endif
 #ifndef CHANGE_STEPS
-#define CHANGE_STEPS 192 /* groups that are regrouped or whose leads are reduced */
+#define CHANGE_STEPS 192 /* groups that are regrouped, or whose leads are reduced */
 #endif
-#define LOWER_SHARE 262144 /* bytes, after which a packet of a lower priority is sent */
+#define LOWER_SHARE 262144 /* lower_bytes at which a packet of a lower priority is sent */
 #ifndef LOWER_LOOKS
-#define LOWER_LOOKS 64 /* groups looked at to find it; with more groups, a quarter of this */
+/* Up to this many groups, a call searches all for such a packet; with more, LOWER_LOOKS / 4 + 1. */
+#define LOWER_LOOKS 64
 #endif
-#define LOWER_COST 192 /* bytes of LOWER_SHARE that one byte of that packet costs */
+#define LOWER_COST 192 /* off lower_bytes per byte of that packet: lower priorities get 1/193 */
 #ifndef KEY_BLOCK
 #define KEY_BLOCK 64 /* slots per block whose least key is cached; a power of two */
 #endif
-#define MAX_LEAD 8 /* rounds to which a gap between two groups is reduced */
-/* Limit of the credit and the debt of a reserved rate, in ticks of that rate. */
+/* A lead: rounds that a group is ahead of others. A gap between two groups is reduced to this. */
+#define MAX_LEAD 8
+/* A reserved rate may be ahead or behind by the traffic of this time, in ticks. */
 #define RESERVED_SAVED NS_TICKS(10000000)
 
 /* A queued packet. */
@@ -93,7 +99,7 @@ struct flow {
 
 	struct bucket sustained;
 	struct bucket peak;
-	int64_t last_sent; /* when its latest packet is sent completely */
+	int64_t last_sent; /* latest end of its sent packets; bonded flows only */
 	uint64_t granted_packets;
 } __attribute__((aligned(128)));
 _Static_assert(sizeof(struct flow) == 128, "two cache lines");
@@ -103,15 +109,15 @@ struct reserve {
 	struct link link; /* in the reserved queue of its group */
 	int64_t due;
 	uint64_t cost; /* of a byte */
-	uint32_t packet; /* bytes that a packet counts at least */
-	bool listed; /* in the reserved queue, even if not due any more */
+	uint32_t packet; /* shorter packets count as this many bytes */
+	bool listed; /* in the reserved queue; it may no longer be due */
 };
 
 enum class_state {
-	CLASS_IDLE, /* in no list; no flow of it is ready */
+	CLASS_IDLE, /* in no list: none of its flows is ready */
 	CLASS_READY, /* in its class queue */
 	CLASS_BLOCKED, /* waits for the aggregate rate of its modem */
-	CLASS_BLOCKED_SERVED, /* the same, after classes that were not served since they waited */
+	CLASS_BLOCKED_SERVED, /* the same; served since it last waited: after CLASS_BLOCKED */
 };
 
 /* Flows of one modem with one group and priority. */
@@ -121,7 +127,7 @@ struct class {
 	int32_t credit;
 	uint32_t group;
 	uint32_t modem;
-	uint32_t users; /* flows that belong to it; a free class has the next one in link.next */
+	uint32_t users; /* number of flows; 0: free, and link.next is the next free class */
 	uint8_t priority;
 	uint8_t state;
 	bool served; /* since it last waited for its modem */
@@ -156,7 +162,7 @@ struct group {
 	uint32_t slot; /* index in present[] of its cluster, while it has packets */
 	uint32_t reductions; /* bit per class queue whose round includes the latest reduction */
 	uint32_t channel_count;
-	uint32_t first_channel; /* at its latest assignment to a cluster */
+	uint32_t first_channel; /* lowest channel when it was last assigned to a cluster */
 	uint32_t users; /* flows */
 	uint64_t channels[CHANNEL_WORDS]; /* bit per channel */
 	uint32_t run_count;
@@ -174,11 +180,14 @@ struct cluster {
 	int64_t *least; /* of each complete block of keys */
 	uint32_t waiting[CLASS_QUEUES]; /* present groups with members in this class queue */
 	uint32_t awake_count, present_count;
-	int64_t horizon; /* channels get work up to this time, until all groups are asleep */
-	int64_t first_free; /* of all channels of groups that are asleep */
+	int64_t horizon; /* channels get work up to this time; cluster_wake() sets it again */
+	int64_t first_free; /* earliest time at which a channel of a sleeping group is free */
 	uint64_t far_ahead[CLASS_QUEUES]; /* a round above this starts a reduction of leads */
 	uint64_t served[CLASS_QUEUES]; /* round of the group that was served last */
-	uint32_t lower_bytes; /* sent while packets of a lower priority waited */
+	/* bytes sent while other packets of the cluster waited, at most about LOWER_SHARE, minus
+	 * LOWER_COST per byte of a packet of a lower priority */
+	uint32_t lower_bytes;
+	/* group * CLASS_QUEUES + class queue that the latest such packet was taken from */
 	uint32_t lower_next;
 };
 
@@ -188,14 +197,14 @@ struct channel {
 	struct scheduler_depi depi;
 	int64_t flush; /* ticks */
 	int64_t opened; /* when the current DEPI frame was started */
-	uint32_t space; /* bytes left in it; 0: there is no current frame */
+	uint32_t space; /* free bytes of the current DEPI frame; 0: there is none */
 	uint32_t segments;
 	uint32_t groups; /* bonding groups with this channel */
 	uint64_t packets, bytes; /* granted */
 };
 
 struct delays {
-	uint64_t units;
+	uint64_t units; /* sum, in units of 1.024 us */
 	uint64_t buckets[SCHEDULER_DELAY_BUCKETS];
 };
 
@@ -230,8 +239,8 @@ struct scheduler {
 	uint64_t random;
 	struct delays delays[SCHEDULER_PRIORITIES];
 	uint64_t (*drops)[SCHEDULER_VERDICTS]; /* by flow */
-	uint16_t *own_max_packet; /* by flow: without the limit of its modem */
-	uint32_t *next_of_modem; /* by flow */
+	uint16_t *own_max_packet; /* by flow: its limit without that of its modem */
+	uint32_t *next_of_modem; /* by flow: the next flow of its modem */
 	/* Memory of the clusters, twice, as groups move from one half to the other. */
 	uint32_t *present;
 	int64_t *keys, *least;
@@ -244,8 +253,8 @@ struct scheduler {
 };
 
 /*
- * Prefetches a cache line for writing. gcc takes a function with nothing but __builtin_prefetch()
- * for one without effect and drops its calls. The empty asm statement has an effect.
+ * Prefetches a cache line for writing. gcc drops calls of a function that only prefetches. The
+ * empty asm statement prevents that.
  */
 static inline void fetch(const void *line) {
 	__builtin_prefetch(line, 1);
@@ -281,7 +290,7 @@ static inline uint32_t cluster_timer(const struct scheduler *s, uint32_t cluster
 	return 2 * s->flow_count + s->modem_count + cluster;
 }
 
-/* A longer jump counts as this one: every timer has expired after it. */
+/* Longer jumps of the clock are shortened to this. */
 #define LONGEST_JUMP_NS 3600000000000
 /* At this many ticks, all times are set back by a multiple of WHEEL_SPAN. */
 #define REBASE_AT (INT64_C(1) << 60)

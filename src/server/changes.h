@@ -5,10 +5,10 @@
  *
  *     server_change_open()
  *     server_change_add()     at most once per group: prepares; refusals happen here
- *     server_change_apply()    applies it; the server retires later what it replaced
+ *     server_change_apply()   applies it; the server later retires the objects that it replaced
  *     server_change_close()   abandons a change that was not applied: nothing has changed
  *
- * So the next change may begin while an earlier one still retires. A caller that needs the end of
+ * The next change may begin while an earlier one still retires. A caller that needs the end of
  * the change calls server_change_make() instead of server_change_apply(), and then
  * server_change_close().
  */

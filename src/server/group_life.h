@@ -19,11 +19,11 @@ bool server_group_add(struct server *s, const struct service_group *sg, unsigned
 		      char why[LIVE_LINE]);
 
 /*
- * The same in two parts, for several groups at once or beside other changes. server_group_prepare()
+ * The same in two parts, for several groups at once or with other changes. server_group_prepare()
  * does everything that can fail: memory, devices, queues, keys, tables. No worker or other thread
  * sees the group, and no packet reaches it. It returns NULL with one line in `why`, possibly with
  * more in the log; then nothing has changed. `to_be` has, by slot, the groups in service as they
- * will be when this one enters, where they will differ. It is read during the call only; NULL: none
+ * are when this one is added; only those that differ. It is read during the call only; NULL: none
  * differs. No earlier change may still be retiring.
  *
  * Prepared groups enter in the order in which they were prepared, or are abandoned in reverse

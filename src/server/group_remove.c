@@ -227,7 +227,7 @@ static void departure_end(struct departure *d) {
 		s->group_count--;
 	server_name_workers(s);
 	pthread_rwlock_unlock(&s->lock);
-	server_peers(s, true); /* no worker waits for packets of a closed port */
+	server_peers(s, true); /* from here on, no worker sleeps on a port's interrupt or address */
 	ports_leave(d);
 	server_peers(s, false);
 	served_group_free(g);

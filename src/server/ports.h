@@ -79,7 +79,8 @@ unsigned server_ports_devices(const struct server_ports *p,
 const char *server_port_state_name(enum server_port_state state);
 
 /*
- * The drop reason of frames that are sent to the port now; DROP_NONE: it sends them, or they wait.
+ * The drop reason of frames that are sent to the port now; DROP_NONE: they are sent, or wait for
+ * the link.
  */
 enum drop_reason server_port_shut(const struct server_port *port);
 
@@ -90,8 +91,8 @@ enum server_port_state server_ports_of_group(const struct server_ports *p, size_
  * has none; then `stats` are the last ones that were read. */
 bool server_port_stats(const struct server_port *port, struct rte_eth_stats *stats);
 
-/* Returns the device of a port that no worker uses to the system. The port becomes SERVER_PORT_GONE
- * and is closed. */
+/* Closes a port that no worker uses and detaches its device, so that the system can remove it. The
+ * port becomes SERVER_PORT_GONE. */
 void server_port_give_back(struct server_port *port);
 
 /* Opens all ports: R-PHY ports receive into `uepi`, others into `packets`. Returns 0, or -1 and

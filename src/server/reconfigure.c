@@ -17,7 +17,7 @@
 #include "server/provider_change.h"
 #include "server/running.h"
 
-#define NOWHERE SERVER_MAX_GROUPS /* in place of a slot */
+#define NOWHERE SERVER_MAX_GROUPS /* the group is not in service */
 
 /* The state of one reload. */
 struct reconfiguration {
@@ -25,9 +25,9 @@ struct reconfiguration {
 	const struct server_config *next;
 	struct server_change *change;
 	unsigned slots[SERVER_MAX_GROUPS]; /* slots of the groups of `next`, or NOWHERE */
-	/* of the groups of `next` that stay in service */
+	/* by group of `next`: its differences; none if it is added */
 	struct live_changes differences[SERVER_MAX_GROUPS];
-	/* of the same groups; NULL: the provider stays */
+	/* by group of `next`; NULL: the provider does not change */
 	struct provider_change *providers[SERVER_MAX_GROUPS];
 	struct live_to_be to_be[SERVER_MAX_GROUPS]; /* by slot: groups that differ */
 	bool stays[SERVER_MAX_GROUPS]; /* by slot: groups in service that stay */
@@ -119,12 +119,13 @@ static bool find_differences(struct reconfiguration *r) {
 	return true;
 }
 
-/* The group in slot `g` as it will be; NULL: it does not change. */
+/* The group of slot `g` after the reload; NULL if it does not change. */
 static const struct service_group *to_be(const struct reconfiguration *r, unsigned g) {
 	return r->to_be[g].sg.modems != NULL ? &r->to_be[g].sg : NULL;
 }
 
-/* Prepares another crypto provider: its queues, and the keys of the future modems. */
+/* If the crypto provider changes: opens queues of the new one, and creates the keys of all modems
+ * that the group has after the reload. */
 static bool prepare_provider(struct reconfiguration *r, size_t n) {
 	const struct service_group *sg = &r->next->groups[n], *with;
 	unsigned g = r->slots[n];
@@ -147,9 +148,8 @@ static bool prepare_change(struct reconfiguration *r, size_t n) {
 	       refuse_group(r, r->next->groups[n].id, why);
 }
 
-/*
- * Prepares an added group beside the others as they will be: its packets must differ from theirs.
- */
+/* Prepares a group to add. It is checked against the other groups as they are after the reload, as
+ * no two groups may match the same packet. */
 static bool prepare_arrival(struct reconfiguration *r, size_t n) {
 	const struct service_group *others[SERVER_MAX_GROUPS];
 	struct group_arrival *a;
@@ -225,7 +225,8 @@ static bool idle_differs(const struct power_config *a, const struct power_config
 }
 
 /*
- * The command line overrides the file, as at the start. Both override what clients have set since.
+ * The command line overrides the file, as at the start. A reload discards power settings that
+ * clients have set.
  */
 static void change_power(struct reconfiguration *r) {
 	struct server *s = r->server;
@@ -260,9 +261,9 @@ static bool text_same(const char *a, const char *b) {
 }
 
 /*
- * The point of no return: from here on, workers see the reload. Groups that stay change before
- * groups are added, which were prepared beside their new state, and before their keys go to another
- * provider.
+ * The point of no return: applies everything, and cannot fail. Groups that stay change first, as
+ * added groups and new providers were prepared for their changed state. Then groups are added,
+ * groups are removed, and providers change.
  */
 static void apply(struct reconfiguration *r) {
 	bool added[SERVER_MAX_GROUPS] = {false};
@@ -276,7 +277,8 @@ static void apply(struct reconfiguration *r) {
 	append_groups(r);
 }
 
-/* Whether the settings that only a restart can change are the same. */
+/* Refuses differences in settings that only a restart can change. Returns whether there are
+ * none. */
 static bool start_is_same(struct reconfiguration *r) {
 	const struct server *s = r->server;
 

@@ -20,7 +20,7 @@ struct key_store {
 struct stored_key {
 	uint8_t bytes[STORED_KEY_MAX]; /* bytes of the key, padded with zeros */
 	enum cipher cipher;
-	void *schedule; /* the crypto provider's; the members above are the key of the tree */
+	void *schedule; /* the crypto provider's. bytes and cipher are the key of the tree */
 	uint32_t users;
 };
 

@@ -8,7 +8,8 @@
 #include "modems/uplink_segment.h"
 #include "wire/segment.h"
 
-/* What a frame adds: it ends in this grant, or is what is left. */
+/* Counts `size` bytes of frames, which end `packets` packets. The stream's next grant sends the
+ * bytes that exceed this one. */
 static void segment_add(struct uplink_grant *g, const struct uplink_frames *frames, uint32_t size,
 			uint32_t packets) {
 	struct uplink_stream *s = g->stream;
@@ -44,7 +45,7 @@ static void packet_add(struct uplink_grant *g, struct uplink_frames *frames,
 	segment_add(g, frames, size, 1);
 }
 
-/* Returns whether there is one. */
+/* Adds a frame that the CMTS must drop, if one is due. Returns whether it did. */
 static bool refused_frame_add(struct uplink_grant *g, struct uplink_frames *frames) {
 	uint32_t at = SEGMENT_HEADER_SIZE + g->filled;
 	struct packet_tag tag;
@@ -60,7 +61,7 @@ static bool refused_frame_add(struct uplink_grant *g, struct uplink_frames *fram
 	return true;
 }
 
-/* Management messages go in the clear, as SEC says of RNG-REQ. */
+/* Management messages are not encrypted (SEC, RNG-REQ). */
 static void management_add(struct uplink_grant *g, struct uplink_frames *frames) {
 	uint8_t *out =
 		rte_pktmbuf_mtod_offset(g->buffer, uint8_t *, SEGMENT_HEADER_SIZE + g->filled);
@@ -81,7 +82,7 @@ static void segment_request_add(struct uplink_grant *g, struct uplink_frames *fr
 	segment_add(g, frames, (uint32_t)docsis_queue_request_write(units, g->sid->sid, out), 0);
 }
 
-/* The segment header asks for the rest of the frame that the grant could not finish. */
+/* Requests, in the segment header, the bytes of the unfinished frame. */
 static void request_rest(struct uplink_grant *g, struct uplink_frames *frames) {
 	uint32_t units = (g->stream->left + UPLINK_REQUEST_UNIT - 1) / UPLINK_REQUEST_UNIT;
 
@@ -102,7 +103,8 @@ static bool packet_queued(const struct uplink_grant *g) {
 	return !g->stream->scheduled || g->stream->made != g->stream->arrived;
 }
 
-/* What the grant before left over comes first, and may fill this one too. */
+/* Counts the bytes that the previous grant has left. They come first, and may exceed this grant
+ * too. uplink_segment_finish() copies them. */
 static void rest_move(struct uplink_grant *g, const struct uplink_frames *frames) {
 	struct uplink_stream *s = g->stream;
 	uint32_t packets = s->left_packets;

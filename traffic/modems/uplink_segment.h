@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Grants of flows with segment headers, for uplink_grant_fill() and uplink_grant_finish(). */
+/* Grants of flows with segment headers, for uplink_grant_fill() and uplink_grant_finish().
+ * `finish`: no new packets, only the rest of a frame and management messages. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Trials on request: reads a line of JSON, runs a trial, writes a line of JSON, until the input ends
- * (docs/results.md, "Trials"). The traffic stays from trial to trial; counts are per trial.
+ * (docs/results.md, "Trials"). Modems and flows are kept between trials; counters start
+ * at 0 in each.
  */
 #pragma once
 
@@ -15,13 +16,14 @@
 #include "trials/trial_request.h"
 
 struct trials {
-	struct groups *groups; /* exactly one */
+	struct groups *groups; /* with exactly one service group */
 	struct trial_limits limits;
 	unsigned lcore; /* of the traffic's thread */
 	const char *transport; /* "rings" or "ports" */
 	const volatile sig_atomic_t *interrupted; /* number of signals that request the end */
-	/* Set if the data plane runs in this process, else NULL. `begins` records its counters at the start
-	 * of a trial, on the traffic's thread. `ended` adds the differences to the answer. */
+	/* Set if the data plane runs in this process, else NULL. `begins` is called at the start of
+	 * a trial on the traffic's thread and records its counters. `ended` is called at the end
+	 * and adds their increase to the answer. */
 	void (*begins)(void *data_plane, const struct traffic_load *load);
 	void (*ended)(void *data_plane, json_t *answer);
 	void *data_plane;

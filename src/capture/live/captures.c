@@ -70,7 +70,7 @@ enum tap_state tap_capture_state(struct tap_captures *c, const struct tap_captur
 	return state;
 }
 
-/* Notifies the control thread once: each notification rebuilds all views. */
+/* Notifies the control thread only if the capture runs, as each notification rebuilds all views. */
 void tap_capture_end(struct tap_captures *c, struct tap_capture *capture) {
 	bool runs;
 
@@ -100,7 +100,8 @@ static struct tap_source *source_at(const struct tap_capture *capture, unsigned 
 	return NULL;
 }
 
-/* The largest ring size that keeps the existing and the missing rings below TAP_MEMORY, at least TAP_RING_LEAST. */
+/* The largest ring size, in halves of TAP_RING_MOST, with which the existing rings and those still
+ * to be created fit into TAP_MEMORY; at least TAP_RING_LEAST. */
 static uint32_t ring_size(const struct tap_captures *c, const struct tap_capture *capture) {
 	uint64_t used = 0, wanted = 0;
 	uint32_t size = TAP_RING_MOST;
@@ -157,7 +158,8 @@ static void sources_at_gone(struct tap_captures *c, unsigned site) {
 	}
 }
 
-/* A view with the running captures that want packets of this site. Returns NULL where no capture does. */
+/* Creates the view of a site for all running captures of its packets. Returns NULL if there are
+ * none, or if memory is short. */
 static struct tap_view *view_make(struct tap_captures *c, unsigned site,
 				  const struct tap_point *point, struct tap_names **names) {
 	struct tap_view *v = calloc(1, sizeof(*v));
@@ -196,7 +198,8 @@ static bool wanted_by_any(const struct tap_captures *c, const struct tap_point *
 	return false;
 }
 
-/* Rebuilds the view of one site and publishes it. The caller frees `old` later. */
+/* Rebuilds the view of one site and publishes it. `old` becomes the previous one, which the caller
+ * frees when no worker can reach it. */
 static void site_follow(struct tap_captures *c, unsigned site, struct tap_site *old) {
 	struct tap_site *at = &c->sites[site];
 	struct tap_point point = tap_point_of(c->server, site);
@@ -212,7 +215,8 @@ static void site_follow(struct tap_captures *c, unsigned site, struct tap_site *
 	c->active |= at->view != NULL;
 }
 
-/* Rebuilds all sites. When it returns, no worker can reach the former views, and they are freed. */
+/* Rebuilds all sites. When it returns, no worker can reach the former views, and they are freed.
+ * Drops are published after a round of all workers, when counters have the stage of each drop. */
 static void sites_follow(struct tap_captures *c) {
 	c->active = false;
 	for (unsigned s = 0; s < c->site_count; s++)
@@ -231,6 +235,7 @@ static void sites_follow(struct tap_captures *c) {
 	}
 }
 
+/* Starts or refuses requested captures. Returns whether the views must be built. */
 static bool captures_begin(struct tap_captures *c, bool stop) {
 	bool changed = false;
 

@@ -20,14 +20,14 @@
 
 enum tap_state {
 	TAP_FREE,
-	TAP_REQUESTED, /* set by the capture thread */
-	TAP_REFUSED, /* set by the control thread, with `why` */
+	TAP_REQUESTED,
+	TAP_REFUSED, /* for the reason in `why` */
 	TAP_RUNNING,
-	TAP_ENDING, /* set by the capture thread: no new packets */
-	TAP_ENDED, /* set by the control thread: workers add no more packets */
+	TAP_ENDING, /* no new packets; workers may still add some */
+	TAP_ENDED, /* no worker adds packets */
 };
 
-/* An end of a capture, as the capture thread sees it. */
+/* What the capture thread has of one site of a capture: its ring and its names. */
 struct tap_source {
 	struct tap_end *end;
 	unsigned site; /* number of its site, for the control thread */
@@ -56,7 +56,7 @@ struct tap_captures {
 	struct server *server;
 	pthread_mutex_t lock; /* protects states and sources */
 	struct tap_capture list[TAP_CAPTURES];
-	bool wakeup; /* set since the control thread last looked */
+	bool wakeup; /* a request for tap_captures_follow() */
 	/* The control thread owns the members below. */
 	bool active; /* some sites have views */
 	uint64_t generation; /* of the server, when the views were built */
@@ -76,7 +76,7 @@ void tap_captures_follow(struct tap_captures *c);
 /* The control thread calls it to end all captures and to refuse new ones. */
 void tap_captures_stop(struct tap_captures *c);
 
-/* The capture thread requests a capture. Returns NULL where all TAP_CAPTURES slots are in use. */
+/* The capture thread requests a capture. Returns NULL if all TAP_CAPTURES slots are in use. */
 struct tap_capture *tap_capture_request(struct tap_captures *c, const struct tap_request *w);
 enum tap_state tap_capture_state(struct tap_captures *c, const struct tap_capture *capture);
 void tap_capture_end(struct tap_captures *c, struct tap_capture *capture);

@@ -16,10 +16,10 @@
 
 #include "platform/log/log.h"
 
-#define REQUEST_TIMEOUT_MS 5000 /* for the request */
+#define REQUEST_TIMEOUT_MS 5000 /* to receive the request line */
 #define SEND_TIMEOUT_MS 10000 /* for a client that reads nothing */
 #define REPORT_MS 500 /* between two reports of counts in the file */
-/* age of a record before it is written: rings may still deliver older ones */
+/* records are written at this age, in order of time: other rings may still get older ones */
 #define SETTLE_US 2000
 #define NS_PER_MS 1000000u
 
@@ -91,7 +91,7 @@ void tap_client_close(struct tap_client *c) {
 
 short tap_client_events(const struct tap_client *c) {
 	bool pending = c->streaming && tap_output_pending(&c->output) > 0;
-	bool asked = c->capture != NULL && !c->streaming; /* then nothing is read */
+	bool asked = c->capture != NULL && !c->streaming; /* no input is read */
 
 	return (short)((c->quits || asked ? 0 : POLLIN) | (pending ? POLLOUT : 0));
 }
@@ -100,7 +100,7 @@ bool tap_client_runs(const struct tap_client *c) {
 	return c->capture != NULL;
 }
 
-/* Handles a complete request line. Returns false where it was refused. */
+/* Handles a complete request line. Returns false if it was refused. */
 static bool request_handle(struct tap_client *c, size_t size) {
 	struct tap_request w;
 	char why[TAP_LINE];
@@ -119,7 +119,7 @@ static bool request_handle(struct tap_client *c, size_t size) {
 	return true;
 }
 
-/* Returns false where the client disconnected or was refused. */
+/* Returns false if the client disconnected or was refused. */
 static bool request_read(struct tap_client *c) {
 	ssize_t n = recv(c->fd, c->request + c->request_size, TAP_REQUEST_MAX - c->request_size, 0);
 	const char *end;
@@ -165,7 +165,8 @@ static bool stream_begin(struct tap_client *c) {
 	return true;
 }
 
-/* Handles the answer of the control thread, if there is one. Returns false where the request was refused. */
+/* Handles the decision of the control thread, once there is one. Returns false if the request was
+ * refused. */
 static bool request_done(struct tap_client *c, uint64_t now_ms) {
 	enum tap_state state = tap_capture_state(c->captures, c->capture);
 
@@ -181,8 +182,8 @@ static bool request_done(struct tap_client *c, uint64_t now_ms) {
 	return stream_begin(c);
 }
 
-/* Frees sources that are gone and empty, as groups may be added and removed during a capture. Returns whether
- * no source is left. */
+/* Frees sources that are gone and empty, as groups may be added and removed during a capture.
+ * Returns whether it freed the last source. */
 static bool retire_sources(struct tap_client *c) {
 	struct tap_capture *capture = c->capture;
 	unsigned before = capture->source_count, kept = 0;
@@ -210,8 +211,8 @@ static const char *stream_ends(const struct tap_client *c, uint64_t now_ms, bool
 	return c->ends_at != 0 && now_ms * NS_PER_MS >= c->ends_at ? TAP_END_TIME : NULL;
 }
 
-/* Moves packets from the rings to the file; at the end all of them. Call it with the lock held, as the
- * control thread may add sources. */
+/* Moves packets from the rings to the file; once the capture has ended, all of them. Call it with
+ * the lock held, as the control thread may add sources. */
 static void stream_fill(struct tap_client *c, uint64_t now_ms, bool stop) {
 	struct tap_capture *capture = c->capture;
 	uint64_t until = rte_rdtsc() - rte_get_tsc_hz() / 1000000 * SETTLE_US;
@@ -246,7 +247,7 @@ static void stream_continue(struct tap_client *c, uint64_t now_ms, bool stop) {
 		tap_capture_end(c->captures, capture);
 }
 
-/* Returns false where the client disconnected. */
+/* Returns false if the client disconnected. */
 static bool stream_send(struct tap_client *c, uint64_t now_ms) {
 	struct tap_output *o = &c->output;
 
@@ -275,7 +276,7 @@ static bool is_in_time(const struct tap_client *c, uint64_t now_ms) {
 	return false;
 }
 
-/* Handles the client's input. Returns false where it disconnected or was refused. */
+/* Handles the client's input. Returns false if it disconnected or was refused. */
 static bool client_receive(struct tap_client *c, short events) {
 	if ((events & (POLLERR | POLLNVAL | POLLHUP)) != 0) /* both halves are closed */
 		return false;
@@ -284,7 +285,7 @@ static bool client_receive(struct tap_client *c, short events) {
 	return (events & POLLIN) == 0 || !c->streaming || c->quits || more_read(c);
 }
 
-/* Sends the answer and the file. Returns false where the client disconnected, or has received all. */
+/* Sends the answer and the file. Returns false if the client disconnected, or has received all. */
 static bool client_respond(struct tap_client *c, uint64_t now_ms, bool stop) {
 	if (!c->streaming && !request_done(c, now_ms))
 		return false;

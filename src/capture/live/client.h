@@ -16,7 +16,7 @@ struct tap_client {
 	uint64_t reported_ms; /* when the file last reported its counts */
 	uint64_t ends_at; /* ns; 0: never */
 	bool streaming; /* the answer was sent or is in `output` */
-	bool quits; /* it asked for the end */
+	bool quits; /* the client has requested the end */
 	const char *why; /* reason for the end of the file; NULL: not ended */
 	bool finished; /* the file's end was sent or is in `output` */
 	unsigned request_size;
@@ -27,16 +27,18 @@ struct tap_client {
 /* Takes ownership of the nonblocking socket `fd`. */
 void tap_client_open(struct tap_client *c, struct tap_captures *captures, int fd, uint64_t now_ms);
 
-/* Disconnects the client. Call it again until the control thread has ended the capture, which frees it. */
+/* Disconnects the client, and frees its capture if that has ended. While tap_client_runs(), call it
+ * again. */
 void tap_client_close(struct tap_client *c);
 
 /* Events for poll(). */
 short tap_client_events(const struct tap_client *c);
 
-/* Whether it needs service without an event. */
+/* Whether the client has a capture: then call tap_client_serve() and tap_client_close() also
+ * without events. */
 bool tap_client_runs(const struct tap_client *c);
 
-/* Serves the client. `stop`: vcmtsd ends. Returns false where the caller must close it. */
+/* Serves the client. `stop`: vcmtsd ends. Returns false if the caller must close it. */
 bool tap_client_serve(struct tap_client *c, short events, uint64_t now_ms, bool stop);
 
 /* Sends a refusal of one line; does not wait for a full socket. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the worker of one part of a group, or of a port, copies packets for one capture. The end survives
- * changes of the group, and moves with its part between workers.
+ * The ring and tallies of one capture at one site: a part of a group, or a port, whose worker
+ * copies packets to it. They survive changes of the group, and move with their part between
+ * workers.
  */
 #pragma once
 

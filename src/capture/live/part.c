@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-/* Kinds by direction: stages.c rules them up by name, workers by number. */
+/* Packet kinds by direction. stages.c finds them by name; workers index these tables by number. */
 static struct {
 	uint8_t at[TAP_BOUNDARIES];
 	uint8_t dropped[TAP_STAGES + 1][DROP_REASONS];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The captures at one part of a group, or at a port, and what each selects. A view is constant except for its
- * ends; the control thread builds a new one for other captures or names.
+ * The captures at one part of a group, or at a port, and what each selects. A view is constant
+ * except for the rings and tallies that its rules point to (struct tap_end). The control thread
+ * builds a new one for other captures or names.
  */
 #pragma once
 
@@ -15,17 +16,17 @@
 
 /* A filter by indexes of a group's tables. */
 struct tap_filter {
-	uint8_t wants; /* bits, as `known`; 0: all packets */
-	uint32_t modem; /* TAP_NONE: no packet passes */
-	uint32_t flow;
+	uint8_t wants; /* facts that must match: bits TAP_KNOWS_...; 0: all packets match */
+	uint32_t modem; /* index; TAP_NONE: not in the group, no packet matches */
+	uint32_t flow; /* likewise */
 	uint32_t session; /* ID */
 };
 
 struct tap_rule {
 	struct tap_end *end;
 	struct tap_filter filter;
-	uint64_t boundaries; /* a bit each */
-	/* a bit each; NULL: no drops. Owned by the capture, outlives the view */
+	uint64_t boundaries; /* bit per boundary */
+	/* bit per drop reason, in the capture's request, which outlives the view; NULL: none */
 	const uint64_t *reasons;
 };
 
@@ -42,6 +43,7 @@ struct tap_view {
 	struct tap_rule rules[TAP_CAPTURES];
 };
 
-/* Sets the functions, the tables of kinds, and the boundaries of each list. `first_list` and `list_count`
- * select lists of the direction; a port has none. The caller has set all other members, `tap.stage` too. */
+/* Sets the callbacks and the boundaries of each stage list. `first_list` and `list_count`
+ * select lists of the direction; a port has none. The caller has set all other members,
+ * `tap.stage` too. */
 void tap_view_finish(struct tap_view *v, unsigned first_list, unsigned list_count);

@@ -21,13 +21,13 @@ unsigned tap_site_count(const struct server *s);
 struct tap_point tap_point_of(const struct server *s, unsigned site);
 void tap_point_name(const struct server *s, const struct tap_point *point, char name[TAP_NAME]);
 
-/* Whether the request captures anything there. */
+/* Whether the request captures anything of the site. */
 bool tap_point_wanted(const struct tap_point *point, const struct tap_request *w);
 
 /* Whether the objects that the request names are in service. Returns false with the reason in `why`. */
 bool tap_request_fits(const struct server *s, const struct tap_request *w, char why[TAP_LINE]);
 
-/* Fills in what the request captures there. The caller sets the end. */
+/* Fills in what the request captures at the site. The caller sets the end. */
 void tap_point_rule(const struct tap_point *point, const struct tap_request *w,
 		    const struct tap_names *names, struct tap_rule *rule);
 

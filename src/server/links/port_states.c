@@ -17,7 +17,7 @@ static bool step_open(void *share) {
 	return true;
 }
 
-/* Makes the groups of the port and its share send to it or drop, by its present state. */
+/* Sets the sinks of the port's groups and share to transmit or to drop, by the port's state. */
 static void port_wire(struct server *s, unsigned index) {
 	const struct server_port *port = &s->ports.list[index];
 	bool shut = server_port_shut(port) != DROP_NONE;
@@ -44,11 +44,11 @@ static void state_set(struct server *s, unsigned index, enum server_port_state s
 		port_wire(s, index);
 }
 
-/* Workers stop polling the port before it is closed. */
+/* Closes a port whose device was or must be removed, once no worker polls it. */
 static void port_lose(struct server *s, unsigned index) {
 	struct port_share *share = s->shares.of[index];
 
-	server_peers(s, true); /* no worker waits for its packets */
+	server_peers(s, true); /* from here on, no worker sleeps on its interrupt or address */
 	if (share != NULL)
 		share_close(share);
 	state_set(s, index, SERVER_PORT_GONE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tracks ports whose link goes up and down, and those whose device is removed in use. Workers
- * follow between two rounds: they stop polling a removed port, and drop packets to it as
+ * apply changes between two rounds: they stop polling a removed port, and drop packets to it as
  * `port_gone`, or as `link_down` if it has lost its link. All else continues.
  */
 #pragma once
@@ -16,9 +16,10 @@ struct links {
 	uint64_t looked, asked; /* ns of the last checks */
 };
 
-/* Checks all ports, once the workers run. `now` is in ns of a monotonic clock. */
+/* Checks all ports. Call it after the workers have started. `now` is in ns of a monotonic clock. */
 void links_open(struct links *l, struct server *s, uint64_t now);
 
-/* Checks again when it is time; for removal requests at each call. For the control thread. A
- * removed port is closed before this returns, which takes some drivers tens of milliseconds. */
+/* Checks links every LINKS_LOOK_NS, devices every LINKS_ASK_NS, and removal requests at each call.
+ * For the control thread. A removed port is closed before this returns, which takes some drivers
+ * tens of milliseconds. */
 void links_follow(struct links *l, uint64_t now);
