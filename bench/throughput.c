@@ -109,7 +109,7 @@ int throughput_stop(struct throughput *t) {
 	server_stop(s);
 	if (server_balanced(s))
 		return 0;
-	fprintf(stderr, "received differs from transmitted + dropped + held: this is a defect, "
+	fprintf(stderr, "received differs from transmitted + dropped + pending: this is a defect, "
 			"please report it\n");
 	return -1;
 }

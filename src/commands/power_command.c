@@ -38,9 +38,8 @@ static const struct argp_option options[] = {
 	{"root", OPTION_ROOT, "DIR", 0,
 	 "the folder of the machine's cores (default: " CPU_FILES_ROOT ")", 0},
 	{"state", OPTION_STATE, "FILE", 0,
-	 "where it is kept what was found (default: one by the number of the process, in the "
-	 "folder of "
-	 "the control sockets; restore: all that are there)",
+	 "file for the initial settings (default: PID-power.state in the folder of the control "
+	 "socket; restore: all such files of that folder)",
 	 0},
 	{"cores", OPTION_CORES, "LIST", 0, "cores such as 0-3,8", 0},
 	{"hertz", OPTION_HERTZ, "FREQUENCY", 0, "such as 1.2GHz, 800MHz or 1200000000", 0},
@@ -128,7 +127,7 @@ static int state_path(const struct power_options *o, char path[LEFTOVERS_PATH]) 
 	fault = run_folder(folder, sizeof(folder), why);
 	if (fault == NULL && leftovers_path(folder, getpid(), path) == 0)
 		return 0;
-	log_error("power", LOG_NO_FIELDS, "%s: %s; --state names another place", folder,
+	log_error("power", LOG_NO_FIELDS, "%s: %s; choose another file with --state", folder,
 		  fault != NULL ? fault : "this name is too long");
 	return EXIT_TROUBLE;
 }
@@ -140,7 +139,7 @@ static void show_core(const struct cpu_files *f, unsigned core) {
 	int fault = cpufreq_find(f, core, &c);
 
 	if (fault != 0) {
-		printf("core %u: not governed: %s\n", core, strerror(-fault));
+		printf("core %u: no usable frequency driver: %s\n", core, strerror(-fault));
 		return;
 	}
 	clock_domain_cpus(f, core, &cpus);
@@ -160,8 +159,7 @@ static int show(const struct cpu_files *f) {
 	cpu_set_t present;
 
 	if (f->read(f->ctx, "present", text, sizeof(text)) != 0 || !cpus_parse(text, &present)) {
-		log_error("power", LOG_NO_FIELDS,
-			  "present: it does not tell which cores there are");
+		log_error("power", LOG_NO_FIELDS, "present: not a list of cores");
 		return EXIT_TROUBLE;
 	}
 	for (unsigned core = 0; core < CPU_SETSIZE; core++) {
@@ -214,8 +212,8 @@ static bool try_cores(const struct power_options *o, const struct cpu_files *f) 
 			continue;
 		}
 		good = cpufreq_set(f, &c, o->khz) && good;
-		printf("core %u: by %s, wished %" PRIu32 " kHz, read back %" PRIu32 " kHz\n", core,
-		       cpufreq_mode_name(c.mode), o->khz, c.khz);
+		printf("core %u: by %s, requested %" PRIu32 " kHz, read back %" PRIu32 " kHz\n",
+		       core, cpufreq_mode_name(c.mode), o->khz, c.khz);
 	}
 	fflush(stdout);
 	return good;
@@ -283,7 +281,7 @@ static int restore(const struct power_options *o, const struct cpu_files *f) {
 		}
 		sum = leftovers_restore(folder, f);
 	}
-	printf("files restored: %u, of processes that run: %u, failed: %u\n", sum.restored,
+	printf("state files: %u restored, %u of running processes, %u failed\n", sum.restored,
 	       sum.living, sum.failed);
 	return sum.failed == 0 ? 0 : EXIT_TROUBLE;
 }
@@ -293,9 +291,8 @@ int command_power(int argc, char **argv) {
 		.options = options,
 		.parser = option,
 		.args_doc = "show|try|restore",
-		.doc = "Frequencies of the machine's cores: what changes them, one tried by hand, "
-		       "and what "
-		       "was found restored after a process that could not do so.",
+		.doc = "Shows the frequency drivers of the machine's cores, tries a frequency, or "
+		       "restores the settings that a crashed process has changed.",
 	};
 	struct power_options o = {.root = CPU_FILES_ROOT};
 	struct cpu_files f;

@@ -165,9 +165,10 @@ static int finish(struct server *s, const struct run_options *o, double seconds)
 		json_decref(json);
 	}
 	if (!server_balanced(s)) {
-		log_error("server", LOG_NO_FIELDS,
-			  "received differs from transmitted + dropped + held: this is a defect, "
-			  "please report it with the summary");
+		log_error(
+			"server", LOG_NO_FIELDS,
+			"received differs from transmitted + dropped + pending: this is a defect, "
+			"please report it with the summary");
 		status = EXIT_TROUBLE;
 	}
 	return status;

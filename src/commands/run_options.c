@@ -36,7 +36,7 @@ static const struct argp_option options[] = {
 	{"json", 'j', "FILE", 0, "write the summary, - for stdout", 0},
 	{"ready", 'R', "FILE", 0, "make this empty file when packets can come", 0},
 	{"flows", 'f', NULL, 0,
-	 "tell of every downstream service flow in the summary, not only of those with drops", 0},
+	 "report every downstream service flow in the summary, not only those with drops", 0},
 	{"latency", 'l', NULL, 0, "measure how long packets stay in the pipeline", 0},
 	{"control-socket", OPTION_CONTROL_SOCKET, "PATH", 0,
 	 "socket for requests (`vcmts control`), or none (default: one by the number of the "

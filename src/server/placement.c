@@ -104,7 +104,7 @@ bool placement_allows(const struct layout *layout, const struct cpus *machine, u
 	const struct cpus workers = cpus_of(layout);
 	struct placement_check checks[] = {
 		{.cpus = machine},
-		{.cpus = &workers, .why = "the cores that have a worker; others take a new start"},
+		{.cpus = &workers, .why = "the cores that have a worker; others need a restart"},
 	};
 	struct placement_refusal refusals[CPU_FAULTS];
 

@@ -240,7 +240,7 @@ static void change_power(struct reconfiguration *r) {
 		next.driver = s->power_fixed.given.driver;
 	if (idle_differs(&s->power, &next)) {
 		server_idle(s, &next);
-		append(r, "%spauses changed", r->used > 0 ? "; " : "");
+		append(r, "%sidle settings changed", r->used > 0 ? "; " : "");
 	}
 	s->power = next;
 }
@@ -283,9 +283,10 @@ static bool start_is_same(struct reconfiguration *r) {
 	const struct server *s = r->server;
 
 	if (r->next->main_core != s->config->main_core)
-		return refuse(r, "threads.main_core: differs, which takes a new start");
+		return refuse(r,
+			      "threads.main_core: differs; this setting changes only at a restart");
 	if (!s->metrics_fixed && !text_same(r->next->metrics, s->config->metrics))
-		return refuse(r, "metrics: differs, which takes a new start");
+		return refuse(r, "metrics: differs; this setting changes only at a restart");
 	return true;
 }
 

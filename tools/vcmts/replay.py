@@ -15,7 +15,7 @@ FILES = {
     "control_out": "management messages of modems (upstream, where it is wanted)",
     "stats": "every counter and drop reason, as JSON",
     "changes": "calls of the control socket's methods, each with its time, as JSON (input)",
-    "answers": "what came of all changes, as JSON",
+    "answers": "results of all changes, as JSON",
 }
 
 
@@ -32,8 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TIME=FILE",
         action="append",
         default=[],
-        help="at this time after the first packet, change what differs in this configuration; "
-        "may be given again",
+        help="at this time after the first packet, reload from FILE, as at SIGHUP; may be repeated",
     )
 
 

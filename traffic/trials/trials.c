@@ -95,7 +95,7 @@ static json_t *try(const struct trials *t, const struct trial_request *request) 
 		return answer_refusal("a signal ended the trial");
 	if (!trial.settled)
 		return answer_refusal(
-			"the R-PHY port does not take what an earlier trial has left; is the "
+			"packets of an earlier trial are still pending at the R-PHY port; is the "
 			"data plane running?");
 	if (!trial.begun)
 		return answer_refusal(

@@ -131,6 +131,7 @@ static struct tap_source *source_create(struct tap_captures *c, struct tap_captu
 	struct tap_source **more = reallocarray(capture->sources, capture->source_count + 1,
 						sizeof(struct tap_source *));
 	struct tap_source *source = calloc(1, sizeof(*source));
+	char name[TAP_NAME];
 
 	if (more != NULL)
 		capture->sources = more;
@@ -138,8 +139,10 @@ static struct tap_source *source_create(struct tap_captures *c, struct tap_captu
 		source->end = tap_end_create(&config);
 	if (source == NULL || source->end == NULL) {
 		free(source);
+		tap_point_name(c->server, point, name);
 		log_warning("capture", LOG_NO_FIELDS,
-			    "no memory for copies of packets: a capture does not see all");
+			    "no memory for a capture ring: packets of %s are missing in a capture",
+			    name);
 		return NULL;
 	}
 	source->site = site;

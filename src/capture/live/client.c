@@ -70,7 +70,7 @@ static void log_end(const struct tap_client *c) {
 	log_info("capture",
 		 LOG_FIELDS(LOG_NUMBER("packets", o->packets), LOG_NUMBER("missed", o->missed)),
 		 "a capture ends: %" PRIu64 " packets, %" PRIu64 " missed: %s", o->packets,
-		 o->missed, c->why != NULL ? c->why : "its client is gone");
+		 o->missed, c->why != NULL ? c->why : "the client disconnected");
 }
 
 void tap_client_close(struct tap_client *c) {
@@ -111,8 +111,7 @@ static bool request_handle(struct tap_client *c, size_t size) {
 	}
 	c->capture = tap_capture_request(c->captures, &w);
 	if (c->capture == NULL) {
-		snprintf(why, sizeof(why), "%d captures are under way, and no more can be",
-			 TAP_CAPTURES);
+		snprintf(why, sizeof(why), "%d captures run, which is the limit", TAP_CAPTURES);
 		tap_refuse(c->fd, why);
 		return false;
 	}
@@ -134,7 +133,7 @@ static bool request_read(struct tap_client *c) {
 		return request_handle(c, (size_t)(end - c->request));
 	if (c->request_size < TAP_REQUEST_MAX)
 		return true;
-	tap_refuse(c->fd, "a request is one line of at most 4096 bytes");
+	tap_refuse(c->fd, "found a longer request, allowed: one line of up to 4096 bytes");
 	return false;
 }
 

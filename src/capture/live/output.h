@@ -13,10 +13,10 @@
 #define TAP_OUTPUT_SIZE (UINT32_C(1) << 20) /* bytes that may be pending for the client */
 
 /* Reasons for the end of a file. Functions below return NULL while it continues. */
-#define TAP_END_COUNT "the number of packets asked for"
-#define TAP_END_SIZE "the size asked for"
-#define TAP_END_TIME "the time asked for"
-#define TAP_END_GONE "what it looked at is not in service any more"
+#define TAP_END_COUNT "the number of packets requested"
+#define TAP_END_SIZE "the size requested"
+#define TAP_END_TIME "the time requested"
+#define TAP_END_GONE "all captured groups and ports were removed"
 #define TAP_END_CLIENT "ended by its client"
 #define TAP_END_SERVER "vcmtsd ends"
 

@@ -40,26 +40,24 @@ struct replay_options {
 
 static const struct argp_option options[] = {
 	{"config", 'c', "FILE", 0, "service group, YAML", 0},
-	{"network-in", 'i', "PCAP", 0, "what arrives at the network port", 0},
+	{"network-in", 'i', "PCAP", 0, "input: packets received at the network port", 0},
 	{"rphy-out", 'o', "PCAP", 0,
-	 "where to write what leaves the R-PHY port; with --rphy-in the MAPs of an upstream "
+	 "output: frames sent at the R-PHY port; with --rphy-in: the MAPs of the upstream "
 	 "scheduler",
 	 0},
-	{"rphy-in", 'I', "PCAP", 0, "what arrives at the R-PHY port: the upstream", 0},
-	{"network-out", 'O', "PCAP", 0, "where to write what leaves the network port", 0},
-	{"control-out", 'm', "PCAP", 0, "upstream: where to write modems' management messages", 0},
-	{"flows", 'f', NULL, 0,
-	 "tell of every downstream service flow in the counters, not only of those with drops", 0},
+	{"rphy-in", 'I', "PCAP", 0, "input: upstream packets received at the R-PHY port", 0},
+	{"network-out", 'O', "PCAP", 0, "output: packets sent at the network port", 0},
+	{"control-out", 'm', "PCAP", 0, "output: management messages of modems, upstream", 0},
+	{"flows", 'f', NULL, 0, "report every downstream service flow, not only those with drops",
+	 0},
 	{"stats", 's', "FILE", 0, "write all counters as JSON, - for stdout", 0},
 	{"then", 't', "TIME=FILE", 0,
-	 "at this time after the first packet, read that configuration and change what differs, as "
-	 "SIGHUP has it done in service; may be given again",
-	 0},
+	 "at this time after the first packet, reload from FILE, as at SIGHUP; may be repeated", 0},
 	{"changes", 'C', "FILE", 0,
 	 "calls of the control socket's methods at times after the first packet, JSON: "
 	 "[{\"at\": \"12.5ms\", \"method\": \"modem.add\", \"params\": {..}}]",
 	 0},
-	{"answers", 'a', "FILE", 0, "write what came of all changes as JSON, - for stdout", 0},
+	{"answers", 'a', "FILE", 0, "write the results of all changes as JSON, - for stdout", 0},
 	{0},
 };
 
@@ -83,9 +81,9 @@ static error_t option(int key, char *value, struct argp_state *state) {
 		if (o->in[o->route] == NULL || o->out[o->route] == NULL ||
 		    o->in[!o->route] != NULL ||
 		    (o->route == DOWN && (o->out[UP] != NULL || o->control_out != NULL)))
-			argp_error(state, "--network-in and --rphy-out are needed, or --rphy-in "
-					  "and --network-out, with --control-out and --rphy-out if "
-					  "you like");
+			argp_error(state,
+				   "required: --network-in and --rphy-out, or --rphy-in and "
+				   "--network-out (optional then: --control-out, --rphy-out)");
 		return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -150,7 +148,7 @@ static bool outputs_free(const struct replay_options *o) {
 		for (size_t j = 0; j < i; j++) {
 			if (outputs[j] != NULL && strcmp(outputs[i], outputs[j]) == 0) {
 				fprintf(stderr,
-					"%s: found for two outputs; choose another file for one\n",
+					"%s: is given for two outputs; choose different files\n",
 					outputs[i]);
 				return false;
 			}

@@ -124,7 +124,7 @@ int replay_play(struct replay *r) {
 			break;
 	}
 	if (process_stopped)
-		fprintf(stderr, "replay: stopped by a signal; what came before was replayed\n");
+		fprintf(stderr, "replay: stopped by a signal; all earlier packets were replayed\n");
 	return process_stopped || r->failed ? -1 : 0;
 }
 

@@ -176,7 +176,7 @@ static const struct rpc_method methods[] = {
 	 "there is no such service group", READS},
 	{"config.reload", "reads the file again, and does what differs",
 	 NO_PARAMS, config_reload_result, config_reload,
-	 "the file has mistakes, or something differs that takes a new start"},
+	 "the file has mistakes, or a setting differs that changes only at a restart"},
 	{"config.refuse", "counts a change as refused: the file could not be made from what it is of",
 	 NO_PARAMS, config_refuse_result, config_refuse, NULL},
 };

@@ -35,7 +35,8 @@ static bool differs(struct comparison *c, const struct path *path, const char *w
 	size_t used = print_path(path, c->why, c->size);
 
 	if (used < c->size)
-		snprintf(c->why + used, c->size - used, ": %s, which takes a new start", what);
+		snprintf(c->why + used, c->size - used,
+			 ": %s; this setting changes only at a restart", what);
 	return false;
 }
 

@@ -101,7 +101,7 @@ bool us_plan_carrier(struct us_change *c, const struct live_change *k) {
 		return true;
 	return us_change_refuse(
 		c,
-		"channel %u carries MAPs of the upstream scheduler: to remove it takes "
-		"a new start",
+		"channel %u carries MAPs of the upstream scheduler: it can be removed only "
+		"at a restart",
 		c->present->channels[k->slot].id);
 }

@@ -171,7 +171,8 @@ bool us_plan_channel(struct us_change *c, const struct live_change *k) {
 					t->channel_count);
 	if (upstream_grants(c->u))
 		return us_change_refuse(
-			c, "upstream_channels: with upstream.scheduler a change takes a new start");
+			c,
+			"upstream_channels: with upstream.scheduler they change only at a restart");
 	p = &c->channels[c->channel_count++];
 	p->channel = k->slot;
 	p->next = t->channels[k->slot];
@@ -196,12 +197,14 @@ bool us_plan_group(struct us_change *c, const struct service_group *next) {
 	bool by_session = next->upstream.psp_numbering == PSP_NUMBERING_SESSION;
 
 	if (by_session != c->u->uepi.numbered_by_session)
-		return us_change_refuse(c, "upstream.psp_numbering takes a new start");
+		return us_change_refuse(
+			c,
+			"upstream.psp_numbering: differs; this setting changes only at a restart");
 	if (next->upstream.pending != c->u->pending_limit &&
 	    (next->upstream.pending / us_packet_size(next) > p->pending_packets ||
 	     next->upstream.pending / US_FRAME_BUFFER > p->pending_frames))
-		return us_change_refuse(c, "upstream.held: more than there are buffers for "
-					   "takes a new start");
+		return us_change_refuse(c, "upstream.held: needs more buffers than there are; "
+					   "it can grow so far only at a restart");
 	c->group = next;
 	return true;
 }

@@ -96,7 +96,7 @@ def test_outputs_over_inputs(tmp_path: Path) -> None:
     done = replay(tmp_path, "--then", f"1ms={other}", "--answers", other)
     assert done.status == 2 and "is an input too" in done.messages[0]
     stats = tmp_path / "stats.json"
-    assert "found for two outputs" in replay(tmp_path, "--answers", stats).messages[0]
+    assert "is given for two outputs" in replay(tmp_path, "--answers", stats).messages[0]
     assert path.read_text() == "[]" and other.read_text() == SMALL.read_text()
 
 

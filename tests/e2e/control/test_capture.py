@@ -60,7 +60,7 @@ def test_a_denied_packet_is_found(served: Served) -> None:
         assert packet.data[14:] in denied
         assert packet.data[:6] == bytes.fromhex(FIRST_MODEM.replace(":", ""))
     assert set(read.links.values()) == {ETHERNET}
-    assert read.comments[-1].endswith("end: the number of packets asked for")
+    assert read.comments[-1].endswith("end: the number of packets requested")
 
 
 def test_drops_of_any_reason(served: Served) -> None:
@@ -237,7 +237,7 @@ def test_a_group_that_is_removed_and_the_end_of_vcmtsd(tmp_path: Path) -> None:
             made.sendall(b'{"group": 9, "stages": ["receive"]}\n')
             assert line_of(made) == {"ok": True}
             client.call("group.remove", group=9)
-            assert read_pcapng(all_of(made)).comments[-1].endswith("not in service any more")
+            assert read_pcapng(all_of(made)).comments[-1].endswith("ports were removed")
         with connection(served) as made:
             made.sendall(b"{}\n")
             assert line_of(made) == {"ok": True}
@@ -246,5 +246,5 @@ def test_a_group_that_is_removed_and_the_end_of_vcmtsd(tmp_path: Path) -> None:
         done = run.wait()
         assert done.status == 0
         assert f"a capture begins, for process {os.getpid()} of user {os.getuid()}" in done.stderr
-        for end in ("what it looked at is not in service any more", "vcmtsd ends"):
+        for end in ("all captured groups and ports were removed", "vcmtsd ends"):
             assert re.search(f"a capture ends: [0-9]+ packets, 0 missed: {end}", done.stderr)

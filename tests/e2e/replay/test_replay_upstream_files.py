@@ -69,7 +69,7 @@ def test_both_directions_or_half_of_one(tmp_path: Path) -> None:
         ended = vcmtsd("replay", "--config", SMALL, *options)
         assert (ended.status, ended.stdout) == (2, "")
         said, usage = ended.messages
-        assert "are needed, or --rphy-in and --network-out" in said
+        assert "required: --network-in and --rphy-out, or --rphy-in and" in said
         assert "--help" in usage
         assert not out.exists()
 

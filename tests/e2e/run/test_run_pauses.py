@@ -59,7 +59,9 @@ def reload(client: Client, file: Path, power: str) -> str:
 
 
 def check_sleeps(client: Client, file: Path) -> None:
-    assert "pauses changed" in reload(client, file, "power: {idle: sleep, longest_pause: 5us}\n")
+    assert "idle settings changed" in reload(
+        client, file, "power: {idle: sleep, longest_pause: 5us}\n"
+    )
     assert kind(client) == "sleep"
     before = one(client, "vcmts_worker_paused_seconds_total")
     until(lambda: one(client, "vcmts_worker_paused_seconds_total") > before, "it sleeps")

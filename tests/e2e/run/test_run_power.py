@@ -75,7 +75,7 @@ def test_a_governor_in_service() -> None:
 
 @contextmanager
 def machine() -> Iterator[tuple[Path, Path]]:
-    """Files that stand for a core's, and where it is kept what was found."""
+    """Files that stand for a core's, and the file for the initial settings."""
     with tempfile.TemporaryDirectory(prefix="e2e-") as name:
         cpufreq = Path(name) / "cpu0" / "cpufreq"
         cpufreq.mkdir(parents=True)
@@ -111,7 +111,7 @@ def test_power_by_hand() -> None:
         # killed: the file tells what it was
         with subprocess.Popen([program("vcmtsd"), "power", "try", *state, *wish]) as process:
             until(lambda: (cpufreq / "scaling_governor").read_text() == "userspace", "set")
-            assert power("restore", *state).stdout.startswith("files restored: 0, of processes")
+            assert power("restore", *state).stdout.startswith("state files: 0 restored, 1 of")
             process.send_signal(signal.SIGKILL)
         assert (cpufreq / "scaling_governor").read_text() == "userspace"
         assert power("restore", *state).returncode == 0

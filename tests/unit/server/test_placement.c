@@ -243,11 +243,11 @@ TEST(one_that_comes) {
 	takes(&cpus, "threads.lower_mac_core: found core 4, allowed: 0-3, the cores that are "
 		     "online and may be used");
 	takes(NULL, "threads.lower_mac_core: found core 4, allowed: 1,3, the cores that have a "
-		    "worker; others take a new start");
+		    "worker; others need a restart");
 	place(1, (struct placed){12, LAYOUT_1DS2T, 0, 2, 1});
 	groups[1].threads.asked.layout = LAYOUT_1US1T_1DS2T;
 	takes(&cpus, "threads.cores: found cores 0,2, allowed: 1,3, the cores that have a worker; "
-		     "others take a new start");
+		     "others need a restart");
 	place(1, (struct placed){12, LAYOUT_1DS2T, 1, 3, 1});
 	groups[1].threads.main_core = 3; /* not asked for */
 	takes(&cpus, "");

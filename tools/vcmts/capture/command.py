@@ -33,7 +33,7 @@ PIECE = 1 << 18  # bytes taken at a time
 ANSWER_MAX = 1 << 16  # bytes of the line before the file
 PROGRESS_SECONDS = 1.0
 SIZES = {"": 1, "B": 1, "kB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4}
-WANTED = ("asked for", "client")  # ends that somebody asked for
+WANTED = ("requested", "client")  # ends that the user or the client requested
 AS_THEY_ARE = ("group", "direction", "modem", "flow", "session",
                "count", "seconds", "rate", "sample", "snaplen")  # fmt: skip
 EPILOG = """examples:

@@ -106,7 +106,8 @@ TEST(what_takes_a_new_start) {
 
 		assert_true(asprintf(&from, "%s%s", all[i].from, rest) > 0);
 		assert_true(asprintf(&to, "%s%s", all[i].to, rest) > 0);
-		snprintf(line, sizeof(line), "%s: differs, which takes a new start", all[i].key);
+		snprintf(line, sizeof(line), "%s: differs; this setting changes only at a restart",
+			 all[i].key);
 		l = live_of(from);
 		expect_changes(&l, from, "nothing");
 		expect_refusal(&l, to, line);

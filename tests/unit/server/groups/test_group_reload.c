@@ -162,7 +162,7 @@ void server_config_forget(struct kept_groups *kept) {
 static const struct {
 	unsigned groups;
 	uint64_t asked; /* rate of the first group's channel */
-	bool too_much; /* the second group has a difference that takes a new start */
+	bool too_much; /* the second group has a setting that changes only at a restart */
 	bool wrong; /* the scheduler of the second group refuses what no loader lets pass */
 	bool good;
 	const char *said;
