@@ -20,8 +20,8 @@ struct cryptodev_options {
  * "crypto_scheduler0,worker=crypto_aesni_mb1,worker=crypto_aesni_mb2". Missing workers of a
  * scheduler are created, too.
  *
- * Memory of keys is allocated on demand. Refuses a device without DOCSIS security or a usable
- * cipher, and one that fails crypto_self_test(). Returns NULL after an error message. The caller
- * frees it by crypto_close().
+ * Memory of keys is allocated on demand. Refuses a device that has neither DOCSIS security nor a
+ * usable cipher, or that crypto_withdraw() finds unusable after crypto_self_test(). Returns NULL
+ * after an error message. The caller frees it by crypto_close().
  */
 struct crypto_provider *cryptodev_open(const char *device, const struct cryptodev_options *o);

@@ -15,8 +15,8 @@
 #define SCHEDULER "crypto_scheduler"
 #define QUEUES "max_nb_queue_pairs="
 
-/* Finds a device by its name or by that of its parent: the symmetric device of a card has
- * another name than its address. */
+/* Finds a device by its name or by that of its parent, as the symmetric device of a PCI card is not
+ * named by the address alone. */
 static int device_id(const char *name) {
 	int id = rte_cryptodev_get_dev_id(name);
 
@@ -38,8 +38,8 @@ static bool is_scheduler(const char *driver) {
 }
 
 /*
- * Creates a device. Virtual devices need the number of queues as an argument; a card has a fixed
- * one.
+ * Creates a device. Virtual devices need the number of queues as an argument; PCI cards have a
+ * fixed number.
  *
  * A scheduler without a mode cannot start, and removing it crashes DPDK 22.11.
  */

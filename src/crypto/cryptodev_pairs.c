@@ -57,7 +57,8 @@ static bool ops_make(struct cryptodev_queue *q, unsigned count) {
 	return q->free_ops == count;
 }
 
-/* A queue pair without operations in the device; the number of pairs if there is none. */
+/* Returns the first free queue pair, after freeing closed queues whose operations have returned.
+ * Returns the number of pairs if none is free. */
 static unsigned pair_find(struct cryptodev *c) {
 	unsigned pair = 0;
 

@@ -94,8 +94,8 @@ struct cryptodev_queue {
 	uint32_t in_device; /* operations in the device, also of lost frames */
 	bool closed; /* closed while the device had operations of it */
 	bool gone; /* the device does not answer: frames fail at once */
-	bool answered; /* the device returned an operation since the time below */
-	uint32_t polls; /* polls without a result since then */
+	bool answered; /* the device returned an operation since `wait_start` */
+	uint32_t polls; /* polls without a result since `wait_start` */
 	/* TSC when the frame at the head began to wait for the device; 0: no frame does */
 	uint64_t wait_start;
 	struct rte_mempool *pool;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A queue of a device: a ring of frames that are collected at its head. Frames that the device returns out of order
- * wait in the ring.
+ * A queue of a device: a ring of frames that are collected at its head. Frames that the device
+ * returns out of order wait in the ring.
  *
  *     head -----------------------------------------> tail
  *     | good | in flight | good | wrong CRC | in flight |
  *       out     wait for the device
  *
- * A frame that the device does not return in time is lost, and collected as a failure. As the device may still write
- * to it, the queue keeps a reference to its buffer, and its operation, until the device returns it or is stopped.
+ * A frame that the device does not return in time is lost, and collected as a failure. The device
+ * may still write to it. So the queue keeps the operation and a reference to the buffer until the
+ * device returns the operation or is stopped.
  */
 #include <string.h>
 
@@ -209,8 +210,8 @@ static void frame_lose(struct slot *p) {
 	rte_mbuf_refcnt_update(p->m, 1);
 }
 
-/* Gives up the frame at the head; or all frames, if the device returned nothing in all that
- * time. */
+/* Marks the frame at the head as lost; or all frames, if the device returned nothing during the
+ * timeout. */
 static void frames_lose(struct cryptodev_queue *q) {
 	uint32_t end = q->answered ? q->head + 1 : q->tail;
 
@@ -239,7 +240,7 @@ uint16_t cryptodev_collect(struct crypto_queue *queue, struct rte_mbuf **good,
 	uint16_t n = 0, out = 0;
 
 	cryptodev_ops_end(q);
-	/* software devices have finished the second operation by now */
+	/* the first call submitted second operations, which software devices complete at once */
 	if (unlikely(cryptodev_of(queue->provider)->stepwise != 0))
 		cryptodev_ops_end(q);
 	for (; out < CRYPTO_BURST && q->head != q->tail; out++, q->head++) {

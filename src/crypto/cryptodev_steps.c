@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DOCSIS AES for devices with CBC and CTR only. CBC processes the whole blocks. The bytes of a partial last block are XORed
- * with the encrypted previous block of ciphertext, or with the encrypted initialization vector if there is none (SEC,
- * 7.3). That equals CTR with this block as its counter.
+ * DOCSIS AES for devices with CBC and CTR only. CBC processes the whole blocks. The bytes of a
+ * partial last block are XORed with the encrypted previous block of ciphertext, or with the
+ * encrypted initialization vector if there is none (SEC, 7.3). That equals CTR with this block as
+ * its counter.
  *
  *     | IV |  block  |  block  | rest |
  *          |------ CBC --------|
  *                    | counter | CTR  |
  *
- * Each frame takes two operations in sequence. Downstream, CBC produces the counter. Upstream, CBC overwrites it, so it is
- * saved before.
+ * Each frame takes two operations in sequence. Downstream, CBC produces the counter. Upstream, CBC
+ * overwrites the counter, so it is saved before.
  */
 #include <string.h>
 

@@ -193,7 +193,7 @@ static void job_fill(struct ipsec_mb_queue *q, IMB_JOB *job, const struct crypto
 		job_crc(q, job, f, size);
 }
 
-/* Returns how many it submitted. The library may return fewer jobs, as lanes_end() explains. */
+/* Returns how many frames it submitted. Frames that wait in lanes do not complete yet. */
 static uint16_t burst_submit(struct ipsec_mb_queue *q, const struct crypto_frame *frames,
 			     uint16_t n) {
 	IMB_JOB *jobs[CRYPTO_BURST];
@@ -238,9 +238,9 @@ static bool crc_good(const struct ipsec_mb_queue *q, const IMB_JOB *job) {
 }
 
 /*
- * Completes all waiting jobs if none was submitted since the last call, else those that have waited
- * too long. One by one, as the burst flush of version 1.3 counts wrongly where its ring wraps, and returns
- * jobs twice or not at all.
+ * Flushes all waiting jobs if none was submitted since the last call, else only those above
+ * IN_FLIGHT_MOST. It flushes one by one: the burst flush of version 1.3 counts wrongly when its
+ * ring wraps, and returns jobs twice or not at all.
  */
 static void lanes_end(struct ipsec_mb_queue *q) {
 	uint32_t waiting = q->queue.pending - q->done_count;

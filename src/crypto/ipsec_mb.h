@@ -6,12 +6,14 @@
 #include "crypto/library.h"
 
 /*
- * `socket` is that of memory, or SOCKET_ID_ANY; `isa` limits the library's instruction sets.
+ * Opens a provider with memory of `socket`, which may be SOCKET_ID_ANY. `isa` limits the
+ * instruction sets of the library.
  *
- * Refuses a library that fails crypto_self_test(). Returns NULL after an error message. The caller
- * frees it by crypto_close().
+ * Refuses a library that fails crypto_self_test(), but withdraws DES alone if only DES fails
+ * (crypto_withdraw()). Returns NULL after an error message. The caller frees the provider by
+ * crypto_close().
  */
 struct crypto_provider *ipsec_mb_open_isa(enum crypto_isa isa, int socket);
 
-/* Without a limit of instruction sets. */
+/* The same with CRYPTO_ISA_AUTO. */
 struct crypto_provider *ipsec_mb_open(int socket);

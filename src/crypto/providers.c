@@ -41,7 +41,7 @@ static struct crypto_provider *library_open(const struct crypto_providers_option
 	return NULL;
 }
 
-/* The device has an own name; "crypto_openssl0" may be that of a server in the same process. */
+/* The device gets a unique name, as a server in this process may have a "crypto_openssl0". */
 struct crypto_provider *crypto_apart_open(int socket) {
 	const struct cryptodev_options options = {
 		.queues = APART_QUEUES,

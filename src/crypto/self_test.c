@@ -181,7 +181,7 @@ static bool good_all(struct trial *t) {
 	return good;
 }
 
-/* The buffers are in memory that a card can access. */
+/* Allocates buffers in memory that a PCI device can access. */
 static bool buffers_alloc(struct trial *t) {
 	static unsigned trials;
 	char name[RTE_MEMPOOL_NAMESIZE];

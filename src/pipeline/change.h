@@ -1,61 +1,64 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Changes of tables that are in service, by their worker: a list of phases, of which the worker does a part between
- * two of its rounds. A phase is a list of items that are done one after the other, or a condition that is waited for.
+ * Changes of tables in service. The worker that uses the tables runs a list of phases, in steps
+ * between its rounds. A phase processes items in order, or waits for a condition.
  *
- * The budget of a part is time as estimated, in nanoseconds where nothing is in the caches, not measured: what is done
- * in which part is the same in each run.
+ * The budget of a step is in nanoseconds. Items subtract an estimated cost, for cold caches. The
+ * cost is not measured, so that a replay runs the same items in the same steps.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CHANGE_BUFFER_NS 100 /* to free a packet buffer */
+#define CHANGE_BUFFER_NS 100 /* cost of freeing a packet buffer */
 
-/* Of a change, or of a worker's part of one. */
+/* The state of a change, or of one worker's share of it. */
 enum change_state {
-	CHANGE_PREPARED, /* no worker has seen it: it may be ended without effect */
-	CHANGE_TAKEN, /* its worker does its steps */
-	CHANGE_RETIRING, /* all steps are done: what they replaced is left to be freed */
+	CHANGE_PREPARED, /* no worker has seen it: the control thread may end it without effect */
+	CHANGE_TAKEN, /* the worker has run a step, and more follow */
+	CHANGE_RETIRING, /* all steps have run; replaced objects are not freed yet */
 };
 
-/* By the worker, after each of its steps. */
+/* The worker calls it after each step; `done`: it was the last one. */
 static inline void change_state_follow(enum change_state *state, bool done) {
 	__atomic_store_n(state, done ? CHANGE_RETIRING : CHANGE_TAKEN, __ATOMIC_RELEASE);
 }
 
-/* By any thread, which sees what was done before. */
+/* For any thread, which then also sees all that the worker wrote before it set the state. */
 static inline enum change_state change_state_of(const enum change_state *state) {
 	return __atomic_load_n(state, __ATOMIC_ACQUIRE);
 }
 
-#define CHANGE_STEP_NS 40000 /* of a part's budget */
+#define CHANGE_STEP_NS 40000 /* the usual budget of a step */
 
-/* How far a list of phases has come; zeroed at its beginning. */
+/* The position in a list of phases; zeroed: its start. */
 struct change_cursor {
 	unsigned phase;
-	uint32_t at; /* the item of the phase */
-	int left; /* ns of this part's budget */
+	uint32_t at; /* index of the item in the phase */
+	int left; /* ns of the step's budget; may be negative */
 };
 
 struct change_phase {
-	/* Does the item at the cursor and subtracts what it cost. Returns false where the item is to be continued in
-	 * the next part. May move `at` on to the last item that it did. */
+	/* Processes the item at the cursor and subtracts its cost from `left`. If it has processed
+	 * several items, it sets `at` to the last one. Returns false to continue the item in the
+	 * worker's next step. */
 	bool (*step)(void *change, struct change_cursor *cursor);
-	/* Items of the phase, the same in each part; NULL: `step` is a condition, which costs nothing. */
+	/* The number of items, the same in each of the worker's steps. NULL: `step` returns whether
+	 * a condition is true. It runs even without budget. */
 	uint32_t (*count)(const void *change);
 };
 
-/* Defines the `count` of a phase that has as many items as a field of its change says. */
+/* Defines the `count` of a phase: the number of its items is a field of the change. */
 #define CHANGE_COUNT(name, type, field)                         \
 	static inline uint32_t name(const void *change) {       \
 		return (uint32_t)((const type *)change)->field; \
 	}
 
 /*
- * The next part: begins items as long as something of `budget` is left, so that it takes no longer than the budget and
- * the item that exceeds it. Returns whether all phases are done; then it may be called again, and does nothing.
+ * Runs one step of the worker: begins items while budget is left, so the last item may exceed it.
+ *
+ * Returns whether all phases are complete. If so, further calls do nothing and return true.
  */
 bool change_run(struct change_cursor *cursor, const struct change_phase *phases, unsigned count,
 		void *change, int budget);

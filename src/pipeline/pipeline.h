@@ -62,7 +62,7 @@ struct stage {
 	void (*close)(void *own); /* also called if open() failed or was not called */
 	uint64_t (*pending)(const void *own, enum unit unit); /* pending units; NULL: never any */
 	void (*stop)(void *own); /* drops all pending packets; no worker runs */
-	/* What it counts: STAGE_DROPS(..) and STAGE_COUNTERS(..); NULL: none. */
+	/* Its drop reasons and counters: STAGE_DROPS(..), STAGE_COUNTERS(..); NULL: none. */
 	const enum drop_reason *drops;
 	const enum counter *counters;
 };
@@ -79,7 +79,7 @@ static inline void *stage_own(const struct stage *s, const void *of) {
 /* A queue between stages. */
 struct stage_queue {
 	const char *name;
-	const char *about; /* what it contains */
+	const char *about; /* its contents, for the documentation */
 	bool outside; /* a ring or port; the others are queues of the pipeline */
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Unbounded queues of packets between stages.
+ * Unbounded queues of packets between stages of one worker. A zeroed queue is empty.
  *
- * The first bytes of a packet's metadata link it to the next packet, so a queue overwrites what a
- * stage keeps there.
+ * The first bytes of a packet's metadata link it to the next packet, so nothing else may be
+ * there while the packet is in a queue. A queued packet keeps its number of buffers.
  */
 #pragma once
 
@@ -17,7 +17,7 @@
 struct queue {
 	struct rte_mbuf *first, *last;
 	uint32_t count; /* packets */
-	uint32_t buffers; /* of all packets */
+	uint32_t buffers; /* mbufs of all packets */
 };
 
 static inline struct rte_mbuf **queue_next(struct rte_mbuf *m) {
@@ -35,7 +35,7 @@ static inline void queue_add(struct queue *q, struct rte_mbuf *m) {
 	q->buffers += m->nb_segs;
 }
 
-/* NULL if the queue is empty. */
+/* Removes the first packet and returns it; NULL if the queue is empty. */
 static inline struct rte_mbuf *queue_take(struct queue *q) {
 	struct rte_mbuf *m = q->first;
 
@@ -47,7 +47,7 @@ static inline struct rte_mbuf *queue_take(struct queue *q) {
 	return m;
 }
 
-/* Takes at most `most` packets. Returns their number. */
+/* Removes up to `most` packets from the front. Returns their number. */
 static inline uint16_t queue_take_burst(struct queue *q, struct rte_mbuf **pkts, uint16_t most) {
 	uint16_t n = 0;
 

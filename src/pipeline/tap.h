@@ -41,7 +41,7 @@ struct tap_list {
 	uint32_t in, out; /* a bit per stage of the list */
 };
 
-/* `where` may become NULL at any time, so it is read once. */
+/* Another thread may set `*where` to NULL at any time, so it is read once. */
 static inline void tap_drop(struct tap *const *where, struct rte_mbuf *m, unsigned reason) {
 	struct tap *tap = __atomic_load_n(where, __ATOMIC_ACQUIRE);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Decrypt: key sequence and toggle select one of the modem's two keys (SEC). The crypto provider
- * decrypts (BPI+) and, if configured, verifies the Ethernet CRC in the same pass.
+ * Decrypt: key sequence and toggle select one of the modem's two keys (SEC), or a key that a change
+ * replaced. The crypto provider decrypts (BPI+) and, if configured, verifies the Ethernet CRC in
+ * the same pass.
  *
- * There are two stages, as a provider may work while the next burst is prepared. Frames in the
- * clear bypass the provider.
+ * There are two stages, so that a provider can work while the worker prepares the next burst.
+ * Frames in the clear bypass the provider.
  */
 #include "upstream/decrypt.h"
 
@@ -34,8 +35,8 @@ static const struct crypto_key *key_of(const struct us_decrypt *own, const struc
 	return retired != NULL ? key_in(retired, meta) : NULL;
 }
 
-/* Checks the privacy fields of a frame and selects `key`; NULL: the frame is in the clear.
- * Returns the reason to drop it, or DROP_NONE. */
+/* Checks the privacy fields of a frame and sets `key`, to NULL if the frame is in the clear.
+ * Returns the reason to drop the frame, or DROP_NONE. */
 static enum drop_reason frame_privacy(const struct us_decrypt *own, const struct us_flow *f,
 				      const struct us_meta *meta, const struct crypto_key **key) {
 	*key = NULL;
@@ -72,7 +73,7 @@ bool us_clear(const struct us_decrypt *own, struct rte_mbuf *m) {
 	return false;
 }
 
-/* Submits frames to the crypto provider. */
+/* Submits frames to the crypto provider, and drops those that it does not accept. */
 static void frames_submit(struct us_decrypt *own, const struct crypto_frame *frames, uint16_t n) {
 	static const enum counter counters[CIPHERS] = {
 		[CIPHER_AES_128] = COUNTER_DECRYPTED_AES_128,

@@ -16,6 +16,6 @@ uint16_t us_decrypt_collect(void *ctx, struct rte_mbuf **pkts, uint16_t n);
 uint64_t us_decrypt_collect_pending(const void *ctx, enum unit unit);
 void us_decrypt_collect_stop(void *ctx);
 
-/* Counts a frame that needs no key, and verifies its CRC if configured. Returns false if it
- * dropped the frame. */
+/* Counts a frame in the clear. If configured, verifies its CRC, except that of a fragment, which
+ * defragment verifies. Returns false if it dropped the frame. */
 bool us_clear(const struct us_decrypt *own, struct rte_mbuf *m);

@@ -19,7 +19,7 @@ static void pending_end(struct us_expire *own, struct pending *h, bool timeout) 
 	}
 }
 
-/* Missing packets may still be in the port or in a queue, so timers use the time `flushed_until`. */
+/* Timers use `flushed_until` as the time, as missing packets may be in the port or in a queue. */
 uint16_t us_expire(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct us_expire *own = ctx;
 	struct pending *h;

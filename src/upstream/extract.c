@@ -19,8 +19,8 @@ static void segment_end(struct us_extract *own, struct us_cursor *c, bool orphan
 	us_stream_end(own->streams, c);
 }
 
-/* Prefetches the bytes of the next segment. The start of its first frame was processed one round
- * of all modems ago. */
+/* Prefetches the next segment, and the incomplete frame of its stream, which segments of other
+ * modems have displaced from the cache. */
 static void segment_prefetch(const struct us_extract *own, struct rte_mbuf *m) {
 	const struct rte_mbuf *frame;
 

@@ -5,7 +5,8 @@
 
 #define STOCK_AHEAD 8
 
-/* A buffer of the pool as it is, not reset. */
+/* Takes an mbuf, which is not reset, from the stock, and fills that from the pool if it is empty.
+ * Returns NULL if the pool is empty, too. */
 static struct rte_mbuf *stock_take(struct us_stock *s, struct rte_mempool *pool) {
 	struct rte_mbuf *m;
 
@@ -41,8 +42,8 @@ struct rte_mbuf *us_frame_buffer(struct us_frame_buffers *b) {
 	return m;
 }
 
-/* Whether the frame can stay in its packet: a packet for the network port that waits for no
- * other part. A VLAN tag needs the space of the MAC header. */
+/* Whether the frame can stay in its packet: a contiguous packet PDU behind enough space for a VLAN
+ * tag, which replaces the MAC header. */
 static bool frame_can_stay(struct us_cursor *c, const struct docsis_mac *mac, uint32_t size) {
 	bool packet = mac->kind == DOCSIS_KIND_PACKET || mac->kind == DOCSIS_KIND_ISOLATION;
 

@@ -8,7 +8,7 @@
 #include "wire/docsis_mac.h"
 
 #define US_STOCK 64
-#define US_FRAME_SIZE 2048 /* bytes of a PDU, or of a MAC header before it */
+#define US_FRAME_SIZE 2048 /* bytes: of an incomplete MAC header first, then of the PDU */
 #define US_FRAME_BUFFER (RTE_PKTMBUF_HEADROOM + US_FRAME_SIZE)
 
 /* Buffers of a pool, allocated in advance. */
@@ -27,10 +27,10 @@ struct us_frame_buffers {
 struct rte_mbuf *us_frame_buffer(struct us_frame_buffers *b);
 
 /*
- * An mbuf attached to the `size` bytes of the PDU at the cursor, which moves behind them.
+ * Returns an mbuf attached to the `size` bytes of the PDU at the cursor, which moves behind them.
  *
- * Returns NULL if the frame must be copied, because it is not contiguous or may wait for other
- * parts. The cursor does not move then.
+ * Returns NULL if the frame must be copied: frames may not stay, this one is not a contiguous
+ * packet PDU, or no mbuf is free. The cursor does not move then.
  *
  * The mbuf has no tailroom, and as much headroom as the MAC header had, VLAN_TAG_SIZE or more. The
  * rest of the buffer contains other frames.

@@ -32,7 +32,8 @@ bool us_frame_is_header(const struct docsis_mac *mac);
 void us_frame_requests(const struct us_streams *all, const struct us_cursor *cursor,
 		       const struct docsis_mac *mac);
 
-/* Bytes of the whole header, as far as its first `have` bytes tell. */
+/* Returns the size of the whole header if its first `have` bytes determine it; else the number of
+ * bytes to read first. */
 uint32_t us_frame_header_needs(const uint8_t *header, uint32_t have);
 
 /* Bytes of the PDU behind the header. */

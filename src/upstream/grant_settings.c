@@ -31,8 +31,8 @@ static uint64_t rate(uint64_t bits) {
 	return RTE_MIN(bits, (uint64_t)MAPS_RATE_MAX);
 }
 
-/* The model rejects in a configuration what the scheduler and the upstream would reject, with
- * the line number. */
+/* The model checks a configuration against the scheduler's and the upstream's limits, as it can
+ * report the line number. Its limits must equal theirs. */
 _Static_assert(GRANTS_LEAST == MAPS_LEAST_GRANT && GRANTS_MAP_BYTES == MAPS_BYTES_MOST &&
 		       GRANTS_PROACTIVE_MOST / 1000 * MAPS_HZ ==
 			       MAPS_PROACTIVE_MOST * UINT64_C(1000000) &&

@@ -25,11 +25,11 @@ static bool queues_flushed(const struct us_receive *own) {
 }
 
 /*
- * The source had no more packets.
+ * Records that the source had no more packets; `emptied` was read before the burst.
  *
- * Behind a ring, packets may still be in the port, or with the port owner, which counts how often
- * it found the port empty. The second of these since `asked` began after that time. So all packets
- * that were in the port at `asked_at` are in the ring. Thus the workers need no common clock.
+ * Behind a ring, packets may still be in the port or with the port owner, which counts its polls
+ * that find the port empty. The second such poll after `asked_at` also began after it. So the ring
+ * has all packets that were in the port at `asked_at`, and the workers need no common clock.
  */
 static void source_was_empty(struct us_receive *own, uint64_t emptied) {
 	if (own->r->rphy.ring == NULL || own->closed) {

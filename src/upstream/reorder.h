@@ -24,8 +24,8 @@ struct us_reorder_set {
  * `owner` the record that owns the numbers. */
 struct us_reorder_kind {
 	void (*deliver)(void *stage, void *owner, struct rte_mbuf *m);
-	/* the next mbuf does not follow the previous one; `missing` is 0 if the number of
-	 * missing ones is unknown */
+	/* reports a gap before the next mbuf; `missing` is 0 if the number of missing mbufs is
+	 * unknown */
 	void (*gap)(void *stage, void *owner, unsigned missing);
 	enum counter reordered, resyncs;
 	enum drop_reason duplicate, late;

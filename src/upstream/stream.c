@@ -39,7 +39,7 @@ static void message_put_out(struct us_streams *all, struct rte_mbuf *m) {
 		drop(all->counters, m, DROP_CONTROL_FULL);
 }
 
-/* The cursor is behind the last byte of the frame, in the buffer that contained it. */
+/* Outputs a complete frame. The cursor is behind its last byte, in the buffer that contained it. */
 static void frame_put_out(struct us_streams *all, const struct us_cursor *c, struct us_output *out,
 			  struct rte_mbuf *m) {
 	us_meta(m)->arrived = us_meta(c->m)->arrived;
@@ -105,7 +105,7 @@ static void stream_contradiction(struct us_streams *all, struct us_cursor *c) {
 	stream_lose(all, c);
 }
 
-/* The missing bytes of the frame in progress must end at the pointer. */
+/* Whether the frame in progress does not end at the pointer, as it must. */
 static bool stream_contradicts(const struct us_cursor *c) {
 	return c->to_pointer != US_NO_POINTER && c->to_pointer != c->stream->missing;
 }
@@ -134,7 +134,7 @@ static void stream_continue(struct us_streams *all, struct us_cursor *c, struct 
 		frame_put_out(all, c, out, frame_release(all, s));
 }
 
-/* The frame was a header only, or `size` more bytes of it must be skipped. */
+/* Skips `size` more bytes of a frame; 0 if the frame was a header only. */
 static void stream_skip_frame(struct us_streams *all, struct us_cursor *c, uint32_t size) {
 	c->stream->missing = size;
 	c->stream->phase = size > 0 ? US_SKIP : US_BOUNDARY;
@@ -142,7 +142,7 @@ static void stream_skip_frame(struct us_streams *all, struct us_cursor *c, uint3
 		stream_contradiction(all, c);
 }
 
-/* `m` is an empty buffer for the frame. */
+/* Copies a PDU that ends in the segment to the empty buffer `m`, or begins a frame in `m`. */
 static void frame_copy_pdu(struct us_streams *all, struct us_cursor *c, struct us_output *out,
 			   uint32_t size, const struct docsis_mac *mac, struct rte_mbuf *m) {
 	struct us_stream *s = c->stream;
@@ -180,8 +180,8 @@ static bool frame_take_pdu(struct us_streams *all, struct us_cursor *c, struct u
 	return m != NULL;
 }
 
-/* The cursor is behind a complete header, of which `in_segment` bytes are in this segment. `m` may be
- * a buffer for the frame, or NULL. */
+/* Processes a complete header, of which the last `in_segment` bytes are in this segment; the cursor
+ * is behind it. `m` may be a buffer for the frame, or NULL. */
 static void stream_header_done(struct us_streams *all, struct us_cursor *c, struct us_output *out,
 			       enum docsis_verdict verdict, const struct docsis_mac *mac,
 			       struct rte_mbuf *m, uint32_t in_segment) {
@@ -204,7 +204,7 @@ static bool header_incomplete(enum docsis_verdict verdict, const struct docsis_m
 	return verdict == DOCSIS_TRUNCATED && mac->header_size == 0;
 }
 
-/* The segment ends inside the header; the rest is in the next segment. */
+/* Keeps the start of a header at the end of a segment; the rest is in the next segment. */
 static void stream_header_begin(struct us_streams *all, struct us_cursor *c) {
 	struct us_stream *s = c->stream;
 	struct rte_mbuf *m = us_frame_buffer(&all->buffers);
@@ -291,7 +291,7 @@ static bool cursor_is_padding(struct us_cursor *c) {
 	return size == sizeof(bytes) && memcmp(bytes, zeroes, sizeof(bytes)) == 0;
 }
 
-/* The cursor is between two frames. */
+/* Between two frames: skips bytes before the pointer or padding, or begins a frame. */
 static void stream_boundary(struct us_streams *all, struct us_cursor *c, struct us_output *out) {
 	if (c->to_pointer != US_NO_POINTER) {
 		stream_skip_bytes(all, c, c->to_pointer);

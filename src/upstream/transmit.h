@@ -16,7 +16,7 @@ struct us_transmit {
 	/* a ring of frames that the port has not accepted yet */
 	struct rte_mbuf *line[US_TRANSMIT_CAPACITY];
 	uint32_t first, count;
-	/* limit of these and of those in the crypto provider, at which no new frame begins */
+	/* frames here and in the crypto provider, at which `extract` begins no new frame */
 	uint32_t most;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * UEPI: puts PSP packets into the order of their sequence numbers, and joins their segments to
- * bursts of header, payload and trailer (docs/uepi-formats.md). Segments of request sessions are
- * bandwidth requests.
+ * UEPI: puts PSP packets into the order of their sequence numbers, if they have any, and joins
+ * their segments to bursts of header, payload and trailer (docs/uepi-formats.md). Segments of
+ * request sessions are bandwidth requests.
  */
 #include "upstream/uepi.h"
 
@@ -14,7 +14,7 @@
 struct us_piece {
 	struct rte_mbuf *packet;
 	const struct psp_segment *segment;
-	/* no payload follows in this packet, so the packet itself may become the piece */
+	/* no payload follows in the packet, so the burst may use the packet's own mbuf */
 	bool last_payload;
 };
 
@@ -24,7 +24,7 @@ static const enum drop_reason reasons[] = {
 	[PSP_SEGMENT_TRUNCATED] = DROP_PSP_TRUNCATED, [PSP_TRAILING] = DROP_PSP_TRAILING,
 };
 
-/* Closes the open burst. Returns its payload, or NULL if it has none. */
+/* Closes the open burst. Returns its payload, which the caller owns, or NULL if it has none. */
 static struct rte_mbuf *burst_release(struct us_uepi *own, struct us_burst *b) {
 	pending_clear(own->pending_set, &b->pending);
 	own->open_bursts--;
@@ -34,7 +34,7 @@ static struct rte_mbuf *burst_release(struct us_uepi *own, struct us_burst *b) {
 	return us_chain_take(&b->payload);
 }
 
-/* Drops the open burst; later segments of it are skipped. Harmless if no burst is open. */
+/* Drops the open burst, and skips segments up to the next header. Harmless if none is open. */
 static void burst_drop(struct us_uepi *own, struct us_burst *b, enum drop_reason reason) {
 	struct rte_mbuf *m;
 
@@ -46,7 +46,8 @@ static void burst_drop(struct us_uepi *own, struct us_burst *b, enum drop_reason
 	b->skipping = true;
 }
 
-/* Counts and drops a burst that never opened; only this packet shows it. */
+/* Counts a burst without a valid header, and its drop. A capture gets `packet`, which stays the
+ * caller's. */
 static void burst_refuse(struct us_uepi *own, struct us_burst *b, struct rte_mbuf *packet,
 			 enum drop_reason reason) {
 	count(own->counters, COUNTER_BURSTS, 1);
@@ -92,7 +93,7 @@ static bool burst_trailer_good(struct us_uepi *own, const struct us_session *s,
 	return true;
 }
 
-/* The arrival of a burst is that of its trailer, as no part of it can go on before. */
+/* Gives a burst the arrival time of its trailer, as no part of the burst can go on before. */
 static void burst_set_arrival(const struct us_uepi *own, struct rte_mbuf *payload,
 			      struct rte_mbuf *trailer) {
 	for (; payload != NULL && latency_on(own->latency); payload = payload->next)
@@ -121,12 +122,13 @@ static void burst_end(struct us_uepi *own, const struct us_session *s, struct us
 	pipeline_give(own->list, US_BURSTS, m);
 }
 
-/* The mbuf of a piece: the packet itself for the last one, else an mbuf attached to it. */
+/* Returns an mbuf of the piece: the packet's own for its last payload, else one attached to the
+ * packet. NULL: no mbuf is free. */
 static struct rte_mbuf *piece_buffer(struct us_uepi *own, const struct us_piece *piece) {
 	struct rte_mbuf *packet = piece->packet, *m = packet;
 
 	if (piece->last_payload) {
-		/* later segments of the packet are still to be read */
+		/* packet_deliver() still reads later segments and frees its own reference */
 		rte_mbuf_refcnt_update(m, 1);
 	} else {
 		m = rte_pktmbuf_alloc(own->r->pieces);
@@ -175,7 +177,7 @@ static void piece_take(struct us_uepi *own, const struct us_session *s, struct u
 	}
 }
 
-/* Counts the buffers of a burst that stays open at the end of a packet as pending. */
+/* At the end of a packet, adds the new buffers of a burst that stays open to the pending ones. */
 static void burst_keep(struct us_uepi *own, struct us_burst *b) {
 	struct pending_size size;
 
@@ -237,7 +239,7 @@ static struct us_session *packet_session(struct us_uepi *own, struct rte_mbuf *m
 	return &own->tables->sessions[us_meta(m)->packet.session];
 }
 
-/* A packet in order. */
+/* Processes the segments of a packet that is next in order or has no sequence number. */
 static void packet_deliver(void *stage, void *owner, struct rte_mbuf *m) {
 	struct us_uepi *own = stage;
 	struct us_session *s = packet_session(own, m);
@@ -252,10 +254,11 @@ static void packet_deliver(void *stage, void *owner, struct rte_mbuf *m) {
 		packet_requests(own, s, &psp);
 	else
 		packet_bursts(own, s, m, &psp);
-	rte_pktmbuf_free_seg(m); /* bursts have their own references */
+	rte_pktmbuf_free_seg(m); /* not the chain: it belongs to a burst, with its own reference */
 }
 
-/* `owner` is the PSP flow of the numbers; the first one if the session numbers its packets. */
+/* Drops open bursts that lack a packet. `owner` is the PSP flow that has the numbers, or the first
+ * PSP flow of a session that numbers all of its packets. */
 static void packet_gap(void *stage, void *owner, unsigned missing) {
 	struct us_uepi *own = stage;
 	struct us_psp_flow *f = owner;

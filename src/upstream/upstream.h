@@ -101,7 +101,8 @@ extern const struct stage_list us_lists[US_PIPELINES];
 /* Bytes of a buffer for a whole packet of the R-PHY device. */
 uint32_t us_packet_size(const struct service_group *sg);
 
-/* The buffers that the configuration needs, sized by `capacity`; NULL: by the configured objects. */
+/* The buffers that the configuration needs, sized by `capacity`; NULL: by the configured
+ * objects. */
 struct us_buffers us_buffers(const struct service_group *sg, const struct group_capacity *capacity);
 
 /*
@@ -112,8 +113,8 @@ struct us_buffers us_buffers(const struct service_group *sg, const struct group_
  */
 void us_configure(struct upstream *u, const struct service_group *sg);
 
-/* As us_buffers(), limited to `pending` bytes of each kind that wait, and to `moving` buffers in queues (up to
- * US_QUEUED). */
+/* As us_buffers(), limited to `pending` bytes in each pool, and to `moving` buffers in queues, at
+ * most US_QUEUED. */
 struct us_buffers us_buffers_within(const struct service_group *sg,
 				    const struct group_capacity *capacity, uint32_t pending,
 				    uint32_t moving);
@@ -133,8 +134,8 @@ void upstream_free(struct upstream *u);
 /* Pending units of a kind. */
 uint64_t upstream_pending(const struct upstream *u, enum unit unit);
 
-/* Those of all units that wait for missing packets: parts of bursts, segments and frames, and
- * packets behind a gap. */
+/* Those of the pending units that wait for missing packets: parts of bursts, segments and frames,
+ * and packets behind a gap. */
 uint64_t upstream_incomplete(const struct upstream *u);
 
 /* Units that entered, and units that became the next unit or left. */
@@ -157,7 +158,7 @@ uint64_t upstream_accounted(const struct upstream *u);
 /* As latency_switch(). Off after upstream_create(). */
 int upstream_latency(struct upstream *u, bool on);
 
-/* Whether it may output more packets without input, as time passes. */
+/* Whether it has work without new input. Running timers do not count: upstream_deadline(). */
 bool upstream_busy(const struct upstream *u);
 
 /* Stops receiving, so that the upstream can run empty. */

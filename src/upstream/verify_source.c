@@ -3,8 +3,8 @@
  * Source verification: a packet's source address must belong to its modem.
  *
  * Frames that a host sends before it has an address, and between neighbours of a link, pass at a
- * limited rate (RFC 2131; RFC 3376, 4.2.13; RFC 3590; RFC 4861; RFC 5227; RFC 8415). Packets that pass
- * have their TOS overwritten if the service flow says so.
+ * limited rate (RFC 2131; RFC 3376, 4.2.13; RFC 3590; RFC 4861; RFC 5227; RFC 8415). The TOS of
+ * passed packets is overwritten if the service flow is configured for that.
  */
 #include "upstream/verify_source.h"
 

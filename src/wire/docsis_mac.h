@@ -7,7 +7,7 @@
  *     |         | (1)      |         | 0..240     | low 1st | DA SA type .. CRC        |
  *     +---------+----------+---------+------------+---------+--------------------------+
  *      FC = type(2) parameter(5) EHDR_ON(1)
- *      MAC_PARM = ELEN, the bytes of EHDR, where EHDR_ON
+ *      MAC_PARM = ELEN, the bytes of EHDR, if EHDR_ON
  *      LEN = ELEN + bytes behind the HCS; so the whole frame always has 6 + LEN bytes
  *
  * The extended header is a list of elements, type(4) length(4) and then `length` bytes:
@@ -174,7 +174,7 @@ struct docsis_mac {
 	uint32_t dsid;
 	uint16_t sequence;
 
-	uint8_t phsi; /* of the upstream service flow element: payload header suppression; 0: none */
+	uint8_t phsi; /* payload header suppression index, of the service flow element; 0: none */
 
 	bool request; /* a request frame, a queue-depth request frame, or a request element */
 	uint16_t request_size; /* minislots; in a queue-depth request the flow's N-byte units */

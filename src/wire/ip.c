@@ -83,8 +83,8 @@ static enum frame_verdict parse_ipv4(const uint8_t *ip, size_t size, struct fram
 	return FRAME_GOOD;
 }
 
-/* RFC 7045, 4: hop-by-hop options, routing, fragment, authentication, destination options, mobility, HIP,
- * Shim6, and two for experiments. */
+/* RFC 7045, 4: hop-by-hop options, routing, fragment, authentication, destination options,
+ * mobility, HIP, Shim6, and two for experiments. */
 static const uint8_t extensions[IPV6_EXTENSION_KINDS] = {
 	0,   43,  IPV6_FRAGMENT, IPV6_AUTHENTICATION, 60,
 	135, 139, 140,		 IPV6_EXPERIMENT_1,   IPV6_EXPERIMENT_2,

@@ -52,9 +52,10 @@ size_t depi_encap_size(const struct depi_encap *e);
 size_t depi_encap_write(const struct depi_encap *e, size_t l2tp_payload, uint8_t *out);
 
 /*
- * Sets the length in headers of depi_encap_write(), and updates the IPv4 checksum. `headers` is the
- * Ethernet header; with a tag it is VLAN_TAG_SIZE bytes behind it. The caller limits the payload to
- * what the length field can hold.
+ * Sets the length in headers of depi_encap_write(), and updates the IPv4 checksum.
+ *
+ * `headers` points to the Ethernet header; if that has a tag, the caller adds VLAN_TAG_SIZE. The
+ * caller limits the payload to the range of the length field.
  */
 void depi_encap_patch(uint8_t *headers, uint8_t family, size_t l2tp_payload);
 

@@ -65,7 +65,7 @@ enum management_verdict management_frame_read(const uint8_t *frame, size_t size,
 size_t management_write(const struct management *m, uint8_t *out, size_t size) {
 	if (m->body_size > MANAGEMENT_BODY_MAX || size < MANAGEMENT_HEADER + m->body_size)
 		return 0;
-	if (m->body_size > 0) /* first, as the body may be where the header goes */
+	if (m->body_size > 0) /* before the header, which may overwrite `body` */
 		memmove(out + MANAGEMENT_HEADER, m->body, m->body_size);
 	memcpy(out, m->da, sizeof(m->da));
 	memcpy(out + sizeof(m->da), m->sa, sizeof(m->sa));

@@ -12,8 +12,9 @@
  *     | .. extra bytes of the session | segment 1, segment 2, ..      |
  *     +-------------------------------+-------------------------------+
  *
- * B marks the first byte of a DOCSIS frame in a segment, E its last. How many extra bytes follow
- * the table (0, or 2 on pseudowires of subtype 4) is a property of the session, not of the packet.
+ * With DEPI, B marks a segment that begins a DOCSIS frame, E one that ends it. With UEPI, B marks
+ * the header of a burst, E its trailer, and both mark a request (uepi.h). The session determines
+ * how many extra bytes follow the table: 0, or 2 on pseudowires of subtype 4.
  *
  *     40 03 0001  C068 C068 81F4 ..    S, 3 segments, sequence 1: two whole frames of 104 bytes,
  *                                      then the first 500 bytes of a third
@@ -62,13 +63,13 @@ struct psp {
 };
 
 struct psp_segment {
-	bool begin; /* starts a DOCSIS frame */
-	bool end; /* ends a DOCSIS frame */
+	bool begin; /* B */
+	bool end; /* E */
 	uint16_t length;
 	const uint8_t *data;
 };
 
-/* The caller sets it to 0 at the start. */
+/* A position in the segment table; zeroed: the first segment. */
 struct psp_cursor {
 	unsigned index;
 	size_t offset;
@@ -77,9 +78,9 @@ struct psp_cursor {
 /*
  * Parses the `length` bytes behind the session ID (and cookie).
  *
- * On PSP_OK `out` is complete, points into `p`, and every segment is inside the packet. On
- * PSP_TRAILING, too, so that a caller may accept the packet. Otherwise `out` is invalid. The caller
- * must remove the padding of short Ethernet frames by the IP length.
+ * On PSP_OK and PSP_TRAILING `out` is complete, points into `p`, and every segment is inside the
+ * packet. Otherwise `out` is invalid. The caller must first remove the padding of short Ethernet
+ * frames by the IP length.
  */
 enum psp_verdict psp_parse(const uint8_t *p, size_t length, unsigned extra_bytes, struct psp *out);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Upstream channel descriptors (MULPI 3.1, 6.4.3): the parameters of an upstream channel for modems.
+ * Upstream channel descriptors (MULPI 3.1, 6.4.3): modems get the parameters of a channel by them.
  * Type 2 (and 29, 35) describes an SC-QAM channel, type 51 an OFDMA channel. The body follows the
  * header of a MAC management message (management.h):
  *

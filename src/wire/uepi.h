@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * UEPI: header and trailer of an upstream burst from an R-PHY device. docs/uepi-formats.md shows every
- * field and the origin of the layouts: SC-QAM is from one public source, OFDMA is this project's own.
+ * UEPI: header and trailer of an upstream burst from an R-PHY device. docs/uepi-formats.md shows
+ * every field and the origin of the layouts: SC-QAM is from one public source, OFDMA is this
+ * project's own.
  *
  *     +--------+-----------------------------------------+---------+
  *     | header | payload, in any number of PSP segments  | trailer |    one PSP segment each
@@ -10,7 +11,7 @@
  *
  *     SC-QAM header    00 05 0123 01556601                     IUC 5, SID 0x123, start minislot
  *            trailer   000C 0005 01 00 0092                    5 codewords good, 1 corrected, SNR
- *            request   17 05 0010 0123 0123 01556601 00010007  16 N-byte units, piggyback, cluster 2
+ *            request   17 05 0010 0123 0123 01556601 00010007 16 N-byte units, piggyback, cluster 2
  *     OFDMA  header    50 05 0123 01556601 00000007 00000800   .. burst 7 in a grant of 2 KB
  *            trailer   403C 0092 00000007 0005 0001 0000 FFF4 00000003
  *                                                              MER 36.5 dB, -1.2 dB, 3 ticks late

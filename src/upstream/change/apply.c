@@ -41,7 +41,7 @@ static bool apply_modem(void *change, struct change_cursor *cursor) {
 
 	cursor->left -= US_RECORD_NS;
 	if (p->own == NULL)
-		return true; /* packets in queues need its record */
+		return true; /* a removed modem: packets in queues need its record */
 	control_at = m->control_at;
 	*m = p->record;
 	m->control_at = control_at;

@@ -2,14 +2,15 @@
 /*
  * Checks, on the worker, that all packets from before the change have left.
  *
- * Queues and the crypto provider keep the order. So the packets that were inside have left when as
- * many more have come out. Each of these is followed by the reassembly that it feeds: segments
- * complete frames, the crypto provider returns fragments. What is incomplete after that stays
- * incomplete, and is dropped.
+ * Queues and the crypto provider keep the order. So N packets that were inside have left when N
+ * more have come out. When the segments have left, the incomplete frames of removed flows are
+ * dropped. When the crypto provider's frames have left, their fragments are dropped. Nothing can
+ * complete these any more.
  */
 #include "upstream/change/internal.h"
 
-/* Whether `done` has risen by `there`, the number inside at the first call, or none is inside. */
+/* Whether all packets that were inside at the first call have left. `done` counts those that left,
+ * `there` those inside. */
 static bool all_flushed(struct us_change *c, uint64_t done, uint32_t there) {
 	if (!c->marked)
 		c->target = done + there;
@@ -72,7 +73,7 @@ static bool fragments_removed(void *change, struct change_cursor *cursor) {
 	struct us_change *c = change;
 	struct us_flow *f = &c->u->tables.flows[c->old_flows.slots[cursor->at]];
 
-	if (c->rest == NULL) { /* else the step before took them */
+	if (c->rest == NULL) { /* else an earlier step of the worker has removed them */
 		c->rest = us_fragments_remove(&c->u->defragment, &f->fragments);
 		cursor->left -= US_RECORD_NS;
 	}

@@ -18,8 +18,8 @@ struct us_entries {
 	uint32_t count, capacity;
 };
 
-/* The keys of one table that the change adds and removes, and the resulting differences of the
- * table. */
+/* The keys of one table that the change adds and removes, and the resulting updates of the table:
+ * us_net_settle(). */
 struct us_net {
 	struct rte_hash *hash;
 	struct us_entries gained, lost;
@@ -38,7 +38,7 @@ struct us_channel_plan {
 
 struct us_modem_plan {
 	uint32_t modem; /* slot */
-	struct us_own *own, *before; /* NULL: the change removes the modem; adds it */
+	struct us_own *own, *before; /* own NULL: modem is removed; before NULL: added */
 	struct us_modem record; /* with former addresses and SIDs */
 	struct us_keys keys;
 	struct crypto_key retired[US_GENERATIONS];
@@ -89,7 +89,8 @@ struct us_change {
 CHANGE_COUNT(us_changed_modems, struct us_change, modem_count)
 CHANGE_COUNT(us_old_streams, struct us_change, old_streams.count)
 
-/* Cost of a step: a freed buffer takes CHANGE_BUFFER_NS, an update of a table 1 to 3 records. */
+/* The budget of a step, and the cost of a record. A freed buffer costs CHANGE_BUFFER_NS, an update
+ * of a table as much as 1 to 3 records. */
 #define US_STEP_NS 20000
 #define US_RECORD_NS 100
 
@@ -120,9 +121,11 @@ bool us_plan_carrier(struct us_change *c, const struct live_change *k);
 bool us_plan_group(struct us_change *c, const struct service_group *next);
 
 /*
- * Computes the differences of a table from its added and removed keys. Removed keys are deleted
- * first, so that the added ones fit.
+ * Sorts `gained` and `lost`, and computes from them the keys to delete (`closed`) and to set
+ * (`opened`). Removed keys are deleted first, so that the added ones fit. A key in both lists is
+ * set if its slot differs.
  *
- * Returns false if a key belongs to another owner that keeps it, or is added twice.
+ * Returns false after us_change_refuse(): an owner outside the change has the key, a list has it
+ * twice, or memory is missing. `what` names the key in the message.
  */
 bool us_net_settle(struct us_change *c, struct us_net *net, const char *what);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A read position in a segment, the bytes of a chain of buffers, which a stage splits into frames. */
+/* A read position in a segment: a chain of buffers that a stage splits into frames. */
 #pragma once
 
 #include <stdbool.h>

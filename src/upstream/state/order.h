@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Puts numbered mbufs into order within a bounded window: PSP packets of a session, segments of a SID
- * cluster. Numbers wrap at a power of two. The rules are those of docs/upstream.md.
+ * Puts numbered mbufs into order within a bounded window: PSP packets of a PSP flow or session,
+ * segments of a SID cluster. Numbers wrap at a power of two. The rules are those of
+ * docs/upstream.md.
  *
  *     skipped    next            next + window
  *     . . . . .  ?  ?  x  ?  x   |
@@ -18,7 +19,7 @@
 /* Late or duplicate numbers in sequence, after which the next one restarts the order. */
 #define ORDER_REJECT_MAX 64
 #define ORDER_SILENCE \
-	UINT64_C(1000000000) /* ns without a number, after which the next late one does so */
+	UINT64_C(1000000000) /* ns without a number, after which the next late one restarts, too */
 
 /* Mbufs ahead of a gap, indexed by the low bits of their numbers. */
 struct order_slots {
@@ -35,18 +36,18 @@ struct order {
 	uint16_t highest; /* of the pending mbufs */
 	uint8_t window; /* at most ORDER_SLOTS - 1 */
 	uint8_t queued;
-	uint8_t rejected; /* late and duplicate ones in sequence */
+	uint8_t rejected; /* late or duplicate numbers in sequence */
 	bool started;
 };
 
 enum order_verdict {
 	ORDER_NEXT, /* deliver it now; order_pop() may return more */
 	ORDER_KEPT, /* the window keeps it */
-	ORDER_NO_SLOTS, /* it must wait, but `slots` is NULL: set `slots` or skip, and offer again */
+	ORDER_NO_SLOTS, /* `slots` is NULL: the caller sets it or skips, and offers again */
 	ORDER_TOO_FAR, /* the caller must call order_skip() first */
 	ORDER_DUPLICATE,
 	ORDER_LATE,
-	ORDER_RESTART, /* late or duplicate too often: the caller skips all, then calls order_restart() */
+	ORDER_RESTART, /* ORDER_REJECT_MAX reached: skip all, then call order_restart() */
 };
 
 void order_init(struct order *o, uint16_t mask, uint8_t window);

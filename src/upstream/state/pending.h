@@ -39,7 +39,7 @@ struct pending_size {
 
 #define PENDING_NO_MODEM UINT32_MAX /* the modem is unknown */
 
-/* What one reorder queue or reassembly keeps; a member of the record that owns the buffers. */
+/* The pending buffers of one reorder queue or reassembly; a member of the record that owns them. */
 struct pending {
 	TAILQ_ENTRY(pending) link; /* in the list of its class while it has bytes */
 	TAILQ_ENTRY(pending) of_modem; /* in the list of its modem */
@@ -95,7 +95,8 @@ static inline struct pending_size pending_size(const struct rte_mbuf *m) {
 	return size;
 }
 
-/* Empties the lists. Returns 0, or -1 without memory. The caller frees `all` with pending_set_free(). */
+/* Empties the lists. Returns 0, or -1 without memory. The caller frees `all` by
+ * pending_set_free(). */
 int pending_set_init(struct pending_set *all, uint32_t modems);
 void pending_set_free(struct pending_set *all);
 
@@ -129,11 +130,12 @@ static inline void pending_release(struct pending_set *all, enum pending_pool po
 }
 
 /*
- * Returns what must end next, or NULL. First come timers that have expired at `until`; `timeout` is
- * set for these. Then comes the oldest of a modem or pool above its limit.
+ * Returns the pending buffers that must expire next, or NULL. First come those whose timer has
+ * expired at `until`; `timeout` is set for these. Then come the oldest of a modem or pool above its
+ * limit.
  *
- * The caller ends it and calls again: it skips missing numbers or drops the incomplete object, so
- * that fewer buffers or none stay pending.
+ * The caller skips their missing numbers or drops their incomplete object, so that fewer buffers
+ * stay pending, and calls again.
  */
 struct pending *pending_excess(struct pending_set *all, uint64_t until, bool *timeout);
 

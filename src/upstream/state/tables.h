@@ -132,7 +132,7 @@ struct us_tables {
 	struct us_flow *flows; /* the last one belongs to the ranging sessions */
 	struct tos_masks *tos; /* by flow, of those that overwrite it */
 	uint32_t flow_count;
-	struct us_stream *streams; /* the last one, too */
+	struct us_stream *streams; /* the last one belongs to the ranging sessions */
 	uint32_t stream_count;
 	struct us_modem *modems;
 	uint32_t modem_count;
