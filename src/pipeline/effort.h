@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Statistics of how work was done. They depend on arrival times and on other programs of the core,
+ * Statistics of polls and lookups. They depend on arrival times and on other programs of the core,
  * so no two runs agree.
  *
- * The counters of packets (pipeline/counters.h) do not depend on these.
+ * The packet counters (pipeline/counters.h) depend on neither.
  */
 #pragma once
 

@@ -29,7 +29,7 @@ struct packet_source {
 	uint16_t queue;
 };
 
-/* The destination of a thread, the only one that transmits on a queue of a port. A zeroed sink
+/* The destination of one thread's packets. No other thread transmits on its queue. A zeroed sink
  * accepts no packet. */
 struct packet_sink {
 	/* NULL: the port; else a ring for the producers that it was created for */

@@ -10,7 +10,7 @@
 
 #define STEPS (4 * PIPELINE_BURST) /* most steps per call */
 
-/* The unit waits for no part, but its buffers are in use. */
+/* The unit waits for no part, but its buffers count against the limit of their pool. */
 void us_joined_add(struct us_extract_joined *own, struct rte_mbuf *unit) {
 	us_meta(unit)->frame.joined = true;
 	own->units++;

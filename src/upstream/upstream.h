@@ -51,8 +51,8 @@
 
 /* The buffers of each pool that an upstream may use, without those in the ports' rings. */
 struct us_buffers {
-	uint32_t pending_packets; /* of those of the R-PHY port: the ones that may be pending */
-	uint32_t packets; /* of the R-PHY port */
+	uint32_t pending_packets; /* buffers of the R-PHY port that may be pending */
+	uint32_t packets; /* all buffers of the R-PHY port */
 	uint32_t pending_frames;
 	uint32_t frames;
 	uint32_t pieces;
@@ -138,7 +138,8 @@ uint64_t upstream_pending(const struct upstream *u, enum unit unit);
  * and packets behind a gap. */
 uint64_t upstream_incomplete(const struct upstream *u);
 
-/* Units that entered, and units that became the next unit or left. */
+/* upstream_in() returns the units that entered, upstream_out() those that left or
+ * became part of the next unit. */
 uint64_t upstream_in(const struct upstream *u, enum unit unit);
 uint64_t upstream_out(const struct upstream *u, enum unit unit);
 

@@ -32,15 +32,15 @@ enum ucd_field {
 	UCD_SYMBOL_RATE = 1, /* in 160 ksym/s */
 	UCD_FREQUENCY = 2, /* of the center, Hz */
 	UCD_PREAMBLE = 3,
-	UCD_BURST_1 = 4, /* burst descriptors: of DOCSIS 1.x, */
-	UCD_BURST_2 = 5, /* of DOCSIS 2.0, */
+	UCD_BURST_1 = 4, /* burst descriptor of DOCSIS 1.x */
+	UCD_BURST_2 = 5, /* burst descriptor of DOCSIS 2.0 */
 	UCD_EXTENDED_PREAMBLE = 6,
 	UCD_POWER_DENSITY = 15, /* 1: power follows the symbol rate */
 	UCD_RANGING_REQUIRED = 16,
 	UCD_HOLD_OFF = 18,
 	UCD_CLASS = 19,
 	UCD_HIGHER = 22, /* 1: a UCD of type 35 describes the same channel */
-	UCD_BURST_3 = 23, /* and of DOCSIS 3.0 and 3.1 */
+	UCD_BURST_3 = 23, /* burst descriptor of DOCSIS 3.0 and 3.1 */
 	UCD_CHANGES = 24,
 	UCD_SNAPSHOT = 25,
 	UCD_CYCLIC_PREFIX = 26, /* ucd_cyclic_prefix() */
@@ -113,9 +113,9 @@ struct ucd {
 	uint32_t values[UCD_FIELDS];
 	uint8_t preamble[UCD_PREAMBLE_MAX];
 	uint8_t extended_preamble[UCD_EXTENDED_PREAMBLE_MAX];
-	uint32_t snapshot_time; /* at this DOCSIS timestamp (10.24 MHz) */
-	uint8_t snapshot_division; /* plus this number of its 20 parts, the upper 4 bits of 5 */
-	uint32_t snapshot_minislot; /* this minislot begins */
+	uint32_t snapshot_time; /* DOCSIS timestamp (10.24 MHz) of the snapshot */
+	uint8_t snapshot_division; /* 1/20 of a timestamp unit: the upper 4 of 5 bits */
+	uint32_t snapshot_minislot; /* the minislot that begins at that time */
 	struct ucd_band excluded[UCD_BANDS_MAX], unused[UCD_BANDS_MAX];
 	struct ucd_burst bursts[UCD_BURSTS_MAX];
 };

@@ -59,7 +59,7 @@ struct us_slots {
 	uint32_t changes; /* so far */
 	uint32_t pending_packets,
 		pending_frames; /* most pending buffers, as the pools were sized */
-	uint32_t frames_in_work; /* how many may always be incomplete */
+	uint32_t frames_in_work; /* lower bound of the limit of pending frames */
 };
 
 /* Frees all `count` slots; us_free_take() returns slot 0 first. Returns 0, or -1 without memory. */
