@@ -40,7 +40,8 @@ static struct chunk *chunk_new(size_t capacity) {
 	return chunk;
 }
 
-/* Gives a large object its own chunk before the last one, whose rest stays usable. */
+/* Gives a large object its own chunk, linked before the last one, so that the rest of the last
+ * chunk stays usable. */
 static void *alloc_large(struct arena *arena, size_t size) {
 	struct chunk *chunk = chunk_new(size);
 

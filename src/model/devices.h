@@ -21,7 +21,7 @@ const char *device_role_name(enum device_role role);
 /* For people: "R-PHY". */
 const char *device_role_title(enum device_role role);
 
-/* Whether a group may lack a port of this role. */
+/* Whether a group may have no port of this role. */
 bool device_role_optional(enum device_role role);
 
 /* The port of this role; its device is NULL if the group has none. */
@@ -30,8 +30,8 @@ const struct port_config *device_port(const struct service_group *sg, enum devic
 /* The device name of this port, for functions that copy a group. */
 char **device_of_port(struct service_group *sg, enum device_role role);
 
-/* Whether both name one device. Ignores arguments from the first comma on, and the spelling of a
- * PCI address, whose domain 0000 may be left out. NULL is no device. */
+/* Whether both name the same device. Ignores arguments from the first comma on, and whether a PCI
+ * address has the domain 0000. NULL is no device. */
 bool device_same(const char *a, const char *b);
 
 /* Whether the text contains "{group}", so that each group has a device of its own. */

@@ -44,11 +44,11 @@ static void errors_print_path(const struct path *path, FILE *out) {
 		return;
 	}
 	errors_quote(path->key, strlen(path->key), quoted, sizeof(quoted));
-	/* a known key needs no quotes; an unknown one keeps its escapes */
+	/* a known key needs no quotes; an unknown one is printed with its escapes */
 	fprintf(out, "%s%.*s", path->up != NULL ? "." : "", (int)strlen(quoted) - 2, &quoted[1]);
 }
 
-/* The scope of a line, which counts over all scopes. */
+/* The scope of a line; lines are numbered over all scopes. */
 static struct errors_scope scope_of(const struct errors *errors, uint32_t line) {
 	for (size_t i = errors->scope_count; i > 0; i--) {
 		if (errors->scopes[i - 1].first <= line)

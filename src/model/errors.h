@@ -38,14 +38,14 @@ struct mistake {
 };
 
 struct errors {
-	const char *file; /* of all lines before the first scope */
+	const char *file; /* scope of all lines before the first added scope */
 	struct errors_scope scopes[ERRORS_SCOPES]; /* sorted by their first lines */
 	size_t scope_count;
 	/* sorted by line; on one line in the order of errors_add() */
 	struct mistake shown[ERRORS_SHOWN];
 	size_t shown_count;
 	uint64_t total;
-	uint64_t repeated; /* not listed, since an equal error is listed */
+	uint64_t repeated; /* errors that are not listed, as an equal error is */
 };
 
 /* Starts a scope: lines from `scope.first` on belong to it. Returns false if there are too many. */
@@ -53,8 +53,8 @@ bool errors_open_scope(struct errors *errors, struct errors_scope scope);
 
 /*
  * Adds "FILE:LINE: PATH: found FOUND, allowed: ALLOWED". An empty path means the whole file; line 0
- * means no line, as in a request. Values that service groups share are read for each group, so an
- * equal text is added once.
+ * means no line, as in a request. Values that service groups share are read once per group, so
+ * equal errors are listed once.
  */
 void errors_add(struct errors *errors, uint32_t line, const struct path *path, const char *found,
 		const char *allowed);

@@ -18,5 +18,5 @@ char *file_read(const char *path, size_t most, bool regular, size_t *size);
  * `out` if that fails. */
 char *file_read_or_print(const char *path, bool regular, size_t *size, FILE *out);
 
-/* Adds an error at `line`: the file cannot be read, as errno says. */
+/* Adds an error at `line` that the file cannot be read, with the reason in errno. */
 void file_refuse(struct errors *errors, uint32_t line, const struct path *path);

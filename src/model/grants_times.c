@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/grants_times.h"
 
-#define NS_A_FRACTION 625 /* equal to 128 samples */
+#define NS_A_FRACTION 625 /* 128 samples in ns */
 #define SAMPLES_A_FRACTION 128
 #define OFDMA_STATION_MINISLOTS 16
-#define SC_QAM_STATION_NS 200000 /* defaults: a ranging burst, */
-#define SC_QAM_INITIAL_NS 500000 /* at most, with the round trip of the farthest modem */
+#define SC_QAM_STATION_NS 200000 /* ns of a ranging burst, by default */
+/* default limit of ns for initial maintenance, including the round trip */
+#define SC_QAM_INITIAL_NS 500000
 #define SC_QAM_REQUEST_NS 200000
-#define OFDMA_REQUEST_FRAMES 2 /* decoding, after the frame that carries the request */
+#define OFDMA_REQUEST_FRAMES 2 /* default time for decoding, after the frame with the request */
 
 uint64_t grants_samples(uint64_t ns) {
 	return ns / NS_A_FRACTION * SAMPLES_A_FRACTION +
@@ -30,7 +31,8 @@ static uint32_t symbol_of(const struct upstream_physical *p) {
 	return (uint32_t)(GRANTS_HZ / (1000u * p->subcarrier_spacing) + 2u * p->cyclic_prefix);
 }
 
-/* Bytes per minislot: by bits per symbol or subcarrier if they are known, else by the rate. */
+/* Data bytes per minislot: from the file, else by the bits per symbol or subcarrier, else by the
+ * rate. */
 static uint16_t minislot_bytes(const struct upstream_channel *c, const struct grants_times *t) {
 	const struct upstream_physical *p = &c->grants.physical;
 	uint64_t bits = 0;
@@ -47,9 +49,9 @@ static uint16_t minislot_bytes(const struct upstream_channel *c, const struct gr
 }
 
 /*
- * Delays in their order: the MAP to the modem by way of the R-PHY device, and its processing there
- * (MULPI 3.1, 7.2.1.6). Minislots begin at the R-PHY device, so the farthest modem sends a whole
- * round trip early.
+ * Adds the delays in the order in which a MAP meets them: on the way to the modem, and in the modem
+ * (MULPI 3.1, 7.2.1.6). The R-PHY device defines the time of minislots, so the farthest modem
+ * transmits a whole round trip early.
  */
 static uint64_t lead_ns(const struct grants_config *g) {
 	return g->cmts_processing + g->transport + g->interleaver + g->round_trip +
@@ -75,9 +77,8 @@ static uint16_t minislots_of(uint64_t ns, uint32_t frame) {
 	return bounded((grants_samples(ns) + frame - 1) / frame);
 }
 
-/*
- * The default for initial maintenance. A MAP of one OFDMA frame keeps half of it for other grants.
- */
+/* The default for initial maintenance. If a MAP covers a single OFDMA frame, half of its minislots
+ * stay free for other grants. */
 static uint16_t initial_minislots(const struct grants_config *g, const struct upstream_channel *c,
 				  const struct grants_times *t) {
 	uint64_t ns = SC_QAM_STATION_NS + g->round_trip;

@@ -9,7 +9,7 @@ static const struct layout {
 	const char *name;
 	enum downstream_layout downstream;
 	bool combined; /* the upstream runs on the upper MAC's core */
-	bool shared_downstream, shared_upstream; /* by two groups */
+	bool shared_downstream, shared_upstream; /* by the threads of two groups */
 } layouts[] = {
 	[LAYOUT_1US1T_1DS1T] = {.name = "1us1t_1ds1t"},
 	[LAYOUT_1US1T_1DS2T] = {.name = "1us1t_1ds2t", .downstream = LAYOUT_1DS2T},
@@ -28,13 +28,13 @@ const char *layouts_name(enum thread_layout layout) {
 	return layouts[layout].name;
 }
 
-/* A thread that can take a second group. */
+/* A core for the threads of two groups; `open` while it has those of one. */
 struct half_used {
 	bool open;
 	uint32_t core;
 };
 
-/* A list of cores, and how many are assigned; the count goes on past its end. */
+/* A list of cores, and how many the groups need, which may be more than it has. */
 struct core_list {
 	const uint16_t *cores;
 	size_t count;
@@ -51,7 +51,7 @@ static uint32_t deal_core(struct core_list *list) {
 	return index < list->count ? list->cores[index] : 0;
 }
 
-/* A core for two groups: every second call returns the core of the call before. */
+/* Assigns one core to two groups: every second call returns the core of the call before. */
 static uint32_t deal_half(struct core_list *list, struct half_used *half) {
 	half->open = !half->open;
 	if (half->open)
@@ -94,7 +94,7 @@ static void report_short(const struct core_list *list, const struct placed_group
 		   found, allowed);
 }
 
-/* A core that has its own key may equal one of the list. */
+/* A core with a key of its own may equal one from the list. */
 static void check_downstream(const struct placed_group *group, struct errors *errors) {
 	struct path threads = {.key = "threads"}, path = {.up = &threads, .key = "lower_mac_core"};
 	const struct thread_config *config = &group->sg->threads;
@@ -107,8 +107,8 @@ static void check_downstream(const struct placed_group *group, struct errors *er
 		   "another core than upper_mac_core in 1ds2t");
 }
 
-/* Assigns the list of the group `first` to it and to later groups of the same line. No earlier
- * group has this line. */
+/* Assigns the list of the group `first` to it and to later groups whose list has the same line.
+ * Earlier groups have other lines. */
 static void deal_list(const struct placed_group *groups, size_t count, size_t first,
 		      struct errors *errors) {
 	const struct thread_request *asked = &groups[first].sg->threads.asked;

@@ -23,8 +23,8 @@ struct placed_group {
 /* The lines of a group that was read from `root`. */
 struct placed_group layouts_lines(struct service_group *sg, struct node *root);
 
-/* Assigns cores to the groups in their order, and to all of them the main core that one of them
- * names. Reports lists of cores that are too short, and contradictions. */
+/* Assigns cores to the groups in their order. If a group names the main core, all groups get it.
+ * Reports lists that are too short, and contradictions. */
 void layouts_deal(const struct placed_group *groups, size_t count, struct errors *errors);
 
 /* The layout's name in a file; NULL: each core has its own key. */

@@ -25,7 +25,7 @@ enum idle_kind {
 };
 
 enum power_policy {
-	POWER_NONE, /* leave frequencies alone */
+	POWER_NONE, /* does not change frequencies */
 	POWER_PERFORMANCE,
 	POWER_BALANCED,
 	POWER_SAVING,
@@ -49,15 +49,16 @@ struct power_config {
 	enum power_driver driver;
 	uint64_t latency; /* ns that the governor may add to the latency */
 	bool has_busy_hours;
-	struct hours busy_hours; /* policy performance within them, `policy` outside */
+	/* within these hours the policy is `performance`, outside of them `policy` */
+	struct hours busy_hours;
 };
 
 struct server_config {
 	char *name;
-	uint32_t main_core; /* the same in all groups */
+	uint32_t main_core; /* the main core of all groups */
 	struct service_group *groups; /* in the order of the file; IDs are unique */
 	size_t group_count; /* at least 1 */
-	uint32_t max_groups; /* limit of groups at a time; 0: as many as the file has */
+	uint32_t max_groups; /* maximum number of groups at a time; 0: the number in the file */
 	struct power_config power;
 	char *metrics; /* ADDRESS:PORT of the metrics endpoint; NULL: none */
 };
@@ -74,7 +75,7 @@ bool power_driver_parse(const char *text, enum power_driver *driver);
 /* The defaults. */
 struct power_config power_config_default(void);
 
-/* The limit of groups at a time. */
+/* The maximum number of groups at a time. */
 static inline size_t server_config_most(const struct server_config *config) {
 	return config->max_groups > config->group_count ? config->max_groups : config->group_count;
 }

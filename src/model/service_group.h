@@ -34,7 +34,8 @@ struct service_group {
 	struct rphy_config rphy;
 	struct crypto_config crypto;
 	uint64_t rate_limit; /* bits per second of the whole group; 0 = none */
-	uint64_t cpe_timeout_ns; /* an address silent for one to two times this is inactive */
+	/* an address without packets for one to two times this long is inactive */
+	uint64_t cpe_timeout_ns;
 	/* for packets that match no rule of their filter groups */
 	enum filter_action filter_default;
 	/* records of recently seen flows; by default by the number of modems */

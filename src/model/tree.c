@@ -54,7 +54,7 @@ static const char *tree_keep(struct composer *composer, const void *text, size_t
 	return arena_text(composer->tree->arena, text, length);
 }
 
-/* Keys and many values repeat: a scalar shares the text of the last equal one. */
+/* Keys and many values repeat, so a scalar shares the text of the last equal one. */
 static const char *scalar_keep(struct composer *composer, const unsigned char *text,
 			       size_t length) {
 	uint32_t hash = 0;
@@ -179,7 +179,7 @@ static bool add_alias(struct composer *composer, const yaml_event_t *event) {
 			   "an alias of a value that is complete");
 }
 
-/* With a tag, a file could give "12" another type than its key has. */
+/* A tag could give "12" another type than that of its key, so tags are refused. */
 static bool has_tag(const yaml_event_t *event) {
 	const yaml_char_t *tag = NULL;
 

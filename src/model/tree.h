@@ -18,9 +18,9 @@ enum node_type {
 
 struct node {
 	uint8_t type;
-	bool bad; /* an error was reported here: do not use the value */
+	bool bad; /* an error in the value was reported: do not use the value */
 	uint32_t line; /* from 1; with several files as in errors.h */
-	uint32_t length; /* bytes of a scalar; children of a list; pairs of a map */
+	uint32_t length; /* bytes of a scalar, items of a list, or pairs of a map */
 	union {
 		const char *text; /* NUL-terminated, and may contain NULs */
 		struct node *first;
@@ -58,6 +58,6 @@ struct node *node_present(const struct node *map, const char *key);
 /* The value of `key` with aliases resolved; NULL if it is missing or bad. */
 struct node *node_field(const struct node *map, const char *key);
 
-/* Whether the key is absent or its value is not bad: then the value that was read, or its default,
- * is valid. */
+/* Whether the struct has a valid value for the key: that of the file, or the default of an absent
+ * key. */
 bool node_sound(const struct node *map, const char *key);

@@ -364,7 +364,7 @@ static void format_quantity(uint64_t value, const struct unit *units, char *text
 	uint64_t rest, power;
 	size_t length;
 
-	/* thirds have no finite decimals: hours and minutes are used for whole numbers only */
+	/* thirds have no finite decimals, so hours and minutes are used for whole numbers only */
 	while (units->factor > 1 &&
 	       (units->factor > value || (units->factor % 3 == 0 && value % units->factor != 0)))
 		units++;

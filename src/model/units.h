@@ -17,8 +17,8 @@
 
 #define UNITS_ENDPOINT_SIZE 64 /* bytes of an address with its port and the NUL */
 
-/* A whole number, decimal or hexadecimal ("18", "0x12"), without sign or leading zero: YAML 1.1
- * readers take 010 as octal, and a value must not depend on its reader. */
+/* A whole number, decimal or hexadecimal ("18", "0x12"), without sign or leading zero. YAML 1.1
+ * readers take 010 as octal, so 010 is refused. */
 bool units_parse_integer(const char *text, uint64_t *value);
 
 /*

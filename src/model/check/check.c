@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks across the values of a service group, except for its modems. */
+/* Checks across the values of a service group, except for those of its modems. */
 #include "model/check/check.h"
 
 #include <stdio.h>
@@ -13,8 +13,8 @@
 #include "model/layouts.h"
 #include "model/units.h"
 
-/* Records the IDs of a list and reports duplicates. Without a list there are no IDs; if the list is
- * `needed`, its IDs are unknown. Returns false if memory is short. */
+/* Maps the IDs of a list to indices and reports duplicates. If a `needed` list is missing, its IDs
+ * are unknown; any other missing list is empty. Returns false if memory is short. */
 static bool map_ids(struct check *check, struct id_map *map, struct node *root, const char *key,
 		    bool needed) {
 	struct unique_set ids = {.at = {.lists = {key}, .leaf = "id"}};
@@ -44,8 +44,8 @@ static bool map_ids(struct check *check, struct id_map *map, struct node *root, 
 	return true;
 }
 
-/* Reports a port with the device of an earlier port and returns true. A refused or missing device
- * is NULL. */
+/* Reports a port that has the device of an earlier port, and returns true. A device that was
+ * refused or not given is NULL. */
 static bool check_port(struct check *check, struct node *root, enum device_role role,
 		       enum device_role before) {
 	struct path ports = {.key = "ports"}, up = {.up = &ports, .key = device_role_name(role)};
@@ -69,7 +69,7 @@ static void all_check_ports(struct check *check, struct node *root) {
 		check_port(check, root, DEVICE_CONTROL, DEVICE_RPHY);
 }
 
-/* Cores need a layout, and `downstream` must be that of the layout. */
+/* `cores` requires a layout, and `downstream` must agree with the layout. */
 static void check_layout(struct check *check, const struct node *map) {
 	const struct thread_request *asked = &check->sg->threads.asked;
 	struct path threads = {.key = "threads"}, path = {.up = &threads, .key = "layout"};
@@ -112,7 +112,7 @@ static void check_rphy(struct check *check, struct node *root) {
 	struct node *node = node_present(map, "rpd_ip");
 
 	if (config->core_ip.family == 0 || config->rpd_ip.family == 0)
-		return; /* one was refused */
+		return; /* the reader refused one of them */
 	if (config->core_ip.family != config->rpd_ip.family)
 		check_report(check, node, node != NULL ? node->line : map->line, &path,
 			     "an address of the family of core_ip");
@@ -121,7 +121,8 @@ static void check_rphy(struct check *check, struct node *root) {
 			     "another address than core_ip");
 }
 
-/* Reports the provider that the file names. A value that is no map is reported elsewhere. */
+/* Reports a provider that the file names and this build does not have. For a value that is no map,
+ * the reader has reported the error. */
 static void check_library(struct check *check, const struct node *map, const struct path *up) {
 	const struct path path = {.up = up, .key = "provider"};
 	const struct node *node = node_present(map, "provider");

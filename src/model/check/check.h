@@ -12,11 +12,11 @@
 
 /* Maps IDs of a file to indices of a list. */
 struct id_map {
-	uint32_t *index; /* KEYS_MAX_ID + 1 entries; ID_UNKNOWN: no such ID */
-	/* Instead of `index`, for a group in service: returns the slot of an ID, or ID_UNKNOWN. */
+	uint32_t *index; /* KEYS_MAX_ID + 1 indices by ID; ID_UNKNOWN: no item has the ID */
+	/* Replaces `index` for a group in service: returns the slot of an ID, or ID_UNKNOWN. */
 	uint32_t (*find)(const void *group, uint32_t id);
 	const void *group;
-	bool complete; /* every item has a valid ID, so that an unknown ID is an error */
+	bool complete; /* all items have valid IDs, so a reference to an unknown ID is an error */
 };
 
 #define ID_UNKNOWN UINT32_MAX
@@ -37,57 +37,61 @@ void service_group_check(struct service_group *sg, struct node *root, struct err
 
 #define CHECK_FLOWS {.at = {.lists = {"modems", "service_flows"}, .leaf = "id"}}
 
-/* The checks of the lists that `root` has; `check` has its ID maps, and CHECK_FLOWS as its flows.
- * So a list of one object can be checked within a group that has the others. */
+/* Checks the lists that `root` has. `check` has the ID maps, and CHECK_FLOWS as its flows. A
+ * request with one object is checked as a list of one, with the ID maps of the group in service. */
 void check_lists(struct check *check, struct node *root);
 
-/* Whether modems may have both under one SAID: all values but the SAID are equal. */
+/* Whether two modems may have these associations under one SAID: all values but the SAID are
+ * equal. */
 bool check_same_association(const struct security_association *a,
 			    const struct security_association *b);
 
 /* Bits per second of the group's channels; 0 if one of them is unknown. */
 uint64_t check_capacity(const struct service_group *sg, const struct bonding_group *group);
 
-/* For the files of the check. */
+/* Shared by the source files of the check. */
 
-/* Reports the value of `node`, or `nothing` if it is NULL, at `line`. */
+/* Adds an error at `line` that quotes the value of `node`; NULL: it says "nothing". */
 void check_report(struct check *check, const struct node *node, uint32_t line,
 		  const struct path *path, const char *allowed);
 
-/* A map of the file, and its path. */
+/* A map in the file, and its path. */
 struct check_context {
 	struct check *check;
 	const struct node *map;
 	const struct path *up;
 };
 
-/* Reports the value of a key of the map; without a value, at the map's line. */
+/* Reports the value of a key of the map; if the map does not have the key, the line is the
+ * map's. */
 void check_refuse(const struct check_context *at, const char *key, const char *allowed);
 
-/* Replaces the ID at `value` by its index. Returns false for an unknown ID, and reports that there
- * is no `what` of this ID. */
+/* Replaces the ID at `value` by its index. Returns false for an unknown ID, and if the map is
+ * complete, reports that the ID must be that of `what`. */
 bool check_resolve(struct check *check, const struct id_map *map, struct node *node,
 		   uint32_t *value, const struct path *path, const char *what);
 
-/* Checks which parts a filter rule or classifier has for its family. Completes `match`. */
+/* Checks the criteria of a filter rule or classifier against its family and protocol. Completes
+ * `match`. */
 void check_match(struct check *check, const struct node *map, struct match *match,
 		 const struct path *path);
 
-/* Checks the quality of service of a downstream flow by itself. Completes `flow`. */
+/* Checks the quality of service of a single downstream flow, and sets defaults that follow from
+ * other values. */
 void check_flow_qos(struct check *check, const struct node *map, struct service_flow *flow,
 		    const struct path *up);
 
-/* Checks the limits of a modem, after its flows. Completes `modem`. */
+/* Checks the aggregate rate and burst of a modem, once its flows are checked. Sets the default
+ * burst. */
 void check_modem_qos(struct check *check, const struct node *map, struct modem *modem,
 		     const struct path *up);
 
-/*
- * Checks whether the channels of every bonding group carry what its flows reserve, after all flows.
- */
+/* Checks that the channels of each bonding group carry the reserved rates of its flows, once all
+ * flows are checked. */
 void check_reserved(struct check *check, struct node *root);
 
-/* Checks `modems` without their upstream; the ID maps are complete. */
+/* Checks `modems` except for their upstream parts; the ID maps are complete. */
 void check_modems(struct check *check, struct node *root);
 
-/* Checks `upstream`, `upstream_channels`, and the upstream of modems. */
+/* Checks `upstream`, `upstream_channels` and the upstream parts of modems. */
 void check_upstream(struct check *check, struct node *root);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks the parts of a filter rule or classifier against its family and protocol. */
+/* Checks the criteria of a filter rule or classifier against its family and protocol. */
 #include "model/check/check.h"
 
 #include <string.h>

@@ -17,7 +17,8 @@ struct modem_check {
 	struct unique_set macs;
 	struct unique_set addresses;
 	struct unique_set dsids;
-	const struct security_association **associations; /* by SAID: the first one */
+	/* by SAID: the first association with it */
+	const struct security_association **associations;
 };
 
 static void check_addresses(struct modem_check *modems, const struct node *map,
@@ -82,7 +83,8 @@ static void check_shared_said(struct modem_check *modems, const struct node *map
 
 struct secret {
 	const char *name;
-	const char *beside; /* the next key or its vector, which needs it; NULL: always needed */
+	/* name of the next key or vector that requires this value; NULL: the cipher requires it */
+	const char *beside;
 	unsigned bytes;
 };
 
@@ -96,7 +98,7 @@ static void report_no_secret(struct check *check, const struct node *map, const 
 	check_report(check, NULL, map->line, path, allowed);
 }
 
-/* Never quotes a valid key, nor one of another cipher. */
+/* The messages never quote a key, even if it has the length of another cipher. */
 static void check_secret(struct check *check, const struct node *map, const struct secret *s,
 			 enum cipher cipher, const struct path *up) {
 	const struct node *own = node_present(map, s->name), *value = node_field(map, s->name);
@@ -167,7 +169,7 @@ static void resolve_bonding_group(struct check *check, const struct node *map, u
 }
 
 static bool is_bonded(const struct service_group *sg, const struct service_flow *flow) {
-	/* a refused group has no channels */
+	/* a group with an invalid channel list has no channels */
 	return flow->bonding_group != ID_UNKNOWN &&
 	       sg->bonding_groups[flow->bonding_group].channel_count >= 2;
 }

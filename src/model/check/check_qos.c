@@ -28,7 +28,7 @@ static void refuse_unused(const struct check_context *at, const char *key, const
 	char allowed[TEXT_SIZE];
 
 	if (node_field(at->map, key) == NULL)
-		return; /* not given, or reported by the reader */
+		return; /* the key is absent, or the reader has reported its value */
 	snprintf(allowed, sizeof(allowed), "nothing without %s", without);
 	check_refuse(at, key, allowed);
 }
@@ -77,7 +77,7 @@ static void check_reserved_packet(const struct check_context *at, const struct s
 
 static void check_buffers(const struct check_context *at, struct service_flow *flow) {
 	if (flow->buffer == 0)
-		return; /* refused */
+		return; /* the reader refused it */
 	if (flow->min_buffer == 0)
 		flow->min_buffer = default_min_buffer(flow->buffer);
 	if (flow->max_buffer == 0)
@@ -106,7 +106,8 @@ static void check_wred(const struct check_context *at, struct service_flow *flow
 	struct check_context inner = {at->check, node_field(at->map, path.key), &path};
 	struct wred *wred = &flow->wred;
 
-	if (wred->max_probability != 0) /* still the denominator; 0: refused */
+	/* the reader stored the denominator; 0: it refused the value */
+	if (wred->max_probability != 0)
 		wred->max_probability =
 			(PROBABILITY_ONE + wred->max_probability / 2) / wred->max_probability;
 	if (node_present(inner.map, "min_threshold") == NULL)

@@ -27,7 +27,8 @@ static void check_memory(struct check *check, struct node *root) {
 	check_report(check, node, node != NULL ? node->line : map->line, &path, allowed);
 }
 
-/* A packet of the R-PHY device has only its session ID, so each ID has one meaning. */
+/* Packets of the R-PHY device identify their channel and kind by the session ID alone, so each
+ * session ID must have one meaning. */
 static void check_sessions(struct check *check, struct node *root) {
 	static const struct unique_path data = {{"upstream_channels"}, "session"},
 					request = {{"upstream_channels"}, "request_session"},

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Checks upstream channels: valid physical settings, and MAPs that can describe what they have to.
- */
+/* Checks upstream channels: valid physical settings, and MAPs within the limits of their format. */
 #include "model/check/grants_check.h"
 
 #include <stdio.h>
@@ -116,8 +114,8 @@ static void check_map_channels(struct check *check, const struct node *map,
 	}
 }
 
-/* Checks the bytes per minislot, so that neither a MAP nor a grant has too many, and reports the
- * key that makes them too large. Returns whether they are valid. */
+/* Checks that neither a MAP nor a grant exceeds its limit of bytes, and reports the key that makes
+ * minislots too large. Returns whether the bytes per minislot are valid. */
 static bool check_minislot(const struct check_context *channel,
 			   const struct check_context *physical, const struct upstream_channel *c,
 			   const struct grants_times *t) {
@@ -141,7 +139,7 @@ static bool check_minislot(const struct check_context *channel,
 	return false;
 }
 
-/* Reports too many minislots for requests: at most half of a MAP, and at most `spare`. */
+/* Reports too many minislots for requests: more than half of a MAP, or more than `spare`. */
 static void refuse_requests(const struct check_context *contention, uint32_t minislots,
 			    uint32_t spare, uint32_t each) {
 	uint32_t half = minislots / 2;
@@ -186,12 +184,12 @@ static void check_regions(const struct check_context *channel,
 		refuse_above(maintenance, "station_minislots", beside, rest);
 }
 
-/* The maps of an upstream channel in which errors are reported. */
+/* The maps of an upstream channel to which errors refer. */
 struct channel_maps {
 	struct check_context channel, physical, contention, maintenance;
 };
 
-/* Checks that a MAP can describe what it has to, and reports the key that makes it too much. The
+/* Checks that a MAP can describe its minislots, and reports the key that makes them too many. The
  * scheduler repeats these checks (check_map and check_regions in src/scheduler/maps/settings.c). */
 static void check_map(const struct channel_maps *p, const struct upstream_channel *c) {
 	const struct grants_config *g = &p->channel.check->sg->upstream.scheduler;
@@ -199,7 +197,7 @@ static void check_map(const struct channel_maps *p, const struct upstream_channe
 	struct grants_times t;
 
 	if (g->map_interval == 0)
-		return; /* refused */
+		return; /* the reader refused it */
 	t = grants_times_of(g, c);
 	if (t.minislots > most)
 		refuse_above(&p->channel, "physical",
@@ -280,6 +278,7 @@ void grants_add_sessions(struct check *check, struct node *root, struct unique_s
 			unique_add_at(sessions, &by_id, &session, sizeof(session),
 				      node_present(map, "id"), index);
 		if (check->sg->upstream.scheduled)
-			c->grants.map_session = session; /* reserved for changes in service, too */
+			/* so changes in service cannot use the session either */
+			c->grants.map_session = session;
 	}
 }

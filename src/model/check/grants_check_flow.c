@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks service flows: what each scheduling service needs, and rates that fit together (MULPI 3.1,
- * 7.2.3, annex C.2.2). */
+/* Checks upstream service flows: the keys that each scheduling service needs, and rates that fit
+ * together (MULPI 3.1, 7.2.3, annex C.2.2). */
 #include "model/check/grants_check.h"
 
 #include <stdio.h>
@@ -14,8 +14,8 @@
 #define UNSOLICITED (OF(UNSOLICITED_GRANT) | OF(UNSOLICITED_GRANT_ACTIVITY))
 #define POLLING (OF(NON_REAL_TIME_POLLING) | OF(REAL_TIME_POLLING))
 
-/* The services `needed` require a key, and it has no meaning without those `known`. The two differ
- * for keys with a default. */
+/* The services `needed` require the key; for services outside of `known` it has no meaning. The
+ * sets differ for keys with a default. */
 static void check_service(const struct check_context *p, enum upstream_scheduling scheduling) {
 	static const struct {
 		const char *key;
@@ -66,7 +66,7 @@ static void check_rates(const struct check_context *p, const struct flow_grants 
 		check_refuse(p, "min_reserved_rate", "at most max_sustained_rate");
 }
 
-/* An unsolicited grant with its segment header is no longer than other grants. */
+/* An unsolicited grant with its segment header must not exceed the limit of other grants. */
 static void check_grant_size(const struct check_context *p,
 			     const struct upstream_service_flow *flow) {
 	const struct flow_grants *g = &flow->grants;

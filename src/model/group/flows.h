@@ -48,9 +48,9 @@ struct service_flow {
 	uint64_t peak_rate; /* bits per second, at least the sustained rate; 0: none */
 	uint64_t reserved_rate; /* bits per second, at most the sustained rate; 0: none */
 	uint16_t reserved_packet; /* assumed minimum packet size, bytes */
-	uint32_t min_buffer; /* limit of the flow's queue in bytes: when memory is short, */
-	uint32_t buffer; /* ordinarily, */
-	uint32_t max_buffer; /* and when much memory is free */
+	uint32_t min_buffer; /* bytes: limit of the flow's queue if memory is short */
+	uint32_t buffer; /* bytes: limit of the flow's queue in normal operation */
+	uint32_t max_buffer; /* bytes: limit of the flow's queue if much memory is free */
 	enum aqm aqm;
 	struct wred wred; /* for AQM_WRED only */
 	uint64_t latency_target_ns; /* for DOCSIS-PIE */
@@ -64,7 +64,7 @@ struct upstream_sid {
 	uint16_t sid; /* 14 bits, unique on the channel */
 };
 
-/* SIDs that a service flow uses alike, one per channel (MULPI, SID clusters). */
+/* SIDs that a service flow uses in the same way, one per upstream channel (MULPI, SID clusters). */
 struct sid_cluster {
 	uint8_t id; /* 0..7, as in the segment header */
 	struct upstream_sid *sids;
@@ -72,11 +72,11 @@ struct sid_cluster {
 };
 
 struct upstream_service_flow {
-	uint32_t id; /* SFID, unique in the service group, also among downstream flows */
+	uint32_t id; /* SFID, unique among all upstream and downstream flows of the service group */
 	bool segment_header; /* continuous concatenation and fragmentation */
 	struct sid_cluster *clusters;
-	size_t cluster_count; /* exactly one without segment headers */
+	size_t cluster_count; /* 1 if the flow has no segment headers */
 	struct flow_grants grants;
-	bool overwrites_tos; /* of packets to the network */
-	struct tos_masks tos; /* where so */
+	bool overwrites_tos; /* of packets towards the network */
+	struct tos_masks tos; /* if `overwrites_tos` */
 };

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Settings of the upstream scheduler: for the group, per upstream channel, and per upstream service
- * flow. Numbers that a file does not give are zero here; grants_times.h derives the effective
- * values. Structs hold no pointers, since objects of a group in service are copied and compared as
- * bytes.
+ * flow. Numbers that a file does not give are zero; grants_times.h derives the effective values.
+ * The structs hold no pointers, as objects in service are copied and compared as bytes.
  */
 #pragma once
 
@@ -33,20 +32,21 @@ enum upstream_scheduling {
 struct grants_config {
 	uint64_t map_interval;
 	uint64_t ucd_interval;
-	uint64_t modem_processing; /* of a MAP, in addition to that of an OFDMA frame */
-	uint64_t cmts_processing; /* from when a MAP is made until it is sent */
-	/* from a request's last symbol until the R-PHY device sends it; 0: by the channel */
+	uint64_t modem_processing; /* time to process a MAP, in addition to the OFDMA frame time */
+	uint64_t cmts_processing; /* from the start of making a MAP until it is sent */
+	/* from a request's last symbol until the R-PHY device sends it; 0: default of the channel
+	 * type */
 	uint64_t request_processing;
-	uint64_t interleaver; /* with other delays of a downstream channel */
+	uint64_t interleaver; /* interleaver and other delays of a downstream channel */
 	uint64_t round_trip; /* of the farthest modem */
 	uint64_t transport; /* one way between the core and the R-PHY device */
-	uint8_t psp_flow; /* of MAPs in the sessions of downstream channels */
+	uint8_t psp_flow; /* PSP flow of MAPs in the sessions of downstream channels */
 };
 
 struct upstream_physical {
-	/* Hz, of the centre, or of an OFDMA channel's subcarrier 0; 0: unknown */
+	/* Hz: centre frequency, or that of subcarrier 0 of an OFDMA channel; 0: unknown */
 	uint32_t frequency;
-	uint16_t minislot_bytes; /* data bytes per minislot; 0: by the rate */
+	uint16_t minislot_bytes; /* data bytes per minislot; 0: derived from the other settings */
 	/* SC-QAM */
 	uint8_t minislot_ticks; /* units of 6.25 us */
 	uint8_t modulation; /* bits per symbol */
@@ -57,28 +57,29 @@ struct upstream_physical {
 	uint16_t frame_minislots;
 	uint8_t frame_symbols;
 	uint8_t subcarrier_spacing; /* kHz */
-	uint8_t bits; /* per subcarrier; 0: by the rate */
+	uint8_t bits; /* per subcarrier; 0: minislot_bytes follows from the rate */
 	uint8_t data_iuc;
 };
 
 struct upstream_contention {
 	uint16_t request_minislots; /* per opportunity */
-	uint16_t request_opportunities; /* per MAP, at least */
+	uint16_t request_opportunities; /* per MAP, at the least */
 	uint8_t backoff_start, backoff_end; /* exponents of 2 */
 };
 
 struct upstream_maintenance {
 	uint64_t initial_interval; /* ns; 0: no initial maintenance */
-	uint16_t initial_minislots; /* 0: by the channel, like the next */
+	uint16_t initial_minislots; /* 0: default of the channel type, as for the next member */
 	uint16_t station_minislots;
 	uint8_t backoff_start, backoff_end;
 };
 
 /* Per upstream channel. */
 struct channel_grants {
-	uint32_t map_session; /* L2TPv3, downstream; 0: by the ID, only without a scheduler */
+	/* L2TPv3, downstream; 0: not given. With a scheduler, the check sets a default */
+	uint32_t map_session;
 	uint32_t map_channels[GRANTS_MAP_CHANNELS]; /* IDs of downstream channels */
-	size_t map_channel_count; /* 0: the group's first channel */
+	size_t map_channel_count; /* 0: only the group's first channel carries the MAPs */
 	struct upstream_physical physical;
 	struct upstream_contention contention;
 	struct upstream_maintenance maintenance;
@@ -101,7 +102,7 @@ struct flow_grants {
 	uint32_t grant_size; /* bytes of an unsolicited grant */
 	uint8_t scheduling; /* enum upstream_scheduling */
 	uint8_t priority; /* 0..7 */
-	uint8_t request_multiplier; /* N, where requests count N bytes */
+	uint8_t request_multiplier; /* N: a request counts in units of N bytes */
 	uint8_t grants_per_interval;
 	uint8_t pad[4];
 };

@@ -26,8 +26,8 @@ struct port_range {
 	uint16_t high;
 };
 
-/* One match of a filter or classifier (MULPI, annex C.2.1, C.2.2): a part that is not given matches
- * everything. */
+/* Criteria of a filter or classifier (MULPI, annex C.2.1, C.2.2). A criterion that is not given
+ * matches everything. */
 struct match {
 	enum rule_family family;
 	struct ip_prefix source; /* IPv4 and IPv6 */
@@ -36,7 +36,7 @@ struct match {
 	uint8_t protocol; /* IP protocol, or the type of any IPv6 header of the packet */
 	uint8_t tos; /* IPv4 TOS or IPv6 traffic class, after the mask */
 	uint8_t tos_mask;
-	struct port_range source_ports; /* 0..65535 if not given */
+	struct port_range source_ports; /* 0..65535 if the file gives no range */
 	struct port_range destination_ports;
 	bool has_ethertype;
 	uint16_t ethertype; /* LLC only */

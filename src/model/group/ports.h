@@ -7,21 +7,23 @@
 
 #include "model/group/address.h"
 
-/* What distributes the packets of a shared port to its groups. */
+/* How packets of a shared port reach their groups. */
 enum steering {
-	STEERING_AUTO, /* the NIC, as far as it can; else software */
-	STEERING_OFF, /* software */
+	STEERING_AUTO, /* the NIC distributes as far as it can, software the rest */
+	STEERING_OFF, /* software distributes all packets */
 };
 
-/* A port is what DPDK opens by this string: a PCI address or a virtual device with arguments. */
+/* A port is a device that DPDK opens by its name: a PCI address, or a virtual device with
+ * arguments. */
 struct port_config {
 	char *device;
 	uint32_t queue_size; /* descriptors; 0 for a control port that is not configured */
-	/* What distinguishes the group's frames from those of other groups on this device. */
+	/* Values that distinguish the group's frames from those of other groups on the same
+	 * device. */
 	uint16_t vlan; /* 1..4094, of all frames in both directions; 0: untagged */
 	bool has_mac;
 	uint8_t mac[6]; /* destination, on the network port only */
-	enum steering steering; /* of a shared port; auto if all of its groups have auto */
+	enum steering steering; /* for a shared port; auto only if all of its groups have auto */
 };
 
 #define RPHY_MTU_LEAST 1500
@@ -29,7 +31,7 @@ struct port_config {
 struct rphy_config {
 	uint8_t core_mac[6];
 	uint8_t rpd_mac[6];
-	struct ip_address core_ip; /* of one family with rpd_ip */
+	struct ip_address core_ip; /* has the same family as rpd_ip */
 	struct ip_address rpd_ip;
 	uint32_t mtu; /* bytes of the IP packet, RPHY_MTU_LEAST..9000 */
 	uint8_t dscp;

@@ -41,15 +41,15 @@ struct security_association {
 	uint8_t key[CIPHER_MAX_KEY];
 	uint8_t iv[CIPHER_MAX_IV];
 	uint8_t key_sequence; /* 4 bits; its lowest bit is the toggle */
-	/* The next generation of the key, with sequence number key_sequence + 1, which modems may
-	 * already use. */
+	/* The key generation with sequence number key_sequence + 1, which modems may already
+	 * use. */
 	bool has_next_key;
-	bool use_next_key; /* downstream uses it, too */
+	bool use_next_key; /* downstream frames use it, too */
 	uint8_t next_key[CIPHER_MAX_KEY];
 	uint8_t next_iv[CIPHER_MAX_IV];
 };
 
-#define ASSOCIATION_SEQUENCES 16 /* key sequence numbers; 0 follows the last one */
+#define ASSOCIATION_SEQUENCES 16 /* number of key sequence numbers; 0 follows the last one */
 
 /* The key generation of downstream frames. */
 static inline const uint8_t *association_key(const struct security_association *sa) {
@@ -73,5 +73,6 @@ enum crypto_choice {
 struct crypto_config {
 	enum crypto_choice provider;
 	char *device; /* DPDK's device string for CRYPTO_CRYPTODEV; else NULL */
-	bool generate_crc; /* downstream; false: four zero bytes in its place */
+	/* generate the CRC of downstream frames; false: send four zero bytes instead */
+	bool generate_crc;
 };

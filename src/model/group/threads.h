@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Downstream threads, by the names of the reference. */
+/* Downstream threads, named as in the reference. */
 enum downstream_layout {
 	LAYOUT_1DS1T, /* upper and lower MAC on one core */
-	LAYOUT_1DS2T, /* upper and lower MAC on a core each */
+	LAYOUT_1DS2T, /* upper and lower MAC on separate cores */
 };
 
 /* Core configurations by name: N upstreams on T threads, N downstreams on T threads. */
@@ -35,7 +35,9 @@ struct thread_config {
 	enum downstream_layout downstream;
 	uint32_t main_core;
 	uint32_t upper_mac_core;
-	uint32_t lower_mac_core; /* used by 1ds2t only */
-	uint32_t upstream_core; /* may be a downstream core, which then runs both */
-	struct thread_request asked; /* to explain a placement; has no other effect any more */
+	uint32_t lower_mac_core; /* for 1ds2t only */
+	uint32_t upstream_core; /* may be a downstream core: its thread then runs both directions */
+	/* the settings that led to these cores; once cores are assigned, used for comparison
+	 * only */
+	struct thread_request asked;
 };

@@ -190,7 +190,7 @@ static const struct key security_keys[] = {
 	{0},
 };
 
-/* The reader stores the service flow's ID in place of its index; the check resolves it. */
+/* The reader stores the service flow's ID; the check replaces it by the index. */
 static const struct key classifier_keys[] = {
 	MATCH_KEYS(struct classifier),
 	{.name = "service_flow", .required = true, INTEGER(1, UINT32_MAX),

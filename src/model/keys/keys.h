@@ -31,8 +31,9 @@ enum kind {
 	KIND_PATH, /* of another file */
 	KIND_TEXT, /* one line; in responses only */
 	KIND_REAL, /* a number; in responses only */
-	KIND_JSON, /* in requests: a map that the reader leaves to the method */
-	KIND_CORES, /* numbers and ranges in one text, or a list of these; laid out as a list */
+	KIND_JSON, /* a map in a request, which the method reads instead of the reader */
+	/* numbers and ranges in one text, or a list of such texts; stored like a list */
+	KIND_CORES,
 	KIND_LIST,
 	KIND_MAP,
 };
@@ -49,11 +50,15 @@ struct key {
 	const char *name; /* NULL ends the table */
 	enum kind kind;
 	bool required;
-	bool optional; /* a map that stays zero if it is not given, without its defaults */
+	/* a map that stays zero if the file does not give it: its keys get no defaults */
+	bool optional;
 	bool merged; /* a map that a server file merges key by key, see server/merge.h */
-	/* KIND_HEX: messages give its length and the position of an error, and never quote it */
+	/* KIND_HEX: messages state only its length and the position of an error, and never quote
+	 * it */
 	bool secret;
-	bool fixed; /* a list of at most `max` items inside the struct; other lists are pointers */
+	/* a list inside the struct with at most `max` items; the field of other lists is a
+	 * pointer */
+	bool fixed;
 	size_t offset; /* in the struct that the table describes */
 	size_t size; /* of the field; of one item of a list */
 	/*
@@ -61,18 +66,20 @@ struct key {
 	 */
 	size_t count;
 	size_t flag; /* offset of a bool that is set when the key is given; 0 = none */
-	/* the default as text; NULL leaves zero, and a map uses the defaults of its keys */
+	/* the default as text; NULL: the field stays zero, or a map gets the defaults of its
+	 * keys */
 	const char *fallback;
 	uint64_t min, max; /* of a number; of the length of a list */
-	const struct choice *choices; /* of KIND_HEX: lengths in digits as text, and in bytes */
+	/* of KIND_HEX: the name is the number of digits, the value the number of bytes */
+	const struct choice *choices;
 	const struct key *keys; /* of a map; NULL if any name is allowed: in responses only */
-	/* of a list, with offset 0; of a map without keys, each value */
+	/* describes the items of a list, with offset 0; or each value of a map without keys */
 	const struct key *item;
 	const char *help;
 	const char *example; /* shown in the schema */
 	/* In responses about an object in service: */
-	bool follows; /* if not given, it follows from other keys and is reported */
-	/* it has a meaning beside certain values of other keys, and is reported there */
+	bool follows; /* a default follows from other keys, so responses always have it */
+	/* responses have it only if the values of other keys give it a meaning */
 	bool beside;
 };
 
@@ -82,7 +89,8 @@ extern const struct key service_group_keys[];
 /* Keys of an item of `modems`, read into struct modem. */
 extern const struct key modem_keys[];
 
-/* The key of an item of `service_groups` beside those of a group: its file, read into a char *. */
+/* The key that an item of `service_groups` has in addition to those of a group: the name of its
+ * file, read into a char *. */
 extern const struct key group_file_key;
 
 /* The name of a server, read into a char *. */
@@ -99,14 +107,14 @@ extern const struct choice idle_kinds[], power_policies[], aqm_choices[];
 /* The list of groups at the top of a server file, in the schema; its items have a group's keys. */
 extern const struct key server_groups_key;
 
-/* More keys than any table has; the numbers of keys are bits of a 64-bit word. */
+/* More keys than any table has. The reader marks given keys in a 64-bit word. */
 #define KEYS_MOST 40
 
-/* Writes the keys of an item of `service_groups` to a table of KEYS_MOST entries, like the next
- * functions. */
+/* Writes the keys of an item of `service_groups` to a table with capacity KEYS_MOST, like the next
+ * two functions. */
 void keys_of_item(struct key *table);
 
-/* The keys of groups that may be given beside the list, for all of them. */
+/* The keys of a group that a server file may give for all groups, beside the list. */
 void keys_of_all_groups(struct key *table);
 
 /* The keys at the top of a server file: its own, and those for all groups. */
@@ -114,7 +122,8 @@ void keys_of_server(struct key *table);
 
 #define KEYS_MAX_CORE 1023
 
-/* IDs are small numbers, so that a table finds them: channels, bonding and filter groups. */
+/* IDs of channels, bonding groups and filter groups are small, so that an array maps them to
+ * indices. */
 #define KEYS_MAX_ID 65535
 
 #define KEYS_MAX_GROUPS 1024 /* bonding or filter groups per service group */
@@ -131,12 +140,12 @@ const char *cipher_name(enum cipher cipher);
 /* Describes the allowed values, for people: `a rate such as "1.89 Gbps", 1 kbps to 1 Tbps`. */
 void key_describe(const struct key *key, char *text, size_t size);
 
-/* Describes a text that is no value of the key; for a secret, only its length and the position of
+/* Describes a text that the key does not allow; for a secret, only its length and the position of
  * the error. */
 void key_describe_found(const struct key *key, const char *text, size_t length, char *found,
 			size_t size);
 
-/* Whether the table has a secret, so that a text beside it may be one under the wrong key. */
+/* Whether the table has a secret: then an unknown key or value may be a misplaced secret. */
 bool keys_have_secrets(const struct key *keys);
 
 /* Writes the names of a table, separated by commas. */

@@ -20,7 +20,7 @@ const struct choice aqm_choices[] = {
 	{NULL, 0},
 };
 
-/* The reader stores the denominator in place of the probability; the check divides. */
+/* The reader stores the denominator of the probability; the check converts it. */
 static const struct key wred_keys[] = {
 	{.name = "min_threshold", SIZE(0, LARGEST_BUFFER), AT(struct wred, min_threshold),
 	 .follows = true,

@@ -105,7 +105,7 @@ const struct key upstream_channel_item = {
 	HELP("an upstream channel"),
 };
 
-/* The reader stores the channel's ID in place of its index; the check resolves it. */
+/* The reader stores the channel's ID; the check replaces it by the index. */
 static const struct key sid_keys[] = {
 	{.name = "channel", .required = true, INTEGER(1, KEYS_MAX_ID),
 	 AT(struct upstream_sid, channel), HELP("id of an upstream channel")},

@@ -11,7 +11,7 @@
 #include "model/units.h"
 #include "platform/secret/secret_text.h"
 
-#define MOST_DISTANT 3 /* mistyped letters that still count as the same word */
+#define MOST_DISTANT 3 /* edits between a mistyped name and the suggested key, at most */
 #define LONGEST_NAME 32
 #define IPV4_PATTERN "[0-9]{1,3}(\\.[0-9]{1,3}){3}"
 #define IPV6_PATTERN "[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*"
@@ -19,8 +19,8 @@
 #define RATE_PATTERN "[0-9]+(\\.[0-9]+)? ?[kMGT]?bps"
 
 struct words {
-	const char *phrase; /* NULL: made from the key */
-	const char *pattern; /* NULL: no text */
+	const char *phrase; /* NULL: derived from the key */
+	const char *pattern; /* NULL: the value is no text */
 };
 
 static const struct words words[] = {
@@ -78,7 +78,7 @@ static void __attribute__((format(printf, 3, 4))) append(char *text, size_t size
 	va_end(arguments);
 }
 
-/* Whether hexadecimal is shorter to read: 0xffffffff, but not 0xf4240. */
+/* Whether a number is easier to read in hexadecimal: 0xffffffff, but not 0xf4240. */
 static bool is_hexadecimal(uint64_t value) {
 	return value > 0xffff && ((value & (value - 1)) == 0 || (value & (value + 1)) == 0);
 }
@@ -167,9 +167,8 @@ static size_t kind_least(size_t a, size_t b) {
 	return a < b ? a : b;
 }
 
-/*
- * The edit distance: letters to change, add, drop or swap with the next one. Both words are short.
- */
+/* The edit distance of two short words: letters to change, insert, delete or swap with the next
+ * one. */
 static size_t kind_distance(const char *a, const char *b) {
 	size_t table[LONGEST_NAME + 1][LONGEST_NAME + 1];
 	size_t a_size = strlen(a), b_size = strlen(b);
@@ -198,7 +197,7 @@ const char *keys_nearest(const struct key *keys, const char *name) {
 	for (; keys->name != NULL; keys++) {
 		size_t far = kind_distance(name, keys->name);
 
-		/* a word with less than half of its letters right is another word */
+		/* if less than half of the letters match, the user means another word */
 		if (far < best && 2 * far <= strlen(keys->name)) {
 			best = far;
 			nearest = keys->name;

@@ -76,7 +76,7 @@ static enum change_action key_action(const struct security_association *before,
 	return CHANGE_KEY_CHANGED;
 }
 
-/* Whether a modem differs in the values of its association only. */
+/* Whether a modem differs only in the values of its security association. */
 static bool is_of_key(const struct change_walk *w, const struct live_change *c) {
 	const struct modem *before = before_of(w, c);
 	struct modem with_next;

@@ -94,7 +94,8 @@ void live_changes_apply(struct live_group *l, struct live_changes *changes) {
 
 enum { ADDED, DIFFERS, REMOVED, WAYS };
 
-/* Before the change is applied, the slot of an added object is empty; afterwards `next` is NULL. */
+/* Before a change is applied, the slot of an added object is empty. Afterwards the slot has the
+ * object and `next` is NULL. */
 static unsigned way_of(const struct live_group *l, const struct live_change *c, bool applied) {
 	bool there;
 

@@ -81,7 +81,8 @@ static uint64_t reserved_on(const struct modem *modem, uint32_t group) {
 	return reserved;
 }
 
-/* Whether the channels of its bonding groups carry what its flows reserve beside all others. */
+/* Whether the channels of the modem's bonding groups carry the reserved rates of its flows and of
+ * all other modems. */
 static bool is_carried(const struct object_check *h, const struct modem *modem) {
 	const struct service_group *sg = &h->l->sg;
 	const struct modem *now = h->slot != IDENTITY_NONE ? &sg->modems[h->slot] : NULL;
@@ -108,7 +109,7 @@ static bool is_carried(const struct object_check *h, const struct modem *modem) 
 	return true;
 }
 
-/* Whether the channels still carry what the flows on them reserve. */
+/* Whether the channels still carry the reserved rates of the flows on them. */
 static bool carries(const struct object_check *h, const struct service_group *sg,
 		    const struct bonding_group *group, uint32_t slot, const char *path) {
 	uint64_t reserved = h->l->index->reserved[slot], capacity = check_capacity(sg, group);
@@ -215,7 +216,7 @@ static bool group_refers(const struct bonding_group *group, uint32_t slot) {
 	return false;
 }
 
-/* Names an object that refers to the one in the slot; there is one. */
+/* Writes the name of an object that refers to the one in the slot; such an object exists. */
 static void name_user(const struct live_group *l, enum live_object object, uint32_t slot,
 		      char *name, size_t size) {
 	const struct service_group *sg = &l->sg;

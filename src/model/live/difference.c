@@ -70,7 +70,7 @@ static bool refuse_slots(struct differing *d, enum live_object object, size_t ad
 	return false;
 }
 
-/* Finds a slot for each object of `next`: its own, or a free one. */
+/* Assigns a slot to each object of `next`: the slot that it has, or a free one. */
 static bool find_slots(struct differing *d, enum live_object object) {
 	uint32_t capacity = live_capacity(&d->l->capacity, object),
 		 unused = d->l->first_free[object];
@@ -104,7 +104,7 @@ static bool find_slots(struct differing *d, enum live_object object) {
 	       refuse_slots(d, object, added);
 }
 
-/* Adds the objects that differ, those that are new, or both. */
+/* Adds changes for objects that differ, for new objects, or for both. */
 static bool add_differing(struct differing *d, enum live_object object, bool differing,
 			  bool adding) {
 	size_t count = live_count(d->next, object);
@@ -143,7 +143,7 @@ static bool add_single_values(struct differing *d) {
 	block = calloc(1, sizeof(*block));
 	if (block == NULL)
 		return refuse_memory(d);
-	*block = *now; /* the upstream also reads members that do not differ */
+	*block = *now; /* the upstream also reads members that are equal */
 	block->rate_limit = next->rate_limit;
 	block->cpe_timeout_ns = next->cpe_timeout_ns;
 	return live_changes_add(d->changes, LIVE_GROUP, 0, block) || refuse_memory(d);
@@ -177,8 +177,8 @@ static bool find_all(struct differing *d) {
 	return live_capacity_suffices(&d->l->capacity, &d->used, d->why);
 }
 
-/* Whether the values outside of the lists of objects are the same. A file with each core by number,
- * as config.get writes it, equals one whose layout or defaults led to these cores. */
+/* Whether all values outside of the object lists are equal. A file that names each core, as
+ * config.get writes it, equals one whose layout or defaults led to the same cores. */
 static bool same_single_values(const struct live_group *l, const struct service_group *next,
 			       char why[LIVE_LINE]) {
 	struct service_group single = *next;

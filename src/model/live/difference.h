@@ -13,7 +13,8 @@ struct live_change {
 	union {
 		const void *next;
 		void *block; /* the same, for the function that frees it */
-		const struct service_group *group; /* only its single values */
+		/* the object is the group: only its single values change */
+		const struct service_group *group;
 		const struct channel *channel;
 		const struct upstream_channel *upstream_channel;
 		const struct bonding_group *bonding_group;
@@ -31,10 +32,11 @@ struct live_changes {
 };
 
 /*
- * Finds the changes that turn `l` into `next`, which must be valid. Returns true, and `changes` are
- * for live_changes_apply() or live_changes_free(). Returns false with one line in `why`: a key that
- * only a restart can change, a list without free slots, or no memory. Added objects get slots that
- * are free already, not those of objects that the same list removes.
+ * Finds the changes that turn `l` into `next`, which must be valid. Does not compare the crypto
+ * provider and its device. Returns true, and `changes` are for live_changes_apply() or
+ * live_changes_free(). Returns false with one line in `why`: a key that needs a restart, a list
+ * without free slots, or no memory. Added objects get slots that are free already, not those of
+ * objects that the same list removes.
  */
 bool live_difference(const struct live_group *l, const struct service_group *next,
 		     struct live_changes *changes, char why[LIVE_LINE]);
@@ -51,12 +53,12 @@ bool live_changes_add(struct live_changes *changes, enum live_object object, uin
  * zeroed struct. */
 void live_changes_free(struct live_changes *changes);
 
-/* Writes "3 modems added, 1 channel changed", for people, or "nothing". Works before and after the
- * changes are applied. */
+/* Writes a summary for people: "3 modems added, 1 channel changed", or "nothing". Works before and
+ * after the changes are applied. */
 void live_changes_text(const struct live_group *l, const struct live_changes *changes, char *text,
 		       size_t size);
 
-/* Writes the name of a change's object, for people: "modem 02:00:00:00:00:01", "bonding group 3".
- * Works before and after, too. */
+/* Writes the name of a change's object for people: "modem 02:00:00:00:00:01". Works before and
+ * after the change is applied. */
 void live_change_name(const struct live_group *l, const struct live_change *c, char *text,
 		      size_t size);

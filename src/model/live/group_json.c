@@ -13,7 +13,7 @@ json_t *group_single_json(const struct service_group *sg) {
 
 	single.channel_count = single.upstream_channel_count = 0;
 	single.bonding_group_count = single.filter_group_count = single.modem_count = 0;
-	/* cores as assigned, however they were requested */
+	/* the assigned cores, whatever keys requested them */
 	single.threads.asked = (struct thread_request){
 		.downstream = true,
 		.main_core = true,

@@ -7,13 +7,13 @@
 #include "model/live/live_group.h"
 
 /*
- * The whole group. Loaded again it is the same group, up to the order of its lists, with each
- * thread's core by number. Has traffic encryption keys only with `secrets`; without them it cannot
+ * The whole group. A load of the result gives the same group, except that each core has a number
+ * and lists may be in another order. Without `secrets` it has no traffic encryption keys and cannot
  * be loaded. The caller owns it; NULL if memory is short.
  */
 json_t *group_json(const struct live_group *l, bool secrets);
 
-/* The single values of a group, without its lists. Returns as group_json(). */
+/* The values of a group outside of its lists. Ownership as for group_json(). */
 json_t *group_single_json(const struct service_group *sg);
 
 /* {"crypto": ..} of the group, with `crypto` in slot of its own. */

@@ -21,7 +21,7 @@ enum identity_kind {
 	IDENTITY_SAID, /* not unique: a list of modems */
 };
 
-/* As a key of a table: the first word only, or both for an IPv6 address. */
+/* Keys of a table use the first word; those of an IPv6 address use both. */
 struct identity {
 	enum identity_kind kind;
 	uint64_t word[2];
@@ -31,11 +31,11 @@ struct identity {
 	uint32_t index[3];
 };
 
-/* Returns whether to continue. */
+/* Returns false to end the iteration. */
 typedef bool identity_visit(void *context, const struct identity *identity);
 
-/* Visits all unique values of an object, except its SAID; references in it are slots. Returns false
- * if a visit did. */
+/* Visits all unique values of an object; references in it are slots. A SAID is not unique, so it is
+ * not visited. Returns false if a visit returned false. */
 bool identity_each(enum live_object object, const void *item, identity_visit *visit, void *context);
 
 struct identity identity_of_id(enum live_object object, uint32_t id);
@@ -45,8 +45,8 @@ struct identity identity_of_said(uint16_t said);
 /* The value by which a file names the object. */
 struct identity identity_of(enum live_object object, const void *item);
 
-/* Sessions of channels and MAP sessions share one number range: returns the same value as one of
- * the other kind, and the kind of its owner. Returns false if there is no other kind. */
+/* Sessions of channels and MAP sessions share one number range. Returns the value with the other of
+ * these kinds, and the kind of object that owns it. Returns false for values of all other kinds. */
 bool identity_twin(const struct identity *identity, struct identity *twin, enum live_object *owner);
 
 /* Writes the value, for people: "10.0.0.1", "7", "0x00010001". */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* A third more entries than there are keys at most, so that chains are short and end. */
+/* The table has at least a third more entries than keys, so that chains are short and end. */
 bool identity_table_new(struct identity_table *t, struct arena *arena, uint32_t most,
 			uint32_t words) {
 	t->size = most + most / 3 + 8;

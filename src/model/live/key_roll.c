@@ -8,10 +8,10 @@
 #include "model/live/object_copy.h"
 #include "platform/secret/secret_memory.h"
 
-/* Changes an association; returns NULL, or why it cannot. */
+/* Changes an association. Returns NULL, or the reason why it cannot. */
 typedef const char *roll_step(struct security_association *sa, const void *context);
 
-/* Returns NULL, or which lengths are allowed. */
+/* Returns NULL, or a description of the allowed lengths. */
 static const char *lengths_fault(enum cipher cipher, const struct live_next_key *next) {
 	static const char *const allowed[CIPHERS] = {
 		[CIPHER_AES_128] = "found a key or iv of another length, allowed: 32 hexadecimal "

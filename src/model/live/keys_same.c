@@ -12,7 +12,7 @@ struct comparison {
 	size_t size;
 };
 
-/* Where compared keys are: in an item of a list, or at the top, and at which offset. */
+/* The position of compared keys: in an item of a list or at the top, and their offset. */
 struct position {
 	const char *list;
 	size_t offset;

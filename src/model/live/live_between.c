@@ -20,7 +20,7 @@ struct side_check {
 	char *why;
 };
 
-/* The side on which the value tells packets apart; SIDES: none. */
+/* The side on which the value must be unique; SIDES: none. */
 static enum side side_of(const struct identity *identity) {
 	switch (identity->kind) {
 	case IDENTITY_MAC:

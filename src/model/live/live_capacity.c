@@ -8,7 +8,7 @@
 #include "model/live/live_index.h"
 #include "model/live/live_kind.h"
 
-#define MORE_OBJECTS 4 /* at least, of a kind that the group uses */
+#define MORE_OBJECTS 4 /* additional objects of each kind that the group uses, at least */
 
 static uint32_t least(uint64_t a, uint64_t b) {
 	return (uint32_t)(a < b ? a : b);
@@ -24,12 +24,12 @@ struct group_capacity group_capacity_exact(const struct service_group *sg) {
 	return capacity;
 }
 
-/* A quarter more, and a few for small counts. */
+/* Adds a quarter, and a few for small counts. */
 static uint32_t quarter_more(uint32_t count, uint32_t most) {
 	return least(count + count / 4 + MORE_OBJECTS, most);
 }
 
-/* As many per modem as now, and as many more as the largest modem may have. */
+/* Extrapolates the present number per modem to `modems`, and adds the maximum of one modem. */
 static uint32_t in_proportion(uint32_t count, const struct service_group *sg, uint32_t modems,
 			      uint32_t largest) {
 	uint64_t now = sg->modem_count > 0 ? sg->modem_count : 1;

@@ -4,6 +4,6 @@
 
 #include "model/live/live_group.h"
 
-/* Returns false with one line in `why`, which says what is too many. */
+/* Returns false with one line in `why` that names the exceeded capacity. */
 bool live_capacity_suffices(const struct group_capacity *capacity,
 			    const struct group_capacity *used, char why[LIVE_LINE]);

@@ -38,7 +38,7 @@ static bool text_copy(struct arena *arena, char **text) {
 	return *text != NULL;
 }
 
-/* Copies the single values. */
+/* Copies the values outside of the lists. */
 static bool single_values_copy(struct live_group *l, const struct service_group *sg) {
 	struct thread_request *asked = &l->sg.threads.asked;
 	struct arena *arena = l->sg.arena;

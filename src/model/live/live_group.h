@@ -23,11 +23,11 @@ struct group_capacity {
 	uint32_t sids; /* of all clusters */
 };
 
-/* The capacity that the group uses: for a group that never changes. */
+/* The capacity that the group uses now, for a group that never changes. */
 struct group_capacity group_capacity_exact(const struct service_group *sg);
 
-/* With a reserve for changes: `max_modems`, by default a quarter more modems and 16; all else in
- * proportion. */
+/* The capacity with a reserve for changes: `max_modems`, by default a quarter and 16 more modems.
+ * Their flows, addresses and SIDs grow in proportion, the other lists by a quarter and 4. */
 struct group_capacity group_capacity(const struct service_group *sg);
 
 /* Whether the slot has an object. */
@@ -51,7 +51,7 @@ static inline bool filter_group_is_there(const struct filter_group *g) {
 	return g->id != LIVE_FREE_ID;
 }
 
-/* The modem of a group in service that has this MAC address; NULL: none has. */
+/* The modem of a group in service with this MAC address; NULL if there is none. */
 const struct modem *modem_by_mac(const struct service_group *sg, const uint8_t mac[6]);
 
 enum live_object {
@@ -65,12 +65,12 @@ enum live_object {
 };
 
 struct live_group {
-	/* Its list lengths are those of `capacity`; references are slots. Each object has one block of
-	 * memory; the arena owns all else. */
+	/* Its list lengths are those of `capacity`; references are slots. Each object has one block
+	 * of memory; the arena owns the rest. */
 	struct service_group sg;
 	struct group_capacity capacity;
 	uint32_t modems; /* number in service */
-	/* For src/model/live alone. */
+	/* Only src/model/live uses the members from here on. */
 	void **blocks[LIVE_OBJECTS]; /* by slot; NULL: the slot is free */
 	uint32_t first_free[LIVE_OBJECTS]; /* the lowest free slot; the capacity: none is free */
 	struct live_index *index; /* of unique values, see live_index.h */

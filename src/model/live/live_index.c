@@ -97,7 +97,7 @@ static void said_remove(struct live_index *index, uint16_t said, uint32_t slot) 
 		identity_table_remove(&index->narrow, first);
 }
 
-/* Counts what a modem refers to and what it reserves there; `sign` is 1 or -1. */
+/* Counts the references of a modem and the rates that it reserves; `sign` is 1 or -1. */
 static void refer_modem(struct live_index *index, const struct modem *modem, uint32_t sign) {
 	uint32_t *groups = index->users[LIVE_BONDING_GROUP];
 

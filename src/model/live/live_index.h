@@ -30,6 +30,6 @@ void live_index_remove(struct live_index *index, enum live_object object, const 
 /* The slot of the object with this value, of a SAID the first one; IDENTITY_NONE: none. */
 uint32_t live_index_find(const struct live_index *index, const struct identity *identity);
 
-/* Adds what an object uses of a group's capacity to `sum`, or subtracts it if `sign` is -1. */
+/* Adds the capacity that an object uses to `sum`, or subtracts it if `sign` is -1. */
 void live_index_count(struct group_capacity *sum, enum live_object object, const void *item,
 		      int sign);

@@ -62,7 +62,7 @@ void live_name(enum live_object object, const void *item, char *text, size_t siz
 		snprintf(text, size, "modem %s", mac);
 		return;
 	}
-	memcpy(&id, item, sizeof(id)); /* the first field of all others */
+	memcpy(&id, item, sizeof(id)); /* the first field of all kinds but modems */
 	snprintf(text, size, "%s %" PRIu32, live_kinds[object].name, id);
 }
 

@@ -13,7 +13,7 @@ static bool has_ids(const json_t *list) {
 	return all;
 }
 
-/* The index of the item with this ID; the length of the list: there is none. */
+/* The index of the item with this ID; the length of the list if there is none. */
 static size_t index_of(const json_t *list, uint64_t id) {
 	size_t i = 0;
 
@@ -82,7 +82,7 @@ static bool merge_object(json_t *target, const char *name, json_t *patch) {
 		return merge_items(there, patch);
 	if (json_is_object(there))
 		return merge_patch(there, patch);
-	if (there != NULL) /* of another type: the reader refuses it */
+	if (there != NULL) /* a value of another type: the reader refuses it */
 		return json_object_set(target, name, patch) == 0;
 	there = json_object();
 	return json_object_set_new(target, name, there) == 0 && merge_patch(there, patch);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A block is laid out twice: first to find its size, then to fill it. */
+/* Each block is laid out twice: first to compute its size, then to fill it. */
 #include "model/live/object_copy.h"
 
 #include <stdalign.h>

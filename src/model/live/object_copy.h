@@ -10,8 +10,8 @@ struct references {
 	const void *context;
 };
 
-/* Copies an object with everything it has into one block of exactly its size; NULL if memory is
- * short. `to` NULL: references stay. */
+/* Copies an object with all its lists into one block of exactly that size. `to` converts its
+ * references; NULL: they stay. Returns NULL if memory is short. */
 void *object_copy(enum live_object object, const void *item, const struct references *to);
 
 /* Whether both are equal in all values. Their memory must have been zeroed before it was filled. */

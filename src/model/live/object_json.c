@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes objects by the loader's tables of keys, then removes what a file can leave out. */
+/* Writes objects by the loader's tables of keys, then removes the keys that a file does not
+ * need. */
 #include "model/live/object_json.h"
 
 #include <stdlib.h>
@@ -34,7 +35,7 @@ struct references object_ids(const struct service_group *sg) {
 	return (struct references){translate_id, sg};
 }
 
-/* What the JSON is for. */
+/* The purpose of the JSON. */
 enum form {
 	FORM_FILE, /* as in a file, without values that follow from others */
 	FORM_SECRETS, /* the same with encryption keys */
@@ -89,7 +90,7 @@ static bool all_zero(const uint8_t *bytes, size_t size) {
 	return size == 0;
 }
 
-/* Cuts a value to the cipher's length. Returns false if memory is short. */
+/* Truncates a value to the length for the cipher. Returns false if memory is short. */
 static bool truncate_hex(json_t *map, const char *name, unsigned bytes) {
 	const json_t *hex = json_object_get(map, name);
 
@@ -98,9 +99,8 @@ static bool truncate_hex(json_t *map, const char *name, unsigned bytes) {
 				   json_stringn(json_string_value(hex), (size_t)bytes * 2)) == 0;
 }
 
-/*
- * Without a cipher, values are as short as their bytes allow, and have at least the default length.
- */
+/* Without a cipher, keys have the AES-128 length if all further bytes are zero, else the maximum
+ * length; vectors have the maximum length. */
 static bool truncate_secrets(json_t *map, const struct security_association *sa) {
 	bool clear = sa->cipher == CIPHER_NONE;
 	unsigned common = cipher_key_size(CIPHER_AES_128);

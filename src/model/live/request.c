@@ -34,11 +34,9 @@ static bool set_why(char why[LIVE_LINE], const char *text) {
 	return false;
 }
 
-/*
- * Writes an error in "modems[0].mac", a list that the request does not have, as one in "modem.mac".
- */
+/* Rewrites the path "modems[0].mac" of an error to "modem.mac", as the request has no list. */
 static void report_error(const char *line, enum live_object object, char why[LIVE_LINE]) {
-	const char *text = strchr(line, ' ') + 1; /* after the file name */
+	const char *text = strchr(line, ' ') + 1; /* after the name that stands for a file name */
 	const struct live_kind *kind = &live_kinds[object];
 	size_t length = object != LIVE_GROUP ? strlen(kind->list) : 0;
 	bool listed = length > 0 && strncmp(text, kind->list, length) == 0 &&
@@ -118,7 +116,8 @@ static void request_check(struct request *r, struct node *list) {
 	check_lists(&check, &root);
 }
 
-/* Reads the object of `value` and checks it by itself; NULL with a line in `why`. */
+/* Reads the object of `value` and checks it without the group. Returns NULL with a line in
+ * `why`. */
 static const void *request_read(struct request *r, json_t *value, char why[LIVE_LINE]) {
 	struct node list = {.type = NODE_LIST, .length = 1};
 	struct reader reader = {.errors = &r->errors, .visits = MOST_VALUES};
@@ -142,7 +141,7 @@ static const void *request_read(struct request *r, json_t *value, char why[LIVE_
 	return NULL;
 }
 
-/* Reads the key that identifies such objects: mac or id. */
+/* Reads the key that identifies objects of this kind: mac or id. */
 static bool read_name(struct request *r, json_t *value, struct identity *identity,
 		      char why[LIVE_LINE]) {
 	const struct live_kind *kind = &live_kinds[r->object];
@@ -203,7 +202,7 @@ static bool add_change(struct live_changes *changes, enum live_object object, ui
 	return set_why(why, NO_MEMORY);
 }
 
-/* Puts the whole object into `slot`; IDENTITY_NONE: into a free slot. */
+/* Changes `slot` to the whole object; IDENTITY_NONE: selects a free slot. */
 static bool request_put(const struct live_group *l, enum live_object object, json_t *value,
 			uint32_t slot, struct live_changes *changes, char why[LIVE_LINE]) {
 	struct request r = {.l = l, .object = object, .errors = {.file = ""}};
@@ -235,7 +234,7 @@ static bool put_single_values(const struct live_group *l, json_t *value,
 
 	object_single_keys(keys);
 	if (good)
-		*block = l->sg; /* the upstream also reads members that do not differ */
+		*block = l->sg; /* the upstream also reads members that are equal */
 	if (good && tree_from_json(&r.tree, value, &r.errors))
 		reader_read(&reader, keys, r.tree.root, block);
 	if (r.errors.total > 0)

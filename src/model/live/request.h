@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes a change of a group in service from one object of a request: with the keys and checks of a
- * file, and checks for conflicts with all objects in service. */
+/* Makes a change of a group in service from one object of a request. The keys and checks are those
+ * of a file; in addition, the object must not conflict with objects in service. */
 #pragma once
 
 #include <jansson.h>

@@ -29,7 +29,7 @@ struct item {
 struct part {
 	const struct live_group *source; /* NULL: all of it is copied */
 	enum live_object object; /* the next kind to copy */
-	uint32_t slot; /* the next slot to look at */
+	uint32_t slot; /* the next slot to copy */
 	struct item *items;
 	size_t count, capacity;
 	size_t next; /* the next item to write */

@@ -28,7 +28,7 @@ static json_t *choice_json(const struct key *key, uint64_t value) {
 	return name != NULL ? json_string(name) : json_null();
 }
 
-/* A number below the minimum of the key was not given. */
+/* A number below the minimum of its key means that the key was not given. */
 static json_t *number_json(const struct key *key, uint64_t value) {
 	char text[UNITS_TEXT_SIZE];
 
@@ -49,7 +49,7 @@ static void address_text(const struct ip_address *address, char text[TEXT_SIZE])
 	inet_ntop(address->family == 4 ? AF_INET : AF_INET6, address->bytes, text, TEXT_SIZE);
 }
 
-/* A prefix of length 0 matches everything, as no prefix does. */
+/* A prefix of length 0 matches everything, so it counts as not given. */
 static json_t *prefix_json(const struct ip_prefix *prefix) {
 	char text[TEXT_SIZE];
 	size_t used;
@@ -157,7 +157,7 @@ json_t *value_json(const struct key *key, const void *object) {
 	}
 }
 
-/* An optional map without keys was not given. */
+/* An optional map without keys counts as not given. */
 static bool is_left_out(const struct key *key, const json_t *value) {
 	return json_is_null(value) || (key->kind == KIND_MAP && !key->required && value != NULL &&
 				       json_object_size(value) == 0);

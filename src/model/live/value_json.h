@@ -6,10 +6,10 @@
 
 #include "model/keys/keys.h"
 
-/* The value of a key in the struct `object` of its table; null if it was not given. The caller owns
- * it; NULL if memory is short. */
+/* Converts one key of the struct `object`; JSON null if the key was not given. The caller owns the
+ * result; NULL if memory is short. */
 json_t *value_json(const struct key *key, const void *object);
 
-/* All keys of a table that were given; an optional map that is empty was not. The caller owns it;
- * NULL if memory is short. */
+/* Converts all keys of a table that were given; an optional map without keys counts as not given.
+ * The caller owns the result; NULL if memory is short. */
 json_t *map_json(const struct key *keys, const void *object);

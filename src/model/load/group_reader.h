@@ -22,9 +22,7 @@ void group_read(struct service_group *sg, struct node *root, struct errors *erro
  * Returns its value; NULL if there is none. Reports a repeated key. */
 struct node *group_remove_key(struct node *root, const struct key *key, struct errors *errors);
 
-/*
- * Returns false and reports `root` if it cannot be one service group, but perhaps a list of them.
- */
+/* Returns false and reports `root` if it is no map, or a server's file with a list of groups. */
 bool group_is_one(const struct node *root, struct errors *errors);
 
 /* The default name of a group or server: that of its file, without folders and ending. */

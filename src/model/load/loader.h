@@ -8,7 +8,8 @@
 #include "model/service_group.h"
 
 /*
- * Loads the file at `path` into `sg`. Prints every error to `errors` as one line
+ * Loads the file at `path` into `sg`, without a server's keys `power` and `metrics`. Prints every
+ * error to `errors` as one line
  *
  *     FILE:LINE: KEY: found FOUND, allowed: ALLOWED
  *
@@ -18,7 +19,7 @@
  */
 int service_group_load(const char *path, struct service_group *sg, FILE *errors);
 
-/* The same from `size` bytes at `text`; `name` is the file name in errors. */
+/* Does the same for `size` bytes at `text`; `name` is the file name in errors. */
 int service_group_load_text(const char *name, const char *text, size_t size,
 			    struct service_group *sg, FILE *errors);
 

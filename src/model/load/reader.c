@@ -14,7 +14,7 @@ static void reader_read_value(struct reader *reader, const struct key *key, stru
 			      void *object, const struct path *path);
 
 static void store_integer(const struct key *key, void *field, uint64_t value) {
-	/* tables have unsigned fields of these sizes, enums and bools */
+	/* fields are unsigned integers of these sizes, enums or bools */
 	switch (key->size) {
 	case sizeof(uint8_t): *(uint8_t *)field = (uint8_t)value; break;
 	case sizeof(uint16_t): *(uint16_t *)field = (uint16_t)value; break;
@@ -84,7 +84,7 @@ static bool is_device(const char *text) {
 	return length >= 1 && length <= 255;
 }
 
-/* Any file name without control characters, which would break up a line of output. */
+/* Any file name without control characters, which would break an error message into lines. */
 static bool is_path(const char *text) {
 	size_t length = strlen(text);
 
@@ -110,7 +110,7 @@ static bool parse_text(struct reader *reader, const struct key *key, const char 
 	return *copy != NULL;
 }
 
-/* As many bytes as the field has, or one of several lengths. */
+/* The text must have the length of the field, or one of the lengths that the key lists. */
 static bool reader_parse_hex(const struct key *key, const char *text, char *object) {
 	uint8_t *bytes = (uint8_t *)object + key->offset;
 
@@ -165,7 +165,7 @@ void reader_refuse(struct reader *reader, struct node *node, const struct path *
 	errors_add(reader->errors, node->line, path, found, allowed);
 }
 
-/* Stops reading after one error. */
+/* Reports one error, then stops reading. */
 static void stop(struct reader *reader, const struct node *node, const struct path *path,
 		 const char *found, const char *allowed) {
 	if (!reader->stopped)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Fills structs from a YAML tree by the tables of keys.h, and reports values that do not fit them.
- */
+/* Fills structs from a YAML tree by the tables of keys.h, and reports values that a key does not
+ * allow. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,24 +12,30 @@
 #include "model/tree.h"
 
 struct reader {
-	struct arena *arena; /* owns what is read */
+	struct arena *arena; /* owns the lists and texts of the structs */
 	struct errors *errors;
-	/* values that may still be visited; those behind aliases count each time */
+	/* remaining limit of values to visit; a value counts once for each alias that leads to
+	 * it */
 	uint64_t visits;
-	bool stopped; /* visits or memory ran out; reported */
+	/* the limit of visits or the memory is exhausted, and the error is reported */
+	bool stopped;
 };
 
-/* Reads `map` into `object`, which is zeroed and laid out as in the table. Values that do not fit
- * stay zero, and their nodes become bad. Absent keys get their defaults. */
+/*
+ * Reads `map` into the zeroed struct `object` of the table. Reports unknown, repeated and missing
+ * keys. Values that a key does not allow stay zero, and their nodes become bad. Absent keys get
+ * their defaults, except `optional` maps, which stay zero.
+ */
 void reader_read(struct reader *reader, const struct key *keys, struct node *map, void *object);
 
-/* Reports unknown and repeated names in `map`, also in maps that are merged. */
+/* Reports unknown and repeated names in `map`, and in the maps inside it that a server file
+ * merges. */
 void reader_check_names(struct reader *reader, const struct key *keys, struct node *map);
 
 /* Reads the value of one key like reader_read(); `up` is the path of its map. */
 void reader_read_one(struct reader *reader, const struct key *key, struct node *value, void *object,
 		     const struct path *up);
 
-/* Reports that the value of `node` does not fit `key`. */
+/* Reports that `key` does not allow the value of `node`, and marks the node as bad. */
 void reader_refuse(struct reader *reader, struct node *node, const struct path *path,
 		   const struct key *key);

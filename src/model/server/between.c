@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks IDs and devices; values.c checks what tells the packets of a port apart. */
+/* Checks IDs and devices; values.c checks the addresses and sessions on shared ports. */
 #include "model/server/between.h"
 
 #include <inttypes.h>
@@ -90,7 +90,7 @@ static void check_id(const struct between *between, size_t g, struct errors *err
 	}
 }
 
-/* A port of one group, and one of an earlier group that has the same device. */
+/* A port of one group, and the port of an earlier group with the same device. */
 struct port_pair {
 	const struct port_config *port, *before;
 	enum device_role role, role_before;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define MOST_NODES 1000000 /* that a digest covers at most */
+#define MOST_NODES 1000000 /* nodes that a digest covers, at most */
 #define STATES 4
 
 static uint64_t mix(uint64_t state, uint64_t word) {
@@ -13,7 +13,7 @@ static uint64_t mix(uint64_t state, uint64_t word) {
 	return state ^ state >> 29 ^ state << 37;
 }
 
-/* Starts with the length, so that two texts differ from one text of both. */
+/* Includes the length, so that two texts differ from their concatenation. */
 void digest_text(struct digest *digest, const char *text, size_t size) {
 	uint64_t state[STATES], word[STATES];
 

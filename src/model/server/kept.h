@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is remembered of a load, so that the next one need not read what is unchanged. */
+/* The record of a load, so that the next load need not read unchanged groups again. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 #include "model/server_config.h"
 #include "model/tree.h"
 
-/* 256 bits of everything that was read. No protection against intended collisions. */
+/* A hash of 256 bits over all input. It does not protect against intended collisions. */
 struct digest {
 	uint64_t state[4];
 };
@@ -20,16 +20,17 @@ void digest_text(struct digest *digest, const char *text, size_t size);
 /* Adds a node and all nodes in it, without their lines. Returns false if there are too many. */
 bool digest_node(struct digest *digest, struct node *node);
 
-/* Adds the device names that hold for all groups. */
+/* Adds the device names that override those of all groups. */
 void digest_devices(struct digest *digest, const struct server_devices *devices, size_t groups);
 
-/* For a group that has a file of its own. */
+/* The record of a group that has a file of its own, or is a part of a divided file (parts.h). */
 struct kept_group {
 	bool own_file; /* the other members are valid */
-	bool same; /* during a load: the load before still owns its memory */
+	/* during a load: the group is unchanged, and the previous load owns its memory */
+	bool same;
 	struct digest digest;
 	struct thread_config threads; /* before cores were assigned */
-	/* What its own file gives of `threads`, as opposed to other maps. */
+	/* Keys of `threads` that the group's own file gives, and no other map. */
 	bool own_layout, own_cores, own_main_core;
 };
 
@@ -38,7 +39,7 @@ struct kept_groups {
 	struct digest whole; /* of the server's file */
 	bool own_files; /* a group has a file of its own */
 	struct kept_group groups[SERVER_MAX_GROUPS];
-	/* Of a file that was divided, see parts.h; else empty. */
+	/* Digests of the parts of a divided file, see parts.h; else empty. */
 	struct digest parts[SERVER_MAX_GROUPS];
 	size_t part_count;
 };
@@ -49,5 +50,5 @@ bool kept_same(const struct kept_group *before, const struct kept_group *now);
 /* Records the threads of a group that was read; the lines of its own file begin at `own_line`. */
 void kept_threads(struct kept_group *kept, const struct placed_group *placed, uint32_t own_line);
 
-/* Sets the lines of a group that was not read; `placed` has those of other maps. */
+/* Sets the lines of a group that was not read again; `placed` has the lines from other maps. */
 void kept_set_lines(const struct kept_group *kept, struct placed_group *placed, uint32_t own_line);

@@ -80,7 +80,7 @@ static void use_device(struct server_reader *server, struct service_group *sg,
 		refuse_memory(server->errors);
 }
 
-/* Called after the group's own checks, which report what the file says. */
+/* Called after the group's own checks, whose messages refer to the devices in the file. */
 static void use_devices(struct server_reader *server, struct service_group *sg) {
 	if (server->devices == NULL)
 		return;
@@ -100,12 +100,12 @@ static void read_root(struct group_reading *group, struct node *root) {
 	server->placed[group->index] = layouts_lines(group->sg, root);
 	if (kept != NULL && kept->own_file)
 		kept_threads(kept, &server->placed[group->index], group->own_line);
-	/* refused values cannot be compared with others */
+	/* values that the reader refused cannot be compared */
 	if (server->errors->total + server->errors->repeated == mistakes)
 		between_add(server->between, group->index, root);
 }
 
-/* Reuses the group of the load before, which owns its memory until this load has succeeded. */
+/* Reuses the group of the previous load, which owns its memory until this load has succeeded. */
 static void reuse_root(struct group_reading *group, struct node *root) {
 	struct server_reader *server = group->server;
 	const struct kept_group *before = &server->before->groups[group->index];
@@ -178,11 +178,11 @@ static void read_groups(struct server_reader *server, const struct node *list) {
 	config->group_count = list->length;
 	digest_devices(&server->shared_digest, server->devices, config->group_count);
 	if (server->kept != NULL && !digest_node(&server->shared_digest, server->shared))
-		server->kept = NULL; /* too much to remember */
+		server->kept = NULL; /* too many nodes for a digest */
 	for (struct node *item = list->first; item != NULL; item = item->next)
 		open_item(server, item, index++, &path);
 	index = 0;
-	/* that no visits are left has been reported */
+	/* when no visits are left, the reader has reported it */
 	for (struct node *item = list->first; item != NULL && server->visits > 0; item = item->next)
 		read_group(server, item, index++);
 	between_check(server->between, server->errors);
@@ -305,12 +305,13 @@ int server_load(const struct server_source *source, const struct kept_groups *be
 	count = errors_print(&mistakes, errors); /* needs names that are in the tree */
 	tree_free(&server.tree);
 	for (size_t g = 0; count > 0 && kept != NULL && g < config->group_count; g++) {
-		if (kept->groups[g].same) /* the load before still owns it */
+		if (kept->groups[g].same) /* the previous load still owns it */
 			config->groups[g].arena = NULL;
 	}
 	if (count > 0)
 		server_config_free(config);
-	malloc_trim(0); /* the tree was several times as large as the file */
+	/* returns the tree's memory to the system: it was several times as large as the file */
+	malloc_trim(0);
 	return count;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads a group's own file into a tree, unless the load before has read the same file. */
+/* Reads a group's own file into a tree, unless the file is unchanged since the previous load. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ static char *path_of(struct server_reader *server, const char *file) {
 	return path;
 }
 
-/* Whether all input of the group is the same as for the load before. For a part of the server's
+/* Whether all input of the group is the same as in the previous load. For a part of the server's
  * file, `text` is its digest. */
 static bool same_as_before(struct group_reading *group, const char *path, const void *text,
 			   size_t size) {

@@ -21,7 +21,7 @@ static const char *after_line(const char *c, const char *end) {
 	return line != NULL ? line + 1 : end;
 }
 
-/* The line that opens the list; NULL: none. */
+/* The start of the line that opens the list; NULL: there is none. */
 static const char *find_list(const char *text, const char *end) {
 	const size_t size = sizeof(LIST) - 1;
 
@@ -46,9 +46,8 @@ static size_t indent_of(const char *c, size_t column) {
 	return spaces;
 }
 
-/*
- * Returns false if this line is not part of a plain list of maps, with a dash each in that column.
- */
+/* Records an item if the line begins one. Returns false if the line shows that the list is not
+ * plain: each item begins with a dash in `column`. */
 static bool item_line(struct server_parts *p, const char *c, size_t column) {
 	size_t spaces = indent_of(c, column);
 
@@ -62,8 +61,8 @@ static bool item_line(struct server_parts *p, const char *c, size_t column) {
 	return true;
 }
 
-/* Finds the items by the dashes in the column of the first one. Returns the end of the list; NULL:
- * it is no plain list. */
+/* Finds the items by the dashes in the column of the first one. Returns the end of the list, or
+ * NULL if the list is not plain. */
 static const char *find_items(struct server_parts *p, const char *c, const char *end) {
 	size_t column = strspn(c, " ");
 
@@ -122,7 +121,7 @@ static const struct server_part *part_of(const struct server_parts *p, const cha
 	return &p->list[number];
 }
 
-/* Replaces the dash by a space: the map's first line. */
+/* Copies a part. A space replaces its dash, so that the text is a map. */
 static char *read_part(void *context, const char *path, size_t most, size_t *size) {
 	const struct server_part *part = part_of(context, path);
 	char *text;
@@ -169,7 +168,7 @@ bool server_parts_divide(struct server_parts *p, const struct server_source *sou
 	*p = (struct server_parts){.source = *source};
 	p->files = (struct server_files){.read = read_part, .digest = digest_part, .context = p};
 	p->source.files = &p->files;
-	/* Scans of a line stop at its newline. */
+	/* scans of a line stop at its newline, so the text must end with one */
 	list = source->size > 0 && end[-1] == '\n' ? find_list(source->text, end) : NULL;
 	if (list == NULL)
 		return false;

@@ -2,8 +2,8 @@
 /*
  * Presents a server's file as one whose groups have files of their own, so that
  * server_config_reload() need not read unchanged groups. The text is divided where items of the
- * list begin, which is safe in a file as plain as `vcmts profile` writes it. A file in which
- * something ends, or may end, after its line is not divided.
+ * list begin. That is safe in a plain file, such as `vcmts profile` writes. A file in which a value
+ * ends, or may end, after its line is not divided.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ struct server_parts {
 	struct server_part list[SERVER_MAX_GROUPS];
 	size_t count;
 	struct server_files files;
-	struct server_source source; /* to load instead of the divided one */
+	struct server_source source; /* the source to load instead of the divided one */
 	char *text; /* of `source` */
 };
 

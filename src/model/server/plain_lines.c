@@ -3,13 +3,14 @@
 
 #include <string.h>
 
-/* Outside of quotes, these may continue on other lines or refer to other nodes. */
+/* Outside of quotes, these characters may continue a value on other lines or refer to other
+ * nodes. */
 static const char doubtful[] = "&*!|>%@`?\\";
 
 struct line {
 	const char *at, *end;
 	char before; /* last character that is not a space; 0: none */
-	unsigned depth; /* of open brackets */
+	unsigned depth; /* number of open brackets */
 };
 
 /* Whether a value may begin here. */

@@ -6,9 +6,8 @@
 #include <stddef.h>
 
 /*
- * Whether each line is complete: quotes and brackets end on the line where they begin, and nothing
- * continues on the next one. The text has no anchors, aliases, tags, block scalars, directives,
- * document marks or tabs, and only ASCII. May be false for plain text, but is never true for other
- * text.
+ * Whether each line is complete: quotes and brackets end on their line, and no value continues on
+ * the next one. The text has only ASCII, and no anchors, aliases, tags, block scalars, directives,
+ * document marks or tabs. May be false for a plain text, but is never true for any other.
  */
 bool plain_lines(const char *text, size_t size);

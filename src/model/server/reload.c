@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reloads a configuration of which most is unchanged. */
+/* Reloads a configuration and reads only the changed groups. */
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "model/server/server_reader.h"
 #include "platform/secret/secret_memory.h"
 
-/* Reads only what differs. Returns the number of errors, which it does not print. */
+/* Reads the changed groups only. Returns the number of errors, and does not print them. */
 static int load_changed(const struct server_source *source, const struct kept_groups *before,
 			struct kept_groups *kept) {
 	char *text = NULL;
@@ -26,7 +26,7 @@ static int load_changed(const struct server_source *source, const struct kept_gr
 	return count;
 }
 
-/* Error messages need line numbers of the whole file, so after an error all of it is read. */
+/* Error messages need line numbers of the whole file, so after an error the whole file is read. */
 static int load_next(const struct server_source *source, const struct kept_groups *before,
 		     struct kept_groups *kept, FILE *errors) {
 	struct server_parts parts;
@@ -69,7 +69,7 @@ const struct server_config *server_config_reload_text(struct kept_groups **kept,
 	for (size_t g = 0; g < next->config.group_count; g++) {
 		next->own_files =
 			next->own_files || (next->groups[g].own_file && next->part_count == 0);
-		if (next->groups[g].same) /* the next configuration has its memory */
+		if (next->groups[g].same) /* the next configuration owns its memory */
 			before->config.groups[g].arena = NULL;
 		next->groups[g].same = false;
 	}

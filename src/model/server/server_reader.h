@@ -26,7 +26,7 @@ struct server_reader {
 	struct path up[SERVER_MAX_GROUPS]; /* paths of the list's items */
 	struct placed_group placed[SERVER_MAX_GROUPS];
 	struct between *between;
-	/* For a load that may reuse groups of the load before; NULL: it may not. */
+	/* For a load that may reuse groups of the previous load; NULL: it may not. */
 	const struct kept_groups *before;
 	struct kept_groups *kept;
 	struct digest shared_digest; /* of `shared` and the devices */
@@ -38,10 +38,10 @@ struct group_reading {
 	struct node *item;
 	struct service_group *sg;
 	size_t index;
-	struct reader reader; /* its arena lives as long */
+	struct reader reader; /* lives as long as its arena */
 	struct tree own; /* of its own file; without an arena: none */
 	uint32_t own_line; /* first line of its own file */
-	bool same; /* all of its input is unchanged: the group of the load before is reused */
+	bool same; /* all input is unchanged: the group of the previous load is reused */
 };
 
 /* Reads the keys of the whole server and removes them from the tree of its file. */

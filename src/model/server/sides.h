@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A side of groups: the groups whose packets only addresses or sessions tell apart. */
+/* A side of groups: a set of groups whose packets differ only in addresses or sessions. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@ bool side_same(const struct service_group *a, const struct service_group *b, enu
 /* The device of the group on that side. */
 const char *side_device(const struct service_group *sg, enum side side);
 
-/* The keys by which groups of one device are on several sides: "vlan or mac". */
+/* The keys that put groups of one device on different sides: "vlan or mac". */
 const char *side_otherwise(enum side side);
 
 /* An L2TPv3 session of an upstream channel, and the side on which it must be unique. */
@@ -29,7 +29,7 @@ struct side_session {
 	uint32_t session; /* 0: the channel has none */
 };
 
-/* All sessions of a channel, in the order of a file. Files and changes in service compare the same
- * values between groups. */
+/* All sessions of a channel, in the order of a file. Files and changes in service use this list, so
+ * that both compare the same values. */
 #define SIDE_SESSIONS 4
 void side_sessions(const struct upstream_channel *c, struct side_session sessions[SIDE_SESSIONS]);

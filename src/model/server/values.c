@@ -40,7 +40,8 @@ static const struct {
 	[VALUE_MAP_SESSION_BY_ID] = {"upstream_channels", "id"},
 };
 
-/* Compared before the values. To a receiver, all sessions of one side are of one kind. */
+/* Sort key, most significant member first. Sessions of one side share one number range, so they
+ * share one kind. */
 struct value_key {
 	uint8_t side; /* enum side */
 	uint8_t group; /* the first group on this side */

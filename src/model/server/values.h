@@ -17,8 +17,7 @@ struct values *values_new(const struct service_group *groups);
 /* Adds the values of group `index`, once it is read from `root` without errors. */
 void values_add(struct values *values, size_t index, struct node *root);
 
-/* Reports values of two groups that nothing else tells apart. Call it once, when all groups are
- * added. */
+/* Reports equal values of two groups on the same side. Call it once, after all groups are added. */
 void values_check(struct values *values, struct errors *errors);
 
 /* `values` may be NULL. */
