@@ -10,7 +10,7 @@
 
 struct answer_block {
 	struct answer_block *next;
-	size_t used, capacity; /* bytes of `bytes` */
+	size_t used, capacity; /* bytes after this header */
 	char bytes[];
 };
 

@@ -14,7 +14,7 @@
 /* Bytes of a block with its header. The first block is smaller, as most responses are short. */
 #define ANSWER_FIRST_BLOCK 4096u
 #define ANSWER_BLOCK 65536u
-#define ANSWER_FREED_BLOCKS 16u /* blocks that one answer_text_free_part() frees */
+#define ANSWER_FREED_BLOCKS 16u /* blocks that one call of answer_text_free_part() frees */
 
 struct answer_block;
 
@@ -22,7 +22,7 @@ struct answer_block;
 struct answer_text {
 	struct answer_block *first, *last;
 	size_t size; /* bytes */
-	size_t consumed; /* bytes of the first block that are no longer part of the text */
+	size_t consumed; /* bytes of the first block that were consumed */
 	bool lost; /* an allocation failed: the text is incomplete */
 };
 
@@ -48,7 +48,8 @@ void answer_text_consume(struct answer_text *a, size_t size);
 /* Parses the text as JSON and frees it. Returns NULL for invalid JSON or without memory. */
 json_t *answer_text_parse(struct answer_text *a);
 
-/* Frees some blocks of an unused text. Returns whether it is empty; call it again until then. */
+/* Frees some blocks of a text that is no longer used. Returns whether it is empty; call it again
+ * until it is. */
 bool answer_text_free_part(struct answer_text *a);
 
 /* Frees the whole text. */

@@ -20,7 +20,7 @@ void control_client_open(struct control_client *c, int fd, uint64_t now_ms) {
 	*c = (struct control_client){.fd = fd, .since_ms = now_ms};
 }
 
-/* poll() reports a disconnect in any case. */
+/* If no events are requested, poll() still reports a disconnect. */
 short control_client_events(const struct control_client *c) {
 	if (c->out.size > 0)
 		return POLLOUT;
@@ -64,8 +64,8 @@ struct rpc_work *control_client_close(struct control_client *c, const struct rpc
 	return work;
 }
 
-/* Appends event lines, or the newline of a response. A partly written line cannot be completed, so the client
- * is gone. */
+/* Appends event lines, or the newline of a response. Without memory, a line stays incomplete, so
+ * the connection must be closed. */
 static void client_append(struct control_client *c, const char *bytes, size_t size) {
 	if (answer_text_write(bytes, size, &c->out) != 0)
 		c->gone = true;
@@ -99,7 +99,7 @@ static bool client_reserve(struct control_client *c) {
 	return true;
 }
 
-/* Returns false when the client disconnected. */
+/* Returns false if the client disconnected. */
 static bool client_read(struct control_client *c, uint64_t now_ms) {
 	ssize_t n;
 
@@ -108,14 +108,15 @@ static bool client_read(struct control_client *c, uint64_t now_ms) {
 	n = recv(c->fd, c->in + c->in_used, c->in_capacity - c->in_used, MSG_DONTWAIT);
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR;
-	/* Further bytes of an incomplete request are no progress: they do not extend the timeout. */
+	/* Bytes that continue an incomplete request do not extend the timeout. */
 	if (!control_client_is_busy(c))
 		c->since_ms = now_ms;
 	c->in_used += (size_t)n;
 	return n > 0;
 }
 
-/* Removes and wipes the request that ends at `parsed`, as it may contain keys. Later input stays. */
+/* Removes and wipes the request that ends at `parsed`, as it may contain keys. Keeps the input
+ * after it. */
 static void request_done(struct control_client *c) {
 	c->in_used -= c->parsed;
 	memmove(c->in, c->in + c->parsed, c->in_used);
@@ -124,7 +125,7 @@ static void request_done(struct control_client *c) {
 	c->text = (struct json_text){0};
 }
 
-/* The client's timeout does not run while the server works on its request. */
+/* The client's timeout does not run while the server processes its request. */
 static void client_work(struct control_client *c, uint64_t now_ms) {
 	bool done = rpc_continue(c->work);
 
@@ -162,7 +163,8 @@ static void client_answer(struct control_client *c, const struct rpc *rpc, uint6
 	}
 }
 
-/* Returns false when the client disconnected, or has received the error that ends the connection. */
+/* Returns false if the client disconnected, or has received the error after which the server closes
+ * the connection. */
 static bool client_write(struct control_client *c, uint64_t now_ms) {
 	struct iovec pieces[SEND_PIECES];
 	struct msghdr message = {.msg_iov = pieces};
@@ -203,7 +205,7 @@ static bool client_send(struct control_client *c, const struct rpc *rpc, uint64_
 	if (c->out.size > 0 && !client_write(c, now_ms))
 		return false;
 	if (c->out.size == 0 && c->ends)
-		return false; /* the client has the error, or there was no memory for it */
+		return false; /* the error was sent, or there was no memory for it */
 	control_client_push(c, rpc, now_ms);
 	return !c->gone;
 }

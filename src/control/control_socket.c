@@ -13,9 +13,9 @@
 #include "platform/log/log.h"
 
 #define WAIT_MS 1 /* poll timeout while a call waits */
-/* Time per round for requests that only read; the last one may exceed it. */
+/* Time per round for requests that only read. The last one may exceed it. */
 #define READING_MS 5
-/* The same while a call waits, which takes several rounds. */
+/* The same if a call waits, as a waiting call takes several rounds. */
 #define READING_SHARED_MS 1
 
 struct control_socket {
@@ -36,7 +36,7 @@ static uint64_t now_ms(void) {
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* Runs during a change, which a client may have requested: so it closes no client. */
+/* Runs during a change that a client may have requested, so it must not close clients. */
 static void push_events(void *socket) {
 	struct control_socket *s = socket;
 	uint64_t now = now_ms();
@@ -89,7 +89,8 @@ static bool abandoned_free(struct control_socket *s) {
 	return s->abandoned == NULL;
 }
 
-/* A free slot; otherwise the slot of the longest idle client, which is closed. NULL: all are busy or subscribers. */
+/* Returns a free slot; otherwise closes the longest idle client and returns its slot. NULL: all are
+ * busy or subscribers. */
 static struct control_client *slot_find(struct control_socket *s) {
 	struct control_client *best = NULL;
 
@@ -106,7 +107,7 @@ static struct control_client *slot_find(struct control_socket *s) {
 	return best;
 }
 
-/* Bounded, so that many connections do not delay other clients. */
+/* The number per round is bounded, so that many connections do not delay other clients. */
 static void accept_clients(struct control_socket *s, uint64_t now) {
 	for (unsigned n = 0; n < CONTROL_CLIENTS; n++) {
 		int fd = accept4(s->listener.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -125,7 +126,7 @@ static void accept_clients(struct control_socket *s, uint64_t now) {
 /* Closes the client if it disconnected or made no progress within the timeout. */
 static void client_keep(struct control_socket *s, struct control_client *c, bool there,
 			uint64_t now) {
-	/* A push of events may have set `since_ms` after `now`. */
+	/* control_client_push() may have set `since_ms` to a time after `now`. */
 	if (there && control_client_is_busy(c) && now > c->since_ms + s->stall_ms)
 		there = false;
 	if (!there)

@@ -15,14 +15,12 @@ struct control_socket;
 struct control_options {
 	const char *path; /* of the socket; its folder must exist */
 	unsigned mode; /* permissions of the file, such as 0600 */
-	/* The server disconnects a client that stalls in a request, or does not read its response, for so long. */
+	/* A client that makes no progress in a request or response for so long is disconnected. */
 	unsigned stall_ms;
 };
 
-/*
- * Creates the socket. Replaces the file of a process that has ended; refuses if another process serves it.
- * `rpc` must outlive the socket. Returns NULL after a message.
- */
+/* Creates the socket. Replaces the socket file of a process that has ended, and fails if another
+ * process serves it. `rpc` must outlive the socket. Returns NULL after a message. */
 struct control_socket *control_socket_open(const struct control_options *options,
 					   const struct rpc *rpc);
 

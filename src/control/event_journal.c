@@ -14,7 +14,7 @@
 
 enum { PLAIN, KEYS, TEXTS };
 
-/* An event that is kept for subscribers. Zeroed: it was lost. */
+/* An event that is kept for subscribers. Zeroed: the event was lost. */
 struct entry {
 	enum event_position position;
 	char *texts[TEXTS]; /* lines; KEYS is NULL if equal to PLAIN */
@@ -32,7 +32,7 @@ struct event_journal {
 	size_t capacity; /* a power of two, or 0 */
 	uint64_t first, next; /* numbers of the oldest event and of the next one */
 	size_t bytes;
-	bool open; /* a series has begun and not ended */
+	bool open; /* a series has begun and has not ended */
 };
 
 struct event_journal *event_journal_create(void) {
@@ -178,7 +178,7 @@ static char *line_of(uint64_t number, const json_t *params, size_t *size) {
 	return line;
 }
 
-/* Returns whether all texts that subscribers need exist. */
+/* Returns whether all texts that subscribers need were created. */
 static bool entry_fill(const struct event_journal *j, struct entry *entry, const struct event *e) {
 	bool plain = event_journal_wants(j, false) || (e->keys == NULL && e->plain != NULL);
 
@@ -199,7 +199,7 @@ static bool entry_fill(const struct event_journal *j, struct entry *entry, const
 		entry->texts[PLAIN] != NULL);
 }
 
-/* All subscribers miss a lost event and continue after it: so earlier events are dropped, too. */
+/* All subscribers miss a lost event and continue after it, so earlier events are dropped, too. */
 static void journal_lose(struct event_journal *j) {
 	j->next++;
 	drop_until(j, j->next - 1);
@@ -277,7 +277,8 @@ static unsigned text_for(const struct entry *e, const struct event_subscriber *s
 	return s->keys && e->texts[KEYS] != NULL ? KEYS : PLAIN;
 }
 
-/* Where a subscriber that missed events continues; 0: inside a series, no later one has begun. */
+/* The number from which a subscriber that missed events continues; 0: the current series has not
+ * ended, so there is none yet. */
 static uint64_t next_beginning(const struct event_journal *j) {
 	for (uint64_t n = j->first; n < j->next; n++) {
 		enum event_position position = entry_at(j, n)->position;
@@ -288,13 +289,13 @@ static uint64_t next_beginning(const struct event_journal *j) {
 	return j->open ? 0 : j->next;
 }
 
-/* The first event for a subscriber, and the line that reports missed ones. */
+/* The first event to deliver, and a line that reports the missed ones. */
 struct beginning {
 	char missed[HEAD_SIZE]; /* a line, or empty */
 	uint64_t first;
 };
 
-/* Returns false where the subscriber must wait for the next series. */
+/* Returns false if the subscriber must wait for the next series. */
 static bool find_beginning(const struct event_journal *j, const struct event_subscriber *s,
 			   struct beginning *b) {
 	*b = (struct beginning){.first = s->next};

@@ -43,8 +43,11 @@ struct event {
 	enum event_position position;
 	const uint32_t *groups; /* service groups that it concerns */
 	size_t group_count; /* 0: all */
-	/* Members besides the sequence number; event_journal_add() takes ownership. `keys` is the same with
-	 * key material, NULL if equal. A text that no subscriber wants may be NULL. */
+	/*
+	 * Members of the notification without the sequence number; event_journal_add() takes
+	 * ownership. `keys` has key material in addition; NULL: equal to `plain`. Either may be
+	 * NULL if no subscriber wants it.
+	 */
 	json_t *plain, *keys;
 };
 
@@ -67,16 +70,17 @@ bool event_journal_join(struct event_journal *j, struct event_subscriber *s, boo
 /* Does nothing if not subscribed. */
 void event_journal_leave(struct event_journal *j, struct event_subscriber *s);
 
-/* Whether a subscriber wants texts with key material, or without. */
+/* Whether a subscriber wants texts with key material; if `keys` is false, texts without it. */
 bool event_journal_wants(const struct event_journal *j, bool keys);
 
 /* The number of the next event. */
 uint64_t event_journal_next(const struct event_journal *j);
 
-/* Adds an event. Without memory, all subscribers miss it. */
+/* Adds an event. If memory is short, all subscribers miss it. */
 void event_journal_add(struct event_journal *j, const struct event *e);
 
-/* Uses up a number for an event without subscribers, so that comparisons of numbers reveal it. */
+/* Uses up the number of an event that no subscriber receives. Clients that compare numbers detect
+ * the change. */
 void event_journal_skip(struct event_journal *j);
 
 /* Sends pending events to subscribers, and drops those that all have read. */
@@ -85,8 +89,6 @@ void event_journal_flush(struct event_journal *j);
 /* Whether events may be pending for the subscriber. */
 bool event_journal_has(const struct event_journal *j, const struct event_subscriber *s);
 
-/*
- * The next lines for a subscriber. The caller frees them, and wipes them where `keys` is set. NULL: none are
- * pending, or no memory.
- */
+/* The next lines for a subscriber. The caller frees them; if `keys` of the subscriber is set, it
+ * wipes them first. Returns NULL if no lines are pending or memory is short. */
 char *event_journal_take(const struct event_journal *j, struct event_subscriber *s, size_t *size);

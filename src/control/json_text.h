@@ -11,7 +11,7 @@ enum json_text_state {
 	JSON_TEXT_BETWEEN, /* only white space so far */
 	JSON_TEXT_INSIDE, /* inside a value */
 	JSON_TEXT_WHOLE, /* the value is complete */
-	JSON_TEXT_NONE, /* no object or array, or too deep */
+	JSON_TEXT_NONE, /* the text is no object or array, or is nested too deep */
 };
 
 /* Zero it before each value. */

@@ -31,7 +31,7 @@ int listener_open(struct listener *l, const char *what, const char *path, unsign
 	l->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (l->fd < 0)
 		return complain(l, path, strerror(errno));
-	/* the socket never has more permissions, not even briefly */
+	/* the socket file must not have more permissions than `mode`, not even briefly */
 	before = umask(~(mode_t)mode & 0777);
 	ret = bind(l->fd, (const struct sockaddr *)&l->address, sizeof(l->address));
 	umask(before);

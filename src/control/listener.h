@@ -7,7 +7,7 @@
 #include "platform/sockets/socket_claim.h"
 
 struct listener {
-	const char *what; /* used in messages, before "socket" */
+	const char *what; /* name in messages, before the word "socket" */
 	int fd;
 	struct socket_claim claim;
 	struct sockaddr_un address;
@@ -19,10 +19,10 @@ struct listener {
 	}
 
 /*
- * Opens the socket; `l` is LISTENER_NONE. `what` must stay valid. The folder must exist; `mode` are the
- * permissions of the file. Replaces the file of a process that has ended; refuses if another process serves
- * it. Connections wait in the backlog; accept() does not block. Returns 0, or -1 after a message; call
- * listener_close() in either case.
+ * Opens the socket; `l` is LISTENER_NONE. `what` must stay valid. The folder must exist; `mode` has
+ * the permissions of the file. Replaces the socket file of a process that has ended, and fails if
+ * another process serves it. Connections wait in the backlog; accept() does not block. Returns 0,
+ * or -1 after a message; call listener_close() in either case.
  */
 int listener_open(struct listener *l, const char *what, const char *path, unsigned mode);
 

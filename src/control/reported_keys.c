@@ -24,14 +24,14 @@ static const struct key *find_key(const struct key *keys, const char *name) {
 	return keys;
 }
 
-/* A list of ports has a default, but is not reported while it covers all ports. */
+/* If a range of ports has its default, all ports, the response omits it. */
 static bool always_reported(const struct key *key) {
 	bool valued = key->fallback != NULL && !key->beside && key->kind != KIND_PORTS;
 
 	return key->required || key->follows || key->kind == KIND_LIST || valued;
 }
 
-/* Values that a file may write with a unit or a name are reported as numbers. */
+/* A file may write a value with a unit or a name; a response reports the number. */
 static bool report_number(struct arena *arena, struct key *key) {
 	char text[UNITS_TEXT_SIZE];
 	uint64_t bytes;

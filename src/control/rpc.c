@@ -16,14 +16,15 @@
 	"{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32603,\"message\":\"no memory left for the " \
 	"answer; what was asked for may have been done\"},\"id\":null}"
 
-/* A call is open while `method` is set. */
+/* A call is in progress while `method` is set. */
 struct rpc_work {
 	const struct rpc *rpc;
 	struct event_subscriber *subscriber;
 	json_t *asked; /* a request, or an array of them; NULL: the response is complete */
 	size_t next; /* index in the array */
 	bool done;
-	struct answer_text answers; /* text, as JSON values take several times as much memory */
+	/* kept as text, as JSON values take several times as much memory */
+	struct answer_text answers;
 	struct answer_text spare; /* ANSWER_LOST */
 	const struct rpc_method *method;
 	struct rpc_call call;
@@ -92,7 +93,7 @@ static void answers_add_text(struct answer_text *a, struct answer_text *text, co
 	answer_text_put(a, "}");
 }
 
-/* The fault of a request object; NULL: none. */
+/* The error of an invalid request object; NULL: it is valid. */
 static const char *request_fault(const json_t *request) {
 	const json_t *version = json_object_get(request, "jsonrpc");
 	const json_t *params = json_object_get(request, "params");
@@ -111,7 +112,8 @@ static const char *request_fault(const json_t *request) {
 	return NULL;
 }
 
-/* Opens a call. Returns the result if it is available at once. After that, or a refusal, no call is open. */
+/* Starts a call. Returns the result if it is available without a method. After a result or a
+ * refusal, no call is in progress. */
 static json_t *call_open(struct rpc_work *w, const json_t *request) {
 	const char *name = json_string_value(json_object_get(request, "method"));
 	const struct rpc_method *method = method_find(w->rpc, name);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * JSON-RPC 2.0 with a table of methods. A key table, as for the configuration, describes the parameters of a
- * method, so that they are read, checked and documented in the same way.
- */
+/* JSON-RPC 2.0 with a table of methods. A table of keys, like those of the configuration, describes
+ * the parameters of a method, so that they are read, checked and documented in the same way. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,7 +15,7 @@
 
 #define RPC_LINE 512
 #define RPC_BATCH_MAX 64 /* requests in one array */
-/* Bytes of responses of an array; above it, further requests with an ID are refused. */
+/* Limit of bytes of responses to an array. Above it, further requests with an ID are refused. */
 #define RPC_ANSWERS_MAX (16u << 20)
 
 enum rpc_code {
@@ -35,8 +33,8 @@ struct rpc_error {
 	char message[RPC_LINE];
 };
 
-/* A call in progress. `params` is the struct that the method's keys describe, in `arena`, which ends with the
- * call. */
+/* A call in progress. `params` is the struct that the method's keys describe; it is in `arena`,
+ * which is freed with the call. */
 struct rpc_call {
 	void *service;
 	const struct rpc_method *method; /* its table entry */
@@ -44,16 +42,17 @@ struct rpc_call {
 	json_t *given; /* parameters as received; NULL: none. Owned by the request */
 	struct arena *arena;
 	struct rpc_error error;
-	/* of a method that waits: initially NULL; in `arena`, or owned by the service */
+	/* for a method that runs repeatedly: NULL in the first run; in `arena`, or owned by the
+	 * service */
 	void *state;
 	bool waits, continues;
-	/* Frees `state` at the end of the call, if set. Returns false while something is left: it takes a few
-	 * ms at most, and is called again. */
+	/* If set, frees `state` at the end of the call, in parts of a few ms. Returns false if it
+	 * must be called again. */
 	bool (*end)(struct rpc_call *call);
-	struct answer_text text; /* the result as JSON, instead of a returned one */
+	struct answer_text text; /* the result as JSON text, if the method returns none */
 	struct event_subscriber *subscriber; /* of the connection; NULL: none */
-	/* A method sets it once it has changed something. Without memory for the result, the client is then
-	 * reported that the request was done. */
+	/* A method sets it once it has changed something. If there is no memory for the result, the
+	 * error message states that the request was done. */
 	bool changed;
 };
 
@@ -62,16 +61,17 @@ struct rpc_method {
 	const char *about; /* one line */
 	const struct key *params; /* NULL: none */
 	size_t params_size; /* bytes of their struct */
-	const struct key *result; /* members of the result; there may be more */
-	/* Returns the result. Or returns NULL with the result in `text`, or after rpc_refuse(), rpc_wait() or
-	 * rpc_more(). */
+	const struct key *result; /* known members of the result; it may have more */
+	/* Returns the result. Returns NULL if the result is in `text`, or after rpc_refuse(),
+	 * rpc_wait() or rpc_more(). */
 	json_t *(*run)(struct rpc_call *call);
 	const char *refused; /* reasons for RPC_REFUSED, for documentation; NULL: none */
-	bool reads; /* changes nothing, and may take long: other requests run first */
-	/* Keys of an object that the result has besides those of `result`; reported_keys() joins both tables.
-	 * NULL: none. */
+	bool reads; /* changes nothing and may take long, so other requests run first */
+	/* Keys of an object that the result has in addition to `result`; reported_keys() joins both
+	 * tables. NULL: none. */
 	const struct key *reported;
-	/* For a `run` that several methods share: its object and verb, as numbers of the service. */
+	/* For a `run` that several methods share: their object and verb, as numbers that the
+	 * service defines. */
 	unsigned object, verb;
 };
 
@@ -91,8 +91,8 @@ struct rpc_work *rpc_begin(const struct rpc *rpc, const char *text, size_t size)
 /* Sets the subscriber of the connection; without one, subscriptions are refused. */
 void rpc_work_of(struct rpc_work *w, struct event_subscriber *subscriber);
 
-/* Runs at most one call. Returns false while the work is incomplete: call it again, after a while if a call
- * waits. */
+/* Runs at most one call. Returns false while the work is incomplete: call it again, after a pause
+ * if a call waits. */
 bool rpc_continue(struct rpc_work *w);
 
 /* Whether the last call waits for something. */
@@ -101,26 +101,27 @@ bool rpc_waits(const struct rpc_work *w);
 /* Whether the next call only reads. */
 bool rpc_reads(const struct rpc_work *w);
 
-/* Frees the work and moves its response to the end of `to`; a notification has none. Incomplete work has no
- * response, and what a call has begun continues without it. */
+/* Frees the work and moves its response to the end of `to`; notifications have none. Incomplete
+ * work has no response, and changes that a call has begun continue. */
 void rpc_end(struct rpc_work *w, struct answer_text *to);
 
-/* Frees a part of the work of a disconnected client, complete or not. Returns whether all is freed; until
- * then, call only this function again. */
+/* Frees a part of the work of a disconnected client, complete or not. Returns whether all of it is
+ * freed; until then, call only this function. */
 bool rpc_abandon(struct rpc_work *w);
 
 /* The link of the owner's list of abandoned work. */
 struct rpc_work **rpc_work_next(struct rpc_work *w);
 
-/* Appends the error response for input that is no request. Without memory, `to` is lost. */
+/* Appends the error response for input that is no request. Without memory, `lost` of `to` is
+ * set. */
 void rpc_complain(struct answer_text *to, enum rpc_code code, const char *message);
 
 /* Sets the error of a call, in one line. Returns NULL. */
 json_t *rpc_refuse(struct rpc_call *call, enum rpc_code code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* JSON string of a text that may not be UTF-8, such as a file name: then each non-ASCII byte becomes '?'.
- * Returns NULL without memory. */
+/* A JSON string of a text that may not be UTF-8, such as a file name. If it is not, each non-ASCII
+ * byte becomes '?'. Returns NULL without memory. */
 json_t *rpc_text(const char *text);
 
 /*

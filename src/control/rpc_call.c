@@ -63,7 +63,7 @@ bool rpc_part_is_over(uint64_t end) {
 	return now_us() >= end;
 }
 
-/* Reports the first mistake, without a file name. */
+/* Refuses the call with the first mistake, without the file name. */
 static void report_mistakes(struct rpc_call *call, struct errors *errors) {
 	char *text = NULL;
 	size_t size;

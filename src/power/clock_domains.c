@@ -41,7 +41,8 @@ static void join(unsigned *domain_of, unsigned count, unsigned from, unsigned in
 	}
 }
 
-/* Numbers the domains without gaps. Initially each has the index of its first core, plus `count`. */
+/* Numbers the domains from 0. Initially, each core has the index of its domain's first core, plus
+ * `count`. */
 static unsigned number(unsigned *domain_of, unsigned count) {
 	unsigned domains = 0;
 

@@ -9,11 +9,12 @@
 
 #include "power/cpu_files.h"
 
-/* The CPUs that share a clock with `core`, including itself; unreadable files add none. */
+/* The CPUs that share a clock with `core`, including `core` itself. Files that cannot be read add
+ * none. */
 void clock_domain_cpus(const struct cpu_files *f, unsigned core, cpu_set_t *cpus);
 
-/* Of these, the CPUs whose frequency is written together with the core's. Siblings are excluded, as each has
- * its own request. */
+/* Those of these CPUs whose frequency is written together with that of the core. Hyper-thread
+ * siblings are excluded, as each has its own request. */
 void clock_domain_bound(const struct cpu_files *f, unsigned core, cpu_set_t *cpus);
 
 /* Numbers the domains of `count` cores from 0, in order of appearance. Returns the number of domains. */

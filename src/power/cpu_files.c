@@ -64,7 +64,8 @@ static int read_file(void *ctx, const char *name, char *text, size_t size) {
 static int write_file(void *ctx, const char *name, const char *text) {
 	const struct cpu_files *f = ctx;
 	size_t length = strlen(text);
-	/* Kernel files have no length; a regular file in their place must not keep the tail of a longer text. */
+	/* Kernel files have no length. A regular file, as in tests, must not keep the tail of a
+	 * longer text. */
 	int fd = open_below(f->folder, name, O_WRONLY | O_TRUNC);
 	ssize_t written;
 	int fault;

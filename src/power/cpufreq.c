@@ -192,8 +192,8 @@ static int set_governor(const struct cpu_files *f, struct cpufreq *c, const char
 	return fault;
 }
 
-/* With `performance`, a core without scaling_setspeed runs at its upper limit. In active mode, both limits
- * set the speed. */
+/* With the governor `performance`, a core without scaling_setspeed runs at its upper limit. In
+ * active mode, both limits determine the frequency. */
 static int acquire_limits(const struct cpu_files *f, struct cpufreq *c) {
 	int fault;
 
@@ -228,7 +228,8 @@ int cpufreq_acquire(const struct cpu_files *f, struct cpufreq *c) {
 	return fault;
 }
 
-/* Never writes a maximum below the minimum: some drivers refuse it, others change the other limit. */
+/* Never writes a maximum below the minimum: some drivers refuse it, others also change the
+ * minimum. */
 static int write_limits(const struct cpu_files *f, struct cpufreq *c, uint32_t khz,
 			uint32_t before) {
 	int fault = 0, lower = 0;
@@ -250,8 +251,8 @@ static bool same(uint32_t a, uint32_t b) {
 	return (a > b ? a - b : b - a) <= b / SAME_PART;
 }
 
-/* Compares the frequency that was read back with the request. A higher one is accepted: the driver has
- * coarser steps. */
+/* Compares the frequency that was read back with the request. A higher frequency is accepted, as
+ * drivers may have coarser steps. */
 static bool compare(struct cpufreq *c, uint32_t request, uint32_t back) {
 	if (back == 0) {
 		cpufreq_note(c, CPUFREQ_VANISHED, cpufreq_mode_name(c->mode));

@@ -23,8 +23,8 @@
 /* Why a core does not have the requested frequency. */
 enum cpufreq_reason {
 	CPUFREQ_DENIED, /* no permission */
-	CPUFREQ_VANISHED, /* the file is gone: the core is offline */
-	CPUFREQ_REFUSED, /* the driver refused it */
+	CPUFREQ_VANISHED, /* the file is missing, as the core is offline */
+	CPUFREQ_REFUSED, /* the driver refused the value */
 	CPUFREQ_ROUNDED, /* the value read back differs, within the limits */
 	CPUFREQ_CLAMPED, /* the value read back is a limit, or another process set a limit */
 	CPUFREQ_TAKEN, /* another process changed the governor */
@@ -39,7 +39,7 @@ struct cpufreq {
 	unsigned core;
 	char driver[CPUFREQ_WORD];
 	char found[CPUFREQ_WORD]; /* its governor before any change */
-	char governor[CPUFREQ_WORD]; /* the governor that we set */
+	char governor[CPUFREQ_WORD]; /* the governor that this process set */
 	/* the driver controls the frequency within the limits, and has only two governors */
 	bool active;
 	bool has_userspace, has_performance;
@@ -56,7 +56,7 @@ struct cpufreq {
 	uint32_t requested_khz, khz;
 	bool unread; /* the last request was not read back yet */
 	uint64_t counts[CPUFREQ_REASONS];
-	unsigned logged; /* reasons that were logged, a bit each */
+	unsigned logged; /* reasons that were logged, one bit each */
 };
 
 /* Reads the core's properties; writes nothing. Returns 0, or a negative errno if the core cannot be governed. */
@@ -72,25 +72,26 @@ bool cpufreq_honour_base(struct cpufreq *cores, unsigned count);
 int cpufreq_acquire(const struct cpu_files *f, struct cpufreq *c);
 
 /*
- * Requests a frequency within the range. The kernel applies a limit asynchronously and reports the former one
- * for a while: so the request stays `unread`, and the result is true. A speed is read back at once.
+ * Requests a frequency within the range. The kernel applies a limit asynchronously and reports the
+ * former limit for a while, so the request stays `unread` and the result is true. The value of
+ * scaling_setspeed is read back at once.
  */
 bool cpufreq_request(const struct cpu_files *f, struct cpufreq *c, uint32_t khz);
 
-/* Reads back an unread request. A different value leaves it unread, unless `last` is set. Returns false if
- * the core ends with a lower frequency. */
+/* Reads back an unread request. If the value differs, the request stays unread, unless `last` is
+ * set. Returns false if the core finally has a lower frequency. */
 bool cpufreq_verify(const struct cpu_files *f, struct cpufreq *c, bool last);
 
 /* Requests and reads back; blocks for about 1 ms at most. Returns whether the core has the frequency or a
  * higher one. */
 bool cpufreq_set(const struct cpu_files *f, struct cpufreq *c, uint32_t khz);
 
-/* Whether the core still has the governor that we set. Otherwise the reason is counted: it was changed, or
- * the core is offline. */
+/* Whether the core still has the governor that this process set. If not, counts the reason: another
+ * process changed it, or the core is offline. */
 bool cpufreq_is_ours(const struct cpu_files *f, struct cpufreq *c);
 
 /* Counts a reason and logs it the first time. `what`: the attempted operation. */
 void cpufreq_note(struct cpufreq *c, enum cpufreq_reason reason, const char *what);
 
-/* The current frequency as the system reports it, otherwise the last value read back. kHz. */
+/* The current frequency in kHz, as the system reports it; otherwise the last value read back. */
 uint32_t cpufreq_now(const struct cpu_files *f, const struct cpufreq *c);

@@ -19,7 +19,8 @@
 #define CLUSTERS 64u
 #define USERSPACE "userspace"
 
-/* One kind per entry, in the order of restoration per core: limits apply to what the governor sets. */
+/* One kind per entry, in the order of restoration per core: the governor comes first, as limits
+ * then apply to it. */
 const struct found_format found_formats[FOUND_KINDS] = {
 	[FOUND_GOVERNOR] = {"scaling_governor", "cpu%u/cpufreq/scaling_governor", false},
 	[FOUND_MAX] = {"scaling_max_freq", "cpu%u/cpufreq/scaling_max_freq", true},
@@ -44,7 +45,7 @@ bool found_value_holds(enum found_kind kind, const char *value) {
 }
 
 void found_name(const struct found_value *value, char name[CPU_FILES_NAME]) {
-	/* The format is from the table; some formats do not use the second number. */
+	/* The format is from the table; some formats use one number only. */
 	_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wformat-nonliteral\"");
 	_Pragma("GCC diagnostic ignored \"-Wformat-extra-args\"");
 	snprintf(name, CPU_FILES_NAME, found_formats[value->kind].format, value->a, value->b);
@@ -116,7 +117,7 @@ static bool is_as_found(const struct found_value *value, const struct cpu_files 
 	return f->read(f->ctx, name, text, sizeof(text)) == 0 && strcmp(text, value->value) == 0;
 }
 
-/* The kernel applies a limit asynchronously and reports the former one for a while. */
+/* The kernel applies a limit asynchronously and reports the former limit for a while. */
 static bool becomes_as_found(const struct found_value *value, const struct cpu_files *f,
 			     const char *name) {
 	static const struct timespec pause = {.tv_nsec = LATE_PAUSE_NS};

@@ -26,7 +26,7 @@ enum found_kind {
 	FOUND_PREFERENCE, /* energy_performance_preference */
 	FOUND_SPEED, /* of the governor userspace */
 	FOUND_UNCORE, /* of a package and die */
-	FOUND_CLUSTER, /* the same for newer drivers */
+	FOUND_CLUSTER, /* the same with a newer driver */
 	FOUND_KINDS,
 };
 
@@ -37,9 +37,10 @@ struct found_value {
 };
 
 struct found {
-	/* The process that changes the settings; the PID alone may have been reused. */
+	/* The process that changes the settings; the PID alone is ambiguous, as the kernel reuses
+	 * it. */
 	pid_t pid;
-	uint64_t began; /* start of the process, clock ticks since boot */
+	uint64_t began; /* start time, clock ticks since boot */
 	unsigned count;
 	struct found_value values[FOUND_MOST]; /* in the order of restoration */
 };
@@ -69,5 +70,6 @@ int found_parse(struct found *found, char *text, size_t size, char fault[FOUND_L
 /* Whether the process that saved the settings still runs. */
 bool found_running(const struct found *found);
 
-/* Writes the saved values and reads them back. Returns how many differ; each is logged. */
+/* Writes the saved values and reads them back. Returns the number of values that differ, and logs
+ * each. */
 unsigned found_restore(const struct found *found, const struct cpu_files *f);

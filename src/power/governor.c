@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#define STEP_KHZ 100000u /* step of drivers without a table: the bus clock */
+#define STEP_KHZ 100000u /* step of drivers without a frequency table: the bus clock */
 #define ALL UINT32_MAX /* a request for the maximum */
 #define MS UINT64_C(1000000)
 
@@ -17,7 +17,8 @@ static uint64_t clamp(uint64_t value, uint64_t least, uint64_t most) {
 	return value < least ? least : value > most ? most : value;
 }
 
-/* Work that arrives for a time t at speed min instead of max delays by (1 - min / max) t at speed max. */
+/* At speed min, work that arrives at speed max for a time t leaves a backlog. At speed max, the
+ * backlog takes (1 - min / max) t. */
 uint64_t governor_look(const struct governor_range *r, uint64_t latency_ns) {
 	uint64_t t;
 
@@ -50,7 +51,7 @@ uint32_t governor_round(const struct governor_range *r, uint32_t khz) {
 	return (uint32_t)clamp(khz, r->min_khz, r->max_khz);
 }
 
-/* All domains are sampled at the rate of the most demanding one. */
+/* All domains are sampled at the rate of the domain that needs the highest one. */
 static void set_pace(struct governor *g, uint64_t latency_ns) {
 	g->look_ns = GOVERNOR_LOOK_MOST_NS;
 	if (g->policy->highest)
@@ -91,7 +92,8 @@ void governor_change(struct governor *g, const struct governor_policy *policy,
 	set_pace(g, latency_ns);
 }
 
-/* The increase since `before`; a sum falls when a group is removed. */
+/* The increase since `before`. A sum over groups falls if a group is removed; then the increase is
+ * 0. */
 static uint64_t grown(uint64_t now, uint64_t before) {
 	return now > before ? now - before : 0;
 }
@@ -101,8 +103,9 @@ static unsigned percent(uint64_t part, uint64_t all) {
 }
 
 /*
- * Percent of the time that packets took. Many rounds with one or two packets make a worker busy; at higher
- * load, fewer rounds carry more packets. So the cost of an empty round does not count as load.
+ * Percent of the time that packets took. Many rounds with one or two packets make a worker busy,
+ * but at higher load fewer rounds carry more packets. So the cost of an empty round does not count
+ * as load.
  */
 static unsigned load_of(struct governor_worker *w, const struct governor_reading *r, uint64_t busy,
 			uint64_t all) {
@@ -118,13 +121,15 @@ static unsigned load_of(struct governor_worker *w, const struct governor_reading
 	return percent(busy - around, all);
 }
 
-/* A queue grows if two polls in a row returned full bursts, as more packets were waiting. */
+/* Whether a queue grows: two full polls in this sample, or one in this and one in the last; or a
+ * ring or the backlog grew in two samples in a row. */
 static bool queue_grows(struct governor_worker *w, const struct governor_reading *r) {
 	uint64_t full = grown(r->full_polls, w->last.full_polls);
 	bool polls = full >= 2 || (full == 1 && w->was_full);
 	bool ring = r->ring >= GOVERNOR_BURST && r->ring > w->last.ring &&
 		    w->last.ring > w->ring_before;
-	/* The scheduler may delay packets to limit rates, while its worker is not busy. */
+	/* The scheduler also delays packets to limit rates, so its backlog counts only if the
+	 * worker is busy. */
 	bool backlog = r->backlog >= GOVERNOR_BURST && r->backlog > w->last.backlog &&
 		       w->last.backlog > w->backlog_before && w->load >= 50;
 
@@ -199,7 +204,7 @@ static void decide(struct governor *g, struct governor_domain *d, uint32_t reque
 		set(g, d, d->peak_khz);
 }
 
-/* A clock that stopped or went back invalidates all recorded times. */
+/* If the clock stopped or went back, all recorded times are invalid. */
 static void all_to_maximum(struct governor *g) {
 	for (unsigned d = 0; d < g->domain_count; d++) {
 		set(g, &g->domains[d], g->domains[d].range.max_khz);

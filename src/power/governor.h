@@ -14,14 +14,14 @@
 #define GOVERNOR_LOOK_MOST_NS 1000000u
 #define GOVERNOR_LOOK_LEAST_NS 100000u
 #define GOVERNOR_LOOKS 3 /* samples until a sudden load is detected, at most */
-#define GOVERNOR_BURST 64 /* packets: fewer are no queue */
-#define GOVERNOR_STUCK_NS 100000000u /* a worker that counts nothing for so long is stuck */
+#define GOVERNOR_BURST 64 /* packets in a queue; fewer do not count as growth */
+#define GOVERNOR_STUCK_NS 100000000u /* a worker whose counters stop for so long is stuck */
 
 struct governor_policy {
 	const char *name;
 	unsigned target; /* target load of a worker, percent */
 	unsigned full; /* percent of busy rounds above which a worker may be overloaded */
-	uint64_t hold_ns; /* before a frequency is lowered */
+	uint64_t hold_ns; /* hold time before a frequency is lowered */
 	bool highest; /* always the maximum */
 };
 extern const struct governor_policy governor_performance, governor_balanced, governor_saving;
@@ -39,8 +39,8 @@ struct governor_reading {
 	uint64_t busy, idle; /* cycles of rounds with and without work */
 	uint64_t paused; /* part of `idle` */
 	uint64_t rounds, busy_rounds;
-	uint64_t full_polls; /* polls that returned a full burst after another one */
-	uint64_t ring; /* packets in rings to the worker now */
+	uint64_t full_polls; /* polls with EFFORT_FULL packets or more, two in a row */
+	uint64_t ring; /* packets in rings that lead to the worker, now */
 	uint64_t backlog; /* packets in the scheduler now */
 };
 
@@ -50,7 +50,7 @@ struct governor_worker {
 	uint64_t ring_before, backlog_before; /* the reading before `last` */
 	bool was_full, was_saturated;
 	uint64_t moved_at; /* ns: last change of its counters */
-	uint64_t empty; /* cycles of a round without work */
+	uint64_t empty; /* cycles of an empty round */
 	unsigned load; /* percent of time that packets took; other threads may read it */
 };
 
@@ -59,14 +59,14 @@ struct governor_domain {
 	uint32_t floor_khz;
 	uint32_t khz; /* current decision */
 	uint64_t hold_start; /* ns */
-	uint64_t settled_at; /* ns: counters measure the new frequency from then on */
+	uint64_t settled_at; /* ns: until then, counters include time at the former frequency */
 	uint32_t peak_khz; /* the highest request since `hold_start` */
 	uint64_t transitions, jumps;
 };
 
 struct governor {
 	const struct governor_policy *policy;
-	bool blind; /* ignores queues, for comparisons */
+	bool blind; /* ignores queues, for comparison */
 	uint64_t look_ns;
 	uint64_t now; /* of the last sample */
 	bool began;
@@ -77,13 +77,14 @@ struct governor {
 	struct governor_worker workers[GOVERNOR_MOST];
 };
 
-/* The sampling interval of a domain, ns: the longest that allows a floor at its minimum. */
+/* The sampling interval of a domain, ns: the longest one that allows a floor equal to the
+ * minimum. */
 uint64_t governor_look(const struct governor_range *r, uint64_t latency_ns);
 
 /* The lowest frequency at which a sudden load is delayed by at most `latency_ns`. */
 uint32_t governor_floor(const struct governor_range *r, uint64_t latency_ns, uint64_t look_ns);
 
-/* The lowest frequency of the range that is at least `khz`; the highest if none is. */
+/* The lowest available frequency that is at least `khz`; the maximum if there is none. */
 uint32_t governor_round(const struct governor_range *r, uint32_t khz);
 
 /* Starts all domains, whose ranges the caller has set, at their maximum. `domain_of` has a domain per worker. */

@@ -20,7 +20,7 @@ int leftovers_path(const char *folder, pid_t pid, char path[LEFTOVERS_PATH]) {
 	return length >= 0 && length < LEFTOVERS_PATH ? 0 : -ENAMETOOLONG;
 }
 
-/* A number and the suffix. */
+/* Whether a file name is a number followed by the suffix. */
 static bool is_state(const char *name) {
 	size_t digits = strspn(name, "0123456789");
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* State files (power/found.h), one per process, and their restoration after a process ended without it. */
+/* State files (power/found.h), one per process. Restores the settings of processes that ended
+ * without restoring them. */
 #pragma once
 
 #include <stddef.h>
@@ -13,7 +14,7 @@
 int leftovers_path(const char *folder, pid_t pid, char path[LEFTOVERS_PATH]);
 
 struct leftovers {
-	unsigned restored; /* files, which were removed */
+	unsigned restored; /* files that were restored and removed */
 	unsigned failed; /* invalid files, and files with values that could not be restored */
 	unsigned living; /* files of running processes */
 };

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A program's name may contain any characters, so the last ')' ends it. Fields are counted from 1. */
+/* /proc/PID/stat (proc(5)): the program's name may contain any characters, so it ends at the last
+ * ')'. The state is field 3, the start time is field 22. */
 uint64_t process_start(pid_t pid) {
 	char path[64], text[1024];
 	const char *state;

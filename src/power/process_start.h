@@ -5,5 +5,5 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Clock ticks since boot; 0 if the process does not exist or is a zombie. */
+/* The start time in clock ticks since boot; 0 if the process does not exist or is a zombie. */
 uint64_t process_start(pid_t pid);

@@ -12,6 +12,6 @@ int busyness_of(struct busyness *b, struct busyness_reading now, uint64_t window
 	busy = now.busy - b->from.busy;
 	if (total == 0)
 		return BUSYNESS_UNKNOWN;
-	/* The counters and totals are not read atomically. */
+	/* `busy` and `total` are not read atomically, so `busy` may exceed `total`. */
 	return busy >= total ? 100 : (int)((busy * 100 + total / 2) / total);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The share of busy cycles of a core: cycles of rounds with packets, of all rounds since the previous query,
- * but at least BUSYNESS_WINDOW_US. Nothing is sampled between queries.
+ * The share of busy cycles of a core: cycles of rounds with packets, of the cycles of all rounds
+ * since the previous query, or over at least BUSYNESS_WINDOW_US. Nothing is sampled between
+ * queries.
  */
 #pragma once
 
@@ -16,7 +17,8 @@ struct busyness_reading {
 	uint64_t tsc;
 };
 
-/* State of one core; zeroed: since the start. Concurrent callers need a lock. */
+/* State of one core; zeroed: the first query covers the time since the start. Concurrent callers
+ * need a lock. */
 struct busyness {
 	struct busyness_reading from; /* start of the current window */
 	struct busyness_reading last; /* start of the next window */

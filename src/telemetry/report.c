@@ -147,7 +147,7 @@ static json_t *groups_json(const struct server *s, const struct host *host, doub
 	return list;
 }
 
-/* How long cycles and latency were measured; for a group added later it was shorter. */
+/* The measured time of cycles and latency; it is shorter for a group that was added later. */
 static json_t *measured_json(const struct server *s) {
 	const struct server_measures *m = &s->measures;
 

@@ -22,7 +22,7 @@ json_t *report_json(const struct server *s, const struct host *host, double seco
 /* The same as text for a terminal. */
 void report_print(FILE *out, const struct server *s, const struct host *host, double seconds);
 
-/* Whether `path` (may be NULL) means stdout, which must then contain only JSON. */
+/* Whether `path`, which may be NULL, means stdout. Then stdout must contain only JSON. */
 bool report_is_stdout(const char *path);
 
 /* Writes `json` to the file at `path`, or to stdout for "-". Returns 0, or -1 after a message. */

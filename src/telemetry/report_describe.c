@@ -4,7 +4,7 @@
 #include "telemetry/metrics/describe.h"
 #include "telemetry/report.h"
 
-/* Names of the queues that a stage uses instead of, or besides, the burst. */
+/* Names of the queues that a stage uses in addition to the burst, or instead of it. */
 static void stage_queues(json_t *entry, const struct stage_list *list, const struct stage *s) {
 	json_t *also = json_array();
 

@@ -80,8 +80,8 @@ static bool has_grants(const struct served_group *g) {
 	return g->there && g->upstream != NULL && upstream_grants(g->upstream);
 }
 
-/* Delay from when messages are due until the R-PHY port has them. Excludes messages that waited for its first
- * link. */
+/* The delay from the due time of messages until the R-PHY port has them, without messages that
+ * waited for the port's first link. */
 static json_t *delay_json(const struct served_group *groups, unsigned count) {
 	uint64_t delayed = 0, sum = 0, most = 0;
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Reports groups as JSON: one group, or sums over several, which omit what cannot be summed. If `host` is
- * NULL, cycles and times are omitted. The caller owns the reference.
- */
+/* Reports groups as JSON: one group, or sums over several groups without values that have no sum.
+ * If `host` is NULL, cycles and times are omitted. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,7 +16,7 @@
 json_t *report_downstream(const struct served_group *groups, unsigned count,
 			  const struct server_gone *gone, bool all_flows, const struct host *host);
 
-/* Returns NULL if no group has, or had, an upstream. */
+/* Returns NULL if no group, and no removed group, has an upstream. */
 json_t *report_upstream(const struct served_group *groups, unsigned count,
 			const struct server_gone *gone, const struct host *host);
 

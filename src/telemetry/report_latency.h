@@ -6,7 +6,8 @@
 
 #include "server/served_group.h"
 
-/* The latency of a direction (one bit). NULL if it was never measured, or the direction does not exist. */
+/* The latency of a direction (one bit). NULL if it was never measured, or the group does not have
+ * the direction. */
 struct latency *report_latency_of(const struct served_group *g, enum direction direction);
 
 /* {"mean", .., "histogram"} in microseconds, over all packets of the groups since the measurement began

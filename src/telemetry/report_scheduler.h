@@ -10,8 +10,8 @@
 #include "server/served_group.h"
 
 enum report_flows {
-	REPORT_NO_FLOWS, /* does not read flows, of which there may be 80,000 */
-	REPORT_LOSING_FLOWS, /* flows with drops */
+	REPORT_NO_FLOWS, /* omits flows, of which there may be 80,000 */
+	REPORT_LOSING_FLOWS, /* only flows with drops */
 	REPORT_ALL_FLOWS,
 };
 

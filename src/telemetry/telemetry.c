@@ -17,7 +17,7 @@ static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static struct server *server; /* NULL: closed */
 static const struct metrics_source *source;
 
-/* Registered only where DPDK, or a patch of it, has no such command. */
+/* Registered only if this version of DPDK has no such command. */
 static const struct {
 	const char *name;
 	int (*answer)(struct server *s, const char *params, struct rte_tel_data *d);
@@ -39,8 +39,8 @@ static const struct {
 #endif
 };
 
-/* Keeps groups from being added or removed until server_unlock(). Returns whether there is a server; if not,
- * nothing is locked. */
+/* Prevents the control thread from adding or removing groups until server_unlock(). Returns false,
+ * without the lock, if there is no server. */
 static bool server_lock(void) {
 	pthread_rwlock_rdlock(&lock);
 	if (server == NULL) {
@@ -69,7 +69,7 @@ static int on_lcore(const char *cmd, const char *params, struct rte_tel_data *d)
 	return ret;
 }
 
-/* A walk takes the server's lock itself. */
+/* Does not take the server's lock, as the walk over the metrics takes it. */
 static int on_metrics(const char *cmd, const char *params, struct rte_tel_data *d) {
 	int ret = -1;
 
@@ -82,7 +82,7 @@ static int on_metrics(const char *cmd, const char *params, struct rte_tel_data *
 }
 
 #if RTE_VERSION >= RTE_VERSION_NUM(23, 3, 0, 0)
-/* For /eal/lcore/usage and /eal/lcore/info of DPDK. */
+/* Answers /eal/lcore/usage and /eal/lcore/info of DPDK. */
 static int on_usage(unsigned lcore, struct rte_lcore_usage *usage) {
 	bool known;
 

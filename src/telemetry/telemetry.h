@@ -11,5 +11,5 @@
  * telemetry_close(). */
 int telemetry_open(const struct metrics_source *source);
 
-/* From now on commands return an error. Waits for commands in progress. */
+/* Further commands return an error. Waits for commands in progress. */
 void telemetry_close(void);

@@ -12,7 +12,7 @@
 #include "telemetry/busyness.h"
 #include "telemetry/telemetry_answer.h"
 
-/* Several threads of the socket may query at a time. */
+/* Several threads of the telemetry socket may query at the same time. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct busyness asked[PLATFORM_MAX_WORKERS];
 static bool disabled;

@@ -16,7 +16,7 @@
 #define FILTERS 4
 #define ENTRIES 200 /* values per response: DPDK 22.11 allows 256 dictionary entries .. */
 #define BYTES 14000 /* .. and 16 kB of text */
-#define NUMBER_BYTES 26 /* of a value, with separators around it and the key */
+#define NUMBER_BYTES 26 /* bytes of a value, with the separators around the value and its key */
 
 struct filter {
 	const char *label, *value;
@@ -29,7 +29,7 @@ struct flat {
 	const char *prefix;
 	uint64_t from;
 	uint64_t seen; /* selected samples so far */
-	unsigned put; /* of these, in the response */
+	unsigned put; /* selected samples in the response */
 	size_t bytes;
 	bool full;
 };
@@ -52,7 +52,7 @@ static size_t key_add_label(char key[NAME], size_t used, const char *label, cons
 	return used;
 }
 
-/* Seconds are converted to nanoseconds, ratios to parts per million, and named so. */
+/* Seconds become nanoseconds, ratios become parts per million, and the name states the unit. */
 static size_t key_add_name(char key[NAME], const char *name) {
 	static const struct {
 		const char *is, *becomes;
@@ -116,7 +116,8 @@ static void flat_put(struct flat *f, const char *key, uint64_t value) {
 	if (f->seen++ < f->from || f->full)
 		return;
 	if (f->put == ENTRIES || f->bytes + bytes > BYTES) {
-		/* no later samples either, so that a client that continues misses none */
+		/* also omits later samples that would fit, so that the next request with `from`
+		 * misses none */
 		f->full = true;
 		return;
 	}

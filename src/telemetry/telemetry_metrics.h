@@ -17,6 +17,6 @@
 
 #include "telemetry/metrics/metrics.h"
 
-/* Takes the server's lock itself. */
+/* The caller must not have the server's lock. */
 int telemetry_metrics(const struct metrics_source *source, const char *params,
 		      struct rte_tel_data *d);

@@ -40,7 +40,8 @@ const struct key config_refuse_result[] = {
 };
 /* clang-format on */
 
-/* Written in parts while other clients are served, from copies of the configuration at the time of the request. */
+/* The result is written in parts while other clients are served, from copies that show the
+ * configuration at the time of the request. */
 static bool reading_end(struct rpc_call *call) {
 	struct methods *m = call->service;
 	struct snapshot_reading *r = call->state;
@@ -60,7 +61,7 @@ static bool reading_add(struct rpc_call *call, struct snapshot *s) {
 			continue;
 		if (!snapshot_add(s, &g->live))
 			return false;
-		/* Without a watcher, later changes do not copy the group. */
+		/* Without events, a later change does not copy the group first, so copy it now. */
 		if (m->events.server == NULL)
 			snapshot_copy(s, &g->live);
 	}
@@ -122,7 +123,7 @@ json_t *config_reload(struct rpc_call *call) {
 	return json_pack("{s:o}", "done", rpc_text(m->reload->line));
 }
 
-/* Called by a program that generates the file and found its source invalid. */
+/* A program that generates the configuration file calls it if its source is invalid. */
 json_t *config_refuse(struct rpc_call *call) {
 	struct server *server = ((const struct methods *)call->service)->server;
 

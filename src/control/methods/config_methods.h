@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The methods config.*: read, reload and refuse the configuration. */
+/* The methods config.*: read, reload and reject the configuration. */
 #pragma once
 
 #include "control/methods/subject.h"

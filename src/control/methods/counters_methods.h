@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The methods counters.*: counters by the names of docs/counters.md. */
+/* The methods counters.*: values of the counters that docs/counters.md lists. */
 #pragma once
 
 #include "control/methods/subject.h"

@@ -9,11 +9,11 @@
 #include "model/live/live_kind.h"
 #include "model/live/object_json.h"
 
-/* A change whose events are being written. */
+/* State while the events of one change are written. */
 struct writer {
 	struct event_journal *journal;
 	const struct watched_change *w;
-	bool plain, keys; /* texts that subscribers want */
+	bool plain, keys; /* the kinds of texts that subscribers want */
 };
 
 static bool writer_begin(struct writer *t, struct events *e, const struct watched_change *w) {
@@ -112,7 +112,7 @@ static void differs(void *arg, const struct watched_change *w,
 		if (walks[i].visited != NULL)
 			write_walk(&t, w->ids[i], &walks[i]);
 		else
-			/* no memory: all subscribers miss it */
+			/* without memory, adds a lost event, so that all subscribers miss it */
 			write_object(&t, w->ids[i], NULL, NULL);
 		change_walk_end(&walks[i]);
 	}
@@ -129,7 +129,7 @@ static size_t objects_of(const struct live_group *l) {
 	return count;
 }
 
-/* An object of an added group. */
+/* Adds the event of an object in an added group. */
 static void write_addition(const struct writer *t, const struct live_group *l, enum live_object o,
 			   uint32_t slot) {
 	bool keys = o == LIVE_MODEM && t->keys;

@@ -7,17 +7,17 @@
 #include "server/changes.h"
 
 struct events {
-	struct event_journal *journal; /* NULL: no memory for one */
+	struct event_journal *journal; /* NULL: there was no memory for a journal */
 	struct server *server;
 	struct server_watcher watcher;
-	struct snapshots snapshots; /* updated before each change where `server` is set */
+	struct snapshots snapshots; /* copied before each change, if `server` is set */
 };
 
 /* Creates the journal; without memory there are no events. */
 void events_open(struct events *e);
 
-/* From now on, changes of the server become events. */
+/* Changes of the server become events after this call. */
 void events_watch(struct events *e, struct server *s);
 
-/* Call it when subscribers are no longer served. Does nothing if zeroed. */
+/* Call it after the control socket is closed. Does nothing if zeroed. */
 void events_close(struct events *e);

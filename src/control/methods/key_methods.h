@@ -8,7 +8,7 @@
 struct key_params {
 	struct group_subject group;
 	uint16_t said;
-	struct live_next_key next; /* for key.install */
+	struct live_next_key next; /* for key.install only */
 };
 
 extern const struct key key_install_params[], key_params[];

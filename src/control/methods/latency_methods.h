@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The method latency.get: how long packets stay in the pipeline, where it is measured. */
+/* The method latency.get: the time of packets in the pipeline, if it is measured. */
 #pragma once
 
 #include "control/methods/subject.h"

@@ -120,14 +120,14 @@ json_t *group_remove(struct rpc_call *call) {
 	return life_done(call);
 }
 
-/* Time in ms until granted bursts have arrived, at most `limit_ns`. */
+/* The time until granted upstream bursts have arrived, in ms rounded up, at most `limit_ns`. */
 static unsigned drain_first(const struct served_group *g, uint64_t limit_ns) {
 	uint64_t ahead = g->sg->upstream.scheduled ? grants_ahead(g->sg) : 0;
 
 	return (unsigned)((RTE_MIN(ahead, limit_ns) + NS_PER_MS - 1) / NS_PER_MS);
 }
 
-/* Other clients are served while the group drains. `state` is the time limit. */
+/* Other clients are served while the group drains. The call's `state` is the time limit. */
 json_t *group_drain(struct rpc_call *call) {
 	const struct group_life_params *p = call->params;
 	const struct served_group *g = subject_group(call, &p->group);
@@ -144,12 +144,13 @@ json_t *group_drain(struct rpc_call *call) {
 				   drain_first(g, p->limit_ns));
 		call->changed = true;
 	}
-	if (!g->drained) /* a later group.resume overrides the drain */
+	if (!g->drained) /* group.resume may have ended the drain meanwhile */
 		return rpc_refuse(
 			call, RPC_REFUSED,
 			"group: service group %u was resumed meanwhile, or is another one",
 			g->sg->id);
-	/* read before `pending`, so that packets that move in between do not count as waiting */
+	/* read before `pending`, so that a packet that moves between both reads is not counted as
+	 * waiting */
 	waiting = served_group_waiting(g);
 	pending = served_group_remaining(g);
 	if (pending > waiting && server_now(subject_server(call)) < *end)
@@ -168,7 +169,7 @@ json_t *group_resume(struct rpc_call *call) {
 	return life_done(call);
 }
 
-/* The index of the worker on a core; `worker_count` after a refusal. */
+/* The index of the worker on a core; `worker_count` if the call was refused. */
 static unsigned worker_on(struct rpc_call *call, const char *param, uint32_t core) {
 	const struct server *s = subject_server(call);
 	unsigned w = 0;

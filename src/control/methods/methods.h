@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The methods of the control socket: methods.c has the table, and each family of methods a file pair. The
- * thread that launched the workers runs one method at a time, while the workers run.
+ * The methods of the control socket. methods.c has their table, and each family of methods has a
+ * pair of files. The thread that launched the workers runs one method at a time, while the workers
+ * run.
  */
 #pragma once
 
@@ -12,7 +13,8 @@
 #include "server/server.h"
 #include "telemetry/metrics/metrics.h"
 
-/* The `service` of all calls. The caller may fill it after the socket is open, but before it is served. */
+/* The `service` of all calls. The caller may fill it after the socket is opened, but before it is
+ * served. */
 struct methods {
 	struct server *server;
 	struct reload *reload;

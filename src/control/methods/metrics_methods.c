@@ -10,7 +10,7 @@
 #include "telemetry/metrics/samples.h"
 
 #define NAMES_MAX 64 /* name prefixes per request */
-#define PART_MOST 500 /* samples per part, before other clients are served: about 1 ms */
+#define PART_MOST 500 /* samples per part, about 1 ms; other clients are served between parts */
 
 /* One key per entry. */
 /* clang-format off */
@@ -99,7 +99,8 @@ static bool subjects_are_there(struct rpc_call *call, const struct metrics_get_p
 	return !p->has_modem || modem_is_somewhere(call, p);
 }
 
-/* Samples are written in parts while other clients are served; their values are read part by part. */
+/* Samples are written in parts while other clients are served, so their values are of different
+ * times. */
 struct metrics_reading {
 	uint64_t cursor;
 	size_t count;

@@ -53,7 +53,8 @@ static int put_clusters(json_t *flows, const struct modem *m) {
 	return 0;
 }
 
-/* Copies keys that the file has in `security` to the top level. Returns 0, or -1 without memory. */
+/* Copies keys that a file has in `security` to the top level of the result. Returns 0, or -1
+ * without memory. */
 static int put_security(json_t *json, const struct modem *m) {
 	static const char *const names[] = {"said", "cipher", "key_sequence"};
 	const json_t *security = json_object_get(json, "security");

@@ -82,13 +82,14 @@ const struct key group_set_params[] = {
 };
 /* clang-format on */
 
-#define MAX_RETIRING 256 /* changes that may retire at a time; the next one waits */
+#define MAX_RETIRING 256 /* limit of changes that retire at the same time; the next one waits */
 
-/* State of a call that waits: for its removed objects to retire, or for earlier changes that it conflicts with. */
+/* State of a call that waits until its removed objects, or earlier changes in conflict with it,
+ * have retired. */
 struct object_wait {
 	bool applied;
-	uint64_t generation; /* of this change, or of the earlier changes */
-	char text[LIVE_LINE]; /* what the change did */
+	uint64_t generation; /* of this change, or of the last earlier change */
+	char text[LIVE_LINE]; /* the summary of the change for the response */
 };
 
 static json_t *done(const char *text, uint64_t generation) {
@@ -102,7 +103,7 @@ static struct object_wait *wait_of(struct rpc_call *call) {
 	return call->state;
 }
 
-/* Responds after removed objects have retired. Without memory for the state, it responds earlier. */
+/* Responds after the removed objects have retired. Without memory to wait, responds at once. */
 static json_t *applied(struct rpc_call *call, const char *text, uint64_t generation, bool removes) {
 	struct object_wait *w;
 
@@ -118,8 +119,8 @@ static json_t *applied(struct rpc_call *call, const char *text, uint64_t generat
 	return rpc_wait(call);
 }
 
-/* An object that still retires may use a slot or session that this change needs. The call tries again after
- * all current changes have retired; a refusal after that is final. */
+/* An object that still retires may have a slot or session that this change needs. So the call
+ * repeats the change once all current changes have retired; then a refusal is final. */
 static json_t *refused(struct rpc_call *call, const char *why) {
 	struct server *s = subject_server(call);
 	bool first = call->state == NULL;
@@ -181,7 +182,8 @@ static json_t *finish(struct rpc_call *call, const struct object_wait *w) {
 	return done(w->text, w->generation);
 }
 
-/* The same check as for a file: added objects must differ from those of other groups of the same ports. */
+/* Validates as for a file: added objects must not conflict with those of other groups on the same
+ * ports. */
 static bool differs_from_others(struct rpc_call *call, const struct served_group *g,
 				const struct live_changes *changes, char why[LIVE_LINE]) {
 	const struct live_group *groups[SERVER_MAX_GROUPS];
@@ -192,7 +194,7 @@ static bool differs_from_others(struct rpc_call *call, const struct served_group
 	return live_between(groups, count, changed, changes, why);
 }
 
-/* Name of the parameter with the object, such as "modem". */
+/* The name of the parameter that has the object, such as "modem". */
 static const char *object_param(enum live_object object) {
 	return object == LIVE_GROUP ? "values" : live_kinds[object].item;
 }

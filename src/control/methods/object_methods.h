@@ -9,7 +9,7 @@
  * `changes`. */
 json_t *object_change(struct rpc_call *call, struct served_group *g, struct live_changes *changes);
 
-/* The parameters; live_request() reads the object, which has the keys of the file. */
+/* The parameters. live_request() reads the object, whose keys are those of a file. */
 struct object_params {
 	struct group_subject group;
 };

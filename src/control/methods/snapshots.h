@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Snapshots that are being written. Before the control thread changes a group, it copies the group into each
- * of them. */
+/* Snapshots in the process of being written. Before the control thread changes a group, it copies
+ * the group into each of them. */
 #pragma once
 
 #include "model/live/snapshot.h"
@@ -21,5 +21,5 @@ void snapshots_join(struct snapshots *s, struct snapshot_reading *r);
 /* Does nothing if `r` has not joined. */
 void snapshots_leave(struct snapshots *s, struct snapshot_reading *r);
 
-/* Call it before the group changes or ends. */
+/* Call it before the group changes or is removed. */
 void snapshots_copy(const struct snapshots *s, const struct live_group *l);

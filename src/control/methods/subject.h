@@ -11,7 +11,7 @@
 /* A group; the client may omit it if there is only one. */
 struct group_subject {
 	uint32_t id;
-	bool given; /* not the first member, as a key without flag has offset 0 */
+	bool given; /* not the first member, as an offset of 0 means that a key has no flag */
 };
 
 #define SUBJECT_MAX_GROUP 65535
@@ -39,10 +39,10 @@ json_t *subject_refuse_change(struct rpc_call *call, const char *why);
 /* The group that the parameters name. Returns NULL after a refusal. */
 struct served_group *subject_group(struct rpc_call *call, const struct group_subject *s);
 
-/* Its configuration in service. Only for the thread that runs the methods. */
+/* The configuration of the group in service. Only the thread that runs the methods may call it. */
 const struct service_group *subject_config(const struct served_group *g);
 
-/* The number of its modems. */
+/* The number of modems of the group. */
 size_t subject_modems(const struct served_group *g);
 
 /* Lists all groups in `groups`, an array of SERVER_MAX_GROUPS. Returns their number. */

@@ -41,7 +41,7 @@ static uint64_t lesser(uint64_t a, uint64_t b) {
 	return a < b ? a : b;
 }
 
-/* With IDLE_SLEEP the pauses grow each round, as other processes need the core. */
+/* With IDLE_SLEEP, pauses become longer in each round, as other processes need the core. */
 static bool length_elapsed(struct idle *i) {
 	if (i->config.kind == IDLE_SLEEP && i->length > 0)
 		return true;

@@ -63,5 +63,5 @@ void sleeper_write(struct sleeper *s) {
 	if (__atomic_exchange_n(&s->asleep, 0, __ATOMIC_ACQ_REL) == 0)
 		return; /* another thread has woken it */
 	if (write(s->wake, &one, sizeof(one)) < 0)
-		return; /* the counter is full, so it is awake */
+		return; /* the counter is full, so an earlier write wakes the worker */
 }

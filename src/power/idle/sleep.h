@@ -25,7 +25,7 @@ struct sleeper {
 int sleeper_open(struct sleeper *s);
 void sleeper_close(struct sleeper *s);
 
-/* The sleeping thread calls it once, so that short sleeps end in time (timer slack). */
+/* The sleeping thread calls it once: it sets the timer slack, so that short sleeps end in time. */
 void sleeper_prepare(void);
 
 void sleeper_begin(struct sleeper *s);
@@ -35,10 +35,10 @@ bool sleeper_sleep(struct sleeper *s, uint64_t ns);
 
 void sleeper_end(struct sleeper *s);
 
-/* For sleeper_wake(), if it is asleep. */
+/* Wakes the sleeper; called by sleeper_wake() only. */
 void sleeper_write(struct sleeper *s);
 
-/* Any thread calls it after it added work; costs a fence if nothing sleeps. */
+/* Any thread calls it after it has added work. If the worker is awake, it costs only a fence. */
 static inline void sleeper_wake(struct sleeper *s) {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (__builtin_expect(__atomic_load_n(&s->asleep, __ATOMIC_RELAXED) != 0, 0))

@@ -114,7 +114,8 @@ static void find_uncore(struct power *p) {
 
 /* Saves the initial settings to a file before the first change. Returns 0, or -1 after a message. */
 static int save_found(struct power *p) {
-	bool kept = p->state[0] != '\0'; /* an earlier restoration failed */
+	/* an earlier restoration failed, so the file has the initial settings */
+	bool kept = p->state[0] != '\0';
 	int fault = 0;
 
 	if (!kept)
@@ -217,7 +218,7 @@ static bool set_khz(struct power *p, struct power_core *core, uint32_t khz) {
 	return cpufreq_request(&p->files, &core->c, khz);
 }
 
-/* Requests the maximum, without a check of the result. */
+/* After a failure, requests the maximum and does not check the result. */
 static void trouble(struct power *p, struct power_core *core) {
 	core->at_maximum = true;
 	if (core->c.requested_khz < core->c.max_khz)
@@ -232,20 +233,22 @@ static void by_cpufreq_set(struct power *p, unsigned w, uint32_t khz, uint64_t n
 		trouble(p, core);
 }
 
-/* Another process changed the core's governor: sets it again, at most POWER_ATTEMPTS times; then leaves the
- * core to others. */
+/* Another process changed the core's governor. Sets the governor again, at most POWER_ATTEMPTS
+ * times; after that the core is no longer governed. */
 static void reacquire(struct power *p, struct power_core *core) {
 	char text[CPU_FILES_TEXT];
 
 	if (cpu_files_read(&p->files, core->c.core, "scaling_governor", text, sizeof(text)) != 0) {
-		core->at_maximum = true; /* offline: until it is online again */
+		/* the core is offline: a later check finds it online again */
+		core->at_maximum = true;
 		return;
 	}
 	if (core->attempts++ < POWER_ATTEMPTS) {
 		core->at_maximum = cpufreq_acquire(&p->files, &core->c) != 0;
 		return;
 	}
-	if (core->c.mode != CPUFREQ_SETSPEED) /* limits must not stay for another governor */
+	/* removes the limits, which would also bind the other governor */
+	if (core->c.mode != CPUFREQ_SETSPEED)
 		cpufreq_set(&p->files, &core->c, core->c.max_khz);
 	core->governed = false;
 	log_warning("power", LOG_FIELDS(LOG_NUMBER("core", core->c.core)),
@@ -253,7 +256,7 @@ static void reacquire(struct power *p, struct power_core *core) {
 		    core->c.core);
 }
 
-/* Detects changes by other processes, and retries failed requests. */
+/* Detects changes by other processes and repeats failed requests. */
 static void by_cpufreq_check(struct power *p, unsigned w) {
 	struct power_core *core = &p->cores[w];
 	uint32_t back, request = p->applied_khz[p->domain_of[w]];
@@ -269,7 +272,8 @@ static void by_cpufreq_check(struct power *p, unsigned w) {
 		core->at_maximum = !set_khz(p, core, request);
 }
 
-/* Limits of all cores are written in one step and read back in the next ones, so that no core waits for another. */
+/* One step writes the limits of all cores and later steps read them back, so that no core waits for
+ * another. */
 static uint64_t by_cpufreq_pending(struct power *p, uint64_t now) {
 	for (unsigned w = 0; w < p->core_count; w++) {
 		struct power_core *core = &p->cores[w];

@@ -10,11 +10,11 @@
 #include "power/live/power.h"
 
 #define POWER_SECOND UINT64_C(1000000000) /* ns */
-#define POWER_LATE_NS 1000000u /* a sample that is later missed its core */
-#define POWER_READ_NS 1000000u /* time after a write when the limit read back is final */
-#define POWER_TRANSITION_NS 50000u /* if unknown */
+#define POWER_LATE_NS 1000000u /* a sample that is later than this counts as late */
+#define POWER_READ_NS 1000000u /* time after a write from which the limit read back is final */
+#define POWER_TRANSITION_NS 50000u /* transition time of a driver that reports none */
 #define POWER_TRANSITION_MOST_NS 10000000u
-#define POWER_ATTEMPTS 3 /* attempts to set a governor again that others change */
+#define POWER_ATTEMPTS 3 /* attempts to restore the governor that another process changes */
 #define POWER_UNCORE_MOST 64
 
 /* The core of a worker. */
@@ -29,7 +29,8 @@ struct power_core {
 	uint64_t pending_at; /* ns; 0: no change pending */
 };
 
-/* An uncore limit. It is lowered to half the range while all domains are at their floor. */
+/* An uncore limit. With policy `saving`, it is lowered to half of its range while all domains are
+ * at their floor. */
 struct power_uncore {
 	char name[CPU_FILES_NAME];
 	uint32_t full_khz, low_khz;
@@ -46,7 +47,7 @@ struct frequency_driver {
 	void (*check)(struct power *p, unsigned core); /* once per second */
 	/* runs due steps; returns the next due time */
 	uint64_t (*pending)(struct power *p, uint64_t now);
-	void (*low)(struct power *p, bool low); /* `low`: all domains are at their floor */
+	void (*low)(struct power *p, bool low); /* lowers the uncore limits, or restores them */
 	void (*close)(struct power *p);
 };
 extern const struct frequency_driver power_by_cpufreq, power_simulated;
@@ -73,7 +74,7 @@ struct power {
 	/* for the cpufreq driver: */
 	struct cpu_files files;
 	struct found found;
-	char state[LEFTOVERS_PATH]; /* "": nothing is saved */
+	char state[LEFTOVERS_PATH]; /* path of the state file; "": nothing is saved */
 	unsigned uncore_count;
 	struct power_uncore uncore[POWER_UNCORE_MOST];
 	/* the thread */

@@ -17,9 +17,10 @@ struct power;
 
 /* Faults of the machine or configuration as a whole; faults of a core are in cpufreq.h. */
 enum power_fault {
-	POWER_NO_DRIVER, /* no driver can change frequencies */
+	POWER_NO_DRIVER, /* no driver can change frequencies here */
 	POWER_NOT_KEPT, /* the initial settings could not be saved: nothing was changed */
-	POWER_CONTRADICTION, /* busy hours without a policy; a clock domain with cores of others */
+	/* busy hours without a policy; a clock domain with cores that have no worker */
+	POWER_CONTRADICTION,
 	POWER_CLOCK, /* the clock did not advance */
 	POWER_WORKER, /* a worker was stuck */
 	POWER_FAULTS,
@@ -53,7 +54,7 @@ void power_set_blind(struct power *p, bool blind);
 /* One step of the thread at the time `now` (ns). Returns the time of the next one. */
 uint64_t power_look(struct power *p, uint64_t now);
 
-/* Ends the thread and restores the initial settings, like policy none. Counters remain. */
+/* Ends the thread and restores the initial settings, like the policy `none`. Counters remain. */
 void power_stop(struct power *p);
 
 /* Stops and frees the governor. `p` may be NULL. */
@@ -69,7 +70,8 @@ struct power_core_report {
 	uint64_t counts[CPUFREQ_REASONS];
 };
 struct power_report {
-	enum power_policy policy; /* in force: within busy hours, their policy */
+	/* the effective policy: within busy hours, that of the busy hours */
+	enum power_policy policy;
 	const char *driver; /* "none", "cpufreq" or "simulated" */
 	uint64_t look_ns, transition_ns;
 	uint64_t late_ns; /* sum of the delays of samples that were late by more than 1 ms */

@@ -14,7 +14,7 @@ static void read_worker(const struct worker *w, struct governor_reading *r) {
 	r->busy_rounds = LOAD(w->busy_rounds);
 }
 
-/* A ring between two parts on the same worker is empty after each round. */
+/* If both parts run on one worker, the ring between them is empty after each round. */
 static void read_group(const struct server *s, const struct served_group *g,
 		       struct governor_reading *readings) {
 	struct governor_reading *upper = &readings[g->upper - s->workers];
@@ -32,7 +32,8 @@ static void read_group(const struct server *s, const struct served_group *g,
 void power_readings(struct server *s, struct governor_reading *readings) {
 	for (unsigned w = 0; w < s->worker_count; w++)
 		read_worker(&s->workers[w], &readings[w]);
-	/* While a group is added or removed, the last values of the groups remain. */
+	/* While the control thread adds or removes a group, the last values of the groups
+	 * remain. */
 	if (pthread_rwlock_tryrdlock(&s->lock) != 0)
 		return;
 	for (unsigned w = 0; w < s->worker_count; w++)

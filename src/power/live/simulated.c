@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Simulates frequencies where none can be changed: a worker wastes part of the time of busy rounds, so that
- * its queues are those of a slower core. A change takes effect after the transition time.
+ * Simulates frequencies if no driver can change them. A worker wastes part of the time of busy
+ * rounds, so that its queues are those of a slower core. A change takes effect after the transition
+ * time.
  */
 #include "power/live/parts.h"
 
-/* The frequencies of the reference's measurements. */
+/* The frequencies at which the reference was measured. */
 static const uint32_t states[] = {800000, 1000000, 1200000, 1400000, 1600000, 1800000};
 #define STATES (sizeof(states) / sizeof(states[0]))
-#define SLOWDOWN_WHOLE 256u /* of a round's time, which is half the speed */
+#define SLOWDOWN_WHOLE 256u /* wastes as much time as the round took, which halves the speed */
 
 static int simulated_open(struct power *p) {
 	for (unsigned w = 0; w < p->core_count; w++) {

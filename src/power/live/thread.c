@@ -47,7 +47,7 @@ void power_thread_start(struct power *p) {
 	if (p->runs)
 		return;
 	p->stop = false;
-	sigfillset(&all); /* the control thread handles signals */
+	sigfillset(&all); /* only the control thread handles signals */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	ret = pthread_create(&p->thread, NULL, run, p);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -36,8 +36,8 @@ static enum metrics_skip skip(const struct walk *w, size_t count) {
 	return w->sink->skip != NULL ? w->sink->skip(w->sink->arg, count) : METRICS_VISIT;
 }
 
-/* Visits each wanted modem that the sink does not skip. After walk_pause(), the group and its modems may have
- * changed. */
+/* Visits each selected modem that the sink does not skip. After walk_pause(), the group and its
+ * modems may have changed. */
 static void modems_walk(const struct walk *w, const struct metric_entry *entry,
 			const struct of_modem *of) {
 	for (unsigned i = 0; i < w->group_count; i++) {

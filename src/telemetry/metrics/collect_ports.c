@@ -19,9 +19,11 @@ enum {
 	ETHDEV_LINK,
 };
 
-/* A device that returned while a group still uses its former port has two ports. Returns whether another port
- * of the same name represents it: an open one, or else the first that is gone. Considers shared ports only,
- * or all. */
+/*
+ * If a device returns while a group still uses its former port, the device has two ports. Returns
+ * whether another port of the same name represents the device: an open port, or else its first one.
+ * `shared`: considers shared ports only.
+ */
 static bool is_duplicate(const struct server *s, unsigned port, bool shared) {
 	const struct server_port *list = s->ports.list;
 
@@ -99,7 +101,7 @@ static void collect_ethdev(const struct walk *w, const struct metric_entry *entr
 		else if (server_port_stats(port, &stats))
 			value = ethdev_value(&stats, entry->which);
 		else
-			continue; /* net_gve of DPDK 22.11 counts nothing: no sample instead of 0 */
+			continue; /* net_gve of DPDK 22.11 does not count: no sample instead of 0 */
 		walk_put(w, entry, value, LABELS(port->name, device_role_name(port->role)));
 	}
 }

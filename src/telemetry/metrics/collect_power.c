@@ -37,7 +37,8 @@ static void collect_power_core(const struct walk *w, const struct metric_entry *
 	}
 }
 
-/* Counters of unaffected cores start with their first event, those of the machine at 0, as rates need a start. */
+/* A core's counter appears with its first event. Counters of the machine start at 0, as rates need
+ * a first value. */
 static void collect_power_refused(const struct walk *w, const struct metric_entry *entry) {
 	struct power_report r;
 	char core[WALK_ID];

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Converts histograms to a few buckets. All bounds are powers of two in ns, which are also bounds of the
- * source buckets, so each value is counted exactly.
- */
+/* Converts histograms to a few buckets. All bounds are powers of two in ns, which are also bounds
+ * of the source buckets, so the counts are exact. */
 #pragma once
 
 #include <hdr_histogram.h>

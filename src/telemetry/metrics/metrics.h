@@ -44,7 +44,8 @@ const struct metric *metrics_of_counter(enum counter counter, enum direction dir
 /* "counter", "gauge", "histogram" */
 const char *metric_type_name(enum metric_type type);
 
-/* Bounds are in ns. `below` counts values below each bound, `count` counts all. */
+/* Bounds are in ns. `below` has the number of values below each bound, `count` that of all
+ * values. */
 struct metric_histogram {
 	unsigned buckets;
 	uint64_t bounds[METRIC_BUCKETS];
@@ -65,24 +66,24 @@ struct metric_sample {
 /* Statistics of the metrics endpoint. */
 #define METRICS_HTTP_CODES 8
 struct metrics_http_counts {
-	uint64_t answers[METRICS_HTTP_CODES]; /* by code, see metrics_http_codes */
+	uint64_t answers[METRICS_HTTP_CODES]; /* by status code, see metrics_http_codes */
 	uint64_t pages; /* generated pages */
 	uint64_t page_ns; /* time to generate them */
 	uint64_t page_bytes; /* of the last page */
 	uint64_t aborted[3]; /* aborted connections by reason, see metrics_http_ends */
-	uint64_t connections; /* open */
+	uint64_t connections; /* open connections */
 };
 extern const uint16_t metrics_http_codes[METRICS_HTTP_CODES];
 extern const char *const metrics_http_ends[3];
 
-/* Where the values come from. */
+/* The sources of all values. */
 struct metrics_source {
 	struct server *server;
 	struct power *power; /* core frequencies; NULL in a replay */
 	const char *version;
 	/* seconds since 1970; metrics_source_start() sets this and the next one */
 	double start_time;
-	double started; /* seconds of the monotonic clock; 0: in a replay, uptime stays 0 */
+	double started; /* seconds of the monotonic clock; 0 in a replay, whose uptime stays 0 */
 	const struct metrics_http_counts *http; /* NULL: no endpoint */
 };
 
@@ -96,11 +97,12 @@ double metrics_uptime(const struct metrics_source *source);
 struct metrics_selection {
 	const char *const *names; /* prefixes of metric names; NULL: all */
 	unsigned name_count;
-	/* ID of a service group; 0: all. Otherwise excludes metrics without a group */
+	/* ID of a service group, which excludes metrics without a group; 0: all */
 	uint32_t group;
 	const uint8_t *modem; /* MAC address: includes metrics of this modem */
 	bool modems; /* includes all modems, of all groups if `group` is 0 */
-	bool flows; /* includes the service flows of these modems, or of all */
+	/* includes the service flows of these modems; without `modem` or `modems`, of all modems */
+	bool flows;
 };
 
 enum metrics_skip {

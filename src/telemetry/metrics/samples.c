@@ -28,7 +28,7 @@ static bool is_plain(const char *text) {
 	return true;
 }
 
-/* Writes text of any bytes: JSON allows only UTF-8. */
+/* Writes a text. JSON allows only UTF-8, so any other text becomes "?". */
 static void write_text(FILE *out, const char *text) {
 	json_t *json;
 
@@ -108,7 +108,7 @@ static void samples_add_histogram(struct samples *to, const struct metric *m,
 	samples_add(to, m, &part, "_sum", NULL);
 }
 
-/* Metrics before the first cursor, or after the output is full, are not collected. */
+/* Skips the collection of metrics before the first cursor, and after the output is full. */
 static bool samples_visit(void *arg, unsigned entry) {
 	struct samples *to = arg;
 

@@ -6,7 +6,8 @@
 
 #include "telemetry/metrics/metrics.h"
 
-/* A cursor is the position in the samples of a selection: 0 at the start, METRICS_SAMPLES_END at the end. */
+/* A cursor is a position in the samples of a selection: 0 is the start, METRICS_SAMPLES_END the
+ * end. */
 #define METRICS_SAMPLES_END UINT64_MAX
 
 /*

@@ -50,7 +50,8 @@ static void put_text(struct metrics_text *t, const char *text) {
 	put_bytes(t, text, strlen(text));
 }
 
-/* Writes text between quotes. Names and devices may contain any bytes; other than printable ASCII become '?'. */
+/* Writes text between quotes. Names may contain any bytes; those that are not printable ASCII
+ * become '?'. */
 static void put_escaped(struct metrics_text *t, const char *text) {
 	for (; *text != '\0'; text++) {
 		if (*text == '\n')

@@ -14,7 +14,7 @@ struct metrics_text {
 	size_t size;
 	size_t capacity, most; /* allocated bytes, and their limit */
 	enum metrics_format format;
-	bool failed; /* it exceeds the limit, or there was no memory: the text is unusable */
+	bool failed; /* the text exceeds the limit, or memory was short: it is unusable */
 };
 
 /* Appends all selected samples to `t`, which is zeroed except for `most` and `format`. Returns false if `failed`

@@ -24,8 +24,9 @@ struct walk {
 };
 
 /*
- * Releases the server's lock for writers and takes it again. A collector may call it between samples. After
- * it, only current objects of the server are valid, and only groups for which walk_has() is true.
+ * Releases the server's lock for writers and takes it again; a collector may call it between
+ * samples. After it, pointers to objects may be invalid. Read objects from the server again, and
+ * groups only if walk_has() is true.
  */
 void walk_pause(const struct walk *w);
 bool walk_has(const struct walk_group *g);
@@ -56,8 +57,9 @@ const char *walk_id(char text[WALK_ID], uint32_t number);
 double walk_seconds(uint64_t cycles);
 
 /*
- * An entry. Names and units follow Prometheus: the unit is the suffix of the name (before _total), or "".
- * `wanted` is the scope: PLAIN for the server, OF_GROUP, OF_MODEM and OF_FLOW for samples of these objects.
+ * An entry. Names and units follow Prometheus: the unit is the suffix of the name (before _total),
+ * or "". `wanted` is the scope: PLAIN for the server; OF_GROUP, OF_MODEM and OF_FLOW for these
+ * objects.
  */
 #define METRIC(name, type, unit, wanted, labels, collector, which, help) \
 	{{name, METRIC_##type, unit, labels, help}, collector, which, SCOPE_##wanted}

@@ -12,8 +12,9 @@
 #include "server/server.h"
 
 #define HEALTH_LINE 160 /* bytes of a reason */
-#define HEALTH_STALL_NS UINT64_C(5000000000) /* a worker without a round for so long has stalled */
-/* upper bound of the time that one check accounts for */
+/* a worker that makes no round for so long has stalled */
+#define HEALTH_STALL_NS UINT64_C(5000000000)
+/* limit of the time that a check counts as passed */
 #define HEALTH_STEP_NS UINT64_C(1500000000)
 
 struct health_worker {
@@ -27,8 +28,9 @@ struct health {
 };
 
 /*
- * Checks the workers' progress; call it about once per second. `now` in ns, of a monotonic clock. A long gap
- * between checks counts as HEALTH_STEP_NS: if the whole process was stopped, no worker has stalled.
+ * Checks the progress of the workers; call it about once per second. `now` is in ns of a monotonic
+ * clock. A longer gap between checks counts as HEALTH_STEP_NS, so that a stop of the whole process
+ * does not look like stalled workers.
  */
 void health_check(struct health *h, const struct server *s, uint64_t now);
 
@@ -36,7 +38,8 @@ void health_check(struct health *h, const struct server *s, uint64_t now);
 bool health_live(const struct health *h, const struct server *s, char why[HEALTH_LINE]);
 
 /*
- * Whether packets can arrive: a group is not drained, all such groups have their ports with links, and the
- * workers are live. If not, `why` has the reason. Takes the server's lock for reading.
+ * Whether packets can arrive: no worker has stalled, at least one group is not drained, and the
+ * network and R-PHY ports of all such groups have links. If not, `why` has the reason. Takes the
+ * server's lock for reading.
  */
 bool health_ready(const struct health *h, struct server *s, char why[HEALTH_LINE]);

@@ -123,7 +123,7 @@ static enum MHD_Result answer_metrics(struct metrics_http *h, struct MHD_Connect
 			       : "too many different questions at a time");
 }
 
-/* For an orchestrator that restarts a process that is not live, and routes packets to one that is ready. */
+/* An orchestrator restarts a process that is not live, and routes packets to one that is ready. */
 static enum MHD_Result answer_health(struct metrics_http *h, struct MHD_Connection *c, bool ready) {
 	struct server *s = h->source->server;
 	char why[HEALTH_LINE] = "not in service";
@@ -148,7 +148,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const cha
 	url = request_path(url);
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return respond(h, c, MHD_HTTP_METHOD_NOT_ALLOWED, "allowed: GET, HEAD");
-	if (*state == NULL) { /* only headers so far, a body may follow */
+	if (*state == NULL) { /* called with the headers only; a body may follow */
 		*state = h;
 		return MHD_YES;
 	}
@@ -214,7 +214,8 @@ static void on_completed(void *arg, struct MHD_Connection *c, void **state,
 	}
 }
 
-/* A client that sends or reads a byte now and then is never inactive, and would block its slot. */
+/* A client that sends or reads a byte now and then never becomes inactive, and would keep its
+ * connection for ever. */
 static void close_slow(struct metrics_http *h) {
 	time_t now = seconds_now();
 

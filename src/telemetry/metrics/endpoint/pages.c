@@ -104,7 +104,7 @@ struct MHD_Response *pages_get(struct pages *p, const struct metrics_source *sou
 
 	*code = MHD_HTTP_SERVICE_UNAVAILABLE;
 	if (young && !page_is(page, query->key, format))
-		return NULL; /* all slots have recent pages of other queries */
+		return NULL; /* all slots have recent pages, of other queries */
 	if (!young) {
 		page_forget(page);
 		if (p->bytes > ALL_MOST)

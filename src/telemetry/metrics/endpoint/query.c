@@ -86,7 +86,7 @@ bool metrics_query_add(struct metrics_query *q, const char *name, const char *va
 	if ((q->seen >> argument & 1) != 0)
 		return wrong(q, "names, service_group, modems, flows: each once");
 	q->seen |= 1u << argument;
-	/* Includes the size: a value may contain any bytes, and look like two arguments. */
+	/* Includes the size, as a value may contain any bytes and look like two arguments. */
 	if ((size_t)snprintf(q->key + used, space, "&%u=%zu:%s", argument, strlen(value), value) >=
 	    space)
 		return wrong(q, "the query is too long");

@@ -13,12 +13,13 @@ struct metrics_query {
 	char names[QUERY_NAMES_SIZE];
 	const char *name_list[QUERY_NAMES];
 	uint8_t modem[6];
-	unsigned seen; /* arguments that were given, a bit each */
+	unsigned seen; /* arguments that were given, one bit each */
 	char key[QUERY_KEY]; /* unique per selection */
 	const char *wrong; /* NULL, or the reason for a refusal */
 };
 
-/* Adds an argument, which may contain any bytes; `value` may be NULL. Returns false from the first fault on. */
+/* Adds an argument, which may contain any bytes; `value` may be NULL. Returns false from the first
+ * error on. */
 bool metrics_query_add(struct metrics_query *q, const char *name, const char *value);
 
 /* Checks the combination after all arguments were added. Returns false with `wrong` set. */

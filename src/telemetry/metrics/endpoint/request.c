@@ -70,7 +70,7 @@ static bool weight_parse(const char *text, size_t size, unsigned *permille) {
 	return *permille <= WHOLE;
 }
 
-/* The parameters of a media range; only q matters. */
+/* The parameters of a media range; only the weight q is used. */
 static bool parameters_parse(const char *text, const char *end, unsigned *permille) {
 	*permille = WHOLE;
 	while (text < end) { /* at a semicolon */
