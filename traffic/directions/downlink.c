@@ -18,9 +18,9 @@
 
 #define PACKETS 32767
 #define FRAMES 8191
-#define AHEAD 3 /* DEPI frames */
+#define AHEAD 3 /* prefetch distance in DEPI frames */
 #define HEAD_LINES \
-	128 /* bytes to prefetch at the start of each mbuf of frames whose header only is checked */
+	128 /* bytes to prefetch at the start of each mbuf, if only headers are to be checked */
 
 struct rte_mempool *downlink_packets_pool(void) {
 	return packet_pool("traffic_packets", PACKETS, 0, RTE_MBUF_DEFAULT_BUF_SIZE);
@@ -215,7 +215,7 @@ void downlink_stop(struct downlink *d) {
 	meters_stop(d->meters, rte_rdtsc());
 }
 
-/* If the CMTS runs in this process, the frame is in the cache of another core. */
+/* Prefetches, as the frame may be in another core's cache if the CMTS runs in this process. */
 static void chain_prefetch(const struct downlink *d, const struct rte_mbuf *m) {
 	uint32_t most = d->prove_every == 1 ? UINT16_MAX : HEAD_LINES;
 

@@ -95,7 +95,7 @@ void downlink_change_apply(struct downlink *d, struct downlink_change *c, uint64
 	verdict_retry(d, UINT64_MAX, true);
 }
 
-/* Removes the generation before that of `c`; the oldest remaining generation then has no older one. */
+/* Removes the generation before that of `c`; the oldest one left then has no older one. */
 static void tables_forget(struct downlink *d, const struct downlink_change *c) {
 	struct downlink_change *left = c->newer;
 
@@ -112,7 +112,7 @@ static void tables_forget(struct downlink *d, const struct downlink_change *c) {
 	}
 }
 
-/* Gives the oldest change back to its maker, with the generation that it replaced. */
+/* Gives the oldest change back to the thread that prepared it, with the generation it replaced. */
 static void oldest_give_back(struct downlink *d) {
 	struct downlink_follow *f = d->follow;
 	struct downlink_change *c = f->oldest;

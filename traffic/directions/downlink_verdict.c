@@ -15,8 +15,8 @@
 #define EXTENDED_MAX (RECEIVER_HEAD - DOCSIS_MAC_HEADER - 6)
 
 /*
- * Frames that are not decrypted are identified by their numbers only. The number of a stream's first
- * packet is known once that packet is decrypted.
+ * Whether to decrypt and verify a frame. Other frames are only counted by their DSID sequence
+ * numbers. Counting can start once the first packet of the stream is decrypted.
  */
 static bool is_proven(const struct downlink *d, const struct frame_info *info) {
 	return info->ds != DS_EHDR_SEQUENCE || info->number % d->prove_every == 0 ||
@@ -24,8 +24,8 @@ static bool is_proven(const struct downlink *d, const struct frame_info *info) {
 }
 
 /*
- * Where a header is so long that its end and the destination may not be in the head, the whole frame is
- * taken, and so it is where something is wrong with it.
+ * Returns true also if the head may end before the destination address, or if a check of the head
+ * fails. The whole frame then gets its verdict.
  */
 bool verdict_is_wanted(void *downlink, struct rte_mbuf *head) {
 	struct downlink *d = downlink;
@@ -37,7 +37,7 @@ bool verdict_is_wanted(void *downlink, struct rte_mbuf *head) {
 	       is_proven(d, frame_info(head));
 }
 
-/* Whether what is wrong may be a change of which nothing is known yet. */
+/* Whether a change that is not known yet may explain the failed check `why`. */
 static bool may_resolve(const struct downlink *d, enum corruption why) {
 	if (d->follow == NULL || d->follow->last)
 		return false;
@@ -64,8 +64,10 @@ static bool is_unresolved(struct downlink *d, enum corruption why, struct rte_mb
 						     arrived_at(d->follow), UNRESOLVED_NO_STREAM);
 }
 
-/* As is_unresolved(), for a decrypted frame; `again`: it was unresolved before. A correct frame waits behind
- * unresolved frames of its stream. */
+/*
+ * As is_unresolved(), for a decrypted frame; `again`: it was unresolved before. A correct frame
+ * waits behind unresolved frames of its stream.
+ */
 static bool packet_is_unresolved(struct downlink *d, enum corruption why,
 				 const struct arrived *packet, struct rte_mbuf *frame, bool again) {
 	struct downlink_follow *f = d->follow;
@@ -87,7 +89,7 @@ void verdict_deliver(void *downlink, const struct arrived *packet, uint64_t now)
 		meters_packet(d->meters, packet, now);
 }
 
-/* A frame that failed a check behind its header still takes the place of its number. */
+/* A frame whose header is valid uses its sequence number, even if a later check failed. */
 static void resequence(struct downlink *d, const struct frame_info *info,
 		       const struct arrived *packet, uint64_t now) {
 	if (info->ds != DS_EHDR_SEQUENCE) {
@@ -136,15 +138,15 @@ static enum corruption frame_check(struct downlink *d, struct rte_mbuf *m, struc
 	return CORRUPTION_NONE;
 }
 
-/* Whether the modems of another generation may accept a frame that failed so. */
+/* Whether the modems of another generation may accept a frame that failed the check `why`. */
 static bool may_be_another_generation(enum corruption why) {
 	return why == CORRUPTION_STREAM || why == CORRUPTION_IP_HEADER;
 }
 
 /*
- * Verifies the frame with the modems of each generation. A key may belong to a modem of an earlier generation
- * although the packet is for the newest one: a reload may bring a key back. Also, an unresolved frame may have been
- * matched with a generation that has been removed since.
+ * Checks a frame against every generation of the modems. A key may be the same before and after a
+ * change, so decryption does not identify the generation. The generation that an unresolved frame
+ * was first matched with may also have been freed since.
  */
 static enum corruption frame_check_all(struct downlink *d, struct rte_mbuf *m,
 				       struct arrived *packet) {
@@ -189,7 +191,7 @@ static void frame_formats(struct downlink *d, struct rte_mbuf *m) {
 	}
 }
 
-/* Gives a decrypted frame its verdict. `again`: it was unresolved. Returns false if it remains unresolved. */
+/* `again`: the frame was unresolved before. Returns false if it remains unresolved. */
 static bool frame_prove(struct downlink *d, struct rte_mbuf *m, uint64_t now, bool again) {
 	struct arrived packet = {.valid = false};
 	enum corruption why = again ? CORRUPTION_STREAM : frame_check(d, m, &packet);
@@ -244,7 +246,7 @@ void verdict_batch(struct downlink *d) {
 	spent(&d->cycles.verify, now);
 }
 
-/* What has only a head was checked when that came, all but whether as many bytes as it told did. */
+/* A head was already checked by verdict_is_wanted(), except for the size of the whole frame. */
 static enum modem_verdict frame_verdict(struct downlink *d, struct rte_mbuf *frame,
 					enum corruption *why) {
 	struct frame_info *info = frame_info(frame);
@@ -261,8 +263,10 @@ static void frame_unexpected(struct downlink *d, enum unexpected why,
 	evidence_add_mbuf(d->account.evidence, EVIDENCE_DOCSIS, unexpected_names[why], frame);
 }
 
-/* Counts a frame that no modem accepts, as another group's if one of its modems accepts it. Returns false if the frame
- * remains unresolved. */
+/*
+ * Counts a refused frame. If its destination is a modem of another group, it counts as that
+ * group's. Returns false if the frame remains unresolved.
+ */
 static bool frame_refuse(struct downlink *d, struct rte_mbuf *frame, enum corruption why) {
 	const uint8_t *destination =
 		rte_pktmbuf_mtod_offset(frame, const uint8_t *, frame_info(frame)->header_size);
@@ -320,7 +324,7 @@ bool verdict_depi(struct downlink *d, struct rte_mbuf *depi) {
 	return true;
 }
 
-/* Decrypts only frames that were not decrypted. */
+/* Frames are decrypted in place, so a decrypted frame is only verified again. */
 static void frame_retry(struct downlink *d, struct rte_mbuf *frame) {
 	if (frame_info(frame)->decrypted == DECRYPTED_NOT)
 		frame_receive(d, frame);

@@ -22,9 +22,9 @@ static double gbps(uint64_t bytes, double seconds) {
 }
 
 /*
- * Packets that did not arrive, by the sequence numbers of their streams. This is independent of the counts
- * of sent and proven packets, so that the account reveals an error in either. Packets whose header only is
- * checked have no such numbers.
+ * Packets that did not arrive, by the sequence numbers of their streams. This is independent of
+ * the counts of sent and proven packets, so that the account reveals an error in either. Packets
+ * of which only the header is checked have no such numbers.
  */
 static int64_t downlink_missing(const struct downlink *d, const struct traffic_result *r) {
 	const struct proof *p = &d->account.proof;
@@ -57,8 +57,8 @@ static void downlink_balance(const struct downlink *d, struct traffic_result *r)
 }
 
 /*
- * DSID sequence numbers that modems gave up although no packet had them; each delays later packets by 18
- * ms. Not computed after changes, as a flow may then have another DSID with other numbers.
+ * DSID sequence numbers that modems gave up although no packet had them; each delays later packets
+ * by 18 ms. Not computed after changes, as a flow may then have another DSID with other numbers.
  */
 static uint64_t numbers_skipped(const struct downlink *d, const struct traffic_result *r) {
 	uint64_t explained =
@@ -161,7 +161,7 @@ static void impairment_result(const struct traffic *t, struct uplink_result *r) 
 	r->survived = t->uplink_receiver.survived;
 }
 
-/* A packet that its modem discarded after unanswered requests has a sequence number and was never sent. */
+/* Packets that modems discarded after unanswered requests have a number and were never sent. */
 static int64_t uplink_missing(const struct traffic *t, const struct uplink_result *r) {
 	const struct proof *p = &t->uplink_receiver.proof;
 	int64_t missing = p->ended_missing - (int64_t)r->grants.given_up;

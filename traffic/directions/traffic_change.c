@@ -16,7 +16,7 @@ bool traffic_applied(const struct traffic *t) {
 	return __atomic_load_n(&t->offered, __ATOMIC_ACQUIRE) == NULL;
 }
 
-/* Applies the change to both directions in one round, or to neither: the upstream may be within a round. */
+/* Applies the change to both directions, or to neither while the upstream is within a round. */
 static void offered_apply(struct traffic *t, struct traffic_change *c, uint64_t now) {
 	uint64_t start = rte_rdtsc();
 
@@ -32,9 +32,9 @@ static void offered_apply(struct traffic *t, struct traffic_change *c, uint64_t 
 }
 
 /*
- * Frames that the server sent before it applied the change must get their verdict before the change is
- * applied here. They have arrived, as the server reports the change later. A port that is never empty has
- * been read once around after CHANGE_ROUNDS.
+ * Frames that the server sent before it applied the change must get their verdict before the
+ * change is applied here. They have arrived, as the server reports the change later. A port that
+ * is never empty has been read once around after CHANGE_ROUNDS.
  */
 static bool is_received(struct traffic *t) {
 	if (t->downlink == NULL)

@@ -42,7 +42,7 @@ void unresolved_pass(struct unresolved *h) {
 	h->pass++;
 }
 
-/* What is there and was not put in this pass came behind a frame that was got in it. */
+/* A pass gets frames in order of arrival: only frames that it has put again came earlier. */
 bool unresolved_precedes(const struct unresolved *h, uint32_t stream, bool again) {
 	const struct unresolved_stream *s = &h->streams[stream];
 

@@ -67,7 +67,7 @@ static void marks_apply(struct uplink_follow *f, const struct uplink *u,
 	for (uint32_t i = 0; i < c->mark_count; i++) {
 		const struct uplink_stream *s = &u->flows.streams[c->marks[i].stream];
 
-		/* After a removed key, watches the packets encrypted with it. */
+		/* If only a key was removed, watches packets encrypted with it. */
 		watch_begin(&f->watch, &c->marks[i], c->tables ? s->made : s->rekeyed,
 			    now + f->keep);
 	}

@@ -74,8 +74,8 @@ static bool was_made(const struct uplink *u, const struct packet_tag *tag) {
 }
 
 /*
- * A frame is a test packet if the time in its tag is valid, or if all other bytes, including the magic of
- * this run, are. Damage of one leaves the other.
+ * A frame is a test packet if the time in its tag is valid, or if all other bytes, including the
+ * magic of this run, are. Damage of one leaves the other.
  */
 static int uplink_verdict(const struct uplink_receiver *r, const uint8_t *frame, size_t size,
 			  uint64_t now, struct packet_tag *tag) {
@@ -106,9 +106,9 @@ static int uplink_verdict(const struct uplink_receiver *r, const uint8_t *frame,
 }
 
 /*
- * Time at which the packet's last byte was handed to the port; 0: not kept. A packet may arrive before the
- * burst after it is sent and its time is recorded; the recorded time is then older than the packet, and 0
- * is returned.
+ * Time at which the packet's last byte was handed to the port; 0: not kept. A packet may arrive
+ * before the burst after it is sent and its time is recorded; the recorded time is then older than
+ * the packet, and 0 is returned.
  */
 static uint64_t sent_at(const struct uplink *u, const struct packet_tag *tag) {
 	uint64_t tsc = uplink_sent_at(u, tag->target, tag->sequence);
@@ -160,7 +160,7 @@ enum retry {
 	RETRY_AGAIN, /* it was unresolved before */
 };
 
-/* A generation that is not known yet may explain the contents. Later frames of the stream wait behind it. */
+/* A later generation may explain the contents. A stream's frames wait behind unresolved ones. */
 static bool has_to_wait(const struct uplink_receiver *r, int verdict, uint32_t stream,
 			enum retry retry) {
 	if (r->unresolved == NULL || retry == RETRY_NEVER)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sends the upstream of scheduled modems. Packets arrive at the modems' queues at the configured rate,
- * independent of grants. Transmissions are sent when their minislots are over, in that order. A burst takes
- * the packets that are then at the head of its queue.
+ * Sends the upstream of scheduled modems. Packets arrive at the modems' queues at the configured
+ * rate, independent of grants. Transmissions are sent when their minislots are over, in that
+ * order. A burst takes the packets that are then at the head of its queue.
  */
 #include "directions/uplink_scheduled.h"
 
@@ -19,7 +19,7 @@
 #define PATIENCE_S 20 /* after the end, for modems that still wait for grants */
 #define SHORTEST_FRAME 74 /* bytes: 64 plus MAC header and CRC */
 #define BUFFERS_EXTRA \
-	4 /* buffers per burst in addition to full packets: packets begun, request record or ranging burst */
+	4 /* buffers per burst beside full packets: packets begun, request record or ranging */
 
 /* Size of the frame that uplink_segment.c will make of the stream's next packet. */
 static uint32_t next_size(const struct uplink *u, const struct uplink_stream *s, uint32_t number) {
@@ -54,7 +54,7 @@ static const struct upstream_sid *sid_of(const struct uplink_stream *s,
 	return &s->cluster->sids[0]; /* access uses no other SIDs */
 }
 
-/* Makes space for a burst of `size` bytes; sends the filled grants if needed. */
+/* Whether grants, frames to encrypt and buffers suffice for another burst of `size` bytes. */
 static bool burst_reserve(struct uplink *u, uint32_t size) {
 	const struct uplink_output *o = &u->rphy.output;
 	unsigned buffers = size / (o->capacity / 2) + BUFFERS_EXTRA;
@@ -169,14 +169,14 @@ static void filled_send(struct uplink *u, uint64_t now) {
 	u->stock_used = 0;
 }
 
-/* Bytes of a grant that form one burst; the CMTS accepts no longer ones. */
+/* Bytes of the next burst of a grant, which has `left` bytes. The CMTS accepts no longer bursts. */
 static uint32_t part_of(uint32_t left) {
 	return left < UPLINK_GRANT_LONGEST ? left : UPLINK_GRANT_LONGEST;
 }
 
 /*
- * The CMTS takes the first segment that it receives of a stream as start of its sequence. Sends that
- * segment alone, as the second one on another channel could overtake it.
+ * The CMTS takes the first segment that it receives of a stream as start of its sequence. Sends
+ * that segment alone, as the second one on another channel could overtake it.
  */
 static void first_sent(struct uplink *u, const struct uplink_stream *s, uint64_t now) {
 	if ((uint16_t)(s->sequence - first_number()) > 1)
@@ -185,7 +185,7 @@ static void first_sent(struct uplink *u, const struct uplink_stream *s, uint64_t
 	uplink_sessions_flush(&u->rphy.output, now, true);
 }
 
-/* Returns whether there was space for all of it. */
+/* Sends a grant in one or more bursts. Returns false if space is short; the next call continues. */
 static bool data_send(struct uplink *u, const struct access_event *e, uint64_t now) {
 	while (u->part_sent < e->bytes || u->part_sent == 0) {
 		uint32_t part = part_of(e->bytes - u->part_sent);

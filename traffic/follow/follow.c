@@ -11,8 +11,8 @@
 #include "follow/follow_events.h"
 #include "platform/secret/secret_memory.h"
 
-#define LOOK_MS 100 /* from one look at what has arrived to the next */
-#define RETRY_MS 100 /* before the server is asked again for what it refused */
+#define LOOK_MS 100 /* between looks at the received packets */
+#define RETRY_MS 100 /* between a failed request and its repetition */
 
 void follow_options(struct traffic_options *o, const struct service_group *sg) {
 	o->streams = follow_capacity_downstream(sg);
@@ -59,7 +59,7 @@ json_t *follow_json(const struct follow *f) {
 	return follow_times_json(&f->times, f->changes, held);
 }
 
-/* Said once, and again when it had answered in between. The server is asked again a while later. */
+/* Reports the first error since the last subscription, and schedules a retry. Returns false. */
 static bool trouble(struct follow *f) {
 	f->retry_at = rte_rdtsc() + f->tsc_hz / 1000 * RETRY_MS;
 	if (!f->silent)
@@ -89,7 +89,7 @@ static bool is_among(const uint32_t *ids, unsigned count, uint32_t id) {
 	return false;
 }
 
-/* Said once of each. */
+/* Remembers a group that gets no traffic, so that its error is reported only once. */
 static void group_refuse(struct follow *f, uint32_t id) {
 	if (f->refused_count < SERVER_MAX_GROUPS)
 		f->refused[f->refused_count++] = id;
@@ -116,8 +116,10 @@ static bool new_group_offer(struct follow *f, const struct service_group *sg) {
 	return true;
 }
 
-/* The first one that is new. Others are for the next look. Returns whether the configuration is to be kept, as
- * the traffic refers to it. */
+/*
+ * Offers the first new group; if `more`, the caller must request the configuration again for
+ * others. Returns whether to keep `config`, as the new group's traffic refers to it.
+ */
 static bool new_groups_offer(struct follow *f, const struct server_config *config, bool *more) {
 	*more = false;
 	for (size_t g = 0; g < config->group_count; g++) {
@@ -154,8 +156,10 @@ static bool config_load(struct follow *f, json_t *answer, bool *more) {
 	return true;
 }
 
-/* All that is in service, and by which event that goes on. What could not be read once is not asked for again: there
- * is nothing new in it. */
+/*
+ * Compares the groups with the configuration in service, and continues with the first event after
+ * it. Does not request a configuration again that cannot be read, as it would be the same.
+ */
 static bool config_get(struct follow *f) {
 	json_t *answer = server_link_call(&f->link, "config.get", json_pack("{s:b}", "keys", 1));
 	json_t *sequence = json_object_get(answer, "sequence");
@@ -172,7 +176,11 @@ static bool config_get(struct follow *f) {
 	return good;
 }
 
-/* The traffic was made by the file that the server was started with: what is in service is the same until it changes. */
+/*
+ * Subscribes to events. The traffic was created from the server's start configuration, which is in
+ * service until the first change (generation 0 to 1): only after that, the configuration is
+ * requested.
+ */
 static bool join(struct follow *f) {
 	json_t *answer, *sequence, *generation;
 	bool told;
@@ -194,7 +202,7 @@ static bool join(struct follow *f) {
 	return told || trouble(f);
 }
 
-/* A modem that is removed and added restarts: the traffic must apply both changes. */
+/* The traffic must apply a removal before later events, as a modem that is added again restarts. */
 static bool has_removed(const struct follow *f) {
 	for (unsigned i = 0; !f->within && i < f->count; i++) {
 		if (f->groups[i].removed)
@@ -203,8 +211,7 @@ static bool has_removed(const struct follow *f) {
 	return false;
 }
 
-/* Takes note of all events that there are, or up to one that the traffic has to take first. Returns whether the server is
- * there. */
+/* Records the pending events, up to a removal. Returns false if the connection is closed. */
 static bool events_read(struct follow *f, int wait_ms) {
 	json_t *message;
 
@@ -224,7 +231,7 @@ static bool is_joined(struct follow *f, int wait_ms) {
 	return false;
 }
 
-/* Where events told too little, the configuration does; of groups that come one at a time. */
+/* If events are missing, requests the configuration, once per added group, until complete. */
 static bool is_complete(struct follow *f) {
 	if (!f->lost)
 		return true;
@@ -270,7 +277,7 @@ static void changes_offer(struct follow *f) {
 	}
 }
 
-/* The traffic has all that the server told before it answered. */
+/* Informs the traffic of each group that it has applied all changes made before TSC `since`. */
 static void groups_known(struct follow *f, uint64_t since) {
 	for (unsigned i = 0; i < f->count; i++)
 		follow_group_known(&f->groups[i], since);
@@ -284,7 +291,7 @@ static bool frames_unresolved(const struct follow *f) {
 	return false;
 }
 
-/* Asks the server where frames are held, unless the answer is on its way or a change that may explain them. */
+/* Sends a request if frames are unresolved: changes that may explain them precede the response. */
 static void server_request(struct follow *f) {
 	if (f->asked != 0 || f->answered_at != 0 || !frames_unresolved(f))
 		return;

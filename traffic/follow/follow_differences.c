@@ -39,7 +39,7 @@ static bool uses_filter_group(const struct modem *m, uint32_t group) {
 	return false;
 }
 
-/* Whether what changes decides about the modem's packets. Upstream channels may carry any modem. */
+/* Whether a changed object affects the modem's packets. Any upstream channel may carry them. */
 static bool concerns(const struct service_group *sg, uint32_t modem, const struct live_change *c) {
 	const struct modem *m = &sg->modems[modem];
 
@@ -53,12 +53,12 @@ static bool concerns(const struct service_group *sg, uint32_t modem, const struc
 }
 
 enum difference {
-	DIFFERENT, /* packets may be lost that were under way */
-	DIFFERENT_HEADERS, /* a priority, or what is made of packets: these go on by the same way */
-	DIFFERENT_KEYS,
+	DIFFERENT, /* packets under way may be lost */
+	DIFFERENT_HEADERS, /* in priority or rewrites; packets keep their path */
+	DIFFERENT_KEYS, /* in keys at most */
 };
 
-/* As many flows. */
+/* Copies the fields of DIFFERENT_HEADERS. Both modems must have the same numbers of flows. */
 static void headers_copy(const struct modem *from, struct modem *to) {
 	for (size_t f = 0; f < to->service_flow_count; f++) {
 		to->service_flows[f].priority = from->service_flows[f].priority;
@@ -71,7 +71,7 @@ static void headers_copy(const struct modem *from, struct modem *to) {
 	}
 }
 
-/* By how much `next` differs from what is there: `copy` is of it, and has its place once that is known. */
+/* Compares a modem with `copy`, its next state. Overwrites the compared fields of `copy`. */
 static enum difference copy_difference(const struct modem *before, struct modem *copy) {
 	if (copy->security.said != before->security.said ||
 	    copy->security.cipher != before->security.cipher)
@@ -100,7 +100,7 @@ static enum difference modem_difference(const struct modem *before, const struct
 	return found;
 }
 
-/* Before the change is taken. */
+/* Records the change of a modem; must be called before it is applied to `g->live`. */
 static void modem_note(struct follow_group *g, const struct live_change *c) {
 	const struct modem *before = &g->live.sg.modems[c->slot];
 	enum difference d = modem_difference(before, c->modem);
@@ -108,7 +108,7 @@ static void modem_note(struct follow_group *g, const struct live_change *c) {
 	follow_streams_between_downstream(&g->downstream, before, c->modem);
 	follow_streams_between_upstream(&g->upstream, before, c->modem);
 	g->removed = g->removed || (d == DIFFERENT && modem_is_there(before));
-	/* Frames of all replaced keys are under way: new tables, which know those before them. */
+	/* If no key remains, frames of all old keys are under way; new tables keep these. */
 	bool tables =
 		d != DIFFERENT_KEYS || !follow_keys_roll(&before->security, &c->modem->security);
 
@@ -119,7 +119,7 @@ static void modem_note(struct follow_group *g, const struct live_change *c) {
 	g->rekeys = g->rekeys || d == DIFFERENT_KEYS;
 }
 
-/* Modems that have to do with other objects, before these are taken and after. */
+/* Records the modems that other objects affect. Called before and after these are applied. */
 static void others_note(struct follow_group *g, const struct live_changes *changes) {
 	for (size_t i = 0; i < changes->count; i++) {
 		const struct live_change *c = &changes->list[i];
@@ -147,7 +147,7 @@ void follow_group_changes(struct follow_group *g, struct live_changes *changes) 
 }
 
 bool follow_group_differs(struct follow_group *g, const struct service_group *next) {
-	/* What no change can touch is as it was when the traffic was made: devices may be others there. */
+	/* Compares only what a change can set: the server may have other devices. */
 	struct service_group become = g->live.sg;
 	struct live_changes changes;
 	char why[LIVE_LINE];

@@ -12,7 +12,7 @@
 #include "model/load/reader.h"
 #include "model/tree_json.h"
 
-#define MOST_VALUES 64 /* of a security association */
+#define MOST_VALUES 64 /* maximum values in a security association */
 
 struct follow_group *follow_find(struct follow *f, uint32_t id) {
 	for (unsigned i = 0; i < f->count; i++) {
@@ -22,7 +22,7 @@ struct follow_group *follow_find(struct follow *f, uint32_t id) {
 	return NULL;
 }
 
-/* It gets no traffic: its events are no matter. */
+/* Whether the group gets no traffic; its events are ignored. */
 static bool is_refused(const struct follow *f, uint32_t id) {
 	for (unsigned i = 0; i < f->refused_count; i++) {
 		if (f->refused[i] == id)
@@ -68,7 +68,7 @@ static bool verb_find(const json_t *action, enum live_verb *verb) {
 	return false;
 }
 
-/* Reads an association by the rows of the file. */
+/* Reads an association by the keys of the configuration file. */
 static bool association_read(json_t *value, struct security_association *out) {
 	const struct key *entry = object_key(LIVE_MODEM)->item->keys;
 	struct errors errors = {.file = ""};
@@ -89,7 +89,7 @@ static bool association_read(json_t *value, struct security_association *out) {
 	return reader.arena != NULL && errors.total == 0 && modem.security.said != 0;
 }
 
-/* The association of all modems that have its SAID. */
+/* Replaces the association of all modems that have its SAID. */
 static bool key_change(struct follow_group *g, json_t *value) {
 	struct live_changes changes = {0};
 	struct security_association sa;
@@ -125,14 +125,14 @@ static bool object_change(struct follow_group *g, enum live_verb verb, enum live
 	return true;
 }
 
-/* What a group has but once is no matter of the traffic. */
+/* Ignores changes of a group's own settings. Returns false for an added group. */
 static bool group_change(struct follow_group *g, const json_t *action) {
 	if (is_text(action, "removed"))
 		return follow_group_differs(g, NULL);
 	return !is_text(action, "added");
 }
 
-/* Returns whether the groups have it; if not, the configuration tells. */
+/* Returns false if the event cannot be recorded; the configuration must then be requested. */
 static bool object_event(struct follow *f, const json_t *event) {
 	uint32_t group = (uint32_t)json_integer_value(json_object_get(event, "group"));
 	struct follow_group *g = follow_find(f, group);
@@ -149,7 +149,7 @@ static bool object_event(struct follow *f, const json_t *event) {
 	if (is_text(kind, "key"))
 		return key_change(g, value);
 	if (!kind_find(kind, &object))
-		return true; /* of a kind that is not known here, as the server's page has it */
+		return true; /* the traffic does not depend on other kinds */
 	return verb_find(action, &verb) && object_change(g, verb, object, value);
 }
 
@@ -158,9 +158,9 @@ static void event_take(struct follow *f, const json_t *event) {
 	int64_t sequence = json_integer_value(json_object_get(event, "sequence"));
 
 	if (sequence < f->sequence)
-		return; /* the configuration had it */
+		return; /* the configuration included it */
 	if (is_text(name, "missed")) {
-		f->sequence = sequence; /* which the next event has, too */
+		f->sequence = sequence; /* the next event has the same number */
 		f->lost = f->heard = true;
 		f->within = false;
 		return;

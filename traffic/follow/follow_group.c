@@ -13,7 +13,7 @@
 #include "platform/secret/secret_memory.h"
 
 #define FOLLOW_REST_MS (FOLLOW_KEEP_MS + 1000)
-#define CAPACITY_TIMES 4 /* numbers rest while others begin */
+#define CAPACITY_TIMES 4 /* released numbers rest while new streams use others */
 #define CAPACITY_MORE 256
 
 uint32_t follow_capacity_downstream(const struct service_group *sg) {
@@ -151,11 +151,11 @@ static bool upstream_prepare(struct follow_group *g, struct uplink_change *c, ui
 	return good;
 }
 
-/* Prepares all tables, with keys: modems or objects that they refer to differ. */
+/* Prepares new tables, including keys, because modems or objects that they use differ. */
 static bool tables_prepare(struct follow_group *g, struct traffic_change *c, uint64_t now) {
 	if (g->traffic->downlink != NULL && !downstream_prepare(g, &c->downstream, now))
 		return false;
-	/* Upstream packets are lost that were encrypted with a key which the server has no more. */
+	/* The server drops upstream packets under way that use a key which it has removed. */
 	for (uint32_t m = 0; m < g->live.capacity.modems; m++)
 		g->overtaken[m] = g->overtaken[m] || g->rekeyed[m];
 	return g->traffic->uplink == NULL || upstream_prepare(g, &c->upstream, now);
@@ -184,7 +184,10 @@ static void tables_offered(struct follow_group *g, uint64_t now) {
 	g->tables = g->rekeys = g->removed = false;
 }
 
-/* Keys first, as new tables excuse more of what is lost. Those of modems that also changed otherwise are in the tables. */
+/*
+ * Prepares changes of keys alone before tables, as new tables excuse more lost packets. The tables
+ * contain the keys of modems that also differ otherwise.
+ */
 static bool offer_prepare(struct follow_group *g, struct traffic_change *c, uint64_t now) {
 	if (g->rekeys) {
 		g->rekeys = false;

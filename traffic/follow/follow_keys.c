@@ -13,7 +13,7 @@ struct generation {
 	const uint8_t *key, *iv;
 };
 
-/* Those that an association has. Returns how many. */
+/* Gets the key generations of an association. Returns their number. */
 static unsigned generations_of(const struct security_association *sa,
 			       struct generation out[GENERATIONS]) {
 	if (sa->cipher == CIPHER_NONE)
@@ -39,8 +39,10 @@ static bool is_among(const struct generation *one, const struct generation *all,
 	return false;
 }
 
-/* What a modem gets and what it loses. A generation that another one of the same number replaces is no roll: its frames
- * cannot be told from those of the other. */
+/*
+ * Lists the key generations that a modem gets and those that expire. Frames cannot show which of
+ * two generations with the same sequence number they use, so such a replacement is not a roll.
+ */
 static bool downstream_keys(const struct follow_group *g, uint32_t m, struct downlink_change *c) {
 	const struct security_association *sa = &g->live.sg.modems[m].security;
 	struct generation before[GENERATIONS], next[GENERATIONS];

@@ -68,7 +68,7 @@ void follow_streams_look_valid(struct follow_streams *s) {
 
 struct numbering {
 	struct follow_streams *s;
-	struct follow_set *set; /* that comes */
+	struct follow_set *set; /* of the next change */
 	uint64_t now;
 	uint32_t *fresh;
 	uint32_t fresh_count;
@@ -163,7 +163,7 @@ bool follow_streams_upstream(struct follow_streams *s, const struct service_grou
 	return numbering_end(&n, good, out);
 }
 
-/* Packets of a stream that the traffic does not know cannot be under way. */
+/* Ignores streams without a number: the traffic has sent no packets of them. */
 static void between_add(struct follow_streams *s, const struct stream_key *key,
 			const struct rewrite *rewrite) {
 	uint32_t stream = stream_number_find(&s->numbers, key);
@@ -223,8 +223,8 @@ void follow_streams_keep(struct follow_streams *s, uint64_t now) {
 	const struct follow_set *before = &s->sets[s->current], *set = &s->sets[!s->current];
 
 	if (s->numbers.capacity == 0)
-		return; /* a direction that the traffic does not have */
-	/* Numbers that were in service go on; the others begin. */
+		return; /* the traffic does not have this direction */
+	/* Streams of the previous set continue; the others start. */
 	for (uint32_t i = 0; i < set->count; i++)
 		s->born[set->streams[i]] |= FOLLOW_STREAM_NEW;
 	for (uint32_t i = 0; i < before->count; i++)
@@ -261,7 +261,7 @@ bool follow_streams_changed(const struct follow_streams *s, const bool *changed,
 	return true;
 }
 
-/* Of streams that began behind the look nothing had arrived then. */
+/* A stream that started after the look had received nothing at that time. */
 bool follow_streams_mark(const struct follow_streams *s, const bool *changed,
 			 struct stream_mark **marks, uint32_t *count) {
 	const struct follow_set *current = &s->sets[s->current];

@@ -13,8 +13,8 @@
 #include "platform/secret/secret_json.h"
 #include "platform/secret/secret_memory.h"
 
-#define READ_SIZE 65536 /* bytes for which there is memory before each reading */
-#define MESSAGE_MAX ((size_t)64 << 20) /* bytes; no answer of vcmtsd is as long */
+#define READ_SIZE 65536 /* minimum free bytes before each recv() */
+#define MESSAGE_MAX ((size_t)64 << 20) /* bytes; exceeds every response of vcmtsd */
 
 #define NO_SERVER "no server answers there"
 
@@ -26,7 +26,7 @@ void server_link_close(struct server_link *l) {
 	if (l->fd >= 0)
 		close(l->fd);
 	l->fd = -1;
-	secret_free(l->bytes); /* keys are in it */
+	secret_free(l->bytes); /* messages may contain keys */
 	l->bytes = NULL;
 	l->first = l->count = l->size = l->scanned = 0;
 	json_decref(l->early);
@@ -39,7 +39,7 @@ static json_t *fail(struct server_link *l, const char *trouble) {
 	return NULL;
 }
 
-/* Connects to a server that may be trusted with requests for keys, and believed. NULL: it is connected. */
+/* Connects, but only to a server of a trusted user. Returns NULL, or the error. */
 static const char *link_connect(struct server_link *l) {
 	struct timeval patience = {.tv_sec = SERVER_LINK_PATIENCE_MS / 1000};
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -96,7 +96,7 @@ uint64_t server_link_send(struct server_link *l, const char *method, json_t *par
 	return sent ? l->id : 0;
 }
 
-/* Memory for READ_SIZE bytes more; what was taken makes way. */
+/* Makes READ_SIZE bytes free after the received ones, and reuses the memory of parsed messages. */
 static bool link_grow(struct server_link *l) {
 	size_t size = l->count + READ_SIZE;
 	char *bytes;
@@ -107,7 +107,7 @@ static bool link_grow(struct server_link *l) {
 	}
 	if (size <= l->size)
 		return true;
-	size += l->count; /* so that a long message is not copied over and over */
+	size += l->count; /* limits how often a long message is copied */
 	bytes = size > MESSAGE_MAX ? NULL : secret_realloc(l->bytes, size);
 	if (bytes == NULL)
 		return false;
@@ -116,7 +116,7 @@ static bool link_grow(struct server_link *l) {
 	return true;
 }
 
-/* Reads what there is within `wait_ms`. Returns false where nothing came, or the connection broke. */
+/* Waits up to `wait_ms` and receives. Returns false if nothing arrived or the connection broke. */
 static bool link_read(struct server_link *l, int wait_ms) {
 	struct pollfd ready = {.fd = l->fd, .events = POLLIN};
 	ssize_t n;
@@ -136,7 +136,7 @@ static bool link_read(struct server_link *l, int wait_ms) {
 	return true;
 }
 
-/* The end of the first line that was received whole; NULL: there is none. */
+/* The end of the first complete line; NULL: none. */
 static char *line_end(struct server_link *l) {
 	char *from = l->bytes + l->first;
 	char *end = l->count > l->scanned ? memchr(from + l->scanned, '\n', l->count - l->scanned)
@@ -156,7 +156,7 @@ static json_t *line_take(struct server_link *l, const char *end) {
 	return json_is_object(message) ? message : (json_decref(message), NULL);
 }
 
-/* One that is new, not of those that came early. */
+/* Gets the next message from the socket; ignores `early`. */
 static json_t *message_next(struct server_link *l, int wait_ms) {
 	char *end = line_end(l);
 	json_t *message;

@@ -8,9 +8,9 @@
 struct numbered {
 	struct stream_key key;
 	uint32_t number;
-	uint32_t round; /* in which it was asked for last */
+	uint32_t round; /* the last numbering that requested it */
 	bool fresh;
-	struct numbered *next; /* of those that go */
+	struct numbered *next; /* list of numbers to release */
 };
 
 static int numbered_compare(const void *a, const void *b) {
@@ -43,7 +43,7 @@ void stream_numbers_begin(struct stream_numbers *n) {
 	n->round++;
 }
 
-/* A number that was never used has rested since time began. */
+/* A number that was never used (`since` is 0) need not rest. */
 static struct numbered *numbered_add(struct stream_numbers *n, const struct stream_key *key,
 				     uint64_t now) {
 	uint32_t number = n->resting[n->first];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decrypts and verifies the CRC as a modem does, with the crypto direction of the CMTS' upstream. */
+/* Decrypts and verifies the CRC as a modem does. Uses the crypto direction of CMTS upstream. */
 #include "modems/decrypt.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ static void frame_fill(const struct decryptor *d, struct crypto_frame *f, struct
 	};
 }
 
-/* Returns how many came back. */
+/* Returns the number of frames that left the queue. */
 static unsigned decrypt_collect(struct decryptor *d) {
 	struct rte_mbuf *good[CRYPTO_BURST];
 	struct crypto_failed failed[CRYPTO_BURST];
@@ -55,7 +55,7 @@ void decrypt(struct decryptor *d, struct rte_mbuf **frames, unsigned n) {
 	}
 	while (collected < n) {
 		submitted += crypto_submit(d->queue, wanted + submitted, (uint16_t)(n - submitted));
-		/* With nothing in the queue, it refuses the rest. */
+		/* The empty queue accepts no frame: the rest keeps DECRYPTED_ERROR. */
 		if (submitted == collected)
 			return;
 		collected += decrypt_collect(d);

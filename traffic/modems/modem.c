@@ -24,7 +24,7 @@ static uint32_t mac_slot(const struct modems *t, uint64_t mac) {
 	return slot;
 }
 
-/* MULPI: frames of a flow with a DSID are numbered for resequencing; all tell their priority. */
+/* MULPI: frames of a flow with a DSID have a sequence number; all frames have their priority. */
 static uint8_t expected_ehdr(const struct service_flow *f) {
 	return f->has_dsid ? DS_EHDR_SEQUENCE : DS_EHDR_PRIORITY;
 }
@@ -55,7 +55,7 @@ static struct crypto_key key_make(const struct stored_key *stored, enum cipher c
 	return key;
 }
 
-/* Keys have the place of their toggle. */
+/* The toggle bit of a key sequence number is the index of the key. */
 static unsigned key_slot(uint8_t sequence) {
 	return sequence % SA_KEYS;
 }
@@ -74,7 +74,7 @@ static bool modem_key_create(struct modems *t, uint32_t index, enum cipher ciphe
 	return true;
 }
 
-/* A modem without encryption has the CRC checked, as if by a key. */
+/* A modem without encryption gets a key with CIPHER_NONE: the decryptor only checks the CRC. */
 static bool modem_keys_create(struct modems *t, uint32_t index,
 			      const struct security_association *sa) {
 	t->all[index].present = (uint8_t)key_slot(sa->key_sequence);
@@ -107,7 +107,7 @@ void modems_rekey(struct modems *t, struct modem_rekey *r, uint32_t number) {
 	s->valid |= (uint8_t)(1u << at);
 }
 
-/* Numbers of changes may wrap. */
+/* Whether change `since` is later than change `number`. Numbers may wrap. */
 static bool is_later(uint32_t since, uint32_t number) {
 	return (int32_t)(since - number) > 0;
 }
@@ -134,7 +134,7 @@ static bool modem_create(struct modems *t, const struct service_group *sg, uint3
 	struct modem_state *s = &t->all[index];
 
 	if (m->service_flow_count == 0)
-		return true; /* a free place */
+		return true; /* a free slot */
 	s->mac = mac_key(m->mac);
 	s->first_flow = targets->first_stream[index];
 	s->flow_count = (uint8_t)m->service_flow_count;
@@ -189,8 +189,10 @@ bool modems_have(const struct modems *t, const uint8_t mac[6]) {
 	return false;
 }
 
-/* SEC: BP_DOWN names the SA and key; EN tells whether the PDU is encrypted. Key sequence number and toggle name
- * one of the two generations that the modem holds. */
+/*
+ * SEC: BP_DOWN has the SAID and the key; EN is set if the PDU is encrypted. Key sequence number
+ * and toggle select one of the modem's two key generations.
+ */
 static enum corruption privacy_check(const struct modem_state *s, const struct docsis_mac *mac,
 				     struct frame_info *info) {
 	info->key = &s->keys[s->present];
@@ -206,7 +208,7 @@ static enum corruption privacy_check(const struct modem_state *s, const struct d
 		       : CORRUPTION_UNDECIPHERABLE;
 }
 
-/* Finds the flow by its DSID; where the header has none, the tag will name it. */
+/* Finds the flow by its DSID. If the header has none, verify() finds it by the packet's tag. */
 static enum corruption flow_check(const struct modems *t, const struct modem_state *s,
 				  const struct docsis_mac *mac, struct frame_info *info) {
 	info->stream = FRAME_NO_STREAM;
@@ -246,8 +248,9 @@ static enum corruption mac_check(const struct modems *t, const uint8_t *frame, u
 }
 
 /*
- * Checks what the parser ignores: FC_PARM, unexpected elements, their order (SEC: privacy first), reserved bits.
- * The sequence change bit toggles when a DSID's numbers restart (MULPI); the CMTS never toggles it.
+ * Checks what the parser ignores: FC_PARM, unexpected elements, their order (SEC: privacy first),
+ * reserved bits. The sequence change bit toggles when a DSID's numbers restart (MULPI); the CMTS
+ * never toggles it.
  */
 static enum corruption bits_check(const uint8_t *frame, const struct docsis_mac *mac) {
 	static const uint8_t ds_sizes[] = {

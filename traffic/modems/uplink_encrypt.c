@@ -30,7 +30,7 @@ void uplink_encrypt_add(struct uplink_encryptor *e, const struct uplink_piece *p
 	};
 }
 
-/* Returns how many came back. */
+/* Returns the number of frames that left the queue. */
 static unsigned encrypt_collect(struct uplink_encryptor *e) {
 	struct rte_mbuf *good[CRYPTO_BURST];
 	struct crypto_failed failed[CRYPTO_BURST];
@@ -47,7 +47,7 @@ void uplink_encrypt(struct uplink_encryptor *e) {
 		uint16_t n = (uint16_t)RTE_MIN(e->count - submitted, (unsigned)CRYPTO_BURST);
 
 		submitted += crypto_submit(e->queue, e->frames + submitted, n);
-		if (submitted == collected) { /* with nothing in the queue, it refuses the rest */
+		if (submitted == collected) { /* refused into an empty queue */
 			e->errors += e->count - submitted;
 			break;
 		}

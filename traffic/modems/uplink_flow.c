@@ -8,10 +8,12 @@
 
 #include "pipeline/first_number.h"
 
-#define MANAGEMENT_GRANTS 4096 /* of a modem, from one RNG-REQ to the next */
+#define MANAGEMENT_GRANTS 4096 /* grants per modem from one RNG-REQ to the next */
 
-/* What of one frame may be left, or pre-3.0 a whole unit of a grant and the frame that exceeds it. With
- * capacity for others any stream may become one of these. */
+/*
+ * Maximum bytes that a stream keeps for later grants: the rest of a frame, or pre-3.0 a unit, which
+ * exceeds the grant by up to a frame. `any`: after a change, the stream may be of either kind.
+ */
 static size_t rest_size(const struct uplink_stream *s, uint32_t grant, bool any) {
 	return s->segment_header && !any ? UPLINK_FRAME_MAX : grant + UPLINK_GRANT_SLACK;
 }
@@ -81,7 +83,7 @@ static void uplink_stream_begin(struct uplink_stream *s) {
 	s->sequence = first_number();
 }
 
-/* Both are in the order of the modems in the service group. */
+/* Keeps the state of modems that remain. Both plans have the order of the service group. */
 static void modems_inherit(struct uplink_plan *next, const struct uplink_plan *before) {
 	for (uint32_t n = 0, b = 0; n < next->modem_count; n++) {
 		struct uplink_modem *m = &next->modems[n];
@@ -129,7 +131,7 @@ void uplink_flows_rekey(struct uplink_flows *f, struct uplink_modem *next) {
 	bool same;
 
 	if (m == NULL)
-		return; /* it sends nothing */
+		return; /* the modem sends nothing */
 	same = uplink_key_same(m, next);
 	keys_swap(m, next);
 	if (!same)

@@ -13,7 +13,7 @@
 #define MANAGEMENT_LLC_CONTROL 0x03
 #define MANAGEMENT_VERSION 1
 #define MANAGEMENT_RNG_REQ 4
-#define MANAGEMENT_HEADER 6 /* DSAP .. reserved */
+#define MANAGEMENT_HEADER 6 /* bytes, from DSAP to the reserved byte */
 #define RNG_REQ_BODY 4
 
 static int key_create(struct uplink_modem *m, struct key_store *store, enum cipher cipher,
@@ -97,7 +97,7 @@ static void crc_write(uint8_t *data, uint32_t size) {
 	store_le32(data + size, rte_net_crc_calc(data, size, RTE_NET_CRC32_ETH));
 }
 
-/* The header needs the length, and the packet stands behind it: its size is known before. */
+/* The size of the packet is computed first, as the header before the packet contains its length. */
 static uint32_t packet_write(const struct uplink_frames *f, const struct docsis_up_header *h,
 			     uint32_t modem, const struct packet_tag *tag, uint8_t *out,
 			     uint32_t *header_size) {

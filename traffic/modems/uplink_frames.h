@@ -35,7 +35,7 @@ struct uplink_modem {
 	struct stored_key *stored[2];
 	uint32_t encrypted; /* number of frames */
 	uint32_t grants;
-	uint32_t first_cluster, cluster_count; /* in `places` of the plan: its SID clusters */
+	uint32_t first_cluster, cluster_count; /* in `clusters` of the plan: its SID clusters */
 };
 
 struct uplink_frames {
@@ -75,8 +75,8 @@ uint32_t uplink_frame_size(const struct uplink_frames *f, const struct docsis_up
 			   uint32_t stream, uint32_t sequence);
 
 /*
- * These functions write a frame at offset `at` of a buffer and return its size. The packet is encrypted
- * with `key`; NULL: not encrypted. A fragment has `size` bytes of `payload`.
+ * These functions write a frame at offset `at` of a buffer and return its size. The packet is
+ * encrypted with `key`; NULL: not encrypted. A fragment has `size` bytes of `payload`.
  */
 uint32_t uplink_frame_packet(struct uplink_frames *f, const struct docsis_up_header *h,
 			     uint32_t modem, const struct packet_tag *tag,
@@ -89,7 +89,7 @@ uint32_t uplink_frame_fragment(struct uplink_frames *f, const struct docsis_up_h
 uint32_t uplink_frame_clear(struct uplink_frames *f, const struct docsis_up_header *h,
 			    uint32_t modem, const struct packet_tag *tag, uint8_t *out);
 
-/* Writes a RNG-REQ of station maintenance (MULPI, RNG-REQ). Returns its size, UPLINK_RANGING_SIZE. */
+/* Writes an RNG-REQ of station maintenance (MULPI). Returns its size, UPLINK_RANGING_SIZE. */
 #define UPLINK_RANGING_SIZE 34
 uint32_t uplink_frame_ranging(struct uplink_frames *f, const struct uplink_modem *m, uint16_t sid,
 			      uint8_t *out);

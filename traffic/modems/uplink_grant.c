@@ -7,20 +7,20 @@
 
 #define CRC 4
 #define NS 1000000000.0
-#define PATIENCE 0.5 /* of frame_timeout; the rest is for a sender that others keep from its core */
+#define PATIENCE 0.5 /* share of frame_timeout; the rest allows for preemption of the sender */
 
 static uint64_t grants_for(uint64_t bytes, uint32_t capacity) {
 	return (bytes + capacity - 1) / capacity;
 }
 
-/* Turns from the grant with the first byte to the one with the last. */
+/* Rounds from the grant with the first byte of a frame or unit to the one with its last byte. */
 static uint64_t rounds(bool segment_header, uint64_t frame, uint32_t grant) {
 	uint32_t fragment = grant - DOCSIS_MAC_HEADER - DOCSIS_UP_HEADER_MAX - CRC;
 
-	/* At worst the grant in which a frame begins has its first byte only. */
+	/* At worst, the first grant has only one byte of the frame. */
 	if (segment_header)
 		return grants_for(frame - 1, grant - SEGMENT_HEADER_SIZE);
-	/* A unit ends with the frame that exceeds the grant; a request may stand before a fragment. */
+	/* A unit exceeds the grant by up to a frame; a request may precede a fragment. */
 	return grants_for(grant + DOCSIS_MAC_HEADER + frame, fragment) - 1;
 }
 
@@ -36,7 +36,7 @@ uint64_t uplink_grant_span(const struct service_group *sg, const struct mix *mix
 		flows += modem->upstream_flow_count;
 		for (size_t u = 0; u < modem->upstream_flow_count; u++) {
 			const struct upstream_service_flow *f = &modem->upstream_flows[u];
-			/* Its clusters share what the flow is granted. */
+			/* The clusters of a flow share its grants. */
 			uint64_t n = rounds(f->segment_header, frame, grant) * f->cluster_count;
 
 			longest = n > longest ? n : longest;
@@ -45,7 +45,7 @@ uint64_t uplink_grant_span(const struct service_group *sg, const struct mix *mix
 	return flows * longest * grant;
 }
 
-/* Grants hold headers beside packets: at a rate of packets they follow each other sooner than here. */
+/* Ignores the headers in grants, which the rate excludes: actual grants come faster. */
 uint64_t uplink_grant_lowest(const struct service_group *sg, const struct mix *mix,
 			     uint32_t grant) {
 	double patience = (double)sg->upstream.frame_timeout_ns / NS * PATIENCE;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Grants of modems before DOCSIS 3.0 (MULPI, concatenation, fragmentation): a burst begins with a frame and
- * ends with the end of a frame.
+ * Grants of modems before DOCSIS 3.0 (MULPI, concatenation, fragmentation): a burst begins with a
+ * frame and ends with the end of a frame.
  *
  *     +---------------+---------+---------+        +----------+-----------------+------+
  *     | concatenation | frame 1 | frame 2 |   or   | fragment | piece of a unit | FCRC |
  *     +---------------+---------+---------+        +----------+-----------------+------+
  *
- * A unit is one frame, or a concatenation header and its frames. The frames in a fragmented unit are not
- * encrypted themselves.
+ * A unit is one frame, or a concatenation header and its frames. The frames in a fragmented unit
+ * are not encrypted themselves.
  */
 #include "modems/uplink_legacy.h"
 #include "wire/crc32.h"
@@ -28,7 +28,7 @@ static void legacy_request(struct uplink_grant *g, struct uplink_frames *frames,
 	frames->requests++;
 }
 
-/* The header of a whole frame; the first of a burst asks for the next grant. */
+/* The header of a whole frame. The first header of a burst requests the next grant. */
 static struct docsis_up_header frame_header(const struct uplink_grant *g, bool first) {
 	bool encrypts = g->stream->modem->key_count > 0;
 	struct docsis_up_header h = {
@@ -46,7 +46,7 @@ static struct docsis_up_header frame_header(const struct uplink_grant *g, bool f
 	return h;
 }
 
-/* How many of the next packets make a burst of at most `available` bytes. `size` gets their frames'. */
+/* Number of packets that fit in a burst of `available` bytes. `size` gets their frames' size. */
 static uint32_t whole_frames(const struct uplink_grant *g, const struct uplink_frames *frames,
 			     uint32_t available, uint32_t *size) {
 	const struct uplink_stream *s = g->stream;
@@ -103,11 +103,11 @@ static void whole_add(struct uplink_grant *g, struct uplink_frames *frames, uint
 	legacy_request(g, frames, minislots(g->size), true);
 }
 
-/* Makes a unit that is longer than the grant, and leaves all of it. */
+/* Makes a unit that exceeds the grant, in the stream's `rest`; fragment_add() sends it. */
 static void unit_make(struct uplink_grant *g, struct uplink_frames *frames,
 		      struct uplink_made *made) {
 	struct uplink_stream *s = g->stream;
-	uint32_t at = DOCSIS_MAC_HEADER; /* behind the concatenation header */
+	uint32_t at = DOCSIS_MAC_HEADER; /* after the concatenation header */
 	uint32_t count = 0;
 
 	while (at <= g->size && count < UINT8_MAX) {

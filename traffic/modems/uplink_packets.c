@@ -13,8 +13,8 @@
 
 #define SERVERS 250
 #define SERVER_PORT 443
-#define TOS_STEP 37 /* from an address to the next: odd, so that all classes occur */
-#define SUBSCRIBER_PORTS 49152 /* and above */
+#define TOS_STEP 37 /* between consecutive addresses; odd, so that all values occur */
+#define SUBSCRIBER_PORTS 49152 /* first source port */
 
 static const uint8_t router_mac[6] = {0x02, 0x00, 0x00, 0x00, 0xff, 0x01};
 static const uint8_t servers_v4[4] = {198, 18, 0, 0};
@@ -32,7 +32,7 @@ static void template_create(struct packet_template *t, const struct modem *m,
 	uint8_t cpe_mac[6];
 
 	memcpy(cpe_mac, m->mac, 6);
-	cpe_mac[0] ^= 0x04; /* a device behind the modem */
+	cpe_mac[0] ^= 0x04; /* a CPE of the modem */
 	memcpy(a.source, address->bytes, sizeof(a.source));
 	if (a.family == 4) {
 		memcpy(a.destination, servers_v4, sizeof(servers_v4));
@@ -101,7 +101,7 @@ static bool source_accepts(const struct uplink_sources *s, uint32_t modem, uint3
 		if (template_accepts(&s->templates[source->first + 2 * a], size))
 			return true;
 	}
-	return source->addresses == 0; /* which sends nothing */
+	return source->addresses == 0; /* a modem without addresses sends nothing */
 }
 
 bool uplink_sources_fit(const struct uplink_sources *s, const struct mix *mix, uint32_t modem) {
@@ -156,7 +156,7 @@ int uplink_packets_create(struct uplink_packets *p, const struct service_group *
 	struct random random = {seed};
 
 	memset(p, 0, sizeof(*p));
-	/* Packets of an earlier run must not pass, whatever its seed. */
+	/* Packets of an earlier run must not be proven, even if its seed is the same. */
 	p->first_magic = p->magic = (uint32_t)(random_next(&random) ^ rte_rdtsc());
 	pattern_create(&p->pattern, &random);
 	if (!uplink_sources_create(&p->sources, sg) || !sizes_create(p, mix, &random)) {
@@ -190,12 +190,12 @@ void uplink_packets_free(struct uplink_packets *p) {
 	memset(p, 0, sizeof(*p));
 }
 
-/* Addresses take turns, at every other time round with TCP, where the size allows it. */
+/* Uses the addresses in round robin, alternately with UDP and TCP, if they fit `size`. */
 static const struct packet_template *packet_choose(const struct uplink_packets *p,
 						   const struct uplink_sources *s, uint32_t modem,
 						   uint32_t sequence, uint32_t size) {
 	const struct uplink_source *source = &s->modems[modem];
-	/* Shifted with every deck, so that an address does not always get the same sizes. */
+	/* Each deck shifts the addresses by one: no address always gets the same sizes. */
 	uint32_t step = sequence + sequence / p->deck_size;
 	bool tcp = step / source->addresses % 2 == 1;
 	const struct packet_template *t;

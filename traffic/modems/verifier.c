@@ -5,7 +5,7 @@
 #include "core/end_tag.h"
 #include "wire/docsis_mac.h"
 
-/* The modem has set the destination address. */
+/* modems_check() has checked the destination address, which the CMTS rewrites. */
 #define FIRST_COMPARED 6
 
 static bool tag_good(const struct generator *g, const struct targets *targets,
@@ -14,7 +14,10 @@ static bool tag_good(const struct generator *g, const struct targets *targets,
 	       tag->sequence < g->sent[targets_of(targets, tag->target)->stream];
 }
 
-/* The stream must be the modem's and, by DSID or by the kind of header, the flow's. */
+/*
+ * Whether the frame may carry `stream`. A DSID identifies the stream; without one, the modem must
+ * have a flow of that stream whose headers have this kind and priority.
+ */
 static bool stream_good(const struct frame_info *info, uint32_t stream) {
 	const struct flow_state *flows = &info->modems->flows[info->modem->first_flow];
 
@@ -28,7 +31,7 @@ static bool stream_good(const struct frame_info *info, uint32_t stream) {
 	return false;
 }
 
-/* A packet that was made before its modem changed may go another way, if to one that changed too. */
+/* A packet made before a change may arrive elsewhere, if its stream and the receiver changed. */
 static bool has_moved(const struct generator *g, const struct frame_info *info, uint32_t stream,
 		      uint32_t magic) {
 	uint32_t actual = info->modems->flows[info->modem->first_flow].stream;
@@ -51,8 +54,11 @@ static bool stream_makes(const struct generator *g, const struct sent_packet *p,
 				FIRST_COMPARED, p->headers_size);
 }
 
-/* Whether the packet's service flow makes these headers. If no DSID identifies the flow and the modem has changed, each
- * flow with the priority may be it. */
+/*
+ * Whether the rewrites of the service flow that carried the packet explain its headers. Without a
+ * DSID and after a change of the modem, this may be any flow with the same kind of header and
+ * priority.
+ */
 static bool headers_good(const struct generator *g, const struct frame_info *info,
 			 const struct sent_packet *p, const uint8_t *frame) {
 	const struct flow_state *flows = &info->modems->flows[info->modem->first_flow];
@@ -71,7 +77,7 @@ static bool headers_good(const struct generator *g, const struct frame_info *inf
 	return false;
 }
 
-/* `size` bytes of a frame with the headers and the payload that it must have. */
+/* Compares `size` bytes of a frame with the headers and the payload that it must have. */
 static enum corruption bytes_compare(const struct generator *g, const struct frame_info *info,
 				     const struct sent_packet *p, const uint8_t *frame,
 				     uint32_t size) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of the counters, and the counts beside the proof. */
+/* Names the counters, and counts received frames by outcome. */
 #include "proof/account.h"
 
 const char *const corruption_names[CORRUPTIONS] = {

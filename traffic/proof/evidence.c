@@ -9,7 +9,7 @@
 
 #include "capture/pcapng.h"
 
-#define HEADS 4096 /* bytes of the blocks before the first packet */
+#define HEADS 4096 /* maximum bytes of the blocks before the first packet */
 #define BLOCK (EVIDENCE_BYTES + PCAPNG_TEXT + 256)
 
 struct kept {

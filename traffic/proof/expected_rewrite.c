@@ -76,7 +76,7 @@ static void rewrite_apply(const struct rewrite *r, uint8_t *frame) {
 		tos_apply(&r->tos, frame + ETHERNET_HEADER);
 }
 
-/* The bytes of a packet that are compared. */
+/* Compares the bytes `from` to `size` of `frame` with those sent. */
 struct comparison {
 	const uint8_t *sent;
 	const uint8_t *frame;
@@ -112,7 +112,7 @@ bool expected_rewrite(const struct rewrites *newest, uint32_t magic, uint32_t st
 		if (makes(&r->of[stream], &c))
 			return true;
 		if ((int32_t)(magic - r->magic) >= 0)
-			return false; /* the packet was sent in this generation */
+			return false; /* made in this generation; older ones do not apply */
 		if (between_makes(r, stream, &c))
 			return true;
 	}

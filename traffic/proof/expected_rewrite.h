@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the data plane makes of the bytes of a packet, by the settings of its service flow.
+ * Predicts how the data plane rewrites a packet, from the settings of its service flow.
  *
- * A generation is a state of these settings between two live changes. The server applies a change before the traffic
- * knows it, and packets are under way meanwhile. So a packet may show any generation from the one in which it was made
- * to the newest, also one that the server had only between two changes that the traffic took as one:
+ * A generation is a state of these settings between two live changes. The server applies a change
+ * before the traffic knows it, while packets are under way. So a packet may show any generation
+ * from the one in which it was made to the newest. The traffic may apply two changes of the server
+ * as one: the packet may then show the generation between them.
  *
  *     generation       1          between    2          3, the newest
  *     made in 1        may show   may show   may show   may show
  *     made in 2                              may show   may show
  *
- * A stage that rewrites other bytes adds its settings to struct rewrite, rewrite_of(), rewrite_same() and rewrite_apply().
+ * A stage that rewrites other bytes adds its settings to struct rewrite, rewrite_of(),
+ * rewrite_same() and rewrite_apply().
  */
 #pragma once
 
@@ -23,7 +25,7 @@
 /* The settings of a service flow that change bytes of its packets. All zero: it changes none. */
 struct rewrite {
 	bool overwrites_tos;
-	struct tos_masks tos; /* where so */
+	struct tos_masks tos; /* if overwrites_tos */
 };
 
 struct rewrite rewrite_of(bool overwrites_tos, const struct tos_masks *tos);
@@ -41,26 +43,32 @@ struct rewrites {
 	struct rewrite *of; /* by stream */
 	struct rewrite_between *between; /* since the older generation */
 	uint32_t between_count;
-	uint32_t magic; /* of the tags of its first packets; those of later ones are larger */
-	const struct rewrites *older; /* that packets under way may show; NULL: none */
+	uint32_t magic; /* lowest magic in the tags of its packets */
+	const struct rewrites *older; /* packets under way may show it; NULL: none */
 };
 
-/* Returns whether there is memory; nothing is rewritten yet. To be freed by rewrites_free() in either case. */
+/*
+ * Creates a generation without rewrites. Returns false if memory is short. The caller frees it with
+ * rewrites_free() in either case.
+ */
 bool rewrites_create(struct rewrites *r, uint32_t streams, uint32_t magic);
 
 void rewrites_free(struct rewrites *r);
 
-/* Notes generations in between, which are copied. Returns whether there is memory. */
+/* Copies the generations in between. Returns false if memory is short. */
 bool rewrites_add_between(struct rewrites *r, const struct rewrite_between *between,
 			  uint32_t count);
 
-/* `next` is the newest generation, from packets with `magic` on; it then has the one before, which is its older one. */
+/*
+ * Applies `next` as the newest generation, for packets from `magic` on. `next` then contains the
+ * previous one and must stay valid as long as packets may show it.
+ */
 void rewrites_take(struct rewrites *newest, struct rewrites *next, uint32_t magic);
 
 /*
- * Compares the bytes `from` to `size` of a received frame with what they must be. `sent` are the headers of the packet
- * as it was sent on `stream` with `magic`, `size` bytes that hold the whole IP header. Returns whether a generation
- * that may apply makes the one of the other.
+ * Whether a generation that may apply explains the bytes `from` to `size` of a received frame.
+ * `sent` has the first `size` bytes of the packet as sent on `stream` with `magic`, including the
+ * whole IP header.
  */
 bool expected_rewrite(const struct rewrites *newest, uint32_t magic, uint32_t stream,
 		      const uint8_t *sent, const uint8_t *frame, size_t from, size_t size);

@@ -17,7 +17,7 @@
 
 struct golden {
 	const char *name;
-	size_t (*write)(uint8_t *out); /* at most BYTES_MAX bytes; returns how many */
+	size_t (*write)(uint8_t *out); /* writes at most BYTES_MAX bytes; returns their number */
 	const char *bytes; /* in hexadecimal */
 };
 

@@ -56,8 +56,9 @@ static void record_latency(struct proof *p, uint64_t since, uint64_t now) {
 }
 
 /*
- * Those missing before the packet were made between the last one that came and this one, which has overtaken them.
- * Of a packet that is late it is known when it was made; where it is not, it has been no time under way.
+ * `missing` packets were made after the last packet received in order, so their span begins with
+ * that one. If 0, the packet is late and its span begins when it was made. A span whose
+ * beginning is unknown is empty.
  */
 static void proof_suspect(struct proof *p, const struct arrived *packet, uint64_t now,
 			  uint32_t missing) {

@@ -56,7 +56,7 @@ static void remember(struct resequencer *q, uint16_t number, bool used) {
 static bool was_used(const struct resequencer *q, uint16_t number) {
 	uint16_t behind = (uint16_t)(q->next - number);
 
-	/* What is behind the window would be older than any modem waits: a number used again. */
+	/* A number before the window is too old to be late: the CMTS has used it again. */
 	return behind > RESEQUENCER_DEPTH ||
 	       (q->used[number % RESEQUENCER_DEPTH / 64] >> number % 64 & 1);
 }
@@ -87,7 +87,7 @@ static void timer_stop(struct resequencers *r, struct resequencer *q) {
 	r->all[last].gap_index = q->gap_index;
 }
 
-/* Delivers what is next in order and there. A gap behind it is waited for from now on. */
+/* Delivers the packets that are next in order. The timer of a gap after them starts now. */
 static void deliver_next(struct resequencers *r, struct resequencer *q, uint64_t now) {
 	while (q->buffered > 0 && slot(q, q->next)->used) {
 		struct buffered_packet *h = slot(q, q->next);
@@ -102,7 +102,7 @@ static void deliver_next(struct resequencers *r, struct resequencer *q, uint64_t
 		timer_stop(r, q);
 }
 
-/* Gives up the gap in front of the first packet that is buffered. */
+/* Gives up the missing numbers before the first buffered packet. */
 static void skip_gap(struct resequencers *r, struct resequencer *q, uint64_t now) {
 	while (!slot(q, q->next)->used)
 		resequencer_advance(r, q, false);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Watches a range of sequence numbers per stream and counts those that its window reports missing. */
+/* Counts missing packets in a range of each watched stream, from counts of the stream's window. */
 #include "proof/watch.h"
 
 #include <stdlib.h>
@@ -40,7 +40,7 @@ void watch_begin(struct watch *w, const struct stream_mark *mark, uint32_t to, u
 	s->until = until;
 }
 
-/* No more can be of the change's than were made in between. */
+/* Missing packets of the range; at most its size, as others were lost outside of it. */
 static uint32_t removed_of(const struct watched_stream *s, const struct window *w) {
 	uint32_t missing = w->missing - s->missing;
 	uint32_t most = s->to - s->from;

@@ -10,9 +10,9 @@
 #include "capture/pcapng.h"
 #include "random/random.h"
 
-#define FIRST_GAP 32 /* packets between two of the first windows, in the mean */
+#define FIRST_GAP 32 /* mean packets between windows at the beginning */
 #define LONGEST_GAP (1u << 30)
-#define HEADS 512 /* bytes of the blocks around the bytes of a packet, or before the first */
+#define HEADS 512 /* maximum bytes of a block without its packet, or of those before the first */
 
 struct seen {
 	uint64_t time; /* ns since 1970 */
@@ -27,9 +27,9 @@ struct window {
 struct witness_store {
 	struct random random;
 	uint32_t gap, size;
-	uint32_t count; /* of windows */
-	uint64_t begun; /* of them, also those whose index another one has now */
-	uint32_t open; /* its index */
+	uint32_t count; /* number of windows */
+	uint64_t begun; /* windows begun, including those replaced since */
+	uint32_t open; /* index of the window begun last */
 	uint8_t *bytes; /* of all packets */
 	struct window windows[];
 };
@@ -72,8 +72,11 @@ static uint8_t *packet_slot(const struct witness_store *r, uint32_t window, unsi
 	return r->bytes + ((size_t)window * WITNESS_WINDOW + i) * r->size;
 }
 
-/* When all places are taken, the next window takes one by chance, and as many come again until the gaps are twice as
- * long: the longer a run, the rarer they are, and the later half of it has most of the places. */
+/*
+ * Begins a window. If all are in use, it replaces a random one. After every `count` windows the
+ * mean gap doubles, so that windows get rarer the longer a run is, and most are from its later
+ * half.
+ */
 static void window_next(struct witness *w) {
 	struct witness_store *r = w->capacity;
 
@@ -117,7 +120,7 @@ void witness_look(struct witness *w, struct rte_mbuf *const *packets, unsigned n
 struct writing {
 	FILE *out;
 	bool good;
-	uint32_t interface, window; /* numbers of the next ones */
+	uint32_t interface, window; /* numbers of the next interface and window */
 	uint8_t *block;
 	size_t capacity;
 };
