@@ -25,7 +25,7 @@
 #include "summary/summary.h"
 #include "trials/trials.h"
 
-#define REORDER_EVERY 16 /* one pair of packets of the R-PHY device in so many is swapped */
+#define REORDER_EVERY 16 /* the R-PHY device swaps packets with probability 1 in this */
 #define LINK_TIMEOUT_MS 300000 /* vcmtsd's tables of 30,000 modems take a minute */
 #define LINK_STEP_MS 100
 #define FOLLOW_WAIT_MS 5 /* timeout for events of the server */

@@ -36,7 +36,7 @@ static size_t vlan_tags(const uint8_t *frame, size_t size) {
 	return tags;
 }
 
-/* Parses the frame from behind its VLAN tags. The MAC addresses of `fields` are then not valid. */
+/* Parses the frame after its VLAN tags. The MAC addresses of `fields` are then not valid. */
 static enum capture_skip rewrite_parse(const uint8_t *frame, size_t size, bool truncated,
 				       struct frame_fields *fields) {
 	enum frame_verdict verdict = frame_parse(frame, size, fields);

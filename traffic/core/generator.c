@@ -75,7 +75,7 @@ static bool generator_sizes_fit(struct generator *g, const struct mix *mix) {
 	return false;
 }
 
-/* What the service flows make of the packets of their streams. */
+/* Gets the rewrites of each stream from the settings of its service flow. */
 static bool rewrites_find(struct rewrites *r, const struct targets *t,
 			  const struct service_group *sg, uint32_t magic) {
 	if (!rewrites_create(r, t->stream_count, magic)) {

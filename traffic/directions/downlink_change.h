@@ -36,7 +36,7 @@ struct downlink_change {
 	uint32_t number; /* number of the change, counted when applied */
 	uint64_t until; /* TSC at which it is given back */
 	struct downlink_change *newer;
-	bool done; /* given back to its maker */
+	bool done; /* given back to the thread that prepared it */
 };
 
 struct downlink_follow {
@@ -63,7 +63,7 @@ static inline bool downlink_follow_unresolved(const struct downlink_follow *f) {
 /* Allocates the state that a downlink needs to follow changes. Returns false after a message. */
 bool downlink_follow_begin(struct downlink *d);
 
-/* Frees it; the maker of changes that were not given back must free them. */
+/* Frees it and gives all changes back; the thread that prepared them must free them. */
 void downlink_follow_end(struct downlink *d);
 
 /*

@@ -10,7 +10,7 @@ struct traffic_change {
 	struct downlink_change downstream; /* unused if the traffic has no downstream */
 	struct uplink_change upstream;
 	bool applied;
-	struct traffic_change *next; /* list of changes that the maker must free */
+	struct traffic_change *next; /* list of changes that the preparing thread must free */
 };
 
 /*
@@ -37,7 +37,7 @@ bool traffic_change_done(const struct traffic *t, const struct traffic_change *c
 void traffic_change_free(struct traffic_change *c);
 
 /*
- * Must precede traffic_free() if changes were offered. The maker may then free them while the traffic
- * exists.
+ * Must precede traffic_free() if changes were offered. The preparing thread may then free them
+ * while the traffic exists.
  */
 void traffic_follow_end(struct traffic *t);

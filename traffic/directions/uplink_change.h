@@ -30,7 +30,7 @@ struct uplink_change {
 	double lowest;
 	uint64_t until; /* TSC at which it is given back */
 	struct uplink_change *newer;
-	bool done; /* given back to its maker */
+	bool done; /* given back to the thread that prepared it */
 };
 
 struct uplink_follow {

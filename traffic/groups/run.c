@@ -9,12 +9,12 @@
 
 #define DRAIN_MS 10 /* in this time, packets of an earlier run arrive and are discarded */
 #define DRAIN_MAX_MS 200 /* after this time, they are another program's traffic */
-#define QUIET_MS 500 /* if no missing packet arrives for so long, the rest is lost */
+#define QUIET_MS 500 /* if no missing packet arrives in this time, the rest is lost */
 #define COMPLETE_MS 20 /* all has arrived: only a duplicate could follow */
 /* after this time, packets of an earlier trial are gone, or are another program's */
 #define SETTLE_MAX_MS 5000
 #define STOPPED_MS 5000 /* time to collect packets after a stop; a second stop ends it at once */
-#define UNRESOLVED_MS 5000 /* at most so long, a run waits for changes that resolve frames */
+#define UNRESOLVED_MS 5000 /* maximum wait for changes that resolve frames */
 #define PROGRESS_ROUNDS 1024
 
 static uint64_t ms(uint64_t n) {

@@ -85,6 +85,6 @@ static inline uint32_t uplink_packet_size(const struct uplink_packets *p, uint32
 uint32_t uplink_packet_write(const struct uplink_packets *p, uint32_t modem,
 			     const struct packet_tag *tag, uint8_t *out);
 
-/* Whether a frame of `size` bytes is what the CMTS makes of the packet of `modem` that the tag identifies. */
+/* Whether a frame of `size` bytes is the packet of `modem` that the tag names, after rewrites. */
 bool uplink_packet_is(const struct uplink_packets *p, uint32_t modem, const struct packet_tag *tag,
 		      const uint8_t *frame, uint32_t size);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Verifies a decrypted packet: rebuilds the frame that the generator made for its tag and compares every
- * byte after the destination address with what its service flow makes of it (proof/expected_rewrite.h).
+ * Verifies a decrypted packet: rebuilds the frame that the generator made for its tag, applies the
+ * rewrites of its service flow (proof/expected_rewrite.h) and compares all bytes after the
+ * destination address.
  */
 #pragma once
 

@@ -119,7 +119,7 @@ const struct frame_refuser uplink_refused_frames = {
 	.written = frame_written,
 };
 
-/* Returns whether that is possible. */
+/* Adds a fault to the packet of a valid frame. Returns whether that is possible. */
 static bool packet_spoil(uint8_t *frame, uint32_t headers, enum refused_kind kind) {
 	uint8_t *ip = frame + ETHERNET_HEADER, *session = frame + headers - SESSION_ID;
 	bool ipv4 = load_be16(frame + 12) == ETHERTYPE_IPV4;
