@@ -32,10 +32,11 @@ static struct mix mix_of(const char *text) {
 static struct service_group *many_modems(bool segment_header, size_t clusters) {
 	static struct modem modems[MODEMS];
 	static struct upstream_service_flow flow;
-	static struct sid_cluster cluster;
+	static struct sid_cluster all[8];
 	static struct service_group sg;
 
-	flow = (struct upstream_service_flow){1, segment_header, &cluster, clusters};
+	assert_in_range(clusters, 0, sizeof(all) / sizeof(*all));
+	flow = (struct upstream_service_flow){1, segment_header, all, clusters};
 	for (int m = 0; m < MODEMS; m++)
 		modems[m] = (struct modem){
 			.address_count = 1,
