@@ -23,6 +23,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "wire/bytes.h"
+
 #define ETHERNET_HEADER 14
 #define ETHERTYPE_IPV4 0x0800
 #define ETHERTYPE_ARP 0x0806
@@ -31,6 +33,7 @@
 #define ETHERTYPE_SERVICE_VLAN 0x88a8
 
 #define IPV4_HEADER 20 /* without options */
+#define IPV4_CHECKSUM 10
 #define IPV6_HEADER 40
 #define IPV6_EXTENSIONS_MAX 16 /* extension headers of a packet */
 #define IPV6_EXTENSION_KINDS 10
@@ -102,6 +105,17 @@ uint8_t ipv6_extension(unsigned bit);
 /* The checksum of an IPv4 header (RFC 791, RFC 1071), in host order; the checksum field is
  * ignored. `header_length` is 20..60, a multiple of 4. */
 uint16_t ipv4_checksum(const uint8_t *header, size_t header_length);
+
+/* Replaces the 16 bits at the even offset `at` of an IPv4 header and updates its checksum (RFC 1624,
+ * equation 3), so that a wrong checksum stays wrong. */
+static inline void ipv4_replace(uint8_t *header, size_t at, uint16_t word) {
+	uint32_t sum = (uint16_t)~load_be16(header + IPV4_CHECKSUM) +
+		       (uint32_t)(uint16_t)~load_be16(header + at) + word;
+
+	sum = (sum & 0xffff) + (sum >> 16);
+	store_be16(header + at, word);
+	store_be16(header + IPV4_CHECKSUM, (uint16_t)~(sum + (sum >> 16)));
+}
 
 /* Whether the checksum is right. The caller has checked that IHL is 5..15 and that the header is
  * complete. */

@@ -9,8 +9,7 @@
 #include "wire/vlan.h"
 
 #define IPV4_DONT_FRAGMENT 0x4000
-#define IPV4_LENGTH (ETHERNET_HEADER + 2)
-#define IPV4_CHECKSUM (ETHERNET_HEADER + 10)
+#define IPV4_LENGTH 2
 #define IPV6_LENGTH (ETHERNET_HEADER + 4)
 
 #define UDP_HEADER 8
@@ -83,14 +82,6 @@ size_t depi_encap_write(const struct depi_encap *e, size_t l2tp_payload, uint8_t
 	return size;
 }
 
-/* RFC 1624, equation 3: subtracts the old word and adds the new one. */
-static uint16_t checksum_update(uint16_t checksum, uint16_t old_word, uint16_t new_word) {
-	uint32_t sum = (uint16_t)~checksum + (uint32_t)(uint16_t)~old_word + new_word;
-
-	sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)~(sum + (sum >> 16));
-}
-
 void depi_encap_patch(uint8_t *headers, uint8_t family, size_t l2tp_payload) {
 	uint16_t length = (uint16_t)ip_length(family, l2tp_payload);
 
@@ -98,12 +89,7 @@ void depi_encap_patch(uint8_t *headers, uint8_t family, size_t l2tp_payload) {
 		store_be16(headers + IPV6_LENGTH, length);
 		return;
 	}
-
-	uint16_t checksum = load_be16(headers + IPV4_CHECKSUM);
-
-	checksum = checksum_update(checksum, load_be16(headers + IPV4_LENGTH), length);
-	store_be16(headers + IPV4_LENGTH, length);
-	store_be16(headers + IPV4_CHECKSUM, checksum);
+	ipv4_replace(headers + ETHERNET_HEADER, IPV4_LENGTH, length);
 }
 
 static enum l2tp_verdict frame_to_l2tp_verdict(enum frame_verdict verdict) {

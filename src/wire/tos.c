@@ -6,17 +6,8 @@
 #include "wire/vlan.h"
 
 #define TAGS_MAX 2
-#define IPV4_CHECKSUM 10
 #define IPV6_TOS_SHIFT 4 /* of the first 16 bits */
 #define IPV6_TOS 0x0ff0
-
-/* RFC 1624, equation 3: HC' = ~(~HC + ~m + m'). */
-static void checksum_update(uint8_t *checksum, uint16_t before, uint16_t now) {
-	uint32_t sum = (uint16_t)~load_be16(checksum) + (uint32_t)(uint16_t)~before + now;
-
-	sum = (sum & 0xffff) + (sum >> 16);
-	store_be16(checksum, (uint16_t)~(sum + (sum >> 16)));
-}
 
 static uint8_t overwritten(uint8_t tos, uint8_t and_mask, uint8_t or_mask) {
 	return (uint8_t)((tos & and_mask) | or_mask);
@@ -27,10 +18,8 @@ static void ipv4_overwrite(uint8_t *ip, uint8_t and_mask, uint8_t or_mask) {
 	uint16_t now =
 		(uint16_t)((before & 0xff00) | overwritten((uint8_t)before, and_mask, or_mask));
 
-	if (now == before)
-		return;
-	store_be16(ip, now);
-	checksum_update(ip + IPV4_CHECKSUM, before, now);
+	if (now != before)
+		ipv4_replace(ip, 0, now);
 }
 
 static void ipv6_overwrite(uint8_t *ip, uint8_t and_mask, uint8_t or_mask) {

@@ -8,7 +8,6 @@
 #include "wire/ip.h"
 
 #define IPV4_TOS 1
-#define IPV4_CHECKSUM 10
 
 struct rewrite rewrite_of(bool overwrites_tos, const struct tos_masks *tos) {
 	struct rewrite r = {.overwrites_tos = overwrites_tos};
