@@ -286,22 +286,34 @@ def astray(parts: list[Json]) -> list[str]:
     return [f"{count:,} {title}" for title, count in counts.items() if count]
 
 
+def faults(summary: Json) -> list[str]:
+    """What was not as it has to be, beside packets that are missing."""
+    wrong = astray([summary[direction] for direction in directions(summary)])
+    if broken := summary.get("identities_broken"):
+        wrong.append(f"{len(broken):,} sums of counters that differ")
+    return wrong
+
+
+def is_proven(summary: Json) -> bool:
+    """Whether every packet was proven that --impair and changes of the configuration spared."""
+    parts = (summary[direction] for direction in directions(summary))
+    came = all(part["proven"] + cost(part) + overtaken(part) == part["sent"] for part in parts)
+    return came and not faults(summary)
+
+
 def verdict(summary: Json) -> str:
     parts = [summary[direction] for direction in directions(summary)]
-    came = all(part["proven"] + cost(part) + overtaken(part) == part["sent"] for part in parts)
     told = [
         f"{part['proven']:,} of {part['sent']:,} {direction} at {part['gbps']:.2f} Gbps"
         for direction, part in zip(directions(summary), parts, strict=True)
     ]
-    wrong = astray(parts)
-    if broken := summary.get("identities_broken"):
-        wrong.append(f"{len(broken):,} sums of counters that differ")
     lost, seconds = sum(part["lost"] for part in parts), max(part["seconds"] for part in parts)
     several = summary.get("groups", [])
     of = f" of {len(several)} service groups" if len(several) > 1 else ""
+    proven = "every packet" if is_proven(summary) else "NOT every packet"
     return (
-        f"{'every packet' if came and not wrong else 'NOT every packet'}{of} proven"
-        f"{spared(parts)}: {', '.join([*told, f'{lost:,} lost', *wrong])}, in {seconds:.1f} s"
+        f"{proven}{of} proven{spared(parts)}: "
+        f"{', '.join([*told, f'{lost:,} lost', *faults(summary)])}, in {seconds:.1f} s"
     )
 
 
@@ -335,8 +347,7 @@ def in_a_line(direction: str, part: Json) -> str:
 
 def show_short(summary: Json, console: Console, cores: list[int]) -> None:
     """What matters of a run, and the packets of one that went wrong."""
-    line = verdict(summary)
-    if not line.startswith("every"):
+    if not is_proven(summary):
         console.print(packets_table(summary))
     if expected.impaired(summary) and not expected.as_expected(summary):
         expected.show(summary, console)
@@ -345,7 +356,7 @@ def show_short(summary: Json, console: Console, cores: list[int]) -> None:
     for told in busy(summary, cores):
         print(told)
     print("all figures: --verbose prints them, --json FILE writes them")
-    print(line, flush=True)
+    print(verdict(summary), flush=True)
 
 
 def show(summary: Json, console: Console, cores: list[int]) -> None:
