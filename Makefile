@@ -38,7 +38,7 @@ fi
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run build pgo test test-deps test-build unit unsanitized add-a-stage pytest sanitize sanitizers realtime fuzz bench impairments lint format docs clean
+.PHONY: help run build pgo test test-deps test-build unit unsanitized tutorials pytest sanitize sanitizers realtime fuzz bench impairments lint format docs clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -77,7 +77,7 @@ unsanitized: test-deps build ## those of them that `make sanitize` leaves out: l
 	@ninja -C $(BUILD) unsanitized
 	@devtools/unit $(BUILD) --no-suite bytes --no-suite corpus
 
-add-a-stage: test-deps build ## do what docs/add-a-stage.md says, in a copy that is compiled
+tutorials: test-deps build ## follow the tutorials that change code, in a copy that is compiled
 	$(PYTHON) -m pytest -m compiles tests/e2e
 
 pytest: test-deps build $(if $(VCMTS_SANITIZED),sanitizers) ## the Python tests alone: the tool, replay, the independent decoder, tshark
