@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The HCS of MAC headers and the CRC of Ethernet frames. */
+/* Tests crc32.h and hcs.h: the CRC of Ethernet frames and the HCS of DOCSIS MAC headers. */
 #include "test_main.h"
 
 #include "random.h"
@@ -8,7 +8,7 @@
 #include "wire/hcs.h"
 #include "wire_kit.h"
 
-TEST(knows_the_published_frames) {
+TEST(crc_matches_published_frames) {
 	FILE *f = vectors_open("crc.txt");
 	struct vector v;
 	unsigned count = 0;
@@ -28,15 +28,15 @@ TEST(knows_the_published_frames) {
 	assert_int_equal(count, 6);
 }
 
-/* A CRC with nothing in front of it is no frame, though the CRC of nothing is 0. */
-TEST(refuses_what_holds_no_frame) {
+/* The CRC of 0 bytes is 0, but a CRC alone is not a frame. */
+TEST(crc_rejects_frame_without_data) {
 	static const uint8_t zeroes[ETHERNET_CRC_SIZE];
 
 	for (size_t length = 0; length <= sizeof(zeroes); length++)
 		assert_false(ethernet_crc_good(guard_copy(&guard, zeroes, length), length));
 }
 
-/* The definition, bit by bit, to compare with the table. */
+/* The HCS computed bit by bit as X.25 defines it; the reference for docsis_hcs(). */
 static uint16_t hcs_by_definition(const uint8_t *bytes, size_t length) {
 	unsigned crc = 0xffff;
 
@@ -49,7 +49,7 @@ static uint16_t hcs_by_definition(const uint8_t *bytes, size_t length) {
 	return (uint16_t)(crc ^ 0xffff);
 }
 
-TEST(knows_the_published_headers) {
+TEST(hcs_matches_published_headers) {
 	FILE *f = vectors_open("hcs.txt");
 	struct vector v;
 	unsigned count = 0;
@@ -60,15 +60,15 @@ TEST(knows_the_published_headers) {
 		assert_true(docsis_hcs_good(guard_copy(&guard, v.bytes, v.size), length));
 		assert_int_equal(docsis_hcs(v.bytes, length), load_le16(v.bytes + length));
 		assert_int_equal(docsis_hcs(v.bytes, length), hcs_by_definition(v.bytes, length));
-		/* The residue of X-25 over a header and its own HCS. */
+		/* the X.25 residue of a header with its HCS */
 		assert_int_equal(docsis_hcs(v.bytes, v.size), 0x0f47);
 	}
 	fclose(f);
 	assert_int_equal(count, 15);
 }
 
-/* Of every length, those too for which there are no shares: the right one is good, and none with a wrong bit. */
-TEST(good_or_not) {
+/* Also for lengths beyond DOCSIS_HCS_SHARES. */
+TEST(hcs_detects_single_bit_errors) {
 	struct random rnd = {11};
 	uint8_t bytes[246];
 
@@ -78,15 +78,15 @@ TEST(good_or_not) {
 		assert_int_equal(load_le16(bytes + length), hcs_by_definition(bytes, length));
 		assert_true(docsis_hcs_good(bytes, length));
 		for (size_t bit = 0; bit < 8 * (length + DOCSIS_HCS_SIZE); bit++) {
-			flip(bytes, bit);
+			flip_bit(bytes, bit);
 			assert_false(docsis_hcs_good(bytes, length));
-			flip(bytes, bit);
+			flip_bit(bytes, bit);
 		}
 	}
 }
 
-/* Whichever bytes of whatever header change to what: by shares the HCS is that of the changed header. */
-TEST(changes_by_shares) {
+/* Updating the HCS by the share of each changed byte gives the HCS of the changed header. */
+TEST(hcs_shares_update_changed_header) {
 	struct random rnd = {7};
 
 	for (int round = 0; round < 100000; round++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Headers of both directions: as published, as read back, and in the bounds of their fields. */
+/* Tests writers of DOCSIS MAC headers: published headers, parsing of written ones, field limits. */
 #include "test_main.h"
 
 #include "wire/docsis_up.h"
@@ -7,7 +7,7 @@
 
 #define HEADER_MAX DOCSIS_DOWN_HEADER_MAX
 
-/* Of one direction: the other's structure is not used. */
+/* A header of one direction: `up` or `down` is in use. */
 struct header {
 	bool is_up;
 	struct docsis_down_header down;
@@ -23,7 +23,7 @@ static size_t header_write(const struct header *h, size_t pdu, uint8_t *out) {
 			: docsis_down_header_write(&h->down, pdu, out);
 }
 
-static void down_read_back(const struct docsis_down_header *h, const struct docsis_mac *mac) {
+static void assert_down_header(const struct docsis_down_header *h, const struct docsis_mac *mac) {
 	assert_int_equal(mac->kind, DOCSIS_KIND_PACKET);
 	assert_int_equal(mac->privacy, h->privacy ? PRIVACY_BP_DOWN : PRIVACY_NONE);
 	assert_int_equal(mac->encrypted, h->privacy && h->encrypted);
@@ -37,7 +37,7 @@ static void down_read_back(const struct docsis_down_header *h, const struct docs
 	assert_false(mac->request);
 }
 
-static void up_read_back(const struct docsis_up_header *h, const struct docsis_mac *mac) {
+static void assert_up_header(const struct docsis_up_header *h, const struct docsis_mac *mac) {
 	bool fragment = h->kind == DOCSIS_KIND_FRAGMENT, private = mac->privacy != PRIVACY_NONE;
 
 	assert_int_equal(mac->kind, h->kind);
@@ -55,8 +55,8 @@ static void up_read_back(const struct docsis_up_header *h, const struct docsis_m
 	assert_int_equal(mac->ds, DS_EHDR_NONE);
 }
 
-/* Writes the header of a PDU in front of the forbidden page, and reads it. */
-static void check_header(const struct header *h, size_t pdu) {
+/* Writes the header for a PDU of `pdu` bytes, parses it, and compares all fields. */
+static void assert_round_trip(const struct header *h, size_t pdu) {
 	size_t size = header_size(h);
 	uint8_t *out = guard_take(&guard, size + pdu);
 	struct docsis_mac mac;
@@ -72,16 +72,16 @@ static void check_header(const struct header *h, size_t pdu) {
 	assert_int_equal(mac.privacy_version,
 			 mac.privacy != PRIVACY_NONE ? DOCSIS_PRIVACY_VERSION : 0);
 	if (h->is_up)
-		up_read_back(&h->up, &mac);
+		assert_up_header(&h->up, &mac);
 	else
-		down_read_back(&h->down, &mac);
+		assert_down_header(&h->down, &mac);
 }
 
 /*
- * As in the structures. Down: BP_DOWN, EN, key, SAID, DS EHDR, priority, change, DSID, sequence. Up: kind, privacy, EN,
- * key, SID, piggyback, first, last, fragment, request, minislots.
+ * Downstream initializers: BP_DOWN, EN, key, SAID, DS EHDR, priority, change, DSID, sequence.
+ * Upstream: kind, privacy, EN, key, SID, piggyback, first, last, fragment, request, minislots.
  */
-TEST(writes_the_published_headers) {
+TEST(written_headers_match_published) {
 	static const struct {
 		const char *name;
 		struct header h;
@@ -109,20 +109,20 @@ TEST(writes_the_published_headers) {
 		size_t size = header_size(&cases[i].h);
 
 		header_write(&cases[i].h, 92, guard_take(&guard, size));
-		is_vector("docsis.txt", cases[i].name, size);
+		assert_vector("docsis.txt", cases[i].name, size);
 	}
-	is_vector("docsis.txt", "request_frame",
-		  docsis_request_write(4, 0x123, guard_take(&guard, 6)));
-	is_vector("docsis.txt", "queue_request_frame",
-		  docsis_queue_request_write(0x102, 0x345, guard_take(&guard, 7)));
-	is_vector("docsis.txt", "concatenation",
-		  docsis_concatenation_write(2, 92, guard_take(&guard, 6)));
+	assert_vector("docsis.txt", "request_frame",
+		      docsis_request_write(4, 0x123, guard_take(&guard, 6)));
+	assert_vector("docsis.txt", "queue_request_frame",
+		      docsis_queue_request_write(0x102, 0x345, guard_take(&guard, 7)));
+	assert_vector("docsis.txt", "concatenation",
+		      docsis_concatenation_write(2, 92, guard_take(&guard, 6)));
 }
 
 static const size_t sizes[] = {0, 1, 64, DOCSIS_PDU_MAX};
 
-/* Every layout with the lowest, the highest and a mixed value in every field. */
-TEST(reads_back_what_goes_down) {
+/* Each layout with the lowest, the highest and a mixed value in each field. */
+TEST(downstream_headers_round_trip) {
 	static const struct docsis_down_header values[] = {
 		{false},
 		{false, true, 15, DOCSIS_SAID_MASK, 0, 7, true, DOCSIS_DSID_MASK, 0xffff},
@@ -135,12 +135,12 @@ TEST(reads_back_what_goes_down) {
 		h.down.privacy = n & 1;
 		h.down.ds = (enum docsis_ds_ehdr)(n % 8 >> 1);
 		for (size_t s = 0; s < ARRAY_COUNT(sizes); s++)
-			check_header(&h, sizes[s]);
+			assert_round_trip(&h, sizes[s]);
 	}
 }
 
-/* A PDU of every kind as well. */
-TEST(reads_back_what_goes_up) {
+/* The same for each kind of PDU. */
+TEST(upstream_headers_round_trip) {
 	static const struct docsis_up_header values[] = {
 		{0},
 		{0, 0, true, 15, DOCSIS_SAID_MASK, 255, true, true, 15, false, 255},
@@ -159,11 +159,11 @@ TEST(reads_back_what_goes_up) {
 		if (h.up.kind == DOCSIS_KIND_FRAGMENT && h.up.privacy == PRIVACY_BP_UP2)
 			continue;
 		for (size_t s = 0; s < ARRAY_COUNT(sizes); s++)
-			check_header(&h, sizes[s]);
+			assert_round_trip(&h, sizes[s]);
 	}
 }
 
-TEST(reads_back_requests) {
+TEST(request_frames_round_trip) {
 	struct docsis_mac mac;
 
 	for (unsigned n = 0; n <= 2 * 0xffff; n += 251) {
@@ -186,7 +186,7 @@ TEST(reads_back_requests) {
 	}
 }
 
-TEST(cuts_values_to_their_fields) {
+TEST(values_are_masked_to_field_width) {
 	static const struct header cases[][2] = {
 		{{false, {true, false, 0xf2, 0xffff, DS_EHDR_SEQUENCE, 0, false, 0xffffffff}},
 		 {false,
@@ -207,8 +207,8 @@ TEST(cuts_values_to_their_fields) {
 	}
 }
 
-TEST(refuses_other_kinds) {
-	static const struct docsis_up_header others[] = {
+TEST(up_header_write_rejects_invalid_kinds) {
+	static const struct docsis_up_header invalid[] = {
 		{DOCSIS_KIND_RESERVED, PRIVACY_BP_UP},
 		{DOCSIS_KIND_TIMING, PRIVACY_BP_UP},
 		{DOCSIS_KIND_REQUEST, PRIVACY_BP_UP},
@@ -219,12 +219,12 @@ TEST(refuses_other_kinds) {
 	};
 	uint8_t *out = guard_take(&guard, HEADER_MAX);
 
-	for (size_t i = 0; i < ARRAY_COUNT(others); i++)
-		assert_int_equal(docsis_up_header_write(&others[i], 64, out), 0);
-	untouched(out, HEADER_MAX);
+	for (size_t i = 0; i < ARRAY_COUNT(invalid); i++)
+		assert_int_equal(docsis_up_header_write(&invalid[i], 64, out), 0);
+	assert_unwritten(out, HEADER_MAX);
 }
 
-TEST(refuses_what_len_cannot_hold) {
+TEST(pdu_too_long_for_len_is_rejected) {
 	static const struct header cases[] = {
 		{false, {.privacy = true, .ds = DS_EHDR_SEQUENCE}},
 		{true, .up = {DOCSIS_KIND_PACKET, PRIVACY_BP_UP, .request = true}},
@@ -232,14 +232,14 @@ TEST(refuses_what_len_cannot_hold) {
 	struct docsis_mac mac;
 
 	for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
-		size_t most = DOCSIS_LEN_MAX - (header_size(&cases[i]) - DOCSIS_MAC_HEADER);
+		size_t max = DOCSIS_LEN_MAX - (header_size(&cases[i]) - DOCSIS_MAC_HEADER);
 		uint8_t *out = guard_take(&guard, HEADER_MAX);
 
-		assert_int_equal(header_write(&cases[i], most + 1, out), 0);
+		assert_int_equal(header_write(&cases[i], max + 1, out), 0);
 		assert_int_equal(header_write(&cases[i], SIZE_MAX, out), 0);
 		assert_int_equal(docsis_concatenation_write(1, DOCSIS_LEN_MAX + 1, out), 0);
-		untouched(out, HEADER_MAX);
-		check_header(&cases[i], most);
+		assert_unwritten(out, HEADER_MAX);
+		assert_round_trip(&cases[i], max);
 		out = guard.base + guard.room - DOCSIS_FRAME_MAX;
 		assert_int_equal(docsis_mac_parse(out, DOCSIS_FRAME_MAX - 1, &mac),
 				 DOCSIS_TRUNCATED);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests ip.h: the parser of Ethernet frames (IPv4, IPv6, ARP) and the IPv4 checksum. */
 #include "test_main.h"
 
 #include "wire/bytes.h"
@@ -16,8 +17,8 @@ struct expectation {
 	uint8_t tos;
 	uint8_t protocol;
 	bool fragment;
-	size_t source_at; /* offset of the source address in the frame; 0 where there is none */
-	size_t address_step; /* from source to destination */
+	size_t source_offset; /* offset of the source address in the frame; 0: none */
+	size_t address_step; /* bytes from source to destination address */
 	uint16_t source_port;
 	uint16_t destination_port;
 	size_t upper_size;
@@ -48,9 +49,9 @@ static void assert_fields(const struct expectation *e, const uint8_t *frame,
 	assert_int_equal(f->protocol, e->protocol);
 	assert_int_equal(f->fragment, e->fragment);
 	assert_int_equal(f->family, family);
-	assert_ptr_equal(f->source, e->source_at ? frame + e->source_at : NULL);
+	assert_ptr_equal(f->source, e->source_offset ? frame + e->source_offset : NULL);
 	assert_ptr_equal(f->destination,
-			 e->source_at ? frame + e->source_at + e->address_step : NULL);
+			 e->source_offset ? frame + e->source_offset + e->address_step : NULL);
 	assert_int_equal(f->source_port, e->source_port);
 	assert_int_equal(f->destination_port, e->destination_port);
 	assert_int_equal(f->upper_size, e->upper_size);
@@ -73,8 +74,8 @@ static enum frame_verdict truncation_verdict(const struct expectation *e, size_t
 	return FRAME_GOOD;
 }
 
-/* Each vector as it is, with padding behind it, and cut off. */
-TEST(reads_every_kind_of_frame) {
+/* Each vector as it is, with Ethernet padding, and truncated. */
+TEST(every_frame_kind_is_parsed) {
 	struct frame_fields fields;
 	struct vector v;
 
@@ -92,8 +93,8 @@ TEST(reads_every_kind_of_frame) {
 	}
 }
 
-/* The IP length may cut what the frame has whole: upper headers, and IPv6 extension headers. */
-TEST(believes_the_ip_length) {
+/* Headers beyond the length that IP states are ignored, even if the frame contains them. */
+TEST(ip_length_limits_headers) {
 	struct frame_fields fields;
 	struct vector v;
 
@@ -118,18 +119,18 @@ TEST(believes_the_ip_length) {
 	}
 }
 
-TEST(refuses_bad_headers) {
+TEST(malformed_headers_are_rejected) {
 	struct frame_fields fields;
 	struct vector v;
 
 	vector_get("frames.txt", "udp4", &v);
 	for (unsigned first = 0; first < 256; first++) {
-		enum frame_verdict wanted = FRAME_IPV4_HEADER;
+		enum frame_verdict expected = FRAME_IPV4_HEADER;
 
 		if (first >= 0x45 && first <= 0x48) /* options fit up to 32 bytes of header */
-			wanted = FRAME_GOOD;
+			expected = FRAME_GOOD;
 		v.bytes[14] = (uint8_t)first;
-		assert_int_equal(parse(&v, &fields), wanted);
+		assert_int_equal(parse(&v, &fields), expected);
 	}
 	vector_get("frames.txt", "udp6", &v);
 	v.bytes[14] = 0x52;
@@ -140,7 +141,7 @@ TEST(refuses_bad_headers) {
 		assert_int_equal(parse(&v, &fields), FRAME_ARP_MALFORMED);
 		v.bytes[at] ^= 1;
 	}
-	v.bytes[21] = 2; /* a reply is as good as a request */
+	v.bytes[21] = 2; /* ARP reply */
 	assert_int_equal(parse(&v, &fields), FRAME_GOOD);
 	store_be16(v.bytes + 12, ETHERTYPE_VLAN);
 	assert_int_equal(parse(&v, &fields), FRAME_VLAN);
@@ -149,8 +150,8 @@ TEST(refuses_bad_headers) {
 	assert_int_equal(fields.ethertype, ETHERTYPE_SERVICE_VLAN);
 }
 
-/* A UDP packet behind extension headers of 8 bytes each. */
-static void put_extensions(struct vector *v, const uint8_t *types, unsigned count) {
+/* Loads a UDP packet and inserts `count` extension headers of 8 bytes each. */
+static void load_udp_with_extensions(struct vector *v, const uint8_t *types, unsigned count) {
 	vector_get("frames.txt", "udp6", v);
 	memmove(v->bytes + 54 + 8 * count, v->bytes + 54, 8);
 	memset(v->bytes + 54, 0, 8 * (size_t)count);
@@ -162,14 +163,14 @@ static void put_extensions(struct vector *v, const uint8_t *types, unsigned coun
 	v->size += 8 * (size_t)count;
 }
 
-TEST(looks_through_sixteen_extensions) {
+TEST(more_than_16_extensions_are_rejected) {
 	struct frame_fields fields;
 	struct vector v;
 	uint8_t types[20];
 
 	memset(types, 60, sizeof(types));
 	for (unsigned count = 0; count <= 18; count++) {
-		put_extensions(&v, types, count);
+		load_udp_with_extensions(&v, types, count);
 		if (count > IPV6_EXTENSIONS_MAX) {
 			assert_int_equal(parse(&v, &fields), FRAME_IPV6_EXTENSIONS);
 			continue;
@@ -181,8 +182,8 @@ TEST(looks_through_sixteen_extensions) {
 	}
 }
 
-/* RFC 7045, 4: their numbers stand in the standards, and so does the unit of their lengths. */
-TEST(looks_through_every_kind) {
+/* Types as in RFC 7045, section 4. `unit` is the unit of the header's length field, in bytes. */
+TEST(every_extension_type_is_skipped) {
 	static const uint8_t types[] = {0, 43, 44, 51, 60, 135, 139, 140, 253, 254};
 	struct frame_fields fields;
 	struct vector v;
@@ -194,7 +195,7 @@ TEST(looks_through_every_kind) {
 		for (unsigned length = 0; length < 4; length++) {
 			size_t size = types[i] == 44 ? 8 : 8 + unit * (size_t)length;
 
-			put_extensions(&v, &types[i], 1);
+			load_udp_with_extensions(&v, &types[i], 1);
 			memmove(v.bytes + 54 + size, v.bytes + 62, 8);
 			v.bytes[55] = (uint8_t)length;
 			memset(v.bytes + 56, 0, size - 2);
@@ -218,22 +219,22 @@ TEST(looks_through_every_kind) {
 	for (unsigned type = 0; type < 256; type++) {
 		bool known = memchr(types, (int)type, sizeof(types)) != NULL;
 
-		put_extensions(&v, (const uint8_t[]){(uint8_t)type}, 1);
+		load_udp_with_extensions(&v, (const uint8_t[]){(uint8_t)type}, 1);
 		assert_int_equal(parse(&v, &fields), FRAME_GOOD);
 		assert_int_equal(fields.extensions != 0, known);
 		assert_int_equal(fields.protocol, known ? IP_PROTOCOL_UDP : type);
 	}
 }
 
-/* RFC 7112: the ports are in the first fragment; else rules of ports would be passed by. */
-TEST(first_fragments_have_their_ports) {
+/* RFC 7112: the first fragment contains the ports. Otherwise it could evade port rules. */
+TEST(first_fragment_without_ports_is_rejected) {
 	static const uint8_t types[] = {44, 60};
 	struct frame_fields fields;
 	struct vector v;
 
 	for (unsigned upper = 0; upper <= 8; upper++) {
 		for (unsigned more = 0; more <= 1; more++) {
-			put_extensions(&v, types, 2);
+			load_udp_with_extensions(&v, types, 2);
 			v.bytes[57] = (uint8_t)more;
 			store_be16(v.bytes + 18, (uint16_t)(16 + upper));
 			v.size = 70 + upper;
@@ -243,16 +244,16 @@ TEST(first_fragments_have_their_ports) {
 				assert_int_equal(fields.destination_port, 53);
 		}
 	}
-	put_extensions(&v, types, 2);
-	v.bytes[57] = 9; /* a later one: what follows are no headers */
+	load_udp_with_extensions(&v, types, 2);
+	v.bytes[57] = 9; /* a later fragment has no upper header */
 	assert_int_equal(parse(&v, &fields), FRAME_GOOD);
 	assert_int_equal(fields.protocol, 60);
 	assert_int_equal(fields.extensions, 0x04);
 	assert_false(fields.has_ports);
 }
 
-/* Sums whose carries carry, too: four words of all ones and one more are as much as one. */
-TEST(computes_checksums) {
+/* `words` is a sum whose carry, when added, carries again. */
+TEST(ipv4_checksum_detects_bit_errors) {
 	static const uint8_t words[IPV4_HEADER] = {
 		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, [15] = 1,
 	};
@@ -267,7 +268,7 @@ TEST(computes_checksums) {
 		assert_true(ipv4_checksum_good(ip));
 		assert_int_equal(ipv4_checksum(ip, size), load_be16(v.bytes + 24));
 		for (size_t bit = 8; bit < 8 * size; bit++) {
-			flip(ip, bit);
+			flip_bit(ip, bit);
 			assert_false(ipv4_checksum_good(ip));
 			store_be16(ip + 10, ipv4_checksum(ip, size));
 			assert_true(ipv4_checksum_good(ip));

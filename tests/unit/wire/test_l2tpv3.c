@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests l2tpv3.h: writes and patches DEPI encapsulation, parses L2TPv3 over IPv4, IPv6 and UDP. */
 #include "test_main.h"
 
 #include "wire/bytes.h"
@@ -7,7 +8,7 @@
 #include "wire/vlan.h"
 #include "wire_kit.h"
 
-#define IPV4_AT 14
+#define IPV4_OFFSET 14
 
 static enum l2tp_verdict parse(const struct vector *v, struct l2tp_data *out) {
 	return l2tp_parse(guard_copy(&guard, v->bytes, v->size), v->size, out);
@@ -35,34 +36,32 @@ static const struct depi_encap over_ipv6 = {
 	.session = 0x00010001,
 };
 
-/*
- * Those of a real core's packet, byte for byte, but for the identification that DF makes meaningless; and of IPv6. A tag
- * stands between the addresses and the type; all else is the same.
- */
-TEST(writes_the_captured_headers) {
+/* The vector map_extra is from a real core. The IPv4 identification is excluded: with DF it has no
+ * meaning. A VLAN tag is inserted after the MAC addresses and changes nothing else. */
+TEST(written_headers_match_captured) {
 	static const struct {
 		const struct depi_encap *encap;
 		const char *name;
 		size_t size;
-	} rows[] = {{&captured, "map_extra", 38},
-		    {&over_ipv6, "ipv6", DEPI_ENCAP_MAX - VLAN_TAG_SIZE}};
+	} cases[] = {{&captured, "map_extra", 38},
+		     {&over_ipv6, "ipv6", DEPI_ENCAP_MAX - VLAN_TAG_SIZE}};
 	static const uint8_t tag[] = {0x81, 0x00, 0x0f, 0xfe};
 
-	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
-		struct depi_encap e = *rows[i].encap;
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct depi_encap e = *cases[i].encap;
 		size_t size = depi_encap_size(&e);
-		uint8_t *out = guard_take(&guard, size), *ip = out + IPV4_AT,
-			without[DEPI_ENCAP_MAX];
+		uint8_t *out = guard_take(&guard, size), *ip = out + IPV4_OFFSET,
+			untagged[DEPI_ENCAP_MAX];
 		struct vector v;
 
-		assert_int_equal(size, rows[i].size);
-		vector_get("l2tpv3.txt", rows[i].name, &v);
+		assert_int_equal(size, cases[i].size);
+		vector_get("l2tpv3.txt", cases[i].name, &v);
 		assert_int_equal(depi_encap_write(&e, v.size - size, out), size);
-		memcpy(without, out, size);
+		memcpy(untagged, out, size);
 		if (e.family == 4) {
 			assert_true(ipv4_checksum_good(ip));
 			assert_int_equal(load_be16(ip + 4), 0);
-			memcpy(ip + 4, v.bytes + IPV4_AT + 4, 2);
+			memcpy(ip + 4, v.bytes + IPV4_OFFSET + 4, 2);
 			store_be16(ip + 10, ipv4_checksum(ip, IPV4_HEADER));
 		}
 		assert_memory_equal(out, v.bytes, size);
@@ -71,14 +70,14 @@ TEST(writes_the_captured_headers) {
 		out = guard_take(&guard, size + sizeof(tag));
 		assert_int_equal(depi_encap_size(&e), size + sizeof(tag));
 		assert_int_equal(depi_encap_write(&e, v.size - size, out), size + sizeof(tag));
-		assert_memory_equal(out, without, 12);
+		assert_memory_equal(out, untagged, 12);
 		assert_memory_equal(out + 12, tag, sizeof(tag));
-		assert_memory_equal(out + 16, without + 12, size - 12);
+		assert_memory_equal(out + 16, untagged + 12, size - 12);
 	}
 }
 
-/* Every length that the field can hold: patched, written afresh and read back are the same. */
-TEST(patches_every_length) {
+/* For each payload length, patching a header gives the same bytes as writing a header. */
+TEST(patched_length_matches_written) {
 	struct depi_encap tagged = captured, tagged_ipv6 = over_ipv6;
 	const struct depi_encap *const encaps[] = {&captured, &over_ipv6, &tagged, &tagged_ipv6};
 	struct l2tp_data data;
@@ -87,39 +86,39 @@ TEST(patches_every_length) {
 	for (size_t i = 0; i < ARRAY_COUNT(encaps); i++) {
 		size_t size = depi_encap_size(encaps[i]);
 		size_t tag = encaps[i]->vlan != 0 ? VLAN_TAG_SIZE : 0;
-		size_t most = UINT16_MAX - (encaps[i]->family == 6 ? 4 : 24);
-		uint8_t fresh[DEPI_ENCAP_MAX];
+		size_t max = UINT16_MAX - (encaps[i]->family == 6 ? 4 : 24);
+		uint8_t written[DEPI_ENCAP_MAX];
 		uint8_t patched[DEPI_ENCAP_MAX];
 
 		depi_encap_write(encaps[i], 0, patched);
-		for (size_t n = 0; n <= most; n++) {
-			size_t payload = n * 7919 % (most + 1); /* a prime: all of them, mixed */
+		for (size_t n = 0; n <= max; n++) {
+			size_t payload = n * 7919 % (max + 1); /* prime: each length once, mixed */
 
-			assert_int_equal(depi_encap_write(encaps[i], payload, fresh), size);
+			assert_int_equal(depi_encap_write(encaps[i], payload, written), size);
 			depi_encap_patch(patched + tag, encaps[i]->family, payload);
-			if (memcmp(patched, fresh, size) != 0)
+			if (memcmp(patched, written, size) != 0)
 				fail_msg("family %u, payload %zu", encaps[i]->family, payload);
 		}
-		assert_int_equal(depi_encap_write(encaps[i], most + 1, fresh), 0);
-		assert_int_equal(depi_encap_write(encaps[i], SIZE_MAX, fresh), 0);
+		assert_int_equal(depi_encap_write(encaps[i], max + 1, written), 0);
+		assert_int_equal(depi_encap_write(encaps[i], SIZE_MAX, written), 0);
 
-		uint8_t *frame = guard_take(&guard, size + most);
+		uint8_t *frame = guard_take(&guard, size + max);
 
-		depi_encap_write(encaps[i], most, frame);
-		assert_int_equal(l2tp_parse(frame, size + most, &data), L2TP_OK);
-		assert_int_equal(data.payload_size, most);
+		depi_encap_write(encaps[i], max, frame);
+		assert_int_equal(l2tp_parse(frame, size + max, &data), L2TP_OK);
+		assert_int_equal(data.payload_size, max);
 		assert_int_equal(data.session, encaps[i]->session);
 	}
 }
 
-TEST(reads_every_carriage) {
+TEST(every_encapsulation_is_parsed) {
 	static const struct {
 		const char *name;
 		enum l2tp_verdict verdict;
 		uint8_t family;
 		uint32_t session;
-		size_t payload_at;
-		size_t source_at;
+		size_t payload_offset;
+		size_t source_offset;
 	} cases[] = {
 		{"map_extra", L2TP_OK, 4, 0x00430000, 38, 26},
 		{"map_bare", L2TP_OK, 4, 0x00d40000, 38, 26},
@@ -134,27 +133,27 @@ TEST(reads_every_carriage) {
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		vector_get("l2tpv3.txt", cases[i].name, &v);
 
-		size_t payload_size = v.size - cases[i].payload_at;
+		size_t payload_size = v.size - cases[i].payload_offset;
 
-		memset(v.bytes + v.size, 0, 22); /* Ethernet padding is not payload */
+		memset(v.bytes + v.size, 0, 22); /* Ethernet padding */
 		assert_int_equal(l2tp_parse(v.bytes, v.size + 22, &data), cases[i].verdict);
 		assert_int_equal(data.family, cases[i].family);
 		assert_int_equal(data.session, cases[i].session);
-		assert_ptr_equal(data.payload, v.bytes + cases[i].payload_at);
+		assert_ptr_equal(data.payload, v.bytes + cases[i].payload_offset);
 		assert_int_equal(data.payload_size, payload_size);
-		assert_ptr_equal(data.source_ip, v.bytes + cases[i].source_at);
-		assert_ptr_equal(data.destination_ip,
-				 v.bytes + cases[i].source_at + ip_address_size(cases[i].family));
+		assert_ptr_equal(data.source_ip, v.bytes + cases[i].source_offset);
+		assert_ptr_equal(data.destination_ip, v.bytes + cases[i].source_offset +
+							      ip_address_size(cases[i].family));
 	}
 }
 
-static int verdict(const uint8_t *bytes, size_t size) {
+static int parse_verdict(const uint8_t *bytes, size_t size) {
 	struct l2tp_data data;
 
 	return l2tp_parse(bytes, size, &data);
 }
 
-TEST(tells_every_truncation) {
+TEST(truncated_packets_are_rejected) {
 	FILE *f = vectors_open("l2tpv3.txt");
 	struct vector v;
 
@@ -162,67 +161,66 @@ TEST(tells_every_truncation) {
 		size_t link = strcmp(v.name, "udp_tagged") == 0 ? 18 : 14;
 		size_t headers = link + (strcmp(v.name, "ipv6") == 0 ? 40 : 20);
 
-		cut_off(verdict, v.bytes, 0, link, L2TP_RUNT);
-		cut_off(verdict, v.bytes, link, headers, L2TP_IP_HEADER);
-		cut_off(verdict, v.bytes, headers, v.size, L2TP_IP_LENGTH);
+		assert_prefixes(parse_verdict, v.bytes, 0, link, L2TP_RUNT);
+		assert_prefixes(parse_verdict, v.bytes, link, headers, L2TP_IP_HEADER);
+		assert_prefixes(parse_verdict, v.bytes, headers, v.size, L2TP_IP_LENGTH);
 	}
 	fclose(f);
 }
 
-/* Sets the length that IPv4 tells. */
-static void set_total(struct vector *v, uint16_t total) {
-	uint8_t *ip = v->bytes + IPV4_AT;
+static void set_ipv4_length(struct vector *v, uint16_t total) {
+	uint8_t *ip = v->bytes + IPV4_OFFSET;
 
 	store_be16(ip + 2, total);
 	store_be16(ip + 10, ipv4_checksum(ip, IPV4_HEADER));
 }
 
-/* What IP says is there may be too short for L2TP. */
-TEST(refuses_short_payloads) {
+/* The payload length of IP or UDP is too short for L2TPv3. */
+TEST(short_payloads_are_rejected) {
 	struct l2tp_data data;
 	struct vector v;
 
 	vector_get("l2tpv3.txt", "map_bare", &v);
 	for (uint16_t total = 20; total <= 30; total++) {
-		set_total(&v, total);
-		v.size = IPV4_AT + total;
+		set_ipv4_length(&v, total);
+		v.size = IPV4_OFFSET + total;
 		assert_int_equal(parse(&v, &data), total < 24 ? L2TP_TRUNCATED : L2TP_OK);
 	}
 	vector_get("l2tpv3.txt", "udp", &v);
 	for (uint16_t udp = 0; udp <= 24; udp++) {
-		enum l2tp_verdict wanted = udp < 8 || udp > 20 ? L2TP_IP_LENGTH
-					   : udp < 16	       ? L2TP_TRUNCATED
-							       : L2TP_OK;
+		enum l2tp_verdict expected = udp < 8 || udp > 20 ? L2TP_IP_LENGTH
+					     : udp < 16		 ? L2TP_TRUNCATED
+								 : L2TP_OK;
 
 		store_be16(v.bytes + 38, udp);
-		assert_int_equal(parse(&v, &data), wanted);
-		if (wanted == L2TP_OK)
+		assert_int_equal(parse(&v, &data), expected);
+		if (expected == L2TP_OK)
 			assert_int_equal(data.payload_size, udp - 16);
 	}
 	for (uint16_t total = 20; total < 28; total++) {
-		set_total(&v, total);
+		set_ipv4_length(&v, total);
 		assert_int_equal(parse(&v, &data), L2TP_TRUNCATED);
 	}
 }
 
-/* The message of that name with one byte set, and the checksum of IPv4 repaired. */
-TEST(refuses_what_is_not_data) {
+/* Each case sets one byte of a vector; the IPv4 checksum is updated. */
+TEST(non_data_packets_are_rejected) {
 	static const struct {
 		const char *file, *name;
 		size_t at;
 		uint8_t value;
-		enum l2tp_verdict wanted;
+		enum l2tp_verdict expected;
 	} cases[] = {
 		{"l2tpv3.txt", "map_bare", 12, 0x88, L2TP_NOT_IP},
 		{"l2tpv3.txt", "udp_tagged", 16, 0x81, L2TP_NOT_IP}, /* a second tag */
-		{"l2tpv3.txt", "map_bare", IPV4_AT, 0x65, L2TP_IP_HEADER},
-		{"l2tpv3.txt", "map_bare", IPV4_AT, 0x44, L2TP_IP_HEADER},
-		{"l2tpv3.txt", "map_bare", IPV4_AT + 6, 0x20, L2TP_FRAGMENT},
-		{"l2tpv3.txt", "map_bare", IPV4_AT + 7, 0x01, L2TP_FRAGMENT},
-		{"l2tpv3.txt", "map_bare", IPV4_AT + 9, 6, L2TP_NOT_L2TP},
+		{"l2tpv3.txt", "map_bare", IPV4_OFFSET, 0x65, L2TP_IP_HEADER},
+		{"l2tpv3.txt", "map_bare", IPV4_OFFSET, 0x44, L2TP_IP_HEADER},
+		{"l2tpv3.txt", "map_bare", IPV4_OFFSET + 6, 0x20, L2TP_FRAGMENT},
+		{"l2tpv3.txt", "map_bare", IPV4_OFFSET + 7, 0x01, L2TP_FRAGMENT},
+		{"l2tpv3.txt", "map_bare", IPV4_OFFSET + 9, 6, L2TP_NOT_L2TP},
 		{"l2tpv3.txt", "udp", 42, 0x80, L2TP_CONTROL},
 		{"l2tpv3.txt", "udp", 43, 0x02, L2TP_VERSION},
-		{"l2tpv3.txt", "udp", 35, 0, L2TP_OK}, /* one port is enough */
+		{"l2tpv3.txt", "udp", 35, 0, L2TP_OK}, /* one L2TP port suffices */
 		{"l2tpv3.txt", "udp", 37, 0, L2TP_OK},
 		{"frames.txt", "udp6_first", 0, 2, L2TP_FRAGMENT},
 		{"frames.txt", "arp", 0, 2, L2TP_NOT_IP},
@@ -236,14 +234,14 @@ TEST(refuses_what_is_not_data) {
 
 		vector_get(cases[i].file, cases[i].name, &v);
 		v.bytes[at] = cases[i].value;
-		if (at >= IPV4_AT && at < IPV4_AT + 20)
-			set_total(&v, load_be16(v.bytes + IPV4_AT + 2));
-		assert_int_equal(parse(&v, &data), cases[i].wanted);
+		if (at >= IPV4_OFFSET && at < IPV4_OFFSET + 20)
+			set_ipv4_length(&v, load_be16(v.bytes + IPV4_OFFSET + 2));
+		assert_int_equal(parse(&v, &data), cases[i].expected);
 	}
 	vector_get("l2tpv3.txt", "udp", &v);
 	v.bytes[35] = v.bytes[37] = 0;
 	assert_int_equal(parse(&v, &data), L2TP_NOT_L2TP);
-	v.bytes[IPV4_AT + 8]--;
+	v.bytes[IPV4_OFFSET + 8]--;
 	assert_int_equal(parse(&v, &data), L2TP_IP_CHECKSUM);
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests map.h: reads, writes and checks MAP messages of versions 1 and 5. */
 #include "test_main.h"
 
 #include "wire/management.h"
@@ -7,22 +8,22 @@
 
 _Static_assert(MAP_BODY_MAX == MANAGEMENT_BODY_MAX, "the longest MAP fills the longest message");
 
-#define BODY_AT 26 /* in a PSP packet of the MAP pseudowire: 4 + 2, then the message's header */
+#define BODY_OFFSET 26 /* in a PSP packet of the MAP pseudowire: 4 + 2, then the message's header */
 
 static enum map_verdict read_guarded(struct map *out, uint8_t version, const void *body,
 				     size_t size) {
 	return map_read(out, version, guard_copy(&guard, body, size), size);
 }
 
-/* Version 5 as tshark reads it: a count of 9 bits, a category of 4. */
+/* Version 5: 9 bits of element count, 4 bits of MAP category, as tshark decodes them. */
 static const uint8_t body_5[] = {
 	0x09, 0x07, 0x01, 0x80, 0x00, 0x00, 0x00, 0x10, 0xff, 0xff,
 	0xff, 0xf0, 0x03, 0x06, 0x02, 0x08, 0x00, 0x05, 0x40, 0x00, /* SID 1, IUC 5 */
-	0xff, 0xfc, 0x40, 0x09, /* a request region from minislot 9 on */
-	0x00, 0x01, 0xff, 0xff, /* null at 16383 */
+	0xff, 0xfc, 0x40, 0x09, /* request region, minislots 9 to 16382 */
+	0x00, 0x01, 0xff, 0xff, /* null element at 16383 */
 };
 
-/* Version, channel, UCD count, back-offs, count, start, acknowledged. */
+/* Version, channel, UCD count, element count, back-off windows, allocation start, ACK time. */
 static struct map expected[] = {
 	{1, 1, 0, 0, 4, 0, 10, 4, 0x01556601, 0x01556471},
 	{5, 9, 7, 3, 6, 2, 8, 3, 0x10, 0xfffffff0},
@@ -37,15 +38,15 @@ static const struct map_element elements[][4] = {
 	{{1, 0, MAP_SHORT}, {0x3fff, 9, MAP_REQUEST}, {0, 16383, MAP_NULL}},
 };
 
-/* What is read of the bytes keeps the rules, and is written as the same bytes; so is what is expected. */
-TEST(both_versions_come_back) {
+/* Writing what was read, or the expected MAP, gives the same bytes. */
+TEST(both_versions_round_trip) {
 	static struct map map;
 	struct vector v;
 
 	vector_get("psp.txt", "map_bare", &v);
 	for (unsigned i = 0; i < 2; i++) {
-		const uint8_t *body = i == 0 ? v.bytes + BODY_AT : body_5;
-		size_t size = i == 0 ? v.size - BODY_AT : sizeof(body_5);
+		const uint8_t *body = i == 0 ? v.bytes + BODY_OFFSET : body_5;
+		size_t size = i == 0 ? v.size - BODY_OFFSET : sizeof(body_5);
 		uint8_t written[64];
 
 		memcpy(expected[i].elements, elements[i], sizeof(elements[i]));
@@ -61,10 +62,10 @@ TEST(both_versions_come_back) {
 	}
 }
 
-TEST(every_truncation_is_told) {
+TEST(truncated_map_is_rejected) {
 	static struct map map;
 	struct vector v;
-	uint8_t *body = v.bytes + BODY_AT;
+	uint8_t *body = v.bytes + BODY_OFFSET;
 
 	vector_get("psp.txt", "map_bare", &v);
 	memset(v.bytes + v.size, 0, 4);
@@ -72,16 +73,16 @@ TEST(every_truncation_is_told) {
 		assert_int_equal(read_guarded(&map, 1, body, size), size < 32	 ? MAP_TRUNCATED
 								    : size == 32 ? MAP_OK
 										 : MAP_TRAILING);
-	body[2] = 0; /* without elements the header is all */
+	body[2] = 0; /* no elements */
 	assert_int_equal(read_guarded(&map, 1, body, 15), MAP_TRUNCATED);
 	assert_int_equal(read_guarded(&map, 1, body, 16), MAP_OK);
 	assert_int_equal(map.count, 0);
 	assert_int_equal(map_check(&map), MAP_NO_NULL);
-	map.elements[0].offset = 7; /* beyond the count */
+	map.elements[0].offset = 7; /* beyond the count: ignored */
 	assert_int_equal(map_minislots(&map), 0);
 }
 
-TEST(what_would_not_come_back_is_refused) {
+TEST(reserved_bits_and_back_offs_are_rejected) {
 	uint8_t body[20] = {[19] = 0};
 	static struct map map;
 
@@ -94,12 +95,12 @@ TEST(what_would_not_come_back_is_refused) {
 		body[3] = (uint8_t)bits;
 		assert_int_equal(read_guarded(&map, 1, body, 16), MAP_RESERVED);
 
-		enum map_verdict wanted = bits & 0x70	     ? MAP_RESERVED
-					  : (bits & 15) == 1 ? MAP_PROBE
-					  : (bits & 15) > 1  ? MAP_BAD_CATEGORY
-							     : MAP_TRUNCATED; /* one element */
+		enum map_verdict verdict = bits & 0x70	      ? MAP_RESERVED
+					   : (bits & 15) == 1 ? MAP_PROBE
+					   : (bits & 15) > 1  ? MAP_BAD_CATEGORY
+							      : MAP_TRUNCATED; /* one element */
 
-		assert_int_equal(read_guarded(&map, 5, body, 16), wanted);
+		assert_int_equal(read_guarded(&map, 5, body, 16), verdict);
 	}
 	body[3] = 0;
 	for (unsigned at = 12; at < 16; at++) {
@@ -112,7 +113,7 @@ TEST(what_would_not_come_back_is_refused) {
 	}
 }
 
-TEST(a_probe_map_is_told_apart) {
+TEST(probe_map_is_distinguished) {
 	static const uint8_t body[] = {3, 9, 0x00, 0x81, 0x12, 0x34, 0x56, 0x78, 1, 2, 3, 4};
 	static struct map map;
 
@@ -121,68 +122,68 @@ TEST(a_probe_map_is_told_apart) {
 	assert_int_equal(map.ucd_count, 9);
 	assert_int_equal(map.count, 1);
 	assert_int_equal(map.alloc_start, 0x12345678);
-	assert_int_equal(read_guarded(&map, 5, body, 8),
-			 MAP_PROBE); /* what is left is not looked at */
+	assert_int_equal(read_guarded(&map, 5, body, 8), MAP_PROBE); /* elements are not parsed */
 	assert_int_equal(read_guarded(&map, 5, body, 7), MAP_TRUNCATED);
 }
 
-/* A MAP whose elements are all of one minislot, `count` with the null one. */
-static void long_map(struct map *map, uint8_t version, unsigned count) {
+/* A MAP of `count` elements, the null element included; each grant has one minislot. */
+static void make_map(struct map *map, uint8_t version, unsigned count) {
 	*map = (struct map){.version = version, .count = (uint16_t)count};
 	for (unsigned i = 0; i < count; i++)
 		map->elements[i] = (struct map_element){1, (uint16_t)i, MAP_LONG};
 	map->elements[count - 1] = (struct map_element){0, (uint16_t)(count - 1), MAP_NULL};
 }
 
-TEST(counts_have_bounds) {
+TEST(element_count_is_limited) {
 	static uint8_t body[MAP_HEADER + MAP_ELEMENT * 511];
-	static struct map map, back;
+	static struct map map, parsed;
 
 	for (uint8_t version = 1; version <= 5; version += 4) {
-		unsigned most = version == 1 ? MAP_ELEMENTS_1 : MAP_ELEMENTS_5;
-		size_t size = MAP_HEADER + MAP_ELEMENT * (size_t)most;
+		unsigned max = version == 1 ? MAP_ELEMENTS_1 : MAP_ELEMENTS_5;
+		size_t size = MAP_HEADER + MAP_ELEMENT * (size_t)max;
 
-		long_map(&map, version, most);
+		make_map(&map, version, max);
 		assert_int_equal(map_check(&map), MAP_OK);
 		assert_int_equal(map_write(guard_take(&guard, size), size, &map), size);
 		memcpy(body, guard.base + guard.room - size, size);
-		assert_int_equal(read_guarded(&back, version, body, size), MAP_OK);
-		assert_memory_equal(&back, &map, sizeof(map));
+		assert_int_equal(read_guarded(&parsed, version, body, size), MAP_OK);
+		assert_memory_equal(&parsed, &map, sizeof(map));
 		map.count++;
 		assert_int_equal(map_check(&map), MAP_TOO_MANY);
 		assert_int_equal(map_write(body, sizeof(body), &map), 0);
-		most++;
-		body[2] = (uint8_t)(version == 1 ? most : most >> 1);
-		body[3] = (uint8_t)(version == 1 ? 0 : most << 7);
-		assert_int_equal(map_read(&back, version, body, size + MAP_ELEMENT), MAP_TOO_MANY);
+		max++;
+		body[2] = (uint8_t)(version == 1 ? max : max >> 1);
+		body[3] = (uint8_t)(version == 1 ? 0 : max << 7);
+		assert_int_equal(map_read(&parsed, version, body, size + MAP_ELEMENT),
+				 MAP_TOO_MANY);
 	}
 }
 
-static bool is_written(const struct map *map) {
+static bool is_writable(const struct map *map) {
 	uint8_t body[64];
 
 	return map_write(body, sizeof(body), map) == 24;
 }
 
-#define REFUSED(change)                         \
-	do {                                    \
-		long_map(&map, 1, 2);           \
-		assert_true(is_written(&map));  \
-		change;                         \
-		assert_false(is_written(&map)); \
+#define ASSERT_NOT_WRITABLE(change)              \
+	do {                                     \
+		make_map(&map, 1, 2);            \
+		assert_true(is_writable(&map));  \
+		change;                          \
+		assert_false(is_writable(&map)); \
 	} while (0)
 
-TEST(a_field_that_does_not_hold_its_value) {
+TEST(value_too_large_for_field_is_not_written) {
 	static struct map map;
 
-	REFUSED(map.elements[0].sid = 0x4000);
-	REFUSED(map.elements[0].iuc = 16);
-	REFUSED(map.elements[1].offset = MAP_OFFSET_MAX + 1);
-	REFUSED(map.ranging_start = 16);
-	REFUSED(map.ranging_end = 16);
-	REFUSED(map.data_start = 16);
-	REFUSED(map.data_end = 16);
-	REFUSED(map.version = 2);
+	ASSERT_NOT_WRITABLE(map.elements[0].sid = 0x4000);
+	ASSERT_NOT_WRITABLE(map.elements[0].iuc = 16);
+	ASSERT_NOT_WRITABLE(map.elements[1].offset = MAP_OFFSET_MAX + 1);
+	ASSERT_NOT_WRITABLE(map.ranging_start = 16);
+	ASSERT_NOT_WRITABLE(map.ranging_end = 16);
+	ASSERT_NOT_WRITABLE(map.data_start = 16);
+	ASSERT_NOT_WRITABLE(map.data_end = 16);
+	ASSERT_NOT_WRITABLE(map.version = 2);
 	map = (struct map){1,
 			   .count = 2,
 			   .ranging_start = 15,
@@ -191,10 +192,10 @@ TEST(a_field_that_does_not_hold_its_value) {
 			   .data_end = 15};
 	map.elements[0] = (struct map_element){0x3fff, 0, 15};
 	map.elements[1].offset = MAP_OFFSET_MAX;
-	assert_true(is_written(&map));
+	assert_true(is_writable(&map));
 }
 
-/* Three elements, the null one, a grant pending and an acknowledgement. */
+/* Three grants, the null element, a pending grant and a data acknowledgement. */
 static struct map good_map(uint8_t version) {
 	return (struct map){
 		.version = version,
@@ -212,12 +213,12 @@ static struct map good_map(uint8_t version) {
 	};
 }
 
-TEST(rules_are_checked) {
+TEST(map_check_enforces_element_rules) {
 	static const struct {
 		unsigned at;
 		struct map_element element;
-		enum map_verdict wanted;
-	} rows[] = {
+		enum map_verdict verdict;
+	} cases[] = {
 		{0, {5, 1, MAP_LONG}, MAP_BAD_START},
 		{0, {5, 0, 0}, MAP_BAD_IUC},
 		{0, {5, 0, MAP_LONG}, MAP_OK},
@@ -248,15 +249,15 @@ TEST(rules_are_checked) {
 
 		assert_int_equal(map_check(&map), MAP_OK);
 		assert_int_equal(map_minislots(&map), 100);
-		for (unsigned i = 0; i < ARRAY_COUNT(rows); i++) {
+		for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
 			map = good_map((uint8_t)version);
-			map.elements[rows[i].at] = rows[i].element;
-			assert_int_equal(map_check(&map), rows[i].wanted);
+			map.elements[cases[i].at] = cases[i].element;
+			assert_int_equal(map_check(&map), cases[i].verdict);
 		}
 	}
 }
 
-TEST(nothing_beyond_the_bounds) {
+TEST(map_longer_than_limit_is_rejected) {
 	for (uint8_t version = 1; version <= 5; version += 4) {
 		struct map map = good_map(version);
 
@@ -268,7 +269,7 @@ TEST(nothing_beyond_the_bounds) {
 	}
 }
 
-TEST(windows_end_behind_their_start) {
+TEST(reversed_back_off_window_is_rejected) {
 	for (unsigned n = 0; n < 2 * 256; n++) {
 		const uint8_t start = n % 16, end = n / 16 % 16;
 		struct map map = good_map(1);

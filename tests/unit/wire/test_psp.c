@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests psp.h: PSP headers, segment tables and segments of DEPI and UEPI packets. */
 #include "test_main.h"
 
 #include "wire/bytes.h"
@@ -11,7 +12,7 @@ static enum psp_verdict parse(const void *bytes, size_t size, unsigned extra) {
 	return psp_parse(guard_copy(&guard, bytes, size), size, extra, &psp);
 }
 
-TEST(reads_a_captured_packet) {
+TEST(captured_packet_is_parsed) {
 	struct psp_cursor cursor = {0};
 	struct psp_segment segment;
 	struct vector v;
@@ -29,7 +30,7 @@ TEST(reads_a_captured_packet) {
 	assert_int_equal(segment.length, 62);
 	assert_false(psp_next(&psp, &cursor, &segment));
 	assert_false(psp_next(&psp, &cursor, &segment));
-	/* Without knowledge of the extra bytes they are found out as too much. */
+	/* unless the caller states the extra bytes, the packet is too long */
 	assert_int_equal(parse(v.bytes, v.size, 0), PSP_TRAILING);
 	vector_get("psp.txt", "map_bare", &v);
 	assert_int_equal(parse(v.bytes, v.size, 0), PSP_OK);
@@ -37,11 +38,11 @@ TEST(reads_a_captured_packet) {
 	assert_int_equal(psp.data_size, 52);
 }
 
-static uint16_t length_of(unsigned index) {
+static uint16_t segment_length(unsigned index) {
 	return (uint16_t)(index * 37 % 200);
 }
 
-/* Writes `count` segments of various lengths, entry i with B and E from i; returns the size. */
+/* Writes `count` segments; bits 0, 1 of the index are begin and end flag. Returns the size. */
 static size_t write_packet(uint8_t *out, unsigned count, unsigned extra, uint8_t flow) {
 	size_t size = psp_header_size(count, extra);
 
@@ -49,14 +50,14 @@ static size_t write_packet(uint8_t *out, unsigned count, unsigned extra, uint8_t
 	psp_header_write(out, flow, (uint8_t)count, (uint16_t)(0xfff0 + count));
 	for (unsigned i = 0; i < count; i++) {
 		psp_entry_write(out + PSP_HEADER_FIXED + PSP_ENTRY_SIZE * i, i & 1, i & 2,
-				length_of(i));
-		memset(out + size, (int)i, length_of(i));
-		size += length_of(i);
+				segment_length(i));
+		memset(out + size, (int)i, segment_length(i));
+		size += segment_length(i);
 	}
 	return size;
 }
 
-TEST(reads_back_what_it_writes) {
+TEST(packets_round_trip) {
 	static uint8_t packet[PSP_COUNT_MAX * 202 + 64];
 
 	for (unsigned n = 0; n < 256 * 3; n++) {
@@ -77,7 +78,7 @@ TEST(reads_back_what_it_writes) {
 			assert_true(psp_next(&psp, &cursor, &segment));
 			assert_int_equal(segment.begin, i & 1);
 			assert_int_equal(segment.end, (i & 2) >> 1);
-			assert_int_equal(segment.length, length_of(i));
+			assert_int_equal(segment.length, segment_length(i));
 			for (unsigned at = 0; at < segment.length; at++)
 				assert_int_equal(segment.data[at], i);
 		}
@@ -85,32 +86,33 @@ TEST(reads_back_what_it_writes) {
 	}
 }
 
-static int verdict_of_two(const uint8_t *bytes, size_t size) {
+static int parse_with_extra(const uint8_t *bytes, size_t size) {
 	return parse(bytes, size, 2);
 }
 
-TEST(tells_every_truncation) {
+TEST(truncated_packet_is_rejected) {
 	uint8_t packet[1024];
 
 	for (unsigned count = 2; count <= 5; count++) {
 		size_t size = write_packet(packet, count, 2, 0);
 		size_t header_size = psp_header_size(count, 2);
 
-		cut_off(verdict_of_two, packet, 0, PSP_HEADER_FIXED, PSP_TRUNCATED);
-		cut_off(verdict_of_two, packet, PSP_HEADER_FIXED, header_size, PSP_TABLE_TRUNCATED);
-		cut_off(verdict_of_two, packet, header_size, size, PSP_SEGMENT_TRUNCATED);
-		cut_off(verdict_of_two, packet, size + 1, size + 2, PSP_TRAILING);
+		assert_prefixes(parse_with_extra, packet, 0, PSP_HEADER_FIXED, PSP_TRUNCATED);
+		assert_prefixes(parse_with_extra, packet, PSP_HEADER_FIXED, header_size,
+				PSP_TABLE_TRUNCATED);
+		assert_prefixes(parse_with_extra, packet, header_size, size, PSP_SEGMENT_TRUNCATED);
+		assert_prefixes(parse_with_extra, packet, size + 1, size + 2, PSP_TRAILING);
 	}
 }
 
-TEST(reads_the_flags) {
+TEST(header_flags_are_parsed) {
 	assert_int_equal(parse("\x00\x00\x12\x34", 4, 0), PSP_OK);
 	assert_false(psp.sequence_valid);
 	assert_int_equal(psp.sequence, 0x1234);
 	assert_int_equal(psp.count, 0);
 	assert_int_equal(psp.data_size, 0);
 	assert_int_equal(parse("\x4f\x00\x00\x00", 4, 0), PSP_OK);
-	assert_int_equal(psp.flow, 7); /* the reserved bit is not looked at */
+	assert_int_equal(psp.flow, 7); /* the reserved bit is ignored */
 	assert_int_equal(parse("\xc0\x00\x00\x00", 4, 0), PSP_CONTROL);
 	assert_int_equal(parse("\x50\x00\x00\x00", 4, 0), PSP_EXTENDED);
 	assert_int_equal(parse("\x60\x00\x00\x00", 4, 0), PSP_EXTENDED);

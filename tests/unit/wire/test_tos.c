@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests tos.h: overwrites the TOS byte or traffic class of frames by an AND and an OR mask. */
 #include "test_main.h"
 
 #include "wire/bytes.h"
@@ -7,11 +8,11 @@
 #include "wire/vlan.h"
 #include "wire_kit.h"
 
-#define AND 0x83
-#define OR 0x28
+#define AND_MASK 0x83
+#define OR_MASK 0x28
 
-/* What the frame becomes, by a checksum over the whole header. */
-static void rewrite(uint8_t *frame, size_t at, uint8_t tos) {
+/* Sets the TOS of the IP header at `at`; computes the checksum over the whole header. */
+static void set_tos(uint8_t *frame, size_t at, uint8_t tos) {
 	uint8_t *ip = frame + at;
 
 	if (ip[0] >> 4 == 6) {
@@ -22,14 +23,14 @@ static void rewrite(uint8_t *frame, size_t at, uint8_t tos) {
 	store_be16(ip + 10, ipv4_checksum(ip, 4 * (size_t)(ip[0] & 0x0f)));
 }
 
-static void expect_rewrite(const struct vector *v, const struct vector *wanted) {
+static void assert_rewrite(const struct vector *v, const struct vector *expected) {
 	uint8_t *frame = guard_copy(&guard, v->bytes, v->size);
 
-	tos_overwrite(frame, v->size, AND, OR);
-	assert_memory_equal(frame, wanted->bytes, v->size);
+	tos_overwrite(frame, v->size, AND_MASK, OR_MASK);
+	assert_memory_equal(frame, expected->bytes, v->size);
 }
 
-static void tags_insert(struct vector *v, unsigned tags) {
+static void insert_tags(struct vector *v, unsigned tags) {
 	memmove(v->bytes + 12 + (size_t)tags * VLAN_TAG_SIZE, v->bytes + 12, v->size - 12);
 	for (unsigned t = 0; t < tags; t++) {
 		store_be16(v->bytes + 12 + (size_t)t * VLAN_TAG_SIZE,
@@ -39,8 +40,8 @@ static void tags_insert(struct vector *v, unsigned tags) {
 	v->size += (size_t)tags * VLAN_TAG_SIZE;
 }
 
-/* Also of fragments and behind VLAN tags; other frames, and those that are cut off, stay. */
-TEST(rewrites_ip_alone) {
+/* Fragments and frames with up to two VLAN tags are rewritten; other and truncated ones not. */
+TEST(only_complete_ip_headers_are_rewritten) {
 	FILE *f = vectors_open("frames.txt");
 	struct vector plain;
 
@@ -53,61 +54,61 @@ TEST(rewrites_ip_alone) {
 			size_t at = ETHERNET_HEADER + (size_t)tags * VLAN_TAG_SIZE;
 			size_t whole = at + (fields.kind == FRAME_IPV4 ? 20 : 40);
 			bool ip = fields.kind == FRAME_IPV4 || fields.kind == FRAME_IPV6;
-			struct vector v = plain, wanted;
+			struct vector v = plain, expected;
 
-			tags_insert(&v, tags);
-			wanted = v;
+			insert_tags(&v, tags);
+			expected = v;
 			if (ip && tags <= 2)
-				rewrite(wanted.bytes, at, (fields.tos & AND) | OR);
+				set_tos(expected.bytes, at, (fields.tos & AND_MASK) | OR_MASK);
 			for (; v.size >= whole; v.size--)
-				expect_rewrite(&v, &wanted);
-			wanted = v;
+				assert_rewrite(&v, &expected);
+			expected = v;
 			while (v.size-- > 0)
-				expect_rewrite(&v, &wanted);
+				assert_rewrite(&v, &expected);
 		}
 	}
 	fclose(f);
 }
 
-/* RFC 1624: the updated checksum is that of the whole header, from each value to each other. */
-TEST(updates_the_ipv4_checksum) {
+/* RFC 1624: for each pair of TOS values, the update gives the checksum of the whole header. */
+TEST(ipv4_checksum_is_updated) {
 	struct vector v;
 
 	vector_get("frames.txt", "udp4", &v);
 	for (unsigned from = 0; from < 256; from++) {
 		for (unsigned to = 0; to < 256; to++) {
-			struct vector wanted;
+			struct vector expected;
 
-			rewrite(v.bytes, ETHERNET_HEADER, (uint8_t)from);
-			wanted = v;
-			rewrite(wanted.bytes, ETHERNET_HEADER, (uint8_t)to);
+			set_tos(v.bytes, ETHERNET_HEADER, (uint8_t)from);
+			expected = v;
+			set_tos(expected.bytes, ETHERNET_HEADER, (uint8_t)to);
 			tos_overwrite(v.bytes, v.size, 0, (uint8_t)to);
-			assert_memory_equal(v.bytes, wanted.bytes, v.size);
+			assert_memory_equal(v.bytes, expected.bytes, v.size);
 		}
 	}
-	for (unsigned id = 0; id <= UINT16_MAX; id++) { /* each checksum there can be */
-		struct vector wanted;
+	for (unsigned id = 0; id <= UINT16_MAX; id++) { /* each possible checksum */
+		struct vector expected;
 
 		store_be16(v.bytes + ETHERNET_HEADER + 4, (uint16_t)id);
-		rewrite(v.bytes, ETHERNET_HEADER, id & 1 ? 0xff : 0);
-		wanted = v;
-		rewrite(wanted.bytes, ETHERNET_HEADER, id & 1 ? 0 : 0xff);
+		set_tos(v.bytes, ETHERNET_HEADER, id & 1 ? 0xff : 0);
+		expected = v;
+		set_tos(expected.bytes, ETHERNET_HEADER, id & 1 ? 0 : 0xff);
 		tos_overwrite(v.bytes, v.size, 0, id & 1 ? 0 : 0xff);
-		assert_memory_equal(v.bytes, wanted.bytes, v.size);
+		assert_memory_equal(v.bytes, expected.bytes, v.size);
 	}
 	v.bytes[24] ^= 1;
-	tos_overwrite(v.bytes, v.size, AND, OR);
+	tos_overwrite(v.bytes, v.size, AND_MASK, OR_MASK);
 	assert_false(ipv4_checksum_good(v.bytes + ETHERNET_HEADER));
 }
 
-TEST(leaves_malformed_headers) {
+TEST(malformed_headers_are_unchanged) {
 	struct vector v;
 
 	vector_get("frames.txt", "udp4", &v);
 	for (unsigned first = 0; first < 256; first++) {
 		v.bytes[14] = (uint8_t)first;
 		if (first < 0x45 || first > 0x4f)
-			expect_rewrite(&v, &v);
+			assert_rewrite(&v, &v);
 	}
 }
 

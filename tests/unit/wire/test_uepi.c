@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Units of both formats: headers, request records and trailers. */
+/* Tests uepi.h: headers, request records and trailers of both UEPI formats, SC-QAM and OFDMA. */
 #include "test_main.h"
 
 #include "wire/bytes.h"
@@ -9,10 +9,10 @@
 #define SC UEPI_SC_QAM
 #define OFDMA UEPI_OFDMA
 
-#define BARE 8 /* bytes of a trailer of SC-QAM */
-#define BLOCK (8 + 104)
+#define BARE_SIZE 8 /* bytes of an SC-QAM trailer without equalizer block */
+#define BLOCK_SIZE (8 + 104) /* bytes with the block */
 
-_Static_assert(UEPI_TRAILER_MAX == BLOCK + 4 + 255, "the longest vendor field behind the block");
+_Static_assert(UEPI_TRAILER_MAX == BLOCK_SIZE + 4 + 255, "equalizer block, vendor field");
 
 enum kind { HEADER, REQUEST, TRAILER };
 
@@ -41,10 +41,11 @@ static int set_up(void **state) {
 #define SID_MAX UEPI_SID_MASK
 
 /*
- * As in the structures. Header: version, unused, IUC, SID, minislot, segment header, burst, granted bytes. Request: version,
- * cluster and whether it is valid, N bytes, piggyback, IUC, size, both SIDs, minislot, session. Trailer: version, flags,
- * codewords good, corrected and not, SNR, power, timing, burst, equalizer block, frequency error, vendor field, its length
- * and its ID.
+ * Header: version, no burst, IUC, SID, minislot, segment header, burst, granted bytes.
+ * Request: version, cluster valid, cluster, N bytes, piggyback, IUC, size, scheduled SID, SID,
+ * minislot, session.
+ * Trailer: version, flags, good, corrected and bad codewords, SNR, power, timing, burst, equalizer
+ * block, frequency error, vendor field, vendor field length, vendor ID.
  */
 static const struct unit units[] = {
 	{"sc_qam_header", SC, HEADER, .h = {0, false, 5, 0x123, 0x01556601}},
@@ -98,7 +99,7 @@ static size_t unit_write(const struct unit *u, uint8_t *out) {
 	}
 }
 
-/* `out` tells format and kind. */
+/* Parses the unit whose format and kind `out` states. */
 static enum uepi_verdict unit_read(const void *bytes, size_t size, struct unit *out) {
 	const uint8_t *at = guard_copy(&guard, bytes, size);
 
@@ -109,24 +110,25 @@ static enum uepi_verdict unit_read(const void *bytes, size_t size, struct unit *
 	}
 }
 
-static uint8_t version_of(const struct unit *u) {
+static uint8_t unit_version(const struct unit *u) {
 	return u->kind == HEADER ? u->h.version : u->kind == REQUEST ? u->r.version : u->t.version;
 }
 
-/* What is read of the bytes is written as the same bytes. */
-static void comes_back(enum uepi_format format, enum kind kind, const uint8_t *bytes, size_t size) {
+/* Asserts that parsing and writing gives the same bytes. */
+static void assert_round_trip(enum uepi_format format, enum kind kind, const uint8_t *bytes,
+			      size_t size) {
 	struct unit read = {.format = format, .kind = kind};
 	uint8_t written[UEPI_TRAILER_MAX];
 
 	assert_int_equal(unit_read(bytes, size, &read), UEPI_OK);
-	assert_int_equal(version_of(&read), bytes[0] >> 6);
+	assert_int_equal(unit_version(&read), bytes[0] >> 6);
 	assert_int_equal(read.t.vendor != NULL, (read.t.flags & UEPI_VENDOR) != 0);
 	assert_int_equal(unit_size(&read), size);
 	assert_int_equal(unit_write(&read, written), size);
 	assert_memory_equal(written, bytes, size);
 }
 
-TEST(reads_and_writes_every_vector) {
+TEST(every_vector_round_trips) {
 	FILE *f = vectors_open("uepi.txt");
 	struct vector v;
 	size_t count = 0;
@@ -140,27 +142,29 @@ TEST(reads_and_writes_every_vector) {
 
 		assert_true(units[i].kind != HEADER || size <= UEPI_HEADER_MAX);
 		assert_int_equal(unit_write(&units[i], guard_take(&guard, size)), size);
-		is_vector("uepi.txt", units[i].name, size);
+		assert_vector("uepi.txt", units[i].name, size);
 		vector_get("uepi.txt", units[i].name, &v);
-		comes_back(units[i].format, units[i].kind, v.bytes, v.size);
+		assert_round_trip(units[i].format, units[i].kind, v.bytes, v.size);
 	}
 }
 
-/* docs/uepi-formats.md: the lengths that these bytes may have. */
-static enum uepi_verdict wanted_verdict(const struct unit *u, const uint8_t *bytes, size_t length) {
-	bool open = u->format == SC && u->kind == TRAILER, vendor = open && bytes[1] & UEPI_VENDOR;
-	size_t shortest = open ? BARE : unit_size(u);
-	bool good = length == shortest || (open && length == BLOCK);
+/* The verdict for a unit of `length` bytes by the rules of docs/uepi-formats.md. */
+static enum uepi_verdict expected_for(const struct unit *u, const uint8_t *bytes, size_t length) {
+	bool variable = u->format == SC && u->kind == TRAILER,
+	     vendor = variable && bytes[1] & UEPI_VENDOR;
+	size_t shortest = variable ? BARE_SIZE : unit_size(u);
+	bool good = length == shortest || (variable && length == BLOCK_SIZE);
 
 	if (length < shortest)
 		return UEPI_TRUNCATED;
 	if (vendor)
-		good = length == BARE + 4u + bytes[11] || length == BLOCK + 4u + bytes[115];
+		good = length == BARE_SIZE + 4u + bytes[11] ||
+		       length == BLOCK_SIZE + 4u + bytes[115];
 	return good ? UEPI_OK : UEPI_BAD_LENGTH;
 }
 
-/* Every length of every vector, up to more than any unit has: each is alone in its segment. */
-TEST(tells_every_length) {
+/* Each vector, truncated or extended to each length up to more than the longest unit. */
+TEST(every_length_is_checked) {
 	struct vector v;
 
 	for (size_t i = 0; i < ARRAY_COUNT(units); i++) {
@@ -169,10 +173,11 @@ TEST(tells_every_length) {
 		vector_get("uepi.txt", units[i].name, &v);
 		memset(v.bytes + v.size, 0xee, sizeof(v.bytes) - v.size);
 		for (size_t length = 0; length < UEPI_TRAILER_MAX + 9; length++) {
-			enum uepi_verdict wanted = wanted_verdict(&units[i], v.bytes, length);
+			enum uepi_verdict expected = expected_for(&units[i], v.bytes, length);
 
-			assert_int_equal(unit_read(v.bytes, length, &read), wanted);
-			if (read.kind != TRAILER || read.format != SC || wanted != UEPI_BAD_LENGTH)
+			assert_int_equal(unit_read(v.bytes, length, &read), expected);
+			if (read.kind != TRAILER || read.format != SC ||
+			    expected != UEPI_BAD_LENGTH)
 				continue;
 			assert_int_equal(read.t.flags, units[i].t.flags);
 			assert_int_equal(read.t.fec_good, units[i].t.fec_good);
@@ -182,8 +187,8 @@ TEST(tells_every_length) {
 	}
 }
 
-/* SC-QAM: any version is handed on. OFDMA: one that is not ours is refused. */
-TEST(looks_at_the_version) {
+/* SC-QAM: any version is returned. OFDMA: a version other than 1 is rejected. */
+TEST(version_is_checked) {
 	uint8_t bytes[20] = {0};
 
 	for (unsigned n = 0; n < 4 * ARRAY_COUNT(units); n++) {
@@ -192,17 +197,17 @@ TEST(looks_at_the_version) {
 		bytes[0] = (uint8_t)(n % 4 << 6);
 		assert_int_equal(unit_read(bytes, unit_size(&read), &read),
 				 read.format == SC || n % 4 == 1 ? UEPI_OK : UEPI_BAD_VERSION);
-		assert_true(read.format == OFDMA || version_of(&read) == n % 4);
+		assert_true(read.format == OFDMA || unit_version(&read) == n % 4);
 	}
 }
 
-TEST(passes_over_reserved_bits) {
-	static const uint8_t firsts[] = {0x1f, 0x4f};
+TEST(reserved_bits_are_ignored) {
+	static const uint8_t first_bytes[] = {0x1f, 0x4f};
 	struct unit read = {.kind = HEADER};
 	uint8_t bytes[UEPI_REQUEST_SIZE] = {0, 0x25, 0xc1, 0x23};
 
 	for (unsigned i = 0; i < 2; i++) {
-		bytes[0] = firsts[i];
+		bytes[0] = first_bytes[i];
 		read.format = i == 0 ? SC : OFDMA;
 		assert_int_equal(unit_read(bytes, unit_size(&read), &read), UEPI_OK);
 		assert_false(read.h.no_burst || read.h.segment_header);
@@ -221,57 +226,57 @@ TEST(passes_over_reserved_bits) {
 	assert_true(read.t.equalizer == NULL && read.t.vendor == NULL);
 }
 
-/* With a vendor field both readings may fit: then the flag of the block decides. */
-TEST(lets_the_flag_decide_between_two_readings) {
-	/* Beside the vendor flag; bytes of vendor field by either reading; which is taken. */
+/* If a trailer is valid with and without equalizer block, the flag of the block decides. */
+TEST(equalizer_flag_resolves_ambiguous_trailer) {
+	/* Flags beside UEPI_VENDOR; vendor field bytes without and with block; expected reading. */
 	static const struct {
 		uint8_t flag, bare, block;
 		bool is_block;
-	} rows[] = {
+	} cases[] = {
 		{0, 113, 9, false},
 		{UEPI_EQUALIZER, 113, 9, true},
-		{UEPI_EQUALIZER, 113, 8, false}, /* only the other reading fits */
+		{UEPI_EQUALIZER, 113, 8, false}, /* valid only without block */
 		{0, 112, 9, true},
 	};
 
-	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
-		uint8_t bytes[BLOCK + 4 + 9] = {0, UEPI_VENDOR | rows[i].flag};
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		uint8_t bytes[BLOCK_SIZE + 4 + 9] = {0, UEPI_VENDOR | cases[i].flag};
 		struct unit read = {.format = SC, .kind = TRAILER};
 
-		bytes[BARE + 3] = rows[i].bare;
-		bytes[BLOCK + 3] = rows[i].block;
+		bytes[BARE_SIZE + 3] = cases[i].bare;
+		bytes[BLOCK_SIZE + 3] = cases[i].block;
 		assert_int_equal(unit_read(bytes, sizeof(bytes), &read), UEPI_OK);
-		assert_int_equal(read.t.equalizer != NULL, rows[i].is_block);
-		assert_int_equal(read.t.vendor_length, rows[i].is_block ? 9 : 113);
+		assert_int_equal(read.t.equalizer != NULL, cases[i].is_block);
+		assert_int_equal(read.t.vendor_length, cases[i].is_block ? 9 : 113);
 	}
 }
 
-/* What would be read otherwise is not written. */
-TEST(refuses_what_would_be_misread) {
+/* The parser would read the trailer as one with, or without, an equalizer block. */
+TEST(ambiguous_trailer_is_not_written) {
 	uint8_t long_vendor[113] = {0};
 	uint8_t *out = guard_take(&guard, UEPI_TRAILER_MAX);
 	struct uepi_trailer t = {
 		.flags = UEPI_VENDOR, .vendor = long_vendor, .vendor_length = sizeof(long_vendor)};
 
-	long_vendor[BLOCK + 3 - BARE - 4] = 9;
-	assert_int_equal(uepi_trailer_write(SC, &t, out), BARE + 4 + 113);
+	long_vendor[BLOCK_SIZE + 3 - BARE_SIZE - 4] = 9;
+	assert_int_equal(uepi_trailer_write(SC, &t, out), BARE_SIZE + 4 + 113);
 	t.flags |= UEPI_EQUALIZER;
 	assert_int_equal(uepi_trailer_write(SC, &t, out), 0);
 
 	t.equalizer = coefficients;
 	t.vendor_length = 9;
-	t.frequency_error = BLOCK + 4 + 9 - BARE - 4; /* its low byte stands at 11 */
-	assert_int_equal(uepi_trailer_write(SC, &t, out), BLOCK + 4 + 9);
+	t.frequency_error = BLOCK_SIZE + 4 + 9 - BARE_SIZE - 4; /* low byte: offset 11 */
+	assert_int_equal(uepi_trailer_write(SC, &t, out), BLOCK_SIZE + 4 + 9);
 	t.flags = UEPI_VENDOR;
 	assert_int_equal(uepi_trailer_write(SC, &t, out), 0);
 }
 
-/* The first bytes of what is written; counters stop at their highest, and what only the other format has is left out. */
-TEST(cuts_values_to_their_fields) {
+/* Counters saturate; other fields are masked; fields that only the other format has are omitted. */
+TEST(values_are_limited_to_field_width) {
 	static const struct {
 		struct unit u;
-		uint8_t size, from, wanted[4];
-	} rows[] = {
+		uint8_t size, from, expected[4];
+	} cases[] = {
 		{{"", SC, HEADER, .h = {5, false, 0, 0xffff, 0, true, 1, 2}},
 		 8,
 		 0,
@@ -289,16 +294,16 @@ TEST(cuts_values_to_their_fields) {
 		 4,
 		 "\x00\x01\x00\x00"},
 		{{"", OFDMA, REQUEST, .r = {6, 0, 9}}, 16, 0, "\x40\x00\x00\x00"},
-		{{"", SC, TRAILER, .t = {5, 0xe000}}, BARE, 0, "\x60\x00\x00\x00"},
-		{{"", SC, TRAILER, .t = {5, 0, 0, 256, 0xff00}}, BARE, 4, "\xff\xff\x00\x00"},
+		{{"", SC, TRAILER, .t = {5, 0xe000}}, BARE_SIZE, 0, "\x60\x00\x00\x00"},
+		{{"", SC, TRAILER, .t = {5, 0, 0, 256, 0xff00}}, BARE_SIZE, 4, "\xff\xff\x00\x00"},
 		{{"", SC, TRAILER, .t = {0, UEPI_VENDOR, .vendor_id = 0xff001095}},
-		 BARE + 4,
-		 BARE,
+		 BARE_SIZE + 4,
+		 BARE_SIZE,
 		 "\x00\x10\x95\x00"},
 		{{"", SC, TRAILER,
 		  .t = {0, UEPI_VENDOR, .vendor = vendor_bytes, .vendor_length = 1}},
-		 BARE + 5,
-		 BARE + 1,
+		 BARE_SIZE + 5,
+		 BARE_SIZE + 1,
 		 "\x00\x00\x01\xa1"},
 		{{"", OFDMA, TRAILER, .t = {5, 0xffff, .equalizer = coefficients}},
 		 20,
@@ -306,12 +311,12 @@ TEST(cuts_values_to_their_fields) {
 		 "\x5f\x3c\x00\x00"},
 	};
 
-	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
-		uint8_t *out = guard_take(&guard, rows[i].size);
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		uint8_t *out = guard_take(&guard, cases[i].size);
 
-		assert_int_equal(unit_size(&rows[i].u), rows[i].size);
-		assert_int_equal(unit_write(&rows[i].u, out), rows[i].size);
-		assert_memory_equal(out + rows[i].from, rows[i].wanted, 4);
+		assert_int_equal(unit_size(&cases[i].u), cases[i].size);
+		assert_int_equal(unit_write(&cases[i].u, out), cases[i].size);
+		assert_memory_equal(out + cases[i].from, cases[i].expected, 4);
 	}
 }
 
