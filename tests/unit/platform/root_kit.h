@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A folder of the test's in the place of the system's: setup, teardown, and files in it. */
+/* A temporary folder that replaces the system's root folder: setup, teardown, and files in it. */
 #pragma once
 
 #include "test.h"
@@ -9,7 +9,7 @@
 
 static char root[64];
 
-static inline int root_make(void **state) {
+static inline int root_create(void **state) {
 	strcpy(root, "/tmp/test-root-XXXXXX");
 	return mkdtemp(root) != NULL ? 0 : -1;
 }
@@ -23,7 +23,7 @@ static inline int root_remove(void **state) {
 	return nftw(root, root_remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* The path of what is below the root; until the fourth call from here. */
+/* The path of a file below the root. The fourth call from here overwrites it. */
 static inline const char *root_path(const char *name) {
 	static char paths[4][256];
 	static unsigned next;
@@ -33,8 +33,8 @@ static inline const char *root_path(const char *name) {
 	return path;
 }
 
-/* Writes a file, from `offset` on, and makes the folders above it. */
-static inline void root_put_at(const char *name, long offset, const void *bytes, size_t size) {
+/* Creates a file with `bytes` at `offset`, and its parent folders. */
+static inline void root_write_at(const char *name, long offset, const void *bytes, size_t size) {
 	char path[256];
 	FILE *f;
 
@@ -51,6 +51,6 @@ static inline void root_put_at(const char *name, long offset, const void *bytes,
 	assert_int_equal(fclose(f), 0);
 }
 
-static inline void root_put(const char *name, const char *text) {
-	root_put_at(name, 0, text, strlen(text));
+static inline void root_write(const char *name, const char *text) {
+	root_write_at(name, 0, text, strlen(text));
 }

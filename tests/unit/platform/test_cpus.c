@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sets of cores as text, and which cores of this machine may be used. */
+/* Tests cpus.h: core sets as text, and the cores of this machine that the process may use. */
 #include "test_main.h"
 
 #include "platform/cpus.h"
 
-static cpu_set_t set_of(const char *text) {
+static cpu_set_t parse_set(const char *text) {
 	cpu_set_t set;
 
 	assert_true(cpus_parse(text, &set));
 	return set;
 }
 
-TEST(from_text_and_back) {
+TEST(sets_are_parsed_and_formatted) {
 	static const char *const texts[][2] = {
 		{"0-2,5,1023", "0-2,5,1023"},
 		{"3,2,1,9", "1-3,9"},
 		{"0-1023", "0-1023"},
 		{"", "none"},
 	};
-	static const char *const wrong[] = {
+	static const char *const invalid[] = {
 		"1024", "0-1024", "3-2", "-1",	 "1-",	"1,",	 ",1",
 		"a",	"1 ",	  " 1",	 "1,,2", "0x1", "1-2-3", "99999999999999999999999"};
 	cpu_set_t set;
@@ -26,19 +26,19 @@ TEST(from_text_and_back) {
 	for (unsigned i = 0; i < ARRAY_COUNT(texts); i++) {
 		char out[CPUS_TEXT];
 
-		set = set_of(texts[i][0]);
+		set = parse_set(texts[i][0]);
 		cpus_format(&set, out, sizeof(out));
 		assert_string_equal(out, texts[i][1]);
 		assert_int_equal(CPU_ISSET(1023, &set) != 0, strstr(out, "1023") != NULL);
 	}
-	for (unsigned i = 0; i < ARRAY_COUNT(wrong); i++) {
-		if (cpus_parse(wrong[i], &set))
-			fail_msg("\"%s\" was taken", wrong[i]);
+	for (unsigned i = 0; i < ARRAY_COUNT(invalid); i++) {
+		if (cpus_parse(invalid[i], &set))
+			fail_msg("cpus_parse() accepted \"%s\"", invalid[i]);
 	}
 }
 
-/* Every second core does not fit: what is left out is whole. */
-TEST(cut) {
+/* A list that does not fit is truncated within the buffer. */
+TEST(long_list_is_truncated) {
 	cpu_set_t set;
 	char out[CPUS_TEXT];
 
@@ -48,17 +48,17 @@ TEST(cut) {
 	cpus_format(&set, out, sizeof(out));
 	assert_non_null(strstr(out, ",1020,1022"));
 	for (size_t size = 1; size < 40; size++) {
-		char *part = out;
+		char *start = out;
 
 		memset(out, 'x', sizeof(out));
-		cpus_format(&set, part, size);
-		assert_true(strnlen(part, size) < size);
+		cpus_format(&set, start, size);
+		assert_true(strnlen(start, size) < size);
 		assert_int_equal(out[size], 'x');
 	}
 }
 
-TEST(faults) {
-	struct cpus cpus = {set_of("0-7"), set_of("0-3"), set_of("0-1")};
+TEST(unusable_cores_have_a_fault) {
+	struct cpus cpus = {parse_set("0-7"), parse_set("0-3"), parse_set("0-1")};
 
 	assert_int_equal(cpus_fault(&cpus, 1), CPU_IS_USABLE);
 	assert_int_equal(cpus_fault(&cpus, 3), CPU_IS_NOT_ALLOWED);
@@ -68,7 +68,6 @@ TEST(faults) {
 	assert_int_equal(cpus_fault(&cpus, ~0U), CPU_IS_MISSING);
 }
 
-/* Whether all of `some` are in `all`. */
 static bool within(const cpu_set_t *some, const cpu_set_t *all) {
 	cpu_set_t both;
 
@@ -76,8 +75,8 @@ static bool within(const cpu_set_t *some, const cpu_set_t *all) {
 	return CPU_EQUAL(&both, some);
 }
 
-/* What the process has is usable and there; and it has the same afterwards. */
-TEST(this_machine) {
+/* The cores of the process are usable, and reading them does not change its affinity. */
+TEST(process_cores_are_usable) {
 	cpu_set_t before, after;
 	struct cpus cpus;
 
@@ -89,8 +88,8 @@ TEST(this_machine) {
 	assert_true(within(&cpus.usable, &cpus.online) && within(&cpus.online, &cpus.present));
 }
 
-/* The affinity limits, but isolated cores are asked for; those that are not there are not given. */
-TEST(narrow_affinity) {
+/* Cores outside of the affinity are not allowed, but isolated cores are added if they exist. */
+TEST(isolated_cores_extend_affinity) {
 	cpu_set_t whole, first, isolated, allowed, after;
 	unsigned cpu = 0;
 	struct cpus cpus;
@@ -111,7 +110,7 @@ TEST(narrow_affinity) {
 	assert_true(CPU_EQUAL(&allowed, &whole));
 	assert_true(CPU_EQUAL(&after, &first));
 	for (unsigned other = cpu + 1; other < CPU_SETSIZE; other++) {
-		/* isolated ones are in no affinity, so these are not */
+		/* isolated cores are in no affinity, so `other` is not isolated */
 		if (CPU_ISSET(other, &whole))
 			assert_int_equal(cpus_fault(&cpus, other), CPU_IS_NOT_ALLOWED);
 	}

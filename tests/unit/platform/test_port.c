@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Ports: what is asked of a device, and what is left of one that could not be had. And devices that refuse what others take,
- * as DPDK's drivers of clouds do: a port of net_ring with the limits of net_ena or net_gve (DPDK 22.11), put between the
- * program and the library.
- */
+/* Tests port.h and port_setup.h: how ports are configured, and the cleanup after a failure. The
+ * devices are net_ring ports. Wrapped ethdev functions give these the limits of cloud drivers:
+ * net_ena and net_gve of DPDK 22.11. */
 #include "test_main.h"
 
 #include <errno.h>
@@ -22,19 +20,19 @@
 #define QUEUE 64
 #define BUFFERS 1023
 
-/* What the device is like. */
+/* How the wrapped functions behave. */
 static struct device {
 	uint32_t pktlen;
 	uint16_t mtu; /* 0: as net_ring */
-	uint16_t least, most; /* descriptors; most 0: as net_ring */
-	bool powers; /* of two, and it does not say so */
-	int mtu_set; /* what comes of that */
-	bool wakes; /* is asked for interrupts */
-	bool no_wakes; /* which it has not, as is found out at the start */
+	uint16_t min_descriptors, max_descriptors; /* maximum 0: as net_ring */
+	bool pow2_only; /* accepts powers of two only, but does not announce it */
+	int set_mtu_result; /* return value of rte_eth_dev_set_mtu() */
+	bool interrupts; /* the program requests receive interrupts */
+	bool no_interrupts; /* the device has none and fails at its start */
 } device;
 
-static uint16_t received, transmitted; /* descriptors of the queues that were set up last */
-static struct log_pipe said;
+static uint16_t rx_descriptors, tx_descriptors; /* descriptors of the latest queue setup */
+static struct log_pipe messages;
 
 __typeof__(rte_eth_dev_info_get) __real_rte_eth_dev_info_get, __wrap_rte_eth_dev_info_get;
 __typeof__(rte_eth_dev_adjust_nb_rx_tx_desc) __real_rte_eth_dev_adjust_nb_rx_tx_desc,
@@ -44,8 +42,7 @@ __typeof__(rte_eth_tx_queue_setup) __real_rte_eth_tx_queue_setup, __wrap_rte_eth
 __typeof__(rte_eth_dev_configure) __real_rte_eth_dev_configure, __wrap_rte_eth_dev_configure;
 __typeof__(rte_eth_dev_start) __real_rte_eth_dev_start, __wrap_rte_eth_dev_start;
 __typeof__(rte_eth_dev_set_mtu) __wrap_rte_eth_dev_set_mtu;
-int __wrap_rte_eth_dev_conf_get(uint16_t id,
-				struct rte_eth_conf *conf); /* the library's is not stable yet */
+int __wrap_rte_eth_dev_conf_get(uint16_t id, struct rte_eth_conf *conf); /* experimental in DPDK */
 
 int __wrap_rte_eth_dev_info_get(uint16_t id, struct rte_eth_dev_info *info) {
 	int ret = __real_rte_eth_dev_info_get(id, info);
@@ -57,65 +54,65 @@ int __wrap_rte_eth_dev_info_get(uint16_t id, struct rte_eth_dev_info *info) {
 	return ret;
 }
 
-static void adjust(uint16_t *size) {
-	if (size != NULL && device.most != 0)
-		*size = RTE_MAX(RTE_MIN(*size, device.most), device.least);
+static void limit_descriptors(uint16_t *size) {
+	if (size != NULL && device.max_descriptors != 0)
+		*size = RTE_MAX(RTE_MIN(*size, device.max_descriptors), device.min_descriptors);
 }
 
 int __wrap_rte_eth_dev_adjust_nb_rx_tx_desc(uint16_t id, uint16_t *rx, uint16_t *tx) {
-	adjust(rx);
-	adjust(tx);
+	limit_descriptors(rx);
+	limit_descriptors(tx);
 	return __real_rte_eth_dev_adjust_nb_rx_tx_desc(id, rx, tx);
 }
 
 int __wrap_rte_eth_rx_queue_setup(uint16_t id, uint16_t queue, uint16_t size, unsigned socket,
 				  const struct rte_eth_rxconf *conf, struct rte_mempool *pool) {
-	if (device.powers && !rte_is_power_of_2(size))
+	if (device.pow2_only && !rte_is_power_of_2(size))
 		return -EINVAL;
-	received = size;
+	rx_descriptors = size;
 	return __real_rte_eth_rx_queue_setup(id, queue, size, socket, conf, pool);
 }
 
 int __wrap_rte_eth_tx_queue_setup(uint16_t id, uint16_t queue, uint16_t size, unsigned socket,
 				  const struct rte_eth_txconf *conf) {
-	if (device.powers && !rte_is_power_of_2(size))
+	if (device.pow2_only && !rte_is_power_of_2(size))
 		return -EINVAL;
-	transmitted = size;
+	tx_descriptors = size;
 	return __real_rte_eth_tx_queue_setup(id, queue, size, socket, conf);
 }
 
 int __wrap_rte_eth_dev_set_mtu(uint16_t id, uint16_t mtu) {
 	(void)id;
 	(void)mtu;
-	return device.mtu_set;
+	return device.set_mtu_result;
 }
 
-/* net_ring refuses interrupts at once, which those of clouds do not. */
-static bool wakes;
+/* net_ring rejects interrupts when it is configured; cloud drivers do so when they are started. */
+static bool interrupts;
 
 int __wrap_rte_eth_dev_configure(uint16_t id, uint16_t rx, uint16_t tx,
 				 const struct rte_eth_conf *conf) {
 	struct rte_eth_conf plain = *conf;
 
-	wakes = conf->intr_conf.rxq;
+	interrupts = conf->intr_conf.rxq;
 	plain.intr_conf.rxq = 0;
 	return __real_rte_eth_dev_configure(id, rx, tx, &plain);
 }
 
 int __wrap_rte_eth_dev_conf_get(uint16_t id, struct rte_eth_conf *conf) {
 	(void)id;
-	*conf = (struct rte_eth_conf){.rxmode.mtu = RTE_ETHER_MTU, .intr_conf.rxq = wakes};
+	*conf = (struct rte_eth_conf){.rxmode.mtu = RTE_ETHER_MTU, .intr_conf.rxq = interrupts};
 	return 0;
 }
 
 int __wrap_rte_eth_dev_start(uint16_t id) {
-	return device.no_wakes && wakes ? -ENOTSUP : __real_rte_eth_dev_start(id);
+	return device.no_interrupts && interrupts ? -ENOTSUP : __real_rte_eth_dev_start(id);
 }
 
 static struct rte_mempool *pool;
 
-/* A device of net_ring, which stays until the end, with rings that it receives and transmits by. */
-static uint16_t device_make(char name[RTE_ETH_NAME_MAX_LEN], unsigned receive, unsigned transmit) {
+/* Creates a net_ring device with that many receive and transmit rings. It is never removed. */
+static uint16_t make_device(char name[RTE_ETH_NAME_MAX_LEN], unsigned receive, unsigned transmit) {
 	static unsigned count;
 	struct rte_ring *rings[3];
 	int port;
@@ -132,8 +129,8 @@ static uint16_t device_make(char name[RTE_ETH_NAME_MAX_LEN], unsigned receive, u
 	return (uint16_t)port;
 }
 
-/* Both limits told: what is between them is the driver's own. */
-TEST(mtus) {
+/* The limit of the MTU from a driver's limits of MTU and frame length. */
+TEST(mtu_limit_follows_driver_limits) {
 	static const struct {
 		uint32_t pktlen;
 		uint16_t mtu;
@@ -142,9 +139,9 @@ TEST(mtus) {
 		{9216 + 18, 9216, 9216}, /* net_ena */
 		{1460 + 14, 1460, 1460}, /* net_gve of 22.11 */
 		{16384 - 4, 8896, 8896}, /* and of 24.11 */
-		{9728, 9702, 9702}, /* net_ice: VLAN tags too */
-		{1518, UINT16_MAX, 1500}, /* told by frames alone */
-		{0, UINT16_MAX, UINT16_MAX}, /* not told */
+		{9728, 9702, 9702}, /* net_ice: counts VLAN tags */
+		{1518, UINT16_MAX, 1500}, /* frame length alone */
+		{0, UINT16_MAX, UINT16_MAX}, /* no limit */
 		{1518, 1500, 1500},
 	};
 
@@ -156,14 +153,14 @@ TEST(mtus) {
 	}
 }
 
-/* net_ring has no function to change the MTU, so that what it knows is what it was configured with. */
-TEST(drivers_know_the_mtu_when_they_are_configured) {
+/* net_ring cannot change its MTU later, so it reports the MTU of its configuration. */
+TEST(mtu_is_set_by_configuration) {
 	static const uint16_t mtus[] = {1500, 1982, 4000, 9000};
 
-	device = (struct device){.mtu_set = -ENOTSUP};
+	device = (struct device){.set_mtu_result = -ENOTSUP};
 	for (size_t i = 0; i < RTE_DIM(mtus); i++) {
 		char name[RTE_ETH_NAME_MAX_LEN];
-		uint16_t made = device_make(name, 1, 1), opened, mtu;
+		uint16_t made = make_device(name, 1, 1), opened, mtu;
 
 		assert_int_equal(port_open(name, "test", pool, QUEUE, mtus[i], &opened), 0);
 		assert_int_equal(opened, made);
@@ -173,7 +170,7 @@ TEST(drivers_know_the_mtu_when_they_are_configured) {
 	}
 }
 
-TEST(queues_of_a_device) {
+TEST(queues_are_limited_to_device) {
 	static const struct port_queues cases[][2] = {
 		{{4, 4}, {2, 3}}, {{1, 2}, {1, 2}}, {{1, 1}, {1, 1}}, {{0, 0}, {1, 1}}};
 
@@ -183,7 +180,7 @@ TEST(queues_of_a_device) {
 		struct rte_eth_dev_info info;
 		uint16_t opened;
 
-		device_make(name, 2, 3);
+		make_device(name, 2, 3);
 		assert_int_equal(
 			port_open_queues(name, "test", pool, QUEUE, 1500, &queues, &opened), 0);
 		assert_int_equal(queues.receive, cases[i][1].receive);
@@ -196,11 +193,11 @@ TEST(queues_of_a_device) {
 	}
 }
 
-/* Where the second end cannot be had, for its ring or for itself, the first one goes. */
-TEST(pair_that_cannot_be_had) {
+/* If the second port of a pair, or its ring, cannot be created, the first port is removed. */
+TEST(failed_pair_is_removed) {
 	const unsigned ports = rte_eth_dev_count_avail();
 	struct rte_ring *ring, *other;
-	uint16_t ids[2], taken;
+	uint16_t ids[2], second;
 	int port;
 
 	ring = rte_ring_create("pair_1", QUEUE, SOCKET_ID_ANY, 0);
@@ -211,12 +208,12 @@ TEST(pair_that_cannot_be_had) {
 	other = rte_ring_create("other", QUEUE, SOCKET_ID_ANY, 0);
 	port = rte_eth_from_rings("pair_1", &other, 1, &other, 1, 0);
 	assert_true(port >= 0);
-	taken = (uint16_t)port;
+	second = (uint16_t)port;
 	assert_int_equal(port_pair("pair", pool, QUEUE, ids), -1);
 	assert_int_equal(rte_eth_dev_count_avail(), ports + 1);
 	assert_null(rte_ring_lookup("pair_0"));
 	assert_null(rte_ring_lookup("pair_1"));
-	port_close(taken);
+	port_close(second);
 	rte_ring_free(other);
 
 	assert_int_equal(port_pair("pair2", pool, QUEUE, ids), 0);
@@ -225,50 +222,54 @@ TEST(pair_that_cannot_be_had) {
 	port_close(ids[1]);
 }
 
-TEST(devices_come_and_go) {
-	static const char added[] = "net_null7,no-rx=1";
+TEST(devices_are_plugged_and_unplugged) {
+	static const char arguments[] = "net_null7,no-rx=1";
 	unsigned before = rte_eth_dev_count_avail();
 	uint16_t id;
 
 	assert_int_equal(port_plug("net_nobody_knows", "network"), -1);
-	for (int turn = 0; turn < 3; turn++) {
-		assert_int_equal(port_plug(added, "network"), 0);
-		assert_int_equal(port_plug(added, "network"), 0); /* is there */
+	for (int round = 0; round < 3; round++) {
+		assert_int_equal(port_plug(arguments, "network"), 0);
+		assert_int_equal(port_plug(arguments, "network"), 0); /* already plugged */
 		assert_int_equal(rte_eth_dev_count_avail(), before + 1);
 		assert_int_equal(rte_eth_dev_get_port_by_name("net_null7", &id), 0);
 		port_close(id);
-		port_unplug(added);
-		port_unplug(added); /* is not there */
+		port_unplug(arguments);
+		port_unplug(arguments); /* already unplugged */
 		assert_int_equal(rte_eth_dev_count_avail(), before);
 	}
 }
 
-/* Ports that are opened and started, with interrupts where they are asked for. */
-TEST(limits_of_devices) {
+TEST(port_opens_within_device_limits) {
 	static const struct {
 		struct device device;
 		uint32_t queue_size, mtu;
 		int ret;
 		uint16_t descriptors; /* of both queues; 0: any */
-		const char *said; /* NULL: nothing */
+		const char *messages; /* NULL: nothing */
 	} cases[] = {
-		/* net_ena says how many descriptors it has, and refuses those that are no power of two */
-		{{9234, 9216, 128, 1024, .powers = true}, 1000, 1500, 0, 512, "has 512 to receive"},
-		{{0, 0, 128, 1024, .powers = true}, 4096, 1500, 0, 1024, NULL},
-		/* net_gve has queues of one size */
+		/* net_ena reports descriptor limits, but rejects sizes that are no power of two */
+		{{9234, 9216, 128, 1024, .pow2_only = true},
+		 1000,
+		 1500,
+		 0,
+		 512,
+		 "has 512 to receive"},
+		{{0, 0, 128, 1024, .pow2_only = true}, 4096, 1500, 0, 1024, NULL},
+		/* net_gve has one queue size */
 		{{1474, 1460, 1024, 1024}, 64, 1500, 0, 1024, "takes no less than 1024"},
-		/* an MTU that is Ethernet's own is taken to be had; a longer one is not */
-		{{.mtu_set = -EIO}, 64, 1500, 0, 64, "refuses an MTU of 1500"},
-		{{.mtu_set = -EIO}, 64, 4000, -1, 0, "cannot be set up"},
-		{{.mtu_set = -ENOTSUP}, 64, 4000, 0, 64, NULL},
-		/* net_ena on igb_uio takes interrupts when it is configured, and fails when it is started */
-		{{.wakes = true, .no_wakes = true},
+		/* failure to set Ethernet's own MTU is a warning, a longer MTU is an error */
+		{{.set_mtu_result = -EIO}, 64, 1500, 0, 64, "refuses an MTU of 1500"},
+		{{.set_mtu_result = -EIO}, 64, 4000, -1, 0, "cannot be set up"},
+		{{.set_mtu_result = -ENOTSUP}, 64, 4000, 0, 64, NULL},
+		/* net_ena on igb_uio accepts interrupts when configured, and fails when started */
+		{{.interrupts = true, .no_interrupts = true},
 		 64,
 		 1500,
 		 0,
 		 64,
 		 "set up without, sleep is shorter"},
-		{{.wakes = true}, 64, 1500, 0, 64, NULL}, /* one that has them keeps them */
+		{{.interrupts = true}, 64, 1500, 0, 64, NULL}, /* keeps its interrupts */
 	};
 
 	for (size_t i = 0; i < RTE_DIM(cases); i++) {
@@ -276,41 +277,41 @@ TEST(limits_of_devices) {
 		uint16_t id;
 		int ret;
 
-		device_make(name, 1, 1);
+		make_device(name, 1, 1);
 		device = cases[i].device;
-		port_wakes_enable(device.wakes);
-		log_pipe_open(&said, LOG_TEXT, LEVEL_INFO);
+		port_wakes_enable(device.interrupts);
+		log_pipe_open(&messages, LOG_TEXT, LEVEL_INFO);
 		ret = port_open(name, "R-PHY", pool, cases[i].queue_size, cases[i].mtu, &id);
 		if (ret == 0)
 			ret = port_start(id, "R-PHY");
 		assert_int_equal(ret, cases[i].ret);
 		if (cases[i].descriptors != 0) {
-			assert_int_equal(received, cases[i].descriptors);
-			assert_int_equal(transmitted, cases[i].descriptors);
+			assert_int_equal(rx_descriptors, cases[i].descriptors);
+			assert_int_equal(tx_descriptors, cases[i].descriptors);
 		}
-		assert_int_equal(wakes, device.wakes && !device.no_wakes);
-		log_pipe_read(&said);
-		assert_int_equal(log_pipe_count(said.text, "\n"), cases[i].said != NULL);
-		if (cases[i].said != NULL)
-			assert_non_null(strstr(said.text, cases[i].said));
+		assert_int_equal(interrupts, device.interrupts && !device.no_interrupts);
+		log_pipe_read(&messages);
+		assert_int_equal(log_pipe_count(messages.text, "\n"), cases[i].messages != NULL);
+		if (cases[i].messages != NULL)
+			assert_non_null(strstr(messages.text, cases[i].messages));
 		if (ret == 0) {
-			assert_false(flow_known(id)); /* such drivers have no rte_flow */
+			assert_false(flow_known(id)); /* no rte_flow */
 			port_close(id);
 		}
-		log_pipe_close(&said);
+		log_pipe_close(&messages);
 	}
 }
 
-static int start(void **state) {
+static int set_up(void **state) {
 	int ret = fixture_start(state);
 
 	pool = fixture_pool("ports", BUFFERS, FIXTURE_ROOM);
 	return ret;
 }
 
-static int stop(void **state) {
+static int tear_down(void **state) {
 	fixture_pool_end(pool);
 	return fixture_stop(state);
 }
 
-ALL_TESTS(start, stop)
+ALL_TESTS(set_up, tear_down)

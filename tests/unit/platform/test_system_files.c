@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In a copy of what the system shows: huge pages that are free, within the limit of a container; a core's frequencies. */
+/* Tests huge_pages.h and core_speed.h with files of sysfs and procfs below a temporary folder. */
 #include "root_kit.h"
 #include "test_main.h"
 
@@ -9,9 +9,8 @@
 #define POOL "sys/kernel/mm/hugepages/hugepages-"
 #define GROUP "sys/fs/cgroup/"
 
-/* Those that are free, within the limits of version 2 of control groups, and of version 1; each file counts until the next row
- * changes it. */
-TEST(huge_pages_that_are_free) {
+/* Limits of cgroups version 2 and 1. Files of earlier cases remain. */
+TEST(free_huge_pages_are_limited_by_cgroup) {
 	static const struct {
 		const char *file, *text;
 		unsigned page_mb, free_mb;
@@ -31,26 +30,26 @@ TEST(huge_pages_that_are_free) {
 
 	assert_int_equal(huge_pages_free_mb(root, 2), 0);
 	for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
-		root_put(cases[i].file, cases[i].text);
+		root_write(cases[i].file, cases[i].text);
 		assert_int_equal(huge_pages_free_mb(root, cases[i].page_mb), cases[i].free_mb);
 	}
 	assert_true(huge_pages_enough(root, 1024));
 	assert_false(huge_pages_enough(root, 1025));
-	root_put(POOL "1048576kB/free_hugepages", "0\n");
+	root_write(POOL "1048576kB/free_hugepages", "0\n");
 	assert_true(huge_pages_enough(root, 200));
 	assert_false(huge_pages_enough(root, 201));
 }
 
 #define MSR_PLATFORM_INFO 0xce
 
-/* Each file is there from its row on; the later ones count only where the earlier ones are not there. */
-TEST(in_their_order) {
+/* The sources of the base frequency, in ascending precedence. Files of earlier cases remain. */
+TEST(base_frequency_source_has_precedence) {
 	static const struct {
 		const char *file, *text;
 		unsigned now_khz, base_khz; /* 0: not known */
 	} cases[] = {
 		{"scaling_cur_freq", "1500000\n", 0, 0},
-		{NULL, NULL, 1500000, 2100000}, /* by the MSR */
+		{NULL, NULL, 1500000, 2100000}, /* base frequency of the MSR */
 		{"scaling_max_freq", "1801000\n", 1500000, 2100000},
 		{"scaling_driver", "intel_pstate\n", 1500000, 2100000},
 		{"scaling_driver", "acpi-cpufreq\n", 1500000, 1800000}, /* with turbo */
@@ -67,9 +66,9 @@ TEST(in_their_order) {
 		snprintf(path, sizeof(path), "sys/devices/system/cpu/cpu3/cpufreq/%s",
 			 cases[i].file != NULL ? cases[i].file : "");
 		if (cases[i].file != NULL)
-			root_put(path, cases[i].text);
+			root_write(path, cases[i].text);
 		else
-			root_put_at("dev/cpu/3/msr", MSR_PLATFORM_INFO, info, sizeof(info));
+			root_write_at("dev/cpu/3/msr", MSR_PLATFORM_INFO, info, sizeof(info));
 		assert_int_equal(core_speed_read(root, 3, &speed), cases[i].now_khz > 0);
 		if (cases[i].now_khz > 0) {
 			assert_int_equal(speed.now_khz, cases[i].now_khz);
@@ -79,4 +78,4 @@ TEST(in_their_order) {
 	assert_false(core_speed_read(root, 4, &speed));
 }
 
-ALL_TESTS(root_make, root_remove)
+ALL_TESTS(root_create, root_remove)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that a driver takes away by itself waits for those who may be reading it. */
+/* Tests unmap.h: munmap() by a driver waits until no worker reads the memory. */
 #include "test_main.h"
 
 #include <dlfcn.h>
@@ -14,45 +14,45 @@
 
 #define SIZE 4096
 
-/* What is waited for, and what was there meanwhile. */
+/* A reader of the memory, and what it read while munmap() waited. */
 struct reader {
 	volatile uint8_t *memory;
-	unsigned waits;
+	unsigned wait_count;
 	unsigned seen;
 	bool done;
 };
 
-static void read_once_more(const void *context) {
+static void read_memory(const void *context) {
 	struct reader *r = (struct reader *)(uintptr_t)context;
 
 	r->seen += *r->memory;
-	__atomic_add_fetch(&r->waits, 1, __ATOMIC_RELEASE);
+	__atomic_add_fetch(&r->wait_count, 1, __ATOMIC_RELEASE);
 }
 
-static void unmap_it(void *context) {
+static void unmap_memory(void *context) {
 	struct reader *r = context;
 
 	munmap((void *)(uintptr_t)r->memory, SIZE);
 	__atomic_store_n(&r->done, true, __ATOMIC_RELEASE);
 }
 
-/* As a driver does when the other end has gone. */
-static void unmap_in_the_thread_of_interrupts(struct reader *r) {
-	assert_int_equal(rte_eal_alarm_set(1, unmap_it, r), 0);
+/* Unmaps in EAL's interrupt thread, as net_memif does when its peer ends. */
+static void unmap_in_interrupt_thread(struct reader *r) {
+	assert_int_equal(rte_eal_alarm_set(1, unmap_memory, r), 0);
 	while (!__atomic_load_n(&r->done, __ATOMIC_ACQUIRE)) {
-		if (__atomic_load_n(&r->waits, __ATOMIC_ACQUIRE) > 1) {
-			print_error("a wait that is over begins again\n");
-			_exit(1); /* its thread would hold up the end of the program, too */
+		if (__atomic_load_n(&r->wait_count, __ATOMIC_ACQUIRE) > 1) {
+			print_error("munmap() called wait() a second time\n");
+			_exit(1); /* the waiting thread would also block the program's end */
 		}
 		usleep(100);
 	}
 }
 
-/* Nobody waits after the end, nor does an lcore: whoever stops the workers would wait for himself. */
-TEST(memory_is_there_until_the_wait_ends) {
+/* munmap() does not wait after unmap_waits(NULL), nor in an lcore, which would wait for itself. */
+TEST(munmap_waits_for_readers) {
 	static const struct {
 		bool ended, lcore;
-		unsigned waits;
+		unsigned wait_count;
 	} cases[] = {{false, false, 1}, {true, false, 0}, {false, true, 0}};
 
 	for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
@@ -61,22 +61,22 @@ TEST(memory_is_there_until_the_wait_ends) {
 
 		assert_ptr_not_equal(r.memory, MAP_FAILED);
 		*r.memory = 7;
-		unmap_waits(read_once_more, &r);
+		unmap_waits(read_memory, &r);
 		if (cases[i].ended)
 			unmap_waits(NULL, NULL);
 		if (cases[i].lcore)
-			unmap_it(&r);
+			unmap_memory(&r);
 		else
-			unmap_in_the_thread_of_interrupts(&r);
+			unmap_in_interrupt_thread(&r);
 		unmap_waits(NULL, NULL);
-		assert_int_equal(r.waits, cases[i].waits);
-		assert_int_equal(r.seen, 7 * cases[i].waits);
+		assert_int_equal(r.wait_count, cases[i].wait_count);
+		assert_int_equal(r.seen, 7 * cases[i].wait_count);
 		assert_int_equal(msync((void *)(uintptr_t)r.memory, SIZE, MS_ASYNC), -1);
 	}
 }
 
-/* EAL loads drivers as the program runs: they find this munmap() before the C library's. */
-TEST(drivers_find_it) {
+/* Drivers that EAL loads at run time resolve munmap() to this one, not the C library's. */
+TEST(drivers_resolve_munmap_to_this_one) {
 	assert_ptr_equal(dlsym(RTLD_DEFAULT, "munmap"), munmap);
 	assert_ptr_not_equal(dlsym(RTLD_NEXT, "munmap"), munmap);
 }

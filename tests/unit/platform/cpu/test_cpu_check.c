@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a build needs of a CPU, held against what it has. tests/e2e/deploy/test_cpu.py runs the programs on emulated ones. */
+/* Tests cpu_check.h. tests/e2e/deploy/test_cpu.py runs programs on emulated CPUs. */
 #include "platform/cpu/cpu_check.h"
 
 #include "test_main.h"
@@ -8,14 +8,14 @@
 
 static char line[512];
 
-static const char *missing(const struct cpu_words *needs, const struct cpu_words *has) {
+static const char *missing_line(const struct cpu_words *needs, const struct cpu_words *has) {
 	size_t length = cpu_missing(needs, has, "vcmtsd", line, sizeof(line) - 1);
 
 	line[length] = '\0';
 	return line;
 }
 
-TEST(what_is_missing_has_its_name) {
+TEST(missing_features_are_named) {
 	static const struct cpu_words none,
 		all = {{~0u, ~0u, ~0u, ~0u, ~0u}},
 		some = {{BIT(9) | BIT(20) | BIT(23), BIT(8), 0, BIT(5), 0}},
@@ -30,39 +30,39 @@ TEST(what_is_missing_has_its_name) {
 		{&none, {{~0u, ~0u, ~0u, ~0u, ~0u}}, NULL},
 		{&some, {{BIT(9) | BIT(23), ~BIT(8), ~0u, ~BIT(5), ~0u}}, "SSE4.2, BMI2, LZCNT"},
 		{&some, {{0}}, "SSSE3, SSE4.2, POPCNT, BMI2, LZCNT"},
-		/* a system that saves no wide registers has no AVX, whatever the CPU has */
+		/* without OS support for wide registers, AVX counts as missing */
 		{&wide, {{~0u, ~0u, ~0u, ~0u, 0}}, "AVX, AVX512F"},
 		{&wide, {{~0u, ~0u, ~0u, ~0u, CPU_YMM | 1}}, "AVX512F"},
 		{&wide, {{~0u, ~0u, ~0u, ~0u, CPU_ZMM | 1}}, NULL},
 	};
-	char wanted[128];
+	char expected[128];
 
 	for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
-		snprintf(wanted, sizeof(wanted),
+		snprintf(expected, sizeof(expected),
 			 "vcmtsd: this build needs %s, which this CPU does not have\n",
 			 cases[i].missing != NULL ? cases[i].missing : "nothing");
-		assert_string_equal(missing(cases[i].needs, &cases[i].has),
-				    cases[i].missing != NULL ? wanted : "");
+		assert_string_equal(missing_line(cases[i].needs, &cases[i].has),
+				    cases[i].missing != NULL ? expected : "");
 	}
 }
 
-TEST(a_line_that_is_too_long) {
+TEST(message_is_truncated_to_buffer) {
 	const struct cpu_words all = {{~0u, ~0u, ~0u, ~0u, 0}}, none = {{0}};
 	char small[13];
 
 	memset(small, '#', sizeof(small));
 	assert_int_equal(cpu_missing(&all, &none, "vcmtsd", small, 12), 12);
 	assert_memory_equal(small, "vcmtsd: this#", 13);
-	assert_true(strlen(missing(&all, &none)) < sizeof(line) - 1);
+	assert_true(strlen(missing_line(&all, &none)) < sizeof(line) - 1);
 }
 
-/* What the test was compiled for it has, as it runs; and it goes on. */
-TEST(this_cpu_is_good) {
+/* This CPU runs the test, so it has the features that the test was compiled for. */
+TEST(this_cpu_passes) {
 	char name[] = "test", *arguments[] = {name, NULL};
 	struct cpu_words has;
 
 	cpu_read(&has);
-	assert_string_equal(missing(&cpu_needs, &has), "");
+	assert_string_equal(missing_line(&cpu_needs, &has), "");
 	cpu_check(1, arguments, NULL);
 #if defined(__x86_64__)
 	assert_true(has.word[CPU_1_ECX] != 0);

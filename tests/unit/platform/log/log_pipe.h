@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A log whose lines a test reads, at times of the test's own. */
+/* A log that writes to a pipe, from which the test reads the lines. The test sets its clock. */
 #pragma once
 
 #include "test.h"
@@ -12,12 +12,12 @@
 #define PIPE_TEXT (1 << 20)
 
 struct log_pipe {
-	int fds[2]; /* the reader's and the writer's */
-	char text[PIPE_TEXT]; /* that was read */
-	size_t used;
+	int fds[2]; /* read end, write end */
+	char text[PIPE_TEXT]; /* all that was read */
+	size_t used; /* bytes of `text` */
 };
 
-static uint64_t log_pipe_now; /* ns */
+static uint64_t log_pipe_now; /* the log's time, ns */
 
 static inline uint64_t log_pipe_clock(void) {
 	return log_pipe_now;
@@ -34,7 +34,7 @@ static inline void log_pipe_open(struct log_pipe *p, enum log_format format, enu
 	log_open(&o);
 }
 
-/* Reads what there is, without waiting for more. Returns all that was read so far. */
+/* Reads available lines without waiting. Returns all text since log_pipe_open(). */
 static inline const char *log_pipe_read(struct log_pipe *p) {
 	ssize_t size;
 
@@ -44,7 +44,7 @@ static inline const char *log_pipe_read(struct log_pipe *p) {
 	return p->text;
 }
 
-/* What is said at the end is read, too. */
+/* Closes the log, after reading the lines that log_close() writes. */
 static inline void log_pipe_close(struct log_pipe *p) {
 	log_close();
 	log_pipe_read(p);
@@ -52,12 +52,11 @@ static inline void log_pipe_close(struct log_pipe *p) {
 	close(p->fds[1]);
 }
 
-/* How often a text stands in another. */
-static inline unsigned log_pipe_count(const char *text, const char *what) {
+static inline unsigned log_pipe_count(const char *text, const char *pattern) {
 	unsigned count = 0;
 
-	while ((text = strstr(text, what)) != NULL) {
-		text += strlen(what);
+	while ((text = strstr(text, pattern)) != NULL) {
+		text += strlen(pattern);
 		count++;
 	}
 	return count;

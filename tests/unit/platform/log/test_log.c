@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which lines come, how many of them, and what becomes of those that nobody reads. */
+/* Tests log.h: levels, rate limits, lost lines, files, threads, journald, output of libraries. */
 #include "test_main.h"
 
 #include <fcntl.h>
@@ -13,17 +13,17 @@
 #include "platform/log/log_out.h"
 #include "platform/log/log_stream.h"
 
-#define MANY 100
+#define LINES 100
 #define THREADS 4
 #define FLOOD 2000
 
 static struct log_pipe pipe_;
 
-static void one_site(unsigned number) {
+static void log_from_one_site(unsigned number) {
 	log_info("group", LOG_FIELDS(LOG_NUMBER("number", number)), "line %u", number);
 }
 
-TEST(levels_are_those_asked_for) {
+TEST(lines_below_level_are_dropped) {
 	log_pipe_open(&pipe_, LOG_TEXT, LEVEL_WARNING);
 	log_error("a", LOG_NO_FIELDS, "first");
 	log_warning("a", LOG_NO_FIELDS, "second");
@@ -34,7 +34,7 @@ TEST(levels_are_those_asked_for) {
 	assert_non_null(strstr(pipe_.text, " warning a: second\n"));
 }
 
-TEST(names_of_levels_and_formats) {
+TEST(level_and_format_names_are_parsed) {
 	enum log_level level = LEVEL_ERROR;
 	enum log_format format = LOG_PLAIN;
 
@@ -44,12 +44,12 @@ TEST(names_of_levels_and_formats) {
 	assert_false(log_format_parse("yaml", &format) || log_format_parse("", &format));
 }
 
-/* A burst, and then how many more, told once by whoever comes first: the next line, or a look. */
-TEST(a_site_has_its_burst) {
+/* A site may write a burst of lines per window, then a summary of the suppressed lines follows. */
+TEST(site_is_rate_limited) {
 	log_pipe_now = 5;
 	log_pipe_open(&pipe_, LOG_TEXT, LEVEL_INFO);
-	for (unsigned i = 0; i < MANY; i++)
-		one_site(i);
+	for (unsigned i = 0; i < LINES; i++)
+		log_from_one_site(i);
 	assert_int_equal(log_pipe_count(log_pipe_read(&pipe_), "\n"), LOG_BURST);
 	log_pipe_now += LOG_WINDOW_NS - 1;
 	log_tick();
@@ -60,19 +60,19 @@ TEST(a_site_has_its_burst) {
 	assert_int_equal(log_pipe_count(log_pipe_read(&pipe_), "\n"), LOG_BURST + 1);
 	assert_non_null(strstr(pipe_.text, " info group: 80 more suppressed, the last: line 99 "
 					   "suppressed=80\n"));
-	for (unsigned i = 0; i < MANY; i++)
-		one_site(i);
+	for (unsigned i = 0; i < LINES; i++)
+		log_from_one_site(i);
 	log_pipe_now += LOG_WINDOW_NS;
-	one_site(1000);
+	log_from_one_site(1000);
 	assert_int_equal(log_pipe_count(log_pipe_read(&pipe_), "80 more suppressed"), 2);
 	assert_non_null(strstr(pipe_.text, "line 1000 number=1000\n"));
-	for (unsigned i = 0; i < MANY; i++)
-		one_site(i);
-	log_pipe_close(&pipe_); /* which tells the rest */
+	for (unsigned i = 0; i < LINES; i++)
+		log_from_one_site(i);
+	log_pipe_close(&pipe_); /* writes the last summary */
 	assert_int_equal(log_pipe_count(pipe_.text, "more suppressed"), 3);
 }
 
-/* One line of each of many sites: more than any pipe holds. */
+/* Writes a line from each of many sites, more than the pipe's capacity. */
 static void flood(void) {
 	static struct log_site sites[FLOOD];
 
@@ -82,27 +82,27 @@ static void flood(void) {
 	}
 }
 
-TEST(nobody_reads) {
+TEST(lost_lines_are_reported_when_pipe_is_read) {
 	uint64_t lost = 0;
-	unsigned came;
-	const char *told;
+	unsigned received;
+	const char *summary;
 
 	log_pipe_open(&pipe_, LOG_TEXT, LEVEL_INFO);
 	flood();
-	came = log_pipe_count(log_pipe_read(&pipe_), "flood: number ");
-	assert_in_range(came, 1, FLOOD - 1);
+	received = log_pipe_count(log_pipe_read(&pipe_), "flood: number ");
+	assert_in_range(received, 1, FLOOD - 1);
 	log_error("a", LOG_NO_FIELDS, "read again");
 	log_error("a", LOG_NO_FIELDS, "and on");
 	log_pipe_close(&pipe_);
-	told = strstr(pipe_.text, "lost=");
-	assert_non_null(told);
-	assert_int_equal(sscanf(told, "lost=%" SCNu64, &lost), 1);
-	assert_int_equal(came + lost, FLOOD);
-	assert_non_null(strstr(told, "a: read again\n"));
-	assert_int_equal(log_pipe_count(pipe_.text, "\n"), came + 3);
+	summary = strstr(pipe_.text, "lost=");
+	assert_non_null(summary);
+	assert_int_equal(sscanf(summary, "lost=%" SCNu64, &lost), 1);
+	assert_int_equal(received + lost, FLOOD);
+	assert_non_null(strstr(summary, "a: read again\n"));
+	assert_int_equal(log_pipe_count(pipe_.text, "\n"), received + 3);
 }
 
-/* To a file of the test's. */
+/* Opens the log with output to a file of the test. */
 static void log_to(int fd, enum log_format format) {
 	const struct log_options o = {
 		.level = LEVEL_INFO, .format = format, .format_given = true, .fd = fd};
@@ -111,8 +111,8 @@ static void log_to(int fd, enum log_format format) {
 	log_open(&o);
 }
 
-/* The journal's is a socket: one that nobody reads takes some lines, and then none. */
-TEST(a_socket_that_nobody_reads) {
+/* journald's stream is a socket. Once it is full, lines are lost. */
+TEST(full_socket_drops_lines) {
 	memset(&pipe_, 0, sizeof(pipe_));
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pipe_.fds), 0);
 	assert_int_equal(fcntl(pipe_.fds[0], F_SETFL, O_NONBLOCK), 0);
@@ -122,7 +122,7 @@ TEST(a_socket_that_nobody_reads) {
 	assert_in_range(log_pipe_count(pipe_.text, "flood: number "), 1, FLOOD - 1);
 }
 
-TEST(a_part_of_a_line_is_ended) {
+TEST(partial_line_is_terminated) {
 	static char line[PIPE_TEXT / 2];
 	struct log_out o;
 	size_t part;
@@ -144,47 +144,47 @@ TEST(a_part_of_a_line_is_ended) {
 	close(pipe_.fds[1]);
 }
 
-/* Others write to the same file, too: nothing is written over. */
-TEST(a_file_has_everybodys_lines) {
+/* Another process appends to the same file; neither overwrites the other's lines. */
+TEST(file_is_appended) {
 	FILE *file = tmpfile();
 	char text[256] = "";
 
 	log_to(fileno(file), LOG_PLAIN);
-	log_info("a", LOG_NO_FIELDS, "ours");
-	assert_int_equal(write(fileno(file), "theirs\n", 7), 7);
-	log_program("vcmts-other"); /* with which its lines begin */
-	log_info("a", LOG_NO_FIELDS, "ours again");
+	log_info("a", LOG_NO_FIELDS, "first");
+	assert_int_equal(write(fileno(file), "second\n", 7), 7);
+	log_program("vcmts-other"); /* prefix of its lines */
+	log_info("a", LOG_NO_FIELDS, "third");
 	log_program("vcmtsd");
 	log_close();
 	assert_true(pread(fileno(file), text, sizeof(text) - 1, 0) > 0);
-	assert_string_equal(text, "vcmtsd: ours\ntheirs\nvcmts-other: ours again\n");
+	assert_string_equal(text, "vcmtsd: first\nsecond\nvcmts-other: third\n");
 	fclose(file);
 }
 
-static void *thread_logs(void *arg) {
-	static struct log_site sites[THREADS][MANY];
+static void *log_from_thread(void *arg) {
+	static struct log_site sites[THREADS][LINES];
 	unsigned thread = (unsigned)(uintptr_t)arg;
 	char filling[200];
 
 	memset(filling, 'f', sizeof(filling) - 1);
 	filling[sizeof(filling) - 1] = '\0';
-	for (unsigned i = 0; i < MANY; i++) {
+	for (unsigned i = 0; i < LINES; i++) {
 		sites[thread][i] = (struct log_site){.level = LEVEL_INFO, .area = "thread"};
 		log_write(&sites[thread][i], LOG_NO_FIELDS, "%s%u.%u.", filling, thread, i);
 	}
 	return NULL;
 }
 
-TEST(threads_write_whole_lines) {
+TEST(threads_write_complete_lines) {
 	pthread_t threads[THREADS];
 	FILE *file = tmpfile();
-	static bool seen[THREADS][MANY];
+	static bool seen[THREADS][LINES];
 	char line[512];
 	unsigned lines = 0;
 
 	log_to(fileno(file), LOG_PLAIN);
 	for (uintptr_t t = 0; t < THREADS; t++)
-		assert_int_equal(pthread_create(&threads[t], NULL, thread_logs, (void *)t), 0);
+		assert_int_equal(pthread_create(&threads[t], NULL, log_from_thread, (void *)t), 0);
 	for (unsigned t = 0; t < THREADS; t++)
 		pthread_join(threads[t], NULL);
 	log_close();
@@ -197,22 +197,22 @@ TEST(threads_write_whole_lines) {
 		assert_true(thread < THREADS && !seen[thread][number]);
 		seen[thread][number] = true;
 	}
-	assert_int_equal(lines, THREADS * MANY);
+	assert_int_equal(lines, THREADS * LINES);
 	fclose(file);
 }
 
-TEST(only_the_journal_is_the_journal) {
+TEST(journal_format_needs_matching_stream) {
 	struct log_options o = {.level = LEVEL_INFO};
-	char told[64];
+	char summary[64];
 	struct stat status;
 
 	for (unsigned same = 0; same < 2; same++) {
 		memset(&pipe_, 0, sizeof(pipe_));
 		assert_int_equal(pipe2(pipe_.fds, O_NONBLOCK), 0);
 		assert_int_equal(fstat(pipe_.fds[1], &status), 0);
-		snprintf(told, sizeof(told), "%ju:%ju", (uintmax_t)status.st_dev,
+		snprintf(summary, sizeof(summary), "%ju:%ju", (uintmax_t)status.st_dev,
 			 (uintmax_t)status.st_ino + 1 - same);
-		setenv("JOURNAL_STREAM", told, 1);
+		setenv("JOURNAL_STREAM", summary, 1);
 		o.fd = pipe_.fds[1];
 		log_open(&o);
 		log_info("a", LOG_FIELDS(LOG_NUMBER("key", 1)), "said");
@@ -230,7 +230,7 @@ static enum log_level always_debug(void) {
 	return LEVEL_DEBUG;
 }
 
-TEST(what_others_print_is_logged) {
+TEST(library_output_is_logged) {
 	static const char *const messages[] = {"one", "two", "three", "4"}; /* not "4hree" */
 	char line[128];
 	FILE *stream;
@@ -255,13 +255,13 @@ TEST(what_others_print_is_logged) {
 	}
 }
 
-/* A stream that floods is limited as any other site is, and its site goes with it. */
-TEST(a_flood_of_others_is_limited) {
+/* The rate limit applies to a stream as to a site. Closing the stream frees its site. */
+TEST(library_output_is_rate_limited) {
 	FILE *stream;
 
 	log_pipe_open(&pipe_, LOG_TEXT, LEVEL_INFO);
 	stream = log_stream_open("dpdk", always_error);
-	for (unsigned i = 0; i < MANY; i++)
+	for (unsigned i = 0; i < LINES; i++)
 		fprintf(stream, "flood %u\n", i);
 	fclose(stream);
 	log_pipe_now += 2 * LOG_WINDOW_NS;

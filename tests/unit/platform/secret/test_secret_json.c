@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A JSON text that is read while memory runs out is refused whole: jansson goes on without what it could not note. */
+/* Tests secret_json.h: if memory runs out, loading fails, while jansson would omit members. */
 #include "test_main.h"
 
 #include "platform/secret/json_fault.h"
@@ -8,9 +8,9 @@
 
 #include "memory_runs_out.h"
 
-#define LONGEST 130 /* of a string, so that jansson's buffer grows at each of its bytes */
+#define LONGEST 130 /* bytes of a string; jansson's buffer grows within this size */
 
-static bool text_is_read(void *context) {
+static bool load_succeeds(void *context) {
 	const char *text = context;
 	json_error_t error;
 	json_t *json = secret_json_load(text, strlen(text), 0, &error), *value;
@@ -18,7 +18,7 @@ static bool text_is_read(void *context) {
 	if (json == NULL) {
 		assert_int_equal(json_error_code(&error), json_error_out_of_memory);
 		assert_string_equal(error.text, "no memory left");
-		value = json_pack("[i]", 1); /* that is no reason for others */
+		value = json_pack("[i]", 1); /* later allocations succeed */
 		assert_non_null(value);
 		json_decref(value);
 	}
@@ -26,28 +26,27 @@ static bool text_is_read(void *context) {
 	return json != NULL;
 }
 
-TEST(strings_of_each_length) {
+TEST(strings_fail_when_memory_runs_out) {
 	char text[LONGEST + 8];
 
-	secret_json_wipe(); /* and from then on */
+	secret_json_wipe();
 	for (int length = 0; length < LONGEST; length++) {
 		snprintf(text, sizeof(text), "[\"%.*s\"]", length,
 			 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 			 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef00");
-		with_little_memory(text_is_read, text);
+		with_little_memory(load_succeeds, text);
 	}
 }
 
-TEST(all_kinds_of_values) {
+TEST(values_fail_when_memory_runs_out) {
 	static char text[] = "{\"a string of some length\": [1, -123456789012345678, 0.125, 1e300, "
 			     "1.2345678901234567e5, true, false, null, {\"inner\\n\": [[]]}]}";
 
-	with_little_memory(text_is_read, text);
+	with_little_memory(load_succeeds, text);
 }
 
-/* What is wrong is told as before, but that jansson quotes what it did not understand, which may be a key; and what is read
- * next does not remember it. */
-TEST(mistakes) {
+/* jansson quotes the text at a syntax error, which may be a key; json_fault() omits it. */
+TEST(syntax_error_does_not_quote_text) {
 	static const char text[] = "[aabbccddeeff00112233445566778899]";
 	char fault[JSON_FAULT_LINE];
 	json_error_t error;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A core of a process that has keys: none is made, and one that is made all the same has none of its memory. */
+/* Tests secret_process.h: disables core dumps, or excludes the memory of the process from them. */
 #include "test_main.h"
 
 #include <sys/prctl.h>
@@ -9,8 +9,8 @@
 
 #include "platform/secret/secret_process.h"
 
-/* Which memory is in a core (core(5)). */
-static unsigned filter(void) {
+/* The kinds of memory that a core dump contains, as core(5) defines the bits. */
+static unsigned coredump_filter(void) {
 	FILE *file = fopen("/proc/self/coredump_filter", "r");
 	unsigned value = ~0u;
 
@@ -20,22 +20,22 @@ static unsigned filter(void) {
 	return value;
 }
 
-static bool is_protected(bool wanted, unsigned before) {
+static bool is_protected(bool dumps, unsigned before) {
 	struct rlimit limit;
 
 	getrlimit(RLIMIT_CORE, &limit);
-	if (filter() != (wanted ? before : 0) || (!wanted && limit.rlim_max != 0))
+	if (coredump_filter() != (dumps ? before : 0) || (!dumps && limit.rlim_max != 0))
 		return false;
 #if !defined(__SANITIZE_ADDRESS__)
-	return prctl(PR_GET_DUMPABLE) == wanted;
+	return prctl(PR_GET_DUMPABLE) == dumps;
 #else
 	return true;
 #endif
 }
 
-/* Whether a process with this in its environment is what it is to be. */
+/* Whether a child process with SECRET_CORE_DUMPS=`value` has the protection that it requests. */
 static bool protected_with(const char *value) {
-	unsigned before = filter();
+	unsigned before = coredump_filter();
 	int status;
 
 	if (fork() == 0) {
@@ -47,7 +47,7 @@ static bool protected_with(const char *value) {
 	return WEXITSTATUS(status) == 7;
 }
 
-TEST(all_is_set) {
+TEST(core_dumps_are_disabled_unless_requested) {
 	assert_true(protected_with("no"));
 	assert_true(protected_with("yes"));
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Who gets the name of a socket: after a crash, beside a process that listens, and of several that start together. And whose
- * sockets are believed: other users are child processes with other user IDs, where root runs the test.
- */
+/* Tests socket_claim.h: which process gets the name of a socket, after crashes and concurrently.
+ * Tests socket_peer.h: which users' sockets a client trusts. As root, child processes with other
+ * user IDs serve sockets. */
 #include "root_kit.h"
 #include "test_main.h"
 
@@ -18,24 +17,24 @@
 #include "platform/sockets/socket_peer.h"
 
 #define STARTERS 8
-#define OTHER 54321 /* users that no system has */
-#define THIRD 54322
+#define OTHER_USER 54321 /* user IDs that do not exist */
+#define THIRD_USER 54322
 
 static char path[80], lock[88];
 static struct socket_claim claim;
 static char fault[SOCKET_PEER_LINE];
 
-/* As /tmp: anybody may make something there. */
-static int begin(void **state) {
-	if (root_make(state) != 0 || chmod(root, 01777) != 0)
+/* The folder is writable by all users, like /tmp. */
+static int set_up(void **state) {
+	if (root_create(state) != 0 || chmod(root, 01777) != 0)
 		return -1;
 	snprintf(path, sizeof(path), "%s/a.sock", root);
 	snprintf(lock, sizeof(lock), "%s.lock", path);
 	return 0;
 }
 
-/* As a driver does it, which knows nothing of claims. */
-static int bound(const char *name, int type, bool listens) {
+/* Binds a socket without a claim, as a driver does. Returns its descriptor, or -1. */
+static int bind_socket(const char *name, int type, bool listens) {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
 
@@ -48,14 +47,14 @@ static int bound(const char *name, int type, bool listens) {
 	return fd;
 }
 
-static bool there(const char *name) {
+static bool exists(const char *name) {
 	struct stat status;
 
 	return lstat(name, &status) == 0;
 }
 
-/* A child that has done this lives until it is ended. */
-static pid_t child_that(bool (*does)(int what), int what) {
+/* Starts a child that calls action(argument) and then pauses until child_end(). */
+static pid_t child_start(bool (*action)(int argument), int argument) {
 	int ready[2];
 	pid_t child;
 	char c;
@@ -63,7 +62,7 @@ static pid_t child_that(bool (*does)(int what), int what) {
 	assert_int_equal(pipe(ready), 0);
 	child = fork();
 	if (child == 0) {
-		if (does(what) && write(ready[1], "", 1) == 1)
+		if (action(argument) && write(ready[1], "", 1) == 1)
 			pause();
 		_exit(1);
 	}
@@ -79,96 +78,96 @@ static void child_end(pid_t child) {
 }
 
 static bool claims_and_binds(int type) {
-	return socket_claim(&claim, path, type) == NULL && bound(path, type, true) >= 0;
+	return socket_claim(&claim, path, type) == NULL && bind_socket(path, type, true) >= 0;
 }
 
 static void crash(int type) {
-	child_end(child_that(claims_and_binds, type));
+	child_end(child_start(claims_and_binds, type));
 }
 
-TEST(after_a_crash) {
+TEST(claim_succeeds_after_crash) {
 	static const int types[] = {SOCK_STREAM, SOCK_SEQPACKET};
 
 	for (size_t t = 0; t < 2; t++) {
 		int fd;
 
 		crash(types[t]);
-		assert_true(there(path));
-		assert_int_equal(bound(path, types[t], true), -1); /* in use, for ever */
+		assert_true(exists(path));
+		assert_int_equal(bind_socket(path, types[t], true), -1); /* address in use */
 		assert_null(socket_claim(&claim, path, types[t]));
-		fd = bound(path, types[t], true);
+		fd = bind_socket(path, types[t], true);
 		assert_true(fd >= 0);
-		close(fd); /* a driver may leave its file */
+		close(fd); /* without unlink(), as some drivers do */
 		socket_claim_release(&claim);
-		assert_false(there(path) || there(lock));
+		assert_false(exists(path) || exists(lock));
 	}
 }
 
-/* Of another release, or another program: a listener without a lock, of this type or another one, or with a full queue. */
-TEST(a_live_owner) {
+/* A listener without a lock, as of an older release: of either type, also with a full backlog. */
+TEST(claim_fails_beside_listener) {
 	static const int types[] = {SOCK_STREAM, SOCK_SEQPACKET};
 
 	for (size_t t = 0; t < 4; t++) {
-		int fd = bound(path, types[t % 2], true);
+		int fd = bind_socket(path, types[t % 2], true);
 
 		assert_true(fd >= 0);
-		for (int i = 0; i < 9; i++) /* nobody accepts: the queue is full then */
+		for (int i = 0; i < 9; i++) /* fills the backlog */
 			assert_non_null(strstr(socket_claim(&claim, path, types[t / 2]),
 					       "another process serves here"));
 		assert_int_equal(claim.lock, -1);
-		assert_true(there(path) && !there(lock));
+		assert_true(exists(path) && !exists(lock));
 		close(fd);
 		assert_null(socket_claim(&claim, path, types[t / 2]));
-		assert_false(there(path));
+		assert_false(exists(path));
 		socket_claim_release(&claim);
 	}
 }
 
-/* Between bind() and listen() nobody listens yet: the lock tells. */
-TEST(a_claim_that_is_not_bound_yet) {
+/* Between bind() and listen(), only the lock shows that the name is in use. */
+TEST(claim_fails_beside_unbound_claim) {
 	struct socket_claim second;
 	int fd;
 
 	assert_null(socket_claim(&claim, path, SOCK_STREAM));
 	assert_non_null(socket_claim(&second, path, SOCK_STREAM));
-	fd = bound(path, SOCK_STREAM, false);
+	fd = bind_socket(path, SOCK_STREAM, false);
 	assert_true(fd >= 0);
 	assert_non_null(socket_claim(&second, path, SOCK_STREAM));
-	assert_true(there(path));
-	socket_claim_release(&second); /* it has nothing */
+	assert_true(exists(path));
+	socket_claim_release(&second); /* no claim: no effect */
 	assert_non_null(socket_claim(&second, path, SOCK_STREAM));
 	close(fd);
 	socket_claim_release(&claim);
 	socket_claim_release(&claim);
 }
 
-/* A listener that came while the claim was ours is not ours to remove. */
-TEST(a_release_removes_no_listener) {
+/* A claim's release does not remove a socket on which a process listens. */
+TEST(release_keeps_socket_of_listener) {
 	int fd;
 
 	assert_null(socket_claim(&claim, path, SOCK_STREAM));
-	fd = bound(path, SOCK_STREAM, true);
+	fd = bind_socket(path, SOCK_STREAM, true);
 	socket_claim_release(&claim);
-	assert_true(there(path) && !there(lock));
+	assert_true(exists(path) && !exists(lock));
 	close(fd);
 	unlink(path);
 }
 
-TEST(other_files) {
+TEST(files_that_are_no_sockets_are_kept) {
 	char name[sizeof(((struct sockaddr_un *)0)->sun_path) + 1];
 	struct stat status;
 
-	root_put("a.sock", "");
+	root_write("a.sock", "");
 	assert_non_null(strstr(socket_claim(&claim, path, SOCK_STREAM), "no socket"));
 	assert_true(stat(path, &status) == 0 && S_ISREG(status.st_mode));
 	unlink(path);
 	assert_int_equal(symlink("nowhere", path), 0);
 	assert_non_null(strstr(socket_claim(&claim, path, SOCK_STREAM), "no socket"));
-	assert_true(there(path));
+	assert_true(exists(path));
 	unlink(path);
-	assert_int_equal(symlink(path, lock), 0); /* a lock is no link */
+	assert_int_equal(symlink(path, lock), 0); /* a lock must not be a link */
 	assert_non_null(socket_claim(&claim, path, SOCK_STREAM));
-	assert_false(there(path));
+	assert_false(exists(path));
 	unlink(lock);
 	assert_non_null(socket_claim(&claim, "/no/such/folder", SOCK_STREAM));
 	memset(name, 'x', sizeof(name) - 1);
@@ -180,9 +179,9 @@ TEST(other_files) {
 	socket_claim_release(&claim);
 }
 
-/* Claims and lets go; one in eight times it binds, and crashes: then both files are left. */
-static int comes_and_goes(unsigned turns) {
-	for (unsigned n = 0; n < turns; n++) {
+/* Claims repeatedly, and crashes each eighth time. Returns 1 if another process has the claim. */
+static int claim_repeatedly(unsigned rounds) {
+	for (unsigned n = 0; n < rounds; n++) {
 		bool crashes = n % 8 == 0;
 		int fd = -1;
 
@@ -191,9 +190,9 @@ static int comes_and_goes(unsigned turns) {
 		if (mkdir(root_path("marker"), 0700) != 0)
 			return 1;
 		if (crashes)
-			fd = bound(path, SOCK_SEQPACKET, true);
+			fd = bind_socket(path, SOCK_SEQPACKET, true);
 		sched_yield();
-		if (rmdir(root_path("marker")) != 0 || there(path) != crashes)
+		if (rmdir(root_path("marker")) != 0 || exists(path) != crashes)
 			return 1;
 		if (!crashes)
 			socket_claim_release(&claim);
@@ -203,13 +202,13 @@ static int comes_and_goes(unsigned turns) {
 	return 0;
 }
 
-/* Never two at a time, also where the lock's file is removed between open() and flock() of another process. */
-TEST(claims_that_come_and_go) {
+/* One process has the claim, even if it removes the lock file while another process locks it. */
+TEST(concurrent_claims_are_exclusive) {
 	int status;
 
 	for (unsigned i = 0; i < STARTERS; i++) {
 		if (fork() == 0)
-			_exit(comes_and_goes(4000));
+			_exit(claim_repeatedly(4000));
 	}
 	for (unsigned i = 0; i < STARTERS; i++) {
 		assert_true(wait(&status) > 0);
@@ -225,28 +224,29 @@ static bool listens_as(int user) {
 	return setresuid((uid_t)user, (uid_t)user, (uid_t)user) == 0 && listen(listener, 1) == 0;
 }
 
-/* Asks of a socket that `user` listens at, at one name, by another name of it. */
+/* Connects to a socket `name` that `user` serves. Whether socket_peer_fault() accepts it by path
+ * `by`, which may contain links. */
 static bool is_allowed(const char *name, const char *by, uid_t user) {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int client = socket(AF_UNIX, SOCK_STREAM, 0);
-	const char *found;
+	const char *result;
 	pid_t child;
 
 	snprintf(address.sun_path, sizeof(address.sun_path), "%.90s", root_path(name));
 	unlink(address.sun_path);
-	listener = bound(address.sun_path, SOCK_STREAM, false);
+	listener = bind_socket(address.sun_path, SOCK_STREAM, false);
 	assert_true(listener >= 0);
-	child = child_that(listens_as, (int)user);
+	child = child_start(listens_as, (int)user);
 	assert_int_equal(connect(client, (const struct sockaddr *)&address, sizeof(address)), 0);
-	found = socket_peer_fault(client, by, fault);
+	result = socket_peer_fault(client, by, fault);
 	close(client);
 	close(listener);
 	child_end(child);
-	assert_true(found == NULL || found == fault);
-	return found == NULL;
+	assert_true(result == NULL || result == fault);
+	return result == NULL;
 }
 
-TEST(our_own) {
+TEST(own_sockets_are_allowed) {
 	assert_true(is_allowed("a.sock", root_path("a.sock"), geteuid()));
 	assert_int_equal(chdir(root), 0);
 	assert_true(is_allowed("a.sock", "a.sock", geteuid()));
@@ -258,41 +258,41 @@ static const struct {
 	uid_t user;
 	mode_t mode;
 } folders[] = {
-	{"vcmts-0", OTHER, 0755}, /* made before ours was */
-	{"run", 0, 0755}, /* as /run/vcmts, which the service's user has from root */
-	{"run/vcmts", OTHER, 0770},
-	{"run/vcmts/shut", OTHER, 0755},
-	{"run/vcmts/shut/third", THIRD, 0755},
-	{"run/vcmts/open", OTHER, 0777},
-	{"run/vcmts/open/third", THIRD, 0755},
-	{"run/vcmts/group", OTHER, 0775}, /* nor may the group write */
-	{"run/vcmts/group/third", THIRD, 0755},
+	{"vcmts-0", OTHER_USER, 0755}, /* created first by another user */
+	{"run", 0, 0755}, /* like /run/vcmts, which root gives to the service's user */
+	{"run/vcmts", OTHER_USER, 0770},
+	{"run/vcmts/shut", OTHER_USER, 0755},
+	{"run/vcmts/shut/third", THIRD_USER, 0755},
+	{"run/vcmts/open", OTHER_USER, 0777},
+	{"run/vcmts/open/third", THIRD_USER, 0755},
+	{"run/vcmts/group", OTHER_USER, 0775}, /* writable by the group */
+	{"run/vcmts/group/third", THIRD_USER, 0755},
 	{"closed", 0, 0755},
-	{"closed/other", OTHER, 0755},
+	{"closed/other", OTHER_USER, 0755},
 };
 
-/* A socket at one name, who listens there, and what is said of it by another name. */
+/* A socket `name` that `user` serves, and the expected result for the path `by`. */
 static const struct {
 	const char *name, *by;
 	uid_t user;
-	const char *fault; /* NULL: it is allowed; "": any */
+	const char *fault; /* NULL: allowed; "": any fault */
 } peers[] = {
-	{"b.sock", "b.sock", OTHER, "served by user 54321, allowed: user 0"},
-	{"vcmts-0/a", "vcmts-0/a", OTHER, "served by user 54321, allowed: user 0"},
-	{"run/vcmts/a", "run/vcmts/a", OTHER, NULL},
-	{"run/vcmts/a", "run/vcmts/a", THIRD, "served by user 54322, allowed: user 0, 54321"},
-	{"run/vcmts/shut/third/a", "run/vcmts/shut/third/a", THIRD, NULL},
-	{"run/vcmts/open/third/a", "run/vcmts/open/third/a", THIRD, ""},
-	{"run/vcmts/group/third/a", "run/vcmts/group/third/a", THIRD, ""},
-	{"closed/other/a", "by-root/other/a", OTHER, NULL},
-	{"closed/other/a", "closed/up/a", OTHER, NULL},
-	{"closed/other/a", "closed//other/../other/a", OTHER, NULL},
-	{"closed/other/a", "by-other/other/a", OTHER, ""},
-	{"closed/other/a", "closed/loop/a", OTHER, ""},
-	{"closed/other/a", "closed/none/a", OTHER, ""},
+	{"b.sock", "b.sock", OTHER_USER, "served by user 54321, allowed: user 0"},
+	{"vcmts-0/a", "vcmts-0/a", OTHER_USER, "served by user 54321, allowed: user 0"},
+	{"run/vcmts/a", "run/vcmts/a", OTHER_USER, NULL},
+	{"run/vcmts/a", "run/vcmts/a", THIRD_USER, "served by user 54322, allowed: user 0, 54321"},
+	{"run/vcmts/shut/third/a", "run/vcmts/shut/third/a", THIRD_USER, NULL},
+	{"run/vcmts/open/third/a", "run/vcmts/open/third/a", THIRD_USER, ""},
+	{"run/vcmts/group/third/a", "run/vcmts/group/third/a", THIRD_USER, ""},
+	{"closed/other/a", "by-root/other/a", OTHER_USER, NULL},
+	{"closed/other/a", "closed/up/a", OTHER_USER, NULL},
+	{"closed/other/a", "closed//other/../other/a", OTHER_USER, NULL},
+	{"closed/other/a", "by-other/other/a", OTHER_USER, ""},
+	{"closed/other/a", "closed/loop/a", OTHER_USER, ""},
+	{"closed/other/a", "closed/none/a", OTHER_USER, ""},
 };
 
-TEST(other_users_folders_and_links) {
+TEST(sockets_below_folders_and_links_of_other_users) {
 	if (geteuid() != 0)
 		skip();
 	for (unsigned i = 0; i < ARRAY_COUNT(folders); i++) {
@@ -304,7 +304,7 @@ TEST(other_users_folders_and_links) {
 	assert_int_equal(symlink(root_path("closed"), root_path("by-root")), 0);
 	assert_int_equal(symlink("../closed/./other", root_path("closed/up")), 0);
 	assert_int_equal(symlink(root_path("closed"), root_path("by-other")), 0);
-	assert_int_equal(lchown(root_path("by-other"), OTHER, OTHER), 0);
+	assert_int_equal(lchown(root_path("by-other"), OTHER_USER, OTHER_USER), 0);
 	assert_int_equal(symlink("loop", root_path("closed/loop")), 0);
 	for (unsigned i = 0; i < ARRAY_COUNT(peers); i++) {
 		bool allowed = is_allowed(peers[i].name, root_path(peers[i].by), peers[i].user);
@@ -315,4 +315,4 @@ TEST(other_users_folders_and_links) {
 	}
 }
 
-ALL_TESTS(begin, root_remove)
+ALL_TESTS(set_up, root_remove)
