@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Drivers of cpufreq in the place of files, that do what the kernel's were seen to do: a speed between two states is
- * rounded up, one beyond the ends is clamped, garbage and a speed under another governor than `userspace` are refused, a
- * minimum above the maximum is taken as the maximum. The kernel takes limits over some time behind the write, and says
- * EBUSY of a core that is offline.
- */
+/* Simulated cpufreq drivers behind `struct cpu_files`. They behave like the kernel's: a speed is
+ * rounded up to a state and clamped. Invalid text, and a speed without governor `userspace`, is
+ * rejected. A minimum above the maximum is lowered. Limits may apply late. Offline cores: EBUSY. */
 #pragma once
 
 #include <errno.h>
@@ -20,11 +17,11 @@
 
 struct kit_core {
 	const char *driver, *governors;
-	char governor[KIT_WORD], preference[KIT_WORD]; /* no preference: there is none */
+	char governor[KIT_WORD], preference[KIT_WORD]; /* "": no energy preference */
 	uint32_t hardware_min, hardware_max, min, max, speed, base;
 	bool offline, speed_denied, governor_denied, limits_denied, min_denied, no_states;
-	bool refuses_crossed; /* a maximum below the minimum, as older kernels do */
-	unsigned late; /* reads of the maximum, after a write, that still have the former one */
+	bool rejects_crossed; /* rejects a maximum below the minimum, as older kernels do */
+	unsigned late; /* reads of the maximum that return the former one after a write */
 	unsigned late_left, max_reads;
 	uint32_t former_max;
 	const char *related, *siblings;
@@ -32,14 +29,14 @@ struct kit_core {
 
 struct kit_driver {
 	struct kit_core cores[KIT_CORES];
-	uint32_t uncore_max, uncore_min; /* 0: there is none */
-	bool uncore_stays; /* whatever is written */
-	bool uncore_cut; /* to 100 MHz, as Linux does */
-	bool other_package; /* of all cores; the uncore is that of 0 */
-	unsigned writes, crossed; /* all; limits that were written the wrong mode round */
+	uint32_t uncore_max, uncore_min; /* kHz; 0: no such file */
+	bool uncore_ignores_writes; /* writes have no effect */
+	bool uncore_rounds; /* rounds down to 100 MHz, as Linux does */
+	bool other_package; /* all cores are in package 1; the uncore is that of package 0 */
+	unsigned writes, crossed; /* all writes; minimums written above the maximum */
 };
 
-/* What stands in a file: a text, or else a number above 0. */
+/* The content of a file: `text`, or if that is NULL `khz` unless it is 0. */
 struct kit_file {
 	const char *name, *text;
 	uint32_t khz;
@@ -62,7 +59,7 @@ static int kit_show(const struct kit_file *file, unsigned count, const char *nam
 static int kit_read_core(const struct kit_driver *d, struct kit_core *c, const char *name,
 			 char *text, size_t size) {
 	const bool userspace = strstr(c->governors, "userspace") != NULL,
-		   ours = strcmp(c->governor, "userspace") == 0,
+		   is_userspace = strcmp(c->governor, "userspace") == 0,
 		   limit = strcmp(name, "cpufreq/scaling_max_freq") == 0,
 		   late = limit && c->late_left > 0;
 	const struct kit_file files[] = {
@@ -75,7 +72,7 @@ static int kit_read_core(const struct kit_driver *d, struct kit_core *c, const c
 		 c->no_states ? NULL : "1800000 1600000 1400000 1200000 1000000 800000"},
 		{"cpufreq/related_cpus", c->related},
 		{"cpufreq/energy_performance_preference", *c->preference ? c->preference : NULL},
-		{"cpufreq/scaling_setspeed", userspace && !ours ? "<unsupported>" : NULL,
+		{"cpufreq/scaling_setspeed", userspace && !is_userspace ? "<unsupported>" : NULL,
 		 userspace ? c->speed : 0},
 		{"cpufreq/cpuinfo_min_freq", NULL, c->hardware_min},
 		{"cpufreq/cpuinfo_max_freq", NULL, c->hardware_max},
@@ -92,8 +89,8 @@ static int kit_read_core(const struct kit_driver *d, struct kit_core *c, const c
 	return kit_show(files, sizeof(files) / sizeof(files[0]), name, text, size);
 }
 
-static uint32_t kit_clamp(uint32_t khz, uint32_t least, uint32_t most) {
-	return khz > most ? most : khz < least ? least : khz;
+static uint32_t kit_clamp(uint32_t khz, uint32_t min, uint32_t max) {
+	return khz > max ? max : khz < min ? min : khz;
 }
 
 static void kit_settle(struct kit_core *c) {
@@ -107,7 +104,7 @@ static void kit_settle(struct kit_core *c) {
 
 enum kit_key { KIT_GOVERNOR, KIT_HINT, KIT_SPEED, KIT_MAX, KIT_MIN, KIT_KEYS };
 
-static enum kit_key kit_key_of(const char *name) {
+static enum kit_key kit_key_parse(const char *name) {
 	static const char *const names[KIT_KEYS] = {
 		[KIT_GOVERNOR] = "cpufreq/scaling_governor",
 		[KIT_HINT] = "cpufreq/energy_performance_preference",
@@ -132,11 +129,12 @@ static bool kit_denied(const struct kit_core *c, enum kit_key key) {
 	}
 }
 
-static bool kit_takes(const struct kit_core *c, enum kit_key key, const char *text, uint32_t khz) {
+static bool kit_accepts(const struct kit_core *c, enum kit_key key, const char *text,
+			uint32_t khz) {
 	switch (key) {
 	case KIT_GOVERNOR: return strstr(c->governors, text) != NULL;
 	case KIT_SPEED: return khz != 0 && strcmp(c->governor, "userspace") == 0;
-	case KIT_MAX: return khz != 0 && (khz >= c->min || !c->refuses_crossed);
+	case KIT_MAX: return khz != 0 && (khz >= c->min || !c->rejects_crossed);
 	case KIT_MIN: return khz != 0;
 	default: return true;
 	}
@@ -160,7 +158,7 @@ static void kit_set_khz(struct kit_driver *d, struct kit_core *c, enum kit_key k
 
 static int kit_write_core(struct kit_driver *d, struct kit_core *c, const char *name,
 			  const char *text) {
-	const enum kit_key key = kit_key_of(name);
+	const enum kit_key key = kit_key_parse(name);
 	const uint32_t khz = cpu_files_parse_khz(text);
 
 	if (c->offline)
@@ -169,7 +167,7 @@ static int kit_write_core(struct kit_driver *d, struct kit_core *c, const char *
 		return -ENOENT;
 	if (kit_denied(c, key))
 		return -EACCES;
-	if (!kit_takes(c, key, text, khz))
+	if (!kit_accepts(c, key, text, khz))
 		return -EINVAL;
 	if (key == KIT_GOVERNOR || key == KIT_HINT)
 		snprintf(key == KIT_GOVERNOR ? c->governor : c->preference, KIT_WORD, "%s", text);
@@ -178,8 +176,8 @@ static int kit_write_core(struct kit_driver *d, struct kit_core *c, const char *
 	return 0;
 }
 
-/* Of "cpu3/KEY". */
-static struct kit_core *kit_core_of(struct kit_driver *d, const char *name, const char **key) {
+/* The core of a file name "cpu3/KEY"; sets `key`. NULL: no such core. */
+static struct kit_core *kit_core_find(struct kit_driver *d, const char *name, const char **key) {
 	unsigned core;
 	int length = 0;
 
@@ -194,7 +192,7 @@ static int kit_read(void *ctx, const char *name, char *text, size_t size) {
 	const struct kit_file uncore[] = {{KIT_UNCORE "max_freq_khz", NULL, d->uncore_max},
 					  {KIT_UNCORE "min_freq_khz", NULL, d->uncore_min}};
 	const char *key;
-	struct kit_core *c = kit_core_of(d, name, &key);
+	struct kit_core *c = kit_core_find(d, name, &key);
 
 	text[0] = '\0';
 	return c != NULL ? kit_read_core(d, c, key, text, size)
@@ -204,16 +202,16 @@ static int kit_read(void *ctx, const char *name, char *text, size_t size) {
 static int kit_write(void *ctx, const char *name, const char *text) {
 	struct kit_driver *d = ctx;
 	const char *key;
-	struct kit_core *c = kit_core_of(d, name, &key);
+	struct kit_core *c = kit_core_find(d, name, &key);
 
 	d->writes++;
 	if (c != NULL)
 		return kit_write_core(d, c, key, text);
 	if (d->uncore_max == 0 || strcmp(name, KIT_UNCORE "max_freq_khz") != 0)
 		return -ENOENT;
-	if (!d->uncore_stays)
+	if (!d->uncore_ignores_writes)
 		d->uncore_max = cpu_files_parse_khz(text);
-	if (d->uncore_cut)
+	if (d->uncore_rounds)
 		d->uncore_max -= d->uncore_max % 100000;
 	return 0;
 }
@@ -235,7 +233,7 @@ static inline struct kit_core kit_acpi(void) {
 	};
 }
 
-/* A driver that chooses by itself between two limits. */
+/* An active driver, which chooses the speed between two limits. */
 static inline struct kit_core kit_active(const char *driver) {
 	return (struct kit_core){
 		.driver = driver,

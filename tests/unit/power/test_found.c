@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was found comes back, after a crash, too; and a file that somebody forged does no harm. */
+/* Tests found.h and leftovers.h: original settings are restored, untrusted files are rejected. */
 #include "root_kit.h"
 #include "test_main.h"
 
@@ -14,39 +14,38 @@
 
 static struct kit_driver d;
 static struct cpu_files f;
-static struct found found, again;
+static struct found found, loaded;
 static char path[PATH_MAX], fault[FOUND_LINE];
 
-/* What is found of a core is kept. */
-static void find_only(unsigned core) {
+static void record_core(unsigned core) {
 	found_begin(&found);
 	assert_int_equal(found_core(&found, &f, core), 0);
 }
 
-static int start(void **state) {
+static int set_up(void **state) {
 	d = (struct kit_driver){.cores = {kit_acpi(), kit_active("intel_pstate")},
 				.uncore_max = 2400000,
 				.uncore_min = 800000};
 	f = kit_files(&d);
-	find_only(0);
+	record_core(0);
 	assert_int_equal(found_core(&found, &f, 1), 0);
 	assert_int_equal(found_core(&found, &f, 2), 0);
 	assert_int_equal(found_uncore(&found, &f), 0);
 	assert_int_equal(d.writes, 0);
-	return root_make(state) != 0 ? -1 : leftovers_path(root, getpid(), path);
+	return root_create(state) != 0 ? -1 : leftovers_path(root, getpid(), path);
 }
 
-static void take(unsigned core, struct cpufreq *c) {
+static void acquire(unsigned core, struct cpufreq *c) {
 	assert_int_equal(cpufreq_find(&f, core, c), 0);
 	assert_int_equal(cpufreq_acquire(&f, c), 0);
 }
 
-/* All that a governor may change. */
+/* Changes all settings that a governor may change. */
 static void change_all(void) {
 	struct cpufreq c;
 
 	for (unsigned core = 0; core < 2; core++) {
-		take(core, &c);
+		acquire(core, &c);
 		assert_true(cpufreq_set(&f, &c, 1000000));
 	}
 	d.cores[0].max = 900000;
@@ -62,62 +61,62 @@ static void assert_as_found(void) {
 	assert_int_equal(d.uncore_max, 2400000);
 }
 
-TEST(restores_what_was_found) {
+TEST(changed_limits_are_restored) {
 	assert_int_equal(found_restore(&found, &f), 0);
-	assert_int_equal(d.writes, 0); /* nothing to do */
-	/* limits on the other side of those that are there now: first one, then the other */
+	assert_int_equal(d.writes, 0); /* no setting differs */
+	/* the maximum must be restored before the minimum */
 	d.cores[1].min = d.cores[1].max = 800000;
 	assert_int_equal(found_restore(&found, &f), 0);
 	assert_as_found();
 }
 
-TEST(limits_that_cross) {
+TEST(crossing_limits_are_restored) {
 	d.cores[1].max = 1000000;
-	find_only(1);
+	record_core(1);
 	d.cores[1].min = d.cores[1].max = 2000000;
-	d.cores[1].refuses_crossed = true;
+	d.cores[1].rejects_crossed = true;
 	assert_int_equal(found_restore(&found, &f), 0);
 	assert_int_equal(d.cores[1].min, 800000);
 	assert_int_equal(d.cores[1].max, 1000000);
 }
 
-TEST(a_speed_that_was_found) {
+TEST(userspace_speed_is_restored) {
 	struct cpufreq c;
 
 	strcpy(d.cores[0].governor, "userspace");
 	d.cores[0].speed = 1200000;
-	find_only(0);
-	take(0, &c);
+	record_core(0);
+	acquire(0, &c);
 	assert_int_equal(d.cores[0].speed, 1800000);
 	assert_int_equal(found_restore(&found, &f), 0);
 	assert_int_equal(d.cores[0].speed, 1200000);
 }
 
-static int load(const char *from) {
-	return found_load(&again, from, fault);
+static int load(const char *file_path) {
+	return found_load(&loaded, file_path, fault);
 }
 
-TEST(the_file_has_it_all) {
+TEST(saved_file_is_loaded) {
 	assert_int_equal(found_save(&found, path), 0);
 	assert_int_equal(load(path), 0);
-	assert_int_equal(again.pid, getpid());
-	assert_int_equal(again.began, found.began);
-	assert_true(again.began != 0);
-	assert_int_equal(again.count, found.count);
+	assert_int_equal(loaded.pid, getpid());
+	assert_int_equal(loaded.began, found.began);
+	assert_true(loaded.began != 0);
+	assert_int_equal(loaded.count, found.count);
 	for (unsigned i = 0; i < found.count; i++) {
-		assert_int_equal(again.values[i].kind, found.values[i].kind);
-		assert_int_equal(again.values[i].a, found.values[i].a);
-		assert_int_equal(again.values[i].b, found.values[i].b);
-		assert_string_equal(again.values[i].value, found.values[i].value);
+		assert_int_equal(loaded.values[i].kind, found.values[i].kind);
+		assert_int_equal(loaded.values[i].a, found.values[i].a);
+		assert_int_equal(loaded.values[i].b, found.values[i].b);
+		assert_string_equal(loaded.values[i].value, found.values[i].value);
 	}
-	assert_true(found_running(&again));
-	again.began++; /* another process of that number */
-	assert_false(found_running(&again));
-	again.pid = INT32_MAX;
-	assert_false(found_running(&again));
+	assert_true(found_running(&loaded));
+	loaded.began++; /* another process with this PID */
+	assert_false(found_running(&loaded));
+	loaded.pid = INT32_MAX;
+	assert_false(found_running(&loaded));
 }
 
-TEST(leftovers_come_back) {
+TEST(leftovers_are_restored) {
 	struct leftovers sum;
 
 	assert_int_equal(leftovers_path(root, 4242, path), 0);
@@ -130,7 +129,7 @@ TEST(leftovers_come_back) {
 	assert_as_found();
 	assert_int_not_equal(access(path, F_OK), 0);
 	assert_int_equal(leftovers_restore_file(path, &f), -ENOENT);
-	/* what could not be restored is kept for the next time */
+	/* the file of a failed restore is kept for the next one */
 	assert_int_equal(found_save(&found, path), 0);
 	change_all();
 	d.cores[1].offline = true;
@@ -138,7 +137,7 @@ TEST(leftovers_come_back) {
 	d.cores[1].offline = false;
 	assert_int_equal(leftovers_restore(root, &f).restored, 1);
 	assert_as_found();
-	/* of one that runs nothing is touched */
+	/* settings of a running process are not restored */
 	found.began--;
 	assert_int_equal(found_save(&found, path), 0);
 	change_all();
@@ -148,13 +147,13 @@ TEST(leftovers_come_back) {
 	assert_int_equal(leftovers_restore("/nowhere", &f).failed, 0);
 }
 
-static void put_file(const char *text, size_t size) {
-	root_put_at(path + strlen(root) + 1, 0, text, size);
+static void write_file(const char *text, size_t size) {
+	root_write_at(path + strlen(root) + 1, 0, text, size);
 }
 
 #define BEGIN "vcmts-power 1\nprocess 99999999 1\n"
 
-TEST(forged_files) {
+TEST(invalid_files_are_rejected) {
 	static const char *const texts[] = {
 		"",
 		"\n",
@@ -184,25 +183,25 @@ TEST(forged_files) {
 	};
 
 	for (unsigned i = 0; i < ARRAY_COUNT(texts); i++) {
-		put_file(texts[i], strlen(texts[i]));
+		write_file(texts[i], strlen(texts[i]));
 		assert_int_equal(load(path), -1);
 		assert_int_equal(leftovers_restore_file(path, &f), -EINVAL);
-		assert_int_equal(access(path, F_OK), 0); /* for people to look at */
+		assert_int_equal(access(path, F_OK), 0); /* kept for inspection */
 	}
-	put_file("vcmts-power 1\0x", 15);
+	write_file("vcmts-power 1\0x", 15);
 	assert_int_equal(load(path), -1);
 	assert_int_equal(d.writes, 0);
-	put_file(BEGIN "end\n", strlen(BEGIN "end\n"));
+	write_file(BEGIN "end\n", strlen(BEGIN "end\n"));
 	assert_int_equal(load(path), 0);
-	assert_int_equal(again.count, 0);
+	assert_int_equal(loaded.count, 0);
 }
 
-TEST(files_of_others) {
-	static char many[FOUND_FILE_MOST + 100];
+TEST(untrusted_files_are_rejected) {
+	static char content[FOUND_FILE_MOST + 100];
 	char link[PATH_MAX + 8];
 	size_t used;
 
-	put_file(BEGIN "end\n", strlen(BEGIN "end\n"));
+	write_file(BEGIN "end\n", strlen(BEGIN "end\n"));
 	snprintf(link, sizeof(link), "%s.link", path);
 	assert_int_equal(symlink(path, link), 0);
 	assert_int_equal(load(link), -1);
@@ -215,26 +214,27 @@ TEST(files_of_others) {
 		assert_string_equal(fault, "others may write it");
 	}
 	unlink(path);
-	memset(many, '\n', sizeof(many));
-	put_file(many, sizeof(many));
+	memset(content, '\n', sizeof(content));
+	write_file(content, sizeof(content));
 	assert_int_equal(load(path), -1);
-	used = (size_t)sprintf(many, BEGIN);
+	used = (size_t)sprintf(content, BEGIN);
 	for (unsigned i = 0; i <= FOUND_MOST; i++)
-		used += (size_t)sprintf(many + used, "scaling_max_freq %u 0 1000000\n", i % 1000);
-	put_file(many, used);
+		used += (size_t)sprintf(content + used, "scaling_max_freq %u 0 1000000\n",
+					i % 1000);
+	write_file(content, used);
 	assert_int_equal(load(path), -1);
 	assert_non_null(strstr(fault, "more than"));
 }
 
-TEST(files_are_whole) {
-	char beside[PATH_MAX + 8];
+TEST(failed_save_keeps_old_file) {
+	char new_path[PATH_MAX + 8];
 
 	assert_int_equal(found_save(&found, path), 0);
-	snprintf(beside, sizeof(beside), "%s.new", path);
-	assert_int_equal(mkdir(beside, 0700), 0);
+	snprintf(new_path, sizeof(new_path), "%s.new", path);
+	assert_int_equal(mkdir(new_path, 0700), 0);
 	assert_true(found_save(&found, path) < 0);
 	assert_int_equal(access(path, F_OK), 0);
 	assert_true(found_save(&found, "/nowhere/at/all") < 0);
 }
 
-EACH_TEST(start, root_remove)
+EACH_TEST(set_up, root_remove)

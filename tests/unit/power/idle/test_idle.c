@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* When a worker pauses and for how long, by a clock of the test's own. */
+/* Tests idle.h: when an idle worker pauses or sleeps, and for how long, by simulated time. */
 #include "root_kit.h"
 #include "test_main.h"
 
@@ -10,64 +10,64 @@
 #include "random.h"
 
 #define ROUNDS 32
-#define LONGEST 20000
+#define LONGEST_NS 20000
 #define HZ UINT64_C(2500000000)
 
 static struct idle idle;
 
-static void begin(enum idle_kind kind) {
+static void set_up(enum idle_kind kind) {
 	const struct idle_config c = {
-		.kind = kind, .empty_rounds = ROUNDS, .longest = LONGEST, .tsc_hz = HZ};
+		.kind = kind, .empty_rounds = ROUNDS, .longest = LONGEST_NS, .tsc_hz = HZ};
 
 	memset(&idle, 0, sizeof(idle));
 	idle_set(&idle, &c);
 }
 
-/* So many rounds in which nothing came, all of which are to give the same pause. */
-static void expect_rounds(unsigned rounds, uint64_t length) {
+/* Asserts that each of `rounds` empty rounds returns a pause of `length` ns. */
+static void assert_pauses(unsigned rounds, uint64_t length) {
 	for (unsigned r = 0; r < rounds; r++)
 		assert_int_equal(idle_empty(&idle, 0, 0), length);
 }
 
-TEST(pauses_grow) {
-	begin(IDLE_SPIN);
-	expect_rounds(ROUNDS - 1, 0);
-	for (uint64_t length = 1000; length < LONGEST; length *= 2)
-		expect_rounds(ROUNDS, length);
-	expect_rounds(10 * ROUNDS, LONGEST);
-	assert_int_equal(idle_empty(&idle, 1, 0), 0); /* something came meanwhile */
+TEST(pauses_double_up_to_longest) {
+	set_up(IDLE_SPIN);
+	assert_pauses(ROUNDS - 1, 0);
+	for (uint64_t length = 1000; length < LONGEST_NS; length *= 2)
+		assert_pauses(ROUNDS, length);
+	assert_pauses(10 * ROUNDS, LONGEST_NS);
+	assert_int_equal(idle_empty(&idle, 1, 0), 0); /* a busy round in between */
 	for (unsigned r = 2; r < ROUNDS; r++)
 		assert_int_equal(idle_empty(&idle, 1, 0), 0);
 	assert_int_equal(idle_empty(&idle, 1, 0), 1000);
 }
 
-/* A longest pause below the first one; a pause behind each empty round. */
-TEST(limits_of_the_settings) {
+/* The longest pause is below the first; then each empty round leads to a pause. */
+TEST(settings_at_their_limits) {
 	for (unsigned rounds = 0; rounds < 2; rounds++) {
-		begin(IDLE_SPIN);
+		set_up(IDLE_SPIN);
 		idle.config.empty_rounds = rounds;
 		idle.config.longest = 600;
-		expect_rounds(50, 600);
+		assert_pauses(50, 600);
 	}
-	begin(IDLE_SPIN);
+	set_up(IDLE_SPIN);
 	idle.config.empty_rounds = 1;
-	expect_rounds(1, 1000);
-	expect_rounds(1, 2000);
-	expect_rounds(1, 4000);
+	assert_pauses(1, 1000);
+	assert_pauses(1, 2000);
+	assert_pauses(1, 4000);
 }
 
-/* Whatever is due, and whenever: a pause has ended by then, and the count tells of those that were shorter. */
-TEST(no_pause_ends_behind_what_is_due) {
+/* A pause never ends after the due time; idle.bounded counts the shortened pauses. */
+TEST(pause_ends_before_due_time) {
 	struct random random = {.state = 42};
 	uint64_t now = 0, bounded = 0;
 
-	begin(IDLE_SPIN);
-	for (unsigned turn = 0; turn < 200000; turn++) {
+	set_up(IDLE_SPIN);
+	for (unsigned round = 0; round < 200000; round++) {
 		uint64_t due = now + random_below(&random, 30000);
 		uint64_t length, left;
 
 		if (random_below(&random, 100) == 0)
-			idle.busy_rounds--; /* something came */
+			idle.busy_rounds--; /* as if a round was busy */
 		length = idle_empty(&idle, 0, now);
 		left = idle_bound(&idle, length, now, due);
 		assert_true(now + left <= due && left <= length);
@@ -82,34 +82,34 @@ TEST(no_pause_ends_behind_what_is_due) {
 	assert_int_equal(idle_bound(&idle, 500, 1000, UINT64_MAX), 500); /* never */
 }
 
-/* Those who sleep pause for as long as it takes to see that nothing comes, each pause longer than the one before. */
-TEST(sleep_comes_soon) {
+/* With IDLE_SLEEP, a worker sleeps after its pauses have grown to the longest. */
+TEST(sleep_follows_longest_pause) {
 	uint64_t second = 1000000000;
 
-	begin(IDLE_SLEEP);
+	set_up(IDLE_SLEEP);
 	assert_int_equal(idle_empty(&idle, 1, 7 * second), 0);
 	for (unsigned r = 2; r < ROUNDS; r++)
 		assert_int_equal(idle_empty(&idle, 1, 7 * second), 0);
-	for (uint64_t length = 1000; length < LONGEST; length *= 2) {
+	for (uint64_t length = 1000; length < LONGEST_NS; length *= 2) {
 		assert_int_equal(idle_empty(&idle, 1, 7 * second), length);
 		assert_false(idle_is_long(&idle));
 	}
-	assert_int_equal(idle_empty(&idle, 1, 7 * second), LONGEST);
+	assert_int_equal(idle_empty(&idle, 1, 7 * second), LONGEST_NS);
 	assert_true(idle_is_long(&idle));
 	assert_int_equal(idle_sleep(&idle, 7 * second, UINT64_MAX, false), IDLE_SLEEP_NS);
 	assert_int_equal(idle_sleep(&idle, 8 * second - 1, UINT64_MAX, false), IDLE_SLEEP_NS);
 	assert_int_equal(idle_sleep(&idle, 8 * second, UINT64_MAX, false), IDLE_SLEEP_LATER_NS);
 	assert_int_equal(idle_sleep(&idle, 7 * second, UINT64_MAX, true), IDLE_SLEEP_WOKEN_NS);
-	assert_int_equal(idle_empty(&idle, 2, 9 * second), 0); /* what came begins it anew */
+	assert_int_equal(idle_empty(&idle, 2, 9 * second), 0); /* work restarts the pauses */
 	assert_int_equal(idle_sleep(&idle, 9 * second, UINT64_MAX, false), IDLE_SLEEP_NS);
-	begin(IDLE_SPIN);
-	idle.length = LONGEST;
-	assert_false(idle_is_long(&idle)); /* others never sleep */
+	set_up(IDLE_SPIN);
+	idle.length = LONGEST_NS;
+	assert_false(idle_is_long(&idle)); /* IDLE_SPIN never sleeps */
 }
 
-/* It leaves the system time to be late, and does not begin where there is little. */
-TEST(sleep_ends_early) {
-	begin(IDLE_SLEEP);
+/* A sleep ends IDLE_SLEEP_EARLY_NS before the due time, or does not start if that is too near. */
+TEST(sleep_ends_before_due_time) {
+	set_up(IDLE_SLEEP);
 	for (uint64_t left = 0; left < 30000000; left += 1 + left / 50) {
 		uint64_t length = idle_sleep(&idle, 1000, 1000 + left, true);
 
@@ -120,7 +120,7 @@ TEST(sleep_ends_early) {
 	assert_int_equal(idle_sleep(&idle, 1000, 0, true), 0);
 }
 
-TEST(what_there_is) {
+TEST(supported_kinds_match_cpu) {
 	enum idle_kind best = idle_best(false);
 
 	assert_true(idle_supported(IDLE_POLL) && idle_supported(IDLE_SPIN) &&
@@ -134,51 +134,51 @@ TEST(what_there_is) {
 	assert_int_equal(idle_best(true), IDLE_SLEEP);
 }
 
-/* By every instruction that this CPU has: not less than was asked for, unless the kernel's limit says so. */
-TEST(pauses_last) {
+/* For each supported kind, a pause is as long as requested, unless the kernel limits it. */
+TEST(pause_lasts_as_requested) {
 	const uint64_t ticks = 20000;
 
 	for (enum idle_kind kind = IDLE_SPIN; kind < IDLE_KINDS; kind++) {
-		uint64_t began;
+		uint64_t start;
 
 		if (!idle_supported(kind))
 			continue;
-		begin(kind);
+		set_up(kind);
 		for (unsigned p = 1; p <= 20; p++) {
 			uint64_t before = idle.ticks;
 
-			began = power_tsc();
-			idle_pause(&idle, began, ticks);
+			start = power_tsc();
+			idle_pause(&idle, start, ticks);
 			assert_int_equal(idle.pauses, p);
 			if (kind == IDLE_SPIN || kind == IDLE_SLEEP)
 				assert_true(idle.ticks - before >= ticks);
 		}
 		assert_true(idle.limited <= idle.pauses);
 	}
-	begin(IDLE_SPIN);
+	set_up(IDLE_SPIN);
 	assert_int_equal(idle_ticks(&idle, 1000), 2500);
 	assert_int_equal(idle_ticks(&idle, 60000000000), 60 * HZ);
 }
 
-/* What the kernel says, and what it may say instead. */
-TEST(the_kernels_limit) {
-	static const char *const wrong[] = {"", "\n", "no\n", "-\n"};
+/* The kernel's limit of UMWAIT and TPAUSE is read from its files. Invalid contents are rejected. */
+TEST(kernel_limit_is_read) {
+	static const char *const invalid[] = {"", "\n", "no\n", "-\n"};
 	struct umwait_limit limit = {0};
 
-	assert_int_equal(root_make(state), 0);
+	assert_int_equal(root_create(state), 0);
 	assert_false(umwait_limit_read(root, &limit)); /* no files */
-	root_put("max_time", "100000\n");
+	root_write("max_time", "100000\n");
 	assert_false(umwait_limit_read(root, &limit));
-	root_put("enable_c02", "1\n");
+	root_write("enable_c02", "1\n");
 	assert_true(umwait_limit_read(root, &limit));
 	assert_true(limit.known && limit.c02);
 	assert_int_equal(limit.max_time, 100000);
-	root_put("enable_c02", "0\n");
+	root_write("enable_c02", "0\n");
 	assert_true(umwait_limit_read(root, &limit));
 	assert_false(limit.c02);
 	limit.known = false;
-	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		root_put("max_time", wrong[i]);
+	for (unsigned i = 0; i < sizeof(invalid) / sizeof(invalid[0]); i++) {
+		root_write("max_time", invalid[i]);
 		assert_false(umwait_limit_read(root, &limit));
 		assert_false(limit.known);
 	}
