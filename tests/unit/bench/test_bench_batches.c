@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a run's figures are made of: the middle half of batches of unequal size, and their stages. */
+/* Tests batches.c: the mean of the middle half of a run's batches, and the cycles per stage. */
 #include "test_main.h"
 
 #include "batches.h"
 
-static struct batch batch_of(uint64_t packets, uint64_t cycles) {
+static struct batch make_batch(uint64_t packets, uint64_t cycles) {
 	struct batch b = {.packets = packets, .cycles = cycles};
 
 	b.stages[0][0] = cycles / 4;
@@ -12,13 +12,13 @@ static struct batch batch_of(uint64_t packets, uint64_t cycles) {
 	return b;
 }
 
-/* By cycles a packet the order is 5, 10, 20, 1000; both ends are left out. */
-TEST(test_middle_half_by_packet) {
+/* Sorted by cycles per packet (5, 10, 20, 1000), the lowest and the highest quarter are dropped. */
+TEST(mean_uses_middle_half_by_cycles_per_packet) {
 	struct batch batches[] = {
-		batch_of(1, 1000),
-		batch_of(100, 1000),
-		batch_of(300, 6000),
-		batch_of(2000, 10000),
+		make_batch(1, 1000),
+		make_batch(100, 1000),
+		make_batch(300, 6000),
+		make_batch(2000, 10000),
 	};
 	double stages[BENCH_MAX_LISTS][PIPELINE_MAX_STAGES] = {0};
 	double cycles = 0;
@@ -30,13 +30,12 @@ TEST(test_middle_half_by_packet) {
 	assert_float_equal(stages[0][1], 0, 0);
 }
 
-/* A batch of which nothing came out is as costly as can be: it goes to the end. */
-TEST(test_nothing_carried) {
+TEST(batch_without_packets_is_most_expensive) {
 	struct batch batches[] = {
-		batch_of(0, 1),
-		batch_of(10, 100),
-		batch_of(10, 100),
-		batch_of(10, 400),
+		make_batch(0, 1),
+		make_batch(10, 100),
+		make_batch(10, 100),
+		make_batch(10, 400),
 	};
 	double cycles = 0;
 
@@ -44,8 +43,8 @@ TEST(test_nothing_carried) {
 	assert_float_equal(cycles, 25, 1e-9);
 }
 
-TEST(test_no_batches) {
-	struct batch none = batch_of(0, 50);
+TEST(mean_without_packets_is_zero) {
+	struct batch none = make_batch(0, 50);
 	double cycles = 0;
 
 	batches_mean(&none, 0, &cycles, NULL);
@@ -54,7 +53,7 @@ TEST(test_no_batches) {
 	assert_float_equal(cycles, 0, 0);
 }
 
-TEST(test_accounts_begin_anew) {
+TEST(accounts_are_moved_and_reset) {
 	struct pipeline p = {
 		.count = 2,
 		.idle_cycles = 1000,
@@ -72,8 +71,8 @@ TEST(test_accounts_begin_anew) {
 	assert_int_equal(p.idle_cycles, 0);
 }
 
-/* Requests are no packets, so that the sink's calls look idle. */
-TEST(test_a_list_of_one_stage) {
+/* Requests are not packets, so that the sink's cycles count as idle; they belong to its stage. */
+TEST(idle_cycles_of_single_stage_belong_to_stage) {
 	struct pipeline p = {.count = 1, .idle_cycles = 70, .accounts = {{.cycles = 2}}};
 	struct batch b = {0};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The matrix itself: what differs is seen, whichever cell it is in. */
+/* Tests matrix.c: a result that differs from the expectation is reported, in each of its cells. */
 #include "test_main.h"
 
 #include "matrix.h"
@@ -7,8 +7,8 @@
 static struct box_result result;
 static struct row row;
 
-/* A run in which all that is expected is counted. */
-static void good_run(void) {
+/* Sets `result` to a run whose counts equal the expected ones. */
+static void set_matching_result(void) {
 	memset(&result, 0, sizeof(result));
 	result.traffic.sent = 100;
 	result.traffic.proven = 90;
@@ -32,29 +32,29 @@ static unsigned differences(void) {
 	return row_differences(&row);
 }
 
-TEST(every_cell_counts) {
-	good_run();
+TEST(each_differing_cell_is_counted) {
+	set_matching_result();
 	assert_int_equal(differences(), 0);
 	assert_int_equal(row.hits, 3);
 	for (unsigned i = 0; i < DROP_REASONS; i++) {
-		good_run();
+		set_matching_result();
 		result.counters.drops[i]++;
 		assert_int_equal(differences(), drop_in((enum drop_reason)i, DIRECTION_UP));
 	}
 	for (unsigned i = 0; i < COUNTERS; i++) {
-		good_run();
+		set_matching_result();
 		result.traffic.expected.counters[i]--;
 		assert_int_equal(differences(), shadow_predicts((enum counter)i));
 	}
 	for (unsigned unit = 0; unit < UNITS; unit++) {
-		good_run();
+		set_matching_result();
 		result.pending[unit] = 1;
 		result.out[unit]++;
 		assert_int_equal(differences(), 2);
 	}
 }
 
-TEST(every_packet_counts) {
+TEST(each_differing_packet_count_is_counted) {
 	uint64_t *const counts[] = {
 		&result.traffic.proven,
 		&result.traffic.lost,
@@ -66,18 +66,18 @@ TEST(every_packet_counts) {
 	};
 
 	for (unsigned i = 0; i < ARRAY_COUNT(counts); i++) {
-		good_run();
+		set_matching_result();
 		(*counts[i])++;
 		assert_int_equal(differences(), 1);
 	}
 }
 
-TEST(what_differs_is_printed) {
+TEST(differing_cells_are_printed) {
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	good_run();
+	set_matching_result();
 	result.counters.drops[DROP_FRAME_GAP]++;
 	row_fill(&row, "test", &result);
 	row_print(out, &row, true);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The simulation around the senders, where it is exact. What comes of it over time is in tests/e2e/bench/test_simulate.py. */
+/* Tests the downstream simulation, with a sender whose result is exact. */
 #include "test_main.h"
 
 #include "scenario.h"
 #include "simulation.h"
 
-/* Twice the rate: half of it is lost, and who stays has waited for the whole buffer. */
-TEST(test_constant_rate_above_the_sustained) {
+/* At twice the sustained rate, half of the packets are dropped. The other half fills the buffer. */
+TEST(constant_rate_above_sustained_fills_buffer) {
 	static const char text[] =
 		"{\"duration\": 11, \"warmup\": 1, \"service_flows\": [{\"sustained_rate\": 10e6, "
 		"\"aqm\": \"tail-drop\", \"buffer\": 125000}], \"senders\": ["

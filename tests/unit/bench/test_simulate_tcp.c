@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The senders of the simulation: what RFC 5681, RFC 6298 and RFC 9438 say of them, alone and over time. */
+/* Tests the TCP senders of the simulation against RFC 5681, RFC 6298 and RFC 9438. */
 #include "test_main.h"
 
 #include <math.h>
@@ -7,28 +7,28 @@
 #include "tcp.h"
 
 #define MS UINT64_C(1000000)
-#define ROUND_MAX 65536 /* packets under way at most */
+#define FLIGHT_MAX 65536 /* maximum packets in flight */
 
-/* A path without a queue, on which every packet takes the same time. */
+/* A path without a queue and with a constant round-trip time. */
 struct path {
 	struct tcp tcp;
-	uint64_t now, rtt;
-	uint64_t sent[ROUND_MAX]; /* when, by number modulo */
-	uint64_t drop_each; /* that many-th packet is lost; 0: none is */
-	uint64_t next; /* the number that arrives next */
+	uint64_t now, rtt; /* ns */
+	uint64_t sent[FLIGHT_MAX]; /* send time per packet number, modulo FLIGHT_MAX */
+	uint64_t drop_each; /* each packet with a multiple of this number is lost; 0: none */
+	uint64_t next; /* number of the packet that arrives next */
 };
 
 static void send_all(struct path *p) {
 	while (tcp_may_send(&p->tcp)) {
 		uint64_t number = tcp_send(&p->tcp, p->now);
 
-		p->sent[number % ROUND_MAX] = p->now;
+		p->sent[number % FLIGHT_MAX] = p->now;
 	}
 }
 
-/* The next packet arrives or is lost, or time runs out. */
-static void step(struct path *p) {
-	uint64_t number = p->next, sent = p->sent[number % ROUND_MAX];
+/* The next packet is acknowledged or lost, or the retransmission timer expires. */
+static void path_step(struct path *p) {
+	uint64_t number = p->next, sent = p->sent[number % FLIGHT_MAX];
 
 	if (number == p->tcp.sent) {
 		p->now = p->tcp.deadline;
@@ -43,7 +43,7 @@ static void step(struct path *p) {
 	send_all(p);
 }
 
-static struct path *begin(enum congestion_control control, uint64_t rtt, uint64_t drop_each) {
+static struct path *start(enum congestion_control control, uint64_t rtt, uint64_t drop_each) {
 	static struct path p;
 
 	p = (struct path){.rtt = rtt, .drop_each = drop_each};
@@ -52,16 +52,16 @@ static struct path *begin(enum congestion_control control, uint64_t rtt, uint64_
 	return &p;
 }
 
-/* The mean window, from what was acknowledged in so many seconds after as many for settling. */
+/* The mean window in packets over `seconds`, after as many seconds to settle. */
 static double mean_window(struct path *p, uint64_t seconds) {
 	uint64_t from, acknowledged;
 
 	while (p->now < seconds * 1000 * MS)
-		step(p);
+		path_step(p);
 	from = p->now;
 	acknowledged = p->tcp.acknowledged;
 	while (p->now < 2 * seconds * 1000 * MS)
-		step(p);
+		path_step(p);
 	return (double)(p->tcp.acknowledged - acknowledged) * (double)p->rtt /
 	       (double)(p->now - from);
 }
@@ -70,7 +70,7 @@ static void acknowledge(struct tcp *t, uint64_t number) {
 	tcp_acknowledge(t, number, 0, 100 * MS);
 }
 
-TEST(test_loss_is_found_by_three_later_packets) {
+TEST(loss_is_detected_after_three_later_packets) {
 	struct tcp t;
 
 	tcp_init(&t, CONGESTION_RENO);
@@ -81,18 +81,18 @@ TEST(test_loss_is_found_by_three_later_packets) {
 	acknowledge(&t, 3);
 	assert_int_equal(t.lost, 0);
 	assert_true(t.congestion.window == 13);
-	acknowledge(&t, 5); /* and 4 */
+	acknowledge(&t, 5); /* 4 is missing */
 	assert_int_equal(t.lost, 1);
 	assert_true(t.congestion.window == 6.5);
 	assert_int_equal(t.in_flight, 10 - 4 - 1);
 	acknowledge(&t, 6);
 	acknowledge(&t, 7);
 	assert_int_equal(t.lost, 2);
-	assert_int_equal(t.reductions, 1); /* was under way together with the first */
+	assert_int_equal(t.reductions, 1); /* both losses are of one flight */
 	assert_true(t.congestion.window == 6.5);
 }
 
-TEST(test_timeout) {
+TEST(timeout_backs_off_exponentially) {
 	struct tcp t;
 	uint64_t rto;
 
@@ -100,10 +100,10 @@ TEST(test_timeout) {
 	assert_true(t.deadline == TCP_NEVER);
 	for (unsigned i = 0; i < 10; i++)
 		tcp_send(&t, 5 * MS);
-	assert_int_equal(t.deadline, 1005 * MS); /* no round trip is known */
+	assert_int_equal(t.deadline, 1005 * MS); /* no RTT sample yet */
 	acknowledge(&t, 0);
 	rto = t.deadline - 100 * MS;
-	assert_int_equal(rto, 300 * MS); /* 100 ms, and four times half of it */
+	assert_int_equal(rto, 300 * MS); /* SRTT 100 ms + 4 * RTTVAR 50 ms */
 	tcp_time_out(&t);
 	assert_int_equal(t.in_flight, 0);
 	assert_int_equal(t.lost, 9);
@@ -119,12 +119,10 @@ TEST(test_timeout) {
 	assert_int_equal(t.acknowledged, 1);
 }
 
-/*
- * RFC 9438, section 5.1, for one loss in every 1/p packets: sqrt(3 / 2p) with Reno's numbers, and for CUBIC
- * (C (3 + b) / 4 (1 - b))^(1/4) RTT^(3/4) / p^(3/4), where that is more than Reno. That does without the round in which a
- * loss is repaired: it holds where rounds between losses are many.
- */
-TEST(test_each_takes_its_share_of_a_lossy_path) {
+/* RFC 9438, section 5.1: the mean window for loss rate p is sqrt(3 / 2p) for Reno, and for CUBIC (C
+ * (3 + b) / 4 (1 - b))^(1/4) RTT^(3/4) / p^(3/4) if that exceeds Reno's. The formulas ignore the
+ * round that repairs a loss, so the cases have many rounds between losses. */
+TEST(mean_window_matches_rfc_9438) {
 	static const struct {
 		enum congestion_control control;
 		uint64_t rtt, interval, seconds;
@@ -136,7 +134,7 @@ TEST(test_each_takes_its_share_of_a_lossy_path) {
 	};
 
 	for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
-		struct path *p = begin(cases[i].control, cases[i].rtt * MS, cases[i].interval);
+		struct path *p = start(cases[i].control, cases[i].rtt * MS, cases[i].interval);
 		double interval = (double)cases[i].interval, rtt = (double)cases[i].rtt / 1000;
 		double expected = cases[i].control == CONGESTION_RENO
 					  ? sqrt(1.5 * interval)
@@ -144,14 +142,14 @@ TEST(test_each_takes_its_share_of_a_lossy_path) {
 		double mean = mean_window(p, cases[i].seconds);
 
 		if (fabs(mean / expected - 1) > 0.08)
-			fail_msg("%u: window %f, not %f", i, mean, expected);
+			fail_msg("case %u: mean window %f, expected %f", i, mean, expected);
 	}
 }
 
-/* Section 4.3: with short round trips, not less than Reno. */
-TEST(test_cubic_is_no_worse_than_reno) {
-	double reno = mean_window(begin(CONGESTION_RENO, 5 * MS, 1000), 100);
-	double cubic = mean_window(begin(CONGESTION_CUBIC, 5 * MS, 1000), 100);
+/* RFC 9438, section 4.3: with short round trips, CUBIC gets no less than Reno. */
+TEST(cubic_is_no_slower_than_reno) {
+	double reno = mean_window(start(CONGESTION_RENO, 5 * MS, 1000), 100);
+	double cubic = mean_window(start(CONGESTION_CUBIC, 5 * MS, 1000), 100);
 
 	assert_true(cubic > 0.95 * reno && cubic < 1.3 * reno);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The upstream's closed loop: all bytes are somewhere. How early MAPs are made shows in tests/e2e/bench/test_simulate_upstream.py. */
+/* Tests that the counters of upstream scheduler and modems agree in the simulated loop. */
 #include "test_main.h"
 
 #include "upstream/loop.h"
 
-/* What the flows' packets had is what was carried: the measures see each byte once. */
-TEST(test_bytes_are_seen_once) {
+/* The measures, the flows and the access network count the same bytes. */
+TEST(byte_counts_agree) {
 	static const char text[] =
 		"{\"duration\": 0.5, \"flows\": [{\"count\": 20, \"rate\": 5e6}, "
 		"{\"rate\": 5e5, \"label\": \"one\"}]}";
