@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which devices the service groups of a file have. */
+/* Tests ends.h: the devices of both ends, one per group if the option contains {group}. */
 #include "ends.h"
 
 #include "test_main.h"
@@ -7,7 +7,7 @@
 static struct ends ends;
 static struct setup setup;
 
-static bool name(const char *network, const char *rphy, size_t groups) {
+static bool name_devices(const char *network, const char *rphy, size_t groups) {
 	ends = (struct ends){0};
 	setup.options.network = network;
 	setup.options.rphy = rphy;
@@ -15,9 +15,9 @@ static bool name(const char *network, const char *rphy, size_t groups) {
 	return ends_name(&ends, &setup);
 }
 
-TEST(without_a_place_there_is_one_device) {
+TEST(name_without_group_gives_one_device) {
 	for (size_t groups = 1; groups <= SERVER_MAX_GROUPS; groups += 21) {
-		assert_true(name("net_memif0,id=0", "0000:3b:00.0", groups));
+		assert_true(name_devices("net_memif0,id=0", "0000:3b:00.0", groups));
 		assert_int_equal(ends.at[END_NETWORK].count, 1);
 		assert_string_equal(ends.at[END_NETWORK].devices[0], "net_memif0,id=0");
 		assert_int_equal(ends.at[END_RPHY].count, 1);
@@ -26,8 +26,8 @@ TEST(without_a_place_there_is_one_device) {
 	}
 }
 
-TEST(each_group_has_its_own) {
-	assert_true(name("net_memif{group}0,socket={group}{group}.sock", "net_null1", 13));
+TEST(name_with_group_gives_one_device_per_group) {
+	assert_true(name_devices("net_memif{group}0,socket={group}{group}.sock", "net_null1", 13));
 	assert_int_equal(ends.at[END_NETWORK].count, 13);
 	assert_string_equal(ends.at[END_NETWORK].devices[0], "net_memif00,socket=00.sock");
 	assert_string_equal(ends.at[END_NETWORK].devices[12], "net_memif120,socket=1212.sock");
@@ -35,23 +35,23 @@ TEST(each_group_has_its_own) {
 	for (uint16_t g = 0; g < 13; g++)
 		ends.at[END_NETWORK].ports[g] = 100 + g;
 	assert_int_equal(ends_port(&ends, END_NETWORK, 12), 112);
-	assert_true(name("net_ring0{group}", "net_ring1{group}", 1));
+	assert_true(name_devices("net_ring0{group}", "net_ring1{group}", 1));
 	assert_string_equal(ends.at[END_RPHY].devices[0], "net_ring10");
 }
 
-TEST(mistakes_are_told) {
+TEST(invalid_devices_are_rejected) {
 	char text[ENDS_DEVICE_SIZE + 1];
 
-	assert_false(name("net_null0", "net_null0,no-rx=1", 1));
-	assert_false(name("net_null{group}", "net_null2", 3)); /* the third one */
-	assert_true(name("net_null{group}", "net_null2", 2));
-	assert_false(name("net_null0,x={group}", "net_null1", 2));
-	assert_true(name("net_null0,x={group}", "net_null1", 1));
-	assert_false(name("net_null{group}0", "net_null{group}1", 17)); /* 34 ports */
-	assert_true(name("net_null{group}0", "net_null{group}1", 16));
+	assert_false(name_devices("net_null0", "net_null0,no-rx=1", 1));
+	assert_false(name_devices("net_null{group}", "net_null2", 3)); /* net_null2 twice */
+	assert_true(name_devices("net_null{group}", "net_null2", 2));
+	assert_false(name_devices("net_null0,x={group}", "net_null1", 2));
+	assert_true(name_devices("net_null0,x={group}", "net_null1", 1));
+	assert_false(name_devices("net_null{group}0", "net_null{group}1", 17)); /* 34 ports */
+	assert_true(name_devices("net_null{group}0", "net_null{group}1", 16));
 	memset(text, 'a', sizeof(text));
 	text[ENDS_DEVICE_SIZE] = '\0';
-	assert_false(name(text, "net_null1", 1));
+	assert_false(name_devices(text, "net_null1", 1));
 	text[ENDS_DEVICE_SIZE - 1] = '\0';
-	assert_true(name(text, "net_null1", 1));
+	assert_true(name_devices(text, "net_null1", 1));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Command lines: what they mean, and which are mistakes. */
+/* Tests options.h: the command line of the traffic program, and its errors. */
 #include "options.h"
 
 #include <fcntl.h>
@@ -10,21 +10,21 @@
 #include "test_main.h"
 
 #define WORDS_MAX 12
-#define WORDS_OF_CASE 4 /* with NULL at the end */
+#define CASE_WORDS 4 /* including the final NULL */
 
-static struct options parse(const char *const *more) {
+static struct options parse(const char *const *extra) {
 	const char *words[WORDS_MAX] = {"traffic", "--config=c", "--network=n", "--rphy=r"};
 	struct options o;
 	int n = 4;
 
-	while (*more != NULL)
-		words[n++] = *more++;
+	while (*extra != NULL)
+		words[n++] = *extra++;
 	options_parse(&o, n, (char **)(uintptr_t)words);
 	return o;
 }
 
-/* The exit status of a process that reads these words; -1 where it goes on. */
-static int status_of(const char *const *more) {
+/* The exit status of a process with these options; -1: the options are valid. */
+static int exit_status(const char *const *extra) {
 	pid_t child = fork();
 	int status;
 
@@ -32,7 +32,7 @@ static int status_of(const char *const *more) {
 		int null = open("/dev/null", O_WRONLY);
 
 		dup2(null, STDERR_FILENO);
-		parse(more);
+		parse(extra);
 		_exit(99);
 	}
 	assert_true(child > 0);
@@ -46,7 +46,7 @@ static int status_of(const char *const *more) {
 #define NO_UPSTREAM UINT64_MAX
 
 static const struct {
-	const char *words[WORDS_OF_CASE];
+	const char *words[CASE_WORDS];
 	uint64_t rate, upstream_rate;
 } rates[] = {
 	{{NULL}, 2000000000, NO_UPSTREAM},
@@ -59,7 +59,7 @@ static const struct {
 	{{"--upstream-share=0%"}, 2000000000, NO_UPSTREAM},
 };
 
-TEST(directions_have_rates) {
+TEST(rates_of_both_directions_are_parsed) {
 	for (size_t i = 0; i < ARRAY_COUNT(rates); i++) {
 		struct options o = parse(rates[i].words);
 
@@ -71,7 +71,7 @@ TEST(directions_have_rates) {
 	}
 }
 
-TEST(words_are_options) {
+TEST(options_are_parsed) {
 	struct options o = parse(WORDS());
 
 	assert_string_equal(o.mix, "imix");
@@ -85,8 +85,8 @@ TEST(words_are_options) {
 	assert_true(o.send_only);
 }
 
-/* In the units of the one rate, and as shares of the other. */
-TEST(shapes_are_of_both_directions) {
+/* A shape in units of the downstream rate applies to the upstream rate as shares. */
+TEST(shape_applies_to_both_directions) {
 	struct options o = parse(WORDS("--rate=1Gbps", "--upstream-rate=10Mbps",
 				       "--shape=ramp:to=500Mbps", "--duration=4s"));
 
@@ -104,8 +104,8 @@ TEST(shapes_are_of_both_directions) {
 	assert_true(o.shape.count == 0 && o.upstream_shape.count == 0);
 }
 
-TEST(mistakes_end_with_2) {
-	static const char *const good[][WORDS_OF_CASE] = {
+TEST(invalid_options_exit_with_2) {
+	static const char *const valid[][CASE_WORDS] = {
 		{"--shape=constant", "--rate=max"},
 		{"--shape=ramp", "--upstream-rate=max", "--upstream-shape=constant"},
 		{NULL},
@@ -113,7 +113,7 @@ TEST(mistakes_end_with_2) {
 		{"--replay=f"},
 		{"--trials", "--no-downstream"},
 	};
-	static const char *const bad[][WORDS_OF_CASE] = {
+	static const char *const invalid[][CASE_WORDS] = {
 		{"--shape="},
 		{"--shape=ramp", "--upstream-rate=max"},
 		{"--shape=ramp:to=200%", "--rate=1Tbps"},
@@ -142,10 +142,10 @@ TEST(mistakes_end_with_2) {
 		{"--trials", "--upstream-rate=1Mbps", "--upstream-shape=constant"},
 	};
 
-	for (size_t i = 0; i < ARRAY_COUNT(good); i++)
-		assert_int_equal(status_of(good[i]), -1);
-	for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
-		if (status_of(bad[i]) != 2)
-			fail_msg("%s", bad[i][0]);
+	for (size_t i = 0; i < ARRAY_COUNT(valid); i++)
+		assert_int_equal(exit_status(valid[i]), -1);
+	for (size_t i = 0; i < ARRAY_COUNT(invalid); i++) {
+		if (exit_status(invalid[i]) != 2)
+			fail_msg("exit status of %s is not 2", invalid[i][0]);
 	}
 }

@@ -3,14 +3,14 @@
 
 struct access_kit kit;
 
-void kit_modem(uint32_t modem, struct access_modem settings) {
+void kit_set_modem(uint32_t modem, struct access_modem settings) {
 	settings.propagation = settings.propagation != 0 ? settings.propagation : PROPAGATION;
-	settings.map_processing = PROCESSING;
-	settings.burst_processing = BURST;
+	settings.map_processing = MAP_PROCESSING;
+	settings.burst_processing = BURST_PROCESSING;
 	assert_true(access_set_modem(kit.access, modem, &settings));
 }
 
-void kit_flow(uint32_t flow, struct access_flow settings) {
+void kit_set_flow(uint32_t flow, struct access_flow settings) {
 	struct access_sid sids[ACCESS_MAX_CHANNELS];
 
 	if (settings.sids == NULL) {
@@ -23,7 +23,7 @@ void kit_flow(uint32_t flow, struct access_flow settings) {
 	assert_null(access_set_flow(kit.access, flow, &settings, kit.now));
 }
 
-static void open_with(uint32_t channels, uint32_t flows) {
+static void create(uint32_t channels, uint32_t flows) {
 	struct access_channel settings[ACCESS_MAX_CHANNELS];
 	struct access_config config = {settings, channels, flows, flows, 0, 5};
 	const char *why;
@@ -35,81 +35,82 @@ static void open_with(uint32_t channels, uint32_t flows) {
 		settings[i] = (struct access_channel){.id = (uint8_t)(i + 1),
 						      .ucd_count = 7,
 						      .frame = FRAME,
-						      .frame_minislots = IN_FRAME,
-						      .minislot_bytes = MINISLOT,
+						      .frame_minislots = MINISLOTS,
+						      .minislot_bytes = MINISLOT_BYTES,
 						      .request_minislots = 1};
 	kit.access = access_create(&config, &why);
 	assert_non_null(kit.access);
 	for (uint32_t i = 0; i < flows; i++) {
-		kit_modem(i, (struct access_modem){0});
-		kit_flow(i, (struct access_flow){.header_bytes = HEADER, .outstanding = 4});
+		kit_set_modem(i, (struct access_modem){0});
+		kit_set_flow(i, (struct access_flow){.header_bytes = HEADER, .outstanding = 4});
 	}
 }
 
-int kit_begin(void **state) {
-	open_with(1, 1);
+int kit_set_up(void **state) {
+	create(1, 1);
 	return 0;
 }
 
-int kit_finish(void **state) {
-	kit_balance();
+int kit_tear_down(void **state) {
+	kit_check_balance();
 	access_free(kit.access);
 	return 0;
 }
 
 void kit_restart(uint32_t channels, uint32_t flows) {
-	kit_finish(NULL);
-	open_with(channels, flows);
+	kit_tear_down(NULL);
+	create(channels, flows);
 }
 
-static void element_add(uint16_t sid, uint8_t iuc, uint16_t minislots) {
+static void add_element(uint16_t sid, uint8_t iuc, uint16_t minislots) {
 	struct map_element *e = &kit.map.elements[kit.map.count++];
 
 	e->sid = sid;
 	e->iuc = iuc;
-	e[1].offset = (uint16_t)(e->offset + minislots); /* the next one's */
+	e[1].offset = (uint16_t)(e->offset + minislots); /* of the next element */
 }
 
-void kit_map_of(uint32_t frame, uint32_t ack_frame, const struct kit_part *parts, size_t count) {
+void kit_build_map(uint32_t frame, uint32_t ack_frame, const struct kit_element *list,
+		   size_t count) {
 	memset(&kit.map, 0, sizeof(kit.map));
 	kit.map.version = 5;
 	kit.map.ucd_count = 7;
-	kit.map.alloc_start = frame * IN_FRAME;
-	kit.map.ack_time = ack_frame * IN_FRAME;
+	kit.map.alloc_start = frame * MINISLOTS;
+	kit.map.ack_time = ack_frame * MINISLOTS;
 	kit.map.data_start = 2;
 	kit.map.data_end = 6;
 	for (size_t i = 0; i < count; i++) {
-		if (parts[i].minislots > 0)
-			element_add(parts[i].sid, parts[i].iuc, parts[i].minislots);
+		if (list[i].minislots > 0)
+			add_element(list[i].sid, list[i].iuc, list[i].minislots);
 	}
-	element_add(0, MAP_NULL, 0);
+	add_element(0, MAP_NULL, 0);
 	for (size_t i = 0; i < count; i++) {
-		if (parts[i].minislots == 0)
-			element_add(parts[i].sid, parts[i].iuc, 0);
+		if (list[i].minislots == 0)
+			add_element(list[i].sid, list[i].iuc, 0);
 	}
 }
 
-void kit_send_at(uint16_t channel, uint64_t heard) {
+void kit_send_at(uint16_t channel, uint64_t received) {
 	kit.map.channel = (uint8_t)(channel + 1);
-	access_map(kit.access, channel, &kit.map, heard);
+	access_map(kit.access, channel, &kit.map, received);
 }
 
 void kit_send(uint16_t channel) {
-	kit_send_at(channel, (uint64_t)kit.map.alloc_start / IN_FRAME * FRAME - HEARD);
+	kit_send_at(channel, (uint64_t)kit.map.alloc_start / MINISLOTS * FRAME - MAP_LEAD);
 }
 
-void kit_window(uint16_t channel, uint8_t start, uint8_t end, uint32_t frame, uint32_t ack_frame,
-		uint16_t minislots) {
-	kit_map(frame, ack_frame, {FOR_ALL, minislots});
+void kit_send_contention(uint16_t channel, uint8_t start, uint8_t end, uint32_t frame,
+			 uint32_t ack_frame, uint16_t minislots) {
+	kit_map(frame, ack_frame, {CONTENTION, minislots});
 	kit.map.data_start = start;
 	kit.map.data_end = end;
 	kit_send(channel);
 }
 
-void kit_ask(uint32_t bytes, uint32_t request) {
+void kit_poll(uint32_t bytes, uint32_t request) {
 	access_queue(kit.access, 0, bytes, 0);
-	kit_hear(0, 20, 14, {100, MAP_REQUEST, 1});
-	kit_comes(20, {ACCESS_REQUEST, .request = request});
+	kit_send_map(0, 20, 14, {100, MAP_REQUEST, 1});
+	kit_expect(20, {ACCESS_REQUEST, .request = request});
 }
 
 void kit_queue_all(uint32_t bytes) {
@@ -138,7 +139,7 @@ unsigned kit_run(uint64_t until) {
 	return kit.count;
 }
 
-void kit_check_events(uint64_t until, const struct access_event *expected, size_t count) {
+void kit_expect_events(uint64_t until, const struct access_event *expected, size_t count) {
 	assert_int_equal(kit_run(until), count);
 	for (size_t i = 0; i < count; i++) {
 		assert_int_equal(kit.events[i].kind, expected[i].kind);
@@ -147,7 +148,7 @@ void kit_check_events(uint64_t until, const struct access_event *expected, size_
 	}
 }
 
-void kit_balance(void) {
+void kit_check_balance(void) {
 	struct access_counts c = kit_counts();
 
 	assert_int_equal(c.queued, c.sent + c.discarded + c.waiting);

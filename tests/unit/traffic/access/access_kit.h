@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Modems on channels of 10 minislots a frame, and MAPs written by hand. A MAP is heard HEARD samples before its
- * first minislot, which is more than a modem needs.
- */
+/* Simulated modems (access.h) and MAPs from the test. Times are in samples of 204.8 MHz. By default
+ * a MAP arrives MAP_LEAD samples before its first minislot, which is early enough. */
 #pragma once
 
 #include "test.h"
@@ -10,20 +8,20 @@
 #include "access/access.h"
 
 #define FRAME 27648 /* samples */
-#define IN_FRAME 10 /* minislots */
-#define MINISLOT 48 /* bytes */
-#define HEADER 8 /* of a segment */
+#define MINISLOTS 10 /* minislots per frame */
+#define MINISLOT_BYTES 48
+#define HEADER 8 /* bytes of a segment header */
 #define PROPAGATION 8192
-#define PROCESSING 100000
-#define BURST 27648
-#define NEEDED (2 * PROPAGATION + PROCESSING + BURST) /* from a MAP heard to its first minislot */
-#define HEARD (8ull * FRAME)
+#define MAP_PROCESSING 100000
+#define BURST_PROCESSING 27648
+#define MAP_LEAD_MIN (2 * PROPAGATION + MAP_PROCESSING + BURST_PROCESSING)
+#define MAP_LEAD (8ull * FRAME) /* default time from a MAP to its first minislot */
 #define DATA MAP_PROFILE_13
-#define FOR_ALL MAP_SID_BROADCAST, MAP_REQUEST /* a region for contention */
+#define CONTENTION MAP_SID_BROADCAST, MAP_REQUEST /* a contention region */
 
 struct access_kit {
 	struct access *access;
-	struct map map; /* the next one */
+	struct map map; /* to be sent */
 	uint32_t channels, flows;
 	uint64_t now;
 	struct access_event events[4096];
@@ -31,19 +29,19 @@ struct access_kit {
 };
 extern struct access_kit kit;
 
-/* Set-up and tear-down of each test: one channel, and one modem with a flow. */
-int kit_begin(void **state);
-int kit_finish(void **state);
+/* Fixtures of a test: one channel, one modem with one flow. */
+int kit_set_up(void **state);
+int kit_tear_down(void **state);
 
-/* Ends what was before. `flows` modems with a flow each, with SID 100 + its number on all channels. */
+/* Restarts with `flows` modems of one flow each. Flow f has SID 100 + f on all channels. */
 void kit_restart(uint32_t channels, uint32_t flows);
 
-/* Other settings of a flow, or of its modem, whose times are those above unless they are given. */
-void kit_flow(uint32_t flow, struct access_flow settings);
-void kit_modem(uint32_t modem, struct access_modem settings);
+/* Change settings of a flow or modem. Settings of 0 get the values above. */
+void kit_set_flow(uint32_t flow, struct access_flow settings);
+void kit_set_modem(uint32_t modem, struct access_modem settings);
 
-/* An element of a MAP. One without minislots is a pending grant, which stands behind the null element. */
-struct kit_part {
+/* An element of a MAP. Without minislots it is a pending grant, which follows the null element. */
+struct kit_element {
 	uint16_t sid;
 	uint8_t iuc;
 	uint16_t minislots;
@@ -51,42 +49,42 @@ struct kit_part {
 
 #define KIT_COUNT(type, ...) (sizeof((const type[]){__VA_ARGS__}) / sizeof(type))
 
-/* kit_map(frame, ack_frame, {sid, iuc, minislots}, ..): a MAP from a frame on that acknowledges up to another. */
-#define kit_map(frame, ack_frame, ...)                                       \
-	kit_map_of(frame, ack_frame, (const struct kit_part[]){__VA_ARGS__}, \
-		   KIT_COUNT(struct kit_part, __VA_ARGS__))
-void kit_map_of(uint32_t frame, uint32_t ack_frame, const struct kit_part *parts, size_t count);
+/* kit_map(frame, ack_frame, {sid, iuc, minislots}, ..): builds a MAP by its start and ACK time. */
+#define kit_map(frame, ack_frame, ...)                                             \
+	kit_build_map(frame, ack_frame, (const struct kit_element[]){__VA_ARGS__}, \
+		      KIT_COUNT(struct kit_element, __VA_ARGS__))
+void kit_build_map(uint32_t frame, uint32_t ack_frame, const struct kit_element *list,
+		   size_t count);
 
-/* It is heard HEARD before its first minislot, or at the time given. */
+/* Send the MAP, so that it arrives MAP_LEAD before its first minislot, or at time `received`. */
 void kit_send(uint16_t channel);
-void kit_send_at(uint16_t channel, uint64_t heard);
+void kit_send_at(uint16_t channel, uint64_t received);
 
-/* The same as one: a MAP that is heard on a channel. */
-#define kit_hear(channel, ...) (kit_map(__VA_ARGS__), kit_send(channel))
+#define kit_send_map(channel, ...) (kit_map(__VA_ARGS__), kit_send(channel))
 
-/* A region for contention with a window from 2^start to 2^end opportunities. */
-void kit_window(uint16_t channel, uint8_t start, uint8_t end, uint32_t frame, uint32_t ack_frame,
-		uint16_t minislots);
+/* Sends a MAP with a contention region whose back-off window is 2^start to 2^end opportunities. */
+void kit_send_contention(uint16_t channel, uint8_t start, uint8_t end, uint32_t frame,
+			 uint32_t ack_frame, uint16_t minislots);
 
-/* So many bytes come to flow 0, which makes a request when it is polled in frame 20; or to all flows. */
-void kit_ask(uint32_t bytes, uint32_t request);
+/* kit_poll() queues bytes for flow 0, polls it in frame 20, and asserts its request. */
+void kit_poll(uint32_t bytes, uint32_t request);
 void kit_queue_all(uint32_t bytes);
 
-/* When a frame begins at the CMTS. */
-static inline uint64_t kit_at(uint32_t frame) {
+/* The time at which a frame begins at the CMTS. */
+static inline uint64_t frame_time(uint32_t frame) {
 	return (uint64_t)frame * FRAME;
 }
 
 struct access_counts kit_counts(void);
 
-/* All events up to a time, into `events`; returns how many. */
+/* Collects all events up to a time in `events`. Returns their number. */
 unsigned kit_run(uint64_t until);
 
-/* kit_comes(frame, {.kind, .bytes, .request}, ..): up to a frame these events come, and no other. */
-#define kit_comes(frame, ...)                                                       \
-	kit_check_events(kit_at(frame), (const struct access_event[]){__VA_ARGS__}, \
-			 KIT_COUNT(struct access_event, __VA_ARGS__))
-void kit_check_events(uint64_t until, const struct access_event *expected, size_t count);
+/* kit_expect(frame, {.kind, .bytes, .request}, ..): asserts the events up to a frame. */
+#define kit_expect(frame, ...)                                                           \
+	kit_expect_events(frame_time(frame), (const struct access_event[]){__VA_ARGS__}, \
+			  KIT_COUNT(struct access_event, __VA_ARGS__))
+void kit_expect_events(uint64_t until, const struct access_event *expected, size_t count);
 
-/* Whether all bytes are where the counters say. */
-void kit_balance(void);
+/* Asserts that the byte counters add up. */
+void kit_check_balance(void);

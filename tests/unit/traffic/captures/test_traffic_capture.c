@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Captured frames rewritten and replayed: which are skipped, and that what comes back is proven. What is sent, byte by
- * byte, is in tests/e2e/run/test_traffic_replay.py.
- */
+/* Tests replay of captures: which frames are skipped, and that replayed packets are proven.
+ * tests/e2e/run/test_traffic_replay.py compares the sent bytes. */
 
 #include "captures/capture_replay.h"
 #include "core/end_tag.h"
@@ -17,7 +15,7 @@
 
 static struct captured_frame frame;
 
-/* UDP over IPv4 or IPv6 with `payload` bytes and a checksum that is wrong. */
+/* Writes a UDP packet with `payload` bytes and a wrong checksum. Returns its size. */
 static size_t udp_frame(unsigned family, uint16_t payload, uint8_t *out) {
 	static const uint8_t to[16] = {0x20, 1, 0xd, 0xb8};
 	size_t size = family == 4 ? packet_ipv4(out, 42u + payload, 1, to)
@@ -31,13 +29,13 @@ static enum capture_skip read_frame(const uint8_t *bytes, size_t size) {
 	return capture_frame_read(bytes, size, size, MAX_SIZE, &frame);
 }
 
-/* RFC 7045: a header of number 253 or 254 that is cut off belongs to no chain. With the tag behind it, it would. */
-TEST(an_experimental_header_stays_cut_off) {
+/* RFC 7045: a truncated header of type 253 or 254 ends the chain; the tag must not complete it. */
+TEST(truncated_experimental_header_stays_truncated) {
 	uint8_t in[200];
 
 	for (uint16_t payload = 0; payload < 40; payload++) {
 		size_t size = udp_frame(6, payload, in);
-		unsigned upper = payload + 8u; /* 28 bytes have room for a tag of 20 */
+		unsigned upper = payload + 8u; /* a tag of 20 bytes fits into 28 */
 		bool whole = upper < 28 && upper + upper % 2 + 20 >= 40;
 
 		in[14 + 6] = 253;
@@ -49,22 +47,22 @@ TEST(an_experimental_header_stays_cut_off) {
 	}
 }
 
-/* Other reasons are in tests/e2e/run/test_traffic_replay.py. */
-TEST(what_cannot_be_replayed_has_a_reason) {
+/* tests/e2e/run/test_traffic_replay.py tests the other reasons. */
+TEST(skipped_frame_has_a_reason) {
 	uint8_t in[2100];
 	size_t size = udp_frame(4, 40, in);
 
 	assert_int_equal(read_frame(in, 13), CAPTURE_SKIP_TOO_SHORT);
 	assert_int_equal(read_frame(in, 33), CAPTURE_SKIP_TOO_SHORT);
 	assert_int_equal(read_frame(in, size - 1), CAPTURE_SKIP_MALFORMED);
-	for (size_t cut = 0; cut < size; cut++) {
-		enum capture_skip why = capture_frame_read(in, cut, size, MAX_SIZE, &frame);
+	for (size_t length = 0; length < size; length++) {
+		enum capture_skip reason = capture_frame_read(in, length, size, MAX_SIZE, &frame);
 
-		assert_int_equal(why, CAPTURE_SKIP_TRUNCATED);
+		assert_int_equal(reason, CAPTURE_SKIP_TRUNCATED);
 	}
 	in[39]++; /* UDP length */
 	assert_int_equal(read_frame(in, size), CAPTURE_SKIP_MALFORMED);
-	in[23] = 6; /* TCP, whose data offset is no header's */
+	in[23] = 6; /* TCP with an invalid data offset */
 	assert_int_equal(read_frame(in, size), CAPTURE_SKIP_MALFORMED);
 	assert_int_equal(read_frame(in, udp_frame(4, MAX_SIZE - 42, in)), CAPTURE_ACCEPTED);
 	assert_int_equal(read_frame(in, udp_frame(4, MAX_SIZE - 41, in)), CAPTURE_SKIP_TOO_LONG);
@@ -75,7 +73,7 @@ TEST(what_cannot_be_replayed_has_a_reason) {
 	assert_int_equal(capture_frame_read(in, size, size, size + 21, &frame), CAPTURE_ACCEPTED);
 }
 
-/* Destination `last` of the capture, to `port`, with `payload` bytes. */
+/* Captures a UDP packet to `port`; `last` is the last byte of the destination address. */
 static void write_udp(struct capture_writer *w, unsigned family, uint8_t last, uint16_t port,
 		      uint16_t payload) {
 	uint8_t in[2000];
@@ -86,8 +84,8 @@ static void write_udp(struct capture_writer *w, unsigned family, uint8_t last, u
 	capture_write(w, 0, in, (uint32_t)size);
 }
 
-/* Ends the capture, and loads it for the present group. */
-static struct capture_replay replay_of(struct capture_writer *w) {
+/* Closes the capture and loads it for the group `sg`. */
+static struct capture_replay load_replay(struct capture_writer *w) {
 	struct capture_replay r;
 
 	assert_int_equal(capture_finish(w), 0);
@@ -96,8 +94,8 @@ static struct capture_replay replay_of(struct capture_writer *w) {
 	return r;
 }
 
-/* The capture goes round, in its order, and each packet is proven; a changed byte is not. */
-TEST(a_replay_is_proven) {
+/* A capture is replayed in order and repeatedly. Each packet is proven, each change detected. */
+TEST(replayed_packets_are_proven) {
 	static const uint8_t arp[60] = {[12] = 0x08, [13] = 0x06};
 	struct rte_mbuf *packets[GENERATOR_BURST];
 	struct generator_options options = {.seed = 4, .pool = pool};
@@ -118,7 +116,7 @@ TEST(a_replay_is_proven) {
 	write_udp(&w, 4, 2, 7, 100);
 	write_udp(&w, 4, 2, 136, 1200);
 	write_udp(&w, 6, 2, 10, 300);
-	r = replay_of(&w);
+	r = load_replay(&w);
 	options.replay = &r.replayed;
 	g = generator_create(&sg, &options);
 	assert_int_equal(generator_burst(g, 7, packets, 30, &bytes), 30);
@@ -151,16 +149,16 @@ TEST(a_replay_is_proven) {
 	assert_int_equal(rte_mempool_in_use_count(pool), 0);
 }
 
-TEST(packets_need_an_address_of_their_family) {
+TEST(packet_needs_address_of_its_family) {
 	struct capture_writer w;
 	struct capture_replay r;
 
-	traffic_config_load("permit", SOME_RULES, SOME_CLASSIFIERS);
+	traffic_config_load("permit", EXAMPLE_RULES, EXAMPLE_CLASSIFIERS);
 	sg.modems[0].cpe_limit_ipv6 = 0; /* IPv4 only */
 	assert_int_equal(capture_create(&w, FILE_NAME), 0);
 	write_udp(&w, 6, 1, 1000, 30);
 	write_udp(&w, 4, 1, 1000, 30);
-	r = replay_of(&w);
+	r = load_replay(&w);
 	assert_int_equal(r.replayed.count, 1);
 	assert_int_equal(r.counts.skipped[CAPTURE_SKIP_NO_ADDRESS], 1);
 	capture_replay_free(&r);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The evaluator, which everything else is held against, is held against cases worked out by hand. */
+/* Tests evaluate.h, the reference of other tests, against results that are derived by hand. */
 #include "core/evaluate.h"
 #include "test_main.h"
 #include "traffic_config.h"
 
 #include <arpa/inet.h>
 
-struct question {
+struct evaluation_case {
 	unsigned family;
 	const char *source;
 	uint8_t protocol;
@@ -19,8 +19,8 @@ struct question {
 	uint32_t flow;
 };
 
-TEST(the_evaluator_agrees_with_paper) {
-	static const struct question questions[] = {
+TEST(evaluation_matches_manual_results) {
+	static const struct evaluation_case cases[] = {
 		{4, "198.18.1.127", 17, 0xb8, 1, 135, 0, FILTER_DENY, 1, 1},
 		{4, "198.18.1.128", 17, 0xb8, 1, 135, 1, FILTER_PERMIT, 1, 1},
 		{4, "198.19.255.255", 17, 0xbb, 1, 136, 1, FILTER_PERMIT, 0, 2},
@@ -37,9 +37,9 @@ TEST(the_evaluator_agrees_with_paper) {
 		{6, "2001:db8:ffff::1", 58, 0, 0, 0, NO_RULE, FILTER_PERMIT, 2, 2},
 	};
 
-	traffic_config_load("permit", SOME_RULES, SOME_CLASSIFIERS);
-	for (size_t i = 0; i < ARRAY_COUNT(questions); i++) {
-		const struct question *q = &questions[i];
+	traffic_config_load("permit", EXAMPLE_RULES, EXAMPLE_CLASSIFIERS);
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		const struct evaluation_case *q = &cases[i];
 		uint8_t source[16];
 		struct frame_fields fields = {
 			.kind = q->family == 4 ? FRAME_IPV4 : FRAME_IPV6,
@@ -64,8 +64,8 @@ TEST(the_evaluator_agrees_with_paper) {
 	}
 }
 
-/* The type of any header of an IPv6 packet; ports of those that have some; the EtherType of any frame. */
-TEST(headers_ports_and_types) {
+/* `protocol` matches any header of an IPv6 packet; ports match packets that have ports. */
+TEST(match_fields_apply_to_headers_ports_and_ethertype) {
 	struct match m = {.family = RULE_IPV6,
 			  .has_protocol = true,
 			  .protocol = 51,

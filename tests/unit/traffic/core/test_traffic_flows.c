@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Targets of rules, and as many flows as are asked for: all different, in their shares, and each does what its class says. */
+/* Tests the generator: targets of filter rules and classifiers, flows, exact shares per class. */
 
 #include "checksums.h"
 #include "core/evaluate.h"
@@ -10,7 +10,7 @@
 
 #define BURST 20
 
-/* What tells flows apart, and how often it came. */
+/* The key of a flow, and its class. */
 struct tuple {
 	uint8_t addresses[32];
 	uint16_t ports[2];
@@ -19,7 +19,7 @@ struct tuple {
 	uint32_t class;
 };
 
-static struct generator *generator(const char *sizes, uint32_t flows) {
+static struct generator *make_generator(const char *sizes, uint32_t flows) {
 	struct generator_options options = {
 		.permit_permille = 100,
 		.classify_permille = 100,
@@ -35,7 +35,7 @@ static struct generator *generator(const char *sizes, uint32_t flows) {
 	return generator_create(&sg, &options);
 }
 
-static void class_check(uint32_t class, const struct evaluation *e) {
+static void assert_class(uint32_t class, const struct evaluation *e) {
 	assert_int_equal(e->action, FILTER_PERMIT);
 	switch (class) {
 	case CLASS_UNMATCHED: assert_true(e->group == NO_RULE && e->classifier == NO_RULE); break;
@@ -45,7 +45,7 @@ static void class_check(uint32_t class, const struct evaluation *e) {
 	}
 }
 
-static void prove(const struct generator *g, uint8_t *frame, uint32_t size) {
+static void assert_proven(const struct generator *g, uint8_t *frame, uint32_t size) {
 	const struct target *target;
 	struct packet_tag tag;
 	struct arrived out;
@@ -54,7 +54,7 @@ static void prove(const struct generator *g, uint8_t *frame, uint32_t size) {
 	target = targets_of(&g->targets, tag.target);
 	assert_int_equal(traffic_verify(g, target->stream, frame, size, &out), CORRUPTION_NONE);
 	assert_int_equal(out.sequence, tag.sequence);
-	/* Another flow's ports or source address; another flow's tag. */
+	/* changes of source address, ports or tag, as of another flow, are detected */
 	for (size_t at = 26; at < 39; at += at == 29 ? 5 : 1) {
 		size_t byte = at < 38 ? at : (size_t)target->template.size + 7;
 
@@ -65,7 +65,7 @@ static void prove(const struct generator *g, uint8_t *frame, uint32_t size) {
 	}
 }
 
-static struct tuple packet_check(const struct generator *g, uint8_t *frame, uint32_t size) {
+static struct tuple check_packet(const struct generator *g, uint8_t *frame, uint32_t size) {
 	struct tuple t = {.class = 0};
 	struct frame_fields fields;
 	struct packet_tag tag;
@@ -77,7 +77,7 @@ static struct tuple packet_check(const struct generator *g, uint8_t *frame, uint
 	e = evaluate(&sg, &sg.modems[0], &fields);
 	packet_tag_read(frame + packet_tag_find(frame, size), &tag);
 	t.class = targets_of(&g->targets, tag.target)->class;
-	class_check(t.class, &e);
+	assert_class(t.class, &e);
 	assert_int_equal(e.flow, targets_of(&g->targets, tag.target)->stream);
 	bytes = ip_address_size(fields.family);
 	assert_memory_not_equal(fields.destination, sg.modems[0].addresses[2].bytes, 4);
@@ -94,13 +94,11 @@ static int compare(const void *a, const void *b) {
 	return memcmp(a, b, sizeof(struct tuple));
 }
 
-/*
- * Sends `packets` and counts the flows among them, by class. Returns all; each flow of a class comes
- * as often as any other, or once more.
- */
-static uint32_t flows_of(struct generator *g, uint32_t packets, uint32_t by_class[CLASS_COUNT]) {
+/* Sends `packets`, verifies these, and counts their flows by class. Returns the number of flows.
+ * Asserts that the flows of a class have the same number of packets, or one more. */
+static uint32_t count_flows(struct generator *g, uint32_t packets, uint32_t by_class[CLASS_COUNT]) {
 	struct tuple *tuples = calloc(packets, sizeof(*tuples));
-	uint32_t most[CLASS_COUNT] = {0}, least[CLASS_COUNT] = {packets, packets, packets};
+	uint32_t max[CLASS_COUNT] = {0}, min[CLASS_COUNT] = {packets, packets, packets};
 	struct rte_mbuf *burst[BURST];
 	uint32_t flows = 0, same = 0;
 	uint64_t bytes;
@@ -112,9 +110,9 @@ static uint32_t flows_of(struct generator *g, uint32_t packets, uint32_t by_clas
 		for (uint32_t i = 0; i < BURST; i++) {
 			uint8_t *frame = rte_pktmbuf_mtod(burst[i], uint8_t *);
 
-			tuples[n + i] = packet_check(g, frame, burst[i]->pkt_len);
+			tuples[n + i] = check_packet(g, frame, burst[i]->pkt_len);
 			if (n % (50 * BURST) == 0)
-				prove(g, frame, burst[i]->pkt_len);
+				assert_proven(g, frame, burst[i]->pkt_len);
 		}
 		rte_pktmbuf_free_bulk(burst, BURST);
 	}
@@ -127,30 +125,30 @@ static uint32_t flows_of(struct generator *g, uint32_t packets, uint32_t by_clas
 			continue;
 		flows++;
 		by_class[class]++;
-		most[class] = same > most[class] ? same : most[class];
-		least[class] = same < least[class] ? same : least[class];
+		max[class] = same > max[class] ? same : max[class];
+		min[class] = same < min[class] ? same : min[class];
 		same = 0;
 	}
 	for (int c = 0; c < CLASS_COUNT; c++)
-		assert_true(by_class[c] == 0 || most[c] - least[c] <= 1);
+		assert_true(by_class[c] == 0 || max[c] - min[c] <= 1);
 	free(tuples);
 	return flows;
 }
 
-TEST(as_many_flows_come_as_are_asked_for) {
+TEST(configured_number_of_flows_is_sent) {
 	static const uint32_t counts[] = {3, 4, 6, 7, 100, 1000, 65536, 200000};
 	uint32_t by_class[CLASS_COUNT];
 
-	traffic_config_load("permit", SOME_RULES, SOME_CLASSIFIERS);
+	traffic_config_load("permit", EXAMPLE_RULES, EXAMPLE_CLASSIFIERS);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		uint32_t n = counts[i];
 		uint32_t packets = n < 100 ? 400 : (n + n / 4 + 39) / 20 * 20;
-		struct generator *g = generator("256", n);
+		struct generator *g = make_generator("256", n);
 
 		assert_non_null(g);
 		assert_int_equal(g->targets.flow_count, n);
-		assert_int_equal(flows_of(g, packets, by_class), n);
-		/* The shares of the packets stay exact, whatever the flows are. */
+		assert_int_equal(count_flows(g, packets, by_class), n);
+		/* the shares of packets are exact for any number of flows */
 		assert_int_equal(g->by_class[CLASS_PERMIT], packets / 10);
 		assert_int_equal(g->by_class[CLASS_CLASSIFIED], packets / 10);
 		if (n >= 100) {
@@ -162,48 +160,49 @@ TEST(as_many_flows_come_as_are_asked_for) {
 	assert_int_equal(rte_mempool_in_use_count(pool), 0);
 }
 
-/* Nothing but ten source ports of one address may pass. */
-#define NARROW                                                          \
+/* Permits ten source ports of one address. */
+#define TEN_PORTS                                                       \
 	"      - {family: ipv4, action: permit, source: 192.0.2.1/32, " \
 	"protocol: udp, source_ports: 1000-1009, destination_ports: 53}\n"
-/* One source port leaves source addresses and destination ports. */
+/* Permits one source port, 16 source addresses and two destination ports. */
 #define ONE_PORT                                                        \
 	"      - {family: ipv4, action: permit, source: 192.0.2.0/28, " \
 	"protocol: udp, source_ports: 1000, destination_ports: 53-54}\n"
-#define OF_IPV4 "      - {family: ipv4, destination_ports: 136, service_flow: 3}\n"
-#define OF_IPV6 "      - {family: ipv6, protocol: udp, service_flow: 2}\n"
+#define CLASSIFY_IPV4 "      - {family: ipv4, destination_ports: 136, service_flow: 3}\n"
+#define CLASSIFY_IPV6 "      - {family: ipv6, protocol: udp, service_flow: 2}\n"
 
 static const struct {
 	const char *name, *filter_default, *rules, *classifiers, *sizes;
-	uint32_t flows, packets; /* 0: refused */
-	uint32_t permitted; /* packets */
-	uint32_t permit; /* flows; 0: any number */
+	uint32_t flows, packets; /* packets 0: the generator rejects the configuration */
+	uint32_t permitted; /* packets of CLASS_PERMIT */
+	uint32_t permit; /* flows of CLASS_PERMIT; 0: any number */
 } cases[] = {
-	/* Sizes that not every flow can have take the next one, and shares stay exact. */
-	{"small sizes", "permit", SOME_RULES, OF_IPV4, "64", 30, 400, 40},
-	{"two small sizes", "permit", SOME_RULES, OF_IPV4, "64:50,84:50", 3, 2000, 200},
-	{"as many as the rules admit", "deny", NARROW, OF_IPV6, "256", 10, 100, 100, 10},
-	{"and one more", "deny", NARROW, OF_IPV6, "256", 11},
-	{"other fields than ports", "deny", ONE_PORT, OF_IPV6, "256", 32, 320, 320, 32},
-	{"and one more", "deny", ONE_PORT, OF_IPV6, "256", 33},
-	/* What a class has not enough flows for goes to the others. */
-	{"a narrow class", "permit", NARROW, OF_IPV4, "256", 1000, 2000, 200, 10},
-	{"each class needs a flow", "permit", SOME_RULES, SOME_CLASSIFIERS, "256", 2},
-	{"nothing passes", "deny", "      - {family: ipv4, action: deny}\n", OF_IPV4, "imix", 0},
+	/* flows that cannot have a size are skipped; shares stay exact */
+	{"small sizes", "permit", EXAMPLE_RULES, CLASSIFY_IPV4, "64", 30, 400, 40},
+	{"two small sizes", "permit", EXAMPLE_RULES, CLASSIFY_IPV4, "64:50,84:50", 3, 2000, 200},
+	{"the maximum of the rules", "deny", TEN_PORTS, CLASSIFY_IPV6, "256", 10, 100, 100, 10},
+	{"more than the maximum", "deny", TEN_PORTS, CLASSIFY_IPV6, "256", 11},
+	{"fields other than ports", "deny", ONE_PORT, CLASSIFY_IPV6, "256", 32, 320, 320, 32},
+	{"more than the maximum", "deny", ONE_PORT, CLASSIFY_IPV6, "256", 33},
+	/* a class with too few flows leaves the others more flows */
+	{"a class with few flows", "permit", TEN_PORTS, CLASSIFY_IPV4, "256", 1000, 2000, 200, 10},
+	{"each class needs a flow", "permit", EXAMPLE_RULES, EXAMPLE_CLASSIFIERS, "256", 2},
+	{"no packet is permitted", "deny", "      - {family: ipv4, action: deny}\n", CLASSIFY_IPV4,
+	 "imix", 0},
 };
 
-TEST(flows_are_what_the_rules_admit) {
+TEST(rules_limit_flows) {
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		uint32_t by_class[CLASS_COUNT];
 		struct generator *g;
 
 		print_message("  %s\n", cases[i].name);
 		traffic_config_load(cases[i].filter_default, cases[i].rules, cases[i].classifiers);
-		g = generator(cases[i].sizes, cases[i].flows);
+		g = make_generator(cases[i].sizes, cases[i].flows);
 		assert_int_equal(g != NULL, cases[i].packets > 0);
 		if (g == NULL)
 			continue;
-		assert_int_equal(flows_of(g, cases[i].packets, by_class), cases[i].flows);
+		assert_int_equal(count_flows(g, cases[i].packets, by_class), cases[i].flows);
 		assert_int_equal(g->by_class[CLASS_PERMIT], cases[i].permitted);
 		if (cases[i].permit > 0)
 			assert_int_equal(by_class[CLASS_PERMIT], cases[i].permit);
@@ -215,11 +214,11 @@ static const struct {
 	const char *name, *filter_default, *rules, *classifiers;
 	uint32_t targets[CLASS_COUNT];
 } rules[] = {
-	/* Two addresses are within the CPE limit; IPv6 has no permit rule, and one flow less. */
+	/* two addresses are within the CPE limit; IPv6 has no permit rule */
 	{"each class has its targets",
 	 "permit",
-	 SOME_RULES,
-	 SOME_CLASSIFIERS,
+	 EXAMPLE_RULES,
+	 EXAMPLE_CLASSIFIERS,
 	 {[CLASS_UNMATCHED] = 2, [CLASS_PERMIT] = 1, [CLASS_CLASSIFIED] = 3}},
 	{"shadowed rules have no target",
 	 "permit",
@@ -228,70 +227,70 @@ static const struct {
 	 "      - {family: ipv4, destination_ports: 10-19, service_flow: 2}\n"
 	 "      - {family: ipv4, destination_ports: 12-15, service_flow: 3}\n",
 	 {[CLASS_UNMATCHED] = 2, [CLASS_CLASSIFIED] = 1}},
-	/* At their edges. */
-	{"what is left of a rule between others is found",
+	/* one port is free between the deny rules */
+	{"the rest of a partly shadowed rule is a target",
 	 "permit",
 	 "      - {family: ipv4, action: deny, destination_ports: 1000-1776}\n"
 	 "      - {family: ipv4, action: deny, destination_ports: 1778-1999}\n"
 	 "      - {family: ipv4, action: permit, protocol: udp, destination_ports: 1000-1999}\n",
 	 "      - {family: ipv4, protocol: gre, service_flow: 2}\n",
 	 {[CLASS_UNMATCHED] = 2, [CLASS_PERMIT] = 1, [CLASS_CLASSIFIED] = 1}},
-	{"other packets stand for unmatched where the usual strangers meet rules",
+	{"unmatched packets are found although usual ones match rules",
 	 "permit",
 	 "      - {family: ipv4, action: deny, source: 203.0.113.0/24}\n"
 	 "      - {family: ipv4, action: permit, destination_ports: 40000-65535}\n"
 	 "      - {family: ipv6, action: deny, source: \"2001:db8::/32\"}\n",
 	 "      - {family: ipv6, protocol: udp, service_flow: 2}\n",
 	 {[CLASS_UNMATCHED] = 2, [CLASS_PERMIT] = 1, [CLASS_CLASSIFIED] = 1}},
-	{"with default deny only permitted packets are sent",
+	{"default deny: only permitted packets are sent",
 	 "deny",
 	 "      - {family: ipv4, action: permit, source: 192.0.2.0/24, protocol: udp}\n",
 	 "      - {family: ipv4, source: 192.0.2.128/25, service_flow: 2}\n",
 	 {[CLASS_PERMIT] = 1, [CLASS_CLASSIFIED] = 1}},
 };
 
-/* Without a number of flows, each target has one. Sizes that all of them can have. */
-TEST(rules_make_targets) {
+/* By default each target has one flow. All targets can have the sizes of this mix. */
+TEST(rules_define_targets) {
 	for (size_t i = 0; i < ARRAY_COUNT(rules); i++) {
 		uint32_t by_class[CLASS_COUNT];
 		struct generator *g;
 
 		print_message("  %s\n", rules[i].name);
 		traffic_config_load(rules[i].filter_default, rules[i].rules, rules[i].classifiers);
-		g = generator("100,300,301,302,303,304,305,1996", 0);
-		flows_of(g, 2000, by_class);
+		g = make_generator("100,300,301,302,303,304,305,1996", 0);
+		count_flows(g, 2000, by_class);
 		assert_memory_equal(by_class, rules[i].targets, sizeof(by_class));
 		generator_free(g);
 	}
 }
 
-static const struct target *next(struct generator *g, uint32_t size) {
+static const struct target *next_target(struct generator *g, uint32_t size) {
 	return targets_of(&g->targets, targets_next(&g->targets, CLASS_UNMATCHED, size));
 }
 
-TEST(sizes_choose_the_family) {
+TEST(size_limits_address_family) {
 	struct generator *g;
 
-	traffic_config_load("permit", SOME_RULES, SOME_CLASSIFIERS);
-	g = generator("imix", 0);
+	traffic_config_load("permit", EXAMPLE_RULES, EXAMPLE_CLASSIFIERS);
+	g = make_generator("imix", 0);
 	for (int i = 0; i < 100; i++)
-		assert_true(next(g, 64)->min_size <= 64);
-	/* IPv6 over UDP takes part from 84 bytes on. */
+		assert_true(next_target(g, 64)->min_size <= 64);
+	/* UDP over IPv6 needs at least 84 bytes */
 	for (int i = 0; i < 2; i++)
-		assert_true(next(g, 84)->min_size <= 84);
-	assert_ptr_not_equal(next(g, 84), next(g, 84));
+		assert_true(next_target(g, 84)->min_size <= 84);
+	assert_ptr_not_equal(next_target(g, 84), next_target(g, 84));
 	assert_int_equal(targets_next(&g->targets, CLASS_UNMATCHED, 61), NO_FLOW);
 	generator_free(g);
 }
 
-TEST(packets_taken_back_were_never_made) {
+TEST(packets_taken_back_are_not_counted) {
 	struct rte_mbuf *packets[GENERATOR_BURST];
 	struct generator *g;
 	uint32_t *sent;
 	uint64_t bytes;
 
-	traffic_config_load("permit", SOME_RULES, SOME_CLASSIFIERS);
-	g = generator("imix", 0);
+	traffic_config_load("permit", EXAMPLE_RULES, EXAMPLE_CLASSIFIERS);
+	g = make_generator("imix", 0);
 	sent = calloc(g->targets.stream_count, sizeof(*sent));
 	assert_int_equal(generator_burst(g, 1, packets, 32, &bytes), 32);
 	generator_take_back(g, packets + 20, 12);

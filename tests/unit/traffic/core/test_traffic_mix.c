@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shares are exact, and sizes are what was asked for. */
+/* Tests mix.h and deck.h: packet size mixes, their syntax and files, decks with exact shares. */
 #include "core/lines.h"
 #include "core/mix.h"
 #include "test_main.h"
@@ -15,7 +15,7 @@ static int parse(const char *text, struct mix *m) {
 	return mix_parse(text, MAX_SIZE, m, error, sizeof(error));
 }
 
-TEST(shares_are_exact_in_every_deck) {
+TEST(deck_has_exact_shares) {
 	struct random random = {42};
 	struct mix m;
 	struct deck d;
@@ -35,14 +35,14 @@ TEST(shares_are_exact_in_every_deck) {
 	deck_free(&d);
 }
 
-TEST(decks_are_shuffled_anew) {
+TEST(decks_are_reshuffled) {
 	struct random random = {1};
 	uint16_t first[10];
 	struct deck d;
 	int same = 0;
 
 	assert_int_equal(deck_create(&d, (const uint32_t[]){50, 50}, 2), 0);
-	assert_int_equal(d.size, 2); /* the divisor is taken out */
+	assert_int_equal(d.size, 2); /* weights are divided by their greatest common divisor */
 	deck_free(&d);
 	assert_int_equal(deck_create(&d, (const uint32_t[]){5, 4}, 2), 0);
 	for (unsigned i = 0; i < 9; i++)
@@ -56,29 +56,29 @@ TEST(decks_are_shuffled_anew) {
 	}
 	assert_true(same < 5);
 	deck_free(&d);
-	/* Empty and oversized ones are refused. */
+	/* empty and oversized decks are rejected */
 	assert_int_equal(deck_create(&d, (const uint32_t[]){0, 0}, 2), -1);
 	assert_int_equal(deck_create(&d, (const uint32_t[]){1, DECK_MAX_CARDS}, 2), -1);
 }
 
-TEST(mixes_are_read) {
-	static const char *const good[] = {"64", "1996", "84:15,256:10,1280:75", "100,200",
-					   "64:10000"};
-	char bad[] = "imi|84:|84:0|:1|84:1,|84:1 ,85:1|-84|+84|84:1;85:1|99999999999|84:10001|"
-		     "84:9999,85:2|0x54|Imix|largest:1|84:1.5|84%|84:1,,85:1|@";
+TEST(mix_syntax_is_parsed) {
+	static const char *const valid[] = {"64", "1996", "84:15,256:10,1280:75", "100,200",
+					    "64:10000"};
+	char invalid[] = "imi|84:|84:0|:1|84:1,|84:1 ,85:1|-84|+84|84:1;85:1|99999999999|84:10001|"
+			 "84:9999,85:2|0x54|Imix|largest:1|84:1.5|84%|84:1,,85:1|@";
 	struct mix m;
 
-	for (size_t i = 0; i < ARRAY_COUNT(good); i++)
-		assert_int_equal(parse(good[i], &m), 0);
+	for (size_t i = 0; i < ARRAY_COUNT(valid); i++)
+		assert_int_equal(parse(valid[i], &m), 0);
 	assert_int_equal(parse("", &m), -1);
-	for (char *word = strtok(bad, "|"); word != NULL; word = strtok(NULL, "|")) {
+	for (char *word = strtok(invalid, "|"); word != NULL; word = strtok(NULL, "|")) {
 		assert_int_equal(parse(word, &m), -1);
 		assert_true(strstr(error, "allowed: ") != NULL || word[0] == '@');
 		assert_null(strchr(error, '\n'));
 	}
 }
 
-TEST(published_mixes_have_names) {
+TEST(published_mixes_are_known_by_name) {
 	static const struct {
 		const char *name;
 		uint32_t size, weights[3];
@@ -109,7 +109,7 @@ TEST(published_mixes_have_names) {
 	}
 }
 
-TEST(at_most_256_sizes) {
+TEST(more_than_256_sizes_are_rejected) {
 	char text[4 * 257 + 1];
 	struct mix m;
 
@@ -137,7 +137,7 @@ static int parse_file(const char *text, struct mix *m, char name[32]) {
 	return result;
 }
 
-TEST(files_are_tables) {
+TEST(mix_file_is_parsed) {
 	struct mix m;
 	char name[32];
 
@@ -150,8 +150,8 @@ TEST(files_are_tables) {
 	assert_int_equal(m.weights[3], 1);
 }
 
-TEST(files_are_refused_by_line) {
-	static const char *const bad[][2] = {
+TEST(mix_file_errors_name_the_line) {
+	static const char *const invalid[][2] = {
 		{"84:15\n63:1\n", ":2: found \"63:1\", allowed: sizes of 64..1996 bytes"},
 		{"# none\n\n84:0\n", ":3: found \"84:0\", allowed: a whole number of 1..10000"},
 		{"84:15%\n", ":1: found \"84:15%\", allowed: a size and a weight"},
@@ -162,16 +162,16 @@ TEST(files_are_refused_by_line) {
 	struct mix m;
 	char name[32];
 
-	for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
-		assert_int_equal(parse_file(bad[i][0], &m, name), -1);
-		if (strstr(error, name + 1) == NULL || strstr(error, bad[i][1]) == NULL)
-			fail_msg("%s: %s", bad[i][1], error);
+	for (size_t i = 0; i < ARRAY_COUNT(invalid); i++) {
+		assert_int_equal(parse_file(invalid[i][0], &m, name), -1);
+		if (strstr(error, name + 1) == NULL || strstr(error, invalid[i][1]) == NULL)
+			fail_msg("%s: %s", invalid[i][1], error);
 	}
 	assert_int_equal(parse("@/tmp", &m), -1);
 	assert_string_equal(error, "/tmp: Is a directory");
 }
 
-TEST(lines_of_files_have_an_end) {
+TEST(long_and_binary_lines_are_rejected) {
 	char text[LINES_MAX_SIZE + 16], name[32];
 	struct mix m;
 

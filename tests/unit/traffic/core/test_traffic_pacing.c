@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rate is kept, and bursts are small, whatever the clock and the rounds. Time is made up here. */
+/* Tests pacing.h with simulated time: exact rates and small bursts for any clock and rounds. */
 #include "core/pacing.h"
 
 #include "core/shape_read.h"
@@ -8,11 +8,11 @@
 
 #define HZ 2300000000ull
 
-/* How a loop may run: rounds of about `round` seconds, and now and then a pause. */
+/* Timing of a sender's loop. */
 struct loop {
-	double round;
-	double pause; /* the longest */
-	uint32_t pause_every; /* rounds; 0: none */
+	double round; /* mean duration of a round, s */
+	double pause; /* longest pause, s */
+	uint32_t pause_every; /* mean number of rounds between pauses; 0: no pauses */
 };
 
 struct sender {
@@ -23,10 +23,10 @@ struct sender {
 	uint64_t now;
 	double bits;
 	uint64_t packets;
-	unsigned most; /* packets in one round */
+	unsigned largest_burst; /* packets in one round, maximum */
 };
 
-static double mean_of(const uint32_t *sizes, unsigned count) {
+static double mean(const uint32_t *sizes, unsigned count) {
 	double sum = 0;
 
 	for (unsigned i = 0; i < count; i++)
@@ -37,13 +37,13 @@ static double mean_of(const uint32_t *sizes, unsigned count) {
 static void sender_start(struct sender *s, uint64_t rate, uint64_t hz, const uint32_t *sizes,
 			 unsigned count, const struct shape *shape) {
 	*s = (struct sender){.random = {7}, .sizes = sizes, .size_count = count};
-	/* A TSC that has counted for three years. */
+	/* a TSC that has run for three years */
 	s->now = hz * 86400 * 1000;
-	pacing_start(&s->pacing, rate, hz, mean_of(sizes, count), s->now);
+	pacing_start(&s->pacing, rate, hz, mean(sizes, count), s->now);
 	pacing_shape(&s->pacing, shape, s->now);
 }
 
-/* One round; returns the packets that went, as many as pacing allowed. */
+/* Runs a round after `gap` seconds. Returns the packets that pacing allowed, up to `burst`. */
 static unsigned sender_round(struct sender *s, double gap, unsigned burst) {
 	unsigned n;
 
@@ -60,7 +60,7 @@ static unsigned sender_round(struct sender *s, double gap, unsigned burst) {
 	return n;
 }
 
-static double gap_of(struct sender *s, const struct loop *loop) {
+static double next_gap(struct sender *s, const struct loop *loop) {
 	double part = random_below(&s->random, 1000000) * 1e-6;
 
 	if (loop->pause_every > 0 && random_below(&s->random, loop->pause_every) == 0)
@@ -68,27 +68,27 @@ static double gap_of(struct sender *s, const struct loop *loop) {
 	return loop->round * (0.5 + part);
 }
 
-/* Runs for `seconds`. Bursts are unbounded here, so that only pacing bounds them. */
+/* Runs for `seconds`. Only pacing limits the bursts. */
 static void sender_run(struct sender *s, const struct loop *loop, double seconds) {
 	uint64_t start = s->now;
 	uint64_t end = start + (uint64_t)(seconds * (double)s->pacing.tsc_hz);
 
 	while (s->now < end) {
-		unsigned n = sender_round(s, gap_of(s, loop), 1000000);
+		unsigned n = sender_round(s, next_gap(s, loop), 1000000);
 
-		if (n > s->most)
-			s->most = n;
+		if (n > s->largest_burst)
+			s->largest_burst = n;
 	}
 }
 
-/* Within 0.1 % of what is asked, and a packet or what is still in the accounts. */
-static void assert_rate(const struct sender *s, double due, const char *what) {
+/* Asserts that the bits sent are within 0.1 % and one packet of `due`. */
+static void assert_rate(const struct sender *s, double due, const char *case_name) {
 	double largest = 0;
 
 	for (unsigned i = 0; i < s->size_count; i++)
 		largest = s->sizes[i] > largest ? s->sizes[i] : largest;
 	if (s->bits < due * 0.999 - 8 * largest || s->bits > due * 1.001 + 8 * largest)
-		fail_msg("%s: sent %.9g bits of %.9g", what, s->bits, due);
+		fail_msg("%s: sent %.9g bits of %.9g", case_name, s->bits, due);
 }
 
 static const uint32_t imix[] = {84,   84,   84,	  256,	256,  1280, 1280, 1280, 1280, 1280,
@@ -102,36 +102,36 @@ static const struct {
 	uint64_t rates[6];
 	struct loop loop;
 	double seconds;
-} kept[] = {
+} rate_cases[] = {
 	{"a packet in two minutes", {100, 10000}, {600e-6, 0, 0}, 600},
 	{"short rounds",
 	 {1000000, 250000000, 2000000000, 40000000000, 1000000000000},
 	 {200e-9, 0, 0},
 	 0.02},
 	{"long rounds", {1000000, 2000000000, 40000000000, 1000000000000}, {30e-6, 0, 0}, 0.02},
-	/* A loop that takes long, always or once in a while, sends what a round holds. */
+	/* a long round is followed by the packets that were due in it */
 	{"rounds above 50 us", {10000000000}, {160e-6, 0, 0}, 1},
 	{"each other round is long", {10000000000}, {2e-6, 240e-6, 2}, 1},
 	{"few rounds are long", {10000000000}, {2e-6, 240e-6, 200}, 1},
-	/* In the mean, 3 % of the time: they cost nothing. */
+	/* pauses of 3 % of the time, on average, cost no packets */
 	{"pauses below 1 ms", {10000, 1000000, 1000000000, 40000000000}, {2e-6, 0.9e-3, 8000}, 2},
 };
 
-TEST(the_rate_is_kept) {
-	for (size_t n = 0; n < ARRAY_COUNT(kept) * ARRAY_COUNT(clocks); n++) {
-		const struct loop *loop = &kept[n / ARRAY_COUNT(clocks)].loop;
-		const uint64_t *rate = kept[n / ARRAY_COUNT(clocks)].rates;
+TEST(rate_is_exact) {
+	for (size_t n = 0; n < ARRAY_COUNT(rate_cases) * ARRAY_COUNT(clocks); n++) {
+		const struct loop *loop = &rate_cases[n / ARRAY_COUNT(clocks)].loop;
+		const uint64_t *rate = rate_cases[n / ARRAY_COUNT(clocks)].rates;
 
 		for (; *rate != 0; rate++) {
 			struct sender s;
 
 			sender_start(&s, *rate, clocks[n % ARRAY_COUNT(clocks)], imix,
 				     ARRAY_COUNT(imix), NULL);
-			sender_run(&s, loop, kept[n / ARRAY_COUNT(clocks)].seconds);
+			sender_run(&s, loop, rate_cases[n / ARRAY_COUNT(clocks)].seconds);
 			assert_rate(&s,
 				    (double)*rate * s.pacing.seconds -
 					    (loop->pause > 0 ? s.pacing.behind : 0),
-				    kept[n / ARRAY_COUNT(clocks)].name);
+				    rate_cases[n / ARRAY_COUNT(clocks)].name);
 			assert_true(s.pacing.forgone <=
 				    (loop->pause > 0.5e-3 ? 0.001 : 0) * s.pacing.due);
 			assert_int_equal(s.pacing.descheduled, 0);
@@ -139,38 +139,38 @@ TEST(the_rate_is_kept) {
 	}
 }
 
-/* The most at once: what some time at the rate holds, or one packet; and the one that overdraws. */
-TEST(bursts_are_small) {
+/* The largest burst: the packets due in `span` seconds, or one, and one that overdraws. */
+TEST(burst_size_is_limited) {
 	static const uint64_t rates[] = {1000000, 1000000000, 10000000000};
 	static const struct {
 		struct loop loop;
-		double seconds, hold;
-	} rows[] = {
+		double seconds, span;
+	} cases[] = {
 		{{1e-6, 0, 0}, 0.2, 2e-6},
 		{{20e-6, 0, 0}, 0.2, 31e-6},
-		/* Up to 0.1 s is lost now and then; each time, 50 us at the rate are sent at once and no more. */
+		/* after a pause of up to 0.1 s, at most 50 us are sent at once */
 		{{4e-6, 0.1, 100000}, 3, 50e-6},
 		{{20e-6, 0.01, 30000}, 2, 50e-6},
-		/* Where the core is taken away all the time, that looks like long rounds. */
+		/* frequent preemption looks like long rounds */
 		{{1e-6, 0.002, 1000}, 0.5, 250e-6},
 		{{10e-6, 0.004, 20}, 0.5, 250e-6},
 	};
 
-	for (size_t i = 0; i < ARRAY_COUNT(rows) * ARRAY_COUNT(rates); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(cases) * ARRAY_COUNT(rates); i++) {
 		uint64_t rate = rates[i % ARRAY_COUNT(rates)];
-		double packets = (double)rate * rows[i / ARRAY_COUNT(rates)].hold / (64 * 8);
+		double packets = (double)rate * cases[i / ARRAY_COUNT(rates)].span / (64 * 8);
 		struct sender s;
 
 		sender_start(&s, rate, HZ, small, 1, NULL);
-		sender_run(&s, &rows[i / ARRAY_COUNT(rates)].loop,
-			   rows[i / ARRAY_COUNT(rates)].seconds);
-		assert_true(s.most <= (packets > 1 ? packets : 1) + 1);
-		assert_true(s.most > packets / 2);
+		sender_run(&s, &cases[i / ARRAY_COUNT(rates)].loop,
+			   cases[i / ARRAY_COUNT(rates)].seconds);
+		assert_true(s.largest_burst <= (packets > 1 ? packets : 1) + 1);
+		assert_true(s.largest_burst > packets / 2);
 	}
 }
 
-/* Packets of rounds of 1 us. */
-static unsigned sent_in(struct sender *s, unsigned rounds) {
+/* Packets sent in that many rounds of 1 us. */
+static unsigned send_rounds(struct sender *s, unsigned rounds) {
 	unsigned n = 0;
 
 	while (rounds-- > 0)
@@ -178,26 +178,26 @@ static unsigned sent_in(struct sender *s, unsigned rounds) {
 	return n;
 }
 
-TEST(catching_up_is_slow_and_bounded) {
+TEST(catch_up_is_slow_and_limited) {
 	static const uint32_t thousand[] = {1000};
 	struct sender s;
 
 	sender_start(&s, 8000000000, HZ, thousand, 1, NULL);
-	sent_in(&s, 1000);
-	/* A second away from the core: 50 us at once, 1 ms in the account, and the rest is gone. */
+	send_rounds(&s, 1000);
+	/* preempted for 1 s: sends 50 us at once, keeps 1 ms in the account, forgoes the rest */
 	assert_in_range(sender_round(&s, 1, 1000), 50, 51);
 	assert_true(s.pacing.forgone > 0.99 * 8e9 && s.pacing.forgone < 8e9 * 0.999);
 	assert_int_equal(s.pacing.descheduled, 1);
 	assert_true(pacing_longest_us(&s.pacing) > 999990 &&
 		    pacing_longest_us(&s.pacing) < 1000010);
-	/* In the next millisecond an eighth more than it has. */
-	assert_in_range(sent_in(&s, 1000), 1120, 1130);
-	sent_in(&s, 10000);
-	assert_in_range(sent_in(&s, 1000), 999, 1001);
+	/* then sends at 9/8 of the rate */
+	assert_in_range(send_rounds(&s, 1000), 1120, 1130);
+	send_rounds(&s, 10000);
+	assert_in_range(send_rounds(&s, 1000), 999, 1001);
 }
 
-/* A port that takes nothing for a while: no more at once than after any other pause. */
-TEST(backpressure_leaves_no_burst) {
+/* A port that was full for a while gets no larger burst than after a pause. */
+TEST(no_large_burst_after_backpressure) {
 	struct sender s;
 
 	sender_start(&s, 1000000000, HZ, small, 1, NULL);
@@ -207,8 +207,8 @@ TEST(backpressure_leaves_no_burst) {
 	assert_in_range(sender_round(&s, 1e-6, 100000), 2, 3);
 }
 
-/* Bits sent and what the shape makes due, in each of 50 parts of the time and in all. */
-TEST(shapes_are_followed) {
+/* Compares bits sent with those due by the shape, in 50 parts of the time and in total. */
+TEST(rate_follows_shape) {
 	static const char *const shapes[] = {
 		"bursts:on=2ms,off=8ms",
 		"bursts:on=150us,off=350us",
@@ -237,7 +237,7 @@ TEST(shapes_are_followed) {
 			sender_run(&s, loop, 0.5 * part / 50 - seconds);
 			due += (double)rate * shape_walk_advance(&walk, s.pacing.seconds - seconds);
 			seconds = s.pacing.seconds;
-			/* Behind by one pause at most. */
+			/* at most one pause behind */
 			assert_true(s.bits > due * 0.99 - 11000 - (double)rate * loop->pause);
 			assert_true(s.bits < due * 1.01 + 11000);
 		}
@@ -248,7 +248,7 @@ TEST(shapes_are_followed) {
 	}
 }
 
-TEST(max_is_always_a_burst) {
+TEST(unlimited_rate_always_allows_full_burst) {
 	struct pacing p;
 
 	pacing_start(&p, 0, HZ, 1000, 0);
@@ -259,7 +259,7 @@ TEST(max_is_always_a_burst) {
 	assert_true(pacing_configured(&p) == 0);
 }
 
-TEST(a_clock_that_goes_back_sends_nothing_twice) {
+TEST(decreasing_clock_adds_no_packets) {
 	struct sender s;
 
 	sender_start(&s, 1000000000, HZ, small, 1, NULL);
@@ -272,7 +272,7 @@ TEST(a_clock_that_goes_back_sends_nothing_twice) {
 	assert_int_equal(s.pacing.descheduled, 0);
 }
 
-TEST(a_restart_forgets_time) {
+TEST(restart_discards_elapsed_time) {
 	struct pacing p;
 
 	pacing_start(&p, 1000000000, HZ, 1000, 0);

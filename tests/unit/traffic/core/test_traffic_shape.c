@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rates over time: what words mean, which are mistakes, and that areas are exact. */
+/* Tests shape_read.h: rates over time, their syntax and files, and the exact area under a shape. */
 #include "core/shape_read.h"
 
 #include <unistd.h>
@@ -14,17 +14,17 @@
 static struct shape shape;
 static char error[SHAPE_ERROR];
 
-static void assert_close(double found, double expected, double off) {
-	if (found < expected - off || found > expected + off)
-		fail_msg("found %.12g, expected %.12g", found, expected);
+static void assert_close(double actual, double expected, double tolerance) {
+	if (actual < expected - tolerance || actual > expected + tolerance)
+		fail_msg("found %.12g, expected %.12g", actual, expected);
 }
 
-static void read_good(const char *text) {
+static void read_valid(const char *text) {
 	if (!shape_read(&shape, text, RATE, DURATION, error))
 		fail_msg("%s: %s", text, error);
 }
 
-/* The share at a time, reached in one step. */
+/* The share of the rate at a time, reached in one step. */
 static double share_at(double time) {
 	struct shape_walk w;
 
@@ -33,7 +33,7 @@ static double share_at(double time) {
 	return shape_walk_share(&w);
 }
 
-static double area_to(double time) {
+static double area_up_to(double time) {
 	struct shape_walk w;
 
 	shape_walk_start(&w, &shape);
@@ -42,14 +42,14 @@ static double area_to(double time) {
 
 #define SAMPLES 5
 
-/* Shares at times, and areas up to times. */
-static const struct meaning {
+/* Expected shares at times, and areas from 0 to times. */
+static const struct shape_case {
 	const char *text;
 	double period, peak;
 	struct {
 		double time, value;
-	} shares[SAMPLES], areas[SAMPLES]; /* up to the first at 0 */
-} meanings[] = {
+	} shares[SAMPLES], areas[SAMPLES]; /* end at the first with time 0 */
+} cases[] = {
 	{"constant", 0, 1, {{5, 1}}, {{7.5, 7.5}}},
 	{"bursts:on=2ms,off=8ms",
 	 0.010,
@@ -59,7 +59,7 @@ static const struct meaning {
 	{"bursts:off=8ms,on=2ms", 0.010, 1, {{0.0019, 1}, {0.0021, 0}}, {{1, 0.2}}},
 	{"bursts:period=10ms,duty=20%", 0.010, 1, {{0.0019, 1}, {0.0021, 0}}, {{1, 0.2}}},
 	{"ramp", DURATION, 1, {{DURATION / 4, 0.25}}, {{DURATION, DURATION / 2}}},
-	/* After its time from the start. */
+	/* repeats after its time */
 	{"ramp:from=80%,to=200Mbps,time=10s",
 	 10,
 	 0.8,
@@ -73,26 +73,26 @@ static const struct meaning {
 	{"day:time=24h", 86400, 1},
 };
 
-TEST(words_have_a_meaning) {
-	for (const struct meaning *m = meanings; m < meanings + ARRAY_COUNT(meanings); m++) {
+TEST(shapes_have_expected_values) {
+	for (const struct shape_case *m = cases; m < cases + ARRAY_COUNT(cases); m++) {
 		print_message("  %s\n", m->text);
-		read_good(m->text);
+		read_valid(m->text);
 		assert_close(shape_period(&shape), m->period, 1e-9);
 		assert_close(shape_peak(&shape), m->peak, 1e-12);
 		for (int i = 0; i < SAMPLES && m->shares[i].time > 0; i++)
 			assert_close(share_at(m->shares[i].time), m->shares[i].value, 1e-12);
 		for (int i = 0; i < SAMPLES && m->areas[i].time > 0; i++)
-			assert_close(area_to(m->areas[i].time), m->areas[i].value, 1e-9);
+			assert_close(area_up_to(m->areas[i].time), m->areas[i].value, 1e-9);
 	}
 }
 
-TEST(a_day_ends_as_it_begins) {
-	read_good("day");
+TEST(day_shape_is_periodic) {
+	read_valid("day");
 	assert_true(share_at(DURATION * 5 / 24) < 0.25);
 	assert_close(share_at(0), share_at(DURATION * 0.999999), 1e-4);
 }
 
-static void read_file(const char *kind, const char *text, bool good) {
+static void read_file(const char *kind, const char *text, bool valid) {
 	char name[] = "/tmp/shape-XXXXXX", words[64];
 	int fd = mkstemp(name);
 
@@ -100,14 +100,14 @@ static void read_file(const char *kind, const char *text, bool good) {
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 	close(fd);
 	snprintf(words, sizeof(words), "%s:@%s", kind, name);
-	assert_int_equal(shape_read(&shape, words, RATE, DURATION, error), good);
+	assert_int_equal(shape_read(&shape, words, RATE, DURATION, error), valid);
 	unlink(name);
 }
 
-TEST(files_are_tables) {
+TEST(shape_file_is_parsed) {
 	read_file("points", "# a ramp\n0s 0%\n\n  10s,\t1 Gbps # and its end\r\n", true);
 	assert_close(share_at(5), 0.5, 1e-12);
-	/* Midnight again at the end, as at the start. */
+	/* ends with the value of its start */
 	read_file("day", "0:00 20%\n06:00 10%\n18.5h 100%\n", true);
 	assert_close(shape_period(&shape), DURATION, 1e-9);
 	assert_close(share_at(DURATION * 18.5 / 24), 1, 1e-9);
@@ -117,10 +117,10 @@ TEST(files_are_tables) {
 	assert_int_equal(shape.count, 2);
 }
 
-TEST(files_are_refused_by_line) {
+TEST(shape_file_errors_name_the_line) {
 	static const struct {
-		const char *kind, *text, *said;
-	} bad[] = {
+		const char *kind, *text, *message;
+	} invalid[] = {
 		{"points", "0s 0%\n10s banana\n", ":2: found \"10s banana\", allowed: a share"},
 		{"points", "0s 0%\n\n# c\n10 50%\n", ":4: found \"10 50%\", allowed: a time"},
 		{"points", "0s\n", ":1: found \"0s\", allowed: a time and a rate"},
@@ -134,10 +134,10 @@ TEST(files_are_refused_by_line) {
 		{"day", "\001\002\377\n", ":1: found \"???\", allowed:"},
 	};
 
-	for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
-		read_file(bad[i].kind, bad[i].text, false);
-		if (strstr(error, bad[i].said) == NULL)
-			fail_msg("%s: %s", bad[i].said, error);
+	for (size_t i = 0; i < ARRAY_COUNT(invalid); i++) {
+		read_file(invalid[i].kind, invalid[i].text, false);
+		if (strstr(error, invalid[i].message) == NULL)
+			fail_msg("%s: %s", invalid[i].message, error);
 	}
 	assert_false(shape_read(&shape, "points:@/nonexistent/x", RATE, DURATION, error));
 	assert_string_equal(error, "/nonexistent/x: No such file or directory");
@@ -145,36 +145,36 @@ TEST(files_are_refused_by_line) {
 	assert_string_equal(error, "/tmp: Is a directory");
 }
 
-TEST(mistakes_are_told) {
-	char bad[] = "constant: constant:1 bursts bursts: bursts:on=1ms bursts:on=1ms,off=0s "
-		     "bursts:on=1ms,on=2ms,off=3ms bursts:on=1ms,off=1ms,period=2ms "
-		     "bursts:period=10ms,duty=100% bursts:period=10ms,duty=0% "
-		     "bursts:period=10ms,duty=500Mbps bursts:period=10ms,duty=nan% "
-		     "bursts:on=4us,off=4us bursts:on=1ms,off=9ms,banana ramp:from=0%,to=0% "
-		     "ramp:from=-1% ramp:to=0x10% ramp:to=1e3% ramp:to=11Gbps ramp:time=0s "
-		     "ramp:time=5 ramp:up steps steps: steps:50 steps:50%, steps:0,0 "
-		     "steps:50%,each=-1s points points: points:0=50% points:1s=50%,2s=60% "
-		     "points:0=50%,2s=60%,1s=70% points:0=50%,0=60% "
-		     "points:0=1%,1s=1%,1s=2%,1s=3%,2s=1% points:0=0%,1s=0% points:0-5%,1s-6% "
-		     "points:@ points:@/nonexistent,1s=5% day:night day:time=";
+TEST(invalid_shapes_are_rejected) {
+	char invalid[] = "constant: constant:1 bursts bursts: bursts:on=1ms bursts:on=1ms,off=0s "
+			 "bursts:on=1ms,on=2ms,off=3ms bursts:on=1ms,off=1ms,period=2ms "
+			 "bursts:period=10ms,duty=100% bursts:period=10ms,duty=0% "
+			 "bursts:period=10ms,duty=500Mbps bursts:period=10ms,duty=nan% "
+			 "bursts:on=4us,off=4us bursts:on=1ms,off=9ms,banana ramp:from=0%,to=0% "
+			 "ramp:from=-1% ramp:to=0x10% ramp:to=1e3% ramp:to=11Gbps ramp:time=0s "
+			 "ramp:time=5 ramp:up steps steps: steps:50 steps:50%, steps:0,0 "
+			 "steps:50%,each=-1s points points: points:0=50% points:1s=50%,2s=60% "
+			 "points:0=50%,2s=60%,1s=70% points:0=50%,0=60% "
+			 "points:0=1%,1s=1%,1s=2%,1s=3%,2s=1% points:0=0%,1s=0% points:0-5%,1s-6% "
+			 "points:@ points:@/nonexistent,1s=5% day:night day:time=";
 
 	assert_false(shape_read(&shape, "", RATE, DURATION, error));
-	for (char *word = strtok(bad, " "); word != NULL; word = strtok(NULL, " ")) {
+	for (char *word = strtok(invalid, " "); word != NULL; word = strtok(NULL, " ")) {
 		if (shape_read(&shape, word, RATE, DURATION, error))
-			fail_msg("%s is taken", word);
+			fail_msg("shape_read() accepted \"%s\"", word);
 		assert_null(strchr(error, '\n'));
 		if (strstr(error, "allowed: ") == NULL && strstr(error, "No such file") == NULL)
 			fail_msg("%s: %s", word, error);
 	}
 }
 
-TEST(too_many_points_are_refused) {
+TEST(too_many_points_are_rejected) {
 	static char text[16 * (SHAPE_MAX_POINTS + 2)];
 	size_t size = (size_t)snprintf(text, sizeof(text), "points:0=50%%");
 
 	for (int i = 1; i < SHAPE_MAX_POINTS; i++)
 		size += (size_t)snprintf(text + size, sizeof(text) - size, ",%ds=5%%", i);
-	read_good(text);
+	read_valid(text);
 	snprintf(text + size, sizeof(text) - size, ",9999s=5%%");
 	assert_false(shape_read(&shape, text, RATE, DURATION, error));
 	size = (size_t)snprintf(text, sizeof(text), "steps:1%%");
@@ -183,7 +183,7 @@ TEST(too_many_points_are_refused) {
 	assert_false(shape_read(&shape, text, RATE, DURATION, error));
 }
 
-TEST(walks_of_any_step_have_the_same_area) {
+TEST(area_is_independent_of_step) {
 	static const char *const shapes[] = {"bursts:on=13us,off=29us", "ramp:time=3ms",
 					     "points:0=0%,1ms=100%,1ms=20%,2ms=1000%", "day"};
 	struct random random = {11};
@@ -192,7 +192,7 @@ TEST(walks_of_any_step_have_the_same_area) {
 		struct shape_walk w;
 		double area = 0, time = 0;
 
-		read_good(shapes[i]);
+		read_valid(shapes[i]);
 		shape_walk_start(&w, &shape);
 		for (int n = 0; n < 200000; n++) {
 			uint32_t kind = random_below(&random, 1000);
@@ -201,11 +201,11 @@ TEST(walks_of_any_step_have_the_same_area) {
 			area += shape_walk_advance(&w, step);
 			time += step;
 		}
-		assert_close(area / area_to(time), 1, 1e-6);
+		assert_close(area / area_up_to(time), 1, 1e-6);
 	}
 }
 
-TEST(any_bytes_are_survived) {
+TEST(random_text_is_handled) {
 	static const char letters[] = "bursteponday:=,.%@0123456789sm Gk-";
 	struct random random = {5};
 	char text[48];

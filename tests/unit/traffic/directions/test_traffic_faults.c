@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every mistake that a CMTS can make with a packet is counted under its name, as one packet. */
+/* Tests that each fault of a CMTS in a downstream frame is counted once, by its kind. */
 #include "test_main.h"
 #include "traffic_kit.h"
 
@@ -7,8 +7,8 @@
 
 static struct rig_frame frames[PACKETS];
 
-/* An element of type 0, which fills up an extended header (MULPI). */
-static void padding_element(struct rig_frame *f) {
+/* Inserts an element of type 0, which is padding of an extended header (MULPI). */
+static void insert_padding_element(struct rig_frame *f) {
 	size_t behind = f->header_size - 2;
 
 	memmove(f->bytes + behind + 1, f->bytes + behind, f->size - behind);
@@ -20,21 +20,21 @@ static void padding_element(struct rig_frame *f) {
 	docsis_hcs_write(f->bytes, f->header_size - 2);
 }
 
-/* BP_DOWN behind the DS extended header (SEC: it is the first). */
-static void privacy_last(struct rig_frame *f) {
+/* Moves BP_DOWN behind the DS extended header. SEC requires that it is first. */
+static void move_privacy_last(struct rig_frame *f) {
 	uint8_t privacy[DOCSIS_BP_DOWN_SIZE];
-	size_t rest = f->header_size - DOCSIS_MAC_HEADER - sizeof(privacy);
+	size_t size = f->header_size - DOCSIS_MAC_HEADER - sizeof(privacy);
 
 	memcpy(privacy, f->bytes + 4, sizeof(privacy));
-	memmove(f->bytes + 4, f->bytes + 4 + sizeof(privacy), rest);
-	memcpy(f->bytes + 4 + rest, privacy, sizeof(privacy));
+	memmove(f->bytes + 4, f->bytes + 4 + sizeof(privacy), size);
+	memcpy(f->bytes + 4 + size, privacy, sizeof(privacy));
 	docsis_hcs_write(f->bytes, f->header_size - 2);
 }
 
-/* What is wrong: where a byte stands that is flipped, or else. */
-enum where {
+/* The kind of fault. */
+enum kind {
 	NOWHERE,
-	SAID, /* a field of the header, before the HCS is made */
+	SAID, /* from here: a header field, before the HCS is computed */
 	KEY_NUMBER,
 	NOT_ENCRYPTED,
 	NO_PRIVACY,
@@ -43,13 +43,13 @@ enum where {
 	NO_SEQUENCE,
 	SEQUENCE_CHANGE,
 	PRIORITY,
-	IN_PACKET, /* before the CRC is made and all is encrypted */
+	IN_PACKET, /* a byte at `at`, before CRC and encryption */
 	BEFORE_END_OF_PACKET,
-	IN_HEADER, /* of the DOCSIS frame, whose HCS is made afterwards */
-	BEFORE_END_OF_HEADER, /* the HCS is not */
+	IN_HEADER, /* a byte of the DOCSIS header; the HCS is updated */
+	BEFORE_END_OF_HEADER, /* the HCS is not updated */
 	BEHIND_HEADER,
 	BEFORE_END,
-	CHANNEL, /* the finished frame */
+	CHANNEL, /* from here: the encoded frame */
 	SHORT,
 	LONG,
 };
@@ -60,7 +60,7 @@ static const struct fault {
 	const char *name;
 	enum corruption expected;
 	struct rig_fault fault;
-	enum where where;
+	enum kind kind;
 	size_t at;
 	uint8_t flip;
 } faults[] = {
@@ -69,19 +69,19 @@ static const struct fault {
 	{"reserved type", CORRUPTION_HEADER, {0}, IN_HEADER, 0, 0x40},
 	{"FC_PARM", CORRUPTION_HEADER, {0}, IN_HEADER, 0, 2},
 	{"reserved byte of BP_DOWN", CORRUPTION_HEADER, {0}, IN_HEADER, 8, 1},
-	{"element that nobody expects", CORRUPTION_HEADER, {.wire = padding_element}},
-	{"order of elements", CORRUPTION_HEADER, {.wire = privacy_last}},
+	{"unexpected element", CORRUPTION_HEADER, {.wire = insert_padding_element}},
+	{"order of elements", CORRUPTION_HEADER, {.wire = move_privacy_last}},
 	{"short by a byte", CORRUPTION_LENGTH, {0}, SHORT},
 	{"long by a byte", CORRUPTION_LENGTH, {0}, LONG},
 	{"unknown destination", CORRUPTION_DESTINATION, {0}, IN_PACKET, 5, 0x98},
-	{"channel of others", CORRUPTION_CHANNEL, {0}, CHANNEL},
+	{"channel of another bonding group", CORRUPTION_CHANNEL, {0}, CHANNEL},
 	{"SAID", CORRUPTION_PRIVACY, {0}, SAID},
 	{"key sequence", CORRUPTION_UNDECIPHERABLE, {0}, KEY_NUMBER},
 	{"toggle", CORRUPTION_PRIVACY, {0}, IN_HEADER, 6, 0x40},
 	{"not encrypted", CORRUPTION_PRIVACY, {0}, NOT_ENCRYPTED},
 	{"no BP_DOWN", CORRUPTION_PRIVACY, {0}, NO_PRIVACY},
 	{"other modem", CORRUPTION_PRIVACY, {0}, IN_PACKET, 5, 2},
-	{"DSID of nobody", CORRUPTION_DSID, {0}, DSID},
+	{"unknown DSID", CORRUPTION_DSID, {0}, DSID},
 	{"DSID without sequence", CORRUPTION_DS_EHDR, {0}, NO_SEQUENCE},
 	{"priority", CORRUPTION_DS_EHDR, {0}, PRIORITY},
 	{"sequence change bit", CORRUPTION_DS_EHDR, {0}, SEQUENCE_CHANGE},
@@ -102,10 +102,10 @@ static const struct fault {
 	{"first payload byte", CORRUPTION_PAYLOAD, {0}, IN_PACKET, TAG + 20, 1},
 	{"last payload byte", CORRUPTION_PAYLOAD, {0}, BEFORE_END_OF_PACKET, 1, 0x80},
 };
-static const struct fault *now;
+static const struct fault *current;
 
 static void change_header(struct docsis_down_header *h) {
-	switch (now->where) {
+	switch (current->kind) {
 	case SAID: h->said ^= 0x2000; break;
 	case KEY_NUMBER: h->key_sequence ^= 2; break;
 	case NOT_ENCRYPTED: h->encrypted = false; break;
@@ -122,62 +122,65 @@ static void change_header(struct docsis_down_header *h) {
 }
 
 static void flip_in_packet(uint8_t *packet, size_t size) {
-	packet[now->where == IN_PACKET ? now->at : size - now->at] ^= now->flip;
+	packet[current->kind == IN_PACKET ? current->at : size - current->at] ^= current->flip;
 }
 
 static void change_frame(struct rig_frame *f) {
-	switch (now->where) {
-	case BEFORE_END_OF_HEADER: f->bytes[f->header_size - now->at] ^= now->flip; break;
-	case BEHIND_HEADER: f->bytes[f->header_size + now->at] ^= now->flip; break;
-	case BEFORE_END: f->bytes[f->size - now->at] ^= now->flip; break;
+	switch (current->kind) {
+	case BEFORE_END_OF_HEADER: f->bytes[f->header_size - current->at] ^= current->flip; break;
+	case BEHIND_HEADER: f->bytes[f->header_size + current->at] ^= current->flip; break;
+	case BEFORE_END: f->bytes[f->size - current->at] ^= current->flip; break;
 	case CHANNEL: f->channel = 2; break;
 	case SHORT: f->size--; break;
 	case LONG: f->bytes[f->size++] = 0; break;
-	default: f->bytes[now->at] ^= now->flip; docsis_hcs_write(f->bytes, f->header_size - 2);
+	default:
+		f->bytes[current->at] ^= current->flip;
+		docsis_hcs_write(f->bytes, f->header_size - 2);
 	}
 }
 
-TEST(each_fault_is_named_and_counts_once) {
+TEST(each_fault_is_counted_once_by_kind) {
 	for (size_t i = 0; i < ARRAY_COUNT(faults); i++) {
 		struct rig_fault fault = faults[i].fault;
 		struct traffic_result r;
 		bool key = faults[i].expected == CORRUPTION_UNDECIPHERABLE;
 
-		now = &faults[i];
-		if (now->where == IN_PACKET || now->where == BEFORE_END_OF_PACKET)
+		current = &faults[i];
+		if (current->kind == IN_PACKET || current->kind == BEFORE_END_OF_PACKET)
 			fault.plain = flip_in_packet;
-		else if (now->where >= IN_HEADER)
+		else if (current->kind >= IN_HEADER)
 			fault.wire = change_frame;
-		else if (now->where != NOWHERE)
+		else if (current->kind != NOWHERE)
 			fault.header = change_header;
-		print_message("  %s\n", now->name);
+		print_message("  %s\n", current->name);
 		rig_start(&rig, "256", i);
-		rig_take(&rig, frames, PACKETS, &fault);
+		rig_collect(&rig, frames, PACKETS, &fault);
 		rig_send_frames(&rig, frames, PACKETS);
 		r = rig_finish(&rig);
 		assert_int_equal(r.sent, PACKETS);
-		rig_expect(&r, (struct rig_wrong){.corrupted = !key, .undecipherable = key});
+		rig_assert_result(&r,
+				  (struct rig_errors){.corrupted = !key, .undecipherable = key});
 		if (!key)
-			assert_int_equal(r.corrupted_by[now->expected], 1);
+			assert_int_equal(r.corrupted_by[current->expected], 1);
 	}
 }
 
-/* Modems wait for it, although nothing is lost. */
-TEST(a_number_that_no_packet_has_is_seen) {
+/* Modems wait for a DSID number that no packet has, although no packet is lost. */
+TEST(skipped_dsid_number_is_counted) {
 	struct traffic_result r;
 
 	rig_start(&rig, "256", 1);
 	for (unsigned half = 0; half < 2; half++) {
-		rig_take(&rig, frames, PACKETS, NULL);
+		rig_collect(&rig, frames, PACKETS, NULL);
 		rig_send_frames(&rig, frames, PACKETS);
-		rig.numbers[0][0]++;
+		rig.sequences[0][0]++;
 	}
 	r = rig_finish(&rig);
-	rig_expect(&r, (struct rig_wrong){.more = true});
+	rig_assert_result(&r, (struct rig_errors){.other = true});
 	assert_int_equal(r.resequencing_given_up, 1);
 	assert_int_equal(r.skipped, 1);
 	r.skipped = 0;
-	rig_expect(&r, (struct rig_wrong){0});
+	rig_assert_result(&r, (struct rig_errors){0});
 }
 
 ALL_TESTS(rig_open, rig_close)

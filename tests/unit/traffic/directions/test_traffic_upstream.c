@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Both directions at once: what each sends, receives and proves, and when a run ends. */
+/* Tests traffic.h and run.h with a fake uplink: both directions, and the end of a run. */
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
@@ -27,7 +27,7 @@ static void start(bool downstream, struct fake_plan plan) {
 	rig_create(&rig, &options);
 }
 
-static int end(void **state) {
+static int tear_down(void **state) {
 	traffic_free(rig.traffic);
 	rig.traffic = NULL;
 	assert_int_equal(rte_mempool_in_use_count(rig.pool), 0);
@@ -39,8 +39,8 @@ static void receive_all(void) {
 		;
 }
 
-/* So many were sent, and all but those that were lost or corrupted are proven. */
-static struct uplink_result expect(uint64_t sent, uint64_t lost, uint64_t corrupted) {
+/* Asserts the upstream's numbers of packets; those not lost or corrupted must be proven. */
+static struct uplink_result assert_uplink(uint64_t sent, uint64_t lost, uint64_t corrupted) {
 	struct uplink_result r;
 
 	receive_all();
@@ -55,26 +55,26 @@ static struct uplink_result expect(uint64_t sent, uint64_t lost, uint64_t corrup
 	return r;
 }
 
-/* Sends a burst of the upstream alone. */
+/* Starts the upstream alone and sends one burst. */
 static void send_burst(struct fake_plan plan) {
 	start(false, plan);
 	assert_int_equal(traffic_send(rig.traffic, rte_rdtsc()), plan.burst);
 }
 
-/* The same, so that it comes out at our end: a packet as it is received there. */
-static struct rte_mbuf *take_back(void) {
+/* Receives a packet at the rig's port; NULL: none. */
+static struct rte_mbuf *receive_packet(void) {
 	struct rte_mbuf *m = NULL;
 
 	rte_eth_rx_burst(rig.network[1], 0, &m, 1);
 	return m;
 }
 
-static void give(struct rte_mbuf *m) {
+static void transmit(struct rte_mbuf *m) {
 	assert_int_equal(rte_eth_tx_burst(rig.network[1], 0, &m, 1), 1);
 }
 
-/* An upstream alone runs for 1 ms, or until it is stopped. */
-static struct uplink_result run_for(struct run *run) {
+/* Executes a run of the upstream alone to its end. */
+static struct uplink_result execute_run(struct run *run) {
 	struct uplink_result r;
 
 	run->groups = rig_groups(&rig);
@@ -89,24 +89,24 @@ TEST(both_directions_are_proven) {
 	struct uplink_result up;
 
 	start(true, (struct fake_plan){.burst = 0});
-	rig_take(&rig, frames, PACKETS, NULL);
+	rig_collect(&rig, frames, PACKETS, NULL);
 	fake_plan.burst = BURST;
 	for (unsigned i = 0; i < PACKETS; i++) {
-		/* No downstream is left to send: the burst is the upstream's. */
+		/* the downstream has stopped, so that only the upstream sends */
 		if (i == 0)
 			traffic_stop(rig.traffic);
 		traffic_send(rig.traffic, rte_rdtsc());
 		rig_send_frame(&rig, &frames[i]);
 	}
-	up = expect(FAKE_UNDER_WAY, 0, 0);
+	up = assert_uplink(FAKE_INCOMPLETE, 0, 0);
 	assert_int_equal(up.counts.packets, up.sent);
 	traffic_finish(rig.traffic);
 	assert_int_equal(traffic_in_flight(rig.traffic), 0);
 	traffic_result(rig.traffic, &down);
-	rig_expect(&down, (struct rig_wrong){0});
+	rig_assert_result(&down, (struct rig_errors){0});
 }
 
-TEST(directions_take_turns) {
+TEST(both_directions_send_in_one_call) {
 	struct rte_mbuf *m;
 	struct traffic_result down;
 
@@ -117,20 +117,20 @@ TEST(directions_take_turns) {
 	assert_int_equal(traffic_receive(rig.traffic), 2 * BURST);
 	assert_int_equal(traffic_in_flight(rig.traffic), 2 * 32);
 	traffic_result(rig.traffic, &down);
-	rig_expect(&down, (struct rig_wrong){.lost = 64});
-	expect(2 * BURST, 0, 0);
-	while ((m = take_back()) != NULL)
+	rig_assert_result(&down, (struct rig_errors){.lost = 64});
+	assert_uplink(2 * BURST, 0, 0);
+	while ((m = receive_packet()) != NULL)
 		rte_pktmbuf_free(m);
 }
 
-/* Frames may come in chains of buffers from a CMTS in the same process; and damaged, which is not lost. */
-TEST(chains_are_put_together) {
+/* A CMTS in the same process may send chains of mbufs. A damaged packet is corrupted, not lost. */
+TEST(chained_mbufs_are_joined) {
 	struct rte_mbuf *head, *tail;
 
 	start(false, (struct fake_plan){.burst = 9});
-	fake_plan.port = rig.network[0]; /* comes out at our end */
+	fake_plan.port = rig.network[0]; /* to the rig's port */
 	traffic_send(rig.traffic, rte_rdtsc());
-	while ((head = take_back()) != NULL) {
+	while ((head = receive_packet()) != NULL) {
 		uint16_t behind = (uint16_t)(head->data_len - 50);
 
 		if (head->data_len == 1280)
@@ -139,29 +139,29 @@ TEST(chains_are_put_together) {
 				      behind);
 		assert_int_equal(rte_pktmbuf_trim(head, behind), 0);
 		assert_int_equal(rte_pktmbuf_chain(head, tail), 0);
-		give(head);
+		transmit(head);
 	}
-	assert_int_equal(expect(9, 0, 3).corrupted_by[UPLINK_CORRUPTION_CONTENTS], 3);
+	assert_int_equal(assert_uplink(9, 0, 3).corrupted_by[UPLINK_CORRUPTION_CONTENTS], 3);
 }
 
-static void chained_beyond_any_packet(void) {
+static void transmit_oversized_chain(void) {
 	static const uint8_t bytes[2000] = {[12] = 0x90};
 	struct rte_mbuf *head = fixture_packet(rig.pool, bytes, sizeof(bytes));
 	struct rte_mbuf *tail = fixture_packet(rig.pool, bytes, sizeof(bytes));
 
 	assert_int_equal(rte_pktmbuf_chain(head, tail), 0);
-	give(head);
+	transmit(head);
 }
 
-TEST(upstream_alone_discards_what_comes_down) {
+TEST(upstream_alone_discards_downstream) {
 	struct rig_segment segment = {(const uint8_t *)"frame", 5, true, true};
 	struct traffic_result down;
 	struct uplink_result up;
 	uint8_t depi[RIG_MTU + 14];
 
 	send_burst((struct fake_plan){.burst = BURST});
-	rig_send(&rig, depi, rig_depi(&rig, 0, &segment, 1, depi));
-	chained_beyond_any_packet();
+	rig_send_depi(&rig, depi, rig_build_depi(&rig, 0, &segment, 1, depi));
+	transmit_oversized_chain();
 	receive_all();
 	traffic_uplink_result(rig.traffic, &up);
 	assert_int_equal(up.proven, BURST);
@@ -171,11 +171,11 @@ TEST(upstream_alone_discards_what_comes_down) {
 	assert_int_equal(down.sent + down.depi_frames, 0);
 }
 
-TEST(an_account_that_does_not_close_is_not_good) {
+TEST(unbalanced_account_fails_run) {
 	struct uplink_result up;
 
 	send_burst((struct fake_plan){.burst = 10});
-	expect(10, 0, 0);
+	assert_uplink(10, 0, 0);
 	rig.traffic->uplink_receiver.proof.proven--;
 	traffic_uplink_result(rig.traffic, &up);
 	assert_int_equal(up.unaccounted, 1);
@@ -183,16 +183,16 @@ TEST(an_account_that_does_not_close_is_not_good) {
 	assert_false(uplink_result_good(&up));
 }
 
-/* Packets whose requests nobody answers use up numbers, and are not sent: they are not lost. */
-TEST(what_became_of_packets_is_told) {
+/* Packets that a modem discards, because its requests are unanswered, are not lost. */
+TEST(lost_and_discarded_packets_are_counted) {
 	send_burst((struct fake_plan){.burst = 10, .lose_every = 5});
-	expect(10, 2, 0);
-	end(state);
+	assert_uplink(10, 2, 0);
+	tear_down(state);
 	send_burst((struct fake_plan){.burst = 10, .discard = true});
-	assert_int_equal(expect(10, 0, 0).grants.given_up, 1);
+	assert_int_equal(assert_uplink(10, 0, 0).grants.given_up, 1);
 }
 
-TEST(old_frames_are_drained) {
+TEST(old_packets_are_drained) {
 	unsigned drained = 0, n;
 
 	start(false, (struct fake_plan){.burst = BURST});
@@ -204,7 +204,7 @@ TEST(old_frames_are_drained) {
 		assert_int_equal(rte_eth_tx_burst(port, 0, &m, 1), 1);
 	}
 	while ((n = traffic_drain(rig.traffic)) > 0) {
-		/* a burst each: a port that never ends does not hold it up */
+		/* a burst per port and call, so that a busy port cannot block */
 		assert_in_range(n, 1, 64);
 		drained += n;
 	}
@@ -212,51 +212,51 @@ TEST(old_frames_are_drained) {
 	assert_int_equal(traffic_receive(rig.traffic), 0);
 }
 
-TEST(a_run_ends_when_modems_have_sent_all) {
+TEST(run_ends_after_all_is_sent) {
 	struct run run = {.duration_ns = 2000000};
 	struct uplink_result up;
 
 	start(false, (struct fake_plan){.burst = 1});
-	up = run_for(&run);
+	up = execute_run(&run);
 	assert_true(traffic_all_sent(rig.traffic));
-	assert_true(up.sent > FAKE_UNDER_WAY);
-	expect(up.sent, 0, 0);
+	assert_true(up.sent > FAKE_INCOMPLETE);
+	assert_uplink(up.sent, 0, 0);
 	assert_int_equal(run.upstream.proven, up.proven);
 	assert_int_equal(run.upstream.sent_bytes, up.sent_bytes);
 	assert_int_equal(run.downstream.sent_bytes, 0);
 	assert_true(up.seconds > 0.001 && up.gbps > 0);
 }
 
-TEST(a_run_does_not_wait_for_ever) {
+TEST(run_ends_although_modems_are_stuck) {
 	struct run run = {.duration_ns = 1000000};
 
 	start(false, (struct fake_plan){.burst = 1, .stuck = true});
-	expect(run_for(&run).sent, 0, 0);
+	assert_uplink(execute_run(&run).sent, 0, 0);
 	assert_false(traffic_all_sent(rig.traffic));
-	end(state);
-	/* One that was stopped ends what was begun. */
+	tear_down(state);
+	/* a stopped run completes incomplete packets */
 	run = (struct run){.duration_ns = UINT64_MAX / 2, .stop = 1};
 	start(false, (struct fake_plan){.burst = 1});
-	assert_true(run_for(&run).sent >= FAKE_UNDER_WAY);
+	assert_true(execute_run(&run).sent >= FAKE_INCOMPLETE);
 	assert_true(traffic_all_sent(rig.traffic));
 }
 
-/* As a capture's sender does: what is in flight is nobody's. */
-TEST(a_run_that_only_sends_does_not_receive) {
+/* A sender of captures does not receive: packets in flight have no verdict. */
+TEST(send_only_run_does_not_receive) {
 	struct run run = {.duration_ns = 1000000, .send_only = true};
 	struct rte_mbuf *m = rte_pktmbuf_alloc(rig.pool);
 	struct uplink_result up;
 
 	start(false, (struct fake_plan){.burst = 1, .lose_every = 1});
 	rte_pktmbuf_append(m, 60);
-	give(m);
-	up = run_for(&run);
+	transmit(m);
+	up = execute_run(&run);
 	assert_true(traffic_all_sent(rig.traffic));
-	assert_true(up.sent > FAKE_UNDER_WAY);
+	assert_true(up.sent > FAKE_INCOMPLETE);
 	assert_int_equal(up.proven, 0);
-	/* What came in is still there, from before the run too. */
+	/* the packet that arrived before the run is still in the port */
 	assert_int_equal(traffic_drain(rig.traffic), 1);
 }
 
-EACH_TEST(NULL, end)
+EACH_TEST(NULL, tear_down)
 ALL_TESTS(rig_open, rig_close)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * What holds the upstream's sender up, and what it remembers. What it counts is held against a decoder in
- * tests/e2e/replay/test_replay_upstream_traffic.py.
- */
+/* Tests the uplink: full ports, send times, rate, flush of partial packets, and bursts within
+ * grants. tests/e2e/replay/test_replay_upstream_traffic.py compares its counters with a
+ * decoder's. */
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 
-#define DEPTH 64 /* packets that the wire holds */
+#define DEPTH 64 /* capacity of the ports' rings, packets */
 
 #include "test_main.h"
 #include "uplink_kit.h"
@@ -14,7 +13,7 @@
 #include "wire/segment.h"
 
 static int open_rig(void **state) {
-	rig.depth = DEPTH;
+	rig.ring_size = DEPTH;
 	return uplink_kit_open(state);
 }
 
@@ -23,13 +22,13 @@ static void send_rounds(unsigned n) {
 		uplink_send(rig.uplink, rte_rdtsc());
 }
 
-TEST(a_full_port) {
+TEST(full_port_waits_or_drops) {
 	for (unsigned drop = 0; drop < 2; drop++) {
 		struct uplink_counts counts;
 		uint64_t made;
 
-		uplink_kit_end(state);
-		uplink_kit_begin(state);
+		uplink_kit_tear_down(state);
+		uplink_kit_set_up(state);
 		uplink_kit_start("upstream-imix", 0);
 		uplink_wire(rig.uplink, NULL, drop, rte_rdtsc());
 		send_rounds(20);
@@ -49,8 +48,8 @@ TEST(a_full_port) {
 	}
 }
 
-/* Times are known of what was sent, not of what waits, nor of what is long ago. */
-static void times_check(uint64_t begin) {
+/* Asserts that send times are known for the last 256 packets per stream, if these were sent. */
+static void check_send_times(uint64_t begin) {
 	uint64_t times = 0, old = 0;
 
 	for (uint32_t s = 0; s < UPLINK_KIT_STREAMS; s++) {
@@ -70,7 +69,7 @@ static void times_check(uint64_t begin) {
 	assert_true(times + old < uplink_kit_made()); /* the port is full */
 }
 
-TEST(times_of_sending_are_remembered) {
+TEST(send_times_are_recorded) {
 	uint64_t begin = rte_rdtsc();
 
 	uplink_kit_start("84", 0);
@@ -78,18 +77,18 @@ TEST(times_of_sending_are_remembered) {
 	while (uplink_made(rig.uplink, 0) < 50)
 		send_rounds(1);
 	send_rounds(5);
-	times_check(begin);
+	check_send_times(begin);
 	while (uplink_made(rig.uplink, 2) < 600) {
 		send_rounds(1);
 		uplink_kit_receive();
 	}
 	send_rounds(10);
-	times_check(begin);
+	check_send_times(begin);
 }
 
-TEST(the_rate_is_kept) {
+TEST(rate_is_exact) {
 	const uint64_t rate = 400000000;
-	uint64_t hz = rte_get_tsc_hz(), begin = hz; /* on a clock of our own */
+	uint64_t hz = rte_get_tsc_hz(), begin = hz; /* simulated time */
 	uint64_t expected = rate / 8 / 20;
 
 	uplink_kit_start("upstream-imix", rate);
@@ -98,63 +97,63 @@ TEST(the_rate_is_kept) {
 		uplink_send(rig.uplink, now);
 		uplink_kit_receive();
 	}
-	/* One grant more, and what is left for the next ones. */
+	/* up to one grant more, or the partial packets of 7 streams less */
 	assert_in_range(uplink_sent_bytes(rig.uplink), expected - expected / 1000 - 7 * 2000,
 			expected + expected / 1000 + 2000);
 	uplink_kit_run(0);
-	uplink_kit_check(UPLINK_GRANT);
+	uplink_kit_check_bursts(UPLINK_GRANT);
 }
 
-/* At 1 kbps one grant is given, whose last packets wait for more until rphy.flush has passed. */
-TEST(open_packets_are_flushed) {
+/* At 1 kbps there is one grant. A partial L2TPv3 packet is sent after rphy.flush. */
+TEST(partial_packets_are_flushed) {
 	uint64_t us = rte_get_tsc_hz() / 1000000, begin = 1000 * us;
 
-	rig.sg.upstream.frame_timeout_ns = 3600000000000; /* at this rate, too, grants are full */
+	rig.sg.upstream.frame_timeout_ns = 3600000000000; /* full grants at this rate */
 	uplink_kit_start("upstream-imix", 1000);
 	uplink_begin(rig.uplink, 0);
 	assert_int_equal(uplink_send(rig.uplink, begin), 1); /* the full one */
 	assert_in_range(uplink_kit_made(), 2, 26);
 	assert_int_equal(uplink_send(rig.uplink, begin + 49 * us), 0);
-	/* The rest of the burst, the request record, the RNG-REQ. */
+	/* the rest of the burst, the request record, the RNG-REQ */
 	assert_int_equal(uplink_send(rig.uplink, begin + 51 * us), 3);
 	assert_int_equal(uplink_send(rig.uplink, begin + 200 * us), 0);
 	uplink_kit_receive();
-	assert_int_equal(rig.came.record_count, 1);
-	assert_int_equal(rig.came.burst_count, 2);
-	assert_int_equal(rig.came.bursts[0]->size, UPLINK_GRANT);
+	assert_int_equal(rig.received.record_count, 1);
+	assert_int_equal(rig.received.burst_count, 2);
+	assert_int_equal(rig.received.bursts[0]->size, UPLINK_GRANT);
 	uplink_stop(rig.uplink);
-	/* At the end nothing waits. */
+	/* a stop flushes partial packets */
 	for (int round = 0; round < 2; round++)
 		uplink_send(rig.uplink, begin + 201 * us);
 	assert_true(uplink_empty(rig.uplink));
 	uplink_kit_receive();
-	/* The last grant has the size of what was left. */
-	assert_true(rig.came.bursts[rig.came.burst_count - 1]->size < UPLINK_GRANT);
+	/* the last grant is as long as the remaining bytes */
+	assert_true(rig.received.bursts[rig.received.burst_count - 1]->size < UPLINK_GRANT);
 }
 
-/* Modem 0's first: RNG-REQ and queue-depth request of 34 and 7 bytes, one frame of 1,999. */
-TEST(a_grant_may_be_filled_exactly) {
+/* The first burst of modem 0: RNG-REQ of 34, queue-depth request of 7, frame of 1,999 bytes. */
+TEST(burst_may_fill_grant_exactly) {
 	const struct rig_burst *first = NULL;
 	const struct uepi_request *request = NULL;
 	struct segment_header header;
 
 	uplink_kit_start("1985", 0);
 	uplink_kit_run(100);
-	uplink_kit_check(UPLINK_GRANT);
-	for (size_t i = rig.came.burst_count; i > 0; i--) {
-		if (rig.came.bursts[i - 1]->channel == 0 &&
-		    rig.came.bursts[i - 1]->kind == RIG_DATA)
-			first = rig.came.bursts[i - 1];
+	uplink_kit_check_bursts(UPLINK_GRANT);
+	for (size_t i = rig.received.burst_count; i > 0; i--) {
+		if (rig.received.bursts[i - 1]->channel == 0 &&
+		    rig.received.bursts[i - 1]->kind == RIG_DATA)
+			first = rig.received.bursts[i - 1];
 	}
 	assert_non_null(first);
 	assert_int_equal(first->header.sid, 0x10);
 	assert_int_equal(first->size, UPLINK_GRANT);
 	assert_int_equal(segment_header_parse(first->payload, first->size, &header), SEGMENT_OK);
 	assert_int_equal(header.request, 0);
-	for (size_t i = 0; i < rig.came.record_count; i++) {
-		if (rig.came.records[i].start_minislot == first->header.start_minislot &&
-		    rig.came.records[i].sid == 0x10)
-			request = &rig.came.records[i];
+	for (size_t i = 0; i < rig.received.record_count; i++) {
+		if (rig.received.records[i].start_minislot == first->header.start_minislot &&
+		    rig.received.records[i].sid == 0x10)
+			request = &rig.received.records[i];
 	}
 	assert_non_null(request);
 	assert_int_equal(request->size, UPLINK_GRANT / 4);
@@ -169,8 +168,8 @@ static void discard(void) {
 		rte_pktmbuf_free_bulk(packets, n);
 }
 
-/* Every 4,096th grant has management in it, which may be cut as well; it is no packet. */
-TEST(management_may_span_grants) {
+/* Each 4,096th grant contains a management message, which may span grants and is not a packet. */
+TEST(management_message_may_span_grants) {
 	struct uplink_counts counts;
 
 	rig.sg.modem_count = 1;
@@ -184,44 +183,44 @@ TEST(management_may_span_grants) {
 	uplink_counts(rig.uplink, &counts);
 	assert_int_equal(uplink_sent(rig.uplink), uplink_kit_made());
 	assert_int_equal(uplink_sent_bytes(rig.uplink), uplink_sent(rig.uplink) * 1280);
-	/* One in the stream, unless the rest of a frame fills the grant, and one on channel 0. */
+	/* one in the stream, unless a frame fills the grant, and one on channel 0 */
 	assert_in_range(counts.management, counts.segments / 4096 / 2,
 			2 * (counts.segments / 4096 + 1));
 }
 
 static const struct {
 	const char *name, *mix;
-	uint32_t mtu, grant, modems; /* 0: as they are */
+	uint32_t mtu, grant, modems; /* modems 0: all */
 	uint64_t packets;
-	uint32_t most_ends, segments,
-		most_segments; /* in a packet: most ends of bursts, from and to; 0: any */
-	uint32_t longest; /* at least */
-} packings[] = {
+	uint32_t max_ends; /* ends of bursts in a packet; 0: any */
+	uint32_t min_segments, max_segments; /* range of the maximum per packet */
+	uint32_t longest; /* packet, minimum bytes */
+} packing_cases[] = {
 	{"large packets", "upstream-imix", 9000, UPLINK_GRANT, 0, 3000, 0, 12, 255, 8901},
-	/* Records of 16 bytes fill the table of segments, which has 255 entries, before the packet is full. */
-	{"a full table", "84", 9000, UPLINK_GRANT, 1, 24 * 800, 0, 255, 255, 0},
-	/* Of 30 bursts for which it has room, in all of which packets end. */
-	{"a packet tells of few bursts", "82", 9000, 256, 1, 600, 16, 0, 255, 0},
+	/* request records of 16 bytes fill the segment table of 255 entries first */
+	{"full segment table", "84", 9000, UPLINK_GRANT, 1, 24 * 800, 0, 255, 255, 0},
+	/* a packet has space for 30 bursts, but reports the ends of 16 */
+	{"limit of burst ends per packet", "82", 9000, 256, 1, 600, 16, 0, 255, 0},
 };
 
-TEST(bursts_are_packed) {
-	for (size_t i = 0; i < ARRAY_COUNT(packings); i++) {
-		print_message("  %s\n", packings[i].name);
-		uplink_kit_end(state);
-		uplink_kit_begin(state);
-		rig.sg.rphy.mtu = packings[i].mtu;
+TEST(bursts_share_packets) {
+	for (size_t i = 0; i < ARRAY_COUNT(packing_cases); i++) {
+		print_message("  %s\n", packing_cases[i].name);
+		uplink_kit_tear_down(state);
+		uplink_kit_set_up(state);
+		rig.sg.rphy.mtu = packing_cases[i].mtu;
 		rig.sg.rphy.flush_ns = 10000000000;
-		if (packings[i].modems > 0)
-			rig.sg.modem_count = packings[i].modems;
-		rig.uplink = uplink_kit_create(packings[i].mix, 0, packings[i].grant);
-		uplink_kit_run(packings[i].packets);
-		if (packings[i].packets < 10000)
-			uplink_kit_check(packings[i].grant);
-		assert_in_range(rig.came.most_segments, packings[i].segments,
-				packings[i].most_segments);
-		assert_true(rig.came.longest >= packings[i].longest);
-		if (packings[i].most_ends > 0)
-			assert_int_equal(rig.came.most_ends, packings[i].most_ends);
+		if (packing_cases[i].modems > 0)
+			rig.sg.modem_count = packing_cases[i].modems;
+		rig.uplink = uplink_kit_create(packing_cases[i].mix, 0, packing_cases[i].grant);
+		uplink_kit_run(packing_cases[i].packets);
+		if (packing_cases[i].packets < 10000)
+			uplink_kit_check_bursts(packing_cases[i].grant);
+		assert_in_range(rig.received.max_segments, packing_cases[i].min_segments,
+				packing_cases[i].max_segments);
+		assert_true(rig.received.longest >= packing_cases[i].longest);
+		if (packing_cases[i].max_ends > 0)
+			assert_int_equal(rig.received.max_ends, packing_cases[i].max_ends);
 	}
 }
 
@@ -232,22 +231,22 @@ TEST(bursts_fit_their_grants) {
 	for (size_t i = 0; i < ARRAY_COUNT(mixes) * ARRAY_COUNT(grants); i++) {
 		uint32_t grant = grants[i / ARRAY_COUNT(mixes)];
 
-		uplink_kit_end(state);
-		uplink_kit_begin(state);
+		uplink_kit_tear_down(state);
+		uplink_kit_set_up(state);
 		rig.uplink = uplink_kit_create(mixes[i % ARRAY_COUNT(mixes)], 0, grant);
 		assert_non_null(rig.uplink);
 		uplink_kit_run(500);
-		uplink_kit_check(grant);
+		uplink_kit_check_bursts(grant);
 	}
 }
 
-/* The first burst of a SID, and where its frames begin. */
-static const struct rig_burst *first_of(uint16_t sid, bool segments, size_t *at) {
+/* Returns the first burst of a SID; sets the offset of its frames. */
+static const struct rig_burst *find_first_burst(uint16_t sid, bool segments, size_t *at) {
 	struct segment_header h = {0};
 
 	*at = segments ? SEGMENT_HEADER_SIZE : 0;
-	for (size_t i = 0; i < rig.came.burst_count; i++) {
-		const struct rig_burst *b = rig.came.bursts[i];
+	for (size_t i = 0; i < rig.received.burst_count; i++) {
+		const struct rig_burst *b = rig.received.bursts[i];
 
 		if (b->kind != RIG_DATA || b->header.sid != sid)
 			continue;
@@ -260,7 +259,7 @@ static const struct rig_burst *first_of(uint16_t sid, bool segments, size_t *at)
 	return NULL;
 }
 
-TEST(each_modem_ranges_and_asks_first) {
+TEST(modem_starts_with_ranging_and_request) {
 	static const struct {
 		uint16_t sid; /* of a modem's first stream */
 		bool segments;
@@ -275,7 +274,7 @@ TEST(each_modem_ranges_and_asks_first) {
 		const struct rig_burst *b;
 		size_t at;
 
-		b = first_of(modems[m].sid, modems[m].segments, &at);
+		b = find_first_burst(modems[m].sid, modems[m].segments, &at);
 		while (at < b->size &&
 		       docsis_mac_parse(b->payload + at, b->size - at, &mac) == DOCSIS_OK) {
 			kinds[mac.kind]++;
@@ -285,10 +284,10 @@ TEST(each_modem_ranges_and_asks_first) {
 		assert_int_equal(kinds[DOCSIS_KIND_QUEUE_REQUEST], modems[m].segments);
 		assert_int_equal(kinds[DOCSIS_KIND_REQUEST], !modems[m].segments);
 	}
-	for (size_t i = 0; i < rig.came.burst_count; i++)
-		rangings += rig.came.bursts[i]->kind == RIG_RANGING;
-	assert_int_equal(rangings, 3); /* on the channel that has a session for it */
+	for (size_t i = 0; i < rig.received.burst_count; i++)
+		rangings += rig.received.bursts[i]->kind == RIG_RANGING;
+	assert_int_equal(rangings, 3); /* on the channel with a ranging session */
 }
 
-EACH_TEST(uplink_kit_begin, uplink_kit_end)
+EACH_TEST(uplink_kit_set_up, uplink_kit_tear_down)
 ALL_TESTS(open_rig, uplink_kit_close)

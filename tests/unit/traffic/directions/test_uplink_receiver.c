@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What comes out of the network port is proven, or counted as what is wrong with it. */
+/* Tests uplink_receiver.h: packets from the network port are proven, or counted by their fault. */
 #include "directions/uplink_receiver.h"
 
 #include "fake_uplink.h"
@@ -11,7 +11,7 @@
 #define HZ 1000000000ull
 #define MADE 1000000ull /* TSC */
 #define SENT (MADE + 2000)
-#define CAME (MADE + 52000) /* 50 us later */
+#define RECEIVED (MADE + 52000) /* 50 us later */
 #define OTHER_SEED 99
 
 static struct uplink *uplink;
@@ -23,14 +23,14 @@ struct frame {
 	uint8_t bytes[FAKE_FRAME_MAX];
 };
 
-static struct uplink *fake(uint64_t seed) {
+static struct uplink *create_fake(uint64_t seed) {
 	struct uplink_options options = {.seed = seed};
 
 	return uplink_create(NULL, &options);
 }
 
 static int open_receiver(void **state) {
-	uplink = fake(1);
+	uplink = create_fake(1);
 	assert_int_equal(uplink_receiver_create(&receiver, uplink, HZ, true), 0);
 	assert_true(receiver.started > 0);
 	receiver.started = MADE;
@@ -47,20 +47,21 @@ static int close_receiver(void **state) {
 	return 0;
 }
 
-static void make(uint32_t stream, struct frame *f) {
+static void make_packet(uint32_t stream, struct frame *f) {
 	f->size = fake_uplink_make(uplink, stream, MADE, SENT, f->bytes);
 }
 
-/* At the end of readable memory. */
-static void take(const struct frame *f) {
-	uplink_receiver_process(&receiver, guard_copy(&guard, f->bytes, f->size), f->size, CAME);
+/* Processes a frame that ends at an inaccessible page. */
+static void process(const struct frame *f) {
+	uplink_receiver_process(&receiver, guard_copy(&guard, f->bytes, f->size), f->size,
+				RECEIVED);
 }
 
-static void make_and_take(uint32_t stream) {
+static void make_and_process(uint32_t stream) {
 	struct frame f;
 
-	make(stream, &f);
-	take(&f);
+	make_packet(stream, &f);
+	process(&f);
 }
 
 static uint64_t unexpected_sum(void) {
@@ -71,7 +72,6 @@ static uint64_t unexpected_sum(void) {
 	return sum;
 }
 
-/* Everything that was taken is counted once. */
 static void assert_counts(uint64_t proven, uint64_t corrupted, uint64_t unexpected) {
 	assert_int_equal(receiver.proof.proven, proven);
 	assert_int_equal(uplink_receiver_corrupted(&receiver), corrupted);
@@ -80,7 +80,7 @@ static void assert_counts(uint64_t proven, uint64_t corrupted, uint64_t unexpect
 
 TEST(good_packets_are_proven) {
 	for (int i = 0; i < 3000; i++)
-		make_and_take((uint32_t)i % FAKE_STREAMS);
+		make_and_process((uint32_t)i % FAKE_STREAMS);
 	assert_counts(3000, 0, 0);
 	assert_int_equal(receiver.proof.proven_bytes, uplink_sent_bytes(uplink));
 	assert_int_equal(receiver.proof.duplicated + receiver.proof.reordered, 0);
@@ -88,14 +88,14 @@ TEST(good_packets_are_proven) {
 	assert_int_equal(uplink_receiver_missing(&receiver), 0);
 }
 
-TEST(time_counts_from_the_last_byte_sent) {
+TEST(latency_starts_at_send_time) {
 	struct frame f;
 
-	make_and_take(0);
-	f.size = fake_uplink_make(uplink, 1, MADE, 0, f.bytes); /* forgotten */
-	take(&f);
-	f.size = fake_uplink_make(uplink, 2, MADE, MADE - 1, f.bytes); /* an older packet's */
-	take(&f);
+	make_and_process(0);
+	f.size = fake_uplink_make(uplink, 1, MADE, 0, f.bytes); /* send time unknown */
+	process(&f);
+	f.size = fake_uplink_make(uplink, 2, MADE, MADE - 1, f.bytes); /* invalid */
+	process(&f);
 	assert_counts(3, 0, 0);
 	assert_int_equal(receiver.proof.latency_unknown, 2);
 	assert_int_equal(receiver.proof.latency->total_count, 1);
@@ -103,24 +103,24 @@ TEST(time_counts_from_the_last_byte_sent) {
 	assert_float_equal(proof_latency_us(&receiver.proof).max, 50.0, 0.1);
 	uplink_receiver_free(&receiver);
 	assert_int_equal(uplink_receiver_create(&receiver, uplink, HZ, false), 0);
-	assert_true(proof_latency_us(&receiver.proof).max == 0); /* where nobody asks */
+	assert_true(proof_latency_us(&receiver.proof).max == 0); /* latency is switched off */
 }
 
-/* Each is counted once. The time of a packet without a checksum is only told as wrong. */
-TEST(every_flipped_bit_is_seen) {
+/* Each flipped bit is counted once, even one of the time in a packet without checksum. */
+TEST(every_flipped_bit_is_detected) {
 	const size_t time = FAKE_UDP_IPV4_TAG + 12;
 	struct frame f;
 	uint64_t n = 0;
 
 	for (uint32_t stream = 0; stream < FAKE_STREAMS; stream++) {
-		make(stream, &f); /* 84 bytes */
-		make(stream, &f); /* 256 bytes */
+		make_packet(stream, &f); /* 84 bytes */
+		make_packet(stream, &f); /* 256 bytes */
 		for (size_t bit = 0; bit < 8 * (size_t)f.size; bit++) {
 			uint64_t tags = receiver.corrupted[UPLINK_CORRUPTION_TAG];
 			uint8_t *bytes = guard_copy(&guard, f.bytes, f.size);
 
 			bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
-			/* Any other time than MADE lies outside of the run. */
+			/* any time but MADE is outside of the run */
 			uplink_receiver_process(&receiver, bytes, f.size, MADE);
 			assert_int_equal(uplink_receiver_corrupted(&receiver) + unexpected_sum(),
 					 ++n);
@@ -132,21 +132,21 @@ TEST(every_flipped_bit_is_seen) {
 	assert_int_equal(receiver.proof.proven, 0);
 }
 
-/* Of 256 bytes, cut anywhere or with bytes behind; below an IP header it is nobody's. */
-TEST(every_wrong_length_is_seen) {
+/* A packet of 256 bytes is truncated or extended. Without a whole IP header it is foreign. */
+TEST(every_wrong_length_is_detected) {
 	static const uint32_t longer[] = {257, 265, 329, 841, FAKE_FRAME_MAX};
 	const uint32_t headers = ETHERNET_HEADER + IPV4_HEADER;
 
 	for (uint32_t stream = 0; stream < FAKE_STREAMS; stream++) {
 		struct frame f = {0};
 
-		make(stream, &f);
-		make(stream, &f);
+		make_packet(stream, &f);
+		make_packet(stream, &f);
 		for (f.size = 0; f.size < 256; f.size++)
-			take(&f);
+			process(&f);
 		for (size_t i = 0; i < ARRAY_COUNT(longer); i++) {
 			f.size = longer[i];
-			take(&f);
+			process(&f);
 		}
 	}
 	assert_counts(0, FAKE_STREAMS * (256 - headers + 5), FAKE_STREAMS * headers);
@@ -156,77 +156,77 @@ TEST(every_wrong_length_is_seen) {
 	assert_int_equal(receiver.unexpected[UPLINK_UNEXPECTED_FOREIGN], FAKE_STREAMS * headers);
 }
 
-TEST(wrong_tags_are_seen) {
+TEST(wrong_tags_are_detected) {
 	static const struct {
 		size_t at;
 		uint32_t value;
-	} never[] = {{4, FAKE_STREAMS}, {4, UINT32_MAX}, {8, 1}, {8, UINT32_MAX}};
+	} cases[] = {{4, FAKE_STREAMS}, {4, UINT32_MAX}, {8, 1}, {8, UINT32_MAX}};
 	struct frame f, other;
 
-	make(0, &f);
-	for (size_t i = 0; i < ARRAY_COUNT(never); i++) {
+	make_packet(0, &f);
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		other = f;
-		store_be32(other.bytes + FAKE_UDP_IPV4_TAG + never[i].at, never[i].value);
-		take(&other);
+		store_be32(other.bytes + FAKE_UDP_IPV4_TAG + cases[i].at, cases[i].value);
+		process(&other);
 	}
 	assert_int_equal(receiver.corrupted[UPLINK_CORRUPTION_TAG], 4);
-	take(&f);
+	process(&f);
 	assert_counts(1, 4, 0);
 	for (int i = 0; i < 6; i++)
-		make(0, &f); /* 84 bytes again */
-	make(0, &other);
+		make_packet(0, &f); /* 84 bytes again */
+	make_packet(0, &other);
 	memcpy(f.bytes + FAKE_UDP_IPV4_TAG, other.bytes + FAKE_UDP_IPV4_TAG, PACKET_TAG_SIZE);
-	take(&f);
+	process(&f);
 	assert_counts(1, 5, 0);
 	assert_int_equal(evidence_count(evidence), 5);
 	assert_int_equal(receiver.corrupted[UPLINK_CORRUPTION_CONTENTS], 1);
 }
 
-/* The streams of packets that are made, and which of these come, in their order. */
+/* `made`: streams of the packets made. `arrivals`: indexes of these in the order of arrival. */
 static const struct {
-	const char *name, *made, *come;
+	const char *name, *made, *arrivals;
 	uint32_t proven, duplicated, reordered;
-	uint32_t passed_over, missing;
-} orders[] = {
-	{"twice, at once and later", "0010", "012131", 4, 2, 0, 0, 0},
-	{"not yet, while another stream's came", "010", "12", 2, 0, 0, 1, 1},
-	{"late", "010", "120", 3, 0, 1, 0, 0},
-	{"lost, and the last, which nothing follows", "22222", "03", 2, 0, 0, 2, 3},
+	uint32_t gaps, missing;
+} order_cases[] = {
+	{"duplicates, at once and later", "0010", "012131", 4, 2, 0, 0, 0},
+	{"missing, another stream continues", "010", "12", 2, 0, 0, 1, 1},
+	{"reordered", "010", "120", 3, 0, 1, 0, 0},
+	{"lost, including the last", "22222", "03", 2, 0, 0, 2, 3},
 };
 
-TEST(order_counts_within_a_stream) {
-	for (size_t i = 0; i < ARRAY_COUNT(orders); i++) {
+TEST(order_is_checked_per_stream) {
+	for (size_t i = 0; i < ARRAY_COUNT(order_cases); i++) {
 		struct frame made[8];
 
-		print_message("  %s\n", orders[i].name);
+		print_message("  %s\n", order_cases[i].name);
 		close_receiver(state);
 		open_receiver(state);
-		for (unsigned n = 0; orders[i].made[n] != '\0'; n++)
-			make((uint32_t)(orders[i].made[n] - '0'), &made[n]);
-		for (const char *c = orders[i].come; *c != '\0'; c++)
-			take(&made[*c - '0']);
-		assert_counts(orders[i].proven, 0, 0);
-		assert_int_equal(receiver.proof.duplicated, orders[i].duplicated);
-		assert_int_equal(receiver.proof.reordered, orders[i].reordered);
-		assert_int_equal(receiver.proof.missing, orders[i].passed_over);
-		assert_int_equal(uplink_receiver_missing(&receiver), orders[i].missing);
+		for (unsigned n = 0; order_cases[i].made[n] != '\0'; n++)
+			make_packet((uint32_t)(order_cases[i].made[n] - '0'), &made[n]);
+		for (const char *c = order_cases[i].arrivals; *c != '\0'; c++)
+			process(&made[*c - '0']);
+		assert_counts(order_cases[i].proven, 0, 0);
+		assert_int_equal(receiver.proof.duplicated, order_cases[i].duplicated);
+		assert_int_equal(receiver.proof.reordered, order_cases[i].reordered);
+		assert_int_equal(receiver.proof.missing, order_cases[i].gaps);
+		assert_int_equal(uplink_receiver_missing(&receiver), order_cases[i].missing);
 	}
 }
 
-TEST(packets_too_late_are_not_proven) {
+TEST(packet_older_than_window_is_not_proven) {
 	struct frame first;
 
-	make(0, &first);
+	make_packet(0, &first);
 	for (int i = 0; i <= WINDOW_SIZE; i++)
-		make_and_take(0);
-	take(&first);
+		make_and_process(0);
+	process(&first);
 	assert_counts(WINDOW_SIZE + 1, 0, 1);
 	assert_int_equal(receiver.unexpected[UPLINK_UNEXPECTED_TOO_OLD], 1);
 	assert_int_equal(uplink_receiver_missing(&receiver), 1);
 }
 
-TEST(foreign_frames_are_nobodys) {
-	static const struct frame others[] = {
+TEST(foreign_frames_are_unexpected) {
+	static const struct frame foreign[] = {
 		{60, {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 1, 8, 6, 0, 1, 8}},
 		{60, {0}},
 		/* a router solicitation */
@@ -238,25 +238,25 @@ TEST(foreign_frames_are_nobodys) {
 		{2048, {2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x88, 0xcc}},
 	};
 
-	for (size_t i = 0; i < ARRAY_COUNT(others); i++)
-		take(&others[i]);
-	assert_counts(0, 0, ARRAY_COUNT(others));
-	assert_int_equal(evidence_count(evidence), ARRAY_COUNT(others));
-	assert_int_equal(receiver.unexpected[UPLINK_UNEXPECTED_FOREIGN], ARRAY_COUNT(others));
+	for (size_t i = 0; i < ARRAY_COUNT(foreign); i++)
+		process(&foreign[i]);
+	assert_counts(0, 0, ARRAY_COUNT(foreign));
+	assert_int_equal(evidence_count(evidence), ARRAY_COUNT(foreign));
+	assert_int_equal(receiver.unexpected[UPLINK_UNEXPECTED_FOREIGN], ARRAY_COUNT(foreign));
 }
 
-TEST(an_earlier_runs_packets_are_nobodys) {
-	struct uplink *other = fake(OTHER_SEED);
+TEST(packets_of_earlier_run_are_unexpected) {
+	struct uplink *other = create_fake(OTHER_SEED);
 	struct frame f;
 
 	for (uint32_t stream = 0; stream < FAKE_STREAMS; stream++) {
 		f.size = fake_uplink_make(other, stream, MADE - 1, MADE, f.bytes);
-		take(&f);
+		process(&f);
 	}
 	assert_counts(0, 0, FAKE_STREAMS);
-	/* With a time of this run it can only be damaged. */
+	/* another magic with a time of this run is corruption */
 	f.size = fake_uplink_make(other, 0, MADE, SENT, f.bytes);
-	take(&f);
+	process(&f);
 	assert_int_equal(receiver.corrupted[UPLINK_CORRUPTION_TAG], 1);
 	uplink_free(other);
 }

@@ -16,10 +16,10 @@
 struct rig_frame follow_frames[8 * FOLLOW_PACKETS];
 struct fake_server follow_server;
 struct follow following;
-struct rig_wrong follow_wrong;
-static unsigned taken;
+struct rig_errors follow_errors;
+static unsigned collected;
 
-json_t *follow_read(const char *text) {
+json_t *follow_parse_json(const char *text) {
 	char *quoted = strdup(text);
 	json_t *value;
 
@@ -35,13 +35,13 @@ json_t *__wrap_server_link_call(struct server_link *l, const char *method, json_
 uint64_t __wrap_server_link_send(struct server_link *l, const char *method, json_t *params);
 json_t *__wrap_server_link_next(struct server_link *l, int wait_ms);
 
-static json_t *result_of(struct fake_server *s, const char *method) {
-	if (s->rude)
+static json_t *make_result(struct fake_server *s, const char *method) {
+	if (s->answers_invalid)
 		return json_object();
 	if (strcmp(method, "config.get") != 0)
 		return json_pack("{s:i, s:i}", "sequence", s->sequence, "generation",
 				 s->generation);
-	s->asked++;
+	s->config_requests++;
 	return json_pack("{s:i, s:i, s:O}", "generation", s->generation, "sequence", s->sequence,
 			 "config", s->config);
 }
@@ -53,21 +53,21 @@ json_t *__wrap_server_link_call(struct server_link *l, const char *method, json_
 		l->fd = open("/dev/null", O_RDONLY);
 	if (strcmp(method, "events.subscribe") == 0)
 		json_array_clear(follow_server.messages);
-	return result_of(&follow_server, method);
+	return make_result(&follow_server, method);
 }
 
-static void answer_send(struct fake_server *s, json_int_t id) {
+static void send_answer(struct fake_server *s, json_int_t id) {
 	json_array_append_new(s->messages, json_pack("{s:I, s:o}", "id", id, "result",
-						     result_of(s, "server.info")));
+						     make_result(s, "server.info")));
 }
 
 uint64_t __wrap_server_link_send(struct server_link *l, const char *method, json_t *params) {
 	assert_string_equal(method, "server.info");
-	follow_server.infos++;
+	follow_server.info_requests++;
 	if (follow_server.busy)
-		follow_server.unanswered = (json_int_t)++l->id;
+		follow_server.pending_info = (json_int_t)++l->id;
 	else
-		answer_send(&follow_server, (json_int_t)++l->id);
+		send_answer(&follow_server, (json_int_t)++l->id);
 	return l->id;
 }
 
@@ -81,50 +81,50 @@ json_t *__wrap_server_link_next(struct server_link *l, int wait_ms) {
 	return message;
 }
 
-void follow_answer(void) {
+void follow_answer_info(void) {
 	follow_server.busy = false;
-	if (follow_server.unanswered != 0)
-		answer_send(&follow_server, follow_server.unanswered);
-	follow_server.unanswered = 0;
+	if (follow_server.pending_info != 0)
+		send_answer(&follow_server, follow_server.pending_info);
+	follow_server.pending_info = 0;
 }
 
-/* Takes the event over. */
-static void event_send(const char *name, json_t *event) {
+/* Sends an event, and takes ownership of it. */
+static void send_event(const char *name, json_t *event) {
 	struct fake_server *s = &follow_server;
 
 	json_object_set_new(event, "event", json_string(name));
 	json_object_set_new(event, "change", json_integer(s->change));
 	json_object_set_new(event, "sequence", json_integer(s->sequence));
 	s->sequence += strcmp(name, "missed") != 0;
-	if (s->slow && strcmp(name, "missed") != 0)
+	if (s->loses_events && strcmp(name, "missed") != 0)
 		json_decref(event);
 	else
 		json_array_append_new(s->messages,
 				      json_pack("{s:s, s:o}", "method", "event", "params", event));
 }
 
-static void missed_send(int first) {
-	if (follow_server.slow)
-		event_send("missed",
+static void send_missed(int first) {
+	if (follow_server.loses_events)
+		send_event("missed",
 			   json_pack("{s:i, s:i}", "first", first, "next", follow_server.sequence));
 }
 
-void follow_tell(unsigned group, const char *kind, const char *action, json_t *object) {
+void follow_add_event(unsigned group, const char *kind, const char *action, json_t *object) {
 	json_array_append_new(follow_server.objects,
 			      json_pack("{s:i, s:s, s:s, s:o}", "group", group, "kind", kind,
 					"action", action, "object", json_deep_copy(object)));
 }
 
-void follow_tell_modem(const char *action, json_t *modem) {
-	follow_tell(1, "modem", action, modem);
+void follow_add_modem_event(const char *action, json_t *modem) {
+	follow_add_event(1, "modem", action, modem);
 }
 
-void follow_modem_changed(size_t index) {
-	follow_tell_modem("changed", follow_modem(index));
-	follow_change_end();
+void follow_change_modem(size_t index) {
+	follow_add_modem_event("changed", follow_modem(index));
+	follow_commit_change();
 }
 
-void follow_change_prepare(void) {
+void follow_prepare_change(void) {
 	struct fake_server *s = &follow_server;
 	int first = s->sequence;
 	json_t *object;
@@ -132,23 +132,23 @@ void follow_change_prepare(void) {
 
 	s->change++;
 	s->generation++;
-	event_send("prepared", json_pack("{s:i, s:i}", "generation", s->generation, "objects",
+	send_event("prepared", json_pack("{s:i, s:i}", "generation", s->generation, "objects",
 					 (int)json_array_size(s->objects)));
-	json_array_foreach(s->objects, i, object) event_send("object", json_incref(object));
+	json_array_foreach(s->objects, i, object) send_event("object", json_incref(object));
 	json_array_clear(s->objects);
-	missed_send(first);
+	send_missed(first);
 }
 
-void follow_change_apply(void) {
+void follow_apply_change(void) {
 	int first = follow_server.sequence;
 
-	event_send("applied", json_pack("{s:i}", "generation", follow_server.generation));
-	event_send("retired", json_object());
-	missed_send(first);
+	send_event("applied", json_pack("{s:i}", "generation", follow_server.generation));
+	send_event("retired", json_object());
+	send_missed(first);
 }
 
-/* What the kit does from now on is what the server's configuration says. */
-static void rig_obey(void) {
+/* Reconfigures the rig to the server's configuration. */
+static void rig_apply_config(void) {
 	char *text = json_dumps(follow_server.config, 0);
 	struct server_config config;
 
@@ -171,21 +171,21 @@ json_t *follow_modem(size_t index) {
 }
 
 void follow_set_json(json_t *object, const char *key, const char *text) {
-	assert_int_equal(json_object_set_new(object, key, follow_read(text)), 0);
+	assert_int_equal(json_object_set_new(object, key, follow_parse_json(text)), 0);
 }
 
-void follow_applied(unsigned n) {
-	follow_change_apply();
-	rig_obey();
+void step_apply(unsigned n) {
+	follow_apply_change();
+	rig_apply_config();
 }
 
-void follow_change_end(void) {
-	follow_change_prepare();
-	follow_applied(0);
+void follow_commit_change(void) {
+	follow_prepare_change();
+	step_apply(0);
 }
 
-/* Between two rounds in which nothing arrives. */
-static void round_of(struct traffic *t) {
+/* Applies pending changes in rounds without packets. */
+static void run_rounds(struct traffic *t) {
 	struct rte_mbuf *packets[32];
 	uint16_t n;
 
@@ -196,33 +196,33 @@ static void round_of(struct traffic *t) {
 	assert_int_equal(n, 0);
 }
 
-void follow_learn(unsigned n) {
+void step_update(unsigned n) {
 	for (unsigned i = 0; i < RTE_MAX(n, 1u); i++) {
 		following.look_at = 0;
 		follow_look(&following, 0);
-		round_of(rig.traffic);
+		run_rounds(rig.traffic);
 	}
 }
 
-void follow_judge(unsigned n) {
+void step_resolve(unsigned n) {
 	for (int i = 0; i < 20000 && follow_group_unresolved(&following.groups[0]); i++) {
 		follow_look(&following, 1);
-		round_of(rig.traffic);
+		run_rounds(rig.traffic);
 	}
 	assert_false(follow_group_unresolved(&following.groups[0]));
 	traffic_receive(rig.traffic);
-	follow_none_waits(0);
+	step_assert_resolved(0);
 }
 
-void follow_serve(void) {
+void follow_start_server(void) {
 	follow_server = (struct fake_server){
-		.config = follow_read(rig_config),
+		.config = follow_parse_json(rig_config),
 		.objects = json_array(),
 		.messages = json_array(),
 		.generation = 1,
 		.sequence = 41,
 	};
-	rig_obey();
+	rig_apply_config();
 	rig.follows = true;
 }
 
@@ -231,7 +231,7 @@ void follow_join(void) {
 		follow_create(&following, "server", &rig.groups, &rig.sg, rte_get_tsc_hz()), 0);
 }
 
-void follow_leave(void) {
+void follow_stop_server(void) {
 	follow_free(&following);
 	json_decref(follow_server.config);
 	json_decref(follow_server.objects);
@@ -239,19 +239,19 @@ void follow_leave(void) {
 	rig.follows = false;
 }
 
-int follow_begin(void **state) {
-	follow_serve();
+int follow_set_up(void **state) {
+	follow_start_server();
 	rig_start(&rig, "256", 1);
 	rig_groups(&rig);
 	follow_join();
-	follow_learn(4);
-	follow_wrong = (struct rig_wrong){0};
-	taken = 0;
+	step_update(4);
+	follow_errors = (struct rig_errors){0};
+	collected = 0;
 	return 0;
 }
 
-int follow_end(void **state) {
-	follow_leave();
+int follow_tear_down(void **state) {
+	follow_stop_server();
 	traffic_free(rig.traffic);
 	rig.traffic = NULL;
 	assert_int_equal(rte_mempool_in_use_count(rig.pool), 0);
@@ -261,64 +261,64 @@ int follow_end(void **state) {
 static void finish(const struct follow_case *c) {
 	struct traffic_result r;
 
-	follow_wrong.overtaken = rig.unknown;
-	r = rig_result(&rig);
-	rig_expect(&r, follow_wrong);
-	assert_int_equal(rig.unknown > 0, c->strangers);
-	assert_int_equal(r.corrupted_by[c->corruption], follow_wrong.corrupted);
+	follow_errors.overtaken = rig.unmatched;
+	r = rig_end_run(&rig);
+	rig_assert_result(&r, follow_errors);
+	assert_int_equal(rig.unmatched > 0, c->overtaken);
+	assert_int_equal(r.corrupted_by[c->corruption], follow_errors.corrupted);
 	if (r.proven + r.overtaken == r.sent)
 		assert_int_equal(traffic_unexpected(&r, NULL), 0);
 }
 
-void follow_play(void **state, const struct follow_case *cases, size_t count) {
+void follow_run_cases(void **state, const struct follow_case *cases, size_t count) {
 	for (size_t i = 0; i < count; i++) {
 		print_message("  %s\n", cases[i].name);
-		follow_end(state);
-		follow_begin(state);
-		for (const struct follow_step *s = cases[i].steps; s->what != NULL; s++)
-			s->what(s->n);
+		follow_tear_down(state);
+		follow_set_up(state);
+		for (const struct follow_step *s = cases[i].steps; s->run != NULL; s++)
+			s->run(s->n);
 		finish(&cases[i]);
 	}
 }
 
-void follow_take(unsigned n) {
+void step_collect(unsigned n) {
 	n = RTE_MAX(n, 1u) * FOLLOW_PACKETS;
-	assert_true(taken + n <= ARRAY_COUNT(follow_frames));
-	rig_take(&rig, follow_frames + taken, n, NULL);
-	taken += n;
+	assert_true(collected + n <= ARRAY_COUNT(follow_frames));
+	rig_collect(&rig, follow_frames + collected, n, NULL);
+	collected += n;
 }
 
-void follow_send(unsigned n) {
-	rig_send_frames(&rig, follow_frames, taken);
-	taken = 0;
+void step_send(unsigned n) {
+	rig_send_frames(&rig, follow_frames, collected);
+	collected = 0;
 }
 
-void follow_both(unsigned n) {
-	follow_take(n);
-	follow_send(0);
+void step_collect_and_send(unsigned n) {
+	step_collect(n);
+	step_send(0);
 }
 
-unsigned follow_count(uint32_t modem) {
+unsigned follow_count_frames(uint32_t modem) {
 	unsigned count = 0;
 
-	for (unsigned i = 0; i < taken; i++)
+	for (unsigned i = 0; i < collected; i++)
 		count += follow_frames[i].size > 0 && follow_frames[i].modem == modem;
 	return count;
 }
 
-void follow_has(unsigned n) {
-	assert_true(follow_count(n) > 0);
+void step_assert_frames(unsigned n) {
+	assert_true(follow_count_frames(n) > 0);
 }
 
-void follow_numbers_restart(unsigned n) {
-	memset(rig.numbers[0], 0, sizeof(rig.numbers[0]));
+void step_restart_sequences(unsigned n) {
+	memset(rig.sequences[0], 0, sizeof(rig.sequences[0]));
 }
 
-void follow_frames_wait(unsigned n) {
+void step_assert_unresolved(unsigned n) {
 	assert_true(rig.traffic->downlink->follow->frames.count > 0);
 }
 
-void follow_none_waits(unsigned n) {
+void step_assert_resolved(unsigned n) {
 	assert_int_equal(rig.traffic->downlink->follow->frames.count, 0);
 }
 
@@ -329,41 +329,41 @@ void follow_none_waits(unsigned n) {
 	"'101112131415161718191a1b1c1d1e1f', 'key_sequence': 7}, 'service_flows': [{'id': " \
 	"9, 'priority': 0, 'dsid': 9, 'buffer': '512 kB'}]}"
 
-static void modem_insert(size_t at, json_t *modem) {
-	follow_tell_modem("added", modem);
+static void insert_modem(size_t at, json_t *modem) {
+	follow_add_modem_event("added", modem);
 	json_array_insert(modems(), at, modem);
 	json_decref(modem);
-	follow_change_end();
+	follow_commit_change();
 }
 
-/* Returns it; to be freed. */
-static json_t *modem_take(size_t at) {
+/* Removes a modem and returns it. The caller frees it. */
+static json_t *remove_modem(size_t at) {
 	json_t *modem = json_incref(json_array_get(modems(), at));
 
-	follow_tell_modem("removed", modem);
+	follow_add_modem_event("removed", modem);
 	json_array_remove(modems(), at);
 	return modem;
 }
 
-void follow_modem_add(unsigned n) {
-	memset(rig.numbers[3], 0, sizeof(rig.numbers[3]));
-	modem_insert(json_array_size(modems()), follow_read(NEW_MODEM));
+void step_add_modem(unsigned n) {
+	memset(rig.sequences[3], 0, sizeof(rig.sequences[3]));
+	insert_modem(json_array_size(modems()), follow_parse_json(NEW_MODEM));
 }
 
-void follow_removal_prepared(unsigned n) {
-	json_decref(modem_take(json_array_size(modems()) - 1));
-	follow_change_prepare();
+void step_prepare_removal(unsigned n) {
+	json_decref(remove_modem(json_array_size(modems()) - 1));
+	follow_prepare_change();
 }
 
-void follow_modem_remove(unsigned n) {
-	follow_removal_prepared(0);
-	follow_applied(0);
+void step_remove_modem(unsigned n) {
+	step_prepare_removal(0);
+	step_apply(0);
 }
 
-void follow_first_again(void (*edit)(json_t *modem, unsigned n), unsigned n) {
-	json_t *first = modem_take(0);
+void follow_replace_first_modem(void (*edit)(json_t *modem, unsigned n), unsigned n) {
+	json_t *first = remove_modem(0);
 
-	follow_change_end();
+	follow_commit_change();
 	edit(first, n);
-	modem_insert(0, first);
+	insert_modem(0, first);
 }

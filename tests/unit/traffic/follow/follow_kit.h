@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A kit whose CMTS is as the configuration of a server says, traffic that follows this server, and scripts for both. The
- * server takes the place of server_link.h: it tells its configuration, and sends what changes as events.
- */
+/* A rig (traffic_kit.h) with traffic that follows a server whose configuration changes. The fake
+ * server replaces server_link.h: it returns its configuration and sends changes as events. Tests
+ * are lists of steps. */
 #pragma once
 
 #include <jansson.h>
@@ -13,111 +12,108 @@
 #define FOLLOW_PACKETS 96
 #define FOLLOW_STEPS 16
 
-/* Numbers that name objects of its configuration are strings, as in YAML. */
 struct fake_server {
-	json_t *config;
-	json_t *objects; /* events of the change to come */
-	json_t *messages; /* that the client has not read */
+	json_t *config; /* IDs are strings, as in YAML */
+	json_t *objects; /* events of the next change */
+	json_t *messages; /* not yet read by the client */
 	int generation;
 	int sequence; /* of the next event */
-	int change; /* number of the latest */
-	unsigned asked; /* for the configuration */
-	unsigned infos; /* requests for server.info */
-	json_int_t unanswered; /* the latest of them while it is busy; 0: none */
-	bool rude; /* it answers with nonsense */
-	bool slow; /* events are lost, and the client is told so */
-	bool busy; /* it does not answer server.info yet */
+	int change; /* number of the latest change */
+	unsigned config_requests; /* for config.get */
+	unsigned info_requests; /* for server.info */
+	json_int_t pending_info; /* ID of the latest server.info request while `busy`; 0: none */
+	bool answers_invalid;
+	bool loses_events; /* events are lost; the client gets an event `missed` */
+	bool busy; /* server.info is not answered */
 };
 
 extern struct rig_frame follow_frames[8 * FOLLOW_PACKETS];
 extern struct fake_server follow_server;
 extern struct follow following;
-extern struct rig_wrong follow_wrong; /* what a case has done wrong so far */
+extern struct rig_errors follow_errors; /* verdicts that the case's steps expect */
 
-/* What happens, and how often or with which number. */
+/* A step calls run(n). */
 struct follow_step {
-	void (*what)(unsigned n);
+	void (*run)(unsigned n);
 	unsigned n;
 };
 
 struct follow_case {
 	const char *name;
 	struct follow_step steps[FOLLOW_STEPS]; /* up to the first without a function */
-	bool strangers; /* packets are sent to modems that are gone: a change has overtaken them */
-	enum corruption corruption; /* where `follow_wrong` has some */
+	bool overtaken; /* expects packets for removed modems, which are overtaken by a change */
+	enum corruption corruption; /* kind of the corruptions in `follow_errors` */
 };
 
-/* JSON with single quotes. */
-json_t *follow_read(const char *text);
+/* Parses JSON with single quotes. */
+json_t *follow_parse_json(const char *text);
 
-/* Of each test: traffic that knows the server, whose modems wait as long as it takes. */
-int follow_begin(void **state);
-int follow_end(void **state);
+/* Fixtures of a test: server, traffic that has joined it. Modems have no reorder timer. */
+int follow_set_up(void **state);
+int follow_tear_down(void **state);
 
-/* Parts of both: the server with the kit's group, and traffic that is there joins it; both end. */
-void follow_serve(void);
+/* Parts of the fixtures: start the server, let existing traffic join it, and end both. */
+void follow_start_server(void);
 void follow_join(void);
-void follow_leave(void);
+void follow_stop_server(void);
 
-/* Plays each from the start. All packets are proven but those that are strangers or in `follow_wrong`. */
-void follow_play(void **state, const struct follow_case *cases, size_t count);
+/* Runs each case from a fresh start. All packets not overtaken or in `follow_errors` are proven. */
+void follow_run_cases(void **state, const struct follow_case *cases, size_t count);
 
-/* A modem of the configuration, and what becomes of a key, as of follow_read(). */
+/* A modem of the server's configuration. follow_set_json() sets a key to a JSON value. */
 json_t *follow_modem(size_t index);
 void follow_set_json(json_t *object, const char *key, const char *text);
 
-/*
- * The configuration is changed by the caller, who then says what events tell of it. The change ends when it is prepared and
- * applied; from then on the kit is what the server's configuration says.
- */
-void follow_tell(unsigned group, const char *kind, const char *action, json_t *object);
-void follow_tell_modem(const char *action, json_t *modem);
-void follow_change_prepare(void);
-void follow_change_apply(void);
-void follow_change_end(void);
-void follow_modem_changed(size_t index); /* and all of this, of a modem */
+/* To change the configuration, the caller edits it and calls follow_add_event() per changed object.
+ * Then follow_commit_change() sends the events, prepared and applied, and reconfigures the rig. */
+void follow_add_event(unsigned group, const char *kind, const char *action, json_t *object);
+void follow_add_modem_event(const char *action, json_t *modem);
+void follow_prepare_change(void);
+void follow_apply_change(void);
+void follow_commit_change(void);
+void follow_change_modem(size_t index); /* all of this for an edited modem */
 
-/* It answers what it was asked for while it was busy. */
-void follow_answer(void);
+/* Ends `busy` and answers the pending server.info request. */
+void follow_answer_info(void);
 
-/* The first modem goes, and comes before the traffic looks, as `edit` has made it. */
-void follow_first_again(void (*edit)(json_t *modem, unsigned n), unsigned n);
+/* Removes the first modem and adds it as changed by edit(modem, n), before the traffic updates. */
+void follow_replace_first_modem(void (*edit)(json_t *modem, unsigned n), unsigned n);
 
-/* Steps. What is prepared is applied. */
-void follow_applied(unsigned);
+/* From here: steps. Applies a prepared change. */
+void step_apply(unsigned);
 
-/* The server, and the kit with it, gets a modem more; loses the last one, or is about to. */
-void follow_modem_add(unsigned);
-void follow_removal_prepared(unsigned);
-void follow_modem_remove(unsigned);
+/* Add a modem; prepare the removal of the last modem; remove it. */
+void step_add_modem(unsigned);
+void step_prepare_removal(unsigned);
+void step_remove_modem(unsigned);
 
-/* The traffic takes what the server has told, `n` times. */
-void follow_learn(unsigned n);
+/* The traffic reads events and applies changes, `n` times. */
+void step_update(unsigned n);
 
-/* It waits for the server's answers until no frame is held any more. */
-void follow_judge(unsigned);
+/* The traffic continues until no frame is unresolved. */
+void step_resolve(unsigned);
 
-/* Takes `n` * FOLLOW_PACKETS behind those that are there; sends all of these back; does both. */
-void follow_take(unsigned n);
-void follow_send(unsigned);
-void follow_both(unsigned n);
+/* Collect `n` * FOLLOW_PACKETS packets as frames; send all collected frames; do both. */
+void step_collect(unsigned n);
+void step_send(unsigned);
+void step_collect_and_send(unsigned n);
 
-/* How many of those that were taken are of a modem; there are some of modem `n`. */
-unsigned follow_count(uint32_t modem);
-void follow_has(unsigned n);
+/* Number of collected frames of a modem; assert that modem `n` has some. */
+unsigned follow_count_frames(uint32_t modem);
+void step_assert_frames(unsigned n);
 
-/* The first modem's flows count from 0. */
-void follow_numbers_restart(unsigned);
+/* Restarts the DSID numbers of the first modem's flows at 0. */
+void step_restart_sequences(unsigned);
 
-/* Frames wait for what the server tells, or none does. */
-void follow_frames_wait(unsigned);
-void follow_none_waits(unsigned);
+/* Assert that some, or no, frames are unresolved. */
+void step_assert_unresolved(unsigned);
+void step_assert_resolved(unsigned);
 
 #define DO(...) {__VA_ARGS__}
-#define BOTH DO(follow_both)
-#define TAKE DO(follow_take)
-#define SEND DO(follow_send)
-#define LEARN DO(follow_learn)
-#define JUDGE DO(follow_judge)
-#define MODEM_ADD DO(follow_modem_add)
-#define MODEM_REMOVE DO(follow_modem_remove)
+#define COLLECT_SEND DO(step_collect_and_send)
+#define COLLECT DO(step_collect)
+#define SEND DO(step_send)
+#define UPDATE DO(step_update)
+#define RESOLVE DO(step_resolve)
+#define ADD_MODEM DO(step_add_modem)
+#define REMOVE_MODEM DO(step_remove_modem)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The traffic program asks no other user's server for keys, nor believes what it sends. */
+/* Tests server_link.h: requests go to servers of the own user only, since answers contain keys. */
 #include "test_main.h"
 
 #include <sys/socket.h>
@@ -9,13 +9,13 @@
 
 #include "follow/server_link.h"
 
-#define OTHER 54321 /* a user that no system has */
-#define LONG 300000 /* characters of a text in an answer, more than are read at once */
+#define OTHER_USER 54321 /* a user ID that does not exist */
+#define LONG 300000 /* characters of a string in an answer; more than one read */
 
 static char path[] = "/tmp/link-XXXXXX";
 
-/* A line to its end: who closes a socket with bytes unread takes what it sent back. Returns whether there was one. */
-static bool line_read(int fd) {
+/* Whether a line was received. Reads it, since a close with unread bytes discards sent ones. */
+static bool read_line(int fd) {
 	char byte = 0;
 
 	while (byte != '\n' && recv(fd, &byte, 1, 0) == 1)
@@ -23,31 +23,31 @@ static bool line_read(int fd) {
 	return byte == '\n';
 }
 
-/* Listens as the user, answers a request behind two events and tells whether it got one. */
-static void serve(int listener, uid_t user, int told) {
+/* Serves as `user`. Writes to `pipe_fd`: l when it listens, then g if it got a request, or n. */
+static void serve(int listener, uid_t user, int pipe_fd) {
 	static const char form[] = "{\"method\": \"event\"}\n{\"method\": \"event\"}\n{\"id\": 1, "
 				   "\"result\": {\"config\": \"%0*d\"}}\n";
 	static char answer[LONG + sizeof(form)];
-	char told_byte;
+	char result_byte;
 	bool got;
 	int fd;
 
 	if (setresuid(user, user, user) != 0 || listen(listener, 1) != 0 ||
-	    write(told, "l", 1) != 1)
+	    write(pipe_fd, "l", 1) != 1)
 		_exit(1);
 	fd = accept(listener, NULL, NULL);
-	got = line_read(fd);
+	got = read_line(fd);
 	snprintf(answer, sizeof(answer), form, LONG, 0);
 	if (got)
 		send(fd, answer, strlen(answer), MSG_NOSIGNAL);
-	told_byte = got ? 'g' : 'n';
-	_exit(write(told, &told_byte, 1) == 1 ? 0 : 1);
+	result_byte = got ? 'g' : 'n';
+	_exit(write(pipe_fd, &result_byte, 1) == 1 ? 0 : 1);
 }
 
-/* What it gets from a server of that user; `got` is 'g' where the server got something. */
-static json_t *asked_of(uid_t user, struct server_link *link, char *got) {
+/* Calls a server of `user`; returns its answer. `got` is 'g' if the server got the request. */
+static json_t *call_server_of(uid_t user, struct server_link *link, char *got) {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int listener = socket(AF_UNIX, SOCK_STREAM, 0), told[2];
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0), pipe_fd[2];
 	json_t *result;
 	pid_t child;
 
@@ -55,30 +55,30 @@ static json_t *asked_of(uid_t user, struct server_link *link, char *got) {
 	unlink(path);
 	strcpy(address.sun_path, path);
 	assert_int_equal(bind(listener, (const struct sockaddr *)&address, sizeof(address)), 0);
-	assert_int_equal(pipe(told), 0);
+	assert_int_equal(pipe(pipe_fd), 0);
 	child = fork();
 	if (child == 0)
-		serve(listener, user, told[1]);
-	assert_int_equal(read(told[0], got, 1), 1);
+		serve(listener, user, pipe_fd[1]);
+	assert_int_equal(read(pipe_fd[0], got, 1), 1);
 	server_link_init(link, path);
 	result = server_link_call(link, "config.get", json_pack("{s:b}", "keys", 1));
-	assert_int_equal(read(told[0], got, 1), 1);
+	assert_int_equal(read(pipe_fd[0], got, 1), 1);
 	waitpid(child, NULL, 0);
 	close(listener);
-	close(told[0]);
-	close(told[1]);
+	close(pipe_fd[0]);
+	close(pipe_fd[1]);
 	unlink(path);
 	strcpy(path, "/tmp/link-XXXXXX");
 	return result;
 }
 
-/* What came before the answer is kept; then the server has gone. */
-TEST(our_own_server) {
+/* Events before the answer are kept. After these the link reports the server's end. */
+TEST(own_server_is_called) {
 	struct server_link link;
 	json_t *result, *event;
 	char got;
 
-	result = asked_of(geteuid(), &link, &got);
+	result = call_server_of(geteuid(), &link, &got);
 	assert_int_equal(json_string_length(json_object_get(result, "config")), LONG);
 	assert_null(link.trouble);
 	assert_int_equal(got, 'g');
@@ -93,13 +93,13 @@ TEST(our_own_server) {
 	server_link_close(&link);
 }
 
-TEST(another_users_server) {
+TEST(server_of_other_user_is_not_called) {
 	struct server_link link;
 	char got;
 
 	if (geteuid() != 0)
 		skip();
-	assert_null(asked_of(OTHER, &link, &got));
+	assert_null(call_server_of(OTHER_USER, &link, &got));
 	assert_int_equal(got, 'n');
 	assert_string_equal(link.trouble, "served by user 54321, allowed: user 0");
 }

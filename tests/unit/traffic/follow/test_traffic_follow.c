@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The downstream of a server that changes: modems that come and go while packets are under way. */
+/* Tests that downstream traffic follows a server whose modems are added and removed. */
 #include <rte_cycles.h>
 
 #include "directions/downlink_change.h"
@@ -7,21 +7,20 @@
 #include "follow_kit.h"
 #include "test_main.h"
 
-static void change_is_timed(unsigned n) {
-	follow_look(&following, 0); /* it has taken the change */
+static void assert_change_time(unsigned n) {
+	follow_look(&following, 0); /* the change is applied */
 	assert_int_equal(following.times.behind->total_count, 1);
 	assert_int_equal(following.times.applied_at, 0);
 	assert_true(rig.traffic->apply_longest > 0);
 }
 
-/* Five addresses, of which it has one. */
-static void fourth_has_its_share(unsigned n) {
-	assert_in_range(follow_count(3), n * FOLLOW_PACKETS / 8, n * FOLLOW_PACKETS / 3);
+/* The fourth modem has one of five addresses. */
+static void assert_share_of_fourth(unsigned n) {
+	assert_in_range(follow_count_frames(3), n * FOLLOW_PACKETS / 8, n * FOLLOW_PACKETS / 3);
 }
 
-/* So many are lost of a modem's. */
-static void lose(uint32_t modem, unsigned n) {
-	follow_wrong.lost += n;
+static void drop_frames(uint32_t modem, unsigned n) {
+	follow_errors.lost += n;
 	for (unsigned i = 0; i < FOLLOW_PACKETS && n > 0; i++) {
 		if (follow_frames[i].modem != modem || follow_frames[i].size == 0)
 			continue;
@@ -31,162 +30,163 @@ static void lose(uint32_t modem, unsigned n) {
 	assert_int_equal(n, 0);
 }
 
-static void lose_of_first(unsigned n) {
-	lose(0, n);
+static void drop_of_first(unsigned n) {
+	drop_frames(0, n);
 }
 
-static void lose_of_third(unsigned n) {
-	lose(2, n);
+static void drop_of_third(unsigned n) {
+	drop_frames(2, n);
 }
 
-static void third_has_none(unsigned n) {
-	assert_int_equal(follow_count(2), 0);
+static void assert_none_of_third(unsigned n) {
+	assert_int_equal(follow_count_frames(2), 0);
 }
 
-static void changes_are(unsigned n) {
+static void assert_changes(unsigned n) {
 	assert_int_equal(following.changes, n);
 }
 
-static void asked_is(unsigned n) {
-	assert_int_equal(follow_server.asked, n);
+static void assert_config_requests(unsigned n) {
+	assert_int_equal(follow_server.config_requests, n);
 }
 
-/* Modems wait for what is missing no longer. */
-static void waiting_ends(unsigned n) {
+static void expire_reorder_timers(unsigned n) {
 	resequencers_flush(&rig.traffic->downlink->resequencers, rte_rdtsc());
 }
 
-/* All modems go with the group, or come with it. */
-static void group_is(unsigned n) {
+/* Replaces the group, with all modems, by one with ID `n`. */
+static void replace_group(unsigned n) {
 	json_t *config = follow_server.config;
 
 	json_object_set_new(config, "service_group", json_string(n == 1 ? "1" : "2"));
-	follow_tell(3 - n, "group", "removed", NULL);
-	follow_tell(n, "group", "added", config);
-	follow_change_end();
-	follow_learn(1);
-	if (n == 1) /* the server's flows are others */
-		memset(rig.numbers, 0, sizeof(rig.numbers));
+	follow_add_event(3 - n, "group", "removed", NULL);
+	follow_add_event(n, "group", "added", config);
+	follow_commit_change();
+	step_update(1);
+	if (n == 1) /* new flows: numbers restart */
+		memset(rig.sequences, 0, sizeof(rig.sequences));
 	else
 		assert_int_equal(traffic_send(rig.traffic, rte_rdtsc()), 0);
 }
 
-static void talks_nonsense(unsigned n) {
-	follow_server.rude = true;
+static void answer_invalid(unsigned n) {
+	follow_server.answers_invalid = true;
 	server_link_close(&following.link);
 	for (int i = 0; i < 3; i++) {
 		following.retry_at = 0;
-		follow_learn(1);
+		step_update(1);
 	}
 	assert_false(following.joined);
 }
 
-static void talks_sense(unsigned n) {
-	follow_server.rude = false;
-	follow_modem_add(0);
+static void answer_valid(unsigned n) {
+	follow_server.answers_invalid = false;
+	step_add_modem(0);
 	following.retry_at = 0;
-	follow_learn(1);
+	step_update(1);
 	assert_true(following.joined);
 }
 
-static void goes_away(unsigned n) {
+static void close_link(unsigned n) {
 	server_link_close(&following.link);
-	follow_learn(1);
+	step_update(1);
 	assert_false(following.joined);
 }
 
-static void comes_back(unsigned n) {
+static void reconnect(unsigned n) {
 	for (int i = 0; i < 2000 && following.changes == 0; i++) {
 		follow_look(&following, 1);
-		follow_learn(1);
+		step_update(1);
 	}
 }
 
-static void addresses_swap(unsigned n) {
+static void swap_addresses(unsigned n) {
 	follow_set_json(follow_modem(1), "addresses", "['10.0.0.3']");
 	follow_set_json(follow_modem(2), "addresses", "['10.0.0.2']");
-	follow_tell_modem("changed", follow_modem(1));
-	follow_modem_changed(2);
+	follow_add_modem_event("changed", follow_modem(1));
+	follow_change_modem(2);
 }
 
-static void modem_add_unheard(unsigned n) {
-	follow_server.slow = true;
-	follow_modem_add(0);
-	follow_server.slow = false;
+static void add_modem_with_lost_events(unsigned n) {
+	follow_server.loses_events = true;
+	step_add_modem(0);
+	follow_server.loses_events = false;
 }
 
-/* Its flows begin at the server, and so they do here. */
-static void stays_as_it_was(json_t *modem, unsigned n) {
+static void edit_nothing(json_t *modem, unsigned n) {
 }
 
-static void first_goes_and_comes(unsigned n) {
-	follow_first_again(stays_as_it_was, n);
-	follow_learn(4);
-	follow_numbers_restart(0);
+static void remove_and_add_first(unsigned n) {
+	follow_replace_first_modem(edit_nothing, n);
+	step_update(4);
+	step_restart_sequences(0);
 }
 
 static const struct follow_case cases[] = {
-	{"a modem that comes is proven from its first packet",
-	 {BOTH, MODEM_ADD, LEARN, DO(changes_are, 1), DO(change_is_timed), DO(follow_take, 4),
-	  DO(fourth_has_its_share, 4), SEND}},
-	/* The traffic does not know yet. */
-	{"what is sent to a removed modem is told",
-	 {BOTH, MODEM_REMOVE, BOTH, LEARN, DO(follow_both, 2)},
-	 .strangers = true},
-	{"what is lost of others in the meantime is lost",
-	 {MODEM_REMOVE, TAKE, DO(lose_of_first, 3), SEND, LEARN},
-	 .strangers = true},
-	{"what was lost long before a modem went is lost",
-	 {BOTH, TAKE, DO(lose_of_third, 2), SEND, DO(waiting_ends), DO(follow_learn, 4),
-	  BOTH, /* behind the look that counts */
-	  MODEM_REMOVE, BOTH, LEARN},
-	 .strangers = true},
-	{"what is under way to a removed modem is proven",
-	 {TAKE, MODEM_REMOVE, DO(follow_has, 2), LEARN, SEND, BOTH}},
-	/* What was made before is proven, and others may come. */
-	{"all modems go", {TAKE, DO(group_is, 2), SEND, DO(group_is, 1), BOTH}},
-	/* It costs nothing but its changes. */
-	{"a rude server is borne",
-	 {DO(talks_nonsense), BOTH, DO(talks_sense), TAKE, DO(follow_has, 3), SEND}},
-	/* No order of single objects swaps two addresses. */
-	{"what events cannot tell the configuration does",
-	 {BOTH, DO(addresses_swap), LEARN, DO(asked_is, 2), BOTH}},
-	/* A client that reads too slowly is told so, and asks for the configuration; once. */
-	{"missed events are made up for",
-	 {BOTH, DO(modem_add_unheard), LEARN, DO(asked_is, 2), TAKE, DO(follow_has, 3), SEND,
-	  MODEM_REMOVE, LEARN, DO(asked_is, 2), BOTH}},
-	{"a change that is prepared is no change yet",
-	 {DO(follow_removal_prepared), LEARN, DO(changes_are, 0), BOTH, DO(follow_applied), LEARN,
-	  DO(changes_are, 1), TAKE, DO(third_has_none), SEND}},
-	{"a modem that goes and comes restarts",
-	 {DO(follow_both, 2), DO(first_goes_and_comes), DO(follow_both, 2)}},
-	{"a server that comes back changed is joined",
-	 {DO(goes_away), MODEM_ADD, DO(comes_back), DO(changes_are, 1), TAKE, DO(follow_has, 3),
+	{"an added modem is proven from its first packet",
+	 {COLLECT_SEND, ADD_MODEM, UPDATE, DO(assert_changes, 1), DO(assert_change_time),
+	  DO(step_collect, 4), DO(assert_share_of_fourth, 4), SEND}},
+	/* sent before the traffic has read the change */
+	{"packets to a removed modem are overtaken",
+	 {COLLECT_SEND, REMOVE_MODEM, COLLECT_SEND, UPDATE, DO(step_collect_and_send, 2)},
+	 .overtaken = true},
+	{"losses of other modems are losses",
+	 {REMOVE_MODEM, COLLECT, DO(drop_of_first, 3), SEND, UPDATE},
+	 .overtaken = true},
+	{"losses before the removal of a modem are losses",
+	 {COLLECT_SEND, COLLECT, DO(drop_of_third, 2), SEND, DO(expire_reorder_timers),
+	  DO(step_update, 4), COLLECT_SEND, /* after the update that marks the losses */
+	  REMOVE_MODEM, COLLECT_SEND, UPDATE},
+	 .overtaken = true},
+	{"packets in flight to a removed modem are proven",
+	 {COLLECT, REMOVE_MODEM, DO(step_assert_frames, 2), UPDATE, SEND, COLLECT_SEND}},
+	/* packets made before are proven; modems may be added later */
+	{"all modems are removed and added",
+	 {COLLECT, DO(replace_group, 2), SEND, DO(replace_group, 1), COLLECT_SEND}},
+	/* only its changes are not followed */
+	{"a server with invalid answers",
+	 {DO(answer_invalid), COLLECT_SEND, DO(answer_valid), COLLECT, DO(step_assert_frames, 3),
 	  SEND}},
+	/* two addresses cannot be swapped one object at a time */
+	{"a change that events cannot describe",
+	 {COLLECT_SEND, DO(swap_addresses), UPDATE, DO(assert_config_requests, 2), COLLECT_SEND}},
+	/* after lost events the client requests the configuration, once */
+	{"lost events",
+	 {COLLECT_SEND, DO(add_modem_with_lost_events), UPDATE, DO(assert_config_requests, 2),
+	  COLLECT, DO(step_assert_frames, 3), SEND, REMOVE_MODEM, UPDATE,
+	  DO(assert_config_requests, 2), COLLECT_SEND}},
+	{"a prepared change is not applied",
+	 {DO(step_prepare_removal), UPDATE, DO(assert_changes, 0), COLLECT_SEND, DO(step_apply),
+	  UPDATE, DO(assert_changes, 1), COLLECT, DO(assert_none_of_third), SEND}},
+	{"a removed and added modem restarts",
+	 {DO(step_collect_and_send, 2), DO(remove_and_add_first), DO(step_collect_and_send, 2)}},
+	{"a reconnected server that has changed",
+	 {DO(close_link), ADD_MODEM, DO(reconnect), DO(assert_changes, 1), COLLECT,
+	  DO(step_assert_frames, 3), SEND}},
 };
 
-TEST(modems_come_and_go) {
-	follow_play(state, cases, ARRAY_COUNT(cases));
+TEST(added_and_removed_modems_are_followed) {
+	follow_run_cases(state, cases, ARRAY_COUNT(cases));
 }
 
-/* After its time is over the modem is a stranger, and the tags of before are too. */
-TEST(what_comes_much_later_is_lost) {
+/* After the retention time, packets of a removed modem or earlier magic are unexpected. */
+TEST(packets_after_retention_time_are_unexpected) {
 	struct traffic_result r;
 	unsigned late;
 
 	rig.traffic->downlink->follow->keep = 0;
-	follow_take(1);
-	late = follow_count(2);
-	follow_modem_remove(0);
-	follow_learn(1);
+	step_collect(1);
+	late = follow_count_frames(2);
+	step_remove_modem(0);
+	step_update(1);
 	traffic_receive(rig.traffic);
 	follow_look(&following, 0); /* frees the change */
 	assert_null(following.groups[0].offered);
-	follow_send(0);
-	r = rig_result(&rig);
+	step_send(0);
+	r = rig_end_run(&rig);
 	assert_int_equal(r.corrupted_by[CORRUPTION_DESTINATION], late);
 	assert_int_equal(r.unexpected[UNEXPECTED_EARLIER], FOLLOW_PACKETS - late);
 }
 
-EACH_TEST(follow_begin, follow_end)
+EACH_TEST(follow_set_up, follow_tear_down)
 ALL_TESTS(rig_open, rig_close)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Service groups that come and go at ports that they share. */
+/* Tests that traffic follows a server whose groups at shared ports are added and removed. */
 #include <rte_cycles.h>
 
 #include "directions/traffic_parts.h"
@@ -9,46 +9,47 @@
 #include "traffic_kit_config.h"
 
 static struct rig second;
-static struct rig_frame more[FOLLOW_PACKETS];
+static struct rig_frame second_frames[FOLLOW_PACKETS];
 static struct server_config both;
 
 static json_t *second_group(void) {
 	char *text = rig_second_config(false, false, false);
-	json_t *group = follow_read(text);
+	json_t *group = follow_parse_json(text);
 
 	free(text);
 	return group;
 }
 
-/* The second group comes, or goes again. */
-static void server_has(bool two) {
-	json_t *groups = json_pack("[o]", follow_read(rig_config)), *other = second_group();
+/* Adds the second group to the server, or removes it. */
+static void set_second_group(bool two) {
+	json_t *groups = json_pack("[o]", follow_parse_json(rig_config)),
+	       *second_json = second_group();
 
-	follow_tell(2, "group", two ? "added" : "removed", other);
+	follow_add_event(2, "group", two ? "added" : "removed", second_json);
 	if (two)
-		json_array_append(groups, other);
-	json_decref(other);
+		json_array_append(groups, second_json);
+	json_decref(second_json);
 	json_decref(follow_server.config);
 	follow_server.config = json_pack("{s:s, s:o}", "name", "server", "service_groups", groups);
-	follow_change_prepare();
-	follow_change_apply();
+	follow_prepare_change();
+	follow_apply_change();
 }
 
-static int begin(void **state) {
+static int set_up(void **state) {
 	static struct traffic_options options;
 
-	follow_serve();
+	follow_start_server();
 	options = rig_options(&rig, "256", 3);
 	follow_options(&options, &rig.sg);
 	assert_int_equal(groups_create(&rig.groups, &rig.sg, &options, 1), 0);
 	rig.traffic = rig.groups.all[0];
-	rig_ready(&rig);
+	rig_prepare(&rig);
 	follow_join();
 	return 0;
 }
 
-static int end(void **state) {
-	follow_leave();
+static int tear_down(void **state) {
+	follow_stop_server();
 	groups_free(&rig.groups);
 	server_config_free(&both);
 	rig.traffic = NULL;
@@ -56,8 +57,8 @@ static int end(void **state) {
 	return 0;
 }
 
-/* Looks until all is known and taken, without packets. */
-static void learn(void) {
+/* Reads events and applies changes, without sending packets. */
+static void update(void) {
 	for (int i = 0; i < 4; i++) {
 		follow_look(&following, 0);
 		for (unsigned g = 0; g < rig.groups.count; g++)
@@ -70,7 +71,7 @@ static void learn(void) {
 	}
 }
 
-static void second_open(void) {
+static void second_create(void) {
 	char *text = json_dumps(follow_server.config, 0);
 
 	assert_int_equal(
@@ -79,28 +80,28 @@ static void second_open(void) {
 	second = rig;
 	second.sg = both.groups[both.group_count - 1];
 	second.traffic = rig.groups.all[1];
-	rig_ready(&second);
+	rig_prepare(&second);
 }
 
-TEST(a_group_comes_and_goes) {
+TEST(group_is_added_and_removed) {
 	struct totals *totals;
 
-	learn();
-	rig_take(&rig, follow_frames, FOLLOW_PACKETS, NULL);
-	server_has(true);
-	learn();
+	update();
+	rig_collect(&rig, follow_frames, FOLLOW_PACKETS, NULL);
+	set_second_group(true);
+	update();
 	assert_int_equal(rig.groups.count, 2);
 	assert_int_equal(following.ids[1], 2);
-	second_open();
-	rig_take(&second, more, FOLLOW_PACKETS, NULL);
+	second_create();
+	rig_collect(&second, second_frames, FOLLOW_PACKETS, NULL);
 	for (unsigned i = 0; i < FOLLOW_PACKETS; i++) {
 		if (i == FOLLOW_PACKETS / 2) {
-			server_has(false);
-			learn();
+			set_second_group(false);
+			update();
 			assert_int_equal(traffic_send(second.traffic, rte_rdtsc()), 0);
 		}
 		rig_send_frame(&rig, &follow_frames[i]);
-		rig_send_frame(&second, &more[i]);
+		rig_send_frame(&second, &second_frames[i]);
 		groups_receive(&rig.groups);
 	}
 	totals = rig_totals(&rig.groups);
@@ -113,20 +114,20 @@ TEST(a_group_comes_and_goes) {
 	totals_free(totals);
 }
 
-TEST(a_group_with_its_own_ports_is_refused) {
+TEST(group_with_separate_ports_is_rejected) {
 	struct totals *totals;
 
 	rig.groups.follows = false;
-	server_has(true);
-	learn();
+	set_second_group(true);
+	update();
 	assert_int_equal(rig.groups.count, 1);
 	assert_int_equal(following.refused_count, 1);
-	rig_take(&rig, follow_frames, FOLLOW_PACKETS, NULL);
+	rig_collect(&rig, follow_frames, FOLLOW_PACKETS, NULL);
 	rig_send_frames(&rig, follow_frames, FOLLOW_PACKETS);
 	totals = rig_totals(&rig.groups);
 	assert_true(totals_good(totals, &rig.groups));
 	totals_free(totals);
 }
 
-EACH_TEST(begin, end)
+EACH_TEST(set_up, tear_down)
 ALL_TESTS(rig_open, rig_close)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The upstream of a server that changes: modems whose packets come when the test wants it, and keys that roll. */
+/* Tests that upstream traffic follows a server: modems and keys change. The test keeps copies of
+ * the modems' packets and delivers these at times of its choice. */
 #include <rte_cycles.h>
 
 #include "directions/uplink_parts.h"
@@ -10,22 +11,22 @@
 
 #define ROUNDS 8
 #define COPIES 65536
-#define COPY_MAX (256 + PACKET_START_MAX) /* the mix has no larger packets */
+#define COPY_MAX (256 + PACKET_START_MAX) /* largest packet of the mix */
 #define NONE UINT32_MAX
 
 static struct traffic traffic;
 static struct follow_group follow;
 
-/* Packets as they were made, to come when the test wants it. */
+/* A packet that is not yet delivered. */
 struct copy {
 	uint32_t size;
 	uint8_t bytes[COPY_MAX];
 };
 static struct copy copies[COPIES];
 static unsigned copied;
-static uint32_t next[64]; /* by stream: packets that are copied or dropped */
+static uint32_t next[64]; /* per stream: packets that are copied or dropped */
 
-static void rounds(unsigned n) {
+static void run_rounds(unsigned n) {
 	for (unsigned i = 0; i < n; i++) {
 		uint64_t now = rte_rdtsc();
 
@@ -35,9 +36,9 @@ static void rounds(unsigned n) {
 	}
 }
 
-/* The traffic of `count` modems, of which the first are. */
+/* Starts traffic of the first `count` modems. */
 static void start_with(size_t count, const char *mix) {
-	rig.room = 64;
+	rig.stream_capacity = 64;
 	rig.sg.modem_count = count;
 	uplink_kit_start(mix, 0);
 	traffic = (struct traffic){.uplink = rig.uplink, .follows = true, .sg = &rig.sg};
@@ -51,7 +52,7 @@ static void start_with(size_t count, const char *mix) {
 	copied = 0;
 	memset(next, 0, sizeof(next));
 	for (int i = 0; i < 4; i++) {
-		rounds(ROUNDS);
+		run_rounds(ROUNDS);
 		follow_group_look(&follow);
 		follow_group_look_valid(&follow);
 	}
@@ -61,8 +62,8 @@ static void start(size_t count) {
 	start_with(count, "256");
 }
 
-/* What the modems have made and sent since the last time goes on its way, but for a stream that is dropped. */
-static void copy_made(uint32_t but) {
+/* Copies packets sent since the last call. Drops those of the stream `dropped_stream`. */
+static void copy_sent(uint32_t dropped_stream) {
 	const struct uplink_flows *f = &rig.uplink->flows;
 
 	for (uint32_t s = 0; s < f->stream_count; s++) {
@@ -71,7 +72,7 @@ static void copy_made(uint32_t but) {
 						 rte_rdtsc()};
 			struct copy *c = &copies[copied];
 
-			if (s == but)
+			if (s == dropped_stream)
 				continue;
 			assert_true(copied++ < COPIES);
 			c->size = uplink_packet_write(&rig.uplink->frames.packets,
@@ -80,30 +81,30 @@ static void copy_made(uint32_t but) {
 	}
 }
 
-static void copies_come(void) {
+static void deliver_copies(void) {
 	for (unsigned i = 0; i < copied; i++)
 		uplink_receiver_process(&traffic.uplink_receiver, copies[i].bytes, copies[i].size,
 					rte_rdtsc());
 	copied = 0;
 }
 
-static void learn(void) {
+static void apply_change(void) {
 	assert_true(follow_group_differs(&follow, &rig.sg));
 	assert_true(follow_group_offer(&follow, rte_rdtsc()));
 	for (int i = 0; i < 1000 && !traffic_applied(&traffic); i++)
-		rounds(1);
+		run_rounds(1);
 	assert_true(traffic_applied(&traffic));
 }
 
-/* Ends the run, without what a stream still has; that much is lost. Returns what a change has overtaken. */
-static uint64_t finish(uint32_t but, uint64_t lost) {
+/* Ends the run without a stream; asserts lost packets. Returns those that a change overtook. */
+static uint64_t finish(uint32_t dropped_stream, uint64_t lost) {
 	struct uplink_result r;
 
 	uplink_stop(rig.uplink);
 	while (!uplink_empty(rig.uplink))
-		rounds(1);
-	copy_made(but);
-	copies_come();
+		run_rounds(1);
+	copy_sent(dropped_stream);
+	deliver_copies();
 	traffic_uplink_result(&traffic, &r);
 	assert_int_equal(r.sent, r.proven + r.lost + r.overtaken + r.corrupted);
 	assert_int_equal(r.unaccounted, 0);
@@ -114,56 +115,56 @@ static uint64_t finish(uint32_t but, uint64_t lost) {
 		assert_int_equal(r.unexpected[i], 0);
 	follow_group_free(&follow);
 	uplink_receiver_free(&traffic.uplink_receiver);
-	rig.room = 0;
+	rig.stream_capacity = 0;
 	return r.overtaken;
 }
 
-static unsigned bursts_of(uint16_t sid, size_t from) {
+static unsigned count_bursts(uint16_t sid, size_t from) {
 	unsigned n = 0;
 
-	for (size_t i = from; i < rig.came.burst_count; i++)
-		n += rig.came.bursts[i]->header.sid == sid;
+	for (size_t i = from; i < rig.received.burst_count; i++)
+		n += rig.received.bursts[i]->header.sid == sid;
 	return n;
 }
 
-/* Bursts of a SID in the rounds to come, behind those that were packed before. */
-static unsigned bursts_to_come(uint16_t sid) {
+/* Bursts of a SID in the next rounds, after those already packed. */
+static unsigned count_next_bursts(uint16_t sid) {
 	size_t before;
 
-	rounds(2 * ROUNDS);
-	before = rig.came.burst_count;
-	rounds(8 * ROUNDS);
-	return bursts_of(sid, before);
+	run_rounds(2 * ROUNDS);
+	before = rig.received.burst_count;
+	run_rounds(8 * ROUNDS);
+	return count_bursts(sid, before);
 }
 
-TEST(a_modem_comes) {
+TEST(added_modem_sends) {
 	start(5);
-	copy_made(NONE); /* under way while it comes */
+	copy_sent(NONE); /* in flight during the change */
 	rig.sg.modem_count = 6;
-	assert_int_equal(bursts_of(0x60, 0), 0);
-	learn();
-	assert_true(bursts_to_come(0x60) > 0);
-	copies_come();
+	assert_int_equal(count_bursts(0x60, 0), 0);
+	apply_change();
+	assert_true(count_next_bursts(0x60) > 0);
+	deliver_copies();
 	assert_int_equal(finish(NONE, 0), 0);
 }
 
-static struct ip_address others[] = {{4, {10, 9, 0, 1}}, {4, {10, 9, 0, 2}}};
+static struct ip_address new_addresses[] = {{4, {10, 9, 0, 1}}, {4, {10, 9, 0, 2}}};
 
-/* A CMTS would take numbers that begin again for duplicates. */
-TEST(segment_numbers_go_on) {
+/* A CMTS would drop restarted segment numbers as duplicates. */
+TEST(segment_numbers_continue) {
 	struct segment_header h;
 	uint16_t number = 0;
 
 	start(6);
 	for (size_t count = 1; count <= 2; count++) {
-		copy_made(NONE);
-		rig.sg.modems[5].addresses = others;
+		copy_sent(NONE);
+		rig.sg.modems[5].addresses = new_addresses;
 		rig.sg.modems[5].address_count = count;
-		learn();
-		rounds(4 * ROUNDS);
+		apply_change();
+		run_rounds(4 * ROUNDS);
 	}
-	for (size_t i = 0; i < rig.came.burst_count; i++) {
-		const struct rig_burst *b = rig.came.bursts[i];
+	for (size_t i = 0; i < rig.received.burst_count; i++) {
+		const struct rig_burst *b = rig.received.bursts[i];
 
 		if (b->header.sid != 0x30 || b->kind != RIG_DATA)
 			continue;
@@ -174,42 +175,41 @@ TEST(segment_numbers_go_on) {
 	finish(NONE, 0);
 }
 
-/* Stream 6 is the last modem's: what it sends is dropped from the change on. */
-TEST(what_a_removed_modem_sends_is_told) {
+/* Stream 6 is the last modem's. Its packets are dropped after the change. */
+TEST(packets_of_removed_modem_are_overtaken) {
 	uint32_t made;
 
 	start(6);
-	copy_made(NONE);
+	copy_sent(NONE);
 	made = uplink_made(rig.uplink, 6);
 	assert_true(made > 0);
 	rig.sg.modem_count = 5;
-	rounds(4 * ROUNDS);
-	copy_made(6);
-	learn();
-	copy_made(6);
+	run_rounds(4 * ROUNDS);
+	copy_sent(6);
+	apply_change();
+	copy_sent(6);
 	made = next[6] - made;
-	assert_int_equal(bursts_to_come(0x60), 0);
-	assert_true(bursts_to_come(0x30) > 0);
+	assert_int_equal(count_next_bursts(0x60), 0);
+	assert_true(count_next_bursts(0x30) > 0);
 	assert_true(made > 0);
 	assert_int_equal(finish(NONE, 0), made);
 }
 
-/* A modem that stays loses a packet in the same time. */
-TEST(losses_of_others_are_losses) {
+TEST(losses_of_remaining_modem_count) {
 	start(6);
 	rig.sg.modem_count = 5;
-	rounds(ROUNDS);
-	copy_made(NONE);
+	run_rounds(ROUNDS);
+	copy_sent(NONE);
 	copies[0] = copies[--copied];
-	learn();
+	apply_change();
 	finish(NONE, 1);
 }
 
-TEST(a_round_is_ended_first) {
+TEST(change_applies_between_rounds) {
 	start(6);
-	rounds(1);
-	copy_made(NONE);
-	copies_come();
+	run_rounds(1);
+	copy_sent(NONE);
+	deliver_copies();
 	rig.sg.modem_count = 5;
 	assert_true(follow_group_differs(&follow, &rig.sg));
 	assert_true(follow_group_offer(&follow, rte_rdtsc()));
@@ -223,32 +223,32 @@ TEST(a_round_is_ended_first) {
 	finish(NONE, 0);
 }
 
-/* A modem whose addresses no packet fits sends nothing, and takes no other down. */
-TEST(a_modem_without_room_for_packets_is_silent) {
+/* A modem whose addresses fit no packet size of the mix sends nothing. Others continue. */
+TEST(modem_without_fitting_size_is_silent) {
 	static struct ip_address narrow[] = {{4, {10, 0, 0, 9}}};
 	static struct ip_address wide[] = {{6, {0x20, 1, [15] = 9}}};
 
 	rig.sg.modems[2].addresses = narrow;
 	start_with(6, "70");
-	copy_made(NONE);
-	copies_come();
+	copy_sent(NONE);
+	deliver_copies();
 	rig.sg.modems[2].addresses = wide;
-	learn();
-	assert_int_equal(bursts_to_come(0x30), 0);
-	assert_true(bursts_to_come(0x60) > 0);
-	finish(4, 0); /* what it had made when it was asked for the last time */
+	apply_change();
+	assert_int_equal(count_next_bursts(0x30), 0);
+	assert_true(count_next_bursts(0x60) > 0);
+	finish(4, 0);
 }
 
-/* Key sequences of the frames that are first in bursts of modem 0 in the rounds to come, as bits. */
-static unsigned keys_to_come(void) {
+/* Bitmap of the key sequence numbers that modem 0 uses in the next rounds. */
+static unsigned next_key_sequences(void) {
 	unsigned keys = 0;
 	size_t from;
 
-	rounds(2 * ROUNDS);
-	from = rig.came.burst_count;
-	rounds(8 * ROUNDS);
-	for (size_t i = from; i < rig.came.burst_count; i++) {
-		const struct rig_burst *b = rig.came.bursts[i];
+	run_rounds(2 * ROUNDS);
+	from = rig.received.burst_count;
+	run_rounds(8 * ROUNDS);
+	for (size_t i = from; i < rig.received.burst_count; i++) {
+		const struct rig_burst *b = rig.received.bursts[i];
 		struct segment_header h;
 		struct docsis_mac mac;
 
@@ -264,98 +264,96 @@ static unsigned keys_to_come(void) {
 	return keys;
 }
 
-/* All that was sent has come, and the traffic knows what the server has. */
+/* Delivers all packets, and marks the state before a change. */
 static void settle(void) {
-	copy_made(NONE);
-	copies_come();
+	copy_sent(NONE);
+	deliver_copies();
 	follow_group_look(&follow);
 	follow_group_look_valid(&follow);
 }
 
-static void next_key_alone(struct security_association *s) {
+static void use_next_key_only(struct security_association *s) {
 	memcpy(s->key, s->next_key, 16);
 	memcpy(s->iv, s->next_iv, 16);
 	s->key_sequence = 0;
 	s->has_next_key = false;
 }
 
-/* From the time at which the server has the next key, it alone is used. */
-TEST(a_key_rolls) {
+/* Modems use the next key as soon as the server has it. */
+TEST(key_rolls) {
 	struct security_association *s = &rig.sg.modems[0].security;
 
 	start(6);
-	assert_int_equal(keys_to_come(), 1u << 0); /* 15 + 1 */
-	next_key_alone(s);
-	learn();
-	assert_int_equal(keys_to_come(), 1u << 0);
+	assert_int_equal(next_key_sequences(), 1u << 0); /* 15 + 1 */
+	use_next_key_only(s);
+	apply_change();
+	assert_int_equal(next_key_sequences(), 1u << 0);
 	s->has_next_key = true;
 	memset(s->next_key, 0x33, 16);
-	learn();
-	assert_int_equal(keys_to_come(), 1u << 1);
+	apply_change();
+	assert_int_equal(next_key_sequences(), 1u << 1);
 	finish(NONE, 0);
 }
 
-/* The server has the next key, and the old one is gone before the modem knows: what it sent with that is lost, and told. */
-TEST(what_was_sent_with_a_removed_key_is_told) {
+TEST(packets_with_removed_key_are_overtaken) {
 	struct security_association *s = &rig.sg.modems[0].security;
 	uint64_t overtaken;
-	uint32_t told, late;
+	uint32_t rekeyed, late;
 
 	start(6);
 	settle();
-	told = next[0];
+	rekeyed = next[0];
 	memcpy(s->key, s->next_key, 16);
 	memcpy(s->iv, s->next_iv, 16);
 	memset(s->next_key, 0x44, 16);
 	s->key_sequence = 0;
-	assert_true(follow_group_differs(&follow, &rig.sg)); /* not taken yet */
+	assert_true(follow_group_differs(&follow, &rig.sg)); /* not applied yet */
 	memset(s->key, 0x44, 16);
 	s->key_sequence = 1;
 	s->has_next_key = false;
-	rounds(2 * ROUNDS);
-	copy_made(0);
-	learn(); /* from the next round on it has the new key */
-	told = rig.uplink->flows.streams[0].rekeyed - told;
+	run_rounds(2 * ROUNDS);
+	copy_sent(0);
+	apply_change(); /* the modem uses the new key from the next round on */
+	rekeyed = rig.uplink->flows.streams[0].rekeyed - rekeyed;
 	late = next[0];
-	rounds(4 * ROUNDS);
-	copy_made(NONE);
+	run_rounds(4 * ROUNDS);
+	copy_sent(NONE);
 	assert_true(next[0] > late + 1);
-	copied--; /* and a packet is lost that another modem sent */
-	copies_come();
+	copied--; /* a packet of another modem is lost */
+	deliver_copies();
 	overtaken = finish(NONE, 1);
-	assert_in_range(overtaken, 1, told);
+	assert_in_range(overtaken, 1, rekeyed);
 }
 
-/* A modem that has used the next key for long loses nothing by the removal of the old one: what is lost is lost. A change
- * of another modem at the same time excuses no more. */
-TEST(a_key_out_of_use_excuses_no_loss) {
+/* The removal of an unused key explains no losses, even if another modem changes. */
+TEST(unused_removed_key_explains_no_losses) {
 	for (int other = 0; other < 2; other++) {
 		uint32_t before;
 
-		uplink_kit_end(state);
-		uplink_kit_begin(state);
-		start(6); /* it has had two keys from the start */
+		uplink_kit_tear_down(state);
+		uplink_kit_set_up(state);
+		start(6);
 		settle();
-		next_key_alone(&rig.sg.modems[0].security);
+		use_next_key_only(&rig.sg.modems[0].security);
 		before = next[0];
-		rounds(2 * ROUNDS);
-		copy_made(0); /* its packets are lost */
+		run_rounds(2 * ROUNDS);
+		copy_sent(0); /* its packets are lost */
 		before = next[0] - before;
 		if (other) {
-			rig.sg.modems[2].addresses = others;
+			rig.sg.modems[2].addresses = new_addresses;
 			rig.sg.modems[2].address_count = 2;
-			learn();
-			assert_true(follow_group_dirty(&follow)); /* the keys were taken */
+			apply_change();
+			assert_true(follow_group_dirty(&follow)); /* a change of keys is pending */
 			assert_false(follow.rekeys);
-			copies_come(); /* of the old addresses */
+			deliver_copies(); /* packets with the old addresses */
 		}
-		learn();
+		apply_change();
 		assert_false(follow_group_dirty(&follow));
-		rounds(2 * ROUNDS);
+		run_rounds(2 * ROUNDS);
 		assert_true(before > 0);
 		assert_int_equal(finish(NONE, before), 0);
 	}
 }
 
-EACH_TEST(uplink_kit_begin, uplink_kit_end)
+EACH_TEST(uplink_kit_set_up, uplink_kit_tear_down)
 ALL_TESTS(uplink_kit_open, uplink_kit_close)

@@ -14,7 +14,7 @@
 
 uint16_t granting_sequence[UPLINK_KIT_CHANNELS];
 
-void granting_kit_config(void) {
+void granting_kit_configure(void) {
 	uint8_t n = 1;
 
 	rig.scheduled = true;
@@ -25,7 +25,7 @@ void granting_kit_config(void) {
 		.cmts_processing = 200000,
 		.interleaver = 100000,
 		.round_trip = 80000,
-		.transport = 8000000, /* a machine that others use must not make all MAPs late */
+		.transport = 8000000, /* a busy machine must not make MAPs late */
 	};
 	for (size_t c = 0; c < rig.sg.upstream_channel_count; c++) {
 		struct channel_grants *g = &rig.sg.upstream_channels[c].grants;
@@ -52,7 +52,7 @@ void granting_kit_config(void) {
 }
 
 void granting_kit_start(const char *mix, uint64_t rate) {
-	granting_kit_config();
+	granting_kit_configure();
 	uplink_kit_start(mix, rate);
 	memset(granting_sequence, 0, sizeof(granting_sequence));
 	uplink_begin(rig.uplink, rte_rdtsc());
@@ -77,7 +77,7 @@ struct rte_mbuf *granting_kit_packet(uint32_t channel, const uint8_t *message, s
 	return fixture_packet(rig.pool, packet, (size_t)(p - packet) + size);
 }
 
-void granting_kit_hand(struct rte_mbuf *m) {
+void granting_kit_receive(struct rte_mbuf *m) {
 	assert_int_equal(uplink_hear(rig.uplink, &m, 1), 0);
 }
 

@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The upstream's kit whose modems wait for grants, and MAPs written by hand. Of time nothing is asked but that it goes on. The
- * closed loop with the data plane's scheduler is tests/e2e/run/test_run_grants.py.
- */
+/* uplink_kit.h with modems that wait for grants in MAPs, which the test builds. Tests do not depend
+ * on the speed of the clock. tests/e2e/run/test_run_grants.py tests the loop with the scheduler. */
 #pragma once
 
 #include "uplink_kit.h"
 
-extern uint16_t granting_sequence[UPLINK_KIT_CHANNELS]; /* of the MAP pseudowires */
+extern uint16_t granting_sequence[UPLINK_KIT_CHANNELS]; /* next PSP numbers of MAP pseudowires */
 
-/* Sets the kit's service group so that all flows have segment headers, and N of 1, 2, 4 and so on. */
-void granting_kit_config(void);
+/* Gives all flows of the kit's group segment headers and request multipliers N of 1, 2, 4 etc. */
+void granting_kit_configure(void);
 
-/* The same, and starts an uplink of it. */
+/* The same, and starts an uplink. */
 void granting_kit_start(const char *mix, uint64_t rate);
 
 /* One round of the modems. */
 void granting_kit_round(void);
 
-/* A message on the MAP pseudowire of a channel, as modems get it; NULL where memory is short. */
+/* A packet of the MAP pseudowire of a channel with this message; NULL: no memory. */
 struct rte_mbuf *granting_kit_packet(uint32_t channel, const uint8_t *message, size_t size);
 
-/* Hands it to the modems, who must take it. */
-void granting_kit_hand(struct rte_mbuf *m);
+/* Passes the packet to the modems. Asserts that they consume it. */
+void granting_kit_receive(struct rte_mbuf *m);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MAPs with one fault each, of an SC-QAM channel with round numbers. */
+/* Tests map_watch.h: MAPs of an SC-QAM channel with one fault each. */
 #include "test_main.h"
 
 #include "grants/map_watch.h"
@@ -7,8 +7,8 @@
 #include "model/grants_times.h"
 #include "pipeline/docsis_clock.h"
 
-#define TICKS 2 /* of 6.25 us: a minislot is 2,560 samples */
-#define REQUEST 4 /* minislots of an opportunity */
+#define TICKS 2 /* 6.25 us each: a minislot has 2,560 samples */
+#define REQUEST 4 /* minislots per request opportunity */
 
 static struct upstream_channel channel = {
 	.id = 3,
@@ -35,13 +35,13 @@ static struct map_watch_counts counts;
 static struct map map;
 static uint64_t now;
 
-/* The first MAP has come, and another one without a fault is to come. */
-static int begin(void **state) {
+/* Checks a first MAP, and prepares a second one without a fault. */
+static int set_up(void **state) {
 	service_group_defaults(&sg);
 	times = grants_times_of(&sg.upstream.scheduler, &channel);
 	watch = (struct map_watch){0};
 	counts = (struct map_watch_counts){0};
-	now = (uint64_t)7 << 32; /* counts have wrapped */
+	now = (uint64_t)7 << 32; /* minislot numbers have wrapped */
 	map = (struct map){
 		.version = 1,
 		.channel = 3,
@@ -65,14 +65,14 @@ static int begin(void **state) {
 	return 0;
 }
 
-/* It has this fault, and no other; MAP_FAULTS: none. */
-static void come(enum map_fault fault) {
+/* Checks `map`; asserts that it has this fault only. MAP_FAULTS: none. */
+static void assert_fault(enum map_fault fault) {
 	map_watch_check(&watch, &sg, 0, &map, now, &counts);
 	for (int i = 0; i < MAP_FAULTS; i++) {
 		if (counts.faults[i] != (i == (int)fault))
-			fail_msg("%s, not %s: %lu", map_fault_names[i],
-				 fault < MAP_FAULTS ? map_fault_names[fault] : "none",
-				 (unsigned long)counts.faults[i]);
+			fail_msg("fault %s found %lu times, expected fault: %s", map_fault_names[i],
+				 (unsigned long)counts.faults[i],
+				 fault < MAP_FAULTS ? map_fault_names[fault] : "none");
 	}
 }
 
@@ -81,53 +81,53 @@ static void shift(int minislots) {
 	map.ack_time += (uint32_t)minislots;
 }
 
-#define FINDS(fault, ...)          \
-	do {                       \
-		begin(NULL);       \
-		__VA_ARGS__;       \
-		come(MAP_##fault); \
+#define ASSERT_FAULT(fault, ...)           \
+	do {                               \
+		set_up(NULL);              \
+		__VA_ARGS__;               \
+		assert_fault(MAP_##fault); \
 	} while (0)
 
-TEST(each_fault_is_found) {
-	FINDS(FAULTS, (void)0);
+TEST(each_fault_is_detected) {
+	ASSERT_FAULT(FAULTS, (void)0);
 	assert_int_equal(counts.skipped, 0);
-	FINDS(FAULT_OVERLAP, shift(-1));
-	FINDS(FAULT_GAP, shift(1));
-	FINDS(FAULT_LENGTH, map.elements[3].offset++);
-	FINDS(FAULT_ACK, map.ack_time++);
-	FINDS(FAULT_BACK_OFF, map.data_end++);
-	FINDS(FAULT_BACK_OFF, map.ranging_start++);
-	FINDS(FAULT_BACK_OFF, map.ranging_end++);
-	FINDS(FAULT_BACK_OFF, map.data_start = 2);
-	FINDS(FAULTS, map.data_start = 3); /* fewer contend */
-	FINDS(FAULT_REQUESTS, map.elements[1].offset--);
-	/* Preamble and guard time. */
-	FINDS(FAULT_GRANT, map.elements[2].offset = 2 * REQUEST + 2);
-	FINDS(FAULT_GRANT, map.elements[2] = (struct map_element){
-				   7, (uint16_t)(times.minislots - 2), MAP_SHORT});
+	ASSERT_FAULT(FAULT_OVERLAP, shift(-1));
+	ASSERT_FAULT(FAULT_GAP, shift(1));
+	ASSERT_FAULT(FAULT_LENGTH, map.elements[3].offset++);
+	ASSERT_FAULT(FAULT_ACK, map.ack_time++);
+	ASSERT_FAULT(FAULT_BACK_OFF, map.data_end++);
+	ASSERT_FAULT(FAULT_BACK_OFF, map.ranging_start++);
+	ASSERT_FAULT(FAULT_BACK_OFF, map.ranging_end++);
+	ASSERT_FAULT(FAULT_BACK_OFF, map.data_start = 2);
+	ASSERT_FAULT(FAULTS, map.data_start = 3); /* allowed while fewer modems contend */
+	ASSERT_FAULT(FAULT_REQUESTS, map.elements[1].offset--);
+	/* too short for preamble and guard time */
+	ASSERT_FAULT(FAULT_GRANT, map.elements[2].offset = 2 * REQUEST + 2);
+	ASSERT_FAULT(FAULT_GRANT, map.elements[2] = (struct map_element){
+					  7, (uint16_t)(times.minislots - 2), MAP_SHORT});
 }
 
-TEST(maps_that_are_left_out_are_counted) {
+TEST(skipped_maps_are_counted) {
 	shift(2 * (int)times.minislots);
 	now += 2 * times.interval;
-	come(MAP_FAULTS);
+	assert_fault(MAP_FAULTS);
 	assert_int_equal(counts.skipped, 2);
 }
 
-TEST(ack_times_do_not_go_back) {
-	come(MAP_FAULTS);
+TEST(decreasing_ack_time_is_a_fault) {
+	assert_fault(MAP_FAULTS);
 	shift((int)times.minislots);
 	map.ack_time--;
 	now += times.interval;
-	come(MAP_FAULT_ACK);
+	assert_fault(MAP_FAULT_ACK);
 }
 
-TEST(a_map_may_be_early_once_as_the_clock_may_jump) {
+TEST(early_map_is_allowed_once) {
 	now -= grants_samples(DOCSIS_CLOCK_JUMP_NS);
-	come(MAP_FAULTS);
+	assert_fault(MAP_FAULTS);
 	shift((int)times.minislots);
 	now += times.interval - times.frame;
-	come(MAP_FAULT_EARLY);
+	assert_fault(MAP_FAULT_EARLY);
 }
 
-EACH_TEST(begin, NULL)
+EACH_TEST(set_up, NULL)

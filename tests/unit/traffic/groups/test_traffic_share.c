@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ports that several service groups have: tags, hostile frames, and what cannot be told apart; and rates that they share. */
+/* Tests shared ports: VLAN tags, unmatched frames, indistinguishable groups; division of rates. */
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
@@ -10,39 +10,38 @@
 #include "two_groups.h"
 #include "wire/ip.h"
 
-TEST(nobodys_frames_are_counted) {
+TEST(unmatched_frames_are_counted) {
 	static const uint8_t arp[60] = {[12] = 0x08, [13] = 0x06};
 	struct traffic_result *all;
 	uint8_t depi[RIG_MTU + 14];
 	struct totals *totals;
 	size_t size;
 
-	two_begin((struct two_plan){0});
-	size = rig_depi(&two.rigs[0], 0, NULL, 0, depi);
+	two_create((struct two_plan){0});
+	size = rig_build_depi(&two.rigs[0], 0, NULL, 0, depi);
 	two_send(rig.rphy[1], arp, sizeof(arp), 0);
-	two_send(rig.rphy[1], depi, size, 99); /* a VLAN that nobody has */
+	two_send(rig.rphy[1], depi, size, 99); /* a VLAN of no group */
 	totals = rig_totals(&two.groups);
 	all = &totals->all_downstream;
-	assert_false(totals_good(totals, &two.groups)); /* nobody asked for them */
+	assert_false(totals_good(totals, &two.groups));
 	assert_int_equal(traffic_unexpected(all, NULL), 2);
 	assert_int_equal(all->unexpected[UNEXPECTED_NOT_DEPI], 1);
 	assert_int_equal(all->unexpected[UNEXPECTED_NO_GROUP], 1);
 	assert_int_equal(all->depi_frames, 2);
 	totals_free(totals);
-	depi[34 + 1] ^= 0x80; /* session, behind Ethernet and IPv4 */
+	depi[34 + 1] ^= 0x80; /* session */
 	two_send(rig.rphy[1], depi, size, 0);
-	depi[14 + 10] ^= 1; /* checksum of IPv4 */
+	depi[14 + 10] ^= 1; /* IPv4 checksum */
 	two_send(rig.rphy[1], depi, size, 0);
 	two_receive();
 	totals_create(totals, &two.groups);
 	assert_int_equal(all->violations[VIOLATION_SESSION], 1);
 	assert_int_equal(all->violations[VIOLATION_IP], 1);
-	assert_false(totals_good(totals, &two.groups)); /* as where there is one group */
-	two_finish(totals);
+	assert_false(totals_good(totals, &two.groups)); /* as with one group */
+	two_free_all(totals);
 }
 
-/* All that the share counts of frames that are nobody's. */
-static uint64_t reasons(const struct shared_port_unmatched *s) {
+static uint64_t sum_of_reasons(const struct shared_port_unmatched *s) {
 	uint64_t sum = 0;
 
 	for (int i = 0; i < UNEXPECTEDS; i++)
@@ -52,34 +51,35 @@ static uint64_t reasons(const struct shared_port_unmatched *s) {
 	return sum;
 }
 
-TEST(frames_that_are_cut_off_are_nobodys) {
+TEST(truncated_frames_are_unmatched) {
 	uint8_t depi[RIG_MTU + 14];
 	const struct shared_port_unmatched *rphy, *network;
 	struct totals *totals;
 	size_t size;
 
-	two_begin((struct two_plan){.upstream = true});
+	two_create((struct two_plan){.upstream = true});
 	rphy = &two.groups.shares[0]->unmatched;
 	network = &two.groups.shares[1]->unmatched;
 	memset(depi, 0, sizeof(depi));
-	size = rig_depi(&two.rigs[0], 0,
-			&(struct rig_segment){depi + RIG_MTU - 100, 100, true, true}, 1, depi);
+	size = rig_build_depi(&two.rigs[0], 0,
+			      &(struct rig_segment){depi + RIG_MTU - 100, 100, true, true}, 1,
+			      depi);
 	for (size_t n = 1; n < size; n++) {
 		two_send(rig.rphy[1], depi, n, 0);
 		two_send(rig.rphy[1], depi, n, 5);
 		two_send(rig.network[1], depi, n, 0);
 		two_receive();
 		assert_int_equal(rphy->frames, 2 * n);
-		assert_int_equal(reasons(rphy), 2 * n);
+		assert_int_equal(sum_of_reasons(rphy), 2 * n);
 		assert_int_equal(network->frames, n);
 	}
 	totals = rig_totals(&two.groups);
 	assert_int_equal(totals->downstream[0].depi_frames, 0);
 	assert_int_equal(totals->all_downstream.depi_frames, 2 * (size - 1));
-	two_finish(totals);
+	two_free_all(totals);
 }
 
-TEST(vlans_tell_groups_apart) {
+TEST(each_group_sends_with_its_vlan) {
 	struct two_plan plan = {
 		.same_sessions = true,
 		.same_addresses = true,
@@ -89,8 +89,8 @@ TEST(vlans_tell_groups_apart) {
 	struct rte_mbuf *packets[32];
 	struct totals *totals;
 
-	two_begin(plan);
-	for (unsigned g = 0; g < TWO; g++) {
+	two_create(plan);
+	for (unsigned g = 0; g < GROUP_COUNT; g++) {
 		assert_int_equal(traffic_send(two.groups.all[g], rte_rdtsc()), 32);
 		assert_int_equal(rte_eth_rx_burst(two.rigs[g].network[1], 0, packets, 32), 32);
 		for (unsigned i = 0; i < 32; i++) {
@@ -107,16 +107,16 @@ TEST(vlans_tell_groups_apart) {
 	}
 	totals = rig_totals(&two.groups);
 	assert_int_equal(totals->all_downstream.lost, 64);
-	two_finish(totals);
+	two_free_all(totals);
 }
 
-TEST(tagged_packets_are_taken_back) {
+TEST(unsent_tagged_packets_are_taken_back) {
 	struct two_plan plan = {.network_vlans = {10, 11}, .rphy_vlans = {30, 31}};
 	struct rte_mbuf *packets[32];
 	struct totals *totals;
 	unsigned n;
 
-	two_begin(plan);
+	two_create(plan);
 	do
 		n = traffic_send(two.groups.all[0], rte_rdtsc());
 	while (n == 32);
@@ -126,10 +126,10 @@ TEST(tagged_packets_are_taken_back) {
 	assert_true(totals->downstream[0].transmit_backpressure > 0);
 	while ((n = rte_eth_rx_burst(rig.network[1], 0, packets, 32)) > 0)
 		rte_pktmbuf_free_bulk(packets, n);
-	two_finish(totals);
+	two_free_all(totals);
 }
 
-TEST(groups_that_nothing_tells_apart_are_refused) {
+TEST(indistinguishable_groups_are_rejected) {
 	static const struct two_plan plans[] = {
 		{.same_sessions = true},
 		{.same_addresses = true, .upstream = true},
@@ -137,20 +137,20 @@ TEST(groups_that_nothing_tells_apart_are_refused) {
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(plans); i++) {
-		two_start(&plans[i]);
+		two_try_create(&plans[i]);
 		assert_int_equal(two.created, -1);
-		two_end();
+		two_free();
 	}
 }
 
-#define MOST 8
+#define GROUPS_MAX 8
 
 TEST(rates_are_divided_by_weight) {
 	static const struct {
 		uint64_t rate;
 		unsigned count;
-		uint64_t weights[MOST], parts[MOST];
-	} rows[] = {
+		uint64_t weights[GROUPS_MAX], parts[GROUPS_MAX];
+	} cases[] = {
 		{4000000000, 1, {123}, {4000000000}},
 		{4000000000, 4, {9, 9, 9, 9}, {1000000000, 1000000000, 1000000000, 1000000000}},
 		{100, 3, {1, 1, 2}, {25, 25, 50}},
@@ -162,15 +162,15 @@ TEST(rates_are_divided_by_weight) {
 		 {1000000000000000000, 3000000000000000000},
 		 {250000000000, 750000000000}},
 		{6, 2, {0, 0}, {3, 3}},
-		/* No rate becomes 0, which means as fast as it goes. */
+		/* a share never rounds to 0, which would mean no limit */
 		{1, 3, {1, 1, 0}, {1, 1, 0}},
 	};
 
-	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
-		uint64_t parts[MOST];
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		uint64_t parts[GROUPS_MAX];
 
-		rates_divide(rows[i].rate, rows[i].weights, rows[i].count, parts);
-		assert_memory_equal(parts, rows[i].parts, rows[i].count * sizeof(parts[0]));
+		rates_divide(cases[i].rate, cases[i].weights, cases[i].count, parts);
+		assert_memory_equal(parts, cases[i].parts, cases[i].count * sizeof(parts[0]));
 	}
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is spared, and for how long a packet is held back; the rest is in tests/e2e/run/test_impairments.py. */
+/* Tests impair.h: bursts that impairments do not hit, and the release of delayed packets. */
 #include "test_main.h"
 
 #include "impairments/impair.h"
 
-/* The first bursts of a stream, and of one without numbers those around another that was hit. */
-TEST(what_is_spared) {
+/* Not hit: the first bursts of a stream, and without sequence numbers those near a hit burst. */
+TEST(first_and_neighbouring_bursts_are_not_hit) {
 	static struct impair im;
 	struct shadow_stream framed = {.framed = true}, legacy = {0};
 
@@ -21,8 +21,8 @@ TEST(what_is_spared) {
 		assert_false(impair_may_hit(&legacy, burst));
 }
 
-/* A packet is held back in the midst of a round, later than the time that the round goes by. */
-TEST(what_is_held_waits_its_time) {
+/* A packet may be delayed during a round, after the time of the round's start. */
+TEST(delayed_packet_is_released_after_its_time) {
 	static struct uplink_output output;
 	static struct rte_mbuf packet;
 	static struct impair_session session;

@@ -8,7 +8,7 @@
 #include "test.h"
 #include "wire/ip.h"
 
-#define FAKE_PACKETS_MAX 65536 /* of a stream */
+#define FAKE_PACKETS_MAX 65536 /* per stream */
 
 struct fake_plan fake_plan;
 
@@ -23,13 +23,13 @@ struct uplink {
 	uint64_t sent_bytes;
 	uint64_t discarded;
 	bool stopped;
-	unsigned under_way;
-	uint32_t turn;
+	unsigned incomplete;
+	uint32_t next_stream;
 };
 
 static const uint16_t sizes[] = {84, 256, 1280, 1996, 85, 1281};
 
-static uint32_t size_of(uint32_t sequence) {
+static uint32_t packet_size(uint32_t sequence) {
 	return sizes[sequence % ARRAY_COUNT(sizes)];
 }
 
@@ -85,7 +85,7 @@ static void packet_write(const struct uplink *u, const struct packet_tag *tag, u
 	const struct packet_template *t = &u->templates[tag->target];
 	uint32_t start = pattern_start(tag->target, tag->sequence);
 	uint32_t headers = t->size + PACKET_TAG_SIZE;
-	uint32_t size = size_of(tag->sequence);
+	uint32_t size = packet_size(tag->sequence);
 
 	packet_start_write(t, tag, &u->pattern, start, size, out);
 	memcpy(out + headers, u->pattern.bytes + start, size - headers);
@@ -99,7 +99,7 @@ uint32_t fake_uplink_make(struct uplink *u, uint32_t stream, uint64_t tsc, uint6
 		.sequence = u->made[stream]++,
 		.tsc = tsc,
 	};
-	uint32_t size = size_of(tag.sequence);
+	uint32_t size = packet_size(tag.sequence);
 
 	assert_true(tag.sequence < FAKE_PACKETS_MAX);
 	packet_write(u, &tag, out);
@@ -109,9 +109,9 @@ uint32_t fake_uplink_make(struct uplink *u, uint32_t stream, uint64_t tsc, uint6
 	return size;
 }
 
-static void send_one(struct uplink *u, uint64_t now) {
+static void send_packet(struct uplink *u, uint64_t now) {
 	uint8_t frame[FAKE_FRAME_MAX];
-	uint32_t size = fake_uplink_make(u, u->turn++ % FAKE_STREAMS, now, now, frame);
+	uint32_t size = fake_uplink_make(u, u->next_stream++ % FAKE_STREAMS, now, now, frame);
 	struct rte_mbuf *m = fixture_packet(fake_plan.pool, frame, size);
 
 	if (fake_plan.lose_every != 0 && u->sent % fake_plan.lose_every == 0)
@@ -120,7 +120,6 @@ static void send_one(struct uplink *u, uint64_t now) {
 		assert_int_equal(rte_eth_tx_burst(fake_plan.port, 0, &m, 1), 1);
 }
 
-/* Limited, so that nothing waits in vain for room in the port. */
 void uplink_begin(struct uplink *u, uint64_t now) {
 }
 
@@ -132,23 +131,23 @@ unsigned uplink_send(struct uplink *u, uint64_t now) {
 		u->discarded++;
 	}
 	if (u->stopped)
-		n = fake_plan.stuck || u->under_way == 0 ? 0 : 1;
-	else if (u->made[0] == FAKE_PACKETS_MAX - FAKE_UNDER_WAY)
+		n = fake_plan.stuck || u->incomplete == 0 ? 0 : 1;
+	else if (u->made[0] == FAKE_PACKETS_MAX - FAKE_INCOMPLETE)
 		n = 0;
 	for (unsigned i = 0; i < n; i++)
-		send_one(u, now);
+		send_packet(u, now);
 	if (u->stopped)
-		u->under_way -= n;
+		u->incomplete -= n;
 	return n;
 }
 
 void uplink_stop(struct uplink *u) {
 	u->stopped = true;
-	u->under_way = FAKE_UNDER_WAY;
+	u->incomplete = FAKE_INCOMPLETE;
 }
 
 bool uplink_empty(const struct uplink *u) {
-	return u->stopped && u->under_way == 0;
+	return u->stopped && u->incomplete == 0;
 }
 
 uint32_t uplink_stream_count(const struct uplink *u) {
@@ -182,7 +181,7 @@ bool uplink_matches(const struct uplink *u, const struct packet_tag *tag, const 
 
 	assert_true(tag->target < FAKE_STREAMS && tag->sequence < u->made[tag->target]);
 	assert_true(size <= PACKET_SIZE_MAX);
-	if (size != size_of(tag->sequence) || tag->magic != u->magic)
+	if (size != packet_size(tag->sequence) || tag->magic != u->magic)
 		return false;
 	packet_write(u, tag, expected);
 	return memcmp(frame, expected, size) == 0;

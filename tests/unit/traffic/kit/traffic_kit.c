@@ -43,13 +43,13 @@ int rig_close(void **state) {
 	return fixture_stop(state);
 }
 
-static void replace(char *text, const char *old, const char *with) {
+static void replace(char *text, const char *old, const char *new_text) {
 	char *at = text;
 
-	assert_int_equal(strlen(old), strlen(with));
+	assert_int_equal(strlen(old), strlen(new_text));
 	assert_non_null(strstr(text, old));
 	while ((at = strstr(at, old)) != NULL)
-		memcpy(at, with, strlen(with));
+		memcpy(at, new_text, strlen(new_text));
 }
 
 char *rig_second_config(bool same_sessions, bool same_addresses, bool same_modems) {
@@ -84,23 +84,23 @@ struct traffic_options rig_options(const struct rig *r, const char *mix, uint64_
 	return options;
 }
 
-void rig_ready(struct rig *r) {
+void rig_prepare(struct rig *r) {
 	struct downlink *d = r->traffic->downlink;
 
-	if (d != NULL) /* the machine may run something else between two frames */
+	if (d != NULL) /* the test may be preempted between two frames */
 		d->resequencers.timeout = UINT64_MAX;
-	if (d != NULL && d->follow != NULL) /* and what was before a change is known as long */
+	if (d != NULL && d->follow != NULL) /* keeps the state before a change for the whole test */
 		d->follow->keep = UINT64_MAX / 2;
-	r->unknown = 0;
+	r->unmatched = 0;
 	memset(r->psp, 0xff, sizeof(r->psp)); /* wraps soon */
-	memset(r->numbers, 0xff, sizeof(r->numbers));
+	memset(r->sequences, 0xff, sizeof(r->sequences));
 	memset(r->counters, 0, sizeof(r->counters));
 }
 
 void rig_create(struct rig *r, const struct traffic_options *options) {
 	r->traffic = traffic_create(&r->sg, options);
 	assert_non_null(r->traffic);
-	rig_ready(r);
+	rig_prepare(r);
 }
 
 void rig_start(struct rig *r, const char *mix, uint64_t seed) {
@@ -109,7 +109,7 @@ void rig_start(struct rig *r, const char *mix, uint64_t seed) {
 	rig_create(r, &options);
 }
 
-static uint32_t rig_modem_of(const struct rig *r, const struct frame_fields *f) {
+static uint32_t rig_find_modem(const struct rig *r, const struct frame_fields *f) {
 	for (uint32_t m = 0; m < r->sg.modem_count; m++) {
 		for (size_t a = 0; a < r->sg.modems[m].address_count; a++) {
 			const struct ip_address *address = &r->sg.modems[m].addresses[a];
@@ -120,11 +120,11 @@ static uint32_t rig_modem_of(const struct rig *r, const struct frame_fields *f) 
 		}
 	}
 	if (!r->follows)
-		fail_msg("a packet for no modem");
-	return RIG_NOBODY;
+		fail_msg("the destination address of a packet belongs to no modem");
+	return RIG_NO_MODEM;
 }
 
-/* CRC and encryption, by nothing that the traffic program uses. */
+/* Writes the CRC and encrypts, with an AES that the traffic program does not use. */
 static void rig_encrypt(const struct rig *r, struct rig_frame *f, bool encrypted, bool wrong_key) {
 	const struct security_association *sa = &r->sg.modems[f->modem].security;
 	static const uint8_t other_key[16] = {0xee};
@@ -151,11 +151,11 @@ static struct docsis_down_header rig_header(struct rig *r, const struct rig_fram
 	};
 
 	if (flow->has_dsid)
-		h.sequence = r->numbers[f->modem][f->flow]++;
+		h.sequence = r->sequences[f->modem][f->flow]++;
 	return h;
 }
 
-/* Makes the DOCSIS frame of an IP packet. Returns whether it was one for `fault`, which may be NULL. */
+/* Encodes a packet as a DOCSIS frame. Returns whether `fault` was applied; it may be NULL. */
 static bool rig_encode(struct rig *r, const uint8_t *packet, size_t size,
 		       const struct rig_fault *fault, struct rig_frame *f) {
 	static const struct rig_fault none;
@@ -163,23 +163,23 @@ static bool rig_encode(struct rig *r, const uint8_t *packet, size_t size,
 	struct frame_fields fields;
 	const struct service_flow *flow;
 	struct evaluation e;
-	bool meant;
+	bool matches;
 	uint8_t *pdu;
 
 	assert_int_equal(frame_parse(packet, size, &fields), FRAME_GOOD);
-	f->modem = rig_modem_of(r, &fields);
+	f->modem = rig_find_modem(r, &fields);
 	f->size = 0;
-	if (f->modem == RIG_NOBODY) {
-		r->unknown++;
+	if (f->modem == RIG_NO_MODEM) {
+		r->unmatched++;
 		return false;
 	}
 	e = evaluate(&r->sg, &r->sg.modems[f->modem], &fields);
 	assert_int_equal(e.action, FILTER_PERMIT);
 	f->flow = e.flow;
-	f->channel = f->modem == 1 ? 2 : r->turn++ % 2;
-	meant = fault != NULL && fault->modem == f->modem && fault->flow == f->flow &&
-		fields.kind == FRAME_IPV4 && fields.protocol == IP_PROTOCOL_UDP;
-	fault = meant ? fault : &none;
+	f->channel = f->modem == 1 ? 2 : r->round_robin++ % 2;
+	matches = fault != NULL && fault->modem == f->modem && fault->flow == f->flow &&
+		  fields.kind == FRAME_IPV4 && fields.protocol == IP_PROTOCOL_UDP;
+	fault = matches ? fault : &none;
 	h = rig_header(r, f);
 	if (fault->header != NULL)
 		fault->header(&h);
@@ -196,11 +196,11 @@ static bool rig_encode(struct rig *r, const uint8_t *packet, size_t size,
 	rig_encrypt(r, f, h.encrypted, fault->wrong_key);
 	if (fault->wire != NULL)
 		fault->wire(f);
-	return meant;
+	return matches;
 }
 
-unsigned rig_take(struct rig *r, struct rig_frame *frames, unsigned n,
-		  const struct rig_fault *fault) {
+unsigned rig_collect(struct rig *r, struct rig_frame *frames, unsigned n,
+		     const struct rig_fault *fault) {
 	struct rte_mbuf *packets[32];
 	unsigned victim = n;
 
@@ -221,8 +221,8 @@ unsigned rig_take(struct rig *r, struct rig_frame *frames, unsigned n,
 	return victim;
 }
 
-size_t rig_depi(struct rig *r, uint32_t channel, const struct rig_segment *segments, unsigned count,
-		uint8_t *out) {
+size_t rig_build_depi(struct rig *r, uint32_t channel, const struct rig_segment *segments,
+		      unsigned count, uint8_t *out) {
 	const struct channel *c = &r->sg.channels[channel];
 	unsigned extra = c->psp_extra == PSP_EXTRA_NONE ? 0 : 2;
 	struct depi_encap e = {.family = 4, .dscp = 4, .ttl = 64, .session = c->session};
@@ -250,7 +250,7 @@ size_t rig_depi(struct rig *r, uint32_t channel, const struct rig_segment *segme
 	return depi_encap_write(&e, size, out) + size;
 }
 
-void rig_send(struct rig *r, const uint8_t *depi, size_t size) {
+void rig_send_depi(struct rig *r, const uint8_t *depi, size_t size) {
 	struct rte_mbuf *head = NULL;
 
 	for (size_t at = 0, part; at < size; at += part) {
@@ -269,17 +269,17 @@ void rig_send(struct rig *r, const uint8_t *depi, size_t size) {
 }
 
 void rig_send_frame(struct rig *r, const struct rig_frame *f) {
-	size_t most = RIG_MTU - 20 - 4 - 4 - 2 - 2;
-	size_t first = f->size < most ? f->size : most;
+	size_t max = RIG_MTU - 20 - 4 - 4 - 2 - 2;
+	size_t first = f->size < max ? f->size : max;
 	struct rig_segment a = {f->bytes, first, true, first == f->size};
 	struct rig_segment b = {f->bytes + first, f->size - first, false, true};
 	uint8_t depi[RIG_MTU + 14];
 
 	if (f->size == 0)
-		return; /* was dropped */
-	rig_send(r, depi, rig_depi(r, f->channel, &a, 1, depi));
+		return; /* dropped: its modem was removed */
+	rig_send_depi(r, depi, rig_build_depi(r, f->channel, &a, 1, depi));
 	if (!a.end)
-		rig_send(r, depi, rig_depi(r, f->channel, &b, 1, depi));
+		rig_send_depi(r, depi, rig_build_depi(r, f->channel, &b, 1, depi));
 }
 
 void rig_send_frames(struct rig *r, const struct rig_frame *frames, unsigned n) {
@@ -287,7 +287,7 @@ void rig_send_frames(struct rig *r, const struct rig_frame *frames, unsigned n) 
 		rig_send_frame(r, &frames[i]);
 }
 
-struct traffic_result rig_result(struct rig *r) {
+struct traffic_result rig_end_run(struct rig *r) {
 	struct traffic_result result;
 
 	traffic_stop(r->traffic);
@@ -302,7 +302,7 @@ struct traffic_result rig_result(struct rig *r) {
 	return result;
 }
 
-void rig_expect(const struct traffic_result *r, struct rig_wrong wrong) {
+void rig_assert_result(const struct traffic_result *r, struct rig_errors wrong) {
 	uint64_t missing = wrong.lost + wrong.corrupted + wrong.undecipherable;
 
 	assert_int_equal(r->lost, wrong.lost);
@@ -313,11 +313,11 @@ void rig_expect(const struct traffic_result *r, struct rig_wrong wrong) {
 	assert_int_equal(r->reordered, wrong.reordered);
 	assert_int_equal(r->proven + r->counted, r->sent - missing - wrong.overtaken);
 	assert_int_equal(traffic_result_good(r),
-			 missing + wrong.duplicated + wrong.reordered == 0 && !wrong.more);
+			 missing + wrong.duplicated + wrong.reordered == 0 && !wrong.other);
 }
 
 struct traffic_result rig_finish(struct rig *r) {
-	struct traffic_result result = rig_result(r);
+	struct traffic_result result = rig_end_run(r);
 
 	traffic_free(r->traffic);
 	r->traffic = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The service group of the kit: YAML as a file has it and, with other quotes, the JSON that a server tells. */
+/* The service group of the rig, as YAML; with double quotes it is JSON, as a server returns it. Two
+ * bonded channels and one other, modems with and without AES, flows with and without DSID. */
 #pragma once
 
 /* clang-format off */
-/* Two bonded channels and one alone; AES and clear; with DSIDs and without. */
 static const char rig_config[] =
 	"{'name': 'rig', 'service_group': '1', 'rphy': {'dscp': '4'}, 'channels': ["
 	"{'id': '1', 'type': 'ofdm', 'rate': '1.89 Gbps', 'session': '0x00010001', 'pseudowire': 'psp-depi', "

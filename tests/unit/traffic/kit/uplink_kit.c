@@ -21,8 +21,9 @@ int uplink_kit_open(void **state) {
 	rig.crypto = crypto_apart_open(SOCKET_ID_ANY);
 	assert_non_null(rig.crypto);
 	rig.pool = fixture_pool("uplink_kit", 63, 2048);
-	assert_int_equal(port_pair("uplink", rig.pool, rig.depth > 0 ? rig.depth : 1024, rig.ports),
-			 0);
+	assert_int_equal(
+		port_pair("uplink", rig.pool, rig.ring_size > 0 ? rig.ring_size : 1024, rig.ports),
+		0);
 	return 0;
 }
 
@@ -33,24 +34,24 @@ int uplink_kit_close(void **state) {
 	return fixture_stop(state);
 }
 
-int uplink_kit_begin(void **state) {
+int uplink_kit_set_up(void **state) {
 	group_load(&rig.sg, uplink_kit_config);
-	rig.sg.modems[4].address_count = 0; /* as DHCP gave it none yet */
-	memset(&rig.came, 0, sizeof(rig.came));
+	rig.sg.modems[4].address_count = 0; /* as before DHCP */
+	memset(&rig.received, 0, sizeof(rig.received));
 	rig.uplink = NULL;
 	rig.scheduled = false;
 	return 0;
 }
 
-int uplink_kit_end(void **state) {
+int uplink_kit_tear_down(void **state) {
 	uplink_kit_receive();
 	uplink_free(rig.uplink);
 	service_group_free(&rig.sg);
 	assert_int_equal(rig.crypto->keys, 0);
-	for (size_t i = 0; i < rig.came.burst_count; i++)
-		free(rig.came.bursts[i]);
-	free(rig.came.bursts);
-	free(rig.came.records);
+	for (size_t i = 0; i < rig.received.burst_count; i++)
+		free(rig.received.bursts[i]);
+	free(rig.received.bursts);
+	free(rig.received.records);
 	return 0;
 }
 
@@ -61,7 +62,7 @@ struct uplink *uplink_kit_create(const char *mix, uint64_t rate, uint32_t grant)
 		.rate = rate,
 		.grant = grant,
 		.seed = UPLINK_KIT_SEED,
-		.streams = rig.room,
+		.streams = rig.stream_capacity,
 		.scheduled = rig.scheduled,
 	};
 	char error[128];
@@ -75,7 +76,7 @@ void uplink_kit_start(const char *mix, uint64_t rate) {
 	assert_non_null(rig.uplink);
 }
 
-static struct rig_burst *burst_begin(uint32_t channel, enum rig_session kind,
+static struct rig_burst *start_burst(uint32_t channel, enum rig_session kind,
 				     const struct psp_segment *segment, enum uepi_format format) {
 	struct rig_burst *b = calloc(1, sizeof(*b) + UPLINK_KIT_BURST_MAX);
 
@@ -88,38 +89,38 @@ static struct rig_burst *burst_begin(uint32_t channel, enum rig_session kind,
 	if (b->header.no_burst)
 		b->kind = RIG_UNUSED;
 	else if (kind == RIG_DATA && b->header.iuc == 1)
-		b->kind = RIG_ASKING;
-	rig.came.bursts =
-		realloc(rig.came.bursts, (rig.came.burst_count + 1) * sizeof(*rig.came.bursts));
-	rig.came.bursts[rig.came.burst_count++] = b;
+		b->kind = RIG_REQUEST_BURST;
+	rig.received.bursts = realloc(rig.received.bursts, (rig.received.burst_count + 1) *
+								   sizeof(*rig.received.bursts));
+	rig.received.bursts[rig.received.burst_count++] = b;
 	return b;
 }
 
-static void record_take(uint32_t channel, const struct psp_segment *segment,
-			enum uepi_format format) {
+static void receive_record(uint32_t channel, const struct psp_segment *segment,
+			   enum uepi_format format) {
 	assert_true(segment->begin && segment->end);
-	rig.came.records =
-		realloc(rig.came.records, (rig.came.record_count + 1) * sizeof(*rig.came.records));
+	rig.received.records = realloc(rig.received.records, (rig.received.record_count + 1) *
+								     sizeof(*rig.received.records));
 	assert_int_equal(uepi_request_parse(format, segment->data, segment->length,
-					    &rig.came.records[rig.came.record_count]),
+					    &rig.received.records[rig.received.record_count]),
 			 UEPI_OK);
-	assert_int_equal(rig.came.records[rig.came.record_count].session,
+	assert_int_equal(rig.received.records[rig.received.record_count].session,
 			 rig.sg.upstream_channels[channel].session);
-	rig.came.record_count++;
+	rig.received.record_count++;
 }
 
-static void segment_take(uint32_t channel, enum rig_session kind,
-			 const struct psp_segment *segment) {
+static void receive_segment(uint32_t channel, enum rig_session kind,
+			    const struct psp_segment *segment) {
 	enum uepi_format format =
 		rig.sg.upstream_channels[channel].type == UPSTREAM_OFDMA ? UEPI_OFDMA : UEPI_SC_QAM;
-	struct rig_burst **open = &rig.came.sessions[channel][kind].open;
+	struct rig_burst **open = &rig.received.sessions[channel][kind].open;
 
 	if (kind == RIG_REQUESTS) {
-		record_take(channel, segment, format);
+		receive_record(channel, segment, format);
 	} else if (segment->begin) {
 		assert_null(*open);
 		assert_false(segment->end);
-		*open = burst_begin(channel, kind, segment, format);
+		*open = start_burst(channel, kind, segment, format);
 	} else if (segment->end) {
 		assert_non_null(*open);
 		assert_int_equal(uepi_trailer_parse(format, segment->data, segment->length,
@@ -136,7 +137,7 @@ static void segment_take(uint32_t channel, enum rig_session kind,
 	}
 }
 
-static void session_find(uint32_t id, uint32_t *channel, enum rig_session *kind) {
+static void find_session(uint32_t id, uint32_t *channel, enum rig_session *kind) {
 	for (*channel = 0; *channel < UPLINK_KIT_CHANNELS; (*channel)++) {
 		const struct upstream_channel *c = &rig.sg.upstream_channels[*channel];
 		const uint32_t ids[] = {c->session, c->request_session, c->ranging_session};
@@ -147,10 +148,10 @@ static void session_find(uint32_t id, uint32_t *channel, enum rig_session *kind)
 				return;
 		}
 	}
-	fail_msg("session 0x%08x", id);
+	fail_msg("session 0x%08x belongs to no upstream channel", id);
 }
 
-static void packet_take(const uint8_t *frame, size_t size) {
+static void receive_packet(const uint8_t *frame, size_t size) {
 	struct psp_cursor cursor = {0};
 	struct psp_segment segment;
 	struct l2tp_data l2tp;
@@ -161,21 +162,21 @@ static void packet_take(const uint8_t *frame, size_t size) {
 
 	assert_int_equal(l2tp_parse(frame, size, &l2tp), L2TP_OK);
 	assert_true(size <= 14 + rig.sg.rphy.mtu);
-	session_find(l2tp.session, &channel, &kind);
+	find_session(l2tp.session, &channel, &kind);
 	assert_int_equal(psp_parse(l2tp.payload, l2tp.payload_size, 0, &psp), PSP_OK);
 	assert_true(psp.sequence_valid);
 	assert_int_equal(psp.flow, 0);
-	assert_int_equal(psp.sequence, rig.came.sessions[channel][kind].psp++);
+	assert_int_equal(psp.sequence, rig.received.sessions[channel][kind].psp++);
 	while (psp_next(&psp, &cursor, &segment)) {
 		ends += segment.end;
-		segment_take(channel, kind, &segment);
+		receive_segment(channel, kind, &segment);
 	}
-	if (psp.count > rig.came.most_segments)
-		rig.came.most_segments = psp.count;
-	if (kind == RIG_DATA && ends > rig.came.most_ends)
-		rig.came.most_ends = ends;
-	if (size > rig.came.longest)
-		rig.came.longest = (uint32_t)size;
+	if (psp.count > rig.received.max_segments)
+		rig.received.max_segments = psp.count;
+	if (kind == RIG_DATA && ends > rig.received.max_ends)
+		rig.received.max_ends = ends;
+	if (size > rig.received.longest)
+		rig.received.longest = (uint32_t)size;
 }
 
 unsigned uplink_kit_receive(void) {
@@ -185,8 +186,8 @@ unsigned uplink_kit_receive(void) {
 
 	while ((n = rte_eth_rx_burst(rig.ports[1], 0, packets, 64)) > 0) {
 		for (unsigned i = 0; i < n; i++)
-			packet_take(rte_pktmbuf_mtod(packets[i], const uint8_t *),
-				    rte_pktmbuf_data_len(packets[i]));
+			receive_packet(rte_pktmbuf_mtod(packets[i], const uint8_t *),
+				       rte_pktmbuf_data_len(packets[i]));
 		rte_pktmbuf_free_bulk(packets, n);
 		total += n;
 	}
@@ -216,12 +217,12 @@ void uplink_kit_run(uint64_t packets) {
 	assert_int_equal(uplink_sent(rig.uplink), packets);
 }
 
-/* Grants do not overlap; those of ranging lie between those of data. */
-static void times_check(void) {
+/* Asserts that the data grants of a channel do not overlap. */
+static void check_grants_are_disjoint(void) {
 	const struct rig_burst *last[UPLINK_KIT_CHANNELS] = {0};
 
-	for (size_t i = 0; i < rig.came.burst_count; i++) {
-		const struct rig_burst *b = rig.came.bursts[i];
+	for (size_t i = 0; i < rig.received.burst_count; i++) {
+		const struct rig_burst *b = rig.received.bursts[i];
 		const struct rig_burst *before = last[b->channel];
 
 		if (b->kind != RIG_DATA)
@@ -234,27 +235,27 @@ static void times_check(void) {
 	}
 }
 
-/* Each record belongs to the burst whose grant it names. */
-static void records_check(void) {
-	for (size_t i = 0; i < rig.came.record_count; i++) {
-		const struct uepi_request *q = &rig.came.records[i];
-		unsigned found = 0;
+/* Asserts that each request record names the grant of one data burst. */
+static void check_records(void) {
+	for (size_t i = 0; i < rig.received.record_count; i++) {
+		const struct uepi_request *q = &rig.received.records[i];
+		unsigned matches = 0;
 
-		for (size_t k = 0; k < rig.came.burst_count; k++) {
-			const struct rig_burst *b = rig.came.bursts[k];
+		for (size_t k = 0; k < rig.received.burst_count; k++) {
+			const struct rig_burst *b = rig.received.bursts[k];
 
-			found += b->kind == RIG_DATA &&
-				 rig.sg.upstream_channels[b->channel].session == q->session &&
-				 b->header.sid == q->scheduled_sid && b->header.iuc == q->iuc &&
-				 b->header.start_minislot == q->start_minislot;
+			matches += b->kind == RIG_DATA &&
+				   rig.sg.upstream_channels[b->channel].session == q->session &&
+				   b->header.sid == q->scheduled_sid && b->header.iuc == q->iuc &&
+				   b->header.start_minislot == q->start_minislot;
 		}
-		assert_int_equal(found, 1);
+		assert_int_equal(matches, 1);
 	}
 }
 
-void uplink_kit_check(uint32_t grant) {
-	for (size_t i = 0; i < rig.came.burst_count; i++) {
-		const struct rig_burst *b = rig.came.bursts[i];
+void uplink_kit_check_bursts(uint32_t grant) {
+	for (size_t i = 0; i < rig.received.burst_count; i++) {
+		const struct rig_burst *b = rig.received.bursts[i];
 		bool ofdma = rig.sg.upstream_channels[b->channel].type == UPSTREAM_OFDMA;
 
 		if (b->kind == RIG_RANGING)
@@ -267,6 +268,6 @@ void uplink_kit_check(uint32_t grant) {
 		if (ofdma)
 			assert_int_equal(b->header.grant_size, b->size);
 	}
-	times_check();
-	records_check();
+	check_grants_are_disjoint();
+	check_records();
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * An R-PHY network in a few lines, for tests of the upstream's sender: takes its L2TPv3 packets, puts PSP and bursts
- * together again. Addresses and frames are read in tests/e2e/replay/test_replay_upstream_traffic.py.
- */
+/* A minimal R-PHY core for tests of the traffic program's upstream. It receives L2TPv3 packets and
+ * reassembles upstream bursts from PSP segments. The e2e test test_replay_upstream_traffic.py
+ * checks the addresses and the frames in the bursts. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,7 +15,7 @@
 
 #define UPLINK_KIT_CHANNELS 3
 #define UPLINK_KIT_STREAMS 7
-#define UPLINK_KIT_KINDS 3 /* sessions of a channel: data, requests, ranging */
+#define UPLINK_KIT_KINDS 3 /* sessions per channel: data, requests, ranging */
 #define UPLINK_KIT_BURST_MAX 8192
 #define UPLINK_KIT_SEED 7
 
@@ -24,8 +23,8 @@ enum rig_session {
 	RIG_DATA,
 	RIG_REQUESTS,
 	RIG_RANGING,
-	RIG_ASKING, /* a burst of a data session in a request opportunity */
-	RIG_UNUSED, /* and one in which nothing was sent */
+	RIG_REQUEST_BURST, /* a burst of a data session in a request opportunity */
+	RIG_UNUSED, /* no burst in the grant */
 };
 
 struct rig_burst {
@@ -37,7 +36,7 @@ struct rig_burst {
 	uint8_t payload[];
 };
 
-/* What has come in a test. */
+/* All that the kit has received since uplink_kit_set_up(). */
 struct rig_received {
 	struct rig_burst **bursts;
 	size_t burst_count;
@@ -45,50 +44,49 @@ struct rig_received {
 	size_t record_count;
 	struct {
 		uint16_t psp; /* next sequence number */
-		struct rig_burst *open;
+		struct rig_burst *open; /* in reassembly */
 	} sessions[UPLINK_KIT_CHANNELS][UPLINK_KIT_KINDS];
-	uint32_t most_segments; /* of PSP in one packet */
-	uint32_t most_ends; /* of bursts of data in one packet */
-	uint32_t longest; /* packet */
+	uint32_t max_segments; /* PSP segments of one packet, maximum */
+	uint32_t max_ends; /* ends of data bursts in one packet, maximum */
+	uint32_t longest; /* packet, bytes */
 };
 
 struct uplink_kit {
 	struct service_group sg;
 	struct crypto_provider *crypto;
 	struct rte_mempool *pool;
-	uint16_t ports[2]; /* the sender's, ours */
-	unsigned depth; /* packets that the wire holds; set before it is opened, 0: 1024 */
+	uint16_t ports[2]; /* port of the uplink, port of the kit */
+	unsigned ring_size; /* of the ports; set before uplink_kit_open(); 0: 1024 */
 	struct uplink *uplink;
-	/* Modems wait for grants of somebody: burst by burst another size, at minislots that they name. */
-	bool scheduled;
-	uint32_t room; /* for streams of a service group that changes; 0: it does not */
+	bool scheduled; /* modems wait for grants in MAPs; bursts have various sizes */
+	uint32_t stream_capacity; /* for a group that changes; 0: it does not change */
 
-	struct rig_received came;
+	struct rig_received received;
 };
 
 extern struct uplink_kit rig;
 
-/* Once a program. */
+/* Fixtures of a program. */
 int uplink_kit_open(void **state);
 int uplink_kit_close(void **state);
 
-/* For each test: the service group as it is; frees the sender, which must have given back all that it had, and what came. */
-int uplink_kit_begin(void **state);
-int uplink_kit_end(void **state);
+/* Fixtures of a test: load the service group; free the uplink and received bursts. */
+int uplink_kit_set_up(void **state);
+int uplink_kit_tear_down(void **state);
 
-/* A sender; the kit's service group may have been changed before. With grants of a size, 0: by the rate; NULL where that, or
- * the mix, is refused. */
+/* Create an uplink for the group, which the test may change before. `rate`: bits per second; 0: no
+ * limit. `grant`: bytes; 0: by the rate. uplink_kit_create() returns NULL for invalid values. */
 void uplink_kit_start(const char *mix, uint64_t rate);
 struct uplink *uplink_kit_create(const char *mix, uint64_t rate, uint32_t grant);
 
-/* Takes what is on the wire. Returns packets. */
+/* Receives all packets from the port. Returns their number. */
 unsigned uplink_kit_receive(void);
 
-/* Sends until `packets` are made, and then until nothing is left; receives all of it. */
+/* Sends until at least `packets` are made, stops, and receives until the uplink is empty. */
 void uplink_kit_run(uint64_t packets);
 
-/* Packets made, over all streams. */
+/* Packets made in all streams. */
 uint64_t uplink_kit_made(void);
 
-/* Bursts fit grants of a size, which do not overlap, and each request record names one of them. */
-void uplink_kit_check(uint32_t grant);
+/* Asserts that bursts fit disjoint grants of `grant` bytes, and that request records name these. */
+void uplink_kit_check_bursts(uint32_t grant);

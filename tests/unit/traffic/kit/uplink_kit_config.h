@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The service group of the upstream's kit. */
-#pragma once
-
 /*
- * Channels: OFDMA with all sessions, SC-QAM without one for ranging, OFDMA with data only. Streams:
+ * The service group of uplink_kit.h. Channels: OFDMA with all sessions, SC-QAM without ranging
+ * session, OFDMA with data session only. Streams:
  *
  *     0  modem 0, AES, two keys   segment header, one cluster on channels 0 and 1
  *     1, 2                        segment header, clusters 2 and 5
  *     3  modem 1, AES             pre-3.0, on channel 1
  *     4  modem 2, in the clear    segment header, channel 0
  *     5  modem 3, in the clear    pre-3.0, channel 2
- *        modem 4 loses its address
+ *        modem 4 has no address, and no stream
  *     6  modem 5, AES, two keys   pre-3.0, channel 0
  */
+#pragma once
+
 /* clang-format off */
 static const char uplink_kit_config[] =
 	"max_modems: 16\n"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * At low rates grants are smaller, or follow each other, so that what a modem begins is complete in time. Which packets the
- * upstream's sender makes, and which it knows again.
- */
+/* Tests uplink_grant.h: at low rates grants are smaller, so that a modem completes a frame within
+ * the CMTS's timeout. Tests which packets the uplink makes and recognizes. */
 
 #include <rte_cycles.h>
 
@@ -17,10 +15,10 @@
 
 #define SECOND 1000000000ull
 #define MODEMS 300
-#define PAUSE 200 /* ms, of 300 */
+#define PAUSE 200 /* ms of each 300 ms */
 #define IMIX "upstream-imix"
 
-static struct mix mix_of(const char *text) {
+static struct mix parse_mix(const char *text) {
 	struct mix mix;
 	char error[128];
 
@@ -28,8 +26,8 @@ static struct mix mix_of(const char *text) {
 	return mix;
 }
 
-/* One flow a modem, as in the published profiles. */
-static struct service_group *many_modems(bool segment_header, size_t clusters) {
+/* A group of MODEMS modems with one flow each, as in the published profiles. */
+static struct service_group *make_group(bool segment_header, size_t clusters) {
 	static struct modem modems[MODEMS];
 	static struct upstream_service_flow flow;
 	static struct sid_cluster all[8];
@@ -48,30 +46,30 @@ static struct service_group *many_modems(bool segment_header, size_t clusters) {
 	return &sg;
 }
 
-/* From a grant of the one stream to the next, 300 grants: of 2 kB, 4.9 Mbit. */
-TEST(spans_are_turns) {
-	struct mix imix = mix_of(IMIX), small = mix_of("84"), large = mix_of("1996");
-	struct service_group *sg = many_modems(true, 1);
+/* The bytes granted from one grant of a stream to its next: a grant for each of 300 modems. */
+TEST(grant_span_is_one_grant_per_modem) {
+	struct mix imix = parse_mix(IMIX), small = parse_mix("84"), large = parse_mix("1996");
+	struct service_group *sg = make_group(true, 1);
 
-	assert_int_equal(uplink_grant_span(many_modems(true, 1), &imix, 2048), 300 * 2048);
-	assert_int_equal(uplink_grant_span(many_modems(true, 2), &imix, 2048), 2 * 300 * 2048);
-	assert_int_equal(uplink_grant_span(many_modems(true, 1), &imix, 1306), 300 * 1306);
-	assert_int_equal(uplink_grant_span(many_modems(true, 1), &imix, 1305), 2 * 300 * 1305);
-	assert_int_equal(uplink_grant_span(many_modems(true, 1), &imix, 256), 6 * 300 * 256);
-	assert_int_equal(uplink_grant_span(many_modems(true, 1), &small, 256), 300 * 256);
-	assert_int_equal(uplink_grant_span(many_modems(true, 1), &large, 256), 9 * 300 * 256);
+	assert_int_equal(uplink_grant_span(make_group(true, 1), &imix, 2048), 300 * 2048);
+	assert_int_equal(uplink_grant_span(make_group(true, 2), &imix, 2048), 2 * 300 * 2048);
+	assert_int_equal(uplink_grant_span(make_group(true, 1), &imix, 1306), 300 * 1306);
+	assert_int_equal(uplink_grant_span(make_group(true, 1), &imix, 1305), 2 * 300 * 1305);
+	assert_int_equal(uplink_grant_span(make_group(true, 1), &imix, 256), 6 * 300 * 256);
+	assert_int_equal(uplink_grant_span(make_group(true, 1), &small, 256), 300 * 256);
+	assert_int_equal(uplink_grant_span(make_group(true, 1), &large, 256), 9 * 300 * 256);
 	/* Pre-3.0: 2,048 + 6 + 1,299 bytes in fragments of 2,023. */
-	assert_int_equal(uplink_grant_span(many_modems(false, 1), &imix, 2048), 300 * 2048);
-	assert_int_equal(uplink_grant_span(many_modems(false, 1), &imix, 256), 6 * 300 * 256);
-	/* Modems without an address have no turn. */
+	assert_int_equal(uplink_grant_span(make_group(false, 1), &imix, 2048), 300 * 2048);
+	assert_int_equal(uplink_grant_span(make_group(false, 1), &imix, 256), 6 * 300 * 256);
+	/* modems without an address get no grants */
 	for (int m = 0; m < MODEMS - 1; m++)
 		sg->modems[m].address_count = 0;
 	assert_int_equal(uplink_grant_span(sg, &imix, 2048), 2048);
 }
 
-TEST(grants_shrink_with_the_rate) {
-	struct service_group *sg = many_modems(true, 1);
-	struct mix imix = mix_of(IMIX);
+TEST(grant_size_falls_with_rate) {
+	struct service_group *sg = make_group(true, 1);
+	struct mix imix = parse_mix(IMIX);
 
 	assert_int_equal(uplink_grant_size(sg, &imix, 0), UPLINK_GRANT);
 	assert_int_equal(uplink_grant_size(sg, &imix, SECOND), UPLINK_GRANT);
@@ -81,40 +79,38 @@ TEST(grants_shrink_with_the_rate) {
 	assert_int_equal(uplink_grant_size(sg, &imix, 3300000), 1374);
 	sg->upstream.frame_timeout_ns = SECOND / 2;
 	assert_int_equal(uplink_grant_size(sg, &imix, 13500000), 1406);
-	sg = many_modems(true, 2); /* each cluster gets every other grant of its flow */
+	sg = make_group(true, 2); /* each cluster gets half of its flow's grants */
 	assert_int_equal(uplink_grant_size(sg, &imix, 9000000), 1874);
 }
 
-TEST(at_the_lowest_rates_grants_are_small) {
-	struct service_group *sg = many_modems(true, 1);
-	struct mix imix = mix_of(IMIX);
+TEST(lowest_rate_gives_small_grants) {
+	struct service_group *sg = make_group(true, 1);
+	struct mix imix = parse_mix(IMIX);
 	uint64_t lowest = uplink_grant_lowest(sg, &imix, 1306);
 
-	assert_int_equal(lowest, 300 * 1306 * 8 + 1); /* a frame in two grants */
+	assert_int_equal(lowest, 300 * 1306 * 8 + 1); /* a frame spans two grants */
 	assert_int_equal(uplink_grant_size(sg, &imix, lowest), 1306);
 	assert_int_equal(uplink_grant_size(sg, &imix, lowest - 1), UPLINK_GRANT_MIN);
 	assert_int_equal(uplink_grant_size(sg, &imix, 1), UPLINK_GRANT_MIN);
 }
 
-/*
- * The longest time between two bursts of the cluster that waits longest: one of two of its flow. Of each
- * 300 ms the sender is not run for `pause` ms.
- */
+/* Runs the uplink for simulated `seconds`, except for `pause` ms of each 300 ms. Returns the
+ * longest time, in TSC cycles, between bursts of one of two clusters of a flow. */
 static uint64_t longest_gap(uint64_t rate, unsigned seconds, unsigned pause) {
-	uint64_t hz = rte_get_tsc_hz(), begin = hz, step = hz / 5000;
+	uint64_t hz = rte_get_tsc_hz(), start = hz, step = hz / 5000;
 	uint64_t period = hz * 3 / 10, paused = hz / 1000 * pause;
 	uint64_t last = 0, longest = 0;
-	size_t taken = 0;
+	size_t done = 0;
 
 	uplink_kit_start(IMIX, rate);
-	uplink_begin(rig.uplink, begin);
-	for (uint64_t now = begin; now < begin + seconds * hz; now += step) {
-		if ((now - begin) % period < paused)
+	uplink_begin(rig.uplink, start);
+	for (uint64_t now = start; now < start + seconds * hz; now += step) {
+		if ((now - start) % period < paused)
 			continue;
 		uplink_send(rig.uplink, now);
 		uplink_kit_receive();
-		for (; taken < rig.came.burst_count; taken++) {
-			const struct rig_burst *b = rig.came.bursts[taken];
+		for (; done < rig.received.burst_count; done++) {
+			const struct rig_burst *b = rig.received.bursts[done];
 
 			if (b->header.sid != 0x11 || b->kind != RIG_DATA)
 				continue;
@@ -127,32 +123,30 @@ static uint64_t longest_gap(uint64_t rate, unsigned seconds, unsigned pause) {
 	return longest;
 }
 
-/* Time is made up here: 60 s of the lowest rate that six flows may have. Who has a core for a third of the time only loses
- * some of the rate, and no frame. */
-TEST(what_is_begun_is_complete_in_time) {
-	struct mix imix = mix_of(IMIX);
+/* 60 s at the lowest rate. A sender that is paused 2/3 of the time loses rate, but no frames. */
+TEST(frames_complete_within_timeout) {
+	struct mix imix = parse_mix(IMIX);
 	uint64_t lowest = uplink_grant_lowest(&rig.sg, &imix, 1306), hz = rte_get_tsc_hz();
 
 	assert_in_range(lowest, 50000, 200000);
-	/* A frame lies in two grants at most. */
+	/* a frame spans at most two grants */
 	assert_in_range(uplink_grant_size(&rig.sg, &imix, lowest), 1306, UPLINK_GRANT);
-	/* Not all turns are the same. */
 	assert_in_range(longest_gap(lowest, 60, 0), hz / 2, 2 * hz - 1);
 	for (uint32_t s = 0; s < UPLINK_KIT_STREAMS; s++)
 		assert_true(uplink_made(rig.uplink, s) > 20);
-	uplink_kit_end(state);
-	uplink_kit_begin(state);
+	uplink_kit_tear_down(state);
+	uplink_kit_set_up(state);
 	assert_in_range(longest_gap(lowest, 60, PAUSE), hz, 2 * hz - 1);
-	/* That much was not made up for. */
+	/* the pauses reduce the rate */
 	assert_in_range(uplink_sent_bytes(rig.uplink) * 8, lowest * 60 / 2, lowest * 60 * 9 / 10);
 }
 
 static struct uplink_packets packets;
 static uint8_t frame[PACKET_SIZE_MAX + PACKET_START_MAX];
 
-/* As the sender makes them. */
-static void packets_begin(void) {
-	struct mix mix = mix_of(IMIX);
+/* Creates `packets`, which makes the same packets as the uplink. */
+static void create_packets(void) {
+	struct mix mix = parse_mix(IMIX);
 
 	uplink_kit_start(IMIX, 0);
 	uplink_kit_run(1000);
@@ -160,8 +154,8 @@ static void packets_begin(void) {
 	packets.magic = rig.uplink->frames.packets.magic;
 }
 
-/* A packet of the first stream: its tag, and where that stands. */
-static uint32_t packet_make(uint32_t sequence, struct packet_tag *tag, uint32_t *at) {
+/* Writes a packet of the first stream to `frame`; returns size, tag and the offset of the tag. */
+static uint32_t make_packet(uint32_t sequence, struct packet_tag *tag, uint32_t *at) {
 	uint32_t size;
 
 	*tag = (struct packet_tag){packets.magic, 0, sequence, 12345};
@@ -171,19 +165,19 @@ static uint32_t packet_make(uint32_t sequence, struct packet_tag *tag, uint32_t 
 	return size;
 }
 
-/* UDP over IPv4 may be without one. */
+/* Whether the packet has a checksum, which is optional for UDP over IPv4. */
 static bool has_checksum(void) {
 	return load_be16(frame + 12) != 0x0800 || frame[23] != 17 || load_be16(frame + 40) != 0;
 }
 
-/* The time at which a packet was made may be any, where no checksum covers it. */
-TEST(another_packet_does_not_match) {
+/* A change of any byte is detected, except of the time in the tag of a packet without checksum. */
+TEST(changed_packet_does_not_match) {
 	struct packet_tag tag, other;
 	uint32_t at, size, sequence = 0, made;
 
-	packets_begin();
+	create_packets();
 	do
-		size = packet_make(sequence++, &tag, &at);
+		size = make_packet(sequence++, &tag, &at);
 	while (has_checksum());
 	assert_true(uplink_matches(rig.uplink, &tag, frame, size));
 	for (uint32_t i = 0; i < size; i++) {
@@ -196,27 +190,27 @@ TEST(another_packet_does_not_match) {
 	assert_false(uplink_matches(rig.uplink, &tag, frame, size - 1));
 	made = uplink_made(rig.uplink, 0);
 	for (int i = 0; i < 4; i++) {
-		const struct packet_tag others[] = {
+		const struct packet_tag variants[] = {
 			{tag.magic, 0, sequence, tag.tsc},
 			{tag.magic, 0, made, tag.tsc},
 			{tag.magic, UPLINK_KIT_STREAMS, tag.sequence, tag.tsc},
 			{tag.magic, UINT32_MAX, tag.sequence, tag.tsc},
 		};
 
-		assert_false(uplink_matches(rig.uplink, &others[i], frame, size));
+		assert_false(uplink_matches(rig.uplink, &variants[i], frame, size));
 	}
-	size = packet_make(made - 1, &tag, &at);
+	size = make_packet(made - 1, &tag, &at);
 	assert_true(uplink_matches(rig.uplink, &tag, frame, size));
-	size = packet_make(made, &tag, &at); /* will be sent next */
+	size = make_packet(made, &tag, &at); /* not yet sent */
 	assert_false(uplink_matches(rig.uplink, &tag, frame, size));
 	uplink_packets_free(&packets);
 }
 
-/* The newest key decides, by its number, its round keys and its IV. */
-TEST(a_key_differs_by_any_part) {
+/* Compares the newest keys by sequence number, key schedule and IV. */
+TEST(keys_differ_by_any_part) {
 	static struct uplink_modem a, b;
 	const struct crypto_key key = {.schedule = &a, .iv = {[15] = 1}, .sequence = 3};
-	const struct crypto_key others[] = {
+	const struct crypto_key variants[] = {
 		{.schedule = &b, .iv = {[15] = 1}, .sequence = 3},
 		{.schedule = &a, .iv = {[15] = 1}, .sequence = 4},
 		{.schedule = &a, .iv = {[15] = 2}, .sequence = 3},
@@ -227,8 +221,8 @@ TEST(a_key_differs_by_any_part) {
 	b = a;
 	b.keys[0].sequence = 9;
 	assert_true(uplink_key_same(&a, &b));
-	for (size_t i = 0; i < ARRAY_COUNT(others); i++) {
-		b.keys[1] = others[i];
+	for (size_t i = 0; i < ARRAY_COUNT(variants); i++) {
+		b.keys[1] = variants[i];
 		assert_false(uplink_key_same(&a, &b));
 	}
 	b.key_count = 0;
@@ -238,8 +232,8 @@ TEST(a_key_differs_by_any_part) {
 	assert_true(uplink_key_same(&a, &b));
 }
 
-TEST(what_cannot_be_sent_is_refused) {
-	assert_null(uplink_kit_create("70", 0, 0)); /* a modem has IPv6 only */
+TEST(invalid_mix_grant_or_group_is_rejected) {
+	assert_null(uplink_kit_create("70", 0, 0)); /* too short for the modem with IPv6 only */
 	assert_null(uplink_kit_create("upstream-imix-70", 0, 0));
 	assert_null(uplink_kit_create("84", 0, 255));
 	assert_null(uplink_kit_create("84", 0, 4097));
@@ -250,5 +244,5 @@ TEST(what_cannot_be_sent_is_refused) {
 	assert_null(uplink_kit_create("84", 0, 0));
 }
 
-EACH_TEST(uplink_kit_begin, uplink_kit_end)
+EACH_TEST(uplink_kit_set_up, uplink_kit_tear_down)
 ALL_TESTS(uplink_kit_open, uplink_kit_close)

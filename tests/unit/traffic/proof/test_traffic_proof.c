@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is proven, lost, duplicated or out of order is counted as just that. */
+/* Tests the verdicts on received downstream packets: proven, lost, duplicated, reordered. */
 #include "directions/traffic_parts.h"
 #include "test_main.h"
 #include "traffic_kit.h"
@@ -9,9 +9,9 @@
 
 static struct rig_frame frames[PACKETS];
 
-static void assert_nothing_wrong(const struct traffic_result *r) {
+static void assert_all_proven(const struct traffic_result *r) {
 	assert_int_equal(r->sent, PACKETS);
-	rig_expect(r, (struct rig_wrong){0});
+	rig_assert_result(r, (struct rig_errors){0});
 	assert_int_equal(traffic_unexpected(r, NULL), 0);
 }
 
@@ -19,32 +19,32 @@ TEST(good_packets_are_proven) {
 	struct traffic_result r;
 
 	rig_start(&rig, MIX, 1);
-	rig_take(&rig, frames, PACKETS, NULL);
+	rig_collect(&rig, frames, PACKETS, NULL);
 	rig_send_frames(&rig, frames, PACKETS);
 	r = rig_finish(&rig);
-	assert_nothing_wrong(&r);
+	assert_all_proven(&r);
 	assert_int_equal(r.proven_bytes, r.sent_bytes);
 	assert_int_equal(r.sent_by_class[CLASS_PERMIT], PACKETS / 10);
 	assert_true(r.latency_us.p50 > 0 && r.latency_us.p50 <= r.latency_us.max);
 	assert_true(r.gbps > 0);
 }
 
-/* What comes in the place of a packet `a` of a modem, and of the next one of its flow `b`; `d` is `a` damaged. */
-static const struct order {
+/* What is sent instead of packet `a` and the next one of its flow `b`; `d` is a damaged `a`. */
+static const struct order_case {
 	const char *name, *at_a, *at_b;
-	uint32_t first, last; /* modems that it is tried with: the second is not bonded */
+	uint32_t first, last; /* modems to test; modem 1 is not bonded */
 	unsigned lost, duplicated, reordered, resequenced, damaged;
-} orders[] = {
+} cases[] = {
 	{"lost", "", "b", 0, 2, .lost = 1},
-	{"twice", "aa", "b", 0, 2, .duplicated = 1},
-	{"twice, while the first waits", "", "bba", 0, 0, .duplicated = 1, .resequenced = 1},
-	{"twice, once damaged", "a", "bd", 0, 0, .duplicated = 1, .damaged = 1},
-	{"swapped, and put in order", "b", "a", 0, 0, .resequenced = 1},
+	{"duplicate", "aa", "b", 0, 2, .duplicated = 1},
+	{"duplicate of a buffered packet", "", "bba", 0, 0, .duplicated = 1, .resequenced = 1},
+	{"damaged duplicate", "a", "bd", 0, 0, .duplicated = 1, .damaged = 1},
+	{"swapped and resequenced", "b", "a", 0, 0, .resequenced = 1},
 	{"swapped on one channel", "b", "a", 1, 1, .reordered = 1},
 };
 
-/* The next packet of the same modem and flow. */
-static unsigned follower(unsigned victim) {
+/* The index of the next packet of the same modem and flow. */
+static unsigned next_of_flow(unsigned victim) {
 	for (unsigned i = victim + 1; i < PACKETS; i++) {
 		if (frames[i].modem == frames[victim].modem &&
 		    frames[i].flow == frames[victim].flow)
@@ -54,14 +54,14 @@ static unsigned follower(unsigned victim) {
 	return 0;
 }
 
-static struct traffic_result in_order(const struct order *o, uint32_t modem) {
+static struct traffic_result send_in_order(const struct order_case *o, uint32_t modem) {
 	const struct rig_fault nothing = {.modem = modem};
 	struct rig_frame damaged;
 	unsigned a, b;
 
 	rig_start(&rig, "256", 7);
-	a = rig_take(&rig, frames, PACKETS, &nothing);
-	b = follower(a);
+	a = rig_collect(&rig, frames, PACKETS, &nothing);
+	b = next_of_flow(a);
 	damaged = frames[a];
 	damaged.bytes[damaged.size - 1] ^= 1; /* CRC */
 	for (unsigned i = 0; i < PACKETS; i++) {
@@ -75,17 +75,17 @@ static struct traffic_result in_order(const struct order *o, uint32_t modem) {
 	return rig_finish(&rig);
 }
 
-TEST(what_becomes_of_packets_is_counted) {
-	for (size_t i = 0; i < ARRAY_COUNT(orders); i++) {
-		const struct order *o = &orders[i];
+TEST(lost_duplicated_and_reordered_packets_are_counted) {
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		const struct order_case *o = &cases[i];
 
 		print_message("  %s\n", o->name);
 		for (uint32_t modem = o->first; modem <= o->last; modem++) {
-			struct traffic_result r = in_order(o, modem);
+			struct traffic_result r = send_in_order(o, modem);
 
-			rig_expect(&r, (struct rig_wrong){.lost = o->lost,
-							  .duplicated = o->duplicated,
-							  .reordered = o->reordered});
+			rig_assert_result(&r, (struct rig_errors){.lost = o->lost,
+								  .duplicated = o->duplicated,
+								  .reordered = o->reordered});
 			assert_int_equal(r.corrupted_by[CORRUPTION_CRC], o->damaged);
 			if (o->lost > 0)
 				continue;
@@ -100,25 +100,25 @@ static void reuse_number(struct docsis_down_header *h) {
 	h->sequence = 1;
 }
 
-/* Two packets under one number: a modem delivers the first and discards the second. */
-TEST(a_number_used_twice_is_a_wrong_dsid) {
+/* If two packets have one DSID number, a modem delivers the first and discards the second. */
+TEST(reused_dsid_number_is_corruption) {
 	struct rig_fault fault = {.header = reuse_number};
 	struct traffic_result r;
 
 	rig_start(&rig, "256", 9);
-	rig_take(&rig, frames, PACKETS, &fault);
+	rig_collect(&rig, frames, PACKETS, &fault);
 	rig_send_frames(&rig, frames, PACKETS);
 	r = rig_finish(&rig);
-	rig_expect(&r, (struct rig_wrong){.corrupted = 1});
+	rig_assert_result(&r, (struct rig_errors){.corrupted = 1});
 	assert_int_equal(r.corrupted_by[CORRUPTION_DSID], 1);
 }
 
-/* The sequence numbers of streams say what is missing; where that and the other counts disagree, the run fails. */
-TEST(an_account_that_does_not_close_fails) {
+/* The run fails if the packets missing by sequence numbers differ from those by the counters. */
+TEST(unbalanced_account_fails_run) {
 	struct traffic_result r;
 
 	rig_start(&rig, "256", 9);
-	rig_take(&rig, frames, PACKETS, NULL);
+	rig_collect(&rig, frames, PACKETS, NULL);
 	rig_send_frames(&rig, frames, PACKETS);
 	traffic_result(rig.traffic, &r);
 	assert_true(traffic_result_good(&r));
@@ -137,7 +137,7 @@ TEST(an_account_that_does_not_close_fails) {
 	assert_int_equal(r.unaccounted, 1);
 	rig.traffic->downlink->generator->packets--;
 	r = rig_finish(&rig);
-	assert_nothing_wrong(&r);
+	assert_all_proven(&r);
 }
 
 ALL_TESTS(rig_open, rig_close)

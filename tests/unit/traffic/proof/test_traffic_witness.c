@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Windows of packets that follow each other, wherever in a run, as the file has them. */
+/* Tests witness.h: windows of consecutive packets from random times of a run, written as pcapng. */
 #include "proof/witness.h"
 
 #include <unistd.h>
@@ -19,19 +19,19 @@ static struct witness_pair pair;
 static uint8_t file[FILE_MOST];
 static size_t file_size;
 
-static int begin(void **state) {
+static int set_up(void **state) {
 	fixture_start(state);
 	pool = fixture_pool("witness", 64, FIXTURE_ROOM);
 	return 0;
 }
 
-static int end(void **state) {
+static int tear_down(void **state) {
 	fixture_pool_end(pool);
 	return fixture_stop(state);
 }
 
-/* Packets of `size` bytes that begin with their number pass, in bursts. */
-static void pass(uint32_t from, uint32_t to, size_t size) {
+/* Passes packets `from` to `to` - 1 of `size` bytes, in bursts. A packet begins with its number. */
+static void pass_packets(uint32_t from, uint32_t to, size_t size) {
 	uint8_t bytes[2 * SIZE] = {0};
 
 	while (from < to) {
@@ -49,7 +49,7 @@ static void pass(uint32_t from, uint32_t to, size_t size) {
 	}
 }
 
-static void written(void) {
+static void write_file(void) {
 	char path[] = "/tmp/witness-XXXXXX";
 	int fd = mkstemp(path);
 	FILE *in;
@@ -65,62 +65,61 @@ static void written(void) {
 	assert_in_range(file_size, 1, sizeof(file) - 1);
 }
 
-static uint32_t word(size_t at) {
+static uint32_t file_word(size_t at) {
 	uint32_t value;
 
 	memcpy(&value, file + at, sizeof(value));
 	return value;
 }
 
-/* The packets of a file. */
-struct read {
+struct file_packets {
 	unsigned count, interfaces;
 	uint32_t numbers[PACKETS + WITNESS_WINDOW];
-	uint32_t size, wire_size; /* of the last */
+	uint32_t size, wire_size; /* of the last packet */
 	char comments[PACKETS + WITNESS_WINDOW];
 };
 
-static struct read look(void) {
-	struct read r = {0};
+static struct file_packets read_packets(void) {
+	struct file_packets r = {0};
 
-	for (size_t at = 0; at < file_size; at += word(at + 4)) {
-		if (word(at) == BLOCK_INTERFACE)
+	for (size_t at = 0; at < file_size; at += file_word(at + 4)) {
+		if (file_word(at) == BLOCK_INTERFACE)
 			r.interfaces++;
-		if (word(at) != BLOCK_PACKET)
+		if (file_word(at) != BLOCK_PACKET)
 			continue;
 		assert_in_range(r.count, 0, RTE_DIM(r.numbers) - 1);
-		r.size = word(at + 20);
-		r.wire_size = word(at + 24);
-		/* Behind the bytes an option of the kind 1 and of one digit. */
+		r.size = file_word(at + 20);
+		r.wire_size = file_word(at + 24);
+		/* the bytes are followed by a comment option of one digit */
 		r.comments[r.count] = (char)file[at + 28 + (r.size + 3) / 4 * 4 + 4];
-		r.numbers[r.count++] = word(at + 28);
+		r.numbers[r.count++] = file_word(at + 28);
 	}
 	return r;
 }
 
-/* A run of `count` packets of a size, of which up to `packets` are kept, as the file has it. */
-static struct read run(uint32_t packets, uint64_t seed, uint32_t count, size_t size) {
-	struct read r;
+/* Runs `count` packets of `size` bytes; returns those in the file, up to `packets`. */
+static struct file_packets run(uint32_t packets, uint64_t seed, uint32_t count, size_t size) {
+	struct file_packets r;
 
 	assert_int_equal(witness_create(&pair.downstream, packets, SIZE, seed), 0);
 	assert_int_equal(witness_create(&pair.upstream, 0, SIZE, seed), 0);
-	pass(0, count, size);
-	written();
-	r = look();
+	pass_packets(0, count, size);
+	write_file();
+	r = read_packets();
 	witness_free(&pair.downstream);
 	witness_free(&pair.upstream);
 	return r;
 }
 
-/* Of a short run there is what it has; of a long one the most from its later half, and something from before. */
-TEST(windows_are_packets_that_follow_each_other) {
+/* A long run gives packets of its first and second half, mostly of the second. */
+TEST(windows_contain_consecutive_packets) {
 	unsigned early = 0, late = 0, first = 0;
 
 	for (uint64_t seed = 1; seed < 100; seed++) {
-		struct read r = run(PACKETS, seed, 20000, SIZE);
+		struct file_packets r = run(PACKETS, seed, 20000, SIZE);
 
 		assert_int_equal(r.interfaces, 1);
-		/* But for the last one, which may have begun. */
+		/* the last window may be incomplete */
 		assert_in_range(r.count, PACKETS - WITNESS_WINDOW, PACKETS);
 		for (unsigned i = 0; i < r.count; i++) {
 			if (i > 0 && r.comments[i] == r.comments[i - 1])
@@ -132,22 +131,22 @@ TEST(windows_are_packets_that_follow_each_other) {
 	assert_true(early > (early + late) / 10);
 	assert_true(late > (early + late) / 4);
 	for (uint64_t seed = 1; seed < 200; seed++) {
-		struct read r = run(PACKETS, seed, 200, SIZE);
+		struct file_packets r = run(PACKETS, seed, 200, SIZE);
 
 		first += r.count > 0 && r.numbers[0] < 8;
 	}
 	assert_in_range(first, 5, 100);
 }
 
-TEST(what_is_too_long_is_cut) {
-	struct read r = run(PACKETS, 1, 200, 2 * SIZE);
+TEST(long_packets_are_truncated) {
+	struct file_packets r = run(PACKETS, 1, 200, 2 * SIZE);
 
 	assert_int_equal(r.size, SIZE);
 	assert_int_equal(r.wire_size, 2 * SIZE);
 }
 
-TEST(none_are_kept_where_none_are_asked_for) {
-	struct read r = run(0, 1, 100, SIZE);
+TEST(witness_without_capacity_keeps_nothing) {
+	struct file_packets r = run(0, 1, 100, SIZE);
 
 	assert_int_equal(r.count, 0);
 	assert_int_equal(r.interfaces, 0);
@@ -155,4 +154,4 @@ TEST(none_are_kept_where_none_are_asked_for) {
 	assert_int_equal(witness_write(&pair, 1, "/nowhere/file"), -1);
 }
 
-ALL_TESTS(begin, end)
+ALL_TESTS(set_up, tear_down)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages of MAP pseudowires that do not fit one packet. */
+/* Tests that modems reassemble messages of MAP pseudowires that exceed one packet. */
 
 #include "granting_kit.h"
 #include "test_main.h"
@@ -9,14 +9,14 @@
 
 #define CHANNEL 0
 #define ELEMENTS 400
-#define SIZE (36 + 4 * ELEMENTS) /* of the message */
+#define SIZE (36 + 4 * ELEMENTS) /* bytes of the message */
 #define LONGEST MANAGEMENT_MESSAGE_MAX
-#define MTU_PART 1400 /* what the core puts into the first of two packets, about */
+#define MTU_PART 1400 /* bytes of the message in the first of two packets */
 
 static uint8_t message[MANAGEMENT_MESSAGE_MAX];
 
-/* A MAP of version 5 that gives every minislot to a SID that no modem has. */
-static void message_make(void) {
+/* Writes a MAP of version 5 that grants all minislots to an unknown SID. */
+static void make_message(void) {
 	struct map map = {.version = 5, .count = ELEMENTS, .alloc_start = 1000};
 	struct management m = {.version = 5, .type = MANAGEMENT_MAP};
 	uint8_t body[MAP_BODY_MAX];
@@ -29,7 +29,7 @@ static void message_make(void) {
 	assert_int_equal(management_write(&m, message, sizeof(message)), SIZE);
 }
 
-static struct rte_mbuf *packet(size_t at, size_t length, bool first, bool last) {
+static struct rte_mbuf *make_packet(size_t at, size_t length, bool first, bool last) {
 	struct rte_mbuf *m = granting_kit_packet(CHANNEL, message + at, length);
 	uint8_t *end = rte_pktmbuf_mtod_offset(m, uint8_t *, m->data_len);
 
@@ -37,7 +37,7 @@ static struct rte_mbuf *packet(size_t at, size_t length, bool first, bool last) 
 	return m;
 }
 
-/* A packet with a part of the message; LOST: one that never comes. */
+/* A packet with bytes `from` to `to` of the message; LOST: a lost packet. */
 struct step {
 	size_t from, to;
 	bool first, last;
@@ -52,19 +52,19 @@ static const struct {
 	const char *name;
 	struct step steps[8];
 	unsigned count;
-	uint64_t maps, torn, missing; /* what the modems make of it */
+	uint64_t maps, torn, missing; /* expected counters of the modems */
 } cases[] = {
 	{"a long MAP in two packets", {HEAD, TAIL}, 2, 1, 0, 0},
-	{"and in three", {{0, 100, .first = true}, {100, MTU_PART}, TAIL, WHOLE}, 4, 2, 0, 0},
-	{"with a gap",
+	{"in three packets", {{0, 100, .first = true}, {100, MTU_PART}, TAIL, WHOLE}, 4, 2, 0, 0},
+	{"a lost packet",
 	 {{0, 100, .first = true}, LOST, {800, MTU_PART}, TAIL, HEAD, TAIL},
 	 6,
 	 1,
 	 1,
 	 1},
-	{"without its end", {HEAD, LOST, HEAD, TAIL, HEAD, WHOLE}, 6, 2, 2, 1},
-	{"without its begin", {{0, 100}, TAIL, TAIL, HEAD, TAIL}, 5, 1, 2, 0},
-	{"that grows without end",
+	{"the end is missing", {HEAD, LOST, HEAD, TAIL, HEAD, WHOLE}, 6, 2, 2, 1},
+	{"the begin is missing", {{0, 100}, TAIL, TAIL, HEAD, TAIL}, 5, 1, 2, 0},
+	{"longer than any message",
 	 {{0, SIZE, .first = true},
 	  {0, LONGEST - SIZE},
 	  {0, LONGEST - SIZE},
@@ -78,20 +78,20 @@ static const struct {
 	 0},
 };
 
-static void hand(const struct step *s) {
+static void send_step(const struct step *s) {
 	if (s->to == 0)
 		granting_sequence[CHANNEL]++;
 	else
-		granting_kit_hand(packet(s->from, s->to - s->from, s->first, s->last));
+		granting_kit_receive(make_packet(s->from, s->to - s->from, s->first, s->last));
 }
 
-static void hear_begin(void) {
+static void start(void) {
 	granting_kit_start("84", 1000000);
-	message_make();
+	make_message();
 }
 
-/* Ends the test: what the modems made of the packets. */
-static void heard(uint64_t maps, uint64_t torn, uint64_t missing) {
+/* Asserts the modems' counters. */
+static void assert_counts(uint64_t maps, uint64_t torn, uint64_t missing) {
 	struct grants_result result;
 
 	uplink_grants(rig.uplink, &result);
@@ -102,38 +102,38 @@ static void heard(uint64_t maps, uint64_t torn, uint64_t missing) {
 	assert_int_equal(result.use[0].data + result.use[1].data, maps * (ELEMENTS - 1));
 }
 
-TEST(messages_are_put_together) {
+TEST(messages_are_reassembled) {
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		print_message("  %s\n", cases[i].name);
-		uplink_kit_end(state);
-		uplink_kit_begin(state);
-		hear_begin();
+		uplink_kit_tear_down(state);
+		uplink_kit_set_up(state);
+		start();
 		for (unsigned n = 0; n < cases[i].count; n++)
-			hand(&cases[i].steps[n]);
-		heard(cases[i].maps, cases[i].torn, cases[i].missing);
+			send_step(&cases[i].steps[n]);
+		assert_counts(cases[i].maps, cases[i].torn, cases[i].missing);
 	}
 }
 
-TEST(each_pseudowire_has_its_own) {
-	hear_begin();
-	hand(&(struct step)HEAD);
-	granting_kit_hand(granting_kit_packet(1, message, SIZE));
-	hand(&(struct step)TAIL);
-	heard(2, 0, 0);
+TEST(pseudowires_reassemble_independently) {
+	start();
+	send_step(&(struct step)HEAD);
+	granting_kit_receive(granting_kit_packet(1, message, SIZE));
+	send_step(&(struct step)TAIL);
+	assert_counts(2, 0, 0);
 }
 
-/* Whole ones of a packet that was passed over are heard; its parts have nothing to be joined with. */
-TEST(a_part_that_comes_behind_the_next_is_torn) {
+/* Whole messages in a late packet are processed; a part of a message is discarded. */
+TEST(late_part_is_discarded) {
 	struct rte_mbuf *late;
 
-	hear_begin();
-	hand(&(struct step)HEAD);
-	late = packet(MTU_PART, SIZE - MTU_PART, false, true);
-	hand(&(struct step)HEAD);
-	granting_kit_hand(late);
-	hand(&(struct step)TAIL);
-	heard(1, 1, 0);
+	start();
+	send_step(&(struct step)HEAD);
+	late = make_packet(MTU_PART, SIZE - MTU_PART, false, true);
+	send_step(&(struct step)HEAD);
+	granting_kit_receive(late);
+	send_step(&(struct step)TAIL);
+	assert_counts(1, 1, 0);
 }
 
-EACH_TEST(uplink_kit_begin, uplink_kit_end)
+EACH_TEST(uplink_kit_set_up, uplink_kit_tear_down)
 ALL_TESTS(uplink_kit_open, uplink_kit_close)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a summary says of directions that ran. Of what only sends: tests/e2e/run/test_traffic_alone.py. */
+/* Tests summary.h: JSON and table of results. For send-only runs see test_traffic_alone.py. */
 #include "summary/summary.h"
 
 #include "test_main.h"
 
-/* Takes the object over, which has these members among others: JSON with single quotes, without its brackets. */
-static void has(json_t *o, const char *members) {
+/* Asserts members of an object, as JSON with single quotes and no braces. Frees the object. */
+static void assert_has(json_t *o, const char *members) {
 	char text[512];
 	json_t *expected, *merged = json_deep_copy(o);
 
@@ -21,7 +21,7 @@ static void has(json_t *o, const char *members) {
 	json_decref(o);
 }
 
-TEST(summaries_have_the_directions_that_ran) {
+TEST(summary_has_directions_that_ran) {
 	const struct uplink_result up = {
 		.sent = 10,
 		.proven = 7,
@@ -37,27 +37,28 @@ TEST(summaries_have_the_directions_that_ran) {
 	const char *path = "test-traffic-upstream.json";
 	json_t *o;
 
-	for (int which = 1; which <= 3; which++) {
+	for (int directions = 1; directions <= 3; directions++) {
 		struct summary s = {
-			.downstream = which & 1 ? &down : NULL,
-			.upstream = which & 2 ? &up : NULL,
+			.downstream = directions & 1 ? &down : NULL,
+			.upstream = directions & 2 ? &up : NULL,
 		};
 
 		assert_int_equal(summary_write(path, &s), 0);
 		o = json_load_file(path, 0, NULL);
-		assert_int_equal(json_object_get(o, "downstream") != NULL, which & 1);
-		assert_int_equal(json_object_get(o, "upstream") != NULL, which >> 1);
+		assert_int_equal(json_object_get(o, "downstream") != NULL, directions & 1);
+		assert_int_equal(json_object_get(o, "upstream") != NULL, directions >> 1);
 		json_decref(o);
 	}
 	remove(path);
-	has(summary_upstream(&up),
-	    "'sent': 10, 'proven': 7, 'lost': 2, 'corrupted': 1, 'duplicated': 4, 'reordered': 5, "
-	    "'latency_unknown': 6, 'corrupted_by': {'cut': 1}, 'uepi_packets': 11, 'fragments': "
-	    "12, "
-	    "'latency_us': null, 'gbps': 0.0");
+	assert_has(summary_upstream(&up), "'sent': 10, 'proven': 7, 'lost': 2, 'corrupted': 1, "
+					  "'duplicated': 4, 'reordered': 5, "
+					  "'latency_unknown': 6, 'corrupted_by': {'cut': 1}, "
+					  "'uepi_packets': 11, 'fragments': "
+					  "12, "
+					  "'latency_us': null, 'gbps': 0.0");
 }
 
-static char *table_of(const struct summary *s) {
+static char *make_table(const struct summary *s) {
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
@@ -67,25 +68,26 @@ static char *table_of(const struct summary *s) {
 	return text;
 }
 
-TEST(accounts_are_told) {
+TEST(unbalanced_account_is_reported) {
 	struct traffic_result down = {
 		.sent = 20, .proven = 10, .undecipherable = 3, .overtaken = 2, .unaccounted = 5};
 	struct summary s = {.downstream = &down};
 	char *text;
 
-	has(summary_downstream(&down), "'undecipherable': 3, 'overtaken': 2, 'unaccounted': 5");
-	text = table_of(&s);
+	assert_has(summary_downstream(&down),
+		   "'undecipherable': 3, 'overtaken': 2, 'unaccounted': 5");
+	text = make_table(&s);
 	assert_non_null(strstr(text, "undecipherable"));
 	assert_non_null(strstr(text, "the account does not close"));
 	free(text);
 	down = (struct traffic_result){.sent = 20, .proven = 20};
-	text = table_of(&s);
+	text = make_table(&s);
 	assert_null(strstr(text, "undecipherable"));
 	free(text);
 }
 
 /* 90,000 packets of 50 us, 9,990 of 2 ms, 10 of 0.3 s. */
-TEST(latencies_are_told_to_the_fifth_nine) {
+TEST(latency_percentiles_are_reported) {
 	static const struct {
 		const char *key;
 		double us;
@@ -118,7 +120,7 @@ TEST(latencies_are_told_to_the_fifth_nine) {
 	hdr_close(times);
 }
 
-TEST(a_line_tells_each_of_several_groups) {
+TEST(table_has_a_line_per_group) {
 	const struct traffic_result down[2] = {{.sent = 10, .proven = 7},
 					       {.sent = 20, .proven = 20}};
 	const struct summary_group groups[] = {
@@ -128,7 +130,7 @@ TEST(a_line_tells_each_of_several_groups) {
 	struct summary s = {.downstream = &down[1], .groups = groups};
 
 	for (s.group_count = 1; s.group_count <= 2; s.group_count++) {
-		char *text = table_of(&s), *line = strstr(text, "seven");
+		char *text = make_table(&s), *line = strstr(text, "seven");
 
 		assert_int_equal(line != NULL, s.group_count == 2);
 		if (line != NULL) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trials one behind the other: each has its own counts, whatever comes late, its own shape, and a wire that waits or does not. */
+/* Tests successive trials: each has its own counters, shape and handling of full ports. */
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 
@@ -14,7 +14,7 @@
 
 static struct rig_frame first[PACKETS], second[PACKETS];
 
-static struct traffic_load load_of(const char *mix, uint32_t prove_every) {
+static struct traffic_load make_load(const char *mix, uint32_t prove_every) {
 	struct traffic_load load = {.downstream = true, .prove_every = prove_every};
 	char error[128];
 
@@ -22,25 +22,25 @@ static struct traffic_load load_of(const char *mix, uint32_t prove_every) {
 	return load;
 }
 
-static void begin(const char *mix, uint32_t prove_every, struct rig_frame *frames) {
-	struct traffic_load load = load_of(mix, prove_every);
+static void begin_trial(const char *mix, uint32_t prove_every, struct rig_frame *frames) {
+	struct traffic_load load = make_load(mix, prove_every);
 
 	assert_int_equal(traffic_restart(rig.traffic, &load), 0);
-	rig_take(&rig, frames, PACKETS, NULL);
+	rig_collect(&rig, frames, PACKETS, NULL);
 }
 
-/* Ends a trial as run_trial() does: that much is wrong, and no frame has a fault. */
-static struct traffic_result end(struct rig_wrong wrong) {
-	struct traffic_result r = rig_result(&rig);
+/* Ends a trial as run_trial() does; asserts the verdicts, and that no frame violates DEPI. */
+static struct traffic_result end_trial(struct rig_errors wrong) {
+	struct traffic_result r = rig_end_run(&rig);
 
 	assert_int_equal(r.sent, PACKETS);
-	rig_expect(&r, wrong);
+	rig_assert_result(&r, wrong);
 	for (int v = 0; v < VIOLATIONS; v++)
 		assert_int_equal(r.violations[v], 0);
 	return r;
 }
 
-/* As it stands in the MAC header, if it does. */
+/* Whether the frame has a DSID number; parses its MAC header into `mac`. */
 static bool is_numbered(const struct rig_frame *f, struct docsis_mac *mac) {
 	assert_int_equal(docsis_mac_parse(f->bytes, f->size, mac), DOCSIS_OK);
 	return mac->ds == DS_EHDR_SEQUENCE;
@@ -50,8 +50,8 @@ static bool is_lost(unsigned i) {
 	return i >= 32 && i % 13 == 0;
 }
 
-/* Those that are lost, or all others. Returns how many are lost. */
-static unsigned send_which(const struct rig_frame *frames, bool lost) {
+/* Sends the frames for which is_lost() equals `lost`. Returns the number of lost frames. */
+static unsigned send_lost_or_not(const struct rig_frame *frames, bool lost) {
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < PACKETS; i++) {
@@ -62,34 +62,34 @@ static unsigned send_which(const struct rig_frame *frames, bool lost) {
 	return count;
 }
 
-/* What one trial loses and the next receives is lost in the one, and in the next a packet of before. */
-TEST(late_packets_count_in_no_trial) {
+/* A packet that arrives in the next trial is lost in its own trial, and unexpected in the next. */
+TEST(late_packets_count_in_no_later_trial) {
 	struct traffic_result r;
 	unsigned lost;
 
 	rig_start(&rig, "84", 7);
-	begin("256", 1, first);
-	lost = send_which(first, false);
-	end((struct rig_wrong){.lost = lost});
-	begin("1280", 1, second);
-	send_which(first, true); /* before any of the new ones */
+	begin_trial("256", 1, first);
+	lost = send_lost_or_not(first, false);
+	end_trial((struct rig_errors){.lost = lost});
+	begin_trial("1280", 1, second);
+	send_lost_or_not(first, true); /* before the new frames */
 	for (unsigned i = 0; i < PACKETS; i++) {
 		rig_send_frame(&rig, &second[i]);
 		if (i == PACKETS / 2)
-			send_which(first, true); /* and among them */
+			send_lost_or_not(first, true); /* and between these */
 	}
-	r = end((struct rig_wrong){0});
+	r = end_trial((struct rig_errors){0});
 	assert_int_equal(r.proven_bytes, PACKETS * 1280);
 	assert_int_equal(r.sent_bytes, PACKETS * 1280);
 	assert_int_equal(r.unexpected[UNEXPECTED_EARLIER], 2 * lost);
-	begin("84", 1, first);
+	begin_trial("84", 1, first);
 	r = rig_finish(&rig);
 	assert_int_equal(r.lost, PACKETS);
 	assert_int_equal(r.unexpected[UNEXPECTED_EARLIER], 0);
 }
 
-/* Those that must be decrypted: without a number, first of its stream, every PROVE-th number. */
-static unsigned proven_of(const struct rig_frame *frames) {
+/* Frames to be decrypted: without DSID number, first of a stream, each PROVE-th number. */
+static unsigned count_proven(const struct rig_frame *frames) {
 	bool begun[RIG_MODEMS][RIG_FLOWS_MAX] = {0};
 	unsigned proven = 0;
 
@@ -111,22 +111,22 @@ TEST(counted_packets_are_counted_exactly) {
 	unsigned lost;
 
 	rig_start(&rig, "84", 8);
-	begin("256", PROVE, first);
-	lost = send_which(first, false);
-	r = end((struct rig_wrong){.lost = lost});
-	assert_int_equal(r.proven, proven_of(first));
+	begin_trial("256", PROVE, first);
+	lost = send_lost_or_not(first, false);
+	r = end_trial((struct rig_errors){.lost = lost});
+	assert_int_equal(r.proven, count_proven(first));
 	assert_true(r.counted > PACKETS / 3);
 	assert_int_equal(r.counted_bytes, r.counted * 256);
-	begin("256", PROVE, second);
-	send_which(first, true);
+	begin_trial("256", PROVE, second);
+	send_lost_or_not(first, true);
 	rig_send_frames(&rig, second, PACKETS);
-	send_which(first, true); /* known by their numbers only, where nobody decrypts them */
-	r = end((struct rig_wrong){0});
+	send_lost_or_not(first, true); /* counted packets are recognized by their numbers */
+	r = end_trial((struct rig_errors){0});
 	assert_int_equal(r.unexpected[UNEXPECTED_EARLIER], 2 * lost);
 	rig_finish(&rig);
 }
 
-static unsigned counted_frame(const struct rig_frame *frames, unsigned from) {
+static unsigned find_counted_frame(const struct rig_frame *frames, unsigned from) {
 	struct docsis_mac mac;
 
 	for (unsigned i = from; i < PACKETS; i++) {
@@ -137,16 +137,16 @@ static unsigned counted_frame(const struct rig_frame *frames, unsigned from) {
 	return 0;
 }
 
-/* Its header is checked, its number too; what is encrypted is not looked at. */
-TEST(faults_of_counted_packets) {
+/* Of a counted packet, header and DSID number are checked, but not the encrypted bytes. */
+TEST(faults_of_counted_packets_are_detected) {
 	struct traffic_result r;
 	unsigned twice, header, body;
 
 	rig_start(&rig, "84", 9);
-	begin("256", PROVE, first);
-	twice = counted_frame(first, PACKETS / 2);
-	header = counted_frame(first, twice + 1);
-	body = counted_frame(first, header + 1);
+	begin_trial("256", PROVE, first);
+	twice = find_counted_frame(first, PACKETS / 2);
+	header = find_counted_frame(first, twice + 1);
+	body = find_counted_frame(first, header + 1);
 	first[header].bytes[3] ^= 1; /* LEN, which the HCS covers */
 	first[body].bytes[first[body].header_size + 60] ^= 1;
 	for (unsigned i = 0; i < PACKETS; i++) {
@@ -154,34 +154,33 @@ TEST(faults_of_counted_packets) {
 		if (i == twice)
 			rig_send_frame(&rig, &first[i]);
 	}
-	r = end((struct rig_wrong){.duplicated = 1, .corrupted = 1});
+	r = end_trial((struct rig_errors){.duplicated = 1, .corrupted = 1});
 	assert_int_equal(r.corrupted_by[CORRUPTION_HCS], 1);
 	rig_finish(&rig);
 }
 
-/* A counted packet that comes behind a later one of its DSID waits for nobody longer than a modem. */
-TEST(counted_packets_are_put_in_order) {
+TEST(late_counted_packet_is_reordered) {
 	unsigned late;
 
 	rig_start(&rig, "84", 10);
-	begin("256", PROVE, first);
-	late = counted_frame(first, PACKETS / 2);
+	begin_trial("256", PROVE, first);
+	late = find_counted_frame(first, PACKETS / 2);
 	rig_send_frames(&rig, first, late);
 	rig_send_frames(&rig, first + late + 1, PACKETS - late - 1);
-	traffic_finish(rig.traffic); /* all are given up that were waited for */
+	traffic_finish(rig.traffic); /* gives up missing packets */
 	rig_send_frame(&rig, &first[late]);
-	end((struct rig_wrong){.reordered = 1});
+	end_trial((struct rig_errors){.reordered = 1});
 	rig_finish(&rig);
 }
 
-TEST(mixes_that_fit_no_modem_are_refused) {
-	struct traffic_load load = load_of("64", 1);
+TEST(mix_below_minimum_size_is_rejected) {
+	struct traffic_load load = make_load("64", 1);
 
 	rig_start(&rig, "84", 11);
-	load.mix.sizes[0] = 50; /* less than any header */
+	load.mix.sizes[0] = 50; /* shorter than headers and tag */
 	assert_int_equal(traffic_restart(rig.traffic, &load), -1);
-	begin("84", 1, first);
-	end((struct rig_wrong){.lost = send_which(first, false)});
+	begin_trial("84", 1, first);
+	end_trial((struct rig_errors){.lost = send_lost_or_not(first, false)});
 	rig_finish(&rig);
 }
 
@@ -206,7 +205,7 @@ static void run_upstream(uint32_t lose_every, bool no_latency) {
 	run_trial(&trial);
 	assert_true(trial.settled && trial.begun && trial.run.done);
 	traffic_uplink_result(rig.traffic, &up);
-	assert_true(up.sent > FAKE_UNDER_WAY);
+	assert_true(up.sent > FAKE_INCOMPLETE);
 	assert_int_equal(up.lost, lose_every == 0 ? 0 : up.sent / lose_every);
 	assert_int_equal(up.proven, up.sent - up.lost);
 	assert_int_equal(up.latency_us.max > 0, !no_latency);
@@ -214,8 +213,8 @@ static void run_upstream(uint32_t lose_every, bool no_latency) {
 	assert_int_equal(down.sent + down.lost + down.depi_frames, 0);
 }
 
-/* The data plane is a wire that loses every so-manieth packet. */
-TEST(upstream_trials_begin_with_nothing) {
+/* The fake uplink loses one of `lose_every` packets. */
+TEST(upstream_trial_begins_without_old_packets) {
 	struct traffic_options options = rig_options(&rig, "256", 5);
 	struct trial stuck = {
 		.run = {.duration_ns = 1000, .stop = 1},
@@ -231,7 +230,7 @@ TEST(upstream_trials_begin_with_nothing) {
 	run_upstream(3, false);
 	run_upstream(0, false);
 	assert_int_equal(begun, 4);
-	/* What one trial does not get rid of, the next must not count as its own: it does not begin. */
+	/* a trial does not begin while packets of an earlier one are incomplete */
 	fake_plan.stuck = true;
 	stuck.run.groups = rig_groups(&rig);
 	assert_int_equal(traffic_restart(rig.traffic, &stuck.load), 0);
@@ -242,7 +241,7 @@ TEST(upstream_trials_begin_with_nothing) {
 	traffic_free(rig.traffic);
 }
 
-static unsigned on_the_wire(void) {
+static unsigned drain_port(void) {
 	struct rte_mbuf *m;
 	unsigned n = 0;
 
@@ -253,10 +252,10 @@ static unsigned on_the_wire(void) {
 	return n;
 }
 
-/* Sends more than the wire holds. Returns the packets that it held. */
+/* Sends more packets than the port's capacity. Returns the packets in the port. */
 static unsigned overflow(bool drop, struct traffic_result *r) {
-	struct traffic_load load = load_of("84", 1);
-	unsigned held;
+	struct traffic_load load = make_load("84", 1);
+	unsigned in_port;
 
 	load.drop = drop;
 	assert_int_equal(traffic_restart(rig.traffic, &load), 0);
@@ -267,39 +266,39 @@ static unsigned overflow(bool drop, struct traffic_result *r) {
 	traffic_result(rig.traffic, r);
 	assert_true(r->transmit_backpressure > 0);
 	assert_int_equal(r->lost, r->sent);
-	held = on_the_wire();
-	assert_int_equal(traffic_in_flight(rig.traffic), held); /* of others nothing will come */
-	return held;
+	in_port = drain_port();
+	assert_int_equal(traffic_in_flight(rig.traffic), in_port); /* without dropped packets */
+	return in_port;
 }
 
-TEST(a_full_port_waits_or_loses) {
+TEST(full_port_waits_or_drops) {
 	struct traffic_result r;
-	unsigned held;
+	unsigned in_port;
 
 	rig_start(&rig, "84", 12);
-	held = overflow(false, &r);
-	assert_int_equal(r.sent, held);
-	held = overflow(true, &r);
+	in_port = overflow(false, &r);
+	assert_int_equal(r.sent, in_port);
+	in_port = overflow(true, &r);
 	assert_int_equal(r.sent, OVERFLOW_ROUNDS * GENERATOR_BURST);
-	assert_true(r.sent > held);
-	held = overflow(false, &r);
-	assert_int_equal(r.sent, held);
+	assert_true(r.sent > in_port);
+	in_port = overflow(false, &r);
+	assert_int_equal(r.sent, in_port);
 	traffic_free(rig.traffic);
 }
 
-/* In rounds of 10 us from `from` to `to`, us since the begin. Returns packets. */
+/* Sends in rounds of 10 us, from `from` to `to` us after the start. Returns the packets sent. */
 static unsigned send_until(unsigned from, unsigned to) {
 	uint64_t us = rte_get_tsc_hz() / 1000000;
 	unsigned n = 0;
 
-	for (unsigned at = from; at < to; at += 10)
-		n += traffic_send(rig.traffic, at * us);
+	for (unsigned time_us = from; time_us < to; time_us += 10)
+		n += traffic_send(rig.traffic, time_us * us);
 	return n;
 }
 
-/* Each trial has its own shape, and what is sent behind it has none. */
-TEST(rates_follow_the_shape_of_their_trial) {
-	struct traffic_load load = load_of("256", 1);
+/* The shape of a trial does not affect the next trial, nor traffic after it was discarded. */
+TEST(rate_follows_shape_of_trial) {
+	struct traffic_load load = make_load("256", 1);
 	static struct shape shape;
 
 	shape_add(&shape, 0, 1);
@@ -313,18 +312,18 @@ TEST(rates_follow_the_shape_of_their_trial) {
 	assert_int_equal(traffic_restart(rig.traffic, &load), 0);
 	traffic_begin(rig.traffic, 0);
 	assert_in_range(send_until(10, 1010), 235, 250);
-	send_until(1010, 1100); /* what was behind */
+	send_until(1010, 1100); /* packets still due */
 	assert_int_equal(send_until(1100, 1500), 0);
 	memset(&shape, 0xff, sizeof(shape));
 	traffic_forget_shape(rig.traffic);
 	traffic_begin(rig.traffic, 0);
 	assert_in_range(send_until(10, 1010), 235, 250);
-	on_the_wire();
+	drain_port();
 	load.shape = NULL;
 	assert_int_equal(traffic_restart(rig.traffic, &load), 0);
 	traffic_begin(rig.traffic, 0);
 	assert_in_range(send_until(10, 2010), 475, 495);
-	on_the_wire();
+	drain_port();
 	traffic_stop(rig.traffic);
 	traffic_free(rig.traffic);
 }

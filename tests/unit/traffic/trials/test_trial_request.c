@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests for trials, and the lines that they come in. */
+/* Tests trial_request.h and line_reader.h: JSON requests for trials, one per line. */
 #include "test_main.h"
 
 #include <unistd.h>
@@ -20,7 +20,7 @@ static int read_line(const char *line, bool upstream, struct trial_request *out)
 	return trial_request_read(line, strlen(line), &limits, out, error);
 }
 
-TEST(what_is_asked_is_read) {
+TEST(request_is_parsed) {
 	struct trial_request r;
 
 	assert_int_equal(
@@ -41,13 +41,13 @@ TEST(what_is_asked_is_read) {
 	assert_true(r.load.drop);
 	assert_ptr_equal(r.load.shape, &r.shape);
 	assert_int_equal(r.shape.count, 6);
-	assert_true(r.shape.points[5].time == 1.5); /* that of the trial */
+	assert_true(r.shape.points[5].time == 1.5); /* the trial's duration */
 	assert_true(r.shape.points[0].share == 0.25 && r.shape.points[2].share == 0.5);
 	assert_int_equal(json_object_size(r.source), 9);
 	json_decref(r.source);
 }
 
-TEST(what_is_not_said_has_a_default) {
+TEST(missing_keys_have_defaults) {
 	struct trial_request r;
 
 	assert_int_equal(read_line(" {\"rate\":\"max\",\"seconds\":1}\r", true, &r), 0);
@@ -58,13 +58,13 @@ TEST(what_is_not_said_has_a_default) {
 	assert_int_equal(r.load.prove_every, 1);
 	assert_true(!r.load.drop && r.load.shape == NULL);
 	json_decref(r.source);
-	/* Thirds are no finite decimals. */
+	/* decimal fractions are rounded to 1/n */
 	assert_int_equal(read_line("{\"seconds\":1,\"rate\":1e9,\"prove\":0.333333}", true, &r), 0);
 	assert_int_equal(r.load.prove_every, 3);
 	json_decref(r.source);
 }
 
-/* Answers are JSON: what was cut or came in must still be text. */
+/* Answers are JSON, so error messages must be UTF-8 even if text in them is truncated. */
 static void assert_is_text(void) {
 	json_t *text = json_string(error);
 
@@ -73,14 +73,14 @@ static void assert_is_text(void) {
 	json_decref(text);
 }
 
-/* Bytes of characters that have two. */
+/* Characters of two bytes: 8 and 40 bytes. */
 #define E_8 "\u00e9\u00e9\u00e9\u00e9"
 #define E_40 E_8 E_8 E_8 E_8 E_8
 
-TEST(mistakes_are_one_line) {
+TEST(errors_are_one_line) {
 	static const struct {
-		const char *line, *says;
-	} rows[] = {
+		const char *line, *message;
+	} cases[] = {
 		{"", "not JSON"},
 		{"{", "not JSON"},
 		{"{\"seconds\":1}{}", "not JSON"},
@@ -124,22 +124,22 @@ TEST(mistakes_are_one_line) {
 		 "rate: found what is too long"},
 	};
 
-	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct trial_request r;
 
-		assert_int_equal(read_line(rows[i].line, false, &r), -1);
-		if (strstr(error, rows[i].says) == NULL)
-			fail_msg("%s: %s", rows[i].line, error);
+		assert_int_equal(read_line(cases[i].line, false, &r), -1);
+		if (strstr(error, cases[i].message) == NULL)
+			fail_msg("%s: %s", cases[i].line, error);
 		assert_null(strchr(error, '\n'));
 		assert_null(r.source);
 		assert_is_text();
 	}
 }
 
-TEST(lines_come_one_by_one) {
+TEST(lines_are_read_one_by_one) {
 	static char long_line[2 * LINE_MAX_SIZE];
 	static struct line_reader reader;
-	static const volatile sig_atomic_t calm, source = 1;
+	static const volatile sig_atomic_t running, stopped = 1;
 	FILE *f = tmpfile();
 	const char *line;
 	size_t size;
@@ -155,7 +155,7 @@ TEST(lines_come_one_by_one) {
 	fputs("\nlast", f);
 	fflush(f);
 	assert_int_equal(lseek(fileno(f), 0, SEEK_SET), 0);
-	line_reader_init(&reader, fileno(f), &calm);
+	line_reader_init(&reader, fileno(f), &running);
 	for (int i = 0; i < 4; i++) {
 		static const char *const lines[] = {"first", "", "third\r", long_line};
 		static const size_t sizes[] = {5, 0, 6, LINE_MAX_SIZE};
@@ -172,7 +172,7 @@ TEST(lines_come_one_by_one) {
 	assert_int_equal(line_reader_next(&reader, &line, &size), LINE_END);
 	assert_int_equal(line_reader_next(&reader, &line, &size), LINE_END);
 	assert_int_equal(lseek(fileno(f), 0, SEEK_SET), 0);
-	line_reader_init(&reader, fileno(f), &source);
+	line_reader_init(&reader, fileno(f), &stopped);
 	assert_int_equal(line_reader_next(&reader, &line, &size), LINE_END);
 	fclose(f);
 }
