@@ -89,7 +89,7 @@ static void start(void) {
 
 	CHECK(platform_start(&options) == 0 && packet_meta_register() == 0);
 	CHECK(atexit(end) == 0);
-	bench_prepare(&all.config);
+	kit_set_defaults(&all.config);
 	all.crypto = crypto_apart_open(SOCKET_ID_ANY);
 	CHECK(all.crypto != NULL);
 	all.queue = crypto_queue_open(all.crypto, CRYPTO_UPLINK);

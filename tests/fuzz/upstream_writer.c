@@ -13,8 +13,8 @@
 #define HEADERS 58 /* Ethernet, IPv4 or IPv6, session ID */
 #define FRAME_ROOM 2200
 
-static const uint32_t session_ids[5] = {BENCH_SC_QAM, BENCH_OFDMA, BENCH_OFDMA_ALONE,
-					BENCH_REQUESTS, BENCH_RANGING};
+static const uint32_t session_ids[5] = {KIT_SC_QAM, KIT_OFDMA, KIT_OFDMA_2, KIT_REQUESTS,
+					KIT_RANGING};
 
 void writer_open(struct writer *w, const struct service_group *sg) {
 	w->sg = sg;
@@ -105,7 +105,7 @@ static void choose_session(struct writer *w, unsigned session, uint8_t flow) {
 }
 
 static enum uepi_format format(const struct writer *w) {
-	return w->sessions[w->session].session == BENCH_SC_QAM ? UEPI_SC_QAM : UEPI_OFDMA;
+	return w->sessions[w->session].session == KIT_SC_QAM ? UEPI_SC_QAM : UEPI_OFDMA;
 }
 
 /* Bits of `faults`: 1 no header, 2 no trailer, 4 cut short, 8 something in between, 16 not sent. */
@@ -224,8 +224,8 @@ static void change(struct writer *w, uint8_t *frame, size_t size) {
 }
 
 void writer_frame(struct writer *w) {
-	unsigned stream = input_byte(&w->in) % BENCH_STREAMS;
-	const struct bench_stream *s = &bench_streams[stream];
+	unsigned stream = input_byte(&w->in) % KIT_STREAMS;
+	const struct kit_stream *s = &kit_streams[stream];
 	const struct modem *m = &w->sg->modems[s->modem];
 	struct writer_row *row = &w->rows[stream];
 	uint8_t kind = input_byte(&w->in), pdu[FRAME_ROOM], out[2 * FRAME_ROOM];
@@ -270,7 +270,7 @@ static void row_shift(struct writer_row *row, uint32_t size) {
 }
 
 /* Bits of `faults`: 1 number, 2 pointer, 4 anything. */
-static void write_segment(struct writer *w, const struct bench_stream *s, struct writer_row *row,
+static void write_segment(struct writer *w, const struct kit_stream *s, struct writer_row *row,
 			  uint32_t size, uint8_t faults, uint8_t *out) {
 	struct segment_header h = {.sid_cluster = s->cluster, .request = faults};
 
@@ -294,8 +294,8 @@ static void write_segment(struct writer *w, const struct bench_stream *s, struct
 
 void writer_burst(struct writer *w) {
 	uint8_t which = input_byte(&w->in), faults = input_byte(&w->in);
-	unsigned stream = which % BENCH_STREAMS;
-	const struct bench_stream *s = &bench_streams[stream];
+	unsigned stream = which % KIT_STREAMS;
+	const struct kit_stream *s = &kit_streams[stream];
 	struct writer_row *row = &w->rows[stream];
 	uint8_t out[SEGMENT_HEADER_SIZE + WRITER_ROW];
 	uint32_t size = input_byte(&w->in) * 16u, header = 0;
@@ -319,7 +319,7 @@ void writer_burst(struct writer *w) {
 void writer_records(struct writer *w) {
 	uint8_t what = input_byte(&w->in), bytes[UEPI_REQUEST_SIZE];
 	struct uepi_request r = {
-		.sid = bench_streams[what % BENCH_STREAMS].sid,
+		.sid = kit_streams[what % KIT_STREAMS].sid,
 		.size = what,
 		.n_bytes = (what & 0x40) != 0,
 		.cluster_valid = (what & 0x20) != 0,
@@ -343,9 +343,9 @@ void writer_raw(struct writer *w) {
 	switch (what & 3) {
 	case 0: /* a burst, also on the session for ranging */
 		choose_session(w, what >> 2 & 1 ? 4 : what >> 3 & 3, 0);
-		burst(w, bench_streams[what % BENCH_STREAMS].sid, bytes, size, 0);
+		burst(w, kit_streams[what % KIT_STREAMS].sid, bytes, size, 0);
 		break;
-	case 1: row_add(&w->rows[what % BENCH_STREAMS], bytes, size); break;
+	case 1: row_add(&w->rows[what % KIT_STREAMS], bytes, size); break;
 	case 2: /* a PSP packet */
 		writer_flush(w);
 		w->session = (what >> 2) % 5;

@@ -51,7 +51,7 @@ struct writer_row {
 struct writer {
 	struct fuzz_input in;
 	const struct service_group *sg;
-	struct writer_row rows[BENCH_STREAMS];
+	struct writer_row rows[KIT_STREAMS];
 	struct {
 		uint32_t session;
 		uint16_t sequence[PSP_FLOW_MAX + 1];

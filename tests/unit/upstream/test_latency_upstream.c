@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The time of an upstream frame begins with the packet that had the trailer of its last burst, and ends
- * when the network port took it; in a simulated clock each case has a known one.
- */
+/* Tests the latency of upstream frames under a simulated clock: from receiving the packet with the
+ * last byte or trailer until the network port accepts the frame. */
 #include "upstream_cases.h"
 
-#define AES 2 /* of modem 0 */
-#define DEPTH 64 /* of the network port: one less fits */
+#define AES 2 /* stream of modem 0, encrypted */
+#define DEPTH 64 /* packets of the network port's queue; it can have one less */
 #define SIZE 200
-#define MS BENCH_MS
+#define MS KIT_MS
 
-static void measure(void) {
-	bench->clock.now = 5 * MS;
-	latency_simulate(&bench->u->latency, &bench->clock.now);
-	assert_int_equal(upstream_latency(bench->u, true), 0);
+static void start_measuring(void) {
+	kit->clock.now = 5 * MS;
+	latency_simulate(&kit->u->latency, &kit->clock.now);
+	assert_int_equal(upstream_latency(kit->u, true), 0);
 }
 
-/* Since the last call, `packets` came out, which took from `least` to `most` ns, to three digits. */
-static void check_took(uint64_t packets, uint64_t least, uint64_t most) {
-	struct latency *l = &bench->u->latency;
+/* Since the last call, `packets` were measured, with `least` to `most` ns. */
+static void check_latency(uint64_t packets, uint64_t least, uint64_t most) {
+	struct latency *l = &kit->u->latency;
 
 	latency_collect(l);
 	assert_int_equal(l->recent->total_count, packets);
@@ -27,99 +25,99 @@ static void check_took(uint64_t packets, uint64_t least, uint64_t most) {
 	latency_reset(l);
 }
 
-EACH_CASE(measure)
+BEFORE_EACH_CASE(start_measuring)
 
-CASE(whole_frames_take_a_round) {
-	static const unsigned streams[] = {FRAMED, PLAIN, AES};
+CASE(whole_frame_has_no_latency) {
+	static const unsigned streams[] = {SEGMENTED, PLAIN, AES};
 
 	for (size_t i = 0; i < ARRAY_COUNT(streams); i++) {
-		bench_whole(streams[i], SIZE);
-		check_took(1, 0, 0);
+		kit_process_frame(streams[i], SIZE);
+		check_latency(1, 0, 0);
 	}
 }
 
-/* A modem has the rest of its packet granted later: that is none of our time. */
-CASE(the_last_byte_begins_it) {
-	uint8_t frame[BENCH_FRAME_MAX];
-	size_t size = bench_mac(FRAMED, SIZE, frame);
+/* The modem sends the rest of its frame in a later grant. That time does not count. */
+CASE(latency_starts_at_last_byte) {
+	uint8_t frame[KIT_FRAME_MAX];
+	size_t size = kit_next_frame(SEGMENTED, SIZE, frame);
 
-	bench_handle(FRAMED, frame, 90);
-	bench_after(4 * MS);
-	bench_handle_rest(FRAMED, frame + 90, size - 90);
-	check_took(1, 0, 0);
+	kit_process(SEGMENTED, frame, 90);
+	kit_advance(4 * MS);
+	kit_process_tail(SEGMENTED, frame + 90, size - 90);
+	check_latency(1, 0, 0);
 }
 
-/* What came waits for a packet before it that comes later: that is. */
-CASE(waiting_for_an_earlier_packet_counts) {
-	struct bench_psp packets[2];
+/* The time in the reorder queue counts. */
+CASE(time_in_reorder_queue_counts) {
+	struct psp_packet packets[2];
 
-	bench_whole(PLAIN, SIZE); /* the order begins */
-	check_took(1, 0, 0);
+	kit_process_frame(PLAIN, SIZE); /* the order begins */
+	check_latency(1, 0, 0);
 	for (unsigned i = 0; i < 2; i++)
-		bench_packet_as(&packets[i], PLAIN, SIZE, (uint16_t)(1 + i));
-	bench_handle_packet(&packets[1]);
-	bench_after(2 * MS);
-	latency_collect(&bench->u->latency);
-	assert_int_equal(bench->u->latency.recent->total_count, 0);
-	bench_handle_packet(&packets[0]);
-	check_took(2, 0, 2 * MS);
+		kit_write_numbered_packet(&packets[i], PLAIN, SIZE, (uint16_t)(1 + i));
+	kit_process_packet(&packets[1]);
+	kit_advance(2 * MS);
+	latency_collect(&kit->u->latency);
+	assert_int_equal(kit->u->latency.recent->total_count, 0);
+	kit_process_packet(&packets[0]);
+	check_latency(2, 0, 2 * MS);
 }
 
-/* A burst goes on when its trailer has come: before, no time of ours passes, whatever came when. */
-CASE(the_trailer_begins_it) {
-	uint8_t room[2 * BENCH_FRAME_MAX];
-	struct bench_psp p;
-	size_t first = bench_mac(PLAIN, SIZE, room);
-	size_t size = first + bench_mac(PLAIN, SIZE, room + first);
+/* A burst is complete when its trailer is received. The time before that does not count. */
+CASE(latency_starts_at_burst_trailer) {
+	uint8_t bytes[2 * KIT_FRAME_MAX];
+	struct psp_packet p;
+	size_t first = kit_next_frame(PLAIN, SIZE, bytes);
+	size_t size = first + kit_next_frame(PLAIN, SIZE, bytes + first);
 
-	bench_open_stream(&p, PLAIN);
-	psp_add(&p, false, false, room, 50);
-	psp_add(&p, false, false, room + 50, first - 50);
-	bench_handle_packet(&p);
-	bench_after(1 * MS);
-	psp_open(&p, BENCH_SC_QAM);
-	psp_add(&p, false, false, room + first, size - first);
-	bench_handle_packet(&p);
-	bench_after(2 * MS);
-	psp_open(&p, BENCH_SC_QAM);
+	kit_begin_stream_burst(&p, PLAIN);
+	psp_add_segment(&p, false, false, bytes, 50);
+	psp_add_segment(&p, false, false, bytes + 50, first - 50);
+	kit_process_packet(&p);
+	kit_advance(1 * MS);
+	psp_begin(&p, KIT_SC_QAM);
+	psp_add_segment(&p, false, false, bytes + first, size - first);
+	kit_process_packet(&p);
+	kit_advance(2 * MS);
+	psp_begin(&p, KIT_SC_QAM);
 	psp_add_trailer(&p);
-	bench_handle_packet(&p);
-	check_took(2, 0, 0);
+	kit_process_packet(&p);
+	check_latency(2, 0, 0);
 }
 
-/* Of the frames in a unit of fragments, the first ends in the first of them. */
-CASE(fragments_have_the_time_of_the_last_byte) {
-	uint8_t unit[2 * BENCH_FRAME_MAX];
-	size_t first = bench_mac(PLAIN, SIZE, unit);
-	size_t size = first + bench_mac(PLAIN, SIZE, unit + first), cut = first + 20;
+/* The first frame of the unit ends in the first fragment, and waits for the second. */
+CASE(fragmented_frame_counts_from_its_last_byte) {
+	uint8_t unit[2 * KIT_FRAME_MAX];
+	size_t first = kit_next_frame(PLAIN, SIZE, unit);
+	size_t size = first + kit_next_frame(PLAIN, SIZE, unit + first), split = first + 20;
 
-	bench_put_fragment(PLAIN, 0, FRAGMENT_FIRST, unit, cut);
-	bench_settle();
-	bench_after(6 * MS);
-	bench_put_fragment(PLAIN, 1, FRAGMENT_LAST, unit + cut, size - cut);
-	bench_settle();
-	check_took(2, 0, 6 * MS);
+	kit_send_fragment(PLAIN, 0, FRAGMENT_FIRST, unit, split);
+	kit_settle();
+	kit_advance(6 * MS);
+	kit_send_fragment(PLAIN, 1, FRAGMENT_LAST, unit + split, size - split);
+	kit_settle();
+	check_latency(2, 0, 6 * MS);
 }
 
-/* The port has room for 63 frames; the others wait until somebody takes them. */
-CASE(a_port_that_is_full_shows, .network_depth = 64) {
+/* The port has capacity for 63 frames. The others are pending until the test receives some. */
+CASE(full_port_adds_latency, .network_depth = 64) {
 	for (int i = 0; i < 80; i++) {
-		bench_put(PLAIN, SIZE);
-		bench_round();
+		kit_send_frame(PLAIN, SIZE);
+		kit_run_round();
 	}
-	bench_rounds(4);
-	check_took(DEPTH - 1, 0, 0);
-	bench->clock.now += 7 * MS;
-	bench_round();
-	bench_settle();
-	check_took(80 - (DEPTH - 1), 7 * MS, 7 * MS);
+	kit_run_rounds(4);
+	check_latency(DEPTH - 1, 0, 0);
+	kit->clock.now += 7 * MS;
+	kit_run_round();
+	kit_settle();
+	check_latency(80 - (DEPTH - 1), 7 * MS, 7 * MS);
 }
 
-CASE(switched_on_and_off) {
-	assert_int_equal(upstream_latency(bench->u, false), 0);
-	bench->clock.now += 1;
-	bench_whole(FRAMED, SIZE);
-	assert_int_equal(upstream_latency(bench->u, true), 0);
-	bench_whole(FRAMED, SIZE);
-	check_took(1, 0, 0);
+CASE(latency_is_measured_only_while_on) {
+	assert_int_equal(upstream_latency(kit->u, false), 0);
+	kit->clock.now += 1;
+	kit_process_frame(SEGMENTED, SIZE);
+	assert_int_equal(upstream_latency(kit->u, true), 0);
+	kit_process_frame(SEGMENTED, SIZE);
+	check_latency(1, 0, 0);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * An upstream with the pools that a server makes for it: what waits for missing parts leaves buffers
- * for the port, so that one device that sends nonsense takes nothing from the sessions of others.
- */
+/* Tests an upstream with the pools that a server creates for it. Pending buffers leave enough for
+ * the port: gaps in some sessions do not block others. */
 
 #include <rte_ethdev.h>
 
@@ -13,13 +11,13 @@
 #include "packets.h"
 #include "upstream_cases.h"
 
-#define MODEMS 4000 /* each has a SID cluster, which may hold an incomplete frame */
+#define MODEMS 4000 /* each has a SID cluster, which can have an incomplete frame */
 #define CHANNELS 20
-#define SESSION BENCH_SC_QAM /* of the first channel */
+#define SESSION KIT_SC_QAM /* of the first channel */
 #define SID 5
-#define GOOD 0 /* the channel of whom nothing may be taken */
-#define PACKET 100
-#define RING 64
+#define GOOD 0 /* channel without gaps */
+#define PACKET 100 /* bytes */
+#define RING 64 /* packets per port */
 
 static const char head[] = "name: pools\n"
 			   "service_group: 9\n"
@@ -43,7 +41,7 @@ static struct service_group sg;
 static struct lone_group lone;
 static struct server server_made, *const server = &server_made;
 static struct upstream *up; /* of its only group */
-static uint16_t far[2]; /* network, R-PHY */
+static uint16_t far[2]; /* the test's ends of the ports: network, R-PHY */
 
 static void load(void) {
 	char *text = malloc(sizeof(head) + 4096 + MODEMS * 400ul), *at = text;
@@ -80,8 +78,8 @@ static void open_server(uint32_t mtu) {
 	up = server->groups[0].upstream;
 	far[0] = network[0];
 	far[1] = rphy[0];
-	bench_prepare(bench);
-	bench->sg = sg; /* for what the device sends */
+	kit_set_defaults(kit);
+	kit->sg = sg; /* for what the device sends */
 }
 
 static void close_server(void) {
@@ -96,33 +94,33 @@ static void close_server(void) {
 	service_group_free(&sg);
 }
 
-static uint64_t counted(enum counter which) {
+static uint64_t counter_of(enum counter which) {
 	return up->counters.values[which];
 }
 
-/* Hands it over; the port always finds a buffer for it. */
-static void send_psp(const struct bench_psp *p) {
-	uint8_t packet[BENCH_PACKET_MAX];
+/* Sends the packet. The port always has a buffer for it. */
+static void send_psp(const struct psp_packet *p) {
+	uint8_t packet[KIT_PACKET_MAX];
 	struct rte_mbuf *m;
 
 	m = fixture_packet(server->pools.uepi, packet, psp_write(p, packet));
 	assert_int_equal(rte_eth_tx_burst(far[1], 0, &m, 1), 1);
 }
 
-/* A whole burst with a whole frame. */
+/* Sends a whole burst with a whole frame on channel GOOD. */
 static void send_good(void) {
 	uint8_t ethernet[PACKET], frame[256];
-	struct bench_psp p;
+	struct psp_packet p;
 
 	packet_ipv4(ethernet, PACKET, 7, (const uint8_t[]){198, 51, 100, 1});
-	bench_open_burst(&p, SESSION + GOOD, SID);
-	psp_add(&p, false, false, frame,
-		bench_clear(0, DOCSIS_KIND_PACKET, ethernet, PACKET, frame));
+	kit_begin_burst(&p, SESSION + GOOD, SID);
+	psp_add_segment(&p, false, false, frame,
+			kit_write_clear_frame(0, DOCSIS_KIND_PACKET, ethernet, PACKET, frame));
 	psp_add_trailer(&p);
 	send_psp(&p);
 }
 
-static unsigned take(void) {
+static unsigned receive_all(void) {
 	struct rte_mbuf *m;
 	unsigned n = 0;
 
@@ -134,8 +132,8 @@ static unsigned take(void) {
 	return n;
 }
 
-/* Runs the worker at the present time; what is pending and on its way is as much as was said. */
-static void run(void) {
+/* Runs the worker at the present time. The buffers in use stay within us_buffers(). */
+static void run_rounds(void) {
 	struct us_buffers most = us_buffers(&sg, NULL);
 
 	for (int i = 0; i < 4; i++) {
@@ -146,70 +144,70 @@ static void run(void) {
 	}
 }
 
-/* Where packets are longer than frames, those would keep more than a buffer of theirs. */
-CASE(one_pool_or_two, .closed = true) {
+/* If packets are longer than frames, frames have their own pool: attached, they would keep more. */
+CASE(frames_and_packets_share_pool_if_same_size, .self_started = true) {
 	static const uint32_t mtus[] = {2031, 2030};
 
 	for (unsigned i = 0; i < ARRAY_COUNT(mtus); i++) {
-		bool one = i == 1;
+		bool shared = i == 1;
 
 		open_server(mtus[i]);
-		assert_int_equal(server->pools.frames == server->pools.uepi, one);
-		assert_int_equal(up->r.stay, one);
+		assert_int_equal(server->pools.frames == server->pools.uepi, shared);
+		assert_int_equal(up->r.stay, shared);
 		assert_ptr_equal(up->r.frames, server->pools.frames);
 		assert_in_range(server->pools.uepi->size,
-				server->pools.most.uepi + (one ? server->pools.most.frames : 0),
+				server->pools.most.uepi + (shared ? server->pools.most.frames : 0),
 				UINT32_MAX);
 		assert_in_range(server->pools.pieces->size, server->pools.most.pieces, UINT32_MAX);
 		send_good();
-		run();
-		assert_int_equal(take(), 1);
+		run_rounds();
+		assert_int_equal(receive_all(), 1);
 		close_server();
 	}
 }
 
-/* Of each flow of all other channels the second packet is missing, and all that may wait comes at once:
- * more than may be kept. Between them comes what is good. */
-CASE(a_device_that_leaves_gaps, .closed = true) {
-	unsigned sent = 0, good = 0, came = 0;
+/* On all other channels, the second packet of each flow is missing, and more packets follow than
+ * may be pending. Good packets come between them. */
+CASE(gaps_do_not_block_other_sessions, .self_started = true) {
+	unsigned sent = 0, good = 0, received = 0;
 
 	open_server(1500);
 	assert_true((CHANNELS - 1) * US_PSP_FLOWS * (US_PSP_WINDOW - 1) >
 		    2 * us_buffers(&sg, NULL).packets);
 	for (uint16_t number = 0; number <= US_PSP_WINDOW; number += number == 0 ? 2 : 1) {
 		for (unsigned c = GOOD + 1; c < CHANNELS; c++) {
-			for (uint8_t f = 0; f < US_PSP_FLOWS; f++, sent++) /* without segments */
-				send_psp(&(struct bench_psp){SESSION + c, f, .numbered = true,
-							     .sequence = number});
+			for (uint8_t f = 0; f < US_PSP_FLOWS; f++, sent++) /* empty packets */
+				send_psp(&(struct psp_packet){SESSION + c, f, .numbered = true,
+							      .sequence = number});
 			send_good();
 			good++;
-			run();
-			came += take();
-			assert_int_equal(came, good);
+			run_rounds();
+			received += receive_all();
+			assert_int_equal(received, good);
 		}
 	}
-	assert_int_equal(counted(COUNTER_RECEIVED), sent + good);
+	assert_int_equal(counter_of(COUNTER_RECEIVED), sent + good);
 	assert_true(up->uepi.pending_packets > 0);
 	for (int i = 0; i < 3; i++) {
 		server->workers[0].clock.now += 100000000;
-		run();
+		run_rounds();
 	}
-	/* what was given up for memory is not lost */
+	/* packets that left the reorder queue for memory are not lost */
 	assert_int_equal(up->uepi.pending_packets, 0);
-	assert_int_equal(counted(COUNTER_PSP_PACKETS), sent + good);
-	assert_int_equal(counted(COUNTER_PSP_MISSING), (CHANNELS - 1) * US_PSP_FLOWS);
+	assert_int_equal(counter_of(COUNTER_PSP_PACKETS), sent + good);
+	assert_int_equal(counter_of(COUNTER_PSP_MISSING), (CHANNELS - 1) * US_PSP_FLOWS);
 	assert_int_equal(counters_dropped_units(&up->counters, UNIT_PACKET), 0);
 	close_server();
 }
 
-/* Limits from the configuration, pools from limits: each part that may be in use is in them. */
-CASE(what_a_configuration_needs, .closed = true) {
+/* Limits follow from the configuration, and pools from limits. */
+CASE(buffers_follow_from_configuration, .self_started = true) {
 	struct us_buffers b;
 	uint32_t pending;
 
 	load();
 	b = us_buffers(&sg, NULL);
-	assert_int_equal(b.pending_packets, US_BURST_PIECES); /* 64 kB are fewer */
+	assert_int_equal(b.pending_packets, US_BURST_PIECES); /* 64 kB would be fewer */
 	assert_int_equal(b.pending_frames, (MODEMS + 1) * 5 / 4);
 	sg.upstream.pending = 4000000;
 	pending = 4000000 / us_packet_size(&sg);
@@ -235,25 +233,26 @@ CASE(what_a_configuration_needs, .closed = true) {
 	service_group_free(&sg);
 }
 
-/* A start with one buffer less is refused, whichever it is; one pool serves for packets and frames, too. */
-CASE(pools_that_are_too_small, .closed = true) {
+/* A start fails if a pool has one buffer less, also if packets and frames share a pool. */
+CASE(pool_with_a_buffer_less_is_refused, .self_started = true) {
 	static struct rte_mempool packets, frames, pieces;
 	struct rte_mempool *const pools[] = {&packets, &frames, &pieces};
 	struct us_buffers b;
 
 	load();
 	b = us_buffers(&sg, NULL);
-	for (unsigned one = 0; one < 2; one++) {
-		const struct us_resources r = {
-			.packets = &packets, .frames = one ? &packets : &frames, .pieces = &pieces};
+	for (unsigned shared = 0; shared < 2; shared++) {
+		const struct us_resources r = {.packets = &packets,
+					       .frames = shared ? &packets : &frames,
+					       .pieces = &pieces};
 
-		packets.size = b.packets + (one ? b.frames : 0);
+		packets.size = b.packets + (shared ? b.frames : 0);
 		frames.size = b.frames;
 		pieces.size = b.pieces;
 		for (unsigned i = 0; i < ARRAY_COUNT(pools); i++) {
 			assert_int_equal(us_pools_check(&sg, &r), 0);
 			pools[i]->size--;
-			assert_int_equal(us_pools_check(&sg, &r), one && i == 1 ? 0 : -1);
+			assert_int_equal(us_pools_check(&sg, &r), shared && i == 1 ? 0 : -1);
 			pools[i]->size++;
 		}
 	}

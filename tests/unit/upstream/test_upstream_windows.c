@@ -1,55 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Windows for order run out: the longest wait ends, that of packets or that of segments, and nothing
- * else does. A window comes back in whatever way its wait ends.
- */
+/* Tests a shortage of reorder windows: the oldest wait for missing packets or segments ends, and no
+ * other. The window is free again, however the wait ends. */
 #include "upstream_cases.h"
 
-#define FEW 2
+#define FEW 2 /* windows */
 
-static unsigned all_windows;
+static unsigned window_count;
 
-/* Of the windows, so many may be in use behind the row `expire`. */
-static void few_windows(void) {
-	bench->u->reorder_set.most = FEW;
-	all_windows = bench_windows_free();
+/* Limits the windows that may be in use after the stage `expire`. */
+static void limit_windows(void) {
+	kit->u->reorder_set.most = FEW;
+	window_count = kit_unused_windows();
 }
 
-enum what {
+enum kind {
 	NOTHING,
-	PACKET, /* empty, of a PSP flow */
-	SEGMENT, /* with a frame of its own */
-	FILL, /* a segment that was missing: padding */
+	PACKET, /* without segments, of a PSP flow */
+	SEGMENT, /* with a whole frame */
+	FILL, /* a missing segment, with padding */
 };
 
-/* What comes a millisecond after the other, and how many gaps have ended and windows were not there then. */
+/* What is sent, 1 ms after the step before. Then the counters of gaps and of missing windows have
+ * these values. */
 struct step {
-	enum what what;
-	unsigned whose; /* flow or stream */
-	uint16_t number; /* of a segment with a frame: ahead of the next one */
-	uint64_t of_packets, of_segments, windows_full;
+	enum kind kind;
+	unsigned index; /* flow or stream */
+	uint16_t number; /* of a segment with a frame: relative to the next number */
+	uint64_t packet_gaps, segment_gaps, windows_full;
 };
 
 static const struct {
 	struct step steps[5];
-	unsigned ended, waits; /* streams */
-} rows[] = {
-	/* packets wait longer, */
+	unsigned ended, pending; /* streams whose wait has ended and still lasts */
+} cases[] = {
+	/* the packets wait longest, */
 	{{{PACKET, 0, 2, 0, 0, 0},
 	  {SEGMENT, 7, 1, 0, 0, 0},
 	  {SEGMENT, 8, 1, 1, 0, 1},
 	  {SEGMENT, 4, 1, 1, 1, 2}},
 	 7,
 	 8},
-	/* or segments do; */
+	/* or the segments do; */
 	{{{SEGMENT, 7, 1, 0, 0, 0},
 	  {SEGMENT, 8, 1, 0, 0, 0},
 	  {PACKET, 0, 2, 0, 1, 1},
 	  {PACKET, 1, 2, 0, 2, 2},
 	  {PACKET, 2, 2, 1, 2, 3}},
 	 8,
-	 BENCH_STREAMS},
-	/* and a wait that began anew, as its first gap ended, is younger than the others */
+	 KIT_STREAMS},
+	/* a wait that restarted, as its first gap was filled, is younger than the others */
 	{{{SEGMENT, 7, 1, 0, 0, 0},
 	  {SEGMENT, 7, 1, 0, 0, 0},
 	  {SEGMENT, 8, 1, 0, 0, 0},
@@ -59,95 +58,95 @@ static const struct {
 	 7},
 };
 
-static void take(const struct step *s) {
-	uint16_t next = bench->segment[s->whose];
+static void run_step(const struct step *s) {
+	uint16_t next = kit->segment[s->index];
 
-	switch (s->what) {
+	switch (s->kind) {
 	case NOTHING: return;
-	case PACKET: bench_put_number(BENCH_OFDMA_ALONE, (uint8_t)s->whose, s->number); break;
+	case PACKET: kit_send_empty_packet(KIT_OFDMA_2, (uint8_t)s->index, s->number); break;
 	case SEGMENT:
-		bench->segment[s->whose] += s->number;
-		bench_put(s->whose, 100);
+		kit->segment[s->index] += s->number;
+		kit_send_frame(s->index, 100);
 		break;
 	case FILL:
-		bench->segment[s->whose] = s->number;
-		bench_handle_rest(s->whose, "\xff", 1);
-		bench->segment[s->whose] = next;
+		kit->segment[s->index] = s->number;
+		kit_process_tail(s->index, "\xff", 1);
+		kit->segment[s->index] = next;
 	}
-	bench_after(BENCH_MS);
-	assert_int_equal(bench_count(COUNTER_PSP_GAPS), s->of_packets);
-	assert_int_equal(bench_count(COUNTER_SEGMENT_GAPS), s->of_segments);
-	assert_int_equal(bench_count(COUNTER_WINDOWS_FULL), s->windows_full);
+	kit_advance(KIT_MS);
+	assert_int_equal(kit_counter(COUNTER_PSP_GAPS), s->packet_gaps);
+	assert_int_equal(kit_counter(COUNTER_SEGMENT_GAPS), s->segment_gaps);
+	assert_int_equal(kit_counter(COUNTER_WINDOWS_FULL), s->windows_full);
 }
 
-CASE(the_longest_wait_ends, .closed = true) {
-	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
-		bench_open();
-		few_windows();
+CASE(window_shortage_ends_oldest_wait, .self_started = true) {
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		kit_open();
+		limit_windows();
 		for (uint8_t flow = 0; flow < 3; flow++) { /* the numbers of all begin with 0 */
-			bench_put_number(BENCH_OFDMA_ALONE, flow, 0);
-			bench_whole(flow == 0 ? FRAMED : 6 + flow, 100);
+			kit_send_empty_packet(KIT_OFDMA_2, flow, 0);
+			kit_process_frame(flow == 0 ? SEGMENTED : 6 + flow, 100);
 		}
-		for (size_t k = 0; k < ARRAY_COUNT(rows[i].steps); k++)
-			take(&rows[i].steps[k]);
-		assert_int_equal(bench->u->tables.streams[rows[i].ended].order.queued, 0);
-		if (rows[i].waits < BENCH_STREAMS)
-			assert_true(bench->u->tables.streams[rows[i].waits].order.queued > 0);
+		for (size_t k = 0; k < ARRAY_COUNT(cases[i].steps); k++)
+			run_step(&cases[i].steps[k]);
+		assert_int_equal(kit->u->tables.streams[cases[i].ended].order.queued, 0);
+		if (cases[i].pending < KIT_STREAMS)
+			assert_true(kit->u->tables.streams[cases[i].pending].order.queued > 0);
 		for (int n = 0; n < 20; n++)
-			bench_after(10 * BENCH_MS);
-		assert_int_equal(bench_windows_free(), all_windows);
-		bench_close();
+			kit_advance(10 * KIT_MS);
+		assert_int_equal(kit_unused_windows(), window_count);
+		kit_close();
 	}
 }
 
 static void random_segment(struct random *r) {
-	unsigned stream = random_below(r, BENCH_STREAMS);
+	unsigned stream = random_below(r, KIT_STREAMS);
 	struct segment_header h = {
 		.pointer_valid = random_below(r, 2),
 		.pointer = (uint16_t)random_below(r, 40),
 		.sequence = (uint16_t)random_below(r, 200),
-		.sid_cluster = bench_streams[stream].cluster,
+		.sid_cluster = kit_streams[stream].cluster,
 	};
 	uint8_t bytes[40];
 
 	random_fill(r, bytes, sizeof(bytes));
-	bench_segment_as(stream, &h, bytes, random_below(r, sizeof(bytes)));
+	kit_send_segment_as(stream, &h, bytes, random_below(r, sizeof(bytes)));
 }
 
-/* Each order has a window, where buffers for them may wait. */
-CASE(windows_for_all) {
-	const struct upstream *u = bench->u;
+/* There is a window for each stream and PSP flow. */
+CASE(each_stream_and_flow_has_window) {
+	const struct upstream *u = kit->u;
 	uint32_t orders = u->tables.stream_count + u->tables.session_count * US_PSP_FLOWS;
 
-	assert_int_equal(bench_windows_free(), orders);
+	assert_int_equal(kit_unused_windows(), orders);
 	assert_int_equal(u->reorder_set.most, orders);
 }
 
-/* Every stream and flow wants a window all the time. */
-CASE(random_numbers) {
+/* All streams and flows need windows all the time. */
+CASE(random_numbers_with_few_windows) {
 	struct random r = {.state = 7};
 
-	few_windows();
+	limit_windows();
 	for (int i = 0; i < 20000; i++) {
 		if (random_below(&r, 3) == 0)
-			bench_put_number(BENCH_OFDMA_ALONE, (uint8_t)random_between(&r, 1, 7),
-					 (uint16_t)random_below(&r, 100));
+			kit_send_empty_packet(KIT_OFDMA_2, (uint8_t)random_between(&r, 1, 7),
+					      (uint16_t)random_below(&r, 100));
 		else
 			random_segment(&r);
 		if (i % 16 == 0) {
-			bench_round();
-			bench->clock.now += 1000;
-			bench_take(UINT32_MAX);
-			assert_in_range(all_windows - bench_windows_free(), 0, FEW);
+			kit_run_round();
+			kit->clock.now += 1000;
+			kit_receive(UINT32_MAX);
+			assert_in_range(window_count - kit_unused_windows(), 0, FEW);
 		}
 	}
-	bench_settle();
-	assert_true(bench_count(COUNTER_WINDOWS_FULL) > 300);
-	assert_true(bench_count(COUNTER_PSP_GAPS) > 100);
-	assert_true(bench_count(COUNTER_SEGMENT_GAPS) > 100);
+	kit_settle();
+	assert_true(kit_counter(COUNTER_WINDOWS_FULL) > 300);
+	assert_true(kit_counter(COUNTER_PSP_GAPS) > 100);
+	assert_true(kit_counter(COUNTER_SEGMENT_GAPS) > 100);
 	for (int i = 0; i < 200; i++)
-		bench_after(10 * BENCH_MS);
-	assert_int_equal(bench_windows_free(), all_windows);
-	assert_int_equal(bench->u->uepi.pending_packets + bench->u->reassemble.pending_segments, 0);
-	bench->any_drops = true;
+		kit_advance(10 * KIT_MS);
+	assert_int_equal(kit_unused_windows(), window_count);
+	assert_int_equal(kit->u->uepi.pending_packets + kit->u->reassemble.pending_segments, 0);
+	kit->ignore_drops = true;
 }

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Random changes and random packets beside a plain model: a configuration, and who has which SID and address in it.
- * After each change the upstream must be what one made anew of it would be, but for what lived on: parts of frames in
- * segments and fragments, and segments behind a gap. What was received before leaves, whoever goes meanwhile.
- */
+/* Random changes and random packets against a plain model: a configuration, with the modem of each
+ * SID and address. After each change the upstream must equal one that was created from the new
+ * configuration, except for what it keeps: parts of frames, fragments, and segments behind a gap. A
+ * packet from before a change is transmitted even if its modem is removed. */
 #include "us_change_model.h"
 
 static void send_burst(const struct upstream_sid *sid, const void *bytes, size_t size) {
-	struct bench_psp p;
+	struct psp_packet p;
 
-	psp_open(&p, session_of(&now, sid->channel));
+	psp_begin(&p, session_of(&now, sid->channel));
 	p.unnumbered = true;
 	psp_add_header(&p, sid->sid);
-	psp_add(&p, false, false, bytes, size);
+	psp_add_segment(&p, false, false, bytes, size);
 	psp_add_trailer(&p);
 	psp_send(&p);
 }
@@ -25,7 +24,7 @@ static void send_part(const struct model_flow *f, struct model_cluster *c, int p
 		.sequence = c->next & US_SEQUENCE_MASK,
 		.sid_cluster = c->id,
 	};
-	uint8_t payload[SEGMENT_HEADER_SIZE + 2 * BENCH_FRAME_MAX];
+	uint8_t payload[SEGMENT_HEADER_SIZE + 2 * KIT_FRAME_MAX];
 	size_t header = f->segment_header ? SEGMENT_HEADER_SIZE : 0;
 
 	if (f->segment_header) {
@@ -36,20 +35,20 @@ static void send_part(const struct model_flow *f, struct model_cluster *c, int p
 	send_burst(&c->sid, payload, header + size);
 }
 
-/* What came is what the model says, no more. */
-static void check(void) {
-	bench_settle();
-	assert_int_equal(bench->others, expected_frames);
+/* Settles, and compares frames and drops with the model. */
+static void check_model(void) {
+	kit_settle();
+	assert_int_equal(kit->other_frames, expected_frames);
 	for (unsigned d = 0; d < DROP_REASONS; d++) {
-		if (bench->u->counters.drops[d] != expected_drops[d])
+		if (kit->u->counters.drops[d] != expected_drops[d])
 			fail_msg("%s: %" PRIu64 ", expected %" PRIu64,
-				 drop_name((enum drop_reason)d), bench->u->counters.drops[d],
+				 drop_name((enum drop_reason)d), kit->u->counters.drops[d],
 				 expected_drops[d]);
 	}
 }
 
-/* A whole frame from the address has come. */
-static void frame_came(unsigned slot, unsigned address) {
+/* Expects the result of a complete frame from the address. */
+static void expect_frame(unsigned slot, unsigned address) {
 	const struct model_modem *was = &before.modems[slot];
 
 	if (address == now.modems[slot].address ||
@@ -59,15 +58,16 @@ static void frame_came(unsigned slot, unsigned address) {
 		expected_drops[DROP_SOURCE_ADDRESS]++;
 }
 
-/* A half of a frame, in a segment or a fragment, or a frame behind a gap; then what it waits for. */
+/* Sends a part that is then pending: half a frame, or a frame behind a gap. Next time, the missing
+ * part. */
 static void send_pending(struct model_flow *f, struct model_cluster *c, unsigned slot) {
-	uint8_t bytes[BENCH_FRAME_MAX], out[BENCH_FRAME_MAX];
+	uint8_t bytes[KIT_FRAME_MAX], out[KIT_FRAME_MAX];
 	size_t size = write_frame(c->address, bytes), half = size / 2;
 	bool last = c->pending != NOTHING;
 	const uint8_t *part = last ? bytes + half : bytes;
 
 	if (!last)
-		c->pending = f->segment_header && c->next > 0 && any(2) ? AHEAD : HALF;
+		c->pending = f->segment_header && c->next > 0 && draw(2) ? AHEAD : HALF;
 	if (c->pending == AHEAD) {
 		c->next += !last;
 		send_part(f, c, 0, bytes, size);
@@ -82,29 +82,30 @@ static void send_pending(struct model_flow *f, struct model_cluster *c, unsigned
 	if (!last)
 		return;
 	for (unsigned frames = c->pending == AHEAD ? 2 : 1; frames > 0; frames--)
-		frame_came(slot, c->address);
+		expect_frame(slot, c->address);
 	c->pending = NOTHING;
 }
 
-/* A whole frame on any SID, from any address or with `owned` its own; what is pending there comes to its end first. */
+/* Sends a frame on any SID, from any address or (`owned`) its own. First completes a pending
+ * one. */
 static void send_any(bool may_be_pending, bool owned) {
-	struct upstream_sid sid = {any(BENCH_CHANNELS), (uint16_t)(FIRST_SID + any(SIDS))};
-	uint8_t bytes[BENCH_FRAME_MAX];
-	unsigned address = any(ADDRESSES), at[3] = {0};
-	bool there = sid_owner(&now, sid.channel, sid.sid, at);
+	struct upstream_sid sid = {draw(KIT_CHANNELS), (uint16_t)(FIRST_SID + draw(SIDS))};
+	uint8_t bytes[KIT_FRAME_MAX];
+	unsigned address = draw(ADDRESSES), at[3] = {0};
+	bool in_use = find_sid(&now, sid.channel, sid.sid, at);
 	struct model_cluster *c;
 	struct model_flow *f;
 
-	if (there && (owned || any(4) > 0))
+	if (in_use && (owned || draw(4) > 0))
 		address = now.modems[at[0]].address;
-	if (!there) {
+	if (!in_use) {
 		send_burst(&sid, bytes, write_frame(address, bytes));
 		expected_drops[DROP_UNKNOWN_SID]++;
 		return;
 	}
 	f = &now.modems[at[0]].flows[at[1]];
 	c = &f->clusters[at[2]];
-	if (c->pending != NOTHING || (may_be_pending && any(3) == 0)) {
+	if (c->pending != NOTHING || (may_be_pending && draw(3) == 0)) {
 		if (c->pending == NOTHING)
 			c->address = address;
 		if (!owned || c->address == address)
@@ -112,23 +113,23 @@ static void send_any(bool may_be_pending, bool owned) {
 		return;
 	}
 	send_part(f, c, 0, bytes, write_frame(address, bytes));
-	frame_came(at[0], address);
+	expect_frame(at[0], address);
 }
 
-/* Returns how many halves of frames end when the change has passed; segments end when it takes effect. */
+/* Draws a change. Returns how many halves of frames the flush will drop. */
 static unsigned draw_change(void) {
 	unsigned halves = 0;
-	unsigned first = any(MODEMS), count = 1 + any(4);
+	unsigned first = draw(MODEMS), count = 1 + draw(4);
 
 	next = now;
-	for (unsigned i = 0; i < count; i++) /* first all that is given up */
+	for (unsigned i = 0; i < count; i++) /* first free what they have */
 		next.modems[(first + i) % MODEMS].flow_count = 0;
 	for (unsigned i = 0; i < count; i++) {
 		unsigned slot = (first + i) % MODEMS;
 
 		draw_modem(slot);
-		will_be(LIVE_MODEM, slot,
-			next.modems[slot].flow_count > 0 ? modem_of(&next, slot) : NULL);
+		add_change(LIVE_MODEM, slot,
+			   next.modems[slot].flow_count > 0 ? modem_of(&next, slot) : NULL);
 		for (unsigned f = 0; f < now.modems[slot].flow_count; f++) {
 			const struct model_flow *was = &now.modems[slot].flows[f];
 
@@ -142,34 +143,34 @@ static unsigned draw_change(void) {
 			}
 		}
 	}
-	if (any(3) == 0) {
-		unsigned channel = 1 + any(BENCH_CHANNELS - 1);
+	if (draw(3) == 0) {
+		unsigned channel = 1 + draw(KIT_CHANNELS - 1);
 
 		next.channels[channel] ^= 1;
-		channels[channel] = bench->sg.upstream_channels[channel];
+		channels[channel] = kit->sg.upstream_channels[channel];
 		channels[channel].session = session_of(&next, channel);
-		will_be(LIVE_UPSTREAM_CHANNEL, channel, &channels[channel]);
+		add_change(LIVE_UPSTREAM_CHANNEL, channel, &channels[channel]);
 	}
 	return halves;
 }
 
-static void no_modems(void) {
-	with_room();
-	bench->sg.modem_count = 0;
-	bench->any_drops = true;
+static void start_without_modems(void) {
+	use_spare_capacity();
+	kit->sg.modem_count = 0;
+	kit->ignore_drops = true;
 }
 
-/* Each SID of each channel leads where the configuration says, and all other slots are free. */
+/* Each SID of each channel leads to the stream of the model, and all other slots are free. */
 static void check_tables(void) {
-	struct us_tables *t = &bench->u->tables;
+	struct us_tables *t = &kit->u->tables;
 	uint32_t used_flows = 0, used_streams = 0;
 
-	for (unsigned channel = 0; channel < BENCH_CHANNELS; channel++) {
+	for (unsigned channel = 0; channel < KIT_CHANNELS; channel++) {
 		for (uint16_t sid = FIRST_SID; sid < FIRST_SID + SIDS; sid++) {
 			const struct us_stream *s = us_stream_of_sid(t, channel, sid);
 			unsigned at[3] = {0};
 
-			assert_int_equal(s != NULL, sid_owner(&now, channel, sid, at));
+			assert_int_equal(s != NULL, find_sid(&now, channel, sid, at));
 			if (s == NULL)
 				continue;
 			assert_int_equal(s->modem, at[0]);
@@ -191,30 +192,30 @@ static void check_tables(void) {
 	assert_int_equal(rte_hash_count(t->by_sid), used_streams);
 }
 
-CASE(random_changes, .prepare = no_modems) {
-	for (unsigned turn = 0; turn < 4000; turn++) {
+CASE(random_changes_match_model, .prepare = start_without_modems) {
+	for (unsigned n = 0; n < 4000; n++) {
 		struct us_change *c;
 		unsigned halves;
 
 		for (unsigned i = 0; i < 12; i++)
 			send_any(true, false);
-		check();
-		for (unsigned i = 0; i < 3; i++) /* on its way when its modem goes */
+		check_model();
+		for (unsigned i = 0; i < 3; i++) /* pending when the modem is removed */
 			send_any(false, true);
-		to_segments();
+		run_to_segments();
 		halves = draw_change();
-		c = taken();
+		c = begin_and_apply();
 		before = now;
 		now = next;
 		passing = true;
 		for (unsigned i = 0; i < 3; i++)
 			send_any(false, false);
-		check();
+		check_model();
 		passing = false;
-		pass(c);
+		flush_change(c);
 		expected_drops[DROP_FRAME_FLOW_REMOVED] += halves;
-		finish(c);
-		check();
+		end_change(c);
+		check_model();
 		check_tables();
 	}
 	assert_true(expected_drops[DROP_FRAME_FLOW_REMOVED] > 100);

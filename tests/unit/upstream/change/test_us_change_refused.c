@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A change that cannot be made says why in one line, and nothing of the upstream is another one. */
+/* Tests refused changes: each gives one line of reason and leaves the upstream as it was. */
 #include "us_change_kit.h"
 
-#define NOT_THERE 5 /* modem */
-#define OF_NOT_THERE 8
+#define ABSENT_MODEM 5 /* modem */
+#define ABSENT_STREAM 8 /* its stream */
 
-static struct modem next;
+static struct modem new_modem;
 static struct upstream_service_flow flows[SG_MAX_MODEM_FLOWS];
 static struct sid_cluster clusters[SG_MAX_MODEM_FLOWS];
 static struct upstream_sid sids[SG_MAX_MODEM_FLOWS][8];
 
-/* Which allocation fails from now on, of calloc() or of an arena; 0: none. */
-static unsigned fails_at;
+/* The call of calloc() or arena_alloc() that fails, counted from 1. 0: none. */
+static unsigned failing_call;
 
 void *__real_calloc(size_t count, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 
 void *__wrap_calloc(size_t count, size_t size) {
-	if (fails_at > 0 && --fails_at == 0)
+	if (failing_call > 0 && --failing_call == 0)
 		return NULL;
 	return __real_calloc(count, size);
 }
@@ -27,16 +27,16 @@ void *__real_arena_alloc(struct arena *arena, size_t count, size_t size);
 void *__wrap_arena_alloc(struct arena *arena, size_t count, size_t size);
 
 void *__wrap_arena_alloc(struct arena *arena, size_t count, size_t size) {
-	if (fails_at > 0 && --fails_at == 0)
+	if (failing_call > 0 && --failing_call == 0)
 		return NULL;
 	return __real_arena_alloc(arena, count, size);
 }
 
-/* Flows of one cluster each, with SIDs from `sid` on of channel 0. */
-static void modem_with(unsigned flow_count, unsigned sid_count, uint16_t sid) {
-	next = bench->modems[NOT_THERE];
-	next.upstream_flows = flows;
-	next.upstream_flow_count = flow_count;
+/* Gives `new_modem` flows of one cluster each, with SIDs from `sid` on channel 0. */
+static void make_modem(unsigned flow_count, unsigned sid_count, uint16_t sid) {
+	new_modem = kit->modems[ABSENT_MODEM];
+	new_modem.upstream_flows = flows;
+	new_modem.upstream_flow_count = flow_count;
 	for (unsigned f = 0; f < flow_count; f++) {
 		flows[f] = (struct upstream_service_flow){500 + f, true, &clusters[f], 1};
 		clusters[f] = (struct sid_cluster){0, sids[f], sid_count};
@@ -45,168 +45,173 @@ static void modem_with(unsigned flow_count, unsigned sid_count, uint16_t sid) {
 	}
 }
 
-static void all_as_before(struct places_seen before) {
-	places_are(before);
-	assert_null(bench->u->tables.slots.unapplied);
-	for (uint32_t m = 0; m < roomy.modems; m++)
-		assert_false(bench->u->tables.slots.reserved[m]);
-	for (unsigned s = 0; s < OF_NOT_THERE; s++)
-		passes(s);
+static void check_unchanged(struct slot_counts before) {
+	check_slots(before);
+	assert_null(kit->u->tables.slots.unapplied);
+	for (uint32_t m = 0; m < spare_capacity.modems; m++)
+		assert_false(kit->u->tables.slots.reserved[m]);
+	for (unsigned s = 0; s < ABSENT_STREAM; s++)
+		check_delivered(s);
 }
 
-/* What belongs to others, what a group keeps, and what it has no room for. */
-CASE(what_cannot_be_had, .prepare = without_last) {
+/* What belongs to other objects, what cannot change in service, and what exceeds the capacity. */
+CASE(conflicts_and_excess_are_refused, .prepare = leave_out_last_modem) {
 	static struct upstream_channel channel;
 	static struct service_group group;
-	struct places_seen before = places_now();
+	struct slot_counts before = count_slots();
 
-	refuses(LIVE_MODEM, roomy.modems, &bench->modems[NOT_THERE], "capacity for 40 modems");
-	refuses(LIVE_UPSTREAM_CHANNEL, roomy.upstream_channels, bench->sg.upstream_channels,
-		"capacity for 5 upstream channels");
-	modem_with(SG_MAX_MODEM_FLOWS, 8, 0x200);
-	refuses(LIVE_MODEM, NOT_THERE, &next, "capacity for 200 SIDs");
-	modem_with(1, 1, bench_streams[PLAIN].sid);
-	refuses(LIVE_MODEM, NOT_THERE, &next, "channel and SID 0x40 belongs to another");
-	modem_with(2, 1, 0x200);
+	check_object_refused(LIVE_MODEM, spare_capacity.modems, &kit->modems[ABSENT_MODEM],
+			     "capacity for 40 modems");
+	check_object_refused(LIVE_UPSTREAM_CHANNEL, spare_capacity.upstream_channels,
+			     kit->sg.upstream_channels, "capacity for 5 upstream channels");
+	make_modem(SG_MAX_MODEM_FLOWS, 8, 0x200);
+	check_object_refused(LIVE_MODEM, ABSENT_MODEM, &new_modem, "capacity for 200 SIDs");
+	make_modem(1, 1, kit_streams[PLAIN].sid);
+	check_object_refused(LIVE_MODEM, ABSENT_MODEM, &new_modem,
+			     "channel and SID 0x40 belongs to another");
+	make_modem(2, 1, 0x200);
 	sids[1][0] = sids[0][0];
-	refuses(LIVE_MODEM, NOT_THERE, &next, "channel and SID 0x200 has two owners");
-	channel = bench->sg.upstream_channels[0];
-	channel.session = BENCH_OFDMA;
-	refuses(LIVE_UPSTREAM_CHANNEL, 0, &channel, "session 0x20002 belongs to another");
-	group = bench->sg;
+	check_object_refused(LIVE_MODEM, ABSENT_MODEM, &new_modem,
+			     "channel and SID 0x200 has two owners");
+	channel = kit->sg.upstream_channels[0];
+	channel.session = KIT_OFDMA;
+	check_object_refused(LIVE_UPSTREAM_CHANNEL, 0, &channel,
+			     "session 0x20002 belongs to another");
+	group = kit->sg;
 	group.upstream.psp_numbering = PSP_NUMBERING_SESSION;
-	refuses(LIVE_GROUP, 0, &group, "psp_numbering");
-	group = bench->sg;
+	check_object_refused(LIVE_GROUP, 0, &group, "psp_numbering");
+	group = kit->sg;
 	group.upstream.pending *= 2;
 	group.upstream.verify_source = false;
-	refuses(LIVE_GROUP, 0, &group, "upstream.held");
-	assert_true(bench->u->verify_source.asked);
-	all_as_before(before);
+	check_object_refused(LIVE_GROUP, 0, &group, "upstream.held");
+	assert_true(kit->u->verify_source.asked);
+	check_unchanged(before);
 }
 
-/* Flows of other modems, but for one that goes in the same change, have reserved all of them. */
-CASE(no_room_for_flows, .prepare = without_last) {
-	struct places_seen before;
+/* Other modems use all flows, also those of a modem that the same change removes. */
+CASE(change_without_free_flows_is_refused, .prepare = leave_out_last_modem) {
+	struct slot_counts before;
 
-	for (unsigned modem = NOT_THERE; modem < NOT_THERE + 2; modem++) {
-		modem_with(SG_MAX_MODEM_FLOWS, 1, (uint16_t)(0x200 + 0x100 * modem));
-		change_to(LIVE_MODEM, modem, &next);
+	for (unsigned modem = ABSENT_MODEM; modem < ABSENT_MODEM + 2; modem++) {
+		make_modem(SG_MAX_MODEM_FLOWS, 1, (uint16_t)(0x200 + 0x100 * modem));
+		change_object(LIVE_MODEM, modem, &new_modem);
 	}
-	before = places_now();
-	modem_with(SG_MAX_MODEM_FLOWS, 1, 0x200);
-	will_be(LIVE_MODEM, 4, NULL);
-	will_be(LIVE_MODEM, NOT_THERE + 2, &next);
-	refused("modem 02:01:00:00:00:05: no capacity for upstream service flow");
-	all_as_before(before);
+	before = count_slots();
+	make_modem(SG_MAX_MODEM_FLOWS, 1, 0x200);
+	add_change(LIVE_MODEM, 4, NULL);
+	add_change(LIVE_MODEM, ABSENT_MODEM + 2, &new_modem);
+	check_refused("modem 02:01:00:00:00:05: no capacity for upstream service flow");
+	check_unchanged(before);
 }
 
-CASE(no_room_at_all) {
+CASE(change_without_spare_capacity_is_refused) {
 	static struct upstream_channel channel;
-	struct places_seen before = places_now();
+	struct slot_counts before = count_slots();
 
-	channel = bench->sg.upstream_channels[0];
+	channel = kit->sg.upstream_channels[0];
 	channel.session = 0x777;
-	refuses(LIVE_UPSTREAM_CHANNEL, 0, &channel,
-		"upstream channel 1: no capacity for session 0x777");
-	modem_with(2, 1, 0x200);
-	refuses(LIVE_MODEM, NOT_THERE, &next, "no capacity for upstream service flow 500");
-	places_are(before);
+	check_object_refused(LIVE_UPSTREAM_CHANNEL, 0, &channel,
+			     "upstream channel 1: no capacity for session 0x777");
+	make_modem(2, 1, 0x200);
+	check_object_refused(LIVE_MODEM, ABSENT_MODEM, &new_modem,
+			     "no capacity for upstream service flow 500");
+	check_slots(before);
 }
 
-CASE(two_at_a_time, .prepare = without_last) {
+CASE(two_changes_overlap, .prepare = leave_out_last_modem) {
 	struct us_change *first, *second;
 
-	will_be(LIVE_MODEM, 4, NULL);
-	first = begin();
-	refused("not taken over yet");
-	take(first);
-	refuses(LIVE_MODEM, 4, &bench->modems[4], "place 4 of modems is still in use");
-	will_be(LIVE_MODEM, NOT_THERE, &bench->modems[NOT_THERE]);
-	second = begin(); /* the first is leaving still */
-	take(second);
-	pass(second);
+	add_change(LIVE_MODEM, 4, NULL);
+	first = begin_change();
+	check_refused("not taken over yet");
+	apply_change(first);
+	check_object_refused(LIVE_MODEM, 4, &kit->modems[4], "place 4 of modems is still in use");
+	add_change(LIVE_MODEM, ABSENT_MODEM, &kit->modems[ABSENT_MODEM]);
+	second = begin_change(); /* the first one is not flushed yet */
+	apply_change(second);
+	flush_change(second);
 	us_change_end(second);
-	pass_and_finish(first);
-	will_be(LIVE_MODEM, 4, &bench->modems[4]);
-	will_be(LIVE_MODEM, 4, NULL);
-	refused("place 4 of modems is still in use");
-	change_to(LIVE_MODEM, 4, &bench->modems[4]);
-	all_pass();
+	flush_and_end(first);
+	add_change(LIVE_MODEM, 4, &kit->modems[4]);
+	add_change(LIVE_MODEM, 4, NULL);
+	check_refused("place 4 of modems is still in use");
+	change_object(LIVE_MODEM, 4, &kit->modems[4]);
+	check_all_delivered();
 }
 
-/* Of the same modem: what the first would take back at its end, the second has written anew. */
-CASE(two_of_one_modem, .prepare = with_room) {
+/* Two changes of one modem. The end of the first must not undo what the second has written. */
+CASE(second_change_of_modem_is_kept, .prepare = use_spare_capacity) {
 	static struct modem second_next;
 	struct us_change *first, *second;
 
-	next = bench->modems[4];
-	next.addresses = bench->modems[5].addresses;
-	second_next = bench->modems[4];
-	will_be(LIVE_MODEM, 5, NULL);
-	will_be(LIVE_MODEM, 4, &next);
-	first = taken();
+	new_modem = kit->modems[4];
+	new_modem.addresses = kit->modems[5].addresses;
+	second_next = kit->modems[4];
+	add_change(LIVE_MODEM, 5, NULL);
+	add_change(LIVE_MODEM, 4, &new_modem);
+	first = begin_and_apply();
 	changes.count = 0;
-	will_be(LIVE_MODEM, 4, &second_next);
-	second = taken();
-	pass(first);
+	add_change(LIVE_MODEM, 4, &second_next);
+	second = begin_and_apply();
+	flush_change(first);
 	us_change_end(first);
-	assert_int_equal(bench->u->tables.modems[4].ipv4_count, 2);
-	passes(7);
-	pass_and_finish(second);
-	assert_int_equal(bench->u->tables.modems[4].ipv4_count, 1);
-	passes(7);
+	assert_int_equal(kit->u->tables.modems[4].ipv4_count, 2);
+	check_delivered(7);
+	flush_and_end(second);
+	assert_int_equal(kit->u->tables.modems[4].ipv4_count, 1);
+	check_delivered(7);
 }
 
-/* It has gone when the first has passed: that has nothing to take back of a place that is free. */
-CASE(goes_before_the_first_has_passed, .prepare = with_room) {
-	const struct us_modem *place;
+/* The modem is removed before the first change is flushed, which must not touch the free slot. */
+CASE(modem_is_removed_before_first_change_is_flushed, .prepare = use_spare_capacity) {
+	const struct us_modem *slot;
 	struct us_change *first, *second;
 
-	place = &bench->u->tables.modems[4];
-	change_to(LIVE_MODEM, 3, &bench->modems[3]);
-	will_be(LIVE_MODEM, 4, &bench->modems[4]);
-	first = taken();
-	assert_int_not_equal(place->change, 0); /* as a free place has it */
+	slot = &kit->u->tables.modems[4];
+	change_object(LIVE_MODEM, 3, &kit->modems[3]);
+	add_change(LIVE_MODEM, 4, &kit->modems[4]);
+	first = begin_and_apply();
+	assert_int_not_equal(slot->change, 0); /* a free slot has 0 */
 	changes.count = 0;
-	will_be(LIVE_MODEM, 4, NULL);
-	second = taken();
-	pass(second);
+	add_change(LIVE_MODEM, 4, NULL);
+	second = begin_and_apply();
+	flush_change(second);
 	us_change_end(second);
-	pass_and_finish(first);
-	assert_null(place->ipv4);
-	assert_int_equal(place->ipv4_count, 0);
-	assert_int_equal(place->ipv6_count, 0);
-	change_to(LIVE_MODEM, 4, &bench->modems[4]);
-	passes(7);
+	flush_and_end(first);
+	assert_null(slot->ipv4);
+	assert_int_equal(slot->ipv4_count, 0);
+	assert_int_equal(slot->ipv6_count, 0);
+	change_object(LIVE_MODEM, 4, &kit->modems[4]);
+	check_delivered(7);
 }
 
-CASE(little_memory, .prepare = without_last) {
+CASE(change_without_memory_is_refused, .prepare = leave_out_last_modem) {
 	struct us_change *c = NULL;
-	struct places_seen before = places_now();
+	struct slot_counts before = count_slots();
 	unsigned failed = 0;
 
-	modem_with(8, 8, 0x200);
+	make_modem(8, 8, 0x200);
 	for (unsigned n = 1;; n++) {
 		changes.count = 0;
-		will_be(LIVE_MODEM, 4, NULL);
-		will_be(LIVE_MODEM, 3, &bench->modems[3]);
-		will_be(LIVE_MODEM, NOT_THERE, &next);
+		add_change(LIVE_MODEM, 4, NULL);
+		add_change(LIVE_MODEM, 3, &kit->modems[3]);
+		add_change(LIVE_MODEM, ABSENT_MODEM, &new_modem);
 		for (unsigned m = 6; m < 40; m++)
-			will_be(LIVE_MODEM, m, NULL);
-		will_be(LIVE_UPSTREAM_CHANNEL, 2, NULL);
-		fails_at = n;
-		c = us_change_begin(bench->u, &bench->sg, &changes, NULL, why);
-		if (fails_at > 0) /* there was all that it takes */
+			add_change(LIVE_MODEM, m, NULL);
+		add_change(LIVE_UPSTREAM_CHANNEL, 2, NULL);
+		failing_call = n;
+		c = us_change_begin(kit->u, &kit->sg, &changes, NULL, why);
+		if (failing_call > 0) /* no allocation failed */
 			break;
 		assert_null(c);
 		failed++;
 		assert_non_null(strstr(why, "no memory"));
-		all_as_before(before);
+		check_unchanged(before);
 		assert_in_range(n, 1, 100);
 	}
 	assert_non_null(c);
-	assert_in_range(failed, 20, 60); /* the arena and its chunks, two modems, lists that grow */
-	fails_at = 0;
-	finish(c);
-	all_as_before(before);
+	assert_in_range(failed, 20, 60); /* the arena and its chunks, two modems, growing lists */
+	failing_call = 0;
+	end_change(c);
+	check_unchanged(before);
 }

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Changes of an upstream in the kit, step by step while packets pass, for the programs that test them. */
+/* Extends the upstream kit by live changes, which tests apply step by step while packets arrive. */
 #pragma once
 
 #include "upstream/change/change.h"
 #include "upstream_cases.h"
 
 #define SIZE 120 /* of Ethernet frames */
-#define FRAME (DOCSIS_MAC_HEADER + SIZE + 4)
-#define LIST 256
+#define MAC_SIZE (DOCSIS_MAC_HEADER + SIZE + 4)
+#define MAX_CHANGES 256
 
-static struct live_change list[LIST];
-static struct live_changes changes = {.list = list, .capacity = LIST};
-static void *given[2 * LIST]; /* schedules of keys */
+static struct live_change change_list[MAX_CHANGES];
+static struct live_changes changes = {.list = change_list, .capacity = MAX_CHANGES};
+static void *key_schedules[2 * MAX_CHANGES]; /* of the change */
 static char why[LIVE_LINE];
 
-/* Roomy: modems up to 40, and in proportion. */
-static const struct group_capacity roomy = {
+/* Capacity for 40 modems. */
+static const struct group_capacity spare_capacity = {
 	.modems = 40,
 	.upstream_channels = 5,
 	.upstream_flows = 60,
@@ -23,10 +23,10 @@ static const struct group_capacity roomy = {
 	.sids = 200,
 };
 
-#define CROWD 150
+#define ADDED 150 /* modems */
 
-/* For a crowd of 150 modems, each with one flow. */
-static const struct group_capacity crowded = {
+/* Capacity for 150 added modems with one flow each. */
+static const struct group_capacity added_capacity = {
 	.modems = 200,
 	.upstream_channels = 3,
 	.upstream_flows = 200,
@@ -34,29 +34,30 @@ static const struct group_capacity crowded = {
 	.sids = 180,
 };
 
-static inline void with_room(void) {
+static inline void use_spare_capacity(void) {
 	changes.count = 0;
-	bench->capacity = &roomy;
+	kit->capacity = &spare_capacity;
 }
 
-static inline void without_last(void) {
-	with_room();
-	bench->sg.modem_count = BENCH_MODEMS - 1;
+static inline void leave_out_last_modem(void) {
+	use_spare_capacity();
+	kit->sg.modem_count = KIT_MODEMS - 1;
 }
 
-static inline void with_crowd(void) {
-	with_room();
-	bench_crowd(CROWD);
-	bench->capacity = &crowded;
+static inline void use_added_modems(void) {
+	use_spare_capacity();
+	kit_add_modems(ADDED);
+	kit->capacity = &added_capacity;
 }
 
-/* NULL: it goes. A modem keeps its keys. */
-static inline void will_be(enum live_object object, uint32_t slot, const void *next) {
-	list[changes.count++] = (struct live_change){.object = object, .slot = slot, .next = next};
+/* Adds an object to the change; without `next`, its removal. A modem keeps its keys. */
+static inline void add_change(enum live_object object, uint32_t slot, const void *next) {
+	change_list[changes.count++] =
+		(struct live_change){.object = object, .slot = slot, .next = next};
 }
 
-static inline struct us_change *begin(void) {
-	struct us_change *c = us_change_begin(bench->u, &bench->sg, &changes, given, why);
+static inline struct us_change *begin_change(void) {
+	struct us_change *c = us_change_begin(kit->u, &kit->sg, &changes, key_schedules, why);
 
 	if (c == NULL)
 		print_error("%s\n", why);
@@ -64,124 +65,124 @@ static inline struct us_change *begin(void) {
 	return c;
 }
 
-/* Rounds run between the steps. */
-static inline void take(struct us_change *c) {
+/* Applies all steps, and runs a round after each. */
+static inline void apply_change(struct us_change *c) {
 	while (!us_change_apply(c))
-		bench_round();
+		kit_run_round();
 }
 
-static inline void pass(struct us_change *c) {
+static inline void flush_change(struct us_change *c) {
 	for (unsigned rounds = 0; !us_change_flushed(c); rounds++) {
 		assert_in_range(rounds, 0, 1000);
-		bench_round();
+		kit_run_round();
 	}
 }
 
-static inline void finish(struct us_change *c) {
+static inline void end_change(struct us_change *c) {
 	us_change_end(c);
 	changes.count = 0;
-	memset(given, 0, sizeof(given));
+	memset(key_schedules, 0, sizeof(key_schedules));
 }
 
-/* The half of it, and the other half. */
-static inline struct us_change *taken(void) {
-	struct us_change *c = begin();
+/* The first half of a change, and the second. */
+static inline struct us_change *begin_and_apply(void) {
+	struct us_change *c = begin_change();
 
-	take(c);
+	apply_change(c);
 	return c;
 }
 
-static inline void pass_and_finish(struct us_change *c) {
-	pass(c);
-	finish(c);
+static inline void flush_and_end(struct us_change *c) {
+	flush_change(c);
+	end_change(c);
 }
 
-static inline void change(void) {
-	pass_and_finish(taken());
+static inline void run_change(void) {
+	flush_and_end(begin_and_apply());
 }
 
-/* A change of that alone. */
-static inline void change_to(enum live_object object, uint32_t slot, const void *next) {
-	will_be(object, slot, next);
-	change();
+/* A change of one object. */
+static inline void change_object(enum live_object object, uint32_t slot, const void *next) {
+	add_change(object, slot, next);
+	run_change();
 }
 
-static inline void refused(const char *part) {
-	assert_null(us_change_begin(bench->u, &bench->sg, &changes, given, why));
+static inline void check_refused(const char *part) {
+	assert_null(us_change_begin(kit->u, &kit->sg, &changes, key_schedules, why));
 	if (strstr(why, part) == NULL)
 		fail_msg("'%s' is not in '%s'", part, why);
 	changes.count = 0;
-	memset(given, 0, sizeof(given));
+	memset(key_schedules, 0, sizeof(key_schedules));
 }
 
-static inline void refuses(enum live_object object, uint32_t slot, const void *next,
-			   const char *part) {
-	will_be(object, slot, next);
-	refused(part);
+static inline void check_object_refused(enum live_object object, uint32_t slot, const void *next,
+					const char *part) {
+	add_change(object, slot, next);
+	check_refused(part);
 }
 
-/* The next frame of the stream in a segment or burst of its own; nothing runs. */
-static inline void put(unsigned stream) {
-	bench_put(stream, SIZE);
+/* Sends the stream's next frame in a segment or burst of its own, and runs no round. */
+static inline void send_frame(unsigned stream) {
+	kit_send_frame(stream, SIZE);
 }
 
-static inline void whole(unsigned stream) {
-	bench_whole(stream, SIZE);
+static inline void process_frame(unsigned stream) {
+	kit_process_frame(stream, SIZE);
 }
 
-/* One frame comes, and it is all that was made. */
-static inline void passes(unsigned stream) {
-	whole(stream);
-	bench_complete(stream);
+/* Sends a frame; all frames of the stream must have been transmitted. */
+static inline void check_delivered(unsigned stream) {
+	process_frame(stream);
+	kit_check_complete(stream);
 }
 
-/* One of each. */
-static inline void all_pass(void) {
-	for (unsigned s = 0; s < BENCH_STREAMS; s++)
-		passes(s);
+/* The same for each stream. */
+static inline void check_all_delivered(void) {
+	for (unsigned s = 0; s < KIT_STREAMS; s++)
+		check_delivered(s);
 }
 
-/* What was received comes as far as the segments, and stays there. */
-static inline void to_segments(void) {
+/* Runs received packets up to the queue of segments. */
+static inline void run_to_segments(void) {
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
-	uint16_t n = us_receive(&bench->u->receive, pkts, 0);
+	uint16_t n = us_receive(&kit->u->receive, pkts, 0);
 
-	us_uepi(&bench->u->uepi, pkts, us_validate(&bench->u->validate, pkts, n));
-	n = queue_take_burst(us_queue(bench->u, US_BURSTS), pkts, PIPELINE_BURST);
-	us_reassemble(&bench->u->reassemble, pkts, n);
+	us_uepi(&kit->u->uepi, pkts, us_validate(&kit->u->validate, pkts, n));
+	n = queue_take_burst(us_queue(kit->u, US_BURSTS), pkts, PIPELINE_BURST);
+	us_reassemble(&kit->u->reassemble, pkts, n);
 }
 
-/* All that was sent of the stream was lost, but for what came. */
-static inline void lost(unsigned stream, enum drop_reason reason, unsigned units) {
-	bench_dropped(reason, units);
-	bench->came[stream] = bench->serial[stream];
-	bench->next[stream] = bench->serial[stream];
+/* Expects drops, and that all further frames of the stream are lost. */
+static inline void check_lost(unsigned stream, enum drop_reason reason, unsigned units) {
+	kit_check_dropped(reason, units);
+	kit->received[stream] = kit->serial[stream];
+	kit->next[stream] = kit->serial[stream];
 }
 
-static inline void nothing_held(void) {
-	bench_nothing_held();
-	assert_int_equal(rte_mempool_in_use_count(bench->packets), 0);
-	assert_int_equal(rte_mempool_in_use_count(bench->pieces),
-			 bench->u->streams.buffers.attached.count);
-	assert_int_equal(rte_mempool_in_use_count(bench->frames),
-			 bench->u->streams.buffers.copied.count);
+static inline void check_nothing_pending(void) {
+	kit_check_nothing_pending();
+	assert_int_equal(rte_mempool_in_use_count(kit->packets), 0);
+	assert_int_equal(rte_mempool_in_use_count(kit->pieces),
+			 kit->u->streams.buffers.attached.count);
+	assert_int_equal(rte_mempool_in_use_count(kit->frames),
+			 kit->u->streams.buffers.copied.count);
 }
 
-/* One frame of it, which is dropped. */
-static inline void drops(unsigned stream, enum drop_reason reason) {
-	whole(stream);
-	lost(stream, reason, 1);
+/* Sends a frame, which is dropped. */
+static inline void check_dropped(unsigned stream, enum drop_reason reason) {
+	process_frame(stream);
+	check_lost(stream, reason, 1);
 }
 
-/* Places that are free, and SIDs that are in use. */
-struct places_seen {
+/* Free slots per table, and SIDs and hash keys in use. */
+struct slot_counts {
 	uint32_t flows, streams, sessions, sids, keys;
 };
 
-static inline struct places_seen places_now(void) {
-	const struct us_tables *t = &bench->u->tables;
+static inline struct slot_counts count_slots(void) {
+	const struct us_tables *t = &kit->u->tables;
 
-	return (struct places_seen){
+	return (struct slot_counts){
 		t->slots.flows.count,
 		t->slots.streams.count,
 		t->slots.sessions.count,
@@ -190,8 +191,8 @@ static inline struct places_seen places_now(void) {
 	};
 }
 
-static inline void places_are(struct places_seen before) {
-	struct places_seen now = places_now();
+static inline void check_slots(struct slot_counts before) {
+	struct slot_counts now = count_slots();
 
 	assert_memory_equal(&now, &before, sizeof(now));
 }

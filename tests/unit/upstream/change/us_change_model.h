@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A plain model of what modems and channels have, for random changes: who has which SID and address. */
+/* A plain model for random changes: which modem has which SID and address. */
 #pragma once
 
 #include "us_change_kit.h"
@@ -9,21 +9,20 @@
 #include "packets.h"
 
 #define MODEMS 12
-#define FLOWS 2 /* of a modem, at most */
+#define FLOWS 2 /* per modem */
 #define CLUSTERS 2
-#define SIDS 20 /* of a channel: 0x100, .. */
+#define SIDS 20 /* per channel, from FIRST_SID */
 #define FIRST_SID 0x100
 #define ADDRESSES 16
-#define NOBODY UINT32_MAX
-#define SESSIONS 2 /* between which a channel changes */
+#define SESSIONS 2 /* session IDs that a channel can have */
 #define PACKET 100
 
 struct model_cluster {
 	struct upstream_sid sid;
 	uint8_t id;
 	uint16_t next; /* segment number */
-	enum model_pending { NOTHING, HALF, AHEAD } pending; /* of a frame from this address: */
-	unsigned address;
+	enum model_pending { NOTHING, HALF, AHEAD } pending; /* half a frame; behind a gap */
+	unsigned address; /* of the pending frame */
 };
 
 struct model_flow {
@@ -34,41 +33,40 @@ struct model_flow {
 };
 
 struct model_modem {
-	unsigned flow_count; /* 0: it is not there */
+	unsigned flow_count; /* 0: no such modem */
 	struct model_flow flows[FLOWS];
 	unsigned address;
 };
 
 struct model {
 	struct model_modem modems[MODEMS];
-	uint32_t channels[BENCH_CHANNELS]; /* which of its sessions each has */
+	uint32_t channels[KIT_CHANNELS]; /* index of each one's session ID */
 };
 
 static struct model before, now, next;
-static bool passing; /* what was before counts, too */
+static bool passing; /* a change is applied but not flushed: `before` counts, too */
 static uint64_t expected_drops[DROP_REASONS], expected_frames;
 
-/* As the upstream is told. */
+/* The model as configuration of the upstream. */
 static struct modem modems[MODEMS];
 static struct upstream_service_flow flows[MODEMS][FLOWS];
 static struct sid_cluster clusters[MODEMS][FLOWS][CLUSTERS];
 static struct ip_address addresses[MODEMS];
-static struct upstream_channel channels[BENCH_CHANNELS];
+static struct upstream_channel channels[KIT_CHANNELS];
 
 static inline uint32_t session_of(const struct model *k, unsigned channel) {
-	static const uint32_t ids[BENCH_CHANNELS][SESSIONS] = {
-		{BENCH_SC_QAM, BENCH_SC_QAM}, {BENCH_OFDMA, 0x30002}, {BENCH_OFDMA_ALONE, 0x30003}};
+	static const uint32_t ids[KIT_CHANNELS][SESSIONS] = {
+		{KIT_SC_QAM, KIT_SC_QAM}, {KIT_OFDMA, 0x30002}, {KIT_OFDMA_2, 0x30003}};
 
 	return ids[channel][k->channels[channel]];
 }
 
-static inline unsigned any(unsigned below) {
-	return (unsigned)random_below(&bench->random, below);
+static inline unsigned draw(unsigned below) {
+	return (unsigned)random_below(&kit->random, below);
 }
 
-/* Who has the SID; false where nobody does. */
-static inline bool sid_owner(const struct model *k, unsigned channel, uint16_t sid,
-			     unsigned at[3]) {
+/* Finds modem, flow and cluster of a SID. Returns false if it is not in use. */
+static inline bool find_sid(const struct model *k, unsigned channel, uint16_t sid, unsigned at[3]) {
 	for (at[0] = 0; at[0] < MODEMS; at[0]++) {
 		const struct model_modem *m = &k->modems[at[0]];
 
@@ -86,7 +84,7 @@ static inline bool sid_owner(const struct model *k, unsigned channel, uint16_t s
 	return false;
 }
 
-static inline bool address_is_had(const struct model *k, unsigned address) {
+static inline bool address_in_use(const struct model *k, unsigned address) {
 	for (unsigned m = 0; m < MODEMS; m++) {
 		if (k->modems[m].flow_count > 0 && k->modems[m].address == address)
 			return true;
@@ -97,9 +95,9 @@ static inline bool address_is_had(const struct model *k, unsigned address) {
 static inline struct upstream_sid free_sid(const struct model *k) {
 	for (;;) {
 		unsigned at[3];
-		struct upstream_sid s = {any(BENCH_CHANNELS), (uint16_t)(FIRST_SID + any(SIDS))};
+		struct upstream_sid s = {draw(KIT_CHANNELS), (uint16_t)(FIRST_SID + draw(SIDS))};
 
-		if (!sid_owner(k, s.channel, s.sid, at))
+		if (!find_sid(k, s.channel, s.sid, at))
 			return s;
 	}
 }
@@ -107,31 +105,32 @@ static inline struct upstream_sid free_sid(const struct model *k) {
 static inline void draw_flow(struct model *k, struct model_modem *m, uint32_t id) {
 	struct model_flow *f = &m->flows[m->flow_count];
 
-	*f = (struct model_flow){.id = id, .segment_header = any(3) > 0};
+	*f = (struct model_flow){.id = id, .segment_header = draw(3) > 0};
 	m->flow_count++;
-	for (unsigned c = 0; c < (f->segment_header ? 1 + any(CLUSTERS) : 1); c++) {
-		f->clusters[c].id = f->segment_header ? (uint8_t)(any(2) + 2 * c) : 0;
+	for (unsigned c = 0; c < (f->segment_header ? 1 + draw(CLUSTERS) : 1); c++) {
+		f->clusters[c].id = f->segment_header ? (uint8_t)(draw(2) + 2 * c) : 0;
 		f->clusters[c].sid = free_sid(k);
 		f->cluster_count++;
 	}
 }
 
-/* The cluster of the modem that is this one: the same of a flow with the same ID and kind of headers; or NULL. */
+/* The cluster that continues this one: same ID, in a flow of the same ID and headers; or NULL. */
 static inline struct model_cluster *same_cluster(struct model_modem *m,
 						 const struct model_flow *flow, uint8_t id) {
 	for (unsigned f = 0; f < m->flow_count; f++) {
-		struct model_flow *of = &m->flows[f];
+		struct model_flow *other = &m->flows[f];
 
-		for (unsigned c = 0; c < of->cluster_count; c++) {
-			if (of->id == flow->id && of->segment_header == flow->segment_header &&
-			    of->clusters[c].id == id)
-				return &of->clusters[c];
+		for (unsigned c = 0; c < other->cluster_count; c++) {
+			if (other->id == flow->id &&
+			    other->segment_header == flow->segment_header &&
+			    other->clusters[c].id == id)
+				return &other->clusters[c];
 		}
 	}
 	return NULL;
 }
 
-/* Numbers and pending frames of clusters that live on. */
+/* Copies numbers and pending frames of clusters that continue. */
 static inline void inherit(struct model_flow *f, struct model_modem *from) {
 	for (unsigned c = 0; c < f->cluster_count; c++) {
 		const struct model_cluster *was = same_cluster(from, f, f->clusters[c].id);
@@ -144,20 +143,20 @@ static inline void inherit(struct model_flow *f, struct model_modem *from) {
 	}
 }
 
-/* The modem comes, goes or is another one, with what others have given up. */
+/* Draws the next state of a modem: absent, or with SIDs and an address that are free. */
 static inline void draw_modem(unsigned slot) {
 	struct model_modem *was = &now.modems[slot];
 	struct model_modem *m = &next.modems[slot];
 
 	*m = (struct model_modem){.flow_count = 0};
-	if (was->flow_count > 0 && any(2) == 0)
+	if (was->flow_count > 0 && draw(2) == 0)
 		return;
 	do
-		m->address = any(ADDRESSES);
-	while (address_is_had(&next, m->address));
+		m->address = draw(ADDRESSES);
+	while (address_in_use(&next, m->address));
 	for (unsigned f = 0; f < FLOWS; f++) {
-		if (f == 0 || any(2) == 0)
-			draw_flow(&next, m, 10 * slot + any(2) + 2 * f);
+		if (f == 0 || draw(2) == 0)
+			draw_flow(&next, m, 10 * slot + draw(2) + 2 * f);
 	}
 	for (unsigned f = 0; f < m->flow_count; f++)
 		inherit(&m->flows[f], was);
@@ -185,17 +184,17 @@ static inline const struct modem *modem_of(struct model *k, unsigned slot) {
 	return &modems[slot];
 }
 
-/* An Ethernet frame from the address, in a MAC frame. */
+/* Writes a MAC frame with an Ethernet frame from the address. */
 static inline size_t write_frame(unsigned address, uint8_t *out) {
 	uint8_t ethernet[PACKET];
 
 	packet_ipv4(ethernet, PACKET, 0, (const uint8_t[]){198, 51, 100, 1});
 	memcpy(ethernet + ETHERNET_HEADER + 12, (uint8_t[]){10, 9, 0, (uint8_t)address}, 4);
 	packet_ipv4_checksum(ethernet);
-	return bench_clear(2, DOCSIS_KIND_PACKET, ethernet, PACKET, out);
+	return kit_write_clear_frame(2, DOCSIS_KIND_PACKET, ethernet, PACKET, out);
 }
 
-/* A part of such a frame: the first or the last one. */
+/* Writes the first or the last part of such a frame as a fragment. */
 static inline size_t write_fragment(const struct model_cluster *c, bool last, const uint8_t *part,
 				    size_t size, uint8_t *out) {
 	struct docsis_up_header h = {
@@ -207,5 +206,5 @@ static inline size_t write_fragment(const struct model_cluster *c, bool last, co
 		.fragment_sequence = last,
 	};
 
-	return bench_frame(2, &h, part, size, out);
+	return kit_write_frame(2, &h, part, size, out);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whatever the loader accepts, the upstream scheduler accepts: a group that is checked starts, but for promises that
- * are more than its channels have. */
+/* Tests with random configurations that the upstream scheduler accepts each group that the loader
+ * accepts. It may refuse only guarantees that exceed the capacity of a channel. */
 #include "test_main.h"
 
 #include <stdarg.h>
@@ -13,12 +13,12 @@
 #define GROUPS RANDOM_TURNS(3000)
 #define FLOWS 3
 
-static struct random dice = {.state = 20261123};
+static struct random rng = {.state = 20261123};
 static char text[8192];
 static size_t length;
 
-static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void say(const char *format, ...) {
+static void add_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void add_text(const char *format, ...) {
 	va_list list;
 
 	va_start(list, format);
@@ -27,131 +27,131 @@ static void say(const char *format, ...) {
 	assert_true(length < sizeof(text));
 }
 
-/* A key of a map in one line, once in four. */
-static void maybe(const char *key, uint32_t low, uint32_t high, const char *unit) {
-	if (random_below(&dice, 4) == 0)
-		say("%s: %u%s, ", key, random_between(&dice, low, high), unit);
+/* Adds a key to a map in one line, with probability 1/4. */
+static void maybe_add(const char *key, uint32_t low, uint32_t high, const char *unit) {
+	if (random_below(&rng, 4) == 0)
+		add_text("%s: %u%s, ", key, random_between(&rng, low, high), unit);
 }
 
-#define ONE_OF(...) one_of((const char *const[]){__VA_ARGS__, NULL})
-static const char *one_of(const char *const *all) {
+#define PICK(...) pick((const char *const[]){__VA_ARGS__, NULL})
+static const char *pick(const char *const *all) {
 	uint32_t count = 0;
 
 	while (all[count] != NULL)
 		count++;
-	return all[random_below(&dice, count)];
+	return all[random_below(&rng, count)];
 }
 
-static void say_regions(void) {
-	say("contention: {");
-	maybe("request_minislots", 1, random_below(&dice, 2) ? 16 : 3, "");
-	maybe("request_opportunities", 1, random_below(&dice, 4) ? 60 : 1024, "");
-	say("}, maintenance: {");
-	maybe("initial_minislots", 1, random_below(&dice, 2) ? 60 : 4096, "");
-	maybe("station_minislots", 1, random_below(&dice, 2) ? 60 : 1024, "");
-	maybe("initial_interval", 0, random_below(&dice, 2) ? 0 : 2000, " ms");
-	say("}}\n");
+static void add_regions(void) {
+	add_text("contention: {");
+	maybe_add("request_minislots", 1, random_below(&rng, 2) ? 16 : 3, "");
+	maybe_add("request_opportunities", 1, random_below(&rng, 4) ? 60 : 1024, "");
+	add_text("}, maintenance: {");
+	maybe_add("initial_minislots", 1, random_below(&rng, 2) ? 60 : 4096, "");
+	maybe_add("station_minislots", 1, random_below(&rng, 2) ? 60 : 1024, "");
+	maybe_add("initial_interval", 0, random_below(&rng, 2) ? 0 : 2000, " ms");
+	add_text("}}\n");
 }
 
-static void say_channels(void) {
-	say("upstream_channels:\n  - {id: 1, type: sc-qam, rate: %u kbps, session: 0x20001, "
-	    "physical: {",
-	    random_between(&dice, 1, 1u << random_between(&dice, 1, 30)));
-	if (random_below(&dice, 4) == 0)
-		say("minislot_ticks: %u, ", 1u << random_below(&dice, 8));
-	if (random_below(&dice, 2) == 0)
-		say("modulation: %s, ", ONE_OF("qpsk", "16-qam", "64-qam"));
-	maybe("minislot_bytes", 1, random_below(&dice, 2) ? 200 : 4096, "");
-	maybe("burst_minislots", 0, random_below(&dice, 2) ? 20 : 255, "");
-	say("}, ");
-	say_regions();
-	say("  - {id: 2, type: ofdma, rate: %u kbps, session: 0x20002, physical: {",
-	    random_between(&dice, 1, 1u << random_between(&dice, 1, 30)));
-	maybe("minislot_bytes", 1, random_below(&dice, 2) ? 200 : 4096, "");
-	maybe("bits", 1, 12, "");
-	maybe("frame_minislots", 1, 237, "");
-	maybe("frame_symbols", 6, 18, "");
-	if (random_below(&dice, 4) == 0)
-		say("subcarrier_spacing: 25, cyclic_prefix: %s, ", ONE_OF("96", "640"));
-	say("}, ");
-	say_regions();
+static void add_channels(void) {
+	add_text("upstream_channels:\n  - {id: 1, type: sc-qam, rate: %u kbps, session: 0x20001, "
+		 "physical: {",
+		 random_between(&rng, 1, 1u << random_between(&rng, 1, 30)));
+	if (random_below(&rng, 4) == 0)
+		add_text("minislot_ticks: %u, ", 1u << random_below(&rng, 8));
+	if (random_below(&rng, 2) == 0)
+		add_text("modulation: %s, ", PICK("qpsk", "16-qam", "64-qam"));
+	maybe_add("minislot_bytes", 1, random_below(&rng, 2) ? 200 : 4096, "");
+	maybe_add("burst_minislots", 0, random_below(&rng, 2) ? 20 : 255, "");
+	add_text("}, ");
+	add_regions();
+	add_text("  - {id: 2, type: ofdma, rate: %u kbps, session: 0x20002, physical: {",
+		 random_between(&rng, 1, 1u << random_between(&rng, 1, 30)));
+	maybe_add("minislot_bytes", 1, random_below(&rng, 2) ? 200 : 4096, "");
+	maybe_add("bits", 1, 12, "");
+	maybe_add("frame_minislots", 1, 237, "");
+	maybe_add("frame_symbols", 6, 18, "");
+	if (random_below(&rng, 4) == 0)
+		add_text("subcarrier_spacing: 25, cyclic_prefix: %s, ", PICK("96", "640"));
+	add_text("}, ");
+	add_regions();
 }
 
-static void say_service(void) {
-	const char *type = ONE_OF("unsolicited-grant", "unsolicited-grant-activity",
-				  "proactive-grant", "real-time-polling");
+static void add_service(void) {
+	const char *type = PICK("unsolicited-grant", "unsolicited-grant-activity",
+				"proactive-grant", "real-time-polling");
 
-	if (random_below(&dice, 3) == 0)
+	if (random_below(&rng, 3) == 0)
 		return;
-	say("scheduling: %s, ", type);
+	add_text("scheduling: %s, ", type);
 	if (strcmp(type, "real-time-polling") != 0)
-		say("nominal_grant_interval: %u us, ",
-		    random_between(&dice, 500, random_below(&dice, 2) ? 20000 : 1000000));
+		add_text("nominal_grant_interval: %u us, ",
+			 random_between(&rng, 500, random_below(&rng, 2) ? 20000 : 1000000));
 	if (strcmp(type, "proactive-grant") == 0)
-		say("guaranteed_grant_rate: %u kbps, ", random_between(&dice, 1, 1000000));
+		add_text("guaranteed_grant_rate: %u kbps, ", random_between(&rng, 1, 1000000));
 	else if (strcmp(type, "real-time-polling") != 0)
-		say("unsolicited_grant_size: %u, ",
-		    random_between(&dice, 16, random_below(&dice, 2) ? 2000 : 65535));
+		add_text("unsolicited_grant_size: %u, ",
+			 random_between(&rng, 16, random_below(&rng, 2) ? 2000 : 65535));
 	if (strcmp(type, "unsolicited-grant-activity") == 0 ||
 	    strcmp(type, "real-time-polling") == 0)
-		say("nominal_polling_interval: %u ms, ", random_between(&dice, 1, 10000));
+		add_text("nominal_polling_interval: %u ms, ", random_between(&rng, 1, 10000));
 }
 
-static void say_flow(unsigned i) {
-	bool header = random_below(&dice, 3) > 0;
+static void add_flow(unsigned i) {
+	bool header = random_below(&rng, 3) > 0;
 
-	say("      - {id: %u, segment_header: %s, ", 10 + i, header ? "true" : "false");
-	say_service();
-	maybe("max_concatenated_burst", 128, random_below(&dice, 2) ? 2000 : 65535, "");
-	if (random_below(&dice, 3) == 0) {
-		uint32_t rate = random_between(&dice, 1, 1000000000);
+	add_text("      - {id: %u, segment_header: %s, ", 10 + i, header ? "true" : "false");
+	add_service();
+	maybe_add("max_concatenated_burst", 128, random_below(&rng, 2) ? 2000 : 65535, "");
+	if (random_below(&rng, 3) == 0) {
+		uint32_t rate = random_between(&rng, 1, 1000000000);
 
-		say("max_sustained_rate: %u kbps, ", rate);
-		maybe("max_traffic_burst", 1522, 100000000, "");
-		maybe("peak_rate", rate, 1000000000, " kbps");
-		maybe("min_reserved_rate", 1, rate, " kbps");
+		add_text("max_sustained_rate: %u kbps, ", rate);
+		maybe_add("max_traffic_burst", 1522, 100000000, "");
+		maybe_add("peak_rate", rate, 1000000000, " kbps");
+		maybe_add("min_reserved_rate", 1, rate, " kbps");
 	}
-	say("sid_clusters: [{id: 0, sids: [{channel: %u, sid: %u}]}", 1 + random_below(&dice, 2),
-	    1 + i);
+	add_text("sid_clusters: [{id: 0, sids: [{channel: %u, sid: %u}]}",
+		 1 + random_below(&rng, 2), 1 + i);
 	if (header)
-		say(", {id: 3, sids: [{channel: 1, sid: %u}, {channel: 2, sid: %u}]}", 11 + i,
-		    11 + i);
-	say("]}\n");
+		add_text(", {id: 3, sids: [{channel: 1, sid: %u}, {channel: 2, sid: %u}]}", 11 + i,
+			 11 + i);
+	add_text("]}\n");
 }
 
-static void say_group(void) {
+static void write_group(void) {
 	length = 0;
-	say("upstream: {scheduler: {map_interval: %u us, ",
-	    random_between(&dice, 500, random_below(&dice, 2) ? 2500 : 20000));
-	maybe("round_trip", 0, random_below(&dice, 2) ? 800 : 10000, " us");
-	maybe("cmts_processing", 0, 10000, " us");
-	maybe("request_processing", 1, 10000, " us");
-	say("}}\nchannels: [{id: 1, type: ofdm, rate: 1.89 Gbps, session: 7}]\n"
-	    "bonding_groups: [{id: 1, channels: [1]}]\n");
-	say_channels();
-	say("modems:\n  - mac: \"02:01:00:00:00:01\"\n    addresses: [10.0.0.1]\n"
-	    "    bonding_group: 1\n    security: {said: 1, cipher: none}\n"
-	    "    service_flows: [{id: 1}]\n    upstream_service_flows:\n");
+	add_text("upstream: {scheduler: {map_interval: %u us, ",
+		 random_between(&rng, 500, random_below(&rng, 2) ? 2500 : 20000));
+	maybe_add("round_trip", 0, random_below(&rng, 2) ? 800 : 10000, " us");
+	maybe_add("cmts_processing", 0, 10000, " us");
+	maybe_add("request_processing", 1, 10000, " us");
+	add_text("}}\nchannels: [{id: 1, type: ofdm, rate: 1.89 Gbps, session: 7}]\n"
+		 "bonding_groups: [{id: 1, channels: [1]}]\n");
+	add_channels();
+	add_text("modems:\n  - mac: \"02:01:00:00:00:01\"\n    addresses: [10.0.0.1]\n"
+		 "    bonding_group: 1\n    security: {said: 1, cipher: none}\n"
+		 "    service_flows: [{id: 1}]\n    upstream_service_flows:\n");
 	for (unsigned i = 0; i < FLOWS; i++)
-		say_flow(i);
+		add_flow(i);
 }
 
-static bool is_capacity(const char *why) {
+static bool is_capacity_error(const char *why) {
 	return strcmp(why,
 		      "unsolicited grants or polls are more than a channel of the flow has left") ==
 		       0 ||
 	       strcmp(why, "a reserved rate is more than the channels of the flow have left") == 0;
 }
 
-/* cmocka cuts long texts. */
-static void say_what_failed(const char *why) {
+/* cmocka truncates long messages, so the configuration goes to stderr. */
+static void fail_with_config(const char *why) {
 	fputs(text, stderr);
 	fail_msg("%s", why);
 }
 
-/* Returns how many flows were taken. */
-static unsigned flows_set(struct maps *m, const struct service_group *sg) {
-	unsigned taken = 0;
+/* Returns how many flows the scheduler accepted. */
+static unsigned set_flows(struct maps *m, const struct service_group *sg) {
+	unsigned admitted = 0;
 
 	for (uint32_t i = 0; i < FLOWS; i++) {
 		const struct upstream_service_flow *f = &sg->modems[0].upstream_flows[i];
@@ -161,46 +161,46 @@ static unsigned flows_set(struct maps *m, const struct service_group *sg) {
 		assert_non_null(g);
 		us_grant_flow_fill(g, f);
 		why = maps_set_flow(m, i, &g->settings, 0);
-		if (why != NULL && !is_capacity(why))
-			say_what_failed(why);
-		taken += why == NULL;
+		if (why != NULL && !is_capacity_error(why))
+			fail_with_config(why);
+		admitted += why == NULL;
 		free(g);
 	}
-	return taken;
+	return admitted;
 }
 
-/* Of a rate a hundredth of a second, where no burst is given; without a rate none. */
-TEST(bursts_of_a_rate) {
+/* By default the burst is 10 ms of the rate. Without a rate it is 0. */
+TEST(default_burst_is_10_ms_of_rate) {
 	static const struct {
 		uint64_t rate;
 		uint32_t given, burst;
-	} rows[] = {
+	} cases[] = {
 		{80000000, 0, 100000},
 		{80000000, 5000, 5000},
 		{80000000, UINT32_MAX, MAPS_BURST_MAX},
 		{0, 0, 0},
 	};
 
-	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
-		struct upstream_service_flow f = {
-			.grants = {.sustained_rate = rows[i].rate, .traffic_burst = rows[i].given}};
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct upstream_service_flow f = {.grants = {.sustained_rate = cases[i].rate,
+							     .traffic_burst = cases[i].given}};
 		struct us_grant_flow *g = malloc(us_grant_flow_size(&f));
 
 		assert_non_null(g);
 		us_grant_flow_fill(g, &f);
-		assert_int_equal(g->settings.sustained_burst, rows[i].burst);
+		assert_int_equal(g->settings.sustained_burst, cases[i].burst);
 		free(g);
 	}
 }
 
-static unsigned group_starts(const struct service_group *sg) {
+static unsigned start_group(const struct service_group *sg) {
 	static const uint8_t source[6] = {2, 0, 0, 0, 0, 1};
 	uint8_t frame[MANAGEMENT_FRAME_MAX];
 	struct maps_channel channels[2];
 	struct maps_config config = {.channels = channels, .channel_count = 2, .flows = FLOWS};
 	const char *why = "";
 	struct maps *m;
-	unsigned taken;
+	unsigned admitted;
 
 	for (unsigned c = 0; c < 2; c++) {
 		channels[c] = us_grant_channel_settings(sg, &sg->upstream_channels[c]);
@@ -208,32 +208,32 @@ static unsigned group_starts(const struct service_group *sg) {
 	}
 	m = maps_create(&config, &why);
 	if (m == NULL)
-		say_what_failed(why);
-	taken = flows_set(m, sg);
+		fail_with_config(why);
+	admitted = set_flows(m, sg);
 	maps_free(m);
-	return taken;
+	return admitted;
 }
 
-TEST(what_is_accepted_starts) {
-	unsigned accepted = 0, taken = 0;
+TEST(scheduler_accepts_what_loader_accepts) {
+	unsigned accepted = 0, admitted = 0;
 
 	for (unsigned i = 0; i < GROUPS; i++) {
 		struct service_group sg;
-		char *said = NULL;
+		char *error_text = NULL;
 		size_t size;
-		FILE *errors = open_memstream(&said, &size);
+		FILE *errors = open_memstream(&error_text, &size);
 
 		assert_non_null(errors);
-		say_group();
+		write_group();
 		if (service_group_load_text("sg.yaml", text, length, &sg, errors) == 0) {
 			accepted++;
-			taken += group_starts(&sg);
+			admitted += start_group(&sg);
 			service_group_free(&sg);
 		}
 		fclose(errors);
-		free(said);
+		free(error_text);
 	}
-	/* neither all mistakes nor none, neither all refused nor none */
+	/* some configurations are invalid, and some flows are refused */
 	assert_in_range(accepted, GROUPS / 10, GROUPS * 9 / 10);
-	assert_in_range(taken, accepted, FLOWS * accepted - GROUPS / 30);
+	assert_in_range(admitted, accepted, FLOWS * accepted - GROUPS / 30);
 }

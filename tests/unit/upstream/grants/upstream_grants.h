@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kit with an upstream scheduler, and what comes of it. */
+/* The upstream kit with an upstream scheduler: sends it requests, and reads its MAPs and UCDs. */
 #pragma once
 
 #include <rte_ring_elem.h>
@@ -9,21 +9,21 @@
 #include "upstream_cases.h"
 #include "wire/map.h"
 
-#define CHANNELS 4 /* downstream, that most groups have */
+#define CHANNELS 4 /* downstream channels of most groups */
 
-static struct message_path path;
-static uint64_t bytes[GRANTS_MAP_CHANNELS]; /* by downstream channel */
+static struct message_path messages;
+static uint64_t message_bytes[GRANTS_MAP_CHANNELS]; /* by downstream channel */
 static struct channel downstream[GRANTS_MAP_CHANNELS];
 
-/* Gives a group that is prepared a scheduler; without a ring. */
-static inline void configure(struct service_group *sg) {
+/* Adds a scheduler to a prepared group, but no message ring. */
+static inline void configure_scheduler(struct service_group *sg) {
 	for (unsigned i = 0; i < ARRAY_COUNT(downstream); i++)
 		downstream[i] = (struct channel){.id = 10 + i, .session = 1 + i};
 	sg->channels = downstream;
 	sg->channel_count = CHANNELS;
 	sg->upstream.scheduled = true;
 	sg->upstream.scheduler = (struct grants_config){0};
-	for (unsigned i = 0; i < BENCH_CHANNELS; i++) {
+	for (unsigned i = 0; i < KIT_CHANNELS; i++) {
 		sg->upstream_channels[i].grants = (struct channel_grants){
 			.map_channels = {12, 13},
 			.map_channel_count = i, /* none: the first one, 10 */
@@ -36,38 +36,38 @@ static inline void configure(struct service_group *sg) {
 	service_group_defaults(sg);
 }
 
-/* For that many messages of the group. */
+/* Opens a ring for so many messages of the group. */
 static inline void message_ring_open(unsigned ring) {
 	static uint8_t memory[64 << 10] __rte_cache_aligned;
 
-	memset(bytes, 0, sizeof(bytes));
-	path = (struct message_path){
+	memset(message_bytes, 0, sizeof(message_bytes));
+	messages = (struct message_path){
 		.ring = (struct rte_ring *)memory,
-		.pseudowires = (uint16_t)bench->sg.upstream_channel_count,
-		.channels = (uint16_t)bench->sg.channel_count,
-		.bytes = bytes,
+		.pseudowires = (uint16_t)kit->sg.upstream_channel_count,
+		.channels = (uint16_t)kit->sg.channel_count,
+		.bytes = message_bytes,
 	};
 	assert_true(rte_ring_get_memsize(ring) <= (ssize_t)sizeof(memory));
-	assert_int_equal(rte_ring_init(path.ring, "messages", ring, RING_F_SP_ENQ | RING_F_SC_DEQ),
-			 0);
-	bench->path = &path;
+	assert_int_equal(
+		rte_ring_init(messages.ring, "messages", ring, RING_F_SP_ENQ | RING_F_SC_DEQ), 0);
+	kit->path = &messages;
 }
 
-static inline void schedule(unsigned ring) {
-	configure(&bench->sg);
+static inline void use_scheduler(unsigned ring) {
+	configure_scheduler(&kit->sg);
 	message_ring_open(ring);
 }
 
-static inline void scheduled(void) {
-	schedule(1024);
+static inline void with_scheduler(void) {
+	use_scheduler(1024);
 }
 
-static inline void grants(void) {
-	assert_true(upstream_grants(bench->u));
+static inline void check_has_scheduler(void) {
+	assert_true(upstream_grants(kit->u));
 }
 
-/* A message that came out. */
-struct seen {
+/* A message from the ring. */
+struct message {
 	uint16_t stream, slack;
 	uint64_t due;
 	struct management m;
@@ -75,11 +75,11 @@ struct seen {
 	uint8_t bytes[MANAGEMENT_FRAME_MAX];
 };
 
-static inline bool next(struct seen *s) {
+static inline bool next_message(struct message *s) {
 	struct rte_mbuf *m;
 	size_t size;
 
-	if (rte_ring_dequeue(path.ring, (void **)&m) != 0)
+	if (rte_ring_dequeue(messages.ring, (void **)&m) != 0)
 		return false;
 	s->stream = message_meta(m)->stream;
 	s->due = message_meta(m)->due;
@@ -87,11 +87,11 @@ static inline bool next(struct seen *s) {
 	size = m->data_len;
 	memcpy(s->bytes, rte_pktmbuf_mtod(m, uint8_t *), size);
 	rte_pktmbuf_free(m);
-	if (s->stream < path.pseudowires)
+	if (s->stream < messages.pseudowires)
 		assert_int_equal(management_read(s->bytes, size, &s->m), MANAGEMENT_OK);
 	else
 		assert_int_equal(management_frame_read(s->bytes, size, &s->m), MANAGEMENT_OK);
-	assert_memory_equal(s->m.sa, bench->sg.rphy.core_mac, 6);
+	assert_memory_equal(s->m.sa, kit->sg.rphy.core_mac, 6);
 	if (s->m.type == MANAGEMENT_MAP) {
 		assert_int_equal(map_read(&s->map, s->m.version, s->m.body, s->m.body_size),
 				 MAP_OK);
@@ -100,47 +100,47 @@ static inline bool next(struct seen *s) {
 	return true;
 }
 
-/* Returns how many there were. */
-static inline unsigned empty(void) {
-	struct seen s;
+/* Discards the messages in the ring. Returns how many. */
+static inline unsigned discard_messages(void) {
+	struct message s;
 	unsigned n = 0;
 
-	while (next(&s))
+	while (next_message(&s))
 		n++;
 	return n;
 }
 
-static inline unsigned run(void) {
-	pipeline_run(upstream_pipeline(bench->u, 1));
-	return pipeline_run(upstream_pipeline(bench->u, 2));
+static inline unsigned run_scheduler(void) {
+	pipeline_run(upstream_pipeline(kit->u, 1));
+	return pipeline_run(upstream_pipeline(kit->u, 2));
 }
 
-static inline void ask(struct us_request r) {
-	assert_int_equal(rte_ring_sp_enqueue_elem(bench->u->requests.ring, &r, sizeof(r)), 0);
-	pipeline_run(upstream_pipeline(bench->u, 1));
+static inline void send_request(struct us_request r) {
+	assert_int_equal(rte_ring_sp_enqueue_elem(kit->u->requests.ring, &r, sizeof(r)), 0);
+	pipeline_run(upstream_pipeline(kit->u, 1));
 }
 
-/* All that was asked for, as the upstream scheduler understands it. */
-static inline uint64_t asked_bytes(void) {
+/* All requested bytes, as the upstream scheduler counts them. */
+static inline uint64_t requested_bytes(void) {
 	struct maps_counts counts;
 
-	maps_counts(bench->u->grant.maps, MAPS_NONE, &counts);
+	maps_counts(kit->u->grant.maps, MAPS_NONE, &counts);
 	return counts.asked_bytes;
 }
 
-static unsigned data_grants[1 << 14]; /* by SID, that grants_count() has found */
-static uint32_t longest; /* minislots of one of them */
+static unsigned data_grants[1 << 14]; /* by SID, in the latest count_grants() */
+static uint32_t longest_grant; /* minislots of the longest data grant */
 
-/* Data grants in the MAPs that come, all channels. */
-static inline void grants_count(unsigned rounds) {
-	struct seen s;
+/* Makes the MAPs of this many due times, and counts the data grants of all channels. */
+static inline void count_grants(unsigned rounds) {
+	struct message s;
 
 	memset(data_grants, 0, sizeof(data_grants));
 	for (; rounds > 0; rounds--) {
-		bench->clock.now = upstream_grants_due(bench->u);
-		run();
-		while (next(&s)) {
-			if (s.stream >= path.pseudowires || s.m.type != MANAGEMENT_MAP)
+		kit->clock.now = upstream_grants_due(kit->u);
+		run_scheduler();
+		while (next_message(&s)) {
+			if (s.stream >= messages.pseudowires || s.m.type != MANAGEMENT_MAP)
 				continue;
 			for (unsigned e = 0;
 			     e + 1 < s.map.count && s.map.elements[e].iuc != MAP_NULL; e++) {
@@ -148,14 +148,15 @@ static inline void grants_count(unsigned rounds) {
 
 				if (!map_iuc_is_data(at->iuc))
 					continue;
-				longest = RTE_MAX(longest, (uint32_t)(at[1].offset - at->offset));
+				longest_grant = RTE_MAX(longest_grant,
+							(uint32_t)(at[1].offset - at->offset));
 				data_grants[at->sid]++;
 			}
 		}
 	}
 }
 
-static inline unsigned grants_of(uint16_t sid, unsigned rounds) {
-	grants_count(rounds);
+static inline unsigned count_grants_of(uint16_t sid, unsigned rounds) {
+	count_grants(rounds);
 	return data_grants[sid];
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The configuration of one upstream between ports in memory, and what a test knows of it. */
+/* A kit for tests of the upstream of one service group: configuration, in-memory ports, sent and
+ * received packets. The test plays the R-PHY device, the network and the control plane. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,35 +16,33 @@
 #include "wire/segment.h"
 #include "wire/uepi.h"
 
-#define BENCH_STREAMS 9
-#define BENCH_CHANNELS 3
-#define BENCH_PACKET_MAX 9200 /* bytes of an L2TPv3 packet with its headers */
-#define BENCH_FRAME_MAX 2100 /* bytes of a MAC frame that bench_mac() writes */
-#define BENCH_SERIALS 65536
-#define BENCH_SMALLEST 60 /* bytes of the smallest packet, without CRC: shorter ones are padded */
-#define BENCH_MS 1000000ull
-#define BENCH_MODEMS 6
-#define BENCH_CROWD 600 /* modems besides, at most */
-#define BENCH_MOST_MODEMS (BENCH_MODEMS + BENCH_CROWD)
-#define BENCH_CROWD_SID 0x1000 /* of the first of them, on channel 0 */
+#define KIT_STREAMS 9
+#define KIT_CHANNELS 3
+#define KIT_PACKET_MAX 9200 /* bytes of an L2TPv3 packet with its headers */
+#define KIT_FRAME_MAX 2100 /* bytes of a MAC frame that kit_next_frame() writes */
+#define KIT_SERIALS 65536
+#define KIT_FRAME_MIN 60 /* bytes without CRC; the upstream pads shorter frames */
+#define KIT_MS 1000000ull
+#define KIT_MODEMS 6
+#define KIT_ADDED_MODEMS 600 /* most modems that kit_add_modems() adds */
+#define KIT_MAX_MODEMS (KIT_MODEMS + KIT_ADDED_MODEMS)
+#define KIT_ADDED_SID 0x1000 /* SID of the first added modem, on channel 0 */
 
-/* Sessions, as they are configured. */
-#define BENCH_SC_QAM 0x20001 /* channel 0, data */
-#define BENCH_OFDMA 0x20002 /* channel 1, data; requests and ranging are here, too */
-#define BENCH_REQUESTS 0x21002
-#define BENCH_RANGING 0x22002
-#define BENCH_OFDMA_ALONE 0x20003 /* channel 2 */
+/* Session IDs of the upstream channels. */
+#define KIT_SC_QAM 0x20001 /* channel 0: data */
+#define KIT_OFDMA 0x20002 /* channel 1: data; requests and ranging follow */
+#define KIT_REQUESTS 0x21002
+#define KIT_RANGING 0x22002
+#define KIT_OFDMA_2 0x20003 /* channel 2: data */
 
-/*
- * The streams of the configuration: one a SID cluster, in the order of the upstream's tables.
- *
- *     0  modem 0, AES, two keys: channels 0 and 2        5  modem 2: channel 2
- *     1  the same flow, cluster 3: channel 2             6  modem 3, in the clear, no segment
- *     2  modem 0: channel 1                                 headers: channel 0
- *     3  modem 1, AES, no segment headers: channel 0     7  modem 4, in the clear: channels 0, 2
- *     4  modem 2, in the clear, cluster 5: channels 0, 2 8  modem 5, the same
- */
-struct bench_stream {
+/* The streams: one per SID cluster, in the order of the upstream's tables. Index:
+ * 0, 1  modem 0, two AES keys: cluster 0 on channels 0 and 2, cluster 3 on channel 2
+ * 2     modem 0, another flow: channel 1
+ * 3     modem 1, one AES key, no segment headers: channel 0
+ * 4, 5  modem 2, no key: cluster 5 on channels 0 and 2; another flow on channel 2
+ * 6     modem 3, no key, no segment headers: channel 0
+ * 7, 8  modems 4 and 5, no key: channels 0 and 2 */
+struct kit_stream {
 	uint8_t modem;
 	uint8_t flow;
 	uint8_t cluster;
@@ -51,146 +50,148 @@ struct bench_stream {
 	uint16_t sid; /* on all channels of the stream */
 	uint8_t channels[2]; /* indices */
 };
-extern const struct bench_stream bench_streams[BENCH_STREAMS];
+extern const struct kit_stream kit_streams[KIT_STREAMS];
 
 struct upstream_kit {
 	struct service_group sg;
-	struct modem modems[BENCH_MOST_MODEMS];
-	/* what a test may set before bench_start() */
-	unsigned network_depth; /* a power of two; one less fits */
-	unsigned control_depth;
-	bool no_control;
-	unsigned packet_buffers, packet_slot, frame_buffers, piece_buffers;
-	bool copies; /* no frame stays in its packet */
-	unsigned crowd; /* modems, by bench_crowd() */
-	const struct group_capacity *capacity; /* for changes, or NULL */
-	struct message_path *path; /* with an upstream scheduler, or NULL */
+	struct modem modems[KIT_MAX_MODEMS];
+	/* A test may change these and `sg` before kit_start(). */
+	unsigned network_depth; /* a power of two; the port can have one packet less */
+	unsigned control_depth; /* the same of the control port */
+	bool no_control; /* the group has no control port */
+	unsigned packet_buffers, frame_buffers, piece_buffers; /* per pool */
+	unsigned packet_slot; /* bytes of a packet buffer */
+	bool copy_frames; /* copy each frame instead of attaching it to its packet */
+	unsigned added_modems; /* modems that kit_add_modems() added */
+	const struct group_capacity *capacity; /* capacity for live changes, or NULL */
+	struct message_path *path; /* of an upstream scheduler, or NULL */
 
-	struct upstream *u;
+	struct upstream *u; /* under test */
 	struct clock clock;
 	struct crypto_provider *crypto;
 	struct crypto_queue *queue;
-	void *schedules[2 * BENCH_MOST_MODEMS];
+	void *schedules[2 * KIT_MAX_MODEMS];
 	struct rte_mempool *packets, *frames, *pieces;
-	uint16_t rphy, network, control; /* the far ends, ours */
-	uint16_t near[3];
+	uint16_t rphy, network, control; /* the test's ends of the ports */
+	uint16_t near[3]; /* the upstream's ends: R-PHY, network, control */
 	struct random random;
 
-	uint16_t psp[4 * BENCH_CHANNELS][PSP_FLOW_MAX + 1]; /* next sequence numbers */
-	uint16_t segment[BENCH_STREAMS]; /* the same */
+	uint16_t psp[4 * KIT_CHANNELS][PSP_FLOW_MAX + 1]; /* next sequence numbers */
+	uint16_t segment[KIT_STREAMS]; /* next segment sequence number per stream */
 	uint32_t burst_id;
-	uint64_t injected; /* packets that the R-PHY port has */
-	uint32_t serial[BENCH_STREAMS]; /* of the next packet */
-	uint16_t size[BENCH_STREAMS][BENCH_SERIALS]; /* of the packets that were made */
-	uint32_t came[BENCH_STREAMS]; /* packets */
-	uint32_t next[BENCH_STREAMS]; /* the serial that may come next, or a later one */
-	uint32_t others; /* frames at the network port that are none of these, see `other` */
-	uint8_t other[BENCH_FRAME_MAX]; /* the last of them */
+	uint64_t injected; /* packets sent to the R-PHY port */
+	uint32_t serial[KIT_STREAMS]; /* number of the stream's next packet */
+	uint16_t size[KIT_STREAMS][KIT_SERIALS]; /* bytes of each packet that was made */
+	uint32_t received[KIT_STREAMS]; /* packets that arrived, as expected */
+	uint32_t next[KIT_STREAMS]; /* the lowest serial that may arrive next */
+	uint32_t other_frames; /* frames at the network port that are not packets of a stream */
+	uint8_t other[KIT_FRAME_MAX]; /* the latest of them */
 	uint32_t other_size;
-	uint32_t messages; /* at the control port */
-	uint8_t message[BENCH_FRAME_MAX]; /* the last of them */
+	uint32_t messages; /* frames at the control port */
+	uint8_t message[KIT_FRAME_MAX]; /* the latest of them */
 	uint32_t message_size;
-	uint64_t expected[DROP_REASONS];
-	bool any_drops; /* they are not compared at the end, nor are packets */
-	bool lossy; /* not all packets come that are made */
+	uint64_t expected[DROP_REASONS]; /* drops */
+	bool ignore_drops; /* kit_close() compares neither drops nor received packets */
+	bool lossy; /* kit_close() does not require that all packets were received */
 };
 
-/* Sets the configuration and the sizes, for the test to change. */
-void bench_prepare(struct upstream_kit *b);
+/* Sets the default configuration and sizes. */
+void kit_set_defaults(struct upstream_kit *b);
 
-/* The upstream of the case. */
-extern struct upstream_kit *const bench;
+/* The kit of the running case. */
+extern struct upstream_kit *const kit;
 
-/* For a case's `prepare`: `count` modems more, in the clear, each with one flow with segment headers and one SID cluster,
- * whose streams come behind the others. */
-void bench_crowd(unsigned count);
+/* For `prepare`: adds modems without keys. Each has a flow with segment headers and one SID
+ * cluster. */
+void kit_add_modems(unsigned count);
 
-/* Makes EAL (the first time), ports, pools and the upstream; the other prepares it, too. */
-void bench_start(void);
-void bench_open(void);
+/* Creates ports, pools and the upstream. kit_open() sets the defaults first. */
+void kit_start(void);
+void kit_open(void);
 
-/* Fails where a drop was not expected, a packet did not come, a unit does not add up, or a buffer, operation or hold has
- * not come back after a stop. */
-void bench_close(void);
+/* Stops and frees the upstream. Fails if drops differ from those expected, a packet is missing, the
+ * units do not balance, or a buffer, crypto operation or pending buffer is left after the stop. */
+void kit_close(void);
 
-/* A provider, a queue and the schedules of all keys of the configuration. */
-void bench_crypto_start(void);
-void bench_crypto_end(struct crypto_provider *crypto, struct crypto_queue *queue,
-		      void *schedules[2 * BENCH_MOST_MODEMS]);
+/* Creates and frees a crypto provider, a queue and the key schedules of the configuration. */
+void kit_crypto_open(void);
+void kit_crypto_close(struct crypto_provider *crypto, struct crypto_queue *queue,
+		      void *schedules[2 * KIT_MAX_MODEMS]);
 
-/* `n` more will be dropped. */
-void bench_expect(enum drop_reason reason, uint64_t n);
+/* Expects `n` more drops. */
+void kit_expect_drops(enum drop_reason reason, uint64_t n);
 
-uint64_t bench_count(enum counter counter);
+uint64_t kit_counter(enum counter counter);
 
-/* Nothing waits anywhere. */
-void bench_nothing_held(void);
+/* Fails if anything is pending. */
+void kit_check_nothing_pending(void);
 
-/* PSP packets. */
-struct bench_psp {
+/* A PSP packet that is being built. */
+struct psp_packet {
 	uint32_t session;
 	uint8_t flow;
-	bool unnumbered; /* S = 0 */
-	bool numbered; /* by `sequence`; otherwise by the next number of the flow */
+	bool unnumbered; /* S = 0: no sequence number */
+	bool numbered; /* `sequence` is set; else the packet gets the flow's next number */
 	uint16_t sequence;
 	uint8_t count;
 	uint8_t table[PSP_COUNT_MAX * PSP_ENTRY_SIZE];
-	uint8_t data[BENCH_PACKET_MAX];
+	uint8_t data[KIT_PACKET_MAX];
 	size_t size;
 };
 
-void psp_open(struct bench_psp *p, uint32_t session);
-void psp_add(struct bench_psp *p, bool begin, bool end, const void *bytes, size_t size);
+/* Begins an empty packet, and adds a PSP segment to it. */
+void psp_begin(struct psp_packet *p, uint32_t session);
+void psp_add_segment(struct psp_packet *p, bool begin, bool end, const void *bytes, size_t size);
 
-/* The parts of a burst on the session of the packet; the format is that of the channel. */
-void psp_add_header(struct bench_psp *p, uint16_t sid);
-void psp_add_trailer(struct bench_psp *p);
+/* Adds the UEPI header or trailer of a burst, in the format of the session's channel. */
+void psp_add_header(struct psp_packet *p, uint16_t sid);
+void psp_add_trailer(struct psp_packet *p);
 
-/* Writes the whole L2TPv3 packet. Returns its size. */
-size_t psp_write(const struct bench_psp *p, uint8_t *out);
+/* Writes the whole L2TPv3 packet with its headers. Returns its size. */
+size_t psp_write(const struct psp_packet *p, uint8_t *out);
 
-/* Sends it; a round may be needed when the port is full. */
-void psp_send(const struct bench_psp *p);
+/* Sends the packet to the R-PHY port. Fails if the port is full: run rounds in between. */
+void psp_send(const struct psp_packet *p);
 
-/* Sends bytes as they are. */
-void bench_inject(const void *frame, size_t size);
+/* Sends a whole Ethernet frame to the R-PHY port, unchanged. */
+void kit_inject(const void *frame, size_t size);
 
-/* Sends a burst in one PSP packet of flow 0; without a segment header on the first channel of a stream. */
-void bench_burst(uint32_t session, uint16_t sid, const void *payload, size_t size);
-void bench_plain(unsigned stream, const void *bytes, size_t size);
+/* Sends a burst in one PSP packet of flow 0; kit_send_plain() on the first channel of a stream. */
+void kit_send_burst(uint32_t session, uint16_t sid, const void *payload, size_t size);
+void kit_send_plain(unsigned stream, const void *bytes, size_t size);
 
-/* Sends a burst of a stream on its first channel. With `pointer` < 0 the segment has none; the number is the stream's
- * next one. */
-#define BENCH_NO_POINTER (-1)
-void bench_segment(unsigned stream, int pointer, const void *bytes, size_t size);
-void bench_segment_as(unsigned stream, const struct segment_header *h, const void *bytes,
-		      size_t size);
+/* Sends a segment on the stream's first channel. `pointer`: to the first frame, or KIT_NO_POINTER.
+ * Without a header of the caller, the number is the stream's next one. */
+#define KIT_NO_POINTER (-1)
+void kit_send_segment(unsigned stream, int pointer, const void *bytes, size_t size);
+void kit_send_segment_as(unsigned stream, const struct segment_header *h, const void *bytes,
+			 size_t size);
 
-uint32_t bench_session(unsigned channel);
+uint32_t kit_session(unsigned channel); /* of data */
 
-/* The Ethernet frame of a packet, without CRC: IPv4, UDP, from the modem's address. */
-void bench_ethernet(unsigned stream, uint32_t serial, size_t size, uint8_t *out);
+/* Writes the Ethernet frame of a packet, without CRC: IPv4 and UDP, from the modem's address. */
+void kit_write_ethernet(unsigned stream, uint32_t serial, size_t size, uint8_t *out);
 
-/* Writes the stream's next packet of `size` bytes as a MAC frame, as its modem sends it: encrypted with its keys by
- * turns, or in the clear, also where it has a key. Returns the size of the frame. */
-size_t bench_mac(unsigned stream, size_t size, uint8_t *out);
-size_t bench_mac_clear(unsigned stream, size_t size, uint8_t *out);
+/* Writes the stream's next packet of `size` bytes as a MAC frame: encrypted with the modem's keys
+ * in turn, or in the clear. Returns the size of the frame. */
+size_t kit_next_frame(unsigned stream, size_t size, uint8_t *out);
+size_t kit_next_clear_frame(unsigned stream, size_t size, uint8_t *out);
 
-/* A frame of any kind around the `size` bytes of a PDU without CRC: adds CRC and, with h->encrypted, encrypts with the
- * generation 0 or 1 of the modem's key that h->key_sequence names. Returns its size. */
-size_t bench_frame(unsigned modem, const struct docsis_up_header *h, const void *pdu, size_t size,
-		   uint8_t *out);
+/* Writes a MAC frame with a PDU of `size` bytes and its CRC. If h->encrypted, encrypts it with the
+ * key generation that h->key_sequence names. Returns the size of the frame. */
+size_t kit_write_frame(unsigned modem, const struct docsis_up_header *h, const void *pdu,
+		       size_t size, uint8_t *out);
 
-/* Runs the lists so many times; checks that all units add up. Time stands still. */
-void bench_round(void);
-void bench_rounds(unsigned n);
+/* Runs rounds of the upstream without advancing the clock. Fails if the units do not balance. */
+void kit_run_round(void);
+void kit_run_rounds(unsigned n);
 
-/* Rounds without time, until nothing moves; takes what comes out. The other does so after `ns`. */
-void bench_settle(void);
-void bench_after(uint64_t ns);
+/* Runs rounds until no packet moves, and receives them; kit_advance() `ns` later. */
+void kit_settle(void);
+void kit_advance(uint64_t ns);
 
-/* Takes at most `most` frames from the network port and checks them. Returns how many came. */
-unsigned bench_take(unsigned most);
+/* Receives up to `most` frames from the network port and checks them. Returns how many. */
+unsigned kit_receive(unsigned most);
 
-/* All packets of the stream that were made have come. */
-void bench_complete(unsigned stream);
+/* Fails unless all packets that were made of the stream have been received. */
+void kit_check_complete(unsigned stream);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Three channels, six modems: with one key, two or none, with and without segment headers. */
+/* The default configuration: three channels, and six modems with two keys, one or none. */
 #include <string.h>
 
 #include "group_defaults.h"
 #include "upstream_kit.h"
 
-const struct bench_stream bench_streams[BENCH_STREAMS] = {
+const struct kit_stream kit_streams[KIT_STREAMS] = {
 	{0, 0, 0, true, 0x10, {0, 2}},	{0, 0, 3, true, 0x11, {2, 2}},
 	{0, 1, 0, true, 0x12, {1, 1}},	{1, 2, 0, false, 0x20, {0, 0}},
 	{2, 3, 5, true, 0x30, {0, 2}},	{2, 4, 0, true, 0x31, {2, 2}},
@@ -13,19 +13,19 @@ const struct bench_stream bench_streams[BENCH_STREAMS] = {
 	{5, 7, 0, true, 0x60, {0, 2}},
 };
 
-static struct upstream_channel channels[BENCH_CHANNELS] = {
-	{1, UPSTREAM_SC_QAM, 100000000, BENCH_SC_QAM, 0, 0},
-	{2, UPSTREAM_OFDMA, 1000000000, BENCH_OFDMA, BENCH_REQUESTS, BENCH_RANGING},
-	{3, UPSTREAM_OFDMA, 1000000000, BENCH_OFDMA_ALONE, 0, 0},
+static struct upstream_channel channels[KIT_CHANNELS] = {
+	{1, UPSTREAM_SC_QAM, 100000000, KIT_SC_QAM, 0, 0},
+	{2, UPSTREAM_OFDMA, 1000000000, KIT_OFDMA, KIT_REQUESTS, KIT_RANGING},
+	{3, UPSTREAM_OFDMA, 1000000000, KIT_OFDMA_2, 0, 0},
 };
 
-static struct upstream_sid sids[BENCH_STREAMS][2] = {
+static struct upstream_sid sids[KIT_STREAMS][2] = {
 	{{0, 0x10}, {2, 0x10}}, {{2, 0x11}}, {{1, 0x12}}, {{0, 0x20}},
 	{{0, 0x30}, {2, 0x30}}, {{2, 0x31}}, {{0, 0x40}}, {{0, 0x50}, {2, 0x50}},
 	{{0, 0x60}, {2, 0x60}},
 };
 
-static struct sid_cluster clusters[BENCH_STREAMS] = {
+static struct sid_cluster clusters[KIT_STREAMS] = {
 	{0, sids[0], 2}, {3, sids[1], 1}, {0, sids[2], 1}, {0, sids[3], 1}, {5, sids[4], 2},
 	{0, sids[5], 1}, {0, sids[6], 1}, {0, sids[7], 2}, {0, sids[8], 2},
 };
@@ -36,9 +36,9 @@ static struct upstream_service_flow flows[] = {
 	{106, true, &clusters[7], 1}, {107, true, &clusters[8], 1},
 };
 
-static struct ip_address addresses[BENCH_MODEMS][2];
+static struct ip_address addresses[KIT_MODEMS][2];
 
-static void modem_make(struct modem *m, uint8_t index, unsigned flow, size_t flow_count) {
+static void configure_modem(struct modem *m, uint8_t index, unsigned flow, size_t flow_count) {
 	struct security_association *sa = &m->security;
 
 	addresses[index][0] = (struct ip_address){4, {10, 0, index, 1}};
@@ -63,25 +63,25 @@ static void modem_make(struct modem *m, uint8_t index, unsigned flow, size_t flo
 	}
 }
 
-void bench_prepare(struct upstream_kit *b) {
-	static const uint8_t flow_counts[BENCH_MODEMS] = {2, 1, 2, 1, 1, 1};
+void kit_set_defaults(struct upstream_kit *b) {
+	static const uint8_t flow_counts[KIT_MODEMS] = {2, 1, 2, 1, 1, 1};
 	unsigned flow = 0;
 
 	memset(b, 0, sizeof(*b));
 	b->random.state = 123456789;
-	for (uint8_t m = 0; m < BENCH_MODEMS; m++) {
-		modem_make(&b->modems[m], m, flow, flow_counts[m]);
+	for (uint8_t m = 0; m < KIT_MODEMS; m++) {
+		configure_modem(&b->modems[m], m, flow, flow_counts[m]);
 		flow += flow_counts[m];
 	}
 	b->sg = (struct service_group){
 		.rphy.mtu = 9000,
 		.upstream = {.verify_source = true,
 			     .verify_crc = true,
-			     .frame_timeout_ns = 100 * BENCH_MS},
+			     .frame_timeout_ns = 100 * KIT_MS},
 		.upstream_channels = channels,
-		.upstream_channel_count = BENCH_CHANNELS,
+		.upstream_channel_count = KIT_CHANNELS,
 		.modems = b->modems,
-		.modem_count = BENCH_MODEMS,
+		.modem_count = KIT_MODEMS,
 	};
 	service_group_defaults(&b->sg);
 	b->network_depth = 4096;
