@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets in memory of exactly their size, so that the address sanitizer sees each byte too far. */
+/* Packets in memory of exactly their size: the address sanitizer detects any access beyond them. */
 #pragma once
 
 #include <stdlib.h>
@@ -9,12 +9,12 @@
 
 #include "fuzz.h"
 
-static inline void exact_packet_forget(void *bytes, void *shared) {
+static inline void exact_packet_free(void *bytes, void *shared) {
 	free(bytes);
 	free(shared);
 }
 
-/* NULL: the pool is empty. Its buffers need no bytes of their own. */
+/* Returns NULL if the pool is empty. Its buffers need no data room. */
 static inline struct rte_mbuf *exact_packet(struct rte_mempool *pool, const uint8_t *frame,
 					    size_t size) {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
@@ -27,7 +27,7 @@ static inline struct rte_mbuf *exact_packet(struct rte_mempool *pool, const uint
 	shared = calloc(1, sizeof(*shared));
 	CHECK(bytes != NULL && shared != NULL);
 	memcpy(bytes, frame, size);
-	shared->free_cb = exact_packet_forget;
+	shared->free_cb = exact_packet_free;
 	shared->fcb_opaque = shared;
 	rte_mbuf_ext_refcnt_set(shared, 1);
 	rte_pktmbuf_attach_extbuf(m, bytes, RTE_BAD_IOVA, (uint16_t)size, shared);

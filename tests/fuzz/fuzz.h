@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What every fuzz target is made of: libFuzzer's entry point, and a check that stops the run. */
+/* For each fuzz target: libFuzzer's entry point, and a check that stops the run. */
 #pragma once
 
 #include <stddef.h>
@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 			__builtin_trap(); \
 	} while (0)
 
-/* Reads every byte, so that the sanitizer sees whether all of them may be read. */
+/* Reads every byte, so that the sanitizer detects those that must not be read. */
 static inline void touch(const uint8_t *bytes, size_t size) {
 	const volatile uint8_t *read = bytes;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A capture to be replayed: as a file for libpcap, and as a frame that a good file holds. */
+/* Fuzzes captures that are to be replayed: as a file of libpcap, and as a frame in a valid file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 static const struct ip_address v4 = {4, {10, 0, 0, 1}};
 static const struct ip_address v6 = {6, {0x20, 0x01, 0x0d, 0xb8, [15] = 1}};
 
-/* Two modems, one a family, in filter group 0; what goes to port 7 is denied, port 9 has a service flow. */
+/* Two modems, one per family. Packets to port 7 are denied, those to port 9 have a service flow. */
 static const struct service_group *group(void) {
 	static struct ip_address addresses[2];
 	static struct filter_rule rule = {.action = FILTER_DENY,
@@ -47,7 +47,7 @@ static const struct service_group *group(void) {
 	return &sg;
 }
 
-/* The data plane must take the packet, its checksums be good, and its tag be found where it is. */
+/* The data plane must accept the packet, with valid checksums, and its tag must be found. */
 static void check_packet(const uint8_t *frame, size_t size, size_t tag_at) {
 	struct frame_fields f;
 	uint32_t pseudo;
@@ -111,7 +111,7 @@ static void replay_file(const uint8_t *data, size_t size) {
 	free(copy);
 }
 
-/* The same bytes as a frame in a file that is good. */
+/* The same bytes as a frame in a valid file. */
 static void replay_frame(const uint8_t *data, size_t size) {
 	const uint32_t file[6] = {0xa1b2c3d4, 4u << 16 | 2, 0, 0, 262144, 1};
 	const uint32_t record[4] = {0, 0, (uint32_t)size, (uint32_t)size};
@@ -124,12 +124,12 @@ static void replay_frame(const uint8_t *data, size_t size) {
 	free(whole);
 }
 
-/* Messages about broken files are not what is looked for; libFuzzer's own go on. */
-static void be_quiet(void) {
-	static FILE *nowhere;
+/* Hides messages about invalid files. libFuzzer's own output stays. */
+static void silence_messages(void) {
+	static FILE *null_device;
 
-	if (nowhere == NULL && (nowhere = fopen("/dev/null", "w")) != NULL)
-		stderr = nowhere;
+	if (null_device == NULL && (null_device = fopen("/dev/null", "w")) != NULL)
+		stderr = null_device;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -138,10 +138,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
 	if (size > 0)
 		memcpy(exact, data, size);
-	/* Exactly these bytes, and a size on the wire that is none of ours. */
+	/* exactly these bytes, with another size on the wire */
 	capture_frame_read(exact, size, size + 1, MAX_FRAME - CRC, out);
 	end_tag_find(exact, size);
-	be_quiet();
+	silence_messages();
 	if (size > 0)
 		replay_file(data, size);
 	if (size < 65536)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A stream of DOCSIS MAC frames, as the upstream extraction walks it. */
+/* Fuzzes a stream of DOCSIS MAC frames, parsed as the upstream does. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "fuzz.h"
 #include "wire/docsis_mac.h"
 
-/* Where the parser looks for the HCS, or 0 where the header is not all there. */
+/* The offset of the HCS, or 0 if the header is incomplete. */
 static size_t hcs_offset(const uint8_t *frame, size_t length) {
 	size_t offset = DOCSIS_EHDR_OFFSET;
 
@@ -36,7 +36,7 @@ static void check_frame(const uint8_t *frame, size_t length, enum docsis_verdict
 	touch(mac->pdu, mac->pdu_size);
 }
 
-/* Most inputs have a wrong HCS, which would hide everything behind it: it is put right. */
+/* Most inputs have a wrong HCS, behind which nothing would be parsed: it is corrected. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	uint8_t *stream = malloc(size > 0 ? size : 1);
 	struct docsis_mac mac;

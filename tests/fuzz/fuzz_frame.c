@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An Ethernet frame from the network side. */
+/* Fuzzes the parser of Ethernet frames from the network. */
 #include "fuzz.h"
 #include "wire/ip.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An Ethernet frame from the R-PHY side. */
+/* Fuzzes the parser of L2TPv3 packets from the R-PHY device. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static void check_data(const uint8_t *frame, size_t length, const struct l2tp_da
 	touch(data->payload, data->payload_size);
 }
 
-/* A wrong IPv4 checksum would hide everything behind it: it is put right. */
+/* Behind a wrong IPv4 checksum nothing would be parsed: it is corrected. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	uint8_t *frame = malloc(size > 0 ? size : 1);
 	struct l2tp_data out;

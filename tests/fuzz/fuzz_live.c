@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A group in service that becomes another one, and requests: parts with lines of "%%%" between them. The first is what
- * is in service, the second what it is to be, all others are requests: a digit for the verb, one for the object,
- * and its JSON. Whatever is taken is sound, and is what was asked for.
- */
+/* Fuzzes live changes of a group. Lines of "%%%" separate the parts of the input: the configuration
+ * in service, the next one, and requests. A request is a digit for the verb, one for the object,
+ * and its JSON. After an accepted change the group must be valid and be what was requested. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,51 +15,51 @@
 #include "fuzz.h"
 #include "parts.h"
 
-#define MOST_MODEMS 500 /* places, which cost time */
+#define MAX_MODEMS 500 /* slots, which cost time */
 
 static bool load(struct text part, struct service_group *sg) {
-	char *said = NULL;
+	char *messages = NULL;
 	size_t size;
-	FILE *errors = open_memstream(&said, &size);
+	FILE *errors = open_memstream(&messages, &size);
 	int mistakes;
 
 	CHECK(errors != NULL);
 	mistakes = service_group_load_text("live.yaml", part.size > 0 ? part.bytes : "", part.size,
 					   sg, errors);
 	fclose(errors);
-	free(said);
-	if (mistakes == 0 && (sg->modem_count > MOST_MODEMS || sg->max_modems > MOST_MODEMS)) {
+	free(messages);
+	if (mistakes == 0 && (sg->modem_count > MAX_MODEMS || sg->max_modems > MAX_MODEMS)) {
 		service_group_free(sg);
 		return false;
 	}
 	return mistakes == 0;
 }
 
-struct seen {
+struct index_entry {
 	const struct live_group *l;
-	uint32_t place;
+	uint32_t slot;
 };
 
 static bool is_indexed(void *context, const struct identity *identity) {
-	const struct seen *seen = context;
+	const struct index_entry *index_entry = context;
 
-	CHECK(live_index_find(seen->l->index, identity) == seen->place);
+	CHECK(live_index_find(index_entry->l->index, identity) == index_entry->slot);
 	return true;
 }
 
-/* All that is there is found where it is, and all that is referred to is there. */
+/* All objects are in the index, and all objects that others refer to exist. */
 static void check_group(const struct live_group *l) {
 	struct group_capacity used = {0};
 
 	for (enum live_object o = LIVE_CHANNEL; o < LIVE_OBJECTS; o++) {
 		for (uint32_t i = 0; i < live_capacity(&l->capacity, o); i++) {
-			struct seen seen = {l, i};
+			struct index_entry index_entry = {l, i};
 
 			if (l->blocks[o][i] == NULL) {
 				CHECK(o == LIVE_MODEM || l->index->users[o][i] == 0);
 				continue;
 			}
-			identity_each(o, l->blocks[o][i], is_indexed, &seen);
+			identity_each(o, l->blocks[o][i], is_indexed, &index_entry);
 			live_index_count(&used, o, l->blocks[o][i], 1);
 		}
 	}
@@ -69,7 +67,7 @@ static void check_group(const struct live_group *l) {
 	CHECK(l->modems == used.modems);
 }
 
-static void become(struct live_group *l, struct text part) {
+static void apply_configuration(struct live_group *l, struct text part) {
 	struct live_changes changes;
 	struct service_group next;
 	char why[LIVE_LINE] = "";
@@ -87,9 +85,9 @@ static void become(struct live_group *l, struct text part) {
 	service_group_free(&next);
 }
 
-/* What was taken is written as what is taken for the same. */
-static void check_written(const struct live_group *l, enum live_object object, uint32_t place) {
-	json_t *value = object_json(l, object, place, true);
+/* An accepted object that is written and requested again changes nothing. */
+static void check_written(const struct live_group *l, enum live_object object, uint32_t slot) {
+	json_t *value = object_json(l, object, slot, true);
 	struct live_changes changes;
 	char why[LIVE_LINE];
 
@@ -98,7 +96,7 @@ static void check_written(const struct live_group *l, enum live_object object, u
 	json_decref(value);
 }
 
-static void ask(struct live_group *l, struct text part) {
+static void apply_request(struct live_group *l, struct text part) {
 	struct live_changes changes;
 	char why[LIVE_LINE] = "";
 	enum live_object object;
@@ -126,7 +124,7 @@ static void ask(struct live_group *l, struct text part) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-	struct text rest = {(const char *)data, size}, part = next_part(&rest);
+	struct text remaining = {(const char *)data, size}, part = next_part(&remaining);
 	struct service_group sg;
 	struct group_capacity capacity;
 	struct live_group l;
@@ -137,12 +135,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	CHECK(live_group_create(&l, &sg, &capacity, (char[LIVE_LINE]){0}) == 0);
 	service_group_free(&sg);
 	check_group(&l);
-	for (unsigned n = 0; rest.size > 0; n++) {
-		part = next_part(&rest);
+	for (unsigned n = 0; remaining.size > 0; n++) {
+		part = next_part(&remaining);
 		if (n == 0)
-			become(&l, part);
+			apply_configuration(&l, part);
 		else
-			ask(&l, part);
+			apply_request(&l, part);
 	}
 	live_group_free(&l);
 	return 0;

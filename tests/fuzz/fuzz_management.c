@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * MAC management messages. The first byte of the input tells what follows: a DOCSIS frame, a message,
- * or the body of a MAP or UCD of one of their versions and types.
- */
+/* Fuzzes MAC management messages. The first byte of the input selects what follows: a DOCSIS frame,
+ * a message, or the body of a MAP or UCD of one of the versions and types. */
 #include <string.h>
 
 #include "fuzz.h"
@@ -10,7 +8,7 @@
 #include "wire/map.h"
 #include "wire/ucd.h"
 
-/* What a good MAP says, told once more: minislots one after the other, and nothing beyond them. */
+/* A valid MAP describes minislots in order, and none beyond its end. */
 static void check_rules(const struct map *map) {
 	uint32_t minislots = map_minislots(map), next = 0;
 	unsigned i = 0;
@@ -43,7 +41,7 @@ static void check_map(uint8_t version, const uint8_t *body, size_t size) {
 		check_rules(&map);
 }
 
-/* What was passed over is not written: the second time nothing is. */
+/* Unknown elements are not written, so the second time there are none. */
 static void check_ucd(uint8_t type, const uint8_t *body, size_t size) {
 	static struct ucd first, second;
 	static uint8_t once[65536 + 512], twice[65536 + 512];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The upstream scheduler's whole life. The input steers channels, flows, requests, and a clock that jumps; each MAP has
- * to be one: ascending, within bounds, of minislots that no MAP had before; and bytes come out as they went in.
- */
+/* Fuzzes the upstream scheduler. The input controls channels, flows, requests, and a clock that
+ * jumps. Each MAP must be valid: ascending, within limits, with minislots of no earlier MAP. The
+ * byte counts must balance. */
 #include <string.h>
 
 #include "fuzz.h"
@@ -11,19 +10,19 @@
 #define ACTIONS 400
 #define CHANNELS 5
 #define FLOWS 40
-#define LONGEST (27648 * 20 + 1280) /* a MAP, samples */
-#define PATIENCE (2 * LONGEST) /* with a clock that has gone back */
+#define LONGEST (27648 * 20 + 1280) /* samples per MAP */
+#define MAX_WAIT (2 * LONGEST) /* samples: limit of the time to the next MAP */
 
-struct steer {
+struct input {
 	const uint8_t *data;
 	size_t left;
 };
 
-static struct steer in;
+static struct input in;
 static struct maps_channel channels[CHANNELS];
 static uint32_t channel_count;
-static uint64_t ends[CHANNELS]; /* minislot behind the latest MAP, in 64 bits */
-static uint32_t unknown[CHANNELS]; /* MAPs to come that may begin anywhere */
+static uint64_t ends[CHANNELS]; /* minislot behind the latest MAP */
+static uint32_t unknown[CHANNELS]; /* next MAPs that may begin at any minislot */
 static uint64_t now, start;
 
 static uint32_t byte(void) {
@@ -33,14 +32,14 @@ static uint32_t byte(void) {
 	return *in.data++;
 }
 
-/* Of any size: as many low bits as a byte says. */
+/* A number of any size: a byte says how many low bits it has. */
 static uint32_t number(void) {
 	uint32_t bits = byte() % 33, value = byte() << 24 | byte() << 16 | byte() << 8 | byte();
 
 	return bits == 0 ? 0 : value >> (32 - bits);
 }
 
-static struct maps_channel some_channel(uint8_t id) {
+static struct maps_channel read_channel(uint8_t id) {
 	bool ofdma = byte() & 1;
 	struct maps_channel c = {
 		.kind = ofdma ? MAPS_OFDMA : MAPS_SC_QAM,
@@ -69,7 +68,7 @@ static struct maps_channel some_channel(uint8_t id) {
 	return c;
 }
 
-static void any_start(uint32_t maps) {
+static void allow_any_start(uint32_t maps) {
 	for (uint32_t i = 0; i < CHANNELS; i++)
 		unknown[i] = maps;
 }
@@ -79,11 +78,11 @@ static struct maps *create(void) {
 
 	channel_count = 1 + byte() % CHANNELS;
 	for (uint32_t i = 0; i < channel_count; i++)
-		channels[i] = some_channel((uint8_t)i);
+		channels[i] = read_channel((uint8_t)i);
 	config.channel_count = channel_count;
 	config.flow_bytes = byte() & 1 ? 100000 : 0;
 	config.start = start = number();
-	any_start(1);
+	allow_any_start(1);
 	return maps_create(&config, NULL);
 }
 
@@ -164,22 +163,20 @@ static void make(struct maps *m) {
 		CHECK(channel < channel_count);
 		check_map(channel, &map);
 	}
-	CHECK(maps_due(m) <= (now > start ? now : start) + PATIENCE);
+	CHECK(maps_due(m) <= (now > start ? now : start) + MAX_WAIT);
 }
 
-/*
- * Minislots wrap: after a long jump it cannot be told whether they are new; after one back they come again. That holds
- * for the MAP that was being made before it, which comes out first, and for the one behind it.
- */
+/* Minislots wrap: after a long jump they cannot be compared, and after a jump back they repeat.
+ * That concerns the MAP in progress and the one after it. */
 static void jump(void) {
 	uint64_t before = now;
 
-	now = (uint64_t)number() << byte() % 29; /* below the last of times */
+	now = (uint64_t)number() << byte() % 29; /* below the end of time */
 	if (now < before || now - before > UINT64_C(1) << 36)
-		any_start(2);
+		allow_any_start(2);
 }
 
-static void act(struct maps *m) {
+static void run_action(struct maps *m) {
 	uint64_t due = maps_due(m);
 
 	CHECK(due != UINT64_MAX);
@@ -210,15 +207,15 @@ static void check_counts(const struct maps *m) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	struct maps *m;
 
-	in = (struct steer){data, size};
+	in = (struct input){data, size};
 	now = 0;
 	memset(ends, 0, sizeof(ends));
 	m = create();
 	if (m == NULL)
 		return 0;
 	for (int i = 0; i < ACTIONS && in.left > 0; i++)
-		act(m);
-	do /* what is being made is laid out */
+		run_action(m);
+	do /* also the MAPs in progress */
 		make(m);
 	while (maps_due(m) <= now);
 	check_counts(m);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A PSP packet. The first byte of the input tells the number of extra bytes. */
+/* Fuzzes the parser of PSP packets. The first byte of the input is the number of extra bytes. */
 #include <string.h>
 
 #include "fuzz.h"
@@ -9,18 +9,18 @@ static void check_segments(const struct psp *psp) {
 	uint8_t table[PSP_ENTRY_SIZE * PSP_COUNT_MAX];
 	struct psp_cursor cursor = {0};
 	struct psp_segment segment;
-	const uint8_t *wanted = psp->data;
+	const uint8_t *expected = psp->data;
 	unsigned count = 0;
 
 	while (psp_next(psp, &cursor, &segment)) {
-		CHECK(segment.length <= PSP_SEGMENT_MAX && segment.data == wanted);
+		CHECK(segment.length <= PSP_SEGMENT_MAX && segment.data == expected);
 		touch(segment.data, segment.length);
 		psp_entry_write(table + PSP_ENTRY_SIZE * count, segment.begin, segment.end,
 				segment.length);
-		wanted += segment.length;
+		expected += segment.length;
 		count++;
 	}
-	CHECK(count == psp->count && wanted == psp->data + psp->data_size);
+	CHECK(count == psp->count && expected == psp->data + psp->data_size);
 	CHECK(memcmp(table, psp->table, PSP_ENTRY_SIZE * count) == 0);
 }
 

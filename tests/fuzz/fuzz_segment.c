@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An upstream segment: its header, then the frames behind the pointer. */
+/* Fuzzes the parser of upstream segments: the header, then the frames from the pointer on. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,20 +7,20 @@
 #include "wire/docsis_mac.h"
 #include "wire/segment.h"
 
-/* The header is written back; the reserved bit and a pointer without PFI are sent as 0. */
+/* The header is written back, with the reserved bit and a pointer without PFI as 0. */
 static void check_header(const uint8_t *segment, const struct segment_header *h) {
-	uint8_t wanted[SEGMENT_HEADER_SIZE];
+	uint8_t expected[SEGMENT_HEADER_SIZE];
 	uint8_t written[SEGMENT_HEADER_SIZE];
 
 	CHECK(h->pointer <= SEGMENT_POINTER_MAX && h->sequence <= SEGMENT_SEQUENCE_MASK);
 	CHECK(h->sid_cluster <= SEGMENT_CLUSTER_MAX && (h->pointer_valid || h->pointer == 0));
-	memcpy(wanted, segment, sizeof(wanted));
-	wanted[0] &= 0xbf;
+	memcpy(expected, segment, sizeof(expected));
+	expected[0] &= 0xbf;
 	if (!h->pointer_valid)
-		store_be16(wanted, 0);
-	docsis_hcs_write(wanted, SEGMENT_HEADER_SIZE - DOCSIS_HCS_SIZE);
+		store_be16(expected, 0);
+	docsis_hcs_write(expected, SEGMENT_HEADER_SIZE - DOCSIS_HCS_SIZE);
 	segment_header_write(h, written);
-	CHECK(memcmp(written, wanted, sizeof(wanted)) == 0);
+	CHECK(memcmp(written, expected, sizeof(expected)) == 0);
 }
 
 static void walk_frames(const uint8_t *stream, size_t size) {
@@ -36,7 +36,7 @@ static void walk_frames(const uint8_t *stream, size_t size) {
 	}
 }
 
-/* A wrong HCS would hide everything behind it: it is put right. */
+/* Behind a wrong HCS nothing would be parsed: it is corrected. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	uint8_t *segment = malloc(size > 0 ? size : 1);
 	struct segment_header h;

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A UEPI unit. Of the first byte of the input, the lowest bit tells the format and the next two the
- * kind: header, trailer or request record.
- */
+/* Fuzzes the parsers of UEPI units. Of the first byte of the input, the lowest bit selects the
+ * format and the next two the kind: header, trailer or request record. */
 #include <string.h>
 
 #include "fuzz.h"
 #include "wire/bytes.h"
 #include "wire/uepi.h"
 
-/* Writes what was read and reads that: the same bytes, but for the reserved bits. */
+/* Writes the parsed header: the bytes are the same, except for reserved bits. */
 static void check_header(enum uepi_format format, const uint8_t *unit, size_t size) {
 	uint8_t reserved = format == UEPI_OFDMA ? 0x0f : 0x1f;
 	uint8_t written[UEPI_HEADER_MAX];

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The whole upstream, from the R-PHY port to the network port. The input steers a writer of good
- * traffic and what is done to it (upstream_writer.h). After every round all units must add up;
- * at the end no buffer may be missing. Packets lie in memory of exactly their size, and there
- * are forbidden gaps between the buffers for frames, so that the address sanitizer sees every
- * byte too far.
- */
-#define ALLOW_EXPERIMENTAL_API /* pools in memory of our own, before DPDK 23.11 */
+/* Fuzzes the whole upstream, from the R-PHY port to the network port. The input controls valid
+ * traffic and its faults (upstream_writer.h). After each round all units must balance, and at the
+ * end no buffer may be missing. Packets are in memory of exactly their size, and there are poisoned
+ * gaps between frame buffers, so that the address sanitizer detects any access beyond them. */
+#define ALLOW_EXPERIMENTAL_API /* pools in external memory, before DPDK 23.11 */
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,29 +29,29 @@
 
 #define PACKETS 511
 #define FRAMES 2047
-#define FRAME_ROOM (RTE_PKTMBUF_HEADROOM + US_FRAME_SIZE)
-#define GAP 64
+#define FRAME_BUFFER (RTE_PKTMBUF_HEADROOM + US_FRAME_SIZE)
+#define GAP 64 /* poisoned bytes */
 #define DEPTH 64
 #define ACTIONS 600
 #define MS 1000000ull
 
-/* What is made once. */
+/* Created once. */
 static struct {
-	struct upstream_kit config; /* of it, only the configuration */
+	struct upstream_kit config; /* only its configuration is used */
 	struct crypto_provider *crypto;
 	struct crypto_queue *queue;
 	void *schedules[12];
 	struct rte_mempool *packets, *frames, *pieces;
 	uint16_t far[3], near[3]; /* R-PHY, network, control */
 	struct clock clock;
-} all;
+} env;
 
 static struct writer writer;
 
-/* Buffers for frames in memory of our own. */
+/* A pool in external memory, with a gap behind each buffer. */
 static struct rte_mempool *frame_pool(void) {
-	static uint8_t bytes[FRAMES * (FRAME_ROOM + GAP)] __rte_cache_aligned;
-	const size_t element = FRAME_ROOM + GAP;
+	static uint8_t bytes[FRAMES * (FRAME_BUFFER + GAP)] __rte_cache_aligned;
+	const size_t element = FRAME_BUFFER + GAP;
 	struct rte_pktmbuf_extmem memory = {
 		.buf_iova = RTE_BAD_IOVA,
 		.buf_ptr = bytes,
@@ -63,20 +60,20 @@ static struct rte_mempool *frame_pool(void) {
 	};
 	struct rte_mempool *pool;
 
-	pool = rte_pktmbuf_pool_create_extbuf("fuzz_frames", FRAMES, 0, 0, FRAME_ROOM,
+	pool = rte_pktmbuf_pool_create_extbuf("fuzz_frames", FRAMES, 0, 0, FRAME_BUFFER,
 					      SOCKET_ID_ANY, &memory, 1);
 	CHECK(pool != NULL);
 	for (size_t f = 0; f < FRAMES; f++)
-		ASAN_POISON_MEMORY_REGION(bytes + f * element + FRAME_ROOM, GAP);
+		ASAN_POISON_MEMORY_REGION(bytes + f * element + FRAME_BUFFER, GAP);
 	return pool;
 }
 
-/* EAL's folder would stay. */
-static void end(void) {
-	if (all.queue != NULL)
-		crypto_queue_close(all.queue);
-	if (all.crypto != NULL)
-		crypto_close(all.crypto);
+/* Else EAL's folder would stay. */
+static void clean_up(void) {
+	if (env.queue != NULL)
+		crypto_queue_close(env.queue);
+	if (env.crypto != NULL)
+		crypto_close(env.crypto);
 	platform_stop();
 }
 
@@ -88,48 +85,48 @@ static void start(void) {
 	static const char *const names[3] = {"rphy", "network", "control"};
 
 	CHECK(platform_start(&options) == 0 && packet_meta_register() == 0);
-	CHECK(atexit(end) == 0);
-	kit_set_defaults(&all.config);
-	all.crypto = crypto_apart_open(SOCKET_ID_ANY);
-	CHECK(all.crypto != NULL);
-	all.queue = crypto_queue_open(all.crypto, CRYPTO_UPLINK);
-	CHECK(all.queue != NULL);
+	CHECK(atexit(clean_up) == 0);
+	kit_set_defaults(&env.config);
+	env.crypto = crypto_apart_open(SOCKET_ID_ANY);
+	CHECK(env.crypto != NULL);
+	env.queue = crypto_queue_open(env.crypto, CRYPTO_UPLINK);
+	CHECK(env.queue != NULL);
 	for (unsigned m = 0; m < 2; m++) {
-		const struct security_association *sa = &all.config.modems[m].security;
+		const struct security_association *sa = &env.config.modems[m].security;
 
-		all.schedules[2 * m] =
-			crypto_key_make(all.crypto, CRYPTO_UPLINK, CIPHER_AES_128, sa->key);
+		env.schedules[2 * m] =
+			crypto_key_make(env.crypto, CRYPTO_UPLINK, CIPHER_AES_128, sa->key);
 		if (sa->has_next_key)
-			all.schedules[2 * m + 1] = crypto_key_make(all.crypto, CRYPTO_UPLINK,
+			env.schedules[2 * m + 1] = crypto_key_make(env.crypto, CRYPTO_UPLINK,
 								   CIPHER_AES_128, sa->next_key);
 	}
-	all.packets = rte_pktmbuf_pool_create("fuzz_packets", PACKETS, 0, 0, RTE_PKTMBUF_HEADROOM,
+	env.packets = rte_pktmbuf_pool_create("fuzz_packets", PACKETS, 0, 0, RTE_PKTMBUF_HEADROOM,
 					      SOCKET_ID_ANY);
-	all.pieces = rte_pktmbuf_pool_create("fuzz_pieces", PACKETS, 0, 0, 0, SOCKET_ID_ANY);
-	all.frames = frame_pool();
-	CHECK(all.packets != NULL && all.pieces != NULL);
+	env.pieces = rte_pktmbuf_pool_create("fuzz_pieces", PACKETS, 0, 0, 0, SOCKET_ID_ANY);
+	env.frames = frame_pool();
+	CHECK(env.packets != NULL && env.pieces != NULL);
 	for (int i = 0; i < 3; i++) {
 		uint16_t ids[2];
 
-		CHECK(port_pair(names[i], all.packets, DEPTH, ids) == 0);
-		all.far[i] = ids[0];
-		all.near[i] = ids[1];
+		CHECK(port_pair(names[i], env.packets, DEPTH, ids) == 0);
+		env.far[i] = ids[0];
+		env.near[i] = ids[1];
 	}
 }
 
-static struct upstream *make(uint8_t flags) {
-	struct service_group *sg = &all.config.sg;
+static struct upstream *create_upstream(uint8_t flags) {
+	struct service_group *sg = &env.config.sg;
 	struct us_resources r = {
-		.rphy = {.port = all.near[0]},
-		.network = packet_sink_port(all.near[1]),
-		.control = flags & 1 ? (struct packet_sink){0} : packet_sink_port(all.near[2]),
-		.crypto = all.queue,
-		.schedules = all.schedules,
-		.packets = all.packets,
-		.frames = all.frames,
-		.pieces = all.pieces,
+		.rphy = {.port = env.near[0]},
+		.network = packet_sink_port(env.near[1]),
+		.control = flags & 1 ? (struct packet_sink){0} : packet_sink_port(env.near[2]),
+		.crypto = env.queue,
+		.schedules = env.schedules,
+		.packets = env.packets,
+		.frames = env.frames,
+		.pieces = env.pieces,
 		.stay = (flags & 32) == 0,
-		.clock = &all.clock,
+		.clock = &env.clock,
 	};
 	struct upstream *u;
 
@@ -138,22 +135,22 @@ static struct upstream *make(uint8_t flags) {
 	sg->upstream.psp_numbering = flags & 8 ? PSP_NUMBERING_SESSION : PSP_NUMBERING_FLOW;
 	sg->upstream.held_by_modem = flags & 16 ? 8000 : 262144;
 	sg->upstream.pending = flags & 16 ? 64000 : 4194304;
-	all.clock.now = 0;
+	env.clock.now = 0;
 	u = upstream_create(sg, &r);
 	CHECK(u != NULL);
 	return u;
 }
 
 static void send_packet(void *ctx, const uint8_t *frame, size_t size) {
-	struct rte_mbuf *m = exact_packet(all.packets, frame, size);
+	struct rte_mbuf *m = exact_packet(env.packets, frame, size);
 
 	(void)ctx;
-	if (m != NULL && rte_eth_tx_burst(all.far[0], 0, &m, 1) != 1)
+	if (m != NULL && rte_eth_tx_burst(env.far[0], 0, &m, 1) != 1)
 		rte_pktmbuf_free(m);
 }
 
 static bool within_limits(const struct upstream *u) {
-	for (uint32_t m = 0; m < all.config.sg.modem_count; m++) {
+	for (uint32_t m = 0; m < env.config.sg.modem_count; m++) {
 		if (u->pending_set.modems[m].bytes > u->pending_set.modem_limit)
 			return false;
 	}
@@ -163,8 +160,8 @@ static bool within_limits(const struct upstream *u) {
 		       u->pending_set.limits[PENDING_POOL_FRAMES];
 }
 
-/* What a round leaves above a limit, the next one ends. */
-static void round_once(struct upstream *u) {
+/* The next round drops what a round leaves above a limit. */
+static void run_round(struct upstream *u) {
 	pipeline_run(upstream_pipeline(u, 0));
 	pipeline_run(upstream_pipeline(u, 1));
 	CHECK(upstream_balanced(u));
@@ -172,14 +169,14 @@ static void round_once(struct upstream *u) {
 	CHECK(upstream_busy(u) || within_limits(u));
 }
 
-/* What came out: its buffers are frames, or attached to packets, and all of their bytes may be read. */
-static void drain(void) {
+/* Receives all frames: in buffers of their own or attached to packets, and readable. */
+static void receive_all(void) {
 	struct rte_mbuf *m;
 
 	for (int i = 1; i < 3; i++) {
-		while (rte_eth_rx_burst(all.far[i], 0, &m, 1) == 1) {
-			CHECK(m->pool == all.frames ||
-			      (m->pool == all.pieces && rte_pktmbuf_tailroom(m) <= 4));
+		while (rte_eth_rx_burst(env.far[i], 0, &m, 1) == 1) {
+			CHECK(m->pool == env.frames ||
+			      (m->pool == env.pieces && rte_pktmbuf_tailroom(m) <= 4));
 			CHECK(m->nb_segs == 1);
 			CHECK(m->data_len == m->pkt_len && rte_mbuf_refcnt_read(m) == 1);
 			touch(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len);
@@ -188,7 +185,7 @@ static void drain(void) {
 	}
 }
 
-static void act(struct upstream *u) {
+static void run_action(struct upstream *u) {
 	uint8_t action = input_byte(&writer.in);
 
 	switch (action & 15) {
@@ -203,21 +200,20 @@ static void act(struct upstream *u) {
 	case 8: writer_records(&writer); break;
 	case 9: writer_raw(&writer); break;
 	case 10: writer_flush(&writer); break;
-	case 11: all.clock.now += (action >> 4) * MS; break;
-	case 12: all.clock.now += (action >> 4) * 10 * MS; break;
-	case 13: drain(); break;
+	case 11: env.clock.now += (action >> 4) * MS; break;
+	case 12: env.clock.now += (action >> 4) * 10 * MS; break;
+	case 13: receive_all(); break;
 	case 14: writer_fault(&writer); break;
-	default: round_once(u);
+	default: run_round(u);
 	}
 }
 
-static bool holds_nothing(const struct upstream *u) {
+static bool nothing_pending(const struct upstream *u) {
 	return u->pending_set.buffers[PENDING_POOL_PACKETS] == 0 &&
 	       u->pending_set.buffers[PENDING_POOL_FRAMES] == 0;
 }
 
-/* Everything that can come out does, until a round began with nothing to do and saw the port
- * empty: before that no wait ends. The rest is there when it is stopped. */
+/* Runs rounds until one starts idle and finds the port empty: before that no timer expires. */
 static void settle(struct upstream *u) {
 	uint64_t received;
 	int rounds = 0;
@@ -227,35 +223,35 @@ static void settle(struct upstream *u) {
 	do {
 		idle = !upstream_busy(u);
 		received = upstream_in(u, UNIT_PACKET);
-		round_once(u);
-		drain();
+		run_round(u);
+		receive_all();
 		CHECK(++rounds < 10000);
 	} while (!idle || upstream_busy(u) || upstream_in(u, UNIT_PACKET) != received);
 	CHECK(within_limits(u));
 }
 
-static void finish(struct upstream *u, bool wait) {
+static void stop_upstream(struct upstream *u, bool expire) {
 	struct rte_mbuf *m;
 
 	settle(u);
-	while (wait && upstream_deadline(u) != UINT64_MAX) {
-		CHECK(upstream_deadline(u) > all.clock.now);
-		all.clock.now = upstream_deadline(u);
+	while (expire && upstream_deadline(u) != UINT64_MAX) {
+		CHECK(upstream_deadline(u) > env.clock.now);
+		env.clock.now = upstream_deadline(u);
 		settle(u);
 	}
-	CHECK(!wait || holds_nothing(u));
+	CHECK(!expire || nothing_pending(u));
 	upstream_stop(u);
-	CHECK(upstream_balanced(u) && holds_nothing(u));
+	CHECK(upstream_balanced(u) && nothing_pending(u));
 	for (enum unit unit = 0; unit < UNITS; unit++)
 		CHECK(upstream_pending(u, unit) == 0);
 	upstream_free(u);
-	while (rte_eth_rx_burst(all.near[0], 0, &m, 1) == 1)
+	while (rte_eth_rx_burst(env.near[0], 0, &m, 1) == 1)
 		rte_pktmbuf_free(m);
-	drain();
-	CHECK(rte_mempool_in_use_count(all.packets) == 0);
-	CHECK(rte_mempool_in_use_count(all.pieces) == 0);
-	CHECK(rte_mempool_in_use_count(all.frames) == 0);
-	CHECK(all.queue->pending == 0);
+	receive_all();
+	CHECK(rte_mempool_in_use_count(env.packets) == 0);
+	CHECK(rte_mempool_in_use_count(env.pieces) == 0);
+	CHECK(rte_mempool_in_use_count(env.frames) == 0);
+	CHECK(env.queue->pending == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -270,10 +266,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	writer.in = (struct fuzz_input){data, data + size};
 	writer.packet = send_packet;
 	flags = input_byte(&writer.in);
-	u = make(flags);
-	writer_open(&writer, &all.config.sg);
+	u = create_upstream(flags);
+	writer_open(&writer, &env.config.sg);
 	for (int i = 0; i < ACTIONS && writer.in.at < writer.in.end; i++)
-		act(u);
-	finish(u, (flags & 32) != 0);
+		run_action(u);
+	stop_upstream(u, (flags & 32) != 0);
 	return 0;
 }

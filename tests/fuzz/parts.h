@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bytes of a fuzzer as several texts, with lines of "%%%" between them. */
+/* Splits the input of a fuzz target into texts, at lines of "%%%". */
 #pragma once
 
 #include <stddef.h>
 #include <string.h>
 
-#define BORDER "\n%%%\n"
+#define SEPARATOR "\n%%%\n"
 
 struct text {
 	const char *bytes;
 	size_t size;
 };
 
-/* Takes the text before the next border off `rest`. */
-static inline struct text next_part(struct text *rest) {
-	const char *border =
-		rest->size > 0 ? memmem(rest->bytes, rest->size, BORDER, strlen(BORDER)) : NULL;
-	struct text part = *rest;
-	size_t behind;
+/* Removes the text before the next separator from `remaining` and returns it. */
+static inline struct text next_part(struct text *remaining) {
+	const char *separator = remaining->size > 0 ? memmem(remaining->bytes, remaining->size,
+							     SEPARATOR, strlen(SEPARATOR))
+						    : NULL;
+	struct text part = *remaining;
+	size_t end;
 
-	if (border == NULL) {
-		*rest = (struct text){0};
+	if (separator == NULL) {
+		*remaining = (struct text){0};
 		return part;
 	}
-	part.size = (size_t)(border - rest->bytes) + 1;
-	behind = part.size - 1 + strlen(BORDER);
-	*rest = (struct text){rest->bytes + behind, rest->size - behind};
+	part.size = (size_t)(separator - remaining->bytes) + 1;
+	end = part.size - 1 + strlen(SEPARATOR);
+	*remaining = (struct text){remaining->bytes + end, remaining->size - end};
 	return part;
 }

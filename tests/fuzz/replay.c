@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Runs a fuzz target over the files of the directories given, for compilers without libFuzzer. Each
- * input lies in memory of exactly its size.
- */
+/* Runs a fuzz target on the files of directories, for compilers without libFuzzer. Each input is in
+ * memory of exactly its size. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +32,7 @@ static int replay_file(const char *path) {
 	return 0;
 }
 
-/* The number of files replayed, or -1. */
+/* Returns the number of files that were replayed, or -1. */
 static int replay_directory(const char *path) {
 	struct dirent **entries;
 	int files = scandir(path, &entries, NULL, alphasort), count = 0;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes upstream traffic as the input says. */
 #include "upstream_writer.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "plain_aes.h"
 
 #define HEADERS 58 /* Ethernet, IPv4 or IPv6, session ID */
-#define FRAME_ROOM 2200
+#define FRAME_MAX 2200
 
 static const uint32_t session_ids[5] = {KIT_SC_QAM, KIT_OFDMA, KIT_OFDMA_2, KIT_REQUESTS,
 					KIT_RANGING};
@@ -31,34 +32,34 @@ static size_t write_encap(const struct writer *w, size_t size, uint8_t *out) {
 	return depi_encap_write(&e, size, out);
 }
 
-/* The length and the checksum of IP fit again. */
-static void repair(uint8_t *frame, size_t size) {
+/* Corrects the length and the checksum of the IP header. */
+static void correct_ip(uint8_t *frame, size_t size) {
 	store_be16(frame + 16, (uint16_t)(size - ETHERNET_HEADER));
 	store_be16(frame + 24, ipv4_checksum(frame + ETHERNET_HEADER, IPV4_HEADER));
 }
 
-/* A packet on its way to the core. */
+/* Sends a packet to the core, with the chosen fault. */
 static void forward(struct writer *w, uint8_t *frame, size_t size) {
 	enum writer_fault fault = w->fault;
 	uint8_t how;
 
 	w->fault = FAULT_NONE;
 	switch (fault) {
-	case FAULT_CHANGE:
+	case FAULT_DAMAGED:
 		how = input_byte(&w->in);
 		frame[input_word(&w->in) % (how & 1 ? 60 : size)] ^= input_byte(&w->in);
 		if ((how & 2) != 0)
-			repair(frame, size);
+			correct_ip(frame, size);
 		break;
-	case FAULT_CUT:
+	case FAULT_TRUNCATED:
 		size = ETHERNET_HEADER + IPV4_HEADER + input_word(&w->in) % (size - 34);
-		repair(frame, size);
+		correct_ip(frame, size);
 		break;
 	case FAULT_LATE:
 		memcpy(w->late, frame, size);
 		w->late_size = size;
 		return;
-	case FAULT_TWICE: w->packet(w->ctx, frame, size); break;
+	case FAULT_DUPLICATED: w->packet(w->ctx, frame, size); break;
 	case FAULT_NONE:
 	case FAULTS: break;
 	}
@@ -88,7 +89,7 @@ void writer_fault(struct writer *w) {
 	w->fault = (enum writer_fault)(input_byte(&w->in) % FAULTS);
 }
 
-static void part(struct writer *w, bool begin, bool end, const uint8_t *bytes, size_t size) {
+static void add_segment(struct writer *w, bool begin, bool end, const uint8_t *bytes, size_t size) {
 	if (w->count == PSP_COUNT_MAX || w->size + size > sizeof(w->data))
 		writer_flush(w);
 	psp_entry_write(w->table + 2 * w->count++, begin, end, (uint16_t)size);
@@ -104,13 +105,13 @@ static void choose_session(struct writer *w, unsigned session, uint8_t flow) {
 	w->flow = flow;
 }
 
-static enum uepi_format format(const struct writer *w) {
+static enum uepi_format session_format(const struct writer *w) {
 	return w->sessions[w->session].session == KIT_SC_QAM ? UEPI_SC_QAM : UEPI_OFDMA;
 }
 
-/* Bits of `faults`: 1 no header, 2 no trailer, 4 cut short, 8 something in between, 16 not sent. */
-static void burst(struct writer *w, uint16_t sid, const uint8_t *payload, size_t size,
-		  uint8_t faults) {
+/* Bits of `faults`: 1 no header, 2 no trailer, 4 truncated, 8 an extra segment, 16 not sent. */
+static void write_burst(struct writer *w, uint16_t sid, const uint8_t *payload, size_t size,
+			uint8_t faults) {
 	struct uepi_header h = {.iuc = 5, .sid = sid, .burst_id = ++w->burst_id};
 	struct uepi_trailer t = {.burst_id = w->burst_id, .flags = UEPI_FEC_VALID};
 	size_t step = input_byte(&w->in) * 8u + 16;
@@ -119,14 +120,15 @@ static void burst(struct writer *w, uint16_t sid, const uint8_t *payload, size_t
 	if ((faults & 4) != 0)
 		size = size * input_byte(&w->in) / 256;
 	if ((faults & 1) == 0)
-		part(w, true, false, bytes, uepi_header_write(format(w), &h, bytes));
+		add_segment(w, true, false, bytes, uepi_header_write(session_format(w), &h, bytes));
 	for (size_t at = 0; at < size; at += step)
-		part(w, false, false, payload + at, size - at < step ? size - at : step);
+		add_segment(w, false, false, payload + at, size - at < step ? size - at : step);
 	if ((faults & 8) != 0)
-		part(w, (input_byte(&w->in) & 1) != 0, (input_byte(&w->in) & 1) != 0, bytes,
-		     input_byte(&w->in));
+		add_segment(w, (input_byte(&w->in) & 1) != 0, (input_byte(&w->in) & 1) != 0, bytes,
+			    input_byte(&w->in));
 	if ((faults & 2) == 0)
-		part(w, false, true, bytes, uepi_trailer_write(format(w), &t, bytes));
+		add_segment(w, false, true, bytes,
+			    uepi_trailer_write(session_format(w), &t, bytes));
 	if ((faults & 16) != 0) {
 		w->sessions[w->session].sequence[w->flow] += input_byte(&w->in) & 63;
 		w->count = 0;
@@ -134,7 +136,7 @@ static void burst(struct writer *w, uint16_t sid, const uint8_t *payload, size_t
 	}
 }
 
-/* A packet of the modem, IPv4 or IPv6 or what the input says. */
+/* Writes a packet of the modem: IPv4, IPv6, or bytes of the input. */
 static size_t write_ethernet(struct writer *w, const struct modem *m, uint8_t *out) {
 	uint8_t what = input_byte(&w->in);
 	size_t size = what < 0x80 ? 14u + what : 14u + 8u * (what & 0x7f);
@@ -163,16 +165,16 @@ static size_t write_ethernet(struct writer *w, const struct modem *m, uint8_t *o
 	return size;
 }
 
-static void row_add(struct writer_row *row, const uint8_t *bytes, size_t size) {
-	if (row->size + size > sizeof(row->bytes) || row->frames == 64)
+static void frames_add(struct writer_queue *queue, const uint8_t *bytes, size_t size) {
+	if (queue->size + size > sizeof(queue->bytes) || queue->frames == 64)
 		return;
-	row->begins[row->frames++] = (uint16_t)row->size;
-	memcpy(row->bytes + row->size, bytes, size);
-	row->size += (uint32_t)size;
+	queue->begins[queue->frames++] = (uint16_t)queue->size;
+	memcpy(queue->bytes + queue->size, bytes, size);
+	queue->size += (uint32_t)size;
 }
 
-static size_t finish(const struct modem *m, const struct docsis_up_header *h, uint8_t *pdu,
-		     size_t size, uint8_t *out) {
+static size_t write_mac_frame(const struct modem *m, const struct docsis_up_header *h, uint8_t *pdu,
+			      size_t size, uint8_t *out) {
 	const struct security_association *sa = &m->security;
 	size_t clear = h->kind == DOCSIS_KIND_FRAGMENT ? DOCSIS_FRAGMENT_CLEAR : DOCSIS_CLEAR_SIZE;
 	size_t header = docsis_up_header_write(h, size + ETHERNET_CRC_SIZE, out);
@@ -185,10 +187,10 @@ static size_t finish(const struct modem *m, const struct docsis_up_header *h, ui
 	return header + size;
 }
 
-static size_t write_fragment(struct writer *w, struct writer_row *row, const struct modem *m,
+static size_t write_fragment(struct writer *w, struct writer_queue *queue, const struct modem *m,
 			     struct docsis_up_header *h, uint8_t *out) {
 	struct docsis_up_header inner = {.kind = DOCSIS_KIND_PACKET};
-	uint8_t unit[FRAME_ROOM], pdu[FRAME_ROOM];
+	uint8_t unit[FRAME_MAX], pdu[FRAME_MAX];
 	uint8_t flags = input_byte(&w->in);
 	size_t size = 0;
 
@@ -197,20 +199,20 @@ static size_t write_fragment(struct writer *w, struct writer_row *row, const str
 
 		if (size + frame + 32 > 1900)
 			break;
-		size += finish(m, &inner, pdu, frame, unit + size);
+		size += write_mac_frame(m, &inner, pdu, frame, unit + size);
 	}
 	h->kind = DOCSIS_KIND_FRAGMENT;
 	h->privacy = PRIVACY_BP_UP;
 	h->fragment_first = (flags & 1) != 0;
 	h->fragment_last = (flags & 2) != 0;
-	h->fragment_sequence = (row->fragment++ + (flags >> 2 & 1)) & 0xf;
-	if (!h->fragment_last) /* the rest is lost, if it does not come by chance */
+	h->fragment_sequence = (queue->fragment++ + (flags >> 2 & 1)) & 0xf;
+	if (!h->fragment_last) /* the rest is lost, unless it comes by chance */
 		size = size / 2 + 1;
-	return finish(m, h, unit, size, out);
+	return write_mac_frame(m, h, unit, size, out);
 }
 
-/* Something of a frame is not as it was; the HCS may be right again all the same. */
-static void change(struct writer *w, uint8_t *frame, size_t size) {
+/* Changes a byte of a frame. The HCS may be corrected. */
+static void damage_frame(struct writer *w, uint8_t *frame, size_t size) {
 	uint8_t how = input_byte(&w->in);
 	struct docsis_mac mac;
 
@@ -227,8 +229,8 @@ void writer_frame(struct writer *w) {
 	unsigned stream = input_byte(&w->in) % KIT_STREAMS;
 	const struct kit_stream *s = &kit_streams[stream];
 	const struct modem *m = &w->sg->modems[s->modem];
-	struct writer_row *row = &w->rows[stream];
-	uint8_t kind = input_byte(&w->in), pdu[FRAME_ROOM], out[2 * FRAME_ROOM];
+	struct writer_queue *queue = &w->queues[stream];
+	uint8_t kind = input_byte(&w->in), pdu[FRAME_MAX], out[2 * FRAME_MAX];
 	struct docsis_up_header h = {
 		.kind = DOCSIS_KIND_PACKET,
 		.privacy = kind & 0x10 ? PRIVACY_BP_UP2 : PRIVACY_BP_UP,
@@ -246,40 +248,40 @@ void writer_frame(struct writer *w) {
 	case 2: size = docsis_concatenation_write(2, kind * 8u, out); break;
 	case 3:
 		h = (struct docsis_up_header){.kind = DOCSIS_KIND_MANAGEMENT};
-		size = finish(m, &h, pdu, write_ethernet(w, m, pdu), out);
+		size = write_mac_frame(m, &h, pdu, write_ethernet(w, m, pdu), out);
 		break;
-	case 4: size = write_fragment(w, row, m, &h, out); break;
-	default: size = finish(m, &h, pdu, write_ethernet(w, m, pdu), out);
+	case 4: size = write_fragment(w, queue, m, &h, out); break;
+	default: size = write_mac_frame(m, &h, pdu, write_ethernet(w, m, pdu), out);
 	}
 	if ((kind & 0x80) != 0)
-		change(w, out, size);
-	row_add(row, out, size);
+		damage_frame(w, out, size);
+	frames_add(queue, out, size);
 }
 
-/* Takes `size` bytes off the front. */
-static void row_shift(struct writer_row *row, uint32_t size) {
+/* Removes the first `size` bytes. */
+static void frames_remove(struct writer_queue *queue, uint32_t size) {
 	uint32_t kept = 0;
 
-	memmove(row->bytes, row->bytes + size, row->size - size);
-	row->size -= size;
-	for (uint32_t f = 0; f < row->frames; f++) {
-		if (row->begins[f] >= size)
-			row->begins[kept++] = (uint16_t)(row->begins[f] - size);
+	memmove(queue->bytes, queue->bytes + size, queue->size - size);
+	queue->size -= size;
+	for (uint32_t f = 0; f < queue->frames; f++) {
+		if (queue->begins[f] >= size)
+			queue->begins[kept++] = (uint16_t)(queue->begins[f] - size);
 	}
-	row->frames = kept;
+	queue->frames = kept;
 }
 
-/* Bits of `faults`: 1 number, 2 pointer, 4 anything. */
-static void write_segment(struct writer *w, const struct kit_stream *s, struct writer_row *row,
+/* Bits of `faults`: 1 number, 2 pointer, 4 any byte. */
+static void write_segment(struct writer *w, const struct kit_stream *s, struct writer_queue *queue,
 			  uint32_t size, uint8_t faults, uint8_t *out) {
 	struct segment_header h = {.sid_cluster = s->cluster, .request = faults};
 
 	if ((faults & 1) != 0)
-		row->sequence += (uint16_t)(int8_t)input_byte(&w->in);
-	h.sequence = row->sequence++;
-	if (row->frames > 0 && row->begins[0] < size) {
+		queue->sequence += (uint16_t)(int8_t)input_byte(&w->in);
+	h.sequence = queue->sequence++;
+	if (queue->frames > 0 && queue->begins[0] < size) {
 		h.pointer_valid = true;
-		h.pointer = row->begins[0];
+		h.pointer = queue->begins[0];
 	}
 	if ((faults & 2) != 0) {
 		h.pointer_valid = (faults & 8) != 0;
@@ -296,22 +298,22 @@ void writer_burst(struct writer *w) {
 	uint8_t which = input_byte(&w->in), faults = input_byte(&w->in);
 	unsigned stream = which % KIT_STREAMS;
 	const struct kit_stream *s = &kit_streams[stream];
-	struct writer_row *row = &w->rows[stream];
-	uint8_t out[SEGMENT_HEADER_SIZE + WRITER_ROW];
+	struct writer_queue *queue = &w->queues[stream];
+	uint8_t out[SEGMENT_HEADER_SIZE + WRITER_QUEUE];
 	uint32_t size = input_byte(&w->in) * 16u, header = 0;
 	uint8_t broken = (faults & 0xf0) != 0 ? input_byte(&w->in) & 31 : 0;
 
-	size = size > row->size || size == 0 ? row->size : size;
+	size = size > queue->size || size == 0 ? queue->size : size;
 	choose_session(w, s->channels[which >> 7], which >> 4 & 1 ? which & 7 : 0);
 	if (s->segment_header) {
-		write_segment(w, s, row, size, faults & 0xf, out);
+		write_segment(w, s, queue, size, faults & 0xf, out);
 		header = SEGMENT_HEADER_SIZE;
 	} else if ((faults & 3) != 1) {
-		size = row->size; /* all frames are whole */
+		size = queue->size; /* all frames, whole */
 	}
-	memcpy(out + header, row->bytes, size);
-	row_shift(row, size);
-	burst(w, s->sid, out, header + size, broken);
+	memcpy(out + header, queue->bytes, size);
+	frames_remove(queue, size);
+	write_burst(w, s->sid, out, header + size, broken);
 	if ((which & 0x40) != 0)
 		writer_flush(w);
 }
@@ -329,7 +331,7 @@ void writer_records(struct writer *w) {
 	uepi_request_write(UEPI_OFDMA, &r, bytes);
 	if ((what & 0x80) != 0)
 		bytes[what & 15] ^= input_byte(&w->in);
-	part(w, true, true, bytes, sizeof(bytes));
+	add_segment(w, true, true, bytes, sizeof(bytes));
 }
 
 void writer_raw(struct writer *w) {
@@ -341,17 +343,17 @@ void writer_raw(struct writer *w) {
 	memcpy(bytes, w->in.at, size);
 	w->in.at += size;
 	switch (what & 3) {
-	case 0: /* a burst, also on the session for ranging */
+	case 0: /* a burst, also on the ranging session */
 		choose_session(w, what >> 2 & 1 ? 4 : what >> 3 & 3, 0);
-		burst(w, kit_streams[what % KIT_STREAMS].sid, bytes, size, 0);
+		write_burst(w, kit_streams[what % KIT_STREAMS].sid, bytes, size, 0);
 		break;
-	case 1: row_add(&w->rows[what % KIT_STREAMS], bytes, size); break;
+	case 1: frames_add(&w->queues[what % KIT_STREAMS], bytes, size); break;
 	case 2: /* a PSP packet */
 		writer_flush(w);
 		w->session = (what >> 2) % 5;
 		headers = write_encap(w, size, frame);
 		/* fall through */
-	default: /* anything from Ethernet on */
+	default: /* a whole Ethernet frame */
 		memcpy(frame + headers, bytes, size);
 		w->packet(w->ctx, frame, headers + size);
 	}

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Upstream traffic out of the bytes of a fuzzer's input: every byte steers what modems and the R-PHY
- * device send. Without faults all of it is good, so that a small change of the input goes a long way.
- */
+/* Writes upstream traffic from the input of a fuzz target: each byte controls what modems and the
+ * R-PHY device send. Without faults all of it is valid, so that small changes have large
+ * effects. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,7 +10,7 @@
 
 #include "upstream_kit.h"
 
-/* What is left of the input; 0 behind its end. */
+/* The remaining input. 0 behind its end. */
 struct fuzz_input {
 	const uint8_t *at, *end;
 };
@@ -26,23 +25,23 @@ static inline uint16_t input_word(struct fuzz_input *in) {
 	return (uint16_t)(high << 8 | input_byte(in));
 }
 
-/* What becomes of the next packet. */
+/* The fault of the next packet. */
 enum writer_fault {
 	FAULT_NONE,
-	FAULT_CHANGE, /* a byte of it */
-	FAULT_CUT, /* the end is missing; the IP length says so */
-	FAULT_LATE, /* comes behind the one after it */
-	FAULT_TWICE,
+	FAULT_DAMAGED, /* a byte is changed */
+	FAULT_TRUNCATED, /* truncated, with a matching IP length */
+	FAULT_LATE, /* sent behind the next packet */
+	FAULT_DUPLICATED,
 	FAULTS,
 };
 
-#define WRITER_ROW 6000
-#define WRITER_PACKET 9300
+#define WRITER_QUEUE 6000 /* bytes */
+#define WRITER_PACKET 9300 /* bytes */
 
 /* Frames of a stream that are not sent yet. */
-struct writer_row {
-	uint8_t bytes[WRITER_ROW];
-	uint16_t begins[64]; /* of frames */
+struct writer_queue {
+	uint8_t bytes[WRITER_QUEUE];
+	uint16_t begins[64]; /* offsets of the frames */
 	uint32_t size, frames;
 	uint16_t sequence; /* of segments */
 	uint8_t fragment;
@@ -51,13 +50,13 @@ struct writer_row {
 struct writer {
 	struct fuzz_input in;
 	const struct service_group *sg;
-	struct writer_row rows[KIT_STREAMS];
+	struct writer_queue queues[KIT_STREAMS];
 	struct {
 		uint32_t session;
 		uint16_t sequence[PSP_FLOW_MAX + 1];
 	} sessions[5];
 	uint32_t burst_id;
-	/* the PSP packet that is open */
+	/* the PSP packet that is being built */
 	unsigned session; /* index */
 	uint8_t flow, count;
 	uint8_t table[2 * PSP_COUNT_MAX], data[WRITER_PACKET];
@@ -72,13 +71,13 @@ struct writer {
 
 void writer_open(struct writer *w, const struct service_group *sg);
 
-/* These do one thing each, as the input says. */
-void writer_frame(struct writer *w); /* a frame of any kind into a stream's row */
-void writer_burst(struct writer *w); /* the front of a row, in a segment where it has to be */
+/* Each does one thing, as the input says. */
+void writer_frame(struct writer *w); /* adds a frame of any kind to the queue of a stream */
+void writer_burst(struct writer *w); /* sends the front of a queue, in a segment if needed */
 void writer_records(struct writer *w); /* bandwidth requests */
 void writer_raw(struct writer *w); /* bytes of the input as payload, PSP packet or frame */
 
-void writer_fault(struct writer *w); /* something with the next packet */
+void writer_fault(struct writer *w); /* chooses the fault of the next packet */
 
-/* Sends the packet that is open. */
+/* Sends the PSP packet. */
 void writer_flush(struct writer *w);

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Scheduler: calls that the model does not make, and slots that are free or used for another. */
+/* Tests calls of the downstream scheduler that its model does not make, and reused slots. */
 #include "test_main.h"
 
 #include "scheduler/report.h"
 #include "scheduler_setup.h"
 
 #define MS 1000000ull
-#define LENGTH 1000 /* bytes of most packets */
+#define PACKET_BYTES 1000 /* bytes of most packets */
 
 static const uint32_t third_channel[] = {2};
 
-static struct scheduler *create_plain(void) {
+static struct scheduler *create_default(void) {
 	struct setup c;
 
 	setup_make(&c);
 	return setup_create(&c);
 }
 
-static enum scheduler_verdict put(struct scheduler *s, uint64_t now, uint32_t flow,
-				  uintptr_t number) {
-	struct scheduler_arrival in = {(void *)number, flow, LENGTH};
+static enum scheduler_verdict enqueue(struct scheduler *s, uint64_t now, uint32_t flow,
+				      uintptr_t number) {
+	struct scheduler_arrival in = {(void *)number, flow, PACKET_BYTES};
 	enum scheduler_verdict verdict = SCHEDULER_VERDICTS;
 	unsigned queued = scheduler_enqueue(s, now, &in, 1, &verdict);
 
@@ -27,11 +27,11 @@ static enum scheduler_verdict put(struct scheduler *s, uint64_t now, uint32_t fl
 	return verdict;
 }
 
-/* Puts a packet in and takes it out at once. */
-static struct scheduler_grant pass(struct scheduler *s, uint64_t now, uint32_t flow) {
+/* Enqueues a packet and dequeues it at once. */
+static struct scheduler_grant pass_packet(struct scheduler *s, uint64_t now, uint32_t flow) {
 	struct scheduler_grant g = {0};
 
-	assert_int_equal(put(s, now, flow, 7), SCHEDULER_QUEUED);
+	assert_int_equal(enqueue(s, now, flow, 7), SCHEDULER_QUEUED);
 	assert_int_equal(scheduler_flow_queued(s, flow), 1);
 	assert_int_equal(scheduler_dequeue(s, now, &g, 1), 1);
 	assert_int_equal(g.flow, flow);
@@ -39,7 +39,7 @@ static struct scheduler_grant pass(struct scheduler *s, uint64_t now, uint32_t f
 	return g;
 }
 
-TEST(copies_its_configuration) {
+TEST(configuration_is_copied) {
 	uint32_t *list = test_malloc(sizeof(*list));
 	struct setup *c = test_malloc(sizeof(*c));
 	struct scheduler *s;
@@ -52,13 +52,13 @@ TEST(copies_its_configuration) {
 	memset(c, 0x77, sizeof(*c));
 	test_free(list);
 	test_free(c);
-	assert_int_equal(pass(s, 0, 0).channel, 1);
+	assert_int_equal(pass_packet(s, 0, 0).channel, 1);
 	scheduler_free(s);
 }
 
-/* One packet of each delay, in units of 1.024 us. */
+/* One packet per delay, in units of 1.024 us. */
 TEST(delays_are_counted_in_buckets) {
-	struct scheduler *s = create_plain();
+	struct scheduler *s = create_default();
 	struct scheduler_delay_report r, before;
 	struct scheduler_grant g;
 	uint64_t now = 0;
@@ -67,10 +67,11 @@ TEST(delays_are_counted_in_buckets) {
 	scheduler_report_delay(s, 0, &before);
 	assert_int_equal(scheduler_delay_quantile(&before, 500), 0);
 	for (uint64_t delay = 0; delay < 20000 * MS; delay += delay / 16 + 700) {
-		const uint64_t came = now + MS, units = (came + delay) / 1024 - came / 1024;
+		const uint64_t arrived = now + MS,
+			       units = (arrived + delay) / 1024 - arrived / 1024;
 
-		put(s, came, 0, 1);
-		now = came + delay;
+		enqueue(s, arrived, 0, 1);
+		now = arrived + delay;
 		assert_int_equal(scheduler_dequeue(s, now, &g, 1), 1);
 		scheduler_report_delay(s, 0, &r);
 		assert_int_equal(r.packets, before.packets + 1);
@@ -84,7 +85,7 @@ TEST(delays_are_counted_in_buckets) {
 	scheduler_free(s);
 }
 
-TEST(buckets_are_narrow) {
+TEST(delay_buckets_are_narrow) {
 	struct scheduler_delay_report r = {.packets = 100};
 
 	assert_int_equal(scheduler_delay_floor(0), 0);
@@ -101,13 +102,13 @@ TEST(buckets_are_narrow) {
 	assert_int_equal(scheduler_delay_quantile(&r, 1000), scheduler_delay_floor(41));
 }
 
-TEST(channel_and_group_come_and_go) {
+TEST(channel_and_group_are_added_and_removed) {
 	const struct scheduler_channel channel = {100 * MBPS, {0}}, no_channel = {0, {0}};
 	const struct scheduler_group group = {third_channel, 1}, no_group = {NULL, 0};
 	const struct scheduler_flow no_flow = {.group = SCHEDULER_NONE};
-	struct scheduler *s = create_plain();
+	struct scheduler *s = create_default();
 	struct scheduler_channel_report r;
-	struct scheduler_group_report of_group;
+	struct scheduler_group_report group_report;
 	struct setup c;
 	uint64_t now = 0;
 
@@ -120,17 +121,17 @@ TEST(channel_and_group_come_and_go) {
 		assert_null(scheduler_set_channel(s, 2, &channel));
 		assert_null(scheduler_set_group(s, 2, &group));
 		assert_null(scheduler_set_flow(s, 2, &c.flows[2]));
-		assert_int_equal(scheduler_dequeue(s, now, &g, 1), 0); /* it comes together */
+		assert_int_equal(scheduler_dequeue(s, now, &g, 1), 0); /* applies the changes */
 		for (uint16_t k = 0; k < 3; k++, now += MS) {
-			g = pass(s, now, 2);
+			g = pass_packet(s, now, 2);
 			assert_int_equal(g.channel, 2);
 			assert_int_equal(g.sequence, k);
-			assert_true(pass(s, now, 1).channel < 2);
+			assert_true(pass_packet(s, now, 1).channel < 2);
 		}
 		scheduler_report_channel(s, 2, &r);
 		assert_int_equal(r.packets, 3);
-		scheduler_report_group(s, 2, &of_group);
-		assert_int_equal(of_group.packets, 3);
+		scheduler_report_group(s, 2, &group_report);
+		assert_int_equal(group_report.packets, 3);
 		assert_null(scheduler_set_flow(s, 2, &no_flow));
 		assert_null(scheduler_set_group(s, 2, &no_group));
 		assert_null(scheduler_set_channel(s, 2, &no_channel));
@@ -138,26 +139,26 @@ TEST(channel_and_group_come_and_go) {
 	scheduler_free(s);
 }
 
-/* Jumps to the end of time: nothing goes twice, nothing hangs. */
-TEST(end_of_time) {
+/* Jumps to the end of time: no packet leaves twice, and no call hangs. */
+TEST(clock_may_jump_to_its_end) {
 	static const uint64_t ends[] = {UINT64_MAX, UINT64_MAX - 1, UINT64_C(1) << 63, INT64_MAX,
 					UINT64_C(1) << 62};
 
 	for (size_t i = 0; i < ARRAY_COUNT(ends); i++) {
-		struct scheduler *s = create_plain();
+		struct scheduler *s = create_default();
 		struct scheduler_grant grants[64];
-		unsigned got = 0;
+		unsigned dequeued = 0;
 
 		scheduler_dequeue(s, 0, grants, 64);
 		for (uintptr_t p = 1; p <= 90; p++)
-			assert_int_equal(put(s, p, 1, p), SCHEDULER_QUEUED);
-		got = scheduler_dequeue(s, 100, grants, 64);
-		assert_in_range(got, 1, 89);
+			assert_int_equal(enqueue(s, p, 1, p), SCHEDULER_QUEUED);
+		dequeued = scheduler_dequeue(s, 100, grants, 64);
+		assert_in_range(dequeued, 1, 89);
 		for (int k = 0; k < 20; k++)
-			got += scheduler_dequeue(s, k < 10 ? ends[i] : UINT64_MAX, grants, 64);
-		assert_int_equal(scheduler_queued(s), 90 - got);
-		got += scheduler_drain_flow(s, 1, (void *[90]){0}, 90);
-		assert_int_equal(got, 90);
+			dequeued += scheduler_dequeue(s, k < 10 ? ends[i] : UINT64_MAX, grants, 64);
+		assert_int_equal(scheduler_queued(s), 90 - dequeued);
+		dequeued += scheduler_drain_flow(s, 1, (void *[90]){0}, 90);
+		assert_int_equal(dequeued, 90);
 		scheduler_free(s);
 	}
 }

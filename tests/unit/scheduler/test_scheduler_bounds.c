@@ -1,28 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Scheduler: no call takes long, however many flows and groups there are. Time is none to be tested;
- * the library of this test is built so that it tells of every basic block that it comes to, and
- * their number is the same on any machine.
- */
+/* Tests that each call has bounded work, however many flows and groups there are. The library of
+ * this test calls it at each basic block. The number of blocks is the same on any machine. */
 #include "test_main.h"
 
 #include "scheduler/internal.h"
 #include "scheduler_kit.h"
 
-/* Blocks of a call. A grant takes some 30, so that 64 of them with nothing else to do take 2,000;
- * whoever looks at all flows, or at all groups for each of some others, takes more than MOST. */
-#define FEW 300
-#define MOST 20000
+/* Blocks per call. A grant takes some 30, so that 64 of them take 2,000. A call that visits all
+ * flows, or all groups for each of several others, exceeds MAX_BLOCKS. */
+#define FEW_BLOCKS 300
+#define MAX_BLOCKS 20000
 
 #define FLOWS 20000
 #define GROUPS 1024
 #define CHANNELS SCHEDULER_MAX_CHANNELS
-#define LONELY (CHANNELS - 1) /* a channel of no group */
-#define SPAN 4 /* channels of a group */
+#define UNUSED (CHANNELS - 1) /* no group has this channel */
+#define SPAN 4 /* channels per group */
 #define BURST 64
-#define GBPS KIT_BPS(1000)
+#define GBPS KIT_MBPS(1000)
 
-void __sanitizer_cov_trace_pc(void); /* whose name the compiler knows */
+void __sanitizer_cov_trace_pc(void); /* the compiler calls it */
 
 static uint64_t blocks;
 
@@ -32,61 +29,61 @@ void __sanitizer_cov_trace_pc(void) {
 
 static struct scheduler_group group_from(uint32_t first, uint32_t list[SPAN]) {
 	for (uint32_t i = 0; i < SPAN; i++)
-		list[i] = (first + i) % LONELY;
+		list[i] = (first + i) % UNUSED;
 	return (struct scheduler_group){list, SPAN};
 }
 
-/* Flows of `of_modem` a modem, whose groups are one another's neighbours; to be varied, and started. */
-static struct kit crowd_make(uint32_t flows, uint32_t of_modem, uint32_t groups) {
-	struct kit k = kit_make();
+/* Adds flows, `per_modem` per modem, in groups that share channels. The caller starts the kit. */
+static struct kit add_flows(uint32_t flows, uint32_t per_modem, uint32_t groups) {
+	struct kit k = kit_init();
 	uint32_t list[SPAN];
 
 	for (uint32_t i = 0; i < CHANNELS; i++)
-		kit_channel(&k, GBPS);
+		kit_add_channel(&k, GBPS);
 	for (uint32_t i = 0; i < groups; i++) {
 		group_from(3 * i, list);
-		kit_group(&k, list, SPAN);
+		kit_add_group(&k, list, SPAN);
 	}
 	for (uint32_t i = 0; i < flows; i++) {
-		kit_modem(&k, 0, 0);
-		kit_flow(&k, (struct scheduler_flow){.group = i / of_modem % groups,
-						     .modem = i / of_modem});
+		kit_add_modem(&k, 0, 0);
+		kit_add_flow(&k, (struct scheduler_flow){.group = i / per_modem % groups,
+							 .modem = i / per_modem});
 	}
 	return k;
 }
 
-static void arrive(struct kit *k, uint32_t flow) {
+static void enqueue(struct kit *k, uint32_t flow) {
 	blocks = 0;
-	assert_int_equal(kit_put(k, flow, 1000), SCHEDULER_QUEUED);
-	assert_in_range(blocks, 1, FEW);
+	assert_int_equal(kit_enqueue(k, flow, 1000), SCHEDULER_QUEUED);
+	assert_in_range(blocks, 1, FEW_BLOCKS);
 }
 
 static void fill(struct kit *k, unsigned packets) {
 	while (packets-- > 0) {
 		for (uint32_t i = 0; i < k->config.flow_count; i++)
-			arrive(k, i);
+			enqueue(k, i);
 	}
 }
 
-/* A call of the length that the data plane gives. What goes comes again where it is to. Returns packets. */
-static unsigned dequeue(struct kit *k, bool again) {
+/* Dequeues as many packets as the data plane does. `refill` replaces each. Returns packets. */
+static unsigned dequeue(struct kit *k, bool refill) {
 	struct scheduler_grant grants[BURST];
 	unsigned n;
 
 	blocks = 0;
 	n = scheduler_dequeue(k->s, k->now, grants, BURST);
-	if (blocks > MOST)
+	if (blocks > MAX_BLOCKS)
 		fail_msg("a call took %llu blocks", (unsigned long long)blocks);
-	for (unsigned i = 0; again && i < n; i++)
-		arrive(k, grants[i].flow);
+	for (unsigned i = 0; refill && i < n; i++)
+		enqueue(k, grants[i].flow);
 	return n;
 }
 
-static unsigned run(struct kit *k, unsigned calls, bool again) {
+static unsigned run(struct kit *k, unsigned calls, bool refill) {
 	unsigned n = 0;
 
 	for (; calls > 0; calls--, k->now += 10000)
-		n = dequeue(k, again);
+		n = dequeue(k, refill);
 	return n;
 }
 
@@ -104,17 +101,17 @@ static const char *change_channel(struct kit *k, uint32_t i) {
 	return scheduler_set_channel(k->s, i, &k->channels[i]);
 }
 
-/* One that goes, and comes again. */
-static const char *change_lonely(struct kit *k, uint32_t i) {
-	k->channels[LONELY].rate = i % 2 == 0 ? 0 : GBPS;
-	return scheduler_set_channel(k->s, LONELY, &k->channels[LONELY]);
+/* Removes the channel, and adds it the next time. */
+static const char *change_unused_channel(struct kit *k, uint32_t i) {
+	k->channels[UNUSED].rate = i % 2 == 0 ? 0 : GBPS;
+	return scheduler_set_channel(k->s, UNUSED, &k->channels[UNUSED]);
 }
 
 static const char *change_limit(struct kit *k, uint32_t i) {
 	return scheduler_set_rate_limit(k->s, i % 2 == 0 ? 100 * GBPS : 0);
 }
 
-/* From the beginning, the middle, the end and elsewhere of the line in which it waits. */
+/* Flows at the head, in the middle and at the end of their queue. */
 static const char *change_flow(struct kit *k, uint32_t i) {
 	const uint32_t flow = i * (FLOWS - 1) / 15;
 
@@ -128,27 +125,27 @@ static const char *change_modem(struct kit *k, uint32_t i) {
 	return scheduler_set_modem(k->s, i, &k->modems[i]);
 }
 
-/* As many changes as a reload makes between two rounds, then calls until all is as they want it. Of a flow also in a
- * line of thousands, of classes and of reserved flows. */
-TEST(changes_are_few_steps) {
+/* As many changes as a reload makes between two rounds, then calls until they have taken effect.
+ * Flows are also changed in a class queue and a reserved queue with thousands of members. */
+TEST(changes_take_limited_steps) {
 	static const struct {
 		change_function *change;
-		unsigned blocks, of_modem, groups;
+		unsigned blocks, per_modem, groups;
 		uint64_t reserved;
 	} changes[] = {
-		/* each channel of which there may be is looked at */
+		/* each possible channel is visited */
 		{change_group, 5 * CHANNELS, 8, GROUPS, 0},
-		{change_channel, FEW, 8, GROUPS, 0},
-		{change_lonely, FEW, 8, GROUPS, 0},
-		{change_limit, FEW, 8, GROUPS, 0},
-		{change_modem, FEW, 8, GROUPS, 0},
-		{change_flow, FEW, 8, GROUPS, 0},
-		{change_flow, FEW, 1, 1, 0},
-		{change_flow, FEW, 1, 1, 1000000},
+		{change_channel, FEW_BLOCKS, 8, GROUPS, 0},
+		{change_unused_channel, FEW_BLOCKS, 8, GROUPS, 0},
+		{change_limit, FEW_BLOCKS, 8, GROUPS, 0},
+		{change_modem, FEW_BLOCKS, 8, GROUPS, 0},
+		{change_flow, FEW_BLOCKS, 8, GROUPS, 0},
+		{change_flow, FEW_BLOCKS, 1, 1, 0},
+		{change_flow, FEW_BLOCKS, 1, 1, 1000000},
 	};
 
 	for (unsigned c = 0; c < ARRAY_COUNT(changes); c++) {
-		struct kit k = crowd_make(FLOWS, changes[c].of_modem, changes[c].groups);
+		struct kit k = add_flows(FLOWS, changes[c].per_modem, changes[c].groups);
 		unsigned calls = 0;
 
 		for (uint32_t i = 0; i < FLOWS; i++)
@@ -161,7 +158,7 @@ TEST(changes_are_few_steps) {
 			assert_null(changes[c].change(&k, i));
 			assert_in_range(blocks, 1, changes[c].blocks);
 		}
-		do /* traffic goes on meanwhile */
+		do /* while traffic continues */
 			assert_true(run(&k, 1, true) == BURST || changes[c].groups == 1);
 		while (scheduler_is_changing(k.s) && ++calls < 100);
 		assert_false(scheduler_is_changing(k.s));
@@ -170,7 +167,7 @@ TEST(changes_are_few_steps) {
 	}
 }
 
-static uint32_t parked(const struct kit *k) {
+static uint32_t count_parked(const struct kit *k) {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < FLOWS; i++)
@@ -178,21 +175,21 @@ static uint32_t parked(const struct kit *k) {
 	return n;
 }
 
-/* Calls until all flows wait for their rates, of which each parks some. */
+/* Calls until all flows are parked. Each call parks a limited number. */
 static void park_all(struct kit *k) {
 	uint32_t calls = 0;
 
 	for (uint32_t before = 0; before < FLOWS; calls++) {
 		dequeue(k, false);
-		assert_in_range(parked(k), before, before + RR_STEPS);
-		before = parked(k);
+		assert_in_range(count_parked(k), before, before + RR_STEPS);
+		before = count_parked(k);
 	}
 	assert_in_range(calls, FLOWS / RR_STEPS, 4 * FLOWS / BURST);
 }
 
-/* All flows may send one packet and have to wait then, all for the same time. */
-TEST(all_wait_for_their_rates_and_go) {
-	struct kit k = crowd_make(FLOWS, 8, 64);
+/* All flows may send one packet, and are then parked for the same time. */
+TEST(parked_flows_resume_in_limited_steps) {
+	struct kit k = add_flows(FLOWS, 8, 64);
 	uint32_t before, calls = 0;
 
 	for (uint32_t i = 0; i < FLOWS; i++)
@@ -205,20 +202,20 @@ TEST(all_wait_for_their_rates_and_go) {
 	k.now += KIT_S;
 	scheduler_dequeue(k.s, k.now, NULL, 0);
 	assert_true(scheduler_has_more(k.s));
-	before = parked(&k);
-	do { /* until all wait for their next packets, which take as long again */
+	before = count_parked(&k);
+	do { /* until all are parked for the same time again */
 		dequeue(&k, false);
-		assert_in_range(before - parked(&k), 0, TIMER_STEPS);
-		before = parked(&k);
+		assert_in_range(before - count_parked(&k), 0, TIMER_STEPS);
+		before = count_parked(&k);
 		if (++calls > 40 * FLOWS / BURST)
-			fail_msg("%u flows still wait", before);
+			fail_msg("%u flows are still parked", before);
 	} while (scheduler_has_more(k.s));
 	kit_free(&k);
 }
 
-/* What was all right by the old rates has to wait by the new ones: none of the column may go. */
-TEST(nobody_may_go) {
-	struct kit k = crowd_make(FLOWS, 1, 1);
+/* Rates have become so low that no flow of the class queue may send. */
+TEST(blocked_flows_take_limited_steps) {
+	struct kit k = add_flows(FLOWS, 1, 1);
 
 	for (uint32_t i = 0; i < FLOWS; i++)
 		k.settings[i].sustained = (struct scheduler_limit){100 * GBPS, 1500};
@@ -226,7 +223,7 @@ TEST(nobody_may_go) {
 	fill(&k, 3);
 	for (uint32_t i = 0; i < FLOWS; i++) {
 		k.s->flows[i].sustained.full_at =
-			3600 * GBPS; /* hours ahead, as if all was taken */
+			3600 * GBPS; /* hours ahead: the bucket is empty */
 		k.s->flows[i].sustained.depth = 1;
 	}
 	park_all(&k);
@@ -234,16 +231,14 @@ TEST(nobody_may_go) {
 	kit_free(&k);
 }
 
-/*
- * All groups have something to send, under one limit, and channels of very different rates, so that
- * some get far ahead. Some wait in lower columns, which are due now and then; in the last case one alone.
- */
-TEST(many_groups_take_turns) {
-	static const uint8_t columns[] = {1, 7, 0};
+/* All groups have packets, under one rate limit, on channels of very different rates, so that some
+ * get far ahead. Some have lower priorities; in the last case a single one. */
+TEST(many_groups_take_limited_steps) {
+	static const uint8_t priorities[] = {1, 7, 0};
 
-	for (size_t c = 0; c < ARRAY_COUNT(columns); c++) {
-		struct kit k = crowd_make(GROUPS, 1, GROUPS);
-		bool cut = false;
+	for (size_t c = 0; c < ARRAY_COUNT(priorities); c++) {
+		struct kit k = add_flows(GROUPS, 1, GROUPS);
+		bool reduced = false;
 
 		for (uint32_t i = 0; i < CHANNELS; i++)
 			k.channels[i].rate = (i + 1) * (GBPS / 50);
@@ -251,47 +246,47 @@ TEST(many_groups_take_turns) {
 			group_from(i / 4, (uint32_t *)(uintptr_t)k.groups[i].channels);
 			k.groups[i].channel_count = 1;
 			k.settings[i].priority = i == 700 ? 0 : 6;
-			if (columns[c] > 0)
-				k.settings[i].priority = (uint8_t)(i % columns[c]);
+			if (priorities[c] > 0)
+				k.settings[i].priority = (uint8_t)(i % priorities[c]);
 		}
 		k.config.rate_limit = 1000 * GBPS;
 		kit_start(&k);
 		fill(&k, 4);
 		for (unsigned i = 0; i < 1500; i++) {
 			run(&k, 1, true);
-			cut |= k.s->reducing;
+			reduced |= k.s->reducing;
 		}
-		assert_true(cut || columns[c] > 1);
-		assert_true(k.s->flows[700].granted_packets > 4 || columns[c] > 0);
+		assert_true(reduced || priorities[c] > 1);
+		assert_true(k.s->flows[700].granted_packets > 4 || priorities[c] > 0);
 		kit_free(&k);
 	}
 }
 
-/* All groups look anew at their channels when a change begins, and not again while it goes on. */
-TEST(a_change_wakes_groups_once) {
+/* All groups check their channels when a change begins, and not again until it has taken effect. */
+TEST(change_wakes_groups_once) {
 	const uint32_t groups = 600;
 	struct scheduler_grant g[BURST];
-	struct kit k = kit_make();
+	struct kit k = kit_init();
 	const struct cluster *c;
 
-	kit_channel(&k, GBPS);
+	kit_add_channel(&k, GBPS);
 	for (uint32_t i = 0; i < groups; i++)
-		kit_flow(&k, (struct scheduler_flow){.group = kit_group_range(&k, 0, 1)});
+		kit_add_flow(&k, (struct scheduler_flow){.group = kit_add_group_range(&k, 0, 1)});
 	kit_start(&k);
 	c = &k.s->clusters[k.s->groups[0].cluster];
-	for (uint32_t i = 0; i < 200; i++) /* those that move last */
-		kit_put(&k, groups - 1 - i % 10, 1500);
+	for (uint32_t i = 0; i < 200; i++) /* groups that move last */
+		kit_enqueue(&k, groups - 1 - i % 10, 1500);
 	while (c->awake_count > 0)
 		scheduler_dequeue(k.s, k.now, g, BURST);
 	assert_null(scheduler_set_group(k.s, 0, &k.groups[0]));
-	for (unsigned turn = 0; turn < 2; turn++) {
+	for (unsigned n = 0; n < 2; n++) {
 		unsigned granted = 0;
 
 		k.now += (SCHEDULER_LEAD_NS - SCHEDULER_REST_NS) / 4;
 		do
 			granted += scheduler_dequeue(k.s, k.now, g, BURST);
 		while (c->awake_count > 0);
-		assert_int_equal(granted > 0, turn == 0);
+		assert_int_equal(granted > 0, n == 0);
 		assert_ptr_equal(c, &k.s->clusters[k.s->groups[groups - 1].cluster]);
 		assert_true(scheduler_is_changing(k.s));
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory runs out while a scheduler is made: it is refused by a name, and nothing is kept. */
+/* Tests both schedulers when memory is short: creation fails with a reason, and nothing leaks. */
 #include "maps_kit.h"
 #include "memory_runs_out.h"
 #include "scheduler_setup.h"
@@ -15,7 +15,7 @@ static bool try_scheduler(void *context) {
 	return s != NULL;
 }
 
-TEST(of_the_downstream) {
+TEST(downstream_scheduler_without_memory_is_refused) {
 	struct setup c;
 
 	setup_make(&c);
@@ -32,7 +32,7 @@ static bool try_maps(void *context) {
 	return m != NULL;
 }
 
-TEST(of_the_upstream) {
+TEST(upstream_scheduler_without_memory_is_refused) {
 	struct maps_channel c[] = {kit_ofdma(1), kit_sc_qam(2)};
 	struct maps_config config = {.channels = c, .channel_count = 2, .flows = 3};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The timer wheel against a list of times that is searched. */
+/* Tests the timer wheel against a plain list of times. */
 #include "test_main.h"
 
 #include "random.h"
@@ -8,23 +8,23 @@
 #define TIMERS 200
 #define SLOT (INT64_C(1) << WHEEL_SHIFT)
 #define UNSET INT64_MAX
-#define FAR (INT64_C(62) << (5 * WHEEL_BITS + WHEEL_SHIFT)) /* as far as timers can be set ahead */
+#define FAR (INT64_C(62) << (5 * WHEEL_BITS + WHEEL_SHIFT)) /* farthest time of a timer */
 
 struct model {
-	int64_t at[TIMERS]; /* UNSET where it is not set */
+	int64_t at[TIMERS]; /* UNSET: not set */
 	int64_t now;
 };
 
-/* How far ahead timers are set: from the finest slots to beyond a turn of the wheel. */
-static int64_t some_time(struct random *r) {
+/* Draws how far ahead a timer is set: from the finest slots to beyond the span of the wheel. */
+static int64_t draw_time(struct random *r) {
 	unsigned bits = random_between(r, 1, 57);
 	uint64_t far = (uint64_t)random_next(r) << 26 | random_below(r, 1 << 26);
 
 	return (int64_t)(far & ((UINT64_C(1) << bits) - 1));
 }
 
-/* A timer in the past expires with the next slot, one beyond the wheel's turn early rather than never. */
-static void set(struct model *m, struct wheel *w, uint32_t timer, int64_t at) {
+/* A timer in the past expires with the next slot, one beyond the span of the wheel early. */
+static void set_timer(struct model *m, struct wheel *w, uint32_t timer, int64_t at) {
 	const int64_t present = (int64_t)w->now << WHEEL_SHIFT;
 
 	wheel_set(w, timer, at);
@@ -32,8 +32,7 @@ static void set(struct model *m, struct wheel *w, uint32_t timer, int64_t at) {
 	m->at[timer] = at < present + FAR ? at : present + FAR;
 }
 
-/* All that expired is due, and all that is due for longer than a slot has expired, unless the steps
- * were too few. */
+/* Expired timers must be due. Unless `steps` ran out, all that are due for a slot have expired. */
 static void expire(struct model *m, struct wheel *w, uint32_t steps) {
 	const int64_t next = wheel_next(w);
 	uint32_t timer, before = steps, popped = 0;
@@ -65,7 +64,7 @@ static void check_next(const struct model *m, const struct wheel *w) {
 		assert_true(wheel_next(w) <= (first > m->now ? first : m->now) + 2 * SLOT);
 }
 
-TEST(agrees_with_a_list) {
+TEST(wheel_agrees_with_list) {
 	struct random r = {1};
 	struct model m = {.now = 0};
 	struct wheel w;
@@ -78,17 +77,17 @@ TEST(agrees_with_a_list) {
 		int64_t back;
 
 		switch (random_below(&r, 8)) {
-		case 0: set(&m, &w, timer, m.now - some_time(&r)); break;
+		case 0: set_timer(&m, &w, timer, m.now - draw_time(&r)); break;
 		case 1:
 		case 2:
-		case 3: set(&m, &w, timer, m.now + some_time(&r)); break;
+		case 3: set_timer(&m, &w, timer, m.now + draw_time(&r)); break;
 		case 4:
 		case 5:
 			wheel_clear(&w, timer);
 			m.at[timer] = UNSET;
 			break;
 		default:
-			m.now += some_time(&r) >> random_below(&r, 40);
+			m.now += draw_time(&r) >> random_below(&r, 40);
 			steps = random_below(&r, 3) == 0 ? random_below(&r, 9) : steps;
 			expire(&m, &w, steps);
 			if (steps < UINT32_MAX || m.now <= 8 * WHEEL_SPAN)

@@ -10,7 +10,7 @@
 /* 40 kB of requests of one modem are in the R-PHY port, and one of another modem. */
 CASE(request_flood_loses_no_request_of_another_modem) {
 	const struct us_request_sink *sink;
-	uint8_t bytes[1980], one[DOCSIS_MAC_HEADER];
+	uint8_t bytes[1980], request[DOCSIS_MAC_HEADER];
 	unsigned sent = 0;
 	size_t size = 0;
 
@@ -27,7 +27,7 @@ CASE(request_flood_loses_no_request_of_another_modem) {
 	assert_true(upstream_busy(kit->u));
 	for (; sent < 20 * sizeof(bytes); sent += (unsigned)size)
 		kit_send_segment(SEGMENTED, 0, bytes, size);
-	kit_process(PLAIN, one, docsis_request_write(3, kit_streams[PLAIN].sid, one));
+	kit_process(PLAIN, request, docsis_request_write(3, kit_streams[PLAIN].sid, request));
 	assert_int_equal(sink->by_modem[3][REQUEST_FRAME], 1);
 	assert_int_equal(sink->by_modem[2][REQUEST_FRAME], sent / DOCSIS_MAC_HEADER);
 	assert_int_equal(kit_counter(COUNTER_REQUESTS_LOST), 0);

@@ -29,15 +29,15 @@ static const char own4[4] = {10, 0, 2, 1}, free4[4] = {10, 0, 2, 9}, foreign4[4]
 /* Sends the frame unchanged. Expects this drop, or with DROP_REASONS the frame. */
 static void check_unchanged(size_t size, enum drop_reason reason) {
 	uint8_t bytes[KIT_FRAME_MAX];
-	uint32_t others = kit->other_frames;
+	uint32_t other_frames = kit->other_frames;
 
 	kit_process(SEGMENTED, bytes, kit_write_clear_frame(2, DOCSIS_KIND_PACKET, f, size, bytes));
 	if (reason != DROP_REASONS) {
 		kit_check_dropped(reason, 1);
-		assert_int_equal(kit->other_frames, others);
+		assert_int_equal(kit->other_frames, other_frames);
 		return;
 	}
-	assert_int_equal(kit->other_frames, others + 1);
+	assert_int_equal(kit->other_frames, other_frames + 1);
 	assert_int_equal(kit->other_size, size < MIN_FRAME ? MIN_FRAME : size);
 	assert_memory_equal(kit->other, f, size);
 	for (size_t i = size; i < MIN_FRAME; i++)

@@ -3,13 +3,13 @@
  * other. The window is free again, however the wait ends. */
 #include "upstream_cases.h"
 
-#define FEW 2 /* windows */
+#define WINDOW_LIMIT 2 /* windows */
 
 static unsigned window_count;
 
 /* Limits the windows that may be in use after the stage `expire`. */
 static void limit_windows(void) {
-	kit->u->reorder_set.most = FEW;
+	kit->u->reorder_set.most = WINDOW_LIMIT;
 	window_count = kit_unused_windows();
 }
 
@@ -20,8 +20,7 @@ enum kind {
 	FILL, /* a missing segment, with padding */
 };
 
-/* What is sent, 1 ms after the step before. Then the counters of gaps and of missing windows have
- * these values. */
+/* What is sent 1 ms after the step before, and the resulting counters of gaps and windows. */
 struct step {
 	enum kind kind;
 	unsigned index; /* flow or stream */
@@ -137,7 +136,7 @@ CASE(random_numbers_with_few_windows) {
 			kit_run_round();
 			kit->clock.now += 1000;
 			kit_receive(UINT32_MAX);
-			assert_in_range(window_count - kit_unused_windows(), 0, FEW);
+			assert_in_range(window_count - kit_unused_windows(), 0, WINDOW_LIMIT);
 		}
 	}
 	kit_settle();

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A scheduler under a simulated clock: sources keep its queues filled, each step of the clock takes out
- * what may go, and what went is counted. These are loads that are too large or too long for the model;
- * whether a single grant is one that the rules allow is judged beside that (scheduler_lockstep.h).
- */
+/* A kit for tests of the downstream scheduler under a simulated clock, with loads that are too
+ * large or too long for the model. Sources keep the queues filled, and each step of the clock
+ * dequeues and counts packets. */
 #pragma once
 
 #include "test.h"
@@ -14,15 +12,15 @@
 #include "scheduler/report.h"
 #include "scheduler/scheduler.h"
 
-#define KIT_BPS(mbps) ((uint64_t)(mbps) * 1000000)
+#define KIT_MBPS(mbps) ((uint64_t)(mbps) * 1000000)
 #define KIT_MS UINT64_C(1000000)
 #define KIT_S UINT64_C(1000000000)
 #define KIT_STEP_NS 10000
 
 struct kit_flow {
-	uint32_t smallest, largest; /* bytes of a packet; between them all are as likely */
-	uint32_t backlog; /* packets that the source keeps waiting; 0: it sends none */
-	uint64_t number, latest; /* of the last packet put in and taken out */
+	uint32_t smallest, largest; /* bytes per packet, all sizes equally likely */
+	uint32_t backlog; /* packets that the source keeps queued; 0: no source */
+	uint64_t number, latest; /* of the last packet enqueued and dequeued */
 	uint16_t sequence;
 	uint64_t verdicts[SCHEDULER_VERDICTS]; /* since the start */
 	/* since the mark */
@@ -30,7 +28,7 @@ struct kit_flow {
 };
 
 struct kit {
-	/* what the scheduler is made of; rate_limit, packet_limit and seed may be set at will */
+	/* Settings of the scheduler. A test may change rate_limit, packet_limit and seed. */
 	struct scheduler_config config;
 	struct scheduler_channel *channels;
 	struct scheduler_group *groups;
@@ -41,26 +39,26 @@ struct kit {
 
 	struct scheduler *s;
 	uint64_t now, mark;
-	uint64_t next; /* what scheduler_next() said; 0 after an arrival */
-	uint64_t inside; /* packets */
+	uint64_t next; /* of scheduler_next(); 0 after an arrival */
+	uint64_t queued; /* packets */
 	struct kit_flow *flows;
-	double *sent_ns; /* of each channel: work that it had sent at the mark */
+	double *sent_ns; /* per channel: work that was sent at the mark */
 };
 
 #define UNLIMITED_BUFFER (16u << 20)
 #define BATCH 32
-/* A packet is its number in the flow and, below that, its bytes. */
+/* A packet pointer is the packet's number in its flow and, below that, its size. */
 #define BYTES_BITS 14
 
-/* Nothing yet; 10 us a step, at most 200,000 packets. */
-static inline struct kit kit_make(void) {
+/* An empty kit: 10 us per step, at most 200,000 packets. */
+static inline struct kit kit_init(void) {
 	return (struct kit){
 		.config = {.packet_limit = 200000, .seed = 1},
 		.random = {12345},
 	};
 }
 
-/* The list with space for one more behind `count`; its size doubles. */
+/* Returns the list with space for one more element behind `count`. */
 static inline void *grow(void *list, size_t count, size_t size) {
 	if ((count & (count - 1)) == 0)
 		list = realloc(list, (count == 0 ? 1 : 2 * count) * size);
@@ -68,8 +66,8 @@ static inline void *grow(void *list, size_t count, size_t size) {
 	return list;
 }
 
-/* Each returns the index. What is 0 in a flow and may not be, or buffers, get values that limit nothing. */
-static inline uint32_t kit_channel(struct kit *k, uint64_t rate) {
+/* Add an object and return its index. Required fields of a flow that are 0 get a default. */
+static inline uint32_t kit_add_channel(struct kit *k, uint64_t rate) {
 	size_t n = k->config.channel_count++;
 
 	k->channels = grow(k->channels, n, sizeof(*k->channels));
@@ -77,7 +75,7 @@ static inline uint32_t kit_channel(struct kit *k, uint64_t rate) {
 	return (uint32_t)n;
 }
 
-static inline uint32_t kit_group(struct kit *k, const uint32_t *channels, size_t count) {
+static inline uint32_t kit_add_group(struct kit *k, const uint32_t *channels, size_t count) {
 	size_t n = k->config.group_count++;
 	uint32_t *copy = calloc(count, sizeof(*copy));
 
@@ -89,15 +87,15 @@ static inline uint32_t kit_group(struct kit *k, const uint32_t *channels, size_t
 	return (uint32_t)n;
 }
 
-static inline uint32_t kit_group_range(struct kit *k, uint32_t first, uint32_t count) {
+static inline uint32_t kit_add_group_range(struct kit *k, uint32_t first, uint32_t count) {
 	uint32_t list[SCHEDULER_MAX_CHANNELS];
 
 	for (uint32_t i = 0; i < count; i++)
 		list[i] = first + i;
-	return kit_group(k, list, count);
+	return kit_add_group(k, list, count);
 }
 
-static inline uint32_t kit_modem(struct kit *k, uint64_t rate, uint64_t burst) {
+static inline uint32_t kit_add_modem(struct kit *k, uint64_t rate, uint64_t burst) {
 	size_t n = k->config.modem_count++;
 
 	k->modems = grow(k->modems, n, sizeof(*k->modems));
@@ -105,7 +103,7 @@ static inline uint32_t kit_modem(struct kit *k, uint64_t rate, uint64_t burst) {
 	return (uint32_t)n;
 }
 
-static inline uint32_t kit_flow(struct kit *k, struct scheduler_flow f) {
+static inline uint32_t kit_add_flow(struct kit *k, struct scheduler_flow f) {
 	size_t n = k->config.flow_count++;
 
 	if (f.weight == 0)
@@ -122,7 +120,7 @@ static inline void kit_start(struct kit *k) {
 	const char *why = NULL;
 
 	if (c->modem_count == 0)
-		kit_modem(k, 0, 0);
+		kit_add_modem(k, 0, 0);
 	c->channels = k->channels;
 	c->groups = k->groups;
 	c->modems = k->modems;
@@ -135,7 +133,7 @@ static inline void kit_start(struct kit *k) {
 	assert_true(k->flows != NULL && k->sent_ns != NULL);
 }
 
-static inline struct scheduler_arrival packet_make(struct kit *k, uint32_t flow, uint32_t bytes) {
+static inline struct scheduler_arrival make_packet(struct kit *k, uint32_t flow, uint32_t bytes) {
 	uintptr_t number = ++k->flows[flow].number << BYTES_BITS;
 
 	return (struct scheduler_arrival){
@@ -145,18 +143,18 @@ static inline struct scheduler_arrival packet_make(struct kit *k, uint32_t flow,
 	};
 }
 
-static inline struct scheduler_arrival next_of(struct kit *k, uint32_t flow) {
+static inline struct scheduler_arrival next_packet(struct kit *k, uint32_t flow) {
 	const struct kit_flow *f = &k->flows[flow];
 	uint32_t bytes = f->smallest == f->largest
 				 ? f->smallest
 				 : random_between(&k->random, f->smallest, f->largest);
 
-	return packet_make(k, flow, bytes);
+	return make_packet(k, flow, bytes);
 }
 
-/* Returns the verdict on the last one. */
-static inline enum scheduler_verdict queue(struct kit *k, const struct scheduler_arrival *in,
-					   unsigned n) {
+/* Returns the verdict on the last packet. */
+static inline enum scheduler_verdict enqueue_burst(struct kit *k,
+						   const struct scheduler_arrival *in, unsigned n) {
 	enum scheduler_verdict verdicts[BATCH] = {SCHEDULER_QUEUED};
 	unsigned queued = scheduler_enqueue(k->s, k->now, in, n, verdicts), counted = 0;
 
@@ -165,19 +163,19 @@ static inline enum scheduler_verdict queue(struct kit *k, const struct scheduler
 		counted += verdicts[i] == SCHEDULER_QUEUED;
 	}
 	assert_int_equal(queued, counted);
-	k->inside += queued;
+	k->queued += queued;
 	k->next = 0;
 	return verdicts[n == 0 ? 0 : n - 1];
 }
 
-/* One packet, now. */
-static inline enum scheduler_verdict kit_put(struct kit *k, uint32_t flow, uint32_t bytes) {
-	const struct scheduler_arrival in = packet_make(k, flow, bytes);
+/* Enqueues one packet now. */
+static inline enum scheduler_verdict kit_enqueue(struct kit *k, uint32_t flow, uint32_t bytes) {
+	const struct scheduler_arrival in = make_packet(k, flow, bytes);
 
-	return queue(k, &in, 1);
+	return enqueue_burst(k, &in, 1);
 }
 
-/* From now on `backlog` packets of these sizes wait. */
+/* Keeps `backlog` packets of these sizes queued from now on. */
 static inline void kit_feed(struct kit *k, uint32_t flow, uint32_t smallest, uint32_t largest,
 			    uint32_t backlog) {
 	struct kit_flow *f = &k->flows[flow];
@@ -186,13 +184,13 @@ static inline void kit_feed(struct kit *k, uint32_t flow, uint32_t smallest, uin
 	f->largest = largest;
 	f->backlog = backlog;
 	for (uint32_t i = 0; i < backlog; i++) {
-		const struct scheduler_arrival in = next_of(k, flow);
+		const struct scheduler_arrival in = next_packet(k, flow);
 
-		queue(k, &in, 1);
+		enqueue_burst(k, &in, 1);
 	}
 }
 
-/* The same for all flows, with as many as one call of scheduler_dequeue() takes. */
+/* The same for all flows, with as many packets as one call dequeues. */
 static inline void kit_feed_all(struct kit *k, uint32_t smallest, uint32_t largest) {
 	for (uint32_t i = 0; i < k->config.flow_count; i++)
 		kit_feed(k, i, smallest, largest, BATCH);
@@ -210,35 +208,35 @@ static inline void count_grant(struct kit *k, const struct scheduler_grant *g) {
 	f->latest = packet >> BYTES_BITS;
 	f->packets++;
 	f->bytes += bytes;
-	k->inside--;
+	k->queued--;
 }
 
-static inline unsigned take(struct kit *k, struct scheduler_grant *grants, unsigned n) {
+static inline unsigned dequeue_burst(struct kit *k, struct scheduler_grant *grants, unsigned n) {
 	n = scheduler_dequeue(k->s, k->now, grants, n);
 	if (n > 0 && k->next > k->now)
-		fail_msg("something goes %llu ns before scheduler_next() said so",
+		fail_msg("a packet left %llu ns before scheduler_next()",
 			 (unsigned long long)(k->next - k->now));
 	for (unsigned i = 0; i < n; i++)
 		count_grant(k, &grants[i]);
 	k->next = scheduler_next(k->s);
-	if (k->inside == 0)
+	if (k->queued == 0)
 		assert_true(k->next == UINT64_MAX);
 	return n;
 }
 
-static inline unsigned kit_take(struct kit *k, unsigned n) {
+static inline unsigned kit_dequeue(struct kit *k, unsigned n) {
 	struct scheduler_grant grants[BATCH];
-	unsigned taken = 0, got = 1;
+	unsigned count = 0, got = 1;
 
-	while (taken < n && (got > 0 || scheduler_has_more(k->s))) {
-		got = take(k, grants, n - taken < BATCH ? n - taken : BATCH);
-		taken += got;
+	while (count < n && (got > 0 || scheduler_has_more(k->s))) {
+		got = dequeue_burst(k, grants, n - count < BATCH ? n - count : BATCH);
+		count += got;
 	}
-	return taken;
+	return count;
 }
 
-/* Takes out what may go now; kit_take() takes out up to n and refills nothing. Returns packets. */
-static inline void kit_send(struct kit *k) {
+/* Dequeues all that may be sent now, and refills the sources. */
+static inline void kit_dequeue_all(struct kit *k) {
 	struct scheduler_grant grants[BATCH];
 	struct scheduler_arrival in[BATCH];
 	unsigned n;
@@ -246,27 +244,27 @@ static inline void kit_send(struct kit *k) {
 	do {
 		unsigned refilled = 0;
 
-		n = take(k, grants, BATCH);
+		n = dequeue_burst(k, grants, BATCH);
 		for (unsigned i = 0; i < n; i++) {
 			if (k->flows[grants[i].flow].backlog > 0)
-				in[refilled++] = next_of(k, grants[i].flow);
+				in[refilled++] = next_packet(k, grants[i].flow);
 		}
 		if (refilled > 0)
-			queue(k, in, refilled);
+			enqueue_burst(k, in, refilled);
 	} while (n == BATCH || scheduler_has_more(k->s));
 }
 
-/* Steps until `ns` from now have passed. */
+/* Runs until `ns` from now, step by step. */
 static inline void kit_run(struct kit *k, uint64_t ns) {
 	const uint64_t end = k->now + ns;
 
 	while (k->now < end) {
 		k->now = k->now + KIT_STEP_NS < end ? k->now + KIT_STEP_NS : end;
-		kit_send(k);
+		kit_dequeue_all(k);
 	}
 }
 
-/* The time that the work of a channel takes of which it has sent all but what lies ahead. */
+/* The time that the channel's work took, except for what is still ahead. */
 static inline double sent_ns(const struct kit *k, uint32_t channel) {
 	struct scheduler_channel_report r;
 	double ahead;
@@ -276,7 +274,7 @@ static inline double sent_ns(const struct kit *k, uint32_t channel) {
 	return 8e9 * (double)r.bytes / (double)k->channels[channel].rate - ahead;
 }
 
-/* Runs for so long, sets the mark, and runs for `ns` that are measured. */
+/* Runs for `before_ns`, sets the mark, and runs for `ns`. */
 static inline void kit_measure(struct kit *k, uint64_t before_ns, uint64_t ns) {
 	kit_run(k, before_ns);
 	k->mark = k->now;
@@ -287,7 +285,7 @@ static inline void kit_measure(struct kit *k, uint64_t before_ns, uint64_t ns) {
 	kit_run(k, ns);
 }
 
-/* Bits per second of flows first .. first + count - 1, over the time since the mark. */
+/* Bits per second of `count` flows from `first` on, since the mark. */
 static inline double kit_rate_sum(const struct kit *k, uint32_t first, uint32_t count) {
 	uint64_t bytes = 0;
 
@@ -296,24 +294,24 @@ static inline double kit_rate_sum(const struct kit *k, uint32_t first, uint32_t 
 	return 8e9 * (double)bytes / (double)(k->now - k->mark);
 }
 
-/* Fails unless `measured` is within `part` of `expected`; `what` and `index` tell of what. */
-static inline void kit_expect(const char *what, size_t index, double measured, double expected,
-			      double part) {
+/* Fails unless `measured` is within `part` of `expected`. */
+static inline void kit_check_near(const char *what, size_t index, double measured, double expected,
+				  double part) {
 	if (fabs(measured - expected) > part * expected)
 		fail_msg("%s %zu: %.7g where %.7g is expected", what, index, measured, expected);
 }
 
-/* All channels had something to send for more than 99.5 % of the time since the mark. */
-static inline void kit_expect_filled(const struct kit *k) {
+/* All channels were busy for more than 99.5 % of the time since the mark. */
+static inline void kit_check_busy(const struct kit *k) {
 	for (uint32_t i = 0; i < k->config.channel_count; i++) {
 		double part = (sent_ns(k, i) - k->sent_ns[i]) / (double)(k->now - k->mark);
 
 		if (part < 0.995 || part > 1.0001)
-			fail_msg("channel %u is filled to %.4f", i, part);
+			fail_msg("channel %u was busy for %.4f of the time", i, part);
 	}
 }
 
-/* Frees all, whatever is inside: for tests that take packets out themselves. */
+/* Frees the kit, whatever is queued. */
 static inline void kit_free(struct kit *k) {
 	scheduler_free(k->s);
 	for (size_t i = 0; i < k->config.group_count; i++)
@@ -326,8 +324,8 @@ static inline void kit_free(struct kit *k) {
 	free(k->sent_ns);
 }
 
-/* Proves that the reports agree with what was counted and that every packet comes out, frees all. */
-static inline void kit_end(struct kit *k) {
+/* Compares the reports with the counts, drains all packets, and frees the kit. */
+static inline void kit_close(struct kit *k) {
 	void *packets[64];
 	unsigned n;
 
@@ -340,9 +338,9 @@ static inline void kit_end(struct kit *k) {
 		for (int v = SCHEDULER_QUEUED + 1; v < SCHEDULER_VERDICTS; v++)
 			assert_int_equal(r.drops[v], verdicts[v]);
 	}
-	assert_int_equal(scheduler_queued(k->s), k->inside);
+	assert_int_equal(scheduler_queued(k->s), k->queued);
 	while ((n = scheduler_drain(k->s, packets, 64)) > 0)
-		k->inside -= n;
-	assert_int_equal(k->inside, 0);
+		k->queued -= n;
+	assert_int_equal(k->queued, 0);
 	kit_free(k);
 }

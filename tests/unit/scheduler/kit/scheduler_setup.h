@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A small configuration to be varied: three slots of each, of which the third is free. */
+/* A small configuration that tests change: three slots per kind of object, one of them free. */
 #pragma once
 
 #include "test.h"
@@ -8,7 +8,7 @@
 
 #define MBPS 1000000ull
 
-/* Two channels, a group of both and one of the first, two modems with a flow each, in groups 0 and 1. */
+/* Two channels, a group of both and one of the first, and two modems with a flow in each group. */
 struct setup {
 	struct scheduler_config config;
 	struct scheduler_channel channels[3];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Channels and flows for tests of the upstream scheduler, and what holds of every MAP. */
+/* A kit for tests of the upstream scheduler: channels, flows, and checks of each MAP. */
 #pragma once
 
 #include "test.h"
@@ -16,15 +16,15 @@ struct kit {
 	struct maps_channel channels[KIT_CHANNELS];
 	uint32_t count;
 	uint64_t now;
-	/* Of each channel: where the latest MAP ended, and its minislots by SID. */
+	/* Per channel: where the latest MAP ended; minislots and pending grants by SID. */
 	uint64_t ends[KIT_CHANNELS];
-	bool begun[KIT_CHANNELS];
-	uint64_t granted[KIT_CHANNELS][KIT_SIDS]; /* minislots of data */
+	bool started[KIT_CHANNELS];
+	uint64_t granted[KIT_CHANNELS][KIT_SIDS]; /* data minislots */
 	uint64_t pendings[KIT_CHANNELS][KIT_SIDS];
-	struct maps_counts seen; /* in the MAPs: what can be counted there */
+	struct maps_counts counted; /* counted in the MAPs */
 };
 
-/* An OFDMA channel of 235 minislots of 48 bytes in a frame of 135 us; MAPs of 15 frames. */
+/* An OFDMA channel: 235 minislots of 48 bytes per frame of 135 us, MAPs of 15 frames. */
 static inline struct maps_channel kit_ofdma(uint8_t id) {
 	return (struct maps_channel){
 		.kind = MAPS_OFDMA,
@@ -44,7 +44,7 @@ static inline struct maps_channel kit_ofdma(uint8_t id) {
 	};
 }
 
-/* A SC-QAM channel of 5.12 Msym/s and 64-QAM: minislots of 6.25 us and 24 bytes, MAPs of 2 ms. */
+/* An SC-QAM channel of 5.12 Msym/s and 64-QAM: minislots of 6.25 us and 24 bytes, MAPs of 2 ms. */
 static inline struct maps_channel kit_sc_qam(uint8_t id) {
 	return (struct maps_channel){
 		.kind = MAPS_SC_QAM,
@@ -67,91 +67,91 @@ static inline struct maps_channel kit_sc_qam(uint8_t id) {
 	};
 }
 
-static inline void kit_create(struct kit *r, const struct maps_channel *channels, uint32_t count,
+static inline void kit_create(struct kit *k, const struct maps_channel *channels, uint32_t count,
 			      uint32_t flows) {
 	const char *why = NULL;
 
-	memset(r, 0, sizeof(*r));
-	memcpy(r->channels, channels, count * sizeof(*channels));
-	r->count = count;
-	r->m = maps_create(
+	memset(k, 0, sizeof(*k));
+	memcpy(k->channels, channels, count * sizeof(*channels));
+	k->count = count;
+	k->m = maps_create(
 		&(struct maps_config){.channels = channels, .channel_count = count, .flows = flows},
 		&why);
 	assert_null(why);
-	assert_non_null(r->m);
+	assert_non_null(k->m);
 }
 
-static inline void kit_free(struct kit *r) {
-	maps_free(r->m);
-	r->m = NULL;
+static inline void kit_free(struct kit *k) {
+	maps_free(k->m);
+	k->m = NULL;
 }
 
-/* Sets a flow on the channels of `mask`, with SID flow + 1 on each. Returns what maps_set_flow() does. */
-static inline const char *kit_flow(struct kit *r, uint32_t flow, uint32_t mask,
-				   struct maps_flow settings) {
+/* Sets a flow on the channels of `mask`, with SID flow + 1. Returns a refusal, or NULL. */
+static inline const char *kit_set_flow(struct kit *k, uint32_t flow, uint32_t mask,
+				       struct maps_flow settings) {
 	struct maps_sid sids[KIT_CHANNELS];
 	struct maps_cluster cluster = {.sids = sids};
 
-	for (uint32_t i = 0; i < r->count; i++)
+	for (uint32_t i = 0; i < k->count; i++)
 		if (mask >> i & 1)
 			sids[cluster.count++] =
 				(struct maps_sid){(uint16_t)i, (uint16_t)(flow + 1)};
 	settings.clusters = &cluster;
 	settings.cluster_count = mask == 0 ? 0 : 1;
-	return maps_set_flow(r->m, flow, &settings, r->now);
+	return maps_set_flow(k->m, flow, &settings, k->now);
 }
 
-static inline enum maps_verdict kit_ask(struct kit *r, uint32_t flow, uint32_t bytes) {
-	return maps_request(r->m, &(struct maps_request){.flow = flow, .bytes = bytes}, r->now);
+static inline enum maps_verdict kit_request(struct kit *k, uint32_t flow, uint32_t bytes) {
+	return maps_request(k->m, &(struct maps_request){.flow = flow, .bytes = bytes}, k->now);
 }
 
-static inline void count_request(struct kit *r, uint32_t channel, uint16_t sid,
+static inline void count_request(struct kit *k, uint32_t channel, uint16_t sid,
 				 uint32_t minislots) {
-	const uint32_t unit = r->channels[channel].request_minislots;
+	const uint32_t unit = k->channels[channel].request_minislots;
 
 	if (sid == MAPS_SID_UNUSED) {
 		assert_true(minislots < unit);
 		return;
 	}
-	r->seen.request_minislots += minislots / unit * unit;
+	k->counted.request_minislots += minislots / unit * unit;
 	if (sid == MAP_SID_BROADCAST)
 		return;
 	assert_int_equal(minislots, unit);
-	r->seen.polls++;
+	k->counted.polls++;
 }
 
-static inline void count_element(struct kit *r, uint32_t channel, const struct map_element *e,
+static inline void count_element(struct kit *k, uint32_t channel, const struct map_element *e,
 				 uint32_t minislots) {
 	if (e->iuc == MAP_INITIAL) {
-		r->seen.initial_minislots += minislots;
+		k->counted.initial_minislots += minislots;
 	} else if (e->iuc == MAP_STATION) {
-		r->seen.station_minislots += minislots;
+		k->counted.station_minislots += minislots;
 	} else if (e->iuc == MAP_REQUEST) {
-		count_request(r, channel, e->sid, minislots);
+		count_request(k, channel, e->sid, minislots);
 	} else {
-		assert_true(e->iuc == r->channels[channel].data_iuc ||
-			    e->iuc == r->channels[channel].short_iuc);
-		r->granted[channel][e->sid] += minislots;
-		r->seen.data_minislots += minislots;
-		r->seen.grants++;
+		assert_true(e->iuc == k->channels[channel].data_iuc ||
+			    e->iuc == k->channels[channel].short_iuc);
+		k->granted[channel][e->sid] += minislots;
+		k->counted.data_minislots += minislots;
+		k->counted.grants++;
 	}
 }
 
-/* Minislots that are described are new ones, in 64 bits of them. */
-static inline void check_span(struct kit *r, uint32_t channel, const struct map *map,
+/* The minislots of a MAP must not repeat. Extends their numbers to 64 bits. */
+static inline void check_span(struct kit *k, uint32_t channel, const struct map *map,
 			      uint32_t minislots) {
-	uint64_t end = r->ends[channel];
+	uint64_t end = k->ends[channel];
 	uint32_t gap = map->alloc_start - (uint32_t)end;
 
-	assert_true(!r->begun[channel] || gap < UINT32_MAX / 2);
-	r->begun[channel] = true;
-	r->ends[channel] = end + gap + minislots;
+	assert_true(!k->started[channel] || gap < UINT32_MAX / 2);
+	k->started[channel] = true;
+	k->ends[channel] = end + gap + minislots;
 	assert_true((int32_t)(map->alloc_start - map->ack_time) >= 0);
 }
 
-/* Fails where a MAP breaks a rule of its format, or describes minislots again. */
-static inline void kit_check_map(struct kit *r, uint32_t channel, const struct map *map) {
-	const struct maps_channel *c = &r->channels[channel];
+/* Fails if a MAP breaks a rule of its format, or repeats minislots. */
+static inline void kit_check_map(struct kit *k, uint32_t channel, const struct map *map) {
+	const struct maps_channel *c = &k->channels[channel];
 	uint32_t null = 0;
 
 	assert_int_equal(map->version, c->kind == MAPS_OFDMA ? 5 : 1);
@@ -166,37 +166,37 @@ static inline void kit_check_map(struct kit *r, uint32_t channel, const struct m
 	assert_true(null == 0 || map->elements[0].offset == 0);
 	for (uint32_t i = 0; i < null; i++) {
 		assert_true(map->elements[i + 1].offset > map->elements[i].offset);
-		count_element(r, channel, &map->elements[i],
+		count_element(k, channel, &map->elements[i],
 			      map->elements[i + 1].offset - map->elements[i].offset);
 	}
 	for (uint32_t i = null + 1; i < map->count; i++) {
 		assert_int_equal(map->elements[i].offset, map->elements[null].offset);
 		assert_int_equal(map->elements[i].iuc, c->data_iuc);
-		r->pendings[channel][map->elements[i].sid]++;
-		r->seen.pendings++;
+		k->pendings[channel][map->elements[i].sid]++;
+		k->counted.pendings++;
 	}
-	check_span(r, channel, map, map->elements[null].offset);
-	r->seen.maps++;
-	r->seen.minislots += map->elements[null].offset;
+	check_span(k, channel, map, map->elements[null].offset);
+	k->counted.maps++;
+	k->counted.minislots += map->elements[null].offset;
 }
 
-/* Makes all MAPs that are due until then, each checked. */
-static inline void kit_run(struct kit *r, uint64_t until) {
+/* Makes and checks all MAPs that are due until then. */
+static inline void kit_run(struct kit *k, uint64_t until) {
 	static struct map map;
 	uint32_t channel;
 
-	while (maps_due(r->m) <= until) {
-		if (maps_due(r->m) > r->now)
-			r->now = maps_due(r->m);
-		while ((channel = maps_make(r->m, r->now, &map)) != MAPS_NONE)
-			kit_check_map(r, channel, &map);
+	while (maps_due(k->m) <= until) {
+		if (maps_due(k->m) > k->now)
+			k->now = maps_due(k->m);
+		while ((channel = maps_make(k->m, k->now, &map)) != MAPS_NONE)
+			kit_check_map(k, channel, &map);
 	}
-	if (until > r->now)
-		r->now = until;
+	if (until > k->now)
+		k->now = until;
 }
 
-/* So many channels that differ by their ID alone, and MAPs of 10 ms. */
-static inline void kit_create_alike(struct kit *r, struct maps_channel channel, uint32_t count,
+/* Creates channels that differ by their ID alone, and makes MAPs of 10 ms. */
+static inline void kit_create_equal(struct kit *k, struct maps_channel channel, uint32_t count,
 				    uint32_t flows) {
 	struct maps_channel channels[KIT_CHANNELS];
 
@@ -204,44 +204,44 @@ static inline void kit_create_alike(struct kit *r, struct maps_channel channel, 
 		channels[i] = channel;
 		channels[i].id = (uint8_t)(i + 1);
 	}
-	kit_create(r, channels, count, flows);
-	kit_run(r, MS(10));
+	kit_create(k, channels, count, flows);
+	kit_run(k, MS(10));
 }
 
-/* The next round of MAPs, and no more. */
-static inline void kit_next(struct kit *r) {
-	kit_run(r, maps_due(r->m));
+/* Makes the next MAPs that are due. */
+static inline void kit_make_next(struct kit *k) {
+	kit_run(k, maps_due(k->m));
 }
 
-/* All minislots of data that the SID flow + 1 was granted, on all channels. */
-static inline uint64_t kit_granted(const struct kit *r, uint32_t flow) {
+/* Data minislots of the SID flow + 1, on all channels. */
+static inline uint64_t kit_granted(const struct kit *k, uint32_t flow) {
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < r->count; i++)
-		sum += r->granted[i][flow + 1];
+	for (uint32_t i = 0; i < k->count; i++)
+		sum += k->granted[i][flow + 1];
 	return sum;
 }
 
-static inline struct maps_counts kit_counts(const struct kit *r) {
+static inline struct maps_counts kit_counts(const struct kit *k) {
 	struct maps_counts n;
 
-	maps_counts(r->m, MAPS_NONE, &n);
+	maps_counts(k->m, MAPS_NONE, &n);
 	return n;
 }
 
-/* owed = asked - granted on request - forgotten; and what was counted is what was seen in the MAPs. */
-static inline void kit_check_counts(const struct kit *r) {
-	struct maps_counts n = kit_counts(r);
+/* owed = asked - granted on request - forgotten. The counters equal the counts from the MAPs. */
+static inline void kit_check_counts(const struct kit *k) {
+	struct maps_counts n = kit_counts(k);
 
 	assert_int_equal(n.owed_bytes, n.asked_bytes - (n.granted_bytes - n.unsolicited_bytes) -
 					       n.forgotten_bytes);
-	assert_int_equal(n.maps, r->seen.maps);
-	assert_int_equal(n.minislots, r->seen.minislots);
-	assert_int_equal(n.data_minislots, r->seen.data_minislots);
-	assert_int_equal(n.request_minislots, r->seen.request_minislots);
-	assert_int_equal(n.initial_minislots, r->seen.initial_minislots);
-	assert_int_equal(n.station_minislots, r->seen.station_minislots);
-	assert_int_equal(n.grants, r->seen.grants);
-	assert_int_equal(n.polls, r->seen.polls);
-	assert_int_equal(n.pendings, r->seen.pendings);
+	assert_int_equal(n.maps, k->counted.maps);
+	assert_int_equal(n.minislots, k->counted.minislots);
+	assert_int_equal(n.data_minislots, k->counted.data_minislots);
+	assert_int_equal(n.request_minislots, k->counted.request_minislots);
+	assert_int_equal(n.initial_minislots, k->counted.initial_minislots);
+	assert_int_equal(n.station_minislots, k->counted.station_minislots);
+	assert_int_equal(n.grants, k->counted.grants);
+	assert_int_equal(n.polls, k->counted.polls);
+	assert_int_equal(n.pendings, k->counted.pendings);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The state of the model, and the layout of its MAPs. */
 #include "maps_model.h"
 
 #include <string.h>
 
 #define BYTE ((__int128)8 * MAPS_HZ)
 
-static uint64_t most(uint64_t a, uint64_t b) {
+static uint64_t larger(uint64_t a, uint64_t b) {
 	return a > b ? a : b;
 }
 
@@ -43,13 +44,13 @@ static struct model_bucket bucket(const struct model *m, const struct model_flow
 	for (size_t i = 0; i < f->set.cluster_count; i++)
 		for (uint32_t c = 0; c < m->channel_count; c++)
 			if (f->masks[i] >> c & 1)
-				length = most(length, m->channels[c].length);
-	depth = most(2048 + (uint64_t)((__int128)rate * length / BYTE), least);
+				length = larger(length, m->channels[c].length);
+	depth = larger(2048 + (uint64_t)((__int128)rate * length / BYTE), least);
 	depth = depth > 1 << 30 ? 1 << 30 : depth;
 	return (struct model_bucket){depth * BYTE, depth * BYTE, rate};
 }
 
-static int set_of(struct model *m, uint32_t mask) {
+static int find_set(struct model *m, uint32_t mask) {
 	int unused = -1;
 
 	for (int i = 0; i < MODEL_SETS; i++) {
@@ -62,12 +63,12 @@ static int set_of(struct model *m, uint32_t mask) {
 	return unused;
 }
 
-static void forget(struct model *m, int flow) {
+static void remove_flow(struct model *m, int flow) {
 	struct model_flow *f = &m->flows[flow];
 
 	if (f->state == MODEL_UNUSED)
 		return;
-	model_rest(m, flow);
+	model_leave_lists(m, flow);
 	for (size_t i = 0; i < f->set.cluster_count; i++) {
 		m->forgotten += f->owed[i];
 		m->sets[f->sets[i]].users--;
@@ -98,7 +99,7 @@ static void begin_service(struct model *m, int flow, uint64_t now) {
 void model_set_flow(struct model *m, uint32_t flow, const struct maps_flow *s, uint64_t now) {
 	struct model_flow *f = &m->flows[flow];
 
-	forget(m, (int)flow);
+	remove_flow(m, (int)flow);
 	if (s->cluster_count == 0)
 		return;
 	f->state = MODEL_IDLE;
@@ -109,17 +110,17 @@ void model_set_flow(struct model *m, uint32_t flow, const struct maps_flow *s, u
 			f->masks[i] |= 1u << s->clusters[i].sids[j].channel;
 			f->sids[i][s->clusters[i].sids[j].channel] = s->clusters[i].sids[j].sid;
 		}
-		f->sets[i] = set_of(m, f->masks[i]);
+		f->sets[i] = find_set(m, f->masks[i]);
 		m->sets[f->sets[i]].users++;
 	}
-	f->heard = f->service_channel = s->clusters[0].sids[0].channel;
-	f->rates[MODEL_SUSTAINED] = bucket(m, f, s->sustained, most(s->sustained_burst, 1522));
+	f->request_channel = f->service_channel = s->clusters[0].sids[0].channel;
+	f->rates[MODEL_SUSTAINED] = bucket(m, f, s->sustained, larger(s->sustained_burst, 1522));
 	f->rates[MODEL_PEAK] = bucket(m, f, s->peak, 1522);
 	f->rates[MODEL_RESERVED] = bucket(m, f, s->reserved, s->reserved / 8 / 100);
 	begin_service(m, (int)flow, now);
 }
 
-static void use(struct model *m, struct model_flow *f, uint64_t now) {
+static void use_flow(struct model *m, struct model_flow *f, uint64_t now) {
 	const struct model_channel *c = &m->channels[f->service_channel];
 
 	f->used = now;
@@ -131,7 +132,7 @@ static void use(struct model *m, struct model_flow *f, uint64_t now) {
 void model_used(struct model *m, uint32_t flow, uint64_t now) {
 	if (m->flows[flow].state != MODEL_UNUSED &&
 	    m->flows[flow].set.type == MAPS_UNSOLICITED_ACTIVITY)
-		use(m, &m->flows[flow], now);
+		use_flow(m, &m->flows[flow], now);
 }
 
 uint32_t model_owed(const struct model_flow *f) {
@@ -144,12 +145,12 @@ uint32_t model_owed(const struct model_flow *f) {
 
 enum maps_verdict model_request(struct model *m, const struct maps_request *r, uint64_t now) {
 	struct model_flow *f;
-	uint32_t bytes, room;
+	uint32_t bytes, space;
 
 	if (r->channel < m->channel_count) {
 		struct model_channel *c = &m->channels[r->channel];
 
-		c->heard += r->contended;
+		c->contended_requests += r->contended;
 		m->late_requests += (r->minislot_at == 0 ? now : r->minislot_at) < c->acked;
 	}
 	if (r->flow >= MODEL_FLOWS || r->cluster >= m->flows[r->flow].set.cluster_count)
@@ -157,13 +158,13 @@ enum maps_verdict model_request(struct model *m, const struct maps_request *r, u
 	if (r->bytes == 0)
 		return MAPS_NOTHING;
 	f = &m->flows[r->flow];
-	room = m->flow_bytes - model_owed(f);
-	bytes = r->bytes < room ? r->bytes : room;
+	space = m->flow_bytes - model_owed(f);
+	bytes = r->bytes < space ? r->bytes : space;
 	if (r->channel < m->channel_count)
-		f->heard = r->channel;
+		f->request_channel = r->channel;
 	if (f->set.type == MAPS_UNSOLICITED_ACTIVITY)
-		use(m, f, now);
-	m->asked += bytes;
+		use_flow(m, f, now);
+	m->requested += bytes;
 	f->owed[r->cluster] += bytes;
 	if (f->state == MODEL_IDLE && bytes > 0) {
 		f->cluster = r->cluster;
@@ -189,17 +190,17 @@ bool model_station(struct model *m, uint32_t channel, uint16_t sid) {
 	return true;
 }
 
-bool model_slots(const struct model_channel *c) {
+bool model_has_slots(const struct model_channel *c) {
 	return c->slots > c->elements / 8;
 }
 
 void model_use_minislots(struct model_channel *c, uint32_t minislots) {
 	c->free -= minislots;
-	c->open = model_slots(c) && c->free >= model_minislots(c, 128);
+	c->open = model_has_slots(c) && c->free >= model_minislots(c, 128);
 }
 
-/* The MAPs: who is told to wait, and what stands where. */
-static bool tell(struct model *m, int flow, uint32_t cluster) {
+/* Pending grants, and the layout of MAPs. */
+static bool add_pending(struct model *m, int flow, uint32_t cluster) {
 	struct model_flow *f = &m->flows[flow];
 	int best = -1;
 
@@ -207,7 +208,7 @@ static bool tell(struct model *m, int flow, uint32_t cluster) {
 		if (!(f->masks[cluster] >> i & 1) || !m->channels[i].made ||
 		    m->channels[i].slots == 0)
 			continue;
-		if (best < 0 || i == f->heard)
+		if (best < 0 || i == f->request_channel)
 			best = (int)i;
 	}
 	if (best < 0)
@@ -217,21 +218,21 @@ static bool tell(struct model *m, int flow, uint32_t cluster) {
 	return true;
 }
 
-static bool tell_list(struct model *m, const struct model_list *l) {
+static bool add_pending_list(struct model *m, const struct model_list *l) {
 	for (int i = l->count; i-- > 0;) {
 		const struct model_flow *f = &m->flows[l->flows[i]];
-		bool told = tell(m, l->flows[i], f->cluster);
+		bool added = add_pending(m, l->flows[i], f->cluster);
 
 		for (uint32_t c = 0; c < f->set.cluster_count; c++)
 			if (c != f->cluster && f->owed[c] > 0)
-				tell(m, l->flows[i], c);
-		if (!told)
+				add_pending(m, l->flows[i], c);
+		if (!added)
 			return false;
 	}
 	return true;
 }
 
-void model_pending(struct model *m) {
+void model_add_pending(struct model *m) {
 	for (int i = 0; i < MODEL_SETS; i++) {
 		bool more = false;
 
@@ -239,13 +240,14 @@ void model_pending(struct model *m) {
 			more = more || (m->sets[i].users > 0 && (m->sets[i].mask >> c & 1) &&
 					m->channels[c].made);
 		for (int level = MAPS_PRIORITIES; more && level-- > 0;)
-			more = tell_list(m, &m->sets[i].lists[level]);
+			more = add_pending_list(m, &m->sets[i].lists[level]);
 		if (more)
-			tell_list(m, &m->sets[i].held);
+			add_pending_list(m, &m->sets[i].blocked);
 	}
 }
 
-struct pen {
+/* The MAP that is being laid out. */
+struct layout {
 	struct model_channel *c;
 	struct map *out;
 	int64_t at;
@@ -253,56 +255,57 @@ struct pen {
 	uint64_t belated;
 };
 
-static void element(struct pen *p, uint32_t sid, uint32_t iuc) {
+static void add_element(struct layout *p, uint32_t sid, uint32_t iuc) {
 	p->out->elements[p->out->count++] =
 		(struct map_element){(uint16_t)sid, (uint16_t)p->at, (uint8_t)iuc};
 }
 
-static void idle(struct pen *p, int64_t until) {
+static void add_idle(struct layout *p, int64_t until) {
 	if (until == p->at)
 		return;
-	element(p, until - p->at >= p->c->unit ? MAP_SID_BROADCAST : MAPS_SID_UNUSED, MAP_REQUEST);
+	add_element(p, until - p->at >= p->c->unit ? MAP_SID_BROADCAST : MAPS_SID_UNUSED,
+		    MAP_REQUEST);
 	p->at = until;
 }
 
-static void item(struct pen *p, const struct model_item *it) {
+static void add_item(struct layout *p, const struct model_item *item) {
 	const struct maps_channel *s = &p->c->set;
-	bool brief = s->short_iuc != 0 && it->minislots <= s->short_minislots;
+	bool is_short = s->short_iuc != 0 && item->minislots <= s->short_minislots;
 
-	element(p, it->sid,
-		it->kind == MODEL_STATION ? MAP_STATION
-		: it->kind == MODEL_POLL  ? MAP_REQUEST
-		: brief			  ? s->short_iuc
-					  : s->data_iuc);
-	p->at += it->minislots;
+	add_element(p, item->sid,
+		    item->kind == MODEL_STATION ? MAP_STATION
+		    : item->kind == MODEL_POLL	? MAP_REQUEST
+		    : is_short			? s->short_iuc
+						: s->data_iuc);
+	p->at += item->minislots;
 }
 
-static void pinned_item(struct pen *p, const struct model_item *it) {
-	p->belated += p->at > it->until;
-	item(p, it);
+static void add_pinned(struct layout *p, const struct model_item *item) {
+	p->belated += p->at > item->until;
+	add_item(p, item);
 	p->pinned++;
 }
 
-static const struct model_item *next_pinned(const struct pen *p) {
+static const struct model_item *next_pinned(const struct layout *p) {
 	return p->pinned < p->c->pinned_count ? &p->c->pinned[p->pinned] : NULL;
 }
 
-/* All of the pinned ones that begin before the region would end stand in it; what is too little for a request before
- * one is lost. */
-static void region(struct pen *p, int64_t minislots) {
-	const struct model_item *it;
+/* Pinned items that begin before the end of the region are inside of it. Too few minislots for a
+ * request before one are lost. */
+static void add_region(struct layout *p, int64_t minislots) {
+	const struct model_item *item;
 
-	while ((it = next_pinned(p)) != NULL && it->from < p->at + minislots) {
-		int64_t before = it->from > p->at ? it->from - p->at : 0;
+	while ((item = next_pinned(p)) != NULL && item->from < p->at + minislots) {
+		int64_t before = item->from > p->at ? item->from - p->at : 0;
 
-		idle(p, p->at + before);
+		add_idle(p, p->at + before);
 		minislots -= before / p->c->unit * p->c->unit;
-		pinned_item(p, it);
+		add_pinned(p, item);
 	}
-	idle(p, p->at + minislots);
+	add_idle(p, p->at + minislots);
 }
 
-static void data(struct pen *p, struct model_item it) {
+static void add_data(struct layout *p, struct model_item item) {
 	const struct model_item *other;
 
 	while ((other = next_pinned(p)) != NULL) {
@@ -310,27 +313,27 @@ static void data(struct pen *p, struct model_item it) {
 
 		end = end > other->from ? end : other->from;
 		if (other->from <= p->at) {
-			pinned_item(p, other);
-		} else if (p->at + it.minislots <= other->until) {
+			add_pinned(p, other);
+		} else if (p->at + item.minislots <= other->until) {
 			break;
 		} else if (end <= other->until) {
-			struct model_item first = it;
+			struct model_item first = item;
 
 			first.minislots = (uint32_t)(end - p->at);
 			first.bytes = (first.minislots - p->c->set.burst_minislots) *
 					      p->c->set.minislot_bytes -
-				      it.header;
-			it.bytes -= first.bytes;
-			it.minislots = model_minislots(p->c, it.bytes + it.header);
-			item(p, &first);
+				      item.header;
+			item.bytes -= first.bytes;
+			item.minislots = model_minislots(p->c, item.bytes + item.header);
+			add_item(p, &first);
 		} else {
-			idle(p, other->from);
+			add_idle(p, other->from);
 		}
 	}
-	item(p, &it);
+	add_item(p, &item);
 }
 
-/* Where the guaranteed region is to end at the latest. */
+/* Where the guaranteed region must end. */
 static int64_t requests_end(const struct model_channel *c) {
 	uint64_t after =
 		(uint64_t)c->length * (1 + c->set.ack_delay / c->length) - c->set.ack_delay;
@@ -339,7 +342,7 @@ static int64_t requests_end(const struct model_channel *c) {
 	return minislot < c->requests ? c->minislots : (int64_t)minislot;
 }
 
-static void head(struct model *m, struct model_channel *c, struct map *out) {
+static void write_head(struct model *m, struct model_channel *c, struct map *out) {
 	uint64_t frames = c->number * c->frames;
 	uint64_t early = (c->set.ack_delay + c->set.frame - 1) / c->set.frame;
 
@@ -362,35 +365,35 @@ static void head(struct model *m, struct model_channel *c, struct map *out) {
 }
 
 void model_write(struct model *m, struct model_channel *c, struct map *out) {
-	struct pen p = {.c = c, .out = out};
+	struct layout p = {.c = c, .out = out};
 	int64_t requests = c->requests, end = c->minislots;
 
-	head(m, c, out);
+	write_head(m, c, out);
 	for (int i = c->pinned_count; i-- > 0;) {
 		end -= c->pinned[i].minislots;
 		c->pinned[i].from = c->pinned[i].from < end ? c->pinned[i].from : end;
 	}
 	if (c->initial > 0)
-		element(&p, MAP_SID_BROADCAST, MAP_INITIAL);
+		add_element(&p, MAP_SID_BROADCAST, MAP_INITIAL);
 	p.at = c->initial;
 	for (int i = 0; i < c->front_count; i++)
-		item(&p, &c->front[i]);
+		add_item(&p, &c->front[i]);
 	for (int i = 0; i < c->data_count; i++) {
 		if (requests > 0 && p.at + c->data[i].minislots + requests > requests_end(c)) {
-			region(&p, requests);
+			add_region(&p, requests);
 			requests = 0;
 		}
-		data(&p, c->data[i]);
+		add_data(&p, c->data[i]);
 	}
 	while (next_pinned(&p) != NULL) {
 		if (next_pinned(&p)->from > p.at)
-			idle(&p, next_pinned(&p)->from);
-		pinned_item(&p, next_pinned(&p));
+			add_idle(&p, next_pinned(&p)->from);
+		add_pinned(&p, next_pinned(&p));
 	}
 	m->belated += p.belated;
-	idle(&p, c->minislots);
+	add_idle(&p, c->minislots);
 	p.at = c->minislots;
-	element(&p, 0, MAP_NULL);
+	add_element(&p, 0, MAP_NULL);
 	for (int i = 0; i < c->pending_count; i++)
-		element(&p, c->pending[i], c->set.data_iuc);
+		add_element(&p, c->pending[i], c->set.data_iuc);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The model's rounds: time, and what comes before data. */
+/* The rounds of the model: time, and the elements before data. */
 #include <string.h>
 
 #include "maps_model.h"
 
-static uint64_t most(uint64_t a, uint64_t b) {
+static uint64_t larger(uint64_t a, uint64_t b) {
 	return a > b ? a : b;
 }
 
@@ -13,23 +13,23 @@ static bool polled(const struct model_flow *f) {
 	       f->silent;
 }
 
-static bool early_enough(const struct model_channel *c, const struct model_flow *f) {
+static bool has_long_jitter(const struct model_channel *c, const struct model_flow *f) {
 	return f->set.grant_jitter >= 2 * (uint64_t)c->length;
 }
 
-/* The number of the MAP that the next grant or poll stands in. */
-static uint64_t number_of(const struct model *m, const struct model_flow *f) {
+/* The number of the MAP of the next grant or poll. */
+static uint64_t next_map(const struct model *m, const struct model_flow *f) {
 	const struct model_channel *c = &m->channels[f->service_channel];
 	uint64_t at = f->next > m->start ? f->next - m->start : 0;
 	uint64_t frame = at % c->length / c->set.frame + (at % c->set.frame != 0);
-	uint32_t takes =
+	uint32_t minislots =
 		f->set.grants * model_minislots(c, f->set.grant_bytes + f->set.header_bytes);
 
 	if (polled(f))
 		return at / c->length;
-	if (early_enough(c, f))
+	if (has_long_jitter(c, f))
 		return at / c->length + (at % c->length != 0);
-	return at / c->length + (frame * c->set.frame_minislots + takes > c->minislots);
+	return at / c->length + (frame * c->set.frame_minislots + minislots > c->minislots);
 }
 
 uint64_t model_due(const struct model *m, const struct model_channel *c, uint64_t number) {
@@ -38,18 +38,18 @@ uint64_t model_due(const struct model *m, const struct model_channel *c, uint64_
 	return at > c->set.lead ? at - c->set.lead : 0;
 }
 
-uint64_t model_service_at(const struct model *m, int flow) {
+uint64_t model_service_time(const struct model *m, int flow) {
 	const struct model_flow *f = &m->flows[flow];
 
 	if (f->state == MODEL_UNUSED || f->set.type == MAPS_BEST_EFFORT)
 		return UINT64_MAX;
-	return model_due(m, &m->channels[f->service_channel], number_of(m, f));
+	return model_due(m, &m->channels[f->service_channel], next_map(m, f));
 }
 
-static void poll(struct model *m, struct model_flow *f) {
+static void add_poll(struct model *m, struct model_flow *f) {
 	struct model_channel *c = &m->channels[f->service_channel];
 
-	if (model_slots(c) && c->free >= c->unit) {
+	if (model_has_slots(c) && c->free >= c->unit) {
 		c->front[c->front_count++] =
 			(struct model_item){.kind = MODEL_POLL,
 					    .sid = f->sids[0][f->service_channel],
@@ -64,64 +64,65 @@ static void poll(struct model *m, struct model_flow *f) {
 	while (f->next < m->start + (c->number + 1) * c->length);
 }
 
-/* Also what the least cut may cost, and three elements. */
-static bool pin(struct model *m, struct model_channel *c, struct model_item it, uint64_t next,
-		uint32_t jitter) {
+/* Reserves also what a split may cost, and three elements. */
+static bool add_pinned(struct model *m, struct model_channel *c, struct model_item item,
+		       uint64_t next, uint32_t jitter) {
 	uint64_t start = m->start + c->number * c->length;
 	uint32_t spare = model_minislots(c, 128) + 1;
 	int at = c->pinned_count;
 
 	spare = spare > c->unit ? spare : c->unit;
-	if (c->pinned_count == 128 || c->slots <= c->elements / 8 + 3 || c->free < it.minislots)
+	if (c->pinned_count == 128 || c->slots <= c->elements / 8 + 3 || c->free < item.minislots)
 		return false;
 	if (next > start)
-		it.from = (int64_t)((next - start + c->set.frame - 1) / c->set.frame *
-				    c->set.frame_minislots);
+		item.from = (int64_t)((next - start + c->set.frame - 1) / c->set.frame *
+				      c->set.frame_minislots);
 	if (next + jitter > start)
-		it.until =
+		item.until =
 			(int64_t)((next + jitter - start) / c->set.frame * c->set.frame_minislots);
-	it.until = (it.until > it.from ? it.until : it.from) + c->set.frame_minislots - 1;
-	while (at > 0 && c->pinned[at - 1].from > it.from)
+	item.until = (item.until > item.from ? item.until : item.from) + c->set.frame_minislots - 1;
+	while (at > 0 && c->pinned[at - 1].from > item.from)
 		at--;
-	memmove(&c->pinned[at + 1], &c->pinned[at], (size_t)(c->pinned_count - at) * sizeof(it));
-	c->pinned[at] = it;
+	memmove(&c->pinned[at + 1], &c->pinned[at], (size_t)(c->pinned_count - at) * sizeof(item));
+	c->pinned[at] = item;
 	c->pinned_count++;
 	c->slots -= 3;
 	c->kept += spare;
-	model_use_minislots(c, it.minislots);
+	model_use_minislots(c, item.minislots);
 	return true;
 }
 
-static void grant(struct model *m, int flow) {
+static void add_grant(struct model *m, int flow) {
 	struct model_flow *f = &m->flows[flow];
 	struct model_channel *c = &m->channels[f->service_channel];
 	uint32_t bytes = f->set.grant_bytes;
-	struct model_item it = {
+	struct model_item item = {
 		.kind = MODEL_UNSOLICITED,
 		.sid = f->sids[0][f->service_channel],
 		.minislots = model_minislots(c, bytes + f->set.header_bytes),
 	};
 
 	for (int i = 0; i < f->set.grants; i++) {
-		bool done = early_enough(c, f) ? model_slots(c) && c->free >= it.minislots
-					       : pin(m, c, it, f->next, f->set.grant_jitter);
-		uint32_t asked = f->cluster == 0 && f->owed[0] < bytes ? f->owed[0] : bytes;
+		bool done = has_long_jitter(c, f)
+				    ? model_has_slots(c) && c->free >= item.minislots
+				    : add_pinned(m, c, item, f->next, f->set.grant_jitter);
+		uint32_t requested = f->cluster == 0 && f->owed[0] < bytes ? f->owed[0] : bytes;
 
 		m->missed += !done;
 		if (!done)
 			continue;
-		if (early_enough(c, f)) {
-			c->front[c->front_count++] = it;
+		if (has_long_jitter(c, f)) {
+			c->front[c->front_count++] = item;
 			c->slots--;
-			model_use_minislots(c, it.minislots);
+			model_use_minislots(c, item.minislots);
 		}
-		asked = f->cluster == 0 ? asked : 0;
+		requested = f->cluster == 0 ? requested : 0;
 		m->granted += bytes;
-		m->unsolicited += bytes - asked;
-		if (asked > 0) {
-			model_take(f, asked);
+		m->unsolicited += bytes - requested;
+		if (requested > 0) {
+			model_charge(f, requested);
 			if (f->owed[0] == 0)
-				model_settle(m, flow);
+				model_next_cluster(m, flow);
 		}
 	}
 	f->next += f->set.grant_interval;
@@ -135,11 +136,11 @@ void model_service(struct model *m, int flow) {
 	    m->now - f->used > f->set.active_timeout)
 		f->silent = true;
 	for (;;) {
-		uint64_t number = number_of(m, f), start = m->start + c->number * c->length;
+		uint64_t number = next_map(m, f), start = m->start + c->number * c->length;
 
 		if (number < c->number) {
 			uint64_t until =
-				polled(f) || !early_enough(c, f) ? start : start - c->length + 1;
+				polled(f) || !has_long_jitter(c, f) ? start : start - c->length + 1;
 
 			for (; f->next < until;
 			     f->next += polled(f) ? f->set.poll_interval : f->set.grant_interval)
@@ -147,9 +148,9 @@ void model_service(struct model *m, int flow) {
 		} else if (number > c->number || !c->made) {
 			return;
 		} else if (polled(f)) {
-			poll(m, f);
+			add_poll(m, f);
 		} else {
-			grant(m, flow);
+			add_grant(m, flow);
 		}
 	}
 }
@@ -166,7 +167,7 @@ static void open_ranging(struct model *m, struct model_channel *c) {
 			c->initial_at = start + c->set.initial_interval;
 	}
 	model_use_minislots(c, c->initial);
-	while (c->station_count > 0 && used <= c->minislots / 4 && model_slots(c) &&
+	while (c->station_count > 0 && used <= c->minislots / 4 && model_has_slots(c) &&
 	       c->free >= c->requests + c->set.station_minislots) {
 		c->front[c->front_count++] =
 			(struct model_item){.kind = MODEL_STATION,
@@ -180,27 +181,27 @@ static void open_ranging(struct model *m, struct model_channel *c) {
 	}
 }
 
-void model_open(struct model *m, struct model_channel *c) {
-	uint32_t seen = 16 * c->heard + 38 * c->collided,
+void model_open_map(struct model *m, struct model_channel *c) {
+	uint32_t estimate = 16 * c->contended_requests + 38 * c->collided,
 		 before = c->contenders - c->contenders / 8;
-	uint32_t room = c->minislots - c->set.initial_minislots, wanted;
+	uint32_t space = c->minislots - c->set.initial_minislots, wanted;
 
 	c->made = true;
-	c->contenders = (uint32_t)most(seen, before);
-	c->heard = c->collided = 0;
+	c->contenders = (uint32_t)larger(estimate, before);
+	c->contended_requests = c->collided = 0;
 	c->front_count = c->pinned_count = c->data_count = c->pending_count = 0;
 	c->free = c->minislots;
 	c->kept = 0;
 	c->slots = c->elements - 4;
 	wanted = (c->contenders + c->contenders / 2 + 15) / 16;
-	room = (room < c->minislots / 8 ? room : c->minislots / 8) / c->unit;
-	wanted = wanted < room ? wanted : room;
-	c->requests = (uint32_t)most(wanted, c->set.request_opportunities) * c->unit;
+	space = (space < c->minislots / 8 ? space : c->minislots / 8) / c->unit;
+	wanted = wanted < space ? wanted : space;
+	c->requests = (uint32_t)larger(wanted, c->set.request_opportunities) * c->unit;
 	open_ranging(m, c);
 	model_use_minislots(c, c->requests);
 }
 
-/* The earliest of what has its time: of several at once rates first, then what is reserved, then the others. */
+/* Handles the earliest timer. Of several: rates first, then reserved rates, then services. */
 static bool expire(struct model *m) {
 	uint64_t best = m->now + 1;
 	int kind = -1, flow = -1;
@@ -208,9 +209,9 @@ static bool expire(struct model *m) {
 	for (int k = 0; k < 3; k++) {
 		for (int i = 0; i < MODEL_FLOWS; i++) {
 			const struct model_flow *f = &m->flows[i];
-			uint64_t at = k == 0   ? f->held_until
+			uint64_t at = k == 0   ? f->blocked_until
 				      : k == 1 ? f->reserved_at
-					       : model_service_at(m, i);
+					       : model_service_time(m, i);
 
 			if ((k == 2 || at != 0) && at < best) {
 				best = at;
@@ -220,7 +221,7 @@ static bool expire(struct model *m) {
 		}
 	}
 	if (kind == 0) {
-		model_rest(m, flow);
+		model_leave_lists(m, flow);
 		model_ready(m, flow);
 	} else if (kind == 1) {
 		m->flows[flow].reserved_at = 0;
@@ -231,7 +232,7 @@ static bool expire(struct model *m) {
 	return kind >= 0;
 }
 
-static void round_of(struct model *m, uint64_t due) {
+static void start_round(struct model *m, uint64_t due) {
 	for (int i = 0; i < MODEL_FLOWS; i++) {
 		struct model_flow *f = &m->flows[i];
 
@@ -246,7 +247,7 @@ static void round_of(struct model *m, uint64_t due) {
 	m->rounds++;
 	for (uint32_t i = 0; i < m->channel_count; i++)
 		if (model_due(m, &m->channels[i], m->channels[i].number) == due)
-			model_open(m, &m->channels[i]);
+			model_open_map(m, &m->channels[i]);
 		else
 			m->channels[i].open = false;
 	while (expire(m))
@@ -258,10 +259,10 @@ static void round_of(struct model *m, uint64_t due) {
 			model_use_minislots(c, c->kept < c->free ? c->kept : c->free);
 	}
 	model_share(m);
-	model_pending(m);
+	model_add_pending(m);
 }
 
-static void begin(struct model *m, uint64_t now) {
+static void start_clock(struct model *m, uint64_t now) {
 	for (uint32_t i = 0; i < m->channel_count; i++) {
 		struct model_channel *c = &m->channels[i];
 
@@ -274,7 +275,7 @@ static void begin(struct model *m, uint64_t now) {
 	m->started = true;
 }
 
-/* Whether a clock that has gone back would have to be waited for: too long, and not for the start. */
+/* Whether the clock was set back too far to wait for it, and not only to before the start. */
 static bool far_back(const struct model *m, uint64_t now) {
 	uint64_t longest = 0, due = UINT64_MAX;
 	bool sooner = false;
@@ -283,7 +284,7 @@ static bool far_back(const struct model *m, uint64_t now) {
 		const struct model_channel *c = &m->channels[i];
 		uint64_t at = model_due(m, c, c->number);
 
-		longest = most(longest, c->length);
+		longest = larger(longest, c->length);
 		due = at < due ? at : due;
 		sooner = sooner || (c->number > 0 &&
 				    m->start + (c->number - 1) * c->length >= now + c->set.lead);
@@ -291,12 +292,12 @@ static bool far_back(const struct model *m, uint64_t now) {
 	return due > now + 2 * longest && sooner;
 }
 
-static void go_back(struct model *m, uint64_t now) {
+static void follow_back(struct model *m, uint64_t now) {
 	uint64_t starts[MODEL_CHANNELS];
 
 	for (uint32_t i = 0; i < m->channel_count; i++)
 		starts[i] = m->start + m->channels[i].number * m->channels[i].length;
-	begin(m, now);
+	start_clock(m, now);
 	for (int i = 0; i < MODEL_FLOWS; i++) {
 		struct model_flow *f = &m->flows[i];
 		const struct model_channel *c = &m->channels[f->service_channel];
@@ -305,8 +306,8 @@ static void go_back(struct model *m, uint64_t now) {
 		f->next =
 			(f->next > start ? f->next - start : 0) + m->start + c->number * c->length;
 		f->used = f->used < now ? f->used : now;
-		if (f->held_until != 0)
-			f->held_until = now + (f->held_until - m->now);
+		if (f->blocked_until != 0)
+			f->blocked_until = now + (f->blocked_until - m->now);
 		if (f->reserved_at != 0)
 			f->reserved_at = now + (f->reserved_at - m->now);
 	}
@@ -317,7 +318,7 @@ uint32_t model_make(struct model *m, uint64_t now, struct map *out) {
 	uint64_t due = UINT64_MAX;
 
 	if (!m->started)
-		begin(m, now);
+		start_clock(m, now);
 	for (uint32_t i = 0; i < m->channel_count; i++) {
 		struct model_channel *c = &m->channels[i];
 
@@ -329,7 +330,7 @@ uint32_t model_make(struct model *m, uint64_t now, struct map *out) {
 		}
 	}
 	if (far_back(m, now))
-		go_back(m, now);
+		follow_back(m, now);
 	for (uint32_t i = 0; i < m->channel_count; i++) {
 		struct model_channel *c = &m->channels[i];
 
@@ -340,6 +341,6 @@ uint32_t model_make(struct model *m, uint64_t now, struct map *out) {
 	}
 	if (due > now)
 		return MAPS_NONE;
-	round_of(m, due);
+	start_round(m, due);
 	return model_make(m, now, out);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The model's lists and turns. */
+/* The lists and the round robin of the model. */
 #include <string.h>
 
 #include "maps_model.h"
 
-#define TURN 2048
+#define QUANTUM 2048
 #define BYTE ((__int128)8 * MAPS_HZ)
 #define RESERVED MAPS_PRIORITIES
 
@@ -12,11 +12,11 @@ static struct model_set *set_of(struct model *m, int flow) {
 	return &m->sets[m->flows[flow].sets[m->flows[flow].cluster]];
 }
 
-static void append(struct model_list *l, int flow) {
+static void list_add(struct model_list *l, int flow) {
 	l->flows[l->count++] = flow;
 }
 
-static void drop(struct model_list *l, int flow) {
+static void list_remove(struct model_list *l, int flow) {
 	for (int i = 0; i < l->count; i++) {
 		if (l->flows[i] != flow)
 			continue;
@@ -31,7 +31,7 @@ static void drop(struct model_list *l, int flow) {
 void model_join(struct model *m, int flow, int level) {
 	struct model_list *l = &set_of(m, flow)->lists[level];
 
-	append(l, flow);
+	list_add(l, flow);
 	if (l->count == 1) {
 		l->left = 1;
 		l->round = l->round < m->served[level] ? m->served[level] : l->round;
@@ -44,26 +44,26 @@ void model_join(struct model *m, int flow, int level) {
 void model_ready(struct model *m, int flow) {
 	struct model_flow *f = &m->flows[flow];
 
-	f->state = MODEL_WAITS;
+	f->state = MODEL_READY;
 	f->credit = 0;
 	model_join(m, flow, f->set.priority);
 	if (f->set.reserved != 0)
 		model_join(m, flow, RESERVED);
 }
 
-void model_rest(struct model *m, int flow) {
+void model_leave_lists(struct model *m, int flow) {
 	struct model_flow *f = &m->flows[flow];
 
 	for (int level = 0; level < MODEL_LEVELS; level++)
-		drop(&set_of(m, flow)->lists[level], flow);
-	drop(&set_of(m, flow)->held, flow);
+		list_remove(&set_of(m, flow)->lists[level], flow);
+	list_remove(&set_of(m, flow)->blocked, flow);
 	f->in_reserved = false;
-	f->held_until = f->reserved_at = 0;
+	f->blocked_until = f->reserved_at = 0;
 	f->credit = 0;
 	f->state = MODEL_IDLE;
 }
 
-void model_take(struct model_flow *f, uint32_t bytes) {
+void model_charge(struct model_flow *f, uint32_t bytes) {
 	f->owed[f->cluster] -= bytes;
 	for (int i = 0; i < MODEL_RATES; i++) {
 		struct model_bucket *b = &f->rates[i];
@@ -73,10 +73,10 @@ void model_take(struct model_flow *f, uint32_t bytes) {
 	}
 }
 
-void model_settle(struct model *m, int flow) {
+void model_next_cluster(struct model *m, int flow) {
 	struct model_flow *f = &m->flows[flow];
 
-	model_rest(m, flow);
+	model_leave_lists(m, flow);
 	for (size_t i = 1; i < f->set.cluster_count; i++) {
 		uint32_t cluster = (uint32_t)((f->cluster + i) % f->set.cluster_count);
 
@@ -115,70 +115,70 @@ static struct model_set *next_set(struct model *m, int level) {
 	return best;
 }
 
-/* When a bucket holds so many bytes; now or earlier: it does. */
-static uint64_t when(const struct model *m, const struct model_bucket *b, uint32_t bytes) {
+/* When a bucket has `bytes`. Now or earlier: it has. */
+static uint64_t bucket_time(const struct model *m, const struct model_bucket *b, uint32_t bytes) {
 	__int128 lacks = bytes * BYTE - b->tokens;
 
 	return lacks <= 0 ? m->now : m->now + (uint64_t)((lacks + b->rate - 1) / b->rate);
 }
 
-static uint32_t least(uint32_t a, __int128 b) {
+static uint32_t smaller(uint32_t a, __int128 b) {
 	return b < a ? (uint32_t)b : a;
 }
 
-/* Bytes that the turn may have; 0: the flow has left the list. */
-static uint32_t turn_of(struct model *m, int flow, int level) {
+/* Bytes that the flow may get now. 0: the flow has left the list. */
+static uint32_t flow_allowance(struct model *m, int flow, int level) {
 	struct model_flow *f = &m->flows[flow];
-	uint32_t owed = f->owed[f->cluster], needs = least(owed, TURN), may;
+	uint32_t owed = f->owed[f->cluster], needs = smaller(owed, QUANTUM), allowed;
 	uint64_t at = m->now;
 
 	if (level == RESERVED) {
 		const struct model_bucket *b = &f->rates[MODEL_RESERVED];
 
-		if (when(m, b, needs) > m->now) {
-			f->reserved_at = when(m, b, needs);
+		if (bucket_time(m, b, needs) > m->now) {
+			f->reserved_at = bucket_time(m, b, needs);
 			f->in_reserved = false;
-			drop(&set_of(m, flow)->lists[RESERVED], flow);
+			list_remove(&set_of(m, flow)->lists[RESERVED], flow);
 			return 0;
 		}
-		may = least(needs, b->tokens / BYTE);
+		allowed = smaller(needs, b->tokens / BYTE);
 	} else {
-		f->credit = f->credit == 0 ? TURN : f->credit;
-		may = least(owed, f->credit);
+		f->credit = f->credit == 0 ? QUANTUM : f->credit;
+		allowed = smaller(owed, f->credit);
 	}
 	for (int i = MODEL_SUSTAINED; i <= MODEL_PEAK; i++) {
 		const struct model_bucket *b = &f->rates[i];
 
 		if (b->rate == 0)
 			continue;
-		at = when(m, b, needs) > at ? when(m, b, needs) : at;
-		may = b->tokens < 0 ? 0 : least(may, b->tokens / BYTE);
+		at = bucket_time(m, b, needs) > at ? bucket_time(m, b, needs) : at;
+		allowed = b->tokens < 0 ? 0 : smaller(allowed, b->tokens / BYTE);
 	}
 	if (at == m->now)
-		return may;
-	model_rest(m, flow);
-	f->state = MODEL_HELD;
-	f->held_until = at;
-	append(&set_of(m, flow)->held, flow);
+		return allowed;
+	model_leave_lists(m, flow);
+	f->state = MODEL_BLOCKED;
+	f->blocked_until = at;
+	list_add(&set_of(m, flow)->blocked, flow);
 	return 0;
 }
 
-/* Bytes that one grant of the flow may have on the channel. */
-static uint32_t holds(const struct model_flow *f, const struct model_channel *c,
-		      const struct model_grant *g) {
+/* Bytes that one grant of the flow can have on the channel. */
+static uint32_t grant_capacity(const struct model_flow *f, const struct model_channel *c,
+			       const struct model_grant *g) {
 	uint32_t minislots = g->minislots + c->free;
 	uint32_t bytes;
 
 	if (c->set.max_burst_minislots != 0)
-		minislots = least(minislots, c->set.max_burst_minislots);
+		minislots = smaller(minislots, c->set.max_burst_minislots);
 	bytes = (minislots - c->set.burst_minislots) * c->set.minislot_bytes - f->set.header_bytes;
 	if (f->set.max_burst != 0)
-		bytes = least(bytes, f->set.max_burst - f->set.header_bytes);
+		bytes = smaller(bytes, f->set.max_burst - f->set.header_bytes);
 	return bytes;
 }
 
-/* Nobody has more by a sixteenth of a MAP. */
-static bool near(const struct model_channel *c, uint64_t most) {
+/* Whether no channel has more free by a sixteenth of a MAP. */
+static bool is_near(const struct model_channel *c, uint64_t most) {
 	return (uint64_t)c->free * c->set.minislot_bytes +
 		       c->minislots * c->set.minislot_bytes / 16 >=
 	       most;
@@ -186,40 +186,42 @@ static bool near(const struct model_channel *c, uint64_t most) {
 
 static int channel_for(struct model *m, struct model_flow *f, struct model_set *s) {
 	bool latest = false, current = false;
-	uint64_t room = 0;
+	uint64_t space = 0;
 	int best = -1;
 
 	for (uint32_t i = 0; i < m->channel_count; i++) {
 		struct model_channel *c = &m->channels[i];
 		const struct model_grant *g = &f->grants[f->cluster][i];
 
-		if (!(s->mask >> i & 1) || !c->open || holds(f, c, g) == g->bytes)
+		if (!(s->mask >> i & 1) || !c->open || grant_capacity(f, c, g) == g->bytes)
 			continue;
 		latest = latest || (f->granted && i == f->latest);
 		current = current || (int)i == s->current;
-		if ((uint64_t)c->free * c->set.minislot_bytes > room) {
-			room = (uint64_t)c->free * c->set.minislot_bytes;
+		if ((uint64_t)c->free * c->set.minislot_bytes > space) {
+			space = (uint64_t)c->free * c->set.minislot_bytes;
 			best = (int)i;
 		}
 	}
-	if (latest && near(&m->channels[f->latest], room))
+	if (latest && is_near(&m->channels[f->latest], space))
 		return (int)f->latest;
-	if (current && near(&m->channels[s->current], room))
+	if (current && is_near(&m->channels[s->current], space))
 		return s->current;
 	if (best >= 0)
 		s->current = best;
 	return best;
 }
 
-static uint32_t grant_data(struct model *m, int flow, uint32_t may) {
+static uint32_t grant_data(struct model *m, int flow, uint32_t allowed) {
 	struct model_flow *f = &m->flows[flow];
-	uint32_t got = 0;
+	uint32_t granted_bytes = 0;
 	int at;
 
-	while (got < may && (at = channel_for(m, f, set_of(m, flow))) >= 0) {
+	while (granted_bytes < allowed && (at = channel_for(m, f, set_of(m, flow))) >= 0) {
 		struct model_channel *c = &m->channels[at];
 		struct model_grant *g = &f->grants[f->cluster][at];
-		uint32_t more = least(may - got, holds(f, c, g) - g->bytes), before = g->minislots;
+		uint32_t more = smaller(allowed - granted_bytes,
+					grant_capacity(f, c, g) - g->bytes),
+			 before = g->minislots;
 
 		if (g->order == 0) {
 			c->slots--;
@@ -237,35 +239,35 @@ static uint32_t grant_data(struct model *m, int flow, uint32_t may) {
 		model_use_minislots(c, g->minislots - before);
 		f->granted = true;
 		f->latest = (uint32_t)at;
-		got += more;
+		granted_bytes += more;
 	}
-	m->granted += got;
-	return got;
+	m->granted += granted_bytes;
+	return granted_bytes;
 }
 
-/* Returns whether the flow is to wait for the next round. */
-static bool take_turn(struct model *m, struct model_set *s, int level) {
+/* Serves the first flow of a list. Returns whether it has to wait for the next round. */
+static bool serve_flow(struct model *m, struct model_set *s, int level) {
 	struct model_list *l = &s->lists[level];
 	int flow = l->flows[0], left = l->left - 1;
 	struct model_flow *f = &m->flows[flow];
-	uint32_t may = turn_of(m, flow, level), got;
+	uint32_t allowed = flow_allowance(m, flow, level), granted_bytes;
 	bool full = false;
 
-	if (may > 0) {
-		got = grant_data(m, flow, may);
-		model_take(f, got);
+	if (allowed > 0) {
+		granted_bytes = grant_data(m, flow, allowed);
+		model_charge(f, granted_bytes);
 		if (level != RESERVED)
-			f->credit -= got;
-		if (got < may && !set_is_open(m, s))
+			f->credit -= granted_bytes;
+		if (granted_bytes < allowed && !set_is_open(m, s))
 			return false;
 		if (f->owed[f->cluster] == 0) {
-			model_settle(m, flow);
-		} else if (got < may) {
+			model_next_cluster(m, flow);
+		} else if (granted_bytes < allowed) {
 			full = true;
 			f->credit = 0;
-			drop(l, flow);
+			list_remove(l, flow);
 		} else if (level != RESERVED && f->credit > 0) {
-			return false; /* its rates let it have no more: found when it is looked at again */
+			return false; /* its rates admit no more: found when it is served again */
 		} else {
 			memmove(&l->flows[0], &l->flows[1],
 				(size_t)(l->count - 1) * sizeof(l->flows[0]));
@@ -280,7 +282,7 @@ void model_share(struct model *m) {
 	for (int i = 0; i < MODEL_SETS; i++)
 		m->sets[i].current = -1;
 	for (int level = RESERVED; level >= 0; level--) {
-		int waits[MODEL_FLOWS], count = 0;
+		int delayed[MODEL_FLOWS], count = 0;
 		struct model_set *s;
 
 		while ((s = next_set(m, level)) != NULL) {
@@ -290,8 +292,8 @@ void model_share(struct model *m) {
 			while (l->left > 0 && set_is_open(m, s)) {
 				int flow = l->flows[0];
 
-				if (take_turn(m, s, level))
-					waits[count++] = flow;
+				if (serve_flow(m, s, level))
+					delayed[count++] = flow;
 			}
 			if (l->left == 0) {
 				l->round++;
@@ -299,6 +301,6 @@ void model_share(struct model *m) {
 			}
 		}
 		for (int i = 0; i < count; i++)
-			model_join(m, waits[i], level);
+			model_join(m, delayed[i], level);
 	}
 }

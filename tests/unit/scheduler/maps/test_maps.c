@@ -1,56 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * What the model of the upstream scheduler does not have: admission, more flows than a MAP has elements, and the end
- * of time; and what is refused, by which words, with nothing changed then. The model makes all other MAPs.
- */
+/* Tests what the model of the upstream scheduler does not cover: admission, more flows than a MAP
+ * has elements, the end of time, and refused settings, which change nothing. */
 #include "maps_kit.h"
 #include "test_main.h"
 
 static const struct maps_flow best_effort = {.header_bytes = 8};
 
-TEST(more_flows_than_elements) {
+TEST(flows_beyond_elements_are_pending) {
 	struct kit k;
 
-	kit_create_alike(&k, kit_ofdma(1), 1, 2000);
+	kit_create_equal(&k, kit_ofdma(1), 1, 2000);
 	for (uint32_t i = 0; i < 2000; i++) {
-		assert_null(kit_flow(&k, i, 1, best_effort));
-		kit_ask(&k, i, 88);
+		assert_null(kit_set_flow(&k, i, 1, best_effort));
+		kit_request(&k, i, 88);
 	}
 	for (int i = 1; i <= 5; i++) {
-		kit_next(&k);
+		kit_make_next(&k);
 		assert_int_equal(kit_counts(&k).granted_bytes, i < 5 ? i * 425 * 88 : 2000 * 88);
 	}
 	assert_int_equal(kit_counts(&k).pendings, 4 * 61);
 	kit_free(&k);
 }
 
-/* Who was heard on a channel whose MAP is full of elements is told on another of its channels. */
-TEST(full_channels_leave_it_to_others) {
+/* A flow of a channel whose MAP has no free element gets its pending grant on another channel. */
+TEST(pending_grant_moves_to_another_channel) {
 	const uint32_t both = 600;
 	struct kit k;
 
-	kit_create_alike(&k, kit_ofdma(1), 2, both + 1);
+	kit_create_equal(&k, kit_ofdma(1), 2, both + 1);
 	for (uint32_t i = 0; i <= both; i++) {
-		assert_null(kit_flow(&k, i, i < both ? 1 : 3, best_effort));
-		kit_ask(&k, i, i < both ? 88 : 1 << 20);
+		assert_null(kit_set_flow(&k, i, i < both ? 1 : 3, best_effort));
+		kit_request(&k, i, i < both ? 88 : 1 << 20);
 	}
-	kit_next(&k);
+	kit_make_next(&k);
 	assert_int_equal(k.pendings[0][both + 1], 0);
 	assert_int_equal(k.pendings[1][both + 1], 1);
 	kit_free(&k);
 }
 
-/* Sets flows on two channels until one is refused. Returns how many were taken. */
+/* Adds flows on two channels until one is refused. Returns how many were accepted. */
 static uint32_t admit(struct kit *k, struct maps_channel channel, struct maps_flow flow) {
 	uint32_t flows = 0;
 
-	kit_create_alike(k, channel, 2, 1000);
-	while (kit_flow(k, flows, 3, flow) == NULL)
+	kit_create_equal(k, channel, 2, 1000);
+	while (kit_set_flow(k, flows, 3, flow) == NULL)
 		flows++;
 	return flows;
 }
 
-TEST(what_is_promised_is_no_more_than_there_is) {
+TEST(unsolicited_grants_are_limited_and_met) {
 	const struct maps_flow voice = {
 		.type = MAPS_UNSOLICITED,
 		.grant_interval = MS(20),
@@ -62,54 +60,54 @@ TEST(what_is_promised_is_no_more_than_there_is) {
 	struct kit r;
 	uint32_t flows = admit(&r, kit_sc_qam(1), voice);
 
-	/* 160 000 minislots a second, less 4 000 for requests, and of these seven eighths; 600 for each */
+	/* of 160,000 minislots per second less 4,000 for requests, seven eighths; 600 per flow */
 	assert_in_range(flows, 2 * 226, 2 * 228);
 	kit_run(&r, r.now + MS(2000));
 	assert_int_equal(kit_counts(&r).missed, 0);
 	for (uint32_t i = 0; i < flows; i++)
 		assert_in_range(kit_granted(&r, i), 98 * 12, 101 * 12);
-	assert_null(kit_flow(&r, 0, 0, voice)); /* what one gives up another may have */
-	assert_null(kit_flow(&r, flows, 3, voice));
-	assert_non_null(kit_flow(&r, 0, 3, voice));
-	assert_null(kit_flow(&r, 5, 3, voice)); /* its own place is its own */
+	assert_null(kit_set_flow(&r, 0, 0, voice)); /* freed capacity is available */
+	assert_null(kit_set_flow(&r, flows, 3, voice));
+	assert_non_null(kit_set_flow(&r, 0, 3, voice));
+	assert_null(kit_set_flow(&r, 5, 3, voice)); /* a flow can replace itself */
 	kit_free(&r);
 }
 
-/* Reservations, too, and all of them are kept beside a greedy flow. */
-TEST(reservations_are_no_more_than_there_is) {
+/* Reserved rates are limited, too, and are met beside a greedy flow. */
+TEST(reserved_rates_are_limited_and_met) {
 	const struct maps_flow f = {.reserved = 10000000, .header_bytes = 8};
 	struct kit r;
 	uint32_t flows = admit(&r, kit_ofdma(1), f);
 
-	assert_in_range(flows, 130, 133); /* of 668 Mbps each */
-	assert_null(kit_flow(&r, flows, 3, best_effort));
+	assert_in_range(flows, 130, 133); /* of 668 Mbps per channel */
+	assert_null(kit_set_flow(&r, flows, 3, best_effort));
 	for (int i = 0; i < 500; i++) {
 		for (uint32_t k = 0; k <= flows; k++)
-			kit_ask(&r, k, k == flows ? 500000 : 4000);
-		kit_next(&r);
+			kit_request(&r, k, k == flows ? 500000 : 4000);
+		kit_make_next(&r);
 	}
 	for (uint32_t i = 0; i < flows; i++)
 		assert_true(kit_granted(&r, i) * 48 >= 500 * 2025 * 10 / 8 * 99 / 100);
 	kit_free(&r);
 }
 
-TEST(time_has_an_end) {
+TEST(clock_may_jump_to_its_end) {
 	static struct map map;
 	uint32_t channel, maps = 0;
 	struct kit r;
 
-	kit_create_alike(&r, kit_sc_qam(1), 4, 20);
+	kit_create_equal(&r, kit_sc_qam(1), 4, 20);
 	for (uint32_t i = 0; i < 20; i++)
-		kit_flow(&r, i, 15,
-			 (struct maps_flow){.type = (enum maps_type)(i % 6),
-					    .poll_interval = (uint32_t)MS(10),
-					    .grant_interval = (uint32_t)MS(10),
-					    .grant_bytes = 100,
-					    .grants = 1,
-					    .guaranteed_rate = 1000,
-					    .sustained = 1000});
+		kit_set_flow(&r, i, 15,
+			     (struct maps_flow){.type = (enum maps_type)(i % 6),
+						.poll_interval = (uint32_t)MS(10),
+						.grant_interval = (uint32_t)MS(10),
+						.grant_bytes = 100,
+						.grants = 1,
+						.guaranteed_rate = 1000,
+						.sustained = 1000});
 	for (int i = 0; i < 3; i++) {
-		kit_ask(&r, 0, 1000000);
+		kit_request(&r, 0, 1000000);
 		while ((channel = maps_make(r.m, UINT64_MAX, &map)) != MAPS_NONE)
 			maps++;
 	}
@@ -130,8 +128,8 @@ static const char *create_with(struct maps_channel c) {
 	return why;
 }
 
-/* Its words begin so. */
-static void assert_says(const char *why, const char *words) {
+/* The reason must begin with these words. */
+static void check_reason(const char *why, const char *words) {
 	assert_non_null(why);
 	if (strncmp(why, words, strlen(words)) != 0)
 		fail_msg("\"%s\" does not begin with \"%s\"", why, words);
@@ -141,10 +139,10 @@ static void assert_says(const char *why, const char *words) {
 	do {                                           \
 		struct maps_channel c = kit_##kind(1); \
 		c.change;                              \
-		assert_says(create_with(c), words);    \
+		check_reason(create_with(c), words);   \
 	} while (0)
 
-TEST(channels_are_refused) {
+TEST(invalid_channel_is_refused) {
 	REFUSED(ofdma, kind = (enum maps_kind)2, "a channel is SC-QAM or OFDMA");
 	REFUSED(ofdma, frame = 127, "a frame takes 128 samples to 0.1 s");
 	REFUSED(ofdma, frame = 20480001, "a frame takes 128 samples to 0.1 s");
@@ -176,7 +174,7 @@ TEST(channels_are_refused) {
 	REFUSED(ofdma, short_iuc = 16, "an interval usage code is 1..15 and not 7");
 }
 
-TEST(limits_are_taken) {
+TEST(limits_of_ranges_are_accepted) {
 	struct maps_channel c = kit_ofdma(1);
 
 	c.initial_minislots = 3525 - 8 - 3;
@@ -190,17 +188,17 @@ TEST(limits_are_taken) {
 	c.station_minislots = 3525 - 8 - 1; /* in another MAP */
 	assert_null(create_with(c));
 	c.initial_minislots = 3525 - 8;
-	assert_says(create_with(c), "a MAP is too short for requests");
-	c.initial_interval = 0; /* there is none: it takes nothing */
+	check_reason(create_with(c), "a MAP is too short for requests");
+	c.initial_interval = 0; /* off: it takes nothing */
 	assert_null(create_with(c));
 	c = kit_sc_qam(1);
 	c.interval = 4096 * 1280;
 	assert_null(create_with(c));
-	c.interval = 0; /* one frame at least: too short, but not for nothing */
-	assert_says(create_with(c), "a MAP is too short for requests");
+	c.interval = 0; /* rounded to one frame: too short */
+	check_reason(create_with(c), "a MAP is too short for requests");
 }
 
-TEST(configurations_are_refused) {
+TEST(invalid_configuration_is_refused) {
 	static const struct {
 		size_t channels;
 		uint32_t flows, flow_bytes;
@@ -222,17 +220,17 @@ TEST(configurations_are_refused) {
 		const char *why;
 
 		assert_null(maps_create(&config, &why));
-		assert_says(why, cases[i].words);
+		check_reason(why, cases[i].words);
 		assert_null(maps_create(&config, NULL));
 	}
 	maps_free(NULL);
 }
 
-#define NO_FLOW(change, words)                             \
-	do {                                               \
-		struct maps_flow f = {.header_bytes = 8};  \
-		change;                                    \
-		assert_says(kit_flow(&r, 0, 3, f), words); \
+#define NO_FLOW(change, words)                                  \
+	do {                                                    \
+		struct maps_flow f = {.header_bytes = 8};       \
+		change;                                         \
+		check_reason(kit_set_flow(&r, 0, 3, f), words); \
 	} while (0)
 
 static struct maps_flow unsolicited(uint32_t interval, uint8_t grants, uint32_t bytes) {
@@ -248,14 +246,14 @@ static struct maps_flow proactive(uint32_t interval, uint64_t rate) {
 		.type = MAPS_PROACTIVE, .grant_interval = interval, .guaranteed_rate = rate};
 }
 
-TEST(flows_are_refused) {
+TEST(invalid_flow_is_refused) {
 	static const char too_much[] = "unsolicited grants or polls are more than a channel";
 	struct maps_channel c[] = {kit_ofdma(1), kit_sc_qam(2)};
 	struct kit r;
 
 	kit_create(&r, c, 2, 2);
-	assert_null(kit_flow(&r, 0, 3, (struct maps_flow){.header_bytes = 8}));
-	kit_ask(&r, 0, 1000);
+	assert_null(kit_set_flow(&r, 0, 3, (struct maps_flow){.header_bytes = 8}));
+	kit_request(&r, 0, 1000);
 	NO_FLOW(f.type = (enum maps_type)6, "there is no such scheduling type");
 	NO_FLOW(f.priority = 8, "a priority is 0..7");
 	NO_FLOW(f.sustained = MAPS_RATE_MAX + 1, "a rate is at most 100 Gbps");
@@ -279,32 +277,32 @@ TEST(flows_are_refused) {
 	NO_FLOW(f = proactive(MS(1), 0), "proactive grants have a guaranteed rate");
 	NO_FLOW(f = proactive(MS(101), 1), "proactive grants are at most 0.1 s apart");
 	NO_FLOW(f = proactive(MS(100), MAPS_RATE_MAX), too_much);
-	NO_FLOW(f = unsolicited(MS(100), 1, 200000), too_much); /* more than a MAP */
+	NO_FLOW(f = unsolicited(MS(100), 1, 200000), too_much); /* more than a MAP has */
 	NO_FLOW(f.reserved = 800000000, "a reserved rate is more than the channels");
-	assert_null(kit_flow(
+	assert_null(kit_set_flow(
 		&r, 1, 3,
 		(struct maps_flow){.type = MAPS_REAL_TIME_POLLING, .poll_interval = 1280}));
-	assert_says(kit_flow(&r, 2, 3, (struct maps_flow){.priority = 0}),
-		    "there is no capacity for");
-	assert_int_equal(kit_counts(&r).owed_bytes, 1000); /* as before */
+	check_reason(kit_set_flow(&r, 2, 3, (struct maps_flow){.priority = 0}),
+		     "there is no capacity for");
+	assert_int_equal(kit_counts(&r).owed_bytes, 1000); /* unchanged */
 	assert_int_equal(kit_counts(&r).forgotten_bytes, 0);
 	kit_free(&r);
 }
 
 #define NO_SIDS(flow, count, words, ...) \
-	assert_says(set(&r, flow, (struct maps_cluster[]){__VA_ARGS__}, count), words)
+	check_reason(set_clusters(&r, flow, (struct maps_cluster[]){__VA_ARGS__}, count), words)
 
-static const char *set(struct kit *r, uint32_t flow, const struct maps_cluster *clusters,
-		       size_t count) {
+static const char *set_clusters(struct kit *r, uint32_t flow, const struct maps_cluster *clusters,
+				size_t count) {
 	return maps_set_flow(r->m, flow,
 			     &(struct maps_flow){.clusters = clusters, .cluster_count = count}, 0);
 }
 
-TEST(sids_are_refused) {
+TEST(invalid_sid_is_refused) {
 	struct maps_channel c[] = {kit_ofdma(1), kit_sc_qam(2)};
 	struct maps_sid good[] = {{0, 5}, {1, 5}}, other[] = {{0, 5}}, absent[] = {{2, 6}},
 			zero[] = {{0, 0}}, all[] = {{0, MAP_SID_BROADCAST}},
-			again[] = {{0, 6}, {0, 7}}, second[] = {{1, 6}, {1, 7}},
+			repeated[] = {{0, 6}, {0, 7}}, second[] = {{1, 6}, {1, 7}},
 			last[] = {{1, 0x3ffe}};
 	struct maps_cluster clusters[9] = {{good, 2}, {other, 1}};
 	struct kit r;
@@ -315,22 +313,22 @@ TEST(sids_are_refused) {
 	NO_SIDS(0, 1, "a SID's channel is not there", {absent, 1});
 	NO_SIDS(0, 1, "a SID is 1..0x3ffe", {zero, 1});
 	NO_SIDS(0, 1, "a SID is 1..0x3ffe", {all, 1});
-	NO_SIDS(0, 1, "a SID cluster has a channel twice", {again, 2});
+	NO_SIDS(0, 1, "a SID cluster has a channel twice", {repeated, 2});
 	NO_SIDS(0, 1, "a SID cluster has a channel twice", {second, 2});
-	assert_says(set(&r, 0, clusters, 2), "a SID is in two clusters of a channel");
-	assert_says(set(&r, 0, clusters, 9), "a flow has at most 8 SID clusters");
-	assert_says(set(&r, 0, NULL, 1), "a flow has at most 8 SID clusters");
-	assert_null(set(&r, 0, clusters, 1));
-	assert_says(set(&r, 1, clusters, 1), "a SID is in two clusters of a channel");
-	assert_null(set(&r, 0, clusters, 1)); /* its own */
-	assert_null(set(&r, 1, (struct maps_cluster[]){{last, 1}}, 1));
-	assert_null(set(&r, 0, NULL, 0));
-	assert_null(set(&r, 2, clusters, 1)); /* given up */
+	check_reason(set_clusters(&r, 0, clusters, 2), "a SID is in two clusters of a channel");
+	check_reason(set_clusters(&r, 0, clusters, 9), "a flow has at most 8 SID clusters");
+	check_reason(set_clusters(&r, 0, NULL, 1), "a flow has at most 8 SID clusters");
+	assert_null(set_clusters(&r, 0, clusters, 1));
+	check_reason(set_clusters(&r, 1, clusters, 1), "a SID is in two clusters of a channel");
+	assert_null(set_clusters(&r, 0, clusters, 1)); /* its own SIDs */
+	assert_null(set_clusters(&r, 1, (struct maps_cluster[]){{last, 1}}, 1));
+	assert_null(set_clusters(&r, 0, NULL, 0));
+	assert_null(set_clusters(&r, 2, clusters, 1)); /* free again */
 	kit_free(&r);
 }
 
-/* 256 sets of channels, and no more until one is given up. */
-TEST(sets_are_so_many) {
+/* There are at most 256 sets of channels, until one is free again. */
+TEST(channel_sets_are_limited) {
 	struct maps_channel c[KIT_CHANNELS + 1];
 	struct maps_sid sids[9];
 	struct maps_cluster cluster = {sids, 0};
@@ -353,7 +351,7 @@ TEST(sets_are_so_many) {
 		if (flow < MAPS_SETS)
 			assert_null(why);
 		else
-			assert_says(why, "there are more than 256 different sets of channels");
+			check_reason(why, "there are more than 256 different sets of channels");
 	}
 	assert_null(maps_set_flow(m, 100, &(struct maps_flow){.cluster_count = 0}, 0));
 	assert_null(maps_set_flow(

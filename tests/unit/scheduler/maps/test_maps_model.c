@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The scheduler and a model written from its rules make the same MAPs, whatever happens. */
+/* Tests on random scenarios that the upstream scheduler makes the same MAPs as a model. */
 #include "maps_kit.h"
 #include "maps_model.h"
 #include "random.h"
@@ -17,9 +17,9 @@ struct lockstep {
 	uint64_t seed;
 };
 
-/* Short MAPs: what is rare in long ones is common here. */
-static struct maps_channel some_channel(struct random *r, uint8_t id, bool alike) {
-	struct maps_channel c = alike || random_below(r, 2) ? kit_ofdma(id) : kit_sc_qam(id);
+/* Short MAPs, in which rare cases are frequent. */
+static struct maps_channel random_channel(struct random *r, uint8_t id, bool equal) {
+	struct maps_channel c = equal || random_below(r, 2) ? kit_ofdma(id) : kit_sc_qam(id);
 
 	c.minislot_bytes = (uint16_t)random_between(r, 5, 60);
 	if (c.kind == MAPS_OFDMA) {
@@ -35,7 +35,7 @@ static struct maps_channel some_channel(struct random *r, uint8_t id, bool alike
 	c.initial_interval = c.initial_minislots == 0 || random_below(r, 8) == 0
 				     ? 0
 				     : (uint32_t)US(random_between(r, 1, 20000));
-	if (c.initial_interval == 0) /* these minislots are nobody's */
+	if (c.initial_interval == 0) /* off: these are ignored */
 		c.initial_minislots = (uint16_t)random_below(r, 600);
 	c.station_minislots = (uint16_t)random_below(r, 12);
 	if (random_below(r, 4) == 0) /* all that initial maintenance and requests leave */
@@ -50,16 +50,16 @@ static struct maps_channel some_channel(struct random *r, uint8_t id, bool alike
 	return c;
 }
 
-static void begin(struct lockstep *l) {
+static void start_scenario(struct lockstep *l) {
 	struct maps_channel channels[MODEL_CHANNELS];
 	struct maps_config config = {.channels = channels, .flows = MODEL_FLOWS};
-	bool alike = random_below(&l->random, 2);
+	bool equal = random_below(&l->random, 2);
 
 	do {
 		config.channel_count = random_between(&l->random, 1, MODEL_CHANNELS);
 		for (uint32_t i = 0; i < config.channel_count; i++) {
-			channels[i] = some_channel(&l->random, (uint8_t)(i + 1), alike);
-			if (alike && i > 0) {
+			channels[i] = random_channel(&l->random, (uint8_t)(i + 1), equal);
+			if (equal && i > 0) {
 				channels[i] = channels[0];
 				channels[i].id = (uint8_t)(i + 1);
 			}
@@ -75,19 +75,19 @@ static void begin(struct lockstep *l) {
 	l->flows = random_between(&l->random, 1, MODEL_FLOWS);
 }
 
-static uint64_t some_rate(struct random *r) {
+static uint64_t random_rate(struct random *r) {
 	return random_below(r, 2) ? 0 : (uint64_t)1000 << random_below(r, 17);
 }
 
-static struct maps_flow some_settings(struct lockstep *l) {
+static struct maps_flow random_settings(struct lockstep *l) {
 	struct random *r = &l->random;
 	struct maps_flow f = {
 		.type = random_below(r, 2) ? MAPS_BEST_EFFORT : (enum maps_type)random_below(r, 6),
 		.priority = (uint8_t)random_below(r, 3),
-		.sustained = some_rate(r),
+		.sustained = random_rate(r),
 		.sustained_burst = random_below(r, 10000),
-		.peak = some_rate(r),
-		.reserved = some_rate(r) / 16,
+		.peak = random_rate(r),
+		.reserved = random_rate(r) / 16,
 		.max_burst = random_below(r, 2) ? 0 : random_between(r, 128, 3000),
 		.header_bytes = (uint16_t)(random_below(r, 2) ? 0 : random_between(r, 1, 20)),
 		.poll_interval = (uint32_t)US(random_between(r, 100, 20000)),
@@ -107,10 +107,10 @@ static struct maps_flow some_settings(struct lockstep *l) {
 	return f;
 }
 
-/* Unsolicited grants and polls have one channel to be on; other clusters are of any channels. */
+/* Unsolicited grants and polls use one channel. Other clusters use any channels. */
 static void set_flow(struct lockstep *l, uint32_t flow) {
 	struct random *r = &l->random;
-	struct maps_flow f = some_settings(l);
+	struct maps_flow f = random_settings(l);
 	struct maps_sid sids[3][MODEL_CHANNELS];
 	struct maps_cluster clusters[3];
 
@@ -134,15 +134,15 @@ static void set_flow(struct lockstep *l, uint32_t flow) {
 	l->exists[flow] = f.cluster_count != 0;
 }
 
-static void ask(struct lockstep *l) {
+static void random_request(struct lockstep *l) {
 	struct random *r = &l->random;
-	const bool anything = random_below(r, 50) == 0;
+	const bool any_index = random_below(r, 50) == 0;
 	const struct maps_request q = {
-		.flow = anything ? random_next(r) : random_below(r, l->flows),
+		.flow = any_index ? random_next(r) : random_below(r, l->flows),
 		.cluster =
-			(uint8_t)(random_below(r, 4) ? 0 : random_next(r) >> (anything ? 0 : 30)),
+			(uint8_t)(random_below(r, 4) ? 0 : random_next(r) >> (any_index ? 0 : 30)),
 		.channel =
-			(uint16_t)(anything ? random_next(r) : random_below(r, l->kit.count + 1)),
+			(uint16_t)(any_index ? random_next(r) : random_below(r, l->kit.count + 1)),
 		.bytes = random_below(r, 20) == 0 ? random_next(r)
 						  : random_below(r, 1u << random_between(r, 4, 14)),
 		.minislot_at = random_below(r, 2) ? 0 : l->kit.now - MS(random_below(r, 8)),
@@ -154,7 +154,7 @@ static void ask(struct lockstep *l) {
 	l->model.verdicts[verdict]++;
 }
 
-static bool same_head(const struct map *a, const struct map *b) {
+static bool heads_equal(const struct map *a, const struct map *b) {
 	return a->count == b->count && a->alloc_start == b->alloc_start &&
 	       a->ack_time == b->ack_time && a->data_start == b->data_start &&
 	       a->data_end == b->data_end && a->version == b->version && a->channel == b->channel &&
@@ -162,9 +162,9 @@ static bool same_head(const struct map *a, const struct map *b) {
 	       a->ranging_end == b->ranging_end;
 }
 
-static void same_map(struct lockstep *l, uint32_t channel, const struct map *a,
-		     const struct map *b) {
-	bool same = same_head(a, b);
+static void check_same_map(struct lockstep *l, uint32_t channel, const struct map *a,
+			   const struct map *b) {
+	bool same = heads_equal(a, b);
 
 	for (uint32_t i = 0; same && i < a->count; i++)
 		same = a->elements[i].sid == b->elements[i].sid &&
@@ -184,7 +184,7 @@ static void same_map(struct lockstep *l, uint32_t channel, const struct map *a,
 	fail();
 }
 
-static void make(struct lockstep *l) {
+static void make_maps(struct lockstep *l) {
 	static struct map a, b;
 	uint32_t channel;
 
@@ -192,25 +192,25 @@ static void make(struct lockstep *l) {
 		channel = maps_make(l->kit.m, l->kit.now, &a);
 		assert_int_equal(channel, model_make(&l->model, l->kit.now, &b));
 		if (channel != MAPS_NONE) {
-			same_map(l, channel, &a, &b);
+			check_same_map(l, channel, &a, &b);
 			kit_check_map(&l->kit, channel, &a);
 		}
 	} while (channel != MAPS_NONE);
 }
 
-static void same_counts(const struct lockstep *l) {
-	struct maps_counts n = kit_counts(&l->kit), of_channels = {0}, c;
+static void check_counts(const struct lockstep *l) {
+	struct maps_counts n = kit_counts(&l->kit), sum = {0}, c;
 
 	kit_check_counts(&l->kit);
 	for (uint32_t i = 0; i < l->kit.count; i++) {
 		maps_counts(l->kit.m, i, &c);
-		of_channels.late_requests += c.late_requests;
-		of_channels.maps += c.maps;
+		sum.late_requests += c.late_requests;
+		sum.maps += c.maps;
 	}
 	assert_int_equal(n.late_requests, l->model.late_requests);
-	assert_int_equal(of_channels.late_requests, n.late_requests);
-	assert_int_equal(of_channels.maps, n.maps);
-	assert_int_equal(n.asked_bytes, l->model.asked);
+	assert_int_equal(sum.late_requests, n.late_requests);
+	assert_int_equal(sum.maps, n.maps);
+	assert_int_equal(n.asked_bytes, l->model.requested);
 	assert_int_equal(n.granted_bytes, l->model.granted);
 	assert_int_equal(n.unsolicited_bytes, l->model.unsolicited);
 	assert_int_equal(n.forgotten_bytes, l->model.forgotten);
@@ -222,19 +222,19 @@ static void same_counts(const struct lockstep *l) {
 		assert_int_equal(n.verdicts[v], l->model.verdicts[v]);
 }
 
-/* Minislots that come again are new ones. */
-static void go_back(struct lockstep *l, uint64_t by) {
+/* Sets the clock back. Minislots that repeat count as new. */
+static void set_back(struct lockstep *l, uint64_t by) {
 	l->kit.now -= by < l->kit.now ? by : l->kit.now;
-	memset(l->kit.begun, 0, sizeof(l->kit.begun));
+	memset(l->kit.started, 0, sizeof(l->kit.started));
 }
 
-static void step(struct lockstep *l) {
+static void random_step(struct lockstep *l) {
 	const struct model_channel *c = &l->model.channels[0];
 	struct random *r = &l->random;
 	uint64_t due = maps_due(l->kit.m);
 
 	for (uint32_t i = random_below(r, 12); i > 0; i--)
-		ask(l);
+		random_request(l);
 	if (random_below(r, 20) == 0)
 		set_flow(l, random_below(r, l->flows));
 	if (random_below(r, 10) == 0) {
@@ -266,27 +266,27 @@ static void step(struct lockstep *l) {
 		l->kit.now = model_due(&l->model, c, c->number) + c->set.slack +
 			     (uint64_t)c->length * random_below(r, 4);
 	else if (random_below(r, 50) == 0)
-		go_back(l, MS(random_below(r, 5)));
+		set_back(l, MS(random_below(r, 5)));
 	else if (random_below(r, 50) == 0)
-		go_back(l, MS(random_below(r, 1000)));
+		set_back(l, MS(random_below(r, 1000)));
 	else
 		l->kit.now += US(random_below(r, 900));
-	make(l);
+	make_maps(l);
 }
 
-TEST(makes_the_same_maps) {
+TEST(scheduler_agrees_with_model) {
 	static struct lockstep l;
 
 	for (uint64_t seed = 1; seed <= SCENARIOS; seed++) {
 		memset(&l, 0, sizeof(l));
 		l.seed = seed;
 		l.random.state = seed * 0x9e3779b97f4a7c15;
-		begin(&l);
+		start_scenario(&l);
 		for (uint32_t i = 0; i < l.flows; i++)
 			set_flow(&l, i);
 		for (int i = 0; i < STEPS; i++)
-			step(&l);
-		same_counts(&l);
+			random_step(&l);
+		check_counts(&l);
 		kit_free(&l.kit);
 	}
 }

@@ -1,21 +1,19 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The fast scheduler and the model side by side. The model follows the fast one's grants: each must
- * be one that the rules allow at that moment, and where the fast one stops, nothing may be left that
- * the rules would let go. So their states never part, and whatever the contract tells exactly is
- * compared exactly: verdicts, order, numbers, counts. What may differ:
+ * Runs the scheduler and the model in lockstep. The model follows the scheduler's grants: each must
+ * be one that the rules allow at that time. When the scheduler stops, no flow that could send may
+ * be left. So their states stay equal: verdicts, order, numbers and counts are compared exactly.
+ * Tolerances:
  *
- * - LOCKSTEP_SLOP_NS: what waits for its time (a bucket, the end of a rest) may go so much later;
- * - a pass: how far its horizon is away cannot be seen from outside. Something may go over a channel
- *   that has work for no more than the lead, and must when it is no more than SCHEDULER_REST_NS, or
- *   when another of its cluster goes over one with as much;
- * - LOCKSTEP_SLACK: a bucket may be so much fuller than the model's when something goes, and a 64th of
- *   a nanosecond for each packet since it was full: fractions are cut off somewhere;
- * - the end of a channel's work may lie LOCKSTEP_TIE_NS beside the model's, and as much for each packet
- *   since it was idle (both in bytes, where a rate changes);
- * - turns among equals: over any time in which two both could go, their bytes (by weight) are within
- *   three turns and two packets: one turn that one of them has had already, one in which each stands,
- *   and what each may have taken too much.
+ * - LOCKSTEP_SLOP_NS: a bucket or a sleeping group may take effect so much later.
+ * - A channel may be used while it has work for at most the lead. It must be used if its work is at
+ *   most SCHEDULER_REST_NS, or if its cluster uses another channel with as much work.
+ * - LOCKSTEP_SLACK: a bucket may be so much fuller than the model's, and 1/64 ns more per packet
+ *   since it was full, as the scheduler rounds.
+ * - LOCKSTEP_TIE_NS: the end of a channel's work may differ so much, and as much more per packet
+ *   since the channel was idle (in bytes when a rate changes).
+ * - Round robin: while two could both be served, their bytes (by weight) differ by at most three
+ *   quanta and two packets: a quantum already served, one in progress for each, and the excess of
+ *   the last packets.
  */
 #pragma once
 
@@ -26,8 +24,8 @@
 #define LOCKSTEP_SLOP_NS 4100
 #define LOCKSTEP_TIE_NS 8
 #define LOCKSTEP_SLACK MODEL_BYTE
-#define LOCKSTEP_CALLS 1000 /* that one time takes at most */
-#define LOCKSTEP_BATCHES 32 /* packets: so late the account may be seen */
+#define LOCKSTEP_CALLS 1000 /* limit at one time */
+#define LOCKSTEP_BATCHES 32 /* longest packets, by which lower_bytes may be late */
 
 /* What a random configuration may have. */
 enum lockstep_feature {
@@ -47,18 +45,18 @@ struct lockstep_config {
 	uint32_t lists[MODEL_GROUPS][MODEL_CHANNELS];
 	struct scheduler_modem modems[MODEL_MODEMS];
 	struct scheduler_flow flows[MODEL_FLOWS];
-	uint32_t longest; /* packets come up to this */
+	uint32_t longest; /* longest packet, bytes */
 };
 
 struct lockstep_pair {
-	int64_t ahead; /* bytes by weight that one of two had more than the other */
-	bool both; /* both could go all the time since it was 0 */
+	int64_t ahead; /* bytes by weight that one of two was served more */
+	bool both; /* both could be served since it was 0 */
 };
 
-/* A column that could go. */
-struct lockstep_wait {
-	uint64_t bytes; /* of its cluster's account that surely came together meanwhile */
-	uint64_t others; /* packets of other lower columns that went meanwhile */
+/* A class queue that could be served. */
+struct lockstep_starved {
+	uint64_t bytes; /* of its cluster's lower_bytes, that surely accrued meanwhile */
+	uint64_t other_packets; /* packets of other lower class queues meanwhile */
 };
 
 struct lockstep {
@@ -69,15 +67,15 @@ struct lockstep {
 	uint64_t seed, step, now;
 	uintptr_t packets;
 	uint64_t drops[MODEL_FLOWS][SCHEDULER_VERDICTS];
-	uint64_t account[MODEL_GROUPS]; /* the most that its cluster may have sent above others */
-	struct lockstep_wait starved[MODEL_GROUPS][MODEL_COLUMNS];
+	uint64_t lower_bytes[MODEL_GROUPS]; /* the most that lower_bytes of its cluster may be */
+	struct lockstep_starved starved[MODEL_GROUPS][MODEL_CLASS_QUEUES];
 	struct lockstep_pair flows[MODEL_FLOWS][MODEL_FLOWS];
 	struct lockstep_pair modems[MODEL_GROUPS][SCHEDULER_PRIORITIES][MODEL_MODEMS][MODEL_MODEMS];
-	bool hasty; /* calls that leave work are not always followed by another at the same time */
-	bool changed; /* while it ran: what depends on the first configuration is not judged */
+	bool skips_calls; /* a call that leaves work is not always followed by another */
+	bool changed; /* bounds of the first configuration are not checked */
 };
 
-/* Numbers that differ also for seeds that are neighbours. */
+/* The numbers of adjacent seeds differ, too. */
 struct random lockstep_random(uint64_t seed);
 
 void lockstep_random_config(struct lockstep_config *c, struct random *r, unsigned features);
@@ -89,49 +87,49 @@ uint32_t lockstep_random_bytes(const struct lockstep_config *c, struct random *r
 uint64_t lockstep_random_rate(struct random *r, uint64_t low, unsigned doublings);
 uint64_t lockstep_random_peak(struct random *r, uint64_t sustained);
 
-/* Makes both of a random configuration that has some of the features, and frees them. */
+/* Creates and frees both, with a random configuration that has some of the features. */
 struct lockstep *lockstep_open(uint64_t seed, unsigned features);
 void lockstep_close(struct lockstep *l);
 
-/* Up to MODEL_WAITING packets, to which it gives numbers. Both must say the same of each. */
+/* Enqueues up to MODEL_QUEUED packets and numbers them. Both must return the same verdicts. */
 void lockstep_arrive(struct lockstep *l, struct scheduler_arrival *in, unsigned n);
 
-/* Takes up to `wanted`, in as many calls as the scheduler asks for, and judges them. Returns how many
- * came. While groups move after a change, what depends on who competes with whom is not judged. */
+/* Dequeues up to `wanted` packets, in as many calls as the scheduler needs, and checks them.
+ * Returns how many. While groups move after a change, competition is not checked. */
 unsigned lockstep_dequeue(struct lockstep *l, unsigned wanted);
 
-/* The fast one's report of itself against what was counted here. */
+/* Compares the scheduler's reports with the model's counts. */
 void lockstep_reports(struct lockstep *l);
 
-/* To be called after a change: comparisons over time begin anew. */
+/* After a change: restarts comparisons over time. */
 void lockstep_changed(struct lockstep *l);
 
-/* Empties both; each packet must come once, of no flow out of order. Of one flow: up to `n` packets. */
+/* Drains all packets, or up to `n` of a flow. Each must leave once, in the order of its flow. */
 void lockstep_drain(struct lockstep *l);
 void lockstep_drain_flow(struct lockstep *l, uint32_t flow, unsigned n);
 
-/* A time in the style of `now`: near, far, the same, back, or what scheduler_next() names. */
+/* Draws the next time: near, far, the same, earlier, or scheduler_next(). */
 uint64_t lockstep_random_time(struct lockstep *l);
 
-/* How far the end of a line's work may be beside the model's: ns. */
-uint64_t judge_tie(const struct model *m, const struct model_line *l);
+/* Tolerance of the end of a line's work, ns. */
+uint64_t end_tolerance(const struct model *m, const struct model_line *l);
 
 /* Fails with the seed and the step. */
 void lockstep_fail(const struct lockstep *l, const char *what, uint64_t a, uint64_t b);
 
-/* The judge: why this grant is none that may be given now; NULL where it may. */
-const char *judge_grant(const struct model *m, const struct scheduler_grant *g);
+/* Returns why the grant is not allowed now, or NULL. */
+const char *check_grant(const struct model *m, const struct scheduler_grant *g);
 
-/* Fails where its column is not the one whose turn it is. */
-void judge_columns(struct lockstep *l, uint32_t flow, uint32_t channel, uint32_t bytes);
+/* Fails if another class queue is to be served. */
+void check_class_queue(struct lockstep *l, uint32_t flow, uint32_t channel, uint32_t bytes);
 
-/* The flow that could go but was left; -1 where there is none. */
-int judge_left(const struct model *m);
+/* A flow that could send but was not granted. -1: none. */
+int find_overlooked_flow(const struct model *m);
 
-/* Whether the first packet of a flow surely may go, of its own and its modem's rates. */
-bool judge_ready(const struct model *m, uint32_t flow);
+/* Whether the rates of a flow and of its modem surely admit its first packet. */
+bool surely_ready(const struct model *m, uint32_t flow);
 
-/* The column in which a flow surely stands that has a channel which will have sent its work in `ns`,
- * and the highest in which it may stand; -1: none. */
-int judge_surely(const struct model *m, uint32_t flow, uint64_t ns);
-int judge_perhaps(const struct model *m, uint32_t flow);
+/* The class queue in which a flow surely is, if one of its channels sends its work within `ns`, and
+ * the highest one in which it may be. -1: none. */
+int surely_in_queue(const struct model *m, uint32_t flow, uint64_t ns);
+int perhaps_in_queue(const struct model *m, uint32_t flow);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random configurations, packets and times. */
+/* Draws random configurations, packets and times. */
 #include "scheduler_lockstep.h"
 
 #include "test.h"
@@ -13,15 +13,15 @@ struct random lockstep_random(uint64_t seed) {
 	return (struct random){z | 1};
 }
 
-static bool one_of(struct random *r, uint32_t n) {
+static bool one_in(struct random *r, uint32_t n) {
 	return random_below(r, n) == 0;
 }
 
 uint64_t lockstep_random_rate(struct random *r, uint64_t low, unsigned doublings) {
 	uint64_t base = low << random_below(r, doublings);
 
-	if (one_of(r, 40))
-		return one_of(r, 2) ? SCHEDULER_RATE_MIN : SCHEDULER_RATE_MAX;
+	if (one_in(r, 40))
+		return one_in(r, 2) ? SCHEDULER_RATE_MIN : SCHEDULER_RATE_MAX;
 	return base + (uint64_t)random_next(r) * base / UINT32_MAX;
 }
 
@@ -33,14 +33,14 @@ static void random_depi(struct random *r, struct scheduler_depi *d) {
 		.max_segments = (uint16_t)random_between(r, 1, 40),
 		.flush_ns = random_between(r, 1, 200000),
 	};
-	d->capacity = (uint16_t)random_between(r, one_of(r, 4) ? 100 : 1300, 9000);
+	d->capacity = (uint16_t)random_between(r, one_in(r, 4) ? 100 : 1300, 9000);
 }
 
 void lockstep_random_channel(struct random *r, unsigned features, struct scheduler_channel *c) {
 	*c = (struct scheduler_channel){.rate = lockstep_random_rate(r, MBPS, 14)};
-	if (one_of(r, 3))
-		c->rate = one_of(r, 2) ? 1890 * MBPS : 42240000;
-	if (features & LOCKSTEP_DEPI && !one_of(r, 3))
+	if (one_in(r, 3))
+		c->rate = one_in(r, 2) ? 1890 * MBPS : 42240000;
+	if (features & LOCKSTEP_DEPI && !one_in(r, 3))
 		random_depi(r, &c->depi);
 }
 
@@ -66,10 +66,10 @@ uint64_t lockstep_random_peak(struct random *r, uint64_t sustained) {
 
 static void random_rates(struct lockstep_config *c, struct random *r, struct scheduler_flow *f) {
 	f->sustained.rate = lockstep_random_rate(r, 100000, 16);
-	f->sustained.burst = random_between(r, c->longest - (one_of(r, 8) ? 300 : 0), 60000);
-	if (one_of(r, 20))
-		f->sustained.burst = one_of(r, 2) ? UINT32_MAX : UINT64_MAX;
-	if (one_of(r, 2))
+	f->sustained.burst = random_between(r, c->longest - (one_in(r, 8) ? 300 : 0), 60000);
+	if (one_in(r, 20))
+		f->sustained.burst = one_in(r, 2) ? UINT32_MAX : UINT64_MAX;
+	if (one_in(r, 2))
 		f->peak = lockstep_random_peak(r, f->sustained.rate);
 }
 
@@ -78,16 +78,16 @@ void lockstep_random_flow(struct lockstep_config *c, struct random *r, unsigned 
 	*f = (struct scheduler_flow){
 		.group = random_below(r, (uint32_t)c->config.group_count),
 		.modem = random_below(r, (uint32_t)c->config.modem_count),
-		.priority = (uint8_t)random_below(r, one_of(r, 3) ? 8 : 2),
-		.weight = (uint8_t)(one_of(r, 3) ? random_between(r, 2, 12) : 1),
+		.priority = (uint8_t)random_below(r, one_in(r, 3) ? 8 : 2),
+		.weight = (uint8_t)(one_in(r, 3) ? random_between(r, 2, 12) : 1),
 		.header_bytes = (uint16_t)random_between(r, 6, 20),
 	};
 	f->min_buffer = random_between(r, 0, 4000);
 	f->buffer = f->min_buffer + random_between(r, 1, 40000);
 	f->max_buffer = f->buffer + random_between(r, 0, 40000);
-	if (features & LOCKSTEP_RATES && one_of(r, 2))
+	if (features & LOCKSTEP_RATES && one_in(r, 2))
 		random_rates(c, r, f);
-	if (features & LOCKSTEP_RESERVED && one_of(r, 3)) {
+	if (features & LOCKSTEP_RESERVED && one_in(r, 3)) {
 		f->reserved = lockstep_random_rate(r, 50000, 12);
 		if (f->sustained.rate > 0 && f->reserved > f->sustained.rate)
 			f->reserved = f->sustained.rate;
@@ -97,7 +97,7 @@ void lockstep_random_flow(struct lockstep_config *c, struct random *r, unsigned 
 
 void lockstep_random_config(struct lockstep_config *c, struct random *r, unsigned features) {
 	memset(c, 0, sizeof(*c));
-	c->longest = features & LOCKSTEP_LONG && one_of(r, 4) ? SCHEDULER_PACKET_MAX + 100 : 2000;
+	c->longest = features & LOCKSTEP_LONG && one_in(r, 4) ? SCHEDULER_PACKET_MAX + 100 : 2000;
 	c->config = (struct scheduler_config){
 		.channels = c->channels,
 		.channel_count = random_between(r, 1, MODEL_CHANNELS),
@@ -107,7 +107,7 @@ void lockstep_random_config(struct lockstep_config *c, struct random *r, unsigne
 		.modem_count = random_between(r, 1, MODEL_MODEMS),
 		.flows = c->flows,
 		.flow_count = random_between(r, 1, MODEL_FLOWS),
-		.packet_limit = random_between(r, 8, MODEL_WAITING),
+		.packet_limit = random_between(r, 8, MODEL_QUEUED),
 		.first_number = (uint16_t)(UINT16_MAX - random_below(r, 200)),
 		.seed = random_next(r),
 	};
@@ -118,14 +118,14 @@ void lockstep_random_config(struct lockstep_config *c, struct random *r, unsigne
 	for (size_t i = 0; i < c->config.modem_count; i++) {
 		struct scheduler_limit *l = &c->modems[i].aggregate;
 
-		if (!(features & LOCKSTEP_AGGREGATE) || one_of(r, 2))
+		if (!(features & LOCKSTEP_AGGREGATE) || one_in(r, 2))
 			continue;
 		l->rate = lockstep_random_rate(r, MBPS, 12);
 		l->burst = random_between(r, c->longest, 80000);
 	}
 	for (size_t i = 0; i < c->config.flow_count; i++)
 		lockstep_random_flow(c, r, features, &c->flows[i]);
-	if (features & LOCKSTEP_LIMIT && one_of(r, 3))
+	if (features & LOCKSTEP_LIMIT && one_in(r, 3))
 		c->config.rate_limit = lockstep_random_rate(r, 10 * MBPS, 11);
 }
 

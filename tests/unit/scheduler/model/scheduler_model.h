@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A slow model of the downstream scheduler, written from docs/scheduler.md: plain lists that are
- * searched, everything examined at each call, and exact sums. It has no random drops. It follows another
- * scheduler's grants (model_take), which are judged by what it knows (scheduler_lockstep.h).
- */
+/* A slow model of the downstream scheduler after docs/scheduler.md: plain lists, a full search per
+ * call, exact sums, no random drops. It follows the grants of a scheduler, which
+ * scheduler_lockstep.h checks. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,38 +13,37 @@
 #define MODEL_GROUPS 6
 #define MODEL_MODEMS 6
 #define MODEL_FLOWS 20
-#define MODEL_WAITING 256 /* packets of a flow; no packet_limit may be above */
-#define MODEL_RESERVED SCHEDULER_PRIORITIES /* the column before all priorities */
-#define MODEL_COLUMNS (SCHEDULER_PRIORITIES + 1)
-#define MODEL_TURN 2048 /* bytes */
-#define MODEL_GUARD 262144 /* bytes of higher columns before something lower goes, */
-#define MODEL_GUARD_COST 192 /* of which each byte takes so many off */
-#define MODEL_DELAY_TURN \
-	(UINT64_C(1024) << 32) /* ns, 73 minutes: longer delays count what is beyond */
-#define MODEL_METER_NS 10000000 /* what a meter may be behind or ahead */
-#define MODEL_LONGEST_JUMP UINT64_C(3600000000000) /* ns; longer ones count as one of this */
+#define MODEL_QUEUED 256 /* packets per flow; packet_limit must not exceed it */
+#define MODEL_RESERVED SCHEDULER_PRIORITIES /* the reserved queue, above all priorities */
+#define MODEL_CLASS_QUEUES (SCHEDULER_PRIORITIES + 1)
+#define MODEL_QUANTUM 2048 /* bytes per round */
+#define MODEL_LOWER_SHARE 262144 /* bytes of higher class queues before a lower one is served */
+#define MODEL_LOWER_COST 192 /* off these bytes, per byte of the lower one */
+#define MODEL_DELAY_WRAP (UINT64_C(1024) << 32) /* ns, 73 minutes: longer delays wrap */
+#define MODEL_METER_NS 10000000 /* most that a meter is behind or ahead */
+#define MODEL_LONGEST_JUMP UINT64_C(3600000000000) /* ns; longer jumps count as this one */
 
-/* What passes in one nanosecond at one bit per second: one byte is 8,000,000,000 of it. */
+/* What passes in 1 ns at 1 bit per second. A byte is 8,000,000,000 of it. */
 __extension__ typedef __int128 model_work;
 #define MODEL_BYTE ((model_work)8000000000)
-/* What passes in a 64th of a nanosecond, or a little more. */
+/* What passes in 1/64 ns, or slightly more. */
 #define MODEL_TICK(rate) ((model_work)(rate) / 64 + 1)
 
-/* What may pass now (token bucket), or by how much a meter is behind; as of `since`. */
+/* A token bucket: what may pass at `since`. A meter: by how much it is behind. */
 struct model_bucket {
 	uint64_t rate; /* 0: no limit */
 	model_work cap, level;
-	model_work beside; /* how far another's count may be off that cuts off fractions of time */
+	model_work tolerance; /* how much the scheduler's value may differ, as it rounds */
 	uint64_t since;
-	uint64_t changed; /* when it, or what waits for it, was */
+	uint64_t changed; /* when it, or the packet that waits for it, changed */
 };
 
-/* What a channel, or the service group, has still to send; as of `since`. */
+/* What a channel, or the service group, has still to send at `since`. */
 struct model_line {
 	uint64_t rate; /* 0: no limit */
 	model_work work;
 	uint64_t since;
-	model_work beside; /* as of a bucket */
+	model_work tolerance; /* as in a bucket */
 };
 
 /* The DEPI frame that a channel fills. */
@@ -63,29 +60,29 @@ struct model_packet {
 };
 
 struct model_flow {
-	struct scheduler_flow is;
-	struct model_packet list[MODEL_WAITING]; /* the first waits longest */
+	struct scheduler_flow set;
+	struct model_packet list[MODEL_QUEUED]; /* the oldest first */
 	unsigned count;
 	struct model_bucket sustained, peak, reserved;
 	uint16_t sequence;
-	uint64_t last_sent; /* when the last of its bonded packets will have been sent; ns */
-	uint64_t last_beside; /* how far another's count of that may be off */
+	uint64_t last_sent; /* ns: end of its latest bonded packet */
+	uint64_t last_tolerance; /* how much the scheduler's value may differ */
 	uint64_t packets, bytes; /* granted */
 };
 
 struct model_channel {
-	struct scheduler_channel is;
+	struct scheduler_channel set;
 	struct model_line line;
 	struct model_depi depi;
-	uint64_t packets, bytes; /* granted; bytes with all that stands around */
+	uint64_t packets, bytes; /* granted; bytes with DEPI */
 };
 
 struct model_group {
 	uint32_t list[MODEL_CHANNELS];
 	size_t count;
 	uint64_t packets, early, skew_ns, max_skew_ns;
-	uint64_t ties; /* packets that were there at nearly the same time as an earlier one */
-	uint64_t beside, max_beside; /* how far another's count of its skews may be off; ns */
+	uint64_t ties; /* packets sent at nearly the same time as an earlier one */
+	uint64_t tolerance, max_tolerance; /* how much the scheduler's skews may differ; ns */
 };
 
 struct model {
@@ -99,52 +96,52 @@ struct model {
 	struct model_line limit;
 	bool started;
 	uint64_t now;
-	uint64_t skipped; /* of the caller's time, by long jumps */
+	uint64_t skipped; /* of the caller's time, in long jumps */
 	uint64_t delays[SCHEDULER_PRIORITIES], delay_ns[SCHEDULER_PRIORITIES];
 };
 
-/* `config` must be one that scheduler_create() takes, within the sizes above. */
+/* `config` must be valid for scheduler_create(), and within the sizes above. */
 void model_init(struct model *m, const struct scheduler_config *config);
 
-/* The clock: an earlier time than the latest seen counts as that. */
+/* Sets the clock. A time before the latest one counts as that. */
 void model_clock(struct model *m, uint64_t now);
 
-/* What becomes of a packet, random drops left out. Changes nothing. */
+/* The verdict on a packet, without random drops. Changes nothing. */
 enum scheduler_verdict model_verdict(const struct model *m, const struct scheduler_arrival *in);
 
-/* Puts a packet behind its queue. */
-void model_queue(struct model *m, const struct scheduler_arrival *in);
+/* Appends a packet to its queue. */
+void model_enqueue(struct model *m, const struct scheduler_arrival *in);
 
 /* Packets in all queues, bytes in one. */
-uint32_t model_held(const struct model *m);
-uint64_t model_waiting_bytes(const struct model *m, uint32_t flow);
+uint32_t model_queued(const struct model *m);
+uint64_t model_queued_bytes(const struct model *m, uint32_t flow);
 
-/* What is in a bucket, what a line has still to send, at time `t`. */
+/* The level of a bucket, and what a line has still to send, at time `t`. */
 model_work model_level(const struct model_bucket *b, uint64_t t);
 model_work model_ahead(const struct model_line *l, uint64_t t);
 
-/* How far the end of a line's work may be beside another's count of it; ns. */
-uint64_t model_beside(const struct model_line *l, uint64_t t);
+/* Tolerance of the end of a line's work, ns. */
+uint64_t model_tolerance(const struct model_line *l, uint64_t t);
 
 /* Whether two groups share channels, directly or through others. */
 bool model_same_cluster(const struct model *m, uint32_t a, uint32_t b);
 
-/* Sends the first packet of a flow over a channel: buckets, channel, numbers and counts. */
-void model_take(struct model *m, uint32_t flow, uint32_t channel);
+/* Sends the first packet of a flow over a channel. */
+void model_dequeue(struct model *m, uint32_t flow, uint32_t channel);
 
-/* Takes a packet out of its place, as a drain does. False where the flow does not have it first. */
+/* Removes a packet, as a drain does. Returns false unless it is the first of its flow. */
 bool model_remove(struct model *m, uint32_t flow, const void *packet);
 
-/* Changes, of which the caller knows that they are none to refuse. */
+/* Change settings, which must be valid. */
 void model_set_flow(struct model *m, uint32_t flow, const struct scheduler_flow *f);
 void model_set_modem(struct model *m, uint32_t modem, const struct scheduler_modem *c);
 void model_set_group(struct model *m, uint32_t group, const struct scheduler_group *g);
 void model_set_channel(struct model *m, uint32_t channel, const struct scheduler_channel *c);
 void model_set_rate_limit(struct model *m, uint64_t rate);
 
-/* What a channel carries beside packets of flows; DEPI adds a frame of its own. */
+/* Charges traffic that bypasses the scheduler. DEPI adds a frame of its own. */
 void model_charge(struct model *m, uint32_t channel, uint32_t bytes);
 
-/* Bytes that a packet costs a channel now, the DEPI frame's filling moves on. */
-uint32_t model_depi_bytes(struct model_depi *d, const struct scheduler_depi *is, uint32_t bytes,
+/* The bytes that a packet costs a channel now. Fills the DEPI frame. */
+uint32_t model_depi_bytes(struct model_depi *d, const struct scheduler_depi *set, uint32_t bytes,
 			  uint64_t now);

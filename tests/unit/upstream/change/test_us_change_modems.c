@@ -105,7 +105,7 @@ CASE(changed_sid_replaces_former_one, .prepare = use_spare_capacity) {
 }
 
 /* Sends a segment of padding with this number for each added modem. */
-static void put_padding(uint16_t number) {
+static void send_padding(uint16_t number) {
 	uint8_t segment[SEGMENT_HEADER_SIZE + 4];
 
 	memset(segment, 0xff, sizeof(segment));
@@ -122,8 +122,8 @@ CASE(removed_streams_are_flushed_in_steps, .prepare = use_added_modems) {
 	struct us_change *c;
 	bool done;
 
-	put_padding(0);
-	put_padding(2);
+	send_padding(0);
+	send_padding(2);
 	assert_int_equal(*pending, ADDED);
 	for (unsigned m = 0; m < ADDED; m++)
 		add_change(LIVE_MODEM, KIT_MODEMS + m, NULL);

@@ -58,8 +58,7 @@ static void expect_frame(unsigned slot, unsigned address) {
 		expected_drops[DROP_SOURCE_ADDRESS]++;
 }
 
-/* Sends a part that is then pending: half a frame, or a frame behind a gap. Next time, the missing
- * part. */
+/* Sends half a frame or a frame behind a gap, which is then pending, or the missing part. */
 static void send_pending(struct model_flow *f, struct model_cluster *c, unsigned slot) {
 	uint8_t bytes[KIT_FRAME_MAX], out[KIT_FRAME_MAX];
 	size_t size = write_frame(c->address, bytes), half = size / 2;
@@ -86,8 +85,7 @@ static void send_pending(struct model_flow *f, struct model_cluster *c, unsigned
 	c->pending = NOTHING;
 }
 
-/* Sends a frame on any SID, from any address or (`owned`) its own. First completes a pending
- * one. */
+/* Sends a frame on any SID, from any address or (`owned`) its own, or completes a pending one. */
 static void send_any(bool may_be_pending, bool owned) {
 	struct upstream_sid sid = {draw(KIT_CHANNELS), (uint16_t)(FIRST_SID + draw(SIDS))};
 	uint8_t bytes[KIT_FRAME_MAX];

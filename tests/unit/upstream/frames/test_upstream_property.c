@@ -24,7 +24,7 @@ struct traffic {
 /* The PSP packet of a session that is being built. */
 struct session {
 	struct psp_packet psp;
-	size_t most; /* bytes per packet */
+	size_t limit; /* bytes per packet */
 };
 
 struct impairments {
@@ -50,9 +50,9 @@ static bool happens(uint32_t permille) {
 }
 
 /* Draws a size: mostly small, some large. */
-static uint32_t draw_size(uint32_t least, uint32_t most) {
-	return random_below(r, 3) ? random_between(r, least, least + (most - least) / 10)
-				  : random_between(r, least, most);
+static uint32_t draw_size(uint32_t least, uint32_t limit) {
+	return random_below(r, 3) ? random_between(r, least, least + (limit - least) / 10)
+				  : random_between(r, least, limit);
 }
 
 /* Writes a request, a concatenation header, a reserved frame or a long header. Returns its size. */
@@ -86,17 +86,17 @@ static uint32_t write_other(unsigned stream, uint8_t *out) {
 
 static void make_traffic(unsigned stream) {
 	struct traffic *traffic = &all_traffic[stream];
-	uint32_t most = kit_streams[stream].modem < 2 ? 200 : 1996; /* plain AES is slow */
+	uint32_t limit = kit_streams[stream].modem < 2 ? 200 : 1996; /* plain AES is slow */
 
 	memset(traffic, 0, sizeof(*traffic));
 	for (unsigned n = draw_size(1, 150); n > 0 && traffic->size + KIT_FRAME_MAX < TRAFFIC_MAX;
 	     n--) {
 		traffic->begins[traffic->frames++] = traffic->size;
-		if (most > 200 && kit_streams[stream].segment_header && happens(200)) {
+		if (limit > 200 && kit_streams[stream].segment_header && happens(200)) {
 			traffic->size += write_other(stream, traffic->bytes + traffic->size);
 			continue;
 		}
-		traffic->size += (uint32_t)kit_next_frame(stream, draw_size(KIT_FRAME_MIN, most),
+		traffic->size += (uint32_t)kit_next_frame(stream, draw_size(KIT_FRAME_MIN, limit),
 							  traffic->bytes + traffic->size);
 	}
 	traffic->begins[traffic->frames] = traffic->size;
@@ -155,12 +155,12 @@ static void session_flush(struct session *w) {
 	if (w->psp.count > 0)
 		forward(frame, psp_write(&w->psp, frame));
 	psp_begin(&w->psp, w->psp.session);
-	w->most = draw_size(60, 3200);
+	w->limit = draw_size(60, 3200);
 }
 
 /* Sends the packet first if it has no space for `size` more bytes. */
 static void session_reserve(struct session *w, size_t size) {
-	if (w->psp.size + size > w->most || w->psp.count > 200)
+	if (w->psp.size + size > w->limit || w->psp.count > 200)
 		session_flush(w);
 }
 
@@ -232,12 +232,12 @@ static void send_segment(unsigned stream) {
 static void send_plain(unsigned stream) {
 	const struct kit_stream *s = &kit_streams[stream];
 	struct traffic *traffic = &all_traffic[stream];
-	uint32_t frames = 1, most = random_between(r, 1, 8), end, size = 0;
+	uint32_t frames = 1, limit = random_between(r, 1, 8), end, size = 0;
 	uint8_t bytes[8 * KIT_FRAME_MAX + 300];
 
 	while (traffic->begins[traffic->next] < traffic->sent)
 		traffic->next++;
-	while (frames < most && traffic->next + frames < traffic->frames)
+	while (frames < limit && traffic->next + frames < traffic->frames)
 		frames++;
 	end = traffic->begins[traffic->next + frames];
 	if (happens(500)) {
@@ -301,7 +301,7 @@ static void start_numbers(void) {
 		kit->psp[s][0] = FIRST_PACKET;
 	for (unsigned c = 0; c < KIT_CHANNELS; c++) {
 		psp_begin(&sessions[c].psp, kit_session(c));
-		sessions[c].most = 1400;
+		sessions[c].limit = 1400;
 	}
 }
 

@@ -101,8 +101,7 @@ void kit_set_defaults(struct upstream_kit *b);
 /* The kit of the running case. */
 extern struct upstream_kit *const kit;
 
-/* For `prepare`: adds modems without keys. Each has a flow with segment headers and one SID
- * cluster. */
+/* For `prepare`: adds modems without keys, each with a flow of one SID cluster. */
 void kit_add_modems(unsigned count);
 
 /* Creates ports, pools and the upstream. kit_open() sets the defaults first. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "scheduler_steer.h"
+/* Reads settings of the scheduler from the input. */
+#include "scheduler_input.h"
 
 #include <stdlib.h>
 
 #include "fuzz.h"
 
-uint64_t steer_rate(struct steer *in) {
+uint64_t input_rate(struct scheduler_input *in) {
 	static const uint64_t rates[16] = {
 		0,	    SCHEDULER_RATE_MIN, 64000,	     1000000,	   3333333,
 		10000000,   50000000,		100000000,   150000000,	   37500000,
@@ -13,10 +14,10 @@ uint64_t steer_rate(struct steer *in) {
 		1001,
 	};
 
-	return rates[steer_byte(in) & 15];
+	return rates[input_byte(in) & 15];
 }
 
-uint32_t steer_size(struct steer *in) {
+uint32_t input_size(struct scheduler_input *in) {
 	static const uint32_t sizes[16] = {
 		64,	    1518,
 		1000,	    128,
@@ -27,16 +28,16 @@ uint32_t steer_size(struct steer *in) {
 		3044,	    1u << 20,
 		UINT32_MAX, 0,
 	};
-	uint8_t b = steer_byte(in);
+	uint8_t b = input_byte(in);
 
 	return sizes[b & 15] - (sizes[b & 15] > 500 ? b >> 4 : 0);
 }
 
-/* No rate may be so. */
+/* Invalid rates. */
 static const uint64_t bad_rates[4] = {1, SCHEDULER_RATE_MIN - 1, SCHEDULER_RATE_MAX + 1,
 				      UINT64_MAX};
 
-struct scheduler_channel steer_channel(struct steer *in) {
+struct scheduler_channel input_channel(struct scheduler_input *in) {
 	static const struct scheduler_depi depis[8] = {
 		{0},
 		{58, 1442, 2, 64, 255, 200000},
@@ -47,16 +48,16 @@ struct scheduler_channel steer_channel(struct steer *in) {
 		{58, 65535, 2, 1, 2, 1000000},
 		{1024, 65535, 255, 65000, 7, 1},
 	};
-	struct scheduler_channel c = {.rate = steer_rate(in)};
+	struct scheduler_channel c = {.rate = input_rate(in)};
 
 	if (c.rate == 0)
 		c.rate = 500000000;
-	c.depi = depis[steer_byte(in) % 8];
+	c.depi = depis[input_byte(in) % 8];
 	return c;
 }
 
-uint32_t *steer_group(struct steer *in, struct scheduler_group *out) {
-	uint8_t mask = steer_byte(in), from = steer_byte(in);
+uint32_t *input_group(struct scheduler_input *in, struct scheduler_group *out) {
+	uint8_t mask = input_byte(in), from = input_byte(in);
 	uint32_t *channels = calloc(SCHEDULER_MAX_CHANNELS, sizeof(*channels));
 	size_t count = 0;
 
@@ -75,56 +76,56 @@ uint32_t *steer_group(struct steer *in, struct scheduler_group *out) {
 	return channels;
 }
 
-struct scheduler_limit steer_limit(struct steer *in) {
-	struct scheduler_limit l = {.rate = steer_rate(in)};
+struct scheduler_limit input_limit(struct scheduler_input *in) {
+	struct scheduler_limit l = {.rate = input_rate(in)};
 
-	l.burst = steer_size(in);
+	l.burst = input_size(in);
 	if (l.burst == 0)
 		l.burst = l.rate != 0 ? UINT64_MAX : 0;
 	return l;
 }
 
-static void steer_rates(struct steer *in, struct scheduler_flow *f) {
-	f->sustained = steer_limit(in);
-	f->peak = steer_rate(in);
-	f->reserved = steer_rate(in);
-	f->reserved_packet = (uint16_t)steer_size(in);
+static void input_rates(struct scheduler_input *in, struct scheduler_flow *f) {
+	f->sustained = input_limit(in);
+	f->peak = input_rate(in);
+	f->reserved = input_rate(in);
+	f->reserved_packet = (uint16_t)input_size(in);
 	if (f->peak != 0 && f->peak < f->sustained.rate)
 		f->peak = f->sustained.rate;
 	if (f->sustained.rate != 0 && f->reserved > f->sustained.rate)
 		f->reserved = f->sustained.rate;
 }
 
-struct scheduler_flow steer_flow(struct steer *in) {
+struct scheduler_flow input_flow(struct scheduler_input *in) {
 	static const uint32_t buffers[8] = {100000, 3000, 16000, 0, 1u << 20, UINT32_MAX, 1, 30000};
 	static const struct scheduler_wred wreds[2] = {{200, 20000, 65536, 1},
 						       {0, UINT32_MAX, 1, 15}};
-	uint8_t where = steer_byte(in), how = steer_byte(in), room = steer_byte(in);
-	uint32_t buffer = buffers[room & 7];
+	uint8_t where = input_byte(in), how = input_byte(in), buffers_byte = input_byte(in);
+	uint32_t buffer = buffers[buffers_byte & 7];
 	struct scheduler_flow f = {
 		.group = (where & 0xc0) == 0xc0 ? SCHEDULER_NONE : where % in->group_count,
 		.modem = (where >> 3 & 7) % in->modem_count,
 		.priority = how & 7,
 		.weight = (uint8_t)(how >> 3 == 0 ? 255 : how >> 3),
-		.header_bytes = (room & 0x38) == 0 ? UINT8_MAX : room >> 3 & 7,
+		.header_bytes = (buffers_byte & 0x38) == 0 ? UINT8_MAX : buffers_byte >> 3 & 7,
 		.min_buffer = buffer / 4,
 		.buffer = buffer / 2,
 		.max_buffer = buffer,
-		.aqm = (enum scheduler_aqm)((room >> 6) % 3),
+		.aqm = (enum scheduler_aqm)((buffers_byte >> 6) % 3),
 		.wred = wreds[how & 1],
 		.latency_target = 1000000 + (uint64_t)how * 1000000,
 	};
 
-	steer_rates(in, &f);
+	input_rates(in, &f);
 	return f;
 }
 
-uint64_t steer_bad_rate(struct steer *in) {
-	return bad_rates[steer_byte(in) & 3];
+uint64_t input_bad_rate(struct scheduler_input *in) {
+	return bad_rates[input_byte(in) & 3];
 }
 
-void steer_spoil_group(struct steer *in, struct scheduler_group *g, uint32_t *channels) {
-	switch (steer_byte(in) % 3) {
+void spoil_group(struct scheduler_input *in, struct scheduler_group *g, uint32_t *channels) {
+	switch (input_byte(in) % 3) {
 	case 0: g->channel_count = 0; break;
 	case 1: channels[g->channel_count - 1] = in->channel_count; break;
 	default:
@@ -135,8 +136,8 @@ void steer_spoil_group(struct steer *in, struct scheduler_group *g, uint32_t *ch
 	}
 }
 
-void steer_spoil_flow(struct steer *in, struct scheduler_flow *f) {
-	uint8_t how = steer_byte(in);
+void spoil_flow(struct scheduler_input *in, struct scheduler_flow *f) {
+	uint8_t how = input_byte(in);
 
 	if (f->group == SCHEDULER_NONE)
 		f->group = 0;
