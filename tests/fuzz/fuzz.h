@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For each fuzz target: libFuzzer's entry point, and a check that stops the run. */
+/* Declarations for all fuzz targets: libFuzzer's entry point, and a check that stops the run. */
 #pragma once
 
 #include <stddef.h>

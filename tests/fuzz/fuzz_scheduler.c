@@ -142,6 +142,7 @@ static void create(void) {
 	free(p);
 }
 
+/* Enqueues packets of one flow or of several, and checks the verdicts. */
 static void enqueue(void) {
 	uint8_t how = input_byte(&in), flow = input_byte(&in);
 	unsigned n = how & 0x80 ? how & 0x3f : how & 3;
@@ -188,6 +189,7 @@ static unsigned dequeue(unsigned n) {
 	return done;
 }
 
+/* Drains up to `n` packets of a flow, or of all flows if there is no such flow. */
 static void drain(uint32_t flow, unsigned n) {
 	void **packets = alloc_exact(n, sizeof(*packets));
 	uint32_t queued = monitor.queued;

@@ -89,6 +89,7 @@ void writer_fault(struct writer *w) {
 	w->fault = (enum writer_fault)(input_byte(&w->in) % FAULTS);
 }
 
+/* Adds a PSP segment to the packet. Sends a full packet first. */
 static void add_segment(struct writer *w, bool begin, bool end, const uint8_t *bytes, size_t size) {
 	if (w->count == PSP_COUNT_MAX || w->size + size > sizeof(w->data))
 		writer_flush(w);

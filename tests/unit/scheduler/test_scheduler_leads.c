@@ -154,6 +154,7 @@ static uint64_t random_rounds(struct kit *k, uint64_t low, struct random *r, boo
 	return lowest;
 }
 
+/* Compares the reduction of random rounds with the slow one. */
 static void check_reduction(uint32_t n, uint64_t low, uint64_t seed) {
 	struct random r = {seed};
 	bool busy[MAX_GROUP_COUNT];

@@ -51,6 +51,7 @@ static void expire(struct model *m, struct wheel *w, uint32_t steps) {
 		assert_true(m->at[t] == UNSET || m->at[t] + SLOT > m->now);
 }
 
+/* wheel_next() is at most two slots behind the first timer. */
 static void check_next(const struct model *m, const struct wheel *w) {
 	int64_t first = UNSET;
 

@@ -51,7 +51,7 @@ CASE(latency_starts_at_last_byte) {
 CASE(time_in_reorder_queue_counts) {
 	struct psp_packet packets[2];
 
-	kit_process_frame(PLAIN, SIZE); /* the order begins */
+	kit_process_frame(PLAIN, SIZE); /* starts the numbering */
 	check_latency(1, 0, 0);
 	for (unsigned i = 0; i < 2; i++)
 		kit_write_numbered_packet(&packets[i], PLAIN, SIZE, (uint16_t)(1 + i));

@@ -59,6 +59,7 @@ static void add_parts(const char *parts) {
 	}
 }
 
+/* Checks all bursts, and the good ones, which count as segments. */
 static void check_counts(uint64_t bursts, uint64_t good) {
 	assert_int_equal(kit_counter(COUNTER_BURSTS), bursts);
 	assert_int_equal(kit_counter(COUNTER_SEGMENTS), good);

@@ -5,7 +5,7 @@
 #include "wire/bytes.h"
 
 #define PDU_MIN 14 /* bytes without CRC: an Ethernet header alone */
-#define JOINED_LIMIT (US_TRANSMIT_CAPACITY / 2 + PIPELINE_BURST) /* frames in the queue */
+#define JOINED_LIMIT (US_TRANSMIT_CAPACITY / 2 + PIPELINE_BURST) /* frames behind a unit */
 
 /* 40 kB of requests of one modem are in the R-PHY port, and one of another modem. */
 CASE(request_flood_loses_no_request_of_another_modem) {

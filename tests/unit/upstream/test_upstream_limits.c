@@ -207,7 +207,7 @@ CASE(flood_drops_nothing_of_other_modems, .held_by_modem = LIMIT, .pending = 4 *
 		}
 		send_good_frames(&r);
 		kit_run_round();
-		check_limits(PIPELINE_BURST); /* added after the stage `expire` of that round */
+		check_limits(PIPELINE_BURST); /* pending since the stage `expire` */
 		settle_and_check();
 		kit->clock.now += 100000;
 	}

@@ -200,6 +200,7 @@ static void model_receive(uint32_t number) {
 		model.since = model.last;
 }
 
+/* Settles, and compares the upstream with the model. */
 static void check_all(void) {
 	const struct kind *k = model.kind;
 	uint64_t until = model.pending > 0 ? model.since + k->timeout : UINT64_MAX;
@@ -223,6 +224,7 @@ static void check_all(void) {
 	check_stage_packets("transmit", model.delivered);
 }
 
+/* The model and the upstream receive a number. */
 static void receive_number(uint32_t number) {
 	model_receive(number);
 	send_number(number);

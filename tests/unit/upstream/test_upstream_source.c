@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests source address verification, frames that need no address, their rate limit, VLAN tags. */
+/* Tests the stage verify_source: addresses, frames that need none, their rate limit, VLAN tags. */
 #include "wire/bytes.h"
 #include "wire/ip.h"
 
@@ -197,7 +197,7 @@ static void without_verification(void) {
 }
 
 /* If verification is off, all of them pass unchanged. */
-CASE(frames_pass_or_drop) {
+CASE(frame_passes_or_drops_by_its_source) {
 	bool verified = kit->sg.upstream.verify_source;
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
@@ -212,7 +212,7 @@ CASE(frames_pass_or_drop) {
 	assert_int_equal(kit_counter(COUNTER_IPV6), verified ? 14 : 0);
 	assert_int_equal(kit_counter(COUNTER_LLC), verified ? 6 : 0);
 }
-CASE_WITH(without_verification, frames_pass_or_drop)
+CASE_WITH(without_verification, frame_passes_or_drops_by_its_source)
 
 /* RFC 4861, 4.1 and 4.3, RFC 3590: MLD, router and neighbor solicitations pass. */
 CASE(unspecified_address_passes_with_mld_and_solicitations) {
@@ -229,7 +229,7 @@ CASE(unspecified_address_passes_with_mld_and_solicitations) {
 	assert_int_equal(passed, sizeof(types));
 }
 
-/* Sends such frames of three kinds: `count` of them pass, and the next two are dropped. */
+/* Sends frames without an address: `count` of them pass, and the next two are dropped. */
 static void check_allowance(unsigned count) {
 	for (unsigned i = 0; i < count + 2; i++) {
 		if (i % 3 == 0)

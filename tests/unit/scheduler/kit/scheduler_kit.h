@@ -115,6 +115,7 @@ static inline uint32_t kit_add_flow(struct kit *k, struct scheduler_flow f) {
 	return (uint32_t)n;
 }
 
+/* Creates the scheduler from the objects that were added. */
 static inline void kit_start(struct kit *k) {
 	struct scheduler_config *c = &k->config;
 	const char *why = NULL;
@@ -196,6 +197,7 @@ static inline void kit_feed_all(struct kit *k, uint32_t smallest, uint32_t large
 		kit_feed(k, i, smallest, largest, BATCH);
 }
 
+/* Counts a packet, which must be the next one of its flow. */
 static inline void count_grant(struct kit *k, const struct scheduler_grant *g) {
 	struct kit_flow *f = &k->flows[g->flow];
 	const uintptr_t packet = (uintptr_t)g->packet;
@@ -211,6 +213,7 @@ static inline void count_grant(struct kit *k, const struct scheduler_grant *g) {
 	k->queued--;
 }
 
+/* Dequeues up to `n` packets. None may leave before scheduler_next(). */
 static inline unsigned dequeue_burst(struct kit *k, struct scheduler_grant *grants, unsigned n) {
 	n = scheduler_dequeue(k->s, k->now, grants, n);
 	if (n > 0 && k->next > k->now)
@@ -224,6 +227,7 @@ static inline unsigned dequeue_burst(struct kit *k, struct scheduler_grant *gran
 	return n;
 }
 
+/* Dequeues up to `n` packets and refills no source. Returns how many. */
 static inline unsigned kit_dequeue(struct kit *k, unsigned n) {
 	struct scheduler_grant grants[BATCH];
 	unsigned count = 0, got = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A kit for tests of the upstream scheduler: channels, flows, and checks of each MAP. */
+/* A kit for tests of the upstream scheduler: creates channels and flows, and checks each MAP. */
 #pragma once
 
 #include "test.h"

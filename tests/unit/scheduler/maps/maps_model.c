@@ -199,7 +199,8 @@ void model_use_minislots(struct model_channel *c, uint32_t minislots) {
 	c->open = model_has_slots(c) && c->free >= model_minislots(c, 128);
 }
 
-/* Pending grants, and the layout of MAPs. */
+/* Adds a pending grant, if possible on the request's channel. Returns false without a free
+ * element. */
 static bool add_pending(struct model *m, int flow, uint32_t cluster) {
 	struct model_flow *f = &m->flows[flow];
 	int best = -1;

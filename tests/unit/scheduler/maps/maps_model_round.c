@@ -64,7 +64,7 @@ static void add_poll(struct model *m, struct model_flow *f) {
 	while (f->next < m->start + (c->number + 1) * c->length);
 }
 
-/* Reserves also what a split may cost, and three elements. */
+/* Adds a grant with a time of its own. Reserves what a split may cost, and three elements. */
 static bool add_pinned(struct model *m, struct model_channel *c, struct model_item item,
 		       uint64_t next, uint32_t jitter) {
 	uint64_t start = m->start + c->number * c->length;
@@ -128,6 +128,7 @@ static void add_grant(struct model *m, int flow) {
 	f->next += f->set.grant_interval;
 }
 
+/* Adds the grants and polls of a flow that are due to its MAP. Counts those that are late. */
 void model_service(struct model *m, int flow) {
 	struct model_flow *f = &m->flows[flow];
 	struct model_channel *c = &m->channels[f->service_channel];
@@ -275,7 +276,7 @@ static void start_clock(struct model *m, uint64_t now) {
 	m->started = true;
 }
 
-/* Whether the clock was set back too far to wait for it, and not only to before the start. */
+/* Whether the clock was set back too far to wait for it, and the channels can restart earlier. */
 static bool far_back(const struct model *m, uint64_t now) {
 	uint64_t longest = 0, due = UINT64_MAX;
 	bool sooner = false;
@@ -292,6 +293,7 @@ static bool far_back(const struct model *m, uint64_t now) {
 	return due > now + 2 * longest && sooner;
 }
 
+/* Restarts the channels after the clock was set back. Timers keep their remaining times. */
 static void follow_back(struct model *m, uint64_t now) {
 	uint64_t starts[MODEL_CHANNELS];
 

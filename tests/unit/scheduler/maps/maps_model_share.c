@@ -95,6 +95,7 @@ static bool set_is_open(const struct model *m, const struct model_set *s) {
 	return false;
 }
 
+/* The open set in the earliest round. Limits the leads of the others to 8 rounds. */
 static struct model_set *next_set(struct model *m, int level) {
 	struct model_set *best = NULL;
 
@@ -184,6 +185,7 @@ static bool is_near(const struct model_channel *c, uint64_t most) {
 	       most;
 }
 
+/* The channel of the next grant: of the latest one if nearly the most is free there. -1: none. */
 static int channel_for(struct model *m, struct model_flow *f, struct model_set *s) {
 	bool latest = false, current = false;
 	uint64_t space = 0;

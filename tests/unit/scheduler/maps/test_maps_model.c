@@ -228,6 +228,7 @@ static void set_back(struct lockstep *l, uint64_t by) {
 	memset(l->kit.started, 0, sizeof(l->kit.started));
 }
 
+/* Some random requests and changes, then MAPs at the next time. */
 static void random_step(struct lockstep *l) {
 	const struct model_channel *c = &l->model.channels[0];
 	struct random *r = &l->random;

@@ -72,7 +72,7 @@ void lockstep_arrive(struct lockstep *l, struct scheduler_arrival *in, unsigned 
 	check_equal(l, "queued packets", scheduler_queued(l->s), model_queued(l->m));
 }
 
-/* While two could both be served, one is ahead by its bytes. Fails beyond the bound. */
+/* Charges the bytes of one of two that could both be served. Fails if it is too far ahead. */
 static void check_pair(struct lockstep *l, struct lockstep_pair *p, bool both, int64_t bytes) {
 	const int64_t bound = 3 * MODEL_QUANTUM + 2 * LONGEST;
 

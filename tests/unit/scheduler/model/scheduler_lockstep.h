@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Runs the scheduler and the model in lockstep. The model follows the scheduler's grants: each must
  * be one that the rules allow at that time. When the scheduler stops, no flow that could send may
@@ -49,7 +50,7 @@ struct lockstep_config {
 };
 
 struct lockstep_pair {
-	int64_t ahead; /* bytes by weight that one of two was served more */
+	int64_t ahead; /* bytes by weight that the first was served more than the second */
 	bool both; /* both could be served since it was 0 */
 };
 
@@ -67,7 +68,7 @@ struct lockstep {
 	uint64_t seed, step, now;
 	uintptr_t packets;
 	uint64_t drops[MODEL_FLOWS][SCHEDULER_VERDICTS];
-	uint64_t lower_bytes[MODEL_GROUPS]; /* the most that lower_bytes of its cluster may be */
+	uint64_t lower_bytes[MODEL_GROUPS]; /* upper bound of the scheduler's lower_bytes */
 	struct lockstep_starved starved[MODEL_GROUPS][MODEL_CLASS_QUEUES];
 	struct lockstep_pair flows[MODEL_FLOWS][MODEL_FLOWS];
 	struct lockstep_pair modems[MODEL_GROUPS][SCHEDULER_PRIORITIES][MODEL_MODEMS][MODEL_MODEMS];

@@ -17,6 +17,7 @@ static bool one_in(struct random *r, uint32_t n) {
 	return random_below(r, n) == 0;
 }
 
+/* A rate from `low` on, up to that many doublings, or rarely a limit. */
 uint64_t lockstep_random_rate(struct random *r, uint64_t low, unsigned doublings) {
 	uint64_t base = low << random_below(r, doublings);
 

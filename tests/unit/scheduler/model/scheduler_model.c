@@ -80,7 +80,7 @@ static void bucket_set(const struct model *m, struct model_bucket *b, uint64_t r
 	bucket_keep(m, b, rate, cap, b->rate == 0 ? cap : model_level(b, m->now));
 }
 
-/* So does the meter of a minimum reserved rate, within 10 ms ahead or behind. A new one is even. */
+/* A meter of a reserved rate keeps its bytes, within 10 ms ahead or behind. A new one is even. */
 static void meter_set(const struct model *m, struct model_bucket *b, uint64_t rate) {
 	model_work cap = (model_work)rate * MODEL_METER_NS;
 

@@ -235,7 +235,7 @@ static uint64_t first_seed(uint64_t fallback, unsigned *rounds) {
 	return strtoull(text, NULL, 0);
 }
 
-/* SCHEDULER_SEED runs in all cases. */
+/* Each case has its own first seed. SCHEDULER_SEED replaces all of them. */
 TEST(scheduler_agrees_with_model) {
 	static const struct {
 		void (*run)(struct lockstep *l, change_function *change);

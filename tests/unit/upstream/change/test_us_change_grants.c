@@ -206,8 +206,8 @@ CASE(refused_flow_is_admitted_with_another, .prepare = use_large_grant) {
 	check_admitted_later(2);
 }
 
-/* The next modem in the slot of a refused and removed one is reported as well. */
-CASE(removed_flow_is_not_refused, .prepare = use_large_grant) {
+/* The refusal of a removed modem is forgotten. That of the next modem in its slot counts again. */
+CASE(refusal_is_forgotten_with_removed_flow, .prepare = use_large_grant) {
 	set_unsolicited(copy_modem(1), LARGE);
 	copy_modem(0);
 	change_modems(2);

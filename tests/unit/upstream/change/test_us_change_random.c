@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random changes and random packets against a plain model: a configuration, with the modem of each
- * SID and address. After each change the upstream must equal one that was created from the new
+/* Tests random changes and random packets against a plain model: a configuration, with the modem of
+ * each SID and address. After each change the upstream must equal one that was created from the new
  * configuration, except for what it keeps: parts of frames, fragments, and segments behind a gap. A
  * packet from before a change is transmitted even if its modem is removed. */
 #include "us_change_model.h"

@@ -56,6 +56,7 @@ static inline void add_change(enum live_object object, uint32_t slot, const void
 		(struct live_change){.object = object, .slot = slot, .next = next};
 }
 
+/* Prepares the change. Fails if it is refused. */
 static inline struct us_change *begin_change(void) {
 	struct us_change *c = us_change_begin(kit->u, &kit->sg, &changes, key_schedules, why);
 
@@ -71,6 +72,7 @@ static inline void apply_change(struct us_change *c) {
 		kit_run_round();
 }
 
+/* Runs rounds until nothing that was received before uses replaced objects. */
 static inline void flush_change(struct us_change *c) {
 	for (unsigned rounds = 0; !us_change_flushed(c); rounds++) {
 		assert_in_range(rounds, 0, 1000);
@@ -78,13 +80,14 @@ static inline void flush_change(struct us_change *c) {
 	}
 }
 
+/* Frees what the change has replaced, and starts an empty change. */
 static inline void end_change(struct us_change *c) {
 	us_change_end(c);
 	changes.count = 0;
 	memset(key_schedules, 0, sizeof(key_schedules));
 }
 
-/* The first half of a change, and the second. */
+/* A change until it has taken effect, and its end. */
 static inline struct us_change *begin_and_apply(void) {
 	struct us_change *c = begin_change();
 
@@ -107,6 +110,7 @@ static inline void change_object(enum live_object object, uint32_t slot, const v
 	run_change();
 }
 
+/* The change must be refused, with a reason that contains `part`. */
 static inline void check_refused(const char *part) {
 	assert_null(us_change_begin(kit->u, &kit->sg, &changes, key_schedules, why));
 	if (strstr(why, part) == NULL)
@@ -159,6 +163,7 @@ static inline void check_lost(unsigned stream, enum drop_reason reason, unsigned
 	kit->next[stream] = kit->serial[stream];
 }
 
+/* Nothing is pending, and no buffer is in use except for the stock of the stages. */
 static inline void check_nothing_pending(void) {
 	kit_check_nothing_pending();
 	assert_int_equal(rte_mempool_in_use_count(kit->packets), 0);

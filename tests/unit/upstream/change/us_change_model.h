@@ -61,6 +61,7 @@ static inline uint32_t session_of(const struct model *k, unsigned channel) {
 	return ids[channel][k->channels[channel]];
 }
 
+/* A random number below `below`. */
 static inline unsigned draw(unsigned below) {
 	return (unsigned)random_below(&kit->random, below);
 }
@@ -162,6 +163,7 @@ static inline void draw_modem(unsigned slot) {
 		inherit(&m->flows[f], was);
 }
 
+/* The modem of the model as configuration. */
 static inline const struct modem *modem_of(struct model *k, unsigned slot) {
 	struct model_modem *m = &k->modems[slot];
 

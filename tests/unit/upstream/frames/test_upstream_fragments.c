@@ -146,7 +146,7 @@ CASE(foreign_sid_in_unit_drops_frame) {
 	kit_check_dropped(DROP_PRIVACY_SID, 1);
 }
 
-CASE(request_in_unit_is_of_last_channel) {
+CASE(request_in_unit_has_channel_of_last_fragment) {
 	static const uint32_t sessions[2] = {KIT_SC_QAM, KIT_OFDMA_2};
 	struct segment_header h = {.sid_cluster = 5, .pointer_valid = true};
 	struct us_request request;

@@ -24,6 +24,7 @@ static void add_frame(unsigned stream) {
 	add_bytes(bytes, kit_next_frame(stream, SIZE, bytes));
 }
 
+/* Sends what was added, in one segment or burst. */
 static void send_payload(unsigned stream) {
 	kit_send(stream, payload, payload_size);
 	payload_size = 0;

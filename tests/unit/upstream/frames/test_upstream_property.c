@@ -294,6 +294,7 @@ static void number_by_session_out_of_order(void) {
 	kit->sg.upstream.held_by_modem = kit->sg.upstream.pending;
 }
 
+/* All sequence numbers start shortly before they wrap. */
 static void start_numbers(void) {
 	for (unsigned s = 0; s < KIT_STREAMS; s++)
 		kit->segment[s] = FIRST_SEGMENT;

@@ -44,7 +44,7 @@ static void update_checksum(uint8_t *frame) {
 	store_be16(frame + IP + 10, ipv4_checksum(frame + IP, IPV4_HEADER));
 }
 
-/* What is added to 16 bits of a valid packet, and whether its IP checksum is updated. */
+/* A value that is added to 16 bits of a valid packet, and whether its IP checksum is updated. */
 static const struct {
 	size_t at;
 	uint16_t plus;

@@ -169,6 +169,7 @@ static const struct flow_grants ugs_ad = {.scheduling = SCHEDULING_UNSOLICITED_G
 					  .poll_interval = 10 * KIT_MS,
 					  .active_timeout = 40 * KIT_MS};
 
+/* Grants continue while data arrive, end without data, and start again with data. */
 static void check_data_keeps_grants(void) {
 	static const uint8_t nothing[64];
 

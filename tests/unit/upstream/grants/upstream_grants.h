@@ -75,6 +75,7 @@ struct message {
 	uint8_t bytes[MANAGEMENT_FRAME_MAX];
 };
 
+/* Reads and checks the next message. Returns false if the ring is empty. */
 static inline bool next_message(struct message *s) {
 	struct rte_mbuf *m;
 	size_t size;
@@ -110,6 +111,7 @@ static inline unsigned discard_messages(void) {
 	return n;
 }
 
+/* Runs the pipelines of requests and grants. Returns the number of MAPs and UCDs. */
 static inline unsigned run_scheduler(void) {
 	pipeline_run(upstream_pipeline(kit->u, 1));
 	return pipeline_run(upstream_pipeline(kit->u, 2));
