@@ -4,13 +4,13 @@
 #include "group_defaults.h"
 #include "share_kit.h"
 
-void rig_mac(unsigned group, uint8_t side, uint8_t mac[6]) {
+void rig_write_mac(unsigned group, uint8_t side, uint8_t mac[6]) {
 	const uint8_t bytes[6] = {2, 0, 0, 0, side, (uint8_t)group};
 
 	memcpy(mac, bytes, sizeof(bytes));
 }
 
-static void group_prepare(struct share_kit *r, unsigned g) {
+static void group_prepare(struct share_rig *r, unsigned g) {
 	struct service_group *sg = &r->groups[g];
 
 	r->channels[g] = (struct upstream_channel){1,		UPSTREAM_OFDMA, 1,
@@ -22,7 +22,7 @@ static void group_prepare(struct share_kit *r, unsigned g) {
 		.upstream_channels = &r->channels[g],
 		.upstream_channel_count = 1,
 	};
-	rig_mac(g, 1, sg->rphy.core_mac);
+	rig_write_mac(g, 1, sg->rphy.core_mac);
 	for (uint8_t m = 0; m < RIG_MODEMS; m++) {
 		struct ip_address *a = r->addresses[g][m];
 
@@ -38,10 +38,10 @@ static void group_prepare(struct share_kit *r, unsigned g) {
 	service_group_defaults(sg);
 }
 
-void rig_prepare(struct share_kit *r, unsigned count) {
+void rig_prepare(struct share_rig *r, unsigned count) {
 	memset(r, 0, sizeof(*r));
 	r->count = count;
-	r->ring_size = RIG_RING;
+	r->ring_size = RIG_RING_SIZE;
 	for (unsigned g = 0; g < RIG_GROUPS; g++) {
 		group_prepare(r, g);
 		r->list[g] = g < count ? &r->groups[g] : NULL;

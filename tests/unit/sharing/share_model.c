@@ -7,14 +7,14 @@
 #include "wire/ip.h"
 #include "wire/l2tpv3.h"
 
-enum asked { ASKED_IPV4, ASKED_IPV6, ASKED_MAC };
+enum key_kind { KEY_IPV4, KEY_IPV6, KEY_MAC };
 
-/* The frame in hand, without its tag. */
-struct seen {
-	const struct share_kit *r;
+/* The frame for which a group is searched. */
+struct frame {
+	const struct share_rig *r;
 	enum share_side side;
-	uint16_t vlan;
-	uint8_t frame[RIG_FRAME];
+	uint16_t vlan; /* of the removed tag; 0: none */
+	uint8_t frame[RIG_FRAME_SIZE]; /* without its tag */
 	size_t size;
 };
 
@@ -22,8 +22,9 @@ static uint16_t vlan_of(const struct service_group *sg, enum share_side side) {
 	return side == SHARE_RPHY ? sg->rphy_port.vlan : sg->network.vlan;
 }
 
-/* Group g, where it is there, has the VLAN, and something comes for it from that side. */
-static const struct service_group *member(const struct seen *s, unsigned g) {
+/* Returns group g if it is in service, has the frame's VLAN and receives packets on this side;
+ * else NULL. */
+static const struct service_group *find_member(const struct frame *s, unsigned g) {
 	const struct service_group *sg = g < s->r->count ? s->r->list[g] : NULL;
 
 	if (sg == NULL || vlan_of(sg, s->side) != s->vlan ||
@@ -32,16 +33,17 @@ static const struct service_group *member(const struct seen *s, unsigned g) {
 	return sg;
 }
 
-static bool owns(const struct service_group *sg, enum asked asked, const uint8_t *value) {
+static bool group_has_key(const struct service_group *sg, enum key_kind kind,
+			  const uint8_t *value) {
 	for (size_t m = 0; m < sg->modem_count; m++) {
 		const struct modem *modem = &sg->modems[m];
 
-		if (asked == ASKED_MAC && memcmp(modem->mac, value, 6) == 0)
+		if (kind == KEY_MAC && memcmp(modem->mac, value, 6) == 0)
 			return true;
-		for (size_t a = 0; a < modem->address_count && asked != ASKED_MAC; a++) {
+		for (size_t a = 0; a < modem->address_count && kind != KEY_MAC; a++) {
 			const struct ip_address *ip = &modem->addresses[a];
 
-			if (ip->family == (asked == ASKED_IPV4 ? 4 : 6) &&
+			if (ip->family == (kind == KEY_IPV4 ? 4 : 6) &&
 			    memcmp(ip->bytes, value, ip_address_size(ip->family)) == 0)
 				return true;
 		}
@@ -49,59 +51,60 @@ static bool owns(const struct service_group *sg, enum asked asked, const uint8_t
 	return false;
 }
 
-/* The group that has the address, of those with or without a MAC address: -1 none, -2 several. */
-static int owner(const struct seen *s, bool with_mac, enum asked asked, const uint8_t *value) {
+/* The group that has the key, among those with or without a MAC address. -1: none; -2: several. */
+static int find_owner(const struct frame *s, bool with_mac, enum key_kind kind,
+		      const uint8_t *value) {
 	int found = -1;
 
 	for (unsigned g = 0; g < RIG_GROUPS; g++) {
-		const struct service_group *sg = member(s, g);
+		const struct service_group *sg = find_member(s, g);
 
-		if (sg != NULL && sg->network.has_mac == with_mac && owns(sg, asked, value))
+		if (sg != NULL && sg->network.has_mac == with_mac && group_has_key(sg, kind, value))
 			found = found == -1 ? (int)g : -2;
 	}
 	return found;
 }
 
-static bool is_multicast(enum asked asked, const uint8_t *value) {
+static bool is_multicast(enum key_kind kind, const uint8_t *value) {
 	static const uint8_t all[4] = {255, 255, 255, 255};
 
-	if (asked == ASKED_IPV4)
+	if (kind == KEY_IPV4)
 		return (value[0] & 0xf0) == 0xe0 || memcmp(value, all, 4) == 0;
-	return asked == ASKED_IPV6 ? value[0] == 0xff : (value[0] & 1) != 0;
+	return kind == KEY_IPV6 ? value[0] == 0xff : (value[0] & 1) != 0;
 }
 
-/* What the frame is for; false where that cannot be read. */
-static bool destination(const struct seen *s, enum asked *asked, const uint8_t **value) {
+/* Reads the frame's destination. Returns false if its headers are malformed. */
+static bool read_destination(const struct frame *s, enum key_kind *kind, const uint8_t **value) {
 	static const uint8_t arp[6] = {0, 1, 8, 0, 6, 4};
 	const uint8_t *body = s->frame + 14;
 
 	switch (load_be16(s->frame + 12)) {
 	case 0x0800:
-		*asked = ASKED_IPV4;
+		*kind = KEY_IPV4;
 		*value = body + 16;
 		return s->size >= 34 && body[0] / 16 == 4;
 	case 0x86dd:
-		*asked = ASKED_IPV6;
+		*kind = KEY_IPV6;
 		*value = body + 24;
 		return s->size >= 54 && body[0] / 16 == 6;
 	case 0x0806:
-		*asked = ASKED_IPV4;
+		*kind = KEY_IPV4;
 		*value = body + 24;
 		return s->size >= 42 && memcmp(body, arp, sizeof(arp)) == 0;
 	default:
-		*asked = ASKED_MAC;
+		*kind = KEY_MAC;
 		*value = s->frame;
 		return true;
 	}
 }
 
-static int model_network(const struct seen *s, enum drop_reason *reason) {
+static int find_network_group(const struct frame *s, enum drop_reason *reason) {
 	const uint8_t *value;
-	enum asked asked;
+	enum key_kind kind;
 	int group;
 
 	for (unsigned g = 0; g < RIG_GROUPS; g++) {
-		const struct service_group *sg = member(s, g);
+		const struct service_group *sg = find_member(s, g);
 
 		if (sg != NULL && sg->network.has_mac && memcmp(sg->network.mac, s->frame, 6) == 0)
 			return (int)g;
@@ -110,18 +113,18 @@ static int model_network(const struct seen *s, enum drop_reason *reason) {
 		*reason = DROP_PORT_VLAN_UNKNOWN;
 		return -1;
 	}
-	if (!destination(s, &asked, &value)) {
+	if (!read_destination(s, &kind, &value)) {
 		*reason = DROP_PORT_HEADERS;
 		return -1;
 	}
-	group = owner(s, false, asked, value);
+	group = find_owner(s, false, kind, value);
 	if (group >= 0)
 		return group;
-	group = owner(s, true, asked, value);
+	group = find_owner(s, true, kind, value);
 	if (group == -1)
-		*reason = is_multicast(asked, value) ? DROP_PORT_MULTICAST
-						     : DROP_PORT_UNKNOWN_DESTINATION;
-	else if ((s->frame[0] & 1) == 0 && asked != ASKED_MAC)
+		*reason = is_multicast(kind, value) ? DROP_PORT_MULTICAST
+						    : DROP_PORT_UNKNOWN_DESTINATION;
+	else if ((s->frame[0] & 1) == 0 && kind != KEY_MAC)
 		*reason = DROP_PORT_UNKNOWN_MAC;
 	else if (group == -2)
 		*reason = DROP_PORT_UNKNOWN_DESTINATION;
@@ -141,7 +144,7 @@ static bool has_session(const struct service_group *sg, uint32_t session) {
 	return false;
 }
 
-static bool share_a_session(const struct service_group *a, const struct service_group *b) {
+static bool have_common_session(const struct service_group *a, const struct service_group *b) {
 	for (size_t c = 0; a != NULL && b != NULL && c < a->upstream_channel_count; c++) {
 		const struct upstream_channel *u = &a->upstream_channels[c];
 
@@ -152,18 +155,19 @@ static bool share_a_session(const struct service_group *a, const struct service_
 	return false;
 }
 
-static bool sessions_repeat(const struct seen *s) {
+static bool sessions_repeat(const struct frame *s) {
 	bool repeat = false;
 
 	for (unsigned a = 0; a < RIG_GROUPS; a++) {
 		for (unsigned b = 0; b < a; b++)
-			repeat |= share_a_session(member(s, a), member(s, b));
+			repeat |= have_common_session(find_member(s, a), find_member(s, b));
 	}
 	return repeat;
 }
 
-/* What is wrong with a plain L2TPv3 packet beside its session is the group's business. */
-static bool plainly_read(const struct seen *s, uint32_t *session) {
+/* Reads the session of L2TPv3 over IP. The group checks all other fields, so errors in them are
+ * ignored here. */
+static bool read_plain_session(const struct frame *s, uint32_t *session) {
 	const uint8_t *f = s->frame;
 	bool ipv4 = s->size >= 38 && load_be16(f + 12) == 0x0800 && f[14] == 0x45 && f[23] == 115 &&
 		    (load_be16(f + 20) << 2 & 0xffff) == 0;
@@ -174,10 +178,10 @@ static bool plainly_read(const struct seen *s, uint32_t *session) {
 	return ipv4 || ipv6;
 }
 
-static enum drop_reason read_session(const struct seen *s, uint32_t *session) {
+static enum drop_reason read_session(const struct frame *s, uint32_t *session) {
 	struct l2tp_data data;
 
-	if (plainly_read(s, session))
+	if (read_plain_session(s, session))
 		return *session == 0 ? DROP_PORT_L2TP_CONTROL : DROP_NONE;
 	switch (l2tp_parse(s->frame, s->size, &data)) {
 	case L2TP_OK: *session = data.session; return DROP_NONE;
@@ -189,7 +193,7 @@ static enum drop_reason read_session(const struct seen *s, uint32_t *session) {
 	}
 }
 
-static int model_rphy(const struct seen *s, enum drop_reason *reason) {
+static int find_rphy_group(const struct frame *s, enum drop_reason *reason) {
 	bool by_mac = sessions_repeat(s);
 	uint32_t session = 0;
 
@@ -197,7 +201,7 @@ static int model_rphy(const struct seen *s, enum drop_reason *reason) {
 	if (*reason != DROP_NONE)
 		return -1;
 	for (unsigned g = 0; g < RIG_GROUPS; g++) {
-		const struct service_group *sg = member(s, g);
+		const struct service_group *sg = find_member(s, g);
 
 		if (sg != NULL && has_session(sg, session) &&
 		    (!by_mac || memcmp(sg->rphy.core_mac, s->frame, 6) == 0))
@@ -207,9 +211,9 @@ static int model_rphy(const struct seen *s, enum drop_reason *reason) {
 	return -1;
 }
 
-/* The frame without its tag; where no group has a VLAN, it goes if it names none either. Returns why the frame goes no
- * further, or DROP_NONE. */
-static enum drop_reason take_tag(struct seen *s, bool vlans, bool *tag) {
+/* Removes the VLAN tag. If no group has a VLAN (`vlans` is false), removes priority tags only. Sets
+ * `*tag` if it removed one. Returns the drop reason or DROP_NONE. */
+static enum drop_reason strip_tag(struct frame *s, bool vlans, bool *tag) {
 	uint16_t type = load_be16(s->frame + 12), vlan = load_be16(s->frame + 14) % 4096;
 
 	if (vlans && type == 0x88a8)
@@ -228,54 +232,54 @@ static enum drop_reason take_tag(struct seen *s, bool vlans, bool *tag) {
 	return DROP_NONE;
 }
 
-int share_model(const struct share_kit *r, enum share_side side, const uint8_t *frame, size_t size,
-		enum drop_reason *reason, bool *tag) {
-	struct seen s = {.r = r, .side = side, .size = size};
-	bool tagged = false, there = false;
-	int members = 0, last = -1;
+int share_model_group(const struct share_rig *r, enum share_side side, const uint8_t *frame,
+		      size_t size, enum drop_reason *reason, bool *tag) {
+	struct frame s = {.r = r, .side = side, .size = size};
+	bool tagged = false, vlan_exists = false;
+	int members = 0, only = -1;
 
 	memcpy(s.frame, frame, size);
 	*tag = false;
 	for (unsigned g = 0; g < r->count; g++)
 		tagged |= r->list[g] != NULL && vlan_of(r->list[g], side) != 0;
-	*reason = size < 14 ? DROP_PORT_RUNT : take_tag(&s, tagged, tag);
+	*reason = size < 14 ? DROP_PORT_RUNT : strip_tag(&s, tagged, tag);
 	if (*reason != DROP_NONE)
 		return -1;
 	for (unsigned g = 0; g < r->count; g++) {
-		there |= r->list[g] != NULL && vlan_of(r->list[g], side) == s.vlan;
-		if (member(&s, g) != NULL) {
+		vlan_exists |= r->list[g] != NULL && vlan_of(r->list[g], side) == s.vlan;
+		if (find_member(&s, g) != NULL) {
 			members++;
-			last = (int)g;
+			only = (int)g;
 		}
 	}
-	if (!there) {
+	if (!vlan_exists) {
 		*reason = s.vlan == 0 ? DROP_PORT_VLAN_MISSING : DROP_PORT_VLAN_UNKNOWN;
 		return -1;
 	}
 	if (members == 1)
-		return last;
-	return side == SHARE_RPHY ? model_rphy(&s, reason) : model_network(&s, reason);
+		return only;
+	return side == SHARE_RPHY ? find_rphy_group(&s, reason) : find_network_group(&s, reason);
 }
 
-static bool subscribers_clash(const struct service_group *a, const struct service_group *b) {
+static bool subscribers_conflict(const struct service_group *a, const struct service_group *b) {
 	if (a->network.has_mac != b->network.has_mac)
 		return false;
 	if (a->network.has_mac)
 		return memcmp(a->network.mac, b->network.mac, 6) == 0;
 	for (size_t m = 0; m < a->modem_count; m++) {
-		if (owns(b, ASKED_MAC, a->modems[m].mac))
+		if (group_has_key(b, KEY_MAC, a->modems[m].mac))
 			return true;
 		for (size_t i = 0; i < a->modems[m].address_count; i++) {
 			const struct ip_address *ip = &a->modems[m].addresses[i];
 
-			if (owns(b, ip->family == 4 ? ASKED_IPV4 : ASKED_IPV6, ip->bytes))
+			if (group_has_key(b, ip->family == 4 ? KEY_IPV4 : KEY_IPV6, ip->bytes))
 				return true;
 		}
 	}
 	return false;
 }
 
-bool share_model_refuses(const struct share_kit *r, enum share_side side) {
+bool share_model_conflicts(const struct share_rig *r, enum share_side side) {
 	for (unsigned a = 0; a < r->count; a++) {
 		for (unsigned b = 0; b < a; b++) {
 			const struct service_group *x = r->list[a], *y = r->list[b];
@@ -283,8 +287,8 @@ bool share_model_refuses(const struct share_kit *r, enum share_side side) {
 			if (x == NULL || y == NULL || vlan_of(x, side) != vlan_of(y, side))
 				continue;
 			if (side == SHARE_NETWORK
-				    ? subscribers_clash(x, y)
-				    : share_a_session(x, y) &&
+				    ? subscribers_conflict(x, y)
+				    : have_common_session(x, y) &&
 					      memcmp(x->rphy.core_mac, y->rphy.core_mac, 6) == 0)
 				return true;
 		}

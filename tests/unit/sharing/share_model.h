@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whose a packet of a shared port is, decided anew for each packet from the configuration of all groups, by
- * going through all of it: slow, and by no code of src/sharing.
+ * Reference model: finds the group of a packet of a shared port by a search of the configuration of
+ * all groups. It shares no code with src/sharing.
  */
 #pragma once
 
 #include "share_kit.h"
 
-/* -1 and the reason where the packet is nobody's. `*tag` tells whether a tag was taken off. */
-int share_model(const struct share_kit *r, enum share_side side, const uint8_t *frame, size_t size,
-		enum drop_reason *reason, bool *tag);
+/* Returns the index of the packet's group, or -1 with the drop reason. Sets `*tag` if the packet's
+ * VLAN tag is removed. */
+int share_model_group(const struct share_rig *r, enum share_side side, const uint8_t *frame,
+		      size_t size, enum drop_reason *reason, bool *tag);
 
-/* Whether two of the groups cannot be told apart. */
-bool share_model_refuses(const struct share_kit *r, enum share_side side);
+/* Whether two groups conflict: their packets cannot be distinguished. */
+bool share_model_conflicts(const struct share_rig *r, enum share_side side);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random groups, random and broken packets: a slow model says of each what must become of it. */
+/* Sends random and malformed packets to a port with random groups. Compares group or drop reason of
+ * each packet with share_model.c. */
 #include "test_main.h"
 
 #include "packets.h"
@@ -10,186 +11,191 @@
 
 #include "fixture.h"
 
-#define WORLDS 120
-#define PACKETS 400
-#define BURSTS 20
-#define SIZE 90
+#define CONFIGURATIONS 120
+#define PACKETS 400 /* per configuration, one per round */
+#define BURSTS 20 /* per configuration */
+#define SIZE 90 /* bytes per frame, before tags */
 
-static struct share_kit storage, *const rig = &storage;
-static struct random dice = {.state = 20260611};
-static unsigned refused, told[DROP_REASONS + 1]; /* the last: handed */
+static struct share_rig storage, *const rig = &storage;
+static struct random rng = {.state = 20260611};
+static unsigned conflicts, results[DROP_REASONS + 1]; /* packets per drop reason; last: delivered */
 
-static unsigned roll(unsigned n) {
-	return random_below(&dice, n);
+static unsigned random_number(unsigned n) {
+	return random_below(&rng, n);
 }
 
-/* Few values of everything, so that groups have much in common. */
-static void group_random(unsigned g) {
+/* Chooses from few values per setting, so that groups often have the same. */
+static void randomize_group(unsigned g) {
 	static const uint16_t vlans[] = {0, 10, 0x10a}; /* these differ above 8 bits */
 	struct service_group *sg = &rig->groups[g];
-	bool vlan = roll(2) == 0;
+	bool vlan = random_number(2) == 0;
 
-	sg->network.vlan = vlan ? vlans[roll(3)] : 0;
-	sg->rphy_port.vlan = vlan ? vlans[roll(3)] : 0;
-	sg->network.has_mac = roll(2) == 0;
-	rig_mac(roll(6) ? g : 0, 2, sg->network.mac);
-	rig_mac(roll(6) ? g : 0, 1, sg->rphy.core_mac);
-	if (roll(4) == 0)
-		rig->channels[g] = rig->channels[roll(RIG_GROUPS)];
-	if (roll(6) == 0)
+	sg->network.vlan = vlan ? vlans[random_number(3)] : 0;
+	sg->rphy_port.vlan = vlan ? vlans[random_number(3)] : 0;
+	sg->network.has_mac = random_number(2) == 0;
+	rig_write_mac(random_number(6) ? g : 0, 2, sg->network.mac);
+	rig_write_mac(random_number(6) ? g : 0, 1, sg->rphy.core_mac);
+	if (random_number(4) == 0)
+		rig->channels[g] = rig->channels[random_number(RIG_GROUPS)];
+	if (random_number(6) == 0)
 		sg->upstream_channel_count = 0;
-	if (roll(3) == 0)
-		rig->addresses[g][roll(RIG_MODEMS)][0] =
-			rig->addresses[roll(RIG_GROUPS)][roll(RIG_MODEMS)][0];
-	if (roll(8) == 0)
+	if (random_number(3) == 0)
+		rig->addresses[g][random_number(RIG_MODEMS)][0] =
+			rig->addresses[random_number(RIG_GROUPS)][random_number(RIG_MODEMS)][0];
+	if (random_number(8) == 0)
 		rig->list[g] = NULL;
 }
 
-static void network_frame(uint8_t *out) {
-	static const uint8_t others[][16] = {
+static void write_network_frame(uint8_t *out) {
+	static const uint8_t unknown[][16] = {
 		{10, 77}, {224, 0, 0, 1}, {255, 255, 255, 255}, {0xff, 2, [15] = 1}};
-	const struct modem *m = &rig->modems[roll(RIG_GROUPS)][roll(RIG_MODEMS)];
-	const uint8_t *other = others[roll(4)];
+	const struct modem *m = &rig->modems[random_number(RIG_GROUPS)][random_number(RIG_MODEMS)];
+	const uint8_t *address = unknown[random_number(4)];
 	uint8_t mac[6] = {255, 255, 255, 255, 255, 255};
 
-	switch (roll(8)) {
+	switch (random_number(8)) {
 	case 0:
 	case 1: packet_ipv4(out, SIZE, 1, m->addresses[0].bytes); break;
 	case 2: packet_ipv6(out, SIZE, 1, m->addresses[1].bytes); break;
 	case 3: packet_arp(out, SIZE, 1, m->addresses[0].bytes); break;
 	case 4: packet_llc(out, SIZE, 1, m->mac); return;
-	case 5: packet_ipv4(out, SIZE, 1, other); break;
-	case 6: packet_ipv6(out, SIZE, 1, other); break;
-	default: packet_llc(out, SIZE, 1, other); break;
+	case 5: packet_ipv4(out, SIZE, 1, address); break;
+	case 6: packet_ipv6(out, SIZE, 1, address); break;
+	default: packet_llc(out, SIZE, 1, address); break;
 	}
-	if (roll(3) != 0)
-		rig_mac(roll(RIG_GROUPS + 1), 2, mac);
-	if (roll(3) != 0)
+	if (random_number(3) != 0)
+		rig_write_mac(random_number(RIG_GROUPS + 1), 2, mac);
+	if (random_number(3) != 0)
 		memcpy(out, mac, sizeof(mac));
 }
 
-static void rphy_frame(uint8_t *out) {
+static void write_rphy_frame(uint8_t *out) {
 	static const uint32_t kinds[] = {0x10000, 0x20000, 0x30000, 0x40000};
-	uint32_t session = roll(12) == 0 ? 0 : kinds[roll(4)] + roll(RIG_GROUPS);
+	uint32_t session =
+		random_number(12) == 0 ? 0 : kinds[random_number(4)] + random_number(RIG_GROUPS);
 	uint8_t mac[6];
 
-	rig_mac(roll(RIG_GROUPS), 1, mac);
-	switch (roll(4)) {
-	case 0: rig_l2tp(out, 6, mac, session); break;
-	case 1: rig_l2tp_udp(out, mac, session); break;
-	case 2: rig_l2tp(out, 4, mac, session); break;
+	rig_write_mac(random_number(RIG_GROUPS), 1, mac);
+	switch (random_number(4)) {
+	case 0: rig_write_l2tp(out, 6, mac, session); break;
+	case 1: rig_write_l2tp_udp(out, mac, session); break;
+	case 2: rig_write_l2tp(out, 4, mac, session); break;
 	default: packet_ipv4(out, SIZE, 1, rig->addresses[0][0][0].bytes);
 	}
 }
 
-/* Tags, bytes that are wrong, and any end. Returns the size. */
-static size_t frame_break(uint8_t *out, size_t size) {
+/* Adds VLAN tags, changes bytes and truncates the frame at random. Returns the new size. */
+static size_t damage_frame(uint8_t *out, size_t size) {
 	static const uint16_t types[] = {ETHERTYPE_VLAN, ETHERTYPE_VLAN, ETHERTYPE_VLAN,
 					 ETHERTYPE_SERVICE_VLAN};
 	static const uint16_t vlans[] = {0, 10, 0x10a, 12, 0xe00a};
-	unsigned tags = roll(16) == 0 ? 2 : roll(2);
+	unsigned tags = random_number(16) == 0 ? 2 : random_number(2);
 
 	while (tags-- > 0)
-		size = rig_tag(out, out, size, types[roll(4)], vlans[roll(5)]);
-	for (unsigned wrong = roll(4) == 0 ? 1 + roll(3) : 0; wrong > 0; wrong--)
-		out[roll((unsigned)size)] = (uint8_t)roll(256);
-	return roll(3) == 0 ? roll((unsigned)size + 1) : size;
+		size = rig_add_tag(out, out, size, types[random_number(4)],
+				   vlans[random_number(5)]);
+	for (unsigned wrong = random_number(4) == 0 ? 1 + random_number(3) : 0; wrong > 0; wrong--)
+		out[random_number((unsigned)size)] = (uint8_t)random_number(256);
+	return random_number(3) == 0 ? random_number((unsigned)size + 1) : size;
 }
 
-/* The bytes that the group has are those of the frame, without its tag where it had to be taken off. */
-static void take_next(unsigned group, const uint8_t *frame, size_t size, bool tag) {
+/* Checks that the group's next packet has the bytes of the frame, without its tag if `tag` is
+ * set. */
+static void check_next_packet(unsigned group, const uint8_t *frame, size_t size, bool tag) {
 	size_t from = tag ? 4 : 0;
-	uint8_t got[RIG_FRAME];
+	uint8_t received[RIG_FRAME_SIZE];
 	struct rte_mbuf *m;
 
-	assert_int_equal(rig_take(rig, group, &m, 1), 1);
+	assert_int_equal(rig_receive(rig, group, &m, 1), 1);
 	fixture_check(m);
-	assert_int_equal(fixture_read(m, got, sizeof(got)), size - from);
-	assert_memory_equal(got, frame, RTE_MIN(size, (size_t)12));
+	assert_int_equal(fixture_read(m, received, sizeof(received)), size - from);
+	assert_memory_equal(received, frame, RTE_MIN(size, (size_t)12));
 	if (size > 12 + from)
-		assert_memory_equal(got + 12, frame + 12 + from, size - 12 - from);
+		assert_memory_equal(received + 12, frame + 12 + from, size - 12 - from);
 	rte_pktmbuf_free(m);
 }
 
-/* So many at once: each group has its own in their order, and the reasons count the others. */
-static void compare(enum share_side side, unsigned n) {
-	static uint8_t frames[PIPELINE_BURST][RIG_FRAME];
+/* Sends `n` packets in one burst. Checks that each group receives its packets in order, and that
+ * the drop counters match the model. */
+static void compare_burst(enum share_side side, unsigned n) {
+	static uint8_t frames[PIPELINE_BURST][RIG_FRAME_SIZE];
 	uint64_t before[DROP_REASONS], expected[DROP_REASONS] = {0};
 	size_t sizes[PIPELINE_BURST];
 
 	memcpy(before, rig->s->counters.drops, sizeof(before));
 	for (unsigned i = 0; i < n; i++) {
 		if (side == SHARE_NETWORK)
-			network_frame(frames[i]);
+			write_network_frame(frames[i]);
 		else
-			rphy_frame(frames[i]);
-		sizes[i] = frame_break(frames[i], SIZE);
+			write_rphy_frame(frames[i]);
+		sizes[i] = damage_frame(frames[i], SIZE);
 		rig_send(rig, frames[i], sizes[i], n == 1);
 	}
-	/* out of one stage, into the other */
+	/* counted at both stages, receive and tell_apart */
 	assert_int_equal(pipeline_run(&rig->s->receiving), 2 * n);
 	for (unsigned i = 0; i < n; i++) {
 		enum drop_reason reason;
 		bool tag;
-		int group = share_model(rig, side, frames[i], sizes[i], &reason, &tag);
+		int group = share_model_group(rig, side, frames[i], sizes[i], &reason, &tag);
 
-		told[group < 0 ? reason : DROP_REASONS]++;
+		results[group < 0 ? reason : DROP_REASONS]++;
 		if (group < 0)
 			expected[reason]++;
 		else
-			take_next((unsigned)group, frames[i], sizes[i], tag);
+			check_next_packet((unsigned)group, frames[i], sizes[i], tag);
 	}
 	for (unsigned d = 0; d < DROP_REASONS; d++) {
 		uint64_t drops = rig->s->counters.drops[d] - before[d];
 
 		if (drops != expected[d])
-			fail_msg("side %d: %lu of %u dropped as %s, the model says %lu", side,
+			fail_msg("side %d: %lu of %u packets dropped as %s, expected %lu", side,
 				 drops, n, drop_name((enum drop_reason)d), expected[d]);
 	}
 	assert_int_equal(share_pending_in(rig->s), 0);
 	rig_check(rig);
 }
 
-static void world(enum share_side side) {
+static void test_configuration(enum share_side side) {
 	char why[LIVE_LINE];
 
 	rig_prepare(rig, RIG_GROUPS);
 	for (unsigned g = 0; g < RIG_GROUPS; g++)
-		group_random(g);
-	if (share_model_refuses(rig, side)) {
+		randomize_group(g);
+	if (share_model_conflicts(rig, side)) {
 		assert_null(share_table_create("test", side, rig->list, rig->count, why));
-		/* another MAC address of the group helps where that is not what repeats */
+		/* the message proposes MAC addresses, unless these are the conflict */
 		assert_int_equal(strstr(why, ", or where each has its own ") != NULL,
 				 strstr(why, "found MAC address 02:00:") == NULL);
-		refused++;
+		conflicts++;
 		return;
 	}
 	rig_open(rig, side);
 	for (unsigned p = 0; p < PACKETS; p++)
-		compare(side, 1);
+		compare_burst(side, 1);
 	for (unsigned b = 0; b < BURSTS; b++)
-		compare(side, 1 + roll(PIPELINE_BURST));
+		compare_burst(side, 1 + random_number(PIPELINE_BURST));
 	rig_close(rig);
 }
 
-TEST(worlds) {
-	static const enum drop_reason never[] = {DROP_PORT_CHAINED, DROP_PORT_GROUP_FULL,
-						 DROP_PORT_STOPPED, DROP_PORT_UNSENT,
-						 DROP_PORT_STRAY};
+TEST(random_packets_match_model) {
+	static const enum drop_reason untested[] = {DROP_PORT_CHAINED, DROP_PORT_GROUP_FULL,
+						    DROP_PORT_STOPPED, DROP_PORT_UNSENT,
+						    DROP_PORT_STRAY};
 
-	for (unsigned w = 0; w < WORLDS; w++)
-		world(w % 2 == 0 ? SHARE_NETWORK : SHARE_RPHY);
-	/* all of it has happened */
-	assert_in_range(refused, WORLDS / 20, WORLDS / 2);
-	assert_in_range(told[DROP_REASONS], PACKETS, WORLDS * PACKETS);
+	for (unsigned w = 0; w < CONFIGURATIONS; w++)
+		test_configuration(w % 2 == 0 ? SHARE_NETWORK : SHARE_RPHY);
+	/* the random cases cover everything */
+	assert_in_range(conflicts, CONFIGURATIONS / 20, CONFIGURATIONS / 2);
+	assert_in_range(results[DROP_REASONS], PACKETS, CONFIGURATIONS * PACKETS);
 	for (unsigned d = 0; d < DROP_REASONS; d++) {
 		bool can = drop_in((enum drop_reason)d, DIRECTION_PORT);
 
-		for (size_t i = 0; i < ARRAY_COUNT(never); i++)
-			can &= d != never[i];
-		if (can && told[d] == 0)
-			fail_msg("%s: never met", drop_name((enum drop_reason)d));
+		for (size_t i = 0; i < ARRAY_COUNT(untested); i++)
+			can &= d != untested[i];
+		if (can && results[d] == 0)
+			fail_msg("%s: no packet was dropped for this reason",
+				 drop_name((enum drop_reason)d));
 	}
 }
 
-ALL_TESTS(rig_begin, rig_end)
+ALL_TESTS(rig_setup, rig_teardown)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Changes of a shared port that overlap: some are prepared, some half taken, some retiring, of several groups, and
- * they end in any order. Once the steps of all are done, the table is that of the configuration.
+ * Tests overlapping changes of several groups on a shared port: prepared, partly applied and
+ * retiring ones, ended in random order. After all steps, the table must match the configuration.
  */
 #include "test_main.h"
 
@@ -12,8 +12,8 @@
 
 #define SLOTS 44 /* modems of a group */
 #define CHANNELS 4 /* upstream channels of a group */
-#define MOST 3 /* objects that one change is about */
-#define FLYING 12 /* changes at a time */
+#define MAX_OBJECTS 3 /* per change */
+#define MAX_OPEN 12 /* changes that have begun and not ended */
 #define STEPS 3000
 
 struct object {
@@ -22,49 +22,52 @@ struct object {
 	struct ip_address addresses[SG_MAX_MODEM_ADDRESSES];
 };
 
-struct flight {
-	struct share_change *change; /* NULL: it means nothing to the port */
+/* A change of one group. */
+struct test_change {
+	struct share_change *change; /* NULL: the port's table does not change */
 	unsigned group;
-	bool prepared, begun,
-		gone; /* not taken yet; a step was done; share_change_remove() is done */
-	struct live_change list[MOST];
+	bool prepared; /* not all steps are made yet */
+	bool begun; /* at least one step was made */
+	bool removed; /* share_change_remove() is done */
+	struct live_change list[MAX_OBJECTS];
 	struct live_changes changes;
-	struct object objects[MOST];
+	struct object objects[MAX_OBJECTS]; /* new values, by position in `list` */
 };
 
-static struct share_kit storage, *const rig = &storage;
-/* What is in service, and the changes by age. */
+static struct share_rig storage, *const rig = &storage;
+/* Objects in service, and open changes, the oldest first. */
 static struct modem modems[RIG_GROUPS][SLOTS];
 static struct ip_address addresses[RIG_GROUPS][SLOTS][SG_MAX_MODEM_ADDRESSES];
 static struct upstream_channel channels[RIG_GROUPS][CHANNELS];
-static struct flight *flights[FLYING];
-static unsigned flying;
-static struct random dice;
+static struct test_change *open_changes[MAX_OPEN];
+static unsigned open_count;
+static struct random rng;
 
-/* Taken out of the table as it is, a group is as if it had not been. */
-static void forgotten(unsigned group) {
+/* Checks that share_forget() removes all keys of a group from the table. */
+static void check_forget(unsigned group) {
 	struct share_forgetting f = {.share = rig->s, .group = group};
 
 	while (!share_forget(&f))
 		;
 	rig->list[group] = NULL;
-	rig_same_table(rig, false);
+	rig_compare_table(rig, false);
 }
 
-static unsigned roll(unsigned n) {
-	return random_below(&dice, n);
+/* A number below n. */
+static unsigned random_number(unsigned n) {
+	return random_below(&rng, n);
 }
 
-/* Two that have MAC addresses, one that its VLAN tells, and two with one MAC address at the R-PHY port, so that sessions
- * which repeat in both are refused. */
+/* Groups 2 and 3 have MAC addresses, group 4 has a VLAN. Groups 0 and 1 have the same MAC address
+ * on the R-PHY side, so that sessions in both conflict. */
 static void open_rig(enum share_side side) {
 	rig_prepare(rig, RIG_GROUPS);
 	for (unsigned g = 2; g < 4; g++) {
 		rig->groups[g].network.has_mac = true;
-		rig_mac(g, 2, rig->groups[g].network.mac);
+		rig_write_mac(g, 2, rig->groups[g].network.mac);
 	}
 	rig->groups[4].network.vlan = rig->groups[4].rphy_port.vlan = 9;
-	rig_mac(0, 1, rig->groups[1].rphy.core_mac);
+	rig_write_mac(0, 1, rig->groups[1].rphy.core_mac);
 	memset(modems, 0, sizeof(modems));
 	memset(channels, 0, sizeof(channels));
 	for (unsigned g = 0; g < RIG_GROUPS; g++) {
@@ -79,9 +82,9 @@ static void open_rig(enum share_side side) {
 		rig->groups[g].modem_count = SLOTS;
 }
 
-/* The `first`th and later addresses of a modem, which no other modem of the group has. */
-static void modem_fill(struct object *o, unsigned group, unsigned slot, unsigned first,
-		       unsigned count) {
+/* Sets a modem with `count` addresses, unique in the group, numbered from `first`. */
+static void set_modem(struct object *o, unsigned group, unsigned slot, unsigned first,
+		      unsigned count) {
 	for (unsigned a = 0; a < count; a++)
 		o->addresses[a] = (struct ip_address){
 			4, {10, (uint8_t)(100 + group), (uint8_t)slot, (uint8_t)(first + a)}};
@@ -93,19 +96,19 @@ static void modem_fill(struct object *o, unsigned group, unsigned slot, unsigned
 	};
 }
 
-static struct object *flight_add(struct flight *f, enum live_object kind, unsigned slot) {
-	struct live_change *l = &f->list[f->changes.count];
+static struct object *add_object(struct test_change *c, enum live_object kind, unsigned slot) {
+	struct live_change *l = &c->list[c->changes.count];
 
 	*l = (struct live_change){.object = kind, .slot = slot};
-	return &f->objects[f->changes.count++];
+	return &c->objects[c->changes.count++];
 }
 
-/* It is in service. */
-static void flight_taken(struct flight *f) {
-	f->prepared = false;
-	for (size_t i = 0; i < f->changes.count; i++) {
-		const struct live_change *l = &f->list[i];
-		unsigned g = f->group, slot = l->slot;
+/* Records that the objects of the change are in service. */
+static void record_applied(struct test_change *c) {
+	c->prepared = false;
+	for (size_t i = 0; i < c->changes.count; i++) {
+		const struct live_change *l = &c->list[i];
+		unsigned g = c->group, slot = l->slot;
 
 		if (l->object == LIVE_UPSTREAM_CHANNEL) {
 			channels[g][slot] = l->next == NULL ? (struct upstream_channel){0}
@@ -114,46 +117,47 @@ static void flight_taken(struct flight *f) {
 		}
 		modems[g][slot] = l->next == NULL ? (struct modem){0} : *l->modem;
 		modems[g][slot].addresses = addresses[g][slot];
-		memcpy(addresses[g][slot], f->objects[i].addresses, sizeof(addresses[g][slot]));
+		memcpy(addresses[g][slot], c->objects[i].addresses, sizeof(addresses[g][slot]));
 	}
 }
 
-/* Whether the groups can be told apart when the flight is in service beside what is now. */
-static bool can_be_taken(struct flight *f) {
+/* Whether the groups would have no conflict with the change applied. */
+static bool is_valid(struct test_change *c) {
 	static struct modem modems_now[SLOTS];
 	static struct ip_address addresses_now[SLOTS][SG_MAX_MODEM_ADDRESSES];
 	struct upstream_channel channels_now[CHANNELS];
 	struct share_table *t;
 
-	memcpy(modems_now, modems[f->group], sizeof(modems_now));
-	memcpy(addresses_now, addresses[f->group], sizeof(addresses_now));
-	memcpy(channels_now, channels[f->group], sizeof(channels_now));
-	flight_taken(f);
-	t = rig_table(rig);
-	memcpy(modems[f->group], modems_now, sizeof(modems_now));
-	memcpy(addresses[f->group], addresses_now, sizeof(addresses_now));
-	memcpy(channels[f->group], channels_now, sizeof(channels_now));
+	memcpy(modems_now, modems[c->group], sizeof(modems_now));
+	memcpy(addresses_now, addresses[c->group], sizeof(addresses_now));
+	memcpy(channels_now, channels[c->group], sizeof(channels_now));
+	record_applied(c);
+	t = rig_build_table(rig);
+	memcpy(modems[c->group], modems_now, sizeof(modems_now));
+	memcpy(addresses[c->group], addresses_now, sizeof(addresses_now));
+	memcpy(channels[c->group], channels_now, sizeof(channels_now));
 	share_table_free(t);
 	return t != NULL;
 }
 
-/* Returns whether it was not refused. */
-static bool flight_prepare(struct flight *f) {
-	bool known = flying == 0, can = known && can_be_taken(f), good;
+/* Begins the change, or frees it and returns false if it is rejected. Checks that exactly conflicts
+ * are rejected. */
+static bool prepare_change(struct test_change *c) {
+	bool no_open = open_count == 0, valid = no_open && is_valid(c), accepted;
 	char why[LIVE_LINE] = "";
 
-	f->prepared = true;
-	good = share_change_begin(rig->s, rig->list, rig->count, f->group, &f->changes, &f->change,
-				  why) == 0;
-	if (known)
-		assert_int_equal(good, can);
-	if (good) {
-		flights[flying++] = f;
+	c->prepared = true;
+	accepted = share_change_begin(rig->s, rig->list, rig->count, c->group, &c->changes,
+				      &c->change, why) == 0;
+	if (no_open)
+		assert_int_equal(accepted, valid);
+	if (accepted) {
+		open_changes[open_count++] = c;
 		return true;
 	}
-	assert_null(f->change);
+	assert_null(c->change);
 	assert_true(why[0] != '\0' && strchr(why, '\n') == NULL);
-	free(f);
+	free(c);
 	return false;
 }
 
@@ -165,14 +169,14 @@ static bool has_address(const struct modem *m, const struct ip_address *address)
 	return false;
 }
 
-/* Addresses that a change leaves to a modem are found for its group at each moment of the change. */
-static void check_kept(const struct flight *f) {
+/* Checks that addresses which a modem keeps stay in the table during the change. */
+static void check_kept_addresses(const struct test_change *c) {
 	const struct share_table *t = rig->s->table;
-	uint8_t vlan = t->vlan_of[rig->groups[f->group].network.vlan];
+	uint8_t vlan = t->vlan_of[rig->groups[c->group].network.vlan];
 
-	for (size_t i = 0; i < f->changes.count; i++) {
-		const struct live_change *l = &f->list[i];
-		const struct modem *now = &modems[f->group][l->slot];
+	for (size_t i = 0; i < c->changes.count; i++) {
+		const struct live_change *l = &c->list[i];
+		const struct modem *now = &modems[c->group][l->slot];
 
 		if (l->object != LIVE_MODEM || l->next == NULL)
 			continue;
@@ -184,176 +188,184 @@ static void check_kept(const struct flight *f) {
 				continue;
 			share_key_set(&key, SHARE_IPV4, vlan, now->addresses[a].bytes, 4);
 			assert_true(rte_hash_lookup_data(t->groups, &key, &found) >= 0);
-			assert_true(((uintptr_t)found >> f->group & 1) != 0);
+			assert_true(((uintptr_t)found >> c->group & 1) != 0);
 		}
 	}
 }
 
-/* As a server does it: first what goes, then what comes. Returns whether it was the last step. */
-static bool flight_step(struct flight *f) {
+/* Makes a step: removals first, then additions, as the server does. Returns true after the last. */
+static bool make_step(struct test_change *c) {
 	bool last = false;
 
-	f->begun = true;
-	if (f->change == NULL)
+	c->begun = true;
+	if (c->change == NULL)
 		return true;
-	if (!f->gone)
-		f->gone = share_change_remove(f->change);
+	if (!c->removed)
+		c->removed = share_change_remove(c->change);
 	else
-		last = share_change_add(f->change);
-	check_kept(f);
+		last = share_change_add(c->change);
+	check_kept_addresses(c);
 	return last;
 }
 
-static void flight_end(unsigned number) {
-	struct flight *f = flights[number];
+static void end_change(unsigned number) {
+	struct test_change *c = open_changes[number];
 
-	share_change_end(f->change);
-	free(f);
-	flying--;
-	memmove(&flights[number], &flights[number + 1], (flying - number) * sizeof(flights[0]));
+	share_change_end(c->change);
+	free(c);
+	open_count--;
+	memmove(&open_changes[number], &open_changes[number + 1],
+		(open_count - number) * sizeof(open_changes[0]));
 }
 
-static void random_modem(struct flight *f, unsigned slot) {
-	struct object *o = flight_add(f, LIVE_MODEM, slot);
+static void add_random_modem(struct test_change *c, unsigned slot) {
+	struct object *o = add_object(c, LIVE_MODEM, slot);
 
-	if (modem_is_there(&modems[f->group][slot]) && roll(3) == 0)
-		return; /* it goes */
-	modem_fill(o, roll(12) == 0 ? 0 : f->group, slot, roll(128), roll(65));
-	f->list[f->changes.count - 1].modem = &o->modem;
+	if (modem_is_there(&modems[c->group][slot]) && random_number(3) == 0)
+		return; /* removes the modem */
+	set_modem(o, random_number(12) == 0 ? 0 : c->group, slot, random_number(128),
+		  random_number(65));
+	c->list[c->changes.count - 1].modem = &o->modem;
 }
 
-/* Few sessions, so that some repeat, and their form changes. */
-static void random_channel(struct flight *f, unsigned slot) {
-	struct object *o = flight_add(f, LIVE_UPSTREAM_CHANNEL, slot);
+/* Chooses from few sessions, so that some repeat and the form of the keys changes. */
+static void add_random_channel(struct test_change *c, unsigned slot) {
+	struct object *o = add_object(c, LIVE_UPSTREAM_CHANNEL, slot);
 
-	if (channels[f->group][slot].session != 0 && roll(3) == 0)
+	if (channels[c->group][slot].session != 0 && random_number(3) == 0)
 		return;
 	o->channel = (struct upstream_channel){
-		1 + slot, UPSTREAM_OFDMA, 1, 0x100 + 16 * slot + roll(16), 0, 0};
-	f->list[f->changes.count - 1].upstream_channel = &o->channel;
+		1 + slot, UPSTREAM_OFDMA, 1, 0x100 + 16 * slot + random_number(16), 0, 0};
+	c->list[c->changes.count - 1].upstream_channel = &o->channel;
 }
 
-static struct flight *flight_new(unsigned group) {
-	struct flight *f = calloc(1, sizeof(*f));
+static struct test_change *allocate_change(unsigned group) {
+	struct test_change *c = calloc(1, sizeof(*c));
 
-	assert_non_null(f);
-	f->group = group;
-	f->changes.list = f->list;
-	return f;
+	assert_non_null(c);
+	c->group = group;
+	c->changes.list = c->list;
+	return c;
 }
 
-static void random_begin(unsigned counts[2]) {
-	unsigned group = roll(rig->count), count = 1 + roll(MOST), first;
-	struct flight *f;
+/* Increments counts[0] if the change is rejected, else counts[1]. */
+static void begin_random_change(unsigned counts[2]) {
+	unsigned group = random_number(rig->count), count = 1 + random_number(MAX_OBJECTS), first;
+	struct test_change *c;
 
-	for (unsigned i = 0; i < flying; i++) {
-		if (flying == FLYING || (flights[i]->prepared && flights[i]->group == group))
+	for (unsigned i = 0; i < open_count; i++) {
+		if (open_count == MAX_OPEN ||
+		    (open_changes[i]->prepared && open_changes[i]->group == group))
 			return;
 	}
-	f = flight_new(group);
-	first = roll(rig->s->side == SHARE_RPHY ? CHANNELS : SLOTS);
+	c = allocate_change(group);
+	first = random_number(rig->s->side == SHARE_RPHY ? CHANNELS : SLOTS);
 	for (unsigned i = 0; i < count; i++) {
 		if (rig->s->side == SHARE_RPHY)
-			random_channel(f, (first + i) % CHANNELS);
+			add_random_channel(c, (first + i) % CHANNELS);
 		else
-			random_modem(f, (first + i) % SLOTS);
+			add_random_modem(c, (first + i) % SLOTS);
 	}
-	counts[flight_prepare(f)]++;
+	counts[prepare_change(c)]++;
 }
 
-/* The oldest one that is not done goes on. */
-static void random_step(void) {
-	for (unsigned i = 0; i < flying; i++) {
-		if (!flights[i]->prepared)
+/* Makes a step of the oldest change that is not fully applied. */
+static void step_oldest(void) {
+	for (unsigned i = 0; i < open_count; i++) {
+		if (!open_changes[i]->prepared)
 			continue;
-		if (flight_step(flights[i]))
-			flight_taken(flights[i]);
+		if (make_step(open_changes[i]))
+			record_applied(open_changes[i]);
 		return;
 	}
 }
 
-/* All that are prepared are given up, the newest first, where none of them has been seen by the owner. */
-static void random_abandon(void) {
+/* Ends all prepared changes, the newest first, unless a step of one was made. */
+static void abandon_prepared(void) {
 	unsigned first = 0;
 
-	while (first < flying && !flights[first]->prepared)
+	while (first < open_count && !open_changes[first]->prepared)
 		first++;
-	if (first < flying && flights[first]->begun)
+	if (first < open_count && open_changes[first]->begun)
 		return;
-	while (flying > first)
-		flight_end(flying - 1);
+	while (open_count > first)
+		end_change(open_count - 1);
 }
 
-/* All that are on their way: those that are taken go on, and each ends. */
-static void random_end(void) {
-	while (flying > 0 && flights[flying - 1]->prepared)
-		random_step();
-	while (flying > 0) {
-		flight_end(roll(flying));
-		rig_same_table(rig, true);
+/* Completes and ends all open changes. */
+static void end_all(void) {
+	while (open_count > 0 && open_changes[open_count - 1]->prepared)
+		step_oldest();
+	while (open_count > 0) {
+		end_change(random_number(open_count));
+		rig_compare_table(rig, true);
 	}
 	assert_null(rig->s->changes);
 }
 
-static void random_changes(enum share_side side, uint32_t seed) {
-	unsigned counts[2] = {0}, quiet = 0;
+static void test_random_changes(enum share_side side, uint32_t seed) {
+	unsigned counts[2] = {0}, settled = 0;
 
-	dice = (struct random){.state = seed};
+	rng = (struct random){.state = seed};
 	open_rig(side);
 	for (unsigned n = 0; n < STEPS; n++) {
-		unsigned what = roll(16);
+		unsigned action = random_number(16);
 
-		if (what < 4)
-			random_begin(counts);
-		else if (what < 13)
-			random_step();
-		else if (what == 15)
-			random_abandon();
-		else if ((what = roll(FLYING)) < flying && !flights[what]->prepared)
-			flight_end(what);
-		for (what = 0; what < flying && !flights[what]->prepared; what++)
+		if (action < 4)
+			begin_random_change(counts);
+		else if (action < 13)
+			step_oldest();
+		else if (action == 15)
+			abandon_prepared();
+		else if ((action = random_number(MAX_OPEN)) < open_count &&
+			 !open_changes[action]->prepared)
+			end_change(action);
+		for (action = 0; action < open_count && !open_changes[action]->prepared; action++)
 			;
-		if (what == flying && quiet++ % 4 == 0)
-			rig_same_table(rig, true);
+		if (action == open_count && settled++ % 4 == 0)
+			rig_compare_table(rig, true);
 	}
-	random_end();
-	assert_true(counts[true] > STEPS / 20 && counts[false] > 3 && quiet > STEPS / 20);
-	if (side == SHARE_NETWORK) /* the form of sessions is that of all groups */
-		forgotten(1);
+	end_all();
+	assert_true(counts[true] > STEPS / 20 && counts[false] > 3 && settled > STEPS / 20);
+	/* on the R-PHY side, the form of the keys depends on all groups */
+	if (side == SHARE_NETWORK)
+		check_forget(1);
 	rig_close(rig);
 }
 
-TEST(changes_at_random) {
+TEST(random_changes_leave_configured_table) {
 	for (uint32_t seed = 1; seed < 4; seed++) {
-		random_changes(SHARE_NETWORK, seed);
-		random_changes(SHARE_RPHY, seed);
+		test_random_changes(SHARE_NETWORK, seed);
+		test_random_changes(SHARE_RPHY, seed);
 	}
 }
 
-/* Begins a change of `count` modems, which are removed, or get as many addresses each. */
-static void flight_begin(unsigned group, unsigned slot, unsigned count, unsigned addresses_each) {
-	struct flight *f = flight_new(group);
+/* Begins a change of `count` modems. Each gets `addresses_each` addresses, or is removed if 0. */
+static void begin_modem_change(unsigned group, unsigned slot, unsigned count,
+			       unsigned addresses_each) {
+	struct test_change *c = allocate_change(group);
 
 	for (unsigned i = 0; i < count; i++) {
-		struct object *o = flight_add(f, LIVE_MODEM, slot + i);
+		struct object *o = add_object(c, LIVE_MODEM, slot + i);
 
-		modem_fill(o, group, slot + i, 0, addresses_each);
-		f->list[i].modem = addresses_each > 0 ? &o->modem : NULL;
+		set_modem(o, group, slot + i, 0, addresses_each);
+		c->list[i].modem = addresses_each > 0 ? &o->modem : NULL;
 	}
-	assert_true(flight_prepare(f));
+	assert_true(prepare_change(c));
 }
 
-/* A change that only removes is pending until its last key is gone: a larger table, copied when some are left, lacks these. */
-TEST(pending_until_all_keys_are_gone) {
+/* A removal stays open until its last key is removed. A larger table that is copied before must not
+ * keep these keys. */
+TEST(removal_stays_open_until_last_key) {
 	open_rig(SHARE_NETWORK);
-	flight_begin(0, SLOTS - 1, 1, SG_MAX_MODEM_ADDRESSES);
-	random_end();
-	flight_begin(0, SLOTS - 1, 1, 0);
-	random_step();
-	assert_false(flights[0]->gone);
-	flight_begin(1, SLOTS - MOST, MOST, SG_MAX_MODEM_ADDRESSES);
-	random_end();
+	begin_modem_change(0, SLOTS - 1, 1, SG_MAX_MODEM_ADDRESSES);
+	end_all();
+	begin_modem_change(0, SLOTS - 1, 1, 0);
+	step_oldest();
+	assert_false(open_changes[0]->removed);
+	begin_modem_change(1, SLOTS - MAX_OBJECTS, MAX_OBJECTS, SG_MAX_MODEM_ADDRESSES);
+	end_all();
 	rig_close(rig);
 }
 
-ALL_TESTS(rig_begin, rig_end)
+ALL_TESTS(rig_setup, rig_teardown)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rings of a port, to the groups and from them: order, what is full, groups that come and go, and the accounts. */
+/* Tests the rings of a shared port, to the groups and from them: packet order, full rings, groups
+ * added and removed, and counters. */
 #include "test_main.h"
 
 #include <pthread.h>
@@ -14,10 +15,10 @@
 #include "fixture.h"
 
 #define SIZE 60
-#define RING 32
+#define RING 32 /* packets */
 
-static struct share_kit storage, *const rig = &storage;
-static struct packet_sink sink; /* of the port */
+static struct share_rig storage, *const rig = &storage;
+static struct packet_sink sink; /* from groups to the port */
 static uint32_t serial;
 
 static void open_groups(unsigned count, unsigned ring_size, bool by_ring) {
@@ -30,7 +31,7 @@ static void open_groups(unsigned count, unsigned ring_size, bool by_ring) {
 }
 
 static void send_to(unsigned group) {
-	struct rte_mbuf *m = rig_packet(rig, group, serial++);
+	struct rte_mbuf *m = rig_create_packet(rig, group, serial++);
 
 	assert_int_equal(rte_eth_tx_burst(rig->far, 0, &m, 1), 1);
 }
@@ -41,27 +42,28 @@ static void receive(struct rte_mbuf *m) {
 }
 
 static void receive_for(unsigned group) {
-	receive(rig_packet(rig, group, serial++));
+	receive(rig_create_packet(rig, group, serial++));
 }
 
-/* Takes all that the group has. Returns how many; their numbers rise. */
-static unsigned take_in_order(unsigned group, uint32_t *last) {
+/* Receives all packets of the group and checks that their serial numbers rise from `*last`. Returns
+ * the number of packets. */
+static unsigned receive_in_order(unsigned group, uint32_t *last) {
 	struct rte_mbuf *m;
-	unsigned all = 0;
+	unsigned count = 0;
 
-	for (; rig_take(rig, group, &m, 1) > 0; all++) {
+	for (; rig_receive(rig, group, &m, 1) > 0; count++) {
 		uint32_t number = packet_serial(rte_pktmbuf_mtod(m, uint8_t *));
 
 		assert_true(number >= *last);
 		*last = number + 1;
 		rte_pktmbuf_free(m);
 	}
-	return all;
+	return count;
 }
 
-/* A group that takes nothing loses what its ring does not hold, also of one burst; what came first is what the ring holds, and
- * no other group loses anything. */
-TEST(one_ring_is_full) {
+/* The ring keeps the earliest packets and drops the excess, also within a burst. Only the group
+ * that does not read its ring loses packets. */
+TEST(full_ring_drops_excess_of_its_group_only) {
 	for (unsigned burst = 0; burst < 2; burst++) {
 		unsigned ring = burst ? RING / 2 : RING, sent = burst ? RING : RING + 10;
 		uint32_t last = 0, first = serial;
@@ -73,7 +75,7 @@ TEST(one_ring_is_full) {
 			if (burst && i < sent - 1)
 				continue;
 			pipeline_run(&rig->s->receiving);
-			assert_int_equal(take_in_order(1, &last), burst ? ring : 1);
+			assert_int_equal(receive_in_order(1, &last), burst ? ring : 1);
 			rig_check(rig);
 		}
 		assert_int_equal(rig->s->members[0].full, sent - ring);
@@ -81,18 +83,18 @@ TEST(one_ring_is_full) {
 		assert_int_equal(rig_dropped(rig, DROP_PORT_GROUP_FULL),
 				 (sent - ring) * (1 + burst));
 		assert_int_equal(share_pending_in(rig->s), ring);
-		assert_int_equal(take_in_order(0, &first), ring);
+		assert_int_equal(receive_in_order(0, &first), ring);
 		assert_int_equal(first, serial - 1 - 2 * (sent - ring));
 		rig_close(rig);
 		rig->s = NULL;
 	}
 }
 
-TEST(the_port_was_empty) {
+TEST(emptied_counts_polls_of_empty_port) {
 	struct packet_source source;
 	uint32_t last = 0;
 
-	open_groups(1, RIG_RING, true);
+	open_groups(1, RIG_RING_SIZE, true);
 	source = share_source(rig->s, 0);
 	pipeline_run(&rig->s->receiving);
 	assert_int_equal(packet_source_emptied(&source), 1);
@@ -104,11 +106,11 @@ TEST(the_port_was_empty) {
 	assert_int_equal(rig->s->full_polls, 1);
 	receive_for(0);
 	assert_int_equal(packet_source_emptied(&source), 2);
-	assert_int_equal(take_in_order(0, &last), PIPELINE_BURST + 33);
+	assert_int_equal(receive_in_order(0, &last), PIPELINE_BURST + 33);
 }
 
-/* A frame in several buffers is joined; where its first buffer has no room for that, it is dropped. */
-TEST(chains) {
+/* A chained mbuf is joined. It is dropped if its first buffer is too small for the frame. */
+TEST(chained_mbuf_is_joined_or_dropped) {
 	struct rte_mempool *small = fixture_pool("small", 7, RTE_PKTMBUF_HEADROOM + 16);
 	uint8_t frame[SIZE];
 	uint32_t last = 0;
@@ -121,18 +123,18 @@ TEST(chains) {
 
 		assert_int_equal(rte_pktmbuf_chain(m, end), 0);
 		receive(m);
-		assert_int_equal(take_in_order(1, &last), fits);
+		assert_int_equal(receive_in_order(1, &last), fits);
 	}
 	assert_int_equal(rig_dropped(rig, DROP_PORT_CHAINED), 1);
 	fixture_pool_end(small);
 }
 
-/* A tag that the device took off and told. */
-TEST(stripped_by_the_device) {
+/* The NIC removed a tag and reported it in the mbuf. */
+TEST(tag_removed_by_nic_selects_group) {
 	static const struct {
 		uint16_t tci;
-		bool tagged; /* another tag in the frame */
-		enum drop_reason reason; /* DROP_NONE: group 1 gets it */
+		bool tagged; /* a second tag is in the frame */
+		enum drop_reason reason; /* DROP_NONE: group 1 receives it */
 	} cases[] = {{10, false, DROP_NONE},
 		     {0xf00a, false, DROP_NONE},
 		     {0, false, DROP_PORT_VLAN_MISSING},
@@ -145,34 +147,34 @@ TEST(stripped_by_the_device) {
 	rig->groups[1].network.vlan = 10;
 	rig_open(rig, SHARE_NETWORK);
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		struct rte_mbuf *m = rig_packet(rig, 1, serial++);
+		struct rte_mbuf *m = rig_create_packet(rig, 1, serial++);
 
 		if (cases[i].tagged)
 			packet_tag(m, 10);
 		m->ol_flags |= RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
 		m->vlan_tci = cases[i].tci;
 		receive(m);
-		assert_int_equal(take_in_order(1, &last), cases[i].reason == DROP_NONE);
+		assert_int_equal(receive_in_order(1, &last), cases[i].reason == DROP_NONE);
 		if (cases[i].reason != DROP_NONE)
 			assert_int_equal(rig_dropped(rig, cases[i].reason), 1);
 	}
 }
 
-/* A packet for the group comes to it, or is nobody's. */
-static void comes(unsigned group, bool there) {
+/* Checks that the group receives its packet if it is in service; else the packet is unmatched. */
+static void check_delivery(unsigned group, bool in_service) {
 	uint64_t before = rig_dropped(rig, DROP_PORT_UNKNOWN_DESTINATION);
 	uint32_t last = 0;
 
 	receive_for(group);
-	if (there)
-		assert_int_equal(take_in_order(group, &last), 1);
-	assert_int_equal(rig_dropped(rig, DROP_PORT_UNKNOWN_DESTINATION), before + !there);
+	if (in_service)
+		assert_int_equal(receive_in_order(group, &last), 1);
+	assert_int_equal(rig_dropped(rig, DROP_PORT_UNKNOWN_DESTINATION), before + !in_service);
 	rig_check(rig);
 }
 
-static void table_of(unsigned count) {
+static void replace_table(unsigned count) {
 	rig->count = count;
-	share_table_free(share_table_replace(rig->s, rig_table(rig)));
+	share_table_free(share_table_replace(rig->s, rig_build_table(rig)));
 }
 
 static void forget(struct port_share *share, unsigned group) {
@@ -182,55 +184,55 @@ static void forget(struct port_share *share, unsigned group) {
 		;
 }
 
-TEST(groups_come_and_go) {
+TEST(groups_are_added_and_removed_in_service) {
 	open_groups(2, RING, true);
-	comes(2, false);
+	check_delivery(2, false);
 	assert_int_equal(share_member_open(rig->s, 2, RING), 0);
 	rig->list[2] = &rig->groups[2];
-	table_of(3);
+	replace_table(3);
 	for (unsigned g = 0; g < 3; g++)
-		comes(g, true);
+		check_delivery(g, true);
 	receive_for(0);
 	rig->list[0] = NULL;
-	table_of(3);
-	share_member_close(rig->s, 0); /* with the packet from above */
+	replace_table(3);
+	share_member_close(rig->s, 0); /* its ring contains the packet from above */
 	assert_int_equal(rig_dropped(rig, DROP_PORT_STOPPED), 1);
 	forget(rig->s, 1);
 	for (unsigned g = 0; g < 3; g++)
-		comes(g, g == 2);
+		check_delivery(g, g == 2);
 	assert_int_equal(share_member_open(rig->s, 0, RING), 0);
 	rig->list[0] = &rig->groups[0];
-	table_of(1);
+	replace_table(1);
 	assert_null(rig->s->table->groups);
 	forget(rig->s, 0);
-	comes(0, false);
-	table_of(0); /* as when the last group that receives has gone */
-	comes(0, false);
+	check_delivery(0, false);
+	replace_table(0); /* no group receives any more */
+	check_delivery(0, false);
 }
 
-/* The same of sessions. */
-TEST(nobody_is_left) {
-	uint8_t frame[RIG_FRAME];
+TEST(session_is_unknown_without_groups) {
+	uint8_t frame[RIG_FRAME_SIZE];
 
 	rig_prepare(rig, 2);
 	rig_open(rig, SHARE_RPHY);
-	table_of(0);
-	rig_send(rig, frame, rig_l2tp(frame, 4, rig->groups[0].rphy.core_mac, 0x10000), false);
+	replace_table(0);
+	rig_send(rig, frame, rig_write_l2tp(frame, 4, rig->groups[0].rphy.core_mac, 0x10000),
+		 false);
 	pipeline_run(&rig->s->receiving);
 	assert_int_equal(rig_dropped(rig, DROP_PORT_UNKNOWN_SESSION), 1);
 }
 
-static uint32_t few_buckets(const void *key, uint32_t length, uint32_t initial) {
+static uint32_t hash_to_four_buckets(const void *key, uint32_t length, uint32_t initial) {
 	return load_be32(key) % 4;
 }
 
-/* A bucket that is full has keys behind it. Where one of the bucket goes, one from behind it takes its place, which
- * a walk may have passed. */
-TEST(all_keys_of_full_buckets_are_forgotten) {
+/* A full bucket has overflow entries. Removal of a key moves an overflow entry to its slot, which
+ * the iterator may have passed already. */
+TEST(forget_removes_overflow_keys) {
 	const struct rte_hash_parameters p = {.name = "full",
 					      .entries = 1024,
 					      .key_len = sizeof(struct share_key),
-					      .hash_func = few_buckets,
+					      .hash_func = hash_to_four_buckets,
 					      .extra_flag = RTE_HASH_EXTRA_FLAGS_EXT_TABLE};
 	static struct share_table table;
 	static struct port_share share = {.table = &table};
@@ -251,20 +253,21 @@ TEST(all_keys_of_full_buckets_are_forgotten) {
 	rte_hash_free(table.groups);
 }
 
-static uint16_t put(const struct packet_sink *to, unsigned n) {
+static uint16_t send_from_group(const struct packet_sink *to, unsigned n) {
 	struct rte_mbuf *pkts[PIPELINE_BURST];
-	uint16_t taken;
+	uint16_t accepted;
 
 	for (unsigned i = 0; i < n; i++)
-		pkts[i] = rig_packet(rig, 0, serial + i);
-	taken = packet_sink_burst(to, pkts, (uint16_t)n);
-	rte_pktmbuf_free_bulk(pkts + taken, n - taken);
-	serial += taken;
-	return taken;
+		pkts[i] = rig_create_packet(rig, 0, serial + i);
+	accepted = packet_sink_burst(to, pkts, (uint16_t)n);
+	rte_pktmbuf_free_bulk(pkts + accepted, n - accepted);
+	serial += accepted;
+	return accepted;
 }
 
-/* Takes what came to the far end, and checks that each sender's frames go on where its `next` stands. */
-static unsigned take_far(uint32_t *next) {
+/* Receives count frames that the port sent. Checks that each sender's serial numbers continue at
+ * next[sender], and advances it. */
+static unsigned receive_far(uint32_t *next) {
 	struct rte_mbuf *m;
 	unsigned n = 0;
 
@@ -277,43 +280,44 @@ static unsigned take_far(uint32_t *next) {
 	return n;
 }
 
-/* A port that takes no more: the ring fills, who sends keeps the rest, and all of it goes out in its order. */
-TEST(back_pressure) {
-	uint64_t taken = 0, sent = 0;
+/* With a full port, the ring fills and the sink refuses frames. Once the far end reads, all frames
+ * leave in order. */
+TEST(full_port_delays_frames_without_loss) {
+	uint64_t accepted = 0, sent = 0;
 	uint32_t next = serial;
 
 	open_groups(1, RING, true);
-	for (unsigned i = 0; i < 3 * RIG_PORT / 8; i++) {
-		taken += put(&sink, 8);
+	for (unsigned i = 0; i < 3 * RIG_PORT_SIZE / 8; i++) {
+		accepted += send_from_group(&sink, 8);
 		sent += pipeline_run(&rig->s->sending);
-		assert_int_equal(taken, sent + share_pending_out(rig->s));
+		assert_int_equal(accepted, sent + share_pending_out(rig->s));
 		assert_int_equal(rig->s->counters.values[COUNTER_PORT_SENT], sent);
 	}
-	assert_int_equal(sent, RIG_PORT - 1);
+	assert_int_equal(sent, RIG_PORT_SIZE - 1);
 	assert_in_range(share_pending_out(rig->s), RING, RING + PIPELINE_BURST);
 	assert_true(pipeline_due(&rig->s->sending) == 0);
 	assert_true(pipeline_due(&rig->s->receiving) == UINT64_MAX);
 	assert_true(rig->s->counters.values[COUNTER_PORT_SEND_RETRIES] > 0);
 	while (share_pending_out(rig->s) > 0) {
-		take_far(&next);
+		receive_far(&next);
 		sent += pipeline_run(&rig->s->sending);
 	}
-	take_far(&next);
-	assert_int_equal(sent, taken);
+	receive_far(&next);
+	assert_int_equal(sent, accepted);
 	assert_int_equal(next, serial);
 }
 
-/* What is still in the rings at the end counts under its name, and so do frames that wait for the port; what is still in the
- * port is not received any more. */
-TEST(the_stop_counts) {
+/* At the end, packets in rings are dropped as port_stopped, and frames for the port as port_unsent.
+ * A closed share receives no more packets. */
+TEST(stop_drops_and_counts_pending_packets) {
 
 	open_groups(1, RING, true);
-	for (unsigned i = 0; i < RIG_PORT / 16; i++) {
-		assert_int_equal(put(&sink, 16), 16);
+	for (unsigned i = 0; i < RIG_PORT_SIZE / 16; i++) {
+		assert_int_equal(send_from_group(&sink, 16), 16);
 		pipeline_run(&rig->s->sending);
 	}
 	assert_int_equal(rig->s->send.count, 1);
-	assert_int_equal(put(&sink, 5), 5);
+	assert_int_equal(send_from_group(&sink, 5), 5);
 	for (unsigned i = 0; i < 9; i++)
 		receive_for(0);
 	send_to(0);
@@ -323,13 +327,13 @@ TEST(the_stop_counts) {
 	assert_int_equal(rig_dropped(rig, DROP_PORT_STOPPED), 9);
 	assert_int_equal(rig->s->counters.values[COUNTER_PORT_HANDED], 9);
 	assert_int_equal(rig_dropped(rig, DROP_PORT_UNSENT), 6);
-	assert_int_equal(rig->s->counters.values[COUNTER_PORT_SENT], RIG_PORT - 1);
+	assert_int_equal(rig->s->counters.values[COUNTER_PORT_SENT], RIG_PORT_SIZE - 1);
 }
 
 #define SENDERS 3
 #define FRAMES_EACH 900
 
-/* A thread that sends for a group: number by number, again and again where the ring is full. */
+/* A thread that sends frames in order, and retries while the ring is full. */
 struct sender {
 	pthread_t thread;
 	struct rte_mbuf *frames[FRAMES_EACH];
@@ -346,22 +350,22 @@ static void *sender_run(void *arg) {
 	return NULL;
 }
 
-TEST(several_send) {
+TEST(frames_of_concurrent_senders_stay_in_order) {
 	static struct sender senders[SENDERS];
 	uint32_t next[SENDERS] = {0};
-	unsigned came = 0;
+	unsigned received = 0;
 
 	open_groups(1, RING, true);
-	/* a sender that loses its core in the midst of it does not stop the others */
+	/* a preempted sender must not block the others */
 	assert_int_equal(rte_ring_get_prod_sync_type(sink.ring), RTE_RING_SYNC_MT_RTS);
 	for (unsigned s = 0; s < SENDERS; s++) {
 		for (uint32_t i = 0; i < FRAMES_EACH; i++)
-			senders[s].frames[i] = rig_packet(rig, 0, s << 16 | i);
+			senders[s].frames[i] = rig_create_packet(rig, 0, s << 16 | i);
 		pthread_create(&senders[s].thread, NULL, sender_run, &senders[s]);
 	}
-	while (came < SENDERS * FRAMES_EACH) {
+	while (received < SENDERS * FRAMES_EACH) {
 		pipeline_run(&rig->s->sending);
-		came += take_far(next);
+		received += receive_far(next);
 	}
 	for (unsigned s = 0; s < SENDERS; s++)
 		pthread_join(senders[s].thread, NULL);
@@ -369,20 +373,20 @@ TEST(several_send) {
 	assert_int_equal(rig->s->counters.values[COUNTER_PORT_SENT], SENDERS * FRAMES_EACH);
 }
 
-/* Where each sender has a queue of its own, the port is the sink, and `send` has nothing to do. 0 is the number of a port,
- * to which a sink that nobody has set must not send. */
-TEST(without_a_ring) {
+/* Without a ring, the port is the sink and the stage `send` is idle. A zeroed sink must not send to
+ * port 0. */
+TEST(sink_is_port_without_ring) {
 	struct packet_sink unset = {0};
 	uint32_t next = serial;
 
 	open_groups(1, RING, false);
 	assert_true(rte_eth_dev_is_valid_port(0));
 	assert_false(packet_sink_there(&unset));
-	assert_int_equal(put(&unset, 3), 0);
+	assert_int_equal(send_from_group(&unset, 3), 0);
 	assert_true(packet_sink_there(&sink));
-	assert_int_equal(put(&sink, 5), 5);
+	assert_int_equal(send_from_group(&sink, 5), 5);
 	assert_int_equal(pipeline_run(&rig->s->sending), 0);
-	assert_int_equal(take_far(&next), 5);
+	assert_int_equal(receive_far(&next), 5);
 }
 
 static int close_all(void **state) {
@@ -393,4 +397,4 @@ static int close_all(void **state) {
 }
 
 EACH_TEST(NULL, close_all)
-ALL_TESTS(rig_begin, rig_end)
+ALL_TESTS(rig_setup, rig_teardown)
