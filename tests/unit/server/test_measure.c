@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cycles and latencies are switched while packets pass: figures are those since then, of each packet once. */
+/* Tests switching cycle accounting and latency measurement on and off under traffic. The results
+ * cover exactly the packets since the latest start. */
 #include "test_main.h"
 
 #include "server/measure.h"
 
 #include "group_file.h"
 
-#define TURNS 60
-#define SOME 7
+#define STEPS 60
+#define PACKETS 7
 
 static struct served_group *group(unsigned number) {
 	return &server->groups[number];
 }
 
-/* As many of both directions of the first group. */
-static void carry(unsigned packets) {
-	life_kit_traffic(bench, LIFE_SHARED, &bench->file[0], packets);
-	life_kit_settle(bench, 20 * MS);
+/* Forwards packets of the first group in both directions. */
+static void forward_packets(unsigned packets) {
+	life_kit_send_both(kit, LIFE_SHARED, &kit->file[0], packets);
+	life_kit_settle(kit, 20 * MS);
 }
 
 static uint64_t stage_packets(const struct pipeline *p, const char *name) {
@@ -28,8 +29,8 @@ static uint64_t stage_packets(const struct pipeline *p, const char *name) {
 	return 0;
 }
 
-/* Packets that the stages of each list have, and those that their cycles go over. */
-static void cycles_are_of(uint64_t packets) {
+/* Checks that the cycles of each stage list cover `packets` packets. */
+static void check_cycles(uint64_t packets) {
 	const struct served_group *g = group(0);
 
 	assert_int_equal(stage_packets(&g->downstream->enqueue, "classify"), packets);
@@ -41,7 +42,7 @@ static void cycles_are_of(uint64_t packets) {
 	assert_int_equal(stage_packets(&server->shares.of[0]->receiving, "receive"), packets);
 }
 
-static void latencies_are_of(uint64_t packets) {
+static void check_latencies(uint64_t packets) {
 	struct latency *both[] = {&group(0)->downstream->latency, &group(0)->upstream->latency};
 
 	for (unsigned l = 0; l < 2; l++) {
@@ -52,61 +53,61 @@ static void latencies_are_of(uint64_t packets) {
 	}
 }
 
-/* To ask again for what it is begins nothing anew, and moves no time. */
-TEST(cycles_are_those_since) {
-	struct server_measure was;
+/* Switching on or off repeatedly has no effect. */
+TEST(cycles_cover_packets_since_start) {
+	struct server_measure previous;
 
-	life_kit_open(bench, 2, 2);
+	life_kit_open(kit, 2, 2);
 	assert_true(server->measures.cycles.on && !server->measures.latency.on);
-	was = server->measures.cycles;
-	carry(SOME);
-	cycles_are_of(SOME);
+	previous = server->measures.cycles;
+	forward_packets(PACKETS);
+	check_cycles(PACKETS);
 	server_account(server, true);
-	cycles_are_of(SOME);
-	assert_int_equal(server->measures.cycles.since, was.since);
-	assert_int_equal(server->measures.cycles.until, was.until);
+	check_cycles(PACKETS);
+	assert_int_equal(server->measures.cycles.since, previous.since);
+	assert_int_equal(server->measures.cycles.until, previous.until);
 	server_account(server, false);
-	assert_true(server->measures.cycles.until > was.since);
-	was = server->measures.cycles;
-	carry(1);
-	cycles_are_of(SOME);
+	assert_true(server->measures.cycles.until > previous.since);
+	previous = server->measures.cycles;
+	forward_packets(1);
+	check_cycles(PACKETS);
 	server_account(server, false);
-	assert_int_equal(server->measures.cycles.until, was.until);
+	assert_int_equal(server->measures.cycles.until, previous.until);
 	server_account(server, true);
-	assert_true(server->measures.cycles.since > was.until);
-	cycles_are_of(0);
-	carry(2 * SOME);
-	cycles_are_of(2 * SOME);
+	assert_true(server->measures.cycles.since > previous.until);
+	check_cycles(0);
+	forward_packets(2 * PACKETS);
+	check_cycles(2 * PACKETS);
 	server_account(server, false);
 	server_account(server, true);
-	cycles_are_of(0);
+	check_cycles(0);
 }
 
-TEST(latencies_are_those_since) {
-	life_kit_open(bench, 2, 2);
-	carry(1);
+TEST(latencies_cover_packets_since_start) {
+	life_kit_open(kit, 2, 2);
+	forward_packets(1);
 	assert_false(latency_measured(&group(0)->downstream->latency));
-	for (unsigned turn = 1; turn < 4; turn++) {
+	for (unsigned step = 1; step < 4; step++) {
 		assert_int_equal(server_latency(server, true), 0);
-		latencies_are_of(0);
-		carry(turn * SOME);
-		latencies_are_of(turn * SOME);
+		check_latencies(0);
+		forward_packets(step * PACKETS);
+		check_latencies(step * PACKETS);
 		assert_int_equal(server_latency(server, true), 0);
-		latencies_are_of(turn * SOME);
+		check_latencies(step * PACKETS);
 		assert_int_equal(server_latency(server, false), 0);
-		carry(1);
-		latencies_are_of(turn * SOME);
+		forward_packets(1);
+		check_latencies(step * PACKETS);
 	}
 }
 
-TEST(groups_that_come_join_in) {
+TEST(added_group_is_measured) {
 	const struct served_group *g;
 
 	for (unsigned on = 0; on < 2; on++) {
-		life_kit_open(bench, 2, 3);
+		life_kit_open(kit, 2, 3);
 		server_account(server, on);
 		assert_int_equal(server_latency(server, on), 0);
-		g = group(life_kit_add(bench, life_kit_group(bench, 3, 0, 1, 2, 0)));
+		g = group(life_kit_add(kit, life_kit_load_extra(kit, 3, 0, 1, 2, 0)));
 		assert_int_equal(g->downstream->enqueue.accounting, on);
 		assert_int_equal(g->downstream->lower_mac.accounting, on);
 		assert_int_equal(g->upstream->list.accounting, on);
@@ -115,31 +116,33 @@ TEST(groups_that_come_join_in) {
 	}
 }
 
-/* Its worker has switched it off: what it counted in between is the same in both. */
-static void switch_turn(struct life_script *script, unsigned turn) {
+/* Switches off accounting: stages and pipelines must have counted the same packets. */
+static void switch_step(struct life_script *script, unsigned step) {
 	const struct downstream *d = group(0)->downstream;
 	uint64_t before;
 
 	server_account(server, true);
-	life_check(script, server_latency(server, turn % 3 != 0) == 0, "no memory");
-	for (unsigned i = 0; i < turn % 7; i++)
+	life_script_check(script, server_latency(server, step % 3 != 0) == 0,
+			  "latency measurement: out of memory");
+	for (unsigned i = 0; i < step % 7; i++)
 		server_synchronize(server);
 	server_account(server, false);
 	before = downstream_accounted(d);
-	life_check(script, stage_packets(&d->enqueue, "classify") == before,
-		   "cycles are of other packets than those they go over");
+	life_script_check(script, stage_packets(&d->enqueue, "classify") == before,
+			  "stage and pipeline counted different packets");
 	server_synchronize(server);
-	life_check(script, stage_packets(&d->enqueue, "classify") == before,
-		   "it is measured still");
-	life_check(script, server_latency(server, turn % 2 != 0) == 0, "no memory");
+	life_script_check(script, stage_packets(&d->enqueue, "classify") == before,
+			  "packets are counted after accounting was switched off");
+	life_script_check(script, server_latency(server, step % 2 != 0) == 0,
+			  "latency measurement: out of memory");
 }
 
-TEST(switched_under_traffic) {
-	struct life_script script = {.turn = switch_turn, .turns = TURNS};
+TEST(measurement_is_switched_under_traffic) {
+	struct life_script script = {.step = switch_step, .steps = STEPS};
 
-	life_kit_open(bench, 2, 2);
-	life_play(bench, &script);
+	life_kit_open(kit, 2, 2);
+	life_run_script(kit, &script);
 }
 
-EACH_TEST(NULL, file_end)
+EACH_TEST(NULL, group_file_teardown)
 ALL_TESTS(NULL, fixture_stop)

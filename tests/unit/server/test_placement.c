@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which worker runs what of which group, what it is called, and which placements the cores of a machine do not carry. */
+/* Tests the placement of groups on workers, the names of workers, and the refusal of unsuitable
+ * cores. */
 #include "test_main.h"
 
 #include "server/placement.h"
 
-#define NO_UPSTREAM 0 /* in place of its core */
+#define NO_UPSTREAM 0 /* instead of a core */
 
 static struct service_group groups[SERVER_MAX_GROUPS];
 static struct layout layout;
 
-/* The configuration of the first groups. */
-static struct server_config config_of(size_t count, unsigned main_core) {
+/* A configuration with the first `count` groups. */
+static struct server_config first_groups(size_t count, unsigned main_core) {
 	return (struct server_config){
 		.groups = groups, .group_count = count, .main_core = main_core};
 }
 
-/* Cores of the parts of a group. In 1ds1t that of the lower MAC is not used. */
-struct placed {
+/* The cores of a group's parts. With 1ds1t, `lower` is not used. */
+struct part_cores {
 	unsigned id;
 	enum downstream_layout downstream;
 	unsigned upper, lower, upstream;
 };
 
-static void place(size_t g, struct placed p) {
+static void place_group(size_t g, struct part_cores p) {
 	groups[g] = (struct service_group){
 		.id = p.id,
 		.upstream_channel_count = p.upstream != NO_UPSTREAM,
@@ -41,10 +42,10 @@ static void check_name(const struct server_config *config, unsigned worker, cons
 	assert_string_equal(name, expected);
 }
 
-/* Groups, and which workers they make. */
+/* Groups, and the resulting workers. */
 static const struct {
 	const char *what;
-	struct placed groups[3];
+	struct part_cores groups[3];
 	struct {
 		unsigned core;
 		const char *name;
@@ -80,15 +81,15 @@ static const struct {
 	  {4, "upstream of group 3"}}},
 };
 
-TEST(workers_and_their_names) {
+TEST(workers_are_named_by_their_parts) {
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct server_config config;
 		unsigned count = 0, workers = 0;
 
 		print_message("%s\n", cases[i].what);
 		for (; count < 3 && cases[i].groups[count].id != 0; count++)
-			place(count, cases[i].groups[count]);
-		config = config_of(count, 0);
+			place_group(count, cases[i].groups[count]);
+		config = first_groups(count, 0);
 		assert_int_equal(layout_make(&layout, &config), 0);
 		for (; workers < 5 && cases[i].workers[workers].name != NULL; workers++) {
 			assert_int_equal(layout.cores[workers], cases[i].workers[workers].core);
@@ -101,7 +102,7 @@ TEST(workers_and_their_names) {
 	assert_int_equal(layout.groups[2].upstream, 3);
 }
 
-TEST(many_groups) {
+TEST(names_with_many_groups_are_shortened) {
 	static const struct {
 		unsigned groups;
 		const char *name;
@@ -110,14 +111,14 @@ TEST(many_groups) {
 		{4, "upper and lower MAC, upstream of groups 1, 2, 3, 4"},
 		{SERVER_MAX_GROUPS, "upper and lower MAC, upstream of 64 groups"},
 	};
-	const struct server_config all = config_of(SERVER_MAX_GROUPS, 0);
+	const struct server_config all = first_groups(SERVER_MAX_GROUPS, 0);
 	struct group_slots slots = group_slots_of(&all);
 	char name[16];
 
 	for (unsigned g = 0; g < SERVER_MAX_GROUPS; g++)
-		place(g, (struct placed){g + 1, LAYOUT_1DS1T, 2, 3, 2});
+		place_group(g, (struct part_cores){g + 1, LAYOUT_1DS1T, 2, 3, 2});
 	for (size_t i = 0; i < ARRAY_COUNT(many); i++) {
-		const struct server_config config = config_of(many[i].groups, 0);
+		const struct server_config config = first_groups(many[i].groups, 0);
 
 		assert_int_equal(layout_make(&layout, &config), 0);
 		assert_int_equal(layout.worker_count, 1);
@@ -131,16 +132,17 @@ TEST(many_groups) {
 	}
 }
 
-TEST(too_many_cores) {
-	const size_t most = PLATFORM_MAX_WORKERS / 3;
-	struct server_config config = config_of(SERVER_MAX_GROUPS, 0);
+TEST(cores_beyond_limit_are_refused) {
+	const size_t max_groups = PLATFORM_MAX_WORKERS / 3;
+	struct server_config config = first_groups(SERVER_MAX_GROUPS, 0);
 
 	for (unsigned g = 0; g < SERVER_MAX_GROUPS; g++)
-		place(g, (struct placed){g + 1, LAYOUT_1DS2T, 3 * g + 1, 3 * g + 2, 3 * g + 3});
+		place_group(g, (struct part_cores){g + 1, LAYOUT_1DS2T, 3 * g + 1, 3 * g + 2,
+						   3 * g + 3});
 	assert_int_equal(layout_make(&layout, &config), -1);
-	config.group_count = most;
+	config.group_count = max_groups;
 	assert_int_equal(layout_make(&layout, &config), 0);
-	assert_int_equal(layout.worker_count, 3 * most);
+	assert_int_equal(layout.worker_count, 3 * max_groups);
 }
 
 static struct cpus machine(const char *present, const char *online, const char *usable) {
@@ -152,33 +154,33 @@ static struct cpus machine(const char *present, const char *online, const char *
 	return cpus;
 }
 
-/* What is said of the two groups 11 and 12. */
-static void check_said(unsigned main_core, const struct cpus *cpus, const char *expected) {
-	const struct server_config config = config_of(2, main_core);
+/* Checks the refusals for the two groups 11 and 12, or that there are none. */
+static void check_refusals(unsigned main_core, const struct cpus *cpus, const char *expected) {
+	const struct server_config config = first_groups(2, main_core);
 	struct placement_refusal refusals[CPU_FAULTS];
 	size_t count = placement_refusals(&config, cpus, refusals), size = 0;
-	char *said = NULL;
-	FILE *out = open_memstream(&said, &size);
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &size);
 
 	assert_non_null(out);
 	assert_int_equal(placement_print(refusals, count, out), count == 0 ? 0 : -1);
 	fclose(out);
-	assert_string_equal(said, expected);
-	free(said);
+	assert_string_equal(text, expected);
+	free(text);
 }
 
-TEST(each_reason) {
+TEST(unsuitable_cores_are_refused_with_reason) {
 	const struct cpus all = machine("0-3", "0-3", "0-3"), some = machine("0-5", "0-3", "0-1");
 	const struct cpus two = machine("0-1", "0-1", "0-1");
 
-	place(0, (struct placed){11, LAYOUT_1DS2T, 1, 2, 3});
-	place(1, (struct placed){12, LAYOUT_1DS2T, 1, 2, 1});
-	check_said(0, &all, "");
-	place(0, (struct placed){11, LAYOUT_1DS2T, 0, 1, 4});
-	place(1, (struct placed){12, LAYOUT_1DS2T, 6, 900, 3});
+	place_group(0, (struct part_cores){11, LAYOUT_1DS2T, 1, 2, 3});
+	place_group(1, (struct part_cores){12, LAYOUT_1DS2T, 1, 2, 1});
+	check_refusals(0, &all, "");
+	place_group(0, (struct part_cores){11, LAYOUT_1DS2T, 0, 1, 4});
+	place_group(1, (struct part_cores){12, LAYOUT_1DS2T, 6, 900, 3});
 	groups[1].threads.asked.layout = LAYOUT_1US1T_1DS2T;
 	groups[1].threads.asked.lower_mac_core = true;
-	check_said(
+	check_refusals(
 		2, &some,
 		"service group 12: threads.cores: found cores 6,900, allowed: 0-1, the cores of "
 		"this machine that may be used\n"
@@ -187,7 +189,7 @@ TEST(each_reason) {
 		"threads.main_core: found cores 2-3, allowed: 0-1, the cores that this process may "
 		"use by its cpuset or affinity\n");
 	groups[1].threads.asked.upper_mac_core = true;
-	check_said(
+	check_refusals(
 		0, &some,
 		"service group 12: threads.upper_mac_core: found cores 6,900, allowed: 0-1, the "
 		"cores of this machine that may be used\n"
@@ -195,20 +197,20 @@ TEST(each_reason) {
 		"that are online and may be used\n"
 		"service group 12: threads.cores: found core 3, allowed: 0-1, the cores that this "
 		"process may use by its cpuset or affinity\n");
-	/* the lower MAC of 1ds1t, and the upstream where there is none, have cores that nothing runs on */
-	place(0, (struct placed){11, LAYOUT_1DS1T, 1, 77, 1});
-	place(1, (struct placed){12, LAYOUT_1DS2T, 0, 1, 88});
+	/* cores of unused parts are not checked */
+	place_group(0, (struct part_cores){11, LAYOUT_1DS1T, 1, 77, 1});
+	place_group(1, (struct part_cores){12, LAYOUT_1DS2T, 0, 1, 88});
 	groups[1].upstream_channel_count = 0;
-	check_said(0, &two, "");
+	check_refusals(0, &two, "");
 	groups[0].threads.downstream = LAYOUT_1DS2T;
 	groups[1].upstream_channel_count = 1;
-	check_said(0, &two,
-		   "service group 11: threads.lower_mac_core: found cores 77,88, allowed: "
-		   "0-1, the cores of this machine that may be used\n");
+	check_refusals(0, &two,
+		       "service group 11: threads.lower_mac_core: found cores 77,88, allowed: "
+		       "0-1, the cores of this machine that may be used\n");
 }
 
-TEST(here) {
-	struct server_config config = config_of(2, 0);
+TEST(cores_of_this_machine_are_checked) {
+	struct server_config config = first_groups(2, 0);
 	struct cpus cpus;
 	unsigned core = 0;
 
@@ -216,7 +218,7 @@ TEST(here) {
 	while (cpus_fault(&cpus, core) != CPU_IS_USABLE)
 		core++;
 	for (unsigned g = 0; g < 2; g++)
-		place(g, (struct placed){11 + g, LAYOUT_1DS1T, core, 0, NO_UPSTREAM});
+		place_group(g, (struct part_cores){11 + g, LAYOUT_1DS1T, core, 0, NO_UPSTREAM});
 	config.main_core = core;
 	assert_int_equal(placement_check(&config, &cpus), 0);
 	groups[1].threads.upper_mac_core = 1023;
@@ -224,7 +226,7 @@ TEST(here) {
 	assert_int_equal(cpus_fault(&cpus, core), CPU_IS_USABLE);
 }
 
-static void takes(const struct cpus *cpus, const char *expected) {
+static void check_added_group(const struct cpus *cpus, const char *expected) {
 	const struct layout two = {.cores = {1, 3}, .worker_count = 2};
 	char line[512] = "";
 
@@ -233,24 +235,28 @@ static void takes(const struct cpus *cpus, const char *expected) {
 	assert_string_equal(line, expected);
 }
 
-TEST(one_that_comes) {
+TEST(added_group_may_use_only_cores_of_workers) {
 	const struct cpus cpus = machine("0-5", "0-3", "0-3");
 
-	place(1, (struct placed){12, LAYOUT_1DS2T, 1, 3, 3});
-	takes(&cpus, "");
-	takes(NULL, "");
-	place(1, (struct placed){12, LAYOUT_1DS2T, 1, 4, 3});
-	takes(&cpus, "threads.lower_mac_core: found core 4, allowed: 0-3, the cores that are "
-		     "online and may be used");
-	takes(NULL, "threads.lower_mac_core: found core 4, allowed: 1,3, the cores that have a "
-		    "worker; others need a restart");
-	place(1, (struct placed){12, LAYOUT_1DS2T, 0, 2, 1});
+	place_group(1, (struct part_cores){12, LAYOUT_1DS2T, 1, 3, 3});
+	check_added_group(&cpus, "");
+	check_added_group(NULL, "");
+	place_group(1, (struct part_cores){12, LAYOUT_1DS2T, 1, 4, 3});
+	check_added_group(&cpus,
+			  "threads.lower_mac_core: found core 4, allowed: 0-3, the cores that are "
+			  "online and may be used");
+	check_added_group(
+		NULL, "threads.lower_mac_core: found core 4, allowed: 1,3, the cores that have a "
+		      "worker; others need a restart");
+	place_group(1, (struct part_cores){12, LAYOUT_1DS2T, 0, 2, 1});
 	groups[1].threads.asked.layout = LAYOUT_1US1T_1DS2T;
-	takes(&cpus, "threads.cores: found cores 0,2, allowed: 1,3, the cores that have a worker; "
-		     "others need a restart");
-	place(1, (struct placed){12, LAYOUT_1DS2T, 1, 3, 1});
-	groups[1].threads.main_core = 3; /* not asked for */
-	takes(&cpus, "");
+	check_added_group(
+		&cpus,
+		"threads.cores: found cores 0,2, allowed: 1,3, the cores that have a worker; "
+		"others need a restart");
+	place_group(1, (struct part_cores){12, LAYOUT_1DS2T, 1, 3, 1});
+	groups[1].threads.main_core = 3; /* a default, not configured */
+	check_added_group(&cpus, "");
 	groups[1].threads.asked.main_core = true;
-	takes(&cpus, "threads.main_core: found core 3, allowed: 0, the server's");
+	check_added_group(&cpus, "threads.main_core: found core 3, allowed: 0, the server's");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Workers on the lcores that EAL made for them: they begin, are waited for, and end. */
+/* Tests starting, synchronizing and stopping workers on lcores of EAL. */
 #include "test_main.h"
 
 #include <sched.h>
@@ -16,17 +16,17 @@
 static struct worker workers[WORKERS] = {{.name = "first"}, {.name = "second"}};
 static struct server server = {.workers = workers, .worker_count = WORKERS};
 
-/* Each lets the other have its core once a round, as both may be on one. */
-static uint16_t polite(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+/* A stage that yields the core once per round, as both workers may share one. */
+static uint16_t yield_core(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	sched_yield();
 	return n;
 }
 
-static const struct stage stages[] = {{.name = "polite", .run = polite, .polls = true}};
+static const struct stage stages[] = {{.name = "yield", .run = yield_core, .polls = true}};
 static struct pipeline lists[WORKERS];
 
-/* The first cores that may be used. */
-static int start(void **state) {
+/* Starts EAL with workers on the first usable cores. */
+static int start_eal(void **state) {
 	struct platform_options options = {
 		.program = "unit-test", .main_core = PLATFORM_ANY_CORE, .memory_mb = 64};
 	struct cpus cpus;
@@ -36,17 +36,17 @@ static int start(void **state) {
 		if (CPU_ISSET(c, &cpus.usable))
 			options.workers[options.worker_count++] = c;
 	}
-	while (options.worker_count < WORKERS) /* on one core */
+	while (options.worker_count < WORKERS) /* only one core is usable: share it */
 		options.workers[options.worker_count++] = options.workers[0];
 	return platform_start(&options);
 }
 
-static int stop(void **state) {
+static int stop_eal(void **state) {
 	platform_stop();
 	return 0;
 }
 
-static uint64_t rounds_of(unsigned w) {
+static uint64_t read_rounds(unsigned w) {
 	return __atomic_load_n(&workers[w].rounds, __ATOMIC_RELAXED);
 }
 
@@ -54,11 +54,11 @@ static void check_halted(uint64_t rounds[WORKERS]) {
 	assert_false(server_runs(&server));
 	for (unsigned w = 0; w < WORKERS; w++) {
 		assert_int_equal(rte_eal_get_lcore_state(w + 1), WAIT);
-		rounds[w] = rounds_of(w);
+		rounds[w] = read_rounds(w);
 	}
 }
 
-TEST(launch_and_halt) {
+TEST(workers_run_between_launch_and_halt) {
 	uint64_t rounds[WORKERS];
 
 	for (unsigned w = 0; w < WORKERS; w++) {
@@ -71,17 +71,17 @@ TEST(launch_and_halt) {
 		server_launch(&server);
 		assert_true(server_runs(&server));
 		for (unsigned w = 0; w < WORKERS; w++) {
-			while (rounds_of(w) < rounds[w] + 10)
+			while (read_rounds(w) < rounds[w] + 10)
 				usleep(100);
 		}
 		server_synchronize(&server);
 		server_halt(&server);
 		check_halted(rounds);
-		server_synchronize(&server); /* at once */
+		server_synchronize(&server); /* returns at once */
 	}
 	for (unsigned w = 0; w < WORKERS; w++)
 		worker_free(&workers[w]);
 	server_quiet_free(&server);
 }
 
-ALL_TESTS(start, stop)
+ALL_TESTS(start_eal, stop_eal)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a server takes of DPDK's heap and of the C library's: with more groups, and with more modems. */
+/* Measures memory use of DPDK's and the C library's heaps per group and per modem, and checks
+ * limits. */
 #include "test_main.h"
 
 #include <inttypes.h>
@@ -21,13 +22,15 @@
 #define MIB (1u << 20)
 #define GROUPS 28
 #define MODEMS 300
-#define FLOWS 4 /* of a modem in each direction */
-#define MODEM_MAX 11500 /* bytes, with capacity for a quarter more modems and what the loader has */
-#define MODEM_SERVED_MAX 9500 /* without the loader's */
-#define MODEM_BARE_MAX 8500 /* and without its keys */
-#define GROUP_MAX (4ull * MIB) /* tables and the cache of flows, beside the modems */
-#define GROUP_ALL_MAX (16ull * MIB) /* the same with all buffers of its own */
-#define SERVER_MAX (720ull * MIB) /* of a process of 1 GiB */
+#define FLOWS 4 /* per modem and direction */
+/* Limits in bytes per modem, with capacity for a quarter more modems: in all; without the loaded
+ * configuration; without that and keys. */
+#define MODEM_MAX 11500
+#define MODEM_SERVED_MAX 9500
+#define MODEM_BARE_MAX 8500
+#define GROUP_MAX (4ull * MIB) /* tables and flow cache, without modems */
+#define GROUP_ALL_MAX (16ull * MIB) /* these and buffers */
+#define SERVER_MAX (720ull * MIB) /* for GROUPS groups, in a process of 1 GiB */
 
 static const char head[] =
 	"service_group: %u\n"
@@ -52,13 +55,13 @@ static const char up_flow[] =
 	"      - {id: %u, sid_clusters: [{id: 0, sids: [{channel: 1, sid: %u}]}]}\n";
 
 static struct service_group groups[GROUPS];
-static uint16_t ports[2][2]; /* by role; both ends */
+static uint16_t ports[2][2]; /* by role and end */
 
 static void load(struct service_group *sg, unsigned id, unsigned modems) {
-	char *filled = malloc(2000ul + modems * 2000ul), *at = filled;
+	char *text = malloc(2000ul + modems * 2000ul), *at = text;
 	unsigned sfid = 1, dsid = 1;
 
-	assert_non_null(filled);
+	assert_non_null(text);
 	at += sprintf(at, head, id);
 	for (unsigned c = 1; c <= 6; c++)
 		at += sprintf(at, channel, c, c);
@@ -74,30 +77,30 @@ static void load(struct service_group *sg, unsigned id, unsigned modems) {
 		for (unsigned f = 0; f < FLOWS; f++, sfid++)
 			at += sprintf(at, up_flow, sfid, m * FLOWS + f + 1);
 	}
-	group_load(sg, filled);
-	free(filled);
+	group_load(sg, text);
+	free(text);
 }
 
-static uint64_t used(void) {
+static uint64_t used_bytes(void) {
 	struct mallinfo2 info = mallinfo2();
 
 	return heaps_used().bytes + info.uordblks + info.hblkhd;
 }
 
-/* All groups share two ports. */
-struct taken {
-	uint64_t pools, rest; /* bytes */
+struct memory_use {
+	uint64_t pools, others; /* bytes */
 };
 
-static struct taken measure(unsigned count, unsigned modems) {
+/* Serves `count` groups, which share two ports, and returns the memory that they use. */
+static struct memory_use measure(unsigned count, unsigned modems) {
 	struct server_config config = {.groups = groups, .group_count = count};
 	struct server s = {0};
-	struct taken t;
-	uint64_t before = used(), of_dpdk = heaps_used().bytes;
+	struct memory_use t;
+	uint64_t before = used_bytes(), dpdk_bytes = heaps_used().bytes;
 
 	for (unsigned g = 0; g < count; g++)
 		load(&groups[g], g + 1, modems);
-	t.rest = used() - before;
+	t.others = used_bytes() - before;
 	s.ports.count = 2;
 	for (enum device_role role = DEVICE_NETWORK; role <= DEVICE_RPHY; role++)
 		s.ports.list[role] = (struct server_port){
@@ -106,58 +109,58 @@ static struct taken measure(unsigned count, unsigned modems) {
 		s.ports.of[g][DEVICE_RPHY] = 1;
 		s.ports.of[g][DEVICE_CONTROL] = SERVER_NO_PORT;
 	}
-	before = used();
+	before = used_bytes();
 	assert_int_equal(server_create(&s, &config), 0);
-	t.pools = used() - before;
-	before = used();
+	t.pools = used_bytes() - before;
+	before = used_bytes();
 	assert_int_equal(server_serve(&s), 0);
-	t.rest += used() - before;
-	of_dpdk = heaps_used().bytes - of_dpdk;
-	assert_true(of_dpdk <= (uint64_t)server_memory_mb(&config, &s.ports) * MIB);
-	s.ports.count = 0; /* they stay open */
+	t.others += used_bytes() - before;
+	dpdk_bytes = heaps_used().bytes - dpdk_bytes;
+	assert_true(dpdk_bytes <= (uint64_t)server_memory_mb(&config, &s.ports) * MIB);
+	s.ports.count = 0; /* keeps them open */
 	server_free(&s);
 	for (unsigned g = 0; g < count; g++)
 		service_group_free(&groups[g]);
-	print_message("%u groups of %u modems: %.1f MiB of buffers, %.1f MiB beside\n", count,
-		      modems, (double)t.pools / MIB, (double)t.rest / MIB);
+	print_message("%u groups of %u modems: %.1f MiB for buffers, %.1f MiB for all else\n",
+		      count, modems, (double)t.pools / MIB, (double)t.others / MIB);
 	return t;
 }
 
-/* Where the bytes of a modem are. */
+/* Parts of the memory of a modem. */
 enum part { LOADED, LIVE, KEYS, DOWNSTREAM, UPSTREAM, PARTS_ALONE };
 
 static const char *const part_names[PARTS_ALONE] = {
-	"the loader, until it is served", "the group in service, for changes", "keys",
+	"loaded configuration, freed when served", "group in service, for changes", "keys",
 	"downstream: addresses, records", "upstream: SIDs, flows, streams"};
 
-/* Each made alone, as a server makes it. */
-static void take_parts(unsigned modems, uint64_t parts[PARTS_ALONE]) {
+/* Creates each part separately, as a server does, and measures its bytes. */
+static void measure_parts(unsigned modems, uint64_t parts[PARTS_ALONE]) {
 	struct service_group sg;
 	struct live_group live;
 	struct crypto_provider *crypto = crypto_apart_open(SOCKET_ID_ANY);
 	struct ds_tables down;
 	struct us_tables up;
-	void *keys[3 * 2 * MODEMS] = {NULL}; /* two of each upstream, one downstream */
+	void *keys[3 * 2 * MODEMS] = {NULL}; /* per modem: two upstream, one downstream */
 	struct group_capacity capacity;
-	uint64_t at[PARTS_ALONE + 1] = {used()};
+	uint64_t bytes_at[PARTS_ALONE + 1] = {used_bytes()};
 
 	assert_non_null(crypto);
 	load(&sg, 1, modems);
 	capacity = group_capacity(&sg);
-	at[LOADED + 1] = used();
+	bytes_at[LOADED + 1] = used_bytes();
 	assert_int_equal(live_group_create(&live, &sg, &capacity, (char[LIVE_LINE]){0}), 0);
-	at[LIVE + 1] = used();
+	bytes_at[LIVE + 1] = used_bytes();
 	for (unsigned k = 0; k < 2 * modems; k++)
 		keys[k % 2 == 0 ? k : 2 * modems + k / 2] =
 			crypto_key_make(crypto, k % 2 == 0 ? CRYPTO_UPLINK : CRYPTO_DOWNLINK,
 					CIPHER_AES_128, sg.modems[k / 2].security.key);
-	at[KEYS + 1] = used();
+	bytes_at[KEYS + 1] = used_bytes();
 	assert_int_equal(ds_tables_create(&down, &sg, &capacity, &keys[2 * modems]), 0);
-	at[DOWNSTREAM + 1] = used();
+	bytes_at[DOWNSTREAM + 1] = used_bytes();
 	assert_int_equal(us_tables_create(&up, &sg, &capacity, keys), 0);
-	at[UPSTREAM + 1] = used();
+	bytes_at[UPSTREAM + 1] = used_bytes();
 	for (enum part p = 0; p < PARTS_ALONE; p++)
-		parts[p] = at[p + 1] - at[p];
+		parts[p] = bytes_at[p + 1] - bytes_at[p];
 	us_tables_free(&up);
 	ds_tables_free(&down);
 	for (unsigned k = 0; k < 3 * modems; k++)
@@ -168,48 +171,50 @@ static void take_parts(unsigned modems, uint64_t parts[PARTS_ALONE]) {
 	service_group_free(&sg);
 }
 
-/* `all`: of a modem in all, the loader's part of it included; what no part has is the scheduler's. */
-static void tell_parts(uint64_t all) {
-	uint64_t few[PARTS_ALONE], many[PARTS_ALONE], a_modem[PARTS_ALONE], rest = all;
+/* Prints the bytes per modem of each part and checks the limits. `all` is the sum per modem; the
+ * rest belongs to the scheduler. */
+static void print_parts(uint64_t all) {
+	uint64_t single[PARTS_ALONE], twice[PARTS_ALONE], per_modem[PARTS_ALONE], others = all;
 
-	take_parts(MODEMS, few);
-	take_parts(2 * MODEMS, many);
+	measure_parts(MODEMS, single);
+	measure_parts(2 * MODEMS, twice);
 	for (enum part p = 0; p < PARTS_ALONE; p++) {
-		a_modem[p] = (many[p] - few[p]) / MODEMS;
-		rest -= a_modem[p];
-		print_message("%6" PRIu64 " B a modem: %s\n", a_modem[p], part_names[p]);
+		per_modem[p] = (twice[p] - single[p]) / MODEMS;
+		others -= per_modem[p];
+		print_message("%6" PRIu64 " B per modem: %s\n", per_modem[p], part_names[p]);
 	}
-	print_message("%6" PRIu64 " B a modem: the scheduler, and all else\n", rest);
+	print_message("%6" PRIu64 " B per modem: scheduler and all else\n", others);
 	assert_true(all < MODEM_MAX);
-	assert_true(all - a_modem[LOADED] < MODEM_SERVED_MAX);
-	assert_true(all - a_modem[LOADED] - a_modem[KEYS] < MODEM_BARE_MAX);
+	assert_true(all - per_modem[LOADED] < MODEM_SERVED_MAX);
+	assert_true(all - per_modem[LOADED] - per_modem[KEYS] < MODEM_BARE_MAX);
 }
 
-TEST(what_it_takes) {
+TEST(memory_per_modem_and_group_is_within_limits) {
 	struct rte_mempool *pool = fixture_pool("far", 127, FIXTURE_ROOM);
-	struct taken one, more_modems, two, all;
+	struct memory_use one, double_modems, two, all;
 	uint64_t modems;
 
 	assert_int_equal(port_pair("memory_network", pool, 64, ports[DEVICE_NETWORK]), 0);
 	assert_int_equal(port_pair("memory_rphy", pool, 64, ports[DEVICE_RPHY]), 0);
 	one = measure(1, MODEMS);
-	more_modems = measure(1, 2 * MODEMS);
+	double_modems = measure(1, 2 * MODEMS);
 	two = measure(2, MODEMS);
 	all = measure(GROUPS, MODEMS);
-	assert_true(two.rest - one.rest < GROUP_MAX + (uint64_t)MODEMS * MODEM_MAX);
-	modems = more_modems.rest - one.rest;
-	assert_true(two.pools + two.rest - one.pools - one.rest - modems < GROUP_ALL_MAX);
-	assert_true(all.pools + all.rest < SERVER_MAX);
+	assert_true(two.others - one.others < GROUP_MAX + (uint64_t)MODEMS * MODEM_MAX);
+	modems = double_modems.others - one.others;
+	assert_true(two.pools + two.others - one.pools - one.others - modems < GROUP_ALL_MAX);
+	assert_true(all.pools + all.others < SERVER_MAX);
 	for (int i = 0; i < 4; i++)
 		port_close(ports[i / 2][i % 2]);
 	fixture_pool_end(pool);
-	print_message("%.1f kB of buffers for frames of a modem that are not whole\n",
-		      (double)(more_modems.pools - one.pools) / MODEMS / 1000);
-	tell_parts((more_modems.rest - one.rest) / MODEMS);
+	print_message("%.1f kB per modem for buffers of incomplete frames\n",
+		      (double)(double_modems.pools - one.pools) / MODEMS / 1000);
+	print_parts((double_modems.others - one.others) / MODEMS);
 }
 
-/* What groups may have in their queues: 16,384 and 1,024 a group more are divided, or as each says. */
-TEST(shares) {
+/* Queue limits: 16,384 plus 1,024 per further group are divided among the groups, unless a group
+ * configures its own. */
+TEST(queue_limits_are_divided_among_groups) {
 	static const struct {
 		unsigned groups, queued, hand_over;
 	} cases[] = {{1, 16384, 2048}, {2, 8704, 1024}, {4, 4864, 512}, {28, 1572, 256}};
@@ -227,20 +232,20 @@ TEST(shares) {
 	}
 }
 
-/* Which of its groups is the large one is the same to a server. A record of the cache of flows is a cache line, in a power
- * of two of them. */
-TEST(all_groups_are_estimated) {
+/* The estimate does not depend on which group is the large one. The flow cache has a cache line per
+ * record, rounded up to a power of two records. */
+TEST(memory_estimate_includes_all_groups) {
 	struct server_config config = {.groups = groups, .group_count = 2};
-	unsigned mb[2], none;
+	unsigned mb[2], without_cache;
 
 	for (unsigned large = 0; large < 2; large++) {
 		load(&groups[large], 1 + large, 2 * MODEMS);
 		load(&groups[!large], 1 + !large, 1);
 		mb[large] = server_memory_mb(&config, NULL);
 		groups[0].has_flow_cache = true;
-		none = server_memory_mb(&config, NULL);
+		without_cache = server_memory_mb(&config, NULL);
 		groups[0].flow_cache = (1 << 18) + 1;
-		assert_in_range(server_memory_mb(&config, NULL) - none, 31, 32);
+		assert_in_range(server_memory_mb(&config, NULL) - without_cache, 31, 32);
 		service_group_free(&groups[0]);
 		service_group_free(&groups[1]);
 	}

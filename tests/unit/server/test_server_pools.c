@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is set aside for the groups of the start, and for those that may come. */
+/* Tests the sizes of buffer pools for the groups of the start and for max_groups. */
 #include "test_main.h"
 
 #include "downstream/downstream.h"
@@ -11,14 +11,14 @@
 #include "fixture.h"
 #include "life_kit.h"
 
-#define MORE 3 /* groups that may come */
+#define MORE 3 /* groups that may be added */
 #define SEGMENTS 7
 
 static struct service_group sg;
 static struct server_config config = {.groups = &sg, .group_count = 1, .max_groups = 1 + MORE};
 static struct server_ports ports;
 
-static int load(void **state) {
+static int load_config(void **state) {
 	fixture_eal(512);
 	life_kit_load(&sg, 1, LIFE_SHARED, 0, 0, 0);
 	sg.rphy.max_segments = SEGMENTS;
@@ -26,13 +26,13 @@ static int load(void **state) {
 	return 0;
 }
 
-static int unload(void **state) {
+static int free_config(void **state) {
 	service_group_free(&sg);
 	return fixture_stop(state);
 }
 
-/* What the limits allow it, in every place where packets wait. */
-TEST(a_group_has_what_it_may_keep) {
+/* A group has buffers for the limits of all its queues. */
+TEST(group_needs_cover_its_queue_limits) {
 	struct pool_needs n = server_group_needs(&config, &sg);
 	unsigned queues = server_queued_max(&config, &sg), ring = server_hand_over_max(&config);
 
@@ -42,7 +42,7 @@ TEST(a_group_has_what_it_may_keep) {
 	assert_true(n.uepi > 0 && n.frames > 0 && n.pieces > 0);
 }
 
-TEST(threads_keep_some) {
+TEST(pools_include_caches_of_threads) {
 	struct server_pools p = {0};
 	unsigned workers[2], packets[2], uepi[2];
 
@@ -63,8 +63,8 @@ TEST(threads_keep_some) {
 	assert_int_equal(uepi[1] - uepi[0], 2 * POOL_THREAD_BUFFERS);
 }
 
-/* Where no group of the start has an upstream there are no buffers for one: who has none either may come. */
-TEST(without_an_upstream) {
+/* If no group of the start has an upstream, only groups without one may be added. */
+TEST(pools_without_upstream_refuse_upstream_group) {
 	struct service_group down = sg;
 	struct server_config without = {.groups = &down, .group_count = 1, .max_groups = 3};
 	struct pool_needs n;
@@ -82,14 +82,16 @@ TEST(without_an_upstream) {
 	server_pools_free(&p);
 }
 
-/* One of them cannot be made, as something has its name. Packets that are longer than frames have a pool of their own. */
-TEST(a_pool_that_cannot_be_made) {
+/* A pool whose name is in use cannot be created, and all are freed. With a large MTU, packets have
+ * their own pool. */
+TEST(failed_pool_creation_frees_all) {
 	static const char *const names[] = {"packets", "depi_headers", "depi_fragments",
 					    "uepi",    "frames",       "pieces"};
 	struct server_pools all = {0};
 
 	sg.rphy.mtu = 9000;
-	assert_int_equal(server_pools_create(&all, &config, &ports), 0); /* there is room for all */
+	/* memory suffices for all */
+	assert_int_equal(server_pools_create(&all, &config, &ports), 0);
 	server_pools_free(&all);
 	for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
 		struct rte_mempool *other = fixture_pool(names[i], 1, FIXTURE_ROOM);
@@ -102,4 +104,4 @@ TEST(a_pool_that_cannot_be_made) {
 	sg.rphy.mtu = 1500;
 }
 
-ALL_TESTS(load, unload)
+ALL_TESTS(load_config, free_config)

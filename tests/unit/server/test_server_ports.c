@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which devices a server has, and that what is opened is closed. */
+/* Tests the ports of a server: their devices, sharing, opening and release. */
 #include "test_main.h"
 
 #include <rte_dev.h>
@@ -21,7 +21,7 @@ static const struct server_port *port(unsigned group, enum device_role role) {
 	return server_port_of(&ports, group, role);
 }
 
-static struct server_config config_of(size_t count) {
+static struct server_config load_config(size_t count) {
 	static char names[2 * SERVER_MAX_GROUPS][24];
 
 	for (unsigned g = 0; g < count; g++) {
@@ -35,14 +35,14 @@ static struct server_config config_of(size_t count) {
 	return (struct server_config){.groups = groups, .group_count = count};
 }
 
-static void end(const struct server_config *config) {
+static void free_config(const struct server_config *config) {
 	server_ports_free(&ports);
 	for (size_t g = 0; g < config->group_count; g++)
 		service_group_free(&config->groups[g]);
 }
 
-TEST(those_of_the_configuration) {
-	const struct server_config config = config_of(GROUPS);
+TEST(ports_are_those_of_configuration) {
+	const struct server_config config = load_config(GROUPS);
 	const char *devices[PLATFORM_MAX_DEVICES];
 
 	assert_int_equal(server_ports_find(&ports, &config), 0);
@@ -57,38 +57,39 @@ TEST(those_of_the_configuration) {
 	assert_string_equal(device_role_title(DEVICE_NETWORK), "network");
 	assert_string_equal(device_role_title(DEVICE_RPHY), "R-PHY");
 	assert_string_equal(device_role_title(DEVICE_CONTROL), "control");
-	end(&config);
+	free_config(&config);
 }
 
-static void refused(const struct server_config *config) {
+static void check_refused(const struct server_config *config) {
 	assert_int_equal(server_ports_find(&ports, config), -1);
 	server_ports_free(&ports);
 }
 
-TEST(one_device_for_two_ports) {
-	struct server_config config = config_of(1);
+TEST(device_of_two_roles_is_refused) {
+	struct server_config config = load_config(1);
 	struct service_group *sg = &config.groups[0];
 
 	sg->control_port.device = (char[]){"net_tap0"};
 	sg->rphy_port.device = sg->network.device;
-	refused(&config);
+	check_refused(&config);
 	sg->rphy_port.device = (char[]){"net_null0,no-rx=0"};
-	refused(&config);
+	check_refused(&config);
 	sg->rphy_port.device = sg->control_port.device;
-	refused(&config);
+	check_refused(&config);
 	sg->network.device = (char[]){"0000:3b:00.0"};
 	sg->rphy_port.device = (char[]){"3b:00.0"};
-	refused(&config);
-	end(&config);
-	config = config_of(2);
-	config.groups[1].rphy_port.device = config.groups[0].network.device; /* of two groups */
-	refused(&config);
-	end(&config);
+	check_refused(&config);
+	free_config(&config);
+	config = load_config(2);
+	/* the devices belong to two groups */
+	config.groups[1].rphy_port.device = config.groups[0].network.device;
+	check_refused(&config);
+	free_config(&config);
 }
 
-/* One port for both, with rings for what is told apart; the other role has a port each. */
-TEST(one_device_for_two_groups) {
-	struct server_config config = config_of(GROUPS);
+/* Two groups with the same device share one port, which needs descriptors for its rings, too. */
+TEST(device_of_two_groups_is_shared) {
+	struct server_config config = load_config(GROUPS);
 
 	config.groups[2].network.device = config.groups[0].network.device;
 	config.groups[2].network.queue_size = 512;
@@ -100,26 +101,26 @@ TEST(one_device_for_two_groups) {
 	assert_false(port(1, DEVICE_NETWORK)->shared);
 	assert_int_equal(server_ports_descriptors(&ports, DEVICE_NETWORK),
 			 64 + 512 + 3 * server_share_ring(2));
-	end(&config);
+	free_config(&config);
 }
 
-/* A VLAN leads to a port that tells frames apart, be it one group's. */
-TEST(as_many_devices_as_ports) {
-	struct server_config config = config_of(PLATFORM_MAX_DEVICES / 2);
+/* A port with a VLAN counts as shared, even with one group. */
+TEST(number_of_devices_is_limited) {
+	struct server_config config = load_config(PLATFORM_MAX_DEVICES / 2);
 
 	config.groups[0].network.vlan = 7;
 	assert_int_equal(server_ports_find(&ports, &config), 0);
 	assert_int_equal(ports.count, PLATFORM_MAX_DEVICES);
 	assert_true(port(0, DEVICE_NETWORK)->shared);
 	assert_false(port(0, DEVICE_RPHY)->shared);
-	end(&config);
-	config = config_of(PLATFORM_MAX_DEVICES / 2 + 1);
-	refused(&config);
-	end(&config);
+	free_config(&config);
+	config = load_config(PLATFORM_MAX_DEVICES / 2 + 1);
+	check_refused(&config);
+	free_config(&config);
 }
 
-/* Adds the devices 0 to 3, but for one, or removes them. */
-static void devices(bool add, unsigned missing) {
+/* Adds the devices 0 to 3 except `missing`, or removes them. */
+static void set_devices(bool add, unsigned missing) {
 	char name[16];
 
 	for (unsigned n = 0; n < 4; n++) {
@@ -131,13 +132,13 @@ static void devices(bool add, unsigned missing) {
 	}
 }
 
-TEST(open_and_close) {
-	const struct server_config config = config_of(2);
+TEST(failed_open_closes_all_ports) {
+	const struct server_config config = load_config(2);
 	struct rte_mempool *packets = fixture_pool("packets", 1023, FIXTURE_ROOM);
 	struct rte_mempool *uepi = fixture_pool("uepi", 1023, FIXTURE_ROOM);
 
 	for (unsigned missing = 3; missing <= 4; missing++) {
-		devices(true, missing);
+		set_devices(true, missing);
 		assert_int_equal(server_ports_find(&ports, &config), 0);
 		assert_int_equal(server_ports_open(&ports, packets, uepi), missing < 4 ? -1 : 0);
 		if (missing == 4) {
@@ -146,16 +147,16 @@ TEST(open_and_close) {
 		}
 		server_ports_free(&ports);
 		assert_int_equal(rte_eth_dev_count_avail(), 0);
-		devices(false, 0);
+		set_devices(false, 0);
 	}
 	fixture_pool_end(packets);
 	fixture_pool_end(uepi);
-	end(&config);
+	free_config(&config);
 }
 
-/* Ports that others made, as those of a replay: of two that are one the longer packets count. */
-TEST(ports_that_are_given) {
-	const struct server_config config = config_of(2);
+/* Ports that exist already, as in replays. A port of two groups gets the larger MTU. */
+TEST(given_port_has_larger_mtu) {
+	const struct server_config config = load_config(2);
 
 	groups[1].rphy.mtu = 2000;
 	assert_int_equal(rte_eal_hotplug_add("vdev", "net_null0", "no-rx=1"), 0);
@@ -165,28 +166,28 @@ TEST(ports_that_are_given) {
 	assert_ptr_equal(port(0, DEVICE_RPHY), port(1, DEVICE_RPHY));
 	assert_int_equal(port(0, DEVICE_RPHY)->mtu, 2000);
 	rte_eal_hotplug_remove("vdev", "net_null0");
-	end(&config);
+	free_config(&config);
 }
 
-/* A port that a group may be without is its own only where the configuration has it. */
-TEST(own_ports_are_configured) {
+/* An optional port exists only if it is configured. */
+TEST(optional_port_exists_if_configured) {
 	for (size_t i = 0; i < 2; i++) {
-		const struct server_config config = config_of(1);
+		const struct server_config config = load_config(1);
 
 		groups[0].control_port.device = i == 1 ? (char[]){"net_null9"} : NULL;
 		server_ports_own(&ports, &config);
 		for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
-			bool there = device_port(&groups[0], role)->device != NULL;
+			bool configured = device_port(&groups[0], role)->device != NULL;
 
-			assert_int_equal(port(0, role) != NULL, there);
+			assert_int_equal(port(0, role) != NULL, configured);
 		}
 		assert_int_equal(ports.count, DEVICE_ROLES - 1 + i);
-		end(&config);
+		free_config(&config);
 	}
 }
 
-/* What a port that was given back had counted is told as long as it is away. */
-TEST(the_last_that_was_counted) {
+/* The counters of a released port keep their last values. */
+TEST(released_port_keeps_counters) {
 	struct server_port port = {.open = true, .last = {.ipackets = 7}};
 	struct rte_mempool *pool = fixture_pool("packets", 1023, FIXTURE_ROOM);
 	struct rte_eth_stats stats;
@@ -201,7 +202,7 @@ TEST(the_last_that_was_counted) {
 	assert_int_equal(stats.ipackets, 1);
 	server_port_give_back(&port);
 	assert_int_equal(port.state, SERVER_PORT_GONE);
-	for (unsigned open = 0; open < 2; open++) { /* there is none any more */
+	for (unsigned open = 0; open < 2; open++) { /* no device any more */
 		port.open = open;
 		assert_true(server_port_stats(&port, &stats));
 		assert_int_equal(stats.ipackets, 1);

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Workers that pause and sleep: what they are asked to do is done, what is due is not late, and all of it is counted. */
+/* Tests workers that pause and sleep when idle: tasks are run, due work is not late, and times are
+ * counted. */
 #include "test_main.h"
 
 #include "fixture.h"
 #include "worker_kit.h"
 
-/* Its only stage is this: as much work as is left, and a clock. */
+/* Simulated work of the only stage. */
 struct load {
 	unsigned left; /* rounds with work */
-	uint64_t cycles; /* of each */
-	uint64_t due; /* what its pipeline says */
+	uint64_t cycles; /* per round with work */
+	uint64_t due; /* returned as due time of the pipeline; 0: now */
 	uint64_t rounds;
-	bool before_sleep; /* the work comes when it is about to sleep */
-	bool makes_due; /* the last round before a sleep has no work, and makes something due */
-	uint64_t pauses; /* until then, */
-	unsigned found; /* how often it was found in the next round, */
-	bool late; /* and whether ever behind a pause */
+	bool before_sleep; /* work appears only in the last round before a sleep */
+	bool makes_due; /* the last round before a sleep sets `due` to 0 */
+	uint64_t pauses; /* of the worker when `due` was set */
+	unsigned found; /* how often the next round followed */
+	bool late; /* a pause came before that round */
 };
 
 static struct worker worker;
@@ -66,11 +67,11 @@ static void begin(enum idle_kind kind) {
 	assert_int_equal(worker_add(&worker, &pipeline), 0);
 	clock_start(&worker.clock);
 	assert_int_equal(worker_idle(&worker, &c), 0);
-	worker_sources(&worker, NULL, 0, true); /* it is woken by all that there is: nothing */
+	worker_sources(&worker, NULL, 0, true); /* woken for everything: there is no source */
 }
 
 static void end(void) {
-	halt(&worker, 1);
+	halt_workers(&worker, 1);
 	worker_free(&worker);
 }
 
@@ -82,14 +83,14 @@ static bool step(void *arg) {
 	return ++*(unsigned *)arg == 3;
 }
 
-/* Tasks, and the end, of a worker that has nothing to do and pauses; one that slept and is woken says so. */
-TEST(tasks_are_done) {
+/* An idle worker of each kind runs tasks and stops. */
+TEST(idle_worker_runs_tasks) {
 	for (enum idle_kind kind = IDLE_POLL; kind < IDLE_KINDS; kind++) {
 		if (!idle_supported(kind))
 			continue;
 		begin(kind);
-		launch(&worker, 1);
-		for (unsigned turn = 0; turn < 20; turn++) {
+		launch_workers(&worker, 1);
+		for (unsigned i = 0; i < 20; i++) {
 			unsigned steps = 0;
 			struct worker_task task = {step, &steps};
 
@@ -107,13 +108,13 @@ TEST(tasks_are_done) {
 	}
 }
 
-TEST(what_is_due_now_is_polled_for) {
+TEST(due_work_prevents_pauses) {
 	for (enum idle_kind kind = IDLE_SPIN; kind < IDLE_KINDS; kind++) {
 		if (!idle_supported(kind))
 			continue;
 		begin(kind);
 		load.due = 0;
-		launch(&worker, 1);
+		launch_workers(&worker, 1);
 		while (__atomic_load_n(&load.rounds, __ATOMIC_RELAXED) < 1000)
 			sched_yield();
 		end();
@@ -122,7 +123,7 @@ TEST(what_is_due_now_is_polled_for) {
 	}
 }
 
-TEST(a_pipeline_that_says_nothing) {
+TEST(pipeline_without_due_function_is_always_due) {
 	begin(IDLE_SPIN);
 	assert_true(worker_due(&worker) == UINT64_MAX);
 	load.due = 77;
@@ -134,16 +135,16 @@ TEST(a_pipeline_that_says_nothing) {
 	worker_free(&worker);
 }
 
-TEST(kinds_change_while_it_runs) {
+TEST(idle_kind_changes_while_running) {
 	static const enum idle_kind kinds[] = {IDLE_SLEEP, IDLE_SPIN, IDLE_POLL};
 	struct idle_config c;
 	uint64_t before = 0;
 
 	begin(IDLE_POLL);
 	c = worker.idle.config;
-	launch(&worker, 1);
-	for (unsigned turn = 0; turn < 30; turn++) {
-		c.kind = kinds[turn % 3];
+	launch_workers(&worker, 1);
+	for (unsigned i = 0; i < 30; i++) {
+		c.kind = kinds[i % 3];
 		assert_int_equal(worker_idle(&worker, &c), 0);
 		assert_true(pauses() >= before);
 		before = pauses();
@@ -153,9 +154,9 @@ TEST(kinds_change_while_it_runs) {
 	end();
 }
 
-/* A lower frequency, played: at half the speed a round takes twice its cycles, which are busy ones. Work that comes before a
- * sleep is in a round like others. */
-TEST(work_is_busy) {
+/* A simulated lower frequency adds busy cycles: twice as many at half the speed. Work found just
+ * before a sleep counts as busy, too. */
+TEST(rounds_with_work_count_as_busy) {
 	static const uint32_t shares[] = {0, 256, 768, 0};
 
 	for (unsigned i = 0; i < ARRAY_COUNT(shares); i++) {
@@ -166,7 +167,7 @@ TEST(work_is_busy) {
 		__atomic_store_n(&worker.slowdown, shares[i], __ATOMIC_RELAXED);
 		load.left = 50;
 		load.cycles = 20000;
-		launch(&worker, 1);
+		launch_workers(&worker, 1);
 		while (__atomic_load_n(&load.left, __ATOMIC_RELAXED) > 0)
 			sched_yield();
 		end();
@@ -176,11 +177,11 @@ TEST(work_is_busy) {
 	}
 }
 
-/* A row may fill a queue that the next round takes from, and move nothing itself. */
-TEST(due_before_it_sleeps) {
+/* A stage may make work due without moving a packet: the worker must not pause then. */
+TEST(work_due_before_sleep_is_not_late) {
 	begin(IDLE_SLEEP);
 	load.makes_due = true;
-	launch(&worker, 1);
+	launch_workers(&worker, 1);
 	while (__atomic_load_n(&load.found, __ATOMIC_RELAXED) < 20)
 		sched_yield();
 	end();
@@ -190,30 +191,34 @@ TEST(due_before_it_sleeps) {
 /* Two workers and a ring between them, as upper and lower MAC on two cores. */
 static struct worker pair[2];
 static struct ring {
-	uint64_t wanted, given, taken; /* the test's, the producer's, the consumer's */
+	uint64_t wanted, produced, consumed; /* packets: wanted by the test, produced, consumed */
 } ring;
 
-static uint16_t give_stage(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	if (ring.given == __atomic_load_n(&ring.wanted, __ATOMIC_ACQUIRE))
+static uint16_t produce_stage(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	if (ring.produced == __atomic_load_n(&ring.wanted, __ATOMIC_ACQUIRE))
 		return 0;
-	__atomic_store_n(&ring.given, ring.given + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&ring.produced, ring.produced + 1, __ATOMIC_RELEASE);
 	return 1;
 }
 
-static uint16_t take_stage(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	uint64_t given = __atomic_load_n(&ring.given, __ATOMIC_ACQUIRE);
-	uint16_t moved = (uint16_t)(given - ring.taken);
+static uint16_t consume_stage(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	uint64_t produced = __atomic_load_n(&ring.produced, __ATOMIC_ACQUIRE);
+	uint16_t packets = (uint16_t)(produced - ring.consumed);
 
-	__atomic_store_n(&ring.taken, given, __ATOMIC_RELEASE);
-	return moved;
+	__atomic_store_n(&ring.consumed, produced, __ATOMIC_RELEASE);
+	return packets;
 }
 
-/* Whoever fills a ring wakes who sleeps behind it; each time nothing else would, for 10 ms. */
-TEST(rings_wake) {
-	static const struct stage give = {.name = "give", .run = give_stage, .polls = true};
-	static const struct stage take = {.name = "take", .run = take_stage, .polls = true};
-	static const struct stage_list lists[2] = {{"give", &give, 1, .due = pipeline_due_never},
-						   {"take", &take, 1, .due = pipeline_due_never}};
+/* A worker that fills a ring wakes the sleeping consumer. Nothing else would within its longest
+ * sleep. */
+TEST(filled_ring_wakes_consumer) {
+	static const struct stage produce = {
+		.name = "produce", .run = produce_stage, .polls = true};
+	static const struct stage consume = {
+		.name = "consume", .run = consume_stage, .polls = true};
+	static const struct stage_list lists[2] = {
+		{"produce", &produce, 1, .due = pipeline_due_never},
+		{"consume", &consume, 1, .due = pipeline_due_never}};
 	const struct idle_config c = {
 		.kind = IDLE_SLEEP, .empty_rounds = 4, .longest = 1000, .tsc_hz = rte_get_tsc_hz()};
 	struct pipeline pipelines[2];
@@ -225,22 +230,23 @@ TEST(rings_wake) {
 		clock_start(&pair[i].clock);
 		pair[i].all = pair;
 		assert_int_equal(worker_idle(&pair[i], &c), 0);
-		/* the first asks for what nobody tells */
+		/* the producer polls: nothing wakes it */
 		worker_sources(&pair[i], NULL, 0, i == 1);
 	}
 	pair[0].wakes = true;
 	pair[0].hands_to.bits[0] = 2;
 	pair[1].handed_by.bits[0] = 1;
-	launch(pair, 2);
-	for (uint64_t turn = 1; turn <= 200; turn++) {
+	launch_workers(pair, 2);
+	for (uint64_t i = 1; i <= 200; i++) {
 		while (!__atomic_load_n(&pair[1].sleeper.asleep, __ATOMIC_RELAXED))
 			sched_yield();
-		__atomic_store_n(&ring.wanted, turn, __ATOMIC_RELEASE);
-		while (__atomic_load_n(&ring.taken, __ATOMIC_ACQUIRE) < turn)
+		__atomic_store_n(&ring.wanted, i, __ATOMIC_RELEASE);
+		while (__atomic_load_n(&ring.consumed, __ATOMIC_ACQUIRE) < i)
 			sched_yield();
 	}
-	woken = __atomic_load_n(&pair[1].sleeper.woken, __ATOMIC_RELAXED); /* the stop wakes, too */
-	halt(pair, 2);
+	/* read before the stop, which wakes, too */
+	woken = __atomic_load_n(&pair[1].sleeper.woken, __ATOMIC_RELAXED);
+	halt_workers(pair, 2);
 	assert_true(woken > 0);
 	assert_true(pair[1].busy_rounds <= 200);
 	for (unsigned i = 0; i < 2; i++)

@@ -221,8 +221,9 @@ static void end_change(unsigned number) {
 static void add_random_modem(struct test_change *c, unsigned slot) {
 	struct object *o = add_object(c, LIVE_MODEM, slot);
 
+	/* removes the modem */
 	if (modem_is_there(&modems[c->group][slot]) && random_number(3) == 0)
-		return; /* removes the modem */
+		return;
 	set_modem(o, random_number(12) == 0 ? 0 : c->group, slot, random_number(128),
 		  random_number(65));
 	c->list[c->changes.count - 1].modem = &o->modem;

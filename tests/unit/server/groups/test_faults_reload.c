@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Each call that may fail does so once in each kind of reload, and in every other case all allocations behind it fail, too: the
- * reload is refused and changes nothing, or done as a whole. Software tells the groups apart, or cards bring their packets to
- * queues of their own.
+ * Fault injection into reloads: each call that can fail fails once per kind of reload
+ * (fault_runs.h). The reload must take effect completely, or be refused without effect. Packets of
+ * the groups are distributed by software, or by rules of simulated NICs.
  */
 #include "test_main.h"
 
-#define FAULTS_ABOUT 400 /* all calls of a reload */
+#define FAULTS_SAMPLED 400 /* each call of a reload */
 
 #include "group_file.h"
 
@@ -21,20 +21,21 @@
 
 #define BY_SOFTWARE STEERED_WAYS
 
-/* A reload of a server that was started with `there` groups and has `first`, to `then` groups that `edit` changes. */
+/* A reload from `before` to `after` groups, edited by `edit`. The server started with `started`
+ * groups. */
 struct fault_case {
 	const char *name;
-	unsigned there, first, then;
+	unsigned started, before, after;
 	void (*edit)(void);
-	enum steered_by by;
-	bool full; /* workers have no space for more lists than they run */
+	enum steered_by by; /* or BY_SOFTWARE */
+	bool full; /* workers have no free capacity for stage lists */
 };
 
-static const struct fault_case *tried;
-static struct server_config other; /* what the server is to become, and `file` what it is */
-static struct service_group others[GROUPS];
+static const struct fault_case *current_case;
+static struct server_config desired; /* the reloaded file; `file` has the current configuration */
+static struct service_group desired_groups[GROUPS];
 
-/* Objects of each kind differ. */
+/* Changes an object of each kind. */
 static void edit_group(struct service_group *sg) {
 	sg->channels[0].rate /= 2;
 	sg->upstream_channels[0].session += 0x10;
@@ -42,156 +43,159 @@ static void edit_group(struct service_group *sg) {
 	sg->rate_limit = 123456789;
 	sg->modems[0].security.key[0] ^= 1;
 	sg->modems[0].addresses[0].bytes[3] += 100;
-	sg->modems[1].mac[3] ^= 1; /* one goes, another one comes */
+	sg->modems[1].mac[3] ^= 1; /* removes a modem and adds another */
 	sg->modems[1].service_flows[0].priority++;
 }
 
 static void edit_two(void) {
-	edit_group(&others[0]);
-	edit_group(&others[1]);
+	edit_group(&desired_groups[0]);
+	edit_group(&desired_groups[1]);
 }
 
-static enum outcome take_other(void *context) {
-	for (unsigned w = 0; w < LIFE_WORKERS && tried->full; w++)
+static enum outcome apply_desired(void *context) {
+	for (unsigned w = 0; w < LIFE_WORKERS && current_case->full; w++)
 		server->workers[w].entry_capacity = server->workers[w].entry_count;
-	if (server_reconfigure(server, &other, line))
+	if (server_reconfigure(server, &desired, line))
 		return OUTCOME_DONE;
 	if (strstr(line, "; nothing was changed") == NULL || strstr(line, ": ;") != NULL)
 		fail_msg("found: %s", line);
-	life_kit_plug(1); /* what was plugged for it is unplugged again */
+	life_kit_restore_devices(1); /* the refused reload removed the devices that it had added */
 	return OUTCOME_REFUSED;
 }
 
-static void take_back(void *context) {
-	life_kit_plug(1); /* whose devices have gone with their group */
-	if (!parse_file())
+static void restore_file(void *context) {
+	life_kit_restore_devices(1); /* the devices were removed with their group */
+	if (!reconfigure())
 		fail_msg("%s", line);
-	life_kit_plug(1);
+	life_kit_restore_devices(1);
 }
 
-/* The lists of workers have space for all that comes, so that it is not taken for what a refusal leaves behind. */
+/* Reserves capacity for stage lists, unless `full`: otherwise its growth would count as a leak
+ * after a refusal. */
 static void case_open(const struct fault_case *c) {
 	if (c->by == BY_SOFTWARE)
-		life_kit_open(bench, c->there, GROUPS);
+		life_kit_open(kit, c->started, GROUPS);
 	else
-		steering_kit_open(bench, c->by, c->there, GROUPS);
+		steering_kit_open(kit, c->by, c->started, GROUPS);
 	for (unsigned w = 0; w < LIFE_WORKERS && !c->full; w++)
 		assert_int_equal(worker_reserve(&server->workers[w], 200), 0);
-	load_next(c->then);
-	memcpy(others, next, sizeof(others));
-	memset(next, 0, sizeof(next));
-	other = file;
-	other.groups = others;
-	load_next(c->first);
-	if (c->first > c->there)
-		assert_true(parse_file());
+	load_file_groups(c->after);
+	memcpy(desired_groups, file_groups, sizeof(desired_groups));
+	memset(file_groups, 0, sizeof(file_groups));
+	desired = file;
+	desired.groups = desired_groups;
+	load_file_groups(c->before);
+	if (c->before > c->started)
+		assert_true(reconfigure());
 	if (c->edit != NULL)
 		c->edit();
 }
 
 static void edit_first(void) {
-	edit_group(&others[0]);
+	edit_group(&desired_groups[0]);
 }
 
-static void place(unsigned g, unsigned pair, unsigned upper, unsigned lower, unsigned upstream) {
-	service_group_free(&others[g]);
-	life_kit_load(&others[g], g + 1, pair, upper, lower, upstream);
+static void place_group(unsigned g, unsigned pair, unsigned upper, unsigned lower,
+			unsigned upstream) {
+	service_group_free(&desired_groups[g]);
+	life_kit_load(&desired_groups[g], g + 1, pair, upper, lower, upstream);
 }
 
-static void new_ports(void) {
-	place(2, 1, 0, 1, 2);
-	place(3, 1, 0, 1, 0);
+static void add_ports(void) {
+	place_group(2, 1, 0, 1, 2);
+	place_group(3, 1, 0, 1, 0);
 }
 
-/* Those of the ports that it shares from then on need space there, too. */
-static void alone_on_a_worker(void) {
-	place(1, LIFE_SHARED, 1, 1, 1);
+/* The port becomes shared; its stage lists need capacity at this worker, too. */
+static void place_alone(void) {
+	place_group(1, LIFE_SHARED, 1, 1, 1);
 }
 
-/* Objects, providers, groups that come and go. */
-static void all_at_once(void) {
+/* Changes objects and crypto providers, adds and removes groups. */
+static void edit_all(void) {
 	edit_two();
 	for (unsigned g = 0; g < 2; g++) {
-		others[g].crypto.provider = CRYPTO_CRYPTODEV;
-		others[g].crypto.device = (char *)(uintptr_t)DEVICE;
+		desired_groups[g].crypto.provider = CRYPTO_CRYPTODEV;
+		desired_groups[g].crypto.device = (char *)(uintptr_t)DEVICE;
 	}
-	service_group_free(&others[2]); /* group 3 goes, 4 comes */
-	others[2] = others[3];
-	other.group_count = 3;
+	service_group_free(&desired_groups[2]); /* removes group 3, adds group 4 */
+	desired_groups[2] = desired_groups[3];
+	desired.group_count = 3;
 }
 
 static const struct fault_case cases[] = {
 	{"edit of two groups", 2, 2, 2, edit_two, BY_SOFTWARE},
-	{"two groups that come", 2, 2, 4, NULL, BY_SOFTWARE},
-	{"groups that come to a group's own ports", 1, 1, 3, edit_first, BY_SOFTWARE},
-	{"groups that come to new ports", 2, 2, 4, new_ports, BY_SOFTWARE},
-	{"a group that comes to full workers", 1, 1, 2, alone_on_a_worker, BY_SOFTWARE, true},
-	{"a group that goes", 2, 3, 2, edit_first, BY_SOFTWARE},
-	{"everything at once", 2, 3, 4, all_at_once, BY_SOFTWARE},
-	/* a rule that a card does not take is no reason to refuse a reload: software tells its packets apart */
+	{"two groups added", 2, 2, 4, NULL, BY_SOFTWARE},
+	{"groups added to ports of a single group", 1, 1, 3, edit_first, BY_SOFTWARE},
+	{"groups added on new ports", 2, 2, 4, add_ports, BY_SOFTWARE},
+	{"group added to workers without free capacity", 1, 1, 2, place_alone, BY_SOFTWARE, true},
+	{"group removed", 2, 3, 2, edit_first, BY_SOFTWARE},
+	{"all kinds of changes", 2, 3, 4, edit_all, BY_SOFTWARE},
+	/* if a NIC refuses a rule, software distributes the packets: the reload is not refused */
 	{"steered: edit of two groups", 2, 2, 2, edit_two, STEERED_BY_SESSION},
-	{"steered: two groups that come", 2, 2, 4, NULL, STEERED_BY_VLAN},
-	{"steered: a group that goes", 2, 3, 2, NULL, STEERED_BY_MAC},
+	{"steered: two groups added", 2, 2, 4, NULL, STEERED_BY_VLAN},
+	{"steered: group removed", 2, 3, 2, NULL, STEERED_BY_MAC},
 };
 
-TEST(in_each_kind_of_reload) {
+TEST(failed_calls_leave_reload_atomic) {
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		const struct operation o = {
 			.name = cases[i].name,
-			.run = take_other,
-			.undo = take_back,
-			.serves = all_is_told_apart,
+			.run = apply_desired,
+			.undo = restore_file,
+			.check_traffic = check_all_traffic,
 			.keeps_memory = cases[i].full,
 			.stays_short = true,
 		};
 
-		tried = &cases[i];
-		case_open(tried);
-		assert_true(every_fault(&o, server) > 5);
-		for (unsigned g = 0; g < other.group_count; g++)
-			service_group_free(&others[g]);
+		current_case = &cases[i];
+		case_open(current_case);
+		assert_true(run_with_each_fault(&o, server) > 5);
+		for (unsigned g = 0; g < desired.group_count; g++)
+			service_group_free(&desired_groups[g]);
 	}
 }
 
-/* The group that comes needs the first ring to the shared port. Until it has come, none is left of any attempt. */
-TEST(refused_beside_a_new_ring) {
+/* The added group needs the first transmit ring of the shared port. A refused reload must free
+ * it. */
+TEST(refused_reload_leaves_no_transmit_ring) {
 	const struct port_share *share;
-	bool done = false;
+	bool accepted = false;
 	char *before;
-	long n = 0;
+	long call = 0;
 
-	life_kit_open(bench, 1, GROUPS);
+	life_kit_open(kit, 1, GROUPS);
 	assert_int_equal(server_move_group(server, 0, PART_UPPER | PART_LOWER, 2), 0);
-	load_next(3);
-	service_group_free(&next[1]);
-	life_kit_load(&next[1], 2, LIFE_SHARED, 2, 2, 2);
+	load_file_groups(3);
+	service_group_free(&file_groups[1]);
+	life_kit_load(&file_groups[1], 2, LIFE_SHARED, 2, 2, 2);
 	file.group_count = 2;
-	reload("1 service group added");
+	reload_accepted("1 service group added");
 	share = server->shares.of[server->ports.of[0][DEVICE_NETWORK]];
 	assert_null(share->send.ring);
 	file.group_count = 3;
 	before = served_state(server, true);
-	for (; !done; n++) {
+	for (; !accepted; call++) {
 		char *now;
 
-		faults_begin(n, n % 2 == 1);
-		done = parse_file();
+		faults_begin(call, call % 2 == 1);
+		accepted = reconfigure();
 		faults_end(NULL);
 		now = served_state(server, true);
-		if (!done)
+		if (!accepted)
 			served_state_check(before, now, "a new ring");
 		free(now);
 	}
-	assert_true(n > 50);
+	assert_true(call > 50);
 	assert_non_null(share->send.ring);
-	all_is_told_apart();
+	check_all_traffic();
 	free(before);
 }
 
-static void refused_for(const char *why) {
+static void check_refusal_without_effect(const char *why) {
 	char *before = served_state(server, true), *now;
 
-	refused(why);
+	reload_refused(why);
 	assert_non_null(strstr(line, "; nothing was changed"));
 	now = served_state(server, true);
 	served_state_check(before, now, why);
@@ -199,38 +203,40 @@ static void refused_for(const char *why) {
 	free(now);
 }
 
-static void small_device(unsigned pairs) {
+static void limit_queue_pairs(unsigned pairs) {
 	static char name[64];
 
 	snprintf(name, sizeof(name), "crypto_openssl7,max_nb_queue_pairs=%u", pairs);
 	for (unsigned g = 0; g < 2; g++) {
-		next[g].crypto.provider = CRYPTO_CRYPTODEV;
-		next[g].crypto.device = name;
+		file_groups[g].crypto.provider = CRYPTO_CRYPTODEV;
+		file_groups[g].crypto.device = name;
 	}
 }
 
-/* One reload edits modems of two groups, removes a third group and moves both to a device that has queues for one of them
- * and a half: it is refused, and everything is as it was. The same device is opened anew when the file names it otherwise. */
-TEST(refused_for_the_second_group) {
-	life_kit_open(bench, 2, GROUPS);
-	load_next(3);
-	reload("1 service group added");
+/* The reload is refused as the new crypto device has too few queues for the second group. With
+ * another name, the same device is opened again. */
+TEST(refusal_of_second_group_leaves_first_unchanged) {
+	life_kit_open(kit, 2, GROUPS);
+	load_file_groups(3);
+	reload_accepted("1 service group added");
 	file.group_count = 2;
 	for (unsigned g = 0; g < 2; g++)
-		next[g].modems[1].service_flows[0].priority++;
-	small_device(3);
+		file_groups[g].modems[1].service_flows[0].priority++;
+	limit_queue_pairs(3);
 	for (unsigned tries = 0; tries < 3; tries++)
-		refused_for("service group 2: crypto.provider: crypto_openssl7 has no queue left");
+		check_refusal_without_effect(
+			"service group 2: crypto.provider: crypto_openssl7 has no queue left");
 	file.group_count = 3;
-	all_is_told_apart();
+	check_all_traffic();
 	file.group_count = 2;
-	small_device(4);
-	next[1].channels[1].rate = 1; /* the scheduler refuses what no loader lets pass */
-	refused_for("service group 2: channel 2: ");
-	next[1].channels[1].rate = next[0].channels[1].rate;
-	reload("service group 2: crypto provider changed; 1 service group removed");
-	all_is_told_apart();
+	limit_queue_pairs(4);
+	/* the scheduler refuses this rate; the loader would, too */
+	file_groups[1].channels[1].rate = 1;
+	check_refusal_without_effect("service group 2: channel 2: ");
+	file_groups[1].channels[1].rate = file_groups[0].channels[1].rate;
+	reload_accepted("service group 2: crypto provider changed; 1 service group removed");
+	check_all_traffic();
 }
 
-EACH_TEST(NULL, file_end)
+EACH_TEST(NULL, group_file_teardown)
 ALL_TESTS(NULL, fixture_stop)

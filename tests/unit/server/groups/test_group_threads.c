@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Groups come, go, move and rest, and rules of cards with them, while workers run as threads and packets come. */
+/* Adds, removes, moves and drains groups, and changes the rules of NICs, while workers run as
+ * threads and forward packets. No packet of group 1 may be lost or out of order. */
 #include "test_main.h"
 
 #include <sched.h>
@@ -11,151 +12,160 @@
 #include "group_file.h"
 #include "steering_kit.h"
 
-#define TURNS 40
+#define STEPS 40
 
-static const struct service_group *comes;
+static const struct service_group *added;
 
-static void move_turn(struct life_script *s, unsigned turn) {
+static void move_step(struct life_script *s, unsigned number) {
 	static const unsigned parts[] = {PART_UPPER, PART_LOWER, PART_UPSTREAM,
 					 PART_UPPER | PART_UPSTREAM,
 					 PART_UPPER | PART_LOWER | PART_UPSTREAM};
-	unsigned worker = turn * 7 % LIFE_WORKERS, part = parts[turn % ARRAY_COUNT(parts)];
+	unsigned worker = number * 7 % LIFE_WORKERS, part = parts[number % ARRAY_COUNT(parts)];
 
-	if (turn % 3 != 0) {
-		life_check(s, server_move_group(server, 0, part, worker) == 0, "no move");
+	if (number % 3 != 0) {
+		life_script_check(s, server_move_group(server, 0, part, worker) == 0,
+				  "the group cannot be moved");
 		return;
 	}
-	life_check(s, server_worker_drain(server, worker, (worker + 1) % LIFE_WORKERS) == 0,
-		   "a worker cannot be drained");
-	life_check(s, server->workers[worker].entry_count == 1,
-		   "it has lists but that of the bench");
-	life_check(s, strcmp(server->workers[worker].name, "nothing") == 0, "it has a name");
-	life_check(s, server_worker_resume(server, worker) == 0, "it cannot be resumed");
+	life_script_check(s, server_worker_drain(server, worker, (worker + 1) % LIFE_WORKERS) == 0,
+			  "a worker cannot be drained");
+	life_script_check(s, server->workers[worker].entry_count == 1,
+			  "the drained worker has stage lists");
+	life_script_check(s, strcmp(server->workers[worker].name, "nothing") == 0,
+			  "the drained worker has the name of a part");
+	life_script_check(s, server_worker_resume(server, worker) == 0,
+			  "the worker cannot be resumed");
 }
 
-static void rest_turn(struct life_script *s, unsigned turn) {
+static void drain_step(struct life_script *s, unsigned number) {
 	const struct served_group *g = &server->groups[0];
 	const uint64_t *received = &g->downstream->upper.counters.values[COUNTER_RECEIVED];
 	uint64_t before;
 
-	life_check(s, server_group_drain(server, 0, LIFE_DRAIN_MS) == 0, "something is held");
+	life_script_check(s, server_group_drain(server, 0, LIFE_DRAIN_MS) == 0,
+			  "packets are pending after the drain");
 	before = __atomic_load_n(received, __ATOMIC_RELAXED);
 	for (int i = 0; i < 5; i++) {
 		server_synchronize(server);
-		life_check(s, served_group_pending(g) == 0, "something came in");
+		life_script_check(s, served_group_pending(g) == 0,
+				  "packets are pending in a drained group");
 	}
-	life_check(s, __atomic_load_n(received, __ATOMIC_RELAXED) == before,
-		   "something was received");
+	life_script_check(s, __atomic_load_n(received, __ATOMIC_RELAXED) == before,
+			  "a drained group received packets");
 	server_group_resume(server, 0);
 }
 
-/* With ports of its own, and on shared ports: there rings are needed in which order could be lost, and what comes while a
- * group rests waits in its ring and not in the port. */
-TEST(moves_and_rests) {
+/* With own ports and with shared ports. On these, packets pass rings, where order could be lost,
+ * and packets for a drained group stay in its ring. */
+TEST(moves_and_drains_keep_packets_in_order) {
 	for (unsigned i = 0; i < 4; i++) {
-		struct life_script s = {.turn = i < 2 ? move_turn : rest_turn, .turns = TURNS};
+		struct life_script s = {.step = i < 2 ? move_step : drain_step, .steps = STEPS};
 		unsigned groups = 1 + i % 2;
 
-		life_kit_open(bench, groups, groups);
+		life_kit_open(kit, groups, groups);
 		assert_int_equal(server->shares.of[0] != NULL, groups == 2);
-		life_play(bench, &s);
+		life_run_script(kit, &s);
 	}
 }
 
-static bool inside, waited, too_early;
+static bool in_round, synchronized, too_early;
 
-/* Stands inside a round until the control thread has had time to go on. */
-static uint16_t stand(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	if (__atomic_exchange_n(&inside, true, __ATOMIC_ACQ_REL))
+/* A stage that makes one round long, so that server_synchronize() has to wait for its end. */
+static uint16_t delay_round(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	if (__atomic_exchange_n(&in_round, true, __ATOMIC_ACQ_REL))
 		return n;
 	for (int i = 0; i < 2000; i++)
 		sched_yield();
-	too_early = __atomic_load_n(&waited, __ATOMIC_ACQUIRE);
+	too_early = __atomic_load_n(&synchronized, __ATOMIC_ACQUIRE);
 	return n;
 }
 
-TEST(rounds_are_waited_for) {
-	static const struct stage stages[] = {{.name = "stand", .run = stand, .polls = true}};
+TEST(synchronize_waits_for_rounds_in_progress) {
+	static const struct stage stages[] = {{.name = "delay", .run = delay_round, .polls = true}};
 	struct pipeline p = {.stages = stages, .count = 1};
 
-	life_kit_open(bench, 1, 1);
+	life_kit_open(kit, 1, 1);
 	for (unsigned w = 0; w < LIFE_WORKERS; w++) {
-		inside = waited = false;
+		in_round = synchronized = false;
 		assert_int_equal(worker_add(&server->workers[w], &p), 0);
-		life_kit_launch(bench);
-		while (!__atomic_load_n(&inside, __ATOMIC_ACQUIRE))
+		life_kit_launch(kit);
+		while (!__atomic_load_n(&in_round, __ATOMIC_ACQUIRE))
 			sched_yield();
 		server_synchronize(server);
-		__atomic_store_n(&waited, true, __ATOMIC_RELEASE);
-		life_kit_halt(bench);
+		__atomic_store_n(&synchronized, true, __ATOMIC_RELEASE);
+		life_kit_halt(kit);
 		assert_false(too_early);
 		worker_remove(&server->workers[w], &p);
 	}
-	server_synchronize(server); /* none runs any more: at once */
+	server_synchronize(server); /* returns at once: no worker runs */
 }
 
-static void rounds(unsigned n) {
+static void wait_rounds(unsigned n) {
 	for (unsigned i = 0; i < n; i++)
 		server_synchronize(server);
 }
 
-/* The rules of a group go and come on both ports; another group comes and goes; parts move. */
-static void rules_turn(struct life_script *script, unsigned turn) {
+/* Removes and adds the rules of a group on both ports, moves parts, adds and removes another
+ * group. */
+static void rules_step(struct life_script *script, unsigned number) {
 	static char why[LIVE_LINE];
 	unsigned group;
 
 	for (unsigned port = 0; port < 2; port++) {
 		server_steer_nothing(server, port, 0);
-		rounds(turn % 4);
+		wait_rounds(number % 4);
 		server_steer(server, port);
-		rounds(turn % 3);
+		wait_rounds(number % 3);
 	}
-	group = turn % LIFE_WORKERS;
-	life_check(script, server_move_group(server, 0, PART_UPPER | PART_UPSTREAM, group) == 0,
-		   "no move");
-	life_check(script, server_group_add(server, comes, &group, why), why);
-	rounds(turn % 5);
-	life_check(script,
-		   server_group_remove(server, group, turn % 2 == 0 ? LIFE_DRAIN_MS : 0, why), why);
+	group = number % LIFE_WORKERS;
+	life_script_check(script,
+			  server_move_group(server, 0, PART_UPPER | PART_UPSTREAM, group) == 0,
+			  "the group cannot be moved");
+	life_script_check(script, server_group_add(server, added, &group, why), why);
+	wait_rounds(number % 5);
+	life_script_check(
+		script,
+		server_group_remove(server, group, number % 2 == 0 ? LIFE_DRAIN_MS : 0, why), why);
 }
 
-/* With STEERED_BY_BOTH a rule of the first group matches packets of the one that comes, too. */
-TEST(rules_come_and_go) {
+/* With STEERED_BY_BOTH, a rule of the first group also matches packets of the added group. */
+TEST(rule_changes_keep_packets_in_order) {
 	for (enum steered_by by = 0; by < STEERED_WAYS; by++) {
-		struct life_script s = {.turn = rules_turn, .turns = TURNS};
+		struct life_script s = {.step = rules_step, .steps = STEPS};
 		struct life_totals t;
 
-		steering_kit_open(bench, by, 2, 3);
-		s.comes = comes = life_kit_group(bench, 3, 0, 1, 2, 0);
-		life_play(bench, &s);
-		life_kit_pass(bench, 5000000);
-		t = life_kit_totals(bench);
-		life_kit_check_totals(bench);
-		assert_int_equal(server->gone.groups, TURNS);
+		steering_kit_open(kit, by, 2, 3);
+		s.extra = added = life_kit_load_extra(kit, 3, 0, 1, 2, 0);
+		life_run_script(kit, &s);
+		life_kit_run(kit, 5000000);
+		t = life_kit_totals(kit);
+		life_kit_check_totals(kit);
+		assert_int_equal(server->gone.groups, STEPS);
 		assert_true(t.port_steered > 0);
-		assert_int_equal(flow_card_calls.refused, 0);
+		assert_int_equal(flow_nic_calls.refused, 0);
 	}
 }
 
-/* It takes nothing: what is in its ring would come behind what a rule brings to its queue. Workers have a while to take
- * what came before; on a busy machine it may be over before they have a core. */
-TEST(rules_wait_for_a_group_that_rests) {
-	unsigned rules, least, tries = 0;
+/* A drained group does not read its ring. Packets that a rule steers to its queue would overtake
+ * those in the ring, so rules are added only after it is resumed. Retries, as workers may be
+ * delayed. */
+TEST(rules_are_added_after_resume) {
+	unsigned rules, fewer, tries = 0;
 
-	steering_kit_open(bench, STEERED_BY_SESSION, 2, 2);
-	rules = flow_card_calls.rules;
-	life_kit_launch(bench);
+	steering_kit_open(kit, STEERED_BY_SESSION, 2, 2);
+	rules = flow_nic_calls.rules;
+	life_kit_launch(kit);
 	do {
 		server_group_drain(server, 0, 0);
 		server_steer_nothing(server, 1, 0);
-		least = flow_card_calls.rules;
-		assert_true(least < rules);
+		fewer = flow_nic_calls.rules;
+		assert_true(fewer < rules);
 		server_steer(server, 1);
-		assert_int_equal(flow_card_calls.rules, least);
+		assert_int_equal(flow_nic_calls.rules, fewer);
 		server_group_resume(server, 0);
-	} while (flow_card_calls.rules < rules && ++tries < TURNS);
-	assert_int_equal(flow_card_calls.rules, rules);
-	life_kit_halt(bench);
+	} while (flow_nic_calls.rules < rules && ++tries < STEPS);
+	assert_int_equal(flow_nic_calls.rules, rules);
+	life_kit_halt(kit);
 }
 
 static void wait_for_ring(unsigned count) {
@@ -165,30 +175,30 @@ static void wait_for_ring(unsigned count) {
 		sched_yield();
 }
 
-/* Its ring has a packet from before the rule, and its queue one from after: the rule may not go in favour of another,
- * or what comes next would be in the ring, too. */
-TEST(rules_stay_while_the_ring_goes_first) {
-	steering_kit_open(bench, STEERED_IN_VLAN, 1, 2);
-	comes = life_kit_group(bench, 2, 0, 1, 2, 0);
-	life_kit_launch(bench);
+/* The ring has a packet from before the rule, the queue one from after. While the ring is read
+ * first, the rule must stay although a conflicting group is added. */
+TEST(rule_stays_while_ring_is_read_first) {
+	steering_kit_open(kit, STEERED_IN_VLAN, 1, 2);
+	added = life_kit_load_extra(kit, 2, 0, 1, 2, 0);
+	life_kit_launch(kit);
 	server_steer_nothing(server, 1, 0);
 	wait_for_ring(0);
 	server_group_drain(server, 0, 0);
-	assert_true(life_kit_up(bench, 0, &bench->file[0], 0));
+	assert_true(life_kit_send_burst(kit, 0, &kit->file[0], 0));
 	wait_for_ring(1);
 	server_steer(server, 1);
-	assert_true(life_kit_up(bench, 0, &bench->file[0], 1));
-	life_kit_add(bench, comes);
-	assert_true(life_kit_up(bench, 0, &bench->file[0], 2));
+	assert_true(life_kit_send_burst(kit, 0, &kit->file[0], 1));
+	life_kit_add(kit, added);
+	assert_true(life_kit_send_burst(kit, 0, &kit->file[0], 2));
 	server_group_resume(server, 0);
-	for (unsigned ms = 0; bench->taken_up[1] < 3 && ms < LIFE_DRAIN_MS; ms++) {
-		life_kit_take(bench);
+	for (unsigned ms = 0; kit->received_up[1] < 3 && ms < LIFE_DRAIN_MS; ms++) {
+		life_kit_receive(kit);
 		rte_delay_us_sleep(1000);
 	}
-	assert_int_equal(bench->taken_up[1], 3);
-	assert_int_equal(flow_card_calls.refused, 0);
-	life_kit_halt(bench);
+	assert_int_equal(kit->received_up[1], 3);
+	assert_int_equal(flow_nic_calls.refused, 0);
+	life_kit_halt(kit);
 }
 
-EACH_TEST(NULL, file_end)
+EACH_TEST(NULL, group_file_teardown)
 ALL_TESTS(NULL, fixture_stop)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Groups whose crypto provider becomes another one, and another: the bytes that come out are the same. */
+/* Tests changes of the crypto provider in service. Transmitted bytes must be the same as without
+ * changes. */
 #include "group_file.h"
 #include "test_main.h"
 
@@ -11,22 +12,22 @@
 #define OTHER_DEVICE "crypto_openssl2"
 #endif
 
-static void wants(unsigned g, bool device) {
-	next[g].crypto.provider = device ? CRYPTO_CRYPTODEV : CRYPTO_IPSEC_MB;
-	next[g].crypto.device = device ? (char *)(uintptr_t)DEVICE : NULL;
+static void set_provider(unsigned g, bool device) {
+	file_groups[g].crypto.provider = device ? CRYPTO_CRYPTODEV : CRYPTO_IPSEC_MB;
+	file_groups[g].crypto.device = device ? (char *)(uintptr_t)DEVICE : NULL;
 }
 
-static const struct crypto_provider *provider_of(unsigned g) {
+static const struct crypto_provider *provider(unsigned g) {
 	return server->groups[g].crypto.provider;
 }
 
-/* Packets of both groups and directions that nobody has worked on yet. */
-static void put_packets(unsigned count) {
+/* Sends packets of both groups in both directions without running the workers. */
+static void send_packets(unsigned count) {
 	for (unsigned g = 0; g < 2; g++)
-		life_kit_traffic(bench, LIFE_SHARED, &next[g], count);
+		life_kit_send_both(kit, LIFE_SHARED, &file_groups[g], count);
 }
 
-static void keys_of_modem(const struct served_group *group, uint32_t m) {
+static void check_modem_keys(const struct served_group *group, uint32_t m) {
 	const struct ds_tables *t = &group->downstream->tables;
 	const struct us_own *own = group->upstream->tables.slots.own[m];
 
@@ -39,7 +40,7 @@ static void keys_of_modem(const struct served_group *group, uint32_t m) {
 				 group->crypto.up_schedules[2 * m]);
 }
 
-static void keys_are_those_of(unsigned g) {
+static void check_keys(unsigned g) {
 	const struct served_group *group = &server->groups[g];
 
 	assert_ptr_equal(group->downstream->lower.crypto, group->crypto.queues[CRYPTO_DOWNLINK]);
@@ -49,108 +50,109 @@ static void keys_are_those_of(unsigned g) {
 		const struct modem *k = &group->sg->modems[m];
 
 		if (modem_is_there(k) && k->security.cipher != CIPHER_NONE)
-			keys_of_modem(group, m);
+			check_modem_keys(group, m);
 	}
 }
 
-static void run(bool changes, uint64_t digest[2][2]) {
+static void run_traffic(bool changes, uint64_t digest[2][2]) {
 	open_with_file(2);
-	for (unsigned turn = 0; turn < 8; turn++) {
-		put_packets(5);
+	for (unsigned step = 0; step < 8; step++) {
+		send_packets(5);
 		for (unsigned w = 0; w < server->worker_count; w++)
 			worker_round(&server->workers[w]);
 		if (changes) {
-			wants(turn % 2, turn / 2 % 2 == 0);
-			reload("crypto provider changed");
-			assert_string_equal(provider_of(turn % 2)->name,
-					    turn / 2 % 2 == 0 ? DEVICE : crypto_own());
-			keys_are_those_of(turn % 2);
-			reload("nothing");
+			set_provider(step % 2, step / 2 % 2 == 0);
+			reload_accepted("crypto provider changed");
+			assert_string_equal(provider(step % 2)->name,
+					    step / 2 % 2 == 0 ? DEVICE : crypto_own());
+			check_keys(step % 2);
+			reload_accepted("nothing");
 		}
-		life_kit_settle(bench, 2 * MS);
-		all_is_told_apart();
+		life_kit_settle(kit, 2 * MS);
+		check_all_traffic();
 	}
-	memcpy(digest, &bench->digest[1], sizeof(uint64_t[2][2]));
+	memcpy(digest, &kit->digest[1], sizeof(uint64_t[2][2]));
 	for (unsigned g = 0; g < 2; g++)
-		assert_string_equal(provider_of(g)->name, crypto_own());
-	if (changes) /* all keys are where they are needed */
+		assert_string_equal(provider(g)->name, crypto_own());
+	if (changes) /* no key is left in the unused provider */
 		assert_int_equal(crypto_providers_find(&server->crypto, DEVICE)->keys, 0);
 }
 
-TEST(bytes_are_the_same) {
-	uint64_t as_it_is[2][2], changed[2][2];
+TEST(provider_change_keeps_transmitted_bytes) {
+	uint64_t unchanged[2][2], changed[2][2];
 
-	run(false, as_it_is);
-	run(true, changed);
-	assert_memory_equal(as_it_is, changed, sizeof(changed));
+	run_traffic(false, unchanged);
+	run_traffic(true, changed);
+	assert_memory_equal(unchanged, changed, sizeof(changed));
 }
 
-TEST(while_workers_run) {
+TEST(provider_change_under_traffic_loses_no_packet) {
 	struct life_totals before, after;
-	unsigned turns = 40, packets = 4;
+	unsigned steps = 40, packets = 4;
 
 	open_with_file(2);
-	before = life_kit_totals(bench);
-	life_kit_launch(bench);
-	for (unsigned turn = 0; turn < turns; turn++) {
-		put_packets(packets);
-		wants(turn % 2, turn / 2 % 2 == 0);
-		reload("crypto provider changed");
-		life_kit_take(bench);
+	before = life_kit_totals(kit);
+	life_kit_launch(kit);
+	for (unsigned step = 0; step < steps; step++) {
+		send_packets(packets);
+		set_provider(step % 2, step / 2 % 2 == 0);
+		reload_accepted("crypto provider changed");
+		life_kit_receive(kit);
 	}
-	life_kit_halt(bench);
-	life_kit_settle(bench, 5 * MS);
-	after = life_kit_totals(bench);
+	life_kit_halt(kit);
+	life_kit_settle(kit, 5 * MS);
+	after = life_kit_totals(kit);
 	assert_int_equal(after.down_dropped, before.down_dropped);
 	assert_int_equal(after.up_dropped, before.up_dropped);
-	assert_int_equal(after.down_out - before.down_out, 2 * turns * packets);
-	assert_int_equal(bench->taken_up[1] + bench->taken_up[2], 2 * turns * packets);
+	assert_int_equal(after.down_out - before.down_out, 2 * steps * packets);
+	assert_int_equal(kit->received_up[1] + kit->received_up[2], 2 * steps * packets);
 }
 
-/* A provider that there is not, or that cannot do the group's ciphers, changes nothing. */
-TEST(refused_devices) {
+/* A device that does not exist or lacks the ciphers of the group is refused. */
+TEST(unsuitable_device_is_refused) {
 	static const char *const devices[] = {"crypto_nobody0", "crypto_null0"};
 
 	open_with_file(2);
 	for (size_t i = 0; i < ARRAY_COUNT(devices); i++) {
-		wants(1, true);
-		next[1].crypto.device = (char *)(uintptr_t)devices[i];
-		refused(devices[i]);
-		refused("service group 2: crypto.device: crypto_n");
-		refused(" cannot be opened; the messages of vcmtsd say why; nothing was changed");
-		assert_string_equal(provider_of(1)->name, crypto_own());
+		set_provider(1, true);
+		file_groups[1].crypto.device = (char *)(uintptr_t)devices[i];
+		reload_refused(devices[i]);
+		reload_refused("service group 2: crypto.device: crypto_n");
+		reload_refused(
+			" cannot be opened; the messages of vcmtsd say why; nothing was changed");
+		assert_string_equal(provider(1)->name, crypto_own());
 	}
-	wants(1, false);
-	all_is_told_apart();
+	set_provider(1, false);
+	check_all_traffic();
 }
 
-TEST(with_other_modems) {
-	life_kit_open(bench, 2, GROUPS);
-	load_next(3);
+TEST(provider_change_with_modem_changes) {
+	life_kit_open(kit, 2, GROUPS);
+	load_file_groups(3);
 	for (unsigned g = 0; g < 2; g++) {
-		next[g].modems[0].addresses[0].bytes[3] += 100;
-		next[g].upstream_channels[0].session += 0x10;
+		file_groups[g].modems[0].addresses[0].bytes[3] += 100;
+		file_groups[g].upstream_channels[0].session += 0x10;
 	}
-	wants(0, true);
-	wants(2, true);
-	next[0].modems[0].security.key[0] ^= 1;
-	next[1].modems[0].security.key[0] ^= 1;
-	next[0].modems[1].mac[5] = 0x77; /* another modem */
-	reload("1 service group added");
-	keys_are_those_of(0);
-	all_is_told_apart();
-	next[0].modems[1].mac[5] = 2;
-	next[0].modems[0].security.key[0] ^= 2;
-	wants(0, false);
-	reload("crypto provider changed");
-	keys_are_those_of(0);
-	all_is_told_apart();
+	set_provider(0, true);
+	set_provider(2, true);
+	file_groups[0].modems[0].security.key[0] ^= 1;
+	file_groups[1].modems[0].security.key[0] ^= 1;
+	file_groups[0].modems[1].mac[5] = 0x77; /* another modem */
+	reload_accepted("1 service group added");
+	check_keys(0);
+	check_all_traffic();
+	file_groups[0].modems[1].mac[5] = 2;
+	file_groups[0].modems[0].security.key[0] ^= 2;
+	set_provider(0, false);
+	reload_accepted("crypto provider changed");
+	check_keys(0);
+	check_all_traffic();
 	assert_int_equal(crypto_providers_find(&server->crypto, DEVICE)->keys, 2);
-	next[2].crypto.device = (char *)(uintptr_t)OTHER_DEVICE; /* of the same provider */
-	reload("crypto provider changed");
-	assert_string_equal(provider_of(2)->name, OTHER_DEVICE);
-	keys_are_those_of(2);
+	file_groups[2].crypto.device = (char *)(uintptr_t)OTHER_DEVICE; /* of the same provider */
+	reload_accepted("crypto provider changed");
+	assert_string_equal(provider(2)->name, OTHER_DEVICE);
+	check_keys(2);
 }
 
-EACH_TEST(NULL, file_end)
+EACH_TEST(NULL, group_file_teardown)
 ALL_TESTS(NULL, fixture_stop)

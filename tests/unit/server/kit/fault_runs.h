@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One operation on a server, again and again, each time with another call failing: it is done as a whole, or refused, and
- * then what is served and the memory that is in use are what they were. VCMTS_FAULTS=all tries every call.
+ * Repeats an operation on a server. Each time another call of it fails (faults.h). The operation
+ * must succeed completely, or be refused and leave state and memory of the server unchanged. By
+ * default, a sample of the calls fails; with VCMTS_FAULTS=all, each of them.
  */
 #pragma once
 
@@ -11,35 +12,35 @@
 #include "life_kit.h"
 #include "served_state.h"
 
-#ifndef FAULTS_ABOUT
-#define FAULTS_ABOUT 40 /* calls that are tried of an operation in the short run */
+#ifndef FAULTS_SAMPLED
+#define FAULTS_SAMPLED 40 /* calls of an operation that fail by default */
 #endif
 
 enum outcome {
 	OUTCOME_DONE,
 	OUTCOME_REFUSED,
-	OUTCOME_UNKNOWN, /* the answer was lost, and says so */
+	OUTCOME_UNKNOWN, /* the response was lost */
 };
 
 struct operation {
 	const char *name;
 	enum outcome (*run)(void *context);
-	void (*undo)(void *context); /* without faults */
-	void (*serves)(void); /* traffic passes */
+	void (*undo)(void *context); /* runs without faults */
+	void (*check_traffic)(void); /* NULL, or checks that the server forwards packets */
 	void *context;
-	bool keeps_memory; /* the reader of files remembers what it read, also after a refusal */
-	bool reads; /* it changes nothing: the memory in use is the same in each case */
-	bool stays_short; /* in every other case, all allocations behind the call that fails do so, too */
+	bool keeps_memory; /* may allocate memory that stays after a refusal */
+	bool reads; /* changes nothing: undo() leaves as many allocations as before */
+	bool stays_short; /* in every other run, all later allocations fail, too */
 };
 
-static inline void memory_is(size_t before, const char *what) {
-	if (faults_memory() != before)
-		fail_msg("%s: %zu pieces of memory are in use, before it %zu", what,
-			 faults_memory(), before);
+static inline void check_memory(size_t before, const char *what) {
+	if (faults_allocations() != before)
+		fail_msg("%s: %zu allocations are in use, expected %zu as before", what,
+			 faults_allocations(), before);
 }
 
-/* An answer that was lost: it was done, or nothing was. */
-static inline enum outcome outcome_found(const struct server *s, const char *before) {
+/* The outcome if the response was lost: refused if the state is as before, else done. */
+static inline enum outcome resolve_outcome(const struct server *s, const char *before) {
 	char *now = served_state(s, true);
 	bool same = strcmp(now, before) == 0;
 
@@ -47,12 +48,13 @@ static inline enum outcome outcome_found(const struct server *s, const char *bef
 	return same ? OUTCOME_REFUSED : OUTCOME_DONE;
 }
 
-/* With the call `n` failing. Returns whether there was one. */
-static inline bool one_fault(const struct operation *o, const struct server *s, long n,
-			     bool stays_short, const char *after) {
+/* Runs the operation; its call number `n` fails. Returns false if it made fewer calls. `after` is
+ * the expected state after success. */
+static inline bool run_with_fault(const struct operation *o, const struct server *s, long n,
+				  bool stays_short, const char *after) {
 	char *before = served_state(s, true), *now, what[160];
-	struct life_left left = life_left_now();
-	size_t memory = faults_memory();
+	struct life_resources resources = life_resources_read();
+	size_t memory = faults_allocations();
 	enum outcome outcome;
 	const char *failed;
 
@@ -64,30 +66,30 @@ static inline bool one_fault(const struct operation *o, const struct server *s, 
 	if (failed == NULL && outcome != OUTCOME_DONE)
 		fail_msg("%s: refused", what);
 	if (outcome == OUTCOME_UNKNOWN)
-		outcome = outcome_found(s, before);
+		outcome = resolve_outcome(s, before);
 	now = served_state(s, outcome == OUTCOME_REFUSED);
 	served_state_check(outcome == OUTCOME_REFUSED ? before : after, now, what);
 	free(before);
 	free(now);
 	if (outcome == OUTCOME_REFUSED) {
-		life_left_check(&left);
+		life_resources_check(&resources);
 		if (!o->keeps_memory)
-			memory_is(memory, what);
+			check_memory(memory, what);
 	} else {
 		o->undo(o->context);
 		if (o->reads)
-			memory_is(memory, what);
+			check_memory(memory, what);
 	}
 	return failed != NULL;
 }
 
-/* Each call of the operation, or some of them. Returns how many faults there were. */
-static inline long every_fault(const struct operation *o, const struct server *s) {
-	const char *wish = getenv("VCMTS_FAULTS");
+/* Runs the operation once per call that fails. Returns how many calls failed. */
+static inline long run_with_each_fault(const struct operation *o, const struct server *s) {
+	const char *selection = getenv("VCMTS_FAULTS");
 	char *before, *after, *now;
 	long calls, step, faults = 0;
 
-	for (int warm = 0; warm < 2; warm++) { /* what grows once has grown */
+	for (int warm = 0; warm < 2; warm++) { /* tables that only grow reach their size */
 		assert_int_equal(o->run(o->context), OUTCOME_DONE);
 		o->undo(o->context);
 	}
@@ -97,15 +99,17 @@ static inline long every_fault(const struct operation *o, const struct server *s
 	faults_end(&calls);
 	after = served_state(s, false);
 	o->undo(o->context);
-	step = wish != NULL && strcmp(wish, "all") == 0 ? 1 : RTE_MAX(calls / FAULTS_ABOUT, 1);
+	step = selection != NULL && strcmp(selection, "all") == 0
+		       ? 1
+		       : RTE_MAX(calls / FAULTS_SAMPLED, 1);
 	for (long n = 0; n < calls + step; n += step) {
-		faults += one_fault(o, s, n, o->stays_short && n / step % 2 == 1, after);
-		if (o->serves != NULL && faults % 8 == 0)
-			o->serves();
+		faults += run_with_fault(o, s, n, o->stays_short && n / step % 2 == 1, after);
+		if (o->check_traffic != NULL && faults % 8 == 0)
+			o->check_traffic();
 	}
 	now = served_state(s, false);
 	served_state_check(before, now, o->name);
-	printf("%s: %ld calls, %ld failed, each of %ld\n", o->name, calls, faults, step);
+	printf("%s: %ld calls, %ld failed, every %ld. call tried\n", o->name, calls, faults, step);
 	free(before);
 	free(after);
 	free(now);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define ALLOW_EXPERIMENTAL_API /* some calls of DPDK 22.11 are */
+#define ALLOW_EXPERIMENTAL_API /* for DPDK 22.11 */
 #include "faults.h"
 
 #include "test.h"
@@ -16,106 +16,107 @@
 #include <rte_ring.h>
 #include <rte_security.h>
 
-#define SLOTS (1u << 18) /* pieces of memory, a power of two */
+#define SLOTS (1u << 18) /* of the table of allocations; a power of two */
 
-static long until = -1; /* calls before the one that fails; below 0: none does */
-static long counted;
-static bool counts;
+static long remaining = -1; /* calls before the one that fails; negative: none fails */
+static long call_count;
+static bool counting;
 static const char *failed;
 static bool stays_short;
 
-bool faults_fail(const char *function) {
-	if (!counts)
+bool faults_call_fails(const char *function) {
+	if (!counting)
 		return false;
-	counted++;
+	call_count++;
 	if (failed != NULL)
 		return stays_short && strstr(function, "alloc") != NULL;
-	if (until < 0 || until-- > 0)
+	if (remaining < 0 || remaining-- > 0)
 		return false;
 	failed = function;
 	return true;
 }
 
-void faults_begin(long n, bool short_from_then) {
-	until = n;
-	counted = 0;
+void faults_begin(long n, bool out_of_memory) {
+	remaining = n;
+	call_count = 0;
 	failed = NULL;
-	counts = true;
-	stays_short = short_from_then;
+	counting = true;
+	stays_short = out_of_memory;
 }
 
 const char *faults_end(long *calls) {
-	counts = false;
+	counting = false;
 	if (calls != NULL)
-		*calls = counted;
+		*calls = call_count;
 	return failed;
 }
 
-/* The pieces of memory that are held, by address: open addressing. */
-static void *pieces[SLOTS];
-static size_t held;
+/* Hash table of live allocations by address, with open addressing. */
+static void *allocations[SLOTS];
+static size_t allocation_count;
 
-static size_t slot_of(const void *p) {
+static size_t hash_slot(const void *p) {
 	return (size_t)(((uintptr_t)p >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 46) & (SLOTS - 1);
 }
 
-static void *noted(void *p) {
-	size_t slot = slot_of(p);
+static void *record_allocation(void *p) {
+	size_t slot = hash_slot(p);
 
 	if (p == NULL)
 		return NULL;
-	while (pieces[slot] != NULL)
+	while (allocations[slot] != NULL)
 		slot = (slot + 1) & (SLOTS - 1);
-	pieces[slot] = p;
-	held++;
-	assert_true(held < SLOTS / 2);
+	allocations[slot] = p;
+	allocation_count++;
+	assert_true(allocation_count < SLOTS / 2);
 	return p;
 }
 
-/* Pieces behind a slot that is free move up to where a search for them begins, so that searches end soon: the sanitizer
- * hands out no address twice for long. */
-static void slot_free(size_t slot) {
-	for (size_t next = (slot + 1) & (SLOTS - 1); pieces[next] != NULL;
+/* Frees a slot and moves later entries of its probe sequence up. Without that, sequences would
+ * grow, as the sanitizer does not soon reuse addresses. */
+static void free_slot(size_t slot) {
+	for (size_t next = (slot + 1) & (SLOTS - 1); allocations[next] != NULL;
 	     next = (next + 1) & (SLOTS - 1)) {
-		size_t from = slot_of(pieces[next]);
+		size_t from = hash_slot(allocations[next]);
 
 		if (((next - from) & (SLOTS - 1)) < ((next - slot) & (SLOTS - 1)))
 			continue;
-		pieces[slot] = pieces[next];
+		allocations[slot] = allocations[next];
 		slot = next;
 	}
-	pieces[slot] = NULL;
+	allocations[slot] = NULL;
 }
 
-/* What the C library allocated by itself is not known here. */
-static void forgotten(void *p) {
-	size_t slot = slot_of(p);
+/* Ignores memory that the C library allocated without a wrapped call. */
+static void record_free(void *p) {
+	size_t slot = hash_slot(p);
 
-	while (p != NULL && pieces[slot] != p && pieces[slot] != NULL)
+	while (p != NULL && allocations[slot] != p && allocations[slot] != NULL)
 		slot = (slot + 1) & (SLOTS - 1);
-	if (p == NULL || pieces[slot] != p)
+	if (p == NULL || allocations[slot] != p)
 		return;
-	slot_free(slot);
-	held--;
+	free_slot(slot);
+	allocation_count--;
 }
 
-size_t faults_memory(void) {
-	return held;
+size_t faults_allocations(void) {
+	return allocation_count;
 }
 
-/* A wrapped call that returns `none` where it fails. */
-#define WRAP(type, function, params, args, none)                                 \
-	type __real_##function params;                                           \
-	type __wrap_##function params;                                           \
-	type __wrap_##function params {                                          \
-		return faults_fail(#function) ? (none) : __real_##function args; \
+/* Wraps a call that returns `none` on failure. */
+#define WRAP(type, function, params, args, none)                                       \
+	type __real_##function params;                                                 \
+	type __wrap_##function params;                                                 \
+	type __wrap_##function params {                                                \
+		return faults_call_fails(#function) ? (none) : __real_##function args; \
 	}
 
-/* A wrapped call whose memory is noted. */
-#define WRAP_MEMORY(type, function, params, args)                                     \
-	__typeof__(function) __real_##function, __wrap_##function;                    \
-	type __wrap_##function params {                                               \
-		return faults_fail(#function) ? NULL : noted(__real_##function args); \
+/* Wraps a call that allocates memory, and records the allocation. */
+#define WRAP_MEMORY(type, function, params, args)                                                \
+	__typeof__(function) __real_##function, __wrap_##function;                               \
+	type __wrap_##function params {                                                          \
+		return faults_call_fails(#function) ? NULL                                       \
+						    : record_allocation(__real_##function args); \
 	}
 
 WRAP_MEMORY(void *, malloc, (size_t size), (size))
@@ -125,16 +126,16 @@ WRAP_MEMORY(char *, strdup, (const char *text), (text))
 
 __typeof__(free) __real_free, __wrap_free;
 void __wrap_free(void *p) {
-	forgotten(p);
+	record_free(p);
 	__real_free(p);
 }
 
 __typeof__(reallocarray) __real_reallocarray, __wrap_reallocarray;
 void *__wrap_reallocarray(void *p, size_t count, size_t size) {
-	if (faults_fail("reallocarray"))
+	if (faults_call_fails("reallocarray"))
 		return NULL;
-	forgotten(p);
-	return noted(__real_reallocarray(p, count, size));
+	record_free(p);
+	return record_allocation(__real_reallocarray(p, count, size));
 }
 
 __typeof__(realloc) __wrap_realloc;
@@ -147,11 +148,12 @@ WRAP(FILE *, fdopen, (int fd, const char *mode), (fd, mode), NULL)
 int __real_open64(const char *path, int flags, mode_t mode);
 int __wrap_open64(const char *path, int flags, mode_t mode);
 int __wrap_open64(const char *path, int flags, mode_t mode) {
-	return faults_fail("open64") ? -1 : __real_open64(path, flags, mode);
+	return faults_call_fails("open64") ? -1 : __real_open64(path, flags, mode);
 }
 
-/* Once a change takes effect its keys are put into tables that have space for them: that was seen to before. */
-static unsigned taking;
+/* Nonzero while a change is applied: insertions into hashes cannot fail then, as their capacity is
+ * reserved before. */
+static unsigned applying;
 
 #define STEP(function)                            \
 	bool __real_##function(void *change);     \
@@ -159,9 +161,9 @@ static unsigned taking;
 	bool __wrap_##function(void *change) {    \
 		bool done;                        \
                                                   \
-		taking++;                         \
+		applying++;                       \
 		done = __real_##function(change); \
-		taking--;                         \
+		applying--;                       \
 		return done;                      \
 	}
 
@@ -174,7 +176,7 @@ STEP(share_forget)
 
 __typeof__(rte_hash_add_key_data) __real_rte_hash_add_key_data, __wrap_rte_hash_add_key_data;
 int __wrap_rte_hash_add_key_data(const struct rte_hash *h, const void *key, void *data) {
-	if (taking == 0 && faults_fail("rte_hash_add_key_data"))
+	if (applying == 0 && faults_call_fails("rte_hash_add_key_data"))
 		return -ENOSPC;
 	return __real_rte_hash_add_key_data(h, key, data);
 }
@@ -205,7 +207,8 @@ WRAP(int, rte_eth_tx_queue_setup,
       const struct rte_eth_txconf *conf),
      (id, queue, size, socket, conf), -EIO)
 
-/* rte_crypto_op_bulk_alloc() is inline: where it is to fail, its pool is empty. */
+/* rte_crypto_op_bulk_alloc() is inline and cannot be wrapped: it fails because its pool is
+ * emptied. */
 __typeof__(rte_crypto_op_pool_create) __real_rte_crypto_op_pool_create,
 	__wrap_rte_crypto_op_pool_create;
 struct rte_mempool *__wrap_rte_crypto_op_pool_create(const char *name, enum rte_crypto_op_type type,
@@ -214,10 +217,10 @@ struct rte_mempool *__wrap_rte_crypto_op_pool_create(const char *name, enum rte_
 	struct rte_mempool *pool;
 	void *op;
 
-	if (faults_fail("rte_crypto_op_pool_create"))
+	if (faults_call_fails("rte_crypto_op_pool_create"))
 		return NULL;
 	pool = __real_rte_crypto_op_pool_create(name, type, n, cache, private_size, socket);
-	if (pool != NULL && faults_fail("rte_crypto_op_bulk_alloc")) {
+	if (pool != NULL && faults_call_fails("rte_crypto_op_bulk_alloc")) {
 		while (rte_mempool_get(pool, &op) == 0)
 			;
 	}
@@ -242,8 +245,8 @@ WRAP(int, rte_eth_dev_callback_register,
      (uint16_t id, enum rte_eth_event_type event, rte_eth_dev_cb_fn run, void *argument),
      (id, event, run, argument), -ENOMEM)
 
-/* Cards of tests have one of their own, which fails as well (steering_kit.c). */
+/* Weak: steering_kit.c overrides it with a wrapper that can fail as well. */
 __typeof__(rte_eth_dev_start) __real_rte_eth_dev_start, __wrap_rte_eth_dev_start;
 __attribute__((weak)) int __wrap_rte_eth_dev_start(uint16_t id) {
-	return faults_fail("rte_eth_dev_start") ? -EIO : __real_rte_eth_dev_start(id);
+	return faults_call_fails("rte_eth_dev_start") ? -EIO : __real_rte_eth_dev_start(id);
 }

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls that may fail, one of which does: allocations of this program, and what it asks of DPDK and the system. For tests
- * whose program is linked with faults_dep, which has those calls wrapped that a change of a server that runs may make.
+ * Fault injection: makes one call fail of those that allocate memory or use DPDK or the system. For
+ * programs linked with faults_dep, which wraps the calls that changes of a running server make.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* For a wrapped call: whether it is the one that fails. */
-bool faults_fail(const char *function);
+/* Called by each wrapper: counts the call and returns whether it must fail. */
+bool faults_call_fails(const char *function);
 
-/* From now on calls count, and the one of number `n` (from 0 on) fails once; below 0: none does. `stays_short`: so do all
- * allocations behind it. */
+/* Starts to count calls. Call number `n`, from 0, fails; none if `n` is negative. With
+ * `stays_short`, all later allocations fail, too. */
 void faults_begin(long n, bool stays_short);
 
-/* Calls count no more. Returns the name of the function that failed, NULL where none has, and how many there were. */
+/* Stops counting. Returns the name of the function that failed, or NULL, and sets `*calls` (may be
+ * NULL) to the number of calls. */
 const char *faults_end(long *calls);
 
-/* Pieces of memory of the C library that this program holds: what was allocated by wrapped calls and not freed. */
-size_t faults_memory(void);
+/* Number of allocations by wrapped calls of the C library that are not freed. */
+size_t faults_allocations(void);

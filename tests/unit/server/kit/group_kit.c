@@ -21,7 +21,7 @@
 #define ROUND_NS 20000
 #define DENIED_PORT 137
 
-/* Three channels, two of them bonded; a modem of each kind. */
+/* Three channels, two of them bonded. The modems differ by encryption, bonding and priority. */
 const char group_kit_text[] =
 	"name: server\n"
 	"service_group: 7\n"
@@ -65,24 +65,24 @@ const char group_kit_text[] =
 	"               iv: e01112131415161718191a1b1c1d1e1f, key_sequence: 1}\n"
 	"    service_flows: [{id: 5, priority: 1, dsid: 0x44, buffer: 8 MB, min_buffer: 8 MB}]\n";
 
-struct counters group_kit_counters(const struct group_kit *b) {
+struct counters group_kit_counters(const struct group_kit *k) {
 	struct counters c;
 
-	downstream_counters(b->group->downstream, &c);
+	downstream_counters(k->group->downstream, &c);
 	return c;
 }
 
-/* The packet that was sent under this number. */
-static size_t frame_retry(const struct group_kit *b, uint32_t serial, uint8_t *out) {
-	const struct bench_sent *s = &b->sent[serial];
-	const struct modem *m = &b->sg.modems[s->modem];
+/* Writes the packet with this serial number as it was sent. Returns its size. */
+static size_t write_sent_packet(const struct group_kit *k, uint32_t serial, uint8_t *out) {
+	const struct group_kit_sent *s = &k->sent[serial];
+	const struct modem *m = &k->sg.modems[s->modem];
 
 	return packet_for(m, s->address, out, s->size, serial);
 }
 
-static void check_header(struct group_kit *b, const struct docsis_mac *mac,
-			 const struct bench_sent *s) {
-	const struct modem *m = &b->sg.modems[s->modem];
+static void check_header(struct group_kit *k, const struct docsis_mac *mac,
+			 const struct group_kit_sent *s) {
+	const struct modem *m = &k->sg.modems[s->modem];
 	const struct service_flow *f = &m->service_flows[0];
 
 	assert_int_equal(mac->kind, DOCSIS_KIND_PACKET);
@@ -96,16 +96,16 @@ static void check_header(struct group_kit *b, const struct docsis_mac *mac,
 	if (!f->has_dsid)
 		return;
 	assert_int_equal(mac->dsid, f->dsid);
-	assert_false(b->sequences[s->modem][mac->sequence]);
-	b->sequences[s->modem][mac->sequence] = true;
-	b->sequence_count[s->modem]++;
+	assert_false(k->sequences[s->modem][mac->sequence]);
+	k->sequences[s->modem][mac->sequence] = true;
+	k->sequence_count[s->modem]++;
 }
 
-/* A whole DOCSIS frame has come back. */
-static void frame_is_back(void *ctx, const uint8_t *bytes, size_t size) {
-	struct group_kit *b = ctx;
+/* Compares a received DOCSIS frame with the frame that the sent packet must become. */
+static void check_frame(void *ctx, const uint8_t *bytes, size_t size) {
+	struct group_kit *k = ctx;
 	uint8_t expected[PACKET_MAX];
-	struct bench_sent *s;
+	struct group_kit_sent *s;
 	const struct modem *m;
 	struct docsis_mac mac;
 	uint32_t serial, *last;
@@ -114,14 +114,14 @@ static void frame_is_back(void *ctx, const uint8_t *bytes, size_t size) {
 	assert_int_equal(docsis_mac_parse(bytes, size, &mac), DOCSIS_OK);
 	assert_int_equal(mac.frame_size, size);
 	serial = packet_serial(mac.pdu);
-	assert_in_range(serial, 0, b->serial - 1);
-	s = &b->sent[serial];
-	assert_int_not_equal(s->address, BENCH_BAD);
-	s->back = true;
-	s->back_at = group_kit_clock(b)->now;
-	m = &b->sg.modems[s->modem];
-	check_header(b, &mac, s);
-	length = frame_retry(b, serial, expected);
+	assert_in_range(serial, 0, k->serial - 1);
+	s = &k->sent[serial];
+	assert_int_not_equal(s->address, GROUP_KIT_BAD);
+	s->received = true;
+	s->received_at = group_kit_clock(k)->now;
+	m = &k->sg.modems[s->modem];
+	check_header(k, &mac, s);
+	length = write_sent_packet(k, serial, expected);
 	if (length < ETHERNET_LEAST) {
 		memset(expected + length, 0, ETHERNET_LEAST - length);
 		length = ETHERNET_LEAST;
@@ -134,24 +134,24 @@ static void frame_is_back(void *ctx, const uint8_t *bytes, size_t size) {
 			    length - DOCSIS_CLEAR_SIZE);
 	assert_int_equal(mac.pdu_size, length);
 	assert_memory_equal(mac.pdu, expected, length);
-	/* on one channel the packets of a flow keep their order */
-	last = &b->last_serial[b->channel][s->modem];
+	/* on each channel, packets of a modem stay in order */
+	last = &k->next_serial[k->channel][s->modem];
 	assert_true(serial >= *last);
 	*last = serial + 1;
-	b->back++;
+	k->received++;
 }
 
-static void readers_make(struct group_kit *b) {
-	assert_int_equal(b->sg.channel_count, BENCH_CHANNELS);
-	for (uint32_t i = 0; i < BENCH_CHANNELS; i++) {
-		b->readers[i] = depi_reader_of(&b->sg, i);
-		b->readers[i].frame = frame_is_back;
-		b->readers[i].ctx = b;
+static void create_readers(struct group_kit *k) {
+	assert_int_equal(k->sg.channel_count, GROUP_KIT_CHANNELS);
+	for (uint32_t i = 0; i < GROUP_KIT_CHANNELS; i++) {
+		k->readers[i] = depi_reader_of(&k->sg, i);
+		k->readers[i].frame = check_frame;
+		k->readers[i].ctx = k;
 	}
 }
 
-/* Gives the server a port. Returns its other end. */
-static uint16_t give(struct server *s, enum device_role role, unsigned depth) {
+/* Adds a virtual port to the server. Returns the port of its other end. */
+static uint16_t add_port(struct server *s, enum device_role role, unsigned depth) {
 	static unsigned opened;
 	uint16_t pair[2];
 	char name[32];
@@ -162,76 +162,76 @@ static uint16_t give(struct server *s, enum device_role role, unsigned depth) {
 	return pair[1];
 }
 
-void group_kit_open(struct group_kit *b, const char *text, unsigned rphy_depth) {
+void group_kit_open(struct group_kit *k, const char *text, unsigned rphy_depth) {
 	static bool running;
 
-	memset(b, 0, sizeof(*b));
-	b->random.state = 123456789;
-	group_load(&b->sg, text);
+	memset(k, 0, sizeof(*k));
+	k->random.state = 123456789;
+	group_load(&k->sg, text);
 	if (!running)
-		fixture_eal(server_memory_mb(lone_group_config(&b->lone, &b->sg), NULL));
+		fixture_eal(server_memory_mb(lone_group_config(&k->lone, &k->sg), NULL));
 	running = true;
-	readers_make(b);
-	assert_int_equal(server_create(&b->server, lone_group_config(&b->lone, &b->sg)), 0);
-	b->network = give(&b->server, DEVICE_NETWORK, NETWORK_DEPTH);
-	b->rphy = give(&b->server, DEVICE_RPHY, rphy_depth);
-	assert_int_equal(server_serve(&b->server), 0);
-	b->group = &b->server.groups[0];
-	assert_int_equal(b->server.worker_count, 1);
-	group_kit_clock(b)->now = 0;
+	create_readers(k);
+	assert_int_equal(server_create(&k->server, lone_group_config(&k->lone, &k->sg)), 0);
+	k->network = add_port(&k->server, DEVICE_NETWORK, NETWORK_DEPTH);
+	k->rphy = add_port(&k->server, DEVICE_RPHY, rphy_depth);
+	assert_int_equal(server_serve(&k->server), 0);
+	k->group = &k->server.groups[0];
+	assert_int_equal(k->server.worker_count, 1);
+	group_kit_clock(k)->now = 0;
 }
 
-void group_kit_close(struct group_kit *b) {
-	struct counters c = group_kit_counters(b);
+void group_kit_close(struct group_kit *k) {
+	struct counters c = group_kit_counters(k);
 
 	for (unsigned i = 0; i < DROP_REASONS; i++) {
-		if (b->expected_drops[i] != 0)
-			assert_int_equal(c.drops[i], b->expected_drops[i]);
+		if (k->expected_drops[i] != 0)
+			assert_int_equal(c.drops[i], k->expected_drops[i]);
 	}
-	server_has_nothing(&b->server);
-	port_close(b->network);
-	port_close(b->rphy);
-	server_free(&b->server);
-	service_group_free(&b->sg);
+	server_check_empty(&k->server);
+	port_close(k->network);
+	port_close(k->rphy);
+	server_free(&k->server);
+	service_group_free(&k->sg);
 }
 
-static void inject(struct group_kit *b, const uint8_t *frame, size_t size) {
-	struct rte_mbuf *m = fixture_packet(b->server.pools.packets, frame, size);
+static void send_frame(struct group_kit *k, const uint8_t *frame, size_t size) {
+	struct rte_mbuf *m = fixture_packet(k->server.pools.packets, frame, size);
 
-	if (rte_eth_tx_burst(b->network, 0, &m, 1) == 1) {
-		b->injected++;
+	if (rte_eth_tx_burst(k->network, 0, &m, 1) == 1) {
+		k->injected++;
 		return;
 	}
 	rte_pktmbuf_free(m);
-	fail_msg("the network port is full: the test sends faster than it lets the worker run");
+	fail_msg("the network port is full: run the worker before sending more");
 }
 
-void group_kit_good(struct group_kit *b, uint8_t modem, uint8_t address, size_t size) {
-	struct bench_sent *s = &b->sent[b->serial];
+void group_kit_send_good(struct group_kit *k, uint8_t modem, uint8_t address, size_t size) {
+	struct group_kit_sent *s = &k->sent[k->serial];
 	uint8_t frame[PACKET_MAX];
 
-	assert_true(b->serial < BENCH_PACKETS);
-	*s = (struct bench_sent){.modem = modem, .address = address};
-	s->size = (uint16_t)packet_for(&b->sg.modems[modem], address, frame, size, 0);
-	inject(b, frame, frame_retry(b, b->serial, frame));
-	b->serial++;
+	assert_true(k->serial < GROUP_KIT_PACKETS);
+	*s = (struct group_kit_sent){.modem = modem, .address = address};
+	s->size = (uint16_t)packet_for(&k->sg.modems[modem], address, frame, size, 0);
+	send_frame(k, frame, write_sent_packet(k, k->serial, frame));
+	k->serial++;
 }
 
-void group_kit_bad(struct group_kit *b) {
-	const struct modem *m = &b->sg.modems[0];
+void group_kit_send_bad(struct group_kit *k) {
+	const struct modem *m = &k->sg.modems[0];
 	enum drop_reason reason;
 	uint8_t frame[PACKET_MAX];
-	size_t size = random_between(&b->random, 60, 1500);
+	size_t size = random_between(&k->random, 60, 1500);
 
-	assert_true(b->serial < BENCH_PACKETS);
-	packet_ipv4(frame, size, b->serial, m->addresses[0].bytes);
-	switch (random_below(&b->random, 8)) {
+	assert_true(k->serial < GROUP_KIT_PACKETS);
+	packet_ipv4(frame, size, k->serial, m->addresses[0].bytes);
+	switch (random_below(&k->random, 8)) {
 	case 0:
-		size = random_between(&b->random, 1, ETHERNET_HEADER - 1);
+		size = random_between(&k->random, 1, ETHERNET_HEADER - 1);
 		reason = DROP_RUNT;
 		break;
 	case 1:
-		size = packet_llc(frame, 1997, b->serial, m->mac);
+		size = packet_llc(frame, 1997, k->serial, m->mac);
 		reason = DROP_FRAME_TOO_LONG;
 		break;
 	case 2:
@@ -243,7 +243,7 @@ void group_kit_bad(struct group_kit *b) {
 		reason = DROP_IPV4_CHECKSUM;
 		break;
 	case 4:
-		packet_ipv4(frame, size, b->serial, (const uint8_t[]){10, 9, 9, 9});
+		packet_ipv4(frame, size, k->serial, (const uint8_t[]){10, 9, 9, 9});
 		reason = DROP_UNKNOWN_DESTINATION;
 		break;
 	case 5:
@@ -251,62 +251,62 @@ void group_kit_bad(struct group_kit *b) {
 		reason = DROP_FILTER_DENY;
 		break;
 	case 6:
-		size = packet_arp(frame, 60, b->serial, m->addresses[0].bytes) - 20;
+		size = packet_arp(frame, 60, k->serial, m->addresses[0].bytes) - 20;
 		reason = DROP_ARP_MALFORMED;
 		break;
 	default:
-		packet_ipv4(frame, size, b->serial, (const uint8_t[]){239, 0, 0, 1});
+		packet_ipv4(frame, size, k->serial, (const uint8_t[]){239, 0, 0, 1});
 		reason = DROP_MULTICAST;
 	}
-	b->sent[b->serial++].address = BENCH_BAD;
-	b->expected_drops[reason]++;
-	inject(b, frame, size);
+	k->sent[k->serial++].address = GROUP_KIT_BAD;
+	k->expected_drops[reason]++;
+	send_frame(k, frame, size);
 }
 
-void group_kit_round(struct group_kit *b) {
+void group_kit_round(struct group_kit *k) {
 	struct counters c;
 
-	worker_round(&b->server.workers[0]);
-	c = group_kit_counters(b);
+	worker_round(&k->server.workers[0]);
+	c = group_kit_counters(k);
 	assert_int_equal(c.values[COUNTER_RECEIVED],
 			 c.values[COUNTER_TRANSMITTED] + counters_dropped(&c) +
-				 downstream_pending(b->group->downstream));
-	/* a worker sleeps until then, and a replay has its next step then */
-	assert_int_equal(worker_due(&b->server.workers[0]), downstream_next(b->group->downstream));
+				 downstream_pending(k->group->downstream));
+	/* workers and replays sleep until this time */
+	assert_int_equal(worker_due(&k->server.workers[0]), downstream_next(k->group->downstream));
 }
 
-unsigned group_kit_take(struct group_kit *b, unsigned most) {
-	unsigned taken = 0;
+unsigned group_kit_receive(struct group_kit *k, unsigned limit) {
+	unsigned received = 0;
 
-	while (taken < most) {
+	while (received < limit) {
 		struct rte_mbuf *m;
 
-		if (rte_eth_rx_burst(b->rphy, 0, &m, 1) == 0)
+		if (rte_eth_rx_burst(k->rphy, 0, &m, 1) == 0)
 			break;
-		if (b->linear)
+		if (k->linear)
 			assert_int_equal(m->nb_segs, 1);
-		b->channel = 0;
-		while (b->readers[b->channel].session != depi_session(m))
-			assert_true(++b->channel < BENCH_CHANNELS);
-		depi_read(&b->readers[b->channel], m);
+		k->channel = 0;
+		while (k->readers[k->channel].session != depi_session(m))
+			assert_true(++k->channel < GROUP_KIT_CHANNELS);
+		depi_read(&k->readers[k->channel], m);
 		rte_pktmbuf_free(m);
-		taken++;
+		received++;
 	}
-	return taken;
+	return received;
 }
 
-void group_kit_settle(struct group_kit *b) {
+void group_kit_settle(struct group_kit *k) {
 	for (int idle = 0; idle < 10; idle++) {
-		group_kit_round(b);
-		if (group_kit_take(b, UINT32_MAX) > 0 ||
-		    downstream_pending(b->group->downstream) > 0)
+		group_kit_round(k);
+		if (group_kit_receive(k, UINT32_MAX) > 0 ||
+		    downstream_pending(k->group->downstream) > 0)
 			idle = 0;
-		group_kit_clock(b)->now += ROUND_NS;
+		group_kit_clock(k)->now += ROUND_NS;
 	}
-	assert_int_equal(group_kit_counters(b).values[COUNTER_RECEIVED], b->injected);
-	/* no sequence number of a bonded flow is left out */
-	for (int m = 0; m < BENCH_MODEMS; m++) {
-		for (uint32_t i = 0; i < b->sequence_count[m]; i++)
-			assert_true(b->sequences[m][i]);
+	assert_int_equal(group_kit_counters(k).values[COUNTER_RECEIVED], k->injected);
+	/* sequence numbers of bonded flows have no gap */
+	for (int m = 0; m < GROUP_KIT_MODEMS; m++) {
+		for (uint32_t i = 0; i < k->sequence_count[m]; i++)
+			assert_true(k->sequences[m][i]);
 	}
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A server of one group between two pairs of ports in memory: the test sends packets to the network end and
- * is the R-PHY device at the other. Every packet that comes back is compared, byte by byte, with
- * what a plain implementation makes of the packet that was sent.
+ * Test kit: a server with one service group and virtual ports. The test sends packets to the
+ * network port and receives DEPI from the R-PHY port. It compares each received frame byte by byte
+ * with the result of a simple reference implementation.
  */
 #pragma once
 
@@ -11,66 +11,67 @@
 #include "depi_reader.h"
 #include "random.h"
 
-#define BENCH_PACKETS 100000
-#define BENCH_CHANNELS 3
-#define BENCH_MODEMS 4
+#define GROUP_KIT_PACKETS 100000
+#define GROUP_KIT_CHANNELS 3
+#define GROUP_KIT_MODEMS 4
 
-/* What was sent under a serial number. */
-struct bench_sent {
-	uint16_t size;
+/* A packet that was sent. */
+struct group_kit_sent {
+	uint16_t size; /* bytes */
 	uint8_t modem;
-	uint8_t address; /* of the modem; BENCH_BAD: must not arrive */
-	bool back;
-	uint64_t back_at; /* ns: when it was read at the R-PHY end */
+	uint8_t address; /* index in the modem; GROUP_KIT_BAD: the packet must be dropped */
+	bool received;
+	uint64_t received_at; /* ns */
 };
 
-#define BENCH_BAD 255
+#define GROUP_KIT_BAD 255
 
 struct group_kit {
 	struct service_group sg;
 	struct lone_group lone;
 	struct server server;
-	struct served_group *group; /* its only one */
-	uint16_t network, rphy; /* the far ends, ours */
-	bool linear; /* DEPI frames must be one buffer each */
+	struct served_group *group; /* of the server */
+	uint16_t network, rphy; /* DPDK ports of the test, connected to those of the server */
+	bool linear; /* check that each DEPI frame is a single mbuf */
 	struct random random;
-	struct bench_sent sent[BENCH_PACKETS];
+	struct group_kit_sent sent[GROUP_KIT_PACKETS];
 	uint32_t serial; /* of the next packet */
-	uint64_t injected; /* packets that the network port has */
+	uint64_t injected; /* packets that the test sent to the network port */
 	uint64_t expected_drops[DROP_REASONS];
-	uint64_t back; /* packets that arrived */
-	uint32_t last_serial[BENCH_CHANNELS][BENCH_MODEMS];
-	bool sequences[BENCH_MODEMS][65536]; /* that arrived */
-	uint32_t sequence_count[BENCH_MODEMS];
-	uint16_t channel; /* whose frame is being read */
-	struct depi_reader readers[BENCH_CHANNELS];
+	uint64_t received; /* frames received from the R-PHY port */
+	uint32_t next_serial[GROUP_KIT_CHANNELS][GROUP_KIT_MODEMS];
+	bool sequences[GROUP_KIT_MODEMS][65536]; /* received, by packet sequence number */
+	uint32_t sequence_count[GROUP_KIT_MODEMS];
+	uint16_t channel; /* of the DEPI frame that is being read */
+	struct depi_reader readers[GROUP_KIT_CHANNELS];
 };
 
-/* Makes EAL (the first time), the server and its ports; one frame less than `rphy_depth` waits for
- * the R-PHY end to take it. */
-void group_kit_open(struct group_kit *b, const char *text, unsigned rphy_depth);
+/* Starts EAL once, and creates server and ports. `text` is the group's configuration. The R-PHY
+ * port queues up to rphy_depth - 1 frames. */
+void group_kit_open(struct group_kit *k, const char *text, unsigned rphy_depth);
 
-/* Fails where a buffer or operation has not come back, or a bad packet was not dropped for its reason. */
-void group_kit_close(struct group_kit *b);
+/* Stops and frees everything. Fails on leaked buffers, and if a bad packet was not dropped for the
+ * expected reason. */
+void group_kit_close(struct group_kit *k);
 
-/* The configuration that the tests share; the map `rphy` is theirs to add. */
+/* Configuration of the group. Tests may append the map `rphy`. */
 extern const char group_kit_text[];
 
-/* A good packet to the modem; a bad one. Counted where the port had room. */
-void group_kit_good(struct group_kit *b, uint8_t modem, uint8_t address, size_t size);
-void group_kit_bad(struct group_kit *b);
+/* Sends a packet to the modem's address number `address`; sends a random invalid packet. */
+void group_kit_send_good(struct group_kit *k, uint8_t modem, uint8_t address, size_t size);
+void group_kit_send_bad(struct group_kit *k);
 
-/* One round of the worker; time stands still. Checks that all packets are accounted for. */
-void group_kit_round(struct group_kit *b);
+/* Runs one round of the worker without advancing its clock. Checks the packet counters. */
+void group_kit_round(struct group_kit *k);
 
-/* Takes what the R-PHY end has, at most `most` DEPI frames. Returns how many came. */
-unsigned group_kit_take(struct group_kit *b, unsigned most);
+/* Receives and checks up to `limit` DEPI frames. Returns their number. */
+unsigned group_kit_receive(struct group_kit *k, unsigned limit);
 
-/* Rounds with time passing and somebody taking until nothing is held. */
-void group_kit_settle(struct group_kit *b);
+/* Runs rounds, advances the clock and receives frames until no packet is pending. */
+void group_kit_settle(struct group_kit *k);
 
-struct counters group_kit_counters(const struct group_kit *b);
+struct counters group_kit_counters(const struct group_kit *k);
 
-static inline struct clock *group_kit_clock(struct group_kit *b) {
-	return &b->server.workers[0].clock;
+static inline struct clock *group_kit_clock(struct group_kit *k) {
+	return &k->server.workers[0].clock;
 }

@@ -14,16 +14,16 @@
 
 #include "test.h"
 
-#define DEPTH 1024
-#define STEP_NS 20000
+#define DEPTH 1024 /* packets of a virtual port */
+#define STEP_NS 20000 /* simulated time per round */
 #define POOL 8191
 
-bool life_scheduled;
-bool life_apart;
-static struct life_kit *served; /* NULL: none is */
+bool life_upstream_scheduler;
+bool life_separate_ports;
+static struct life_kit *open_kit; /* or NULL */
 
-static const char text[] =
-	"name: one-that-comes\n"
+static const char config_text[] =
+	"name: extra\n"
 	"service_group: %u\n"
 	"channels:\n"
 	"  - {id: 1, type: ofdm, rate: 1 Gbps, session: 0x1%02x01}\n"
@@ -58,69 +58,71 @@ static const char text[] =
 
 void life_kit_load(struct service_group *sg, unsigned id, unsigned pair, unsigned upper,
 		   unsigned lower, unsigned upstream) {
-	bool two = lower != upper;
-	unsigned n = life_apart ? 0 : id;
-	char control[64], filled[4096];
+	bool two_threads = lower != upper;
+	unsigned number = life_separate_ports ? 0 : id;
+	char control[64], text[4096];
 
 	snprintf(control, sizeof(control), ", control: {device: net_ring_life_control%u_0}", pair);
-	snprintf(filled, sizeof(filled), text, id, n, n, life_scheduled ? ", scheduler: {}" : "", n,
-		 n, n, n, n, pair, pair, life_apart ? control : "", two ? "1ds2t" : "1ds1t",
-		 LIFE_CORE + upper, two ? LIFE_CORE + lower : LIFE_CORE + upper + 1,
-		 LIFE_CORE + upstream);
-	group_load(sg, filled);
-	if (life_card != NULL)
-		life_card->edit(sg);
+	snprintf(text, sizeof(text), config_text, id, number, number,
+		 life_upstream_scheduler ? ", scheduler: {}" : "", number, number, number, number,
+		 number, pair, pair, life_separate_ports ? control : "",
+		 two_threads ? "1ds2t" : "1ds1t", LIFE_FIRST_CORE + upper,
+		 two_threads ? LIFE_FIRST_CORE + lower : LIFE_FIRST_CORE + upper + 1,
+		 LIFE_FIRST_CORE + upstream);
+	group_load(sg, text);
+	if (life_nic != NULL)
+		life_nic->edit_group(sg);
 }
 
-struct service_group *life_kit_group(struct life_kit *b, unsigned id, unsigned pair, unsigned upper,
-				     unsigned lower, unsigned upstream) {
-	life_kit_load(&b->others[id], id, pair, upper, lower, upstream);
-	return &b->others[id];
+struct service_group *life_kit_load_extra(struct life_kit *k, unsigned id, unsigned pair,
+					  unsigned upper, unsigned lower, unsigned upstream) {
+	life_kit_load(&k->extra[id], id, pair, upper, lower, upstream);
+	return &k->extra[id];
 }
 
-const struct life_card *life_card;
+const struct life_nic *life_nic;
 
-static const char *const sides[] = {"net", "rphy", "control"};
+static const char *const side_names[] = {"net", "rphy", "control"};
 
-/* Whether it is a card's, or rings are. */
-static bool name_of(unsigned pair, unsigned side, char name[32]) {
-	snprintf(name, 32, "life_%s%u", sides[side], pair);
-	return life_card != NULL && pair == LIFE_SHARED;
+/* Writes the name of a virtual port. Returns whether life_nic provides it. */
+static bool port_name(unsigned pair, unsigned side, char name[32]) {
+	snprintf(name, 32, "life_%s%u", side_names[side], pair);
+	return life_nic != NULL && pair == LIFE_SHARED;
 }
 
-static unsigned ports(void) {
-	return life_pairs() * (life_apart ? 3 : 2);
+static unsigned port_count(void) {
+	return life_pairs() * (life_separate_ports ? 3 : 2);
 }
 
-static uint16_t *far_end(struct life_kit *b, unsigned i) {
-	uint16_t *const ends[] = {b->network, b->rphy, b->control};
+static uint16_t *test_port(struct life_kit *k, unsigned i) {
+	uint16_t *const ends[] = {k->network, k->rphy, k->control};
 
 	return &ends[i / life_pairs()][i % life_pairs()];
 }
 
-/* The other ends; what groups name is set up by the server, and closed. */
-static void ports_open(struct life_kit *b) {
-	for (unsigned i = 0; i < ports(); i++) {
+/* Creates the ports. The test uses one end; the server configures, starts and closes the other. */
+static void ports_open(struct life_kit *k) {
+	for (unsigned i = 0; i < port_count(); i++) {
 		uint16_t ids[2];
 		char name[32];
 
-		if (name_of(i % life_pairs(), i / life_pairs(), name)) {
-			life_card->pair(name, b->pool, DEPTH, ids);
+		if (port_name(i % life_pairs(), i / life_pairs(), name)) {
+			life_nic->create(name, k->pool, DEPTH, ids);
 		} else {
-			assert_int_equal(port_pair(name, b->pool, DEPTH, ids), 0);
+			assert_int_equal(port_pair(name, k->pool, DEPTH, ids), 0);
 			assert_int_equal(rte_eth_dev_stop(ids[0]), 0);
 		}
-		*far_end(b, i) = ids[1];
+		*test_port(k, i) = ids[1];
 	}
 }
 
-static void ports_close(struct life_kit *b) {
-	for (unsigned i = 0; i < ports(); i++) {
+static void ports_close(struct life_kit *k) {
+	for (unsigned i = 0; i < port_count(); i++) {
 		char name[32], device[48];
 
-		port_close(*far_end(b, i));
-		if (name_of(i % life_pairs(), i / life_pairs(), name)) {
-			life_card->end(name);
+		port_close(*test_port(k, i));
+		if (port_name(i % life_pairs(), i / life_pairs(), name)) {
+			life_nic->destroy(name);
 			continue;
 		}
 		for (unsigned end = 0; end < 2; end++) {
@@ -132,13 +134,13 @@ static void ports_close(struct life_kit *b) {
 	}
 }
 
-void life_kit_plug(unsigned pair) {
+void life_kit_restore_devices(unsigned pair) {
 	for (unsigned side = 0; side < 2; side++) {
 		struct rte_ring *rings[2];
 		char name[32], device[48];
 		uint16_t id;
 
-		if (name_of(pair, side, name))
+		if (port_name(pair, side, name))
 			return;
 		for (unsigned end = 0; end < 2; end++) {
 			snprintf(device, sizeof(device), "%s_%u", name, end);
@@ -152,117 +154,117 @@ void life_kit_plug(unsigned pair) {
 	}
 }
 
-int life_kit_try(struct life_kit *b, unsigned memory_mb) {
+int life_kit_try_serve(struct life_kit *k, unsigned memory_mb) {
 	static bool running;
 
 	if (!running)
 		fixture_eal(memory_mb);
 	running = true;
-	b->pool = fixture_pool("life", POOL, FIXTURE_ROOM);
-	ports_open(b);
-	assert_int_equal(server_ports_find(&b->server.ports, &b->config), 0);
-	assert_int_equal(server_create(&b->server, &b->config), 0);
+	k->pool = fixture_pool("life", POOL, FIXTURE_ROOM);
+	ports_open(k);
+	assert_int_equal(server_ports_find(&k->server.ports, &k->config), 0);
+	assert_int_equal(server_create(&k->server, &k->config), 0);
 	assert_int_equal(
-		server_ports_open(&b->server.ports, b->server.pools.packets, b->server.pools.uepi),
+		server_ports_open(&k->server.ports, k->server.pools.packets, k->server.pools.uepi),
 		0);
-	return server_serve(&b->server);
+	return server_serve(&k->server);
 }
 
-void life_kit_serve(struct life_kit *b, unsigned memory_mb) {
-	assert_int_equal(life_kit_try(b, memory_mb), 0);
-	assert_int_equal(server_ports_start(&b->server.ports), 0);
-	server_steering_start(&b->server);
-	served = b;
+void life_kit_serve(struct life_kit *k, unsigned memory_mb) {
+	assert_int_equal(life_kit_try_serve(k, memory_mb), 0);
+	assert_int_equal(server_ports_start(&k->server.ports), 0);
+	server_steering_start(&k->server);
+	open_kit = k;
 }
 
-void life_kit_open(struct life_kit *b, unsigned count, unsigned most) {
-	life_kit_end(NULL);
-	memset(b, 0, sizeof(*b));
-	life_kit_load(&b->file[0], 1, LIFE_SHARED, 0, 1, 2);
-	life_kit_load(&b->file[1], 2, LIFE_SHARED, 2, 1, 0);
-	b->config =
-		(struct server_config){.groups = b->file, .group_count = count, .max_groups = most};
-	life_kit_serve(b, 256);
-	assert_int_equal(b->server.worker_count, LIFE_WORKERS);
+void life_kit_open(struct life_kit *k, unsigned count, unsigned max_groups) {
+	life_kit_teardown(NULL);
+	memset(k, 0, sizeof(*k));
+	life_kit_load(&k->file[0], 1, LIFE_SHARED, 0, 1, 2);
+	life_kit_load(&k->file[1], 2, LIFE_SHARED, 2, 1, 0);
+	k->config = (struct server_config){
+		.groups = k->file, .group_count = count, .max_groups = max_groups};
+	life_kit_serve(k, 256);
+	assert_int_equal(k->server.worker_count, LIFE_WORKERS);
 }
 
-void life_kit_apart(struct life_kit *b, unsigned count, const unsigned workers[][3]) {
-	life_kit_end(NULL);
-	memset(b, 0, sizeof(*b));
-	life_apart = true;
+void life_kit_configure_separate(struct life_kit *k, unsigned count, const unsigned workers[][3]) {
+	life_kit_teardown(NULL);
+	memset(k, 0, sizeof(*k));
+	life_separate_ports = true;
 	for (unsigned g = 0; g < count; g++)
-		life_kit_load(&b->file[g], g + 1, g, workers[g][0], workers[g][1], workers[g][2]);
-	b->config = (struct server_config){.groups = b->file, .group_count = count};
+		life_kit_load(&k->file[g], g + 1, g, workers[g][0], workers[g][1], workers[g][2]);
+	k->config = (struct server_config){.groups = k->file, .group_count = count};
 }
 
-void life_kit_close(struct life_kit *b) {
-	served = NULL; /* also where this fails */
-	assert_true(server_balanced(&b->server));
-	server_stop(&b->server);
-	life_kit_take(b);
-	server_has_nothing(&b->server);
-	life_kit_free(b);
+void life_kit_close(struct life_kit *k) {
+	open_kit = NULL; /* also if a check below fails */
+	assert_true(server_balanced(&k->server));
+	server_stop(&k->server);
+	life_kit_receive(k);
+	server_check_empty(&k->server);
+	life_kit_free(k);
 }
 
-void life_kit_free(struct life_kit *b) {
-	server_free(&b->server);
-	ports_close(b);
-	fixture_pool_end(b->pool);
-	for (unsigned g = 0; g < LIFE_APART; g++)
-		service_group_free(&b->file[g]);
+void life_kit_free(struct life_kit *k) {
+	server_free(&k->server);
+	ports_close(k);
+	fixture_pool_end(k->pool);
+	for (unsigned g = 0; g < LIFE_SEPARATE_GROUPS; g++)
+		service_group_free(&k->file[g]);
 	for (unsigned g = 0; g < LIFE_IDS; g++)
-		service_group_free(&b->others[g]);
-	life_card = NULL;
-	life_apart = false;
+		service_group_free(&k->extra[g]);
+	life_nic = NULL;
+	life_separate_ports = false;
 }
 
-int life_kit_end(void **state) {
-	if (served != NULL)
-		life_kit_close(served);
+int life_kit_teardown(void **state) {
+	if (open_kit != NULL)
+		life_kit_close(open_kit);
 	return 0;
 }
 
-unsigned life_kit_add(struct life_kit *b, const struct service_group *sg) {
+unsigned life_kit_add(struct life_kit *k, const struct service_group *sg) {
 	char why[LIVE_LINE] = "";
 	unsigned group = UINT32_MAX;
 
-	if (!server_group_add(&b->server, sg, &group, why))
+	if (!server_group_add(&k->server, sg, &group, why))
 		fail_msg("%s", why);
 	return group;
 }
 
-void life_kit_remove(struct life_kit *b, unsigned group, unsigned limit_ms) {
+void life_kit_remove(struct life_kit *k, unsigned group, unsigned limit_ms) {
 	char why[LIVE_LINE] = "";
 
-	if (!server_group_remove(&b->server, group, limit_ms, why))
+	if (!server_group_remove(&k->server, group, limit_ms, why))
 		fail_msg("%s", why);
 }
 
-void life_kit_comes_again(struct life_kit *b, unsigned id) {
-	memset(b->depi_seen[id], 0, sizeof(b->depi_seen[id]));
-	b->sequences[id] = 0;
+void life_kit_reset_sequences(struct life_kit *k, unsigned id) {
+	memset(k->depi_seen[id], 0, sizeof(k->depi_seen[id]));
+	k->sequences[id] = 0;
 }
 
-static unsigned rounds(struct life_kit *b) {
-	struct server *s = &b->server;
-	unsigned moved = 0;
+static unsigned run_rounds(struct life_kit *k) {
+	struct server *s = &k->server;
+	unsigned packets = 0;
 
 	for (unsigned w = 0; w < s->worker_count; w++) {
-		s->workers[w].clock.now = b->now;
-		moved += worker_round(&s->workers[w]);
+		s->workers[w].clock.now = k->now;
+		packets += worker_round(&s->workers[w]);
 	}
-	life_kit_take(b);
-	return moved;
+	life_kit_receive(k);
+	return packets;
 }
 
-void life_kit_pass(struct life_kit *b, uint64_t ns) {
-	for (uint64_t end = b->now + ns; b->now < end; b->now += STEP_NS)
-		rounds(b);
+void life_kit_run(struct life_kit *k, uint64_t ns) {
+	for (uint64_t end = k->now + ns; k->now < end; k->now += STEP_NS)
+		run_rounds(k);
 }
 
-void life_kit_settle(struct life_kit *b, uint64_t ns) {
-	for (uint64_t end = b->now + ns; b->now < end; b->now += STEP_NS) {
+void life_kit_settle(struct life_kit *k, uint64_t ns) {
+	for (uint64_t end = k->now + ns; k->now < end; k->now += STEP_NS) {
 		for (unsigned idle = 0; idle < 3;)
-			idle = rounds(b) > 0 ? 0 : idle + 1;
+			idle = run_rounds(k) > 0 ? 0 : idle + 1;
 	}
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A server whose groups share a network and an R-PHY port, or have ports of their own, and come and go. The other
- * ends of all ports are the test's. Groups differ by addresses and sessions.
+ * Test kit: a server whose groups are added, removed, moved and changed in service. Groups share a
+ * network and an R-PHY port, or have their own. All ports are virtual; the test sends and receives
+ * at their other ends. Groups differ by addresses and sessions.
  */
 #pragma once
 
@@ -14,151 +15,167 @@
 
 #include "server_kit.h"
 
-#define LIFE_IDS 8 /* numbers of groups, from 1 */
-#define LIFE_SHARED 0 /* pair that all groups share; else that of a group with its own ports */
+#define LIFE_IDS 8 /* service group IDs are 1 .. LIFE_IDS - 1 */
+/* A pair is a network and an R-PHY port. Pair 0 is shared; pair 1 is for groups with own ports. */
+#define LIFE_SHARED 0
 #define LIFE_PAIRS 2
-#define LIFE_APART 3 /* groups that each have a pair, and another port for control */
+#define LIFE_SEPARATE_GROUPS 3 /* groups, each with own network, R-PHY and control port */
 #define LIFE_WORKERS 3
-#define LIFE_CORE 1 /* of the first worker */
-#define LIFE_DRAIN_MS 20000 /* the longest that is waited for what comes at once */
+#define LIFE_FIRST_CORE 1 /* of worker 0 */
+#define LIFE_DRAIN_MS 20000 /* limit for waits that normally end at once */
 
 struct life_kit {
-	struct service_group file[LIFE_APART]; /* of the start */
-	struct service_group others[LIFE_IDS]; /* of life_kit_group() */
+	struct service_group file[LIFE_SEPARATE_GROUPS]; /* configured at the start */
+	struct service_group extra[LIFE_IDS]; /* groups of life_kit_load_extra(), by ID */
 	struct server_config config;
 	struct server server;
-	struct rte_mempool *pool; /* of the far ends */
-	uint16_t network[LIFE_APART], rphy[LIFE_APART], control[LIFE_APART]; /* the far ends */
-	uint16_t sequences[LIFE_IDS]; /* of the next burst */
-	uint64_t now;
-	uint32_t serial; /* of the next packets of life_kit_traffic() */
+	struct rte_mempool *pool; /* packets of the test */
+	/* DPDK ports of the test, by pair */
+	uint16_t network[LIFE_SEPARATE_GROUPS], rphy[LIFE_SEPARATE_GROUPS],
+		control[LIFE_SEPARATE_GROUPS];
+	uint16_t sequences[LIFE_IDS]; /* PSP sequence number of the next burst, by group ID */
+	uint64_t now; /* ns; time of the workers in rounds that the kit runs */
+	uint32_t serial; /* of the next packets of life_kit_send_both() */
 	pthread_t threads[LIFE_WORKERS];
-	uint64_t rounds[LIFE_WORKERS]; /* of the threads, atomic */
-	/* Of the far ends: */
-	uint64_t sent_down, sent_up; /* packets that the ports took */
-	uint64_t taken_up[LIFE_IDS]; /* frames that came out, by group */
-	uint32_t last_up[LIFE_IDS]; /* serial of the last one, which rises */
-	uint64_t depi_frames;
-	uint16_t depi_next[LIFE_IDS][2]; /* sequence number of each channel's next frame */
+	uint64_t rounds[LIFE_WORKERS]; /* of the threads; atomic */
+	/* At the test's ends of the ports. Arrays are by group ID. */
+	uint64_t sent_down, sent_up; /* packets */
+	uint64_t received_up[LIFE_IDS]; /* received upstream frames */
+	uint32_t next_up[LIFE_IDS]; /* lowest serial number that the next upstream frame may have */
+	uint64_t depi_frames; /* received, of all groups */
+	uint16_t depi_next[LIFE_IDS][2]; /* sequence number of each channel's next DEPI frame */
 	bool depi_seen[LIFE_IDS][2];
-	uint64_t
-		digest[LIFE_IDS]
-		      [2]; /* of all bytes that came out, and when, of groups apart: frames, DEPI */
+	/* digests of received upstream frames [0] and DEPI frames [1]; with separate ports, of
+	 * their times, too */
+	uint64_t digest[LIFE_IDS][2];
 };
 
-/* Where the shared ports are cards of the test's, and groups other than they are read. */
-struct life_card {
-	void (*pair)(const char *name, struct rte_mempool *pool, unsigned depth, uint16_t ids[2]);
-	bool (*put)(uint16_t far, struct rte_mbuf *m);
-	void (*end)(const char *name);
-	void (*edit)(struct service_group *sg);
+/* Replaces the shared ports by simulated NICs (steering_kit.c), and edits the groups. */
+struct life_nic {
+	/* Creates a link: ids[0] for the server, ids[1] for the test. */
+	void (*create)(const char *name, struct rte_mempool *pool, unsigned depth, uint16_t ids[2]);
+	/* Sends a packet from the test's end. Returns false if the queue is full. */
+	bool (*send)(uint16_t far, struct rte_mbuf *m);
+	void (*destroy)(const char *name);
+	/* Edits a group that life_kit_load() loaded. */
+	void (*edit_group)(struct service_group *sg);
 };
-extern const struct life_card *life_card; /* NULL: they are not */
+extern const struct life_nic *life_nic; /* NULL: the shared ports are net_ring ports */
 
-extern bool life_apart; /* groups that are read have ports of their own, by life_kit_apart() */
-extern bool life_scheduled; /* groups that are read have an upstream scheduler */
+/* For life_kit_load(): groups have separate ports (life_kit_configure_separate()), an upstream
+ * scheduler. */
+extern bool life_separate_ports, life_upstream_scheduler;
 
 static inline unsigned life_pairs(void) {
-	return life_apart ? LIFE_APART : LIFE_PAIRS;
+	return life_separate_ports ? LIFE_SEPARATE_GROUPS : LIFE_PAIRS;
 }
 
-/* A group on the pair; its parts on workers. life_kit_close() frees that of life_kit_group(). */
+/* Loads a group that uses the pair, with its parts on the given workers. life_kit_load_extra()
+ * loads it into `extra`, and life_kit_close() frees it. */
 void life_kit_load(struct service_group *sg, unsigned id, unsigned pair, unsigned upper,
 		   unsigned lower, unsigned upstream);
-struct service_group *life_kit_group(struct life_kit *b, unsigned id, unsigned pair, unsigned upper,
-				     unsigned lower, unsigned upstream);
+struct service_group *life_kit_load_extra(struct life_kit *k, unsigned id, unsigned pair,
+					  unsigned upper, unsigned lower, unsigned upstream);
 
-/* The server with groups 1 and 2 (both, where `count` is 2) on the shared pair, and room for `most`; or with a configuration
- * of the caller's in `b->config`. EAL gets the memory the first time. */
-void life_kit_open(struct life_kit *b, unsigned count, unsigned most);
-void life_kit_serve(struct life_kit *b, unsigned memory_mb);
-int life_kit_try(struct life_kit *b, unsigned memory_mb); /* returns what server_serve() does */
+/* life_kit_open() opens a server with group 1, and group 2 if `count` is 2, on the shared pair, and
+ * capacity for `max_groups`. life_kit_serve() serves the caller's `config`;
+ * life_kit_try_serve() returns the result of server_serve() for it. All start EAL once. */
+void life_kit_open(struct life_kit *k, unsigned count, unsigned max_groups);
+void life_kit_serve(struct life_kit *k, unsigned memory_mb);
+int life_kit_try_serve(struct life_kit *k, unsigned memory_mb);
 
-/* A configuration of groups that have a pair and a control port each, and for the rest are the same: ports alone tell them
- * apart. Workers of upper MAC, lower MAC and upstream. */
-void life_kit_apart(struct life_kit *b, unsigned count, const unsigned workers[][3]);
+/* Configures groups with separate network, R-PHY and control ports and otherwise equal settings.
+ * `workers`: of upper MAC, lower MAC and upstream, per group. life_kit_serve() serves them. */
+void life_kit_configure_separate(struct life_kit *k, unsigned count, const unsigned workers[][3]);
 
-/* Fails where something is not accounted for, or a buffer has not come back. life_kit_end() closes the one that serves, for
- * EACH_TEST(), and so does life_kit_open(). life_kit_free() is for one that could not serve. */
-void life_kit_close(struct life_kit *b);
-void life_kit_free(struct life_kit *b);
-int life_kit_end(void **state);
+/* Stops and frees the server. Fails on wrong packet counters or leaked buffers.
+ * life_kit_teardown(), for EACH_TEST(), and life_kit_open() close an open kit. Use life_kit_free()
+ * if life_kit_try_serve() failed. */
+void life_kit_close(struct life_kit *k);
+void life_kit_free(struct life_kit *k);
+int life_kit_teardown(void **state);
 
-/* The devices of the pair are there again, after a group took them with it. */
-void life_kit_plug(unsigned pair);
+/* Creates the devices of the pair again after they were removed with their last group. */
+void life_kit_restore_devices(unsigned pair);
 
-/* These must succeed. A group is added as the number that is returned; one that is removed is waited for up to the limit. */
-unsigned life_kit_add(struct life_kit *b, const struct service_group *sg);
-void life_kit_remove(struct life_kit *b, unsigned group, unsigned limit_ms);
+/* Add and remove a group; fail the test if the server refuses. `group` is the index that
+ * life_kit_add() returned. The removal waits up to `limit_ms` for pending packets. */
+unsigned life_kit_add(struct life_kit *k, const struct service_group *sg);
+void life_kit_remove(struct life_kit *k, unsigned group, unsigned limit_ms);
 
-/* The group of this id comes again: its sequence numbers begin again, in both directions. */
-void life_kit_comes_again(struct life_kit *b, unsigned id);
+/* Call it when a removed group is added again: its sequence numbers restart in both directions. */
+void life_kit_reset_sequences(struct life_kit *k, unsigned id);
 
-/* A packet to the group's modem; a burst from it. Return whether the port took it. */
-bool life_kit_down(struct life_kit *b, unsigned pair, const struct service_group *sg, size_t size,
-		   uint32_t serial);
-bool life_kit_up(struct life_kit *b, unsigned pair, const struct service_group *sg,
-		 uint32_t serial);
+/* Send a packet to a modem of the group; send a burst from a modem. Return false if the port is
+ * full. */
+bool life_kit_send_packet(struct life_kit *k, unsigned pair, const struct service_group *sg,
+			  size_t size, uint32_t serial);
+bool life_kit_send_burst(struct life_kit *k, unsigned pair, const struct service_group *sg,
+			 uint32_t serial);
 
-/* So many packets of the group in each direction, or in one, which the ports take. */
-void life_kit_traffic(struct life_kit *b, unsigned pair, const struct service_group *sg,
-		      unsigned n);
-void life_kit_downs(struct life_kit *b, unsigned pair, const struct service_group *sg, unsigned n);
-void life_kit_ups(struct life_kit *b, unsigned pair, const struct service_group *sg, unsigned n);
+/* Send `n` packets in each direction, downstream, or upstream. Fail if a port is full. */
+void life_kit_send_both(struct life_kit *k, unsigned pair, const struct service_group *sg,
+			unsigned n);
+void life_kit_send_packets(struct life_kit *k, unsigned pair, const struct service_group *sg,
+			   unsigned n);
+void life_kit_send_bursts(struct life_kit *k, unsigned pair, const struct service_group *sg,
+			  unsigned n);
 
-/* Bursts of the first group come through, and packets are accounted for. */
-void life_kit_serves(struct life_kit *b);
+/* Checks that bursts of group 1 are forwarded, and checks the packet counters. */
+void life_kit_check_traffic(struct life_kit *k);
 
-/* On a pair, from its group or the first of those that share it: a burst whose end does not come, a management message. */
-void life_kit_up_open(struct life_kit *b, unsigned pair);
-void life_kit_message(struct life_kit *b, unsigned pair);
+/* Send a burst without its end, or a management message, from the first group of the pair. */
+void life_kit_send_open_burst(struct life_kit *k, unsigned pair);
+void life_kit_send_message(struct life_kit *k, unsigned pair);
 
-/* Takes what has come to the far ends; order and contents are looked at. */
-void life_kit_take(struct life_kit *b);
+/* Receives all packets at the test's ends. Checks their order and contents. */
+void life_kit_receive(struct life_kit *k);
 
-/* Rounds by hand, in steps of time, of `ns`; and at each step until nothing moves, in whatever order of workers. */
-void life_kit_pass(struct life_kit *b, uint64_t ns);
-void life_kit_settle(struct life_kit *b, uint64_t ns);
+/* Run rounds of all workers for `ns` of simulated time. life_kit_settle() repeats the rounds at
+ * each time step until no packet moves, so that the order of workers does not matter. */
+void life_kit_run(struct life_kit *k, uint64_t ns);
+void life_kit_settle(struct life_kit *k, uint64_t ns);
 
-void life_kit_launch(struct life_kit *b);
-void life_kit_halt(struct life_kit *b);
+/* Start and stop the workers as threads. */
+void life_kit_launch(struct life_kit *k);
+void life_kit_halt(struct life_kit *k);
 
-/* What the control thread does while the workers run as threads, and what came of it. */
+/* Steps of the control thread while the workers run as threads, and their result. */
 struct life_script {
-	void (*turn)(struct life_script *s, unsigned turn);
-	unsigned turns;
-	const struct service_group *comes; /* has traffic, be it there or not; may be NULL */
-	const char *failed; /* NULL: all went well */
+	void (*step)(struct life_script *s, unsigned number);
+	unsigned steps;
+	const struct service_group *extra; /* gets traffic, in service or not; may be NULL */
+	const char *failure; /* message of the first failed check, or NULL */
 	bool done;
 };
 
-/* For a turn, which may not fail itself. */
-void life_check(struct life_script *s, bool good, const char *what);
+/* Checks a condition in a step, which runs in a thread that may not use cmocka's assertions. */
+void life_script_check(struct life_script *s, bool good, const char *failure);
 
-/*
- * The calling thread has the traffic of the first group until the script is played, and until all of it has come. Fails where
- * a turn has, or where a packet of the first group is lost, at any speed; life_kit_take() looks at their order.
- */
-void life_play(struct life_kit *b, struct life_script *s);
+/* Runs the script in a thread, and meanwhile sends traffic of group 1 and receives it. Fails if a
+ * check of the script failed, or a packet of group 1 is lost or out of order. */
+void life_run_script(struct life_kit *k, struct life_script *s);
 
-struct counters life_kit_down_of(const struct life_kit *b, unsigned group);
-const struct counters *life_kit_up_of(const struct life_kit *b, unsigned group);
+/* Counters of a group in service, by its index. */
+struct counters life_kit_down_counters(const struct life_kit *k, unsigned group);
+const struct counters *life_kit_up_counters(const struct life_kit *k, unsigned group);
 
-/* What all groups ever received and transmitted, and what shared ports dropped. */
+/* Sums of packets over all groups and shared ports, including removed ones. */
 struct life_totals {
 	uint64_t down_in, down_out, down_dropped;
-	uint64_t up_in, up_out, up_dropped; /* packets in, frames out */
+	uint64_t up_in, up_out, up_dropped; /* up_out: frames */
 	uint64_t port_in, port_dropped, port_steered, port_strayed;
 };
-struct life_totals life_kit_totals(const struct life_kit *b);
+struct life_totals life_kit_totals(const struct life_kit *k);
 
-/* All that was sent has come to a group, waits or was dropped, in the sums of all that there ever were. */
-void life_kit_check_totals(const struct life_kit *b);
+/* Checks: sent packets = received by groups + pending + dropped. */
+void life_kit_check_totals(const struct life_kit *k);
 
-/* All that a process may lose. */
-struct life_left {
+/* Resources that a process can leak. */
+struct life_resources {
 	struct heaps_used heaps;
-	unsigned zones, files, ports;
+	unsigned zones, files, ports; /* memzones, file descriptors, DPDK ports */
 };
-struct life_left life_left_now(void);
-void life_left_check(const struct life_left *before); /* that it is the same now */
+struct life_resources life_resources_read(void);
+/* Checks that as many are in use as before. */
+void life_resources_check(const struct life_resources *before);

@@ -5,103 +5,104 @@
 
 #include "test.h"
 
-#define WINDOW 48 /* packets on their way: fewer than any ring or queue holds */
+#define WINDOW 48 /* packets in flight; below the capacity of any ring or queue */
 
-static void *run(void *worker) {
+static void *run_worker(void *worker) {
 	worker_run(worker);
 	return NULL;
 }
 
-/* With more workers than cores, each lets the others have theirs once a round. */
-static uint16_t polite(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+/* A stage that yields the core once per round, as workers may share a core. */
+static uint16_t yield_core(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	__atomic_fetch_add((uint64_t *)ctx, 1, __ATOMIC_RELAXED);
 	sched_yield();
 	return n;
 }
 
-static const struct stage polite_stages[] = {{.name = "polite", .run = polite, .polls = true}};
-static struct pipeline polite_lists[LIFE_WORKERS];
+static const struct stage yield_stages[] = {{.name = "yield", .run = yield_core, .polls = true}};
+static struct pipeline yield_lists[LIFE_WORKERS];
 
-void life_kit_launch(struct life_kit *b) {
+void life_kit_launch(struct life_kit *k) {
 	for (unsigned w = 0; w < LIFE_WORKERS; w++) {
-		polite_lists[w] = (struct pipeline){
-			.stages = polite_stages, .count = 1, .ctx = &b->rounds[w]};
-		assert_int_equal(worker_add(&b->server.workers[w], &polite_lists[w]), 0);
+		yield_lists[w] =
+			(struct pipeline){.stages = yield_stages, .count = 1, .ctx = &k->rounds[w]};
+		assert_int_equal(worker_add(&k->server.workers[w], &yield_lists[w]), 0);
 	}
-	server_start(&b->server);
+	server_start(&k->server);
 	for (unsigned w = 0; w < LIFE_WORKERS; w++)
-		assert_int_equal(pthread_create(&b->threads[w], NULL, run, &b->server.workers[w]),
-				 0);
+		assert_int_equal(
+			pthread_create(&k->threads[w], NULL, run_worker, &k->server.workers[w]), 0);
 }
 
-void life_kit_halt(struct life_kit *b) {
+void life_kit_halt(struct life_kit *k) {
 	for (unsigned w = 0; w < LIFE_WORKERS; w++)
-		worker_stop(&b->server.workers[w]);
+		worker_stop(&k->server.workers[w]);
 	for (unsigned w = 0; w < LIFE_WORKERS; w++)
-		pthread_join(b->threads[w], NULL);
-	server_halted(&b->server);
+		pthread_join(k->threads[w], NULL);
+	server_halted(&k->server);
 	for (unsigned w = 0; w < LIFE_WORKERS; w++)
-		worker_remove(&b->server.workers[w], &polite_lists[w]);
+		worker_remove(&k->server.workers[w], &yield_lists[w]);
 	for (unsigned w = 0; w < LIFE_WORKERS; w++)
-		b->now = RTE_MAX(b->now, b->server.workers[w].clock.now);
+		k->now = RTE_MAX(k->now, k->server.workers[w].clock.now);
 }
 
-void life_check(struct life_script *s, bool good, const char *what) {
-	if (!good && s->failed == NULL)
-		s->failed = what;
+void life_script_check(struct life_script *s, bool good, const char *failure) {
+	if (!good && s->failure == NULL)
+		s->failure = failure;
 }
 
-static void *play(void *arg) {
+static void *run_steps(void *arg) {
 	struct life_script *s = arg;
 
-	for (unsigned turn = 0; turn < s->turns; turn++)
-		s->turn(s, turn);
+	for (unsigned number = 0; number < s->steps; number++)
+		s->step(s, number);
 	__atomic_store_n(&s->done, true, __ATOMIC_RELEASE);
 	return NULL;
 }
 
-static uint64_t down_out(const struct life_kit *b) {
-	const struct downstream *d = b->server.groups[0].downstream;
+static uint64_t transmitted(const struct life_kit *k) {
+	const struct downstream *d = k->server.groups[0].downstream;
 
 	return __atomic_load_n(&d->lower.counters.values[COUNTER_TRANSMITTED], __ATOMIC_RELAXED);
 }
 
-/* Both directions of the first group, never more than the window, which is all that is ever on its way. */
-static void traffic(struct life_kit *b, const struct life_script *s, uint32_t *sent) {
-	if (*sent - down_out(b) < WINDOW && *sent - b->taken_up[1] < WINDOW &&
-	    life_kit_down(b, LIFE_SHARED, &b->file[0], 200, *sent)) {
-		while (!life_kit_up(b, LIFE_SHARED, &b->file[0], *sent))
-			life_kit_take(b);
+/* Sends a packet of group 1 in each direction unless WINDOW packets are in flight. Sends packets of
+ * the script's extra group, too. */
+static void send_traffic(struct life_kit *k, const struct life_script *s, uint32_t *sent) {
+	if (*sent - transmitted(k) < WINDOW && *sent - k->received_up[1] < WINDOW &&
+	    life_kit_send_packet(k, LIFE_SHARED, &k->file[0], 200, *sent)) {
+		while (!life_kit_send_burst(k, LIFE_SHARED, &k->file[0], *sent))
+			life_kit_receive(k);
 		(*sent)++;
 	}
-	if (s->comes != NULL) {
-		life_kit_down(b, LIFE_SHARED, s->comes, 200, b->serial);
-		life_kit_up(b, LIFE_SHARED, s->comes, b->serial++);
+	if (s->extra != NULL) {
+		life_kit_send_packet(k, LIFE_SHARED, s->extra, 200, k->serial);
+		life_kit_send_burst(k, LIFE_SHARED, s->extra, k->serial++);
 	}
-	life_kit_take(b);
+	life_kit_receive(k);
 	sched_yield();
 }
 
-void life_play(struct life_kit *b, struct life_script *s) {
+void life_run_script(struct life_kit *k, struct life_script *s) {
 	struct counters down;
 	pthread_t control;
 	uint32_t sent = 0;
 
-	life_kit_launch(b);
-	assert_int_equal(pthread_create(&control, NULL, play, s), 0);
+	life_kit_launch(k);
+	assert_int_equal(pthread_create(&control, NULL, run_steps, s), 0);
 	while (!__atomic_load_n(&s->done, __ATOMIC_ACQUIRE))
-		traffic(b, s, &sent);
+		send_traffic(k, s, &sent);
 	pthread_join(control, NULL);
-	if (s->failed != NULL)
-		fail_msg("%s", s->failed);
-	while (down_out(b) < sent || b->taken_up[1] < sent) {
-		life_kit_take(b);
+	if (s->failure != NULL)
+		fail_msg("%s", s->failure);
+	while (transmitted(k) < sent || k->received_up[1] < sent) {
+		life_kit_receive(k);
 		sched_yield();
 	}
-	life_kit_halt(b);
-	downstream_counters(b->server.groups[0].downstream, &down);
+	life_kit_halt(k);
+	downstream_counters(k->server.groups[0].downstream, &down);
 	assert_int_equal(down.values[COUNTER_RECEIVED], sent);
 	assert_int_equal(down.values[COUNTER_TRANSMITTED], sent);
-	assert_int_equal(b->taken_up[1], sent);
+	assert_int_equal(k->received_up[1], sent);
 	assert_true(sent > 0);
 }

@@ -12,23 +12,24 @@
 
 #include "life_kit.h"
 
-/* What is written down. */
+/* Arguments of the writers below. */
 struct state {
 	FILE *to;
 	const struct server *s;
-	bool exact;
+	bool exact; /* as in served_state() */
 };
 
 static uint64_t digest(const void *bytes, size_t size) {
 	uint64_t sum = 1;
 
-	bytes_digest(&sum, bytes, size);
+	digest_add(&sum, bytes, size);
 	return sum;
 }
 
-/* Its keys in any order, and their values where these are addresses or slots. */
-static void put_hash(const struct state *t, const char *name, const struct rte_hash *h,
-		     size_t key_size) {
+/* Writes the number of keys and a digest that does not depend on their order; if exact, of the
+ * values, too. */
+static void write_hash(const struct state *t, const char *name, const struct rte_hash *h,
+		       size_t key_size) {
 	uint64_t sum = 0;
 	const void *key;
 	uint32_t at = 0;
@@ -40,12 +41,12 @@ static void put_hash(const struct state *t, const char *name, const struct rte_h
 		sum);
 }
 
-static void put_counters(const struct state *t, const char *name, const struct counters *c) {
+static void write_counters(const struct state *t, const char *name, const struct counters *c) {
 	fprintf(t->to, "  %s: dropped %" PRIu64 ", all %" PRIx64 "\n", name, counters_dropped(c),
 		digest(c, sizeof(*c)));
 }
 
-static uint64_t count_leaving(const struct ds_slots *p, const struct group_capacity *capacity) {
+static uint64_t count_retiring(const struct ds_slots *p, const struct group_capacity *capacity) {
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < capacity->modems; i++)
@@ -57,15 +58,15 @@ static uint64_t count_leaving(const struct ds_slots *p, const struct group_capac
 	return sum;
 }
 
-static void put_downstream(const struct state *t, const struct downstream *d) {
+static void write_downstream(const struct state *t, const struct downstream *d) {
 	const struct ds_tables *tables = &d->tables;
 	struct counters c;
 
-	put_hash(t, "ipv4", tables->ipv4, 4);
-	put_hash(t, "ipv6", tables->ipv6, 16);
-	put_hash(t, "mac", tables->mac, 6);
-	fprintf(t->to, "  places: %u free flows, %" PRIu64 " leaving, change %d\n",
-		d->slots.free_flow_count, count_leaving(&d->slots, &tables->capacity),
+	write_hash(t, "ipv4", tables->ipv4, 4);
+	write_hash(t, "ipv6", tables->ipv6, 16);
+	write_hash(t, "mac", tables->mac, 6);
+	fprintf(t->to, "  slots: %u free flows, %" PRIu64 " retiring, change %d\n",
+		d->slots.free_flow_count, count_retiring(&d->slots, &tables->capacity),
 		d->slots.latest != NULL);
 	fprintf(t->to, "  lists: %u filters of %zu rules, %u classifiers of %zu rules\n",
 		d->lists.filters.used, d->lists.filters.rule_count, d->lists.classifiers.used,
@@ -79,25 +80,25 @@ static void put_downstream(const struct state *t, const struct downstream *d) {
 		digest(&d->upper.classifiers, sizeof(d->upper.classifiers)));
 	fprintf(t->to, "  crypto %p\n", (void *)d->lower.crypto);
 	downstream_counters(d, &c);
-	put_counters(t, "downstream", &c);
+	write_counters(t, "downstream", &c);
 }
 
-static void put_upstream(const struct state *t, const struct upstream *u) {
+static void write_upstream(const struct state *t, const struct upstream *u) {
 	const struct us_tables *tables = &u->tables;
 
 	if (u == NULL)
 		return;
-	put_hash(t, "sessions", tables->by_session, 4);
-	put_hash(t, "sids", tables->by_sid, 4);
+	write_hash(t, "sessions", tables->by_session, 4);
+	write_hash(t, "sids", tables->by_sid, 4);
 	fprintf(t->to, "  free: %u flows, %u streams, %u sessions; %u sids\n",
 		tables->slots.flows.count, tables->slots.streams.count,
 		tables->slots.sessions.count, tables->slots.sids);
 	for (uint32_t m = 0; t->exact && m < tables->modem_count; m++) {
 		const struct us_own *own = tables->slots.own[m];
 
-		fprintf(t->to, "  modem %u: own %p, in a change %d, keys", m, (const void *)own,
+		fprintf(t->to, "  modem %u: own %p, reserved %d, keys", m, (const void *)own,
 			tables->slots.reserved[m]);
-		/* what is to be of a flow that no modem has may be there before it is in service */
+		/* only flows of modems: others may have been prepared */
 		for (uint32_t f = 0; own != NULL && f < own->flow_count; f++)
 			fprintf(t->to, " %" PRIx64,
 				digest(&tables->flows[own->flows[f].flow],
@@ -109,10 +110,10 @@ static void put_upstream(const struct state *t, const struct upstream *u) {
 	fprintf(t->to, "  modems %" PRIx64 ", crypto %p\n",
 		digest(tables->modems, tables->modem_count * sizeof(*tables->modems)),
 		(void *)u->r.crypto);
-	put_counters(t, "upstream", &u->counters);
+	write_counters(t, "upstream", &u->counters);
 }
 
-static void put_keys(const struct state *t, const struct served_group *g) {
+static void write_keys(const struct state *t, const struct served_group *g) {
 	const struct group_crypto *c = &g->crypto;
 	size_t modems = g->sg->modem_count;
 
@@ -128,7 +129,7 @@ static void put_keys(const struct state *t, const struct served_group *g) {
 	fprintf(t->to, "\n");
 }
 
-static void put_group(const struct state *t, const struct served_group *g) {
+static void write_group(const struct state *t, const struct served_group *g) {
 	json_t *json = group_json(&g->live, true);
 	char *text = json_dumps(json, JSON_SORT_KEYS | JSON_INDENT(1));
 
@@ -137,31 +138,31 @@ static void put_group(const struct state *t, const struct served_group *g) {
 		digest(&g->needs, sizeof(g->needs)), text);
 	free(text);
 	json_decref(json);
-	put_keys(t, g);
-	put_downstream(t, g->downstream);
-	put_upstream(t, g->upstream);
+	write_keys(t, g);
+	write_downstream(t, g->downstream);
+	write_upstream(t, g->upstream);
 }
 
-static void put_share(const struct state *t, unsigned p) {
+static void write_share(const struct state *t, unsigned p) {
 	const struct port_share *share = t->s->shares.of[p];
 	uint64_t members = 0;
 	struct counters c;
 
 	for (unsigned g = 0; g < SHARE_MAX_GROUPS; g++)
 		members |= (uint64_t)(share->members[g].ring != NULL) << g;
-	fprintf(t->to, "  share: owner %u, receives %d, sends %d, ring %d, lanes %" PRIx64 "\n",
+	fprintf(t->to, "  share: owner %u, receives %d, sends %d, ring %d, members %" PRIx64 "\n",
 		t->s->shares.owners[p], t->s->shares.receives[p], t->s->shares.sends[p],
 		share->send.ring != NULL, members);
-	put_hash(t, "addresses", share->table->groups, sizeof(struct share_key));
+	write_hash(t, "addresses", share->table->groups, sizeof(struct share_key));
 	fprintf(t->to, "  change %d\n", share->changes != NULL);
 	if (!t->exact)
 		return;
 	fprintf(t->to, "  table %p, spare %" PRIx64 "\n", (void *)share->table, share->spare);
 	share_counters(share, &c);
-	put_counters(t, "port", &c);
+	write_counters(t, "port", &c);
 }
 
-static void put_ports(const struct state *t) {
+static void write_ports(const struct state *t) {
 	for (unsigned p = 0; p < t->s->ports.count; p++) {
 		const struct server_port *port = &t->s->ports.list[p];
 
@@ -174,11 +175,11 @@ static void put_ports(const struct state *t) {
 			port->shared, port->queue_size, port->mtu, port->counted, port->state,
 			port->open);
 		if (t->s->shares.of[p] != NULL)
-			put_share(t, p);
+			write_share(t, p);
 	}
 }
 
-static void put_workers(const struct state *t) {
+static void write_workers(const struct state *t) {
 	for (unsigned w = 0; w < t->s->worker_count; w++) {
 		const struct worker *worker = &t->s->workers[w];
 
@@ -189,36 +190,36 @@ static void put_workers(const struct state *t) {
 	}
 }
 
-static void put_server(const struct state *t) {
+static void write_server(const struct state *t) {
 	const struct server *s = t->s;
 	const struct pool_needs *reserved = &s->pools.reserved;
 
 	fprintf(t->to, "buffers: %u %u %u %u %u, linear %d\n", reserved->packets,
 		reserved->depi_frames, reserved->uepi, reserved->frames, reserved->pieces,
 		s->pools.linear != NULL);
-	fprintf(t->to, "leaving %d, measures %d %d, power %" PRIx64 "\n", s->retiring != NULL,
+	fprintf(t->to, "retiring %d, measures %d %d, power %" PRIx64 "\n", s->retiring != NULL,
 		s->measures.cycles.on, s->measures.latency.on, digest(&s->power, sizeof(s->power)));
 	for (unsigned p = 0; p < s->crypto.count; p++)
 		fprintf(t->to, "provider %s: %u keys\n", s->crypto.open[p]->name,
 			s->crypto.open[p]->keys);
 	if (!t->exact)
 		return;
-	fprintf(t->to, "generation %" PRIu64 ", groups up to %u, gone %u\n", s->generation,
+	fprintf(t->to, "generation %" PRIu64 ", group slots %u, removed groups %u\n", s->generation,
 		s->group_count, s->gone.groups);
 	fprintf(t->to, "layout %" PRIx64 " %" PRIx64 ", device handles %" PRIx64 "\n",
 		digest(&s->layout, sizeof(s->layout)), digest(&s->planned, sizeof(s->planned)),
 		digest(s->crypto.open, s->crypto.count * sizeof(s->crypto.open[0])));
-	put_counters(t, "shared ports that went", &s->gone.ports);
+	write_counters(t, "removed shared ports", &s->gone.ports);
 }
 
-static void put_groups(const struct state *t) {
+static void write_groups(const struct state *t) {
 	for (unsigned id = 0; id <= LIFE_IDS; id++) {
 		for (unsigned g = 0; g < t->s->group_count; g++) {
 			if (!t->s->groups[g].there || t->s->groups[g].sg->id != id)
 				continue;
 			if (t->exact)
-				fprintf(t->to, "number %u\n", g);
-			put_group(t, &t->s->groups[g]);
+				fprintf(t->to, "slot %u\n", g);
+			write_group(t, &t->s->groups[g]);
 		}
 	}
 }
@@ -229,10 +230,10 @@ char *served_state(const struct server *s, bool exact) {
 	struct state t = {open_memstream(&text, &size), s, exact};
 
 	assert_non_null(t.to);
-	put_server(&t);
-	put_workers(&t);
-	put_ports(&t);
-	put_groups(&t);
+	write_server(&t);
+	write_workers(&t);
+	write_ports(&t);
+	write_groups(&t);
 	fclose(t.to);
 	return text;
 }
@@ -248,6 +249,6 @@ void served_state_check(const char *before, const char *now, const char *what) {
 		before++;
 		now++;
 	}
-	fail_msg("%s: what is served differs at \"%.*s\": found \"%.*s\"", what,
+	fail_msg("%s: state differs: expected \"%.*s\", found \"%.*s\"", what,
 		 (int)strcspn(line, "\n"), line, (int)strcspn(now, "\n"), now);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a server serves, as text: for tests that compare it before and after. */
+/* The state of a server as text, for tests that compare states. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,11 +7,12 @@
 #include "server/server.h"
 
 /*
- * Configuration, tables, keys, ports, shares, workers, limits and counters. `exact`: with addresses in memory, numbers of
- * slots and the generation, to find what was touched though it looks the same. Otherwise it is the same for all servers
- * that serve the same. To be freed.
+ * Returns configuration, tables, keys, ports, shares, workers, limits and counters. The caller
+ * frees the text. With `exact`, it includes pointers, slot indexes and the generation, which
+ * detects any write. Without, servers with the same configuration have the same text.
  */
 char *served_state(const struct server *s, bool exact);
 
-/* Fails with the first line that differs. */
+/* Fails the test if the texts differ, and prints the first line that does. `what` names the test
+ * case. */
 void served_state_check(const char *before, const char *now, const char *what);

@@ -7,7 +7,7 @@
 
 #include "test.h"
 
-void server_has_nothing(const struct server *s) {
+void server_check_empty(const struct server *s) {
 	const struct rte_mempool *const pools[] = {s->pools.packets, s->pools.depi_headers,
 						   s->pools.depi_fragments, s->pools.uepi,
 						   s->pools.frames};
@@ -36,7 +36,7 @@ struct heaps_used heaps_used(void) {
 	return used;
 }
 
-void bytes_digest(uint64_t *sum, const void *bytes, size_t size) {
+void digest_add(uint64_t *sum, const void *bytes, size_t size) {
 	for (size_t i = 0; i < size; i++)
 		*sum = (*sum ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001b3);
 }

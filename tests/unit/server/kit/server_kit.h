@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What kits of servers share. */
+/* Functions that the test kits of servers share. */
 #pragma once
 
 #include <stddef.h>
@@ -7,14 +7,14 @@
 
 #include "server/server.h"
 
-/* Fails where the server holds a packet, or a buffer has not come back. */
-void server_has_nothing(const struct server *s);
+/* Checks that no packet is pending in the server and all buffers are free. */
+void server_check_empty(const struct server *s);
 
-/* Of all heaps of DPDK. */
+/* Memory in use in all heaps of DPDK. */
 struct heaps_used {
 	uint64_t bytes, allocations;
 };
 struct heaps_used heaps_used(void);
 
-/* Adds bytes to a digest, which begins with any number. */
-void bytes_digest(uint64_t *sum, const void *bytes, size_t size);
+/* Adds bytes to a digest. Its initial value is arbitrary. */
+void digest_add(uint64_t *sum, const void *bytes, size_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Workers of a test's own as threads. */
+/* Runs workers of a test as threads, up to two. */
 #pragma once
 
 #include "test.h"
@@ -11,19 +11,20 @@
 
 static pthread_t threads[2];
 
-static void *run(void *arg) {
+static void *run_worker(void *arg) {
 	worker_run(arg);
 	return NULL;
 }
 
-static inline void launch(struct worker *w, unsigned count) {
+static inline void launch_workers(struct worker *w, unsigned count) {
 	for (unsigned i = 0; i < count; i++) {
 		worker_start(&w[i]);
-		assert_int_equal(pthread_create(&threads[i], NULL, run, &w[i]), 0);
+		assert_int_equal(pthread_create(&threads[i], NULL, run_worker, &w[i]), 0);
 	}
 }
 
-static inline void halt(struct worker *w, unsigned count) {
+/* Stops and joins the threads. Checks that no task is left. */
+static inline void halt_workers(struct worker *w, unsigned count) {
 	for (unsigned i = 0; i < count; i++)
 		worker_stop(&w[i]);
 	for (unsigned i = 0; i < count; i++) {

@@ -18,7 +18,7 @@
 #define ETHERNET 14
 #define TAG 4
 
-/* A rule as the card has understood it. */
+/* A rule of a simulated NIC. */
 struct rte_flow {
 	bool used;
 	uint16_t port, queue, vlan;
@@ -27,37 +27,39 @@ struct rte_flow {
 	uint32_t session;
 };
 
-struct card {
+/* A simulated NIC: a net_ring port with several receive queues, and the test's port. */
+struct nic {
 	char name[32];
 	uint16_t near, far;
-	struct rte_ring *rings[FLOW_CARD_QUEUES + 1]; /* the last one: to the far end */
-	uint32_t random;
+	struct rte_ring *rings[FLOW_NIC_QUEUES + 1]; /* the last one: to the test */
+	uint32_t random; /* state of the generator */
 };
 
-const struct flow_card_abilities flow_card_all = {
-	.vlan = true, .mac = true, .session = true, .most = FLOW_CARD_RULES};
-struct flow_card_abilities flow_card;
-static rte_spinlock_t lock; /* a rule holds for what comes after the call */
-static struct rte_flow rules[FLOW_CARD_RULES];
-struct flow_card_calls flow_card_calls;
-static struct card cards[FLOW_CARD_PORTS];
-static uint16_t owners[RTE_MAX_ETHPORTS]; /* card + 1, by port; not of the far one */
+const struct flow_nic_abilities flow_nic_all = {
+	.vlan = true, .mac = true, .session = true, .capacity = FLOW_NIC_RULES};
+struct flow_nic_abilities flow_nic;
+static rte_spinlock_t lock; /* of `rules`: a change applies to all packets sent after it */
+static struct rte_flow rules[FLOW_NIC_RULES];
+struct flow_nic_calls flow_nic_calls;
+static struct nic nics[FLOW_NIC_PORTS];
+/* index in `nics` + 1, by DPDK port of the server; 0: none */
+static uint16_t owners[RTE_MAX_ETHPORTS];
 
 __typeof__(rte_flow_validate) __wrap_rte_flow_validate;
 __typeof__(rte_flow_create) __wrap_rte_flow_create;
 __typeof__(rte_flow_destroy) __wrap_rte_flow_destroy;
 __typeof__(rte_eth_dev_start) __real_rte_eth_dev_start, __wrap_rte_eth_dev_start;
 
-/* Where the program is linked with faults_dep. */
-__attribute__((weak)) bool faults_fail(const char *function);
+/* Defined if the program is linked with faults_dep. */
+__attribute__((weak)) bool faults_call_fails(const char *function);
 
-static bool fails(const char *function) {
-	return faults_fail != NULL && faults_fail(function);
+static bool must_fail(const char *function) {
+	return faults_call_fails != NULL && faults_call_fails(function);
 }
 
 int __wrap_rte_eth_dev_start(uint16_t port) {
-	flow_card_calls.starts++;
-	if (fails("rte_eth_dev_start"))
+	flow_nic_calls.starts++;
+	if (must_fail("rte_eth_dev_start"))
 		return -EIO;
 	return __real_rte_eth_dev_start(port);
 }
@@ -73,16 +75,16 @@ static bool read_item(const struct rte_flow_item *item, struct rte_flow *r) {
 		r->by_mac = eth != NULL;
 		if (eth != NULL)
 			memcpy(r->mac, &eth->hdr.dst_addr, 6);
-		return eth == NULL || flow_card.mac;
+		return eth == NULL || flow_nic.mac;
 	case RTE_FLOW_ITEM_TYPE_VLAN:
 		r->vlan = rte_be_to_cpu_16(vlan->hdr.vlan_tci);
-		return flow_card.vlan;
+		return flow_nic.vlan;
 	case RTE_FLOW_ITEM_TYPE_IPV4: r->version = 4; return true;
 	case RTE_FLOW_ITEM_TYPE_IPV6: r->version = 6; return true;
 	case RTE_FLOW_ITEM_TYPE_L2TPV3OIP:
 		r->by_session = true;
 		r->session = rte_be_to_cpu_32(l2tp->session_id);
-		return flow_card.session;
+		return flow_nic.session;
 	default: return false;
 	}
 }
@@ -111,12 +113,13 @@ int __wrap_rte_flow_validate(uint16_t port, const struct rte_flow_attr *attribut
 			     const struct rte_flow_action actions[], struct rte_flow_error *error) {
 	struct rte_flow r;
 
-	if (flow_card.none)
+	if (flow_nic.none)
 		return -ENOSYS;
-	if (fails("rte_flow_validate"))
+	if (must_fail("rte_flow_validate"))
 		return -EIO;
-	return flow_card.says_yes || read_rule(port, attributes, pattern, actions, &r) ? 0
-										       : -ENOTSUP;
+	return flow_nic.validates_all || read_rule(port, attributes, pattern, actions, &r)
+		       ? 0
+		       : -ENOTSUP;
 }
 
 struct rte_flow *__wrap_rte_flow_create(uint16_t port, const struct rte_flow_attr *attributes,
@@ -125,19 +128,19 @@ struct rte_flow *__wrap_rte_flow_create(uint16_t port, const struct rte_flow_att
 					struct rte_flow_error *error) {
 	struct rte_flow r;
 
-	for (unsigned i = 0; i < FLOW_CARD_RULES && !fails("rte_flow_create"); i++) {
-		if (rules[i].used || flow_card_calls.rules >= flow_card.most ||
+	for (unsigned i = 0; i < FLOW_NIC_RULES && !must_fail("rte_flow_create"); i++) {
+		if (rules[i].used || flow_nic_calls.rules >= flow_nic.capacity ||
 		    !read_rule(port, attributes, pattern, actions, &r))
 			continue;
 		r.used = true;
 		rte_spinlock_lock(&lock);
 		rules[i] = r;
 		rte_spinlock_unlock(&lock);
-		flow_card_calls.rules++;
-		flow_card_calls.created++;
+		flow_nic_calls.rules++;
+		flow_nic_calls.created++;
 		return &rules[i];
 	}
-	flow_card_calls.refused++;
+	flow_nic_calls.refused++;
 	rte_errno = ENOSPC;
 	return NULL;
 }
@@ -147,13 +150,13 @@ int __wrap_rte_flow_destroy(uint16_t port, struct rte_flow *flow, struct rte_flo
 	rte_spinlock_lock(&lock);
 	flow->used = false;
 	rte_spinlock_unlock(&lock);
-	flow_card_calls.rules--;
-	flow_card_calls.destroyed++;
+	flow_nic_calls.rules--;
+	flow_nic_calls.destroyed++;
 	return 0;
 }
 
-static uint16_t end_make(const char *name, unsigned end, struct rte_ring **rx, unsigned count,
-			 struct rte_ring *tx) {
+static uint16_t create_port(const char *name, unsigned end, struct rte_ring **rx, unsigned count,
+			    struct rte_ring *tx) {
 	char text[48];
 	int port;
 
@@ -163,16 +166,17 @@ static uint16_t end_make(const char *name, unsigned end, struct rte_ring **rx, u
 	return (uint16_t)port;
 }
 
-static void card_pair(const char *name, struct rte_mempool *pool, unsigned depth, uint16_t ids[2]) {
+static void create_nic(const char *name, struct rte_mempool *pool, unsigned depth,
+		       uint16_t ids[2]) {
 	struct rte_eth_conf conf = {0};
-	struct card *c = cards;
+	struct nic *c = nics;
 
 	while (c->name[0] != '\0')
 		c++;
-	assert_true(c < cards + FLOW_CARD_PORTS);
+	assert_true(c < nics + FLOW_NIC_PORTS);
 	snprintf(c->name, sizeof(c->name), "%s", name);
 	c->random = 1;
-	for (unsigned q = 0; q <= FLOW_CARD_QUEUES; q++) {
+	for (unsigned q = 0; q <= FLOW_NIC_QUEUES; q++) {
 		char text[48];
 
 		snprintf(text, sizeof(text), "%.24s_q%u", name, q);
@@ -180,9 +184,9 @@ static void card_pair(const char *name, struct rte_mempool *pool, unsigned depth
 		assert_non_null(c->rings[q]);
 	}
 	ids[0] = c->near =
-		end_make(name, 0, c->rings, FLOW_CARD_QUEUES, c->rings[FLOW_CARD_QUEUES]);
-	ids[1] = c->far = end_make(name, 1, &c->rings[FLOW_CARD_QUEUES], 1, c->rings[0]);
-	owners[c->near] = (uint16_t)(c - cards + 1);
+		create_port(name, 0, c->rings, FLOW_NIC_QUEUES, c->rings[FLOW_NIC_QUEUES]);
+	ids[1] = c->far = create_port(name, 1, &c->rings[FLOW_NIC_QUEUES], 1, c->rings[0]);
+	owners[c->near] = (uint16_t)(c - nics + 1);
 	assert_int_equal(rte_eth_dev_configure(ids[1], 1, 1, &conf), 0);
 	assert_int_equal(rte_eth_rx_queue_setup(ids[1], 0, 64, 0, NULL, pool), 0);
 	assert_int_equal(rte_eth_tx_queue_setup(ids[1], 0, 64, 0, NULL), 0);
@@ -206,50 +210,50 @@ static bool matches(const struct rte_flow *r, const struct rte_mbuf *m) {
 	return ip[0] >> 4 == 6 && ip[6] == 115 && load_be32(ip + 40) == r->session;
 }
 
-static unsigned any(struct card *c, unsigned of) {
+static unsigned random_number(struct nic *c, unsigned limit) {
 	c->random = c->random * 1664525 + 1013904223;
-	return (c->random >> 8) % of;
+	return (c->random >> 8) % limit;
 }
 
-static uint16_t queue_of(struct card *c, const struct rte_mbuf *m) {
+static uint16_t select_queue(struct nic *c, const struct rte_mbuf *m) {
 	const struct rte_flow *rule = NULL;
 	struct rte_eth_dev_info info;
 
 	RTE_VERIFY(rte_eth_dev_info_get(c->near, &info) == 0);
-	for (unsigned i = 0; i < FLOW_CARD_RULES; i++) {
+	for (unsigned i = 0; i < FLOW_NIC_RULES; i++) {
 		const struct rte_flow *r = &rules[i];
 
 		if (r->used && r->port == c->near && matches(r, m))
 			rule = r;
 	}
-	if ((flow_card.errs != 0 && any(c, flow_card.errs) == 0) ||
-	    (rule == NULL && flow_card.spreads))
-		return (uint16_t)any(c, info.nb_rx_queues);
+	if ((flow_nic.misdirects != 0 && random_number(c, flow_nic.misdirects) == 0) ||
+	    (rule == NULL && flow_nic.spreads))
+		return (uint16_t)random_number(c, info.nb_rx_queues);
 	return rule == NULL ? 0 : rule->queue;
 }
 
-static bool card_put(uint16_t far, struct rte_mbuf *m) {
-	struct card *c = cards;
-	bool took;
+static bool send_to_nic(uint16_t far, struct rte_mbuf *m) {
+	struct nic *c = nics;
+	bool accepted;
 
 	while (c->name[0] == '\0' || c->far != far)
 		c++;
 	rte_spinlock_lock(&lock);
-	took = rte_ring_enqueue(c->rings[queue_of(c, m)], m) == 0;
+	accepted = rte_ring_enqueue(c->rings[select_queue(c, m)], m) == 0;
 	rte_spinlock_unlock(&lock);
-	return took;
+	return accepted;
 }
 
-static void card_end(const char *name) {
-	struct card *c = cards;
+static void destroy_nic(const char *name) {
+	struct nic *c = nics;
 	struct rte_mbuf *m;
 	char text[48];
 
-	assert_int_equal(flow_card_calls.rules, 0);
-	for (; c < cards + FLOW_CARD_PORTS; c++) {
+	assert_int_equal(flow_nic_calls.rules, 0);
+	for (; c < nics + FLOW_NIC_PORTS; c++) {
 		if (strcmp(c->name, name) != 0)
 			continue;
-		for (unsigned q = 0; q <= FLOW_CARD_QUEUES; q++) {
+		for (unsigned q = 0; q <= FLOW_NIC_QUEUES; q++) {
 			while (rte_ring_dequeue(c->rings[q], (void **)&m) == 0)
 				rte_pktmbuf_free(m);
 			rte_ring_free(c->rings[q]);
@@ -265,17 +269,18 @@ static void card_end(const char *name) {
 
 static enum steered_by groups_by;
 
-/* What tells the second group from the first in mixed ways. */
-static void edit_second(struct service_group *sg) {
+/* Settings of group 2 that differ by `groups_by`. */
+static void edit_second_group(struct service_group *sg) {
 	if (groups_by == STEERED_MIXED)
 		sg->network.vlan = 100;
 	if (groups_by == STEERED_OFF)
 		sg->network.steering = STEERING_OFF;
+	/* the session of group 1 */
 	if (groups_by == STEERED_BY_BOTH)
-		sg->upstream_channels[0].session -= 0x100; /* that of group 1 */
+		sg->upstream_channels[0].session -= 0x100;
 }
 
-static void edit(struct service_group *sg) {
+static void edit_group(struct service_group *sg) {
 	uint8_t id = (uint8_t)sg->id;
 
 	if (groups_by == STEERED_BY_VLAN || groups_by == STEERED_IN_VLAN) {
@@ -289,25 +294,26 @@ static void edit(struct service_group *sg) {
 		memcpy(sg->network.mac, (const uint8_t[]){2, 0, 0, 0, 2, id}, 6);
 	}
 	if (id == 2)
-		edit_second(sg);
+		edit_second_group(sg);
 	if (groups_by != STEERED_BY_MAC && (groups_by != STEERED_BY_BOTH || id != 2))
 		id = 1;
 	memcpy(sg->rphy.core_mac, (const uint8_t[]){2, 0, 0, 0, 1, id}, 6);
 }
 
-static const struct life_card cards_of_groups = {card_pair, card_put, card_end, edit};
+static const struct life_nic simulated_nics = {create_nic, send_to_nic, destroy_nic, edit_group};
 
-void steering_kit_with(struct life_kit *b, enum steered_by by, unsigned count, unsigned most,
-		       const struct flow_card_abilities *card) {
-	life_kit_end(NULL);
+void steering_kit_open_nic(struct life_kit *k, enum steered_by by, unsigned count,
+			   unsigned max_groups, const struct flow_nic_abilities *nic) {
+	life_kit_teardown(NULL);
 	memset(rules, 0, sizeof(rules));
-	memset(&flow_card_calls, 0, sizeof(flow_card_calls));
-	flow_card = *card;
+	memset(&flow_nic_calls, 0, sizeof(flow_nic_calls));
+	flow_nic = *nic;
 	groups_by = by;
-	life_card = &cards_of_groups;
-	life_kit_open(b, count, most);
+	life_nic = &simulated_nics;
+	life_kit_open(k, count, max_groups);
 }
 
-void steering_kit_open(struct life_kit *b, enum steered_by by, unsigned count, unsigned most) {
-	steering_kit_with(b, by, count, most, &flow_card_all);
+void steering_kit_open(struct life_kit *k, enum steered_by by, unsigned count,
+		       unsigned max_groups) {
+	steering_kit_open_nic(k, by, count, max_groups, &flow_nic_all);
 }

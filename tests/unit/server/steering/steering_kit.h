@@ -1,49 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A life_kit whose shared ports are cards with several receive queues that take rules, and by what its groups differ
- * there. The ports are of net_ring: the kit puts packets into the queue that the rules say, which come by
- * rte_flow_validate(), _create() and _destroy() as the program calls them.
+ * A life_kit whose shared ports are simulated NICs with several receive queues and flow rules. The
+ * ports are net_ring ports. The kit wraps rte_flow_validate(), _create() and _destroy(), and
+ * enqueues packets to the queues that the rules select.
  */
 #pragma once
 
 #include "life_kit.h"
 
-#define FLOW_CARD_PORTS 8
-#define FLOW_CARD_QUEUES 8
-#define FLOW_CARD_RULES 32
+#define FLOW_NIC_PORTS 8
+#define FLOW_NIC_QUEUES 8
+#define FLOW_NIC_RULES 32
 
-/* What the card can do, set by the test; all cards alike. */
-struct flow_card_abilities {
-	bool vlan, mac, session; /* what rules may look at */
-	bool none; /* its driver has no rules at all */
-	bool says_yes; /* validate() takes everything; create() does not */
-	unsigned most; /* rules that it has place for */
-	unsigned errs; /* one of so many packets comes to another queue; 0: none */
-	bool spreads; /* what no rule is for comes to any queue */
+/* Abilities of the simulated NICs. */
+struct flow_nic_abilities {
+	bool vlan, mac, session; /* fields that rules can match */
+	bool none; /* the driver does not support rules */
+	bool validates_all; /* rte_flow_validate() accepts every rule; rte_flow_create() does not */
+	unsigned capacity; /* capacity for rules */
+	unsigned misdirects; /* one of this many packets goes to a random queue; 0: none */
+	bool spreads; /* packets without a rule go to a random queue */
 };
-extern const struct flow_card_abilities flow_card_all;
-extern struct flow_card_abilities flow_card; /* of the present cards */
+extern const struct flow_nic_abilities flow_nic_all;
+extern struct flow_nic_abilities flow_nic; /* of all NICs of the open kit */
 
-/* Rules that are there; and calls since it was opened. */
-struct flow_card_calls {
+/* Existing rules, and calls since the kit was opened. */
+struct flow_nic_calls {
 	unsigned rules, created, destroyed, refused;
-	unsigned starts; /* of any port */
+	unsigned starts; /* calls of rte_eth_dev_start() */
 };
-extern struct flow_card_calls flow_card_calls;
+extern struct flow_nic_calls flow_nic_calls;
 
+/* By what the groups differ, and so what the rules match. */
 enum steered_by {
 	STEERED_BY_VLAN,
 	STEERED_BY_MAC,
-	STEERED_BY_SESSION, /* the network side by MAC */
-	STEERED_IN_VLAN, /* all in one; MAC, session */
-	STEERED_BY_BOTH, /* sessions of the first two repeat, and the third has the MAC address of the first */
+	STEERED_BY_SESSION, /* network side: MAC address */
+	STEERED_IN_VLAN, /* all groups in one VLAN; MAC address and session differ */
+	STEERED_BY_BOTH, /* group 2 has the session of group 1, group 3 its MAC address */
 	STEERED_WAYS,
-	STEERED_OFF = STEERED_WAYS, /* by MAC, were it not that one wants none */
-	STEERED_FIRST, /* the network side by MAC, which the first group alone has */
-	STEERED_MIXED, /* and the second is in a VLAN there */
+	STEERED_OFF = STEERED_WAYS, /* MAC address, but group 2 turns steering off */
+	STEERED_FIRST, /* only group 1 has a MAC address on the network side */
+	STEERED_MIXED, /* as STEERED_FIRST, and group 2 has a VLAN on the network side */
 };
 
-/* Opens it with cards of these abilities, or of all. No rule is left when it is closed. */
-void steering_kit_with(struct life_kit *b, enum steered_by by, unsigned count, unsigned most,
-		       const struct flow_card_abilities *card);
-void steering_kit_open(struct life_kit *b, enum steered_by by, unsigned count, unsigned most);
+/* Open the kit with NICs of the given abilities, or of all. When it is closed, no rule may be
+ * left. */
+void steering_kit_open_nic(struct life_kit *k, enum steered_by by, unsigned count,
+			   unsigned max_groups, const struct flow_nic_abilities *card);
+void steering_kit_open(struct life_kit *k, enum steered_by by, unsigned count, unsigned max_groups);
