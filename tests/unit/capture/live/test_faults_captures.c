@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Captures of a server whose groups come, go, and move from worker to worker. */
+/* Tests captures of a server whose groups are added, removed and moved between workers, with and
+ * without failing calls. */
 #include "test_main.h"
 
 #include "capture/live/captures.h"
@@ -12,52 +13,52 @@
 #include "fixture.h"
 #include "life_kit.h"
 
-#define TURNS 30
+#define STEPS 30
 #define MS UINT64_C(1000000)
 
-static struct life_kit storage, *const bench = &storage;
+static struct life_kit storage, *const kit = &storage;
 static struct tap_captures captures;
-static struct tap_capture *capture; /* that runs */
-static const char *request; /* that it is of */
+static struct tap_capture *capture; /* running */
+static const char *request; /* its request */
 
 /*
- * Each time that views are replaced, the workers are waited for twice: before drops are seen by the new ones, and before
- * the old ones are freed.
+ * When views are replaced, server_synchronize() must be called before drops use the new views, and
+ * before the old views are freed. The wrappers below check this order.
  */
-static bool short_of_memory; /* then names that no worker has seen are freed, too */
-static enum { VIEWS_REPLACED = 1, WORKERS_PASSED, DROPS_SEEN, WORKERS_PASSED_AGAIN } follows;
+static bool short_of_memory; /* names that no worker uses may be freed without it */
+static enum { VIEWS_REPLACED = 1, WORKERS_PASSED, DROPS_REPLACED, OLD_UNUSED } phase;
 __typeof__(server_synchronize) __real_server_synchronize, __wrap_server_synchronize;
 __typeof__(tap_point_publish) __real_tap_point_publish, __wrap_tap_point_publish;
 __typeof__(tap_point_publish_drops) __real_tap_point_publish_drops, __wrap_tap_point_publish_drops;
 __typeof__(tap_names_free) __real_tap_names_free, __wrap_tap_names_free;
 
 void __wrap_server_synchronize(const struct server *s) {
-	if (follows == VIEWS_REPLACED)
-		follows = WORKERS_PASSED;
-	else if (follows == WORKERS_PASSED || follows == DROPS_SEEN)
-		follows = WORKERS_PASSED_AGAIN;
+	if (phase == VIEWS_REPLACED)
+		phase = WORKERS_PASSED;
+	else if (phase == WORKERS_PASSED || phase == DROPS_REPLACED)
+		phase = OLD_UNUSED;
 	__real_server_synchronize(s);
 }
 
 void __wrap_tap_point_publish(const struct tap_point *point, struct tap_view *v) {
-	follows = VIEWS_REPLACED;
+	phase = VIEWS_REPLACED;
 	__real_tap_point_publish(point, v);
 }
 
 void __wrap_tap_point_publish_drops(const struct tap_point *point, struct tap_view *v) {
-	assert_true(follows == WORKERS_PASSED || follows == DROPS_SEEN);
-	follows = DROPS_SEEN;
+	assert_true(phase == WORKERS_PASSED || phase == DROPS_REPLACED);
+	phase = DROPS_REPLACED;
 	__real_tap_point_publish_drops(point, v);
 }
 
 void __wrap_tap_names_free(struct tap_names *n) {
 	if (n != NULL && !short_of_memory)
-		assert_int_equal(follows, WORKERS_PASSED_AGAIN);
+		assert_int_equal(phase, OLD_UNUSED);
 	__real_tap_names_free(n);
 }
 
-/* By the control thread, until it was begun or refused, as it is asked in each of its rounds. */
-static enum outcome capture_begin(void *context) {
+/* Begins the capture of `request`, as the control thread does. */
+static enum outcome begin_capture(void *context) {
 	char why[TAP_LINE] = "";
 	struct tap_request w;
 
@@ -77,7 +78,7 @@ static enum outcome capture_begin(void *context) {
 	return OUTCOME_REFUSED;
 }
 
-static enum outcome capture_end(void *context) {
+static enum outcome end_capture(void *context) {
 	(void)context;
 	tap_capture_end(&captures, capture);
 	tap_captures_follow(&captures);
@@ -86,36 +87,36 @@ static enum outcome capture_end(void *context) {
 	return OUTCOME_DONE;
 }
 
-static void begin_again(void *context) {
-	assert_int_equal(capture_begin(context), OUTCOME_DONE);
+static void begin_successfully(void *context) {
+	assert_int_equal(begin_capture(context), OUTCOME_DONE);
 }
 
-static void end_again(void *context) {
-	assert_int_equal(capture_end(context), OUTCOME_DONE);
+static void end_successfully(void *context) {
+	assert_int_equal(end_capture(context), OUTCOME_DONE);
 	assert_false(captures.active);
 }
 
-/* A server with this capture. */
-static void open_with(unsigned most_groups, const char *asked) {
+/* Opens a server and begins a capture. */
+static void open_with_capture(unsigned max_groups, const char *capture_request) {
 	secret_json_wipe();
-	life_kit_open(bench, 2, most_groups);
-	assert_int_equal(tap_captures_open(&captures, &bench->server), 0);
-	request = asked;
-	begin_again(NULL);
+	life_kit_open(kit, 2, max_groups);
+	assert_int_equal(tap_captures_open(&captures, &kit->server), 0);
+	request = capture_request;
+	begin_successfully(NULL);
 }
 
-/* The capture has ended, or does so now. */
+/* Ends the capture if it runs, and closes the server. */
 static void close_all(void) {
 	if (captures.active)
-		end_again(NULL);
+		end_successfully(NULL);
 	tap_captures_close(&captures);
-	life_kit_close(bench);
+	life_kit_close(kit);
 }
 
-static uint64_t came[4]; /* records of each source */
+static uint64_t records[4]; /* received, by source */
 
-/* Takes the sources' records out: they are in order, and what the stage says. */
-static void take(struct life_script *s) {
+/* Reads all records of the sources. Checks their order and contents. */
+static void read_records(struct life_script *s) {
 	for (unsigned p = 0; p < capture->source_count; p++) {
 		struct tap_ring *ring = &capture->sources[p]->end->ring;
 		const struct tap_record *r;
@@ -123,62 +124,66 @@ static void take(struct life_script *s) {
 		uint32_t size;
 
 		for (; (r = tap_ring_first(ring, &size)) != NULL; tap_ring_take(ring)) {
-			life_check(s, r->tsc >= last, "records are out of order");
-			life_check(s, r->reason == DROP_NONE, "a packet was dropped");
-			life_check(s, (r->known & TAP_KNOWS_MODEM) != 0, "no modem is known");
+			life_script_check(s, r->tsc >= last, "records are out of order");
+			life_script_check(s, r->reason == DROP_NONE, "a packet was dropped");
+			life_script_check(s, (r->known & TAP_KNOWS_MODEM) != 0,
+					  "no modem is known");
 			last = r->tsc;
-			came[p]++;
+			records[p]++;
 		}
 	}
 }
 
-/* The control thread: parts move, one or all; and the captures follow. */
-static void move_turn(struct life_script *script, unsigned turn) {
+/* A step of the control thread: moves one or all parts of a group, and updates the capture. */
+static void move_step(struct life_script *script, unsigned number) {
 	static const unsigned parts[] = {PART_UPPER, PART_LOWER, PART_UPSTREAM,
 					 PART_UPPER | PART_LOWER | PART_UPSTREAM};
-	struct server *s = &bench->server;
-	unsigned worker = turn * 7 % LIFE_WORKERS;
+	struct server *s = &kit->server;
+	unsigned worker = number * 7 % LIFE_WORKERS;
 
-	if (turn % 3 != 0)
-		life_check(script,
-			   server_move_group(s, 0, parts[turn % ARRAY_COUNT(parts)], worker) == 0,
-			   "a part cannot be moved");
+	if (number % 3 != 0)
+		life_script_check(
+			script,
+			server_move_group(s, 0, parts[number % ARRAY_COUNT(parts)], worker) == 0,
+			"the group cannot be moved");
 	else
-		life_check(script,
-			   server_worker_drain(s, worker, (worker + 1) % LIFE_WORKERS) == 0 &&
-				   server_worker_resume(s, worker) == 0,
-			   "a worker cannot be drained");
-	captures.wakeup = turn % 2 == 0; /* all views anew */
+		life_script_check(script,
+				  server_worker_drain(s, worker, (worker + 1) % LIFE_WORKERS) ==
+						  0 &&
+					  server_worker_resume(s, worker) == 0,
+				  "a worker cannot be drained");
+	captures.wakeup = number % 2 == 0; /* replaces all views */
 	tap_captures_follow(&captures);
-	take(script);
+	read_records(script);
 }
 
-TEST(parts_that_move) {
-	struct life_script script = {.turn = move_turn, .turns = TURNS};
+TEST(capture_continues_while_parts_move) {
+	struct life_script script = {.step = move_step, .steps = STEPS};
 
-	open_with(2, "{\"group\":1,\"stages\":[\"classify\",\"frame\",\"verify_source\"],"
-		     "\"rate\":1000000,\"snaplen\":64}");
-	memset(came, 0, sizeof(came));
-	life_play(bench, &script);
-	take(&script);
-	assert_null(script.failed);
+	open_with_capture(2, "{\"group\":1,\"stages\":[\"classify\",\"frame\",\"verify_source\"],"
+			     "\"rate\":1000000,\"snaplen\":64}");
+	memset(records, 0, sizeof(records));
+	life_run_script(kit, &script);
+	read_records(&script);
+	assert_null(script.failure);
 	assert_int_equal(capture->source_count, 3);
 	for (unsigned p = 0; p < 3; p++)
-		assert_int_equal(came[p], bench->taken_up[1]);
+		assert_int_equal(records[p], kit->received_up[1]);
 	close_all();
 }
 
-/* Of a group's parts those that have what is asked for; and what a group has not got has no name. */
-TEST(parts_that_are_asked_for) {
+/* Only parts with a requested capture point have a source. A group without an upstream has no names
+ * of upstream flows. */
+TEST(only_parts_with_capture_point_have_source) {
 	struct served_group without;
 	struct tap_names *names;
 
-	open_with(5, "{\"dropped\":[\"filter_deny\"],\"group\":1}");
-	assert_int_equal(tap_site_count(&bench->server), 5 * TAP_GROUP_PARTS + SERVER_PORTS_MAX);
-	assert_int_equal(capture->source_count, 2); /* both MACs of the downstream */
+	open_with_capture(5, "{\"dropped\":[\"filter_deny\"],\"group\":1}");
+	assert_int_equal(tap_site_count(&kit->server), 5 * TAP_GROUP_PARTS + SERVER_PORTS_MAX);
+	assert_int_equal(capture->source_count, 2); /* upper and lower MAC */
 	for (unsigned p = 0; p < capture->source_count; p++)
 		assert_int_equal(capture->sources[p]->direction, DIRECTION_DOWN);
-	without = bench->server.groups[0];
+	without = kit->server.groups[0];
 	without.upstream = NULL;
 	names = tap_names_create(&without);
 	assert_non_null(names);
@@ -188,7 +193,7 @@ TEST(parts_that_are_asked_for) {
 	close_all();
 }
 
-static uint64_t memory_taken(void) {
+static uint64_t ring_memory(void) {
 	uint64_t bytes = 0;
 
 	for (unsigned p = 0; p < capture->source_count; p++)
@@ -196,74 +201,83 @@ static uint64_t memory_taken(void) {
 	return bytes;
 }
 
-/* Groups that come later get rings, too, and all together keep to what a capture may take. */
-TEST(memory_has_a_bound) {
+/* Added groups get rings, too. Together, the rings stay within the memory limit of a capture. */
+TEST(ring_memory_is_limited) {
 	unsigned group = 0;
 
-	open_with(5, "{\"dropped\":true}");
-	assert_true(memory_taken() <= TAP_MEMORY);
+	open_with_capture(5, "{\"dropped\":true}");
+	assert_true(ring_memory() <= TAP_MEMORY);
 	for (unsigned i = 0; i < 3; i++) {
 		unsigned before = capture->source_count;
 
-		group = life_kit_add(bench, life_kit_group(bench, 3 + i, 0, 1, 2, 0));
+		group = life_kit_add(kit, life_kit_load_extra(kit, 3 + i, 0, 1, 2, 0));
 		tap_captures_follow(&captures);
 		assert_int_equal(capture->source_count, before + TAP_GROUP_PARTS);
-		assert_true(memory_taken() <=
+		assert_true(ring_memory() <=
 			    TAP_MEMORY + (i + 1) * TAP_GROUP_PARTS * TAP_RING_LEAST);
 	}
-	life_kit_remove(bench, group, 0);
+	life_kit_remove(kit, group, 0);
 	close_all();
 }
 
-/* What is gone is seen no more, whether another one is in its source at the next rule or not. */
-TEST(groups_that_go) {
-	const struct service_group *comes;
+/* The sources of removed groups are marked as gone, also if a new group uses their slot by then. */
+TEST(sources_of_removed_groups_are_gone) {
+	const struct service_group *added;
 	struct life_script script = {0};
 
-	open_with(3, "{\"stages\":[\"classify\"],\"direction\":\"downstream\"}");
-	comes = life_kit_group(bench, 3, 0, 1, 2, 0);
+	open_with_capture(3, "{\"stages\":[\"classify\"],\"direction\":\"downstream\"}");
+	added = life_kit_load_extra(kit, 3, 0, 1, 2, 0);
 	assert_int_equal(capture->source_count, 2);
-	for (unsigned turn = 1; turn <= 4; turn++) {
-		unsigned group = life_kit_add(bench, comes);
+	for (unsigned number = 1; number <= 4; number++) {
+		unsigned group = life_kit_add(kit, added);
 
-		if (turn % 2 == 0)
+		if (number % 2 == 0)
 			tap_captures_follow(&captures);
-		life_kit_down(bench, 0, comes, 200, turn);
-		life_kit_pass(bench, MS);
-		life_kit_remove(bench, group, 100);
-		if (turn % 2 == 0)
+		life_kit_send_packet(kit, 0, added, 200, number);
+		life_kit_run(kit, MS);
+		life_kit_remove(kit, group, 100);
+		if (number % 2 == 0)
 			tap_captures_follow(&captures);
 	}
 	tap_captures_follow(&captures);
-	assert_int_equal(capture->source_count, 2 + 2); /* as often as somebody looked */
-	memset(came, 0, sizeof(came));
-	take(&script);
-	assert_null(script.failed);
+	/* two per call of tap_captures_follow() with the group in service */
+	assert_int_equal(capture->source_count, 2 + 2);
+	memset(records, 0, sizeof(records));
+	read_records(&script);
+	assert_null(script.failure);
 	for (unsigned p = 0; p < 4; p++) {
 		assert_int_equal(capture->sources[p]->gone, p >= 2);
-		assert_int_equal(came[p], p >= 2);
+		assert_int_equal(records[p], p >= 2);
 	}
 	close_all();
 }
 
-static void serves(void) {
-	life_kit_serves(bench);
+static void check_traffic(void) {
+	life_kit_check_traffic(kit);
 }
 
-TEST(calls_that_fail) {
-	const struct operation begins = {
-		"capture begins", capture_begin, end_again, serves, NULL, false, true};
-	const struct operation ends = {"capture ends", capture_end, begin_again, serves,
-				       NULL,	       false,	    false};
+TEST(failed_calls_leave_capture_atomic) {
+	const struct operation begin = {"begin a capture",
+					begin_capture,
+					end_successfully,
+					check_traffic,
+					NULL,
+					false,
+					true};
+	const struct operation end = {
+		"end a capture", end_capture, begin_successfully, check_traffic, NULL,
+		false,		 false};
 
-	open_with(3, "{\"group\": 1, \"stages\": [\"classify\", \"frame\", \"verify_source\"], "
-		     "\"dropped\": true}");
+	open_with_capture(
+		3, "{\"group\": 1, \"stages\": [\"classify\", \"frame\", \"verify_source\"], "
+		   "\"dropped\": true}");
 	for (unsigned w = 0; w < LIFE_WORKERS; w++)
-		assert_int_equal(worker_reserve(&bench->server.workers[w], 200), 0);
-	assert_int_equal(every_fault(&ends, &bench->server), 0); /* it makes none */
-	end_again(NULL);
+		assert_int_equal(worker_reserve(&kit->server.workers[w], 200), 0);
+	/* the end makes no call that can fail */
+	assert_int_equal(run_with_each_fault(&end, &kit->server), 0);
+	end_successfully(NULL);
 	short_of_memory = true;
-	assert_true(every_fault(&begins, &bench->server) > 10);
+	assert_true(run_with_each_fault(&begin, &kit->server) > 10);
 	assert_false(captures.active);
 	close_all();
 }

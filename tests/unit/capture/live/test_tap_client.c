@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A client of the capture socket, whose rings the test fills, and for whom it is the control thread; and the socket of a
- * server without groups: who comes is taken when that can be, and answered. No EAL is needed. */
+/*
+ * Tests a client of the capture socket. The test is the control thread, and fills the rings instead
+ * of workers. Also tests accepting clients without free descriptors. Needs no EAL.
+ */
 #include "test_main.h"
 
 #include <fcntl.h>
@@ -19,36 +21,36 @@
 
 #define RING (UINT32_C(4) << 20)
 #define SIZE 1000 /* bytes of a packet */
-#define HELD 3000 /* packets, more than an output has capacity for */
-#define LOOKS 50 /* of the control thread, which has 5 ms between two */
-#define LOOK_US 5000
-#define BUSY_MOST 200 /* of 1,000 parts of a time in which there is nothing to do */
+#define PACKETS 3000 /* more than fit into the output buffer */
+#define POLLS 50 /* of the control thread, to measure CPU time */
+#define POLL_US 5000
+#define BUSY_MAX 200 /* allowed CPU use of an idle thread, per mille */
 
-/* Blocks of a file, and options of theirs (draft-ietf-opsawg-pcapng). */
+/* Blocks and their options (draft-ietf-opsawg-pcapng). */
 enum { STATISTICS_BLOCK = 5, PACKET_BLOCK = 6 };
 enum { PACKET_FLAGS = 2, STATISTICS_RECEIVED = 4 };
 enum { OUTBOUND = 2 };
 
-static struct server nothing;
+static struct server empty_server;
 static struct tap_captures captures;
 static struct tap_client client;
 static int reader = -1;
 static uint64_t now; /* ms */
 
-static void client_ask(const char *request, bool good) {
+static void send_request(const char *request, bool accepted) {
 	int fds[2];
 
-	memset(&nothing, 0, sizeof(nothing));
-	assert_int_equal(tap_captures_open(&captures, &nothing), 0);
+	memset(&empty_server, 0, sizeof(empty_server));
+	assert_int_equal(tap_captures_open(&captures, &empty_server), 0);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 	assert_int_equal(fcntl(fds[0], F_SETFL, O_NONBLOCK), 0);
 	reader = fds[1];
 	tap_client_open(&client, &captures, fds[0], now);
 	assert_int_equal(write(reader, request, strlen(request)), strlen(request));
-	assert_int_equal(tap_client_serve(&client, POLLIN, now, false), good);
+	assert_int_equal(tap_client_serve(&client, POLLIN, now, false), accepted);
 }
 
-static struct tap_source *cluster_add(struct tap_capture *capture) {
+static struct tap_source *add_source(struct tap_capture *capture) {
 	const struct tap_end_config config = {.snap = TAP_SNAP_MAX, .sample = 1, .ring = RING};
 	struct tap_source *source = calloc(1, sizeof(*source));
 
@@ -64,13 +66,13 @@ static struct tap_source *cluster_add(struct tap_capture *capture) {
 	return source;
 }
 
-/* A request that is granted, with one source. */
-static struct tap_source *client_begin(const char *request) {
+/* Sends a valid request, and starts the capture with one source. */
+static struct tap_source *begin_capture(const char *request) {
 	struct tap_source *source;
 
-	client_ask(request, true);
+	send_request(request, true);
 	assert_non_null(client.capture);
-	source = cluster_add(client.capture);
+	source = add_source(client.capture);
 	client.capture->state = TAP_RUNNING;
 	captures.wakeup = false;
 	assert_true(tap_client_serve(&client, 0, now, false));
@@ -78,13 +80,13 @@ static struct tap_source *client_begin(const char *request) {
 	return source;
 }
 
-/* A round when what came is old enough to be reported. */
-static void client_take(short events) {
+/* Serves the client once pending records are old enough to be written. */
+static void serve_client(short events) {
 	usleep(3000);
 	assert_true(tap_client_serve(&client, events, now, false));
 }
 
-static void record_come(struct tap_source *source, struct tap_record record) {
+static void add_record(struct tap_source *source, struct tap_record record) {
 	struct tap_record *r = tap_ring_reserve(&source->end->ring, (uint32_t)sizeof(*r) + SIZE);
 
 	assert_non_null(r);
@@ -94,20 +96,21 @@ static void record_come(struct tap_source *source, struct tap_record record) {
 	tap_ring_put(&source->end->ring);
 }
 
-/* `apart`: ticks between two of them. */
-static void packets_come(struct tap_source *source, unsigned count, uint64_t apart) {
+/* Adds `count` packets to the ring, `apart` ticks apart. */
+static void add_packets(struct tap_source *source, unsigned count, uint64_t apart) {
 	uint64_t first = rte_rdtsc();
 
 	for (unsigned i = 0; i < count; i++)
-		record_come(source, (struct tap_record){.tsc = first + i * apart,
-							.reason = DROP_NONE,
-							.side = TAP_OUT});
+		add_record(source, (struct tap_record){.tsc = first + i * apart,
+						       .reason = DROP_NONE,
+						       .side = TAP_OUT});
 }
 
-static uint8_t file[2 * HELD * SIZE]; /* that came, behind the line of the answer */
+/* Bytes that the client received: the response line, then the file. */
+static uint8_t file[2 * PACKETS * SIZE];
 static size_t size;
 
-/* As far as it is there. */
+/* Reads all bytes that are available. */
 static void read_all(void) {
 	ssize_t n;
 
@@ -115,21 +118,22 @@ static void read_all(void) {
 		size += (size_t)n;
 }
 
-/* An option of a block, 0 where it is not there. `at`: behind the fixed fields. */
-static uint64_t option_of(const uint8_t *at, const uint8_t *end, uint16_t wanted) {
+/* The value of an option in the bytes from `at` to `end`; 0 if absent. */
+static uint64_t read_option(const uint8_t *at, const uint8_t *close_client, uint16_t option) {
 	uint16_t head[2];
 	uint64_t value = 0;
 
-	for (; at + sizeof(head) <= end; at += sizeof(head) + (head[1] + 3u) / 4 * 4) {
+	for (; at + sizeof(head) <= close_client; at += sizeof(head) + (head[1] + 3u) / 4 * 4) {
 		memcpy(head, at, sizeof(head));
-		if (head[0] == wanted)
+		if (head[0] == option)
 			memcpy(&value, at + sizeof(head), RTE_MIN(head[1], sizeof(value)));
 	}
 	return value;
 }
 
-/* Returns how many packets came. Of a kind of blocks, whose fixed fields take `fixed` bytes, an option is summed up. */
-static unsigned packets_in(uint32_t block, uint32_t fixed, uint16_t option, uint64_t *sum) {
+/* Returns the number of packets in the file. Sums an option over all blocks of type `block`, which
+ * have `fixed` bytes before their options. */
+static unsigned count_packets(uint32_t block, uint32_t fixed, uint16_t option, uint64_t *sum) {
 	const uint8_t *at = memchr(file, '\n', size);
 	unsigned count = 0;
 	uint32_t head[2];
@@ -141,46 +145,46 @@ static unsigned packets_in(uint32_t block, uint32_t fixed, uint16_t option, uint
 		assert_in_range(head[1], 12, file + size - at);
 		count += head[0] == PACKET_BLOCK;
 		if (head[0] == block)
-			*sum += option_of(at + 8 + fixed, at + head[1] - 4, option);
+			*sum += read_option(at + 8 + fixed, at + head[1] - 4, option);
 	}
 	return count;
 }
 
-/* Each came out of a port of ours. */
-static void packets_are(unsigned count) {
+/* Checks the number of packets, and that all are outbound. */
+static void check_packets(unsigned count) {
 	uint64_t flags;
 
-	assert_int_equal(packets_in(PACKET_BLOCK, 20 + SIZE, PACKET_FLAGS, &flags), count);
+	assert_int_equal(count_packets(PACKET_BLOCK, 20 + SIZE, PACKET_FLAGS, &flags), count);
 	assert_int_equal(flags, count * OUTBOUND);
 }
 
-/* All until the end that the client asks for. */
+/* Requests the end of the capture, and reads until the client is closed. */
 static void read_until_end(void) {
-	bool there;
+	bool open;
 
 	assert_int_equal(shutdown(reader, SHUT_WR), 0);
-	there = tap_client_serve(&client, POLLIN, now, false);
-	assert_true(there);
+	open = tap_client_serve(&client, POLLIN, now, false);
+	assert_true(open);
 	client.capture->state = TAP_ENDED;
-	for (int round = 0; there && round < 1000; round++) {
-		there = tap_client_serve(&client, POLLOUT, now, false);
+	for (int round = 0; open && round < 1000; round++) {
+		open = tap_client_serve(&client, POLLOUT, now, false);
 		read_all();
 	}
-	assert_false(there);
+	assert_false(open);
 	tap_client_close(&client);
 	read_all();
 }
 
-/* Who asks for the end gets all that was taken until then, however slowly it reads. */
-TEST(all_until_the_end) {
-	packets_come(client_begin("{\"rate\":1000000}\n"), HELD, 0);
+/* A client that requests the end receives all records captured until then. */
+TEST(end_delivers_all_captured_records) {
+	add_packets(begin_capture("{\"rate\":1000000}\n"), PACKETS, 0);
 	read_until_end();
-	packets_are(HELD);
+	check_packets(PACKETS);
 }
 
-/* The control thread hears of an end once: for each wakeup it makes all views anew. */
-TEST(told_once) {
-	packets_come(client_begin("{\"count\":5}\n"), 10, 0);
+/* The control thread is woken once per end, as each wakeup replaces all views. */
+TEST(end_wakes_control_thread_once) {
+	add_packets(begin_capture("{\"count\":5}\n"), 10, 0);
 	for (int round = 0; client.capture->state == TAP_RUNNING; round++) {
 		assert_true(round < 1000);
 		usleep(1000);
@@ -193,88 +197,88 @@ TEST(told_once) {
 	assert_false(captures.wakeup);
 }
 
-/* Copies that this thread finds late, all at once, are within the rate, as they came in their time. */
-TEST(rate_by_their_time) {
-	struct tap_source *source = client_begin("{\"rate\":100}\n");
+/* The rate limit uses the times of the packets, not the time at which they are written. */
+TEST(rate_limit_uses_packet_times) {
+	struct tap_source *source = begin_capture("{\"rate\":100}\n");
 
-	packets_come(source, 100, 10000001);
+	add_packets(source, 100, 10000001);
 	assert_null(tap_output_fill(&client.output, client.capture->sources, 1, UINT64_MAX));
 	assert_int_equal(client.output.packets, 100);
-	packets_come(source, 100, 1); /* and these are not */
+	add_packets(source, 100, 1); /* above the rate */
 	assert_null(tap_output_fill(&client.output, client.capture->sources, 1, UINT64_MAX));
 	assert_in_range(client.output.limited, 80, 100);
 }
 
-/* Drops of two stages have an interface each, and one tally; what is reported of them is reported once. */
-TEST(drops_are_told_once) {
-	struct tap_source *source = client_begin("{\"dropped\":true}\n");
+/* Drops have an interface per stage, but one tally: its count is reported once. */
+TEST(drops_are_counted_once_in_statistics) {
+	struct tap_source *source = begin_capture("{\"dropped\":true}\n");
 	uint64_t received;
 
 	for (unsigned i = 0; i < 4; i++)
-		record_come(source, (struct tap_record){.tsc = rte_rdtsc(),
-							.reason = DROP_FILTER_DENY,
-							.stage = i % 2,
-							.form = i / 2 ? TAP_DOCSIS : TAP_ETHERNET});
-	packets_come(source, 3, 0);
+		add_record(source, (struct tap_record){.tsc = rte_rdtsc(),
+						       .reason = DROP_FILTER_DENY,
+						       .stage = i % 2,
+						       .form = i / 2 ? TAP_DOCSIS : TAP_ETHERNET});
+	add_packets(source, 3, 0);
 	source->end->tallies[TAP_DROP_SLOT].matched = 40;
 	source->end->tallies[tap_boundary(0, TAP_OUT)].matched = 500;
-	now += 10000; /* it is time to say how far it is */
-	client_take(POLLOUT);
+	now += 10000; /* a progress report is due */
+	serve_client(POLLOUT);
 	assert_string_equal(client.output.reported,
 			    "captured: 7, matched: 540, beyond the rate: 0, missed: 0");
 	read_until_end();
-	packets_are(7);
-	packets_in(STATISTICS_BLOCK, 12, STATISTICS_RECEIVED, &received);
+	check_packets(7);
+	count_packets(STATISTICS_BLOCK, 12, STATISTICS_RECEIVED, &received);
 	assert_int_equal(received, 540);
 }
 
-/* Groups may come and go as long as a capture lasts: nothing is kept of those that are gone but what they came to. */
-TEST(places_that_go) {
-	client_begin("{}\n");
-	for (unsigned turn = 1; turn <= 20; turn++) {
-		struct tap_source *gone = cluster_add(client.capture);
+/* Sources of removed groups are freed; only their sums are kept. */
+TEST(sources_of_removed_groups_are_freed) {
+	begin_capture("{}\n");
+	for (unsigned count = 1; count <= 20; count++) {
+		struct tap_source *removed_source = add_source(client.capture);
 
-		packets_come(gone, 3, 0);
-		gone->end->tallies[0].matched = gone->end->tallies[0].missed = 10;
-		gone->gone = true;
-		client_take(POLLOUT);
+		add_packets(removed_source, 3, 0);
+		removed_source->end->tallies[0].matched = removed_source->end->tallies[0].missed =
+			10;
+		removed_source->gone = true;
+		serve_client(POLLOUT);
 		assert_int_equal(client.capture->source_count, 1);
-		assert_int_equal(client.output.retired_interfaces, turn);
+		assert_int_equal(client.output.retired_interfaces, count);
 	}
-	client.capture->sources[0]->gone = true; /* the last of all */
-	client_take(POLLOUT);
+	client.capture->sources[0]->gone = true; /* the last source */
+	serve_client(POLLOUT);
 	assert_int_equal(client.capture->source_count, 0);
 	assert_string_equal(client.why, TAP_END_GONE);
 	client.capture->state = TAP_ENDED;
 	assert_false(tap_client_serve(&client, POLLOUT, now, false));
 	assert_int_equal(client.output.missed, 200);
 	read_all();
-	packets_are(60);
+	check_packets(60);
 }
 
-/* Who waits for the control thread, which may be busy for long, is not polled for what is not read; and who is gone is
- * let go. */
-TEST(between_wish_and_answer) {
-	client_ask("{}\nand more\n", true);
+/* While a request is pending, the client is not polled for input. If it hangs up, it is closed. */
+TEST(pending_client_is_not_polled_for_input) {
+	send_request("{}\nand more\n", true);
 	assert_int_equal(tap_client_events(&client), 0);
 	assert_true(tap_client_serve(&client, 0, now, false));
 	assert_false(tap_client_serve(&client, POLLHUP, now, false));
 }
 
-/* However long nothing came, a reader has its time for what comes then. */
-TEST(patience_begins_with_something) {
-	uint8_t stuff[4096] = {0};
+/* The write timeout starts with the first pending byte, not with the latest write. */
+TEST(write_timeout_starts_with_pending_data) {
+	uint8_t filler[4096] = {0};
 
-	client_begin("{}\n");
+	begin_capture("{}\n");
 	for (int round = 0; tap_output_pending(&client.output) > 0; round++) {
 		assert_true(round < 1000);
 		assert_true(tap_client_serve(&client, POLLOUT, now, false));
 	}
-	while (send(client.fd, stuff, sizeof(stuff), MSG_DONTWAIT) > 0)
+	while (send(client.fd, filler, sizeof(filler), MSG_DONTWAIT) > 0)
 		;
 	now += 3600000;
-	packets_come(client.capture->sources[0], 1, 0);
-	client_take(0);
+	add_packets(client.capture->sources[0], 1, 0);
+	serve_client(0);
 	assert_true(tap_output_pending(&client.output) > 0);
 	now += 9000;
 	assert_true(tap_client_serve(&client, 0, now, false));
@@ -282,9 +286,9 @@ TEST(patience_begins_with_something) {
 	assert_false(tap_client_serve(&client, 0, now, false));
 }
 
-/* A word of the request's, whatever it does to a terminal, or where there is none that is text. */
-TEST(what_it_sent_is_told_as_text) {
-	client_ask("{\"stages\":[\"a\\u001b[2J\xc3\xbc\"]}\n", false);
+/* A refusal quotes text of the request without control and non-ASCII characters. */
+TEST(refusal_quotes_printable_text) {
+	send_request("{\"stages\":[\"a\\u001b[2J\xc3\xbc\"]}\n", false);
 	read_all();
 	file[size] = '\0';
 	assert_non_null(strstr((const char *)file, "found \\\"a?[2J??\\\", allowed:"));
@@ -294,38 +298,38 @@ TEST(what_it_sent_is_told_as_text) {
 
 static struct tap_service service;
 
-static uint64_t time_of(clockid_t clock) {
+static uint64_t read_clock(clockid_t clock) {
 	struct timespec t;
 
 	assert_int_equal(clock_gettime(clock, &t), 0);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* What the thread uses of a processor, however long the time came to be: of 1,000 parts. */
-static uint64_t busy(void) {
-	uint64_t used, begun;
+/* CPU use of the service thread while the test sleeps, per mille. */
+static uint64_t measure_cpu_use(void) {
+	uint64_t cpu_use, begun;
 	clockid_t clock;
 
 	assert_int_equal(pthread_getcpuclockid(service.thread, &clock), 0);
-	used = time_of(clock);
-	begun = time_of(CLOCK_MONOTONIC);
-	usleep(LOOKS * LOOK_US);
-	return 1000 * (time_of(clock) - used) / (time_of(CLOCK_MONOTONIC) - begun);
+	cpu_use = read_clock(clock);
+	begun = read_clock(CLOCK_MONOTONIC);
+	usleep(POLLS * POLL_US);
+	return 1000 * (read_clock(clock) - cpu_use) / (read_clock(CLOCK_MONOTONIC) - begun);
 }
 
-/* Where no descriptor is left a client waits, and the thread does not spin meanwhile. */
-TEST(no_descriptors) {
+/* Without free descriptors, a client waits to be accepted, and the thread does not spin. */
+TEST(client_waits_for_free_descriptor) {
 	struct rlimit before, none;
-	uint64_t used;
+	uint64_t cpu_use;
 	char path[108], line[512] = "";
 	ssize_t n;
-	int fd, more[TAP_CLIENTS + 2]; /* as poll() is asked for so many */
+	int fd, more[TAP_CLIENTS + 2]; /* poll() needs a limit above its number of descriptors */
 
 	memset(&service, 0, sizeof(service));
-	memset(&nothing, 0, sizeof(nothing));
+	memset(&empty_server, 0, sizeof(empty_server));
 	snprintf(path, sizeof(path), "/tmp/vcmts-test-%d-capture.sock", (int)getpid());
 	assert_int_equal(tap_service_listen(&service, path, 0600), 0);
-	assert_int_equal(tap_service_start(&service, &nothing), 0);
+	assert_int_equal(tap_service_start(&service, &empty_server), 0);
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
 	fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	for (unsigned i = 0; i < ARRAY_COUNT(more); i++)
@@ -336,24 +340,24 @@ TEST(no_descriptors) {
 	assert_int_equal(connect(fd, (const struct sockaddr *)&service.listener.address,
 				 sizeof(service.listener.address)),
 			 0);
-	used = busy();
+	cpu_use = measure_cpu_use();
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 	for (unsigned i = 0; i < ARRAY_COUNT(more); i++)
 		close(more[i]);
-	assert_in_range(used, 0, BUSY_MOST);
+	assert_in_range(cpu_use, 0, BUSY_MAX);
 	assert_int_equal(write(fd, "{}\n", 3), 3);
 	while ((n = recv(fd, line, sizeof(line) - 1, MSG_DONTWAIT)) < 0) {
-		tap_service_follow(&service); /* the control thread's */
-		usleep(LOOK_US);
+		tap_service_follow(&service); /* normally called by the control thread */
+		usleep(POLL_US);
 	}
 	assert_non_null(strstr(line, "no service group 0"));
 	close(fd);
-	assert_in_range(busy(), 0, BUSY_MOST); /* whoever woke the thread did so once */
+	assert_in_range(measure_cpu_use(), 0, BUSY_MAX); /* each wakeup was consumed */
 	tap_service_close(&service);
 	assert_int_equal(access(path, F_OK), -1);
 }
 
-static int end(void **state) {
+static int close_client(void **state) {
 	if (reader < 0)
 		return 0;
 	size = 0;
@@ -369,4 +373,4 @@ static int end(void **state) {
 	return 0;
 }
 
-EACH_TEST(NULL, end)
+EACH_TEST(NULL, close_client)

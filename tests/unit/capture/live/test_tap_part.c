@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a tap takes of the packets that pass: filters, samples, rates, and what it says of each. No EAL is needed. */
+/* Tests which packets a tap copies (filters, sampling, rates, drops), and the metadata of each
+ * copy. Needs no EAL. */
 #include "test_main.h"
 
 #include "capture/live/facts.h"
@@ -10,8 +11,8 @@
 #define PACKETS 64
 #define HEADERS (14 + 20 + 4) /* Ethernet, IPv4, the session of L2TPv3 (RFC 3931, 4.1.1) */
 
-/* Three modems with a flow each, numbers 10, 20 and 30 in the source of SFIDs, and one channel; and the source of a modem
- * that is not there any more. */
+/* Three modems with a flow each (SFIDs 10, 20 and 30), a slot of a removed modem, and one
+ * channel. */
 static uint8_t macs[MODEMS + 1][6] = {{2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 2}, {2, 0, 0, 0, 0, 3}};
 static uint32_t sfids[MODEMS] = {10, 20, 30};
 static uint32_t sessions[1] = {0x10001};
@@ -33,7 +34,7 @@ static struct {
 } buffers[PACKETS];
 static struct rte_mbuf *pkts[PACKETS];
 
-/* What rules, the stage that it rules at, and what it takes. */
+/* The tap: its view, ring of copies, current stage, and drop reasons. */
 static struct {
 	struct tap_view v;
 	struct tap_end *end;
@@ -50,8 +51,8 @@ static unsigned boundary(const char *stage, enum tap_side side) {
 	return 0;
 }
 
-/* Packet i is of modem i % 3; its bytes are its number. */
-static void packets_make(void) {
+/* Packet i belongs to modem i % 3 and consists of bytes i. */
+static void init_packets(void) {
 	packet_meta_offset = RTE_ALIGN(offsetof(struct rte_mbuf, dynfield1), PACKET_META_ALIGN);
 	for (unsigned i = 0; i < PACKETS; i++) {
 		struct rte_mbuf *m = pkts[i] = &buffers[i].m;
@@ -68,14 +69,14 @@ static void packets_make(void) {
 	}
 }
 
-/* Looks at what the stage hands out, or at no stage. Returns where that is. */
-static unsigned tap_make(const char *stage, struct tap_filter filter,
-			 struct tap_end_config config) {
+/* Creates a tap at the output of the stage; NULL: at drops. Returns the boundary. */
+static unsigned create_tap(const char *stage, struct tap_filter filter,
+			   struct tap_end_config config) {
 	unsigned at = stage != NULL ? boundary(stage, TAP_OUT) : 0;
 
 	tap_end_free(tap.end);
 	memset(&tap, 0, sizeof(tap));
-	packets_make();
+	init_packets();
 	tap.end = tap_end_create(&config);
 	assert_non_null(tap.end);
 	tap.v.direction = DIRECTION_DOWN;
@@ -90,7 +91,7 @@ static unsigned tap_make(const char *stage, struct tap_filter filter,
 	return at;
 }
 
-static const struct tap_record *next(void) {
+static const struct tap_record *next_copy(void) {
 	static _Alignas(8) uint8_t copy[4096];
 	uint32_t size;
 	const void *entry = tap_ring_first(&tap.end->ring, &size);
@@ -103,34 +104,34 @@ static const struct tap_record *next(void) {
 	return (const struct tap_record *)copy;
 }
 
-/* How many there are still. */
-static unsigned left(void) {
+/* Removes all remaining copies. Returns their number. */
+static unsigned count_copies(void) {
 	unsigned count = 0;
 
-	while (next() != NULL)
+	while (next_copy() != NULL)
 		count++;
 	return count;
 }
 
-static void let_pass(unsigned boundary, uint16_t count) {
+static void pass_packets(unsigned boundary, uint16_t count) {
 	tap.v.tap.passed(&tap.v.tap, boundary, pkts, count);
 }
 
-static void let_drop(struct rte_mbuf *m, enum drop_reason reason) {
+static void drop_packet(struct rte_mbuf *m, enum drop_reason reason) {
 	tap.v.tap.dropped(&tap.v.tap, m, reason);
 }
 
-static const struct tap_filter any;
-static const struct tap_end_config all = {.snap = TAP_SNAP_MAX, .sample = 1, .ring = 65536};
+static const struct tap_filter no_filter;
+static const struct tap_end_config copy_all = {.snap = TAP_SNAP_MAX, .sample = 1, .ring = 65536};
 
-TEST(what_is_said) {
-	unsigned at = tap_make("classify", any, all);
+TEST(copy_has_metadata_of_packet) {
+	unsigned at = create_tap("classify", no_filter, copy_all);
 	const struct tap_record *r;
 
-	let_pass(at, 2);
-	let_pass(at + 1, 2); /* nobody rules there */
-	next();
-	r = next();
+	pass_packets(at, 2);
+	pass_packets(at + 1, 2); /* not a capture point */
+	next_copy();
+	r = next_copy();
 	assert_int_equal(r->stage, at / 2);
 	assert_int_equal(r->side, TAP_OUT);
 	assert_int_equal(r->reason, DROP_NONE);
@@ -140,35 +141,35 @@ TEST(what_is_said) {
 	assert_int_equal(r->sfid, 20);
 	assert_true(r->size == 60 && r->wire_size == 60);
 	assert_int_equal(r->bytes[59], 1);
-	assert_null(next());
+	assert_null(next_copy());
 }
 
-/* Of sources that are in no table, as when fields hold what was there before, nothing is said. */
-TEST(odd_fields) {
-	unsigned at = tap_make("frame", any, all);
+/* Metadata with invalid indexes, e.g. of stale fields, gives a copy without modem and flow. */
+TEST(invalid_metadata_gives_no_modem) {
+	unsigned at = create_tap("frame", no_filter, copy_all);
 	const struct tap_record *r;
 
 	memset(packet_meta(pkts[0]), 0xff, sizeof(struct packet_meta));
-	pkts[0]->data_len = 3; /* less than the CRC that is still to come */
-	let_pass(at, 1);
-	r = next();
+	pkts[0]->data_len = 3; /* less than a CRC */
+	pass_packets(at, 1);
+	r = next_copy();
 	assert_int_equal(r->known, 0);
 	assert_int_equal(r->size, 0);
 	assert_int_equal(r->form, TAP_DOCSIS);
-	packet_meta(pkts[0])->modem = MODEMS; /* who was there is gone */
+	packet_meta(pkts[0])->modem = MODEMS; /* the slot of the removed modem */
 	packet_meta(pkts[0])->flow = 0;
-	let_pass(at, 1);
-	assert_int_equal(next()->known, TAP_KNOWS_FLOW);
+	pass_packets(at, 1);
+	assert_int_equal(next_copy()->known, TAP_KNOWS_FLOW);
 }
 
-TEST(chains) {
-	unsigned at = tap_make("classify", any, (struct tap_end_config){130, 1, 0, 65536});
+TEST(chained_packet_is_copied_up_to_snaplen) {
+	unsigned at = create_tap("classify", no_filter, (struct tap_end_config){130, 1, 0, 65536});
 	const struct tap_record *r;
 
 	pkts[0]->next = pkts[1];
 	pkts[1]->next = pkts[2];
-	let_pass(at, 1);
-	r = next();
+	pass_packets(at, 1);
+	r = next_copy();
 	assert_int_equal(r->size, 130);
 	assert_int_equal(r->wire_size, 180);
 	assert_int_equal(r->bytes[59], 0);
@@ -176,10 +177,10 @@ TEST(chains) {
 	assert_int_equal(r->bytes[129], 2);
 }
 
-TEST(filters) {
+TEST(filters_select_packets) {
 	static const struct {
 		struct tap_filter filter;
-		unsigned matched; /* of 64 */
+		unsigned matched; /* of PACKETS */
 	} cases[] = {
 		{{0, TAP_NONE, TAP_NONE, 0}, 64},
 		{{TAP_KNOWS_MODEM, 0, TAP_NONE, 0}, 22},
@@ -191,75 +192,76 @@ TEST(filters) {
 	};
 
 	for (unsigned c = 0; c < ARRAY_COUNT(cases); c++) {
-		unsigned at = tap_make("schedule", cases[c].filter, all);
+		unsigned at = create_tap("schedule", cases[c].filter, copy_all);
 
-		let_pass(at, PACKETS);
-		assert_int_equal(left(), cases[c].matched);
+		pass_packets(at, PACKETS);
+		assert_int_equal(count_copies(), cases[c].matched);
 		assert_int_equal(tap.end->tallies[at].matched, cases[c].matched);
 	}
 }
 
-/* One in seven, wherever bursts begin: with and without a filter the same. */
-TEST(samples) {
-	static const struct tap_filter filters[] = {
+/* Every seventh packet is copied, independent of bursts and filter. */
+TEST(one_of_n_packets_is_copied) {
+	static const struct tap_filter filters_select_packets[] = {
 		{0}, {TAP_KNOWS_SESSION, TAP_NONE, TAP_NONE, 0x10001}};
 
-	for (unsigned f = 0; f < ARRAY_COUNT(filters); f++) {
-		unsigned seen = 0, at = tap_make("schedule", filters[f],
-						 (struct tap_end_config){64, 7, 0, 65536});
+	for (unsigned f = 0; f < ARRAY_COUNT(filters_select_packets); f++) {
+		unsigned passed = 0, at = create_tap("schedule", filters_select_packets[f],
+						     (struct tap_end_config){64, 7, 0, 65536});
 
-		for (uint16_t n = 1; n <= PACKETS; seen += n++)
-			let_pass(at, n);
-		assert_int_equal(left(), (seen + 6) / 7);
-		assert_int_equal(tap.end->tallies[at].matched, seen);
+		for (uint16_t n = 1; n <= PACKETS; passed += n++)
+			pass_packets(at, n);
+		assert_int_equal(count_copies(), (passed + 6) / 7);
+		assert_int_equal(tap.end->tallies[at].matched, passed);
 	}
 }
 
-TEST(rates_and_full_rings) {
-	unsigned got, at = tap_make("classify", any, (struct tap_end_config){64, 1, 100, 65536});
+TEST(packets_above_rate_or_ring_size_are_counted) {
+	unsigned copies,
+		at = create_tap("classify", no_filter, (struct tap_end_config){64, 1, 100, 65536});
 
-	let_pass(at, PACKETS);
+	pass_packets(at, PACKETS);
 	assert_int_equal(tap.end->tallies[at].limited, PACKETS - 10);
 	for (unsigned i = 0; i < 10; i++)
-		assert_int_equal(next()->bytes[0], i);
-	assert_null(next()); /* what is beyond the rate is not copied */
+		assert_int_equal(next_copy()->bytes[0], i);
+	assert_null(next_copy()); /* packets above the rate are not copied */
 	time_now.now += 50000000;
-	let_pass(at, PACKETS);
+	pass_packets(at, PACKETS);
 	assert_in_range(tap.end->tallies[at].limited, 2 * PACKETS - 15, 2 * PACKETS - 14);
-	at = tap_make("classify", any, (struct tap_end_config){64, 1, 0, 1024});
-	let_pass(at, PACKETS);
-	got = left();
-	assert_in_range(got, 5, 10);
-	assert_int_equal(tap.end->tallies[at].missed, PACKETS - got);
+	at = create_tap("classify", no_filter, (struct tap_end_config){64, 1, 0, 1024});
+	pass_packets(at, PACKETS);
+	copies = count_copies();
+	assert_in_range(copies, 5, 10);
+	assert_int_equal(tap.end->tallies[at].missed, PACKETS - copies);
 }
 
-TEST(drops) {
+TEST(drops_match_reason_and_filter) {
 	const struct tap_record *r;
 
-	tap_make(NULL, (struct tap_filter){TAP_KNOWS_MODEM, 2, 0, 0}, all);
+	create_tap(NULL, (struct tap_filter){TAP_KNOWS_MODEM, 2, 0, 0}, copy_all);
 	tap.reasons[DROP_FILTER_DENY / 64] |= UINT64_C(1) << DROP_FILTER_DENY % 64;
 	tap.stage = boundary("filter", TAP_IN) / 2;
-	let_drop(pkts[1], DROP_FILTER_DENY); /* another modem's */
-	let_drop(pkts[2], DROP_CPE_LIMIT); /* another reason */
-	let_drop(NULL, DROP_FILTER_DENY);
-	assert_null(next());
-	let_drop(pkts[2], DROP_FILTER_DENY);
-	r = next();
+	drop_packet(pkts[1], DROP_FILTER_DENY); /* of another modem */
+	drop_packet(pkts[2], DROP_CPE_LIMIT); /* another reason */
+	drop_packet(NULL, DROP_FILTER_DENY);
+	assert_null(next_copy());
+	drop_packet(pkts[2], DROP_FILTER_DENY);
+	r = next_copy();
 	assert_int_equal(r->reason, DROP_FILTER_DENY);
 	assert_int_equal(r->stage, tap.stage);
 	assert_memory_equal(r->mac, macs[2], 6);
 	assert_int_equal(tap.end->tallies[TAP_DROP_SLOT].matched, 1);
-	tap.stage = TAP_NO_STAGE; /* then the modem is not known */
-	let_drop(pkts[2], DROP_FILTER_DENY);
-	assert_null(next());
+	tap.stage = TAP_NO_STAGE; /* outside of stages, the modem is unknown */
+	drop_packet(pkts[2], DROP_FILTER_DENY);
+	assert_null(next_copy());
 }
 
-static enum tap_kind kind_down(const char *stage, enum tap_side side) {
+static enum tap_kind downstream_kind(const char *stage, enum tap_side side) {
 	return tap_kind_at(DIRECTION_DOWN, boundary(stage, side));
 }
 
-/* Every stage has a side that can be asked for, and every packet that is dropped anywhere is of some kind. */
-TEST(every_stage_and_reason) {
+/* Every stage has a boundary with packets, and packets dropped in any stage have a kind. */
+TEST(each_stage_has_kinds_for_packets_and_drops) {
 	for (unsigned d = DIRECTION_DOWN; d <= DIRECTION_UP; d++) {
 		enum direction direction = (enum direction)d;
 		unsigned count = tap_stage_count(direction);
@@ -269,7 +271,7 @@ TEST(every_stage_and_reason) {
 			unsigned at = tap_stage_boundary(direction, s);
 
 			assert_int_equal(at / 2, s);
-			/* one stage takes nothing and hands out nothing */
+			/* only `expire` has no packets at its boundaries */
 			assert_int_equal(tap_kind_at(direction, at) == TAP_NOTHING,
 					 strcmp(tap_stage_name(direction, s), "expire") == 0);
 			for (unsigned r = 0; r < DROP_REASONS; r++) {
@@ -282,11 +284,11 @@ TEST(every_stage_and_reason) {
 		}
 		assert_int_equal(tap_kind_at(direction, tap_boundary(count, TAP_IN)), TAP_NOTHING);
 	}
-	assert_int_equal(kind_down("encrypt_submit", TAP_IN), TAP_DOWN_CLEAR);
-	assert_int_equal(kind_down("encrypt_submit", TAP_OUT), TAP_NOTHING);
-	assert_int_equal(kind_down("depi", TAP_IN), TAP_DOWN_FRAME);
-	assert_int_equal(kind_down("transmit", TAP_IN), TAP_DEPI);
-	assert_int_equal(kind_down("transmit", TAP_OUT), TAP_NOTHING);
+	assert_int_equal(downstream_kind("encrypt_submit", TAP_IN), TAP_DOWN_CLEAR);
+	assert_int_equal(downstream_kind("encrypt_submit", TAP_OUT), TAP_NOTHING);
+	assert_int_equal(downstream_kind("depi", TAP_IN), TAP_DOWN_FRAME);
+	assert_int_equal(downstream_kind("transmit", TAP_IN), TAP_DEPI);
+	assert_int_equal(downstream_kind("transmit", TAP_OUT), TAP_NOTHING);
 }
 
 #define FLOWS 2
@@ -307,8 +309,9 @@ static struct upstream up = {.tables = {.sessions = us_sessions,
 					.streams = us_streams,
 					.stream_count = 1}};
 
-/* What a packet upstream is of, by its fields: what they name may not be there, or have gone. */
-TEST(facts_of_the_upstream) {
+/* Modem, flow and session of upstream packets by their metadata. Indexes may be invalid, or of
+ * removed objects. */
+TEST(upstream_metadata_gives_modem_flow_and_session) {
 	static const unsigned session = TAP_KNOWS_SESSION,
 			      each = TAP_KNOWS_MODEM | TAP_KNOWS_FLOW | TAP_KNOWS_SESSION;
 	const struct {
@@ -328,7 +331,7 @@ TEST(facts_of_the_upstream) {
 	};
 	const struct tap_tables tables = {.u = &up};
 
-	packets_make();
+	init_packets();
 	for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct tap_facts f;
 
@@ -342,21 +345,21 @@ TEST(facts_of_the_upstream) {
 	}
 }
 
-/* They stand in front of what is left of the packet, where they are whole. */
-TEST(headers_in_front) {
+/* Headers before the packet's data are included if they are complete and match its length. */
+TEST(removed_headers_are_restored_if_complete) {
 	static const uint8_t headers[HEADERS] = {
 		[12] = 8, 0, 0x45, 0, 0, 20 + 4 + 60, [22] = 64, 115, 0x7a, 0x38, [35] = 2, 0, 1};
 	uint8_t *bytes = buffers[0].bytes + RTE_PKTMBUF_HEADROOM;
 	struct tap_facts f = {0};
 	struct tap_shape s;
 
-	packets_make();
+	init_packets();
 	memcpy(bytes, headers, HEADERS);
 	tap_shape_read(TAP_PSP, pkts[0], &f, &s);
 	assert_int_equal(s.form, TAP_ETHERNET);
 	assert_int_equal(s.before, HEADERS);
 	assert_int_equal(f.session, SESSION);
-	bytes[17]++; /* longer than what is there */
+	bytes[17]++; /* IPv4 length above the size; the checksum stays valid */
 	bytes[25]--;
 	f = (struct tap_facts){0};
 	tap_shape_read(TAP_PSP, pkts[0], &f, &s);
@@ -364,9 +367,9 @@ TEST(headers_in_front) {
 	assert_int_equal(f.known, 0);
 }
 
-static int end(void **state) {
+static int free_tap(void **state) {
 	tap_end_free(tap.end);
 	return 0;
 }
 
-ALL_TESTS(NULL, end)
+ALL_TESTS(NULL, free_tap)

@@ -1,69 +1,71 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a client may request, and what is said of the rest: one line that names what is allowed. */
+/* Tests the parser of capture requests: values, defaults, and refusals, which name what is
+ * allowed. */
 #include "test_main.h"
 
 #include "capture/live/request.h"
 #include "random.h"
 
-static struct tap_request w;
+static struct tap_request parsed;
 static char why[TAP_LINE];
 
-static bool reads(const char *line) {
+static bool parse(const char *line) {
 	memset(why, 0, sizeof(why));
-	return tap_request_read(line, strlen(line), &w, why);
+	return tap_request_read(line, strlen(line), &parsed, why);
 }
 
-TEST(defaults) {
-	assert_true(reads("{}"));
-	assert_int_equal(__builtin_popcountll(w.down), 1);
-	assert_int_equal(__builtin_popcountll(w.up), 1);
-	assert_false(w.drops || w.has_group);
-	assert_int_equal(w.rate, TAP_RATE_DEFAULT);
-	assert_int_equal(w.size, TAP_SIZE_DEFAULT);
-	assert_int_equal(w.snap, TAP_SNAP_MAX);
-	assert_int_equal(w.sample, 1);
-	assert_int_equal(w.wants, 0);
-	assert_int_equal(w.count, 0);
-	assert_int_equal(w.duration, 0);
+TEST(empty_request_has_defaults) {
+	assert_true(parse("{}"));
+	assert_int_equal(__builtin_popcountll(parsed.down), 1);
+	assert_int_equal(__builtin_popcountll(parsed.up), 1);
+	assert_false(parsed.dropped_selects_all_reasons_of_direction || parsed.has_group);
+	assert_int_equal(parsed.rate, TAP_RATE_DEFAULT);
+	assert_int_equal(parsed.size, TAP_SIZE_DEFAULT);
+	assert_int_equal(parsed.snap, TAP_SNAP_MAX);
+	assert_int_equal(parsed.sample, 1);
+	assert_int_equal(parsed.wants, 0);
+	assert_int_equal(parsed.count, 0);
+	assert_int_equal(parsed.duration, 0);
 }
 
-TEST(all_keys) {
+TEST(each_key_sets_its_field) {
 	static const uint8_t mac[6] = {2, 0xab, 0xcd, 0xef, 0, 1};
 
-	assert_true(reads("{\"group\":0,\"stages\":[\"frame\",\"encrypt_submit\",\"depi:in\"],"
+	assert_true(parse("{\"group\":0,\"stages\":[\"frame\",\"encrypt_submit\",\"depi:in\"],"
 			  "\"direction\":\"downstream\",\"modem\":\"02:aB:CD:ef:00:01\",\"flow\":7,"
 			  "\"session\":9,\"dropped\":[\"filter_deny\",\"runt\"],\"count\":3,"
 			  "\"seconds\":1.5,\"rate\":5,\"sample\":6,\"snaplen\":100,"
 			  "\"max_size\":5000}"));
-	assert_int_equal(__builtin_popcountll(w.down), 3);
-	assert_int_equal(w.up, 0);
-	assert_true(w.has_group && w.group == 0 && w.drops);
-	assert_memory_equal(w.mac, mac, 6);
-	assert_int_equal(w.wants, TAP_KNOWS_MODEM | TAP_KNOWS_FLOW | TAP_KNOWS_SESSION);
-	assert_int_equal(w.sfid, 7);
-	assert_int_equal(w.session, 9);
-	assert_int_equal(w.duration, 1500000000);
-	assert_int_equal(w.count, 3);
-	assert_int_equal(w.rate, 5);
-	assert_int_equal(w.sample, 6);
-	assert_int_equal(w.snap, 100);
-	assert_int_equal(w.size, 5000);
+	assert_int_equal(__builtin_popcountll(parsed.down), 3);
+	assert_int_equal(parsed.up, 0);
+	assert_true(parsed.has_group && parsed.group == 0 &&
+		    parsed.dropped_selects_all_reasons_of_direction);
+	assert_memory_equal(parsed.mac, mac, 6);
+	assert_int_equal(parsed.wants, TAP_KNOWS_MODEM | TAP_KNOWS_FLOW | TAP_KNOWS_SESSION);
+	assert_int_equal(parsed.sfid, 7);
+	assert_int_equal(parsed.session, 9);
+	assert_int_equal(parsed.duration, 1500000000);
+	assert_int_equal(parsed.count, 3);
+	assert_int_equal(parsed.rate, 5);
+	assert_int_equal(parsed.sample, 6);
+	assert_int_equal(parsed.snap, 100);
+	assert_int_equal(parsed.size, 5000);
 	for (unsigned r = 0; r < DROP_REASONS; r++)
-		assert_int_equal(w.reasons[r / 64] >> r % 64 & 1,
+		assert_int_equal(parsed.reasons[r / 64] >> r % 64 & 1,
 				 r == DROP_FILTER_DENY || r == DROP_RUNT);
 }
 
-/* All reasons of a direction, and no stage unless one is asked for. */
-TEST(drops) {
-	assert_true(reads("{\"dropped\":true,\"direction\":\"upstream\"}"));
-	assert_int_equal(w.down | w.up, 0);
+/* `dropped: true` selects all drop reasons of the direction and no stage. */
+TEST(dropped_selects_all_reasons_of_direction) {
+	assert_true(parse("{\"dropped\":true,\"direction\":\"upstream\"}"));
+	assert_int_equal(parsed.down | parsed.up, 0);
 	for (enum drop_reason r = 0; r < DROP_REASONS; r++)
-		assert_int_equal(w.reasons[r / 64] >> r % 64 & 1, drop_in(r, DIRECTION_UP));
-	assert_true(reads("{\"dropped\":false}"));
-	assert_true(!w.drops && w.down != 0);
+		assert_int_equal(parsed.reasons[r / 64] >> r % 64 & 1, drop_in(r, DIRECTION_UP));
+	assert_true(parse("{\"dropped\":false}"));
+	assert_true(!parsed.dropped_selects_all_reasons_of_direction && parsed.down != 0);
 }
 
-TEST(refusals) {
+TEST(invalid_request_is_refused_with_allowed_values) {
 	static const char *const lines[][2] = {
 		{"", "found no JSON"},
 		{"[]", "found no JSON object"},
@@ -105,14 +107,14 @@ TEST(refusals) {
 	};
 
 	for (unsigned i = 0; i < ARRAY_COUNT(lines); i++) {
-		assert_false(reads(lines[i][0]));
+		assert_false(parse(lines[i][0]));
 		assert_non_null(strstr(why, lines[i][1]));
 		assert_null(strchr(why, '\n'));
 	}
 }
 
-/* Whatever is broken in a good line is refused, or good in its turn; nothing is read behind its end. */
-TEST(broken_lines) {
+/* A damaged request is accepted or refused with a reason. The parser must not read past its end. */
+TEST(damaged_request_is_parsed_or_refused) {
 	static const char good[] =
 		"{\"group\":1,\"stages\":[\"frame\"],\"modem\":\"02:00:00:00:00:01\""
 		",\"dropped\":[\"runt\"],\"seconds\":1.5,\"count\":10}";
@@ -128,6 +130,6 @@ TEST(broken_lines) {
 			line[random_below(&random, sizeof(good) - 1)] =
 				(char)random_below(&random, 256);
 		why[0] = '\0';
-		assert_true(tap_request_read(line, size, &w, why) || why[0] != '\0');
+		assert_true(tap_request_read(line, size, &parsed, why) || why[0] != '\0');
 	}
 }
