@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The model: JSON as in a file, and what each request makes of it. Clients that ask, wait and are answered; and the model
- * beside the server once all are. */
+/*
+ * The model, which is the configuration as JSON, and the effect of each request on it. Clients,
+ * which send batches of requests. Compares the server with the model when no request is pending.
+ */
 
 #include "server/changes.h"
 
-#include "world.h"
+#include "simulation.h"
 
 #include "test.h"
 
-#define LAST_PASSES 200 /* in which all packets arrive */
+#define FINAL_ROUNDS 200 /* enough for all packets to arrive */
 
 const char *model_list(enum live_object object) {
 	static const char *const names[LIVE_OBJECTS] = {
@@ -26,12 +28,12 @@ const char *model_key(enum live_object object) {
 	return object == LIVE_MODEM ? "mac" : "id";
 }
 
-static json_t *list_of(const json_t *group, enum live_object object) {
+static json_t *group_list(const json_t *group, enum live_object object) {
 	return json_object_get(group, model_list(object));
 }
 
-static size_t index_of(const json_t *group, enum live_object object, const json_t *key) {
-	const json_t *list = list_of(group, object);
+static size_t find_index(const json_t *group, enum live_object object, const json_t *key) {
+	const json_t *list = group_list(group, object);
 	size_t i = 0;
 
 	while (i < json_array_size(list) &&
@@ -41,13 +43,13 @@ static size_t index_of(const json_t *group, enum live_object object, const json_
 }
 
 json_t *model_find(const json_t *group, enum live_object object, const json_t *key) {
-	return json_array_get(list_of(group, object), index_of(group, object, key));
+	return json_array_get(group_list(group, object), find_index(group, object, key));
 }
 
 static void apply_object(json_t *group, const struct op *op) {
 	const json_t *key = json_object_get(op->item, model_key(op->object));
-	json_t *list = list_of(group, op->object);
-	size_t i = index_of(group, op->object, key);
+	json_t *list = group_list(group, op->object);
+	size_t i = find_index(group, op->object, key);
 
 	if (list == NULL) {
 		list = json_array();
@@ -61,7 +63,7 @@ static void apply_object(json_t *group, const struct op *op) {
 	}
 }
 
-/* Of a security association, whose members are those of one of its modems. */
+/* Applies a key operation to a security association. */
 static void apply_key(json_t *sa, const struct op *op) {
 	json_t *sequence = json_object_get(sa, "key_sequence");
 
@@ -98,7 +100,7 @@ static void apply_file(json_t **groups, const json_t *list) {
 	json_t *group;
 	size_t i;
 
-	for (unsigned id = 1; id <= WORLD_GROUPS; id++) {
+	for (unsigned id = 1; id <= SIM_GROUPS; id++) {
 		json_decref(groups[id]);
 		groups[id] = NULL;
 	}
@@ -107,7 +109,7 @@ static void apply_file(json_t **groups, const json_t *list) {
 			json_deep_copy(group);
 }
 
-void op_apply(json_t **groups, const struct op *op) {
+void op_apply_to_model(json_t **groups, const struct op *op) {
 	switch (op->kind) {
 	case OP_ADD:
 	case OP_REPLACE:
@@ -132,7 +134,7 @@ void op_free(struct op *op) {
 	op->item = NULL;
 }
 
-static bool op_touches(const struct op *op, unsigned group, const char *mac) {
+static bool op_affects(const struct op *op, unsigned group, const char *mac) {
 	const json_t *key = json_object_get(op->item, "mac");
 
 	if (op->kind == OP_RELOAD)
@@ -141,157 +143,158 @@ static bool op_touches(const struct op *op, unsigned group, const char *mac) {
 	       strcmp(json_string_value(key), mac) == 0;
 }
 
-static bool some_touches(const struct op *ops, unsigned count, unsigned group, const char *mac) {
+static bool any_op_affects(const struct op *ops, unsigned count, unsigned group, const char *mac) {
 	for (unsigned i = 0; i < count; i++) {
-		if (op_touches(&ops[i], group, mac))
+		if (op_affects(&ops[i], group, mac))
 			return true;
 	}
 	return false;
 }
 
-bool world_is_touched(const struct world *w, unsigned group, const char *mac) {
-	bool touched = some_touches(w->done, w->done_count, group, mac);
+bool sim_is_affected(const struct simulation *sim, unsigned group, const char *mac) {
+	bool affected = any_op_affects(sim->completed, sim->completed_count, group, mac);
 
-	for (unsigned c = 0; c < WORLD_CLIENTS; c++)
-		touched |= some_touches(w->clients[c].ops, w->clients[c].count, group, mac);
-	return touched;
+	for (unsigned c = 0; c < SIM_CLIENTS; c++)
+		affected |= any_op_affects(sim->clients[c].ops, sim->clients[c].count, group, mac);
+	return affected;
 }
 
-static void ask(struct world *w, struct client *c) {
+static void send_requests(struct simulation *sim, struct client *c) {
 	json_t *batch = json_array();
 	char *text;
 
-	world_wait_for_packets(w);
+	sim_wait_for_packets(sim);
 	for (unsigned i = 0; i < c->count; i++) {
-		json_t *request = world_request(w, &c->ops[i]);
+		json_t *request = sim_create_request(sim, &c->ops[i]);
 
 		json_object_set_new(request, "id", json_integer(i));
 		json_array_append_new(batch, request);
 	}
 	text = json_dumps(batch, 0);
-	c->work = rpc_begin(&w->rpc, text, strlen(text));
+	c->work = rpc_begin(&sim->rpc, text, strlen(text));
 	assert_non_null(c->work);
 	free(text);
 	json_decref(batch);
 }
 
-static void client_asks(struct world *w, struct client *c) {
+static void client_send(struct simulation *sim, struct client *c) {
 	static const unsigned counts[] = {1, 1, 2, 4, 12};
-	unsigned count = counts[world_roll(w, 5)];
+	unsigned count = counts[sim_random(sim, 5)];
 
 	c->count = 0;
 	while (c->count < count) {
 		struct op *op = &c->ops[c->count];
-		bool alone;
+		bool single;
 
-		world_op(w, op);
-		alone = op->kind >= OP_GROUP_ADD; /* of groups, or of a whole file */
-		if (alone && c->count > 0) {
+		sim_random_op(sim, op);
+		single = op->kind >= OP_GROUP_ADD; /* changes a whole group or file */
+		if (single && c->count > 0) {
 			op_free(op);
 			continue;
 		}
 		c->count++;
-		if (alone)
+		if (single)
 			break;
 	}
-	ask(w, c);
+	send_requests(sim, c);
 }
 
-static void op_answered(struct world *w, struct op *op, const json_t *answer) {
-	const json_t *result = json_object_get(answer, "result");
+static void handle_response(struct simulation *sim, struct op *op, const json_t *response) {
+	const json_t *result = json_object_get(response, "result");
 	const json_t *generation = json_object_get(result, "generation");
 
 	if (result == NULL) {
-		const json_t *error = json_object_get(answer, "error");
+		const json_t *error = json_object_get(response, "error");
 
 		if (getenv("INTERLEAVING_VERBOSE") != NULL)
 			fprintf(stderr, "refused: %s\n",
 				json_string_value(json_object_get(error, "message")));
-		w->refused[op->kind]++;
+		sim->refused[op->kind]++;
 		op_free(op);
 		return;
 	}
-	w->taken[op->kind]++;
+	sim->accepted[op->kind]++;
 	op->generation = generation != NULL ? (uint64_t)json_integer_value(generation)
-					    : w->bench.server.generation;
-	op->answer = w->answers++;
-	assert_true(w->done_count < RTE_DIM(w->done));
-	w->done[w->done_count++] = *op;
+					    : sim->kit.server.generation;
+	op->response = sim->response_count++;
+	assert_true(sim->completed_count < RTE_DIM(sim->completed));
+	sim->completed[sim->completed_count++] = *op;
 }
 
-static void client_answered(struct world *w, struct client *c) {
+static void client_receive(struct simulation *sim, struct client *c) {
 	struct answer_text text = {0};
-	json_t *answers;
+	json_t *responses;
 
 	rpc_end(c->work, &text);
-	answers = answer_text_parse(&text);
-	assert_int_equal(json_array_size(answers), c->count);
+	responses = answer_text_parse(&text);
+	assert_int_equal(json_array_size(responses), c->count);
 	for (unsigned i = 0; i < c->count; i++)
-		op_answered(w, &c->ops[i], json_array_get(answers, i));
-	json_decref(answers);
+		handle_response(sim, &c->ops[i], json_array_get(responses, i));
+	json_decref(responses);
 	c->work = NULL;
 	c->count = 0;
 }
 
-static int by_generation(const void *a, const void *b) {
+static int compare_generations(const void *a, const void *b) {
 	const struct op *x = a, *y = b;
 
 	if (x->generation != y->generation)
 		return x->generation < y->generation ? -1 : 1;
-	return x->answer < y->answer ? -1 : 1;
+	return x->response < y->response ? -1 : 1;
 }
 
-bool world_waits(const struct world *w) {
-	for (unsigned c = 0; c < WORLD_CLIENTS; c++) {
-		if (w->clients[c].work != NULL)
+bool sim_has_pending_request(const struct simulation *sim) {
+	for (unsigned c = 0; c < SIM_CLIENTS; c++) {
+		if (sim->clients[c].work != NULL)
 			return true;
 	}
 	return false;
 }
 
-/* Where nobody waits, the model follows: in the order in which the changes were taken. */
-static void model_follow(struct world *w) {
-	if (world_waits(w))
+/* Once no request is pending, applies completed operations to the model, in the order in which they
+ * took effect. */
+static void apply_completed(struct simulation *sim) {
+	if (sim_has_pending_request(sim))
 		return;
-	qsort(w->done, w->done_count, sizeof(w->done[0]), by_generation);
-	for (unsigned i = 0; i < w->done_count; i++) {
-		op_apply(w->groups, &w->done[i]);
-		op_free(&w->done[i]);
+	qsort(sim->completed, sim->completed_count, sizeof(sim->completed[0]), compare_generations);
+	for (unsigned i = 0; i < sim->completed_count; i++) {
+		op_apply_to_model(sim->groups, &sim->completed[i]);
+		op_free(&sim->completed[i]);
 	}
-	w->done_count = 0;
+	sim->completed_count = 0;
 }
 
-/* Takes all, until the next one has to wait. */
-static void client_is_served(struct world *w, struct client *c) {
-	uint64_t before = w->bench.server.generation;
-	unsigned leaving = server_changes_retiring(&w->bench.server);
+/* Processes requests of the client until one has to wait. */
+static void serve_client(struct simulation *sim, struct client *c) {
+	uint64_t before = sim->kit.server.generation;
+	unsigned retiring = server_changes_retiring(&sim->kit.server);
 
 	if (rpc_continue(c->work))
-		client_answered(w, c);
-	w->overlaps += leaving > 0 && w->bench.server.generation > before;
-	model_follow(w);
+		client_receive(sim, c);
+	sim->overlaps += retiring > 0 && sim->kit.server.generation > before;
+	apply_completed(sim);
 }
 
-void world_step(struct world *w) {
-	struct client *c = &w->clients[world_roll(w, WORLD_CLIENTS)];
-	uint64_t before = w->bench.server.generation;
-	unsigned what = world_roll(w, 8);
+void sim_step(struct simulation *sim) {
+	struct client *c = &sim->clients[sim_random(sim, SIM_CLIENTS)];
+	uint64_t before = sim->kit.server.generation;
+	unsigned action = sim_random(sim, 8);
 
-	if (what < 4 && c->work != NULL)
-		client_is_served(w, c);
-	else if (what < 4 &&
-		 w->done_count + WORLD_BATCH * WORLD_CLIENTS < RTE_DIM(w->done) + WORLD_BATCH)
-		client_asks(w, c);
-	else if (what < 7)
-		world_pass(w);
+	if (action < 4 && c->work != NULL)
+		serve_client(sim, c);
+	else if (action < 4 && sim->completed_count + SIM_BATCH * SIM_CLIENTS <
+				       RTE_DIM(sim->completed) + SIM_BATCH)
+		client_send(sim, c);
+	else if (action < 7)
+		sim_advance(sim);
 	else
-		server_changes_retire(&w->bench.server);
-	if (!w->threads && (w->bench.server.generation != before || world_roll(w, 8) == 0))
-		world_check_tables(w);
+		server_changes_retire(&sim->kit.server);
+	if (!sim->threads && (sim->kit.server.generation != before || sim_random(sim, 8) == 0))
+		sim_check_tables(sim);
 }
 
-/* What a server that is started with the model has, is in service. */
-static void compare(const struct server *s, const struct service_group *model) {
+/* Checks that the server has the same objects in the group as the model. */
+static void compare_group(const struct server *s, const struct service_group *model) {
 	const struct served_group *g = s->groups;
 	struct live_changes changes;
 	char why[LIVE_LINE], text[LIVE_LINE];
@@ -307,44 +310,44 @@ static void compare(const struct server *s, const struct service_group *model) {
 	live_changes_free(&changes);
 }
 
-static void model_compare(const struct world *w) {
+static void model_compare(const struct simulation *sim) {
 	json_t *list = json_array(), *file = json_pack("{s:O}", "service_groups", list);
 	struct server_config config;
-	unsigned there = 0;
+	unsigned group_count = 0;
 	char *text;
 
-	for (unsigned id = 1; id <= WORLD_GROUPS; id++)
-		json_array_append(list, w->groups[id]);
+	for (unsigned id = 1; id <= SIM_GROUPS; id++)
+		json_array_append(list, sim->groups[id]);
 	text = json_dumps(file, 0);
 	assert_int_equal(
 		server_config_load_text("model", text, strlen(text), NULL, NULL, &config, stderr),
 		0);
 	for (size_t g = 0; g < config.group_count; g++)
-		compare(&w->bench.server, &config.groups[g]);
-	for (unsigned g = 0; g < w->bench.server.group_count; g++)
-		there += w->bench.server.groups[g].there;
-	assert_int_equal(there, config.group_count);
+		compare_group(&sim->kit.server, &config.groups[g]);
+	for (unsigned g = 0; g < sim->kit.server.group_count; g++)
+		group_count += sim->kit.server.groups[g].there;
+	assert_int_equal(group_count, config.group_count);
 	server_config_free(&config);
 	free(text);
 	json_decref(file);
 	json_decref(list);
 }
 
-void world_settle(struct world *w) {
-	while (world_waits(w)) {
-		for (unsigned c = 0; c < WORLD_CLIENTS; c++) {
-			if (w->clients[c].work != NULL)
-				client_is_served(w, &w->clients[c]);
+void sim_settle(struct simulation *sim) {
+	while (sim_has_pending_request(sim)) {
+		for (unsigned c = 0; c < SIM_CLIENTS; c++) {
+			if (sim->clients[c].work != NULL)
+				serve_client(sim, &sim->clients[c]);
 		}
-		world_pass(w);
+		sim_advance(sim);
 	}
-	server_changes_settle(&w->bench.server);
-	w->silent = true;
-	for (unsigned i = 0; i < LAST_PASSES; i++)
-		world_pass(w);
-	w->silent = false;
-	world_check_tables(w);
-	if (!w->threads) /* which count meanwhile */
-		world_check_drops(w);
-	model_compare(w);
+	server_changes_settle(&sim->kit.server);
+	sim->silent = true;
+	for (unsigned i = 0; i < FINAL_ROUNDS; i++)
+		sim_advance(sim);
+	sim->silent = false;
+	sim_check_tables(sim);
+	if (!sim->threads) /* threads still change the counters */
+		sim_check_drops(sim);
+	model_compare(sim);
 }

@@ -1,81 +1,81 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Changes of all kinds of all groups, prepared, taken and retired in every order that the control thread can produce.
+ * Prepares, applies and retires changes of all kinds and groups in random orders that the control
+ * thread can produce. Server and model (simulation.h) must stay equal. Environment variables:
  *
- *     INTERLEAVING_SEED      begins with this seed (1)
- *     INTERLEAVING_SECONDS   goes on with the next seeds for so long (a few seeds)
+ *     INTERLEAVING_SEED      first seed (1)
+ *     INTERLEAVING_SECONDS   continues with further seeds for this time (0)
  *     INTERLEAVING_THREADS   1: the workers are threads
- *     INTERLEAVING_VERBOSE   says why requests are refused
+ *     INTERLEAVING_VERBOSE   prints why requests are refused
  */
 #include <time.h>
 #include <unistd.h>
 
 #include "fixture.h"
-#include "world.h"
+#include "simulation.h"
 
 #include "test_main.h"
 
 #define SEEDS 2
-#define MANY_SEEDS 10 /* by then there was something of all kinds */
-#define SETTLES 8 /* of a seed */
-#define STEPS 150 /* before each */
+#define MANY_SEEDS 10 /* these must contain all kinds of operations */
+#define SETTLES 8 /* comparisons with the model per seed */
+#define STEPS 150 /* before each comparison */
 
-static unsigned long asked(const char *name, unsigned long otherwise) {
+static unsigned long read_number(const char *name, unsigned long fallback) {
 	const char *text = getenv(name);
 
-	return text != NULL ? strtoul(text, NULL, 10) : otherwise;
+	return text != NULL ? strtoul(text, NULL, 10) : fallback;
 }
 
-/* Adds up what was done. */
-static struct world storage, *const world = &storage;
-static unsigned taken[OP_KINDS], refused[OP_KINDS], overlaps;
+static struct simulation storage, *const simulation = &storage;
+static unsigned accepted[OP_KINDS], refused[OP_KINDS], overlaps; /* sums of all seeds */
 
-static bool inside; /* of a seed: its threads run */
+static bool threads_running;
 
-static void one_seed(uint32_t seed, bool threads) {
-	inside = threads;
-	world_open(world, seed, threads);
+static void run_seed(uint32_t seed, bool threads) {
+	threads_running = threads;
+	sim_open(simulation, seed, threads);
 	for (unsigned s = 0; s < SETTLES; s++) {
 		for (unsigned i = 0; i < STEPS; i++)
-			world_step(world);
-		world_settle(world);
+			sim_step(simulation);
+		sim_settle(simulation);
 	}
 	for (unsigned k = 0; k < OP_KINDS; k++) {
-		taken[k] += world->taken[k];
-		refused[k] += world->refused[k];
+		accepted[k] += simulation->accepted[k];
+		refused[k] += simulation->refused[k];
 	}
-	overlaps += world->overlaps;
-	world_close(world);
-	inside = false;
+	overlaps += simulation->overlaps;
+	sim_close(simulation);
+	threads_running = false;
 }
 
-TEST(interleavings) {
-	unsigned long first = asked("INTERLEAVING_SEED", 1), seed = first;
-	unsigned long seconds = asked("INTERLEAVING_SECONDS", 0);
-	bool threads = asked("INTERLEAVING_THREADS", 0) != 0;
+TEST(server_matches_model_after_interleaved_changes) {
+	unsigned long first = read_number("INTERLEAVING_SEED", 1), seed = first;
+	unsigned long seconds = read_number("INTERLEAVING_SECONDS", 0);
+	bool threads = read_number("INTERLEAVING_THREADS", 0) != 0;
 	time_t end = time(NULL) + (time_t)seconds;
 
 	do {
 		printf("seed %lu\n", seed);
 		fflush(stdout);
-		one_seed((uint32_t)seed, threads);
+		run_seed((uint32_t)seed, threads);
 		seed++;
 	} while (seed < first + SEEDS || time(NULL) < end);
 	for (unsigned k = 0; k < OP_KINDS; k++) {
-		printf("kind %u: %u done, %u refused\n", k, taken[k], refused[k]);
-		assert_true(taken[k] > 0 || seed - first < MANY_SEEDS);
+		printf("operation %u: %u accepted, %u refused\n", k, accepted[k], refused[k]);
+		assert_true(accepted[k] > 0 || seed - first < MANY_SEEDS);
 	}
-	printf("%u taken beside others\n", overlaps);
+	printf("%u changes applied while others were retiring\n", overlaps);
 	assert_true(overlaps > 0);
 }
 
-/* Where a seed has failed, its threads still run. */
-static int stop(void **state) {
-	if (inside) {
+/* After a failure, threads still run: ends the process at once. */
+static int stop_tests(void **state) {
+	if (threads_running) {
 		fflush(stdout);
 		_exit(EXIT_FAILURE);
 	}
 	return fixture_stop(state);
 }
 
-ALL_TESTS(NULL, stop)
+ALL_TESTS(NULL, stop_tests)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tells ThreadSanitizer what DPDK's libraries do, which are not instrumented. Linked in builds with -Db_sanitize=thread only.
+ * Reports accesses of DPDK's uninstrumented libraries to ThreadSanitizer. Used only in
+ * builds with -Db_sanitize=thread.
  *
- * - Memory of rte_malloc() comes from libc, whose allocations ThreadSanitizer follows: an access that may overlap the free
- *   of its memory is reported, and so is one that may come before the allocation.
- * - A hash counts as one variable: a lookup reads it, all that changes it writes it. The project makes no hashes for
- *   readers beside a writer.
- * - A context of rte_acl likewise: rte_acl_classify() reads it.
- * - A buffer that returns to its pool, and one that is sent to a port, is handed over: what its owner wrote is visible to the
- *   next owner. The driver's and the pool's ring do the same with acquire and release.
+ * - rte_malloc() allocates from libc: ThreadSanitizer tracks its allocations, and reports accesses
+ *   that race with allocation or free.
+ * - A hash counts as one variable: lookups read it, changes write it. The project reads no hash
+ *   while another thread writes it.
+ * - An rte_acl context, too: rte_acl_classify() reads it.
+ * - A buffer that returns to its pool or is sent to a port changes its owner: later owners see all
+ *   writes of the previous one. The rings of driver and pool order them by acquire and release.
  *
  * There are no suppressions.
  */
@@ -25,16 +26,16 @@
 #include <rte_mempool.h>
 #include <sanitizer/tsan_interface.h>
 
-/* Calls that the compiler inserts for an access of one byte. */
+/* The functions that the compiler inserts for accesses of one byte. */
 void __tsan_read1(void *address);
 void __tsan_write1(void *address);
 
-static void reads(const void *object) {
+static void report_read(const void *object) {
 	if (object != NULL)
 		__tsan_read1((void *)(uintptr_t)object);
 }
 
-static void writes(const void *object) {
+static void report_write(const void *object) {
 	if (object != NULL)
 		__tsan_write1((void *)(uintptr_t)object);
 }
@@ -44,11 +45,11 @@ static void writes(const void *object) {
 	type __wrap_##name params; \
 	type __wrap_##name params
 
-/* A call that `tell` tells of before it is made. */
-#define WRAP_TOLD(type, name, params, args, tell) \
-	WRAP(type, name, params) {                \
-		tell;                             \
-		return __real_##name args;        \
+/* Wraps a function; `access` reports its access before the call. */
+#define WRAP_ACCESS(type, name, params, args, access) \
+	WRAP(type, name, params) {                    \
+		access;                               \
+		return __real_##name args;            \
 	}
 
 static void *allocate(size_t size, unsigned align, bool zero) {
@@ -72,7 +73,7 @@ WRAP_ALLOCATION(rte_malloc_socket, false,
 WRAP_ALLOCATION(rte_zmalloc_socket, true,
 		(const char *type, size_t size, unsigned align, int socket))
 
-/* Libraries return memory of their own, too. */
+/* DPDK also frees memory that its libraries allocated without these wrappers. */
 WRAP(void, rte_free, (void *memory)) {
 	if (memory != NULL && rte_mem_virt2memseg_list(memory) != NULL)
 		__real_rte_free(memory);
@@ -83,34 +84,35 @@ WRAP(void, rte_free, (void *memory)) {
 WRAP(struct rte_hash *, rte_hash_create, (const struct rte_hash_parameters *p)) {
 	struct rte_hash *h = __real_rte_hash_create(p);
 
-	writes(h);
+	report_write(h);
 	return h;
 }
 
-WRAP_TOLD(void, rte_hash_free, (struct rte_hash * h), (h), writes(h))
-WRAP_TOLD(void, rte_hash_reset, (struct rte_hash * h), (h), writes(h))
-WRAP_TOLD(int, rte_hash_add_key_data, (const struct rte_hash *h, const void *key, void *data),
-	  (h, key, data), writes(h))
-WRAP_TOLD(int32_t, rte_hash_del_key, (const struct rte_hash *h, const void *key), (h, key),
-	  writes(h))
-WRAP_TOLD(int32_t, rte_hash_lookup, (const struct rte_hash *h, const void *key), (h, key), reads(h))
-WRAP_TOLD(int, rte_hash_lookup_data, (const struct rte_hash *h, const void *key, void **data),
-	  (h, key, data), reads(h))
-WRAP_TOLD(int, rte_hash_lookup_bulk_data,
-	  (const struct rte_hash *h, const void **keys, uint32_t count, uint64_t *hits,
-	   void *data[]),
-	  (h, keys, count, hits, data), reads(h))
-WRAP_TOLD(int32_t, rte_hash_iterate,
-	  (const struct rte_hash *h, const void **key, void **data, uint32_t *next),
-	  (h, key, data, next), reads(h))
-WRAP_TOLD(int32_t, rte_hash_count, (const struct rte_hash *h), (h), reads(h))
-WRAP_TOLD(int, rte_acl_build, (struct rte_acl_ctx * ctx, const struct rte_acl_config *config),
-	  (ctx, config), writes(ctx))
-WRAP_TOLD(void, rte_acl_free, (struct rte_acl_ctx * ctx), (ctx), writes(ctx))
-WRAP_TOLD(int, rte_acl_classify,
-	  (const struct rte_acl_ctx *ctx, const uint8_t **data, uint32_t *results, uint32_t count,
-	   uint32_t categories),
-	  (ctx, data, results, count, categories), reads(ctx))
+WRAP_ACCESS(void, rte_hash_free, (struct rte_hash * h), (h), report_write(h))
+WRAP_ACCESS(void, rte_hash_reset, (struct rte_hash * h), (h), report_write(h))
+WRAP_ACCESS(int, rte_hash_add_key_data, (const struct rte_hash *h, const void *key, void *data),
+	    (h, key, data), report_write(h))
+WRAP_ACCESS(int32_t, rte_hash_del_key, (const struct rte_hash *h, const void *key), (h, key),
+	    report_write(h))
+WRAP_ACCESS(int32_t, rte_hash_lookup, (const struct rte_hash *h, const void *key), (h, key),
+	    report_read(h))
+WRAP_ACCESS(int, rte_hash_lookup_data, (const struct rte_hash *h, const void *key, void **data),
+	    (h, key, data), report_read(h))
+WRAP_ACCESS(int, rte_hash_lookup_bulk_data,
+	    (const struct rte_hash *h, const void **keys, uint32_t count, uint64_t *hits,
+	     void *data[]),
+	    (h, keys, count, hits, data), report_read(h))
+WRAP_ACCESS(int32_t, rte_hash_iterate,
+	    (const struct rte_hash *h, const void **key, void **data, uint32_t *next),
+	    (h, key, data, next), report_read(h))
+WRAP_ACCESS(int32_t, rte_hash_count, (const struct rte_hash *h), (h), report_read(h))
+WRAP_ACCESS(int, rte_acl_build, (struct rte_acl_ctx * ctx, const struct rte_acl_config *config),
+	    (ctx, config), report_write(ctx))
+WRAP_ACCESS(void, rte_acl_free, (struct rte_acl_ctx * ctx), (ctx), report_write(ctx))
+WRAP_ACCESS(int, rte_acl_classify,
+	    (const struct rte_acl_ctx *ctx, const uint8_t **data, uint32_t *results, uint32_t count,
+	     uint32_t categories),
+	    (ctx, data, results, count, categories), report_read(ctx))
 
 /* Buffers */
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Included before every file of the build with ThreadSanitizer (make races). It replaces what DPDK's inline code for rings
- * does outside of C11's memory model; ThreadSanitizer understands the other rings (RTE_USE_C11_MEM_MODEL).
+ * Included before every file of the ThreadSanitizer build (make races). Replaces inline functions
+ * of DPDK's rings that violate C11's memory model. Others use RTE_USE_C11_MEM_MODEL.
  *
- * - A ring for several producers (RING_F_MP_RTS_ENQ) publishes its tail by one store of 64 bits, and its consumer loads 32
- *   of them. Here the producers take a lock, and enqueue one after the other as a single producer does.
- * - The number of entries is read from both tails by plain loads beside other threads. Here the loads are atomic.
+ * - A ring with several producers (RING_F_MP_RTS_ENQ) stores its tail as 64 bits, and its consumer
+ *   loads 32 of them. Here, producers take a lock and enqueue like a single producer.
+ * - The number of entries is computed from plain loads of both tails. Here, the loads are atomic.
  */
 #pragma once
 
@@ -20,15 +20,15 @@ __attribute__((weak)) bool tsan_ring_lock; /* one for all rings and files */
 
 static inline unsigned tsan_enqueue_burst(struct rte_ring *r, void *const *objects, unsigned count,
 					  unsigned *space) {
-	unsigned taken;
+	unsigned enqueued;
 
 	if (r->prod.sync_type != RTE_RING_SYNC_MT_RTS)
 		return rte_ring_enqueue_burst(r, objects, count, space);
 	while (__atomic_test_and_set(&tsan_ring_lock, __ATOMIC_ACQUIRE))
 		sched_yield();
-	taken = rte_ring_sp_enqueue_burst(r, objects, count, space);
+	enqueued = rte_ring_sp_enqueue_burst(r, objects, count, space);
 	__atomic_clear(&tsan_ring_lock, __ATOMIC_RELEASE);
-	return taken;
+	return enqueued;
 }
 
 static inline unsigned tsan_ring_count(const struct rte_ring *r) {
