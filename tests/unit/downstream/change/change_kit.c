@@ -9,7 +9,7 @@
 
 struct change_kit *kit;
 
-static const char base[] =
+static const char base_text[] =
 	"service_group: 3\n"
 	"rphy: {mtu: 1500, max_segments: 16}\n"
 	"channels: [{id: 1, type: ofdm, rate: 1 Gbps, session: 0x100}]\n"
@@ -21,31 +21,31 @@ static const char base[] =
 static const struct group_capacity capacity = {
 	.modems = KIT_MODEMS,
 	.channels = KIT_CHANNELS,
-	.bonding_groups = KIT_GROUPS,
-	.filter_groups = KIT_FILTERS,
+	.bonding_groups = KIT_BONDING_GROUPS,
+	.filter_groups = KIT_FILTER_GROUPS,
 	.flows = KIT_FLOWS,
 	.ipv4 = KIT_IPV4,
 	.ipv6 = KIT_IPV6,
 };
 
-static void first_objects(void) {
+static void create_first_objects(void) {
 	for (uint32_t i = 0; i < 2; i++) {
-		kit_channel(i);
-		kit_bonding(i);
+		kit_edit_channel(i);
+		kit_edit_bonding_group(i);
 	}
-	kit_filter(0);
+	kit_edit_filter_group(0);
 	for (uint8_t i = 0; i < 3; i++) {
-		struct modem *m = kit_modem(i, i);
+		struct modem *m = kit_edit_modem(i, i);
 
-		kit_address(m, i);
-		kit_address(m, (uint8_t)(KIT_IPV4 + i));
-		kit_flow(m, i + 1U, i % 2);
+		kit_add_address(m, i);
+		kit_add_address(m, (uint8_t)(KIT_IPV4 + i));
+		kit_add_flow(m, i + 1U, i % 2);
 	}
-	kit_objects_copy(&kit->now, &kit->next);
-	memset(kit->touched, 0, sizeof(kit->touched));
+	kit_copy_objects(&kit->now, &kit->next);
+	memset(kit->edited, 0, sizeof(kit->edited));
 }
 
-static void *schedule_of(const struct modem *m) {
+static void *create_schedule(const struct modem *m) {
 	void *schedule =
 		crypto_key_make(kit->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, m->security.key);
 
@@ -53,7 +53,7 @@ static void *schedule_of(const struct modem *m) {
 	return schedule;
 }
 
-static void downstream_make(void) {
+static void create_downstream(void) {
 	struct ds_resources r = {
 		.network = {.ring = kit->in},
 		.rphy = {.ring = kit->out},
@@ -69,8 +69,8 @@ static void downstream_make(void) {
 	};
 
 	for (uint32_t m = 0; m < KIT_MODEMS; m++) {
-		if (kit->now.there[LIVE_MODEM][m])
-			kit->schedules[m] = schedule_of(&kit->now.modems[m]);
+		if (kit->now.exists[LIVE_MODEM][m])
+			kit->schedules[m] = create_schedule(&kit->now.modems[m]);
 	}
 	kit->d = downstream_create(&kit->now.sg, &r);
 	assert_non_null(kit->d);
@@ -84,11 +84,11 @@ void kit_open(enum filter_action filter_default) {
 	running = true;
 	kit = test_calloc(1, sizeof(*kit));
 	kit->random.state = 20261122;
-	group_load(&kit->loaded, base);
+	group_load(&kit->loaded, base_text);
 	kit->loaded.filter_default = filter_default;
-	kit->hand.changes.list = kit->hand.list;
-	kit_objects_begin(&kit->next, &kit->loaded);
-	first_objects();
+	kit->current.changes.list = kit->current.list;
+	kit_init_objects(&kit->next, &kit->loaded);
+	create_first_objects();
 	kit->crypto = crypto_apart_open(SOCKET_ID_ANY);
 	assert_non_null(kit->crypto);
 	kit->queue = crypto_queue_open(kit->crypto, CRYPTO_DOWNLINK);
@@ -97,11 +97,11 @@ void kit_open(enum filter_action filter_default) {
 	kit->headers = fixture_pool("change_headers", 2047, 256);
 	kit->fragments = fixture_pool("change_parts", 4095, 0);
 	kit->in = rte_ring_create("change_in", 128, SOCKET_ID_ANY, 0);
-	kit->out = rte_ring_create("change_out", KIT_BACK, SOCKET_ID_ANY, 0);
+	kit->out = rte_ring_create("change_out", KIT_OUT_RING, SOCKET_ID_ANY, 0);
 	assert_true(kit->in != NULL && kit->out != NULL);
-	downstream_make();
-	kit_readers_change();
-	kit_flows_note(true);
+	create_downstream();
+	kit_open_readers();
+	kit_record_flows(true);
 }
 
 void kit_close(void) {
@@ -122,99 +122,101 @@ void kit_close(void) {
 	test_free(kit);
 }
 
-int kit_start(void **state) {
+int kit_setup(void **state) {
 	kit_open(FILTER_PERMIT);
 	return 0;
 }
 
-int kit_stop(void **state) {
+int kit_teardown(void **state) {
 	kit_close();
 	return 0;
 }
 
-void kit_will(enum live_object object, uint32_t slot, const void *next) {
+void kit_add_change(enum live_object object, uint32_t slot, const void *next) {
 	const struct modem *m = next;
-	size_t n = kit->hand.changes.count++;
+	size_t n = kit->current.changes.count++;
 
-	assert_true(n < KIT_CHANGES);
-	kit->hand.list[n] = (struct live_change){object, slot, {next}};
-	kit->hand.schedules[n] = NULL;
+	assert_true(n < KIT_MAX_CHANGES);
+	kit->current.list[n] = (struct live_change){object, slot, {next}};
+	kit->current.schedules[n] = NULL;
 	if (object == LIVE_MODEM && m != NULL &&
-	    (!kit->now.there[LIVE_MODEM][slot] ||
+	    (!kit->now.exists[LIVE_MODEM][slot] ||
 	     memcmp(&m->security, &kit->now.modems[slot].security, sizeof(m->security)) != 0))
-		kit->hand.schedules[n] = schedule_of(m);
+		kit->current.schedules[n] = create_schedule(m);
 }
 
-static void list_touched(enum live_object object, bool there) {
+static void list_edited(enum live_object object, bool exists) {
 	for (uint32_t slot = 0; slot < KIT_MODEMS; slot++) {
-		if (!kit->touched[object][slot] || kit->next.there[object][slot] != there)
+		if (!kit->edited[object][slot] || kit->next.exists[object][slot] != exists)
 			continue;
-		kit->touched[object][slot] = false;
-		kit_will(object, slot, there ? kit_object(&kit->next, object, slot) : NULL);
+		kit->edited[object][slot] = false;
+		kit_add_change(object, slot,
+			       exists ? kit_find_object(&kit->next, object, slot) : NULL);
 	}
 }
 
-/* What comes stands before what refers to it, and what goes behind that. */
-void kit_list(void) {
-	if (kit->modems_go_first)
-		list_touched(LIVE_MODEM, false);
+/* Added objects precede those that refer to them; removed objects follow those. */
+void kit_list_changes(void) {
+	if (kit->modems_removed_first)
+		list_edited(LIVE_MODEM, false);
 	for (unsigned object = 0; object < LIVE_OBJECTS; object++)
-		list_touched(object, true);
+		list_edited(object, true);
 	for (unsigned object = LIVE_OBJECTS; object > 0; object--)
-		list_touched(object - 1, false);
+		list_edited(object - 1, false);
 }
 
-/* What was to be is not. */
-static void drop_list(void) {
-	for (size_t i = 0; i < kit->hand.changes.count; i++)
+/* Discards listed and edited objects. */
+static void discard_changes(void) {
+	for (size_t i = 0; i < kit->current.changes.count; i++)
 		crypto_key_free(kit->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128,
-				kit->hand.schedules[i]);
-	kit_objects_copy(&kit->next, &kit->now);
-	kit->hand.changes.count = 0;
+				kit->current.schedules[i]);
+	kit_copy_objects(&kit->next, &kit->now);
+	kit->current.changes.count = 0;
 }
 
-bool kit_begin(void) {
-	kit_list();
-	kit->hand.change = ds_change_begin(kit->d, &kit->now.sg, &kit->hand.changes,
-					   kit->hand.schedules, kit->why);
-	if (kit->hand.change == NULL)
-		drop_list();
-	return kit->hand.change != NULL;
+bool kit_prepare(void) {
+	kit_list_changes();
+	kit->current.change = ds_change_begin(kit->d, &kit->now.sg, &kit->current.changes,
+					      kit->current.schedules, kit->why);
+	if (kit->current.change == NULL)
+		discard_changes();
+	return kit->current.change != NULL;
 }
 
 void kit_abandon(void) {
-	ds_change_end(kit->hand.change);
-	drop_list();
+	ds_change_end(kit->current.change);
+	discard_changes();
 }
 
-void kit_take(void (*between)(void)) {
-	kit->either = true;
-	while (!ds_change_upper(kit->hand.change)) {
+void kit_apply(void (*between)(void)) {
+	kit->applying = true;
+	while (!ds_change_upper(kit->current.change)) {
 		if (between != NULL)
 			between();
 	}
-	kit->either = false;
-	kit_objects_copy(&kit->now, &kit->next);
-	kit_readers_change();
-	kit_flows_note(false);
+	kit->applying = false;
+	kit_copy_objects(&kit->now, &kit->next);
+	kit_open_readers();
+	kit_record_flows(false);
 }
 
-/* Keys of what was. */
-static void schedules_end(void) {
-	for (size_t i = 0; i < kit->hand.changes.count; i++) {
-		const struct live_change *l = &kit->hand.list[i];
+/* Frees the key schedules of removed modems and replaced keys. */
+static void free_old_schedules(void) {
+	for (size_t i = 0; i < kit->current.changes.count; i++) {
+		const struct live_change *l = &kit->current.list[i];
 		void **s = &kit->schedules[l->slot];
 
-		if (l->object != LIVE_MODEM || (l->next != NULL && kit->hand.schedules[i] == NULL))
+		if (l->object != LIVE_MODEM ||
+		    (l->next != NULL && kit->current.schedules[i] == NULL))
 			continue;
 		crypto_key_free(kit->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, *s);
-		*s = kit->hand.schedules[i];
+		*s = kit->current.schedules[i];
 	}
-	kit->hand.changes.count = 0;
+	kit->current.changes.count = 0;
 }
 
-/* At times the lower MAC is behind, and has what it is waited for in its ring. */
-static void some_of_a_round(void) {
+/* Runs a round, or only the dequeue, so that packets stay in the ring to the lower MAC. */
+static void run_partial_round(void) {
 	if (random_below(&kit->random, 2))
 		pipeline_run(&kit->d->dequeue);
 	else
@@ -224,28 +226,28 @@ static void some_of_a_round(void) {
 void kit_finish(bool drain) {
 	uint64_t before;
 
-	while (!ds_change_lower(kit->hand.change))
-		some_of_a_round();
-	while (drain && !ds_change_drained(kit->hand.change))
-		some_of_a_round();
-	before = kit_removed();
-	while (!ds_change_close(kit->hand.change))
-		some_of_a_round();
-	assert_true(ds_change_drained(kit->hand.change));
+	while (!ds_change_lower(kit->current.change))
+		run_partial_round();
+	while (drain && !ds_change_drained(kit->current.change))
+		run_partial_round();
+	before = kit_count_removed();
+	while (!ds_change_close(kit->current.change))
+		run_partial_round();
+	assert_true(ds_change_drained(kit->current.change));
 	if (drain)
-		assert_int_equal(kit_removed(), before);
-	while (!ds_change_flushed(kit->hand.change))
-		some_of_a_round();
-	ds_change_end(kit->hand.change);
-	schedules_end();
-	kit_readers_end();
-	kit_round(); /* what it sent at last */
-	kit_flows_note(true);
+		assert_int_equal(kit_count_removed(), before);
+	while (!ds_change_flushed(kit->current.change))
+		run_partial_round();
+	ds_change_end(kit->current.change);
+	free_old_schedules();
+	kit_close_readers();
+	kit_round(); /* reads the last frames */
+	kit_record_flows(true);
 }
 
 void kit_change(void) {
-	if (!kit_begin())
+	if (!kit_prepare())
 		fail_msg("%s", kit->why);
-	kit_take(NULL);
+	kit_apply(NULL);
 	kit_finish(true);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A downstream of its own between two rings, in a group with room, that is changed while packets pass. A test alters what
- * is to be, and the kit makes a list of changes of it. Each packet is held against what the configuration says of it, and
- * each frame against the packet. Modems, service flows and addresses are numbers, from which all else follows.
+ * Test kit: a downstream between two rings that is changed while packets pass. A test edits the
+ * desired objects (`kit->next`), and the kit lists the changes and applies them. The kit checks
+ * each packet against the configuration, and each transmitted frame against its packet. Modems,
+ * service flows and addresses have numbers that determine their other values.
  */
 #pragma once
 
@@ -14,57 +15,57 @@
 #include "random.h"
 #include "test.h"
 
-#define KIT_MODEMS 10 /* the largest number of places of a kind */
+#define KIT_MODEMS 10 /* also the largest number of slots of any kind */
 #define KIT_CHANNELS 6
-#define KIT_GROUPS 5
-#define KIT_FILTERS 5
+#define KIT_BONDING_GROUPS 5
+#define KIT_FILTER_GROUPS 5
 #define KIT_FLOWS 30
 #define KIT_IPV4 40
 #define KIT_IPV6 20
-#define KIT_ADDRESSES 60 /* from KIT_IPV4 on of IPv6 */
-#define KIT_SENT 400000
-#define KIT_BACK 2048 /* frames on their way back */
-#define KIT_CHANGES 64
+#define KIT_ADDRESSES 60 /* numbers from KIT_IPV4 are IPv6 addresses */
+#define KIT_MAX_PACKETS 400000
+#define KIT_OUT_RING 2048 /* frames in the output ring */
+#define KIT_MAX_CHANGES 64
 
-/* A group's objects by place, and the lists to which they point. */
+/* A group's objects by slot, and the lists to which they point. */
 struct kit_objects {
 	struct service_group sg;
-	bool there[LIVE_OBJECTS][KIT_MODEMS];
+	bool exists[LIVE_OBJECTS][KIT_MODEMS];
 	struct channel channels[KIT_CHANNELS];
-	struct bonding_group groups[KIT_GROUPS];
-	uint32_t group_channels[KIT_GROUPS][KIT_CHANNELS];
-	struct filter_group filters[KIT_FILTERS];
-	struct filter_rule rules[KIT_FILTERS][8];
+	struct bonding_group groups[KIT_BONDING_GROUPS];
+	uint32_t group_channels[KIT_BONDING_GROUPS][KIT_CHANNELS];
+	struct filter_group filters[KIT_FILTER_GROUPS];
+	struct filter_rule rules[KIT_FILTER_GROUPS][8];
 	struct modem modems[KIT_MODEMS];
 	struct kit_lists {
 		struct ip_address addresses[SG_MAX_MODEM_ADDRESSES];
 		struct service_flow flows[8];
 		struct classifier classifiers[8];
-	} of_modem[KIT_MODEMS];
+	} modem_lists[KIT_MODEMS];
 };
 
-/* What becomes of a packet. */
-struct kit_outcome {
-	enum drop_reason reason; /* DROP_NONE: it is queued */
-	uint32_t modem; /* its place */
+/* What must happen to a packet. */
+struct kit_expectation {
+	enum drop_reason reason; /* DROP_NONE: queued */
+	uint32_t modem; /* slot */
 	uint32_t flow; /* SFID */
-	enum counter filtered, classified; /* where it is counted */
+	enum counter filtered, classified; /* counters that count it */
 };
 
-/* The change in hand. A test that makes another one meanwhile puts it aside. */
-struct kit_hand {
+/* A change in progress. To make another one meanwhile, a test saves and restores it. */
+struct kit_change_state {
 	struct live_changes changes;
-	struct live_change list[KIT_CHANGES];
-	void *schedules[KIT_CHANGES];
+	struct live_change list[KIT_MAX_CHANGES];
+	void *schedules[KIT_MAX_CHANGES]; /* new key schedules of modems, by position in `list` */
 	struct ds_change *change;
 };
 
 struct change_kit {
 	struct service_group loaded;
 	struct kit_objects now; /* in service */
-	struct kit_objects next; /* to be altered by what follows */
-	bool touched[LIVE_OBJECTS][KIT_MODEMS]; /* in `next` */
-	bool modems_go_first; /* in the list */
+	struct kit_objects next; /* desired; edited by the functions below */
+	bool edited[LIVE_OBJECTS][KIT_MODEMS]; /* in `next`, since the latest list */
+	bool modems_removed_first; /* list removals of modems before all else */
 	void *schedules[KIT_MODEMS];
 	struct crypto_provider *crypto;
 	struct crypto_queue *queue;
@@ -74,62 +75,62 @@ struct change_kit {
 	struct downstream *d;
 	struct random random;
 
-	struct kit_hand hand;
-	bool either; /* some packets go by what was, some by what is to be */
+	struct kit_change_state current;
+	bool applying; /* packets may follow `now` or `next` */
 	char why[LIVE_LINE];
 
-	uint32_t flow_ids[KIT_FLOWS]; /* SFIDs by number; 0: nobody's, or a flow's that comes */
+	uint32_t flow_ids[KIT_FLOWS]; /* SFIDs by flow number; 0: unused, or being added */
 	uint32_t serial;
 	struct kit_sent {
 		uint32_t flow;
-		uint8_t modem; /* number in its MAC address */
+		uint8_t modem; /* number, as in its MAC address */
 		uint8_t address;
 		uint16_t port;
-		bool back;
-	} sent[KIT_SENT];
-	uint64_t queued, back;
-	uint16_t last_sequence; /* of the frame that came last */
+		bool received;
+	} sent[KIT_MAX_PACKETS];
+	uint64_t queued, received; /* packets, frames */
+	uint16_t last_sequence; /* packet sequence number of the latest frame */
 	struct depi_reader readers[KIT_CHANNELS];
-	uint64_t frames_of[KIT_CHANNELS];
+	uint64_t frame_count[KIT_CHANNELS];
 };
 
 extern struct change_kit *kit;
 
-/* Its lists are its own. */
-static inline void point(struct kit_objects *o) {
+/* Lets the objects point to their own lists. */
+static inline void set_list_pointers(struct kit_objects *o) {
 	o->sg.channels = o->channels;
 	o->sg.bonding_groups = o->groups;
 	o->sg.filter_groups = o->filters;
 	o->sg.modems = o->modems;
-	for (uint32_t g = 0; g < KIT_GROUPS; g++)
+	for (uint32_t g = 0; g < KIT_BONDING_GROUPS; g++)
 		o->groups[g].channels = o->group_channels[g];
-	for (uint32_t f = 0; f < KIT_FILTERS; f++)
+	for (uint32_t f = 0; f < KIT_FILTER_GROUPS; f++)
 		o->filters[f].rules = o->rules[f];
 	for (uint32_t m = 0; m < KIT_MODEMS; m++) {
-		o->modems[m].addresses = o->of_modem[m].addresses;
-		o->modems[m].service_flows = o->of_modem[m].flows;
-		o->modems[m].classifiers = o->of_modem[m].classifiers;
+		o->modems[m].addresses = o->modem_lists[m].addresses;
+		o->modems[m].service_flows = o->modem_lists[m].flows;
+		o->modems[m].classifiers = o->modem_lists[m].classifiers;
 	}
 }
 
-/* Objects of a group that has none; a copy; one of them. */
-static inline void kit_objects_begin(struct kit_objects *o, const struct service_group *loaded) {
+/* Initialize, copy, and find objects. */
+static inline void kit_init_objects(struct kit_objects *o, const struct service_group *loaded) {
 	o->sg = *loaded;
 	o->sg.channel_count = KIT_CHANNELS;
-	o->sg.bonding_group_count = KIT_GROUPS;
-	o->sg.filter_group_count = KIT_FILTERS;
+	o->sg.bonding_group_count = KIT_BONDING_GROUPS;
+	o->sg.filter_group_count = KIT_FILTER_GROUPS;
 	o->sg.modem_count = KIT_MODEMS;
-	for (uint32_t f = 0; f < KIT_FILTERS; f++)
+	for (uint32_t f = 0; f < KIT_FILTER_GROUPS; f++)
 		o->filters[f].id = LIVE_FREE_ID;
-	point(o);
+	set_list_pointers(o);
 }
 
-static inline void kit_objects_copy(struct kit_objects *to, const struct kit_objects *from) {
+static inline void kit_copy_objects(struct kit_objects *to, const struct kit_objects *from) {
 	*to = *from;
-	point(to);
+	set_list_pointers(to);
 }
 
-static inline void *kit_object(struct kit_objects *o, enum live_object object, uint32_t slot) {
+static inline void *kit_find_object(struct kit_objects *o, enum live_object object, uint32_t slot) {
 	switch (object) {
 	case LIVE_GROUP: return &o->sg;
 	case LIVE_CHANNEL: return &o->channels[slot];
@@ -139,13 +140,13 @@ static inline void *kit_object(struct kit_objects *o, enum live_object object, u
 	}
 }
 
-/* Returns whether it is to be made. */
-static inline bool touch(enum live_object object, uint32_t slot) {
-	bool there = kit->next.there[object][slot];
+/* Marks an object as edited. Returns whether it is new. */
+static inline bool mark_edited(enum live_object object, uint32_t slot) {
+	bool exists = kit->next.exists[object][slot];
 
-	kit->touched[object][slot] = true;
-	kit->next.there[object][slot] = true;
-	return !there;
+	kit->edited[object][slot] = true;
+	kit->next.exists[object][slot] = true;
+	return !exists;
 }
 
 static inline void kit_remove(enum live_object object, uint32_t slot) {
@@ -156,25 +157,25 @@ static inline void kit_remove(enum live_object object, uint32_t slot) {
 		[LIVE_MODEM] = sizeof(struct modem),
 	};
 
-	memset(kit_object(&kit->next, object, slot), 0, sizes[object]);
+	memset(kit_find_object(&kit->next, object, slot), 0, sizes[object]);
 	if (object == LIVE_FILTER_GROUP)
 		kit->next.filters[slot].id = LIVE_FREE_ID;
-	point(&kit->next);
-	kit->next.there[object][slot] = false;
-	kit->touched[object][slot] = true;
+	set_list_pointers(&kit->next);
+	kit->next.exists[object][slot] = false;
+	kit->edited[object][slot] = true;
 }
 
-/* Each is what is to be in the place, to be altered: what is there, or something new. Of the group rate_limit and
- * cpe_timeout_ns may be. */
-static inline struct service_group *kit_values(void) {
-	touch(LIVE_GROUP, 0);
+/* Each returns the desired object of the slot for editing; it is created if the slot is free. Of
+ * the group, only rate_limit and cpe_timeout_ns may be edited. */
+static inline struct service_group *kit_edit_group(void) {
+	mark_edited(LIVE_GROUP, 0);
 	return &kit->next.sg;
 }
 
-static inline struct channel *kit_channel(uint32_t slot) {
+static inline struct channel *kit_edit_channel(uint32_t slot) {
 	struct channel *c = &kit->next.channels[slot];
 
-	if (touch(LIVE_CHANNEL, slot)) {
+	if (mark_edited(LIVE_CHANNEL, slot)) {
 		*c = kit->loaded.channels[0];
 		c->id = slot + 1;
 		c->session = 0x100 + slot;
@@ -182,10 +183,10 @@ static inline struct channel *kit_channel(uint32_t slot) {
 	return c;
 }
 
-static inline struct bonding_group *kit_bonding(uint32_t slot) {
+static inline struct bonding_group *kit_edit_bonding_group(uint32_t slot) {
 	struct bonding_group *g = &kit->next.groups[slot];
 
-	if (touch(LIVE_BONDING_GROUP, slot)) {
+	if (mark_edited(LIVE_BONDING_GROUP, slot)) {
 		g->id = slot + 1;
 		g->channel_count = 2;
 		g->channels[0] = 0;
@@ -194,16 +195,16 @@ static inline struct bonding_group *kit_bonding(uint32_t slot) {
 	return g;
 }
 
-static inline struct filter_group *kit_filter(uint32_t slot) {
+static inline struct filter_group *kit_edit_filter_group(uint32_t slot) {
 	struct filter_group *f = &kit->next.filters[slot];
 
-	if (touch(LIVE_FILTER_GROUP, slot))
+	if (mark_edited(LIVE_FILTER_GROUP, slot))
 		f->id = slot + 1;
 	return f;
 }
 
-/* Key and IV, which follow from SAID and key sequence number. */
-static inline void kit_generation(struct security_association *sa, uint8_t sequence) {
+/* Sets key and IV, derived from SAID and key sequence number. */
+static inline void kit_set_key(struct security_association *sa, uint8_t sequence) {
 	sa->key_sequence = sequence;
 	for (uint8_t i = 0; i < 16; i++) {
 		sa->key[i] = (uint8_t)(sa->said * 16 + sequence + i);
@@ -211,21 +212,21 @@ static inline void kit_generation(struct security_association *sa, uint8_t seque
 	}
 }
 
-/* If new, of this number. */
-static inline struct modem *kit_modem(uint32_t slot, uint8_t number) {
+/* A new modem gets this number. */
+static inline struct modem *kit_edit_modem(uint32_t slot, uint8_t number) {
 	struct modem *m = &kit->next.modems[slot];
 
-	if (touch(LIVE_MODEM, slot)) {
+	if (mark_edited(LIVE_MODEM, slot)) {
 		memcpy(m->mac, (const uint8_t[]){2, 1, 0, 0, 0, number}, 6);
 		m->cpe_limit = m->cpe_limit_ipv6 = SG_MAX_MODEM_ADDRESSES;
 		m->security.said = (uint16_t)(100 + number);
 		m->security.cipher = CIPHER_AES_128;
-		kit_generation(&m->security, 1);
+		kit_set_key(&m->security, 1);
 	}
 	return m;
 }
 
-static inline bool kit_has(const struct modem *m, uint8_t address) {
+static inline bool kit_has_address(const struct modem *m, uint8_t address) {
 	for (size_t i = 0; i < m->address_count; i++) {
 		if (m->addresses[i].bytes[address < KIT_IPV4 ? 3 : 15] == address)
 			return true;
@@ -233,13 +234,13 @@ static inline bool kit_has(const struct modem *m, uint8_t address) {
 	return false;
 }
 
-static inline void kit_address(struct modem *m, uint8_t address) {
+static inline void kit_add_address(struct modem *m, uint8_t address) {
 	m->addresses[m->address_count++] =
 		address < KIT_IPV4 ? (struct ip_address){4, {10, 0, 0, address}}
 				   : (struct ip_address){6, {0x20, 1, 0x0d, 0xb8, [15] = address}};
 }
 
-static inline void kit_lose_address(struct modem *m, uint8_t address) {
+static inline void kit_remove_address(struct modem *m, uint8_t address) {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < m->address_count; i++) {
@@ -250,8 +251,8 @@ static inline void kit_lose_address(struct modem *m, uint8_t address) {
 	m->address_count = kept;
 }
 
-/* A flow with this SFID on the bonding group in that place, the last of the modem's; SFIDs from 1 to 99. */
-static inline void kit_flow(struct modem *m, uint32_t id, uint32_t bonding_group) {
+/* Appends a flow with SFID `id`, 1 to 99, on the bonding group in this slot. */
+static inline void kit_add_flow(struct modem *m, uint32_t id, uint32_t bonding_group) {
 	struct service_flow *f = &m->service_flows[m->service_flow_count++];
 
 	*f = kit->loaded.modems[0].service_flows[0];
@@ -262,7 +263,7 @@ static inline void kit_flow(struct modem *m, uint32_t id, uint32_t bonding_group
 	f->priority = id % 8;
 }
 
-static inline void kit_lose_flow(struct modem *m, uint32_t id) {
+static inline void kit_remove_flow(struct modem *m, uint32_t id) {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < m->service_flow_count; i++) {
@@ -273,8 +274,8 @@ static inline void kit_lose_flow(struct modem *m, uint32_t id) {
 	m->service_flow_count = kept;
 }
 
-/* UDP over IPv4 to the port. */
-static inline struct match match_of(uint16_t port) {
+/* Matches UDP over IPv4 to the port. */
+static inline struct match match_port(uint16_t port) {
 	return (struct match){
 		.family = RULE_IPV4,
 		.source.address.family = 4,
@@ -286,54 +287,56 @@ static inline struct match match_of(uint16_t port) {
 	};
 }
 
-/* The port's packets go to the modem's flow with the index. */
-static inline void kit_classifier(struct modem *m, uint16_t port, uint32_t flow) {
-	m->classifiers[m->classifier_count++] = (struct classifier){match_of(port), flow};
+/* Classifies packets to the port to the modem's flow with index `flow`. */
+static inline void kit_add_classifier(struct modem *m, uint16_t port, uint32_t flow) {
+	m->classifiers[m->classifier_count++] = (struct classifier){match_port(port), flow};
 }
 
-static inline void kit_rule(struct filter_group *f, uint16_t port, enum filter_action action) {
-	f->rules[f->rule_count++] = (struct filter_rule){match_of(port), action};
+static inline void kit_add_rule(struct filter_group *f, uint16_t port, enum filter_action action) {
+	f->rules[f->rule_count++] = (struct filter_rule){match_port(port), action};
 }
 
-/* EAL and a group of two channels, two bonding groups, one filter group and three modems; nothing is left of
- * it afterwards. */
+/* Starts EAL once, and opens a group with two channels, two bonding groups, a filter group and
+ * three modems. kit_close() checks that nothing leaks. */
 void kit_open(enum filter_action filter_default);
 void kit_close(void);
 
-/* The same with packets permitted that no rule matches, in the form that cmocka takes. */
-int kit_start(void **state);
-int kit_stop(void **state);
+/* Open and close it with filter default permit, for EACH_TEST(). */
+int kit_setup(void **state);
+int kit_teardown(void **state);
 
-/* Puts a change into the list, and makes the session where one is needed. */
-void kit_will(enum live_object object, uint32_t slot, const void *next);
-/* Puts all that was altered into the list. */
-void kit_list(void);
-/* The same, and prepares it. Returns whether it can be; else it is dropped, and kit->why tells. */
-bool kit_begin(void);
-/* Taken over by the upper MAC; `between` (or NULL) is called between steps. */
-void kit_take(void (*between)(void));
-/* And all that follows, up to its end, with packets between. `drain`: what waits may go out first. */
+/* Appends a change to the list, and creates the key schedule of a new modem or key. */
+void kit_add_change(enum live_object object, uint32_t slot, const void *next);
+/* Appends all edited objects to the list. */
+void kit_list_changes(void);
+/* Lists all edited objects and prepares the change. If it is refused, discards the edits and
+ * returns false with the reason in kit->why. */
+bool kit_prepare(void);
+/* Applies the change in the upper MAC. Calls `between`, if not NULL, between steps. */
+void kit_apply(void (*between)(void));
+/* Completes the change after kit_apply(), and runs rounds meanwhile. With `drain`, waits for queued
+ * packets of removed flows. */
 void kit_finish(bool drain);
-/* All of it, which has to be good. */
+/* Prepares, applies and completes a change that must be accepted. */
 void kit_change(void);
-/* Instead of kit_take(). */
+/* Ends a prepared change without effect. */
 void kit_abandon(void);
 
-/* A packet goes in. Returns why it is dropped, or DROP_NONE, and the packet, which may be read only then. */
-enum drop_reason kit_put(uint8_t address, uint16_t port, struct rte_mbuf **m);
-/* A packet goes in, and is held against the configuration. Returns what became of it. */
-struct kit_outcome kit_send(uint8_t address, uint16_t port);
-/* One of each of the addresses, to one of a few ports. */
+/* Enqueues a packet. Returns its drop reason, or DROP_NONE; only then `*m` may be read. */
+enum drop_reason kit_enqueue(uint8_t address, uint16_t port, struct rte_mbuf **m);
+/* Enqueues a packet and checks its result against the configuration. Returns the result. */
+struct kit_expectation kit_send(uint8_t address, uint16_t port);
+/* Sends a packet to each address, with a random port of a few. */
 void kit_send_all(void);
-/* The next round of what takes packets out; nothing of it waits for the reader afterwards. */
+/* Runs a round of dequeue and lower MAC, and reads all transmitted frames. */
 void kit_round(void);
-/* Rounds until nothing is held. */
+/* Runs rounds until no packet is pending. */
 void kit_settle(void);
-/* Packets of flows that were removed. */
-uint64_t kit_removed(void);
+/* Number of packets dropped because their flow was removed. */
+uint64_t kit_count_removed(void);
 
-/* Of the kit itself: notes whose flows the numbers are; those that close have theirs until then. */
-void kit_flows_note(bool closed);
-/* Readers for the channels that have come; those of channels that are gone end. */
-void kit_readers_change(void);
-void kit_readers_end(void);
+/* Internal: records the SFIDs of flow numbers. Removed flows keep theirs until `closed` is true. */
+void kit_record_flows(bool closed);
+/* Internal: open readers of added channels; close those of removed channels. */
+void kit_open_readers(void);
+void kit_close_readers(void);

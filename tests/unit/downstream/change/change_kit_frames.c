@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets of the kit: what the configuration says of one, what became of it, and the frame that comes back. */
+/* The part of change_kit.h that sends packets, determines their expected results, and checks
+ * frames. */
 
 #include "pipeline/packet.h"
 #include "wire/bytes.h"
@@ -14,21 +15,21 @@
 
 #define ROUND_NS 20000
 #define FRAME 90 /* bytes */
-#define SETTLED 20 /* rounds in which nothing is held */
+#define SETTLED 20 /* consecutive rounds without pending packets */
 
-/* All matches of the kit are of one port. */
-static bool hits(const struct match *m, uint8_t address, uint16_t port) {
+/* All matches of the kit are on one port. */
+static bool matches_port(const struct match *m, uint8_t address, uint16_t port) {
 	return address < KIT_IPV4 && m->destination_ports.low == port;
 }
 
-/* Where filters count it. */
-static enum counter filtered(const struct kit_objects *o, const struct modem *m, uint8_t address,
-			     uint16_t port) {
+/* The counter of the filter stage that counts the packet. */
+static enum counter filter_counter(const struct kit_objects *o, const struct modem *m,
+				   uint8_t address, uint16_t port) {
 	for (size_t g = 0; g < m->filter_group_count; g++) {
 		const struct filter_group *f = &o->filters[m->filter_groups[g]];
 
 		for (size_t r = 0; r < f->rule_count; r++) {
-			if (hits(&f->rules[r].match, address, port))
+			if (matches_port(&f->rules[r].match, address, port))
 				return f->rules[r].action == FILTER_PERMIT
 					       ? COUNTER_FILTER_MATCHED_PERMIT
 					       : COUNTER_FILTER_MATCHED_DENY;
@@ -37,14 +38,14 @@ static enum counter filtered(const struct kit_objects *o, const struct modem *m,
 	return COUNTER_FILTER_UNMATCHED;
 }
 
-static struct kit_outcome outcome_of(const struct kit_objects *o, uint32_t slot, uint8_t address,
-				     uint16_t port) {
+static struct kit_expectation modem_expectation(const struct kit_objects *o, uint32_t slot,
+						uint8_t address, uint16_t port) {
 	const struct modem *m = &o->modems[slot];
-	struct kit_outcome out = {
+	struct kit_expectation out = {
 		.reason = DROP_NONE,
 		.modem = slot,
 		.flow = m->service_flows[0].id,
-		.filtered = filtered(o, m, address, port),
+		.filtered = filter_counter(o, m, address, port),
 		.classified = COUNTER_CLASSIFIER_UNMATCHED,
 	};
 
@@ -52,7 +53,7 @@ static struct kit_outcome outcome_of(const struct kit_objects *o, uint32_t slot,
 	    (out.filtered == COUNTER_FILTER_UNMATCHED && o->sg.filter_default == FILTER_DENY))
 		out.reason = DROP_FILTER_DENY;
 	for (size_t k = 0; k < m->classifier_count; k++) {
-		if (hits(&m->classifiers[k].match, address, port)) {
+		if (matches_port(&m->classifiers[k].match, address, port)) {
 			out.flow = m->service_flows[m->classifiers[k].flow].id;
 			out.classified = COUNTER_CLASSIFIER_MATCHED;
 			break;
@@ -61,28 +62,29 @@ static struct kit_outcome outcome_of(const struct kit_objects *o, uint32_t slot,
 	return out;
 }
 
-/* What the configuration says, looked up in the plainest way. */
-static struct kit_outcome expected(const struct kit_objects *o, uint8_t address, uint16_t port) {
+/* The expected result by the configuration, from a linear search. */
+static struct kit_expectation find_expectation(const struct kit_objects *o, uint8_t address,
+					       uint16_t port) {
 	for (uint32_t slot = 0; slot < KIT_MODEMS; slot++) {
-		if (kit_has(&o->modems[slot], address))
-			return outcome_of(o, slot, address, port);
+		if (kit_has_address(&o->modems[slot], address))
+			return modem_expectation(o, slot, address, port);
 	}
-	return (struct kit_outcome){.reason = DROP_UNKNOWN_DESTINATION};
+	return (struct kit_expectation){.reason = DROP_UNKNOWN_DESTINATION};
 }
 
-static struct counters counters_now(void) {
+static struct counters read_counters(void) {
 	struct counters c;
 
 	downstream_counters(kit->d, &c);
 	return c;
 }
 
-uint64_t kit_removed(void) {
-	return counters_now().drops[DROP_SERVICE_FLOW_REMOVED];
+uint64_t kit_count_removed(void) {
+	return read_counters().drops[DROP_SERVICE_FLOW_REMOVED];
 }
 
-/* Whether the packet went where this outcome says, which the objects made. */
-static bool went_there(const struct kit_outcome *out, const struct kit_objects *o,
+/* Whether the packet has the expected result, which derives from the objects `o`. */
+static bool has_result(const struct kit_expectation *out, const struct kit_objects *o,
 		       enum drop_reason reason, const struct packet_meta *meta) {
 	const struct modem *m = &o->modems[out->modem];
 
@@ -92,14 +94,14 @@ static bool went_there(const struct kit_outcome *out, const struct kit_objects *
 		return false;
 	if (kit->flow_ids[meta->flow] != 0)
 		return kit->flow_ids[meta->flow] == out->flow;
-	for (size_t f = 0; o == &kit->next && f < m->service_flow_count; f++) { /* it comes */
+	for (size_t f = 0; o == &kit->next && f < m->service_flow_count; f++) { /* an added flow */
 		if (m->service_flows[f].id == out->flow)
 			return meta->flow == ds_modem_flows(&kit->d->tables, out->modem)[f];
 	}
 	return false;
 }
 
-static void frame_make(uint8_t *frame, uint32_t serial, uint8_t address, uint16_t port) {
+static void write_frame(uint8_t *frame, uint32_t serial, uint8_t address, uint16_t port) {
 	if (address < KIT_IPV4) {
 		packet_ipv4(frame, FRAME, serial, (const uint8_t[]){10, 0, 0, address});
 		packet_ipv4_port(frame, port);
@@ -109,15 +111,15 @@ static void frame_make(uint8_t *frame, uint32_t serial, uint8_t address, uint16_
 	}
 }
 
-enum drop_reason kit_put(uint8_t address, uint16_t port, struct rte_mbuf **m) {
-	struct counters before = counters_now(), after;
+enum drop_reason kit_enqueue(uint8_t address, uint16_t port, struct rte_mbuf **m) {
+	struct counters before = read_counters(), after;
 	uint8_t frame[FRAME];
 
-	frame_make(frame, kit->serial, address, port);
+	write_frame(frame, kit->serial, address, port);
 	*m = fixture_packet(kit->packets, frame, FRAME);
 	assert_int_equal(rte_ring_enqueue(kit->in, *m), 0);
 	pipeline_run(&kit->d->enqueue);
-	after = counters_now();
+	after = read_counters();
 	for (unsigned r = 0; r < DROP_REASONS; r++) {
 		if (after.drops[r] != before.drops[r])
 			return (enum drop_reason)r;
@@ -126,50 +128,54 @@ enum drop_reason kit_put(uint8_t address, uint16_t port, struct rte_mbuf **m) {
 	return DROP_NONE;
 }
 
-/* Each packet once: by filters where its modem is known, by classifiers where these let it pass. */
-static void check_counts(const struct kit_outcome *out, const struct counters *before) {
+/* Checks that filters count each packet to a known modem once, and classifiers each permitted
+ * packet. */
+static void check_counts(const struct kit_expectation *out, const struct counters *before) {
 	static const enum counter filters[] = {COUNTER_FILTER_MATCHED_PERMIT,
 					       COUNTER_FILTER_MATCHED_DENY,
 					       COUNTER_FILTER_UNMATCHED};
 	static const enum counter classifiers[] = {COUNTER_CLASSIFIER_MATCHED,
 						   COUNTER_CLASSIFIER_UNMATCHED};
-	const struct counters after = counters_now();
-	bool known = out->reason != DROP_UNKNOWN_DESTINATION, kept = out->reason == DROP_NONE;
+	const struct counters after = read_counters();
+	bool found = out->reason != DROP_UNKNOWN_DESTINATION, permitted = out->reason == DROP_NONE;
 
 	for (unsigned i = 0; i < ARRAY_COUNT(filters); i++)
 		assert_int_equal(after.values[filters[i]] - before->values[filters[i]],
-				 known && out->filtered == filters[i]);
+				 found && out->filtered == filters[i]);
 	for (unsigned i = 0; i < ARRAY_COUNT(classifiers); i++)
 		assert_int_equal(after.values[classifiers[i]] - before->values[classifiers[i]],
-				 kept && out->classified == classifiers[i]);
+				 permitted && out->classified == classifiers[i]);
 }
 
-struct kit_outcome kit_send(uint8_t address, uint16_t port) {
-	const struct kit_objects *objects[2] = {&kit->now, kit->either ? &kit->next : &kit->now};
-	const struct kit_outcome outs[2] = {expected(objects[0], address, port),
-					    expected(objects[1], address, port)};
-	const struct counters before = counters_now();
+struct kit_expectation kit_send(uint8_t address, uint16_t port) {
+	const struct kit_objects *objects[2] = {&kit->now, kit->applying ? &kit->next : &kit->now};
+	const struct kit_expectation expectations[2] = {
+		find_expectation(objects[0], address, port),
+		find_expectation(objects[1], address, port)};
+	const struct counters before = read_counters();
 	struct rte_mbuf *m;
-	enum drop_reason reason = kit_put(address, port, &m);
-	unsigned which = !went_there(&outs[0], objects[0], reason, packet_meta(m));
+	enum drop_reason reason = kit_enqueue(address, port, &m);
+	unsigned which = !has_result(&expectations[0], objects[0], reason, packet_meta(m));
 
 	if (reason == DROP_FLOW_BUFFER_FULL || reason == DROP_SCHEDULER_FULL)
-		fail_msg("the test sends more than there is capacity for");
-	if (which == 1 && !went_there(&outs[1], objects[1], reason, packet_meta(m)))
-		fail_msg("packet %u to %u, port %u: went elsewhere (reason %d, modem %u, flow %u)",
+		fail_msg("a queue is full: the test sends too many packets");
+	if (which == 1 && !has_result(&expectations[1], objects[1], reason, packet_meta(m)))
+		fail_msg("packet %u to address %u, port %u: unexpected drop reason %d, modem %u or "
+			 "flow %u",
 			 kit->serial, address, port, reason, packet_meta(m)->modem,
 			 packet_meta(m)->flow);
-	if (!kit->either)
-		check_counts(&outs[0], &before);
+	if (!kit->applying)
+		check_counts(&expectations[0], &before);
 	if (reason == DROP_NONE) {
-		kit->sent[kit->serial] = (struct kit_sent){
-			outs[which].flow, objects[which]->modems[outs[which].modem].mac[5], address,
-			port, false};
+		kit->sent[kit->serial] =
+			(struct kit_sent){expectations[which].flow,
+					  objects[which]->modems[expectations[which].modem].mac[5],
+					  address, port, false};
 		kit->queued++;
 	}
-	assert_true(++kit->serial < KIT_SENT);
+	assert_true(++kit->serial < KIT_MAX_PACKETS);
 	assert_true(downstream_balanced(kit->d));
-	return outs[which];
+	return expectations[which];
 }
 
 void kit_send_all(void) {
@@ -179,21 +185,21 @@ void kit_send_all(void) {
 		kit_send(a, ports[random_below(&kit->random, ARRAY_COUNT(ports))]);
 }
 
-/* Of the generation that the header names: key and IV follow from it. */
+/* Compares the PDU with the packet, encrypted with the key that the header names. */
 static void check_pdu(const struct docsis_mac *mac, const struct kit_sent *s) {
 	struct security_association sa = {.said = mac->said_or_sid};
 	uint8_t pdu[FRAME + ETHERNET_CRC_SIZE];
 
-	frame_make(pdu, packet_serial(mac->pdu), s->address, s->port);
+	write_frame(pdu, packet_serial(mac->pdu), s->address, s->port);
 	memcpy(pdu, (const uint8_t[]){2, 1, 0, 0, 0, s->modem}, 6);
 	ethernet_crc_write(pdu, FRAME);
-	kit_generation(&sa, mac->key_sequence);
+	kit_set_key(&sa, mac->key_sequence);
 	bpi_encrypt(sa.key, sa.iv, pdu + DOCSIS_CLEAR_SIZE, sizeof(pdu) - DOCSIS_CLEAR_SIZE);
 	assert_int_equal(mac->pdu_size, sizeof(pdu));
 	assert_memory_equal(mac->pdu, pdu, sizeof(pdu));
 }
 
-static void frame_is_back(void *ctx, const uint8_t *bytes, size_t size) {
+static void check_frame(void *ctx, const uint8_t *bytes, size_t size) {
 	struct docsis_mac mac;
 	struct kit_sent *s;
 
@@ -201,9 +207,9 @@ static void frame_is_back(void *ctx, const uint8_t *bytes, size_t size) {
 	assert_int_equal(docsis_mac_parse(bytes, size, &mac), DOCSIS_OK);
 	assert_in_range(packet_serial(mac.pdu), 0, kit->serial - 1);
 	s = &kit->sent[packet_serial(mac.pdu)];
-	assert_false(s->back);
-	s->back = true;
-	kit->back++;
+	assert_false(s->received);
+	s->received = true;
+	kit->received++;
 	assert_int_equal(mac.said_or_sid, 100 + s->modem);
 	assert_int_equal(mac.dsid, 0x100 + s->flow);
 	kit->last_sequence = mac.sequence;
@@ -211,7 +217,7 @@ static void frame_is_back(void *ctx, const uint8_t *bytes, size_t size) {
 	check_pdu(&mac, s);
 }
 
-void kit_flows_note(bool closed) {
+void kit_record_flows(bool closed) {
 	if (closed)
 		memset(kit->flow_ids, 0, sizeof(kit->flow_ids));
 	for (uint32_t slot = 0; slot < KIT_MODEMS; slot++) {
@@ -223,16 +229,16 @@ void kit_flows_note(bool closed) {
 	}
 }
 
-void kit_readers_change(void) {
+void kit_open_readers(void) {
 	for (uint32_t c = 0; c < KIT_CHANNELS; c++) {
-		if (!kit->now.there[LIVE_CHANNEL][c] || kit->readers[c].session != 0)
+		if (!kit->now.exists[LIVE_CHANNEL][c] || kit->readers[c].session != 0)
 			continue;
 		kit->readers[c] = depi_reader_of(&kit->now.sg, c);
-		kit->readers[c].frame = frame_is_back;
+		kit->readers[c].frame = check_frame;
 	}
 }
 
-static void take_frames(void) {
+static void receive_frames(void) {
 	struct rte_mbuf *m;
 
 	while (rte_ring_dequeue(kit->out, (void **)&m) == 0) {
@@ -241,17 +247,17 @@ static void take_frames(void) {
 		while (kit->readers[c].session != depi_session(m))
 			assert_true(++c < KIT_CHANNELS);
 		depi_read(&kit->readers[c], m);
-		kit->frames_of[c]++;
+		kit->frame_count[c]++;
 		rte_pktmbuf_free(m);
 	}
 }
 
-void kit_readers_end(void) {
+void kit_close_readers(void) {
 	for (uint32_t c = 0; c < KIT_CHANNELS; c++) {
-		if (kit->now.there[LIVE_CHANNEL][c] || kit->d->slots.retiring[LIVE_CHANNEL][c])
+		if (kit->now.exists[LIVE_CHANNEL][c] || kit->d->slots.retiring[LIVE_CHANNEL][c])
 			continue;
 		assert_null(kit->d->lower.depi.channels[c].head);
-		take_frames(); /* the last of the channel came */
+		receive_frames(); /* the last frames of the channel */
 		assert_false(kit->readers[c].open);
 		kit->readers[c].session = 0;
 	}
@@ -260,7 +266,7 @@ void kit_readers_end(void) {
 void kit_round(void) {
 	pipeline_run(&kit->d->dequeue);
 	pipeline_run(&kit->d->lower_mac);
-	take_frames();
+	receive_frames();
 	assert_true(downstream_balanced(kit->d));
 	kit->clock.now += ROUND_NS;
 }

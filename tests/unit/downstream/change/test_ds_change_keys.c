@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records of flows change by modems, so that no modem has two keys at a time. */
+/* Tests that the flow records of a modem change in one step, so that it never has two keys. */
 #include "test_main.h"
 
 #include "downstream/change/internal.h"
@@ -7,13 +7,13 @@
 #include "change_kit.h"
 
 #define MODEMS 200
-#define FLOWS 7 /* of a modem: no multiple of them is the number of records that a step writes */
+#define FLOWS 7 /* per modem; does not divide the number of records that a step writes */
 #define OLD 1
 #define NEW 2
 
 static struct ds_flow flows[MODEMS * FLOWS];
 
-static unsigned modems_of_generation(uint16_t hcs) {
+static unsigned count_modems(uint16_t hcs) {
 	unsigned modems = 0;
 
 	for (unsigned m = 0; m < MODEMS; m++) {
@@ -24,7 +24,7 @@ static unsigned modems_of_generation(uint16_t hcs) {
 	return modems;
 }
 
-static void nothing_begins(struct downstream *d) {
+static void check_no_change_begins(struct downstream *d) {
 	static const struct live_changes none = {.count = 0};
 	char why[LIVE_LINE];
 
@@ -32,11 +32,11 @@ static void nothing_begins(struct downstream *d) {
 	assert_string_equal(why, "downstream: another change is still being taken over");
 }
 
-TEST(records_of_a_modem_change_in_one_step) {
+TEST(flow_records_of_modem_change_in_one_step) {
 	static struct ds_flow_write writes[MODEMS * FLOWS];
 	static struct downstream d = {.tables.flows = flows};
 	struct ds_change c = {.d = &d, .upper_state = CHANGE_RETIRING};
-	unsigned steps = 1, written = 0;
+	unsigned steps = 1, previous = 0;
 
 	for (unsigned f = 0; f < MODEMS * FLOWS; f++) {
 		flows[f].hcs = OLD;
@@ -46,30 +46,31 @@ TEST(records_of_a_modem_change_in_one_step) {
 	c.writes.list = writes;
 	c.writes.count = MODEMS * FLOWS;
 	for (; !ds_change_lower(&c); steps++) {
-		unsigned now = modems_of_generation(NEW);
+		unsigned now = count_modems(NEW);
 
 		assert_int_equal(change_state_of(&c.lower_state), CHANGE_TAKEN);
-		nothing_begins(&d);
-		assert_true(now > written);
-		written = now;
+		check_no_change_begins(&d);
+		assert_true(now > previous);
+		previous = now;
 	}
-	assert_int_equal(modems_of_generation(NEW), MODEMS);
+	assert_int_equal(count_modems(NEW), MODEMS);
 	assert_true(steps > 2);
 }
 
-/* In its header, or in its key alone: as before until the step of the lower MAC. */
-TEST(flow_that_lives_on_changes_with_the_lower_mac) {
+/* A flow that gets another header or key keeps the old one until the lower MAC applies the
+ * change. */
+TEST(kept_flow_changes_with_lower_mac) {
 	const struct ds_flow *flow = &kit->d->tables.flows[0];
 
 	for (unsigned key = 0; key < 2; key++) {
-		struct modem *m = kit_modem(0, 0);
+		struct modem *m = kit_edit_modem(0, 0);
 
 		if (key)
 			m->security.cipher = CIPHER_NONE;
 		else
 			m->service_flows[0].has_dsid = false;
-		assert_true(kit_begin());
-		kit_take(NULL);
+		assert_true(kit_prepare());
+		kit_apply(NULL);
 		assert_int_equal(flow->sequenced, !key);
 		assert_int_equal(flow->key.cipher, CIPHER_AES_128);
 		kit_finish(true);
@@ -78,4 +79,4 @@ TEST(flow_that_lives_on_changes_with_the_lower_mac) {
 	}
 }
 
-EACH_TEST(kit_start, kit_stop)
+EACH_TEST(kit_setup, kit_teardown)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What cannot be made is refused with what is wrong, at the beginning, and has then changed nothing. */
+/* Tests that invalid changes are refused when they are prepared, with a reason and without
+ * effect. */
 #include "test_main.h"
 
 #include "change_kit.h"
 #include "memory_runs_out.h"
 
-/* What a refused change must not have touched. */
+/* The state that a refused change must not modify. */
 struct snapshot {
 	struct ds_modem modems[KIT_MODEMS];
 	uint32_t numbers[KIT_MODEMS * SG_MAX_MODEM_FLOWS];
-	uint32_t of_group[KIT_FILTERS], of_modem[KIT_MODEMS];
+	uint32_t group_lists[KIT_FILTER_GROUPS], modem_lists[KIT_MODEMS];
 	uint32_t lists[2], free_flows;
 	size_t rules[2];
 	bool retiring[KIT_MODEMS];
@@ -21,11 +22,11 @@ static struct snapshot snapshot(void) {
 	const struct downstream *d = kit->d;
 	struct snapshot s;
 
-	memset(&s, 0, sizeof(s)); /* with what stands between the fields */
+	memset(&s, 0, sizeof(s)); /* padding, too */
 	memcpy(s.modems, d->tables.modems, sizeof(s.modems));
 	memcpy(s.numbers, d->tables.flow_numbers, sizeof(s.numbers));
-	memcpy(s.of_group, d->lists.of_group, sizeof(s.of_group));
-	memcpy(s.of_modem, d->lists.of_modem, sizeof(s.of_modem));
+	memcpy(s.group_lists, d->lists.of_group, sizeof(s.group_lists));
+	memcpy(s.modem_lists, d->lists.of_modem, sizeof(s.modem_lists));
 	memcpy(s.retiring, d->slots.retiring[LIVE_MODEM], sizeof(s.retiring));
 	s.lists[0] = d->lists.filters.used;
 	s.lists[1] = d->lists.classifiers.used;
@@ -40,92 +41,92 @@ static struct snapshot snapshot(void) {
 	return s;
 }
 
-static void assert_untouched(const struct snapshot *before) {
+static void check_unchanged(const struct snapshot *before) {
 	struct snapshot now = snapshot();
 
 	assert_memory_equal(&now, before, sizeof(now));
 }
 
-/* What was altered is refused. */
-static void refused(const char *why) {
+/* Checks that the edits are refused for this reason, without effect. */
+static void check_refused(const char *why) {
 	struct snapshot before;
 
 	kit_settle();
 	before = snapshot();
-	if (kit_begin())
-		fail_msg("taken, instead of: %s", why);
+	if (kit_prepare())
+		fail_msg("accepted, expected refusal: %s", why);
 	assert_string_equal(kit->why, why);
-	assert_untouched(&before);
+	check_unchanged(&before);
 	kit_send_all();
 }
 
-static struct modem *newcomer(void) {
-	struct modem *m = kit_modem(7, 7);
+static struct modem *add_modem(void) {
+	struct modem *m = kit_edit_modem(7, 7);
 
-	kit_address(m, 30);
-	kit_flow(m, 50, 0);
+	kit_add_address(m, 30);
+	kit_add_flow(m, 50, 0);
 	return m;
 }
 
-#define NEWCOMER "modem 02:01:00:00:00:07: "
+#define ADDED "modem 02:01:00:00:00:07: "
 
-TEST(references_that_lead_nowhere) {
-	newcomer()->service_flows[0].bonding_group = 3;
-	refused(NEWCOMER "service flow 50: its bonding group is not there");
-	newcomer()->service_flows[0].bonding_group = 99;
-	refused(NEWCOMER "service flow 50: its bonding group is not there");
-	kit_classifier(newcomer(), 1001, 1);
-	refused(NEWCOMER "classifiers[0]: its service flow is not there");
-	newcomer()->filter_group_count = 1;
-	kit_modem(7, 7)->filter_groups[0] = 4;
-	refused(NEWCOMER "one of its filter groups is not there");
-	kit_flow(newcomer(), 50, 0);
-	refused(NEWCOMER "service flow 50: is there twice");
-	newcomer()->service_flow_count = 0;
-	refused(NEWCOMER "it has 0 service flows");
-	kit_bonding(2)->channels[1] = 5;
-	refused("bonding group 3: one of its channels is not there");
-	kit_bonding(2)->channel_count = 0;
-	refused("bonding group 3: it has no channels");
+TEST(missing_references_are_refused) {
+	add_modem()->service_flows[0].bonding_group = 3;
+	check_refused(ADDED "service flow 50: its bonding group is not there");
+	add_modem()->service_flows[0].bonding_group = 99;
+	check_refused(ADDED "service flow 50: its bonding group is not there");
+	kit_add_classifier(add_modem(), 1001, 1);
+	check_refused(ADDED "classifiers[0]: its service flow is not there");
+	add_modem()->filter_group_count = 1;
+	kit_edit_modem(7, 7)->filter_groups[0] = 4;
+	check_refused(ADDED "one of its filter groups is not there");
+	kit_add_flow(add_modem(), 50, 0);
+	check_refused(ADDED "service flow 50: is there twice");
+	add_modem()->service_flow_count = 0;
+	check_refused(ADDED "it has 0 service flows");
+	kit_edit_bonding_group(2)->channels[1] = 5;
+	check_refused("bonding group 3: one of its channels is not there");
+	kit_edit_bonding_group(2)->channel_count = 0;
+	check_refused("bonding group 3: it has no channels");
 }
 
-TEST(addresses_of_others) {
+TEST(addresses_in_use_are_refused) {
 	struct modem *m;
 
-	kit_address(newcomer(), 1);
-	refused(NEWCOMER "one of its addresses is another modem's");
-	kit_flow(kit_modem(7, 1), 50, 0);
-	refused("modem 02:01:00:00:00:01: another modem has its MAC address");
-	kit_remove(LIVE_MODEM, 0); /* two want what one gives up */
-	kit_address(newcomer(), 0);
-	m = kit_modem(8, 8);
+	kit_add_address(add_modem(), 1);
+	check_refused(ADDED "one of its addresses is another modem's");
+	kit_add_flow(kit_edit_modem(7, 1), 50, 0);
+	check_refused("modem 02:01:00:00:00:01: another modem has its MAC address");
+	kit_remove(LIVE_MODEM, 0); /* two modems get an address that one gives up */
+	kit_add_address(add_modem(), 0);
+	m = kit_edit_modem(8, 8);
 	memcpy(m->mac, (const uint8_t[]){2, 1, 0xa, 0xb, 0xc, 8}, 6);
-	kit_address(m, 0);
-	kit_flow(m, 51, 0);
-	refused("modem 02:01:0a:0b:0c:08: one of its addresses is another modem's");
+	kit_add_address(m, 0);
+	kit_add_flow(m, 51, 0);
+	check_refused("modem 02:01:0a:0b:0c:08: one of its addresses is another modem's");
 }
 
-TEST(what_the_scheduler_does_not_take) {
-	newcomer()->service_flows[0].weight = 0;
-	refused(NEWCOMER "service flow 50: a weight is 0");
-	newcomer()->aggregate_rate = 1;
-	refused(NEWCOMER "a rate has a burst of 0 bytes");
-	kit_channel(2)->rate = 0;
-	refused("channel 3: it has no rate");
-	kit_channel(2)->session = 0;
-	refused("channel 3: its session is 0");
-	kit_values()->rate_limit = 1;
-	refused("service group 3: rate_limit: a rate is below 1 kbps or above 1 Tbps");
-	kit_values()->cpe_timeout_ns = 0;
-	refused("service group 3: cpe_timeout: is 0");
-	newcomer();
-	kit_list();
-	crypto_key_free(kit->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, kit->hand.schedules[0]);
-	kit->hand.schedules[0] = NULL;
-	refused(NEWCOMER "it has no key");
+TEST(invalid_scheduler_settings_are_refused) {
+	add_modem()->service_flows[0].weight = 0;
+	check_refused(ADDED "service flow 50: a weight is 0");
+	add_modem()->aggregate_rate = 1;
+	check_refused(ADDED "a rate has a burst of 0 bytes");
+	kit_edit_channel(2)->rate = 0;
+	check_refused("channel 3: it has no rate");
+	kit_edit_channel(2)->session = 0;
+	check_refused("channel 3: its session is 0");
+	kit_edit_group()->rate_limit = 1;
+	check_refused("service group 3: rate_limit: a rate is below 1 kbps or above 1 Tbps");
+	kit_edit_group()->cpe_timeout_ns = 0;
+	check_refused("service group 3: cpe_timeout: is 0");
+	add_modem();
+	kit_list_changes();
+	crypto_key_free(kit->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, kit->current.schedules[0]);
+	kit->current.schedules[0] = NULL;
+	check_refused(ADDED "it has no key");
 }
 
-TEST(what_is_used_stays) {
+TEST(removal_of_used_object_is_refused) {
 	static const struct {
 		enum live_object object;
 		uint32_t slot;
@@ -136,80 +137,80 @@ TEST(what_is_used_stays) {
 		{LIVE_FILTER_GROUP, 0, "filter group in place 0: it is still used"},
 		{LIVE_MODEM, 6, "modem in place 6: it is not there"},
 		{LIVE_GROUP, 0, "service group 3: it cannot go by a change"},
-		/* slots that are none */
+		/* invalid slots */
 		{LIVE_MODEM, KIT_MODEMS, "downstream: no free slot for one more object (slot 10)"},
 		{LIVE_CHANNEL, UINT32_MAX,
 		 "downstream: no free slot for one more object (slot 4294967295)"},
 		{LIVE_OBJECTS, 0, "downstream: no free slot for one more object (slot 0)"},
 	};
 
-	kit_modem(0, 0)->filter_group_count = 1;
+	kit_edit_modem(0, 0)->filter_group_count = 1;
 	kit_change();
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		kit_will(cases[i].object, cases[i].slot, NULL);
-		refused(cases[i].why);
+		kit_add_change(cases[i].object, cases[i].slot, NULL);
+		check_refused(cases[i].why);
 	}
-	kit_will(LIVE_MODEM, 1, NULL);
-	kit_modem(1, 1);
-	refused("modem 02:01:00:00:00:01: it is twice in one change");
+	kit_add_change(LIVE_MODEM, 1, NULL);
+	kit_edit_modem(1, 1);
+	check_refused("modem 02:01:00:00:00:01: it is twice in one change");
 }
 
-TEST(no_room) {
+TEST(change_beyond_capacity_is_refused) {
 	struct modem *m;
 
-	for (uint32_t slot = 3; slot < 7; slot++) { /* 3 flows are there, of 30 */
-		m = kit_modem(slot, (uint8_t)slot);
+	for (uint32_t slot = 3; slot < 7; slot++) { /* 3 of 30 flows exist */
+		m = kit_edit_modem(slot, (uint8_t)slot);
 		for (uint32_t f = 0; f < 6; f++)
-			kit_flow(m, 10 * slot + f, 0);
+			kit_add_flow(m, 10 * slot + f, 0);
 	}
 	kit_change();
-	m = newcomer();
+	m = add_modem();
 	for (uint32_t f = 0; f < 3; f++)
-		kit_flow(m, 70 + f, 0);
-	refused(NEWCOMER
-		"no free slot for one more service flow before those that leave have gone");
-	m = newcomer();
+		kit_add_flow(m, 70 + f, 0);
+	check_refused(ADDED
+		      "no free slot for one more service flow before those that leave have gone");
+	m = add_modem();
 	for (uint8_t a = 3; a < KIT_IPV4; a++) {
 		if (a != 30)
-			kit_address(m, a);
+			kit_add_address(m, a);
 	}
-	kit_change(); /* as many as there is room for */
-	m = kit_modem(7, 7);
+	kit_change(); /* reaches the capacity */
+	m = kit_edit_modem(7, 7);
 	m->addresses[m->address_count++] = (struct ip_address){4, {10, 0, 1, 1}};
-	refused("downstream: no capacity for more than 40 addresses of a kind");
-	m = kit_modem(7, 7); /* one for another: there is */
+	check_refused("downstream: no capacity for more than 40 addresses of a kind");
+	m = kit_edit_modem(7, 7); /* replaces an address: has capacity */
 	m->addresses[5] = (struct ip_address){4, {10, 0, 1, 1}};
-	assert_true(kit_begin());
-	assert_string_equal(kit->why, ""); /* nothing of what was refused before */
+	assert_true(kit_prepare());
+	assert_string_equal(kit->why, ""); /* no reason of an earlier refusal */
 	kit_abandon();
 }
 
-static bool begins(void *before) {
-	struct ds_change *c = ds_change_begin(kit->d, &kit->now.sg, &kit->hand.changes,
-					      kit->hand.schedules, kit->why);
+static bool try_prepare(void *before) {
+	struct ds_change *c = ds_change_begin(kit->d, &kit->now.sg, &kit->current.changes,
+					      kit->current.schedules, kit->why);
 
 	if (c != NULL)
 		ds_change_end(c);
 	else
 		assert_non_null(strstr(kit->why, "memory"));
-	assert_untouched(before);
+	check_unchanged(before);
 	return c != NULL;
 }
 
-TEST(memory_runs_out) {
+TEST(failed_allocation_leaves_state_unchanged) {
 	struct snapshot before = snapshot();
-	struct modem *m = newcomer();
+	struct modem *m = add_modem();
 
-	kit_rule(kit_filter(2), 1003, FILTER_DENY);
-	kit_channel(2);
-	kit_bonding(2);
-	kit_classifier(m, 1002, 0);
+	kit_add_rule(kit_edit_filter_group(2), 1003, FILTER_DENY);
+	kit_edit_channel(2);
+	kit_edit_bonding_group(2);
+	kit_add_classifier(m, 1002, 0);
 	m->filter_groups[m->filter_group_count++] = 2;
 	kit_remove(LIVE_MODEM, 1);
-	kit_list();
-	with_little_memory(begins, &before);
+	kit_list_changes();
+	with_little_memory(try_prepare, &before);
 	kit_change();
 	kit_send_all();
 }
 
-EACH_TEST(kit_start, kit_stop)
+EACH_TEST(kit_setup, kit_teardown)
