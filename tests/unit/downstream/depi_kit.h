@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The DEPI stage on its own: channels, pools, and DOCSIS frames whose bytes tell what they are.
+ * Test kit: the DEPI stage alone, with channels and pools. Test frames are
  *
- *     frame   number (4)  size (2)  bytes that follow from both
+ *     number (4 bytes), size (2 bytes), bytes derived from both
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 #include "test.h"
 
 #define CHANNELS 5
-#define FLUSH 50000 /* ns */
+#define FLUSH_NS 50000
 #define SESSION 0x10000
 
 struct depi_kit_config {
@@ -34,27 +34,27 @@ static struct depi_kit {
 	struct clock clock;
 	struct ds_lower lower;
 	struct rte_mempool *packets, *headers, *fragments;
-	uint32_t sent[CHANNELS], back[CHANNELS]; /* number of the next frame */
-	bool lossy; /* numbers may be left out */
+	uint32_t sent[CHANNELS], received[CHANNELS]; /* number of the next frame */
+	bool lossy; /* frames may be missing */
 	struct depi_reader readers[CHANNELS];
-	uint64_t in; /* DOCSIS frames */
+	uint64_t in; /* DOCSIS frames passed to the stage */
 } kit;
 
-static inline void fill(uint8_t *out, uint32_t number, uint32_t size) {
+static inline void fill_frame(uint8_t *out, uint32_t number, uint32_t size) {
 	store_be32(out, number);
 	store_be16(out + 4, (uint16_t)size);
 	for (uint32_t i = 6; i < size; i++)
 		out[i] = (uint8_t)(number * 31 + i * 7 + (i >> 8) * 13 + size);
 }
 
-static inline void frame_is_back(void *back, const uint8_t *bytes, size_t size) {
+static inline void check_frame(void *received, const uint8_t *bytes, size_t size) {
 	uint8_t expected[DEPI_READER_FRAME];
-	uint32_t number = load_be32(bytes), *next = back;
+	uint32_t number = load_be32(bytes), *next = received;
 
 	assert_int_equal(load_be16(bytes + 4), size);
-	fill(expected, number, (uint32_t)size);
+	fill_frame(expected, number, (uint32_t)size);
 	assert_memory_equal(bytes, expected, size);
-	assert_in_range(number, *next, kit.lossy ? kit.sent[next - kit.back] - 1 : *next);
+	assert_in_range(number, *next, kit.lossy ? kit.sent[next - kit.received] - 1 : *next);
 	*next = number + 1;
 }
 
@@ -70,7 +70,7 @@ static inline void kit_open(const struct depi_kit_config *c) {
 				.rpd_ip = {family, {10, 0, 0, 2}},
 				.mtu = c->mtu ? c->mtu : 1500,
 				.ttl = 64,
-				.flush_ns = FLUSH,
+				.flush_ns = FLUSH_NS,
 				.max_segments = c->max_segments ? c->max_segments : 16,
 			},
 		.sg.rphy_port.vlan = c->vlan,
@@ -89,14 +89,14 @@ static inline void kit_open(const struct depi_kit_config *c) {
 			.psp_extra = c->extra,
 			.profile = (uint8_t)(3 * i % 16),
 		};
-		kit.readers[i] = depi_reader_of(&kit.sg, i);
-		kit.readers[i].frame = frame_is_back;
-		kit.readers[i].ctx = &kit.back[i];
+		kit.readers[i] = depi_reader_create(&kit.sg, i);
+		kit.readers[i].frame = check_frame;
+		kit.readers[i].ctx = &kit.received[i];
 	}
 	assert_int_equal(depi_create(&kit.lower.depi, &kit.sg, 0, kit.headers, kit.fragments), 0);
 }
 
-/* Fails where a buffer is missing. */
+/* Frees everything. Fails on leaked buffers. */
 static inline void kit_close(void) {
 	depi_free(&kit.lower.depi);
 	fixture_pool_end(kit.fragments);
@@ -104,35 +104,36 @@ static inline void kit_close(void) {
 	fixture_pool_end(kit.packets);
 }
 
-/* The channel's next DOCSIS frame of `size` bytes, at least 6. NULL where the pool is empty. */
-static inline struct rte_mbuf *kit_frame(uint32_t channel, uint32_t size) {
+/* Creates the channel's next DOCSIS frame of `size` bytes, at least 6. Returns NULL if the pool is
+ * empty. */
+static inline struct rte_mbuf *kit_create_frame(uint32_t channel, uint32_t size) {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(kit.packets);
 
 	if (m == NULL)
 		return NULL;
-	fill((uint8_t *)rte_pktmbuf_append(m, (uint16_t)size), kit.sent[channel]++, size);
+	fill_frame((uint8_t *)rte_pktmbuf_append(m, (uint16_t)size), kit.sent[channel]++, size);
 	packet_meta(m)->channel = (uint16_t)channel;
 	return m;
 }
 
-/* Reads a DEPI frame and checks what the stage says of it. Does not free it. */
-static inline struct depi_seen kit_read(struct rte_mbuf *m) {
+/* Reads and checks a DEPI frame and its metadata. Does not free it. */
+static inline struct depi_contents kit_read(struct rte_mbuf *m) {
 	uint32_t c = depi_session(m) - SESSION;
-	struct depi_seen seen;
+	struct depi_contents contents;
 
 	assert_in_range(c, 0, CHANNELS - 1);
-	seen = depi_read(&kit.readers[c], m);
-	assert_int_equal(seen.ends, packet_meta(m)->ends);
-	return seen;
+	contents = depi_read(&kit.readers[c], m);
+	assert_int_equal(contents.ends, packet_meta(m)->ends);
+	return contents;
 }
 
-/* The stage. Returns how many DEPI frames came out. */
+/* Runs the stage. Returns the number of DEPI frames in `pkts`. */
 static inline uint16_t kit_run(struct rte_mbuf **pkts, uint16_t n) {
 	kit.in += n;
 	return ds_depi(&kit.lower, pkts, n);
 }
 
-/* Counters, held packets and frames that are back agree. */
+/* Checks counters against read and pending frames. */
 static inline void kit_check(void) {
 	const struct counters *c = &kit.lower.counters;
 	uint64_t packets = 0, segments = 0, frames = 0, fragments = 0;
@@ -148,5 +149,6 @@ static inline void kit_check(void) {
 	assert_int_equal(c->values[COUNTER_DEPI_FRAMES], packets);
 	assert_int_equal(c->values[COUNTER_DEPI_FULL] + c->values[COUNTER_DEPI_FLUSHED], packets);
 	assert_int_equal(c->values[COUNTER_PSP_SEGMENTS], segments);
-	assert_true(c->values[COUNTER_PSP_FRAGMENTS] >= fragments); /* and those still open */
+	/* includes frames that are still open */
+	assert_true(c->values[COUNTER_PSP_FRAGMENTS] >= fragments);
 }

@@ -10,9 +10,9 @@
 #include "test.h"
 
 #define DEPI_MAX (18 + 9000)
-#define LEAST 60 /* bytes of an Ethernet frame without its CRC */
+#define MIN_FRAME 60 /* bytes of an Ethernet frame without its CRC */
 
-/* What the frame is without its tag. */
+/* Reads the frame, removes its VLAN tag, and parses the L2TPv3 header. */
 static struct l2tp_data parse(const struct rte_mbuf *m, uint8_t *bytes, size_t *size,
 			      uint16_t *vlan) {
 	struct l2tp_data data;
@@ -29,7 +29,7 @@ static struct l2tp_data parse(const struct rte_mbuf *m, uint8_t *bytes, size_t *
 	return data;
 }
 
-struct depi_reader depi_reader_of(const struct service_group *sg, uint32_t channel) {
+struct depi_reader depi_reader_create(const struct service_group *sg, uint32_t channel) {
 	const struct channel *c = &sg->channels[channel];
 
 	return (struct depi_reader){
@@ -64,9 +64,9 @@ static void check_extra(struct depi_reader *r, const struct psp *psp) {
 		assert_int_equal(psp->extra[1] >> 4, r->counter++ & 0xf);
 }
 
-static void take_segment(struct depi_reader *r, const struct psp_segment *s) {
+static void add_segment(struct depi_reader *r, const struct psp_segment *s) {
 	if (s->begin) {
-		r->cut_off += r->open;
+		r->incomplete += r->open;
 		r->open = true;
 		r->size = 0;
 	}
@@ -83,9 +83,9 @@ static void take_segment(struct depi_reader *r, const struct psp_segment *s) {
 	r->frame(r->ctx, r->bytes, r->size);
 }
 
-struct depi_seen depi_read(struct depi_reader *r, const struct rte_mbuf *m) {
+struct depi_contents depi_read(struct depi_reader *r, const struct rte_mbuf *m) {
 	uint8_t bytes[DEPI_MAX];
-	struct depi_seen seen = {0};
+	struct depi_contents contents = {0};
 	struct psp_cursor cursor = {0};
 	struct psp_segment segment;
 	struct l2tp_data data;
@@ -99,9 +99,9 @@ struct depi_seen depi_read(struct depi_reader *r, const struct rte_mbuf *m) {
 	assert_true(size <= ETHERNET_HEADER + r->mtu);
 	assert_int_equal(data.family, r->family);
 	assert_int_equal(data.session, r->session);
-	/* PSP goes up to the last byte, but for Ethernet's least length */
+	/* only padding to the minimum frame size may follow the PSP payload */
 	end = (size_t)(data.payload + data.payload_size - bytes);
-	assert_int_equal(size, end < LEAST ? LEAST : end);
+	assert_int_equal(size, end < MIN_FRAME ? MIN_FRAME : end);
 	for (size_t i = end; i < size; i++)
 		assert_int_equal(bytes[i], 0);
 	assert_int_equal(psp_parse(data.payload, data.payload_size,
@@ -113,12 +113,12 @@ struct depi_seen depi_read(struct depi_reader *r, const struct rte_mbuf *m) {
 	assert_in_range(psp.count, 0, r->max_segments);
 	check_extra(r, &psp);
 	while (psp_next(&psp, &cursor, &segment)) {
-		take_segment(r, &segment);
-		seen.ends += segment.end;
+		add_segment(r, &segment);
+		contents.ends += segment.end;
 	}
-	seen.segments = psp.count;
-	seen.space = ETHERNET_HEADER + r->mtu - end;
+	contents.segments = psp.count;
+	contents.space = ETHERNET_HEADER + r->mtu - end;
 	r->packets++;
 	r->segments += psp.count;
-	return seen;
+	return contents;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The R-PHY device's end of a DEPI session: checks each DEPI frame against what the session must
- * look like, and puts DOCSIS frames together again. A frame whose rest never comes is forgotten
- * when the next one begins, as a device does.
+ * The R-PHY device's end of a DEPI session: checks each DEPI frame against the session's settings,
+ * and reassembles DOCSIS frames. Like a device, it discards an incomplete frame when the next one
+ * begins.
  */
 #pragma once
 
@@ -22,34 +22,34 @@ struct depi_reader {
 	enum psp_extra extra;
 	uint8_t profile;
 	uint8_t family;
-	uint16_t vlan; /* in whose tag each DEPI frame comes; 0: none */
+	uint16_t vlan; /* that each DEPI frame must have; 0: none */
 	uint32_t mtu;
 	unsigned max_segments;
-	void (*frame)(void *ctx, const uint8_t *bytes, size_t size); /* a whole DOCSIS frame */
+	void (*frame)(void *ctx, const uint8_t *bytes, size_t size); /* gets each DOCSIS frame */
 	void *ctx;
-	/* what came so far */
-	uint16_t sequence; /* of the next */
-	uint8_t counter;
+	/* state and counts of received frames */
+	uint16_t sequence; /* expected PSP sequence number */
+	uint8_t counter; /* expected, with PSP_EXTRA_COUNTER */
 	uint64_t packets, segments, frames;
-	uint64_t fragments; /* segments that are no whole DOCSIS frames */
-	uint64_t cut_off; /* DOCSIS frames without an end */
-	bool open;
-	size_t size;
+	uint64_t fragments; /* segments with a part of a DOCSIS frame */
+	uint64_t incomplete; /* DOCSIS frames that were discarded */
+	bool open; /* a DOCSIS frame is incomplete */
+	size_t size; /* of `bytes`, the frame in reassembly */
 	uint8_t bytes[DEPI_READER_FRAME];
 };
 
-/* What one DEPI frame was like. */
-struct depi_seen {
+/* The contents of a DEPI frame. */
+struct depi_contents {
 	unsigned segments;
-	unsigned ends;
-	size_t space; /* bytes that the MTU would have allowed more */
+	unsigned ends; /* segments that end a DOCSIS frame */
+	size_t space; /* free bytes up to the MTU */
 };
 
-/* That of a channel of the group; what becomes of its frames is the test's to say. */
-struct depi_reader depi_reader_of(const struct service_group *sg, uint32_t channel);
+/* The reader of a channel of the group. The caller sets `frame` and `ctx`. */
+struct depi_reader depi_reader_create(const struct service_group *sg, uint32_t channel);
 
 /* The session number of a DEPI frame. */
 uint32_t depi_session(const struct rte_mbuf *m);
 
-/* Takes the session's next DEPI frame in; does not free it. The test fails where it is wrong. */
-struct depi_seen depi_read(struct depi_reader *r, const struct rte_mbuf *m);
+/* Reads and checks the session's next DEPI frame. Does not free it. */
+struct depi_contents depi_read(struct depi_reader *r, const struct rte_mbuf *m);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The upper MAC on its own: its first stages with four modems, or one that a test configures. */
+/* Test kit: the first stages of the upper MAC with four modems, or a downstream that a test
+ * configures. */
 #pragma once
 
 #include "downstream/downstream.h"
@@ -13,7 +14,7 @@
 
 #define LOOKUP_PERIOD_NS 1000000000
 
-/* The last modem has as many addresses as one may have, but only two may be active. */
+/* The last modem has the maximum number of addresses, of which only two may be active. */
 static const char lookup_text[] =
 	"name: lookup\nservice_group: 1\ncpe_timeout: 1 s\n"
 	"channels: [{id: 1, type: ofdm, rate: 1 Gbps, session: 1}]\n"
@@ -39,16 +40,16 @@ static struct {
 	struct rte_mempool *packets;
 } lookup_kit;
 
-/* EAL and the kit, in the form that cmocka takes. */
+/* Starts EAL and opens the kit. For ALL_TESTS(). */
 static inline int lookup_kit_open(void **state) {
-	char filled[4096], many[SG_MAX_MODEM_ADDRESSES * 16] = "";
+	char config[4096], address_list[SG_MAX_MODEM_ADDRESSES * 16] = "";
 
 	fixture_start(state);
 	for (size_t i = 0, used = 0; i < SG_MAX_MODEM_ADDRESSES; i++)
-		used += (size_t)snprintf(many + used, sizeof(many) - used, "%s10.0.3.%zu",
-					 i ? ", " : "", i);
-	snprintf(filled, sizeof(filled), lookup_text, many);
-	group_load(&lookup_kit.sg, filled);
+		used += (size_t)snprintf(address_list + used, sizeof(address_list) - used,
+					 "%s10.0.3.%zu", i ? ", " : "", i);
+	snprintf(config, sizeof(config), lookup_text, address_list);
+	group_load(&lookup_kit.sg, config);
 	assert_int_equal(
 		ds_tables_create(&lookup_kit.tables, &lookup_kit.sg, NULL, lookup_no_schedules), 0);
 	lookup_kit.upper.tables = &lookup_kit.tables;
@@ -59,14 +60,16 @@ static inline int lookup_kit_open(void **state) {
 	return 0;
 }
 
-/* For the last test of a file (a failure in the end of a group would not count): fails where a packet is missing. */
-static inline void lookup_kit_end(void) {
+/* Frees the kit and fails on leaked packets. Call it in the last test: cmocka ignores failures of a
+ * group teardown. */
+static inline void lookup_kit_free(void) {
 	fixture_pool_end(lookup_kit.packets);
 	ds_tables_free(&lookup_kit.tables);
 	service_group_free(&lookup_kit.sg);
 }
 
-/* The stages. Checks that every packet is kept or counted once, and that those kept have their order. */
+/* Runs the stages. Checks that each packet is kept or dropped once, and the order of those kept.
+ * Returns their number. */
 static inline uint16_t lookup_run(struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_upper *u = &lookup_kit.upper;
 	struct rte_mbuf *before[PIPELINE_CAPACITY];
@@ -84,7 +87,7 @@ static inline uint16_t lookup_run(struct rte_mbuf **pkts, uint16_t n) {
 	return kept;
 }
 
-/* A downstream of its own, without sessions. */
+/* Creates a downstream without crypto. */
 static inline struct downstream *lookup_downstream(struct service_group *sg, const char *text,
 						   struct clock *clock) {
 	static struct crypto_queue no_frames;

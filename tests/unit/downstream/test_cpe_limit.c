@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Modem lookup: at most cpe_limit active addresses of each family a modem. An address is active in the period in which it
- * was seen and in the next.
+ * Tests the CPE limit against a model: each modem has up to cpe_limit active addresses per family.
+ * An address is active in the period of a packet to it and in the next.
  */
 #include "test_main.h"
 
@@ -11,36 +11,39 @@
 
 #define MODEMS 4
 #define STEPS 20000
-#define BURST 8
+#define BURST 8 /* limit of packets */
 
-/* The model: 1 + the period in which an address was admitted last; 0: never. */
-static uint64_t seen[MODEMS][SG_MAX_MODEM_ADDRESSES];
+/* The model: 1 + period in which an address was last admitted; 0: never. */
+static uint64_t last_admitted[MODEMS][SG_MAX_MODEM_ADDRESSES];
 
-/* How many addresses of the modem are active; of a family, or of all (0). */
-static unsigned active(uint32_t modem, uint8_t family, uint64_t period) {
+/* Number of active addresses of the modem in a family, or in both (0). */
+static unsigned count_active(uint32_t modem, uint8_t family, uint64_t period) {
 	const struct modem *m = &lookup_kit.sg.modems[modem];
 	unsigned count = 0;
 
 	for (size_t a = 0; a < m->address_count; a++)
-		count += seen[modem][a] != 0 && seen[modem][a] >= period &&
+		count += last_admitted[modem][a] != 0 && last_admitted[modem][a] >= period &&
 			 (family == 0 || m->addresses[a].family == family);
 	return count;
 }
 
-static bool admitted(uint32_t modem, uint32_t address, uint64_t period) {
+static bool admit(uint32_t modem, uint32_t address, uint64_t period) {
 	const struct modem *m = &lookup_kit.sg.modems[modem];
 	uint8_t family = m->addresses[address].family;
-	bool is_active = seen[modem][address] != 0 && seen[modem][address] >= period;
+	bool is_active =
+		last_admitted[modem][address] != 0 && last_admitted[modem][address] >= period;
 
 	if (!is_active &&
-	    active(modem, family, period) >= (family == 4 ? m->cpe_limit : m->cpe_limit_ipv6))
+	    count_active(modem, family, period) >= (family == 4 ? m->cpe_limit : m->cpe_limit_ipv6))
 		return false;
-	seen[modem][address] = period + 1;
+	last_admitted[modem][address] = period + 1;
 	return true;
 }
 
-/* A frame for a modem itself, which is no CPE; else for one of its addresses, where ARP counts as the address does. */
-static struct rte_mbuf *frame(struct random *r, uint32_t serial, uint64_t period, bool *passes) {
+/* Creates a frame for a modem itself, which is no CPE, or for one of its addresses. ARP counts like
+ * IP. Sets `*passes` by the model. */
+static struct rte_mbuf *create_frame(struct random *r, uint32_t serial, uint64_t period,
+				     bool *passes) {
 	uint32_t modem = random_below(r, MODEMS);
 	const struct modem *m = &lookup_kit.sg.modems[modem];
 	uint32_t address = m->address_count > BURST ? random_below(r, 8) * 9
@@ -52,7 +55,7 @@ static struct rte_mbuf *frame(struct random *r, uint32_t serial, uint64_t period
 	if (random_below(r, 8) == 0)
 		return fixture_packet(lookup_kit.packets, bytes,
 				      packet_llc(bytes, 60, serial, m->mac));
-	*passes = admitted(modem, address, period);
+	*passes = admit(modem, address, period);
 	if (m->addresses[address].family == 4 && random_below(r, 4) == 0)
 		size = packet_arp(bytes, 60, serial, m->addresses[address].bytes);
 	else
@@ -60,8 +63,9 @@ static struct rte_mbuf *frame(struct random *r, uint32_t serial, uint64_t period
 	return fixture_packet(lookup_kit.packets, bytes, size);
 }
 
-/* A burst counts in its order. Returns how many packets were kept. */
-static unsigned burst(struct random *r, uint64_t period) {
+/* Sends a burst and compares it with the model, packet by packet. Returns how many packets were
+ * kept. */
+static unsigned send_burst(struct random *r, uint64_t period) {
 	const struct counters *c = &lookup_kit.upper.counters, before = *c;
 	uint16_t n = (uint16_t)random_between(r, 1, BURST), kept = 0;
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
@@ -70,7 +74,7 @@ static unsigned burst(struct random *r, uint64_t period) {
 	for (uint16_t i = 0; i < n; i++) {
 		bool passes;
 
-		pkts[i] = frame(r, i, period, &passes);
+		pkts[i] = create_frame(r, i, period, &passes);
 		serials[kept] = i;
 		kept += passes;
 	}
@@ -78,51 +82,53 @@ static unsigned burst(struct random *r, uint64_t period) {
 	for (uint16_t i = 0; i < kept; i++)
 		assert_int_equal(packet_serial(rte_pktmbuf_mtod(pkts[i], uint8_t *)), serials[i]);
 	assert_int_equal(c->drops[DROP_CPE_LIMIT], before.drops[DROP_CPE_LIMIT] + n - kept);
-	/* its modem was found, whatever becomes of it */
+	/* dropped packets count as matched, too */
 	assert_int_equal(c->values[COUNTER_LOOKUP_MATCHED],
 			 before.values[COUNTER_LOOKUP_MATCHED] + n);
 	rte_pktmbuf_free_bulk(pkts, kept);
 	return kept;
 }
 
-/* Mostly none; else up to an edge of a period, to the nanosecond before one, or by several periods of silence. */
-static void pass_time(struct random *r) {
-	uint64_t *now = &lookup_kit.clock.now, rest = LOOKUP_PERIOD_NS - *now % LOOKUP_PERIOD_NS;
+/* Advances the clock: mostly not; else to the end of a period, one nanosecond less, or by some
+ * periods. */
+static void advance_clock(struct random *r) {
+	uint64_t *now = &lookup_kit.clock.now,
+		 remaining = LOOKUP_PERIOD_NS - *now % LOOKUP_PERIOD_NS;
 
 	switch (random_below(r, 24)) {
-	case 0: *now += rest; break;
-	case 1: *now += rest - 1; break;
+	case 0: *now += remaining; break;
+	case 1: *now += remaining - 1; break;
 	case 2: *now += random_below(r, LOOKUP_PERIOD_NS); break;
 	case 3: *now += random_below(r, 6) * (uint64_t)LOOKUP_PERIOD_NS; break;
 	default: break;
 	}
 }
 
-TEST(agrees_with_a_plain_model) {
+TEST(lookup_agrees_with_model) {
 	struct random r = {5};
 	unsigned kept = 0;
 
 	for (int step = 0; step < STEPS; step++) {
 		uint64_t period = lookup_kit.clock.now / LOOKUP_PERIOD_NS;
-		struct cpe_activity told, expected = {0};
+		struct cpe_activity activity, expected = {0};
 
-		kept += burst(&r, period);
+		kept += send_burst(&r, period);
 		for (uint32_t m = 0; m < MODEMS; m++) {
-			unsigned count = active(m, 0, period);
+			unsigned count = count_active(m, 0, period);
 
 			assert_int_equal(cpe_active_addresses(&lookup_kit.upper, m), count);
 			expected.modems += count > 0;
 			expected.addresses += count;
 		}
-		told = cpe_activity(&lookup_kit.upper);
-		assert_int_equal(told.modems, expected.modems);
-		assert_int_equal(told.addresses, expected.addresses);
-		pass_time(&r);
+		activity = cpe_activity(&lookup_kit.upper);
+		assert_int_equal(activity.modems, expected.modems);
+		assert_int_equal(activity.addresses, expected.addresses);
+		advance_clock(&r);
 	}
 	assert_in_range(kept, STEPS, STEPS * (BURST + 1) / 2 - STEPS / 2);
 }
 
-TEST(numbers_change_their_family) {
+TEST(reused_number_counts_in_its_new_family) {
 	struct ds_modem m = {.cpe_limit = 1, .cpe_limit_ipv6 = 1};
 
 	assert_true(cpe_admit(&m, 0, false, 7));
@@ -132,15 +138,15 @@ TEST(numbers_change_their_family) {
 	assert_false(cpe_admit(&m, 5, false, 7));
 	assert_true(cpe_admit(&m, 5, true, 7));
 	assert_false(cpe_admit(&m, 6, true, 7));
-	m.cpe_recent &= ~(1ULL << 5); /* the address goes, and another gets its number */
+	m.cpe_recent &= ~(1ULL << 5); /* another address reuses the number */
 	m.cpe_limit = 2;
 	assert_true(cpe_admit(&m, 5, false, 7));
 	assert_false(cpe_admit(&m, 6, false, 7));
 	assert_true(cpe_admit(&m, 6, true, 7));
 }
 
-TEST(no_packet_is_missing) {
-	lookup_kit_end();
+TEST(no_packet_leaks) {
+	lookup_kit_free();
 }
 
 ALL_TESTS(lookup_kit_open, fixture_stop)

@@ -1,108 +1,108 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The DEPI stage: random mixes of DOCSIS frames over every kind of session; the flush timer, padding, pools that run dry.
- * What comes out must be full, in sequence, within the MTU, and give the same frames again.
+ * Tests the DEPI stage: random DOCSIS frames over all kinds of sessions, flush timer, padding,
+ * empty pools. DEPI frames must be full, in sequence, within the MTU, and contain the same DOCSIS
+ * frames.
  */
 #include "test_main.h"
 
 #include "depi_kit.h"
 #include "random.h"
 
-/* a table entry and the least that is worth cutting off */
-#define NOT_FULL (2 + 16)
+#define NOT_FULL (2 + 16) /* bytes of a table entry and of the smallest fragment */
 #define SMALLEST 20
 #define LARGEST 2017
 #define VLAN 4094
-#define HELD 64
-#define ROOM 1600
-#define DRY 255
+#define PENDING 64 /* limit of delayed DEPI frames */
+#define FRAME_SIZE 1600
+#define POOL 255
 
-static struct random rnd;
+static struct random rng;
 
-/* One call of the stage; what it put out is checked and freed. */
-static void call(struct rte_mbuf **pkts, uint16_t n) {
+/* Runs the stage once. Checks and frees its output. */
+static void run_stage(struct rte_mbuf **pkts, uint16_t n) {
 	const uint64_t *full = &kit.lower.counters.values[COUNTER_DEPI_FULL], before = *full;
 	uint16_t out = kit_run(pkts, n);
 
 	for (uint16_t i = 0; i < out; i++) {
-		struct depi_seen seen = kit_read(pkts[i]);
+		struct depi_contents contents = kit_read(pkts[i]);
 
-		assert_true(seen.segments > 0);
-		/* the full ones come first, then those that were flushed */
-		if (i < *full - before && seen.segments < kit.sg.rphy.max_segments)
-			assert_in_range(seen.space, 0, NOT_FULL - 1);
+		assert_true(contents.segments > 0);
+		/* full frames precede flushed ones */
+		if (i < *full - before && contents.segments < kit.sg.rphy.max_segments)
+			assert_in_range(contents.space, 0, NOT_FULL - 1);
 		rte_pktmbuf_free(pkts[i]);
 	}
 }
 
-/* Frames of random sizes, on one channel or, at random, on all. */
-static void put(uint32_t channels, uint16_t n, uint32_t smallest, uint32_t largest) {
+/* Passes frames of random sizes on random channels to the stage. */
+static void put_random_frames(uint32_t channels, uint16_t n, uint32_t smallest, uint32_t largest) {
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
 
 	for (uint16_t i = 0; i < n; i++) {
-		pkts[i] = kit_frame(random_below(&rnd, channels),
-				    random_between(&rnd, smallest, largest));
+		pkts[i] = kit_create_frame(random_below(&rng, channels),
+					   random_between(&rng, smallest, largest));
 		assert_non_null(pkts[i]);
 	}
-	call(pkts, n);
+	run_stage(pkts, n);
 }
 
-/* Several channels, bursts of all lengths, mostly small or mostly large frames, time passes; then single ones of a few
- * bytes, which are padded (depi_read()). */
-static void put_mix(void) {
+/* Bursts of random sizes and frames on all channels; then single small frames, which must be
+ * padded. */
+static void put_random_bursts(void) {
 	for (unsigned round = 0; round < 48; round++) {
-		put(CHANNELS, (uint16_t)random_between(&rnd, 0, PIPELINE_BURST), SMALLEST,
-		    random_below(&rnd, 2) ? LARGEST : 100);
-		kit.clock.now += random_below(&rnd, FLUSH);
+		put_random_frames(CHANNELS, (uint16_t)random_between(&rng, 0, PIPELINE_BURST),
+				  SMALLEST, random_below(&rng, 2) ? LARGEST : 100);
+		kit.clock.now += random_below(&rng, FLUSH_NS);
 	}
 	for (uint32_t size = 6; size < 60; size++) {
-		put(CHANNELS, 1, size, size);
-		kit.clock.now += FLUSH;
+		put_random_frames(CHANNELS, 1, size, size);
+		kit.clock.now += FLUSH_NS;
 	}
 }
 
-/* Until so many have come in. */
+/* Sends small frames up to this total. */
 static void put_small(uint64_t frames) {
 	while (kit.in < frames)
-		put(1, PIPELINE_BURST, SMALLEST, SMALLEST);
+		put_random_frames(1, PIPELINE_BURST, SMALLEST, SMALLEST);
 }
 
-/* The largest table: 255 entries stand before the segments. Of 256 frames the last one stays. */
-static void put_into_the_largest_table(void) {
+/* The largest table has 255 entries. Of 256 frames, the last one stays in an open DEPI frame. */
+static void fill_largest_table(void) {
 	put_small(256);
 	assert_int_equal(kit.readers[0].packets, 1);
 	assert_int_equal(kit.readers[0].segments, 255);
 }
 
-/* Sequence and counter of 65,540 DEPI frames. */
-static void put_until_numbers_wrap(void) {
+/* Sequence number and counter wrap within 65,540 DEPI frames. */
+static void wrap_numbers(void) {
 	put_small(65540);
 }
 
-static void run(const struct depi_kit_config *c, void (*put_all)(void)) {
+static void test_session(const struct depi_kit_config *c, void (*put_all)(void)) {
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
 
 	kit_open(c);
 	put_all();
 	kit_check();
-	kit.clock.now += FLUSH;
-	call(pkts, 0);
+	kit.clock.now += FLUSH_NS;
+	run_stage(pkts, 0);
 	kit_check();
 	assert_int_equal(kit.lower.depi.ends_open, 0);
 	for (unsigned i = 0; i < CHANNELS; i++) {
-		assert_int_equal(kit.back[i], kit.sent[i]);
-		assert_int_equal(kit.readers[i].cut_off, 0);
+		assert_int_equal(kit.received[i], kit.sent[i]);
+		assert_int_equal(kit.readers[i].incomplete, 0);
 		assert_false(kit.readers[i].open);
 	}
 	assert_int_equal(kit.lower.counters.drops[DROP_NO_BUFFER], 0);
 	kit_close();
 }
 
-TEST(all_sessions) {
+TEST(random_frames_pass_all_kinds_of_sessions) {
 	static const uint32_t mtus[] = {1500, 1501, 4000, 9000};
 	static const uint32_t max_segments[] = {1, 2, 16, 255};
 
-	rnd.state = 99;
+	rng.state = 99;
 	for (unsigned i = 0; i < 4 * 4 * 6; i++) {
 		const struct depi_kit_config c = {.mtu = mtus[i / 24],
 						  .max_segments = max_segments[i / 6 % 4],
@@ -110,55 +110,58 @@ TEST(all_sessions) {
 						  .extra = (enum psp_extra)(i / 2 % 3),
 						  .vlan = i / 6 % 2 ? VLAN : 0};
 
-		run(&c, put_mix);
+		test_session(&c, put_random_bursts);
 	}
-	run(&(struct depi_kit_config){9000, 255, 6, PSP_EXTRA_COUNTER}, put_into_the_largest_table);
-	run(&(struct depi_kit_config){1500, 1, 4, PSP_EXTRA_COUNTER}, put_until_numbers_wrap);
+	test_session(&(struct depi_kit_config){9000, 255, 6, PSP_EXTRA_COUNTER},
+		     fill_largest_table);
+	test_session(&(struct depi_kit_config){1500, 1, 4, PSP_EXTRA_COUNTER}, wrap_numbers);
 }
 
-/* The stage with the channel's next frame alone; 0 bytes: with none. */
+/* Runs the stage with the channel's next frame; 0 bytes: without a frame. */
 static uint16_t put_one(uint16_t channel, uint32_t size, struct rte_mbuf **pkts) {
 	if (size > 0)
-		pkts[0] = kit_frame(channel, size);
+		pkts[0] = kit_create_frame(channel, size);
 	return kit_run(pkts, size > 0);
 }
 
-/* By hand: MTU 1500, IPv4, no extra bytes: 1472 bytes for segments and their table entries. */
-TEST(cuts_where_the_mtu_ends) {
+/* With MTU 1500, IPv4 and no extra bytes, a DEPI frame has 1472 bytes for segments and table
+ * entries. */
+TEST(frame_is_split_at_mtu) {
 	static const struct {
 		uint32_t size;
 		unsigned out; /* DEPI frames */
-		struct depi_seen seen; /* of the first one */
+		struct depi_contents contents; /* of the first */
 	} cases[] = {
-		{1470, 1, {1, 1, 0}}, /* fills one to the last byte */
-		{1468, 1, {1, 1, 2}}, /* as much as an entry is left: it is full as well */
-		{1471, 1, {1, 0, 0}}, /* one byte waits in the next DEPI frame .. */
+		{1470, 1, {1, 1, 0}}, /* fills the frame exactly */
+		{1468, 1, {1, 1, 2}}, /* only an entry would fit: full */
+		{1471, 1, {1, 0, 0}}, /* one byte goes to the next DEPI frame .. */
 		{1451, 0, {0}},
-		{20, 1, {2, 2, 16}}, /* .. where 16 bytes are left: not worth a cut */
-		{0, 1, {1, 1, 1450}}, /* after the flush time */
+		{20, 1, {2, 2, 16}}, /* .. where 16 bytes are left: too few for a fragment */
+		{0, 1, {1, 1, 1450}}, /* flushed */
 	};
 
 	kit_open(&(struct depi_kit_config){.extra = PSP_EXTRA_NONE});
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct rte_mbuf *pkts[PIPELINE_CAPACITY];
-		struct depi_seen seen;
+		struct depi_contents contents;
 
-		kit.clock.now += cases[i].size == 0 ? FLUSH : 0;
+		kit.clock.now += cases[i].size == 0 ? FLUSH_NS : 0;
 		assert_int_equal(put_one(0, cases[i].size, pkts), cases[i].out);
 		if (cases[i].out == 0)
 			continue;
-		seen = kit_read(pkts[0]);
-		assert_memory_equal(&seen, &cases[i].seen, sizeof(seen));
-		assert_int_equal(rte_pktmbuf_pkt_len(pkts[0]), 1514 - seen.space);
+		contents = kit_read(pkts[0]);
+		assert_memory_equal(&contents, &cases[i].contents, sizeof(contents));
+		assert_int_equal(rte_pktmbuf_pkt_len(pkts[0]), 1514 - contents.space);
 		rte_pktmbuf_free(pkts[0]);
 	}
-	assert_int_equal(kit.back[0], 5);
+	assert_int_equal(kit.received[0], 5);
 	kit_check();
 	kit_close();
 }
 
-/* At a time, a frame is put in, or none is (0 bytes); and DEPI frames of these channels come out, the oldest first. */
-TEST(flush_waits_as_long_as_told) {
+/* Events: a frame of `size` bytes (0: none) at a time, and the channels of transmitted DEPI frames,
+ * the oldest first. */
+TEST(open_frame_is_flushed_after_its_time) {
 	static const struct {
 		uint64_t at; /* ns */
 		uint16_t channel;
@@ -167,19 +170,19 @@ TEST(flush_waits_as_long_as_told) {
 	} events[] = {
 		{1000, 2, 100, ""},
 		{1010, 0, 100, ""},
-		{1010, 2, 100, ""}, /* joins the first: no new time for it */
+		{1010, 2, 100, ""}, /* joins the first frame, whose timer continues */
 		{2000, 4, 100, ""},
-		{1000 + FLUSH - 1, 0, 0, ""},
-		{1000 + FLUSH, 0, 0, "2"},
-		{1000 + FLUSH, 0, 0, ""},
-		{10 * FLUSH, 0, 0, "04"},
-		/* one that was full and opened again counts its time from then, and stands behind */
-		{20 * FLUSH, 0, 1000, ""},
-		{20 * FLUSH + 10, 1, 100, ""},
-		{20 * FLUSH + 20, 0, 1000, "0"},
-		{21 * FLUSH + 10, 0, 0, "1"},
-		{21 * FLUSH + 19, 0, 0, ""},
-		{21 * FLUSH + 20, 0, 0, "0"},
+		{1000 + FLUSH_NS - 1, 0, 0, ""},
+		{1000 + FLUSH_NS, 0, 0, "2"},
+		{1000 + FLUSH_NS, 0, 0, ""},
+		{10 * FLUSH_NS, 0, 0, "04"},
+		/* a frame opened after a full one starts a new timer */
+		{20 * FLUSH_NS, 0, 1000, ""},
+		{20 * FLUSH_NS + 10, 1, 100, ""},
+		{20 * FLUSH_NS + 20, 0, 1000, "0"},
+		{21 * FLUSH_NS + 10, 0, 0, "1"},
+		{21 * FLUSH_NS + 19, 0, 0, ""},
+		{21 * FLUSH_NS + 20, 0, 0, "0"},
 	};
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
 
@@ -202,48 +205,51 @@ TEST(flush_waits_as_long_as_told) {
 	kit_close();
 }
 
-/* What came out is held for a while, as a port does. */
-static struct held {
+/* Transmitted frames, delayed like in a port. */
+static struct delayed {
 	struct rte_mbuf *m;
 	size_t size;
-	uint8_t bytes[ROOM];
-} held[HELD];
+	uint8_t bytes[FRAME_SIZE];
+} delayed[PENDING];
 static unsigned delayed_count;
 
-/* In any order: the bytes of the others stay; a buffer goes back with its last part. */
-static void give_back(unsigned keep) {
+/* Frees delayed frames in random order down to `keep`, and checks that their bytes did not
+ * change. */
+static void release_frames(unsigned keep) {
 	while (delayed_count > keep) {
-		struct held *h = &held[random_below(&rnd, delayed_count)];
-		uint8_t now[ROOM];
+		struct delayed *h = &delayed[random_below(&rng, delayed_count)];
+		uint8_t now[FRAME_SIZE];
 
 		fixture_check(h->m);
-		assert_int_equal(fixture_read(h->m, now, ROOM), h->size);
+		assert_int_equal(fixture_read(h->m, now, FRAME_SIZE), h->size);
 		assert_memory_equal(now, h->bytes, h->size);
 		rte_pktmbuf_free(h->m);
-		*h = held[--delayed_count];
+		*h = delayed[--delayed_count];
 	}
 }
 
-/* A burst as far as there are packets. */
-static void dry_burst(void) {
+/* Runs the stage with a random burst, as far as the pool has packets, and delays its output. */
+static void run_with_empty_pools(void) {
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
-	uint16_t n = (uint16_t)random_below(&rnd, 8), got = 0, out;
+	uint16_t n = (uint16_t)random_below(&rng, 8), created = 0, out;
 
-	while (got < n && (pkts[got] = kit_frame(random_below(&rnd, CHANNELS),
-						 random_between(&rnd, 20, 2017))) != NULL)
-		got++;
-	out = kit_run(pkts, got);
+	while (created < n &&
+	       (pkts[created] = kit_create_frame(random_below(&rng, CHANNELS),
+						 random_between(&rng, 20, 2017))) != NULL)
+		created++;
+	out = kit_run(pkts, created);
 	for (uint16_t i = 0; i < out; i++) {
 		kit_read(pkts[i]);
-		give_back(HELD - 1);
-		held[delayed_count].m = pkts[i];
-		held[delayed_count].size = fixture_read(pkts[i], held[delayed_count].bytes, ROOM);
+		release_frames(PENDING - 1);
+		delayed[delayed_count].m = pkts[i];
+		delayed[delayed_count].size =
+			fixture_read(pkts[i], delayed[delayed_count].bytes, FRAME_SIZE);
 		delayed_count++;
 	}
 	kit_check();
 }
 
-TEST(pools_run_dry) {
+TEST(empty_pools_drop_frames_and_leak_nothing) {
 	static const unsigned pools[][3] = {{3, 127, 16},  {7, 127, 2}, {127, 1, 16},
 					    {127, 3, 255}, {7, 3, 16},	{15, 7, 1}};
 	const uint64_t *dropped = &kit.lower.counters.drops[DROP_NO_BUFFER];
@@ -257,31 +263,31 @@ TEST(pools_run_dry) {
 						   .fragments = pools[i][1]});
 		kit.lossy = true;
 		for (unsigned round = 0; round < 1000; round++) {
-			dry_burst();
-			if (random_below(&rnd, 4) == 0)
-				give_back(random_below(&rnd, delayed_count + 1));
-			kit.clock.now += random_below(&rnd, FLUSH);
+			run_with_empty_pools();
+			if (random_below(&rng, 4) == 0)
+				release_frames(random_below(&rng, delayed_count + 1));
+			kit.clock.now += random_below(&rng, FLUSH_NS);
 		}
 		assert_in_range(*dropped, 1, kit.in - 1);
-		give_back(0);
+		release_frames(0);
 		kit_close();
 	}
 }
 
-/* A frame that needs to be cut, and no buffer for a part: the DEPI frame that was opened for it is
- * given up, too, and none without segments ever goes out. What is open at the end goes back to its pools. */
-TEST(no_empty_frame_stays_open) {
+/* If a frame must be split and no buffer for a fragment is free, its new DEPI frame is freed, too:
+ * DEPI frames always have segments. Open frames are freed at the end. */
+TEST(frame_without_segments_is_not_sent) {
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
-	void *taken[DRY];
+	void *fragments[POOL];
 
-	kit_open(&(struct depi_kit_config){.headers = DRY, .fragments = DRY});
-	assert_int_equal(rte_mempool_get_bulk(kit.fragments, taken, DRY), 0);
+	kit_open(&(struct depi_kit_config){.headers = POOL, .fragments = POOL});
+	assert_int_equal(rte_mempool_get_bulk(kit.fragments, fragments, POOL), 0);
 	assert_int_equal(put_one(2, 2000, pkts), 0);
 	assert_int_equal(kit.lower.counters.drops[DROP_NO_BUFFER], 1);
 	assert_int_equal(rte_mempool_in_use_count(kit.headers), 0);
-	kit.clock.now += 2 * FLUSH;
+	kit.clock.now += 2 * FLUSH_NS;
 	assert_int_equal(kit_run(pkts, 0), 0);
-	rte_mempool_put_bulk(kit.fragments, taken, DRY);
+	rte_mempool_put_bulk(kit.fragments, fragments, POOL);
 	for (uint16_t i = 0; i < CHANNELS; i++) {
 		for (uint16_t n = put_one(i, 2000, pkts); n > 0; n--)
 			rte_pktmbuf_free(pkts[n - 1]);

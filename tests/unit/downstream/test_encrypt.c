@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The frame and encrypt stages: room in front and behind to the byte; what becomes of frames when the provider takes no more,
- * or fails. What frames are like, to the last encrypted byte, is read by the kits' ends behind the port.
+ * Tests the frame and encrypt stages: headroom and tailroom limits, and frames that the crypto
+ * provider refuses or fails. Other tests compare the encrypted bytes at the port.
  */
 #include "test_main.h"
 
@@ -21,7 +21,7 @@
 
 enum { CLEAR, ENCRYPTED, FLOWS };
 
-/* A header of 17 bytes, with privacy element: the largest. */
+/* The largest header: 17 bytes, with a privacy element. */
 static const struct docsis_down_header header = {
 	.privacy = true,
 	.encrypted = true,
@@ -37,7 +37,7 @@ static struct rte_mempool *packets;
 static struct ds_flow flows[FLOWS];
 static struct ds_tables tables = {.flows = flows, .flow_count = FLOWS};
 static struct ds_lower lower = {.tables = &tables};
-static struct random rnd = {42};
+static struct random rng = {42};
 static uint8_t sent[2][FIXTURE_ROOM];
 
 static int open_all(void **state) {
@@ -61,24 +61,24 @@ static int open_all(void **state) {
 	return 0;
 }
 
-/* A packet that stands so that this many bytes are free in front of and behind it. */
-static struct rte_mbuf *tight(unsigned which, unsigned front, unsigned behind) {
-	size_t size = FIXTURE_ROOM - front - behind;
+/* Creates a packet with this headroom and tailroom. */
+static struct rte_mbuf *create_packet(unsigned which, unsigned headroom, unsigned tailroom) {
+	size_t size = FIXTURE_ROOM - headroom - tailroom;
 	struct rte_mbuf *m = rte_pktmbuf_alloc(packets);
 
 	assert_non_null(m);
-	m->data_off = (uint16_t)front;
-	random_fill(&rnd, sent[which], size);
+	m->data_off = (uint16_t)headroom;
+	random_fill(&rng, sent[which], size);
 	memcpy(rte_pktmbuf_append(m, (uint16_t)size), sent[which], size);
 	packet_meta(m)->flow = 0;
-	packet_meta(m)->sequence = (uint16_t)random_next(&rnd);
+	packet_meta(m)->sequence = (uint16_t)random_next(&rng);
 	return m;
 }
 
-/* Header by src/wire, then the packet unchanged, then room for its CRC. */
-static void check(struct rte_mbuf *m, unsigned which, unsigned front, unsigned behind) {
+/* Checks that the frame is the header, the unchanged packet, and 4 bytes for the CRC. */
+static void check_frame(struct rte_mbuf *m, unsigned which, unsigned headroom, unsigned tailroom) {
 	struct docsis_down_header h = header;
-	size_t size = FIXTURE_ROOM - front - behind, header_size;
+	size_t size = FIXTURE_ROOM - headroom - tailroom, header_size;
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 	uint8_t expected[DOCSIS_DOWN_HEADER_MAX];
 
@@ -91,9 +91,9 @@ static void check(struct rte_mbuf *m, unsigned which, unsigned front, unsigned b
 	rte_pktmbuf_free(m);
 }
 
-TEST(room_to_the_byte) {
+TEST(packet_needs_exact_headroom_and_tailroom) {
 	static const struct {
-		unsigned front, behind;
+		unsigned headroom, tailroom;
 		bool fits;
 	} cases[] = {
 		{DS_FLOW_HEADER, ETHERNET_CRC_SIZE, true},
@@ -106,82 +106,83 @@ TEST(room_to_the_byte) {
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		uint64_t dropped = lower.counters.drops[DROP_NO_ROOM];
 		struct rte_mbuf *pkts[PIPELINE_CAPACITY] = {
-			tight(0, cases[i].front, cases[i].behind), tight(1, 128, 1000)};
+			create_packet(0, cases[i].headroom, cases[i].tailroom),
+			create_packet(1, 128, 1000)};
 		uint16_t n = ds_frame(&lower, pkts, 2);
 
 		assert_int_equal(n, 1 + cases[i].fits);
 		assert_int_equal(lower.counters.drops[DROP_NO_ROOM], dropped + !cases[i].fits);
 		if (cases[i].fits)
-			check(pkts[0], 0, cases[i].front, cases[i].behind);
-		check(pkts[n - 1], 1, 128, 1000);
+			check_frame(pkts[0], 0, cases[i].headroom, cases[i].tailroom);
+		check_frame(pkts[n - 1], 1, 128, 1000);
 	}
 	assert_int_equal(lower.counters.values[COUNTER_FRAMED], ARRAY_COUNT(cases) + 1);
 	assert_int_equal(rte_mempool_in_use_count(packets), 0);
 }
 
-static struct rte_mbuf *frame_of(const uint8_t *bytes, size_t size, uint32_t flow) {
+static struct rte_mbuf *create_frame(const uint8_t *bytes, size_t size, uint32_t flow) {
 	struct rte_mbuf *m = fixture_packet(packets, bytes, size);
 
 	packet_meta(m)->flow = flow;
 	return m;
 }
 
-/* Until the provider has nothing. Returns how many frames came, the last ones in `pkts`. */
+/* Collects all frames of the provider to `pkts`. Returns their number. */
 static unsigned collect_all(struct rte_mbuf **pkts) {
-	unsigned came = 0;
+	unsigned received = 0;
 
 	for (unsigned tries = 0; lower.crypto->pending > 0 && tries < 1000; tries++)
-		came += ds_encrypt_collect(&lower, pkts + came, 0);
+		received += ds_encrypt_collect(&lower, pkts + received, 0);
 	assert_int_equal(lower.crypto->pending, 0);
-	return came;
+	return received;
 }
 
-/* Of so many frames, of which every second one is in the clear, the provider takes some, and fails at some of these. What
- * is refused was neither encrypted nor given its CRC, and is counted once. */
-TEST(each_is_counted_once) {
+/* Half of the frames are in the clear. The provider accepts some of all frames, and fails some of
+ * these. Each frame must be counted once, as done or dropped. */
+TEST(each_frame_is_counted_once) {
 	static const struct {
 		uint16_t n;
-		unsigned room, fails;
+		unsigned accepts, fails;
 	} cases[] = {{10, UINT32_MAX, 0}, {10, 0, 0}, {PIPELINE_BURST, 45, 0}, {8, UINT32_MAX, 3}};
 	const uint8_t bytes[SIZE] = {0};
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		unsigned taken = RTE_MIN(cases[i].n, cases[i].room), came;
-		unsigned refused = cases[i].n - taken, fails = cases[i].fails;
+		unsigned accepted = RTE_MIN(cases[i].n, cases[i].accepts), received;
+		unsigned rejected = cases[i].n - accepted, fails = cases[i].fails;
 		const struct counters *c = &lower.counters;
 		struct rte_mbuf *pkts[2 * PIPELINE_CAPACITY];
 
 		lower.counters = (struct counters){0};
 		for (uint16_t k = 0; k < cases[i].n; k++)
-			pkts[k] = frame_of(bytes, sizeof(bytes), k % 2 ? ENCRYPTED : CLEAR);
-		crypto_limit_begin(crypto, cases[i].room, fails);
+			pkts[k] = create_frame(bytes, sizeof(bytes), k % 2 ? ENCRYPTED : CLEAR);
+		crypto_limit_begin(crypto, cases[i].accepts, fails);
 		assert_int_equal(ds_encrypt_submit(&lower, pkts, cases[i].n), 0);
-		assert_int_equal(lower.crypto->pending, taken);
-		assert_int_equal(rte_mempool_in_use_count(packets), taken);
-		came = collect_all(pkts);
-		rte_pktmbuf_free_bulk(pkts, came);
+		assert_int_equal(lower.crypto->pending, accepted);
+		assert_int_equal(rte_mempool_in_use_count(packets), accepted);
+		received = collect_all(pkts);
+		rte_pktmbuf_free_bulk(pkts, received);
 		crypto_limit_end();
-		assert_int_equal(came, taken - fails);
+		assert_int_equal(received, accepted - fails);
 		assert_int_equal(rte_mempool_in_use_count(packets), 0);
-		assert_int_equal(c->drops[DROP_CRYPTO_FULL], refused);
+		assert_int_equal(c->drops[DROP_CRYPTO_FULL], rejected);
 		assert_int_equal(c->drops[DROP_CRYPTO_ERROR], fails);
-		assert_int_equal(counters_dropped(c), refused + fails);
-		assert_int_equal(c->values[COUNTER_ENCRYPTED], taken / 2);
-		assert_int_equal(c->values[COUNTER_ENCRYPTED_AES_128], taken / 2);
+		assert_int_equal(counters_dropped(c), rejected + fails);
+		assert_int_equal(c->values[COUNTER_ENCRYPTED], accepted / 2);
+		assert_int_equal(c->values[COUNTER_ENCRYPTED_AES_128], accepted / 2);
 		assert_int_equal(c->values[COUNTER_ENCRYPTED_AES_256], 0);
-		assert_int_equal(c->values[COUNTER_CLEAR], taken - taken / 2);
-		assert_int_equal(c->values[COUNTER_CRC_GENERATED], taken);
+		assert_int_equal(c->values[COUNTER_CLEAR], accepted - accepted / 2);
+		assert_int_equal(c->values[COUNTER_CRC_GENERATED], accepted);
 	}
 }
 
-/* Where no CRC is asked for, its place is zeros, encrypted as all is. */
-TEST(without_crc) {
+/* Without CRC generation, the CRC field is zero. */
+TEST(crc_field_is_zero_without_generation) {
 	static const uint8_t expected[SIZE];
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
 	uint8_t bytes[SIZE] = {0};
 
 	memset(bytes + SIZE - ETHERNET_CRC_SIZE, 0x5a, ETHERNET_CRC_SIZE);
-	pkts[0] = frame_of(bytes, SIZE, CLEAR);
+	pkts[0] = create_frame(bytes, SIZE, CLEAR);
 	lower.crypto_parts[CIPHER_NONE] = 0;
 	assert_int_equal(ds_encrypt_submit(&lower, pkts, 1), 0);
 	assert_int_equal(collect_all(pkts), 1);
@@ -189,8 +190,8 @@ TEST(without_crc) {
 	rte_pktmbuf_free(pkts[0]);
 }
 
-/* The last test of the group, as a failure in the end of a group would not count. */
-TEST(nothing_is_left) {
+/* Must be the last test: cmocka ignores failures of a group teardown. */
+TEST(no_packet_or_key_leaks) {
 	fixture_pool_end(packets);
 	for (unsigned i = 0; i < FLOWS; i++)
 		crypto_key_free(crypto, CRYPTO_DOWNLINK, flows[i].key.cipher,

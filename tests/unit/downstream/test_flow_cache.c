@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The records of known flows on their own: what is found, what is forgotten, what takes whose place. */
+/* Tests the flow cache: lookup, invalidation and replacement of records. */
 #include "test_main.h"
 
 #include "downstream/flow_cache.h"
@@ -9,8 +9,8 @@
 #include "random.h"
 
 #define RECORDS 64
-#define MODEM 7 /* whose flows they are, where it is no matter */
-#define CHANGES (3 * 65536) /* more than a number of 16 bits tells apart */
+#define MODEM 7 /* owner of all flows */
+#define CHANGES (3 * 65536) /* more than 16 bits can count */
 
 static struct flow_cache cache;
 static struct random random_state;
@@ -34,17 +34,17 @@ static struct flow_record *learn(const struct flow_key *key) {
 	return flow_cache_learn(&cache, key, flow_cache_hash(key), MODEM);
 }
 
-static int make(void **state) {
+static int create_cache(void **state) {
 	random_state.state = 1;
 	return flow_cache_create(&cache, RECORDS - 1);
 }
 
-static int unmake(void **state) {
+static int free_cache(void **state) {
 	flow_cache_free(&cache);
 	return 0;
 }
 
-TEST(every_bit_counts) {
+TEST(lookup_compares_all_bits_of_key) {
 	for (unsigned f = 0; f < 2; f++) {
 		const size_t used = f == 0 ? 16 : 40;
 		const struct flow_key key = random_key(f == 0 ? RULE_IPV4 : RULE_IPV6);
@@ -63,8 +63,9 @@ TEST(every_bit_counts) {
 	}
 }
 
-/* Two flows that meet have a place each, the first one that of the hash. What is forgotten keeps no place. */
-TEST(two_places) {
+/* Two colliding flows use two slots, the first that of the hash. Invalidated records free their
+ * slots. */
+TEST(colliding_flows_use_two_slots) {
 	struct flow_key first = random_key(RULE_IPV4), second;
 	uint32_t hash = flow_cache_hash(&first);
 
@@ -78,9 +79,9 @@ TEST(two_places) {
 	assert_ptr_equal(learn(&second), flow_cache_slot(&cache, hash, false));
 }
 
-TEST(many_flows) {
+TEST(full_cache_replaces_records) {
 	static struct flow_key keys[16 * RECORDS];
-	unsigned found = 0, taken = 0;
+	unsigned found_count = 0, learned = 0;
 
 	for (unsigned i = 0; i < RTE_DIM(keys); i++) {
 		struct flow_record *r;
@@ -89,24 +90,24 @@ TEST(many_flows) {
 		r = learn(&keys[i]);
 		if (r == NULL)
 			continue;
-		assert_ptr_equal(learn(&keys[i]), r); /* twice is one record */
+		assert_ptr_equal(learn(&keys[i]), r); /* learned again: same record */
 		r->flow = i;
-		taken++;
+		learned++;
 	}
 	for (unsigned i = 0; i < RTE_DIM(keys); i++) {
 		const struct flow_record *r = find(&keys[i]);
 
-		found += r != NULL;
+		found_count += r != NULL;
 		assert_true(r == NULL || r->flow == i);
 	}
-	assert_int_equal(found, RECORDS);
-	/* all places once, and one of eight of those that came later */
-	assert_in_range(taken, RECORDS + RTE_DIM(keys) / 16, RECORDS + RTE_DIM(keys) / 8);
+	assert_int_equal(found_count, RECORDS);
+	/* all slots once, then one of eight later flows replaces a record */
+	assert_in_range(learned, RECORDS + RTE_DIM(keys) / 16, RECORDS + RTE_DIM(keys) / 8);
 }
 
-/* What was learned before a change is not found behind it, nor behind any number of changes to come. A zeroed record is
- * no flow, not even of the key that is all zeros; nor behind the last number of changes. */
-TEST(forgotten) {
+/* Records are invalid after any number of changes, also when the generation wraps. A zeroed record
+ * does not match a zeroed key. */
+TEST(invalidated_flow_is_not_found) {
 	const struct flow_key key = random_key(RULE_IPV4), zeros = {.family = RULE_IPV4};
 
 	for (unsigned share = 0; share < FLOW_CACHE_SHARES; share++)
@@ -124,5 +125,5 @@ TEST(forgotten) {
 	assert_null(find(&key));
 }
 
-EACH_TEST(make, unmake)
+EACH_TEST(create_cache, free_cache)
 ALL_TESTS(fixture_start, NULL)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The upper MAC with a cache of flows beside one without: random packets of few flows, in bursts, have the same fate as
- * each of them alone without a cache, bytes and counters too, with CPE limits, in all periods. And a stage of the test
- * anywhere between parse and the queues may drop packets and change their order: all others go where they would have gone.
+ * Compares the upper MAC with a flow cache to one without: random packets must have the same
+ * result, bytes and counters. An inserted stage that drops or reorders packets must not affect the
+ * others.
  */
 #include "test_main.h"
 
@@ -13,8 +13,8 @@
 #include "random.h"
 
 #define SIZE 80
-#define BURSTS 300 /* with the stage in one place */
-#define NOWHERE RTE_DIM(stages)
+#define BURSTS 300 /* per position of the inserted stage */
+#define NOWHERE RTE_DIM(stages) /* no inserted stage */
 
 static const stage_fn stages[] = {ds_parse, ds_known_flows, ds_modem_lookup, ds_filter,
 				  ds_classify};
@@ -29,9 +29,9 @@ struct upper {
 
 static struct upper uppers[COUNT];
 static struct rte_mempool *packets;
-static struct random rnd;
-static uint64_t known, through; /* packets */
-static bool taken[PIPELINE_BURST]; /* by the stage in between, by the packet's serial */
+static struct random rng;
+static uint64_t known, forwarded; /* packets: of cached flows, not dropped */
+static bool done[PIPELINE_BURST]; /* by serial number: dropped by the inserted stage, or checked */
 
 static const char text[] =
 	"name: known\nservice_group: %d\nflow_cache: %d\ncpe_timeout: 1 ms\n"
@@ -59,22 +59,22 @@ static const char text[] =
 	"     security: {said: 2, cipher: none}, service_flows: [{id: 4}, {id: 5}],\n"
 	"     classifiers: [{family: ipv4, source: 198.51.100.2/31, service_flow: 5}]}\n";
 
-static void upper_make(unsigned which, int records, int cpe_limit) {
+static void create_upper(unsigned which, int records, int cpe_limit) {
 	struct upper *u = &uppers[which];
-	char filled[4096];
+	char config[4096];
 
-	snprintf(filled, sizeof(filled), text, which + 1, records, cpe_limit);
-	u->d = lookup_downstream(&u->sg, filled, &u->clock);
+	snprintf(config, sizeof(config), text, which + 1, records, cpe_limit);
+	u->d = lookup_downstream(&u->sg, config, &u->clock);
 }
 
-static void make(int cpe_limit) {
+static void create_all(int cpe_limit) {
 	packets = fixture_pool("packets", 4 * PIPELINE_BURST - 1, FIXTURE_ROOM);
-	upper_make(CACHED, 64, cpe_limit);
-	upper_make(PLAIN, 0, cpe_limit);
-	rnd.state = 5;
+	create_upper(CACHED, 64, cpe_limit);
+	create_upper(PLAIN, 0, cpe_limit);
+	rng.state = 5;
 }
 
-static void unmake(void) {
+static void free_all(void) {
 	for (unsigned i = 0; i < COUNT; i++) {
 		downstream_free(uppers[i].d);
 		service_group_free(&uppers[i].sg);
@@ -82,12 +82,13 @@ static void unmake(void) {
 	fixture_pool_end(packets);
 }
 
-/* Few values of each field, so that flows come again, and differ in one field only. */
+/* Writes a random frame. Fields have few values, so that flows repeat, or differ in one field
+ * only. */
 static void random_frame(uint8_t *frame, uint32_t serial) {
-	const struct modem *m = &uppers[CACHED].sg.modems[random_below(&rnd, 2)];
-	uint32_t address = random_below(&rnd, (uint32_t)m->address_count + 1);
+	const struct modem *m = &uppers[CACHED].sg.modems[random_below(&rng, 2)];
+	uint32_t address = random_below(&rng, (uint32_t)m->address_count + 1);
 
-	if (random_below(&rnd, 10) == 0) {
+	if (random_below(&rng, 10) == 0) {
 		packet_llc(frame, SIZE, serial, m->mac);
 		return;
 	}
@@ -97,18 +98,18 @@ static void random_frame(uint8_t *frame, uint32_t serial) {
 	}
 	packet_for(m, address, frame, SIZE, serial);
 	if (m->addresses[address].family == 4) {
-		frame[15] = random_below(&rnd, 2) ? 0x10 : 0;
-		frame[23] = random_below(&rnd, 2) ? 17 : 6;
-		store_be32(frame + 26, 0xc6336400 + random_below(&rnd, 4));
-		packet_ipv4_port(frame, (uint16_t)random_between(&rnd, 5, 7));
+		frame[15] = random_below(&rng, 2) ? 0x10 : 0;
+		frame[23] = random_below(&rng, 2) ? 17 : 6;
+		store_be32(frame + 26, 0xc6336400 + random_below(&rng, 4));
+		packet_ipv4_port(frame, (uint16_t)random_between(&rng, 5, 7));
 		packet_ipv4_checksum(frame);
-		frame[24] ^= random_below(&rnd, 16) == 0; /* parse drops it */
+		frame[24] ^= random_below(&rng, 16) == 0; /* parse drops it */
 	} else {
-		frame[15] = random_below(&rnd, 2) ? 0x00 : 0xf0;
-		frame[14] = random_below(&rnd, 2) ? 0x60 : 0x61;
-		frame[20] = random_below(&rnd, 2) ? 17 : 6;
-		store_be16(frame + 26, random_below(&rnd, 2) ? 0xffff : 0);
-		if (random_below(&rnd, 4) > 0)
+		frame[15] = random_below(&rng, 2) ? 0x00 : 0xf0;
+		frame[14] = random_below(&rng, 2) ? 0x60 : 0x61;
+		frame[20] = random_below(&rng, 2) ? 17 : 6;
+		store_be16(frame + 26, random_below(&rng, 2) ? 0xffff : 0);
+		if (random_below(&rng, 4) > 0)
 			return;
 		frame[20] = 60; /* destination options before UDP */
 		memcpy(frame + 62, frame + 54, 8);
@@ -116,20 +117,20 @@ static void random_frame(uint8_t *frame, uint32_t serial) {
 	}
 }
 
-/* All stages, with one of the test behind that in `place`. */
-static uint16_t run(struct upper *u, struct rte_mbuf **pkts, uint16_t n, unsigned place,
-		    stage_fn between) {
+/* Runs all stages, and `inserted_stage` after the stage at index `position`. */
+static uint16_t run_stages(struct upper *u, struct rte_mbuf **pkts, uint16_t n, unsigned position,
+			   stage_fn inserted_stage) {
 	for (unsigned s = 0; s < RTE_DIM(stages) && n > 0; s++) {
 		n = stages[s](&u->d->upper, pkts, n);
-		if (s == place && n > 0)
-			n = between(&u->d->upper, pkts, n);
+		if (s == position && n > 0)
+			n = inserted_stage(&u->d->upper, pkts, n);
 	}
 	return n;
 }
 
-/* The same packets for both. Returns how many. */
+/* Creates the same random packets twice. Returns their number. */
 static uint16_t random_packets(struct rte_mbuf **a, struct rte_mbuf **b) {
-	uint16_t n = (uint16_t)random_below(&rnd, PIPELINE_BURST + 1);
+	uint16_t n = (uint16_t)random_below(&rng, PIPELINE_BURST + 1);
 
 	for (uint16_t i = 0; i < n; i++) {
 		uint8_t frame[PACKET_MAX] = {0};
@@ -141,7 +142,7 @@ static uint16_t random_packets(struct rte_mbuf **a, struct rte_mbuf **b) {
 	return n;
 }
 
-static uint32_t serial_of(struct rte_mbuf *m) {
+static uint32_t read_serial(struct rte_mbuf *m) {
 	return packet_serial(rte_pktmbuf_mtod(m, uint8_t *));
 }
 
@@ -151,7 +152,7 @@ static uint16_t drop_every_second(void *ctx, struct rte_mbuf **pkts, uint16_t n)
 
 	for (uint16_t i = 0; i < n; i++) {
 		if (i % 2 == 0) {
-			taken[serial_of(pkts[i])] = true;
+			done[read_serial(pkts[i])] = true;
 			drop(&u->counters, pkts[i], DROP_STOPPED);
 			continue;
 		}
@@ -160,7 +161,7 @@ static uint16_t drop_every_second(void *ctx, struct rte_mbuf **pkts, uint16_t n)
 	return kept;
 }
 
-static uint16_t turn_round(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+static uint16_t reverse(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	for (uint16_t i = 0; i < n / 2; i++) {
 		struct rte_mbuf *m = pkts[i];
 
@@ -170,35 +171,35 @@ static uint16_t turn_round(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	return n;
 }
 
-/* What a packet is dropped for when it is alone, without a cache; DROP_NONE: it is kept. */
-static enum drop_reason reason_alone(struct rte_mbuf **m) {
+/* The drop reason of the packet alone and without a cache; DROP_NONE: kept. */
+static enum drop_reason find_drop_reason(struct rte_mbuf **m) {
 	const struct counters *c = &uppers[PLAIN].d->upper.counters, before = *c;
 
-	if (run(&uppers[PLAIN], m, 1, NOWHERE, NULL) == 1)
+	if (run_stages(&uppers[PLAIN], m, 1, NOWHERE, NULL) == 1)
 		return DROP_NONE;
 	for (unsigned r = 0; r < DROP_REASONS; r++) {
 		if (c->drops[r] != before.drops[r])
 			return (enum drop_reason)r;
 	}
-	fail_msg("a packet is gone");
+	fail_msg("a packet was dropped without a reason");
 	return DROP_NONE;
 }
 
-/* All packets come through that should, each where it should be. Notes how many, and of how many the flow was known. */
-static void burst(unsigned place, stage_fn between) {
+/* Sends a burst with a cache and compares each packet with its result without one. */
+static void check_burst(unsigned position, stage_fn inserted_stage) {
 	const struct counters *c = &uppers[CACHED].d->upper.counters, before = *c;
 	struct rte_mbuf *a[PIPELINE_CAPACITY], *b[PIPELINE_CAPACITY];
-	uint64_t drops[DROP_REASONS + 1] = {0}; /* and DROP_NONE */
+	uint64_t drops[DROP_REASONS + 1] = {0}; /* the last: DROP_NONE */
 	enum drop_reason reasons[PIPELINE_BURST];
 	uint16_t sent = random_packets(a, b), n, expected = 0;
 
-	memset(taken, 0, sizeof(taken));
-	n = run(&uppers[CACHED], a, sent, place, between);
+	memset(done, 0, sizeof(done));
+	n = run_stages(&uppers[CACHED], a, sent, position, inserted_stage);
 	for (uint16_t i = 0; i < sent; i++) {
-		reasons[i] = reason_alone(&b[i]);
-		expected += reasons[i] == DROP_NONE && !taken[i];
-		drops[taken[i] ? DROP_STOPPED : reasons[i]]++;
-		if (taken[i] && reasons[i] == DROP_NONE)
+		reasons[i] = find_drop_reason(&b[i]);
+		expected += reasons[i] == DROP_NONE && !done[i];
+		drops[done[i] ? DROP_STOPPED : reasons[i]]++;
+		if (done[i] && reasons[i] == DROP_NONE)
 			rte_pktmbuf_free(b[i]);
 	}
 	assert_int_equal(n, expected);
@@ -206,10 +207,10 @@ static void burst(unsigned place, stage_fn between) {
 		assert_int_equal(c->drops[r] - before.drops[r], drops[r]);
 	for (uint16_t i = 0; i < n; i++) {
 		const struct packet_meta *x = packet_meta(a[i]), *y;
-		uint32_t serial = serial_of(a[i]);
+		uint32_t serial = read_serial(a[i]);
 
-		assert_true(serial < sent && !taken[serial] && reasons[serial] == DROP_NONE);
-		taken[serial] = true; /* comes once */
+		assert_true(serial < sent && !done[serial] && reasons[serial] == DROP_NONE);
+		done[serial] = true; /* each packet once */
 		y = packet_meta(b[serial]);
 		assert_int_equal(x->modem, y->modem);
 		assert_int_equal(x->flow, y->flow);
@@ -219,19 +220,19 @@ static void burst(unsigned place, stage_fn between) {
 		rte_pktmbuf_free(a[i]);
 		rte_pktmbuf_free(b[serial]);
 	}
-	through += n;
+	forwarded += n;
 }
 
-TEST(same_fate) {
+TEST(cached_flows_have_same_result) {
 	const struct counters *c;
 
-	make(1);
+	create_all(1);
 	c = &uppers[PLAIN].d->upper.counters;
 	for (unsigned i = 0; i < 3000; i++) {
-		burst(NOWHERE, NULL);
+		check_burst(NOWHERE, NULL);
 		assert_memory_equal(c, &uppers[CACHED].d->upper.counters, sizeof(*c));
 		uppers[CACHED].clock.now +=
-			random_below(&rnd, random_below(&rnd, 20) == 0 ? 3000000 : 30000);
+			random_below(&rng, random_below(&rng, 20) == 0 ? 3000000 : 30000);
 		uppers[PLAIN].clock.now = uppers[CACHED].clock.now;
 	}
 	assert_true(known > 10000);
@@ -240,24 +241,24 @@ TEST(same_fate) {
 	assert_true(c->drops[DROP_FILTER_DENY] > 1000);
 	assert_true(c->drops[DROP_CPE_LIMIT] > 1000);
 	assert_true(c->drops[DROP_UNKNOWN_DESTINATION] > 1000);
-	unmake();
+	free_all();
 }
 
-TEST(others_keep_their_way_in_any_order) {
-	static const stage_fn betweens[] = {drop_every_second, turn_round};
+TEST(inserted_stage_does_not_affect_other_packets) {
+	static const stage_fn inserted[] = {drop_every_second, reverse};
 
 	for (unsigned i = 0; i < 2 * NOWHERE; i++) {
-		make(64);
-		through = 0;
+		create_all(64);
+		forwarded = 0;
 		for (unsigned k = 0; k < BURSTS; k++)
-			burst(i / 2, betweens[i % 2]);
-		assert_true(through > BURSTS * PIPELINE_BURST / 8);
-		unmake();
+			check_burst(i / 2, inserted[i % 2]);
+		assert_true(forwarded > BURSTS * PIPELINE_BURST / 8);
+		free_all();
 	}
 }
 
-/* Each comes to both twice: with a cache its flow is known the second time, but for those that are not kept. */
-TEST(icmp_counts_as_ip) {
+/* Sends each packet twice to both: the cache knows its flow the second time. */
+TEST(icmp_counts_as_ip_and_icmp) {
 	static const struct {
 		uint8_t modem, address, protocol;
 		uint64_t counts[5]; /* matched, of these IPv4, IPv6 and both ICMPs, unmatched */
@@ -266,7 +267,7 @@ TEST(icmp_counts_as_ip) {
 		     {0, 2, 17, {1, 0, 1}},
 		     {0, 2, 58, {1, 0, 1, 1}}};
 
-	make(64);
+	create_all(64);
 	for (size_t i = 0; i < 2 * COUNT * RTE_DIM(cases); i++) {
 		struct upper *u = &uppers[i % COUNT];
 		const struct modem *m = &u->sg.modems[cases[i / 4].modem];
@@ -285,11 +286,11 @@ TEST(icmp_counts_as_ip) {
 		}
 		u->d->upper.counters = (struct counters){0};
 		pkts[0] = fixture_packet(packets, frame, SIZE);
-		assert_int_equal(run(u, pkts, 1, NOWHERE, NULL), 1);
+		assert_int_equal(run_stages(u, pkts, 1, NOWHERE, NULL), 1);
 		rte_pktmbuf_free(pkts[0]);
 		assert_memory_equal(counts, cases[i / 4].counts, sizeof(cases[i / 4].counts));
 	}
-	unmake();
+	free_all();
 }
 
 ALL_TESTS(fixture_start, NULL)

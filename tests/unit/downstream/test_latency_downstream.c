@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the pipeline tells of its downstream is what is seen from outside: each packet is known when it
- * comes in and when its last byte comes out, in a simulated clock.
+ * Compares the latencies that the downstream measures with those that the test sees with a
+ * simulated clock, from reception of a packet to transmission of its last byte.
  */
 #include "messages_kit.h"
 
@@ -12,121 +12,122 @@
 #define ROUND_NS 20000
 #define DEPTH 1024
 
-static uint64_t arrived_at[BENCH_PACKETS]; /* ns, by serial number */
-static uint64_t noted; /* packets of these */
-static uint64_t times[BENCH_PACKETS]; /* seen from outside, sorted */
+static uint64_t arrived_at[GROUP_KIT_PACKETS]; /* ns, by serial number */
+static uint64_t arrived; /* number of packets in arrived_at */
+static uint64_t times[GROUP_KIT_PACKETS]; /* latencies that the test sees, ns */
 
 static struct latency *latency(void) {
-	return &bench->group->downstream->latency;
+	return &kit->group->downstream->latency;
 }
 
 static void open_measured(bool linear, unsigned rphy_depth) {
-	bench_open("", rphy_depth);
+	open_server("", rphy_depth);
 	if (linear)
-		bench->group->downstream->lower.linear = bench->server.pools.packets;
-	bench->linear = linear;
-	pass_time(ROUND_NS);
-	latency_simulate(latency(), &group_kit_clock(bench)->now);
-	assert_int_equal(server_latency(&bench->server, true), 0);
-	noted = 0;
+		kit->group->downstream->lower.linear = kit->server.pools.packets;
+	kit->linear = linear;
+	advance_clock(ROUND_NS);
+	latency_simulate(latency(), &group_kit_clock(kit)->now);
+	assert_int_equal(server_latency(&kit->server, true), 0);
+	arrived = 0;
 }
 
-/* A round; what came in with it came now. */
+/* Runs a round. Packets that it receives arrive now. */
 static void run_round(void) {
 	uint64_t received;
 
-	group_kit_round(bench);
-	received = group_kit_counters(bench).values[COUNTER_RECEIVED];
-	for (; noted < received; noted++)
-		arrived_at[noted] = group_kit_clock(bench)->now;
+	group_kit_round(kit);
+	received = group_kit_counters(kit).values[COUNTER_RECEIVED];
+	for (; arrived < received; arrived++)
+		arrived_at[arrived] = group_kit_clock(kit)->now;
 }
 
 static void run_rounds(unsigned n) {
 	for (; n > 0; n--) {
 		run_round();
-		group_kit_take(bench, UINT32_MAX);
-		pass_time(ROUND_NS);
+		group_kit_receive(kit, UINT32_MAX);
+		advance_clock(ROUND_NS);
 	}
 }
 
-/* Every packet that came out was recorded, with the time that it took from outside. */
+/* Checks that all transmitted packets were measured correctly. */
 static void check_all(void) {
 	size_t count = 0;
 
 	latency_collect(latency());
-	for (uint32_t i = 0; i < bench->serial; i++) {
-		if (bench->sent[i].back)
-			times[count++] = bench->sent[i].back_at - arrived_at[i];
+	for (uint32_t i = 0; i < kit->serial; i++) {
+		if (kit->sent[i].received)
+			times[count++] = kit->sent[i].received_at - arrived_at[i];
 	}
 	assert_percentiles_of(latency()->whole, times, count);
 }
 
-/* Random packets, cut and chained as they come; some are dropped. */
+/* Sends random packets, split and chained in DEPI frames; some are dropped. */
 static void random_traffic(bool linear) {
 	open_measured(linear, DEPTH);
 	for (int i = 0; i < 3000; i++) {
-		for (uint32_t n = random_below(&bench->random, 8); n > 0; n--) {
-			uint8_t modem = (uint8_t)random_below(&bench->random, BENCH_MODEMS);
+		for (uint32_t n = random_below(&kit->random, 8); n > 0; n--) {
+			uint8_t modem = (uint8_t)random_below(&kit->random, GROUP_KIT_MODEMS);
 
-			if (random_below(&bench->random, 8) == 0)
-				group_kit_bad(bench);
+			if (random_below(&kit->random, 8) == 0)
+				group_kit_send_bad(kit);
 			else
-				group_kit_good(bench, modem, 0,
-					       random_between(&bench->random, 60, 1900));
+				group_kit_send_good(kit, modem, 0,
+						    random_between(&kit->random, 60, 1900));
 		}
 		run_rounds(1);
 	}
 	run_rounds(2000);
-	assert_true(bench->back > 5000);
-	assert_int_equal(downstream_pending(bench->group->downstream), 0);
+	assert_true(kit->received > 5000);
+	assert_int_equal(downstream_pending(kit->group->downstream), 0);
 	check_all();
-	group_kit_close(bench);
+	group_kit_close(kit);
 }
 
-TEST(chained_and_linear_frames) {
+TEST(latency_of_chained_and_copied_frames_matches) {
 	random_traffic(false);
 	random_traffic(true);
 }
 
-/* The port takes nothing for a known time, again and again: the line goes round. */
-TEST(a_port_that_is_blocked_shows) {
+/* The port is blocked for a known time, often enough that the queue of arrival times wraps. */
+TEST(latency_includes_time_of_blocked_port) {
 	open_measured(false, 8);
-	for (int turn = 0; turn < 100; turn++) {
+	for (int n = 0; n < 100; n++) {
 		for (unsigned i = 0; i < 50; i++)
-			group_kit_good(bench, 3, 0, 500);
+			group_kit_send_good(kit, 3, 0, 500);
 		for (int i = 0; i < 50; i++) {
-			run_round(); /* until the port is full */
-			pass_time(ROUND_NS);
+			run_round(); /* fills the port */
+			advance_clock(ROUND_NS);
 		}
 		for (int i = 0; i < 30; i++) {
-			group_kit_take(bench, UINT32_MAX);
+			group_kit_receive(kit, UINT32_MAX);
 			run_round();
 		}
 		run_rounds(20);
 	}
 	latency_collect(latency());
-	assert_int_equal(latency()->whole->total_count, bench->back);
-	assert_int_equal(bench->back, bench->injected);
-	/* Most packets of a turn had to wait for as long as the port was full. */
+	assert_int_equal(latency()->whole->total_count, kit->received);
+	assert_int_equal(kit->received, kit->injected);
+	/* most packets of an iteration waited for as long as the port was blocked */
 	assert_near(percentiles_us(latency()->whole).p90, 50 * ROUND_NS / 1e3);
-	group_kit_close(bench);
+	group_kit_close(kit);
 }
 
-/* Those in the pipeline when it is switched on have no time; those that come out later have, until it is switched off. */
-TEST(switched_on_and_off) {
+/* Packets that were pending when measurement was switched on are not measured; later ones are,
+ * until it is switched off. */
+TEST(only_packets_received_while_on_are_measured) {
 	open_measured(false, DEPTH);
-	assert_int_equal(server_latency(&bench->server, false), 0);
+	assert_int_equal(server_latency(&kit->server, false), 0);
 	for (unsigned i = 0; i < 10; i++)
-		group_kit_good(bench, 2, 0, 1000);
+		group_kit_send_good(kit, 2, 0, 1000);
 	run_rounds(5);
-	assert_true(bench->back < 10);
+	assert_true(kit->received < 10);
 	for (int on = 1; on >= 0; on--) {
-		assert_int_equal(server_latency(&bench->server, on), 0);
-		group_kit_good(bench, 2, 0, 1000);
+		assert_int_equal(server_latency(&kit->server, on), 0);
+		group_kit_send_good(kit, 2, 0, 1000);
 		run_rounds(200);
 		latency_collect(latency());
 		assert_int_equal(latency()->whole->total_count, 1);
 	}
-	assert_int_equal(bench->back, 12);
-	group_kit_close(bench);
+	assert_int_equal(kit->received, 12);
+	group_kit_close(kit);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Parse and modem lookup: each reason to drop a packet, sizes at the limits, checksums that the port has seen or not, packets
- * in several buffers; and the quick reader of plain headers.
+ * Tests parse and modem lookup: each drop reason, size limits, checksum offload and chained mbufs.
+ * Also compares the fast parser of plain headers with the full one.
  */
 #include "test_main.h"
 
@@ -14,18 +14,19 @@
 #include "random.h"
 
 #define MAX_FRAME 1996 /* without CRC */
-#define FRAME 100 /* of the quick reader */
+#define FRAME_SIZE 100 /* bytes, for the fast parser */
 
-static struct random rnd = {.state = 9};
+static struct random rng = {.state = 9};
 static const uint8_t known[4] = {10, 0, 0, 1};
 static const uint8_t unknown[4] = {10, 0, 0, 99};
 static const uint8_t known_mac[6] = {2, 1, 0, 0, 0, 2};
 static const uint8_t known6[16] = {0x20, 1, 0x0d, 0xb8, 0, 0, 0, 1, [15] = 1};
 
-enum made { IPV4, IPV6, ARP, LLC };
+enum frame_type { IPV4, IPV6, ARP, LLC };
 
-static size_t make(enum made made, uint8_t *out, size_t size, const uint8_t *to) {
-	switch (made) {
+static size_t write_frame(enum frame_type frame_type, uint8_t *out, size_t size,
+			  const uint8_t *to) {
+	switch (frame_type) {
 	case IPV4: return packet_ipv4(out, size, 1, to);
 	case IPV6: return packet_ipv6(out, size, 1, to);
 	case ARP: return packet_arp(out, size, 1, to);
@@ -33,17 +34,17 @@ static size_t make(enum made made, uint8_t *out, size_t size, const uint8_t *to)
 	}
 }
 
-/* Passes one frame through the stage; it must be dropped for `reason`, or kept (DROP_NONE). */
-static void expect(struct rte_mbuf *m, enum drop_reason reason, const char *what) {
+/* Passes a frame through the stages. It must be dropped for `reason`, or kept (DROP_NONE). */
+static void check_result(struct rte_mbuf *m, enum drop_reason reason, const char *description) {
 	struct counters *c = &lookup_kit.upper.counters;
 	uint16_t n;
 
 	*c = (struct counters){0};
 	n = lookup_run(&m, 1);
 	if (n != (reason == DROP_NONE))
-		fail_msg("%s: kept %u", what, n);
+		fail_msg("%s: kept %u", description, n);
 	if (reason != DROP_NONE && c->drops[reason] != 1)
-		fail_msg("%s: not dropped as %s", what, drop_name(reason));
+		fail_msg("%s: not dropped as %s", description, drop_name(reason));
 	assert_int_equal(counters_dropped(c), reason != DROP_NONE);
 	assert_int_equal(c->values[COUNTER_LOOKUP_MATCHED], reason == DROP_NONE);
 	if (n == 1)
@@ -51,14 +52,14 @@ static void expect(struct rte_mbuf *m, enum drop_reason reason, const char *what
 	assert_int_equal(rte_mempool_in_use_count(lookup_kit.packets), 0);
 }
 
-/* A good frame for an address of which one byte is changed, and the IPv4 checksum made right if so told. */
+/* A valid frame with some bytes changed. The IPv4 checksum is updated unless `old_checksum`. */
 static const struct frame_case {
-	const char *what;
-	enum made made;
+	const char *description;
+	enum frame_type frame_type;
 	const uint8_t *to;
 	enum drop_reason reason;
 	uint16_t size; /* 0: 100 */
-	uint16_t cut; /* so many of them are there; 0: all */
+	uint16_t cut; /* truncated to this size; 0: not */
 	struct {
 		uint8_t at, value;
 	} changes[2];
@@ -90,7 +91,7 @@ static const struct frame_case {
 	{"IPv6, one byte short", IPV6, known6, DROP_IPV6_LENGTH, .cut = 99},
 	{"IPv6, cut off in the header", IPV6, known6, DROP_IPV6_HEADER, .cut = 53},
 	{"version 4", IPV6, known6, DROP_IPV6_HEADER, .changes = {{14, 0x40}}},
-	/* hop-by-hop options that claim more than is there */
+	/* hop-by-hop options longer than the frame */
 	{"extension header", IPV6, known6, DROP_IPV6_HEADER, .changes = {{20, 0}, {55, 200}}},
 	{"IPv6, unknown", IPV6, known6, DROP_UNKNOWN_DESTINATION, .changes = {{53, 2}}},
 	{"IPv6, multicast", IPV6, known6, DROP_MULTICAST, .changes = {{38, 0xff}}},
@@ -107,49 +108,51 @@ static const struct frame_case {
 	{"group MAC address", LLC, known_mac, DROP_MULTICAST, .changes = {{0, 3}}},
 };
 
-static bool could_be_read(enum drop_reason reason) {
+static bool is_parsed(enum drop_reason reason) {
 	return reason == DROP_NONE || reason == DROP_UNKNOWN_DESTINATION ||
 	       reason == DROP_MULTICAST || reason == DROP_IPV4_CHECKSUM;
 }
 
-static size_t case_frame(const struct frame_case *c, uint8_t *frame) {
-	size_t size = make(c->made, frame, c->size ? c->size : 100, c->to);
+static size_t write_case(const struct frame_case *c, uint8_t *frame) {
+	size_t size = write_frame(c->frame_type, frame, c->size ? c->size : 100, c->to);
 
 	for (size_t k = 0; k < ARRAY_COUNT(c->changes); k++) {
 		if (c->changes[k].at != 0 || c->changes[k].value != 0)
 			frame[c->changes[k].at] = c->changes[k].value;
 	}
-	if (c->made == IPV4 && !c->old_checksum)
+	if (c->frame_type == IPV4 && !c->old_checksum)
 		packet_ipv4_checksum(frame);
 	return c->cut ? c->cut : size;
 }
 
-TEST(each_by_its_reason) {
+TEST(invalid_frames_are_dropped_for_their_reason) {
 	const uint64_t *values = lookup_kit.upper.counters.values;
 
 	for (size_t i = 0; i < ARRAY_COUNT(frame_cases); i++) {
 		const struct frame_case *c = &frame_cases[i];
 		uint8_t frame[PACKET_MAX];
-		size_t size = case_frame(c, frame);
-		bool read = could_be_read(c->reason);
+		size_t size = write_case(c, frame);
+		bool read = is_parsed(c->reason);
 
-		expect(fixture_packet(lookup_kit.packets, frame, size), c->reason, c->what);
-		assert_int_equal(values[COUNTER_IPV4], read && c->made == IPV4);
-		assert_int_equal(values[COUNTER_IPV6], read && c->made == IPV6);
-		assert_int_equal(values[COUNTER_LLC], read && (c->made == ARP || c->made == LLC));
+		check_result(fixture_packet(lookup_kit.packets, frame, size), c->reason,
+			     c->description);
+		assert_int_equal(values[COUNTER_IPV4], read && c->frame_type == IPV4);
+		assert_int_equal(values[COUNTER_IPV6], read && c->frame_type == IPV6);
+		assert_int_equal(values[COUNTER_LLC],
+				 read && (c->frame_type == ARP || c->frame_type == LLC));
 	}
-	expect(rte_pktmbuf_alloc(lookup_kit.packets), DROP_RUNT, "an empty buffer");
+	check_result(rte_pktmbuf_alloc(lookup_kit.packets), DROP_RUNT, "an empty buffer");
 }
 
-/* What the port says of the checksum counts; where it says nothing it is computed. */
-TEST(checksum_of_the_port) {
+/* The checksum result of the port is used; without one, the checksum is computed. */
+TEST(checksum_result_of_port_is_used) {
 	static const struct {
 		uint64_t flags;
-		enum drop_reason reasons[2]; /* where it is right, and where it is wrong */
+		enum drop_reason reasons[2]; /* with a right and a wrong checksum */
 	} cases[] = {
 		{RTE_MBUF_F_RX_IP_CKSUM_GOOD, {DROP_NONE, DROP_NONE}},
 		{RTE_MBUF_F_RX_IP_CKSUM_BAD, {DROP_IPV4_CHECKSUM, DROP_IPV4_CHECKSUM}},
-		/* verified, and the field is yet to be filled in */
+		/* verified; the field may be unset */
 		{RTE_MBUF_F_RX_IP_CKSUM_NONE, {DROP_NONE, DROP_NONE}},
 		{RTE_MBUF_F_RX_IP_CKSUM_UNKNOWN, {DROP_NONE, DROP_IPV4_CHECKSUM}},
 	};
@@ -162,12 +165,14 @@ TEST(checksum_of_the_port) {
 		frame[24] ^= i % 2 ? 0x10 : 0;
 		m = fixture_packet(lookup_kit.packets, frame, sizeof(frame));
 		m->ol_flags = cases[i / 2].flags;
-		expect(m, cases[i / 2].reasons[i % 2], i % 2 ? "wrong checksum" : "right checksum");
+		check_result(m, cases[i / 2].reasons[i % 2],
+			     i % 2 ? "wrong checksum" : "right checksum");
 	}
 }
 
-/* The same frame in buffers of `first`, `second` and the remaining bytes. */
-static struct rte_mbuf *chain(const uint8_t *frame, size_t size, size_t first, size_t second) {
+/* Splits the frame into buffers of `first`, `second` and the remaining bytes. */
+static struct rte_mbuf *create_chain(const uint8_t *frame, size_t size, size_t first,
+				     size_t second) {
 	struct rte_mbuf *m = fixture_packet(lookup_kit.packets, frame, first);
 	const size_t both = first + second;
 
@@ -179,7 +184,7 @@ static struct rte_mbuf *chain(const uint8_t *frame, size_t size, size_t first, s
 	return m;
 }
 
-TEST(packets_in_several_buffers) {
+TEST(chained_packet_is_joined) {
 	static const size_t cuts[][2] = {{1, 1},  {13, 1},   {14, 20},
 					 {20, 0}, {33, 500}, {1000, 995}};
 	uint8_t frame[PACKET_MAX];
@@ -187,7 +192,7 @@ TEST(packets_in_several_buffers) {
 
 	packet_ipv4(frame, MAX_FRAME, 1, known);
 	for (size_t i = 0; i < ARRAY_COUNT(cuts); i++) {
-		m = chain(frame, MAX_FRAME, cuts[i][0], cuts[i][1]);
+		m = create_chain(frame, MAX_FRAME, cuts[i][0], cuts[i][1]);
 		assert_int_equal(lookup_run(&m, 1), 1);
 		fixture_check(m);
 		assert_int_equal(m->nb_segs, 1);
@@ -196,17 +201,17 @@ TEST(packets_in_several_buffers) {
 				    MAX_FRAME - 6);
 		rte_pktmbuf_free(m);
 	}
-	/* the first buffer has no room for the rest */
-	m = chain(frame, MAX_FRAME, 20, 20);
+	/* the first buffer is too small for the frame */
+	m = create_chain(frame, MAX_FRAME, 20, 20);
 	m->data_off = (uint16_t)(m->buf_len - m->data_len - 100);
-	expect(m, DROP_NO_ROOM, "no room in the first buffer");
+	check_result(m, DROP_NO_ROOM, "first buffer too small");
 }
 
-/* What rules ask for, of a frame that parse has to look at for longer. */
-static void expect_key(const uint8_t *frame, size_t size, const struct flow_key *expected) {
+/* Checks the flow key of a frame that the fast parser does not accept. */
+static void check_key(const uint8_t *frame, size_t size, const struct flow_key *expected) {
 	const struct flow_key *key = &lookup_kit.upper.records->key.flow;
 
-	expect(fixture_packet(lookup_kit.packets, frame, size), DROP_NONE, "a rare frame");
+	check_result(fixture_packet(lookup_kit.packets, frame, size), DROP_NONE, "rare frame");
 	assert_int_equal(key->family, expected->family);
 	assert_int_equal(key->flags, expected->flags);
 	if (key->family == RULE_LLC) {
@@ -222,7 +227,7 @@ static void expect_key(const uint8_t *frame, size_t size, const struct flow_key 
 		assert_memory_equal(&key->ipv6, frame + 22, 32);
 }
 
-TEST(rows_of_rare_frames) {
+TEST(flow_keys_of_rare_frames) {
 	static const struct flow_key icmp = {
 		.family = RULE_IPV4, .flags = FLOW_NO_PORTS, .protocol = 1, .tos = 0xb8};
 	struct flow_key icmp6 = {
@@ -236,23 +241,23 @@ TEST(rows_of_rare_frames) {
 	frame[15] = 0xb8;
 	frame[23] = 1;
 	packet_ipv4_checksum(frame);
-	expect_key(frame, sizeof(frame), &icmp);
+	check_key(frame, sizeof(frame), &icmp);
 	packet_ipv6(frame, sizeof(frame), 1, known6);
 	frame[14] = 0x6a;
 	frame[15] = 0x50;
 	frame[20] = 58;
-	expect_key(frame, sizeof(frame), &icmp6);
-	/* destination options, before ICMPv6: all headers are matched, and nothing is kept */
+	check_key(frame, sizeof(frame), &icmp6);
+	/* destination options before ICMPv6: rules match all headers, and the flow is not cached */
 	frame[20] = 60;
 	memcpy(frame + 54, (const uint8_t[]){58, 0, 1, 4, 0, 0, 0, 0}, 8);
 	icmp6.flags |= FLOW_ALONE;
-	expect_key(frame, sizeof(frame), &icmp6);
+	check_key(frame, sizeof(frame), &icmp6);
 	packet_llc(frame, 60, 1, known_mac);
-	expect_key(frame, 60, &llc);
+	check_key(frame, 60, &llc);
 }
 
-/* What the slow reader makes of it. */
-static struct flow_key key_of_fields(const struct frame_fields *f) {
+/* The flow key by the full parser. */
+static struct flow_key create_key(const struct frame_fields *f) {
 	const bool ipv4 = f->kind == FRAME_IPV4;
 	struct flow_key key = {
 		.family = ipv4 ? RULE_IPV4 : RULE_IPV6, .protocol = f->protocol, .tos = f->tos};
@@ -264,36 +269,36 @@ static struct flow_key key_of_fields(const struct frame_fields *f) {
 	return key;
 }
 
-/* Good headers, of which some bytes are changed, and a length that may cut them off. */
+/* Writes valid headers, changes some bits, and returns a random length, which may truncate them. */
 static uint32_t random_frame(uint8_t *frame, bool ipv6) {
-	uint32_t length = random_between(&rnd, ETHERNET_HEADER, FRAME);
-	uint32_t room = length - ETHERNET_HEADER;
+	uint32_t length = random_between(&rng, ETHERNET_HEADER, FRAME_SIZE);
+	uint32_t space = length - ETHERNET_HEADER;
 	uint8_t *ip = frame + ETHERNET_HEADER;
 
-	random_fill(&rnd, frame, FRAME);
+	random_fill(&rng, frame, FRAME_SIZE);
 	store_be16(frame + 12, ipv6 ? ETHERTYPE_IPV6 : ETHERTYPE_IPV4);
 	ip[0] = ipv6 ? 0x60 : 0x45;
-	ip[ipv6 ? 6 : 9] = random_below(&rnd, 2) ? IP_PROTOCOL_TCP : IP_PROTOCOL_UDP;
-	store_be16(ip + (ipv6 ? 4 : 2), (uint16_t)(!ipv6 || room < 40 ? room : room - 40));
+	ip[ipv6 ? 6 : 9] = random_below(&rng, 2) ? IP_PROTOCOL_TCP : IP_PROTOCOL_UDP;
+	store_be16(ip + (ipv6 ? 4 : 2), (uint16_t)(!ipv6 || space < 40 ? space : space - 40));
 	if (!ipv6)
 		store_be16(ip + 6, 0x4000);
-	for (uint32_t change = random_below(&rnd, 3); change > 0; change--)
-		frame[random_between(&rnd, 12, 60)] ^= (uint8_t)(1u << random_below(&rnd, 8));
+	for (uint32_t change = random_below(&rng, 3); change > 0; change--)
+		frame[random_between(&rng, 12, 60)] ^= (uint8_t)(1u << random_below(&rng, 8));
 	return length;
 }
 
-TEST(quick_reader_says_the_same) {
-	uint32_t plain = 0, asked = 0;
+TEST(fast_parser_agrees_with_full_parser) {
+	uint32_t plain = 0, rejected = 0;
 
 	for (unsigned i = 0; i < 2000000; i++) {
-		uint8_t frame[FRAME];
+		uint8_t frame[FRAME_SIZE];
 		uint32_t length = random_frame(frame, i % 2);
-		struct flow_key key, slow;
+		struct flow_key key, full;
 		struct frame_fields f;
 
 		memset(&key, 0xee, sizeof(key));
 		if (!plain_ipv4(frame, length, &key) && !plain_ipv6(frame, length, &key)) {
-			asked++;
+			rejected++;
 			continue;
 		}
 		plain++;
@@ -302,15 +307,15 @@ TEST(quick_reader_says_the_same) {
 		assert_false(f.fragment);
 		assert_true(f.has_ports);
 		assert_int_equal(f.extensions, 0);
-		slow = key_of_fields(&f);
-		assert_memory_equal(&key, &slow, f.kind == FRAME_IPV4 ? 16 : 40);
+		full = create_key(&f);
+		assert_memory_equal(&key, &full, f.kind == FRAME_IPV4 ? 16 : 40);
 	}
 	assert_true(plain > 500000);
-	assert_true(asked > 500000);
+	assert_true(rejected > 500000);
 }
 
-TEST(no_packet_is_missing) {
-	lookup_kit_end();
+TEST(no_packet_leaks) {
+	lookup_kit_free();
 }
 
 ALL_TESTS(lookup_kit_open, fixture_stop)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a scheduler is told of a service group: this file is the scheduler, and keeps it. */
+/* Tests qos.c: which channels, groups, modems and flows a service group passes to the scheduler. A
+ * stub scheduler in this file records them. */
 #include "model_kit.h"
 #include "test_main.h"
 
@@ -44,7 +45,7 @@ static const char text[] =
 	"      - {id: 13, dsid: 3, aqm: docsis-pie, latency_target: 15 ms}\n"
 	"      - {id: 14, state: provisioned}\n";
 
-/* What stands for a scheduler. */
+/* The stub scheduler and its received settings. */
 static struct {
 	struct scheduler_config config;
 	struct scheduler_channel channels[3];
@@ -52,40 +53,40 @@ static struct {
 	struct scheduler_modem modems[2];
 	struct scheduler_flow flows[FLOWS];
 	uint32_t group_channels[2][2];
-	const char *refuses;
-} told;
+	const char *refusal;
+} stub;
 
 struct scheduler *scheduler_create(const struct scheduler_config *c, const char **why) {
-	*why = told.refuses;
-	if (told.refuses != NULL)
+	*why = stub.refusal;
+	if (stub.refusal != NULL)
 		return NULL;
-	assert_int_equal(c->channel_count, ARRAY_COUNT(told.channels));
-	assert_int_equal(c->group_count, ARRAY_COUNT(told.groups));
-	assert_int_equal(c->modem_count, ARRAY_COUNT(told.modems));
+	assert_int_equal(c->channel_count, ARRAY_COUNT(stub.channels));
+	assert_int_equal(c->group_count, ARRAY_COUNT(stub.groups));
+	assert_int_equal(c->modem_count, ARRAY_COUNT(stub.modems));
 	assert_int_equal(c->flow_count, FLOWS);
-	told.config = *c;
-	memcpy(told.channels, c->channels, sizeof(told.channels));
-	memcpy(told.groups, c->groups, sizeof(told.groups));
-	memcpy(told.modems, c->modems, sizeof(told.modems));
-	memcpy(told.flows, c->flows, sizeof(told.flows));
-	for (size_t g = 0; g < ARRAY_COUNT(told.groups); g++)
-		memcpy(told.group_channels[g], c->groups[g].channels,
+	stub.config = *c;
+	memcpy(stub.channels, c->channels, sizeof(stub.channels));
+	memcpy(stub.groups, c->groups, sizeof(stub.groups));
+	memcpy(stub.modems, c->modems, sizeof(stub.modems));
+	memcpy(stub.flows, c->flows, sizeof(stub.flows));
+	for (size_t g = 0; g < ARRAY_COUNT(stub.groups); g++)
+		memcpy(stub.group_channels[g], c->groups[g].channels,
 		       c->groups[g].channel_count * sizeof(uint32_t));
-	return (struct scheduler *)&told;
+	return (struct scheduler *)&stub;
 }
 
 void scheduler_free(struct scheduler *s) {
-	assert_true(s == NULL || s == (struct scheduler *)&told);
+	assert_true(s == NULL || s == (struct scheduler *)&stub);
 }
 
 static struct downstream *downstream;
 static struct clock now;
 static struct loaded loaded;
 
-static int begin(void **state) {
+static int create_downstream(void **state) {
 	void *sessions[2] = {NULL, NULL};
 
-	memset(&told, 0, sizeof(told));
+	memset(&stub, 0, sizeof(stub));
 	now.now = 0;
 	loaded = load_text(text);
 	if (loaded.mistakes > 0)
@@ -97,7 +98,7 @@ static int begin(void **state) {
 	return 0;
 }
 
-static int end(void **state) {
+static int free_downstream(void **state) {
 	qos_free(downstream);
 	ds_tables_free(&downstream->tables);
 	rte_free(downstream);
@@ -105,7 +106,7 @@ static int end(void **state) {
 	return 0;
 }
 
-TEST(channels) {
+TEST(scheduler_gets_channels_groups_and_modems) {
 	static const struct {
 		uint64_t rate;
 		unsigned frame_bytes; /* Ethernet, IPv6, session, PSP, extra bytes */
@@ -115,9 +116,9 @@ TEST(channels) {
 
 	assert_int_equal(qos_create(downstream, &loaded.sg, QUEUED), 0);
 	for (size_t c = 0; c < ARRAY_COUNT(expected); c++) {
-		const struct scheduler_depi *depi = &told.channels[c].depi;
+		const struct scheduler_depi *depi = &stub.channels[c].depi;
 
-		assert_int_equal(told.channels[c].rate, expected[c].rate);
+		assert_int_equal(stub.channels[c].rate, expected[c].rate);
 		assert_int_equal(depi->frame_bytes, expected[c].frame_bytes);
 		assert_int_equal(depi->frame_bytes + depi->capacity, 14 + 1700);
 		assert_int_equal(depi->entry_bytes, 2);
@@ -125,20 +126,20 @@ TEST(channels) {
 		assert_int_equal(depi->max_segments, 21);
 		assert_int_equal(depi->flush_ns, 70000);
 	}
-	assert_int_equal(told.config.rate_limit, 8000000000);
-	assert_int_equal(told.config.packet_limit, QUEUED);
-	assert_int_equal(told.groups[0].channel_count, 1);
-	assert_int_equal(told.group_channels[0][0], 2);
-	assert_int_equal(told.groups[1].channel_count, 2);
-	assert_int_equal(told.group_channels[1][0], 1);
-	assert_int_equal(told.group_channels[1][1], 0);
-	assert_int_equal(told.modems[0].aggregate.rate, 0);
-	assert_int_equal(told.modems[1].aggregate.rate, 50000000);
-	assert_int_equal(told.modems[1].aggregate.burst, 8001);
+	assert_int_equal(stub.config.rate_limit, 8000000000);
+	assert_int_equal(stub.config.packet_limit, QUEUED);
+	assert_int_equal(stub.groups[0].channel_count, 1);
+	assert_int_equal(stub.group_channels[0][0], 2);
+	assert_int_equal(stub.groups[1].channel_count, 2);
+	assert_int_equal(stub.group_channels[1][0], 1);
+	assert_int_equal(stub.group_channels[1][1], 0);
+	assert_int_equal(stub.modems[0].aggregate.rate, 0);
+	assert_int_equal(stub.modems[1].aggregate.rate, 50000000);
+	assert_int_equal(stub.modems[1].aggregate.burst, 8001);
 }
 
-TEST(flows) {
-	const struct scheduler_flow *f = told.flows, *full = &told.flows[1];
+TEST(scheduler_gets_flows) {
+	const struct scheduler_flow *f = stub.flows, *full = &stub.flows[1];
 
 	assert_int_equal(qos_create(downstream, &loaded.sg, QUEUED), 0);
 	assert_int_equal(full->group, 1);
@@ -169,19 +170,20 @@ TEST(flows) {
 	assert_int_equal(f[2].group, 1);
 	assert_int_equal(f[2].aqm, SCHEDULER_DOCSIS_PIE);
 	assert_int_equal(f[2].latency_target, 15000000);
-	assert_int_equal(f[3].group, 1); /* provisioned: it may become active */
+	/* provisioned flows are passed, too: they may become active */
+	assert_int_equal(f[3].group, 1);
 }
 
-TEST(refusals) {
-	told.refuses = "because";
+TEST(refusal_of_scheduler_fails_creation) {
+	stub.refusal = "because";
 	assert_int_equal(qos_create(downstream, &loaded.sg, QUEUED), -1);
 	qos_free(downstream);
-	told.refuses = NULL;
+	stub.refusal = NULL;
 	assert_int_equal(qos_create(downstream, &loaded.sg, QUEUED), 0);
 }
 
-/* Bytes that pass at the rates that a channel had, each for its time. */
-TEST(capacity) {
+/* The capacity is the sum of bytes at each rate for the time that it lasted. */
+TEST(capacity_sums_rates_over_time) {
 	struct ds_upper *u = &downstream->upper;
 
 	assert_int_equal(qos_create(downstream, &loaded.sg, QUEUED), 0);
@@ -189,7 +191,8 @@ TEST(capacity) {
 	now.now = 2000000000;
 	qos_capacity_change(u, 2, 8000000);
 	assert_int_equal(qos_capacity(downstream, 2, 2000000000), 10000000);
-	assert_int_equal(qos_capacity(downstream, 2, 1000000000), 10000000); /* a late reader */
+	/* time before the change */
+	assert_int_equal(qos_capacity(downstream, 2, 1000000000), 10000000);
 	assert_int_equal(qos_capacity(downstream, 2, 5000000000), 13000000);
 	now.now = 6000000000;
 	qos_capacity_change(u, 2, 1000000000000);
@@ -199,5 +202,5 @@ TEST(capacity) {
 			 14000000 + 3942000000000000000);
 }
 
-EACH_TEST(begin, end)
+EACH_TEST(create_downstream, free_downstream)
 ALL_TESTS(fixture_start, fixture_stop)

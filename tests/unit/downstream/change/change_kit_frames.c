@@ -233,7 +233,7 @@ void kit_open_readers(void) {
 	for (uint32_t c = 0; c < KIT_CHANNELS; c++) {
 		if (!kit->now.exists[LIVE_CHANNEL][c] || kit->readers[c].session != 0)
 			continue;
-		kit->readers[c] = depi_reader_of(&kit->now.sg, c);
+		kit->readers[c] = depi_reader_create(&kit->now.sg, c);
 		kit->readers[c].frame = check_frame;
 	}
 }

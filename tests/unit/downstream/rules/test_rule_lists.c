@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared rule lists, laid out by hand: those that tell the same are one, those that differ in
- * anything that a packet could tell are not.
+ * Tests shared rule lists: lists that match all packets alike are one; lists that differ for any
+ * packet are separate.
  */
 #include "test_main.h"
 
 #include "downstream/rules/rule_lists.h"
 
-#define LISTS 4000 /* of the test with many */
+#define LISTS 4000
 
-/* A modem laid out by hand. */
+/* A modem with the lists to which it points. */
 struct user {
 	struct modem modem;
 	struct classifier classifiers[3];
 	struct ip_address addresses[4];
 };
 
-static const struct ip_address home = {4, {10, 0, 0, 1}};
+static const struct ip_address modem_address = {4, {10, 0, 0, 1}};
 
-/* Two addresses of each family and a list of two classifiers that are as full as may be; a third is to an address of
- * others. */
-static void user_make(struct user *u) {
+/* Sets two addresses per family and two classifiers with all criteria. A third classifier, not
+ * counted yet, is for an address of another modem. */
+static void init_user(struct user *u) {
 	const struct match full = {
 		.family = RULE_IPV4,
 		.source = {{4, {192, 0, 2, 0}}, 24},
-		.destination = {home, 32},
+		.destination = {modem_address, 32},
 		.has_protocol = true,
 		.protocol = 17,
 		.tos = 0xb8,
@@ -35,7 +35,7 @@ static void user_make(struct user *u) {
 
 	*u = (struct user){
 		.modem = {.address_count = 4, .classifier_count = 2},
-		.addresses = {home,
+		.addresses = {modem_address,
 			      {4, {10, 0, 0, 2}},
 			      {6, {0x20, 0x01, [15] = 1}},
 			      {6, {0x20, 0x01, [15] = 2}}},
@@ -52,7 +52,8 @@ static void user_make(struct user *u) {
 #define AT(member) offsetof(struct user, member), sizeof(((struct user *)NULL)->member)
 #define MATCH(i, member) AT(classifiers[i].match.member)
 
-/* One difference at a time: such as may give a packet another answer make two lists, others one. */
+/* A difference between two modems. It makes two lists if it can change the result for a packet,
+ * else one. */
 static const struct variant {
 	uint32_t lists;
 	size_t at, size;
@@ -73,10 +74,10 @@ static const struct variant {
 	{2, MATCH(0, source_ports.high), 2001},
 	{2, MATCH(0, destination_ports.low), 3001},
 	{2, MATCH(0, destination_ports.high), 4001},
-	{2, MATCH(0, family), RULE_IPV6}, /* none of its addresses is inside */
+	{2, MATCH(0, family), RULE_IPV6}, /* no address matches */
 	{2, MATCH(1, ethertype), 0x807},
 	{2, MATCH(1, has_ethertype), false},
-	{2, AT(addresses[1].family), 6}, /* all of its IPv4 is inside */
+	{2, AT(addresses[1].family), 6}, /* all IPv4 addresses match */
 	{1, MATCH(0, source.address.bytes[3]), 7},
 	{1, MATCH(0, tos), 0xbb},
 	{1, MATCH(0, destination.address.bytes[4]), 9},
@@ -85,18 +86,18 @@ static const struct variant {
 	{1, MATCH(1, source_ports.high), 5},
 	{1, MATCH(1, destination.length), 5},
 	{1, MATCH(1, protocol), 17}, /* without has_protocol */
-	{1, AT(modem.address_count), 2}, /* without those of IPv6 */
-	{1, AT(modem.classifier_count), 3}, /* to an address of others */
+	{1, AT(modem.address_count), 2}, /* no IPv6 addresses */
+	{1, AT(modem.classifier_count), 3}, /* for an address of another modem */
 };
 
-TEST(only_what_differs_in_vain_is_shared) {
+TEST(lists_with_equal_results_are_shared) {
 	for (size_t i = 0; i < ARRAY_COUNT(variants); i++) {
 		struct rule_lists lists;
 		struct user users[3];
 
 		assert_int_equal(rule_lists_create(&lists), 0);
 		for (size_t u = 0; u < ARRAY_COUNT(users); u++) {
-			user_make(&users[u]);
+			init_user(&users[u]);
 			if (u == 1)
 				memcpy((char *)&users[u] + variants[i].at, &variants[i].value,
 				       variants[i].size);
@@ -108,18 +109,19 @@ TEST(only_what_differs_in_vain_is_shared) {
 	}
 }
 
-/* Whether the one destination of a modem with 10.0.0.1 and .2 and addresses of IPv6 stays. */
-TEST(destinations) {
+/* Destination prefixes of a modem with 10.0.0.1, 10.0.0.2 and IPv6 addresses. A prefix that
+ * contains all of its addresses is removed; a rule with none is dropped. */
+TEST(destination_of_all_addresses_is_removed) {
 	static const struct {
 		uint8_t last, length; /* of the prefix */
 		size_t addresses, rules;
-		uint8_t becomes; /* length */
+		uint8_t result; /* length of the prefix in the list */
 	} cases[] = {
-		{1, 32, 4, 1, 32}, /* some are inside */
-		{1, 31, 4, 1, 31}, {1, 30, 4, 1, 0}, /* all are */
+		{1, 32, 4, 1, 32}, /* some addresses match */
+		{1, 31, 4, 1, 31}, {1, 30, 4, 1, 0}, /* all match */
 		{1, 8, 4, 1, 0},   {1, 0, 4, 1, 0},
-		{1, 32, 1, 1, 0},  {4, 30, 4, 0, 0}, /* none is */
-		{1, 0, 0, 0, 0}, /* none is there */
+		{1, 32, 1, 1, 0},  {4, 30, 4, 0, 0}, /* none matches */
+		{1, 0, 0, 0, 0}, /* the modem has none */
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
@@ -127,7 +129,7 @@ TEST(destinations) {
 		const struct service_group sg = {.modems = &u.modem, .modem_count = 1};
 		struct rule_lists lists;
 
-		user_make(&u);
+		init_user(&u);
 		u.modem.address_count = cases[i].addresses;
 		u.modem.classifier_count = 1;
 		u.classifiers[0].match = (struct match){
@@ -138,14 +140,14 @@ TEST(destinations) {
 		assert_int_equal(lists.rule_count, cases[i].rules);
 		if (cases[i].rules > 0)
 			assert_int_equal(lists.all[0].lines[0].match.destination.length,
-					 cases[i].becomes);
+					 cases[i].result);
 		assert_int_equal(rule_lists_total(&sg), cases[i].rules);
 		rule_lists_free(&lists);
 	}
 }
 
-/* More than there was room for at first: lists stand behind others of the same hash. All come twice. */
-TEST(many_lists) {
+/* More lists than the initial capacity, with hash collisions. Each list is added twice. */
+TEST(many_lists_are_found_by_content) {
 	struct filter_group *groups = test_calloc(2 * LISTS, sizeof(*groups));
 	struct filter_rule *rules = test_calloc(LISTS, sizeof(*rules));
 	struct service_group sg = {.filter_groups = groups, .filter_group_count = 2 * LISTS};
@@ -169,14 +171,14 @@ TEST(many_lists) {
 	test_free(rules);
 }
 
-/* Frames of IP are matched by the rules of their family: one of their EtherType matches all of them, before and
- * behind others as it stands. ARP is no IP. A group is of many modems: nothing goes without saying. */
-TEST(filter_groups) {
+/* A rule on the EtherType of IP matches all frames of that family, in the order of the list. ARP is
+ * not IP. Destinations stay, as modems with different addresses use a filter group. */
+TEST(filter_groups_keep_destinations) {
 	const struct port_range any = {0, UINT16_MAX};
 	struct filter_rule rules[] = {
-		{.match.destination = {home, 32}, .action = FILTER_DENY},
-		{.match.destination = {home, 32}, .action = FILTER_PERMIT},
-		{.match.destination = {home, 32}, .action = FILTER_DENY},
+		{.match.destination = {modem_address, 32}, .action = FILTER_DENY},
+		{.match.destination = {modem_address, 32}, .action = FILTER_PERMIT},
+		{.match.destination = {modem_address, 32}, .action = FILTER_DENY},
 		{.match = {.family = RULE_LLC, .has_ethertype = true, .ethertype = 0x0800}},
 		{.match = {.family = RULE_IPV4, .destination_ports = any, .source_ports = any}},
 		{.match = {.family = RULE_LLC, .has_ethertype = true, .ethertype = 0x86dd}},
@@ -203,5 +205,5 @@ TEST(filter_groups) {
 	assert_int_equal(lists.all[0].lines[0].match.destination.length, 32);
 	assert_int_equal(lists.all[7].lines[0].match.family, RULE_LLC);
 	rule_lists_free(&lists);
-	rule_lists_free(&lists); /* harmless */
+	rule_lists_free(&lists); /* no effect */
 }

@@ -144,7 +144,7 @@ static void check_frame(void *ctx, const uint8_t *bytes, size_t size) {
 static void create_readers(struct group_kit *k) {
 	assert_int_equal(k->sg.channel_count, GROUP_KIT_CHANNELS);
 	for (uint32_t i = 0; i < GROUP_KIT_CHANNELS; i++) {
-		k->readers[i] = depi_reader_of(&k->sg, i);
+		k->readers[i] = depi_reader_create(&k->sg, i);
 		k->readers[i].frame = check_frame;
 		k->readers[i].ctx = k;
 	}

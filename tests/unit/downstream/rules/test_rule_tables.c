@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Classifiers of modems come and go, the rules are built again and again: each packet that can reach a modem has the
- * answer of the modem's own classifiers, though modems share lists, and the large shelf is not built for each change.
+ * Changes classifiers of modems at random and rebuilds the rules. Each packet must get the result
+ * of its modem's own classifiers, although modems share lists. The large table must not be rebuilt
+ * each time.
  */
 #include "test_main.h"
 
@@ -14,9 +15,9 @@
 #define USERS 60
 #define CLASSIFIERS 12
 #define ADDRESSES 5
-#define KINDS 30 /* of lists, but for their destinations */
+#define KINDS 30 /* different lists, apart from destinations */
 #define CHANGES 400
-#define PACKETS 40
+#define PACKETS 40 /* per check */
 
 /* A modem, and the number of its list. */
 struct user {
@@ -30,9 +31,9 @@ static struct user users[USERS];
 static struct rule_lists lists;
 static struct rules rules;
 static struct random random_state = {4711};
-static uint64_t asked, hits;
+static uint64_t packets_checked, matched;
 
-/* Mostly about the modem's own addresses, by a prefix that some, all or none of them may be in. */
+/* Sets a prefix of one of the modem's addresses, which may contain some or all others. */
 static void random_destination(const struct user *u, struct match *m) {
 	const struct ip_address *own = &u->addresses[random_below(&random_state, ADDRESSES)];
 
@@ -42,7 +43,7 @@ static void random_destination(const struct user *u, struct match *m) {
 		*own, (uint8_t)random_between(&random_state, 0, own->family == 4 ? 32 : 128)};
 }
 
-/* All of IPv6 with such a header in its chain. */
+/* Matches IPv6 packets with an extension header of this type. */
 static struct match any_with_header(uint8_t type) {
 	return (struct match){
 		.family = RULE_IPV6,
@@ -55,10 +56,11 @@ static struct match any_with_header(uint8_t type) {
 	};
 }
 
-/* Classifiers of one of few kinds, so that some modems have the same, but for their own destinations at times. */
-static void user_takes(struct user *u) {
+/* Gives the modem random addresses, and classifiers of one of few kinds, so that modems share
+ * lists. Sometimes destinations differ. */
+static void randomize_user(struct user *u) {
 	struct random own = {1 + random_below(&random_state, KINDS)};
-	bool alike = random_below(&random_state, 2);
+	bool same_destinations = random_below(&random_state, 2);
 
 	u->modem = (struct modem){.classifiers = u->classifiers, .addresses = u->addresses};
 	u->modem.address_count = random_below(&random_state, ADDRESSES + 1);
@@ -72,7 +74,7 @@ static void user_takes(struct user *u) {
 	u->modem.classifier_count = random_below(&own, CLASSIFIERS + 1);
 	for (size_t c = 0; c < u->modem.classifier_count; c++) {
 		struct match *m = &u->classifiers[c].match;
-		bool about_own;
+		bool own_destination;
 
 		u->classifiers[c].flow = random_below(&own, 8);
 		*m = random_match(&own, (enum rule_family)random_below(&own, RULE_FAMILIES));
@@ -81,19 +83,19 @@ static void user_takes(struct user *u) {
 		if (m->family == RULE_IPV6 && random_below(&own, 2))
 			*m = any_with_header(
 				ipv6_extension(random_below(&own, IPV6_EXTENSION_KINDS)));
-		about_own = random_below(&own, 4) > 0;
-		if (alike)
+		own_destination = random_below(&own, 4) > 0;
+		if (same_destinations)
 			m->destination.length = 0;
-		else if (about_own)
+		else if (own_destination)
 			random_destination(u, m);
 	}
 	u->number = rule_lists_get_classifiers(&lists, &u->modem);
 	assert_int_not_equal(u->number, RULE_LIST_NONE);
 }
 
-/* What a change builds is little: no list stands on both tables, and the small one has up to a quarter of the rules,
- * or 64. */
-static void check_small(void) {
+/* Checks that no list is in both tables, and that the small table has up to a quarter of the rules
+ * plus 64. */
+static void check_tables(void) {
 	const struct rule_table *large = rules.tables[RULES_LARGE];
 	const struct rule_table *small = rules.tables[RULES_SMALL];
 
@@ -105,17 +107,18 @@ static void check_small(void) {
 		assert_in_range(small->rule_count, 1, 64 + lists.rule_count / 4);
 }
 
-static void publish(void) {
+static void rebuild_rules(void) {
 	struct rules next;
 
-	assert_int_equal(rules_build(&next, "shelves", &lists, &rules), 0);
+	assert_int_equal(rules_build(&next, "tables", &lists, &rules), 0);
 	rules_free(&rules, &next, &lists);
 	rules = next;
-	check_small();
+	check_tables();
 }
 
-/* Such as the modem lookup lets through to this modem. Returns false where there are none. */
-static bool packet_to(const struct user *u, enum rule_family family, struct packet *p) {
+/* Creates a random packet to an address of the modem. Returns false if it has none of the
+ * family. */
+static bool create_packet(const struct user *u, enum rule_family family, struct packet *p) {
 	*p = random_packet(&random_state, family, u->number);
 	if (family == RULE_LLC)
 		return true;
@@ -132,7 +135,7 @@ static bool packet_to(const struct user *u, enum rule_family family, struct pack
 	return false;
 }
 
-static void ask(enum rule_family family) {
+static void check_packets(enum rule_family family) {
 	struct rule_key keys[PACKETS];
 	const uint8_t *pointers[PACKETS];
 	uint32_t results[PACKETS], expected[PACKETS];
@@ -143,7 +146,7 @@ static void ask(enum rule_family family) {
 		const struct user *u = &users[random_below(&random_state, USERS)];
 		struct packet p;
 
-		if (!packet_to(u, family, &p))
+		if (!create_packet(u, family, &p))
 			continue;
 		expected[n] = 0;
 		for (size_t c = u->modem.classifier_count; c > 0; c--) {
@@ -160,45 +163,45 @@ static void ask(enum rule_family family) {
 		if (extensions[i] != 0)
 			results[i] = rules_match_chain(&rules, &keys[i], extensions[i]);
 		assert_int_equal(results[i], expected[i]);
-		hits += expected[i] != 0;
+		matched += expected[i] != 0;
 	}
-	asked += n;
+	packets_checked += n;
 }
 
-TEST(answers_stay_right) {
+TEST(results_are_those_of_own_classifiers) {
 	unsigned large = 0;
 
 	assert_int_equal(rule_lists_create(&lists), 0);
 	for (unsigned u = 0; u < USERS; u++)
-		user_takes(&users[u]);
-	publish();
+		randomize_user(&users[u]);
+	rebuild_rules();
 	for (unsigned c = 0; c < CHANGES; c++) {
 		struct user *u = &users[random_below(&random_state, USERS)];
 		const struct rule_table *before = rules.tables[RULES_LARGE];
 		uint32_t number = u->number;
 
-		user_takes(u);
+		randomize_user(u);
 		rule_lists_put(&lists, number);
-		publish();
+		rebuild_rules();
 		large += rules.tables[RULES_LARGE] != before;
 		for (int family = 0; family < RULE_FAMILIES; family++)
-			ask((enum rule_family)family);
+			check_packets((enum rule_family)family);
 	}
 	assert_in_range(large, 1, CHANGES / 5);
-	assert_true(lists.count <= 2 * USERS); /* numbers came again */
-	/* packets met rules and met none; lists were shared and were not */
-	assert_in_range(hits, asked / 10, asked * 9 / 10);
+	assert_true(lists.count <= 2 * USERS); /* numbers were reused */
+	/* some packets matched and some not; some lists were shared */
+	assert_in_range(matched, packets_checked / 10, packets_checked * 9 / 10);
 	assert_in_range(lists.used, USERS / 4, USERS * 9 / 10);
 }
 
-TEST(nobody_is_left) {
+TEST(removal_of_all_lists_frees_tables) {
 	for (unsigned u = 0; u < USERS; u++) {
 		rule_lists_put(&lists, users[u].number);
 		users[u].modem.classifier_count = 0;
 	}
-	publish();
+	rebuild_rules();
 	for (int family = 0; family < RULE_FAMILIES; family++)
-		ask((enum rule_family)family);
+		check_packets((enum rule_family)family);
 	assert_null(rules.tables[RULES_LARGE]);
 	assert_null(rules.tables[RULES_SMALL]);
 	for (uint32_t n = 0; n < lists.count; n++)
@@ -206,17 +209,17 @@ TEST(nobody_is_left) {
 	rule_lists_free(&lists);
 }
 
-TEST(a_change_that_is_given_up) {
+TEST(abandoned_build_keeps_rules_in_service) {
 	struct rules next, none = {0};
 	uint32_t first, second;
 
 	assert_int_equal(rule_lists_create(&lists), 0);
 	lists.lines[0] = (struct rule_line){.match = {.family = RULE_LLC}, .result = 1};
 	first = rule_lists_get(&lists, 1);
-	assert_int_equal(rules_build(&rules, "given_up", &lists, &none), 0);
+	assert_int_equal(rules_build(&rules, "abandoned", &lists, &none), 0);
 	lists.lines[0].result = 2;
 	second = rule_lists_get(&lists, 1);
-	assert_int_equal(rules_build(&next, "given_up", &lists, &rules), 0);
+	assert_int_equal(rules_build(&next, "abandoned", &lists, &rules), 0);
 	assert_ptr_equal(next.tables[RULES_LARGE], rules.tables[RULES_LARGE]);
 	assert_non_null(next.tables[RULES_SMALL]);
 	rules_free(&next, &rules, &lists);
@@ -224,7 +227,7 @@ TEST(a_change_that_is_given_up) {
 	assert_null(lists.all[second].lines);
 	assert_non_null(lists.all[first].lines);
 	rule_lists_put(&lists, first);
-	assert_non_null(lists.all[first].lines); /* rules in service have it */
+	assert_non_null(lists.all[first].lines); /* rules in service use it */
 	rules_free(&rules, NULL, &lists);
 	assert_null(lists.all[first].lines);
 	rule_lists_free(&lists);
