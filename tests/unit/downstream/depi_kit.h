@@ -104,8 +104,7 @@ static inline void kit_close(void) {
 	fixture_pool_end(kit.packets);
 }
 
-/* Creates the channel's next DOCSIS frame of `size` bytes, at least 6. Returns NULL if the pool is
- * empty. */
+/* The channel's next DOCSIS frame of `size` bytes, at least 6. NULL if the pool is empty. */
 static inline struct rte_mbuf *kit_create_frame(uint32_t channel, uint32_t size) {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(kit.packets);
 

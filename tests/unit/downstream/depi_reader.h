@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The R-PHY device's end of a DEPI session: checks each DEPI frame against the session's settings,
- * and reassembles DOCSIS frames. Like a device, it discards an incomplete frame when the next one
- * begins.
- */
+/* The R-PHY device's end of a DEPI session: checks DEPI frames and reassembles DOCSIS frames. It
+ * discards an incomplete frame when the next one begins. */
 #pragma once
 
 #include <stdbool.h>
@@ -48,7 +45,6 @@ struct depi_contents {
 /* The reader of a channel of the group. The caller sets `frame` and `ctx`. */
 struct depi_reader depi_reader_create(const struct service_group *sg, uint32_t channel);
 
-/* The session number of a DEPI frame. */
 uint32_t depi_session(const struct rte_mbuf *m);
 
 /* Reads and checks the session's next DEPI frame. Does not free it. */

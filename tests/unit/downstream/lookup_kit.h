@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Test kit: the first stages of the upper MAC with four modems, or a downstream that a test
- * configures. */
+/* Test kit: the first stages of the upper MAC with four modems, or a downstream. */
 #pragma once
 
 #include "downstream/downstream.h"
@@ -68,8 +67,7 @@ static inline void lookup_kit_free(void) {
 	service_group_free(&lookup_kit.sg);
 }
 
-/* Runs the stages. Checks that each packet is kept or dropped once, and the order of those kept.
- * Returns their number. */
+/* Runs the stages. Checks order and count of the kept packets. Returns their number. */
 static inline uint16_t lookup_run(struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_upper *u = &lookup_kit.upper;
 	struct rte_mbuf *before[PIPELINE_CAPACITY];

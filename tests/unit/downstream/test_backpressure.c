@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Tests a server whose R-PHY port is full: packets stay queued in the scheduler and are dropped
- * only there. Once the port transmits, all queued packets leave. Also tests the stop and byte
- * counters.
- */
+/* Tests a server whose R-PHY port is full: packets are queued and dropped only in the scheduler,
+ * and leave once the port transmits. Also tests the stop and byte counters. */
 #include "messages_kit.h"
 
 #include "downstream/stages.h"
@@ -11,8 +8,7 @@
 
 #define PACKETS 40
 
-/* Sends small packets to the modem with a large buffer, and some large ones to one with a small
- * buffer. */
+/* Sends small packets to a modem with a large buffer, large ones to one with a small buffer. */
 static void send_packets(int rounds) {
 	for (int round = 0; round < rounds; round++) {
 		for (int i = 0; i < 60; i++)
@@ -120,8 +116,7 @@ TEST(stop_drops_and_counts_pending_packets) {
 	group_kit_close(kit);
 }
 
-/* A port without chained mbufs, and fewer buffers for copies than frames: all packets of a frame
- * that is not copied are dropped. */
+/* Without chained mbufs, all packets of a frame that finds no buffer for its copy are dropped. */
 TEST(frame_without_buffer_for_copy_is_dropped) {
 	struct rte_mempool *copies;
 	struct counters c;
@@ -144,8 +139,7 @@ TEST(frame_without_buffer_for_copy_is_dropped) {
 	group_kit_close(kit);
 }
 
-/* Rates count bytes from behind the HCS to the end of the CRC (MULPI, annex C.2.2). Received bytes
- * include all buffers of a packet. */
+/* Rates count bytes from behind the HCS to the end of the CRC (MULPI, annex C.2.2). */
 TEST(byte_counters_match_packets) {
 	static const uint8_t zeros[900];
 	uint64_t sent = 0, scheduled = 0;

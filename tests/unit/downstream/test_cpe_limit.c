@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Tests the CPE limit against a model: each modem has up to cpe_limit active addresses per family.
- * An address is active in the period of a packet to it and in the next.
- */
+/* Tests the CPE limit against a model: each modem has up to cpe_limit active addresses per family.
+ * An address is active in the period of a packet to it and in the next. */
 #include "test_main.h"
 
 #include "downstream/cpe.h"
@@ -63,8 +61,7 @@ static struct rte_mbuf *create_frame(struct random *r, uint32_t serial, uint64_t
 	return fixture_packet(lookup_kit.packets, bytes, size);
 }
 
-/* Sends a burst and compares it with the model, packet by packet. Returns how many packets were
- * kept. */
+/* Sends a burst and compares it with the model. Returns how many packets were kept. */
 static unsigned send_burst(struct random *r, uint64_t period) {
 	const struct counters *c = &lookup_kit.upper.counters, before = *c;
 	uint16_t n = (uint16_t)random_between(r, 1, BURST), kept = 0;
@@ -89,8 +86,7 @@ static unsigned send_burst(struct random *r, uint64_t period) {
 	return kept;
 }
 
-/* Advances the clock: mostly not; else to the end of a period, one nanosecond less, or by some
- * periods. */
+/* Advances the clock: often not, to the end of a period, 1 ns less, or by some periods. */
 static void advance_clock(struct random *r) {
 	uint64_t *now = &lookup_kit.clock.now,
 		 remaining = LOOKUP_PERIOD_NS - *now % LOOKUP_PERIOD_NS;

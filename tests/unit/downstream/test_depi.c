@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Tests the DEPI stage: random DOCSIS frames over all kinds of sessions, flush timer, padding,
+/* Tests the DEPI stage: random DOCSIS frames over all kinds of sessions, flush timer, padding,
  * empty pools. DEPI frames must be full, in sequence, within the MTU, and contain the same DOCSIS
- * frames.
- */
+ * frames. */
 #include "test_main.h"
 
 #include "depi_kit.h"
@@ -47,8 +45,7 @@ static void put_random_frames(uint32_t channels, uint16_t n, uint32_t smallest, 
 	run_stage(pkts, n);
 }
 
-/* Bursts of random sizes and frames on all channels; then single small frames, which must be
- * padded. */
+/* Random bursts on all channels; then single small frames, which must be padded. */
 static void put_random_bursts(void) {
 	for (unsigned round = 0; round < 48; round++) {
 		put_random_frames(CHANNELS, (uint16_t)random_between(&rng, 0, PIPELINE_BURST),
@@ -124,8 +121,7 @@ static uint16_t put_one(uint16_t channel, uint32_t size, struct rte_mbuf **pkts)
 	return kit_run(pkts, size > 0);
 }
 
-/* With MTU 1500, IPv4 and no extra bytes, a DEPI frame has 1472 bytes for segments and table
- * entries. */
+/* With MTU 1500 and IPv4, a DEPI frame has 1472 bytes for segments and table entries. */
 TEST(frame_is_split_at_mtu) {
 	static const struct {
 		uint32_t size;
@@ -159,8 +155,7 @@ TEST(frame_is_split_at_mtu) {
 	kit_close();
 }
 
-/* Events: a frame of `size` bytes (0: none) at a time, and the channels of transmitted DEPI frames,
- * the oldest first. */
+/* Frames of `size` bytes (0: none) by time, and channels of flushed frames, oldest first. */
 TEST(open_frame_is_flushed_after_its_time) {
 	static const struct {
 		uint64_t at; /* ns */
@@ -213,8 +208,7 @@ static struct delayed {
 } delayed[PENDING];
 static unsigned delayed_count;
 
-/* Frees delayed frames in random order down to `keep`, and checks that their bytes did not
- * change. */
+/* Frees delayed frames in random order down to `keep`. Their bytes must be unchanged. */
 static void release_frames(unsigned keep) {
 	while (delayed_count > keep) {
 		struct delayed *h = &delayed[random_below(&rng, delayed_count)];

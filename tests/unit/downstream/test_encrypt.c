@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Tests the frame and encrypt stages: headroom and tailroom limits, and frames that the crypto
- * provider refuses or fails. Other tests compare the encrypted bytes at the port.
- */
+/* Tests the frame and encrypt stages: headroom and tailroom limits, and frames that the crypto
+ * provider refuses or fails. Other tests compare the encrypted bytes at the port. */
 #include "test_main.h"
 
 #include "crypto/providers.h"
@@ -61,7 +59,6 @@ static int open_all(void **state) {
 	return 0;
 }
 
-/* Creates a packet with this headroom and tailroom. */
 static struct rte_mbuf *create_packet(unsigned which, unsigned headroom, unsigned tailroom) {
 	size_t size = FIXTURE_ROOM - headroom - tailroom;
 	struct rte_mbuf *m = rte_pktmbuf_alloc(packets);
@@ -175,7 +172,6 @@ TEST(each_frame_is_counted_once) {
 	}
 }
 
-/* Without CRC generation, the CRC field is zero. */
 TEST(crc_field_is_zero_without_generation) {
 	static const uint8_t expected[SIZE];
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];

@@ -63,8 +63,7 @@ TEST(lookup_compares_all_bits_of_key) {
 	}
 }
 
-/* Two colliding flows use two slots, the first that of the hash. Invalidated records free their
- * slots. */
+/* Two colliding flows use two slots, the first that of the hash. Invalid records are reused. */
 TEST(colliding_flows_use_two_slots) {
 	struct flow_key first = random_key(RULE_IPV4), second;
 	uint32_t hash = flow_cache_hash(&first);
@@ -105,8 +104,7 @@ TEST(full_cache_replaces_records) {
 	assert_in_range(learned, RECORDS + RTE_DIM(keys) / 16, RECORDS + RTE_DIM(keys) / 8);
 }
 
-/* Records are invalid after any number of changes, also when the generation wraps. A zeroed record
- * does not match a zeroed key. */
+/* Invalidated records stay invalid, also when the generation wraps. Zeroed ones match nothing. */
 TEST(invalidated_flow_is_not_found) {
 	const struct flow_key key = random_key(RULE_IPV4), zeros = {.family = RULE_IPV4};
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Compares the upper MAC with a flow cache to one without: random packets must have the same
+/* Compares the upper MAC with a flow cache to one without: random packets must have the same
  * result, bytes and counters. An inserted stage that drops or reorders packets must not affect the
- * others.
- */
+ * others. */
 #include "test_main.h"
 
 #include "pipeline/packet.h"
@@ -82,8 +80,7 @@ static void free_all(void) {
 	fixture_pool_end(packets);
 }
 
-/* Writes a random frame. Fields have few values, so that flows repeat, or differ in one field
- * only. */
+/* Writes a random frame. Fields have few values, so that flows repeat or are similar. */
 static void random_frame(uint8_t *frame, uint32_t serial) {
 	const struct modem *m = &uppers[CACHED].sg.modems[random_below(&rng, 2)];
 	uint32_t address = random_below(&rng, (uint32_t)m->address_count + 1);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Compares the latencies that the downstream measures with those that the test sees with a
- * simulated clock, from reception of a packet to transmission of its last byte.
- */
+/* Compares the latencies that the downstream measures with those that the test sees with a
+ * simulated clock, from reception of a packet to transmission of its last byte. */
 #include "messages_kit.h"
 
 #include "server/measure.h"
@@ -112,8 +110,7 @@ TEST(latency_includes_time_of_blocked_port) {
 	group_kit_close(kit);
 }
 
-/* Packets that were pending when measurement was switched on are not measured; later ones are,
- * until it is switched off. */
+/* Packets pending when measurement is switched on are not measured. */
 TEST(only_packets_received_while_on_are_measured) {
 	open_measured(false, DEPTH);
 	assert_int_equal(server_latency(&kit->server, false), 0);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Tests messages of the upstream scheduler through a server, on the MAP pseudowire and in sessions
+/* Tests messages of the upstream scheduler through a server, on the MAP pseudowire and in sessions
  * of channels: before queued data, split if long, dropped if late, charged to the rate of the
- * channel.
- */
+ * channel. */
 #include "messages_kit.h"
 
 #define FLOW 1
@@ -28,8 +26,7 @@ static struct stream {
 } streams[STREAMS];
 static uint64_t late_count; /* messages */
 
-/* A message begins: it must be the next one that is not late. `sent_now`: it was sent in this
- * round. */
+/* A message begins: the next one that is not late. `sent_now`: it was sent in this round. */
 static void begin_message(struct stream *x, const struct depi_frame *s, bool sent_now) {
 	const uint64_t now = group_kit_clock(kit)->now;
 
@@ -40,8 +37,7 @@ static void begin_message(struct stream *x, const struct depi_frame *s, bool sen
 	x->open = true;
 }
 
-/* Checks a frame of a message. Sequence numbers have no gap for late messages. Returns false if the
- * frame has no message. */
+/* Checks a frame of a message. Returns false if it has none. Late messages leave no gap. */
 static bool check_frame(const struct depi_frame *s, bool sent_now) {
 	struct stream *x = streams;
 
@@ -111,8 +107,7 @@ static unsigned run_round(bool port_open, bool was_open) {
 	return ended;
 }
 
-/* With data traffic and a port that is blocked at times. Messages are sent in the round in which
- * others turn out to be late. */
+/* With data traffic and a port that is blocked at times, so that messages become late. */
 TEST(messages_arrive_in_order_and_in_time) {
 	struct random r = {20261129};
 	bool port_open = true, was_open = true;
@@ -220,8 +215,7 @@ TEST(messages_in_psp_flow_of_data_keep_order) {
 	messages_close();
 }
 
-/* A full ring refuses messages. A stop drops those in the ring and in queues. Messages of an unused
- * stream are dropped, too. */
+/* A full ring refuses messages. A stop drops pending ones, and so does an unused stream. */
 TEST(refused_and_stopped_messages_are_counted) {
 	unsigned in = 0;
 	struct depi_frame s;
@@ -309,7 +303,6 @@ TEST(late_message_is_dropped) {
 	messages_close();
 }
 
-/* Without an upstream scheduler, there is no message path and no grant. */
 TEST(no_message_path_without_scheduler) {
 	open_server(UPSTREAM, RPHY_DEPTH);
 	assert_null(path());

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Tests parse and modem lookup: each drop reason, size limits, checksum offload and chained mbufs.
- * Also compares the fast parser of plain headers with the full one.
- */
+/* Tests parse and modem lookup: each drop reason, size limits, checksum offload and chained mbufs.
+ * Also compares the fast parser of plain headers with the full one. */
 #include "test_main.h"
 
 #include "downstream/plain.h"
@@ -24,9 +22,8 @@ static const uint8_t known6[16] = {0x20, 1, 0x0d, 0xb8, 0, 0, 0, 1, [15] = 1};
 
 enum frame_type { IPV4, IPV6, ARP, LLC };
 
-static size_t write_frame(enum frame_type frame_type, uint8_t *out, size_t size,
-			  const uint8_t *to) {
-	switch (frame_type) {
+static size_t write_frame(enum frame_type type, uint8_t *out, size_t size, const uint8_t *to) {
+	switch (type) {
 	case IPV4: return packet_ipv4(out, size, 1, to);
 	case IPV6: return packet_ipv6(out, size, 1, to);
 	case ARP: return packet_arp(out, size, 1, to);
@@ -55,7 +52,7 @@ static void check_result(struct rte_mbuf *m, enum drop_reason reason, const char
 /* A valid frame with some bytes changed. The IPv4 checksum is updated unless `old_checksum`. */
 static const struct frame_case {
 	const char *description;
-	enum frame_type frame_type;
+	enum frame_type type;
 	const uint8_t *to;
 	enum drop_reason reason;
 	uint16_t size; /* 0: 100 */
@@ -114,13 +111,13 @@ static bool is_parsed(enum drop_reason reason) {
 }
 
 static size_t write_case(const struct frame_case *c, uint8_t *frame) {
-	size_t size = write_frame(c->frame_type, frame, c->size ? c->size : 100, c->to);
+	size_t size = write_frame(c->type, frame, c->size ? c->size : 100, c->to);
 
 	for (size_t k = 0; k < ARRAY_COUNT(c->changes); k++) {
 		if (c->changes[k].at != 0 || c->changes[k].value != 0)
 			frame[c->changes[k].at] = c->changes[k].value;
 	}
-	if (c->frame_type == IPV4 && !c->old_checksum)
+	if (c->type == IPV4 && !c->old_checksum)
 		packet_ipv4_checksum(frame);
 	return c->cut ? c->cut : size;
 }
@@ -136,10 +133,9 @@ TEST(invalid_frames_are_dropped_for_their_reason) {
 
 		check_result(fixture_packet(lookup_kit.packets, frame, size), c->reason,
 			     c->description);
-		assert_int_equal(values[COUNTER_IPV4], read && c->frame_type == IPV4);
-		assert_int_equal(values[COUNTER_IPV6], read && c->frame_type == IPV6);
-		assert_int_equal(values[COUNTER_LLC],
-				 read && (c->frame_type == ARP || c->frame_type == LLC));
+		assert_int_equal(values[COUNTER_IPV4], read && c->type == IPV4);
+		assert_int_equal(values[COUNTER_IPV6], read && c->type == IPV6);
+		assert_int_equal(values[COUNTER_LLC], read && (c->type == ARP || c->type == LLC));
 	}
 	check_result(rte_pktmbuf_alloc(lookup_kit.packets), DROP_RUNT, "an empty buffer");
 }

@@ -172,7 +172,6 @@ static void check_group(const struct served_group *g) {
 	free(c.used_flows);
 }
 
-/* Checks that both tables have the same keys with the same groups. */
 static void check_same_keys(const struct share_table *t, const struct share_table *expected_table) {
 	const void *stored; /* a key without its alignment */
 	void *groups, *entry;

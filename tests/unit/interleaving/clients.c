@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The model, which is the configuration as JSON, and the effect of each request on it. Clients,
- * which send batches of requests. Compares the server with the model when no request is pending.
- */
+/* The model, which is the configuration as JSON, and the effect of each request on it. Clients,
+ * which send batches of requests. Compares the server with the model when no request is pending. */
 
 #include "server/changes.h"
 
@@ -251,8 +249,7 @@ bool sim_has_pending_request(const struct simulation *sim) {
 	return false;
 }
 
-/* Once no request is pending, applies completed operations to the model, in the order in which they
- * took effect. */
+/* Once no request is pending, applies completed operations to the model in their order. */
 static void apply_completed(struct simulation *sim) {
 	if (sim_has_pending_request(sim))
 		return;

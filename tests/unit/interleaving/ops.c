@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Creates random objects and requests. Most requests are valid; the server must refuse the others
- * without effect. */
+/* Creates random objects and requests. Most are valid; the server must refuse the others. */
 
 #include "simulation.h"
 
@@ -312,10 +311,9 @@ static void random_reload(struct simulation *sim, struct op *op) {
 		if (groups[part.group] == NULL)
 			continue;
 		random_object_op(sim, &part);
+		/* removals of referenced objects would be refused */
 		if (part.kind != OP_REMOVE || part.object == LIVE_MODEM || sim_random(sim, 8) == 0)
-			op_apply_to_model(
-				groups,
-				&part); /* removals of referenced objects would be refused */
+			op_apply_to_model(groups, &part);
 		op_free(&part);
 		if (sim_random(sim, 2) == 0)
 			swap_addresses(sim, groups[part.group]);

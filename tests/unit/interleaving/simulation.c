@@ -18,10 +18,8 @@
 
 static struct simulation *active; /* usleep() advances it; NULL: none is open */
 
-/*
- * Checks the grace period: a change may be freed when each worker has ended a round after the last
- * retiring task. Without threads, no other check detects a missing grace period.
- */
+/* Checks the grace period: a change may be freed when each worker has ended a round after the last
+ * retiring task. Without threads, no other check detects a missing grace period. */
 #define CHAINS 1024 /* retiring at a time */
 
 /* A chain of retiring tasks, identified by the flag that the last one sets. */
@@ -262,8 +260,7 @@ void sim_wait_for_packets(struct simulation *sim) {
 	}
 }
 
-/* Whether each worker thread has made a round since the latest packets were sent. Otherwise queues
- * could overflow. */
+/* Whether each worker has run since the latest packets. Otherwise queues could overflow. */
 static bool workers_have_run(struct simulation *sim) {
 	uint64_t now[LIFE_WORKERS];
 

@@ -63,14 +63,11 @@ struct simulation {
 	struct random rng;
 	bool threads; /* the workers are threads */
 	bool silent; /* send no packets */
-	/* rounds of the threads when packets were last sent */
-	uint64_t rounds_at_send[LIFE_WORKERS];
+	uint64_t rounds_at_send[LIFE_WORKERS]; /* of the threads, at the latest packets */
 	char folder[32], file[64], group_file[64];
 	struct client clients[SIM_CLIENTS];
-	/* The model: groups by ID as in a file, or NULL */
-	json_t *groups[LIFE_IDS];
-	/* completed operations that the model does not include yet */
-	struct op completed[SIM_CLIENTS * SIM_BATCH];
+	json_t *groups[LIFE_IDS]; /* the model: groups by ID as in a file, or NULL */
+	struct op completed[SIM_CLIENTS * SIM_BATCH]; /* not in the model yet */
 	unsigned completed_count;
 	uint32_t serial;
 	unsigned response_count;
@@ -95,19 +92,16 @@ void sim_settle(struct simulation *sim);
 /* Sends packets, runs some rounds of workers, receives packets, and advances the clock. */
 void sim_advance(struct simulation *sim);
 
-/* With threads, waits until all sent packets have passed the tables, so that a request sent
- * afterwards cannot cause their drop. */
+/* With threads, waits until all sent packets have passed the tables. */
 void sim_wait_for_packets(struct simulation *sim);
 
-/* Checks that the tables contain exactly the addresses, sessions, SIDs and keys of the
- * configuration. */
+/* Checks that the tables match addresses, sessions, SIDs and keys of the configuration. */
 void sim_check_tables(struct simulation *sim);
 
 /* Checks that all dropped packets were dropped because of changes. */
 void sim_check_drops(struct simulation *sim);
 
-/* Chooses a random operation; creates its JSON-RPC request, which the caller frees by
- * json_decref(). */
+/* Choose a random operation; create its JSON-RPC request, to be freed by json_decref(). */
 void sim_random_op(struct simulation *sim, struct op *op);
 json_t *sim_create_request(const struct simulation *sim, const struct op *op);
 

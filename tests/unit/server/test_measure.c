@@ -122,19 +122,19 @@ static void switch_step(struct life_script *script, unsigned step) {
 	uint64_t before;
 
 	server_account(server, true);
-	life_script_check(script, server_latency(server, step % 3 != 0) == 0,
-			  "latency measurement: out of memory");
+	life_check(script, server_latency(server, step % 3 != 0) == 0,
+		   "latency measurement: out of memory");
 	for (unsigned i = 0; i < step % 7; i++)
 		server_synchronize(server);
 	server_account(server, false);
 	before = downstream_accounted(d);
-	life_script_check(script, stage_packets(&d->enqueue, "classify") == before,
-			  "stage and pipeline counted different packets");
+	life_check(script, stage_packets(&d->enqueue, "classify") == before,
+		   "stage and pipeline counted different packets");
 	server_synchronize(server);
-	life_script_check(script, stage_packets(&d->enqueue, "classify") == before,
-			  "packets are counted after accounting was switched off");
-	life_script_check(script, server_latency(server, step % 2 != 0) == 0,
-			  "latency measurement: out of memory");
+	life_check(script, stage_packets(&d->enqueue, "classify") == before,
+		   "packets are counted after accounting was switched off");
+	life_check(script, server_latency(server, step % 2 != 0) == 0,
+		   "latency measurement: out of memory");
 }
 
 TEST(measurement_is_switched_under_traffic) {

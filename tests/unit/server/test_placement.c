@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the placement of groups on workers, the names of workers, and the refusal of unsuitable
- * cores. */
+/* Tests the placement of groups on workers, names of workers, and unsuitable cores. */
 #include "test_main.h"
 
 #include "server/placement.h"
@@ -10,7 +9,6 @@
 static struct service_group groups[SERVER_MAX_GROUPS];
 static struct layout layout;
 
-/* A configuration with the first `count` groups. */
 static struct server_config first_groups(size_t count, unsigned main_core) {
 	return (struct server_config){
 		.groups = groups, .group_count = count, .main_core = main_core};
@@ -226,7 +224,7 @@ TEST(cores_of_this_machine_are_checked) {
 	assert_int_equal(cpus_fault(&cpus, core), CPU_IS_USABLE);
 }
 
-static void check_added_group(const struct cpus *cpus, const char *expected) {
+static void check_added(const struct cpus *cpus, const char *expected) {
 	const struct layout two = {.cores = {1, 3}, .worker_count = 2};
 	char line[512] = "";
 
@@ -239,24 +237,22 @@ TEST(added_group_may_use_only_cores_of_workers) {
 	const struct cpus cpus = machine("0-5", "0-3", "0-3");
 
 	place_group(1, (struct part_cores){12, LAYOUT_1DS2T, 1, 3, 3});
-	check_added_group(&cpus, "");
-	check_added_group(NULL, "");
+	check_added(&cpus, "");
+	check_added(NULL, "");
 	place_group(1, (struct part_cores){12, LAYOUT_1DS2T, 1, 4, 3});
-	check_added_group(&cpus,
-			  "threads.lower_mac_core: found core 4, allowed: 0-3, the cores that are "
-			  "online and may be used");
-	check_added_group(
-		NULL, "threads.lower_mac_core: found core 4, allowed: 1,3, the cores that have a "
-		      "worker; others need a restart");
+	check_added(&cpus, "threads.lower_mac_core: found core 4, allowed: 0-3, the cores that are "
+			   "online and may be used");
+	check_added(NULL,
+		    "threads.lower_mac_core: found core 4, allowed: 1,3, the cores that have a "
+		    "worker; others need a restart");
 	place_group(1, (struct part_cores){12, LAYOUT_1DS2T, 0, 2, 1});
 	groups[1].threads.asked.layout = LAYOUT_1US1T_1DS2T;
-	check_added_group(
-		&cpus,
-		"threads.cores: found cores 0,2, allowed: 1,3, the cores that have a worker; "
-		"others need a restart");
+	check_added(&cpus,
+		    "threads.cores: found cores 0,2, allowed: 1,3, the cores that have a worker; "
+		    "others need a restart");
 	place_group(1, (struct part_cores){12, LAYOUT_1DS2T, 1, 3, 1});
 	groups[1].threads.main_core = 3; /* a default, not configured */
-	check_added_group(&cpus, "");
+	check_added(&cpus, "");
 	groups[1].threads.asked.main_core = true;
-	check_added_group(&cpus, "threads.main_core: found core 3, allowed: 0, the server's");
+	check_added(&cpus, "threads.main_core: found core 3, allowed: 0, the server's");
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures memory use of DPDK's and the C library's heaps per group and per modem, and checks
- * limits. */
+/* Measures heap memory per group and per modem, and checks limits. */
 #include "test_main.h"
 
 #include <inttypes.h>
@@ -171,8 +170,7 @@ static void measure_parts(unsigned modems, uint64_t parts[PARTS_ALONE]) {
 	service_group_free(&sg);
 }
 
-/* Prints the bytes per modem of each part and checks the limits. `all` is the sum per modem; the
- * rest belongs to the scheduler. */
+/* Prints bytes per modem, and checks limits. `all` is the sum; the scheduler has the rest. */
 static void print_parts(uint64_t all) {
 	uint64_t single[PARTS_ALONE], twice[PARTS_ALONE], per_modem[PARTS_ALONE], others = all;
 
@@ -232,8 +230,7 @@ TEST(queue_limits_are_divided_among_groups) {
 	}
 }
 
-/* The estimate does not depend on which group is the large one. The flow cache has a cache line per
- * record, rounded up to a power of two records. */
+/* The estimate does not depend on the order of groups, and includes the flow cache. */
 TEST(memory_estimate_includes_all_groups) {
 	struct server_config config = {.groups = groups, .group_count = 2};
 	unsigned mb[2], without_cache;

@@ -31,7 +31,6 @@ static int free_config(void **state) {
 	return fixture_stop(state);
 }
 
-/* A group has buffers for the limits of all its queues. */
 TEST(group_needs_cover_its_queue_limits) {
 	struct pool_needs n = server_group_needs(&config, &sg);
 	unsigned queues = server_queued_max(&config, &sg), ring = server_hand_over_max(&config);
@@ -82,8 +81,7 @@ TEST(pools_without_upstream_refuse_upstream_group) {
 	server_pools_free(&p);
 }
 
-/* A pool whose name is in use cannot be created, and all are freed. With a large MTU, packets have
- * their own pool. */
+/* A pool whose name is in use cannot be created. With a large MTU, packets have a pool. */
 TEST(failed_pool_creation_frees_all) {
 	static const char *const names[] = {"packets", "depi_headers", "depi_fragments",
 					    "uepi",    "frames",       "pieces"};

@@ -169,7 +169,6 @@ TEST(given_port_has_larger_mtu) {
 	free_config(&config);
 }
 
-/* An optional port exists only if it is configured. */
 TEST(optional_port_exists_if_configured) {
 	for (size_t i = 0; i < 2; i++) {
 		const struct server_config config = load_config(1);
@@ -186,7 +185,6 @@ TEST(optional_port_exists_if_configured) {
 	}
 }
 
-/* The counters of a released port keep their last values. */
 TEST(released_port_keeps_counters) {
 	struct server_port port = {.open = true, .last = {.ipackets = 7}};
 	struct rte_mempool *pool = fixture_pool("packets", 1023, FIXTURE_ROOM);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests tasks that a worker runs between rounds, and stage lists that are added and removed
- * meanwhile. */
+/* Tests tasks that a worker runs between rounds, and changes of its stage lists. */
 #include "test_main.h"
 
 #include <sys/mman.h>
@@ -10,7 +9,6 @@
 
 static unsigned rounds, steps, rounds_at[3];
 
-/* A stage that counts rounds. */
 static uint16_t round_stage(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	rounds++;
 	return n;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests workers that pause and sleep when idle: tasks are run, due work is not late, and times are
- * counted. */
+/* Tests workers that pause and sleep when idle: tasks, due work, and counted times. */
 #include "test_main.h"
 
 #include "fixture.h"
@@ -83,7 +82,6 @@ static bool step(void *arg) {
 	return ++*(unsigned *)arg == 3;
 }
 
-/* An idle worker of each kind runs tasks and stops. */
 TEST(idle_worker_runs_tasks) {
 	for (enum idle_kind kind = IDLE_POLL; kind < IDLE_KINDS; kind++) {
 		if (!idle_supported(kind))
@@ -194,14 +192,14 @@ static struct ring {
 	uint64_t wanted, produced, consumed; /* packets: wanted by the test, produced, consumed */
 } ring;
 
-static uint16_t produce_stage(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+static uint16_t put_stage(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	if (ring.produced == __atomic_load_n(&ring.wanted, __ATOMIC_ACQUIRE))
 		return 0;
 	__atomic_store_n(&ring.produced, ring.produced + 1, __ATOMIC_RELEASE);
 	return 1;
 }
 
-static uint16_t consume_stage(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+static uint16_t get_stage(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	uint64_t produced = __atomic_load_n(&ring.produced, __ATOMIC_ACQUIRE);
 	uint16_t packets = (uint16_t)(produced - ring.consumed);
 
@@ -209,16 +207,12 @@ static uint16_t consume_stage(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	return packets;
 }
 
-/* A worker that fills a ring wakes the sleeping consumer. Nothing else would within its longest
- * sleep. */
+/* A worker that fills a ring wakes the consumer, which would sleep longer otherwise. */
 TEST(filled_ring_wakes_consumer) {
-	static const struct stage produce = {
-		.name = "produce", .run = produce_stage, .polls = true};
-	static const struct stage consume = {
-		.name = "consume", .run = consume_stage, .polls = true};
-	static const struct stage_list lists[2] = {
-		{"produce", &produce, 1, .due = pipeline_due_never},
-		{"consume", &consume, 1, .due = pipeline_due_never}};
+	static const struct stage put = {.name = "put", .run = put_stage, .polls = true};
+	static const struct stage get = {.name = "get", .run = get_stage, .polls = true};
+	static const struct stage_list lists[2] = {{"put", &put, 1, .due = pipeline_due_never},
+						   {"get", &get, 1, .due = pipeline_due_never}};
 	const struct idle_config c = {
 		.kind = IDLE_SLEEP, .empty_rounds = 4, .longest = 1000, .tsc_hz = rte_get_tsc_hz()};
 	struct pipeline pipelines[2];

@@ -54,8 +54,7 @@ static inline uint64_t rig_dropped(const struct share_rig *r, enum drop_reason r
 	return r->s->counters.drops[reason];
 }
 
-/* Allocates an IPv4 packet of 60 bytes with serial number `number` for the first modem of a
- * group. */
+/* An IPv4 packet of 60 bytes with this serial number for the first modem of a group. */
 struct rte_mbuf *rig_create_packet(struct share_rig *r, unsigned group, uint32_t number);
 
 /* Sends a frame to the port. With `guarded`, the frame ends where readable memory ends; only one
@@ -68,8 +67,7 @@ uint16_t rig_receive(struct share_rig *r, unsigned group, struct rte_mbuf **pkts
 /* Builds a table of the groups in `list`. Returns NULL if two groups conflict. */
 struct share_table *rig_build_table(const struct share_rig *r);
 
-/* Checks that the port's table has the same keys as a newly built one, and with `vlans` the same
- * VLANs. */
+/* Compares the port's table (with `vlans`, its VLANs, too) with a newly built one. */
 void rig_compare_table(const struct share_rig *r, bool vlans);
 
 /* Writes the MAC address of a group's R-PHY side (`side` 1) or network side (2). */

@@ -22,8 +22,7 @@ static uint16_t vlan_of(const struct service_group *sg, enum share_side side) {
 	return side == SHARE_RPHY ? sg->rphy_port.vlan : sg->network.vlan;
 }
 
-/* Returns group g if it is in service, has the frame's VLAN and receives packets on this side;
- * else NULL. */
+/* Group g if it is in service, has the frame's VLAN and receives on this side; else NULL. */
 static const struct service_group *find_member(const struct frame *s, unsigned g) {
 	const struct service_group *sg = g < s->r->count ? s->r->list[g] : NULL;
 
@@ -165,8 +164,7 @@ static bool sessions_repeat(const struct frame *s) {
 	return repeat;
 }
 
-/* Reads the session of L2TPv3 over IP. The group checks all other fields, so errors in them are
- * ignored here. */
+/* Reads the session of L2TPv3 over IP. Other errors are ignored: the group checks them. */
 static bool read_plain_session(const struct frame *s, uint32_t *session) {
 	const uint8_t *f = s->frame;
 	bool ipv4 = s->size >= 38 && load_be16(f + 12) == 0x0800 && f[14] == 0x45 && f[23] == 115 &&

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Measures the cycles per packet that a shared port needs to distribute packets in software, and
- * prints them for docs/performance.md. Checks that each packet reaches its group.
- */
+/* Measures the cycles per packet that a shared port needs to distribute packets in software, and
+ * prints them for docs/performance.md. Checks that each packet reaches its group. */
 #include "test_main.h"
 
 #include <rte_cycles.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sends random and malformed packets to a port with random groups. Compares group or drop reason of
- * each packet with share_model.c. */
+/* Sends random and malformed packets, and compares group or drop reason with share_model.c. */
 #include "test_main.h"
 
 #include "packets.h"
@@ -20,7 +19,7 @@ static struct share_rig storage, *const rig = &storage;
 static struct random rng = {.state = 20260611};
 static unsigned conflicts, results[DROP_REASONS + 1]; /* packets per drop reason; last: delivered */
 
-static unsigned random_number(unsigned n) {
+static unsigned draw(unsigned n) {
 	return random_below(&rng, n);
 }
 
@@ -28,32 +27,32 @@ static unsigned random_number(unsigned n) {
 static void randomize_group(unsigned g) {
 	static const uint16_t vlans[] = {0, 10, 0x10a}; /* these differ above 8 bits */
 	struct service_group *sg = &rig->groups[g];
-	bool vlan = random_number(2) == 0;
+	bool vlan = draw(2) == 0;
 
-	sg->network.vlan = vlan ? vlans[random_number(3)] : 0;
-	sg->rphy_port.vlan = vlan ? vlans[random_number(3)] : 0;
-	sg->network.has_mac = random_number(2) == 0;
-	rig_write_mac(random_number(6) ? g : 0, 2, sg->network.mac);
-	rig_write_mac(random_number(6) ? g : 0, 1, sg->rphy.core_mac);
-	if (random_number(4) == 0)
-		rig->channels[g] = rig->channels[random_number(RIG_GROUPS)];
-	if (random_number(6) == 0)
+	sg->network.vlan = vlan ? vlans[draw(3)] : 0;
+	sg->rphy_port.vlan = vlan ? vlans[draw(3)] : 0;
+	sg->network.has_mac = draw(2) == 0;
+	rig_write_mac(draw(6) ? g : 0, 2, sg->network.mac);
+	rig_write_mac(draw(6) ? g : 0, 1, sg->rphy.core_mac);
+	if (draw(4) == 0)
+		rig->channels[g] = rig->channels[draw(RIG_GROUPS)];
+	if (draw(6) == 0)
 		sg->upstream_channel_count = 0;
-	if (random_number(3) == 0)
-		rig->addresses[g][random_number(RIG_MODEMS)][0] =
-			rig->addresses[random_number(RIG_GROUPS)][random_number(RIG_MODEMS)][0];
-	if (random_number(8) == 0)
+	if (draw(3) == 0)
+		rig->addresses[g][draw(RIG_MODEMS)][0] =
+			rig->addresses[draw(RIG_GROUPS)][draw(RIG_MODEMS)][0];
+	if (draw(8) == 0)
 		rig->list[g] = NULL;
 }
 
 static void write_network_frame(uint8_t *out) {
 	static const uint8_t unknown[][16] = {
 		{10, 77}, {224, 0, 0, 1}, {255, 255, 255, 255}, {0xff, 2, [15] = 1}};
-	const struct modem *m = &rig->modems[random_number(RIG_GROUPS)][random_number(RIG_MODEMS)];
-	const uint8_t *address = unknown[random_number(4)];
+	const struct modem *m = &rig->modems[draw(RIG_GROUPS)][draw(RIG_MODEMS)];
+	const uint8_t *address = unknown[draw(4)];
 	uint8_t mac[6] = {255, 255, 255, 255, 255, 255};
 
-	switch (random_number(8)) {
+	switch (draw(8)) {
 	case 0:
 	case 1: packet_ipv4(out, SIZE, 1, m->addresses[0].bytes); break;
 	case 2: packet_ipv6(out, SIZE, 1, m->addresses[1].bytes); break;
@@ -63,20 +62,19 @@ static void write_network_frame(uint8_t *out) {
 	case 6: packet_ipv6(out, SIZE, 1, address); break;
 	default: packet_llc(out, SIZE, 1, address); break;
 	}
-	if (random_number(3) != 0)
-		rig_write_mac(random_number(RIG_GROUPS + 1), 2, mac);
-	if (random_number(3) != 0)
+	if (draw(3) != 0)
+		rig_write_mac(draw(RIG_GROUPS + 1), 2, mac);
+	if (draw(3) != 0)
 		memcpy(out, mac, sizeof(mac));
 }
 
 static void write_rphy_frame(uint8_t *out) {
 	static const uint32_t kinds[] = {0x10000, 0x20000, 0x30000, 0x40000};
-	uint32_t session =
-		random_number(12) == 0 ? 0 : kinds[random_number(4)] + random_number(RIG_GROUPS);
+	uint32_t session = draw(12) == 0 ? 0 : kinds[draw(4)] + draw(RIG_GROUPS);
 	uint8_t mac[6];
 
-	rig_write_mac(random_number(RIG_GROUPS), 1, mac);
-	switch (random_number(4)) {
+	rig_write_mac(draw(RIG_GROUPS), 1, mac);
+	switch (draw(4)) {
 	case 0: rig_write_l2tp(out, 6, mac, session); break;
 	case 1: rig_write_l2tp_udp(out, mac, session); break;
 	case 2: rig_write_l2tp(out, 4, mac, session); break;
@@ -89,18 +87,16 @@ static size_t damage_frame(uint8_t *out, size_t size) {
 	static const uint16_t types[] = {ETHERTYPE_VLAN, ETHERTYPE_VLAN, ETHERTYPE_VLAN,
 					 ETHERTYPE_SERVICE_VLAN};
 	static const uint16_t vlans[] = {0, 10, 0x10a, 12, 0xe00a};
-	unsigned tags = random_number(16) == 0 ? 2 : random_number(2);
+	unsigned tags = draw(16) == 0 ? 2 : draw(2);
 
 	while (tags-- > 0)
-		size = rig_add_tag(out, out, size, types[random_number(4)],
-				   vlans[random_number(5)]);
-	for (unsigned wrong = random_number(4) == 0 ? 1 + random_number(3) : 0; wrong > 0; wrong--)
-		out[random_number((unsigned)size)] = (uint8_t)random_number(256);
-	return random_number(3) == 0 ? random_number((unsigned)size + 1) : size;
+		size = rig_add_tag(out, out, size, types[draw(4)], vlans[draw(5)]);
+	for (unsigned wrong = draw(4) == 0 ? 1 + draw(3) : 0; wrong > 0; wrong--)
+		out[draw((unsigned)size)] = (uint8_t)draw(256);
+	return draw(3) == 0 ? draw((unsigned)size + 1) : size;
 }
 
-/* Checks that the group's next packet has the bytes of the frame, without its tag if `tag` is
- * set. */
+/* Checks the bytes of the group's next packet: the frame, without its tag if `tag` is set. */
 static void check_next_packet(unsigned group, const uint8_t *frame, size_t size, bool tag) {
 	size_t from = tag ? 4 : 0;
 	uint8_t received[RIG_FRAME_SIZE];
@@ -115,8 +111,7 @@ static void check_next_packet(unsigned group, const uint8_t *frame, size_t size,
 	rte_pktmbuf_free(m);
 }
 
-/* Sends `n` packets in one burst. Checks that each group receives its packets in order, and that
- * the drop counters match the model. */
+/* Sends `n` packets in one burst, and compares received packets and drops with the model. */
 static void compare_burst(enum share_side side, unsigned n) {
 	static uint8_t frames[PIPELINE_BURST][RIG_FRAME_SIZE];
 	uint64_t before[DROP_REASONS], expected[DROP_REASONS] = {0};
@@ -173,7 +168,7 @@ static void test_configuration(enum share_side side) {
 	for (unsigned p = 0; p < PACKETS; p++)
 		compare_burst(side, 1);
 	for (unsigned b = 0; b < BURSTS; b++)
-		compare_burst(side, 1 + random_number(PIPELINE_BURST));
+		compare_burst(side, 1 + draw(PIPELINE_BURST));
 	rig_close(rig);
 }
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Tests overlapping changes of several groups on a shared port: prepared, partly applied and
- * retiring ones, ended in random order. After all steps, the table must match the configuration.
- */
+/* Tests overlapping changes of several groups on a shared port: prepared, partly applied and
+ * retiring ones, ended in random order. After all steps, the table must match the configuration. */
 #include "test_main.h"
 
 #include "random.h"
@@ -26,8 +24,7 @@ struct object {
 struct test_change {
 	struct share_change *change; /* NULL: the port's table does not change */
 	unsigned group;
-	bool prepared; /* not all steps are made yet */
-	bool begun; /* at least one step was made */
+	bool prepared, begun; /* not all steps are made; at least one is */
 	bool removed; /* share_change_remove() is done */
 	struct live_change list[MAX_OBJECTS];
 	struct live_changes changes;
@@ -53,8 +50,8 @@ static void check_forget(unsigned group) {
 	rig_compare_table(rig, false);
 }
 
-/* A number below n. */
-static unsigned random_number(unsigned n) {
+/* Draws a number below n. */
+static unsigned draw(unsigned n) {
 	return random_below(&rng, n);
 }
 
@@ -140,8 +137,7 @@ static bool is_valid(struct test_change *c) {
 	return t != NULL;
 }
 
-/* Begins the change, or frees it and returns false if it is rejected. Checks that exactly conflicts
- * are rejected. */
+/* Begins the change. If it is rejected, as conflicts must be, frees it and returns false. */
 static bool prepare_change(struct test_change *c) {
 	bool no_open = open_count == 0, valid = no_open && is_valid(c), accepted;
 	char why[LIVE_LINE] = "";
@@ -222,10 +218,9 @@ static void add_random_modem(struct test_change *c, unsigned slot) {
 	struct object *o = add_object(c, LIVE_MODEM, slot);
 
 	/* removes the modem */
-	if (modem_is_there(&modems[c->group][slot]) && random_number(3) == 0)
+	if (modem_is_there(&modems[c->group][slot]) && draw(3) == 0)
 		return;
-	set_modem(o, random_number(12) == 0 ? 0 : c->group, slot, random_number(128),
-		  random_number(65));
+	set_modem(o, draw(12) == 0 ? 0 : c->group, slot, draw(128), draw(65));
 	c->list[c->changes.count - 1].modem = &o->modem;
 }
 
@@ -233,10 +228,10 @@ static void add_random_modem(struct test_change *c, unsigned slot) {
 static void add_random_channel(struct test_change *c, unsigned slot) {
 	struct object *o = add_object(c, LIVE_UPSTREAM_CHANNEL, slot);
 
-	if (channels[c->group][slot].session != 0 && random_number(3) == 0)
+	if (channels[c->group][slot].session != 0 && draw(3) == 0)
 		return;
 	o->channel = (struct upstream_channel){
-		1 + slot, UPSTREAM_OFDMA, 1, 0x100 + 16 * slot + random_number(16), 0, 0};
+		1 + slot, UPSTREAM_OFDMA, 1, 0x100 + 16 * slot + draw(16), 0, 0};
 	c->list[c->changes.count - 1].upstream_channel = &o->channel;
 }
 
@@ -251,7 +246,7 @@ static struct test_change *allocate_change(unsigned group) {
 
 /* Increments counts[0] if the change is rejected, else counts[1]. */
 static void begin_random_change(unsigned counts[2]) {
-	unsigned group = random_number(rig->count), count = 1 + random_number(MAX_OBJECTS), first;
+	unsigned group = draw(rig->count), count = 1 + draw(MAX_OBJECTS), first;
 	struct test_change *c;
 
 	for (unsigned i = 0; i < open_count; i++) {
@@ -260,7 +255,7 @@ static void begin_random_change(unsigned counts[2]) {
 			return;
 	}
 	c = allocate_change(group);
-	first = random_number(rig->s->side == SHARE_RPHY ? CHANNELS : SLOTS);
+	first = draw(rig->s->side == SHARE_RPHY ? CHANNELS : SLOTS);
 	for (unsigned i = 0; i < count; i++) {
 		if (rig->s->side == SHARE_RPHY)
 			add_random_channel(c, (first + i) % CHANNELS);
@@ -298,7 +293,7 @@ static void end_all(void) {
 	while (open_count > 0 && open_changes[open_count - 1]->prepared)
 		step_oldest();
 	while (open_count > 0) {
-		end_change(random_number(open_count));
+		end_change(draw(open_count));
 		rig_compare_table(rig, true);
 	}
 	assert_null(rig->s->changes);
@@ -310,7 +305,7 @@ static void test_random_changes(enum share_side side, uint32_t seed) {
 	rng = (struct random){.state = seed};
 	open_rig(side);
 	for (unsigned n = 0; n < STEPS; n++) {
-		unsigned action = random_number(16);
+		unsigned action = draw(16);
 
 		if (action < 4)
 			begin_random_change(counts);
@@ -318,8 +313,7 @@ static void test_random_changes(enum share_side side, uint32_t seed) {
 			step_oldest();
 		else if (action == 15)
 			abandon_prepared();
-		else if ((action = random_number(MAX_OPEN)) < open_count &&
-			 !open_changes[action]->prepared)
+		else if ((action = draw(MAX_OPEN)) < open_count && !open_changes[action]->prepared)
 			end_change(action);
 		for (action = 0; action < open_count && !open_changes[action]->prepared; action++)
 			;
@@ -355,8 +349,7 @@ static void begin_modem_change(unsigned group, unsigned slot, unsigned count,
 	assert_true(prepare_change(c));
 }
 
-/* A removal stays open until its last key is removed. A larger table that is copied before must not
- * keep these keys. */
+/* A table that is copied before a removal ends must not keep the removed keys. */
 TEST(removal_stays_open_until_last_key) {
 	open_rig(SHARE_NETWORK);
 	begin_modem_change(0, SLOTS - 1, 1, SG_MAX_MODEM_ADDRESSES);

@@ -45,8 +45,7 @@ static void receive_for(unsigned group) {
 	receive(rig_create_packet(rig, group, serial++));
 }
 
-/* Receives all packets of the group and checks that their serial numbers rise from `*last`. Returns
- * the number of packets. */
+/* Receives all packets of the group. Their numbers rise from `*last`. Returns how many. */
 static unsigned receive_in_order(unsigned group, uint32_t *last) {
 	struct rte_mbuf *m;
 	unsigned count = 0;
@@ -61,8 +60,7 @@ static unsigned receive_in_order(unsigned group, uint32_t *last) {
 	return count;
 }
 
-/* The ring keeps the earliest packets and drops the excess, also within a burst. Only the group
- * that does not read its ring loses packets. */
+/* The ring keeps the earliest packets. Only the group that does not read it loses packets. */
 TEST(full_ring_drops_excess_of_its_group_only) {
 	for (unsigned burst = 0; burst < 2; burst++) {
 		unsigned ring = burst ? RING / 2 : RING, sent = burst ? RING : RING + 10;
@@ -265,8 +263,7 @@ static uint16_t send_from_group(const struct packet_sink *to, unsigned n) {
 	return accepted;
 }
 
-/* Receives count frames that the port sent. Checks that each sender's serial numbers continue at
- * next[sender], and advances it. */
+/* Receives all frames of the port. Numbers of each sender continue at next[sender]. */
 static unsigned receive_far(uint32_t *next) {
 	struct rte_mbuf *m;
 	unsigned n = 0;
@@ -280,8 +277,7 @@ static unsigned receive_far(uint32_t *next) {
 	return n;
 }
 
-/* With a full port, the ring fills and the sink refuses frames. Once the far end reads, all frames
- * leave in order. */
+/* With a full port, the ring fills and refuses frames. Later, all of them leave in order. */
 TEST(full_port_delays_frames_without_loss) {
 	uint64_t accepted = 0, sent = 0;
 	uint32_t next = serial;
@@ -373,8 +369,7 @@ TEST(frames_of_concurrent_senders_stay_in_order) {
 	assert_int_equal(rig->s->counters.values[COUNTER_PORT_SENT], SENDERS * FRAMES_EACH);
 }
 
-/* Without a ring, the port is the sink and the stage `send` is idle. A zeroed sink must not send to
- * port 0. */
+/* Without a ring, the port is the sink. A zeroed sink must not send to port 0. */
 TEST(sink_is_port_without_ring) {
 	struct packet_sink unset = {0};
 	uint32_t next = serial;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests captures of a server whose groups are added, removed and moved between workers, with and
- * without failing calls. */
+/* Tests captures while groups are added, removed and moved between workers, and calls fail. */
 #include "test_main.h"
 
 #include "capture/live/captures.h"
@@ -21,10 +20,8 @@ static struct tap_captures captures;
 static struct tap_capture *capture; /* running */
 static const char *request; /* its request */
 
-/*
- * When views are replaced, server_synchronize() must be called before drops use the new views, and
- * before the old views are freed. The wrappers below check this order.
- */
+/* When views are replaced, server_synchronize() must be called before drops use the new views, and
+ * before the old views are freed. The wrappers below check this order. */
 static bool short_of_memory; /* names that no worker uses may be freed without it */
 static enum { VIEWS_REPLACED = 1, WORKERS_PASSED, DROPS_REPLACED, OLD_UNUSED } phase;
 __typeof__(server_synchronize) __real_server_synchronize, __wrap_server_synchronize;
@@ -87,28 +84,27 @@ static enum outcome end_capture(void *context) {
 	return OUTCOME_DONE;
 }
 
-static void begin_successfully(void *context) {
+static void begin_ok(void *context) {
 	assert_int_equal(begin_capture(context), OUTCOME_DONE);
 }
 
-static void end_successfully(void *context) {
+static void end_ok(void *context) {
 	assert_int_equal(end_capture(context), OUTCOME_DONE);
 	assert_false(captures.active);
 }
 
-/* Opens a server and begins a capture. */
 static void open_with_capture(unsigned max_groups, const char *capture_request) {
 	secret_json_wipe();
 	life_kit_open(kit, 2, max_groups);
 	assert_int_equal(tap_captures_open(&captures, &kit->server), 0);
 	request = capture_request;
-	begin_successfully(NULL);
+	begin_ok(NULL);
 }
 
 /* Ends the capture if it runs, and closes the server. */
 static void close_all(void) {
 	if (captures.active)
-		end_successfully(NULL);
+		end_ok(NULL);
 	tap_captures_close(&captures);
 	life_kit_close(kit);
 }
@@ -124,10 +120,9 @@ static void read_records(struct life_script *s) {
 		uint32_t size;
 
 		for (; (r = tap_ring_first(ring, &size)) != NULL; tap_ring_take(ring)) {
-			life_script_check(s, r->tsc >= last, "records are out of order");
-			life_script_check(s, r->reason == DROP_NONE, "a packet was dropped");
-			life_script_check(s, (r->known & TAP_KNOWS_MODEM) != 0,
-					  "no modem is known");
+			life_check(s, r->tsc >= last, "records are out of order");
+			life_check(s, r->reason == DROP_NONE, "a packet was dropped");
+			life_check(s, (r->known & TAP_KNOWS_MODEM) != 0, "no modem is known");
 			last = r->tsc;
 			records[p]++;
 		}
@@ -142,16 +137,14 @@ static void move_step(struct life_script *script, unsigned number) {
 	unsigned worker = number * 7 % LIFE_WORKERS;
 
 	if (number % 3 != 0)
-		life_script_check(
-			script,
-			server_move_group(s, 0, parts[number % ARRAY_COUNT(parts)], worker) == 0,
-			"the group cannot be moved");
+		life_check(script,
+			   server_move_group(s, 0, parts[number % ARRAY_COUNT(parts)], worker) == 0,
+			   "the group cannot be moved");
 	else
-		life_script_check(script,
-				  server_worker_drain(s, worker, (worker + 1) % LIFE_WORKERS) ==
-						  0 &&
-					  server_worker_resume(s, worker) == 0,
-				  "a worker cannot be drained");
+		life_check(script,
+			   server_worker_drain(s, worker, (worker + 1) % LIFE_WORKERS) == 0 &&
+				   server_worker_resume(s, worker) == 0,
+			   "a worker cannot be drained");
 	captures.wakeup = number % 2 == 0; /* replaces all views */
 	tap_captures_follow(&captures);
 	read_records(script);
@@ -172,8 +165,7 @@ TEST(capture_continues_while_parts_move) {
 	close_all();
 }
 
-/* Only parts with a requested capture point have a source. A group without an upstream has no names
- * of upstream flows. */
+/* Only parts with a requested capture point have a source. */
 TEST(only_parts_with_capture_point_have_source) {
 	struct served_group without;
 	struct tap_names *names;
@@ -257,16 +249,10 @@ static void check_traffic(void) {
 }
 
 TEST(failed_calls_leave_capture_atomic) {
-	const struct operation begin = {"begin a capture",
-					begin_capture,
-					end_successfully,
-					check_traffic,
-					NULL,
-					false,
-					true};
-	const struct operation end = {
-		"end a capture", end_capture, begin_successfully, check_traffic, NULL,
-		false,		 false};
+	const struct operation begin = {"begin", begin_capture, end_ok, check_traffic,
+					NULL,	 false,		true};
+	const struct operation end = {"end", end_capture, begin_ok, check_traffic,
+				      NULL,  false,	  false};
 
 	open_with_capture(
 		3, "{\"group\": 1, \"stages\": [\"classify\", \"frame\", \"verify_source\"], "
@@ -275,7 +261,7 @@ TEST(failed_calls_leave_capture_atomic) {
 		assert_int_equal(worker_reserve(&kit->server.workers[w], 200), 0);
 	/* the end makes no call that can fail */
 	assert_int_equal(run_with_each_fault(&end, &kit->server), 0);
-	end_successfully(NULL);
+	end_ok(NULL);
 	short_of_memory = true;
 	assert_true(run_with_each_fault(&begin, &kit->server) > 10);
 	assert_false(captures.active);

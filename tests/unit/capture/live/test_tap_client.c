@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Tests a client of the capture socket. The test is the control thread, and fills the rings instead
- * of workers. Also tests accepting clients without free descriptors. Needs no EAL.
- */
+/* Tests a client of the capture socket. The test is the control thread, and fills the rings instead
+ * of workers. Also tests accepting clients without free descriptors. Needs no EAL. */
 #include "test_main.h"
 
 #include <fcntl.h>
@@ -197,7 +195,6 @@ TEST(end_wakes_control_thread_once) {
 	assert_false(captures.wakeup);
 }
 
-/* The rate limit uses the times of the packets, not the time at which they are written. */
 TEST(rate_limit_uses_packet_times) {
 	struct tap_source *source = begin_capture("{\"rate\":100}\n");
 
@@ -236,12 +233,11 @@ TEST(drops_are_counted_once_in_statistics) {
 TEST(sources_of_removed_groups_are_freed) {
 	begin_capture("{}\n");
 	for (unsigned count = 1; count <= 20; count++) {
-		struct tap_source *removed_source = add_source(client.capture);
+		struct tap_source *source = add_source(client.capture);
 
-		add_packets(removed_source, 3, 0);
-		removed_source->end->tallies[0].matched = removed_source->end->tallies[0].missed =
-			10;
-		removed_source->gone = true;
+		add_packets(source, 3, 0);
+		source->end->tallies[0].matched = source->end->tallies[0].missed = 10;
+		source->gone = true;
 		serve_client(POLLOUT);
 		assert_int_equal(client.capture->source_count, 1);
 		assert_int_equal(client.output.retired_interfaces, count);

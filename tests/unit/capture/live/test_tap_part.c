@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests which packets a tap copies (filters, sampling, rates, drops), and the metadata of each
- * copy. Needs no EAL. */
+/* Tests which packets a tap copies, and the metadata of each copy. Needs no EAL. */
 #include "test_main.h"
 
 #include "capture/live/facts.h"
@@ -11,8 +10,7 @@
 #define PACKETS 64
 #define HEADERS (14 + 20 + 4) /* Ethernet, IPv4, the session of L2TPv3 (RFC 3931, 4.1.1) */
 
-/* Three modems with a flow each (SFIDs 10, 20 and 30), a slot of a removed modem, and one
- * channel. */
+/* Three modems with a flow each, a slot of a removed modem, and one channel. */
 static uint8_t macs[MODEMS + 1][6] = {{2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 2}, {2, 0, 0, 0, 0, 3}};
 static uint32_t sfids[MODEMS] = {10, 20, 30};
 static uint32_t sessions[1] = {0x10001};
@@ -309,8 +307,7 @@ static struct upstream up = {.tables = {.sessions = us_sessions,
 					.streams = us_streams,
 					.stream_count = 1}};
 
-/* Modem, flow and session of upstream packets by their metadata. Indexes may be invalid, or of
- * removed objects. */
+/* Modem, flow and session of upstream packets by metadata, whose indexes may be invalid. */
 TEST(upstream_metadata_gives_modem_flow_and_session) {
 	static const unsigned session = TAP_KNOWS_SESSION,
 			      each = TAP_KNOWS_MODEM | TAP_KNOWS_FLOW | TAP_KNOWS_SESSION;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the parser of capture requests: values, defaults, and refusals, which name what is
- * allowed. */
+/* Tests the parser of capture requests: values, defaults and refusals. */
 #include "test_main.h"
 
 #include "capture/live/request.h"
@@ -18,7 +17,7 @@ TEST(empty_request_has_defaults) {
 	assert_true(parse("{}"));
 	assert_int_equal(__builtin_popcountll(parsed.down), 1);
 	assert_int_equal(__builtin_popcountll(parsed.up), 1);
-	assert_false(parsed.dropped_selects_all_reasons_of_direction || parsed.has_group);
+	assert_false(parsed.drops || parsed.has_group);
 	assert_int_equal(parsed.rate, TAP_RATE_DEFAULT);
 	assert_int_equal(parsed.size, TAP_SIZE_DEFAULT);
 	assert_int_equal(parsed.snap, TAP_SNAP_MAX);
@@ -38,8 +37,7 @@ TEST(each_key_sets_its_field) {
 			  "\"max_size\":5000}"));
 	assert_int_equal(__builtin_popcountll(parsed.down), 3);
 	assert_int_equal(parsed.up, 0);
-	assert_true(parsed.has_group && parsed.group == 0 &&
-		    parsed.dropped_selects_all_reasons_of_direction);
+	assert_true(parsed.has_group && parsed.group == 0 && parsed.drops);
 	assert_memory_equal(parsed.mac, mac, 6);
 	assert_int_equal(parsed.wants, TAP_KNOWS_MODEM | TAP_KNOWS_FLOW | TAP_KNOWS_SESSION);
 	assert_int_equal(parsed.sfid, 7);
@@ -62,7 +60,7 @@ TEST(dropped_selects_all_reasons_of_direction) {
 	for (enum drop_reason r = 0; r < DROP_REASONS; r++)
 		assert_int_equal(parsed.reasons[r / 64] >> r % 64 & 1, drop_in(r, DIRECTION_UP));
 	assert_true(parse("{\"dropped\":false}"));
-	assert_true(!parsed.dropped_selects_all_reasons_of_direction && parsed.down != 0);
+	assert_true(!parsed.drops && parsed.down != 0);
 }
 
 TEST(invalid_request_is_refused_with_allowed_values) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the ring of packet copies with one and two threads, and the token bucket that limits their
- * rate. */
+/* Tests the ring of packet copies, and the token bucket that limits their rate. */
 #include "test_main.h"
 
 #include <pthread.h>
@@ -16,8 +15,7 @@ static uint32_t entry_size(uint64_t number, uint32_t max_size) {
 	return (uint32_t)(number * 2654435761u % max_size) + 1;
 }
 
-/* Reserves entry `number`; its size and bytes derive from the number. Returns NULL if the ring is
- * full. */
+/* Reserves entry `number`, which determines size and bytes. Returns NULL if the ring is full. */
 static uint8_t *write_entry(struct tap_ring *r, uint64_t number, uint32_t max_size) {
 	uint32_t size = entry_size(number, max_size);
 	uint8_t *entry = tap_ring_reserve(r, size);
@@ -27,8 +25,7 @@ static uint8_t *write_entry(struct tap_ring *r, uint64_t number, uint32_t max_si
 	return entry;
 }
 
-/* Removes and checks the next entry, which must have this number. Returns false if the ring is
- * empty. */
+/* Removes and checks the next entry, with this number. Returns false if the ring is empty. */
 static bool read_entry(struct tap_ring *r, uint64_t number, uint32_t max_size) {
 	uint32_t size;
 	const uint8_t *entry = tap_ring_first(r, &size);

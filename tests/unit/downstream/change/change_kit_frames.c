@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The part of change_kit.h that sends packets, determines their expected results, and checks
- * frames. */
+/* The part of change_kit.h that sends packets and checks results and frames. */
 
 #include "pipeline/packet.h"
 #include "wire/bytes.h"
@@ -128,8 +127,7 @@ enum drop_reason kit_enqueue(uint8_t address, uint16_t port, struct rte_mbuf **m
 	return DROP_NONE;
 }
 
-/* Checks that filters count each packet to a known modem once, and classifiers each permitted
- * packet. */
+/* Checks that filters count each packet to a modem once, and classifiers each permitted one. */
 static void check_counts(const struct kit_expectation *out, const struct counters *before) {
 	static const enum counter filters[] = {COUNTER_FILTER_MATCHED_PERMIT,
 					       COUNTER_FILTER_MATCHED_DENY,

@@ -57,8 +57,7 @@ TEST(flow_records_of_modem_change_in_one_step) {
 	assert_true(steps > 2);
 }
 
-/* A flow that gets another header or key keeps the old one until the lower MAC applies the
- * change. */
+/* A flow keeps its old header and key until the lower MAC applies the change. */
 TEST(kept_flow_changes_with_lower_mac) {
 	const struct ds_flow *flow = &kit->d->tables.flows[0];
 

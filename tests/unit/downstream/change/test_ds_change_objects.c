@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests what the random changes do not cover: changed framing of a channel, rates, CPE limits,
- * reused slots and numbers, and overlapping changes. */
+/* Tests changes of framing, rates and CPE limits, reused slots, and overlapping changes. */
 #include "test_main.h"
 
 #include <malloc.h>
@@ -24,8 +23,7 @@ static void run_rounds(unsigned n) {
 		kit_round();
 }
 
-/* Edits: adds a channel, a bonding group on it, a filter group and a modem. Rules differ by `i`.
- * Returns the modem. */
+/* Edits: adds a channel, a bonding group, a filter group, and a modem, which is returned. */
 static struct modem *add_all(unsigned i) {
 	struct filter_group *f = kit_edit_filter_group(3);
 	struct modem *m = kit_edit_modem(8, 8);
@@ -49,8 +47,7 @@ static void remove_all(void) {
 	kit_remove(LIVE_CHANNEL, 3);
 }
 
-/* Changes of profile or PSP extra bytes: the open DEPI frame is sent first in its old form, and
- * sequence numbers continue. */
+/* If framing changes, the open DEPI frame is sent first in its old form. Numbers continue. */
 TEST(channel_framing_changes_after_open_frame) {
 	add_all(0);
 	kit_change();
@@ -240,8 +237,7 @@ static void check_no_change_begins(void) {
 	assert_string_equal(kit->why, "downstream: another change is still being taken over");
 }
 
-/* Changes are made while an earlier one drains. Its slots stay in use until it has ended, and
- * objects that it uses cannot be removed. */
+/* The slots of a draining change, and objects that it uses, stay in use until its end. */
 TEST(changes_overlap_with_draining_change) {
 	struct kit_change_state earlier;
 

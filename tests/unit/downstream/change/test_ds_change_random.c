@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Applies random changes while random packets pass. After each step, kit_send() compares the result
- * of a packet with the configuration. Each packet must be transmitted once, with the key of its
- * header.
- */
+/* Applies random changes while random packets pass, and compares each packet's result with the
+ * configuration. */
 #include "test_main.h"
 
 #include "change_kit.h"
@@ -11,7 +8,7 @@
 #define ROUNDS RANDOM_TURNS(4000)
 #define MAX_FLOWS 6 /* per modem */
 
-static uint32_t random_number(uint32_t n) {
+static uint32_t draw(uint32_t n) {
 	return random_below(&kit->random, n);
 }
 
@@ -38,7 +35,7 @@ static bool refers_to(uint32_t user, enum live_object object, uint32_t slot) {
 
 /* Removes an existing object at random if no other refers to it. Returns whether it did. */
 static bool remove_unused(enum live_object object, uint32_t slot) {
-	bool used = !kit->now.exists[object][slot] || random_number(2) == 0;
+	bool used = !kit->now.exists[object][slot] || draw(2) == 0;
 
 	for (uint32_t user = 0; user < KIT_MODEMS; user++)
 		used |= refers_to(user, object, slot);
@@ -49,7 +46,7 @@ static bool remove_unused(enum live_object object, uint32_t slot) {
 
 /* A random desired modem, or NULL. */
 static struct modem *random_modem(void) {
-	uint32_t slot = random_number(KIT_MODEMS);
+	uint32_t slot = draw(KIT_MODEMS);
 
 	return is_desired(LIVE_MODEM, slot) ? kit_edit_modem(slot, 0) : NULL;
 }
@@ -58,35 +55,34 @@ static uint32_t random_group(void) {
 	uint32_t g;
 
 	do
-		g = random_number(KIT_BONDING_GROUPS);
+		g = draw(KIT_BONDING_GROUPS);
 	while (!is_desired(LIVE_BONDING_GROUP, g));
 	return g;
 }
 
 /* Moves an address from its modem to another; NULL: removes it. */
-static void move_address(uint8_t address, struct modem *other_modem) {
+static void move_address(uint8_t address, struct modem *second) {
 	for (uint32_t slot = 0; slot < KIT_MODEMS; slot++) {
 		if (kit_has_address(&kit->next.modems[slot], address))
 			kit_remove_address(kit_edit_modem(slot, 0), address);
 	}
-	if (other_modem != NULL)
-		kit_add_address(other_modem, address);
+	if (second != NULL)
+		kit_add_address(second, address);
 }
 
 static void edit_addresses(void) {
-	move_address((uint8_t)random_number(KIT_ADDRESSES),
-		     random_number(8) > 0 ? random_modem() : NULL);
+	move_address((uint8_t)draw(KIT_ADDRESSES), draw(8) > 0 ? random_modem() : NULL);
 }
 
 static void edit_classifiers(struct modem *m) {
 	m->classifier_count = 0;
-	for (uint32_t n = random_number(5); n > 0; n--)
-		kit_add_classifier(m, (uint16_t)(1001 + random_number(3)),
-				   random_number((uint32_t)m->service_flow_count));
+	for (uint32_t n = draw(5); n > 0; n--)
+		kit_add_classifier(m, (uint16_t)(1001 + draw(3)),
+				   draw((uint32_t)m->service_flow_count));
 }
 
 static void add_flow(struct modem *m) {
-	uint32_t id = 1 + random_number(99);
+	uint32_t id = 1 + draw(99);
 
 	for (size_t f = 0; f < m->service_flow_count; f++) {
 		if (m->service_flows[f].id == id)
@@ -104,13 +100,12 @@ static void edit_flows(void) {
 	if (m == NULL)
 		return;
 	first = m->service_flows[0];
-	switch (random_number(4)) {
+	switch (draw(4)) {
 	case 0: add_flow(m); break;
 	case 1:
 		if (m->service_flow_count > 1)
-			kit_remove_flow(
-				m, m->service_flows[random_number((uint32_t)m->service_flow_count)]
-					   .id);
+			kit_remove_flow(m,
+					m->service_flows[draw((uint32_t)m->service_flow_count)].id);
 		break;
 	case 2: m->service_flows[0].bonding_group = random_group(); break;
 	default:
@@ -125,31 +120,30 @@ static void edit_modem(void) {
 
 	if (m == NULL)
 		return;
-	switch (random_number(4)) {
+	switch (draw(4)) {
 	case 0: edit_classifiers(m); break;
 	case 1: kit_set_key(&m->security, (m->security.key_sequence + 1) % 16); break;
 	case 2:
-		m->aggregate_rate = random_number(2) * 500000000;
+		m->aggregate_rate = draw(2) * 500000000;
 		m->aggregate_burst = 100000;
 		break;
 	default:
 		m->filter_group_count = 0;
 		for (uint32_t g = 0; g < KIT_FILTER_GROUPS && m->filter_group_count < 3; g++) {
-			if (is_desired(LIVE_FILTER_GROUP, g) && random_number(2))
+			if (is_desired(LIVE_FILTER_GROUP, g) && draw(2))
 				m->filter_groups[m->filter_group_count++] = g;
 		}
 	}
 }
 
-/* Adds or removes a modem. An added one may get the MAC address of a removed one; a removed one may
- * have moved addresses to others. */
+/* Adds or removes a modem. It may reuse the MAC address or addresses of a removed one. */
 static void add_or_remove_modem(void) {
-	uint32_t slot = random_number(KIT_MODEMS);
-	uint8_t number = (uint8_t)random_number(KIT_MODEMS + 2);
+	uint32_t slot = draw(KIT_MODEMS);
+	uint8_t number = (uint8_t)draw(KIT_MODEMS + 2);
 	struct modem *m;
 
 	if (kit->now.exists[LIVE_MODEM][slot]) {
-		if (random_number(2))
+		if (draw(2))
 			kit_remove(LIVE_MODEM, slot);
 		return;
 	}
@@ -159,25 +153,24 @@ static void add_or_remove_modem(void) {
 			return;
 	}
 	m = kit_edit_modem(slot, number);
-	for (uint32_t n = 1 + random_number(3); n > 0 || m->service_flow_count == 0; n--)
+	for (uint32_t n = 1 + draw(3); n > 0 || m->service_flow_count == 0; n--)
 		add_flow(m);
 }
 
 static void edit_filter_group(void) {
-	uint32_t slot = random_number(KIT_FILTER_GROUPS);
+	uint32_t slot = draw(KIT_FILTER_GROUPS);
 	struct filter_group *f;
 
 	if (kit->edited[LIVE_FILTER_GROUP][slot] || remove_unused(LIVE_FILTER_GROUP, slot))
 		return;
 	f = kit_edit_filter_group(slot);
 	f->rule_count = 0;
-	for (uint32_t n = random_number(4); n > 0; n--)
-		kit_add_rule(f, (uint16_t)(1001 + random_number(3)),
-			     random_number(2) ? FILTER_DENY : FILTER_PERMIT);
+	for (uint32_t n = draw(4); n > 0; n--)
+		kit_add_rule(f, (uint16_t)(1001 + draw(3)), draw(2) ? FILTER_DENY : FILTER_PERMIT);
 }
 
 static void edit_bonding_group(void) {
-	uint32_t slot = random_number(KIT_BONDING_GROUPS);
+	uint32_t slot = draw(KIT_BONDING_GROUPS);
 	struct bonding_group *g;
 
 	if (kit->edited[LIVE_BONDING_GROUP][slot] ||
@@ -186,7 +179,7 @@ static void edit_bonding_group(void) {
 	g = kit_edit_bonding_group(slot);
 	g->channel_count = 0;
 	for (uint32_t c = 0; c < KIT_CHANNELS; c++) {
-		if (is_desired(LIVE_CHANNEL, c) && random_number(2))
+		if (is_desired(LIVE_CHANNEL, c) && draw(2))
 			g->channels[g->channel_count++] = c;
 	}
 	if (g->channel_count == 0)
@@ -194,7 +187,7 @@ static void edit_bonding_group(void) {
 }
 
 static void edit_channel(void) {
-	uint32_t slot = 1 + random_number(KIT_CHANNELS - 1);
+	uint32_t slot = 1 + draw(KIT_CHANNELS - 1);
 
 	if (is_desired(LIVE_CHANNEL, slot))
 		remove_unused(LIVE_CHANNEL, slot);
@@ -202,38 +195,34 @@ static void edit_channel(void) {
 		kit_edit_channel(slot);
 }
 
-/* Moves addresses of all modems to the main modem or removes them, and some of its own to the
- * other. */
-static void move_many_addresses(struct modem *main_modem, struct modem *other_modem) {
+/* Moves most addresses to the first modem or removes them, and some of its own to the second. */
+static void move_many_addresses(struct modem *first, struct modem *second) {
 	for (uint8_t a = 0; a < KIT_ADDRESSES; a++) {
-		if (kit_has_address(main_modem, a))
-			move_address(a, random_number(2) ? other_modem : main_modem);
-		else if (!kit_has_address(other_modem, a))
-			move_address(a, random_number(3) ? main_modem : NULL);
+		if (kit_has_address(first, a))
+			move_address(a, draw(2) ? second : first);
+		else if (!kit_has_address(second, a))
+			move_address(a, draw(3) ? first : NULL);
 	}
 }
 
-/* Moves so many addresses that the change needs several steps, with packets between them. Also
- * changes flows, and may remove a modem. */
+/* Moves so many addresses that the change needs several steps. Also changes flows. */
 static void edit_many(void) {
-	struct modem *main_modem = NULL, *other_modem = NULL;
-	uint32_t slot = random_number(KIT_MODEMS);
+	struct modem *first = NULL, *second = NULL;
+	uint32_t slot = draw(KIT_MODEMS);
 
-	for (unsigned tries = 0;
-	     tries < 20 && (main_modem == NULL || other_modem == NULL || main_modem == other_modem);
+	for (unsigned tries = 0; tries < 20 && (first == NULL || second == NULL || first == second);
 	     tries++) {
-		main_modem = random_modem();
-		other_modem = random_modem();
+		first = random_modem();
+		second = random_modem();
 	}
-	if (main_modem != NULL && other_modem != NULL && main_modem != other_modem)
-		move_many_addresses(main_modem, other_modem);
+	if (first != NULL && second != NULL && first != second)
+		move_many_addresses(first, second);
 	for (unsigned n = 0; n < 10; n++)
 		edit_flows();
 	if (kit->now.exists[LIVE_MODEM][slot] && !kit->next.modems[slot].address_count)
 		kit_remove(LIVE_MODEM, slot);
 }
 
-/* Edits random objects, related or not. */
 static void edit_objects(void) {
 	static void (*const changes[])(void) = {
 		edit_addresses,	   edit_addresses,     edit_flows,	  edit_flows,
@@ -241,20 +230,19 @@ static void edit_objects(void) {
 		edit_filter_group, edit_bonding_group, edit_filter_group, edit_channel,
 	};
 
-	for (uint32_t n = 1 + random_number(random_number(4) ? 3 : 20); n > 0; n--)
-		changes[random_number(ARRAY_COUNT(changes))]();
-	if (random_number(10) == 0) {
-		kit_edit_group()->rate_limit = random_number(2) * UINT64_C(3000000000);
-		kit_edit_group()->cpe_timeout_ns = 1 + random_number(1000000);
+	for (uint32_t n = 1 + draw(draw(4) ? 3 : 20); n > 0; n--)
+		changes[draw(ARRAY_COUNT(changes))]();
+	if (draw(10) == 0) {
+		kit_edit_group()->rate_limit = draw(2) * UINT64_C(3000000000);
+		kit_edit_group()->cpe_timeout_ns = 1 + draw(1000000);
 	}
-	kit->modems_removed_first = random_number(2);
+	kit->modems_removed_first = draw(2);
 }
 
 static void send_packets(void) {
-	for (uint32_t n = random_number(12); n > 0; n--)
-		kit_send((uint8_t)random_number(KIT_ADDRESSES),
-			 (uint16_t)(1000 + random_number(4)));
-	if (random_number(3) > 0)
+	for (uint32_t n = draw(12); n > 0; n--)
+		kit_send((uint8_t)draw(KIT_ADDRESSES), (uint16_t)(1000 + draw(4)));
+	if (draw(3) > 0)
 		kit_round();
 }
 
@@ -269,7 +257,7 @@ static void send_to_removed_modems(void) {
 		if (kit->next.exists[LIVE_MODEM][slot] ||
 		    !kit_has_address(&kit->now.modems[slot], address))
 			continue;
-		for (uint32_t packets = random_number(40); packets > 0 && kit->serial < first + 200;
+		for (uint32_t packets = draw(40); packets > 0 && kit->serial < first + 200;
 		     packets--)
 			kit_send(address, 7);
 	}
@@ -304,7 +292,7 @@ static void apply_random_changes(enum filter_action filter_default, unsigned rou
 
 	kit_open(filter_default);
 	for (unsigned i = 0; i < rounds; i++) {
-		const bool many = random_number(6) == 0;
+		const bool many = draw(6) == 0;
 
 		if (many)
 			edit_many();
@@ -316,14 +304,14 @@ static void apply_random_changes(enum filter_action filter_default, unsigned rou
 			refused++;
 			assert_true(strstr(kit->why, "no capacity for") != NULL ||
 				    strstr(kit->why, "no free slot for") != NULL);
-		} else if (random_number(8) == 0) {
+		} else if (draw(8) == 0) {
 			send_packets();
 			kit_abandon();
 			abandoned++;
 		} else {
 			kit_apply(many ? send_to_all : send_packets);
 			send_packets();
-			kit_finish(random_number(2));
+			kit_finish(draw(2));
 		}
 		check_tables();
 		send_packets();

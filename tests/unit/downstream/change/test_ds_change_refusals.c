@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests that invalid changes are refused when they are prepared, with a reason and without
- * effect. */
+/* Tests that invalid changes are refused with a reason and without effect. */
 #include "test_main.h"
 
 #include "change_kit.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Tests shared rule lists: lists that match all packets alike are one; lists that differ for any
- * packet are separate.
- */
+/* Tests shared rule lists: lists are separate exactly if they differ for any packet. */
 #include "test_main.h"
 
 #include "downstream/rules/rule_lists.h"
@@ -52,8 +49,7 @@ static void init_user(struct user *u) {
 #define AT(member) offsetof(struct user, member), sizeof(((struct user *)NULL)->member)
 #define MATCH(i, member) AT(classifiers[i].match.member)
 
-/* A difference between two modems. It makes two lists if it can change the result for a packet,
- * else one. */
+/* A difference between two modems. It makes two lists if a packet can get another result. */
 static const struct variant {
 	uint32_t lists;
 	size_t at, size;

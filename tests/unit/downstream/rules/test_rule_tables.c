@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Changes classifiers of modems at random and rebuilds the rules. Each packet must get the result
- * of its modem's own classifiers, although modems share lists. The large table must not be rebuilt
- * each time.
- */
+/* Changes classifiers at random. Each packet must get the result of its modem's own classifiers,
+ * although modems share lists and not every change rebuilds the large table. */
 #include "test_main.h"
 
 #include "downstream/rules/rules.h"
@@ -56,8 +53,7 @@ static struct match any_with_header(uint8_t type) {
 	};
 }
 
-/* Gives the modem random addresses, and classifiers of one of few kinds, so that modems share
- * lists. Sometimes destinations differ. */
+/* Gives the modem random addresses, and classifiers that other modems may share. */
 static void randomize_user(struct user *u) {
 	struct random own = {1 + random_below(&random_state, KINDS)};
 	bool same_destinations = random_below(&random_state, 2);
@@ -93,8 +89,7 @@ static void randomize_user(struct user *u) {
 	assert_int_not_equal(u->number, RULE_LIST_NONE);
 }
 
-/* Checks that no list is in both tables, and that the small table has up to a quarter of the rules
- * plus 64. */
+/* Checks that no list is in both tables, and the size of the small table. */
 static void check_tables(void) {
 	const struct rule_table *large = rules.tables[RULES_LARGE];
 	const struct rule_table *small = rules.tables[RULES_SMALL];
@@ -116,8 +111,7 @@ static void rebuild_rules(void) {
 	check_tables();
 }
 
-/* Creates a random packet to an address of the modem. Returns false if it has none of the
- * family. */
+/* A random packet to an address of the modem. Returns false if it has none of the family. */
 static bool create_packet(const struct user *u, enum rule_family family, struct packet *p) {
 	*p = random_packet(&random_state, family, u->number);
 	if (family == RULE_LLC)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Fault injection into reloads: each call that can fail fails once per kind of reload
+/* Fault injection into reloads: each call that can fail fails once per kind of reload
  * (fault_runs.h). The reload must take effect completely, or be refused without effect. Packets of
- * the groups are distributed by software, or by rules of simulated NICs.
- */
+ * the groups are distributed by software, or by rules of simulated NICs. */
 #include "test_main.h"
 
 #define FAULTS_SAMPLED 400 /* each call of a reload */
@@ -21,8 +19,7 @@
 
 #define BY_SOFTWARE STEERED_WAYS
 
-/* A reload from `before` to `after` groups, edited by `edit`. The server started with `started`
- * groups. */
+/* A reload from `before` to `after` groups. The server started with `started` groups. */
 struct fault_case {
 	const char *name;
 	unsigned started, before, after;
@@ -70,8 +67,7 @@ static void restore_file(void *context) {
 	life_kit_restore_devices(1);
 }
 
-/* Reserves capacity for stage lists, unless `full`: otherwise its growth would count as a leak
- * after a refusal. */
+/* Reserves capacity for stage lists, unless `full`, as its growth would count as a leak. */
 static void case_open(const struct fault_case *c) {
 	if (c->by == BY_SOFTWARE)
 		life_kit_open(kit, c->started, GROUPS);
@@ -156,8 +152,7 @@ TEST(failed_calls_leave_reload_atomic) {
 	}
 }
 
-/* The added group needs the first transmit ring of the shared port. A refused reload must free
- * it. */
+/* A refused reload must free the transmit ring that it created for the added group. */
 TEST(refused_reload_leaves_no_transmit_ring) {
 	const struct port_share *share;
 	bool accepted = false;
@@ -192,7 +187,7 @@ TEST(refused_reload_leaves_no_transmit_ring) {
 	free(before);
 }
 
-static void check_refusal_without_effect(const char *why) {
+static void check_unchanged_after(const char *why) {
 	char *before = served_state(server, true), *now;
 
 	reload_refused(why);
@@ -224,7 +219,7 @@ TEST(refusal_of_second_group_leaves_first_unchanged) {
 		file_groups[g].modems[1].service_flows[0].priority++;
 	limit_queue_pairs(3);
 	for (unsigned tries = 0; tries < 3; tries++)
-		check_refusal_without_effect(
+		check_unchanged_after(
 			"service group 2: crypto.provider: crypto_openssl7 has no queue left");
 	file.group_count = 3;
 	check_all_traffic();
@@ -232,7 +227,7 @@ TEST(refusal_of_second_group_leaves_first_unchanged) {
 	limit_queue_pairs(4);
 	/* the scheduler refuses this rate; the loader would, too */
 	file_groups[1].channels[1].rate = 1;
-	check_refusal_without_effect("service group 2: channel 2: ");
+	check_unchanged_after("service group 2: channel 2: ");
 	file_groups[1].channels[1].rate = file_groups[0].channels[1].rate;
 	reload_accepted("service group 2: crypto provider changed; 1 service group removed");
 	check_all_traffic();

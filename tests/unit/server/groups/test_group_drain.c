@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Tests groups that are drained, moved or changed. The test runs the rounds of the workers and
- * their clocks, as a replay does. Checks pending packets, timers, clocks and transmit rings.
- */
+/* Tests groups that are drained, moved or changed. The test runs the rounds of the workers and
+ * their clocks, as a replay does. Checks pending packets, timers, clocks and transmit rings. */
 #include "test_main.h"
 
 #include <rte_ethdev.h>
@@ -15,8 +13,7 @@
 #define LONG_NS (10000 * MS) /* longer than any timer */
 #define ROUND_NS 20000 /* simulated time per round */
 
-/* Missing packets may be in the port, which a drained group does not poll. So its reassembly timers
- * do not expire until it is resumed. */
+/* A drained group does not poll, so its reassembly timers must not expire until it resumes. */
 TEST(reassembly_timer_stops_while_drained) {
 	for (unsigned groups = 1; groups <= 2; groups++) {
 		life_kit_open(kit, groups, groups);
@@ -46,8 +43,7 @@ static uint64_t maps_sent(void) {
 	return life_kit_up_counters(kit, 0)->values[COUNTER_MAPS];
 }
 
-/* A drained group grants no bandwidth, as it would not receive the bursts. Grants continue after
- * its resumption. */
+/* A drained group grants nothing, as it would not receive the bursts. */
 TEST(drained_group_grants_nothing) {
 	uint64_t before;
 
@@ -89,8 +85,7 @@ static void stop_server(void) {
 	life_kit_receive(kit);
 }
 
-/* A stopping server forwards the pending packets of a drained group, also if another slot is
- * free. */
+/* A stopping server forwards pending packets of a drained group, also beside a free slot. */
 TEST(stop_forwards_packets_of_drained_group) {
 	for (unsigned drained = 0; drained < 2; drained++) {
 		life_kit_open(kit, 2, 2);
@@ -107,8 +102,7 @@ TEST(stop_forwards_packets_of_drained_group) {
 	}
 }
 
-/* A stopping server forwards pending packets and does not poll the port of a single group any
- * more. */
+/* A stopping server forwards pending packets and does not poll the port of a single group. */
 TEST(stop_forwards_pending_packets_and_stops_polling) {
 	struct rte_mbuf *m;
 
@@ -132,8 +126,7 @@ static void check_clocks(const struct served_group *g) {
 	assert_ptr_equal(g->upstream->r.clock, &g->upstream_worker->clock);
 }
 
-/* A group on another worker than the port owner's transmits through the ring, and keeps using it
- * after a move. */
+/* A group that is not on the port owner's worker transmits through the ring. */
 TEST(moved_parts_use_clock_and_ring_of_their_worker) {
 	struct served_group *g;
 	unsigned port;
@@ -253,8 +246,7 @@ static void limit_flow(uint64_t rate) {
 	reload_accepted("service group 1: 1 modem changed");
 }
 
-/* Removal of a modem waits until its queued packets are sent, up to CHANGE_DRAIN_MS. The rest is
- * dropped. */
+/* Removal of a modem waits for its queued packets, but only for CHANGE_DRAIN_MS. */
 TEST(removed_modem_drains_its_queue) {
 	static const uint64_t rates[] = {500000, 8000};
 
@@ -312,8 +304,7 @@ static void open_scheduled(void) {
 	began = kit->now;
 }
 
-/* Draining or removing a group stops grants, but waits for the bursts that were granted before, up
- * to the limit. */
+/* Draining or removing a group waits for granted bursts, up to the limit. */
 TEST(outstanding_grants_are_awaited) {
 	uint64_t granted_ahead;
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests adding and removing groups under traffic, and refusals. Packet counters must add up, and no
- * resource may leak. */
+/* Tests adding and removing groups under traffic: packet counters, leaks, and refusals. */
 #include "test_main.h"
 
 #include <rte_ethdev.h>
@@ -63,8 +62,7 @@ TEST(repeated_add_and_remove_leaks_nothing) {
 	assert_true(kit->received_up[3] > 0 && kit->received_up[4] > 0);
 }
 
-/* The ports of the first group are its own: its reserved buffers include those of their
- * descriptors. */
+/* The reserved buffers of the first group include those of its ports' descriptors. */
 TEST(first_group_can_be_removed_and_added) {
 	struct pool_needs reserved;
 	char why[LIVE_LINE];
@@ -94,8 +92,7 @@ static void check_crypto_queues(void) {
 	}
 }
 
-/* Groups up to max_groups use exactly the reserved buffers. The ports of the first group become
- * shared. */
+/* Groups up to max_groups use exactly the reserved buffers. Ports become shared. */
 TEST(max_groups_use_exactly_reserved_buffers) {
 	const struct server_pools *pools = &server->pools;
 	const unsigned max_groups = LIFE_IDS - 1;
@@ -146,8 +143,7 @@ static void check_depi(const struct service_group *sg) {
 	assert_true(kit->depi_frames > before);
 }
 
-/* If the R-PHY port does not support chained mbufs, DEPI frames are copied, also of added
- * groups. */
+/* Without chained mbufs in the R-PHY port, DEPI frames are copied, also of added groups. */
 TEST(frames_are_copied_without_chained_mbufs) {
 	const struct server_pools *pools = &server->pools;
 	const struct service_group *sg;
@@ -170,7 +166,6 @@ TEST(frames_are_copied_without_chained_mbufs) {
 static struct service_group *added;
 static unsigned started; /* number of groups at the start */
 
-/* Checks that the existing group forwards its packets. */
 static void check_existing_group(void) {
 	life_kit_check_traffic(kit);
 	assert_int_equal(server_pending(server), 0);

@@ -29,8 +29,7 @@ TEST(address_and_session_move_to_added_group) {
 	}
 }
 
-/* Packets of a group with own ports are unmatched on the shared ports, also after their table was
- * replaced. */
+/* Packets of a group with own ports are unmatched on the shared ports. */
 TEST(own_ports_do_not_match_shared_ports) {
 	uint64_t before;
 
@@ -52,7 +51,6 @@ TEST(own_ports_do_not_match_shared_ports) {
 	assert_int_equal(kit->received_up[3], 1);
 }
 
-/* A refusal names the group unless there is only one. */
 TEST(refusal_names_group_unless_alone) {
 	for (unsigned started = 1; started <= 2; started++) {
 		open_with_file(started);
@@ -63,7 +61,6 @@ TEST(refusal_names_group_unless_alone) {
 	}
 }
 
-/* Power options of the command line override the file. */
 TEST(command_line_overrides_file) {
 	open_with_file(2);
 	server->power_fixed.policy = server->power_fixed.driver = true;
@@ -82,8 +79,7 @@ TEST(command_line_overrides_file) {
 
 static struct ip_address addresses[SG_MAX_MODEM_ADDRESSES];
 
-/* Sends a packet to each address. Returns how many the group forwarded. The port must have dropped
- * the others. */
+/* Sends a packet to each address. Returns how many the group forwarded. */
 static uint64_t send_to_all(void) {
 	struct service_group sg = kit->file[0];
 	struct modem modem = sg.modems[0];

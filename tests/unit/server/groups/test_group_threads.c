@@ -23,18 +23,17 @@ static void move_step(struct life_script *s, unsigned number) {
 	unsigned worker = number * 7 % LIFE_WORKERS, part = parts[number % ARRAY_COUNT(parts)];
 
 	if (number % 3 != 0) {
-		life_script_check(s, server_move_group(server, 0, part, worker) == 0,
-				  "the group cannot be moved");
+		life_check(s, server_move_group(server, 0, part, worker) == 0,
+			   "the group cannot be moved");
 		return;
 	}
-	life_script_check(s, server_worker_drain(server, worker, (worker + 1) % LIFE_WORKERS) == 0,
-			  "a worker cannot be drained");
-	life_script_check(s, server->workers[worker].entry_count == 1,
-			  "the drained worker has stage lists");
-	life_script_check(s, strcmp(server->workers[worker].name, "nothing") == 0,
-			  "the drained worker has the name of a part");
-	life_script_check(s, server_worker_resume(server, worker) == 0,
-			  "the worker cannot be resumed");
+	life_check(s, server_worker_drain(server, worker, (worker + 1) % LIFE_WORKERS) == 0,
+		   "a worker cannot be drained");
+	life_check(s, server->workers[worker].entry_count == 1,
+		   "the drained worker has stage lists");
+	life_check(s, strcmp(server->workers[worker].name, "nothing") == 0,
+		   "the drained worker has the name of a part");
+	life_check(s, server_worker_resume(server, worker) == 0, "the worker cannot be resumed");
 }
 
 static void drain_step(struct life_script *s, unsigned number) {
@@ -42,16 +41,16 @@ static void drain_step(struct life_script *s, unsigned number) {
 	const uint64_t *received = &g->downstream->upper.counters.values[COUNTER_RECEIVED];
 	uint64_t before;
 
-	life_script_check(s, server_group_drain(server, 0, LIFE_DRAIN_MS) == 0,
-			  "packets are pending after the drain");
+	life_check(s, server_group_drain(server, 0, LIFE_DRAIN_MS) == 0,
+		   "packets are pending after the drain");
 	before = __atomic_load_n(received, __ATOMIC_RELAXED);
 	for (int i = 0; i < 5; i++) {
 		server_synchronize(server);
-		life_script_check(s, served_group_pending(g) == 0,
-				  "packets are pending in a drained group");
+		life_check(s, served_group_pending(g) == 0,
+			   "packets are pending in a drained group");
 	}
-	life_script_check(s, __atomic_load_n(received, __ATOMIC_RELAXED) == before,
-			  "a drained group received packets");
+	life_check(s, __atomic_load_n(received, __ATOMIC_RELAXED) == before,
+		   "a drained group received packets");
 	server_group_resume(server, 0);
 }
 
@@ -105,8 +104,7 @@ static void wait_rounds(unsigned n) {
 		server_synchronize(server);
 }
 
-/* Removes and adds the rules of a group on both ports, moves parts, adds and removes another
- * group. */
+/* Removes and adds rules of a group on both ports, moves parts, adds and removes a group. */
 static void rules_step(struct life_script *script, unsigned number) {
 	static char why[LIVE_LINE];
 	unsigned group;
@@ -118,14 +116,13 @@ static void rules_step(struct life_script *script, unsigned number) {
 		wait_rounds(number % 3);
 	}
 	group = number % LIFE_WORKERS;
-	life_script_check(script,
-			  server_move_group(server, 0, PART_UPPER | PART_UPSTREAM, group) == 0,
-			  "the group cannot be moved");
-	life_script_check(script, server_group_add(server, added, &group, why), why);
+	life_check(script, server_move_group(server, 0, PART_UPPER | PART_UPSTREAM, group) == 0,
+		   "the group cannot be moved");
+	life_check(script, server_group_add(server, added, &group, why), why);
 	wait_rounds(number % 5);
-	life_script_check(
-		script,
-		server_group_remove(server, group, number % 2 == 0 ? LIFE_DRAIN_MS : 0, why), why);
+	life_check(script,
+		   server_group_remove(server, group, number % 2 == 0 ? LIFE_DRAIN_MS : 0, why),
+		   why);
 }
 
 /* With STEERED_BY_BOTH, a rule of the first group also matches packets of the added group. */
@@ -146,9 +143,8 @@ TEST(rule_changes_keep_packets_in_order) {
 	}
 }
 
-/* A drained group does not read its ring. Packets that a rule steers to its queue would overtake
- * those in the ring, so rules are added only after it is resumed. Retries, as workers may be
- * delayed. */
+/* A drained group does not read its ring. Packets of a new rule would overtake those in the ring,
+ * so rules are added only after the resume. Retries, as workers may be delayed. */
 TEST(rules_are_added_after_resume) {
 	unsigned rules, fewer, tries = 0;
 

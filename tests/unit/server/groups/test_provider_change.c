@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests changes of the crypto provider in service. Transmitted bytes must be the same as without
- * changes. */
+/* Tests changes of the crypto provider in service, which must not change transmitted bytes. */
 #include "group_file.h"
 #include "test_main.h"
 

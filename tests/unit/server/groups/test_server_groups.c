@@ -13,7 +13,7 @@
 #include "random.h"
 
 #define PACKETS 600
-#define GROUPS LIFE_SEPARATE_GROUPS
+#define GROUPS LIFE_SEPARATE
 #define MEMORY_MB 512
 
 static struct life_kit storage, *const kit = &storage;
@@ -29,7 +29,6 @@ static void send_packet(unsigned group, size_t size, uint32_t serial) {
 	assert_true(life_kit_send_packet(kit, group, &kit->file[group], size, serial));
 }
 
-/* A group with full queues drops only its own packets. */
 TEST(full_group_drops_only_its_packets) {
 	uint64_t sent = 0;
 
@@ -52,8 +51,7 @@ static struct {
 	uint64_t send_packet, up, messages;
 } sent[GROUPS];
 
-/* Sends the same random traffic for all groups in each call. `upstream`: the first group has
- * one. */
+/* Sends the same random traffic in each call. `upstream`: the first group has one. */
 static void send_random_traffic(const unsigned workers[][3], bool upstream) {
 	struct random random = {.state = 987654321};
 
@@ -153,8 +151,7 @@ TEST(failed_start_frees_all_groups) {
 	serve(GROUPS, one_core); /* succeeds: no name is in use */
 }
 
-/* Workers 0, 1 and 2 run upper MAC, lower MAC and upstream of the first group; 3 runs the
- * second. */
+/* Workers 0, 1, 2: upper MAC, lower MAC, upstream of the first group; 3: the second group. */
 static const unsigned four_workers[2][3] = {{0, 1, 2}, {3, 3, 3}};
 
 static void check_peers(unsigned worker, uint64_t hands_to, uint64_t handed_by) {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Repeats an operation on a server. Each time another call of it fails (faults.h). The operation
+/* Repeats an operation on a server. Each time another call of it fails (faults.h). The operation
  * must succeed completely, or be refused and leave state and memory of the server unchanged. By
- * default, a sample of the calls fails; with VCMTS_FAULTS=all, each of them.
- */
+ * default, a sample of the calls fails; with VCMTS_FAULTS=all, each of them. */
 #pragma once
 
 #include "test.h"

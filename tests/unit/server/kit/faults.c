@@ -72,8 +72,7 @@ static void *record_allocation(void *p) {
 	return p;
 }
 
-/* Frees a slot and moves later entries of its probe sequence up. Without that, sequences would
- * grow, as the sanitizer does not soon reuse addresses. */
+/* Frees a slot and moves later entries of its probe sequence up, to keep sequences short. */
 static void free_slot(size_t slot) {
 	for (size_t next = (slot + 1) & (SLOTS - 1); allocations[next] != NULL;
 	     next = (next + 1) & (SLOTS - 1)) {
@@ -151,8 +150,7 @@ int __wrap_open64(const char *path, int flags, mode_t mode) {
 	return faults_call_fails("open64") ? -1 : __real_open64(path, flags, mode);
 }
 
-/* Nonzero while a change is applied: insertions into hashes cannot fail then, as their capacity is
- * reserved before. */
+/* Nonzero while a change is applied: then the capacity of hashes is reserved already. */
 static unsigned applying;
 
 #define STEP(function)                            \
@@ -207,8 +205,7 @@ WRAP(int, rte_eth_tx_queue_setup,
       const struct rte_eth_txconf *conf),
      (id, queue, size, socket, conf), -EIO)
 
-/* rte_crypto_op_bulk_alloc() is inline and cannot be wrapped: it fails because its pool is
- * emptied. */
+/* rte_crypto_op_bulk_alloc() is inline: it fails because its pool is emptied. */
 __typeof__(rte_crypto_op_pool_create) __real_rte_crypto_op_pool_create,
 	__wrap_rte_crypto_op_pool_create;
 struct rte_mempool *__wrap_rte_crypto_op_pool_create(const char *name, enum rte_crypto_op_type type,

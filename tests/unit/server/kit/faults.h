@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Fault injection: makes one call fail of those that allocate memory or use DPDK or the system. For
- * programs linked with faults_dep, which wraps the calls that changes of a running server make.
- */
+/* Fault injection: makes one call fail of those that allocate memory or use DPDK or the system. For
+ * programs linked with faults_dep, which wraps the calls that changes of a running server make. */
 #pragma once
 
 #include <stdbool.h>

@@ -39,8 +39,7 @@ static inline void load_file_groups(unsigned count) {
 	}
 }
 
-/* Checks that each group of the file forwards all of its packets, and no packet is dropped or
- * misdirected. */
+/* Checks that each group forwards all of its packets, and that no packet is dropped. */
 static inline void check_all_traffic(void) {
 	struct life_totals before = life_kit_totals(kit), after;
 	uint64_t up[LIFE_IDS];

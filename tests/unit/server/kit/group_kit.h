@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Test kit: a server with one service group and virtual ports. The test sends packets to the
- * network port and receives DEPI from the R-PHY port. It compares each received frame byte by byte
- * with the result of a simple reference implementation.
- */
+/* Test kit: a server with one group. The test sends packets to its network port, and compares the
+ * frames of its R-PHY port byte by byte with those of a simple reference implementation. */
 #pragma once
 
 #include "server/server.h"
@@ -50,8 +47,7 @@ struct group_kit {
  * port queues up to rphy_depth - 1 frames. */
 void group_kit_open(struct group_kit *k, const char *text, unsigned rphy_depth);
 
-/* Stops and frees everything. Fails on leaked buffers, and if a bad packet was not dropped for the
- * expected reason. */
+/* Frees everything. Fails on leaked buffers, and if bad packets had other drop reasons. */
 void group_kit_close(struct group_kit *k);
 
 /* Configuration of the group. Tests may append the map `rphy`. */

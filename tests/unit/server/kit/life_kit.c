@@ -210,7 +210,7 @@ void life_kit_free(struct life_kit *k) {
 	server_free(&k->server);
 	ports_close(k);
 	fixture_pool_end(k->pool);
-	for (unsigned g = 0; g < LIFE_SEPARATE_GROUPS; g++)
+	for (unsigned g = 0; g < LIFE_SEPARATE; g++)
 		service_group_free(&k->file[g]);
 	for (unsigned g = 0; g < LIFE_IDS; g++)
 		service_group_free(&k->extra[g]);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Test kit: a server whose groups are added, removed, moved and changed in service. Groups share a
+/* Test kit: a server whose groups are added, removed, moved and changed in service. Groups share a
  * network and an R-PHY port, or have their own. All ports are virtual; the test sends and receives
- * at their other ends. Groups differ by addresses and sessions.
- */
+ * at their other ends. Groups differ by addresses and sessions. */
 #pragma once
 
 #include <pthread.h>
@@ -19,20 +17,19 @@
 /* A pair is a network and an R-PHY port. Pair 0 is shared; pair 1 is for groups with own ports. */
 #define LIFE_SHARED 0
 #define LIFE_PAIRS 2
-#define LIFE_SEPARATE_GROUPS 3 /* groups, each with own network, R-PHY and control port */
+#define LIFE_SEPARATE 3 /* groups, each with own network, R-PHY and control port */
 #define LIFE_WORKERS 3
 #define LIFE_FIRST_CORE 1 /* of worker 0 */
 #define LIFE_DRAIN_MS 20000 /* limit for waits that normally end at once */
 
 struct life_kit {
-	struct service_group file[LIFE_SEPARATE_GROUPS]; /* configured at the start */
+	struct service_group file[LIFE_SEPARATE]; /* configured at the start */
 	struct service_group extra[LIFE_IDS]; /* groups of life_kit_load_extra(), by ID */
 	struct server_config config;
 	struct server server;
 	struct rte_mempool *pool; /* packets of the test */
 	/* DPDK ports of the test, by pair */
-	uint16_t network[LIFE_SEPARATE_GROUPS], rphy[LIFE_SEPARATE_GROUPS],
-		control[LIFE_SEPARATE_GROUPS];
+	uint16_t network[LIFE_SEPARATE], rphy[LIFE_SEPARATE], control[LIFE_SEPARATE];
 	uint16_t sequences[LIFE_IDS]; /* PSP sequence number of the next burst, by group ID */
 	uint64_t now; /* ns; time of the workers in rounds that the kit runs */
 	uint32_t serial; /* of the next packets of life_kit_send_both() */
@@ -45,8 +42,7 @@ struct life_kit {
 	uint64_t depi_frames; /* received, of all groups */
 	uint16_t depi_next[LIFE_IDS][2]; /* sequence number of each channel's next DEPI frame */
 	bool depi_seen[LIFE_IDS][2];
-	/* digests of received upstream frames [0] and DEPI frames [1]; with separate ports, of
-	 * their times, too */
+	/* digests of received upstream [0] and DEPI [1] frames, with times if ports are separate */
 	uint64_t digest[LIFE_IDS][2];
 };
 
@@ -57,17 +53,15 @@ struct life_nic {
 	/* Sends a packet from the test's end. Returns false if the queue is full. */
 	bool (*send)(uint16_t far, struct rte_mbuf *m);
 	void (*destroy)(const char *name);
-	/* Edits a group that life_kit_load() loaded. */
 	void (*edit_group)(struct service_group *sg);
 };
 extern const struct life_nic *life_nic; /* NULL: the shared ports are net_ring ports */
 
-/* For life_kit_load(): groups have separate ports (life_kit_configure_separate()), an upstream
- * scheduler. */
+/* For life_kit_load(): separate ports (see below), an upstream scheduler. */
 extern bool life_separate_ports, life_upstream_scheduler;
 
 static inline unsigned life_pairs(void) {
-	return life_separate_ports ? LIFE_SEPARATE_GROUPS : LIFE_PAIRS;
+	return life_separate_ports ? LIFE_SEPARATE : LIFE_PAIRS;
 }
 
 /* Loads a group that uses the pair, with its parts on the given workers. life_kit_load_extra()
@@ -106,8 +100,7 @@ void life_kit_remove(struct life_kit *k, unsigned group, unsigned limit_ms);
 /* Call it when a removed group is added again: its sequence numbers restart in both directions. */
 void life_kit_reset_sequences(struct life_kit *k, unsigned id);
 
-/* Send a packet to a modem of the group; send a burst from a modem. Return false if the port is
- * full. */
+/* Send a packet to a modem; send a burst from a modem. Return false if the port is full. */
 bool life_kit_send_packet(struct life_kit *k, unsigned pair, const struct service_group *sg,
 			  size_t size, uint32_t serial);
 bool life_kit_send_burst(struct life_kit *k, unsigned pair, const struct service_group *sg,
@@ -150,7 +143,7 @@ struct life_script {
 };
 
 /* Checks a condition in a step, which runs in a thread that may not use cmocka's assertions. */
-void life_script_check(struct life_script *s, bool good, const char *failure);
+void life_check(struct life_script *s, bool good, const char *failure);
 
 /* Runs the script in a thread, and meanwhile sends traffic of group 1 and receives it. Fails if a
  * check of the script failed, or a packet of group 1 is lost or out of order. */

@@ -46,7 +46,7 @@ void life_kit_halt(struct life_kit *k) {
 		k->now = RTE_MAX(k->now, k->server.workers[w].clock.now);
 }
 
-void life_script_check(struct life_script *s, bool good, const char *failure) {
+void life_check(struct life_script *s, bool good, const char *failure) {
 	if (!good && s->failure == NULL)
 		s->failure = failure;
 }

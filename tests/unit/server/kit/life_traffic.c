@@ -24,8 +24,7 @@
 #define MESSAGE_SIZE 46 /* bytes of a management message */
 #define BURST_MAX 512 /* bytes of the packet of an upstream burst */
 #define MAP_SESSIONS 3 /* upper 16 bits of MAP sessions */
-/* The heap adds remainders that are too small for a block to the block before them: tolerated
- * bytes. */
+/* Bytes by which the heap may differ: it adds too small remainders to the block before. */
 #define HEAP_TOLERANCE 1024
 
 static void add_segment(uint8_t *psp, uint8_t **at, bool begin, bool end, const void *bytes,
@@ -174,8 +173,7 @@ static void check_frame(struct life_kit *k, const uint8_t *frame, size_t size) {
 	update_digest(k, id, 0, frame, size);
 }
 
-/* Checks that the sequence numbers of each channel have no gap. They restart at 0 with the
- * group. */
+/* Checks that sequence numbers of a channel have no gap. They restart at 0 with the group. */
 static void check_depi(struct life_kit *k, unsigned pair, const struct rte_mbuf *m) {
 	uint8_t frame[16384];
 	struct l2tp_data data;

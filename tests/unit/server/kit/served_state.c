@@ -12,7 +12,6 @@
 
 #include "life_kit.h"
 
-/* Arguments of the writers below. */
 struct state {
 	FILE *to;
 	const struct server *s;
@@ -26,8 +25,7 @@ static uint64_t digest(const void *bytes, size_t size) {
 	return sum;
 }
 
-/* Writes the number of keys and a digest that does not depend on their order; if exact, of the
- * values, too. */
+/* Writes the number of keys and a digest of keys (if exact, and values) in any order. */
 static void write_hash(const struct state *t, const char *name, const struct rte_hash *h,
 		       size_t key_size) {
 	uint64_t sum = 0;

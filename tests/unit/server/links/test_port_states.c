@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Tests ports that lose their link, and devices that are removed and return, under traffic. A
- * device that returns while a group still uses the removed one gets a second slot with the same
- * name.
- */
+/* Tests ports without link, and devices that are removed and return, under traffic. A device that
+ * returns while a group still uses the removed one gets a second slot. */
 #include "test_main.h"
 
 #include <sched.h>
@@ -127,8 +124,7 @@ static void check_released(unsigned group, enum device_role role) {
 		assert_ptr_equal(server->groups[group].upstream->r.rphy.ring, server->nothing);
 }
 
-/* With shared and own ports: packets for the removed port are counted as drops; other groups go
- * on. */
+/* Packets for a removed port, shared or not, are counted as drops; other groups go on. */
 TEST(removed_network_port_drops_only_its_packets) {
 	for (unsigned group = 0; group <= 2; group += 2) {
 		unsigned unaffected = group == 0 ? 2 : 1;
@@ -151,8 +147,7 @@ TEST(removed_network_port_drops_only_its_packets) {
 	}
 }
 
-/* Packets that wait for the port, and later ones, are dropped. The upstream receives nothing any
- * more. */
+/* Packets for the removed port are dropped. The upstream receives nothing any more. */
 TEST(removed_rphy_port_drops_pending_frames) {
 	for (unsigned group = 0; group <= 2; group += 2) {
 		struct counters after;
@@ -174,8 +169,7 @@ TEST(removed_rphy_port_drops_pending_frames) {
 	}
 }
 
-/* The driver reports a removed device when polled, once per LINKS_ASK_NS. A device that was removed
- * by other code of the process is noticed, too. */
+/* The driver reports a removed device when polled. Other code may remove a device, too. */
 TEST(device_reported_as_removed_is_released) {
 	char name[RTE_ETH_NAME_MAX_LEN];
 
@@ -217,8 +211,7 @@ TEST(link_down_drops_and_link_up_resumes) {
 	}
 }
 
-/* A port that never had a link is used, as its driver may not report links. So is a port that waits
- * for its peer. */
+/* A port without a link is used if it never had one, or waits for its peer. */
 TEST(port_that_never_had_link_is_used) {
 	for (unsigned waits = 0; waits < 2; waits++) {
 		struct server_port *port;
@@ -234,8 +227,7 @@ TEST(port_that_never_had_link_is_used) {
 	}
 }
 
-/* Sends `n` bursts of group 3, and with `shared` packets of group 1. Waits until all are
- * received. */
+/* Sends `n` bursts of group 3, and with `shared` packets of group 1. Waits for all. */
 static void send_and_wait(unsigned n, bool shared) {
 	uint64_t up = kit->received_up[3] + n;
 	uint64_t down = life_kit_down_counters(kit, 0).values[COUNTER_RECEIVED] + (shared ? n : 0);
@@ -273,8 +265,7 @@ TEST(removal_under_running_workers) {
 	assert_true(life_kit_down_counters(kit, 0).drops[DROP_PORT_GONE] > 0);
 }
 
-/* The network port is removed, and returns when groups 1 and 2 are removed and added. Group 3 keeps
- * the removed port. */
+/* Removes the network port; it returns with groups 1 and 2. Group 3 keeps the removed port. */
 static void replace_network_port(void) {
 	remove_device(0, DEVICE_NETWORK);
 	for (unsigned g = 0; g < 2; g++)

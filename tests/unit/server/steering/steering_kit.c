@@ -210,7 +210,7 @@ static bool matches(const struct rte_flow *r, const struct rte_mbuf *m) {
 	return ip[0] >> 4 == 6 && ip[6] == 115 && load_be32(ip + 40) == r->session;
 }
 
-static unsigned random_number(struct nic *c, unsigned limit) {
+static unsigned draw(struct nic *c, unsigned limit) {
 	c->random = c->random * 1664525 + 1013904223;
 	return (c->random >> 8) % limit;
 }
@@ -226,9 +226,9 @@ static uint16_t select_queue(struct nic *c, const struct rte_mbuf *m) {
 		if (r->used && r->port == c->near && matches(r, m))
 			rule = r;
 	}
-	if ((flow_nic.misdirects != 0 && random_number(c, flow_nic.misdirects) == 0) ||
+	if ((flow_nic.misdirects != 0 && draw(c, flow_nic.misdirects) == 0) ||
 	    (rule == NULL && flow_nic.spreads))
-		return (uint16_t)random_number(c, info.nb_rx_queues);
+		return (uint16_t)draw(c, info.nb_rx_queues);
 	return rule == NULL ? 0 : rule->queue;
 }
 

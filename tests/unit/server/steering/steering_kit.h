@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A life_kit whose shared ports are simulated NICs with several receive queues and flow rules. The
- * ports are net_ring ports. The kit wraps rte_flow_validate(), _create() and _destroy(), and
- * enqueues packets to the queues that the rules select.
- */
+/* A life_kit whose shared ports are simulated NICs. The kit wraps rte_flow_*() and enqueues packets
+ * to the receive queues that the flow rules select. */
 #pragma once
 
 #include "life_kit.h"
@@ -44,8 +41,7 @@ enum steered_by {
 	STEERED_MIXED, /* as STEERED_FIRST, and group 2 has a VLAN on the network side */
 };
 
-/* Open the kit with NICs of the given abilities, or of all. When it is closed, no rule may be
- * left. */
+/* Open the kit with NICs of these abilities, or of all. At the end, no rule may be left. */
 void steering_kit_open_nic(struct life_kit *k, enum steered_by by, unsigned count,
 			   unsigned max_groups, const struct flow_nic_abilities *card);
 void steering_kit_open(struct life_kit *k, enum steered_by by, unsigned count, unsigned max_groups);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Compares steering by NIC rules with distribution by software: transmitted bytes and counters must
- * be equal. Tests the order in which a group reads its queue and its ring.
- */
+/* Compares steering by NIC rules with distribution by software: transmitted bytes and counters must
+ * be equal. Tests the order in which a group reads its queue and its ring. */
 #include "group_file.h"
 #include "test_main.h"
 
@@ -43,8 +41,7 @@ static void count_group(struct run_result *o, unsigned group) {
 	o->up[group] = g->upstream->counters;
 }
 
-/* Sends traffic of three groups. The third is added and removed in between; else its packets are
- * unmatched. */
+/* Sends traffic of three groups. The third one is in service for a part of the time. */
 static void run_traffic(enum steered_by by, unsigned burst,
 			const struct flow_nic_abilities *abilities, struct run_result *o) {
 	const struct service_group *third;
@@ -148,10 +145,7 @@ TEST(refused_valid_rule_falls_back_to_software) {
 	assert_true(after.calls.refused > 0);
 }
 
-/*
- * A driver without rules, as in clouds, whose NIC may spread packets over all queues (RSS): the
- * port has one queue only, and software distributes the packets.
- */
+/* Without rules in the driver, the NIC may spread packets (RSS), so the port has one queue. */
 TEST(driver_without_rules_uses_one_queue) {
 	struct flow_nic_abilities none = flow_nic_all;
 
@@ -208,11 +202,8 @@ TEST(steering_text_names_groups_and_criteria) {
 	}
 }
 
-/*
- * Sends a burst of the second group before each change of its rules and one after. The worker of
- * the group runs after the port owner in one case, before it in the other. Bursts must stay in
- * order.
- */
+/* Bursts before and after each change of rules must stay in order, whether the worker of the group
+ * runs before or after the port owner. */
 TEST(rule_change_keeps_order) {
 	const struct service_group *sg = &kit->file[1];
 	const struct counters *up;
