@@ -23,7 +23,7 @@ bool life_separate_ports;
 static struct life_kit *open_kit; /* or NULL */
 
 static const char config_text[] =
-	"name: extra\n"
+	"name: test-group\n"
 	"service_group: %u\n"
 	"channels:\n"
 	"  - {id: 1, type: ofdm, rate: 1 Gbps, session: 0x1%02x01}\n"
