@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checksums of IPv4, UDP, TCP and ICMP, made the slow way (RFC 1071, RFC 8200 8.1). */
+/* Slow reference for the checksums of IPv4, UDP, TCP and ICMP (RFC 1071, RFC 8200 8.1). */
 #pragma once
 
 #include "test.h"
 #include "wire/bytes.h"
 #include "wire/ip.h"
 
+/* `sum` plus the one's complement sum of 16-bit words; 0xffff over data with a valid checksum. */
 static inline uint16_t internet_sum(const uint8_t *p, size_t size, uint32_t sum) {
 	for (size_t i = 0; i < size; i++)
 		sum += i % 2 == 0 ? (uint32_t)p[i] << 8 : p[i];
@@ -14,7 +15,7 @@ static inline uint16_t internet_sum(const uint8_t *p, size_t size, uint32_t sum)
 	return (uint16_t)sum;
 }
 
-/* Those of a good frame without Ethernet padding; UDP over IPv4 may have none. */
+/* Asserts valid checksums of a frame without Ethernet padding. UDP over IPv4 may have none. */
 static inline void checksums_check(const uint8_t *frame, const struct frame_fields *f) {
 	size_t addresses = f->family == 4 ? 8 : 32;
 	uint32_t pseudo = f->protocol + (uint32_t)f->upper_size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A crypto provider that takes no more than a test lets it, or fails at what it takes. */
+/* Wraps a crypto provider: it accepts a limited number of frames, to_fail some, or withholds finished frames. */
 #pragma once
 
 #include <string.h>
@@ -10,40 +10,40 @@ static struct {
 	struct crypto_provider *provider;
 	const struct crypto_functions *real;
 	struct crypto_functions limited;
-	unsigned room; /* frames that are still taken */
-	unsigned fails; /* of those that come back, the first ones */
-	bool slow; /* nothing comes back */
-	struct rte_mbuf *late[1024]; /* a circle of what will */
+	unsigned capacity; /* frames that submit() still accepts */
+	unsigned to_fail; /* frames that collect() still reports as failed */
+	bool slow; /* while set, collect() returns nothing */
+	struct rte_mbuf *withheld[1024]; /* a ring: frames that the provider finished meanwhile */
 	uint32_t first, end;
 } crypto_limit;
 
-/* What is done already, though nobody is told. */
-static inline void crypto_limit_keep(struct crypto_queue *q) {
+/* Moves finished frames into the ring; they stay pending for the caller. */
+static inline void crypto_limit_withhold(struct crypto_queue *q) {
 	struct rte_mbuf *good[CRYPTO_BURST];
 	struct crypto_failed failed[CRYPTO_BURST];
-	uint32_t late = crypto_limit.end - crypto_limit.first;
+	uint32_t withheld = crypto_limit.end - crypto_limit.first;
 	uint16_t failures = 0, n;
 
-	q->pending -= late;
+	q->pending -= withheld;
 	n = crypto_limit.real->collect(q, good, failed, &failures);
-	q->pending += late + n;
+	q->pending += withheld + n;
 	for (uint16_t i = 0; i < n; i++)
-		crypto_limit.late[crypto_limit.end++ % 1024] = good[i];
+		crypto_limit.withheld[crypto_limit.end++ % 1024] = good[i];
 }
 
 static inline uint16_t crypto_limit_submit(struct crypto_queue *q,
 					   const struct crypto_frame *frames, uint16_t n) {
-	uint16_t most = (uint16_t)(n < crypto_limit.room ? n : crypto_limit.room);
-	uint32_t late = crypto_limit.end - crypto_limit.first;
-	uint16_t taken;
+	uint16_t limit = (uint16_t)(n < crypto_limit.capacity ? n : crypto_limit.capacity);
+	uint32_t withheld = crypto_limit.end - crypto_limit.first;
+	uint16_t accepted;
 
-	q->pending -= late;
-	taken = most == 0 ? 0 : crypto_limit.real->submit(q, frames, most);
-	q->pending += late;
-	crypto_limit.room -= taken;
+	q->pending -= withheld;
+	accepted = limit == 0 ? 0 : crypto_limit.real->submit(q, frames, limit);
+	q->pending += withheld;
+	crypto_limit.capacity -= accepted;
 	while (crypto_limit.slow && q->pending > crypto_limit.end - crypto_limit.first)
-		crypto_limit_keep(q);
-	return taken;
+		crypto_limit_withhold(q);
+	return accepted;
 }
 
 static inline uint16_t crypto_limit_collect(struct crypto_queue *q, struct rte_mbuf **good,
@@ -51,28 +51,30 @@ static inline uint16_t crypto_limit_collect(struct crypto_queue *q, struct rte_m
 	uint16_t n = 0, bad;
 
 	while (!crypto_limit.slow && n < CRYPTO_BURST && crypto_limit.first < crypto_limit.end)
-		good[n++] = crypto_limit.late[crypto_limit.first++ % 1024];
+		good[n++] = crypto_limit.withheld[crypto_limit.first++ % 1024];
 	q->pending -= n;
 	if (crypto_limit.slow || n > 0)
 		return n;
 	n = crypto_limit.real->collect(q, good, failed, failures);
-	bad = (uint16_t)(n < crypto_limit.fails ? n : crypto_limit.fails);
+	bad = (uint16_t)(n < crypto_limit.to_fail ? n : crypto_limit.to_fail);
 
 	for (uint16_t i = 0; i < bad; i++)
 		failed[(*failures)++] = (struct crypto_failed){good[i], CRYPTO_FAILED};
 	memmove(good, good + bad, (n - bad) * sizeof(good[0]));
-	crypto_limit.fails -= bad;
+	crypto_limit.to_fail -= bad;
 	return (uint16_t)(n - bad);
 }
 
-static inline void crypto_limit_begin(struct crypto_provider *p, unsigned room, unsigned fails) {
+/* One provider at a time. submit() accepts `capacity` frames; the first `to_fail` collected frames fail. */
+static inline void crypto_limit_begin(struct crypto_provider *p, unsigned capacity,
+				      unsigned to_fail) {
 	crypto_limit.provider = p;
 	crypto_limit.real = p->functions;
 	crypto_limit.limited = *p->functions;
 	crypto_limit.limited.submit = crypto_limit_submit;
 	crypto_limit.limited.collect = crypto_limit_collect;
-	crypto_limit.room = room;
-	crypto_limit.fails = fails;
+	crypto_limit.capacity = capacity;
+	crypto_limit.to_fail = to_fail;
 	p->functions = &crypto_limit.limited;
 }
 

@@ -6,12 +6,12 @@
 
 #include "test.h"
 
-static bool running;
+static bool eal_running;
 
-static void eal_end(void) {
-	if (running)
+static void eal_stop(void) {
+	if (eal_running)
 		platform_stop();
-	running = false;
+	eal_running = false;
 }
 
 void fixture_eal(unsigned memory_mb) {
@@ -21,9 +21,9 @@ void fixture_eal(unsigned memory_mb) {
 		.memory_mb = memory_mb,
 	};
 
-	assert_int_equal(atexit(eal_end), 0);
+	assert_int_equal(atexit(eal_stop), 0);
 	assert_int_equal(platform_start(&options), 0);
-	running = true;
+	eal_running = true;
 	assert_int_equal(packet_meta_register(), 0);
 }
 
@@ -33,7 +33,7 @@ int fixture_start(void **state) {
 }
 
 int fixture_stop(void **state) {
-	eal_end();
+	eal_stop();
 	return 0;
 }
 
@@ -44,9 +44,9 @@ struct rte_malloc_socket_stats fixture_memory(void) {
 	return stats;
 }
 
-struct rte_mempool *fixture_pool(const char *name, unsigned buffers, unsigned room) {
+struct rte_mempool *fixture_pool(const char *name, unsigned buffers, unsigned size) {
 	struct rte_mempool *pool =
-		rte_pktmbuf_pool_create(name, buffers, 0, 0, (uint16_t)room, SOCKET_ID_ANY);
+		rte_pktmbuf_pool_create(name, buffers, 0, 0, (uint16_t)size, SOCKET_ID_ANY);
 
 	assert_non_null(pool);
 	return pool;
@@ -59,20 +59,20 @@ void fixture_pool_end(struct rte_mempool *pool) {
 
 struct rte_mbuf *fixture_packet(struct rte_mempool *pool, const void *bytes, size_t size) {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
-	void *room;
+	void *data;
 
 	assert_non_null(m);
-	room = rte_pktmbuf_append(m, (uint16_t)size);
-	assert_non_null(room);
-	memcpy(room, bytes, size);
+	data = rte_pktmbuf_append(m, (uint16_t)size);
+	assert_non_null(data);
+	memcpy(data, bytes, size);
 	return m;
 }
 
-size_t fixture_read(const struct rte_mbuf *m, uint8_t *out, size_t room) {
+size_t fixture_read(const struct rte_mbuf *m, uint8_t *out, size_t capacity) {
 	size_t size = 0;
 
 	for (; m != NULL; m = m->next) {
-		assert_true(size + m->data_len <= room);
+		assert_true(size + m->data_len <= capacity);
 		memcpy(out + size, rte_pktmbuf_mtod(m, const uint8_t *), m->data_len);
 		size += m->data_len;
 	}
@@ -87,7 +87,7 @@ void fixture_check(const struct rte_mbuf *m) {
 
 	for (; m != NULL; m = m->next) {
 		if ((size_t)m->data_off + m->data_len > m->buf_len)
-			fail_msg("buffer of %u bytes holds %u from byte %u on", m->buf_len,
+			fail_msg("mbuf of %u bytes has %u data bytes at offset %u", m->buf_len,
 				 m->data_len, m->data_off);
 		assert_true(rte_mbuf_refcnt_read(m) > 0);
 		bytes += m->data_len;

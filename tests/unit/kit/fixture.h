@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What tests of DPDK code need: EAL once a program, buffer pools that can be counted, packets. */
+/* Fixtures for tests of DPDK code: EAL, mempools with an exact count of free buffers, and packets. */
 #pragma once
 
 #include <stddef.h>
@@ -11,28 +11,28 @@
 
 #define FIXTURE_ROOM (RTE_PKTMBUF_HEADROOM + 2048)
 
-/* Starts EAL on ordinary pages if need be and reserves the packet's field. The test fails where it
- * cannot. The program's end stops EAL, so that its folder of the runtime folder goes as well. */
+/* Starts EAL, on ordinary pages where there are no huge pages, and registers the metadata field of mbufs. Call it once
+ * per program. An exit handler stops EAL, which removes its runtime folder. */
 void fixture_eal(unsigned memory_mb);
 
-/* The same with 64 MB, and the end of it, in the form that cmocka_run_group_tests() takes. */
+/* Group fixtures of cmocka: start EAL with 64 MB, and stop it. */
 int fixture_start(void **state);
 int fixture_stop(void **state);
 
-/* What DPDK's heap of this socket holds. */
+/* Statistics of DPDK's heap on this NUMA socket. */
 struct rte_malloc_socket_stats fixture_memory(void);
 
-/* Buffers of `room` bytes, headroom included. No cache, so that the count is exact. */
-struct rte_mempool *fixture_pool(const char *name, unsigned buffers, unsigned room);
+/* Buffers of `size` bytes, headroom included. The pool has no cache, so that its count is exact. */
+struct rte_mempool *fixture_pool(const char *name, unsigned buffers, unsigned size);
 
-/* Frees the pool; the test fails where a buffer has not come back. */
+/* Frees the pool; asserts that all buffers were freed before. */
 void fixture_pool_end(struct rte_mempool *pool);
 
-/* A packet of one buffer. The test fails where the pool is empty or the buffer too small. */
+/* A packet of one buffer; the caller frees it. Asserts that the pool has a buffer and that the bytes fit. */
 struct rte_mbuf *fixture_packet(struct rte_mempool *pool, const void *bytes, size_t size);
 
-/* Copies the packet's bytes out of all its buffers. Returns how many they are. */
-size_t fixture_read(const struct rte_mbuf *m, uint8_t *out, size_t room);
+/* Copies the packet's bytes from all its buffers. Returns their number; asserts that it is at most `capacity`. */
+size_t fixture_read(const struct rte_mbuf *m, uint8_t *out, size_t capacity);
 
-/* Fails where a length or count of the chain is wrong or a buffer is overrun. */
+/* Asserts that the lengths and counts of the mbuf chain are consistent and lie within the buffers. */
 void fixture_check(const struct rte_mbuf *m);

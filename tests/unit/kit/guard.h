@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A buffer that ends where the readable memory ends: one byte too far is a fault, with or without a
- * sanitizer.
- */
+/* A buffer that ends at an inaccessible page: an overrun of one byte faults, with or without a sanitizer. */
 #pragma once
 
 #include <stdint.h>
@@ -12,11 +9,11 @@
 
 struct guard {
 	uint8_t *base;
-	size_t room; /* bytes in front of the forbidden page */
+	size_t room; /* bytes before the inaccessible page */
 	size_t page;
 };
 
-/* Makes room for `size` bytes and more. The test fails where there is no memory. */
+/* Maps at least `size` bytes. Include a header with cmocka before this one. */
 static inline struct guard guard_open(size_t size) {
 	struct guard guard = {.page = (size_t)sysconf(_SC_PAGESIZE)};
 
@@ -28,13 +25,13 @@ static inline struct guard guard_open(size_t size) {
 	return guard;
 }
 
-/* The last `size` bytes before the forbidden page, all 0xAA. */
+/* The last `size` bytes before the inaccessible page, filled with 0xaa. */
 static inline uint8_t *guard_take(const struct guard *guard, size_t size) {
 	assert_true(size <= guard->room);
 	return memset(guard->base + guard->room - size, 0xaa, size);
 }
 
-/* A copy of `size` bytes that ends at the forbidden page. They may come from the guarded buffer. */
+/* A copy of `size` bytes that ends at the inaccessible page. The source may overlap the guarded buffer. */
 static inline uint8_t *guard_copy(const struct guard *guard, const void *bytes, size_t size) {
 	assert_true(size <= guard->room);
 	return memmove(guard->base + guard->room - size, bytes, size);

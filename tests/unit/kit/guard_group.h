@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One guarded buffer for all tests of a program, with the group's set-up and tear-down. */
+/* One guarded buffer for all tests of a program, and cmocka's group fixtures for it. */
 #pragma once
 
 #include "guard.h"
 
-/* More than any message of one test needs. What is used lies at the end, so more costs nothing. */
+/* Larger than the messages of all tests. Only touched pages at its end take memory. */
 #define GUARD_GROUP_SIZE 262144
 
 static struct guard guard;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A slow evaluator of rule lists, read from struct match as its header describes it: what is not
- * given matches everything, the first rule of the list that matches wins.
+ * Reference model of rule matching: compares a packet with a struct match, criterion by criterion, as
+ * model/group/match.h specifies. A missing criterion matches everything. Also generates random rules and packets.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 
 #include "random.h"
 
-/* A packet, and the list that it is matched against. */
+/* The fields of a packet that rules compare, and the rule set that applies to it. */
 struct packet {
 	enum rule_family family;
 	uint32_t set;
@@ -35,23 +35,23 @@ static inline bool prefix_matches(const struct ip_prefix *p, const uint8_t *addr
 	return true;
 }
 
-static inline bool in_range(const struct port_range *r, uint16_t port) {
+static inline bool port_in_range(const struct port_range *r, uint16_t port) {
 	return port >= r->low && port <= r->high;
 }
 
-static inline bool is_any(const struct port_range *r) {
+static inline bool is_any_port(const struct port_range *r) {
 	return r->low == 0 && r->high == UINT16_MAX;
 }
 
-/* A criterion of ports is met by packets with ports alone. */
+/* A rule with a port criterion matches only packets with ports. */
 static inline bool ports_match(const struct match *m, const struct packet *p) {
-	if (is_any(&m->source_ports) && is_any(&m->destination_ports))
+	if (is_any_port(&m->source_ports) && is_any_port(&m->destination_ports))
 		return true;
-	return p->has_ports && in_range(&m->source_ports, p->source_port) &&
-	       in_range(&m->destination_ports, p->destination_port);
+	return p->has_ports && port_in_range(&m->source_ports, p->source_port) &&
+	       port_in_range(&m->destination_ports, p->destination_port);
 }
 
-/* Of IPv6, the type of any header. */
+/* In IPv6 the protocol of a rule may also be the type of an extension header. */
 static inline bool protocol_matches(const struct match *m, const struct packet *p) {
 	static const uint8_t types[IPV6_EXTENSION_KINDS] = {0,	 43,  44,  51,	60,
 							    135, 139, 140, 253, 254};
@@ -75,11 +75,11 @@ static inline bool matches(const struct match *m, const struct packet *p) {
 	       prefix_matches(&m->destination, p->destination) && ports_match(m, p);
 }
 
-/* The row of a burst that the packet would fill. */
+/* Sets the key that classification of a burst would make for the packet. */
 static inline void key_of(const struct packet *p, struct rule_key *key) {
 	struct flow_key *flow = &key->flow;
 
-	memset(key, 0xee, sizeof(*key)); /* what a packet before left there */
+	memset(key, 0xee, sizeof(*key)); /* unset bytes must not matter: a burst reuses keys */
 	flow->family = (uint8_t)p->family;
 	flow->flags = p->has_ports ? 0 : FLOW_NO_PORTS;
 	if (p->family == RULE_LLC || p->extensions != 0)
@@ -100,7 +100,7 @@ static inline void key_of(const struct packet *p, struct rule_key *key) {
 	rule_key_set(key, p->set);
 }
 
-/* Few values of each kind, so that rules and packets meet: small changes of common bases. */
+/* Few distinct values with small changes, so that random rules match random packets. */
 static inline void random_address(struct random *r, uint8_t *out) {
 	static const uint8_t bases[3][16] = {
 		{10, 0, 0, 1, 0xff, 0, 7},
@@ -141,7 +141,7 @@ static inline struct ip_prefix random_prefix(struct random *r, uint8_t family) {
 	return p;
 }
 
-/* Host bits and bits outside the masks are left as they come: they must not matter. */
+/* Host bits of prefixes and TOS bits outside the mask are random: they must not matter. */
 static inline struct match random_match(struct random *r, enum rule_family family) {
 	static const uint8_t masks[] = {0, 0, 0, 0xff, 0xfc, 0x01, 0x5a};
 	struct match m = {.family = family};

@@ -10,83 +10,83 @@ __typeof__(realloc) __real_realloc, __wrap_realloc;
 __typeof__(reallocarray) __real_reallocarray, __wrap_reallocarray;
 __typeof__(free) __real_free, __wrap_free;
 
-static long left = -1; /* allocations until one fails; below 0: none does */
-static void *pieces[8192]; /* that are held */
-static size_t held;
-static bool watching;
+static long left = -1; /* allocations before the one that fails; below 0: none fails */
+static void *blocks[8192]; /* blocks that are allocated and not freed */
+static size_t block_count;
+static bool active;
 
-static bool runs_out(void) {
-	return watching && left >= 0 && left-- == 0;
+static bool fails_now(void) {
+	return active && left >= 0 && left-- == 0;
 }
 
-static void *counted(void *memory) {
-	if (watching && memory != NULL && held < ARRAY_COUNT(pieces))
-		pieces[held++] = memory;
+static void *record(void *memory) {
+	if (active && memory != NULL && block_count < ARRAY_COUNT(blocks))
+		blocks[block_count++] = memory;
 	return memory;
 }
 
-/* What the C library took for a stream is not known here. */
-static void forget(const void *memory) {
-	for (size_t i = held; i > 0; i--) {
-		if (pieces[i - 1] == memory) {
-			pieces[i - 1] = pieces[--held];
+/* Ignores unknown blocks: the C library allocates some without the wrappers. */
+static void forget_block(const void *memory) {
+	for (size_t i = block_count; i > 0; i--) {
+		if (blocks[i - 1] == memory) {
+			blocks[i - 1] = blocks[--block_count];
 			return;
 		}
 	}
 }
 
 void *__wrap_malloc(size_t size) {
-	return runs_out() ? NULL : counted(__real_malloc(size));
+	return fails_now() ? NULL : record(__real_malloc(size));
 }
 
 void *__wrap_calloc(size_t count, size_t size) {
-	return runs_out() ? NULL : counted(__real_calloc(count, size));
+	return fails_now() ? NULL : record(__real_calloc(count, size));
 }
 
 void *__wrap_aligned_alloc(size_t alignment, size_t size) {
-	return runs_out() ? NULL : counted(__real_aligned_alloc(alignment, size));
+	return fails_now() ? NULL : record(__real_aligned_alloc(alignment, size));
 }
 
 void *__wrap_realloc(void *memory, size_t size) {
-	void *next = runs_out() ? NULL : __real_realloc(memory, size);
+	void *next = fails_now() ? NULL : __real_realloc(memory, size);
 
 	if (next != NULL)
-		forget(memory);
-	return counted(next);
+		forget_block(memory);
+	return record(next);
 }
 
 void *__wrap_reallocarray(void *memory, size_t count, size_t size) {
-	void *next = runs_out() ? NULL : __real_reallocarray(memory, count, size);
+	void *next = fails_now() ? NULL : __real_reallocarray(memory, count, size);
 
 	if (next != NULL)
-		forget(memory);
-	return counted(next);
+		forget_block(memory);
+	return record(next);
 }
 
 void __wrap_free(void *memory) {
-	forget(memory);
+	forget_block(memory);
 	__real_free(memory);
 }
 
-void until_memory_suffices(attempt *try, void *context, bool tries_again) {
+void until_memory_suffices(allocating_function *function, void *context, bool may_recover) {
 	long n = 0;
 
 	left = -1;
 	while (left < 0) {
-		bool done;
+		bool succeeded;
 
-		held = 0;
+		block_count = 0;
 		left = n++;
-		watching = true;
-		done = try(context);
-		watching = false;
-		assert_int_equal(held, 0);
-		assert_true(done == (left >= 0) || (done && tries_again));
+		active = true;
+		succeeded = function(context);
+		active = false;
+		assert_int_equal(block_count, 0);
+		assert_true(succeeded == (left >= 0) || (succeeded && may_recover));
 		assert_true(n < 10000);
 	}
 	assert_true(n > 2);
 }
 
-void with_little_memory(attempt *try, void *context) {
-	until_memory_suffices(try, context, false);
+void with_little_memory(allocating_function *function, void *context) {
+	until_memory_suffices(function, context, false);
 }

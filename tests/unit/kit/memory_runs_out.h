@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For tests whose program has its allocations wrapped (memory_runs_out_dep): memory runs out at each. */
+/* Runs a function repeatedly, each time with another allocation failing. kit/meson.build wraps the allocator. */
 #pragma once
 
 #include <stdbool.h>
 
-/* Something that takes memory and gives it all back. Returns whether it was done. */
-typedef bool attempt(void *context);
+/* A function that allocates, and frees everything before it returns. Returns whether it succeeded. */
+typedef bool allocating_function(void *context);
 
-/* Does it with the first allocation failing, the second, and so on, until none does: who lacks memory says so, and
- * nothing is held behind it. Who `tries_again` may manage. */
-void until_memory_suffices(attempt *try, void *context, bool tries_again);
+/* Calls the function with the first allocation failing, then the second, until a call has no failure. Asserts that each
+ * call frees all memory and returns false if an allocation failed. With `may_recover` it may return true. */
+void until_memory_suffices(allocating_function *function, void *context, bool may_recover);
 
-/* The same of what does not try again. */
-void with_little_memory(attempt *try, void *context);
+/* The same without recovery. */
+void with_little_memory(allocating_function *function, void *context);

@@ -10,17 +10,18 @@
 #define UDP_HEADER 8
 #define ARP_BODY 28
 
-/* Addresses, type, and a body that depends on serial and place. */
-static void start(uint8_t *out, size_t size, uint32_t serial, uint16_t ethertype) {
+/* Writes the Ethernet header, and a payload that depends on serial number and position. */
+static void write_ethernet(uint8_t *out, size_t size, uint32_t serial, uint16_t ethertype) {
 	for (size_t i = 0; i < size; i++)
 		out[i] = (uint8_t)(serial * 13 + i * 5 + (i >> 8));
-	memcpy(out, "\x02\xff\xff\xff\xff\xfe", 6); /* the router's idea of next hop */
+	memcpy(out, "\x02\xff\xff\xff\xff\xfe",
+	       6); /* destination: a MAC address that no modem has */
 	memcpy(out + 6, "\x02\x0c", 2);
 	store_be32(out + 8, serial);
 	store_be16(out + 12, ethertype);
 }
 
-static void udp(uint8_t *out, size_t size) {
+static void write_udp_header(uint8_t *out, size_t size) {
 	store_be16(out, 50000);
 	store_be16(out + 2, 40000);
 	store_be16(out + 4, (uint16_t)size);
@@ -30,7 +31,7 @@ static void udp(uint8_t *out, size_t size) {
 size_t packet_ipv4(uint8_t *out, size_t size, uint32_t serial, const uint8_t destination[4]) {
 	uint8_t *ip = out + ETHERNET_HEADER;
 
-	start(out, size, serial, ETHERTYPE_IPV4);
+	write_ethernet(out, size, serial, ETHERTYPE_IPV4);
 	memset(ip, 0, IPV4_HEADER);
 	ip[0] = 0x45;
 	store_be16(ip + 2, (uint16_t)(size - ETHERNET_HEADER));
@@ -39,14 +40,14 @@ size_t packet_ipv4(uint8_t *out, size_t size, uint32_t serial, const uint8_t des
 	memcpy(ip + 12, "\xc6\x33\x64\x01", 4);
 	memcpy(ip + 16, destination, 4);
 	packet_ipv4_checksum(out);
-	udp(ip + IPV4_HEADER, size - ETHERNET_HEADER - IPV4_HEADER);
+	write_udp_header(ip + IPV4_HEADER, size - ETHERNET_HEADER - IPV4_HEADER);
 	return size;
 }
 
 size_t packet_ipv6(uint8_t *out, size_t size, uint32_t serial, const uint8_t destination[16]) {
 	uint8_t *ip = out + ETHERNET_HEADER;
 
-	start(out, size, serial, ETHERTYPE_IPV6);
+	write_ethernet(out, size, serial, ETHERTYPE_IPV6);
 	memset(ip, 0, IPV6_HEADER);
 	ip[0] = 0x60;
 	store_be16(ip + 4, (uint16_t)(size - ETHERNET_HEADER - IPV6_HEADER));
@@ -54,12 +55,12 @@ size_t packet_ipv6(uint8_t *out, size_t size, uint32_t serial, const uint8_t des
 	ip[7] = 64;
 	memcpy(ip + 8, "\x20\x01\x0d\xb8\xff", 5);
 	memcpy(ip + 24, destination, 16);
-	udp(ip + IPV6_HEADER, size - ETHERNET_HEADER - IPV6_HEADER);
+	write_udp_header(ip + IPV6_HEADER, size - ETHERNET_HEADER - IPV6_HEADER);
 	return size;
 }
 
 size_t packet_arp(uint8_t *out, size_t size, uint32_t serial, const uint8_t target[4]) {
-	start(out, size, serial, ETHERTYPE_ARP);
+	write_ethernet(out, size, serial, ETHERTYPE_ARP);
 	memset(out, 0xff, 6);
 	memcpy(out + ETHERNET_HEADER, "\x00\x01\x08\x00\x06\x04\x00\x01", 8);
 	memcpy(out + ETHERNET_HEADER + ARP_BODY - 4, target, 4);
@@ -67,7 +68,7 @@ size_t packet_arp(uint8_t *out, size_t size, uint32_t serial, const uint8_t targ
 }
 
 size_t packet_llc(uint8_t *out, size_t size, uint32_t serial, const uint8_t mac[6]) {
-	start(out, size, serial, 0x88b5); /* local experimental */
+	write_ethernet(out, size, serial, 0x88b5); /* local experimental */
 	memcpy(out, mac, 6);
 	return size;
 }
@@ -86,8 +87,8 @@ uint32_t packet_serial(const uint8_t *frame) {
 	return load_be32(frame + 8);
 }
 
-static size_t at_least(size_t size, size_t smallest) {
-	return size < smallest ? smallest : size;
+static size_t at_least(size_t size, size_t minimum) {
+	return size < minimum ? minimum : size;
 }
 
 size_t packet_for(const struct modem *m, size_t address, uint8_t *out, size_t size,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A second opinion on BPI+: AES-128 as FIPS 197 spells it out and the rule of the last block as SEC
- * does. Slow and obvious, shares nothing with the crypto library.
+ * Reference implementation of BPI+ encryption: AES-128 from FIPS 197, and CBC with residual block termination from SEC.
+ * It is slow and independent of the crypto libraries.
  */
 #pragma once
 
@@ -21,7 +21,7 @@ static inline uint8_t aes_multiply(uint8_t a, uint8_t b) {
 	return product;
 }
 
-/* The S-box, made from its definition: inverse, then the affine transformation. */
+/* The S-box, computed from its definition: multiplicative inverse, then affine transformation. */
 static inline uint8_t aes_substitute(uint8_t x) {
 	static uint8_t box[256];
 
@@ -41,7 +41,7 @@ static inline uint8_t aes_substitute(uint8_t x) {
 	return box[x];
 }
 
-/* The next round's key in place of this one's. */
+/* Replaces the round key by the next round's. */
 static inline void aes_next_key(uint8_t key[16], uint8_t constant) {
 	for (unsigned i = 0; i < 4; i++)
 		key[i] ^= aes_substitute(key[12 + (i + 1) % 4]);
@@ -50,7 +50,7 @@ static inline void aes_next_key(uint8_t key[16], uint8_t constant) {
 		key[i] ^= key[i - 4];
 }
 
-/* Each byte of a column becomes a sum of all four, by these factors from its own on. */
+/* MixColumns: each byte becomes the sum of its column's bytes, from its own on, times these factors. */
 static inline void aes_mix_columns(uint8_t s[16]) {
 	static const uint8_t factors[4] = {2, 3, 1, 1};
 
@@ -73,7 +73,8 @@ static inline void aes_encrypt_block(const uint8_t key[16], uint8_t block[16]) {
 	for (unsigned i = 0; i < 16; i++)
 		block[i] ^= round_key[i];
 	for (unsigned round = 1; round <= 10; round++) {
-		for (unsigned i = 0; i < 16; i++) /* row i % 4 moves left by i % 4 columns */
+		for (unsigned i = 0; i < 16;
+		     i++) /* ShiftRows: row i % 4 moves left by i % 4 columns */
 			rows[i] = aes_substitute(block[(i + 4 * (i % 4)) % 16]);
 		memcpy(block, rows, 16);
 		if (round < 10)
@@ -86,8 +87,8 @@ static inline void aes_encrypt_block(const uint8_t key[16], uint8_t block[16]) {
 }
 
 /*
- * SEC: CBC over the full blocks; what is left is XORed with the encryption of the last block of
- * ciphertext, or of the IV where there is no full block.
+ * Encrypts in place: CBC over the full blocks. The residual bytes are XORed with the encryption of the last ciphertext
+ * block, or of the IV if there is no full block.
  */
 static inline void bpi_encrypt(const uint8_t key[16], const uint8_t iv[16], uint8_t *data,
 			       size_t size) {

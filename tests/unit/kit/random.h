@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers that are the same in every run: a failure can be met again. (xorshift64*) */
+/* Pseudo-random numbers (xorshift64*) from a fixed seed, so that each run repeats the same numbers. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
 struct random {
-	uint64_t state; /* not 0 */
+	uint64_t state; /* the seed; not 0 */
 };
 
 static inline uint32_t random_next(struct random *r) {

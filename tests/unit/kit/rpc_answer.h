@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The answer of work that is done, as one text. */
+/* Finishes a JSON-RPC call and returns its answer as one string. */
 #pragma once
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "control/rpc.h"
 
-/* To be freed by the caller; NULL: there is no answer. */
+/* Consumes and frees the answer. The caller frees the string; NULL if the answer is empty. */
 static inline char *answer_string(struct answer_text *a) {
 	char *text = a->size > 0 ? malloc(a->size + 1) : NULL, *end = text;
 	struct iovec piece;

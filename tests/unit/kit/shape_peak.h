@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* By what tests know one shape from another. */
+/* The peak of a traffic shape, by which tests distinguish shapes. */
 #pragma once
 
 #include "core/shape.h"
 
-/* The largest share; 1 without points. */
+/* The largest share of all points; 1 if the shape has no points. */
 static inline double shape_peak(const struct shape *s) {
 	double peak = s->count == 0 ? 1 : 0;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cmocka, the headers that it wants before itself, and those of the C library that most tests use. */
+/* Includes cmocka, the headers that must precede it, and C library headers that most tests use. */
 #pragma once
 
 /* clang-format off */
@@ -16,7 +16,7 @@
 
 #define ARRAY_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Turns of a loop at random. What the sanitizers look for shows in a part of them, which takes as long there. */
+/* Iterations of a test with random input. The address sanitizer is slow, and a fifth suffices for it. */
 #if defined(__SANITIZE_ADDRESS__)
 #define RANDOM_TURNS(n) ((n) / 5)
 #else

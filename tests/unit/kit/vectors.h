@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads tests/vectors: one message a line, `name: hex bytes`. VECTORS_DIR comes from the build. */
+/* Reads the files of tests/vectors: one message per line, `name: hex bytes`. The build defines VECTORS_DIR. */
 #pragma once
 
 #include <ctype.h>
@@ -22,7 +22,7 @@ static inline FILE *vectors_open(const char *file) {
 	FILE *f = fopen(path, "r");
 
 	if (f == NULL)
-		fail_msg("cannot open %s", path);
+		fail_msg("cannot open the vector file %s", path);
 	return f;
 }
 
@@ -30,11 +30,12 @@ static inline void vector_read_hex(const char *text, struct vector *out) {
 	for (out->size = 0; *(text += strspn(text, " \n")) != '\0'; text += 2) {
 		if (out->size == sizeof(out->bytes) || !isxdigit((unsigned char)text[1]) ||
 		    sscanf(text, "%2hhx", &out->bytes[out->size++]) != 1)
-			fail_msg("vector %s: bad hex", out->name);
+			fail_msg("vector %s: more than 2048 bytes, or not pairs of hex digits",
+				 out->name);
 	}
 }
 
-/* The next message of the file; false at its end. */
+/* Reads the next message of the file; false at its end. */
 static inline bool vector_next(FILE *f, struct vector *out) {
 	char line[8192];
 
@@ -45,7 +46,7 @@ static inline bool vector_next(FILE *f, struct vector *out) {
 		char *colon = strchr(line, ':');
 
 		if (colon == NULL || colon - line >= (ptrdiff_t)sizeof(out->name))
-			fail_msg("no name in: %s", line);
+			fail_msg("vector without `name:` of at most 63 characters: %s", line);
 		snprintf(out->name, sizeof(out->name), "%.*s", (int)(colon - line), line);
 		vector_read_hex(colon + 1, out);
 		return true;
@@ -53,7 +54,7 @@ static inline bool vector_next(FILE *f, struct vector *out) {
 	return false;
 }
 
-/* The message of that name. The test fails where there is none. */
+/* Reads the message of that name; asserts that the file has it. */
 static inline void vector_get(const char *file, const char *name, struct vector *out) {
 	FILE *f = vectors_open(file);
 	bool found = false;
