@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DOCSIS time follows a system's clock that is not as fast as the worker's, and steps. */
+/* Tests docsis_clock.c: ns and samples, and DOCSIS time that follows a system clock with another rate or with steps. */
 #include "test_main.h"
 
 #include <rte_common.h>
@@ -7,12 +7,12 @@
 #include "model/grants_times.h"
 #include "pipeline/docsis_clock.h"
 
-#define NOW UINT64_C(5000000000) /* of the worker */
-#define SYSTEM UINT64_C(1795000000000000000) /* in 2026 */
-#define US_SAMPLES 205
+#define NOW UINT64_C(5000000000) /* ns; the worker's clock */
+#define SYSTEM UINT64_C(1795000000000000000) /* ns since 1970; in 2026 */
+#define SAMPLES_PER_US 205
 
-/* As docsis_clock_start() leaves it. */
-static void started(struct docsis_clock *c) {
+/* Sets the state that docsis_clock_start() would set, at the times above. */
+static void start(struct docsis_clock *c) {
 	docsis_clock_init(c);
 	c->from = c->learned_from = NOW;
 	c->system = c->learned_system = SYSTEM;
@@ -23,8 +23,8 @@ static uint64_t samples(uint64_t ns) {
 	return ns / 625 * 128 + ns % 625 * 128 / 625;
 }
 
-/* 625 ns are 128 samples; rounded so that a time that is over is over on both sides. */
-TEST(samples_and_back) {
+/* 625 ns are 128 samples. Samples round down and ns round up, so that a past time is past in both units. */
+TEST(samples_and_ns_convert_both_ways) {
 	assert_int_equal(grants_samples(624), 127);
 	assert_int_equal(grants_samples(625), 128);
 	assert_int_equal(grants_samples(1000000000), GRANTS_HZ);
@@ -38,29 +38,29 @@ TEST(samples_and_back) {
 	}
 }
 
-TEST(the_workers_own_time) {
+TEST(without_start_time_is_that_of_the_worker) {
 	struct docsis_clock c;
 
 	docsis_clock_init(&c);
 	assert_false(docsis_clock_must_look(&c, UINT64_MAX - 1));
 	assert_int_equal(docsis_clock_time(&c, 6250), 1280);
 	assert_int_equal(docsis_clock_when(&c, 1280), 6250);
-	assert_int_equal(docsis_clock_when(&c, 1), 5); /* rounded up */
-	assert_int_equal(docsis_clock_time(&c, 4), 0); /* and down */
+	assert_int_equal(docsis_clock_when(&c, 1), 5); /* rounds up */
+	assert_int_equal(docsis_clock_time(&c, 4), 0); /* rounds down */
 }
 
-/* A system's clock that is faster by so many millionths: after a minute nothing of it is seen, and on the way there time
- * neither jumps nor goes back. */
-static void follow(double millionths) {
+/* Follows a system clock that is faster by `ppm`. DOCSIS time never goes back, and after a minute its error is below
+ * 10 us. */
+static void follow(double ppm) {
 	uint64_t last = 0, worst = 0;
 	struct docsis_clock c;
 
-	started(&c);
+	start(&c);
 	for (unsigned i = 1; i <= 3000; i++) {
-		uint64_t since = i * (uint64_t)DOCSIS_CLOCK_LOOK_NS, now = NOW + since;
+		uint64_t elapsed = i * (uint64_t)DOCSIS_CLOCK_LOOK_NS, now = NOW + elapsed;
 		uint64_t system =
-			SYSTEM + since + (uint64_t)(int64_t)((double)since * millionths * 1e-6);
-		uint64_t time = docsis_clock_time(&c, now), right = samples(system);
+			SYSTEM + elapsed + (uint64_t)(int64_t)((double)elapsed * ppm * 1e-6);
+		uint64_t time = docsis_clock_time(&c, now), expected = samples(system);
 
 		assert_true(docsis_clock_must_look(&c, now));
 		assert_true(time > last);
@@ -68,25 +68,25 @@ static void follow(double millionths) {
 		assert_in_range(docsis_clock_time(&c, now), time - 1, time + 1);
 		last = time;
 		if (i > 600)
-			worst = RTE_MAX(worst, time > right ? time - right : right - time);
+			worst = RTE_MAX(worst, time > expected ? time - expected : expected - time);
 	}
-	assert_true(worst < 10 * US_SAMPLES);
+	assert_true(worst < 10 * SAMPLES_PER_US);
 	assert_int_equal(c.jumps, 0);
 }
 
-TEST(rates_are_learnt) {
-	static const double millionths[] = {0, 30, -30, 1500, -1500, 5000, -5000};
+TEST(rate_of_system_clock_is_learned) {
+	static const double ppm[] = {0, 30, -30, 1500, -1500, 5000, -5000};
 
-	for (size_t i = 0; i < RTE_DIM(millionths); i++)
-		follow(millionths[i]);
+	for (size_t i = 0; i < RTE_DIM(ppm); i++)
+		follow(ppm[i]);
 }
 
-/* 0.5 ms behind: made good by 100 ppm, which takes five seconds. */
-TEST(small_steps_are_made_good_slowly) {
+/* 0.5 ms behind: 100 ppm correct it within five seconds. */
+TEST(small_step_is_corrected_at_100_ppm) {
 	uint64_t now = NOW + 100000000000, before, after;
 	struct docsis_clock c;
 
-	started(&c);
+	start(&c);
 	assert_false(docsis_clock_follow(&c, now, SYSTEM + 100000000000));
 	assert_false(docsis_clock_follow(&c, now + 1000, SYSTEM + 100000500000));
 	before = docsis_clock_time(&c, now + 1000);
@@ -94,7 +94,7 @@ TEST(small_steps_are_made_good_slowly) {
 	assert_in_range(after - before, 204800000 * 1.00009, 204800000 * 1.00012);
 }
 
-TEST(jumps_are_followed_at_once) {
+TEST(large_step_is_a_jump) {
 	static const int64_t steps[] = {3600000000000, -3600000000000, 1100000, -1100000};
 
 	for (size_t i = 0; i < RTE_DIM(steps); i++) {
@@ -102,7 +102,7 @@ TEST(jumps_are_followed_at_once) {
 		uint64_t system = SYSTEM + DOCSIS_CLOCK_LOOK_NS + (uint64_t)steps[i];
 		struct docsis_clock c;
 
-		started(&c);
+		start(&c);
 		assert_true(docsis_clock_follow(&c, now, system));
 		assert_int_equal(c.jumps, 1);
 		assert_int_equal(docsis_clock_time(&c, now), samples(system));
@@ -111,11 +111,11 @@ TEST(jumps_are_followed_at_once) {
 	}
 }
 
-/* When it is a time is not before it is. */
-TEST(the_way_back) {
+/* At the time that docsis_clock_when() returns, docsis_clock_time() has reached the samples. */
+TEST(when_is_inverse_of_time) {
 	struct docsis_clock c;
 
-	started(&c);
+	start(&c);
 	docsis_clock_follow(&c, NOW + DOCSIS_CLOCK_LOOK_NS, SYSTEM + DOCSIS_CLOCK_LOOK_NS + 150000);
 	for (uint64_t i = 0; i < 1000; i++) {
 		uint64_t at = docsis_clock_time(&c, NOW + DOCSIS_CLOCK_LOOK_NS) + i * 12345;
@@ -123,5 +123,5 @@ TEST(the_way_back) {
 
 		assert_in_range(docsis_clock_time(&c, when), at, at + 2);
 	}
-	assert_int_equal(docsis_clock_when(&c, 1000), 0); /* long ago */
+	assert_int_equal(docsis_clock_when(&c, 1000), 0); /* before the worker's clock began */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The clock of a replay: nothing happens in the steps that it leaves out, and they are most. */
+/* Tests replay_clock.c: skipping steps of the clock changes no packet and no time, and most steps are skipped. */
 #include "test_main.h"
 
 #include "commands/replay/replay_clock.h"
@@ -9,24 +9,26 @@
 
 #define PACKETS 400
 
-struct played {
-	uint64_t back_at[PACKETS];
+/* Results of one run. */
+struct run_result {
+	uint64_t arrived_at[PACKETS]; /* ns; arrival at the R-PHY device, by serial number */
 	struct counters counters;
-	uint64_t steps;
+	uint64_t steps; /* times at which the server ran */
 };
 
 static struct group_kit storage, *const bench = &storage;
 
-typedef uint64_t next_step(const struct server *s, uint64_t now, uint64_t to);
+typedef uint64_t next_time_fn(const struct server *s, uint64_t now, uint64_t to);
 
-/* No step is left out. */
-static uint64_t every_step(const struct server *s, uint64_t now, uint64_t to) {
+/* The reference: skips no step while packets are pending. */
+static uint64_t no_skip_next(const struct server *s, uint64_t now, uint64_t to) {
 	if (downstream_pending(s->groups[0].downstream) == 0)
 		return to;
 	return RTE_MIN(now + REPLAY_STEP_NS, to);
 }
 
-static void settle(struct played *p) {
+/* Runs rounds at the present time until nothing moves. */
+static void settle(struct run_result *p) {
 	unsigned moved;
 
 	do {
@@ -36,7 +38,8 @@ static void settle(struct played *p) {
 	p->steps++;
 }
 
-static void advance(struct played *p, next_step *next, uint64_t to) {
+/* Runs the server until the time `to` (ns). */
+static void advance(struct run_result *p, next_time_fn *next, uint64_t to) {
 	struct clock *clock = group_kit_clock(bench);
 	uint64_t at;
 
@@ -50,26 +53,26 @@ static void advance(struct played *p, next_step *next, uint64_t to) {
 	clock->now = to;
 }
 
-/* The kit's configuration with `more`, its flows with `limits`. */
-static void configure(char *text, size_t room, const char *limits, const char *more) {
-	static const char place[] = "buffer: 200 kB";
+/* Writes the kit's configuration, with `limits` added to each flow and `more` to the group. */
+static void configure(char *text, size_t size, const char *limits, const char *more) {
+	static const char key[] = "buffer: 200 kB";
 	const char *from = group_kit_text, *flow;
 	size_t used = 0;
 
-	for (; (flow = strstr(from, place)) != NULL; from = flow + strlen(place))
-		used += (size_t)snprintf(text + used, room - used, "%.*s%s%s", (int)(flow - from),
-					 from, limits, place);
-	snprintf(text + used, room - used, "%s%s", from, more);
+	for (; (flow = strstr(from, key)) != NULL; from = flow + strlen(key))
+		used += (size_t)snprintf(text + used, size - used, "%.*s%s%s", (int)(flow - from),
+					 from, limits, key);
+	snprintf(text + used, size - used, "%s%s", from, more);
 }
 
-/* What flows have, and the group; how far packets are apart, at most. */
 struct traffic {
-	const char *limits, *more;
-	uint64_t gap_ns;
+	const char *limits, *more; /* configuration keys of each flow, and of the group */
+	uint64_t gap_ns; /* the longest time between two packets */
 };
 
-/* The same packets at the same times. */
-static void play(struct played *p, const struct traffic *t, uint64_t end_s, next_step *next) {
+/* Opens a server, sends PACKETS packets with the same sizes and times in each run, and runs `end_s` seconds more. */
+static void run_traffic(struct run_result *p, const struct traffic *t, uint64_t end_s,
+			next_time_fn *next) {
 	char text[8192];
 
 	memset(p, 0, sizeof(*p));
@@ -86,51 +89,51 @@ static void play(struct played *p, const struct traffic *t, uint64_t end_s, next
 	}
 	advance(p, next, group_kit_clock(bench)->now + end_s * CLOCK_NS_PER_S);
 	for (uint32_t n = 0; n < PACKETS; n++)
-		p->back_at[n] = bench->sent[n].back_at;
+		p->arrived_at[n] = bench->sent[n].back_at;
 	p->counters = group_kit_counters(bench);
 	group_kit_close(bench);
 }
 
-TEST(as_if_no_step_was_left_out) {
+TEST(skipped_steps_do_not_change_results) {
 	static const struct traffic cases[] = {
 		{"", "rate_limit: 1 Mbps\n", 10000000},
 		{"", "rphy: {mtu: 9000, flush: 100 ms}\n", 10000000},
-		/* the times of arrivals are between two steps, and less than a step apart, too */
+		/* arrivals between two steps, and several in one step */
 		{"", "rate_limit: 2 Mbps\nrphy: {mtu: 1500, flush: 13 us}\n", 25000},
-		/* what flows wait for comes to an end while the group's limit holds them back */
+		/* flows conform to their own rates while the group's rate limit blocks them */
 		{"max_sustained_rate: 20 Mbps, max_traffic_burst: 2000 B, ",
 		 "rate_limit: 100 Mbps\nrphy: {flush: 10 us}\n", 30000},
 		{"max_sustained_rate: 20 Mbps, max_traffic_burst: 2000 B, "
 		 "min_reserved_rate: 1 Mbps, ",
 		 "rate_limit: 100 Mbps\nrphy: {flush: 10 us}\n", 100000},
 	};
-	static struct played all, some;
+	static struct run_result all, some;
 
 	for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
-		play(&all, &cases[i], 3, every_step);
-		play(&some, &cases[i], 3, replay_next);
+		run_traffic(&all, &cases[i], 3, no_skip_next);
+		run_traffic(&some, &cases[i], 3, replay_next);
 		assert_true(all.counters.values[COUNTER_TRANSMITTED] > PACKETS / 4);
-		assert_memory_equal(some.back_at, all.back_at, sizeof(all.back_at));
+		assert_memory_equal(some.arrived_at, all.arrived_at, sizeof(all.arrived_at));
 		assert_memory_equal(&some.counters, &all.counters, sizeof(all.counters));
 		assert_in_range(some.steps, PACKETS, 8 * PACKETS);
 		assert_true(all.steps > 2 * some.steps);
 	}
 }
 
-/* Something is pending nearly all of the time. */
-TEST(six_minutes) {
-	static struct played p;
+/* The rate limit keeps packets pending nearly all of the time. */
+TEST(six_minutes_with_pending_packets_take_few_steps) {
+	static struct run_result p;
 	uint64_t last = 0;
 
-	play(&p, &(struct traffic){"", "rate_limit: 7 kbps\n", 2700000000}, 60, replay_next);
+	run_traffic(&p, &(struct traffic){"", "rate_limit: 7 kbps\n", 2700000000}, 60, replay_next);
 	for (uint32_t n = 0; n < PACKETS; n++)
-		last = RTE_MAX(last, p.back_at[n]);
+		last = RTE_MAX(last, p.arrived_at[n]);
 	assert_true(last > 330 * CLOCK_NS_PER_S);
 	assert_true(p.counters.values[COUNTER_TRANSMITTED] > PACKETS * 9 / 10);
 	assert_in_range(p.steps, PACKETS, 8 * PACKETS);
 }
 
-TEST(nothing_is_held) {
+TEST(without_pending_packets_next_time_is_the_end) {
 	group_kit_open(bench, group_kit_text, 1024);
 	assert_int_equal(replay_next(&bench->server, 1000, 1001), 1001);
 	assert_int_equal(replay_next(&bench->server, 1000, UINT64_MAX), UINT64_MAX);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What systemd is told, by a socket of the test's: that packets can come, of a reload, that the workers make rounds. */
+/* Tests service.c and watch.c: notifications to systemd, which a socket of this file receives, and log messages about
+ * workers and ports. */
 #include "test_main.h"
 
 #include <sys/socket.h>
@@ -19,18 +20,18 @@ static struct worker workers[WORKERS];
 static struct service service;
 static int sock = -1;
 static char path[64];
-static char heard[TEXT];
+static char notification[TEXT];
 
-/* Empty where nothing was said. */
-static const char *hear(void) {
-	ssize_t size = recv(sock, heard, sizeof(heard) - 1, MSG_DONTWAIT);
+/* The next notification; empty if none is pending. */
+static const char *receive(void) {
+	ssize_t size = recv(sock, notification, sizeof(notification) - 1, MSG_DONTWAIT);
 
-	heard[size > 0 ? size : 0] = '\0';
-	return heard;
+	notification[size > 0 ? size : 0] = '\0';
+	return notification;
 }
 
-/* `abstract`: without a file. */
-static int listen_at(bool abstract) {
+/* Creates the socket that systemd would have, as a file or abstract, and sets NOTIFY_SOCKET. */
+static int open_socket(bool abstract) {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	socklen_t size;
 
@@ -54,7 +55,7 @@ static int setup(void **state) {
 	snprintf(workers[1].name, sizeof(workers[1].name), "lower MAC");
 	setenv("WATCHDOG_USEC", "8000000", 1);
 	unsetenv("WATCHDOG_PID");
-	return listen_at(false);
+	return open_socket(false);
 }
 
 static int teardown(void **state) {
@@ -65,68 +66,68 @@ static int teardown(void **state) {
 	return 0;
 }
 
-static void begin(void) {
+static void open_service(void) {
 	service_open(&service, &server);
 	service_ready(&service);
 }
 
-TEST(the_life_of_a_service) {
+TEST(start_reload_and_stop_are_notified) {
 	static const char ready[] = "READY=1\nSTATUS=serving 0 service groups with 0 modems";
 	unsigned long long usec = 0, before;
 	struct reload reload;
 
 	service_open(&service, &server);
 	service_watch_reloads(&service, &reload);
-	assert_string_equal(hear(), "");
+	assert_string_equal(receive(), "");
 	service_ready(&service);
-	assert_string_equal(hear(), ready);
+	assert_string_equal(receive(), ready);
 	reload.watcher(reload.watcher_ctx, RELOAD_BEGINS);
-	assert_int_equal(sscanf(hear(), "RELOADING=1\nMONOTONIC_USEC=%llu\nSTATUS=reading", &usec),
-			 1);
-	before = service.alive / 1000; /* by the monotonic clock, a moment ago */
+	assert_int_equal(
+		sscanf(receive(), "RELOADING=1\nMONOTONIC_USEC=%llu\nSTATUS=reading", &usec), 1);
+	before = service.alive / 1000; /* monotonic time of service_ready() */
 	assert_in_range(usec, before, before + 3600ull * 1000000);
 	reload.watcher(reload.watcher_ctx, RELOAD_IS_DONE);
-	assert_string_equal(hear(), ready);
+	assert_string_equal(receive(), ready);
 	service_stopping(&service);
-	assert_memory_equal(hear(), "STOPPING=1\nSTATUS=stopping", 26);
-	assert_string_equal(hear(), "");
+	assert_memory_equal(receive(), "STOPPING=1\nSTATUS=stopping", 26);
+	assert_string_equal(receive(), "");
 }
 
-/* Only where all make rounds, and no more often than a quarter of its time. */
-TEST(the_watchdog_wants_all_workers) {
+/* WATCHDOG=1 needs a round of every worker since the previous one, and at least a quarter of WATCHDOG_USEC. */
+TEST(watchdog_needs_rounds_of_all_workers) {
 	uint64_t now;
 
-	begin();
+	open_service();
 	assert_int_equal(service.notify.watchdog_ns, 8 * SECOND);
-	hear();
+	receive();
 	now = service.alive;
-	for (unsigned turn = 0; turn < 3; turn++) {
+	for (unsigned i = 0; i < 3; i++) {
 		workers[0].rounds++;
 		workers[1].rounds++;
 		service_round_at(&service, now += SECOND);
-		assert_string_equal(hear(), "");
+		assert_string_equal(receive(), "");
 		service_round_at(&service, now += SECOND);
-		assert_string_equal(hear(), "WATCHDOG=1");
-		assert_string_equal(hear(), "");
+		assert_string_equal(receive(), "WATCHDOG=1");
+		assert_string_equal(receive(), "");
 	}
-	for (unsigned turn = 0; turn < 1000; turn++) { /* what it did before counts once */
+	for (unsigned i = 0; i < 1000; i++) { /* only one worker makes rounds */
 		workers[0].rounds++;
 		service_round_at(&service, now += SECOND);
-		assert_string_equal(hear(), "");
+		assert_string_equal(receive(), "");
 	}
 	workers[1].rounds++;
 	service_round_at(&service, now);
-	assert_string_equal(hear(), "WATCHDOG=1");
+	assert_string_equal(receive(), "WATCHDOG=1");
 }
 
-TEST(a_stop_of_all_is_no_stall) {
+TEST(stop_of_process_is_no_stall) {
 	uint64_t now = 1;
 
 	watch_open(&service.watch, &server, now);
 	for (unsigned i = 0; i < 3; i++)
 		watch_workers(&service.watch, now += 100 * SECOND);
 	assert_false(service.watch.workers[0].stalled);
-	for (unsigned i = 0; i < 100; i++) /* short times are not long ones */
+	for (unsigned i = 0; i < 100; i++) /* less than WATCH_STALL_NS in total */
 		watch_workers(&service.watch, now += WATCH_STEP_NS / 100);
 	assert_false(service.watch.workers[0].stalled);
 	for (unsigned i = 0; i < WATCH_STALL_NS / WATCH_STEP_NS; i++)
@@ -137,41 +138,44 @@ TEST(a_stop_of_all_is_no_stall) {
 	assert_true(service.watch.workers[0].stalled && !service.watch.workers[1].stalled);
 }
 
-static struct log_pipe said;
+static struct log_pipe log_output;
 
-static void say_nothing_yet(void) {
-	memset(&said, 0, sizeof(said));
-	log_pipe_open(&said, LOG_PLAIN, LEVEL_INFO);
+static void open_log(void) {
+	memset(&log_output, 0, sizeof(log_output));
+	log_pipe_open(&log_output, LOG_PLAIN, LEVEL_INFO);
 }
 
-TEST(how_often_a_worker_was_away) {
+TEST(descheduled_worker_is_logged_per_check) {
 	uint64_t now = 1;
 
-	say_nothing_yet();
+	open_log();
 	watch_open(&service.watch, &server, now);
-	for (unsigned look = 0; look < 2; look++) {
+	for (unsigned check = 0; check < 2; check++) {
 		workers[1].descheduled += 3;
 		workers[1].longest_watch = UINT64_C(1) << 40; /* cycles: long on any machine */
 		watch_away(&service.watch, now += WATCH_AWAY_NS);
 	}
 	watch_away(&service.watch, now += WATCH_AWAY_NS);
 	assert_int_equal(
-		log_pipe_count(log_pipe_read(&said), "core 3 was kept from its work 3 times"), 2);
-	assert_int_equal(log_pipe_count(said.text, "was kept from"), 2);
-	log_pipe_close(&said);
+		log_pipe_count(log_pipe_read(&log_output), "core 3 was kept from its work 3 times"),
+		2);
+	assert_int_equal(log_pipe_count(log_output.text, "was kept from its work"), 2);
+	log_pipe_close(&log_output);
 }
 
-static void port_begins(void) {
-	say_nothing_yet();
+static void open_port_watch(void) {
+	open_log();
 	server.ports.list[0] = (struct server_port){.open = true, .name = "net_x"};
 	watch_open(&service.watch, &server, 1);
 }
 
-/* At the first look only where it is not up, and then each change once. */
-TEST(ports_that_come_and_go) {
+/* The first check reports a port that is not up; later checks report each change once. */
+TEST(port_state_changes_are_logged_once) {
 	static const enum server_port_state states[] = {SERVER_PORT_UP,	  SERVER_PORT_UP,
 							SERVER_PORT_DOWN, SERVER_PORT_DOWN,
 							SERVER_PORT_UP,	  SERVER_PORT_GONE};
+	static const char removed[] =
+		"port network: net_x was taken away: service groups without it: 7, 9";
 	static struct service_group sg[] = {{.id = 7}, {.id = 9}};
 	struct served_group groups[] = {{.sg = &sg[0], .there = true},
 					{.sg = &sg[1], .there = true}};
@@ -181,34 +185,33 @@ TEST(ports_that_come_and_go) {
 	server.group_count = 2;
 	server.ports.count = 2; /* the second one is not open */
 	for (unsigned first = 0; first < 3; first += 2) {
-		port_begins();
+		open_port_watch();
 		for (unsigned i = first; i < ARRAY_COUNT(states); i++) {
 			port->state = states[i];
 			port->open = states[i] != SERVER_PORT_GONE;
 			watch_ports(&service.watch);
 			watch_ports(&service.watch);
 		}
-		assert_int_equal(log_pipe_count(log_pipe_read(&said), ": net_x: link down"), 1);
-		assert_int_equal(log_pipe_count(said.text, ": net_x: link up"), 1);
-		assert_int_equal(log_pipe_count(said.text, "port network: net_x was taken away: "
-							   "service groups without it: 7, 9"),
+		assert_int_equal(log_pipe_count(log_pipe_read(&log_output), ": net_x: link down"),
 				 1);
-		log_pipe_close(&said);
+		assert_int_equal(log_pipe_count(log_output.text, ": net_x: link up"), 1);
+		assert_int_equal(log_pipe_count(log_output.text, removed), 1);
+		log_pipe_close(&log_output);
 	}
-	port_begins();
+	open_port_watch();
 	groups[0].there = groups[1].there = false;
 	port->state = SERVER_PORT_GONE;
 	watch_ports(&service.watch);
-	assert_non_null(strstr(log_pipe_read(&said), "groups without it: \n"));
-	log_pipe_close(&said);
+	assert_non_null(strstr(log_pipe_read(&log_output), "groups without it: \n"));
+	log_pipe_close(&log_output);
 }
 
-TEST(what_changes_is_told) {
+TEST(changed_status_is_notified_once) {
 	static struct served_group groups[2];
 	uint64_t now;
 
-	begin();
-	hear();
+	open_service();
+	receive();
 	now = service.status_checked;
 	server.groups = groups;
 	server.group_count = 2;
@@ -216,22 +219,22 @@ TEST(what_changes_is_told) {
 	groups[0].live.modems = 3;
 	groups[1].live.modems = 4;
 	service_round_at(&service, now += SERVICE_STATUS_NS);
-	assert_string_equal(hear(),
+	assert_string_equal(receive(),
 			    "STATUS=serving 2 service groups with 7 modems, 1 of them drained");
 	service_round_at(&service, now += SERVICE_STATUS_NS);
-	assert_string_equal(hear(), "");
+	assert_string_equal(receive(), "");
 }
 
-TEST(an_abstract_socket) {
+TEST(abstract_socket_is_supported) {
 	close(sock);
 	unlink(path);
-	listen_at(true);
-	begin();
-	assert_memory_equal(hear(), "READY=1\n", 8);
+	open_socket(true);
+	open_service();
+	assert_memory_equal(receive(), "READY=1\n", 8);
 }
 
-/* Said once, and harmless: no watchdog where its time is none, nothing where nobody listens. */
-TEST(what_cannot_be_told_is_left) {
+/* An invalid WATCHDOG_USEC or another process's WATCHDOG_PID disables the watchdog. A missing socket is logged once. */
+TEST(invalid_environment_disables_notifications) {
 	static const char *const times[] = {"0", "", "soon", "-1", "99999999999999999999"};
 	uint64_t now;
 
@@ -241,21 +244,21 @@ TEST(what_cannot_be_told_is_left) {
 		assert_int_equal(service.notify.watchdog_ns, 0);
 	}
 	setenv("WATCHDOG_USEC", "8000000", 1);
-	setenv("WATCHDOG_PID", "1", 1); /* another's */
+	setenv("WATCHDOG_PID", "1", 1); /* another process */
 	service_open(&service, &server);
 	assert_int_equal(service.notify.watchdog_ns, 0);
 	unsetenv("WATCHDOG_PID");
 	setenv("NOTIFY_SOCKET", "/nowhere/notify", 1);
-	begin();
+	open_service();
 	assert_true(service.notify.complained);
 	now = service.alive;
 	workers[0].rounds = workers[1].rounds = 1;
 	service_round_at(&service, now + 100 * SECOND);
 	service_stopping(&service);
 	unsetenv("NOTIFY_SOCKET");
-	begin();
+	open_service();
 	assert_false(service.notify.on || service.notify.complained);
-	assert_string_equal(hear(), "");
+	assert_string_equal(receive(), "");
 }
 
 EACH_TEST(setup, teardown)
