@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One queue of a provider with random frames in it: each is made with what the model makes of it, and compared when it is
- * collected, in its order, with every byte around it.
+ * Sends random frames through one queue of a crypto provider. Checks that frames are collected in order, and compares
+ * the whole buffer of each with the result of crypto_model.h.
  */
 #pragma once
 
@@ -13,13 +13,13 @@
 #include "fixture.h"
 #include "random.h"
 
-#define KIT_ROOM 16384u /* of a buffer */
-#define KIT_FRAMES 1024u /* in a queue, a power of two */
-#define KIT_KEYS 6u /* of each cipher */
+#define KIT_BUFFER_SIZE 16384u
+#define KIT_FRAMES 1024u /* most frames in a queue; a power of two */
+#define KIT_KEYS 6u /* per cipher */
 #define KIT_ANY -1
-#define KIT_CIPHERED -2 /* any cipher but none */
+#define KIT_CIPHERED -2 /* any cipher except CIPHER_NONE */
 
-/* A device that does all ciphers; and its like, for workers of a scheduler. */
+/* A device with all ciphers, and a scheduler of two such devices. */
 #ifndef VCMTS_NO_IPSEC_MB
 #define KIT_DRIVER "crypto_aesni_mb"
 #else
@@ -28,15 +28,16 @@
 #define KIT_DEVICE KIT_DRIVER "7"
 #define KIT_SCHEDULER "crypto_scheduler0,worker=" KIT_DRIVER "8,worker=" KIT_DRIVER "9"
 
+/* Properties of random frames. */
 struct kit_shape {
-	unsigned size_min, size_max; /* behind `pdu` */
-	int cipher, parts, align; /* or KIT_ANY */
+	unsigned size_min, size_max; /* bytes from `pdu` on */
+	int cipher, parts, align; /* a value, KIT_ANY, or KIT_CIPHERED for the cipher */
 };
 
 struct kit_frame {
 	struct crypto_frame frame;
-	bool good; /* by the model */
-	uint8_t before[KIT_ROOM], after[KIT_ROOM]; /* the whole buffer */
+	bool good; /* expected result */
+	uint8_t before[KIT_BUFFER_SIZE], after[KIT_BUFFER_SIZE]; /* submitted, and as expected */
 };
 
 struct crypto_kit {
@@ -47,19 +48,19 @@ struct crypto_kit {
 	struct random random;
 	struct crypto_key keys[CIPHERS][KIT_KEYS];
 	uint8_t key_bytes[CIPHERS][KIT_KEYS][32];
-	unsigned given, taken, done; /* made, submitted, collected */
-	unsigned crc_wrong, failed, lost; /* of those */
-	bool may_fail; /* frames may fail or be lost, of which the test knows how many */
+	unsigned made, submitted, collected; /* frames made, submitted, collected */
+	unsigned crc_wrong, failed, lost; /* collected frames, by enum crypto_failure */
+	bool may_fail; /* frames may fail or be lost; the test checks how many */
 	struct kit_frame *frames;
 };
 
-#define POLLS 100000000u /* a queue that hangs ends the test */
+#define POLLS 100000000u /* most polls before the test fails because the queue hangs */
 
 static inline struct kit_frame *frame_at(const struct crypto_kit *r, unsigned n) {
 	return &r->frames[n % KIT_FRAMES];
 }
 
-static inline void keys_make(struct crypto_kit *r) {
+static inline void make_keys(struct crypto_kit *r) {
 	for (unsigned cipher = 0; cipher < CIPHERS; cipher++) {
 		for (unsigned k = 0; k < KIT_KEYS; k++) {
 			struct crypto_key *key = &r->keys[cipher][k];
@@ -76,10 +77,10 @@ static inline void keys_make(struct crypto_kit *r) {
 	}
 }
 
-/* Opens a queue and makes keys. The test fails where it cannot. */
+/* Opens a queue of the provider and creates keys. */
 static inline void kit_open(struct crypto_kit *r, struct crypto_provider *p,
 			    enum crypto_direction direction, uint64_t seed) {
-	/* the model's: DPDK's openssl device takes its own away when it closes */
+	/* for the model: DPDK's openssl device unloads its reference when it closes */
 	assert_non_null(OSSL_PROVIDER_load(NULL, "default"));
 	memset(r, 0, sizeof(*r));
 	r->provider = p;
@@ -88,41 +89,42 @@ static inline void kit_open(struct crypto_kit *r, struct crypto_provider *p,
 	r->queue = crypto_queue_open(p, direction);
 	assert_non_null(r->queue);
 	r->pool = fixture_pool(direction == CRYPTO_DOWNLINK ? "kit_down" : "kit_up", KIT_FRAMES,
-			       KIT_ROOM);
+			       KIT_BUFFER_SIZE);
 	r->frames = calloc(KIT_FRAMES, sizeof(r->frames[0]));
 	assert_non_null(r->frames);
-	keys_make(r);
+	make_keys(r);
 }
 
-static inline unsigned pick(struct crypto_kit *r, int wish, unsigned low, unsigned high) {
-	return wish == KIT_ANY ? random_between(&r->random, low, high) : (unsigned)wish;
+static inline unsigned pick(struct crypto_kit *r, int choice, unsigned low, unsigned high) {
+	return choice == KIT_ANY ? random_between(&r->random, low, high) : (unsigned)choice;
 }
 
-static inline unsigned pick_cipher(struct crypto_kit *r, int wish) {
-	unsigned least = wish == KIT_CIPHERED ? CIPHER_NONE + 1 : CIPHER_NONE, cipher;
+static inline unsigned pick_cipher(struct crypto_kit *r, int choice) {
+	unsigned lowest = choice == KIT_CIPHERED ? CIPHER_NONE + 1 : CIPHER_NONE, cipher;
 
 	do
-		cipher = wish < 0 ? random_between(&r->random, least, CIPHERS - 1) : (unsigned)wish;
+		cipher = choice < 0 ? random_between(&r->random, lowest, CIPHERS - 1)
+				    : (unsigned)choice;
 	while (!crypto_can(r->provider, cipher));
 	return cipher;
 }
 
-/* What the model makes of a frame in this copy of its buffer. */
-static inline bool modelled(struct crypto_kit *r, enum crypto_direction direction,
-			    const struct crypto_frame *f, uint8_t *buffer) {
+/* Applies the model to a copy of the frame's buffer. */
+static inline bool apply_model(struct crypto_kit *r, enum crypto_direction direction,
+			       const struct crypto_frame *f, uint8_t *buffer) {
 	return model_frame(direction, f,
 			   r->key_bytes[f->key->cipher][f->key - r->keys[f->key->cipher]], buffer);
 }
 
-/* Makes a frame that is to be submitted; there must be room. */
-static inline void kit_make(struct crypto_kit *r, const struct kit_shape *shape) {
-	struct kit_frame *f = frame_at(r, r->given);
+/* Makes a random frame for the next submission. At most KIT_FRAMES may be made and not collected. */
+static inline void kit_make_frame(struct crypto_kit *r, const struct kit_shape *shape) {
+	struct kit_frame *f = frame_at(r, r->made);
 	unsigned cipher = pick_cipher(r, shape->cipher);
 	unsigned header = random_below(&r->random, 24);
 	unsigned size = random_between(&r->random, shape->size_min, shape->size_max);
 	struct rte_mbuf *m = rte_pktmbuf_alloc(r->pool);
 
-	assert_true(r->given - r->done < KIT_FRAMES);
+	assert_true(r->made - r->collected < KIT_FRAMES);
 	assert_non_null(m);
 	m->data_off = (uint16_t)(64 + pick(r, shape->align, 0, 63));
 	m->data_len = (uint16_t)(header + size);
@@ -137,49 +139,49 @@ static inline void kit_make(struct crypto_kit *r, const struct kit_shape *shape)
 		.parts = (uint16_t)pick(r, shape->parts, 0, 3),
 	};
 	random_fill(&r->random, f->before, m->data_off + m->data_len + 64u);
-	/* upstream, as a modem would send it: most have a CRC that is right */
+	/* upstream frames are as modems send them: encrypted, and most with a correct CRC */
 	if (r->direction == CRYPTO_UPLINK && random_below(&r->random, 8) != 0)
-		modelled(r, CRYPTO_DOWNLINK, &f->frame, f->before);
-	memcpy(m->buf_addr, f->before, KIT_ROOM);
-	memcpy(f->after, f->before, KIT_ROOM);
-	f->good = modelled(r, r->direction, &f->frame, f->after);
-	r->given++;
+		apply_model(r, CRYPTO_DOWNLINK, &f->frame, f->before);
+	memcpy(m->buf_addr, f->before, KIT_BUFFER_SIZE);
+	memcpy(f->after, f->before, KIT_BUFFER_SIZE);
+	f->good = apply_model(r, r->direction, &f->frame, f->after);
+	r->made++;
 }
 
-/* Submits at most `n` of those made. Returns how many were taken. */
+/* Submits at most `n` of the frames made. Returns how many the queue accepted. */
 static inline unsigned kit_submit(struct crypto_kit *r, unsigned n) {
 	struct crypto_frame burst[CRYPTO_BURST];
-	unsigned taken;
+	unsigned submitted;
 
-	n = RTE_MIN(RTE_MIN(n, CRYPTO_BURST), r->given - r->taken);
+	n = RTE_MIN(RTE_MIN(n, CRYPTO_BURST), r->made - r->submitted);
 	for (unsigned i = 0; i < n; i++)
-		burst[i] = frame_at(r, r->taken + i)->frame;
-	taken = crypto_submit(r->queue, burst, (uint16_t)n);
-	assert_true(taken <= n);
-	r->taken += taken;
-	return taken;
+		burst[i] = frame_at(r, r->submitted + i)->frame;
+	submitted = crypto_submit(r->queue, burst, (uint16_t)n);
+	assert_true(submitted <= n);
+	r->submitted += submitted;
+	return submitted;
 }
 
-static inline void frame_fails(const struct crypto_kit *r, const char *why) {
-	const struct crypto_frame *f = &frame_at(r, r->done)->frame;
+static inline void fail_frame(const struct crypto_kit *r, const char *why) {
+	const struct crypto_frame *f = &frame_at(r, r->collected)->frame;
 
-	fail_msg("frame %u: %s, cipher %u, %u bytes, header %u, clear %u, parts %u: %s", r->done,
-		 r->direction == CRYPTO_DOWNLINK ? "down" : "up", f->key->cipher, f->m->data_len,
-		 f->pdu, f->clear, f->parts, why);
+	fail_msg("frame %u: %s, cipher %u, %u bytes, header %u, clear %u, parts %u: %s",
+		 r->collected, r->direction == CRYPTO_DOWNLINK ? "down" : "up", f->key->cipher,
+		 f->m->data_len, f->pdu, f->clear, f->parts, why);
 }
 
-static inline void frame_good(struct crypto_kit *r, const struct rte_mbuf *m) {
-	const struct kit_frame *f = frame_at(r, r->done);
+static inline void check_good(struct crypto_kit *r, const struct rte_mbuf *m) {
+	const struct kit_frame *f = frame_at(r, r->collected);
 
 	assert_ptr_equal(m, f->frame.m);
 	if (!f->good)
-		frame_fails(r, "a CRC that is wrong is called good");
-	if (memcmp(m->buf_addr, f->after, KIT_ROOM) != 0)
-		frame_fails(r, "wrong bytes");
+		fail_frame(r, "collected as good, but its CRC is wrong");
+	if (memcmp(m->buf_addr, f->after, KIT_BUFFER_SIZE) != 0)
+		fail_frame(r, "the buffer differs from the model");
 }
 
-static inline void frame_bad(struct crypto_kit *r, const struct crypto_failed *bad) {
-	const struct kit_frame *f = frame_at(r, r->done);
+static inline void check_failed(struct crypto_kit *r, const struct crypto_failed *bad) {
+	const struct kit_frame *f = frame_at(r, r->collected);
 
 	assert_ptr_equal(bad->m, f->frame.m);
 	r->crc_wrong += bad->why == CRYPTO_FAILED_CRC;
@@ -188,68 +190,66 @@ static inline void frame_bad(struct crypto_kit *r, const struct crypto_failed *b
 	if (bad->why != CRYPTO_FAILED_CRC)
 		assert_true(r->may_fail);
 	else if (f->good)
-		frame_fails(r, "a CRC that is right is called wrong");
+		fail_frame(r, "failed for its CRC, but the CRC is correct");
 	else
-		assert_memory_equal(bad->m->buf_addr, f->after, KIT_ROOM);
+		assert_memory_equal(bad->m->buf_addr, f->after, KIT_BUFFER_SIZE);
 }
 
-/* The good ones stand in their order, and so do the others: which is next is told by the frame. */
-/* Collects once. Returns how many frames came, good or not. */
+/* Collects once and checks frames and their order. Returns the number of frames, good or failed. */
 static inline unsigned kit_collect(struct crypto_kit *r) {
 	struct rte_mbuf *good[CRYPTO_BURST];
 	struct crypto_failed failed[CRYPTO_BURST];
 	uint16_t failures, n = crypto_collect(r->queue, good, failed, &failures), g = 0, b = 0;
 
-	assert_true(n + failures <= CRYPTO_BURST && r->done + n + failures <= r->taken);
-	for (unsigned i = 0; i < n + failures; i++, r->done++) {
-		struct rte_mbuf *m = frame_at(r, r->done)->frame.m;
+	assert_true(n + failures <= CRYPTO_BURST && r->collected + n + failures <= r->submitted);
+	for (unsigned i = 0; i < n + failures; i++, r->collected++) {
+		struct rte_mbuf *m = frame_at(r, r->collected)->frame.m;
 
 		if (g < n && good[g] == m)
-			frame_good(r, good[g++]);
+			check_good(r, good[g++]);
 		else if (b < failures)
-			frame_bad(r, &failed[b++]);
+			check_failed(r, &failed[b++]);
 		else
-			fail_msg("frame %u: another one came", r->done);
+			fail_msg("frame %u: another frame was collected instead", r->collected);
 		rte_pktmbuf_free(m);
 	}
-	assert_int_equal(r->queue->pending, r->taken - r->done);
+	assert_int_equal(r->queue->pending, r->submitted - r->collected);
 	return n + failures;
 }
 
-/* Makes and submits `n`, at most CRYPTO_BURST at a time with a collection behind each. */
+/* Makes and submits `n` frames in bursts of up to CRYPTO_BURST, and collects after each submission. */
 static inline void kit_feed(struct crypto_kit *r, unsigned n, const struct kit_shape *shape) {
 	while (n > 0) {
-		unsigned some = RTE_MIN(n, CRYPTO_BURST), tries = 0;
+		unsigned burst_size = RTE_MIN(n, CRYPTO_BURST), tries = 0;
 
-		for (unsigned i = 0; i < some; i++)
-			kit_make(r, shape);
-		while (r->taken != r->given && tries++ < POLLS) {
+		for (unsigned i = 0; i < burst_size; i++)
+			kit_make_frame(r, shape);
+		while (r->submitted != r->made && tries++ < POLLS) {
 			kit_submit(r, CRYPTO_BURST);
 			kit_collect(r);
 		}
-		assert_int_equal(r->taken, r->given);
-		n -= some;
+		assert_int_equal(r->submitted, r->made);
+		n -= burst_size;
 	}
 }
 
-/* Collects until nothing is left, and nothing is waiting to be submitted. */
+/* Submits and collects until all frames made are collected. */
 static inline void kit_drain(struct crypto_kit *r) {
-	for (unsigned tries = 0; r->done != r->given && tries < POLLS; tries++) {
-		if (r->taken != r->given)
+	for (unsigned tries = 0; r->collected != r->made && tries < POLLS; tries++) {
+		if (r->submitted != r->made)
 			kit_submit(r, CRYPTO_BURST);
 		kit_collect(r);
 	}
-	assert_int_equal(r->done, r->given);
+	assert_int_equal(r->collected, r->made);
 }
 
-/* Buffers that are not in the pool. */
-static inline unsigned kit_held(const struct crypto_kit *r) {
+static inline unsigned kit_buffers_in_use(const struct crypto_kit *r) {
 	return rte_mempool_in_use_count(r->pool);
 }
 
-/* All is collected: gives keys and queue back. Buffers that the device may still have are told by the pool's count. */
+/* Frees keys and queue, once all frames are collected. The device may still have buffers of lost frames. */
 static inline void kit_close(struct crypto_kit *r) {
-	assert_int_equal(r->done, r->given);
+	assert_int_equal(r->collected, r->made);
 	for (unsigned cipher = 0; cipher < CIPHERS; cipher++) {
 		for (unsigned k = 0; k < KIT_KEYS; k++)
 			crypto_key_free(r->provider, r->direction, cipher,
@@ -259,7 +259,7 @@ static inline void kit_close(struct crypto_kit *r) {
 	free(r->frames);
 }
 
-/* Frees the pool, of which nothing is out. */
-static inline void kit_end(struct crypto_kit *r) {
+/* Frees the pool; asserts that all buffers were freed. */
+static inline void kit_free_pool(struct crypto_kit *r) {
 	fixture_pool_end(r->pool);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What providers are to do with a frame, from its beginning to its end, by OpenSSL's ciphers and zlib's CRC. */
+/* Reference for crypto providers: encrypts or decrypts one frame with OpenSSL, and computes its CRC with zlib. */
 #pragma once
 
 #include <openssl/evp.h>
@@ -23,10 +23,10 @@ static inline void model_cipher(const EVP_CIPHER *mode, bool encrypt, const uint
 	EVP_CIPHER_CTX_free(c);
 }
 
-/* BPI+ in place: CBC of whole blocks; the rest by CFB, from the last encrypted block or the IV. */
+/* BPI+ in place: CBC of whole blocks. The residual block uses CFB, from the last encrypted block or the IV. */
 static inline void model_bpi(const struct crypto_key *k, const uint8_t *key, bool encrypt,
 			     uint8_t *data, size_t size) {
-	/* two keys that are the same make triple DES single DES, which OpenSSL no longer offers */
+	/* OpenSSL no longer offers single DES; triple DES with two equal keys is the same */
 	const EVP_CIPHER *modes[CIPHERS][2] = {
 		[CIPHER_AES_128] = {EVP_aes_128_cbc(), EVP_aes_128_cfb128()},
 		[CIPHER_AES_256] = {EVP_aes_256_cbc(), EVP_aes_256_cfb128()},
@@ -45,8 +45,8 @@ static inline void model_bpi(const struct crypto_key *k, const uint8_t *key, boo
 	model_cipher(modes[k->cipher][1], encrypt, keys, last, data + whole, size - whole);
 }
 
-/* Does to the frame, in this copy of its buffer, what a provider does. Returns whether it is good; if not, its CRC is
- * wrong or has no room. */
+/* Processes the frame in `buffer`, a copy of its mbuf's buffer. Returns whether the frame is good; false if the CRC is
+ * wrong or the frame is too short for one. */
 static inline bool model_frame(enum crypto_direction direction, const struct crypto_frame *f,
 			       const uint8_t *key, uint8_t *buffer) {
 	const bool crc = (f->parts & CRYPTO_CRC) != 0, down = direction == CRYPTO_DOWNLINK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A crypto device that does what none should: it stands between DPDK's functions and a device that works, which does
- * what it is given, and gives back what it likes, when it likes.
+ * Injects faults into a DPDK crypto device: replaces its enqueue and dequeue functions by wrappers, which delay,
+ * reorder, refuse, fail or lose operations. The device itself processes the operations correctly.
  */
 #pragma once
 
@@ -10,78 +10,79 @@
 #include "random.h"
 #include "test.h"
 
-/* Set by the test, at any time. */
+/* The test sets these at any time. */
 static struct faults {
-	unsigned late; /* polls that an operation is held back, at most */
-	unsigned fails; /* one of so many; 0: none */
-	unsigned swallows; /* one of so many is kept until `swallows` is 0; 0: none */
-	bool any_order;
-	bool takes_part; /* any number of the operations that it is offered */
-	bool takes_nothing;
-	bool gives_nothing;
+	unsigned max_delay; /* longest delay of an operation, in polls */
+	unsigned fail_one_in; /* one of this many operations fails; 0: none */
+	unsigned lose_one_in; /* one of this many is not returned before this is 0; 0: none */
+	bool reorders; /* returns operations in random order */
+	bool accepts_part; /* accepts a random part of a burst */
+	bool accepts_none;
+	bool returns_none;
 } faults;
 
 struct faulty_counts {
 	unsigned failed; /* operations, since faulty_attach() */
-	unsigned held; /* now */
+	unsigned pending; /* operations completed and not returned */
 };
 
-#define PAIRS 8
+#define QUEUE_PAIRS 8
 #define OPS 2048
 
-struct waiting {
+struct delayed_op {
 	struct rte_crypto_op *op;
 	unsigned polls;
-	bool swallowed;
+	bool lost;
 };
 
-struct pair {
-	void *qp; /* of the device behind */
-	struct waiting ops[OPS];
+struct queue_pair {
+	void *qp; /* the queue pair of the device */
+	struct delayed_op ops[OPS]; /* completed, not returned */
 	unsigned count;
 };
 
-static struct rte_crypto_fp_ops behind;
-static struct pair pairs[PAIRS];
-static struct random chance;
+static struct rte_crypto_fp_ops device_functions;
+static struct queue_pair queue_pairs[QUEUE_PAIRS];
+static struct random random_state;
 static unsigned failed;
 
-static inline struct pair *pair_of(void *qp) {
-	struct pair *p = pairs;
+static inline struct queue_pair *find_queue_pair(void *qp) {
+	struct queue_pair *p = queue_pairs;
 
 	while (p->qp != NULL && p->qp != qp)
 		p++;
-	assert_true(p < pairs + PAIRS);
+	assert_true(p < queue_pairs + QUEUE_PAIRS);
 	p->qp = qp;
 	return p;
 }
 
-static inline bool one_of(unsigned many) {
-	return many != 0 && random_below(&chance, many) == 0;
+/* True with a probability of 1 / n; never for 0. */
+static inline bool one_in(unsigned n) {
+	return n != 0 && random_below(&random_state, n) == 0;
 }
 
 static inline uint16_t enqueue(void *qp, struct rte_crypto_op **ops, uint16_t n) {
-	if (faults.takes_nothing)
+	if (faults.accepts_none)
 		return 0;
-	if (faults.takes_part)
-		n = (uint16_t)random_between(&chance, 0, n);
-	return behind.enqueue_burst(qp, ops, n);
+	if (faults.accepts_part)
+		n = (uint16_t)random_between(&random_state, 0, n);
+	return device_functions.enqueue_burst(qp, ops, n);
 }
 
-/* All that the device behind has done. */
-static inline void take_over(struct pair *p) {
+/* Dequeues all completed operations of the device, and decides on their faults. */
+static inline void dequeue_completed(struct queue_pair *p) {
 	uint16_t n;
 
 	do {
 		struct rte_crypto_op *ops[64];
 
-		n = behind.dequeue_burst(p->qp, ops, RTE_DIM(ops));
+		n = device_functions.dequeue_burst(p->qp, ops, RTE_DIM(ops));
 		for (uint16_t i = 0; i < n; i++) {
 			assert_true(p->count < OPS);
-			p->ops[p->count++] =
-				(struct waiting){ops[i], random_between(&chance, 0, faults.late),
-						 one_of(faults.swallows)};
-			if (!one_of(faults.fails))
+			p->ops[p->count++] = (struct delayed_op){
+				ops[i], random_between(&random_state, 0, faults.max_delay),
+				one_in(faults.lose_one_in)};
+			if (!one_in(faults.fail_one_in))
 				continue;
 			ops[i]->status = RTE_CRYPTO_OP_STATUS_ERROR;
 			failed++;
@@ -89,33 +90,34 @@ static inline void take_over(struct pair *p) {
 	} while (n > 0);
 }
 
-static inline bool ready(struct waiting *w) {
-	if (w->swallowed && faults.swallows != 0)
+static inline bool ready(struct delayed_op *w) {
+	if (w->lost && faults.lose_one_in != 0)
 		return false;
 	if (w->polls > 0)
 		w->polls--;
 	return w->polls == 0;
 }
 
-static inline uint16_t dequeue(void *qp, struct rte_crypto_op **ops, uint16_t room) {
-	struct pair *p = pair_of(qp);
+static inline uint16_t dequeue(void *qp, struct rte_crypto_op **ops, uint16_t capacity) {
+	struct queue_pair *p = find_queue_pair(qp);
 	unsigned kept = 0;
 	uint16_t n = 0;
 
-	take_over(p);
-	if (faults.gives_nothing)
+	dequeue_completed(p);
+	if (faults.returns_none)
 		return 0;
 	for (unsigned i = 0; i < p->count; i++) {
-		struct waiting *w = &p->ops[i];
+		struct delayed_op *w = &p->ops[i];
 
-		if (n < room && ready(w) && (faults.any_order || kept == 0 || faults.swallows != 0))
+		if (n < capacity && ready(w) &&
+		    (faults.reorders || kept == 0 || faults.lose_one_in != 0))
 			ops[n++] = w->op;
 		else
 			p->ops[kept++] = *w;
 	}
 	p->count = kept;
-	for (unsigned i = n; faults.any_order && i > 1; i--) {
-		unsigned other = random_below(&chance, i);
+	for (unsigned i = n; faults.reorders && i > 1; i--) {
+		unsigned other = random_below(&random_state, i);
 		struct rte_crypto_op *op = ops[other];
 
 		ops[other] = ops[i - 1];
@@ -124,16 +126,16 @@ static inline uint16_t dequeue(void *qp, struct rte_crypto_op **ops, uint16_t ro
 	return n;
 }
 
-/* The device of this name is faulty from now on, until it is stopped. No faults yet. */
+/* Wraps the device of that name until it is stopped, without faults at first. */
 static inline void faulty_attach(const char *name) {
 	int id = rte_cryptodev_get_dev_id(name);
 
 	assert_true(id >= 0);
 	memset(&faults, 0, sizeof(faults));
-	memset(pairs, 0, sizeof(pairs));
-	chance.state = 3;
+	memset(queue_pairs, 0, sizeof(queue_pairs));
+	random_state.state = 3;
 	failed = 0;
-	behind = rte_crypto_fp_ops[id];
+	device_functions = rte_crypto_fp_ops[id];
 	rte_crypto_fp_ops[id].enqueue_burst = enqueue;
 	rte_crypto_fp_ops[id].dequeue_burst = dequeue;
 }
@@ -141,23 +143,23 @@ static inline void faulty_attach(const char *name) {
 static inline struct faulty_counts faulty_counts(void) {
 	struct faulty_counts c = {.failed = failed};
 
-	for (unsigned i = 0; i < PAIRS; i++)
-		c.held += pairs[i].count;
+	for (unsigned i = 0; i < QUEUE_PAIRS; i++)
+		c.pending += queue_pairs[i].count;
 	return c;
 }
 
-/* Writes over all that it was given and has not given back, as a device may. */
-static inline void faulty_scribble(void) {
-	for (unsigned i = 0; i < PAIRS; i++) {
-		for (unsigned k = 0; k < pairs[i].count; k++) {
-			struct rte_mbuf *m = pairs[i].ops[k].op->sym->m_src;
+/* Overwrites the buffers of all operations that were not returned, as a device may. */
+static inline void faulty_overwrite_pending(void) {
+	for (unsigned i = 0; i < QUEUE_PAIRS; i++) {
+		for (unsigned k = 0; k < queue_pairs[i].count; k++) {
+			struct rte_mbuf *m = queue_pairs[i].ops[k].op->sym->m_src;
 
 			memset(m->buf_addr, 0xee, m->buf_len);
 		}
 	}
 }
 
-/* Forgets what it has, when its device is closed. */
+/* Call it when the device is closed: forgets operations that were not returned. */
 static inline void faulty_detach(void) {
-	memset(pairs, 0, sizeof(pairs));
+	memset(queue_pairs, 0, sizeof(queue_pairs));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A device that is late, out of order, fails, takes a part, swallows and disappears: frames come back in their order,
- * each once, right or as failed, and no buffer is free as long as the device may write to it.
+ * Tests the provider for DPDK crypto devices with the faults of fake_device.h. Each frame must be collected once and in
+ * order, as good, failed or lost. No buffer may be freed while the device may write to it.
  */
 #include "test_main.h"
 
@@ -12,7 +12,7 @@
 #include "fixture.h"
 
 #define IN_FLIGHT 256u
-#define PATIENCE_POLLS 2000u /* more than the provider has where it has no time */
+#define TIMEOUT_POLLS 2000u /* more polls than the provider waits for a device with timeout_ms 0 */
 
 static struct crypto_provider *provider;
 static struct crypto_kit kit;
@@ -20,8 +20,8 @@ static const struct kit_shape any = {0, 300, KIT_ANY, KIT_ANY, KIT_ANY};
 static const struct kit_shape ciphered = {60, 100, KIT_CIPHERED, CRYPTO_CRC | CRYPTO_CIPHER,
 					  KIT_ANY};
 
-/* No patience but for some polls: what is lost is so by their number, and not by the clock. */
-static void start(const char *device, enum crypto_direction direction) {
+/* The timeout is 0 ms, so that the number of polls decides which frames are lost, not the clock. */
+static void open_kit(const char *device, enum crypto_direction direction) {
 	const struct cryptodev_options options = {
 		.queues = 2, .in_flight = IN_FLIGHT, .timeout_ms = 0, .socket = SOCKET_ID_ANY};
 
@@ -32,29 +32,29 @@ static void start(const char *device, enum crypto_direction direction) {
 	kit.may_fail = true;
 }
 
-static void make(unsigned n, const struct kit_shape *s) {
+static void make_frames(unsigned n, const struct kit_shape *s) {
 	while (n-- > 0)
-		kit_make(&kit, s);
+		kit_make_frame(&kit, s);
 }
 
-static void feed(unsigned n, const struct kit_shape *s) {
+static void process_frames(unsigned n, const struct kit_shape *s) {
 	kit_feed(&kit, n, s);
 	kit_drain(&kit);
 }
 
-static void end(void) {
+static void close_kit(void) {
 	kit_close(&kit);
 	provider->functions->close(provider);
 	faulty_detach();
-	kit_end(&kit);
+	kit_free_pool(&kit);
 }
 
-/* Bursts of any number, submitted and collected as it comes. */
-static void turns(unsigned n) {
-	for (unsigned turn = 0; turn < n; turn++) {
-		unsigned room = 600 - RTE_MIN(kit.given - kit.done, 600u);
+/* Submits and collects bursts of random sizes, `n` times. */
+static void run_random_bursts(unsigned n) {
+	for (unsigned burst = 0; burst < n; burst++) {
+		unsigned capacity = 600 - RTE_MIN(kit.made - kit.collected, 600u);
 
-		make(random_below(&kit.random, RTE_MIN(room, 64u) + 1), &any);
+		make_frames(random_below(&kit.random, RTE_MIN(capacity, 64u) + 1), &any);
 		for (unsigned i = random_below(&kit.random, 4); i > 0; i--)
 			kit_submit(&kit, 1 + random_below(&kit.random, CRYPTO_BURST));
 		for (unsigned i = random_below(&kit.random, 4); i > 0; i--)
@@ -63,202 +63,202 @@ static void turns(unsigned n) {
 }
 
 static unsigned submit_all(void) {
-	unsigned some, taken = 0;
+	unsigned burst, submitted = 0;
 
 	do
-		taken += some = kit_submit(&kit, CRYPTO_BURST);
-	while (some > 0);
-	return taken;
+		submitted += burst = kit_submit(&kit, CRYPTO_BURST);
+	while (burst > 0);
+	return submitted;
 }
 
-/* Returns how many frames were given back. */
+/* Returns the number of frames collected in that many polls. */
 static unsigned collect(unsigned polls) {
-	unsigned came = 0;
+	unsigned frames = 0;
 
 	while (polls-- > 0)
-		came += kit_collect(&kit);
-	return came;
+		frames += kit_collect(&kit);
+	return frames;
 }
 
-static void are_lost(unsigned lost, unsigned held) {
+static void assert_lost(unsigned lost, unsigned buffers_in_use) {
 	assert_int_equal(kit.lost, lost);
-	assert_int_equal(kit_held(&kit), held);
+	assert_int_equal(kit_buffers_in_use(&kit), buffers_in_use);
 }
 
-/* What it had is lost, what comes then is at once, but for frames that need no device; and all is as before when it is
- * there again. */
-TEST(disappears_and_comes_back) {
+/* Frames in the device are lost after the timeout. Later frames are lost at once, except those without a cipher. When
+ * the device answers, all frames are good. */
+TEST(frames_are_lost_until_device_answers) {
 	const struct kit_shape clear = {60, 100, CIPHER_NONE, CRYPTO_CRC, KIT_ANY};
 
-	start(KIT_DEVICE, CRYPTO_DOWNLINK);
-	feed(100, &any);
-	faults.gives_nothing = true;
-	make(100, &ciphered);
+	open_kit(KIT_DEVICE, CRYPTO_DOWNLINK);
+	process_frames(100, &any);
+	faults.returns_none = true;
+	make_frames(100, &ciphered);
 	assert_int_equal(submit_all(), 100);
-	assert_int_equal(collect(900), 0); /* it may be late */
-	assert_int_equal(collect(PATIENCE_POLLS), 100);
-	are_lost(100, 100);
+	assert_int_equal(collect(900), 0); /* the timeout has not expired */
+	assert_int_equal(collect(TIMEOUT_POLLS), 100);
+	assert_lost(100, 100);
 
-	make(20, &ciphered);
+	make_frames(20, &ciphered);
 	assert_int_equal(submit_all(), 20);
 	assert_int_equal(collect(1), 20);
-	faulty_scribble();
-	are_lost(120, 100);
-	feed(100, &clear);
-	are_lost(120, 100);
+	faulty_overwrite_pending();
+	assert_lost(120, 100);
+	process_frames(100, &clear);
+	assert_lost(120, 100);
 
-	faults.gives_nothing = false;
-	feed(1, &ciphered); /* lost, but the device is seen again */
-	feed(300, &any);
+	faults.returns_none = false;
+	process_frames(1, &ciphered); /* possibly lost; shows that the device answers */
+	process_frames(300, &any);
 	assert_true(kit.lost <= 121);
-	assert_int_equal(kit_held(&kit), 0);
-	end();
+	assert_int_equal(kit_buffers_in_use(&kit), 0);
+	close_kit();
 }
 
-TEST(takes_nothing) {
-	unsigned taken = 0;
+TEST(frames_are_lost_if_device_accepts_none) {
+	unsigned submitted = 0;
 
-	start(KIT_DEVICE, CRYPTO_DOWNLINK);
-	faults.takes_nothing = true;
-	make(64, &ciphered);
+	open_kit(KIT_DEVICE, CRYPTO_DOWNLINK);
+	faults.accepts_none = true;
+	make_frames(64, &ciphered);
 	for (unsigned i = 0; i < 900; i++)
-		taken += kit_submit(&kit, CRYPTO_BURST);
-	assert_int_equal(taken, 0);
-	for (unsigned i = 0; i < PATIENCE_POLLS; i++)
-		taken += kit_submit(&kit, CRYPTO_BURST);
-	assert_int_equal(taken, 64);
+		submitted += kit_submit(&kit, CRYPTO_BURST);
+	assert_int_equal(submitted, 0);
+	for (unsigned i = 0; i < TIMEOUT_POLLS; i++)
+		submitted += kit_submit(&kit, CRYPTO_BURST);
+	assert_int_equal(submitted, 64);
 	assert_int_equal(collect(1), 64);
-	are_lost(64, 0);
-	make(64, &ciphered);
+	assert_lost(64, 0);
+	make_frames(64, &ciphered);
 	assert_int_equal(submit_all(), 64);
 	assert_int_equal(collect(1), 64);
 
-	faults.takes_nothing = false;
-	feed(64, &ciphered);
-	are_lost(128, 0);
-	end();
+	faults.accepts_none = false;
+	process_frames(64, &ciphered);
+	assert_lost(128, 0);
+	close_kit();
 }
 
 /*
- * A queue is given up while the device has frames of it, or takes no second operation of theirs: the patience for them is
- * over, or nobody has collected them. Their buffers come back when the device has done them and a queue has its pair
- * again, or when it is closed, as it is stopped by then; not when the queue is.
+ * Queues are closed while the device has frames of theirs: after the timeout, or before they are collected. Their
+ * buffers are not freed with the queue. They are freed when the device has returned them and another queue uses the
+ * queue pair, or when the provider is closed and the device is stopped.
  */
-static const struct closing {
+static const struct close_case {
 	const char *device;
 	enum crypto_direction direction;
 	struct faults faults;
-	bool patience_is_over, opened_again;
-} closings[] = {
-	{KIT_DEVICE, CRYPTO_UPLINK, {.gives_nothing = true}, true, true},
-	{"crypto_openssl0", CRYPTO_DOWNLINK, {.gives_nothing = true}, true, false},
-	{"crypto_openssl0", CRYPTO_DOWNLINK, {.gives_nothing = true}, false, true},
-	{"crypto_openssl0", CRYPTO_DOWNLINK, {.takes_nothing = true}, false, true},
+	bool timed_out, reopened; /* the timeout has expired; another queue uses the queue pair */
+} cases[] = {
+	{KIT_DEVICE, CRYPTO_UPLINK, {.returns_none = true}, true, true},
+	{"crypto_openssl0", CRYPTO_DOWNLINK, {.returns_none = true}, true, false},
+	{"crypto_openssl0", CRYPTO_DOWNLINK, {.returns_none = true}, false, true},
+	{"crypto_openssl0", CRYPTO_DOWNLINK, {.accepts_none = true}, false, true},
 };
 
-static void open_again(const struct closing *c) {
+static void reopen_queues(const struct close_case *c) {
 	struct crypto_queue *queues[2];
 
 	queues[0] = crypto_queue_open(provider, c->direction);
 	assert_non_null(queues[0]);
-	if (c->faults.gives_nothing) /* the pair of the first has frames */
+	if (c->faults.returns_none) /* the first queue pair has frames */
 		assert_null(crypto_queue_open(provider, c->direction));
-	faulty_scribble();
+	faulty_overwrite_pending();
 	faults = (struct faults){0};
 	queues[1] = crypto_queue_open(provider, c->direction);
-	assert_non_null(queues[1]); /* it has none now */
-	assert_int_equal(kit_held(&kit), 0);
+	assert_non_null(queues[1]); /* now it has none */
+	assert_int_equal(kit_buffers_in_use(&kit), 0);
 	crypto_queue_close(queues[0]);
 	crypto_queue_close(queues[1]);
 }
 
-TEST(closed_with_frames_in_the_device) {
-	for (const struct closing *c = closings; c < closings + ARRAY_COUNT(closings); c++) {
-		unsigned left;
+TEST(buffers_outlive_queue_until_device_returns_them) {
+	for (const struct close_case *c = cases; c < cases + ARRAY_COUNT(cases); c++) {
+		unsigned pending;
 
-		start(c->device, c->direction);
-		make(100, &ciphered);
+		open_kit(c->device, c->direction);
+		make_frames(100, &ciphered);
 		assert_int_equal(submit_all(), 100);
 		faults = c->faults;
-		collect(c->patience_is_over ? PATIENCE_POLLS : 10);
-		assert_true(kit.done < 100 || c->patience_is_over);
-		left = c->patience_is_over ? 100 : 100 - kit.done;
-		are_lost(c->patience_is_over ? 100 : 0, left);
-		kit.given = kit.taken = kit.done;
+		collect(c->timed_out ? TIMEOUT_POLLS : 10);
+		assert_true(kit.collected < 100 || c->timed_out);
+		pending = c->timed_out ? 100 : 100 - kit.collected;
+		assert_lost(c->timed_out ? 100 : 0, pending);
+		kit.made = kit.submitted = kit.collected;
 		kit_close(&kit);
-		assert_int_equal(kit_held(&kit), c->faults.takes_nothing ? 0 : left);
-		if (c->opened_again)
-			open_again(c);
+		assert_int_equal(kit_buffers_in_use(&kit), c->faults.accepts_none ? 0 : pending);
+		if (c->reopened)
+			reopen_queues(c);
 		provider->functions->close(provider);
-		assert_int_equal(kit_held(&kit), 0);
+		assert_int_equal(kit_buffers_in_use(&kit), 0);
 		faulty_detach();
-		kit_end(&kit);
+		kit_free_pool(&kit);
 	}
 }
 
-TEST(swallows_some) {
-	unsigned held;
+TEST(lost_operations_are_reported_after_timeout) {
+	unsigned pending;
 
-	start(KIT_DEVICE, CRYPTO_DOWNLINK);
-	faults = (struct faults){.swallows = 50, .late = 100, .any_order = true};
-	for (unsigned turn = 0; turn < 500; turn++) {
-		make(1, &ciphered);
+	open_kit(KIT_DEVICE, CRYPTO_DOWNLINK);
+	faults = (struct faults){.lose_one_in = 50, .max_delay = 100, .reorders = true};
+	for (unsigned i = 0; i < 500; i++) {
+		make_frames(1, &ciphered);
 		kit_submit(&kit, CRYPTO_BURST);
 		collect(10);
 	}
-	faults.swallows = UINT32_MAX; /* those that it has, and no other */
+	faults.lose_one_in = UINT32_MAX; /* loses no more operations */
 	kit_drain(&kit);
-	held = faulty_counts().held;
-	assert_true(held > 2 && held < 50);
-	are_lost(held, held);
+	pending = faulty_counts().pending;
+	assert_true(pending > 2 && pending < 50);
+	assert_lost(pending, pending);
 	faults = (struct faults){0};
-	for (unsigned turn = 0; turn < 100; turn++) /* as late as they may be */
-		feed(1, &ciphered);
-	assert_int_equal(kit_held(&kit), 0);
-	end();
+	for (unsigned i = 0; i < 100; i++) /* the longest delay passes */
+		process_frames(1, &ciphered);
+	assert_int_equal(kit_buffers_in_use(&kit), 0);
+	close_kit();
 }
 
-/* Late, out of order, failing, in parts; and disappearing as well. Whatever it does, each frame comes back once, and each
- * buffer in the end. */
-static void anything(const char *device, enum crypto_direction direction, bool disappears) {
-	start(device, direction);
+/* Random faults: delays, reordering, failures, bursts accepted in part; with `stops` also lost operations and no
+ * answers. Each frame is collected once, and in the end all buffers are free. */
+static void run_random_faults(const char *device, enum crypto_direction direction, bool stops) {
+	open_kit(device, direction);
 	for (unsigned mix = 0; mix < 60; mix++) {
 		faults = (struct faults){
-			.late = random_below(&kit.random, 100),
-			.fails = random_below(&kit.random, 2) * random_below(&kit.random, 20),
-			.any_order = random_below(&kit.random, 2),
-			.takes_part = random_below(&kit.random, 2),
+			.max_delay = random_below(&kit.random, 100),
+			.fail_one_in = random_below(&kit.random, 2) * random_below(&kit.random, 20),
+			.reorders = random_below(&kit.random, 2),
+			.accepts_part = random_below(&kit.random, 2),
 		};
-		if (disappears) {
-			faults.swallows = random_below(&kit.random, 4) == 0 ? 30 : 0;
-			faults.gives_nothing = random_below(&kit.random, 4) == 0;
-			faults.takes_nothing = random_below(&kit.random, 4) == 0;
+		if (stops) {
+			faults.lose_one_in = random_below(&kit.random, 4) == 0 ? 30 : 0;
+			faults.returns_none = random_below(&kit.random, 4) == 0;
+			faults.accepts_none = random_below(&kit.random, 4) == 0;
 		}
-		turns(disappears ? 10 : 20);
-		collect(disappears * random_below(&kit.random, 2) * PATIENCE_POLLS);
-		assert_true(kit_held(&kit) <= IN_FLIGHT + kit.given - kit.done);
+		run_random_bursts(stops ? 10 : 20);
+		collect(stops * random_below(&kit.random, 2) * TIMEOUT_POLLS);
+		assert_true(kit_buffers_in_use(&kit) <= IN_FLIGHT + kit.made - kit.collected);
 	}
-	if (disappears)
+	if (stops)
 		faults = (struct faults){0};
 	kit_drain(&kit);
-	assert_int_equal(kit.lost > 0, disappears);
-	if (disappears) {
+	assert_int_equal(kit.lost > 0, stops);
+	if (stops) {
 		collect(10);
-		feed(200, &ciphered);
+		process_frames(200, &ciphered);
 	} else {
 		assert_true(kit.failed > 100);
 		assert_int_equal(kit.failed, faulty_counts().failed);
 	}
-	assert_int_equal(kit.done, kit.given);
-	assert_int_equal(kit_held(&kit), 0);
-	end();
+	assert_int_equal(kit.collected, kit.made);
+	assert_int_equal(kit_buffers_in_use(&kit), 0);
+	close_kit();
 }
 
-TEST(anything_that_it_does) {
+TEST(random_faults_lose_no_frame) {
 	static const char *const devices[] = {KIT_DEVICE, "crypto_openssl0"};
 
 	for (unsigned i = 0; i < 8; i++)
-		anything(devices[i % 2], (enum crypto_direction)(i / 2 % 2), i / 4);
+		run_random_faults(devices[i % 2], (enum crypto_direction)(i / 2 % 2), i / 4);
 }
 
 ALL_TESTS(fixture_start, fixture_stop)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The model against published vectors, and every provider against the model: all lengths and alignments; bursts of all
- * ciphers and sizes; frames that wait for others. intel-ipsec-mb with all of its code that this CPU runs.
+ * Compares crypto_model.h with published vectors, and each provider with the model: all sizes and alignments, bursts
+ * of mixed ciphers, and frames that are complete but must wait for earlier ones. intel-ipsec-mb runs with each
+ * instruction set that the CPU has.
  */
 #include "test_main.h"
 
@@ -19,14 +20,14 @@
 
 static struct crypto_provider *provider;
 
-static struct crypto_provider *device(const char *name) {
+static struct crypto_provider *open_device(const char *name) {
 	const struct cryptodev_options options = {
 		.queues = 4, .in_flight = 512, .timeout_ms = 60000, .socket = SOCKET_ID_ANY};
 
 	return cryptodev_open(name, &options);
 }
 
-TEST(model_meets_published_vectors) {
+TEST(model_equals_published_vectors) {
 	static const struct {
 		const char *set;
 		enum cipher cipher;
@@ -57,8 +58,8 @@ TEST(model_meets_published_vectors) {
 	}
 }
 
-/* Each length up to what any loop unrolls, and each alignment; long ones up to the limit. */
-static void lengths_and_alignments(struct crypto_kit *r) {
+/* Each size up to 300, beyond any unrolled loop, and each alignment; larger sizes up to 16000 bytes. */
+static void test_sizes_and_alignments(struct crypto_kit *r) {
 	for (unsigned size = 0; size <= 300; size++) {
 		const struct kit_shape s = {size, size, KIT_ANY, KIT_ANY, (int)(size % 64)};
 
@@ -78,22 +79,21 @@ static void lengths_and_alignments(struct crypto_kit *r) {
 	kit_drain(r);
 }
 
-/* Bursts of any number: what is in the lanes when the queue has nothing more is any number of each cipher. */
-static void mixed_bursts(struct crypto_kit *r) {
-	for (unsigned turn = 0; turn < RANDOM_TURNS(150u); turn++) {
-		const struct kit_shape s = {0, turn % 3 == 0 ? 1600 : 200, KIT_ANY, KIT_ANY,
-					    KIT_ANY};
-		unsigned some = random_between(&r->random, 1, CRYPTO_BURST);
+/* Bursts of random size and ciphers, so that a drained queue leaves any number of frames in the library's lanes. */
+static void test_mixed_bursts(struct crypto_kit *r) {
+	for (unsigned i = 0; i < RANDOM_TURNS(150u); i++) {
+		const struct kit_shape s = {0, i % 3 == 0 ? 1600 : 200, KIT_ANY, KIT_ANY, KIT_ANY};
+		unsigned burst = random_between(&r->random, 1, CRYPTO_BURST);
 
-		kit_feed(r, some, &s);
+		kit_feed(r, burst, &s);
 		if (random_below(&r->random, 3) == 0)
 			kit_drain(r);
 	}
 	kit_drain(r);
 }
 
-/* A cipher, and another one. Returns whether the provider can do both. */
-static bool pair_of(const struct crypto_kit *r, int cipher, struct kit_shape pair[2]) {
+/* Sets shapes with the cipher and with another one. Returns whether the provider has both. */
+static bool make_pair(const struct crypto_kit *r, int cipher, struct kit_shape pair[2]) {
 	const int other = cipher == CIPHER_AES_128 ? CIPHER_AES_256 : CIPHER_AES_128;
 
 	pair[0] = (struct kit_shape){60, 60, cipher, 3, KIT_ANY};
@@ -102,108 +102,108 @@ static bool pair_of(const struct crypto_kit *r, int cipher, struct kit_shape pai
 	       crypto_can(r->provider, (enum cipher)other);
 }
 
-/* One frame alone of its cipher, and hundreds of another behind it, which all wait for it. */
-static void lonely_frames(struct crypto_kit *r) {
+/* A single frame of one cipher, which stays in its lane, and hundreds of another that must be collected after it. */
+static void test_single_frames(struct crypto_kit *r) {
 	struct kit_shape pair[2];
 
-	for (int lonely = CIPHER_AES_128; lonely < CIPHERS; lonely++) {
+	for (int single = CIPHER_AES_128; single < CIPHERS; single++) {
 		unsigned pending = 0;
 
-		if (!pair_of(r, lonely, pair))
+		if (!make_pair(r, single, pair))
 			continue;
 		kit_feed(r, 1, &pair[0]);
-		for (unsigned turn = 0; turn < 20; turn++) {
-			kit_feed(r, CRYPTO_BURST / 2 + turn, &pair[1]);
+		for (unsigned i = 0; i < 20; i++) {
+			kit_feed(r, CRYPTO_BURST / 2 + i, &pair[1]);
 			pending = RTE_MAX(pending, r->queue->pending);
 		}
-		assert_true(pending < 256); /* jobs that the library has */
+		assert_true(pending < 256); /* jobs of the library */
 		kit_drain(r);
 	}
 }
 
-/* Without a collection in between, a queue takes what it has room for; and no frame of it is lost, also where none has ended. */
-static void many_submissions(struct crypto_kit *r) {
+/* Without collections, a queue accepts frames until it is full. No frame is lost. */
+static void test_submission_without_collection(struct crypto_kit *r) {
 	const struct kit_shape any = {60, 100, KIT_ANY, 3, KIT_ANY};
 	struct kit_shape pair[2] = {any, any};
 
 	for (int first = KIT_ANY; first < CIPHERS; first++) {
-		if (first != KIT_ANY && !pair_of(r, first, pair))
+		if (first != KIT_ANY && !make_pair(r, first, pair))
 			continue;
 		for (unsigned i = 0; i < 901; i++)
-			kit_make(r, &pair[i > 0]);
+			kit_make_frame(r, &pair[i > 0]);
 		for (unsigned i = 0; i < 40; i++)
 			kit_submit(r, 1 + i * 3);
 		kit_drain(r);
 	}
 }
 
-static void everything(void) {
+static void test_provider(void) {
 	static struct crypto_kit r;
 
-	for (int way = CRYPTO_DOWNLINK; way <= CRYPTO_UPLINK; way++) {
-		kit_open(&r, provider, (enum crypto_direction)way, 77 + (unsigned)way);
-		lengths_and_alignments(&r);
-		mixed_bursts(&r);
-		lonely_frames(&r);
-		many_submissions(&r);
-		assert_true(way == CRYPTO_DOWNLINK || r.crc_wrong > 100);
+	for (int direction = CRYPTO_DOWNLINK; direction <= CRYPTO_UPLINK; direction++) {
+		kit_open(&r, provider, (enum crypto_direction)direction, 77 + (unsigned)direction);
+		test_sizes_and_alignments(&r);
+		test_mixed_bursts(&r);
+		test_single_frames(&r);
+		test_submission_without_collection(&r);
+		assert_true(direction == CRYPTO_DOWNLINK || r.crc_wrong > 100);
 		kit_close(&r);
-		kit_end(&r);
+		kit_free_pool(&r);
 	}
 	provider->functions->close(provider);
 }
 
 #ifndef VCMTS_NO_IPSEC_MB
-/* What is not compiled into the library, or not in the CPU, is refused with a message. */
-TEST(library_with_all_and_with_less) {
-	unsigned tried = 0;
+/* ipsec_mb_open_isa() refuses an instruction set that the library or the CPU lacks. */
+TEST(library_equals_model_with_each_instruction_set) {
+	unsigned tested = 0;
 
 	for (int isa = 0; isa < CRYPTO_ISAS; isa++) {
 		provider = ipsec_mb_open_isa((enum crypto_isa)isa, SOCKET_ID_ANY);
 		assert_true(provider != NULL || isa != CRYPTO_ISA_AUTO);
 		if (provider == NULL)
 			continue;
-		everything();
-		tried++;
+		test_provider();
+		tested++;
 	}
-	assert_true(tried >= 2);
+	assert_true(tested >= 2);
 }
 #endif
 
-TEST(devices) {
+TEST(devices_equal_model) {
 	static const struct {
 		const char *name;
-		unsigned may_lack; /* ciphers */
-		int crc_ciphers; /* or KIT_ANY */
-	} devices[] = {
+		unsigned may_lack; /* ciphers, as bits */
+		int crc_ciphers; /* expected bits, or KIT_ANY */
+	} device_cases[] = {
 #ifndef VCMTS_NO_IPSEC_MB
-		/* 2.0 of the library has no DES for it */
+		/* no DES with version 2.0 of the library */
 		{"crypto_aesni_mb0", 1 << CIPHER_DES, 1 << CIPHER_AES_128 | 1 << CIPHER_AES_256},
 #endif
-		/* in DPDK 22.11 a scheduler has no DOCSIS security: the CRC is made here */
+		/* in DPDK 22.11 a scheduler has no DOCSIS security: the provider computes the CRC */
 		{KIT_SCHEDULER ",mode=round-robin", 1 << CIPHER_DES, KIT_ANY},
-		/* DES of DOCSIS in one operation, AES in two */
+		/* one operation for DES with residual block, two for AES */
 		{"crypto_openssl0", 0, 0},
 	};
 
-	for (size_t i = 0; i < ARRAY_COUNT(devices); i++) {
-		provider = device(devices[i].name);
+	for (size_t i = 0; i < ARRAY_COUNT(device_cases); i++) {
+		provider = open_device(device_cases[i].name);
 		assert_non_null(provider);
-		assert_int_equal(provider->ciphers | devices[i].may_lack, 0xf);
-		if (devices[i].crc_ciphers != KIT_ANY)
-			assert_int_equal(provider->crc_ciphers, devices[i].crc_ciphers);
-		everything();
+		assert_int_equal(provider->ciphers | device_cases[i].may_lack, 0xf);
+		if (device_cases[i].crc_ciphers != KIT_ANY)
+			assert_int_equal(provider->crc_ciphers, device_cases[i].crc_ciphers);
+		test_provider();
 	}
 }
 
-TEST(devices_that_are_refused) {
+TEST(unknown_devices_are_refused) {
 	static const char *const names[] = {"crypto_null0", "crypto_nonsense0", "0000:ff:1f.7",
 					    "crypto_scheduler0,worker=crypto_nonsense0",
 					    "crypto_scheduler0"};
 	const unsigned before = rte_cryptodev_count();
 
 	for (size_t i = 0; i < ARRAY_COUNT(names); i++)
-		assert_null(device(names[i]));
+		assert_null(open_device(names[i]));
 	assert_int_equal(rte_cryptodev_count(), before);
 }
 

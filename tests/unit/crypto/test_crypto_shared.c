@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The providers of a server: found by name, shared by its groups, whose keys and queues come and go while others work. */
+/* Tests providers.c, isa.c and key_slots.c: a server's crypto providers by name, and keys and queues that the control
+ * thread creates and frees while workers use the same provider. */
 #include "test_main.h"
 
 #include <pthread.h>
@@ -16,11 +17,11 @@
 #include "fake_device.h"
 #include "fixture.h"
 
-#define FRAMES 6000u /* of a worker */
+#define FRAMES 6000u /* per worker */
 #define KEYS 300
-#define SIZE 176u /* bytes of a key schedule: no whole cache lines */
-#define SLOTS 200u /* several chunks */
-#define KEY 0xa5
+#define SIZE 176u /* bytes of a key schedule; not a multiple of the cache line */
+#define SLOTS 200u /* more than one chunk of key_slots.c */
+#define KEY_BYTE 0xa5
 
 static const struct crypto_providers_options options = {
 	.queues = 8, .in_flight = 256, .timeout_ms = 60000, .socket = SOCKET_ID_ANY};
@@ -37,8 +38,8 @@ static unsigned pool_count(void) {
 	return count;
 }
 
-/* A server's providers, of which none is open yet. */
-static struct crypto_providers *begin(unsigned queues) {
+/* A server's providers with `queues` queues each; none is open. */
+static struct crypto_providers *init_providers(unsigned queues) {
 	static struct crypto_providers ps;
 
 	crypto_providers_init(&ps, &options);
@@ -53,17 +54,17 @@ static struct crypto_provider *find(struct crypto_providers *ps, const char *nam
 	return p;
 }
 
-/* Nothing is left of them. */
-static void end(struct crypto_providers *ps) {
+/* Closes the providers; asserts that no device is left. */
+static void close_providers(struct crypto_providers *ps) {
 	crypto_providers_close(ps);
 	assert_int_equal(rte_cryptodev_count(), 0);
 }
 
-TEST(each_is_opened_once) {
+TEST(provider_is_opened_once_per_name) {
 	const unsigned pools = pool_count();
 
 	for (unsigned round = 0; round < 2; round++) {
-		struct crypto_providers *ps = begin(8);
+		struct crypto_providers *ps = init_providers(8);
 		struct crypto_provider *library = find(ps, NULL), *device = find(ps, KIT_DEVICE);
 
 		assert_ptr_not_equal(library, device);
@@ -75,13 +76,13 @@ TEST(each_is_opened_once) {
 		find(ps, KIT_SCHEDULER);
 		assert_int_equal(ps->count, 3);
 		assert_int_equal(rte_cryptodev_count(), crypto_has_library() ? 4 : 5);
-		end(ps);
+		close_providers(ps);
 		assert_int_equal(pool_count(), pools);
 	}
 }
 
-TEST(no_more_than_there_is_place_for) {
-	struct crypto_providers *ps = begin(2); /* for the self-test */
+TEST(number_of_providers_is_limited) {
+	struct crypto_providers *ps = init_providers(2); /* the self-test needs two */
 	char name[32];
 
 	for (unsigned i = 0; i < CRYPTO_PROVIDERS_MOST; i++) {
@@ -90,37 +91,37 @@ TEST(no_more_than_there_is_place_for) {
 	}
 	assert_null(crypto_providers_find(ps, "crypto_openssl99"));
 	assert_ptr_equal(find(ps, name), ps->open[CRYPTO_PROVIDERS_MOST - 1]);
-	end(ps);
+	close_providers(ps);
 }
 
-/* A provider that this build has not got is refused as any other, and those that are no server's are none of its own. */
-TEST(what_the_build_has) {
-	struct crypto_provider *apart[2];
-	struct crypto_providers *ps = begin(8);
+/* Providers of crypto_apart_open() do not belong to a server. A build without the library refuses its name. */
+TEST(default_provider_depends_on_the_build) {
+	struct crypto_provider *separate[2];
+	struct crypto_providers *ps = init_providers(8);
 	char text[128];
 
-	apart[0] = crypto_apart_open(SOCKET_ID_ANY);
+	separate[0] = crypto_apart_open(SOCKET_ID_ANY);
 	assert_string_equal(crypto_provider_text(find(ps, NULL), text, sizeof(text)),
 			    crypto_has_library()
 				    ? "ipsec-mb: AES-128 with CRC, AES-256 with CRC, DES"
 				    : "crypto_openssl0: AES-128, AES-256, DES");
-	apart[1] = crypto_apart_open(SOCKET_ID_ANY);
-	assert_true(apart[0] != NULL && apart[1] != NULL && apart[0] != apart[1]);
+	separate[1] = crypto_apart_open(SOCKET_ID_ANY);
+	assert_true(separate[0] != NULL && separate[1] != NULL && separate[0] != separate[1]);
 	assert_string_equal(ps->open[0]->name, crypto_own());
 	assert_int_equal(ps->open[0]->ciphers, 0xf);
 	assert_true((crypto_providers_find(ps, CRYPTO_LIBRARY) != NULL) == crypto_has_library());
 	assert_int_equal(ps->count, 1);
-	crypto_close(apart[0]);
+	crypto_close(separate[0]);
 	assert_string_equal(crypto_provider_text(find(ps, "crypto_openssl1"), text, sizeof(text)),
 			    "crypto_openssl1: AES-128, AES-256, DES");
 	crypto_provider_text(ps->open[1], text, 12);
 	assert_string_equal(text, "crypto_open");
 	crypto_providers_close(ps);
-	crypto_close(apart[1]);
+	crypto_close(separate[1]);
 	assert_int_equal(rte_cryptodev_count(), 0);
 }
 
-TEST(names_of_code) {
+TEST(isa_names_parse_back) {
 	enum crypto_isa isa;
 
 	for (int i = 0; i < CRYPTO_ISAS; i++) {
@@ -131,8 +132,8 @@ TEST(names_of_code) {
 	assert_false(crypto_isa_parse("avx5", &isa));
 }
 
-/* More than the first pool has, and again what was given back. Some libraries are wrong with DES, which is left out then. */
-static void keys_come_and_go(struct crypto_provider *p) {
+/* Creates more keys than the first pool has, and reuses freed ones. DES is omitted where the self-test withdrew it. */
+static void create_and_free_keys(struct crypto_provider *p) {
 	const enum cipher third = p->ciphers & 1u << CIPHER_DES ? CIPHER_DES : CIPHER_AES_128;
 	static void *keys[KEYS];
 	const uint8_t bytes[32] = {1};
@@ -151,62 +152,62 @@ static void keys_come_and_go(struct crypto_provider *p) {
 	}
 }
 
-static atomic_uint working;
+static atomic_uint running;
 
-static void *work(void *arg) {
+static void *run(void *arg) {
 	const struct kit_shape s = {0, 400, KIT_ANY, KIT_ANY, KIT_ANY};
 	struct crypto_kit *r = arg;
 
-	while (r->given < FRAMES) {
+	while (r->made < FRAMES) {
 		kit_feed(r, 1 + random_below(&r->random, CRYPTO_BURST), &s);
 		if (random_below(&r->random, 8) == 0)
 			kit_drain(r);
 	}
 	kit_drain(r);
-	atomic_fetch_sub(&working, 1);
+	atomic_fetch_sub(&running, 1);
 	return NULL;
 }
 
-/* As groups that come and go beside others, and as keys that are rolled. */
-static void control(struct crypto_provider *p) {
+/* Does what the control thread does when groups are added and removed and keys roll over. */
+static void change_keys_and_queues(struct crypto_provider *p) {
 	struct crypto_queue *queues[4];
 
 	for (unsigned q = 0; q < RTE_DIM(queues); q++) {
 		queues[q] = crypto_queue_open(p, (enum crypto_direction)(q % 2));
 		assert_non_null(queues[q]);
 	}
-	keys_come_and_go(p);
+	create_and_free_keys(p);
 	for (unsigned q = 0; q < RTE_DIM(queues); q++)
 		crypto_queue_close(queues[q]);
 }
 
-TEST(keys_and_queues_beside_workers) {
+TEST(keys_and_queues_change_while_workers_run) {
 	static const char *const devices[] = {NULL, KIT_DEVICE};
 	static struct crypto_kit kits[2];
 
 	for (unsigned d = 0; d < RTE_DIM(devices); d++) {
-		struct crypto_providers *ps = begin(8);
+		struct crypto_providers *ps = init_providers(8);
 		struct crypto_provider *p = find(ps, devices[d]);
 		pthread_t threads[2];
 
-		atomic_store(&working, 2);
+		atomic_store(&running, 2);
 		for (unsigned i = 0; i < 2; i++) {
 			kit_open(&kits[i], p, (enum crypto_direction)i, 5 + i);
-			assert_int_equal(pthread_create(&threads[i], NULL, work, &kits[i]), 0);
+			assert_int_equal(pthread_create(&threads[i], NULL, run, &kits[i]), 0);
 		}
 		do
-			control(p);
-		while (atomic_load(&working) > 0);
+			change_keys_and_queues(p);
+		while (atomic_load(&running) > 0);
 		for (unsigned i = 0; i < 2; i++) {
 			assert_int_equal(pthread_join(threads[i], NULL), 0);
 			kit_close(&kits[i]);
-			kit_end(&kits[i]);
+			kit_free_pool(&kits[i]);
 		}
-		end(ps);
+		close_providers(ps);
 	}
 }
 
-TEST(a_key_leaves_nothing) {
+TEST(freed_key_slot_is_zeroed) {
 	uint8_t *slots[SLOTS];
 	struct key_slots k;
 
@@ -215,12 +216,12 @@ TEST(a_key_leaves_nothing) {
 	for (unsigned i = 0; i < SLOTS; i++) {
 		slots[i] = key_slots_take(&k);
 		assert_non_null(slots[i]);
-		memset(slots[i], KEY, k.size);
+		memset(slots[i], KEY_BYTE, k.size);
 	}
 	assert_int_equal(k.used, SLOTS);
 	for (unsigned i = 0; i < SLOTS; i++) {
 		key_slots_give(&k, slots[i]);
-		/* the list of free slots stands at its begin */
+		/* a free slot begins with the pointer to the next one */
 		for (size_t byte = sizeof(void *); byte < k.size; byte++)
 			assert_int_equal(slots[i][byte], 0);
 		assert_int_not_equal(memcmp(slots[i], "\xa5\xa5\xa5\xa5\xa5\xa5\xa5\xa5", 8), 0);
@@ -229,40 +230,40 @@ TEST(a_key_leaves_nothing) {
 	key_slots_end(&k);
 }
 
-/* There is room for so many queues, and for one again that is closed. */
-TEST(queues_are_counted) {
-	struct crypto_providers *ps = begin(8);
+/* A provider opens as many queues as its options allow, and again after one is closed. */
+TEST(number_of_queues_is_limited) {
+	struct crypto_providers *ps = init_providers(8);
 	struct crypto_provider *p = find(ps, KIT_DEVICE);
 	struct crypto_queue *queues[8] = {NULL};
 
-	for (unsigned turn = 0; turn < 3 * RTE_DIM(queues); turn++) {
-		struct crypto_queue **q = &queues[turn * 3 % RTE_DIM(queues)];
+	for (unsigned n = 0; n < 3 * RTE_DIM(queues); n++) {
+		struct crypto_queue **q = &queues[n * 3 % RTE_DIM(queues)];
 
 		if (*q != NULL) {
 			assert_null(crypto_queue_open(p, CRYPTO_UPLINK));
 			crypto_queue_close(*q);
 		}
-		*q = crypto_queue_open(p, turn / 8 % 2 ? CRYPTO_UPLINK : CRYPTO_DOWNLINK);
+		*q = crypto_queue_open(p, n / 8 % 2 ? CRYPTO_UPLINK : CRYPTO_DOWNLINK);
 		assert_non_null(*q);
 	}
 	for (unsigned q = 0; q < RTE_DIM(queues); q++)
 		crypto_queue_close(queues[q]);
-	end(ps);
+	close_providers(ps);
 }
 
-/* The start does not wait for a device that is not there, and does not take one that is wrong. */
-TEST(a_faulty_device_fails_the_self_test) {
+/* The self-test does not hang with a device that does not answer, and fails with one that returns errors. */
+TEST(self_test_fails_with_faulty_device) {
 	static const struct {
 		struct faults faults;
 		bool good;
 	} cases[] = {
-		{{.any_order = false}, true},
-		{{.fails = 5}, false},
-		{{.takes_nothing = true}, false},
-		{{.gives_nothing = true}, false},
-		{{.takes_part = true, .late = 50, .any_order = true}, true},
+		{{.reorders = false}, true},
+		{{.fail_one_in = 5}, false},
+		{{.accepts_none = true}, false},
+		{{.returns_none = true}, false},
+		{{.accepts_part = true, .max_delay = 50, .reorders = true}, true},
 	};
-	struct crypto_providers *ps = begin(8);
+	struct crypto_providers *ps = init_providers(8);
 	struct crypto_provider *p;
 
 	ps->options.timeout_ms = 0;
@@ -273,7 +274,7 @@ TEST(a_faulty_device_fails_the_self_test) {
 		assert_int_equal(crypto_self_test(p),
 				 cases[i].good ? 0 : p->ciphers & ~(1u << CIPHER_NONE));
 	}
-	end(ps);
+	close_providers(ps);
 	faulty_detach();
 }
 
