@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How busy a core was between two questions. */
+/* Tests busyness.c: the share of busy cycles of a core between two queries. */
 #include "test_main.h"
 
 #include "telemetry/busyness.h"
@@ -8,18 +8,18 @@
 
 static struct busyness core;
 
-static int ask(uint64_t busy, uint64_t total, uint64_t tsc) {
+static int query(uint64_t busy, uint64_t total, uint64_t tsc) {
 	return busyness_of(&core, (struct busyness_reading){busy, total, tsc}, WINDOW);
 }
 
-TEST(shares_of_the_time) {
+TEST(share_covers_the_time_since_the_previous_query) {
 	static const struct {
 		uint64_t busy, total, tsc;
 		int percent;
 	} cases[][6] = {
-		{{1234, 10000, 20000, 12}}, /* the first is since the start */
+		{{1234, 10000, 20000, 12}}, /* first query: since the start */
 		{{0, 10000, 10000, 0},
-		 {1000, 11000, 11000, 100}, /* later ones since the last */
+		 {1000, 11000, 11000, 100}, /* later ones: since the previous query */
 		 {1000, 13000, 13000, 0},
 		 {1505, 14010, 14010, 50},
 		 {1510, 15010, 15010, 1}, /* rounded: 0.5 */
@@ -27,27 +27,28 @@ TEST(shares_of_the_time) {
 		{{0, 0, 5, BUSYNESS_UNKNOWN}},
 		{{500, 10000, 10000, 5},
 		 {900, 20000, 20000, 4},
-		 {900, 20000, 40000, BUSYNESS_UNKNOWN}, /* it stands still */
+		 {900, 20000, 40000, BUSYNESS_UNKNOWN}, /* the core makes no rounds */
 		 {901, 20002, 50000, 50}},
-		/* the two numbers are read one behind the other, while the worker goes on */
+		/* `busy` is read after `total` while the worker runs, so it may have grown more */
 		{{0, 10000, 10000, 0}, {2010, 12000, 12000, 100}},
 	};
 
 	for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
 		core = (struct busyness){0};
 		for (unsigned n = 0; n < 6 && cases[i][n].tsc > 0; n++)
-			assert_int_equal(ask(cases[i][n].busy, cases[i][n].total, cases[i][n].tsc),
-					 cases[i][n].percent);
+			assert_int_equal(
+				query(cases[i][n].busy, cases[i][n].total, cases[i][n].tsc),
+				cases[i][n].percent);
 	}
 }
 
-/* Who asks more often than that gets the share of a window at least, and disturbs nobody. */
-TEST(never_of_less_than_a_window) {
+/* More frequent queries return the share of at least one window, and do not move its start. */
+TEST(share_covers_at_least_a_window) {
 	core = (struct busyness){0};
-	ask(0, 10000, 10000);
-	ask(0, 11000, 11000); /* idle; from here on busy */
-	for (uint64_t passed = 1; passed < WINDOW; passed += 7)
-		assert_int_equal(ask(passed, 11000 + passed, 11000 + passed),
-				 (passed * 100 + (1000 + passed) / 2) / (1000 + passed));
-	assert_int_equal(ask(WINDOW, 11000 + WINDOW, 11000 + WINDOW), 100);
+	query(0, 10000, 10000);
+	query(0, 11000, 11000); /* idle until now, then busy */
+	for (uint64_t elapsed = 1; elapsed < WINDOW; elapsed += 7)
+		assert_int_equal(query(elapsed, 11000 + elapsed, 11000 + elapsed),
+				 (elapsed * 100 + (1000 + elapsed) / 2) / (1000 + elapsed));
+	assert_int_equal(query(WINDOW, 11000 + WINDOW, 11000 + WINDOW), 100);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collectors of groups beside what they collect of: groups that share their ports, and have schedulers both ways. */
+/* Tests the metrics of service groups, modems, schedulers and stages: compares each sample with the value that it
+ * reports. The server has two groups with shared ports and schedulers in both directions. */
 #include "test_main.h"
 
 #include "scheduler/report.h"
@@ -13,11 +14,12 @@
 #define MS 1000000ull
 
 static struct life_kit storage, *const bench = &storage;
-static const char *const ids[] = {"1", "2"}; /* of groups, and more */
+static const char *const ids[] = {"1", "2"}; /* of groups, flows and bonding groups */
 static struct metrics_source source = {.server = &storage.server, .version = "7"};
 
 __typeof__(scheduler_report_group) __wrap_scheduler_report_group;
 
+/* Reports known numbers for a bonding group. */
 void __wrap_scheduler_report_group(const struct scheduler *s, uint32_t group,
 				   struct scheduler_group_report *r) {
 	assert_ptr_not_equal(s, NULL);
@@ -33,7 +35,7 @@ static void walk(void) {
 	assert_true(told_walk(&source, &(struct metrics_selection){.modems = true, .flows = true}));
 }
 
-static int begin(void **state) {
+static int set_up(void **state) {
 	life_scheduled = true;
 	life_kit_open(bench, GROUPS, GROUPS);
 	metrics_source_start(&source);
@@ -43,14 +45,14 @@ static int begin(void **state) {
 	life_kit_settle(bench, 2 * MS);
 	life_kit_up_open(bench, LIFE_SHARED);
 	life_kit_pass(bench, MS);
-	for (unsigned i = 0; i < 50; i++) /* more than is sent at once */
+	for (unsigned i = 0; i < 50; i++) /* more than one round transmits */
 		life_kit_down(bench, LIFE_SHARED, &bench->file[0], 1400, i);
 	for (unsigned w = 0; w < LIFE_WORKERS; w++)
 		worker_round(&bench->server.workers[w]);
 	return 0;
 }
 
-TEST(of_the_upstream_scheduler) {
+TEST(upstream_scheduler_metrics) {
 	static const char minislots[] = "vcmts_upstream_minislots_total";
 	struct ds_messages *first = &bench->server.groups[0].downstream->lower.messages;
 	struct maps_counts c;
@@ -59,74 +61,74 @@ TEST(of_the_upstream_scheduler) {
 	first->delay_sum = 3 * CLOCK_NS_PER_S;
 	first->delay_max = 2 * CLOCK_NS_PER_S;
 	walk();
-	told_is(TOLD("vcmts_message_delay_seconds_total", "1"), 3);
-	told_is(TOLD("vcmts_message_delay_max_seconds", "1"), 2);
+	check(SAMPLE("vcmts_message_delay_seconds_total", "1"), 3);
+	check(SAMPLE("vcmts_message_delay_max_seconds", "1"), 2);
 	for (unsigned g = 0; g < GROUPS; g++) {
 		const struct maps *maps = group(g)->upstream->grant.maps;
 		const char *id = ids[g];
 
 		maps_counts(maps, 0, &c);
 		assert_true(c.maps > 0 && c.minislots > 0 && c.request_minislots > 0);
-		told_is(TOLD(minislots, id, "1", "data"), c.data_minislots);
-		told_is(TOLD(minislots, id, "1", "request"), c.request_minislots);
-		told_is(TOLD(minislots, id, "1", "initial"), c.initial_minislots);
-		told_is(TOLD(minislots, id, "1", "station"), c.station_minislots);
-		told_is(TOLD(minislots, id, "1", "idle"),
-			c.minislots - c.data_minislots - c.request_minislots - c.initial_minislots -
-				c.station_minislots);
-		told_is(TOLD("vcmts_upstream_maps_total", id, "1", "made"), c.maps);
-		told_is(TOLD("vcmts_upstream_maps_total", id, "1", "late"), c.late);
-		told_is(TOLD("vcmts_upstream_grants_total", id, "1"), c.grants);
-		told_is(TOLD("vcmts_upstream_granted_bytes_total", id, "1"), c.granted_bytes);
-		told_is(TOLD("vcmts_upstream_pending_total", id, "1"), c.pendings);
+		check(SAMPLE(minislots, id, "1", "data"), c.data_minislots);
+		check(SAMPLE(minislots, id, "1", "request"), c.request_minislots);
+		check(SAMPLE(minislots, id, "1", "initial"), c.initial_minislots);
+		check(SAMPLE(minislots, id, "1", "station"), c.station_minislots);
+		check(SAMPLE(minislots, id, "1", "idle"),
+		      c.minislots - c.data_minislots - c.request_minislots - c.initial_minislots -
+			      c.station_minislots);
+		check(SAMPLE("vcmts_upstream_maps_total", id, "1", "made"), c.maps);
+		check(SAMPLE("vcmts_upstream_maps_total", id, "1", "late"), c.late);
+		check(SAMPLE("vcmts_upstream_grants_total", id, "1"), c.grants);
+		check(SAMPLE("vcmts_upstream_granted_bytes_total", id, "1"), c.granted_bytes);
+		check(SAMPLE("vcmts_upstream_pending_total", id, "1"), c.pendings);
 		maps_counts(maps, MAPS_NONE, &c);
-		told_is(TOLD("vcmts_upstream_owed_bytes", id), c.owed_bytes);
+		check(SAMPLE("vcmts_upstream_owed_bytes", id), c.owed_bytes);
 	}
 }
 
-static void efforts_are(const char *id, const char *direction, const struct effort *e) {
-	told_is(TOLD("vcmts_polls_total", id, direction, "useful"), e->polls_useful);
-	told_is(TOLD("vcmts_polls_total", id, direction, "empty"), e->polls_empty);
-	told_is(TOLD("vcmts_lookups_total", id, direction), e->lookups);
-	told_is(TOLD("vcmts_looked_up_total", id, direction), e->looked_up);
+static void check_effort(const char *id, const char *direction, const struct effort *e) {
+	check(SAMPLE("vcmts_polls_total", id, direction, "useful"), e->polls_useful);
+	check(SAMPLE("vcmts_polls_total", id, direction, "empty"), e->polls_empty);
+	check(SAMPLE("vcmts_lookups_total", id, direction), e->lookups);
+	check(SAMPLE("vcmts_looked_up_total", id, direction), e->looked_up);
 }
 
-TEST(of_groups) {
-	uint64_t held = 0;
+TEST(group_metrics_values) {
+	uint64_t pending = 0;
 
 	walk();
 	for (unsigned g = 0; g < GROUPS; g++) {
 		const struct served_group *served = group(g);
 		const char *id = ids[g];
 
-		told_is(TOLD("vcmts_service_group_info", id, "one-that-comes"), 1);
-		efforts_are(id, "downstream", &served->downstream->upper.effort);
-		efforts_are(id, "upstream", &served->upstream->effort);
-		told_is(TOLD("vcmts_service_group_cipher_modems", id, "none"), 1);
-		told_is(TOLD("vcmts_service_group_cipher_modems", id, "aes-128"), 1);
-		told_is(TOLD("vcmts_service_group_cipher_modems", id, "des"), 0);
-		told_is(TOLD("vcmts_downstream_queued_packets", id),
-			scheduler_queued(served->downstream->upper.scheduler));
+		check(SAMPLE("vcmts_service_group_info", id, "one-that-comes"), 1);
+		check_effort(id, "downstream", &served->downstream->upper.effort);
+		check_effort(id, "upstream", &served->upstream->effort);
+		check(SAMPLE("vcmts_service_group_cipher_modems", id, "none"), 1);
+		check(SAMPLE("vcmts_service_group_cipher_modems", id, "aes-128"), 1);
+		check(SAMPLE("vcmts_service_group_cipher_modems", id, "des"), 0);
+		check(SAMPLE("vcmts_downstream_queued_packets", id),
+		      scheduler_queued(served->downstream->upper.scheduler));
 		for (enum unit u = 0; u < UNITS; u++) {
-			told_is(TOLD("vcmts_upstream_held", id, unit_name(u)),
-				upstream_pending(served->upstream, u));
-			held += upstream_pending(served->upstream, u);
+			check(SAMPLE("vcmts_upstream_held", id, unit_name(u)),
+			      upstream_pending(served->upstream, u));
+			pending += upstream_pending(served->upstream, u);
 		}
 	}
-	assert_true(held > 0);
+	assert_true(pending > 0);
 }
 
-/* Nothing is less than nothing, though numbers of several moments be put together. */
-TEST(held_is_not_below_zero) {
+/* The metric is a difference of counters that are read at different times. */
+TEST(held_metric_is_not_negative) {
 	struct upstream *u = bench->server.groups[0].upstream;
 
 	u->extract_joined.units += 1000;
 	walk();
 	u->extract_joined.units -= 1000;
-	told_is(TOLD("vcmts_upstream_held", "1", unit_name(UNIT_FRAME)), 0);
+	check(SAMPLE("vcmts_upstream_held", "1", unit_name(UNIT_FRAME)), 0);
 }
 
-TEST(of_modems) {
+TEST(modem_metrics) {
 	uint64_t waiting = 0;
 
 	walk();
@@ -136,12 +138,12 @@ TEST(of_modems) {
 		const char *mac = m == 0 ? "02:01:00:00:01:01" : "02:01:00:00:01:02";
 
 		scheduler_report_flow(d->upper.scheduler, ds_flow_number(d, m, 0), &r);
-		told_is(TOLD("vcmts_modem_downstream_packets_total", "1", mac), r.packets);
-		told_is(TOLD("vcmts_modem_downstream_bytes_total", "1", mac), r.bytes);
-		told_is(TOLD("vcmts_modem_downstream_waiting_packets", "1", mac),
-			r.waiting_packets);
-		told_is(TOLD("vcmts_modem_downstream_waiting_bytes", "1", mac), r.waiting_bytes);
-		told_is(TOLD("vcmts_flow_waiting_packets", "1", ids[m], mac), r.waiting_packets);
+		check(SAMPLE("vcmts_modem_downstream_packets_total", "1", mac), r.packets);
+		check(SAMPLE("vcmts_modem_downstream_bytes_total", "1", mac), r.bytes);
+		check(SAMPLE("vcmts_modem_downstream_waiting_packets", "1", mac),
+		      r.waiting_packets);
+		check(SAMPLE("vcmts_modem_downstream_waiting_bytes", "1", mac), r.waiting_bytes);
+		check(SAMPLE("vcmts_flow_waiting_packets", "1", ids[m], mac), r.waiting_packets);
 		waiting += r.waiting_packets;
 	}
 	assert_true(waiting > 0);
@@ -152,36 +154,36 @@ TEST(of_modems) {
 	bench->server.groups[0].live.sg.modems[0].service_flows[0].aqm = AQM_TAIL_DROP;
 }
 
-TEST(of_bonding_groups) {
+TEST(bonding_group_metrics) {
 	walk();
 	for (unsigned b = 0; b < 2; b++) {
 		const char *id = ids[b];
 
-		told_is(TOLD("vcmts_downstream_bonding_group_packets_total", "1", id), 10 + b);
-		told_is(TOLD("vcmts_downstream_bonding_group_early_packets_total", "1", id),
-			20 + b);
-		told_is(TOLD("vcmts_downstream_bonding_group_skew_seconds_total", "1", id),
-			(30 + b) / 2.0);
-		told_is(TOLD("vcmts_downstream_bonding_group_max_skew_seconds", "2", id),
-			(40 + b) / 2.0);
+		check(SAMPLE("vcmts_downstream_bonding_group_packets_total", "1", id), 10 + b);
+		check(SAMPLE("vcmts_downstream_bonding_group_early_packets_total", "1", id),
+		      20 + b);
+		check(SAMPLE("vcmts_downstream_bonding_group_skew_seconds_total", "1", id),
+		      (30 + b) / 2.0);
+		check(SAMPLE("vcmts_downstream_bonding_group_max_skew_seconds", "2", id),
+		      (40 + b) / 2.0);
 	}
 	assert_int_equal(told_samples("vcmts_downstream_bonding_group_packets_total", NULL, NULL),
 			 2 * GROUPS);
 }
 
-static unsigned list_is(const char *id, const char *direction, const struct pipeline *p) {
+static unsigned check_stages(const char *id, const char *direction, const struct pipeline *p) {
 	for (unsigned s = 0; s < p->count; s++) {
-		told_is(TOLD("vcmts_stage_cycles_total", id, direction, p->stages[s].name),
-			p->accounts[s].cycles);
-		told_is(TOLD("vcmts_stage_packets_total", id, direction, p->stages[s].name),
-			p->accounts[s].packets);
-		told_is(TOLD("vcmts_stage_calls_total", id, direction, p->stages[s].name),
-			p->accounts[s].calls);
+		check(SAMPLE("vcmts_stage_cycles_total", id, direction, p->stages[s].name),
+		      p->accounts[s].cycles);
+		check(SAMPLE("vcmts_stage_packets_total", id, direction, p->stages[s].name),
+		      p->accounts[s].packets);
+		check(SAMPLE("vcmts_stage_calls_total", id, direction, p->stages[s].name),
+		      p->accounts[s].calls);
 	}
 	return p->count;
 }
 
-TEST(of_stages) {
+TEST(stage_metrics) {
 	unsigned stages = 0;
 
 	walk();
@@ -189,25 +191,27 @@ TEST(of_stages) {
 		const char *id = ids[g];
 
 		for (unsigned l = 0; l < DS_PIPELINES; l++)
-			stages += list_is(id, "downstream",
-					  downstream_pipeline(group(g)->downstream, l));
+			stages += check_stages(id, "downstream",
+					       downstream_pipeline(group(g)->downstream, l));
 		for (unsigned l = 0; l < US_PIPELINES; l++)
-			stages += list_is(id, "upstream", upstream_pipeline(group(g)->upstream, l));
+			stages += check_stages(id, "upstream",
+					       upstream_pipeline(group(g)->upstream, l));
 	}
 	assert_int_equal(told_samples("vcmts_stage_cycles_total", NULL, NULL), stages);
-	assert_true(TOLD("vcmts_pipeline_latency_seconds", "1", "downstream")->histogram.count > 0);
-	assert_true(TOLD("vcmts_pipeline_latency_seconds", "2", "upstream")->histogram.count > 0);
+	assert_true(SAMPLE("vcmts_pipeline_latency_seconds", "1", "downstream")->histogram.count >
+		    0);
+	assert_true(SAMPLE("vcmts_pipeline_latency_seconds", "2", "upstream")->histogram.count > 0);
 }
 
 static void check_counters(const char *id, const struct counters *c, enum direction direction) {
 	for (enum counter i = 0; i < COUNTERS; i++) {
 		if (counter_in(i, direction))
-			told_is(TOLD(metrics_of_counter(i, direction)->name, id),
-				(double)c->values[i]);
+			check(SAMPLE(metrics_of_counter(i, direction)->name, id),
+			      (double)c->values[i]);
 	}
 }
 
-/* Each reason once, and no other. */
+/* Each drop reason of the direction has one sample. */
 static void check_drops(const char *id, const struct counters *c, enum direction direction) {
 	const char *metric = direction == DIRECTION_DOWN ? "vcmts_downstream_dropped_packets_total"
 							 : "vcmts_upstream_dropped_total";
@@ -216,13 +220,13 @@ static void check_drops(const char *id, const struct counters *c, enum direction
 	for (enum drop_reason r = 0; r < DROP_REASONS; r++) {
 		if (!drop_in(r, direction))
 			continue;
-		told_is(TOLD(metric, id, drop_name(r)), (double)c->drops[r]);
+		check(SAMPLE(metric, id, drop_name(r)), (double)c->drops[r]);
 		reasons++;
 	}
 	assert_int_equal(told_samples(metric, "service_group", id), reasons);
 }
 
-TEST(of_counters) {
+TEST(counter_metrics) {
 	for (unsigned g = 0; g < GROUPS; g++) {
 		struct counters *lower = &bench->server.groups[g].downstream->lower.counters,
 				*up = &bench->server.groups[g].upstream->counters, down,
@@ -239,43 +243,45 @@ TEST(of_counters) {
 		check_counters(id, up, DIRECTION_UP);
 		check_drops(id, &down, DIRECTION_DOWN);
 		check_drops(id, up, DIRECTION_UP);
-		told_is(TOLD("vcmts_downstream_held_packets", id),
-			downstream_pending(group(g)->downstream));
+		check(SAMPLE("vcmts_downstream_held_packets", id),
+		      downstream_pending(group(g)->downstream));
 		*lower = before[0];
 		*up = before[1];
 	}
 }
 
-TEST(units_add_up) {
+TEST(received_units_equal_output_drops_and_pending) {
 	walk();
 	for (enum unit u = 0; u < UNITS; u++) {
 		uint64_t dropped = 0;
 
-		for (unsigned i = 0; i < told_count; i++) {
-			if (strcmp(told[i].m->name, "vcmts_upstream_dropped_total") == 0 &&
-			    told_has(&told[i], "service_group", "2") &&
-			    told_has(&told[i], "unit", unit_name(u)))
-				dropped += told[i].integer;
+		for (unsigned i = 0; i < sample_count; i++) {
+			if (strcmp(samples[i].m->name, "vcmts_upstream_dropped_total") == 0 &&
+			    sample_has_label(&samples[i], "service_group", "2") &&
+			    sample_has_label(&samples[i], "unit", unit_name(u)))
+				dropped += samples[i].integer;
 		}
 		assert_int_equal(
-			TOLD("vcmts_upstream_units_in_total", "2", unit_name(u))->integer,
-			TOLD("vcmts_upstream_units_out_total", "2", unit_name(u))->integer +
-				dropped + TOLD("vcmts_upstream_held", "2", unit_name(u))->integer);
+			SAMPLE("vcmts_upstream_units_in_total", "2", unit_name(u))->integer,
+			SAMPLE("vcmts_upstream_units_out_total", "2", unit_name(u))->integer +
+				dropped +
+				SAMPLE("vcmts_upstream_held", "2", unit_name(u))->integer);
 	}
-	told_is(TOLD("vcmts_upstream_units_in_total", "2", "packets"), 5);
+	check(SAMPLE("vcmts_upstream_units_in_total", "2", "packets"), 5);
 }
 
-TEST(of_what_is_configured) {
+TEST(configuration_metrics) {
 	walk();
-	told_is(TOLD("vcmts_service_group_modems", "1"), 2);
-	told_is(TOLD("vcmts_service_group_service_flows", "2"), 2);
-	told_is(TOLD("vcmts_service_groups"), GROUPS);
-	told_is(TOLD("vcmts_build_info", "7"), 1);
-	told_is(TOLD("vcmts_downstream_channel_rate_bytes_per_second", "1", "2"), 500000000 / 8);
-	assert_int_equal(TOLD("vcmts_downstream_channel_packets_total", "2", "1")->integer +
-				 TOLD("vcmts_downstream_channel_packets_total", "2", "2")->integer,
-			 5);
+	check(SAMPLE("vcmts_service_group_modems", "1"), 2);
+	check(SAMPLE("vcmts_service_group_service_flows", "2"), 2);
+	check(SAMPLE("vcmts_service_groups"), GROUPS);
+	check(SAMPLE("vcmts_build_info", "7"), 1);
+	check(SAMPLE("vcmts_downstream_channel_rate_bytes_per_second", "1", "2"), 500000000 / 8);
+	assert_int_equal(
+		SAMPLE("vcmts_downstream_channel_packets_total", "2", "1")->integer +
+			SAMPLE("vcmts_downstream_channel_packets_total", "2", "2")->integer,
+		5);
 	assert_int_equal(told_samples("vcmts_worker_info", NULL, NULL), LIFE_WORKERS);
 }
 
-ALL_TESTS(begin, life_kit_end)
+ALL_TESTS(set_up, life_kit_end)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collectors of the process, its workers, cores and ports beside what they collect of. */
+/* Tests the metrics of the process, its workers, cores and ports, and compares them with their sources. Also
+ * tests that a walk releases the server's lock and survives the removal of a group. */
 #include "test_main.h"
 
 #include <math.h>
@@ -28,7 +29,7 @@ static struct metrics_source source = {.server = &storage.server,
 
 __typeof__(power_get_report) __wrap_power_get_report;
 
-/* The third core is not governed, and was not refused anything. */
+/* Three cores: the third one is not governed, and no request for it failed. */
 void __wrap_power_get_report(struct power *p, struct power_report *r) {
 	assert_ptr_equal(p, source.power);
 	*r = (struct power_report){.driver = "simulated", .core_count = 3};
@@ -42,10 +43,10 @@ void __wrap_power_get_report(struct power *p, struct power_report *r) {
 							 .transitions = 50 + i,
 							 .jumps = 60 + i};
 	r->cores[0].counts[0] = 70;
-	r->cores[1].counts[1] = 71; /* as it was not taken over */
+	r->cores[1].counts[1] = 71; /* a reason why a core is not governed */
 }
 
-static bool no_memory;
+static bool no_memory; /* aligned_alloc() fails */
 
 __typeof__(aligned_alloc) __real_aligned_alloc, __wrap_aligned_alloc;
 
@@ -53,10 +54,10 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size) {
 	return no_memory ? NULL : __real_aligned_alloc(alignment, size);
 }
 
-static unsigned locks, removed,
-	removed_at; /* which lock that group does not live to see; 0: none */
-static unsigned told_before, told_most; /* samples under one lock */
-static struct served_group gone;
+static unsigned locks; /* read locks of the walk */
+static unsigned removed, removed_at; /* group removed before the lock of that number; 0: none */
+static unsigned count_before, max_per_lock; /* samples before the lock; most under one lock */
+static struct served_group saved; /* the removed group */
 
 __typeof__(pthread_rwlock_rdlock) __real_pthread_rwlock_rdlock, __wrap_pthread_rwlock_rdlock;
 
@@ -64,10 +65,10 @@ int __wrap_pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
 	struct served_group *g = &bench->server.groups[removed];
 
 	if (locks++ > 0)
-		told_most = RTE_MAX(told_most, told_count - told_before);
-	told_before = told_count;
+		max_per_lock = RTE_MAX(max_per_lock, sample_count - count_before);
+	count_before = sample_count;
 	if (locks == removed_at) {
-		gone = *g;
+		saved = *g;
 		g->there = false;
 		g->sg = NULL;
 		g->downstream = NULL;
@@ -85,7 +86,7 @@ static void walk_all(void) {
 	assert_true(told_walk(&source, &(struct metrics_selection){.modems = true, .flows = true}));
 }
 
-static int begin(void **state) {
+static int set_up(void **state) {
 	life_kit_open(bench, GROUPS, GROUPS);
 	metrics_source_start(&source);
 	for (unsigned g = 0; g < GROUPS; g++)
@@ -94,36 +95,36 @@ static int begin(void **state) {
 	return 0;
 }
 
-static void shared_counts_are(const char *name, const struct counters *all) {
+static void check_share_counters(const char *name, const struct counters *all) {
 	uint64_t sum = 0;
 
 	for (enum drop_reason r = 0; r < DROP_REASONS; r++) {
 		if (drop_in(r, DIRECTION_PORT))
-			told_is(TOLD("vcmts_port_dropped_packets_total", name, drop_name(r)),
-				(double)all->drops[r]);
+			check(SAMPLE("vcmts_port_dropped_packets_total", name, drop_name(r)),
+			      (double)all->drops[r]);
 	}
 	for (enum counter c = 0; c < COUNTERS; c++) {
 		if (!counter_in(c, DIRECTION_PORT))
 			continue;
-		told_is(TOLD(metrics_of_counter(c, DIRECTION_PORT)->name, name),
-			(double)all->values[c]);
+		check(SAMPLE(metrics_of_counter(c, DIRECTION_PORT)->name, name),
+		      (double)all->values[c]);
 		sum += all->values[c];
 	}
 	assert_true(sum > 0);
 }
 
-static void driver_counts_are(const char *name, const struct rte_eth_stats *s) {
-	told_is(TOLD("vcmts_ethdev_received_packets_total", name), s->ipackets);
-	told_is(TOLD("vcmts_ethdev_received_bytes_total", name), s->ibytes);
-	told_is(TOLD("vcmts_ethdev_missed_packets_total", name), s->imissed);
-	told_is(TOLD("vcmts_ethdev_errors_total", name), s->ierrors);
-	told_is(TOLD("vcmts_ethdev_no_buffer_total", name), s->rx_nombuf);
-	told_is(TOLD("vcmts_ethdev_transmitted_packets_total", name), s->opackets);
-	told_is(TOLD("vcmts_ethdev_transmitted_bytes_total", name), s->obytes);
-	told_is(TOLD("vcmts_ethdev_transmit_errors_total", name), s->oerrors);
+static void check_driver_counters(const char *name, const struct rte_eth_stats *s) {
+	check(SAMPLE("vcmts_ethdev_received_packets_total", name), s->ipackets);
+	check(SAMPLE("vcmts_ethdev_received_bytes_total", name), s->ibytes);
+	check(SAMPLE("vcmts_ethdev_missed_packets_total", name), s->imissed);
+	check(SAMPLE("vcmts_ethdev_errors_total", name), s->ierrors);
+	check(SAMPLE("vcmts_ethdev_no_buffer_total", name), s->rx_nombuf);
+	check(SAMPLE("vcmts_ethdev_transmitted_packets_total", name), s->opackets);
+	check(SAMPLE("vcmts_ethdev_transmitted_bytes_total", name), s->obytes);
+	check(SAMPLE("vcmts_ethdev_transmit_errors_total", name), s->oerrors);
 }
 
-TEST(of_ports) {
+TEST(port_metrics) {
 	static const struct rte_eth_stats last = {1, 2, 3, 4, 5, 6, 7, 8};
 	struct server_port *ports = bench->server.ports.list;
 
@@ -135,40 +136,40 @@ TEST(of_ports) {
 		struct rte_eth_stats stats;
 
 		share_counters(bench->server.shares.of[p], &all);
-		shared_counts_are(ports[p].name, &all);
+		check_share_counters(ports[p].name, &all);
 		assert_int_equal(rte_eth_stats_get(ports[p].id, &stats), 0);
-		driver_counts_are(ports[p].name, &stats);
-		told_is(TOLD("vcmts_ethdev_link_up", ports[p].name, p == 0 ? "network" : "rphy"),
-			ports[p].state == SERVER_PORT_UP);
+		check_driver_counters(ports[p].name, &stats);
+		check(SAMPLE("vcmts_ethdev_link_up", ports[p].name, p == 0 ? "network" : "rphy"),
+		      ports[p].state == SERVER_PORT_UP);
 	}
-	ports[0].open = false; /* it is gone: what it had counted is told */
+	ports[0].open = false; /* a removed device keeps its last statistics */
 	ports[0].state = SERVER_PORT_GONE;
 	ports[0].last = last;
 	walk();
-	driver_counts_are(ports[0].name, &last);
-	told_is(TOLD("vcmts_ethdev_link_up", ports[0].name), 0);
-	told_is(TOLD("vcmts_port_state", "1", "network", NULL, "gone"), 1);
-	told_is(TOLD("vcmts_port_state", "1", "network", NULL, "up"), 0);
+	check_driver_counters(ports[0].name, &last);
+	check(SAMPLE("vcmts_ethdev_link_up", ports[0].name), 0);
+	check(SAMPLE("vcmts_port_state", "1", "network", NULL, "gone"), 1);
+	check(SAMPLE("vcmts_port_state", "1", "network", NULL, "up"), 0);
 	ports[0].open = true;
 	ports[0].state = SERVER_PORT_UP;
 }
 
-TEST(of_cores) {
+TEST(core_metrics) {
 	walk();
-	told_is(TOLD("vcmts_power_policy_info", power_policy_name(0), "simulated"), 1);
-	told_is(TOLD("vcmts_core_frequency_hertz"), 1000000);
-	told_is(TOLD("vcmts_core_frequency_wished_hertz", "40"), 2000000);
-	told_is(TOLD("vcmts_power_transitions_total", "40"), 50);
-	told_is(TOLD("vcmts_power_jumps_total"), 60);
+	check(SAMPLE("vcmts_power_policy_info", power_policy_name(0), "simulated"), 1);
+	check(SAMPLE("vcmts_core_frequency_hertz"), 1000000);
+	check(SAMPLE("vcmts_core_frequency_wished_hertz", "40"), 2000000);
+	check(SAMPLE("vcmts_power_transitions_total", "40"), 50);
+	check(SAMPLE("vcmts_power_jumps_total"), 60);
 	for (unsigned f = 0; f < POWER_FAULTS; f++)
-		told_is(TOLD("vcmts_power_refused_total", "all", power_fault_name(f)), 100 + f);
-	told_is(TOLD("vcmts_power_refused_total", "40", cpufreq_reason_name(0)), 70);
-	told_is(TOLD("vcmts_power_refused_total", "40", cpufreq_reason_name(1)), 0);
-	told_is(TOLD("vcmts_power_refused_total", "41"), 71);
+		check(SAMPLE("vcmts_power_refused_total", "all", power_fault_name(f)), 100 + f);
+	check(SAMPLE("vcmts_power_refused_total", "40", cpufreq_reason_name(0)), 70);
+	check(SAMPLE("vcmts_power_refused_total", "40", cpufreq_reason_name(1)), 0);
+	check(SAMPLE("vcmts_power_refused_total", "41"), 71);
 	assert_int_equal(told_samples("vcmts_power_refused_total", "core", "42"), 0);
 }
 
-TEST(of_the_process) {
+TEST(process_metrics_values) {
 	const struct server_pools *p = &bench->server.pools;
 	struct rte_malloc_socket_stats stats;
 	uint64_t heap = 0, used = 0;
@@ -183,39 +184,39 @@ TEST(of_the_process) {
 		heap += stats.heap_totalsz_bytes;
 		used += stats.heap_allocsz_bytes;
 	}
-	told_is(TOLD("vcmts_memory_bytes", "dpdk_heap"), heap);
-	told_is(TOLD("vcmts_memory_bytes", "dpdk_heap_used"), used);
-	assert_in_range(TOLD("vcmts_memory_bytes", "resident")->integer, 1 << 20, 1ull << 40);
-	assert_true(fabs(TOLD("vcmts_start_time_seconds", NULL)->number - (double)time(NULL)) <
+	check(SAMPLE("vcmts_memory_bytes", "dpdk_heap"), heap);
+	check(SAMPLE("vcmts_memory_bytes", "dpdk_heap_used"), used);
+	assert_in_range(SAMPLE("vcmts_memory_bytes", "resident")->integer, 1 << 20, 1ull << 40);
+	assert_true(fabs(SAMPLE("vcmts_start_time_seconds", NULL)->number - (double)time(NULL)) <
 		    3600);
-	assert_in_range(TOLD("vcmts_uptime_seconds", NULL)->number, 0, 3600);
-	told_is(TOLD("vcmts_idle_refused_total", NULL), 5);
-	told_is(TOLD("vcmts_changes_total", "refused"), 6);
-	told_is(TOLD("vcmts_changes_total", "made"), bench->server.generation);
-	told_is(TOLD("vcmts_removed_service_groups_total", NULL), 7);
-	told_is(TOLD("vcmts_pool_buffers", "packets"), p->packets->size);
-	told_is(TOLD("vcmts_pool_buffers_free", "packets"), rte_mempool_avail_count(p->packets));
-	told_is(TOLD("vcmts_pool_buffers", "pieces"), p->pieces->size);
-	told_is(TOLD("vcmts_pool_buffers_free", "pieces"), rte_mempool_avail_count(p->pieces));
+	assert_in_range(SAMPLE("vcmts_uptime_seconds", NULL)->number, 0, 3600);
+	check(SAMPLE("vcmts_idle_refused_total", NULL), 5);
+	check(SAMPLE("vcmts_changes_total", "refused"), 6);
+	check(SAMPLE("vcmts_changes_total", "made"), bench->server.generation);
+	check(SAMPLE("vcmts_removed_service_groups_total", NULL), 7);
+	check(SAMPLE("vcmts_pool_buffers", "packets"), p->packets->size);
+	check(SAMPLE("vcmts_pool_buffers_free", "packets"), rte_mempool_avail_count(p->packets));
+	check(SAMPLE("vcmts_pool_buffers", "pieces"), p->pieces->size);
+	check(SAMPLE("vcmts_pool_buffers_free", "pieces"), rte_mempool_avail_count(p->pieces));
 	bench->server.gone.groups = 0;
 }
 
-TEST(of_groups_without_schedulers) {
+TEST(scheduler_metrics_need_a_scheduler) {
 	walk();
 	assert_int_equal(told_samples("vcmts_message_delay_seconds_total", NULL, NULL), 0);
 	assert_int_equal(told_samples("vcmts_upstream_owed_bytes", NULL, NULL), 0);
 	assert_int_equal(told_samples("vcmts_upstream_maps_total", NULL, NULL), 0);
 }
 
-TEST(of_the_endpoint) {
+TEST(endpoint_metrics) {
 	walk();
-	told_is(TOLD("vcmts_http_answers_total", "200"), 11);
-	told_is(TOLD("vcmts_http_answers_total", "413"), 16);
-	told_is(TOLD("vcmts_http_cut_off_total", "client"), 21);
-	told_is(TOLD("vcmts_http_cut_off_total", "error"), 23);
+	check(SAMPLE("vcmts_http_answers_total", "200"), 11);
+	check(SAMPLE("vcmts_http_answers_total", "413"), 16);
+	check(SAMPLE("vcmts_http_cut_off_total", "client"), 21);
+	check(SAMPLE("vcmts_http_cut_off_total", "error"), 23);
 }
 
-TEST(of_workers) {
+TEST(worker_metrics) {
 	static const char *const numbers[] = {"0", "1", "2", "3"};
 	static const char *const times[] = {
 		"vcmts_worker_busy_seconds_total", "vcmts_worker_idle_seconds_total",
@@ -245,47 +246,47 @@ TEST(of_workers) {
 		const char *worker = numbers[i], *core = numbers[LIFE_CORE + i];
 
 		for (unsigned n = 0; n < 4; n++)
-			told_is(TOLD(times[n], worker, core), 1e6 * (n + 1) * (i + 1) / hz);
+			check(SAMPLE(times[n], worker, core), 1e6 * (n + 1) * (i + 1) / hz);
 		for (unsigned n = 0; n < 6; n++)
-			told_is(TOLD(counts[n], worker, core), 100 * (n + 1) + i);
-		told_is(TOLD("vcmts_worker_idle_info", worker, core, "poll"), 1);
-		told_is(TOLD("vcmts_worker_info", worker, core, bench->server.workers[i].name), 1);
+			check(SAMPLE(counts[n], worker, core), 100 * (n + 1) + i);
+		check(SAMPLE("vcmts_worker_idle_info", worker, core, "poll"), 1);
+		check(SAMPLE("vcmts_worker_info", worker, core, bench->server.workers[i].name), 1);
 	}
 }
 
-TEST(samples_are_in_order) {
-	unsigned at = 0;
+TEST(samples_follow_the_order_of_metrics) {
+	unsigned next = 0;
 
 	walk_all();
-	assert_int_equal(told_begun_count, metrics_count());
+	assert_int_equal(begun_count, metrics_count());
 	for (unsigned m = 0; m < metrics_count(); m++) {
-		assert_ptr_equal(told_begun[m], metrics_at(m));
-		while (at < told_count && told[at].m == metrics_at(m))
-			at++;
+		assert_ptr_equal(begun[m], metrics_at(m));
+		while (next < sample_count && samples[next].m == metrics_at(m))
+			next++;
 	}
-	assert_int_equal(at, told_count);
-	for (unsigned a = 0; a < told_count; a++)
-		assert_true(!told[a].real || isfinite(told[a].number));
+	assert_int_equal(next, sample_count);
+	for (unsigned a = 0; a < sample_count; a++)
+		assert_true(!samples[a].real || isfinite(samples[a].number));
 	told_once();
 }
 
-/* Writers get the lock between metrics, and between modems: no more than a modem's samples by reason, or a group's. */
-TEST(a_walk_pauses) {
+/* At most the samples of one modem or group are read under one lock. */
+TEST(walk_releases_lock_between_samples) {
 	static const char *const names[] = {"vcmts_modem_", "vcmts_flow_"};
 
-	locks = told_most = 0;
+	locks = max_per_lock = 0;
 	assert_true(told_walk(
 		&source, &(struct metrics_selection){
 				 .names = names, .name_count = 2, .modems = true, .flows = true}));
-	assert_true(told_count > 50);
-	assert_in_range(told_most, 1, SCHEDULER_VERDICTS);
-	locks = told_most = 0;
+	assert_true(sample_count > 50);
+	assert_in_range(max_per_lock, 1, SCHEDULER_VERDICTS);
+	locks = max_per_lock = 0;
 	walk();
 	assert_in_range(locks, 100, metrics_count() + 1);
 }
 
-/* However far it is. Nothing of the group is looked at any more, and all of the other one is told. */
-TEST(a_group_is_removed_meanwhile) {
+/* Removes a group at each lock of the walk in turn. The walk does not access it, and visits all of the other group. */
+TEST(group_removed_during_walk_is_not_accessed) {
 	for (removed = 0; removed < GROUPS; removed++) {
 		const char *other = removed == 0 ? "2" : "1";
 		unsigned at = 2, all;
@@ -298,7 +299,7 @@ TEST(a_group_is_removed_meanwhile) {
 			removed_at = at;
 			walk_all();
 			if (locks >= at)
-				bench->server.groups[removed] = gone;
+				bench->server.groups[removed] = saved;
 			assert_int_equal(told_samples(NULL, "service_group", other), all);
 		}
 		assert_true(at > 100);
@@ -306,16 +307,16 @@ TEST(a_group_is_removed_meanwhile) {
 	removed_at = removed = 0;
 }
 
-TEST(memory_is_short) {
+TEST(walk_without_memory_visits_nothing) {
 	bool walked;
 
 	no_memory = true;
 	walked = told_walk(&source, &(struct metrics_selection){0});
 	no_memory = false;
 	assert_false(walked);
-	assert_int_equal(told_begun_count + told_count, 0);
+	assert_int_equal(begun_count + sample_count, 0);
 	assert_int_equal(pthread_rwlock_trywrlock(&bench->server.lock), 0);
 	pthread_rwlock_unlock(&bench->server.lock);
 }
 
-ALL_TESTS(begin, life_kit_end)
+ALL_TESTS(set_up, life_kit_end)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Samples as text: what stands where, and that nothing is half written. Buckets for scrapers are sums of those that are kept,
- * and lose none of their values. */
+/* Tests text.c and histogram.c: samples in both text formats, the size limit, and buckets of histograms. */
 #include "test_main.h"
 
 #include <hdr_histogram.h>
@@ -15,8 +14,9 @@ static const struct metric times = {"a_seconds", METRIC_HISTOGRAM, "seconds", {N
 static const struct metric_histogram histogram = {
 	.buckets = 2, .bounds = {2048, 1000000000}, .below = {1, 2}, .count = 4, .sum_ns = 1500};
 
-static void written(enum metrics_format format, bool begins, const struct metric *m,
-		    struct metric_sample sample, const char *text) {
+/* Asserts the text of a sample; `begins`: with the metric's header. */
+static void assert_text(enum metrics_format format, bool begins, const struct metric *m,
+			struct metric_sample sample, const char *text) {
 	struct metrics_text t = {.most = 65536, .format = format};
 
 	if (begins)
@@ -27,43 +27,45 @@ static void written(enum metrics_format format, bool begins, const struct metric
 	free(t.text);
 }
 
-TEST(samples_as_text) {
-	written(METRICS_OPEN, true, &counter,
-		(struct metric_sample){.labels = {"1", "b"}, .integer = UINT64_MAX},
-		"# HELP a_packets what \\\"it\\\" is \\\\ not\n# TYPE a_packets counter\n"
-		"# UNIT a_packets packets\na_packets_total{x=\"1\",y=\"b\"} "
-		"18446744073709551615\n");
-	written(METRICS_PROMETHEUS, true, &counter,
+TEST(samples_are_formatted_as_text) {
+	assert_text(METRICS_OPEN, true, &counter,
+		    (struct metric_sample){.labels = {"1", "b"}, .integer = UINT64_MAX},
+		    "# HELP a_packets what \\\"it\\\" is \\\\ not\n# TYPE a_packets counter\n"
+		    "# UNIT a_packets packets\na_packets_total{x=\"1\",y=\"b\"} "
+		    "18446744073709551615\n");
+	assert_text(
+		METRICS_PROMETHEUS, true, &counter,
 		(struct metric_sample){.labels = {"1", "b"}, .real = true, .number = 0.5},
 		"# HELP a_packets_total what \"it\" is \\\\ not\n# TYPE a_packets_total counter\n"
 		"a_packets_total{x=\"1\",y=\"b\"} 0.500000000\n");
-	/* names of groups and devices may be anything */
-	written(METRICS_PROMETHEUS, false, &counter,
-		(struct metric_sample){.labels = {"\"} 1\n#\\", "\x01\xff\t"}},
-		"a_packets_total{x=\"\\\"} 1\\n#\\\\\",y=\"???\"} 0\n");
-	written(METRICS_PROMETHEUS, false, &times, (struct metric_sample){.histogram = &histogram},
+	/* names of groups and devices may have any characters */
+	assert_text(METRICS_PROMETHEUS, false, &counter,
+		    (struct metric_sample){.labels = {"\"} 1\n#\\", "\x01\xff\t"}},
+		    "a_packets_total{x=\"\\\"} 1\\n#\\\\\",y=\"???\"} 0\n");
+	assert_text(
+		METRICS_PROMETHEUS, false, &times, (struct metric_sample){.histogram = &histogram},
 		"a_seconds_bucket{le=\"0.000002048\"} 1\na_seconds_bucket{le=\"1.0\"} 2\n"
 		"a_seconds_bucket{le=\"+Inf\"} 4\na_seconds_sum 0.0000015\na_seconds_count 4\n");
 }
 
-/* At the limit all of it is there, one byte below it is told. */
-TEST(test_limit) {
+/* A sample that fits the limit exactly is written; with one byte less the text fails. */
+TEST(text_over_the_limit_fails) {
 	const struct metric_sample s = {.labels = {"1", "b"}};
 	const size_t size = strlen("a_packets_total{x=\"1\",y=\"b\"} 0\n");
 
-	for (size_t most = size - 1; most <= size; most++) {
-		struct metrics_text t = {.most = most};
+	for (size_t limit = size - 1; limit <= size; limit++) {
+		struct metrics_text t = {.most = limit};
 
 		metrics_text_sample(&t, &counter, &s);
-		assert_int_equal(t.failed, most < size);
-		assert_true(t.size <= most);
+		assert_int_equal(t.failed, limit < size);
+		assert_true(t.size <= limit);
 		free(t.text);
 	}
 }
 
 #define LONGEST_NS 1000000000 /* far above the highest bound */
 
-static void buckets_rise(const struct metric_histogram *h) {
+static void assert_buckets_ascend(const struct metric_histogram *h) {
 	assert_in_range(h->buckets, 10, METRIC_BUCKETS);
 	for (unsigned b = 1; b < h->buckets; b++) {
 		assert_true(h->bounds[b] > h->bounds[b - 1]);
@@ -72,40 +74,40 @@ static void buckets_rise(const struct metric_histogram *h) {
 	assert_true(h->count >= h->below[h->buckets - 1]);
 }
 
-/* A kept bucket lies in one of these: its bounds are where kept ones begin. */
-TEST(delays_are_put_together) {
+/* Bounds of the metric's buckets are bounds of the scheduler's, so that counts are exact. */
+TEST(delay_buckets_are_merged_exactly) {
 	struct scheduler_delay_report r = {.sum_ns = 123456789};
 	struct metric_histogram h;
 
 	for (unsigned b = 0; b < SCHEDULER_DELAY_BUCKETS; b++)
 		r.buckets[b] = b + 1;
 	histogram_of_delays(&h, &r);
-	buckets_rise(&h);
-	for (unsigned of = 0; of < h.buckets; of++) {
+	assert_buckets_ascend(&h);
+	for (unsigned i = 0; i < h.buckets; i++) {
 		uint64_t below = 0;
 		bool begins = false;
 
 		for (unsigned b = 0; b < SCHEDULER_DELAY_BUCKETS; b++) {
-			begins |= scheduler_delay_floor(b) == h.bounds[of];
-			if (scheduler_delay_floor(b) < h.bounds[of])
+			begins |= scheduler_delay_floor(b) == h.bounds[i];
+			if (scheduler_delay_floor(b) < h.bounds[i])
 				below += b + 1;
 		}
 		assert_true(begins);
-		assert_int_equal(h.below[of], below);
+		assert_int_equal(h.below[i], below);
 	}
 	assert_int_equal(h.count, SCHEDULER_DELAY_BUCKETS * (SCHEDULER_DELAY_BUCKETS + 1) / 2);
 	assert_int_equal(h.sum_ns, 123456789);
 }
 
-/* One value at each bound, which is not below it, and one just before it, which is. */
-TEST(times_beside_the_bounds) {
+/* A value equal to a bound is not below it; one ns less is. */
+TEST(times_at_bounds_are_counted_exactly) {
 	struct metric_histogram empty, h;
 	struct hdr_histogram *ns;
 	uint64_t sum = LONGEST_NS;
 
 	assert_int_equal(hdr_init(1, 10 * (int64_t)LONGEST_NS, 3, &ns), 0);
 	histogram_of_times(&empty, ns);
-	buckets_rise(&empty);
+	assert_buckets_ascend(&empty);
 	assert_int_equal(empty.count, 0);
 	for (unsigned b = 0; b < empty.buckets; b++) {
 		hdr_record_value(ns, (int64_t)empty.bounds[b] - 1);
@@ -114,7 +116,7 @@ TEST(times_beside_the_bounds) {
 	}
 	hdr_record_value(ns, LONGEST_NS);
 	histogram_of_times(&h, ns);
-	buckets_rise(&h);
+	assert_buckets_ascend(&h);
 	for (unsigned b = 0; b < h.buckets; b++)
 		assert_int_equal(h.below[b], 3 * b + 1);
 	assert_int_equal(h.count, 3 * h.buckets + 1);

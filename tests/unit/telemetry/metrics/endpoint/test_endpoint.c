@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The endpoint for scrapers: addresses that --metrics listens on; what a request's head asks for (RFC 9110, 12.4.2 and 12.5.1,
- * and RFC 9112, 3.2.2); and pages that many have: no question gets another's page, and none costs without end.
- * And whether packets can come, and whether workers live.
+ * Tests the parts of the metrics endpoint: listen.c (addresses of --metrics), request.c (path and format; RFC 9110,
+ * 12.4.2 and 12.5.1, RFC 9112, 3.2.2), query.c, pages.c (the cache of pages), health.c (readiness and liveness).
  */
 #include "test_main.h"
 
@@ -15,11 +14,11 @@
 #include "telemetry/metrics/endpoint/pages.h"
 #include "telemetry/metrics/endpoint/request.h"
 
-static char where[LISTEN_TEXT];
+static char where[LISTEN_TEXT]; /* the address of the socket */
 static int family;
 
-/* Of this process alone, whatever other programs listen on. */
-TEST(the_last_port) {
+/* The loopback address depends on the process ID, so that parallel runs do not collide. */
+TEST(listen_accepts_port_65535) {
 	char address[64];
 	int fd, pid = getpid();
 
@@ -31,17 +30,17 @@ TEST(the_last_port) {
 	close(fd);
 }
 
-TEST(six) {
+TEST(listen_accepts_ipv6) {
 	int fd = listen_open("[::1]:0", where, &family);
 
 	if (fd < 0 && (errno == EADDRNOTAVAIL || errno == EAFNOSUPPORT))
-		skip(); /* as where it is switched off */
+		skip(); /* IPv6 is disabled */
 	assert_true(fd >= 0 && family == AF_INET6);
 	assert_int_equal(strncmp(where, "[::1]:", 6), 0);
 	close(fd);
 }
 
-TEST(refused) {
+TEST(listen_rejects_invalid_addresses) {
 	static const char *const addresses[] = {
 		"",	      "127.0.0.1", "127.0.0.1:",       "127.0.0.1:65536",  "127.0.0.1:x",
 		"::1:9464",   "[::1]",	   "[127.0.0.1]:9464", "127.0.0.1:000001", "localhost:9464",
@@ -51,7 +50,7 @@ TEST(refused) {
 		assert_int_equal(listen_open(addresses[i], where, &family), -1);
 }
 
-TEST(paths) {
+TEST(path_of_request_target) {
 	static const char *const cases[][2] = {
 		{"/metrics", "/metrics"},
 		{"http://host/metrics", "/metrics"},
@@ -71,7 +70,7 @@ TEST(paths) {
 		assert_string_equal(request_path(cases[i][0]), cases[i][1]);
 }
 
-static enum metrics_format format_of(const char *first, const char *second) {
+static enum metrics_format parse_format(const char *first, const char *second) {
 	struct request_accept accept = {0};
 
 	if (first != NULL)
@@ -103,7 +102,7 @@ static const struct {
 	{OPEN ";q=0.3,*/*;q=0.9", METRICS_PROMETHEUS},
 	{OPEN ";q=0.9,*/*;q=0.3", METRICS_OPEN},
 	{"*/*;q=0.3," OPEN ";q=0", METRICS_PROMETHEUS},
-	{"*/*, text/plain;q=0", METRICS_OPEN}, /* the more specific range holds */
+	{"*/*, text/plain;q=0", METRICS_OPEN}, /* the more specific range applies */
 	{"text/plain;q=0,*/*", METRICS_OPEN},
 	{"text/*;q=0.1, */*;q=0.2", METRICS_OPEN},
 	{"application/*", METRICS_OPEN},
@@ -115,7 +114,7 @@ static const struct {
 	 METRICS_OPEN},
 	{"text/plain;version=1.0.0;escaping=allow-utf-8;q=0.6," OPEN ";version=1.0.0;q=0.5",
 	 METRICS_PROMETHEUS},
-	/* what only looks like it */
+	/* similar names that do not match */
 	{OPEN "x", METRICS_PROMETHEUS},
 	{"x" OPEN, METRICS_PROMETHEUS},
 	{"text/html;a=\"," OPEN ",\"", METRICS_PROMETHEUS},
@@ -136,52 +135,52 @@ static const struct {
 	{"a;\"\\", METRICS_PROMETHEUS},
 };
 
-TEST(formats) {
-	assert_int_equal(format_of(NULL, NULL), METRICS_PROMETHEUS);
+TEST(format_follows_accept_header) {
+	assert_int_equal(parse_format(NULL, NULL), METRICS_PROMETHEUS);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		if (format_of(cases[i].accept, NULL) != cases[i].format)
-			fail_msg("\"%s\"", cases[i].accept);
+		if (parse_format(cases[i].accept, NULL) != cases[i].format)
+			fail_msg("wrong format for Accept: %s", cases[i].accept);
 	}
-	assert_int_equal(format_of("text/plain;q=0.5", OPEN), METRICS_OPEN);
-	assert_int_equal(format_of(OPEN ";q=0.1", "text/plain;q=0.5"), METRICS_PROMETHEUS);
+	assert_int_equal(parse_format("text/plain;q=0.5", OPEN), METRICS_OPEN);
+	assert_int_equal(parse_format(OPEN ";q=0.1", "text/plain;q=0.5"), METRICS_PROMETHEUS);
 }
 
 static struct server server;
 static const struct metrics_source source = {.server = &server, .version = "1"};
 static struct metrics_http_counts counts;
 
-static struct pages begin(size_t most) {
+static struct pages open_pages(size_t limit) {
 	server.group_count = server.worker_count = server.ports.count = 0;
 	memset(&counts, 0, sizeof(counts));
-	return (struct pages){.most = most, .counts = &counts};
+	return (struct pages){.most = limit, .counts = &counts};
 }
 
-/* Of names and values by turns. */
-static struct metrics_query *ask(struct metrics_query *q, const char *const words[]) {
+/* Builds a query from names and values, in alternation, up to NULL. */
+static struct metrics_query *build_query(struct metrics_query *q, const char *const words[]) {
 	memset(q, 0, sizeof(*q));
 	for (unsigned i = 0; words[i] != NULL; i += 2)
 		metrics_query_add(q, words[i], words[i + 1]);
 	return q;
 }
 
-#define ASK(q, ...) ask(q, (const char *const[]){__VA_ARGS__, NULL})
-#define NAMED(q, name) ASK(q, "names", name)
+#define QUERY(q, ...) build_query(q, (const char *const[]){__VA_ARGS__, NULL})
+#define NAMES_QUERY(q, name) QUERY(q, "names", name)
 
-TEST(test_keys) {
+TEST(queries_with_delimiters_have_distinct_keys) {
 	static const char *const names[] = {"a&service_group=1", "a&3=1", "a&3=1:1"};
 	struct metrics_query one, two;
 
-	ASK(&two, "names", "a", "service_group", "1");
+	QUERY(&two, "names", "a", "service_group", "1");
 	assert_true(metrics_query_end(&two));
 	for (unsigned i = 0; i < ARRAY_COUNT(names); i++) {
-		assert_true(metrics_query_end(NAMED(&one, names[i])));
+		assert_true(metrics_query_end(NAMES_QUERY(&one, names[i])));
 		assert_string_not_equal(one.key, two.key);
 	}
 }
 
-TEST(test_refused) {
+TEST(invalid_queries_are_rejected) {
 	static const char *const mac = "02:00:00:00:00:01", *const other = "02:00:00:00:00:02";
-	const char *const refused[][7] = {
+	const char *const invalid[][7] = {
 		{"modems", mac, "flows", other},
 		{"modems", "all", "flows", mac, "service_group", "1"},
 		{"modems", mac, "flows", "all", "service_group", "1"},
@@ -193,26 +192,26 @@ TEST(test_refused) {
 	char names[QUERY_KEY - 20];
 	struct metrics_query q;
 
-	assert_true(metrics_query_end(ASK(&q, "modems", mac, "flows", mac)));
+	assert_true(metrics_query_end(QUERY(&q, "modems", mac, "flows", mac)));
 	assert_memory_equal(q.selection.modem, "\x02\0\0\0\0\x01", 6);
-	for (unsigned i = 0; i < ARRAY_COUNT(refused); i++)
-		assert_false(metrics_query_end(ask(&q, refused[i])));
-	/* each is short enough, both are not */
+	for (unsigned i = 0; i < ARRAY_COUNT(invalid); i++)
+		assert_false(metrics_query_end(build_query(&q, invalid[i])));
+	/* each value is short enough, but the key of all is too long */
 	memset(names, 'v', sizeof(names) - 1);
 	names[sizeof(names) - 1] = '\0';
 	for (unsigned i = 50; i < sizeof(names) - 1; i += 50)
 		names[i] = ',';
-	assert_false(metrics_query_end(ASK(&q, "modems", mac, "flows", mac, "names", names)));
+	assert_false(metrics_query_end(QUERY(&q, "modems", mac, "flows", mac, "names", names)));
 	assert_string_equal(q.wrong, "the query is too long");
 }
 
-/* A page that is too large is not begun again for each who asks. */
-TEST(test_too_large) {
-	struct pages p = begin(8);
+/* The failure of a page that is too large is cached, and not repeated for each request. */
+TEST(failure_of_large_page_is_cached) {
+	struct pages p = open_pages(8);
 	struct metrics_query q;
 	unsigned code = 0;
 
-	NAMED(&q, "vcmts_tsc_hz");
+	NAMES_QUERY(&q, "vcmts_tsc_hz");
 	assert_null(pages_get(&p, &source, &q, METRICS_OPEN, &code));
 	assert_int_equal(code, 413);
 	code = 0;
@@ -229,26 +228,27 @@ TEST(test_too_large) {
 	assert_int_equal(p.bytes, 0);
 }
 
-/* Asks as many other questions as there are places for, and one more. Returns whether that was too many. */
-static bool others_ask(struct pages *p) {
+/* Requests one filtered page more than the cache has slots for. Returns whether the last request failed with 503. */
+static bool fill_filtered_slots(struct pages *p) {
 	struct metrics_query q;
 	unsigned code = 0;
 
 	for (unsigned i = 0; i < PAGES - PAGES_WHOLE; i++)
-		pages_get(p, &source, NAMED(&q, &"zzzz"[i]), METRICS_OPEN, &code);
-	return pages_get(p, &source, NAMED(&q, "y"), METRICS_OPEN, &code) == NULL && code == 503;
+		pages_get(p, &source, NAMES_QUERY(&q, &"zzzz"[i]), METRICS_OPEN, &code);
+	return pages_get(p, &source, NAMES_QUERY(&q, "y"), METRICS_OPEN, &code) == NULL &&
+	       code == 503;
 }
 
-TEST(test_whole_pages_have_places) {
-	struct pages p = begin(PAGES_MOST);
+TEST(unfiltered_pages_have_reserved_slots) {
+	struct pages p = open_pages(PAGES_MOST);
 	struct metrics_query q;
 	unsigned code = 0;
-	bool taken = false;
+	bool full = false;
 
-	for (unsigned tries = 0; tries < 100 && !taken; tries++) /* time may pass between them */
-		taken = others_ask(&p);
-	assert_true(taken);
-	NAMED(&q, "vcmts_tsc_hz")->key[0] = '\0';
+	for (unsigned tries = 0; tries < 100 && !full; tries++) /* pages may expire meanwhile */
+		full = fill_filtered_slots(&p);
+	assert_true(full);
+	NAMES_QUERY(&q, "vcmts_tsc_hz")->key[0] = '\0';
 	assert_non_null(pages_get(&p, &source, &q, METRICS_OPEN, &code));
 	assert_non_null(pages_get(&p, &source, &q, METRICS_PROMETHEUS, &code));
 	pages_clear(&p);
@@ -265,7 +265,7 @@ static const struct service_group ids[GROUPS] = {{.id = 7}, {.id = 9}};
 static struct health health;
 static char why[HEALTH_LINE];
 
-/* Two groups in service, whose network port is the same. */
+/* Two groups in service that share the network port. */
 static int setup(void **state) {
 	memset(workers, 0, sizeof(workers));
 	memset(&health, 0, sizeof(health));
@@ -295,13 +295,13 @@ static void check_ready(const char *expected) {
 	assert_string_equal(ready ? "" : why, expected);
 }
 
-TEST(links) {
+TEST(readiness_needs_links) {
 	struct server_port *ports = server.ports.list;
 
 	check_ready("");
 	ports[2].state = SERVER_PORT_DOWN;
 	check_ready("service group 9: R-PHY port net_x1: link down");
-	groups[1].drained = true; /* which needs none */
+	groups[1].drained = true; /* a drained group needs no link */
 	check_ready("");
 	ports[0].state = SERVER_PORT_DOWN;
 	check_ready("service group 7: network port : link down");
@@ -316,33 +316,33 @@ TEST(links) {
 	check_ready("no service group");
 }
 
-/* The workers that move do so each second. Returns whether all live after the last look. */
-static bool looks(unsigned count, uint64_t *now, unsigned moves) {
+/* Checks `count` times, once per second, while worker `worker` makes rounds. Returns whether all workers are live. */
+static bool check_seconds(unsigned count, uint64_t *now, unsigned worker) {
 	for (; count > 0; count--) {
-		workers[moves].rounds++;
+		workers[worker].rounds++;
 		health_check(&health, &server, *now += SECOND);
 	}
 	return health_live(&health, &server, why);
 }
 
-/* A worker that makes no rounds, after so long; the others do not help it. */
-TEST(workers_that_stop) {
+/* A worker without rounds is reported, even if other workers make rounds. */
+TEST(stalled_worker_is_not_live) {
 	uint64_t now = 100 * SECOND;
 
 	health_check(&health, &server, now);
-	assert_true(looks(3, &now, 0));
-	assert_false(looks(1, &now, 0));
+	assert_true(check_seconds(3, &now, 0));
+	assert_false(check_seconds(1, &now, 0));
 	assert_string_equal(why, "the worker on core 3 has made no round for 5 s");
 	check_ready(why);
-	assert_true(looks(1, &now, 1));
+	assert_true(check_seconds(1, &now, 1));
 	check_ready("");
-	assert_false(looks(4, &now, 1)); /* and the first */
+	assert_false(check_seconds(4, &now, 1)); /* now the first worker */
 }
 
-/* The process stood still, and so did who looks. */
-TEST(time_without_looks) {
-	for (unsigned turn = 1; turn <= 3; turn++)
-		health_check(&health, &server, turn * 100 * SECOND);
+/* The whole process was stopped: the time without checks does not count as a stall. */
+TEST(gap_between_checks_is_no_stall) {
+	for (unsigned i = 1; i <= 3; i++)
+		health_check(&health, &server, i * 100 * SECOND);
 	assert_true(health_live(&health, &server, why));
 	health_check(&health, &server, 400 * SECOND);
 	assert_false(health_live(&health, &server, why));
