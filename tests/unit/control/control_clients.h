@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A server of the control socket and clients of it, in one thread. */
+/* Runs a control socket and its clients in one thread: connects, sends requests, and compares responses. */
 #pragma once
 
 #include "test.h"
@@ -14,7 +14,7 @@
 #include "rpc_service.h"
 
 #define REQUEST "{\"jsonrpc\":\"2.0\",\"method\":\"add\",\"params\":{\"by\":1},\"id\":1}"
-#define FOREVER_MS 3600000 /* nobody is let go for being slow */
+#define FOREVER_MS 3600000 /* stall limit that no test reaches */
 
 static char folder[] = "/tmp/control-XXXXXX";
 static char path[64];
@@ -28,14 +28,14 @@ static struct control_socket *server_open(unsigned stall_ms) {
 	return control_socket_open(&options, &rpc);
 }
 
-static inline int begin(void **state) {
+static inline int start_server(void **state) {
 	sum = 0;
 	rpc = rpc_service(&sum);
 	server = server_open(FOREVER_MS);
 	return server == NULL;
 }
 
-/* Closed behind each test, where they do not go before. */
+/* Open sockets of clients; stop_server() closes them after each test. */
 static int clients[4 * CONTROL_CLIENTS];
 static unsigned client_count;
 
@@ -48,11 +48,11 @@ static inline void client_close(int fd) {
 	close(fd);
 }
 
-static int end(void **state) {
+static int stop_server(void **state) {
 	while (client_count > 0)
 		client_close(clients[0]);
 	control_socket_close(server);
-	return access(path, F_OK) == 0; /* it leaves nothing */
+	return access(path, F_OK) == 0; /* the socket file must be removed */
 }
 
 static int client_connect(void) {
@@ -70,8 +70,8 @@ static void client_send(int fd, const char *text) {
 	assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 }
 
-/* What has come, once a line's end or the end of the connection has; the server has its turns meanwhile. */
-static size_t client_hear(int fd, char *text, size_t size) {
+/* Reads up to the end of a line or connection, while the server runs. Returns the number of bytes. */
+static size_t client_receive(int fd, char *text, size_t size) {
 	size_t used = 0;
 	ssize_t n;
 
@@ -91,19 +91,19 @@ static size_t client_hear(int fd, char *text, size_t size) {
 static inline void client_expect(int fd, const char *expected) {
 	char text[4096];
 
-	client_hear(fd, text, sizeof(text));
+	client_receive(fd, text, sizeof(text));
 	assert_string_equal(text, expected);
 }
 
-/* A request, and what comes behind it. */
+/* Sends a request and compares what the client receives. */
 static inline void client_ask(int fd, const char *request, const char *answer) {
 	client_send(fd, request);
 	client_expect(fd, answer);
 }
 
-/* A line of the answer has come. */
-static inline void client_answered(int fd) {
-	assert_int_not_equal(client_hear(fd, (char[1024]){0}, 1024), 0);
+/* Asserts that the client receives a line. */
+static inline void client_expect_line(int fd) {
+	assert_int_not_equal(client_receive(fd, (char[1024]){0}, 1024), 0);
 }
 
 static inline void serve(unsigned rounds) {
@@ -115,14 +115,14 @@ static inline void serve(unsigned rounds) {
 #define RESULT(members, id) "{\"jsonrpc\":\"2.0\",\"result\":{" members "},\"id\":" #id "}"
 #define SUM(n) RESULT("\"sum\":" #n, 1) "\n"
 
-/* Around the tests of a program: in this folder none of them leaves a file. */
-static int folder_make(void **state) {
+/* Fixtures of a program: the folder of the socket, which must be empty at the end. */
+static int make_folder(void **state) {
 	if (mkdtemp(folder) == NULL)
 		return -1;
 	snprintf(path, sizeof(path), "%s/control.sock", folder);
 	return 0;
 }
 
-static int folder_remove(void **state) {
+static int remove_folder(void **state) {
 	return rmdir(folder);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* However long an answer is, one round of the control socket allocates, sends and wipes little of it. */
+/* Tests that one round of the control socket allocates, sends and wipes a bounded part of a response of 24 MiB. */
 #include <errno.h>
 #include <sys/socket.h>
 
@@ -8,20 +8,19 @@
 
 #define PARTS 384
 #define PART_BYTES (64u << 10)
-#define ANSWER_BYTES (PARTS * PART_BYTES) /* without what stands around the text */
-#define ALLOCATED_MOST (128u << 10) /* bytes at a time */
-#define ROUND_MOST \
-	(2u << 20) /* bytes that one round may send or wipe for a client or one that has gone */
-/* The same of all clients: each sends a block and wipes as much, and the stack below a part. */
-#define ALL_MOST (CONTROL_CLIENTS * 3 * PART_BYTES + ROUND_MOST)
+#define ANSWER_BYTES (PARTS * PART_BYTES) /* without the JSON around the text */
+#define MAX_ALLOCATED (128u << 10) /* limit of one allocation */
+#define MAX_PER_ROUND (2u << 20) /* limit of bytes that a round sends or wipes for one client */
+/* The limit with all clients: each sends and wipes a block, and wipes its stack. */
+#define MAX_ALL_CLIENTS (CONTROL_CLIENTS * 3 * PART_BYTES + MAX_PER_ROUND)
 #define LARGE CALL("large", 1)
 
 struct work {
-	size_t allocated; /* the largest piece */
+	size_t allocated; /* bytes of the largest allocation */
 	size_t sent, wiped;
 };
-static struct work round_now, most;
-static size_t wiped; /* of all rounds */
+static struct work round_now, maximum; /* the present round; the maxima of all rounds */
+static size_t wiped; /* bytes of all rounds */
 
 __typeof__(malloc) __wrap_malloc, __real_malloc;
 __typeof__(realloc) __wrap_realloc, __real_realloc;
@@ -29,17 +28,17 @@ __typeof__(send) __wrap_send, __real_send;
 __typeof__(sendmsg) __wrap_sendmsg, __real_sendmsg;
 __typeof__(explicit_bzero) __wrap_explicit_bzero, __real_explicit_bzero;
 
-static size_t larger(size_t a, size_t b) {
+static size_t max_size(size_t a, size_t b) {
 	return a > b ? a : b;
 }
 
 void *__wrap_malloc(size_t size) {
-	round_now.allocated = larger(round_now.allocated, size);
+	round_now.allocated = max_size(round_now.allocated, size);
 	return __real_malloc(size);
 }
 
 void *__wrap_realloc(void *memory, size_t size) {
-	round_now.allocated = larger(round_now.allocated, size);
+	round_now.allocated = max_size(round_now.allocated, size);
 	return __real_realloc(memory, size);
 }
 
@@ -65,9 +64,9 @@ void __wrap_explicit_bzero(void *memory, size_t size) {
 static void serve_round(void) {
 	round_now = (struct work){0};
 	control_socket_serve(server, 0);
-	most.allocated = larger(most.allocated, round_now.allocated);
-	most.sent = larger(most.sent, round_now.sent);
-	most.wiped = larger(most.wiped, round_now.wiped);
+	maximum.allocated = max_size(maximum.allocated, round_now.allocated);
+	maximum.sent = max_size(maximum.sent, round_now.sent);
+	maximum.wiped = max_size(maximum.wiped, round_now.wiped);
 	wiped += round_now.wiped;
 }
 
@@ -92,26 +91,27 @@ static json_t *service_large(struct rpc_call *call) {
 	return NULL;
 }
 
-static const struct rpc_method methods_here[] = {
+static const struct rpc_method methods[] = {
 	{"add", "adds to the sum", add_keys, sizeof(struct add_params), sum_keys, service_add},
-	{"large", "reads", NULL, 0, (const struct key[]){{0}}, service_large, .reads = true},
+	{"large", "returns 24 MiB", NULL, 0, (const struct key[]){{0}}, service_large,
+	 .reads = true},
 };
 
-static int begin_large(void **state) {
-	most = (struct work){0};
-	rpc = (struct rpc){methods_here, ARRAY_COUNT(methods_here), &sum};
+static int start_large_server(void **state) {
+	maximum = (struct work){0};
+	rpc = (struct rpc){methods, ARRAY_COUNT(methods), &sum};
 	server = server_open(FOREVER_MS);
 	return server == NULL;
 }
 
 static void expect_small_rounds(void) {
-	assert_in_range(most.allocated, 1, ALLOCATED_MOST);
-	assert_in_range(most.sent, 1, ROUND_MOST);
-	assert_in_range(most.wiped, 1, ROUND_MOST);
+	assert_in_range(maximum.allocated, 1, MAX_ALLOCATED);
+	assert_in_range(maximum.sent, 1, MAX_PER_ROUND);
+	assert_in_range(maximum.wiped, 1, MAX_PER_ROUND);
 }
 
-/* Bytes of the answer that have come, once its line has ended. */
-static size_t hear_all(int fd) {
+/* Receives a whole response; returns its size. */
+static size_t receive_all(int fd) {
 	static char text[1u << 18];
 	size_t size = 0;
 	bool ended = false;
@@ -129,16 +129,16 @@ static size_t hear_all(int fd) {
 	return size;
 }
 
-TEST(a_long_answer_is_taken) {
+TEST(long_answer_is_sent_in_bounded_rounds) {
 	int fd = client_connect();
 
 	client_send(fd, LARGE);
 	/* "" is as long as {} */
-	assert_int_equal(hear_all(fd), ANSWER_BYTES + strlen(RESULT("", 1) "\n"));
+	assert_int_equal(receive_all(fd), ANSWER_BYTES + strlen(RESULT("", 1) "\n"));
 	expect_small_rounds();
 }
 
-TEST(long_answers_of_all_clients) {
+TEST(rounds_are_bounded_with_all_clients) {
 	int fds[CONTROL_CLIENTS];
 	static char text[1u << 18];
 
@@ -155,12 +155,12 @@ TEST(long_answers_of_all_clients) {
 	for (unsigned i = 0; i < CONTROL_CLIENTS; i++)
 		client_close(fds[i]);
 	serve_rounds(64);
-	assert_in_range(most.allocated, 1, ALLOCATED_MOST);
-	assert_in_range(most.sent, 1, CONTROL_CLIENTS * PART_BYTES);
-	assert_in_range(most.wiped, 1, ALL_MOST);
+	assert_in_range(maximum.allocated, 1, MAX_ALLOCATED);
+	assert_in_range(maximum.sent, 1, CONTROL_CLIENTS * PART_BYTES);
+	assert_in_range(maximum.wiped, 1, MAX_ALL_CLIENTS);
 }
 
-TEST(a_client_that_goes_while_it_takes) {
+TEST(answer_of_disconnected_client_is_wiped) {
 	int fd = client_connect(), other = client_connect();
 	char text[4096];
 
@@ -169,26 +169,26 @@ TEST(a_client_that_goes_while_it_takes) {
 		serve_round();
 	client_close(fd);
 	wiped = 0;
-	serve_rounds(ANSWER_BYTES / ROUND_MOST * 4);
+	serve_rounds(ANSWER_BYTES / MAX_PER_ROUND * 4);
 	expect_small_rounds();
-	assert_true(wiped > ANSWER_BYTES / 2); /* at once, not when the socket is closed */
+	assert_true(wiped > ANSWER_BYTES / 2); /* not only when the control socket is closed */
 	client_send(other, REQUEST);
-	client_hear(other, text, sizeof(text));
+	client_receive(other, text, sizeof(text));
 	assert_non_null(strstr(text, "\"sum\""));
 }
 
-TEST(a_client_that_goes_while_it_is_written) {
+TEST(unfinished_answer_of_disconnected_client_is_wiped) {
 	int fd = client_connect();
 
 	client_send(fd, LARGE);
 	serve_rounds(40);
 	client_close(fd);
 	wiped = 0;
-	serve_rounds(ANSWER_BYTES / ROUND_MOST * 4);
-	assert_in_range(most.allocated, 1, ALLOCATED_MOST);
-	assert_in_range(most.wiped, 1, ROUND_MOST);
+	serve_rounds(ANSWER_BYTES / MAX_PER_ROUND * 4);
+	assert_in_range(maximum.allocated, 1, MAX_ALLOCATED);
+	assert_in_range(maximum.wiped, 1, MAX_PER_ROUND);
 	assert_true(wiped > 32 * PART_BYTES);
 }
 
-EACH_TEST(begin_large, end)
-ALL_TESTS(folder_make, folder_remove)
+EACH_TEST(start_large_server, stop_server)
+ALL_TESTS(make_folder, remove_folder)

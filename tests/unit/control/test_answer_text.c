@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Texts in blocks: written, moved and consumed anywhere, wiped, and without memory. */
+/* Tests answer_text.c: random writes, moves and consumption of texts in blocks, compared with a flat copy; wiping of
+ * freed blocks; failed allocations. */
 #include "test_main.h"
 
 #include <malloc.h>
@@ -10,10 +11,11 @@
 #include "rpc_answer.h"
 
 #define LONG (3u * ANSWER_BLOCK)
-#define MOST (8u * ANSWER_BLOCK)
+#define MAX_SIZE (8u * ANSWER_BLOCK)
 
-static bool no_memory, watching;
-static size_t freed, freed_with_bytes; /* blocks */
+static bool no_memory; /* malloc() fails */
+static bool watching; /* free() counts blocks */
+static size_t freed, freed_with_bytes; /* freed blocks; those that were not wiped */
 
 __typeof__(malloc) __wrap_malloc, __real_malloc;
 __typeof__(free) __wrap_free, __real_free;
@@ -22,16 +24,15 @@ void *__wrap_malloc(size_t size) {
 	return no_memory ? NULL : __real_malloc(size);
 }
 
-/* What the library frees, while it is watched, are blocks. */
 void __wrap_free(void *memory) {
 	const char *bytes = memory;
-	size_t size = memory != NULL ? malloc_usable_size(memory) : 0, left = 0;
+	size_t size = memory != NULL ? malloc_usable_size(memory) : 0, unwiped = 0;
 
 	if (watching && size >= ANSWER_FIRST_BLOCK) {
 		for (size_t i = 0; i < size; i++)
-			left += bytes[i] != 0;
+			unwiped += bytes[i] != 0;
 		freed++;
-		freed_with_bytes += left > 0;
+		freed_with_bytes += unwiped > 0;
 	}
 	__real_free(memory);
 }
@@ -44,14 +45,14 @@ static const char *letters(void) {
 	return text;
 }
 
-/* What a text is to have. */
+/* The expected text. */
 struct model {
-	char bytes[2 * MOST];
+	char bytes[2 * MAX_SIZE];
 	size_t size;
 };
 
-/* Most are about the ends of blocks. */
-static size_t size_random(struct random *r) {
+/* A random size, mostly near multiples of the block sizes. */
+static size_t random_size(struct random *r) {
 	static const size_t edges[] = {0, ANSWER_FIRST_BLOCK, ANSWER_BLOCK,
 				       ANSWER_FIRST_BLOCK + ANSWER_BLOCK};
 
@@ -61,7 +62,7 @@ static size_t size_random(struct random *r) {
 }
 
 static void put(struct answer_text *a, struct model *m, struct random *r) {
-	size_t size = size_random(r);
+	size_t size = random_size(r);
 	const char *bytes = letters() + random_below(r, 23);
 
 	assert_int_equal(answer_text_write(bytes, size, a), 0);
@@ -83,7 +84,7 @@ static void move(struct answer_text *a, struct model *m) {
 	m[1].size = 0;
 }
 
-static void take(struct answer_text *a, struct model *m) {
+static void take_string(struct answer_text *a, struct model *m) {
 	char *text = answer_string(a);
 
 	assert_int_equal(text == NULL, m->size == 0);
@@ -95,10 +96,10 @@ static void take(struct answer_text *a, struct model *m) {
 	m->size = 0;
 }
 
-/* Its pieces are the first so many blocks. */
-static void expect_pieces(const struct answer_text *a, const struct model *m, unsigned most) {
+/* Asserts that the pieces are the first `limit` blocks of the text. */
+static void expect_pieces(const struct answer_text *a, const struct model *m, unsigned limit) {
 	struct iovec pieces[8];
-	unsigned count = answer_text_pieces(a, pieces, most);
+	unsigned count = answer_text_pieces(a, pieces, limit);
 	size_t size = 0;
 
 	for (unsigned i = 0; i < count; size += pieces[i++].iov_len) {
@@ -106,12 +107,12 @@ static void expect_pieces(const struct answer_text *a, const struct model *m, un
 		assert_in_range(pieces[i].iov_len, 1, m->size - size);
 		assert_memory_equal(pieces[i].iov_base, m->bytes + size, pieces[i].iov_len);
 	}
-	assert_true(count == most || size == m->size);
+	assert_true(count == limit || size == m->size);
 	assert_int_equal(a->size, m->size);
 	assert_int_equal(a->first == NULL, m->size == 0);
 }
 
-TEST(texts_of_any_pieces) {
+TEST(random_operations_keep_the_text) {
 	static struct model m[2];
 	struct answer_text a[2] = {0};
 	struct random r = {3};
@@ -120,13 +121,13 @@ TEST(texts_of_any_pieces) {
 		unsigned i = random_below(&r, 2);
 
 		switch (random_below(&r, 6)) {
-		case 0: consume(&a[i], &m[i], size_random(&r)); break;
+		case 0: consume(&a[i], &m[i], random_size(&r)); break;
 		case 1: move(a, m); break;
-		case 2: take(&a[i], &m[i]); break;
+		case 2: take_string(&a[i], &m[i]); break;
 		default: put(&a[i], &m[i], &r);
 		}
-		if (m[i].size > MOST / 2)
-			consume(&a[i], &m[i], MOST);
+		if (m[i].size > MAX_SIZE / 2)
+			consume(&a[i], &m[i], MAX_SIZE);
 		expect_pieces(&a[0], &m[0], random_between(&r, 1, 8));
 		expect_pieces(&a[1], &m[1], random_between(&r, 1, 8));
 	}
@@ -134,18 +135,18 @@ TEST(texts_of_any_pieces) {
 	answer_text_free(&a[1]);
 }
 
-TEST(a_text_is_read_as_json) {
+TEST(text_parses_as_json) {
 	struct answer_text a = {0};
-	json_t *list = json_array(), *again;
+	json_t *list = json_array(), *parsed;
 
 	for (int i = 0; i < 20000; i++)
 		json_array_append_new(list, json_pack("{s:i}", "number", i));
 	answer_text_json(&a, list);
 	assert_true(a.size > LONG);
-	again = answer_text_parse(&a);
+	parsed = answer_text_parse(&a);
 	assert_null(a.first);
-	assert_true(json_equal(list, again));
-	json_decref(again);
+	assert_true(json_equal(list, parsed));
+	json_decref(parsed);
 	json_decref(list);
 	answer_text_put(&a, "{\"half\":");
 	assert_null(answer_text_parse(&a));
@@ -153,8 +154,8 @@ TEST(a_text_is_read_as_json) {
 	assert_null(answer_text_parse(&a));
 }
 
-/* However it ends: sent, in part and then dropped, or dropped. */
-TEST(blocks_are_wiped) {
+/* Blocks are wiped when they are consumed, freed at once, or freed in parts. */
+TEST(freed_blocks_are_wiped) {
 	struct answer_text a = {0}, b = {0};
 	unsigned parts = 1;
 
@@ -179,7 +180,7 @@ TEST(blocks_are_wiped) {
 	assert_int_equal(a.size, 0);
 }
 
-TEST(without_memory_it_is_lost) {
+TEST(failed_allocation_sets_lost) {
 	struct answer_text a = {0}, b = {0};
 
 	answer_text_put(&a, "begun");

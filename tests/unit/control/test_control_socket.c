@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clients of the control socket: good, slow, many, and those that speak something else. */
+/* Tests the control socket with valid, slow, malformed and too many clients. */
 #include <errno.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -10,8 +10,8 @@
 #include "control_clients.h"
 #include "test_main.h"
 
-/* With another patience. */
-static void server_reopen(unsigned stall_ms) {
+/* Restarts the server with another stall limit. */
+static void restart_server(unsigned stall_ms) {
 	control_socket_close(server);
 	server = server_open(stall_ms);
 	assert_non_null(server);
@@ -26,10 +26,10 @@ TEST(two_clients_are_served) {
 }
 
 #define WITH_ID "{\"jsonrpc\":\"2.0\",\"method\":\"add\",\"params\":{\"by\":1},\"id\":%s}"
-#define SUM_OF_ID "{\"jsonrpc\":\"2.0\",\"result\":{\"sum\":%u},\"id\":%s}\n"
+#define SUM_WITH_ID "{\"jsonrpc\":\"2.0\",\"result\":{\"sum\":%u},\"id\":%s}\n"
 
-/* A request ends where its first bracket closes, whatever its texts have. */
-TEST(requests_in_one_piece_and_in_many) {
+/* A request ends where its first bracket closes; brackets in strings do not count. */
+TEST(requests_are_split_at_their_ends) {
 	static const char *const ids[] = {"1", "\"}\"", "\"\\\"}\"", "\"\\\\\"", "\"[\""};
 	int fd = client_connect();
 
@@ -38,7 +38,7 @@ TEST(requests_in_one_piece_and_in_many) {
 
 		snprintf(request, sizeof(request), WITH_ID, ids[i]);
 		snprintf(two, sizeof(two), " \t\r\n%s %s", request, request);
-		snprintf(answers, sizeof(answers), SUM_OF_ID SUM_OF_ID, 3 * i + 1, ids[i],
+		snprintf(answers, sizeof(answers), SUM_WITH_ID SUM_WITH_ID, 3 * i + 1, ids[i],
 			 3 * i + 2, ids[i]);
 		client_send(fd, two);
 		serve(8);
@@ -49,12 +49,12 @@ TEST(requests_in_one_piece_and_in_many) {
 			client_send(fd, text);
 			serve(1);
 		}
-		snprintf(answers, sizeof(answers), SUM_OF_ID, 3 * i + 3, ids[i]);
+		snprintf(answers, sizeof(answers), SUM_WITH_ID, 3 * i + 3, ids[i]);
 		client_expect(fd, answers);
 	}
 }
 
-TEST(who_speaks_something_else_is_told_and_let_go) {
+TEST(malformed_input_gets_an_error_and_disconnects) {
 	char deep[JSON_TEXT_DEEPEST + 2] = "";
 	const struct {
 		const char *bytes;
@@ -70,26 +70,26 @@ TEST(who_speaks_something_else_is_told_and_let_go) {
 		char text[512];
 
 		assert_int_equal(send(fd, all[i].bytes, all[i].size, 0), all[i].size);
-		client_hear(fd, text, sizeof(text));
+		client_receive(fd, text, sizeof(text));
 		assert_non_null(strstr(text, "-32700"));
-		assert_int_equal(client_hear(fd, text, sizeof(text)), 0);
+		assert_int_equal(client_receive(fd, text, sizeof(text)), 0);
 	}
 }
 
-/* No request, but the next one is read. */
-TEST(a_value_as_deep_as_may_be) {
+/* The value is no request, but the connection stays open. */
+TEST(deepest_allowed_value_is_parsed) {
 	char deep[2 * JSON_TEXT_DEEPEST + 1] = "", text[512];
 	int fd = client_connect();
 
 	memset(deep, '[', JSON_TEXT_DEEPEST);
 	memset(deep + JSON_TEXT_DEEPEST, ']', JSON_TEXT_DEEPEST);
 	client_send(fd, deep);
-	client_hear(fd, text, sizeof(text));
+	client_receive(fd, text, sizeof(text));
 	assert_non_null(strstr(text, "\"error\""));
 	client_ask(fd, REQUEST, SUM(1));
 }
 
-TEST(what_has_no_end_is_cut) {
+TEST(request_over_1_mib_is_rejected) {
 	int fd = client_connect();
 	char block[4096], text[512];
 	size_t sent = 0;
@@ -106,26 +106,26 @@ TEST(what_has_no_end_is_cut) {
 		serve(1);
 	}
 	assert_in_range(sent, CONTROL_REQUEST_MAX, 2 * CONTROL_REQUEST_MAX - 1);
-	client_hear(fd, text, sizeof(text));
+	client_receive(fd, text, sizeof(text));
 	assert_non_null(strstr(text, "1 MiB"));
 }
 
-TEST(an_answer_that_nobody_takes_holds_up_nobody) {
+TEST(unread_answer_does_not_block_other_clients) {
 	int slow = client_connect(), fd = client_connect();
 	char *text = malloc((1u << 22) + 4096);
 
 	client_send(slow, CALL("fill", 1) REQUEST);
 	serve(100);
-	assert_int_equal(sum, 0); /* its next request waits until it has taken the answer */
+	assert_int_equal(sum, 0); /* the next request runs after the response was read */
 	client_ask(fd, REQUEST, SUM(1));
-	assert_true(client_hear(slow, text, (1u << 22) + 4096) > 1u << 22);
+	assert_true(client_receive(slow, text, (1u << 22) + 4096) > 1u << 22);
 	client_expect(slow, SUM(2));
 	free(text);
 }
 
 #define AWAIT CALL("await", 1)
 
-TEST(a_call_that_waits_holds_up_nobody) {
+TEST(waiting_call_does_not_block_other_clients) {
 	int slow = client_connect(), fd = client_connect();
 	char text[256];
 
@@ -134,47 +134,47 @@ TEST(a_call_that_waits_holds_up_nobody) {
 	assert_int_equal(sum, 0);
 	client_ask(fd, REQUEST, SUM(1));
 	sum = 100;
-	control_socket_serve(server, 3600000); /* it is looked at without a word from anybody */
-	client_hear(slow, text, sizeof(text));
-	assert_memory_equal(text, "{\"jsonrpc\":\"2.0\",\"result\":{\"looks\":", 35);
+	control_socket_serve(server, 3600000); /* the waiting call runs without input */
+	client_receive(slow, text, sizeof(text));
+	assert_memory_equal(text, "{\"jsonrpc\":\"2.0\",\"result\":{\"runs\":", 34);
 	client_expect(slow, SUM(101));
 }
 
-TEST(who_was_idle_is_not_slow) {
+TEST(idle_client_is_not_stalled) {
 	char byte;
 	int fd;
 
-	server_reopen(20);
+	restart_server(20);
 	fd = client_connect();
 	serve(1);
 	usleep(30000); /* or longer */
 	client_send(fd, "{\"jsonrpc\"");
 	serve(1);
 	assert_int_equal(recv(fd, &byte, 1, 0), -1);
-	assert_int_equal(errno, EAGAIN); /* it is still there */
+	assert_int_equal(errno, EAGAIN); /* still connected */
 }
 
-/* It may wait for as long as it takes, and is forgotten when it goes. */
-TEST(who_waits_is_not_slow) {
-	int fd, gone;
+/* A call may wait longer than the stall limit. It ends when its client disconnects. */
+TEST(waiting_client_is_not_stalled) {
+	int fd, closed;
 
-	server_reopen(1);
+	restart_server(1);
 	fd = client_connect();
-	gone = client_connect();
+	closed = client_connect();
 	client_send(fd, AWAIT);
-	client_send(gone, AWAIT);
+	client_send(closed, AWAIT);
 	for (int i = 0; i < 10; i++) {
 		control_socket_serve(server, 1);
 		usleep(1000);
 	}
-	client_close(gone);
+	client_close(closed);
 	serve(3);
 	sum = 100;
-	client_answered(fd);
+	client_expect_line(fd);
 }
 
-/* All places are taken by clients that say the same. */
-static void house_fill(int fds[CONTROL_CLIENTS], const char *text) {
+/* Connects the maximum number of clients; each sends `text`. */
+static void fill_clients(int fds[CONTROL_CLIENTS], const char *text) {
 	for (int i = 0; i < CONTROL_CLIENTS; i++) {
 		fds[i] = client_connect();
 		client_send(fds[i], text);
@@ -182,22 +182,22 @@ static void house_fill(int fds[CONTROL_CLIENTS], const char *text) {
 	}
 }
 
-/* All places are taken by those who wait: one more is let go, and they get their answers. */
-TEST(a_full_house_that_waits) {
-	int fds[CONTROL_CLIENTS], one_more;
+/* With the maximum number of waiting clients, one more is disconnected, and the others get their responses. */
+TEST(client_over_the_limit_is_disconnected) {
+	int fds[CONTROL_CLIENTS], extra;
 
-	house_fill(fds, AWAIT);
-	one_more = client_connect();
-	assert_int_equal(client_hear(one_more, (char[16]){0}, 16), 0);
+	fill_clients(fds, AWAIT);
+	extra = client_connect();
+	assert_int_equal(client_receive(extra, (char[16]){0}, 16), 0);
 	sum = 100;
 	for (int i = 0; i < CONTROL_CLIENTS; i++)
-		client_answered(fds[i]);
+		client_expect_line(fds[i]);
 }
 
-TEST(a_full_house_that_goes) {
+TEST(disconnected_clients_free_their_slots) {
 	int fds[CONTROL_CLIENTS], fd;
 
-	house_fill(fds, AWAIT);
+	fill_clients(fds, AWAIT);
 	for (int i = 0; i < CONTROL_CLIENTS; i++)
 		client_close(fds[i]);
 	serve(1);
@@ -205,40 +205,40 @@ TEST(a_full_house_that_goes) {
 	client_ask(fd, REQUEST, SUM(1));
 }
 
-TEST(idle_clients_make_room) {
+TEST(idle_clients_are_replaced) {
 	int fds[2 * CONTROL_CLIENTS];
 
 	for (int i = 0; i < 2 * CONTROL_CLIENTS; i++) {
 		fds[i] = client_connect();
 		client_send(fds[i], REQUEST);
-		client_answered(fds[i]);
+		client_expect_line(fds[i]);
 	}
 	assert_int_equal(sum, 2 * CONTROL_CLIENTS);
 }
 
-/* A round takes no more than there are places, so that it ends however many come. */
-TEST(a_flood_of_connections) {
+/* A round accepts at most CONTROL_CLIENTS connections, so that it ends. */
+TEST(connections_per_round_are_limited) {
 	int fds[CONTROL_CLIENTS + 8];
-	unsigned gone = 0;
+	unsigned closed = 0;
 
 	for (size_t i = 0; i < ARRAY_COUNT(fds); i++)
 		fds[i] = client_connect();
 	serve(1);
 	for (size_t i = 0; i < ARRAY_COUNT(fds); i++)
-		gone += recv(fds[i], (char[1]){0}, 1, 0) == 0;
-	assert_int_equal(gone, 0);
+		closed += recv(fds[i], (char[1]){0}, 1, 0) == 0;
+	assert_int_equal(closed, 0);
 	serve(1);
 	for (size_t i = 0; i < ARRAY_COUNT(fds); i++)
-		gone += recv(fds[i], (char[1]){0}, 1, 0) == 0;
-	assert_int_equal(gone, 8);
+		closed += recv(fds[i], (char[1]){0}, 1, 0) == 0;
+	assert_int_equal(closed, 8);
 }
 
-TEST(a_full_house_of_slow_ones_is_emptied) {
+TEST(stalled_clients_are_disconnected) {
 	int fds[CONTROL_CLIENTS];
 
-	server_reopen(1);
-	house_fill(fds, "{\"half\":");
-	/* Each is let go after its millisecond. */
+	restart_server(1);
+	fill_clients(fds, "{\"half\":");
+	/* the server disconnects each after 1 ms */
 	for (int i = 0; i < CONTROL_CLIENTS; i++) {
 		while (recv(fds[i], (char[16]){0}, 16, 0) != 0)
 			control_socket_serve(server, 1);
@@ -246,19 +246,19 @@ TEST(a_full_house_of_slow_ones_is_emptied) {
 	two_clients_are_served(state);
 }
 
-TEST(two_servers_do_not_share) {
+TEST(second_server_on_path_is_refused) {
 	int fd = client_connect();
 
 	assert_null(server_open(FOREVER_MS));
-	client_ask(fd, REQUEST, SUM(1)); /* the first one notices nothing */
+	client_ask(fd, REQUEST, SUM(1)); /* the first server still runs */
 }
 
-TEST(only_its_user_may) {
+TEST(socket_file_has_configured_mode) {
 	struct stat status;
 
 	assert_int_equal(stat(path, &status), 0);
 	assert_int_equal(status.st_mode & 0777, 0600);
 }
 
-EACH_TEST(begin, end)
-ALL_TESTS(folder_make, folder_remove)
+EACH_TEST(start_server, stop_server)
+ALL_TESTS(make_folder, remove_folder)

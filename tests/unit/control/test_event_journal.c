@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Events and their subscribers: order, numbers, filters, keys, series, and those who read too slowly. A list of all events
- * that there were tells what each subscriber is to get.
+ * Tests event_journal.c with random events and subscribers: order, numbers, filters, keys, series, and missed events
+ * of slow readers. A list of all events added determines what each subscriber must receive.
  */
 #include "test_main.h"
 
@@ -9,37 +9,37 @@
 #include "random.h"
 
 #define EVENTS 1400
-#define LINE 400 /* bytes at the most of an event's lines, without what fills it */
-#define LARGE (4u << 20)
+#define LINE 400 /* most bytes of an event's lines, without the padding */
+#define LARGE (4u << 20) /* padding of a large event */
 #define READERS 3
 
 /* An event that was added. */
-struct told {
+struct added_event {
 	enum event_position position;
-	uint32_t group; /* 0: of all */
-	size_t filling;
+	uint32_t group; /* 0: all groups */
+	size_t padding;
 	bool keys; /* it has a text with key material */
-	bool lost; /* there was no memory for it */
+	bool lost; /* memory was short when it was added */
 };
 
 struct reader {
 	struct event_subscriber s;
-	uint64_t next; /* number of the first event that it has not got */
+	uint64_t next; /* number of the first event that it has not received */
 	uint32_t groups[2];
 	size_t group_count;
 };
 
 static struct event_journal *journal;
-static struct told all[EVENT_COUNT_MAX + EVENTS]; /* by their numbers */
-static bool open; /* a series is at work */
-static unsigned flushes, missed, stuck;
+static struct added_event all[EVENT_COUNT_MAX + EVENTS]; /* by number */
+static bool open; /* a series has begun and not ended */
+static unsigned flushes, missed, stuck; /* stuck: reads that wait for the end of a series */
 
 static void count_flush(void *arg) {
 	assert_ptr_equal(arg, &flushes);
 	flushes++;
 }
 
-static int begin(void **state) {
+static int set_up(void **state) {
 	journal = event_journal_create();
 	if (journal != NULL)
 		event_journal_on_flush(journal, count_flush, &flushes);
@@ -48,21 +48,21 @@ static int begin(void **state) {
 	return journal == NULL;
 }
 
-static int end(void **state) {
+static int tear_down(void **state) {
 	event_journal_free(journal);
 	return 0;
 }
 
-static void add(const struct told *t) {
+static void add(const struct added_event *t) {
 	uint64_t number = event_journal_next(journal);
 	struct event e = {
 		.position = t->position, .groups = &t->group, .group_count = t->group != 0};
-	char *text = calloc(1, t->filling + 1);
+	char *text = calloc(1, t->padding + 1);
 
 	all[number] = *t;
 	if (t->position == EVENT_BEGINS || t->position == EVENT_ENDS)
 		open = t->position == EVENT_BEGINS;
-	memset(text, 'x', t->filling);
+	memset(text, 'x', t->padding);
 	if (!t->lost)
 		e.plain = json_pack("{s:I, s:s}", "what", (json_int_t)number, "text", text);
 	if (t->keys)
@@ -72,42 +72,43 @@ static void add(const struct told *t) {
 	assert_int_equal(event_journal_next(journal), number + 1);
 }
 
-/* Whether there is memory for all events from `number` on, if each has lines of so many bytes besides what fills it. */
-static bool may_be_kept(uint64_t number, size_t line) {
+/* Whether the limits allow the journal to keep all events from `number` on, with `line` bytes per event and its
+ * padding. */
+static bool fits_limits(uint64_t number, size_t line) {
 	uint64_t next = event_journal_next(journal);
 	size_t bytes = 0;
 	bool lost = false;
 
 	for (uint64_t n = number; n < next; n++) {
-		bytes += all[n].filling + line;
+		bytes += all[n].padding + line;
 		lost |= all[n].lost;
 	}
 	return !lost && bytes <= EVENT_BYTES_MAX && next - number <= EVENT_COUNT_MAX;
 }
 
-/* Some events are missed, and up to `number` there is nothing to go on with. */
+/* Asserts that the reader missed events, and cannot continue at the start of a series before `number`. */
 static void expect_missed(const struct reader *r, uint64_t number) {
-	assert_false(may_be_kept(r->next, LINE));
+	assert_false(fits_limits(r->next, LINE));
 	for (uint64_t n = number; n > r->next;) {
 		n--;
 		if (all[n].position != EVENT_INSIDE && all[n].position != EVENT_ENDS) {
-			assert_false(may_be_kept(n, LINE));
+			assert_false(fits_limits(n, LINE));
 			break;
 		}
 	}
 }
 
-static bool is_for(const struct reader *r, uint64_t number) {
-	bool is = all[number].group == 0 || r->group_count == 0;
+static bool is_selected(const struct reader *r, uint64_t number) {
+	bool selected = all[number].group == 0 || r->group_count == 0;
 
 	for (size_t g = 0; g < r->group_count; g++)
-		is |= all[number].group == r->groups[g];
-	return is;
+		selected |= all[number].group == r->groups[g];
+	return selected;
 }
 
-static void skip_others(struct reader *r, uint64_t number) {
+static void skip_unselected(struct reader *r, uint64_t number) {
 	for (; r->next < number; r->next++)
-		assert_false(is_for(r, r->next));
+		assert_false(is_selected(r, r->next));
 }
 
 static void read_event(struct reader *r, const json_t *params) {
@@ -120,7 +121,7 @@ static void read_event(struct reader *r, const json_t *params) {
 		assert_int_equal(json_integer_value(json_object_get(params, "next")), number);
 		assert_in_range(number, r->next + 1, next);
 		expect_missed(r, number);
-		assert_true(may_be_kept(number, 0));
+		assert_true(fits_limits(number, 0));
 		assert_true(number == next ? !open
 					   : all[number].position == EVENT_BEGINS ||
 						     all[number].position == EVENT_ALONE);
@@ -128,17 +129,18 @@ static void read_event(struct reader *r, const json_t *params) {
 		missed++;
 		return;
 	}
-	skip_others(r, number);
+	skip_unselected(r, number);
 	assert_int_equal(r->next, number);
 	assert_int_equal(json_integer_value(json_object_get(params, "what")), number);
 	assert_int_equal(json_object_get(params, "key") != NULL, r->s.keys && all[number].keys);
 	r->next++;
 }
 
-/* Each event arrives once, or is told as missed; or there is none to go on with before a series ends. */
+/* Reads all pending lines: each event is received once or reported as missed. While a series is open, the reader may
+ * have to wait for its end. */
 static void read_all(struct reader *r) {
 	uint64_t next = event_journal_next(journal);
-	bool misses = !may_be_kept(r->next, 0);
+	bool misses = !fits_limits(r->next, 0);
 	unsigned before = missed;
 	size_t size;
 	char *lines;
@@ -161,7 +163,7 @@ static void read_all(struct reader *r) {
 		expect_missed(r, next);
 		stuck++;
 	} else {
-		skip_others(r, next);
+		skip_unselected(r, next);
 		assert_true(!misses || missed > before);
 	}
 }
@@ -174,21 +176,21 @@ static void join(struct reader *r, bool keys, uint32_t one, uint32_t other) {
 	assert_true(event_journal_join(journal, &r->s, keys, r->groups, r->group_count));
 }
 
-TEST(not_too_many_subscribers) {
+TEST(number_of_subscribers_is_limited) {
 	struct reader r[EVENT_SUBSCRIBERS_MAX + 1] = {0};
 
 	for (unsigned i = 0; i < EVENT_SUBSCRIBERS_MAX; i++)
 		join(&r[i], false, 0, 0);
 	assert_false(event_journal_join(journal, &r[EVENT_SUBSCRIBERS_MAX].s, false, NULL, 0));
-	join(&r[3], true, 0, 0); /* again */
+	join(&r[3], true, 0, 0); /* replaces its subscription */
 	event_journal_leave(journal, &r[7].s);
 	join(&r[EVENT_SUBSCRIBERS_MAX], false, 0, 0);
 	for (unsigned i = 0; i <= EVENT_SUBSCRIBERS_MAX; i++)
 		event_journal_leave(journal, &r[i].s);
 }
 
-TEST(not_more_events_than_there_may_be) {
-	const struct told one = {.position = EVENT_ALONE};
+TEST(number_of_events_is_limited) {
+	const struct added_event one = {.position = EVENT_ALONE};
 	struct reader r = {0};
 
 	join(&r, false, 0, 0);
@@ -199,23 +201,23 @@ TEST(not_more_events_than_there_may_be) {
 	event_journal_leave(journal, &r.s);
 }
 
-static void add_any(struct random *random) {
-	struct told t = {
+static void add_random(struct random *random) {
+	struct added_event t = {
 		.position = random_below(random, 10) != 0 ? EVENT_ALONE : EVENT_BEGINS,
 		.group = random_below(random, 4),
-		.filling = random_below(random, 25) == 0 ? LARGE : 0,
+		.padding = random_below(random, 25) == 0 ? LARGE : 0,
 		.keys = random_below(random, 3) == 0,
 		.lost = random_below(random, 200) == 0,
 	};
 
 	if (open)
 		t.position = random_below(random, 20) != 0 ? EVENT_INSIDE : EVENT_ENDS;
-	t.keys = t.keys && !t.lost && t.filling == 0;
+	t.keys = t.keys && !t.lost && t.padding == 0;
 	add(&t);
 }
 
-/* What a subscriber may do; the last of them read seldom. */
-static void act(struct reader *readers, unsigned i, struct random *random) {
+/* A random action of a subscriber. Those with a high index read rarely. */
+static void act_randomly(struct reader *readers, unsigned i, struct random *random) {
 	struct reader *r = &readers[i];
 
 	switch (random_below(random, 8)) {
@@ -234,7 +236,7 @@ static void act(struct reader *readers, unsigned i, struct random *random) {
 	}
 }
 
-TEST(any_subscribers) {
+TEST(random_subscribers_miss_no_event_unreported) {
 	struct random random = {7};
 	struct reader readers[READERS] = {0};
 
@@ -242,9 +244,9 @@ TEST(any_subscribers) {
 		unsigned wants[2] = {0}, before = flushes;
 
 		if (random_below(&random, 4) == 0)
-			act(readers, random_below(&random, READERS), &random);
+			act_randomly(readers, random_below(&random, READERS), &random);
 		else
-			add_any(&random);
+			add_random(&random);
 		for (unsigned i = 0; i < READERS; i++)
 			wants[readers[i].s.keys] += readers[i].s.on;
 		for (unsigned keys = 0; keys < 2; keys++)
@@ -262,4 +264,4 @@ TEST(any_subscribers) {
 		event_journal_leave(journal, &readers[i].s);
 }
 
-EACH_TEST(begin, end)
+EACH_TEST(set_up, tear_down)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A client of a server of two groups, whose requests are repeated with one call failing each time. */
+/* Calls control methods of a server of two groups with failing library calls, by fault_runs.h. */
 #pragma once
 
 #include "test.h"
@@ -27,17 +27,19 @@ static struct rpc rpc;
 static struct event_subscriber subscriber;
 static struct metrics_source metrics;
 static char folder[] = "/tmp/faults-XXXXXX";
-static char group_path[64], served_path[64], other_path[64]; /* a group, and files of the server */
+static char group_path[64]; /* file of a group to add */
+static char served_path[64], other_path[64]; /* two configurations of the server */
 
 struct request {
 	const char *method, *params;
 };
 
+/* A request, and one that reverts it. */
 struct change {
 	struct request run, undo;
 };
 
-static inline void file_write(const char *path, const char *text) {
+static inline void write_file(const char *path, const char *text) {
 	FILE *file = fopen(path, "w");
 
 	assert_non_null(file);
@@ -45,8 +47,8 @@ static inline void file_write(const char *path, const char *text) {
 	assert_int_equal(fclose(file), 0);
 }
 
-/* The beginning of the answer, until the next one; NULL: the client is told that there is no memory for its request. */
-static inline const char *answer_to(const struct request *r) {
+/* The first block of the response, valid until the next call; NULL if there is no memory for the request. */
+static inline const char *call_method(const struct request *r) {
 	static char text[16384], params[16000];
 	struct answer_text answer = {0};
 	struct iovec piece = {NULL, 0};
@@ -70,8 +72,8 @@ static inline const char *answer_to(const struct request *r) {
 	return text;
 }
 
-static inline enum outcome outcome_of(const struct request *r) {
-	const char *answer = answer_to(r);
+static inline enum outcome get_outcome(const struct request *r) {
+	const char *answer = call_method(r);
 	enum outcome outcome = OUTCOME_REFUSED;
 
 	if (answer != NULL && strstr(answer, "may have been done") != NULL)
@@ -85,11 +87,12 @@ static inline enum outcome outcome_of(const struct request *r) {
 static inline enum outcome run(void *context) {
 	const struct change *c = context;
 
-	return outcome_of(&c->run);
+	return get_outcome(&c->run);
 }
 
-static inline void must(const struct request *r) {
-	const char *answer = answer_to(r);
+/* Asserts that the request succeeds. */
+static inline void assert_succeeds(const struct request *r) {
+	const char *answer = call_method(r);
 
 	if (answer == NULL || strstr(answer, "\"result\"") == NULL)
 		fail_msg("%s: %s", r->method, answer);
@@ -98,61 +101,58 @@ static inline void must(const struct request *r) {
 static inline void undo(void *context) {
 	const struct change *c = context;
 
-	must(&c->undo);
+	assert_succeeds(&c->undo);
 }
 
-/* Without the answer to the one in whose middle it failed. */
-static inline void serves(void) {
+static inline void check_traffic(void) {
 	life_kit_serves(bench);
 }
 
-/* Methods in which calls failed. */
-static const char *tried[64];
-static unsigned tried_count;
+/* Names of the methods that were tested. */
+static const char *tested[64];
+static unsigned tested_count;
 
-static inline bool is_tried(const char *method) {
-	for (unsigned i = 0; i < tried_count; i++) {
-		if (strcmp(tried[i], method) == 0)
+static inline bool is_tested(const char *method) {
+	for (unsigned i = 0; i < tested_count; i++) {
+		if (strcmp(tested[i], method) == 0)
 			return true;
 	}
 	return false;
 }
 
-static inline void try_operation(const struct operation *o) {
-	assert_true(tried_count < ARRAY_COUNT(tried));
-	if (!is_tried(o->name))
-		tried[tried_count++] = o->name;
+static inline void test_operation(const struct operation *o) {
+	assert_true(tested_count < ARRAY_COUNT(tested));
+	if (!is_tested(o->name))
+		tested[tested_count++] = o->name;
 	assert_true(every_fault(o, &bench->server) > 2);
 }
 
-static inline void try
-	(const struct change *c) {
-		struct operation o = {c->run.method, run, undo, serves, NULL, false, false};
+static inline void test_change(const struct change *c) {
+	struct operation o = {c->run.method, run, undo, check_traffic, NULL, false, false};
 
-		o.context = (void *)(uintptr_t)c;
-		if (strcmp(c->run.method, "group.drain") == 0 ||
-		    strcmp(c->run.method, "group.resume") == 0)
-			o.serves = NULL;
-		must(&c->run); /* whether it can be done at all */
-		undo(o.context);
-		try_operation(&o);
-	}
+	o.context = (void *)(uintptr_t)c;
+	if (strcmp(c->run.method, "group.drain") == 0 || strcmp(c->run.method, "group.resume") == 0)
+		o.serves = NULL;
+	assert_succeeds(&c->run); /* without a fault it succeeds */
+	undo(o.context);
+	test_operation(&o);
+}
 
-static inline void nothing_to_undo(void *context) {
+static inline void no_undo(void *context) {
 	(void)context;
 }
 
-/* A method that reads: nothing changes, whatever fails, and the memory is given back in every case. */
-static inline void try_reading(const char *method, const char *params) {
+/* Tests a method that reads: with any fault, nothing changes and no memory is leaked. */
+static inline void test_reading(const char *method, const char *params) {
 	struct change c = {{method, params}, {NULL, NULL}};
-	const struct operation o = {method, run, nothing_to_undo, NULL, &c, false, true};
+	const struct operation o = {method, run, no_undo, NULL, &c, false, true};
 
-	must(&c.run);
-	try_operation(&o);
+	assert_succeeds(&c.run);
+	test_operation(&o);
 }
 
-/* A file does not have what the group has not. */
-static inline json_t *group_of(const struct live_group *live) {
+/* The group as a configuration file, without keys of ports and threads that it does not have. */
+static inline json_t *group_file_json(const struct live_group *live) {
 	json_t *group = group_json(live, true), *ports = json_object_get(group, "ports");
 
 	if (json_object_size(json_object_get(ports, "control")) == 0)
@@ -161,8 +161,8 @@ static inline json_t *group_of(const struct live_group *live) {
 	return group;
 }
 
-/* A group that is added, as a file. */
-static inline void group_file_make(void) {
+/* Writes a file with group 3: adds such a group, reads its configuration, and removes it. */
+static inline void write_group_file(void) {
 	struct service_group sg;
 	char why[LIVE_LINE], *text;
 	json_t *json;
@@ -170,16 +170,16 @@ static inline void group_file_make(void) {
 
 	life_kit_load(&sg, 3, LIFE_SHARED, 1, 2, 0);
 	group = life_kit_add(bench, &sg);
-	json = group_of(&bench->server.groups[group].live);
+	json = group_file_json(&bench->server.groups[group].live);
 	text = json_dumps(json, 0);
-	file_write(group_path, text);
+	write_file(group_path, text);
 	free(text);
 	json_decref(json);
 	assert_true(server_group_remove(&bench->server, group, 0, why));
 	service_group_free(&sg);
 }
 
-static inline int begin(void **state) {
+static inline int start_server(void **state) {
 	secret_json_wipe();
 	life_kit_open(bench, 2, 5);
 	for (unsigned w = 0; w < LIFE_WORKERS; w++)
@@ -194,12 +194,12 @@ static inline int begin(void **state) {
 		(struct methods){.server = &bench->server, .reload = &reload, .metrics = &metrics};
 	events_open(&methods.events);
 	rpc = methods_rpc(&methods);
-	group_file_make();
+	write_group_file();
 	reload_open(&reload, &bench->server, served_path, &(struct server_devices){0});
 	return 0;
 }
 
-static inline int end(void **state) {
+static inline int stop_server(void **state) {
 	server_changes_settle(&bench->server);
 	reload_free(&reload);
 	event_journal_leave(methods.events.journal, &subscriber);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each call that may fail does so once in each method of the control socket: the client is told the truth. */
+/* Tests each control method with failing library calls: the response must say correctly whether the change was made. */
 #include "fault_methods.h"
 #include "test_main.h"
 
@@ -14,31 +14,31 @@
 	"[{id: 92, sid_clusters: [{id: 0, sids: [{channel: 1, sid: " n "}]}]}]"
 #define SA "{group: 1, said: 1}"
 
-/* The modem as it is before the step is what it becomes again. */
-static void key_step(const char *method, const char *params) {
+/* Tests a step of a key roll, undone by replacing the modem, and then does it. */
+static void test_key_step(const char *method, const char *params) {
 	json_t *group = group_json(&bench->server.groups[0].live, true);
 	json_t *modem = json_array_get(json_object_get(group, "modems"), 0);
 	json_t *given = json_pack("{s:i, s:O}", "group", 1, "modem", modem);
 	char *text = json_dumps(given, 0);
 	const struct change step = {{method, params}, {"modem.replace", text}};
 
-	try(&step);
-	must(&step.run);
+	test_change(&step);
+	assert_succeeds(&step.run);
 	free(text);
 	json_decref(given);
 	json_decref(group);
 }
 
-TEST(keys) {
-	key_step("key.install", "{group: 1, said: 1, key: ff0102030405060708090a0b0c0d0e0f, "
-				"iv: ff1112131415161718191a1b1c1d1e1f}");
-	key_step("key.use", SA);
-	key_step("key.remove", SA);
+TEST(key_methods_are_atomic) {
+	test_key_step("key.install", "{group: 1, said: 1, key: ff0102030405060708090a0b0c0d0e0f, "
+				     "iv: ff1112131415161718191a1b1c1d1e1f}");
+	test_key_step("key.use", SA);
+	test_key_step("key.remove", SA);
 }
 
-/* An object of group 1 that no other one needs: its keys, and what is another one, or what changes it and back. */
+/* An object of group 1 on which no other depends: its keys, those of a replacement, and values to set and reset. */
 struct object {
-	const char *kind, *id, *keys, *others, *set, *reset;
+	const char *kind, *id, *keys, *replacement, *set, *reset;
 };
 
 #define CHANNEL "type: ofdm, rate: '1 Gbps', session: "
@@ -69,32 +69,32 @@ static struct request object_request(const struct object *o, const char *action,
 	return (struct request){r->method, r->params};
 }
 
-/* The names of methods live on. */
-static void try_object(const struct object *o, struct object_request r[6]) {
+/* `r` must outlive the test: is_tested() compares the method names in it. */
+static void test_object(const struct object *o, struct object_request r[6]) {
 	const struct request add = object_request(o, "add", o->keys, &r[0]),
-			     take = object_request(o, "remove", "", &r[1]);
-	const struct change comes = {add, take}, goes = {take, add};
-	const struct change replaced = {object_request(o, "replace", o->others, &r[2]),
+			     remove = object_request(o, "remove", "", &r[1]);
+	const struct change adds = {add, remove}, removes = {remove, add};
+	const struct change replaced = {object_request(o, "replace", o->replacement, &r[2]),
 					object_request(o, "replace", o->keys, &r[3])};
 	const struct change set = {object_request(o, "set", o->set, &r[4]),
 				   object_request(o, "set", o->reset, &r[5])};
 
-	try(&comes);
-	must(&add);
-	try(&replaced);
-	try(&set);
-	try(&goes);
-	must(&take);
+	test_change(&adds);
+	assert_succeeds(&add);
+	test_change(&replaced);
+	test_change(&set);
+	test_change(&removes);
+	assert_succeeds(&remove);
 }
 
-TEST(objects) {
+TEST(object_methods_are_atomic) {
 	static struct object_request requests[ARRAY_COUNT(all_objects)][6];
 
 	for (size_t i = 0; i < ARRAY_COUNT(all_objects); i++)
-		try_object(&all_objects[i], requests[i]);
+		test_object(&all_objects[i], requests[i]);
 }
 
-TEST(what_is_in_use) {
+TEST(changes_of_objects_in_use) {
 	static const struct change all[] = {
 		{{"modem.set", "{group: 1, modem: {" SECOND ", max_aggregate_rate: '50 Mbps'}}"},
 		 {"modem.set", "{group: 1, modem: {" SECOND ", max_aggregate_rate: null}}"}},
@@ -105,63 +105,63 @@ TEST(what_is_in_use) {
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(all); i++)
-		try(&all[i]);
+		test_change(&all[i]);
 }
 
-/* One step, then the other one from where the first leads to, and back. */
-static void try_both(const struct request *one, const struct request *other) {
-	const struct change there = {*one, *other}, back = {*other, *one};
+/* Tests a request that `other` reverts, then `other`, which the first request reverts. */
+static void test_pair(const struct request *one, const struct request *other) {
+	const struct change forth = {*one, *other}, back = {*other, *one};
 
-	try(&there);
-	must(one);
-	try(&back);
-	must(other);
+	test_change(&forth);
+	assert_succeeds(one);
+	test_change(&back);
+	assert_succeeds(other);
 }
 
-TEST(groups) {
+TEST(group_methods_are_atomic) {
 	char params[96];
 	const struct request add = {"group.add", params},
-			     take = {"group.remove", "{group: 3, limit: 1ms}"};
+			     remove = {"group.remove", "{group: 3, limit: 1ms}"};
 	static const struct request drain = {"group.drain", "{group: 2, limit: 1ms}"},
 				    resume = {"group.resume", "{group: 2}"};
 
 	snprintf(params, sizeof(params), "{file: '%s'}", group_path);
-	try_both(&add, &take);
-	try_both(&drain, &resume);
+	test_pair(&add, &remove);
+	test_pair(&drain, &resume);
 }
 
-TEST(workers_and_measures) {
+TEST(worker_and_measure_methods_are_atomic) {
 	static const struct request drain = {"worker.drain", "{core: 1, to: 2}"},
 				    resume = {"worker.resume", "{core: 1}"};
 	static const struct change measures = {{"measure.set", "{latency: true, cycles: false}"},
 					       {"measure.set", "{latency: false, cycles: true}"}};
 
-	try_both(&drain, &resume);
-	try(&measures);
+	test_pair(&drain, &resume);
+	test_change(&measures);
 }
 
-/* The governor has what the server has, whatever failed. */
-static void power_is_undone(void *context) {
+/* Also asserts that the governor's settings equal those of the server. */
+static void undo_power(void *context) {
 	undo(context);
 	assert_memory_equal(power_config_of(methods.power), &bench->server.power,
 			    sizeof(bench->server.power));
 }
 
-TEST(frequencies) {
+TEST(power_methods_are_atomic) {
 	static const struct change c = {
 		{"power.set", "{policy: saving, idle: spin, empty_rounds: 7, longest_pause_us: 30, "
 			      "latency_us: 90, transition_us: 5, queues: false}"},
 		{"power.set", "{policy: none, idle: auto, empty_rounds: 32, longest_pause_us: 20, "
 			      "latency_us: 100, transition_us: 50, queues: true}"}};
-	const struct power_setup place = {.by_hand = true};
-	const struct operation o = {
-		"power.set", run, power_is_undone, serves, (void *)(uintptr_t)&c, false, false};
+	const struct power_setup setup = {.by_hand = true};
+	const struct operation o = {"power.set",	   run,	  undo_power, check_traffic,
+				    (void *)(uintptr_t)&c, false, false};
 
 	bench->server.power.driver = POWER_DRIVER_SIMULATED;
-	methods.power = power_create(&bench->server, &place);
+	methods.power = power_create(&bench->server, &setup);
 	assert_non_null(methods.power);
-	try_operation(&o);
-	try_reading("power.get", "{}");
+	test_operation(&o);
+	test_reading("power.get", "{}");
 	power_free(methods.power);
 	methods.power = NULL;
 }
@@ -176,9 +176,9 @@ static void reload_served(void *context) {
 	undo(context);
 }
 
-static void files_of_server_write(void) {
-	json_t *first = group_of(&bench->server.groups[0].live);
-	json_t *second = group_of(&bench->server.groups[1].live);
+static void write_server_files(void) {
+	json_t *first = group_file_json(&bench->server.groups[0].live);
+	json_t *second = group_file_json(&bench->server.groups[1].live);
 	json_t *file =
 		json_pack("{s:i, s:[o, o]}", "max_groups", 5, "service_groups", first, second);
 
@@ -191,25 +191,26 @@ static void files_of_server_write(void) {
 	json_decref(file);
 }
 
-/* What differs in the second file are values, and a modem less. */
-TEST(reloads) {
+/* Reloads between two files, which differ in values and by one modem. */
+TEST(reload_is_atomic) {
 	static const struct request r = {"config.reload", "{}"};
 	static const struct change c = {r, r};
-	const struct operation o = {
-		r.method, reload_other, reload_served, serves, (void *)(uintptr_t)&c, true, false};
+	const struct operation o = {r.method,	   reload_other,	  reload_served,
+				    check_traffic, (void *)(uintptr_t)&c, true,
+				    false};
 
-	files_of_server_write();
+	write_server_files();
 	reload.path = served_path;
-	must(&r);
-	try_operation(&o);
+	assert_succeeds(&r);
+	test_operation(&o);
 }
 
-static void leave(void *context) {
+static void leave_journal(void *context) {
 	(void)context;
 	event_journal_leave(methods.events.journal, &subscriber);
 }
 
-/* A client that is told that it has not subscribed has not. */
+/* Also asserts that the response agrees with the subscription. */
 static enum outcome subscribe(void *context) {
 	enum outcome outcome = run(context);
 
@@ -219,16 +220,16 @@ static enum outcome subscribe(void *context) {
 	return outcome;
 }
 
-TEST(subscribers) {
+TEST(subscription_is_atomic) {
 	static const struct change c = {{"events.subscribe", "{keys: true, groups: [1, 2]}"},
 					{NULL, NULL}};
-	const struct operation o = {c.run.method,	   subscribe, leave, NULL,
+	const struct operation o = {c.run.method,	   subscribe, leave_journal, NULL,
 				    (void *)(uintptr_t)&c, false,     true};
 
-	try_operation(&o);
+	test_operation(&o);
 }
 
-TEST(readings) {
+TEST(reading_methods_change_nothing) {
 	static const struct request all[] = {
 		{"server.info", "{}"},
 		{"group.list", "{}"},
@@ -248,14 +249,14 @@ TEST(readings) {
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(all); i++)
-		try_reading(all[i].method, all[i].params);
+		test_reading(all[i].method, all[i].params);
 }
 
-/* A request is compared with the other groups of its ports, as a file is. */
-TEST(what_another_group_has) {
-	static const struct request taken = {"channel.add",
-					     "{group: 1, channel: {id: 7, " CHANNEL "66049}}"};
-	const char *answer = answer_to(&taken);
+/* A request that conflicts with another group of its ports is refused, as a file would be. */
+TEST(conflict_with_other_group_is_refused) {
+	static const struct request conflict = {"channel.add",
+						"{group: 1, channel: {id: 7, " CHANNEL "66049}}"};
+	const char *answer = call_method(&conflict);
 	char params[96];
 	const struct request add = {"group.add", params};
 	const struct live_group *live = &bench->server.groups[0].live;
@@ -267,22 +268,22 @@ TEST(what_another_group_has) {
 			       "channel.session: found 0x00010201 again, allowed: it in one "
 			       "group of the port net_ring_life_rphy0_0"));
 	snprintf(params, sizeof(params), "{file: '%s'}", group_path);
-	json = group_of(live);
+	json = group_file_json(live);
 	json_object_set_new(json, "service_group", json_integer(3));
 	text = json_dumps(json, 0);
-	file_write(group_path, text);
-	answer = answer_to(&add);
+	write_file(group_path, text);
+	answer = call_method(&add);
 	assert_non_null(strstr(answer, "channel.session: found 0x00010101 again"));
 	free(text);
 	json_decref(json);
 }
 
-/* A method that is new needs a request above. */
-TEST(every_method_is_tried) {
+/* Runs last: a new method needs a request above. */
+TEST(every_method_is_tested) {
 	for (size_t i = 0; i < rpc.method_count; i++) {
-		if (!is_tried(rpc.methods[i].name))
-			fail_msg("%s: no test has calls fail in it", rpc.methods[i].name);
+		if (!is_tested(rpc.methods[i].name))
+			fail_msg("%s: no test of this file calls the method", rpc.methods[i].name);
 	}
 }
 
-ALL_TESTS(begin, end)
+ALL_TESTS(start_server, stop_server)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a client may ask of a server of two groups, what it is told, and what becomes of changes that overlap. */
+/* Tests control methods that read from a server of two groups, power.set, and changes that wait for earlier ones. */
 #include "test_main.h"
 
 #include <unistd.h>
@@ -11,8 +11,8 @@
 
 #define PACKETS 3
 
-TEST(who_it_is) {
-	const json_t *info = told("server.info", "{}");
+TEST(server_info_describes_the_server) {
+	const json_t *info = call_ok("server.info", "{}");
 
 	expect_members(info, "config=/no/such/file groups=[2] workers=[3] workers.2.core=3");
 	expect_members(info, "groups.1.id=2 groups.1.modems=2 groups.1.upper_mac_core=1 "
@@ -21,10 +21,10 @@ TEST(who_it_is) {
 			     "groups.1.control=net_ring_life_control1_0");
 	expect_members(info, "ports=[6] ports.0.groups=[1] ports.0.groups.0=1 ports.5.groups=[1] "
 			     "ports.5.groups.0=2");
-	assert_int_equal(number(info, "pid"), getpid());
+	assert_int_equal(get_int(info, "pid"), getpid());
 }
 
-/* Requests, and members of the result, or the refusal with its code. */
+/* Requests with members of the result, or with the error message and its code. */
 static const struct {
 	const char *method, *params, *expected;
 	int code;
@@ -85,165 +85,166 @@ static const struct {
 	 "metrics.get: count: found \"0\", allowed: a number, 1 to 50000", RPC_WRONG_PARAMS},
 };
 
-TEST(requests_have_their_answers) {
+TEST(requests_return_expected_results) {
 	for (size_t i = 0; i < ARRAY_COUNT(requests); i++) {
 		if (requests[i].code == 0)
-			expect_told(requests[i].method, requests[i].params, requests[i].expected);
+			expect_result(requests[i].method, requests[i].params, requests[i].expected);
 		else
-			refused(requests[i].method, requests[i].params, requests[i].code,
-				requests[i].expected);
+			expect_error(requests[i].method, requests[i].params, requests[i].code,
+				     requests[i].expected);
 	}
 }
 
-/* In the places of a group that changes there may be nothing. */
-TEST(free_places_are_not_told) {
+/* Slots of a group may be free while it changes. */
+TEST(free_slots_are_not_reported) {
 	struct live_group *live = &bench->server.groups[0].live;
 	struct modem *modems = live->sg.modems;
 
 	modems[1].service_flow_count = 0;
 	live->modems--;
-	expect_told("modem.list", "{group: 1}", "modems=[1]");
-	expect_told("modem.list", "{group: 1, count: 1}", "next=none");
-	expect_told("group.get", "{group: 1}", "modems=1");
-	refused("modem.get", "{group: 1, mac: '02:01:00:00:00:02'}", RPC_REFUSED,
-		"mac: service group 1 has no modem 02:01:00:00:00:02");
+	expect_result("modem.list", "{group: 1}", "modems=[1]");
+	expect_result("modem.list", "{group: 1, count: 1}", "next=none");
+	expect_result("group.get", "{group: 1}", "modems=1");
+	expect_error("modem.get", "{group: 1, mac: '02:01:00:00:00:02'}", RPC_REFUSED,
+		     "mac: service group 1 has no modem 02:01:00:00:00:02");
 }
 
-TEST(what_was_counted) {
+TEST(counters_get_returns_counters) {
 	const json_t *all, *one;
 
 	pass_packets(1, 200);
-	all = told("counters.get", "{}");
-	one = told("counters.get", "{group: 2}");
+	all = call_ok("counters.get", "{}");
+	one = call_ok("counters.get", "{group: 2}");
 	expect_members(all,
 		       "groups=[2] groups.0.downstream.counters.received=0 "
 		       "groups.1.downstream.counters.received=1 groups.1.downstream.drops.runt=0 "
 		       "groups.1.upstream.counters.received=0");
 	expect_members(one, "groups=[1] groups.0.id=2");
-	assert_true(json_equal(at(one, "groups.0"), at(all, "groups.1")));
+	assert_true(json_equal(member(one, "groups.0"), member(all, "groups.1")));
 }
 
-TEST(files_that_others_found_wrong) {
+TEST(config_refuse_counts_invalid_files) {
 	uint64_t before = bench->server.refused;
 
-	assert_int_equal(number(told("config.refuse", "{}"), "refused"), before + 1);
+	assert_int_equal(get_int(call_ok("config.refuse", "{}"), "refused"), before + 1);
 	assert_int_equal(bench->server.refused, before + 1);
 }
 
-/* Names of files may be of any bytes. */
-TEST(a_name_that_is_no_utf8) {
+/* File names may have any bytes. */
+TEST(non_utf8_bytes_of_file_names_are_replaced) {
 	reload.path = "/no/such/\xe9";
-	expect_told("server.info", "{}", "config=/no/such/?");
+	expect_result("server.info", "{}", "config=/no/such/?");
 	assert_non_null(
-		strstr(refusal("config.reload", "{}", RPC_REFUSED), "/no/such/?: 1 mistake"));
+		strstr(call_error("config.reload", "{}", RPC_REFUSED), "/no/such/?: 1 mistake"));
 }
 
-/* As vcmtsd prints them, with no server. */
+/* Describes the methods without a server, as vcmtsd prints them. */
 TEST(methods_are_described) {
 	const struct rpc alone = methods_rpc(NULL);
-	json_t *all = kept(rpc_describe(&alone)), *method;
+	json_t *all = keep(rpc_describe(&alone)), *method;
 	size_t m;
 
-	assert_int_equal(json_array_size(at(all, "methods")), alone.method_count);
-	json_array_foreach(at(all, "methods"), m, method) {
-		assert_true(strlen(word(method, "summary")) > 10);
-		assert_true(json_object_size(at(method, "result.schema.properties")) > 0);
-		if (strcmp(word(method, "name"), "group.get") == 0)
+	assert_int_equal(json_array_size(member(all, "methods")), alone.method_count);
+	json_array_foreach(member(all, "methods"), m, method) {
+		assert_true(strlen(get_string(method, "summary")) > 10);
+		assert_true(json_object_size(member(method, "result.schema.properties")) > 0);
+		if (strcmp(get_string(method, "name"), "group.get") == 0)
 			expect_members(method, "params.0.name=group params.0.required=false "
 					       "params.0.schema.maximum=65535 errors=[1] "
 					       "errors.0.code=-32000");
 	}
 }
 
-static double real(const json_t *json, const char *path) {
-	return json_number_value(at(json, path));
+static double get_real(const json_t *json, const char *path) {
+	return json_number_value(member(json, path));
 }
 
-TEST(what_the_scheduler_did) {
+TEST(scheduler_get_counts_packets) {
 	const json_t *json;
 
 	pass_packets(PACKETS, 200);
-	json = told("scheduler.get", "{group: 2}");
+	json = call_ok("scheduler.get", "{group: 2}");
 	expect_members(json, "delay=[1] delay.0.packets=3");
-	assert_true(real(json, "delay.0.p50_us") <= real(json, "delay.0.p99_9_us"));
-	assert_int_equal(number(json, "channels.0.packets") + number(json, "channels.1.packets"),
+	assert_true(get_real(json, "delay.0.p50_us") <= get_real(json, "delay.0.p99_9_us"));
+	assert_int_equal(get_int(json, "channels.0.packets") + get_int(json, "channels.1.packets"),
 			 PACKETS);
-	assert_int_equal(number(json, "bonding_groups.0.packets") +
-				 number(json, "bonding_groups.1.packets"),
+	assert_int_equal(get_int(json, "bonding_groups.0.packets") +
+				 get_int(json, "bonding_groups.1.packets"),
 			 PACKETS);
 }
 
-TEST(service_flows) {
+TEST(flow_reports_follow_changes) {
 	static const char modem_flows[] = "{group: 2, mac: '02:01:00:00:00:01'}";
 	json_t *modem, *flow;
 	char params[64];
 
 	pass_packets(PACKETS, 200);
-	modem = told("modem.flows", modem_flows);
+	modem = call_ok("modem.flows", modem_flows);
 	expect_members(modem,
 		       "service_flows.0.packets=3 service_flows.0.waiting_packets=0 "
 		       "service_flows.0.aqm=tail-drop service_flows.0.drop_probability=none");
 	snprintf(params, sizeof(params), "{group: 2, id: %d}",
-		 (int)number(modem, "service_flows.0.id"));
-	flow = told("flow.get", params);
+		 (int)get_int(modem, "service_flows.0.id"));
+	flow = call_ok("flow.get", params);
 	expect_members(flow, "modem=02:01:00:00:00:01");
 	json_object_del(flow, "modem");
-	assert_true(json_equal(flow, at(modem, "service_flows.0")));
-	told("modem.set", "{group: 2, modem: {mac: '02:01:00:00:00:01', service_flows: ["
-			  "{id: 1, dsid: 7, buffer: '200 kB'}, "
-			  "{id: 3, dsid: 8, buffer: '300 kB'}]}}");
-	expect_told("modem.flows", modem_flows,
-		    "service_flows.0.packets=3 service_flows.1.id=3 service_flows.1.packets=0");
+	assert_true(json_equal(flow, member(modem, "service_flows.0")));
+	call_ok("modem.set", "{group: 2, modem: {mac: '02:01:00:00:00:01', service_flows: ["
+			     "{id: 1, dsid: 7, buffer: '200 kB'}, "
+			     "{id: 3, dsid: 8, buffer: '300 kB'}]}}");
+	expect_result("modem.flows", modem_flows,
+		      "service_flows.0.packets=3 service_flows.1.id=3 service_flows.1.packets=0");
 }
 
-TEST(latencies) {
+TEST(latency_get_reports_and_resets) {
 	const json_t *json;
 
-	assert_int_equal(json_object_size(told("latency.get", "{group: 2}")), 0);
-	told("measure.set", "{latency: true}");
+	assert_int_equal(json_object_size(call_ok("latency.get", "{group: 2}")), 0);
+	call_ok("measure.set", "{latency: true}");
 	pass_packets(PACKETS, 200);
-	expect_told("latency.get", "{group: 2}", "downstream.packets=3 upstream.packets=0");
-	json = told("latency.get", "{group: 2, reset: true}");
+	expect_result("latency.get", "{group: 2}", "downstream.packets=3 upstream.packets=0");
+	json = call_ok("latency.get", "{group: 2, reset: true}");
 	expect_members(json, "downstream.packets=3 upstream.packets=0 upstream.p50=none");
-	assert_true(real(json, "downstream.p50") <= real(json, "downstream.max"));
-	assert_true(json_array_size(at(json, "downstream.histogram")) > 0);
-	expect_told("latency.get", "{group: 2}", "downstream.packets=0");
+	assert_true(get_real(json, "downstream.p50") <= get_real(json, "downstream.max"));
+	assert_true(json_array_size(member(json, "downstream.histogram")) > 0);
+	expect_result("latency.get", "{group: 2}", "downstream.packets=0");
 }
 
-TEST(polling_threads) {
+TEST(worker_list_resets_longest_round) {
 	bench->server.workers[1].longest = rte_get_tsc_hz() / 100;
 	bench->server.workers[1].longest_since = rte_get_tsc_hz() / 200;
 	for (unsigned n = 0; n < 4; n++) {
-		const json_t *json = told("worker.list", n == 1 || n == 2 ? "{anew: true}" : "{}");
+		const json_t *json =
+			call_ok("worker.list", n == 1 || n == 2 ? "{anew: true}" : "{}");
 
 		expect_members(json, "workers=[3] workers.1.number=1 workers.1.longest_ns=10000000 "
 				     "workers.1.idle=poll");
-		assert_int_equal(number(json, "workers.1.longest_since_ns"), n < 2 ? 5000000 : 0);
+		assert_int_equal(get_int(json, "workers.1.longest_since_ns"), n < 2 ? 5000000 : 0);
 	}
 	assert_string_not_equal(bench->server.workers[1].name, bench->server.workers[2].name);
 }
 
-TEST(what_is_not_given_stays) {
-	const struct power_setup place = {.by_hand = true};
-	struct power_config *has = &bench->server.power;
-	struct power *p = power_create(&bench->server, &place);
+TEST(power_set_keeps_other_settings) {
+	const struct power_setup setup = {.by_hand = true};
+	struct power_config *config = &bench->server.power;
+	struct power *p = power_create(&bench->server, &setup);
 
 	assert_non_null(p);
 	methods.power = p;
-	told("power.set", "{empty_rounds: 7, longest_pause_us: 30}");
-	assert_int_equal(has->empty_rounds, 7);
-	assert_int_equal(has->longest_pause, 30000);
-	expect_told("power.set", "{latency_us: 90}",
-		    "empty_rounds=7 cores=[3] cores.0.core=1 cores.0.workers.0=0 cores.1.core=2 "
-		    "cores.1.workers.0=1 cores.2.core=3 cores.2.workers.0=2");
-	assert_int_equal(has->empty_rounds, 7);
-	assert_int_equal(has->longest_pause, 30000);
-	assert_int_equal(has->latency, 90000);
-	assert_int_equal(power_config_of(p)->latency, 90000); /* the governor's, too */
-	told("power.set", "{empty_rounds: 1000000}");
-	assert_int_equal(has->empty_rounds, 1000000);
-	refused("power.set", "{empty_rounds: 1000001}", RPC_WRONG_PARAMS,
-		"power.set: empty_rounds: found \"1000001\", allowed: a number, 1 to 1000000");
+	call_ok("power.set", "{empty_rounds: 7, longest_pause_us: 30}");
+	assert_int_equal(config->empty_rounds, 7);
+	assert_int_equal(config->longest_pause, 30000);
+	expect_result("power.set", "{latency_us: 90}",
+		      "empty_rounds=7 cores=[3] cores.0.core=1 cores.0.workers.0=0 cores.1.core=2 "
+		      "cores.1.workers.0=1 cores.2.core=3 cores.2.workers.0=2");
+	assert_int_equal(config->empty_rounds, 7);
+	assert_int_equal(config->longest_pause, 30000);
+	assert_int_equal(config->latency, 90000);
+	assert_int_equal(power_config_of(p)->latency, 90000); /* also in the governor */
+	call_ok("power.set", "{empty_rounds: 1000000}");
+	assert_int_equal(config->empty_rounds, 1000000);
+	expect_error("power.set", "{empty_rounds: 1000001}", RPC_WRONG_PARAMS,
+		     "power.set: empty_rounds: found \"1000001\", allowed: a number, 1 to 1000000");
 	methods.power = NULL;
 	power_free(p);
 }
@@ -251,72 +252,72 @@ TEST(what_is_not_given_stays) {
 #define FIRST "{group: 1, modem: {mac: '02:01:00:00:00:01'"
 #define SECOND "{group: 1, modem: {mac: '02:01:00:00:00:02'"
 
-/* It is answered now, and well. Returns the generation. */
-static int64_t answered(struct rpc_work *w) {
-	return number(ended(w), "result.generation");
+/* Asserts that the request succeeds without waiting. Returns the generation. */
+static int64_t finish(struct rpc_work *w) {
+	return get_int(end_call(w), "result.generation");
 }
 
-/* As if workers were at what another change has removed. */
-static void hold(bool on) {
-	static const char something;
+/* While `on`, no change retires, as if a worker still used objects that an earlier change removed. */
+static void block_retirement(bool on) {
+	static const char change;
 
-	bench->server.retires = on ? (const void *)&something : NULL;
+	bench->server.retires = on ? (const void *)&change : NULL;
 }
 
-static unsigned leaving(void) {
+static unsigned retiring_changes(void) {
 	return server_changes_retiring(&bench->server);
 }
 
-/* What is in service is answered though the remains of it leave; another object need not wait for them. */
-TEST(others_go_on) {
+/* A request is answered when its change is in service, before it retires. A change of another object need not wait. */
+TEST(change_of_other_object_does_not_wait) {
 	int64_t first, second;
 
-	hold(true);
-	first = answered(begun("modem.set", FIRST ", max_aggregate_rate: '50 Mbps'}}"));
-	second = answered(begun("modem.set", SECOND ", max_aggregate_rate: '60 Mbps'}}"));
+	block_retirement(true);
+	first = finish(begin_call("modem.set", FIRST ", max_aggregate_rate: '50 Mbps'}}"));
+	second = finish(begin_call("modem.set", SECOND ", max_aggregate_rate: '60 Mbps'}}"));
 	assert_int_equal(second, first + 1);
-	assert_int_equal(leaving(), 2);
+	assert_int_equal(retiring_changes(), 2);
 	assert_int_equal(bench->server.groups[0].live.sg.modems[0].aggregate_rate, 50000000);
-	hold(false);
+	block_retirement(false);
 	server_changes_retire(&bench->server);
-	assert_int_equal(leaving(), 0);
+	assert_int_equal(retiring_changes(), 0);
 }
 
-TEST(the_same_waits) {
-	struct rpc_work *again;
+TEST(change_of_same_object_waits_for_retirement) {
+	struct rpc_work *w;
 
-	hold(true);
-	answered(begun("modem.set", FIRST ", max_aggregate_rate: '70 Mbps'}}"));
-	again = begun("modem.set", FIRST ", max_aggregate_rate: '80 Mbps'}}");
+	block_retirement(true);
+	finish(begin_call("modem.set", FIRST ", max_aggregate_rate: '70 Mbps'}}"));
+	w = begin_call("modem.set", FIRST ", max_aggregate_rate: '80 Mbps'}}");
 	for (int i = 0; i < 3; i++)
-		assert_false(rpc_continue(again));
-	assert_int_equal(leaving(), 1);
-	answered(begun("modem.set", SECOND ", max_aggregate_rate: '90 Mbps'}}"));
-	assert_false(rpc_continue(again));
-	hold(false);
-	answered(again);
+		assert_false(rpc_continue(w));
+	assert_int_equal(retiring_changes(), 1);
+	finish(begin_call("modem.set", SECOND ", max_aggregate_rate: '90 Mbps'}}"));
+	assert_false(rpc_continue(w));
+	block_retirement(false);
+	finish(w);
 	assert_int_equal(bench->server.groups[0].live.sg.modems[0].aggregate_rate, 80000000);
 }
 
-TEST(what_goes_has_left) {
+TEST(removal_is_answered_after_retirement) {
 	struct live_group *live = &bench->server.groups[0].live;
-	struct rpc_work *goes, *comes;
+	struct rpc_work *removal, *addition;
 
-	hold(true);
-	goes = begun("modem.remove", SECOND "}}");
-	assert_false(rpc_continue(goes));
-	assert_int_equal(live->modems, 1); /* taken */
-	assert_false(rpc_continue(goes));
-	comes = begun("modem.add",
-		      SECOND ", addresses: ['10.9.9.9'], bonding_group: 2, security: {said: 2, "
-			     "cipher: 'none'}, service_flows: [{id: 2, buffer: '200 kB'}]}}");
+	block_retirement(true);
+	removal = begin_call("modem.remove", SECOND "}}");
+	assert_false(rpc_continue(removal));
+	assert_int_equal(live->modems, 1); /* applied, not retired */
+	assert_false(rpc_continue(removal));
+	addition = begin_call("modem.add", SECOND
+			      ", addresses: ['10.9.9.9'], bonding_group: 2, security: {said: 2, "
+			      "cipher: 'none'}, service_flows: [{id: 2, buffer: '200 kB'}]}}");
 	for (int i = 0; i < 3; i++)
-		assert_false(rpc_continue(comes));
-	hold(false);
-	answered(goes);
-	assert_int_equal(leaving(), 0);
-	answered(comes);
+		assert_false(rpc_continue(addition));
+	block_retirement(false);
+	finish(removal);
+	assert_int_equal(retiring_changes(), 0);
+	finish(addition);
 	assert_int_equal(live->modems, 2);
 }
 
-EACH_TEST(begin, end)
+EACH_TEST(start_server, stop_server)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a client may have changed, and what is refused. */
+/* Tests control methods that change keys, objects, groups and workers of a server of two groups, or drain it. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,29 +14,29 @@
 	"{group: 2, said: 1, key: 'ff0102030405060708090a0b0c0d0e0f', " \
 	"iv: 'ff1112131415161718191a1b1c1d1e1f'}"
 
-static const struct security_association *association(void) {
+static const struct security_association *get_association(void) {
 	return &bench->server.groups[1].sg->modems[0].security;
 }
 
-TEST(a_key_rolls) {
-	const struct security_association *sa = association();
+TEST(key_roll_installs_uses_and_removes_keys) {
+	const struct security_association *sa = get_association();
 	const uint64_t *rolls = bench->server.groups[1].key_rolls;
 	unsigned sequence = sa->key_sequence;
 	uint64_t refusals = bench->server.refused;
 	bool up = bench->server.groups[1].upstream != NULL;
 
 	assert_int_equal(rolls[CRYPTO_DOWNLINK], 0);
-	assert_non_null(strstr(refusal("key.use", SA, RPC_REFUSED), "said"));
-	told("key.install", NEXT_KEY);
+	assert_non_null(strstr(call_error("key.use", SA, RPC_REFUSED), "said"));
+	call_ok("key.install", NEXT_KEY);
 	assert_true(sa->has_next_key && !sa->use_next_key);
 	assert_int_equal(rolls[CRYPTO_DOWNLINK], 0);
-	assert_non_null(strstr(refusal("key.install", NEXT_KEY, RPC_REFUSED), "said"));
-	assert_non_null(strstr(refusal("key.remove", SA, RPC_REFUSED), "said"));
-	told("key.use", SA);
+	assert_non_null(strstr(call_error("key.install", NEXT_KEY, RPC_REFUSED), "said"));
+	assert_non_null(strstr(call_error("key.remove", SA, RPC_REFUSED), "said"));
+	call_ok("key.use", SA);
 	assert_true(sa->has_next_key && sa->use_next_key);
 	assert_int_equal(rolls[CRYPTO_DOWNLINK], 1);
 	assert_int_equal(rolls[CRYPTO_UPLINK], 0);
-	told("key.remove", SA);
+	call_ok("key.remove", SA);
 	assert_false(sa->has_next_key);
 	assert_int_equal(sa->key[0], 0xff);
 	assert_int_equal(sa->iv[0], 0xff);
@@ -45,34 +45,35 @@ TEST(a_key_rolls) {
 	assert_int_equal(rolls[CRYPTO_UPLINK], up);
 	assert_int_equal(bench->server.groups[0].key_rolls[CRYPTO_DOWNLINK], 0);
 	assert_int_equal(bench->server.refused, refusals + 3);
-	refused("key.use", "{group: 3, said: 2}", RPC_REFUSED, "group: found \"3\", allowed: 1, 2");
+	expect_error("key.use", "{group: 3, said: 2}", RPC_REFUSED,
+		     "group: found \"3\", allowed: 1, 2");
 }
 
-TEST(an_object_changes) {
+TEST(set_changes_objects_once) {
 	static const char request[] = "{group: 2, channel: {id: 1, rate: '700 Mbps'}}";
 	uint64_t generation = bench->server.generation;
 	char done[64];
 
 	snprintf(done, sizeof(done), "done=1_channel_changed generation=%" PRIu64, generation + 1);
-	expect_told("channel.set", request, done);
+	expect_result("channel.set", request, done);
 	assert_int_equal(bench->server.groups[1].sg->channels[0].rate, 700000000);
 	assert_int_equal(bench->server.groups[0].sg->channels[0].rate, 1000000000);
 	snprintf(done, sizeof(done), "done=nothing generation=%" PRIu64, generation + 1);
-	expect_told("channel.set", request, done);
-	expect_told("group.set", "{group: 1, values: {rate_limit: '1 Gbps'}}",
-		    "done=1_limit_changed");
+	expect_result("channel.set", request, done);
+	expect_result("group.set", "{group: 1, values: {rate_limit: '1 Gbps'}}",
+		      "done=1_limit_changed");
 	assert_int_equal(bench->server.groups[0].sg->rate_limit, 1000000000);
-	refused("channel.remove", "{group: 2, channel: {id: 9}}", RPC_REFUSED,
-		"channel.id: found 9, allowed: that of a channel in service");
-	refused("channel.set", "{channel: {id: 1}}", RPC_WRONG_PARAMS,
-		"group: found nothing, allowed: 1, 2");
+	expect_error("channel.remove", "{group: 2, channel: {id: 9}}", RPC_REFUSED,
+		     "channel.id: found 9, allowed: that of a channel in service");
+	expect_error("channel.set", "{channel: {id: 1}}", RPC_WRONG_PARAMS,
+		     "group: found nothing, allowed: 1, 2");
 }
 
-TEST(the_whole_configuration) {
-	json_t *plain = told("config.get", "{}"), *keys = told("config.get", "{keys: true}");
+TEST(config_get_hides_keys_by_default) {
+	json_t *plain = call_ok("config.get", "{}"), *keys = call_ok("config.get", "{keys: true}");
 	char *text = json_dumps(plain, 0), *secret = json_dumps(keys, 0);
 
-	assert_int_equal(number(plain, "generation"), bench->server.generation);
+	assert_int_equal(get_int(plain, "generation"), bench->server.generation);
 	expect_members(plain, "config.service_groups=[2] "
 			      "config.service_groups.1.modems.1.mac=02:01:00:00:00:02");
 	assert_null(strstr(text, "0001020304"));
@@ -81,34 +82,34 @@ TEST(the_whole_configuration) {
 	free(secret);
 }
 
-static struct rpc_work *reading_begun(void) {
-	struct rpc_work *w = begun("config.get", "{}");
+static struct rpc_work *begin_config_get(void) {
+	struct rpc_work *w = begin_call("config.get", "{}");
 
 	assert_non_null(w);
-	assert_false(rpc_continue(w)); /* which copies nothing */
+	assert_false(rpc_continue(w)); /* the first run takes a snapshot without a copy */
 	return w;
 }
 
-TEST(a_configuration_of_one_moment) {
+TEST(config_get_returns_a_snapshot) {
 	struct rpc_work *w[3];
 	json_t *json, *before;
 
 	events_open(&methods.events);
 	events_watch(&methods.events, &bench->server);
-	before = told("config.get", "{}");
+	before = call_ok("config.get", "{}");
 	for (unsigned i = 0; i < ARRAY_COUNT(w); i++)
-		w[i] = reading_begun();
+		w[i] = begin_config_get();
 	while (!rpc_abandon(w[1]))
 		;
-	told("channel.set", "{group: 2, channel: {id: 1, rate: '333 Mbps'}}");
-	json = ended(w[0]);
+	call_ok("channel.set", "{group: 2, channel: {id: 1, rate: '333 Mbps'}}");
+	json = end_call(w[0]);
 	assert_true(json_equal(before, json_object_get(json, "result")));
 	while (!rpc_abandon(w[2]))
 		;
-	expect_told("config.get", "{}",
-		    "config.service_groups.1.channels.0.rate=333_Mbps "
-		    "config.service_groups=[2]");
-	told("channel.set", "{group: 2, channel: {id: 1, rate: '700 Mbps'}}");
+	expect_result("config.get", "{}",
+		      "config.service_groups.1.channels.0.rate=333_Mbps "
+		      "config.service_groups=[2]");
+	call_ok("channel.set", "{group: 2, channel: {id: 1, rate: '700 Mbps'}}");
 	assert_null(methods.events.snapshots.first);
 	events_close(&methods.events);
 }
@@ -120,8 +121,8 @@ TEST(a_configuration_of_one_moment) {
 	"{said: 1, cipher: none}, service_flows: [{id: 1}]}]\n"
 #define PORTS(a, b) "ports: {network: {device: net_none" #a "}, rphy: {device: net_none" #b "}}"
 
-/* The group of a file with this text is refused. */
-static void file_refused(const char *text, const char *why) {
+/* Asserts that group.add refuses a file with this text. */
+static void assert_file_refused(const char *text, const char *why) {
 	char path[] = "/tmp/methods-XXXXXX", params[64];
 	FILE *file = fdopen(mkstemp(path), "w");
 	uint64_t refusals = bench->server.refused;
@@ -130,43 +131,44 @@ static void file_refused(const char *text, const char *why) {
 	assert_true(fputs(text, file) >= 0);
 	assert_int_equal(fclose(file), 0);
 	snprintf(params, sizeof(params), "{file: '%s'}", path);
-	refused("group.add", params, RPC_REFUSED, why);
+	expect_error("group.add", params, RPC_REFUSED, why);
 	assert_int_equal(bench->server.refused, refusals + 1);
 	unlink(path);
 }
 
-TEST(groups_that_may_not_come) {
+TEST(invalid_group_requests_are_refused) {
 	static const char *const methods_of_groups[] = {"group.remove", "group.drain",
 							"group.resume"};
 
-	file_refused("service_group: 1\n" ONE PORTS(0, 1), "service group 1: is there already");
-	file_refused("service_groups: [{service_group: 8, " PORTS(
-			     0, 1) "},\n {service_group: 9, " PORTS(2, 3) "}]\n" ONE,
-		     "file: found 2 service groups, allowed: one");
+	assert_file_refused("service_group: 1\n" ONE PORTS(0, 1),
+			    "service group 1: is there already");
+	assert_file_refused("service_groups: [{service_group: 8, " PORTS(
+				    0, 1) "},\n {service_group: 9, " PORTS(2, 3) "}]\n" ONE,
+			    "file: found 2 service groups, allowed: one");
 	for (size_t i = 0; i < ARRAY_COUNT(methods_of_groups); i++)
-		refused(methods_of_groups[i], "{group: 7}", RPC_REFUSED,
-			"group: found \"7\", allowed: 1, 2");
+		expect_error(methods_of_groups[i], "{group: 7}", RPC_REFUSED,
+			     "group: found \"7\", allowed: 1, 2");
 }
 
-TEST(workers_drain) {
+TEST(worker_drain_moves_groups) {
 	const struct layout *l = &bench->server.layout;
 
-	refused("worker.drain", "{core: 9, to: 1}", RPC_REFUSED,
-		"core: found 9, allowed: a core with a worker");
-	refused("worker.drain", "{core: 1, to: 9}", RPC_REFUSED,
-		"to: found 9, allowed: a core with a worker");
-	refused("worker.drain", "{core: 1, to: 1}", RPC_REFUSED,
-		"to: found 1, allowed: another core");
-	refused("worker.resume", "{core: 9}", RPC_REFUSED,
-		"core: found 9, allowed: a core with a worker");
-	told("worker.drain", "{core: 2, to: 3}");
+	expect_error("worker.drain", "{core: 9, to: 1}", RPC_REFUSED,
+		     "core: found 9, allowed: a core with a worker");
+	expect_error("worker.drain", "{core: 1, to: 9}", RPC_REFUSED,
+		     "to: found 9, allowed: a core with a worker");
+	expect_error("worker.drain", "{core: 1, to: 1}", RPC_REFUSED,
+		     "to: found 1, allowed: another core");
+	expect_error("worker.resume", "{core: 9}", RPC_REFUSED,
+		     "core: found 9, allowed: a core with a worker");
+	call_ok("worker.drain", "{core: 2, to: 3}");
 	assert_int_equal(l->cores[l->groups[1].lower], 3);
-	told("worker.resume", "{core: 2}");
+	call_ok("worker.resume", "{core: 2}");
 	assert_int_equal(l->cores[l->groups[1].lower], 2);
 }
 
-/* Nobody waits for who may write to it some time. */
-TEST(a_file_that_is_a_pipe) {
+/* Opening the pipe must not wait for a writer. */
+TEST(pipe_instead_of_file_is_refused) {
 	char path[] = "/tmp/methods-XXXXXX", params[64], why[256], reload_why[320];
 
 	assert_non_null(mkdtemp(path));
@@ -179,15 +181,15 @@ TEST(a_file_that_is_a_pipe) {
 		 path);
 	snprintf(reload_why, sizeof(reload_why), "%s: 1 mistake, nothing was changed: %s", path,
 		 why);
-	refused("group.add", params, RPC_REFUSED, why);
+	expect_error("group.add", params, RPC_REFUSED, why);
 	reload.path = path;
-	refused("config.reload", "{}", RPC_REFUSED, reload_why);
+	expect_error("config.reload", "{}", RPC_REFUSED, reload_why);
 	reload.path = "/no/such/file";
 	assert_int_equal(unlink(path), 0);
 }
 
-/* Packets of group 2 wait in its queues. */
-static void hold_packets(unsigned count) {
+/* Leaves packets pending in the queues of group 2. */
+static void queue_packets(unsigned count) {
 	for (uint32_t serial = 0; serial < count; serial++)
 		assert_true(life_kit_down(bench, 1, &bench->file[1], 1000, 2 * serial));
 	for (unsigned worker = 0; worker < bench->server.worker_count; worker++)
@@ -195,61 +197,61 @@ static void hold_packets(unsigned count) {
 	assert_true(served_group_pending(&bench->server.groups[1]) > 0);
 }
 
-/* A drain that waits. */
-static struct rpc_work *draining(void) {
-	struct rpc_work *w = begun("group.drain", "{group: 2, limit: '10s'}");
+/* Begins to drain group 2, which waits for pending packets. */
+static struct rpc_work *begin_drain(void) {
+	struct rpc_work *w = begin_call("group.drain", "{group: 2, limit: '10s'}");
 
 	assert_false(rpc_continue(w));
 	assert_true(rpc_waits(w));
 	return w;
 }
 
-static void expect_ended(struct rpc_work *w, const char *expected) {
-	json_t *answer = ended(w);
+static void assert_response(struct rpc_work *w, const char *expected) {
+	json_t *answer = end_call(w);
 
 	expect_members(answer, expected);
 }
 
-TEST(two_that_contradict) {
+TEST(resume_ends_pending_drain) {
 	const struct served_group *g = &bench->server.groups[1];
 	struct rpc_work *w;
 	json_t *answer;
 
-	hold_packets(4);
-	w = draining();
+	queue_packets(4);
+	w = begin_drain();
 	assert_true(g->drained);
 	assert_false(rpc_continue(w));
-	told("group.resume", "{group: 2}");
-	expect_ended(
+	call_ok("group.resume", "{group: 2}");
+	assert_response(
 		w, "error.message=group:_service_group_2_was_resumed_meanwhile,_or_is_another_one");
 	assert_false(g->drained);
-	answer = told("group.drain", "{group: 2, limit: '0s'}"); /* it does not wait */
-	assert_true(number(answer, "held") > 0);
-	w = draining();
+	answer = call_ok("group.drain", "{group: 2, limit: '0s'}"); /* does not wait */
+	assert_true(get_int(answer, "held") > 0);
+	w = begin_drain();
 	life_kit_settle(bench, 10000000);
-	expect_ended(w, "result.held=0");
-	told("group.resume", "{group: 2}");
+	assert_response(w, "result.held=0");
+	call_ok("group.resume", "{group: 2}");
 }
 
-/* What waits for a rest that has not come is told, but not waited for. */
-TEST(an_end_that_does_not_come) {
+/* A drain reports frames that wait for missing parts, but does not wait for them. */
+TEST(drain_does_not_wait_for_missing_parts) {
 	life_kit_up_open(bench, 1);
 	life_kit_settle(bench, MS);
-	expect_told("group.drain", "{group: 2, limit: '10s'}", "held=1 waiting=1");
-	told("group.resume", "{group: 2}");
+	expect_result("group.drain", "{group: 2, limit: '10s'}", "held=1 waiting=1");
+	call_ok("group.resume", "{group: 2}");
 	life_kit_settle(bench, 20 * MS);
 	assert_int_equal(served_group_pending(&bench->server.groups[1]), 0);
 }
 
-/* Time alone goes on: nobody works. */
-static void time_passes(void *arg) {
+/* Advances the workers' clocks without any round. */
+static void advance_clocks(void *arg) {
 	(void)arg;
 	for (unsigned w = 0; w < bench->server.worker_count; w++)
 		bench->server.workers[w].clock.now += MS;
 }
 
-TEST(what_was_granted_comes_first) {
-	const struct server_rounds rounds = {time_passes, NULL};
+TEST(drain_waits_for_granted_bursts) {
+	const struct server_rounds rounds = {advance_clocks, NULL};
 	const struct clock *clock = &bench->server.workers[0].clock;
 	struct service_group *sg = &bench->server.groups[1].live.sg;
 	uint64_t before = clock->now, ahead;
@@ -259,34 +261,34 @@ TEST(what_was_granted_comes_first) {
 	ahead = grants_ahead(sg);
 	assert_true(ahead > 7 * MS);
 	bench->server.rounds = &rounds;
-	told("group.drain", "{group: 2, limit: '3ms'}");
+	call_ok("group.drain", "{group: 2, limit: '3ms'}");
 	assert_int_equal(clock->now - before, 3 * MS);
-	told("group.resume", "{group: 2}");
+	call_ok("group.resume", "{group: 2}");
 	before = clock->now;
-	told("group.drain", "{group: 2, limit: '1s'}");
+	call_ok("group.drain", "{group: 2, limit: '1s'}");
 	assert_in_range(clock->now - before, ahead, ahead + 2 * MS);
-	told("group.resume", "{group: 2}");
+	call_ok("group.resume", "{group: 2}");
 	bench->server.rounds = NULL;
 	sg->upstream.scheduled = false;
 }
 
-/* The last of all, as it is not there any more. What it holds is waited for as long as is said. */
-TEST(a_group_goes) {
-	const struct server_rounds rounds = {time_passes, NULL};
+/* Runs last, as group 2 is removed. The removal waits for pending packets up to its limit. */
+TEST(group_is_removed_after_limit) {
+	const struct server_rounds rounds = {advance_clocks, NULL};
 	const struct clock *clock = &bench->server.workers[0].clock;
 	uint64_t generation = bench->server.generation, before = clock->now;
-	json_t *gone;
+	json_t *result;
 
-	hold_packets(1);
+	queue_packets(1);
 	bench->server.rounds = &rounds;
-	gone = told("group.remove", "{group: 2, limit: '5ms'}");
+	result = call_ok("group.remove", "{group: 2, limit: '5ms'}");
 	bench->server.rounds = NULL;
 	assert_in_range(clock->now - before, 5 * MS, 7 * MS);
-	assert_int_equal(number(gone, "generation"), generation + 1);
-	refused("group.remove", "{group: 1}", RPC_REFUSED,
-		"a server has at least one service group");
-	refused("group.get", "{group: 2}", RPC_REFUSED, "group: found \"2\", allowed: 1");
-	expect_told("group.get", "{}", "id=1"); /* there is but one */
+	assert_int_equal(get_int(result, "generation"), generation + 1);
+	expect_error("group.remove", "{group: 1}", RPC_REFUSED,
+		     "a server has at least one service group");
+	expect_error("group.get", "{group: 2}", RPC_REFUSED, "group: found \"2\", allowed: 1");
+	expect_result("group.get", "{}", "id=1"); /* the only group is the default */
 }
 
-ALL_TESTS(begin, end)
+ALL_TESTS(start_server, stop_server)

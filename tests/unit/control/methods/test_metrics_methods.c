@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a client is told of metrics, and what it may choose of them. */
+/* Tests metrics.get: selection by name, group and modem, histograms, and pages. */
 #include "test_main.h"
 
 #include "control/methods/metrics_methods.h"
@@ -10,39 +10,39 @@
 #define MAC "02:01:00:00:00:02"
 #define WITH_MODEM "modem: '" MAC "'"
 
-/* The only sample with this name and, where they are not NULL, these values of labels; `bound` "": without a bound. */
-static const json_t *sample_of(const json_t *answer, const char *name, const char *label,
-			       const char *value, const char *bound) {
-	const json_t *found = NULL;
+/* The only sample of this name with these labels. `label` or `bound` NULL: any; `bound` "": no label `le`. */
+static const json_t *get_sample(const json_t *answer, const char *name, const char *label,
+				const char *value, const char *bound) {
+	const json_t *match = NULL;
 	json_t *sample;
 	size_t i;
 
-	json_array_foreach(at(answer, "samples"), i, sample) {
-		const json_t *labels = at(sample, "labels");
-		const char *is = label != NULL ? word(labels, label) : NULL;
-		const char *le = word(labels, "le");
+	json_array_foreach(member(answer, "samples"), i, sample) {
+		const json_t *labels = member(sample, "labels");
+		const char *actual = label != NULL ? get_string(labels, label) : NULL;
+		const char *le = get_string(labels, "le");
 
-		if (strcmp(word(sample, "name"), name) != 0 ||
-		    (label != NULL && (is == NULL || strcmp(is, value) != 0)) ||
+		if (strcmp(get_string(sample, "name"), name) != 0 ||
+		    (label != NULL && (actual == NULL || strcmp(actual, value) != 0)) ||
 		    (bound != NULL && strcmp(le != NULL ? le : "", bound) != 0))
 			continue;
-		assert_null(found);
-		found = sample;
+		assert_null(match);
+		match = sample;
 	}
-	if (found == NULL)
-		fail_msg("no %s of %s", name, value);
-	return found;
+	if (match == NULL)
+		fail_msg("no sample of %s with the label value %s", name, value);
+	return match;
 }
 
-static int64_t value_of(const json_t *answer, const char *name, const char *label,
-			const char *value) {
-	return number(sample_of(answer, name, label, value, NULL), "value");
+static int64_t get_value(const json_t *answer, const char *name, const char *label,
+			 const char *value) {
+	return get_int(get_sample(answer, name, label, value, NULL), "value");
 }
 
-/* What is asked for, and how many samples then have names that begin so. */
-TEST(what_is_chosen) {
+/* Parameters, a prefix of names, and the expected number of samples with it. */
+TEST(parameters_select_samples) {
 	static const struct {
-		const char *params, *begin;
+		const char *params, *prefix;
 		unsigned samples;
 	} all[] = {
 		{"{}", "vcmts_build_info", 1},
@@ -58,55 +58,57 @@ TEST(what_is_chosen) {
 		{"{modems: true}", "vcmts_flow_", 0},
 		{"{flows: true, group: 2}", "vcmts_flow_packets_total", 2},
 		{"{flows: true, group: 2}", "vcmts_modem_", 0},
-		{"{first: 9007199254740991}", "", 0}, /* behind the last */
+		{"{first: 9007199254740991}", "", 0}, /* after the last sample */
 	};
 
 	for (size_t n = 0; n < ARRAY_COUNT(all); n++) {
-		json_t *answer = told("metrics.get", all[n].params), *sample;
-		unsigned found = 0;
+		json_t *answer = call_ok("metrics.get", all[n].params), *sample;
+		unsigned count = 0;
 		size_t i;
 
-		json_array_foreach(at(answer, "samples"), i, sample) found +=
-			strncmp(word(sample, "name"), all[n].begin, strlen(all[n].begin)) == 0;
-		if (found != all[n].samples)
-			fail_msg("%s: %u samples of %s", all[n].params, found, all[n].begin);
+		json_array_foreach(member(answer, "samples"), i, sample) count +=
+			strncmp(get_string(sample, "name"), all[n].prefix, strlen(all[n].prefix)) ==
+			0;
+		if (count != all[n].samples)
+			fail_msg("%s: %u samples of %s*, expected %u", all[n].params, count,
+				 all[n].prefix, all[n].samples);
 	}
 }
 
-TEST(of_one_group) {
-	json_t *all = told("metrics.get", "{}"), *one, *counters;
+TEST(group_selects_its_samples) {
+	json_t *all = call_ok("metrics.get", "{}"), *one, *counters;
 	const json_t *sample;
 	size_t i;
 
-	assert_true(json_real_value(at(all, "uptime")) >= 0);
-	expect_members(sample_of(all, "vcmts_tsc_hz", NULL, NULL, NULL), "labels=[0]");
+	assert_true(json_real_value(member(all, "uptime")) >= 0);
+	expect_members(get_sample(all, "vcmts_tsc_hz", NULL, NULL, NULL), "labels=[0]");
 	pass_packets(1, 200);
-	one = told("metrics.get", "{group: 2}");
-	counters = told("counters.get", "{group: 2}");
-	assert_true(json_array_size(at(one, "samples")) > 100);
-	json_array_foreach(at(one, "samples"), i, sample)
-		assert_string_equal(word(sample, "labels.service_group"), "2");
-	assert_int_equal(value_of(one, "vcmts_downstream_received_packets_total", NULL, NULL), 1);
-	assert_int_equal(value_of(one, "vcmts_downstream_received_bytes_total", NULL, NULL),
-			 number(counters, "groups.0.downstream.counters.received_bytes"));
+	one = call_ok("metrics.get", "{group: 2}");
+	counters = call_ok("counters.get", "{group: 2}");
+	assert_true(json_array_size(member(one, "samples")) > 100);
+	json_array_foreach(member(one, "samples"), i, sample)
+		assert_string_equal(get_string(sample, "labels.service_group"), "2");
+	assert_int_equal(get_value(one, "vcmts_downstream_received_packets_total", NULL, NULL), 1);
+	assert_int_equal(get_value(one, "vcmts_downstream_received_bytes_total", NULL, NULL),
+			 get_int(counters, "groups.0.downstream.counters.received_bytes"));
 }
 
-/* In the other group there is one. */
-TEST(of_a_modem_that_is_elsewhere) {
+/* The modem exists in group 2 only. */
+TEST(modem_is_found_in_other_group) {
 	struct modem *modem = &bench->server.groups[0].live.sg.modems[1];
 	json_t *one;
 
 	modem->service_flow_count = 0;
-	refused("metrics.get", "{group: 1, " WITH_MODEM "}", RPC_REFUSED,
-		"modem: service group 1 has no modem " MAC);
-	one = told("metrics.get", "{" WITH_MODEM "}");
+	expect_error("metrics.get", "{group: 1, " WITH_MODEM "}", RPC_REFUSED,
+		     "modem: service group 1 has no modem " MAC);
+	one = call_ok("metrics.get", "{" WITH_MODEM "}");
 	modem->service_flow_count = 1;
-	assert_int_equal(value_of(one, "vcmts_flow_packets_total", NULL, NULL), 0);
+	assert_int_equal(get_value(one, "vcmts_flow_packets_total", NULL, NULL), 0);
 }
 
 #define DELAYS "vcmts_scheduler_delay_seconds"
 
-TEST(histograms_in_parts) {
+TEST(histogram_is_split_into_samples) {
 	struct scheduler_delay_report r;
 	struct metric_histogram h;
 	const json_t *sample;
@@ -116,37 +118,38 @@ TEST(histograms_in_parts) {
 	scheduler_report_delay(bench->server.groups[1].downstream->upper.scheduler, 0, &r);
 	histogram_of_delays(&h, &r);
 	assert_true(h.below[0] < h.below[h.buckets - 1]);
-	delays = told("metrics.get", "{group: 2, names: ['" DELAYS "']}");
-	assert_int_equal(json_array_size(at(delays, "samples")),
+	delays = call_ok("metrics.get", "{group: 2, names: ['" DELAYS "']}");
+	assert_int_equal(json_array_size(member(delays, "samples")),
 			 SCHEDULER_PRIORITIES * (h.buckets + 3));
 	for (unsigned b = 0; b <= h.buckets; b++) {
 		char le[METRICS_SECONDS_TEXT] = "+Inf";
 
 		if (b < h.buckets)
 			metrics_seconds_text(le, h.bounds[b]);
-		sample = sample_of(delays, DELAYS "_bucket", "priority", "0", le);
-		assert_int_equal(number(sample, "value"), b < h.buckets ? h.below[b] : h.count);
+		sample = get_sample(delays, DELAYS "_bucket", "priority", "0", le);
+		assert_int_equal(get_int(sample, "value"), b < h.buckets ? h.below[b] : h.count);
 	}
-	assert_int_equal(value_of(delays, DELAYS "_count", "priority", "0"), h.count);
-	sample = sample_of(delays, DELAYS "_sum", "priority", "0", "");
-	assert_float_equal(json_real_value(at(sample, "value")), (double)h.sum_ns / 1e9, 1e-12);
+	assert_int_equal(get_value(delays, DELAYS "_count", "priority", "0"), h.count);
+	sample = get_sample(delays, DELAYS "_sum", "priority", "0", "");
+	assert_float_equal(json_real_value(member(sample, "value")), (double)h.sum_ns / 1e9, 1e-12);
 }
 
-/* The page of at most `count` samples from number *next on, which becomes that of the next page; -1: there is none. */
-static const json_t *page_of(const char *params, int64_t *next, unsigned count) {
+/* A page of at most `count` samples from index *next on. Sets *next to the start of the next page; -1 after the last.
+ * */
+static const json_t *get_page(const char *params, int64_t *next, unsigned count) {
 	char all[160];
 	const json_t *page;
 
 	snprintf(all, sizeof(all), "{modems: true, flows: true, first: %" PRId64 ", count: %u%s}",
 		 *next, count, params);
-	page = told("metrics.get", all);
-	*next = at(page, "next") != NULL ? number(page, "next") : -1;
+	page = call_ok("metrics.get", all);
+	*next = member(page, "next") != NULL ? get_int(page, "next") : -1;
 	return page;
 }
 
-TEST(all_in_pages) {
+TEST(pages_contain_all_samples) {
 	static const unsigned counts[] = {1, 7, 1000, 5000};
-	json_t *all = told("metrics.get", "{modems: true, flows: true}");
+	json_t *all = call_ok("metrics.get", "{modems: true, flows: true}");
 	const json_t *samples = json_object_get(all, "samples");
 
 	assert_true(json_array_size(samples) > 500);
@@ -156,18 +159,22 @@ TEST(all_in_pages) {
 		size_t seen = 0;
 
 		while (next >= 0) {
-			const json_t *page = page_of("", &next, counts[c]);
+			const json_t *page = get_page("", &next, counts[c]);
 
-			assert_true(next < 0 || json_array_size(at(page, "samples")) == counts[c]);
-			for (size_t i = 0; i < json_array_size(at(page, "samples")); i++, seen++) {
-				const json_t *one = json_array_get(at(page, "samples"), i);
+			assert_true(next < 0 ||
+				    json_array_size(member(page, "samples")) == counts[c]);
+			for (size_t i = 0; i < json_array_size(member(page, "samples"));
+			     i++, seen++) {
+				const json_t *one = json_array_get(member(page, "samples"), i);
 				const json_t *other = json_array_get(samples, seen);
 
-				assert_string_equal(word(one, "name"), word(other, "name"));
-				assert_true(json_equal(at(one, "labels"), at(other, "labels")));
+				assert_string_equal(get_string(one, "name"),
+						    get_string(other, "name"));
+				assert_true(
+					json_equal(member(one, "labels"), member(other, "labels")));
 			}
 			if (counts[c] == 1 && seen == 300)
-				break; /* it takes long */
+				break; /* takes long */
 		}
 		assert_int_equal(seen, counts[c] == 1 ? 300 : json_array_size(samples));
 	}
@@ -183,17 +190,17 @@ void __wrap_scheduler_report_flow(const struct scheduler *s, uint32_t flow,
 	__real_scheduler_report_flow(s, flow, r);
 }
 
-/* For a page of one sample, no more is read than the flow of its modem. */
-TEST(a_page_reads_what_it_has) {
+/* A page of one sample reads at most one flow. */
+TEST(page_reads_only_its_own_flows) {
 	int64_t next = 0;
 	unsigned pages = 0;
 
 	for (; next >= 0; pages++) {
 		flows_read = 0;
-		page_of(", names: [vcmts_flow_, vcmts_modem_]", &next, 1);
+		get_page(", names: [vcmts_flow_, vcmts_modem_]", &next, 1);
 		assert_in_range(flows_read, 0, 1);
 	}
 	assert_true(pages > 50);
 }
 
-ALL_TESTS(begin, end)
+ALL_TESTS(start_server, stop_server)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* modem.get has every key that a file may have for a modem, in the file's words, and what describes it says so. */
+/* Tests modem.get: it returns each configuration key of a modem except secrets, as the file and the schema define. */
 #include "test_main.h"
 
-#include "asking.h"
 #include "live_kit.h"
+#include "methods_client.h"
 
-/* A flow, a classifier or an upstream flow for each key that stands beside certain values of others only. */
+/* A modem with every key. Keys that exclude others have their own flow or classifier. */
 #define MODEM_WITH_ALL                                                                             \
 	"  - mac: \"02:01:00:00:00:03\"\n"                                                         \
 	"    addresses: [10.0.0.3, \"2001:db8::3\"]\n"                                             \
@@ -37,14 +37,14 @@
 
 #define PATH_SIZE 128
 
-/* What no answer has: secrets. */
-static const char *const untold[] = {"security.key", "security.iv", "security.next_key",
-				     "security.next_iv"};
+/* Secrets, which no response contains. */
+static const char *const secrets[] = {"security.key", "security.iv", "security.next_key",
+				      "security.next_iv"};
 
 static struct served_group group;
 static struct server server;
 
-static int begin(void **state) {
+static int set_up(void **state) {
 	group.live = live_of(LIVE_SMALL MODEM_WITH_ALL);
 	group.sg = &group.live.sg;
 	group.there = true;
@@ -55,59 +55,59 @@ static int begin(void **state) {
 	return 0;
 }
 
-static int end(void **state) {
+static int tear_down(void **state) {
 	live_group_free(&group.live);
-	answers_free();
+	free_answers();
 	return 0;
 }
 
-/* By the last digit of its MAC address. */
-static json_t *modem_told(unsigned number) {
+/* The modem, by the last digit of its MAC address. */
+static json_t *get_modem(unsigned number) {
 	char params[64];
 
 	snprintf(params, sizeof(params), "{mac: '02:01:00:00:00:0%u'}", number);
-	return told("modem.get", params);
+	return call_ok("modem.get", params);
 }
 
-/* The schema of the answer. */
-static json_t *described(void) {
-	json_t *all = kept(rpc_describe(&rpc)), *method, *schema = NULL;
+/* The schema of the result. */
+static json_t *get_schema(void) {
+	json_t *all = keep(rpc_describe(&rpc)), *method, *schema = NULL;
 	size_t m;
 
-	json_array_foreach(at(all, "methods"), m, method) {
-		if (strcmp(word(method, "name"), "modem.get") == 0)
+	json_array_foreach(member(all, "methods"), m, method) {
+		if (strcmp(get_string(method, "name"), "modem.get") == 0)
 			schema = json_object_get(json_object_get(method, "result"), "schema");
 	}
 	assert_non_null(schema);
 	return schema;
 }
 
-/* Whether a member of a member .. is there, in one item of each list at least. */
-static bool is_there(const json_t *json, const char *path) {
+/* Whether the member at a path of names exists, in at least one item of each list on it. */
+static bool path_exists(const json_t *json, const char *path) {
 	size_t length = strcspn(path, ".");
 	char name[PATH_SIZE];
 
 	for (size_t i = 0; i < json_array_size(json); i++) {
-		if (is_there(json_array_get(json, i), path))
+		if (path_exists(json_array_get(json, i), path))
 			return true;
 	}
 	if (*path == '\0' || !json_is_object(json))
 		return *path == '\0' && json != NULL;
 	snprintf(name, sizeof(name), "%.*s", (int)length, path);
 	json = json_object_get(json, name);
-	return json != NULL && is_there(json, path[length] == '.' ? path + length + 1 : "");
+	return json != NULL && path_exists(json, path[length] == '.' ? path + length + 1 : "");
 }
 
-static bool is_untold(const char *path) {
-	for (size_t i = 0; i < ARRAY_COUNT(untold); i++) {
-		if (strcmp(untold[i], path) == 0)
+static bool is_secret(const char *path) {
+	for (size_t i = 0; i < ARRAY_COUNT(secrets); i++) {
+		if (strcmp(secrets[i], path) == 0)
 			return true;
 	}
 	return false;
 }
 
-/* Returns how many keys are not told. */
-static unsigned keys_are_there(const struct key *keys, const char *up, const json_t *modem) {
+/* Asserts that the modem has all keys except secrets. Returns the number of secrets. */
+static unsigned check_keys(const struct key *keys, const char *up, const json_t *modem) {
 	char path[PATH_SIZE];
 	unsigned missing = 0;
 
@@ -115,57 +115,59 @@ static unsigned keys_are_there(const struct key *keys, const char *up, const jso
 		const struct key *inner = key->kind == KIND_LIST ? key->item->keys : key->keys;
 
 		snprintf(path, sizeof(path), "%s%s", up, key->name);
-		if (is_there(modem, path) == is_untold(path))
-			fail_msg("%s is %s", path, is_untold(path) ? "told" : "missing");
-		missing += is_untold(path);
+		if (path_exists(modem, path) == is_secret(path))
+			fail_msg("modem.get: %s is %s", path,
+				 is_secret(path) ? "reported" : "missing");
+		missing += is_secret(path);
 		strcat(path, ".");
 		if (inner != NULL)
-			missing += keys_are_there(inner, path, modem);
+			missing += check_keys(inner, path, modem);
 	}
 	return missing;
 }
 
-TEST(every_key_is_told) {
-	assert_int_equal(keys_are_there(modem_keys, "", modem_told(3)), ARRAY_COUNT(untold));
+TEST(every_key_is_reported) {
+	assert_int_equal(check_keys(modem_keys, "", get_modem(3)), ARRAY_COUNT(secrets));
 }
 
-/* All of `part` is in `whole`; lists are of the same length. */
-static void is_part(const json_t *part, const json_t *whole, const char *name) {
+/* Asserts that `whole` contains all of `part`; lists have the same length. */
+static void assert_contains(const json_t *part, const json_t *whole, const char *name) {
 	const char *key;
 	json_t *value;
 	size_t i;
 
 	if (json_is_object(part)) {
 		json_object_foreach((json_t *)(uintptr_t)part, key, value)
-			is_part(value, json_object_get(whole, key), key);
+			assert_contains(value, json_object_get(whole, key), key);
 	} else if (json_is_array(part)) {
 		assert_int_equal(json_array_size(part), json_array_size(whole));
-		json_array_foreach(part, i, value) is_part(value, json_array_get(whole, i), name);
+		json_array_foreach(part, i, value)
+			assert_contains(value, json_array_get(whole, i), name);
 	} else if (!json_equal(part, whole)) {
-		fail_msg("%s differs", name);
+		fail_msg("%s: the result differs from the file", name);
 	}
 }
 
-TEST(values_are_those_of_a_file) {
+TEST(values_equal_those_of_the_file) {
 	for (uint32_t m = 1; m <= 3; m++)
-		is_part(kept(object_json(&group.live, LIVE_MODEM, m - 1, false)), modem_told(m),
-			"modem");
+		assert_contains(keep(object_json(&group.live, LIVE_MODEM, m - 1, false)),
+				get_modem(m), "modem");
 }
 
-/* What a file need not say, and what clients know by other names. */
-TEST(what_follows_is_told) {
-	json_t *modem = modem_told(3);
+/* Defaults, derived values, and keys that the method adds. */
+TEST(defaults_and_derived_values_are_reported) {
+	json_t *modem = get_modem(3);
 
 	expect_members(modem, "cpe_limit_ipv6=16 max_aggregate_burst=125000 said=3 cipher=aes-128 "
 			      "key_sequence=4 has_next_key=true");
-	expect_members(at(modem, "service_flows.0"),
+	expect_members(member(modem, "service_flows.0"),
 		       "bonding_group=1 dsid=31 max_traffic_burst=25000 min_reserved_packet=64 "
 		       "min_buffer=64000 max_buffer=512000 wred.min_threshold=128000 "
 		       "wred.max_threshold=384000 wred.max_probability_inverse=10");
-	expect_told("modem.get", "{mac: '02:01:00:00:00:02'}", "has_next_key=false");
+	expect_result("modem.get", "{mac: '02:01:00:00:00:02'}", "has_next_key=false");
 }
 
-TEST(what_means_nothing_is_not_told) {
+TEST(keys_without_effect_are_not_reported) {
 	static const char *const paths[] = {
 		"service_flows.wred",
 		"service_flows.latency_target",
@@ -175,16 +177,16 @@ TEST(what_means_nothing_is_not_told) {
 		"upstream_service_flows.active_timeout",
 		"upstream_service_flows.guaranteed_grant_rate",
 	};
-	json_t *modem = modem_told(2);
+	json_t *modem = get_modem(2);
 
 	for (size_t i = 0; i < ARRAY_COUNT(paths); i++) {
-		if (is_there(modem, paths[i]))
-			fail_msg("%s is told", paths[i]);
+		if (path_exists(modem, paths[i]))
+			fail_msg("modem.get: %s has no effect and is reported", paths[i]);
 	}
 }
 
-/* Everything is described, and what is said to be there is. */
-static void as_described(const json_t *schema, const json_t *value, const char *name) {
+/* Asserts that the schema describes all of the value, and that required members exist. */
+static void assert_described(const json_t *schema, const json_t *value, const char *name) {
 	const json_t *properties = json_object_get(schema, "properties");
 	const json_t *required = json_object_get(schema, "required");
 	const json_t *items = json_object_get(schema, "items");
@@ -195,33 +197,34 @@ static void as_described(const json_t *schema, const json_t *value, const char *
 	assert_null(json_object_get(schema, "x-secret"));
 	json_array_foreach(required, i, inner) {
 		if (json_object_get(value, json_string_value(inner)) == NULL)
-			fail_msg("%s: no %s", name, json_string_value(inner));
+			fail_msg("%s: the required member %s is missing", name,
+				 json_string_value(inner));
 	}
-	json_array_foreach(value, i, inner) as_described(items, inner, name);
+	json_array_foreach(value, i, inner) assert_described(items, inner, name);
 	json_object_foreach((json_t *)(uintptr_t)value, key, inner) {
 		if (json_object_get(properties, key) == NULL)
-			fail_msg("%s.%s is not described", name, key);
-		as_described(json_object_get(properties, key), inner, key);
+			fail_msg("%s.%s: missing in the schema", name, key);
+		assert_described(json_object_get(properties, key), inner, key);
 	}
 }
 
-TEST(answers_are_described) {
-	json_t *schema = described();
+TEST(schema_describes_results) {
+	json_t *schema = get_schema();
 	char path[PATH_SIZE];
 
 	for (unsigned m = 1; m <= 3; m++)
-		as_described(schema, modem_told(m), "modem");
-	for (size_t i = 0; i < ARRAY_COUNT(untold); i++) {
+		assert_described(schema, get_modem(m), "modem");
+	for (size_t i = 0; i < ARRAY_COUNT(secrets); i++) {
 		snprintf(path, sizeof(path), "properties.security.properties.%s",
-			 strchr(untold[i], '.') + 1);
-		assert_false(is_there(schema, path));
+			 strchr(secrets[i], '.') + 1);
+		assert_false(path_exists(schema, path));
 	}
 }
 
 #define PART(name) "properties." name ".items."
 
-/* What has a value in each answer: what is needed, has a default, or follows from others, and lists. */
-TEST(what_is_always_there) {
+/* Required members of the schema: mandatory keys, keys with defaults or derived values, and lists. */
+TEST(schema_lists_required_members) {
 	static const char *const parts[][2] = {
 		{"", "mac addresses cpe_limit cpe_limit_ipv6 filter_groups bonding_group "
 		     "max_aggregate_rate security service_flows classifiers "
@@ -237,14 +240,14 @@ TEST(what_is_always_there) {
 		 "id segment_header sid_clusters scheduling priority max_sustained_rate peak_rate "
 		 "min_reserved_rate request_multiplier tolerated_grant_jitter clusters"},
 	};
-	json_t *schema = described(), *name;
+	json_t *schema = get_schema(), *name;
 	size_t n;
 
 	for (size_t i = 0; i < ARRAY_COUNT(parts); i++) {
 		char path[PATH_SIZE], names[512] = "";
 
 		snprintf(path, sizeof(path), "%srequired", parts[i][0]);
-		json_array_foreach(at(schema, path), n, name) {
+		json_array_foreach(member(schema, path), n, name) {
 			strcat(names, n > 0 ? " " : "");
 			strcat(names, json_string_value(name));
 		}
@@ -252,15 +255,15 @@ TEST(what_is_always_there) {
 	}
 }
 
-TEST(words_become_numbers) {
-	json_t *schema = described();
+TEST(schema_has_numeric_types) {
+	json_t *schema = get_schema();
 
-	expect_members(at(schema, PART("service_flows") "properties"),
+	expect_members(member(schema, PART("service_flows") "properties"),
 		       "buffer.type=integer buffer.maximum=67108864 buffer.examples.0=512000 "
 		       "buffer.default=none max_traffic_burst.examples=none "
 		       "min_reserved_packet.examples.0=64 min_reserved_packet.default=none");
-	expect_members(at(schema, PART("classifiers") "properties"),
+	expect_members(member(schema, PART("classifiers") "properties"),
 		       "protocol.type=integer protocol.maximum=255 source_ports.maximum=65535");
 }
 
-ALL_TESTS(begin, end)
+ALL_TESTS(set_up, tear_down)
