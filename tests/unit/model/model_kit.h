@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loads a service group from text, and keeps what the loader said. */
+/* Loads a service group from YAML text, and keeps the loader's messages. */
 #pragma once
 
 #include "test.h"
 
 #include "model/load/loader.h"
 
-/* A service group of one modem that is complete, for tests that add to it. */
+/* A complete service group with one modem, to which tests append keys. */
 #define SMALL_HEAD                                                       \
 	"channels: [{id: 1, type: ofdm, rate: 1.89 Gbps, session: 7}]\n" \
 	"bonding_groups: [{id: 1, channels: [1]}]\n"
@@ -18,6 +18,7 @@
 	"    service_flows: [{id: 1}]\n"
 #define SMALL SMALL_HEAD "modems:\n" SMALL_MODEM
 
+/* unload() frees it. */
 struct loaded {
 	struct service_group sg;
 	int mistakes;
@@ -44,7 +45,7 @@ static inline void unload(struct loaded *loaded) {
 	free(loaded->said);
 }
 
-/* Loads `text` and expects exactly these lines of mistakes. */
+/* Loads `text` and asserts that the messages are `lines`, of `count` mistakes. */
 static inline void expect_mistakes(const char *text, int count, const char *lines) {
 	struct loaded loaded = load_text(text);
 

@@ -19,7 +19,7 @@ static void put_hex(FILE *out, const char *name, const uint8_t *bytes, size_t si
 	fputc(' ', out);
 }
 
-/* Without the zeros that a shorter key has behind it. */
+/* Omits the zeros after a shorter key. */
 static void put_key(FILE *out, const char *name, const uint8_t *bytes, size_t size) {
 	while (size > 0 && bytes[size - 1] == 0)
 		size--;
@@ -46,31 +46,31 @@ static void put_indices(FILE *out, const char *name, const uint32_t *list, size_
 	fputc(' ', out);
 }
 
-static void put_port(FILE *out, const char *at, const char *name, const struct port_config *p) {
-	fprintf(out, "%s%s: device=%s queue=%u vlan=%u ", at, name,
+static void put_port(FILE *out, const char *prefix, const char *name, const struct port_config *p) {
+	fprintf(out, "%s%s: device=%s queue=%u vlan=%u ", prefix, name,
 		p->device != NULL ? p->device : "none", p->queue_size, p->vlan);
 	put_hex(out, "mac", p->mac, sizeof(p->mac));
 	fputc('\n', out);
 }
 
-static void put_top(FILE *out, const char *at, const struct service_group *sg) {
+static void put_group_settings(FILE *out, const char *prefix, const struct service_group *sg) {
 	const struct rphy_config *r = &sg->rphy;
 	const struct thread_config *t = &sg->threads;
 
-	fprintf(out, "%sgroup: name=%s id=%u max_frame=%u rate_limit=%" PRIu64, at, sg->name,
+	fprintf(out, "%sgroup: name=%s id=%u max_frame=%u rate_limit=%" PRIu64, prefix, sg->name,
 		sg->id, sg->max_frame, sg->rate_limit);
 	fprintf(out, " cpe_timeout=%" PRIu64 " filter_default=%s max_queued=%u", sg->cpe_timeout_ns,
 		sg->filter_default == FILTER_DENY ? "deny" : "permit", sg->max_queued);
 	fprintf(out, " channels=%zu upstream_channels=%zu bonding_groups=%zu", sg->channel_count,
 		sg->upstream_channel_count, sg->bonding_group_count);
 	fprintf(out, " filter_groups=%zu modems=%zu \n", sg->filter_group_count, sg->modem_count);
-	put_port(out, at, "network", &sg->network);
-	put_port(out, at, "rphy_port", &sg->rphy_port);
-	put_port(out, at, "control", &sg->control_port);
-	fprintf(out, "%sthreads: downstream=%s main=%u upper=%u lower=%u upstream=%u \n", at,
+	put_port(out, prefix, "network", &sg->network);
+	put_port(out, prefix, "rphy_port", &sg->rphy_port);
+	put_port(out, prefix, "control", &sg->control_port);
+	fprintf(out, "%sthreads: downstream=%s main=%u upper=%u lower=%u upstream=%u \n", prefix,
 		t->downstream == LAYOUT_1DS2T ? "1ds2t" : "1ds1t", t->main_core, t->upper_mac_core,
 		t->lower_mac_core, t->upstream_core);
-	fprintf(out, "%srphy: ", at);
+	fprintf(out, "%srphy: ", prefix);
 	put_hex(out, "core_mac", r->core_mac, sizeof(r->core_mac));
 	put_hex(out, "rpd_mac", r->rpd_mac, sizeof(r->rpd_mac));
 	fprintf(out, "core_ip=");
@@ -79,14 +79,14 @@ static void put_top(FILE *out, const char *at, const struct service_group *sg) {
 	put_address(out, &r->rpd_ip);
 	fprintf(out, " mtu=%u dscp=%u ttl=%u flush=%" PRIu64 " max_segments=%u \n", r->mtu, r->dscp,
 		r->ttl, r->flush_ns, r->max_segments);
-	fprintf(out, "%scrypto: provider=%s device=%s serves=%s generate_crc=%s \n", at,
+	fprintf(out, "%scrypto: provider=%s device=%s serves=%s generate_crc=%s \n", prefix,
 		sg->crypto.provider == CRYPTO_CRYPTODEV ? "cryptodev" : "ipsec-mb",
 		sg->crypto.device != NULL ? sg->crypto.device : "none", crypto_serves(&sg->crypto),
 		yes_no(sg->crypto.generate_crc));
 }
 
-static void put_upstream(FILE *out, const char *at, const struct upstream_config *u) {
-	fprintf(out, "%supstream: verify_source=%s verify_crc=%s psp_numbering=%s", at,
+static void put_upstream(FILE *out, const char *prefix, const struct upstream_config *u) {
+	fprintf(out, "%supstream: verify_source=%s verify_crc=%s psp_numbering=%s", prefix,
 		yes_no(u->verify_source), yes_no(u->verify_crc),
 		u->psp_numbering == PSP_NUMBERING_SESSION ? "session" : "flow");
 	fprintf(out, " reorder_timeout=%" PRIu64 " frame_timeout=%" PRIu64, u->reorder_timeout_ns,
@@ -97,7 +97,7 @@ static void put_upstream(FILE *out, const char *at, const struct upstream_config
 		u->scheduler.psp_flow);
 }
 
-static void put_channels(FILE *out, const char *at, const struct service_group *sg) {
+static void put_channels(FILE *out, const char *prefix, const struct service_group *sg) {
 	static const char *const extras[] = {[PSP_EXTRA_NONE] = "none",
 					     [PSP_EXTRA_COUNTER] = "counter",
 					     [PSP_EXTRA_STATIC] = "static"};
@@ -105,7 +105,7 @@ static void put_channels(FILE *out, const char *at, const struct service_group *
 	for (size_t i = 0; i < sg->channel_count; i++) {
 		const struct channel *c = &sg->channels[i];
 
-		fprintf(out, "%schannel %zu: id=%u type=%s rate=%" PRIu64 " session=%#x", at, i,
+		fprintf(out, "%schannel %zu: id=%u type=%s rate=%" PRIu64 " session=%#x", prefix, i,
 			c->id, c->type == CHANNEL_OFDM ? "ofdm" : "sc-qam", c->rate, c->session);
 		fprintf(out, " pseudowire=%s psp_extra=%s profile=%u \n",
 			c->pseudowire == PSEUDOWIRE_PSP_DEPI ? "psp" : "psp-legacy",
@@ -114,21 +114,21 @@ static void put_channels(FILE *out, const char *at, const struct service_group *
 	for (size_t i = 0; i < sg->bonding_group_count; i++) {
 		const struct bonding_group *b = &sg->bonding_groups[i];
 
-		fprintf(out, "%sbonding_group %zu: id=%u ", at, i, b->id);
+		fprintf(out, "%sbonding_group %zu: id=%u ", prefix, i, b->id);
 		put_indices(out, "channels", b->channels, b->channel_count);
 		fputc('\n', out);
 	}
 }
 
-static void put_upstream_channels(FILE *out, const char *at, const struct service_group *sg) {
+static void put_upstream_channels(FILE *out, const char *prefix, const struct service_group *sg) {
 	for (size_t i = 0; i < sg->upstream_channel_count; i++) {
 		const struct upstream_channel *c = &sg->upstream_channels[i];
 		struct grants_times t = {0};
 
 		if (sg->upstream.scheduled)
 			t = grants_times_of(&sg->upstream.scheduler, c);
-		fprintf(out, "%supstream_channel %zu: id=%u type=%s rate=%" PRIu64, at, i, c->id,
-			c->type == UPSTREAM_OFDMA ? "ofdma" : "sc-qam", c->rate);
+		fprintf(out, "%supstream_channel %zu: id=%u type=%s rate=%" PRIu64, prefix, i,
+			c->id, c->type == UPSTREAM_OFDMA ? "ofdma" : "sc-qam", c->rate);
 		fprintf(out, " session=%#x request_session=%#x ranging_session=%#x", c->session,
 			c->request_session, c->ranging_session);
 		fprintf(out, " map_session=%#x map_channels=%u,%u frame=%u frame_minislots=%u",
@@ -154,13 +154,14 @@ static void put_match(FILE *out, const struct match *m) {
 	fprintf(out, " ethertype=%d \n", m->has_ethertype ? m->ethertype : -1);
 }
 
-static void put_filters(FILE *out, const char *at, const struct service_group *sg) {
+static void put_filters(FILE *out, const char *prefix, const struct service_group *sg) {
 	for (size_t i = 0; i < sg->filter_group_count; i++) {
 		const struct filter_group *f = &sg->filter_groups[i];
 
-		fprintf(out, "%sfilter_group %zu: id=%u rules=%zu \n", at, i, f->id, f->rule_count);
+		fprintf(out, "%sfilter_group %zu: id=%u rules=%zu \n", prefix, i, f->id,
+			f->rule_count);
 		for (size_t k = 0; k < f->rule_count; k++) {
-			fprintf(out, "%srule %zu.%zu: action=%s ", at, i, k,
+			fprintf(out, "%srule %zu.%zu: action=%s ", prefix, i, k,
 				f->rules[k].action == FILTER_DENY ? "deny" : "permit");
 			put_match(out, &f->rules[k].match);
 		}
@@ -200,13 +201,13 @@ static void put_security(FILE *out, const struct security_association *s) {
 	fputc('\n', out);
 }
 
-static void put_upstream_flows(FILE *out, const char *at, size_t modem, const struct modem *m) {
+static void put_upstream_flows(FILE *out, const char *prefix, size_t modem, const struct modem *m) {
 	for (size_t i = 0; i < m->upstream_flow_count; i++) {
 		const struct upstream_service_flow *f = &m->upstream_flows[i];
 
 		fprintf(out,
 			"%supstream_flow %zu.%zu: id=%u segment_header=%s request_multiplier=%u",
-			at, modem, i, f->id, yes_no(f->segment_header),
+			prefix, modem, i, f->id, yes_no(f->segment_header),
 			f->grants.request_multiplier);
 		for (size_t k = 0; k < f->cluster_count; k++) {
 			fprintf(out, " cluster_%u=", f->clusters[k].id);
@@ -218,8 +219,8 @@ static void put_upstream_flows(FILE *out, const char *at, size_t modem, const st
 	}
 }
 
-static void put_modem(FILE *out, const char *at, size_t number, const struct modem *m) {
-	fprintf(out, "%smodem %zu: ", at, number);
+static void put_modem(FILE *out, const char *prefix, size_t number, const struct modem *m) {
+	fprintf(out, "%smodem %zu: ", prefix, number);
 	put_hex(out, "mac", m->mac, sizeof(m->mac));
 	fprintf(out, "addresses=");
 	for (size_t i = 0; i < m->address_count; i++) {
@@ -231,31 +232,31 @@ static void put_modem(FILE *out, const char *at, size_t number, const struct mod
 	put_indices(out, "filter_groups", m->filter_groups, m->filter_group_count);
 	fprintf(out, "flows=%zu classifiers=%zu upstream_flows=%zu \n", m->service_flow_count,
 		m->classifier_count, m->upstream_flow_count);
-	fprintf(out, "%ssecurity %zu: ", at, number);
+	fprintf(out, "%ssecurity %zu: ", prefix, number);
 	put_security(out, &m->security);
 	for (size_t i = 0; i < m->service_flow_count; i++) {
-		fprintf(out, "%sflow %zu.%zu: ", at, number, i);
+		fprintf(out, "%sflow %zu.%zu: ", prefix, number, i);
 		put_flow(out, &m->service_flows[i]);
 	}
 	for (size_t i = 0; i < m->classifier_count; i++) {
-		fprintf(out, "%sclassifier %zu.%zu: flow=%u ", at, number, i,
+		fprintf(out, "%sclassifier %zu.%zu: flow=%u ", prefix, number, i,
 			m->classifiers[i].flow);
 		put_match(out, &m->classifiers[i].match);
 	}
-	put_upstream_flows(out, at, number, m);
+	put_upstream_flows(out, prefix, number, m);
 }
 
-static void put_group(FILE *out, const char *at, const struct service_group *sg) {
-	put_top(out, at, sg);
-	put_upstream(out, at, &sg->upstream);
-	put_channels(out, at, sg);
-	put_upstream_channels(out, at, sg);
-	put_filters(out, at, sg);
+static void put_group(FILE *out, const char *prefix, const struct service_group *sg) {
+	put_group_settings(out, prefix, sg);
+	put_upstream(out, prefix, &sg->upstream);
+	put_channels(out, prefix, sg);
+	put_upstream_channels(out, prefix, sg);
+	put_filters(out, prefix, sg);
 	for (size_t i = 0; i < sg->modem_count; i++)
-		put_modem(out, at, i, &sg->modems[i]);
+		put_modem(out, prefix, i, &sg->modems[i]);
 }
 
-char *values_of_group(const struct service_group *sg) {
+char *group_values(const struct service_group *sg) {
 	char *text;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
@@ -266,7 +267,7 @@ char *values_of_group(const struct service_group *sg) {
 	return text;
 }
 
-char *values_of_server(const struct server_config *config) {
+char *server_values(const struct server_config *config) {
 	static const char *const policies[] = {[POWER_NONE] = "none",
 					       [POWER_PERFORMANCE] = "performance",
 					       [POWER_BALANCED] = "balanced",
@@ -274,12 +275,12 @@ char *values_of_server(const struct server_config *config) {
 	static const char *const idles[] = {"poll",   "spin",	"tpause-c0.1", "tpause-c0.2",
 					    "mwaitx", "umwait", "sleep",       "auto"};
 	const struct power_config *p = &config->power;
-	char *text, at[24];
+	char *text, prefix[24];
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	assert_non_null(out);
-	fprintf(out, "server: name=%s groups=%zu most=%zu main_core=%u metrics=%s \n", config->name,
+	fprintf(out, "server: name=%s groups=%zu max=%zu main_core=%u metrics=%s \n", config->name,
 		config->group_count, server_config_most(config), config->main_core,
 		config->metrics != NULL ? config->metrics : "none");
 	fprintf(out, "power: idle=%s empty_rounds=%u longest_pause=%" PRIu64 " policy=%s",
@@ -288,15 +289,15 @@ char *values_of_server(const struct server_config *config) {
 		p->driver == POWER_DRIVER_SIMULATED ? "simulated" : "other", p->latency,
 		p->has_busy_hours ? "" : "none,", p->busy_hours.from, p->busy_hours.to);
 	for (size_t g = 0; g < config->group_count; g++) {
-		snprintf(at, sizeof(at), "%zu/", g);
-		put_group(out, at, &config->groups[g]);
+		snprintf(prefix, sizeof(prefix), "%zu/", g);
+		put_group(out, prefix, &config->groups[g]);
 	}
 	fclose(out);
 	return text;
 }
 
-/* The line of the object that `line` begins with, up to its colon; NULL: there is none. */
-static const char *line_of(const char *values, const char *line) {
+/* The line of `values` for the object that `line` names before its colon; NULL if there is none. */
+static const char *find_line(const char *values, const char *line) {
 	size_t size = strcspn(line, ":") + 1;
 
 	while (*values != '\0' && strncmp(values, line, size) != 0)
@@ -305,22 +306,22 @@ static const char *line_of(const char *values, const char *line) {
 }
 
 static void expect_line(const char *values, char *line) {
-	const char *found = line_of(values, line);
-	char *rest = strchr(line, ':'), *is, *name;
+	const char *match = find_line(values, line);
+	char *rest = strchr(line, ':'), *actual, *name;
 
-	if (found == NULL || rest == NULL)
-		fail_msg("no line of \"%s\" in:\n%s", line, values);
-	is = strndup(found, strcspn(found, "\n"));
-	assert_non_null(is);
+	if (match == NULL || rest == NULL)
+		fail_msg("no object of \"%s\" in:\n%s", line, values);
+	actual = strndup(match, strcspn(match, "\n"));
+	assert_non_null(actual);
 	rest += 2;
 	while ((name = strsep(&rest, " ")) != NULL) {
 		char value[512];
 
 		snprintf(value, sizeof(value), " %s ", name);
-		if (strstr(is, value) == NULL)
-			fail_msg("no %s in: %s", name, is);
+		if (strstr(actual, value) == NULL)
+			fail_msg("expected %s in: %s", name, actual);
 	}
-	free(is);
+	free(actual);
 }
 
 void expect_values(const char *values, const char *expected) {

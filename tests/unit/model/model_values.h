@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a load has made, as lines OBJECT: NAME=VALUE NAME=VALUE .., in the units of the structs. It knows nothing of the
- * loader's tables. Objects of lists have their index behind their kind, those of a server its group's in front of it.
+ * Prints loaded structs as lines "OBJECT: NAME=VALUE NAME=VALUE ..", in the units of the structs, independently of the
+ * loader's key tables. OBJECT is KIND, or KIND INDEX for objects of lists; in a server GROUP_INDEX/ precedes it.
  */
 #pragma once
 
 #include "model/server_config.h"
 
-/* To be freed. */
-char *values_of_group(const struct service_group *sg);
-char *values_of_server(const struct server_config *config);
+/* The caller frees the text. */
+char *group_values(const struct service_group *sg);
+char *server_values(const struct server_config *config);
 
-/* Expects that each of the lines `expected`, of an object and some of its values, is part of that object's line. */
+/* Asserts that `values` has a line for each line of `expected`, with all values of that line. */
 void expect_values(const char *values, const char *expected);

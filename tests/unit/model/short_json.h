@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* JSON as tests write it. */
+/* A short form of JSON for tests. */
 #pragma once
 
 #include "test.h"
 
 #include <jansson.h>
 
-/* JSON without the many quotes: words are texts, 'a:b' is one word. JSON itself stays. Returns its size; it needs no memory. */
-static inline size_t json_expand(const char *text, char *made, size_t capacity) {
+/* Expands the short form to JSON: words need no quotes, and 'a:b' is one word. JSON stays. Returns the size; does not
+ * allocate. */
+static inline size_t json_expand(const char *text, char *out, size_t capacity) {
 	size_t used = 0;
 
 	while (*text != '\0' && used + 80 < capacity) {
@@ -18,29 +19,30 @@ static inline size_t json_expand(const char *text, char *made, size_t capacity) 
 			      strncmp(text, "false", 5) == 0;
 
 		if (quoted) {
-			used += (size_t)sprintf(made + used, "\"%.*s\"", (int)length, text + 1);
+			used += (size_t)sprintf(out + used, "\"%.*s\"", (int)length, text + 1);
 			text += length + 2;
 		} else if (length > 0) {
 			const char *quote = number && text[length] != ':' ? "" : "\"";
 
-			used += (size_t)sprintf(made + used, "%s%.*s%s", quote, (int)length, text,
+			used += (size_t)sprintf(out + used, "%s%.*s%s", quote, (int)length, text,
 						quote);
 			text += length;
 		} else {
-			made[used++] = *text++;
+			out[used++] = *text++;
 		}
 	}
-	made[used] = '\0';
+	out[used] = '\0';
 	return used;
 }
 
+/* Parses the short form. The caller owns the value. */
 static inline json_t *json_of(const char *text) {
-	char made[2048];
+	char json[2048];
 	json_error_t error;
-	json_t *value = json_loadb(made, json_expand(text, made, sizeof(made)), 0, &error);
+	json_t *value = json_loadb(json, json_expand(text, json, sizeof(json)), 0, &error);
 
 	if (value == NULL)
-		print_error("%s: %s\n", made, error.text);
+		print_error("%s: %s\n", json, error.text);
 	assert_non_null(value);
 	return value;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A group made without a file has the values that the loader gives to keys that a file leaves out. */
+/* Tests service_group_defaults(): a group built in memory gets the defaults that the loader uses for missing keys. */
 #include "group_defaults.h"
 #include "model_kit.h"
 #include "test_main.h"
@@ -13,7 +13,7 @@ static const char text[] =
 	"    upstream_service_flows: [{id: 2, sid_clusters: [{id: 0, sids: [{channel: 1, sid: "
 	"1}]}]}]\n";
 
-/* The same by hand. */
+/* The same objects, built in memory. */
 static struct channel channel;
 static struct filter_rule rule;
 static struct filter_group filters = {.rules = &rule, .rule_count = 1};
@@ -44,7 +44,7 @@ static struct service_group sg = {
 #define assert_same(a, b, member) \
 	assert_memory_equal(&(a)->member, &(b)->member, sizeof((a)->member))
 
-TEST(each_kind_of_object_has_its_defaults) {
+TEST(defaults_equal_those_of_the_loader) {
 	struct loaded loaded = load_bytes(text, sizeof(text) - 1);
 	const struct service_group *file = &loaded.sg;
 	const struct modem *m = file->modems;
@@ -71,7 +71,7 @@ TEST(each_kind_of_object_has_its_defaults) {
 	unload(&loaded);
 }
 
-TEST(what_is_set_or_meant_stays) {
+TEST(set_values_are_kept) {
 	struct service_group other = {.max_frame = 1000, .modems = &modem, .modem_count = 1};
 
 	flow.weight = 7;
@@ -80,7 +80,7 @@ TEST(what_is_set_or_meant_stays) {
 	service_group_defaults(&other);
 	assert_int_equal(other.max_frame, 1000);
 	assert_false(other.upstream.verify_source);
-	assert_int_equal(other.upstream.scheduler.map_interval, 0); /* it has no scheduler */
+	assert_int_equal(other.upstream.scheduler.map_interval, 0); /* without a scheduler */
 	assert_int_equal(flow.weight, 7);
 	assert_false(flow.active);
 	assert_int_equal(modem.security.cipher, CIPHER_NONE);

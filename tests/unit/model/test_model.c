@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loader on texts of a group: values of those that are right, all mistakes of the others at once, in their order. */
+/* Tests the loader of service groups: values and messages, by texts/groups.txt, values.txt and grants.txt. */
 #include "model_kit.h"
 #include "model_values.h"
 #include "text_cases.h"
 
-static void hundred_mistakes_and_a_count(void **state) {
+static void messages_are_limited_to_100(void **state) {
 	char text[20000] = "channels: [{id: 1, type: ofdm, rate: 1.89 Gbps, session: 7}]\n"
 			   "bonding_groups: [{id: 1, channels: [1, 2]}]\n"
 			   "modems: [{}]\n"
@@ -19,7 +19,7 @@ static void hundred_mistakes_and_a_count(void **state) {
 		lines += *c == '\n';
 	assert_int_equal(loaded.mistakes, 306);
 	assert_int_equal(lines, 101);
-	/* found last, and shown first */
+	/* checked last, but printed first, by line */
 	assert_ptr_equal(strstr(loaded.said, "sg.yaml:2: bonding_groups[0].channels[1]: "),
 			 loaded.said);
 	assert_non_null(strstr(loaded.said, "sg.yaml:3: modems[0].mac: found nothing"));
@@ -29,25 +29,26 @@ static void hundred_mistakes_and_a_count(void **state) {
 	unload(&loaded);
 }
 
-static void files_that_cannot_be_read(void **state) {
+static void unreadable_files_are_reported(void **state) {
 	struct service_group sg;
-	char *said;
+	char *messages;
 	size_t length;
-	FILE *errors = open_memstream(&said, &length);
+	FILE *errors = open_memstream(&messages, &length);
 
 	assert_int_equal(service_group_load("/no/such/file.yaml", &sg, errors), 1);
 	assert_int_equal(service_group_load("/", &sg, errors), 1);
 	assert_null(sg.arena);
 	fclose(errors);
 	assert_string_equal(
-		said, "/no/such/file.yaml:1: file: found no readable file (No such file or "
-		      "directory), allowed: a YAML file of at most 1 GiB\n"
-		      "/:1: file: found no readable file (Is a directory), allowed: a YAML file "
-		      "of at most 1 GiB\n");
-	free(said);
+		messages,
+		"/no/such/file.yaml:1: file: found no readable file (No such file or "
+		"directory), allowed: a YAML file of at most 1 GiB\n"
+		"/:1: file: found no readable file (Is a directory), allowed: a YAML file "
+		"of at most 1 GiB\n");
+	free(messages);
 }
 
-static void a_name_comes_from_the_file(void **state) {
+static void name_defaults_to_that_of_the_file(void **state) {
 	static const char *const names[][2] = {
 		{"sg.yaml", "sg"},
 		{"a/b.c/two words.v2.yaml", "two_words.v2"},
@@ -66,7 +67,7 @@ static void a_name_comes_from_the_file(void **state) {
 	}
 }
 
-static void as_many_as_there_may_be(void **state) {
+static void maximum_of_sids_is_loaded(void **state) {
 	static char text[20000];
 	char *end = text + snprintf(text, sizeof(text), SMALL_HEAD "upstream_channels:\n");
 	struct loaded loaded;
@@ -90,7 +91,7 @@ static void as_many_as_there_may_be(void **state) {
 	unload(&loaded);
 }
 
-static void many_modems_are_loaded(void **state) {
+static void thirty_thousand_modems_are_loaded(void **state) {
 	const int modems = 30000;
 	char *text = malloc((size_t)modems * 400), *end = text;
 	struct loaded loaded;
@@ -119,25 +120,26 @@ static void many_modems_are_loaded(void **state) {
 	free(text);
 }
 
-static void texts_of_groups(const struct text_case *c) {
-	char *said, *values;
+/* A case: lines with "! " are the expected messages, lines with "= " the expected values. */
+static void run_group_case(const struct text_case *c) {
+	char *messages, *values;
 	struct loaded loaded;
 	int lines;
 
-	said = text_take(c->parts[0].text, "! ");
-	values = text_take(c->parts[0].text, "= ");
+	messages = extract_lines(c->parts[0].text, "! ");
+	values = extract_lines(c->parts[0].text, "= ");
 	loaded = load_text(c->parts[0].text);
-	lines = expect_lines(loaded.said, "sg.yaml:", said);
+	lines = expect_lines(loaded.said, "sg.yaml:", messages);
 	assert_int_equal(loaded.mistakes, lines);
 	assert_int_equal(loaded.sg.arena == NULL, lines > 0);
 	if (lines == 0) {
-		char *is = values_of_group(&loaded.sg);
+		char *actual = group_values(&loaded.sg);
 
-		expect_values(is, values);
-		free(is);
+		expect_values(actual, values);
+		free(actual);
 	}
 	unload(&loaded);
-	free(said);
+	free(messages);
 	free(values);
 }
 
@@ -145,12 +147,12 @@ int main(void) {
 	static const char *const files[] = {MODEL_TEXTS "groups.txt", MODEL_TEXTS "values.txt",
 					    MODEL_TEXTS "grants.txt", NULL};
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hundred_mistakes_and_a_count),
-		cmocka_unit_test(files_that_cannot_be_read),
-		cmocka_unit_test(a_name_comes_from_the_file),
-		cmocka_unit_test(as_many_as_there_may_be),
-		cmocka_unit_test(many_modems_are_loaded),
+		cmocka_unit_test(messages_are_limited_to_100),
+		cmocka_unit_test(unreadable_files_are_reported),
+		cmocka_unit_test(name_defaults_to_that_of_the_file),
+		cmocka_unit_test(maximum_of_sids_is_loaded),
+		cmocka_unit_test(thirty_thousand_modems_are_loaded),
 	};
 
-	return text_cases_run(files, texts_of_groups) + cmocka_run_group_tests(tests, NULL, NULL);
+	return text_cases_run(files, run_group_case) + cmocka_run_group_tests(tests, NULL, NULL);
 }

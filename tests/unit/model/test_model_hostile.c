@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* YAML that means harm: one clear line, no crash, no leak, no long wait. */
+/* Tests the loader with hostile YAML: it reports a clear message, and does not crash, leak or take long. */
 #include "model_kit.h"
 #include "test_main.h"
 
-TEST(text_that_is_not_utf_8) {
+TEST(invalid_utf8_is_rejected) {
 	expect_mistakes(
 		"name: x\nmax_frame: \"\xff\"\n", 1,
 		"sg.yaml:1: file: found text that is no YAML (invalid leading UTF-8 octet), "
@@ -17,12 +17,12 @@ TEST(text_that_is_not_utf_8) {
 			"sequence), allowed: YAML 1.1 in UTF-8\n");
 }
 
-TEST(aliases_that_multiply) {
+TEST(multiplying_aliases_are_rejected) {
 	static char text[400000];
 	struct loaded loaded;
 	int used;
 
-	/* 60,000 modems with 4,000 classifiers each, in 300 kB */
+	/* 300 kB that expand to 60,000 modems with 4,000 classifiers each */
 	used = snprintf(text, sizeof(text),
 			SMALL_HEAD "filter_default: &c {family: ipv4, service_flow: 1}\n"
 				   "filter_groups: &list [*c");
@@ -40,7 +40,7 @@ TEST(aliases_that_multiply) {
 	unload(&loaded);
 }
 
-TEST(anchors_without_end) {
+TEST(too_many_anchors_are_rejected) {
 	char text[8000] = "modems: [";
 
 	for (int i = 0; i < 257; i++)
@@ -51,7 +51,7 @@ TEST(anchors_without_end) {
 		"sg.yaml:1: file: found too many anchors, allowed: 256 anchors in a file\n");
 }
 
-TEST(deep_nesting) {
+TEST(deep_nesting_is_rejected) {
 	static char text[200001];
 
 	memset(text, '[', sizeof(text) - 1);
@@ -66,7 +66,7 @@ TEST(deep_nesting) {
 			"sg.yaml:1: file: found deep nesting, allowed: at most 16 levels\n");
 }
 
-TEST(scalars_without_end) {
+TEST(messages_shorten_long_scalars) {
 	const size_t size = 8u << 20;
 	char *text = malloc(size + 1);
 	struct loaded loaded;
@@ -76,7 +76,7 @@ TEST(scalars_without_end) {
 	memcpy(text, "name: ", 6);
 	text[size] = '\0';
 	loaded = load_text(text);
-	assert_int_equal(loaded.mistakes, 4); /* and the three keys that are needed */
+	assert_int_equal(loaded.mistakes, 4); /* also for the three required keys */
 	assert_true(strlen(loaded.said) < 1000);
 	assert_non_null(strstr(loaded.said, "sg.yaml:1: name: found \"xxxxxxxx"));
 	unload(&loaded);
@@ -91,34 +91,34 @@ TEST(scalars_without_end) {
 	free(text);
 }
 
-/* Every beginning of a good file, and each of its bytes replaced by letters that mean something in YAML. */
-TEST(every_damage) {
+/* Truncates a valid file at each byte, and replaces each byte by characters with a meaning in YAML. */
+TEST(damaged_files_are_rejected_or_loaded) {
 	static const char text[] = SMALL_HEAD
 		"upstream_channels: [{id: 3, type: ofdma, rate: 1 Gbps, session: 7}]\n"
 		"modems:\n" SMALL_MODEM "    upstream_service_flows:\n"
 		"      - {id: 11, sid_clusters: [{id: 0, sids: [{channel: 3, sid: 1}]}]}\n";
 	static const char letters[] = "[]{}&*!|>%@`\"'#:,-? \n\t\x01\x80"
 				      "0";
-	size_t good = 0;
+	size_t valid = 0;
 
-	for (size_t place = 0; place < strlen(text); place++) {
+	for (size_t position = 0; position < strlen(text); position++) {
 		for (size_t i = 0; i <= sizeof(letters); i++) {
-			size_t size = i == sizeof(letters) ? place : strlen(text);
-			/* in a block of its own, so that a sanitizer sees a read past the end */
+			size_t size = i == sizeof(letters) ? position : strlen(text);
+			/* allocated with its exact size, so that a sanitizer detects an overread */
 			char *copy = malloc(size > 0 ? size : 1);
 			struct loaded loaded;
 
 			assert_non_null(copy);
 			memcpy(copy, text, size);
 			if (i < sizeof(letters))
-				copy[place] = letters[i];
+				copy[position] = letters[i];
 			loaded = load_bytes(copy, size);
 			assert_int_equal(loaded.sg.arena == NULL, loaded.mistakes > 0);
 			assert_int_equal(loaded.said[0] != '\0', loaded.mistakes > 0);
-			good += loaded.mistakes == 0;
+			valid += loaded.mistakes == 0;
 			unload(&loaded);
 			free(copy);
 		}
 	}
-	assert_true(good > 0);
+	assert_true(valid > 0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* config/schema.json is what the loader's tables print; `make docs` writes it again. */
+/* Tests config/schema.json: it is what the loader's key tables print (`make docs`), and describes each key. */
 #include "model_kit.h"
 #include "test_main.h"
 
@@ -10,7 +10,7 @@
 
 #define SCHEMA VECTORS_DIR "/../../config/schema.json"
 
-static char *printed(void) {
+static char *print_schema(void) {
 	size_t size;
 	char *text;
 	FILE *out = open_memstream(&text, &size);
@@ -21,19 +21,19 @@ static char *printed(void) {
 	return text;
 }
 
-TEST(the_file_is_what_the_tables_say) {
-	char *text = printed();
-	json_t *said = json_loads(text, 0, NULL), *committed = json_load_file(SCHEMA, 0, NULL);
+TEST(schema_file_is_up_to_date) {
+	char *text = print_schema();
+	json_t *printed = json_loads(text, 0, NULL), *committed = json_load_file(SCHEMA, 0, NULL);
 
-	assert_non_null(said);
-	if (!json_equal(committed, said))
+	assert_non_null(printed);
+	if (!json_equal(committed, printed))
 		fail_msg("config/schema.json is out of date: make docs");
 	json_decref(committed);
-	json_decref(said);
+	json_decref(printed);
 	free(text);
 }
 
-/* Every key has a description, closed maps and, where it can, a default. */
+/* Asserts that maps are closed and each key has a description. Returns the number of keys. */
 static size_t check_schema(const json_t *schema) {
 	const json_t *properties = json_object_get(schema, "properties");
 	size_t count = 1;
@@ -53,8 +53,8 @@ static size_t check_schema(const json_t *schema) {
 	return count;
 }
 
-TEST(every_key_is_described) {
-	char *text = printed();
+TEST(schema_describes_every_key) {
+	char *text = print_schema();
 	json_t *schema = json_loads(text, 0, NULL);
 	const json_t *channels;
 
@@ -67,8 +67,7 @@ TEST(every_key_is_described) {
 	free(text);
 }
 
-/* The roles are the ports that the file may have, by the key table. */
-TEST(roles_are_the_keys_of_ports) {
+TEST(device_roles_equal_keys_of_ports) {
 	unsigned keys = 0;
 
 	for (const struct key *k = ports_keys; k->name != NULL; k++, keys++) {
@@ -82,7 +81,7 @@ TEST(roles_are_the_keys_of_ports) {
 	assert_int_equal(keys, DEVICE_ROLES);
 }
 
-TEST(devices_name_a_group) {
+TEST(device_template_names_a_group) {
 	assert_true(device_names_group("a{group}"));
 	assert_false(device_names_group("a{group"));
 }

@@ -1,40 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A key that is mistyped, cut, or in the wrong place: no message of the loader has a piece of it. */
+/* Tests that no message of the loader contains a part of a mistyped, truncated or misplaced key. */
 #include "test_main.h"
 
 #include "model_kit.h"
 #include "platform/secret/secret_text.h"
 
-#define PLANTED "5ec4e7b01dface9f8a7d3b6c2e1f4058"
-#define PIECE 6 /* characters in a row that no message has by chance */
+#define KEY "5ec4e7b01dface9f8a7d3b6c2e1f4058"
+#define PART 6 /* length of a part of the key that no message contains by chance */
 #define IV "00000000000000000000000000000000"
 
-static void has_no_piece(const char *said, const char *text) {
-	for (size_t i = 0; i + PIECE <= strlen(PLANTED); i++) {
-		char piece[PIECE + 1];
+static void assert_no_key_part(const char *messages, const char *text) {
+	for (size_t i = 0; i + PART <= strlen(KEY); i++) {
+		char part[PART + 1];
 
-		snprintf(piece, sizeof(piece), "%s", &PLANTED[i]);
-		if (strstr(said, piece) != NULL)
-			fail_msg("\"%s\" of the key is told of %s:\n%s", piece, text, said);
+		snprintf(part, sizeof(part), "%s", &KEY[i]);
+		if (strstr(messages, part) != NULL)
+			fail_msg("a message contains \"%s\" of the key, for %s:\n%s", part, text,
+				 messages);
 	}
 }
 
-/* The mistakes of a group whose modem has this `security`. */
-static void security_is_not_told(const char *security, bool wrong) {
+/* Asserts that a group with this `security` is invalid (`wrong`) or not, and that no message contains the key. */
+static void assert_key_hidden(const char *security, bool wrong) {
 	static const char group[] = SMALL, line[] = " security: {said: 1, cipher: none}\n";
-	const char *place = strstr(group, line), *behind = place + strlen(line);
+	const char *position = strstr(group, line), *end = position + strlen(line);
 	struct loaded loaded;
 	char text[1024];
 
-	snprintf(text, sizeof(text), "%.*s security: %s\n%s", (int)(place - group), group, security,
-		 behind);
+	snprintf(text, sizeof(text), "%.*s security: %s\n%s", (int)(position - group), group,
+		 security, end);
 	loaded = load_text(text);
 	assert_int_equal(loaded.mistakes > 0, wrong);
-	has_no_piece(loaded.said, text);
+	assert_no_key_part(loaded.said, text);
 	unload(&loaded);
 }
 
-TEST(one_digit_is_wrong) {
+TEST(key_with_wrong_digit_is_hidden) {
 	static const char *const forms[] = {
 		"{said: 1, key: \"%s\", iv: \"" IV "\"}",
 		"{said: 1, iv: \"%s\", key: \"" IV "\"}",
@@ -43,80 +44,80 @@ TEST(one_digit_is_wrong) {
 	};
 
 	for (size_t f = 0; f < ARRAY_COUNT(forms); f++) {
-		for (size_t i = 0; i < strlen(PLANTED); i++) {
-			char key[] = PLANTED, security[256];
+		for (size_t i = 0; i < strlen(KEY); i++) {
+			char key[] = KEY, security[256];
 
 			key[i] = 'g';
 			snprintf(security, sizeof(security), forms[f], key);
-			security_is_not_told(security, true);
+			assert_key_hidden(security, true);
 		}
 	}
 }
 
-TEST(it_has_another_length) {
-	for (size_t length = 1; length < strlen(PLANTED); length++) {
+TEST(key_of_wrong_length_is_hidden) {
+	for (size_t length = 1; length < strlen(KEY); length++) {
 		char security[256];
 
 		snprintf(security, sizeof(security), "{said: 1, key: \"%.*s\", iv: \"" IV "\"}",
-			 (int)length, PLANTED);
-		security_is_not_told(security, true);
+			 (int)length, KEY);
+		assert_key_hidden(security, true);
 	}
-	security_is_not_told("{said: 1, key: \"" PLANTED "\", iv: \"" IV "\"}", false);
+	assert_key_hidden("{said: 1, key: \"" KEY "\", iv: \"" IV "\"}", false);
 }
 
-TEST(it_is_no_text_of_digits_or_in_another_place) {
+TEST(malformed_or_misplaced_key_is_hidden) {
 	static const char *const forms[] = {
-		"{said: 1, key: \"" PLANTED "0\", iv: \"" IV "\"}",
-		"{said: 1, key: \"" PLANTED PLANTED "\", iv: \"" IV "\"}",
-		"{said: 1, key: [\"" PLANTED "\"], iv: \"" IV "\"}",
-		"{said: 1, key: {\"" PLANTED "\": 1}, iv: \"" IV "\"}",
-		"{said: 1, key: \"0x" PLANTED "\", iv: \"" IV "\"}",
-		"{said: 1, key: \" " PLANTED "\", iv: \"" IV "\"}",
+		"{said: 1, key: \"" KEY "0\", iv: \"" IV "\"}",
+		"{said: 1, key: \"" KEY KEY "\", iv: \"" IV "\"}",
+		"{said: 1, key: [\"" KEY "\"], iv: \"" IV "\"}",
+		"{said: 1, key: {\"" KEY "\": 1}, iv: \"" IV "\"}",
+		"{said: 1, key: \"0x" KEY "\", iv: \"" IV "\"}",
+		"{said: 1, key: \" " KEY "\", iv: \"" IV "\"}",
 		"{said: 1, key: \"5ec4e7b01dface9f 8a7d3b6c2e1f4058\", iv: \"" IV "\"}",
 		"{said: 1, key: \"5ec4e7b01dface9f\\0008a7d3b6c2e1f4058\", iv: \"" IV "\"}",
-		"{said: 1, key: &" PLANTED " \"\", iv: \"" IV "\"}",
-		"{said: 1, key: *" PLANTED ", iv: \"" IV "\"}",
-		"{said: 1, key: !" PLANTED " 1, iv: \"" IV "\"}",
-		"{said: 1, key: \"" PLANTED "\\x\", iv: \"" IV "\"}",
-		"{said: 1, key: \"" PLANTED ", iv: " IV "}",
-		"{said: 1, key: '" PLANTED "'" PLANTED "', iv: \"" IV "\"}",
-		"{said: 1, key: @" PLANTED ", iv: \"" IV "\"}",
-		"{said: 1, key: %%" PLANTED "\t, iv: \"" IV "\"}",
-		"{said: 1, key: `" PLANTED ", iv: \"" IV "\"}",
-		"{said: 1, key: |\n  " PLANTED "\n, iv: \"" IV "\"}",
-		/* a colon is missing, or a line stands where another one belongs */
-		PLANTED,
-		"\"key: " PLANTED "\"",
-		"[1, \"" PLANTED "\"]",
-		"{said: 1, key " PLANTED ", iv: \"" IV "\"}",
-		"{said: 1, key=" PLANTED ", iv: \"" IV "\"}",
-		"{said: 1, \"" PLANTED "\": key, iv: \"" IV "\"}",
+		"{said: 1, key: &" KEY " \"\", iv: \"" IV "\"}",
+		"{said: 1, key: *" KEY ", iv: \"" IV "\"}",
+		"{said: 1, key: !" KEY " 1, iv: \"" IV "\"}",
+		"{said: 1, key: \"" KEY "\\x\", iv: \"" IV "\"}",
+		"{said: 1, key: \"" KEY ", iv: " IV "}",
+		"{said: 1, key: '" KEY "'" KEY "', iv: \"" IV "\"}",
+		"{said: 1, key: @" KEY ", iv: \"" IV "\"}",
+		"{said: 1, key: %%" KEY "\t, iv: \"" IV "\"}",
+		"{said: 1, key: `" KEY ", iv: \"" IV "\"}",
+		"{said: 1, key: |\n  " KEY "\n, iv: \"" IV "\"}",
+		/* missing colons, and lines in the wrong place */
+		KEY,
+		"\"key: " KEY "\"",
+		"[1, \"" KEY "\"]",
+		"{said: 1, key " KEY ", iv: \"" IV "\"}",
+		"{said: 1, key=" KEY ", iv: \"" IV "\"}",
+		"{said: 1, \"" KEY "\": key, iv: \"" IV "\"}",
 		"{said: 1, \"5ec4e7b01dface9f\": key, iv: \"" IV "\"}",
 		"{said: 1, key: \"" IV "\", iv: \"" IV "\", 5ec4e7b01dface9g}",
 		"{said: 1, cipher: none, \"5ec4e7::b01dfa::ce9f8a\": key}",
 		"\"5ec4e7::b01dfa::ce9f8a\"",
-		"{said: \"" PLANTED "\", cipher: none}",
-		"{said: 1, cipher: \"" PLANTED "\"}",
-		"{said: 1, cipher: none, key_sequence: \"" PLANTED "\"}",
-		"{said: 1, cipher: none, use_next_key: \"" PLANTED "\"}",
-		"{said: 1, cipher: none}\n    mac: \"" PLANTED "\"",
-		"{said: 1, cipher: none}\n    " PLANTED ": 1",
-		"{said: 1, cipher: none}\n    key: " PLANTED "\n    cpe_limit: " PLANTED,
-		"{said: 1, cipher: none}\n    filter_groups: [" PLANTED "]",
-		"{said: 1, cipher: none}\n" PLANTED ": 1",
-		"{said: 1, cipher: none}\n? [" PLANTED "]\n: 1",
+		"{said: \"" KEY "\", cipher: none}",
+		"{said: 1, cipher: \"" KEY "\"}",
+		"{said: 1, cipher: none, key_sequence: \"" KEY "\"}",
+		"{said: 1, cipher: none, use_next_key: \"" KEY "\"}",
+		"{said: 1, cipher: none}\n    mac: \"" KEY "\"",
+		"{said: 1, cipher: none}\n    " KEY ": 1",
+		"{said: 1, cipher: none}\n    key: " KEY "\n    cpe_limit: " KEY,
+		"{said: 1, cipher: none}\n    filter_groups: [" KEY "]",
+		"{said: 1, cipher: none}\n" KEY ": 1",
+		"{said: 1, cipher: none}\n? [" KEY "]\n: 1",
 	};
 
 	for (size_t f = 0; f < ARRAY_COUNT(forms); f++)
-		security_is_not_told(forms[f], true);
+		assert_key_hidden(forms[f], true);
 }
 
-TEST(what_looks_like_a_key) {
+TEST(secret_like_recognizes_keys) {
 	static const struct {
 		const char *text;
-		bool like;
+		bool like; /* resembles a key */
 	} all[] = {
-		{PLANTED, true},
+		{KEY, true},
 		{"5ec4e7b01dface9f", true},
 		{"5ec4e7b01dface9", false}, /* 15 */
 		{"key 5ec4e7b01dface9f", true},

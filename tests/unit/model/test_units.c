@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Units of the configuration: exact values, whole texts, no overflow. */
+/* Tests units.c: parsers and formatters of configuration values, with exact results and without overflow. */
 #include "test_main.h"
 
 #include "model/units.h"
 
-/* Parsers of all kinds, by one type. */
+/* Wraps the parsers in one function type. */
 #define PARSER(kind)                                              \
 	static bool parse_##kind(const char *text, void *value) { \
 		return units_parse_##kind(text, value);           \
@@ -43,7 +43,7 @@ static const struct {
 	const char *text;
 	const void *value;
 	size_t size;
-} good[] = {
+} valid[] = {
 	{parse_integer, "0", NUMBER(0)},
 	{parse_integer, "18", NUMBER(18)},
 	{parse_integer, "0x12", NUMBER(18)},
@@ -113,21 +113,21 @@ static const struct {
 	{parse_endpoint, ":65535", NULL, 0},
 };
 
-TEST(words_have_their_values) {
-	for (size_t i = 0; i < ARRAY_COUNT(good); i++) {
+TEST(valid_texts_are_parsed_exactly) {
+	for (size_t i = 0; i < ARRAY_COUNT(valid); i++) {
 		uint8_t value[32] = {0};
 
-		if (!good[i].parse(good[i].text, value))
-			fail_msg("\"%s\" was refused", good[i].text);
-		if (good[i].size > 0)
-			assert_memory_equal(value, good[i].value, good[i].size);
+		if (!valid[i].parse(valid[i].text, value))
+			fail_msg("\"%s\" was rejected", valid[i].text);
+		if (valid[i].size > 0)
+			assert_memory_equal(value, valid[i].value, valid[i].size);
 	}
 }
 
 static const struct {
 	bool (*parse)(const char *text, void *value);
 	const char *texts[20]; /* up to NULL */
-} bad[] = {
+} invalid[] = {
 	{parse_integer,
 	 {"", "0x", "-1", "+1", " 1", "1 ", "010", "1a", "0x1g", "1_000", "0X1",
 	  "18446744073709551616", "0x10000000000000000"}},
@@ -163,13 +163,13 @@ static const struct {
 	  "1.2.3.4:-1", "1.2.3.4:0123"}},
 };
 
-TEST(bad_words_change_nothing) {
-	for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
-		for (const char *const *text = bad[i].texts; *text != NULL; text++) {
+TEST(invalid_texts_are_rejected_without_effect) {
+	for (size_t i = 0; i < ARRAY_COUNT(invalid); i++) {
+		for (const char *const *text = invalid[i].texts; *text != NULL; text++) {
 			uint8_t value[32] = {0x5a, 0xa5}, before[32] = {0x5a, 0xa5};
 
-			if (bad[i].parse(*text, value))
-				fail_msg("\"%s\" was taken", *text);
+			if (invalid[i].parse(*text, value))
+				fail_msg("\"%s\" was accepted", *text);
 			assert_memory_equal(value, before, sizeof(before));
 		}
 	}
@@ -198,7 +198,7 @@ static const struct {
 	{units_format_duration, parse_duration, 1, "1 ns"},
 };
 
-TEST(formats_are_read_back) {
+TEST(formatted_values_parse_back) {
 	char mac[UNITS_TEXT_SIZE];
 
 	for (size_t i = 0; i < ARRAY_COUNT(formatted); i++) {

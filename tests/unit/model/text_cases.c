@@ -3,17 +3,17 @@
 
 #include "model/devices.h"
 
-#define MOST_CASES 300
-#define MOST_SNIPPETS 80
+#define MAX_CASES 300
+#define MAX_SNIPPETS 80
 
-static struct text_part snippets[MOST_SNIPPETS];
+static struct text_part snippets[MAX_SNIPPETS];
 static unsigned snippet_count;
-static struct text_case cases[MOST_CASES];
+static struct text_case cases[MAX_CASES];
 static unsigned case_count;
-static void (*test_of_cases)(const struct text_case *c);
-static const char *row_now; /* for people, where a case has rows */
+static void (*test_function)(const struct text_case *c);
+static const char *variant_now; /* the present variant, for messages; NULL: none */
 
-static char *joined(char *text, const char *more, size_t size) {
+static char *append(char *text, const char *more, size_t size) {
 	size_t used = text != NULL ? strlen(text) : 0;
 
 	text = realloc(text, used + size + 1);
@@ -23,8 +23,8 @@ static char *joined(char *text, const char *more, size_t size) {
 	return text;
 }
 
-/* The snippet that `text` names behind a bracket; NULL: it is no snippet's name. */
-static const struct text_part *snippet_at(const char *text) {
+/* The snippet whose name `text` begins with; NULL if there is none. */
+static const struct text_part *find_snippet(const char *text) {
 	size_t size = strcspn(text, " >\n");
 
 	for (unsigned i = 0; i < snippet_count; i++) {
@@ -35,8 +35,8 @@ static const struct text_part *snippet_at(const char *text) {
 	return NULL;
 }
 
-/* The column of a word. */
-static const char *column_of(const char *word, size_t *size, int number) {
+/* Column `number` of a word, from 1. Sets *size from the word's size to that of the column. */
+static const char *find_column(const char *word, size_t *size, int number) {
 	const char *end = word + *size, *bar = memmem(word, *size, " | ", 3);
 
 	for (; number > 1 && bar != NULL; number--) {
@@ -44,28 +44,28 @@ static const char *column_of(const char *word, size_t *size, int number) {
 		bar = memmem(word, (size_t)(end - word), " | ", 3);
 	}
 	if (number != 1)
-		fail_msg("%s has too few columns", word);
+		fail_msg("%s: too few columns in the variant", word);
 	*size = (size_t)((bar != NULL ? bar : end) - word);
 	return word;
 }
 
-/* `text` with `size` bytes of `word` in the place of each $, and its columns in those of $1, $2, ..; to be freed. */
-static char *filled(const char *text, const char *word, size_t size) {
-	char *made = joined(NULL, "", 0);
+/* `text` with `word` (of `size` bytes) for each $, and its columns for $1, $2, ..; the caller frees it. */
+static char *substitute(const char *text, const char *word, size_t size) {
+	char *made = append(NULL, "", 0);
 
 	for (; *text != '\0'; text++) {
 		const char *part = *text == '$' ? word : text;
 		size_t length = *text == '$' ? size : 1;
 
 		if (*text == '$' && text[1] >= '1' && text[1] <= '9')
-			part = column_of(word, &length, *++text - '0');
-		made = joined(made, part, length);
+			part = find_column(word, &length, *++text - '0');
+		made = append(made, part, length);
 	}
 	return made;
 }
 
-/* The bracket that closes the one at `text`; NULL: there is none. */
-static const char *closing(const char *text) {
+/* The bracket that closes the one at `text`, on the same line; NULL if there is none. */
+static const char *find_closing(const char *text) {
 	unsigned open = 0;
 
 	for (; *text != '\0' && *text != '\n'; text++) {
@@ -76,25 +76,25 @@ static const char *closing(const char *text) {
 	return NULL;
 }
 
-/* With all snippets in their places. */
-static char *expanded(const char *text) {
-	char *made = joined(NULL, "", 0);
+/* `text` with all snippets replaced; the caller frees it. */
+static char *expand(const char *text) {
+	char *made = append(NULL, "", 0);
 
 	while (*text != '\0') {
-		const struct text_part *snippet = *text == '<' ? snippet_at(text + 1) : NULL;
-		const char *word, *end = snippet != NULL ? closing(text) : NULL;
+		const struct text_part *snippet = *text == '<' ? find_snippet(text + 1) : NULL;
+		const char *word, *end = snippet != NULL ? find_closing(text) : NULL;
 		char *body, *inner;
 
 		if (end == NULL) {
-			made = joined(made, text++, 1);
+			made = append(made, text++, 1);
 			continue;
 		}
 		word = text + 1 + strlen(snippet->title);
 		word += *word == ' ';
-		body = filled(snippet->text, word, (size_t)(end - word));
-		body[strlen(body) - 1] = '\0'; /* the end of its last line is that of the place */
-		inner = expanded(body);
-		made = joined(made, inner, strlen(inner));
+		body = substitute(snippet->text, word, (size_t)(end - word));
+		body[strlen(body) - 1] = '\0'; /* without the snippet's last newline */
+		inner = expand(body);
+		made = append(made, inner, strlen(inner));
 		free(body);
 		free(inner);
 		text = end + 1;
@@ -102,18 +102,18 @@ static char *expanded(const char *text) {
 	return made;
 }
 
-/* Begins what a line with a mark says. Its text follows, up to the next one. */
-static void part_begin(char *line, char *text) {
+/* Begins the snippet, case or part of a marked line. `text` follows the line. */
+static void begin_part(char *line, char *text) {
 	struct text_part *part;
 
 	if (line[0] == ':') {
-		assert_true(snippet_count < MOST_SNIPPETS);
+		assert_true(snippet_count < MAX_SNIPPETS);
 		part = &snippets[snippet_count++];
 	} else {
 		struct text_case *c;
 
 		case_count += line[0] == '=';
-		assert_in_range(case_count, 1, MOST_CASES);
+		assert_in_range(case_count, 1, MAX_CASES);
 		c = &cases[case_count - 1];
 		assert_true(c->count < TEXT_PARTS);
 		part = &c->parts[c->count++];
@@ -121,113 +121,113 @@ static void part_begin(char *line, char *text) {
 	*part = (struct text_part){line + 3, text};
 }
 
-/* Parts point into the file's text, which stays. */
-static void file_read(const char *path) {
+/* Parts point into the file's text, which is never freed. */
+static void read_file(const char *path) {
 	FILE *file = fopen(path, "r");
 	char *text = NULL;
 	size_t size = 0;
 
 	if (file == NULL || getdelim(&text, &size, '\0', file) <= 0)
-		fail_msg("%s is missing", path);
+		fail_msg("cannot read %s", path);
 	fclose(file);
 	for (char *line = text, *next; *line != '\0'; line = next) {
 		next = line + strcspn(line, "\n") + 1;
 		if (strncmp(line, ":= ", 3) != 0 && strncmp(line, "== ", 3) != 0 &&
 		    strncmp(line, "-- ", 3) != 0)
 			continue;
-		next[-1] = '\0'; /* of the title */
-		part_begin(line, next);
-		*line = '\0'; /* of the text before */
+		next[-1] = '\0'; /* ends the title */
+		begin_part(line, next);
+		*line = '\0'; /* ends the text before */
 	}
 }
 
-/* The case with `word` in the place of each $, and `more` behind that part. */
-static void test_with(const struct text_case *c, const char *word, const char *more) {
+/* Runs the case with `word` for each $, and `more` appended to its first part. */
+static void run_with(const struct text_case *c, const char *word, const char *more) {
 	struct text_case made = *c;
 
 	for (unsigned p = 0; p < c->count; p++) {
-		char *text = filled(c->parts[p].text, word, strlen(word));
+		char *text = substitute(c->parts[p].text, word, strlen(word));
 
 		if (p == 0)
-			text = joined(text, more, strlen(more));
-		made.parts[p].text = expanded(text);
+			text = append(text, more, strlen(more));
+		made.parts[p].text = expand(text);
 		free(text);
 	}
-	test_of_cases(&made);
+	test_function(&made);
 	for (unsigned p = 0; p < c->count; p++)
 		free(made.parts[p].text);
 }
 
-/* Where the next row begins, or the end. */
-static char *row_at(char *text) {
+/* The begin of the next variant, or the end of the text. */
+static char *find_variant(char *text) {
 	while (*text != '\0' && strncmp(text, "* ", 2) != 0)
 		text += strcspn(text, "\n") + 1;
 	return text;
 }
 
-static bool is_for(const char *name, bool library) {
+static bool is_enabled(const char *name, bool library) {
 	return library ? strncmp(name, "no library: ", 12) != 0
 		       : strncmp(name, "library: ", 9) != 0;
 }
 
-static void test_one(void **state) {
+static void run_case(void **state) {
 	struct text_case *c = *state;
-	char *rows = c->parts[0].text, *row = row_at(rows), *next, *all;
+	char *variant = find_variant(c->parts[0].text), *next, *all;
 
-	if (!is_for(c->name, crypto_has_library()))
+	if (!is_enabled(c->name, crypto_has_library()))
 		skip();
-	all = joined(NULL, row, strlen(row));
-	*row = '\0';
+	all = append(NULL, variant, strlen(variant));
+	*variant = '\0';
 	if (*all == '\0')
-		test_with(c, "", "");
-	for (row = all; *row != '\0'; row = next) {
-		char *more = row + strcspn(row, "\n"), *lines;
+		run_with(c, "", "");
+	for (variant = all; *variant != '\0'; variant = next) {
+		char *more = variant + strcspn(variant, "\n"), *lines;
 
 		*more++ = '\0';
-		next = row_at(more);
-		lines = joined(NULL, more, (size_t)(next - more));
-		row_now = row;
-		test_with(c, row + 2, lines);
+		next = find_variant(more);
+		lines = append(NULL, more, (size_t)(next - more));
+		variant_now = variant;
+		run_with(c, variant + 2, lines);
 		free(lines);
 	}
-	row_now = NULL;
+	variant_now = NULL;
 	free(all);
 }
 
 int text_cases_run(const char *const files[], void (*test)(const struct text_case *c)) {
-	static struct CMUnitTest tests[MOST_CASES];
+	static struct CMUnitTest tests[MAX_CASES];
 
-	test_of_cases = test;
+	test_function = test;
 	for (; *files != NULL; files++)
-		file_read(*files);
+		read_file(*files);
 	for (unsigned i = 0; i < case_count; i++) {
 		cases[i].name = cases[i].parts[0].title;
 		tests[i] = (struct CMUnitTest){
-			.name = cases[i].name, .test_func = test_one, .initial_state = &cases[i]};
+			.name = cases[i].name, .test_func = run_case, .initial_state = &cases[i]};
 	}
 	return _cmocka_run_group_tests("texts", tests, case_count, NULL, NULL);
 }
 
-char *text_take(char *text, const char *mark) {
-	char *taken = joined(NULL, "", 0), *left = text;
+char *extract_lines(char *text, const char *mark) {
+	char *extracted = append(NULL, "", 0), *kept = text;
 
 	while (*text != '\0') {
 		size_t size = strcspn(text, "\n") + 1, skipped = strlen(mark);
 
 		if (strncmp(text, mark, skipped) == 0) {
-			taken = joined(taken, text + skipped, size - skipped);
+			extracted = append(extracted, text + skipped, size - skipped);
 		} else {
-			memmove(left, text, size);
-			left += size;
+			memmove(kept, text, size);
+			kept += size;
 		}
 		text += size;
 	}
-	*left = '\0';
-	return taken;
+	*kept = '\0';
+	return extracted;
 }
 
 int expect_lines(const char *lines, const char *prefix, const char *expected) {
-	char *plain = joined(NULL, "", 0);
+	char *plain = append(NULL, "", 0);
 	int count = 0;
 
 	for (; *lines != '\0'; count++) {
@@ -235,11 +235,12 @@ int expect_lines(const char *lines, const char *prefix, const char *expected) {
 		size_t size = strcspn(lines, "\n");
 
 		size += lines[size] == '\n';
-		plain = joined(plain, lines + skipped, size - skipped);
+		plain = append(plain, lines + skipped, size - skipped);
 		lines += size;
 	}
 	if (strcmp(plain, expected) != 0)
-		fail_msg("%s\n%sinstead of\n%s", row_now != NULL ? row_now : "", plain, expected);
+		fail_msg("%s\n%sexpected:\n%s", variant_now != NULL ? variant_now : "", plain,
+			 expected);
 	free(plain);
 	return count;
 }

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Cases of files of texts, each of which is a test with a name of its own. What stands before the first of these lines is
- * for readers:
+ * Runs test cases from text files; each case is a named test. Lines before the first marked line are comments:
  *
- *   := NAME    The lines below stand where <NAME> does, or <NAME WORD>: then with WORD in the place of each $.
- *   == NAME    A case. Its first part follows. "library: .." and "no library: .." are for machines with the crypto
- *              library, and without.
- *   -- TITLE   The next part of the case.
- *   * WORD     A row, in the first part: the case is tested for each, with WORD in the place of each $ of what stands
- *              before the rows, and the lines up to the next row behind it. $1, $2, .. are the columns of a WORD, which
- *              " | " divides.
+ * := NAME    A snippet, which replaces <NAME>, or <NAME WORD> with WORD for each $ of the snippet. == NAME    A case;
+ * its first part follows. "library: .." and "no library: .." run only with or without the crypto library. -- TITLE
+ * The next part of the case. * WORD     A variant, after the first part: the case runs once per variant, with WORD for
+ * each $, and the lines up to the next variant appended to the first part. $1, $2, .. are the columns of WORD,
+ * separated by " | ".
  */
 #pragma once
 
@@ -28,11 +25,11 @@ struct text_case {
 	unsigned count; /* of parts */
 };
 
-/* Runs each case of these files up to NULL, whose snippets are for all of them. Returns how many have failed. */
+/* Runs each case of the files, a list up to NULL that shares snippets. Returns the number of failed cases. */
 int text_cases_run(const char *const files[], void (*test)(const struct text_case *c));
 
-/* Takes the lines that begin so out of a text. Returns them without that; to be freed. */
-char *text_take(char *text, const char *mark);
+/* Removes the lines that begin with `mark` from `text`. Returns them without the mark; the caller frees them. */
+char *extract_lines(char *text, const char *mark);
 
-/* Compares lines with what is expected of them, which is without `prefix`. Returns how many lines there are. */
+/* Asserts that `lines`, without `prefix` at their begin, are `expected`. Returns the number of lines. */
 int expect_lines(const char *lines, const char *prefix, const char *expected);

@@ -134,8 +134,7 @@ TEST(histogram_is_split_into_samples) {
 	assert_float_equal(json_real_value(member(sample, "value")), (double)h.sum_ns / 1e9, 1e-12);
 }
 
-/* A page of at most `count` samples from index *next on. Sets *next to the start of the next page; -1 after the last.
- * */
+/* A page of at most `count` samples from index *next on. Sets *next to the next page's start; -1: none. */
 static const json_t *get_page(const char *params, int64_t *next, unsigned count) {
 	char all[160];
 	const json_t *page;

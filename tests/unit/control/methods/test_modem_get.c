@@ -45,7 +45,7 @@ static struct served_group group;
 static struct server server;
 
 static int set_up(void **state) {
-	group.live = live_of(LIVE_SMALL MODEM_WITH_ALL);
+	group.live = make_live_group(LIVE_SMALL MODEM_WITH_ALL);
 	group.sg = &group.live.sg;
 	group.there = true;
 	server.groups = &group;

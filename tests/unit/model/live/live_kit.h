@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Groups in service from texts, and what they are as a text in which places do not show. Changes of one, by another text of it
- * and by short requests, and what is expected of them.
+ * Builds groups in service from YAML text, and compares them as JSON that does not depend on slots. Changes them by
+ * another text or by requests, and checks the changes.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 
 #include "short_json.h"
 
-/* Two modems with all that modems have. */
+/* A configuration with two modems, which have objects of all kinds. */
 #define LIVE_TOP                                                                       \
 	"name: sg\n"                                                                   \
 	"channels:\n"                                                                  \
@@ -62,8 +62,8 @@
 	"2}]}]}\n"
 #define LIVE_SMALL LIVE_TOP "modems:\n" LIVE_MODEM_1 LIVE_MODEM_2
 
-/* A good configuration. */
-static inline struct service_group sg_of(const char *text) {
+/* Loads a valid configuration. */
+static inline struct service_group load_valid(const char *text) {
 	struct loaded loaded = load_text(text);
 
 	assert_string_equal(loaded.said, "");
@@ -71,18 +71,18 @@ static inline struct service_group sg_of(const char *text) {
 	return loaded.sg;
 }
 
-static inline struct live_group live_of(const char *text) {
-	struct service_group sg = sg_of(text);
+static inline struct live_group make_live_group(const char *text) {
+	struct service_group sg = load_valid(text);
 	struct group_capacity capacity = group_capacity(&sg);
 	struct live_group l;
 
 	assert_int_equal(live_group_create(&l, &sg, &capacity, (char[LIVE_LINE]){0}), 0);
-	service_group_free(&sg); /* nothing of the loader's is needed */
+	service_group_free(&sg); /* the group has its own copy */
 	return l;
 }
 
-/* All objects with their secrets, by what they are called; to be freed. */
-static inline char *live_text(const struct live_group *l) {
+/* All objects with their secrets as JSON, by name; the caller frees the text. */
+static inline char *live_group_text(const struct live_group *l) {
 	json_t *all = json_object();
 	char name[64], *text;
 
@@ -102,33 +102,33 @@ static inline char *live_text(const struct live_group *l) {
 	return text;
 }
 
-/* The group is what it was when it was told so, which is freed. */
-static inline void expect_text(const struct live_group *l, char *before) {
-	char *now = live_text(l);
+/* Asserts that live_group_text() of the group is `before`, and frees that. */
+static inline void expect_unchanged(const struct live_group *l, char *before) {
+	char *now = live_group_text(l);
 
 	assert_string_equal(now, before);
 	free(now);
 	free(before);
 }
 
-/* The group is what a fresh copy of the configuration is. */
-static inline void expect_same_as(const struct live_group *l, const struct service_group *sg) {
+/* Asserts that the group equals a new copy of the configuration. */
+static inline void expect_equals(const struct live_group *l, const struct service_group *sg) {
 	struct live_group fresh;
 
 	assert_int_equal(live_group_create(&fresh, sg, &l->capacity, (char[LIVE_LINE]){0}), 0);
-	expect_text(l, live_text(&fresh));
+	expect_unchanged(l, live_group_text(&fresh));
 	live_group_free(&fresh);
 }
 
-/* Lists and what is known of them say the same of each place. */
-static inline void expect_sound(const struct live_group *l) {
+/* Asserts that object lists, blocks and first free slots agree. */
+static inline void expect_consistent(const struct live_group *l) {
 	for (enum live_object o = LIVE_CHANNEL; o < LIVE_OBJECTS; o++) {
-		uint32_t places = live_capacity(&l->capacity, o), first_free = 0;
+		uint32_t slots = live_capacity(&l->capacity, o), first_free = 0;
 
-		assert_int_equal(live_count(&l->sg, o), places);
-		for (uint32_t i = 0; i < places; i++) {
+		assert_int_equal(live_count(&l->sg, o), slots);
+		for (uint32_t i = 0; i < slots; i++) {
 			const void *item = live_item(&l->sg, o, i);
-			const bool there[LIVE_OBJECTS] = {
+			const bool in_use[LIVE_OBJECTS] = {
 				[LIVE_CHANNEL] = o == LIVE_CHANNEL && channel_is_there(item),
 				[LIVE_UPSTREAM_CHANNEL] = o == LIVE_UPSTREAM_CHANNEL &&
 							  upstream_channel_is_there(item),
@@ -139,29 +139,29 @@ static inline void expect_sound(const struct live_group *l) {
 				[LIVE_MODEM] = o == LIVE_MODEM && modem_is_there(item),
 			};
 
-			assert_int_equal(there[o], l->blocks[o][i] != NULL);
-			if (there[o])
+			assert_int_equal(in_use[o], l->blocks[o][i] != NULL);
+			if (in_use[o])
 				assert_memory_equal(item, l->blocks[o][i], live_kinds[o].size);
-			if (there[o] && first_free == i)
+			if (in_use[o] && first_free == i)
 				first_free++;
 		}
 		assert_int_equal(l->first_free[o], first_free);
 	}
 }
 
-/* The configuration with one text instead of another; to be freed. */
-static inline char *replaced(const char *from, const char *to) {
-	const char *text = LIVE_SMALL, *place = strstr(text, from);
+/* LIVE_SMALL with `from` replaced by `to`; the caller frees it. */
+static inline char *replace_text(const char *from, const char *to) {
+	const char *text = LIVE_SMALL, *position = strstr(text, from);
 	char *made = malloc(strlen(text) + strlen(to) + 1);
 
-	assert_non_null(place);
+	assert_non_null(position);
 	assert_non_null(made);
-	sprintf(made, "%.*s%s%s", (int)(place - text), text, to, place + strlen(from));
+	sprintf(made, "%.*s%s%s", (int)(position - text), text, to, position + strlen(from));
 	return made;
 }
 
-/* Of so many modems the first half has `first` addresses each, the other half `second`; to be freed. */
-static inline char *crowd_text(unsigned modems, unsigned first, unsigned second) {
+/* A configuration with `first` addresses per modem in the first half of its modems, `second` in the other. Free it. */
+static inline char *modems_text(unsigned modems, unsigned first, unsigned second) {
 	unsigned address = 0;
 	char *text;
 	size_t size;
@@ -185,51 +185,54 @@ static inline char *crowd_text(unsigned modems, unsigned first, unsigned second)
 	return text;
 }
 
-/* Makes these changes, which are told alike before and behind it. */
-static inline void expect_taken(struct live_group *l, struct live_changes *changes,
-				const char *expected) {
-	char told[512];
+/* Applies the changes; asserts their description before and after, and frees them. */
+static inline void expect_applied(struct live_group *l, struct live_changes *changes,
+				  const char *expected) {
+	char text[512];
 
-	live_changes_text(l, changes, told, sizeof(told));
-	assert_string_equal(told, expected);
+	live_changes_text(l, changes, text, sizeof(text));
+	assert_string_equal(text, expected);
 	live_changes_apply(l, changes);
-	live_changes_text(l, changes, told, sizeof(told));
-	assert_string_equal(told, expected);
+	live_changes_text(l, changes, text, sizeof(text));
+	assert_string_equal(text, expected);
 	live_changes_free(changes);
-	expect_sound(l);
+	expect_consistent(l);
 }
 
-/* Makes `l` what `text` says. */
+/* Changes the group to the configuration `text`; asserts the description of the changes. */
 static inline void expect_changes(struct live_group *l, const char *text, const char *expected) {
-	struct service_group next = sg_of(text);
+	struct service_group next = load_valid(text);
 	struct live_changes changes;
 	char why[LIVE_LINE] = "";
 
 	assert_true(live_difference(l, &next, &changes, why));
-	expect_taken(l, &changes, expected);
-	expect_same_as(l, &next);
+	expect_applied(l, &changes, expected);
+	expect_equals(l, &next);
 	service_group_free(&next);
 }
 
-static inline void expect_refusal(const struct live_group *l, const char *text, const char *line) {
-	struct service_group next = sg_of(text);
+/* Asserts that a change to the configuration `text` is refused with `line`, and changes nothing. */
+static inline void expect_refused(const struct live_group *l, const char *text, const char *line) {
+	struct service_group next = load_valid(text);
 	struct live_changes changes;
-	char why[LIVE_LINE] = "", *before = live_text(l);
+	char why[LIVE_LINE] = "", *before = live_group_text(l);
 
 	assert_false(live_difference(l, &next, &changes, why));
 	assert_string_equal(why, line);
 	assert_null(changes.list);
-	expect_text(l, before);
+	expect_unchanged(l, before);
 	service_group_free(&next);
 }
 
-static inline bool ask(const struct live_group *l, enum live_verb verb, enum live_object object,
-		       const char *text, struct live_changes *changes, char why[LIVE_LINE]) {
+/* Prepares the changes of a request, given in the form of short_json.h. Returns false with the reason in `why`. */
+static inline bool request_change(const struct live_group *l, enum live_verb verb,
+				  enum live_object object, const char *text,
+				  struct live_changes *changes, char why[LIVE_LINE]) {
 	json_t *value = json_of(text);
-	bool good;
+	bool valid;
 
 	why[0] = '\0';
-	good = live_request(l, verb, object, value, changes, why);
+	valid = live_request(l, verb, object, value, changes, why);
 	json_decref(value);
-	return good;
+	return valid;
 }

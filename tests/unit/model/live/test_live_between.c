@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A change of one group that another group of its port does not bear. */
+/* Tests live_between.c: changes of a group that conflict with another group of the same port are refused. */
 #include "live_kit.h"
 #include "test_main.h"
 
 #include "model/live/live_between.h"
 
-#define ON(network, rphy, more)                                                                \
+#define PORTS(network, rphy, more)                                                             \
 	"ports: {network: {device: \"" network "\"" more "}, rphy: {device: \"" rphy "\"" more \
 	"}}\n"
-#define NINTH(mac, address)                                                            \
+#define NEW_MODEM(mac, address)                                                        \
 	"{mac: '" mac "', addresses: ['10.0.0.77', '" address "'], bonding_group: 1, " \
 	"security: {said: 9, cipher: none}, service_flows: [{id: 99, dsid: 99}]}"
 
-struct pair {
+struct group_pair {
 	struct live_group groups[2];
 };
 
-static struct pair pair_of(const char *first_ports, const char *second_ports) {
+static struct group_pair make_pair(const char *first_ports, const char *second_ports) {
 	static const char other[] =
 		"service_group: 2\n"
 		"upstream: {scheduler: {}}\n"
@@ -27,19 +27,20 @@ static struct pair pair_of(const char *first_ports, const char *second_ports) {
 		"modems:\n"
 		"  - {mac: \"02:01:00:00:00:08\", addresses: [10.0.0.8, \"2001:db8::8\"], "
 		"bonding_group: 1, security: {said: 1, cipher: none}, service_flows: [{id: 1}]}\n";
-	struct pair pair;
+	struct group_pair pair;
 	char *text = NULL;
 
 	assert_true(asprintf(&text, "%s%s", first_ports, LIVE_SMALL) > 0);
-	pair.groups[0] = live_of(text);
+	pair.groups[0] = make_live_group(text);
 	free(text);
 	assert_true(asprintf(&text, "%s%s", second_ports, other) > 0);
-	pair.groups[1] = live_of(text);
+	pair.groups[1] = make_live_group(text);
 	free(text);
 	return pair;
 }
 
-static void expect(struct pair *pair, enum live_object object, const char *text, const char *line) {
+static void expect_line(struct group_pair *pair, enum live_object object, const char *text,
+			const char *line) {
 	const struct live_group *groups[] = {&pair->groups[0], &pair->groups[1]};
 	json_t *value = json_of(text);
 	struct live_changes changes;
@@ -53,69 +54,71 @@ static void expect(struct pair *pair, enum live_object object, const char *text,
 	json_decref(value);
 }
 
-static void free_pair(struct pair *pair) {
+static void free_pair(struct group_pair *pair) {
 	live_group_free(&pair->groups[0]);
 	live_group_free(&pair->groups[1]);
 }
 
-/* A request to the first group, and what stands against it in the second where they are not told apart. */
+/* Requests to the first group, and the conflict with the second if nothing distinguishes their packets; "": none. */
 #define CHANNEL(n) LIVE_CHANNEL, "{id: 9, type: ofdm, rate: '1 Gbps', session: " n "}"
 #define UPSTREAM(n) LIVE_UPSTREAM_CHANNEL, "{id: 9, type: ofdma, rate: '1 Gbps', session: " n "}"
-#define MODEM(mac, address) LIVE_MODEM, NINTH(mac, address)
-#define ON_NETWORK                                                                 \
+#define MODEM(mac, address) LIVE_MODEM, NEW_MODEM(mac, address)
+#define NETWORK_CONFLICT                                                           \
 	" again, allowed: it in one group of the port net_null0, or another vlan " \
 	"or mac (modem 02:01:00:00:00:08 of service group 2 has it)"
-#define ON_RPHY(other, what)                                                                      \
+#define RPHY_CONFLICT(other, what)                                                                \
 	" again, allowed: it in one group of the port net_null1, or another vlan" other " (" what \
 	" 1 of service group 2 has it)"
 static const struct {
 	enum live_object object;
 	const char *request, *line;
 } cases[] = {
-	{MODEM("02:01:00:00:00:09", "10.0.0.8"), "modem.addresses[1]: found 10.0.0.8" ON_NETWORK},
+	{MODEM("02:01:00:00:00:09", "10.0.0.8"),
+	 "modem.addresses[1]: found 10.0.0.8" NETWORK_CONFLICT},
 	{MODEM("02:01:00:00:00:09", "2001:db8::8"),
-	 "modem.addresses[1]: found 2001:db8::8" ON_NETWORK},
-	{MODEM("02:01:00:00:00:08", "10.0.0.9"), "modem.mac: found 02:01:00:00:00:08" ON_NETWORK},
+	 "modem.addresses[1]: found 2001:db8::8" NETWORK_CONFLICT},
+	{MODEM("02:01:00:00:00:08", "10.0.0.9"),
+	 "modem.mac: found 02:01:00:00:00:08" NETWORK_CONFLICT},
 	{MODEM("02:01:00:00:00:09", "10.0.0.9"), ""},
 	{CHANNEL("31"),
-	 "channel.session: found 0x0000001f" ON_RPHY(", rpd_mac or rpd_ip", "channel")},
+	 "channel.session: found 0x0000001f" RPHY_CONFLICT(", rpd_mac or rpd_ip", "channel")},
 	{CHANNEL("41"), ""},
-	{CHANNEL("196609"),
-	 "channel.session: found 0x00030001" ON_RPHY(", rpd_mac or rpd_ip", "upstream channel")},
-	{UPSTREAM("42"),
-	 "upstream_channel.session: found 0x0000002a" ON_RPHY(" or core_mac", "upstream channel")},
+	{CHANNEL("196609"), "channel.session: found 0x00030001" RPHY_CONFLICT(", rpd_mac or rpd_ip",
+									      "upstream channel")},
+	{UPSTREAM("42"), "upstream_channel.session: found 0x0000002a" RPHY_CONFLICT(
+				 " or core_mac", "upstream channel")},
 	{UPSTREAM("31"), ""},
 	{UPSTREAM("9, map_session: 196609"),
-	 "upstream_channel.map_session: found 0x00030001" ON_RPHY(", rpd_mac or rpd_ip",
-								  "upstream channel")},
+	 "upstream_channel.map_session: found 0x00030001" RPHY_CONFLICT(", rpd_mac or rpd_ip",
+									"upstream channel")},
 	{LIVE_BONDING_GROUP, "{id: 9, channels: [1]}", ""},
 };
 
-/* More of their ports: the same, or what tells the groups apart. */
-static void expect_all(const char *first_ports, const char *second_ports, bool apart) {
-	struct pair pair = pair_of(first_ports, second_ports);
+/* Tests all cases with these ports. `distinct`: the ports distinguish the groups, so that nothing conflicts. */
+static void expect_conflicts(const char *first_ports, const char *second_ports, bool distinct) {
+	struct group_pair pair = make_pair(first_ports, second_ports);
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		if (!apart || strstr(cases[i].request, "map_session") == NULL)
-			expect(&pair, cases[i].object, cases[i].request,
-			       apart ? "" : cases[i].line);
+		if (!distinct || strstr(cases[i].request, "map_session") == NULL)
+			expect_line(&pair, cases[i].object, cases[i].request,
+				    distinct ? "" : cases[i].line);
 	}
 	free_pair(&pair);
 }
 
-TEST(on_one_port) {
-	expect_all(ON("net_null0,size=64", "net_null1", ""),
-		   ON("net_null0,size=64", "net_null1", ""), false);
+TEST(groups_of_one_port_conflict) {
+	expect_conflicts(PORTS("net_null0,size=64", "net_null1", ""),
+			 PORTS("net_null0,size=64", "net_null1", ""), false);
 }
 
-TEST(told_apart_by_something_else) {
-	expect_all(ON("net_null0", "net_null1", ", vlan: 7"),
-		   ON("net_null0", "net_null1", ", vlan: 8"), true);
+TEST(groups_with_different_vlans_do_not_conflict) {
+	expect_conflicts(PORTS("net_null0", "net_null1", ", vlan: 7"),
+			 PORTS("net_null0", "net_null1", ", vlan: 8"), true);
 }
 
-TEST(of_a_group_that_comes) {
-	struct pair pair =
-		pair_of(ON("net_null0", "net_null1", ""), ON("net_null0", "net_null1", ""));
+TEST(added_group_must_not_conflict) {
+	struct group_pair pair =
+		make_pair(PORTS("net_null0", "net_null1", ""), PORTS("net_null0", "net_null1", ""));
 	const struct live_group *first = &pair.groups[0];
 	struct service_group *sg = &pair.groups[1].sg;
 	char why[LIVE_LINE] = "";

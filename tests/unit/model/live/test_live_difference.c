@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two configurations and what lies between them: each kind of change, refusals. Of any two, test_live_random.c. */
+/* Tests difference.c: the changes between two configurations, by kind, and settings that need a restart. */
 #include "live_kit.h"
 #include "test_main.h"
 
-TEST(one_value_is_one_change) {
+TEST(each_changed_value_is_one_change) {
 	static const struct {
 		const char *from, *to, *changes;
 	} all[] = {
@@ -51,8 +51,8 @@ TEST(one_value_is_one_change) {
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
-		struct live_group l = live_of(LIVE_SMALL);
-		char *text = replaced(all[i].from, all[i].to);
+		struct live_group l = make_live_group(LIVE_SMALL);
+		char *text = replace_text(all[i].from, all[i].to);
 
 		expect_changes(&l, text, all[i].changes);
 		expect_changes(&l, text, "nothing");
@@ -62,24 +62,24 @@ TEST(one_value_is_one_change) {
 	}
 }
 
-/* The index has the capacity for one configuration and not for two: what goes leaves it before what comes enters. */
-TEST(a_full_index_takes_other_values) {
-	char *one = crowd_text(60, SG_MAX_MODEM_ADDRESSES, 1);
-	char *other = crowd_text(60, 1, SG_MAX_MODEM_ADDRESSES);
-	struct live_group l = live_of(one);
+/* The index has capacity for one configuration: removed addresses must leave it before others are added. */
+TEST(full_index_accepts_replaced_values) {
+	char *first_text = modems_text(60, SG_MAX_MODEM_ADDRESSES, 1);
+	char *second_text = modems_text(60, 1, SG_MAX_MODEM_ADDRESSES);
+	struct live_group l = make_live_group(first_text);
 
 	for (unsigned i = 0; i < 2; i++) {
-		expect_changes(&l, other, "60 modems changed");
-		expect_changes(&l, one, "60 modems changed");
+		expect_changes(&l, second_text, "60 modems changed");
+		expect_changes(&l, first_text, "60 modems changed");
 	}
-	free(one);
-	free(other);
+	free(first_text);
+	free(second_text);
 	live_group_free(&l);
 }
 
 #define CORES(list) "threads: {layout: combined, cores: \"" list "\"}\n"
 
-TEST(what_takes_a_new_start) {
+TEST(settings_that_need_a_restart_are_refused) {
 	static const struct {
 		const char *from, *to, *key;
 	} all[] = {
@@ -100,7 +100,7 @@ TEST(what_takes_a_new_start) {
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
-		const char *rest = strchr(LIVE_SMALL, '\n') + 1; /* behind its name */
+		const char *rest = strchr(LIVE_SMALL, '\n') + 1; /* without the line of the name */
 		char *from = NULL, *to = NULL, line[LIVE_LINE];
 		struct live_group l;
 
@@ -108,19 +108,19 @@ TEST(what_takes_a_new_start) {
 		assert_true(asprintf(&to, "%s%s", all[i].to, rest) > 0);
 		snprintf(line, sizeof(line), "%s: differs; this setting changes only at a restart",
 			 all[i].key);
-		l = live_of(from);
+		l = make_live_group(from);
 		expect_changes(&l, from, "nothing");
-		expect_refusal(&l, to, line);
+		expect_refused(&l, to, line);
 		live_group_free(&l);
 		free(from);
 		free(to);
 	}
 }
 
-/* Before it is taken, and after. */
-TEST(changes_have_names) {
-	struct live_group l = live_of(LIVE_SMALL);
-	struct service_group next = sg_of(LIVE_TOP "modems:\n" LIVE_MODEM_1);
+/* A change has the same name before and after it is applied. */
+TEST(change_name_survives_apply) {
+	struct live_group l = make_live_group(LIVE_SMALL);
+	struct service_group next = load_valid(LIVE_TOP "modems:\n" LIVE_MODEM_1);
 	struct live_changes changes;
 	char why[LIVE_LINE], name[64];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A group in service: its copy and its capacity. */
+/* Tests live_group.c: capacities of a group in service, and failed allocations while it is copied. */
 #include "live_kit.h"
 #include "test_main.h"
 
@@ -12,54 +12,54 @@
 	"    security: {said: 3, cipher: none}\n" \
 	"    service_flows: [{id: 10" n "}]\n"
 
-TEST(where_there_is_no_room) {
-	static const char few[] = "max_modems: 3\n" LIVE_SMALL;
-	struct live_group l = live_of(few);
+TEST(change_over_capacity_is_refused) {
+	static const char three_modems[] = "max_modems: 3\n" LIVE_SMALL;
+	struct live_group l = make_live_group(three_modems);
 	char *flows;
 
 	assert_int_equal(l.capacity.modems, 3);
 	expect_changes(&l, "max_modems: 3\n" LIVE_SMALL NEW_MODEM("1"), "1 modem added");
-	expect_refusal(
+	expect_refused(
 		&l, "max_modems: 3\n" LIVE_TOP "modems:\n" LIVE_MODEM_1 LIVE_MODEM_2 NEW_MODEM("2"),
 		"modems: found 1 that come, allowed: as many as there are places while "
 		"those that go have theirs, of 3");
-	expect_changes(&l, few, "1 modem removed");
+	expect_changes(&l, three_modems, "1 modem removed");
 	live_group_free(&l);
 
-	/* of a group without upstream there is no capacity for one */
-	l = live_of(SMALL);
+	/* a group without upstream has no capacity for upstream channels */
+	l = make_live_group(SMALL);
 	assert_true(asprintf(&flows,
 			     "%supstream_channels: [{id: 1, type: ofdma, rate: 1 Mbps, "
 			     "session: 5}]\n",
 			     SMALL) > 0);
-	expect_refusal(&l, flows,
+	expect_refused(&l, flows,
 		       "upstream_channels: found 1 upstream channels, allowed: 0, for which there "
 		       "is capacity since the start");
 	free(flows);
 	live_group_free(&l);
 }
 
-TEST(room_is_what_was_asked_for) {
-	struct service_group sg = sg_of("max_modems: 1000\n" LIVE_SMALL);
+TEST(capacity_follows_the_configuration) {
+	struct service_group sg = load_valid("max_modems: 1000\n" LIVE_SMALL);
 	struct group_capacity capacity = group_capacity(&sg), exact = group_capacity_exact(&sg);
-	/* Modems; four kinds of objects; flows, addresses, upstream flows, streams, SIDs. */
-	const struct group_capacity asked = {1000,
-					     7,
-					     6,
-					     6,
-					     6,
-					     4 * 500 + 32,
-					     2 * 500 + 64,
-					     500 + 64,
-					     2 * 500 + 32,
-					     2 * 500 + 32,
-					     3 * 500 + 32 * 6};
-	const struct group_capacity there = {2, 3, 2, 2, 2, 4, 2, 1, 2, 2, 3};
+	/* modems; four kinds of objects; flows, addresses, upstream flows, streams, SIDs */
+	const struct group_capacity expected = {1000,
+						7,
+						6,
+						6,
+						6,
+						4 * 500 + 32,
+						2 * 500 + 64,
+						500 + 64,
+						2 * 500 + 32,
+						2 * 500 + 32,
+						3 * 500 + 32 * 6};
+	const struct group_capacity used = {2, 3, 2, 2, 2, 4, 2, 1, 2, 2, 3};
 	struct live_group l;
 
-	assert_memory_equal(&capacity, &asked, sizeof(capacity));
-	assert_memory_equal(&exact, &there, sizeof(exact));
-	sg.max_modems = SG_MAX_MODEMS; /* of SIDs there are not as many */
+	assert_memory_equal(&capacity, &expected, sizeof(capacity));
+	assert_memory_equal(&exact, &used, sizeof(exact));
+	sg.max_modems = SG_MAX_MODEMS; /* more than SIDs */
 	capacity = group_capacity(&sg);
 	assert_int_equal(capacity.modems, SG_MAX_MODEMS);
 	assert_int_equal(capacity.sids, 6 * SG_MAX_SID);
@@ -76,15 +76,15 @@ static bool try_create(void *context) {
 	const struct service_group *sg = context;
 	const struct group_capacity capacity = group_capacity(sg);
 	struct live_group l;
-	bool good = live_group_create(&l, sg, &capacity, (char[LIVE_LINE]){0}) == 0;
+	bool created = live_group_create(&l, sg, &capacity, (char[LIVE_LINE]){0}) == 0;
 
 	live_group_free(&l);
-	return good;
+	return created;
 }
 
-/* Memory runs out at every allocation there is: nothing is left behind. */
-TEST(a_group_is_copied_or_not) {
-	struct service_group sg = sg_of("threads: {layout: combined, cores: \"3,4\"}\n" LIVE_SMALL);
+TEST(failed_copy_leaks_no_memory) {
+	struct service_group sg =
+		load_valid("threads: {layout: combined, cores: \"3,4\"}\n" LIVE_SMALL);
 
 	with_little_memory(try_create, &sg);
 	service_group_free(&sg);

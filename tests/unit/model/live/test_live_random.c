@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Random edits of a configuration, as a file read again and as requests: the group in service is then what a fresh
- * copy of the configuration is, and answers as that does.
+ * Applies random edits of a configuration to a group in service, by reload and by requests. The group must then equal
+ * a new copy of the configuration, and give the same answers to requests.
  */
 #include "live_kit.h"
 #include "memory_runs_out.h"
@@ -11,30 +11,30 @@
 #include "model/live/group_json.h"
 #include "model/live/live_index.h"
 
-#define ROUNDS 400
-#define MOST 12 /* modems */
+#define EDITS 400
+#define MAX_MODEMS 12
 #define CHANNELS 6
 #define GROUPS 4
 #define SAIDS 3
 
-/* A configuration by numbers: small ones, so that much of it comes back. */
+/* A configuration in small numbers, so that random values often repeat. write_plan() writes it as YAML. */
 struct plan_modem {
 	unsigned group, filter, flows, rate, address, upstream, said;
 };
 
 struct plan {
 	unsigned limit;
-	unsigned channels[CHANNELS]; /* rate; 0: there is none */
+	unsigned channels[CHANNELS]; /* rate; 0: no channel */
 	unsigned sessions[CHANNELS];
-	unsigned groups[GROUPS]; /* channels as bits; 0: there is none */
-	unsigned filters[GROUPS]; /* rules; 0: there is none */
-	unsigned upstream[GROUPS]; /* rate; 0: there is none */
+	unsigned groups[GROUPS]; /* channels as bits; 0: no bonding group */
+	unsigned filters[GROUPS]; /* protocol of its rule; 0: no filter group */
+	unsigned upstream[GROUPS]; /* rate; 0: no upstream channel */
 	unsigned keys[SAIDS]; /* key sequence numbers */
-	struct plan_modem modems[MOST]; /* flows 0: there is none */
-	unsigned values[MOST]; /* what is behind its addresses and identifiers */
+	struct plan_modem modems[MAX_MODEMS]; /* flows 0: no modem */
+	unsigned values[MAX_MODEMS]; /* from which its addresses and identifiers are derived */
 };
 
-static void plan_modem_random(struct random *r, struct plan *p, unsigned i) {
+static void randomize_modem(struct random *r, struct plan *p, unsigned i) {
 	p->modems[i] = (struct plan_modem){
 		.group = random_below(r, GROUPS),
 		.filter = random_below(r, GROUPS + 1),
@@ -46,11 +46,11 @@ static void plan_modem_random(struct random *r, struct plan *p, unsigned i) {
 	};
 }
 
-static unsigned group_random(struct random *r, unsigned i) {
+static unsigned random_group(struct random *r, unsigned i) {
 	return i > 0 && random_below(r, 4) == 0 ? 0 : random_between(r, 1, (1 << CHANNELS) - 1);
 }
 
-static void plan_random(struct random *r, struct plan *p) {
+static void randomize_plan(struct random *r, struct plan *p) {
 	p->limit = random_below(r, 3);
 	for (unsigned i = 0; i < SAIDS; i++)
 		p->keys[i] = random_below(r, 4) == 0;
@@ -59,18 +59,18 @@ static void plan_random(struct random *r, struct plan *p) {
 		p->sessions[i] = i + 1;
 	}
 	for (unsigned i = 0; i < GROUPS; i++) {
-		p->groups[i] = group_random(r, i);
+		p->groups[i] = random_group(r, i);
 		p->filters[i] = random_below(r, 4);
 		p->upstream[i] = i == 0 ? 1 : random_below(r, 3);
 	}
-	for (unsigned i = 0; i < MOST; i++) {
-		plan_modem_random(r, p, i);
+	for (unsigned i = 0; i < MAX_MODEMS; i++) {
+		randomize_modem(r, p, i);
 		p->values[i] = i;
 	}
 }
 
-/* Values move from one object to another one. */
-static void swap_two(struct random *r, unsigned *values, unsigned count) {
+/* Exchanges the values of two objects. */
+static void swap_values(struct random *r, unsigned *values, unsigned count) {
 	unsigned one = random_below(r, count), other = random_below(r, count);
 	unsigned value = values[one];
 
@@ -78,21 +78,21 @@ static void swap_two(struct random *r, unsigned *values, unsigned count) {
 	values[other] = value;
 }
 
-/* A few things become others. */
-static void plan_edit(struct random *r, struct plan *p) {
+/* Makes a few random edits. */
+static void edit_plan(struct random *r, struct plan *p) {
 	for (unsigned n = random_below(r, random_below(r, 8) == 0 ? 40 : 4); n > 0; n--) {
 		unsigned i = random_below(r, GROUPS);
 
 		switch (random_below(r, 9)) {
 		case 0: p->limit = random_below(r, 3); break;
 		case 1: p->channels[random_between(r, 1, CHANNELS - 1)] = random_below(r, 4); break;
-		case 2: p->groups[i] = group_random(r, i); break;
+		case 2: p->groups[i] = random_group(r, i); break;
 		case 3: p->filters[i] = random_below(r, 4); break;
 		case 4: p->upstream[random_between(r, 1, GROUPS - 1)] = random_below(r, 3); break;
-		case 5: swap_two(r, p->sessions, CHANNELS); break;
-		case 6: swap_two(r, p->values, MOST); break;
+		case 5: swap_values(r, p->sessions, CHANNELS); break;
+		case 6: swap_values(r, p->values, MAX_MODEMS); break;
 		case 7: p->keys[random_below(r, SAIDS)] ^= 1; break;
-		default: plan_modem_random(r, p, random_below(r, MOST));
+		default: randomize_modem(r, p, random_below(r, MAX_MODEMS));
 		}
 	}
 }
@@ -162,8 +162,8 @@ static void write_filter_group(FILE *out, const struct plan *p, unsigned i) {
 			i + 1, p->filters[i]);
 }
 
-/* Where each list begins is another place each time: their order means nothing. */
-static char *plan_text(struct random *r, const struct plan *p) {
+/* The plan as YAML. Lists begin at a random item, as their order must not matter. The caller frees the text. */
+static char *write_plan(struct random *r, const struct plan *p) {
 	static const struct {
 		const char *name;
 		unsigned count;
@@ -173,7 +173,7 @@ static char *plan_text(struct random *r, const struct plan *p) {
 		{"upstream_channels", GROUPS, write_upstream_channel},
 		{"bonding_groups", GROUPS, write_bonding_group},
 		{"filter_groups", GROUPS + 1, write_filter_group},
-		{"modems", MOST, write_modem},
+		{"modems", MAX_MODEMS, write_modem},
 	};
 	char *text = NULL;
 	size_t size;
@@ -192,64 +192,64 @@ static char *plan_text(struct random *r, const struct plan *p) {
 	return text;
 }
 
-static struct service_group planned(struct random *r, const struct plan *p) {
-	char *text = plan_text(r, p);
-	struct service_group sg = sg_of(text);
+static struct service_group load_plan(struct random *r, const struct plan *p) {
+	char *text = write_plan(r, p);
+	struct service_group sg = load_valid(text);
 
 	free(text);
 	return sg;
 }
 
-static struct live_group live_planned(struct random *r, struct plan *p) {
+static struct live_group make_random_group(struct random *r, struct plan *p) {
 	struct live_group l;
 	char *text;
 
-	plan_random(r, p);
-	text = plan_text(r, p);
-	l = live_of(text);
+	randomize_plan(r, p);
+	text = write_plan(r, p);
+	l = make_live_group(text);
 	free(text);
 	return l;
 }
 
-/* The group, made again of what it tells. */
-static struct live_group remade(const struct live_group *l) {
-	json_t *told = group_json(l, true);
-	char *text = json_dumps(told, 0);
-	struct service_group sg = sg_of(text);
+/* A new group, loaded from the configuration that the group reports. */
+static struct live_group reload_group(const struct live_group *l) {
+	json_t *json = group_json(l, true);
+	char *text = json_dumps(json, 0);
+	struct service_group sg = load_valid(text);
 	struct live_group fresh;
 
 	assert_int_equal(live_group_create(&fresh, &sg, &l->capacity, (char[LIVE_LINE]){0}), 0);
 	service_group_free(&sg);
 	free(text);
-	json_decref(told);
+	json_decref(json);
 	return fresh;
 }
 
-/* The group answers as one does that is made again, whatever became of it. Of several that have a SAID another one may be
- * named. */
-static bool asked(const struct live_group *l, enum live_verb verb, enum live_object object,
-		  json_t *value, struct live_changes *changes) {
-	struct live_group fresh = remade(l);
+/* Prepares a request; asserts that a reloaded group gives the same answer. Of several modems with a SAID, the message
+ * may name another one. */
+static bool prepare_request(const struct live_group *l, enum live_verb verb,
+			    enum live_object object, json_t *value, struct live_changes *changes) {
+	struct live_group fresh = reload_group(l);
 	json_t *same = json_deep_copy(value);
-	struct live_changes others;
+	struct live_changes fresh_changes;
 	char why[LIVE_LINE] = "", other[LIVE_LINE] = "", text[512], other_text[512];
-	bool good = live_request(l, verb, object, value, changes, why);
+	bool valid = live_request(l, verb, object, value, changes, why);
 
-	assert_int_equal(live_request(&fresh, verb, object, same, &others, other), good);
+	assert_int_equal(live_request(&fresh, verb, object, same, &fresh_changes, other), valid);
 	assert_int_equal(strcspn(why, "("), strcspn(other, "("));
 	assert_memory_equal(why, other, strcspn(why, "("));
 	live_changes_text(l, changes, text, sizeof(text));
-	live_changes_text(&fresh, &others, other_text, sizeof(other_text));
+	live_changes_text(&fresh, &fresh_changes, other_text, sizeof(other_text));
 	assert_string_equal(text, other_text);
-	live_changes_free(&others);
+	live_changes_free(&fresh_changes);
 	live_group_free(&fresh);
 	json_decref(same);
-	return good;
+	return valid;
 }
 
-/* When a change may be made: what others refer to comes before them and goes after them. */
-static unsigned rank_of(const struct live_group *l, const struct live_change *c) {
-	static const unsigned comes[LIVE_OBJECTS] = {
+/* The order of application: objects are added before others refer to them, and removed after. */
+static unsigned order_of(const struct live_group *l, const struct live_change *c) {
+	static const unsigned added[LIVE_OBJECTS] = {
 		[LIVE_GROUP] = 0,	  [LIVE_FILTER_GROUP] = 1,
 		[LIVE_CHANNEL] = 2,	  [LIVE_UPSTREAM_CHANNEL] = 3,
 		[LIVE_BONDING_GROUP] = 4, [LIVE_MODEM] = 7,
@@ -259,26 +259,26 @@ static unsigned rank_of(const struct live_group *l, const struct live_change *c)
 		return l->blocks[LIVE_MODEM][c->slot] != NULL ? 6 : 7;
 	if (c->object == LIVE_MODEM)
 		return 5;
-	return c->next != NULL ? comes[c->object] : 12 - comes[c->object];
+	return c->next != NULL ? added[c->object] : 12 - added[c->object];
 }
 
-/* Each object once, and what comes where nothing is: also not what goes in the same list. */
-static void expect_order_and_places(const struct live_group *l,
-				    const struct live_changes *changes) {
+/* Asserts the order of changes and that each slot occurs once. A new modem must not use the slot of a removed one. */
+static void expect_order_and_slots(const struct live_group *l, const struct live_changes *changes) {
 	for (size_t i = 0; i < changes->count; i++) {
 		const struct live_change *c = &changes->list[i];
-		const void *there = c->object != LIVE_GROUP ? l->blocks[c->object][c->slot] : NULL;
+		const void *block = c->object != LIVE_GROUP ? l->blocks[c->object][c->slot] : NULL;
 
-		assert_true(i == 0 || rank_of(l, c - 1) <= rank_of(l, c));
+		assert_true(i == 0 || order_of(l, c - 1) <= order_of(l, c));
 		for (size_t k = 0; k < i; k++)
 			assert_false(changes->list[k].object == c->object &&
 				     changes->list[k].slot == c->slot);
-		if (c->object == LIVE_MODEM && there != NULL && c->next != NULL)
-			assert_memory_equal(((const struct modem *)there)->mac, c->modem->mac, 6);
+		if (c->object == LIVE_MODEM && block != NULL && c->next != NULL)
+			assert_memory_equal(((const struct modem *)block)->mac, c->modem->mac, 6);
 	}
 }
 
-static uint32_t place_of(const struct live_group *l, unsigned modem) {
+/* The slot of the modem by its MAC address; IDENTITY_NONE if it does not exist. */
+static uint32_t modem_slot(const struct live_group *l, unsigned modem) {
 	const uint8_t mac[6] = {2, 1, 0, 0, 0, (uint8_t)(modem + 1)};
 	const struct identity identity = identity_of_mac(mac);
 
@@ -294,102 +294,103 @@ static bool try_difference(void *context) {
 	const struct step *step = context;
 	struct live_changes changes;
 	char why[LIVE_LINE] = "";
-	bool good = live_difference(step->l, step->next, &changes, why);
+	bool valid = live_difference(step->l, step->next, &changes, why);
 
-	assert_true(good || strstr(why, "no memory left") != NULL);
+	assert_true(valid || strstr(why, "no memory left") != NULL);
 	live_changes_free(&changes);
-	return good;
+	return valid;
 }
 
-/* In some rounds, memory runs out at every allocation there is before it suffices. */
-static void read_again(struct live_group *l, const struct service_group *next, bool little_memory) {
+/* Changes the group to `next`, optionally after a run with each allocation failing. Modems keep their slots. */
+static void change_to(struct live_group *l, const struct service_group *next, bool failing_memory) {
 	struct step step = {l, next};
 	struct live_changes changes;
-	uint32_t places[MOST];
+	uint32_t slots[MAX_MODEMS];
 	char why[LIVE_LINE] = "";
 
-	for (unsigned i = 0; i < MOST; i++)
-		places[i] = place_of(l, i);
-	if (little_memory)
+	for (unsigned i = 0; i < MAX_MODEMS; i++)
+		slots[i] = modem_slot(l, i);
+	if (failing_memory)
 		with_little_memory(try_difference, &step);
 	if (!live_difference(l, next, &changes, why))
 		fail_msg("%s", why);
-	expect_order_and_places(l, &changes);
+	expect_order_and_slots(l, &changes);
 	live_changes_apply(l, &changes);
 	live_changes_free(&changes);
-	expect_same_as(l, next);
-	expect_sound(l);
-	for (unsigned i = 0; i < MOST; i++) {
-		if (places[i] != IDENTITY_NONE && place_of(l, i) != IDENTITY_NONE)
-			assert_int_equal(place_of(l, i), places[i]);
+	expect_equals(l, next);
+	expect_consistent(l);
+	for (unsigned i = 0; i < MAX_MODEMS; i++) {
+		if (slots[i] != IDENTITY_NONE && modem_slot(l, i) != IDENTITY_NONE)
+			assert_int_equal(modem_slot(l, i), slots[i]);
 	}
 }
 
-/* One object of the next configuration as a request: it is done where all that it needs is there. */
-static bool ask_for(struct live_group *l, const struct live_group *next, struct random *r,
-		    bool take) {
+/* Requests a random verb for a random object of the present or the next configuration, and applies the change on
+ * demand. Returns whether the request had an effect. */
+static bool request_random(struct live_group *l, const struct live_group *next, struct random *r,
+			   bool apply) {
 	enum live_object object = random_between(r, LIVE_CHANNEL, LIVE_MODEM);
 	uint32_t i = random_below(r, live_capacity(&next->capacity, object));
-	const struct live_group *of =
+	const struct live_group *from =
 		random_below(r, 2) == 0 || next->blocks[object][i] == NULL ? l : next;
 	enum live_verb verb = random_below(r, LIVE_REMOVE + 1);
 	struct live_changes changes;
 	json_t *value;
-	bool good;
+	bool valid;
 
-	i = random_below(r, live_capacity(&of->capacity, object));
-	if (of->blocks[object][i] == NULL || (verb == LIVE_REMOVE && l->modems < 2))
-		return false; /* without modems it is no configuration */
-	value = object_json(of, object, i, true);
-	good = asked(l, verb, object, value, &changes);
+	i = random_below(r, live_capacity(&from->capacity, object));
+	if (from->blocks[object][i] == NULL || (verb == LIVE_REMOVE && l->modems < 2))
+		return false; /* a group needs a modem */
+	value = object_json(from, object, i, true);
+	valid = prepare_request(l, verb, object, value, &changes);
 	json_decref(value);
-	if (of == l && verb != LIVE_ADD && verb != LIVE_REMOVE)
-		assert_true(good && changes.count == 0); /* it is so already */
-	i = good ? (uint32_t)changes.count : 0;
-	if (good && take)
+	if (from == l && verb != LIVE_ADD && verb != LIVE_REMOVE)
+		assert_true(valid && changes.count == 0); /* equals the present object */
+	i = valid ? (uint32_t)changes.count : 0;
+	if (valid && apply)
 		live_changes_apply(l, &changes);
 	live_changes_free(&changes);
 	return i > 0;
 }
 
-TEST(files_read_again) {
+TEST(reload_equals_new_load) {
 	struct random r = {0x5eed};
 	struct plan plan, anything;
-	struct live_group l = live_planned(&r, &plan), other;
+	struct live_group l = make_random_group(&r, &plan), other;
 
-	for (unsigned n = 0; n < ROUNDS; n++) {
+	for (unsigned n = 0; n < EDITS; n++) {
 		struct service_group next, same;
 		struct live_changes changes;
 
-		plan_edit(&r, &plan);
-		next = planned(&r, &plan);
-		read_again(&l, &next, n % 100 == 0);
-		same = planned(&r, &plan); /* in another order */
+		edit_plan(&r, &plan);
+		next = load_plan(&r, &plan);
+		change_to(&l, &next, n % 100 == 0);
+		same = load_plan(&r, &plan); /* in another order */
 		assert_true(live_difference(&l, &same, &changes, (char[LIVE_LINE]){0}));
 		assert_int_equal(changes.count, 0);
 		live_changes_free(&changes);
 		service_group_free(&next);
 		service_group_free(&same);
-		other = live_planned(&r, &anything);
+		other = make_random_group(&r, &anything);
 		for (unsigned i = 0; i < 4; i++)
-			ask_for(&l, &other, &r, false);
+			request_random(&l, &other, &r, false);
 		live_group_free(&other);
 	}
 	live_group_free(&l);
 }
 
-TEST(requests_in_any_order) {
+TEST(random_requests_keep_group_consistent) {
 	struct random r = {0xcafe};
 	struct plan plan;
-	struct live_group l = live_planned(&r, &plan);
+	struct live_group l = make_random_group(&r, &plan);
 	unsigned done = 0;
 
-	for (unsigned n = 0; n < ROUNDS / 4; n++) {
-		struct live_group next = live_planned(&r, &plan);
+	for (unsigned n = 0; n < EDITS / 4; n++) {
+		struct live_group next = make_random_group(&r, &plan);
 
 		for (unsigned i = 0; i < 60; i++)
-			done += ask_for(&l, &next, &r, true);
-		expect_sound(&l);
+			done += request_random(&l, &next, &r, true);
+		expect_consistent(&l);
 		live_group_free(&next);
 	}
 	assert_true(done > 100);

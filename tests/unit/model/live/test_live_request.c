@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One object of a request: read, checked, and compared with all others. */
-
+/* Tests request.c with texts/requests.txt: requests are parsed, validated and applied, or refused; and key_roll.c. */
 #include "live_kit.h"
 #include "memory_runs_out.h"
 #include "model_values.h"
@@ -9,19 +8,16 @@
 #include "model/live/key_roll.h"
 #include "model/units.h"
 
-/*
- * The upstream takes its settings from the group of a change, whatever differs in it. Once it is taken, the change has
- * what was there before.
- */
-static void limits_change_places(void **state) {
-	struct live_group l = live_of(LIVE_SMALL);
+/* A change contains all group settings; after it is applied, it contains the previous ones. */
+static void group_settings_are_exchanged(void **state) {
+	struct live_group l = make_live_group(LIVE_SMALL);
 	const uint64_t rate = l.sg.rate_limit, timeout = l.sg.cpe_timeout_ns;
 	struct live_changes changes;
 	const struct service_group *changed;
 	char why[LIVE_LINE];
 
-	assert_true(ask(&l, LIVE_SET, LIVE_GROUP, "{rate_limit: '7 Gbps', cpe_timeout: '5 s'}",
-			&changes, why));
+	assert_true(request_change(&l, LIVE_SET, LIVE_GROUP,
+				   "{rate_limit: '7 Gbps', cpe_timeout: '5 s'}", &changes, why));
 	assert_int_equal(changes.count, 1);
 	changed = changes.list[0].group;
 	assert_int_equal(changed->max_frame, l.sg.max_frame);
@@ -36,8 +32,8 @@ static void limits_change_places(void **state) {
 	live_group_free(&l);
 }
 
-/* The number of a word in a list that ends with NULL; what follows goes to `rest`. */
-static unsigned word_of(const char *const words[], const char *text, const char **rest) {
+/* The index of the first word of `text` in a list up to NULL. Sets *rest to the text after the word. */
+static unsigned find_word(const char *const words[], const char *text, const char **rest) {
 	size_t size = strcspn(text, " ");
 	unsigned i = 0;
 
@@ -57,7 +53,7 @@ struct request {
 	const char *answer;
 };
 
-/* Whether it gets its answer. */
+/* Returns false without memory; otherwise asserts the expected result. */
 static bool try_request(void *context) {
 	const struct request *r = context;
 	struct live_changes changes;
@@ -73,8 +69,9 @@ static bool try_request(void *context) {
 	return true;
 }
 
-/* What is done is nothing where memory runs out, at every allocation there is. Without an answer it is what was asked for. */
-static void request_is(struct live_group *l, const char *request, const char *answer) {
+/* Tests a request with each allocation failing, which changes nothing, then applies it. `answer` is "= DESCRIPTION" of
+ * the changes, "! MESSAGE", or "" for the one change that the request describes. */
+static void test_request(struct live_group *l, const char *request, const char *answer) {
 	static const char *const verbs[] = {"add", "replace", "set", "remove", NULL};
 	static const char *const objects[] = {
 		[LIVE_GROUP] = "group",
@@ -85,10 +82,10 @@ static void request_is(struct live_group *l, const char *request, const char *an
 		[LIVE_MODEM] = "modem",
 		[LIVE_OBJECTS] = NULL,
 	};
-	enum live_verb verb = word_of(verbs, request, &request);
-	enum live_object object = word_of(objects, request, &request);
+	enum live_verb verb = find_word(verbs, request, &request);
+	enum live_object object = find_word(objects, request, &request);
 
-	char done[64], *before = live_text(l), why[LIVE_LINE];
+	char done[64], *before = live_group_text(l), why[LIVE_LINE];
 	struct request r = {l, verb, object, json_of(request), answer};
 	struct live_changes changes;
 
@@ -103,14 +100,14 @@ static void request_is(struct live_group *l, const char *request, const char *an
 	if (answer[0] == '=')
 		with_little_memory(try_request, &r);
 	assert_true(try_request(&r));
-	expect_text(l, before);
+	expect_unchanged(l, before);
 	if (live_request(l, verb, object, r.value, &changes, why))
-		expect_taken(l, &changes, answer + 2);
+		expect_applied(l, &changes, answer + 2);
 	json_decref(r.value);
 }
 
-/* Of digits; all bits are others than those, which the present key may have. */
-static struct live_next_key next_key(const char *key, const char *iv) {
+/* The key and IV of hex digits, with the key's bits inverted, so that it differs from the present key. */
+static struct live_next_key make_next_key(const char *key, const char *iv) {
 	struct live_next_key next = {.key_size = strlen(key) / 2, .iv_size = strlen(iv) / 2};
 
 	assert_true(units_parse_hex(key, next.key, (unsigned)next.key_size));
@@ -120,8 +117,8 @@ static struct live_next_key next_key(const char *key, const char *iv) {
 	return next;
 }
 
-/* The first modem's next key is installed, used and removed: "SAID KEY IV". A key that is removed is in no other place either. */
-static void roll_is(struct live_group *l, const char *words, const char *answer) {
+/* Installs, uses and removes the next key of the first modem; `words` is "SAID KEY IV". The removed key is wiped. */
+static void test_key_roll(struct live_group *l, const char *words, const char *answer) {
 	static const uint8_t none[CIPHER_MAX_KEY];
 	const struct security_association *sa = &l->sg.modems[0].security;
 	char key[2 * CIPHER_MAX_KEY + 1], iv[2 * CIPHER_MAX_IV + 1], why[LIVE_LINE] = "";
@@ -130,52 +127,52 @@ static void roll_is(struct live_group *l, const char *words, const char *answer)
 	uint16_t said;
 
 	assert_int_equal(sscanf(words, "%hu %64s %32s", &said, key, iv), 3);
-	next = next_key(key, iv);
+	next = make_next_key(key, iv);
 	if (answer[0] == '!') {
 		assert_false(live_key_install(l, said, &next, &changes, why));
 		assert_string_equal(why, answer + 2);
 		return;
 	}
 	assert_true(live_key_install(l, said, &next, &changes, why));
-	expect_taken(l, &changes, "1 modem changed");
+	expect_applied(l, &changes, "1 modem changed");
 	assert_true(live_key_use(l, said, &changes, why));
-	expect_taken(l, &changes, "1 modem changed");
+	expect_applied(l, &changes, "1 modem changed");
 	assert_memory_equal(association_key(sa), next.key, CIPHER_MAX_KEY);
 	assert_true(live_key_remove(l, said, &changes, why));
-	expect_taken(l, &changes, "1 modem changed");
+	expect_applied(l, &changes, "1 modem changed");
 	assert_memory_equal(association_key(sa), next.key, CIPHER_MAX_KEY);
 	assert_memory_equal(sa->next_key, none, sizeof(none));
 	assert_memory_equal(sa->next_iv, none, sizeof(sa->next_iv));
 	assert_int_equal(sa->key_sequence, 1);
 }
 
-static void expect_in_service(const struct live_group *l, const char *expected) {
-	char *values = values_of_group(&l->sg);
+static void expect_group_values(const struct live_group *l, const char *expected) {
+	char *values = group_values(&l->sg);
 
 	expect_values(values, expected);
 	free(values);
 }
 
-static void requests_of_a_file(const struct text_case *c) {
+static void run_request_case(const struct text_case *c) {
 	const char *top = c->count > 1 ? c->parts[1].text : "";
 	char *text = NULL, *rest = c->parts[0].text;
 	struct live_group l;
 
 	assert_true(asprintf(&text, "%s%s", top, LIVE_SMALL) > 0);
-	l = live_of(text);
+	l = make_live_group(text);
 	free(text);
 	while (*rest != '\0') {
 		const char *request = strsep(&rest, "\n"), *answer;
 
 		if (request[0] == '.') {
-			expect_in_service(&l, request + 2);
+			expect_group_values(&l, request + 2);
 			continue;
 		}
 		answer = rest[0] == '=' || rest[0] == '!' ? strsep(&rest, "\n") : "";
 		if (strncmp(request, "roll ", 5) == 0)
-			roll_is(&l, request + 5, answer);
+			test_key_roll(&l, request + 5, answer);
 		else
-			request_is(&l, request, answer);
+			test_request(&l, request, answer);
 	}
 	live_group_free(&l);
 }
@@ -183,10 +180,9 @@ static void requests_of_a_file(const struct text_case *c) {
 int main(void) {
 	static const char *const files[] = {MODEL_TEXTS "requests.txt", NULL};
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(limits_change_places),
+		cmocka_unit_test(group_settings_are_exchanged),
 	};
 
 	json_set_alloc_funcs(malloc, free);
-	return text_cases_run(files, requests_of_a_file) +
-	       cmocka_run_group_tests(tests, NULL, NULL);
+	return text_cases_run(files, run_request_case) + cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What config.get tells is read again as what it was: of each configuration that is shipped, and of others. */
+/* Tests snapshot.c: a snapshot loads as the same configuration, even if the group changes while it is written. */
 #include "live_kit.h"
 #include "model_server_kit.h"
 #include "test_main.h"
@@ -23,7 +23,7 @@ static struct live_group live_copy(const struct service_group *sg) {
 	return l;
 }
 
-static unsigned copied;
+static unsigned copied; /* objects that the present step copied */
 
 void *__wrap_object_copy(enum live_object object, const void *item, const struct references *to);
 void *__real_object_copy(enum live_object object, const void *item, const struct references *to);
@@ -33,7 +33,7 @@ void *__wrap_object_copy(enum live_object object, const void *item, const struct
 	return __real_object_copy(object, item, to);
 }
 
-/* The next step, in which few objects are copied. */
+/* Writes the next part; asserts that it copies few objects. Returns whether more parts follow. */
 static bool write_step(struct snapshot *s, FILE *file, bool *failed) {
 	bool more;
 
@@ -43,8 +43,8 @@ static bool write_step(struct snapshot *s, FILE *file, bool *failed) {
 	return more;
 }
 
-/* The groups as the text of a server's file, whose lines are those of a snapshot; to be freed. */
-static char *text_of(const struct live_group *groups, size_t count, bool secrets) {
+/* A snapshot of the groups as the text of a server's file; the caller frees it. */
+static char *snapshot_text(const struct live_group *groups, size_t count, bool secrets) {
 	struct snapshot *s = snapshot_create(secrets);
 	char *text = NULL;
 	size_t size;
@@ -65,7 +65,7 @@ static char *text_of(const struct live_group *groups, size_t count, bool secrets
 	return text;
 }
 
-/* A snapshot is what group_json() makes. */
+/* Asserts that the snapshot equals group_json(). */
 static void expect_json(const struct live_group *groups, size_t count, const char *text,
 			bool secrets) {
 	json_t *all = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
@@ -81,29 +81,30 @@ static void expect_json(const struct live_group *groups, size_t count, const cha
 	json_decref(all);
 }
 
-/* With its secrets it is read as what the groups are. */
-static void expect_told(const struct live_group *groups, size_t count) {
-	char *plain = text_of(groups, count, false), *text = text_of(groups, count, true);
-	struct loaded_server again = load_good(text, NULL);
+/* Asserts that a snapshot with secrets loads as the same groups. */
+static void expect_same_when_loaded(const struct live_group *groups, size_t count) {
+	char *plain = snapshot_text(groups, count, false),
+	     *text = snapshot_text(groups, count, true);
+	struct loaded_server loaded = load_valid_server(text, NULL);
 
 	expect_json(groups, count, plain, false);
 	expect_json(groups, count, text, true);
-	assert_int_equal(again.config.group_count, count);
+	assert_int_equal(loaded.config.group_count, count);
 	for (size_t g = 0; g < count; g++) {
 		struct live_changes changes;
 		char why[LIVE_LINE] = "";
 
-		if (!live_difference(&groups[g], &again.config.groups[g], &changes, why))
+		if (!live_difference(&groups[g], &loaded.config.groups[g], &changes, why))
 			fail_msg("%s", why);
 		assert_int_equal(changes.count, 0);
 		live_changes_free(&changes);
 	}
-	unload_server(&again);
+	free_loaded_server(&loaded);
 	free(plain);
 	free(text);
 }
 
-TEST(shipped_configurations) {
+TEST(shipped_configurations_load_back) {
 	static const char *const files[] = {CONFIG "example.yaml", CONFIG "example-server.yaml"};
 
 	for (size_t f = 0; f < ARRAY_COUNT(files); f++) {
@@ -113,7 +114,7 @@ TEST(shipped_configurations) {
 		assert_int_equal(server_config_load(files[f], &config, stderr), 0);
 		for (size_t g = 0; g < config.group_count; g++)
 			groups[g] = live_copy(&config.groups[g]);
-		expect_told(groups, config.group_count);
+		expect_same_when_loaded(groups, config.group_count);
 		for (size_t g = 0; g < config.group_count; g++)
 			live_group_free(&groups[g]);
 		server_config_free(&config);
@@ -123,9 +124,10 @@ TEST(shipped_configurations) {
 #define D16 "0011223344556677"
 #define D32 D16 "8899aabbccddeeff"
 #define D64 D32 D32
+#define D0 "00000000000000000000000000000000"
 
-/* Names of devices are copies: the text that they were read from is freed. Secrets are as long as their cipher asks. */
-TEST(parts_of_a_configuration) {
+/* Device names and secrets of each length; the text from which they were loaded is freed first. */
+TEST(device_names_and_secrets_load_back) {
 	static const char name[] = "name: sg\n";
 	static const char aes_128[] = "said: 1, key: \"000102030405060708090a0b0c0d0e0f\", "
 				      "iv: \"000102030405060708090a0b0c0d0e0e\"";
@@ -140,23 +142,23 @@ TEST(parts_of_a_configuration) {
 	};
 
 	for (unsigned i = 0; i < ARRAY_COUNT(all); i++) {
-		char *text = replaced(all[i][0], all[i][1]);
-		struct live_group l = live_of(text);
+		char *text = replace_text(all[i][0], all[i][1]);
+		struct live_group l = make_live_group(text);
 
 		free(text);
-		expect_told(&l, 1);
-		text = text_of(&l, 1, true);
-		assert_null(strstr(text, "00000000000000000000000000000000")); /* none is told */
+		expect_same_when_loaded(&l, 1);
+		text = snapshot_text(&l, 1, true);
+		assert_null(strstr(text, D0)); /* no unset key is written */
 		free(text);
 		live_group_free(&l);
 	}
 }
 
-/* Writes it, with a change of its group after so many steps. Returns whether there were more. */
-static bool written_with_a_change(unsigned steps, json_t **told, json_t **before) {
-	struct live_group l = live_of(LIVE_SMALL), other = live_of(LIVE_SMALL);
+/* Writes a snapshot, and changes its group after `steps` steps. Returns whether more steps followed. */
+static bool write_with_change(unsigned steps, json_t **written, json_t **before) {
+	struct live_group l = make_live_group(LIVE_SMALL), other = make_live_group(LIVE_SMALL);
 	struct snapshot *s = snapshot_create(true);
-	json_t *gone = json_pack("{s:s}", "mac", "02:01:00:00:00:02");
+	json_t *modem = json_pack("{s:s}", "mac", "02:01:00:00:00:02");
 	struct live_changes changes;
 	char *text = NULL, why[LIVE_LINE];
 	bool failed = false, more = true;
@@ -169,7 +171,7 @@ static bool written_with_a_change(unsigned steps, json_t **told, json_t **before
 	for (unsigned n = 0; n < steps && more; n++)
 		more = write_step(s, out, &failed);
 	snapshot_copy(s, &l);
-	assert_true(live_request(&l, LIVE_REMOVE, LIVE_MODEM, gone, &changes, why));
+	assert_true(live_request(&l, LIVE_REMOVE, LIVE_MODEM, modem, &changes, why));
 	live_changes_apply(&l, &changes);
 	live_changes_free(&changes);
 	live_group_free(&l);
@@ -177,31 +179,31 @@ static bool written_with_a_change(unsigned steps, json_t **told, json_t **before
 		;
 	assert_false(failed);
 	fclose(out);
-	*told = json_loads(text, 0, NULL);
-	json_decref(gone);
+	*written = json_loads(text, 0, NULL);
+	json_decref(modem);
 	free(text);
 	snapshot_free(s);
 	live_group_free(&other);
 	return more;
 }
 
-TEST(a_snapshot_does_not_change) {
+TEST(snapshot_is_not_changed_by_requests) {
 	bool more = true;
 
 	for (unsigned steps = 0; more; steps++) {
-		json_t *told, *before;
+		json_t *written, *before;
 
-		more = written_with_a_change(steps, &told, &before);
-		assert_int_equal(json_array_size(told), 2);
-		assert_true(json_equal(json_array_get(told, 0), before));
-		assert_true(json_equal(json_array_get(told, 1), before));
-		json_decref(told);
+		more = write_with_change(steps, &written, &before);
+		assert_int_equal(json_array_size(written), 2);
+		assert_true(json_equal(json_array_get(written, 0), before));
+		assert_true(json_equal(json_array_get(written, 1), before));
+		json_decref(written);
 		json_decref(before);
 	}
 }
 
-/* A snapshot of the group twice that is freed after so many steps, in `parts`. Returns whether there were more. */
-static bool given_up(const struct live_group *l, unsigned steps, unsigned *parts) {
+/* Frees a snapshot with the group twice after `steps` steps, in *parts parts. Returns whether more would follow. */
+static bool abandon_snapshot(const struct live_group *l, unsigned steps, unsigned *parts) {
 	struct snapshot *s = snapshot_create(true);
 	FILE *out = fopen("/dev/null", "w");
 	bool more = true, failed = false;
@@ -216,38 +218,38 @@ static bool given_up(const struct live_group *l, unsigned steps, unsigned *parts
 	return more;
 }
 
-/* After any number of steps: what stays is seen by the sanitizers. It is copied in steps, and freed in steps. */
-TEST(a_snapshot_that_is_given_up) {
-	char *many = crowd_text(300, 1, 1);
-	struct live_group few = live_of(LIVE_SMALL), all = live_of(many);
+/* A snapshot is freed in parts, after any number of steps; the sanitizers detect leaks. */
+TEST(abandoned_snapshot_is_freed_in_parts) {
+	char *text = modems_text(300, 1, 1);
+	struct live_group small = make_live_group(LIVE_SMALL), large = make_live_group(text);
 	unsigned parts;
 
-	for (unsigned steps = 0; given_up(&few, steps, &parts); steps++)
+	for (unsigned steps = 0; abandon_snapshot(&small, steps, &parts); steps++)
 		assert_int_equal(parts, 1);
-	for (unsigned steps = 0; given_up(&all, steps, &parts); steps = 2 * steps + 1) {
+	for (unsigned steps = 0; abandon_snapshot(&large, steps, &parts); steps = 2 * steps + 1) {
 		assert_in_range(parts, 1, 3);
-		/* one group is copied, and nothing is written */
+		/* after 7 steps one group is copied, and nothing is written */
 		assert_true(steps != 7 || parts == 2);
 	}
-	live_group_free(&few);
-	live_group_free(&all);
-	free(many);
+	live_group_free(&small);
+	live_group_free(&large);
+	free(text);
 }
 
-static int write_nothing(const char *bytes, size_t size, void *context) {
+static int failing_write(const char *bytes, size_t size, void *context) {
 	(void)bytes;
 	(void)size;
 	(void)context;
 	return -1;
 }
 
-TEST(a_snapshot_that_cannot_be_written) {
-	struct live_group l = live_of(LIVE_SMALL);
+TEST(write_error_ends_snapshot) {
+	struct live_group l = make_live_group(LIVE_SMALL);
 	struct snapshot *s = snapshot_create(true);
 	bool failed = false;
 
 	assert_true(snapshot_add(s, &l));
-	while (snapshot_write(s, write_nothing, NULL, &failed))
+	while (snapshot_write(s, failing_write, NULL, &failed))
 		assert_false(failed);
 	assert_true(failed);
 	snapshot_free(s);

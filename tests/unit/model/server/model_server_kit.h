@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loads a server from text, with groups' own files from memory, and keeps what the loader said. */
+/* Loads a server from text, with files of groups from memory, and keeps the loader's messages. */
 #pragma once
 
 #include "test.h"
@@ -8,7 +8,7 @@
 
 #include "model/server_config.h"
 
-/* What a group needs, with numbers that tell groups apart; `n` is one digit. */
+/* Required keys of a group. `n`, a digit, makes identifiers and addresses distinct. */
 #define CHANNELS(n) "channels: [{id: 1, type: ofdm, rate: 1.89 Gbps, session: 1" n "}]"
 #define BONDING "bonding_groups: [{id: 1, channels: [1]}]"
 #define MODEM(n)                                                                    \
@@ -16,7 +16,7 @@
 	"\"], bonding_group: 1, security: {said: 1, cipher: none}, service_flows: [{id: 1}]}"
 #define GROUP(n) "{service_group: " n ", " CHANNELS(n) ", modems: [" MODEM(n) "]}"
 
-/* Files of a test, up to one without a path. */
+/* A list of files ends with one whose path is NULL. */
 struct memory_file {
 	const char *path;
 	const char *text;
@@ -28,7 +28,8 @@ struct loaded_server {
 	char *said;
 };
 
-static inline char *read_memory(void *context, const char *path, size_t most, size_t *size) {
+/* The `read` of struct server_files. */
+static inline char *read_memory(void *context, const char *path, size_t max, size_t *size) {
 	const struct memory_file *file = context;
 
 	while (file != NULL && file->path != NULL && strcmp(file->path, path) != 0)
@@ -37,7 +38,7 @@ static inline char *read_memory(void *context, const char *path, size_t most, si
 	if (file == NULL || file->path == NULL)
 		return NULL;
 	*size = strlen(file->text);
-	assert_true(*size <= most);
+	assert_true(*size <= max);
 	return strdup(file->text);
 }
 
@@ -61,15 +62,15 @@ static inline struct loaded_server load_server(const char *text, struct memory_f
 	return load_server_on(text, files, NULL);
 }
 
-/* The same of a text without mistakes. */
-static inline struct loaded_server load_good(const char *text, struct memory_file *files) {
+/* Loads a valid text. */
+static inline struct loaded_server load_valid_server(const char *text, struct memory_file *files) {
 	struct loaded_server loaded = load_server(text, files);
 
 	assert_string_equal(loaded.said, "");
 	return loaded;
 }
 
-static inline void unload_server(struct loaded_server *loaded) {
+static inline void free_loaded_server(struct loaded_server *loaded) {
 	server_config_free(&loaded->config);
 	free(loaded->said);
 }

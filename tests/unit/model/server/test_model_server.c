@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loader on texts of a server, with groups' own files: values, and every mistake at its place. */
+/* Tests the loader of server files: values and messages, by texts/servers.txt, server_values.txt and layouts.txt. */
 #include "model/layouts.h"
 
 #include "model_server_kit.h"
@@ -8,13 +8,14 @@
 
 #include <unistd.h>
 
-static void put_many(FILE *out, const char *form, unsigned count) {
+/* Writes `form` with the numbers from 1 to `count`. */
+static void print_repeated(FILE *out, const char *form, unsigned count) {
 	for (unsigned i = 1; i <= count; i++)
 		fprintf(out, form, i, i, i, i);
 }
 
-/* What is written once and read for every group costs as much as if it were written for each. */
-static void what_is_shared_may_not_multiply(void **state) {
+/* Keys that all groups share count once per group for the limit of aliases. */
+static void shared_keys_count_for_the_alias_limit(void **state) {
 	struct loaded_server loaded;
 	char *text;
 	size_t size;
@@ -22,30 +23,30 @@ static void what_is_shared_may_not_multiply(void **state) {
 
 	assert_non_null(out);
 	fprintf(out, "channels: [");
-	put_many(out, "{id: %u, type: ofdm, rate: 1 Gbps, session: %u},", SG_MAX_CHANNELS);
+	print_repeated(out, "{id: %u, type: ofdm, rate: 1 Gbps, session: %u},", SG_MAX_CHANNELS);
 	fprintf(out, "]\nbonding_groups: [{id: 1024, channels: &c [");
-	put_many(out, "%u,", SG_MAX_CHANNELS);
+	print_repeated(out, "%u,", SG_MAX_CHANNELS);
 	fprintf(out, "]},");
-	put_many(out, "{id: %u, channels: *c},", 1023);
+	print_repeated(out, "{id: %u, channels: *c},", 1023);
 	fprintf(out, "]\nfilter_groups: [{id: 5, rules: &r [");
-	put_many(out, "{family: ipv4, action: deny},", SG_MAX_RULES);
+	print_repeated(out, "{family: ipv4, action: deny},", SG_MAX_RULES);
 	fprintf(out, "]},");
-	put_many(out, "{id: %u, rules: *r},", 4);
+	print_repeated(out, "{id: %u, rules: *r},", 4);
 	fprintf(out, "{id: 6, rules: *r}]\nmodems: [{mac: \"02:01:00:00:00:01\", addresses: "
 		     "[10.0.0.1], bonding_group: 1, security: {said: 1, cipher: none}, "
 		     "service_flows: [{id: 1, dsid: 1}]}]\nservice_groups: [");
-	put_many(out, "{service_group: %u, ports: {network: {vlan: %u}, rphy: {vlan: %u}}},",
-		 SERVER_MAX_GROUPS);
+	print_repeated(out, "{service_group: %u, ports: {network: {vlan: %u}, rphy: {vlan: %u}}},",
+		       SERVER_MAX_GROUPS);
 	fprintf(out, "]\n");
 	fclose(out);
 	loaded = load_server(text, NULL);
 	assert_non_null(strstr(loaded.said, "found aliases that multiply, allowed: 20 million "));
 	assert_int_equal(loaded.mistakes, 1);
-	unload_server(&loaded);
+	free_loaded_server(&loaded);
 	free(text);
 }
 
-static void most_groups(void **state) {
+static void maximum_of_groups_is_loaded(void **state) {
 	struct loaded_server loaded;
 	char *text;
 	size_t size;
@@ -53,22 +54,22 @@ static void most_groups(void **state) {
 
 	assert_non_null(out);
 	fprintf(out, BONDING "\nservice_groups:\n");
-	put_many(out,
-		 "  - {service_group: %u, channels: [{id: 1, type: ofdm, rate: 1 Gbps,"
-		 " session: %u}], modems: [{mac: \"02:01:00:00:00:%02x\", addresses:"
-		 " [10.0.0.%u], bonding_group: 1, security: {said: 1, cipher: none},"
-		 " service_flows: [{id: 1}]}]}\n",
-		 SERVER_MAX_GROUPS);
+	print_repeated(out,
+		       "  - {service_group: %u, channels: [{id: 1, type: ofdm, rate: 1 Gbps,"
+		       " session: %u}], modems: [{mac: \"02:01:00:00:00:%02x\", addresses:"
+		       " [10.0.0.%u], bonding_group: 1, security: {said: 1, cipher: none},"
+		       " service_flows: [{id: 1}]}]}\n",
+		       SERVER_MAX_GROUPS);
 	fclose(out);
-	loaded = load_good(text, NULL);
+	loaded = load_valid_server(text, NULL);
 	assert_int_equal(loaded.config.group_count, SERVER_MAX_GROUPS);
 	assert_int_equal(loaded.config.groups[63].channels[0].session, 64);
-	unload_server(&loaded);
+	free_loaded_server(&loaded);
 	free(text);
 }
 
-/* On the disk: from the folder of the server's file; what never ends or cannot be read is refused. */
-static void files_of_the_disk(void **state) {
+/* Files of groups on disk, relative to the server's file. Devices and unreadable files are rejected. */
+static void unreadable_group_files_are_rejected(void **state) {
 	static const struct {
 		const char *file, *reason;
 	} cases[] = {
@@ -83,9 +84,9 @@ static void files_of_the_disk(void **state) {
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		FILE *file = fopen(path, "w");
 		struct server_config config;
-		char *said, expected[400];
+		char *messages, expected[400];
 		size_t length;
-		FILE *errors = open_memstream(&said, &length);
+		FILE *errors = open_memstream(&messages, &length);
 
 		assert_non_null(file);
 		fprintf(file, "service_groups: [{file: %s}]\n", cases[i].file);
@@ -97,34 +98,34 @@ static void files_of_the_disk(void **state) {
 			 "YAML "
 			 "file of at most 1 GiB\n",
 			 path, cases[i].reason);
-		assert_string_equal(said, expected);
+		assert_string_equal(messages, expected);
 		assert_null(config.groups);
-		free(said);
+		free(messages);
 	}
 	close(descriptor);
 	unlink(path);
 }
 
-/* As some editors begin a file; one that stands anywhere else is text. */
-static void byte_order_marks(void **state) {
+/* A byte order mark at the begin of a file is skipped. */
+static void byte_order_mark_is_skipped(void **state) {
 	struct memory_file files[] = {
 		{"dir/two.yaml", "\xef\xbb\xbf" CHANNELS("2") "\nmodems: [" MODEM("2") "]\n"},
 		{0},
 	};
 	struct loaded_server loaded =
-		load_good("\xef\xbb\xbf" BONDING "\n"
-			  "rphy: {mtu: 2000}\n"
-			  "service_groups:\n"
-			  "  - " GROUP("1") "\n"
-					    "  - {file: two.yaml, service_group: 2}\n",
-			  files);
+		load_valid_server("\xef\xbb\xbf" BONDING "\n"
+				  "rphy: {mtu: 2000}\n"
+				  "service_groups:\n"
+				  "  - " GROUP("1") "\n"
+						    "  - {file: two.yaml, service_group: 2}\n",
+				  files);
 
 	assert_int_equal(loaded.config.groups[1].rphy.mtu, 2000);
-	unload_server(&loaded);
+	free_loaded_server(&loaded);
 }
 
-/* What ports of their own tell apart in the file is not told apart on one port for all. */
-static void devices_instead_of_those_of_the_file(void **state) {
+/* Devices of the command line replace those of the file, so that groups with own ports may conflict on a shared one. */
+static void devices_of_command_line_replace_those_of_file(void **state) {
 	static const char text[] =
 		BONDING "\nservice_groups:\n"
 			"  - {service_group: 1, " CHANNELS("1") ", modems: [" MODEM(
@@ -143,21 +144,21 @@ static void devices_instead_of_those_of_the_file(void **state) {
 		assert_string_equal(loaded.config.groups[g].control_port.device, "net_null9");
 	}
 	assert_string_equal(loaded.config.groups[1].rphy_port.device, "b");
-	unload_server(&loaded);
+	free_loaded_server(&loaded);
 	loaded = load_server_on(text, NULL, &rphy);
 	assert_string_equal(loaded.said,
 			    "dir/server.yaml:6: service_groups[1].channels[0].session: found "
 			    "0x0000000b again in service group 2, allowed: it in one group of the "
 			    "port net_null1, or another vlan, rpd_mac or rpd_ip (first in service "
 			    "group 1 on line 3)\n");
-	unload_server(&loaded);
+	free_loaded_server(&loaded);
 	loaded = load_server_on(BONDING "\n" CHANNELS("1") "\nmodems: [" MODEM("1") "]\n", NULL,
 				&rphy);
 	assert_string_equal(loaded.config.groups[0].rphy_port.device, "net_null1");
-	unload_server(&loaded);
+	free_loaded_server(&loaded);
 }
 
-static void cores_of_a_group_each_once(void **state) {
+static void cores_of_a_group_are_listed_once(void **state) {
 	struct service_group sg = {
 		.threads = {.downstream = LAYOUT_1DS2T,
 			    .upper_mac_core = 4,
@@ -178,8 +179,7 @@ static void cores_of_a_group_each_once(void **state) {
 	assert_int_equal(layouts_cores(&sg, cores), 1);
 }
 
-/* The words of the arguments are those of the file. */
-static void words_of_power(void **state) {
+static void power_names_parse_back(void **state) {
 	enum idle_kind kind;
 	enum power_policy policy = POWER_NONE;
 	enum power_driver driver;
@@ -195,26 +195,26 @@ static void words_of_power(void **state) {
 	assert_int_equal(policy, POWER_SAVING);
 }
 
-/* The parts behind the server's text are files of groups. */
-static void texts_of_servers(const struct text_case *c) {
+/* A case: the first part is the server's file, with expected messages and values; further parts are files of groups. */
+static void run_server_case(const struct text_case *c) {
 	struct memory_file files[TEXT_PARTS] = {0};
 	struct loaded_server loaded;
-	char *said, *values;
+	char *messages, *values;
 
-	said = text_take(c->parts[0].text, "! ");
-	values = text_take(c->parts[0].text, "= ");
+	messages = extract_lines(c->parts[0].text, "! ");
+	values = extract_lines(c->parts[0].text, "= ");
 	for (unsigned p = 1; p < c->count; p++)
 		files[p - 1] = (struct memory_file){c->parts[p].title, c->parts[p].text};
 	loaded = load_server(c->parts[0].text, files);
-	assert_int_equal(loaded.mistakes, expect_lines(loaded.said, "dir/server.yaml:", said));
+	assert_int_equal(loaded.mistakes, expect_lines(loaded.said, "dir/server.yaml:", messages));
 	if (loaded.mistakes == 0) {
-		char *is = values_of_server(&loaded.config);
+		char *actual = server_values(&loaded.config);
 
-		expect_values(is, values);
-		free(is);
+		expect_values(actual, values);
+		free(actual);
 	}
-	unload_server(&loaded);
-	free(said);
+	free_loaded_server(&loaded);
+	free(messages);
 	free(values);
 }
 
@@ -223,14 +223,14 @@ int main(void) {
 					    MODEL_TEXTS "server_values.txt",
 					    MODEL_TEXTS "layouts.txt", NULL};
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_shared_may_not_multiply),
-		cmocka_unit_test(files_of_the_disk),
-		cmocka_unit_test(byte_order_marks),
-		cmocka_unit_test(most_groups),
-		cmocka_unit_test(devices_instead_of_those_of_the_file),
-		cmocka_unit_test(cores_of_a_group_each_once),
-		cmocka_unit_test(words_of_power),
+		cmocka_unit_test(shared_keys_count_for_the_alias_limit),
+		cmocka_unit_test(unreadable_group_files_are_rejected),
+		cmocka_unit_test(byte_order_mark_is_skipped),
+		cmocka_unit_test(maximum_of_groups_is_loaded),
+		cmocka_unit_test(devices_of_command_line_replace_those_of_file),
+		cmocka_unit_test(cores_of_a_group_are_listed_once),
+		cmocka_unit_test(power_names_parse_back),
 	};
 
-	return text_cases_run(files, texts_of_servers) + cmocka_run_group_tests(tests, NULL, NULL);
+	return text_cases_run(files, run_server_case) + cmocka_run_group_tests(tests, NULL, NULL);
 }
