@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Tests event_journal.c with random events and subscribers: order, numbers, filters, keys, series, and missed events
- * of slow readers. A list of all events added determines what each subscriber must receive.
- */
+/* Tests event_journal.c with random events and subscribers: order, numbers, filters, keys, series, and missed events
+ * of slow readers. A list of all events added determines what each subscriber must receive. */
 #include "test_main.h"
 
 #include "control/event_journal.h"

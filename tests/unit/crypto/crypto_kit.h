@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Sends random frames through one queue of a crypto provider. Checks that frames are collected in order, and compares
- * the whole buffer of each with the result of crypto_model.h.
- */
+/* Sends random frames through one queue of a crypto provider. Checks that frames are collected in order, and compares
+ * the whole buffer of each with the result of crypto_model.h. */
 #pragma once
 
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Injects faults into a DPDK crypto device: replaces its enqueue and dequeue functions by wrappers, which delay,
- * reorder, refuse, fail or lose operations. The device itself processes the operations correctly.
- */
+/* Injects faults into a DPDK crypto device: replaces its enqueue and dequeue functions by wrappers, which delay,
+ * reorder, refuse, fail or lose operations. The device itself processes the operations correctly. */
 #pragma once
 
 #include <rte_cryptodev.h>

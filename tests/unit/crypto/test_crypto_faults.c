@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Tests the provider for DPDK crypto devices with the faults of fake_device.h. Each frame must be collected once and in
- * order, as good, failed or lost. No buffer may be freed while the device may write to it.
- */
+/* Tests the provider for DPDK crypto devices with the faults of fake_device.h. Each frame must be collected once and in
+ * order, as good, failed or lost. No buffer may be freed while the device may write to it. */
 #include "test_main.h"
 
 #include "crypto/cryptodev.h"
@@ -139,11 +137,9 @@ TEST(frames_are_lost_if_device_accepts_none) {
 	close_kit();
 }
 
-/*
- * Queues are closed while the device has frames of theirs: after the timeout, or before they are collected. Their
+/* Queues are closed while the device has frames of theirs: after the timeout, or before they are collected. Their
  * buffers are not freed with the queue. They are freed when the device has returned them and another queue uses the
- * queue pair, or when the provider is closed and the device is stopped.
- */
+ * queue pair, or when the provider is closed and the device is stopped. */
 static const struct close_case {
 	const char *device;
 	enum crypto_direction direction;

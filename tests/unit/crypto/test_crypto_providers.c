@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Compares crypto_model.h with published vectors, and each provider with the model: all sizes and alignments, bursts
+/* Compares crypto_model.h with published vectors, and each provider with the model: all sizes and alignments, bursts
  * of mixed ciphers, and frames that are complete but must wait for earlier ones. intel-ipsec-mb runs with each
- * instruction set that the CPU has.
- */
+ * instruction set that the CPU has. */
 #include "test_main.h"
 
 #include <rte_cryptodev.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Writes downstream frames without CRC, and loads the service group that receives them. The last
- * four bytes of the source MAC address are a serial number, which BPI+ does not encrypt.
- */
+/* Writes downstream frames without CRC, and loads the service group that receives them. The last
+ * four bytes of the source MAC address are a serial number, which BPI+ does not encrypt. */
 #pragma once
 
 #include <stddef.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Reference implementation of BPI+ encryption: AES-128 from FIPS 197, and CBC with residual block termination from SEC.
- * It is slow and independent of the crypto libraries.
- */
+/* Reference implementation of BPI+ encryption: AES-128 from FIPS 197, and CBC with residual block termination from SEC.
+ * It is slow and independent of the crypto libraries. */
 #pragma once
 
 #include <stddef.h>
@@ -86,10 +84,8 @@ static inline void aes_encrypt_block(const uint8_t key[16], uint8_t block[16]) {
 	}
 }
 
-/*
- * Encrypts in place: CBC over the full blocks. The residual bytes are XORed with the encryption of the last ciphertext
- * block, or of the IV if there is no full block.
- */
+/* Encrypts in place: CBC over the full blocks. The residual bytes are XORed with the encryption of the last ciphertext
+ * block, or of the IV if there is no full block. */
 static inline void bpi_encrypt(const uint8_t key[16], const uint8_t iv[16], uint8_t *data,
 			       size_t size) {
 	uint8_t chain[16];

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Tests pipeline_run() with stub stages: order of calls, empty bursts, queues, cycle accounts and what a tap sees. Each
- * test runs with and without accounts and tap. Also tests counters.c and effort.h. No EAL is needed.
- */
+/* Tests pipeline_run() with stub stages: order of calls, empty bursts, queues, cycle accounts and what a tap sees. Each
+ * test runs with and without accounts and tap. Also tests counters.c and effort.h. No EAL is needed. */
 #include "test_main.h"
 
 #include <rte_cycles.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Builds groups in service from YAML text, and compares them as JSON that does not depend on slots. Changes them by
- * another text or by requests, and checks the changes.
- */
+/* Builds groups in service from YAML text, and compares them as JSON that does not depend on slots. Changes them by
+ * another text or by requests, and checks the changes. */
 #pragma once
 
 #include "model_kit.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Applies random edits of a configuration to a group in service, by reload and by requests. The group must then equal
- * a new copy of the configuration, and give the same answers to requests.
- */
+/* Applies random edits of a configuration to a group in service, by reload and by requests. The group must then equal
+ * a new copy of the configuration, and give the same answers to requests. */
 #include "live_kit.h"
 #include "memory_runs_out.h"
 #include "random.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Tests the parts of the metrics endpoint: listen.c (addresses of --metrics), request.c (path and format; RFC 9110,
- * 12.4.2 and 12.5.1, RFC 9112, 3.2.2), query.c, pages.c (the cache of pages), health.c (readiness and liveness).
- */
+/* Tests the parts of the metrics endpoint: listen.c (addresses of --metrics), request.c (path and format; RFC 9110,
+ * 12.4.2 and 12.5.1, RFC 9112, 3.2.2), query.c, pages.c (the cache of pages), health.c (readiness and liveness). */
 #include "test_main.h"
 
 #include <errno.h>
