@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests answer_text.c: random writes, moves and consumption of texts in blocks, compared with a flat copy; wiping of
- * freed blocks; failed allocations. */
+/* Tests answer_text.c: random operations on texts, compared with a flat copy; wiped blocks; failed allocations. */
 #include "test_main.h"
 
 #include <malloc.h>

@@ -238,7 +238,6 @@ TEST(stalled_clients_are_disconnected) {
 
 	restart_server(1);
 	fill_clients(fds, "{\"half\":");
-	/* the server disconnects each after 1 ms */
 	for (int i = 0; i < CONTROL_CLIENTS; i++) {
 		while (recv(fds[i], (char[16]){0}, 16, 0) != 0)
 			control_socket_serve(server, 1);

@@ -70,8 +70,7 @@ static void add(const struct added_event *t) {
 	assert_int_equal(event_journal_next(journal), number + 1);
 }
 
-/* Whether the limits allow the journal to keep all events from `number` on, with `line` bytes per event and its
- * padding. */
+/* Whether the limits allow to keep all events from `number` on, with `line` bytes per event besides its padding. */
 static bool fits_limits(uint64_t number, size_t line) {
 	uint64_t next = event_journal_next(journal);
 	size_t bytes = 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Compares crypto_model.h with published vectors, and each provider with the model: all sizes and alignments, bursts
- * of mixed ciphers, and frames that are complete but must wait for earlier ones. intel-ipsec-mb runs with each
- * instruction set that the CPU has. */
+ * of mixed ciphers, and frames that must wait for earlier ones. intel-ipsec-mb runs with each instruction set. */
 #include "test_main.h"
 
 #include <rte_cryptodev.h>

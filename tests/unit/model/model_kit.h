@@ -18,7 +18,6 @@
 	"    service_flows: [{id: 1}]\n"
 #define SMALL SMALL_HEAD "modems:\n" SMALL_MODEM
 
-/* unload() frees it. */
 struct loaded {
 	struct service_group sg;
 	int mistakes;

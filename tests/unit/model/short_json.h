@@ -6,8 +6,7 @@
 
 #include <jansson.h>
 
-/* Expands the short form to JSON: words need no quotes, and 'a:b' is one word. JSON stays. Returns the size; does not
- * allocate. */
+/* Expands the short form: words need no quotes, 'a:b' is one word. Returns the size of the JSON; does not allocate. */
 static inline size_t json_expand(const char *text, char *out, size_t capacity) {
 	size_t used = 0;
 

@@ -18,7 +18,6 @@ struct plan {
 	int spent; /* ns, in this step of the worker */
 };
 
-/* Processes an item at a random cost. */
 static bool process_item(void *plan, struct change_cursor *cursor) {
 	struct plan *p = plan;
 	unsigned phase = cursor->phase;

@@ -49,8 +49,7 @@ TEST(without_start_time_is_that_of_the_worker) {
 	assert_int_equal(docsis_clock_time(&c, 4), 0); /* rounds down */
 }
 
-/* Follows a system clock that is faster by `ppm`. DOCSIS time never goes back, and after a minute its error is below
- * 10 us. */
+/* Follows a system clock that is faster by `ppm`: time never goes back, and after a minute its error is below 10 us. */
 static void follow(double ppm) {
 	uint64_t last = 0, worst = 0;
 	struct docsis_clock c;

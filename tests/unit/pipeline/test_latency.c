@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests latency.c and percentiles.c, with a simulated clock instead of the TSC. A reader collects while a thread
- * records. */
+/* Tests latency.c and percentiles.c, with a simulated clock instead of the TSC. */
 #include "test_main.h"
 
 #include "pipeline/latency.h"

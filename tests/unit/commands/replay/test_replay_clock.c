@@ -9,8 +9,7 @@
 
 #define PACKETS 400
 
-/* Results of one run. */
-struct run_result {
+struct result {
 	uint64_t arrived_at[PACKETS]; /* ns; arrival at the R-PHY device, by serial number */
 	struct counters counters;
 	uint64_t steps; /* times at which the server ran */
@@ -18,7 +17,7 @@ struct run_result {
 
 static struct group_kit storage, *const bench = &storage;
 
-typedef uint64_t next_time_fn(const struct server *s, uint64_t now, uint64_t to);
+typedef uint64_t next_fn(const struct server *s, uint64_t now, uint64_t to);
 
 /* The reference: skips no step while packets are pending. */
 static uint64_t no_skip_next(const struct server *s, uint64_t now, uint64_t to) {
@@ -28,7 +27,7 @@ static uint64_t no_skip_next(const struct server *s, uint64_t now, uint64_t to) 
 }
 
 /* Runs rounds at the present time until nothing moves. */
-static void settle(struct run_result *p) {
+static void settle(struct result *p) {
 	unsigned moved;
 
 	do {
@@ -39,7 +38,7 @@ static void settle(struct run_result *p) {
 }
 
 /* Runs the server until the time `to` (ns). */
-static void advance(struct run_result *p, next_time_fn *next, uint64_t to) {
+static void advance(struct result *p, next_fn *next, uint64_t to) {
 	struct clock *clock = group_kit_clock(bench);
 	uint64_t at;
 
@@ -71,8 +70,7 @@ struct traffic {
 };
 
 /* Opens a server, sends PACKETS packets with the same sizes and times in each run, and runs `end_s` seconds more. */
-static void run_traffic(struct run_result *p, const struct traffic *t, uint64_t end_s,
-			next_time_fn *next) {
+static void run(struct result *p, const struct traffic *t, uint64_t end_s, next_fn *next) {
 	char text[8192];
 
 	memset(p, 0, sizeof(*p));
@@ -107,11 +105,11 @@ TEST(skipped_steps_do_not_change_results) {
 		 "min_reserved_rate: 1 Mbps, ",
 		 "rate_limit: 100 Mbps\nrphy: {flush: 10 us}\n", 100000},
 	};
-	static struct run_result all, some;
+	static struct result all, some;
 
 	for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
-		run_traffic(&all, &cases[i], 3, no_skip_next);
-		run_traffic(&some, &cases[i], 3, replay_next);
+		run(&all, &cases[i], 3, no_skip_next);
+		run(&some, &cases[i], 3, replay_next);
 		assert_true(all.counters.values[COUNTER_TRANSMITTED] > PACKETS / 4);
 		assert_memory_equal(some.arrived_at, all.arrived_at, sizeof(all.arrived_at));
 		assert_memory_equal(&some.counters, &all.counters, sizeof(all.counters));
@@ -122,10 +120,10 @@ TEST(skipped_steps_do_not_change_results) {
 
 /* The rate limit keeps packets pending nearly all of the time. */
 TEST(six_minutes_with_pending_packets_take_few_steps) {
-	static struct run_result p;
+	static struct result p;
 	uint64_t last = 0;
 
-	run_traffic(&p, &(struct traffic){"", "rate_limit: 7 kbps\n", 2700000000}, 60, replay_next);
+	run(&p, &(struct traffic){"", "rate_limit: 7 kbps\n", 2700000000}, 60, replay_next);
 	for (uint32_t n = 0; n < PACKETS; n++)
 		last = RTE_MAX(last, p.arrived_at[n]);
 	assert_true(last > 330 * CLOCK_NS_PER_S);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests service.c and watch.c: notifications to systemd, which a socket of this file receives, and log messages about
- * workers and ports. */
+/* Tests service.c and watch.c: notifications to systemd, received by a socket here, and log messages. */
 #include "test_main.h"
 
 #include <sys/socket.h>

@@ -79,8 +79,8 @@ static inline void expect_error(const char *method, const char *params, int code
 	assert_string_equal(call_error(method, params, code), why);
 }
 
-/* The member at a path of names, or indices of lists, joined by dots; NULL if it does not exist. */
-static inline const json_t *member(const json_t *json, const char *path) {
+/* The get at a path of names, or indices of lists, joined by dots; NULL if it does not exist. */
+static inline const json_t *get(const json_t *json, const char *path) {
 	char names[128], *rest = names;
 
 	snprintf(names, sizeof(names), "%s", path);
@@ -91,15 +91,15 @@ static inline const json_t *member(const json_t *json, const char *path) {
 }
 
 static inline int64_t get_int(const json_t *json, const char *path) {
-	assert_true(json_is_integer(member(json, path)));
-	return json_integer_value(member(json, path));
+	assert_true(json_is_integer(get(json, path)));
+	return json_integer_value(get(json, path));
 }
 
-static inline const char *get_string(const json_t *json, const char *path) {
-	return json_string_value(member(json, path));
+static inline const char *get_str(const json_t *json, const char *path) {
+	return json_string_value(get(json, path));
 }
 
-/* Writes a value as text: lists and objects as [SIZE], spaces as underscores, a missing member as "none". */
+/* Writes a value as text: lists and objects as [SIZE], spaces as underscores, a missing get as "none". */
 static inline void format_member(const json_t *json, char *text, size_t size) {
 	if (json == NULL)
 		snprintf(text, size, "none");
@@ -124,7 +124,7 @@ static inline void expect_members(const json_t *json, const char *expected) {
 		char *value = strchr(path, '=');
 
 		*value++ = '\0';
-		format_member(member(json, path), actual, sizeof(actual));
+		format_member(get(json, path), actual, sizeof(actual));
 		if (strcmp(actual, value) != 0)
 			fail_msg("%s is %s, expected %s", path, actual, value);
 	}

@@ -120,7 +120,7 @@ TEST(counters_get_returns_counters) {
 		       "groups.1.downstream.counters.received=1 groups.1.downstream.drops.runt=0 "
 		       "groups.1.upstream.counters.received=0");
 	expect_members(one, "groups=[1] groups.0.id=2");
-	assert_true(json_equal(member(one, "groups.0"), member(all, "groups.1")));
+	assert_true(json_equal(get(one, "groups.0"), get(all, "groups.1")));
 }
 
 TEST(config_refuse_counts_invalid_files) {
@@ -144,11 +144,11 @@ TEST(methods_are_described) {
 	json_t *all = keep(rpc_describe(&alone)), *method;
 	size_t m;
 
-	assert_int_equal(json_array_size(member(all, "methods")), alone.method_count);
-	json_array_foreach(member(all, "methods"), m, method) {
-		assert_true(strlen(get_string(method, "summary")) > 10);
-		assert_true(json_object_size(member(method, "result.schema.properties")) > 0);
-		if (strcmp(get_string(method, "name"), "group.get") == 0)
+	assert_int_equal(json_array_size(get(all, "methods")), alone.method_count);
+	json_array_foreach(get(all, "methods"), m, method) {
+		assert_true(strlen(get_str(method, "summary")) > 10);
+		assert_true(json_object_size(get(method, "result.schema.properties")) > 0);
+		if (strcmp(get_str(method, "name"), "group.get") == 0)
 			expect_members(method, "params.0.name=group params.0.required=false "
 					       "params.0.schema.maximum=65535 errors=[1] "
 					       "errors.0.code=-32000");
@@ -156,7 +156,7 @@ TEST(methods_are_described) {
 }
 
 static double get_real(const json_t *json, const char *path) {
-	return json_number_value(member(json, path));
+	return json_number_value(get(json, path));
 }
 
 TEST(scheduler_get_counts_packets) {
@@ -188,7 +188,7 @@ TEST(flow_reports_follow_changes) {
 	flow = call_ok("flow.get", params);
 	expect_members(flow, "modem=02:01:00:00:00:01");
 	json_object_del(flow, "modem");
-	assert_true(json_equal(flow, member(modem, "service_flows.0")));
+	assert_true(json_equal(flow, get(modem, "service_flows.0")));
 	call_ok("modem.set", "{group: 2, modem: {mac: '02:01:00:00:00:01', service_flows: ["
 			     "{id: 1, dsid: 7, buffer: '200 kB'}, "
 			     "{id: 3, dsid: 8, buffer: '300 kB'}]}}");
@@ -206,7 +206,7 @@ TEST(latency_get_reports_and_resets) {
 	json = call_ok("latency.get", "{group: 2, reset: true}");
 	expect_members(json, "downstream.packets=3 upstream.packets=0 upstream.p50=none");
 	assert_true(get_real(json, "downstream.p50") <= get_real(json, "downstream.max"));
-	assert_true(json_array_size(member(json, "downstream.histogram")) > 0);
+	assert_true(json_array_size(get(json, "downstream.histogram")) > 0);
 	expect_result("latency.get", "{group: 2}", "downstream.packets=0");
 }
 

@@ -17,12 +17,12 @@ static const json_t *get_sample(const json_t *answer, const char *name, const ch
 	json_t *sample;
 	size_t i;
 
-	json_array_foreach(member(answer, "samples"), i, sample) {
-		const json_t *labels = member(sample, "labels");
-		const char *actual = label != NULL ? get_string(labels, label) : NULL;
-		const char *le = get_string(labels, "le");
+	json_array_foreach(get(answer, "samples"), i, sample) {
+		const json_t *labels = get(sample, "labels");
+		const char *actual = label != NULL ? get_str(labels, label) : NULL;
+		const char *le = get_str(labels, "le");
 
-		if (strcmp(get_string(sample, "name"), name) != 0 ||
+		if (strcmp(get_str(sample, "name"), name) != 0 ||
 		    (label != NULL && (actual == NULL || strcmp(actual, value) != 0)) ||
 		    (bound != NULL && strcmp(le != NULL ? le : "", bound) != 0))
 			continue;
@@ -66,9 +66,8 @@ TEST(parameters_select_samples) {
 		unsigned count = 0;
 		size_t i;
 
-		json_array_foreach(member(answer, "samples"), i, sample) count +=
-			strncmp(get_string(sample, "name"), all[n].prefix, strlen(all[n].prefix)) ==
-			0;
+		json_array_foreach(get(answer, "samples"), i, sample) count +=
+			strncmp(get_str(sample, "name"), all[n].prefix, strlen(all[n].prefix)) == 0;
 		if (count != all[n].samples)
 			fail_msg("%s: %u samples of %s*, expected %u", all[n].params, count,
 				 all[n].prefix, all[n].samples);
@@ -80,14 +79,14 @@ TEST(group_selects_its_samples) {
 	const json_t *sample;
 	size_t i;
 
-	assert_true(json_real_value(member(all, "uptime")) >= 0);
+	assert_true(json_real_value(get(all, "uptime")) >= 0);
 	expect_members(get_sample(all, "vcmts_tsc_hz", NULL, NULL, NULL), "labels=[0]");
 	pass_packets(1, 200);
 	one = call_ok("metrics.get", "{group: 2}");
 	counters = call_ok("counters.get", "{group: 2}");
-	assert_true(json_array_size(member(one, "samples")) > 100);
-	json_array_foreach(member(one, "samples"), i, sample)
-		assert_string_equal(get_string(sample, "labels.service_group"), "2");
+	assert_true(json_array_size(get(one, "samples")) > 100);
+	json_array_foreach(get(one, "samples"), i, sample)
+		assert_string_equal(get_str(sample, "labels.service_group"), "2");
 	assert_int_equal(get_value(one, "vcmts_downstream_received_packets_total", NULL, NULL), 1);
 	assert_int_equal(get_value(one, "vcmts_downstream_received_bytes_total", NULL, NULL),
 			 get_int(counters, "groups.0.downstream.counters.received_bytes"));
@@ -119,7 +118,7 @@ TEST(histogram_is_split_into_samples) {
 	histogram_of_delays(&h, &r);
 	assert_true(h.below[0] < h.below[h.buckets - 1]);
 	delays = call_ok("metrics.get", "{group: 2, names: ['" DELAYS "']}");
-	assert_int_equal(json_array_size(member(delays, "samples")),
+	assert_int_equal(json_array_size(get(delays, "samples")),
 			 SCHEDULER_PRIORITIES * (h.buckets + 3));
 	for (unsigned b = 0; b <= h.buckets; b++) {
 		char le[METRICS_SECONDS_TEXT] = "+Inf";
@@ -131,7 +130,7 @@ TEST(histogram_is_split_into_samples) {
 	}
 	assert_int_equal(get_value(delays, DELAYS "_count", "priority", "0"), h.count);
 	sample = get_sample(delays, DELAYS "_sum", "priority", "0", "");
-	assert_float_equal(json_real_value(member(sample, "value")), (double)h.sum_ns / 1e9, 1e-12);
+	assert_float_equal(json_real_value(get(sample, "value")), (double)h.sum_ns / 1e9, 1e-12);
 }
 
 /* A page of at most `count` samples from index *next on. Sets *next to the next page's start; -1: none. */
@@ -142,7 +141,7 @@ static const json_t *get_page(const char *params, int64_t *next, unsigned count)
 	snprintf(all, sizeof(all), "{modems: true, flows: true, first: %" PRId64 ", count: %u%s}",
 		 *next, count, params);
 	page = call_ok("metrics.get", all);
-	*next = member(page, "next") != NULL ? get_int(page, "next") : -1;
+	*next = get(page, "next") != NULL ? get_int(page, "next") : -1;
 	return page;
 }
 
@@ -160,17 +159,13 @@ TEST(pages_contain_all_samples) {
 		while (next >= 0) {
 			const json_t *page = get_page("", &next, counts[c]);
 
-			assert_true(next < 0 ||
-				    json_array_size(member(page, "samples")) == counts[c]);
-			for (size_t i = 0; i < json_array_size(member(page, "samples"));
-			     i++, seen++) {
-				const json_t *one = json_array_get(member(page, "samples"), i);
+			assert_true(next < 0 || json_array_size(get(page, "samples")) == counts[c]);
+			for (size_t i = 0; i < json_array_size(get(page, "samples")); i++, seen++) {
+				const json_t *one = json_array_get(get(page, "samples"), i);
 				const json_t *other = json_array_get(samples, seen);
 
-				assert_string_equal(get_string(one, "name"),
-						    get_string(other, "name"));
-				assert_true(
-					json_equal(member(one, "labels"), member(other, "labels")));
+				assert_string_equal(get_str(one, "name"), get_str(other, "name"));
+				assert_true(json_equal(get(one, "labels"), get(other, "labels")));
 			}
 			if (counts[c] == 1 && seen == 300)
 				break; /* takes long */

@@ -74,15 +74,15 @@ static json_t *get_schema(void) {
 	json_t *all = keep(rpc_describe(&rpc)), *method, *schema = NULL;
 	size_t m;
 
-	json_array_foreach(member(all, "methods"), m, method) {
-		if (strcmp(get_string(method, "name"), "modem.get") == 0)
+	json_array_foreach(get(all, "methods"), m, method) {
+		if (strcmp(get_str(method, "name"), "modem.get") == 0)
 			schema = json_object_get(json_object_get(method, "result"), "schema");
 	}
 	assert_non_null(schema);
 	return schema;
 }
 
-/* Whether the member at a path of names exists, in at least one item of each list on it. */
+/* Whether the get at a path of names exists, in at least one item of each list on it. */
 static bool path_exists(const json_t *json, const char *path) {
 	size_t length = strcspn(path, ".");
 	char name[PATH_SIZE];
@@ -160,7 +160,7 @@ TEST(defaults_and_derived_values_are_reported) {
 
 	expect_members(modem, "cpe_limit_ipv6=16 max_aggregate_burst=125000 said=3 cipher=aes-128 "
 			      "key_sequence=4 has_next_key=true");
-	expect_members(member(modem, "service_flows.0"),
+	expect_members(get(modem, "service_flows.0"),
 		       "bonding_group=1 dsid=31 max_traffic_burst=25000 min_reserved_packet=64 "
 		       "min_buffer=64000 max_buffer=512000 wred.min_threshold=128000 "
 		       "wred.max_threshold=384000 wred.max_probability_inverse=10");
@@ -197,7 +197,7 @@ static void assert_described(const json_t *schema, const json_t *value, const ch
 	assert_null(json_object_get(schema, "x-secret"));
 	json_array_foreach(required, i, inner) {
 		if (json_object_get(value, json_string_value(inner)) == NULL)
-			fail_msg("%s: the required member %s is missing", name,
+			fail_msg("%s: the required get %s is missing", name,
 				 json_string_value(inner));
 	}
 	json_array_foreach(value, i, inner) assert_described(items, inner, name);
@@ -247,7 +247,7 @@ TEST(schema_lists_required_members) {
 		char path[PATH_SIZE], names[512] = "";
 
 		snprintf(path, sizeof(path), "%srequired", parts[i][0]);
-		json_array_foreach(member(schema, path), n, name) {
+		json_array_foreach(get(schema, path), n, name) {
 			strcat(names, n > 0 ? " " : "");
 			strcat(names, json_string_value(name));
 		}
@@ -258,11 +258,11 @@ TEST(schema_lists_required_members) {
 TEST(schema_has_numeric_types) {
 	json_t *schema = get_schema();
 
-	expect_members(member(schema, PART("service_flows") "properties"),
+	expect_members(get(schema, PART("service_flows") "properties"),
 		       "buffer.type=integer buffer.maximum=67108864 buffer.examples.0=512000 "
 		       "buffer.default=none max_traffic_burst.examples=none "
 		       "min_reserved_packet.examples.0=64 min_reserved_packet.default=none");
-	expect_members(member(schema, PART("classifiers") "properties"),
+	expect_members(get(schema, PART("classifiers") "properties"),
 		       "protocol.type=integer protocol.maximum=255 source_ports.maximum=65535");
 }
 

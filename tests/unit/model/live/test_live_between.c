@@ -39,8 +39,8 @@ static struct group_pair make_pair(const char *first_ports, const char *second_p
 	return pair;
 }
 
-static void expect_line(struct group_pair *pair, enum live_object object, const char *text,
-			const char *line) {
+static void expect(struct group_pair *pair, enum live_object object, const char *text,
+		   const char *line) {
 	const struct live_group *groups[] = {&pair->groups[0], &pair->groups[1]};
 	json_t *value = json_of(text);
 	struct live_changes changes;
@@ -63,57 +63,55 @@ static void free_pair(struct group_pair *pair) {
 #define CHANNEL(n) LIVE_CHANNEL, "{id: 9, type: ofdm, rate: '1 Gbps', session: " n "}"
 #define UPSTREAM(n) LIVE_UPSTREAM_CHANNEL, "{id: 9, type: ofdma, rate: '1 Gbps', session: " n "}"
 #define MODEM(mac, address) LIVE_MODEM, NEW_MODEM(mac, address)
-#define NETWORK_CONFLICT                                                           \
+#define NET_CLASH                                                                  \
 	" again, allowed: it in one group of the port net_null0, or another vlan " \
 	"or mac (modem 02:01:00:00:00:08 of service group 2 has it)"
-#define RPHY_CONFLICT(other, what)                                                                \
+#define RPHY_CLASH(other, what)                                                                   \
 	" again, allowed: it in one group of the port net_null1, or another vlan" other " (" what \
 	" 1 of service group 2 has it)"
 static const struct {
 	enum live_object object;
 	const char *request, *line;
 } cases[] = {
-	{MODEM("02:01:00:00:00:09", "10.0.0.8"),
-	 "modem.addresses[1]: found 10.0.0.8" NETWORK_CONFLICT},
+	{MODEM("02:01:00:00:00:09", "10.0.0.8"), "modem.addresses[1]: found 10.0.0.8" NET_CLASH},
 	{MODEM("02:01:00:00:00:09", "2001:db8::8"),
-	 "modem.addresses[1]: found 2001:db8::8" NETWORK_CONFLICT},
-	{MODEM("02:01:00:00:00:08", "10.0.0.9"),
-	 "modem.mac: found 02:01:00:00:00:08" NETWORK_CONFLICT},
+	 "modem.addresses[1]: found 2001:db8::8" NET_CLASH},
+	{MODEM("02:01:00:00:00:08", "10.0.0.9"), "modem.mac: found 02:01:00:00:00:08" NET_CLASH},
 	{MODEM("02:01:00:00:00:09", "10.0.0.9"), ""},
 	{CHANNEL("31"),
-	 "channel.session: found 0x0000001f" RPHY_CONFLICT(", rpd_mac or rpd_ip", "channel")},
+	 "channel.session: found 0x0000001f" RPHY_CLASH(", rpd_mac or rpd_ip", "channel")},
 	{CHANNEL("41"), ""},
-	{CHANNEL("196609"), "channel.session: found 0x00030001" RPHY_CONFLICT(", rpd_mac or rpd_ip",
-									      "upstream channel")},
-	{UPSTREAM("42"), "upstream_channel.session: found 0x0000002a" RPHY_CONFLICT(
+	{CHANNEL("196609"),
+	 "channel.session: found 0x00030001" RPHY_CLASH(", rpd_mac or rpd_ip", "upstream channel")},
+	{UPSTREAM("42"), "upstream_channel.session: found 0x0000002a" RPHY_CLASH(
 				 " or core_mac", "upstream channel")},
 	{UPSTREAM("31"), ""},
 	{UPSTREAM("9, map_session: 196609"),
-	 "upstream_channel.map_session: found 0x00030001" RPHY_CONFLICT(", rpd_mac or rpd_ip",
-									"upstream channel")},
+	 "upstream_channel.map_session: found 0x00030001" RPHY_CLASH(", rpd_mac or rpd_ip",
+								     "upstream channel")},
 	{LIVE_BONDING_GROUP, "{id: 9, channels: [1]}", ""},
 };
 
 /* Tests all cases with these ports. `distinct`: the ports distinguish the groups, so that nothing conflicts. */
-static void expect_conflicts(const char *first_ports, const char *second_ports, bool distinct) {
+static void expect_all(const char *first_ports, const char *second_ports, bool distinct) {
 	struct group_pair pair = make_pair(first_ports, second_ports);
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		if (!distinct || strstr(cases[i].request, "map_session") == NULL)
-			expect_line(&pair, cases[i].object, cases[i].request,
-				    distinct ? "" : cases[i].line);
+			expect(&pair, cases[i].object, cases[i].request,
+			       distinct ? "" : cases[i].line);
 	}
 	free_pair(&pair);
 }
 
 TEST(groups_of_one_port_conflict) {
-	expect_conflicts(PORTS("net_null0,size=64", "net_null1", ""),
-			 PORTS("net_null0,size=64", "net_null1", ""), false);
+	expect_all(PORTS("net_null0,size=64", "net_null1", ""),
+		   PORTS("net_null0,size=64", "net_null1", ""), false);
 }
 
 TEST(groups_with_different_vlans_do_not_conflict) {
-	expect_conflicts(PORTS("net_null0", "net_null1", ", vlan: 7"),
-			 PORTS("net_null0", "net_null1", ", vlan: 8"), true);
+	expect_all(PORTS("net_null0", "net_null1", ", vlan: 7"),
+		   PORTS("net_null0", "net_null1", ", vlan: 8"), true);
 }
 
 TEST(added_group_must_not_conflict) {

@@ -223,8 +223,7 @@ static struct live_group reload_group(const struct live_group *l) {
 	return fresh;
 }
 
-/* Prepares a request; asserts that a reloaded group gives the same answer. Of several modems with a SAID, the message
- * may name another one. */
+/* Prepares a request; asserts that a reloaded group gives the same answer, except for text in parentheses. */
 static bool prepare_request(const struct live_group *l, enum live_verb verb,
 			    enum live_object object, json_t *value, struct live_changes *changes) {
 	struct live_group fresh = reload_group(l);

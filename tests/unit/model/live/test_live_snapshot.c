@@ -99,7 +99,7 @@ static void expect_same_when_loaded(const struct live_group *groups, size_t coun
 		assert_int_equal(changes.count, 0);
 		live_changes_free(&changes);
 	}
-	free_loaded_server(&loaded);
+	unload_server(&loaded);
 	free(plain);
 	free(text);
 }

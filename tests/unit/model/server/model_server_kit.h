@@ -28,7 +28,6 @@ struct loaded_server {
 	char *said;
 };
 
-/* The `read` of struct server_files. */
 static inline char *read_memory(void *context, const char *path, size_t max, size_t *size) {
 	const struct memory_file *file = context;
 
@@ -70,7 +69,7 @@ static inline struct loaded_server load_valid_server(const char *text, struct me
 	return loaded;
 }
 
-static inline void free_loaded_server(struct loaded_server *loaded) {
+static inline void unload_server(struct loaded_server *loaded) {
 	server_config_free(&loaded->config);
 	free(loaded->said);
 }

@@ -42,7 +42,7 @@ static void shared_keys_count_for_the_alias_limit(void **state) {
 	loaded = load_server(text, NULL);
 	assert_non_null(strstr(loaded.said, "found aliases that multiply, allowed: 20 million "));
 	assert_int_equal(loaded.mistakes, 1);
-	free_loaded_server(&loaded);
+	unload_server(&loaded);
 	free(text);
 }
 
@@ -64,7 +64,7 @@ static void maximum_of_groups_is_loaded(void **state) {
 	loaded = load_valid_server(text, NULL);
 	assert_int_equal(loaded.config.group_count, SERVER_MAX_GROUPS);
 	assert_int_equal(loaded.config.groups[63].channels[0].session, 64);
-	free_loaded_server(&loaded);
+	unload_server(&loaded);
 	free(text);
 }
 
@@ -121,7 +121,7 @@ static void byte_order_mark_is_skipped(void **state) {
 				  files);
 
 	assert_int_equal(loaded.config.groups[1].rphy.mtu, 2000);
-	free_loaded_server(&loaded);
+	unload_server(&loaded);
 }
 
 /* Devices of the command line replace those of the file, so that groups with own ports may conflict on a shared one. */
@@ -144,18 +144,18 @@ static void devices_of_command_line_replace_those_of_file(void **state) {
 		assert_string_equal(loaded.config.groups[g].control_port.device, "net_null9");
 	}
 	assert_string_equal(loaded.config.groups[1].rphy_port.device, "b");
-	free_loaded_server(&loaded);
+	unload_server(&loaded);
 	loaded = load_server_on(text, NULL, &rphy);
 	assert_string_equal(loaded.said,
 			    "dir/server.yaml:6: service_groups[1].channels[0].session: found "
 			    "0x0000000b again in service group 2, allowed: it in one group of the "
 			    "port net_null1, or another vlan, rpd_mac or rpd_ip (first in service "
 			    "group 1 on line 3)\n");
-	free_loaded_server(&loaded);
+	unload_server(&loaded);
 	loaded = load_server_on(BONDING "\n" CHANNELS("1") "\nmodems: [" MODEM("1") "]\n", NULL,
 				&rphy);
 	assert_string_equal(loaded.config.groups[0].rphy_port.device, "net_null1");
-	free_loaded_server(&loaded);
+	unload_server(&loaded);
 }
 
 static void cores_of_a_group_are_listed_once(void **state) {
@@ -213,7 +213,7 @@ static void run_server_case(const struct text_case *c) {
 		expect_values(actual, values);
 		free(actual);
 	}
-	free_loaded_server(&loaded);
+	unload_server(&loaded);
 	free(messages);
 	free(values);
 }

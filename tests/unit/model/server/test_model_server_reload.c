@@ -59,8 +59,7 @@ static void expect_equal_groups(const struct service_group *a, const struct serv
 	assert_int_equal(a->threads.upstream_core, b->threads.upstream_core);
 }
 
-/* Reloads, and loads the text for the first time: asserts equal messages and groups. `kept`: groups that the reload did
- * not read, as bits. */
+/* Asserts that a reload equals a first load in messages and groups. `kept`: groups that it did not read, as bits. */
 static void expect_reload(struct session *s, const char *text, struct memory_file *files,
 			  const struct server_devices *devices, unsigned kept) {
 	struct loaded_server fresh = load_server_on(text, files, devices);
@@ -74,7 +73,7 @@ static void expect_reload(struct session *s, const char *text, struct memory_fil
 		expect_equal_groups(&config->groups[g], &fresh.config.groups[g]);
 		assert_int_equal(config->groups[g].modems == s->before[g], kept >> g & 1);
 	}
-	free_loaded_server(&fresh);
+	unload_server(&fresh);
 }
 
 static void end_session(struct session *s) {

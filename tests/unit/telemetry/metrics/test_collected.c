@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the metrics of service groups, modems, schedulers and stages: compares each sample with the value that it
- * reports. The server has two groups with shared ports and schedulers in both directions. */
+/* Compares the metrics of groups, modems, schedulers and stages with their sources. Two groups share their ports. */
 #include "test_main.h"
 
 #include "scheduler/report.h"
@@ -19,7 +18,6 @@ static struct metrics_source source = {.server = &storage.server, .version = "7"
 
 __typeof__(scheduler_report_group) __wrap_scheduler_report_group;
 
-/* Reports known numbers for a bonding group. */
 void __wrap_scheduler_report_group(const struct scheduler *s, uint32_t group,
 				   struct scheduler_group_report *r) {
 	assert_ptr_not_equal(s, NULL);
@@ -61,36 +59,36 @@ TEST(upstream_scheduler_metrics) {
 	first->delay_sum = 3 * CLOCK_NS_PER_S;
 	first->delay_max = 2 * CLOCK_NS_PER_S;
 	walk();
-	check(SAMPLE("vcmts_message_delay_seconds_total", "1"), 3);
-	check(SAMPLE("vcmts_message_delay_max_seconds", "1"), 2);
+	check(FIND("vcmts_message_delay_seconds_total", "1"), 3);
+	check(FIND("vcmts_message_delay_max_seconds", "1"), 2);
 	for (unsigned g = 0; g < GROUPS; g++) {
 		const struct maps *maps = group(g)->upstream->grant.maps;
 		const char *id = ids[g];
 
 		maps_counts(maps, 0, &c);
 		assert_true(c.maps > 0 && c.minislots > 0 && c.request_minislots > 0);
-		check(SAMPLE(minislots, id, "1", "data"), c.data_minislots);
-		check(SAMPLE(minislots, id, "1", "request"), c.request_minislots);
-		check(SAMPLE(minislots, id, "1", "initial"), c.initial_minislots);
-		check(SAMPLE(minislots, id, "1", "station"), c.station_minislots);
-		check(SAMPLE(minislots, id, "1", "idle"),
+		check(FIND(minislots, id, "1", "data"), c.data_minislots);
+		check(FIND(minislots, id, "1", "request"), c.request_minislots);
+		check(FIND(minislots, id, "1", "initial"), c.initial_minislots);
+		check(FIND(minislots, id, "1", "station"), c.station_minislots);
+		check(FIND(minislots, id, "1", "idle"),
 		      c.minislots - c.data_minislots - c.request_minislots - c.initial_minislots -
 			      c.station_minislots);
-		check(SAMPLE("vcmts_upstream_maps_total", id, "1", "made"), c.maps);
-		check(SAMPLE("vcmts_upstream_maps_total", id, "1", "late"), c.late);
-		check(SAMPLE("vcmts_upstream_grants_total", id, "1"), c.grants);
-		check(SAMPLE("vcmts_upstream_granted_bytes_total", id, "1"), c.granted_bytes);
-		check(SAMPLE("vcmts_upstream_pending_total", id, "1"), c.pendings);
+		check(FIND("vcmts_upstream_maps_total", id, "1", "made"), c.maps);
+		check(FIND("vcmts_upstream_maps_total", id, "1", "late"), c.late);
+		check(FIND("vcmts_upstream_grants_total", id, "1"), c.grants);
+		check(FIND("vcmts_upstream_granted_bytes_total", id, "1"), c.granted_bytes);
+		check(FIND("vcmts_upstream_pending_total", id, "1"), c.pendings);
 		maps_counts(maps, MAPS_NONE, &c);
-		check(SAMPLE("vcmts_upstream_owed_bytes", id), c.owed_bytes);
+		check(FIND("vcmts_upstream_owed_bytes", id), c.owed_bytes);
 	}
 }
 
 static void check_effort(const char *id, const char *direction, const struct effort *e) {
-	check(SAMPLE("vcmts_polls_total", id, direction, "useful"), e->polls_useful);
-	check(SAMPLE("vcmts_polls_total", id, direction, "empty"), e->polls_empty);
-	check(SAMPLE("vcmts_lookups_total", id, direction), e->lookups);
-	check(SAMPLE("vcmts_looked_up_total", id, direction), e->looked_up);
+	check(FIND("vcmts_polls_total", id, direction, "useful"), e->polls_useful);
+	check(FIND("vcmts_polls_total", id, direction, "empty"), e->polls_empty);
+	check(FIND("vcmts_lookups_total", id, direction), e->lookups);
+	check(FIND("vcmts_looked_up_total", id, direction), e->looked_up);
 }
 
 TEST(group_metrics_values) {
@@ -101,16 +99,16 @@ TEST(group_metrics_values) {
 		const struct served_group *served = group(g);
 		const char *id = ids[g];
 
-		check(SAMPLE("vcmts_service_group_info", id, "one-that-comes"), 1);
+		check(FIND("vcmts_service_group_info", id, "one-that-comes"), 1);
 		check_effort(id, "downstream", &served->downstream->upper.effort);
 		check_effort(id, "upstream", &served->upstream->effort);
-		check(SAMPLE("vcmts_service_group_cipher_modems", id, "none"), 1);
-		check(SAMPLE("vcmts_service_group_cipher_modems", id, "aes-128"), 1);
-		check(SAMPLE("vcmts_service_group_cipher_modems", id, "des"), 0);
-		check(SAMPLE("vcmts_downstream_queued_packets", id),
+		check(FIND("vcmts_service_group_cipher_modems", id, "none"), 1);
+		check(FIND("vcmts_service_group_cipher_modems", id, "aes-128"), 1);
+		check(FIND("vcmts_service_group_cipher_modems", id, "des"), 0);
+		check(FIND("vcmts_downstream_queued_packets", id),
 		      scheduler_queued(served->downstream->upper.scheduler));
 		for (enum unit u = 0; u < UNITS; u++) {
-			check(SAMPLE("vcmts_upstream_held", id, unit_name(u)),
+			check(FIND("vcmts_upstream_held", id, unit_name(u)),
 			      upstream_pending(served->upstream, u));
 			pending += upstream_pending(served->upstream, u);
 		}
@@ -125,7 +123,7 @@ TEST(held_metric_is_not_negative) {
 	u->extract_joined.units += 1000;
 	walk();
 	u->extract_joined.units -= 1000;
-	check(SAMPLE("vcmts_upstream_held", "1", unit_name(UNIT_FRAME)), 0);
+	check(FIND("vcmts_upstream_held", "1", unit_name(UNIT_FRAME)), 0);
 }
 
 TEST(modem_metrics) {
@@ -138,12 +136,11 @@ TEST(modem_metrics) {
 		const char *mac = m == 0 ? "02:01:00:00:01:01" : "02:01:00:00:01:02";
 
 		scheduler_report_flow(d->upper.scheduler, ds_flow_number(d, m, 0), &r);
-		check(SAMPLE("vcmts_modem_downstream_packets_total", "1", mac), r.packets);
-		check(SAMPLE("vcmts_modem_downstream_bytes_total", "1", mac), r.bytes);
-		check(SAMPLE("vcmts_modem_downstream_waiting_packets", "1", mac),
-		      r.waiting_packets);
-		check(SAMPLE("vcmts_modem_downstream_waiting_bytes", "1", mac), r.waiting_bytes);
-		check(SAMPLE("vcmts_flow_waiting_packets", "1", ids[m], mac), r.waiting_packets);
+		check(FIND("vcmts_modem_downstream_packets_total", "1", mac), r.packets);
+		check(FIND("vcmts_modem_downstream_bytes_total", "1", mac), r.bytes);
+		check(FIND("vcmts_modem_downstream_waiting_packets", "1", mac), r.waiting_packets);
+		check(FIND("vcmts_modem_downstream_waiting_bytes", "1", mac), r.waiting_bytes);
+		check(FIND("vcmts_flow_waiting_packets", "1", ids[m], mac), r.waiting_packets);
 		waiting += r.waiting_packets;
 	}
 	assert_true(waiting > 0);
@@ -159,12 +156,11 @@ TEST(bonding_group_metrics) {
 	for (unsigned b = 0; b < 2; b++) {
 		const char *id = ids[b];
 
-		check(SAMPLE("vcmts_downstream_bonding_group_packets_total", "1", id), 10 + b);
-		check(SAMPLE("vcmts_downstream_bonding_group_early_packets_total", "1", id),
-		      20 + b);
-		check(SAMPLE("vcmts_downstream_bonding_group_skew_seconds_total", "1", id),
+		check(FIND("vcmts_downstream_bonding_group_packets_total", "1", id), 10 + b);
+		check(FIND("vcmts_downstream_bonding_group_early_packets_total", "1", id), 20 + b);
+		check(FIND("vcmts_downstream_bonding_group_skew_seconds_total", "1", id),
 		      (30 + b) / 2.0);
-		check(SAMPLE("vcmts_downstream_bonding_group_max_skew_seconds", "2", id),
+		check(FIND("vcmts_downstream_bonding_group_max_skew_seconds", "2", id),
 		      (40 + b) / 2.0);
 	}
 	assert_int_equal(told_samples("vcmts_downstream_bonding_group_packets_total", NULL, NULL),
@@ -173,11 +169,11 @@ TEST(bonding_group_metrics) {
 
 static unsigned check_stages(const char *id, const char *direction, const struct pipeline *p) {
 	for (unsigned s = 0; s < p->count; s++) {
-		check(SAMPLE("vcmts_stage_cycles_total", id, direction, p->stages[s].name),
+		check(FIND("vcmts_stage_cycles_total", id, direction, p->stages[s].name),
 		      p->accounts[s].cycles);
-		check(SAMPLE("vcmts_stage_packets_total", id, direction, p->stages[s].name),
+		check(FIND("vcmts_stage_packets_total", id, direction, p->stages[s].name),
 		      p->accounts[s].packets);
-		check(SAMPLE("vcmts_stage_calls_total", id, direction, p->stages[s].name),
+		check(FIND("vcmts_stage_calls_total", id, direction, p->stages[s].name),
 		      p->accounts[s].calls);
 	}
 	return p->count;
@@ -198,15 +194,14 @@ TEST(stage_metrics) {
 					       upstream_pipeline(group(g)->upstream, l));
 	}
 	assert_int_equal(told_samples("vcmts_stage_cycles_total", NULL, NULL), stages);
-	assert_true(SAMPLE("vcmts_pipeline_latency_seconds", "1", "downstream")->histogram.count >
-		    0);
-	assert_true(SAMPLE("vcmts_pipeline_latency_seconds", "2", "upstream")->histogram.count > 0);
+	assert_true(FIND("vcmts_pipeline_latency_seconds", "1", "downstream")->histogram.count > 0);
+	assert_true(FIND("vcmts_pipeline_latency_seconds", "2", "upstream")->histogram.count > 0);
 }
 
 static void check_counters(const char *id, const struct counters *c, enum direction direction) {
 	for (enum counter i = 0; i < COUNTERS; i++) {
 		if (counter_in(i, direction))
-			check(SAMPLE(metrics_of_counter(i, direction)->name, id),
+			check(FIND(metrics_of_counter(i, direction)->name, id),
 			      (double)c->values[i]);
 	}
 }
@@ -220,7 +215,7 @@ static void check_drops(const char *id, const struct counters *c, enum direction
 	for (enum drop_reason r = 0; r < DROP_REASONS; r++) {
 		if (!drop_in(r, direction))
 			continue;
-		check(SAMPLE(metric, id, drop_name(r)), (double)c->drops[r]);
+		check(FIND(metric, id, drop_name(r)), (double)c->drops[r]);
 		reasons++;
 	}
 	assert_int_equal(told_samples(metric, "service_group", id), reasons);
@@ -243,7 +238,7 @@ TEST(counter_metrics) {
 		check_counters(id, up, DIRECTION_UP);
 		check_drops(id, &down, DIRECTION_DOWN);
 		check_drops(id, up, DIRECTION_UP);
-		check(SAMPLE("vcmts_downstream_held_packets", id),
+		check(FIND("vcmts_downstream_held_packets", id),
 		      downstream_pending(group(g)->downstream));
 		*lower = before[0];
 		*up = before[1];
@@ -257,30 +252,28 @@ TEST(received_units_equal_output_drops_and_pending) {
 
 		for (unsigned i = 0; i < sample_count; i++) {
 			if (strcmp(samples[i].m->name, "vcmts_upstream_dropped_total") == 0 &&
-			    sample_has_label(&samples[i], "service_group", "2") &&
-			    sample_has_label(&samples[i], "unit", unit_name(u)))
+			    has_label(&samples[i], "service_group", "2") &&
+			    has_label(&samples[i], "unit", unit_name(u)))
 				dropped += samples[i].integer;
 		}
 		assert_int_equal(
-			SAMPLE("vcmts_upstream_units_in_total", "2", unit_name(u))->integer,
-			SAMPLE("vcmts_upstream_units_out_total", "2", unit_name(u))->integer +
-				dropped +
-				SAMPLE("vcmts_upstream_held", "2", unit_name(u))->integer);
+			FIND("vcmts_upstream_units_in_total", "2", unit_name(u))->integer,
+			FIND("vcmts_upstream_units_out_total", "2", unit_name(u))->integer +
+				dropped + FIND("vcmts_upstream_held", "2", unit_name(u))->integer);
 	}
-	check(SAMPLE("vcmts_upstream_units_in_total", "2", "packets"), 5);
+	check(FIND("vcmts_upstream_units_in_total", "2", "packets"), 5);
 }
 
 TEST(configuration_metrics) {
 	walk();
-	check(SAMPLE("vcmts_service_group_modems", "1"), 2);
-	check(SAMPLE("vcmts_service_group_service_flows", "2"), 2);
-	check(SAMPLE("vcmts_service_groups"), GROUPS);
-	check(SAMPLE("vcmts_build_info", "7"), 1);
-	check(SAMPLE("vcmts_downstream_channel_rate_bytes_per_second", "1", "2"), 500000000 / 8);
-	assert_int_equal(
-		SAMPLE("vcmts_downstream_channel_packets_total", "2", "1")->integer +
-			SAMPLE("vcmts_downstream_channel_packets_total", "2", "2")->integer,
-		5);
+	check(FIND("vcmts_service_group_modems", "1"), 2);
+	check(FIND("vcmts_service_group_service_flows", "2"), 2);
+	check(FIND("vcmts_service_groups"), GROUPS);
+	check(FIND("vcmts_build_info", "7"), 1);
+	check(FIND("vcmts_downstream_channel_rate_bytes_per_second", "1", "2"), 500000000 / 8);
+	assert_int_equal(FIND("vcmts_downstream_channel_packets_total", "2", "1")->integer +
+				 FIND("vcmts_downstream_channel_packets_total", "2", "2")->integer,
+			 5);
 	assert_int_equal(told_samples("vcmts_worker_info", NULL, NULL), LIFE_WORKERS);
 }
 

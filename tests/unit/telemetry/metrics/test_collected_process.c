@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the metrics of the process, its workers, cores and ports, and compares them with their sources. Also
- * tests that a walk releases the server's lock and survives the removal of a group. */
+/* Compares the metrics of process, workers, cores and ports with their sources. Also tests the lock during a walk. */
 #include "test_main.h"
 
 #include <math.h>
@@ -100,13 +99,13 @@ static void check_share_counters(const char *name, const struct counters *all) {
 
 	for (enum drop_reason r = 0; r < DROP_REASONS; r++) {
 		if (drop_in(r, DIRECTION_PORT))
-			check(SAMPLE("vcmts_port_dropped_packets_total", name, drop_name(r)),
+			check(FIND("vcmts_port_dropped_packets_total", name, drop_name(r)),
 			      (double)all->drops[r]);
 	}
 	for (enum counter c = 0; c < COUNTERS; c++) {
 		if (!counter_in(c, DIRECTION_PORT))
 			continue;
-		check(SAMPLE(metrics_of_counter(c, DIRECTION_PORT)->name, name),
+		check(FIND(metrics_of_counter(c, DIRECTION_PORT)->name, name),
 		      (double)all->values[c]);
 		sum += all->values[c];
 	}
@@ -114,14 +113,14 @@ static void check_share_counters(const char *name, const struct counters *all) {
 }
 
 static void check_driver_counters(const char *name, const struct rte_eth_stats *s) {
-	check(SAMPLE("vcmts_ethdev_received_packets_total", name), s->ipackets);
-	check(SAMPLE("vcmts_ethdev_received_bytes_total", name), s->ibytes);
-	check(SAMPLE("vcmts_ethdev_missed_packets_total", name), s->imissed);
-	check(SAMPLE("vcmts_ethdev_errors_total", name), s->ierrors);
-	check(SAMPLE("vcmts_ethdev_no_buffer_total", name), s->rx_nombuf);
-	check(SAMPLE("vcmts_ethdev_transmitted_packets_total", name), s->opackets);
-	check(SAMPLE("vcmts_ethdev_transmitted_bytes_total", name), s->obytes);
-	check(SAMPLE("vcmts_ethdev_transmit_errors_total", name), s->oerrors);
+	check(FIND("vcmts_ethdev_received_packets_total", name), s->ipackets);
+	check(FIND("vcmts_ethdev_received_bytes_total", name), s->ibytes);
+	check(FIND("vcmts_ethdev_missed_packets_total", name), s->imissed);
+	check(FIND("vcmts_ethdev_errors_total", name), s->ierrors);
+	check(FIND("vcmts_ethdev_no_buffer_total", name), s->rx_nombuf);
+	check(FIND("vcmts_ethdev_transmitted_packets_total", name), s->opackets);
+	check(FIND("vcmts_ethdev_transmitted_bytes_total", name), s->obytes);
+	check(FIND("vcmts_ethdev_transmit_errors_total", name), s->oerrors);
 }
 
 TEST(port_metrics) {
@@ -139,7 +138,7 @@ TEST(port_metrics) {
 		check_share_counters(ports[p].name, &all);
 		assert_int_equal(rte_eth_stats_get(ports[p].id, &stats), 0);
 		check_driver_counters(ports[p].name, &stats);
-		check(SAMPLE("vcmts_ethdev_link_up", ports[p].name, p == 0 ? "network" : "rphy"),
+		check(FIND("vcmts_ethdev_link_up", ports[p].name, p == 0 ? "network" : "rphy"),
 		      ports[p].state == SERVER_PORT_UP);
 	}
 	ports[0].open = false; /* a removed device keeps its last statistics */
@@ -147,25 +146,25 @@ TEST(port_metrics) {
 	ports[0].last = last;
 	walk();
 	check_driver_counters(ports[0].name, &last);
-	check(SAMPLE("vcmts_ethdev_link_up", ports[0].name), 0);
-	check(SAMPLE("vcmts_port_state", "1", "network", NULL, "gone"), 1);
-	check(SAMPLE("vcmts_port_state", "1", "network", NULL, "up"), 0);
+	check(FIND("vcmts_ethdev_link_up", ports[0].name), 0);
+	check(FIND("vcmts_port_state", "1", "network", NULL, "gone"), 1);
+	check(FIND("vcmts_port_state", "1", "network", NULL, "up"), 0);
 	ports[0].open = true;
 	ports[0].state = SERVER_PORT_UP;
 }
 
 TEST(core_metrics) {
 	walk();
-	check(SAMPLE("vcmts_power_policy_info", power_policy_name(0), "simulated"), 1);
-	check(SAMPLE("vcmts_core_frequency_hertz"), 1000000);
-	check(SAMPLE("vcmts_core_frequency_wished_hertz", "40"), 2000000);
-	check(SAMPLE("vcmts_power_transitions_total", "40"), 50);
-	check(SAMPLE("vcmts_power_jumps_total"), 60);
+	check(FIND("vcmts_power_policy_info", power_policy_name(0), "simulated"), 1);
+	check(FIND("vcmts_core_frequency_hertz"), 1000000);
+	check(FIND("vcmts_core_frequency_wished_hertz", "40"), 2000000);
+	check(FIND("vcmts_power_transitions_total", "40"), 50);
+	check(FIND("vcmts_power_jumps_total"), 60);
 	for (unsigned f = 0; f < POWER_FAULTS; f++)
-		check(SAMPLE("vcmts_power_refused_total", "all", power_fault_name(f)), 100 + f);
-	check(SAMPLE("vcmts_power_refused_total", "40", cpufreq_reason_name(0)), 70);
-	check(SAMPLE("vcmts_power_refused_total", "40", cpufreq_reason_name(1)), 0);
-	check(SAMPLE("vcmts_power_refused_total", "41"), 71);
+		check(FIND("vcmts_power_refused_total", "all", power_fault_name(f)), 100 + f);
+	check(FIND("vcmts_power_refused_total", "40", cpufreq_reason_name(0)), 70);
+	check(FIND("vcmts_power_refused_total", "40", cpufreq_reason_name(1)), 0);
+	check(FIND("vcmts_power_refused_total", "41"), 71);
 	assert_int_equal(told_samples("vcmts_power_refused_total", "core", "42"), 0);
 }
 
@@ -184,20 +183,20 @@ TEST(process_metrics_values) {
 		heap += stats.heap_totalsz_bytes;
 		used += stats.heap_allocsz_bytes;
 	}
-	check(SAMPLE("vcmts_memory_bytes", "dpdk_heap"), heap);
-	check(SAMPLE("vcmts_memory_bytes", "dpdk_heap_used"), used);
-	assert_in_range(SAMPLE("vcmts_memory_bytes", "resident")->integer, 1 << 20, 1ull << 40);
-	assert_true(fabs(SAMPLE("vcmts_start_time_seconds", NULL)->number - (double)time(NULL)) <
+	check(FIND("vcmts_memory_bytes", "dpdk_heap"), heap);
+	check(FIND("vcmts_memory_bytes", "dpdk_heap_used"), used);
+	assert_in_range(FIND("vcmts_memory_bytes", "resident")->integer, 1 << 20, 1ull << 40);
+	assert_true(fabs(FIND("vcmts_start_time_seconds", NULL)->number - (double)time(NULL)) <
 		    3600);
-	assert_in_range(SAMPLE("vcmts_uptime_seconds", NULL)->number, 0, 3600);
-	check(SAMPLE("vcmts_idle_refused_total", NULL), 5);
-	check(SAMPLE("vcmts_changes_total", "refused"), 6);
-	check(SAMPLE("vcmts_changes_total", "made"), bench->server.generation);
-	check(SAMPLE("vcmts_removed_service_groups_total", NULL), 7);
-	check(SAMPLE("vcmts_pool_buffers", "packets"), p->packets->size);
-	check(SAMPLE("vcmts_pool_buffers_free", "packets"), rte_mempool_avail_count(p->packets));
-	check(SAMPLE("vcmts_pool_buffers", "pieces"), p->pieces->size);
-	check(SAMPLE("vcmts_pool_buffers_free", "pieces"), rte_mempool_avail_count(p->pieces));
+	assert_in_range(FIND("vcmts_uptime_seconds", NULL)->number, 0, 3600);
+	check(FIND("vcmts_idle_refused_total", NULL), 5);
+	check(FIND("vcmts_changes_total", "refused"), 6);
+	check(FIND("vcmts_changes_total", "made"), bench->server.generation);
+	check(FIND("vcmts_removed_service_groups_total", NULL), 7);
+	check(FIND("vcmts_pool_buffers", "packets"), p->packets->size);
+	check(FIND("vcmts_pool_buffers_free", "packets"), rte_mempool_avail_count(p->packets));
+	check(FIND("vcmts_pool_buffers", "pieces"), p->pieces->size);
+	check(FIND("vcmts_pool_buffers_free", "pieces"), rte_mempool_avail_count(p->pieces));
 	bench->server.gone.groups = 0;
 }
 
@@ -210,10 +209,10 @@ TEST(scheduler_metrics_need_a_scheduler) {
 
 TEST(endpoint_metrics) {
 	walk();
-	check(SAMPLE("vcmts_http_answers_total", "200"), 11);
-	check(SAMPLE("vcmts_http_answers_total", "413"), 16);
-	check(SAMPLE("vcmts_http_cut_off_total", "client"), 21);
-	check(SAMPLE("vcmts_http_cut_off_total", "error"), 23);
+	check(FIND("vcmts_http_answers_total", "200"), 11);
+	check(FIND("vcmts_http_answers_total", "413"), 16);
+	check(FIND("vcmts_http_cut_off_total", "client"), 21);
+	check(FIND("vcmts_http_cut_off_total", "error"), 23);
 }
 
 TEST(worker_metrics) {
@@ -246,11 +245,11 @@ TEST(worker_metrics) {
 		const char *worker = numbers[i], *core = numbers[LIFE_CORE + i];
 
 		for (unsigned n = 0; n < 4; n++)
-			check(SAMPLE(times[n], worker, core), 1e6 * (n + 1) * (i + 1) / hz);
+			check(FIND(times[n], worker, core), 1e6 * (n + 1) * (i + 1) / hz);
 		for (unsigned n = 0; n < 6; n++)
-			check(SAMPLE(counts[n], worker, core), 100 * (n + 1) + i);
-		check(SAMPLE("vcmts_worker_idle_info", worker, core, "poll"), 1);
-		check(SAMPLE("vcmts_worker_info", worker, core, bench->server.workers[i].name), 1);
+			check(FIND(counts[n], worker, core), 100 * (n + 1) + i);
+		check(FIND("vcmts_worker_idle_info", worker, core, "poll"), 1);
+		check(FIND("vcmts_worker_info", worker, core, bench->server.workers[i].name), 1);
 	}
 }
 

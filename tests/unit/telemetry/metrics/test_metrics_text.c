@@ -15,8 +15,8 @@ static const struct metric_histogram histogram = {
 	.buckets = 2, .bounds = {2048, 1000000000}, .below = {1, 2}, .count = 4, .sum_ns = 1500};
 
 /* Asserts the text of a sample; `begins`: with the metric's header. */
-static void assert_text(enum metrics_format format, bool begins, const struct metric *m,
-			struct metric_sample sample, const char *text) {
+static void check(enum metrics_format format, bool begins, const struct metric *m,
+		  struct metric_sample sample, const char *text) {
 	struct metrics_text t = {.most = 65536, .format = format};
 
 	if (begins)
@@ -28,24 +28,22 @@ static void assert_text(enum metrics_format format, bool begins, const struct me
 }
 
 TEST(samples_are_formatted_as_text) {
-	assert_text(METRICS_OPEN, true, &counter,
-		    (struct metric_sample){.labels = {"1", "b"}, .integer = UINT64_MAX},
-		    "# HELP a_packets what \\\"it\\\" is \\\\ not\n# TYPE a_packets counter\n"
-		    "# UNIT a_packets packets\na_packets_total{x=\"1\",y=\"b\"} "
-		    "18446744073709551615\n");
-	assert_text(
-		METRICS_PROMETHEUS, true, &counter,
-		(struct metric_sample){.labels = {"1", "b"}, .real = true, .number = 0.5},
-		"# HELP a_packets_total what \"it\" is \\\\ not\n# TYPE a_packets_total counter\n"
-		"a_packets_total{x=\"1\",y=\"b\"} 0.500000000\n");
+	check(METRICS_OPEN, true, &counter,
+	      (struct metric_sample){.labels = {"1", "b"}, .integer = UINT64_MAX},
+	      "# HELP a_packets what \\\"it\\\" is \\\\ not\n# TYPE a_packets counter\n"
+	      "# UNIT a_packets packets\na_packets_total{x=\"1\",y=\"b\"} "
+	      "18446744073709551615\n");
+	check(METRICS_PROMETHEUS, true, &counter,
+	      (struct metric_sample){.labels = {"1", "b"}, .real = true, .number = 0.5},
+	      "# HELP a_packets_total what \"it\" is \\\\ not\n# TYPE a_packets_total counter\n"
+	      "a_packets_total{x=\"1\",y=\"b\"} 0.500000000\n");
 	/* names of groups and devices may have any characters */
-	assert_text(METRICS_PROMETHEUS, false, &counter,
-		    (struct metric_sample){.labels = {"\"} 1\n#\\", "\x01\xff\t"}},
-		    "a_packets_total{x=\"\\\"} 1\\n#\\\\\",y=\"???\"} 0\n");
-	assert_text(
-		METRICS_PROMETHEUS, false, &times, (struct metric_sample){.histogram = &histogram},
-		"a_seconds_bucket{le=\"0.000002048\"} 1\na_seconds_bucket{le=\"1.0\"} 2\n"
-		"a_seconds_bucket{le=\"+Inf\"} 4\na_seconds_sum 0.0000015\na_seconds_count 4\n");
+	check(METRICS_PROMETHEUS, false, &counter,
+	      (struct metric_sample){.labels = {"\"} 1\n#\\", "\x01\xff\t"}},
+	      "a_packets_total{x=\"\\\"} 1\\n#\\\\\",y=\"???\"} 0\n");
+	check(METRICS_PROMETHEUS, false, &times, (struct metric_sample){.histogram = &histogram},
+	      "a_seconds_bucket{le=\"0.000002048\"} 1\na_seconds_bucket{le=\"1.0\"} 2\n"
+	      "a_seconds_bucket{le=\"+Inf\"} 4\na_seconds_sum 0.0000015\na_seconds_count 4\n");
 }
 
 /* A sample that fits the limit exactly is written; with one byte less the text fails. */
@@ -65,7 +63,7 @@ TEST(text_over_the_limit_fails) {
 
 #define LONGEST_NS 1000000000 /* far above the highest bound */
 
-static void assert_buckets_ascend(const struct metric_histogram *h) {
+static void check_buckets(const struct metric_histogram *h) {
 	assert_in_range(h->buckets, 10, METRIC_BUCKETS);
 	for (unsigned b = 1; b < h->buckets; b++) {
 		assert_true(h->bounds[b] > h->bounds[b - 1]);
@@ -82,7 +80,7 @@ TEST(delay_buckets_are_merged_exactly) {
 	for (unsigned b = 0; b < SCHEDULER_DELAY_BUCKETS; b++)
 		r.buckets[b] = b + 1;
 	histogram_of_delays(&h, &r);
-	assert_buckets_ascend(&h);
+	check_buckets(&h);
 	for (unsigned i = 0; i < h.buckets; i++) {
 		uint64_t below = 0;
 		bool begins = false;
@@ -107,7 +105,7 @@ TEST(times_at_bounds_are_counted_exactly) {
 
 	assert_int_equal(hdr_init(1, 10 * (int64_t)LONGEST_NS, 3, &ns), 0);
 	histogram_of_times(&empty, ns);
-	assert_buckets_ascend(&empty);
+	check_buckets(&empty);
 	assert_int_equal(empty.count, 0);
 	for (unsigned b = 0; b < empty.buckets; b++) {
 		hdr_record_value(ns, (int64_t)empty.bounds[b] - 1);
@@ -116,7 +114,7 @@ TEST(times_at_bounds_are_counted_exactly) {
 	}
 	hdr_record_value(ns, LONGEST_NS);
 	histogram_of_times(&h, ns);
-	assert_buckets_ascend(&h);
+	check_buckets(&h);
 	for (unsigned b = 0; b < h.buckets; b++)
 		assert_int_equal(h.below[b], 3 * b + 1);
 	assert_int_equal(h.count, 3 * h.buckets + 1);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the registry of metrics: one metric per counter and direction, names as Prometheus requires, and descriptions.
- * Also tests that stages declare the drop reasons and counters of their direction. */
+/* Tests the registry of metrics against counters, stages and naming conventions of Prometheus; and the descriptions. */
 #include "test_main.h"
 
 #include <ctype.h>
@@ -24,11 +23,11 @@ static const struct {
 };
 #define DIRECTIONS (sizeof(directions) / sizeof(directions[0]))
 
-static bool has_prefix(const char *text, const char *begin) {
+static bool begins(const char *text, const char *begin) {
 	return strncmp(text, begin, strlen(begin)) == 0;
 }
 
-static bool has_suffix(const char *text, const char *end) {
+static bool ends(const char *text, const char *end) {
 	size_t size = strlen(text), tail = strlen(end);
 
 	return size >= tail && strcmp(text + size - tail, end) == 0;
@@ -48,7 +47,7 @@ static void check_metric(enum counter c, unsigned d) {
 	const struct metric *m = metrics_of_counter(c, directions[d].direction);
 
 	assert_non_null(m);
-	assert_true(has_prefix(m->name, directions[d].prefix));
+	assert_true(begins(m->name, directions[d].prefix));
 	assert_int_equal(m->type, METRIC_COUNTER);
 	assert_string_equal(m->unit, counted_name(counter_counts(c)));
 	assert_string_equal(m->help, counter_meaning(c));
@@ -87,7 +86,7 @@ static const char *family_name(const struct metric *m) {
 	static char family[MAX_NAME + 1];
 
 	snprintf(family, sizeof(family), "%s", m->name);
-	if (has_suffix(family, "_total"))
+	if (ends(family, "_total"))
 		family[strlen(family) - strlen("_total")] = '\0';
 	return family;
 }
@@ -96,12 +95,12 @@ static bool ends_in_unit(const struct metric *m) {
 	char end[MAX_NAME + 1];
 
 	snprintf(end, sizeof(end), "_%s", m->unit);
-	return *m->unit == '\0' || has_suffix(family_name(m), end);
+	return *m->unit == '\0' || ends(family_name(m), end);
 }
 
 static bool is_histogram_series(const char *name) {
-	return has_suffix(name, "_bucket") || has_suffix(name, "_sum") ||
-	       has_suffix(name, "_count") || has_suffix(name, "_created");
+	return ends(name, "_bucket") || ends(name, "_sum") || ends(name, "_count") ||
+	       ends(name, "_created");
 }
 
 static const char *find_label_fault(const struct metric *m) {
@@ -123,18 +122,16 @@ static const char *find_fault(const struct metric *m) {
 		bool wrong;
 		const char *fault;
 	} rules[] = {
-		{!has_prefix(m->name, "vcmts_") || !is_word(m->name),
-		 "the name is not vcmts_WORD_WORD.."},
+		{!begins(m->name, "vcmts_") || !is_word(m->name), "the name has other letters"},
 		{strlen(m->name) > MAX_NAME, "the name is longer than 64 bytes"},
-		{has_suffix(m->name, "_total") != counter, "counters alone end in _total"},
-		{has_suffix(m->name, "_info") && m->type != METRIC_GAUGE,
-		 "_info is for gauges only"},
+		{ends(m->name, "_total") != counter, "counters alone end in _total"},
+		{ends(m->name, "_info") && m->type != METRIC_GAUGE, "_info is for gauges"},
 		{is_histogram_series(m->name), "the suffix belongs to histograms"},
 		{!ends_in_unit(m), "the name does not end in the unit"},
 		{m->type == METRIC_HISTOGRAM && strcmp(m->unit, "seconds") != 0,
 		 "histograms must be in seconds"},
 		{strlen(m->help) < 5 || isspace((unsigned char)m->help[0]), "the help is missing"},
-		{has_suffix(m->help, ".") || has_suffix(m->help, " "), "the help ends in a dot"},
+		{ends(m->help, ".") || ends(m->help, " "), "the help ends in a dot"},
 		{strpbrk(m->help, "\n\\\"") != NULL, "the help has a newline, quote or backslash"},
 	};
 
@@ -173,9 +170,9 @@ TEST(descriptions_equal_metrics) {
 	for (unsigned i = 0; i < metrics_count(); i++) {
 		const json_t *description = json_array_get(list, i);
 		const struct metric *m = metrics_at(i);
-		const char *wanted = has_prefix(m->name, "vcmts_modem_")  ? "modems"
-				     : has_prefix(m->name, "vcmts_flow_") ? "flows"
-									  : "always";
+		const char *wanted = begins(m->name, "vcmts_modem_")  ? "modems"
+				     : begins(m->name, "vcmts_flow_") ? "flows"
+								      : "always";
 		unsigned labels = 0;
 
 		while (labels < METRIC_LABELS && m->labels[labels] != NULL)
@@ -195,7 +192,7 @@ static const struct {
 	const struct stage_list *lists;
 	unsigned list_count;
 	enum direction direction;
-} direction_lists[] = {
+} dirs[] = {
 	{ds_lists, DS_PIPELINES, DIRECTION_DOWN},
 	{us_lists, US_PIPELINES, DIRECTION_UP},
 };
@@ -220,22 +217,22 @@ static void add_stage(struct declared *d, const struct stage *s) {
 
 /* Each stage is complete. The drop reasons and counters of a direction are exactly those that its stages declare. */
 TEST(stages_declare_drops_and_counters_of_direction) {
-	for (unsigned i = 0; i < ARRAY_COUNT(direction_lists); i++) {
+	for (unsigned i = 0; i < ARRAY_COUNT(dirs); i++) {
 		struct declared d = {0};
 
-		for (unsigned l = 0; l < direction_lists[i].list_count; l++) {
-			for (unsigned s = 0; s < direction_lists[i].lists[l].count; s++)
-				add_stage(&d, &direction_lists[i].lists[l].stages[s]);
+		for (unsigned l = 0; l < dirs[i].list_count; l++) {
+			for (unsigned s = 0; s < dirs[i].lists[l].count; s++)
+				add_stage(&d, &dirs[i].lists[l].stages[s]);
 		}
 		for (enum drop_reason r = 0; r < DROP_REASONS; r++) {
-			if (d.drops[r] != drop_in(r, direction_lists[i].direction))
-				fail_msg("drop reason %s: stages and direction %d differ",
-					 drop_name(r), direction_lists[i].direction);
+			if (d.drops[r] != drop_in(r, dirs[i].direction))
+				fail_msg("%s: stages differ from direction %d", drop_name(r),
+					 dirs[i].direction);
 		}
 		for (enum counter c = 0; c < COUNTERS; c++) {
-			if (d.counts[c] != counter_in(c, direction_lists[i].direction))
-				fail_msg("counter %s: stages and direction %d differ",
-					 counter_name(c), direction_lists[i].direction);
+			if (d.counts[c] != counter_in(c, dirs[i].direction))
+				fail_msg("%s: stages differ from direction %d", counter_name(c),
+					 dirs[i].direction);
 		}
 	}
 }

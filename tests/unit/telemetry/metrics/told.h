@@ -62,8 +62,7 @@ static inline void told_once(void) {
 	}
 }
 
-static inline bool sample_has_label(const struct sample_record *t, const char *name,
-				    const char *value) {
+static inline bool has_label(const struct sample_record *t, const char *name, const char *value) {
 	for (unsigned l = 0; l < METRIC_LABELS && t->m->labels[l] != NULL; l++) {
 		if (strcmp(t->m->labels[l], name) == 0)
 			return strcmp(t->labels[l], value) == 0;
@@ -77,7 +76,7 @@ static unsigned told_samples(const char *metric, const char *label, const char *
 
 	for (const struct sample_record *t = samples; t < samples + sample_count; t++)
 		count += (metric == NULL || strcmp(t->m->name, metric) == 0) &&
-			 (label == NULL || sample_has_label(t, label, value));
+			 (label == NULL || has_label(t, label, value));
 	return count;
 }
 
@@ -102,7 +101,7 @@ static inline const struct sample_record *only_sample(const char *metric,
 	return match;
 }
 
-#define SAMPLE(metric, ...) only_sample(metric, (const char *const[METRIC_LABELS]){__VA_ARGS__})
+#define FIND(metric, ...) only_sample(metric, (const char *const[METRIC_LABELS]){__VA_ARGS__})
 
 static inline void check(const struct sample_record *t, double value) {
 	double actual = t->real ? t->number : (double)t->integer;
