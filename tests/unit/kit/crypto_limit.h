@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Wraps a crypto provider: it accepts a limited number of frames, to_fail some, or withholds finished frames. */
+/* Wraps a crypto provider: it accepts a limited number of frames, fails some, or withholds finished frames. */
 #pragma once
 
 #include <string.h>

@@ -11,7 +11,7 @@ __typeof__(reallocarray) __real_reallocarray, __wrap_reallocarray;
 __typeof__(free) __real_free, __wrap_free;
 
 static long left = -1; /* allocations before the one that fails; below 0: none fails */
-static void *blocks[8192]; /* blocks that are allocated and not freed */
+static void *blocks[8192]; /* allocated, not freed */
 static size_t block_count;
 static bool active;
 

@@ -14,8 +14,7 @@
 static void write_ethernet(uint8_t *out, size_t size, uint32_t serial, uint16_t ethertype) {
 	for (size_t i = 0; i < size; i++)
 		out[i] = (uint8_t)(serial * 13 + i * 5 + (i >> 8));
-	memcpy(out, "\x02\xff\xff\xff\xff\xfe",
-	       6); /* destination: a MAC address that no modem has */
+	memcpy(out, "\x02\xff\xff\xff\xff\xfe", 6); /* next hop of the router */
 	memcpy(out + 6, "\x02\x0c", 2);
 	store_be32(out + 8, serial);
 	store_be16(out + 12, ethertype);
