@@ -15,7 +15,7 @@
 #define Q32 4294967296.0
 
 void docsis_clock_init(struct docsis_clock *c) {
-	*c = (struct docsis_clock){.look_at = UINT64_MAX};
+	*c = (struct docsis_clock){.sample_at = UINT64_MAX};
 }
 
 /* Reads the system's time and the worker's time of the same moment. */
@@ -38,7 +38,7 @@ static uint64_t system_now(const struct clock *worker, uint64_t *now) {
 static void begin(struct docsis_clock *c, uint64_t now, uint64_t system) {
 	c->from = c->learned_from = now;
 	c->system = c->learned_system = system;
-	c->look_at = now + DOCSIS_CLOCK_LOOK_NS;
+	c->sample_at = now + DOCSIS_CLOCK_LOOK_NS;
 }
 
 void docsis_clock_start(struct docsis_clock *c, const struct clock *worker) {
@@ -94,7 +94,7 @@ bool docsis_clock_follow(struct docsis_clock *c, uint64_t now, uint64_t system) 
 	steer(c, now, system, behind);
 	c->from = now;
 	c->system = time;
-	c->look_at = now + DOCSIS_CLOCK_LOOK_NS;
+	c->sample_at = now + DOCSIS_CLOCK_LOOK_NS;
 	return false;
 }
 

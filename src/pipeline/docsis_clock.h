@@ -24,7 +24,7 @@ struct docsis_clock {
 	int64_t gain_q32; /* correction in ns per ns of the worker, 32 fractional bits */
 	/* readings of both clocks from which the rate is learned */
 	uint64_t learned_from, learned_system;
-	uint64_t look_at; /* the worker's ns of the next reading; UINT64_MAX: never */
+	uint64_t sample_at; /* the worker's ns of the next reading; UINT64_MAX: never */
 	uint64_t jumps;
 };
 
@@ -46,7 +46,7 @@ bool docsis_clock_look(struct docsis_clock *c, const struct clock *worker);
 bool docsis_clock_follow(struct docsis_clock *c, uint64_t now, uint64_t system);
 
 static inline bool docsis_clock_must_look(const struct docsis_clock *c, uint64_t now) {
-	return now >= c->look_at;
+	return now >= c->sample_at;
 }
 
 /* docsis_clock_time() converts the worker's `now` to DOCSIS samples, rounded down.

@@ -33,9 +33,9 @@ static uint64_t rate(uint64_t bits) {
 
 /* The model checks a configuration against the scheduler's and the upstream's limits, as it can
  * report the line number. Its limits must equal theirs. */
-_Static_assert(GRANTS_LEAST == MAPS_LEAST_GRANT && GRANTS_MAP_BYTES == MAPS_BYTES_MOST &&
+_Static_assert(GRANTS_LEAST == MAPS_LEAST_GRANT && GRANTS_MAP_BYTES == MAPS_BYTES_MAX &&
 		       GRANTS_PROACTIVE_MOST / 1000 * MAPS_HZ ==
-			       MAPS_PROACTIVE_MOST * UINT64_C(1000000) &&
+			       MAPS_PROACTIVE_MAX * UINT64_C(1000000) &&
 		       GRANTS_BURST == US_GRANT_BYTES && GRANTS_BURST < US_BURST_BYTES,
 	       "both say the same");
 

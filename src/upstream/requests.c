@@ -51,7 +51,7 @@ void us_requests_close(void *ctx) {
 	rte_free(r->sink.by_modem);
 }
 
-uint64_t us_requests_taken(const struct us_requests *r) {
+uint64_t us_requests_handled(const struct us_requests *r) {
 	uint64_t taken = 0;
 
 	for (unsigned k = 0; k < REQUEST_KINDS; k++)

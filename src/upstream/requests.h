@@ -63,7 +63,7 @@ void us_requests_close(void *ctx);
 const char *us_request_name(enum us_request_kind kind);
 
 /* Requests that the stage `requests` has taken, of those in COUNTER_REQUESTS. */
-uint64_t us_requests_taken(const struct us_requests *r);
+uint64_t us_requests_handled(const struct us_requests *r);
 
 /* Clears the counts of a removed modem, so that the next one in its slot starts at 0. */
 void us_requests_clear(struct us_requests *r, uint32_t modem);

@@ -43,7 +43,7 @@ static const struct service_group *group(void) {
 		modems[m].classifiers = &classifier;
 		modems[m].classifier_count = 1;
 	}
-	service_group_defaults(&sg);
+	service_group_set_defaults(&sg);
 	return &sg;
 }
 
@@ -61,11 +61,11 @@ static void check_packet(const uint8_t *frame, size_t size, size_t tag_at) {
 	CHECK(tag_at >= (size_t)(f.upper - frame) + 8 && tag_at + PACKET_TAG_SIZE <= size);
 	if (f.family == 4)
 		CHECK(ipv4_checksum_good(frame + ETHERNET_HEADER));
-	pseudo = internet_sum(f.source, 2 * ip_address_size(f.family),
-			      f.protocol + (uint32_t)f.upper_size);
+	pseudo = ones_complement_sum(f.source, 2 * ip_address_size(f.family),
+				     f.protocol + (uint32_t)f.upper_size);
 	if (f.protocol == IP_PROTOCOL_TCP ||
 	    (f.protocol == IP_PROTOCOL_UDP && (f.family == 6 || load_be16(f.upper + 6) != 0)))
-		CHECK(internet_sum(f.upper, f.upper_size, pseudo) == 0xffff);
+		CHECK(ones_complement_sum(f.upper, f.upper_size, pseudo) == 0xffff);
 }
 
 static void check_replay(const struct capture_replay *replay) {

@@ -58,7 +58,7 @@ static struct maps_channel read_channel(uint8_t id) {
 		.request_minislots = (uint16_t)(1 + byte() % 4),
 		.request_opportunities = (uint16_t)(1 + byte() % 8),
 		.initial_minislots = (uint16_t)byte(),
-		.initial_interval = number() % MAPS_INITIAL_MOST,
+		.initial_interval = number() % MAPS_INITIAL_MAX,
 		.station_minislots = (uint16_t)(byte() % 40),
 		.data_start = (uint8_t)(byte() % 8),
 		.data_end = 10,

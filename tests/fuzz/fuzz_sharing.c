@@ -19,7 +19,7 @@
 #define REPEATED 16 /* group 1 has the sessions and addresses of group 0 */
 #define VARIANTS 32
 
-static struct share_kit kits[VARIANTS]; /* without ports */
+static struct share_rig kits[VARIANTS]; /* without ports */
 static struct rte_ring *in;
 static struct rte_mempool *pool;
 
@@ -36,7 +36,7 @@ static void start(void) {
 	CHECK(pool != NULL && in != NULL);
 }
 
-static void configure(struct share_kit *r, unsigned variant) {
+static void configure(struct share_rig *r, unsigned variant) {
 	static const uint16_t vlans[RIG_GROUPS] = {0, 10, 11, 11, 0};
 
 	rig_prepare(r, RIG_GROUPS);
@@ -49,7 +49,7 @@ static void configure(struct share_kit *r, unsigned variant) {
 		sg->network.vlan = vlan;
 		sg->rphy_port.vlan = vlan;
 		sg->network.has_mac = (variant & MACS) != 0 && g < 2;
-		rig_mac(g, 2, sg->network.mac);
+		rig_write_mac(g, 2, sg->network.mac);
 	}
 	/* without MAC addresses or VLANs the groups could not be distinguished */
 	if ((variant & REPEATED) != 0 && (variant & (SIDE | MACS | VLANS)) != 0) {
@@ -58,8 +58,8 @@ static void configure(struct share_kit *r, unsigned variant) {
 	}
 }
 
-static struct share_kit *kit_of(unsigned variant) {
-	struct share_kit *r = &kits[variant];
+static struct share_rig *kit_of(unsigned variant) {
+	struct share_rig *r = &kits[variant];
 	struct share_config c = {
 		.name = "fuzz",
 		.side = (variant & SIDE) != 0 ? SHARE_RPHY : SHARE_NETWORK,
@@ -78,7 +78,7 @@ static struct share_kit *kit_of(unsigned variant) {
 }
 
 /* Returns the group that got the frame, unchanged but for its tag. -1: none. */
-static int find_group(const struct share_kit *r, const uint8_t *frame, size_t size, bool tag) {
+static int find_group(const struct share_rig *r, const uint8_t *frame, size_t size, bool tag) {
 	size_t tag_size = tag ? 4 : 0;
 	struct rte_mbuf *m;
 	int group = -1;
@@ -100,20 +100,20 @@ static int find_group(const struct share_kit *r, const uint8_t *frame, size_t si
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	static bool started;
-	struct share_kit *r;
+	struct share_rig *r;
 	struct rte_mbuf *m;
 	enum drop_reason reason;
 	uint64_t before;
 	int expected;
 	bool tag;
 
-	if (size == 0 || size > RIG_FRAME)
+	if (size == 0 || size > RIG_FRAME_SIZE)
 		return 0;
 	if (!started)
 		start();
 	started = true;
 	r = kit_of(data[0] % VARIANTS);
-	expected = share_model(r, r->s->side, data + 1, size - 1, &reason, &tag);
+	expected = share_model_group(r, r->s->side, data + 1, size - 1, &reason, &tag);
 	before = expected < 0 ? r->s->counters.drops[reason] : 0;
 	m = exact_packet(pool, data + 1, size - 1);
 	CHECK(m != NULL && rte_ring_enqueue(in, m) == 0);

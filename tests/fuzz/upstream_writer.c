@@ -9,7 +9,7 @@
 #include "wire/hcs.h"
 #include "wire/ip.h"
 
-#include "plain_aes.h"
+#include "reference_aes.h"
 
 #define HEADERS 58 /* Ethernet, IPv4 or IPv6, session ID */
 #define FRAME_MAX 2200

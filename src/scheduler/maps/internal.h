@@ -25,7 +25,7 @@
 #define SET_WORDS (MAPS_SETS / 64)
 #define MAX_PINNED 128 /* grants at their own time in a MAP */
 #define MAX_STATIONS 256 /* queued station maintenance opportunities */
-#define MAP_BYTES_MOST MAPS_BYTES_MOST
+#define MAP_BYTES_MOST MAPS_BYTES_MAX
 #define TIME_END (UINT64_C(1) << 62) /* later times count as this one */
 #define RESERVED_SAVED (MAPS_HZ / 100)
 

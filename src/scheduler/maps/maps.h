@@ -24,10 +24,10 @@
 #define MAPS_RATE_MAX 100000000000 /* bits per second */
 #define MAPS_BURST_MAX (1u << 30) /* bytes of any burst, and of requests owed to a flow */
 #define MAPS_HEADER_MAX 64 /* bytes before the data of a grant */
-#define MAPS_INITIAL_MOST (2u * MAPS_HZ)
+#define MAPS_INITIAL_MAX (2u * MAPS_HZ)
 #define MAPS_LEAST_GRANT 128 /* bytes of a new grant with its header; each MAP can have one */
-#define MAPS_BYTES_MOST (1u << 23) /* per MAP, so that reciprocals are exact */
-#define MAPS_PROACTIVE_MOST (MAPS_HZ / 10) /* between proactive grants */
+#define MAPS_BYTES_MAX (1u << 23) /* per MAP, so that reciprocals are exact */
+#define MAPS_PROACTIVE_MAX (MAPS_HZ / 10) /* between proactive grants */
 #define MAPS_SID_UNUSED 0 /* of minislots that no modem may use: too few for a request */
 #define MAPS_NONE UINT32_MAX
 
@@ -58,7 +58,7 @@ struct maps_channel {
 	uint16_t request_minislots; /* per request opportunity */
 	uint16_t request_opportunities; /* per MAP, at least */
 	uint16_t initial_minislots; /* per initial maintenance region */
-	uint32_t initial_interval; /* samples between two, at most MAPS_INITIAL_MOST; 0: none */
+	uint32_t initial_interval; /* samples between two, at most MAPS_INITIAL_MAX; 0: none */
 	uint16_t station_minislots; /* per station maintenance opportunity */
 	uint8_t ranging_start, ranging_end; /* back-off windows, exponents of 2 */
 	uint8_t data_start, data_end;

@@ -87,7 +87,7 @@ static const char *check_regions(const struct maps_channel *s) {
 
 	if (s->request_minislots == 0 || s->request_opportunities == 0)
 		return "there is at least one request opportunity, of at least one minislot";
-	if (s->initial_interval > MAPS_INITIAL_MOST)
+	if (s->initial_interval > MAPS_INITIAL_MAX)
 		return "initial maintenance comes at least each 2 s";
 	if (s->initial_interval != 0 && s->initial_minislots == 0)
 		return "initial maintenance takes minislots";
@@ -167,7 +167,7 @@ static const char *check_proactive(const struct maps_flow *s) {
 		return "unsolicited grants are at least 6.25 us apart";
 	if (s->guaranteed_rate == 0)
 		return "proactive grants have a guaranteed rate";
-	if (s->grant_interval > MAPS_PROACTIVE_MOST)
+	if (s->grant_interval > MAPS_PROACTIVE_MAX)
 		return "proactive grants are at most 0.1 s apart";
 	return NULL;
 }

@@ -95,7 +95,7 @@ static bool requests_flushed(void *change, struct change_cursor *cursor) {
 	const struct us_requests *r = &c->u->requests;
 
 	(void)cursor;
-	return all_flushed(c, us_requests_taken(r), rte_ring_count(r->ring));
+	return all_flushed(c, us_requests_handled(r), rte_ring_count(r->ring));
 }
 
 /* Removes former addresses and SIDs of a modem, and its replaced keys, unless a later change has

@@ -86,8 +86,8 @@ static inline void kit_open(struct crypto_kit *r, struct crypto_provider *p,
 	r->random.state = seed;
 	r->queue = crypto_queue_open(p, direction);
 	assert_non_null(r->queue);
-	r->pool = fixture_pool(direction == CRYPTO_DOWNLINK ? "kit_down" : "kit_up", KIT_FRAMES,
-			       KIT_BUFFER_SIZE);
+	r->pool = fixture_pool_create(direction == CRYPTO_DOWNLINK ? "kit_down" : "kit_up",
+				      KIT_FRAMES, KIT_BUFFER_SIZE);
 	r->frames = calloc(KIT_FRAMES, sizeof(r->frames[0]));
 	assert_non_null(r->frames);
 	make_keys(r);
@@ -259,5 +259,5 @@ static inline void kit_close(struct crypto_kit *r) {
 
 /* Frees the pool; asserts that all buffers were freed. */
 static inline void kit_free_pool(struct crypto_kit *r) {
-	fixture_pool_end(r->pool);
+	fixture_pool_free(r->pool);
 }

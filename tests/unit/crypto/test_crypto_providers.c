@@ -78,7 +78,7 @@ static void test_sizes_and_alignments(struct crypto_kit *r) {
 
 /* Bursts of random size and ciphers, so that a drained queue leaves any number of frames in the library's lanes. */
 static void test_mixed_bursts(struct crypto_kit *r) {
-	for (unsigned i = 0; i < RANDOM_TURNS(150u); i++) {
+	for (unsigned i = 0; i < RANDOM_ITERATIONS(150u); i++) {
 		const struct kit_shape s = {0, i % 3 == 0 ? 1600 : 200, KIT_ANY, KIT_ANY, KIT_ANY};
 		unsigned burst = random_between(&r->random, 1, CRYPTO_BURST);
 

@@ -77,10 +77,12 @@ static inline void kit_open(const struct depi_kit_config *c) {
 		.sg.channels = kit.channels,
 		.sg.channel_count = CHANNELS,
 		.lower.clock = &kit.clock,
-		.packets = fixture_pool("packets", c->packets ? c->packets : 1023, FIXTURE_ROOM),
-		.headers = fixture_pool("headers", c->headers ? c->headers : 1023,
-					RTE_PKTMBUF_HEADROOM + 640),
-		.fragments = fixture_pool("fragments", c->fragments ? c->fragments : 1023, 0),
+		.packets = fixture_pool_create("packets", c->packets ? c->packets : 1023,
+					       FIXTURE_BUFFER_SIZE),
+		.headers = fixture_pool_create("headers", c->headers ? c->headers : 1023,
+					       RTE_PKTMBUF_HEADROOM + 640),
+		.fragments =
+			fixture_pool_create("fragments", c->fragments ? c->fragments : 1023, 0),
 	};
 	for (unsigned i = 0; i < CHANNELS; i++) {
 		kit.channels[i] = (struct channel){
@@ -99,9 +101,9 @@ static inline void kit_open(const struct depi_kit_config *c) {
 /* Frees everything. Fails on leaked buffers. */
 static inline void kit_close(void) {
 	depi_free(&kit.lower.depi);
-	fixture_pool_end(kit.fragments);
-	fixture_pool_end(kit.headers);
-	fixture_pool_end(kit.packets);
+	fixture_pool_free(kit.fragments);
+	fixture_pool_free(kit.headers);
+	fixture_pool_free(kit.packets);
 }
 
 /* The channel's next DOCSIS frame of `size` bytes, at least 6. NULL if the pool is empty. */

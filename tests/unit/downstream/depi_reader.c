@@ -17,7 +17,7 @@ static struct l2tp_data parse(const struct rte_mbuf *m, uint8_t *bytes, size_t *
 			      uint16_t *vlan) {
 	struct l2tp_data data;
 
-	*size = fixture_read(m, bytes, DEPI_MAX);
+	*size = fixture_packet_read(m, bytes, DEPI_MAX);
 	*vlan = 0;
 	if (load_be16(bytes + VLAN_ADDRESSES) == ETHERTYPE_VLAN) {
 		*vlan = load_be16(bytes + VLAN_ADDRESSES + 2);
@@ -93,7 +93,7 @@ struct depi_contents depi_read(struct depi_reader *r, const struct rte_mbuf *m) 
 	size_t size, end;
 	uint16_t vlan;
 
-	fixture_check(m);
+	fixture_packet_check(m);
 	data = parse(m, bytes, &size, &vlan);
 	assert_int_equal(vlan, r->vlan);
 	assert_true(size <= ETHERNET_HEADER + r->mtu);

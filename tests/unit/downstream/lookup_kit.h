@@ -48,21 +48,21 @@ static inline int lookup_kit_open(void **state) {
 		used += (size_t)snprintf(address_list + used, sizeof(address_list) - used,
 					 "%s10.0.3.%zu", i ? ", " : "", i);
 	snprintf(config, sizeof(config), lookup_text, address_list);
-	group_load(&lookup_kit.sg, config);
+	group_load_text(&lookup_kit.sg, config);
 	assert_int_equal(
 		ds_tables_create(&lookup_kit.tables, &lookup_kit.sg, NULL, lookup_no_schedules), 0);
 	lookup_kit.upper.tables = &lookup_kit.tables;
 	lookup_kit.upper.clock = &lookup_kit.clock;
 	lookup_kit.upper.cpe_period_ns = lookup_kit.sg.cpe_timeout_ns;
 	lookup_kit.upper.max_frame = lookup_kit.sg.max_frame - RTE_ETHER_CRC_LEN;
-	lookup_kit.packets = fixture_pool("packets", 255, FIXTURE_ROOM);
+	lookup_kit.packets = fixture_pool_create("packets", 255, FIXTURE_BUFFER_SIZE);
 	return 0;
 }
 
 /* Frees the kit and fails on leaked packets. Call it in the last test: cmocka ignores failures of a
  * group teardown. */
 static inline void lookup_kit_free(void) {
-	fixture_pool_end(lookup_kit.packets);
+	fixture_pool_free(lookup_kit.packets);
 	ds_tables_free(&lookup_kit.tables);
 	service_group_free(&lookup_kit.sg);
 }
@@ -97,7 +97,7 @@ static inline struct downstream *lookup_downstream(struct service_group *sg, con
 				       .hand_over_max = 64};
 	struct downstream *d;
 
-	group_load(sg, text);
+	group_load_text(sg, text);
 	d = downstream_create(sg, &r);
 	assert_non_null(d);
 	return d;

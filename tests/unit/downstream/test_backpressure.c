@@ -122,7 +122,7 @@ TEST(frame_without_buffer_for_copy_is_dropped) {
 	struct counters c;
 
 	open_server("", 1024);
-	copies = fixture_pool("copies", 3, FIXTURE_ROOM);
+	copies = fixture_pool_create("copies", 3, FIXTURE_BUFFER_SIZE);
 	kit->group->downstream->lower.linear = copies;
 	for (unsigned i = 0; i < 30; i++)
 		group_kit_send_good(kit, 3, 0, 300);
@@ -135,7 +135,7 @@ TEST(frame_without_buffer_for_copy_is_dropped) {
 	assert_int_equal(c.values[COUNTER_TRANSMITTED], kit->received);
 	assert_int_equal(c.drops[DROP_NO_BUFFER], kit->injected - kit->received);
 	kit->group->downstream->lower.linear = NULL;
-	fixture_pool_end(copies);
+	fixture_pool_free(copies);
 	group_kit_close(kit);
 }
 
@@ -155,8 +155,8 @@ TEST(byte_counters_match_packets) {
 		group_kit_send_good(kit, (uint8_t)(i % 2), 0, 60 + 7 * i);
 		sent += kit->sent[i].size;
 	}
-	m = fixture_packet(packets, zeros, 100);
-	assert_int_equal(rte_pktmbuf_chain(m, fixture_packet(packets, zeros, 900)), 0);
+	m = fixture_packet_create(packets, zeros, 100);
+	assert_int_equal(rte_pktmbuf_chain(m, fixture_packet_create(packets, zeros, 900)), 0);
 	assert_int_equal(rte_eth_tx_burst(kit->network, 0, &m, 1), 1);
 	kit->injected++;
 	group_kit_round(kit);

@@ -51,14 +51,14 @@ static struct rte_mbuf *create_frame(struct random *r, uint32_t serial, uint64_t
 
 	*passes = true;
 	if (random_below(r, 8) == 0)
-		return fixture_packet(lookup_kit.packets, bytes,
-				      packet_llc(bytes, 60, serial, m->mac));
+		return fixture_packet_create(lookup_kit.packets, bytes,
+					     packet_write_llc(bytes, 60, serial, m->mac));
 	*passes = admit(modem, address, period);
 	if (m->addresses[address].family == 4 && random_below(r, 4) == 0)
-		size = packet_arp(bytes, 60, serial, m->addresses[address].bytes);
+		size = packet_write_arp(bytes, 60, serial, m->addresses[address].bytes);
 	else
-		size = packet_for(m, address, bytes, 62, serial);
-	return fixture_packet(lookup_kit.packets, bytes, size);
+		size = packet_write_to_modem(m, address, bytes, 62, serial);
+	return fixture_packet_create(lookup_kit.packets, bytes, size);
 }
 
 /* Sends a burst and compares it with the model. Returns how many packets were kept. */

@@ -214,8 +214,8 @@ static void release_frames(unsigned keep) {
 		struct delayed *h = &delayed[random_below(&rng, delayed_count)];
 		uint8_t now[FRAME_SIZE];
 
-		fixture_check(h->m);
-		assert_int_equal(fixture_read(h->m, now, FRAME_SIZE), h->size);
+		fixture_packet_check(h->m);
+		assert_int_equal(fixture_packet_read(h->m, now, FRAME_SIZE), h->size);
 		assert_memory_equal(now, h->bytes, h->size);
 		rte_pktmbuf_free(h->m);
 		*h = delayed[--delayed_count];
@@ -237,7 +237,7 @@ static void run_with_empty_pools(void) {
 		release_frames(PENDING - 1);
 		delayed[delayed_count].m = pkts[i];
 		delayed[delayed_count].size =
-			fixture_read(pkts[i], delayed[delayed_count].bytes, FRAME_SIZE);
+			fixture_packet_read(pkts[i], delayed[delayed_count].bytes, FRAME_SIZE);
 		delayed_count++;
 	}
 	kit_check();

@@ -36,7 +36,7 @@ static struct ds_flow flows[FLOWS];
 static struct ds_tables tables = {.flows = flows, .flow_count = FLOWS};
 static struct ds_lower lower = {.tables = &tables};
 static struct random rng = {42};
-static uint8_t sent[2][FIXTURE_ROOM];
+static uint8_t sent[2][FIXTURE_BUFFER_SIZE];
 
 static int open_all(void **state) {
 	static const uint8_t key[16];
@@ -44,7 +44,7 @@ static int open_all(void **state) {
 	fixture_start(state);
 	crypto = crypto_apart_open(SOCKET_ID_ANY);
 	assert_non_null(crypto);
-	packets = fixture_pool("packets", FRAMES, FIXTURE_ROOM);
+	packets = fixture_pool_create("packets", FRAMES, FIXTURE_BUFFER_SIZE);
 	lower.crypto = crypto_queue_open(crypto, CRYPTO_DOWNLINK);
 	assert_non_null(lower.crypto);
 	for (unsigned i = 0; i < FLOWS; i++) {
@@ -60,7 +60,7 @@ static int open_all(void **state) {
 }
 
 static struct rte_mbuf *create_packet(unsigned which, unsigned headroom, unsigned tailroom) {
-	size_t size = FIXTURE_ROOM - headroom - tailroom;
+	size_t size = FIXTURE_BUFFER_SIZE - headroom - tailroom;
 	struct rte_mbuf *m = rte_pktmbuf_alloc(packets);
 
 	assert_non_null(m);
@@ -75,13 +75,13 @@ static struct rte_mbuf *create_packet(unsigned which, unsigned headroom, unsigne
 /* Checks that the frame is the header, the unchanged packet, and 4 bytes for the CRC. */
 static void check_frame(struct rte_mbuf *m, unsigned which, unsigned headroom, unsigned tailroom) {
 	struct docsis_down_header h = header;
-	size_t size = FIXTURE_ROOM - headroom - tailroom, header_size;
+	size_t size = FIXTURE_BUFFER_SIZE - headroom - tailroom, header_size;
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 	uint8_t expected[DOCSIS_DOWN_HEADER_MAX];
 
 	h.sequence = packet_meta(m)->sequence;
 	header_size = docsis_down_header_write(&h, size + ETHERNET_CRC_SIZE, expected);
-	fixture_check(m);
+	fixture_packet_check(m);
 	assert_int_equal(rte_pktmbuf_data_len(m), header_size + size + ETHERNET_CRC_SIZE);
 	assert_memory_equal(frame, expected, header_size);
 	assert_memory_equal(frame + header_size, sent[which], size);
@@ -118,7 +118,7 @@ TEST(packet_needs_exact_headroom_and_tailroom) {
 }
 
 static struct rte_mbuf *create_frame(const uint8_t *bytes, size_t size, uint32_t flow) {
-	struct rte_mbuf *m = fixture_packet(packets, bytes, size);
+	struct rte_mbuf *m = fixture_packet_create(packets, bytes, size);
 
 	packet_meta(m)->flow = flow;
 	return m;
@@ -188,7 +188,7 @@ TEST(crc_field_is_zero_without_generation) {
 
 /* Must be the last test: cmocka ignores failures of a group teardown. */
 TEST(no_packet_or_key_leaks) {
-	fixture_pool_end(packets);
+	fixture_pool_free(packets);
 	for (unsigned i = 0; i < FLOWS; i++)
 		crypto_key_free(crypto, CRYPTO_DOWNLINK, flows[i].key.cipher,
 				flows[i].key.schedule);

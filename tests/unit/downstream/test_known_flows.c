@@ -66,7 +66,7 @@ static void create_upper(unsigned which, int records, int cpe_limit) {
 }
 
 static void create_all(int cpe_limit) {
-	packets = fixture_pool("packets", 4 * PIPELINE_BURST - 1, FIXTURE_ROOM);
+	packets = fixture_pool_create("packets", 4 * PIPELINE_BURST - 1, FIXTURE_BUFFER_SIZE);
 	create_upper(CACHED, 64, cpe_limit);
 	create_upper(PLAIN, 0, cpe_limit);
 	rng.state = 5;
@@ -77,7 +77,7 @@ static void free_all(void) {
 		downstream_free(uppers[i].d);
 		service_group_free(&uppers[i].sg);
 	}
-	fixture_pool_end(packets);
+	fixture_pool_free(packets);
 }
 
 /* Writes a random frame. Fields have few values, so that flows repeat or are similar. */
@@ -86,20 +86,20 @@ static void random_frame(uint8_t *frame, uint32_t serial) {
 	uint32_t address = random_below(&rng, (uint32_t)m->address_count + 1);
 
 	if (random_below(&rng, 10) == 0) {
-		packet_llc(frame, SIZE, serial, m->mac);
+		packet_write_llc(frame, SIZE, serial, m->mac);
 		return;
 	}
 	if (address == m->address_count) {
-		packet_ipv4(frame, SIZE, serial, (const uint8_t[4]){10, 9, 9, 9});
+		packet_write_ipv4(frame, SIZE, serial, (const uint8_t[4]){10, 9, 9, 9});
 		return;
 	}
-	packet_for(m, address, frame, SIZE, serial);
+	packet_write_to_modem(m, address, frame, SIZE, serial);
 	if (m->addresses[address].family == 4) {
 		frame[15] = random_below(&rng, 2) ? 0x10 : 0;
 		frame[23] = random_below(&rng, 2) ? 17 : 6;
 		store_be32(frame + 26, 0xc6336400 + random_below(&rng, 4));
-		packet_ipv4_port(frame, (uint16_t)random_between(&rng, 5, 7));
-		packet_ipv4_checksum(frame);
+		packet_set_ipv4_port(frame, (uint16_t)random_between(&rng, 5, 7));
+		packet_update_ipv4_checksum(frame);
 		frame[24] ^= random_below(&rng, 16) == 0; /* parse drops it */
 	} else {
 		frame[15] = random_below(&rng, 2) ? 0x00 : 0xf0;
@@ -133,8 +133,8 @@ static uint16_t random_packets(struct rte_mbuf **a, struct rte_mbuf **b) {
 		uint8_t frame[PACKET_MAX] = {0};
 
 		random_frame(frame, i);
-		a[i] = fixture_packet(packets, frame, SIZE);
-		b[i] = fixture_packet(packets, frame, SIZE);
+		a[i] = fixture_packet_create(packets, frame, SIZE);
+		b[i] = fixture_packet_create(packets, frame, SIZE);
 	}
 	return n;
 }
@@ -272,17 +272,17 @@ TEST(icmp_counts_as_ip_and_icmp) {
 		struct rte_mbuf *pkts[PIPELINE_CAPACITY];
 		uint8_t frame[PACKET_MAX];
 
-		packet_for(m, cases[i / 4].address, frame, SIZE, 0);
+		packet_write_to_modem(m, cases[i / 4].address, frame, SIZE, 0);
 		if (cases[i / 4].address == 0) { /* IPv4 */
 			frame[23] = cases[i / 4].protocol;
 			store_be32(frame + 26, 0xc6336402);
-			packet_ipv4_checksum(frame);
+			packet_update_ipv4_checksum(frame);
 		} else {
 			frame[20] = cases[i / 4].protocol;
 			frame[14] = 0x61;
 		}
 		u->d->upper.counters = (struct counters){0};
-		pkts[0] = fixture_packet(packets, frame, SIZE);
+		pkts[0] = fixture_packet_create(packets, frame, SIZE);
 		assert_int_equal(run_stages(u, pkts, 1, NOWHERE, NULL), 1);
 		rte_pktmbuf_free(pkts[0]);
 		assert_memory_equal(counts, cases[i / 4].counts, sizeof(cases[i / 4].counts));

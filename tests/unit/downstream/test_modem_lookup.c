@@ -24,10 +24,10 @@ enum frame_type { IPV4, IPV6, ARP, LLC };
 
 static size_t write_frame(enum frame_type type, uint8_t *out, size_t size, const uint8_t *to) {
 	switch (type) {
-	case IPV4: return packet_ipv4(out, size, 1, to);
-	case IPV6: return packet_ipv6(out, size, 1, to);
-	case ARP: return packet_arp(out, size, 1, to);
-	default: return packet_llc(out, size, 1, to);
+	case IPV4: return packet_write_ipv4(out, size, 1, to);
+	case IPV6: return packet_write_ipv6(out, size, 1, to);
+	case ARP: return packet_write_arp(out, size, 1, to);
+	default: return packet_write_llc(out, size, 1, to);
 	}
 }
 
@@ -118,7 +118,7 @@ static size_t write_case(const struct frame_case *c, uint8_t *frame) {
 			frame[c->changes[k].at] = c->changes[k].value;
 	}
 	if (c->type == IPV4 && !c->old_checksum)
-		packet_ipv4_checksum(frame);
+		packet_update_ipv4_checksum(frame);
 	return c->cut ? c->cut : size;
 }
 
@@ -131,7 +131,7 @@ TEST(invalid_frames_are_dropped_for_their_reason) {
 		size_t size = write_case(c, frame);
 		bool read = is_parsed(c->reason);
 
-		check_result(fixture_packet(lookup_kit.packets, frame, size), c->reason,
+		check_result(fixture_packet_create(lookup_kit.packets, frame, size), c->reason,
 			     c->description);
 		assert_int_equal(values[COUNTER_IPV4], read && c->type == IPV4);
 		assert_int_equal(values[COUNTER_IPV6], read && c->type == IPV6);
@@ -157,9 +157,9 @@ TEST(checksum_result_of_port_is_used) {
 		uint8_t frame[100];
 		struct rte_mbuf *m;
 
-		packet_ipv4(frame, sizeof(frame), 1, known);
+		packet_write_ipv4(frame, sizeof(frame), 1, known);
 		frame[24] ^= i % 2 ? 0x10 : 0;
-		m = fixture_packet(lookup_kit.packets, frame, sizeof(frame));
+		m = fixture_packet_create(lookup_kit.packets, frame, sizeof(frame));
 		m->ol_flags = cases[i / 2].flags;
 		check_result(m, cases[i / 2].reasons[i % 2],
 			     i % 2 ? "wrong checksum" : "right checksum");
@@ -169,14 +169,15 @@ TEST(checksum_result_of_port_is_used) {
 /* Splits the frame into buffers of `first`, `second` and the remaining bytes. */
 static struct rte_mbuf *create_chain(const uint8_t *frame, size_t size, size_t first,
 				     size_t second) {
-	struct rte_mbuf *m = fixture_packet(lookup_kit.packets, frame, first);
+	struct rte_mbuf *m = fixture_packet_create(lookup_kit.packets, frame, first);
 	const size_t both = first + second;
 
-	assert_int_equal(
-		rte_pktmbuf_chain(m, fixture_packet(lookup_kit.packets, frame + first, second)), 0);
-	assert_int_equal(
-		rte_pktmbuf_chain(m, fixture_packet(lookup_kit.packets, frame + both, size - both)),
-		0);
+	assert_int_equal(rte_pktmbuf_chain(m, fixture_packet_create(lookup_kit.packets,
+								    frame + first, second)),
+			 0);
+	assert_int_equal(rte_pktmbuf_chain(m, fixture_packet_create(lookup_kit.packets,
+								    frame + both, size - both)),
+			 0);
 	return m;
 }
 
@@ -186,11 +187,11 @@ TEST(chained_packet_is_joined) {
 	uint8_t frame[PACKET_MAX];
 	struct rte_mbuf *m;
 
-	packet_ipv4(frame, MAX_FRAME, 1, known);
+	packet_write_ipv4(frame, MAX_FRAME, 1, known);
 	for (size_t i = 0; i < ARRAY_COUNT(cuts); i++) {
 		m = create_chain(frame, MAX_FRAME, cuts[i][0], cuts[i][1]);
 		assert_int_equal(lookup_run(&m, 1), 1);
-		fixture_check(m);
+		fixture_packet_check(m);
 		assert_int_equal(m->nb_segs, 1);
 		assert_int_equal(rte_pktmbuf_data_len(m), MAX_FRAME);
 		assert_memory_equal(rte_pktmbuf_mtod_offset(m, uint8_t *, 6), frame + 6,
@@ -207,7 +208,8 @@ TEST(chained_packet_is_joined) {
 static void check_key(const uint8_t *frame, size_t size, const struct flow_key *expected) {
 	const struct flow_key *key = &lookup_kit.upper.records->key.flow;
 
-	check_result(fixture_packet(lookup_kit.packets, frame, size), DROP_NONE, "rare frame");
+	check_result(fixture_packet_create(lookup_kit.packets, frame, size), DROP_NONE,
+		     "rare frame");
 	assert_int_equal(key->family, expected->family);
 	assert_int_equal(key->flags, expected->flags);
 	if (key->family == RULE_LLC) {
@@ -233,12 +235,12 @@ TEST(flow_keys_of_rare_frames) {
 				     .llc.ethertype = rte_cpu_to_be_32(0x88b5)};
 	uint8_t frame[100];
 
-	packet_ipv4(frame, sizeof(frame), 1, known);
+	packet_write_ipv4(frame, sizeof(frame), 1, known);
 	frame[15] = 0xb8;
 	frame[23] = 1;
-	packet_ipv4_checksum(frame);
+	packet_update_ipv4_checksum(frame);
 	check_key(frame, sizeof(frame), &icmp);
-	packet_ipv6(frame, sizeof(frame), 1, known6);
+	packet_write_ipv6(frame, sizeof(frame), 1, known6);
 	frame[14] = 0x6a;
 	frame[15] = 0x50;
 	frame[20] = 58;
@@ -248,7 +250,7 @@ TEST(flow_keys_of_rare_frames) {
 	memcpy(frame + 54, (const uint8_t[]){58, 0, 1, 4, 0, 0, 0, 0}, 8);
 	icmp6.flags |= FLOW_ALONE;
 	check_key(frame, sizeof(frame), &icmp6);
-	packet_llc(frame, 60, 1, known_mac);
+	packet_write_llc(frame, 60, 1, known_mac);
 	check_key(frame, 60, &llc);
 }
 

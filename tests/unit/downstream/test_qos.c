@@ -90,7 +90,7 @@ static int create_downstream(void **state) {
 	now.now = 0;
 	loaded = load_text(text);
 	if (loaded.mistakes > 0)
-		fail_msg("%s", loaded.said);
+		fail_msg("%s", loaded.messages);
 	downstream = rte_zmalloc("downstream", sizeof(*downstream), RTE_CACHE_LINE_SIZE);
 	assert_non_null(downstream);
 	downstream->upper.clock = &now;

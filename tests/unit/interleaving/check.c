@@ -6,7 +6,7 @@
 #include "downstream/tables.h"
 #include "upstream/state/records.h"
 
-#include "simulation.h"
+#include "server_simulation.h"
 
 #include "test.h"
 

@@ -4,7 +4,7 @@
 
 #include "server/changes.h"
 
-#include "simulation.h"
+#include "server_simulation.h"
 
 #include "test.h"
 

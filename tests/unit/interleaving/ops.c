@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Creates random objects and requests. Most are valid; the server must refuse the others. */
 
-#include "simulation.h"
+#include "server_simulation.h"
 
 #include "test.h"
 

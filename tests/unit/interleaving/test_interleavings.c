@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "fixture.h"
-#include "simulation.h"
+#include "server_simulation.h"
 
 #include "test_main.h"
 

@@ -7,7 +7,7 @@
 #include "wire/ip.h"
 
 /* `sum` plus the one's complement sum of 16-bit words; 0xffff over data with a valid checksum. */
-static inline uint16_t internet_sum(const uint8_t *p, size_t size, uint32_t sum) {
+static inline uint16_t ones_complement_sum(const uint8_t *p, size_t size, uint32_t sum) {
 	for (size_t i = 0; i < size; i++)
 		sum += i % 2 == 0 ? (uint32_t)p[i] << 8 : p[i];
 	while (sum >> 16 != 0)
@@ -16,7 +16,7 @@ static inline uint16_t internet_sum(const uint8_t *p, size_t size, uint32_t sum)
 }
 
 /* Asserts valid checksums of a frame without Ethernet padding. UDP over IPv4 may have none. */
-static inline void checksums_check(const uint8_t *frame, const struct frame_fields *f) {
+static inline void assert_checksums_valid(const uint8_t *frame, const struct frame_fields *f) {
 	size_t addresses = f->family == 4 ? 8 : 32;
 	uint32_t pseudo = f->protocol + (uint32_t)f->upper_size;
 
@@ -26,7 +26,7 @@ static inline void checksums_check(const uint8_t *frame, const struct frame_fiel
 		assert_int_equal(load_be16(f->upper + 4), f->upper_size);
 	if (f->protocol == 17 && f->family == 4 && load_be16(f->upper + 6) == 0)
 		return;
-	pseudo += internet_sum(f->source, addresses, 0);
+	pseudo += ones_complement_sum(f->source, addresses, 0);
 	if (f->protocol == 6 || f->protocol == 17)
-		assert_int_equal(internet_sum(f->upper, f->upper_size, pseudo), 0xffff);
+		assert_int_equal(ones_complement_sum(f->upper, f->upper_size, pseudo), 0xffff);
 }

@@ -12,7 +12,7 @@ static struct {
 	struct crypto_functions limited;
 	unsigned capacity; /* frames that submit() still accepts */
 	unsigned to_fail; /* frames that collect() still reports as failed */
-	bool slow; /* while set, collect() returns nothing */
+	bool stalled; /* while set, collect() returns nothing */
 	struct rte_mbuf *withheld[1024]; /* a ring: frames that the provider finished meanwhile */
 	uint32_t first, end;
 } crypto_limit;
@@ -41,7 +41,7 @@ static inline uint16_t crypto_limit_submit(struct crypto_queue *q,
 	accepted = limit == 0 ? 0 : crypto_limit.real->submit(q, frames, limit);
 	q->pending += withheld;
 	crypto_limit.capacity -= accepted;
-	while (crypto_limit.slow && q->pending > crypto_limit.end - crypto_limit.first)
+	while (crypto_limit.stalled && q->pending > crypto_limit.end - crypto_limit.first)
 		crypto_limit_withhold(q);
 	return accepted;
 }
@@ -50,10 +50,10 @@ static inline uint16_t crypto_limit_collect(struct crypto_queue *q, struct rte_m
 					    struct crypto_failed *failed, uint16_t *failures) {
 	uint16_t n = 0, bad;
 
-	while (!crypto_limit.slow && n < CRYPTO_BURST && crypto_limit.first < crypto_limit.end)
+	while (!crypto_limit.stalled && n < CRYPTO_BURST && crypto_limit.first < crypto_limit.end)
 		good[n++] = crypto_limit.withheld[crypto_limit.first++ % 1024];
 	q->pending -= n;
-	if (crypto_limit.slow || n > 0)
+	if (crypto_limit.stalled || n > 0)
 		return n;
 	n = crypto_limit.real->collect(q, good, failed, failures);
 	bad = (uint16_t)(n < crypto_limit.to_fail ? n : crypto_limit.to_fail);

@@ -14,7 +14,7 @@ static void eal_stop(void) {
 	eal_running = false;
 }
 
-void fixture_eal(unsigned memory_mb) {
+void fixture_start_eal(unsigned memory_mb) {
 	const struct platform_options options = {
 		.program = "unit-test",
 		.main_core = PLATFORM_ANY_CORE,
@@ -28,7 +28,7 @@ void fixture_eal(unsigned memory_mb) {
 }
 
 int fixture_start(void **state) {
-	fixture_eal(64);
+	fixture_start_eal(64);
 	return 0;
 }
 
@@ -37,14 +37,14 @@ int fixture_stop(void **state) {
 	return 0;
 }
 
-struct rte_malloc_socket_stats fixture_memory(void) {
+struct rte_malloc_socket_stats fixture_heap_stats(void) {
 	struct rte_malloc_socket_stats stats;
 
 	assert_int_equal(rte_malloc_get_socket_stats((int)rte_socket_id(), &stats), 0);
 	return stats;
 }
 
-struct rte_mempool *fixture_pool(const char *name, unsigned buffers, unsigned size) {
+struct rte_mempool *fixture_pool_create(const char *name, unsigned buffers, unsigned size) {
 	struct rte_mempool *pool =
 		rte_pktmbuf_pool_create(name, buffers, 0, 0, (uint16_t)size, SOCKET_ID_ANY);
 
@@ -52,12 +52,12 @@ struct rte_mempool *fixture_pool(const char *name, unsigned buffers, unsigned si
 	return pool;
 }
 
-void fixture_pool_end(struct rte_mempool *pool) {
+void fixture_pool_free(struct rte_mempool *pool) {
 	assert_int_equal(rte_mempool_in_use_count(pool), 0);
 	rte_mempool_free(pool);
 }
 
-struct rte_mbuf *fixture_packet(struct rte_mempool *pool, const void *bytes, size_t size) {
+struct rte_mbuf *fixture_packet_create(struct rte_mempool *pool, const void *bytes, size_t size) {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
 	void *data;
 
@@ -68,7 +68,7 @@ struct rte_mbuf *fixture_packet(struct rte_mempool *pool, const void *bytes, siz
 	return m;
 }
 
-size_t fixture_read(const struct rte_mbuf *m, uint8_t *out, size_t capacity) {
+size_t fixture_packet_read(const struct rte_mbuf *m, uint8_t *out, size_t capacity) {
 	size_t size = 0;
 
 	for (; m != NULL; m = m->next) {
@@ -79,7 +79,7 @@ size_t fixture_read(const struct rte_mbuf *m, uint8_t *out, size_t capacity) {
 	return size;
 }
 
-void fixture_check(const struct rte_mbuf *m) {
+void fixture_packet_check(const struct rte_mbuf *m) {
 	const uint32_t total = m->pkt_len;
 	const unsigned segments = m->nb_segs;
 	uint32_t bytes = 0;

@@ -68,6 +68,6 @@ static void set_default(const struct key *key, char *object) {
 		set_scalar_default(key, object);
 }
 
-void service_group_defaults(struct service_group *sg) {
+void service_group_set_defaults(struct service_group *sg) {
 	set_map_defaults(service_group_keys, (char *)sg);
 }

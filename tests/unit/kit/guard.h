@@ -9,7 +9,7 @@
 
 struct guard {
 	uint8_t *base;
-	size_t room; /* bytes before the inaccessible page */
+	size_t size; /* bytes before the inaccessible page */
 	size_t page;
 };
 
@@ -17,26 +17,26 @@ struct guard {
 static inline struct guard guard_open(size_t size) {
 	struct guard guard = {.page = (size_t)sysconf(_SC_PAGESIZE)};
 
-	guard.room = (size / guard.page + 1) * guard.page;
-	guard.base = mmap(NULL, guard.room + guard.page, PROT_READ | PROT_WRITE,
+	guard.size = (size / guard.page + 1) * guard.page;
+	guard.base = mmap(NULL, guard.size + guard.page, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_true(guard.base != MAP_FAILED);
-	assert_int_equal(mprotect(guard.base + guard.room, guard.page, PROT_NONE), 0);
+	assert_int_equal(mprotect(guard.base + guard.size, guard.page, PROT_NONE), 0);
 	return guard;
 }
 
 /* The last `size` bytes before the inaccessible page, filled with 0xaa. */
-static inline uint8_t *guard_take(const struct guard *guard, size_t size) {
-	assert_true(size <= guard->room);
-	return memset(guard->base + guard->room - size, 0xaa, size);
+static inline uint8_t *guard_tail(const struct guard *guard, size_t size) {
+	assert_true(size <= guard->size);
+	return memset(guard->base + guard->size - size, 0xaa, size);
 }
 
 /* A copy of `size` bytes that ends at the inaccessible page. The source may overlap the guarded buffer. */
 static inline uint8_t *guard_copy(const struct guard *guard, const void *bytes, size_t size) {
-	assert_true(size <= guard->room);
-	return memmove(guard->base + guard->room - size, bytes, size);
+	assert_true(size <= guard->size);
+	return memmove(guard->base + guard->size - size, bytes, size);
 }
 
 static inline void guard_close(struct guard *guard) {
-	munmap(guard->base, guard->room + guard->page);
+	munmap(guard->base, guard->size + guard->page);
 }

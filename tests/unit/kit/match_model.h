@@ -76,7 +76,7 @@ static inline bool matches(const struct match *m, const struct packet *p) {
 }
 
 /* Sets the key that classification of a burst would make for the packet. */
-static inline void key_of(const struct packet *p, struct rule_key *key) {
+static inline void packet_rule_key(const struct packet *p, struct rule_key *key) {
 	struct flow_key *flow = &key->flow;
 
 	memset(key, 0xee, sizeof(*key)); /* unset bytes must not matter: a burst reuses keys */

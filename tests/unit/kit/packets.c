@@ -27,7 +27,7 @@ static void write_udp_header(uint8_t *out, size_t size) {
 	store_be16(out + 6, 0);
 }
 
-size_t packet_ipv4(uint8_t *out, size_t size, uint32_t serial, const uint8_t destination[4]) {
+size_t packet_write_ipv4(uint8_t *out, size_t size, uint32_t serial, const uint8_t destination[4]) {
 	uint8_t *ip = out + ETHERNET_HEADER;
 
 	write_ethernet(out, size, serial, ETHERTYPE_IPV4);
@@ -38,12 +38,13 @@ size_t packet_ipv4(uint8_t *out, size_t size, uint32_t serial, const uint8_t des
 	ip[9] = IP_PROTOCOL_UDP;
 	memcpy(ip + 12, "\xc6\x33\x64\x01", 4);
 	memcpy(ip + 16, destination, 4);
-	packet_ipv4_checksum(out);
+	packet_update_ipv4_checksum(out);
 	write_udp_header(ip + IPV4_HEADER, size - ETHERNET_HEADER - IPV4_HEADER);
 	return size;
 }
 
-size_t packet_ipv6(uint8_t *out, size_t size, uint32_t serial, const uint8_t destination[16]) {
+size_t packet_write_ipv6(uint8_t *out, size_t size, uint32_t serial,
+			 const uint8_t destination[16]) {
 	uint8_t *ip = out + ETHERNET_HEADER;
 
 	write_ethernet(out, size, serial, ETHERTYPE_IPV6);
@@ -58,7 +59,7 @@ size_t packet_ipv6(uint8_t *out, size_t size, uint32_t serial, const uint8_t des
 	return size;
 }
 
-size_t packet_arp(uint8_t *out, size_t size, uint32_t serial, const uint8_t target[4]) {
+size_t packet_write_arp(uint8_t *out, size_t size, uint32_t serial, const uint8_t target[4]) {
 	write_ethernet(out, size, serial, ETHERTYPE_ARP);
 	memset(out, 0xff, 6);
 	memcpy(out + ETHERNET_HEADER, "\x00\x01\x08\x00\x06\x04\x00\x01", 8);
@@ -66,19 +67,19 @@ size_t packet_arp(uint8_t *out, size_t size, uint32_t serial, const uint8_t targ
 	return size;
 }
 
-size_t packet_llc(uint8_t *out, size_t size, uint32_t serial, const uint8_t mac[6]) {
+size_t packet_write_llc(uint8_t *out, size_t size, uint32_t serial, const uint8_t mac[6]) {
 	write_ethernet(out, size, serial, 0x88b5); /* local experimental */
 	memcpy(out, mac, 6);
 	return size;
 }
 
-void packet_ipv4_checksum(uint8_t *frame) {
+void packet_update_ipv4_checksum(uint8_t *frame) {
 	uint8_t *ip = frame + ETHERNET_HEADER;
 
 	store_be16(ip + 10, ipv4_checksum(ip, IPV4_HEADER));
 }
 
-void packet_ipv4_port(uint8_t *frame, uint16_t port) {
+void packet_set_ipv4_port(uint8_t *frame, uint16_t port) {
 	store_be16(frame + ETHERNET_HEADER + IPV4_HEADER + 2, port);
 }
 
@@ -90,17 +91,18 @@ static size_t at_least(size_t size, size_t minimum) {
 	return size < minimum ? minimum : size;
 }
 
-size_t packet_for(const struct modem *m, size_t address, uint8_t *out, size_t size,
-		  uint32_t serial) {
+size_t packet_write_to_modem(const struct modem *m, size_t address, uint8_t *out, size_t size,
+			     uint32_t serial) {
 	const struct ip_address *a = &m->addresses[address];
 
 	if (a->family == 4)
-		return packet_ipv4(out, at_least(size, ETHERNET_HEADER + IPV4_HEADER + UDP_HEADER),
-				   serial, a->bytes);
-	return packet_ipv6(out, at_least(size, ETHERNET_HEADER + IPV6_HEADER + UDP_HEADER), serial,
-			   a->bytes);
+		return packet_write_ipv4(out,
+					 at_least(size, ETHERNET_HEADER + IPV4_HEADER + UDP_HEADER),
+					 serial, a->bytes);
+	return packet_write_ipv6(out, at_least(size, ETHERNET_HEADER + IPV6_HEADER + UDP_HEADER),
+				 serial, a->bytes);
 }
 
-void group_load(struct service_group *sg, const char *text) {
+void group_load_text(struct service_group *sg, const char *text) {
 	assert_int_equal(service_group_load_text("test", text, strlen(text), sg, stderr), 0);
 }

@@ -18,7 +18,7 @@
 
 /* Iterations of a test with random input. The address sanitizer is slow, and a fifth suffices for it. */
 #if defined(__SANITIZE_ADDRESS__)
-#define RANDOM_TURNS(n) ((n) / 5)
+#define RANDOM_ITERATIONS(n) ((n) / 5)
 #else
-#define RANDOM_TURNS(n) (n)
+#define RANDOM_ITERATIONS(n) (n)
 #endif

@@ -21,13 +21,13 @@
 struct loaded {
 	struct service_group sg;
 	int mistakes;
-	char *said;
+	char *messages;
 };
 
 static inline struct loaded load_bytes(const char *text, size_t size) {
 	struct loaded loaded = {0};
 	size_t length;
-	FILE *errors = open_memstream(&loaded.said, &length);
+	FILE *errors = open_memstream(&loaded.messages, &length);
 
 	assert_non_null(errors);
 	loaded.mistakes = service_group_load_text("sg.yaml", text, size, &loaded.sg, errors);
@@ -41,14 +41,14 @@ static inline struct loaded load_text(const char *text) {
 
 static inline void unload(struct loaded *loaded) {
 	service_group_free(&loaded->sg);
-	free(loaded->said);
+	free(loaded->messages);
 }
 
 /* Loads `text` and asserts that the messages are `lines`, of `count` mistakes. */
 static inline void expect_mistakes(const char *text, int count, const char *lines) {
 	struct loaded loaded = load_text(text);
 
-	assert_string_equal(loaded.said, lines);
+	assert_string_equal(loaded.messages, lines);
 	assert_int_equal(loaded.mistakes, count);
 	assert_int_equal(loaded.sg.arena == NULL, count > 0);
 	unload(&loaded);

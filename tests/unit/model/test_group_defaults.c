@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests service_group_defaults(): a group built in memory gets the defaults that the loader uses for missing keys. */
+/* Tests service_group_set_defaults(): a group built in memory gets the defaults that the loader uses for missing keys. */
 #include "group_defaults.h"
 #include "model_kit.h"
 #include "test_main.h"
@@ -49,8 +49,8 @@ TEST(defaults_equal_those_of_the_loader) {
 	const struct service_group *file = &loaded.sg;
 	const struct modem *m = file->modems;
 
-	assert_string_equal(loaded.said, "");
-	service_group_defaults(&sg);
+	assert_string_equal(loaded.messages, "");
+	service_group_set_defaults(&sg);
 	assert_same(&sg, file, max_frame);
 	assert_same(&sg, file, rate_limit);
 	assert_same(&sg, file, rphy);
@@ -77,7 +77,7 @@ TEST(set_values_are_kept) {
 	flow.weight = 7;
 	flow.active = false;
 	modem.security.cipher = CIPHER_NONE;
-	service_group_defaults(&other);
+	service_group_set_defaults(&other);
 	assert_int_equal(other.max_frame, 1000);
 	assert_false(other.upstream.verify_source);
 	assert_int_equal(other.upstream.scheduler.map_interval, 0); /* without a scheduler */

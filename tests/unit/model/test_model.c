@@ -15,17 +15,17 @@ static void messages_are_limited_to_100(void **state) {
 	for (int i = 0; i < 150; i++)
 		strcat(text, "  - {id: x, rules: []}\n");
 	loaded = load_text(text);
-	for (const char *c = loaded.said; *c != '\0'; c++)
+	for (const char *c = loaded.messages; *c != '\0'; c++)
 		lines += *c == '\n';
 	assert_int_equal(loaded.mistakes, 306);
 	assert_int_equal(lines, 101);
 	/* checked last, but printed first, by line */
-	assert_ptr_equal(strstr(loaded.said, "sg.yaml:2: bonding_groups[0].channels[1]: "),
-			 loaded.said);
-	assert_non_null(strstr(loaded.said, "sg.yaml:3: modems[0].mac: found nothing"));
-	assert_non_null(strstr(loaded.said, "sg.yaml:51: filter_groups[46].rules: found"));
-	assert_null(strstr(loaded.said, "sg.yaml:52:"));
-	assert_non_null(strstr(loaded.said, "sg.yaml: 206 more mistakes are not shown\n"));
+	assert_ptr_equal(strstr(loaded.messages, "sg.yaml:2: bonding_groups[0].channels[1]: "),
+			 loaded.messages);
+	assert_non_null(strstr(loaded.messages, "sg.yaml:3: modems[0].mac: found nothing"));
+	assert_non_null(strstr(loaded.messages, "sg.yaml:51: filter_groups[46].rules: found"));
+	assert_null(strstr(loaded.messages, "sg.yaml:52:"));
+	assert_non_null(strstr(loaded.messages, "sg.yaml: 206 more mistakes are not shown\n"));
 	unload(&loaded);
 }
 
@@ -85,7 +85,7 @@ static void maximum_of_sids_is_loaded(void **state) {
 		end += sprintf(end, "]}\n");
 	}
 	loaded = load_text(text);
-	assert_string_equal(loaded.said, "");
+	assert_string_equal(loaded.messages, "");
 	assert_int_equal(loaded.sg.modems[0].upstream_flows[0].cluster_count, 8);
 	assert_int_equal(loaded.sg.modems[0].upstream_flows[0].clusters[7].sids[63].channel, 63);
 	unload(&loaded);
@@ -114,7 +114,7 @@ static void thirty_thousand_modems_are_loaded(void **state) {
 			       m >> 8, m & 255, m >> 8, m & 255, m + 1, 100000 + m, m % 2 + 1,
 			       m / 2 % 15000 + 1);
 	loaded = load_bytes(text, (size_t)(end - text));
-	assert_string_equal(loaded.said, "");
+	assert_string_equal(loaded.messages, "");
 	assert_int_equal(loaded.sg.modem_count, modems);
 	unload(&loaded);
 	free(text);
@@ -129,7 +129,7 @@ static void run_group_case(const struct text_case *c) {
 	messages = extract_lines(c->parts[0].text, "! ");
 	values = extract_lines(c->parts[0].text, "= ");
 	loaded = load_text(c->parts[0].text);
-	lines = expect_lines(loaded.said, "sg.yaml:", messages);
+	lines = expect_lines(loaded.messages, "sg.yaml:", messages);
 	assert_int_equal(loaded.mistakes, lines);
 	assert_int_equal(loaded.sg.arena == NULL, lines > 0);
 	if (lines == 0) {

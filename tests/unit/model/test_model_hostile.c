@@ -35,8 +35,9 @@ TEST(multiplying_aliases_are_rejected) {
 		used += snprintf(text + used, sizeof(text) - (size_t)used, ",*m");
 	snprintf(text + used, sizeof(text) - (size_t)used, "]\n");
 	loaded = load_text(text);
-	assert_non_null(strstr(loaded.said, "filter_default: found a map of 2"));
-	assert_non_null(strstr(loaded.said, "found aliases that multiply, allowed: 20 million "));
+	assert_non_null(strstr(loaded.messages, "filter_default: found a map of 2"));
+	assert_non_null(
+		strstr(loaded.messages, "found aliases that multiply, allowed: 20 million "));
 	unload(&loaded);
 }
 
@@ -77,8 +78,8 @@ TEST(messages_shorten_long_scalars) {
 	text[size] = '\0';
 	loaded = load_text(text);
 	assert_int_equal(loaded.mistakes, 4); /* also for the three required keys */
-	assert_true(strlen(loaded.said) < 1000);
-	assert_non_null(strstr(loaded.said, "sg.yaml:1: name: found \"xxxxxxxx"));
+	assert_true(strlen(loaded.messages) < 1000);
+	assert_non_null(strstr(loaded.messages, "sg.yaml:1: name: found \"xxxxxxxx"));
 	unload(&loaded);
 	text[2000] = ':'; /* a key of 2000 letters */
 	text[2001] = ' ';
@@ -86,7 +87,7 @@ TEST(messages_shorten_long_scalars) {
 	text[1999] = '"';
 	loaded = load_text(text);
 	assert_true(loaded.mistakes > 0);
-	assert_true(strlen(loaded.said) < 2000);
+	assert_true(strlen(loaded.messages) < 2000);
 	unload(&loaded);
 	free(text);
 }
@@ -114,7 +115,7 @@ TEST(damaged_files_are_rejected_or_loaded) {
 				copy[position] = letters[i];
 			loaded = load_bytes(copy, size);
 			assert_int_equal(loaded.sg.arena == NULL, loaded.mistakes > 0);
-			assert_int_equal(loaded.said[0] != '\0', loaded.mistakes > 0);
+			assert_int_equal(loaded.messages[0] != '\0', loaded.mistakes > 0);
 			valid += loaded.mistakes == 0;
 			unload(&loaded);
 			free(copy);

@@ -31,7 +31,7 @@ static void assert_key_hidden(const char *security, bool wrong) {
 		 security, end);
 	loaded = load_text(text);
 	assert_int_equal(loaded.mistakes > 0, wrong);
-	assert_no_key_part(loaded.said, text);
+	assert_no_key_part(loaded.messages, text);
 	unload(&loaded);
 }
 

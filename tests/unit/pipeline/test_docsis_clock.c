@@ -16,7 +16,7 @@ static void start(struct docsis_clock *c) {
 	docsis_clock_init(c);
 	c->from = c->learned_from = NOW;
 	c->system = c->learned_system = SYSTEM;
-	c->look_at = NOW + DOCSIS_CLOCK_LOOK_NS;
+	c->sample_at = NOW + DOCSIS_CLOCK_LOOK_NS;
 }
 
 static uint64_t samples(uint64_t ns) {

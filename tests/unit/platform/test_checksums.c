@@ -25,14 +25,15 @@ static uint16_t pseudo_header_sum(const struct sample *s) {
 	const uint8_t *ip = s->bytes + s->l3;
 	uint32_t upper = s->protocol + (uint32_t)(s->end - s->l4);
 
-	return s->ipv6 ? internet_sum(ip + 8, 32, upper) : internet_sum(ip + 12, 8, upper);
+	return s->ipv6 ? ones_complement_sum(ip + 8, 32, upper)
+		       : ones_complement_sum(ip + 12, 8, upper);
 }
 
 static uint16_t expected_checksum(struct sample s) {
 	uint16_t sum;
 
 	store_be16(checksum_field(&s), 0);
-	sum = (uint16_t)~internet_sum(s.bytes + s.l4, s.end - s.l4, pseudo_header_sum(&s));
+	sum = (uint16_t)~ones_complement_sum(s.bytes + s.l4, s.end - s.l4, pseudo_header_sum(&s));
 	return sum == 0 && s.protocol == IP_PROTOCOL_UDP ? 0xffff : sum;
 }
 

@@ -305,12 +305,12 @@ TEST(port_opens_within_device_limits) {
 static int set_up(void **state) {
 	int ret = fixture_start(state);
 
-	pool = fixture_pool("ports", BUFFERS, FIXTURE_ROOM);
+	pool = fixture_pool_create("ports", BUFFERS, FIXTURE_BUFFER_SIZE);
 	return ret;
 }
 
 static int tear_down(void **state) {
-	fixture_pool_end(pool);
+	fixture_pool_free(pool);
 	return fixture_stop(state);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests both schedulers when memory is short: creation fails with a reason, and nothing leaks. */
+#include "failing_allocations.h"
 #include "maps_kit.h"
-#include "memory_runs_out.h"
 #include "scheduler_setup.h"
 #include "test_main.h"
 
@@ -19,7 +19,7 @@ TEST(downstream_scheduler_without_memory_is_refused) {
 	struct setup c;
 
 	setup_make(&c);
-	with_little_memory(try_scheduler, &c.config);
+	fail_each_allocation(try_scheduler, &c.config);
 }
 
 static bool try_maps(void *context) {
@@ -36,5 +36,5 @@ TEST(upstream_scheduler_without_memory_is_refused) {
 	struct maps_channel c[] = {kit_ofdma(1), kit_sc_qam(2)};
 	struct maps_config config = {.channels = c, .channel_count = 2, .flows = 3};
 
-	with_little_memory(try_maps, &config);
+	fail_each_allocation(try_maps, &config);
 }

@@ -76,7 +76,7 @@ static void load(struct service_group *sg, unsigned id, unsigned modems) {
 		for (unsigned f = 0; f < FLOWS; f++, sfid++)
 			at += sprintf(at, up_flow, sfid, m * FLOWS + f + 1);
 	}
-	group_load(sg, text);
+	group_load_text(sg, text);
 	free(text);
 }
 
@@ -188,7 +188,7 @@ static void print_parts(uint64_t all) {
 }
 
 TEST(memory_per_modem_and_group_is_within_limits) {
-	struct rte_mempool *pool = fixture_pool("far", 127, FIXTURE_ROOM);
+	struct rte_mempool *pool = fixture_pool_create("far", 127, FIXTURE_BUFFER_SIZE);
 	struct memory_use one, double_modems, two, all;
 	uint64_t modems;
 
@@ -204,7 +204,7 @@ TEST(memory_per_modem_and_group_is_within_limits) {
 	assert_true(all.pools + all.others < SERVER_MAX);
 	for (int i = 0; i < 4; i++)
 		port_close(ports[i / 2][i % 2]);
-	fixture_pool_end(pool);
+	fixture_pool_free(pool);
 	print_message("%.1f kB per modem for buffers of incomplete frames\n",
 		      (double)(double_modems.pools - one.pools) / MODEMS / 1000);
 	print_parts((double_modems.others - one.others) / MODEMS);
@@ -250,7 +250,7 @@ TEST(memory_estimate_includes_all_groups) {
 }
 
 static int start(void **state) {
-	fixture_eal(1100);
+	fixture_start_eal(1100);
 	return 0;
 }
 

@@ -19,7 +19,7 @@ static struct server_config config = {.groups = &sg, .group_count = 1, .max_grou
 static struct server_ports ports;
 
 static int load_config(void **state) {
-	fixture_eal(512);
+	fixture_start_eal(512);
 	life_kit_load(&sg, 1, LIFE_SHARED, 0, 0, 0);
 	sg.rphy.max_segments = SEGMENTS;
 	assert_int_equal(server_ports_find(&ports, &config), 0);
@@ -92,12 +92,12 @@ TEST(failed_pool_creation_frees_all) {
 	assert_int_equal(server_pools_create(&all, &config, &ports), 0);
 	server_pools_free(&all);
 	for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
-		struct rte_mempool *other = fixture_pool(names[i], 1, FIXTURE_ROOM);
+		struct rte_mempool *other = fixture_pool_create(names[i], 1, FIXTURE_BUFFER_SIZE);
 		struct server_pools p = {0};
 
 		assert_int_equal(server_pools_create(&p, &config, &ports), -1);
 		server_pools_free(&p);
-		fixture_pool_end(other);
+		fixture_pool_free(other);
 	}
 	sg.rphy.mtu = 1500;
 }

@@ -134,8 +134,8 @@ static void set_devices(bool add, unsigned missing) {
 
 TEST(failed_open_closes_all_ports) {
 	const struct server_config config = load_config(2);
-	struct rte_mempool *packets = fixture_pool("packets", 1023, FIXTURE_ROOM);
-	struct rte_mempool *uepi = fixture_pool("uepi", 1023, FIXTURE_ROOM);
+	struct rte_mempool *packets = fixture_pool_create("packets", 1023, FIXTURE_BUFFER_SIZE);
+	struct rte_mempool *uepi = fixture_pool_create("uepi", 1023, FIXTURE_BUFFER_SIZE);
 
 	for (unsigned missing = 3; missing <= 4; missing++) {
 		set_devices(true, missing);
@@ -149,8 +149,8 @@ TEST(failed_open_closes_all_ports) {
 		assert_int_equal(rte_eth_dev_count_avail(), 0);
 		set_devices(false, 0);
 	}
-	fixture_pool_end(packets);
-	fixture_pool_end(uepi);
+	fixture_pool_free(packets);
+	fixture_pool_free(uepi);
 	free_config(&config);
 }
 
@@ -187,7 +187,7 @@ TEST(optional_port_exists_if_configured) {
 
 TEST(released_port_keeps_counters) {
 	struct server_port port = {.open = true, .last = {.ipackets = 7}};
-	struct rte_mempool *pool = fixture_pool("packets", 1023, FIXTURE_ROOM);
+	struct rte_mempool *pool = fixture_pool_create("packets", 1023, FIXTURE_BUFFER_SIZE);
 	struct rte_eth_stats stats;
 	struct rte_mbuf *m;
 
@@ -206,7 +206,7 @@ TEST(released_port_keeps_counters) {
 		assert_int_equal(stats.ipackets, 1);
 	}
 	rte_eal_hotplug_remove("vdev", "net_null0");
-	fixture_pool_end(pool);
+	fixture_pool_free(pool);
 }
 
 ALL_TESTS(fixture_start, fixture_stop)

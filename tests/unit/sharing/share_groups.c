@@ -35,7 +35,7 @@ static void group_prepare(struct share_rig *r, unsigned g) {
 			.address_count = 2,
 		};
 	}
-	service_group_defaults(sg);
+	service_group_set_defaults(sg);
 }
 
 void rig_prepare(struct share_rig *r, unsigned count) {

@@ -44,7 +44,7 @@ void rig_open(struct share_rig *r, enum share_side side) {
 	char name[16];
 	uint16_t ids[2];
 
-	r->packets = fixture_pool("packets", PACKETS, FIXTURE_ROOM);
+	r->packets = fixture_pool_create("packets", PACKETS, FIXTURE_BUFFER_SIZE);
 	snprintf(name, sizeof(name), "wire%u", opened++);
 	assert_int_equal(port_pair(name, r->packets, RIG_PORT_SIZE, ids), 0);
 	r->far = ids[0];
@@ -82,7 +82,7 @@ void rig_close(struct share_rig *r) {
 			rte_pktmbuf_free(m);
 		port_close(ports[p]);
 	}
-	fixture_pool_end(r->packets);
+	fixture_pool_free(r->packets);
 }
 
 uint16_t rig_receive(struct share_rig *r, unsigned group, struct rte_mbuf **pkts, uint16_t limit) {
@@ -125,12 +125,12 @@ static void ignore_free(void *bytes, void *ctx) {
 struct rte_mbuf *rig_create_packet(struct share_rig *r, unsigned group, uint32_t number) {
 	uint8_t frame[60];
 
-	packet_ipv4(frame, sizeof(frame), number, r->addresses[group][0][0].bytes);
-	return fixture_packet(r->packets, frame, sizeof(frame));
+	packet_write_ipv4(frame, sizeof(frame), number, r->addresses[group][0][0].bytes);
+	return fixture_packet_create(r->packets, frame, sizeof(frame));
 }
 
 void rig_send(struct share_rig *r, const void *frame, size_t size, bool is_guarded) {
-	struct rte_mbuf *m = fixture_packet(r->packets, frame, is_guarded ? 0 : size);
+	struct rte_mbuf *m = fixture_packet_create(r->packets, frame, is_guarded ? 0 : size);
 
 	if (is_guarded) {
 		guarded_info.free_cb = ignore_free;

@@ -40,7 +40,7 @@ static void send_packet(enum key key, uint32_t serial) {
 		size = rig_write_l2tp(frame, 4, sg->rphy.core_mac,
 				      sg->upstream_channels[0].session);
 	else
-		size = packet_for(m, 0, frame, SIZE, serial);
+		size = packet_write_to_modem(m, 0, frame, SIZE, serial);
 	if (key == BY_MAC)
 		memcpy(frame, sg->network.mac, 6);
 	if (key == BY_VLAN)

@@ -54,13 +54,13 @@ static void write_network_frame(uint8_t *out) {
 
 	switch (draw(8)) {
 	case 0:
-	case 1: packet_ipv4(out, SIZE, 1, m->addresses[0].bytes); break;
-	case 2: packet_ipv6(out, SIZE, 1, m->addresses[1].bytes); break;
-	case 3: packet_arp(out, SIZE, 1, m->addresses[0].bytes); break;
-	case 4: packet_llc(out, SIZE, 1, m->mac); return;
-	case 5: packet_ipv4(out, SIZE, 1, address); break;
-	case 6: packet_ipv6(out, SIZE, 1, address); break;
-	default: packet_llc(out, SIZE, 1, address); break;
+	case 1: packet_write_ipv4(out, SIZE, 1, m->addresses[0].bytes); break;
+	case 2: packet_write_ipv6(out, SIZE, 1, m->addresses[1].bytes); break;
+	case 3: packet_write_arp(out, SIZE, 1, m->addresses[0].bytes); break;
+	case 4: packet_write_llc(out, SIZE, 1, m->mac); return;
+	case 5: packet_write_ipv4(out, SIZE, 1, address); break;
+	case 6: packet_write_ipv6(out, SIZE, 1, address); break;
+	default: packet_write_llc(out, SIZE, 1, address); break;
 	}
 	if (draw(3) != 0)
 		rig_write_mac(draw(RIG_GROUPS + 1), 2, mac);
@@ -78,7 +78,7 @@ static void write_rphy_frame(uint8_t *out) {
 	case 0: rig_write_l2tp(out, 6, mac, session); break;
 	case 1: rig_write_l2tp_udp(out, mac, session); break;
 	case 2: rig_write_l2tp(out, 4, mac, session); break;
-	default: packet_ipv4(out, SIZE, 1, rig->addresses[0][0][0].bytes);
+	default: packet_write_ipv4(out, SIZE, 1, rig->addresses[0][0][0].bytes);
 	}
 }
 
@@ -103,8 +103,8 @@ static void check_next_packet(unsigned group, const uint8_t *frame, size_t size,
 	struct rte_mbuf *m;
 
 	assert_int_equal(rig_receive(rig, group, &m, 1), 1);
-	fixture_check(m);
-	assert_int_equal(fixture_read(m, received, sizeof(received)), size - from);
+	fixture_packet_check(m);
+	assert_int_equal(fixture_packet_read(m, received, sizeof(received)), size - from);
 	assert_memory_equal(received, frame, RTE_MIN(size, (size_t)12));
 	if (size > 12 + from)
 		assert_memory_equal(received + 12, frame + 12 + from, size - 12 - from);

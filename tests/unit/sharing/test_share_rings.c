@@ -109,22 +109,22 @@ TEST(emptied_counts_polls_of_empty_port) {
 
 /* A chained mbuf is joined. It is dropped if its first buffer is too small for the frame. */
 TEST(chained_mbuf_is_joined_or_dropped) {
-	struct rte_mempool *small = fixture_pool("small", 7, RTE_PKTMBUF_HEADROOM + 16);
+	struct rte_mempool *small = fixture_pool_create("small", 7, RTE_PKTMBUF_HEADROOM + 16);
 	uint8_t frame[SIZE];
 	uint32_t last = 0;
 
 	open_groups(2, RING, true);
-	packet_ipv4(frame, SIZE, serial, rig->addresses[1][0][0].bytes);
+	packet_write_ipv4(frame, SIZE, serial, rig->addresses[1][0][0].bytes);
 	for (unsigned fits = 0; fits < 2; fits++) {
-		struct rte_mbuf *m = fixture_packet(fits ? rig->packets : small, frame, 16);
-		struct rte_mbuf *end = fixture_packet(rig->packets, frame + 16, SIZE - 16);
+		struct rte_mbuf *m = fixture_packet_create(fits ? rig->packets : small, frame, 16);
+		struct rte_mbuf *end = fixture_packet_create(rig->packets, frame + 16, SIZE - 16);
 
 		assert_int_equal(rte_pktmbuf_chain(m, end), 0);
 		receive(m);
 		assert_int_equal(receive_in_order(1, &last), fits);
 	}
 	assert_int_equal(rig_dropped(rig, DROP_PORT_CHAINED), 1);
-	fixture_pool_end(small);
+	fixture_pool_free(small);
 }
 
 /* The NIC removed a tag and reported it in the mbuf. */

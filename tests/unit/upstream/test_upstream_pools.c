@@ -54,7 +54,7 @@ static void load(void) {
 	for (unsigned m = 0; m < MODEMS; m++)
 		at += sprintf(at, modem, m >> 8, m & 255, m >> 8, m & 255, m + 1, m + 1,
 			      MODEMS + m + 1, m + 1);
-	group_load(&sg, text);
+	group_load_text(&sg, text);
 	free(text);
 }
 
@@ -66,7 +66,7 @@ static void open_server(uint32_t mtu) {
 	load();
 	sg.rphy.mtu = mtu;
 	if (opened++ == 0)
-		fixture_eal(server_memory_mb(lone_group_config(&lone, &sg), NULL));
+		fixture_start_eal(server_memory_mb(lone_group_config(&lone, &sg), NULL));
 	snprintf(names[0], sizeof(names[0]), "network%u", opened);
 	snprintf(names[1], sizeof(names[1]), "rphy%u", opened);
 	assert_int_equal(server_create(server, lone_group_config(&lone, &sg)), 0);
@@ -103,7 +103,7 @@ static void send_psp(const struct psp_packet *p) {
 	uint8_t packet[KIT_PACKET_MAX];
 	struct rte_mbuf *m;
 
-	m = fixture_packet(server->pools.uepi, packet, psp_write(p, packet));
+	m = fixture_packet_create(server->pools.uepi, packet, psp_write(p, packet));
 	assert_int_equal(rte_eth_tx_burst(far[1], 0, &m, 1), 1);
 }
 
@@ -112,7 +112,7 @@ static void send_good(void) {
 	uint8_t ethernet[PACKET], frame[256];
 	struct psp_packet p;
 
-	packet_ipv4(ethernet, PACKET, 7, (const uint8_t[]){198, 51, 100, 1});
+	packet_write_ipv4(ethernet, PACKET, 7, (const uint8_t[]){198, 51, 100, 1});
 	kit_begin_burst(&p, SESSION + GOOD, SID);
 	psp_add_segment(&p, false, false, frame,
 			kit_write_clear_frame(0, DOCSIS_KIND_PACKET, ethernet, PACKET, frame));

@@ -58,18 +58,18 @@ static void write_frame(uint16_t ethertype, const char *source, uint8_t protocol
 	uint8_t *behind = f + (ethertype == ETHERTYPE_IPV6 ? UDP6 : IP + IPV4_HEADER);
 
 	if (ethertype == ETHERTYPE_ARP) {
-		packet_arp(f, SIZE, 0, to4);
+		packet_write_arp(f, SIZE, 0, to4);
 		memcpy(f + IP + 14, source, 4);
 	} else if (ethertype == ETHERTYPE_IPV4) {
-		packet_ipv4(f, SIZE, 0, to4);
+		packet_write_ipv4(f, SIZE, 0, to4);
 		f[IP + 9] = protocol;
 		memcpy(f + IP + 12, source, 4);
 	} else if (ethertype == ETHERTYPE_IPV6) {
-		packet_ipv6(f, SIZE, 0, to6);
+		packet_write_ipv6(f, SIZE, 0, to6);
 		f[IP + 6] = protocol;
 		memcpy(f + IP + 8, source, 16);
 	} else {
-		packet_llc(f, SIZE, 0, kit->sg.rphy.core_mac);
+		packet_write_llc(f, SIZE, 0, kit->sg.rphy.core_mac);
 		store_be16(f + 12, ethertype);
 	}
 	if (ethertype != ETHERTYPE_IPV4 && ethertype != ETHERTYPE_IPV6)

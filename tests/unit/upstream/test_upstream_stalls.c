@@ -114,7 +114,7 @@ static void send_unit(unsigned packets) {
  * receives no more and extracts no more frames of a unit. */
 static void run_slow_crypto(unsigned bursts, unsigned unit_packets) {
 	crypto_limit_begin(kit->crypto, UINT32_MAX, 0);
-	crypto_limit.slow = true;
+	crypto_limit.stalled = true;
 	for (unsigned i = 0; i < bursts; i++)
 		send_packets(AES);
 	send_unit(unit_packets);
@@ -125,7 +125,7 @@ static void run_slow_crypto(unsigned bursts, unsigned unit_packets) {
 	send_packets(SEGMENTED);
 	run_rounds(5);
 	assert_int_equal(kit_counter(COUNTER_RECEIVED) == kit->injected, unit_packets > 0);
-	crypto_limit.slow = false;
+	crypto_limit.stalled = false;
 	run_rounds(100);
 	assert_true(kit->u->transmit.count >= US_TRANSMIT_CAPACITY / 2);
 	kit_settle();

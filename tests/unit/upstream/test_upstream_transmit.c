@@ -238,7 +238,7 @@ static struct rte_mbuf *receive_tagged(uint16_t port, uint16_t vlan) {
 	assert_int_equal(load_be16(frame + 12), ETHERTYPE_VLAN);
 	assert_int_equal(load_be16(frame + 14), vlan);
 	packet_untag(m);
-	fixture_check(m);
+	fixture_packet_check(m);
 	return m;
 }
 

@@ -58,7 +58,7 @@ static void assert_up_header(const struct docsis_up_header *h, const struct docs
 /* Writes the header for a PDU of `pdu` bytes, parses it, and compares all fields. */
 static void assert_round_trip(const struct header *h, size_t pdu) {
 	size_t size = header_size(h);
-	uint8_t *out = guard_take(&guard, size + pdu);
+	uint8_t *out = guard_tail(&guard, size + pdu);
 	struct docsis_mac mac;
 
 	assert_true(size <= (h->is_up ? DOCSIS_UP_HEADER_MAX : DOCSIS_DOWN_HEADER_MAX));
@@ -108,15 +108,15 @@ TEST(written_headers_match_published) {
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		size_t size = header_size(&cases[i].h);
 
-		header_write(&cases[i].h, 92, guard_take(&guard, size));
+		header_write(&cases[i].h, 92, guard_tail(&guard, size));
 		assert_vector("docsis.txt", cases[i].name, size);
 	}
 	assert_vector("docsis.txt", "request_frame",
-		      docsis_request_write(4, 0x123, guard_take(&guard, 6)));
+		      docsis_request_write(4, 0x123, guard_tail(&guard, 6)));
 	assert_vector("docsis.txt", "queue_request_frame",
-		      docsis_queue_request_write(0x102, 0x345, guard_take(&guard, 7)));
+		      docsis_queue_request_write(0x102, 0x345, guard_tail(&guard, 7)));
 	assert_vector("docsis.txt", "concatenation",
-		      docsis_concatenation_write(2, 92, guard_take(&guard, 6)));
+		      docsis_concatenation_write(2, 92, guard_tail(&guard, 6)));
 }
 
 static const size_t sizes[] = {0, 1, 64, DOCSIS_PDU_MAX};
@@ -170,7 +170,7 @@ TEST(request_frames_round_trip) {
 		bool queue = n & 1;
 		uint16_t value = (uint16_t)(n / 2), sid = (uint16_t)~value;
 		size_t size = queue ? DOCSIS_QUEUE_REQUEST_SIZE : DOCSIS_MAC_HEADER;
-		uint8_t *out = guard_take(&guard, size);
+		uint8_t *out = guard_tail(&guard, size);
 
 		assert_int_equal(queue ? docsis_queue_request_write(value, sid, out)
 				       : docsis_request_write((uint8_t)value, sid, out),
@@ -217,7 +217,7 @@ TEST(up_header_write_rejects_invalid_kinds) {
 		{DOCSIS_KIND_PACKET, PRIVACY_BP_DOWN},
 		{DOCSIS_KIND_FRAGMENT, PRIVACY_BP_UP2},
 	};
-	uint8_t *out = guard_take(&guard, HEADER_MAX);
+	uint8_t *out = guard_tail(&guard, HEADER_MAX);
 
 	for (size_t i = 0; i < ARRAY_COUNT(invalid); i++)
 		assert_int_equal(docsis_up_header_write(&invalid[i], 64, out), 0);
@@ -233,14 +233,14 @@ TEST(pdu_too_long_for_len_is_rejected) {
 
 	for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
 		size_t max = DOCSIS_LEN_MAX - (header_size(&cases[i]) - DOCSIS_MAC_HEADER);
-		uint8_t *out = guard_take(&guard, HEADER_MAX);
+		uint8_t *out = guard_tail(&guard, HEADER_MAX);
 
 		assert_int_equal(header_write(&cases[i], max + 1, out), 0);
 		assert_int_equal(header_write(&cases[i], SIZE_MAX, out), 0);
 		assert_int_equal(docsis_concatenation_write(1, DOCSIS_LEN_MAX + 1, out), 0);
 		assert_unwritten(out, HEADER_MAX);
 		assert_round_trip(&cases[i], max);
-		out = guard.base + guard.room - DOCSIS_FRAME_MAX;
+		out = guard.base + guard.size - DOCSIS_FRAME_MAX;
 		assert_int_equal(docsis_mac_parse(out, DOCSIS_FRAME_MAX - 1, &mac),
 				 DOCSIS_TRUNCATED);
 		assert_int_equal(docsis_concatenation_write(255, DOCSIS_LEN_MAX, out), 6);

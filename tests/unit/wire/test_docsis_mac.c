@@ -9,7 +9,7 @@ static struct docsis_mac mac;
 
 /* Builds a frame with a correct LEN and HCS at the end of the guarded buffer. */
 static uint8_t *make_frame(uint8_t fc, const void *ehdr, size_t elen, size_t pdu_size) {
-	uint8_t *frame = guard_take(&guard, DOCSIS_MAC_HEADER + elen + pdu_size);
+	uint8_t *frame = guard_tail(&guard, DOCSIS_MAC_HEADER + elen + pdu_size);
 
 	frame[0] = fc;
 	frame[1] = (uint8_t)elen;

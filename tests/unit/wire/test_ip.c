@@ -84,7 +84,7 @@ TEST(every_frame_kind_is_parsed) {
 
 		vector_get("frames.txt", e->name, &v);
 		assert_int_equal(parse(&v, &fields), FRAME_GOOD);
-		assert_fields(e, guard.base + guard.room - v.size, &fields);
+		assert_fields(e, guard.base + guard.size - v.size, &fields);
 		memset(v.bytes + v.size, 0xff, 40);
 		assert_int_equal(frame_parse(v.bytes, v.size + 40, &fields), FRAME_GOOD);
 		assert_fields(e, v.bytes, &fields);

@@ -50,7 +50,7 @@ TEST(written_headers_match_captured) {
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct depi_encap e = *cases[i].encap;
 		size_t size = depi_encap_size(&e);
-		uint8_t *out = guard_take(&guard, size), *ip = out + IPV4_OFFSET,
+		uint8_t *out = guard_tail(&guard, size), *ip = out + IPV4_OFFSET,
 			untagged[DEPI_ENCAP_MAX];
 		struct vector v;
 
@@ -67,7 +67,7 @@ TEST(written_headers_match_captured) {
 		assert_memory_equal(out, v.bytes, size);
 
 		e.vlan = VLAN_MAX;
-		out = guard_take(&guard, size + sizeof(tag));
+		out = guard_tail(&guard, size + sizeof(tag));
 		assert_int_equal(depi_encap_size(&e), size + sizeof(tag));
 		assert_int_equal(depi_encap_write(&e, v.size - size, out), size + sizeof(tag));
 		assert_memory_equal(out, untagged, 12);
@@ -102,7 +102,7 @@ TEST(patched_length_matches_written) {
 		assert_int_equal(depi_encap_write(encaps[i], max + 1, written), 0);
 		assert_int_equal(depi_encap_write(encaps[i], SIZE_MAX, written), 0);
 
-		uint8_t *frame = guard_take(&guard, size + max);
+		uint8_t *frame = guard_tail(&guard, size + max);
 
 		depi_encap_write(encaps[i], max, frame);
 		assert_int_equal(l2tp_parse(frame, size + max, &data), L2TP_OK);

@@ -27,7 +27,7 @@ static int parse_frame(const uint8_t *bytes, size_t size) {
 static parse_function *const parsers[] = {parse_message, parse_frame};
 
 static size_t write_guarded(const struct management *in, size_t size, bool frame) {
-	uint8_t *out = guard_take(&guard, size);
+	uint8_t *out = guard_tail(&guard, size);
 
 	return frame ? management_frame_write(in, out, size) : management_write(in, out, size);
 }
@@ -50,10 +50,10 @@ TEST(captured_messages_round_trip) {
 		assert_int_equal(m.type, MANAGEMENT_MAP);
 		assert_int_equal(m.multipart, 0);
 		assert_int_equal(m.body_size, 32);
-		assert_ptr_equal(m.body + m.body_size, guard.base + guard.room - 4 * frame);
+		assert_ptr_equal(m.body + m.body_size, guard.base + guard.size - 4 * frame);
 		m.body = v.bytes + (frame ? DOCSIS_MAC_HEADER : 0) + MANAGEMENT_HEADER;
 		assert_int_equal(write_guarded(&m, v.size, frame), v.size);
-		assert_memory_equal(guard.base + guard.room - v.size, v.bytes, v.size);
+		assert_memory_equal(guard.base + guard.size - v.size, v.bytes, v.size);
 	}
 }
 
@@ -126,9 +126,9 @@ TEST(body_size_is_limited) {
 			in.body_size = sizes[i];
 			for (size_t less = in.body_size == 0 ? 0 : size - 1; less < size; less++)
 				assert_int_equal(write_guarded(&in, less, frame), 0);
-			assert_int_equal(guard.base[guard.room - 1], 0xaa);
+			assert_int_equal(guard.base[guard.size - 1], 0xaa);
 			assert_int_equal(write_guarded(&in, size, frame), size);
-			assert_int_equal(parsers[frame](guard.base + guard.room - size, size),
+			assert_int_equal(parsers[frame](guard.base + guard.size - size, size),
 					 MANAGEMENT_OK);
 			assert_int_equal(m.body_size, in.body_size);
 			assert_memory_equal(m.body, body, m.body_size);

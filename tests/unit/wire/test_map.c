@@ -144,8 +144,8 @@ TEST(element_count_is_limited) {
 
 		make_map(&map, version, max);
 		assert_int_equal(map_check(&map), MAP_OK);
-		assert_int_equal(map_write(guard_take(&guard, size), size, &map), size);
-		memcpy(body, guard.base + guard.room - size, size);
+		assert_int_equal(map_write(guard_tail(&guard, size), size, &map), size);
+		memcpy(body, guard.base + guard.size - size, size);
 		assert_int_equal(read_guarded(&parsed, version, body, size), MAP_OK);
 		assert_memory_equal(&parsed, &map, sizeof(map));
 		map.count++;

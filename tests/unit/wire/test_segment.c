@@ -37,7 +37,7 @@ TEST(published_headers_round_trip) {
 		assert_int_equal(v.size, SEGMENT_HEADER_SIZE);
 		assert_int_equal(segment_header_parse(v.bytes, v.size, &h), SEGMENT_OK);
 		assert_header_equal(&h, &cases[i].h);
-		segment_header_write(&cases[i].h, guard_take(&guard, SEGMENT_HEADER_SIZE));
+		segment_header_write(&cases[i].h, guard_tail(&guard, SEGMENT_HEADER_SIZE));
 		assert_vector("segment.txt", cases[i].name, SEGMENT_HEADER_SIZE);
 	}
 }

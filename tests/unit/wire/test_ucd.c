@@ -84,9 +84,9 @@ TEST(captured_ucd_round_trips) {
 	assert_int_equal(parsed.unknown, 0);
 	assert_int_equal(ucd_check(&parsed), UCD_OK);
 	for (size_t less = 0; less <= size; less++)
-		assert_int_equal(ucd_write(guard_take(&guard, less), less, &parsed),
+		assert_int_equal(ucd_write(guard_tail(&guard, less), less, &parsed),
 				 less < size ? 0 : size);
-	assert_memory_equal(guard.base + guard.room - size, v.bytes, size);
+	assert_memory_equal(guard.base + guard.size - size, v.bytes, size);
 }
 
 TEST(ofdma_ucd_is_encoded_as_specified) {

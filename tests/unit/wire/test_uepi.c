@@ -141,7 +141,7 @@ TEST(every_vector_round_trips) {
 		size_t size = unit_size(&units[i]);
 
 		assert_true(units[i].kind != HEADER || size <= UEPI_HEADER_MAX);
-		assert_int_equal(unit_write(&units[i], guard_take(&guard, size)), size);
+		assert_int_equal(unit_write(&units[i], guard_tail(&guard, size)), size);
 		assert_vector("uepi.txt", units[i].name, size);
 		vector_get("uepi.txt", units[i].name, &v);
 		assert_round_trip(units[i].format, units[i].kind, v.bytes, v.size);
@@ -254,7 +254,7 @@ TEST(equalizer_flag_resolves_ambiguous_trailer) {
 /* The parser would read the trailer as one with, or without, an equalizer block. */
 TEST(ambiguous_trailer_is_not_written) {
 	uint8_t long_vendor[113] = {0};
-	uint8_t *out = guard_take(&guard, UEPI_TRAILER_MAX);
+	uint8_t *out = guard_tail(&guard, UEPI_TRAILER_MAX);
 	struct uepi_trailer t = {
 		.flags = UEPI_VENDOR, .vendor = long_vendor, .vendor_length = sizeof(long_vendor)};
 
@@ -312,7 +312,7 @@ TEST(values_are_limited_to_field_width) {
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		uint8_t *out = guard_take(&guard, cases[i].size);
+		uint8_t *out = guard_tail(&guard, cases[i].size);
 
 		assert_int_equal(unit_size(&cases[i].u), cases[i].size);
 		assert_int_equal(unit_write(&cases[i].u, out), cases[i].size);

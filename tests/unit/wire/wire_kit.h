@@ -19,7 +19,7 @@ static inline void flip_bit(uint8_t *bytes, size_t bit) {
 	bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
 }
 
-/* Asserts that nothing was written to a buffer of guard_take(). */
+/* Asserts that nothing was written to a buffer of guard_tail(). */
 static inline void assert_unwritten(const uint8_t *bytes, size_t size) {
 	for (size_t i = 0; i < size; i++)
 		assert_int_equal(bytes[i], 0xaa);
@@ -31,5 +31,5 @@ static inline void assert_vector(const char *file, const char *name, size_t size
 
 	vector_get(file, name, &v);
 	assert_int_equal(size, v.size);
-	assert_memory_equal(guard.base + guard.room - size, v.bytes, size);
+	assert_memory_equal(guard.base + guard.size - size, v.bytes, size);
 }

@@ -32,7 +32,7 @@ static void settle(struct result *p) {
 
 	do {
 		moved = worker_round(&bench->server.workers[0]);
-		moved += group_kit_take(bench, UINT32_MAX);
+		moved += group_kit_receive(bench, UINT32_MAX);
 	} while (moved > 0 || bench->group->downstream->lower.crypto->pending > 0);
 	p->steps++;
 }
@@ -77,17 +77,17 @@ static void run(struct result *p, const struct traffic *t, uint64_t end_s, next_
 	configure(text, sizeof(text), t->limits, t->more);
 	group_kit_open(bench, text, 1024);
 	for (uint32_t n = 0; n < PACKETS; n++) {
-		uint8_t modem = (uint8_t)random_below(&bench->random, BENCH_MODEMS);
+		uint8_t modem = (uint8_t)random_below(&bench->random, GROUP_KIT_MODEMS);
 		uint64_t gap = random_below(&bench->random, 3) ? t->gap_ns : 0;
 
 		advance(p, next,
 			group_kit_clock(bench)->now +
 				random_below(&bench->random, (uint32_t)gap + 1));
-		group_kit_good(bench, modem, 0, random_between(&bench->random, 64, 1500));
+		group_kit_send_good(bench, modem, 0, random_between(&bench->random, 64, 1500));
 	}
 	advance(p, next, group_kit_clock(bench)->now + end_s * CLOCK_NS_PER_S);
 	for (uint32_t n = 0; n < PACKETS; n++)
-		p->arrived_at[n] = bench->sent[n].back_at;
+		p->arrived_at[n] = bench->sent[n].received_at;
 	p->counters = group_kit_counters(bench);
 	group_kit_close(bench);
 }

@@ -63,7 +63,7 @@ static inline const char *call_method(const struct request *r) {
 		return NULL;
 	rpc_work_of(w, &subscriber);
 	while (!rpc_continue(w))
-		life_kit_pass(bench, MS);
+		life_kit_run(bench, MS);
 	rpc_end(w, &answer);
 	(void)answer_text_pieces(&answer, &piece, 1);
 	snprintf(text, sizeof(text), "%.*s", (int)piece.iov_len,
@@ -105,7 +105,7 @@ static inline void undo(void *context) {
 }
 
 static inline void check_traffic(void) {
-	life_kit_serves(bench);
+	life_kit_check_traffic(bench);
 }
 
 /* Names of the methods that were tested. */
@@ -124,7 +124,7 @@ static inline void test_operation(const struct operation *o) {
 	assert_true(tested_count < ARRAY_COUNT(tested));
 	if (!is_tested(o->name))
 		tested[tested_count++] = o->name;
-	assert_true(every_fault(o, &bench->server) > 2);
+	assert_true(run_with_each_fault(o, &bench->server) > 2);
 }
 
 static inline void test_change(const struct change *c) {
@@ -132,7 +132,7 @@ static inline void test_change(const struct change *c) {
 
 	o.context = (void *)(uintptr_t)c;
 	if (strcmp(c->run.method, "group.drain") == 0 || strcmp(c->run.method, "group.resume") == 0)
-		o.serves = NULL;
+		o.check_traffic = NULL;
 	assert_succeeds(&c->run); /* without a fault it succeeds */
 	undo(o.context);
 	test_operation(&o);

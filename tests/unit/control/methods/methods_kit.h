@@ -14,7 +14,7 @@ static struct reload reload;
 static struct metrics_source metrics;
 
 static inline int start_server(void **state) {
-	life_kit_apart(bench, GROUPS, group_workers);
+	life_kit_configure_separate(bench, GROUPS, group_workers);
 	life_kit_serve(bench, 512);
 	reload_open(&reload, &bench->server, "/no/such/file", &(struct server_devices){0});
 	metrics = (struct metrics_source){.server = &bench->server, .version = "1"};
@@ -28,7 +28,7 @@ static inline int start_server(void **state) {
 /* Sends `count` packets to the first modem of group 2 and processes them. */
 static inline void pass_packets(unsigned count, size_t size) {
 	for (unsigned n = 0; n < count; n++)
-		assert_true(life_kit_down(bench, 1, &bench->file[1], size, 2 * n));
+		assert_true(life_kit_send_packet(bench, 1, &bench->file[1], size, 2 * n));
 	life_kit_settle(bench, 1000000);
 }
 

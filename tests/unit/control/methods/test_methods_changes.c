@@ -191,7 +191,7 @@ TEST(pipe_instead_of_file_is_refused) {
 /* Leaves packets pending in the queues of group 2. */
 static void queue_packets(unsigned count) {
 	for (uint32_t serial = 0; serial < count; serial++)
-		assert_true(life_kit_down(bench, 1, &bench->file[1], 1000, 2 * serial));
+		assert_true(life_kit_send_packet(bench, 1, &bench->file[1], 1000, 2 * serial));
 	for (unsigned worker = 0; worker < bench->server.worker_count; worker++)
 		worker_round(&bench->server.workers[worker]);
 	assert_true(served_group_pending(&bench->server.groups[1]) > 0);
@@ -235,7 +235,7 @@ TEST(resume_ends_pending_drain) {
 
 /* A drain reports frames that wait for missing parts, but does not wait for them. */
 TEST(drain_does_not_wait_for_missing_parts) {
-	life_kit_up_open(bench, 1);
+	life_kit_send_open_burst(bench, 1);
 	life_kit_settle(bench, MS);
 	expect_result("group.drain", "{group: 2, limit: '10s'}", "held=1 waiting=1");
 	call_ok("group.resume", "{group: 2}");

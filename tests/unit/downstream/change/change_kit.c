@@ -80,11 +80,11 @@ void kit_open(enum filter_action filter_default) {
 	static bool running;
 
 	if (!running)
-		fixture_eal(128);
+		fixture_start_eal(128);
 	running = true;
 	kit = test_calloc(1, sizeof(*kit));
 	kit->random.state = 20261122;
-	group_load(&kit->loaded, base_text);
+	group_load_text(&kit->loaded, base_text);
 	kit->loaded.filter_default = filter_default;
 	kit->current.changes.list = kit->current.list;
 	kit_init_objects(&kit->next, &kit->loaded);
@@ -93,9 +93,9 @@ void kit_open(enum filter_action filter_default) {
 	assert_non_null(kit->crypto);
 	kit->queue = crypto_queue_open(kit->crypto, CRYPTO_DOWNLINK);
 	assert_non_null(kit->queue);
-	kit->packets = fixture_pool("change_packets", 4095, FIXTURE_ROOM);
-	kit->headers = fixture_pool("change_headers", 2047, 256);
-	kit->fragments = fixture_pool("change_parts", 4095, 0);
+	kit->packets = fixture_pool_create("change_packets", 4095, FIXTURE_BUFFER_SIZE);
+	kit->headers = fixture_pool_create("change_headers", 2047, 256);
+	kit->fragments = fixture_pool_create("change_parts", 4095, 0);
 	kit->in = rte_ring_create("change_in", 128, SOCKET_ID_ANY, 0);
 	kit->out = rte_ring_create("change_out", KIT_OUT_RING, SOCKET_ID_ANY, 0);
 	assert_true(kit->in != NULL && kit->out != NULL);
@@ -113,9 +113,9 @@ void kit_close(void) {
 	assert_int_equal(kit->crypto->keys, 0);
 	crypto_queue_close(kit->queue);
 	crypto_close(kit->crypto);
-	fixture_pool_end(kit->packets);
-	fixture_pool_end(kit->headers);
-	fixture_pool_end(kit->fragments);
+	fixture_pool_free(kit->packets);
+	fixture_pool_free(kit->headers);
+	fixture_pool_free(kit->fragments);
 	rte_ring_free(kit->in);
 	rte_ring_free(kit->out);
 	service_group_free(&kit->loaded);

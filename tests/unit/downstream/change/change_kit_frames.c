@@ -9,7 +9,7 @@
 #include "change_kit.h"
 #include "fixture.h"
 #include "packets.h"
-#include "plain_aes.h"
+#include "reference_aes.h"
 #include "test.h"
 
 #define ROUND_NS 20000
@@ -102,11 +102,11 @@ static bool has_result(const struct kit_expectation *out, const struct kit_objec
 
 static void write_frame(uint8_t *frame, uint32_t serial, uint8_t address, uint16_t port) {
 	if (address < KIT_IPV4) {
-		packet_ipv4(frame, FRAME, serial, (const uint8_t[]){10, 0, 0, address});
-		packet_ipv4_port(frame, port);
+		packet_write_ipv4(frame, FRAME, serial, (const uint8_t[]){10, 0, 0, address});
+		packet_set_ipv4_port(frame, port);
 	} else {
-		packet_ipv6(frame, FRAME, serial,
-			    (const uint8_t[16]){0x20, 1, 0x0d, 0xb8, [15] = address});
+		packet_write_ipv6(frame, FRAME, serial,
+				  (const uint8_t[16]){0x20, 1, 0x0d, 0xb8, [15] = address});
 	}
 }
 
@@ -115,7 +115,7 @@ enum drop_reason kit_enqueue(uint8_t address, uint16_t port, struct rte_mbuf **m
 	uint8_t frame[FRAME];
 
 	write_frame(frame, kit->serial, address, port);
-	*m = fixture_packet(kit->packets, frame, FRAME);
+	*m = fixture_packet_create(kit->packets, frame, FRAME);
 	assert_int_equal(rte_ring_enqueue(kit->in, *m), 0);
 	pipeline_run(&kit->d->enqueue);
 	after = read_counters();

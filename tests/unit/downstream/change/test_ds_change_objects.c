@@ -118,7 +118,7 @@ TEST(reused_slots_start_afresh) {
 		remove_all();
 		kit_change();
 		kit_settle();
-		used = fixture_memory().heap_allocsz_bytes + mallinfo2().uordblks;
+		used = fixture_heap_stats().heap_allocsz_bytes + mallinfo2().uordblks;
 		assert_true(used <= max_used || i < WARM);
 		max_used = RTE_MAX(max_used, used);
 	}

@@ -5,7 +5,7 @@
 
 #include "change_kit.h"
 
-#define ROUNDS RANDOM_TURNS(4000)
+#define ROUNDS RANDOM_ITERATIONS(4000)
 #define MAX_FLOWS 6 /* per modem */
 
 static uint32_t draw(uint32_t n) {

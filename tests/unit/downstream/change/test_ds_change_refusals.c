@@ -3,7 +3,7 @@
 #include "test_main.h"
 
 #include "change_kit.h"
-#include "memory_runs_out.h"
+#include "failing_allocations.h"
 
 /* The state that a refused change must not modify. */
 struct snapshot {
@@ -207,7 +207,7 @@ TEST(failed_allocation_leaves_state_unchanged) {
 	m->filter_groups[m->filter_group_count++] = 2;
 	kit_remove(LIVE_MODEM, 1);
 	kit_list_changes();
-	with_little_memory(try_prepare, &before);
+	fail_each_allocation(try_prepare, &before);
 	kit_change();
 	kit_send_all();
 }

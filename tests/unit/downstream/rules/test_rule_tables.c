@@ -147,7 +147,7 @@ static void check_packets(enum rule_family family) {
 			if (matches(&u->classifiers[c - 1].match, &p))
 				expected[n] = 1 + u->classifiers[c - 1].flow;
 		}
-		key_of(&p, &keys[n]);
+		packet_rule_key(&p, &keys[n]);
 		extensions[n] = p.extensions;
 		pointers[n] = (const uint8_t *)&keys[n];
 		n++;

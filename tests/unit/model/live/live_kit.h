@@ -64,8 +64,8 @@
 static inline struct service_group load_valid(const char *text) {
 	struct loaded loaded = load_text(text);
 
-	assert_string_equal(loaded.said, "");
-	free(loaded.said);
+	assert_string_equal(loaded.messages, "");
+	free(loaded.messages);
 	return loaded.sg;
 }
 

@@ -3,7 +3,7 @@
 #include "live_kit.h"
 #include "test_main.h"
 
-#include "memory_runs_out.h"
+#include "failing_allocations.h"
 
 #define NEW_MODEM(n)                              \
 	"  - mac: \"02:01:00:00:01:0" n "\"\n"    \
@@ -86,6 +86,6 @@ TEST(failed_copy_leaks_no_memory) {
 	struct service_group sg =
 		load_valid("threads: {layout: combined, cores: \"3,4\"}\n" LIVE_SMALL);
 
-	with_little_memory(try_create, &sg);
+	fail_each_allocation(try_create, &sg);
 	service_group_free(&sg);
 }

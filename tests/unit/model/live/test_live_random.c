@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Applies random edits of a configuration to a group in service, by reload and by requests. The group must then equal
  * a new copy of the configuration, and give the same answers to requests. */
+#include "failing_allocations.h"
 #include "live_kit.h"
-#include "memory_runs_out.h"
 #include "random.h"
 #include "test_main.h"
 
@@ -308,7 +308,7 @@ static void change_to(struct live_group *l, const struct service_group *next, bo
 	for (unsigned i = 0; i < MAX_MODEMS; i++)
 		slots[i] = modem_slot(l, i);
 	if (failing_memory)
-		with_little_memory(try_difference, &step);
+		fail_each_allocation(try_difference, &step);
 	if (!live_difference(l, next, &changes, why))
 		fail_msg("%s", why);
 	expect_order_and_slots(l, &changes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests request.c with texts/requests.txt: requests are parsed, validated and applied, or refused; and key_roll.c. */
+#include "failing_allocations.h"
 #include "live_kit.h"
-#include "memory_runs_out.h"
 #include "model_values.h"
 #include "text_cases.h"
 
@@ -98,7 +98,7 @@ static void test_request(struct live_group *l, const char *request, const char *
 		r.answer = answer = done;
 	}
 	if (answer[0] == '=')
-		with_little_memory(try_request, &r);
+		fail_each_allocation(try_request, &r);
 	assert_true(try_request(&r));
 	expect_unchanged(l, before);
 	if (live_request(l, verb, object, r.value, &changes, why))

@@ -25,7 +25,7 @@ struct memory_file {
 struct loaded_server {
 	struct server_config config;
 	int mistakes;
-	char *said;
+	char *messages;
 };
 
 static inline char *read_memory(void *context, const char *path, size_t max, size_t *size) {
@@ -46,14 +46,14 @@ static inline struct loaded_server load_server_on(const char *text, struct memor
 	const struct server_files from = {.read = read_memory, .context = files};
 	struct loaded_server loaded = {0};
 	size_t length;
-	FILE *errors = open_memstream(&loaded.said, &length);
+	FILE *errors = open_memstream(&loaded.messages, &length);
 
 	assert_non_null(errors);
 	loaded.mistakes = server_config_load_text("dir/server.yaml", text, strlen(text), &from,
 						  devices, &loaded.config, errors);
 	fclose(errors);
 	assert_int_equal(loaded.config.groups == NULL, loaded.mistakes > 0);
-	assert_int_equal(loaded.said[0] == '\0', loaded.mistakes == 0);
+	assert_int_equal(loaded.messages[0] == '\0', loaded.mistakes == 0);
 	return loaded;
 }
 
@@ -65,11 +65,11 @@ static inline struct loaded_server load_server(const char *text, struct memory_f
 static inline struct loaded_server load_valid_server(const char *text, struct memory_file *files) {
 	struct loaded_server loaded = load_server(text, files);
 
-	assert_string_equal(loaded.said, "");
+	assert_string_equal(loaded.messages, "");
 	return loaded;
 }
 
 static inline void unload_server(struct loaded_server *loaded) {
 	server_config_free(&loaded->config);
-	free(loaded->said);
+	free(loaded->messages);
 }

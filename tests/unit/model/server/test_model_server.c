@@ -40,7 +40,8 @@ static void shared_keys_count_for_the_alias_limit(void **state) {
 	fprintf(out, "]\n");
 	fclose(out);
 	loaded = load_server(text, NULL);
-	assert_non_null(strstr(loaded.said, "found aliases that multiply, allowed: 20 million "));
+	assert_non_null(
+		strstr(loaded.messages, "found aliases that multiply, allowed: 20 million "));
 	assert_int_equal(loaded.mistakes, 1);
 	unload_server(&loaded);
 	free(text);
@@ -138,7 +139,7 @@ static void devices_of_command_line_replace_those_of_file(void **state) {
 	const struct server_devices rphy = {.rphy = "net_null1"};
 	struct loaded_server loaded = load_server_on(text, NULL, &network);
 
-	assert_string_equal(loaded.said, "");
+	assert_string_equal(loaded.messages, "");
 	for (size_t g = 0; g < 2; g++) {
 		assert_string_equal(loaded.config.groups[g].network.device, "net_null0,x=1");
 		assert_string_equal(loaded.config.groups[g].control_port.device, "net_null9");
@@ -146,7 +147,7 @@ static void devices_of_command_line_replace_those_of_file(void **state) {
 	assert_string_equal(loaded.config.groups[1].rphy_port.device, "b");
 	unload_server(&loaded);
 	loaded = load_server_on(text, NULL, &rphy);
-	assert_string_equal(loaded.said,
+	assert_string_equal(loaded.messages,
 			    "dir/server.yaml:6: service_groups[1].channels[0].session: found "
 			    "0x0000000b again in service group 2, allowed: it in one group of the "
 			    "port net_null1, or another vlan, rpd_mac or rpd_ip (first in service "
@@ -206,7 +207,8 @@ static void run_server_case(const struct text_case *c) {
 	for (unsigned p = 1; p < c->count; p++)
 		files[p - 1] = (struct memory_file){c->parts[p].title, c->parts[p].text};
 	loaded = load_server(c->parts[0].text, files);
-	assert_int_equal(loaded.mistakes, expect_lines(loaded.said, "dir/server.yaml:", messages));
+	assert_int_equal(loaded.mistakes,
+			 expect_lines(loaded.messages, "dir/server.yaml:", messages));
 	if (loaded.mistakes == 0) {
 		char *actual = server_values(&loaded.config);
 

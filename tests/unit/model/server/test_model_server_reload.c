@@ -4,9 +4,9 @@
 
 #include "model/server/parts.h"
 
+#include "failing_allocations.h"
 #include "guard.h"
 #include "live_kit.h"
-#include "memory_runs_out.h"
 #include "model_server_kit.h"
 
 #define TOP "rate_limit: 2 Gbps\nthreads: {layout: combined, cores: \"3-9\", main_core: 2}\n"
@@ -65,7 +65,7 @@ static void expect_reload(struct session *s, const char *text, struct memory_fil
 	struct loaded_server fresh = load_server_on(text, files, devices);
 	const struct server_config *config = reload(s, text, files, devices);
 
-	assert_string_equal(s->messages, fresh.said);
+	assert_string_equal(s->messages, fresh.messages);
 	assert_int_equal(config == NULL, fresh.mistakes > 0);
 	if (config != NULL)
 		assert_int_equal(config->group_count, fresh.config.group_count);
@@ -353,5 +353,5 @@ static bool try_reload(void *context) {
 }
 
 TEST(reload_fails_cleanly_without_memory) {
-	until_memory_suffices(try_reload, NULL, true);
+	fail_allocations(try_reload, NULL, true);
 }

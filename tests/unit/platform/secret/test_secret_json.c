@@ -6,7 +6,7 @@
 #include "platform/secret/secret_json.h"
 #include "platform/secret/secret_memory.h"
 
-#include "memory_runs_out.h"
+#include "failing_allocations.h"
 
 #define LONGEST 130 /* bytes of a string; jansson's buffer grows within this size */
 
@@ -34,7 +34,7 @@ TEST(strings_fail_when_memory_runs_out) {
 		snprintf(text, sizeof(text), "[\"%.*s\"]", length,
 			 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 			 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef00");
-		with_little_memory(load_succeeds, text);
+		fail_each_allocation(load_succeeds, text);
 	}
 }
 
@@ -42,7 +42,7 @@ TEST(values_fail_when_memory_runs_out) {
 	static char text[] = "{\"a string of some length\": [1, -123456789012345678, 0.125, 1e300, "
 			     "1.2345678901234567e5, true, false, null, {\"inner\\n\": [[]]}]}";
 
-	with_little_memory(load_succeeds, text);
+	fail_each_allocation(load_succeeds, text);
 }
 
 /* jansson quotes the text at a syntax error, which may be a key; json_fault() omits it. */

@@ -159,7 +159,7 @@ TEST(invalid_channel_is_refused) {
 	REFUSED(ofdma, slack = MS(1) + 1, "lead and ack delay are at most 1 s, and the slack");
 	REFUSED(ofdma, request_minislots = 0, "there is at least one request opportunity");
 	REFUSED(ofdma, request_opportunities = 0, "there is at least one request opportunity");
-	REFUSED(ofdma, initial_interval = MAPS_INITIAL_MOST + 1, "initial maintenance comes");
+	REFUSED(ofdma, initial_interval = MAPS_INITIAL_MAX + 1, "initial maintenance comes");
 	REFUSED(ofdma, initial_interval = 1, "initial maintenance takes minislots");
 	REFUSED(sc_qam, max_burst_minislots = 7, "the longest burst has no space for 128 bytes");
 	REFUSED(ofdma, station_minislots = 3525 - 8 - 2, "a MAP is too short for requests");
@@ -178,7 +178,7 @@ TEST(limits_of_ranges_are_accepted) {
 	struct maps_channel c = kit_ofdma(1);
 
 	c.initial_minislots = 3525 - 8 - 3;
-	c.initial_interval = MAPS_INITIAL_MOST;
+	c.initial_interval = MAPS_INITIAL_MAX;
 	c.lead = c.ack_delay = c.slack = MAPS_HZ;
 	c.data_end = c.ranging_end = 15;
 	c.minislot_bytes = 2379;

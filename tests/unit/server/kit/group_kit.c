@@ -13,7 +13,7 @@
 
 #include "fixture.h"
 #include "packets.h"
-#include "plain_aes.h"
+#include "reference_aes.h"
 #include "server_kit.h"
 #include "test.h"
 
@@ -77,7 +77,7 @@ static size_t write_sent_packet(const struct group_kit *k, uint32_t serial, uint
 	const struct group_kit_sent *s = &k->sent[serial];
 	const struct modem *m = &k->sg.modems[s->modem];
 
-	return packet_for(m, s->address, out, s->size, serial);
+	return packet_write_to_modem(m, s->address, out, s->size, serial);
 }
 
 static void check_header(struct group_kit *k, const struct docsis_mac *mac,
@@ -167,9 +167,9 @@ void group_kit_open(struct group_kit *k, const char *text, unsigned rphy_depth) 
 
 	memset(k, 0, sizeof(*k));
 	k->random.state = 123456789;
-	group_load(&k->sg, text);
+	group_load_text(&k->sg, text);
 	if (!running)
-		fixture_eal(server_memory_mb(lone_group_config(&k->lone, &k->sg), NULL));
+		fixture_start_eal(server_memory_mb(lone_group_config(&k->lone, &k->sg), NULL));
 	running = true;
 	create_readers(k);
 	assert_int_equal(server_create(&k->server, lone_group_config(&k->lone, &k->sg)), 0);
@@ -196,7 +196,7 @@ void group_kit_close(struct group_kit *k) {
 }
 
 static void send_frame(struct group_kit *k, const uint8_t *frame, size_t size) {
-	struct rte_mbuf *m = fixture_packet(k->server.pools.packets, frame, size);
+	struct rte_mbuf *m = fixture_packet_create(k->server.pools.packets, frame, size);
 
 	if (rte_eth_tx_burst(k->network, 0, &m, 1) == 1) {
 		k->injected++;
@@ -212,7 +212,7 @@ void group_kit_send_good(struct group_kit *k, uint8_t modem, uint8_t address, si
 
 	assert_true(k->serial < GROUP_KIT_PACKETS);
 	*s = (struct group_kit_sent){.modem = modem, .address = address};
-	s->size = (uint16_t)packet_for(&k->sg.modems[modem], address, frame, size, 0);
+	s->size = (uint16_t)packet_write_to_modem(&k->sg.modems[modem], address, frame, size, 0);
 	send_frame(k, frame, write_sent_packet(k, k->serial, frame));
 	k->serial++;
 }
@@ -224,14 +224,14 @@ void group_kit_send_bad(struct group_kit *k) {
 	size_t size = random_between(&k->random, 60, 1500);
 
 	assert_true(k->serial < GROUP_KIT_PACKETS);
-	packet_ipv4(frame, size, k->serial, m->addresses[0].bytes);
+	packet_write_ipv4(frame, size, k->serial, m->addresses[0].bytes);
 	switch (random_below(&k->random, 8)) {
 	case 0:
 		size = random_between(&k->random, 1, ETHERNET_HEADER - 1);
 		reason = DROP_RUNT;
 		break;
 	case 1:
-		size = packet_llc(frame, 1997, k->serial, m->mac);
+		size = packet_write_llc(frame, 1997, k->serial, m->mac);
 		reason = DROP_FRAME_TOO_LONG;
 		break;
 	case 2:
@@ -243,19 +243,19 @@ void group_kit_send_bad(struct group_kit *k) {
 		reason = DROP_IPV4_CHECKSUM;
 		break;
 	case 4:
-		packet_ipv4(frame, size, k->serial, (const uint8_t[]){10, 9, 9, 9});
+		packet_write_ipv4(frame, size, k->serial, (const uint8_t[]){10, 9, 9, 9});
 		reason = DROP_UNKNOWN_DESTINATION;
 		break;
 	case 5:
-		packet_ipv4_port(frame, DENIED_PORT);
+		packet_set_ipv4_port(frame, DENIED_PORT);
 		reason = DROP_FILTER_DENY;
 		break;
 	case 6:
-		size = packet_arp(frame, 60, k->serial, m->addresses[0].bytes) - 20;
+		size = packet_write_arp(frame, 60, k->serial, m->addresses[0].bytes) - 20;
 		reason = DROP_ARP_MALFORMED;
 		break;
 	default:
-		packet_ipv4(frame, size, k->serial, (const uint8_t[]){239, 0, 0, 1});
+		packet_write_ipv4(frame, size, k->serial, (const uint8_t[]){239, 0, 0, 1});
 		reason = DROP_MULTICAST;
 	}
 	k->sent[k->serial++].address = GROUP_KIT_BAD;

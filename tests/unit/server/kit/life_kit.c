@@ -69,7 +69,7 @@ void life_kit_load(struct service_group *sg, unsigned id, unsigned pair, unsigne
 		 two_threads ? "1ds2t" : "1ds1t", LIFE_FIRST_CORE + upper,
 		 two_threads ? LIFE_FIRST_CORE + lower : LIFE_FIRST_CORE + upper + 1,
 		 LIFE_FIRST_CORE + upstream);
-	group_load(sg, text);
+	group_load_text(sg, text);
 	if (life_nic != NULL)
 		life_nic->edit_group(sg);
 }
@@ -158,9 +158,9 @@ int life_kit_try_serve(struct life_kit *k, unsigned memory_mb) {
 	static bool running;
 
 	if (!running)
-		fixture_eal(memory_mb);
+		fixture_start_eal(memory_mb);
 	running = true;
-	k->pool = fixture_pool("life", POOL, FIXTURE_ROOM);
+	k->pool = fixture_pool_create("life", POOL, FIXTURE_BUFFER_SIZE);
 	ports_open(k);
 	assert_int_equal(server_ports_find(&k->server.ports, &k->config), 0);
 	assert_int_equal(server_create(&k->server, &k->config), 0);
@@ -209,7 +209,7 @@ void life_kit_close(struct life_kit *k) {
 void life_kit_free(struct life_kit *k) {
 	server_free(&k->server);
 	ports_close(k);
-	fixture_pool_end(k->pool);
+	fixture_pool_free(k->pool);
 	for (unsigned g = 0; g < LIFE_SEPARATE; g++)
 		service_group_free(&k->file[g]);
 	for (unsigned g = 0; g < LIFE_IDS; g++)

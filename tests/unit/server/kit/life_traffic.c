@@ -52,10 +52,10 @@ bool life_kit_send_packet(struct life_kit *k, unsigned pair, const struct servic
 	uint8_t frame[PACKET_MAX];
 	struct rte_mbuf *m;
 
-	size = packet_for(&sg->modems[serial % 2], 0, frame, size, serial);
+	size = packet_write_to_modem(&sg->modems[serial % 2], 0, frame, size, serial);
 	if (sg->network.has_mac)
 		memcpy(frame, sg->network.mac, sizeof(sg->network.mac));
-	m = fixture_packet(k->pool, frame, size);
+	m = fixture_packet_create(k->pool, frame, size);
 	if (sg->network.vlan != 0)
 		packet_tag(m, sg->network.vlan);
 	return send_mbuf(k, k->network[pair], m, &k->sent_down);
@@ -76,7 +76,7 @@ static size_t write_burst(const struct service_group *sg, uint16_t sequence, uin
 	size_t mac_size = docsis_up_header_write(&mac, pdu + ETHERNET_CRC_SIZE, frame);
 
 	memset(packet, 0, BURST_MAX);
-	packet_ipv4(frame + mac_size, pdu, serial, (const uint8_t[]){198, 51, 100, 1});
+	packet_write_ipv4(frame + mac_size, pdu, serial, (const uint8_t[]){198, 51, 100, 1});
 	ethernet_crc_write(frame + mac_size, pdu);
 	memcpy(e.source_ip, sg->rphy.rpd_ip.bytes, 4);
 	memcpy(e.destination_ip, sg->rphy.core_ip.bytes, 4);
@@ -96,7 +96,7 @@ static bool send_burst(struct life_kit *k, unsigned pair, const struct service_g
 	uint8_t packet[BURST_MAX];
 	size_t bytes =
 		write_burst(sg, k->sequences[sg->id]++, sg->id << 24 | serial, kind, open, packet);
-	struct rte_mbuf *m = fixture_packet(k->pool, packet, bytes);
+	struct rte_mbuf *m = fixture_packet_create(k->pool, packet, bytes);
 
 	if (sg->rphy_port.vlan != 0)
 		packet_tag(m, sg->rphy_port.vlan);
@@ -186,7 +186,7 @@ static void check_depi(struct life_kit *k, unsigned pair, const struct rte_mbuf 
 		return;
 	assert_in_range(id, 1, LIFE_IDS - 1);
 	assert_in_range(channel, 0, 1);
-	size = fixture_read(m, frame, sizeof(frame));
+	size = fixture_packet_read(m, frame, sizeof(frame));
 	update_digest(k, id, 1, frame, size);
 	assert_int_equal(l2tp_parse(frame, size, &data), L2TP_OK);
 	/* messages have their own sequence numbers */
@@ -207,7 +207,7 @@ void life_kit_receive(struct life_kit *k) {
 	for (unsigned p = 0; p < life_pairs(); p++) {
 		while (rte_eth_rx_burst(k->network[p], 0, &m, 1) == 1) {
 			untag(m);
-			check_frame(k, frame, fixture_read(m, frame, sizeof(frame)));
+			check_frame(k, frame, fixture_packet_read(m, frame, sizeof(frame)));
 			rte_pktmbuf_free(m);
 		}
 		while (rte_eth_rx_burst(k->rphy[p], 0, &m, 1) == 1) {

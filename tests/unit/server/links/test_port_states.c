@@ -11,7 +11,7 @@
 #include "server/links/port_states.h"
 
 #include "group_file.h"
-#include "told.h"
+#include "metric_samples.h"
 
 #define OWN 1 /* pair of a group with own ports */
 
@@ -309,7 +309,7 @@ TEST(returned_port_wakes_one_worker) {
 
 /* Number of samples of a metric with the name of the network port. */
 static unsigned count_port_samples(const char *name) {
-	return told_samples(name, "port", port_of(0, DEVICE_NETWORK)->name);
+	return count_samples(name, "port", port_of(0, DEVICE_NETWORK)->name);
 }
 
 TEST(returned_port_has_no_duplicate_series) {
@@ -318,8 +318,8 @@ TEST(returned_port_has_no_duplicate_series) {
 	open_three(LIFE_SHARED);
 	metrics_source_start(&source);
 	for (unsigned pass = 0; pass < 3; pass++) {
-		assert_true(told_walk(&source, &(struct metrics_selection){0}));
-		told_once();
+		assert_true(walk_samples(&source, &(struct metrics_selection){0}));
+		assert_series_unique();
 		assert_int_equal(count_port_samples("vcmts_ethdev_link_up"), 1);
 		assert_true(count_port_samples("vcmts_port_dropped_packets_total") > 0);
 		if (pass == 0)

@@ -7,7 +7,7 @@
 #include "telemetry/metrics/metrics.h"
 
 #include "life_kit.h"
-#include "told.h"
+#include "metric_samples.h"
 
 #define GROUPS 2
 #define MS 1000000ull
@@ -30,21 +30,22 @@ static const struct served_group *group(unsigned g) {
 }
 
 static void walk(void) {
-	assert_true(told_walk(&source, &(struct metrics_selection){.modems = true, .flows = true}));
+	assert_true(
+		walk_samples(&source, &(struct metrics_selection){.modems = true, .flows = true}));
 }
 
 static int set_up(void **state) {
-	life_scheduled = true;
+	life_upstream_scheduler = true;
 	life_kit_open(bench, GROUPS, GROUPS);
 	metrics_source_start(&source);
 	assert_int_equal(server_latency(&bench->server, true), 0);
 	for (unsigned g = 0; g < GROUPS; g++)
-		life_kit_traffic(bench, LIFE_SHARED, &bench->file[g], 5);
+		life_kit_send_both(bench, LIFE_SHARED, &bench->file[g], 5);
 	life_kit_settle(bench, 2 * MS);
-	life_kit_up_open(bench, LIFE_SHARED);
-	life_kit_pass(bench, MS);
+	life_kit_send_open_burst(bench, LIFE_SHARED);
+	life_kit_run(bench, MS);
 	for (unsigned i = 0; i < 50; i++) /* more than one round transmits */
-		life_kit_down(bench, LIFE_SHARED, &bench->file[0], 1400, i);
+		life_kit_send_packet(bench, LIFE_SHARED, &bench->file[0], 1400, i);
 	for (unsigned w = 0; w < LIFE_WORKERS; w++)
 		worker_round(&bench->server.workers[w]);
 	return 0;
@@ -99,7 +100,7 @@ TEST(group_metrics_values) {
 		const struct served_group *served = group(g);
 		const char *id = ids[g];
 
-		check(FIND("vcmts_service_group_info", id, "one-that-comes"), 1);
+		check(FIND("vcmts_service_group_info", id, "test-group"), 1);
 		check_effort(id, "downstream", &served->downstream->upper.effort);
 		check_effort(id, "upstream", &served->upstream->effort);
 		check(FIND("vcmts_service_group_cipher_modems", id, "none"), 1);
@@ -144,10 +145,10 @@ TEST(modem_metrics) {
 		waiting += r.waiting_packets;
 	}
 	assert_true(waiting > 0);
-	assert_int_equal(told_samples("vcmts_flow_drop_probability_ratio", NULL, NULL), 0);
+	assert_int_equal(count_samples("vcmts_flow_drop_probability_ratio", NULL, NULL), 0);
 	bench->server.groups[0].live.sg.modems[0].service_flows[0].aqm = AQM_DOCSIS_PIE;
 	walk();
-	assert_int_equal(told_samples("vcmts_flow_drop_probability_ratio", NULL, NULL), 1);
+	assert_int_equal(count_samples("vcmts_flow_drop_probability_ratio", NULL, NULL), 1);
 	bench->server.groups[0].live.sg.modems[0].service_flows[0].aqm = AQM_TAIL_DROP;
 }
 
@@ -163,7 +164,7 @@ TEST(bonding_group_metrics) {
 		check(FIND("vcmts_downstream_bonding_group_max_skew_seconds", "2", id),
 		      (40 + b) / 2.0);
 	}
-	assert_int_equal(told_samples("vcmts_downstream_bonding_group_packets_total", NULL, NULL),
+	assert_int_equal(count_samples("vcmts_downstream_bonding_group_packets_total", NULL, NULL),
 			 2 * GROUPS);
 }
 
@@ -193,7 +194,7 @@ TEST(stage_metrics) {
 			stages += check_stages(id, "upstream",
 					       upstream_pipeline(group(g)->upstream, l));
 	}
-	assert_int_equal(told_samples("vcmts_stage_cycles_total", NULL, NULL), stages);
+	assert_int_equal(count_samples("vcmts_stage_cycles_total", NULL, NULL), stages);
 	assert_true(FIND("vcmts_pipeline_latency_seconds", "1", "downstream")->histogram.count > 0);
 	assert_true(FIND("vcmts_pipeline_latency_seconds", "2", "upstream")->histogram.count > 0);
 }
@@ -218,7 +219,7 @@ static void check_drops(const char *id, const struct counters *c, enum direction
 		check(FIND(metric, id, drop_name(r)), (double)c->drops[r]);
 		reasons++;
 	}
-	assert_int_equal(told_samples(metric, "service_group", id), reasons);
+	assert_int_equal(count_samples(metric, "service_group", id), reasons);
 }
 
 TEST(counter_metrics) {
@@ -274,7 +275,7 @@ TEST(configuration_metrics) {
 	assert_int_equal(FIND("vcmts_downstream_channel_packets_total", "2", "1")->integer +
 				 FIND("vcmts_downstream_channel_packets_total", "2", "2")->integer,
 			 5);
-	assert_int_equal(told_samples("vcmts_worker_info", NULL, NULL), LIFE_WORKERS);
+	assert_int_equal(count_samples("vcmts_worker_info", NULL, NULL), LIFE_WORKERS);
 }
 
-ALL_TESTS(set_up, life_kit_end)
+ALL_TESTS(set_up, life_kit_teardown)

@@ -11,7 +11,7 @@
 #include "telemetry/metrics/metrics.h"
 
 #include "life_kit.h"
-#include "told.h"
+#include "metric_samples.h"
 
 #define GROUPS 2
 #define MS 1000000ull
@@ -77,19 +77,20 @@ int __wrap_pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
 }
 
 static void walk(void) {
-	assert_true(told_walk(&source, &(struct metrics_selection){0}));
+	assert_true(walk_samples(&source, &(struct metrics_selection){0}));
 }
 
 /* With modems and flows. */
 static void walk_all(void) {
-	assert_true(told_walk(&source, &(struct metrics_selection){.modems = true, .flows = true}));
+	assert_true(
+		walk_samples(&source, &(struct metrics_selection){.modems = true, .flows = true}));
 }
 
 static int set_up(void **state) {
 	life_kit_open(bench, GROUPS, GROUPS);
 	metrics_source_start(&source);
 	for (unsigned g = 0; g < GROUPS; g++)
-		life_kit_traffic(bench, LIFE_SHARED, &bench->file[g], 1);
+		life_kit_send_both(bench, LIFE_SHARED, &bench->file[g], 1);
 	life_kit_settle(bench, 2 * MS);
 	return 0;
 }
@@ -165,7 +166,7 @@ TEST(core_metrics) {
 	check(FIND("vcmts_power_refused_total", "40", cpufreq_reason_name(0)), 70);
 	check(FIND("vcmts_power_refused_total", "40", cpufreq_reason_name(1)), 0);
 	check(FIND("vcmts_power_refused_total", "41"), 71);
-	assert_int_equal(told_samples("vcmts_power_refused_total", "core", "42"), 0);
+	assert_int_equal(count_samples("vcmts_power_refused_total", "core", "42"), 0);
 }
 
 TEST(process_metrics_values) {
@@ -202,9 +203,9 @@ TEST(process_metrics_values) {
 
 TEST(scheduler_metrics_need_a_scheduler) {
 	walk();
-	assert_int_equal(told_samples("vcmts_message_delay_seconds_total", NULL, NULL), 0);
-	assert_int_equal(told_samples("vcmts_upstream_owed_bytes", NULL, NULL), 0);
-	assert_int_equal(told_samples("vcmts_upstream_maps_total", NULL, NULL), 0);
+	assert_int_equal(count_samples("vcmts_message_delay_seconds_total", NULL, NULL), 0);
+	assert_int_equal(count_samples("vcmts_upstream_owed_bytes", NULL, NULL), 0);
+	assert_int_equal(count_samples("vcmts_upstream_maps_total", NULL, NULL), 0);
 }
 
 TEST(endpoint_metrics) {
@@ -242,7 +243,7 @@ TEST(worker_metrics) {
 	}
 	walk();
 	for (unsigned i = 0; i < LIFE_WORKERS; i++) {
-		const char *worker = numbers[i], *core = numbers[LIFE_CORE + i];
+		const char *worker = numbers[i], *core = numbers[LIFE_FIRST_CORE + i];
 
 		for (unsigned n = 0; n < 4; n++)
 			check(FIND(times[n], worker, core), 1e6 * (n + 1) * (i + 1) / hz);
@@ -266,7 +267,7 @@ TEST(samples_follow_the_order_of_metrics) {
 	assert_int_equal(next, sample_count);
 	for (unsigned a = 0; a < sample_count; a++)
 		assert_true(!samples[a].real || isfinite(samples[a].number));
-	told_once();
+	assert_series_unique();
 }
 
 /* At most the samples of one modem or group are read under one lock. */
@@ -274,7 +275,7 @@ TEST(walk_releases_lock_between_samples) {
 	static const char *const names[] = {"vcmts_modem_", "vcmts_flow_"};
 
 	locks = max_per_lock = 0;
-	assert_true(told_walk(
+	assert_true(walk_samples(
 		&source, &(struct metrics_selection){
 				 .names = names, .name_count = 2, .modems = true, .flows = true}));
 	assert_true(sample_count > 50);
@@ -292,14 +293,14 @@ TEST(group_removed_during_walk_is_not_accessed) {
 
 		removed_at = 0;
 		walk_all();
-		all = told_samples(NULL, "service_group", other);
+		all = count_samples(NULL, "service_group", other);
 		for (locks = at; locks >= at; at++) {
 			locks = 0;
 			removed_at = at;
 			walk_all();
 			if (locks >= at)
 				bench->server.groups[removed] = saved;
-			assert_int_equal(told_samples(NULL, "service_group", other), all);
+			assert_int_equal(count_samples(NULL, "service_group", other), all);
 		}
 		assert_true(at > 100);
 	}
@@ -310,7 +311,7 @@ TEST(walk_without_memory_visits_nothing) {
 	bool walked;
 
 	no_memory = true;
-	walked = told_walk(&source, &(struct metrics_selection){0});
+	walked = walk_samples(&source, &(struct metrics_selection){0});
 	no_memory = false;
 	assert_false(walked);
 	assert_int_equal(begun_count + sample_count, 0);
@@ -318,4 +319,4 @@ TEST(walk_without_memory_visits_nothing) {
 	pthread_rwlock_unlock(&bench->server.lock);
 }
 
-ALL_TESTS(set_up, life_kit_end)
+ALL_TESTS(set_up, life_kit_teardown)

@@ -18,8 +18,8 @@ static struct captured_frame frame;
 /* Writes a UDP packet with `payload` bytes and a wrong checksum. Returns its size. */
 static size_t udp_frame(unsigned family, uint16_t payload, uint8_t *out) {
 	static const uint8_t to[16] = {0x20, 1, 0xd, 0xb8};
-	size_t size = family == 4 ? packet_ipv4(out, 42u + payload, 1, to)
-				  : packet_ipv6(out, 62u + payload, 1, to);
+	size_t size = family == 4 ? packet_write_ipv4(out, 42u + payload, 1, to)
+				  : packet_write_ipv6(out, 62u + payload, 1, to);
 
 	store_be16(out + size - payload - 2, 0xbad1);
 	return size;

@@ -73,7 +73,7 @@ static struct tuple check_packet(const struct generator *g, uint8_t *frame, uint
 	size_t bytes;
 
 	assert_int_equal(frame_parse(frame, size, &fields), FRAME_GOOD);
-	checksums_check(frame, &fields);
+	assert_checksums_valid(frame, &fields);
 	e = evaluate(&sg, &sg.modems[0], &fields);
 	packet_tag_read(frame + packet_tag_find(frame, size), &tag);
 	t.class = targets_of(&g->targets, tag.target)->class;

@@ -135,8 +135,8 @@ TEST(chained_mbufs_are_joined) {
 
 		if (head->data_len == 1280)
 			rte_pktmbuf_mtod(head, uint8_t *)[1279] ^= 1;
-		tail = fixture_packet(rig.pool, rte_pktmbuf_mtod_offset(head, uint8_t *, 50),
-				      behind);
+		tail = fixture_packet_create(rig.pool, rte_pktmbuf_mtod_offset(head, uint8_t *, 50),
+					     behind);
 		assert_int_equal(rte_pktmbuf_trim(head, behind), 0);
 		assert_int_equal(rte_pktmbuf_chain(head, tail), 0);
 		transmit(head);
@@ -146,8 +146,8 @@ TEST(chained_mbufs_are_joined) {
 
 static void transmit_oversized_chain(void) {
 	static const uint8_t bytes[2000] = {[12] = 0x90};
-	struct rte_mbuf *head = fixture_packet(rig.pool, bytes, sizeof(bytes));
-	struct rte_mbuf *tail = fixture_packet(rig.pool, bytes, sizeof(bytes));
+	struct rte_mbuf *head = fixture_packet_create(rig.pool, bytes, sizeof(bytes));
+	struct rte_mbuf *tail = fixture_packet_create(rig.pool, bytes, sizeof(bytes));
 
 	assert_int_equal(rte_pktmbuf_chain(head, tail), 0);
 	transmit(head);

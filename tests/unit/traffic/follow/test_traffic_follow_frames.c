@@ -142,7 +142,7 @@ static void change_after_frames_in_port(unsigned n) {
 		const struct rig_frame *f = &follow_frames[i];
 		struct rig_segment whole = {f->bytes, f->size, true, true};
 		size_t size = rig_build_depi(&rig, f->channel, &whole, 1, depi);
-		struct rte_mbuf *m = fixture_packet(rig.pool, depi, size);
+		struct rte_mbuf *m = fixture_packet_create(rig.pool, depi, size);
 
 		assert_int_equal(rte_eth_tx_burst(rig.rphy[1], 0, &m, 1), 1);
 	}

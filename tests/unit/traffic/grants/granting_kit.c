@@ -74,7 +74,7 @@ struct rte_mbuf *granting_kit_packet(uint32_t channel, const uint8_t *message, s
 	psp_entry_write(p + PSP_HEADER_FIXED, true, true, (uint16_t)size);
 	p += PSP_HEADER_FIXED + PSP_ENTRY_SIZE;
 	memcpy(p, message, size);
-	return fixture_packet(rig.pool, packet, (size_t)(p - packet) + size);
+	return fixture_packet_create(rig.pool, packet, (size_t)(p - packet) + size);
 }
 
 void granting_kit_receive(struct rte_mbuf *m) {

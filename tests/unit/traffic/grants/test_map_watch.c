@@ -37,7 +37,7 @@ static uint64_t now;
 
 /* Checks a first MAP, and prepares a second one without a fault. */
 static int set_up(void **state) {
-	service_group_defaults(&sg);
+	service_group_set_defaults(&sg);
 	times = grants_times_of(&sg.upstream.scheduler, &channel);
 	watch = (struct map_watch){0};
 	counts = (struct map_watch_counts){0};

@@ -37,7 +37,7 @@ static void second_create(const struct two_plan *plan) {
 		rig_second_config(plan->same_sessions, plan->same_addresses, plan->same_modems);
 	struct rig *second = &two.rigs[1];
 
-	group_load(&two.sgs[1], text);
+	group_load_text(&two.sgs[1], text);
 	free(text);
 	*second = two.rigs[0];
 	second->sg = two.sgs[1];
@@ -81,7 +81,7 @@ void two_free(void) {
 }
 
 void two_send(uint16_t port, const uint8_t *bytes, size_t size, uint16_t vlan) {
-	struct rte_mbuf *m = fixture_packet(rig.pool, bytes, size);
+	struct rte_mbuf *m = fixture_packet_create(rig.pool, bytes, size);
 
 	if (vlan != 0)
 		vlan_tag_put(m, vlan);
@@ -92,8 +92,8 @@ void two_send_frame(unsigned group, const struct rig_frame *f, uint16_t first) {
 	struct rig_segment segment = {f->bytes, f->size, true, true};
 	uint8_t depi[RIG_MTU + 14];
 	size_t size = rig_build_depi(&two.rigs[group], f->channel, &segment, 1, depi);
-	struct rte_mbuf *head = fixture_packet(rig.pool, depi, first);
-	struct rte_mbuf *tail = fixture_packet(rig.pool, depi + first, size - first);
+	struct rte_mbuf *head = fixture_packet_create(rig.pool, depi, first);
+	struct rte_mbuf *tail = fixture_packet_create(rig.pool, depi + first, size - first);
 
 	assert_int_equal(rte_pktmbuf_chain(head, tail), 0);
 	assert_int_equal(rte_eth_tx_burst(two.rigs[group].rphy[1], 0, &head, 1), 1);

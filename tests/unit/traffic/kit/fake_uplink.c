@@ -112,7 +112,7 @@ uint32_t fake_uplink_make(struct uplink *u, uint32_t stream, uint64_t tsc, uint6
 static void send_packet(struct uplink *u, uint64_t now) {
 	uint8_t frame[FAKE_FRAME_MAX];
 	uint32_t size = fake_uplink_make(u, u->next_stream++ % FAKE_STREAMS, now, now, frame);
-	struct rte_mbuf *m = fixture_packet(fake_plan.pool, frame, size);
+	struct rte_mbuf *m = fixture_packet_create(fake_plan.pool, frame, size);
 
 	if (fake_plan.lose_every != 0 && u->sent % fake_plan.lose_every == 0)
 		rte_pktmbuf_free(m);

@@ -11,8 +11,8 @@ struct service_group sg;
 struct rte_mempool *pool;
 
 int traffic_config_open(void **state) {
-	fixture_eal(256);
-	pool = fixture_pool("test", 1023, RTE_MBUF_DEFAULT_BUF_SIZE);
+	fixture_start_eal(256);
+	pool = fixture_pool_create("test", 1023, RTE_MBUF_DEFAULT_BUF_SIZE);
 	return 0;
 }
 
@@ -54,5 +54,5 @@ void traffic_config_load(const char *filter_default, const char *rules, const ch
 
 	service_group_free(&sg);
 	assert_true(size > 0 && (size_t)size < sizeof(text));
-	group_load(&sg, text);
+	group_load_text(&sg, text);
 }

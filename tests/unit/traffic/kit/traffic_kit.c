@@ -11,8 +11,8 @@
 #include "fixture.h"
 #include "model/load/loader.h"
 #include "packets.h"
-#include "plain_aes.h"
 #include "platform/port.h"
+#include "reference_aes.h"
 #include "test.h"
 #include "traffic_kit_config.h"
 #include "wire/crc32.h"
@@ -23,11 +23,11 @@
 struct rig rig;
 
 int rig_open(void **state) {
-	fixture_eal(256);
-	group_load(&rig.sg, rig_config);
+	fixture_start_eal(256);
+	group_load_text(&rig.sg, rig_config);
 	rig.crypto = crypto_apart_open(SOCKET_ID_ANY);
 	assert_non_null(rig.crypto);
-	rig.pool = fixture_pool("rig", 4095, 4096);
+	rig.pool = fixture_pool_create("rig", 4095, 4096);
 	assert_int_equal(port_pair("network", rig.pool, 1024, rig.network), 0);
 	assert_int_equal(port_pair("rphy", rig.pool, 1024, rig.rphy), 0);
 	return 0;

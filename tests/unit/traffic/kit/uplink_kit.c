@@ -17,10 +17,10 @@
 struct uplink_kit rig;
 
 int uplink_kit_open(void **state) {
-	fixture_eal(256);
+	fixture_start_eal(256);
 	rig.crypto = crypto_apart_open(SOCKET_ID_ANY);
 	assert_non_null(rig.crypto);
-	rig.pool = fixture_pool("uplink_kit", 63, 2048);
+	rig.pool = fixture_pool_create("uplink_kit", 63, 2048);
 	assert_int_equal(
 		port_pair("uplink", rig.pool, rig.ring_size > 0 ? rig.ring_size : 1024, rig.ports),
 		0);
@@ -35,7 +35,7 @@ int uplink_kit_close(void **state) {
 }
 
 int uplink_kit_set_up(void **state) {
-	group_load(&rig.sg, uplink_kit_config);
+	group_load_text(&rig.sg, uplink_kit_config);
 	rig.sg.modems[4].address_count = 0; /* as before DHCP */
 	memset(&rig.received, 0, sizeof(rig.received));
 	rig.uplink = NULL;

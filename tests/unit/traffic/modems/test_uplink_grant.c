@@ -42,7 +42,7 @@ static struct service_group *make_group(bool segment_header, size_t clusters) {
 			.upstream_flow_count = 1,
 		};
 	sg = (struct service_group){.modems = modems, .modem_count = MODEMS};
-	service_group_defaults(&sg);
+	service_group_set_defaults(&sg);
 	return &sg;
 }
 

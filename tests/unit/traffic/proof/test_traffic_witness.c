@@ -21,12 +21,12 @@ static size_t file_size;
 
 static int set_up(void **state) {
 	fixture_start(state);
-	pool = fixture_pool("witness", 64, FIXTURE_ROOM);
+	pool = fixture_pool_create("witness", 64, FIXTURE_BUFFER_SIZE);
 	return 0;
 }
 
 static int tear_down(void **state) {
-	fixture_pool_end(pool);
+	fixture_pool_free(pool);
 	return fixture_stop(state);
 }
 
@@ -40,7 +40,7 @@ static void pass_packets(uint32_t from, uint32_t to, size_t size) {
 
 		for (; n < 1 + from % 32 && from < to; n++, from++) {
 			memcpy(bytes, &from, sizeof(from));
-			burst[n] = fixture_packet(pool, bytes, size);
+			burst[n] = fixture_packet_create(pool, bytes, size);
 		}
 		witness_see(&pair.downstream, burst, n);
 		rte_pktmbuf_free_bulk(burst, n);

@@ -53,7 +53,7 @@ static struct meters *q;
 static int set_up(void **state) {
 	for (uint32_t c = 0; c < CHANNELS; c++)
 		channels[c] = (struct channel){.id = 100 + c, .rate = 8 * MBPS};
-	service_group_defaults(&sg);
+	service_group_set_defaults(&sg);
 	q = meters_create(&sg, &targets, HZ);
 	return q == NULL ? -1 : 0;
 }

@@ -26,7 +26,7 @@ static struct cpe_watch *w;
 static int set_up(void **state) {
 	modems[0].cpe_limit = 2;
 	sg.cpe_timeout_ns = 0;
-	service_group_defaults(&sg);
+	service_group_set_defaults(&sg);
 	w = cpe_watch_create(&sg, 1, HZ);
 	return w == NULL ? -1 : 0;
 }

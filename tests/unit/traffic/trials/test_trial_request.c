@@ -15,7 +15,7 @@ static char error[TRIAL_ERROR];
 static int read_line(const char *line, bool upstream, struct trial_request *out) {
 	struct trial_limits limits = {.sg = &sg, .downstream = true, .upstream = upstream};
 
-	service_group_defaults(&sg);
+	service_group_set_defaults(&sg);
 	error[0] = '\0';
 	return trial_request_read(line, strlen(line), &limits, out, error);
 }

@@ -190,9 +190,9 @@ static inline const struct modem *modem_of(struct model *k, unsigned slot) {
 static inline size_t write_frame(unsigned address, uint8_t *out) {
 	uint8_t ethernet[PACKET];
 
-	packet_ipv4(ethernet, PACKET, 0, (const uint8_t[]){198, 51, 100, 1});
+	packet_write_ipv4(ethernet, PACKET, 0, (const uint8_t[]){198, 51, 100, 1});
 	memcpy(ethernet + ETHERNET_HEADER + 12, (uint8_t[]){10, 9, 0, (uint8_t)address}, 4);
-	packet_ipv4_checksum(ethernet);
+	packet_update_ipv4_checksum(ethernet);
 	return kit_write_clear_frame(2, DOCSIS_KIND_PACKET, ethernet, PACKET, out);
 }
 

@@ -2,7 +2,7 @@
 /* Tests decryption (BPI+) against a plain AES implementation: keys, SIDs, clear frames, CRC. */
 
 #include "crypto_limit.h"
-#include "plain_aes.h"
+#include "reference_aes.h"
 #include "upstream_cases.h"
 #include "wire/hcs.h"
 

@@ -119,8 +119,8 @@ CASE(packet_in_two_buffers_is_dropped) {
 	struct rte_mbuf *m, *more;
 	uint8_t f[KIT_PACKET_MAX];
 
-	m = fixture_packet(kit->packets, f, write_invalid(f));
-	more = fixture_packet(kit->packets, f, 10);
+	m = fixture_packet_create(kit->packets, f, write_invalid(f));
+	more = fixture_packet_create(kit->packets, f, 10);
 	rte_pktmbuf_chain(m, more);
 	assert_int_equal(rte_eth_tx_burst(kit->rphy, 0, &m, 1), 1);
 	kit->injected++;

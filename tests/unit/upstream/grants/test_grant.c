@@ -32,7 +32,7 @@ CASE(excessive_grants_fail_creation, .prepare = with_scheduler) {
 
 	r = kit->u->r;
 	upstream_free(kit->u);
-	before = fixture_memory();
+	before = fixture_heap_stats();
 	kit->u = upstream_create(&kit->sg, &r);
 	assert_non_null(kit->u);
 	upstream_free(kit->u);
@@ -43,7 +43,7 @@ CASE(excessive_grants_fail_creation, .prepare = with_scheduler) {
 				  .grants_per_interval = 127,
 				  .grant_interval = KIT_MS};
 	assert_null(upstream_create(&kit->sg, &r));
-	after = fixture_memory();
+	after = fixture_heap_stats();
 	assert_int_equal(after.alloc_count, before.alloc_count);
 	assert_int_equal(after.heap_allocsz_bytes, before.heap_allocsz_bytes);
 	*g = (struct flow_grants){.request_multiplier = 4};
@@ -132,12 +132,12 @@ CASE(docsis_time_runs_without_maps, .prepare = with_scheduler) {
 	upstream_follow_clock(kit->u);
 	run_scheduler();
 	upstream_stop_granting(kit->u);
-	sample_at = time->look_at;
+	sample_at = time->sample_at;
 	while (kit->clock.now < sample_at)
 		clock_tick(&kit->clock);
 	maps = kit_counter(COUNTER_MAPS);
 	assert_int_equal(run_scheduler(), 0);
-	assert_true(time->look_at > sample_at);
+	assert_true(time->sample_at > sample_at);
 	assert_int_equal(kit_counter(COUNTER_MAPS), maps);
 	upstream_resume_granting(kit->u);
 	run_scheduler(); /* the MAPs of the pause are late */
@@ -225,7 +225,7 @@ static void jump_clock(int64_t ns) {
 	discard_messages();
 	kit->clock.now = now;
 	assert_true(docsis_clock_follow(c, now, c->system + (now - c->from) + (uint64_t)ns));
-	c->look_at = UINT64_MAX; /* ignore the machine's clock */
+	c->sample_at = UINT64_MAX; /* ignore the machine's clock */
 	run_scheduler();
 	assert_in_range(upstream_grants_due(kit->u), now + 1, now + 4 * KIT_MS);
 	while (next_message(&s)) /* already due */

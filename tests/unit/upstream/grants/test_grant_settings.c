@@ -10,7 +10,7 @@
 #include "upstream/grant.h"
 #include "upstream/grant_ucd.h"
 
-#define GROUPS RANDOM_TURNS(3000)
+#define GROUPS RANDOM_ITERATIONS(3000)
 #define FLOWS 3
 
 static struct random rng = {.state = 20261123};

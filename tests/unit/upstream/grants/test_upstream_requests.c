@@ -183,7 +183,7 @@ static void check_rounds_are_limited(unsigned pending) {
 		pending -= now;
 		assert_int_equal(rte_ring_count(kit->u->requests.ring), pending);
 		assert_int_equal(kit_counter(COUNTER_REQUESTS) - pending,
-				 us_requests_taken(&kit->u->requests));
+				 us_requests_handled(&kit->u->requests));
 	}
 	assert_int_equal(pipeline_run(list), 0);
 }

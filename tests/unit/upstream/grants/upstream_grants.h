@@ -33,7 +33,7 @@ static inline void configure_scheduler(struct service_group *sg) {
 		for (size_t f = 0; f < sg->modems[m].upstream_flow_count; f++)
 			sg->modems[m].upstream_flows[f].grants = (struct flow_grants){0};
 	}
-	service_group_defaults(sg);
+	service_group_set_defaults(sg);
 }
 
 /* Opens a ring for so many messages of the group. */

@@ -83,11 +83,11 @@ void kit_start(void) {
 	char name[24];
 
 	if (opened++ == 0)
-		fixture_eal(EAL_MB);
-	kit->packets = fixture_pool("uepi", kit->packet_buffers, kit->packet_slot);
-	kit->frames =
-		fixture_pool("frames", kit->frame_buffers, RTE_PKTMBUF_HEADROOM + US_FRAME_SIZE);
-	kit->pieces = fixture_pool("pieces", kit->piece_buffers, 0);
+		fixture_start_eal(EAL_MB);
+	kit->packets = fixture_pool_create("uepi", kit->packet_buffers, kit->packet_slot);
+	kit->frames = fixture_pool_create("frames", kit->frame_buffers,
+					  RTE_PKTMBUF_HEADROOM + US_FRAME_SIZE);
+	kit->pieces = fixture_pool_create("pieces", kit->piece_buffers, 0);
 	snprintf(name, sizeof(name), "upstream%u", opened);
 	kit_crypto_open();
 	kit->rphy = open_port_pair(0, opened, RPHY_DEPTH);
@@ -186,9 +186,9 @@ void kit_close(void) {
 		port_close(far[i]);
 	}
 	kit_crypto_close(kit->crypto, kit->queue, kit->schedules);
-	fixture_pool_end(kit->pieces);
-	fixture_pool_end(kit->frames);
-	fixture_pool_end(kit->packets);
+	fixture_pool_free(kit->pieces);
+	fixture_pool_free(kit->frames);
+	fixture_pool_free(kit->packets);
 }
 
 void kit_expect_drops(enum drop_reason reason, uint64_t n) {
@@ -238,7 +238,7 @@ unsigned kit_receive(unsigned most) {
 		assert_true(m->pool == kit->frames || m->pool == kit->pieces);
 		assert_true(m->pool == kit->frames || rte_pktmbuf_tailroom(m) <= 4);
 		assert_int_equal(rte_mbuf_refcnt_read(m), 1);
-		fixture_check(m);
+		fixture_packet_check(m);
 		if (m->data_len >= KIT_FRAME_MIN && load_be16(frame + 12) == 0x0800 &&
 		    load_be32(frame + 48) == 0x62656e63) {
 			check_packet(frame, m->data_len);
@@ -257,7 +257,7 @@ static unsigned receive_messages(void) {
 	struct rte_mbuf *m;
 
 	for (; rte_eth_rx_burst(kit->control, 0, &m, 1) == 1; count++) {
-		fixture_check(m);
+		fixture_packet_check(m);
 		kit->messages++;
 		kit->message_size = m->data_len;
 		memcpy(kit->message, rte_pktmbuf_mtod(m, const uint8_t *),

@@ -83,7 +83,7 @@ void kit_set_defaults(struct upstream_kit *b) {
 		.modems = b->modems,
 		.modem_count = KIT_MODEMS,
 	};
-	service_group_defaults(&b->sg);
+	service_group_set_defaults(&b->sg);
 	b->network_depth = 4096;
 	b->control_depth = 64;
 	b->packet_buffers = 2047;

@@ -10,7 +10,7 @@
 
 #include "fixture.h"
 #include "packets.h"
-#include "plain_aes.h"
+#include "reference_aes.h"
 #include "test.h"
 
 #define PACKET_HEAD 52 /* bytes before the payload: headers, serial, stream and tag */
@@ -101,7 +101,7 @@ void psp_send(const struct psp_packet *p) {
 }
 
 void kit_inject(const void *frame, size_t size) {
-	struct rte_mbuf *m = fixture_packet(kit->packets, frame, size);
+	struct rte_mbuf *m = fixture_packet_create(kit->packets, frame, size);
 
 	if (rte_eth_tx_burst(kit->rphy, 0, &m, 1) != 1) {
 		rte_pktmbuf_free(m);
@@ -151,11 +151,11 @@ void kit_write_ethernet(unsigned stream, uint32_t serial, size_t size, uint8_t *
 	const struct modem *m = &kit->sg.modems[kit_streams[stream].modem];
 
 	assert_in_range(size, KIT_FRAME_MIN, KIT_FRAME_MAX); /* more than PACKET_HEAD */
-	packet_ipv4(out, size, serial, (const uint8_t[]){198, 51, 100, 1});
+	packet_write_ipv4(out, size, serial, (const uint8_t[]){198, 51, 100, 1});
 	memcpy(out, kit->sg.rphy.core_mac, 6);
 	memcpy(out + 6, m->mac, 6);
 	memcpy(out + ETHERNET_HEADER + 12, m->addresses[0].bytes, 4);
-	packet_ipv4_checksum(out);
+	packet_update_ipv4_checksum(out);
 	store_be32(out + 42, serial);
 	store_be16(out + 46, (uint16_t)stream);
 	store_be32(out + 48, 0x62656e63); /* TAG */

@@ -9,7 +9,7 @@ typedef bool allocating_function(void *context);
 
 /* Calls the function with the first allocation failing, then the second, until a call has no failure. Asserts that each
  * call frees all memory and returns false if an allocation failed. With `may_recover` it may return true. */
-void until_memory_suffices(allocating_function *function, void *context, bool may_recover);
+void fail_allocations(allocating_function *function, void *context, bool may_recover);
 
 /* The same without recovery. */
-void with_little_memory(allocating_function *function, void *context);
+void fail_each_allocation(allocating_function *function, void *context);

@@ -46,7 +46,7 @@ static void record_sample(void *arg, const struct metric *m, const struct metric
 }
 
 /* Walks the selected metrics. Returns false if metrics_walk() had no memory. */
-static bool told_walk(struct metrics_source *source, const struct metrics_selection *selection) {
+static bool walk_samples(struct metrics_source *source, const struct metrics_selection *selection) {
 	const struct metrics_sink sink = {.begin = record_begin, .sample = record_sample};
 
 	sample_count = begun_count = 0;
@@ -54,7 +54,7 @@ static bool told_walk(struct metrics_source *source, const struct metrics_select
 }
 
 /* Asserts that no two samples of a metric have the same labels. */
-static inline void told_once(void) {
+static inline void assert_series_unique(void) {
 	for (const struct sample_record *t = samples; t < samples + sample_count; t++) {
 		for (const struct sample_record *o = t + 1;
 		     o < samples + sample_count && o->m == t->m; o++)
@@ -71,7 +71,7 @@ static inline bool has_label(const struct sample_record *t, const char *name, co
 }
 
 /* The number of samples of a metric with this value of a label; `metric` or `label` NULL: any. */
-static unsigned told_samples(const char *metric, const char *label, const char *value) {
+static unsigned count_samples(const char *metric, const char *label, const char *value) {
 	unsigned count = 0;
 
 	for (const struct sample_record *t = samples; t < samples + sample_count; t++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "simulation.h"
+#include "server_simulation.h"
 
 #include <unistd.h>
 
@@ -228,8 +228,8 @@ static void send_random_modem_packet(struct simulation *sim) {
 		return;
 	for (unsigned i = 0; i < 4; i++)
 		bytes[i] = (uint8_t)b[i];
-	packet_ipv4(frame, 100, sim->serial++, bytes);
-	m = fixture_packet(sim->kit.pool, frame, 100);
+	packet_write_ipv4(frame, 100, sim->serial++, bytes);
+	m = fixture_packet_create(sim->kit.pool, frame, 100);
 	if (rte_eth_tx_burst(sim->kit.network[LIFE_SHARED], 0, &m, 1) == 1)
 		sim->kit.sent_down++;
 	else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "memory_runs_out.h"
+#include "failing_allocations.h"
 
 #include "test.h"
 
@@ -68,7 +68,7 @@ void __wrap_free(void *memory) {
 	__real_free(memory);
 }
 
-void until_memory_suffices(allocating_function *function, void *context, bool may_recover) {
+void fail_allocations(allocating_function *function, void *context, bool may_recover) {
 	long n = 0;
 
 	left = -1;
@@ -87,6 +87,6 @@ void until_memory_suffices(allocating_function *function, void *context, bool ma
 	assert_true(n > 2);
 }
 
-void with_little_memory(allocating_function *function, void *context) {
-	until_memory_suffices(function, context, false);
+void fail_each_allocation(allocating_function *function, void *context) {
+	fail_allocations(function, context, false);
 }
