@@ -5,7 +5,7 @@
 
 #include "middle.h"
 
-void batch_take_accounts(struct batch *b, unsigned list, struct pipeline *p) {
+void batch_add_accounts(struct batch *b, unsigned list, struct pipeline *p) {
 	for (unsigned s = 0; s < p->count; s++)
 		b->stages[list][s] = p->accounts[s].cycles;
 	/* A list of one stage handles requests, not packets, so all of its calls count as idle. */

@@ -15,7 +15,7 @@ struct batch {
 };
 
 /* Adds the accounts of a list's stages to the batch and resets them. */
-void batch_take_accounts(struct batch *b, unsigned list, struct pipeline *p);
+void batch_add_accounts(struct batch *b, unsigned list, struct pipeline *p);
 
 /*
  * Adds the mean packet of the middle half of the batches to the zeroed `cycles` and, unless NULL, to the

@@ -129,7 +129,7 @@ static int measure(struct bench *b, const struct bench_options *o) {
 /* Serves runs on request. Returns the exit status. */
 static int serve(struct bench *b) {
 	program_catch_signals();
-	return requests_serve(b, STDIN_FILENO, stdout) == 0 ? 0 : EXIT_TROUBLE;
+	return requests_serve(b, STDIN_FILENO, stdout) == 0 ? 0 : EXIT_FAILED;
 }
 
 static int bench(const struct bench_options *o, const struct service_group *sg) {
@@ -138,7 +138,7 @@ static int bench(const struct bench_options *o, const struct service_group *sg) 
 		.main_core = o->core,
 	};
 	struct bench *b = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*b));
-	int status = EXIT_TROUBLE;
+	int status = EXIT_FAILED;
 
 	if (o->threads == 2) {
 		p.main_core = o->cores[0];
@@ -146,7 +146,7 @@ static int bench(const struct bench_options *o, const struct service_group *sg) 
 	}
 	if (b != NULL) {
 		memset(b, 0, sizeof(*b));
-		p.memory_mb = 2 * server_memory_mb(lone_group_config(&b->lone, sg), NULL);
+		p.memory_mb = 2 * server_memory_mb(single_group_config(&b->lone, sg), NULL);
 	}
 	if (b != NULL && platform_start(&p) == 0) {
 		b->footprint.load = o->load_seconds;
@@ -208,13 +208,13 @@ int main(int argc, char **argv) {
 
 	bench_options_parse(argc, argv, &o);
 	if (load(&o, &sg) != 0)
-		return EXIT_MISTAKE;
+		return EXIT_USAGE;
 	if (o.direction == bench_upstream.name && sg.upstream_channel_count == 0) {
 		fprintf(stderr,
 			"--direction upstream: the configuration has no upstream channels\n");
-		status = EXIT_MISTAKE;
+		status = EXIT_USAGE;
 	} else if (o.threads == 2 && two_threads(&o, &sg) != 0) {
-		status = EXIT_MISTAKE;
+		status = EXIT_USAGE;
 	} else {
 		status = bench(&o, &sg);
 	}

@@ -101,6 +101,6 @@ void bench_options_parse(int argc, char **argv, struct bench_options *o) {
 		.threads = 1,
 		.core = PLATFORM_ONE_CORE,
 	};
-	argp_err_exit_status = EXIT_MISTAKE;
+	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, o);
 }

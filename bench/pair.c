@@ -71,16 +71,16 @@ static int lower_run(void *arg) {
 	struct pair *p = arg;
 	enum pair_state state;
 
-	while ((state = state_of(p)) != PAIR_QUITS) {
-		if (state == PAIR_RESTS) {
+	while ((state = state_of(p)) != PAIR_EXIT) {
+		if (state == PAIR_IDLE) {
 			rte_pause();
 			continue;
 		}
-		/* The state was read before the ring, so all packets before PAIR_ENDS are in the ring by
+		/* The state was read before the ring, so all packets before PAIR_DRAINING are in the ring by
 		 * now. */
-		if (lower_round(p) == 0 && state == PAIR_ENDS &&
+		if (lower_round(p) == 0 && state == PAIR_DRAINING &&
 		    rte_ring_empty(p->downstream->lower.from_upper))
-			state_set(p, PAIR_RESTS);
+			state_set(p, PAIR_IDLE);
 	}
 	return 0;
 }
@@ -101,7 +101,7 @@ int pair_start(struct pair *p, struct downstream *d, struct clock *upper, struct
 void pair_stop(struct pair *p) {
 	if (p->downstream == NULL)
 		return;
-	state_set(p, PAIR_QUITS);
+	state_set(p, PAIR_EXIT);
 	rte_eal_wait_lcore(PAIR_LCORE);
 	p->downstream = NULL;
 }
@@ -127,17 +127,17 @@ void pair_carry(struct pair *p, unsigned rounds, uint64_t step_ns, uint64_t *now
 	p->step_ns = step_ns;
 	p->lower_clock->now = *now;
 	__atomic_store_n(&p->now, *now, __ATOMIC_RELAXED);
-	state_set(p, PAIR_RUNS);
+	state_set(p, PAIR_RUNNING);
 	for (unsigned i = 0; i < rounds; i++) {
 		*now += step_ns;
 		upper_round(p, *now);
 	}
-	state_set(p, PAIR_ENDS);
-	while (state_of(p) != PAIR_RESTS)
+	state_set(p, PAIR_DRAINING);
+	while (state_of(p) != PAIR_IDLE)
 		rte_pause();
 }
 
-uint64_t pair_take_cycles(struct pair *p) {
+uint64_t pair_read_cycles(struct pair *p) {
 	uint64_t cycles = p->upper_cycles + p->lower_cycles;
 
 	p->upper_cycles = 0;

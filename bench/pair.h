@@ -15,10 +15,10 @@
 #define PAIR_LCORE 1 /* the first worker of the platform */
 
 enum pair_state {
-	PAIR_RESTS,
-	PAIR_RUNS,
-	PAIR_ENDS, /* the upper MAC is done: rest when the ring is empty */
-	PAIR_QUITS,
+	PAIR_IDLE,
+	PAIR_RUNNING,
+	PAIR_DRAINING, /* the upper MAC is done: rest when the ring is empty */
+	PAIR_EXIT,
 };
 
 struct pair {
@@ -26,7 +26,7 @@ struct pair {
 	struct clock *upper_clock;
 	struct clock *lower_clock;
 	uint64_t step_ns;
-	uint64_t upper_cycles; /* of rounds with work since pair_take_cycles() */
+	uint64_t upper_cycles; /* of rounds with work since pair_read_cycles() */
 	/* Shared by both threads. */
 	enum pair_state state __rte_cache_aligned;
 	uint64_t now __rte_cache_aligned; /* ns: time of the upper MAC */
@@ -41,7 +41,7 @@ struct pair {
 unsigned pair_cores(const struct thread_config *threads, unsigned cores[2]);
 
 /*
- * Starts the second core on the downstream's lower MAC, in state PAIR_RESTS. Returns 0, or -1 after a
+ * Starts the second core on the downstream's lower MAC, in state PAIR_IDLE. Returns 0, or -1 after a
  * message.
  */
 int pair_start(struct pair *p, struct downstream *d, struct clock *upper, struct clock *lower);
@@ -56,4 +56,4 @@ void pair_stop(struct pair *p);
 void pair_carry(struct pair *p, unsigned rounds, uint64_t step_ns, uint64_t *now);
 
 /* Reference cycles of both cores since the last call. The pair must rest. */
-uint64_t pair_take_cycles(struct pair *p);
+uint64_t pair_read_cycles(struct pair *p);

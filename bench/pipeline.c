@@ -23,7 +23,7 @@ static int pools_make(struct bench *b, const struct service_group *sg) {
 	uint64_t memory = footprint_memory();
 	double start = footprint_clock();
 
-	if (server_create(&b->server, lone_group_config(&b->lone, sg)) != 0)
+	if (server_create(&b->server, single_group_config(&b->lone, sg)) != 0)
 		return -1;
 	b->footprint.make_pools = footprint_clock() - start;
 	b->footprint.pools = footprint_memory() - memory;
@@ -35,8 +35,8 @@ static int server_make(struct bench *b) {
 	uint64_t memory = footprint_memory();
 	double start = footprint_clock();
 
-	server_ports_give(&b->server.ports, 0, DEVICE_NETWORK, b->network[0]);
-	server_ports_give(&b->server.ports, 0, DEVICE_RPHY, b->rphy[0]);
+	server_ports_set(&b->server.ports, 0, DEVICE_NETWORK, b->network[0]);
+	server_ports_set(&b->server.ports, 0, DEVICE_RPHY, b->rphy[0]);
 	if (server_serve(&b->server) != 0)
 		return -1;
 	f->make_sessions = b->server.keys_seconds;
@@ -65,7 +65,7 @@ int bench_create(struct bench *b, const struct service_group *sg, unsigned threa
 		return -1;
 	for (unsigned w = 0; w < b->server.worker_count; w++)
 		b->server.workers[w].entry_count = 0; /* bench_round() runs the stage lists */
-	b->crypto = crypto_apart_open(SOCKET_ID_ANY);
+	b->crypto = crypto_standalone_open(SOCKET_ID_ANY);
 	return b->crypto != NULL ? 0 : -1;
 }
 
@@ -110,7 +110,7 @@ static void carry(const struct run *r, struct batch *batch) {
 	batch->packets = r->d->carry(r->b, fed, r->step_ns);
 	batch->cycles = rte_rdtsc() - start;
 	if (r->b->threads == 2) /* excludes the time that one core waits for the other */
-		batch->cycles = pair_take_cycles(&r->b->pair);
+		batch->cycles = pair_read_cycles(&r->b->pair);
 	bench_receive(r->t);
 }
 
@@ -120,10 +120,10 @@ static void accounting(const struct run *r, bool on) {
 }
 
 /* Replaces the cycles of the batch by those of its stages. */
-static void accounts_take(const struct run *r, struct batch *batch) {
+static void accounts_reset(const struct run *r, struct batch *batch) {
 	batch->cycles = 0;
 	for (unsigned l = 0; l < r->d->list_count; l++)
-		batch_take_accounts(batch, l, r->d->list(r->b, l));
+		batch_add_accounts(batch, l, r->d->list(r->b, l));
 }
 
 struct batches {
@@ -153,14 +153,14 @@ static void measure(const struct run *r, unsigned milliseconds, struct batches *
 
 	for (int i = 0; i < WARM_UP; i++)
 		carry(r, &warm);
-	accounts_take(r, &warm);
+	accounts_reset(r, &warm);
 	while (batches->count < MAX_BATCHES && !program_stopped() &&
 	       (batches->count < MIN_BATCHES || rte_rdtsc() < end)) {
 		struct batch *accounted = &batches->accounted[batches->count];
 
 		accounting(r, true);
 		carry(r, accounted);
-		accounts_take(r, accounted);
+		accounts_reset(r, accounted);
 		accounting(r, false);
 		carry(r, &batches->plain[batches->count]);
 		carry_latency(r, &batches->latency[batches->count]);

@@ -21,7 +21,7 @@
 #define BENCH_MAX_LISTS (DS_PIPELINES > US_PIPELINES ? DS_PIPELINES : US_PIPELINES)
 
 struct bench {
-	struct lone_group lone;
+	struct single_group lone;
 	struct server server;
 	struct crypto_provider *crypto; /* of the modems */
 	uint16_t network[2]; /* ports of the pipeline and of the traffic */

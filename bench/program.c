@@ -69,5 +69,5 @@ int program_end(json_t *root, const char *path, int ret) {
 	json_decref(root);
 	if (ret == 0)
 		return 0;
-	return program_stopped() ? EXIT_STOPPED : EXIT_TROUBLE;
+	return program_stopped() ? EXIT_STOPPED : EXIT_FAILED;
 }

@@ -19,7 +19,7 @@
 #include "telemetry/report.h"
 #include "telemetry/report_latency.h"
 
-#define MODEMS_A_MB 512 /* 2 kB for the keys of one modem, both directions and generations */
+#define MODEMS_PER_MB 512 /* 2 kB for the keys of one modem, both directions and generations */
 #define TRAFFIC_MB 384 /* buffers of both directions */
 #define UPSTREAM_MB 128
 /* share of packets that a filter permits, and of packets that are classified */
@@ -41,10 +41,10 @@ struct throughput *throughput_alloc(void) {
 }
 
 unsigned throughput_memory_mb(const struct service_group *sg) {
-	struct lone_group lone;
+	struct single_group lone;
 
-	return server_memory_mb(lone_group_config(&lone, sg), NULL) + TRAFFIC_MB + UPSTREAM_MB +
-	       (unsigned)sg->modem_count / MODEMS_A_MB;
+	return server_memory_mb(single_group_config(&lone, sg), NULL) + TRAFFIC_MB + UPSTREAM_MB +
+	       (unsigned)sg->modem_count / MODEMS_PER_MB;
 }
 
 unsigned throughput_depth_max(const struct service_group *sg) {
@@ -82,8 +82,8 @@ static int ports_make(struct throughput *t, unsigned depth) {
 	if (port_pair("network", p->packets, depth, t->network) != 0 ||
 	    port_pair("rphy", p->uepi != NULL ? p->uepi : p->packets, depth, t->rphy) != 0)
 		return -1;
-	server_ports_give(&t->server.ports, 0, DEVICE_NETWORK, t->network[0]);
-	server_ports_give(&t->server.ports, 0, DEVICE_RPHY, t->rphy[0]);
+	server_ports_set(&t->server.ports, 0, DEVICE_NETWORK, t->network[0]);
+	server_ports_set(&t->server.ports, 0, DEVICE_RPHY, t->rphy[0]);
 	return 0;
 }
 
@@ -91,8 +91,8 @@ int throughput_create(struct throughput *t, const struct service_group *sg, unsi
 		      bool upstream) {
 	struct server *s = &t->server;
 
-	if (server_create(s, lone_group_config(&t->lone, sg)) != 0 || ports_make(t, depth) != 0 ||
-	    server_serve(s) != 0 || (t->crypto = crypto_apart_open(SOCKET_ID_ANY)) == NULL ||
+	if (server_create(s, single_group_config(&t->lone, sg)) != 0 || ports_make(t, depth) != 0 ||
+	    server_serve(s) != 0 || (t->crypto = crypto_standalone_open(SOCKET_ID_ANY)) == NULL ||
 	    traffic_make(t, upstream) != 0)
 		return -1;
 	server_account(s, false);
@@ -148,7 +148,7 @@ void throughput_begins(void *throughput, const struct traffic_load *load) {
 	struct throughput *t = throughput;
 
 	for (unsigned w = 0; w < t->server.worker_count; w++)
-		worker_longest_take(&t->server.workers[w]);
+		worker_longest_read(&t->server.workers[w]);
 	latencies_begin(t, !load->no_latency);
 	snapshot(t, t->workers, &t->downstream, &t->upstream);
 }
@@ -157,7 +157,7 @@ static json_t *worker_json(struct worker *worker, const struct worker *now,
 			   const struct worker *before) {
 	uint64_t busy = now->busy_cycles - before->busy_cycles;
 	uint64_t all = busy + now->idle_cycles - before->idle_cycles;
-	double longest = (double)worker_longest_take(worker) * 1e6 / (double)rte_get_tsc_hz();
+	double longest = (double)worker_longest_read(worker) * 1e6 / (double)rte_get_tsc_hz();
 
 	return json_pack("{s:s, s:{s:I, s:f}, s:f}", "name", now->name, "descheduled", "count",
 			 (json_int_t)(now->descheduled - before->descheduled), "longest_us",

@@ -18,7 +18,7 @@
 #include "server/server.h"
 
 struct throughput {
-	struct lone_group lone;
+	struct single_group lone;
 	struct server server;
 	struct crypto_provider *crypto; /* of the modems */
 	uint16_t network[2]; /* ports of the data plane and of the traffic */

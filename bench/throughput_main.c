@@ -108,16 +108,16 @@ static bool cores_choose(const struct throughput_options *o, struct platform_opt
 }
 
 static bool depth_choose(struct throughput_options *o, const struct service_group *sg) {
-	unsigned most = throughput_depth_max(sg);
+	unsigned max = throughput_depth_max(sg);
 
 	if (o->depth == 0)
-		o->depth = most;
-	if (o->depth <= most)
+		o->depth = max;
+	if (o->depth <= max)
 		return true;
 	fprintf(stderr,
 		"--depth: found %u, allowed: up to %u, the queue_size of the configuration's "
 		"ports\n",
-		o->depth, most);
+		o->depth, max);
 	return false;
 }
 
@@ -161,16 +161,16 @@ static int bench(const struct throughput_options *o, const struct service_group 
 		.memory_mb = throughput_memory_mb(sg),
 	};
 	static struct layout layout;
-	struct lone_group lone;
+	struct single_group lone;
 	struct throughput *t;
 	int ret = -1;
 
-	if (layout_make(&layout, lone_group_config(&lone, sg)) != 0)
-		return EXIT_MISTAKE;
+	if (layout_make(&layout, single_group_config(&lone, sg)) != 0)
+		return EXIT_USAGE;
 	p.worker_count = layout.worker_count;
 	memcpy(p.workers, layout.cores, sizeof(p.workers));
 	if (!cores_choose(o, &p))
-		return EXIT_MISTAKE;
+		return EXIT_USAGE;
 	t = throughput_alloc();
 	if (t != NULL && platform_start(&p) == 0) {
 		ret = serve(t, o, sg, p.worker_count);
@@ -178,7 +178,7 @@ static int bench(const struct throughput_options *o, const struct service_group 
 		platform_stop();
 	}
 	free(t);
-	return ret == 0 ? 0 : EXIT_TROUBLE;
+	return ret == 0 ? 0 : EXIT_FAILED;
 }
 
 int main(int argc, char **argv) {
@@ -194,17 +194,17 @@ int main(int argc, char **argv) {
 	struct service_group sg = {0};
 	int status;
 
-	argp_err_exit_status = EXIT_MISTAKE;
+	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	if (o.config == NULL) {
 		fprintf(stderr, "--config: a file is needed\n");
-		return EXIT_MISTAKE;
+		return EXIT_USAGE;
 	}
 	if (service_group_load(o.config, &sg, stderr) != 0)
-		return EXIT_MISTAKE;
+		return EXIT_USAGE;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	status = depth_choose(&o, &sg) ? bench(&o, &sg) : EXIT_MISTAKE;
+	status = depth_choose(&o, &sg) ? bench(&o, &sg) : EXIT_USAGE;
 	service_group_free(&sg);
 	return status;
 }

@@ -24,19 +24,19 @@ static int command_schema(int argc, char **argv) {
 /* `--rpc`: describes the methods of the control socket as an OpenRPC document. */
 static int command_describe(int argc, char **argv) {
 	const struct rpc rpc = methods_rpc(NULL);
-	bool of_rpc = argc > 1 && strcmp(argv[1], "--rpc") == 0;
+	bool rpc_only = argc > 1 && strcmp(argv[1], "--rpc") == 0;
 	json_t *json;
 	int ret;
 
-	if (argc > 2 || (argc == 2 && !of_rpc)) {
+	if (argc > 2 || (argc == 2 && !rpc_only)) {
 		fprintf(stderr, "vcmtsd describe: found %s, allowed: nothing, or --rpc\n",
 			argv[argc - 1]);
-		return EXIT_MISTAKE;
+		return EXIT_USAGE;
 	}
-	json = of_rpc ? rpc_describe(&rpc) : report_describe();
+	json = rpc_only ? rpc_describe(&rpc) : report_describe();
 	ret = report_write(json, "-");
 	json_decref(json);
-	return ret == 0 ? 0 : EXIT_TROUBLE;
+	return ret == 0 ? 0 : EXIT_FAILED;
 }
 
 static const struct {
@@ -97,5 +97,5 @@ int main(int argc, char **argv) {
 	if (name[0] != '\0')
 		fprintf(stderr, "vcmtsd: no command \"%s\"\n", name);
 	help(stderr);
-	return EXIT_MISTAKE;
+	return EXIT_USAGE;
 }

@@ -16,16 +16,16 @@
 #include "platform/port.h"
 
 #define RECEIVE_BUFFERS 16383
-#define RECEIVE_BUFFERS_MANY 32767 /* if an end has more than one port */
+#define RECEIVE_BUFFERS_PORTS 32767 /* if an end has more than one port */
 #define QUEUE_SIZE 4096
 #define QUEUES_SIZE 8192 /* sum over all ports of an end */
 #define MEMORY_MB 384
 #define UPSTREAM_MB 128
-#define MANY_MB 48 /* receive buffers beyond those of two ports */
+#define EXTRA_PORTS_MB 48 /* receive buffers beyond those of two ports */
 #define GROUP_MB 12 /* per further group: buffers of its upstream */
 #define FOLLOW_KEYS 4 /* key generations of a modem that changes */
-#define KEYS_A_MB 2048 /* at most 512 bytes each, except AES-256 */
-#define ADDRESSES_A_MB 8192 /* addresses that separate groups on shared ports */
+#define KEYS_PER_MB 2048 /* at most 512 bytes each, except AES-256 */
+#define ADDRESSES_PER_MB 8192 /* addresses that separate groups on shared ports */
 
 static const char *const roles[ENDS] = {[END_NETWORK] = "network", [END_RPHY] = "rphy"};
 
@@ -107,7 +107,7 @@ bool ends_name(struct ends *e, const struct setup *s) {
 }
 
 /* Keys of both directions, before and after a change. */
-static unsigned keys_most(const struct setup *s) {
+static unsigned keys_max(const struct setup *s) {
 	unsigned keys = 0;
 
 	for (size_t g = 0; g < s->config.group_count; g++)
@@ -116,7 +116,7 @@ static unsigned keys_most(const struct setup *s) {
 }
 
 static unsigned ends_memory_mb(const struct ends *e, const struct setup *s) {
-	unsigned mb = MEMORY_MB + keys_most(s) / KEYS_A_MB;
+	unsigned mb = MEMORY_MB + keys_max(s) / KEYS_PER_MB;
 	size_t addresses = 0;
 
 	if (s->options.upstream)
@@ -124,14 +124,14 @@ static unsigned ends_memory_mb(const struct ends *e, const struct setup *s) {
 	if (s->options.follow != NULL)
 		mb += 4 * GROUP_MB;
 	if (e->at[END_NETWORK].count + e->at[END_RPHY].count > ENDS)
-		mb += MANY_MB;
+		mb += EXTRA_PORTS_MB;
 	if (s->config.group_count == 1)
 		return mb;
 	for (size_t g = 0; g < s->config.group_count; g++) {
 		for (size_t m = 0; m < s->config.groups[g].modem_count; m++)
 			addresses += s->config.groups[g].modems[m].address_count;
 	}
-	return mb + (unsigned)(s->config.group_count * GROUP_MB + addresses / ADDRESSES_A_MB);
+	return mb + (unsigned)(s->config.group_count * GROUP_MB + addresses / ADDRESSES_PER_MB);
 }
 
 bool ends_start(const struct ends *e, const struct setup *s) {
@@ -193,10 +193,10 @@ bool ends_open(struct ends *e, const struct setup *s) {
 	bool many = e->at[END_NETWORK].count + e->at[END_RPHY].count > ENDS;
 
 	e->receive_pool =
-		packet_pool("traffic_receive", many ? RECEIVE_BUFFERS_MANY : RECEIVE_BUFFERS, 0,
+		packet_pool("traffic_receive", many ? RECEIVE_BUFFERS_PORTS : RECEIVE_BUFFERS, 0,
 			    RTE_MBUF_DEFAULT_BUF_SIZE);
 	return e->receive_pool != NULL && end_open(e, s, END_NETWORK) && end_open(e, s, END_RPHY) &&
-	       (e->crypto = crypto_apart_open(SOCKET_ID_ANY)) != NULL && ports_start(e);
+	       (e->crypto = crypto_standalone_open(SOCKET_ID_ANY)) != NULL && ports_start(e);
 }
 
 void ends_close_ports(struct ends *e) {

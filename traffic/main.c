@@ -34,7 +34,7 @@
 enum exit_status {
 	EXIT_PROVEN = 0,
 	EXIT_NOT_PROVEN = 1,
-	EXIT_MISTAKE = 2,
+	EXIT_USAGE = 2,
 };
 
 static volatile sig_atomic_t interrupted;
@@ -164,7 +164,7 @@ static void supervise(struct run *run, struct follow *follow) {
 	while (!__atomic_load_n(&run->done, __ATOMIC_ACQUIRE)) {
 		__atomic_store_n(&run->stop, (unsigned)interrupted, __ATOMIC_RELAXED);
 		if (follow != NULL)
-			follow_look(follow, FOLLOW_WAIT_MS);
+			follow_step(follow, FOLLOW_WAIT_MS);
 		else
 			rte_delay_us_sleep(SUPERVISE_MS * 1000);
 	}
@@ -210,7 +210,7 @@ static enum exit_status main_report(const struct setup *s, const struct groups *
 	good = s->options.send_only ? groups_all_sent(groups) : totals_good(&totals, groups);
 	if (s->options.json != NULL && summary_write(s->options.json, &summary) != 0) {
 		totals_free(&totals);
-		return EXIT_MISTAKE;
+		return EXIT_USAGE;
 	}
 	totals_free(&totals);
 	return good ? EXIT_PROVEN : EXIT_NOT_PROVEN;
@@ -225,13 +225,13 @@ static enum exit_status trials(const struct setup *s, struct groups *groups) {
 		.interrupted = &interrupted,
 	};
 
-	return trials_serve(&t, STDIN_FILENO, stdout) == 0 ? EXIT_PROVEN : EXIT_MISTAKE;
+	return trials_serve(&t, STDIN_FILENO, stdout) == 0 ? EXIT_PROVEN : EXIT_USAGE;
 }
 
 static enum exit_status run_once(const struct setup *s, struct groups *groups) {
 	static struct follow following;
 	struct follow *follow = s->options.follow == NULL ? NULL : &following;
-	enum exit_status status = EXIT_MISTAKE;
+	enum exit_status status = EXIT_USAGE;
 	struct progress_lines progress;
 	struct run run = {
 		.groups = groups,
@@ -257,7 +257,7 @@ static enum exit_status drive(struct setup *s, struct ends *e) {
 	static struct witness_pair pairs[SERVER_MAX_GROUPS];
 	static struct groups groups;
 	struct evidence *evidence = s->options.unexpected == NULL ? NULL : evidence_create();
-	enum exit_status status = EXIT_MISTAKE;
+	enum exit_status status = EXIT_USAGE;
 
 	if (main_create(s, e, &groups, evidence, pairs) == 0) {
 		status = EXIT_NOT_PROVEN;
@@ -265,20 +265,20 @@ static enum exit_status drive(struct setup *s, struct ends *e) {
 			status = s->options.trials ? trials(s, &groups) : run_once(s, &groups);
 	}
 	if (evidence_count(evidence) > 0 && evidence_write(evidence, s->options.unexpected) != 0)
-		status = EXIT_MISTAKE;
+		status = EXIT_USAGE;
 	ends_close_ports(e);
 	groups_free(&groups);
 	if (witness_end(s, pairs) != 0)
-		status = EXIT_MISTAKE;
+		status = EXIT_USAGE;
 	evidence_free(evidence);
 	return status;
 }
 
 static enum exit_status main_start(struct setup *s, struct ends *e) {
-	enum exit_status status = EXIT_MISTAKE;
+	enum exit_status status = EXIT_USAGE;
 
 	if (!ends_start(e, s))
-		return EXIT_MISTAKE;
+		return EXIT_USAGE;
 	if (ends_open(e, s))
 		status = drive(s, e);
 	ends_close(e);
@@ -288,7 +288,7 @@ static enum exit_status main_start(struct setup *s, struct ends *e) {
 
 /* Checked first: the results of a wrong build are worthless. */
 static bool formats_good(void) {
-	const char *wrong = golden_wrong();
+	const char *wrong = golden_first_mismatch();
 
 	if (wrong != NULL)
 		fprintf(stderr,
@@ -305,7 +305,7 @@ int main(int argc, char **argv) {
 	static struct setup s;
 	static struct ends ends;
 	struct sigaction action = {.sa_handler = main_on_signal};
-	enum exit_status status = EXIT_MISTAKE;
+	enum exit_status status = EXIT_USAGE;
 
 	secret_process_protect();
 	options_parse(&s.options, argc, argv);

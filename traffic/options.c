@@ -16,7 +16,7 @@
 #include "options_rates.h"
 #include "proof/witness.h"
 
-#define REFUSE_EVERY_MOST 1000000
+#define REFUSE_EVERY_MAX 1000000
 
 enum key {
 	KEY_CONFIG = 256,
@@ -154,10 +154,10 @@ static bool parse_number(const char *text, uint64_t *value) {
 	return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0;
 }
 
-static bool parse_between(const char *text, uint32_t least, uint32_t most, uint32_t *value) {
+static bool parse_between(const char *text, uint32_t min, uint32_t max, uint32_t *value) {
 	uint64_t number;
 
-	if (!parse_number(text, &number) || number < least || number > most)
+	if (!parse_number(text, &number) || number < min || number > max)
 		return false;
 	*value = (uint32_t)number;
 	return true;
@@ -285,14 +285,14 @@ static void option_check(struct argp_state *state, struct options *o) {
 
 static void parse_numbers(int key, const char *text, struct options *o, struct argp_state *state) {
 	if (key == KEY_WITNESS_PACKETS)
-		require(state, parse_between(text, 1, WITNESS_MOST, &o->witness_packets),
+		require(state, parse_between(text, 1, WITNESS_MAX, &o->witness_packets),
 			"witness-packets", text, "1 to 100000");
 	else if (key == KEY_FLOWS)
 		require(state, parse_between(text, 1, FLOWS_MAX, &o->flows), "flows", text,
 			"1 to 16777216");
 	else if (key == KEY_REFUSE_EVERY)
 		require(state,
-			parse_between(text, GENERATOR_BURST, REFUSE_EVERY_MOST, &o->refuse_every),
+			parse_between(text, GENERATOR_BURST, REFUSE_EVERY_MAX, &o->refuse_every),
 			"refuse-every", text, "32 to 1000000");
 	else if (key == KEY_CORE)
 		require(state, parse_between(text, 0, UINT16_MAX, &o->core), "core", text,

@@ -63,7 +63,7 @@ static bool mix_configure(const struct service_group *sg, const char *option, co
 }
 
 /* What the group's configuration lacks for an upstream; NULL: nothing. */
-static const char *upstream_lacks(const struct service_group *sg) {
+static const char *upstream_missing_setting(const struct service_group *sg) {
 	if (sg->upstream_channel_count == 0)
 		return "upstream channels";
 	for (size_t m = 0; m < sg->modem_count; m++) {
@@ -82,11 +82,11 @@ static bool upstreams_find(struct setup *s) {
 	bool any = false;
 
 	for (size_t g = 0; g < s->config.group_count; g++) {
-		const char *lacks = upstream_lacks(&s->config.groups[g]);
+		const char *fault = upstream_missing_setting(&s->config.groups[g]);
 
-		s->groups[g].upstream = lacks == NULL;
-		any = any || lacks == NULL;
-		missing = lacks != NULL ? lacks : missing;
+		s->groups[g].upstream = fault == NULL;
+		any = any || fault == NULL;
+		missing = fault != NULL ? fault : missing;
 	}
 	if (!any && !s->options.trials)
 		fprintf(stderr, "vcmts-traffic: --upstream-rate: %s: found no %s\n",
@@ -95,14 +95,14 @@ static bool upstreams_find(struct setup *s) {
 }
 
 static bool grants_configure(const struct setup *s, size_t group) {
-	const char *lacks = NULL;
+	const char *fault = NULL;
 
 	if (s->options.scheduled && s->groups[group].upstream)
-		lacks = grants_lack(&s->config.groups[group]);
-	if (lacks != NULL)
+		fault = grants_missing_setting(&s->config.groups[group]);
+	if (fault != NULL)
 		fprintf(stderr, "vcmts-traffic: --grants: %s: scheduled needs %s\n",
-			s->options.config, lacks);
-	return lacks == NULL;
+			s->options.config, fault);
+	return fault == NULL;
 }
 
 static bool replay_configure(struct setup *s, size_t group) {

@@ -5,7 +5,7 @@
 
 #include "footprint.h"
 #include "pipeline/percentiles.h"
-#include "server/group_life.h"
+#include "server/group_lifecycle.h"
 #include "stopwatch.h"
 
 static void kind_set(struct adding *c, unsigned kind) {
@@ -26,13 +26,13 @@ static bool add_and_remove(struct adding *c) {
 	}
 	c->ms[c->count] = (footprint_clock() - start) * 1e3;
 	c->work_ms[c->count++] = (stopwatch_work() - work) * 1e3;
-	stopwatch_rest();
+	stopwatch_pause();
 	kind_set(c, 1);
 	if (!server_group_remove(s, group, 0, why)) {
 		fprintf(stderr, "%s\n", why);
 		return false;
 	}
-	stopwatch_rest();
+	stopwatch_pause();
 	return true;
 }
 

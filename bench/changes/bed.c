@@ -78,8 +78,8 @@ static int side_create(struct bed *b, unsigned worker) {
 	if (port_pair(name, b->server.pools.packets, PORT_DEPTH, rphy) != 0)
 		return -1;
 	for (unsigned g = 0; g < count; g++) {
-		server_ports_give(&b->server.ports, first + g, DEVICE_NETWORK, network[0]);
-		server_ports_give(&b->server.ports, first + g, DEVICE_RPHY, rphy[0]);
+		server_ports_set(&b->server.ports, first + g, DEVICE_NETWORK, network[0]);
+		server_ports_set(&b->server.ports, first + g, DEVICE_RPHY, rphy[0]);
 		options_fill(b, worker, network[1], rphy[1], &options[g]);
 		options[g].packets = b->pools[0];
 		options[g].frames = b->pools[1];
@@ -144,7 +144,7 @@ int bed_create(struct bed *b, const struct server_config *config, bool spares, b
 		return -1;
 	}
 	for (unsigned w = 0; w < b->server.worker_count; w++) {
-		b->crypto[w] = crypto_apart_open(SOCKET_ID_ANY);
+		b->crypto[w] = crypto_standalone_open(SOCKET_ID_ANY);
 		if (b->crypto[w] == NULL)
 			return -1;
 	}
@@ -181,7 +181,7 @@ static void phase_set(struct bed *b, enum loop_phase phase) {
 void bed_free(struct bed *b) {
 	if (b->runs)
 		server_changes_settle(&b->server);
-	phase_set(b, LOOP_QUITS);
+	phase_set(b, LOOP_EXIT);
 	rte_eal_mp_wait_lcore();
 	if (b->runs) {
 		server_halted(&b->server);
@@ -215,13 +215,13 @@ int bed_begin(struct bed *b, const struct bed_load *load) {
 			.upstream_rate = load->upstream_rate / count,
 		};
 	}
-	phase_set(b, LOOP_BEGINS);
-	return phase_await(b, LOOP_RUNS);
+	phase_set(b, LOOP_STARTING);
+	return phase_await(b, LOOP_RUNNING);
 }
 
 int bed_end(struct bed *b) {
-	phase_set(b, LOOP_ENDS);
-	return phase_await(b, LOOP_RESTS);
+	phase_set(b, LOOP_DRAINING);
+	return phase_await(b, LOOP_IDLE);
 }
 
 static void traffic_add(const struct traffic *t, struct bed_result *r) {

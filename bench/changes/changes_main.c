@@ -244,11 +244,11 @@ static int bench(const struct options *o, struct server_config *config) {
 	bool spares = strcmp(o->mode, "changes") == 0;
 	struct driver d = {0};
 	struct layout layout;
-	int status = EXIT_TROUBLE;
+	int status = EXIT_FAILED;
 
 	if (b == NULL || start(config, &layout) != 0) {
 		free(b);
-		return EXIT_TROUBLE;
+		return EXIT_FAILED;
 	}
 	memset(b, 0, sizeof(*b));
 	if (bed_create(b, config, spares, strcmp(o->mode, "coming") == 0) == 0 &&
@@ -279,10 +279,10 @@ int main(int argc, char **argv) {
 	struct server_config config;
 	int status;
 
-	argp_err_exit_status = EXIT_MISTAKE;
+	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	if (server_config_load(o.config, &config, stderr) != 0)
-		return EXIT_MISTAKE;
+		return EXIT_USAGE;
 	status = bench(&o, &config);
 	server_config_free(&config);
 	return status;

@@ -16,7 +16,7 @@
 #define ADDED 4 /* spare modems that are added and removed; the keys of the others roll */
 #define STEPS 4 /* requests after which the kinds repeat */
 #define NAP_NS 50000
-#define LEAST \
+#define MIN_SAMPLES \
 	(2 * STEPS) /* minimum requests per run, even on a slow machine, so that each kind occurs */
 
 const char *const change_names[CHANGE_KINDS] = {
@@ -100,12 +100,12 @@ static struct request request_rules(const struct driver *d, unsigned n) {
 	uint32_t slot = (uint32_t)(n / 2 % sg->filter_group_count);
 	json_t *group = object_json(live_of(d), LIVE_FILTER_GROUP, slot, false);
 	json_t *rules = json_object_get(group, "rules");
-	size_t most = sg->filter_groups[slot].rule_count;
+	size_t max = sg->filter_groups[slot].rule_count;
 
-	if (json_array_size(rules) > most)
-		json_array_remove(rules, most);
+	if (json_array_size(rules) > max)
+		json_array_remove(rules, max);
 	else
-		json_array_append(rules, json_array_get(rules, most - 1));
+		json_array_append(rules, json_array_get(rules, max - 1));
 	return (struct request){"filter_group.set", json_pack("{s:o}", "filter_group", group),
 				CHANGE_RULES};
 }
@@ -251,7 +251,7 @@ uint64_t driver_run(struct driver *d, unsigned rate, unsigned milliseconds) {
 		return 0;
 	}
 	figures_begin(d);
-	while ((next < end || count < LEAST) && !program_stopped()) {
+	while ((next < end || count < MIN_SAMPLES) && !program_stopped()) {
 		unsigned pending = all_proceed(d);
 		uint64_t now = clock_ns(CLOCK_MONOTONIC);
 		struct driver_request *slot = free_slot(d);
@@ -260,7 +260,7 @@ uint64_t driver_run(struct driver *d, unsigned rate, unsigned milliseconds) {
 			sleep_until(pending == 0 ? next : RTE_MIN(next, now + NAP_NS));
 			continue;
 		}
-		if (now >= end && count >= LEAST)
+		if (now >= end && count >= MIN_SAMPLES)
 			break;
 		d->late += now > next + gap;
 		submit(d, slot);

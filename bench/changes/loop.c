@@ -8,7 +8,7 @@
 #include "pipeline/percentiles.h"
 
 #define LONG_US 15.0 /* for shorter times, preemption is not checked */
-#define PATIENCE_MS 300 /* for the last packets of a run */
+#define TIMEOUT_MS 300 /* for the last packets of a run */
 
 void loop_phase_set(struct loop *l, enum loop_phase phase) {
 	__atomic_store_n(&l->phase, phase, __ATOMIC_RELEASE);
@@ -101,7 +101,7 @@ static enum loop_phase begin(struct loop *l) {
 	for (unsigned k = 0; k < LOOP_KINDS; k++)
 		times_begin(&l->figures.steps[k]);
 	was_disturbed(l);
-	return LOOP_RUNS;
+	return LOOP_RUNNING;
 }
 
 static bool has_task(const struct worker *w) {
@@ -111,7 +111,7 @@ static bool has_task(const struct worker *w) {
 
 static void worker_round_timed(struct loop *l, bool counts) {
 	struct worker *w = l->worker;
-	bool asked = has_task(w);
+	bool has_pending_task = has_task(w);
 	uint64_t start, middle, end;
 	unsigned work;
 
@@ -125,7 +125,7 @@ static void worker_round_timed(struct loop *l, bool counts) {
 		return;
 	if (work > 0 && note(l, &l->figures.rounds, middle - start))
 		l->figures.cycles += middle - start;
-	if (asked)
+	if (has_pending_task)
 		note(l, &l->figures.steps[__atomic_load_n(&l->kind, __ATOMIC_RELAXED)],
 		     end - middle);
 }
@@ -133,7 +133,7 @@ static void worker_round_timed(struct loop *l, bool counts) {
 /* Waits for packets in flight; the rest is lost. */
 static void finish(struct loop *l) {
 	struct groups *g = &l->traffic;
-	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() / 1000 * PATIENCE_MS;
+	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() / 1000 * TIMEOUT_MS;
 
 	l->figures.stage_cycles += stage_cycles(l->worker);
 	groups_stop(g);
@@ -150,18 +150,18 @@ int loop_run(void *loop) {
 	enum loop_phase phase;
 
 	worker_online(l->worker);
-	while ((phase = loop_phase_of(l)) != LOOP_QUITS) {
+	while ((phase = loop_phase_of(l)) != LOOP_EXIT) {
 		switch (phase) {
-		case LOOP_BEGINS: loop_phase_set(l, begin(l)); break;
-		case LOOP_ENDS:
+		case LOOP_STARTING: loop_phase_set(l, begin(l)); break;
+		case LOOP_DRAINING:
 			finish(l);
-			loop_phase_set(l, LOOP_RESTS);
+			loop_phase_set(l, LOOP_IDLE);
 			break;
-		case LOOP_RUNS: groups_send(&l->traffic, rte_rdtsc()); break;
+		case LOOP_RUNNING: groups_send(&l->traffic, rte_rdtsc()); break;
 		default: break;
 		}
-		worker_round_timed(l, phase == LOOP_RUNS);
-		if (phase == LOOP_RUNS)
+		worker_round_timed(l, phase == LOOP_RUNNING);
+		if (phase == LOOP_RUNNING)
 			groups_receive(&l->traffic);
 	}
 	worker_offline(l->worker);

@@ -19,12 +19,12 @@
 	100 /* a step that takes longer, without preemption by the system, counts as a pause */
 
 enum loop_phase {
-	LOOP_RESTS, /* rounds without traffic */
-	LOOP_BEGINS, /* a run starts with all counts 0 */
-	LOOP_RUNS,
-	LOOP_ENDS, /* sends nothing more; rests when all packets have arrived */
+	LOOP_IDLE, /* rounds without traffic */
+	LOOP_STARTING, /* a run starts with all counts 0 */
+	LOOP_RUNNING,
+	LOOP_DRAINING, /* sends nothing more; rests when all packets have arrived */
 	LOOP_FAILED, /* the traffic cannot restart; a message was printed */
-	LOOP_QUITS,
+	LOOP_EXIT,
 };
 
 /* Durations in ns. */
@@ -58,7 +58,7 @@ struct loop {
 int loop_create(struct loop *l, struct worker *w);
 void loop_free(struct loop *l);
 
-/* For rte_eal_remote_launch(); runs until LOOP_QUITS. */
+/* For rte_eal_remote_launch(); runs until LOOP_EXIT. */
 int loop_run(void *loop);
 
 /* Called by the control thread. */

@@ -53,7 +53,7 @@ static bool reload_once(struct reloading *r) {
 		return false;
 	r->ms[r->count] = (footprint_clock() - start) * 1e3;
 	r->work_ms[r->count++] = (stopwatch_work() - work) * 1e3;
-	stopwatch_rest();
+	stopwatch_pause();
 	return true;
 }
 

@@ -12,7 +12,7 @@ double stopwatch_work(void) {
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-void stopwatch_rest(void) {
+void stopwatch_pause(void) {
 	struct timespec t = {0, REST_NS};
 
 	nanosleep(&t, NULL);

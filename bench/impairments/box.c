@@ -14,7 +14,7 @@
 #define ROUNDS 1000000 /* exceeds the rounds of a run */
 
 struct box {
-	struct lone_group lone;
+	struct single_group lone;
 	struct server server;
 	struct traffic *traffic;
 	struct crypto_provider *crypto; /* of the modems */
@@ -35,8 +35,8 @@ static int ports_open(struct box *b) {
 	    port_pair(rphy, b->server.pools.packets, PORT_DEPTH, b->rphy) != 0)
 		return -1;
 	b->connected = true;
-	server_ports_give(&b->server.ports, 0, DEVICE_NETWORK, b->network[0]);
-	server_ports_give(&b->server.ports, 0, DEVICE_RPHY, b->rphy[0]);
+	server_ports_set(&b->server.ports, 0, DEVICE_NETWORK, b->network[0]);
+	server_ports_set(&b->server.ports, 0, DEVICE_RPHY, b->rphy[0]);
 	return 0;
 }
 
@@ -49,9 +49,9 @@ static int create(struct box *b, const struct box_run *run) {
 	};
 	char error[160];
 
-	if (server_create(&b->server, lone_group_config(&b->lone, run->sg)) != 0 ||
+	if (server_create(&b->server, single_group_config(&b->lone, run->sg)) != 0 ||
 	    ports_open(b) != 0 || server_serve(&b->server) != 0 ||
-	    (b->crypto = crypto_apart_open(SOCKET_ID_ANY)) == NULL)
+	    (b->crypto = crypto_standalone_open(SOCKET_ID_ANY)) == NULL)
 		return -1;
 	options.crypto = b->crypto;
 	options.network_port = b->network[1];

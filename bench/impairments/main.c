@@ -216,12 +216,12 @@ static int matrix(struct service_group *sg, const struct matrix_options *o) {
 	for (unsigned i = 0; i < plans.count; i++) {
 		show_progress(o, &plans, i);
 		if (run_row(&plans.all[i], sg, o, &rows[i]) != 0)
-			return EXIT_TROUBLE;
+			return EXIT_FAILED;
 		row_print(out, &rows[i], false);
 	}
 	if (o->json != NULL && write_json(o->json, rows, plans.count) != 0)
-		return EXIT_MISTAKE;
-	return conclude(out, rows, plans.count) ? 0 : EXIT_TROUBLE;
+		return EXIT_USAGE;
+	return conclude(out, rows, plans.count) ? 0 : EXIT_FAILED;
 }
 
 int main(int argc, char **argv) {
@@ -240,20 +240,20 @@ int main(int argc, char **argv) {
 		.offline = true,
 	};
 	struct service_group sg = {0};
-	struct lone_group lone;
-	int status = EXIT_TROUBLE;
+	struct single_group lone;
+	int status = EXIT_FAILED;
 
-	argp_err_exit_status = EXIT_MISTAKE;
+	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	if (o.config == NULL || service_group_load(o.config, &sg, stderr) != 0) {
 		if (o.config == NULL)
 			fprintf(stderr, "--config: a file is needed\n");
-		return EXIT_MISTAKE;
+		return EXIT_USAGE;
 	}
-	platform.memory_mb = 2 * server_memory_mb(lone_group_config(&lone, &sg), NULL);
+	platform.memory_mb = 2 * server_memory_mb(single_group_config(&lone, &sg), NULL);
 	if (sg.upstream_channel_count == 0) {
 		fprintf(stderr, "--config: the service group has no upstream channels\n");
-		status = EXIT_MISTAKE;
+		status = EXIT_USAGE;
 	} else if (platform_start(&platform) == 0) {
 		status = matrix(&sg, &o);
 		platform_stop();

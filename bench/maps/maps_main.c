@@ -119,10 +119,10 @@ int main(int argc, char **argv) {
 	};
 	int status;
 
-	argp_err_exit_status = EXIT_MISTAKE;
+	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	if (platform_start(&p) != 0)
-		return EXIT_TROUBLE;
+		return EXIT_FAILED;
 	status = measure(&o);
 	platform_stop();
 	return status;

@@ -185,13 +185,13 @@ static int measure(const struct options *o) {
 
 /* Memory for the mbufs of the largest case, and for rte_sched's queues. */
 static unsigned memory_mb(const struct options *o) {
-	unsigned most = 0;
+	unsigned max = 0;
 
 	for (unsigned i = 0; i < CASE_COUNT; i++) {
 		if (is_measured(i, o))
-			most = RTE_MAX(most, buffers(&bench_cases[i]));
+			max = RTE_MAX(max, buffers(&bench_cases[i]));
 	}
-	return 128 + (unsigned)((uint64_t)most * MBUF_BYTES / 1000000);
+	return 128 + (unsigned)((uint64_t)max * MBUF_BYTES / 1000000);
 }
 
 int main(int argc, char **argv) {
@@ -208,7 +208,7 @@ int main(int argc, char **argv) {
 	};
 	int status;
 
-	argp_err_exit_status = EXIT_MISTAKE;
+	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	if (o.load_count == 0) {
 		memcpy(o.loads, (unsigned[]){50, 95, 120}, 3 * sizeof(o.loads[0]));
@@ -216,7 +216,7 @@ int main(int argc, char **argv) {
 	}
 	p.memory_mb = memory_mb(&o);
 	if (platform_start(&p) != 0)
-		return EXIT_TROUBLE;
+		return EXIT_FAILED;
 	status = measure(&o);
 	platform_stop();
 	return status;

@@ -74,7 +74,7 @@ void packets_free(struct packets *p) {
 	free(p);
 }
 
-uint64_t packets_take(struct packets *p, struct rte_mbuf **out, unsigned n) {
+uint64_t packets_next(struct packets *p, struct rte_mbuf **out, unsigned n) {
 	uint64_t bytes = 0;
 
 	for (unsigned i = 0; i < n; i++) {

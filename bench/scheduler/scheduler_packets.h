@@ -42,7 +42,7 @@ double packets_mean(void);
  * Takes the next packets, which the caller then owns. Returns their bytes. The caller must then return
  * packets or call packets_fill().
  */
-uint64_t packets_take(struct packets *p, struct rte_mbuf **out, unsigned n);
+uint64_t packets_next(struct packets *p, struct rte_mbuf **out, unsigned n);
 
 /* Returns packets to the rotation. Returns their bytes. */
 uint64_t packets_return(struct packets *p, struct rte_mbuf **packets, unsigned n);

@@ -45,11 +45,11 @@ json_t *scheduler_result(const struct bench_case *c, unsigned load,
 	json_t *result = json_pack("{s:s, s:i, s:i, s:i, s:i}", "case", c->name, "flows",
 				   (int)case_flows(c), "modems", (int)c->modems, "channels",
 				   (int)case_channels(c), "load", (int)load);
-	json_t *ours = figures(runs[0], count, host);
+	json_t *own = figures(runs[0], count, host);
 	double mine = cycles(&runs[0][count / 2]);
 
-	json_object_update(result, ours);
-	json_decref(ours);
+	json_object_update(result, own);
+	json_decref(own);
 	for (unsigned s = 1; s < SUBJECTS; s++) {
 		json_t *other = figures(runs[s], count, host);
 

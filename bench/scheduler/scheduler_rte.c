@@ -19,20 +19,20 @@
 #define MTU 1522
 #define QUANTUM (2 * MTU) /* bytes */
 
-static uint64_t bytes_a_second(uint64_t rate) {
+static uint64_t bytes_per_second(uint64_t rate) {
 	return rate / 8;
 }
 
 static struct rte_sched_port *port_create(const struct bench_case *c, double mean) {
 	struct rte_sched_subport_profile_params profile = {
-		.tb_rate = bytes_a_second(case_rate(c)),
+		.tb_rate = bytes_per_second(case_rate(c)),
 		.tb_size = 1000000,
 		.tc_period = PERIOD_MS,
 	};
 	struct rte_sched_port_params params = {
 		.name = "bench",
 		.socket = (int)rte_socket_id(),
-		.rate = bytes_a_second(case_rate(c)),
+		.rate = bytes_per_second(case_rate(c)),
 		.mtu = MTU,
 		.frame_overhead = (uint32_t)lround(case_overhead(mean)),
 		.n_subports_per_port = 1,
@@ -51,7 +51,7 @@ static struct rte_sched_port *port_create(const struct bench_case *c, double mea
 static int subport_create(struct rte_sched_port *port, const struct bench_case *c,
 			  uint64_t bucket) {
 	struct rte_sched_pipe_params pipe = {
-		.tb_rate = bytes_a_second(CASE_MODEM_RATE),
+		.tb_rate = bytes_per_second(CASE_MODEM_RATE),
 		.tb_size = bucket,
 		.tc_period = PERIOD_MS,
 		.tc_ov_weight = 1,
@@ -66,11 +66,11 @@ static int subport_create(struct rte_sched_port *port, const struct bench_case *
 
 	for (unsigned i = 0; i < CASE_STRICT; i++) {
 		subport.qsize[i] = c->queue_packets;
-		pipe.tc_rate[i] = bytes_a_second(CASE_FLOW_RATE);
+		pipe.tc_rate[i] = bytes_per_second(CASE_FLOW_RATE);
 	}
 	subport.qsize[RTE_SCHED_TRAFFIC_CLASS_BE] = c->queue_packets;
 	pipe.tc_rate[RTE_SCHED_TRAFFIC_CLASS_BE] =
-		bytes_a_second((CASE_FLOWS - CASE_STRICT) * (uint64_t)CASE_FLOW_RATE);
+		bytes_per_second((CASE_FLOWS - CASE_STRICT) * (uint64_t)CASE_FLOW_RATE);
 	return rte_sched_subport_config(port, 0, &subport, 0);
 }
 

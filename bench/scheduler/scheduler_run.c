@@ -12,7 +12,7 @@
 #define MAX_BATCHES 4096
 #define WARM_UP 3 /* 1/3 of a run's time is the warm-up before it */
 #define SETTLE_PACKETS 65536 /* checked together */
-#define SETTLE_MOST 256 /* maximum number of these checks */
+#define SETTLE_MAX 256 /* maximum number of these checks */
 
 int drive_create(struct drive *d, const struct scheduler_subject *subject,
 		 const struct bench_case *c, unsigned load, struct rte_mempool *pool) {
@@ -48,7 +48,7 @@ static void enqueue(struct drive *d, struct tally *t) {
 	unsigned queued;
 	uint64_t start;
 
-	t->offered_bytes += packets_take(d->packets, burst, SUBJECT_BURST);
+	t->offered_bytes += packets_next(d->packets, burst, SUBJECT_BURST);
 	start = rte_rdtsc();
 	queued = d->subject->enqueue(d->state, (uint64_t)d->now, burst);
 	t->enqueue_cycles += rte_rdtsc() - start;
@@ -59,13 +59,13 @@ static void enqueue(struct drive *d, struct tally *t) {
 
 static void dequeue(struct drive *d, struct tally *t) {
 	struct rte_mbuf *burst[SUBJECT_BURST];
-	unsigned most = allowance(d), sent;
+	unsigned max = allowance(d), sent;
 	uint64_t start, cycles, bytes;
 
-	if (most == 0)
+	if (max == 0)
 		return;
 	start = rte_rdtsc();
-	sent = d->subject->dequeue(d->state, (uint64_t)d->now, burst, most);
+	sent = d->subject->dequeue(d->state, (uint64_t)d->now, burst, max);
 	cycles = rte_rdtsc() - start;
 	if (sent == 0) {
 		t->idle_cycles += cycles;
@@ -115,17 +115,17 @@ static int run_rounds(struct drive *d, unsigned rounds, struct tally *t) {
 }
 
 int drive_settle(struct drive *d, const struct bench_case *c) {
-	uint64_t least = 4 * (uint64_t)case_flows(c), packets = 0;
+	uint64_t min = 4 * (uint64_t)case_flows(c), packets = 0;
 
-	for (unsigned i = 0; i < SETTLE_MOST; i++) {
+	for (unsigned i = 0; i < SETTLE_MAX; i++) {
 		struct tally t = {0};
-		uint64_t gone;
+		uint64_t done;
 
 		if (run_rounds(d, SETTLE_PACKETS / SUBJECT_BURST, &t) != 0)
 			return -1;
 		packets += t.offered;
-		gone = t.sent + t.dropped;
-		if (packets >= least && gone + t.offered / 100 >= t.offered)
+		done = t.sent + t.dropped;
+		if (packets >= min && done + t.offered / 100 >= t.offered)
 			return 0;
 	}
 	fprintf(stderr, "%s: %s does not settle\n", c->name, d->subject->name);

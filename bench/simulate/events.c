@@ -37,7 +37,7 @@ uint64_t events_next(const struct events *e) {
 	return e->count == 0 ? UINT64_MAX : e->heap[0].time;
 }
 
-struct event events_take(struct events *e) {
+struct event events_pop(struct events *e) {
 	struct event first = e->heap[0], last = e->heap[--e->count];
 	size_t at = 0;
 

@@ -26,6 +26,6 @@ bool events_add(struct events *e, uint64_t time, void (*handle)(void *, void *),
 uint64_t events_next(const struct events *e);
 
 /* Removes and returns the next event; there must be one. */
-struct event events_take(struct events *e);
+struct event events_pop(struct events *e);
 
 void events_free(struct events *e);

@@ -29,7 +29,7 @@ void fields_open(struct fields *f, const json_t *object) {
 }
 
 const json_t *fields_value(struct fields *f, const char *key) {
-	if (f->used_count < FIELDS_MOST)
+	if (f->used_count < FIELDS_MAX)
 		f->used[f->used_count++] = key;
 	return json_object_get(f->object, key);
 }
@@ -64,8 +64,8 @@ void fields_number(struct fields *f, const char *key, struct bounds b, double sc
 	if (value == NULL)
 		return;
 	number = json_number_value(value);
-	if (!json_is_number(value) || !(number >= b.least && number <= b.most)) {
-		snprintf(text, sizeof(text), "allowed: %.12g to %.12g", b.least, b.most);
+	if (!json_is_number(value) || !(number >= b.min && number <= b.max)) {
+		snprintf(text, sizeof(text), "allowed: %.12g to %.12g", b.min, b.max);
 		fields_mistake(f, key, text);
 		return;
 	}
@@ -108,15 +108,15 @@ void fields_text(struct fields *f, const char *key, char *out, size_t size) {
 		memcpy(out, json_string_value(value), json_string_length(value) + 1);
 }
 
-const json_t *fields_array(struct fields *f, const char *key, size_t most, uint32_t *count) {
+const json_t *fields_array(struct fields *f, const char *key, size_t max, uint32_t *count) {
 	const json_t *value = fields_value(f, key);
 	char text[80];
 
 	*count = 0;
 	if (value == NULL)
 		return NULL;
-	if (!json_is_array(value) || json_array_size(value) > most) {
-		snprintf(text, sizeof(text), "an array of up to %zu is expected", most);
+	if (!json_is_array(value) || json_array_size(value) > max) {
+		snprintf(text, sizeof(text), "an array of up to %zu is expected", max);
 		fields_mistake(f, key, text);
 		return NULL;
 	}

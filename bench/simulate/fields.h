@@ -11,11 +11,11 @@
 
 #include <jansson.h>
 
-#define FIELDS_MOST 32 /* maximum keys of an object */
+#define FIELDS_MAX 32 /* maximum keys of an object */
 
 struct fields {
 	const json_t *object;
-	const char *used[FIELDS_MOST]; /* keys read so far */
+	const char *used[FIELDS_MAX]; /* keys read so far */
 	unsigned used_count;
 	char where[48]; /* prefix of keys: "senders[2]." */
 	char *error; /* empty: no mistake so far */
@@ -35,7 +35,7 @@ void fields_close(struct fields *f);
 const json_t *fields_value(struct fields *f, const char *key);
 
 struct bounds {
-	double least, most;
+	double min, max;
 };
 
 /* Reads a number, times `scale`; without the key `out` is unchanged. */
@@ -47,7 +47,7 @@ void fields_choice(struct fields *f, const char *key, const char *const *names, 
 
 void fields_text(struct fields *f, const char *key, char *out, size_t size);
 
-/* The array of that name with at most `most` entries; `count` gets its length. */
-const json_t *fields_array(struct fields *f, const char *key, size_t most, uint32_t *count);
+/* The array of that name with at most `max` entries; `count` gets its length. */
+const json_t *fields_array(struct fields *f, const char *key, size_t max, uint32_t *count);
 
 void fields_mistake(struct fields *f, const char *key, const char *what);

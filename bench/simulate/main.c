@@ -31,7 +31,7 @@ static bool load(struct scenario *scenario) {
 static int simulate(const struct scenario *scenario) {
 	struct simulation *s = calloc(1, sizeof(*s));
 	const char *error = s != NULL ? simulation_run(s, scenario) : "memory is short";
-	int status = EXIT_TROUBLE;
+	int status = EXIT_FAILED;
 
 	if (error != NULL)
 		fprintf(stderr, NAME ": %s: %s\n", scenario_file, error);
@@ -51,9 +51,9 @@ int main(int argc, char **argv) {
 	};
 	static struct scenario scenario;
 
-	argp_err_exit_status = EXIT_MISTAKE;
+	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
 	if (!load(&scenario))
-		return EXIT_MISTAKE;
+		return EXIT_USAGE;
 	return simulate(&scenario);
 }

@@ -7,8 +7,8 @@
 
 #include <jansson.h>
 
-#define EXIT_TROUBLE 1
-#define EXIT_MISTAKE 2
+#define EXIT_FAILED 1
+#define EXIT_USAGE 2
 #define PROGRAM_DOC \
 	"Runs the scenario in a JSON file (-: stdin) and prints what came of it, as JSON."
 

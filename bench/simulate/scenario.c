@@ -10,7 +10,7 @@
 #define RATE_MIN 64000
 #define RATE_MAX 1e11
 #define BURST_MIN 3044 /* MULPI's default of the maximum traffic burst */
-#define BURSTS_A_SECOND 1000 /* default of larger bursts: bytes of the rate in a millisecond */
+#define BURSTS_PER_SECOND 1000 /* default of larger bursts: bytes of the rate in a millisecond */
 #define BUFFER_MAX 1e9
 #define LONGEST 3600 /* seconds */
 #define PACKET 1518 /* bytes */
@@ -55,7 +55,7 @@ static void read_flow(struct fields *f, const json_t *json, struct scheduler_flo
 	flow_defaults(flow);
 	fields_open(f, json);
 	fields_number(f, "sustained_rate", rates, 1, &flow->sustained.rate);
-	burst = flow->sustained.rate / (8ul * BURSTS_A_SECOND);
+	burst = flow->sustained.rate / (8ul * BURSTS_PER_SECOND);
 	burst = burst > BURST_MIN ? burst : BURST_MIN;
 	fields_number(f, "burst", (struct bounds){PACKET, BUFFER_MAX}, 1, &burst);
 	flow->sustained.burst = flow->sustained.rate == 0 ? 0 : burst;

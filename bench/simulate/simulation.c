@@ -205,7 +205,7 @@ const char *simulation_run(struct simulation *s, const struct scenario *scenario
 		if (s->now >= scenario->duration)
 			break;
 		if (next <= s->service) {
-			struct event event = events_take(&s->events);
+			struct event event = events_pop(&s->events);
 
 			event.handle(s, event.subject);
 		} else {

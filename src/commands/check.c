@@ -56,7 +56,7 @@ static uint64_t upstream_capacity(const struct service_group *sg) {
 }
 
 static json_t *cores_json(const struct service_group *sg) {
-	uint32_t cores[LAYOUTS_MOST_CORES];
+	uint32_t cores[LAYOUTS_MAX_CORES];
 	size_t count = layouts_cores(sg, cores);
 	json_t *json = json_array();
 
@@ -104,7 +104,7 @@ static json_t *group_json(const struct service_group *sg) {
 			 "upstream_capacity", (json_int_t)upstream_capacity(sg), "cores",
 			 cores_json(sg), "network_device", sg->network.device, "rphy_device",
 			 sg->rphy_port.device, "ports", ports_json(sg), "crypto",
-			 crypto_serves(&sg->crypto), "ciphers", ciphers_json(sg));
+			 crypto_provider_name(&sg->crypto), "ciphers", ciphers_json(sg));
 }
 
 /* Adds the cores that are not in `all` yet. */
@@ -174,10 +174,10 @@ static void print_json(const struct server_config *server, json_t *placement) {
 /* Returns the exit status. */
 static int report_placement(const struct check_options *o, const struct server_config *server) {
 	struct check_placement placement = {0};
-	int status = EXIT_MISTAKE;
+	int status = EXIT_USAGE;
 
 	if (check_placement(&placement, o->cores, server) == 0) {
-		status = placement.refusal_count == 0 ? 0 : EXIT_MISTAKE;
+		status = placement.refusal_count == 0 ? 0 : EXIT_USAGE;
 		if (o->json)
 			print_json(server, check_placement_json(&placement, server));
 		else if (placement_print(placement.refusals, placement.refusal_count, stderr) == 0)
@@ -206,14 +206,14 @@ int command_check(int argc, char **argv) {
 	struct server_config server = {0};
 	int status = 0;
 
-	argp_err_exit_status = EXIT_MISTAKE;
+	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	if (o.config == NULL) {
 		fprintf(stderr, "--config: a file is needed; `vcmts profile` writes one\n");
-		return EXIT_MISTAKE;
+		return EXIT_USAGE;
 	}
 	if (server_config_load(o.config, &server, stderr) != 0)
-		return EXIT_MISTAKE;
+		return EXIT_USAGE;
 	if (o.cores != NULL)
 		status = report_placement(&o, &server);
 	else if (o.json)

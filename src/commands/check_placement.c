@@ -32,7 +32,7 @@ static bool parse_machine(const char *text, struct cpus *cpus) {
 int check_placement(struct check_placement *placement, const char *cores,
 		    const struct server_config *server) {
 	if (strcmp(cores, "here") == 0) {
-		cpus_here(&placement->cpus);
+		cpus_read(&placement->cpus);
 	} else if (!parse_machine(cores, &placement->cpus)) {
 		fprintf(stderr,
 			"--cores: found \"%s\", allowed: here, or PRESENT/ONLINE/USABLE such as "
@@ -59,17 +59,17 @@ static json_t *set_json(const cpu_set_t *set) {
 }
 
 /* The keys of `threads` that the configuration sets for a group. */
-static json_t *given_json(const struct thread_request *asked) {
+static json_t *given_json(const struct thread_request *requested) {
 	const struct {
 		const char *key;
 		bool given;
 	} keys[] = {
-		{"layout", asked->layout != LAYOUT_NONE},
-		{"cores", asked->core_count > 0},
-		{"main_core", asked->main_core},
-		{"upper_mac_core", asked->upper_mac_core},
-		{"lower_mac_core", asked->lower_mac_core},
-		{"upstream_core", asked->upstream_core},
+		{"layout", requested->layout != LAYOUT_NONE},
+		{"cores", requested->core_count > 0},
+		{"main_core", requested->main_core},
+		{"upper_mac_core", requested->upper_mac_core},
+		{"lower_mac_core", requested->lower_mac_core},
+		{"upstream_core", requested->upstream_core},
 	};
 	json_t *json = json_array();
 
@@ -85,8 +85,8 @@ static json_t *group_json(const struct service_group *sg) {
 	struct group_cores at = layouts_group_cores(sg);
 
 	return json_pack("{s:i, s:s?, s:o, s:i, s:i, s:o}", "service_group", (int)sg->id, "layout",
-			 layouts_name(sg->threads.asked.layout), "given",
-			 given_json(&sg->threads.asked), "upper_mac", (int)at.upper_mac,
+			 layouts_name(sg->threads.requested.layout), "given",
+			 given_json(&sg->threads.requested), "upper_mac", (int)at.upper_mac,
 			 "lower_mac", (int)at.lower_mac, "upstream",
 			 layout_has_upstream(sg) ? json_integer(at.upstream) : json_null());
 }

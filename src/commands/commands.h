@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Commands of vcmtsd with their own files in this folder. Each returns the exit status: 0, EXIT_TROUBLE or
- * EXIT_MISTAKE (server/process.h). */
+/* Commands of vcmtsd with their own files in this folder. Each returns the exit status: 0, EXIT_FAILED or
+ * EXIT_USAGE (server/process.h). */
 #pragma once
 
 int command_run(int argc, char **argv);

@@ -17,7 +17,7 @@
 #include "platform/log/log.h"
 #include "power/clock_domains.h"
 #include "power/cpufreq.h"
-#include "power/found.h"
+#include "power/initial_settings.h"
 #include "power/leftovers.h"
 #include "server/process.h"
 
@@ -62,7 +62,7 @@ static uint32_t parse_hertz(const char *text) {
 		if (strcmp(end, units[u].name) != 0)
 			continue;
 		value *= units[u].khz;
-		return value >= 1 && value <= CPU_FILES_MOST_KHZ ? (uint32_t)(value + 0.5) : 0;
+		return value >= 1 && value <= CPU_FILES_MAX_KHZ ? (uint32_t)(value + 0.5) : 0;
 	}
 	return 0;
 }
@@ -121,15 +121,14 @@ static int state_path(const struct power_options *o, char path[LEFTOVERS_PATH]) 
 	const char *fault;
 
 	if (o->state != NULL)
-		return snprintf(path, LEFTOVERS_PATH, "%s", o->state) < LEFTOVERS_PATH
-			       ? 0
-			       : EXIT_MISTAKE;
+		return snprintf(path, LEFTOVERS_PATH, "%s", o->state) < LEFTOVERS_PATH ? 0
+										       : EXIT_USAGE;
 	fault = run_folder(folder, sizeof(folder), why);
 	if (fault == NULL && leftovers_path(folder, getpid(), path) == 0)
 		return 0;
 	log_error("power", LOG_NO_FIELDS, "%s: %s; choose another file with --state", folder,
 		  fault != NULL ? fault : "this name is too long");
-	return EXIT_TROUBLE;
+	return EXIT_FAILED;
 }
 
 static void show_core(const struct cpu_files *f, unsigned core) {
@@ -145,7 +144,7 @@ static void show_core(const struct cpu_files *f, unsigned core) {
 	clock_domain_cpus(f, core, &cpus);
 	cpus_format(&cpus, text, sizeof(text));
 	printf("core %u: driver %s, governor %s, by %s, %" PRIu32 "-%" PRIu32 " kHz", core,
-	       c.driver, c.found, cpufreq_mode_name(c.mode), c.min_khz, c.max_khz);
+	       c.driver, c.initial_governor, cpufreq_mode_name(c.mode), c.min_khz, c.max_khz);
 	if (c.state_count > 0)
 		printf(" in %u states", c.state_count);
 	if (c.base_khz != 0)
@@ -154,23 +153,23 @@ static void show_core(const struct cpu_files *f, unsigned core) {
 }
 
 static int show(const struct cpu_files *f) {
-	static struct found uncore;
+	static struct initial_settings uncore;
 	char text[CPU_FILES_TEXT];
 	cpu_set_t present;
 
 	if (f->read(f->ctx, "present", text, sizeof(text)) != 0 || !cpus_parse(text, &present)) {
 		log_error("power", LOG_NO_FIELDS, "present: not a list of cores");
-		return EXIT_TROUBLE;
+		return EXIT_FAILED;
 	}
 	for (unsigned core = 0; core < CPU_SETSIZE; core++) {
 		if (CPU_ISSET(core, &present))
 			show_core(f, core);
 	}
-	found_uncore(&uncore, f);
+	initial_read_uncore(&uncore, f);
 	for (unsigned i = 0; i < uncore.count; i++) {
 		char name[CPU_FILES_NAME];
 
-		found_name(&uncore.values[i], name);
+		initial_file_name(&uncore.values[i], name);
 		printf("%s: %s kHz\n", name, uncore.values[i].value);
 	}
 	return 0;
@@ -178,19 +177,19 @@ static int show(const struct cpu_files *f) {
 
 /* Saves the initial settings to a file before any change. */
 static int keep(const struct power_options *o, const struct cpu_files *f, const char *path) {
-	static struct found found;
+	static struct initial_settings initial;
 	int fault;
 
-	found_begin(&found);
+	initial_begin(&initial);
 	for (unsigned core = 0; core < CPU_SETSIZE; core++) {
-		if (CPU_ISSET(core, &o->cores) && found_core(&found, f, core) != 0)
-			return EXIT_TROUBLE;
+		if (CPU_ISSET(core, &o->cores) && initial_read_core(&initial, f, core) != 0)
+			return EXIT_FAILED;
 	}
-	fault = found_save(&found, path);
+	fault = initial_save(&initial, path);
 	if (fault != 0)
 		log_error("power", LOG_FIELDS(LOG_STRING("path", path)), "%s: %s", path,
 			  strerror(-fault));
-	return fault != 0 ? EXIT_TROUBLE : 0;
+	return fault != 0 ? EXIT_FAILED : 0;
 }
 
 /* Returns whether all cores have the frequency or a higher one. */
@@ -230,19 +229,19 @@ static void wait_for_end(uint64_t ns) {
 }
 
 static int restore_own(const struct cpu_files *f, const char *path) {
-	static struct found found;
-	char fault[FOUND_LINE];
+	static struct initial_settings initial;
+	char fault[INITIAL_LINE];
 	unsigned wrong;
 
-	if (found_load(&found, path, fault) != 0) {
+	if (initial_load(&initial, path, fault) != 0) {
 		log_error("power", LOG_FIELDS(LOG_STRING("path", path)), "%s: %s", path, fault);
-		return EXIT_TROUBLE;
+		return EXIT_FAILED;
 	}
-	wrong = found_restore(&found, f);
+	wrong = initial_restore(&initial, f);
 	if (wrong == 0)
 		unlink(path);
-	printf("restored %u of %u values\n", found.count - wrong, found.count);
-	return wrong == 0 ? 0 : EXIT_TROUBLE;
+	printf("restored %u of %u values\n", initial.count - wrong, initial.count);
+	return wrong == 0 ? 0 : EXIT_FAILED;
 }
 
 static int try(const struct power_options *o, const struct cpu_files *f) {
@@ -259,7 +258,7 @@ static int try(const struct power_options *o, const struct cpu_files *f) {
 	if (good)
 		wait_for_end(o->duration_ns);
 	status = restore_own(f, path);
-	return good ? status : EXIT_TROUBLE;
+	return good ? status : EXIT_FAILED;
 }
 
 static int restore(const struct power_options *o, const struct cpu_files *f) {
@@ -271,19 +270,19 @@ static int restore(const struct power_options *o, const struct cpu_files *f) {
 	if (o->state != NULL) {
 		ret = leftovers_restore_file(o->state, f);
 		sum.restored = ret == 0;
-		sum.living = ret == -EBUSY;
+		sum.running = ret == -EBUSY;
 		sum.failed = ret != 0 && ret != -EBUSY && ret != -ENOENT;
 	} else {
 		fault = run_folder(folder, sizeof(folder), why);
 		if (fault != NULL) {
 			log_error("power", LOG_NO_FIELDS, "%s: %s", folder, fault);
-			return EXIT_TROUBLE;
+			return EXIT_FAILED;
 		}
 		sum = leftovers_restore(folder, f);
 	}
 	printf("state files: %u restored, %u of running processes, %u failed\n", sum.restored,
-	       sum.living, sum.failed);
-	return sum.failed == 0 ? 0 : EXIT_TROUBLE;
+	       sum.running, sum.failed);
+	return sum.failed == 0 ? 0 : EXIT_FAILED;
 }
 
 int command_power(int argc, char **argv) {
@@ -298,13 +297,13 @@ int command_power(int argc, char **argv) {
 	struct cpu_files f;
 	int status;
 
-	argp_err_exit_status = EXIT_MISTAKE;
+	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	status = cpu_files_open(&f, o.root);
 	if (status != 0) {
 		log_error("power", LOG_FIELDS(LOG_STRING("path", o.root)), "%s: %s", o.root,
 			  strerror(-status));
-		return EXIT_TROUBLE;
+		return EXIT_FAILED;
 	}
 	switch (o.word) {
 	case WORD_TRY: status = try(&o, &f); break;

@@ -35,7 +35,7 @@
 #define DRAIN_MS 500
 #define ROUND_MS 20 /* maximum wait of the control thread, for signals and the duration */
 #define LEAVING_MS 1 /* the same while removed objects retire */
-#define MANY_MODEMS 1000 /* with as many, building the tables takes over a second and is logged */
+#define LARGE_MODEMS 1000 /* with as many, building the tables takes over a second and is logged */
 
 /* State of a running vcmtsd. */
 struct run {
@@ -81,26 +81,26 @@ static int wire(struct server *s, const struct server_config *config) {
 	const struct server_pools *pools = &s->pools;
 
 	if (server_create(s, config) != 0)
-		return EXIT_TROUBLE;
+		return EXIT_FAILED;
 	port_wakes_enable(server_may_sleep(s));
 	if (server_ports_open(&s->ports, pools->packets,
 			      pools->uepi != NULL ? pools->uepi : pools->packets) != 0)
-		return EXIT_MISTAKE;
-	if (modems_of(config) >= MANY_MODEMS)
+		return EXIT_USAGE;
+	if (modems_of(config) >= LARGE_MODEMS)
 		log_notice("server", LOG_FIELDS(LOG_NUMBER("modems", modems_of(config))),
 			   "building the tables of %zu modems", modems_of(config));
 	if (server_serve(s) != 0)
-		return s->no_crypto ? EXIT_MISTAKE : EXIT_TROUBLE;
+		return s->no_crypto ? EXIT_USAGE : EXIT_FAILED;
 	/* Starts the ports last: building large tables takes seconds, in which nothing would receive. */
 	if (server_ports_start(&s->ports) != 0)
-		return EXIT_MISTAKE;
+		return EXIT_USAGE;
 	server_steering_start(s);
 	server_steering_log(s);
 	return 0;
 }
 
 /* Reloads if SIGHUP was received. The method config.reload does not need it. */
-static void reload_if_asked(struct run *r) {
+static void reload_if_requested(struct run *r) {
 	if (!process_reload)
 		return;
 	process_reload = 0; /* cleared before the file is read: a later signal reloads again */
@@ -121,11 +121,11 @@ static double serve(struct run *r) {
 	if (r->http != NULL)
 		metrics_http_ready(r->http, true);
 	while (!process_stopped) {
-		run_frequencies_follow(r->power, s);
+		run_frequencies_update(r->power, s);
 		run_control_serve(&r->control, s->retiring != NULL ? LEAVING_MS : ROUND_MS);
 		server_changes_retire(s);
-		links_follow(&r->links, server_now(s));
-		reload_if_asked(r);
+		links_update(&r->links, server_now(s));
+		reload_if_requested(r);
 		service_round(&r->service);
 		if (r->o.duration_ns != 0 && s->workers[0].clock.now >= r->o.duration_ns)
 			break;
@@ -161,7 +161,7 @@ static int finish(struct server *s, const struct run_options *o, double seconds)
 	if (o->json != NULL) {
 		json_t *json = report_json(s, &host, seconds);
 
-		status = report_write(json, o->json) == 0 ? 0 : EXIT_TROUBLE;
+		status = report_write(json, o->json) == 0 ? 0 : EXIT_FAILED;
 		json_decref(json);
 	}
 	if (!server_balanced(s)) {
@@ -169,7 +169,7 @@ static int finish(struct server *s, const struct run_options *o, double seconds)
 			"server", LOG_NO_FIELDS,
 			"received differs from transmitted + dropped + pending: this is a defect, "
 			"please report it with the summary");
-		status = EXIT_TROUBLE;
+		status = EXIT_FAILED;
 	}
 	return status;
 }
@@ -190,7 +190,7 @@ static void log_serving(const struct server *s) {
 	for (unsigned g = 0; g < s->group_count; g++)
 		modems += s->groups[g].live.modems;
 	for (size_t c = 0; c < sg->channel_count; c++)
-		channels += channel_is_there(&sg->channels[c]);
+		channels += channel_exists(&sg->channels[c]);
 	if (s->group_count == 1)
 		log_notice("server",
 			   LOG_FIELDS(LOG_NUMBER("service_group", sg->id),
@@ -221,7 +221,7 @@ static int serve_and_report(struct run *r) {
 			   "metrics %s", metrics_http_url(r->http));
 	log_serving(&r->server);
 	if (r->o.ready != NULL && !touch(r->o.ready))
-		return EXIT_MISTAKE;
+		return EXIT_USAGE;
 	seconds = serve(r);
 	close_stats(r);
 	return finish(&r->server, &r->o, seconds);
@@ -261,12 +261,12 @@ static int run(struct run *r) {
 
 	if (status != 0)
 		return status;
-	server_config_shed(&r->config); /* the groups in service have copies */
+	server_config_free_groups(&r->config); /* the groups in service have copies */
 	server_account(s, !r->o.no_cycles);
 	s->report_flows = r->o.flows;
 	if (server_latency(s, r->o.latency) != 0)
-		return EXIT_TROUBLE;
-	status = open_stats(r) ? serve_and_report(r) : EXIT_TROUBLE;
+		return EXIT_FAILED;
+	status = open_stats(r) ? serve_and_report(r) : EXIT_FAILED;
 	close_stats(r); /* in case it did not serve */
 	reload_free(&r->reload);
 	power_free(r->power);
@@ -299,7 +299,7 @@ static int plan_and_run(struct run *r) {
 	if (plan(&r->server, &r->config) != 0 ||
 	    run_control_open(&r->control, r->o.control_socket, r->o.control_mode) != 0 ||
 	    !listen_for_scrapers(r) || start(&r->server, &r->config, r->o.iova) != 0)
-		return EXIT_MISTAKE;
+		return EXIT_USAGE;
 	status = run(r);
 	server_free(&r->server);
 	platform_stop();
@@ -327,7 +327,7 @@ int command_run(int argc, char **argv) {
 
 	run_options_parse(&r.o, argc, argv);
 	if (process_load(r.o.config, &r.o.devices, &r.config) != 0)
-		return EXIT_MISTAKE;
+		return EXIT_USAGE;
 	log_open(&r.o.log);
 	process_catch_signals();
 	process_catch_reload();

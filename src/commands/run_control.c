@@ -79,7 +79,7 @@ void run_control_serve(struct run_control *c, int timeout_ms) {
 		control_socket_serve(c->socket, timeout_ms);
 	else
 		usleep((useconds_t)timeout_ms * 1000);
-	tap_service_follow(&c->captures);
+	tap_service_update(&c->captures);
 }
 
 void run_control_close(struct run_control *c) {

@@ -24,7 +24,7 @@ static bool differs(const struct power_config *a, const struct power_config *b) 
 	       a->busy_hours.to != b->busy_hours.to;
 }
 
-void run_frequencies_follow(struct power *p, const struct server *s) {
+void run_frequencies_update(struct power *p, const struct server *s) {
 	if (p != NULL && differs(power_config_of(p), &s->power))
 		power_set(p, &s->power);
 }

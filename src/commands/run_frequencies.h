@@ -8,4 +8,4 @@
 struct power *run_frequencies_open(struct server *s);
 
 /* Applies the server's power configuration if it has changed. `p` may be NULL. */
-void run_frequencies_follow(struct power *p, const struct server *s);
+void run_frequencies_update(struct power *p, const struct server *s);

@@ -200,6 +200,6 @@ void run_options_parse(struct run_options *o, int argc, char **argv) {
 		.control_mode = 0600,
 		.log = {.level = LEVEL_INFO, .fd = STDERR_FILENO},
 	};
-	argp_err_exit_status = EXIT_MISTAKE;
+	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, o);
 }

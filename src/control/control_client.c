@@ -14,7 +14,7 @@
 #define FIRST_SIZE 4096
 #define SEND_PIECES 4
 /* Bytes per send, so that other clients are served in between. */
-#define SEND_MOST ANSWER_BLOCK
+#define SEND_MAX ANSWER_BLOCK
 
 void control_client_open(struct control_client *c, int fd, uint64_t now_ms) {
 	*c = (struct control_client){.fd = fd, .since_ms = now_ms};
@@ -37,7 +37,7 @@ bool control_client_reads(const struct control_client *c) {
 
 /* The input may already contain a whole request. */
 bool control_client_has_more(const struct control_client *c) {
-	if (c->gone)
+	if (c->broken)
 		return true; /* the caller must close it */
 	if (c->work != NULL)
 		return !rpc_waits(c->work);
@@ -57,7 +57,7 @@ struct rpc_work *control_client_close(struct control_client *c, const struct rpc
 	struct rpc_work *work = c->work;
 
 	close(c->fd);
-	event_journal_leave(rpc->events, &c->events);
+	event_journal_unsubscribe(rpc->events, &c->events);
 	secret_free(c->in);
 	answer_text_move(unsent, &c->out);
 	*c = (struct control_client){.fd = -1};
@@ -68,13 +68,13 @@ struct rpc_work *control_client_close(struct control_client *c, const struct rpc
  * the connection must be closed. */
 static void client_append(struct control_client *c, const char *bytes, size_t size) {
 	if (answer_text_write(bytes, size, &c->out) != 0)
-		c->gone = true;
+		c->broken = true;
 }
 
 static void client_end(struct control_client *c, enum rpc_code code, const char *why) {
-	rpc_complain(&c->out, code, why);
+	rpc_write_error(&c->out, code, why);
 	client_append(c, "\n", 1);
-	c->gone |= c->out.lost;
+	c->broken |= c->out.lost;
 	c->ends = true;
 }
 
@@ -153,7 +153,7 @@ static void client_answer(struct control_client *c, const struct rpc *rpc, uint6
 			client_end(c, RPC_INTERNAL, "no memory left");
 			break;
 		}
-		rpc_work_of(c->work, &c->events);
+		rpc_work_set_subscriber(c->work, &c->events);
 		if (!rpc_reads(c->work))
 			client_work(c, now_ms);
 		break;
@@ -173,8 +173,8 @@ static bool client_write(struct control_client *c, uint64_t now_ms) {
 
 	message.msg_iovlen = answer_text_pieces(&c->out, pieces, SEND_PIECES);
 	for (size_t i = 0; i < message.msg_iovlen; i++) {
-		if (pieces[i].iov_len > SEND_MOST - size)
-			pieces[i].iov_len = SEND_MOST - size;
+		if (pieces[i].iov_len > SEND_MAX - size)
+			pieces[i].iov_len = SEND_MAX - size;
 		size += pieces[i].iov_len;
 	}
 	n = sendmsg(c->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -187,16 +187,16 @@ static bool client_write(struct control_client *c, uint64_t now_ms) {
 }
 
 void control_client_push(struct control_client *c, const struct rpc *rpc, uint64_t now_ms) {
-	while (!c->gone && !c->ends && c->out.size == 0 && c->events.on) {
+	while (!c->broken && !c->ends && c->out.size == 0 && c->events.on) {
 		size_t size;
-		char *lines = event_journal_take(rpc->events, &c->events, &size);
+		char *lines = event_journal_read(rpc->events, &c->events, &size);
 
 		if (lines == NULL)
 			return;
 		client_append(c, lines, size);
 		secret_free(lines); /* events may contain keys */
 		c->since_ms = now_ms;
-		c->gone = !client_write(c, now_ms);
+		c->broken = !client_write(c, now_ms);
 	}
 }
 
@@ -207,7 +207,7 @@ static bool client_send(struct control_client *c, const struct rpc *rpc, uint64_
 	if (c->out.size == 0 && c->ends)
 		return false; /* the error was sent, or there was no memory for it */
 	control_client_push(c, rpc, now_ms);
-	return !c->gone;
+	return !c->broken;
 }
 
 bool control_client_read_on(struct control_client *c, const struct rpc *rpc, uint64_t now_ms) {

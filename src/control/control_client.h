@@ -19,7 +19,7 @@ struct control_client {
 	struct rpc_work *work; /* the request in progress; NULL: none */
 	struct answer_text out; /* unsent responses and events */
 	bool ends; /* close the connection after the response: the input contained no request */
-	bool gone; /* the connection is unusable: close it */
+	bool broken; /* the connection is unusable: close it */
 	struct event_subscriber events;
 	uint64_t since_ms; /* time of the last progress */
 };

@@ -124,27 +124,27 @@ static void accept_clients(struct control_socket *s, uint64_t now) {
 }
 
 /* Closes the client if it disconnected or made no progress within the timeout. */
-static void client_keep(struct control_socket *s, struct control_client *c, bool there,
+static void client_keep(struct control_socket *s, struct control_client *c, bool connected,
 			uint64_t now) {
 	/* control_client_push() may have set `since_ms` to a time after `now`. */
-	if (there && control_client_is_busy(c) && now > c->since_ms + s->stall_ms)
-		there = false;
-	if (!there)
+	if (connected && control_client_is_busy(c) && now > c->since_ms + s->stall_ms)
+		connected = false;
+	if (!connected)
 		client_close(s, c);
 }
 
 static void serve_client(struct control_socket *s, struct control_client *c, short events,
 			 uint64_t now) {
-	bool there = true;
+	bool connected = true;
 
 	if (c->work != NULL && (events & (POLLHUP | POLLERR)) != 0)
-		there = false;
+		connected = false;
 	else if (events != 0 || control_client_has_more(c) || control_client_waits(c))
-		there = control_client_serve(c, s->rpc, now);
-	client_keep(s, c, there, now);
+		connected = control_client_serve(c, s->rpc, now);
+	client_keep(s, c, connected, now);
 }
 
-static bool a_call_waits(const struct control_socket *s) {
+static bool call_is_waiting(const struct control_socket *s) {
 	for (size_t i = 0; i < CONTROL_CLIENTS; i++) {
 		if (s->clients[i].fd >= 0 && control_client_waits(&s->clients[i]))
 			return true;
@@ -154,7 +154,7 @@ static bool a_call_waits(const struct control_socket *s) {
 
 /* Round robin, until the time for requests that only read is used up. */
 static void serve_readers(struct control_socket *s, uint64_t begun) {
-	uint64_t limit_ms = a_call_waits(s) ? READING_SHARED_MS : READING_MS;
+	uint64_t limit_ms = call_is_waiting(s) ? READING_SHARED_MS : READING_MS;
 
 	for (size_t n = 0; n < CONTROL_CLIENTS; n++) {
 		struct control_client *c = &s->clients[s->reader];

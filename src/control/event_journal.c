@@ -76,8 +76,8 @@ void event_journal_on_flush(struct event_journal *j, void (*flush)(void *arg), v
 	j->flush_arg = arg;
 }
 
-bool event_journal_join(struct event_journal *j, struct event_subscriber *s, bool keys,
-			const uint32_t *groups, size_t group_count) {
+bool event_journal_subscribe(struct event_journal *j, struct event_subscriber *s, bool keys,
+			     const uint32_t *groups, size_t group_count) {
 	uint32_t *copy = NULL;
 
 	if (!s->on && j->subscriber_count == EVENT_SUBSCRIBERS_MAX)
@@ -88,7 +88,7 @@ bool event_journal_join(struct event_journal *j, struct event_subscriber *s, boo
 			return false;
 		memcpy(copy, groups, group_count * sizeof(copy[0]));
 	}
-	event_journal_leave(j, s);
+	event_journal_unsubscribe(j, s);
 	*s = (struct event_subscriber){
 		.on = true,
 		.keys = keys,
@@ -104,14 +104,14 @@ bool event_journal_join(struct event_journal *j, struct event_subscriber *s, boo
 
 /* Drops events that all subscribers have read. */
 static void forget(struct event_journal *j) {
-	uint64_t least = j->next;
+	uint64_t min = j->next;
 
 	for (const struct event_subscriber *s = j->subscribers; s != NULL; s = s->link)
-		least = s->next < least ? s->next : least;
-	drop_until(j, least);
+		min = s->next < min ? s->next : min;
+	drop_until(j, min);
 }
 
-void event_journal_leave(struct event_journal *j, struct event_subscriber *s) {
+void event_journal_unsubscribe(struct event_journal *j, struct event_subscriber *s) {
 	struct event_subscriber **at = j != NULL ? &j->subscribers : NULL;
 
 	if (at == NULL || !s->on)
@@ -314,7 +314,7 @@ static size_t size_together(const struct event_journal *j, const struct event_su
 			    uint64_t first, uint64_t *end) {
 	size_t size = 0;
 
-	for (*end = first; *end < j->next && size < EVENT_TAKE_MAX; ++*end) {
+	for (*end = first; *end < j->next && size < EVENT_READ_MAX; ++*end) {
 		const struct entry *e = entry_at(j, *end);
 
 		if (entry_is_for(e, s))
@@ -343,7 +343,7 @@ static char *texts_together(const struct event_journal *j, const struct event_su
 	return text;
 }
 
-char *event_journal_take(const struct event_journal *j, struct event_subscriber *s, size_t *size) {
+char *event_journal_read(const struct event_journal *j, struct event_subscriber *s, size_t *size) {
 	struct beginning b;
 	char *text = NULL;
 	uint64_t end;

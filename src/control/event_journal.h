@@ -19,7 +19,7 @@
 #define EVENT_BYTES_MAX (32u << 20) /* bytes of kept texts */
 #define EVENT_COUNT_MAX 65536 /* kept events; a power of two */
 /* bytes that a subscriber reads at a time, unless one event is larger */
-#define EVENT_TAKE_MAX 65536
+#define EVENT_READ_MAX 65536
 
 /* Zeroed: not subscribed. */
 struct event_subscriber {
@@ -62,13 +62,13 @@ void event_journal_on_flush(struct event_journal *j, void (*flush)(void *arg), v
 
 /*
  * Subscribes, or replaces an earlier subscription; copies `groups`. The subscriber receives later events.
- * Returns false with too many subscribers or without memory. `s` must stay valid until event_journal_leave().
+ * Returns false with too many subscribers or without memory. `s` must stay valid until event_journal_unsubscribe().
  */
-bool event_journal_join(struct event_journal *j, struct event_subscriber *s, bool keys,
-			const uint32_t *groups, size_t group_count);
+bool event_journal_subscribe(struct event_journal *j, struct event_subscriber *s, bool keys,
+			     const uint32_t *groups, size_t group_count);
 
 /* Does nothing if not subscribed. */
-void event_journal_leave(struct event_journal *j, struct event_subscriber *s);
+void event_journal_unsubscribe(struct event_journal *j, struct event_subscriber *s);
 
 /* Whether a subscriber wants texts with key material; if `keys` is false, texts without it. */
 bool event_journal_wants(const struct event_journal *j, bool keys);
@@ -91,4 +91,4 @@ bool event_journal_has(const struct event_journal *j, const struct event_subscri
 
 /* The next lines for a subscriber. The caller frees them; if `keys` of the subscriber is set, it
  * wipes them first. Returns NULL if no lines are pending or memory is short. */
-char *event_journal_take(const struct event_journal *j, struct event_subscriber *s, size_t *size);
+char *event_journal_read(const struct event_journal *j, struct event_subscriber *s, size_t *size);

@@ -17,7 +17,7 @@ static void feed_plain(struct json_text *t, char c) {
 	case '"': t->quoted = true; break;
 	case '{':
 	case '[':
-		if (++t->depth > JSON_TEXT_DEEPEST)
+		if (++t->depth > JSON_TEXT_MAX_DEPTH)
 			t->state = JSON_TEXT_NONE;
 		break;
 	case '}':

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define JSON_TEXT_DEEPEST 32
+#define JSON_TEXT_MAX_DEPTH 32
 
 enum json_text_state {
 	JSON_TEXT_BETWEEN, /* only white space so far */

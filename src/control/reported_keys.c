@@ -26,9 +26,9 @@ static const struct key *find_key(const struct key *keys, const char *name) {
 
 /* If a range of ports has its default, all ports, the response omits it. */
 static bool always_reported(const struct key *key) {
-	bool valued = key->fallback != NULL && !key->beside && key->kind != KIND_PORTS;
+	bool valued = key->fallback != NULL && !key->conditional && key->kind != KIND_PORTS;
 
-	return key->required || key->follows || key->kind == KIND_LIST || valued;
+	return key->required || key->derived || key->kind == KIND_LIST || valued;
 }
 
 /* A file may write a value with a unit or a name; a response reports the number. */

@@ -20,7 +20,7 @@
 struct rpc_work {
 	const struct rpc *rpc;
 	struct event_subscriber *subscriber;
-	json_t *asked; /* a request, or an array of them; NULL: the response is complete */
+	json_t *requests; /* a request, or an array of them; NULL: the response is complete */
 	size_t next; /* index in the array */
 	bool done;
 	/* kept as text, as JSON values take several times as much memory */
@@ -47,7 +47,7 @@ static json_t *complaint(enum rpc_code code, const char *message) {
 	return envelope("error", error_json(code, message), NULL);
 }
 
-void rpc_complain(struct answer_text *to, enum rpc_code code, const char *message) {
+void rpc_write_error(struct answer_text *to, enum rpc_code code, const char *message) {
 	json_t *answer = complaint(code, message);
 
 	if (answer != NULL)
@@ -139,7 +139,7 @@ static json_t *call_open(struct rpc_work *w, const json_t *request) {
 }
 
 static bool is_array(const struct rpc_work *w) {
-	return json_is_array(w->asked);
+	return json_is_array(w->requests);
 }
 
 /* Adds the response, unless the request is a notification. */
@@ -195,21 +195,21 @@ static bool request_continue(struct rpc_work *w, const json_t *request) {
 }
 
 static const json_t *request_at(const struct rpc_work *w) {
-	return is_array(w) ? json_array_get(w->asked, w->next) : w->asked;
+	return is_array(w) ? json_array_get(w->requests, w->next) : w->requests;
 }
 
 /* The error response for input that contains no request; NULL: none. */
 static json_t *first_complaint(const struct rpc_work *w, const json_error_t *error) {
 	char fault[JSON_FAULT_LINE], message[RPC_LINE];
 
-	if (w->asked == NULL && json_error_code(error) == json_error_out_of_memory)
+	if (w->requests == NULL && json_error_code(error) == json_error_out_of_memory)
 		return complaint(RPC_INTERNAL, "no memory left");
-	if (w->asked == NULL) {
+	if (w->requests == NULL) {
 		snprintf(message, sizeof(message), "found no JSON: %s", json_fault(error, fault));
 		return complaint(RPC_NO_JSON, message);
 	}
-	if (json_is_array(w->asked) &&
-	    (json_array_size(w->asked) == 0 || json_array_size(w->asked) > RPC_BATCH_MAX))
+	if (json_is_array(w->requests) &&
+	    (json_array_size(w->requests) == 0 || json_array_size(w->requests) > RPC_BATCH_MAX))
 		return complaint(RPC_NO_REQUEST, "found an array without requests, or of too many, "
 						 "allowed: 1 to 64");
 	return NULL;
@@ -227,21 +227,21 @@ struct rpc_work *rpc_begin(const struct rpc *rpc, const char *text, size_t size)
 		return NULL;
 	}
 	w->rpc = rpc;
-	w->asked = secret_json_load(text, size, JSON_REJECT_DUPLICATES, &error);
+	w->requests = secret_json_load(text, size, JSON_REJECT_DUPLICATES, &error);
 	answer = first_complaint(w, &error);
-	w->done = answer != NULL || w->asked == NULL;
+	w->done = answer != NULL || w->requests == NULL;
 	if (w->done)
 		answers_add(&w->answers, answer, false);
 	return w;
 }
 
-void rpc_work_of(struct rpc_work *w, struct event_subscriber *subscriber) {
+void rpc_work_set_subscriber(struct rpc_work *w, struct event_subscriber *subscriber) {
 	w->subscriber = subscriber;
 }
 
 bool rpc_continue(struct rpc_work *w) {
 	if (!w->done && request_continue(w, request_at(w)))
-		w->done = !is_array(w) || ++w->next == json_array_size(w->asked);
+		w->done = !is_array(w) || ++w->next == json_array_size(w->requests);
 	return w->done;
 }
 
@@ -263,7 +263,7 @@ bool rpc_reads(const struct rpc_work *w) {
 }
 
 static void work_free(struct rpc_work *w) {
-	json_decref(w->asked);
+	json_decref(w->requests);
 	answer_text_free(&w->spare);
 	free(w);
 }

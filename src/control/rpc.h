@@ -89,7 +89,7 @@ struct rpc_work;
 struct rpc_work *rpc_begin(const struct rpc *rpc, const char *text, size_t size);
 
 /* Sets the subscriber of the connection; without one, subscriptions are refused. */
-void rpc_work_of(struct rpc_work *w, struct event_subscriber *subscriber);
+void rpc_work_set_subscriber(struct rpc_work *w, struct event_subscriber *subscriber);
 
 /* Runs at most one call. Returns false while the work is incomplete: call it again, after a pause
  * if a call waits. */
@@ -114,7 +114,7 @@ struct rpc_work **rpc_work_next(struct rpc_work *w);
 
 /* Appends the error response for input that is no request. Without memory, `lost` of `to` is
  * set. */
-void rpc_complain(struct answer_text *to, enum rpc_code code, const char *message);
+void rpc_write_error(struct answer_text *to, enum rpc_code code, const char *message);
 
 /* Sets the error of a call, in one line. Returns NULL. */
 json_t *rpc_refuse(struct rpc_call *call, enum rpc_code code, const char *format, ...)

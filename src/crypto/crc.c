@@ -18,7 +18,7 @@ struct crypto_crc {
 
 static bool library_init(struct crypto_crc *c) {
 #ifndef VCMTS_NO_IPSEC_MB
-	if (!library_runs_here())
+	if (!library_cpu_is_supported())
 		return true;
 	c->library = library_manager(CRYPTO_ISA_AUTO);
 	return c->library != NULL;

@@ -122,7 +122,7 @@ static void key_free(struct crypto_provider *p, enum crypto_direction direction,
 		rte_security_session_destroy(c->security, schedule);
 	} else if (cryptodev_stepwise(c, cipher)) {
 		cryptodev_step_key_end(c, schedule);
-		key_slots_give(&c->step_keys, schedule);
+		key_slots_release(&c->step_keys, schedule);
 	} else {
 		rte_cryptodev_sym_session_free(c->id, schedule);
 	}

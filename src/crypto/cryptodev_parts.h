@@ -81,7 +81,7 @@ enum slot_state {
 struct slot {
 	struct rte_mbuf *m;
 	struct rte_crypto_op *op; /* of a frame in flight */
-	void *rest; /* session of the second operation, or NULL if none follows */
+	void *residual; /* session of the second operation, or NULL if none follows */
 	uint16_t pdu; /* offset of a PDU whose CRC must be verified, plus one; 0: none */
 	uint16_t state; /* enum slot_state */
 };
@@ -93,7 +93,7 @@ struct cryptodev_queue {
 	uint32_t head, tail, mask; /* slots of frames in the order of submission */
 	uint32_t in_device; /* operations in the device, also of lost frames */
 	bool closed; /* closed while the device had operations of it */
-	bool gone; /* the device does not answer: frames fail at once */
+	bool unresponsive; /* the device does not answer: frames fail at once */
 	bool answered; /* the device returned an operation since `wait_start` */
 	uint32_t polls; /* polls without a result since `wait_start` */
 	/* TSC when the frame at the head began to wait for the device; 0: no frame does */

@@ -59,15 +59,15 @@ static void op_fill(const struct cryptodev_queue *q, struct rte_crypto_op *op,
 
 /* A CRC that the device does not process: written at once downstream, verified at collection
  * upstream. */
-static void crc_apart(const struct cryptodev_queue *q, const struct crypto_frame *f,
-		      struct slot *p) {
+static void crc_separate(const struct cryptodev_queue *q, const struct crypto_frame *f,
+			 struct slot *p) {
 	uint8_t *pdu = rte_pktmbuf_mtod_offset(f->m, uint8_t *, f->pdu);
-	int rest = f->m->data_len - f->pdu - ETHERNET_CRC_SIZE;
+	int residual = f->m->data_len - f->pdu - ETHERNET_CRC_SIZE;
 
 	if (q->direction == CRYPTO_UPLINK)
 		p->pdu = (uint16_t)(f->pdu + 1);
-	else if (rest >= 0)
-		crypto_crc_write(cryptodev_of(q->queue.provider)->crc, pdu, (size_t)rest);
+	else if (residual >= 0)
+		crypto_crc_write(cryptodev_of(q->queue.provider)->crc, pdu, (size_t)residual);
 }
 
 static bool fits_crc(const struct crypto_frame *f) {
@@ -83,13 +83,13 @@ static bool frame_put(struct cryptodev_queue *q, const struct crypto_frame *f,
 	bool fits = fits_crc(f), submits = ciphered(f), beside = crc_beside(c, f);
 
 	*op = NULL;
-	if (q->tail - q->head > q->mask || (submits && !q->gone && q->free_ops == 0))
+	if (q->tail - q->head > q->mask || (submits && !q->unresponsive && q->free_ops == 0))
 		return false;
 	slot->m = f->m;
-	slot->rest = NULL;
+	slot->residual = NULL;
 	slot->pdu = 0;
 	slot->state = fits ? SLOT_GOOD : SLOT_CRC_WRONG;
-	if (submits && unlikely(q->gone)) {
+	if (submits && unlikely(q->unresponsive)) {
 		slot->state = SLOT_LOST;
 	} else if (submits) {
 		*op = slot->op = q->ops[--q->free_ops];
@@ -97,7 +97,7 @@ static bool frame_put(struct cryptodev_queue *q, const struct crypto_frame *f,
 		slot->state = SLOT_IN_FLIGHT;
 	}
 	if (unlikely(!beside) && (f->parts & CRYPTO_CRC) && fits)
-		crc_apart(q, f, slot);
+		crc_separate(q, f, slot);
 	q->tail++;
 	return true;
 }
@@ -117,15 +117,16 @@ static bool timed_out(struct cryptodev_queue *q) {
 
 /* Submits operations; the caller keeps frames that the device did not accept. Returns how many
  * frames the queue has accepted. */
-static uint16_t ops_give(struct cryptodev_queue *q, struct rte_crypto_op **ops, uint16_t count,
-			 uint32_t first) {
+static uint16_t ops_submit(struct cryptodev_queue *q, struct rte_crypto_op **ops, uint16_t count,
+			   uint32_t first) {
 	const struct cryptodev *c = cryptodev_of(q->queue.provider);
-	uint16_t taken = count == 0 ? 0 : rte_cryptodev_enqueue_burst(c->id, q->pair, ops, count);
+	uint16_t accepted =
+		count == 0 ? 0 : rte_cryptodev_enqueue_burst(c->id, q->pair, ops, count);
 
-	q->in_device += taken;
-	if (unlikely(taken < count)) {
-		q->tail = first + ((*cryptodev_slot(ops[taken]) - first) & q->mask);
-		for (uint16_t i = taken; i < count; i++)
+	q->in_device += accepted;
+	if (unlikely(accepted < count)) {
+		q->tail = first + ((*cryptodev_slot(ops[accepted]) - first) & q->mask);
+		for (uint16_t i = accepted; i < count; i++)
 			q->ops[q->free_ops++] = ops[i];
 	}
 	return (uint16_t)(q->tail - first);
@@ -137,7 +138,7 @@ static uint16_t submit_gone(struct cryptodev_queue *q, const struct crypto_frame
 			    uint16_t n, uint16_t kept) {
 	struct rte_crypto_op *none;
 
-	q->gone = true;
+	q->unresponsive = true;
 	while (kept < n && frame_put(q, &frames[kept], &none))
 		kept++;
 	return kept;
@@ -147,20 +148,20 @@ uint16_t cryptodev_submit(struct crypto_queue *queue, const struct crypto_frame 
 			  uint16_t n) {
 	struct cryptodev_queue *q = cryptodev_queue_of(queue);
 	struct rte_crypto_op *ops[CRYPTO_BURST];
-	bool empty = q->head == q->tail, retry = q->gone && q->in_device == 0;
+	bool empty = q->head == q->tail, retry = q->unresponsive && q->in_device == 0;
 	uint32_t first = q->tail;
 	uint16_t count = 0, placed = 0, kept;
 
-	q->gone = q->gone && !retry;
+	q->unresponsive = q->unresponsive && !retry;
 	for (; placed < n && frame_put(q, &frames[placed], &ops[count]); placed++)
 		count += ops[count] != NULL;
-	kept = ops_give(q, ops, count, first);
+	kept = ops_submit(q, ops, count, first);
 	if (unlikely(retry && kept < placed))
 		kept = submit_gone(q, frames, n, kept);
 	if (empty && kept > 0)
 		q->wait_start = 0;
 	else if (empty && timed_out(q))
-		q->gone = true;
+		q->unresponsive = true;
 	queue->pending += kept;
 	queue->fed = true;
 	return kept;
@@ -183,7 +184,7 @@ uint16_t cryptodev_ops_end(struct cryptodev_queue *q) {
 
 		if (unlikely(p == NULL)) {
 			rte_pktmbuf_free(ops[i]->sym->m_src);
-		} else if (likely(p->rest == NULL) || state_of(ops[i]) != SLOT_GOOD) {
+		} else if (likely(p->residual == NULL) || state_of(ops[i]) != SLOT_GOOD) {
 			p->state = (uint16_t)state_of(ops[i]);
 		} else {
 			cryptodev_step_next(q, ops[i], p);
@@ -195,10 +196,10 @@ uint16_t cryptodev_ops_end(struct cryptodev_queue *q) {
 	q->in_device -= n;
 	if (n > 0) {
 		q->answered = true;
-		q->gone = false;
+		q->unresponsive = false;
 	}
 	if (unlikely(q->next_ops > 0))
-		cryptodev_steps_give(q);
+		cryptodev_steps_submit(q);
 	return n;
 }
 
@@ -217,7 +218,7 @@ static void frames_lose(struct cryptodev_queue *q) {
 
 	for (uint32_t at = q->head; at != end; at++)
 		frame_lose(&q->slots[at & q->mask]);
-	q->gone = !q->answered;
+	q->unresponsive = !q->answered;
 	q->wait_start = 0;
 }
 

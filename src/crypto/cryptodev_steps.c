@@ -29,11 +29,11 @@ void cryptodev_step_first(const struct cryptodev_queue *q, struct rte_crypto_op 
 	const struct step_key *key = f->key->schedule;
 	uint32_t length = op->sym->cipher.data.length, whole = length - length % BLOCK;
 
-	rte_crypto_op_attach_sym_session(op, whole == 0 ? key->rest : key->blocks);
+	rte_crypto_op_attach_sym_session(op, whole == 0 ? key->residual : key->blocks);
 	if (whole == 0 || whole == length)
 		return;
 	op->sym->cipher.data.length = whole;
-	p->rest = key->rest;
+	p->residual = key->residual;
 	if (q->direction == CRYPTO_UPLINK)
 		memcpy(saved_of(op),
 		       rte_pktmbuf_mtod_offset(f->m, uint8_t *, f->clear + whole - BLOCK), BLOCK);
@@ -48,10 +48,10 @@ void cryptodev_step_next(struct cryptodev_queue *q, struct rte_crypto_op *op, st
 
 	memcpy(rte_crypto_op_ctod_offset(op, uint8_t *, CRYPTODEV_IV_OFFSET), counter, BLOCK);
 	op->status = RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
-	rte_crypto_op_attach_sym_session(op, p->rest);
+	rte_crypto_op_attach_sym_session(op, p->residual);
 	sym->cipher.data.offset = done;
 	sym->cipher.data.length = p->m->data_len - done;
-	p->rest = NULL;
+	p->residual = NULL;
 	q->next[q->next_ops++] = op;
 }
 
@@ -74,7 +74,7 @@ static void lost_end(struct cryptodev_queue *q) {
 	q->next_ops = kept;
 }
 
-void cryptodev_steps_give(struct cryptodev_queue *q) {
+void cryptodev_steps_submit(struct cryptodev_queue *q) {
 	const struct cryptodev *c = cryptodev_of(q->queue.provider);
 	uint16_t n;
 
@@ -91,8 +91,8 @@ void cryptodev_steps_give(struct cryptodev_queue *q) {
 struct step_key *cryptodev_step_key_make(struct cryptodev *c, struct step_key key) {
 	struct step_key *made = NULL;
 
-	if (key.blocks != NULL && key.rest != NULL)
-		made = key_slots_take(&c->step_keys);
+	if (key.blocks != NULL && key.residual != NULL)
+		made = key_slots_alloc(&c->step_keys);
 	if (made != NULL)
 		*made = key;
 	else
@@ -103,6 +103,6 @@ struct step_key *cryptodev_step_key_make(struct cryptodev *c, struct step_key ke
 void cryptodev_step_key_end(struct cryptodev *c, const struct step_key *key) {
 	if (key->blocks != NULL)
 		rte_cryptodev_sym_session_free(c->id, key->blocks);
-	if (key->rest != NULL)
-		rte_cryptodev_sym_session_free(c->id, key->rest);
+	if (key->residual != NULL)
+		rte_cryptodev_sym_session_free(c->id, key->residual);
 }

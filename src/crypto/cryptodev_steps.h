@@ -7,7 +7,7 @@
 /* The two sessions of a key. */
 struct step_key {
 	void *blocks; /* CBC, in the direction of the key */
-	void *rest; /* CTR, which encrypts in both directions */
+	void *residual; /* CTR, which encrypts in both directions */
 };
 
 /* Takes ownership of both sessions; NULL is one that could not be created. Returns NULL without
@@ -21,6 +21,6 @@ void cryptodev_step_key_end(struct cryptodev *c, const struct step_key *key);
 void cryptodev_step_first(const struct cryptodev_queue *q, struct rte_crypto_op *op,
 			  const struct crypto_frame *f, struct slot *p);
 
-/* Prepares the second operation when the first has returned. cryptodev_steps_give() submits it. */
+/* Prepares the second operation when the first has returned. cryptodev_steps_submit() submits it. */
 void cryptodev_step_next(struct cryptodev_queue *q, struct rte_crypto_op *op, struct slot *p);
-void cryptodev_steps_give(struct cryptodev_queue *q);
+void cryptodev_steps_submit(struct cryptodev_queue *q);

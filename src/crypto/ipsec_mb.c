@@ -23,8 +23,8 @@
 
 /* A single frame of its cipher waits in its lane for others, and all later frames wait for it.
  * The library's ring of jobs must not become full: its burst functions then take it for empty. */
-#define IN_FLIGHT_MOST (IMB_MAX_JOBS - 2 * CRYPTO_BURST)
-_Static_assert(IN_FLIGHT_MOST + CRYPTO_BURST < IMB_MAX_JOBS, "the ring is never full");
+#define IN_FLIGHT_MAX (IMB_MAX_JOBS - 2 * CRYPTO_BURST)
+_Static_assert(IN_FLIGHT_MAX + CRYPTO_BURST < IMB_MAX_JOBS, "the ring is never full");
 _Static_assert(IMB_MAX_JOBS < TAGS, "a tag is read after its job ended");
 
 #define NO_SPACE UINTPTR_MAX /* mark of a frame that is too short for a CRC */
@@ -44,7 +44,7 @@ struct ipsec_mb {
 	struct crypto_provider provider;
 	struct key_slots keys[CIPHERS][2]; /* by direction */
 	IMB_MGR *manager; /* expands keys */
-	bool des_apart; /* the library is wrong with several DES frames at a time */
+	bool des_separate; /* the library is wrong with several DES frames at a time */
 	enum crypto_isa isa;
 	int socket;
 	char version[64]; /* of the library, and the instruction set in use */
@@ -62,18 +62,18 @@ struct ipsec_mb_queue {
 	uint32_t tags[TAGS]; /* CRCs that the library computed, upstream */
 };
 
-static struct ipsec_mb *of_provider(struct crypto_provider *p) {
+static struct ipsec_mb *ipsec_mb_of(struct crypto_provider *p) {
 	return container_of(p, struct ipsec_mb, provider);
 }
 
-static struct ipsec_mb_queue *of_queue(struct crypto_queue *q) {
+static struct ipsec_mb_queue *ipsec_mb_queue_of(struct crypto_queue *q) {
 	return container_of(q, struct ipsec_mb_queue, queue);
 }
 
 static void *key_make(struct crypto_provider *p, enum crypto_direction direction,
 		      enum cipher cipher, const uint8_t *key) {
-	struct ipsec_mb *i = of_provider(p);
-	void *schedule = key_slots_take(&i->keys[cipher][direction]);
+	struct ipsec_mb *i = ipsec_mb_of(p);
+	void *schedule = key_slots_alloc(&i->keys[cipher][direction]);
 
 	if (schedule != NULL)
 		schedule_fill(i->manager, schedule, direction, cipher, key);
@@ -82,12 +82,12 @@ static void *key_make(struct crypto_provider *p, enum crypto_direction direction
 
 static void key_free(struct crypto_provider *p, enum crypto_direction direction, enum cipher cipher,
 		     void *schedule) {
-	key_slots_give(&of_provider(p)->keys[cipher][direction], schedule);
+	key_slots_release(&ipsec_mb_of(p)->keys[cipher][direction], schedule);
 }
 
 /* Whether the CRC needs a separate pass. The library combines CRC and cipher for AES only, and
  * only if there are bytes to cipher. */
-static bool crc_apart(const struct crypto_frame *f, bool ciphered) {
+static bool crc_separate(const struct crypto_frame *f, bool ciphered) {
 	return (f->parts & CRYPTO_CRC) &&
 	       (!ciphered || f->key->cipher == CIPHER_DES || !crypto_crc_fits(f));
 }
@@ -130,13 +130,13 @@ static void job_suite(IMB_JOB *job, const struct suite *s, enum crypto_direction
  * for the job: NULL, or the offset of the PDU plus one. */
 static void *crc_mark(const struct ipsec_mb_queue *q, const struct crypto_frame *f) {
 	uint8_t *data = rte_pktmbuf_mtod(f->m, uint8_t *);
-	int rest = f->m->data_len - f->pdu - ETHERNET_CRC_SIZE;
+	int residual = f->m->data_len - f->pdu - ETHERNET_CRC_SIZE;
 
-	if (rest < 0)
+	if (residual < 0)
 		return (void *)NO_SPACE;
 	if (q->direction == CRYPTO_UPLINK)
 		return (void *)(uintptr_t)(f->pdu + 1u);
-	library_crc_write(q->manager, data + f->pdu, (size_t)rest);
+	library_crc_write(q->manager, data + f->pdu, (size_t)residual);
 	return NULL;
 }
 
@@ -179,11 +179,11 @@ static void job_fill(struct ipsec_mb_queue *q, IMB_JOB *job, const struct crypto
 	enum cipher cipher = f->key->cipher;
 	uint32_t size = f->m->data_len;
 	bool ciphered = (f->parts & CRYPTO_CIPHER) && cipher != CIPHER_NONE && size > f->clear;
-	bool apart = crc_apart(f, ciphered);
-	unsigned parts = (ciphered ? CRYPTO_CIPHER : 0u) | (apart ? 0u : f->parts & CRYPTO_CRC);
+	bool separate = crc_separate(f, ciphered);
+	unsigned parts = (ciphered ? CRYPTO_CIPHER : 0u) | (separate ? 0u : f->parts & CRYPTO_CRC);
 
 	job->user_data = f->m;
-	job->user_data2 = unlikely(apart) ? crc_mark(q, f) : NULL;
+	job->user_data2 = unlikely(separate) ? crc_mark(q, f) : NULL;
 	if (unlikely(cipher == CIPHER_DES && parts != 0 && q->des != NULL)) {
 		des_at_once(q, f);
 		parts = 0;
@@ -209,18 +209,18 @@ static uint16_t burst_submit(struct ipsec_mb_queue *q, const struct crypto_frame
 }
 
 static uint16_t submit(struct crypto_queue *queue, const struct crypto_frame *frames, uint16_t n) {
-	struct ipsec_mb_queue *q = of_queue(queue);
-	uint16_t taken = 0, more;
+	struct ipsec_mb_queue *q = ipsec_mb_queue_of(queue);
+	uint16_t accepted = 0, more;
 
-	if (q->done_count > 0 || queue->pending > IN_FLIGHT_MOST)
+	if (q->done_count > 0 || queue->pending > IN_FLIGHT_MAX)
 		return 0;
 	do {
-		more = burst_submit(q, frames + taken, (uint16_t)(n - taken));
-		taken = (uint16_t)(taken + more);
-	} while (more > 0 && taken < n);
-	queue->pending += taken;
+		more = burst_submit(q, frames + accepted, (uint16_t)(n - accepted));
+		accepted = (uint16_t)(accepted + more);
+	} while (more > 0 && accepted < n);
+	queue->pending += accepted;
 	queue->fed = true;
-	return taken;
+	return accepted;
 }
 
 /* Whether the CRC of an upstream frame is right; downstream always true. */
@@ -239,14 +239,14 @@ static bool crc_good(const struct ipsec_mb_queue *q, const IMB_JOB *job) {
 
 /*
  * Flushes all waiting jobs if none was submitted since the last call, else only those above
- * IN_FLIGHT_MOST. It flushes one by one: the burst flush of version 1.3 counts wrongly when its
+ * IN_FLIGHT_MAX. It flushes one by one: the burst flush of version 1.3 counts wrongly when its
  * ring wraps, and returns jobs twice or not at all.
  */
 static void lanes_end(struct ipsec_mb_queue *q) {
 	uint32_t waiting = q->queue.pending - q->done_count;
 
 	if (likely(q->queue.fed))
-		waiting = waiting > IN_FLIGHT_MOST ? waiting - IN_FLIGHT_MOST : 0;
+		waiting = waiting > IN_FLIGHT_MAX ? waiting - IN_FLIGHT_MAX : 0;
 	for (; waiting > 0 && q->done_count < CRYPTO_BURST; waiting--)
 		q->done[q->done_count++] = IMB_FLUSH_JOB(q->manager);
 }
@@ -262,7 +262,7 @@ static void ended_collect(struct ipsec_mb_queue *q) {
 
 static uint16_t collect(struct crypto_queue *queue, struct rte_mbuf **good,
 			struct crypto_failed *failed, uint16_t *failures) {
-	struct ipsec_mb_queue *q = of_queue(queue);
+	struct ipsec_mb_queue *q = ipsec_mb_queue_of(queue);
 	uint16_t n = 0;
 
 	lanes_end(q);
@@ -312,13 +312,13 @@ static void queue_free(struct ipsec_mb_queue *q) {
 
 static struct crypto_queue *queue_open(struct crypto_provider *p, enum crypto_direction direction) {
 	struct ipsec_mb_queue *q = rte_zmalloc_socket("crypto queue", sizeof(*q),
-						      RTE_CACHE_LINE_SIZE, of_provider(p)->socket);
+						      RTE_CACHE_LINE_SIZE, ipsec_mb_of(p)->socket);
 
 	if (q != NULL)
-		q->manager = library_manager(of_provider(p)->isa);
-	if (q != NULL && of_provider(p)->des_apart)
+		q->manager = library_manager(ipsec_mb_of(p)->isa);
+	if (q != NULL && ipsec_mb_of(p)->des_separate)
 		q->des = library_manager(CRYPTO_ISA_SSE);
-	if (q == NULL || q->manager == NULL || (q->des == NULL && of_provider(p)->des_apart)) {
+	if (q == NULL || q->manager == NULL || (q->des == NULL && ipsec_mb_of(p)->des_separate)) {
 		log_error("crypto", LOG_NO_FIELDS, "crypto ipsec-mb: no queue can be opened");
 		queue_free(q);
 		return NULL;
@@ -330,11 +330,11 @@ static struct crypto_queue *queue_open(struct crypto_provider *p, enum crypto_di
 }
 
 static void queue_close(struct crypto_queue *queue) {
-	queue_free(of_queue(queue));
+	queue_free(ipsec_mb_queue_of(queue));
 }
 
 static void close_all(struct crypto_provider *p) {
-	struct ipsec_mb *i = of_provider(p);
+	struct ipsec_mb *i = ipsec_mb_of(p);
 
 	for (unsigned cipher = 0; cipher < CIPHERS; cipher++) {
 		key_slots_end(&i->keys[cipher][CRYPTO_DOWNLINK]);
@@ -349,8 +349,8 @@ static void close_all(struct crypto_provider *p) {
 static bool tested(struct ipsec_mb *i) {
 	uint32_t wrong = crypto_self_test(&i->provider);
 
-	i->des_apart = wrong == 1u << CIPHER_DES;
-	if (i->des_apart)
+	i->des_separate = wrong == 1u << CIPHER_DES;
+	if (i->des_separate)
 		wrong = crypto_self_test(&i->provider);
 	return crypto_withdraw(&i->provider, wrong, i->version);
 }

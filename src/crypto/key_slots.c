@@ -41,7 +41,7 @@ static void chunk_add(struct key_slots *k) {
 		slot_free(k, memory + RTE_CACHE_LINE_SIZE + i * k->size);
 }
 
-void *key_slots_take(struct key_slots *k) {
+void *key_slots_alloc(struct key_slots *k) {
 	struct link *slot;
 
 	if (k->free == NULL)
@@ -54,7 +54,7 @@ void *key_slots_take(struct key_slots *k) {
 	return slot;
 }
 
-void key_slots_give(struct key_slots *k, void *slot) {
+void key_slots_release(struct key_slots *k, void *slot) {
 	explicit_bzero(slot, k->size);
 	slot_free(k, slot);
 	k->used--;

@@ -20,10 +20,10 @@ struct key_slots {
 void key_slots_init(struct key_slots *k, size_t size, int socket);
 
 /* Returns NULL without memory. */
-void *key_slots_take(struct key_slots *k);
+void *key_slots_alloc(struct key_slots *k);
 
 /* Wipes the key and frees its slot. */
-void key_slots_give(struct key_slots *k, void *slot);
+void key_slots_release(struct key_slots *k, void *slot);
 
 /* Frees all memory. No slot may be in use. */
 void key_slots_end(struct key_slots *k);

@@ -44,7 +44,7 @@ static uint64_t flags_of(enum crypto_isa isa) {
 #endif
 }
 
-bool library_runs_here(void) {
+bool library_cpu_is_supported(void) {
 	return __builtin_cpu_supports("aes") != 0;
 }
 
@@ -89,7 +89,7 @@ IMB_MGR *library_manager(enum crypto_isa isa) {
 	why = m != NULL ? manager_init(m, isa) : imb_get_strerror(imb_get_errno(NULL));
 	if (why == NULL)
 		return m;
-	if (!library_runs_here())
+	if (!library_cpu_is_supported())
 		why = "it needs AES-NI, which this CPU does not have (a device such as "
 		      "crypto_openssl0 does not)";
 	log_error("crypto", LOG_NO_FIELDS,

@@ -17,7 +17,7 @@
 IMB_MGR *library_manager(enum crypto_isa isa);
 
 /* Whether this CPU has AES-NI, which the library of distributions requires. */
-bool library_runs_here(void);
+bool library_cpu_is_supported(void);
 
 /* The instruction set in use: "AVX512". */
 const char *library_code(const IMB_MGR *m);

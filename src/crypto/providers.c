@@ -15,8 +15,8 @@
 #ifdef VCMTS_NO_IPSEC_MB
 /* crypto_openssl keeps the rings of removed devices, and cannot create larger ones with the same
  * name. */
-#define APART_QUEUES 64u
-#define APART_IN_FLIGHT 256u
+#define STANDALONE_QUEUES 64u
+#define STANDALONE_IN_FLIGHT 256u
 #endif
 
 void crypto_providers_init(struct crypto_providers *ps,
@@ -29,7 +29,7 @@ static struct crypto_provider *library_open(const struct crypto_providers_option
 	return ipsec_mb_open_isa(o->isa, o->socket);
 }
 
-struct crypto_provider *crypto_apart_open(int socket) {
+struct crypto_provider *crypto_standalone_open(int socket) {
 	return ipsec_mb_open(socket);
 }
 #else
@@ -42,10 +42,10 @@ static struct crypto_provider *library_open(const struct crypto_providers_option
 }
 
 /* The device gets a unique name, as a server in this process may have a "crypto_openssl0". */
-struct crypto_provider *crypto_apart_open(int socket) {
+struct crypto_provider *crypto_standalone_open(int socket) {
 	const struct cryptodev_options options = {
-		.queues = APART_QUEUES,
-		.in_flight = APART_IN_FLIGHT,
+		.queues = STANDALONE_QUEUES,
+		.in_flight = STANDALONE_IN_FLIGHT,
 		.timeout_ms = CRYPTO_TIMEOUT_MS,
 		.socket = socket,
 	};
@@ -77,16 +77,16 @@ struct crypto_provider *crypto_providers_find(struct crypto_providers *ps, const
 	struct crypto_provider *p;
 
 	if (device == NULL)
-		device = crypto_own();
+		device = crypto_default_device();
 	length = strcspn(device, ",");
 	for (unsigned i = 0; i < ps->count; i++) {
 		if (strlen(ps->open[i]->name) == length &&
 		    strncmp(ps->open[i]->name, device, length) == 0)
 			return ps->open[i];
 	}
-	if (ps->count == CRYPTO_PROVIDERS_MOST) {
+	if (ps->count == CRYPTO_PROVIDERS_MAX) {
 		log_error("crypto", LOG_NO_FIELDS, "crypto device %s: a server has at most %u",
-			  device, CRYPTO_PROVIDERS_MOST);
+			  device, CRYPTO_PROVIDERS_MAX);
 		return NULL;
 	}
 	p = provider_open(&ps->options, device);

@@ -13,7 +13,7 @@
 #include "crypto/isa.h"
 #include "model/devices.h"
 
-#define CRYPTO_PROVIDERS_MOST 16
+#define CRYPTO_PROVIDERS_MAX 16
 
 struct crypto_providers_options {
 	enum crypto_isa isa; /* limit for the library */
@@ -25,7 +25,7 @@ struct crypto_providers_options {
 
 struct crypto_providers {
 	struct crypto_providers_options options;
-	struct crypto_provider *open[CRYPTO_PROVIDERS_MOST];
+	struct crypto_provider *open[CRYPTO_PROVIDERS_MAX];
 	unsigned count;
 };
 
@@ -34,7 +34,7 @@ void crypto_providers_init(struct crypto_providers *ps,
 			   const struct crypto_providers_options *options);
 
 /*
- * The provider of a group. CRYPTO_LIBRARY is the library, NULL the default of crypto_own(), any
+ * The provider of a group. CRYPTO_LIBRARY is the library, NULL the default of crypto_default_device(), any
  * other text a device for cryptodev_open().
  *
  * The name identifies a device, whatever its arguments. Returns NULL after an error message.
@@ -59,7 +59,7 @@ void crypto_providers_close(struct crypto_providers *ps);
  * It may be opened several times. Returns NULL after an error message. The caller frees it by
  * crypto_close().
  */
-struct crypto_provider *crypto_apart_open(int socket);
+struct crypto_provider *crypto_standalone_open(int socket);
 
 /* Describes a provider in a log: "ipsec-mb: AES-128 with CRC, AES-256 with CRC, DES". Returns
  * `text`. */

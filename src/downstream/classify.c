@@ -26,7 +26,7 @@ static void learn_flow(struct ds_upper *u, const struct ds_record *record,
 
 	if (!ds_keeps_flow(u, record))
 		return;
-	r = flow_cache_learn(&u->flow_cache, &record->key.flow, record->hash, meta->modem);
+	r = flow_cache_add(&u->flow_cache, &record->key.flow, record->hash, meta->modem);
 	if (r == NULL)
 		return;
 	r->flow = meta->flow;
@@ -111,7 +111,7 @@ int ds_classify_open(void *downstream, const struct service_group *sg, const voi
 	for (uint32_t m = 0; m < d->tables.capacity.modems; m++)
 		d->lists.of_modem[m] = RULE_LIST_NONE;
 	for (size_t m = 0; m < sg->modem_count; m++) {
-		if (!modem_is_there(&sg->modems[m]))
+		if (!modem_exists(&sg->modems[m]))
 			continue;
 		d->lists.of_modem[m] = rule_lists_get_classifiers(lists, &sg->modems[m]);
 		if (d->lists.of_modem[m] == RULE_LIST_NONE)

@@ -70,7 +70,7 @@ static struct rte_mbuf *channel_close(struct depi *d, struct depi_channel *ch, s
 	head->data_len = (uint16_t)(d->encap_size + psp);
 	head->pkt_len = (uint32_t)(d->encap_size + payload);
 	head->nb_segs = 1 + ch->segments;
-	depi_pad(head, ch->tail, ETHERNET_LEAST + d->tag_size, d->headers);
+	depi_pad(head, ch->tail, ETHERNET_MIN_FRAME + d->tag_size, d->headers);
 	packet_meta(head)->ends = ch->ends;
 	d->ends_open -= ch->ends;
 	TAILQ_REMOVE(&d->open, ch, by_age);
@@ -180,9 +180,9 @@ static uint16_t channel_add_frame(struct depi *d, struct depi_channel *ch, struc
 /* The caller sets the message_meta of the frames. */
 uint16_t depi_message(struct depi *d, uint32_t stream, struct rte_mbuf *m, uint64_t now,
 		      struct counters *c, struct rte_mbuf **out, bool *whole) {
-	bool of_data = stream >= d->pseudowires && d->message_flow == 0;
+	bool data_flow = stream >= d->pseudowires && d->message_flow == 0;
 	struct depi_channel *ch =
-		of_data ? &d->channels[stream - d->pseudowires] : &d->messages[stream];
+		data_flow ? &d->channels[stream - d->pseudowires] : &d->messages[stream];
 	uint16_t n;
 
 	*whole = true;
@@ -205,7 +205,8 @@ static uint8_t *message_psp(const struct depi *d, struct rte_mbuf *frame) {
 }
 
 /* False for a frame of a previous channel with this index. Its numbers do not matter any more. */
-static bool is_of_session(const struct depi *d, const struct depi_channel *ch, const uint8_t *psp) {
+static bool has_session_header(const struct depi *d, const struct depi_channel *ch,
+			       const uint8_t *psp) {
 	return memcmp(psp - L2TP_SESSION_SIZE, ch->encap + d->encap_size - L2TP_SESSION_SIZE,
 		      L2TP_SESSION_SIZE) == 0;
 }
@@ -216,7 +217,7 @@ bool depi_message_withdraw(struct depi *d, uint32_t stream, struct rte_mbuf *fra
 
 	if (!psp_begins(psp) && ch->withdrawn == 0)
 		return false;
-	if (is_of_session(d, ch, psp)) {
+	if (has_session_header(d, ch, psp)) {
 		ch->withdrawn++;
 		ch->sequence--;
 		ch->counter = ch->extra == PSP_EXTRA_COUNTER ? (ch->counter - 1) & 0xf : 0;
@@ -224,12 +225,12 @@ bool depi_message_withdraw(struct depi *d, uint32_t stream, struct rte_mbuf *fra
 	return true;
 }
 
-void depi_message_follow(struct depi *d, uint32_t stream, struct rte_mbuf *frame) {
+void depi_message_renumber(struct depi *d, uint32_t stream, struct rte_mbuf *frame) {
 	const struct depi_channel *ch = &d->messages[stream];
 	uint8_t *psp = message_psp(d, frame), *data = rte_pktmbuf_mtod(frame, uint8_t *);
 	uint8_t head = message_meta(frame)->head;
 
-	if (ch->withdrawn == 0 || !is_of_session(d, ch, psp))
+	if (ch->withdrawn == 0 || !has_session_header(d, ch, psp))
 		return;
 	psp_sequence_lower(psp, ch->withdrawn);
 	if (ch->extra == PSP_EXTRA_COUNTER &&
@@ -237,7 +238,7 @@ void depi_message_follow(struct depi *d, uint32_t stream, struct rte_mbuf *frame
 		data[head - 1] = (uint8_t)(data[head - 1] - (ch->withdrawn << 4));
 }
 
-void depi_messages_withdrawn(struct depi *d) {
+void depi_messages_withdraw_end(struct depi *d) {
 	for (uint32_t i = 0; i < d->pseudowires + d->channel_count; i++)
 		d->messages[i].withdrawn = 0;
 }

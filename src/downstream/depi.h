@@ -101,13 +101,13 @@ uint16_t depi_message(struct depi *d, uint32_t stream, struct rte_mbuf *m, uint6
 
 /*
  * Withdraws a message's frame that waits for the port, so that the receiver misses no number. The
- * caller then passes each later frame to depi_message_follow(), in order, and finally calls
- * depi_messages_withdrawn(). Returns false if the start of the message was sent already: the rest
+ * caller then passes each later frame to depi_message_renumber(), in order, and finally calls
+ * depi_messages_withdraw_end(). Returns false if the start of the message was sent already: the rest
  * must be sent, too. Only for streams whose frames are sent before data.
  */
 bool depi_message_withdraw(struct depi *d, uint32_t stream, struct rte_mbuf *frame);
-void depi_message_follow(struct depi *d, uint32_t stream, struct rte_mbuf *frame);
-void depi_messages_withdrawn(struct depi *d);
+void depi_message_renumber(struct depi *d, uint32_t stream, struct rte_mbuf *frame);
+void depi_messages_withdraw_end(struct depi *d);
 
 /* Frees the channels and the open frames. */
 void depi_free(struct depi *d);
@@ -120,23 +120,23 @@ struct rte_mbuf *depi_close_oldest(struct depi *d, struct counters *c);
 struct rte_mbuf *depi_close_channel(struct depi *d, uint32_t channel, struct counters *c);
 
 /*
- * Pads a DEPI frame, whose last mbuf is `last`, to `least` bytes, Ethernet's minimum. Uses a buffer
+ * Pads a DEPI frame, whose last mbuf is `last`, to `min` bytes, Ethernet's minimum. Uses a buffer
  * of `pool`, as the frame's buffers may be shared. Without a buffer the frame stays short.
  */
-static inline void depi_pad(struct rte_mbuf *head, struct rte_mbuf *last, uint32_t least,
+static inline void depi_pad(struct rte_mbuf *head, struct rte_mbuf *last, uint32_t min,
 			    struct rte_mempool *pool) {
 	struct rte_mbuf *padding;
-	uint16_t lacks;
+	uint16_t missing;
 
-	if (likely(head->pkt_len >= least))
+	if (likely(head->pkt_len >= min))
 		return;
 	padding = rte_pktmbuf_alloc(pool);
 	if (padding == NULL)
 		return;
-	lacks = (uint16_t)(least - head->pkt_len);
-	memset(rte_pktmbuf_append(padding, lacks), 0, lacks);
+	missing = (uint16_t)(min - head->pkt_len);
+	memset(rte_pktmbuf_append(padding, missing), 0, missing);
 	packet_meta(padding)->arrived = 0; /* no packet ends in it */
 	last->next = padding;
-	head->pkt_len = least;
+	head->pkt_len = min;
 	head->nb_segs++;
 }

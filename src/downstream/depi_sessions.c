@@ -92,14 +92,14 @@ int depi_messages_create(struct depi *d, const struct service_group *sg, uint32_
 	for (uint32_t i = 0; i < sg->upstream_channel_count; i++) {
 		struct channel c = {.session = grants_map_session(&sg->upstream_channels[i])};
 
-		if (upstream_channel_is_there(&sg->upstream_channels[i]))
+		if (upstream_channel_exists(&sg->upstream_channels[i]))
 			session_set(&d->messages[i], sg, &c, false);
 	}
 	for (uint32_t i = 0; i < d->channel_count; i++) {
 		struct depi_channel *ch = &d->messages[pseudowires + i];
 
 		ch->flow = d->message_flow;
-		if (i < sg->channel_count && channel_is_there(&sg->channels[i]))
+		if (i < sg->channel_count && channel_exists(&sg->channels[i]))
 			session_set(ch, sg, &sg->channels[i], false);
 	}
 	return 0;

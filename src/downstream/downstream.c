@@ -20,7 +20,7 @@ static const struct stage enqueue_list[] = {
 		.about = "headers of the packet",
 		.dpdk = "mbuf",
 		.run = ds_parse,
-		.drops = STAGE_DROPS(DROP_RUNT, DROP_FRAME_TOO_LONG, DROP_NO_ROOM, DROP_VLAN,
+		.drops = STAGE_DROPS(DROP_RUNT, DROP_FRAME_TOO_LONG, DROP_NO_SPACE, DROP_VLAN,
 				     DROP_IPV4_HEADER, DROP_IPV4_LENGTH, DROP_IPV4_CHECKSUM,
 				     DROP_IPV6_HEADER, DROP_IPV6_LENGTH, DROP_IPV6_EXTENSIONS,
 				     DROP_ARP_MALFORMED, DROP_MULTICAST),
@@ -121,7 +121,7 @@ static const struct stage lower_list[] = {
 		.about = "MAC header, privacy and DS extended headers, HCS",
 		.dpdk = "mbuf",
 		.run = ds_frame,
-		.drops = STAGE_DROPS(DROP_NO_ROOM),
+		.drops = STAGE_DROPS(DROP_NO_SPACE),
 		.counters = STAGE_COUNTERS(COUNTER_FRAMED),
 	},
 	{
@@ -302,9 +302,9 @@ uint64_t downstream_accounted(const struct downstream *d) {
  * frames. */
 int downstream_latency_reserve(struct downstream *d) {
 	const struct depi *depi = &d->lower.depi;
-	uint32_t most = DS_LOWER_LIMIT + PIPELINE_BURST + depi->channel_count * depi->max_segments;
+	uint32_t max = DS_LOWER_LIMIT + PIPELINE_BURST + depi->channel_count * depi->max_segments;
 
-	if (latency_line_create(&d->lower.arrivals, most) != 0)
+	if (latency_line_create(&d->lower.arrivals, max) != 0)
 		return -1;
 	return latency_reserve(&d->latency);
 }

@@ -23,12 +23,12 @@
 #include "model/service_group.h"
 #include "pipeline/clock.h"
 #include "pipeline/counters.h"
-#include "pipeline/effort.h"
 #include "pipeline/latency.h"
 #include "pipeline/messages.h"
 #include "pipeline/packet.h"
 #include "pipeline/packet_ends.h"
 #include "pipeline/pipeline.h"
+#include "pipeline/poll_stats.h"
 #include "scheduler/scheduler.h"
 
 /* Packets or DEPI frames above which the lower MAC dequeues no more. */
@@ -94,7 +94,7 @@ struct ds_upper {
 	struct ds_record records[PIPELINE_BURST];
 	struct ds_known known;
 	uint16_t unknown_count; /* records still in use, when last counted */
-	struct effort effort;
+	struct poll_stats effort;
 	struct counters counters;
 };
 

@@ -55,16 +55,16 @@ uint16_t ds_encrypt_submit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_lower *l = ctx;
 	struct crypto_frame frames[PIPELINE_BURST];
 	uint32_t by_cipher[CIPHERS] = {0};
-	uint16_t taken;
+	uint16_t accepted;
 
 	for (uint16_t i = 0; i < n; i++)
 		encrypt_fill(l, &frames[i], pkts[i], &l->tables->flows[packet_meta(pkts[i])->flow]);
-	taken = crypto_submit(l->crypto, frames, n);
-	for (uint16_t i = 0; i < taken; i++)
+	accepted = crypto_submit(l->crypto, frames, n);
+	for (uint16_t i = 0; i < accepted; i++)
 		by_cipher[frames[i].key->cipher]++;
-	for (uint16_t i = taken; i < n; i++)
+	for (uint16_t i = accepted; i < n; i++)
 		drop(&l->counters, pkts[i], DROP_CRYPTO_FULL);
-	l->submitted += taken;
+	l->submitted += accepted;
 	frames_count(l, by_cipher);
 	return 0;
 }

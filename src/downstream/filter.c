@@ -21,8 +21,8 @@ struct filter_questions {
 
 /* Adds a key per filter group: the first in the packet's record, the others in copies of it.
  * Returns the number of copies. */
-static uint32_t ask_filters(struct filter_questions *questions, struct ds_record *record,
-			    struct rule_key *copies) {
+static uint32_t add_filter_queries(struct filter_questions *questions, struct ds_record *record,
+				   struct rule_key *copies) {
 	const struct ds_modem *modem = record->modem;
 	struct filter_questions *q = &questions[record->key.flow.family];
 
@@ -75,7 +75,7 @@ static void find_verdicts(struct ds_upper *u, const struct unknown *unknown) {
 		if (unlikely(ds_has_chain(record)))
 			find_chain_verdict(&u->filters, record);
 		else
-			used += ask_filters(questions, record, copies + used);
+			used += add_filter_queries(questions, record, copies + used);
 	}
 	for (int f = 0; f < RULE_FAMILIES; f++)
 		answer_filters(&u->filters, (enum rule_family)f, &questions[f]);
@@ -107,7 +107,7 @@ uint16_t ds_filter(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	count(&u->counters, COUNTER_FILTER_UNMATCHED, seen[0]);
 	count(&u->counters, COUNTER_FILTER_MATCHED_PERMIT, seen[1 + FILTER_PERMIT]);
 	count(&u->counters, COUNTER_FILTER_MATCHED_DENY, seen[1 + FILTER_DENY]);
-	return unknown_close(&unknown, pkts, n);
+	return unknown_compact(&unknown, pkts, n);
 }
 
 /* Sets the list of each filter group of the modems. Equal groups may share a list. */
@@ -131,7 +131,7 @@ int ds_filter_open(void *downstream, const struct service_group *sg, const void 
 	for (uint32_t g = 0; g < d->tables.capacity.filter_groups; g++)
 		d->lists.of_group[g] = RULE_LIST_NONE;
 	for (size_t g = 0; g < sg->filter_group_count; g++) {
-		if (!filter_group_is_there(&sg->filter_groups[g]))
+		if (!filter_group_exists(&sg->filter_groups[g]))
 			continue;
 		d->lists.of_group[g] = rule_lists_get_filters(lists, &sg->filter_groups[g]);
 		if (d->lists.of_group[g] == RULE_LIST_NONE)

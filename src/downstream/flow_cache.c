@@ -23,7 +23,7 @@ int flow_cache_create(struct flow_cache *c, uint32_t records) {
 	if (c->records == NULL)
 		return -1;
 	c->mask = records - 1;
-	flow_cache_forget_all(c);
+	flow_cache_invalidate_all(c);
 	return 0;
 }
 
@@ -37,25 +37,25 @@ static uint32_t generation_next(uint32_t generation) {
 	return generation == UINT32_MAX ? 1 : generation + 1;
 }
 
-void flow_cache_forget(struct flow_cache *c, uint32_t modem) {
+void flow_cache_invalidate(struct flow_cache *c, uint32_t modem) {
 	uint32_t *generation = &c->generations[modem % FLOW_CACHE_SHARES];
 
 	*generation = generation_next(*generation);
 }
 
-void flow_cache_forget_all(struct flow_cache *c) {
+void flow_cache_invalidate_all(struct flow_cache *c) {
 	for (uint32_t share = 0; share < FLOW_CACHE_SHARES; share++)
-		flow_cache_forget(c, share);
+		flow_cache_invalidate(c, share);
 }
 
-struct flow_record *flow_cache_learn(struct flow_cache *c, const struct flow_key *key,
-				     uint32_t hash, uint32_t modem) {
+struct flow_record *flow_cache_add(struct flow_cache *c, const struct flow_key *key, uint32_t hash,
+				   uint32_t modem) {
 	struct flow_record *r = flow_cache_slot(c, hash, false);
 
 	if (flow_cache_valid(c, r) && !flow_key_same(key, &r->key))
 		r = flow_cache_slot(c, hash, true);
 	if (flow_cache_valid(c, r) && !flow_key_same(key, &r->key) &&
-	    ++c->learned % REPLACE_ONE_OF != 0)
+	    ++c->contended % REPLACE_ONE_OF != 0)
 		return NULL;
 	r->key = *key;
 	r->modem = modem;

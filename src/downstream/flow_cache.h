@@ -6,7 +6,7 @@
  *
  * A record is in the slot of its key's hash or in the adjacent one. A new record may replace
  * another. After any change that affects a modem's packets, the caller must call
- * flow_cache_forget().
+ * flow_cache_invalidate().
  */
 #pragma once
 
@@ -41,7 +41,7 @@ _Static_assert(sizeof(struct flow_record) == RTE_CACHE_LINE_SIZE, "one cache lin
 struct flow_cache {
 	struct flow_record *records; /* NULL: no cache */
 	uint32_t mask; /* of an index */
-	uint32_t learned; /* new flows that found both slots in use */
+	uint32_t contended; /* new flows that found both slots in use */
 	uint32_t generations[FLOW_CACHE_SHARES]; /* by the modem's index, modulo; never 0 */
 };
 
@@ -53,10 +53,10 @@ void flow_cache_free(struct flow_cache *c);
 
 /* Invalidates all records of the modem, and those of modems that share its generation. Called by
  * the cache's worker between two bursts, or by any thread while that worker does not run. */
-void flow_cache_forget(struct flow_cache *c, uint32_t modem);
+void flow_cache_invalidate(struct flow_cache *c, uint32_t modem);
 
 /* The same for all modems. */
-void flow_cache_forget_all(struct flow_cache *c);
+void flow_cache_invalidate_all(struct flow_cache *c);
 
 static inline bool flow_cache_valid(const struct flow_cache *c, const struct flow_record *r) {
 	return r->generation == c->generations[r->modem % FLOW_CACHE_SHARES];
@@ -95,5 +95,5 @@ static inline const struct flow_record *flow_cache_find(const struct flow_cache 
 
 /* Writes a record for a key: sets key, modem and generation; the caller must set all other fields.
  * Returns NULL if both slots are in use and this flow may replace none. Requires a cache. */
-struct flow_record *flow_cache_learn(struct flow_cache *c, const struct flow_key *key,
-				     uint32_t hash, uint32_t modem);
+struct flow_record *flow_cache_add(struct flow_cache *c, const struct flow_key *key, uint32_t hash,
+				   uint32_t modem);

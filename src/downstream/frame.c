@@ -71,7 +71,7 @@ uint16_t ds_frame(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		const struct packet_meta *meta = packet_meta(pkts[i]);
 
 		if (!frame_has_space(pkts[i])) {
-			drop(&l->counters, pkts[i], DROP_NO_ROOM);
+			drop(&l->counters, pkts[i], DROP_NO_SPACE);
 			continue;
 		}
 		frame_one(pkts[i], &flows[meta->flow], meta->sequence);

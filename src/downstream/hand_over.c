@@ -12,9 +12,9 @@
 uint16_t ds_hand_over(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_upper *u = ctx;
 	/* ds_schedule() dequeued no more than is free, and there is no other producer. */
-	unsigned taken = rte_ring_sp_enqueue_burst(u->to_lower, (void **)pkts, n, NULL);
+	unsigned enqueued = rte_ring_sp_enqueue_burst(u->to_lower, (void **)pkts, n, NULL);
 
-	RTE_VERIFY(taken == n);
+	RTE_VERIFY(enqueued == n);
 	return 0;
 }
 

@@ -12,9 +12,9 @@
 #include "pipeline/packet.h"
 #include "platform/log/log.h"
 
-#define FLOWS_A_MODEM ((size_t)128)
+#define FLOWS_PER_MODEM ((size_t)128)
 #define FLOWS_MIN ((size_t)4096)
-#define FLOWS_OF_MANY ((size_t)32768) /* above it, half as many per modem */
+#define FLOWS_LARGE ((size_t)32768) /* above it, half as many per modem */
 
 /* Applies a record as modem_lookup, filter and classify would, which do the counting. Denied
  * flows are not cached. */
@@ -105,13 +105,13 @@ uint16_t ds_known_flows(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	return n;
 }
 
-/* By default at most FLOWS_A_MODEM per modem, as the cache rounds up to a power of two. The more
+/* By default at most FLOWS_PER_MODEM per modem, as the cache rounds up to a power of two. The more
  * modems share a group's rate, the fewer flows of each are active. */
 static uint32_t flow_records(const struct service_group *sg, size_t modems) {
-	size_t records = RTE_MAX(modems * FLOWS_A_MODEM, FLOWS_MIN);
+	size_t records = RTE_MAX(modems * FLOWS_PER_MODEM, FLOWS_MIN);
 
-	if (records > FLOWS_OF_MANY)
-		records = RTE_MAX(records / 2, FLOWS_OF_MANY);
+	if (records > FLOWS_LARGE)
+		records = RTE_MAX(records / 2, FLOWS_LARGE);
 	if (sg->has_flow_cache)
 		records = sg->flow_cache;
 	else

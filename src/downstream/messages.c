@@ -17,7 +17,7 @@
 #define BURST 32
 
 /* Without a session, the message's channel was removed. */
-static bool stream_is_there(const struct depi *d, uint32_t stream) {
+static bool stream_exists(const struct depi *d, uint32_t stream) {
 	return stream < d->pseudowires + d->channel_count &&
 	       d->messages[stream].capacity > PSP_ENTRY_SIZE + DEPI_MIN_FRAGMENT;
 }
@@ -33,7 +33,7 @@ static uint16_t message_frames(struct ds_lower *l, struct rte_mbuf *m, struct rt
 	bool whole = false;
 	uint16_t n = 0;
 
-	if (stream_is_there(&l->depi, meta.stream))
+	if (stream_exists(&l->depi, meta.stream))
 		n = depi_message(&l->depi, meta.stream, m, l->clock->now, &l->counters, out,
 				 &whole);
 	else
@@ -80,19 +80,19 @@ uint16_t ds_messages(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	uint32_t capacity =
 		RTE_MIN((uint32_t)PIPELINE_CAPACITY - n, DS_URGENT_CAPACITY - x->urgent_count);
 	struct rte_mbuf *in[BURST];
-	unsigned taken;
+	unsigned dequeued;
 
 	if (x->path.ring == NULL || rte_ring_empty(x->path.ring))
 		return n;
 	capacity = RTE_MIN(capacity / DEPI_MESSAGE_FRAMES, (uint32_t)BURST);
-	taken = rte_ring_sc_dequeue_burst(x->path.ring, (void **)in, capacity, NULL);
-	for (unsigned i = 0; i < taken; i++) {
+	dequeued = rte_ring_sc_dequeue_burst(x->path.ring, (void **)in, capacity, NULL);
+	for (unsigned i = 0; i < dequeued; i++) {
 		if (message_is_late(message_meta(in[i]), l->clock->now))
 			ds_message_late(l, in[i], 1);
 		else
 			n = message_add(l, in[i], pkts, n);
 	}
-	count(&l->counters, COUNTER_MESSAGES, taken);
+	count(&l->counters, COUNTER_MESSAGES, dequeued);
 	return n;
 }
 

@@ -24,8 +24,7 @@ struct lookup {
 	uint32_t n;
 };
 
-static void look_up_modems(const struct ds_tables *t, struct lookup *lookups,
-			   enum ds_lookup which) {
+static void lookup_modems(const struct ds_tables *t, struct lookup *lookups, enum ds_lookup which) {
 	const struct rte_hash *const tables[DS_LOOKUPS] = {t->ipv4, t->ipv6, t->mac};
 	struct lookup *l = &lookups[which];
 
@@ -58,7 +57,7 @@ static void find_modems(struct ds_upper *u, const struct unknown *unknown) {
 		l->records[l->n++] = record;
 	}
 	for (unsigned i = 0; i < DS_LOOKUPS; i++)
-		look_up_modems(u->tables, lookups, (enum ds_lookup)i);
+		lookup_modems(u->tables, lookups, (enum ds_lookup)i);
 }
 
 static enum drop_reason admit_address(const struct ds_record *record, uint64_t period) {
@@ -93,9 +92,9 @@ uint16_t ds_modem_lookup(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		}
 		memcpy(rte_pktmbuf_mtod(m, uint8_t *), record->modem->mac, 6);
 	}
-	effort_look_up(&u->effort, unknown.count);
+	poll_stats_count_lookup(&u->effort, unknown.count);
 	count(&u->counters, COUNTER_LOOKUP_MATCHED, matched);
-	return unknown_close(&unknown, pkts, n);
+	return unknown_compact(&unknown, pkts, n);
 }
 
 int ds_modem_lookup_open(void *downstream, const struct service_group *sg, const void *resources) {

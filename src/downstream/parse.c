@@ -128,7 +128,7 @@ static enum drop_reason parse_packet(const struct ds_upper *u, struct rte_mbuf *
 	if (rte_pktmbuf_pkt_len(m) > u->max_frame && !is_long_by_tag(u, m))
 		return DROP_FRAME_TOO_LONG;
 	if (rte_pktmbuf_linearize(m) != 0)
-		return DROP_NO_ROOM;
+		return DROP_NO_SPACE;
 	frame = rte_pktmbuf_mtod(m, const uint8_t *);
 	if (unlikely(vlan_is_priority(frame, rte_pktmbuf_data_len(m)))) {
 		packet_untag(m);
@@ -139,7 +139,7 @@ static enum drop_reason parse_packet(const struct ds_upper *u, struct rte_mbuf *
 		return reasons[verdict];
 	kinds[kind]++;
 	if (unlikely(!packet_pad(m)))
-		return DROP_NO_ROOM;
+		return DROP_NO_SPACE;
 	if (kind == FRAME_IPV4 && !ipv4_checksum_accepted(m, frame + ETHERNET_HEADER))
 		return DROP_IPV4_CHECKSUM;
 	return record_is_multicast(record) ? DROP_MULTICAST : DROP_NONE;

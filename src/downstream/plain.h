@@ -33,12 +33,12 @@ static inline bool plain_has_ports(uint8_t protocol) {
 /* Returns false if frame_parse() is needed; the key is then undefined. */
 static inline bool plain_ipv4(const uint8_t *frame, uint32_t length, struct flow_key *key) {
 	const uint8_t *ip = frame + ETHERNET_HEADER;
-	uint32_t least = IPV4_HEADER + PLAIN_PORTS, left = length - ETHERNET_HEADER, size;
+	uint32_t min = IPV4_HEADER + PLAIN_PORTS, left = length - ETHERNET_HEADER, size;
 
-	if (load_be16(frame + 12) != ETHERTYPE_IPV4 || left < least)
+	if (load_be16(frame + 12) != ETHERTYPE_IPV4 || left < min)
 		return false;
 	size = load_be16(ip + 2);
-	if (ip[0] != 0x45 || size < least || size > left || (load_be16(ip + 6) & 0x3fff) != 0 ||
+	if (ip[0] != 0x45 || size < min || size > left || (load_be16(ip + 6) & 0x3fff) != 0 ||
 	    !plain_has_ports(ip[9]))
 		return false;
 	plain_key(key, RULE_IPV4, ip[9], ip[1], ip + IPV4_HEADER);

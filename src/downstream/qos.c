@@ -24,7 +24,7 @@ struct scheduler_depi qos_depi(const struct rphy_config *r, const struct channel
 }
 
 struct scheduler_channel qos_channel(const struct rphy_config *r, const struct channel *c) {
-	if (!channel_is_there(c))
+	if (!channel_exists(c))
 		return (struct scheduler_channel){0};
 	return (struct scheduler_channel){.rate = c->rate, .depi = qos_depi(r, c)};
 }

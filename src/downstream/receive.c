@@ -17,7 +17,7 @@ uint16_t ds_receive(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		rte_prefetch0(packet_meta(pkts[i]));
 		bytes += rte_pktmbuf_pkt_len(pkts[i]);
 	}
-	effort_poll(&u->effort, n);
+	poll_stats_count_poll(&u->effort, n);
 	count(&u->counters, COUNTER_RECEIVED, n);
 	count(&u->counters, COUNTER_RECEIVED_BYTES, bytes);
 	return n;

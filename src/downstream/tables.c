@@ -182,7 +182,7 @@ int ds_tables_create(struct ds_tables *t, const struct service_group *sg,
 	for (uint32_t i = 0; i < sg->modem_count; i++) {
 		const struct modem *m = &sg->modems[i];
 
-		if (!modem_is_there(m))
+		if (!modem_exists(m))
 			continue;
 		if (ds_modem_fill(t, sg, i) != 0)
 			return -1;

@@ -104,11 +104,11 @@ static void drop_late(struct ds_lower *l) {
 			ds_message_late(l, m, meta->messages);
 			continue;
 		}
-		depi_message_follow(&l->depi, meta->stream, m);
+		depi_message_renumber(&l->depi, meta->stream, m);
 		x->urgent[ds_urgent_index(x->urgent_first + x->urgent_count++)] = m;
 	}
 	if (x->urgent_count < waited)
-		depi_messages_withdrawn(&l->depi);
+		depi_messages_withdraw_end(&l->depi);
 }
 
 uint16_t ds_transmit_messages(void *ctx, struct rte_mbuf **pkts, uint16_t n) {

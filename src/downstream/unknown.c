@@ -21,7 +21,7 @@ void unknown_drop(struct ds_upper *u, struct rte_mbuf **pkts, struct unknown *un
 	unknown->gaps++;
 }
 
-uint16_t unknown_close(const struct unknown *unknown, struct rte_mbuf **pkts, uint16_t n) {
+uint16_t unknown_compact(const struct unknown *unknown, struct rte_mbuf **pkts, uint16_t n) {
 	uint16_t kept = 0;
 
 	if (unknown->gaps == 0)

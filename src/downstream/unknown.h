@@ -20,9 +20,9 @@ struct unknown {
 /* Finds them. There may be none. */
 void unknown_find(struct ds_upper *u, struct rte_mbuf **pkts, uint16_t n, struct unknown *unknown);
 
-/* Drops the packet at index `i` of the list. unknown_close() removes the gap. */
+/* Drops the packet at index `i` of the list. unknown_compact() removes the gap. */
 void unknown_drop(struct ds_upper *u, struct rte_mbuf **pkts, struct unknown *unknown, uint16_t i,
 		  enum drop_reason reason);
 
 /* Removes the gaps of dropped packets among `n` packets. Returns how many are left. */
-uint16_t unknown_close(const struct unknown *unknown, struct rte_mbuf **pkts, uint16_t n);
+uint16_t unknown_compact(const struct unknown *unknown, struct rte_mbuf **pkts, uint16_t n);

@@ -8,7 +8,7 @@
 #define LONGEST_PART 16
 
 static bool cores_add_range(struct cores *cores, uint16_t low, uint16_t high) {
-	if (low > high || high >= CORES_MOST)
+	if (low > high || high >= CORES_MAX)
 		return false;
 	for (unsigned core = low; core <= high; core++) {
 		if (cores->has[core])

@@ -6,12 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CORES_MOST 1024 /* core numbers from 0 on */
+#define CORES_MAX 1024 /* core numbers from 0 on */
 
 struct cores {
-	uint16_t number[CORES_MOST];
+	uint16_t number[CORES_MAX];
 	size_t count;
-	bool has[CORES_MOST];
+	bool has[CORES_MAX];
 };
 
 /*

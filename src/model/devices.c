@@ -97,10 +97,10 @@ bool crypto_has_library(void) {
 #endif
 }
 
-const char *crypto_own(void) {
+const char *crypto_default_device(void) {
 	return crypto_has_library() ? CRYPTO_LIBRARY : CRYPTO_NO_LIBRARY;
 }
 
-const char *crypto_serves(const struct crypto_config *c) {
-	return c->device != NULL ? c->device : crypto_own();
+const char *crypto_provider_name(const struct crypto_config *c) {
+	return c->device != NULL ? c->device : crypto_default_device();
 }

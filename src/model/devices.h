@@ -51,7 +51,7 @@ const char *device_arguments(const char *device);
 bool crypto_has_library(void);
 
 /* The provider of a group that names no device: the library, or else the device above. */
-const char *crypto_own(void);
+const char *crypto_default_device(void);
 
 /* The provider of a group: the name of a device, or of the library. */
-const char *crypto_serves(const struct crypto_config *c);
+const char *crypto_provider_name(const struct crypto_config *c);

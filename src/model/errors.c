@@ -12,7 +12,7 @@
 #define LONGEST_QUOTE 60
 
 void errors_quote(const char *text, size_t length, char *quoted, size_t size) {
-	size_t used = 0, most = length < LONGEST_QUOTE ? length : LONGEST_QUOTE;
+	size_t used = 0, max = length < LONGEST_QUOTE ? length : LONGEST_QUOTE;
 
 	if (size < 8)
 		return;
@@ -21,7 +21,7 @@ void errors_quote(const char *text, size_t length, char *quoted, size_t size) {
 		return;
 	}
 	quoted[used++] = '"';
-	for (size_t i = 0; i < most && used + 8 < size; i++) {
+	for (size_t i = 0; i < max && used + 8 < size; i++) {
 		unsigned char c = (unsigned char)text[i];
 
 		if (c == '"' || c == '\\')
@@ -31,7 +31,7 @@ void errors_quote(const char *text, size_t length, char *quoted, size_t size) {
 		else
 			used += (size_t)snprintf(&quoted[used], size - used, "\\x%02x", c);
 	}
-	snprintf(&quoted[used], size - used, "%s\"", most < length ? "..." : "");
+	snprintf(&quoted[used], size - used, "%s\"", max < length ? "..." : "");
 }
 
 static void errors_print_path(const struct path *path, FILE *out) {
@@ -108,12 +108,13 @@ static char *render(const struct errors_scope *scope, uint32_t line, const struc
 	return text;
 }
 
-static bool is_before(const struct mistake *a, const struct mistake *b) {
+static bool is_before(const struct config_error *a, const struct config_error *b) {
 	return a->order != b->order ? a->order < b->order : a->line < b->line;
 }
 
 /* Whether the same text is listed at this line before `index`. */
-static bool is_known(const struct errors *errors, size_t index, const struct mistake *mistake) {
+static bool is_known(const struct errors *errors, size_t index,
+		     const struct config_error *mistake) {
 	while (index > 0 && !is_before(&errors->shown[index - 1], mistake)) {
 		const char *text = errors->shown[--index].text;
 
@@ -126,7 +127,7 @@ static bool is_known(const struct errors *errors, size_t index, const struct mis
 void errors_add(struct errors *errors, uint32_t line, const struct path *path, const char *found,
 		const char *allowed) {
 	struct errors_scope scope = scope_of(errors, line);
-	struct mistake mistake = {.order = scope.order, .line = line_in_file(&scope, line)};
+	struct config_error mistake = {.order = scope.order, .line = line_in_file(&scope, line)};
 	size_t index = errors->shown_count;
 
 	errors->total++;

@@ -31,7 +31,7 @@ struct errors_scope {
 	uint32_t order; /* order in which files are printed, from 0 */
 };
 
-struct mistake {
+struct config_error {
 	uint32_t order; /* of its file */
 	uint32_t line; /* in its file */
 	char *text;
@@ -42,7 +42,7 @@ struct errors {
 	struct errors_scope scopes[ERRORS_SCOPES]; /* sorted by their first lines */
 	size_t scope_count;
 	/* sorted by line; on one line in the order of errors_add() */
-	struct mistake shown[ERRORS_SHOWN];
+	struct config_error shown[ERRORS_SHOWN];
 	size_t shown_count;
 	uint64_t total;
 	uint64_t repeated; /* errors that are not listed, as an equal error is */

@@ -31,17 +31,17 @@ static FILE *file_open(const char *path, bool regular) {
 }
 
 /* The file's size, and one byte more to find its end. */
-static size_t first_capacity(FILE *file, size_t most) {
-	const size_t least = 1u << 12;
+static size_t first_capacity(FILE *file, size_t max) {
+	const size_t min = 1u << 12;
 	struct stat about;
 
-	if (fstat(fileno(file), &about) != 0 || about.st_size < (off_t)least ||
-	    (size_t)about.st_size > most)
-		return least;
+	if (fstat(fileno(file), &about) != 0 || about.st_size < (off_t)min ||
+	    (size_t)about.st_size > max)
+		return min;
 	return (size_t)about.st_size + 1;
 }
 
-char *file_read(const char *path, size_t most, bool regular, size_t *size) {
+char *file_read(const char *path, size_t max, bool regular, size_t *size) {
 	FILE *file = file_open(path, regular);
 	char *text = NULL, *larger;
 	size_t capacity;
@@ -50,9 +50,9 @@ char *file_read(const char *path, size_t most, bool regular, size_t *size) {
 	if (file == NULL)
 		return NULL;
 	setvbuf(file, NULL, _IONBF, 0); /* fread() reads directly into the buffer */
-	capacity = first_capacity(file, most);
+	capacity = first_capacity(file, max);
 	while (!feof(file)) {
-		errno = *size > most ? EFBIG : 0;
+		errno = *size > max ? EFBIG : 0;
 		larger = errno == 0 ? secret_realloc(text, capacity) : NULL;
 		if (larger == NULL)
 			break;
@@ -63,7 +63,7 @@ char *file_read(const char *path, size_t most, bool regular, size_t *size) {
 		if (*size == capacity)
 			capacity *= 2;
 	}
-	if (!feof(file) || *size > most) {
+	if (!feof(file) || *size > max) {
 		int reason = feof(file) ? EFBIG : errno;
 
 		secret_free(text);
@@ -74,7 +74,7 @@ char *file_read(const char *path, size_t most, bool regular, size_t *size) {
 	return text;
 }
 
-void file_refuse(struct errors *errors, uint32_t line, const struct path *path) {
+void file_report_error(struct errors *errors, uint32_t line, const struct path *path) {
 	char found[128];
 
 	snprintf(found, sizeof(found), "no readable file (%s)", strerror(errno));
@@ -82,12 +82,12 @@ void file_refuse(struct errors *errors, uint32_t line, const struct path *path) 
 }
 
 char *file_read_or_print(const char *path, bool regular, size_t *size, FILE *out) {
-	char *text = file_read(path, FILE_MOST, regular, size);
+	char *text = file_read(path, FILE_MAX, regular, size);
 	struct errors mistakes = {.file = path};
 
 	if (text != NULL)
 		return text;
-	file_refuse(&mistakes, 1, NULL);
+	file_report_error(&mistakes, 1, NULL);
 	errors_print(&mistakes, out);
 	return NULL;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/grants_times.h"
 
-#define NS_A_FRACTION 625 /* 128 samples in ns */
-#define SAMPLES_A_FRACTION 128
+#define NS_PER_FRACTION 625 /* 128 samples in ns */
+#define SAMPLES_PER_FRACTION 128
 #define OFDMA_STATION_MINISLOTS 16
 #define SC_QAM_STATION_NS 200000 /* ns of a ranging burst, by default */
 /* default limit of ns for initial maintenance, including the round trip */
@@ -11,15 +11,15 @@
 #define OFDMA_REQUEST_FRAMES 2 /* default time for decoding, after the frame with the request */
 
 uint64_t grants_samples(uint64_t ns) {
-	return ns / NS_A_FRACTION * SAMPLES_A_FRACTION +
-	       ns % NS_A_FRACTION * SAMPLES_A_FRACTION / NS_A_FRACTION;
+	return ns / NS_PER_FRACTION * SAMPLES_PER_FRACTION +
+	       ns % NS_PER_FRACTION * SAMPLES_PER_FRACTION / NS_PER_FRACTION;
 }
 
 uint64_t grants_ns(uint64_t samples) {
-	uint64_t rest = samples % SAMPLES_A_FRACTION * NS_A_FRACTION;
+	uint64_t rest = samples % SAMPLES_PER_FRACTION * NS_PER_FRACTION;
 
-	return samples / SAMPLES_A_FRACTION * NS_A_FRACTION +
-	       (rest + SAMPLES_A_FRACTION - 1) / SAMPLES_A_FRACTION;
+	return samples / SAMPLES_PER_FRACTION * NS_PER_FRACTION +
+	       (rest + SAMPLES_PER_FRACTION - 1) / SAMPLES_PER_FRACTION;
 }
 
 static uint16_t bounded(uint64_t value) {
@@ -125,7 +125,7 @@ struct grants_times grants_times_of(const struct grants_config *g,
 }
 
 uint64_t grants_ahead(const struct service_group *sg) {
-	uint64_t most = 0;
+	uint64_t max = 0;
 
 	for (size_t i = 0; i < sg->upstream_channel_count; i++) {
 		const struct upstream_channel *c = &sg->upstream_channels[i];
@@ -134,10 +134,10 @@ uint64_t grants_ahead(const struct service_group *sg) {
 		if (c->session == 0) /* a free slot */
 			continue;
 		t = grants_times_of(&sg->upstream.scheduler, c);
-		if ((uint64_t)t.interval + t.ack_delay > most)
-			most = (uint64_t)t.interval + t.ack_delay;
+		if ((uint64_t)t.interval + t.ack_delay > max)
+			max = (uint64_t)t.interval + t.ack_delay;
 	}
-	return grants_ns(most);
+	return grants_ns(max);
 }
 
 uint32_t grants_map_session(const struct upstream_channel *c) {

@@ -61,17 +61,17 @@ static uint32_t deal_half(struct core_list *list, struct half_used *half) {
 
 static void deal_group(struct core_list *list, struct service_group *sg) {
 	struct thread_config *threads = &sg->threads;
-	const struct thread_request *asked = &threads->asked;
-	const struct layout *layout = &layouts[asked->layout];
+	const struct thread_request *requested = &threads->requested;
+	const struct layout *layout = &layouts[requested->layout];
 
 	threads->downstream = layout->downstream;
-	if (!asked->upper_mac_core)
+	if (!requested->upper_mac_core)
 		threads->upper_mac_core = layout->shared_downstream
 						  ? deal_half(list, &list->downstream)
 						  : deal_core(list);
-	if (!asked->lower_mac_core && layout->downstream == LAYOUT_1DS2T)
+	if (!requested->lower_mac_core && layout->downstream == LAYOUT_1DS2T)
 		threads->lower_mac_core = deal_core(list);
-	if (asked->upstream_core)
+	if (requested->upstream_core)
 		return;
 	if (layout->combined || sg->upstream_channel_count == 0)
 		threads->upstream_core = threads->upper_mac_core;
@@ -111,21 +111,21 @@ static void check_downstream(const struct placed_group *group, struct errors *er
  * Earlier groups have other lines. */
 static void deal_list(const struct placed_group *groups, size_t count, size_t first,
 		      struct errors *errors) {
-	const struct thread_request *asked = &groups[first].sg->threads.asked;
+	const struct thread_request *requested = &groups[first].sg->threads.requested;
 	struct core_list list = {
-		.cores = asked->cores,
-		.count = asked->core_count,
-		.layout = asked->layout,
+		.cores = requested->cores,
+		.count = requested->core_count,
+		.layout = requested->layout,
 	};
 
 	for (size_t g = first; g < count; g++) {
 		struct service_group *sg = groups[g].sg;
 
-		if (sg->threads.asked.layout == LAYOUT_NONE ||
+		if (sg->threads.requested.layout == LAYOUT_NONE ||
 		    groups[g].cores_line != groups[first].cores_line)
 			continue;
 		list.groups++;
-		list.mixed = list.mixed || sg->threads.asked.layout != list.layout;
+		list.mixed = list.mixed || sg->threads.requested.layout != list.layout;
 		deal_group(&list, sg);
 	}
 	if (list.used > list.count) {
@@ -133,7 +133,7 @@ static void deal_list(const struct placed_group *groups, size_t count, size_t fi
 		return;
 	}
 	for (size_t g = first; g < count; g++) {
-		if (groups[g].sg->threads.asked.layout != LAYOUT_NONE &&
+		if (groups[g].sg->threads.requested.layout != LAYOUT_NONE &&
 		    groups[g].cores_line == groups[first].cores_line)
 			check_downstream(&groups[g], errors);
 	}
@@ -147,7 +147,7 @@ static void deal_main_core(const struct placed_group *groups, size_t count, stru
 	for (size_t g = 0; g < count; g++) {
 		const struct thread_config *config = &groups[g].sg->threads;
 
-		if (!config->asked.main_core)
+		if (!config->requested.main_core)
 			continue;
 		if (first == NULL)
 			first = &groups[g];
@@ -164,13 +164,13 @@ static void deal_main_core(const struct placed_group *groups, size_t count, stru
 		groups[g].sg->threads.main_core = first->sg->threads.main_core;
 }
 
-void layouts_deal(const struct placed_group *groups, size_t count, struct errors *errors) {
+void layouts_assign(const struct placed_group *groups, size_t count, struct errors *errors) {
 	for (size_t g = 0; g < count; g++) {
 		size_t before = 0;
 
-		if (groups[g].sg->threads.asked.layout == LAYOUT_NONE)
+		if (groups[g].sg->threads.requested.layout == LAYOUT_NONE)
 			continue;
-		while (before < g && (groups[before].sg->threads.asked.layout == LAYOUT_NONE ||
+		while (before < g && (groups[before].sg->threads.requested.layout == LAYOUT_NONE ||
 				      groups[before].cores_line != groups[g].cores_line))
 			before++;
 		if (before == g)
@@ -217,7 +217,7 @@ struct group_cores layouts_group_cores(const struct service_group *sg) {
 	};
 }
 
-size_t layouts_cores(const struct service_group *sg, uint32_t cores[LAYOUTS_MOST_CORES]) {
+size_t layouts_cores(const struct service_group *sg, uint32_t cores[LAYOUTS_MAX_CORES]) {
 	struct group_cores at = layouts_group_cores(sg);
 	size_t count = add_core(cores, 0, at.upper_mac);
 

@@ -25,7 +25,7 @@ struct placed_group layouts_lines(struct service_group *sg, struct node *root);
 
 /* Assigns cores to the groups in their order. If a group names the main core, all groups get it.
  * Reports lists that are too short, and contradictions. */
-void layouts_deal(const struct placed_group *groups, size_t count, struct errors *errors);
+void layouts_assign(const struct placed_group *groups, size_t count, struct errors *errors);
 
 /* The layout's name in a file; NULL: each core has its own key. */
 const char *layouts_name(enum thread_layout layout);
@@ -38,8 +38,8 @@ struct group_cores {
 };
 struct group_cores layouts_group_cores(const struct service_group *sg);
 
-#define LAYOUTS_MOST_CORES 3 /* per group */
+#define LAYOUTS_MAX_CORES 3 /* per group */
 
 /* Lists the cores that a group's threads poll on, each once: upper MAC, lower MAC, upstream.
  * Returns their number. */
-size_t layouts_cores(const struct service_group *sg, uint32_t cores[LAYOUTS_MOST_CORES]);
+size_t layouts_cores(const struct service_group *sg, uint32_t cores[LAYOUTS_MAX_CORES]);

@@ -76,7 +76,7 @@ bool power_driver_parse(const char *text, enum power_driver *driver);
 struct power_config power_config_default(void);
 
 /* The maximum number of groups at a time. */
-static inline size_t server_config_most(const struct server_config *config) {
+static inline size_t server_config_max_groups(const struct server_config *config) {
 	return config->max_groups > config->group_count ? config->max_groups : config->group_count;
 }
 
@@ -107,7 +107,7 @@ int server_config_load_on(const char *path, const struct server_devices *devices
 /* The source of groups' own files: `read` returns the text of one, to be freed, or NULL with errno
  * set. */
 struct server_files {
-	char *(*read)(void *context, const char *path, size_t most, size_t *size);
+	char *(*read)(void *context, const char *path, size_t max, size_t *size);
 	/* For the loader: returns the struct digest of a part of the server's file. NULL: `read`
 	 * returns files. */
 	const void *(*digest)(void *context, const char *path);
@@ -128,33 +128,33 @@ struct server_source {
 	const struct server_devices *devices;
 };
 
-struct kept_groups;
+struct load_cache;
 
 /*
  * Loads like server_config_load_on(), repeatedly while a server runs, and from a regular file only,
  * so that it never blocks. `*kept` (NULL at first) remembers what was loaded. A group is not read
  * again if its own file, its item of the list and the keys beside the list are the same as before;
  * nor is a group in the server's file, if the file is written plainly. Returns the last valid
- * configuration, which is read-only and lives until the next valid load or server_config_forget();
+ * configuration, which is read-only and lives until the next valid load or server_config_free_cache();
  * or NULL after errors, all of which are printed.
  */
-const struct server_config *server_config_reload(struct kept_groups **kept, const char *path,
+const struct server_config *server_config_reload(struct load_cache **kept, const char *path,
 						 const struct server_devices *devices,
 						 FILE *errors);
-const struct server_config *server_config_reload_text(struct kept_groups **kept,
+const struct server_config *server_config_reload_text(struct load_cache **kept,
 						      const struct server_source *source,
 						      FILE *errors);
 
 /* Call it when the returned configuration is no longer needed: `*kept` keeps only what the next
  * load can use, the groups with files of their own. `*kept` may be NULL. */
-void server_config_settle(struct kept_groups **kept);
+void server_config_release(struct load_cache **kept);
 
 /* Frees it with its configuration. `kept` may be NULL. */
-void server_config_forget(struct kept_groups *kept);
+void server_config_free_cache(struct load_cache *kept);
 
 /* Frees the contents of the groups, once there are copies of them. The number of groups and its
  * limit stay. */
-void server_config_shed(struct server_config *config);
+void server_config_free_groups(struct server_config *config);
 
 /* Frees a loaded configuration. Accepts a zeroed struct, and groups that service_group_free() has
  * freed before, as each has its own memory. */

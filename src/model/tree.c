@@ -315,6 +315,6 @@ struct node *node_field(const struct node *map, const char *key) {
 	return value != NULL && !value->bad ? value : NULL;
 }
 
-bool node_sound(const struct node *map, const char *key) {
+bool node_is_valid(const struct node *map, const char *key) {
 	return node_present(map, key) == NULL || node_field(map, key) != NULL;
 }

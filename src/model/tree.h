@@ -60,4 +60,4 @@ struct node *node_field(const struct node *map, const char *key);
 
 /* Whether the struct has a valid value for the key: that of the file, or the default of an absent
  * key. */
-bool node_sound(const struct node *map, const char *key);
+bool node_is_valid(const struct node *map, const char *key);

@@ -257,7 +257,7 @@ bool units_parse_prefix(const char *text, struct ip_prefix *prefix) {
 	size_t length = slash != NULL ? (size_t)(slash - text) : strlen(text);
 	char address[INET6_ADDRSTRLEN];
 	struct ip_prefix parsed;
-	uint64_t bits, most;
+	uint64_t bits, max;
 
 	if (length >= sizeof(address))
 		return false;
@@ -265,11 +265,11 @@ bool units_parse_prefix(const char *text, struct ip_prefix *prefix) {
 	address[length] = '\0';
 	if (!parse_any_address(address, &parsed.address))
 		return false;
-	most = parsed.address.family == 4 ? 32 : 128;
-	bits = most;
+	max = parsed.address.family == 4 ? 32 : 128;
+	bits = max;
 	if (slash != NULL && (strchr(slash, 'x') != NULL || !units_parse_integer(slash + 1, &bits)))
 		return false;
-	if (bits > most)
+	if (bits > max)
 		return false;
 	parsed.length = (uint8_t)bits;
 	if (!host_bits_are_zero(&parsed))
@@ -278,9 +278,9 @@ bool units_parse_prefix(const char *text, struct ip_prefix *prefix) {
 	return true;
 }
 
-/* Scans a whole number of at most `most` that ends at `separator` or with the text. Returns the
+/* Scans a whole number of at most `max` that ends at `separator` or with the text. Returns the
  * rest, or NULL. */
-static const char *scan_part(const char *text, const char *separator, uint64_t most,
+static const char *scan_part(const char *text, const char *separator, uint64_t max,
 			     uint64_t *value) {
 	size_t length = strcspn(text, separator);
 	char part[24];
@@ -289,7 +289,7 @@ static const char *scan_part(const char *text, const char *separator, uint64_t m
 		return NULL;
 	memcpy(part, text, length);
 	part[length] = '\0';
-	if (!units_parse_integer(part, value) || *value > most)
+	if (!units_parse_integer(part, value) || *value > max)
 		return NULL;
 	return text + length;
 }

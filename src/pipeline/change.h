@@ -16,13 +16,13 @@
 /* The state of a change, or of one worker's share of it. */
 enum change_state {
 	CHANGE_PREPARED, /* no worker has seen it: the control thread may end it without effect */
-	CHANGE_TAKEN, /* the worker has run a step, and more follow */
+	CHANGE_APPLYING, /* the worker has run a step, and more follow */
 	CHANGE_RETIRING, /* all steps have run; replaced objects are not freed yet */
 };
 
 /* The worker calls it after each step; `done`: it was the last one. */
 static inline void change_state_follow(enum change_state *state, bool done) {
-	__atomic_store_n(state, done ? CHANGE_RETIRING : CHANGE_TAKEN, __ATOMIC_RELEASE);
+	__atomic_store_n(state, done ? CHANGE_RETIRING : CHANGE_APPLYING, __ATOMIC_RELEASE);
 }
 
 /* For any thread, which then also sees all that the worker wrote before it set the state. */

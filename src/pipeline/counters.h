@@ -101,14 +101,14 @@ static inline void count(struct counters *c, enum counter which, uint64_t n) {
 }
 
 /* Counts a drop. `m` contains the dropped unit, and the caller frees it later. */
-static inline void drop_of(struct counters *c, struct rte_mbuf *m, enum drop_reason reason) {
+static inline void drop_count(struct counters *c, struct rte_mbuf *m, enum drop_reason reason) {
 	c->drops[reason]++;
 	tap_drop(&c->tap, m, reason);
 }
 
 /* Drops a packet: counts the reason and frees it. A stage frees a packet in no other way, except
- * after drop_of(): parts of it go on, or several units end with it. */
+ * after drop_count(): parts of it go on, or several units end with it. */
 static inline void drop(struct counters *c, struct rte_mbuf *m, enum drop_reason reason) {
-	drop_of(c, m, reason);
+	drop_count(c, m, reason);
 	rte_pktmbuf_free(m);
 }

@@ -20,7 +20,7 @@ void docsis_clock_init(struct docsis_clock *c) {
 
 /* Reads the system's time and the worker's time of the same moment. */
 static uint64_t system_now(const struct clock *worker, uint64_t *now) {
-	uint64_t before, after, most = rte_get_tsc_hz() / 1000000 * TOGETHER_US;
+	uint64_t before, after, max = rte_get_tsc_hz() / 1000000 * TOGETHER_US;
 	unsigned __int128 ticks;
 	struct timespec t;
 	unsigned tries = TRIES;
@@ -29,7 +29,7 @@ static uint64_t system_now(const struct clock *worker, uint64_t *now) {
 		before = rte_rdtsc();
 		clock_gettime(CLOCK_REALTIME, &t);
 		after = rte_rdtsc();
-	} while (after - before > most && --tries > 0);
+	} while (after - before > max && --tries > 0);
 	ticks = before + (after - before) / 2 - worker->base_tsc;
 	*now = (uint64_t)((ticks * worker->ns_per_tick_q32) >> 32);
 	return (uint64_t)t.tv_sec * CLOCK_NS_PER_S + (uint64_t)t.tv_nsec;
@@ -38,7 +38,7 @@ static uint64_t system_now(const struct clock *worker, uint64_t *now) {
 static void begin(struct docsis_clock *c, uint64_t now, uint64_t system) {
 	c->from = c->learned_from = now;
 	c->system = c->learned_system = system;
-	c->sample_at = now + DOCSIS_CLOCK_LOOK_NS;
+	c->sample_at = now + DOCSIS_CLOCK_SAMPLE_NS;
 }
 
 void docsis_clock_start(struct docsis_clock *c, const struct clock *worker) {
@@ -48,7 +48,7 @@ void docsis_clock_start(struct docsis_clock *c, const struct clock *worker) {
 	begin(c, now, system);
 }
 
-bool docsis_clock_look(struct docsis_clock *c, const struct clock *worker) {
+bool docsis_clock_sample(struct docsis_clock *c, const struct clock *worker) {
 	uint64_t now, system = system_now(worker, &now);
 
 	return docsis_clock_follow(c, now, system);
@@ -60,8 +60,8 @@ static uint64_t shown(const struct docsis_clock *c, uint64_t now) {
 	return c->system + (uint64_t)(since + (int64_t)(((__int128)since * c->gain_q32) >> 32));
 }
 
-static double within(double value, double most) {
-	return value > most ? most : value < -most ? -most : value;
+static double within(double value, double max) {
+	return value > max ? max : value < -max ? -max : value;
 }
 
 /* Sets the rate to the learned one, plus a correction of the present difference within a second, of
@@ -94,7 +94,7 @@ bool docsis_clock_follow(struct docsis_clock *c, uint64_t now, uint64_t system) 
 	steer(c, now, system, behind);
 	c->from = now;
 	c->system = time;
-	c->sample_at = now + DOCSIS_CLOCK_LOOK_NS;
+	c->sample_at = now + DOCSIS_CLOCK_SAMPLE_NS;
 	return false;
 }
 

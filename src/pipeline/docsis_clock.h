@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define DOCSIS_CLOCK_LOOK_NS 100000000 /* between two readings of the system's clock */
+#define DOCSIS_CLOCK_SAMPLE_NS 100000000 /* between two readings of the system's clock */
 #define DOCSIS_CLOCK_JUMP_NS 1000000 /* a larger difference is a jump and applies at once */
 #define DOCSIS_CLOCK_SLEW 10000 /* smaller ones are corrected at 1 part in 10,000: 100 ppm */
 
@@ -35,17 +35,17 @@ void docsis_clock_init(struct docsis_clock *c);
 void docsis_clock_start(struct docsis_clock *c, const struct clock *worker);
 
 /*
- * Reads the system's clock; call it if docsis_clock_must_look(). The vDSO needs no system call.
+ * Reads the system's clock; call it if docsis_clock_sample_is_due(). The vDSO needs no system call.
  * worker->now may be old, as the worker's time is read from the TSC. Returns whether time has
  * jumped, forward or back.
  */
-bool docsis_clock_look(struct docsis_clock *c, const struct clock *worker);
+bool docsis_clock_sample(struct docsis_clock *c, const struct clock *worker);
 
-/* As docsis_clock_look(), with the system's time `system` (ns since 1970) at the worker's `now`.
+/* As docsis_clock_sample(), with the system's time `system` (ns since 1970) at the worker's `now`.
  * No effect unless `now` is after `learned_from`. */
 bool docsis_clock_follow(struct docsis_clock *c, uint64_t now, uint64_t system);
 
-static inline bool docsis_clock_must_look(const struct docsis_clock *c, uint64_t now) {
+static inline bool docsis_clock_sample_is_due(const struct docsis_clock *c, uint64_t now) {
 	return now >= c->sample_at;
 }
 

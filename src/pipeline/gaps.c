@@ -5,16 +5,16 @@ static uint64_t length_of(const struct gap *gap) {
 	return gap->to - gap->from;
 }
 
-void gaps_note(struct gaps *g, uint64_t from, uint64_t to) {
+void gaps_record(struct gaps *g, uint64_t from, uint64_t to) {
 	const struct gap noted = {.from = from, .to = to};
 	uint32_t shortest = 0;
 
-	if (g->count < GAPS_MOST) {
+	if (g->count < GAPS_MAX) {
 		g->list[g->count++] = noted;
 		return;
 	}
 	g->shorter++;
-	for (uint32_t i = 1; i < GAPS_MOST; i++) {
+	for (uint32_t i = 1; i < GAPS_MAX; i++) {
 		if (length_of(&g->list[i]) < length_of(&g->list[shortest]))
 			shortest = i;
 	}

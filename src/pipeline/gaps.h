@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#define GAPS_MOST 256
+#define GAPS_MAX 256
 
 struct gap {
 	uint64_t from, to;
@@ -18,9 +18,9 @@ struct gap {
 struct gaps {
 	uint32_t count;
 	uint32_t shorter; /* recorded, but not kept, as others are longer */
-	struct gap list[GAPS_MOST];
+	struct gap list[GAPS_MAX];
 };
 
 /* Records a gap, which replaces the shortest one if the list is full. The thread itself calls
  * it, rarely. */
-void gaps_note(struct gaps *g, uint64_t from, uint64_t to);
+void gaps_record(struct gaps *g, uint64_t from, uint64_t to);

@@ -100,7 +100,7 @@ static void latency_record_end(struct latency *l) {
 }
 
 /* If the writer read the old histogram, `bursts` is odd, and the reader waits. */
-static void latency_wait_for_writer(const struct latency *l) {
+static void latency_synchronize(const struct latency *l) {
 	uint32_t seen = __atomic_load_n(&l->bursts, __ATOMIC_SEQ_CST);
 
 	while ((seen & 1) != 0 && __atomic_load_n(&l->bursts, __ATOMIC_ACQUIRE) == seen)
@@ -108,13 +108,13 @@ static void latency_wait_for_writer(const struct latency *l) {
 }
 
 void latency_collect(struct latency *l) {
-	struct hdr_histogram *taken = __atomic_exchange_n(&l->into, l->spare, __ATOMIC_SEQ_CST);
+	struct hdr_histogram *recorded = __atomic_exchange_n(&l->into, l->spare, __ATOMIC_SEQ_CST);
 
-	latency_wait_for_writer(l);
-	hdr_add(l->recent, taken);
-	hdr_add(l->whole, taken);
-	hdr_reset(taken);
-	l->spare = taken;
+	latency_synchronize(l);
+	hdr_add(l->recent, recorded);
+	hdr_add(l->whole, recorded);
+	hdr_reset(recorded);
+	l->spare = recorded;
 }
 
 void latency_reset(struct latency *l) {

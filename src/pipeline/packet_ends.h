@@ -20,8 +20,8 @@ struct packet_source {
 	struct rte_ring *ring; /* NULL: the port; else a ring with one consumer */
 	/* NULL: the ring alone. Else a function that receives from the ring and other queues, as
 	 * packet_source_burst(). */
-	uint16_t (*take)(void *taker, struct rte_mbuf **pkts, uint16_t most);
-	void *taker;
+	uint16_t (*receive)(void *context, struct rte_mbuf **pkts, uint16_t max);
+	void *context;
 	/* With a ring: how often the port owner found its port empty, after it had put all
 	 * earlier packets into the rings. Only the port owner writes it. */
 	const uint64_t *emptied;
@@ -45,18 +45,18 @@ static inline struct packet_sink packet_sink_port(uint16_t port) {
 	return (struct packet_sink){.has_port = true, .port = port};
 }
 
-static inline bool packet_sink_there(const struct packet_sink *s) {
+static inline bool packet_sink_is_set(const struct packet_sink *s) {
 	return s->ring != NULL || s->has_port;
 }
 
-/* Receives at most `most` packets. Returns their number; fewer if the source has no more. */
+/* Receives at most `max` packets. Returns their number; fewer if the source has no more. */
 static inline uint16_t packet_source_burst(const struct packet_source *s, struct rte_mbuf **pkts,
-					   uint16_t most) {
+					   uint16_t max) {
 	if (likely(s->ring == NULL))
-		return rte_eth_rx_burst(s->port, s->queue, pkts, most);
-	if (s->take != NULL)
-		return s->take(s->taker, pkts, most);
-	return (uint16_t)rte_ring_sc_dequeue_burst(s->ring, (void **)pkts, most, NULL);
+		return rte_eth_rx_burst(s->port, s->queue, pkts, max);
+	if (s->receive != NULL)
+		return s->receive(s->context, pkts, max);
+	return (uint16_t)rte_ring_sc_dequeue_burst(s->ring, (void **)pkts, max, NULL);
 }
 
 /* Read it before the burst. 0 if the source is a port. */

@@ -13,16 +13,16 @@
  */
 static inline bool stage_call(struct pipeline *p, const struct stage *s, struct rte_mbuf **pkts,
 			      uint16_t *n, unsigned *moved) {
-	const struct queue *gives = &p->queues[s->gives];
-	uint32_t before = gives->count;
+	const struct queue *output_queue = &p->queues[s->output_queue];
+	uint32_t before = output_queue->count;
 	uint16_t in = *n;
 
-	if (s->from != 0 && !s->pulls)
-		in = queue_take_burst(&p->queues[s->from], pkts, PIPELINE_BURST);
+	if (s->input_queue != 0 && !s->pulls_input)
+		in = queue_remove_burst(&p->queues[s->input_queue], pkts, PIPELINE_BURST);
 	if (in == 0 && !s->polls)
 		return false;
-	*n = s->run(stage_own(s, p->ctx), pkts, in);
-	*moved = RTE_MAX((unsigned)in, *n + (gives->count - before));
+	*n = s->run(stage_context(s, p->ctx), pkts, in);
+	*moved = RTE_MAX((unsigned)in, *n + (output_queue->count - before));
 	return true;
 }
 
@@ -64,10 +64,10 @@ static unsigned run_accounted(struct pipeline *p) {
 	return work;
 }
 
-void pipeline_tap_given(const struct pipeline *p, const struct tap_list *t, unsigned queue,
-			struct rte_mbuf *m) {
+void pipeline_tap_enqueued(const struct pipeline *p, const struct tap_list *t, unsigned queue,
+			   struct rte_mbuf *m) {
 	for (unsigned at = 0; at < p->count; at++) {
-		if (p->stages[at].gives == queue && (t->out >> at & 1) != 0)
+		if (p->stages[at].output_queue == queue && (t->out >> at & 1) != 0)
 			t->tap->passed(t->tap, tap_boundary(t->first + at, TAP_OUT), &m, 1);
 	}
 }
@@ -76,19 +76,19 @@ void pipeline_tap_given(const struct pipeline *p, const struct tap_list *t, unsi
 static bool stage_call_tapped(struct pipeline *p, unsigned at, const struct tap_list *t,
 			      struct rte_mbuf **pkts, uint16_t *n, unsigned *moved) {
 	const struct stage *s = &p->stages[at];
-	const struct queue *gives = &p->queues[s->gives];
-	uint32_t before = gives->count, stage = t->first + at;
+	const struct queue *output_queue = &p->queues[s->output_queue];
+	uint32_t before = output_queue->count, stage = t->first + at;
 	uint16_t in = *n;
 
-	if (s->from != 0 && !s->pulls)
-		in = queue_take_burst(&p->queues[s->from], pkts, PIPELINE_BURST);
+	if (s->input_queue != 0 && !s->pulls_input)
+		in = queue_remove_burst(&p->queues[s->input_queue], pkts, PIPELINE_BURST);
 	if (in == 0 && !s->polls)
 		return false;
 	if (in > 0 && (t->in >> at & 1) != 0)
 		t->tap->passed(t->tap, tap_boundary(stage, TAP_IN), pkts, in);
 	*t->tap->stage = stage;
-	*n = s->run(stage_own(s, p->ctx), pkts, in);
-	*moved = RTE_MAX((unsigned)in, *n + (gives->count - before));
+	*n = s->run(stage_context(s, p->ctx), pkts, in);
+	*moved = RTE_MAX((unsigned)in, *n + (output_queue->count - before));
 	if (*n > 0 && (t->out >> at & 1) != 0)
 		t->tap->passed(t->tap, tap_boundary(stage, TAP_OUT), pkts, *n);
 	return true;

@@ -14,9 +14,9 @@
  * many.
  *
  * Stages that turn one packet into many, or many into one, have a queue between them, which the
- * list names. A stage that `gives` to a queue returns nothing. The loop takes a burst out of the
- * queue `from` for its stage in each run. A stage that `pulls` takes from the queue itself, after
- * its input from the stage before, as it cannot tell how many packets it can accept.
+ * list names. A stage with an `output_queue` returns nothing. The loop takes a burst out of the
+ * `input_queue` for its stage in each run. A stage that `pulls_input` dequeues itself, after its
+ * input from the stage before, as only it knows how many packets it can accept.
  */
 #pragma once
 
@@ -48,28 +48,28 @@ struct stage {
 	stage_fn run;
 	bool polls; /* also called with an empty burst */
 	/* numbers of queues; 0: none, the burst goes from stage to stage */
-	uint8_t from;
-	bool pulls; /* takes from `from` itself; must poll */
-	uint8_t gives;
-	uint8_t also; /* STAGE_TO(..) of other queues into which it puts packets */
-	size_t own; /* offset of the stage's own struct in that of the list and its direction */
+	uint8_t input_queue;
+	bool pulls_input; /* dequeues from `input_queue` itself; must poll */
+	uint8_t output_queue;
+	uint8_t other_queues; /* STAGE_TO(..) of other queues into which it puts packets */
+	size_t context; /* offset of the stage's own struct in that of the list and its direction */
 	/*
-	 * Creates and frees the resources of the stage. `own` is its struct in a struct downstream
+	 * Creates and frees the resources of the stage. `ctx` is its struct in a struct downstream
 	 * or upstream, zeroed except for the members that setup.c sets for all stages. `resources`
 	 * is the argument of that struct's constructor.
 	 */
-	int (*open)(void *own, const struct service_group *sg, const void *resources);
-	void (*close)(void *own); /* also called if open() failed or was not called */
-	uint64_t (*pending)(const void *own, enum unit unit); /* pending units; NULL: never any */
-	void (*stop)(void *own); /* drops all pending packets; no worker runs */
+	int (*open)(void *ctx, const struct service_group *sg, const void *resources);
+	void (*close)(void *ctx); /* also called if open() failed or was not called */
+	uint64_t (*pending)(const void *ctx, enum unit unit); /* pending units; NULL: never any */
+	void (*stop)(void *ctx); /* drops all pending packets; no worker runs */
 	/* Its drop reasons and counters: STAGE_DROPS(..), STAGE_COUNTERS(..); NULL: none. */
 	const enum drop_reason *drops;
 	const enum counter *counters;
 };
 
 /* The stage's own struct. */
-static inline void *stage_own(const struct stage *s, const void *of) {
-	return (char *)(uintptr_t)of + s->own;
+static inline void *stage_context(const struct stage *s, const void *of) {
+	return (char *)(uintptr_t)of + s->context;
 }
 
 #define STAGE_TO(queue) (1u << (queue))
@@ -161,18 +161,18 @@ static inline uint64_t pipeline_due(const struct pipeline *p) {
 	return p->due != NULL ? p->due(p->ctx) : 0;
 }
 
-/* Shows a packet to the tap as output of the stage that gives to the queue, if `t` captures
+/* Shows a packet to the tap as output of the stage with that `output_queue`, if `t` captures
  * there. */
-void pipeline_tap_given(const struct pipeline *p, const struct tap_list *t, unsigned queue,
-			struct rte_mbuf *m);
+void pipeline_tap_enqueued(const struct pipeline *p, const struct tap_list *t, unsigned queue,
+			   struct rte_mbuf *m);
 
-/* Adds a packet to a queue to which a stage `gives`. The stage `expire` uses it, too; a capture
- * sees its packets as output of the stage that gives. */
-static inline void pipeline_give(struct pipeline *p, unsigned queue, struct rte_mbuf *m) {
+/* Adds a packet to a queue that is the `output_queue` of a stage. The stage `expire` uses it, too; a capture
+ * sees its packets as output of that stage. */
+static inline void pipeline_enqueue(struct pipeline *p, unsigned queue, struct rte_mbuf *m) {
 	const struct tap_list *t = __atomic_load_n(&p->tap, __ATOMIC_ACQUIRE);
 
 	if (unlikely(t != NULL))
-		pipeline_tap_given(p, t, queue, m);
+		pipeline_tap_enqueued(p, t, queue, m);
 	queue_add(&p->queues[queue], m);
 }
 

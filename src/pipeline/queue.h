@@ -36,7 +36,7 @@ static inline void queue_add(struct queue *q, struct rte_mbuf *m) {
 }
 
 /* Removes the first packet and returns it; NULL if the queue is empty. */
-static inline struct rte_mbuf *queue_take(struct queue *q) {
+static inline struct rte_mbuf *queue_remove(struct queue *q) {
 	struct rte_mbuf *m = q->first;
 
 	if (m != NULL) {
@@ -47,11 +47,11 @@ static inline struct rte_mbuf *queue_take(struct queue *q) {
 	return m;
 }
 
-/* Removes up to `most` packets from the front. Returns their number. */
-static inline uint16_t queue_take_burst(struct queue *q, struct rte_mbuf **pkts, uint16_t most) {
+/* Removes up to `max` packets from the front. Returns their number. */
+static inline uint16_t queue_remove_burst(struct queue *q, struct rte_mbuf **pkts, uint16_t max) {
 	uint16_t n = 0;
 
-	while (n < most && q->first != NULL)
-		pkts[n++] = queue_take(q);
+	while (n < max && q->first != NULL)
+		pkts[n++] = queue_remove(q);
 	return n;
 }

@@ -9,7 +9,7 @@ int stages_open(const struct stage_list *lists, unsigned count, void *direction,
 			const struct stage *stage = &lists[l].stages[s];
 
 			if (stage->open != NULL &&
-			    stage->open(stage_own(stage, direction), sg, resources) != 0)
+			    stage->open(stage_context(stage, direction), sg, resources) != 0)
 				return -1;
 		}
 	}
@@ -22,7 +22,7 @@ void stages_close(const struct stage_list *lists, unsigned count, void *directio
 			const struct stage *stage = &lists[l - 1].stages[s - 1];
 
 			if (stage->close != NULL)
-				stage->close(stage_own(stage, direction));
+				stage->close(stage_context(stage, direction));
 		}
 	}
 }
@@ -36,7 +36,7 @@ uint64_t stages_pending(const struct stage_list *lists, unsigned count, const vo
 			const struct stage *stage = &lists[l].stages[s];
 
 			if (stage->pending != NULL)
-				pending += stage->pending(stage_own(stage, direction), unit);
+				pending += stage->pending(stage_context(stage, direction), unit);
 		}
 	}
 	return pending;
@@ -48,7 +48,7 @@ void stages_stop(const struct stage_list *lists, unsigned count, void *direction
 			const struct stage *stage = &lists[l].stages[s];
 
 			if (stage->stop != NULL)
-				stage->stop(stage_own(stage, direction));
+				stage->stop(stage_context(stage, direction));
 		}
 	}
 }

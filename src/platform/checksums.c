@@ -96,13 +96,13 @@ bool checksum_complete(struct rte_mbuf *m) {
 }
 
 static uint16_t on_receive(uint16_t port, uint16_t queue, struct rte_mbuf *packets[],
-			   uint16_t count, uint16_t most, void *arg) {
+			   uint16_t count, uint16_t max, void *arg) {
 	struct watched *w = arg;
 	uint64_t completed = 0, truncated = 0;
 
 	(void)port;
 	(void)queue;
-	(void)most;
+	(void)max;
 	for (uint16_t i = 0; i < count; i++) {
 		struct frame_fields f;
 		enum frame_verdict verdict;

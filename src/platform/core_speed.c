@@ -12,7 +12,7 @@
 #define CPUFREQ "%s/sys/devices/system/cpu/cpu%u/cpufreq/%s"
 #define MSR "%s/dev/cpu/%u/msr"
 #define MSR_PLATFORM_INFO 0xce /* bits 15:8: base frequency in units of 100 MHz */
-#define KHZ_A_RATIO 100000
+#define KHZ_PER_RATIO 100000
 
 static bool line_read(const char *root, unsigned core, const char *name, char line[PATH]) {
 	char path[PATH];
@@ -57,7 +57,7 @@ static unsigned msr_khz(const char *root, unsigned core) {
 		return 0;
 	good = pread(fd, &info, sizeof(info), MSR_PLATFORM_INFO) == sizeof(info);
 	close(fd);
-	return good ? (unsigned)(info >> 8 & 0xff) * KHZ_A_RATIO : 0;
+	return good ? (unsigned)(info >> 8 & 0xff) * KHZ_PER_RATIO : 0;
 }
 
 bool core_speed_read(const char *root, unsigned core, struct core_speed *speed) {

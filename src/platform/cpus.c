@@ -85,20 +85,20 @@ static bool read_cpus(const char *name, cpu_set_t *set) {
 }
 
 void cpus_allow_isolated(const cpu_set_t *isolated, cpu_set_t *allowed) {
-	cpu_set_t own, asked, given;
+	cpu_set_t own, requested, given;
 
-	CPU_OR(&asked, allowed, isolated);
-	if (CPU_EQUAL(&asked, allowed) || sched_getaffinity(0, sizeof(own), &own) != 0)
+	CPU_OR(&requested, allowed, isolated);
+	if (CPU_EQUAL(&requested, allowed) || sched_getaffinity(0, sizeof(own), &own) != 0)
 		return;
 	/* the kernel grants the part that the cpuset allows */
-	if (sched_setaffinity(0, sizeof(asked), &asked) != 0)
+	if (sched_setaffinity(0, sizeof(requested), &requested) != 0)
 		return;
 	if (sched_getaffinity(0, sizeof(given), &given) == 0)
 		CPU_OR(allowed, allowed, &given);
 	sched_setaffinity(0, sizeof(own), &own);
 }
 
-void cpus_here(struct cpus *cpus) {
+void cpus_read(struct cpus *cpus) {
 	long count = sysconf(_SC_NPROCESSORS_CONF);
 	cpu_set_t isolated;
 

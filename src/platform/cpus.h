@@ -19,7 +19,7 @@ struct cpus {
  * Isolated cores (isolcpus) are not in the affinity by default: they are allowed if the cpuset has them. The
  * affinity of the calling thread is restored.
  */
-void cpus_here(struct cpus *cpus);
+void cpus_read(struct cpus *cpus);
 
 /* Adds to `allowed` the cores of `isolated` that the calling thread may request. */
 void cpus_allow_isolated(const cpu_set_t *isolated, cpu_set_t *allowed);

@@ -27,7 +27,7 @@ static bool read_number(uint64_t *value, const char *root, const char *folder, c
 /* Bytes of pages of this size that the control group may still use. */
 static uint64_t allowance(const char *root, const char *size) {
 	static const struct {
-		const char *folder, *most, *used;
+		const char *folder, *max, *used;
 	} groups[] = {
 		{"/sys/fs/cgroup", "hugetlb.%s.max", "hugetlb.%s.current"},
 		{"/sys/fs/cgroup/hugetlb", "hugetlb.%s.limit_in_bytes",
@@ -36,14 +36,14 @@ static uint64_t allowance(const char *root, const char *size) {
 
 	for (size_t p = 0; p < RTE_DIM(groups); p++) {
 		char name[64];
-		uint64_t most, used = 0;
+		uint64_t max, used = 0;
 
-		snprintf(name, sizeof(name), groups[p].most, size);
-		if (!read_number(&most, root, groups[p].folder, name))
+		snprintf(name, sizeof(name), groups[p].max, size);
+		if (!read_number(&max, root, groups[p].folder, name))
 			continue;
 		snprintf(name, sizeof(name), groups[p].used, size);
 		(void)read_number(&used, root, groups[p].folder, name);
-		return most > used ? most - used : 0;
+		return max > used ? max - used : 0;
 	}
 	return UINT64_MAX;
 }

@@ -67,7 +67,7 @@ static bool is_pci(const char *device) {
 	       sscanf(device, "%x:%x.%x", &bus, &slot, &function) == 3;
 }
 
-static bool chosen_here(unsigned core) {
+static bool is_symbolic_core(unsigned core) {
 	return core == PLATFORM_ANY_CORE || core == PLATFORM_ONE_CORE;
 }
 
@@ -83,7 +83,7 @@ static unsigned first_core(const cpu_set_t *allowed) {
 static void add_lcores(struct arguments *a, const struct platform_options *o,
 		       const cpu_set_t *allowed) {
 	char map[(1 + PLATFORM_MAX_WORKERS) * LCORE_SIZE];
-	unsigned main_core = chosen_here(o->main_core) ? first_core(allowed) : o->main_core;
+	unsigned main_core = is_symbolic_core(o->main_core) ? first_core(allowed) : o->main_core;
 	int used = snprintf(map, sizeof(map), "0@%u", main_core);
 
 	for (unsigned i = 0; i < o->worker_count; i++)
@@ -138,12 +138,12 @@ static bool cores_fit(const struct platform_options *o) {
 	char usable[CPUS_TEXT];
 	struct cpus cpus;
 
-	cpus_here(&cpus);
+	cpus_read(&cpus);
 	for (unsigned i = 0; i <= o->worker_count; i++) {
 		unsigned core = i == 0 ? o->main_core : o->workers[i - 1];
 		enum cpu_fault fault = cpus_fault(&cpus, core);
 
-		if (chosen_here(core) || fault == CPU_IS_USABLE)
+		if (is_symbolic_core(core) || fault == CPU_IS_USABLE)
 			continue;
 		cpus_format(&cpus.usable, usable, sizeof(usable));
 		log_error("core", LOG_FIELDS(LOG_NUMBER("core", core)),

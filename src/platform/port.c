@@ -168,15 +168,15 @@ int port_pair(const char *name, struct rte_mempool *pool, unsigned depth, uint16
  * net_memif announces chained buffers. But since some later version (seen in DPDK 24.11, not in 22.11) it
  * does not clear the chain flag in its descriptors, so that later frames appear chained.
  */
-bool port_takes_chains(uint16_t id, unsigned buffers) {
+bool port_supports_chains(uint16_t id, unsigned buffers) {
 	struct rte_eth_dev_info info;
-	uint16_t most;
+	uint16_t max;
 
 	if (rte_eth_dev_info_get(id, &info) != 0 || strcmp(info.driver_name, "net_memif") == 0)
 		return false;
-	most = info.tx_desc_lim.nb_mtu_seg_max; /* 0: the driver has no limit */
+	max = info.tx_desc_lim.nb_mtu_seg_max; /* 0: the driver has no limit */
 	return (info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0 &&
-	       (most == 0 || most >= buffers);
+	       (max == 0 || max >= buffers);
 }
 
 bool port_wait_link(uint16_t id, unsigned timeout_ms) {

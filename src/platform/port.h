@@ -56,7 +56,7 @@ void port_stop(uint16_t id);
 uint32_t port_mtu_limit(uint16_t id, bool tagged);
 
 /* Whether the port can send frames in chains of up to `buffers` mbufs. */
-bool port_takes_chains(uint16_t id, unsigned buffers);
+bool port_supports_chains(uint16_t id, unsigned buffers);
 
 /* Waits at most `timeout_ms` for the link. Returns whether it is up. */
 bool port_wait_link(uint16_t id, unsigned timeout_ms);

@@ -115,21 +115,21 @@ struct sizes {
 
 static int sizes_limit(uint16_t id, const char *role, uint32_t queue_size,
 		       const struct port_queues *q, struct sizes *s) {
-	uint16_t asked = (uint16_t)RTE_MIN(queue_size, (uint32_t)UINT16_MAX);
+	uint16_t requested = (uint16_t)RTE_MIN(queue_size, (uint32_t)UINT16_MAX);
 	int ret;
 
-	*s = (struct sizes){asked, asked, asked};
+	*s = (struct sizes){requested, requested, requested};
 	if (q->further_size != 0)
 		s->further = (uint16_t)RTE_MIN(q->further_size, (uint32_t)UINT16_MAX);
 	ret = rte_eth_dev_adjust_nb_rx_tx_desc(id, &s->receive, &s->transmit);
 	if (ret == 0)
 		ret = rte_eth_dev_adjust_nb_rx_tx_desc(id, &s->further, NULL);
-	if (ret == 0 && s->receive > asked)
+	if (ret == 0 && s->receive > requested)
 		LOG_PORT(warning, role,
 			 "port %s: queue_size: found %u, and the driver takes no less than %u: set "
 			 "that, "
 			 "as buffers are set aside for what is asked for",
-			 role, asked, s->receive);
+			 role, requested, s->receive);
 	return ret;
 }
 

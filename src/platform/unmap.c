@@ -15,7 +15,7 @@ static struct {
 	const void *context;
 } unmapping = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void unmap_waits(void (*wait)(const void *context), const void *context) {
+void unmap_set_wait(void (*wait)(const void *context), const void *context) {
 	pthread_mutex_lock(&unmapping.lock);
 	unmapping.wait = wait;
 	unmapping.context = context;

@@ -10,4 +10,4 @@
  * From now on, munmap() in a thread that is no lcore first calls wait(context), which returns when no worker
  * can reach the memory. NULL: no wait; then returns after waits in progress have ended.
  */
-void unmap_waits(void (*wait)(const void *context), const void *context);
+void unmap_set_wait(void (*wait)(const void *context), const void *context);

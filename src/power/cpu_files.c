@@ -123,7 +123,7 @@ uint32_t cpu_files_parse_khz(const char *text) {
 		if (!isdigit((unsigned char)*text))
 			return 0;
 		khz = 10 * khz + (uint64_t)(*text - '0');
-		if (khz > CPU_FILES_MOST_KHZ)
+		if (khz > CPU_FILES_MAX_KHZ)
 			return 0;
 	}
 	return (uint32_t)khz;

@@ -38,6 +38,6 @@ int cpu_files_write(const struct cpu_files *f, unsigned core, const char *key, c
 uint32_t cpu_files_read_khz(const struct cpu_files *f, unsigned core, const char *key);
 int cpu_files_write_khz(const struct cpu_files *f, unsigned core, const char *key, uint32_t khz);
 
-/* Parses kHz from a text: digits only, up to CPU_FILES_MOST_KHZ; 0 for anything else. */
-#define CPU_FILES_MOST_KHZ 100000000u /* 100 GHz */
+/* Parses kHz from a text: digits only, up to CPU_FILES_MAX_KHZ; 0 for anything else. */
+#define CPU_FILES_MAX_KHZ 100000000u /* 100 GHz */
 uint32_t cpu_files_parse_khz(const char *text);

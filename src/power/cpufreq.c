@@ -13,12 +13,12 @@
 /* Drivers round to their own steps; a difference below 1/SAME_PART of a frequency is ignored. */
 #define SAME_PART 100
 #define LIMIT_PAUSE_NS 50000
-#define LIMIT_LOOKS 20
+#define READBACK_ATTEMPTS 20
 
 static const char *const reasons[CPUFREQ_REASONS] = {
 	[CPUFREQ_DENIED] = "denied",   [CPUFREQ_VANISHED] = "vanished",
 	[CPUFREQ_REFUSED] = "refused", [CPUFREQ_ROUNDED] = "rounded",
-	[CPUFREQ_CLAMPED] = "clamped", [CPUFREQ_TAKEN] = "taken",
+	[CPUFREQ_CLAMPED] = "clamped", [CPUFREQ_GOVERNOR_CHANGED] = "taken",
 };
 
 const char *cpufreq_reason_name(enum cpufreq_reason reason) {
@@ -29,7 +29,7 @@ const char *cpufreq_mode_name(enum cpufreq_mode mode) {
 	return mode == CPUFREQ_SETSPEED ? "scaling_setspeed" : "scaling_max_freq";
 }
 
-void cpufreq_note(struct cpufreq *c, enum cpufreq_reason reason, const char *what) {
+void cpufreq_count_reason(struct cpufreq *c, enum cpufreq_reason reason, const char *what) {
 	__atomic_fetch_add(&c->counts[reason], 1, __ATOMIC_RELAXED);
 	if ((c->logged >> reason & 1) != 0)
 		return;
@@ -46,7 +46,7 @@ static void note_errno(struct cpufreq *c, int fault, const char *key) {
 		reason = CPUFREQ_DENIED;
 	else if (fault == -ENOENT || fault == -ENODEV || fault == -ENXIO || fault == -EBUSY)
 		reason = CPUFREQ_VANISHED;
-	cpufreq_note(c, reason, key);
+	cpufreq_count_reason(c, reason, key);
 }
 
 /* Whether `word` is in a space-separated line. */
@@ -135,10 +135,10 @@ int cpufreq_find(const struct cpu_files *f, unsigned core, struct cpufreq *c) {
 	*c = (struct cpufreq){.core = core};
 	fault = read_word(f, core, "scaling_driver", c->driver);
 	if (fault == 0)
-		fault = read_word(f, core, "scaling_governor", c->found);
+		fault = read_word(f, core, "scaling_governor", c->initial_governor);
 	if (fault != 0)
 		return fault;
-	memcpy(c->governor, c->found, sizeof(c->governor));
+	memcpy(c->governor, c->initial_governor, sizeof(c->governor));
 	read_governors(f, c);
 	read_limits(f, c);
 	if (c->max_khz == 0)
@@ -255,16 +255,16 @@ static bool same(uint32_t a, uint32_t b) {
  * drivers may have coarser steps. */
 static bool compare(struct cpufreq *c, uint32_t request, uint32_t back) {
 	if (back == 0) {
-		cpufreq_note(c, CPUFREQ_VANISHED, cpufreq_mode_name(c->mode));
+		cpufreq_count_reason(c, CPUFREQ_VANISHED, cpufreq_mode_name(c->mode));
 		return false;
 	}
 	__atomic_store_n(&c->khz, back, __ATOMIC_RELAXED);
 	if (same(back, request))
 		return true;
 	if (request >= c->max_khz || back <= c->min_khz || back >= c->max_khz)
-		cpufreq_note(c, CPUFREQ_CLAMPED, cpufreq_mode_name(c->mode));
+		cpufreq_count_reason(c, CPUFREQ_CLAMPED, cpufreq_mode_name(c->mode));
 	else
-		cpufreq_note(c, CPUFREQ_ROUNDED, cpufreq_mode_name(c->mode));
+		cpufreq_count_reason(c, CPUFREQ_ROUNDED, cpufreq_mode_name(c->mode));
 	return back > request;
 }
 
@@ -300,21 +300,21 @@ bool cpufreq_set(const struct cpu_files *f, struct cpufreq *c, uint32_t khz) {
 	bool good = cpufreq_request(f, c, khz);
 
 	for (unsigned i = 1; c->unread; i++) {
-		good = cpufreq_verify(f, c, i == LIMIT_LOOKS);
+		good = cpufreq_verify(f, c, i == READBACK_ATTEMPTS);
 		if (c->unread)
 			nanosleep(&pause, NULL);
 	}
 	return good;
 }
 
-bool cpufreq_is_ours(const struct cpu_files *f, struct cpufreq *c) {
+bool cpufreq_governor_is_kept(const struct cpu_files *f, struct cpufreq *c) {
 	char now[CPUFREQ_WORD];
 	int fault = read_word(f, c->core, "scaling_governor", now);
 
 	if (fault != 0)
 		note_errno(c, fault, "scaling_governor");
 	else if (strcmp(now, c->governor) != 0)
-		cpufreq_note(c, CPUFREQ_TAKEN, "scaling_governor");
+		cpufreq_count_reason(c, CPUFREQ_GOVERNOR_CHANGED, "scaling_governor");
 	else
 		return true;
 	return false;

@@ -27,7 +27,7 @@ enum cpufreq_reason {
 	CPUFREQ_REFUSED, /* the driver refused the value */
 	CPUFREQ_ROUNDED, /* the value read back differs, within the limits */
 	CPUFREQ_CLAMPED, /* the value read back is a limit, or another process set a limit */
-	CPUFREQ_TAKEN, /* another process changed the governor */
+	CPUFREQ_GOVERNOR_CHANGED, /* another process changed the governor */
 	CPUFREQ_REASONS,
 };
 const char *cpufreq_reason_name(enum cpufreq_reason reason);
@@ -38,7 +38,7 @@ const char *cpufreq_mode_name(enum cpufreq_mode mode);
 struct cpufreq {
 	unsigned core;
 	char driver[CPUFREQ_WORD];
-	char found[CPUFREQ_WORD]; /* its governor before any change */
+	char initial_governor[CPUFREQ_WORD]; /* its governor before any change */
 	char governor[CPUFREQ_WORD]; /* the governor that this process set */
 	/* the driver controls the frequency within the limits, and has only two governors */
 	bool active;
@@ -67,7 +67,7 @@ bool cpufreq_honour_base(struct cpufreq *cores, unsigned count);
 
 /*
  * Sets the governor that the core needs, or falls back to limits. The caller has saved the initial values
- * (power/found.h). Returns 0, or a negative errno after a message if nothing can be written.
+ * (power/initial_settings.h). Returns 0, or a negative errno after a message if nothing can be written.
  */
 int cpufreq_acquire(const struct cpu_files *f, struct cpufreq *c);
 
@@ -88,10 +88,10 @@ bool cpufreq_set(const struct cpu_files *f, struct cpufreq *c, uint32_t khz);
 
 /* Whether the core still has the governor that this process set. If not, counts the reason: another
  * process changed it, or the core is offline. */
-bool cpufreq_is_ours(const struct cpu_files *f, struct cpufreq *c);
+bool cpufreq_governor_is_kept(const struct cpu_files *f, struct cpufreq *c);
 
 /* Counts a reason and logs it the first time. `what`: the attempted operation. */
-void cpufreq_note(struct cpufreq *c, enum cpufreq_reason reason, const char *what);
+void cpufreq_count_reason(struct cpufreq *c, enum cpufreq_reason reason, const char *what);
 
 /* The current frequency in kHz, as the system reports it; otherwise the last value read back. */
 uint32_t cpufreq_now(const struct cpu_files *f, const struct cpufreq *c);

@@ -13,24 +13,24 @@
 #include "power/policies.def"
 #undef GOVERNOR_POLICY
 
-static uint64_t clamp(uint64_t value, uint64_t least, uint64_t most) {
-	return value < least ? least : value > most ? most : value;
+static uint64_t clamp(uint64_t value, uint64_t min, uint64_t max) {
+	return value < min ? min : value > max ? max : value;
 }
 
 /* At speed min, work that arrives at speed max for a time t leaves a backlog. At speed max, the
  * backlog takes (1 - min / max) t. */
-uint64_t governor_look(const struct governor_range *r, uint64_t latency_ns) {
+uint64_t governor_sample_interval(const struct governor_range *r, uint64_t latency_ns) {
 	uint64_t t;
 
 	if (r->min_khz >= r->max_khz)
-		return GOVERNOR_LOOK_MOST_NS;
+		return GOVERNOR_SAMPLE_MAX_NS;
 	t = clamp(latency_ns, 0, UINT32_MAX) * r->max_khz / (r->max_khz - r->min_khz);
 	t = t > r->transition_ns ? t - r->transition_ns : 0;
-	return clamp(t / GOVERNOR_LOOKS, GOVERNOR_LOOK_LEAST_NS, GOVERNOR_LOOK_MOST_NS);
+	return clamp(t / GOVERNOR_SAMPLES, GOVERNOR_SAMPLE_MIN_NS, GOVERNOR_SAMPLE_MAX_NS);
 }
 
-uint32_t governor_floor(const struct governor_range *r, uint64_t latency_ns, uint64_t look_ns) {
-	uint64_t t = GOVERNOR_LOOKS * look_ns + clamp(r->transition_ns, 0, UINT32_MAX), khz;
+uint32_t governor_floor(const struct governor_range *r, uint64_t latency_ns, uint64_t sample_ns) {
+	uint64_t t = GOVERNOR_SAMPLES * sample_ns + clamp(r->transition_ns, 0, UINT32_MAX), khz;
 
 	if (r->min_khz >= r->max_khz)
 		return r->max_khz;
@@ -53,18 +53,18 @@ uint32_t governor_round(const struct governor_range *r, uint32_t khz) {
 
 /* All domains are sampled at the rate of the domain that needs the highest one. */
 static void set_pace(struct governor *g, uint64_t latency_ns) {
-	g->look_ns = GOVERNOR_LOOK_MOST_NS;
+	g->sample_ns = GOVERNOR_SAMPLE_MAX_NS;
 	if (g->policy->highest)
 		return;
 	for (unsigned d = 0; d < g->domain_count; d++) {
-		uint64_t look = governor_look(&g->domains[d].range, latency_ns);
+		uint64_t look = governor_sample_interval(&g->domains[d].range, latency_ns);
 
-		g->look_ns = look < g->look_ns ? look : g->look_ns;
+		g->sample_ns = look < g->sample_ns ? look : g->sample_ns;
 	}
 	for (unsigned d = 0; d < g->domain_count; d++) {
 		struct governor_domain *domain = &g->domains[d];
 
-		domain->floor_khz = governor_floor(&domain->range, latency_ns, g->look_ns);
+		domain->floor_khz = governor_floor(&domain->range, latency_ns, g->sample_ns);
 	}
 }
 
@@ -138,8 +138,8 @@ static bool queue_grows(struct governor_worker *w, const struct governor_reading
 }
 
 /* Returns the requested frequency, ALL, or 0: no request. */
-static uint32_t worker_look(struct governor *g, struct governor_worker *w,
-			    const struct governor_reading *r) {
+static uint32_t worker_sample(struct governor *g, struct governor_worker *w,
+			      const struct governor_reading *r) {
 	const struct governor_policy *p = g->policy;
 	const struct governor_domain *d = &g->domains[w->domain];
 	uint64_t busy = grown(r->busy, w->last.busy);
@@ -178,7 +178,7 @@ static void set(struct governor *g, struct governor_domain *d, uint32_t khz) {
 		return;
 	d->khz = khz;
 	d->transitions++;
-	d->settled_at = g->now + d->range.transition_ns + g->look_ns;
+	d->settled_at = g->now + d->range.transition_ns + g->sample_ns;
 }
 
 /* `request` is the highest request of the domain's workers. */
@@ -223,7 +223,7 @@ static void begin(struct governor *g, const struct governor_reading *readings) {
 }
 
 void governor_step(struct governor *g, uint64_t now, const struct governor_reading *readings) {
-	uint32_t requests[GOVERNOR_MOST] = {0};
+	uint32_t requests[GOVERNOR_MAX] = {0};
 	bool moved = now > g->now;
 
 	g->now = now;
@@ -238,7 +238,7 @@ void governor_step(struct governor *g, uint64_t now, const struct governor_readi
 	}
 	for (unsigned w = 0; w < g->worker_count; w++) {
 		struct governor_worker *worker = &g->workers[w];
-		uint32_t request = worker_look(g, worker, &readings[w]);
+		uint32_t request = worker_sample(g, worker, &readings[w]);
 
 		if (request > requests[worker->domain])
 			requests[worker->domain] = request;

@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define GOVERNOR_MOST 128 /* workers and domains */
-#define GOVERNOR_LOOK_MOST_NS 1000000u
-#define GOVERNOR_LOOK_LEAST_NS 100000u
-#define GOVERNOR_LOOKS 3 /* samples until a sudden load is detected, at most */
+#define GOVERNOR_MAX 128 /* workers and domains */
+#define GOVERNOR_SAMPLE_MAX_NS 1000000u
+#define GOVERNOR_SAMPLE_MIN_NS 100000u
+#define GOVERNOR_SAMPLES 3 /* samples until a sudden load is detected, at most */
 #define GOVERNOR_BURST 64 /* packets in a queue; fewer do not count as growth */
 #define GOVERNOR_STUCK_NS 100000000u /* a worker whose counters stop for so long is stuck */
 
@@ -39,7 +39,7 @@ struct governor_reading {
 	uint64_t busy, idle; /* cycles of rounds with and without work */
 	uint64_t paused; /* part of `idle` */
 	uint64_t rounds, busy_rounds;
-	uint64_t full_polls; /* polls with EFFORT_FULL packets or more, two in a row */
+	uint64_t full_polls; /* polls with POLL_FULL packets or more, two in a row */
 	uint64_t ring; /* packets in rings that lead to the worker, now */
 	uint64_t backlog; /* packets in the scheduler now */
 };
@@ -67,22 +67,22 @@ struct governor_domain {
 struct governor {
 	const struct governor_policy *policy;
 	bool blind; /* ignores queues, for comparison */
-	uint64_t look_ns;
+	uint64_t sample_ns;
 	uint64_t now; /* of the last sample */
 	bool began;
 	uint64_t stopped; /* samples at which the clock had not advanced */
 	uint64_t stuck; /* samples at which a worker was stuck */
 	unsigned domain_count, worker_count;
-	struct governor_domain domains[GOVERNOR_MOST];
-	struct governor_worker workers[GOVERNOR_MOST];
+	struct governor_domain domains[GOVERNOR_MAX];
+	struct governor_worker workers[GOVERNOR_MAX];
 };
 
 /* The sampling interval of a domain, ns: the longest one that allows a floor equal to the
  * minimum. */
-uint64_t governor_look(const struct governor_range *r, uint64_t latency_ns);
+uint64_t governor_sample_interval(const struct governor_range *r, uint64_t latency_ns);
 
 /* The lowest frequency at which a sudden load is delayed by at most `latency_ns`. */
-uint32_t governor_floor(const struct governor_range *r, uint64_t latency_ns, uint64_t look_ns);
+uint32_t governor_floor(const struct governor_range *r, uint64_t latency_ns, uint64_t sample_ns);
 
 /* The lowest available frequency that is at least `khz`; the maximum if there is none. */
 uint32_t governor_round(const struct governor_range *r, uint32_t khz);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "platform/log/log.h"
-#include "power/found.h"
+#include "power/initial_settings.h"
 
 #define SUFFIX "-power.state"
 
@@ -28,31 +28,31 @@ static bool is_state(const char *name) {
 }
 
 int leftovers_restore_file(const char *path, const struct cpu_files *f) {
-	struct found *found;
-	char fault[FOUND_LINE];
+	struct initial_settings *initial;
+	char fault[INITIAL_LINE];
 	unsigned wrong;
 	int ret = -EINVAL;
 
 	if (access(path, F_OK) != 0)
 		return -errno;
-	found = calloc(1, sizeof(*found));
-	if (found == NULL)
+	initial = calloc(1, sizeof(*initial));
+	if (initial == NULL)
 		return -ENOMEM;
-	if (found_load(found, path, fault) != 0) {
+	if (initial_load(initial, path, fault) != 0) {
 		log_error("power", LOG_FIELDS(LOG_STRING("path", path)),
 			  "%s: %s; nothing of it was restored", path, fault);
-	} else if (found_running(found)) {
+	} else if (initial_owner_runs(initial)) {
 		ret = -EBUSY;
 	} else {
-		wrong = found_restore(found, f);
+		wrong = initial_restore(initial, f);
 		log_notice("power",
 			   LOG_FIELDS(LOG_STRING("path", path), LOG_NUMBER("wrong", wrong)),
 			   "%s: frequencies restored as process %d found them: %u of %u values",
-			   path, (int)found->pid, found->count - wrong, found->count);
+			   path, (int)initial->pid, initial->count - wrong, initial->count);
 		if (wrong == 0)
 			ret = unlink(path) == 0 ? 0 : -errno;
 	}
-	free(found);
+	free(initial);
 	return ret;
 }
 
@@ -72,7 +72,7 @@ struct leftovers leftovers_restore(const char *folder, const struct cpu_files *f
 		if (ret == 0)
 			sum.restored++;
 		else if (ret == -EBUSY)
-			sum.living++;
+			sum.running++;
 		else
 			sum.failed++;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* State files (power/found.h), one per process. Restores the settings of processes that ended
+/* State files (power/initial_settings.h), one per process. Restores the settings of processes that ended
  * without restoring them. */
 #pragma once
 
@@ -16,7 +16,7 @@ int leftovers_path(const char *folder, pid_t pid, char path[LEFTOVERS_PATH]);
 struct leftovers {
 	unsigned restored; /* files that were restored and removed */
 	unsigned failed; /* invalid files, and files with values that could not be restored */
-	unsigned living; /* files of running processes */
+	unsigned running; /* files of running processes */
 };
 
 /* Restores the files of the folder, except those of running processes. Logs each restoration. */

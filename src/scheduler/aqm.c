@@ -108,7 +108,7 @@ static double pie_step(double step, double probability) {
 }
 
 static void pie_probability(struct pie_state *p, double delay) {
-	const double most = PIE_PROBABILITY_LOW * PIE_MEAN_PACKET / PIE_MIN_PACKET;
+	const double max = PIE_PROBABILITY_LOW * PIE_MEAN_PACKET / PIE_MIN_PACKET;
 	double step = PIE_A * (delay - p->target) + PIE_B * (delay - p->old_delay);
 
 	step = pie_step(step, p->probability);
@@ -119,7 +119,7 @@ static void pie_probability(struct pie_state *p, double delay) {
 		p->probability *= 0.98;
 	else if (delay > PIE_DELAY_HIGH)
 		p->probability += 0.02;
-	p->probability = fmin(fmax(p->probability, 0), most);
+	p->probability = fmin(fmax(p->probability, 0), max);
 }
 
 /* One update; due every 16 ms. */
@@ -146,7 +146,7 @@ static void pie_update(struct pie_state *p, double delay) {
 }
 
 /* Whether further updates would change nothing. */
-static bool pie_rests(const struct pie_state *p, const struct aqm_queue *q) {
+static bool pie_is_quiescent(const struct pie_state *p, const struct aqm_queue *q) {
 	return q->head_age == 0 && p->state == PIE_INACTIVE && p->probability == 0 &&
 	       p->old_delay == 0 && p->burst_allowance <= 0;
 }
@@ -158,7 +158,7 @@ static void pie_catch_up(struct pie_state *p, const struct aqm_queue *q, int64_t
 
 	p->updated += due * PIE_INTERVAL_TICKS;
 	due = due < PIE_MAX_STEPS ? due : PIE_MAX_STEPS;
-	while (due-- > 0 && !pie_rests(p, q)) {
+	while (due-- > 0 && !pie_is_quiescent(p, q)) {
 		int64_t age = q->head_age - (now - p->updated) - due * PIE_INTERVAL_TICKS;
 
 		pie_update(p, age > 0 ? ticks_seconds(age) : 0);

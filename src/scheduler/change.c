@@ -24,13 +24,13 @@ static uint64_t rate_peak_burst(uint64_t rate) {
 
 /* The longest packet that fits all buckets of the flow itself. */
 static uint16_t flow_own_max_packet(const struct scheduler_flow *f) {
-	uint64_t most = SCHEDULER_PACKET_MAX;
+	uint64_t max = SCHEDULER_PACKET_MAX;
 
-	if (f->sustained.rate != 0 && f->sustained.burst < most)
-		most = f->sustained.burst;
-	if (f->peak != 0 && rate_peak_burst(f->peak) < most)
-		most = rate_peak_burst(f->peak);
-	return (uint16_t)most;
+	if (f->sustained.rate != 0 && f->sustained.burst < max)
+		max = f->sustained.burst;
+	if (f->peak != 0 && rate_peak_burst(f->peak) < max)
+		max = rate_peak_burst(f->peak);
+	return (uint16_t)max;
 }
 
 static uint8_t flow_own_rates(const struct scheduler_flow *f) {

@@ -42,12 +42,12 @@ uint32_t channel_split(struct channel *c, uint32_t bytes, int64_t now) {
 
 /* These bytes are in DEPI frames of their own, and are no packet of the channel. */
 void scheduler_charge(struct scheduler *s, uint32_t channel, uint64_t bytes) {
-	const uint64_t most = UINT32_MAX / 2;
+	const uint64_t max = UINT32_MAX / 2;
 	struct channel *c = &s->channels[channel];
 
 	if (channel >= s->channel_count || bytes == 0)
 		return;
 	bytes += c->depi.capacity > 0 ? (uint64_t)c->depi.frame_bytes + c->depi.entry_bytes : 0;
-	channel_charge(s, channel, (uint32_t)(bytes < most ? bytes : most), s->now);
+	channel_charge(s, channel, (uint32_t)(bytes < max ? bytes : max), s->now);
 	c->packets--;
 }

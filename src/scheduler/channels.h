@@ -13,7 +13,7 @@
 typedef int64_t int64x4 __attribute__((vector_size(32)));
 
 /* Lowers `best` to the entries. An entry below `floors` counts as `floors`. */
-static inline void int64x4_least(int64x4 *best, const int64_t *at, const int64x4 *floors) {
+static inline void int64x4_min(int64x4 *best, const int64_t *at, const int64x4 *floors) {
 	int64x4 entries, mask;
 
 	memcpy(&entries, at, sizeof(entries));
@@ -31,16 +31,16 @@ static inline int64_t run_free(const int64_t *at, uint32_t n, int64_t idle) {
 	int64x4 floors = first;
 
 	if (n < 4) {
-		int64_t few = more(at[0], idle);
+		int64_t lowest = more(at[0], idle);
 
-		few = n > 1 ? less(few, more(at[1], idle + 1)) : few;
-		return n > 2 ? less(few, more(at[2], idle + 2)) : few;
+		lowest = n > 1 ? less(lowest, more(at[1], idle + 1)) : lowest;
+		return n > 2 ? less(lowest, more(at[2], idle + 2)) : lowest;
 	}
 	for (uint32_t i = 0; i + 4 <= n; i += 4, floors += 4)
-		int64x4_least(&best, at + i, &floors);
+		int64x4_min(&best, at + i, &floors);
 	if (n % 4 != 0) { /* the last four; some of them twice */
 		floors = first + (n - 4);
-		int64x4_least(&best, at + n - 4, &floors);
+		int64x4_min(&best, at + n - 4, &floors);
 	}
 	return less(less(best[0], best[1]), less(best[2], best[3]));
 }

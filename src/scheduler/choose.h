@@ -14,22 +14,21 @@ struct pick {
 };
 
 /* The least order key of the cluster's awake groups. */
-static inline int64_t least_key(const struct cluster *c) {
+static inline int64_t min_key(const struct cluster *c) {
 	const uint32_t blocks = c->awake_count / KEY_BLOCK, rest = c->awake_count % KEY_BLOCK;
-	int64_t least;
+	int64_t min;
 
 	if (blocks == 0)
 		return run_free(c->keys, rest, INT64_MIN);
-	least = run_free(c->least, blocks, INT64_MIN);
+	min = run_free(c->min, blocks, INT64_MIN);
 	if (rest > 0)
-		least = less(least,
-			     run_free(c->keys + (size_t)blocks * KEY_BLOCK, rest, INT64_MIN));
-	return least;
+		min = less(min, run_free(c->keys + (size_t)blocks * KEY_BLOCK, rest, INT64_MIN));
+	return min;
 }
 
 /* The awake group with the highest priority; of equals, the one in the earliest round. */
 static inline struct pick cluster_pick(const struct scheduler *s, const struct cluster *c) {
-	uint32_t group = c->present[least_key(c) & (MAX_GROUPS - 1)];
+	uint32_t group = c->present[min_key(c) & (MAX_GROUPS - 1)];
 
 	return (struct pick){group, highest(s->groups[group].waiting)};
 }
@@ -62,7 +61,8 @@ static inline struct pick cluster_lower_pick(const struct scheduler *s, struct c
 	const uint32_t queues = lower_queues(c, top.class_queue);
 	uint32_t group = c->lower_next / CLASS_QUEUES, after = c->lower_next % CLASS_QUEUES + 1;
 	uint32_t found = queues == 0 ? 0 : group_queues(s, c, group, queues) >> after << after;
-	uint32_t looks = s->group_count <= LOWER_LOOKS ? s->group_count : LOWER_LOOKS / 4 + 1;
+	uint32_t looks = s->group_count <= LOWER_SEARCH_GROUPS ? s->group_count
+							       : LOWER_SEARCH_GROUPS / 4 + 1;
 
 	if (queues == 0)
 		return top;

@@ -20,12 +20,12 @@ static void slots_swap(struct scheduler *s, struct cluster *c, uint32_t a, uint3
 
 /* Stops serving the cluster when no group is awake. A timer wakes it when the first channel is
  * nearly free. */
-static void cluster_rest(struct scheduler *s, uint32_t cluster) {
+static void cluster_sleep(struct scheduler *s, uint32_t cluster) {
 	struct cluster *c = &s->clusters[cluster];
 
 	ring_remove(cluster_links(s), &s->working, cluster);
 	if (c->present_count > 0)
-		wheel_set(&s->wheel, cluster_timer(s, cluster), c->first_free - REST_TICKS);
+		wheel_set(&s->wheel, cluster_timer(s, cluster), c->first_free - WAKE_TICKS);
 }
 
 void cluster_wake(struct scheduler *s, uint32_t cluster, int64_t now) {
@@ -59,7 +59,7 @@ void group_sleep(struct scheduler *s, uint32_t group, int64_t free) {
 	c->first_free = less(c->first_free, free);
 	slots_swap(s, c, g->slot, --c->awake_count);
 	if (c->awake_count == 0)
-		cluster_rest(s, g->cluster);
+		cluster_sleep(s, g->cluster);
 }
 
 void group_leave(struct scheduler *s, uint32_t group) {
@@ -71,7 +71,7 @@ void group_leave(struct scheduler *s, uint32_t group) {
 		slots_swap(s, c, g->slot, --c->awake_count);
 	slots_swap(s, c, g->slot, --c->present_count);
 	if (was_awake && c->awake_count == 0)
-		cluster_rest(s, g->cluster);
+		cluster_sleep(s, g->cluster);
 	if (c->present_count == 0)
 		wheel_clear(&s->wheel, cluster_timer(s, g->cluster));
 }

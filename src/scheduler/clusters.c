@@ -23,7 +23,7 @@ struct reach {
 };
 
 struct regroup {
-	bool asked, look;
+	bool requested, check;
 	enum regroup_phase phase;
 	uint32_t next; /* group */
 	uint32_t half; /* first index of the clusters that groups move to */
@@ -38,10 +38,10 @@ bool clusters_create(struct scheduler *s) {
 	s->clusters = calloc((size_t)2 * s->channel_count, sizeof(*s->clusters));
 	s->present = calloc((size_t)2 * s->group_count, sizeof(*s->present));
 	s->keys = calloc((size_t)2 * s->group_count, sizeof(*s->keys));
-	s->least = calloc(2 * blocks_of_half(s), sizeof(*s->least));
+	s->min = calloc(2 * blocks_of_half(s), sizeof(*s->min));
 	s->regroup = calloc(1, sizeof(*s->regroup));
 	s->working = NONE;
-	return s->clusters != NULL && s->present != NULL && s->keys != NULL && s->least != NULL &&
+	return s->clusters != NULL && s->present != NULL && s->keys != NULL && s->min != NULL &&
 	       s->regroup != NULL;
 }
 
@@ -49,7 +49,7 @@ void clusters_free(struct scheduler *s) {
 	free(s->clusters);
 	free(s->present);
 	free(s->keys);
-	free(s->least);
+	free(s->min);
 	free(s->regroup);
 }
 
@@ -77,12 +77,12 @@ void clusters_set_channels(struct scheduler *s, uint32_t group, const struct sch
 }
 
 void clusters_change(struct scheduler *s) {
-	s->regroup->asked = s->changing = true;
+	s->regroup->requested = s->changing = true;
 	clusters_recheck(s);
 }
 
 void clusters_recheck(struct scheduler *s) {
-	s->regroup->look = s->changing = true;
+	s->regroup->check = s->changing = true;
 }
 
 static void clusters_wake(struct scheduler *s) {
@@ -148,7 +148,7 @@ static void join_begin(struct scheduler *s, struct regroup *r) {
 	}
 	if (s->limit.cost != 0)
 		memset(r->reach[0].channels, 0xff, sizeof(r->reach[0].channels));
-	r->asked = false;
+	r->requested = false;
 	r->phase = REGROUP_JOIN;
 	r->next = 0;
 }
@@ -158,7 +158,7 @@ static void move_begin(struct scheduler *s, struct regroup *r) {
 	const bool upper = r->half == 0;
 	uint32_t *present = s->present + (upper ? s->group_count : 0);
 	int64_t *keys = s->keys + (upper ? s->group_count : 0);
-	int64_t *least = s->least + (upper ? blocks_of_half(s) : 0);
+	int64_t *min = s->min + (upper ? blocks_of_half(s) : 0);
 
 	r->half = upper ? s->channel_count : 0;
 	for (uint32_t i = 0; i < s->channel_count; i++) {
@@ -167,12 +167,12 @@ static void move_begin(struct scheduler *s, struct regroup *r) {
 		if (members == 0)
 			continue;
 		s->clusters[r->half + i] =
-			(struct cluster){.present = present, .keys = keys, .least = least};
+			(struct cluster){.present = present, .keys = keys, .min = min};
 		present += members;
 		keys += members;
-		least += members / KEY_BLOCK;
+		min += members / KEY_BLOCK;
 	}
-	leads_forget(s);
+	leads_cancel(s);
 	r->phase = REGROUP_MOVE;
 	r->next = 0;
 }
@@ -220,13 +220,13 @@ void clusters_continue(struct scheduler *s) {
 	struct regroup *r = s->regroup;
 
 	s->steps = CHANGE_STEPS;
-	if (r->look)
+	if (r->check)
 		clusters_wake(s);
-	r->look = false;
+	r->check = false;
 	/* The sets must not change before all groups have moved. */
-	if (r->asked && r->phase != REGROUP_MOVE)
+	if (r->requested && r->phase != REGROUP_MOVE)
 		join_begin(s, r);
 	while (s->steps > 0 && r->phase != REGROUP_IDLE)
 		regroup_step(s, r);
-	s->changing = r->asked || r->phase != REGROUP_IDLE;
+	s->changing = r->requested || r->phase != REGROUP_IDLE;
 }

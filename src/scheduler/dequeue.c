@@ -166,7 +166,7 @@ unsigned scheduler_dequeue(struct scheduler *s, uint64_t time, struct scheduler_
 		uint32_t cluster = s->working;
 
 		if (now >=
-		    s->clusters[cluster].horizon - REST_TICKS) /* most of the lead is used up */
+		    s->clusters[cluster].horizon - WAKE_TICKS) /* most of the lead is used up */
 			cluster_wake(s, cluster, now);
 		ring_rotate(cluster_links(s), &s->working);
 		done += cluster_serve(s, &s->clusters[cluster], now, grants + done,

@@ -28,7 +28,7 @@ static inline void skew_count(struct scheduler_group_report *r, struct flow *f, 
 /* Reserved traffic ignores the aggregate rate. Its debt is limited to one bucket, so that it
  * does not block the modem for long. */
 static inline void aggregate_charge(struct class *c, struct modem *m, uint32_t bytes, int64_t now) {
-	bucket_take(&m->aggregate, bytes, now);
+	bucket_spend(&m->aggregate, bytes, now);
 	m->aggregate.full_at = less(m->aggregate.full_at, now + 2 * m->aggregate.depth);
 	c->served = true;
 }
@@ -49,9 +49,9 @@ static inline void flow_charge(struct scheduler *s, uint32_t flow, uint32_t byte
 	struct flow *f = &s->flows[flow];
 
 	if ((f->rates & FLOW_SUSTAINED) != 0)
-		bucket_take(&f->sustained, bytes, now);
+		bucket_spend(&f->sustained, bytes, now);
 	if ((f->rates & FLOW_PEAK) != 0)
-		bucket_take(&f->peak, bytes, now);
+		bucket_spend(&f->peak, bytes, now);
 	if ((f->rates & FLOW_AGGREGATE) != 0)
 		aggregate_charge(&s->classes[f->class], &s->modems[s->classes[f->class].modem],
 				 bytes, now);
@@ -63,7 +63,7 @@ static inline void flow_charge(struct scheduler *s, uint32_t flow, uint32_t byte
 static inline uint32_t flow_grant(struct scheduler *s, struct group *g, uint32_t flow,
 				  uint32_t channel, int64_t now, struct scheduler_grant *out) {
 	struct flow *f = &s->flows[flow];
-	const struct waiting *w;
+	const struct queued_packet *w;
 	uint32_t charged;
 	int64_t sent;
 
@@ -72,7 +72,7 @@ static inline uint32_t flow_grant(struct scheduler *s, struct group *g, uint32_t
 	w = queue_pop(s, f);
 	charged = channel_bytes(&s->channels[channel], w->bytes + f->header_bytes, now);
 	sent = channel_charge(s, channel, charged, now);
-	bucket_take(&s->limit, charged, now);
+	bucket_spend(&s->limit, charged, now);
 	delay_count(s, s->classes[f->class].priority, (uint32_t)(now >> DELAY_SHIFT) - w->arrived);
 	if (g->channel_count > 1)
 		skew_count(&g->report, f, sent);

@@ -40,9 +40,9 @@
 #define CHANGE_STEPS 192 /* groups that are regrouped, or whose leads are reduced */
 #endif
 #define LOWER_SHARE 262144 /* lower_bytes at which a packet of a lower priority is sent */
-#ifndef LOWER_LOOKS
-/* Up to this many groups, a call searches all for such a packet; with more, LOWER_LOOKS / 4 + 1. */
-#define LOWER_LOOKS 64
+#ifndef LOWER_SEARCH_GROUPS
+/* Up to this many groups, a call searches all for such a packet; with more, LOWER_SEARCH_GROUPS / 4 + 1. */
+#define LOWER_SEARCH_GROUPS 64
 #endif
 #define LOWER_COST 192 /* off lower_bytes per byte of that packet: lower priorities get 1/193 */
 #ifndef KEY_BLOCK
@@ -54,7 +54,7 @@
 #define RESERVED_SAVED NS_TICKS(10000000)
 
 /* A queued packet. */
-struct waiting {
+struct queued_packet {
 	void *packet;
 	uint32_t arrived; /* in units of 1.024 us */
 	uint32_t bytes;
@@ -62,7 +62,7 @@ struct waiting {
 
 #define CHUNK_PACKETS 3
 struct chunk {
-	struct waiting packets[CHUNK_PACKETS];
+	struct queued_packet packets[CHUNK_PACKETS];
 	uint32_t next; /* chunk of the queue, or of the free list */
 } __attribute__((aligned(64)));
 
@@ -177,7 +177,7 @@ struct cluster {
 	 * the horizon. */
 	uint32_t *present;
 	int64_t *keys; /* order key by slot; the least is served first */
-	int64_t *least; /* of each complete block of keys */
+	int64_t *min; /* of each complete block of keys */
 	uint32_t waiting[CLASS_QUEUES]; /* present groups with members in this class queue */
 	uint32_t awake_count, present_count;
 	int64_t horizon; /* channels get work up to this time; cluster_wake() sets it again */
@@ -243,7 +243,7 @@ struct scheduler {
 	uint32_t *next_of_modem; /* by flow: the next flow of its modem */
 	/* Memory of the clusters, twice, as groups move from one half to the other. */
 	uint32_t *present;
-	int64_t *keys, *least;
+	int64_t *keys, *min;
 	uint32_t steps; /* left in this call */
 	bool unfinished; /* the latest call left work for want of steps */
 	bool reducing; /* leads are being reduced */
@@ -291,7 +291,7 @@ static inline uint32_t cluster_timer(const struct scheduler *s, uint32_t cluster
 }
 
 /* Longer jumps of the clock are shortened to this. */
-#define LONGEST_JUMP_NS 3600000000000
+#define MAX_JUMP_NS 3600000000000
 /* At this many ticks, all times are set back by a multiple of WHEEL_SPAN. */
 #define REBASE_AT (INT64_C(1) << 60)
 #define REBASE_BY (REBASE_AT - WHEEL_SPAN)
@@ -311,7 +311,7 @@ static inline int64_t scheduler_ticks(struct scheduler *s, uint64_t now) {
 	since = now > s->epoch ? now - s->epoch : 0;
 	if (since <= before)
 		return s->now;
-	if (since - before > LONGEST_JUMP_NS || since >= REBASE_AT / TICKS_PER_NS)
+	if (since - before > MAX_JUMP_NS || since >= REBASE_AT / TICKS_PER_NS)
 		scheduler_jump(s, since);
 	else
 		s->now = NS_TICKS(since);

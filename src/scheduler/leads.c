@@ -217,7 +217,7 @@ void leads_reduce(struct scheduler *s, uint32_t cluster, unsigned class_queue) {
 	}
 }
 
-void leads_forget(struct scheduler *s) {
+void leads_cancel(struct scheduler *s) {
 	s->reducing = false;
 }
 

@@ -23,7 +23,7 @@ void leads_reduce(struct scheduler *s, uint32_t cluster, unsigned class_queue);
 void leads_continue(struct scheduler *s);
 
 /* Cancels the reduction. */
-void leads_forget(struct scheduler *s);
+void leads_cancel(struct scheduler *s);
 
 /* Applies the reduction to the group's round, if it is known and not applied yet. Requires
  * s->reducing. */

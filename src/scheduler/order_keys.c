@@ -3,5 +3,5 @@
 
 /* Not inline: used with many groups only, and kept out of the common path. */
 void block_set_key(struct cluster *c, uint32_t block) {
-	c->least[block] = run_free(&c->keys[block * KEY_BLOCK], KEY_BLOCK, INT64_MIN);
+	c->min[block] = run_free(&c->keys[block * KEY_BLOCK], KEY_BLOCK, INT64_MIN);
 }

@@ -13,7 +13,7 @@ static inline uint32_t highest(uint32_t waiting) {
 /* Updates the least key of a block. */
 void block_set_key(struct cluster *c, uint32_t block);
 
-/* Sets the key of a slot. Incomplete blocks are searched by least_key(). */
+/* Sets the key of a slot. Incomplete blocks are searched by min_key(). */
 static inline void slot_set_key(struct cluster *c, uint32_t slot, int64_t key) {
 	c->keys[slot] = key;
 	if ((slot | (KEY_BLOCK - 1)) < c->present_count)

@@ -14,12 +14,12 @@
  */
 static inline size_t queue_chunks(size_t packets, size_t flows) {
 	size_t free_slots = 2 * (CHUNK_PACKETS - 1) * flows;
-	size_t most = (packets + free_slots) / CHUNK_PACKETS + 1;
+	size_t max = (packets + free_slots) / CHUNK_PACKETS + 1;
 
-	return packets < most ? packets : most;
+	return packets < max ? packets : max;
 }
 
-static inline struct waiting *queue_head(const struct scheduler *s, const struct flow *f) {
+static inline struct queued_packet *queue_head(const struct scheduler *s, const struct flow *f) {
 	return &s->chunks[f->first].packets[f->head];
 }
 
@@ -42,17 +42,17 @@ static inline void queue_append(struct scheduler *s, struct flow *f,
 		f->tail = 0;
 	}
 	s->chunks[f->last].packets[f->tail++] =
-		(struct waiting){a->packet, (uint32_t)(now >> DELAY_SHIFT), a->bytes};
+		(struct queued_packet){a->packet, (uint32_t)(now >> DELAY_SHIFT), a->bytes};
 	f->packets++;
 	f->bytes += a->bytes;
 	s->queued++;
 }
 
 /* Requires a packet. The result is valid until the next packet is queued. */
-static inline const struct waiting *queue_pop(struct scheduler *s, struct flow *f) {
+static inline const struct queued_packet *queue_pop(struct scheduler *s, struct flow *f) {
 	uint32_t i = f->first;
 	struct chunk *chunk = &s->chunks[i];
-	const struct waiting *w = &chunk->packets[f->head++];
+	const struct queued_packet *w = &chunk->packets[f->head++];
 
 	f->packets--;
 	f->bytes -= w->bytes;

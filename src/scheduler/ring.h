@@ -25,31 +25,31 @@ static inline struct link *link_of(struct links all, uint32_t i) {
 
 /* Appends to the circular list. `first` is its first element or NONE. */
 static inline void ring_append(struct links all, uint32_t *first, uint32_t i) {
-	struct link *it = link_of(all, i), *head;
+	struct link *element = link_of(all, i), *head;
 
 	if (*first == NONE) {
-		it->next = it->prev = i;
+		element->next = element->prev = i;
 		*first = i;
 		return;
 	}
 	head = link_of(all, *first);
-	it->next = *first;
-	it->prev = head->prev;
+	element->next = *first;
+	element->prev = head->prev;
 	link_of(all, head->prev)->next = i;
 	head->prev = i;
 }
 
 static inline void ring_remove(struct links all, uint32_t *first, uint32_t i) {
-	const struct link *it = link_of(all, i);
+	const struct link *element = link_of(all, i);
 
-	if (it->next == i) {
+	if (element->next == i) {
 		*first = NONE;
 		return;
 	}
-	link_of(all, it->prev)->next = it->next;
-	link_of(all, it->next)->prev = it->prev;
+	link_of(all, element->prev)->next = element->next;
+	link_of(all, element->next)->prev = element->prev;
 	if (*first == i)
-		*first = it->next;
+		*first = element->next;
 }
 
 /* Moves the first element to the end. */
@@ -84,18 +84,18 @@ static inline uint32_t line_pop(struct links all, struct line *l) {
 
 /* Moves an element to the front. */
 static inline void line_pull(struct links all, struct line *l, uint32_t i) {
-	struct link *it = link_of(all, i);
+	struct link *element = link_of(all, i);
 
 	if (l->first == i)
 		return;
 	if (l->last == i) {
-		l->last = it->prev;
-		link_of(all, it->prev)->next = it->prev;
+		l->last = element->prev;
+		link_of(all, element->prev)->next = element->prev;
 	} else {
-		link_of(all, it->prev)->next = it->next;
-		link_of(all, it->next)->prev = it->prev;
+		link_of(all, element->prev)->next = element->next;
+		link_of(all, element->next)->prev = element->prev;
 	}
-	it->next = l->first;
+	element->next = l->first;
 	link_of(all, l->first)->prev = i;
 	l->first = i;
 }

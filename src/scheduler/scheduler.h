@@ -18,7 +18,7 @@
 #define SCHEDULER_LEAD_NS 500000
 /* When all channels of a bonding group have more work than the lead, the group sleeps until one
  * has at most this much. */
-#define SCHEDULER_REST_NS 375000
+#define SCHEDULER_WAKE_NS 375000
 #define SCHEDULER_RATE_MIN 1000 /* bits per second */
 #define SCHEDULER_RATE_MAX 1000000000000 /* bits per second */
 #define SCHEDULER_PACKET_MAX 16383 /* bytes of one packet */

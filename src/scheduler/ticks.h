@@ -11,7 +11,7 @@
 #define NS_TICKS(ns) ((int64_t)(ns) * TICKS_PER_NS)
 #define TICKS_MAX (INT64_C(1) << 61) /* so that sums of two do not overflow */
 #define LEAD_TICKS NS_TICKS(SCHEDULER_LEAD_NS)
-#define REST_TICKS NS_TICKS(SCHEDULER_REST_NS)
+#define WAKE_TICKS NS_TICKS(SCHEDULER_WAKE_NS)
 
 /* Delays have units of 1.024 us. */
 #define DELAY_SHIFT 16
@@ -52,6 +52,6 @@ static inline int64_t bucket_opens(const struct bucket *b, uint32_t bytes) {
 	return b->full_at + cost_ticks(b->cost, bytes) - b->depth;
 }
 
-static inline void bucket_take(struct bucket *b, uint32_t bytes, int64_t now) {
+static inline void bucket_spend(struct bucket *b, uint32_t bytes, int64_t now) {
 	b->full_at = more(b->full_at, now) + cost_ticks(b->cost, bytes);
 }

@@ -45,9 +45,9 @@ static void scheduler_rebase(struct scheduler *s) {
 void scheduler_jump(struct scheduler *s, uint64_t since) {
 	uint64_t jump = since - (uint64_t)s->now / TICKS_PER_NS;
 
-	if (jump > LONGEST_JUMP_NS) {
-		s->epoch += jump - LONGEST_JUMP_NS;
-		jump = LONGEST_JUMP_NS;
+	if (jump > MAX_JUMP_NS) {
+		s->epoch += jump - MAX_JUMP_NS;
+		jump = MAX_JUMP_NS;
 	}
 	s->now += NS_TICKS(jump);
 	if (s->now >= REBASE_AT)

@@ -80,15 +80,15 @@ void wheel_set(struct wheel *w, uint32_t timer, int64_t at) {
 static bool wheel_ahead(const struct wheel *w, unsigned *level, uint64_t *slot) {
 	for (*level = 0; *level < WHEEL_LEVELS; (*level)++) {
 		unsigned shift = *level * WHEEL_BITS;
-		uint64_t present = w->now >> shift, turn = present - present % WHEEL_SLOTS;
+		uint64_t present = w->now >> shift, round_start = present - present % WHEEL_SLOTS;
 		uint64_t later = w->occupied[*level] & (UINT64_MAX - 1) << present % WHEEL_SLOTS;
 
 		if (later == 0 && *level == TOP) {
 			later = w->occupied[TOP];
-			turn += WHEEL_SLOTS;
+			round_start += WHEEL_SLOTS;
 		}
 		if (later != 0) {
-			*slot = (turn + (unsigned)__builtin_ctzll(later)) << shift;
+			*slot = (round_start + (unsigned)__builtin_ctzll(later)) << shift;
 			return true;
 		}
 	}

@@ -104,11 +104,11 @@ static bool queues_are_done(struct group_change *g) {
 /* Returns whether the group has retired its part. Workers do this for one group at a time. */
 static bool group_retires(struct server *s, struct group_change *g) {
 	if (g->retiring == RETIRE_QUEUES && s->retires == NULL && queues_are_done(g)) {
-		g->retiring = RETIRE_REST;
+		g->retiring = RETIRE_RELEASE;
 		s->retires = g;
 		worker_chain_begin(g->retire.first, WORKER_LATER, &g->retired);
 	}
-	if (g->retiring == RETIRE_REST && worker_chain_is_done(&g->retired)) {
+	if (g->retiring == RETIRE_RELEASE && worker_chain_is_done(&g->retired)) {
 		g->retiring = RETIRE_DONE;
 		s->retires = NULL;
 	}
@@ -143,10 +143,10 @@ static bool group_round(struct server_change *c, struct group_change *g) {
 	if (g->retiring == RETIRE_QUEUES) {
 		if (!queues_are_done(g))
 			return false;
-		g->retiring = RETIRE_REST;
+		g->retiring = RETIRE_RELEASE;
 		c->next = g->retire.first;
 	}
-	if (g->retiring == RETIRE_REST) {
+	if (g->retiring == RETIRE_RELEASE) {
 		if (!tasks_round(&c->next))
 			return false;
 		g->retiring = RETIRE_DONE;

@@ -24,10 +24,10 @@ static bool same_next_key(const struct security_association *a,
 
 #define PER_MODEM 3 /* downstream, and two generations upstream */
 
-static void loose_add(struct change_keys *k, void *schedule, enum crypto_direction direction,
-		      enum cipher cipher) {
+static void unused_add(struct change_keys *k, void *schedule, enum crypto_direction direction,
+		       enum cipher cipher) {
 	if (schedule != NULL)
-		k->loose[k->loose_count++] = (struct loose_key){schedule, direction, cipher};
+		k->unused[k->unused_count++] = (struct unused_key){schedule, direction, cipher};
 }
 
 /* Returns false if the provider cannot make the key. */
@@ -35,7 +35,7 @@ static bool key_make(struct change_keys *k, const struct served_group *g,
 		     enum crypto_direction direction, enum cipher cipher, const uint8_t *key,
 		     void **schedule) {
 	*schedule = crypto_key_make(g->crypto.provider, direction, cipher, key);
-	loose_add(k, *schedule, direction, cipher);
+	unused_add(k, *schedule, direction, cipher);
 	return *schedule != NULL;
 }
 
@@ -44,9 +44,9 @@ static bool modem_keys(struct change_keys *k, void **down, void **pair,
 		       const struct served_group *g, const struct modem *now,
 		       const struct modem *next) {
 	const struct security_association *sa = &next->security, *was = &now->security;
-	bool there = modem_is_there(now), same = there && same_key(was, sa);
+	bool exists = modem_exists(now), same = exists && same_key(was, sa);
 
-	if ((!there || !same_down_key(was, sa)) &&
+	if ((!exists || !same_down_key(was, sa)) &&
 	    !key_make(k, g, CRYPTO_DOWNLINK, sa->cipher, association_key(sa), down))
 		return false;
 	if (g->upstream == NULL || (same && same_next_key(was, sa)))
@@ -62,8 +62,8 @@ bool change_keys_make(struct change_keys *k, struct served_group *g,
 
 	k->down = calloc(changes->count + 1, sizeof(*k->down));
 	k->up = calloc(2 * changes->count + 1, sizeof(*k->up));
-	k->loose = calloc(PER_MODEM * changes->count + 1, sizeof(*k->loose));
-	if (k->down == NULL || k->up == NULL || k->loose == NULL) {
+	k->unused = calloc(PER_MODEM * changes->count + 1, sizeof(*k->unused));
+	if (k->down == NULL || k->up == NULL || k->unused == NULL) {
 		snprintf(why, LIVE_LINE, "no memory left for %zu changes", changes->count);
 		return false;
 	}
@@ -89,13 +89,13 @@ bool change_keys_make(struct change_keys *k, struct served_group *g,
 /* Puts `next` into the slot and adds the replaced schedule to the loose ones. */
 static void slot_set(struct change_keys *k, void **slot, void *next,
 		     enum crypto_direction direction, enum cipher was) {
-	loose_add(k, *slot, direction, was);
+	unused_add(k, *slot, direction, was);
 	*slot = next;
 }
 
 /* Counts the keys that a modem in service exchanges. */
 static void rolls_count(struct served_group *g, const struct modem *was, const struct modem *next) {
-	if (next == NULL || !modem_is_there(was))
+	if (next == NULL || !modem_exists(was))
 		return;
 	g->key_rolls[CRYPTO_DOWNLINK] += !same_down_key(&was->security, &next->security);
 	if (g->upstream != NULL)
@@ -107,7 +107,7 @@ void change_keys_apply(struct change_keys *k, struct served_group *g,
 	void *none[] = {NULL, NULL};
 	size_t modems = 0;
 
-	k->loose_count = 0;
+	k->unused_count = 0;
 	for (size_t i = 0; i < changes->count; i++) {
 		const struct live_change *c = &changes->list[i];
 		bool goes = c->modem == NULL;
@@ -131,10 +131,10 @@ void change_keys_apply(struct change_keys *k, struct served_group *g,
 }
 
 void change_keys_free(struct change_keys *k, const struct served_group *g) {
-	for (size_t i = 0; i < k->loose_count; i++)
-		crypto_key_free(g->crypto.provider, k->loose[i].direction, k->loose[i].cipher,
-				k->loose[i].schedule);
-	free(k->loose);
+	for (size_t i = 0; i < k->unused_count; i++)
+		crypto_key_free(g->crypto.provider, k->unused[i].direction, k->unused[i].cipher,
+				k->unused[i].schedule);
+	free(k->unused);
 	free(k->down);
 	free(k->up);
 	*k = (struct change_keys){0};

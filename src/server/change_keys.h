@@ -8,7 +8,7 @@
 #include "server/served_group.h"
 
 /* A key schedule that no modem uses. */
-struct loose_key {
+struct unused_key {
 	void *schedule;
 	enum crypto_direction direction;
 	enum cipher cipher;
@@ -17,8 +17,8 @@ struct loose_key {
 struct change_keys {
 	void **down; /* one schedule per change; NULL: keep the present one */
 	void **up; /* two per added or changed modem, in the order of the list */
-	struct loose_key *loose; /* new schedules; after change_keys_apply(), replaced ones */
-	size_t loose_count;
+	struct unused_key *unused; /* new schedules; after change_keys_apply(), replaced ones */
+	size_t unused_count;
 };
 
 /* Makes the schedules. Returns false with one line in `why` if memory or the device's sessions run

@@ -23,7 +23,7 @@ struct chain {
 
 enum retiring {
 	RETIRE_QUEUES, /* queues of removed flows drain */
-	RETIRE_REST, /* workers release the rest */
+	RETIRE_RELEASE, /* workers release the rest */
 	RETIRE_DONE,
 };
 

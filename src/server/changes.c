@@ -23,7 +23,7 @@ static void groups_on(const struct server *s, unsigned port,
 	enum device_role role = s->ports.list[port].role;
 
 	for (unsigned g = 0; g < s->group_count; g++) {
-		if (s->groups[g].there && s->ports.of[g][role] == port)
+		if (s->groups[g].in_service && s->ports.of[g][role] == port)
 			groups[g] = s->groups[g].sg;
 	}
 }

@@ -18,30 +18,30 @@
 #include "server/steering.h"
 
 /* Pipelines that one worker may get: those of the group, and two of each shared port. */
-#define LISTS_MOST (LAYOUT_GROUP_WORKERS * SERVED_GROUP_PART + DEVICE_ROLES * SHARE_LISTS)
+#define LISTS_MAX (LAYOUT_GROUP_WORKERS * SERVED_GROUP_PART + DEVICE_ROLES * SHARE_LISTS)
 
-static bool refused(struct group_arrival *a, const char *what) {
+static bool refused(struct group_addition *a, const char *what) {
 	snprintf(a->why, LIVE_LINE, "service group %u: %.340s", a->sg->id, what);
 	return false;
 }
 
-static unsigned port_of(const struct group_arrival *a, enum device_role role) {
+static unsigned port_of(const struct group_addition *a, enum device_role role) {
 	return a->server->ports.of[a->group][role];
 }
 
 /* Finds a slot and workers. */
-static bool arrival_slot(struct group_arrival *a) {
+static bool addition_slot(struct group_addition *a) {
 	struct server *s = a->server;
 	struct layout_group at;
 	char text[LIVE_LINE];
 
 	for (unsigned g = 0; g < s->group_count; g++) {
-		if (s->groups[g].there && s->groups[g].sg->id == a->sg->id)
+		if (s->groups[g].in_service && s->groups[g].sg->id == a->sg->id)
 			return refused(a, "is there already");
 	}
-	while (a->group < s->group_most && s->groups[a->group].sg != NULL)
+	while (a->group < s->group_max && s->groups[a->group].sg != NULL)
 		a->group++;
-	if (a->group == s->group_most)
+	if (a->group == s->group_max)
 		return refused(
 			a, "max_groups: as many groups are there as the server has capacity for");
 	if (!placement_allows(&s->layout, s->machine, s->config->main_core, a->sg, text,
@@ -57,9 +57,9 @@ static bool arrival_slot(struct group_arrival *a) {
 }
 
 /* Whether the group can use the open port of its device: same role, large enough MTU. */
-static bool port_suits(struct group_arrival *a, enum device_role role) {
+static bool port_suits(struct group_addition *a, enum device_role role) {
 	const struct server_ports *ports = &a->server->ports;
-	unsigned index = server_ports_having(ports, device_port(a->sg, role)->device);
+	unsigned index = server_ports_find_device(ports, device_port(a->sg, role)->device);
 
 	if (index == SERVER_NO_PORT)
 		return ports->count < SERVER_PORTS_MAX || refused(a, "ports: too many");
@@ -71,7 +71,7 @@ static bool port_suits(struct group_arrival *a, enum device_role role) {
 	return true;
 }
 
-static bool arrival_ports(struct group_arrival *a) {
+static bool addition_ports(struct group_addition *a) {
 	struct server *s = a->server;
 	const struct server_pools *pools = &s->pools;
 	struct rte_mempool *uepi = pools->uepi != NULL ? pools->uepi : pools->packets;
@@ -83,7 +83,7 @@ static bool arrival_ports(struct group_arrival *a) {
 			continue;
 		if (!port_suits(a, role))
 			return false;
-		index = server_ports_having(&s->ports, device_port(a->sg, role)->device);
+		index = server_ports_find_device(&s->ports, device_port(a->sg, role)->device);
 		if (index != SERVER_NO_PORT)
 			a->ports[role].before = s->ports.list[index];
 		pthread_rwlock_wrlock(&s->lock); /* other threads read ports */
@@ -99,9 +99,9 @@ static bool arrival_ports(struct group_arrival *a) {
 }
 
 /* Descriptors of a port of its own, or slots of rings on a shared one. */
-static unsigned descriptors_of(const struct group_arrival *a, enum device_role role) {
+static unsigned descriptors_of(const struct group_addition *a, enum device_role role) {
 	const struct server *s = a->server;
-	unsigned index = port_of(a, role), ring = server_share_ring(s->group_most);
+	unsigned index = port_of(a, role), ring = server_share_ring(s->group_max);
 	const struct server_port *port = &s->ports.list[index];
 	unsigned own = a->ports[role].plugged ? port->queue_size : 0;
 
@@ -110,7 +110,7 @@ static unsigned descriptors_of(const struct group_arrival *a, enum device_role r
 	return port->shared ? own + (port->users + 1) * ring : own;
 }
 
-static bool arrival_buffers(struct group_arrival *a) {
+static bool addition_buffers(struct group_addition *a) {
 	struct server *s = a->server;
 	const char *missing;
 
@@ -129,14 +129,14 @@ static bool arrival_buffers(struct group_arrival *a) {
 		return refused(a, missing);
 	a->reserved = true;
 	if (s->pools.linear != NULL ||
-	    !server_port_wants_linear(a->sg, server_port_of(&s->ports, a->group, DEVICE_RPHY)))
+	    !server_port_needs_linear(a->sg, server_port_of(&s->ports, a->group, DEVICE_RPHY)))
 		return true;
 	a->linear = server_pools_linear(&s->pools) == 0;
 	return a->linear || refused(a, "no memory for copies of DEPI frames");
 }
 
 /* Whether a worker that does not own the port sends to it. */
-static bool sends_from_afar(const struct group_arrival *a, enum device_role role) {
+static bool sends_from_afar(const struct group_addition *a, enum device_role role) {
 	const struct layout_group *at = &a->server->layout.groups[a->group];
 	unsigned owner = a->server->shares.owners[port_of(a, role)];
 
@@ -146,18 +146,18 @@ static bool sends_from_afar(const struct group_arrival *a, enum device_role role
 
 /* Adds the group to a shared port. If its packets cannot be told from those of others, `why` says
  * so. */
-static bool share_join(struct group_arrival *a, enum device_role role, char why[LIVE_LINE]) {
+static bool share_join(struct group_addition *a, enum device_role role, char why[LIVE_LINE]) {
 	struct server *s = a->server;
-	unsigned index = port_of(a, role), ring = server_share_ring(s->group_most);
+	unsigned index = port_of(a, role), ring = server_share_ring(s->group_max);
 	struct port_share *share = s->shares.of[index];
-	struct arrival_port *port = &a->ports[role];
+	struct addition_port *port = &a->ports[role];
 
 	if (sends_from_afar(a, role) && share->send.ring == NULL) {
 		if (share_send_open(share, ring) != 0)
 			return false;
 		port->send_ring = true;
 	}
-	if (!server_share_is_read(a->sg, role))
+	if (!server_share_is_polled(a->sg, role))
 		return true;
 	if (share_member_open(share, a->group, ring) != 0)
 		return false;
@@ -169,7 +169,7 @@ static bool share_join(struct group_arrival *a, enum device_role role, char why[
 }
 
 /* Joins the share of a port, or creates it. */
-static bool share_prepare(struct group_arrival *a, enum device_role role, char why[LIVE_LINE]) {
+static bool share_prepare(struct group_addition *a, enum device_role role, char why[LIVE_LINE]) {
 	struct server *s = a->server;
 	unsigned index = port_of(a, role);
 	struct port_share *share;
@@ -186,24 +186,24 @@ static bool share_prepare(struct group_arrival *a, enum device_role role, char w
 	return true;
 }
 
-static bool arrival_shares(struct group_arrival *a) {
+static bool addition_shares(struct group_addition *a) {
 	const struct server *s = a->server;
 	char why[LIVE_LINE] = "";
 	bool good = true;
 
 	for (enum device_role role = 0; role < DEVICE_ROLES && good; role++) {
-		struct arrival_port *port = &a->ports[role];
+		struct addition_port *port = &a->ports[role];
 
 		if (!port->joined)
 			continue;
 		good = share_prepare(a, role, why);
 		port->has_share = s->shares.of[port_of(a, role)] != NULL;
-		port->read = server_share_is_read_for(&a->site, port_of(a, role));
+		port->read = server_share_is_polled_for_any(&a->site, port_of(a, role));
 	}
 	return good || refused(a, why[0] != '\0' ? why : "no memory to share its ports");
 }
 
-static bool arrival_group(struct group_arrival *a) {
+static bool addition_group(struct group_addition *a) {
 	struct server *s = a->server;
 	struct served_group *g = &s->groups[a->group];
 
@@ -219,15 +219,15 @@ static bool arrival_group(struct group_arrival *a) {
 static unsigned lists_needed(const struct server *s) {
 	unsigned prepared = 0;
 
-	for (unsigned g = 0; g < s->group_most; g++)
-		prepared += s->groups[g].sg != NULL && !s->groups[g].there;
-	return prepared * LISTS_MOST;
+	for (unsigned g = 0; g < s->group_max; g++)
+		prepared += s->groups[g].sg != NULL && !s->groups[g].in_service;
+	return prepared * LISTS_MAX;
 }
 
 /*
  * Reserves entries at the workers of the group and of its ports, so that nothing fails afterwards.
  */
-static bool arrival_lists(struct group_arrival *a) {
+static bool addition_lists(struct group_addition *a) {
 	struct server *s = a->server;
 	struct served_group *g = &s->groups[a->group];
 	unsigned lists = lists_needed(s);
@@ -248,9 +248,9 @@ static bool arrival_lists(struct group_arrival *a) {
 	return ret == 0 || refused(a, "no memory for its place at its workers");
 }
 
-static void share_undo(struct group_arrival *a, enum device_role role) {
+static void share_undo(struct group_addition *a, enum device_role role) {
 	struct server *s = a->server;
-	struct arrival_port *port = &a->ports[role];
+	struct addition_port *port = &a->ports[role];
 	struct port_share *share = s->shares.of[port_of(a, role)];
 
 	if (port->ring)
@@ -259,26 +259,26 @@ static void share_undo(struct group_arrival *a, enum device_role role) {
 		share_send_close(share);
 	if (port->made && share != NULL) {
 		pthread_rwlock_wrlock(&s->lock);
-		server_share_end(&s->shares, port_of(a, role), &s->gone.ports);
+		server_share_end(&s->shares, port_of(a, role), &s->removed.ports);
 		pthread_rwlock_unlock(&s->lock);
 	}
 	share_table_free(port->table);
 }
 
 /* Restores a port that was open before; another group may have become its first one. */
-static void port_undo(struct group_arrival *a, enum device_role role) {
+static void port_undo(struct group_addition *a, enum device_role role) {
 	struct server *s = a->server;
 	struct group_slots slots = server_slots(s);
 	unsigned index = port_of(a, role);
 
 	pthread_rwlock_wrlock(&s->lock);
-	server_ports_part(&s->ports, slots.list, a->group, role);
+	server_ports_leave(&s->ports, slots.list, a->group, role);
 	if (!a->ports[role].plugged)
 		s->ports.list[index] = a->ports[role].before;
 	pthread_rwlock_unlock(&s->lock);
 }
 
-void server_group_abandon(struct group_arrival *a) {
+void server_group_abandon(struct group_addition *a) {
 	struct server *s = a->server;
 
 	served_group_free(&s->groups[a->group]);
@@ -289,7 +289,7 @@ void server_group_abandon(struct group_arrival *a) {
 		port_undo(a, role);
 	}
 	if (a->reserved)
-		server_pools_give_back(&s->pools, &a->needs);
+		server_pools_release(&s->pools, &a->needs);
 	if (a->linear) {
 		rte_mempool_free(s->pools.linear);
 		s->pools.linear = NULL;
@@ -303,13 +303,13 @@ void server_group_abandon(struct group_arrival *a) {
 /*
  * The groups when this one enters: those in service as they will be, and those prepared before it.
  */
-static struct shares_site site_to_be(struct group_arrival *a,
-				     const struct service_group *const to_be[SERVER_MAX_GROUPS]) {
+static struct shares_context site_to_be(
+	struct group_addition *a, const struct service_group *const to_be[SERVER_MAX_GROUPS]) {
 	struct server *s = a->server;
-	struct shares_site site = server_site(s);
+	struct shares_context site = server_shares_context(s);
 
-	site.groups.count = s->group_most;
-	for (unsigned g = 0; g < s->group_most; g++) {
+	site.groups.count = s->group_max;
+	for (unsigned g = 0; g < s->group_max; g++) {
 		site.groups.list[g] = s->groups[g].sg;
 		if (to_be != NULL && to_be[g] != NULL && s->groups[g].sg != NULL)
 			site.groups.list[g] = to_be[g];
@@ -318,30 +318,30 @@ static struct shares_site site_to_be(struct group_arrival *a,
 	return site;
 }
 
-static bool arrival_prepare(struct group_arrival *a,
-			    const struct service_group *const to_be[SERVER_MAX_GROUPS]) {
-	if (!arrival_ports(a) || !arrival_buffers(a))
+static bool addition_prepare(struct group_addition *a,
+			     const struct service_group *const to_be[SERVER_MAX_GROUPS]) {
+	if (!addition_ports(a) || !addition_buffers(a))
 		return false;
 	a->site = site_to_be(a, to_be);
-	return arrival_shares(a) && arrival_group(a) && arrival_lists(a);
+	return addition_shares(a) && addition_group(a) && addition_lists(a);
 }
 
-struct group_arrival *server_group_prepare(
+struct group_addition *server_group_prepare(
 	struct server *s, const struct service_group *sg,
 	const struct service_group *const to_be[SERVER_MAX_GROUPS], char why[LIVE_LINE]) {
-	struct group_arrival *a = calloc(1, sizeof(*a));
+	struct group_addition *a = calloc(1, sizeof(*a));
 
 	if (a == NULL) {
 		snprintf(why, LIVE_LINE, "service group %u: no memory left", sg->id);
 		return NULL;
 	}
-	*a = (struct group_arrival){
+	*a = (struct group_addition){
 		.server = s, .sg = sg, .why = why, .providers = s->crypto.count};
-	if (!arrival_slot(a)) {
+	if (!addition_slot(a)) {
 		free(a);
 		return NULL;
 	}
-	if (arrival_prepare(a, to_be))
+	if (addition_prepare(a, to_be))
 		return a;
 	server_group_abandon(a);
 	return NULL;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A group while it is prepared: group_add.c does everything that can fail, group_life.c puts it
+/* A group while it is prepared: group_add.c does everything that can fail, group_lifecycle.c puts it
  * into service. */
 #pragma once
 
-#include "server/group_life.h"
+#include "server/group_lifecycle.h"
 
 /* What was prepared on the group's port of one role. */
-struct arrival_port {
+struct addition_port {
 	bool joined;
 	bool plugged; /* no other group uses the device */
 	bool has_share; /* several groups, or a VLAN, share the port */
@@ -20,16 +20,16 @@ struct arrival_port {
 	struct server_port before; /* the port before this group joined, if it was open */
 };
 
-struct group_arrival {
+struct group_addition {
 	struct server *server;
 	const struct service_group *sg;
 	unsigned group;
 	char *why;
-	struct shares_site site; /* includes this group */
+	struct shares_context site; /* includes this group */
 	struct pool_needs needs; /* includes its ports */
 	bool reserved;
 	bool linear; /* the pool of linear copies was created for it */
 	unsigned providers; /* number of crypto providers before */
 	struct layout_group layout_before, planned_before; /* of its slot */
-	struct arrival_port ports[DEVICE_ROLES];
+	struct addition_port ports[DEVICE_ROLES];
 };

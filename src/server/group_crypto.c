@@ -34,7 +34,7 @@ static int down_make(struct group_crypto *c, const struct service_group *sg) {
 	for (size_t m = 0; m < sg->modem_count; m++) {
 		const struct security_association *sa = &sg->modems[m].security;
 
-		if (!modem_is_there(&sg->modems[m]))
+		if (!modem_exists(&sg->modems[m]))
 			continue;
 		c->schedules[m] = crypto_key_make(c->provider, CRYPTO_DOWNLINK, sa->cipher,
 						  association_key(sa));
@@ -53,7 +53,7 @@ static int up_make(struct group_crypto *c, const struct service_group *sg) {
 		const struct security_association *sa = &sg->modems[m].security;
 		void **s = &c->up_schedules[2 * m];
 
-		if (!modem_is_there(&sg->modems[m]))
+		if (!modem_exists(&sg->modems[m]))
 			continue;
 		s[0] = crypto_key_make(c->provider, CRYPTO_UPLINK, sa->cipher, sa->key);
 		if (sa->has_next_key)

@@ -4,7 +4,7 @@
 
 #include "model/grants_times.h"
 #include "platform/log/log.h"
-#include "server/group_life.h"
+#include "server/group_lifecycle.h"
 #include "server/groups.h"
 #include "server/running.h"
 #include "server/steering.h"
@@ -40,7 +40,7 @@ uint64_t server_group_drain(struct server *s, unsigned group, unsigned limit_ms)
 			 s->groups[group].sg->id);
 	group_grants_end(s, group, end);
 	s->groups[group].drained = true;
-	server_group_wire(s, group);
+	server_group_connect(s, group);
 	server_peers(s, false);
 	return group_wait_empty(s, group, end);
 }
@@ -50,7 +50,7 @@ void server_group_resume(struct server *s, unsigned group) {
 		log_info("group", LOG_FIELDS(LOG_NUMBER("service_group", s->groups[group].sg->id)),
 			 "service group %u resumed", s->groups[group].sg->id);
 	s->groups[group].drained = false;
-	server_group_wire(s, group);
+	server_group_connect(s, group);
 	served_group_grant(&s->groups[group], true);
 	server_peers(s, false);
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {

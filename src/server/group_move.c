@@ -5,7 +5,7 @@
  * since packets in the ring go first.
  */
 #include "server/changes.h"
-#include "server/group_life.h"
+#include "server/group_lifecycle.h"
 #include "server/groups.h"
 #include "server/running.h"
 
@@ -16,7 +16,7 @@ static unsigned *part_worker(struct layout_group *at, enum layout_part part) {
 /* Creates rings to the shared ports to which the parts send, except where the worker owns the port.
  * Returns 0 or -1. */
 static int rings_for(struct server *s, unsigned group, unsigned parts, unsigned worker) {
-	unsigned size = server_share_ring(s->group_most);
+	unsigned size = server_share_ring(s->group_max);
 
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
 		unsigned port = s->ports.of[group][role];
@@ -44,7 +44,7 @@ static void workers_changed(struct server *s) {
 
 /* The worker has free entries, and rings_for() has created the rings. */
 static void parts_move(struct server *s, unsigned group, unsigned parts, unsigned worker) {
-	server_group_wire(s, group);
+	server_group_connect(s, group);
 	for (unsigned part = PART_UPPER; part < PARTS; part <<= 1) {
 		if ((parts & part) != 0 &&
 		    served_group_worker(&s->groups[group], part) != &s->workers[worker])
@@ -55,14 +55,14 @@ static void parts_move(struct server *s, unsigned group, unsigned parts, unsigne
 /* All groups of the port send by its ring, whichever worker owns it. */
 static void senders_by_ring(struct server *s, unsigned port) {
 	for (unsigned g = 0; g < s->group_count; g++) {
-		if (s->groups[g].there && s->ports.of[g][s->ports.list[port].role] == port)
-			server_group_wire(s, g);
+		if (s->groups[g].in_service && s->ports.of[g][s->ports.list[port].role] == port)
+			server_group_connect(s, g);
 	}
 }
 
 /* Creates what the port and its senders need to change to another worker. */
 static int port_prepare(struct server *s, unsigned port) {
-	return server_share_send(&s->shares, s->workers, port, server_share_ring(s->group_most));
+	return server_share_send(&s->shares, s->workers, port, server_share_ring(s->group_max));
 }
 
 /* Call it after port_prepare(); the worker has free entries. */

@@ -5,11 +5,11 @@
 #include "platform/log/log.h"
 #include "server/changes.h"
 #include "server/group_drain.h"
-#include "server/group_life.h"
+#include "server/group_lifecycle.h"
 #include "server/groups.h"
 #include "server/running.h"
 #include "server/steering.h"
-#include "sharing/forget.h"
+#include "sharing/group_removal.h"
 #include "sharing/steered.h"
 
 struct departure {
@@ -25,8 +25,8 @@ static struct port_share *share_of(const struct departure *d, enum device_role r
 
 static void table_forget(struct departure *d, enum device_role role) {
 	struct server *s = d->server;
-	struct share_forgetting f = {.share = share_of(d, role), .group = d->group};
-	struct worker_task task = {share_forget, &f};
+	struct share_group_removal f = {.share = share_of(d, role), .group = d->group};
+	struct worker_task task = {share_group_remove, &f};
 
 	worker_do(&s->workers[s->shares.owners[s->ports.of[d->group][role]]], &task);
 }
@@ -35,7 +35,7 @@ static void table_forget(struct departure *d, enum device_role role) {
  * then on they have no packet for it. */
 static void tables_leave(struct departure *d) {
 	struct server *s = d->server;
-	struct shares_site site = server_site(s);
+	struct shares_context site = server_shares_context(s);
 	struct share_table *before[DEVICE_ROLES] = {NULL};
 	char why[LIVE_LINE];
 
@@ -75,18 +75,18 @@ static uint64_t rings_pending(const struct departure *d) {
 static void departure_wire(struct departure *d) {
 	struct server *s = d->server;
 	struct served_group *g = &s->groups[d->group];
-	struct group_wires wires, rings;
+	struct group_endpoints endpoints, rings;
 
 	g->drained = false; /* its rings still have packets for it */
-	wires = server_group_wires(s, d->group);
+	endpoints = server_group_endpoints(s, d->group);
 	g->drained = true;
-	rings = server_group_wires(s, d->group);
+	rings = server_group_endpoints(s, d->group);
 	g->drained = false;
-	if (wires.from_network.ring == NULL)
-		wires.from_network = rings.from_network;
-	if (wires.from_rphy.ring == NULL)
-		wires.from_rphy = rings.from_rphy;
-	served_group_wire(g, &wires);
+	if (endpoints.from_network.ring == NULL)
+		endpoints.from_network = rings.from_network;
+	if (endpoints.from_rphy.ring == NULL)
+		endpoints.from_rphy = rings.from_rphy;
+	served_group_connect(g, &endpoints);
 }
 
 /* Removes its NIC rules. The group receives what they steered before the shared ports forget it. */
@@ -97,11 +97,11 @@ static void departure_unsteer(struct departure *d, uint64_t end) {
 		const struct port_share *share = share_of(d, role);
 		unsigned us = 0;
 
-		if (share == NULL || share->members[d->group].way.queue == 0)
+		if (share == NULL || share->members[d->group].queue.id == 0)
 			continue;
 		departure_wire(d);
-		server_steer_nothing(s, s->ports.of[d->group][role], d->group);
-		while (!share_way_settled(share, d->group) && server_now(s) < end &&
+		server_steering_clear(s, s->ports.of[d->group][role], d->group);
+		while (!share_queue_settled(share, d->group) && server_now(s) < end &&
 		       server_wait(s, &us))
 			;
 	}
@@ -118,7 +118,7 @@ static void departure_drain(struct departure *d, uint64_t end) {
 	while (rings_pending(d) > 0 && server_now(s) < end && server_wait(s, &us))
 		;
 	g->drained = true;
-	server_group_wire(s, d->group);
+	server_group_connect(s, d->group);
 	served_group_end(g);
 	group_wait_empty(s, d->group, end);
 }
@@ -153,7 +153,7 @@ static void share_leave(struct departure *d, enum device_role role) {
 	server_steering_end(s, port);
 	server_share_stop(&s->shares, s->workers, port);
 	pthread_rwlock_wrlock(&s->lock); /* other threads read ports */
-	server_share_end(&s->shares, port, &s->gone.ports);
+	server_share_end(&s->shares, port, &s->removed.ports);
 	pthread_rwlock_unlock(&s->lock);
 }
 
@@ -168,9 +168,9 @@ static void buffers_leave(struct departure *d, enum device_role role) {
 
 	if (index == SERVER_NO_PORT)
 		return;
-	ring = s->shares.of[index] != NULL ? server_share_ring(s->group_most) : 0;
+	ring = s->shares.of[index] != NULL ? server_share_ring(s->group_max) : 0;
 	needs = server_port_needs(role, port->users > 1 ? ring : port->counted);
-	server_pools_give_back(&s->pools, &needs);
+	server_pools_release(&s->pools, &needs);
 	port->counted -= port->users > 1 ? ring : port->counted;
 }
 
@@ -184,7 +184,7 @@ static void ports_leave(struct departure *d) {
 		buffers_leave(d, role);
 		share_leave(d, role);
 		pthread_rwlock_wrlock(&s->lock);
-		server_ports_part(&s->ports, slots.list, d->group, role);
+		server_ports_leave(&s->ports, slots.list, d->group, role);
 		pthread_rwlock_unlock(&s->lock);
 		if (port != SERVER_NO_PORT)
 			server_steer(s, port); /* a remaining group may be alone in a VLAN now */
@@ -193,21 +193,21 @@ static void ports_leave(struct departure *d) {
 
 /* Adds its counters to those of the server. */
 static void departure_sum(struct server *s, const struct served_group *g) {
-	struct server_gone *gone = &s->gone;
+	struct server_removed *removed = &s->removed;
 	struct counters down;
 
-	gone->groups++;
+	removed->groups++;
 	downstream_counters(g->downstream, &down);
-	counters_add(&gone->down, &down);
+	counters_add(&removed->down, &down);
 	if (g->upstream == NULL)
 		return;
-	counters_add(&gone->up, &g->upstream->counters);
+	counters_add(&removed->up, &g->upstream->counters);
 	for (enum unit unit = 0; unit < UNITS; unit++) {
-		gone->up_in[unit] += upstream_in(g->upstream, unit);
-		gone->up_out[unit] += upstream_out(g->upstream, unit);
+		removed->up_in[unit] += upstream_in(g->upstream, unit);
+		removed->up_out[unit] += upstream_out(g->upstream, unit);
 	}
 	for (unsigned k = 0; k < REQUEST_KINDS; k++)
-		gone->requests[k] += g->upstream->requests.sink.by_kind[k];
+		removed->requests[k] += g->upstream->requests.sink.by_kind[k];
 }
 
 /* Removes it from its workers and from the sight of other threads: now only this thread uses it. */
@@ -221,9 +221,9 @@ static void departure_end(struct departure *d) {
 	served_group_stop(g);
 	pthread_rwlock_wrlock(&s->lock);
 	departure_sum(s, g);
-	g->there = false;
+	g->in_service = false;
 	s->generation++;
-	while (s->group_count > 0 && !s->groups[s->group_count - 1].there)
+	while (s->group_count > 0 && !s->groups[s->group_count - 1].in_service)
 		s->group_count--;
 	server_name_workers(s);
 	pthread_rwlock_unlock(&s->lock);
@@ -231,7 +231,7 @@ static void departure_end(struct departure *d) {
 	ports_leave(d);
 	server_peers(s, false);
 	served_group_free(g);
-	server_pools_give_back(&s->pools, &needs);
+	server_pools_release(&s->pools, &needs);
 }
 
 static bool refused(char *why, const char *what) {
@@ -263,8 +263,8 @@ bool server_group_remove(struct server *s, unsigned group, unsigned limit_ms, ch
 	unsigned groups = 0;
 
 	for (unsigned g = 0; g < s->group_count; g++)
-		groups += s->groups[g].there;
-	if (group >= s->group_count || !s->groups[group].there)
+		groups += s->groups[g].in_service;
+	if (group >= s->group_count || !s->groups[group].in_service)
 		return refused(why, "no such service group");
 	if (groups == 1)
 		return refused(why, "a server has at least one service group");

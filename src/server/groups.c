@@ -7,17 +7,17 @@ struct group_slots server_slots(const struct server *s) {
 	struct group_slots slots = {.count = s->group_count};
 
 	for (unsigned g = 0; g < s->group_count; g++)
-		slots.list[g] = s->groups[g].there ? s->groups[g].sg : NULL;
+		slots.list[g] = s->groups[g].in_service ? s->groups[g].sg : NULL;
 	return slots;
 }
 
-struct shares_site server_site(struct server *s) {
-	return (struct shares_site){
+struct shares_context server_shares_context(struct server *s) {
+	return (struct shares_context){
 		.ports = &s->ports,
 		.layout = &s->layout,
 		.workers = s->workers,
 		.groups = server_slots(s),
-		.most = s->group_most,
+		.max = s->group_max,
 	};
 }
 
@@ -29,9 +29,9 @@ static bool is_gone(const struct server *s, unsigned group, enum device_role rol
 	return port != NULL && port->state == SERVER_PORT_GONE && from->ring == NULL;
 }
 
-struct group_wires server_group_wires(const struct server *s, unsigned group) {
+struct group_endpoints server_group_endpoints(const struct server *s, unsigned group) {
 	const struct served_group *g = &s->groups[group];
-	struct group_wires w = {
+	struct group_endpoints w = {
 		.from_network = server_source(&s->shares, &s->ports, group, DEVICE_NETWORK),
 		.from_rphy = server_source(&s->shares, &s->ports, group, DEVICE_RPHY),
 		.to_network = server_sink(&s->shares, &s->ports, group, DEVICE_NETWORK),
@@ -40,29 +40,29 @@ struct group_wires server_group_wires(const struct server *s, unsigned group) {
 	};
 
 	if (g->drained || is_gone(s, group, DEVICE_NETWORK, &w.from_network))
-		w.from_network = (struct packet_source){.ring = s->nothing};
+		w.from_network = (struct packet_source){.ring = s->empty_ring};
 	if (g->drained || is_gone(s, group, DEVICE_RPHY, &w.from_rphy))
-		w.from_rphy = (struct packet_source){.ring = s->nothing, .emptied = &g->emptied};
+		w.from_rphy = (struct packet_source){.ring = s->empty_ring, .emptied = &g->emptied};
 	return w;
 }
 
-void server_group_wire(struct server *s, unsigned group) {
-	struct group_wires w = server_group_wires(s, group);
+void server_group_connect(struct server *s, unsigned group) {
+	struct group_endpoints w = server_group_endpoints(s, group);
 
-	served_group_wire(&s->groups[group], &w);
+	served_group_connect(&s->groups[group], &w);
 }
 
 int server_group_make(struct server *s, unsigned group, const struct service_group *sg) {
 	const struct layout_group *at = &s->layout.groups[group];
 	struct group_resources r = {
-		.wires = server_group_wires(s, group),
+		.endpoints = server_group_endpoints(s, group),
 		.pools = &s->pools,
 		.linear =
-			server_port_wants_linear(sg, server_port_of(&s->ports, group, DEVICE_RPHY)),
+			server_port_needs_linear(sg, server_port_of(&s->ports, group, DEVICE_RPHY)),
 		.queued_max = server_queued_max(s->config, sg),
 		.hand_over_max = server_hand_over_max(s->config),
 		.pending_max = server_pending_max(s->config, sg),
-		.moving_max = server_moving_max(s->config),
+		.in_flight_max = server_in_flight_max(s->config),
 		.provider = crypto_providers_find(&s->crypto, sg->crypto.device),
 		.upper = &s->workers[at->upper],
 		.lower = &s->workers[at->lower],

@@ -134,7 +134,7 @@ static void measure_note(struct server *s, struct server_measure *m, bool on) {
 
 void server_account(struct server *s, bool on) {
 	for (unsigned g = 0; g < s->group_count; g++) {
-		if (s->groups[g].there)
+		if (s->groups[g].in_service)
 			group_account(&s->groups[g], on);
 	}
 	for (unsigned p = 0; p < SERVER_PORTS_MAX; p++) {
@@ -152,7 +152,7 @@ static int latency_reserve_all(struct server *s) {
 	unsigned g = 0;
 
 	for (; g < s->group_count; g++) {
-		if (!s->groups[g].there)
+		if (!s->groups[g].in_service)
 			continue;
 		fresh[g] = !latency_measured(&s->groups[g].downstream->latency);
 		if (group_latency_reserve(s, &s->groups[g]) != 0)
@@ -171,7 +171,7 @@ int server_latency(struct server *s, bool on) {
 	if (on && latency_reserve_all(s) != 0)
 		return -1;
 	for (unsigned g = 0; g < s->group_count; g++) {
-		if (!s->groups[g].there)
+		if (!s->groups[g].in_service)
 			continue;
 		if (on) /* cannot fail: the memory is reserved */
 			group_latency_prepare(s, &s->groups[g]);

@@ -36,19 +36,19 @@ static void check_core(struct placement_check *check, uint32_t service_group, co
 }
 
 /* The key that assigns a core to the group: its own, the list of cores, or its own by default. */
-static const char *key_of(const struct thread_request *asked, bool given, const char *own) {
-	return given || asked->layout == LAYOUT_NONE ? own : "cores";
+static const char *key_of(const struct thread_request *requested, bool given, const char *own) {
+	return given || requested->layout == LAYOUT_NONE ? own : "cores";
 }
 
 static void check_group(struct placement_check *check, const struct service_group *sg) {
-	const struct thread_request *asked = &sg->threads.asked;
+	const struct thread_request *requested = &sg->threads.requested;
 	struct group_cores at = layouts_group_cores(sg);
 
-	check_core(check, sg->id, key_of(asked, asked->upper_mac_core, "upper_mac_core"),
+	check_core(check, sg->id, key_of(requested, requested->upper_mac_core, "upper_mac_core"),
 		   at.upper_mac);
-	check_core(check, sg->id, key_of(asked, asked->lower_mac_core, "lower_mac_core"),
+	check_core(check, sg->id, key_of(requested, requested->lower_mac_core, "lower_mac_core"),
 		   at.lower_mac);
-	check_core(check, sg->id, key_of(asked, asked->upstream_core, "upstream_core"),
+	check_core(check, sg->id, key_of(requested, requested->upstream_core, "upstream_core"),
 		   at.upstream);
 }
 
@@ -108,7 +108,7 @@ bool placement_allows(const struct layout *layout, const struct cpus *machine, u
 	};
 	struct placement_refusal refusals[CPU_FAULTS];
 
-	if (sg->threads.asked.main_core && sg->threads.main_core != main_core) {
+	if (sg->threads.requested.main_core && sg->threads.main_core != main_core) {
 		snprintf(line, size, "threads.main_core: found core %u, allowed: %u, the server's",
 			 sg->threads.main_core, main_core);
 		return false;
@@ -147,7 +147,7 @@ int placement_check(const struct server_config *config, struct cpus *cpus) {
 	struct placement_refusal refusals[CPU_FAULTS];
 	size_t count;
 
-	cpus_here(cpus);
+	cpus_read(cpus);
 	count = placement_refusals(config, cpus, refusals);
 	for (size_t r = 0; r < count; r++) {
 		char line[PLACEMENT_LINE];

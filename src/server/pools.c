@@ -36,35 +36,36 @@
 /* The sizes of the pools. */
 struct pool_sizes {
 	struct pool_needs all; /* includes the mempool caches of threads */
-	struct pool_needs most; /* what groups and ports may keep */
+	struct pool_needs max; /* what groups and ports may keep */
 	struct pool_needs reserved; /* the part that the configuration reserves */
 	struct buffer_sizes buffer_size;
 };
 
 uint32_t server_queued_max(const struct server_config *config, const struct service_group *sg) {
-	size_t groups = server_config_most(config), all = QUEUED_FIRST + (groups - 1) * QUEUED_MORE;
+	size_t groups = server_config_max_groups(config),
+	       all = QUEUED_FIRST + (groups - 1) * QUEUED_MORE;
 
 	return sg->max_queued > 0 ? sg->max_queued : (uint32_t)(all / groups);
 }
 
 uint32_t server_hand_over_max(const struct server_config *config) {
-	size_t share = HAND_OVER_MAX / server_config_most(config);
+	size_t share = HAND_OVER_MAX / server_config_max_groups(config);
 
 	return (uint32_t)RTE_MAX(share, (size_t)HAND_OVER_MIN);
 }
 
 /* The division keeps at least what one modem may have pending. */
 uint32_t server_pending_max(const struct server_config *config, const struct service_group *sg) {
-	uint64_t groups = server_config_most(config);
+	uint64_t groups = server_config_max_groups(config);
 	uint64_t share = (sg->upstream.pending + (groups - 1) * PENDING_MORE) / groups;
 
-	if (sg->upstream.held_given || share > sg->upstream.pending)
+	if (sg->upstream.pending_given || share > sg->upstream.pending)
 		return sg->upstream.pending;
-	return (uint32_t)RTE_MAX(share, (uint64_t)sg->upstream.held_by_modem);
+	return (uint32_t)RTE_MAX(share, (uint64_t)sg->upstream.modem_pending_limit);
 }
 
-uint32_t server_moving_max(const struct server_config *config) {
-	size_t share = US_QUEUED / server_config_most(config);
+uint32_t server_in_flight_max(const struct server_config *config) {
+	size_t share = US_QUEUED / server_config_max_groups(config);
 
 	return (uint32_t)RTE_MAX(share, (size_t)MOVING_MIN);
 }
@@ -103,7 +104,7 @@ struct pool_needs server_group_needs(const struct server_config *config,
 	if (!layout_has_upstream(sg))
 		return n;
 	up = us_buffers_within(sg, &capacity, server_pending_max(config, sg),
-			       server_moving_max(config));
+			       server_in_flight_max(config));
 	n.uepi = up.packets;
 	n.frames = up.frames;
 	n.pieces = up.pieces;
@@ -143,33 +144,33 @@ static struct buffer_sizes buffer_size_of(const struct service_group *sg) {
 	return r;
 }
 
-static void needs_at_least(struct pool_needs *n, const struct pool_needs *least) {
-	n->packets = RTE_MAX(n->packets, least->packets);
-	n->depi_frames = RTE_MAX(n->depi_frames, least->depi_frames);
-	n->uepi = RTE_MAX(n->uepi, least->uepi);
-	n->frames = RTE_MAX(n->frames, least->frames);
-	n->pieces = RTE_MAX(n->pieces, least->pieces);
+static void needs_max(struct pool_needs *n, const struct pool_needs *min) {
+	n->packets = RTE_MAX(n->packets, min->packets);
+	n->depi_frames = RTE_MAX(n->depi_frames, min->depi_frames);
+	n->uepi = RTE_MAX(n->uepi, min->uepi);
+	n->frames = RTE_MAX(n->frames, min->frames);
+	n->pieces = RTE_MAX(n->pieces, min->pieces);
 }
 
-static void buffer_size_at_least(struct buffer_sizes *r, const struct buffer_sizes *least) {
-	r->depi = RTE_MAX(r->depi, least->depi);
-	r->linear = RTE_MAX(r->linear, least->linear);
-	r->uepi = RTE_MAX(r->uepi, least->uepi);
+static void buffer_size_min(struct buffer_sizes *r, const struct buffer_sizes *min) {
+	r->depi = RTE_MAX(r->depi, min->depi);
+	r->linear = RTE_MAX(r->linear, min->linear);
+	r->uepi = RTE_MAX(r->uepi, min->uepi);
 }
 
 /* Descriptors of one role for an added group: a ring on a shared port, or a port of its own. */
 static unsigned spare_descriptors(const struct server_ports *ports, enum device_role role,
 				  unsigned ring) {
-	unsigned most = 0;
+	unsigned max = 0;
 
 	for (unsigned p = 0; p < ports->count; p++) {
 		if (ports->list[p].role != role)
 			continue;
-		most = RTE_MAX(most, ring);
+		max = RTE_MAX(max, ring);
 		if (!ports->list[p].shared)
-			most = RTE_MAX(most, ports->list[p].queue_size);
+			max = RTE_MAX(max, ports->list[p].queue_size);
 	}
-	return most;
+	return max;
 }
 
 /* Rings of ports that an added group will share: one to the group, and one to the port. */
@@ -187,8 +188,8 @@ static unsigned spare_shares(const struct server_ports *ports, enum device_role 
 /* Sums what groups and ports may keep: configured ones, and those that may be added. */
 static void sizes_add_groups(struct pool_sizes *s, const struct server_config *config,
 			     const struct server_ports *ports) {
-	size_t most = server_config_most(config), spares = most - config->group_count;
-	unsigned ring = server_share_ring(most);
+	size_t max = server_config_max_groups(config), spares = max - config->group_count;
+	unsigned ring = server_share_ring(max);
 	struct pool_needs largest = {0}, spare = {0}, shares = {0};
 
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
@@ -207,15 +208,15 @@ static void sizes_add_groups(struct pool_sizes *s, const struct server_config *c
 		struct buffer_sizes r = buffer_size_of(&config->groups[g]);
 
 		pool_needs_add(&s->reserved, &n);
-		needs_at_least(&largest, &n);
-		buffer_size_at_least(&s->buffer_size, &r);
+		needs_max(&largest, &n);
+		buffer_size_min(&s->buffer_size, &r);
 	}
 	pool_needs_add(&spare, &largest);
-	s->most = s->reserved;
+	s->max = s->reserved;
 	if (spares > 0)
-		pool_needs_add(&s->most, &shares);
+		pool_needs_add(&s->max, &shares);
 	while (spares-- > 0)
-		pool_needs_add(&s->most, &spare);
+		pool_needs_add(&s->max, &spare);
 }
 
 /* Adds the mempool caches of threads. */
@@ -229,7 +230,7 @@ static struct pool_sizes sizes_of(const struct server_config *config,
 	threads = (layout.worker_count + 1) * POOL_THREAD_BUFFERS;
 	others = (layout.worker_count - 1) * POOL_THREAD_BUFFERS;
 	sizes_add_groups(&s, config, ports);
-	s.all = s.most;
+	s.all = s.max;
 	s.all.packets += threads;
 	/* a mempool is most compact with 2^n - 1 buffers */
 	s.all.depi_frames = RTE_MAX(s.all.depi_frames + others, DEPI_FRAMES_MIN - 1u);
@@ -283,7 +284,7 @@ unsigned server_memory_mb(const struct server_config *config, const struct serve
 	uint64_t bytes, largest = 0;
 
 	if (ports == NULL)
-		server_ports_own(&own, config);
+		server_ports_separate(&own, config);
 	sizes = sizes_of(config, ports == NULL ? &own : ports);
 	bytes = pools_memory(&sizes);
 	for (size_t g = 0; g < config->group_count; g++) {
@@ -292,7 +293,7 @@ unsigned server_memory_mb(const struct server_config *config, const struct serve
 		bytes += tables;
 		largest = RTE_MAX(largest, tables);
 	}
-	bytes += (server_config_most(config) - config->group_count) * largest;
+	bytes += (server_config_max_groups(config) - config->group_count) * largest;
 	return SYSTEM_MB + (unsigned)(bytes >> 20);
 }
 
@@ -325,7 +326,7 @@ int server_pools_create(struct server_pools *p, const struct server_config *conf
 			  rte_strerror(rte_errno));
 		return -1;
 	}
-	p->most = s.most;
+	p->max = s.max;
 	p->reserved = s.reserved;
 	p->buffer_size = s.buffer_size;
 	p->packets = packet_pool("packets", s.all.packets, 0, PACKET_SIZE);
@@ -340,8 +341,8 @@ int server_pools_create(struct server_pools *p, const struct server_config *conf
 	return p->uepi && p->frames && p->pieces ? 0 : -1;
 }
 
-bool server_port_wants_linear(const struct service_group *sg, const struct server_port *rphy) {
-	return !port_takes_chains(rphy->id, 1 + sg->rphy.max_segments);
+bool server_port_needs_linear(const struct service_group *sg, const struct server_port *rphy) {
+	return !port_supports_chains(rphy->id, 1 + sg->rphy.max_segments);
 }
 
 int server_pools_linear(struct server_pools *p) {
@@ -359,10 +360,10 @@ static const char *missing(const struct server_pools *p, const struct service_gr
 	if (buffer_size.depi > p->buffer_size.depi || buffer_size.uepi > p->buffer_size.uepi ||
 	    (p->linear != NULL && buffer_size.linear > p->buffer_size.linear))
 		return "rphy: larger frames than any group of the start had";
-	if (all->packets > p->most.packets || all->depi_frames > p->most.depi_frames)
+	if (all->packets > p->max.packets || all->depi_frames > p->max.depi_frames)
 		return "max_queued, queue_size, channels: not enough buffers are left";
-	if (buffer_size.uepi > 0 && (all->uepi > p->most.uepi || all->frames > p->most.frames ||
-				     all->pieces > p->most.pieces))
+	if (buffer_size.uepi > 0 &&
+	    (all->uepi > p->max.uepi || all->frames > p->max.frames || all->pieces > p->max.pieces))
 		return "upstream.held, queue_size: not enough buffers are left";
 	return NULL;
 }
@@ -379,7 +380,7 @@ const char *server_pools_reserve(struct server_pools *p, const struct service_gr
 	return why;
 }
 
-void server_pools_give_back(struct server_pools *p, const struct pool_needs *needs) {
+void server_pools_release(struct server_pools *p, const struct pool_needs *needs) {
 	p->reserved.packets -= needs->packets;
 	p->reserved.depi_frames -= needs->depi_frames;
 	p->reserved.uepi -= needs->uepi;

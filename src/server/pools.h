@@ -35,7 +35,7 @@ struct server_pools {
 	/* of the upstream; equal to `uepi` if its buffers are no larger */
 	struct rte_mempool *frames;
 	struct rte_mempool *pieces;
-	struct pool_needs most,
+	struct pool_needs max,
 		reserved; /* limit for groups and ports, and what they have reserved */
 	struct buffer_sizes buffer_size;
 };
@@ -55,7 +55,7 @@ uint32_t server_hand_over_max(const struct server_config *config);
 uint32_t server_pending_max(const struct server_config *config, const struct service_group *sg);
 
 /* Limit of buffers in flight in each upstream. */
-uint32_t server_moving_max(const struct server_config *config);
+uint32_t server_in_flight_max(const struct server_config *config);
 
 /* Creates all pools but `linear` in the zeroed `p`. Returns 0, or -1 and logs the reason. The
  * caller calls server_pools_free() in either case. */
@@ -67,7 +67,7 @@ int server_pools_create(struct server_pools *p, const struct server_config *conf
 int server_pools_linear(struct server_pools *p);
 
 /* Whether the group's DEPI frames must be copied into one buffer each. */
-bool server_port_wants_linear(const struct service_group *sg, const struct server_port *rphy);
+bool server_port_needs_linear(const struct service_group *sg, const struct server_port *rphy);
 
 /* The needs of a group, and of a port of that role with so many descriptors. */
 struct pool_needs server_group_needs(const struct server_config *config,
@@ -79,7 +79,7 @@ void pool_needs_add(struct pool_needs *into, const struct pool_needs *more);
  * short; then nothing is reserved. */
 const char *server_pools_reserve(struct server_pools *p, const struct service_group *sg,
 				 const struct pool_needs *needs);
-void server_pools_give_back(struct server_pools *p, const struct pool_needs *needs);
+void server_pools_release(struct server_pools *p, const struct pool_needs *needs);
 
 /* Accepts a zeroed struct. */
 void server_pools_free(struct server_pools *p);

@@ -87,13 +87,13 @@ static bool never_steers(const char *device) {
 }
 
 /* Requests one queue per possible group if the NIC may be able to steer. */
-static void ports_want_queues(struct server_ports *p, size_t most) {
+static void ports_want_queues(struct server_ports *p, size_t max) {
 	for (unsigned i = 0; i < p->count; i++) {
 		struct server_port *port = &p->list[i];
 
 		if (port->shared && port->role != DEVICE_CONTROL && !port->no_steering &&
 		    !never_steers(port->device))
-			port->queues_most = (uint16_t)most;
+			port->queues_max = (uint16_t)max;
 	}
 }
 
@@ -114,11 +114,11 @@ int server_ports_find(struct server_ports *p, const struct server_config *config
 			port_use(p, (unsigned)index, sg, g, role);
 		}
 	}
-	ports_want_queues(p, server_config_most(config));
+	ports_want_queues(p, server_config_max_groups(config));
 	return 0;
 }
 
-void server_ports_own(struct server_ports *p, const struct server_config *config) {
+void server_ports_separate(struct server_ports *p, const struct server_config *config) {
 	for (size_t g = 0; g < config->group_count; g++) {
 		const struct service_group *sg = &config->groups[g];
 
@@ -140,7 +140,7 @@ static void port_opened(struct server_port *port) {
 	port_watch(port->id);
 }
 
-void server_ports_give(struct server_ports *p, unsigned group, enum device_role role, uint16_t id) {
+void server_ports_set(struct server_ports *p, unsigned group, enum device_role role, uint16_t id) {
 	uint16_t *of = &p->of[group][role];
 
 	for (unsigned i = 0; i < p->count; i++) {
@@ -224,7 +224,7 @@ bool server_port_stats(const struct server_port *port, struct rte_eth_stats *sta
 	       rte_eth_stats_get(port->id, stats) == 0;
 }
 
-void server_port_give_back(struct server_port *port) {
+void server_port_detach(struct server_port *port) {
 	server_port_stats(port, &port->last);
 	port->state = SERVER_PORT_GONE;
 	port->open = false;
@@ -233,9 +233,9 @@ void server_port_give_back(struct server_port *port) {
 
 static int port_begin(struct server_port *port, struct rte_mempool *pool) {
 	struct port_queues queues = {
-		.receive = port->queues_most + 1,
+		.receive = port->queues_max + 1,
 		.transmit = 1,
-		.further_size = server_share_ring(port->queues_most),
+		.further_size = server_share_ring(port->queues_max),
 	};
 
 	if (port_open_queues(port->device, device_role_title(port->role), pool, port->queue_size,
@@ -264,7 +264,7 @@ int server_ports_open(struct server_ports *p, struct rte_mempool *packets,
 	return 0;
 }
 
-unsigned server_ports_having(const struct server_ports *p, const char *device) {
+unsigned server_ports_find_device(const struct server_ports *p, const char *device) {
 	for (unsigned i = 0; i < p->count; i++) {
 		if (p->list[i].open && device_same(p->list[i].device, device))
 			return i;
@@ -294,7 +294,7 @@ static void port_end(struct server_port *port) {
 unsigned server_ports_join(struct server_ports *p, const struct service_group *sg, unsigned group,
 			   enum device_role role, struct rte_mempool *pool) {
 	const char *device = device_port(sg, role)->device;
-	unsigned index = server_ports_having(p, device);
+	unsigned index = server_ports_find_device(p, device);
 
 	if (index == SERVER_NO_PORT) {
 		index = port_slot(p, group, role);
@@ -312,8 +312,8 @@ unsigned server_ports_join(struct server_ports *p, const struct service_group *s
 	return index;
 }
 
-void server_ports_part(struct server_ports *p, const struct service_group *const *groups,
-		       unsigned group, enum device_role role) {
+void server_ports_leave(struct server_ports *p, const struct service_group *const *groups,
+			unsigned group, enum device_role role) {
 	unsigned index = p->of[group][role];
 	struct server_port *port = &p->list[index];
 
@@ -356,7 +356,7 @@ const struct server_port *server_port_of(const struct server_ports *p, size_t gr
 
 unsigned server_port_descriptors(const struct server_port *port) {
 	unsigned rings = port->shared ? port->users + 1 : 0;
-	unsigned queues = port->queues_most * server_share_ring(port->queues_most);
+	unsigned queues = port->queues_max * server_share_ring(port->queues_max);
 
 	return port->queue_size + rings * server_share_ring(port->users) + queues;
 }

@@ -25,7 +25,7 @@ enum server_port_state {
 };
 
 struct server_port {
-	const char *device; /* of the configuration; NULL: server_ports_give() supplied the port */
+	const char *device; /* of the configuration; NULL: server_ports_set() supplied the port */
 	enum device_role role; /* in the first group that names it */
 	unsigned first; /* slot of that group */
 	unsigned users; /* number of groups */
@@ -35,7 +35,7 @@ struct server_port {
 	uint32_t mtu;
 	bool open;
 	uint16_t id; /* valid while the port is open */
-	/* Set by links_follow(), in src/server/links. */
+	/* Set by links_update(), in src/server/links. */
 	enum server_port_state state;
 	bool had_link; /* since the port was opened */
 	bool waits; /* packets to send wait for the link */
@@ -43,7 +43,7 @@ struct server_port {
 	char name[RTE_ETH_NAME_MAX_LEN];
 	struct rte_eth_stats last; /* the driver's statistics when the device was removed */
 	bool no_steering; /* one of its groups disables steering */
-	uint16_t queues_most; /* receive queues to request after the first, one per group */
+	uint16_t queues_max; /* receive queues to request after the first, one per group */
 	uint16_t queues; /* receive queues after the first; 0: software distributes packets */
 	unsigned counted; /* descriptors and ring slots for which buffers are reserved */
 };
@@ -64,12 +64,12 @@ unsigned server_share_ring(size_t groups);
  */
 int server_ports_find(struct server_ports *p, const struct server_config *config);
 
-/* Gives each group ports of its own, to be set by server_ports_give(). */
-void server_ports_own(struct server_ports *p, const struct server_config *config);
+/* Gives each group ports of its own, to be set by server_ports_set(). */
+void server_ports_separate(struct server_ports *p, const struct server_config *config);
 
 /* Sets an open port of the group, which server_ports_free() will close. A port that several groups
  * get is shared. */
-void server_ports_give(struct server_ports *p, unsigned group, enum device_role role, uint16_t id);
+void server_ports_set(struct server_ports *p, unsigned group, enum device_role role, uint16_t id);
 
 /* Lists the device names for platform_start(). Returns their number. */
 unsigned server_ports_devices(const struct server_ports *p,
@@ -93,7 +93,7 @@ bool server_port_stats(const struct server_port *port, struct rte_eth_stats *sta
 
 /* Closes a port that no worker uses and detaches its device, so that the system can remove it. The
  * port becomes SERVER_PORT_GONE. */
-void server_port_give_back(struct server_port *port);
+void server_port_detach(struct server_port *port);
 
 /* Opens all ports: R-PHY ports receive into `uepi`, others into `packets`. Returns 0, or -1 and
  * logs the reason. */
@@ -119,11 +119,11 @@ unsigned server_ports_join(struct server_ports *p, const struct service_group *s
 
 /* Removes a group from its port; `groups` are those that remain. The last group's port is closed
  * and unplugged. */
-void server_ports_part(struct server_ports *p, const struct service_group *const *groups,
-		       unsigned group, enum device_role role);
+void server_ports_leave(struct server_ports *p, const struct service_group *const *groups,
+			unsigned group, enum device_role role);
 
 /* Index of the open port with this device; SERVER_NO_PORT: none. */
-unsigned server_ports_having(const struct server_ports *p, const char *device);
+unsigned server_ports_find_device(const struct server_ports *p, const char *device);
 
 /* Bytes of the longest IP packet of the group on a port of that role. */
 uint32_t server_port_mtu(const struct service_group *sg, enum device_role role);

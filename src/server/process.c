@@ -30,7 +30,7 @@ int process_load(const char *path, const struct server_devices *devices,
 		 struct server_config *config) {
 	if (path == NULL) {
 		fprintf(stderr, "--config: a file is needed; `vcmts profile` writes one\n");
-		return EXIT_MISTAKE;
+		return EXIT_USAGE;
 	}
-	return server_config_load_on(path, devices, config, stderr) == 0 ? 0 : EXIT_MISTAKE;
+	return server_config_load_on(path, devices, config, stderr) == 0 ? 0 : EXIT_USAGE;
 }

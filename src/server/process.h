@@ -6,8 +6,8 @@
 
 #include "model/server_config.h"
 
-#define EXIT_TROUBLE 1 /* failed while running */
-#define EXIT_MISTAKE 2 /* wrong arguments or configuration */
+#define EXIT_FAILED 1 /* failed while running */
+#define EXIT_USAGE 2 /* wrong arguments or configuration */
 
 /* SIGINT and SIGTERM set it after process_catch_signals(). */
 extern volatile sig_atomic_t process_stopped;
@@ -18,6 +18,6 @@ extern volatile sig_atomic_t process_reload;
 void process_catch_reload(void);
 
 /* Loads the configuration, with `devices` in place of its own where given. Prints errors to stderr.
- * Returns 0 or EXIT_MISTAKE. */
+ * Returns 0 or EXIT_USAGE. */
 int process_load(const char *path, const struct server_devices *devices,
 		 struct server_config *config);

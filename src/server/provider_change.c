@@ -39,7 +39,7 @@ static struct crypto_provider *provider_find(struct server *s, const struct cryp
 	if (p == NULL)
 		snprintf(why, LIVE_LINE,
 			 "crypto.device: %s cannot be opened; the messages of vcmtsd say why",
-			 crypto_serves(c));
+			 crypto_provider_name(c));
 	return p;
 }
 

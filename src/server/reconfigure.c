@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/live/live_to_be.h"
+#include "model/live/live_preview.h"
 #include "server/changes.h"
-#include "server/group_life.h"
+#include "server/group_lifecycle.h"
 #include "server/provider_change.h"
 #include "server/running.h"
 
@@ -29,9 +29,9 @@ struct reconfiguration {
 	struct live_changes differences[SERVER_MAX_GROUPS];
 	/* by group of `next`; NULL: the provider does not change */
 	struct provider_change *providers[SERVER_MAX_GROUPS];
-	struct live_to_be to_be[SERVER_MAX_GROUPS]; /* by slot: groups that differ */
+	struct live_preview to_be[SERVER_MAX_GROUPS]; /* by slot: groups that differ */
 	bool stays[SERVER_MAX_GROUPS]; /* by slot: groups in service that stay */
-	struct group_arrival *arrivals[SERVER_MAX_GROUPS]; /* groups to add, in order */
+	struct group_addition *arrivals[SERVER_MAX_GROUPS]; /* groups to add, in order */
 	unsigned added, removed;
 	unsigned providers_before; /* number of crypto providers that were open */
 	char *line;
@@ -65,13 +65,13 @@ static bool refuse_group(struct reconfiguration *r, uint32_t id, const char *why
 	return false;
 }
 
-static bool is_there(const struct server *s, unsigned group) {
-	return s->groups[group].there;
+static bool is_in_service(const struct server *s, unsigned group) {
+	return s->groups[group].in_service;
 }
 
 static unsigned slot_of(const struct server *s, uint32_t id) {
 	for (unsigned g = 0; g < s->group_count; g++) {
-		if (is_there(s, g) && s->groups[g].sg->id == id)
+		if (is_in_service(s, g) && s->groups[g].sg->id == id)
 			return g;
 	}
 	return NOWHERE;
@@ -84,7 +84,7 @@ static void match(struct reconfiguration *r) {
 			r->stays[r->slots[n]] = true;
 	}
 	for (unsigned g = 0; g < r->server->group_count; g++)
-		r->removed += is_there(r->server, g) && !r->stays[g];
+		r->removed += is_in_service(r->server, g) && !r->stays[g];
 }
 
 static void append_group(struct reconfiguration *r, const struct live_group *l,
@@ -112,7 +112,7 @@ static bool find_differences(struct reconfiguration *r) {
 			return refuse_group(r, sg->id, why);
 		if (r->differences[n].count == 0)
 			continue;
-		if (!live_to_be_make(&r->to_be[r->slots[n]], l, &r->differences[n]))
+		if (!live_preview_create(&r->to_be[r->slots[n]], l, &r->differences[n]))
 			return refuse_group(r, sg->id, "no memory left for a change");
 		append_group(r, l, &r->differences[n]);
 	}
@@ -150,9 +150,9 @@ static bool prepare_change(struct reconfiguration *r, size_t n) {
 
 /* Prepares a group to add. It is checked against the other groups as they are after the reload, as
  * no two groups may match the same packet. */
-static bool prepare_arrival(struct reconfiguration *r, size_t n) {
+static bool prepare_addition(struct reconfiguration *r, size_t n) {
 	const struct service_group *others[SERVER_MAX_GROUPS];
-	struct group_arrival *a;
+	struct group_addition *a;
 	char why[LIVE_LINE];
 
 	if (r->slots[n] != NOWHERE)
@@ -170,7 +170,7 @@ static bool prepare(struct reconfiguration *r) {
 	static bool (*const steps[])(struct reconfiguration *, size_t) = {
 		prepare_provider,
 		prepare_change,
-		prepare_arrival,
+		prepare_addition,
 	};
 	bool good;
 
@@ -207,14 +207,14 @@ static void apply_providers(struct reconfiguration *r) {
 	}
 }
 
-static void enter_arrivals(struct reconfiguration *r, bool added[SERVER_MAX_GROUPS]) {
+static void enter_additions(struct reconfiguration *r, bool added[SERVER_MAX_GROUPS]) {
 	for (unsigned n = 0; n < r->added; n++)
 		added[server_group_enter(r->arrivals[n])] = true;
 }
 
 static void remove_departures(struct reconfiguration *r, const bool added[SERVER_MAX_GROUPS]) {
 	for (unsigned g = 0; g < SERVER_MAX_GROUPS && g < r->server->group_count; g++) {
-		if (is_there(r->server, g) && !r->stays[g] && !added[g])
+		if (is_in_service(r->server, g) && !r->stays[g] && !added[g])
 			server_group_leave(r->server, g, CHANGE_DRAIN_MS);
 	}
 }
@@ -270,7 +270,7 @@ static void apply(struct reconfiguration *r) {
 
 	server_change_make(r->change);
 	server_change_close(r->change);
-	enter_arrivals(r, added);
+	enter_additions(r, added);
 	remove_departures(r, added);
 	apply_providers(r);
 	change_power(r);
@@ -315,7 +315,7 @@ bool server_reconfigure(struct server *s, const struct server_config *next,
 	for (size_t n = 0; n < next->group_count; n++)
 		live_changes_free(&r->differences[n]);
 	for (unsigned g = 0; g < SERVER_MAX_GROUPS; g++)
-		live_to_be_free(&r->to_be[g]);
+		live_preview_free(&r->to_be[g]);
 	free(r);
 	return good;
 }

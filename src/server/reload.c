@@ -14,7 +14,7 @@ void reload_open(struct reload *r, struct server *s, const char *path,
 	*r = (struct reload){.server = s, .path = path, .devices = *devices};
 }
 
-const struct server_config *reload_load(const struct reload *r, struct kept_groups **kept,
+const struct server_config *reload_load(const struct reload *r, struct load_cache **kept,
 					const char *path, char **text) {
 	const struct server_config *config = NULL;
 	size_t size;
@@ -78,7 +78,7 @@ static bool load_and_apply(struct reload *r) {
 	}
 	good = server_reconfigure(r->server, next, text);
 	r->server->refused += !good;
-	server_config_settle(&r->kept);
+	server_config_release(&r->kept);
 	snprintf(r->line, sizeof(r->line), "%s: %s%s", r->path, good ? "read again: " : "", text);
 	return good;
 }
@@ -104,5 +104,5 @@ bool reload_run(struct reload *r) {
 }
 
 void reload_free(struct reload *r) {
-	server_config_forget(r->kept);
+	server_config_free_cache(r->kept);
 }

@@ -16,7 +16,7 @@ struct reload {
 	struct server *server;
 	const char *path; /* of the configuration file */
 	struct server_devices devices; /* override those of the file */
-	struct kept_groups *kept; /* what was loaded last, so that only differences are read */
+	struct load_cache *kept; /* what was loaded last, so that only differences are read */
 	/* reload_run() calls it when it begins and when it is done; may be NULL. */
 	void (*watcher)(void *ctx, enum reload_stage stage);
 	void *watcher_ctx;
@@ -30,7 +30,7 @@ void reload_open(struct reload *r, struct server *s, const char *path,
 
 /* Calls server_config_reload() for a running server. Returns NULL after errors, with one line
  * per error in `text`, which the caller frees. `text` is NULL if memory is short. */
-const struct server_config *reload_load(const struct reload *r, struct kept_groups **kept,
+const struct server_config *reload_load(const struct reload *r, struct load_cache **kept,
 					const char *path, char **text);
 
 /* The first line of `text`, and its length. */

@@ -57,7 +57,7 @@ static void unmap_wait(const void *server) {
 
 void server_launch(struct server *s) {
 	server_start(s);
-	unmap_waits(unmap_wait, s);
+	unmap_set_wait(unmap_wait, s);
 	for (unsigned w = 0; w < s->worker_count; w++)
 		rte_eal_remote_launch(worker_run, &s->workers[w], w + 1);
 }
@@ -67,7 +67,7 @@ void server_halt(struct server *s) {
 		worker_stop(&s->workers[w]);
 	rte_eal_mp_wait_lcore();
 	server_halted(s);
-	unmap_waits(NULL, NULL);
+	unmap_set_wait(NULL, NULL);
 }
 
 void server_halted(struct server *s) {
@@ -98,8 +98,8 @@ bool server_may_sleep(const struct server *s) {
 	return sleep;
 }
 
-static void idle_log(const struct server *s, const struct power_config *power, bool there) {
-	if (!there) {
+static void idle_log(const struct server *s, const struct power_config *power, bool supported) {
+	if (!supported) {
 		log_warning("power", LOG_FIELDS(LOG_STRING("idle", idle_kind_name(power->idle))),
 			    "idle %s: this CPU has no such instruction: workers poll",
 			    idle_kind_name(power->idle));
@@ -126,7 +126,7 @@ void server_idle(struct server *s, const struct power_config *power) {
 		.longest = power->longest_pause,
 		.tsc_hz = rte_get_tsc_hz(),
 	};
-	bool there = power->idle == IDLE_AUTO || idle_supported(power->idle);
+	bool supported = power->idle == IDLE_AUTO || idle_supported(power->idle);
 
 	for (unsigned w = 0; w < s->worker_count; w++) {
 		c.kind = idle_kind_of(s, w, power->idle);
@@ -136,7 +136,7 @@ void server_idle(struct server *s, const struct power_config *power) {
 		worker_idle(&s->workers[w], &c);
 		s->idle_refused++;
 	}
-	s->idle_refused += !there;
+	s->idle_refused += !supported;
 	s->power.idle = power->idle;
 	s->power.empty_rounds = power->empty_rounds;
 	s->power.longest_pause = power->longest_pause;
@@ -144,7 +144,7 @@ void server_idle(struct server *s, const struct power_config *power) {
 	if (cpu_has_waitpkg())
 		umwait_limit_read(NULL, &s->umwait);
 	server_peers(s, false);
-	idle_log(s, power, there);
+	idle_log(s, power, supported);
 }
 
 static void add_peers(struct worker_peers *to, struct worker_peers *by, unsigned from,
@@ -184,7 +184,7 @@ struct sources {
 static void source_add(struct sources *of, unsigned worker, const struct packet_source *from) {
 	struct sources *sources = &of[worker];
 
-	if (from->take != NULL || sources->count == SERVER_PORTS_MAX)
+	if (from->receive != NULL || sources->count == SERVER_PORTS_MAX)
 		sources->known = false; /* it polls a queue and a ring */
 	else if (from->ring == NULL)
 		sources->list[sources->count++] =
@@ -192,10 +192,10 @@ static void source_add(struct sources *of, unsigned worker, const struct packet_
 }
 
 static void sources_find(const struct server *s, struct sources *of) {
-	for (unsigned g = 0; g < s->group_most; g++) {
+	for (unsigned g = 0; g < s->group_max; g++) {
 		const struct served_group *group = &s->groups[g];
 
-		if (!group->there)
+		if (!group->in_service)
 			continue;
 		source_add(of, s->layout.groups[g].upper, &group->downstream->upper.network);
 		if (group->upstream != NULL)
@@ -257,10 +257,10 @@ static void peers_set(struct worker_peers *peers, const struct worker_peers *nex
 }
 
 void server_peers(struct server *s, bool moving) {
-	struct worker_peers to[WORKER_MOST] = {0}, by[WORKER_MOST] = {0};
+	struct worker_peers to[WORKER_MAX] = {0}, by[WORKER_MAX] = {0};
 	bool sleep = false;
 
-	for (unsigned g = 0; g < s->group_most; g++) {
+	for (unsigned g = 0; g < s->group_max; g++) {
 		if (s->groups[g].sg != NULL)
 			add_group_peers(s, g, to, by);
 	}
@@ -272,8 +272,8 @@ void server_peers(struct server *s, bool moving) {
 	for (unsigned w = 0; w < s->worker_count; w++) {
 		struct worker *worker = &s->workers[w];
 
-		peers_set(&worker->hands_to, &to[w]);
-		peers_set(&worker->handed_by, &by[w]);
+		peers_set(&worker->sends_to, &to[w]);
+		peers_set(&worker->receives_from, &by[w]);
 		__atomic_store_n(&worker->wakes, sleep && s->worker_count > 1, __ATOMIC_RELAXED);
 		sources_leave(worker);
 	}

@@ -22,8 +22,8 @@ static int keys_setup(struct served_group *g, struct crypto_provider *provider) 
 static int downstream_setup(struct served_group *g, const struct group_resources *given) {
 	struct ds_resources r = {
 		.capacity = &g->live.capacity,
-		.network = given->wires.from_network,
-		.rphy = given->wires.to_rphy,
+		.network = given->endpoints.from_network,
+		.rphy = given->endpoints.to_rphy,
 		.crypto = g->crypto.queues[CRYPTO_DOWNLINK],
 		.schedules = g->crypto.schedules,
 		.depi_headers = given->pools->depi_headers,
@@ -42,17 +42,17 @@ static int downstream_setup(struct served_group *g, const struct group_resources
 static int upstream_setup(struct served_group *g, const struct group_resources *given) {
 	struct us_resources r = {
 		.capacity = &g->live.capacity,
-		.rphy = given->wires.from_rphy,
-		.network = given->wires.to_network,
-		.control = given->wires.to_control,
+		.rphy = given->endpoints.from_rphy,
+		.network = given->endpoints.to_network,
+		.control = given->endpoints.to_control,
 		.crypto = g->crypto.queues[CRYPTO_UPLINK],
 		.schedules = g->crypto.up_schedules,
 		.packets = given->pools->uepi,
 		.frames = given->pools->frames,
 		.pieces = given->pools->pieces,
-		.stay = given->pools->frames == given->pools->uepi,
+		.attach_frames = given->pools->frames == given->pools->uepi,
 		.pending = given->pending_max,
-		.moving = given->moving_max,
+		.in_flight = given->in_flight_max,
 		.messages = downstream_messages(g->downstream),
 		.clock = &given->upstream->clock,
 	};
@@ -158,20 +158,20 @@ void served_group_move(struct served_group *g, enum layout_part part, struct wor
 /* Argument of the tasks that change sources and sinks of a group. */
 struct wiring {
 	struct served_group *group;
-	const struct group_wires *wires;
+	const struct group_endpoints *endpoints;
 };
 
 static bool wire_upper(void *arg) {
 	struct wiring *w = arg;
 
-	w->group->downstream->upper.network = w->wires->from_network;
+	w->group->downstream->upper.network = w->endpoints->from_network;
 	return true;
 }
 
 static bool wire_lower(void *arg) {
 	struct wiring *w = arg;
 
-	w->group->downstream->lower.rphy = w->wires->to_rphy;
+	w->group->downstream->lower.rphy = w->endpoints->to_rphy;
 	return true;
 }
 
@@ -182,10 +182,10 @@ static bool wire_upstream(void *arg) {
 	struct wiring *w = arg;
 	struct us_resources *r = &w->group->upstream->r;
 
-	w->group->emptied = w->group->upstream->receive.asked;
-	r->rphy = w->wires->from_rphy;
-	r->network = w->wires->to_network;
-	r->control = w->wires->to_control;
+	w->group->emptied = w->group->upstream->receive.emptied_read;
+	r->rphy = w->endpoints->from_rphy;
+	r->network = w->endpoints->to_network;
+	r->control = w->endpoints->to_control;
 	return true;
 }
 
@@ -202,8 +202,8 @@ static void step_do(struct worker *worker, bool (*step)(void *arg), void *arg) {
 	worker_do(worker, &task);
 }
 
-void served_group_wire(struct served_group *g, const struct group_wires *wires) {
-	struct wiring w = {g, wires};
+void served_group_connect(struct served_group *g, const struct group_endpoints *endpoints) {
+	struct wiring w = {g, endpoints};
 
 	step_do(g->upper, wire_upper, &w);
 	step_do(g->lower, wire_lower, &w);

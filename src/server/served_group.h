@@ -15,7 +15,7 @@
 #include "upstream/upstream.h"
 
 /* The packet sources and sinks of a group. */
-struct group_wires {
+struct group_endpoints {
 	struct packet_source from_network, from_rphy;
 	struct packet_sink to_network, to_rphy;
 	struct packet_sink to_control; /* may be unset */
@@ -23,13 +23,13 @@ struct group_wires {
 
 /* What the server provides. All of it outlives the group. */
 struct group_resources {
-	struct group_wires wires;
+	struct group_endpoints endpoints;
 	const struct server_pools *pools;
 	bool linear; /* the R-PHY port does not transmit chained mbufs */
 	uint32_t queued_max; /* limit of packets in its queues */
 	uint32_t hand_over_max; /* limit of packets between upper and lower MAC */
 	uint32_t pending_max; /* limit of bytes pending in its upstream */
-	uint32_t moving_max; /* limit of buffers in flight in its upstream */
+	uint32_t in_flight_max; /* limit of buffers in flight in its upstream */
 	struct crypto_provider *provider;
 	struct worker *upper, *lower, *upstream; /* may be the same */
 };
@@ -44,9 +44,9 @@ struct served_group {
 	double keys_seconds; /* s that making the keys took */
 	/* replaced keys, counted per modem, by enum crypto_direction */
 	uint64_t key_rolls[CRYPTO_UPLINK + 1];
-	bool there; /* in service: other threads may read the group */
+	bool in_service; /* in service: other threads may read the group */
 	bool drained; /* it receives nothing */
-	uint64_t emptied; /* of its empty source while drained, see served_group_wire() */
+	uint64_t emptied; /* of its empty source while drained, see served_group_connect() */
 	struct pool_needs needs; /* buffers that it may keep */
 	struct worker *upper; /* owns the scheduler */
 	struct worker *lower, *upstream_worker; /* may be the same */
@@ -78,7 +78,7 @@ void served_group_move(struct served_group *g, enum layout_part part, struct wor
  * that of the group is always empty, and polls of it do not count: reassembly timers stand still
  * until the group has another source.
  */
-void served_group_wire(struct served_group *g, const struct group_wires *wires);
+void served_group_connect(struct served_group *g, const struct group_endpoints *endpoints);
 
 /* Starts or stops its upstream scheduler; in effect on return. No effect if it has none. */
 void served_group_grant(struct served_group *g, bool on);

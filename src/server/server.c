@@ -17,8 +17,8 @@
 
 #define CRYPTO_IN_FLIGHT 1024 /* more than one direction of a group has in flight */
 
-const struct server_config *lone_group_config(struct lone_group *l,
-					      const struct service_group *sg) {
+const struct server_config *single_group_config(struct single_group *l,
+						const struct service_group *sg) {
 	l->group = *sg;
 	l->config = (struct server_config){
 		.name = sg->name,
@@ -48,13 +48,13 @@ static int groups_create(struct server *s) {
 	static unsigned made; /* DPDK wants unique names */
 	char name[RTE_RING_NAMESIZE];
 
-	s->group_most = (unsigned)server_config_most(s->config);
-	s->groups = calloc(s->group_most, sizeof(*s->groups));
+	s->group_max = (unsigned)server_config_max_groups(s->config);
+	s->groups = calloc(s->group_max, sizeof(*s->groups));
 	snprintf(name, sizeof(name), "nothing_%u", made++);
-	s->nothing = rte_ring_create(name, 1, SOCKET_ID_ANY, RING_F_EXACT_SZ);
-	if (s->groups != NULL && s->nothing != NULL)
+	s->empty_ring = rte_ring_create(name, 1, SOCKET_ID_ANY, RING_F_EXACT_SZ);
+	if (s->groups != NULL && s->empty_ring != NULL)
 		return 0;
-	log_error("memory", LOG_NO_FIELDS, "no memory for %u service groups", s->group_most);
+	log_error("memory", LOG_NO_FIELDS, "no memory for %u service groups", s->group_max);
 	return -1;
 }
 
@@ -67,13 +67,13 @@ int server_create(struct server *s, const struct server_config *config) {
 		return -1;
 	s->planned = s->layout;
 	if (s->ports.count == 0)
-		server_ports_own(&s->ports, config);
+		server_ports_separate(&s->ports, config);
 	if (groups_create(s) != 0)
 		return -1;
 	return server_pools_create(&s->pools, config, &s->ports);
 }
 
-static bool names_a_device(const struct server_config *config) {
+static bool has_device_name(const struct server_config *config) {
 	for (size_t g = 0; g < config->group_count; g++) {
 		if (config->groups[g].crypto.device == NULL)
 			return false;
@@ -89,7 +89,7 @@ static bool names_a_device(const struct server_config *config) {
 static int crypto_begin(struct server *s) {
 	const struct crypto_providers_options options = {
 		.isa = s->crypto_isa,
-		.queues = s->group_most * 2,
+		.queues = s->group_max * 2,
 		.in_flight = CRYPTO_IN_FLIGHT,
 		.timeout_ms = CRYPTO_TIMEOUT_MS,
 		.socket = large_pages_socket(),
@@ -97,13 +97,13 @@ static int crypto_begin(struct server *s) {
 
 	crypto_providers_init(&s->crypto, &options);
 	s->no_crypto =
-		crypto_providers_find(&s->crypto, NULL) == NULL && !names_a_device(s->config);
+		crypto_providers_find(&s->crypto, NULL) == NULL && !has_device_name(s->config);
 	return s->no_crypto ? -1 : 0;
 }
 
 static bool wants_linear(const struct server *s) {
 	for (size_t g = 0; g < s->config->group_count; g++) {
-		if (server_port_wants_linear(&s->config->groups[g],
+		if (server_port_needs_linear(&s->config->groups[g],
 					     server_port_of(&s->ports, g, DEVICE_RPHY)))
 			return true;
 	}
@@ -111,7 +111,7 @@ static bool wants_linear(const struct server *s) {
 }
 
 static int shares_create(struct server *s) {
-	struct shares_site site = server_site(s);
+	struct shares_context site = server_shares_context(s);
 
 	site.groups = group_slots_of(s->config);
 	return server_shares_create(&s->shares, &site);
@@ -131,10 +131,10 @@ static void ports_of_groups(struct server *s) {
 }
 
 int server_serve(struct server *s) {
-	struct shares_site site;
+	struct shares_context site;
 
 	if (crypto_begin(s) != 0 || (wants_linear(s) && server_pools_linear(&s->pools) != 0) ||
-	    server_steering_ask(s) != 0 || shares_create(s) != 0)
+	    server_steering_probe(s) != 0 || shares_create(s) != 0)
 		return -1;
 	for (unsigned p = 0; p < s->ports.count; p++)
 		s->ports.list[p].counted = server_port_descriptors(&s->ports.list[p]);
@@ -145,13 +145,13 @@ int server_serve(struct server *s) {
 		    served_group_reserve(&s->groups[g]) != 0)
 			return -1;
 		served_group_enter(&s->groups[g]);
-		s->groups[g].there = true;
+		s->groups[g].in_service = true;
 		s->keys_seconds += s->groups[g].keys_seconds;
 	}
 	s->measures.cycles.since = server_now(s);
 	ports_of_groups(s);
 	server_name_workers(s);
-	site = server_site(s);
+	site = server_shares_context(s);
 	return server_shares_send(&s->shares, &site);
 }
 
@@ -159,14 +159,14 @@ uint64_t server_pending(const struct server *s) {
 	uint64_t pending = 0;
 
 	for (unsigned g = 0; g < s->group_count; g++)
-		pending += !s->groups[g].there ? 0 : served_group_pending(&s->groups[g]);
+		pending += !s->groups[g].in_service ? 0 : served_group_pending(&s->groups[g]);
 	return pending + server_shares_pending_in(&s->shares) +
 	       server_shares_pending_out(&s->shares);
 }
 
 bool server_balanced(const struct server *s) {
 	for (unsigned g = 0; g < s->group_count; g++) {
-		if (s->groups[g].there && !served_group_balanced(&s->groups[g]))
+		if (s->groups[g].in_service && !served_group_balanced(&s->groups[g]))
 			return false;
 	}
 	return server_shares_balanced(&s->shares);
@@ -177,7 +177,7 @@ static void drain_round(struct server *s) {
 		clock_tick(&s->workers[w].clock);
 	server_shares_run_misdirected(&s->shares);
 	for (unsigned g = 0; g < s->group_count; g++) {
-		if (s->groups[g].there)
+		if (s->groups[g].in_service)
 			served_group_drain_round(&s->groups[g]);
 	}
 	server_shares_run_sending(&s->shares);
@@ -185,7 +185,7 @@ static void drain_round(struct server *s) {
 
 static bool server_busy(const struct server *s) {
 	for (unsigned g = 0; g < s->group_count; g++) {
-		if (s->groups[g].there && served_group_busy(&s->groups[g]))
+		if (s->groups[g].in_service && served_group_busy(&s->groups[g]))
 			return true;
 	}
 	return server_shares_pending_out(&s->shares) > 0;
@@ -194,10 +194,10 @@ static bool server_busy(const struct server *s) {
 /* Lets drained groups receive the packets that wait for them. */
 static void groups_resume(struct server *s) {
 	for (unsigned g = 0; g < s->group_count; g++) {
-		if (!s->groups[g].there || !s->groups[g].drained)
+		if (!s->groups[g].in_service || !s->groups[g].drained)
 			continue;
 		s->groups[g].drained = false;
-		server_group_wire(s, g);
+		server_group_connect(s, g);
 	}
 }
 
@@ -210,7 +210,7 @@ void server_drain(struct server *s, uint64_t cycles) {
 	while (server_shares_pending_in(&s->shares) > 0 && rte_rdtsc() < end)
 		drain_round(s);
 	for (unsigned g = 0; g < s->group_count; g++) {
-		if (s->groups[g].there)
+		if (s->groups[g].in_service)
 			served_group_close(&s->groups[g]);
 	}
 	while (server_busy(s) && rte_rdtsc() < end)
@@ -220,7 +220,7 @@ void server_drain(struct server *s, uint64_t cycles) {
 
 void server_stop(struct server *s) {
 	for (unsigned g = 0; g < s->group_count; g++) {
-		if (s->groups[g].there)
+		if (s->groups[g].in_service)
 			served_group_stop(&s->groups[g]);
 	}
 	server_shares_stop(&s->shares);
@@ -233,7 +233,7 @@ void server_free(struct server *s) {
 	for (unsigned g = 0; g < s->group_count; g++)
 		served_group_free(&s->groups[g]);
 	free(s->groups);
-	rte_ring_free(s->nothing);
+	rte_ring_free(s->empty_ring);
 	server_shares_free(&s->shares);
 	crypto_providers_close(&s->crypto);
 	server_pools_free(&s->pools);

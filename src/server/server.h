@@ -5,7 +5,7 @@
  *
  *     server_ports_find()     lists the devices, with which EAL is started
  *     server_create()         creates workers and buffer pools
- *     server_ports_open()     or server_ports_give() for ports that the caller made
+ *     server_ports_open()     or server_ports_set() for ports that the caller made
  *     server_serve()          puts the groups into service
  *     server_ports_start()    packets arrive from here on
  *     server_steering_start() has NICs steer packets to the groups' queues
@@ -36,7 +36,7 @@ struct server_rounds {
 };
 
 /* Counters of removed groups. */
-struct server_gone {
+struct server_removed {
 	unsigned groups;
 	struct counters down, up;
 	struct counters ports; /* of removed shared ports */
@@ -80,14 +80,14 @@ struct server {
 	/*
 	 * Slots of groups: a group keeps its slot while it is in service; configured groups have
 	 * the first slots, in their order. Threads other than the control thread read under `lock`
-	 * only: groups whose served_group.there is set, ports and shares.
+	 * only: groups whose served_group.in_service is set, ports and shares.
 	 */
 	struct served_group *groups;
 	unsigned group_count; /* all slots from here on are free */
-	unsigned group_most;
+	unsigned group_max;
 	pthread_rwlock_t lock;
-	struct rte_ring *nothing; /* an empty ring: the source of groups that receive nothing */
-	struct server_gone gone;
+	struct rte_ring *empty_ring; /* an empty ring: the source of groups that receive nothing */
+	struct server_removed removed;
 	struct server_measures measures;
 	double keys_seconds; /* s that making all key schedules took */
 	/* changes since the start: of objects, and of groups added or removed */
@@ -111,15 +111,16 @@ struct server {
 };
 
 /* A configuration of one group, whose memory remains the caller's. */
-struct lone_group {
+struct single_group {
 	struct server_config config;
 	struct service_group group;
 };
-const struct server_config *lone_group_config(struct lone_group *l, const struct service_group *sg);
+const struct server_config *single_group_config(struct single_group *l,
+						const struct service_group *sg);
 
 /*
  * Creates workers and buffer pools in the zeroed `s`, in which only ports may be listed. If none
- * are listed, server_ports_give() has to supply each group's ports. `config` must outlive `s`.
+ * are listed, server_ports_set() has to supply each group's ports. `config` must outlive `s`.
  * Returns 0, or -1 and logs the reason.
  */
 int server_create(struct server *s, const struct server_config *config);

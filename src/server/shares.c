@@ -21,7 +21,7 @@ static bool sends_to(const struct service_group *sg, enum device_role role) {
 }
 
 /* Control ports receive nothing, and a group without an upstream receives no UEPI. */
-bool server_share_is_read(const struct service_group *sg, enum device_role role) {
+bool server_share_is_polled(const struct service_group *sg, enum device_role role) {
 	return role == DEVICE_NETWORK || (role == DEVICE_RPHY && layout_has_upstream(sg));
 }
 
@@ -34,7 +34,7 @@ unsigned server_share_owner(const struct server_ports *ports, const struct layou
 }
 
 /* The groups of the port by slot; NULL for groups that do not use it. */
-static struct group_slots groups_of(const struct shares_site *site, unsigned port) {
+static struct group_slots groups_of(const struct shares_context *site, unsigned port) {
 	struct group_slots groups = site->groups;
 
 	for (size_t g = 0; g < groups.count; g++) {
@@ -44,7 +44,7 @@ static struct group_slots groups_of(const struct shares_site *site, unsigned por
 	return groups;
 }
 
-static bool sends_by_ring(const struct shares_site *site, const struct group_slots *groups,
+static bool sends_by_ring(const struct shares_context *site, const struct group_slots *groups,
 			  enum device_role role, unsigned owner) {
 	for (size_t g = 0; g < groups->count; g++) {
 		if (groups->list[g] != NULL && sends_to(groups->list[g], role) &&
@@ -56,13 +56,13 @@ static bool sends_by_ring(const struct shares_site *site, const struct group_slo
 
 static bool is_read(const struct group_slots *groups, enum device_role role) {
 	for (size_t g = 0; g < groups->count; g++) {
-		if (groups->list[g] != NULL && server_share_is_read(groups->list[g], role))
+		if (groups->list[g] != NULL && server_share_is_polled(groups->list[g], role))
 			return true;
 	}
 	return false;
 }
 
-bool server_share_is_read_for(const struct shares_site *site, unsigned port) {
+bool server_share_is_polled_for_any(const struct shares_context *site, unsigned port) {
 	struct group_slots groups = groups_of(site, port);
 
 	return is_read(&groups, site->ports->list[port].role);
@@ -72,7 +72,7 @@ static enum share_side side_of(enum device_role role) {
 	return role == DEVICE_RPHY ? SHARE_RPHY : SHARE_NETWORK;
 }
 
-int server_share_make(struct server_shares *s, const struct shares_site *site, unsigned port,
+int server_share_make(struct server_shares *s, const struct shares_context *site, unsigned port,
 		      char why[LIVE_LINE]) {
 	const struct server_port *p = &site->ports->list[port];
 	struct group_slots groups = groups_of(site, port);
@@ -83,7 +83,7 @@ int server_share_make(struct server_shares *s, const struct shares_site *site, u
 		.from = {.port = p->id},
 		.to = packet_sink_port(p->id),
 		.sends_by_ring = sends_by_ring(site, &groups, p->role, owner),
-		.ring_size = server_share_ring(site->most),
+		.ring_size = server_share_ring(site->max),
 		.groups = groups.list,
 		.group_count = is_read(&groups, p->role) ? groups.count : 0,
 	};
@@ -105,15 +105,15 @@ int server_share_make(struct server_shares *s, const struct shares_site *site, u
 void server_share_queue(struct server_shares *s, const struct server_ports *ports, unsigned port,
 			unsigned group, const struct service_group *sg) {
 	if (group < ports->list[port].queues && s->of[port]->misdirected != NULL)
-		share_way_open(s->of[port], group, sg, (uint16_t)(group + 1));
+		share_queue_open(s->of[port], group, sg, (uint16_t)(group + 1));
 }
 
-void server_share_end(struct server_shares *s, unsigned port, struct counters *gone) {
+void server_share_end(struct server_shares *s, unsigned port, struct counters *removed) {
 	struct counters all;
 
 	share_stop(s->of[port]);
 	share_counters(s->of[port], &all);
-	counters_add(gone, &all);
+	counters_add(removed, &all);
 	share_free(s->of[port]);
 	s->of[port] = NULL;
 }
@@ -158,7 +158,7 @@ void server_share_stop(struct server_shares *s, struct worker *workers, unsigned
 	s->receives[port] = s->sends[port] = false;
 }
 
-struct share_table *server_share_table(const struct shares_site *site, unsigned port,
+struct share_table *server_share_table(const struct shares_context *site, unsigned port,
 				       char why[LIVE_LINE]) {
 	enum device_role role = site->ports->list[port].role;
 	struct group_slots groups = groups_of(site, port);
@@ -167,7 +167,7 @@ struct share_table *server_share_table(const struct shares_site *site, unsigned 
 				  is_read(&groups, role) ? groups.count : 0, why);
 }
 
-int server_shares_create(struct server_shares *s, const struct shares_site *site) {
+int server_shares_create(struct server_shares *s, const struct shares_context *site) {
 	char why[LIVE_LINE];
 
 	for (unsigned p = 0; p < site->ports->count; p++) {
@@ -181,15 +181,15 @@ int server_shares_create(struct server_shares *s, const struct shares_site *site
 				log_error("port", LOG_NO_FIELDS, "%s", why);
 			return -1;
 		}
-		if (server_share_is_read_for(site, p) &&
+		if (server_share_is_polled_for_any(site, p) &&
 		    server_share_receive(s, site->workers, p) != 0)
 			return -1;
 	}
 	return 0;
 }
 
-int server_shares_send(struct server_shares *s, const struct shares_site *site) {
-	unsigned ring = server_share_ring(site->most);
+int server_shares_send(struct server_shares *s, const struct shares_context *site) {
+	unsigned ring = server_share_ring(site->max);
 
 	for (unsigned p = 0; p < site->ports->count; p++) {
 		if (s->of[p] != NULL && s->of[p]->send.ring != NULL &&

@@ -22,12 +22,12 @@ struct server_shares {
 };
 
 /* What shares are created from. */
-struct shares_site {
+struct shares_context {
 	const struct server_ports *ports;
 	const struct layout *layout;
 	struct worker *workers;
 	struct group_slots groups; /* in service, or as they will be */
-	unsigned most; /* limit of groups */
+	unsigned max; /* limit of groups */
 };
 
 /* The port owner: the worker that runs the upper MAC of the port's first group, or its upstream. */
@@ -39,27 +39,27 @@ unsigned server_share_owner(const struct server_ports *ports, const struct layou
  * it before the groups are created. Returns 0, or -1 and logs the reason. The caller calls
  * server_shares_free() in either case.
  */
-int server_shares_create(struct server_shares *s, const struct shares_site *site);
+int server_shares_create(struct server_shares *s, const struct shares_context *site);
 
 /* Adds the send pipelines to the owners' workers, behind those of the groups. Returns as
  * server_shares_create(). */
-int server_shares_send(struct server_shares *s, const struct shares_site *site);
+int server_shares_send(struct server_shares *s, const struct shares_context *site);
 
 /* Creates the share of one open port, without adding pipelines. Returns 0; or -1 with `why` as for
  * share_create(). */
-int server_share_make(struct server_shares *s, const struct shares_site *site, unsigned port,
+int server_share_make(struct server_shares *s, const struct shares_context *site, unsigned port,
 		      char why[LIVE_LINE]);
 
 /* Gives the group, whose ring is open, a receive queue of the port if there are enough of them. */
 void server_share_queue(struct server_shares *s, const struct server_ports *ports, unsigned port,
 			unsigned group, const struct service_group *sg);
 
-/* Frees the share of a port whose pipelines no worker runs. Adds its drops to `gone`. */
-void server_share_end(struct server_shares *s, unsigned port, struct counters *gone);
+/* Frees the share of a port whose pipelines no worker runs. Adds its drops to `removed`. */
+void server_share_end(struct server_shares *s, unsigned port, struct counters *removed);
 
 /* Whether the port is polled for a group, and for any group of the site. */
-bool server_share_is_read(const struct service_group *sg, enum device_role role);
-bool server_share_is_read_for(const struct shares_site *site, unsigned port);
+bool server_share_is_polled(const struct service_group *sg, enum device_role role);
+bool server_share_is_polled_for_any(const struct shares_context *site, unsigned port);
 
 /* Add the receive or send pipeline to the owner's worker if it is missing. Return 0, or -1 and log
  * the reason. */
@@ -75,7 +75,7 @@ void server_share_send_undo(struct server_shares *s, struct worker *workers, uns
 void server_share_stop(struct server_shares *s, struct worker *workers, unsigned port);
 
 /* Creates a table of the site's groups for one port; NULL with the reason in `why`. */
-struct share_table *server_share_table(const struct shares_site *site, unsigned port,
+struct share_table *server_share_table(const struct shares_context *site, unsigned port,
 				       char why[LIVE_LINE]);
 
 /* The source and the sink of the group on its port of that role. */

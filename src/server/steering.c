@@ -93,14 +93,14 @@ static bool port_steers(const struct server *s, const struct group_slots *all, u
 	return accepts;
 }
 
-int server_steering_ask(struct server *s) {
+int server_steering_probe(struct server *s) {
 	struct group_slots all = group_slots_of(s->config);
 	struct rte_mempool *uepi = s->pools.uepi != NULL ? s->pools.uepi : s->pools.packets;
 
 	for (unsigned p = 0; p < s->ports.count; p++) {
 		struct server_port *port = &s->ports.list[p];
 
-		if (!port->open || port->queues_most == 0)
+		if (!port->open || port->queues_max == 0)
 			continue;
 		if (port->queues > 0 && port_steers(s, &all, p)) {
 			s->steering[p] = calloc(1, sizeof(*s->steering[p]));
@@ -192,7 +192,7 @@ static bool settle(const struct server *s, const struct port_share *share, unsig
 		   uint64_t end) {
 	unsigned us = 0;
 
-	while (!share_way_settled(share, group)) {
+	while (!share_queue_settled(share, group)) {
 		if (!nap(s, end, &us))
 			return !server_runs(s);
 	}
@@ -251,8 +251,8 @@ static void port_steer(struct server *s, unsigned port, const struct group_slots
 		struct flow_match *list = NULL;
 		unsigned count;
 
-		if (groups.list[g] == NULL || !s->groups[g].there ||
-		    s->shares.of[port]->members[g].way.queue == 0)
+		if (groups.list[g] == NULL || !s->groups[g].in_service ||
+		    s->shares.of[port]->members[g].queue.id == 0)
 			continue;
 		count = steering_plan(side_of(&s->ports.list[port]), &groups, g, &list);
 		group_steer(s, port, g, list, count, end_in(ms));
@@ -282,10 +282,10 @@ void server_steer(struct server *s, unsigned port) {
  */
 static void queue_wait(const struct server *s, const struct port_share *share, unsigned group,
 		       uint64_t end) {
-	uint64_t emptied = share_way_emptied(share, group) + 2;
+	uint64_t emptied = share_queue_emptied(share, group) + 2;
 	unsigned us = 0;
 
-	while (share_way_emptied(share, group) < emptied && nap(s, end, &us))
+	while (share_queue_emptied(share, group) < emptied && nap(s, end, &us))
 		;
 }
 
@@ -294,7 +294,7 @@ static void misdirected_wait(const struct server *s, const struct port_share *sh
 	uint64_t handed = share_misdirected_handed(share);
 	unsigned us = 0;
 
-	while (!share_misdirected_taken(share, handed) && nap(s, end, &us))
+	while (!share_misdirected_dequeued(share, handed) && nap(s, end, &us))
 		;
 	server_synchronize(s);
 }
@@ -313,14 +313,14 @@ void server_steer_before(struct server *s, unsigned port, unsigned group,
 	port_steer(s, port, &all, FORCED_MS);
 	end = end_in(FORCED_MS);
 	for (unsigned g = 0; g < s->group_count; g++) {
-		if (share->members[g].way.queue != 0 && s->groups[g].there &&
+		if (share->members[g].queue.id != 0 && s->groups[g].in_service &&
 		    !s->groups[g].drained && settle(s, share, g, end))
 			queue_wait(s, share, g, end);
 	}
 	misdirected_wait(s, share, end);
 }
 
-void server_steer_nothing(struct server *s, unsigned port, unsigned group) {
+void server_steering_clear(struct server *s, unsigned port, unsigned group) {
 	if (s->steering[port] != NULL)
 		group_steer(s, port, group, NULL, 0, end_in(FORCED_MS));
 }

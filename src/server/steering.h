@@ -10,7 +10,7 @@
 
 /* Tries a rule on each port that was opened with several queues, before the ports start. A port
  * that refuses it gets one queue. Returns 0, or -1 and logs the reason. */
-int server_steering_ask(struct server *s);
+int server_steering_probe(struct server *s);
 
 /* Creates all rules, after the ports have started. */
 void server_steering_start(struct server *s);
@@ -27,8 +27,8 @@ void server_steer_before(struct server *s, unsigned port, unsigned group,
  * accepts them. */
 void server_steer(struct server *s, unsigned port);
 
-/* Removes all rules of a group. Its queue still has packets until share_way_settled(). */
-void server_steer_nothing(struct server *s, unsigned port, unsigned group);
+/* Removes all rules of a group. Its queue still has packets until share_queue_settled(). */
+void server_steering_clear(struct server *s, unsigned port, unsigned group);
 
 /* Writes how many groups of the port have rules and of which kind, for people: "2 of 3 groups to
  * queues of their own, by VLAN". Returns the number of groups. */

@@ -9,8 +9,8 @@
 /* What the other groups of a port have in common with the group. */
 struct overlaps {
 	bool in_vlan; /* some have its VLAN or, like it, none */
-	bool of_mac; /* some of these have its MAC address */
-	bool of_session; /* or one of its sessions */
+	bool mac_repeats; /* some of these have its MAC address */
+	bool session_repeats; /* or one of its sessions */
 };
 
 static const uint8_t *mac_of(const struct service_group *sg, enum share_side side) {
@@ -41,7 +41,7 @@ static bool has_session(const struct service_group *sg, uint32_t session) {
 	return false;
 }
 
-static bool share_a_session(const struct service_group *a, const struct service_group *b) {
+static bool have_common_session(const struct service_group *a, const struct service_group *b) {
 	uint32_t sessions[SESSIONS];
 
 	for (size_t c = 0; c < a->upstream_channel_count; c++) {
@@ -69,8 +69,8 @@ static struct overlaps find_overlaps(enum share_side side, const struct group_sl
 		    share_vlan_of(other, side) != share_vlan_of(sg, side))
 			continue;
 		n.in_vlan = true;
-		n.of_mac |= mac != NULL && its != NULL && memcmp(mac, its, 6) == 0;
-		n.of_session |= side == SHARE_RPHY && share_a_session(sg, other);
+		n.mac_repeats |= mac != NULL && its != NULL && memcmp(mac, its, 6) == 0;
+		n.session_repeats |= side == SHARE_RPHY && have_common_session(sg, other);
 	}
 	return n;
 }
@@ -109,10 +109,10 @@ unsigned steering_plan(enum share_side side, const struct group_slots *groups, u
 		memcpy(with_mac.mac, mac, sizeof(with_mac.mac));
 	if (all.vlan != 0 && !n.in_vlan)
 		(*list)[count++] = all;
-	else if (mac != NULL && !n.of_mac)
+	else if (mac != NULL && !n.mac_repeats)
 		(*list)[count++] = with_mac;
 	else if (side == SHARE_RPHY)
-		count = plan_sessions(sg, n.of_session ? &with_mac : &all, *list);
+		count = plan_sessions(sg, n.session_repeats ? &with_mac : &all, *list);
 	if (count > 0)
 		return count;
 	free(*list);

@@ -11,7 +11,7 @@
 #include "platform/log/log.h"
 
 #define NAP_FIRST_US 20
-#define NAP_MOST_US 500
+#define NAP_MAX_US 500
 #define FIRST_ENTRIES 8u /* pipelines; a group has five */
 
 /* A change of the worker's list between two rounds. */
@@ -125,7 +125,7 @@ unsigned worker_round(struct worker *w) {
 	return work;
 }
 
-static void task_give(struct worker *w, enum worker_urgency urgency, struct worker_task *task) {
+static void task_submit(struct worker *w, enum worker_urgency urgency, struct worker_task *task) {
 	__atomic_store_n(&w->tasks[urgency], task, __ATOMIC_RELEASE);
 	sleeper_wake(&w->sleeper);
 }
@@ -144,7 +144,7 @@ static bool task_step(struct worker *w, enum worker_urgency urgency) {
 		return true;
 	__atomic_store_n(&w->tasks[urgency], NULL, __ATOMIC_RELEASE);
 	if (next != NULL) /* its chain has not ended, so that it lives */
-		task_give(next->worker, urgency, next);
+		task_submit(next->worker, urgency, next);
 	else if (done != NULL)
 		__atomic_store_n(done, true, __ATOMIC_RELEASE);
 	return true;
@@ -174,13 +174,13 @@ bool worker_quiescent(struct worker *w) {
 }
 
 void worker_nap(unsigned *us) {
-	*us = *us == 0 ? NAP_FIRST_US : RTE_MIN(2 * *us, (unsigned)NAP_MOST_US);
+	*us = *us == 0 ? NAP_FIRST_US : RTE_MIN(2 * *us, (unsigned)NAP_MAX_US);
 	usleep(*us);
 }
 
 void worker_begin(struct worker *w, struct worker_task *task) {
 	if (w->started) {
-		task_give(w, WORKER_NOW, task);
+		task_submit(w, WORKER_NOW, task);
 		return;
 	}
 	while (!task->step(task->arg))
@@ -206,7 +206,7 @@ void worker_chain_begin(struct worker_task *first, enum worker_urgency urgency, 
 		last = last->next;
 	last->done = done;
 	if (first->worker->started) {
-		task_give(first->worker, urgency, first);
+		task_submit(first->worker, urgency, first);
 		return;
 	}
 	for (const struct worker_task *t = first; t != NULL; t = t->next) {

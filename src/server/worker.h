@@ -17,7 +17,7 @@
 
 #define WORKER_NAME 160 /* bytes */
 #define WORKER_ROUND_MAX_US 1000
-#define WORKER_MOST 128 /* per server, one bit each in struct worker_peers */
+#define WORKER_MAX 128 /* per server, one bit each in struct worker_peers */
 
 /* Work that another thread wants done between two rounds. The worker calls step() once per round
  * until it returns true, so that long work can be split. */
@@ -52,7 +52,7 @@ struct worker_entry {
 
 /* A set of workers by number. Other threads write one word at a time. */
 struct worker_peers {
-	uint64_t bits[WORKER_MOST / 64];
+	uint64_t bits[WORKER_MAX / 64];
 };
 
 /* A port queue that the worker polls. */
@@ -83,7 +83,7 @@ struct worker {
 	uint32_t slowdown;
 	bool wakes; /* workers that it hands packets to may sleep */
 	struct worker *all; /* workers of the server; the next sets have their numbers */
-	struct worker_peers hands_to, handed_by; /* over rings */
+	struct worker_peers sends_to, receives_from; /* over rings */
 	struct sleeper sleeper;
 	struct worker_source *sources; /* if idling uses them */
 	unsigned source_count;
@@ -99,8 +99,9 @@ struct worker {
 	uint64_t descheduled;
 	struct gaps gaps; /* the longest of these; read it when the worker has stopped */
 	uint64_t longest; /* of these, TSC cycles */
-	uint64_t longest_since; /* since worker_longest_take(), which any thread may call */
-	uint64_t longest_watch; /* since worker_longest_watch(), which any thread may call */
+	uint64_t longest_since; /* since worker_longest_read(), which any thread may call */
+	uint64_t
+		longest_control; /* since worker_longest_read_control(), which any thread may call */
 } __rte_cache_aligned;
 
 /*
@@ -173,10 +174,10 @@ void worker_chain_wait(const bool *done);
 void worker_nap(unsigned *us);
 
 /* For another thread: the longest round since the last call, TSC cycles; 0: none was too long. */
-uint64_t worker_longest_take(struct worker *w);
+uint64_t worker_longest_read(struct worker *w);
 
 /* The same for the control thread, with intervals of its own. */
-uint64_t worker_longest_watch(struct worker *w);
+uint64_t worker_longest_read_control(struct worker *w);
 
 void worker_stop(struct worker *w);
 

@@ -23,18 +23,18 @@ static void keep_larger(uint64_t *longest, uint64_t cycles) {
 /* Rare, so that other threads may read and reset the values atomically. */
 static __rte_noinline void round_was_long(struct worker *w, uint64_t cycles, uint64_t end) {
 	w->descheduled++;
-	gaps_note(&w->gaps, end - cycles, end);
+	gaps_record(&w->gaps, end - cycles, end);
 	keep_larger(&w->longest, cycles);
 	keep_larger(&w->longest_since, cycles);
-	keep_larger(&w->longest_watch, cycles);
+	keep_larger(&w->longest_control, cycles);
 }
 
-uint64_t worker_longest_take(struct worker *w) {
+uint64_t worker_longest_read(struct worker *w) {
 	return __atomic_exchange_n(&w->longest_since, 0, __ATOMIC_RELAXED);
 }
 
-uint64_t worker_longest_watch(struct worker *w) {
-	return __atomic_exchange_n(&w->longest_watch, 0, __ATOMIC_RELAXED);
+uint64_t worker_longest_read_control(struct worker *w) {
+	return __atomic_exchange_n(&w->longest_control, 0, __ATOMIC_RELAXED);
 }
 
 uint64_t worker_due(const struct worker *w) {
@@ -60,7 +60,7 @@ static __rte_noinline void after_work(struct worker *w, uint64_t start) {
 	uint64_t now;
 
 	if (__atomic_load_n(&w->wakes, __ATOMIC_RELAXED))
-		peers_wake(w, &w->hands_to);
+		peers_wake(w, &w->sends_to);
 	if (slowdown == 0)
 		return;
 	now = rte_rdtsc();
@@ -135,7 +135,7 @@ static __rte_noinline uint64_t pause_for(struct worker *w, uint64_t *start) {
 	}
 	due = worker_due(w);
 	if (unlikely(due <= w->clock.now) && i->config.kind == IDLE_SLEEP)
-		peers_wake(w, &w->handed_by); /* due work may wait for them */
+		peers_wake(w, &w->receives_from); /* due work may wait for them */
 	if (idle_is_long(i)) {
 		ns = idle_sleep(i, w->clock.now, due, w->woken);
 		if (ns > 0)
@@ -209,8 +209,8 @@ static bool sources_step(void *arg) {
 		w->woken = w->woken && w->sources[i].wakes;
 	w->monitored = c->known && w->source_count == 1 &&
 		       port_can_monitor(w->sources[0].port, w->sources[0].queue);
-	for (unsigned word = 0; word < RTE_DIM(w->handed_by.bits); word++)
-		w->monitored = w->monitored && w->handed_by.bits[word] == 0;
+	for (unsigned word = 0; word < RTE_DIM(w->receives_from.bits); word++)
+		w->monitored = w->monitored && w->receives_from.bits[word] == 0;
 	return true;
 }
 

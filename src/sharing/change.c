@@ -42,7 +42,7 @@ static int keys_collect(struct share_change *c, const struct service_group *sg,
 		if (change->object != LIVE_MODEM)
 			continue;
 		now = &sg->modems[change->slot];
-		if ((modem_is_there(now) && key_list_add_modem(&c->removed, now, vlan) != 0) ||
+		if ((modem_exists(now) && key_list_add_modem(&c->removed, now, vlan) != 0) ||
 		    (change->modem != NULL &&
 		     key_list_add_modem(&c->added, change->modem, vlan) != 0))
 			return -1;
@@ -360,7 +360,7 @@ bool share_change_remove(void *change) {
 void share_change_end(struct share_change *change) {
 	if (change == NULL)
 		return;
-	RTE_VERIFY(change_state_of(&change->state) != CHANGE_TAKEN);
+	RTE_VERIFY(change_state_of(&change->state) != CHANGE_APPLYING);
 	list_remove(change);
 	change_free(change);
 }

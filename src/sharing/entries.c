@@ -153,7 +153,7 @@ static enum added put_subscribers(const struct filler *f, unsigned group) {
 	if (sg->network.has_mac && put_network_mac(f, group) != ADDED)
 		return NOT_ADDED;
 	for (size_t m = 0; m < sg->modem_count; m++) {
-		if (modem_is_there(&sg->modems[m]) && put_modem(f, &sg->modems[m], group) != ADDED)
+		if (modem_exists(&sg->modems[m]) && put_modem(f, &sg->modems[m], group) != ADDED)
 			return NOT_ADDED;
 	}
 	return ADDED;

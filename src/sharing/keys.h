@@ -2,7 +2,7 @@
 /*
  * The table that finds the group of a packet of a shared port. The control thread builds it and may
  * replace it while workers read. In service only the port owner's worker writes it: the keys of
- * changes on the network side (change.c), and removals without memory for a new table (forget.c).
+ * changes on the network side (change.c), and removals without memory for a new table (group_removal.c).
  *
  * Each VLAN has its own keys. If a VLAN has a single group, all of its packets are the group's.
  * Else the key is
@@ -27,7 +27,7 @@
 
 #define SHARE_MAX_GROUPS SERVER_MAX_GROUPS
 #define SHARE_NO_GROUP UINT8_MAX
-#define SHARE_SEVERAL \
+#define SHARE_SEVERAL_GROUPS \
 	SHARE_MAX_GROUPS /* several groups have the key, all with MAC addresses of their own */
 _Static_assert(SHARE_MAX_GROUPS <= 64, "a bit each");
 #define SHARE_NO_VLAN UINT8_MAX
@@ -68,14 +68,15 @@ struct share_table {
 /*
  * The group to which a key belongs. `groups` has a bit per group with the key, at least one. The
  * group without a MAC address of its own precedes others; there is at most one. Else the result is
- * the only group, or SHARE_SEVERAL.
+ * the only group, or SHARE_SEVERAL_GROUPS.
  */
 static inline uint64_t share_owner(const struct share_table *t, uint64_t groups) {
 	uint64_t plain = groups & ~t->with_mac;
 
 	if (plain != 0)
 		return (uint64_t)__builtin_ctzll(plain);
-	return (groups & (groups - 1)) == 0 ? (uint64_t)__builtin_ctzll(groups) : SHARE_SEVERAL;
+	return (groups & (groups - 1)) == 0 ? (uint64_t)__builtin_ctzll(groups)
+					    : SHARE_SEVERAL_GROUPS;
 }
 
 /* VLAN of the group on this side; 0: none. */

@@ -9,7 +9,7 @@
  * The second list is used if several workers send and the port has no transmit queue for each.
  *
  * If the NIC steers a group's packets to a queue, the group polls it in addition to its ring
- * (struct share_way). Packets of other groups in this queue go back to the owner:
+ * (struct share_queue). Packets of other groups in this queue go back to the owner:
  *
  *     port, queue of the group -> the group's `receive`
  *                              -> one ring -> receive -> tell_apart ..
@@ -48,13 +48,13 @@ enum share_gate {
  * both, the ring first. It checks packets of the queue as the port owner does, and writes the
  * counters.
  */
-struct share_way {
+struct share_queue {
 	struct port_share *share;
 	uint8_t group;
 	bool has_mac; /* on the network side */
 	uint8_t mac[6];
 	uint16_t vlan;
-	uint16_t queue; /* 0: none, only the ring */
+	uint16_t id; /* 0: none, only the ring */
 	/* Written by the control thread; the group's worker ends the pause. */
 	uint64_t opens_at; /* value of the port's `emptied` from which the queue is read; 0: now */
 	enum share_gate ring;
@@ -62,7 +62,7 @@ struct share_way {
 	 * `emptied` at the start of the current one. */
 	uint64_t emptied, began;
 	bool was_empty; /* the queue, in the current period */
-	uint64_t received, received_bytes, steered, strayed, lost;
+	uint64_t received, received_bytes, steered, misdirected_count, misdirected_dropped;
 };
 
 /* A group of the port. */
@@ -72,7 +72,7 @@ struct share_member {
 	uint64_t full; /* packets dropped because the ring was full */
 	uint16_t staged_count; /* 0 outside of tell_apart */
 	struct rte_mbuf *staged[PIPELINE_BURST];
-	struct share_way way __rte_cache_aligned;
+	struct share_queue queue __rte_cache_aligned;
 } __rte_cache_aligned;
 
 /* Transmission to the port. */
@@ -92,18 +92,18 @@ struct port_share {
 	bool closed; /* no worker polls the port; set by the control thread */
 	bool was_empty; /* at the latest poll of the port */
 	bool was_full;
-	uint64_t full_polls; /* as in struct effort */
+	uint64_t full_polls; /* as in struct poll_stats */
 	struct share_table *table; /* may be replaced by another thread */
 	struct share_change *changes; /* the oldest first, until they end; control thread only */
 	struct share_member members[SHARE_MAX_GROUPS];
 	struct rte_ring *misdirected; /* from the groups' queues to the owner; NULL: no queues */
-	uint64_t misdirected_taken; /* packets dequeued from that ring */
+	uint64_t misdirected_dequeued; /* packets dequeued from that ring */
 	uint64_t spare; /* bit per queue without a group; the owner polls them in rotation */
 	unsigned last_spare;
 	struct share_send send;
 	struct pipeline receiving, sending;
 	struct counters counters; /* of the owner; share_counters() has all */
-	struct share_way gone; /* sums over closed queues */
+	struct share_queue closed_queues; /* sums over closed queues */
 	uint64_t emptied __rte_cache_aligned; /* as in packet_source; other threads read it */
 };
 

@@ -8,15 +8,15 @@
 
 #define BURSTS 8 /* per call, so that the groups run, too */
 
-/* For a port that is shut: drops waiting frames, and up to `most` of the ring. Returns how many. */
-static uint16_t send_nothing(struct port_share *s, unsigned most) {
+/* For a port that is shut: drops waiting frames, and up to `max` of the ring. Returns how many. */
+static uint16_t send_nothing(struct port_share *s, unsigned max) {
 	struct share_send *w = &s->send;
 	struct rte_mbuf *m;
 	uint16_t ended = 0;
 
 	for (; w->count > 0; w->count--, ended++)
 		drop(&s->counters, w->waiting[w->first++], DROP_PORT_UNSENT);
-	for (; ended < most && rte_ring_sc_dequeue(w->ring, (void **)&m) == 0; ended++)
+	for (; ended < max && rte_ring_sc_dequeue(w->ring, (void **)&m) == 0; ended++)
 		drop(&s->counters, m, DROP_PORT_UNSENT);
 	return ended;
 }

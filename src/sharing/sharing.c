@@ -16,7 +16,7 @@ _Static_assert(SHARE_MAX_GROUPS <= 64, "a bit each in share_table.with_mac");
 static const struct stage receiving[] = {
 	{"receive", "burst of frames from the shared port", "ethdev", share_receive, .polls = true},
 	{"tell_apart", "VLAN, session, MAC or subscriber's address to the group's ring",
-	 "hash + ring", share_tell_apart, .polls = true},
+	 "hash + ring", share_distribute, .polls = true},
 };
 
 static const struct stage sending[] = {
@@ -71,12 +71,12 @@ static void ring_end(struct port_share *s, struct rte_ring *ring, enum drop_reas
 		drop(&s->counters, m, reason);
 }
 
-bool share_member_drain(struct port_share *s, unsigned group, unsigned most) {
+bool share_member_drain(struct port_share *s, unsigned group, unsigned max) {
 	struct rte_mbuf *m;
 
-	for (; most > 0; most--) {
+	for (; max > 0; max--) {
 		if (rte_ring_dequeue(s->members[group].ring, (void **)&m) != 0)
-			return share_way_drain(s, group, most);
+			return share_queue_drain(s, group, max);
 		drop(&s->counters, m, DROP_PORT_STOPPED);
 	}
 	return false;
@@ -86,7 +86,7 @@ void share_member_close(struct port_share *s, unsigned group) {
 	struct share_member *member = &s->members[group];
 
 	ring_end(s, member->ring, DROP_PORT_STOPPED);
-	share_way_close(s, group);
+	share_queue_close(s, group);
 	rte_ring_free(member->ring);
 	member->ring = NULL;
 }
@@ -166,8 +166,8 @@ struct packet_source share_source(struct port_share *s, unsigned group) {
 		.queue = s->from.queue,
 	};
 
-	if (s->members[group].way.queue != 0)
-		share_way_source(s, group, &source);
+	if (s->members[group].queue.id != 0)
+		share_queue_source(s, group, &source);
 	return source;
 }
 
@@ -195,14 +195,14 @@ uint64_t share_pending_out(const struct port_share *s) {
 }
 
 void share_counters(const struct port_share *s, struct counters *sum) {
-	const struct share_way all = share_ways_counted(s);
+	const struct share_queue all = share_queues_sum(s);
 
 	*sum = s->counters;
 	count(sum, COUNTER_PORT_RECEIVED, all.received);
 	count(sum, COUNTER_PORT_RECEIVED_BYTES, all.received_bytes);
 	count(sum, COUNTER_PORT_STEERED, all.steered);
-	count(sum, COUNTER_PORT_STRAYED, all.strayed);
-	sum->drops[DROP_PORT_STRAY] += all.lost;
+	count(sum, COUNTER_PORT_MISDIRECTED, all.misdirected_count);
+	sum->drops[DROP_PORT_MISDIRECTED] += all.misdirected_dropped;
 }
 
 bool share_balanced(const struct port_share *s) {
@@ -227,7 +227,7 @@ void share_send_shut(struct port_share *s, bool shut) {
 void share_stop(struct port_share *s) {
 	for (unsigned g = 0; g < SHARE_MAX_GROUPS; g++)
 		ring_end(s, s->members[g].ring, DROP_PORT_STOPPED);
-	ring_end(s, s->misdirected, DROP_PORT_STRAY);
+	ring_end(s, s->misdirected, DROP_PORT_MISDIRECTED);
 	for (; s->send.count > 0; s->send.count--)
 		drop(&s->counters, s->send.waiting[s->send.first++], DROP_PORT_UNSENT);
 	ring_end(s, s->send.ring, DROP_PORT_UNSENT);

@@ -81,9 +81,9 @@ void share_send_close(struct port_share *s);
 /* Creates the ring of a free number. Returns 0, or -1 after logging an error. */
 int share_member_open(struct port_share *s, unsigned group, unsigned ring_size);
 
-/* Drops up to `most` packets of a group that is in no table. Returns whether none is left. Called
+/* Drops up to `max` packets of a group that is in no table. Returns whether none is left. Called
  * by the owner's worker. */
-bool share_member_drain(struct port_share *s, unsigned group, unsigned most);
+bool share_member_drain(struct port_share *s, unsigned group, unsigned max);
 
 /* Drops the packets of the ring as `port_stopped`, and frees the number. If the owner's worker
  * runs, it must first call share_member_drain() until that returns true. */

@@ -10,5 +10,5 @@ struct rte_mbuf;
 #define SHARE_DRIVER_BURST 32
 
 uint16_t share_receive(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-uint16_t share_tell_apart(void *ctx, struct rte_mbuf **pkts, uint16_t n);
+uint16_t share_distribute(void *ctx, struct rte_mbuf **pkts, uint16_t n);
 uint16_t share_send(void *ctx, struct rte_mbuf **pkts, uint16_t n);

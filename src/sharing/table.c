@@ -10,7 +10,7 @@
 #include "platform/large_pages.h"
 #include "sharing/entries.h"
 
-#define LEAST_ENTRIES 64
+#define MIN_ENTRIES 64
 
 /* Whether the group receives on this side. */
 static bool receives(const struct service_group *sg, enum share_side side) {
@@ -74,7 +74,7 @@ static int hash_create(struct share_table *t, size_t entries) {
 	char name[RTE_HASH_NAMESIZE];
 	struct rte_hash_parameters p = {
 		.name = name,
-		.entries = (uint32_t)RTE_MAX(entries + entries / 4, (size_t)LEAST_ENTRIES),
+		.entries = (uint32_t)RTE_MAX(entries + entries / 4, (size_t)MIN_ENTRIES),
 		.key_len = sizeof(struct share_key),
 		.hash_func = share_key_hash,
 		.socket_id = large_pages_socket(),

@@ -115,11 +115,11 @@ static json_t *host_json(const struct host *h) {
 
 /* Adds both directions of the groups, and of removed groups, to `into`. */
 static void put_directions(json_t *into, const struct server *s, unsigned first, unsigned count,
-			   const struct server_gone *gone, const struct host *host,
+			   const struct server_removed *removed, const struct host *host,
 			   double seconds) {
 	const struct served_group *groups = &s->groups[first];
-	json_t *down = report_downstream(groups, count, gone, s->report_flows, host);
-	json_t *up = report_upstream(groups, count, gone, host);
+	json_t *down = report_downstream(groups, count, removed, s->report_flows, host);
+	json_t *up = report_upstream(groups, count, removed, host);
 
 	json_object_set_new(into, "downstream", down);
 	if (host != NULL)
@@ -138,7 +138,7 @@ static json_t *groups_json(const struct server *s, const struct host *host, doub
 		const struct service_group *sg = s->groups[g].sg;
 		json_t *group;
 
-		if (!s->groups[g].there)
+		if (!s->groups[g].in_service)
 			continue;
 		group = json_pack("{s:I, s:s}", "id", (json_int_t)sg->id, "name", sg->name);
 		put_directions(group, s, g, 1, NULL, host, seconds);
@@ -160,9 +160,9 @@ static json_t *measured_json(const struct server *s) {
 json_t *report_json(const struct server *s, const struct host *host, double seconds) {
 	json_t *root = json_object();
 
-	put_directions(root, s, 0, s->group_count, &s->gone, host, seconds);
+	put_directions(root, s, 0, s->group_count, &s->removed, host, seconds);
 	/* the sums include their counters */
-	json_object_set_new(root, "removed_groups", json_integer(s->gone.groups));
+	json_object_set_new(root, "removed_groups", json_integer(s->removed.groups));
 	json_object_set_new(root, "groups", groups_json(s, host, seconds));
 	json_object_set_new(root, "shared_ports", shares_json(s));
 	if (host == NULL)

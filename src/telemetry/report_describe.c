@@ -8,12 +8,13 @@
 static void stage_queues(json_t *entry, const struct stage_list *list, const struct stage *s) {
 	json_t *also = json_array();
 
-	if (s->from != 0)
-		json_object_set_new(entry, "from", json_string(list->queues[s->from].name));
-	if (s->gives != 0)
-		json_object_set_new(entry, "gives", json_string(list->queues[s->gives].name));
+	if (s->input_queue != 0)
+		json_object_set_new(entry, "from", json_string(list->queues[s->input_queue].name));
+	if (s->output_queue != 0)
+		json_object_set_new(entry, "gives",
+				    json_string(list->queues[s->output_queue].name));
 	for (unsigned q = 1; q < list->queue_count; q++) {
-		if ((s->also & STAGE_TO(q)) != 0)
+		if ((s->other_queues & STAGE_TO(q)) != 0)
 			json_array_append_new(also, json_string(list->queues[q].name));
 	}
 	if (json_array_size(also) > 0)

@@ -20,9 +20,9 @@ static const struct {
 		REPORTED(missed),
 		REPORTED(belated),
 	},
-  of_all[] =
+  counter_members[] =
 	  {
-		  REPORTED(asked_bytes),
+		  REPORTED(requested_bytes),
 		  REPORTED(forgotten_bytes),
 		  REPORTED(owed_bytes),
 	  },
@@ -77,13 +77,13 @@ static json_t *channels_json(const struct served_group *g) {
 }
 
 static bool has_grants(const struct served_group *g) {
-	return g->there && g->upstream != NULL && upstream_grants(g->upstream);
+	return g->in_service && g->upstream != NULL && upstream_grants(g->upstream);
 }
 
 /* The delay from the due time of messages until the R-PHY port has them, without messages that
  * waited for the port's first link. */
 static json_t *delay_json(const struct served_group *groups, unsigned count) {
-	uint64_t delayed = 0, sum = 0, most = 0;
+	uint64_t delayed = 0, sum = 0, max = 0;
 
 	for (unsigned g = 0; g < count; g++) {
 		const struct ds_lower *l;
@@ -93,11 +93,11 @@ static json_t *delay_json(const struct served_group *groups, unsigned count) {
 		l = &groups[g].downstream->lower;
 		delayed += l->messages.delayed;
 		sum += l->messages.delay_sum;
-		most = RTE_MAX(most, l->messages.delay_max);
+		max = RTE_MAX(max, l->messages.delay_max);
 	}
 	return json_pack("{s:f, s:f}", "mean",
 			 delayed > 0 ? (double)sum / (double)delayed / 1e3 : 0.0, "max",
-			 (double)most / 1e3);
+			 (double)max / 1e3);
 }
 
 json_t *report_grants_json(const struct served_group *groups, unsigned count) {
@@ -118,8 +118,8 @@ json_t *report_grants_json(const struct served_group *groups, unsigned count) {
 		return NULL;
 	json = json_object();
 	counts_put(json, &sum);
-	for (unsigned i = 0; i < RTE_DIM(of_all); i++)
-		put(json, of_all[i].name, value(&sum, of_all[i].offset));
+	for (unsigned i = 0; i < RTE_DIM(counter_members); i++)
+		put(json, counter_members[i].name, value(&sum, counter_members[i].offset));
 	json_object_set_new(json, "message_delay_us", delay_json(groups, count));
 	if (count == 1)
 		json_object_set_new(json, "channels", channels_json(&groups[0]));

@@ -73,19 +73,19 @@ static json_t *down_cycles_json(const struct served_group *groups, unsigned coun
 	uint64_t packets = 0;
 
 	for (unsigned g = 0; g < count; g++) {
-		if (groups[g].there)
+		if (groups[g].in_service)
 			packets += downstream_accounted(groups[g].downstream);
 	}
 	c.packets = (double)RTE_MAX(packets, (uint64_t)1);
 	for (unsigned l = 0; l < DS_PIPELINES; l++) {
 		const struct pipeline *lists[SERVER_MAX_GROUPS] = {NULL};
-		unsigned there = 0;
+		unsigned in_service = 0;
 
 		for (unsigned g = 0; g < count; g++) {
-			if (groups[g].there)
-				lists[there++] = downstream_pipeline(groups[g].downstream, l);
+			if (groups[g].in_service)
+				lists[in_service++] = downstream_pipeline(groups[g].downstream, l);
 		}
-		cycles_add_list(&c, lists, there);
+		cycles_add_list(&c, lists, in_service);
 	}
 	return cycles_json(&c, host);
 }
@@ -98,15 +98,15 @@ struct downstreams {
 };
 
 static struct downstreams downstreams_sum(const struct served_group *groups, unsigned count,
-					  const struct server_gone *gone) {
+					  const struct server_removed *removed) {
 	struct downstreams d = {.balanced = true};
 
-	if (gone != NULL)
-		counters_add(&d.all, &gone->down);
+	if (removed != NULL)
+		counters_add(&d.all, &removed->down);
 	for (unsigned g = 0; g < count; g++) {
 		struct counters c;
 
-		if (!groups[g].there)
+		if (!groups[g].in_service)
 			continue;
 		downstream_counters(groups[g].downstream, &c);
 		counters_add(&d.all, &c);
@@ -117,8 +117,9 @@ static struct downstreams downstreams_sum(const struct served_group *groups, uns
 }
 
 json_t *report_downstream(const struct served_group *groups, unsigned count,
-			  const struct server_gone *gone, bool all_flows, const struct host *host) {
-	struct downstreams d = downstreams_sum(groups, count, gone);
+			  const struct server_removed *removed, bool all_flows,
+			  const struct host *host) {
+	struct downstreams d = downstreams_sum(groups, count, removed);
 	uint64_t received = d.all.values[COUNTER_RECEIVED];
 	json_t *down;
 
@@ -148,11 +149,11 @@ struct upstreams {
 	struct upstream *list[SERVER_MAX_GROUPS];
 	const struct service_group *first; /* owner of the first upstream */
 	unsigned count;
-	const struct server_gone *gone; /* never NULL */
+	const struct server_removed *removed; /* never NULL */
 };
 
 static json_t *unit_json(const struct upstreams *all, const struct counters *c, enum unit unit) {
-	uint64_t in = all->gone->up_in[unit], out = all->gone->up_out[unit], held = 0;
+	uint64_t in = all->removed->up_in[unit], out = all->removed->up_out[unit], held = 0;
 
 	for (unsigned i = 0; i < all->count; i++) {
 		in += upstream_in(all->list[i], unit);
@@ -173,7 +174,7 @@ static json_t *units_json(const struct upstreams *all, const struct counters *c)
 	return units;
 }
 
-static json_t *asked_json(const uint32_t *by_kind) {
+static json_t *request_counts_json(const uint32_t *by_kind) {
 	json_t *kinds = json_object();
 
 	for (unsigned k = 0; k < REQUEST_KINDS; k++) {
@@ -189,7 +190,7 @@ static json_t *asking_json(const struct service_group *sg, const struct us_reque
 	json_t *modems = json_object();
 
 	for (uint32_t m = 0; m < sink->modems && m < sg->modem_count; m++) {
-		json_t *kinds = asked_json(sink->by_modem[m]);
+		json_t *kinds = request_counts_json(sink->by_modem[m]);
 		char text[UNITS_TEXT_SIZE];
 
 		units_format_mac(sg->modems[m].mac, text);
@@ -203,23 +204,23 @@ static json_t *asking_json(const struct service_group *sg, const struct us_reque
 /* Requests; by modem only in the report of a single group. */
 static json_t *requests_json(const struct upstreams *all) {
 	json_t *kinds = json_object(), *json;
-	uint64_t modems = 0, of_removed = 0;
+	uint64_t modems = 0, removed_modems = 0;
 
 	for (unsigned k = 0; k < REQUEST_KINDS; k++) {
-		uint64_t asked = all->gone->requests[k];
+		uint64_t requests = all->removed->requests[k];
 
-		of_removed += asked;
+		removed_modems += requests;
 		for (unsigned i = 0; i < all->count; i++)
-			asked += all->list[i]->requests.sink.by_kind[k];
+			requests += all->list[i]->requests.sink.by_kind[k];
 		json_object_set_new(kinds, us_request_name((enum us_request_kind)k),
-				    report_integer(asked));
+				    report_integer(requests));
 	}
 	for (unsigned i = 0; i < all->count; i++) {
 		modems += us_request_sink_modems(&all->list[i]->requests.sink);
-		of_removed += all->list[i]->requests.sink.of_removed;
+		removed_modems += all->list[i]->requests.sink.removed_modems;
 	}
 	json = json_pack("{s:o, s:o, s:o}", "by_kind", kinds, "modems", report_integer(modems),
-			 "of_left", report_integer(of_removed));
+			 "of_left", report_integer(removed_modems));
 	if (all->count == 1)
 		json_object_set_new(json, "by_modem",
 				    asking_json(all->first, &all->list[0]->requests.sink));
@@ -244,7 +245,7 @@ static json_t *up_cycles_json(const struct upstreams *all, const struct host *ho
 }
 
 static json_t *upstreams_json(const struct upstreams *all, const struct host *host) {
-	struct counters c = all->gone->up;
+	struct counters c = all->removed->up;
 	uint64_t held = 0, transmitted;
 	bool balanced = true;
 	json_t *up;
@@ -268,19 +269,19 @@ static json_t *upstreams_json(const struct upstreams *all, const struct host *ho
 }
 
 json_t *report_upstream(const struct served_group *groups, unsigned count,
-			const struct server_gone *gone, const struct host *host) {
-	static const struct server_gone nothing;
-	struct upstreams all = {.gone = gone != NULL ? gone : &nothing};
+			const struct server_removed *removed, const struct host *host) {
+	static const struct server_removed nothing;
+	struct upstreams all = {.removed = removed != NULL ? removed : &nothing};
 	json_t *up, *grants;
 
 	for (unsigned g = 0; g < count; g++) {
-		if (!groups[g].there || groups[g].upstream == NULL)
+		if (!groups[g].in_service || groups[g].upstream == NULL)
 			continue;
 		if (all.count == 0)
 			all.first = groups[g].sg;
 		all.list[all.count++] = groups[g].upstream;
 	}
-	if (all.count == 0 && all.gone->up_in[UNIT_PACKET] == 0)
+	if (all.count == 0 && all.removed->up_in[UNIT_PACKET] == 0)
 		return NULL;
 	up = upstreams_json(&all, host);
 	grants = report_grants_json(groups, count);

@@ -12,13 +12,14 @@
 #include "server/server.h"
 
 /* Covers at most SERVER_MAX_GROUPS groups; skips free slots. `all_flows` as in report_scheduler_json().
- * `gone`: counters of removed groups, or NULL. */
+ * `removed`: counters of removed groups, or NULL. */
 json_t *report_downstream(const struct served_group *groups, unsigned count,
-			  const struct server_gone *gone, bool all_flows, const struct host *host);
+			  const struct server_removed *removed, bool all_flows,
+			  const struct host *host);
 
 /* Returns NULL if no group, and no removed group, has an upstream. */
 json_t *report_upstream(const struct served_group *groups, unsigned count,
-			const struct server_gone *gone, const struct host *host);
+			const struct server_removed *removed, const struct host *host);
 
 /* All drop reasons or counters of the direction, by name. */
 json_t *report_drops(const struct counters *c, enum direction direction);

@@ -70,7 +70,7 @@ static json_t *channels_json(const struct served_group *g) {
 		struct scheduler_channel_report r;
 		uint64_t capacity = qos_capacity(g->downstream, c, u->clock->now);
 
-		if (!channel_is_there(&g->sg->channels[c]))
+		if (!channel_exists(&g->sg->channels[c]))
 			continue;
 		scheduler_report_channel(u->scheduler, c, &r);
 		json_array_append_new(list,
@@ -90,7 +90,7 @@ static json_t *groups_json(const struct served_group *g) {
 	for (uint32_t b = 0; b < g->sg->bonding_group_count; b++) {
 		struct scheduler_group_report r;
 
-		if (!bonding_group_is_there(&g->sg->bonding_groups[b]))
+		if (!bonding_group_exists(&g->sg->bonding_groups[b]))
 			continue;
 		scheduler_report_group(g->downstream->upper.scheduler, b, &r);
 		json_array_append_new(
@@ -176,7 +176,7 @@ static void print_delay(FILE *out, const struct scheduler *s) {
 /* Prints the lowest and highest utilisation of channels, and the largest skew of bonding groups. */
 static void print_channels(FILE *out, const struct served_group *g) {
 	const struct ds_upper *u = &g->downstream->upper;
-	double least = 1, most = 0;
+	double min = 1, max = 0;
 	uint64_t skew = 0;
 	size_t channels = 0;
 
@@ -184,24 +184,24 @@ static void print_channels(FILE *out, const struct served_group *g) {
 		struct scheduler_channel_report r;
 		double fill;
 
-		if (!channel_is_there(&g->sg->channels[c]))
+		if (!channel_exists(&g->sg->channels[c]))
 			continue;
 		channels++;
 		scheduler_report_channel(u->scheduler, c, &r);
 		fill = ratio(r.bytes, qos_capacity(g->downstream, c, u->clock->now));
-		least = fill < least ? fill : least;
-		most = fill > most ? fill : most;
+		min = fill < min ? fill : min;
+		max = fill > max ? fill : max;
 	}
 	for (uint32_t b = 0; b < g->sg->bonding_group_count; b++) {
 		struct scheduler_group_report r;
 
-		if (!bonding_group_is_there(&g->sg->bonding_groups[b]))
+		if (!bonding_group_exists(&g->sg->bonding_groups[b]))
 			continue;
 		scheduler_report_group(u->scheduler, b, &r);
 		skew = r.max_skew_ns > skew ? r.max_skew_ns : skew;
 	}
 	fprintf(out, "  %zu channels %.1f to %.1f %% full, skew of bonded flows at most %.0f us\n",
-		channels, 100 * least, 100 * most, (double)skew / 1000);
+		channels, 100 * min, 100 * max, (double)skew / 1000);
 }
 
 void report_scheduler_print(FILE *out, const struct served_group *g) {

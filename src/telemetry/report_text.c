@@ -98,21 +98,21 @@ static void print_upstream(FILE *out, const struct served_group *g, const struct
 }
 
 /* Prints the counters of removed groups in one line. */
-static void print_gone(FILE *out, const struct server_gone *gone) {
-	if (gone->groups > 0)
+static void print_removed(FILE *out, const struct server_removed *removed) {
+	if (removed->groups > 0)
 		fprintf(out,
 			"%u service groups were removed: received %" PRIu64 ", transmitted %" PRIu64
 			", dropped %" PRIu64 "; upstream transmitted %" PRIu64 "\n",
-			gone->groups, gone->down.values[COUNTER_RECEIVED],
-			gone->down.values[COUNTER_TRANSMITTED], counters_dropped(&gone->down),
-			gone->up.values[COUNTER_TRANSMITTED]);
+			removed->groups, removed->down.values[COUNTER_RECEIVED],
+			removed->down.values[COUNTER_TRANSMITTED], counters_dropped(&removed->down),
+			removed->up.values[COUNTER_TRANSMITTED]);
 }
 
 void report_print(FILE *out, const struct server *s, const struct host *host, double seconds) {
 	for (unsigned i = 0; i < s->group_count; i++) {
 		const struct served_group *g = &s->groups[i];
 
-		if (!g->there)
+		if (!g->in_service)
 			continue;
 		if (s->group_count > 1)
 			fprintf(out, "service group %u, %s\n", g->sg->id, g->sg->name);
@@ -121,5 +121,5 @@ void report_print(FILE *out, const struct server *s, const struct host *host, do
 		if (g->upstream != NULL && g->upstream->counters.values[COUNTER_RECEIVED] > 0)
 			print_upstream(out, g, host);
 	}
-	print_gone(out, &s->gone);
+	print_removed(out, &s->removed);
 }

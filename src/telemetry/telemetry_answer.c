@@ -26,17 +26,17 @@ void telemetry_put_text(struct rte_tel_data *d, const char *name, const char *te
 	rte_tel_data_add_dict_string(d, name, text);
 }
 
-int telemetry_complain(struct rte_tel_data *d, const char *what) {
+int telemetry_error(struct rte_tel_data *d, const char *what) {
 	rte_tel_data_start_dict(d);
 	telemetry_put_text(d, "error", what);
 	return 0;
 }
 
-bool telemetry_number(const char *text, uint64_t most, uint64_t *value) {
+bool telemetry_number(const char *text, uint64_t max, uint64_t *value) {
 	char *end;
 
 	if (text == NULL || !isdigit((unsigned char)text[0]))
 		return false;
 	*value = strtoull(text, &end, 10);
-	return *end == '\0' && *value <= most;
+	return *end == '\0' && *value <= max;
 }

@@ -22,7 +22,7 @@ void telemetry_put_text(struct rte_tel_data *d, const char *name, const char *te
 void telemetry_add(struct rte_tel_data *array, uint64_t value);
 
 /* Sets the response {"error": what}. Returns 0 for the callback to return. */
-int telemetry_complain(struct rte_tel_data *d, const char *what);
+int telemetry_error(struct rte_tel_data *d, const char *what);
 
-/* Parses decimal digits, at most `most`. */
-bool telemetry_number(const char *text, uint64_t most, uint64_t *value);
+/* Parses decimal digits, at most `max`. */
+bool telemetry_number(const char *text, uint64_t max, uint64_t *value);

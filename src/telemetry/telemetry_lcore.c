@@ -14,7 +14,7 @@
 
 /* Several threads of the telemetry socket may query at the same time. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct busyness asked[PLATFORM_MAX_WORKERS];
+static struct busyness queried[PLATFORM_MAX_WORKERS];
 static bool disabled;
 
 bool telemetry_lcore_cycles(const struct server *s, unsigned lcore, uint64_t *busy,
@@ -38,7 +38,7 @@ static int lcore_busyness(const struct server *s, unsigned lcore) {
 		return BUSYNESS_UNKNOWN;
 	pthread_mutex_lock(&lock);
 	if (!disabled)
-		percent = busyness_of(&asked[lcore - 1], now, window);
+		percent = busyness_of(&queried[lcore - 1], now, window);
 	pthread_mutex_unlock(&lock);
 	return percent;
 }

@@ -10,7 +10,7 @@
 #include "model/units.h"
 #include "telemetry/telemetry_answer.h"
 
-#define OURS "vcmts_"
+#define METRIC_PREFIX "vcmts_"
 #define NAME RTE_TEL_MAX_STRING_LEN /* bytes of a key */
 #define PARAMS 256 /* bytes */
 #define FILTERS 4
@@ -134,7 +134,7 @@ static uint64_t flat_number(const struct metric *m, const struct metric_sample *
 
 static void key_make(struct flat *f, const struct metric *m, const struct metric_sample *s,
 		     const char *end, char key[NAME]) {
-	size_t used = key_add_name(key, m->name + strlen(OURS));
+	size_t used = key_add_name(key, m->name + strlen(METRIC_PREFIX));
 
 	used = key_add(key, used, end);
 	for (unsigned l = 0; l < METRIC_LABELS && m->labels[l] != NULL; l++) {
@@ -235,14 +235,15 @@ int telemetry_metrics(const struct metrics_source *source, const char *params,
 	struct flat_modem modem;
 
 	if (params != NULL && strlen(params) >= sizeof(text))
-		return telemetry_complain(d, "found more than 255 characters");
+		return telemetry_error(d, "found more than 255 characters");
 	snprintf(text, sizeof(text), "%s", params != NULL ? params : "");
 	wrong = params_read(&f, text);
 	if (wrong != NULL)
-		return telemetry_complain(d, wrong);
+		return telemetry_error(d, wrong);
 	if (!selection_make(&f, &selection, &modem))
-		return telemetry_complain(d, "found a service_group or modem that cannot be");
-	snprintf(name, sizeof(name), OURS "%.*s", (int)(sizeof(name) - sizeof(OURS)), f.prefix);
+		return telemetry_error(d, "found a service_group or modem that cannot be");
+	snprintf(name, sizeof(name), METRIC_PREFIX "%.*s",
+		 (int)(sizeof(name) - sizeof(METRIC_PREFIX)), f.prefix);
 	rte_tel_data_start_dict(d);
 	put_fixed(&f);
 	metrics_walk(source, &selection, &(struct metrics_sink){.sample = flat_sample, .arg = &f});

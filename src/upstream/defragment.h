@@ -19,8 +19,8 @@ uint64_t us_defragment_pending(const void *ctx, enum unit unit);
 void us_defragment_stop(void *ctx);
 
 /* Drops fragments whose timer expired, or whose memory is needed (expire.c). */
-void us_fragments_expire(struct us_defragment *own, struct pending *h, bool timeout);
+void us_fragments_expire(struct us_defragment *stage, struct pending *h, bool timeout);
 
 /* Counts the fragments of a flow that is removed as dropped. Returns them for the caller to
  * free; NULL if there are none. */
-struct rte_mbuf *us_fragments_remove(struct us_defragment *own, struct us_fragments *f);
+struct rte_mbuf *us_fragments_remove(struct us_defragment *stage, struct us_fragments *f);

@@ -8,30 +8,30 @@
 #include "upstream/expire.h"
 
 /* `timeout`: the timer expired; otherwise the memory is needed. */
-static void pending_end(struct us_expire *own, struct pending *h, bool timeout) {
+static void pending_end(struct us_expire *stage, struct pending *h, bool timeout) {
 	switch (h->kind) {
-	case PENDING_PACKETS: us_packets_expire(own->uepi, h); break;
-	case PENDING_SEGMENTS: us_segments_expire(own->reassemble, h); break;
-	case PENDING_BURST: us_burst_expire(own->uepi, h, timeout); break;
-	case PENDING_FRAME: us_frame_expire(own->streams, h, timeout); break;
-	case PENDING_FRAGMENTS: us_fragments_expire(own->defragment, h, timeout); break;
+	case PENDING_PACKETS: us_packets_expire(stage->uepi, h); break;
+	case PENDING_SEGMENTS: us_segments_expire(stage->reassemble, h); break;
+	case PENDING_BURST: us_burst_expire(stage->uepi, h, timeout); break;
+	case PENDING_FRAME: us_frame_expire(stage->streams, h, timeout); break;
+	case PENDING_FRAGMENTS: us_fragments_expire(stage->defragment, h, timeout); break;
 	case PENDING_KINDS: break;
 	}
 }
 
 /* Timers use `flushed_until` as the time, as missing packets may be in the port or in a queue. */
 uint16_t us_expire(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	struct us_expire *own = ctx;
+	struct us_expire *stage = ctx;
 	struct pending *h;
 	bool timeout;
 
 	(void)pkts;
-	while ((h = pending_excess(own->pending_set, own->receive->flushed_until, &timeout)) !=
+	while ((h = pending_excess(stage->pending_set, stage->receive->flushed_until, &timeout)) !=
 	       NULL)
-		pending_end(own, h, timeout);
-	while (own->reorder_set->in_use > own->reorder_set->most) {
-		count(own->counters, COUNTER_WINDOWS_FULL, 1);
-		pending_end(own, pending_oldest_gap(own->pending_set), false);
+		pending_end(stage, h, timeout);
+	while (stage->reorder_set->in_use > stage->reorder_set->max) {
+		count(stage->counters, COUNTER_WINDOWS_FULL, 1);
+		pending_end(stage, pending_oldest_gap(stage->pending_set), false);
 	}
 	return n;
 }

@@ -11,22 +11,22 @@
 /* Most headers per call: a segment may contain hundreds that carry no packet. */
 #define HEADER_BUDGET (4 * PIPELINE_BURST)
 
-static void segment_end(struct us_extract *own, struct us_cursor *c, bool orphan) {
+static void segment_end(struct us_extract *stage, struct us_cursor *c, bool orphan) {
 	if (orphan)
-		drop_of(own->counters, c->segment, DROP_SEGMENT_ORPHAN);
+		drop_count(stage->counters, c->segment, DROP_SEGMENT_ORPHAN);
 	else
-		count(own->counters, COUNTER_EXTRACTED, 1);
-	us_stream_end(own->streams, c);
+		count(stage->counters, COUNTER_EXTRACTED, 1);
+	us_stream_end(stage->streams, c);
 }
 
 /* Prefetches the next segment, and the incomplete frame of its stream, which segments of other
  * modems have displaced from the cache. */
-static void segment_prefetch(const struct us_extract *own, struct rte_mbuf *m) {
+static void segment_prefetch(const struct us_extract *stage, struct rte_mbuf *m) {
 	const struct rte_mbuf *frame;
 
 	if (m == NULL)
 		return;
-	frame = own->tables->streams[us_meta(m)->segment.stream].frame;
+	frame = stage->tables->streams[us_meta(m)->segment.stream].frame;
 	rte_prefetch0(frame);
 	for (; m != NULL; m = m->next) {
 		for (unsigned at = 0; at < m->data_len; at += RTE_CACHE_LINE_SIZE)
@@ -35,27 +35,27 @@ static void segment_prefetch(const struct us_extract *own, struct rte_mbuf *m) {
 }
 
 /* Takes the next segment out of the queue. Returns false if it is empty. */
-static bool segment_begin(struct us_extract *own, struct us_cursor *c) {
-	struct rte_mbuf *m = queue_take(own->segments);
+static bool segment_begin(struct us_extract *stage, struct us_cursor *c) {
+	struct rte_mbuf *m = queue_remove(stage->segments);
 	const struct us_meta *meta;
 
 	if (m == NULL)
 		return false;
-	segment_prefetch(own, own->segments->first);
+	segment_prefetch(stage, stage->segments->first);
 	meta = us_meta(m);
 	*c = (struct us_cursor){
 		.segment = m,
 		.m = m,
-		.stream = &own->tables->streams[meta->segment.stream],
+		.stream = &stage->tables->streams[meta->segment.stream],
 		.left = m->pkt_len,
 		.to_pointer = meta->segment.has_pointer ? meta->segment.pointer : US_NO_POINTER,
 		.channel = meta->segment.channel,
 		.request = meta->segment.request,
 	};
-	c->framed = own->tables->flows[c->stream->flow].segment_header;
+	c->framed = stage->tables->flows[c->stream->flow].segment_header;
 	c->aligned = !c->framed;
 	if (meta->segment.gap)
-		us_frame_drop(own->streams, c->stream, DROP_FRAME_GAP);
+		us_frame_drop(stage->streams, c->stream, DROP_FRAME_GAP);
 	if (!c->framed || c->to_pointer != US_NO_POINTER)
 		c->stream->lost = false;
 	return true;
@@ -63,50 +63,50 @@ static bool segment_begin(struct us_extract *own, struct us_cursor *c) {
 
 /* Whether the queues to the network port and of joined fragments are short enough; few fragments
  * may contain many frames. */
-static bool may_extract(const struct us_extract *own) {
-	return !own->paused && us_transmit_fits(own->transmit, own->joined->buffers);
+static bool may_extract(const struct us_extract *stage) {
+	return !stage->paused && us_transmit_fits(stage->transmit, stage->joined->buffers);
 }
 
 uint16_t us_extract(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	struct us_extract *own = ctx;
-	struct us_cursor *c = &own->cursor;
+	struct us_extract *stage = ctx;
+	struct us_cursor *c = &stage->cursor;
 	struct us_output out = {.pkts = pkts};
-	uint64_t most = own->counters->values[COUNTER_FRAMES] + HEADER_BUDGET;
+	uint64_t max = stage->counters->values[COUNTER_FRAMES] + HEADER_BUDGET;
 
 	(void)n; /* segments come from the queue */
-	if (!may_extract(own))
+	if (!may_extract(stage))
 		return 0;
-	while (out.n < PIPELINE_BURST && own->counters->values[COUNTER_FRAMES] < most) {
-		if (c->segment == NULL && !segment_begin(own, c))
+	while (out.n < PIPELINE_BURST && stage->counters->values[COUNTER_FRAMES] < max) {
+		if (c->segment == NULL && !segment_begin(stage, c))
 			break;
 		if (c->stream->lost) {
-			segment_end(own, c, !c->used);
+			segment_end(stage, c, !c->used);
 			continue;
 		}
 		while (c->left > 0 && out.n < PIPELINE_BURST && !c->stream->lost &&
-		       own->counters->values[COUNTER_FRAMES] < most)
-			us_stream_step(own->streams, c, &out);
+		       stage->counters->values[COUNTER_FRAMES] < max)
+			us_stream_step(stage->streams, c, &out);
 		if (c->left == 0 || c->stream->lost)
-			segment_end(own, c, c->stream->lost && !c->used);
+			segment_end(stage, c, c->stream->lost && !c->used);
 	}
 	return out.n;
 }
 
 uint64_t us_extract_pending(const void *ctx, enum unit unit) {
-	const struct us_extract *own = ctx;
+	const struct us_extract *stage = ctx;
 
 	switch (unit) {
-	case UNIT_SEGMENT: return own->segments->count + (own->cursor.segment != NULL);
-	case UNIT_FRAME: return own->streams->incomplete_frames;
+	case UNIT_SEGMENT: return stage->segments->count + (stage->cursor.segment != NULL);
+	case UNIT_FRAME: return stage->streams->incomplete_frames;
 	default: return 0;
 	}
 }
 
 void us_extract_stop(void *ctx) {
-	struct us_extract *own = ctx;
+	struct us_extract *stage = ctx;
 
-	if (own->cursor.segment != NULL)
-		drop(own->counters, own->cursor.segment, DROP_SEGMENT_STOPPED);
-	own->cursor.segment = NULL;
-	us_streams_stop(own->streams);
+	if (stage->cursor.segment != NULL)
+		drop(stage->counters, stage->cursor.segment, DROP_SEGMENT_STOPPED);
+	stage->cursor.segment = NULL;
+	us_streams_stop(stage->streams);
 }

@@ -27,7 +27,7 @@ void us_extract_joined_stop(void *ctx);
 
 /* Takes ownership of the chain of all fragments of a frame. Its metadata has the flow, and the
  * channel of the last fragment. */
-void us_joined_add(struct us_extract_joined *own, struct rte_mbuf *unit);
+void us_joined_add(struct us_extract_joined *stage, struct rte_mbuf *unit);
 
 /* Whether frames must go through the queue to stay in order behind joined fragments. */
-bool us_joined_queued(const struct us_extract_joined *own);
+bool us_joined_queued(const struct us_extract_joined *stage);

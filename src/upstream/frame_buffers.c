@@ -7,7 +7,7 @@
 
 /* Takes an mbuf, which is not reset, from the stock, and fills that from the pool if it is empty.
  * Returns NULL if the pool is empty, too. */
-static struct rte_mbuf *stock_take(struct us_stock *s, struct rte_mempool *pool) {
+static struct rte_mbuf *stock_get(struct us_stock *s, struct rte_mempool *pool) {
 	struct rte_mbuf *m;
 
 	if (s->count == 0 && rte_mempool_get_bulk(pool, (void **)s->all, US_STOCK) == 0)
@@ -35,7 +35,7 @@ void us_frame_buffers_stop(struct us_frame_buffers *b) {
 }
 
 struct rte_mbuf *us_frame_buffer(struct us_frame_buffers *b) {
-	struct rte_mbuf *m = stock_take(&b->copied, b->r->frames);
+	struct rte_mbuf *m = stock_get(&b->copied, b->r->frames);
 
 	if (m != NULL)
 		rte_pktmbuf_reset(m);
@@ -44,7 +44,7 @@ struct rte_mbuf *us_frame_buffer(struct us_frame_buffers *b) {
 
 /* Whether the frame can stay in its packet: a contiguous packet PDU behind enough space for a VLAN
  * tag, which replaces the MAC header. */
-static bool frame_can_stay(struct us_cursor *c, const struct docsis_mac *mac, uint32_t size) {
+static bool frame_can_attach(struct us_cursor *c, const struct docsis_mac *mac, uint32_t size) {
 	bool packet = mac->kind == DOCSIS_KIND_PACKET || mac->kind == DOCSIS_KIND_ISOLATION;
 
 	return packet && size <= us_cursor_piece(c) && c->at >= VLAN_TAG_SIZE;
@@ -54,9 +54,9 @@ struct rte_mbuf *us_frame_attach(struct us_frame_buffers *b, struct us_cursor *c
 				 const struct docsis_mac *mac, uint32_t size) {
 	struct rte_mbuf *m;
 
-	if (!b->r->stay || !frame_can_stay(c, mac, size))
+	if (!b->r->attach_frames || !frame_can_attach(c, mac, size))
 		return NULL;
-	m = stock_take(&b->attached, b->r->pieces);
+	m = stock_get(&b->attached, b->r->pieces);
 	if (m == NULL)
 		return NULL;
 	rte_pktmbuf_attach(m, c->m);

@@ -8,8 +8,8 @@
 static enum us_frame_action header_dropped(const struct us_streams *all,
 					   const struct us_cursor *cursor, enum drop_reason reason,
 					   const struct docsis_mac *mac) {
-	drop_of(all->counters, cursor->segment, reason);
-	return mac->frame_size != 0 ? US_FRAME_SKIP : US_FRAME_LOSE;
+	drop_count(all->counters, cursor->segment, reason);
+	return mac->frame_size != 0 ? US_FRAME_SKIP : US_FRAME_RESYNC;
 }
 
 /* Whether the burst came from a ranging session or a request opportunity. */
@@ -69,8 +69,8 @@ static enum us_frame_action header_with_pdu(const struct us_streams *all,
 					    const struct us_cursor *cursor,
 					    const struct docsis_mac *mac) {
 	bool fragment = mac->kind == DOCSIS_KIND_FRAGMENT;
-	uint32_t least = fragment ? ETHERNET_CRC_SIZE + 1 : ETHERNET_HEADER + ETHERNET_CRC_SIZE;
-	uint32_t most = fragment ? US_FRAME_SIZE : all->max_pdu;
+	uint32_t min = fragment ? ETHERNET_CRC_SIZE + 1 : ETHERNET_HEADER + ETHERNET_CRC_SIZE;
+	uint32_t max = fragment ? US_FRAME_SIZE : all->max_pdu;
 
 	if (cursor_is_ranging(all, cursor) && mac->kind != DOCSIS_KIND_MANAGEMENT)
 		return header_dropped(all, cursor, DROP_NOT_RANGING, mac);
@@ -78,12 +78,12 @@ static enum us_frame_action header_with_pdu(const struct us_streams *all,
 		return header_dropped(all, cursor, DROP_FRAME_RESERVED, mac);
 	if (mac->phsi != 0 && !fragment && mac->kind != DOCSIS_KIND_MANAGEMENT)
 		return header_dropped(all, cursor, DROP_FRAME_PHS, mac);
-	if (us_frame_pdu(mac) < least)
+	if (us_frame_pdu(mac) < min)
 		return header_dropped(all, cursor, DROP_FRAME_RUNT, mac);
-	if (us_frame_pdu(mac) > most)
+	if (us_frame_pdu(mac) > max)
 		return header_dropped(all, cursor, DROP_FRAME_TOO_LONG, mac);
 	us_frame_requests(all, cursor, mac);
-	return US_FRAME_TAKE;
+	return US_FRAME_FORWARD;
 }
 
 enum us_frame_action us_frame_check(const struct us_streams *all, const struct us_cursor *cursor,

@@ -9,10 +9,10 @@
 struct us_streams;
 
 enum us_frame_action {
-	US_FRAME_TAKE, /* a PDU to forward follows: packet, management message or fragment */
+	US_FRAME_FORWARD, /* a PDU to forward follows: packet, management message or fragment */
 	US_FRAME_HEADER, /* no PDU: the frame is a header only, or the frames in it follow */
 	US_FRAME_SKIP, /* dropped; the stream continues behind the frame */
-	US_FRAME_LOSE, /* dropped; the next frame boundary is unknown */
+	US_FRAME_RESYNC, /* dropped; the next frame boundary is unknown */
 };
 
 /*

@@ -5,7 +5,7 @@
 
 #include "upstream/requests.h"
 
-#define MOST_MAPS 256 /* per round; more are due only after a clock jump */
+#define MAX_MAPS 256 /* per round; more are due only after a clock jump */
 
 static const enum counter verdicts[MAPS_VERDICTS] = {
 	[MAPS_ACCEPTED] = COUNTER_REQUESTS_TAKEN,
@@ -57,7 +57,7 @@ void us_grant_request(struct us_grant *g, const struct us_request *r) {
 }
 
 void us_grant_data(struct us_grant *g, uint32_t flow) {
-	maps_used(g->maps, flow, grant_time(g));
+	maps_data_received(g->maps, flow, grant_time(g));
 }
 
 static const struct maps_flow no_flow;
@@ -151,7 +151,7 @@ static void map_send(struct us_grant *g, uint32_t channel, uint64_t due) {
 static unsigned maps_send(struct us_grant *g, uint64_t time, bool jumped) {
 	unsigned made = 0;
 
-	while (made < MOST_MAPS) {
+	while (made < MAX_MAPS) {
 		uint32_t channel;
 
 		if (maps_due(g->maps) > time && !jumped)
@@ -159,7 +159,7 @@ static unsigned maps_send(struct us_grant *g, uint64_t time, bool jumped) {
 		channel = maps_make(g->maps, time, &g->map);
 		if (channel == MAPS_NONE)
 			break;
-		map_send(g, channel, docsis_clock_when(&g->clock, maps_made(g->maps)));
+		map_send(g, channel, docsis_clock_when(&g->clock, maps_last_due(g->maps)));
 		made++;
 	}
 	return made;
@@ -191,8 +191,8 @@ static unsigned ucds_send(struct us_grant *g, uint64_t now) {
 static bool has_jumped(struct us_grant *g) {
 	uint64_t jumps = g->jumps;
 
-	if (unlikely(docsis_clock_must_look(&g->clock, g->r->clock->now)))
-		docsis_clock_look(&g->clock, g->r->clock);
+	if (unlikely(docsis_clock_sample_is_due(&g->clock, g->r->clock->now)))
+		docsis_clock_sample(&g->clock, g->r->clock);
 	if (g->stopped)
 		return false;
 	g->jumps = g->clock.jumps;

@@ -33,8 +33,8 @@ static uint64_t rate(uint64_t bits) {
 
 /* The model checks a configuration against the scheduler's and the upstream's limits, as it can
  * report the line number. Its limits must equal theirs. */
-_Static_assert(GRANTS_LEAST == MAPS_LEAST_GRANT && GRANTS_MAP_BYTES == MAPS_BYTES_MAX &&
-		       GRANTS_PROACTIVE_MOST / 1000 * MAPS_HZ ==
+_Static_assert(GRANTS_MIN == MAPS_MIN_GRANT && GRANTS_MAP_BYTES == MAPS_BYTES_MAX &&
+		       GRANTS_PROACTIVE_MAX / 1000 * MAPS_HZ ==
 			       MAPS_PROACTIVE_MAX * UINT64_C(1000000) &&
 		       GRANTS_BURST == US_GRANT_BYTES && GRANTS_BURST < US_BURST_BYTES,
 	       "both say the same");
@@ -56,7 +56,7 @@ static void settings_fill(struct maps_flow *s, const struct flow_grants *g) {
 		.reserved = rate(g->reserved_rate),
 		.max_burst = g->concatenated_burst == 0
 				     ? 0
-				     : RTE_MAX(g->concatenated_burst, (uint32_t)GRANTS_LEAST),
+				     : RTE_MAX(g->concatenated_burst, (uint32_t)GRANTS_MIN),
 		.poll_interval = samples(g->poll_interval),
 		.grant_interval = samples(g->grant_interval),
 		.grant_jitter = samples(g->grant_jitter),
@@ -88,8 +88,8 @@ void us_grant_flow_fill(struct us_grant_flow *g, const struct upstream_service_f
 
 /* With the smallest MTU, each piece of a burst but the first and the last has at least this
  * size. So the limit of a burst is its bytes, not its pieces. */
-#define PIECE_LEAST (RPHY_MTU_LEAST - 200)
-_Static_assert((US_BURST_PIECES - 2) * PIECE_LEAST >= US_BURST_BYTES, "a burst has pieces for it");
+#define PIECE_MIN (RPHY_MTU_MIN - 200)
+_Static_assert((US_BURST_PIECES - 2) * PIECE_MIN >= US_BURST_BYTES, "a burst has pieces for it");
 
 /* Minislots of the longest grant; 0: only the MAP limits it. */
 static uint16_t longest_grant(const struct grants_times *t, uint32_t burst_minislots) {
@@ -141,7 +141,7 @@ static void streams_fill(struct us_grant_channel *c, const struct message_path *
 	c->streams[c->stream_count++] = message_pseudowire(channel);
 	for (size_t i = 0; (id = grants_map_channel(sg, k, i)) != 0; i++) {
 		for (uint32_t d = 0; d < sg->channel_count; d++) {
-			if (channel_is_there(&sg->channels[d]) && sg->channels[d].id == id)
+			if (channel_exists(&sg->channels[d]) && sg->channels[d].id == id)
 				c->streams[c->stream_count++] = message_channel(path, d);
 		}
 	}
@@ -184,11 +184,11 @@ static const char *flow_create(struct us_grant *g, const struct upstream_service
 /* Adds all flows of the group by the slots that the tables assigned. */
 static int flows_create(struct us_grant *g, const struct service_group *sg) {
 	for (size_t m = 0; m < sg->modem_count; m++) {
-		const struct us_own *own = g->tables->slots.own[m];
+		const struct us_modem_data *modem_data = g->tables->slots.modem_data[m];
 
-		for (uint32_t f = 0; own != NULL && f < own->flow_count; f++) {
+		for (uint32_t f = 0; modem_data != NULL && f < modem_data->flow_count; f++) {
 			const struct upstream_service_flow *k = &sg->modems[m].upstream_flows[f];
-			const char *why = flow_create(g, k, own->flows[f].flow);
+			const char *why = flow_create(g, k, modem_data->flows[f].flow);
 
 			if (why == NULL)
 				continue;
@@ -215,11 +215,11 @@ static const char *maps_of(struct us_grant *g, const struct service_group *sg) {
 }
 
 /* Channels occupy the first slots, without a gap. */
-static uint32_t channels_there(const struct service_group *sg) {
+static uint32_t channels_existing(const struct service_group *sg) {
 	uint32_t count = 0;
 
 	while (count < sg->upstream_channel_count &&
-	       upstream_channel_is_there(&sg->upstream_channels[count]))
+	       upstream_channel_exists(&sg->upstream_channels[count]))
 		count++;
 	return count;
 }
@@ -240,7 +240,7 @@ int us_grant_open(void *ctx, const struct service_group *sg, const void *resourc
 	memcpy(g->source, sg->rphy.core_mac, sizeof(g->source));
 	g->slack = slack_us(&sg->upstream.scheduler);
 	g->ucd_interval = sg->upstream.scheduler.ucd_interval;
-	g->channel_count = channels_there(sg);
+	g->channel_count = channels_existing(sg);
 	g->channels = rte_zmalloc("grant", g->channel_count * sizeof(*g->channels), 0);
 	g->units = rte_zmalloc("grant", g->tables->flow_count, 0);
 	g->refused = rte_zmalloc("grant", g->tables->flow_count * sizeof(*g->refused), 0);

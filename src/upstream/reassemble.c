@@ -9,11 +9,11 @@
 
 #include "wire/segment.h"
 
-static void segment_request(struct us_reassemble *own, const struct us_stream *s,
+static void segment_request(struct us_reassemble *stage, const struct us_stream *s,
 			    const struct segment_header *h, uint16_t channel) {
-	if (h->request == 0 || us_request_is_repeated(own->requests, channel))
+	if (h->request == 0 || us_request_is_repeated(stage->requests, channel))
 		return;
-	us_request_put(own->requests, s,
+	us_request_put(stage->requests, s,
 		       &(struct us_request){
 			       .channel = channel,
 			       .size = h->request,
@@ -23,25 +23,25 @@ static void segment_request(struct us_reassemble *own, const struct us_stream *s
 		       });
 }
 
-static uint32_t stream_index(const struct us_reassemble *own, const struct us_stream *s) {
-	return (uint32_t)(s - own->tables->streams);
+static uint32_t stream_index(const struct us_reassemble *stage, const struct us_stream *s) {
+	return (uint32_t)(s - stage->tables->streams);
 }
 
-static void segment_deliver(void *stage, void *owner, struct rte_mbuf *m) {
-	struct us_reassemble *own = stage;
+static void segment_deliver(void *context, void *owner, struct rte_mbuf *m) {
+	struct us_reassemble *stage = context;
 	struct us_stream *s = owner;
 
 	us_meta(m)->segment.gap = s->gap;
 	s->gap = false;
-	pipeline_give(own->list, US_SEGMENTS, m);
+	pipeline_enqueue(stage->list, US_SEGMENTS, m);
 }
 
-static void segment_gap(void *stage, void *owner, unsigned missing) {
-	struct us_reassemble *own = stage;
+static void segment_gap(void *context, void *owner, unsigned missing) {
+	struct us_reassemble *stage = context;
 	struct us_stream *s = owner;
 
-	count(own->counters, COUNTER_SEGMENT_GAPS, missing > 0);
-	count(own->counters, COUNTER_SEGMENTS_MISSING, missing);
+	count(stage->counters, COUNTER_SEGMENT_GAPS, missing > 0);
+	count(stage->counters, COUNTER_SEGMENTS_MISSING, missing);
 	s->gap = true;
 }
 
@@ -54,45 +54,45 @@ static const struct us_reorder_kind segments = {
 	.late = DROP_SEGMENT_LATE,
 };
 
-static struct us_reorder segment_reorder(struct us_reassemble *own, struct us_stream *s) {
+static struct us_reorder segment_reorder(struct us_reassemble *stage, struct us_stream *s) {
 	return (struct us_reorder){
-		&segments, own, &s->order, &s->segments_pending, s, &own->pending_segments};
+		&segments, stage, &s->order, &s->segments_pending, s, &stage->pending_segments};
 }
 
-void us_segments_expire(struct us_reassemble *own, struct pending *h) {
+void us_segments_expire(struct us_reassemble *stage, struct pending *h) {
 	struct us_reorder reorder =
-		segment_reorder(own, PENDING_OF(struct us_stream, segments_pending, h));
+		segment_reorder(stage, PENDING_OF(struct us_stream, segments_pending, h));
 
-	us_reorder_skip(own->reorder_set, &reorder);
+	us_reorder_skip(stage->reorder_set, &reorder);
 }
 
-bool us_segments_remove(struct us_reassemble *own, struct us_stream *s, int *budget) {
-	struct us_reorder reorder = segment_reorder(own, s);
+bool us_segments_remove(struct us_reassemble *stage, struct us_stream *s, int *budget) {
+	struct us_reorder reorder = segment_reorder(stage, s);
 
-	return us_reorder_drop(own->reorder_set, &reorder, DROP_SEGMENT_FLOW_REMOVED, budget);
+	return us_reorder_drop(stage->reorder_set, &reorder, DROP_SEGMENT_FLOW_REMOVED, budget);
 }
 
 uint64_t us_reassemble_pending(const void *ctx, enum unit unit) {
-	const struct us_reassemble *own = ctx;
+	const struct us_reassemble *stage = ctx;
 
 	switch (unit) {
-	case UNIT_BURST: return own->list->queues[US_BURSTS].count;
-	case UNIT_SEGMENT: return own->pending_segments;
+	case UNIT_BURST: return stage->list->queues[US_BURSTS].count;
+	case UNIT_SEGMENT: return stage->pending_segments;
 	default: return 0;
 	}
 }
 
 void us_reassemble_stop(void *ctx) {
-	struct us_reassemble *own = ctx;
+	struct us_reassemble *stage = ctx;
 	struct rte_mbuf *m;
 
-	for (uint32_t s = 0; s < own->tables->stream_count; s++) {
-		struct us_reorder reorder = segment_reorder(own, &own->tables->streams[s]);
+	for (uint32_t s = 0; s < stage->tables->stream_count; s++) {
+		struct us_reorder reorder = segment_reorder(stage, &stage->tables->streams[s]);
 
-		us_reorder_stop(own->reorder_set, &reorder, DROP_SEGMENT_STOPPED);
+		us_reorder_stop(stage->reorder_set, &reorder, DROP_SEGMENT_STOPPED);
 	}
-	while ((m = queue_take(&own->list->queues[US_SEGMENTS])) != NULL)
-		drop(own->counters, m, DROP_SEGMENT_STOPPED);
+	while ((m = queue_remove(&stage->list->queues[US_SEGMENTS])) != NULL)
+		drop(stage->counters, m, DROP_SEGMENT_STOPPED);
 }
 
 /* Removes the first `size` bytes of a chain, which must have them. Returns the new first mbuf. */
@@ -111,7 +111,7 @@ static struct rte_mbuf *segment_trim_front(struct rte_mbuf *m, uint32_t size) {
 }
 
 /* Reads the segment header. Returns the reason to drop the segment, or DROP_NONE. */
-static enum drop_reason segment_header_read(struct us_reassemble *own, struct us_stream **s,
+static enum drop_reason segment_header_read(struct us_reassemble *stage, struct us_stream **s,
 					    struct rte_mbuf *m, struct segment_header *h) {
 	uint8_t buffer[SEGMENT_HEADER_SIZE];
 	const uint8_t *bytes = rte_pktmbuf_read(m, 0, SEGMENT_HEADER_SIZE, buffer);
@@ -121,7 +121,7 @@ static enum drop_reason segment_header_read(struct us_reassemble *own, struct us
 	if (segment_header_parse(bytes, SEGMENT_HEADER_SIZE, h) != SEGMENT_OK)
 		return DROP_SEGMENT_HCS;
 	if (h->sid_cluster != (*s)->cluster)
-		*s = us_cluster_stream(own->tables, &own->tables->flows[(*s)->flow],
+		*s = us_cluster_stream(stage->tables, &stage->tables->flows[(*s)->flow],
 				       h->sid_cluster);
 	if (*s == NULL)
 		return DROP_SEGMENT_CLUSTER;
@@ -130,53 +130,54 @@ static enum drop_reason segment_header_read(struct us_reassemble *own, struct us
 	return DROP_NONE;
 }
 
-static void segment_numbered(struct us_reassemble *own, struct us_stream *s, struct rte_mbuf *m,
+static void segment_numbered(struct us_reassemble *stage, struct us_stream *s, struct rte_mbuf *m,
 			     uint16_t channel) {
 	struct segment_header h;
-	enum drop_reason reason = segment_header_read(own, &s, m, &h);
+	enum drop_reason reason = segment_header_read(stage, &s, m, &h);
 	struct us_reorder reorder;
 
 	if (reason != DROP_NONE) {
-		drop(own->counters, m, reason);
+		drop(stage->counters, m, reason);
 		return;
 	}
-	segment_request(own, s, &h, channel);
+	segment_request(stage, s, &h, channel);
 	m = segment_trim_front(m, SEGMENT_HEADER_SIZE);
-	us_meta(m)->segment.stream = stream_index(own, s);
+	us_meta(m)->segment.stream = stream_index(stage, s);
 	us_meta(m)->segment.channel = (uint8_t)channel;
 	us_meta(m)->segment.request = false;
 	us_meta(m)->segment.has_pointer = h.pointer_valid;
 	us_meta(m)->segment.pointer = h.pointer & SEGMENT_POINTER_MAX;
-	reorder = segment_reorder(own, s);
-	us_reorder_put(own->reorder_set, &reorder, h.sequence, m);
+	reorder = segment_reorder(stage, s);
+	us_reorder_put(stage->reorder_set, &reorder, h.sequence, m);
 }
 
-static void burst_take(struct us_reassemble *own, struct us_stream *s, struct rte_mbuf *m) {
+static void burst_dispatch(struct us_reassemble *stage, struct us_stream *s, struct rte_mbuf *m) {
 	uint16_t channel = us_meta(m)->burst.channel;
 	bool request = us_meta(m)->burst.request;
 
-	count(own->counters, COUNTER_SEGMENTS, 1);
-	count(own->counters, COUNTER_SEGMENT_BYTES, m->pkt_len);
-	if (own->tables->flows[s->flow].segment_header) {
-		segment_numbered(own, s, m, channel);
+	count(stage->counters, COUNTER_SEGMENTS, 1);
+	count(stage->counters, COUNTER_SEGMENT_BYTES, m->pkt_len);
+	if (stage->tables->flows[s->flow].segment_header) {
+		segment_numbered(stage, s, m, channel);
 		return;
 	}
-	us_meta(m)->segment.stream = stream_index(own, s);
+	us_meta(m)->segment.stream = stream_index(stage, s);
 	us_meta(m)->segment.channel = (uint8_t)channel;
 	us_meta(m)->segment.request = request;
 	us_meta(m)->segment.has_pointer = false;
 	us_meta(m)->segment.gap = false;
-	pipeline_give(own->list, US_SEGMENTS, m);
+	pipeline_enqueue(stage->list, US_SEGMENTS, m);
 }
 
-static inline void data_take(struct us_reassemble *own, struct us_stream *s, struct rte_mbuf *m) {
-	if (unlikely(own->grant->watched != NULL && own->grant->watched[s->flow]))
-		us_grant_data(own->grant, s->flow);
-	burst_take(own, s, m);
+static inline void data_dispatch(struct us_reassemble *stage, struct us_stream *s,
+				 struct rte_mbuf *m) {
+	if (unlikely(stage->grant->watched != NULL && stage->grant->watched[s->flow]))
+		us_grant_data(stage->grant, s->flow);
+	burst_dispatch(stage, s, m);
 }
 
 uint16_t us_reassemble(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	struct us_reassemble *own = ctx;
+	struct us_reassemble *stage = ctx;
 	uint32_t sids[PIPELINE_BURST];
 	const void *keys[PIPELINE_BURST];
 	void *found[PIPELINE_BURST];
@@ -188,18 +189,19 @@ uint16_t us_reassemble(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		sids[i] = us_sid_key(meta->burst.channel, meta->burst.sid);
 		keys[i] = &sids[i];
 	}
-	rte_hash_lookup_bulk_data(own->tables->by_sid, keys, n, &hits, found);
-	effort_look_up(own->effort, n);
+	rte_hash_lookup_bulk_data(stage->tables->by_sid, keys, n, &hits, found);
+	poll_stats_count_lookup(stage->effort, n);
 	for (uint16_t i = 0; i < n; i++) {
 		/* In a request opportunity, requests have no segment header even if their flow
 		 * uses segment headers (MULPI 3.1, 7.2.1.5). */
 		if (us_meta(pkts[i])->burst.ranging || us_meta(pkts[i])->burst.request)
-			burst_take(own, &own->tables->streams[us_ranging_stream(own->tables)],
-				   pkts[i]);
+			burst_dispatch(stage,
+				       &stage->tables->streams[us_ranging_stream(stage->tables)],
+				       pkts[i]);
 		else if ((hits >> i & 1) == 0)
-			drop(own->counters, pkts[i], DROP_UNKNOWN_SID);
+			drop(stage->counters, pkts[i], DROP_UNKNOWN_SID);
 		else
-			data_take(own, &own->tables->streams[(uintptr_t)found[i]], pkts[i]);
+			data_dispatch(stage, &stage->tables->streams[(uintptr_t)found[i]], pkts[i]);
 	}
 	return 0;
 }

@@ -14,7 +14,7 @@ struct us_reassemble {
 	struct us_requests *requests;
 	struct us_grant *grant;
 	struct pipeline *list;
-	struct effort *effort;
+	struct poll_stats *effort;
 	uint32_t pending_segments; /* pending; the streams in tables.h own them */
 };
 
@@ -23,8 +23,8 @@ uint64_t us_reassemble_pending(const void *ctx, enum unit unit);
 void us_reassemble_stop(void *ctx);
 
 /* Ends the wait of early segments (expire.c). */
-void us_segments_expire(struct us_reassemble *own, struct pending *h);
+void us_segments_expire(struct us_reassemble *stage, struct pending *h);
 
 /* Drops the pending segments of a stream that is removed, within the budget (ns). Returns
  * whether none is left. */
-bool us_segments_remove(struct us_reassemble *own, struct us_stream *s, int *budget);
+bool us_segments_remove(struct us_reassemble *stage, struct us_stream *s, int *budget);

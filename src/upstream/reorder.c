@@ -7,7 +7,7 @@
 
 /* Never runs out: the stage `expire` leaves a spare window for each packet and each burst of a
  * round. */
-static struct order_slots *reorder_slots_take(struct us_reorder_set *all) {
+static struct order_slots *reorder_slots_alloc(struct us_reorder_set *all) {
 	struct order_slots *s = all->free;
 
 	RTE_ASSERT(s != NULL);
@@ -94,7 +94,7 @@ void us_reorder_put(struct us_reorder_set *all, const struct us_reorder *reorder
 		case ORDER_LATE: drop(all->counters, m, reorder->kind->late); return;
 		case ORDER_TOO_FAR: reorder_skip(all, reorder, true, number); break;
 		case ORDER_RESTART: reorder_restart(all, reorder, number); break;
-		case ORDER_NO_SLOTS: o->slots = reorder_slots_take(all); break;
+		case ORDER_NO_SLOTS: o->slots = reorder_slots_alloc(all); break;
 		}
 	}
 }

@@ -17,7 +17,7 @@ struct us_reorder_set {
 	struct order_slots *slots;
 	struct order_slots *free;
 	uint32_t in_use;
-	uint32_t most; /* windows in use, once the stage `expire` has run */
+	uint32_t max; /* windows in use, once the stage `expire` has run */
 };
 
 /* The differences between packets and segments. `stage` is the stage that owns the queue,

@@ -14,7 +14,7 @@
 /* More than a burst of packets with 255 request records each, and the requests in the bursts. */
 #define RING_SIZE 16384
 #define BURST 64
-_Static_assert(US_REQUESTS_A_ROUND % BURST == 0, "whole bursts");
+_Static_assert(US_REQUESTS_PER_ROUND % BURST == 0, "whole bursts");
 
 const char *us_request_name(enum us_request_kind kind) {
 	static const char *const names[REQUEST_KINDS] = {
@@ -52,16 +52,16 @@ void us_requests_close(void *ctx) {
 }
 
 uint64_t us_requests_handled(const struct us_requests *r) {
-	uint64_t taken = 0;
+	uint64_t dequeued = 0;
 
 	for (unsigned k = 0; k < REQUEST_KINDS; k++)
-		taken += r->sink.by_kind[k];
-	return taken;
+		dequeued += r->sink.by_kind[k];
+	return dequeued;
 }
 
 void us_requests_clear(struct us_requests *r, uint32_t modem) {
 	for (unsigned k = 0; k < REQUEST_KINDS; k++) {
-		r->sink.of_removed += r->sink.by_modem[modem][k];
+		r->sink.removed_modems += r->sink.by_modem[modem][k];
 		r->sink.by_modem[modem][k] = 0;
 	}
 }
@@ -75,17 +75,17 @@ bool us_request_is_repeated(const struct us_requests *r, uint32_t channel) {
 
 void us_request_put(const struct us_requests *r, const struct us_stream *s,
 		    struct us_request *request) {
-	bool taken;
+	bool dequeued;
 
 	request->modem = s->modem;
 	request->flow = s->flow;
-	taken = rte_ring_sp_enqueue_elem(r->ring, request, sizeof(*request)) == 0;
-	count(r->counters, taken ? COUNTER_REQUESTS : COUNTER_REQUESTS_LOST, 1);
+	dequeued = rte_ring_sp_enqueue_elem(r->ring, request, sizeof(*request)) == 0;
+	count(r->counters, dequeued ? COUNTER_REQUESTS : COUNTER_REQUESTS_LOST, 1);
 }
 
 void us_request_record(const struct us_requests *r, uint32_t channel,
-		       const struct uepi_request *asked) {
-	const struct us_stream *s = us_stream_of_sid(r->tables, channel, asked->sid);
+		       const struct uepi_request *record) {
+	const struct us_stream *s = us_stream_of_sid(r->tables, channel, record->sid);
 
 	if (s == NULL) {
 		count(r->counters, COUNTER_BAD_REQUESTS, 1);
@@ -94,32 +94,32 @@ void us_request_record(const struct us_requests *r, uint32_t channel,
 	us_request_put(r, s,
 		       &(struct us_request){
 			       .channel = (uint16_t)channel,
-			       .size = asked->size,
+			       .size = record->size,
 			       .kind = REQUEST_RECORD,
-			       .cluster = asked->cluster_valid ? asked->sid_cluster : s->cluster,
-			       .n_bytes = asked->n_bytes,
-			       .contended = !asked->piggyback,
+			       .cluster = record->cluster_valid ? record->sid_cluster : s->cluster,
+			       .n_bytes = record->n_bytes,
+			       .contended = !record->piggyback,
 		       });
 }
 
 uint32_t us_request_sink_modems(const struct us_request_sink *s) {
-	uint32_t asked = 0;
+	uint32_t modems = 0;
 
 	for (uint32_t m = 0; m < s->modems; m++) {
 		bool any = false;
 
 		for (unsigned k = 0; k < REQUEST_KINDS; k++)
 			any |= s->by_modem[m][k] > 0;
-		asked += any;
+		modems += any;
 	}
-	return asked;
+	return modems;
 }
 
 /*
  * Counts bandwidth requests, and passes them to the group's upstream scheduler, if any. Without
  * one, modems get 2 kB per SID in round robin, whatever they request.
  *
- * It takes at most US_REQUESTS_A_ROUND, so that a device that fills the ring does not lengthen the
+ * It takes at most US_REQUESTS_PER_ROUND, so that a device that fills the ring does not lengthen the
  * rounds of the worker's other groups.
  *
  * As the only stage of its list it returns the number of requests, the unit of its cycles.
@@ -127,20 +127,20 @@ uint32_t us_request_sink_modems(const struct us_request_sink *s) {
 uint16_t us_requests(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct us_requests *r = ctx;
 	struct us_request_sink *sink = &r->sink;
-	struct us_request taken[BURST];
+	struct us_request dequeued[BURST];
 	unsigned count = BURST, total = 0;
 
 	(void)pkts;
 	(void)n;
-	while (count == BURST && total < US_REQUESTS_A_ROUND) {
-		count = rte_ring_sc_dequeue_burst_elem(r->ring, taken, sizeof(taken[0]), BURST,
-						       NULL);
+	while (count == BURST && total < US_REQUESTS_PER_ROUND) {
+		count = rte_ring_sc_dequeue_burst_elem(r->ring, dequeued, sizeof(dequeued[0]),
+						       BURST, NULL);
 		for (unsigned i = 0; i < count; i++) {
-			sink->by_kind[taken[i].kind]++;
-			sink->by_modem[taken[i].modem][taken[i].kind]++;
+			sink->by_kind[dequeued[i].kind]++;
+			sink->by_modem[dequeued[i].modem][dequeued[i].kind]++;
 		}
 		for (unsigned i = 0; r->grant->maps != NULL && i < count; i++)
-			us_grant_request(r->grant, &taken[i]);
+			us_grant_request(r->grant, &dequeued[i]);
 		total += count;
 	}
 	return (uint16_t)total;

@@ -12,7 +12,7 @@
 #include "wire/uepi.h"
 
 /* Most requests that the stage `requests` takes in a round. */
-#define US_REQUESTS_A_ROUND 256
+#define US_REQUESTS_PER_ROUND 256
 
 struct us_grant;
 
@@ -43,7 +43,7 @@ struct us_request {
 struct us_request_sink {
 	uint64_t by_kind[REQUEST_KINDS];
 	uint32_t (*by_modem)[REQUEST_KINDS];
-	uint64_t of_removed; /* of removed modems */
+	uint64_t removed_modems; /* of removed modems */
 	uint32_t modems;
 };
 
@@ -79,7 +79,7 @@ void us_request_put(const struct us_requests *r, const struct us_stream *s,
 
 /* Puts a request that the R-PHY device found in a burst on the channel into the ring. */
 void us_request_record(const struct us_requests *r, uint32_t channel,
-		       const struct uepi_request *asked);
+		       const struct uepi_request *record);
 
 /* The number of modems that made a request. */
 uint32_t us_request_sink_modems(const struct us_request_sink *s);

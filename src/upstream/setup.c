@@ -14,14 +14,14 @@
 
 /* Frames in the stock, in a burst of the stage list, in the crypto provider, and queued for the
  * network port. */
-static uint32_t moving_frames(uint32_t moving) {
-	return US_STOCK + PIPELINE_CAPACITY + US_TRANSMIT_CAPACITY / 2 + moving / 2;
+static uint32_t moving_frames(uint32_t in_flight) {
+	return US_STOCK + PIPELINE_CAPACITY + US_TRANSMIT_CAPACITY / 2 + in_flight / 2;
 }
 
 /* Frames that stay in their packets. `extract` creates no more than the crypto device and the
  * queue for the network port may have, and a burst. */
-static uint32_t staying_frames(uint32_t moving) {
-	return US_STOCK + PIPELINE_BURST + moving / 2;
+static uint32_t staying_frames(uint32_t in_flight) {
+	return US_STOCK + PIPELINE_BURST + in_flight / 2;
 }
 
 /* Messages in the ring, and those queued for the R-PHY port. */
@@ -37,7 +37,7 @@ uint32_t us_packet_size(const struct service_group *sg) {
 
 struct us_buffers us_buffers_within(const struct service_group *sg,
 				    const struct group_capacity *capacity, uint32_t pending,
-				    uint32_t moving) {
+				    uint32_t in_flight) {
 	/* and the stream of the ranging sessions */
 	uint32_t streams =
 		1 + (capacity != NULL ? capacity->streams : us_capacity_exact(sg).streams);
@@ -52,10 +52,10 @@ struct us_buffers us_buffers_within(const struct service_group *sg,
 
 	/* the queues, the segment in `extract`, and packets received before the stage `expire`
 	 * runs */
-	b.packets = b.pending_packets + moving + US_BURST_PIECES + US_RECEIVE_BURST;
-	b.frames = b.pending_frames + moving_frames(moving) + messages_of(sg);
-	b.pieces = b.pending_packets + moving + US_RECEIVE_BURST * US_BURSTS_MAX +
-		   staying_frames(moving);
+	b.packets = b.pending_packets + in_flight + US_BURST_PIECES + US_RECEIVE_BURST;
+	b.frames = b.pending_frames + moving_frames(in_flight) + messages_of(sg);
+	b.pieces = b.pending_packets + in_flight + US_RECEIVE_BURST * US_BURSTS_MAX +
+		   staying_frames(in_flight);
 	return b;
 }
 
@@ -69,13 +69,13 @@ static uint32_t pending_of(const struct service_group *sg, const struct us_resou
 	return r->pending > 0 ? RTE_MIN(r->pending, sg->upstream.pending) : sg->upstream.pending;
 }
 
-static uint32_t moving_of(const struct us_resources *r) {
-	return r->moving > 0 ? RTE_MIN(r->moving, (uint32_t)US_QUEUED) : US_QUEUED;
+static uint32_t in_flight_of(const struct us_resources *r) {
+	return r->in_flight > 0 ? RTE_MIN(r->in_flight, (uint32_t)US_QUEUED) : US_QUEUED;
 }
 
 /* The buffers of this upstream, within its share. */
 static struct us_buffers buffers_of(const struct service_group *sg, const struct us_resources *r) {
-	return us_buffers_within(sg, r->capacity, pending_of(sg, r), moving_of(r));
+	return us_buffers_within(sg, r->capacity, pending_of(sg, r), in_flight_of(r));
 }
 
 static int pool_check(const char *what, const struct rte_mempool *pool, uint32_t needed) {
@@ -99,9 +99,9 @@ int us_pools_check(const struct service_group *sg, const struct us_resources *r)
 /* Creates one window per order, but no more than pending buffers and spare ones. An order with a
  * window has at least one pending buffer. */
 static int slots_create(struct upstream *u, const struct service_group *sg) {
-	struct us_buffers most = buffers_of(sg, &u->r);
+	struct us_buffers max = buffers_of(sg, &u->r);
 	uint32_t wanted = u->tables.stream_count + u->tables.session_count * US_PSP_FLOWS;
-	uint32_t limit = RTE_MIN((uint32_t)MAX_SLOTS, most.pending_packets);
+	uint32_t limit = RTE_MIN((uint32_t)MAX_SLOTS, max.pending_packets);
 	uint32_t count = RTE_MIN(wanted, limit + SPARE_SLOTS);
 
 	u->reorder_set.slots =
@@ -114,18 +114,18 @@ static int slots_create(struct upstream *u, const struct service_group *sg) {
 		u->reorder_set.slots[i].next_free =
 			i + 1 < count ? &u->reorder_set.slots[i + 1] : NULL;
 	u->reorder_set.free = u->reorder_set.slots;
-	u->reorder_set.most = wanted > count ? limit : count;
+	u->reorder_set.max = wanted > count ? limit : count;
 	return 0;
 }
 
 /* Records the limits for which the pools were sized. */
 static void pending_limits(struct upstream *u, const struct service_group *sg) {
-	struct us_buffers most = buffers_of(sg, &u->r);
+	struct us_buffers max = buffers_of(sg, &u->r);
 	uint32_t streams =
 		u->r.capacity != NULL ? u->r.capacity->streams + 1 : u->tables.stream_count;
 
-	u->tables.slots.pending_packets = most.pending_packets;
-	u->tables.slots.pending_frames = most.pending_frames;
+	u->tables.slots.pending_packets = max.pending_packets;
+	u->tables.slots.pending_frames = max.pending_frames;
 	u->tables.slots.frames_in_work = streams + streams / 4;
 }
 
@@ -136,7 +136,7 @@ void us_configure(struct upstream *u, const struct service_group *sg) {
 
 	u->pending_limit = sg->upstream.pending;
 	u->streams.max_pdu = sg->max_frame;
-	u->verify_source.asked = sg->upstream.verify_source;
+	u->verify_source.enabled = sg->upstream.verify_source;
 	u->decrypt.verify_crc = sg->upstream.verify_crc;
 	/* A missing segment may itself be in a PSP packet that waits for its order. */
 	u->pending_set.timeouts[PENDING_CLASS_PACKETS] = sg->upstream.reorder_timeout_ns;
@@ -146,7 +146,7 @@ void us_configure(struct upstream *u, const struct service_group *sg) {
 	u->pending_set.limits[PENDING_POOL_PACKETS] = RTE_MIN(packets, p->pending_packets);
 	u->pending_set.limits[PENDING_POOL_FRAMES] =
 		RTE_MIN(RTE_MAX(frames, p->frames_in_work), p->pending_frames);
-	u->pending_set.modem_limit = sg->upstream.held_by_modem;
+	u->pending_set.modem_limit = sg->upstream.modem_pending_limit;
 }
 
 /* Sets the pointers of each stage and helper. */
@@ -195,8 +195,8 @@ struct upstream *upstream_create(const struct service_group *sg, const struct us
 	}
 	u->r = *r;
 	stages_connect(u);
-	u->receive.most_queued = moving_of(r);
-	u->transmit.most = moving_of(r) / 2;
+	u->receive.max_queued = in_flight_of(r);
+	u->transmit.max = in_flight_of(r) / 2;
 	u->uepi.numbered_by_session = sg->upstream.psp_numbering == PSP_NUMBERING_SESSION;
 	u->validate.core_ip = sg->rphy.core_ip;
 	u->validate.rpd_ip = sg->rphy.rpd_ip;

@@ -11,10 +11,10 @@
 #include "crypto/crypto.h"
 #include "pipeline/clock.h"
 #include "pipeline/counters.h"
-#include "pipeline/effort.h"
 #include "pipeline/latency.h"
 #include "pipeline/packet_ends.h"
 #include "pipeline/pipeline.h"
+#include "pipeline/poll_stats.h"
 #include "upstream/state/meta.h"
 #include "upstream/state/pending.h"
 #include "upstream/state/tables.h"
@@ -42,10 +42,10 @@ struct us_resources {
 	struct rte_mempool *pieces; /* for attached mbufs, without a data buffer */
 	/* a frame may stay in its packet: one pool serves both, or the pool of packets has
 	 * enough */
-	bool stay;
+	bool attach_frames;
 	uint32_t pending; /* bytes, instead of the configured ones; 0: the configured ones */
 	/* buffers, instead of US_QUEUED; half as many for the network port; 0: the default */
-	uint32_t moving;
+	uint32_t in_flight;
 	/* to the lower MAC; NULL: none, and the group has no upstream scheduler */
 	struct message_path *messages;
 	struct clock *clock;

@@ -31,7 +31,7 @@ static void message_put_out(struct us_streams *all, struct rte_mbuf *m) {
 		packet_tag(m, all->control_vlan);
 	if (unlikely(all->r->control.shut))
 		drop(all->counters, m, (enum drop_reason)all->r->control.reason);
-	else if (!packet_sink_there(&all->r->control))
+	else if (!packet_sink_is_set(&all->r->control))
 		drop(all->counters, m, DROP_NO_CONTROL_PORT);
 	else if (packet_sink_burst(&all->r->control, &m, 1) == 1)
 		count(all->counters, COUNTER_MANAGEMENT, 1);
@@ -162,8 +162,8 @@ static void frame_copy_pdu(struct us_streams *all, struct us_cursor *c, struct u
 
 /* Takes the PDU behind the header. `m` may be a buffer for it, or NULL. Returns false if no
  * buffer is free. */
-static bool frame_take_pdu(struct us_streams *all, struct us_cursor *c, struct us_output *out,
-			   const struct docsis_mac *mac, struct rte_mbuf *m) {
+static bool frame_start_pdu(struct us_streams *all, struct us_cursor *c, struct us_output *out,
+			    const struct docsis_mac *mac, struct rte_mbuf *m) {
 	uint32_t size = us_frame_pdu(mac);
 
 	if (m == NULL) {
@@ -187,15 +187,15 @@ static void stream_header_done(struct us_streams *all, struct us_cursor *c, stru
 			       struct rte_mbuf *m, uint32_t in_segment) {
 	enum us_frame_action action = us_frame_check(all, c, verdict, mac);
 
-	if (action == US_FRAME_TAKE && frame_take_pdu(all, c, out, mac, m))
+	if (action == US_FRAME_FORWARD && frame_start_pdu(all, c, out, mac, m))
 		return;
 	rte_pktmbuf_free(m);
-	if (action == US_FRAME_TAKE)
-		drop_of(all->counters, c->segment, DROP_FRAME_NO_BUFFER);
-	if (action == US_FRAME_LOSE) {
+	if (action == US_FRAME_FORWARD)
+		drop_count(all->counters, c->segment, DROP_FRAME_NO_BUFFER);
+	if (action == US_FRAME_RESYNC) {
 		count(all->counters, COUNTER_RESYNC_BYTES, in_segment);
 		stream_lose(all, c);
-	} else if (action == US_FRAME_TAKE || action == US_FRAME_SKIP) {
+	} else if (action == US_FRAME_FORWARD || action == US_FRAME_SKIP) {
 		stream_skip_frame(all, c, us_frame_pdu(mac));
 	}
 }
@@ -211,7 +211,7 @@ static void stream_header_begin(struct us_streams *all, struct us_cursor *c) {
 	uint32_t size = c->left;
 
 	if (m == NULL) {
-		drop_of(all->counters, c->segment, DROP_FRAME_NO_BUFFER);
+		drop_count(all->counters, c->segment, DROP_FRAME_NO_BUFFER);
 		stream_lose(all, c);
 		return;
 	}

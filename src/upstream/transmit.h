@@ -17,7 +17,7 @@ struct us_transmit {
 	struct rte_mbuf *line[US_TRANSMIT_CAPACITY];
 	uint32_t first, count;
 	/* frames here and in the crypto provider, at which `extract` begins no new frame */
-	uint32_t most;
+	uint32_t max;
 };
 
 uint16_t us_transmit(void *ctx, struct rte_mbuf **pkts, uint16_t n);
@@ -26,5 +26,5 @@ void us_transmit_stop(void *ctx);
 
 /* Whether a new frame fits behind the queued ones and `more`. */
 static inline bool us_transmit_fits(const struct us_transmit *t, uint32_t more) {
-	return t->count + t->r->crypto->pending + more < t->most;
+	return t->count + t->r->crypto->pending + more < t->max;
 }

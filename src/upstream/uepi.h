@@ -31,9 +31,9 @@ void us_uepi_stop(void *ctx);
 
 /* Ends the wait of early packets, or of an open burst (expire.c); `timeout` is that of
  * pending_excess(). */
-void us_packets_expire(struct us_uepi *own, struct pending *h);
-void us_burst_expire(struct us_uepi *own, struct pending *h, bool timeout);
+void us_packets_expire(struct us_uepi *stage, struct pending *h);
+void us_burst_expire(struct us_uepi *stage, struct pending *h, bool timeout);
 
 /* Drops pending packets and the open burst of a PSP flow whose session is removed, within the
  * budget (ns). Returns whether none is left. */
-bool us_psp_flow_remove(struct us_uepi *own, struct us_psp_flow *f, int *budget);
+bool us_psp_flow_remove(struct us_uepi *stage, struct us_psp_flow *f, int *budget);

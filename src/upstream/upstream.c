@@ -36,7 +36,7 @@ static const struct stage_queue queues[US_QUEUES] = {
 		REQUEST_COUNTERS, COUNTER_BAD_REQUESTS
 
 /* A stage's function, and the part of struct upstream with which it works. */
-#define STAGE(function, part) .run = function, .own = offsetof(struct upstream, part)
+#define STAGE(function, part) .run = function, .context = offsetof(struct upstream, part)
 
 /* From the R-PHY port to the network port. */
 static const struct stage packet_list[] = {
@@ -64,8 +64,8 @@ static const struct stage packet_list[] = {
 		.about = "PSP packets in order, their segments to bursts",
 		.dpdk = "mbuf",
 		STAGE(us_uepi, uepi),
-		.gives = US_BURSTS,
-		.also = STAGE_TO(US_REQUEST_RING),
+		.output_queue = US_BURSTS,
+		.other_queues = STAGE_TO(US_REQUEST_RING),
 		.pending = us_uepi_pending,
 		.stop = us_uepi_stop,
 		.drops = STAGE_DROPS(DROP_PSP_TRUNCATED, DROP_PSP_CONTROL, DROP_PSP_EXTENDED,
@@ -80,9 +80,9 @@ static const struct stage packet_list[] = {
 		.about = "SID to service flow, segments in order",
 		.dpdk = "hash",
 		STAGE(us_reassemble, reassemble),
-		.from = US_BURSTS,
-		.gives = US_SEGMENTS,
-		.also = STAGE_TO(US_REQUEST_RING),
+		.input_queue = US_BURSTS,
+		.output_queue = US_SEGMENTS,
+		.other_queues = STAGE_TO(US_REQUEST_RING),
 		.pending = us_reassemble_pending,
 		.stop = us_reassemble_stop,
 		.drops = STAGE_DROPS(DROP_UNKNOWN_SID, DROP_SEGMENT_TRUNCATED, DROP_SEGMENT_HCS,
@@ -100,7 +100,8 @@ static const struct stage packet_list[] = {
 		.dpdk = "mbuf",
 		STAGE(us_expire, expire),
 		.polls = true,
-		.also = STAGE_TO(US_BURSTS) | STAGE_TO(US_SEGMENTS) | STAGE_TO(US_REQUEST_RING),
+		.other_queues =
+			STAGE_TO(US_BURSTS) | STAGE_TO(US_SEGMENTS) | STAGE_TO(US_REQUEST_RING),
 		.drops = STAGE_DROPS(BURST_DROPS, DROP_BURST_TIMEOUT, DROP_BURST_LIMIT,
 				     DROP_FRAME_TIMEOUT, DROP_FRAME_LIMIT),
 		.counters = STAGE_COUNTERS(BURST_COUNTERS, COUNTER_SEGMENT_GAPS,
@@ -112,9 +113,9 @@ static const struct stage packet_list[] = {
 		.dpdk = "mbuf",
 		STAGE(us_extract, extract),
 		.polls = true,
-		.from = US_SEGMENTS,
-		.pulls = true,
-		.also = STAGE_TO(US_REQUEST_RING) | STAGE_TO(US_CONTROL_PORT),
+		.input_queue = US_SEGMENTS,
+		.pulls_input = true,
+		.other_queues = STAGE_TO(US_REQUEST_RING) | STAGE_TO(US_CONTROL_PORT),
 		.pending = us_extract_pending,
 		.stop = us_extract_stop,
 		.drops = STAGE_DROPS(EXTRACT_DROPS, DROP_SEGMENT_ORPHAN, DROP_SEGMENT_STOPPED,
@@ -150,7 +151,7 @@ static const struct stage packet_list[] = {
 		.about = "fragments of pre-3.0 modems, until a frame is whole",
 		.dpdk = "mbuf",
 		STAGE(us_defragment, defragment),
-		.also = STAGE_TO(US_JOINED),
+		.other_queues = STAGE_TO(US_JOINED),
 		.pending = us_defragment_pending,
 		.stop = us_defragment_stop,
 		.drops = STAGE_DROPS(DROP_FRAGMENT_CRC, DROP_FRAGMENT_ORDER, DROP_FRAGMENT_TOO_LONG,
@@ -163,9 +164,9 @@ static const struct stage packet_list[] = {
 		.dpdk = "mbuf",
 		STAGE(us_extract_joined, extract_joined),
 		.polls = true,
-		.from = US_JOINED,
-		.pulls = true,
-		.also = STAGE_TO(US_REQUEST_RING) | STAGE_TO(US_CONTROL_PORT),
+		.input_queue = US_JOINED,
+		.pulls_input = true,
+		.other_queues = STAGE_TO(US_REQUEST_RING) | STAGE_TO(US_CONTROL_PORT),
 		.pending = us_extract_joined_pending,
 		.stop = us_extract_joined_stop,
 		.drops = STAGE_DROPS(EXTRACT_DROPS, DROP_PRIVACY_SID, DROP_KEY_UNKNOWN),
@@ -205,8 +206,8 @@ static const struct stage scheduler_list[] = {
 		.dpdk = "ring",
 		STAGE(us_requests, requests),
 		.polls = true,
-		.from = US_REQUEST_RING,
-		.pulls = true,
+		.input_queue = US_REQUEST_RING,
+		.pulls_input = true,
 		.open = us_requests_open,
 		.close = us_requests_close,
 	},
@@ -220,7 +221,7 @@ static const struct stage grant_list[] = {
 		.dpdk = "scheduler",
 		STAGE(us_grant, grant),
 		.polls = true,
-		.also = STAGE_TO(US_MESSAGE_RING),
+		.other_queues = STAGE_TO(US_MESSAGE_RING),
 		.open = us_grant_open,
 		.close = us_grant_close,
 		.counters = STAGE_COUNTERS(

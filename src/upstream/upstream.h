@@ -61,7 +61,7 @@ struct us_buffers {
 struct upstream {
 	struct us_resources r; /* upstream_create() alone reads `schedules` and `capacity` */
 	struct us_tables tables;
-	struct effort effort;
+	struct poll_stats effort;
 	struct counters counters;
 	struct pending_set pending_set;
 	struct us_reorder_set reorder_set;
@@ -113,11 +113,11 @@ struct us_buffers us_buffers(const struct service_group *sg, const struct group_
  */
 void us_configure(struct upstream *u, const struct service_group *sg);
 
-/* As us_buffers(), limited to `pending` bytes in each pool, and to `moving` buffers in queues, at
+/* As us_buffers(), limited to `pending` bytes in each pool, and to `in_flight` buffers in queues, at
  * most US_QUEUED. */
 struct us_buffers us_buffers_within(const struct service_group *sg,
 				    const struct group_capacity *capacity, uint32_t pending,
-				    uint32_t moving);
+				    uint32_t in_flight);
 
 /* Checks that the pools have enough buffers beside those of the ports' rings. Returns 0, or -1
  * after an error message. */

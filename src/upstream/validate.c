@@ -23,16 +23,16 @@ static const enum drop_reason reasons[] = {
 	[L2TP_CONTROL] = DROP_L2TP_CONTROL,
 };
 
-static bool is_ours(const struct us_validate *own, const struct l2tp_data *data) {
+static bool is_for_core(const struct us_validate *stage, const struct l2tp_data *data) {
 	size_t size = ip_address_size(data->family);
 
-	return data->family == own->core_ip.family &&
-	       memcmp(data->source_ip, own->rpd_ip.bytes, size) == 0 &&
-	       memcmp(data->destination_ip, own->core_ip.bytes, size) == 0;
+	return data->family == stage->core_ip.family &&
+	       memcmp(data->source_ip, stage->rpd_ip.bytes, size) == 0 &&
+	       memcmp(data->destination_ip, stage->core_ip.bytes, size) == 0;
 }
 
 /* Trims the packet to its payload. Returns the reason to drop it, or DROP_NONE. */
-static enum drop_reason outer_check(const struct us_validate *own, struct rte_mbuf *m,
+static enum drop_reason outer_check(const struct us_validate *stage, struct rte_mbuf *m,
 				    uint32_t *session) {
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 	struct l2tp_data data;
@@ -44,7 +44,7 @@ static enum drop_reason outer_check(const struct us_validate *own, struct rte_mb
 	verdict = l2tp_parse(frame, m->data_len, &data);
 	if (verdict != L2TP_OK)
 		return reasons[verdict];
-	if (!is_ours(own, &data))
+	if (!is_for_core(stage, &data))
 		return DROP_OUTER_ADDRESS;
 	*session = data.session;
 	head = (uint32_t)(data.payload - frame);
@@ -55,7 +55,7 @@ static enum drop_reason outer_check(const struct us_validate *own, struct rte_mb
 }
 
 uint16_t us_validate(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	struct us_validate *own = ctx;
+	struct us_validate *stage = ctx;
 	uint32_t sessions[PIPELINE_BURST];
 	const void *keys[PIPELINE_BURST];
 	void *found[PIPELINE_BURST];
@@ -63,20 +63,20 @@ uint16_t us_validate(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	uint16_t kept = 0, good = 0;
 
 	for (uint16_t i = 0; i < n; i++) {
-		enum drop_reason reason = outer_check(own, pkts[i], &sessions[good]);
+		enum drop_reason reason = outer_check(stage, pkts[i], &sessions[good]);
 
 		if (reason != DROP_NONE) {
-			drop(own->counters, pkts[i], reason);
+			drop(stage->counters, pkts[i], reason);
 			continue;
 		}
 		keys[good] = &sessions[good];
 		pkts[good++] = pkts[i];
 	}
 	if (good > 0)
-		rte_hash_lookup_bulk_data(own->tables->by_session, keys, good, &hits, found);
+		rte_hash_lookup_bulk_data(stage->tables->by_session, keys, good, &hits, found);
 	for (uint16_t i = 0; i < good; i++) {
 		if ((hits >> i & 1) == 0) {
-			drop(own->counters, pkts[i], DROP_UNKNOWN_SESSION);
+			drop(stage->counters, pkts[i], DROP_UNKNOWN_SESSION);
 			continue;
 		}
 		us_meta(pkts[i])->packet.session = (uint16_t)(uintptr_t)found[i];

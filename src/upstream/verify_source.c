@@ -107,21 +107,21 @@ static bool control_conforms(struct us_modem *m, uint64_t now) {
 	return true;
 }
 
-static enum drop_reason source_verdict(const struct us_verify_source *own, struct us_modem *m,
+static enum drop_reason source_verdict(const struct us_verify_source *stage, struct us_modem *m,
 				       enum source source) {
 	switch (source) {
 	case SOURCE_OWN: return DROP_NONE;
 	case SOURCE_CONTROL:
-		return control_conforms(m, own->r->clock->now) ? DROP_NONE : DROP_SOURCE_RATE;
+		return control_conforms(m, stage->r->clock->now) ? DROP_NONE : DROP_SOURCE_RATE;
 	case SOURCE_WRONG: break;
 	}
 	return DROP_SOURCE_ADDRESS;
 }
 
 /* Returns the reason to drop the frame, or DROP_NONE. */
-static enum drop_reason source_check(struct us_verify_source *own, struct rte_mbuf *m) {
-	const struct us_flow *flow = &own->tables->flows[us_meta(m)->frame.flow];
-	struct us_modem *modem = &own->tables->modems[flow->modem];
+static enum drop_reason source_check(struct us_verify_source *stage, struct rte_mbuf *m) {
+	const struct us_flow *flow = &stage->tables->flows[us_meta(m)->frame.flow];
+	struct us_modem *modem = &stage->tables->modems[flow->modem];
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 	/* Type and body are parsed as in an untagged frame, behind the tag. */
 	size_t tag = vlan_is_priority(frame, m->data_len) ? VLAN_TAG_SIZE : 0;
@@ -134,30 +134,30 @@ static enum drop_reason source_check(struct us_verify_source *own, struct rte_mb
 	case FRAME_IPV4:
 		if (!ipv4_checksum_good(frame + tag + ETHERNET_HEADER))
 			return DROP_IPV4_CHECKSUM;
-		count(own->counters, COUNTER_IPV4, 1);
-		return source_verdict(own, modem, ipv4_source(modem, &f));
+		count(stage->counters, COUNTER_IPV4, 1);
+		return source_verdict(stage, modem, ipv4_source(modem, &f));
 	case FRAME_ARP:
-		count(own->counters, COUNTER_LLC, 1);
-		return source_verdict(own, modem, ipv4_source(modem, &f));
+		count(stage->counters, COUNTER_LLC, 1);
+		return source_verdict(stage, modem, ipv4_source(modem, &f));
 	case FRAME_IPV6:
-		count(own->counters, COUNTER_IPV6, 1);
-		return source_verdict(own, modem, ipv6_source(modem, &f));
-	case FRAME_OTHER: count(own->counters, COUNTER_LLC, 1); break;
+		count(stage->counters, COUNTER_IPV6, 1);
+		return source_verdict(stage, modem, ipv6_source(modem, &f));
+	case FRAME_OTHER: count(stage->counters, COUNTER_LLC, 1); break;
 	}
 	return DROP_NONE;
 }
 
 /* Moves the packets with a valid source to the front and returns their number. */
-static uint16_t sources_check(struct us_verify_source *own, struct rte_mbuf **pkts, uint16_t n) {
+static uint16_t sources_check(struct us_verify_source *stage, struct rte_mbuf **pkts, uint16_t n) {
 	uint16_t kept = 0;
 
 	for (uint16_t i = 0; i < n; i++) {
-		enum drop_reason reason = source_check(own, pkts[i]);
+		enum drop_reason reason = source_check(stage, pkts[i]);
 
 		if (reason == DROP_NONE)
 			pkts[kept++] = pkts[i];
 		else
-			drop(own->counters, pkts[i], reason);
+			drop(stage->counters, pkts[i], reason);
 	}
 	return kept;
 }
@@ -174,12 +174,12 @@ static void tos_write(const struct us_tables *tables, struct rte_mbuf **pkts, ui
 }
 
 uint16_t us_verify_source(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	struct us_verify_source *own = ctx;
+	struct us_verify_source *stage = ctx;
 
 	for (uint16_t i = 0; i < n; i++)
 		rte_pktmbuf_trim(pkts[i], ETHERNET_CRC_SIZE);
-	if (own->asked)
-		n = sources_check(own, pkts, n);
-	tos_write(own->tables, pkts, n);
+	if (stage->enabled)
+		n = sources_check(stage, pkts, n);
+	tos_write(stage->tables, pkts, n);
 	return n;
 }

@@ -8,7 +8,7 @@ struct us_verify_source {
 	const struct us_resources *r;
 	struct counters *counters;
 	const struct us_tables *tables;
-	bool asked; /* configured; else all frames pass */
+	bool enabled; /* configured; else all frames pass */
 };
 
 uint16_t us_verify_source(void *ctx, struct rte_mbuf **pkts, uint16_t n);

@@ -12,7 +12,7 @@
 #define IUC_SHIFT 14
 #define IUC_MAX 15
 
-static unsigned most_elements(uint8_t version) {
+static unsigned max_elements(uint8_t version) {
 	return version == 1 ? MAP_ELEMENTS_1 : MAP_ELEMENTS_5;
 }
 
@@ -22,7 +22,7 @@ static bool fits(const struct map *map) {
 	if (map->ranging_start > MAP_BACK_OFF_MAX || map->ranging_end > MAP_BACK_OFF_MAX ||
 	    map->data_start > MAP_BACK_OFF_MAX || map->data_end > MAP_BACK_OFF_MAX)
 		return false;
-	return map->count <= most_elements(map->version);
+	return map->count <= max_elements(map->version);
 }
 
 size_t map_write(uint8_t *body, size_t size, const struct map *map) {
@@ -82,7 +82,7 @@ static enum map_verdict read_header(struct map *out, const uint8_t *body, size_t
 
 	if (verdict != MAP_OK)
 		return verdict;
-	if (out->count > most_elements(out->version))
+	if (out->count > max_elements(out->version))
 		return MAP_TOO_MANY;
 
 	size_t wanted = MAP_HEADER + MAP_ELEMENT * (size_t)out->count;
@@ -168,7 +168,7 @@ static enum map_verdict behind_check(const struct map *map, unsigned end) {
 }
 
 enum map_verdict map_check(const struct map *map) {
-	if (map->count > most_elements(map->version))
+	if (map->count > max_elements(map->version))
 		return MAP_TOO_MANY;
 	if (map->ranging_end < map->ranging_start || map->data_end < map->data_start)
 		return MAP_BAD_WINDOW;

@@ -37,10 +37,10 @@ static void put_number(struct out *out, unsigned type, uint32_t value, size_t si
 }
 
 static void put_bytes(struct out *out, unsigned type, const uint8_t *bytes, size_t size,
-		      size_t most) {
+		      size_t max) {
 	if (size == 0)
 		return;
-	if (size > most) {
+	if (size > max) {
 		out->at = NULL;
 		return;
 	}

@@ -79,9 +79,8 @@ static enum ucd_verdict read_burst(struct ucd *ucd, const struct tlv *tlv) {
 	return UCD_OK;
 }
 
-static enum ucd_verdict read_bytes(const struct tlv *tlv, uint8_t *out, uint8_t *size,
-				   size_t most) {
-	if (tlv->length == 0 || tlv->length > most)
+static enum ucd_verdict read_bytes(const struct tlv *tlv, uint8_t *out, uint8_t *size, size_t max) {
+	if (tlv->length == 0 || tlv->length > max)
 		return UCD_BAD_LENGTH;
 	if (*size > 0)
 		return UCD_REPEATED;

@@ -179,7 +179,7 @@ size_t uepi_trailer_size(enum uepi_format format, const struct uepi_trailer *t) 
 	return size;
 }
 
-static uint8_t uepi_least(uint16_t count) {
+static uint8_t uepi_min(uint16_t count) {
 	return (uint8_t)(count < UINT8_MAX ? count : UINT8_MAX);
 }
 
@@ -190,8 +190,8 @@ static size_t write_sc_qam_trailer(const struct uepi_trailer *t, uint8_t *out) {
 	store_be16(out, t->flags & TRAILER_FLAGS);
 	out[0] |= (uint8_t)version_bits(UEPI_SC_QAM, t->version);
 	store_be16(out + 2, t->fec_good);
-	out[4] = uepi_least(t->fec_corrected);
-	out[5] = uepi_least(t->fec_uncorrectable);
+	out[4] = uepi_min(t->fec_corrected);
+	out[5] = uepi_min(t->fec_uncorrectable);
 	store_be16(out + 6, t->snr);
 	if (t->equalizer != NULL) {
 		store_be16(at, (uint16_t)t->power);

@@ -72,7 +72,7 @@ struct access *access_create(const struct access_config *config, const char **wh
 	}
 	a->start = config->start;
 	a->random.state = config->seed;
-	a->least = INT64_MAX;
+	a->min = INT64_MAX;
 	for (uint32_t i = 0; i < a->grant_count; i++)
 		a->grants[i].next = i + 1 < a->grant_count ? i + 1 : ACCESS_NONE;
 	for (uint32_t i = 0; i < a->flow_count; i++) {

@@ -126,12 +126,12 @@ struct access_counts {
 	/* bytes that fit in grants: = sum of the members of the next declaration */
 	uint64_t granted;
 	uint64_t used, unused, silent_bytes, late_bytes, lost_bytes,
-		coming; /* coming: granted, not sent yet */
+		pending_grants; /* coming: granted, not sent yet */
 	uint64_t beyond; /* bytes sent in excess of grants: sent = used + beyond */
 	uint64_t bursts, empty_bursts; /* all bursts; those without bytes */
 	/* requests sent in contention, in polls, piggybacked */
 	uint64_t contention, polls, piggybacks;
-	uint64_t asked; /* bytes of all requests */
+	uint64_t requested; /* bytes of all requests */
 	uint64_t collisions, collided; /* opportunities; requests in them */
 	uint64_t unanswered; /* requests neither granted in full nor reported pending */
 	uint64_t unanswered_contended; /* those of `unanswered` made in contention */
@@ -180,10 +180,10 @@ void access_discard(struct access *a, uint32_t flow, uint32_t bytes);
 uint64_t access_waiting(const struct access *a, uint32_t flow);
 
 /*
- * Processes a MAP that the CMTS has sent. `heard`, not before now, is when a modem without propagation
+ * Processes a MAP that the CMTS has sent. `received`, not before now, is when a modem without propagation
  * delay has received all of it. MAPs of a channel must come in order. O(elements).
  */
-void access_map(struct access *a, uint16_t channel, const struct map *map, uint64_t heard);
+void access_map(struct access *a, uint16_t channel, const struct map *map, uint64_t received);
 
 /* Time before which access_next() returns no event; UINT64_MAX if modems wait for MAPs or packets. */
 uint64_t access_due(const struct access *a);

@@ -31,9 +31,9 @@ struct access_queue {
 	uint32_t generation; /* grants of earlier generations are not this flow's */
 	uint32_t group;
 	uint64_t waiting; /* bytes */
-	uint64_t coming; /* bytes that fit in known grants */
+	uint64_t pending_grants; /* bytes that fit in known grants */
 	uint32_t chance; /* first known grant or poll in which it can request; ACCESS_NONE: none */
-	uint64_t asked; /* sum of bytes in `requests` */
+	uint64_t requested; /* sum of bytes in `requests` */
 	struct access_request requests[ACCESS_OUTSTANDING]; /* oldest first */
 	unsigned request_count;
 	uint64_t pending_until; /* ack time of the last MAP with a grant pending for it */
@@ -57,15 +57,15 @@ struct access_grant {
 };
 
 /* Reception of a MAP: decides whether a modem received it in time. */
-struct access_heard {
-	uint64_t heard; /* time of reception without propagation delay */
+struct access_map_reception {
+	uint64_t received; /* time of reception without propagation delay */
 	uint64_t start; /* time of its first minislot at the CMTS */
 	uint64_t number; /* sequence number over all MAPs */
 };
 
 /* Consecutive request opportunities. */
 struct access_region {
-	struct access_heard map;
+	struct access_map_reception map;
 	uint64_t minislot;
 	uint32_t count; /* opportunities */
 };
@@ -74,7 +74,7 @@ struct access_line {
 	struct access_channel set;
 	uint32_t *flows; /* by SID */
 	uint64_t ack; /* ack time of the last MAP */
-	uint64_t heard; /* reception time of the last MAP */
+	uint64_t received; /* reception time of the last MAP */
 	uint64_t end; /* minislot after the last described one */
 	struct access_region *regions; /* ring */
 	uint32_t first, region_count;
@@ -116,7 +116,7 @@ struct access {
 	uint64_t now;
 	uint64_t lead; /* longest time of any modem between filling a burst and its arrival */
 	/* shortest time of any modem from a MAP's end to the first minislot that it can use */
-	int64_t least;
+	int64_t min;
 	struct access_counts counts;
 };
 

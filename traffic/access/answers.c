@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "access/answers.h"
 
-#include "access/hearing.h"
+#include "access/map_reception.h"
 #include "access/requests.h"
 
-static void watch_from(struct access *a, struct access_queue *f, uint64_t least) {
+static void watch_from(struct access *a, struct access_queue *f, uint64_t min) {
 	uint64_t oldest = UINT64_MAX;
 
 	if (f->watched || f->request_count == 0)
@@ -12,7 +12,7 @@ static void watch_from(struct access *a, struct access_queue *f, uint64_t least)
 	for (unsigned i = 0; i < f->request_count; i++)
 		oldest = f->requests[i].at < oldest ? f->requests[i].at : oldest;
 	f->watched = true;
-	due_add(&a->groups[f->group].waiting, oldest > least ? oldest : least, f->number);
+	due_add(&a->groups[f->group].waiting, oldest > min ? oldest : min, f->number);
 }
 
 void answers_watch(struct access *a, struct access_queue *f) {
@@ -20,39 +20,41 @@ void answers_watch(struct access *a, struct access_queue *f) {
 }
 
 /* The lowest ack time of a group's channels; ignores channels without recent MAPs. */
-static uint64_t acknowledged(const struct access *a, const struct access_group *g, uint64_t heard) {
-	uint64_t least = UINT64_MAX;
+static uint64_t acknowledged(const struct access *a, const struct access_group *g,
+			     uint64_t received) {
+	uint64_t min = UINT64_MAX;
 
 	for (uint64_t left = g->channels; left != 0; left &= left - 1) {
 		const struct access_line *l = &a->lines[__builtin_ctzll(left)];
 
-		if (l->heard + ACCESS_AWAY >= heard && l->ack < least)
-			least = l->ack;
+		if (l->received + ACCESS_AWAY >= received && l->ack < min)
+			min = l->ack;
 	}
-	return least;
+	return min;
 }
 
-static void acknowledge(struct access *a, struct access_group *g, const struct access_heard *map) {
-	uint64_t ack = acknowledged(a, g, map->heard);
+static void acknowledge(struct access *a, struct access_group *g,
+			const struct access_map_reception *map) {
+	uint64_t ack = acknowledged(a, g, map->received);
 
 	while (due_next(&g->waiting) < ack) {
-		struct access_queue *f = &a->flows[due_take(&g->waiting).number];
+		struct access_queue *f = &a->flows[due_pop(&g->waiting).number];
 
-		if (hearing_of(a, f->set.modem, map) != HEARING_HEARD) {
+		if (map_reception_of(a, f->set.modem, map) != MAP_RECEIVED) {
 			due_add(&g->waiting, ack, f->number);
 			continue;
 		}
 		f->answer_ack = ack;
-		access_schedule(a, hearing_known(a, f->set.modem, map->heard), DUE_ANSWER,
+		access_schedule(a, map_processed_at(a, f->set.modem, map->received), DUE_ANSWER,
 				f->number);
 	}
 }
 
-void answers_acknowledge(struct access *a, struct access_line *l, const struct access_heard *map,
-			 uint64_t ack) {
+void answers_acknowledge(struct access *a, struct access_line *l,
+			 const struct access_map_reception *map, uint64_t ack) {
 	uint64_t bit = UINT64_C(1) << (l - a->lines);
 
-	l->heard = map->heard;
+	l->received = map->received;
 	l->ack = ack;
 	for (uint32_t i = 0; i < a->group_count; i++)
 		if (a->groups[i].channels & bit)

@@ -12,8 +12,8 @@
 void answers_watch(struct access *a, struct access_queue *f);
 
 /* Processes the ack time `ack` of a MAP of a channel. */
-void answers_acknowledge(struct access *a, struct access_line *l, const struct access_heard *map,
-			 uint64_t ack);
+void answers_acknowledge(struct access *a, struct access_line *l,
+			 const struct access_map_reception *map, uint64_t ack);
 
 /*
  * Handles an ack time that the flow's modem has received. Returns whether the flow must discard a packet.

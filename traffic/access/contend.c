@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "access/hearing.h"
+#include "access/map_reception.h"
 #include "access/requests.h"
 
 static bool has_contenders(const struct access *a, const struct access_line *l) {
@@ -35,13 +35,13 @@ static void consume(struct access_line *l, struct access_region *r, uint32_t cou
 static struct access_region *present(struct access *a, struct access_line *l, uint64_t now) {
 	while (l->region_count > 0) {
 		struct access_region *r = &l->regions[l->first];
-		uint64_t frames, least, skipped;
+		uint64_t frames, min, skipped;
 
 		if (decided(a, l, r->minislot) >= now)
 			return r;
 		frames = (now + a->lead - a->start + l->set.frame - 1) / l->set.frame;
-		least = frames * l->set.frame_minislots;
-		skipped = (least - r->minislot + l->set.request_minislots - 1) /
+		min = frames * l->set.frame_minislots;
+		skipped = (min - r->minislot + l->set.request_minislots - 1) /
 			  l->set.request_minislots;
 		consume(l, r, skipped < r->count ? (uint32_t)skipped : r->count);
 	}
@@ -93,14 +93,14 @@ static uint32_t pick(struct access *a, struct access_group *g, const struct acce
 	uint64_t end = g->passed + count;
 
 	while (due_next(&g->contenders) < end) {
-		struct due_entry e = due_take(&g->contenders);
+		struct due_entry e = due_pop(&g->contenders);
 		struct access_queue *f = &a->flows[e.number];
 
 		f->contends = false;
 		if (access_chance(a, f) <= a->now + f->set.patience || !requests_wanted(a, f))
 			/* it can request in its own grant or poll, or has no bytes to request */
 			continue;
-		if (hearing_of(a, f->set.modem, &r->map) != HEARING_HEARD) {
+		if (map_reception_of(a, f->set.modem, &r->map) != MAP_RECEIVED) {
 			f->contends = true;
 			due_add(&g->contenders, e.key + count, e.number);
 			continue;

@@ -35,7 +35,7 @@ void due_add(struct due *d, uint64_t key, uint32_t number) {
 	d->heap[at] = entry;
 }
 
-struct due_entry due_take(struct due *d) {
+struct due_entry due_pop(struct due *d) {
 	struct due_entry first = d->heap[0], last = d->heap[--d->count];
 	uint32_t at = 0;
 

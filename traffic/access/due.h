@@ -28,7 +28,7 @@ static inline uint64_t due_next(const struct due *d) {
 }
 
 /* Removes and returns the entry with the lowest key; the queue must not be empty. */
-struct due_entry due_take(struct due *d);
+struct due_entry due_pop(struct due *d);
 
 /* Removes all entries with this number. O(entries). */
 void due_remove(struct due *d, uint32_t number);

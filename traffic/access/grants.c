@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "access/grants.h"
 
-#include "access/hearing.h"
+#include "access/map_reception.h"
 #include "access/requests.h"
 
 /* Queue bytes of a flow that fit in a grant of so many minislots. */
@@ -17,15 +17,15 @@ static uint32_t fit(const struct access_line *l, const struct access_queue *f, u
  * Returns whether the modem received the MAP in time and there is memory for the grant; otherwise counts
  * why.
  */
-static bool known(struct access *a, const struct access_queue *f, const struct access_heard *map,
-		  uint32_t bytes) {
+static bool known(struct access *a, const struct access_queue *f,
+		  const struct access_map_reception *map, uint32_t bytes) {
 	struct access_counts *c = &a->counts;
-	enum hearing hearing = hearing_of(a, f->set.modem, map);
+	enum map_reception map_reception = map_reception_of(a, f->set.modem, map);
 
-	if (hearing == HEARING_LATE) {
+	if (map_reception == MAP_RECEIVED_LATE) {
 		c->late_grants++;
 		c->late_bytes += bytes;
-	} else if (hearing == HEARING_LOST) {
+	} else if (map_reception == MAP_NOT_RECEIVED) {
 		c->lost_grants++;
 		c->lost_bytes += bytes;
 	} else if (access_modem_of(a, f)->conduct == ACCESS_SILENT) {
@@ -80,8 +80,8 @@ static void record(struct access *a, const struct access_line *l, struct access_
 	};
 	if (g->chance)
 		link_chance(a, f, number);
-	f->coming += bytes;
-	a->counts.coming += bytes;
+	f->pending_grants += bytes;
+	a->counts.pending_grants += bytes;
 	access_schedule(a, g->time, DUE_GRANT, number);
 }
 
@@ -91,8 +91,8 @@ static void count_answer(struct access_counts *c, const struct access_line *l, i
 	c->partial += beyond < 0;
 }
 
-void grants_add(struct access *a, const struct access_line *l, const struct access_heard *map,
-		const struct grants_element *e) {
+void grants_add(struct access *a, const struct access_line *l,
+		const struct access_map_reception *map, const struct grants_element *e) {
 	uint32_t number = l->flows[e->sid], bytes = 0;
 	struct access_queue *f = number == ACCESS_NONE ? NULL : &a->flows[number];
 
@@ -112,12 +112,12 @@ void grants_add(struct access *a, const struct access_line *l, const struct acce
 	record(a, l, f, e, bytes);
 }
 
-void grants_pending(struct access *a, const struct access_line *l, const struct access_heard *map,
-		    uint16_t sid, uint64_t ack) {
+void grants_pending(struct access *a, const struct access_line *l,
+		    const struct access_map_reception *map, uint16_t sid, uint64_t ack) {
 	uint32_t number = l->flows[sid];
 	struct access_queue *f = &a->flows[number];
 
-	if (number == ACCESS_NONE || hearing_of(a, f->set.modem, map) != HEARING_HEARD)
+	if (number == ACCESS_NONE || map_reception_of(a, f->set.modem, map) != MAP_RECEIVED)
 		return;
 	f->tries = 0;
 	f->pending_until = ack > f->pending_until ? ack : f->pending_until;
@@ -188,7 +188,7 @@ struct access_queue *grants_run(struct access *a, uint32_t grant, struct access_
 		.at = g->at,
 		.skew = (int32_t)skew,
 	};
-	a->counts.coming -= g->bytes;
+	a->counts.pending_grants -= g->bytes;
 	if (present && g->chance)
 		unlink_chance(a, f, grant);
 	g->next = a->free_grant;
@@ -197,7 +197,7 @@ struct access_queue *grants_run(struct access *a, uint32_t grant, struct access_
 		a->counts.lost_bytes += out->granted;
 		return NULL;
 	}
-	f->coming -= out->granted;
+	f->pending_grants -= out->granted;
 	use(a, l, f, access_time(a, l, first + out->minislots - 1), out);
 	out->end = access_time(a, l, first + out->minislots - 1) + l->set.frame + skew;
 	out->at += skew;

@@ -13,8 +13,8 @@ struct grants_element {
 };
 
 /* Records an opportunity if the modem of its flow received the MAP in time. */
-void grants_add(struct access *a, const struct access_line *l, const struct access_heard *map,
-		const struct grants_element *e);
+void grants_add(struct access *a, const struct access_line *l,
+		const struct access_map_reception *map, const struct grants_element *e);
 
 /*
  * Uses an opportunity when it is time to fill it. Writes the transmission to `out`. Returns the flow, or
@@ -23,5 +23,5 @@ void grants_add(struct access *a, const struct access_line *l, const struct acce
 struct access_queue *grants_run(struct access *a, uint32_t grant, struct access_event *out);
 
 /* Processes a grant pending: the CMTS has received the flow's request. */
-void grants_pending(struct access *a, const struct access_line *l, const struct access_heard *map,
-		    uint16_t sid, uint64_t ack);
+void grants_pending(struct access *a, const struct access_line *l,
+		    const struct access_map_reception *map, uint16_t sid, uint64_t ack);

@@ -3,7 +3,7 @@
 #include "access/answers.h"
 #include "access/contend.h"
 #include "access/grants.h"
-#include "access/hearing.h"
+#include "access/map_reception.h"
 
 /* Extends a MAP's 32-bit minislot count to the 64-bit count nearest to the minislot at time `at`. */
 static uint64_t whole_count(const struct access *a, const struct access_line *l, uint32_t count,
@@ -31,8 +31,9 @@ static bool is_grant(uint8_t iuc) {
 	return iuc == MAP_REQUEST || iuc == MAP_STATION || map_iuc_is_data(iuc);
 }
 
-static void process_element(struct access *a, struct access_line *l, const struct access_heard *map,
-			    const struct grants_element *e, uint64_t ack) {
+static void process_element(struct access *a, struct access_line *l,
+			    const struct access_map_reception *map, const struct grants_element *e,
+			    uint64_t ack) {
 	struct access_region r = {*map, e->minislot, e->minislots / l->set.request_minislots};
 
 	if (e->sid == 0)
@@ -48,7 +49,8 @@ static void process_element(struct access *a, struct access_line *l, const struc
 }
 
 static void process_elements(struct access *a, struct access_line *l, const struct map *map,
-			     const struct access_heard *heard, uint64_t first, uint64_t ack) {
+			     const struct access_map_reception *received, uint64_t first,
+			     uint64_t ack) {
 	unsigned end = described(map);
 
 	for (unsigned i = 0; i < map->count && i < MAP_ELEMENTS_5; i++) {
@@ -59,7 +61,7 @@ static void process_elements(struct access *a, struct access_line *l, const stru
 		if (i + 1 < end)
 			e.minislots = map->elements[i + 1].offset - m->offset;
 		if (m->iuc != MAP_NULL)
-			process_element(a, l, heard, &e, ack);
+			process_element(a, l, received, &e, ack);
 	}
 	l->end = first + map->elements[end - 1].offset;
 }
@@ -86,24 +88,24 @@ static void process_windows(struct access *a, struct access_line *l, const struc
 }
 
 /* The MAP is too late even for the nearest and fastest modem. */
-static bool late_for_all(const struct access *a, const struct access_heard *heard) {
-	return (int64_t)(heard->heard) + a->least > (int64_t)heard->start;
+static bool late_for_all(const struct access *a, const struct access_map_reception *received) {
+	return (int64_t)(received->received) + a->min > (int64_t)received->start;
 }
 
-void access_map(struct access *a, uint16_t channel, const struct map *map, uint64_t heard) {
+void access_map(struct access *a, uint16_t channel, const struct map *map, uint64_t received) {
 	struct access_line *l = &a->lines[channel];
-	uint64_t first = whole_count(a, l, map->alloc_start, heard);
-	uint64_t acknowledged = whole_count(a, l, map->ack_time, heard);
+	uint64_t first = whole_count(a, l, map->alloc_start, received);
+	uint64_t acknowledged = whole_count(a, l, map->ack_time, received);
 	/* The CMTS cannot have seen requests after the start of the MAP. */
 	uint64_t ack = access_time(a, l, acknowledged < first ? acknowledged : first);
-	struct access_heard h = {heard, access_time(a, l, first), a->counts.maps};
+	struct access_map_reception h = {received, access_time(a, l, first), a->counts.maps};
 
 	a->counts.maps++;
 	if (map->channel != l->set.id || map->ucd_count != l->set.ucd_count) {
 		a->counts.wrong_ucd++;
 		return;
 	}
-	if (described(map) == 0 || first < l->end || h.start > heard + ACCESS_AHEAD) {
+	if (described(map) == 0 || first < l->end || h.start > received + ACCESS_AHEAD) {
 		a->counts.wrong_maps++;
 		return;
 	}

@@ -5,7 +5,7 @@
 
 /* Queued bytes that neither requests nor known grants cover. */
 static uint64_t unrequested(const struct access_queue *f) {
-	uint64_t covered = f->asked + f->coming;
+	uint64_t covered = f->requested + f->pending_grants;
 
 	return f->waiting > covered ? f->waiting - covered : 0;
 }
@@ -38,13 +38,13 @@ uint32_t requests_make(struct access *a, struct access_queue *f, uint64_t at, bo
 	/* it ignores answers, so its requests are not tracked */
 	if (m->conduct == ACCESS_ENDLESS) {
 		bytes = in_units(f, m->excess);
-		a->counts.asked += bytes;
+		a->counts.requested += bytes;
 		return bytes;
 	}
 	bytes = in_units(f, unrequested(f));
 	f->requests[f->request_count++] = (struct access_request){at, bytes, contention};
-	f->asked += bytes;
-	a->counts.asked += bytes;
+	f->requested += bytes;
+	a->counts.requested += bytes;
 	return bytes;
 }
 
@@ -59,13 +59,13 @@ int64_t requests_granted(struct access_queue *f, uint64_t bytes) {
 
 	for (; done < f->request_count && bytes >= f->requests[done].bytes; done++) {
 		bytes -= f->requests[done].bytes;
-		f->asked -= f->requests[done].bytes;
+		f->requested -= f->requests[done].bytes;
 	}
 	drop_first(f, done);
 	if (f->request_count == 0 || bytes == 0)
 		return (int64_t)bytes;
 	f->requests[0].bytes -= (uint32_t)bytes;
-	f->asked -= bytes;
+	f->requested -= bytes;
 	return -(int64_t)f->requests[0].bytes;
 }
 
@@ -78,7 +78,7 @@ unsigned requests_forget(struct access_queue *f, uint64_t at, unsigned *contende
 			f->requests[kept++] = f->requests[i];
 			continue;
 		}
-		f->asked -= f->requests[i].bytes;
+		f->requested -= f->requests[i].bytes;
 		forgotten++;
 		*contended += f->requests[i].contention;
 	}

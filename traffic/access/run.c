@@ -4,7 +4,7 @@
 #include "access/contend.h"
 #include "access/grants.h"
 
-static void asked(struct access *a, struct access_queue *f, uint64_t now) {
+static void request_sent(struct access *a, struct access_queue *f, uint64_t now) {
 	answers_watch(a, f);
 	contend_consider(a, f, now);
 }
@@ -15,7 +15,7 @@ static void run_grant(struct access *a, uint32_t grant, uint64_t now) {
 	if (f == NULL)
 		return;
 	a->out_count++;
-	asked(a, f, now);
+	request_sent(a, f, now);
 }
 
 static void run_answer(struct access *a, struct access_queue *f, uint64_t now) {
@@ -38,7 +38,7 @@ static void run_channel(struct access *a, struct access_line *l, uint64_t now) {
 	uint32_t picked = contend_run(a, l, now);
 
 	for (uint32_t i = 0; i < picked; i++)
-		asked(a, &a->flows[a->picks[i].flow], now);
+		request_sent(a, &a->flows[a->picks[i].flow], now);
 	contend_schedule(a, l, now);
 }
 
@@ -60,7 +60,7 @@ bool access_next(struct access *a, uint64_t now, struct access_event *out) {
 			a->now = now > a->now ? now : a->now;
 			return false;
 		}
-		e = due_take(&a->due);
+		e = due_pop(&a->due);
 		a->now = e.key > a->now ? e.key : a->now;
 		which = e.number >> DUE_BITS;
 		switch ((enum access_due)(e.number & ((1u << DUE_BITS) - 1))) {

@@ -11,15 +11,15 @@
 
 bool access_set_modem(struct access *a, uint32_t modem, const struct access_modem *settings) {
 	int64_t lead = (int64_t)settings->propagation + settings->burst_processing - settings->skew;
-	int64_t least = lead + settings->propagation + settings->map_processing;
+	int64_t min = lead + settings->propagation + settings->map_processing;
 
 	if (modem >= a->modem_count)
 		return false;
 	a->modems[modem] = *settings;
 	if (lead > (int64_t)a->lead)
 		a->lead = (uint64_t)lead;
-	if (least < a->least)
-		a->least = least;
+	if (min < a->min)
+		a->min = min;
 	return true;
 }
 

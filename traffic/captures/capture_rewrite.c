@@ -80,9 +80,9 @@ static struct frame_fields fields_moved(const struct frame_fields *f, const uint
 
 /* Bytes by which the payload is too short for a tag at its end. */
 static size_t rewrite_missing(const struct frame_fields *f, size_t header) {
-	size_t least = (f->upper_size + 1) & ~(size_t)1;
+	size_t min = (f->upper_size + 1) & ~(size_t)1;
 
-	return (least < header ? header : least) + PACKET_TAG_SIZE - f->upper_size;
+	return (min < header ? header : min) + PACKET_TAG_SIZE - f->upper_size;
 }
 
 /* Lengthens the packet: adjusts all length fields. */

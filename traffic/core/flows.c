@@ -143,7 +143,7 @@ static uint32_t shares_split(const struct spread *s, uint32_t flows[CLASS_COUNT]
 	uint64_t shares[CLASS_COUNT] = {0};
 	uint64_t total = 0, so_far = 0;
 	uint32_t classes = 0;
-	int first = 0, most = 0;
+	int first = 0, max = 0;
 
 	while (first < CLASS_COUNT - 1 && s->count[first] == 0)
 		first++;
@@ -157,23 +157,23 @@ static uint32_t shares_split(const struct spread *s, uint32_t flows[CLASS_COUNT]
 		so_far += shares[c];
 		flows[c] = (uint32_t)(so_far * s->wanted->count / total - before);
 		classes += shares[c] > 0;
-		if (shares[c] > shares[most])
-			most = c;
+		if (shares[c] > shares[max])
+			max = c;
 	}
 	for (int c = 0; c < CLASS_COUNT; c++) {
 		if (shares[c] > 0 && flows[c] == 0) {
 			flows[c]++;
-			flows[most]--;
+			flows[max]--;
 		}
 	}
 	return classes;
 }
 
-static int flows_refuse(uint32_t found, uint32_t least, uint32_t most) {
+static int flows_refuse(uint32_t found, uint32_t min, uint32_t max) {
 	fprintf(stderr,
 		"traffic: --flows: found %u, allowed: %u to %u, as many as modems, shares and "
 		"rules leave space for\n",
-		found, least, most);
+		found, min, max);
 	return -1;
 }
 

@@ -184,7 +184,7 @@ void generator_apply(struct generator *g, struct generator_past *next) {
 	g->magic++;
 	*next = now;
 	g->past = next;
-	rewrites_take(&g->rewrites, &next->rewrites, g->magic);
+	rewrites_apply(&g->rewrites, &next->rewrites, g->magic);
 }
 
 const struct targets *generator_targets(const struct generator *g, uint32_t magic) {
@@ -335,7 +335,7 @@ static void replay_back(struct generator *g) {
 	g->by_class[p->class]--;
 }
 
-static void take_back(struct generator *g, const uint8_t *frame, uint32_t size) {
+static void packets_unsend(struct generator *g, const uint8_t *frame, uint32_t size) {
 	const struct targets *targets;
 	const struct target *target;
 	struct packet_tag tag;
@@ -349,12 +349,12 @@ static void take_back(struct generator *g, const uint8_t *frame, uint32_t size) 
 	g->by_class[target->class]--;
 }
 
-void generator_take_back(struct generator *g, struct rte_mbuf **packets, unsigned n) {
+void generator_unsend(struct generator *g, struct rte_mbuf **packets, unsigned n) {
 	for (unsigned i = 0; i < n; i++) {
 		uint32_t size = rte_pktmbuf_pkt_len(packets[i]);
 
 		if (g->replay == NULL)
-			take_back(g, rte_pktmbuf_mtod(packets[i], const uint8_t *), size);
+			packets_unsend(g, rte_pktmbuf_mtod(packets[i], const uint8_t *), size);
 		else
 			replay_back(g);
 		g->packets--;

@@ -128,4 +128,4 @@ unsigned generator_burst(struct generator *g, uint64_t tsc, struct rte_mbuf **pa
  * Takes back the last `n` packets made, in order, because they were not sent. Frees them and reuses their
  * sequence numbers.
  */
-void generator_take_back(struct generator *g, struct rte_mbuf **packets, unsigned n);
+void generator_unsend(struct generator *g, struct rte_mbuf **packets, unsigned n);

@@ -84,8 +84,8 @@ static void earn(struct pacing *p, uint64_t gap) {
 	/* The larger of the gap's mean rate and the current rate: after a step down, credit from before the
 	 * step may still be sent. */
 	double pace = larger(bits / seconds, rate * shape_walk_share(&p->walk));
-	double most = larger(pace * burst_seconds(p, gap), p->packet);
-	double available = larger(most - p->credit, 0);
+	double max = larger(pace * burst_seconds(p, gap), p->packet);
+	double available = larger(max - p->credit, 0);
 	double credited = smaller(bits, available);
 	double made_up =
 		smaller(smaller(p->behind, bits * PACING_CATCH_UP_SHARE), available - credited);

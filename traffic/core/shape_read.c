@@ -11,7 +11,7 @@
 
 #define TEXT_MAX 65536
 #define TIME_ABOVE "a time above 0 with us, ms, s, min or h"
-#define MANY "at most 2048 points"
+#define TOO_MANY_POINTS "at most 2048 points"
 
 /*
  * Hours from midnight, as shares of the peak. The values are estimates. The published profile of a day is a
@@ -128,7 +128,7 @@ static const char *shape_record(char *text, void *context,
 		return time_of == shape_hour ? SHAPE_HOUR : SHAPE_TIME;
 	if (!shape_rate(value, r->rate, &share))
 		return SHAPE_RATE;
-	return shape_add(r->shape, time, share) ? NULL : MANY;
+	return shape_add(r->shape, time, share) ? NULL : TOO_MANY_POINTS;
 }
 
 static const char *point_record(char *text, void *context) {
@@ -220,7 +220,7 @@ static bool make_day(struct reading *r, char *text) {
 		shape_add(s, i, day[i]);
 	if (s->count > 0 && s->points[s->count - 1].time < SHAPE_DAY &&
 	    !shape_add(s, SHAPE_DAY, s->points[0].share))
-		return shape_complain(r, r->file, MANY);
+		return shape_complain(r, r->file, TOO_MANY_POINTS);
 	for (unsigned i = 0; i < s->count; i++)
 		s->points[i].time *= length / SHAPE_DAY;
 	return true;

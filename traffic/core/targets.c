@@ -118,7 +118,8 @@ static void shuffle(struct target_list *l, struct random *random) {
 	}
 }
 
-static bool is_of(const struct target *target, enum traffic_class class, uint32_t max_min_size) {
+static bool is_in_class(const struct target *target, enum traffic_class class,
+			uint32_t max_min_size) {
 	return target->class == class && target->min_size <= max_min_size;
 }
 
@@ -127,12 +128,12 @@ static bool list_create(struct targets *t, struct target_list *l, enum traffic_c
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < t->flow_count; i++)
-		count += is_of(targets_of(t, i), class, max_min_size);
+		count += is_in_class(targets_of(t, i), class, max_min_size);
 	l->flows = calloc(count + 1, sizeof(*l->flows));
 	if (l->flows == NULL)
 		return false;
 	for (uint32_t i = 0; i < t->flow_count; i++) {
-		if (is_of(targets_of(t, i), class, max_min_size))
+		if (is_in_class(targets_of(t, i), class, max_min_size))
 			l->flows[l->count++] = i;
 	}
 	shuffle(l, random);

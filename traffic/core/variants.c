@@ -73,31 +73,31 @@ static struct port_range range_of(const struct match *m, enum variant_field fiel
 }
 
 static uint32_t match_edge(const struct match *m, enum variant_field field, uint32_t above,
-			   uint32_t least) {
+			   uint32_t min) {
 	struct port_range range = range_of(m, field);
 	uint32_t edges[2] = {range.low, range.high + 1u};
 
 	for (int i = 0; i < 2; i++) {
-		if (edges[i] > above && edges[i] < least)
-			least = edges[i];
+		if (edges[i] > above && edges[i] < min)
+			min = edges[i];
 	}
-	return least;
+	return min;
 }
 
 /* The smallest value above `value` at which a rule begins or ceases to match. */
 static uint32_t next_edge(const struct variants *v, enum variant_field field, uint32_t value) {
 	const struct modem *m = v->modem;
-	uint32_t least = VALUES;
+	uint32_t min = VALUES;
 
 	for (size_t g = 0; g < m->filter_group_count; g++) {
 		const struct filter_group *group = &v->sg->filter_groups[m->filter_groups[g]];
 
 		for (size_t r = 0; r < group->rule_count; r++)
-			least = match_edge(&group->rules[r].match, field, value, least);
+			min = match_edge(&group->rules[r].match, field, value, min);
 	}
 	for (size_t c = 0; c < m->classifier_count; c++)
-		least = match_edge(&m->classifiers[c].match, field, value, least);
-	return least;
+		min = match_edge(&m->classifiers[c].match, field, value, min);
+	return min;
 }
 
 static void span_add(struct variant_values *values, uint32_t low, uint32_t high, uint16_t own) {

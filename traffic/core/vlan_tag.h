@@ -35,7 +35,7 @@ static inline bool vlan_has_tag(const struct rte_mbuf *m) {
 }
 
 /* Removes the tag of a frame that has one. Returns its VLAN ID; 0: a priority tag. */
-static inline uint16_t vlan_tag_take(struct rte_mbuf *m) {
+static inline uint16_t vlan_tag_remove(struct rte_mbuf *m) {
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
 	uint16_t vlan = load_be16(frame + VLAN_ADDRESSES + 2) % VLAN_IDS;
 

@@ -209,18 +209,18 @@ unsigned downlink_send(struct downlink *d, uint64_t now) {
 
 void downlink_stop(struct downlink *d) {
 	for (unsigned i = 0; d->vlan != 0 && i < d->pending_count; i++)
-		vlan_tag_take(d->pending[i]);
-	generator_take_back(d->generator, d->pending, d->pending_count);
+		vlan_tag_remove(d->pending[i]);
+	generator_unsend(d->generator, d->pending, d->pending_count);
 	d->pending_count = 0;
 	meters_stop(d->meters, rte_rdtsc());
 }
 
 /* Prefetches, as the frame may be in another core's cache if the CMTS runs in this process. */
 static void chain_prefetch(const struct downlink *d, const struct rte_mbuf *m) {
-	uint32_t most = d->prove_every == 1 ? UINT16_MAX : HEAD_LINES;
+	uint32_t max = d->prove_every == 1 ? UINT16_MAX : HEAD_LINES;
 
 	for (; m != NULL; m = m->next) {
-		for (uint32_t at = 0; at < RTE_MIN(m->data_len, most); at += RTE_CACHE_LINE_SIZE)
+		for (uint32_t at = 0; at < RTE_MIN(m->data_len, max); at += RTE_CACHE_LINE_SIZE)
 			rte_prefetch0(rte_pktmbuf_mtod_offset(m, const uint8_t *, at));
 	}
 }
@@ -238,7 +238,7 @@ static void depi_prefetch(const struct downlink *d, struct rte_mbuf **depi, unsi
 }
 
 void downlink_process(struct downlink *d, struct rte_mbuf **depi, unsigned n, uint64_t start) {
-	witness_see(d->witness, depi, n);
+	witness_pass(d->witness, depi, n);
 	depi_prefetch(d, depi, n);
 	for (unsigned i = 0; i < n; i++) {
 		if (i + AHEAD < n)

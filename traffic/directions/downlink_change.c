@@ -146,7 +146,7 @@ void downlink_follow_round(struct downlink *d, uint64_t now) {
 
 void downlink_change_free(struct downlink_change *c) {
 	for (uint32_t i = 0; i < c->rekey_count; i++)
-		key_store_give(c->store, c->rekeys[i].stored);
+		key_store_put(c->store, c->rekeys[i].stored);
 	free(c->rekeys);
 	targets_free(&c->targets.targets);
 	rewrites_free(&c->targets.rewrites);

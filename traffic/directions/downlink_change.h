@@ -55,7 +55,7 @@ struct downlink_follow {
 };
 
 /* Whether there are unresolved frames; callable on any thread. */
-static inline bool downlink_follow_unresolved(const struct downlink_follow *f) {
+static inline bool downlink_has_unresolved(const struct downlink_follow *f) {
 	return __atomic_load_n(&f->frames.count, __ATOMIC_RELAXED) > 0 ||
 	       __atomic_load_n(&f->depi.count, __ATOMIC_RELAXED) > 0;
 }

@@ -59,13 +59,13 @@ static uint64_t arrived_at(const struct downlink_follow *f) {
 	return f->since != 0 ? f->since : rte_rdtsc();
 }
 
-static bool is_unresolved(struct downlink *d, enum corruption why, struct rte_mbuf *frame) {
+static bool frame_is_unresolved(struct downlink *d, enum corruption why, struct rte_mbuf *frame) {
 	return may_resolve(d, why) && unresolved_put(&d->follow->frames, frame,
 						     arrived_at(d->follow), UNRESOLVED_NO_STREAM);
 }
 
 /*
- * As is_unresolved(), for a decrypted frame; `again`: it was unresolved before. A correct frame
+ * As frame_is_unresolved(), for a decrypted frame; `again`: it was unresolved before. A correct frame
  * waits behind unresolved frames of its stream.
  */
 static bool packet_is_unresolved(struct downlink *d, enum corruption why,
@@ -271,7 +271,7 @@ static bool frame_refuse(struct downlink *d, struct rte_mbuf *frame, enum corrup
 	const uint8_t *destination =
 		rte_pktmbuf_mtod_offset(frame, const uint8_t *, frame_info(frame)->header_size);
 
-	if (is_unresolved(d, why, frame))
+	if (frame_is_unresolved(d, why, frame))
 		return false;
 	if (why == CORRUPTION_DESTINATION && run_groups_have_modem(d->run_groups, destination))
 		frame_unexpected(d, UNEXPECTED_OTHER_GROUP, frame);

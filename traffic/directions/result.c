@@ -7,10 +7,10 @@
 
 uint64_t downlink_in_flight(const struct downlink *d) {
 	uint64_t sent = d->generator->packets - d->pending_count;
-	uint64_t heard = d->account.proof.proven + d->account.counted +
-			 account_corrupted(&d->account) + d->account.undecipherable + d->dropped;
+	uint64_t received = d->account.proof.proven + d->account.counted +
+			    account_corrupted(&d->account) + d->account.undecipherable + d->dropped;
 
-	return sent > heard ? sent - heard : 0;
+	return sent > received ? sent - received : 0;
 }
 
 static double duration(uint64_t first, uint64_t last, uint64_t tsc_hz) {

@@ -162,7 +162,7 @@ static void traffic_round(struct traffic *t, uint64_t now) {
 
 	pacing_idle(&t->rounds, now);
 	if (t->rounds.descheduled > long_ones)
-		gaps_note(&t->gaps, before, now);
+		gaps_record(&t->gaps, before, now);
 }
 
 unsigned traffic_send(struct traffic *t, uint64_t now) {
@@ -216,7 +216,7 @@ void traffic_process_rphy(struct traffic *t, struct rte_mbuf **frames, unsigned 
 	uint64_t start = rte_rdtsc();
 
 	if (t->uplink != NULL)
-		n = uplink_hear(t->uplink, frames, n);
+		n = uplink_receive_maps(t->uplink, frames, n);
 	if (n == 0)
 		return;
 	if (t->downlink != NULL) {
@@ -227,7 +227,7 @@ void traffic_process_rphy(struct traffic *t, struct rte_mbuf **frames, unsigned 
 }
 
 /* Processes MAPs first: they must not wait for the modems' packets. */
-static unsigned rphy_hear(struct traffic *t) {
+static unsigned rphy_receive_maps(struct traffic *t) {
 	struct rte_mbuf *frames[TRAFFIC_BURST];
 	unsigned n = rte_eth_rx_burst(t->rphy_port, 0, frames, TRAFFIC_BURST);
 
@@ -243,7 +243,7 @@ static unsigned rphy_receive(struct traffic *t) {
 	unsigned n = 0;
 
 	if (t->uplink != NULL && uplink_scheduled(t->uplink) && !t->rphy_shared)
-		return rphy_hear(t);
+		return rphy_receive_maps(t);
 	if (t->downlink != NULL && !t->rphy_shared) {
 		n = downlink_receive(t->downlink);
 		if (n < TRAFFIC_BURST)
@@ -287,8 +287,8 @@ uint64_t traffic_in_flight(const struct traffic *t) {
 
 bool traffic_unresolved(const struct traffic *t) {
 	return (t->downlink != NULL && t->downlink->follow != NULL &&
-		downlink_follow_unresolved(t->downlink->follow)) ||
-	       uplink_follow_waits(&t->uplink_follow);
+		downlink_has_unresolved(t->downlink->follow)) ||
+	       uplink_has_unresolved(&t->uplink_follow);
 }
 
 void traffic_finish(struct traffic *t) {

@@ -205,7 +205,7 @@ bool uplink_made_earlier(const struct uplink *u, const struct packet_tag *tag) {
 
 /* Whether the upstream only completes the frames that it has begun. */
 static bool finishing(const struct uplink *u) {
-	return u->stopping && u->calm == 0;
+	return u->stopping && u->grants_before_end == 0;
 }
 
 /* The rate is so low that a grant in the next round would complete a frame too late. */
@@ -239,7 +239,7 @@ static void grants_assign(struct uplink *u, unsigned packets, uint64_t now) {
 		g->size = slow ? UPLINK_GRANT_WHOLE : u->grant_size;
 		uplink_flows_grant(&u->flows, !more, g);
 		uplink_grant_fill(g, &u->flows, &u->frames, !more, &made);
-		u->calm -= u->calm > 0;
+		u->grants_before_end -= u->grants_before_end > 0;
 	}
 	pacing_spend(&u->pacing, made.bytes);
 }
@@ -288,7 +288,7 @@ unsigned uplink_send(struct uplink *u, uint64_t now) {
 
 void uplink_stop(struct uplink *u) {
 	if (!u->stopping && u->impair != NULL)
-		u->calm = impair_calm(u->impair);
+		u->grants_before_end = impair_stop(u->impair);
 	u->stopping = true;
 }
 
@@ -346,8 +346,8 @@ bool uplink_scheduled(const struct uplink *u) {
 	return u->scheduled != NULL;
 }
 
-unsigned uplink_hear(struct uplink *u, struct rte_mbuf **frames, unsigned n) {
-	return u->scheduled != NULL ? grants_hear(u->scheduled, frames, n) : n;
+unsigned uplink_receive_maps(struct uplink *u, struct rte_mbuf **frames, unsigned n) {
+	return u->scheduled != NULL ? grants_receive_maps(u->scheduled, frames, n) : n;
 }
 
 void uplink_grants(const struct uplink *u, struct grants_result *out) {

@@ -139,7 +139,7 @@ bool uplink_scheduled(const struct uplink *u);
  * If so, removes and frees MAPs and other frames of MAP pseudowires among `n` frames received at the R-PHY
  * port. Returns the number of other frames, which move to the front.
  */
-unsigned uplink_hear(struct uplink *u, struct rte_mbuf **frames, unsigned n);
+unsigned uplink_receive_maps(struct uplink *u, struct rte_mbuf **frames, unsigned n);
 
 /* If so, gets the modems' counts. */
 void uplink_grants(const struct uplink *u, struct grants_result *out);

@@ -85,7 +85,7 @@ static void tables_apply(struct uplink_follow *f, struct uplink *u, struct uplin
 		stream_begins(f, u, &r->proof, c->fresh[i]);
 	uplink_flows_apply(&u->flows, &c->plan, c->fresh, c->fresh_count);
 	uplink_packets_apply(&u->frames.packets, &c->sources);
-	rewrites_take(&u->frames.packets.rewrites, &c->rewrites, u->frames.packets.magic);
+	rewrites_apply(&u->frames.packets.rewrites, &c->rewrites, u->frames.packets.magic);
 	uplink_rphy_set_channels(&u->rphy, c->channels, c->channel_count);
 	u->grant_size = c->grant_size;
 	u->lowest = c->lowest;
@@ -129,8 +129,8 @@ void uplink_follow_round(struct uplink_follow *f, struct uplink *u, struct uplin
 	struct uplink_change *c = f->oldest;
 	uint64_t known = __atomic_load_n(&f->known, __ATOMIC_RELAXED);
 
-	if (f->unresolved.count > 0 && known > f->judged) {
-		f->judged = known;
+	if (f->unresolved.count > 0 && known > f->resolved) {
+		f->resolved = known;
 		uplink_receiver_retry(r, known, false);
 	}
 	if (c == NULL)

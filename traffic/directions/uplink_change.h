@@ -35,14 +35,14 @@ struct uplink_change {
 
 struct uplink_follow {
 	struct unresolved unresolved; /* frames of the network port */
-	uint64_t known, judged; /* as downlink_follow has them */
+	uint64_t known, resolved; /* as downlink_follow has them */
 	struct watch watch;
 	struct uplink_change *oldest, *newest;
 	uint64_t keep; /* TSC cycles */
 };
 
 /* Whether frames are unresolved; on any thread. */
-static inline bool uplink_follow_waits(const struct uplink_follow *f) {
+static inline bool uplink_has_unresolved(const struct uplink_follow *f) {
 	return __atomic_load_n(&f->unresolved.count, __ATOMIC_RELAXED) > 0;
 }
 

@@ -33,9 +33,9 @@ struct uplink {
 	unsigned stock_used; /* maximum buffers that the filled grants need */
 	uint32_t part_sent; /* bytes of the current burst that are sent */
 	/* TSC until which modems may wait for grants after the end; 0: not at the end */
-	uint64_t patience;
-	bool impatient; /* that time is over */
-	uint32_t calm; /* grants to assign before the end */
+	uint64_t drain_until;
+	bool drain_is_over; /* that time is over */
+	uint32_t grants_before_end; /* grants to assign before the end */
 };
 
 /* Makes the burst of a filled and encrypted grant and passes it to the R-PHY device. */

@@ -157,7 +157,7 @@ static void uplink_prove(struct uplink_receiver *r, const struct packet_tag *tag
 enum retry {
 	RETRY_NEVER,
 	RETRY_LATER,
-	RETRY_AGAIN, /* it was unresolved before */
+	RETRY_UNRESOLVED, /* it was unresolved before */
 };
 
 /* A later generation may explain the contents. A stream's frames wait behind unresolved ones. */
@@ -167,7 +167,7 @@ static bool has_to_wait(const struct uplink_receiver *r, int verdict, uint32_t s
 		return false;
 	return verdict == UPLINK_CORRUPTION_CONTENTS ||
 	       (verdict == PROVEN &&
-		unresolved_precedes(r->unresolved, stream, retry == RETRY_AGAIN));
+		unresolved_precedes(r->unresolved, stream, retry == RETRY_UNRESOLVED));
 }
 
 /* Returns false if `m`, which contains the frame, remains unresolved. */
@@ -207,7 +207,7 @@ void uplink_receiver_retry(struct uplink_receiver *r, uint64_t before, bool agai
 	unresolved_pass(r->unresolved);
 	for (uint32_t n = r->unresolved->count; n > 0; n--) {
 		m = unresolved_get(r->unresolved, before, &since);
-		if (m != NULL && mbuf_verdict(r, m, since, again ? RETRY_AGAIN : RETRY_NEVER))
+		if (m != NULL && mbuf_verdict(r, m, since, again ? RETRY_UNRESOLVED : RETRY_NEVER))
 			rte_pktmbuf_free(m);
 	}
 }
@@ -242,7 +242,7 @@ uint64_t uplink_receiver_corrupted(const struct uplink_receiver *r) {
 
 uint64_t uplink_receiver_missing(const struct uplink_receiver *r) {
 	uint64_t sent = uplink_sent(r->uplink);
-	uint64_t heard = r->proof.proven + uplink_receiver_corrupted(r);
+	uint64_t received = r->proof.proven + uplink_receiver_corrupted(r);
 
-	return sent > heard ? sent - heard : 0;
+	return sent > received ? sent - received : 0;
 }

@@ -16,7 +16,7 @@
 
 #define ARRIVALS 128 /* maximum packets that arrive per round */
 #define REQUEST_IUC 1
-#define PATIENCE_S 20 /* after the end, for modems that still wait for grants */
+#define DRAIN_S 20 /* after the end, for modems that still wait for grants */
 #define SHORTEST_FRAME 74 /* bytes: 64 plus MAC header and CRC */
 #define BUFFERS_EXTRA \
 	4 /* buffers per burst beside full packets: packets begun, request record or ranging */
@@ -82,7 +82,7 @@ static void burst_fill(struct uplink *u, const struct access_event *e, uint32_t 
 		.request = last ? e->request : 0,
 		.request_unit = grants_unit(u->scheduled, e->flow),
 	};
-	u->scheduled->result.heard_bytes += last ? e->request : 0;
+	u->scheduled->result.received_bytes += last ? e->request : 0;
 	u->stock_used += g->size / (u->rphy.output.capacity / 2) + BUFFERS_EXTRA;
 	uplink_grant_fill(g, &u->flows, &u->frames, false, &made);
 }
@@ -120,11 +120,11 @@ static void request_send(struct uplink *u, const struct access_event *e, uint64_
 		.payload = frame,
 	};
 
-	if (grants_loses_request(u->scheduled))
+	if (grants_draw_request_loss(u->scheduled))
 		return;
 	burst.size = (uint32_t)docsis_queue_request_write(units, e->sid, frame);
 	u->frames.requests++;
-	u->scheduled->result.heard_bytes += e->request;
+	u->scheduled->result.received_bytes += e->request;
 	if (u->rphy.channels[e->channel].has_requests)
 		u->scheduled->result.records++;
 	else
@@ -242,9 +242,9 @@ static void events_send(struct uplink *u, uint64_t now) {
 unsigned uplink_scheduled_send(struct uplink *u, uint64_t now) {
 	grants_round(u->scheduled);
 	packets_arrive(u, now);
-	if (u->stopping && u->patience == 0)
-		u->patience = now + PATIENCE_S * rte_get_tsc_hz();
-	u->impatient = u->stopping && now > u->patience;
+	if (u->stopping && u->drain_until == 0)
+		u->drain_until = now + DRAIN_S * rte_get_tsc_hz();
+	u->drain_is_over = u->stopping && now > u->drain_until;
 	if (uplink_output_ready(&u->rphy.output))
 		events_send(u, now);
 	return uplink_transmit(u);
@@ -255,5 +255,5 @@ bool uplink_scheduled_empty(const struct uplink *u) {
 
 	if (o->open_count > 0 || o->pending_count > 0 || !u->stopping)
 		return false;
-	return grants_idle(u->scheduled) || u->impatient;
+	return grants_idle(u->scheduled) || u->drain_is_over;
 }

@@ -11,7 +11,7 @@
 #include "follow/follow_events.h"
 #include "platform/secret/secret_memory.h"
 
-#define LOOK_MS 100 /* between looks at the received packets */
+#define SAMPLE_MS 100 /* between looks at the received packets */
 #define RETRY_MS 100 /* between a failed request and its repetition */
 
 void follow_options(struct traffic_options *o, const struct service_group *sg) {
@@ -60,10 +60,10 @@ json_t *follow_json(const struct follow *f) {
 }
 
 /* Reports the first error since the last subscription, and schedules a retry. Returns false. */
-static bool trouble(struct follow *f) {
+static bool error(struct follow *f) {
 	f->retry_at = rte_rdtsc() + f->tsc_hz / 1000 * RETRY_MS;
 	if (!f->silent)
-		fprintf(stderr, "traffic: --follow %s: %s\n", f->link.path, f->link.trouble);
+		fprintf(stderr, "traffic: --follow %s: %s\n", f->link.path, f->link.error);
 	f->silent = true;
 	return false;
 }
@@ -145,8 +145,8 @@ static bool config_load(struct follow *f, json_t *answer, bool *more) {
 
 	secret_free(text);
 	if (!good) {
-		f->link.trouble = "its configuration cannot be read";
-		return trouble(f);
+		f->link.error = "its configuration cannot be read";
+		return error(f);
 	}
 	differences_find(f, &config);
 	if (new_groups_offer(f, &config, more))
@@ -166,13 +166,13 @@ static bool config_get(struct follow *f) {
 	bool good, more = false;
 
 	if (answer == NULL)
-		return trouble(f);
+		return error(f);
 	good = config_load(f, answer, &more);
 	if (json_is_integer(sequence))
 		f->sequence = json_integer_value(sequence);
 	json_decref(answer);
 	f->lost = more;
-	f->heard = true;
+	f->change_reported = true;
 	return good;
 }
 
@@ -183,23 +183,23 @@ static bool config_get(struct follow *f) {
  */
 static bool join(struct follow *f) {
 	json_t *answer, *sequence, *generation;
-	bool told;
+	bool reported;
 
 	answer = server_link_call(&f->link, "events.subscribe", json_pack("{s:b}", "keys", 1));
 	sequence = json_object_get(answer, "sequence");
 	generation = json_object_get(answer, "generation");
-	told = json_is_integer(sequence) && json_is_integer(generation);
-	if (answer != NULL && !told)
-		f->link.trouble = "it tells no sequence number of its events";
-	if (told) {
+	reported = json_is_integer(sequence) && json_is_integer(generation);
+	if (answer != NULL && !reported)
+		f->link.error = "it tells no sequence number of its events";
+	if (reported) {
 		f->sequence = json_integer_value(sequence);
 		f->lost = f->known || json_integer_value(generation) != 0;
 		f->joined = f->known = true;
 		f->within = f->silent = false;
-		f->asked = f->answered_at = 0;
+		f->request_id = f->answered_at = 0;
 	}
 	json_decref(answer);
-	return told || trouble(f);
+	return reported || error(f);
 }
 
 /* The traffic must apply a removal before later events, as a modem that is added again restarts. */
@@ -221,7 +221,7 @@ static bool events_read(struct follow *f, int wait_ms) {
 		wait_ms = 0;
 	}
 	f->joined = f->link.fd >= 0;
-	return f->joined || trouble(f);
+	return f->joined || error(f);
 }
 
 static bool is_joined(struct follow *f, int wait_ms) {
@@ -250,29 +250,29 @@ static bool groups_settle(struct follow *f) {
 
 static bool groups_dirty(const struct follow *f) {
 	for (unsigned i = 0; i < f->count; i++) {
-		if (follow_group_dirty(&f->groups[i]))
+		if (follow_group_has_differences(&f->groups[i]))
 			return true;
 	}
 	return false;
 }
 
-static void groups_look(struct follow *f) {
-	f->look_at = rte_rdtsc() + f->tsc_hz / 1000 * LOOK_MS;
-	f->heard = false;
+static void groups_sample(struct follow *f) {
+	f->sample_at = rte_rdtsc() + f->tsc_hz / 1000 * SAMPLE_MS;
+	f->change_reported = false;
 	for (unsigned i = 0; i < f->count; i++)
-		follow_group_look(&f->groups[i]);
+		follow_group_sample(&f->groups[i]);
 }
 
-static void looks_valid(struct follow *f) {
-	for (unsigned i = 0; !f->heard && i < f->count; i++)
-		follow_group_look_valid(&f->groups[i]);
+static void samples_valid(struct follow *f) {
+	for (unsigned i = 0; !f->change_reported && i < f->count; i++)
+		follow_group_sample_valid(&f->groups[i]);
 }
 
 static void changes_offer(struct follow *f) {
 	for (unsigned i = 0; i < f->count; i++) {
 		struct follow_group *g = &f->groups[i];
 
-		if (follow_group_dirty(g) && traffic_applied(g->traffic))
+		if (follow_group_has_differences(g) && traffic_applied(g->traffic))
 			f->changes += follow_group_offer(g, rte_rdtsc());
 	}
 }
@@ -280,7 +280,7 @@ static void changes_offer(struct follow *f) {
 /* Informs the traffic of each group that it has applied all changes made before TSC `since`. */
 static void groups_known(struct follow *f, uint64_t since) {
 	for (unsigned i = 0; i < f->count; i++)
-		follow_group_known(&f->groups[i], since);
+		follow_group_confirm(&f->groups[i], since);
 }
 
 static bool frames_unresolved(const struct follow *f) {
@@ -293,25 +293,25 @@ static bool frames_unresolved(const struct follow *f) {
 
 /* Sends a request if frames are unresolved: changes that may explain them precede the response. */
 static void server_request(struct follow *f) {
-	if (f->asked != 0 || f->answered_at != 0 || !frames_unresolved(f))
+	if (f->request_id != 0 || f->answered_at != 0 || !frames_unresolved(f))
 		return;
-	f->asked_at = rte_rdtsc();
-	f->asked = server_link_send(&f->link, "server.info", NULL);
+	f->requested_at = rte_rdtsc();
+	f->request_id = server_link_send(&f->link, "server.info", NULL);
 }
 
 static bool changes_read(struct follow *f, int wait_ms) {
 	bool quiet = !f->within && groups_settle(f) && !groups_dirty(f);
 
-	if (quiet && rte_rdtsc() >= f->look_at) {
-		groups_look(f);
+	if (quiet && rte_rdtsc() >= f->sample_at) {
+		groups_sample(f);
 		if (!events_read(f, 0))
 			return false;
-		looks_valid(f);
+		samples_valid(f);
 	}
 	return events_read(f, quiet && !frames_unresolved(f) ? wait_ms : 1);
 }
 
-void follow_look(struct follow *f, int wait_ms) {
+void follow_step(struct follow *f, int wait_ms) {
 	bool complete;
 
 	if (!is_joined(f, wait_ms) || !changes_read(f, wait_ms)) {

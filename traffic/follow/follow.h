@@ -39,11 +39,11 @@ struct follow {
 	/* events are missing: the groups must be compared with the server's configuration */
 	bool lost;
 	bool within; /* a change is prepared and not yet applied */
-	bool heard; /* a change was reported since the latest look */
+	bool change_reported; /* a change was reported since the latest look */
 	int64_t sequence; /* number of the first event that the groups do not include */
-	uint64_t asked; /* ID of the request for which unresolved frames wait; 0: none */
-	uint64_t asked_at, answered_at; /* TSC; 0: no request, or the traffic is informed */
-	uint64_t look_at, retry_at; /* TSC of the earliest next look and retry */
+	uint64_t request_id; /* ID of the request for which unresolved frames wait; 0: none */
+	uint64_t requested_at, answered_at; /* TSC; 0: no request, or the traffic is informed */
+	uint64_t sample_at, retry_at; /* TSC of the earliest next look and retry */
 	bool silent; /* the missing answer was reported */
 	uint64_t changes; /* offered to the traffic of all groups */
 	struct follow_times times;
@@ -69,4 +69,4 @@ json_t *follow_json(const struct follow *f);
  * Must be called repeatedly by a thread that polls no packets. Waits for events up to `wait_ms`, and longer
  * for answers of the server.
  */
-void follow_look(struct follow *f, int wait_ms);
+void follow_step(struct follow *f, int wait_ms);

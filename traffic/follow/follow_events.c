@@ -12,7 +12,7 @@
 #include "model/load/reader.h"
 #include "model/tree_json.h"
 
-#define MOST_VALUES 64 /* maximum values in a security association */
+#define MAX_VALUES 64 /* maximum values in a security association */
 
 struct follow_group *follow_find(struct follow *f, uint32_t id) {
 	for (unsigned i = 0; i < f->count; i++) {
@@ -72,7 +72,7 @@ static bool verb_find(const json_t *action, enum live_verb *verb) {
 static bool association_read(json_t *value, struct security_association *out) {
 	const struct key *entry = object_key(LIVE_MODEM)->item->keys;
 	struct errors errors = {.file = ""};
-	struct reader reader = {.errors = &errors, .visits = MOST_VALUES, .arena = arena_new()};
+	struct reader reader = {.errors = &errors, .visits = MAX_VALUES, .arena = arena_new()};
 	struct tree tree = {0};
 	struct modem modem = {0};
 
@@ -100,7 +100,7 @@ static bool key_change(struct follow_group *g, json_t *value) {
 		const struct modem *modem = &g->live.sg.modems[m];
 		struct modem *copy;
 
-		if (!modem_is_there(modem) || modem->security.said != sa.said)
+		if (!modem_exists(modem) || modem->security.said != sa.said)
 			continue;
 		copy = object_copy(LIVE_MODEM, modem, NULL);
 		if (copy != NULL)
@@ -153,7 +153,7 @@ static bool object_event(struct follow *f, const json_t *event) {
 	return verb_find(action, &verb) && object_change(g, verb, object, value);
 }
 
-static void event_take(struct follow *f, const json_t *event) {
+static void event_apply(struct follow *f, const json_t *event) {
 	const json_t *name = json_object_get(event, "event");
 	int64_t sequence = json_integer_value(json_object_get(event, "sequence"));
 
@@ -161,14 +161,14 @@ static void event_take(struct follow *f, const json_t *event) {
 		return; /* the configuration included it */
 	if (is_text(name, "missed")) {
 		f->sequence = sequence; /* the next event has the same number */
-		f->lost = f->heard = true;
+		f->lost = f->change_reported = true;
 		f->within = false;
 		return;
 	}
 	f->lost = f->lost || sequence > f->sequence;
 	f->sequence = sequence + 1;
 	if (is_text(name, "prepared")) {
-		f->within = f->heard = true;
+		f->within = f->change_reported = true;
 	} else if (is_text(name, "applied")) {
 		f->within = false;
 		follow_times_applied(&f->times, rte_rdtsc());
@@ -182,9 +182,9 @@ void follow_event(struct follow *f, const json_t *message) {
 	json_t *id = json_object_get(message, "id");
 
 	if (is_text(method, "event")) {
-		event_take(f, json_object_get(message, "params"));
-	} else if (f->asked != 0 && (uint64_t)json_integer_value(id) == f->asked) {
-		f->asked = 0;
-		f->answered_at = f->asked_at;
+		event_apply(f, json_object_get(message, "params"));
+	} else if (f->request_id != 0 && (uint64_t)json_integer_value(id) == f->request_id) {
+		f->request_id = 0;
+		f->answered_at = f->requested_at;
 	}
 }

@@ -12,7 +12,7 @@
 #include "follow/follow_streams.h"
 #include "platform/secret/secret_memory.h"
 
-#define FOLLOW_REST_MS (FOLLOW_KEEP_MS + 1000)
+#define NUMBER_REUSE_MS (FOLLOW_KEEP_MS + 1000)
 #define CAPACITY_TIMES 4 /* released numbers rest while new streams use others */
 #define CAPACITY_MORE 256
 
@@ -36,7 +36,7 @@ static int group_refuse(const struct service_group *sg) {
 int follow_group_create(struct follow_group *g, const struct service_group *sg, struct traffic *t,
 			uint64_t tsc_hz) {
 	const struct group_capacity capacity = group_capacity(sg);
-	uint64_t rest = tsc_hz / 1000 * FOLLOW_REST_MS;
+	uint64_t rest = tsc_hz / 1000 * NUMBER_REUSE_MS;
 	char why[LIVE_LINE];
 
 	*g = (struct follow_group){.traffic = t};
@@ -85,16 +85,16 @@ void follow_group_free(struct follow_group *g) {
 	*g = (struct follow_group){0};
 }
 
-void follow_group_look(struct follow_group *g) {
+void follow_group_sample(struct follow_group *g) {
 	if (g->traffic->downlink != NULL)
-		follow_streams_look(&g->downstream, &g->traffic->downlink->account.proof);
+		follow_streams_sample(&g->downstream, &g->traffic->downlink->account.proof);
 	if (g->traffic->uplink != NULL)
-		follow_streams_look(&g->upstream, &g->traffic->uplink_receiver.proof);
+		follow_streams_sample(&g->upstream, &g->traffic->uplink_receiver.proof);
 }
 
-void follow_group_look_valid(struct follow_group *g) {
-	follow_streams_look_valid(&g->downstream);
-	follow_streams_look_valid(&g->upstream);
+void follow_group_sample_valid(struct follow_group *g) {
+	follow_streams_sample_valid(&g->downstream);
+	follow_streams_sample_valid(&g->upstream);
 }
 
 static bool downstream_prepare(struct follow_group *g, struct downlink_change *c, uint64_t now) {
@@ -239,7 +239,7 @@ bool follow_group_unresolved(const struct follow_group *g) {
 	return traffic_unresolved(g->traffic);
 }
 
-void follow_group_known(struct follow_group *g, uint64_t since) {
+void follow_group_confirm(struct follow_group *g, uint64_t since) {
 	struct downlink *d = g->traffic->downlink;
 
 	if (d != NULL)

@@ -15,7 +15,7 @@
 #include "model/live/live_group.h"
 
 /* Received packets of each stream at a time. */
-struct follow_look {
+struct follow_sample {
 	uint32_t *next; /* by stream: number after the last received packet */
 	uint32_t *missing; /* by stream: missing numbers before it */
 };
@@ -36,10 +36,10 @@ struct follow_streams {
 	/* index of the set that the traffic uses; the other one is for the next change */
 	bool current;
 	uint32_t modems; /* capacity of modems */
-	struct follow_look look; /* the latest look before every unreported change */
-	struct follow_look latest; /* a change may precede it */
-	uint32_t looks; /* number of looks */
-	uint32_t *born; /* by stream: value of `looks` when it started */
+	struct follow_sample sample; /* the latest look before every unreported change */
+	struct follow_sample latest; /* a change may precede it */
+	uint32_t samples; /* number of looks */
+	uint32_t *first_sample; /* by stream: value of `samples` when it started */
 	/* rewrites of streams that the server had since the traffic's latest generation */
 	struct rewrite_between *between;
 	uint32_t between_count;
@@ -77,10 +77,10 @@ void follow_group_free(struct follow_group *g);
 
 /*
  * Records the received packets. If no change was made before, the caller confirms that afterwards with
- * follow_group_look_valid().
+ * follow_group_sample_valid().
  */
-void follow_group_look(struct follow_group *g);
-void follow_group_look_valid(struct follow_group *g);
+void follow_group_sample(struct follow_group *g);
+void follow_group_sample_valid(struct follow_group *g);
 
 /*
  * Records the differences to the new configuration `next`, or NULL if the group was removed. Returns false
@@ -91,7 +91,7 @@ bool follow_group_differs(struct follow_group *g, const struct service_group *ne
 /* Records changes that were found for `live`, and frees them. */
 void follow_group_changes(struct follow_group *g, struct live_changes *changes);
 
-static inline bool follow_group_dirty(const struct follow_group *g) {
+static inline bool follow_group_has_differences(const struct follow_group *g) {
 	return g->tables || g->rekeys;
 }
 
@@ -108,4 +108,4 @@ bool follow_group_settle(struct follow_group *g);
 bool follow_group_unresolved(const struct follow_group *g);
 
 /* Informs the traffic that it has applied all changes made before TSC `since`. */
-void follow_group_known(struct follow_group *g, uint64_t since);
+void follow_group_confirm(struct follow_group *g, uint64_t since);

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool look_create(struct follow_look *l, uint32_t capacity) {
+static bool sample_create(struct follow_sample *l, uint32_t capacity) {
 	l->next = calloc(capacity + 1, sizeof(*l->next));
 	l->missing = calloc(capacity + 1, sizeof(*l->missing));
 	return l->next != NULL && l->missing != NULL;
 }
 
-static void look_free(struct follow_look *l) {
+static void sample_free(struct follow_sample *l) {
 	free(l->next);
 	free(l->missing);
 }
@@ -20,10 +20,10 @@ bool follow_streams_create(struct follow_streams *s, uint32_t capacity, uint32_t
 	bool good = stream_numbers_create(&s->numbers, capacity, rest);
 
 	s->modems = modems;
-	s->born = calloc(capacity + 1, sizeof(*s->born));
-	good = good && s->born != NULL;
-	good = look_create(&s->look, capacity) && good;
-	good = look_create(&s->latest, capacity) && good;
+	s->first_sample = calloc(capacity + 1, sizeof(*s->first_sample));
+	good = good && s->first_sample != NULL;
+	good = sample_create(&s->sample, capacity) && good;
+	good = sample_create(&s->latest, capacity) && good;
 	for (int i = 0; i < 2; i++) {
 		s->sets[i].streams = calloc(capacity + 1, sizeof(*s->sets[i].streams));
 		s->sets[i].first = calloc(modems + 2, sizeof(*s->sets[i].first));
@@ -34,10 +34,10 @@ bool follow_streams_create(struct follow_streams *s, uint32_t capacity, uint32_t
 
 void follow_streams_free(struct follow_streams *s) {
 	stream_numbers_free(&s->numbers);
-	free(s->born);
+	free(s->first_sample);
 	free(s->between);
-	look_free(&s->look);
-	look_free(&s->latest);
+	sample_free(&s->sample);
+	sample_free(&s->latest);
 	for (int i = 0; i < 2; i++) {
 		free(s->sets[i].streams);
 		free(s->sets[i].first);
@@ -45,7 +45,7 @@ void follow_streams_free(struct follow_streams *s) {
 	*s = (struct follow_streams){0};
 }
 
-void follow_streams_look(struct follow_streams *s, const struct proof *p) {
+void follow_streams_sample(struct follow_streams *s, const struct proof *p) {
 	const struct follow_set *set = &s->sets[s->current];
 
 	for (uint32_t i = 0; i < set->count; i++) {
@@ -58,12 +58,12 @@ void follow_streams_look(struct follow_streams *s, const struct proof *p) {
 	}
 }
 
-void follow_streams_look_valid(struct follow_streams *s) {
-	struct follow_look before = s->look;
+void follow_streams_sample_valid(struct follow_streams *s) {
+	struct follow_sample before = s->sample;
 
-	s->look = s->latest;
+	s->sample = s->latest;
 	s->latest = before;
-	s->looks++;
+	s->samples++;
 }
 
 struct numbering {
@@ -164,8 +164,8 @@ bool follow_streams_upstream(struct follow_streams *s, const struct service_grou
 }
 
 /* Ignores streams without a number: the traffic has sent no packets of them. */
-static void between_add(struct follow_streams *s, const struct stream_key *key,
-			const struct rewrite *rewrite) {
+static void server_conflicts_add(struct follow_streams *s, const struct stream_key *key,
+				 const struct rewrite *rewrite) {
 	uint32_t stream = stream_number_find(&s->numbers, key);
 	struct rewrite_between *grown;
 
@@ -194,7 +194,7 @@ void follow_streams_between_downstream(struct follow_streams *s, const struct mo
 				rewrite_same(&had, &has);
 		}
 		if (!same)
-			between_add(s, &key, &had);
+			server_conflicts_add(s, &key, &had);
 	}
 }
 
@@ -214,7 +214,7 @@ void follow_streams_between_upstream(struct follow_streams *s, const struct mode
 		for (size_t c = 0; !same && c < f->cluster_count; c++) {
 			struct stream_key key = key_of(before, f->id, 0, f->clusters[c].id);
 
-			between_add(s, &key, &had);
+			server_conflicts_add(s, &key, &had);
 		}
 	}
 }
@@ -226,12 +226,12 @@ void follow_streams_keep(struct follow_streams *s, uint64_t now) {
 		return; /* the traffic does not have this direction */
 	/* Streams of the previous set continue; the others start. */
 	for (uint32_t i = 0; i < set->count; i++)
-		s->born[set->streams[i]] |= FOLLOW_STREAM_NEW;
+		s->first_sample[set->streams[i]] |= FOLLOW_STREAM_NEW;
 	for (uint32_t i = 0; i < before->count; i++)
-		s->born[before->streams[i]] &= ~FOLLOW_STREAM_NEW;
+		s->first_sample[before->streams[i]] &= ~FOLLOW_STREAM_NEW;
 	for (uint32_t i = 0; i < set->count; i++) {
-		if (s->born[set->streams[i]] & FOLLOW_STREAM_NEW)
-			s->born[set->streams[i]] = s->looks;
+		if (s->first_sample[set->streams[i]] & FOLLOW_STREAM_NEW)
+			s->first_sample[set->streams[i]] = s->samples;
 	}
 	s->current = !s->current;
 	s->between_count = 0;
@@ -274,11 +274,11 @@ bool follow_streams_mark(const struct follow_streams *s, const bool *changed,
 	}
 	*count = set_list(current, s->modems, changed, streams);
 	for (uint32_t i = 0; i < *count; i++) {
-		bool young = s->looks == s->born[streams[i]];
+		bool young = s->samples == s->first_sample[streams[i]];
 
 		(*marks)[i].stream = streams[i];
-		(*marks)[i].from = young ? 0 : s->look.next[streams[i]];
-		(*marks)[i].missing = young ? 0 : s->look.missing[streams[i]];
+		(*marks)[i].from = young ? 0 : s->sample.next[streams[i]];
+		(*marks)[i].missing = young ? 0 : s->sample.missing[streams[i]];
 	}
 	free(streams);
 	return true;

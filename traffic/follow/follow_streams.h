@@ -23,10 +23,10 @@ bool follow_streams_create(struct follow_streams *s, uint32_t capacity, uint32_t
 void follow_streams_free(struct follow_streams *s);
 
 /* Records the received packets of each stream from `p`. */
-void follow_streams_look(struct follow_streams *s, const struct proof *p);
+void follow_streams_sample(struct follow_streams *s, const struct proof *p);
 
 /* Confirms that no change was made before the latest look. */
-void follow_streams_look_valid(struct follow_streams *s);
+void follow_streams_sample_valid(struct follow_streams *s);
 
 /*
  * Number the streams of `sg` at TSC `now`, in the order of targets and plans; upstream without `silent`

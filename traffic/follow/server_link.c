@@ -33,15 +33,15 @@ void server_link_close(struct server_link *l) {
 	l->early = NULL;
 }
 
-static json_t *fail(struct server_link *l, const char *trouble) {
+static json_t *fail(struct server_link *l, const char *error) {
 	server_link_close(l);
-	l->trouble = trouble;
+	l->error = error;
 	return NULL;
 }
 
 /* Connects, but only to a server of a trusted user. Returns NULL, or the error. */
 static const char *link_connect(struct server_link *l) {
-	struct timeval patience = {.tv_sec = SERVER_LINK_PATIENCE_MS / 1000};
+	struct timeval timeout = {.tv_sec = SERVER_LINK_TIMEOUT_MS / 1000};
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 
 	if (l->fd >= 0)
@@ -52,7 +52,7 @@ static const char *link_connect(struct server_link *l) {
 	l->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (l->fd < 0)
 		return NO_SERVER;
-	setsockopt(l->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	setsockopt(l->fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
 	if (connect(l->fd, (const struct sockaddr *)&address, sizeof(address)) != 0)
 		return NO_SERVER;
 	return socket_peer_fault(l->fd, l->path, l->peer);
@@ -74,19 +74,19 @@ static bool link_send(struct server_link *l, const char *text) {
 uint64_t server_link_send(struct server_link *l, const char *method, json_t *params) {
 	json_t *request = json_pack("{s:s, s:s, s:I}", "jsonrpc", "2.0", "method", method, "id",
 				    (json_int_t)++l->id);
-	const char *trouble;
+	const char *error;
 	char *text;
 	bool sent;
 
-	l->trouble = NULL;
+	l->error = NULL;
 	if (params != NULL)
 		json_object_set_new(request, "params", params);
 	text = json_dumps(request, JSON_COMPACT);
 	json_decref(request);
-	trouble = link_connect(l);
-	if (trouble != NULL) {
+	error = link_connect(l);
+	if (error != NULL) {
 		secret_free(text);
-		fail(l, trouble);
+		fail(l, error);
 		return 0;
 	}
 	sent = link_send(l, text) && link_send(l, "\n");
@@ -146,7 +146,7 @@ static char *line_end(struct server_link *l) {
 	return end;
 }
 
-static json_t *line_take(struct server_link *l, const char *end) {
+static json_t *line_next(struct server_link *l, const char *end) {
 	const char *line = l->bytes + l->first;
 	size_t size = (size_t)(end - line);
 	json_t *message = secret_json_load(line, size, 0, NULL);
@@ -166,7 +166,7 @@ static json_t *message_next(struct server_link *l, int wait_ms) {
 			return NULL;
 		end = line_end(l);
 	}
-	message = line_take(l, end);
+	message = line_next(l, end);
 	return message != NULL ? message : fail(l, "it sends what is no message");
 }
 
@@ -186,7 +186,7 @@ static json_t *result_of(struct server_link *l, json_t *answer) {
 	json_t *result = json_object_get(answer, "result");
 
 	if (result == NULL)
-		l->trouble = "it refuses the request";
+		l->error = "it refuses the request";
 	json_incref(result);
 	json_decref(answer);
 	return result;
@@ -206,10 +206,10 @@ static int64_t now_ms(void) {
 
 json_t *server_link_call(struct server_link *l, const char *method, json_t *params) {
 	uint64_t id = server_link_send(l, method, params);
-	int64_t until = now_ms() + SERVER_LINK_PATIENCE_MS;
+	int64_t until = now_ms() + SERVER_LINK_TIMEOUT_MS;
 
 	while (id != 0 && l->fd >= 0 && now_ms() < until) {
-		json_t *message = message_next(l, SERVER_LINK_PATIENCE_MS);
+		json_t *message = message_next(l, SERVER_LINK_TIMEOUT_MS);
 
 		if (message == NULL)
 			break;
@@ -219,5 +219,5 @@ json_t *server_link_call(struct server_link *l, const char *method, json_t *para
 			l->early = json_array();
 		json_array_append_new(l->early, message);
 	}
-	return l->trouble != NULL ? NULL : fail(l, "it gives no answer");
+	return l->error != NULL ? NULL : fail(l, "it gives no answer");
 }

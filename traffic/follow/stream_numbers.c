@@ -20,21 +20,21 @@ static int numbered_compare(const void *a, const void *b) {
 bool stream_numbers_create(struct stream_numbers *n, uint32_t capacity, uint64_t rest) {
 	*n = (struct stream_numbers){
 		.capacity = capacity,
-		.resting = calloc(capacity + 1, sizeof(*n->resting)),
+		.released = calloc(capacity + 1, sizeof(*n->released)),
 		.since = calloc(capacity + 1, sizeof(*n->since)),
-		.resting_count = capacity,
+		.released_count = capacity,
 		.rest = rest,
 	};
-	if (n->resting == NULL || n->since == NULL)
+	if (n->released == NULL || n->since == NULL)
 		return false;
 	for (uint32_t i = 0; i < capacity; i++)
-		n->resting[i] = i;
+		n->released[i] = i;
 	return true;
 }
 
 void stream_numbers_free(struct stream_numbers *n) {
 	tdestroy(n->tree, free);
-	free(n->resting);
+	free(n->released);
 	free(n->since);
 	*n = (struct stream_numbers){0};
 }
@@ -46,10 +46,10 @@ void stream_numbers_begin(struct stream_numbers *n) {
 /* A number that was never used (`since` is 0) need not rest. */
 static struct numbered *numbered_add(struct stream_numbers *n, const struct stream_key *key,
 				     uint64_t now) {
-	uint32_t number = n->resting[n->first];
+	uint32_t number = n->released[n->first];
 	struct numbered *stream;
 
-	if (n->resting_count == 0 || (n->since[number] != 0 && now - n->since[number] < n->rest))
+	if (n->released_count == 0 || (n->since[number] != 0 && now - n->since[number] < n->rest))
 		return NULL;
 	stream = calloc(1, sizeof(*stream));
 	if (stream == NULL)
@@ -62,7 +62,7 @@ static struct numbered *numbered_add(struct stream_numbers *n, const struct stre
 		return NULL;
 	}
 	n->first = (n->first + 1) % n->capacity;
-	n->resting_count--;
+	n->released_count--;
 	n->count++;
 	return stream;
 }
@@ -113,7 +113,7 @@ void stream_numbers_end(struct stream_numbers *n, uint64_t now) {
 		e.unused = stream->next;
 		tdelete(stream, &n->tree, numbered_compare);
 		n->since[stream->number] = now;
-		n->resting[(n->first + n->resting_count++) % n->capacity] = stream->number;
+		n->released[(n->first + n->released_count++) % n->capacity] = stream->number;
 		n->count--;
 		free(stream);
 	}

@@ -22,9 +22,9 @@ struct stream_numbers {
 	void *tree; /* root of tsearch() */
 	uint32_t capacity;
 	uint32_t count; /* numbers in use */
-	uint32_t *resting; /* ring of released numbers, the oldest first */
+	uint32_t *released; /* ring of released numbers, the oldest first */
 	uint64_t *since; /* by number: TSC of its release */
-	uint32_t first, resting_count;
+	uint32_t first, released_count;
 	uint32_t round; /* counts numberings */
 	uint64_t rest; /* TSC cycles before reuse */
 };

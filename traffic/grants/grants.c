@@ -38,8 +38,8 @@ static void events_collect(struct grants *g) {
 
 void grants_round(struct grants *g) {
 	clock_tick(&g->worker);
-	if (docsis_clock_must_look(&g->clock, g->worker.now) &&
-	    docsis_clock_look(&g->clock, &g->worker))
+	if (docsis_clock_sample_is_due(&g->clock, g->worker.now) &&
+	    docsis_clock_sample(&g->clock, &g->worker))
 		time_jumps(g);
 	time_set(g);
 	events_collect(g);
@@ -49,7 +49,7 @@ const struct access_event *grants_next(struct grants *g) {
 	if (!g->has_first) {
 		if (due_next(&g->ends) > g->now)
 			return NULL;
-		g->first = due_take(&g->ends).number;
+		g->first = due_pop(&g->ends).number;
 		g->has_first = true;
 	}
 	return &g->events[g->first];
@@ -69,14 +69,14 @@ bool grants_arrive(struct grants *g, struct uplink_stream *s, uint32_t size, uin
 	return true;
 }
 
-bool grants_happens(struct grants *g, enum impairment kind) {
+bool grants_draw(struct grants *g, enum impairment kind) {
 	double share = g->impair.share[kind];
 
 	return share > 0 && (double)(random_next(&g->random) >> 11) * 0x1p-53 < share;
 }
 
-bool grants_loses_request(struct grants *g) {
-	bool lost = grants_happens(g, IMPAIR_REQUEST_LOSS);
+bool grants_draw_request_loss(struct grants *g) {
+	bool lost = grants_draw(g, IMPAIR_REQUEST_LOSS);
 
 	g->result.requests_lost += lost;
 	return lost;
@@ -110,7 +110,7 @@ void grants_result(const struct grants *g, struct grants_result *out) {
 	out->access = now;
 	out->refused = g->arrivals.refused;
 	out->maps_missing = g->wires.missing;
-	out->maps_torn = g->wires.torn;
+	out->maps_incomplete = g->wires.incomplete;
 	out->maps_bad += g->wires.malformed;
 	out->waiting = 0;
 	for (uint32_t s = 0; s < g->flows->stream_count; s++)

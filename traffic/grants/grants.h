@@ -68,13 +68,13 @@ struct grants *grants_create(const struct service_group *sg, struct uplink_flows
 void grants_free(struct grants *g);
 
 /* The missing setting, as a line, of a service group that cannot give grants; NULL: none. */
-const char *grants_lack(const struct service_group *sg);
+const char *grants_missing_setting(const struct service_group *sg);
 
 /*
  * Removes the frames of MAP pseudowires from `n` received frames, processes and frees them. Returns the
  * number of other frames, which move to the front.
  */
-unsigned grants_hear(struct grants *g, struct rte_mbuf **frames, unsigned n);
+unsigned grants_receive_maps(struct grants *g, struct rte_mbuf **frames, unsigned n);
 
 /* Runs a round: advances the time and lets the modems decide. */
 void grants_round(struct grants *g);
@@ -95,7 +95,7 @@ static inline uint8_t grants_unit(const struct grants *g, uint32_t stream) {
 }
 
 /* Draws whether an impairment loses a request. */
-bool grants_loses_request(struct grants *g);
+bool grants_draw_request_loss(struct grants *g);
 
 /*
  * Discards the stream's first packet, of `size` bytes in its queue. Returns false without effect if its
@@ -107,6 +107,6 @@ bool grants_give_up(struct grants *g, uint32_t stream, uint32_t size);
 bool grants_idle(const struct grants *g);
 
 /* Draws whether an impairment happens. */
-bool grants_happens(struct grants *g, enum impairment kind);
+bool grants_draw(struct grants *g, enum impairment kind);
 
 void grants_result(const struct grants *g, struct grants_result *out);

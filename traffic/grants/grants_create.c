@@ -5,10 +5,10 @@
 #include "grants/grants_modems.h"
 #include "model/grants_times.h"
 
-#define EVENTS_A_CHANNEL \
+#define EVENTS_PER_CHANNEL \
 	2048 /* bursts that are decided and not over, or that the port has not accepted yet */
 
-const char *grants_lack(const struct service_group *sg) {
+const char *grants_missing_setting(const struct service_group *sg) {
 	if (!sg->upstream.scheduled)
 		return "an upstream scheduler (upstream.scheduler)";
 	for (size_t m = 0; m < sg->modem_count; m++) {
@@ -23,7 +23,7 @@ const char *grants_lack(const struct service_group *sg) {
 }
 
 static bool events_create(struct grants *g) {
-	uint32_t count = EVENTS_A_CHANNEL * (uint32_t)g->sg->upstream_channel_count;
+	uint32_t count = EVENTS_PER_CHANNEL * (uint32_t)g->sg->upstream_channel_count;
 
 	g->events = calloc(count, sizeof(*g->events));
 	g->unused = calloc(count, sizeof(*g->unused));

@@ -27,7 +27,7 @@ void grants_counts_add(struct access_counts *sum, const struct access_counts *pa
  * too late for that, so groups with such channels use a shorter time.
  */
 static uint32_t burst_processing(const struct service_group *sg) {
-	uint32_t least = UINT32_MAX;
+	uint32_t min = UINT32_MAX;
 
 	for (size_t c = 0; c < sg->upstream_channel_count; c++) {
 		const struct upstream_channel *channel = &sg->upstream_channels[c];
@@ -36,9 +36,9 @@ static uint32_t burst_processing(const struct service_group *sg) {
 
 		if (channel->type != UPSTREAM_OFDMA)
 			return 0;
-		least = frame < least ? frame : least;
+		min = frame < min ? frame : min;
 	}
-	return least;
+	return min;
 }
 
 static bool access_create_for(struct grants *g) {
@@ -174,8 +174,8 @@ static void modems_forget(struct grants *g, struct access *before) {
 
 	access_counts(before, &c);
 	c.queued -= c.waiting;
-	c.lost_bytes += c.coming;
-	c.waiting = c.coming = 0;
+	c.lost_bytes += c.pending_grants;
+	c.waiting = c.pending_grants = 0;
 	grants_counts_add(&g->earlier, &c);
 	access_free(before);
 }

@@ -26,12 +26,12 @@ struct grants_result {
 	uint64_t maps_lost; /* received, but lost for all modems by an impairment */
 	uint64_t maps_delayed; /* received, but delayed beyond use by an impairment */
 	uint64_t maps_missing; /* lost packets of MAP pseudowires */
-	uint64_t maps_torn; /* messages that miss packets or exceed the maximum size */
+	uint64_t maps_incomplete; /* messages that miss packets or exceed the maximum size */
 	uint64_t maps_bad; /* MAPs that cannot be parsed or break a rule of map_check() */
 	struct map_watch_counts watched; /* of the received MAPs */
 	uint64_t ucds;
 	uint64_t requests_lost; /* by an impairment */
-	uint64_t heard_bytes; /* bytes of requests that reached the CMTS */
+	uint64_t received_bytes; /* bytes of requests that reached the CMTS */
 	uint64_t records; /* requests that the R-PHY device reported as records */
 	uint64_t frames; /* requests that the R-PHY device forwarded as bursts */
 	uint64_t oversized; /* grants split into several bursts */

@@ -11,7 +11,7 @@ const char *const map_fault_names[MAP_FAULTS] = {
 };
 
 /* A MAP and the configuration of its channel. */
-struct looked_at {
+struct considered_time {
 	const struct map *map;
 	const struct channel_grants *set;
 	struct grants_times times;
@@ -22,7 +22,7 @@ struct looked_at {
  * MAPs describe consecutive time (MULPI 3.1, 6.4.4). The CMTS may skip whole MAPs; their minislots stay
  * unused.
  */
-static void tile(struct map_watch *w, const struct looked_at *l, struct map_watch_counts *c) {
+static void tile(struct map_watch *w, const struct considered_time *l, struct map_watch_counts *c) {
 	uint32_t minislots = l->times.minislots;
 	int32_t ahead = (int32_t)(l->map->alloc_start - w->end);
 
@@ -41,7 +41,7 @@ static void tile(struct map_watch *w, const struct looked_at *l, struct map_watc
  * The ack time must be that of the last minislot in which a request can arrive for a grant in this MAP: no
  * later, and earlier by less than a frame (MULPI 3.1, 7.2.1.6).
  */
-static bool ack_good(const struct looked_at *l) {
+static bool ack_good(const struct considered_time *l) {
 	uint32_t behind = l->map->alloc_start - l->map->ack_time;
 	uint64_t samples = (uint64_t)behind * l->times.frame / l->times.frame_minislots;
 
@@ -52,7 +52,7 @@ static bool ack_good(const struct looked_at *l) {
  * DOCSIS_CLOCK_JUMP_NS exceeds the difference of two programs' clocks. The 32-bit count is extended to the
  * 64-bit count nearest to now.
  */
-static bool early(const struct looked_at *l, uint64_t now) {
+static bool early(const struct considered_time *l, uint64_t now) {
 	uint64_t near = now / l->times.frame * l->times.frame_minislots;
 	int64_t ahead = (int32_t)(l->map->alloc_start - (uint32_t)near);
 	int64_t start = ((int64_t)near + ahead) / l->times.frame_minislots * l->times.frame;
@@ -60,7 +60,7 @@ static bool early(const struct looked_at *l, uint64_t now) {
 	return start > (int64_t)(now + l->times.lead + grants_samples(DOCSIS_CLOCK_JUMP_NS));
 }
 
-static bool back_off_good(const struct looked_at *l) {
+static bool back_off_good(const struct considered_time *l) {
 	const struct upstream_contention *data = &l->set->contention;
 	const struct upstream_maintenance *ranging = &l->set->maintenance;
 
@@ -69,7 +69,7 @@ static bool back_off_good(const struct looked_at *l) {
 	       l->map->ranging_end == ranging->backoff_end;
 }
 
-static void elements(const struct looked_at *l, struct map_watch_counts *c) {
+static void elements(const struct considered_time *l, struct map_watch_counts *c) {
 	uint32_t opportunities = 0;
 	bool useless = false;
 
@@ -88,7 +88,7 @@ static void elements(const struct looked_at *l, struct map_watch_counts *c) {
 void map_watch_check(struct map_watch *w, const struct service_group *sg, uint32_t channel,
 		     const struct map *map, uint64_t now, struct map_watch_counts *c) {
 	const struct upstream_channel *u = &sg->upstream_channels[channel];
-	const struct looked_at l = {
+	const struct considered_time l = {
 		.map = map,
 		.set = &u->grants,
 		.times = grants_times_of(&sg->upstream.scheduler, u),

@@ -125,7 +125,7 @@ static void burst_receive(struct shared_port *s, struct burst *b) {
 	for (unsigned i = 0; i < b->count; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(b->frames[i], void *));
 	for (unsigned i = 0; i < b->count; i++) {
-		b->vlans[i] = vlan_has_tag(b->frames[i]) ? vlan_tag_take(b->frames[i]) : 0;
+		b->vlans[i] = vlan_has_tag(b->frames[i]) ? vlan_tag_remove(b->frames[i]) : 0;
 		b->groups[i] = s->by_vlan[b->vlans[i]];
 		if (b->groups[i] == SHARED_PORT_UNMATCHED)
 			s->unmatched.unexpected[UNEXPECTED_NO_GROUP]++;
@@ -181,7 +181,7 @@ static void burst_find_owners(struct shared_port *s, struct burst *b, struct tra
 /* Looks up the keys of frames whose group the VLAN does not determine. */
 static void burst_lookup(struct shared_port *s, struct burst *b) {
 	uint8_t keys[SHARED_PORT_BURST][SHARED_PORT_KEY_MAX] __rte_aligned(8);
-	const void *asked[SHARED_PORT_BURST];
+	const void *key_list[SHARED_PORT_BURST];
 	uint8_t of[SHARED_PORT_BURST];
 	void *found[SHARED_PORT_BURST];
 	uint64_t hits = 0;
@@ -191,13 +191,13 @@ static void burst_lookup(struct shared_port *s, struct burst *b) {
 		if (b->groups[i] != SHARED_PORT_SEVERAL)
 			continue;
 		b->groups[i] = SHARED_PORT_UNMATCHED;
-		asked[n] = keys[n];
+		key_list[n] = keys[n];
 		of[n] = (uint8_t)i;
 		n += s->table != NULL &&
 		     s->side->key_read(b->frames[i], b->vlans[i], keys[n], &s->unmatched);
 	}
 	if (n > 0)
-		rte_hash_lookup_bulk_data(s->table, asked, n, &hits, found);
+		rte_hash_lookup_bulk_data(s->table, key_list, n, &hits, found);
 	for (unsigned i = 0; i < n; i++) {
 		if (hits >> i & 1)
 			b->groups[of[i]] = (int)(uintptr_t)found[i];

@@ -39,7 +39,7 @@ static size_t network_keys(const struct service_group *sg) {
 }
 
 static int network_modem_name(const struct service_group *sg, const struct modem *modem,
-			      share_key_fn name, void *context) {
+			      shared_port_key_fn name, void *context) {
 	int ret = 0;
 
 	for (size_t a = 0; a < modem->address_count && ret == 0; a++) {
@@ -56,7 +56,8 @@ static int network_modem_name(const struct service_group *sg, const struct modem
 	return ret;
 }
 
-static int network_keys_name(const struct service_group *sg, share_key_fn name, void *context) {
+static int network_keys_name(const struct service_group *sg, shared_port_key_fn name,
+			     void *context) {
 	int ret = 0;
 
 	for (size_t m = 0; m < sg->modem_count && ret == 0; m++)

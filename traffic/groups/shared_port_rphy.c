@@ -45,7 +45,7 @@ static uint32_t rphy_session(const struct service_group *sg, size_t i) {
 	return grants_map_session(&sg->upstream_channels[i - sg->channel_count]);
 }
 
-static int rphy_keys_name(const struct service_group *sg, share_key_fn name, void *context) {
+static int rphy_keys_name(const struct service_group *sg, shared_port_key_fn name, void *context) {
 	const struct rphy_config *r = &sg->rphy;
 	int ret = 0;
 

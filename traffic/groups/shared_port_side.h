@@ -12,7 +12,7 @@
 #define SHARED_PORT_KEY_MAX 32 /* bytes */
 
 /* Receives a key of a group; `what` is its name in messages. Returns 0, or -1 after a message. */
-typedef int (*share_key_fn)(void *context, const void *key, const char *what);
+typedef int (*shared_port_key_fn)(void *context, const void *key, const char *what);
 
 enum shared_port_owner {
 	OWNER_NOT,
@@ -27,7 +27,7 @@ struct shared_port_side {
 	uint16_t (*vlan)(const struct service_group *sg);
 	size_t (*keys)(const struct service_group *sg); /* maximum number of keys */
 	/* Passes all keys of a group to `name`. Returns 0, or the first result of `name` that is not 0. */
-	int (*keys_name)(const struct service_group *sg, share_key_fn name, void *context);
+	int (*keys_name)(const struct service_group *sg, shared_port_key_fn name, void *context);
 	/* Reads the key of a frame without tag. Returns false if it has none and counts it. */
 	bool (*key_read)(const struct rte_mbuf *m, uint16_t vlan, void *key,
 			 struct shared_port_unmatched *unmatched);

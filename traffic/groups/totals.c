@@ -14,7 +14,7 @@ static void counts_add(uint64_t *sum, const uint64_t *part, size_t n) {
 
 #define ADD(sum, part, field) ((sum)->field += (part)->field)
 #define ADD_ALL(sum, part, field) counts_add((sum)->field, (part)->field, RTE_DIM((sum)->field))
-#define MOST(sum, part, field) ((sum)->field = RTE_MAX((sum)->field, (part)->field))
+#define MAXIMUM(sum, part, field) ((sum)->field = RTE_MAX((sum)->field, (part)->field))
 
 /* If memory is short, only the latencies of the sum are missing. */
 static void latency_add(struct hdr_histogram **sum, const struct hdr_histogram *part) {
@@ -60,13 +60,13 @@ static void downstream_add(struct traffic_result *sum, const struct traffic_resu
 	ADD(sum, r, resequencing_given_up);
 	ADD(sum, r, skipped);
 	ADD(sum, r, messages);
-	MOST(sum, r, resequencing_deepest);
+	MAXIMUM(sum, r, resequencing_deepest);
 	ADD(sum, r, transmit_backpressure);
 	ADD(sum, r, no_buffers);
-	MOST(sum, r, descheduled);
-	MOST(sum, r, descheduled_longest_us);
-	MOST(sum, r, seconds);
-	MOST(sum, r, sent_seconds);
+	MAXIMUM(sum, r, descheduled);
+	MAXIMUM(sum, r, descheduled_longest_us);
+	MAXIMUM(sum, r, seconds);
+	MAXIMUM(sum, r, sent_seconds);
 }
 
 static void uplink_counts_add(struct uplink_counts *sum, const struct uplink_counts *c,
@@ -85,8 +85,8 @@ static void uplink_counts_add(struct uplink_counts *sum, const struct uplink_cou
 	ADD(sum, c, concatenations);
 	ADD(sum, c, backpressure);
 	ADD(sum, c, crypto_errors);
-	MOST(sum, c, descheduled);
-	MOST(sum, c, descheduled_longest_us);
+	MAXIMUM(sum, c, descheduled);
+	MAXIMUM(sum, c, descheduled_longest_us);
 }
 
 /* Channel numbers are per group, so the sum of several groups has no counts per channel. */
@@ -105,13 +105,13 @@ static void grants_add(struct uplink_result *sum, const struct uplink_result *r)
 	ADD(to, from, maps_lost);
 	ADD(to, from, maps_delayed);
 	ADD(to, from, maps_missing);
-	ADD(to, from, maps_torn);
+	ADD(to, from, maps_incomplete);
 	ADD(to, from, maps_bad);
 	ADD_ALL(to, from, watched.faults);
 	ADD(to, from, watched.skipped);
 	ADD(to, from, ucds);
 	ADD(to, from, requests_lost);
-	ADD(to, from, heard_bytes);
+	ADD(to, from, received_bytes);
 	ADD(to, from, records);
 	ADD(to, from, frames);
 	ADD(to, from, oversized);
@@ -150,11 +150,11 @@ static void upstream_add(struct uplink_result *sum, const struct uplink_result *
 	ADD_ALL(sum, r, unexpected);
 	ADD(sum, r, latency_unknown);
 	refused_add(&sum->refused, &r->refused);
-	MOST(sum, r, seconds);
-	MOST(sum, r, sent_seconds);
+	MAXIMUM(sum, r, seconds);
+	MAXIMUM(sum, r, sent_seconds);
 	uplink_counts_add(&sum->counts, &r->counts, first);
-	MOST(sum, r, descheduled);
-	MOST(sum, r, descheduled_longest_us);
+	MAXIMUM(sum, r, descheduled);
+	MAXIMUM(sum, r, descheduled_longest_us);
 	expected_add(sum, r, first);
 	grants_add(sum, r);
 }

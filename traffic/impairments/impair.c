@@ -57,7 +57,7 @@ struct impair *impair_create(const struct impair_shares *shares, const struct se
 	im->rphy = rphy;
 	im->output = &rphy->output;
 	/* The CMTS may give up packets that are delayed longer. */
-	im->patience = sg->upstream.reorder_timeout_ns / 2 * (rte_get_tsc_hz() / 1000) / 1000000;
+	im->max_delay = sg->upstream.reorder_timeout_ns / 2 * (rte_get_tsc_hz() / 1000) / 1000000;
 	if (shadow_create(&im->shadow, sg, flows->stream_count) != 0 || !foreign_create(im) ||
 	    !impair_sessions_create(im, sg->upstream_channel_count)) {
 		fprintf(stderr, "traffic: no memory for impairments\n");
@@ -85,11 +85,11 @@ void impair_free(struct impair *im) {
 	free(im);
 }
 
-uint32_t impair_calm(struct impair *im) {
+uint32_t impair_stop(struct impair *im) {
 	const struct uplink_flows *flows = im->flows;
 	uint32_t clusters = 1, grants = CALM_GRANTS;
 
-	im->calm = true;
+	im->stopped = true;
 	for (uint32_t f = 0; f < flows->plan.count; f++)
 		clusters = RTE_MAX(clusters, flows->plan.all[f].count);
 	for (uint32_t s = 0; s < flows->stream_count; s++)
@@ -100,7 +100,7 @@ uint32_t impair_calm(struct impair *im) {
 enum impairment impair_draw(struct impair *im, enum impair_target target, uint32_t allowed) {
 	double drawn = (double)(random_next(&im->random) >> 11) * 0x1p-53;
 
-	if (im->calm || im->shadow.failed)
+	if (im->stopped || im->shadow.failed)
 		return IMPAIRMENTS;
 	for (unsigned i = 0; i < IMPAIRMENTS; i++) {
 		enum impairment kind = (enum impairment)i;

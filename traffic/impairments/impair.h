@@ -3,7 +3,7 @@
  * Impairs the upstream at random, by seed, and reports each fault to the shadow (shadow.h). Each function
  * is called where the object is made: frame, burst, packet.
  *
- * Spares the beginning of streams and sessions, and everything after impair_calm(). In streams of pre-3.0
+ * Spares the beginning of streams and sessions, and everything after impair_stop(). In streams of pre-3.0
  * modems, which have no sequence numbers, it spares bursts close to a hit one: fragments of two units could
  * not be distinguished.
  */
@@ -45,7 +45,7 @@ struct impair_session {
 struct impair {
 	struct impair_shares shares;
 	struct random random;
-	bool calm;
+	bool stopped;
 	struct shadow shadow;
 	struct crypto_provider *crypto;
 	struct crypto_key foreign; /* key that no modem has */
@@ -55,7 +55,7 @@ struct impair {
 	struct impair_session *sessions; /* three per channel */
 	unsigned session_count;
 	unsigned delayed; /* delayed packets of all sessions */
-	uint64_t patience; /* maximum delay in TSC cycles, except for late packets */
+	uint64_t max_delay; /* maximum delay in TSC cycles, except for late packets */
 	uint64_t hits[IMPAIRMENTS];
 };
 
@@ -72,7 +72,7 @@ void impair_free(struct impair *im);
  * Stops impairing. Returns how many grants must follow so that every stream and session continues after its
  * last fault.
  */
-uint32_t impair_calm(struct impair *im);
+uint32_t impair_stop(struct impair *im);
 
 /* Callbacks for the modems' frames and for the R-PHY device's sessions. */
 extern const struct frame_impairer impair_frames;

@@ -57,7 +57,7 @@ static bool is_due(const struct impair_session *x, const struct impair_delayed *
 	return x->put >= h->release || behind >= BEHIND_NUMBERS;
 }
 
-static struct impair_delayed take_delayed(struct impair_session *x, unsigned i) {
+static struct impair_delayed delayed_remove(struct impair_session *x, unsigned i) {
 	struct impair_delayed h = x->delayed[i];
 
 	x->delayed[i] = x->delayed[--x->delayed_count];
@@ -89,7 +89,7 @@ static void put_due(struct impair_session *x) {
 			i++;
 			continue;
 		}
-		h = take_delayed(x, i);
+		h = delayed_remove(x, i);
 		put_one(x, h.m, h.number, h.late, NULL, 0);
 		i = 0; /* one more packet was sent */
 	}
@@ -167,11 +167,11 @@ static void expire(struct impair_session *x, uint64_t now, bool all) {
 		const struct impair_delayed *h = &x->delayed[i];
 		struct impair_delayed removed;
 
-		if (!all && (h->late || h->since > now || now - h->since < x->impair->patience)) {
+		if (!all && (h->late || h->since > now || now - h->since < x->impair->max_delay)) {
 			i++;
 			continue;
 		}
-		removed = take_delayed(x, i);
+		removed = delayed_remove(x, i);
 		if (removed.late)
 			rte_pktmbuf_free(removed.m); /* unknown whether the CMTS has given it up */
 		else

@@ -24,7 +24,7 @@ static struct stored_key *stored_key_create(struct key_store *s, const struct st
 	return NULL;
 }
 
-struct stored_key *key_store_take(struct key_store *s, enum cipher cipher, const uint8_t *bytes) {
+struct stored_key *key_store_get(struct key_store *s, enum cipher cipher, const uint8_t *bytes) {
 	struct stored_key wanted = {.cipher = cipher}, **known, *key;
 
 	memcpy(wanted.bytes, bytes, cipher_key_size(cipher));
@@ -35,7 +35,7 @@ struct stored_key *key_store_take(struct key_store *s, enum cipher cipher, const
 	return key;
 }
 
-void key_store_give(struct key_store *s, struct stored_key *key) {
+void key_store_put(struct key_store *s, struct stored_key *key) {
 	if (key == NULL || --key->users > 0)
 		return;
 	tdelete(key, &s->tree, keys_compare);

@@ -26,9 +26,9 @@ struct stored_key {
 
 /*
  * Returns the key of cipher_key_size() bytes with its schedule; NULL if the provider or memory has no
- * capacity left. The caller returns it with key_store_give() when no frame uses the schedule.
+ * capacity left. The caller returns it with key_store_put() when no frame uses the schedule.
  */
-struct stored_key *key_store_take(struct key_store *s, enum cipher cipher, const uint8_t *key);
+struct stored_key *key_store_get(struct key_store *s, enum cipher cipher, const uint8_t *key);
 
 /* Accepts NULL. */
-void key_store_give(struct key_store *s, struct stored_key *key);
+void key_store_put(struct key_store *s, struct stored_key *key);

@@ -63,7 +63,7 @@ static unsigned key_slot(uint8_t sequence) {
 static bool modem_key_create(struct modems *t, uint32_t index, enum cipher cipher,
 			     const uint8_t *key, const uint8_t *iv, uint8_t sequence) {
 	struct modem_state *s = &t->all[index];
-	struct stored_key *stored = key_store_take(t->store, cipher, key);
+	struct stored_key *stored = key_store_get(t->store, cipher, key);
 	unsigned at = key_slot(sequence);
 
 	if (stored == NULL)
@@ -87,7 +87,7 @@ static bool modem_keys_create(struct modems *t, uint32_t index,
 
 bool modem_rekey_create(struct modem_rekey *r, struct key_store *store, enum cipher cipher,
 			const uint8_t *key, const uint8_t *iv) {
-	r->stored = key_store_take(store, cipher, key);
+	r->stored = key_store_get(store, cipher, key);
 	if (r->stored == NULL)
 		return false;
 	r->key = key_make(r->stored, cipher, iv, r->sequence);
@@ -173,7 +173,7 @@ int modems_create(struct modems *t, const struct service_group *sg, const struct
 
 void modems_free(struct modems *t) {
 	for (uint32_t i = 0; i < SA_KEYS * t->count; i++)
-		key_store_give(t->store, t->keys[i]);
+		key_store_put(t->store, t->keys[i]);
 	free(t->all);
 	free(t->flows);
 	free(t->keys);

@@ -18,7 +18,7 @@
 
 static int key_create(struct uplink_modem *m, struct key_store *store, enum cipher cipher,
 		      const uint8_t *key, const uint8_t *iv, unsigned sequence) {
-	struct stored_key *stored = key_store_take(store, cipher, key);
+	struct stored_key *stored = key_store_get(store, cipher, key);
 	struct crypto_key *k = &m->keys[m->key_count];
 
 	if (stored == NULL) {
@@ -51,7 +51,7 @@ int uplink_modem_create(struct uplink_modem *m, const struct service_group *sg, 
 
 void uplink_modem_free(struct uplink_modem *m, struct key_store *store) {
 	while (m->key_count > 0)
-		key_store_give(store, m->stored[--m->key_count]);
+		key_store_put(store, m->stored[--m->key_count]);
 }
 
 void uplink_frames_restart(struct uplink_frames *f) {

@@ -7,7 +7,7 @@
 
 #define CRC 4
 #define NS 1000000000.0
-#define PATIENCE 0.5 /* share of frame_timeout; the rest allows for preemption of the sender */
+#define TIMEOUT_SHARE 0.5 /* share of frame_timeout; the rest allows for preemption of the sender */
 
 static uint64_t grants_for(uint64_t bytes, uint32_t capacity) {
 	return (bytes + capacity - 1) / capacity;
@@ -48,9 +48,9 @@ uint64_t uplink_grant_span(const struct service_group *sg, const struct mix *mix
 /* Ignores the headers in grants, which the rate excludes: actual grants come faster. */
 uint64_t uplink_grant_lowest(const struct service_group *sg, const struct mix *mix,
 			     uint32_t grant) {
-	double patience = (double)sg->upstream.frame_timeout_ns / NS * PATIENCE;
+	double timeout = (double)sg->upstream.frame_timeout_ns / NS * TIMEOUT_SHARE;
 
-	return (uint64_t)((double)uplink_grant_span(sg, mix, grant) * 8 / patience) + 1;
+	return (uint64_t)((double)uplink_grant_span(sg, mix, grant) * 8 / timeout) + 1;
 }
 
 uint32_t uplink_grant_size(const struct service_group *sg, const struct mix *mix, uint64_t rate) {

@@ -50,10 +50,10 @@ static struct docsis_up_header frame_header(const struct uplink_grant *g, bool f
 static uint32_t whole_frames(const struct uplink_grant *g, const struct uplink_frames *frames,
 			     uint32_t available, uint32_t *size) {
 	const struct uplink_stream *s = g->stream;
-	uint32_t most = g->whole ? 1 : UINT8_MAX;
+	uint32_t max = g->whole ? 1 : UINT8_MAX;
 	uint32_t n = 0;
 
-	for (*size = 0; n < most; n++) {
+	for (*size = 0; n < max; n++) {
 		struct docsis_up_header h = frame_header(g, n == 0);
 		uint32_t next = uplink_frame_size(frames, &h, s->index, s->made + n);
 		uint32_t concatenation = n > 0 ? DOCSIS_MAC_HEADER : 0;

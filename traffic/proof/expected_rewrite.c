@@ -44,7 +44,7 @@ bool rewrites_add_between(struct rewrites *r, const struct rewrite_between *betw
 	return true;
 }
 
-void rewrites_take(struct rewrites *newest, struct rewrites *next, uint32_t magic) {
+void rewrites_apply(struct rewrites *newest, struct rewrites *next, uint32_t magic) {
 	struct rewrites before = *newest;
 
 	*newest = *next;

@@ -63,7 +63,7 @@ bool rewrites_add_between(struct rewrites *r, const struct rewrite_between *betw
  * Applies `next` as the newest generation, for packets from `magic` on. `next` then contains the
  * previous one and must stay valid as long as packets may show it.
  */
-void rewrites_take(struct rewrites *newest, struct rewrites *next, uint32_t magic);
+void rewrites_apply(struct rewrites *newest, struct rewrites *next, uint32_t magic);
 
 /*
  * Whether a generation that may apply explains the bytes `from` to `size` of a received frame.

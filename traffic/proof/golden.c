@@ -183,7 +183,7 @@ static size_t ofdma_trailer(uint8_t *out) {
 	return uepi_trailer_write(UEPI_OFDMA, &trailer, out);
 }
 
-static const struct uepi_request asked = {
+static const struct uepi_request request_fields = {
 	.cluster_valid = true,
 	.sid_cluster = 5,
 	.n_bytes = true,
@@ -196,11 +196,11 @@ static const struct uepi_request asked = {
 };
 
 static size_t sc_qam_request(uint8_t *out) {
-	return uepi_request_write(UEPI_SC_QAM, &asked, out);
+	return uepi_request_write(UEPI_SC_QAM, &request_fields, out);
 }
 
 static size_t ofdma_request(uint8_t *out) {
-	struct uepi_request r = asked;
+	struct uepi_request r = request_fields;
 
 	r.piggyback = true;
 	return uepi_request_write(UEPI_OFDMA, &r, out);
@@ -227,7 +227,7 @@ static bool good(const struct golden *g) {
 	return true;
 }
 
-const char *golden_wrong(void) {
+const char *golden_first_mismatch(void) {
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		if (!good(&table[i]))
 			return table[i].name;

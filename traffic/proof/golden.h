@@ -6,4 +6,4 @@
 #pragma once
 
 /* The name of the first format whose bytes differ from the specification; NULL: none. */
-const char *golden_wrong(void);
+const char *golden_first_mismatch(void);

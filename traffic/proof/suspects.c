@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEPS_A_SECOND (1000000 / SUSPECT_STEP_US)
+#define STEPS_PER_SECOND (1000000 / SUSPECT_STEP_US)
 #define FULL (SUSPECTS / 4 * 3)
 
 int suspects_create(struct suspects *s, uint64_t tsc_hz) {
 	*s = (struct suspects){.table = calloc(SUSPECTS, sizeof(*s->table)),
-			       .step = tsc_hz / STEPS_A_SECOND};
+			       .step = tsc_hz / STEPS_PER_SECOND};
 	return s->table != NULL ? 0 : -1;
 }
 

@@ -43,13 +43,13 @@ void watch_begin(struct watch *w, const struct stream_mark *mark, uint32_t to, u
 /* Missing packets of the range; at most its size, as others were lost outside of it. */
 static uint32_t removed_of(const struct watched_stream *s, const struct window *w) {
 	uint32_t missing = w->missing - s->missing;
-	uint32_t most = s->to - s->from;
+	uint32_t max = s->to - s->from;
 
 	if ((int32_t)(s->to - w->next) > 0)
 		missing += s->to - w->next;
 	if ((int32_t)missing < 0)
 		return 0;
-	return missing < most ? missing : most;
+	return missing < max ? missing : max;
 }
 
 static void active_end(struct watch *w, const struct proof *p, uint32_t at) {

@@ -107,7 +107,7 @@ static void packet_keep(struct witness *w, const struct rte_mbuf *m) {
 		window_next(w);
 }
 
-void witness_look(struct witness *w, struct rte_mbuf *const *packets, unsigned n) {
+void witness_copy(struct witness *w, struct rte_mbuf *const *packets, unsigned n) {
 	for (unsigned i = 0; i < n; i++) {
 		if (w->skip > 0)
 			w->skip--;

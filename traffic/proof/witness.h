@@ -11,7 +11,7 @@
 #include <rte_mbuf.h>
 
 #define WITNESS_WINDOW 16
-#define WITNESS_MOST 100000 /* packets per direction */
+#define WITNESS_MAX 100000 /* packets per direction */
 
 /* Of one direction of one service group. */
 struct witness {
@@ -26,20 +26,20 @@ struct witness {
 int witness_create(struct witness *w, uint32_t packets, uint32_t size, uint64_t seed);
 void witness_free(struct witness *w);
 
-/* Slow path of witness_see(). */
-void witness_look(struct witness *w, struct rte_mbuf *const *packets, unsigned n);
+/* Slow path of witness_pass(). */
+void witness_copy(struct witness *w, struct rte_mbuf *const *packets, unsigned n);
 
 /*
  * Passes `n` consecutive packets that follow those of the last call. Copies the packets that it keeps. `w`
  * may be NULL: keeps nothing.
  */
-static inline void witness_see(struct witness *w, struct rte_mbuf *const *packets, unsigned n) {
+static inline void witness_pass(struct witness *w, struct rte_mbuf *const *packets, unsigned n) {
 	if (w == NULL || w->capacity == NULL)
 		return;
 	if (likely(n <= w->skip))
 		w->skip -= n;
 	else
-		witness_look(w, packets, n);
+		witness_copy(w, packets, n);
 }
 
 /* Of a service group. */

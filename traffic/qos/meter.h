@@ -12,7 +12,7 @@ struct rate_limit {
 	double rate; /* bytes per cycle; 0: no limit */
 	double burst; /* bytes */
 	double level; /* bytes received beyond the rate, at `last` */
-	double most; /* maximum of `level` */
+	double max; /* maximum of `level` */
 	uint64_t last;
 };
 
@@ -21,13 +21,13 @@ static inline void rate_limit_count(struct rate_limit *l, uint32_t bytes, uint64
 
 	l->level = (left > 0 ? left : 0) + bytes;
 	l->last = now;
-	if (l->level > l->most)
-		l->most = l->level;
+	if (l->level > l->max)
+		l->max = l->level;
 }
 
 /* Delay in cycles that the limit would have required for the excess bytes; 0 if there are none. */
 static inline double rate_limit_over(const struct rate_limit *l) {
-	return l->rate > 0 && l->most > l->burst ? (l->most - l->burst) / l->rate : 0;
+	return l->rate > 0 && l->max > l->burst ? (l->max - l->burst) / l->rate : 0;
 }
 
 /*

@@ -156,16 +156,16 @@ void meters_depi(struct meters *q, uint32_t channel, uint32_t bytes, uint64_t no
 }
 
 static double group_load(const struct meters *q, const struct meter_group *g) {
-	double most = 0;
+	double max = 0;
 
 	for (uint32_t c = 0; c < q->channel_count; c++) {
 		const struct meter_channel *channel = &q->channels[c];
 		double capacity = channel->limit.rate * (double)(q->until - q->since);
 
 		if ((g->channels[c / 64] >> c % 64 & 1) != 0 && capacity > 0)
-			most = RTE_MAX(most, (double)channel->backlog.total / capacity);
+			max = RTE_MAX(max, (double)channel->backlog.total / capacity);
 	}
-	return most;
+	return max;
 }
 
 void meters_stop(struct meters *q, uint64_t now) {

@@ -10,10 +10,10 @@
 #include "wire/bytes.h"
 #include "wire/ip.h"
 
-#define LIMITS_MOST 16 /* per modem and family */
-#define ACTIVE_MOST 256 /* addresses of all limits */
+#define LIMITS_MAX 16 /* per modem and family */
+#define ACTIVE_MAX 256 /* addresses of all limits */
 #define SEEN_ENOUGH 8 /* packets: fewer may all have been lost */
-#define TIMEOUT_LEAST 10 /* seconds */
+#define TIMEOUT_MIN 10 /* seconds */
 
 struct active {
 	struct ip_address address;
@@ -29,12 +29,12 @@ struct limit {
 };
 
 struct cpe_watch {
-	struct active active[ACTIVE_MOST];
+	struct active active[ACTIVE_MAX];
 	uint16_t active_count;
-	struct limit limits[LIMITS_MOST];
+	struct limit limits[LIMITS_MAX];
 	uint16_t limit_count;
 	int16_t by_last_byte[UINT8_MAX + 1]; /* -1: none */
-	uint64_t silent_most; /* TSC cycles after which an address may not be active any more */
+	uint64_t silent_max; /* TSC cycles after which an address may not be active any more */
 };
 
 static void active_add(struct cpe_watch *w, const struct ip_address *address) {
@@ -58,7 +58,7 @@ static void limit_add(struct cpe_watch *w, const struct modem *m, uint8_t family
 		else
 			limit.beyond = m->addresses[a];
 	}
-	if (limit.beyond.family == 0 || w->active_count + admitted > ACTIVE_MOST)
+	if (limit.beyond.family == 0 || w->active_count + admitted > ACTIVE_MAX)
 		return;
 	for (size_t a = 0; a < m->address_count; a++) {
 		if (m->addresses[a].family == family && modem_admits(m, a))
@@ -70,16 +70,16 @@ static void limit_add(struct cpe_watch *w, const struct modem *m, uint8_t family
 
 struct cpe_watch *cpe_watch_create(const struct service_group *sg, size_t first, uint64_t tsc_hz) {
 	uint64_t seconds = sg->cpe_timeout_ns / 1000000000;
-	struct cpe_watch *w = seconds < TIMEOUT_LEAST ? NULL : calloc(1, sizeof(*w));
+	struct cpe_watch *w = seconds < TIMEOUT_MIN ? NULL : calloc(1, sizeof(*w));
 
 	if (w == NULL)
 		return NULL;
-	w->silent_most = seconds / 2 * tsc_hz;
+	w->silent_max = seconds / 2 * tsc_hz;
 	memset(w->by_last_byte, 0xff, sizeof(w->by_last_byte));
 	for (size_t i = 0; i < sg->modem_count; i++) {
 		const struct modem *m = &sg->modems[(first + i) % sg->modem_count];
 
-		for (uint8_t family = 4; family <= 6 && w->limit_count < LIMITS_MOST; family += 2)
+		for (uint8_t family = 4; family <= 6 && w->limit_count < LIMITS_MAX; family += 2)
 			limit_add(w, m, family);
 	}
 	if (w->limit_count > 0)
@@ -108,7 +108,8 @@ static void see(struct cpe_watch *w, const uint8_t *frame, uint64_t now) {
 	}
 }
 
-void cpe_watch_see(struct cpe_watch *w, struct rte_mbuf *const *packets, unsigned n, uint64_t now) {
+void cpe_watch_record(struct cpe_watch *w, struct rte_mbuf *const *packets, unsigned n,
+		      uint64_t now) {
 	for (unsigned i = 0; w != NULL && i < n; i++)
 		see(w, rte_pktmbuf_mtod(packets[i], const uint8_t *), now);
 }
@@ -117,7 +118,7 @@ static bool is_full(const struct cpe_watch *w, const struct limit *limit, uint64
 	for (unsigned i = 0; i < limit->count; i++) {
 		const struct active *a = &w->active[limit->first + i];
 
-		if (a->packets < SEEN_ENOUGH || now - a->last > w->silent_most)
+		if (a->packets < SEEN_ENOUGH || now - a->last > w->silent_max)
 			return false;
 	}
 	return true;

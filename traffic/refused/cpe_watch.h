@@ -18,14 +18,15 @@ struct cpe_watch;
 /*
  * Searches the modems from `first` on for those with more addresses of a family than may be active. Returns
  * NULL if there are none, if activity ends too soon to rely on it, or if memory is short. `tsc_hz` is the
- * rate of the clock of cpe_watch_see(). Does not keep `sg`. The caller frees the result with
+ * rate of the clock of cpe_watch_record(). Does not keep `sg`. The caller frees the result with
  * cpe_watch_free(), which accepts NULL.
  */
 struct cpe_watch *cpe_watch_create(const struct service_group *sg, size_t first, uint64_t tsc_hz);
 void cpe_watch_free(struct cpe_watch *w);
 
 /* Records packets without VLAN tags that are about to be sent at `now`. `w` may be NULL. */
-void cpe_watch_see(struct cpe_watch *w, struct rte_mbuf *const *packets, unsigned n, uint64_t now);
+void cpe_watch_record(struct cpe_watch *w, struct rte_mbuf *const *packets, unsigned n,
+		      uint64_t now);
 
 /*
  * An address to which vcmtsd must drop packets at `now`: number `nth` modulo the count of them. Returns

@@ -14,7 +14,7 @@
 #include "wire/bytes.h"
 #include "wire/ip.h"
 
-#define DENIED_MOST 64 /* packets that filters deny, one per modem */
+#define DENIED_MAX 64 /* packets that filters deny, one per modem */
 #define DENIED_SIZE 128 /* bytes: exceeds the headers and the tag */
 #define ARP_FRAME 60
 #define ETHERTYPE_LOCAL 0x88b5 /* IEEE 802, local experimental */
@@ -26,7 +26,7 @@ struct downlink_refused {
 	bool shared;
 	uint8_t cmts_mac[6];
 	uint8_t unknown4[4], unknown6[16]; /* addresses of no modem */
-	struct packet_template denied[DENIED_MOST];
+	struct packet_template denied[DENIED_MAX];
 	uint32_t denied_count;
 	struct cpe_watch *limits; /* NULL: no modem exceeds its CPE limit */
 	uint64_t now; /* TSC */
@@ -40,7 +40,8 @@ static const uint8_t nobody6[16] = {0x20, 0x01, 0x0d, 0xb8, [4] = 0xfe, [15] = 0
 static const uint8_t multicast4[4] = {239, 255, 0, 1};
 static const uint8_t multicast6[16] = {0xff, 0x0e, [15] = 1};
 
-static bool is_of_modem(const struct service_group *sg, uint8_t family, const uint8_t *address) {
+static bool is_modem_address(const struct service_group *sg, uint8_t family,
+			     const uint8_t *address) {
 	for (size_t m = 0; m < sg->modem_count; m++) {
 		const struct modem *modem = &sg->modems[m];
 
@@ -58,9 +59,9 @@ static bool is_of_modem(const struct service_group *sg, uint8_t family, const ui
 static void unknown_find(struct downlink_refused *r, const struct service_group *sg) {
 	memcpy(r->unknown4, nobody4, sizeof(nobody4));
 	memcpy(r->unknown6, nobody6, sizeof(nobody6));
-	for (unsigned i = 0; i < UINT8_MAX && is_of_modem(sg, 4, r->unknown4); i++)
+	for (unsigned i = 0; i < UINT8_MAX && is_modem_address(sg, 4, r->unknown4); i++)
 		r->unknown4[3]--;
-	for (unsigned i = 0; i < UINT8_MAX && is_of_modem(sg, 6, r->unknown6); i++)
+	for (unsigned i = 0; i < UINT8_MAX && is_modem_address(sg, 6, r->unknown6); i++)
 		r->unknown6[15]--;
 }
 
@@ -76,7 +77,7 @@ static void denied_add(struct downlink_refused *r, const struct packet_address *
 static void denied_find(struct downlink_refused *r, const struct service_group *sg) {
 	size_t first = random_below(&r->random, (uint32_t)sg->modem_count + 1);
 
-	for (size_t i = 0; i < sg->modem_count && r->denied_count < DENIED_MOST; i++) {
+	for (size_t i = 0; i < sg->modem_count && r->denied_count < DENIED_MAX; i++) {
 		const struct modem *m = &sg->modems[(first + i) % sg->modem_count];
 		struct evaluation evaluation;
 		struct packet_address packet;
@@ -206,7 +207,7 @@ void downlink_refused_make(struct downlink_refused *r, struct rte_mbuf *const *p
 
 	if (r == NULL || n == 0)
 		return;
-	cpe_watch_see(r->limits, packets, n, now);
+	cpe_watch_record(r->limits, packets, n, now);
 	if (r->until > n) {
 		r->until -= n;
 		return;

@@ -36,9 +36,9 @@ static uint32_t channel_of(const struct map_pseudowires *w, uint32_t session) {
 	return UINT32_MAX;
 }
 
-static void tear(struct map_pseudowires *w, struct map_pseudowire *p) {
-	w->torn += p->joining != MAP_TORN;
-	p->joining = MAP_TORN;
+static void skip_message(struct map_pseudowires *w, struct map_pseudowire *p) {
+	w->incomplete += p->joining != MAP_SKIPPING;
+	p->joining = MAP_SKIPPING;
 }
 
 /* Whether the packet follows the last one; after a gap, drops a message that has begun. */
@@ -54,7 +54,7 @@ static bool in_order(struct map_pseudowires *w, struct map_pseudowire *p, const 
 	if (p->started && ahead > 0) {
 		w->missing += ahead;
 		if (p->joining == MAP_OPEN)
-			tear(w, p);
+			skip_message(w, p);
 	}
 	p->started = true;
 	p->next = (uint16_t)(psp->sequence + 1);
@@ -72,12 +72,12 @@ static bool message_ends(struct map_pseudowires *w, struct map_pseudowire *p, bo
 	if (late)
 		return s->begin && s->end;
 	if (s->begin) {
-		w->torn += p->joining == MAP_OPEN;
+		w->incomplete += p->joining == MAP_OPEN;
 		p->joining = MAP_OPEN;
 		p->length = 0;
 	}
 	if (p->joining != MAP_OPEN || s->length > sizeof(p->message) - p->length) {
-		tear(w, p);
+		skip_message(w, p);
 	} else {
 		memcpy(p->message + p->length, s->data, s->length);
 		p->length = (uint16_t)(p->length + s->length);
@@ -91,7 +91,7 @@ static bool message_ends(struct map_pseudowires *w, struct map_pseudowire *p, bo
 }
 
 static void messages_process(struct map_pseudowires *w, uint32_t channel, const struct psp *psp,
-			     map_pseudowire_fn hear, void *ctx) {
+			     map_pseudowire_fn receive, void *ctx) {
 	struct map_pseudowire *p = &w->all[channel];
 	bool late = !in_order(w, p, psp);
 	struct psp_cursor cursor = {0};
@@ -106,12 +106,12 @@ static void messages_process(struct map_pseudowires *w, uint32_t channel, const 
 			continue;
 		}
 		w->messages++;
-		hear(ctx, channel, &message);
+		receive(ctx, channel, &message);
 	}
 }
 
 bool map_pseudowires_receive(struct map_pseudowires *w, const struct rte_mbuf *frame,
-			     map_pseudowire_fn hear, void *ctx) {
+			     map_pseudowire_fn receive, void *ctx) {
 	uint32_t size = RTE_MIN(rte_pktmbuf_pkt_len(frame), (uint32_t)FRAME_MAX), channel;
 	uint8_t head[HEADERS], whole[FRAME_MAX];
 	struct l2tp_data l2tp;
@@ -130,6 +130,6 @@ bool map_pseudowires_receive(struct map_pseudowires *w, const struct rte_mbuf *f
 		w->malformed++;
 		return true;
 	}
-	messages_process(w, channel, &psp, hear, ctx);
+	messages_process(w, channel, &psp, receive, ctx);
 	return true;
 }

@@ -20,7 +20,7 @@
 enum map_joining {
 	MAP_CLOSED, /* the next segment begins a message */
 	MAP_OPEN, /* a message has begun */
-	MAP_TORN, /* the rest of a message is skipped */
+	MAP_SKIPPING, /* the rest of a message is skipped */
 };
 
 struct map_pseudowire {
@@ -38,7 +38,7 @@ struct map_pseudowires {
 	uint64_t mask; /* bit n is set if a session ID has n as its lowest six bits */
 	uint64_t packets, messages;
 	uint64_t missing; /* lost packets by sequence number */
-	uint64_t torn; /* messages with a lost part, or longer than any valid message */
+	uint64_t incomplete; /* messages with a lost part, or longer than any valid message */
 	uint64_t malformed; /* packets and messages that cannot be parsed */
 };
 
@@ -53,4 +53,4 @@ void map_pseudowires_set(struct map_pseudowires *w, const uint32_t *sessions, ui
  * chain and remains the caller's. Returns whether it belongs to one.
  */
 bool map_pseudowires_receive(struct map_pseudowires *w, const struct rte_mbuf *frame,
-			     map_pseudowire_fn hear, void *ctx);
+			     map_pseudowire_fn receive, void *ctx);

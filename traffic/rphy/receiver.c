@@ -11,7 +11,7 @@
 #include "wire/l2tpv3.h"
 
 #define SESSION_SLOTS 1024 /* at most a quarter is used without changes (SG_MAX_CHANNELS) */
-#define SESSIONS_MOST (SESSION_SLOTS / 4 * 3)
+#define SESSIONS_MAX (SESSION_SLOTS / 4 * 3)
 #define SCRATCH_SIZE 65536
 /* Exceeds Ethernet with a VLAN tag, IPv4 with options or IPv6, UDP, L2TPv3 and the fixed PSP header. */
 #define HEADERS 128
@@ -77,7 +77,7 @@ void receiver_set_channels(struct receiver *r, const struct channel *channels, u
 	for (uint32_t c = 0; c < count; c++) {
 		struct session *s = session_slot(r, channels[c].session);
 
-		if (channels[c].session == 0 || (s->id == 0 && r->session_count == SESSIONS_MOST))
+		if (channels[c].session == 0 || (s->id == 0 && r->session_count == SESSIONS_MAX))
 			continue;
 		r->session_count += s->id == 0;
 		s->id = channels[c].session;

@@ -101,7 +101,7 @@ void uplink_output_put(struct uplink_output *o, struct rte_mbuf *m,
 	uint32_t session = o->reorder_every == 0 ? 0 : session_of(o, m);
 	struct rte_mbuf *refused = NULL;
 
-	witness_see(o->witness, &m, 1);
+	witness_pass(o->witness, &m, 1);
 	if (o->refuse != NULL)
 		refused = o->refuse(o->refused, m, o->headers_size, o->pool);
 	if (ended_count > 0)

@@ -42,8 +42,8 @@ static void set_requests(json_t *o, const struct grants_result *r) {
 		{"collisions", r->access.collisions},
 		{"collided", r->access.collided},
 		{"unanswered", r->access.unanswered},
-		{"bytes", r->access.asked},
-		{"heard_bytes", r->heard_bytes},
+		{"bytes", r->access.requested},
+		{"heard_bytes", r->received_bytes},
 		{"unanswered_alone", r->access.unanswered - r->access.unanswered_contended},
 	};
 
@@ -55,7 +55,7 @@ static void set_maps(json_t *o, const struct grants_result *r) {
 		{"seen", r->maps},
 		{"late", r->access.late_maps},
 		{"missing", r->maps_missing},
-		{"torn", r->maps_torn},
+		{"torn", r->maps_incomplete},
 		{"bad", r->maps_bad},
 		{"lost", r->maps_lost},
 		{"delayed", r->maps_delayed},
@@ -80,10 +80,10 @@ static void set_faults(json_t *o, const struct grants_result *r) {
 static void set_bytes(json_t *o, const struct grants_result *r) {
 	const struct access_counts *a = &r->access;
 	const struct entry entries[] = {
-		{"granted", a->granted}, {"used", a->used},	  {"unused", a->unused},
-		{"late", a->late_bytes}, {"lost", a->lost_bytes}, {"silent", a->silent_bytes},
-		{"coming", a->coming},	 {"beyond", a->beyond},	  {"sent", a->sent},
-		{"queued", a->queued},	 {"waiting", a->waiting}, {"discarded", a->discarded},
+		{"granted", a->granted},       {"used", a->used},	{"unused", a->unused},
+		{"late", a->late_bytes},       {"lost", a->lost_bytes}, {"silent", a->silent_bytes},
+		{"coming", a->pending_grants}, {"beyond", a->beyond},	{"sent", a->sent},
+		{"queued", a->queued},	       {"waiting", a->waiting}, {"discarded", a->discarded},
 	};
 
 	ENTRIES(o, "bytes", entries);

@@ -6,7 +6,7 @@
 /* Limits are reported only above this excess over the rate, or above this time with a backlog. */
 #define OVER_S 1e-3
 #define WAITED_S 0.5
-#define LINES_MOST 256
+#define LINES_MAX 256
 /* A channel with a lower load does not limit the flows. */
 #define LOAD_FREE 0.8
 
@@ -36,7 +36,7 @@ static void line_add(struct writer *w, const struct line *line) {
 		return;
 	w->measured++;
 	if ((over < OVER_S && (waited < WAITED_S || !line->alone)) ||
-	    json_array_size(w->lines) == LINES_MOST)
+	    json_array_size(w->lines) == LINES_MAX)
 		return;
 	json_array_append_new(w->lines,
 			      json_pack("{s:s, s:I, s:f, s:f, s:f, s:b, s:f, s:I}", "of", line->of,
@@ -120,7 +120,7 @@ static json_t *shares(const struct meters *q) {
 		double waited = (double)f->backlog.cycles / q->hz;
 
 		if (f->id == 0 || f->sustained.rate > 0 || f->reserves || waited < WAITED_S ||
-		    json_array_size(list) == LINES_MOST)
+		    json_array_size(list) == LINES_MAX)
 			continue;
 		json_array_append_new(list,
 				      json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:I}", "id",

@@ -12,7 +12,7 @@
 void line_reader_init(struct line_reader *r, int in, const volatile sig_atomic_t *interrupted) {
 	r->in = in;
 	r->interrupted = interrupted;
-	r->size = r->taken = 0;
+	r->size = r->consumed = 0;
 	r->ended = r->skipping = false;
 }
 
@@ -21,9 +21,9 @@ static bool reader_fill(struct line_reader *r) {
 	struct pollfd wait = {.fd = r->in, .events = POLLIN};
 	ssize_t n;
 
-	memmove(r->bytes, r->bytes + r->taken, r->size - r->taken);
-	r->size -= r->taken;
-	r->taken = 0;
+	memmove(r->bytes, r->bytes + r->consumed, r->size - r->consumed);
+	r->size -= r->consumed;
+	r->consumed = 0;
 	while (poll(&wait, 1, POLL_MS) <= 0) {
 		if (*r->interrupted > 0)
 			return false;
@@ -37,25 +37,25 @@ static bool reader_fill(struct line_reader *r) {
 }
 
 /* Consumes `size` bytes and the newline after them, if there is one. */
-static void reader_take(struct line_reader *r, const char **line, size_t *size, size_t bytes) {
-	*line = r->bytes + r->taken;
+static void reader_consume(struct line_reader *r, const char **line, size_t *size, size_t bytes) {
+	*line = r->bytes + r->consumed;
 	*size = bytes;
-	r->taken += bytes;
-	r->taken += r->taken < r->size;
+	r->consumed += bytes;
+	r->consumed += r->consumed < r->size;
 }
 
 enum line line_reader_next(struct line_reader *r, const char **line, size_t *size) {
 	while (*r->interrupted == 0) {
-		size_t there = r->size - r->taken;
-		const char *end = memchr(r->bytes + r->taken, '\n', there);
-		size_t bytes = end != NULL ? (size_t)(end - (r->bytes + r->taken)) : there;
-		bool whole = end != NULL || (r->ended && there > 0);
+		size_t available = r->size - r->consumed;
+		const char *end = memchr(r->bytes + r->consumed, '\n', available);
+		size_t bytes = end != NULL ? (size_t)(end - (r->bytes + r->consumed)) : available;
+		bool whole = end != NULL || (r->ended && available > 0);
 
-		if (whole || there > LINE_MAX_SIZE) {
+		if (whole || available > LINE_MAX_SIZE) {
 			bool skipped = r->skipping;
 
 			r->skipping = !whole;
-			reader_take(r, line, size, bytes);
+			reader_consume(r, line, size, bytes);
 			if (!whole && !skipped)
 				return LINE_TOO_LONG;
 			if (whole && !skipped)

@@ -13,7 +13,7 @@ struct line_reader {
 	const volatile sig_atomic_t *interrupted;
 	char bytes[LINE_MAX_SIZE + 1];
 	size_t size; /* bytes in the buffer */
-	size_t taken; /* of these, bytes of earlier lines */
+	size_t consumed; /* of these, bytes of earlier lines */
 	bool ended; /* end of input was read */
 	bool skipping; /* skips the rest of a line that was too long */
 };

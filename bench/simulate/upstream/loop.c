@@ -58,11 +58,11 @@ static void submit(struct loop *l, const struct access_event *e) {
 }
 
 static void arrive(struct loop *l) {
-	uint32_t number = due_take(&l->arriving).number;
+	uint32_t number = due_pop(&l->arriving).number;
 	const struct loop_flying *f = &l->flying[number];
 
 	if (f->collided > 0) {
-		maps_collisions(l->maps, f->request.channel, 1);
+		maps_report_collisions(l->maps, f->request.channel, 1);
 	} else {
 		enum maps_verdict verdict = maps_request(l->maps, &f->request, l->now);
 
@@ -90,9 +90,9 @@ static void process_event(struct loop *l, const struct access_event *e) {
 	switch (e->kind) {
 	case ACCESS_BURST:
 		use(l, e);
-		loop_source_take(l, e->flow, e->bytes, e->end + l->scenario->delays.decode);
+		loop_source_depart(l, e->flow, e->bytes, e->end + l->scenario->delays.decode);
 		if (e->bytes > 0)
-			maps_used(l->maps, e->flow, l->now);
+			maps_data_received(l->maps, e->flow, l->now);
 		if (e->request > 0)
 			submit(l, e);
 		break;
@@ -125,11 +125,11 @@ static void snapshot(struct loop *l, struct access_counts *access, struct maps_c
 static uint64_t next_time(const struct loop *l) {
 	uint64_t times[] = {due_next(&l->arrivals), due_next(&l->arriving), access_due(l->access),
 			    maps_due(l->maps)};
-	uint64_t least = times[0];
+	uint64_t min = times[0];
 
 	for (unsigned i = 1; i < sizeof(times) / sizeof(times[0]); i++)
-		least = times[i] < least ? times[i] : least;
-	return least;
+		min = times[i] < min ? times[i] : min;
+	return min;
 }
 
 /* Processes all that is due now: modems' decisions, arriving packets, requests, MAPs. */
@@ -139,7 +139,7 @@ static void step(struct loop *l) {
 	while (access_next(l->access, l->now, &event))
 		process_event(l, &event);
 	while (due_next(&l->arrivals) <= l->now && l->error == NULL)
-		loop_source_run(l, due_take(&l->arrivals).number);
+		loop_source_run(l, due_pop(&l->arrivals).number);
 	while (due_next(&l->arriving) <= l->now)
 		arrive(l);
 	if (maps_due(l->maps) <= l->now)

@@ -39,7 +39,7 @@ struct loop_measure {
 	struct hdr_histogram *latency; /* us/16 */
 	uint64_t packets, bytes; /* that left the CMTS */
 	uint64_t given_up; /* packets */
-	uint64_t least, most; /* bytes of the flows with least and most; set at the end */
+	uint64_t min, max; /* bytes of the flows with least and most; set at the end */
 };
 
 /* A request in flight to the scheduler, or a detected collision. */

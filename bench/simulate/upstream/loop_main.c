@@ -33,13 +33,13 @@ static bool load(struct loop_scenario *scenario) {
 static int simulate(const struct loop_scenario *scenario, FILE *record) {
 	static struct loop l;
 	const char *error = NULL;
-	int status = EXIT_MISTAKE; /* a failed setup is a mistake in the scenario */
+	int status = EXIT_USAGE; /* a failed setup is a mistake in the scenario */
 
 	if (!loop_setup(&l, scenario, record)) {
 		error = l.error;
 	} else {
 		error = loop_run(&l);
-		status = error == NULL && program_print(NAME, loop_result(&l)) ? 0 : EXIT_TROUBLE;
+		status = error == NULL && program_print(NAME, loop_result(&l)) ? 0 : EXIT_FAILED;
 	}
 	if (error != NULL)
 		fprintf(stderr, NAME ": %s: %s\n", scenario_file, error);
@@ -62,18 +62,18 @@ int main(int argc, char **argv) {
 	FILE *record = NULL;
 	int status;
 
-	argp_err_exit_status = EXIT_MISTAKE;
+	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
 	if (!load(&scenario))
-		return EXIT_MISTAKE;
+		return EXIT_USAGE;
 	if (record_file != NULL && (record = fopen(record_file, "w")) == NULL) {
 		fprintf(stderr, NAME ": %s: %s\n", record_file, strerror(errno));
-		return EXIT_MISTAKE;
+		return EXIT_USAGE;
 	}
 	status = simulate(&scenario, record);
 	if (record != NULL && fclose(record) != 0 && status == 0) {
 		fprintf(stderr, NAME ": %s: %s\n", record_file, strerror(errno));
-		status = EXIT_TROUBLE;
+		status = EXIT_FAILED;
 	}
 	return status;
 }

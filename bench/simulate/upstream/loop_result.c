@@ -38,12 +38,12 @@ static void extremes(struct loop *l) {
 	for (uint32_t g = 0; g < l->scenario->group_count; g++) {
 		struct loop_measure *m = &l->measures[g];
 
-		m->least = UINT64_MAX;
+		m->min = UINT64_MAX;
 		for (uint32_t i = 0; i < l->scenario->groups[g].count; i++, number++) {
 			uint64_t bytes = l->carried[number];
 
-			m->least = bytes < m->least ? bytes : m->least;
-			m->most = bytes > m->most ? bytes : m->most;
+			m->min = bytes < m->min ? bytes : m->min;
+			m->max = bytes > m->max ? bytes : m->max;
 		}
 	}
 }
@@ -62,8 +62,8 @@ static json_t *flows(struct loop *l) {
 		json_object_set_new(flow, "bytes", count(m->bytes));
 		json_object_set_new(flow, "mbps",
 				    numbers_real((double)m->bytes * 8e-6 / seconds(l)));
-		json_object_set_new(flow, "least_bytes", count(m->least));
-		json_object_set_new(flow, "most_bytes", count(m->most));
+		json_object_set_new(flow, "least_bytes", count(m->min));
+		json_object_set_new(flow, "most_bytes", count(m->max));
 		json_object_set_new(flow, "given_up", count(m->given_up));
 		json_object_set_new(flow, "latency_ms", latency(m->latency));
 		json_array_append_new(out, flow);
@@ -128,20 +128,23 @@ struct counter {
 	size_t at;
 };
 
-#define COUNTER(key) {#key, offsetof(struct access_counts, key)}
+#define NAMED(name, member) {name, offsetof(struct access_counts, member)}
+#define COUNTER(key) NAMED(#key, key)
 
-static const struct counter of_requests[] = {
-	COUNTER(contention), COUNTER(polls),	COUNTER(piggybacks), COUNTER(asked),
+static const struct counter request_members[] = {
+	COUNTER(contention), COUNTER(polls),	COUNTER(piggybacks), NAMED("asked", requested),
 	COUNTER(collisions), COUNTER(collided), COUNTER(unanswered), COUNTER(given_up),
 };
-static const struct counter of_accounts[] = {
+/* clang-format off */
+static const struct counter account_members[] = {
 	COUNTER(queued),      COUNTER(sent),	       COUNTER(discarded), COUNTER(waiting),
 	COUNTER(granted),     COUNTER(used),	       COUNTER(unused),	   COUNTER(silent_bytes),
-	COUNTER(late_bytes),  COUNTER(lost_bytes),     COUNTER(coming),	   COUNTER(beyond),
+	COUNTER(late_bytes),  COUNTER(lost_bytes),     NAMED("coming", pending_grants),	   COUNTER(beyond),
 	COUNTER(bursts),      COUNTER(empty_bursts),   COUNTER(maps),	   COUNTER(late_maps),
 	COUNTER(late_grants), COUNTER(lost_grants),    COUNTER(wrong_ucd), COUNTER(wrong_maps),
 	COUNTER(too_many),    COUNTER(unknown_grants),
 };
+/* clang-format on */
 
 static uint64_t value_of(const struct access_counts *c, const struct counter *of) {
 	uint64_t value;
@@ -154,10 +157,10 @@ static uint64_t value_of(const struct access_counts *c, const struct counter *of
 static json_t *requests(const struct loop *l) {
 	json_t *out = json_object();
 
-	for (size_t i = 0; i < sizeof(of_requests) / sizeof(of_requests[0]); i++)
-		json_object_set_new(out, of_requests[i].name,
-				    count(value_of(&l->access_after, &of_requests[i]) -
-					  value_of(&l->access_before, &of_requests[i])));
+	for (size_t i = 0; i < sizeof(request_members) / sizeof(request_members[0]); i++)
+		json_object_set_new(out, request_members[i].name,
+				    count(value_of(&l->access_after, &request_members[i]) -
+					  value_of(&l->access_before, &request_members[i])));
 	json_object_set_new(out, "lost", count(l->lost_requests));
 	json_object_set_new(out, "taken", count(l->verdicts[MAPS_ACCEPTED]));
 	json_object_set_new(out, "cut", count(l->verdicts[MAPS_CAPPED]));
@@ -170,9 +173,9 @@ static json_t *requests(const struct loop *l) {
 static json_t *accounts(const struct loop *l) {
 	json_t *out = json_object();
 
-	for (size_t i = 0; i < sizeof(of_accounts) / sizeof(of_accounts[0]); i++)
-		json_object_set_new(out, of_accounts[i].name,
-				    count(value_of(&l->access_after, &of_accounts[i])));
+	for (size_t i = 0; i < sizeof(account_members) / sizeof(account_members[0]); i++)
+		json_object_set_new(out, account_members[i].name,
+				    count(value_of(&l->access_after, &account_members[i])));
 	return out;
 }
 

@@ -103,7 +103,7 @@ static void left(struct loop *l, uint32_t flow, const struct loop_packet *p) {
 	m->packets++;
 }
 
-void loop_source_take(struct loop *l, uint32_t flow, uint64_t bytes, uint64_t at) {
+void loop_source_depart(struct loop *l, uint32_t flow, uint64_t bytes, uint64_t at) {
 	struct loop_flow *f = &l->flows[flow];
 
 	f->left = at > f->left ? at : f->left;

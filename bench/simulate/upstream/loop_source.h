@@ -11,7 +11,7 @@ void loop_source_begin(struct loop *l, uint32_t flow);
 void loop_source_run(struct loop *l, uint32_t flow);
 
 /* The CMTS has decoded `bytes` of the flow's queue at the time `at`; completes packets that end in them. */
-void loop_source_take(struct loop *l, uint32_t flow, uint64_t bytes, uint64_t at);
+void loop_source_depart(struct loop *l, uint32_t flow, uint64_t bytes, uint64_t at);
 
 /* Discards the flow's first packet. Returns its bytes. */
 uint32_t loop_source_give_up(struct loop *l, uint32_t flow);

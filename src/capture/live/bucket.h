@@ -14,7 +14,7 @@
 
 struct tap_bucket {
 	uint64_t per_ns; /* tokens per ns; this and the next two are fixed point */
-	uint64_t most;
+	uint64_t max;
 	uint64_t tokens;
 	uint64_t now; /* ns */
 	bool begun;
@@ -22,17 +22,17 @@ struct tap_bucket {
 
 /* `rate`: 1..TAP_RATE_MAX per second; 0: no limit. The bucket starts full. */
 static inline void tap_bucket_set(struct tap_bucket *b, uint32_t rate) {
-	uint64_t most = rate / TAP_BUCKET_DEPTH;
+	uint64_t max = rate / TAP_BUCKET_DEPTH;
 
 	*b = (struct tap_bucket){
 		.per_ns = ((uint64_t)rate << TAP_TOKEN_BITS) / TAP_BUCKET_SECOND,
-		.most = (most > 0 ? most : 1) << TAP_TOKEN_BITS,
+		.max = (max > 0 ? max : 1) << TAP_TOKEN_BITS,
 	};
-	b->tokens = b->most;
+	b->tokens = b->max;
 }
 
 /* Returns whether a token was available. A clock that goes back adds no tokens; it differs between workers. */
-static inline bool tap_bucket_take(struct tap_bucket *b, uint64_t now) {
+static inline bool tap_bucket_admit(struct tap_bucket *b, uint64_t now) {
 	uint64_t passed = b->begun && now > b->now ? now - b->now : 0;
 
 	if (b->per_ns == 0)
@@ -42,8 +42,8 @@ static inline bool tap_bucket_take(struct tap_bucket *b, uint64_t now) {
 	b->begun = true;
 	b->now = now;
 	b->tokens += passed * b->per_ns;
-	if (b->tokens > b->most)
-		b->tokens = b->most;
+	if (b->tokens > b->max)
+		b->tokens = b->max;
 	if (b->tokens >> TAP_TOKEN_BITS == 0)
 		return false;
 	b->tokens -= UINT64_C(1) << TAP_TOKEN_BITS;

@@ -18,7 +18,7 @@ int tap_captures_open(struct tap_captures *c, struct server *server) {
 }
 
 void tap_source_free(struct tap_source *source) {
-	tap_end_free(source->end);
+	tap_buffer_free(source->end);
 	free(source);
 }
 
@@ -43,7 +43,7 @@ static void wakeup(struct tap_captures *c) {
 	__atomic_store_n(&c->wakeup, true, __ATOMIC_RELEASE);
 }
 
-struct tap_capture *tap_capture_request(struct tap_captures *c, const struct tap_request *w) {
+struct tap_capture *tap_capture_request(struct tap_captures *c, const struct tap_request *request) {
 	struct tap_capture *found = NULL;
 
 	pthread_mutex_lock(&c->lock);
@@ -52,7 +52,7 @@ struct tap_capture *tap_capture_request(struct tap_captures *c, const struct tap
 			found = &c->list[i];
 	}
 	if (found != NULL) {
-		found->request = *w;
+		found->request = *request;
 		found->state = TAP_REQUESTED;
 	}
 	pthread_mutex_unlock(&c->lock);
@@ -94,35 +94,35 @@ void tap_capture_free(struct tap_captures *c, struct tap_capture *capture) {
 
 static struct tap_source *source_at(const struct tap_capture *capture, unsigned site) {
 	for (unsigned p = 0; p < capture->source_count; p++) {
-		if (capture->sources[p]->site == site && !capture->sources[p]->gone)
+		if (capture->sources[p]->site == site && !capture->sources[p]->removed)
 			return capture->sources[p];
 	}
 	return NULL;
 }
 
-/* The largest ring size, in halves of TAP_RING_MOST, with which the existing rings and those still
- * to be created fit into TAP_MEMORY; at least TAP_RING_LEAST. */
+/* The largest ring size, in halves of TAP_RING_MAX, with which the existing rings and those still
+ * to be created fit into TAP_MEMORY; at least TAP_RING_MIN. */
 static uint32_t ring_size(const struct tap_captures *c, const struct tap_capture *capture) {
 	uint64_t used = 0, wanted = 0;
-	uint32_t size = TAP_RING_MOST;
+	uint32_t size = TAP_RING_MAX;
 
 	for (unsigned p = 0; p < capture->source_count; p++)
 		used += capture->sources[p]->end->ring.size;
 	for (unsigned s = 0; s < c->site_count; s++) {
-		struct tap_point point = tap_point_of(c->server, s);
+		struct tap_site point = tap_site_get(c->server, s);
 
 		wanted += source_at(capture, s) == NULL &&
-			  tap_point_wanted(&point, &capture->request);
+			  tap_site_is_selected(&point, &capture->request);
 	}
-	while (size > TAP_RING_LEAST && used + size * wanted > TAP_MEMORY)
+	while (size > TAP_RING_MIN && used + size * wanted > TAP_MEMORY)
 		size /= 2;
 	return size;
 }
 
 /* Returns NULL without memory, after a warning. */
 static struct tap_source *source_create(struct tap_captures *c, struct tap_capture *capture,
-					unsigned site, const struct tap_point *point) {
-	const struct tap_end_config config = {
+					unsigned site, const struct tap_site *point) {
+	const struct tap_buffer_config config = {
 		.snap = capture->request.snap,
 		.sample = capture->request.sample,
 		.rate = capture->request.rate,
@@ -136,10 +136,10 @@ static struct tap_source *source_create(struct tap_captures *c, struct tap_captu
 	if (more != NULL)
 		capture->sources = more;
 	if (more != NULL && source != NULL)
-		source->end = tap_end_create(&config);
+		source->end = tap_buffer_create(&config);
 	if (source == NULL || source->end == NULL) {
 		free(source);
-		tap_point_name(c->server, point, name);
+		tap_site_name(c->server, point, name);
 		log_warning("capture", LOG_NO_FIELDS,
 			    "no memory for a capture ring: packets of %s are missing in a capture",
 			    name);
@@ -147,7 +147,7 @@ static struct tap_source *source_create(struct tap_captures *c, struct tap_captu
 	}
 	source->site = site;
 	source->direction = point->direction;
-	tap_point_name(c->server, point, source->name);
+	tap_site_name(c->server, point, source->name);
 	capture->sources[capture->source_count++] = source;
 	return source;
 }
@@ -157,14 +157,14 @@ static void sources_at_gone(struct tap_captures *c, unsigned site) {
 		struct tap_source *source = source_at(&c->list[i], site);
 
 		if (source != NULL)
-			source->gone = true;
+			source->removed = true;
 	}
 }
 
 /* Creates the view of a site for all running captures of its packets. Returns NULL if there are
  * none, or if memory is short. */
 static struct tap_view *view_make(struct tap_captures *c, unsigned site,
-				  const struct tap_point *point, struct tap_names **names) {
+				  const struct tap_site *point, struct tap_names **names) {
 	struct tap_view *v = calloc(1, sizeof(*v));
 
 	*names = v != NULL && point->group != NULL ? tap_names_create(point->group) : NULL;
@@ -172,7 +172,8 @@ static struct tap_view *view_make(struct tap_captures *c, unsigned site,
 		struct tap_capture *capture = &c->list[i];
 		struct tap_source *source;
 
-		if (capture->state != TAP_RUNNING || !tap_point_wanted(point, &capture->request) ||
+		if (capture->state != TAP_RUNNING ||
+		    !tap_site_is_selected(point, &capture->request) ||
 		    (point->group != NULL && *names == NULL))
 			continue;
 		source = source_at(capture, site);
@@ -180,11 +181,11 @@ static struct tap_view *view_make(struct tap_captures *c, unsigned site,
 			source = source_create(c, capture, site, point);
 		if (source == NULL)
 			continue;
-		tap_point_rule(point, &capture->request, *names, &v->rules[v->rule_count]);
+		tap_site_set_rule(point, &capture->request, *names, &v->rules[v->rule_count]);
 		v->rules[v->rule_count++].end = source->end;
 	}
 	if (v != NULL && v->rule_count > 0) {
-		tap_point_view(c->server, point, *names, v);
+		tap_site_set_view(c->server, point, *names, v);
 		return v;
 	}
 	tap_names_free(*names);
@@ -193,9 +194,10 @@ static struct tap_view *view_make(struct tap_captures *c, unsigned site,
 	return NULL;
 }
 
-static bool wanted_by_any(const struct tap_captures *c, const struct tap_point *point) {
+static bool wanted_by_any(const struct tap_captures *c, const struct tap_site *point) {
 	for (unsigned i = 0; i < TAP_CAPTURES; i++) {
-		if (c->list[i].state == TAP_RUNNING && tap_point_wanted(point, &c->list[i].request))
+		if (c->list[i].state == TAP_RUNNING &&
+		    tap_site_is_selected(point, &c->list[i].request))
 			return true;
 	}
 	return false;
@@ -203,18 +205,18 @@ static bool wanted_by_any(const struct tap_captures *c, const struct tap_point *
 
 /* Rebuilds the view of one site and publishes it. `old` becomes the previous one, which the caller
  * frees when no worker can reach it. */
-static void site_follow(struct tap_captures *c, unsigned site, struct tap_site *old) {
-	struct tap_site *at = &c->sites[site];
-	struct tap_point point = tap_point_of(c->server, site);
+static void site_follow(struct tap_captures *c, unsigned site, struct tap_attachment *old) {
+	struct tap_attachment *at = &c->sites[site];
+	struct tap_site point = tap_site_get(c->server, site);
 
 	*old = *at;
 	if (old->view != NULL && (point.counters == NULL || point.counters->tap != &old->view->tap))
 		sources_at_gone(c, site); /* the group or port was removed */
-	*at = (struct tap_site){0};
+	*at = (struct tap_attachment){0};
 	if (wanted_by_any(c, &point))
 		at->view = view_make(c, site, &point, &at->names);
 	if (point.counters != NULL && (at->view != NULL || point.counters->tap != NULL))
-		tap_point_publish(&point, at->view);
+		tap_site_publish(&point, at->view);
 	c->active |= at->view != NULL;
 }
 
@@ -226,10 +228,10 @@ static void sites_follow(struct tap_captures *c) {
 		site_follow(c, s, &c->former[s]);
 	server_synchronize(c->server);
 	for (unsigned s = 0; s < c->site_count; s++) {
-		struct tap_point point = tap_point_of(c->server, s);
+		struct tap_site point = tap_site_get(c->server, s);
 
 		if (c->sites[s].view != NULL)
-			tap_point_publish_drops(&point, c->sites[s].view);
+			tap_site_publish_drops(&point, c->sites[s].view);
 	}
 	server_synchronize(c->server);
 	for (unsigned s = 0; s < c->site_count; s++) {
@@ -271,7 +273,7 @@ static void captures_follow(struct tap_captures *c, bool stop) {
 	pthread_mutex_unlock(&c->lock);
 }
 
-void tap_captures_follow(struct tap_captures *c) {
+void tap_captures_update(struct tap_captures *c) {
 	if (__atomic_exchange_n(&c->wakeup, false, __ATOMIC_ACQ_REL) ||
 	    (c->active && c->generation != c->server->generation))
 		captures_follow(c, false);

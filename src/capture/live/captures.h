@@ -12,10 +12,10 @@
 #include "capture/live/request.h"
 #include "server/server.h"
 
-/* bytes of all rings of a capture, unless each is at TAP_RING_LEAST */
+/* bytes of all rings of a capture, unless each is at TAP_RING_MIN */
 #define TAP_MEMORY (UINT32_C(8) << 20)
-#define TAP_RING_LEAST (UINT32_C(128) << 10)
-#define TAP_RING_MOST (UINT32_C(4) << 20)
+#define TAP_RING_MIN (UINT32_C(128) << 10)
+#define TAP_RING_MAX (UINT32_C(4) << 20)
 #define TAP_NAME 64
 
 enum tap_state {
@@ -29,11 +29,11 @@ enum tap_state {
 
 /* What the capture thread has of one site of a capture: its ring and its names. */
 struct tap_source {
-	struct tap_end *end;
+	struct tap_buffer *end;
 	unsigned site; /* number of its site, for the control thread */
 	enum direction direction;
 	char name[TAP_NAME]; /* "sg 1 downstream", or the name of a port */
-	bool gone; /* the site was removed: no more packets */
+	bool removed; /* the site was removed: no more packets */
 	/* numbers of pcapng interfaces, used by the capture thread */
 	uint16_t interfaces[TAP_SLOTS + TAP_STAGES + 1][TAP_FORMS];
 };
@@ -47,7 +47,7 @@ struct tap_capture {
 };
 
 /* What is attached to a part of a group, or to a port. The control thread owns it. */
-struct tap_site {
+struct tap_attachment {
 	struct tap_view *view; /* NULL: no capture */
 	struct tap_names *names; /* of this view */
 };
@@ -56,11 +56,11 @@ struct tap_captures {
 	struct server *server;
 	pthread_mutex_t lock; /* protects states and sources */
 	struct tap_capture list[TAP_CAPTURES];
-	bool wakeup; /* a request for tap_captures_follow() */
+	bool wakeup; /* a request for tap_captures_update() */
 	/* The control thread owns the members below. */
 	bool active; /* some sites have views */
 	uint64_t generation; /* of the server, when the views were built */
-	struct tap_site *sites, *former;
+	struct tap_attachment *sites, *former;
 	unsigned site_count;
 };
 
@@ -71,13 +71,13 @@ int tap_captures_open(struct tap_captures *c, struct server *server);
 void tap_captures_close(struct tap_captures *c);
 
 /* The control thread calls it often: it starts and ends captures, and rebuilds views after changes of the server. */
-void tap_captures_follow(struct tap_captures *c);
+void tap_captures_update(struct tap_captures *c);
 
 /* The control thread calls it to end all captures and to refuse new ones. */
 void tap_captures_stop(struct tap_captures *c);
 
 /* The capture thread requests a capture. Returns NULL if all TAP_CAPTURES slots are in use. */
-struct tap_capture *tap_capture_request(struct tap_captures *c, const struct tap_request *w);
+struct tap_capture *tap_capture_request(struct tap_captures *c, const struct tap_request *request);
 enum tap_state tap_capture_state(struct tap_captures *c, const struct tap_capture *capture);
 void tap_capture_end(struct tap_captures *c, struct tap_capture *capture);
 

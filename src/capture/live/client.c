@@ -91,9 +91,9 @@ void tap_client_close(struct tap_client *c) {
 
 short tap_client_events(const struct tap_client *c) {
 	bool pending = c->streaming && tap_output_pending(&c->output) > 0;
-	bool asked = c->capture != NULL && !c->streaming; /* no input is read */
+	bool starting = c->capture != NULL && !c->streaming; /* no input is read */
 
-	return (short)((c->quits || asked ? 0 : POLLIN) | (pending ? POLLOUT : 0));
+	return (short)((c->quits || starting ? 0 : POLLIN) | (pending ? POLLOUT : 0));
 }
 
 bool tap_client_runs(const struct tap_client *c) {
@@ -102,14 +102,14 @@ bool tap_client_runs(const struct tap_client *c) {
 
 /* Handles a complete request line. Returns false if it was refused. */
 static bool request_handle(struct tap_client *c, size_t size) {
-	struct tap_request w;
+	struct tap_request request;
 	char why[TAP_LINE];
 
-	if (!tap_request_read(c->request, size, &w, why)) {
+	if (!tap_request_read(c->request, size, &request, why)) {
 		tap_refuse(c->fd, why);
 		return false;
 	}
-	c->capture = tap_capture_request(c->captures, &w);
+	c->capture = tap_capture_request(c->captures, &request);
 	if (c->capture == NULL) {
 		snprintf(why, sizeof(why), "%d captures run, which is the limit", TAP_CAPTURES);
 		tap_refuse(c->fd, why);
@@ -150,9 +150,9 @@ static bool more_read(struct tap_client *c) {
 
 static bool stream_begin(struct tap_client *c) {
 	static const char answer[] = "{\"ok\":true}\n";
-	const struct tap_request *w = &c->capture->request;
+	const struct tap_request *request = &c->capture->request;
 
-	if (tap_output_open(&c->output, w) != 0) {
+	if (tap_output_open(&c->output, request) != 0) {
 		tap_refuse(c->fd, "no memory left");
 		return false;
 	}
@@ -191,7 +191,7 @@ static bool retire_sources(struct tap_client *c) {
 	for (unsigned p = 0; p < before; p++) {
 		struct tap_source *source = capture->sources[p];
 
-		if (source->gone && tap_ring_first(&source->end->ring, &size) == NULL &&
+		if (source->removed && tap_ring_first(&source->end->ring, &size) == NULL &&
 		    tap_output_retire(&c->output, source))
 			tap_source_free(source);
 		else

@@ -6,9 +6,10 @@
 
 static void name_flows(struct tap_names *n, const struct served_group *g, uint32_t modem) {
 	const struct modem *m = &g->live.sg.modems[modem];
-	const struct us_own *own = g->upstream != NULL && modem < g->upstream->tables.modem_count
-					   ? g->upstream->tables.slots.own[modem]
-					   : NULL;
+	const struct us_modem_data *own =
+		g->upstream != NULL && modem < g->upstream->tables.modem_count
+			? g->upstream->tables.slots.modem_data[modem]
+			: NULL;
 
 	for (size_t f = 0; f < m->service_flow_count; f++) {
 		uint32_t flow = ds_flow_number(g->downstream, modem, f);
@@ -28,7 +29,7 @@ static void name_all(struct tap_names *n, const struct served_group *g) {
 	for (uint32_t c = 0; c < n->channel_count; c++)
 		n->sessions[c] = sg->channels[c].session;
 	for (uint32_t m = 0; m < n->modem_count; m++) {
-		if (!modem_is_there(&sg->modems[m]))
+		if (!modem_exists(&sg->modems[m]))
 			continue;
 		memcpy(n->macs[m], sg->modems[m].mac, sizeof(n->macs[m]));
 		name_flows(n, g, m);

@@ -19,18 +19,18 @@ static uint64_t time_now(void) {
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-int tap_output_open(struct tap_output *o, const struct tap_request *w) {
+int tap_output_open(struct tap_output *o, const struct tap_request *request) {
 	*o = (struct tap_output){
 		.blocks = {.bytes = malloc(TAP_OUTPUT_SIZE), .capacity = TAP_OUTPUT_SIZE},
-		.most = w->size,
-		.left = w->count != 0 ? w->count : UINT64_MAX,
+		.max = request->size,
+		.left = request->count != 0 ? request->count : UINT64_MAX,
 		.base_tsc = rte_rdtsc(),
 		.base_time = time_now(),
 		.ns_per_tick = 1e9 / (double)rte_get_tsc_hz(),
 	};
 	if (o->blocks.bytes == NULL)
 		return -1;
-	tap_bucket_set(&o->bucket, w->rate);
+	tap_bucket_set(&o->bucket, request->rate);
 	pcapng_section(&o->blocks, "vcmtsd");
 	o->total = o->blocks.size;
 	return 0;
@@ -211,15 +211,14 @@ const char *tap_output_fill(struct tap_output *o, struct tap_source *const *sour
 	while (o->left > 0 && (p = source_oldest(sources, count, until)) != NULL) {
 		const struct tap_record *r = tap_ring_first(&p->end->ring, &size);
 
-		if (o->total + size_needed(o, r->size) > o->most ||
-		    o->interface_count == UINT16_MAX)
+		if (o->total + size_needed(o, r->size) > o->max || o->interface_count == UINT16_MAX)
 			return TAP_END_SIZE;
 		o->full = o->blocks.capacity - o->blocks.size <
 			  r->size + 2 * COMMENT + STATISTICS_SIZE;
 		if (o->full)
 			return NULL;
 		/* by the record's time: this thread may run late and find many at once */
-		if (!tap_bucket_take(&o->bucket, time_of(o, r->tsc)))
+		if (!tap_bucket_admit(&o->bucket, time_of(o, r->tsc)))
 			o->limited++;
 		else if (!record_put(o, p, r))
 			return NULL;
@@ -227,7 +226,7 @@ const char *tap_output_fill(struct tap_output *o, struct tap_source *const *sour
 			o->packets++;
 			o->left--;
 		}
-		tap_ring_take(&p->end->ring);
+		tap_ring_pop(&p->end->ring);
 	}
 	return o->left == 0 ? TAP_END_COUNT : NULL;
 }
@@ -336,7 +335,7 @@ void tap_output_report(struct tap_output *o, struct tap_source *const *sources, 
 
 	sum_text(o, sources, count, text);
 	if (o->interface_count == 0 || strcmp(text, o->reported) == 0 ||
-	    o->total + size_needed(o, 0) > o->most)
+	    o->total + size_needed(o, 0) > o->max)
 		return;
 	output_shift(o);
 	before = o->blocks.size;

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capture/live/buffer.h"
 #include "capture/live/captures.h"
-#include "capture/live/end.h"
 #include "capture/pcapng.h"
 
 #define TAP_COMMENT 512 /* bytes */
@@ -24,7 +24,7 @@ struct tap_output {
 	struct pcapng blocks; /* not sent yet */
 	size_t sent; /* bytes of them that were sent */
 	uint64_t total; /* bytes of the file so far */
-	uint64_t most; /* limit of `total` */
+	uint64_t max; /* limit of `total` */
 	uint64_t left; /* packets until the limit */
 	uint64_t packets;
 	uint64_t limited; /* packets beyond the rate of the whole capture */
@@ -40,7 +40,7 @@ struct tap_output {
 };
 
 /* Starts the file. Returns 0, or -1 without memory. Call tap_output_free() in either case. */
-int tap_output_open(struct tap_output *o, const struct tap_request *w);
+int tap_output_open(struct tap_output *o, const struct tap_request *request);
 void tap_output_free(struct tap_output *o);
 
 /*

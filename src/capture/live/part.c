@@ -44,7 +44,7 @@ static bool filter_passes(const struct tap_filter *f, const struct tap_facts *fa
 }
 
 static void packet_match(const struct tap_rule *rule, struct tap_packet *p) {
-	struct tap_end *e = rule->end;
+	struct tap_buffer *e = rule->end;
 	struct tap_facts facts;
 
 	tap_facts_read(p->tables, p->kind, p->m, &facts);
@@ -56,20 +56,20 @@ static void packet_match(const struct tap_rule *rule, struct tap_packet *p) {
 		return;
 	}
 	e->skip = e->sample - 1;
-	tap_end_copy(e, p, &facts);
+	tap_buffer_copy(e, p, &facts);
 }
 
 /* Without a filter, packets that sampling skips are not read. */
 static void burst_sample(const struct tap_rule *rule, struct tap_packet *p,
 			 struct rte_mbuf *const *pkts, uint16_t n) {
-	struct tap_end *e = rule->end;
+	struct tap_buffer *e = rule->end;
 	struct tap_facts facts;
 
 	e->tallies[p->slot].matched += n;
 	for (uint32_t i = e->skip; i < n; i += e->sample) {
 		p->m = pkts[i];
 		tap_facts_read(p->tables, p->kind, p->m, &facts);
-		tap_end_copy(e, p, &facts);
+		tap_buffer_copy(e, p, &facts);
 		e->skip += e->sample;
 	}
 	e->skip -= n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The captures at one part of a group, or at a port, and what each selects. A view is constant
- * except for the rings and tallies that its rules point to (struct tap_end). The control thread
+ * except for the rings and tallies that its rules point to (struct tap_buffer). The control thread
  * builds a new one for other captures or names.
  */
 #pragma once
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/live/end.h"
+#include "capture/live/buffer.h"
 
 #define TAP_CAPTURES 4 /* at a time */
 #define TAP_PART_LISTS 2
@@ -23,7 +23,7 @@ struct tap_filter {
 };
 
 struct tap_rule {
-	struct tap_end *end;
+	struct tap_buffer *end;
 	struct tap_filter filter;
 	uint64_t boundaries; /* bit per boundary */
 	/* bit per drop reason, in the capture's request, which outlives the view; NULL: none */

@@ -63,78 +63,79 @@ static bool keys_known(json_t *root, char *why) {
 }
 
 /* Reads an integer; `*out` is unchanged where the key is missing. */
-static bool number(json_t *root, const char *key, uint64_t least, uint64_t most, uint64_t *out,
+static bool number(json_t *root, const char *key, uint64_t min, uint64_t max, uint64_t *out,
 		   char *why) {
 	json_t *value = json_object_get(root, key);
 	json_int_t n = json_integer_value(value);
 
 	if (value == NULL)
 		return true;
-	if (!json_is_integer(value) || n < 0 || (uint64_t)n < least || (uint64_t)n > most)
+	if (!json_is_integer(value) || n < 0 || (uint64_t)n < min || (uint64_t)n > max)
 		return refuse(why, "%s: allowed: a whole number from %llu to %llu", key,
-			      (unsigned long long)least, (unsigned long long)most);
+			      (unsigned long long)min, (unsigned long long)max);
 	*out = (uint64_t)n;
 	return true;
 }
 
-static bool number_32(json_t *root, const char *key, uint32_t least, uint32_t most, uint32_t *out,
+static bool number_32(json_t *root, const char *key, uint32_t min, uint32_t max, uint32_t *out,
 		      char *why) {
 	uint64_t n = *out;
 
-	if (!number(root, key, least, most, &n, why))
+	if (!number(root, key, min, max, &n, why))
 		return false;
 	*out = (uint32_t)n;
 	return true;
 }
 
-static bool read_limits(json_t *root, struct tap_request *w, char *why) {
+static bool read_limits(json_t *root, struct tap_request *request, char *why) {
 	json_t *seconds = json_object_get(root, "seconds");
 	double value = json_number_value(seconds);
 
-	w->rate = TAP_RATE_DEFAULT;
-	w->sample = 1;
-	w->snap = TAP_SNAP_MAX;
-	w->size = TAP_SIZE_DEFAULT;
+	request->rate = TAP_RATE_DEFAULT;
+	request->sample = 1;
+	request->snap = TAP_SNAP_MAX;
+	request->size = TAP_SIZE_DEFAULT;
 	if (seconds != NULL &&
-	    !(json_is_number(seconds) && value >= TAP_SECONDS_LEAST && value <= TAP_SECONDS_MAX))
+	    !(json_is_number(seconds) && value >= TAP_SECONDS_MIN && value <= TAP_SECONDS_MAX))
 		return refuse(why, "seconds: allowed: a number from 0.001 to %d", TAP_SECONDS_MAX);
-	w->duration = (uint64_t)(value * 1e9);
-	return number_32(root, "rate", 1, TAP_RATE_MAX, &w->rate, why) &&
-	       number_32(root, "sample", 1, INT32_MAX, &w->sample, why) &&
-	       number_32(root, "snaplen", 1, TAP_SNAP_MAX, &w->snap, why) &&
-	       number(root, "count", 1, INT64_MAX, &w->count, why) &&
-	       number(root, "max_size", 4096, TAP_SIZE_MAX, &w->size, why);
+	request->duration = (uint64_t)(value * 1e9);
+	return number_32(root, "rate", 1, TAP_RATE_MAX, &request->rate, why) &&
+	       number_32(root, "sample", 1, INT32_MAX, &request->sample, why) &&
+	       number_32(root, "snaplen", 1, TAP_SNAP_MAX, &request->snap, why) &&
+	       number(root, "count", 1, INT64_MAX, &request->count, why) &&
+	       number(root, "max_size", 4096, TAP_SIZE_MAX, &request->size, why);
 }
 
-static bool read_direction(json_t *root, struct tap_request *w, char *why) {
+static bool read_direction(json_t *root, struct tap_request *request, char *why) {
 	json_t *value = json_object_get(root, "direction");
 	const char *text = json_string_value(value);
 
-	w->directions = DIRECTION_BOTH | DIRECTION_PORT;
+	request->directions = DIRECTION_BOTH | DIRECTION_PORT;
 	if (value == NULL)
 		return true;
 	if (text != NULL && strcmp(text, "downstream") == 0)
-		w->directions = DIRECTION_DOWN;
+		request->directions = DIRECTION_DOWN;
 	else if (text != NULL && strcmp(text, "upstream") == 0)
-		w->directions = DIRECTION_UP;
+		request->directions = DIRECTION_UP;
 	else
 		return refuse(why, "direction: allowed: downstream, upstream");
 	return true;
 }
 
-static bool read_filters(json_t *root, struct tap_request *w, char *why) {
+static bool read_filters(json_t *root, struct tap_request *request, char *why) {
 	json_t *modem = json_object_get(root, "modem");
 	const char *mac = json_string_value(modem);
 
-	if (modem != NULL && (mac == NULL || !units_parse_mac(mac, w->mac)))
+	if (modem != NULL && (mac == NULL || !units_parse_mac(mac, request->mac)))
 		return refuse(why, "modem: allowed: a MAC address such as 02:00:00:00:00:01");
-	w->wants = (uint8_t)((modem != NULL ? TAP_KNOWS_MODEM : 0) |
-			     (json_object_get(root, "flow") != NULL ? TAP_KNOWS_FLOW : 0) |
-			     (json_object_get(root, "session") != NULL ? TAP_KNOWS_SESSION : 0));
-	w->has_group = json_object_get(root, "group") != NULL;
-	return number_32(root, "group", 0, UINT32_MAX, &w->group, why) &&
-	       number_32(root, "flow", 1, UINT32_MAX, &w->sfid, why) &&
-	       number_32(root, "session", 1, UINT32_MAX, &w->session, why);
+	request->wants =
+		(uint8_t)((modem != NULL ? TAP_KNOWS_MODEM : 0) |
+			  (json_object_get(root, "flow") != NULL ? TAP_KNOWS_FLOW : 0) |
+			  (json_object_get(root, "session") != NULL ? TAP_KNOWS_SESSION : 0));
+	request->has_group = json_object_get(root, "group") != NULL;
+	return number_32(root, "group", 0, UINT32_MAX, &request->group, why) &&
+	       number_32(root, "flow", 1, UINT32_MAX, &request->sfid, why) &&
+	       number_32(root, "session", 1, UINT32_MAX, &request->session, why);
 }
 
 static bool has_packets(enum direction direction, unsigned boundary) {
@@ -173,17 +174,18 @@ static uint64_t boundary_of(enum direction direction, const char *word) {
 	return 0;
 }
 
-static bool add_stage(struct tap_request *w, const char *word, char *why) {
+static bool add_stage(struct tap_request *request, const char *word, char *why) {
 	uint64_t down =
-		(w->directions & DIRECTION_DOWN) != 0 ? boundary_of(DIRECTION_DOWN, word) : 0;
-	uint64_t up = (w->directions & DIRECTION_UP) != 0 ? boundary_of(DIRECTION_UP, word) : 0;
+		(request->directions & DIRECTION_DOWN) != 0 ? boundary_of(DIRECTION_DOWN, word) : 0;
+	uint64_t up =
+		(request->directions & DIRECTION_UP) != 0 ? boundary_of(DIRECTION_UP, word) : 0;
 	char list[TAP_LINE];
 
-	w->down |= down;
-	w->up |= up;
+	request->down |= down;
+	request->up |= up;
 	if ((down | up) != 0)
 		return true;
-	list_stages(list, w->directions);
+	list_stages(list, request->directions);
 	return refuse(why,
 		      "stage: found \"%.40s\", allowed: %.3000s; with :in or :out behind it for "
 		      "one side, where packets pass there",
@@ -191,8 +193,8 @@ static bool add_stage(struct tap_request *w, const char *word, char *why) {
 }
 
 /* `allowed`: the message where the value is no list of strings. */
-static bool add_words(struct tap_request *w, json_t *list,
-		      bool (*add)(struct tap_request *w, const char *word, char *why),
+static bool add_words(struct tap_request *request, json_t *list,
+		      bool (*add)(struct tap_request *request, const char *word, char *why),
 		      const char *allowed, char *why) {
 	json_t *entry;
 	size_t i;
@@ -204,35 +206,35 @@ static bool add_words(struct tap_request *w, json_t *list,
 
 		if (word == NULL)
 			return refuse(why, "%s", allowed);
-		if (!add(w, word, why))
+		if (!add(request, word, why))
 			return false;
 	}
 	return true;
 }
 
-static bool read_stages(json_t *root, struct tap_request *w, char *why) {
+static bool read_stages(json_t *root, struct tap_request *request, char *why) {
 	json_t *stages = json_object_get(root, "stages");
 
 	if (stages == NULL) {
-		if (w->drops)
+		if (request->drops)
 			return true;
-		if ((w->directions & DIRECTION_DOWN) != 0)
-			w->down = boundary_of(DIRECTION_DOWN, DEFAULT_DOWN);
-		if ((w->directions & DIRECTION_UP) != 0)
-			w->up = boundary_of(DIRECTION_UP, DEFAULT_UP);
+		if ((request->directions & DIRECTION_DOWN) != 0)
+			request->down = boundary_of(DIRECTION_DOWN, DEFAULT_DOWN);
+		if ((request->directions & DIRECTION_UP) != 0)
+			request->up = boundary_of(DIRECTION_UP, DEFAULT_UP);
 		return true;
 	}
-	return add_words(w, stages, add_stage, "stages: allowed: a list of names", why);
+	return add_words(request, stages, add_stage, "stages: allowed: a list of names", why);
 }
 
-static bool add_reason(struct tap_request *w, const char *word, char *why) {
+static bool add_reason(struct tap_request *request, const char *word, char *why) {
 	char list[TAP_LINE] = "";
 
 	for (unsigned r = 0; r < DROP_REASONS; r++) {
-		if (!drop_in((enum drop_reason)r, (enum direction)w->directions))
+		if (!drop_in((enum drop_reason)r, (enum direction)request->directions))
 			continue;
 		if (word == NULL || strcmp(word, drop_name((enum drop_reason)r)) == 0) {
-			w->reasons[r / 64] |= UINT64_C(1) << r % 64;
+			request->reasons[r / 64] |= UINT64_C(1) << r % 64;
 			if (word != NULL)
 				return true;
 		}
@@ -242,16 +244,16 @@ static bool add_reason(struct tap_request *w, const char *word, char *why) {
 	       refuse(why, "dropped: found \"%.40s\", allowed: %.3900s", word, list);
 }
 
-static bool read_drops(json_t *root, struct tap_request *w, char *why) {
+static bool read_drops(json_t *root, struct tap_request *request, char *why) {
 	json_t *dropped = json_object_get(root, "dropped");
 
-	w->drops = dropped != NULL && !json_is_false(dropped);
-	if (!w->drops)
+	request->drops = dropped != NULL && !json_is_false(dropped);
+	if (!request->drops)
 		return true;
 	if (json_is_true(dropped))
-		return add_reason(w, NULL, why);
-	return add_words(w, dropped, add_reason, "dropped: allowed: true, or a list of reasons",
-			 why);
+		return add_reason(request, NULL, why);
+	return add_words(request, dropped, add_reason,
+			 "dropped: allowed: true, or a list of reasons", why);
 }
 
 static unsigned knows_any(enum direction direction, uint64_t boundaries) {
@@ -265,7 +267,7 @@ static unsigned knows_any(enum direction direction, uint64_t boundaries) {
 }
 
 /* Refuses a filter on a field that is unknown at all chosen boundaries, as no packet could pass it. */
-static bool filters_make_sense(const struct tap_request *w, char *why) {
+static bool filters_make_sense(const struct tap_request *request, char *why) {
 	static const struct {
 		unsigned bit;
 		const char *what, *where;
@@ -279,10 +281,11 @@ static bool filters_make_sense(const struct tap_request *w, char *why) {
 		{TAP_KNOWS_SESSION, "session",
 		 "downstream from schedule on, upstream from validate on"},
 	};
-	unsigned any = knows_any(DIRECTION_DOWN, w->down) | knows_any(DIRECTION_UP, w->up);
+	unsigned any =
+		knows_any(DIRECTION_DOWN, request->down) | knows_any(DIRECTION_UP, request->up);
 
-	for (unsigned i = 0; !w->drops && i < RTE_DIM(known); i++) {
-		if ((w->wants & known[i].bit) != 0 && (any & known[i].bit) == 0)
+	for (unsigned i = 0; !request->drops && i < RTE_DIM(known); i++) {
+		if ((request->wants & known[i].bit) != 0 && (any & known[i].bit) == 0)
 			return refuse(why, "%s: it is not known at these stages, but %s",
 				      known[i].what, known[i].where);
 	}
@@ -290,24 +293,26 @@ static bool filters_make_sense(const struct tap_request *w, char *why) {
 }
 
 /* Writes faults to `why`, with the name of the key. */
-static bool request_parse(json_t *root, struct tap_request *w, char *why) {
+static bool request_parse(json_t *root, struct tap_request *request, char *why) {
 	if (!json_is_object(root))
 		return refuse(why, "found no JSON object");
-	return keys_known(root, why) && read_direction(root, w, why) && read_drops(root, w, why) &&
-	       read_stages(root, w, why) && read_filters(root, w, why) &&
-	       read_limits(root, w, why) && filters_make_sense(w, why);
+	return keys_known(root, why) && read_direction(root, request, why) &&
+	       read_drops(root, request, why) && read_stages(root, request, why) &&
+	       read_filters(root, request, why) && read_limits(root, request, why) &&
+	       filters_make_sense(request, why);
 }
 
-bool tap_request_read(const char *line, size_t size, struct tap_request *w, char why[TAP_LINE]) {
+bool tap_request_read(const char *line, size_t size, struct tap_request *request,
+		      char why[TAP_LINE]) {
 	char fault[JSON_FAULT_LINE];
 	json_error_t error;
 	json_t *root = secret_json_load(line, size, JSON_REJECT_DUPLICATES, &error);
 	bool good;
 
-	memset(w, 0, sizeof(*w));
+	memset(request, 0, sizeof(*request));
 	if (root == NULL)
 		return refuse(why, "found no JSON: %s", json_fault(&error, fault));
-	good = request_parse(root, w, why);
+	good = request_parse(root, request, why);
 	json_decref(root);
 	return good;
 }

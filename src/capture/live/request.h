@@ -14,7 +14,7 @@
 #define TAP_RATE_DEFAULT 10000 /* packets per second */
 #define TAP_SIZE_DEFAULT (UINT64_C(100) << 20) /* bytes of the file */
 #define TAP_SIZE_MAX (UINT64_C(1) << 50)
-#define TAP_SECONDS_LEAST 0.001 /* a shorter one would be 0 ns, which means no limit */
+#define TAP_SECONDS_MIN 0.001 /* a shorter one would be 0 ns, which means no limit */
 #define TAP_SECONDS_MAX 31536000 /* a year */
 
 struct tap_request {
@@ -35,4 +35,5 @@ struct tap_request {
 };
 
 /* Reads a line. Returns false with the fault and the allowed values in `why`. */
-bool tap_request_read(const char *line, size_t size, struct tap_request *w, char why[TAP_LINE]);
+bool tap_request_read(const char *line, size_t size, struct tap_request *request,
+		      char why[TAP_LINE]);

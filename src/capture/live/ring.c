@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Header of an entry: its bytes, or REST where the ring is empty up to its end. */
+/* Header of an entry: its bytes, or SKIP_TO_START where the ring is empty up to its end. */
 struct entry {
 	uint32_t size;
 	uint32_t unused;
 };
 
-#define REST UINT32_MAX
+#define SKIP_TO_START UINT32_MAX
 
 static uint32_t whole(uint32_t size) {
 	return (uint32_t)sizeof(struct entry) + ((size + 7) & ~7u);
@@ -39,13 +39,13 @@ void *tap_ring_reserve(struct tap_ring *r, uint32_t size) {
 	uint32_t to_end = r->size - (uint32_t)(head & (r->size - 1)), need;
 	struct entry *e;
 
-	if (size > tap_ring_most(r))
+	if (size > tap_ring_max(r))
 		return NULL;
 	need = whole(size);
 	if (need > to_end) {
 		if (head + to_end + need - tail > r->size)
 			return NULL;
-		entry_at(r, head)->size = REST;
+		entry_at(r, head)->size = SKIP_TO_START;
 		head += to_end;
 	} else if (head + need - tail > r->size) {
 		return NULL;
@@ -64,7 +64,7 @@ void tap_ring_put(struct tap_ring *r) {
 static uint64_t first_position(const struct tap_ring *r, uint64_t head) {
 	uint64_t position = r->tail;
 
-	if (position != head && entry_at(r, position)->size == REST)
+	if (position != head && entry_at(r, position)->size == SKIP_TO_START)
 		position += r->size - (position & (r->size - 1));
 	return position;
 }
@@ -79,7 +79,7 @@ const void *tap_ring_first(const struct tap_ring *r, uint32_t *size) {
 	return entry_at(r, position) + 1;
 }
 
-void tap_ring_take(struct tap_ring *r) {
+void tap_ring_pop(struct tap_ring *r) {
 	uint64_t head = __atomic_load_n(&r->head, __ATOMIC_ACQUIRE),
 		 position = first_position(r, head);
 

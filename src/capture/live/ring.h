@@ -23,7 +23,7 @@ int tap_ring_create(struct tap_ring *r, uint32_t size);
 void tap_ring_free(struct tap_ring *r);
 
 /* The largest entry that always fits an empty ring. */
-static inline uint32_t tap_ring_most(const struct tap_ring *r) {
+static inline uint32_t tap_ring_max(const struct tap_ring *r) {
 	return r->size / 2 - 8;
 }
 
@@ -32,6 +32,6 @@ static inline uint32_t tap_ring_most(const struct tap_ring *r) {
 void *tap_ring_reserve(struct tap_ring *r, uint32_t size);
 void tap_ring_put(struct tap_ring *r);
 
-/* The oldest entry, valid until tap_ring_take(); NULL where the ring is empty. */
+/* The oldest entry, valid until tap_ring_pop(); NULL where the ring is empty. */
 const void *tap_ring_first(const struct tap_ring *r, uint32_t *size);
-void tap_ring_take(struct tap_ring *r);
+void tap_ring_pop(struct tap_ring *r);

@@ -144,9 +144,9 @@ int tap_service_start(struct tap_service *t, struct server *server) {
 	return complain(strerror(ret));
 }
 
-void tap_service_follow(struct tap_service *t) {
+void tap_service_update(struct tap_service *t) {
 	if (t->runs)
-		tap_captures_follow(&t->captures);
+		tap_captures_update(&t->captures);
 }
 
 static void service_end(struct tap_service *t) {

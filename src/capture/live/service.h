@@ -31,7 +31,7 @@ int tap_service_listen(struct tap_service *t, const char *path, unsigned mode);
 int tap_service_start(struct tap_service *t, struct server *server);
 
 /* The control thread calls it often: starts and ends captures, and follows changes of the server. */
-void tap_service_follow(struct tap_service *t);
+void tap_service_update(struct tap_service *t);
 
 /* Ends all captures and their files. Workers may still run. Does nothing for a zeroed service. */
 void tap_service_close(struct tap_service *t);

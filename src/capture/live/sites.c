@@ -4,13 +4,13 @@
 #include <stdio.h>
 
 unsigned tap_site_count(const struct server *s) {
-	return s->group_most * TAP_GROUP_PARTS + SERVER_PORTS_MAX;
+	return s->group_max * TAP_GROUP_PARTS + SERVER_PORTS_MAX;
 }
 
-static struct tap_point port_point(const struct server *s, unsigned port) {
+static struct tap_site port_point(const struct server *s, unsigned port) {
 	struct port_share *share = s->shares.of[port];
 
-	return (struct tap_point){
+	return (struct tap_site){
 		.counters = share != NULL ? &share->counters : NULL,
 		.part = TAP_PORT,
 		.direction = DIRECTION_PORT,
@@ -18,14 +18,14 @@ static struct tap_point port_point(const struct server *s, unsigned port) {
 	};
 }
 
-struct tap_point tap_point_of(const struct server *s, unsigned site) {
+struct tap_site tap_site_get(const struct server *s, unsigned site) {
 	struct served_group *g = &s->groups[site / TAP_GROUP_PARTS];
-	struct tap_point point = {.group = g, .part = (enum tap_part)(site % TAP_GROUP_PARTS)};
+	struct tap_site point = {.group = g, .part = (enum tap_part)(site % TAP_GROUP_PARTS)};
 
-	if (site >= s->group_most * TAP_GROUP_PARTS)
-		return port_point(s, site - s->group_most * TAP_GROUP_PARTS);
+	if (site >= s->group_max * TAP_GROUP_PARTS)
+		return port_point(s, site - s->group_max * TAP_GROUP_PARTS);
 	point.direction = point.part == TAP_UPSTREAM ? DIRECTION_UP : DIRECTION_DOWN;
-	if (!g->there)
+	if (!g->in_service)
 		return point;
 	if (point.part == TAP_UPPER)
 		point.counters = &g->downstream->upper.counters;
@@ -36,7 +36,7 @@ struct tap_point tap_point_of(const struct server *s, unsigned site) {
 	return point;
 }
 
-void tap_point_name(const struct server *s, const struct tap_point *point, char name[TAP_NAME]) {
+void tap_site_name(const struct server *s, const struct tap_site *point, char name[TAP_NAME]) {
 	if (point->part == TAP_PORT)
 		snprintf(name, TAP_NAME, "port %.*s", TAP_NAME - 6,
 			 s->shares.of[point->port]->name);
@@ -46,8 +46,8 @@ void tap_point_name(const struct server *s, const struct tap_point *point, char 
 }
 
 /* The wanted boundaries that the part has. */
-static uint64_t boundaries_of(const struct tap_point *point, const struct tap_request *w) {
-	uint64_t all = point->direction == DIRECTION_UP ? w->up : w->down, own = 0;
+static uint64_t boundaries_of(const struct tap_site *point, const struct tap_request *request) {
+	uint64_t all = point->direction == DIRECTION_UP ? request->up : request->down, own = 0;
 
 	if (point->part == TAP_PORT)
 		return 0;
@@ -58,96 +58,99 @@ static uint64_t boundaries_of(const struct tap_point *point, const struct tap_re
 	return all & own;
 }
 
-static bool drops_wanted(const struct tap_point *point, const struct tap_request *w) {
-	for (unsigned r = 0; w->drops && r < DROP_REASONS; r++) {
-		if ((w->reasons[r / 64] >> r % 64 & 1) != 0 &&
+static bool drops_wanted(const struct tap_site *point, const struct tap_request *request) {
+	for (unsigned r = 0; request->drops && r < DROP_REASONS; r++) {
+		if ((request->reasons[r / 64] >> r % 64 & 1) != 0 &&
 		    drop_in((enum drop_reason)r, point->direction))
 			return true;
 	}
 	return false;
 }
 
-bool tap_point_wanted(const struct tap_point *point, const struct tap_request *w) {
-	if (point->counters == NULL || (w->directions & point->direction) == 0)
+bool tap_site_is_selected(const struct tap_site *point, const struct tap_request *request) {
+	if (point->counters == NULL || (request->directions & point->direction) == 0)
 		return false;
-	if (w->has_group && (point->group == NULL || point->group->sg->id != w->group))
+	if (request->has_group && (point->group == NULL || point->group->sg->id != request->group))
 		return false;
-	return boundaries_of(point, w) != 0 || drops_wanted(point, w);
+	return boundaries_of(point, request) != 0 || drops_wanted(point, request);
 }
 
 /* Whether the request captures in this direction: a flow has only one. */
-static bool captures_in(const struct tap_request *w, enum direction direction) {
-	uint64_t boundaries = direction == DIRECTION_UP ? w->up : w->down;
+static bool captures_in(const struct tap_request *request, enum direction direction) {
+	uint64_t boundaries = direction == DIRECTION_UP ? request->up : request->down;
 
-	return (w->directions & direction) != 0 && (w->drops || boundaries != 0);
+	return (request->directions & direction) != 0 && (request->drops || boundaries != 0);
 }
 
-static bool has_flow(const struct served_group *g, const struct tap_request *w) {
+static bool has_flow(const struct served_group *g, const struct tap_request *request) {
 	const struct service_group *sg = &g->live.sg;
-	bool down = captures_in(w, DIRECTION_DOWN), up = captures_in(w, DIRECTION_UP);
+	bool down = captures_in(request, DIRECTION_DOWN), up = captures_in(request, DIRECTION_UP);
 
 	for (size_t m = 0; m < sg->modem_count; m++) {
 		const struct modem *modem = &sg->modems[m];
 
 		for (size_t f = 0; down && f < modem->service_flow_count; f++) {
-			if (modem->service_flows[f].id == w->sfid)
+			if (modem->service_flows[f].id == request->sfid)
 				return true;
 		}
 		for (size_t f = 0; up && f < modem->upstream_flow_count; f++) {
-			if (modem->upstream_flows[f].id == w->sfid)
+			if (modem->upstream_flows[f].id == request->sfid)
 				return true;
 		}
 	}
 	return false;
 }
 
-bool tap_request_fits(const struct server *s, const struct tap_request *w, char why[TAP_LINE]) {
+bool tap_request_fits(const struct server *s, const struct tap_request *request,
+		      char why[TAP_LINE]) {
 	bool group = false, modem = false, flow = false, session = false;
 
 	for (unsigned i = 0; i < s->group_count; i++) {
 		const struct served_group *g = &s->groups[i];
 
-		if (!g->there || (w->has_group && g->sg->id != w->group))
+		if (!g->in_service || (request->has_group && g->sg->id != request->group))
 			continue;
 		group = true;
-		modem = modem || modem_by_mac(&g->live.sg, w->mac) != NULL;
-		flow = flow || has_flow(g, w);
-		session = session || tap_group_has_session(g, w->session);
+		modem = modem || modem_by_mac(&g->live.sg, request->mac) != NULL;
+		flow = flow || has_flow(g, request);
+		session = session || tap_group_has_session(g, request->session);
 	}
 	if (!group)
-		snprintf(why, TAP_LINE, "group: no service group %u is in service", w->group);
-	else if ((w->wants & TAP_KNOWS_MODEM) != 0 && !modem)
+		snprintf(why, TAP_LINE, "group: no service group %u is in service", request->group);
+	else if ((request->wants & TAP_KNOWS_MODEM) != 0 && !modem)
 		snprintf(why, TAP_LINE, "modem: no such modem is in service");
-	else if ((w->wants & TAP_KNOWS_FLOW) != 0 && !flow)
+	else if ((request->wants & TAP_KNOWS_FLOW) != 0 && !flow)
 		snprintf(why, TAP_LINE,
-			 "flow: no service flow %u is in service where it is asked for", w->sfid);
-	else if ((w->wants & TAP_KNOWS_SESSION) != 0 && !session)
-		snprintf(why, TAP_LINE, "session: no session 0x%08x is in service", w->session);
+			 "flow: no service flow %u is in service where it is asked for",
+			 request->sfid);
+	else if ((request->wants & TAP_KNOWS_SESSION) != 0 && !session)
+		snprintf(why, TAP_LINE, "session: no session 0x%08x is in service",
+			 request->session);
 	else
 		return true;
 	return false;
 }
 
-void tap_point_rule(const struct tap_point *point, const struct tap_request *w,
-		    const struct tap_names *names, struct tap_rule *rule) {
+void tap_site_set_rule(const struct tap_site *point, const struct tap_request *request,
+		       const struct tap_names *names, struct tap_rule *rule) {
 	bool up = point->direction == DIRECTION_UP;
 
-	rule->boundaries = boundaries_of(point, w);
-	rule->reasons = w->drops ? w->reasons : NULL;
+	rule->boundaries = boundaries_of(point, request);
+	rule->reasons = request->drops ? request->reasons : NULL;
 	rule->filter = (struct tap_filter){
-		.wants = w->wants,
+		.wants = request->wants,
 		.modem = TAP_NONE,
 		.flow = TAP_NONE,
-		.session = w->session,
+		.session = request->session,
 	};
 	if (names == NULL)
 		return;
-	rule->filter.modem = tap_names_modem(names, w->mac);
-	rule->filter.flow =
-		up ? tap_names_up_flow(names, w->sfid) : tap_names_down_flow(names, w->sfid);
+	rule->filter.modem = tap_names_modem(names, request->mac);
+	rule->filter.flow = up ? tap_names_up_flow(names, request->sfid)
+			       : tap_names_down_flow(names, request->sfid);
 }
 
-static void view_of_group(const struct tap_point *point, struct tap_view *v) {
+static void view_of_group(const struct tap_site *point, struct tap_view *v) {
 	struct served_group *g = point->group;
 
 	if (point->part == TAP_UPSTREAM) {
@@ -166,8 +169,8 @@ static void view_of_group(const struct tap_point *point, struct tap_view *v) {
 	}
 }
 
-void tap_point_view(const struct server *s, const struct tap_point *point,
-		    const struct tap_names *names, struct tap_view *v) {
+void tap_site_set_view(const struct server *s, const struct tap_site *point,
+		       const struct tap_names *names, struct tap_view *v) {
 	v->direction = point->direction;
 	v->tables.names = names;
 	v->tap.stage = &point->counters->stage;
@@ -180,7 +183,7 @@ void tap_point_view(const struct server *s, const struct tap_point *point,
 	tap_view_finish(v, 0, 0);
 }
 
-void tap_point_publish(const struct tap_point *point, struct tap_view *v) {
+void tap_site_publish(const struct tap_site *point, struct tap_view *v) {
 	struct pipeline *lists[TAP_PART_LISTS] = {NULL, NULL};
 
 	if (point->part == TAP_UPPER) {
@@ -192,7 +195,7 @@ void tap_point_publish(const struct tap_point *point, struct tap_view *v) {
 		lists[0] = &point->group->upstream->list;
 	}
 	if (v == NULL)
-		tap_point_publish_drops(point, NULL);
+		tap_site_publish_drops(point, NULL);
 	else if (point->counters->tap == NULL)
 		point->counters->stage = TAP_NO_STAGE;
 	for (unsigned l = 0; l < TAP_PART_LISTS; l++) {
@@ -202,6 +205,6 @@ void tap_point_publish(const struct tap_point *point, struct tap_view *v) {
 	}
 }
 
-void tap_point_publish_drops(const struct tap_point *point, struct tap_view *v) {
+void tap_site_publish_drops(const struct tap_site *point, struct tap_view *v) {
 	__atomic_store_n(&point->counters->tap, v != NULL ? &v->tap : NULL, __ATOMIC_RELEASE);
 }

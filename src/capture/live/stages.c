@@ -44,11 +44,11 @@ static const struct path *path_of(enum direction direction) {
 }
 
 unsigned tap_list_first(enum direction direction, unsigned list) {
-	const struct path *w = path_of(direction);
+	const struct path *request = path_of(direction);
 	unsigned first = 0;
 
 	for (unsigned l = 0; l < list; l++)
-		first += w->lists[l].count;
+		first += request->lists[l].count;
 	return first;
 }
 
@@ -80,10 +80,10 @@ enum tap_part tap_stage_part(enum direction direction, unsigned stage) {
 	return list_of(direction, stage) + 1 < DS_PIPELINES ? TAP_UPPER : TAP_LOWER;
 }
 
-static const struct stage_kind *kind_of(const struct path *w, const char *name) {
-	for (unsigned i = 0; i < w->kind_count; i++) {
-		if (strcmp(w->kinds[i].name, name) == 0)
-			return &w->kinds[i];
+static const struct stage_kind *kind_of(const struct path *request, const char *name) {
+	for (unsigned i = 0; i < request->kind_count; i++) {
+		if (strcmp(request->kinds[i].name, name) == 0)
+			return &request->kinds[i];
 	}
 	return NULL;
 }
@@ -103,9 +103,10 @@ static void stage_sides(enum direction direction, unsigned stage, enum tap_kind 
 	unsigned list = list_of(direction, stage);
 	bool first = stage == tap_list_first(direction, list);
 	bool last = stage + 1 == tap_list_first(direction, list + 1);
-	bool by_queue = !first && stage_of(direction, stage - 1)->gives != 0;
+	bool by_queue = !first && stage_of(direction, stage - 1)->output_queue != 0;
 
-	sides[TAP_IN] = first || (by_queue && (s->from == 0 || s->pulls)) ? TAP_NOTHING : *left;
+	sides[TAP_IN] = first || (by_queue && (s->input_queue == 0 || s->pulls_input)) ? TAP_NOTHING
+										       : *left;
 	*left = kind_after(direction, stage, sides[TAP_IN]);
 	sides[TAP_OUT] = last ? TAP_NOTHING : *left;
 }

@@ -75,7 +75,7 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	case 'f': o->flows = true; return 0;
 	case 'C': o->changes_in = value; return 0;
 	case 'a': o->answers = value; return 0;
-	case 't': return replay_changes_then(o->changes, value) == 0 ? 0 : EINVAL;
+	case 't': return replay_changes_add_reload(o->changes, value) == 0 ? 0 : EINVAL;
 	case ARGP_KEY_END:
 		o->route = o->in[UP] != NULL ? UP : DOWN;
 		if (o->in[o->route] == NULL || o->out[o->route] == NULL ||
@@ -103,7 +103,7 @@ static int write_stats(const struct replay *r, const char *path) {
 /* Replays all packets and writes the results. */
 static int replay(struct replay *r, const struct replay_options *o) {
 	bool whole = replay_play(r) == 0;
-	int ret = !whole ? EXIT_TROUBLE : r->changes->refused > 0 ? EXIT_MISTAKE : 0;
+	int ret = !whole ? EXIT_FAILED : r->changes->refused > 0 ? EXIT_USAGE : 0;
 	double seconds = (double)r->now / CLOCK_NS_PER_S;
 	bool stdout_used = report_is_stdout(o->stats) || report_is_stdout(o->out[DOWN]) ||
 			   report_is_stdout(o->out[UP]) || report_is_stdout(o->control_out) ||
@@ -111,11 +111,11 @@ static int replay(struct replay *r, const struct replay_options *o) {
 
 	replay_play_out(r);
 	if (o->stats != NULL && write_stats(r, o->stats) != 0)
-		ret = EXIT_TROUBLE;
+		ret = EXIT_FAILED;
 	if (o->answers != NULL && report_write(r->changes->answers, o->answers) != 0)
-		ret = EXIT_TROUBLE;
+		ret = EXIT_FAILED;
 	report_print(stdout_used ? stderr : stdout, &r->server, NULL, seconds);
-	return server_balanced(&r->server) ? ret : EXIT_TROUBLE;
+	return server_balanced(&r->server) ? ret : EXIT_FAILED;
 }
 
 static bool is_input(const struct replay_options *o, const char *path) {
@@ -160,19 +160,19 @@ static bool outputs_free(const struct replay_options *o) {
 /* Requires a running EAL. */
 static int replay_files(struct replay *r, const struct replay_options *o,
 			const struct server_config *config) {
-	int ret = EXIT_TROUBLE;
+	int ret = EXIT_FAILED;
 
 	r->name = o->in[o->route];
 	r->in = capture_open(r->name);
 	if (r->in == NULL)
-		return EXIT_MISTAKE;
+		return EXIT_USAGE;
 	r->changes = o->changes;
 	r->from = o->route == DOWN ? REPLAY_NETWORK : REPLAY_RPHY;
 	r->wires.out[REPLAY_RPHY] = o->out[DOWN];
 	r->wires.out[REPLAY_NETWORK] = o->out[UP];
 	r->wires.out[REPLAY_CONTROL] = o->control_out;
 	if (replay_wires_create(&r->wires) != 0) {
-		ret = EXIT_MISTAKE;
+		ret = EXIT_USAGE;
 	} else if (replay_wires_open(&r->wires, &r->server, config) == 0) {
 		server_account(&r->server, false);
 		r->server.report_flows = o->flows;
@@ -180,10 +180,10 @@ static int replay_files(struct replay *r, const struct replay_options *o,
 			ret = replay(r, o);
 		replay_wires_close(&r->wires);
 	} else if (r->server.no_crypto) {
-		ret = EXIT_MISTAKE;
+		ret = EXIT_USAGE;
 	}
 	pcap_close(r->in);
-	return replay_wires_finish(&r->wires) == 0 ? ret : EXIT_TROUBLE;
+	return replay_wires_finish(&r->wires) == 0 ? ret : EXIT_FAILED;
 }
 
 /* Whether a group has an upstream scheduler. */
@@ -221,7 +221,7 @@ static int replay_config(const struct replay_options *o, const struct server_con
 		.offline = true,
 	};
 	static struct replay r; /* static, as it is large and its counters are aligned */
-	int status = EXIT_TROUBLE;
+	int status = EXIT_FAILED;
 
 	if (platform_start(&p) == 0) {
 		status = replay_files(&r, o, config);
@@ -245,10 +245,10 @@ int replay_command(int argc, char **argv) {
 		.devices = {.network = "network", .rphy = "rphy"},
 	};
 	struct server_config config = {0};
-	int status = EXIT_MISTAKE;
+	int status = EXIT_USAGE;
 	bool good;
 
-	argp_err_exit_status = EXIT_MISTAKE;
+	argp_err_exit_status = EXIT_USAGE;
 	/* an invalid --then ends the parser */
 	good = argp_parse(&argp, argc, argv, 0, NULL, &o) == 0;
 	if (o.control_out != NULL)

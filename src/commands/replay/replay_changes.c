@@ -31,7 +31,7 @@ static int change_append(struct replay_changes *c, uint64_t at, const char *file
 	return 0;
 }
 
-int replay_changes_then(struct replay_changes *c, const char *text) {
+int replay_changes_add_reload(struct replay_changes *c, const char *text) {
 	size_t length = strcspn(text, "=");
 	char time[TIME_TEXT];
 	uint64_t at;
@@ -136,7 +136,7 @@ int replay_changes_open(struct replay_changes *c, struct server *s, const char *
 	return 0;
 }
 
-uint64_t replay_changes_at(const struct replay_changes *c) {
+uint64_t replay_changes_next_time(const struct replay_changes *c) {
 	return c->next < c->count ? c->list[c->next].at : REPLAY_NO_CHANGE;
 }
 
@@ -208,7 +208,7 @@ static void call(struct replay_changes *c, const struct replay_change *change, u
 	json_decref(answer);
 }
 
-void replay_changes_make(struct replay_changes *c) {
+void replay_changes_apply_next(struct replay_changes *c) {
 	const struct replay_change *change = &c->list[c->next++];
 	uint64_t begun = server_now(c->server);
 

@@ -40,7 +40,7 @@ struct replay_changes {
 };
 
 /* Adds a change "TIME=FILE"; `text` must stay valid. Returns 0, or -1 after a message. */
-int replay_changes_then(struct replay_changes *c, const char *text);
+int replay_changes_add_reload(struct replay_changes *c, const char *text);
 
 /* Adds the changes of a JSON file: [{"at": "12.5ms", "method": "modem.add", "params": {}}]. Returns 0, or -1
  * after a message. */
@@ -52,11 +52,11 @@ int replay_changes_open(struct replay_changes *c, struct server *s, const char *
 			const struct server_devices *devices);
 
 /* The time of the next change, or REPLAY_NO_CHANGE. */
-uint64_t replay_changes_at(const struct replay_changes *c);
+uint64_t replay_changes_next_time(const struct replay_changes *c);
 
 /* Applies the next change; runs rounds of the server while it waits. A refused change has no effect, and is
  * reported. */
-void replay_changes_make(struct replay_changes *c);
+void replay_changes_apply_next(struct replay_changes *c);
 
 /* Does nothing if zeroed. */
 void replay_changes_free(struct replay_changes *c);

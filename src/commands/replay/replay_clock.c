@@ -31,7 +31,7 @@ uint64_t replay_next(const struct server *s, uint64_t now, uint64_t to) {
 	uint64_t next = to;
 
 	for (unsigned g = 0; to > now && g < s->group_count; g++) {
-		if (s->groups[g].there)
+		if (s->groups[g].in_service)
 			next = RTE_MIN(next, group_next(&s->groups[g], now, to));
 	}
 	return next;

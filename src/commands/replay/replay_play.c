@@ -13,7 +13,7 @@ static bool in_crypto(const struct server *s) {
 	for (unsigned g = 0; g < s->group_count; g++) {
 		const struct served_group *group = &s->groups[g];
 
-		if (!group->there)
+		if (!group->in_service)
 			continue;
 		if (group->downstream->lower.crypto->pending > 0 ||
 		    (group->upstream != NULL && upstream_busy(group->upstream)))
@@ -104,7 +104,7 @@ static void change(struct replay *r, uint64_t at) {
 	if (at > r->now)
 		advance(r, r->now + (at - r->now) / REPLAY_STEP_NS * REPLAY_STEP_NS);
 	settle(r);
-	replay_changes_make(r->changes);
+	replay_changes_apply_next(r->changes);
 }
 
 int replay_play(struct replay *r) {
@@ -115,7 +115,7 @@ int replay_play(struct replay *r) {
 	fetch(r);
 	r->base = r->more ? r->packet.time : 0;
 	while (!process_stopped && !r->failed) {
-		at = replay_changes_at(r->changes);
+		at = replay_changes_next_time(r->changes);
 		if (at != REPLAY_NO_CHANGE && (!r->more || at <= packet_at(r)))
 			change(r, at);
 		else if (r->more)
@@ -134,7 +134,7 @@ static void stop_granting(struct replay *r) {
 	for (unsigned g = 0; g < r->server.group_count; g++) {
 		struct upstream *u = r->server.groups[g].upstream;
 
-		if (r->server.groups[g].there && u != NULL && upstream_grants(u))
+		if (r->server.groups[g].in_service && u != NULL && upstream_grants(u))
 			upstream_stop_granting(u);
 	}
 }
@@ -143,7 +143,7 @@ static bool grants(const struct server *s) {
 	for (unsigned g = 0; g < s->group_count; g++) {
 		const struct upstream *u = s->groups[g].upstream;
 
-		if (s->groups[g].there && u != NULL && upstream_grants(u))
+		if (s->groups[g].in_service && u != NULL && upstream_grants(u))
 			return true;
 	}
 	return false;

@@ -21,9 +21,9 @@ static bool is_wired(const struct replay_wires *w, unsigned end) {
 	return end != REPLAY_CONTROL || w->out[end] != NULL;
 }
 
-/* Opens a pair of ports per end. Returns 0 and the server's ports in `theirs`, or -1 with none open. */
+/* Opens a pair of ports per end. Returns 0 and the server's ports in `server_ports`, or -1 with none open. */
 static int pairs_open(struct replay_wires *w, struct rte_mempool *pool,
-		      uint16_t theirs[REPLAY_ENDS]) {
+		      uint16_t server_ports[REPLAY_ENDS]) {
 	static const char *const names[REPLAY_ENDS] = {
 		[REPLAY_NETWORK] = "network",
 		[REPLAY_RPHY] = "rphy",
@@ -38,13 +38,13 @@ static int pairs_open(struct replay_wires *w, struct rte_mempool *pool,
 			continue;
 		if (port_pair(names[e], pool, PORT_DEPTH, pair) != 0)
 			break;
-		theirs[e] = pair[0];
+		server_ports[e] = pair[0];
 		w->ports[e] = pair[1];
 	}
 	if (e == REPLAY_ENDS)
 		return 0;
 	while (e-- > 0) {
-		port_close(theirs[e]);
+		port_close(server_ports[e]);
 		port_close(w->ports[e]);
 	}
 	return -1;
@@ -57,15 +57,15 @@ int replay_wires_open(struct replay_wires *w, struct server *s,
 		[REPLAY_RPHY] = DEVICE_RPHY,
 		[REPLAY_CONTROL] = DEVICE_CONTROL,
 	};
-	uint16_t theirs[REPLAY_ENDS] = {0};
+	uint16_t server_ports[REPLAY_ENDS] = {0};
 
-	if (server_create(s, config) != 0 || pairs_open(w, s->pools.packets, theirs) != 0)
+	if (server_create(s, config) != 0 || pairs_open(w, s->pools.packets, server_ports) != 0)
 		return -1;
 	for (unsigned e = 0; e < REPLAY_ENDS; e++) {
 		if (!is_wired(w, e))
 			continue;
 		for (unsigned g = 0; g < config->group_count; g++)
-			server_ports_give(&s->ports, g, roles[e], theirs[e]);
+			server_ports_set(&s->ports, g, roles[e], server_ports[e]);
 		/* groups added later find the port by its device */
 		s->ports.list[s->ports.of[0][roles[e]]].device =
 			device_port(&config->groups[0], roles[e])->device;

@@ -22,7 +22,7 @@ void service_status(const struct server *s, char text[NOTIFY_TEXT]) {
 	size_t lacking[SERVER_PORT_STATES] = {0};
 
 	for (unsigned g = 0; g < s->group_count; g++) {
-		if (!s->groups[g].there)
+		if (!s->groups[g].in_service)
 			continue;
 		groups++;
 		modems += s->groups[g].live.modems;
@@ -61,7 +61,8 @@ void service_ready(struct service *v) {
 static void send_alive(struct service *v, uint64_t now) {
 	uint64_t watchdog = v->notify.watchdog_ns;
 
-	if (watchdog == 0 || now - v->alive < watchdog / ALIVE_PART || !watch_all_moved(&v->watch))
+	if (watchdog == 0 || now - v->alive < watchdog / ALIVE_PART ||
+	    !watch_all_progressed(&v->watch))
 		return;
 	v->alive = now;
 	notify_alive(&v->notify);
@@ -72,7 +73,7 @@ void service_round_at(struct service *v, uint64_t now) {
 
 	watch_workers(&v->watch, now);
 	send_alive(v, now);
-	watch_away(&v->watch, now);
+	watch_long_rounds(&v->watch, now);
 	watch_ports(&v->watch);
 	log_tick();
 	if (now - v->status_checked < SERVICE_STATUS_NS)

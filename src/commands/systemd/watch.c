@@ -11,7 +11,7 @@
 #define GROUPS_TEXT 160 /* bytes of a list of group IDs */
 
 void watch_open(struct watch *w, const struct server *s, uint64_t now) {
-	*w = (struct watch){.server = s, .checked = now, .away_checked = now};
+	*w = (struct watch){.server = s, .checked = now, .long_rounds_checked = now};
 	for (unsigned p = 0; p < SERVER_PORTS_MAX; p++)
 		w->ports[p] = SERVER_PORT_UP;
 }
@@ -43,15 +43,15 @@ void watch_workers(struct watch *w, uint64_t now) {
 
 		seen->rounds = rounds;
 		seen->moved |= moved;
-		seen->still_ns = moved ? 0 : seen->still_ns + passed;
-		stalled = seen->still_ns >= WATCH_STALL_NS;
+		seen->stalled_ns = moved ? 0 : seen->stalled_ns + passed;
+		stalled = seen->stalled_ns >= WATCH_STALL_NS;
 		if (stalled != seen->stalled)
 			log_stall(w, i, stalled);
 		seen->stalled = stalled;
 	}
 }
 
-bool watch_all_moved(struct watch *w) {
+bool watch_all_progressed(struct watch *w) {
 	unsigned workers = w->server->worker_count;
 
 	for (unsigned i = 0; i < workers; i++) {
@@ -74,17 +74,17 @@ static void log_away(const struct server *s, unsigned worker, uint64_t times, ui
 		    core, times, us);
 }
 
-void watch_away(struct watch *w, uint64_t now) {
-	if (now - w->away_checked < WATCH_AWAY_NS)
+void watch_long_rounds(struct watch *w, uint64_t now) {
+	if (now - w->long_rounds_checked < WATCH_LONG_ROUND_REPORT_NS)
 		return;
-	w->away_checked = now;
+	w->long_rounds_checked = now;
 	for (unsigned i = 0; i < w->server->worker_count; i++) {
 		struct worker *k = &w->server->workers[i];
-		uint64_t longest = worker_longest_watch(k);
+		uint64_t longest = worker_longest_read_control(k);
 		uint64_t us = longest / RTE_MAX(rte_get_tsc_hz() / 1000000, (uint64_t)1);
 		uint64_t times = __atomic_load_n(&k->descheduled, __ATOMIC_RELAXED);
 
-		if (us >= WATCH_AWAY_US)
+		if (us >= WATCH_LONG_ROUND_US)
 			log_away(w->server, i, times - w->workers[i].descheduled, us);
 		w->workers[i].descheduled = times;
 	}
@@ -96,7 +96,7 @@ static void groups_of(const struct server *s, unsigned port, char *text, size_t 
 
 	text[0] = '\0';
 	for (unsigned g = 0; g < s->group_count && used < size; g++) {
-		if (s->groups[g].there && s->ports.of[g][s->ports.list[port].role] == port)
+		if (s->groups[g].in_service && s->ports.of[g][s->ports.list[port].role] == port)
 			used += (size_t)snprintf(text + used, size - used, "%s%u",
 						 used > 0 ? ", " : "", s->groups[g].sg->id);
 	}

@@ -46,7 +46,7 @@ static bool reading_end(struct rpc_call *call) {
 	struct methods *m = call->service;
 	struct snapshot_reading *r = call->state;
 
-	snapshots_leave(&m->events.snapshots, r);
+	snapshots_unregister(&m->events.snapshots, r);
 	return snapshot_free_part(r->snapshot);
 }
 
@@ -81,7 +81,7 @@ static bool reading_begin(struct rpc_call *call) {
 		return false;
 	call->state = r;
 	call->end = reading_end;
-	snapshots_join(&m->events.snapshots, r);
+	snapshots_register(&m->events.snapshots, r);
 	snprintf(head, sizeof(head),
 		 "{\"generation\":%" PRIu64 ",\"sequence\":%" PRIu64
 		 ",\"config\":{\"service_groups\":",

@@ -124,7 +124,7 @@ static size_t objects_of(const struct live_group *l) {
 
 	for (enum live_object o = LIVE_CHANNEL; o < LIVE_OBJECTS; o++) {
 		for (uint32_t slot = 0; slot < live_capacity(&l->capacity, o); slot++)
-			count += group_json_is_there(l, o, slot);
+			count += group_json_slot_is_used(l, o, slot);
 	}
 	return count;
 }
@@ -150,7 +150,7 @@ static void write_group_added(const struct writer *t, const struct live_group *l
 		     object_event(t, l->sg.id, "group", "added", group_single_json(&l->sg)), NULL);
 	for (enum live_object o = LIVE_CHANNEL; o < LIVE_OBJECTS; o++) {
 		for (uint32_t slot = 0; slot < live_capacity(&l->capacity, o); slot++) {
-			if (group_json_is_there(l, o, slot))
+			if (group_json_slot_is_used(l, o, slot))
 				write_addition(t, l, o, slot);
 		}
 	}
@@ -191,7 +191,7 @@ static void write_group(const struct writer *t, const struct server *s,
 	write_object(t, sg->id, object_event(t, sg->id, "group", action, object), NULL);
 }
 
-static void of_group(void *arg, const struct watched_change *w, const struct group_watch *g) {
+static void notify_group(void *arg, const struct watched_change *w, const struct group_watch *g) {
 	struct events *e = arg;
 	struct writer t;
 
@@ -242,7 +242,7 @@ void events_watch(struct events *e, struct server *s) {
 	e->server = s;
 	e->watcher = (struct server_watcher){
 		.differs = differs,
-		.group = of_group,
+		.group = notify_group,
 		.applied = applied,
 		.retired = retired,
 		.reloaded = reloaded,

@@ -41,8 +41,8 @@ json_t *events_subscribe(struct rpc_call *call) {
 			   (json_int_t)m->server->generation);
 	if (result == NULL)
 		return rpc_refuse(call, RPC_INTERNAL, "no memory left");
-	call->changed = event_journal_join(m->events.journal, call->subscriber, p->keys, p->groups,
-					   p->group_count);
+	call->changed = event_journal_subscribe(m->events.journal, call->subscriber, p->keys,
+						p->groups, p->group_count);
 	if (call->changed)
 		return result;
 	json_decref(result);

@@ -6,10 +6,10 @@
 /* One key per entry. */
 /* clang-format off */
 
-#define COUNT_KEY(key, most, sample, text)                                                         \
-	{.name = (key), .required = true, INTEGER(0, most), .example = (sample), HELP(text)}
-#define ID_KEY(most, text)                                                                         \
-	{.name = "id", .required = true, INTEGER(1, most), .example = "1", HELP(text)}
+#define COUNT_KEY(key, limit, sample, text)                                                         \
+	{.name = (key), .required = true, INTEGER(0, limit), .example = (sample), HELP(text)}
+#define ID_KEY(limit, text)                                                                         \
+	{.name = "id", .required = true, INTEGER(1, limit), .example = "1", HELP(text)}
 #define RATE_KEY(text)                                                                             \
 	{.name = "rate", .required = true, INTEGER(0, UINT64_C(1000000000000)),                     \
 	 .example = "1890000000", HELP(text)}
@@ -104,7 +104,7 @@ static json_t *channels_json(const struct service_group *sg) {
 	for (size_t c = 0; c < sg->channel_count; c++) {
 		const struct channel *channel = &sg->channels[c];
 
-		if (channel_is_there(channel))
+		if (channel_exists(channel))
 			json_array_append_new(list, json_pack("{s:I, s:I, s:I}", "id",
 							      (json_int_t)channel->id, "rate",
 							      (json_int_t)channel->rate, "session",
@@ -119,7 +119,7 @@ static json_t *upstream_channels_json(const struct service_group *sg) {
 	for (size_t c = 0; c < sg->upstream_channel_count; c++) {
 		const struct upstream_channel *channel = &sg->upstream_channels[c];
 
-		if (upstream_channel_is_there(channel))
+		if (upstream_channel_exists(channel))
 			json_array_append_new(list, json_pack("{s:I, s:I, s:I}", "id",
 							      (json_int_t)channel->id, "rate",
 							      (json_int_t)channel->rate, "session",
@@ -138,7 +138,7 @@ static json_t *bonding_groups_json(const struct service_group *sg) {
 		for (size_t c = 0; c < group->channel_count; c++)
 			json_array_append_new(channels,
 					      json_integer(sg->channels[group->channels[c]].id));
-		if (bonding_group_is_there(group))
+		if (bonding_group_exists(group))
 			json_array_append_new(list,
 					      json_pack("{s:I, s:O}", "id", (json_int_t)group->id,
 							"channels", channels));
@@ -153,7 +153,7 @@ static json_t *filter_groups_json(const struct service_group *sg) {
 	for (size_t f = 0; f < sg->filter_group_count; f++) {
 		const struct filter_group *group = &sg->filter_groups[f];
 
-		if (filter_group_is_there(group))
+		if (filter_group_exists(group))
 			json_array_append_new(list,
 					      json_pack("{s:I, s:I}", "id", (json_int_t)group->id,
 							"rules", (json_int_t)group->rule_count));

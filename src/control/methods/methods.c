@@ -7,7 +7,7 @@
 #include "control/methods/group_methods.h"
 #include "control/methods/key_methods.h"
 #include "control/methods/latency_methods.h"
-#include "control/methods/life_methods.h"
+#include "control/methods/lifecycle_methods.h"
 #include "control/methods/measure_methods.h"
 #include "control/methods/metrics_methods.h"
 #include "control/methods/modem_methods.h"
@@ -141,16 +141,16 @@ static const struct rpc_method methods[] = {
 	 PARAMS(group_set_params, struct object_params), object_result, object_request,
 	 FAULT, .object = LIVE_GROUP, .verb = LIVE_SET},
 	{"group.add", "takes a service group of a file into service",
-	 PARAMS(group_add_params, struct group_add_params), life_result, group_add,
+	 PARAMS(group_add_params, struct group_add_params), lifecycle_result, group_add,
 	 "the file has mistakes, or the server has no capacity for it: max_groups, workers, ports"},
 	{"group.remove", "takes a service group out of service",
-	 PARAMS(group_life_params, struct group_life_params), life_result, group_remove,
+	 PARAMS(group_lifecycle_params, struct group_lifecycle_params), lifecycle_result, group_remove,
 	 "there is no such service group, or no other"},
 	{"group.drain", "receives nothing more for a service group, and waits until nothing in it can go on",
-	 PARAMS(group_life_params, struct group_life_params), drain_result, group_drain,
+	 PARAMS(group_lifecycle_params, struct group_lifecycle_params), drain_result, group_drain,
 	 "there is no such service group, or it was resumed meanwhile"},
 	{"group.resume", "receives again for a service group",
-	 PARAMS(group_resume_params, struct group_life_params), life_result, group_resume,
+	 PARAMS(group_resume_params, struct group_lifecycle_params), lifecycle_result, group_resume,
 	 "there is no such service group, or it was resumed meanwhile"},
 	{"key.install", "installs the next traffic encryption key of a security association",
 	 PARAMS(key_install_params, struct key_params), object_result, key_install,
@@ -162,10 +162,10 @@ static const struct rpc_method methods[] = {
 	 PARAMS(key_params, struct key_params), object_result, key_remove,
 	 "no modem has the association, or its next key is not used"},
 	{"worker.drain", "has another worker run all that a worker runs",
-	 PARAMS(worker_drain_params, struct worker_params), life_result, worker_drain,
+	 PARAMS(worker_drain_params, struct worker_params), lifecycle_result, worker_drain,
 	 "there is no such worker"},
 	{"worker.resume", "gives a worker back what it ran at first",
-	 PARAMS(worker_resume_params, struct worker_params), life_result, worker_resume,
+	 PARAMS(worker_resume_params, struct worker_params), lifecycle_result, worker_resume,
 	 "there is no such worker"},
 	{"events.subscribe",
 	 "has every change of the configuration told on this connection, see Events",

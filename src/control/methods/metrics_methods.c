@@ -10,7 +10,7 @@
 #include "telemetry/metrics/samples.h"
 
 #define NAMES_MAX 64 /* name prefixes per request */
-#define PART_MOST 500 /* samples per part, about 1 ms; other clients are served between parts */
+#define PART_MAX 500 /* samples per part, about 1 ms; other clients are served between parts */
 
 /* One key per entry. */
 /* clang-format off */
@@ -93,7 +93,7 @@ static bool modem_is_somewhere(struct rpc_call *call, const struct metrics_get_p
 }
 
 /* Returns false after a refusal. */
-static bool subjects_are_there(struct rpc_call *call, const struct metrics_get_params *p) {
+static bool subjects_exist(struct rpc_call *call, const struct metrics_get_params *p) {
 	if (p->group.given && subject_group(call, &p->group) == NULL)
 		return false;
 	return !p->has_modem || modem_is_somewhere(call, p);
@@ -121,9 +121,9 @@ static bool reading_begin(struct rpc_call *call) {
 	return true;
 }
 
-/* Writes at most `most` samples. Returns false without memory. */
+/* Writes at most `limit` samples. Returns false without memory. */
 static bool part_write(struct rpc_call *call, const struct metrics_selection *selection,
-		       size_t most) {
+		       size_t limit) {
 	const struct methods *m = call->service;
 	struct metrics_reading *r = call->state;
 	char *text = NULL;
@@ -133,7 +133,7 @@ static bool part_write(struct rpc_call *call, const struct metrics_selection *se
 
 	if (out == NULL)
 		return false;
-	good = metrics_samples(m->metrics, selection, out, most, &r->cursor, &r->count);
+	good = metrics_samples(m->metrics, selection, out, limit, &r->cursor, &r->count);
 	good &= ferror(out) == 0;
 	good &= fclose(out) == 0;
 	good = good && answer_text_write(text, size, &call->text) == 0;
@@ -164,12 +164,12 @@ json_t *metrics_get(struct rpc_call *call) {
 	};
 	struct metrics_reading *r = call->state;
 
-	if (r == NULL && !subjects_are_there(call, p))
+	if (r == NULL && !subjects_exist(call, p))
 		return NULL;
 	if (r == NULL && !reading_begin(call))
 		return rpc_refuse(call, RPC_INTERNAL, "no memory left");
 	r = call->state;
-	if (!part_write(call, &selection, RTE_MIN(p->count - r->count, PART_MOST)))
+	if (!part_write(call, &selection, RTE_MIN(p->count - r->count, PART_MAX)))
 		return rpc_refuse(call, RPC_INTERNAL, "no memory left");
 	if (r->cursor != METRICS_SAMPLES_END && r->count < p->count)
 		return rpc_more(call);

@@ -31,10 +31,10 @@ json_t *modem_list(struct rpc_call *call) {
 	sg = subject_config(g);
 	list = json_array();
 	for (; slot < sg->modem_count && json_array_size(list) < p->count; slot++) {
-		if (modem_is_there(&sg->modems[slot]))
+		if (modem_exists(&sg->modems[slot]))
 			json_array_append_new(list, listed_modem(&sg->modems[slot]));
 	}
-	while (slot < sg->modem_count && !modem_is_there(&sg->modems[slot]))
+	while (slot < sg->modem_count && !modem_exists(&sg->modems[slot]))
 		slot++;
 	answer = json_pack("{s:I, s:o}", "group", (json_int_t)sg->id, "modems", list);
 	if (slot < sg->modem_count)

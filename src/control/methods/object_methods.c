@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-#include "model/live/live_between.h"
 #include "model/live/live_kind.h"
+#include "model/live/live_port_conflicts.h"
 #include "model/live/request.h"
 #include "platform/log/log.h"
 #include "server/changes.h"
@@ -191,7 +191,7 @@ static bool differs_from_others(struct rpc_call *call, const struct served_group
 
 	while (groups[changed] != &g->live)
 		changed++;
-	return live_between(groups, count, changed, changes, why);
+	return live_port_conflicts(groups, count, changed, changes, why);
 }
 
 /* The name of the parameter that has the object, such as "modem". */

@@ -6,10 +6,10 @@
 
 #define NS_PER_US UINT64_C(1000)
 #define HZ_PER_KHZ UINT64_C(1000)
-#define LATENCY_MOST_US 1000000
-#define PAUSE_MOST_US 10000
-#define TRANSITION_MOST_US 10000
-#define EMPTY_ROUNDS_MOST 1000000
+#define LATENCY_MAX_US 1000000
+#define PAUSE_MAX_US 10000
+#define TRANSITION_MAX_US 10000
+#define EMPTY_ROUNDS_MAX 1000000
 
 /* One key per entry. */
 /* clang-format off */
@@ -21,14 +21,14 @@ const struct key power_set_params[] = {
 	 HELP("of frequencies; each key is as it is where not given")},
 	{.name = "idle", ENUM(idle_kinds), AT(struct power_params, idle), GIVEN(idle_given),
 	 .example = "auto", HELP("what workers do while nothing comes")},
-	{.name = "empty_rounds", INTEGER(1, EMPTY_ROUNDS_MOST), AT(struct power_params, empty_rounds),
+	{.name = "empty_rounds", INTEGER(1, EMPTY_ROUNDS_MAX), AT(struct power_params, empty_rounds),
 	 GIVEN(empty_rounds_given), .example = "32", HELP("in a row before a pause")},
-	{.name = "longest_pause_us", INTEGER(1, PAUSE_MOST_US),
+	{.name = "longest_pause_us", INTEGER(1, PAUSE_MAX_US),
 	 AT(struct power_params, longest_pause_us), GIVEN(longest_pause_given), .example = "20",
 	 HELP("no pause is longer")},
-	{.name = "latency_us", INTEGER(1, LATENCY_MOST_US), AT(struct power_params, latency_us),
+	{.name = "latency_us", INTEGER(1, LATENCY_MAX_US), AT(struct power_params, latency_us),
 	 GIVEN(latency_given), .example = "100", HELP("that lower frequencies may add")},
-	{.name = "transition_us", INTEGER(0, TRANSITION_MOST_US),
+	{.name = "transition_us", INTEGER(0, TRANSITION_MAX_US),
 	 AT(struct power_params, transition_us), GIVEN(transition_given), .example = "50",
 	 HELP("how long a change of a simulated frequency takes")},
 	{.name = "queues", BOOL, AT(struct power_params, queues), GIVEN(queues_given),
@@ -69,7 +69,7 @@ const struct key power_result[] = {
 	 HELP("what changes frequencies: cpufreq, simulated or none")},
 	{.name = "idle", .required = true, ENUM(idle_kinds), .example = "auto",
 	 HELP("what workers are to do while nothing comes")},
-	{.name = "empty_rounds", .required = true, INTEGER(1, EMPTY_ROUNDS_MOST), .example = "32",
+	{.name = "empty_rounds", .required = true, INTEGER(1, EMPTY_ROUNDS_MAX), .example = "32",
 	 HELP("in a row before a pause")},
 	{.name = "longest_pause_us", .required = true, .kind = KIND_REAL, .example = "20",
 	 HELP("no pause is longer")},
@@ -117,7 +117,7 @@ json_t *power_get(struct rpc_call *call) {
 			 idle_kind_name(s->power.idle), "empty_rounds",
 			 (json_int_t)s->power.empty_rounds, "longest_pause_us",
 			 us(s->power.longest_pause), "latency_us", us(s->power.latency), "look_us",
-			 us(r.look_ns), "late_us", us(r.late_ns), "transition_us",
+			 us(r.sample_ns), "late_us", us(r.late_ns), "transition_us",
 			 us(r.transition_ns), "queues", !r.blind, "cores", cores);
 }
 

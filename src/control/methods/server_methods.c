@@ -167,7 +167,7 @@ static json_t *ids_of_port(const struct server *s, unsigned port) {
 	json_t *list = json_array();
 
 	for (unsigned g = 0; g < s->group_count; g++) {
-		if (s->groups[g].there && s->ports.of[g][s->ports.list[port].role] == port)
+		if (s->groups[g].in_service && s->ports.of[g][s->ports.list[port].role] == port)
 			json_array_append_new(list, json_integer(s->groups[g].sg->id));
 	}
 	return list;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "control/methods/snapshots.h"
 
-void snapshots_join(struct snapshots *s, struct snapshot_reading *r) {
+void snapshots_register(struct snapshots *s, struct snapshot_reading *r) {
 	r->next = s->first;
 	s->first = r;
 }
 
-void snapshots_leave(struct snapshots *s, struct snapshot_reading *r) {
+void snapshots_unregister(struct snapshots *s, struct snapshot_reading *r) {
 	struct snapshot_reading **at = &s->first;
 
 	while (*at != NULL && *at != r)

@@ -15,11 +15,11 @@ struct snapshots {
 	struct snapshot_reading *first;
 };
 
-/* `r` and its snapshot must stay valid until snapshots_leave(). */
-void snapshots_join(struct snapshots *s, struct snapshot_reading *r);
+/* `r` and its snapshot must stay valid until snapshots_unregister(). */
+void snapshots_register(struct snapshots *s, struct snapshot_reading *r);
 
 /* Does nothing if `r` has not joined. */
-void snapshots_leave(struct snapshots *s, struct snapshot_reading *r);
+void snapshots_unregister(struct snapshots *s, struct snapshot_reading *r);
 
 /* Call it before the group changes or is removed. */
 void snapshots_copy(const struct snapshots *s, const struct live_group *l);

@@ -37,7 +37,7 @@ struct served_group *subject_next_group(struct rpc_call *call, unsigned *slot) {
 	while (*slot < s->group_count) {
 		struct served_group *g = &s->groups[(*slot)++];
 
-		if (g->there)
+		if (g->in_service)
 			return g;
 	}
 	return NULL;

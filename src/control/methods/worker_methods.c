@@ -46,7 +46,7 @@ static json_t *listed_worker(struct worker *w, unsigned number, bool restart) {
 	uint64_t longest_since = __atomic_load_n(&w->longest_since, __ATOMIC_RELAXED);
 
 	if (restart)
-		longest_since = worker_longest_take(w);
+		longest_since = worker_longest_read(w);
 	return json_pack("{s:i, s:s, s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:I, s:I}", "number",
 			 (int)number, "name", w->name, "rounds", (json_int_t)w->rounds,
 			 "busy_rounds", (json_int_t)w->busy_rounds, "busy_cycles",

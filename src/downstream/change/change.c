@@ -146,7 +146,7 @@ void ds_change_end(struct ds_change *c) {
 	if (applied)
 		free_numbers(c, c->closing.list, c->closing.count);
 	else
-		free_numbers(c, c->fresh.list, c->fresh.count);
+		free_numbers(c, c->allocated.list, c->allocated.count);
 	if (c->prepared)
 		mark_slots(c, false);
 	if (c->d->slots.latest == c)

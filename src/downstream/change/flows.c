@@ -22,7 +22,7 @@ static void prepare_channel(struct ds_change *c, const struct live_change *l) {
 		.slot = l->slot,
 		.is_new = now == NULL,
 		.written = now != NULL && !written_alike(now, l->channel),
-		.stays = now != NULL && now->session == l->channel->session,
+		.session_stays = now != NULL && now->session == l->channel->session,
 	};
 	if (now == NULL)
 		depi_channel_set(&c->d->lower.depi, c->sg, l->slot, l->channel, false);
@@ -62,7 +62,7 @@ static bool alloc_number(struct ds_change *c, const struct live_change *l, uint3
 					 ? " before those that leave have gone"
 					 : "");
 	*flow = p->free_flows[--p->free_flow_count];
-	c->fresh.list[c->fresh.count++] = *flow;
+	c->allocated.list[c->allocated.count++] = *flow;
 	return true;
 }
 

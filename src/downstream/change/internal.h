@@ -69,7 +69,7 @@ struct ds_channel_set {
 	uint32_t slot;
 	bool is_new;
 	bool written; /* settings of the lower MAC change */
-	bool stays; /* the session continues */
+	bool session_stays; /* the session continues */
 };
 
 /* A replacement of a rule list. */
@@ -114,7 +114,7 @@ struct ds_change {
 	struct ds_owned *owned; /* by index in the change list */
 	DS_LIST(struct ds_modem_change) modems;
 	DS_LIST(uint32_t) numbers; /* indices of service flows */
-	DS_LIST(uint32_t) fresh; /* allocated indices */
+	DS_LIST(uint32_t) allocated; /* allocated indices */
 	DS_LIST(uint32_t) closing; /* indices of removed flows */
 	DS_LIST(uint32_t) closing_groups; /* their bonding groups */
 	DS_LIST(uint32_t) closing_channels; /* channels of removed bonding groups */

@@ -28,7 +28,7 @@ static bool write_channel(void *change, struct change_cursor *cursor) {
 	if (!set->written)
 		return true;
 	send_open(&c->d->lower, set->slot);
-	depi_channel_set(&c->d->lower.depi, c->sg, set->slot, &set->to, set->stays);
+	depi_channel_set(&c->d->lower.depi, c->sg, set->slot, &set->to, set->session_stays);
 	cursor->left -= CHANNEL_NS;
 	return true;
 }

@@ -69,7 +69,7 @@ bool ds_change_allocate(struct ds_change *c) {
 	c->writes.list = alloc_lines(n.flows_to_be, sizeof(*c->writes.list));
 	return allocate_slots(c) && c->owned != NULL && c->writes.list != NULL &&
 	       LIST(c->modems, n.modems) && LIST(c->numbers, n.flows_to_be) &&
-	       LIST(c->fresh, n.flows_to_be) && LIST(c->closing, n.flows) &&
+	       LIST(c->allocated, n.flows_to_be) && LIST(c->closing, n.flows) &&
 	       LIST(c->closing_groups, n.flows) && LIST(c->closing_channels, n.channels) &&
 	       LIST(c->added, n.addresses_to_be) && LIST(c->removed, n.addresses) &&
 	       LIST(c->flows, n.flows_to_be) && LIST(c->channels, all) && LIST(c->groups, all) &&
@@ -84,7 +84,7 @@ void ds_change_free(struct ds_change *c) {
 	free(c->owned);
 	free(c->modems.list);
 	free(c->numbers.list);
-	free(c->fresh.list);
+	free(c->allocated.list);
 	free(c->closing.list);
 	free(c->closing_groups.list);
 	free(c->closing_channels.list);

@@ -15,7 +15,7 @@ static bool modem_apply(void *change, struct change_cursor *cursor) {
 	struct ds_provider_change *c = change;
 	const struct ds_tables *t = &c->d->tables;
 	const struct modem *m = &c->sg->modems[cursor->at];
-	uint32_t flows = modem_is_there(m) ? (uint32_t)m->service_flow_count : 0;
+	uint32_t flows = modem_exists(m) ? (uint32_t)m->service_flow_count : 0;
 
 	for (uint32_t f = 0; f < flows; f++)
 		t->flows[ds_modem_flows(t, cursor->at)[f]].key.schedule = c->schedules[cursor->at];

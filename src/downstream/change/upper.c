@@ -102,7 +102,7 @@ static bool close_address(void *change, struct change_cursor *cursor) {
 	const struct ds_key *key = &c->removed.list[cursor->at];
 
 	rte_hash_del_key(key->table, key->bytes);
-	flow_cache_forget(&c->d->upper.flow_cache, key->modem);
+	flow_cache_invalidate(&c->d->upper.flow_cache, key->modem);
 	cursor->left -= ENTRY_NS;
 	return true;
 }
@@ -114,7 +114,7 @@ static void write_addresses(struct ds_change *c, const struct ds_modem_change *m
 
 		RTE_VERIFY(rte_hash_add_key_data(key->table, key->bytes, entry) == 0);
 		if (key->from != DS_NO_MODEM)
-			flow_cache_forget(&c->d->upper.flow_cache, key->from);
+			flow_cache_invalidate(&c->d->upper.flow_cache, key->from);
 	}
 }
 
@@ -135,7 +135,7 @@ static void write_modem(struct ds_change *c, const struct ds_modem_change *m) {
 	if (m->is_new)
 		d->cpe_period = 0;
 	write_addresses(c, m);
-	flow_cache_forget(&c->d->upper.flow_cache, m->slot);
+	flow_cache_invalidate(&c->d->upper.flow_cache, m->slot);
 }
 
 /* The cursor passes all modems once per value of enum ds_order; each is written in its pass. */

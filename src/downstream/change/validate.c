@@ -126,7 +126,7 @@ static bool object_is_valid(const struct ds_change *c, const struct live_change 
 		return true;
 	switch (l->object) {
 	case LIVE_CHANNEL:
-		if (!channel_is_there(l->channel))
+		if (!channel_exists(l->channel))
 			return ds_refuse(c, l, "its session is 0");
 		set = qos_channel(&c->sg->rphy, l->channel);
 		why = set.rate == 0 ? "it has no rate" : scheduler_check_channel(&set);

@@ -10,28 +10,27 @@
 const struct modem *ds_present_modem(const struct ds_change *c, uint32_t slot) {
 	const struct modem *list = c->sg->modems;
 
-	return slot < c->sg->modem_count && modem_is_there(&list[slot]) ? &list[slot] : NULL;
+	return slot < c->sg->modem_count && modem_exists(&list[slot]) ? &list[slot] : NULL;
 }
 
 const struct channel *ds_present_channel(const struct ds_change *c, uint32_t slot) {
 	const struct channel *list = c->sg->channels;
 
-	return slot < c->sg->channel_count && channel_is_there(&list[slot]) ? &list[slot] : NULL;
+	return slot < c->sg->channel_count && channel_exists(&list[slot]) ? &list[slot] : NULL;
 }
 
 const struct bonding_group *ds_present_bonding_group(const struct ds_change *c, uint32_t slot) {
 	const struct bonding_group *list = c->sg->bonding_groups;
 
-	return slot < c->sg->bonding_group_count && bonding_group_is_there(&list[slot])
-		       ? &list[slot]
-		       : NULL;
+	return slot < c->sg->bonding_group_count && bonding_group_exists(&list[slot]) ? &list[slot]
+										      : NULL;
 }
 
 const struct filter_group *ds_present_filter_group(const struct ds_change *c, uint32_t slot) {
 	const struct filter_group *list = c->sg->filter_groups;
 
-	return slot < c->sg->filter_group_count && filter_group_is_there(&list[slot]) ? &list[slot]
-										      : NULL;
+	return slot < c->sg->filter_group_count && filter_group_exists(&list[slot]) ? &list[slot]
+										    : NULL;
 }
 
 static const struct live_change *change_at(const struct ds_change *c, enum live_object object,

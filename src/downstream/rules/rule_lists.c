@@ -74,7 +74,7 @@ static uint32_t number_alloc(struct rule_lists *l) {
 			return RULE_LIST_NONE;
 		l->capacity = capacity;
 	}
-	return l->count <= RULE_LIST_MOST ? l->count++ : RULE_LIST_NONE;
+	return l->count <= RULE_LIST_MAX ? l->count++ : RULE_LIST_NONE;
 }
 
 /* Frees a number whose list has no users and is in no built rules. */

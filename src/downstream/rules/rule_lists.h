@@ -13,7 +13,7 @@
 #include "downstream/rules/rule_lines.h"
 #include "model/service_group.h"
 
-#define RULE_LIST_MOST 0x7fffff /* highest number; it is part of struct rule_key */
+#define RULE_LIST_MAX 0x7fffff /* highest number; it is part of struct rule_key */
 #define RULE_LIST_NONE UINT32_MAX
 
 struct rule_list {

@@ -8,9 +8,9 @@
 
 #include "platform/log/log.h"
 
-/* The small table has up to 1/SMALL_SHARE of the rules, or SMALL_LEAST if that is more. */
+/* The small table has up to 1/SMALL_SHARE of the rules, or SMALL_MIN if that is more. */
 #define SMALL_SHARE 4
-#define SMALL_LEAST 64
+#define SMALL_MIN 64
 
 /* An empty list is in no table: its number never matches. */
 static bool has_rules(const struct rule_list *list) {
@@ -123,7 +123,7 @@ static bool large_is_old(const struct rule_table *large, const struct rule_lists
 	size_t alive = rules_alive(large, l), fresh = l->rule_count - alive;
 
 	return large == NULL || 2 * alive < large->rule_count ||
-	       fresh > SMALL_LEAST + l->rule_count / SMALL_SHARE;
+	       fresh > SMALL_MIN + l->rule_count / SMALL_SHARE;
 }
 
 int rules_build(struct rules *next, const char *name, struct rule_lists *l,

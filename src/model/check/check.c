@@ -71,17 +71,17 @@ static void all_check_ports(struct check *check, struct node *root) {
 
 /* `cores` requires a layout, and `downstream` must agree with the layout. */
 static void check_layout(struct check *check, const struct node *map) {
-	const struct thread_request *asked = &check->sg->threads.asked;
+	const struct thread_request *requested = &check->sg->threads.requested;
 	struct path threads = {.key = "threads"}, path = {.up = &threads, .key = "layout"};
 	const struct node *node = node_present(map, "cores");
-	enum downstream_layout downstream = layouts_downstream(asked->layout);
+	enum downstream_layout downstream = layouts_downstream(requested->layout);
 
-	if (asked->layout == LAYOUT_NONE && node != NULL)
+	if (requested->layout == LAYOUT_NONE && node != NULL)
 		check_report(check, NULL, node->line, &path,
 			     "the name of a layout beside cores, or no cores");
 	node = node_present(map, "downstream");
 	path.key = "downstream";
-	if (asked->layout != LAYOUT_NONE && node != NULL &&
+	if (requested->layout != LAYOUT_NONE && node != NULL &&
 	    check->sg->threads.downstream != downstream)
 		check_report(check, node, node->line, &path,
 			     downstream == LAYOUT_1DS2T ? "1ds2t, as the layout has it"
@@ -95,10 +95,11 @@ static void check_threads(struct check *check, struct node *root) {
 	struct node *map = node_field(root, "threads");
 	struct node *node = node_present(map, "lower_mac_core");
 
-	if (node_sound(map, "layout") && node_sound(map, "cores") && node_sound(map, "downstream"))
+	if (node_is_valid(map, "layout") && node_is_valid(map, "cores") &&
+	    node_is_valid(map, "downstream"))
 		check_layout(check, map);
-	if (config->asked.layout != LAYOUT_NONE || config->downstream != LAYOUT_1DS2T ||
-	    !node_sound(map, "upper_mac_core") || !node_sound(map, "lower_mac_core"))
+	if (config->requested.layout != LAYOUT_NONE || config->downstream != LAYOUT_1DS2T ||
+	    !node_is_valid(map, "upper_mac_core") || !node_is_valid(map, "lower_mac_core"))
 		return;
 	if (config->lower_mac_core == config->upper_mac_core)
 		check_report(check, node, node != NULL ? node->line : map->line, &path,
@@ -142,7 +143,7 @@ static void check_crypto(struct check *check, struct node *root) {
 
 	if (crypto->device != NULL && strcmp(crypto->device, CRYPTO_NO_DEVICE) == 0)
 		crypto->device = NULL;
-	if (!node_sound(map, "provider") || !node_sound(map, "device"))
+	if (!node_is_valid(map, "provider") || !node_is_valid(map, "device"))
 		return;
 	if (crypto->provider == CRYPTO_IPSEC_MB && !crypto_has_library())
 		check_library(check, map, &up);

@@ -135,7 +135,7 @@ static void check_security(struct check *check, const struct node *map,
 	struct path security = {.up = up, .key = "security"};
 	struct path use = {.up = &security, .key = "use_next_key"};
 
-	if (map == NULL || !node_sound(map, "cipher"))
+	if (map == NULL || !node_is_valid(map, "cipher"))
 		return;
 	for (size_t i = 0; i < sizeof(secrets) / sizeof(secrets[0]); i++)
 		check_secret(check, map, &secrets[i], sa->cipher, &security);
@@ -148,9 +148,10 @@ static void check_association(struct modem_check *modems, const struct node *map
 			      const struct security_association *association,
 			      const struct path *up) {
 	struct path security = {.up = up, .key = "security"};
-	bool sound = node_sound(map, "cipher") && node_sound(map, "key") && node_sound(map, "iv") &&
-		     node_sound(map, "key_sequence") && node_sound(map, "next_key") &&
-		     node_sound(map, "next_iv") && node_field(map, "said") != NULL;
+	bool sound = node_is_valid(map, "cipher") && node_is_valid(map, "key") &&
+		     node_is_valid(map, "iv") && node_is_valid(map, "key_sequence") &&
+		     node_is_valid(map, "next_key") && node_is_valid(map, "next_iv") &&
+		     node_field(map, "said") != NULL;
 
 	check_security(modems->check, map, association, up);
 	if (map != NULL && sound)
@@ -197,7 +198,7 @@ static void check_flow(struct modem_check *modems, const struct node *map,
 			   node_present(map, "dsid"), i, j);
 	if (map->type != NODE_MAP)
 		return;
-	if (node_sound(map, "state"))
+	if (node_is_valid(map, "state"))
 		check_state(modems->check, map, flow, j == 0, up);
 	check_flow_qos(modems->check, map, flow, up);
 }
@@ -250,7 +251,7 @@ static bool flows_are_known(const struct node *map) {
 	for (struct node *item = list->first; item != NULL; item = item->next) {
 		const struct node *flow = node_resolve(item);
 
-		if (node_field(flow, "id") == NULL || !node_sound(flow, "state"))
+		if (node_field(flow, "id") == NULL || !node_is_valid(flow, "state"))
 			return false;
 	}
 	return true;

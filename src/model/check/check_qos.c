@@ -37,7 +37,7 @@ static void check_burst(const struct check_context *at, const char *key, uint32_
 			const char *rate_key, uint64_t rate) {
 	uint32_t max_frame = at->check->sg->max_frame;
 
-	if (!node_sound(at->map, rate_key))
+	if (!node_is_valid(at->map, rate_key))
 		return;
 	if (rate == 0)
 		refuse_unused(at, key, rate_key);
@@ -51,7 +51,7 @@ static void check_rates(const struct check_context *at, struct service_flow *flo
 	static const char sustained[] = "max_sustained_rate";
 
 	check_burst(at, "max_traffic_burst", &flow->traffic_burst, sustained, flow->sustained_rate);
-	if (!node_sound(at->map, sustained))
+	if (!node_is_valid(at->map, sustained))
 		return;
 	if (flow->sustained_rate == 0 && flow->peak_rate != 0)
 		refuse_unused(at, "peak_rate", sustained);
@@ -69,7 +69,7 @@ static void check_reserved_packet(const struct check_context *at, const struct s
 	static const char key[] = "min_reserved_packet", rate[] = "min_reserved_rate";
 	uint32_t max_frame = at->check->sg->max_frame;
 
-	if (flow->reserved_rate == 0 && node_sound(at->map, rate))
+	if (flow->reserved_rate == 0 && node_is_valid(at->map, rate))
 		refuse_unused(at, key, rate);
 	else if (max_frame != 0 && flow->reserved_packet > max_frame)
 		refuse_beyond(at, key, "at most", "max_frame", units_format_size, max_frame);
@@ -116,8 +116,8 @@ static void check_wred(const struct check_context *at, struct service_flow *flow
 		wred->max_threshold = flow->buffer - flow->buffer / 4;
 	if (flow->aqm != AQM_WRED)
 		refuse_unused(at, path.key, "aqm: wred");
-	else if (node_sound(at->map, "buffer") && node_sound(inner.map, "min_threshold") &&
-		 node_sound(inner.map, "max_threshold"))
+	else if (node_is_valid(at->map, "buffer") && node_is_valid(inner.map, "min_threshold") &&
+		 node_is_valid(inner.map, "max_threshold"))
 		check_thresholds(&inner, wred);
 }
 
@@ -128,7 +128,7 @@ void check_flow_qos(struct check *check, const struct node *map, struct service_
 	check_rates(&at, flow);
 	check_reserved_packet(&at, flow);
 	check_buffers(&at, flow);
-	if (!node_sound(map, "aqm"))
+	if (!node_is_valid(map, "aqm"))
 		return;
 	check_wred(&at, flow);
 	if (flow->aqm != AQM_DOCSIS_PIE)

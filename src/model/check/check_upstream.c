@@ -19,10 +19,10 @@ static void check_memory(struct check *check, struct node *root) {
 	struct node *node = node_present(map, "held");
 	char size[UNITS_TEXT_SIZE], allowed[UNITS_TEXT_SIZE + 32];
 
-	if (map == NULL || !node_sound(map, "held") || !node_sound(map, "held_by_modem") ||
-	    config->pending >= config->held_by_modem)
+	if (map == NULL || !node_is_valid(map, "held") || !node_is_valid(map, "held_by_modem") ||
+	    config->pending >= config->modem_pending_limit)
 		return;
-	units_format_size(config->held_by_modem, size);
+	units_format_size(config->modem_pending_limit, size);
 	snprintf(allowed, sizeof(allowed), "%s or more, as held_by_modem", size);
 	check_report(check, node, node != NULL ? node->line : map->line, &path, allowed);
 }
@@ -120,7 +120,8 @@ static void check_clusters(struct upstream_check *upstream, const struct node *m
 
 	if (list == NULL)
 		return;
-	if (node_sound(map, "segment_header") && !flow->segment_header && flow->cluster_count != 1)
+	if (node_is_valid(map, "segment_header") && !flow->segment_header &&
+	    flow->cluster_count != 1)
 		check_report(check, list, node_present(map, "sid_clusters")->line, &clusters,
 			     "one SID cluster without segment headers");
 	for (struct node *item = list->first; item != NULL; item = item->next) {

@@ -13,10 +13,10 @@
 #define WIDE_SYMBOLS 18 /* per frame, at 25 kHz */
 
 static void refuse_above(const struct check_context *p, const char *key, const char *what,
-			 uint64_t most) {
+			 uint64_t max) {
 	char allowed[TEXT_SIZE];
 
-	snprintf(allowed, sizeof(allowed), "at most %llu%s", (unsigned long long)most, what);
+	snprintf(allowed, sizeof(allowed), "at most %llu%s", (unsigned long long)max, what);
 	check_refuse(p, key, allowed);
 }
 
@@ -82,7 +82,7 @@ static bool check_physical(const struct check_context *p, const struct upstream_
 	bool good = true;
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		if (!node_sound(p->map, all[i].key))
+		if (!node_is_valid(p->map, all[i].key))
 			return false;
 		if (!all[i].good)
 			check_refuse(p, all[i].key, all[i].allowed);
@@ -92,7 +92,8 @@ static bool check_physical(const struct check_context *p, const struct upstream_
 }
 
 static void check_backoff(const struct check_context *p, uint8_t start, uint8_t end) {
-	if (node_sound(p->map, "backoff_start") && node_sound(p->map, "backoff_end") && end < start)
+	if (node_is_valid(p->map, "backoff_start") && node_is_valid(p->map, "backoff_end") &&
+	    end < start)
 		check_refuse(p, "backoff_end", "at least backoff_start");
 }
 
@@ -119,19 +120,18 @@ static void check_map_channels(struct check *check, const struct node *map,
 static bool check_minislot(const struct check_context *channel,
 			   const struct check_context *physical, const struct upstream_channel *c,
 			   const struct grants_times *t) {
-	uint32_t most = GRANTS_MAP_BYTES / t->minislots;
-	bool by_grant = most > GRANTS_BURST;
+	uint32_t max = GRANTS_MAP_BYTES / t->minislots;
+	bool by_grant = max > GRANTS_BURST;
 	uint64_t rate; /* kbps */
 
-	most = by_grant ? GRANTS_BURST : most;
-	if (t->minislot_bytes <= most)
+	max = by_grant ? GRANTS_BURST : max;
+	if (t->minislot_bytes <= max)
 		return true;
 	if (c->grants.physical.minislot_bytes != 0) {
-		refuse_above(physical, "minislot_bytes", ", as a MAP describes at most 8 MiB",
-			     most);
+		refuse_above(physical, "minislot_bytes", ", as a MAP describes at most 8 MiB", max);
 		return false;
 	}
-	rate = 8 * ((uint64_t)most + 1) * t->frame_minislots * (GRANTS_HZ / 1000) / t->frame;
+	rate = 8 * ((uint64_t)max + 1) * t->frame_minislots * (GRANTS_HZ / 1000) / t->frame;
 	refuse_above(channel, "rate",
 		     by_grant ? " Mbps, as a grant has at most 60000 bytes"
 			      : " Mbps, as a MAP describes at most 8 MiB",
@@ -161,8 +161,8 @@ static void check_regions(const struct check_context *channel,
 			  const struct grants_times *t) {
 	static const char beside[] = ", as a MAP has beside requests and a grant";
 	const struct upstream_contention *k = &c->grants.contention;
-	uint32_t asked = (uint32_t)k->request_minislots * k->request_opportunities;
-	uint32_t grant = (GRANTS_LEAST + t->minislot_bytes - 1u) / t->minislot_bytes, rest;
+	uint32_t requested = (uint32_t)k->request_minislots * k->request_opportunities;
+	uint32_t grant = (GRANTS_MIN + t->minislot_bytes - 1u) / t->minislot_bytes, rest;
 
 	if (c->type == UPSTREAM_SC_QAM)
 		grant += c->grants.physical.burst_minislots;
@@ -173,11 +173,11 @@ static void check_regions(const struct check_context *channel,
 		return;
 	}
 	rest = t->minislots - grant;
-	if (asked > t->minislots / 2 || asked + 1 > rest) {
+	if (requested > t->minislots / 2 || requested + 1 > rest) {
 		refuse_requests(contention, t->minislots, rest - 1, k->request_minislots);
 		return;
 	}
-	rest -= asked;
+	rest -= requested;
 	if (c->grants.maintenance.initial_interval > 0 && t->initial_minislots > rest)
 		refuse_above(maintenance, "initial_minislots", beside, rest);
 	else if (t->station_minislots > rest)
@@ -193,15 +193,15 @@ struct channel_maps {
  * scheduler repeats these checks (check_map and check_regions in src/scheduler/maps/settings.c). */
 static void check_map(const struct channel_maps *p, const struct upstream_channel *c) {
 	const struct grants_config *g = &p->channel.check->sg->upstream.scheduler;
-	uint32_t most = c->type == UPSTREAM_OFDMA ? OFDMA_MINISLOTS : SC_QAM_MINISLOTS;
+	uint32_t max = c->type == UPSTREAM_OFDMA ? OFDMA_MINISLOTS : SC_QAM_MINISLOTS;
 	struct grants_times t;
 
 	if (g->map_interval == 0)
 		return; /* the reader refused it */
 	t = grants_times_of(g, c);
-	if (t.minislots > most)
+	if (t.minislots > max)
 		refuse_above(&p->channel, "physical",
-			     " minislots in upstream.scheduler.map_interval", most);
+			     " minislots in upstream.scheduler.map_interval", max);
 	else if (check_minislot(&p->channel, &p->physical, c, &t))
 		check_regions(&p->channel, &p->contention, &p->maintenance, c, &t);
 }
@@ -219,7 +219,7 @@ static bool all_sound(const struct node *map) {
 	static const char *const keys[] = {"type", "rate", "physical", "contention", "maintenance"};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		if (!node_sound(map, keys[i]))
+		if (!node_is_valid(map, keys[i]))
 			return false;
 	}
 	return true;

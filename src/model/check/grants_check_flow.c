@@ -45,13 +45,13 @@ static void check_service(const struct check_context *p, enum upstream_schedulin
 		if (node == NULL && (keys[i].needed & own) != 0)
 			check_refuse(p, keys[i].key, "a value, which this scheduling needs");
 		else if (node != NULL && (keys[i].known & own) == 0 &&
-			 node_sound(p->map, keys[i].key))
+			 node_is_valid(p->map, keys[i].key))
 			check_refuse(p, keys[i].key, keys[i].of);
 	}
 }
 
 static void check_rates(const struct check_context *p, const struct flow_grants *g) {
-	if (!node_sound(p->map, "max_sustained_rate"))
+	if (!node_is_valid(p->map, "max_sustained_rate"))
 		return;
 	if (g->sustained_rate == 0) {
 		if (g->traffic_burst != 0)
@@ -70,20 +70,21 @@ static void check_rates(const struct check_context *p, const struct flow_grants 
 static void check_grant_size(const struct check_context *p,
 			     const struct upstream_service_flow *flow) {
 	const struct flow_grants *g = &flow->grants;
-	uint32_t header = flow->segment_header ? SEGMENT_HEADER_SIZE : 0, most = GRANTS_BURST;
+	uint32_t header = flow->segment_header ? SEGMENT_HEADER_SIZE : 0, max = GRANTS_BURST;
 	const char *of = "a grant";
 	char allowed[TEXT_SIZE];
 
-	if (!node_sound(p->map, "unsolicited_grant_size") ||
-	    !node_sound(p->map, "max_concatenated_burst") || !node_sound(p->map, "segment_header"))
+	if (!node_is_valid(p->map, "unsolicited_grant_size") ||
+	    !node_is_valid(p->map, "max_concatenated_burst") ||
+	    !node_is_valid(p->map, "segment_header"))
 		return;
-	if (g->concatenated_burst != 0 && g->concatenated_burst < most) {
-		most = g->concatenated_burst;
+	if (g->concatenated_burst != 0 && g->concatenated_burst < max) {
+		max = g->concatenated_burst;
 		of = "max_concatenated_burst";
 	}
-	if (g->grant_size <= most - header)
+	if (g->grant_size <= max - header)
 		return;
-	snprintf(allowed, sizeof(allowed), "at most %u, as %s has%s", most - header, of,
+	snprintf(allowed, sizeof(allowed), "at most %u, as %s has%s", max - header, of,
 		 header > 0 ? " beside a segment header" : "");
 	check_refuse(p, "unsolicited_grant_size", allowed);
 }
@@ -99,7 +100,7 @@ static void check_times(const struct check_context *p, const struct upstream_ser
 		return;
 	if (g->guaranteed_rate == 0 && node_field(p->map, "guaranteed_grant_rate") != NULL)
 		check_refuse(p, "guaranteed_grant_rate", "a rate, which this scheduling needs");
-	if (g->grant_interval > GRANTS_PROACTIVE_MOST)
+	if (g->grant_interval > GRANTS_PROACTIVE_MAX)
 		check_refuse(p, "nominal_grant_interval", "at most 100 ms with proactive-grant");
 }
 
@@ -109,10 +110,10 @@ void grants_check_flow(struct check *check, const struct node *map,
 	const struct flow_grants *g = &flow->grants;
 
 	check_rates(p, g);
-	if (node_sound(map, "request_multiplier") &&
+	if (node_is_valid(map, "request_multiplier") &&
 	    (g->request_multiplier & (g->request_multiplier - 1)) != 0)
 		check_refuse(p, "request_multiplier", "1, 2, 4, 8 or 16");
-	if (!node_sound(map, "scheduling"))
+	if (!node_is_valid(map, "scheduling"))
 		return;
 	check_service(p, (enum upstream_scheduling)g->scheduling);
 	check_times(p, flow);

@@ -13,10 +13,10 @@
 #define GRANTS_MAP_CHANNELS 8 /* downstream channels that carry the MAPs of an upstream channel */
 
 /* Limits for MAPs and grants, of the upstream scheduler (src/scheduler/maps) and the upstream. */
-#define GRANTS_LEAST 128 /* bytes of a grant that must fit into each MAP */
+#define GRANTS_MIN 128 /* bytes of a grant that must fit into each MAP */
 #define GRANTS_MAP_BYTES (8u << 20) /* limit of bytes that a MAP describes */
 #define GRANTS_BURST 60000 /* limit of bytes of one grant */
-#define GRANTS_PROACTIVE_MOST UINT64_C(100000000) /* limit of ns between proactive grants */
+#define GRANTS_PROACTIVE_MAX UINT64_C(100000000) /* limit of ns between proactive grants */
 
 /* How a service flow gets its grants (MULPI 3.1, 7.2.3). */
 enum upstream_scheduling {

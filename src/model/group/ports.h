@@ -26,14 +26,14 @@ struct port_config {
 	enum steering steering; /* for a shared port; auto only if all of its groups have auto */
 };
 
-#define RPHY_MTU_LEAST 1500
+#define RPHY_MTU_MIN 1500
 
 struct rphy_config {
 	uint8_t core_mac[6];
 	uint8_t rpd_mac[6];
 	struct ip_address core_ip; /* has the same family as rpd_ip */
 	struct ip_address rpd_ip;
-	uint32_t mtu; /* bytes of the IP packet, RPHY_MTU_LEAST..9000 */
+	uint32_t mtu; /* bytes of the IP packet, RPHY_MTU_MIN..9000 */
 	uint8_t dscp;
 	uint8_t ttl;
 	uint64_t flush_ns; /* limit of the time that a DEPI frame waits for more segments */

@@ -39,5 +39,5 @@ struct thread_config {
 	uint32_t upstream_core; /* may be a downstream core: its thread then runs both directions */
 	/* the settings that led to these cores; once cores are assigned, used for comparison
 	 * only */
-	struct thread_request asked;
+	struct thread_request requested;
 };

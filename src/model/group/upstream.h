@@ -22,10 +22,10 @@ struct upstream_config {
 	uint64_t reorder_timeout_ns;
 	/* reassembly timer: limit of the wait for the rest of a frame or burst */
 	uint64_t frame_timeout_ns;
-	uint32_t held_by_modem; /* limit in bytes of pending buffers per modem */
+	uint32_t modem_pending_limit; /* limit in bytes of pending buffers per modem */
 	uint32_t pending; /* limit in bytes of pending buffers of all modems and bursts together */
 	/* the file gives `pending`; else the groups of a server divide a common limit */
-	bool held_given;
+	bool pending_given;
 	bool scheduled; /* there is an upstream scheduler; else requests are only counted */
 	struct grants_config scheduler;
 };

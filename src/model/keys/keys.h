@@ -78,9 +78,9 @@ struct key {
 	const char *help;
 	const char *example; /* shown in the schema */
 	/* In responses about an object in service: */
-	bool follows; /* a default follows from other keys, so responses always have it */
+	bool derived; /* a default follows from other keys, so responses always have it */
 	/* responses have it only if the values of other keys give it a meaning */
-	bool beside;
+	bool conditional;
 };
 
 /* Keys of the top of the file, read into struct service_group. */
@@ -108,9 +108,9 @@ extern const struct choice idle_kinds[], power_policies[], aqm_choices[];
 extern const struct key server_groups_key;
 
 /* More keys than any table has. The reader marks given keys in a 64-bit word. */
-#define KEYS_MOST 40
+#define KEYS_MAX 40
 
-/* Writes the keys of an item of `service_groups` to a table with capacity KEYS_MOST, like the next
+/* Writes the keys of an item of `service_groups` to a table with capacity KEYS_MAX, like the next
  * two functions. */
 void keys_of_item(struct key *table);
 

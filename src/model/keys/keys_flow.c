@@ -23,11 +23,11 @@ const struct choice aqm_choices[] = {
 /* The reader stores the denominator of the probability; the check converts it. */
 static const struct key wred_keys[] = {
 	{.name = "min_threshold", SIZE(0, LARGEST_BUFFER), AT(struct wred, min_threshold),
-	 .follows = true,
+	 .derived = true,
 	 HELP("average queue from where on packets are dropped at random; where not given, one "
 	      "quarter of buffer")},
 	{.name = "max_threshold", SIZE(1, LARGEST_BUFFER), AT(struct wred, max_threshold),
-	 .follows = true,
+	 .derived = true,
 	 HELP("average queue from where on all packets are dropped, above min_threshold; where "
 	      "not given, three quarters of buffer")},
 	{.name = "max_probability_inverse", INTEGER(1, 255), AT(struct wred, max_probability),
@@ -52,7 +52,7 @@ static const struct key service_flow_keys[] = {
 	{.name = "state", ENUM(states), AT(struct service_flow, active), .fallback = "active",
 	 HELP("a provisioned flow carries nothing and no classifier may name it")},
 	{.name = "bonding_group", INTEGER(1, KEYS_MAX_ID), AT(struct service_flow, bonding_group),
-	 .follows = true, HELP("id of the flow's bonding group; where not given, the modem's")},
+	 .derived = true, HELP("id of the flow's bonding group; where not given, the modem's")},
 	{.name = "dsid", INTEGER(1, SG_MAX_DSID), AT(struct service_flow, dsid),
 	 .flag = offsetof(struct service_flow, has_dsid), .example = "0x00001",
 	 HELP("downstream service ID, unique in the service group; needed by active flows on a "
@@ -75,17 +75,17 @@ static const struct key service_flow_keys[] = {
 	 HELP("minimum reserved traffic rate: up to here the flow goes before all priorities; at "
 	      "most max_sustained_rate")},
 	{.name = "min_reserved_packet", SIZE(64, 2000), AT(struct service_flow, reserved_packet),
-	 .fallback = "64", .beside = true,
+	 .fallback = "64", .conditional = true,
 	 HELP("assumed minimum packet size at min_reserved_rate: a shorter packet counts as so "
 	      "long; at most max_frame")},
 	{.name = "min_buffer", SIZE(1, LARGEST_BUFFER), AT(struct service_flow, min_buffer),
-	 .follows = true,
+	 .derived = true,
 	 HELP("bytes that may wait while memory is short, at most buffer; where not given, one "
 	      "eighth of buffer, or 3044 bytes of it where that is more")},
 	{.name = "buffer", SIZE(1, LARGEST_BUFFER), AT(struct service_flow, buffer),
 	 .fallback = "512 kB", HELP("bytes that may wait in the queue of the flow")},
 	{.name = "max_buffer", SIZE(1, LARGEST_BUFFER), AT(struct service_flow, max_buffer),
-	 .follows = true,
+	 .derived = true,
 	 HELP("bytes that may wait while much memory is free, at least buffer; where not given, "
 	      "buffer")},
 	{.name = "aqm", ENUM(aqm_choices), AT(struct service_flow, aqm), .fallback = "tail-drop",
@@ -93,7 +93,7 @@ static const struct key service_flow_keys[] = {
 	      "detection, or PIE with DOCSIS's settings (RFC 8034)")},
 	{.name = "latency_target", .kind = KIND_DURATION,
 	 AT(struct service_flow, latency_target_ns), .min = MILLISECOND, .max = 256 * MILLISECOND,
-	 .fallback = "10 ms", .beside = true, HELP("delay that aqm: docsis-pie aims at; only there")},
+	 .fallback = "10 ms", .conditional = true, HELP("delay that aqm: docsis-pie aims at; only there")},
 	{.name = "wred", MAP_AT(struct service_flow, wred, wred_keys),
 	 HELP("settings of aqm: wred; only there")},
 	TOS_OVERWRITE(struct service_flow),

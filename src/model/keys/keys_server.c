@@ -93,7 +93,7 @@ const struct key ports_keys[] = {
 #ifndef VCMTS_NO_IPSEC_MB
 #define PROVIDER CRYPTO_LIBRARY
 #else
-#define PROVIDER "cryptodev" /* without a device: crypto_own() */
+#define PROVIDER "cryptodev" /* without a device: crypto_default_device() */
 #endif
 
 const struct key crypto_keys[] = {
@@ -111,21 +111,21 @@ const struct key crypto_keys[] = {
 	{0},
 };
 #define CORE(member) INTEGER(0, KEYS_MAX_CORE), AT(struct thread_config, member),                  \
-	.flag = offsetof(struct thread_config, asked.member)
+	.flag = offsetof(struct thread_config, requested.member)
 
 const struct key threads_keys[] = {
-	{.name = "layout", ENUM(thread_layouts), AT(struct thread_config, asked.layout),
+	{.name = "layout", ENUM(thread_layouts), AT(struct thread_config, requested.layout),
 	 HELP("a core configuration by name, whose threads take cores of the list in turn: the "
 	      "upstreams of one or two groups on one thread, the downstream of a group on one or "
 	      "two; combined: both directions of one group on one thread, combined2: of two. A "
 	      "core with a key of its own is not taken from the list")},
-	{.name = "cores", .kind = KIND_CORES, .offset = offsetof(struct thread_config, asked.cores),
-	 .size = sizeof(uint16_t), COUNT(struct thread_config, asked.core_count), .min = 0,
+	{.name = "cores", .kind = KIND_CORES, .offset = offsetof(struct thread_config, requested.cores),
+	 .size = sizeof(uint16_t), COUNT(struct thread_config, requested.core_count), .min = 0,
 	 .max = KEYS_MAX_CORE, .example = "1-15,17",
 	 HELP("the cores of the layout; groups that have them from the same place take them in "
 	      "the order of the groups: upper MAC, lower MAC, upstream")},
 	{.name = "downstream", ENUM(downstream_layouts), AT(struct thread_config, downstream),
-	 .flag = offsetof(struct thread_config, asked.downstream), .fallback = "1ds1t",
+	 .flag = offsetof(struct thread_config, requested.downstream), .fallback = "1ds1t",
 	 HELP("1ds1t: upper and lower MAC in turn on one core; 1ds2t: a core each")},
 	{.name = "main_core", CORE(main_core), .fallback = "0",
 	 HELP("core of the management thread, one for the whole server")},

@@ -43,12 +43,12 @@ const struct key upstream_keys[] = {
 	{.name = "frame_timeout", .kind = KIND_DURATION,
 	 AT(struct upstream_config, frame_timeout_ns), .min = MILLISECOND, .max = 60 * SECOND,
 	 .fallback = "2 s", HELP("an incomplete frame or burst is kept so long")},
-	{.name = "held_by_modem", SIZE(8000, 16000000), AT(struct upstream_config, held_by_modem),
+	{.name = "held_by_modem", SIZE(8000, 16000000), AT(struct upstream_config, modem_pending_limit),
 	 .fallback = "256 kB",
 	 HELP("memory of buffers that wait for missing parts, of one modem; the oldest is given "
 	      "up first")},
 	{.name = "held", SIZE(64000, 256000000), AT(struct upstream_config, pending),
-	 .flag = offsetof(struct upstream_config, held_given), .fallback = "4 MB",
+	 .flag = offsetof(struct upstream_config, pending_given), .fallback = "4 MB",
 	 HELP("memory of packets that wait for missing parts, of all modems and bursts together, "
 	      "and as much again of frames; at least held_by_modem. Where not given, the groups of "
 	      "a server divide 4 MB and 500 kB more for each but the first")},
@@ -171,12 +171,12 @@ static const struct key upstream_flow_keys[] = {
 	{.name = "unsolicited_grant_size", SIZE(16, 65535), OF(grant_size), .example = "232",
 	 HELP("bytes of an unsolicited grant, with MAC headers")},
 	{.name = "grants_per_interval", INTEGER(1, 127), OF(grants_per_interval), .fallback = "1",
-	 .beside = true, HELP("unsolicited grants in each interval")},
+	 .conditional = true, HELP("unsolicited grants in each interval")},
 	{.name = "active_timeout", TIME(MILLISECOND, 10 * SECOND), OF(active_timeout),
-	 .fallback = "500 ms", .beside = true,
+	 .fallback = "500 ms", .conditional = true,
 	 HELP("time without use until unsolicited-grant-activity gets request opportunities instead")},
 	{.name = "guaranteed_grant_rate", KBPS_TO_TBPS_OR_NONE, OF(guaranteed_rate),
-	 .fallback = "none", .beside = true, HELP("rate of proactive grants")},
+	 .fallback = "none", .conditional = true, HELP("rate of proactive grants")},
 #undef OF
 	TOS_OVERWRITE(struct upstream_service_flow),
 	{0},

@@ -11,7 +11,7 @@
 #include "model/units.h"
 #include "platform/secret/secret_text.h"
 
-#define MOST_DISTANT 3 /* edits between a mistyped name and the suggested key, at most */
+#define MAX_DISTANCE 3 /* edits between a mistyped name and the suggested key, at most */
 #define LONGEST_NAME 32
 #define IPV4_PATTERN "[0-9]{1,3}(\\.[0-9]{1,3}){3}"
 #define IPV6_PATTERN "[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*"
@@ -163,7 +163,7 @@ void keys_list(const struct key *keys, char *text, size_t size) {
 		append(text, size, "%s%s", keys->name, keys[1].name != NULL ? ", " : "");
 }
 
-static size_t kind_least(size_t a, size_t b) {
+static size_t kind_min(size_t a, size_t b) {
 	return a < b ? a : b;
 }
 
@@ -179,17 +179,17 @@ static size_t kind_distance(const char *a, const char *b) {
 				table[i][j] = i + j;
 				continue;
 			}
-			table[i][j] = kind_least(table[i - 1][j - 1] + (a[i - 1] != b[j - 1]),
-						 kind_least(table[i - 1][j], table[i][j - 1]) + 1);
+			table[i][j] = kind_min(table[i - 1][j - 1] + (a[i - 1] != b[j - 1]),
+					       kind_min(table[i - 1][j], table[i][j - 1]) + 1);
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-				table[i][j] = kind_least(table[i][j], table[i - 2][j - 2] + 1);
+				table[i][j] = kind_min(table[i][j], table[i - 2][j - 2] + 1);
 		}
 	}
 	return table[a_size][b_size];
 }
 
 const char *keys_nearest(const struct key *keys, const char *name) {
-	size_t best = MOST_DISTANT + 1, length = strlen(name);
+	size_t best = MAX_DISTANCE + 1, length = strlen(name);
 	const char *nearest = NULL;
 
 	if (length > LONGEST_NAME)

@@ -77,7 +77,7 @@ static enum change_action key_action(const struct security_association *before,
 }
 
 /* Whether a modem differs only in the values of its security association. */
-static bool is_of_key(const struct change_walk *w, const struct live_change *c) {
+static bool is_own_key_change(const struct change_walk *w, const struct live_change *c) {
 	const struct modem *before = before_of(w, c);
 	struct modem with_next;
 
@@ -106,7 +106,7 @@ bool change_walk_next(struct change_walk *w) {
 
 		w->change = c;
 		w->action = action_of(w, c);
-		if (!is_of_key(w, c))
+		if (!is_own_key_change(w, c))
 			return true;
 		if (!said_visit(w, c->modem->security.said))
 			continue;

@@ -97,14 +97,14 @@ enum { ADDED, DIFFERS, REMOVED, WAYS };
 /* Before a change is applied, the slot of an added object is empty. Afterwards the slot has the
  * object and `next` is NULL. */
 static unsigned way_of(const struct live_group *l, const struct live_change *c, bool applied) {
-	bool there;
+	bool exists;
 
 	if (c->object == LIVE_GROUP)
 		return DIFFERS;
-	there = l->blocks[c->object][c->slot] != NULL;
-	if (there && c->next != NULL)
+	exists = l->blocks[c->object][c->slot] != NULL;
+	if (exists && c->next != NULL)
 		return DIFFERS;
-	return there == applied ? ADDED : REMOVED;
+	return exists == applied ? ADDED : REMOVED;
 }
 
 void live_changes_text(const struct live_group *l, const struct live_changes *changes, char *text,

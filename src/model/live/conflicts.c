@@ -38,14 +38,14 @@ static bool refuse_duplicate(const struct object_check *h, const struct identity
 static bool is_unique(void *context, const struct identity *identity) {
 	const struct object_check *h = context;
 	uint32_t other = live_index_find(h->l->index, identity);
-	struct identity twin;
+	struct identity counterpart;
 	enum live_object owner;
 
 	if (other != IDENTITY_NONE && other != h->slot)
 		return refuse_duplicate(h, identity, h->object, other);
-	if (!identity_twin(identity, &twin, &owner))
+	if (!identity_counterpart(identity, &counterpart, &owner))
 		return true;
-	other = live_index_find(h->l->index, &twin);
+	other = live_index_find(h->l->index, &counterpart);
 	return other == IDENTITY_NONE || refuse_duplicate(h, identity, owner, other);
 }
 
@@ -228,7 +228,7 @@ static void name_user(const struct live_group *l, enum live_object object, uint3
 		live_name(LIVE_BONDING_GROUP, &sg->bonding_groups[i], name, size);
 		return;
 	}
-	while (!modem_is_there(&sg->modems[i]) || !modem_refers(&sg->modems[i], object, slot))
+	while (!modem_exists(&sg->modems[i]) || !modem_refers(&sg->modems[i], object, slot))
 		i++;
 	live_name(LIVE_MODEM, &sg->modems[i], name, size);
 }

@@ -183,8 +183,8 @@ static bool same_single_values(const struct live_group *l, const struct service_
 			       char why[LIVE_LINE]) {
 	struct service_group single = *next;
 
-	if (next->threads.asked.layout == LAYOUT_NONE)
-		single.threads.asked = l->sg.threads.asked;
+	if (next->threads.requested.layout == LAYOUT_NONE)
+		single.threads.requested = l->sg.threads.requested;
 	return keys_same(service_group_keys, &l->sg, &single, top_may_differ, why, LIVE_LINE);
 }
 

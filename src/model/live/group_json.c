@@ -14,7 +14,7 @@ json_t *group_single_json(const struct service_group *sg) {
 	single.channel_count = single.upstream_channel_count = 0;
 	single.bonding_group_count = single.filter_group_count = single.modem_count = 0;
 	/* the assigned cores, whatever keys requested them */
-	single.threads.asked = (struct thread_request){
+	single.threads.requested = (struct thread_request){
 		.downstream = true,
 		.main_core = true,
 		.upper_mac_core = true,
@@ -37,7 +37,7 @@ json_t *group_crypto_json(const struct service_group *sg, const struct crypto_co
 	return json_pack("{s:o}", key->name, value_json(key, &next));
 }
 
-bool group_json_is_there(const struct live_group *l, enum live_object object, uint32_t slot) {
+bool group_json_slot_is_used(const struct live_group *l, enum live_object object, uint32_t slot) {
 	return l->blocks[object][slot] != NULL;
 }
 
@@ -45,7 +45,7 @@ static json_t *list_json(const struct live_group *l, enum live_object object, bo
 	json_t *list = json_array();
 
 	for (uint32_t slot = 0; slot < live_capacity(&l->capacity, object); slot++) {
-		if (group_json_is_there(l, object, slot) &&
+		if (group_json_slot_is_used(l, object, slot) &&
 		    json_array_append_new(list, object_json(l, object, slot, secrets)) != 0) {
 			json_decref(list);
 			return NULL;

@@ -20,4 +20,4 @@ json_t *group_single_json(const struct service_group *sg);
 json_t *group_crypto_json(const struct service_group *sg, const struct crypto_config *crypto);
 
 /* Whether the slot has an object. */
-bool group_json_is_there(const struct live_group *l, enum live_object object, uint32_t slot);
+bool group_json_slot_is_used(const struct live_group *l, enum live_object object, uint32_t slot);

@@ -143,15 +143,15 @@ bool identity_each(enum live_object object, const void *item, identity_visit *vi
 		    "session", 0, 0, 0);
 }
 
-bool identity_twin(const struct identity *identity, struct identity *twin,
-		   enum live_object *owner) {
+bool identity_counterpart(const struct identity *identity, struct identity *counterpart,
+			  enum live_object *owner) {
 	bool map = identity->kind == IDENTITY_MAP_SESSION;
 
 	if (!map && identity->kind != IDENTITY_SESSION)
 		return false;
 	*owner = map ? LIVE_CHANNEL : LIVE_UPSTREAM_CHANNEL;
-	*twin = identity_make(map ? IDENTITY_SESSION : IDENTITY_MAP_SESSION,
-			      (uint32_t)identity->word[0]);
+	*counterpart = identity_make(map ? IDENTITY_SESSION : IDENTITY_MAP_SESSION,
+				     (uint32_t)identity->word[0]);
 	return true;
 }
 

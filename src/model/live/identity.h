@@ -47,7 +47,8 @@ struct identity identity_of(enum live_object object, const void *item);
 
 /* Sessions of channels and MAP sessions share one number range. Returns the value with the other of
  * these kinds, and the kind of object that owns it. Returns false for values of all other kinds. */
-bool identity_twin(const struct identity *identity, struct identity *twin, enum live_object *owner);
+bool identity_counterpart(const struct identity *identity, struct identity *counterpart,
+			  enum live_object *owner);
 
 /* Writes the value, for people: "10.0.0.1", "7", "0x00010001". */
 void identity_text(const struct identity *identity, char *text, size_t size);

@@ -4,9 +4,9 @@
 #include <string.h>
 
 /* The table has at least a third more entries than keys, so that chains are short and end. */
-bool identity_table_new(struct identity_table *t, struct arena *arena, uint32_t most,
+bool identity_table_new(struct identity_table *t, struct arena *arena, uint32_t max,
 			uint32_t words) {
-	t->size = most + most / 3 + 8;
+	t->size = max + max / 3 + 8;
 	t->words = words;
 	t->keys = arena_alloc(arena, (size_t)t->size * words, sizeof(t->keys[0]));
 	t->slots = arena_alloc(arena, t->size, sizeof(t->slots[0]));

@@ -96,7 +96,7 @@ static bool roll(const struct live_group *l, uint16_t said, roll_step *step, con
 	for (uint32_t m = 0; m < l->capacity.modems; m++) {
 		const struct modem *modem = &l->sg.modems[m];
 
-		if (!modem_is_there(modem) || modem->security.said != said)
+		if (!modem_exists(modem) || modem->security.said != said)
 			continue;
 		if (!modem_roll(modem, m, step, context, changes, why)) {
 			live_changes_free(changes);

@@ -105,9 +105,9 @@ static bool compare_map(struct comparison *c, const struct key *keys,
 			const struct position *position, const char *a, const char *b) {
 	for (const struct key *key = keys; key->name != NULL; key++) {
 		/* a map has the offset of its first key */
-		bool asked = key->kind != KIND_MAP;
+		bool is_value = key->kind != KIND_MAP;
 
-		if (asked && c->may_differ(position->list, position->offset + key->offset))
+		if (is_value && c->may_differ(position->list, position->offset + key->offset))
 			continue;
 		if (!compare_key(c, key, position, a, b))
 			return false;

@@ -10,7 +10,7 @@
 
 #define MORE_OBJECTS 4 /* additional objects of each kind that the group uses, at least */
 
-static uint32_t least(uint64_t a, uint64_t b) {
+static uint32_t min(uint64_t a, uint64_t b) {
 	return (uint32_t)(a < b ? a : b);
 }
 
@@ -25,8 +25,8 @@ struct group_capacity group_capacity_exact(const struct service_group *sg) {
 }
 
 /* Adds a quarter, and a few for small counts. */
-static uint32_t quarter_more(uint32_t count, uint32_t most) {
-	return least(count + count / 4 + MORE_OBJECTS, most);
+static uint32_t quarter_more(uint32_t count, uint32_t max) {
+	return min(count + count / 4 + MORE_OBJECTS, max);
 }
 
 /* Extrapolates the present number per modem to `modems`, and adds the maximum of one modem. */
@@ -34,7 +34,7 @@ static uint32_t in_proportion(uint32_t count, const struct service_group *sg, ui
 			      uint32_t largest) {
 	uint64_t now = sg->modem_count > 0 ? sg->modem_count : 1;
 
-	return least(((uint64_t)count * modems + now - 1) / now + largest, UINT32_MAX / 8);
+	return min(((uint64_t)count * modems + now - 1) / now + largest, UINT32_MAX / 8);
 }
 
 struct group_capacity group_capacity(const struct service_group *sg) {
@@ -42,7 +42,7 @@ struct group_capacity group_capacity(const struct service_group *sg) {
 	uint32_t modems = capacity.modems + capacity.modems / 4 + 16;
 	uint32_t flows = SG_MAX_MODEM_FLOWS, channels = capacity.upstream_channels;
 
-	modems = sg->max_modems != 0 ? sg->max_modems : least(modems, SG_MAX_MODEMS);
+	modems = sg->max_modems != 0 ? sg->max_modems : min(modems, SG_MAX_MODEMS);
 	capacity.flows = in_proportion(capacity.flows, sg, modems, flows);
 	capacity.ipv4 = in_proportion(capacity.ipv4, sg, modems, SG_MAX_MODEM_ADDRESSES);
 	capacity.ipv6 = in_proportion(capacity.ipv6, sg, modems, SG_MAX_MODEM_ADDRESSES);
@@ -56,9 +56,9 @@ struct group_capacity group_capacity(const struct service_group *sg) {
 		capacity.upstream_flows = in_proportion(capacity.upstream_flows, sg, modems, flows);
 		capacity.sids = in_proportion(capacity.sids, sg, modems,
 					      flows * capacity.upstream_channels);
-		capacity.sids = least(capacity.sids, SG_MAX_SID * capacity.upstream_channels);
+		capacity.sids = min(capacity.sids, SG_MAX_SID * capacity.upstream_channels);
 		capacity.streams = in_proportion(capacity.streams, sg, modems, flows);
-		capacity.streams = least(capacity.streams, capacity.sids);
+		capacity.streams = min(capacity.streams, capacity.sids);
 	}
 	capacity.modems = modems;
 	return capacity;

@@ -40,7 +40,7 @@ static bool text_copy(struct arena *arena, char **text) {
 
 /* Copies the values outside of the lists. */
 static bool single_values_copy(struct live_group *l, const struct service_group *sg) {
-	struct thread_request *asked = &l->sg.threads.asked;
+	struct thread_request *requested = &l->sg.threads.requested;
 	struct arena *arena = l->sg.arena;
 
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
@@ -49,12 +49,12 @@ static bool single_values_copy(struct live_group *l, const struct service_group 
 	}
 	if (!text_copy(arena, &l->sg.name) || !text_copy(arena, &l->sg.crypto.device))
 		return false;
-	asked->cores = arena_alloc(arena, asked->core_count, sizeof(asked->cores[0]));
-	if (asked->cores == NULL)
+	requested->cores = arena_alloc(arena, requested->core_count, sizeof(requested->cores[0]));
+	if (requested->cores == NULL)
 		return false;
-	if (asked->core_count > 0)
-		memcpy(asked->cores, sg->threads.asked.cores,
-		       asked->core_count * sizeof(asked->cores[0]));
+	if (requested->core_count > 0)
+		memcpy(requested->cores, sg->threads.requested.cores,
+		       requested->core_count * sizeof(requested->cores[0]));
 	return true;
 }
 
@@ -97,7 +97,7 @@ static bool create(struct live_group *l, const struct service_group *sg) {
 
 const struct modem *modem_by_mac(const struct service_group *sg, const uint8_t mac[6]) {
 	for (size_t m = 0; m < sg->modem_count; m++) {
-		if (modem_is_there(&sg->modems[m]) && memcmp(sg->modems[m].mac, mac, 6) == 0)
+		if (modem_exists(&sg->modems[m]) && memcmp(sg->modems[m].mac, mac, 6) == 0)
 			return &sg->modems[m];
 	}
 	return NULL;

@@ -31,23 +31,23 @@ struct group_capacity group_capacity_exact(const struct service_group *sg);
 struct group_capacity group_capacity(const struct service_group *sg);
 
 /* Whether the slot has an object. */
-static inline bool modem_is_there(const struct modem *m) {
+static inline bool modem_exists(const struct modem *m) {
 	return m->service_flow_count > 0;
 }
 
-static inline bool channel_is_there(const struct channel *c) {
+static inline bool channel_exists(const struct channel *c) {
 	return c->session != 0;
 }
 
-static inline bool upstream_channel_is_there(const struct upstream_channel *c) {
+static inline bool upstream_channel_exists(const struct upstream_channel *c) {
 	return c->session != 0;
 }
 
-static inline bool bonding_group_is_there(const struct bonding_group *g) {
+static inline bool bonding_group_exists(const struct bonding_group *g) {
 	return g->channel_count > 0;
 }
 
-static inline bool filter_group_is_there(const struct filter_group *g) {
+static inline bool filter_group_exists(const struct filter_group *g) {
 	return g->id != LIVE_FREE_ID;
 }
 

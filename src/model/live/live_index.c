@@ -3,11 +3,11 @@
 
 static bool tables_new(struct live_index *index, struct arena *arena,
 		       const struct group_capacity *capacity) {
-	uint32_t most = 2 * (capacity->channels + capacity->modems) + capacity->bonding_groups +
-			capacity->filter_groups + 5 * capacity->upstream_channels + capacity->ipv4 +
-			2 * capacity->flows + capacity->upstream_flows + capacity->sids;
+	uint32_t max = 2 * (capacity->channels + capacity->modems) + capacity->bonding_groups +
+		       capacity->filter_groups + 5 * capacity->upstream_channels + capacity->ipv4 +
+		       2 * capacity->flows + capacity->upstream_flows + capacity->sids;
 
-	return identity_table_new(&index->narrow, arena, most, 1) &&
+	return identity_table_new(&index->narrow, arena, max, 1) &&
 	       identity_table_new(&index->wide, arena, capacity->ipv6, 2);
 }
 
@@ -30,7 +30,7 @@ struct live_index *live_index_new(struct arena *arena, const struct group_capaci
 	    !counts_new(&index->users[LIVE_FILTER_GROUP], arena, capacity->filter_groups) ||
 	    !counts_new(&index->without_dsid, arena, capacity->bonding_groups) ||
 	    !counts_new(&index->said_next, arena, capacity->modems) ||
-	    !counts_new(&index->said_before, arena, capacity->modems))
+	    !counts_new(&index->said_prev, arena, capacity->modems))
 		return NULL;
 	return index;
 }
@@ -72,23 +72,23 @@ static void said_add(struct live_index *index, uint16_t said, uint32_t slot) {
 	const struct identity identity = identity_of_said(said);
 	uint32_t *first = identity_table_find(&index->narrow, identity.word);
 
-	index->said_before[slot] = IDENTITY_NONE;
+	index->said_prev[slot] = IDENTITY_NONE;
 	index->said_next[slot] = first != NULL ? *first : IDENTITY_NONE;
 	if (first == NULL) {
 		identity_table_add(&index->narrow, identity.word, slot);
 		return;
 	}
-	index->said_before[*first] = slot;
+	index->said_prev[*first] = slot;
 	*first = slot;
 }
 
 static void said_remove(struct live_index *index, uint16_t said, uint32_t slot) {
 	const struct identity identity = identity_of_said(said);
-	uint32_t before = index->said_before[slot], next = index->said_next[slot];
+	uint32_t before = index->said_prev[slot], next = index->said_next[slot];
 	uint32_t *first = identity_table_find(&index->narrow, identity.word);
 
 	if (next != IDENTITY_NONE)
-		index->said_before[next] = before;
+		index->said_prev[next] = before;
 	if (before != IDENTITY_NONE)
 		index->said_next[before] = next;
 	else if (next != IDENTITY_NONE)

@@ -15,7 +15,7 @@ struct live_index {
 	uint64_t *reserved; /* bits per second */
 	uint32_t *without_dsid; /* number of flows */
 	/* Linked lists of the modems of one SAID, by slot; IDENTITY_NONE ends them. */
-	uint32_t *said_next, *said_before;
+	uint32_t *said_next, *said_prev;
 };
 
 /* Allocates an empty index for a group of this capacity in the arena. NULL if memory is short. */

@@ -36,14 +36,14 @@ static json_t *item_new(uint64_t id, json_t *patch) {
 
 static bool merge_item(json_t *list, uint64_t id, json_t *patch) {
 	size_t i = index_of(list, id);
-	bool there = i < json_array_size(list);
+	bool present = i < json_array_size(list);
 
 	if (json_is_null(patch))
-		return !there || json_array_remove(list, i) == 0;
+		return !present || json_array_remove(list, i) == 0;
 	if (!json_is_object(patch)) /* the reader refuses it with its path */
-		return (there ? json_array_set(list, i, patch) : json_array_append(list, patch)) ==
-		       0;
-	if (there)
+		return (present ? json_array_set(list, i, patch)
+				: json_array_append(list, patch)) == 0;
+	if (present)
 		return merge_patch(json_array_get(list, i), patch);
 	return json_array_append_new(list, item_new(id, patch)) == 0;
 }
@@ -76,16 +76,16 @@ static bool names_are_ids(json_t *patch) {
 }
 
 static bool merge_object(json_t *target, const char *name, json_t *patch) {
-	json_t *there = json_object_get(target, name);
+	json_t *present = json_object_get(target, name);
 
-	if (has_ids(there) && names_are_ids(patch))
-		return merge_items(there, patch);
-	if (json_is_object(there))
-		return merge_patch(there, patch);
-	if (there != NULL) /* a value of another type: the reader refuses it */
+	if (has_ids(present) && names_are_ids(patch))
+		return merge_items(present, patch);
+	if (json_is_object(present))
+		return merge_patch(present, patch);
+	if (present != NULL) /* a value of another type: the reader refuses it */
 		return json_object_set(target, name, patch) == 0;
-	there = json_object();
-	return json_object_set_new(target, name, there) == 0 && merge_patch(there, patch);
+	present = json_object();
+	return json_object_set_new(target, name, present) == 0 && merge_patch(present, patch);
 }
 
 bool merge_patch(json_t *target, json_t *patch) {

@@ -53,19 +53,19 @@ static void leave_out(json_t *map, const char *key, bool out) {
 }
 
 /* Removes a value that follows from other values. */
-static void leave_default(json_t *map, const char *key, enum form form, bool follows) {
-	leave_out(map, key, follows && form != FORM_WHOLE);
+static void leave_default(json_t *map, const char *key, enum form form, bool derived) {
+	leave_out(map, key, derived && form != FORM_WHOLE);
 }
 
 static bool finish_wred(json_t *map, const struct service_flow *flow, enum form form) {
 	const struct wred *wred = &flow->wred;
-	uint32_t most = wred->max_probability;
+	uint32_t max = wred->max_probability;
 
 	leave_default(map, "min_threshold", form, wred->min_threshold == flow->buffer / 4);
 	leave_default(map, "max_threshold", form,
 		      wred->max_threshold == flow->buffer - flow->buffer / 4);
 	return json_object_set_new(map, "max_probability_inverse",
-				   json_integer((PROBABILITY_ONE + most / 2) / most)) == 0;
+				   json_integer((PROBABILITY_ONE + max / 2) / max)) == 0;
 }
 
 static bool finish_flow(json_t *map, const struct service_flow *flow, const struct modem *modem,
@@ -138,17 +138,17 @@ static void finish_upstream_flow(json_t *map, const struct flow_grants *g) {
 
 /* Removes the keys of the other channel type. */
 static void finish_upstream_channel(json_t *map, const struct upstream_channel *channel) {
-	static const char *const of_ofdma[] = {"frame_symbols", "cyclic_prefix",
-					       "subcarrier_spacing", "frame_minislots", "bits"};
-	static const char *const of_sc_qam[] = {"minislot_ticks", "symbol_rate", "modulation",
-						"burst_minislots"};
+	static const char *const ofdma_keys[] = {"frame_symbols", "cyclic_prefix",
+						 "subcarrier_spacing", "frame_minislots", "bits"};
+	static const char *const sc_qam_keys[] = {"minislot_ticks", "symbol_rate", "modulation",
+						  "burst_minislots"};
 	bool ofdma = channel->type == UPSTREAM_OFDMA;
 	json_t *physical = json_object_get(map, "physical");
 
-	for (size_t i = 0; i < sizeof(of_ofdma) / sizeof(of_ofdma[0]); i++)
-		leave_out(physical, of_ofdma[i], !ofdma);
-	for (size_t i = 0; i < sizeof(of_sc_qam) / sizeof(of_sc_qam[0]); i++)
-		leave_out(physical, of_sc_qam[i], ofdma);
+	for (size_t i = 0; i < sizeof(ofdma_keys) / sizeof(ofdma_keys[0]); i++)
+		leave_out(physical, ofdma_keys[i], !ofdma);
+	for (size_t i = 0; i < sizeof(sc_qam_keys) / sizeof(sc_qam_keys[0]); i++)
+		leave_out(physical, sc_qam_keys[i], ofdma);
 }
 
 /* Returns false if memory is short. */

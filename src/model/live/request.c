@@ -16,7 +16,7 @@
 #include "model/load/reader.h"
 #include "model/tree_json.h"
 
-#define MOST_VALUES 1000000 /* per request */
+#define MAX_VALUES 1000000 /* per request */
 #define NO_MEMORY "no memory left for the request"
 
 /* The state of reading a request; its arena and tree own what is read. */
@@ -120,7 +120,7 @@ static void request_check(struct request *r, struct node *list) {
  * `why`. */
 static const void *request_read(struct request *r, json_t *value, char why[LIVE_LINE]) {
 	struct node list = {.type = NODE_LIST, .length = 1};
-	struct reader reader = {.errors = &r->errors, .visits = MOST_VALUES};
+	struct reader reader = {.errors = &r->errors, .visits = MAX_VALUES};
 
 	r->view = r->l->sg;
 	r->arena = arena_new();
@@ -147,7 +147,7 @@ static bool read_name(struct request *r, json_t *value, struct identity *identit
 	const struct live_kind *kind = &live_kinds[r->object];
 	const struct key *keys = object_key(r->object)->item->keys;
 	struct path path = {.key = kind->item}, up = {.up = &path, .key = keys->name};
-	struct reader reader = {.errors = &r->errors, .visits = MOST_VALUES};
+	struct reader reader = {.errors = &r->errors, .visits = MAX_VALUES};
 	char allowed[LIVE_LINE];
 	struct node *node = NULL;
 	struct modem item = {0}; /* the largest kind */
@@ -227,7 +227,7 @@ static bool request_put(const struct live_group *l, enum live_object object, jso
 static bool put_single_values(const struct live_group *l, json_t *value,
 			      struct live_changes *changes, char why[LIVE_LINE]) {
 	struct request r = {.l = l, .errors = {.file = ""}};
-	struct reader reader = {.errors = &r.errors, .visits = MOST_VALUES};
+	struct reader reader = {.errors = &r.errors, .visits = MAX_VALUES};
 	struct service_group *block = calloc(1, sizeof(*block));
 	struct key keys[OBJECT_SINGLE_KEYS + 1];
 	bool good = block != NULL;

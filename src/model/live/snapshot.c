@@ -88,8 +88,8 @@ static bool item_add(struct part *p, enum live_object object, void *value) {
 	return value != NULL;
 }
 
-/* Copies at most `most` objects. Returns false if memory is short. */
-static bool part_copy(struct part *p, unsigned most) {
+/* Copies at most `max` objects. Returns false if memory is short. */
+static bool part_copy(struct part *p, unsigned max) {
 	const struct live_group *l = p->source;
 	const struct references ids = object_ids(&l->sg);
 
@@ -97,9 +97,9 @@ static bool part_copy(struct part *p, unsigned most) {
 		return false;
 	for (; p->object < LIVE_OBJECTS; p->object++, p->slot = 0) {
 		for (; p->slot < live_capacity(&l->capacity, p->object); p->slot++) {
-			if (!group_json_is_there(l, p->object, p->slot))
+			if (!group_json_slot_is_used(l, p->object, p->slot))
 				continue;
-			if (most-- == 0)
+			if (max-- == 0)
 				return true;
 			if (!item_add(p, p->object,
 				      object_copy(p->object, live_item(&l->sg, p->object, p->slot),
@@ -205,11 +205,11 @@ bool snapshot_write(struct snapshot *s, json_dump_callback_t write, void *to, bo
 	return more && !*failed;
 }
 
-/* Frees at most `most` items. Returns their number. */
-static unsigned part_free(struct part *p, unsigned most) {
+/* Frees at most `max` items. Returns their number. */
+static unsigned part_free(struct part *p, unsigned max) {
 	unsigned n = 0;
 
-	for (; n < most && p->next < p->count; n++)
+	for (; n < max && p->next < p->count; n++)
 		item_free(&p->items[p->next++]);
 	if (p->next < p->count)
 		return n;

@@ -9,7 +9,7 @@
 #include "model/units.h"
 
 #define TEXT_SIZE 64
-#define HEX_MOST 64 /* bytes */
+#define HEX_MAX 64 /* bytes */
 
 static uint64_t load_integer(const struct key *key, const void *field) {
 	uint64_t value = 0;
@@ -83,9 +83,9 @@ static json_t *tos_json(const uint8_t *tos) {
 }
 
 static json_t *hex_json(const struct key *key, const uint8_t *bytes) {
-	char text[2 * HEX_MOST + 1] = "";
+	char text[2 * HEX_MAX + 1] = "";
 
-	for (size_t i = 0; i < key->size && i < HEX_MOST; i++)
+	for (size_t i = 0; i < key->size && i < HEX_MAX; i++)
 		snprintf(&text[2 * i], 3, "%02x", bytes[i]);
 	return json_string(text);
 }

@@ -29,7 +29,7 @@ static void read_tree(struct tree *tree, const char *file, struct service_group 
 	group_read(sg, tree->root, errors, &visits);
 	placed = layouts_lines(sg, tree->root);
 	if (errors->total == 0)
-		layouts_deal(&placed, 1, errors);
+		layouts_assign(&placed, 1, errors);
 }
 
 int service_group_load_text(const char *name, const char *text, size_t size,

@@ -202,7 +202,7 @@ static void report_unknown(struct reader *reader, struct node *name, const struc
 	const char *nearest = NULL;
 
 	if (word->type == NODE_SCALAR && keys_have_secrets(keys) &&
-	    word->length >= SECRET_SHORTEST) {
+	    word->length >= SECRET_MIN_LENGTH) {
 		snprintf(found, sizeof(found), "an unknown key of %u characters", word->length);
 	} else if (word->type == NODE_SCALAR) {
 		path.key = word->text;

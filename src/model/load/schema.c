@@ -42,13 +42,13 @@ static void put_number_range(json_t *schema, const struct key *key) {
 
 /* Numbers that YAML reads as integers, of kinds that also have a text form. */
 static void put_mixed(json_t *schema, const struct key *key) {
-	uint64_t most = key->kind == KIND_PORTS ? UINT16_MAX : UINT8_MAX;
+	uint64_t limit = key->kind == KIND_PORTS ? UINT16_MAX : UINT8_MAX;
 
 	json_object_set_new(schema, "type", json_pack("[ss]", "integer", "string"));
 	json_object_set_new(schema, "minimum",
 			    json_integer((json_int_t)(key->kind == KIND_SIZE ? key->min : 0)));
 	json_object_set_new(schema, "maximum",
-			    json_integer((json_int_t)(key->kind == KIND_SIZE ? key->max : most)));
+			    json_integer((json_int_t)(key->kind == KIND_SIZE ? key->max : limit)));
 	json_object_set_new(schema, "pattern", json_string(kind_pattern(key->kind)));
 }
 

@@ -26,8 +26,8 @@ static void refuse_memory(struct errors *errors) {
 /* Merges all maps with keys of the group into one; NULL after an error that leaves none. */
 static struct node *put_together(struct group_reading *group) {
 	struct server_reader *server = group->server;
-	struct node *maps[MERGE_MOST], *file, *root;
-	struct key keys[KEYS_MOST];
+	struct node *maps[MERGE_MAX], *file, *root;
+	struct key keys[KEYS_MAX];
 	size_t count = 0;
 
 	keys_of_item(keys);
@@ -92,24 +92,25 @@ static void use_devices(struct server_reader *server, struct service_group *sg) 
 static void read_root(struct group_reading *group, struct node *root) {
 	struct server_reader *server = group->server;
 	uint64_t mistakes = server->errors->total + server->errors->repeated;
-	struct kept_group *kept = server->kept != NULL ? &server->kept->groups[group->index] : NULL;
+	struct load_cache_group *kept =
+		server->kept != NULL ? &server->kept->groups[group->index] : NULL;
 
 	group_read(group->sg, root, server->errors, &server->visits);
 	name_group(group->sg);
 	use_devices(server, group->sg);
 	server->placed[group->index] = layouts_lines(group->sg, root);
 	if (kept != NULL && kept->own_file)
-		kept_threads(kept, &server->placed[group->index], group->own_line);
+		load_cache_record_threads(kept, &server->placed[group->index], group->own_line);
 	/* values that the reader refused cannot be compared */
 	if (server->errors->total + server->errors->repeated == mistakes)
-		between_add(server->between, group->index, root);
+		server_conflicts_add(server->conflicts, group->index, root);
 }
 
 /* Reuses the group of the previous load, which owns its memory until this load has succeeded. */
 static void reuse_root(struct group_reading *group, struct node *root) {
 	struct server_reader *server = group->server;
-	const struct kept_group *before = &server->before->groups[group->index];
-	struct kept_group *kept = &server->kept->groups[group->index];
+	const struct load_cache_group *before = &server->before->groups[group->index];
+	struct load_cache_group *kept = &server->kept->groups[group->index];
 	struct placed_group *placed = &server->placed[group->index];
 
 	arena_free(group->sg->arena);
@@ -118,8 +119,8 @@ static void reuse_root(struct group_reading *group, struct node *root) {
 	*kept = *before;
 	kept->same = true;
 	*placed = layouts_lines(group->sg, root);
-	kept_set_lines(before, placed, group->own_line);
-	between_add(server->between, group->index, NULL);
+	load_cache_set_lines(before, placed, group->own_line);
+	server_conflicts_add(server->conflicts, group->index, NULL);
 }
 
 static void read_group(struct server_reader *server, struct node *item, size_t index) {
@@ -170,8 +171,8 @@ static void read_groups(struct server_reader *server, const struct node *list) {
 	size_t index = 0;
 
 	config->groups = calloc(list->length, sizeof(config->groups[0]));
-	server->between = between_new(config, list->length);
-	if (config->groups == NULL || server->between == NULL) {
+	server->conflicts = server_conflicts_new(config, list->length);
+	if (config->groups == NULL || server->conflicts == NULL) {
 		refuse_memory(server->errors);
 		return;
 	}
@@ -185,11 +186,11 @@ static void read_groups(struct server_reader *server, const struct node *list) {
 	/* when no visits are left, the reader has reported it */
 	for (struct node *item = list->first; item != NULL && server->visits > 0; item = item->next)
 		read_group(server, item, index++);
-	between_check(server->between, server->errors);
+	server_conflicts_check(server->conflicts, server->errors);
 }
 
 /* Reads the limit of groups, which is at least their number. */
-static void read_most(struct server_reader *server, struct reader *reader, size_t groups) {
+static void read_at_most(struct server_reader *server, struct reader *reader, size_t groups) {
 	struct node *value = node_present(server->tree.root, server_max_groups_key.name);
 	const struct path path = {.key = server_max_groups_key.name};
 	char found[32], allowed[64];
@@ -213,7 +214,7 @@ static void read_server(struct server_reader *server, struct node *list) {
 		.visits = GROUP_ALIAS_VISITS,
 	};
 	struct node *name = node_present(server->tree.root, "name"), *groups = node_resolve(list);
-	struct key keys[KEYS_MOST];
+	struct key keys[KEYS_MAX];
 	char *text = NULL;
 
 	keys_of_server(keys);
@@ -234,7 +235,7 @@ static void read_server(struct server_reader *server, struct node *list) {
 		reader_refuse(&reader, list, &path, &server_groups_key);
 	else
 		read_groups(server, groups);
-	read_most(server, &reader, server->config->group_count);
+	read_at_most(server, &reader, server->config->group_count);
 }
 
 /* Reads a file of one group as a server of one. */
@@ -274,7 +275,7 @@ static void read_file(struct server_reader *server) {
 		read_one_group(server);
 	if (server->errors->total > 0)
 		return;
-	layouts_deal(server->placed, config->group_count, server->errors);
+	layouts_assign(server->placed, config->group_count, server->errors);
 	config->main_core = config->groups[0].threads.main_core;
 	for (size_t g = 0; g < config->group_count; g++) {
 		if (config->name == NULL || config->groups[g].name == NULL)
@@ -282,8 +283,8 @@ static void read_file(struct server_reader *server) {
 	}
 }
 
-int server_load(const struct server_source *source, const struct kept_groups *before,
-		struct kept_groups *kept, struct server_config *config, FILE *errors) {
+int server_load(const struct server_source *source, const struct load_cache *before,
+		struct load_cache *kept, struct server_config *config, FILE *errors) {
 	struct errors mistakes = {.file = source->name};
 	struct server_reader server = {
 		.config = config,
@@ -291,7 +292,7 @@ int server_load(const struct server_source *source, const struct kept_groups *be
 		.files = source->files,
 		.devices = source->devices,
 		.path = source->name,
-		.bytes_left = FILE_MOST - source->size,
+		.bytes_left = FILE_MAX - source->size,
 		.next_line = (uint32_t)source->size + 2,
 		.before = before,
 		.kept = kept,
@@ -301,7 +302,7 @@ int server_load(const struct server_source *source, const struct kept_groups *be
 	*config = (struct server_config){0};
 	if (tree_load(&server.tree, source->text, source->size, 1, &mistakes))
 		read_file(&server);
-	between_free(server.between);
+	server_conflicts_free(server.conflicts);
 	count = errors_print(&mistakes, errors); /* needs names that are in the tree */
 	tree_free(&server.tree);
 	for (size_t g = 0; count > 0 && kept != NULL && g < config->group_count; g++) {
@@ -323,9 +324,9 @@ int server_config_load_text(const char *name, const char *text, size_t size,
 	return server_load(&source, NULL, NULL, config, errors);
 }
 
-static char *read_from_disk(void *context, const char *path, size_t most, size_t *size) {
+static char *read_from_disk(void *context, const char *path, size_t limit, size_t *size) {
 	(void)context;
-	return file_read(path, most, true, size);
+	return file_read(path, limit, true, size);
 }
 
 const struct server_files server_files_on_disk = {.read = read_from_disk};
@@ -349,7 +350,7 @@ int server_config_load(const char *path, struct server_config *config, FILE *err
 	return server_config_load_on(path, NULL, config, errors);
 }
 
-void server_config_shed(struct server_config *config) {
+void server_config_free_groups(struct server_config *config) {
 	for (size_t g = 0; g < config->group_count; g++)
 		service_group_free(&config->groups[g]);
 	malloc_trim(0);

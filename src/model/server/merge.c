@@ -34,11 +34,11 @@ static struct node *new_alias(struct arena *arena, struct node *target) {
 /* Merges the values that were found for one key. */
 static struct node *merge_values(struct arena *arena, const struct key *key,
 				 struct node *const found[], size_t count) {
-	struct node *maps[MERGE_MOST];
-	size_t most = key->merged ? count : 0, used = 0;
+	struct node *maps[MERGE_MAX];
+	size_t max = key->merged ? count : 0, used = 0;
 
 	/* a value that should be a map has been reported */
-	for (size_t i = 0; i < most; i++) {
+	for (size_t i = 0; i < max; i++) {
 		maps[used] = node_resolve(found[i]);
 		used += maps[used]->type == NODE_MAP;
 	}
@@ -68,7 +68,7 @@ struct node *merge_maps(struct arena *arena, const struct key *keys, struct node
 	struct node *merged = new_node(arena, NODE_MAP, line), *last = NULL;
 
 	for (const struct key *key = keys; merged != NULL && key->name != NULL; key++) {
-		struct node *found[MERGE_MOST];
+		struct node *found[MERGE_MAX];
 		size_t used = 0;
 
 		for (size_t i = 0; i < count; i++) {

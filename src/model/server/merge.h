@@ -9,7 +9,7 @@
 #include "model/keys/keys.h"
 #include "model/tree.h"
 
-#define MERGE_MOST 3
+#define MERGE_MAX 3
 
 /*
  * Returns a map with every key of the table that one of `maps` has; the first map that has it

@@ -29,7 +29,7 @@ static char *path_of(struct server_reader *server, const char *file) {
 static bool same_as_before(struct group_reading *group, const char *path, const void *text,
 			   size_t size) {
 	struct server_reader *server = group->server;
-	struct kept_group *kept;
+	struct load_cache_group *kept;
 
 	if (server->kept == NULL)
 		return false;
@@ -39,7 +39,7 @@ static bool same_as_before(struct group_reading *group, const char *path, const 
 	digest_text(&kept->digest, path, strlen(path));
 	digest_text(&kept->digest, text, size);
 	return kept->own_file && server->before != NULL &&
-	       kept_same(&server->before->groups[group->index], kept);
+	       load_cache_group_same(&server->before->groups[group->index], kept);
 }
 
 /* Returns false after an error. The tree does not refer to the text. */
@@ -90,7 +90,7 @@ bool own_file_read(struct group_reading *group, struct node *value) {
 	}
 	text = files->read(files->context, path, server->bytes_left, &size);
 	if (text == NULL) {
-		file_refuse(server->errors, value->line, &key);
+		file_report_error(server->errors, value->line, &key);
 		return false;
 	}
 	good = load_own_tree(group, path, text, size);

@@ -114,7 +114,7 @@ bool power_driver_parse(const char *text, enum power_driver *driver) {
 struct power_config power_config_default(void) {
 	static struct node nothing = {.type = NODE_MAP};
 	struct errors errors = {0};
-	struct reader reader = {.errors = &errors, .visits = KEYS_MOST};
+	struct reader reader = {.errors = &errors, .visits = KEYS_MAX};
 	struct power_config power = {0};
 
 	reader_read(&reader, power_keys, &nothing, &power);

@@ -33,7 +33,7 @@ static const char *find_list(const char *text, const char *end) {
 }
 
 /* A key at the top ends the list; an empty line or a comment does not. */
-static bool is_of_the_top(const char *c) {
+static bool is_top_level(const char *c) {
 	return *c != ' ' && *c != '\n' && *c != '#';
 }
 
@@ -68,7 +68,7 @@ static const char *find_items(struct server_parts *p, const char *c, const char 
 
 	if (column == 0 || c + column >= end || c[column] != '-')
 		return NULL;
-	for (; c < end && !is_of_the_top(c); c = after_line(c, end)) {
+	for (; c < end && !is_top_level(c); c = after_line(c, end)) {
 		if (!item_line(p, c, column))
 			return NULL;
 	}
@@ -101,7 +101,7 @@ static bool part_is_map(const struct server_part *part) {
 	return true;
 }
 
-static bool parts_are_plain(struct server_parts *p, const struct kept_groups *before) {
+static bool parts_are_plain(struct server_parts *p, const struct load_cache *before) {
 	for (size_t i = 0; i < p->count; i++) {
 		struct server_part *part = &p->list[i];
 
@@ -122,12 +122,12 @@ static const struct server_part *part_of(const struct server_parts *p, const cha
 }
 
 /* Copies a part. A space replaces its dash, so that the text is a map. */
-static char *read_part(void *context, const char *path, size_t most, size_t *size) {
+static char *read_part(void *context, const char *path, size_t max, size_t *size) {
 	const struct server_part *part = part_of(context, path);
 	char *text;
 
-	errno = part->size > most ? EFBIG : ENOMEM;
-	text = part->size <= most ? malloc(part->size + 1) : NULL;
+	errno = part->size > max ? EFBIG : ENOMEM;
+	text = part->size <= max ? malloc(part->size + 1) : NULL;
 	if (text == NULL)
 		return NULL;
 	memcpy(text, part->text, part->size);
@@ -162,7 +162,7 @@ static bool text_write(struct server_parts *p, const struct server_source *sourc
 }
 
 bool server_parts_divide(struct server_parts *p, const struct server_source *source,
-			 const struct kept_groups *before) {
+			 const struct load_cache *before) {
 	const char *end = source->text + source->size, *list, *items, *after;
 
 	*p = (struct server_parts){.source = *source};
@@ -184,7 +184,7 @@ void server_parts_free(struct server_parts *p) {
 	p->text = NULL;
 }
 
-void server_parts_keep(const struct server_parts *p, struct kept_groups *kept) {
+void server_parts_keep(const struct server_parts *p, struct load_cache *kept) {
 	kept->part_count = p->count;
 	for (size_t i = 0; i < p->count; i++)
 		kept->parts[i] = p->list[i].digest;

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "model/server/kept.h"
+#include "model/server/load_cache.h"
 #include "model/server_config.h"
 
 struct server_part {
@@ -30,9 +30,9 @@ struct server_parts {
  * The caller calls server_parts_free() in either case.
  */
 bool server_parts_divide(struct server_parts *p, const struct server_source *source,
-			 const struct kept_groups *before);
+			 const struct load_cache *before);
 
 void server_parts_free(struct server_parts *p);
 
 /* Records the parts for the next load. */
-void server_parts_keep(const struct server_parts *p, struct kept_groups *kept);
+void server_parts_keep(const struct server_parts *p, struct load_cache *kept);

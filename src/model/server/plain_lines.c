@@ -14,7 +14,7 @@ struct line {
 };
 
 /* Whether a value may begin here. */
-static bool at_a_value(const struct line *l) {
+static bool is_at_value(const struct line *l) {
 	return l->before == 0 || strchr("[{,:-", l->before) != NULL;
 }
 
@@ -25,7 +25,7 @@ static const char *after_quotes(const struct line *l) {
 	char quote = *l->at;
 	const char *c = l->at + 1;
 
-	if (!at_a_value(l))
+	if (!is_at_value(l))
 		return NULL;
 	for (; c < l->end && *c != quote; c++) {
 		if (quote == '"' && *c == '\\')

@@ -11,8 +11,8 @@
 #include "platform/secret/secret_memory.h"
 
 /* Reads the changed groups only. Returns the number of errors, and does not print them. */
-static int load_changed(const struct server_source *source, const struct kept_groups *before,
-			struct kept_groups *kept) {
+static int load_changed(const struct server_source *source, const struct load_cache *before,
+			struct load_cache *kept) {
 	char *text = NULL;
 	size_t size;
 	FILE *quiet = open_memstream(&text, &size);
@@ -27,8 +27,8 @@ static int load_changed(const struct server_source *source, const struct kept_gr
 }
 
 /* Error messages need line numbers of the whole file, so after an error the whole file is read. */
-static int load_next(const struct server_source *source, const struct kept_groups *before,
-		     struct kept_groups *kept, FILE *errors) {
+static int load_next(const struct server_source *source, const struct load_cache *before,
+		     struct load_cache *kept, FILE *errors) {
 	struct server_parts parts;
 	int count = 1;
 
@@ -40,16 +40,16 @@ static int load_next(const struct server_source *source, const struct kept_group
 	}
 	server_parts_free(&parts);
 	if (count > 0) {
-		*kept = (struct kept_groups){.whole = kept->whole};
+		*kept = (struct load_cache){.whole = kept->whole};
 		count = server_load(source, NULL, kept, &kept->config, errors);
 	}
 	return count;
 }
 
-const struct server_config *server_config_reload_text(struct kept_groups **kept,
+const struct server_config *server_config_reload_text(struct load_cache **kept,
 						      const struct server_source *source,
 						      FILE *errors) {
-	struct kept_groups *before = *kept, *next = calloc(1, sizeof(*next));
+	struct load_cache *before = *kept, *next = calloc(1, sizeof(*next));
 
 	if (next == NULL) {
 		fprintf(errors, "%s: file: found " NO_MEMORY ", allowed: " FITS "\n", source->name);
@@ -73,13 +73,13 @@ const struct server_config *server_config_reload_text(struct kept_groups **kept,
 			before->config.groups[g].arena = NULL;
 		next->groups[g].same = false;
 	}
-	server_config_forget(before);
+	server_config_free_cache(before);
 	*kept = next;
 	return &next->config;
 }
 
-void server_config_settle(struct kept_groups **kept) {
-	struct kept_groups *k = *kept;
+void server_config_release(struct load_cache **kept) {
+	struct load_cache *k = *kept;
 
 	if (k == NULL)
 		return;
@@ -88,19 +88,19 @@ void server_config_settle(struct kept_groups **kept) {
 			service_group_free(&k->config.groups[g]);
 	}
 	if (!k->own_files && k->part_count == 0) {
-		server_config_forget(k);
+		server_config_free_cache(k);
 		*kept = NULL;
 	}
 	malloc_trim(0);
 }
 
-void server_config_forget(struct kept_groups *kept) {
+void server_config_free_cache(struct load_cache *kept) {
 	if (kept != NULL)
 		server_config_free(&kept->config);
 	free(kept);
 }
 
-const struct server_config *server_config_reload(struct kept_groups **kept, const char *path,
+const struct server_config *server_config_reload(struct load_cache **kept, const char *path,
 						 const struct server_devices *devices,
 						 FILE *errors) {
 	struct server_source source = {

@@ -4,8 +4,8 @@
 
 #include "model/layouts.h"
 #include "model/load/reader.h"
-#include "model/server/between.h"
-#include "model/server/kept.h"
+#include "model/server/load_cache.h"
+#include "model/server/server_conflicts.h"
 #include "model/server_config.h"
 #include "model/tree.h"
 
@@ -25,10 +25,10 @@ struct server_reader {
 	uint32_t next_line; /* the first unused line number */
 	struct path up[SERVER_MAX_GROUPS]; /* paths of the list's items */
 	struct placed_group placed[SERVER_MAX_GROUPS];
-	struct between *between;
+	struct server_conflicts *conflicts;
 	/* For a load that may reuse groups of the previous load; NULL: it may not. */
-	const struct kept_groups *before;
-	struct kept_groups *kept;
+	const struct load_cache *before;
+	struct load_cache *kept;
 	struct digest shared_digest; /* of `shared` and the devices */
 };
 
@@ -55,5 +55,5 @@ extern const struct server_files server_files_on_disk;
 
 /* Loads once and prints errors to `errors`. Returns their number. Reuses groups of `before` and
  * records groups in `kept`, unless these are NULL. */
-int server_load(const struct server_source *source, const struct kept_groups *before,
-		struct kept_groups *kept, struct server_config *config, FILE *errors);
+int server_load(const struct server_source *source, const struct load_cache *before,
+		struct load_cache *kept, struct server_config *config, FILE *errors);

@@ -25,7 +25,7 @@ const char *side_device(const struct service_group *sg, enum side side) {
 	return side == SIDE_NETWORK ? sg->network.device : sg->rphy_port.device;
 }
 
-const char *side_otherwise(enum side side) {
+const char *side_separating_keys(enum side side) {
 	static const char *const differs[SIDES] = {
 		[SIDE_NETWORK] = "vlan or mac",
 		[SIDE_RPD] = "vlan, rpd_mac or rpd_ip",

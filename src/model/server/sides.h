@@ -20,7 +20,7 @@ bool side_same(const struct service_group *a, const struct service_group *b, enu
 const char *side_device(const struct service_group *sg, enum side side);
 
 /* The keys that put groups of one device on different sides: "vlan or mac". */
-const char *side_otherwise(enum side side);
+const char *side_separating_keys(enum side side);
 
 /* An L2TPv3 session of an upstream channel, and the side on which it must be unique. */
 struct side_session {

@@ -235,8 +235,8 @@ static void report_value(const struct values *values, const struct value *value,
 	snprintf(allowed, sizeof(allowed),
 		 "it in one group of the port %.*s, or another %s (first in service group %" PRIu32
 		 " %s)",
-		 (int)strcspn(device, ","), device, side_otherwise(side), groups[first->group].id,
-		 where);
+		 (int)strcspn(device, ","), device, side_separating_keys(side),
+		 groups[first->group].id, where);
 	errors_add(errors, value->line, value->kind == VALUE_ADDRESS ? &element : &key, found,
 		   allowed);
 }

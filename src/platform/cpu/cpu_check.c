@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#define LINE_MOST 512
+#define LINE_MAX_BYTES 512
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -84,7 +84,7 @@ size_t cpu_missing(const struct cpu_words *needs, const struct cpu_words *has, c
 
 void cpu_check(int argc, char **argv, char **environment) {
 	struct cpu_words has;
-	char line[LINE_MOST];
+	char line[LINE_MAX_BYTES];
 	const char *name = argc > 0 ? argv[0] : "";
 	size_t length;
 

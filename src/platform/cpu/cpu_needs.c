@@ -6,12 +6,12 @@
 /* A defined macro expands to 1, an undefined one to its own name. */
 #define SPELT(macro) #macro
 #if defined(__x86_64__)
-#define IS_THERE(macro) (sizeof(SPELT(macro)) == sizeof("1"))
+#define IS_DEFINED(macro) (sizeof(SPELT(macro)) == sizeof("1"))
 #else
-#define IS_THERE(macro) false
+#define IS_DEFINED(macro) false
 #endif
 #define FEATURE(macro, name, where, bit, state) \
-	| (IS_THERE(macro) && (where) == WORD ? (uint32_t)1 << (bit) : 0)
+	| (IS_DEFINED(macro) && (where) == WORD ? (uint32_t)1 << (bit) : 0)
 
 const struct cpu_words cpu_needs = {{
 #define WORD CPU_1_ECX

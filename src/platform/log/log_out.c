@@ -79,17 +79,17 @@ bool log_out_write(struct log_out *o, const char *line, size_t size) {
 	size_t done = 0;
 
 	while (done < size && (refuses || wait_for(o, until))) {
-		ssize_t written = o->torn ? emit(o, "\n", 1) : emit(o, line + done, size - done);
+		ssize_t written = o->partial ? emit(o, "\n", 1) : emit(o, line + done, size - done);
 
 		if (written > 0) {
 			o->stuck = false;
-			done += o->torn ? 0 : (size_t)written;
-			o->torn = false;
+			done += o->partial ? 0 : (size_t)written;
+			o->partial = false;
 		} else if (written < 0 && errno != EINTR &&
 			   (errno != EAGAIN || now_ms() >= until || !wait_for(o, until))) {
 			break;
 		}
 	}
-	o->torn = o->torn || (done > 0 && done < size);
+	o->partial = o->partial || (done > 0 && done < size);
 	return done == size;
 }

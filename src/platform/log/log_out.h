@@ -10,7 +10,7 @@ struct log_out {
 	bool own; /* opened by log_out_open() */
 	bool socket;
 	bool stuck; /* a wait timed out: no further waits until the output is writable */
-	bool torn; /* the last line was written in part */
+	bool partial; /* the last line was written in part */
 };
 
 /*

@@ -12,9 +12,9 @@
 
 /* LeakSanitizer needs ptrace access to its process. */
 #ifdef __SANITIZE_ADDRESS__
-#define LOOKED_AT 1
+#define MEMORY_IS_CHECKED 1
 #else
-#define LOOKED_AT 0
+#define MEMORY_IS_CHECKED 0
 #endif
 
 /* Excludes all memory, including huge pages, from core dumps. Call it while the process is dumpable: later
@@ -38,6 +38,6 @@ void secret_process_protect(void) {
 	memory_exclude();
 	/* The limit applies to files only; a core that the kernel pipes to a program ignores it. */
 	setrlimit(RLIMIT_CORE, &none);
-	if (!LOOKED_AT)
+	if (!MEMORY_IS_CHECKED)
 		prctl(PR_SET_DUMPABLE, 0);
 }

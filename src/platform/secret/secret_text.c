@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
-#define OTHERS_MOST 2 /* characters that are not digits, among SECRET_SHORTEST in a row */
+#define OTHERS_MAX 2 /* characters that are not digits, among SECRET_MIN_LENGTH in a row */
 
 static bool is_digit(char c) {
 	return isxdigit((unsigned char)c) != 0;
@@ -15,9 +15,9 @@ bool secret_like(const char *text, size_t length) {
 
 	for (size_t i = 0; i < length; i++) {
 		others += !is_digit(text[i]);
-		if (i >= SECRET_SHORTEST)
-			others -= !is_digit(text[i - SECRET_SHORTEST]);
-		if (i + 1 >= SECRET_SHORTEST && others <= OTHERS_MOST)
+		if (i >= SECRET_MIN_LENGTH)
+			others -= !is_digit(text[i - SECRET_MIN_LENGTH]);
+		if (i + 1 >= SECRET_MIN_LENGTH && others <= OTHERS_MAX)
 			return true;
 	}
 	return false;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SECRET_SHORTEST 16 /* characters: a DES key */
+#define SECRET_MIN_LENGTH 16 /* characters: a DES key */
 
 /* Whether the text may contain a key: 16 characters in a row with at most two that are no hexadecimal digits.
  * That includes a key with a typo, but no addresses and devices. */

@@ -19,11 +19,11 @@ static void lock_name(const char *path, char name[LOCK_SIZE]) {
 }
 
 /* False if the former holder removed the lock file after it was opened here. */
-static bool lock_is_of(int lock, const char *name) {
-	struct stat ours, there;
+static bool lock_has_name(int lock, const char *name) {
+	struct stat locked, named;
 
-	return fstat(lock, &ours) == 0 && stat(name, &there) == 0 && ours.st_ino == there.st_ino &&
-	       ours.st_dev == there.st_dev;
+	return fstat(lock, &locked) == 0 && stat(name, &named) == 0 &&
+	       locked.st_ino == named.st_ino && locked.st_dev == named.st_dev;
 }
 
 static const char *lock_acquire(struct socket_claim *c) {
@@ -39,7 +39,7 @@ static const char *lock_acquire(struct socket_claim *c) {
 		fault = flock(lock, LOCK_EX | LOCK_NB) == 0 ? NULL
 			: errno == EWOULDBLOCK		    ? IN_USE
 							    : strerror(errno);
-		if (fault == NULL && lock_is_of(lock, name)) {
+		if (fault == NULL && lock_has_name(lock, name)) {
 			c->lock = lock;
 			return NULL;
 		}

@@ -10,13 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define USERS_MOST 16
-#define LINKS_MOST 16
+#define USERS_MAX 16
+#define LINKS_MAX 16
 #define OTHERS_WRITE (S_IWGRP | S_IWOTH)
 
 /* A walk along the path of a socket: the current folder, the remaining path, and the users trusted below it. */
 struct walk {
-	uid_t users[USERS_MOST];
+	uid_t users[USERS_MAX];
 	unsigned user_count, links;
 	char here[PATH_MAX], ahead[PATH_MAX];
 };
@@ -30,7 +30,7 @@ static bool is_user(const struct walk *w, uid_t user) {
 }
 
 static void user_add(struct walk *w, uid_t user) {
-	if (!is_user(w, user) && w->user_count < USERS_MOST)
+	if (!is_user(w, user) && w->user_count < USERS_MAX)
 		w->users[w->user_count++] = user;
 }
 
@@ -73,7 +73,7 @@ static bool link_follow(struct walk *w, const char *path) {
 	char target[PATH_MAX], rest[PATH_MAX];
 	ssize_t size = readlink(path, target, sizeof(target) - 1);
 
-	if (size < 0 || ++w->links > LINKS_MOST)
+	if (size < 0 || ++w->links > LINKS_MAX)
 		return false;
 	target[size] = '\0';
 	if (target[0] == '/')

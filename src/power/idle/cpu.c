@@ -35,7 +35,7 @@ bool cpu_has_mwaitx(void) {
 
 static bool number_read(const char *folder, const char *name, uint32_t *value) {
 	char path[PATH_MAX];
-	int found;
+	int initial;
 	FILE *f;
 
 	if ((size_t)snprintf(path, sizeof(path), "%s/%s", folder, name) >= sizeof(path))
@@ -43,9 +43,9 @@ static bool number_read(const char *folder, const char *name, uint32_t *value) {
 	f = fopen(path, "r");
 	if (f == NULL)
 		return false;
-	found = fscanf(f, "%u", value);
+	initial = fscanf(f, "%u", value);
 	fclose(f);
-	return found == 1;
+	return initial == 1;
 }
 
 bool umwait_limit_read(const char *folder, struct umwait_limit *limit) {

@@ -69,15 +69,15 @@ uint64_t idle_empty(struct idle *i, uint64_t busy_rounds, uint64_t now) {
 }
 
 uint64_t idle_sleep(const struct idle *i, uint64_t now, uint64_t due, bool woken) {
-	uint64_t most = IDLE_SLEEP_NS;
+	uint64_t max = IDLE_SLEEP_NS;
 
 	if (woken)
-		most = IDLE_SLEEP_WOKEN_NS;
+		max = IDLE_SLEEP_WOKEN_NS;
 	else if (now - i->since >= IDLE_SLEEP_LATER_AFTER_NS)
-		most = IDLE_SLEEP_LATER_NS;
+		max = IDLE_SLEEP_LATER_NS;
 	if (due <= now || due - now <= 2 * IDLE_SLEEP_EARLY_NS)
 		return 0;
-	return lesser(most, due - now - IDLE_SLEEP_EARLY_NS);
+	return lesser(max, due - now - IDLE_SLEEP_EARLY_NS);
 }
 
 uint64_t idle_bound(struct idle *i, uint64_t length, uint64_t now, uint64_t due) {

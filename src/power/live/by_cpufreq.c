@@ -16,7 +16,7 @@
 
 /* Returns the number of cores that can be governed. */
 static unsigned find_cores(struct power *p) {
-	unsigned found = 0;
+	unsigned initial = 0;
 
 	for (unsigned w = 0; w < p->core_count; w++) {
 		struct power_core *core = &p->cores[w];
@@ -26,13 +26,13 @@ static unsigned find_cores(struct power *p) {
 		core->governed = fault == 0;
 		core->at_maximum = false;
 		core->attempts = 0;
-		found += fault == 0;
+		initial += fault == 0;
 		if (fault != 0)
 			log_warning("power", LOG_FIELDS(LOG_NUMBER("core", number)),
 				    "core %u: no cpufreq: %s; its frequency is left alone", number,
 				    strerror(-fault));
 	}
-	return found;
+	return initial;
 }
 
 /* SST-BF concerns all cores; a core without cpufreq has no base frequency. */
@@ -63,24 +63,24 @@ static int package_in(const struct power *p, const char *name) {
 
 /* Whether a worker runs on the package of this limit, or the topology is unknown. Uncore limits of other
  * packages are not changed. */
-static bool uncore_is_ours(const struct power *p, const struct found_value *v) {
+static bool uncore_is_kept(const struct power *p, const struct initial_value *v) {
 	char name[CPU_FILES_NAME];
 	int package = (int)v->a;
 	bool known = false;
 
-	if (v->kind == FOUND_CLUSTER) {
+	if (v->kind == INITIAL_CLUSTER) {
 		snprintf(name, sizeof(name), "intel_uncore_frequency/uncore%02u/package_id", v->a);
 		package = package_in(p, name);
 	}
 	for (unsigned w = 0; w < p->core_count; w++) {
-		int of_core;
+		int package_of_core;
 
 		snprintf(name, sizeof(name), "cpu%u/topology/physical_package_id",
 			 p->server->layout.cores[w]);
-		of_core = package_in(p, name);
-		if (of_core == package && package >= 0)
+		package_of_core = package_in(p, name);
+		if (package_of_core == package && package >= 0)
 			return true;
-		known = known || of_core >= 0;
+		known = known || package_of_core >= 0;
 	}
 	return !known || package < 0;
 }
@@ -88,57 +88,60 @@ static bool uncore_is_ours(const struct power *p, const struct found_value *v) {
 /* Finds uncore limits that can be lowered. */
 static void find_uncore(struct power *p) {
 	p->uncore_count = 0;
-	for (unsigned i = 0; i < p->found.count && p->uncore_count < POWER_UNCORE_MOST; i++) {
-		const struct found_value *v = &p->found.values[i];
+	for (unsigned i = 0; i < p->initial.count && p->uncore_count < POWER_UNCORE_MAX; i++) {
+		const struct initial_value *v = &p->initial.values[i];
 		struct power_uncore *u = &p->uncore[p->uncore_count];
 		char name[CPU_FILES_NAME], text[CPU_FILES_TEXT];
-		uint32_t least;
+		uint32_t min;
 
-		if ((v->kind != FOUND_UNCORE && v->kind != FOUND_CLUSTER) || !uncore_is_ours(p, v))
+		if ((v->kind != INITIAL_UNCORE && v->kind != INITIAL_CLUSTER) ||
+		    !uncore_is_kept(p, v))
 			continue;
 		u->refused = false;
-		found_name(v, u->name);
+		initial_file_name(v, u->name);
 		u->full_khz = cpu_files_parse_khz(v->value);
 		snprintf(name, sizeof(name), "%.*smin_freq_khz",
 			 (int)(strlen(u->name) - strlen(UNCORE_KEY)), u->name);
 		if (p->files.read(p->files.ctx, name, text, sizeof(text)) != 0)
 			continue;
-		least = cpu_files_parse_khz(text);
-		if (least == 0 || least >= u->full_khz)
+		min = cpu_files_parse_khz(text);
+		if (min == 0 || min >= u->full_khz)
 			continue;
-		u->low_khz = least + (u->full_khz - least) / 2;
+		u->low_khz = min + (u->full_khz - min) / 2;
 		u->low_khz -= u->low_khz % UNCORE_GRAIN_KHZ;
-		p->uncore_count += u->low_khz >= least;
+		p->uncore_count += u->low_khz >= min;
 	}
 }
 
 /* Saves the initial settings to a file before the first change. Returns 0, or -1 after a message. */
-static int save_found(struct power *p) {
+static int save_initial(struct power *p) {
 	/* an earlier restoration failed, so the file has the initial settings */
 	bool kept = p->state[0] != '\0';
 	int fault = 0;
 
 	if (!kept)
-		found_begin(&p->found);
+		initial_begin(&p->initial);
 	for (unsigned w = 0; w < p->core_count && fault == 0; w++) {
-		if (p->cores[w].governed && !found_has_core(&p->found, p->server->layout.cores[w]))
-			fault = found_core(&p->found, &p->files, p->server->layout.cores[w]);
+		if (p->cores[w].governed &&
+		    !initial_has_core(&p->initial, p->server->layout.cores[w]))
+			fault = initial_read_core(&p->initial, &p->files,
+						  p->server->layout.cores[w]);
 	}
 	if (fault == 0 && !kept)
-		fault = found_uncore(&p->found, &p->files);
+		fault = initial_read_uncore(&p->initial, &p->files);
 	if (fault == 0)
 		fault = p->setup.folder != NULL
 				? leftovers_path(p->setup.folder, getpid(), p->state)
 				: -ENOENT;
 	if (fault == 0)
-		fault = found_save(&p->found, p->state);
+		fault = initial_save(&p->initial, p->state);
 	if (fault == 0)
 		return 0;
 	log_error("power", LOG_FIELDS(LOG_STRING("path", p->state)),
 		  "what was found of the frequencies cannot be kept: %s: %s; they are left alone",
 		  p->state, strerror(-fault));
 	p->state[0] = '\0';
-	power_note(p, POWER_NOT_KEPT);
+	power_count_fault(p, POWER_NOT_SAVED);
 	return -1;
 }
 
@@ -155,7 +158,7 @@ static void warn_bound(struct power *p, unsigned w) {
 	if (CPU_COUNT(&cpus) == 0)
 		return;
 	cpus_format(&cpus, text, sizeof(text));
-	power_note(p, POWER_CONTRADICTION);
+	power_count_fault(p, POWER_CONTRADICTION);
 	log_warning("power", LOG_FIELDS(LOG_NUMBER("core", p->cores[w].c.core)),
 		    "core %u has one clock with %s, which no worker has: their frequency is "
 		    "changed, too",
@@ -179,13 +182,13 @@ static unsigned acquire_cores(struct power *p) {
 }
 
 static void restore(struct power *p) {
-	unsigned wrong = found_restore(&p->found, &p->files);
+	unsigned wrong = initial_restore(&p->initial, &p->files);
 
 	if (wrong > 0) {
 		log_warning("power",
 			    LOG_FIELDS(LOG_STRING("path", p->state), LOG_NUMBER("wrong", wrong)),
 			    "%u of %u values are not what was found; %s has them", wrong,
-			    p->found.count, p->state);
+			    p->initial.count, p->state);
 		return;
 	}
 	unlink(p->state);
@@ -202,7 +205,7 @@ static int by_cpufreq_open(struct power *p) {
 		return -1;
 	if (p->setup.folder != NULL)
 		leftovers_restore(p->setup.folder, &p->files);
-	if (find_cores(p) == 0 || save_found(p) != 0)
+	if (find_cores(p) == 0 || save_initial(p) != 0)
 		return -1;
 	honour_base(p);
 	find_uncore(p);
@@ -263,7 +266,7 @@ static void by_cpufreq_check(struct power *p, unsigned w) {
 
 	if (!core->governed)
 		return;
-	if (!cpufreq_is_ours(&p->files, &core->c)) {
+	if (!cpufreq_governor_is_kept(&p->files, &core->c)) {
 		reacquire(p, core);
 		return;
 	}

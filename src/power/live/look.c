@@ -5,7 +5,7 @@
 #include "platform/log/log.h"
 #include "power/live/parts.h"
 
-void power_note(struct power *p, enum power_fault fault) {
+void power_count_fault(struct power *p, enum power_fault fault) {
 	p->counts[fault]++;
 }
 
@@ -44,9 +44,9 @@ const struct governor_policy *power_policy_params(enum power_policy policy) {
 static void check_hour(struct power *p) {
 	enum power_policy policy = power_policy_now(p);
 
-	if (policy == p->in_force)
+	if (policy == p->effective_policy)
 		return;
-	p->in_force = policy;
+	p->effective_policy = policy;
 	governor_change(&p->governor, power_policy_params(policy), p->config.latency);
 	log_notice("power", LOG_FIELDS(LOG_STRING("policy", power_policy_name(policy))),
 		   "the hour has it: policy %s", power_policy_name(policy));
@@ -68,7 +68,7 @@ static bool domain_is_slowest(const struct governor_domain *d) {
 /* Sets the cores of domains that changed, then the uncore. */
 static void apply(struct power *p, uint64_t now) {
 	const struct governor *g = &p->governor;
-	bool low = p->in_force == POWER_SAVING;
+	bool low = p->effective_policy == POWER_SAVING;
 
 	for (unsigned w = 0; w < p->core_count; w++) {
 		unsigned d = p->domain_of[w];
@@ -85,21 +85,21 @@ static void apply(struct power *p, uint64_t now) {
 	p->low = low;
 }
 
-uint64_t power_look(struct power *p, uint64_t now) {
+uint64_t power_step(struct power *p, uint64_t now) {
 	struct governor *g = &p->governor;
 	uint64_t stopped = g->stopped, stuck = g->stuck, pending;
 
-	if (p->next_look > 0 && now > p->next_look + POWER_LATE_NS)
-		p->late_ns += now - p->next_look;
-	if (now >= p->next_look || !g->began || now < g->now) {
+	if (p->next_sample > 0 && now > p->next_sample + POWER_LATE_NS)
+		p->late_ns += now - p->next_sample;
+	if (now >= p->next_sample || !g->began || now < g->now) {
 		power_readings(p->server, p->readings);
 		governor_step(g, now, p->readings);
 		p->counts[POWER_CLOCK] += g->stopped - stopped;
 		p->counts[POWER_WORKER] += g->stuck - stuck;
 		apply(p, now);
 		check(p, now);
-		p->next_look = now + g->look_ns;
+		p->next_sample = now + g->sample_ns;
 	}
 	pending = p->driver->pending(p, now);
-	return pending < p->next_look ? pending : p->next_look;
+	return pending < p->next_sample ? pending : p->next_sample;
 }

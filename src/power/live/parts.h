@@ -4,8 +4,8 @@
 
 #include <pthread.h>
 
-#include "power/found.h"
 #include "power/governor.h"
+#include "power/initial_settings.h"
 #include "power/leftovers.h"
 #include "power/live/power.h"
 
@@ -13,9 +13,9 @@
 #define POWER_LATE_NS 1000000u /* a sample that is later than this counts as late */
 #define POWER_READ_NS 1000000u /* time after a write from which the limit read back is final */
 #define POWER_TRANSITION_NS 50000u /* transition time of a driver that reports none */
-#define POWER_TRANSITION_MOST_NS 10000000u
+#define POWER_TRANSITION_MAX_NS 10000000u
 #define POWER_ATTEMPTS 3 /* attempts to restore the governor that another process changes */
-#define POWER_UNCORE_MOST 64
+#define POWER_UNCORE_MAX 64
 
 /* The core of a worker. */
 struct power_core {
@@ -60,23 +60,23 @@ struct power {
 	unsigned core_count;
 	struct power_core cores[PLATFORM_MAX_WORKERS];
 	unsigned domain_of[PLATFORM_MAX_WORKERS];
-	uint32_t applied_khz[GOVERNOR_MOST]; /* by domain */
+	uint32_t applied_khz[GOVERNOR_MAX]; /* by domain */
 	bool low;
 	struct governor governor;
-	enum power_policy in_force;
-	struct governor_reading readings[GOVERNOR_MOST];
+	enum power_policy effective_policy;
+	struct governor_reading readings[GOVERNOR_MAX];
 	uint64_t checked; /* ns: the last check */
-	uint64_t next_look; /* ns */
+	uint64_t next_sample; /* ns */
 	uint64_t late_ns; /* sum of the delays of late samples */
 	uint64_t transition_ns; /* duration of a simulated change */
 	bool blind;
 	uint64_t counts[POWER_FAULTS];
 	/* for the cpufreq driver: */
 	struct cpu_files files;
-	struct found found;
+	struct initial_settings initial;
 	char state[LEFTOVERS_PATH]; /* path of the state file; "": nothing is saved */
 	unsigned uncore_count;
-	struct power_uncore uncore[POWER_UNCORE_MOST];
+	struct power_uncore uncore[POWER_UNCORE_MAX];
 	/* the thread */
 	pthread_mutex_t lock; /* protects all members above while it runs */
 	pthread_t thread;
@@ -85,7 +85,7 @@ struct power {
 };
 
 /* Counts a fault. */
-void power_note(struct power *p, enum power_fault fault);
+void power_count_fault(struct power *p, enum power_fault fault);
 
 /* Reads the workers' counters. */
 void power_readings(struct server *s, struct governor_reading *readings);

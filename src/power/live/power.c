@@ -11,7 +11,7 @@
 
 static const char *const faults[POWER_FAULTS] = {
 	[POWER_NO_DRIVER] = "no_driver",
-	[POWER_NOT_KEPT] = "not_kept",
+	[POWER_NOT_SAVED] = "not_kept",
 	[POWER_CONTRADICTION] = "contradiction",
 	[POWER_CLOCK] = "clock",
 	[POWER_WORKER] = "worker",
@@ -57,7 +57,7 @@ static void set_ranges(struct power *p) {
 
 		if (!p->cores[w].governed)
 			continue;
-		if (transition == 0 || transition > POWER_TRANSITION_MOST_NS)
+		if (transition == 0 || transition > POWER_TRANSITION_MAX_NS)
 			transition = POWER_TRANSITION_NS;
 		if (p->driver == &power_simulated)
 			transition = p->transition_ns;
@@ -79,19 +79,19 @@ static void start_governor(struct power *p) {
 	for (unsigned w = 0; w < p->core_count; w++)
 		domains = p->domain_of[w] >= domains ? p->domain_of[w] + 1 : domains;
 	set_ranges(p);
-	p->in_force = power_policy_now(p);
-	governor_start(g, power_policy_params(p->in_force), p->config.latency, p->domain_of,
+	p->effective_policy = power_policy_now(p);
+	governor_start(g, power_policy_params(p->effective_policy), p->config.latency, p->domain_of,
 		       p->core_count, domains);
 	g->blind = p->blind;
 	memset(p->applied_khz, 0, sizeof(p->applied_khz));
 	p->low = false;
-	p->checked = p->next_look = 0;
+	p->checked = p->next_sample = 0;
 }
 
 /* Checks for contradictions in the configuration. */
 static void check_config(struct power *p) {
 	if (p->config.policy == POWER_NONE && p->config.has_busy_hours) {
-		power_note(p, POWER_CONTRADICTION);
+		power_count_fault(p, POWER_CONTRADICTION);
 		log_warning("power", LOG_NO_FIELDS,
 			    "power.busy_hours without a policy: frequencies are left alone at all "
 			    "hours");
@@ -106,14 +106,14 @@ static void open_driver(struct power *p) {
 		log_notice("power",
 			   LOG_FIELDS(LOG_STRING("policy", power_policy_name(p->config.policy)),
 				      LOG_STRING("driver", p->driver->name),
-				      LOG_NUMBER("look_us", p->governor.look_ns / 1000)),
+				      LOG_NUMBER("look_us", p->governor.sample_ns / 1000)),
 			   "policy %s by %s: %u cores in %u clock domains, a look each %u us",
 			   power_policy_name(p->config.policy), p->driver->name, p->core_count,
-			   p->governor.domain_count, (unsigned)(p->governor.look_ns / 1000));
+			   p->governor.domain_count, (unsigned)(p->governor.sample_ns / 1000));
 		return;
 	}
 	p->driver = NULL;
-	power_note(p, POWER_NO_DRIVER);
+	power_count_fault(p, POWER_NO_DRIVER);
 	log_warning("power", LOG_FIELDS(LOG_STRING("policy", power_policy_name(p->config.policy))),
 		    "policy %s: nothing to change frequencies by: they are left alone",
 		    power_policy_name(p->config.policy));
@@ -148,8 +148,9 @@ void power_set(struct power *p, const struct power_config *config) {
 	if (config->policy != POWER_NONE && restart) {
 		open_driver(p);
 	} else if (p->driver != NULL) {
-		p->in_force = power_policy_now(p);
-		governor_change(&p->governor, power_policy_params(p->in_force), config->latency);
+		p->effective_policy = power_policy_now(p);
+		governor_change(&p->governor, power_policy_params(p->effective_policy),
+				config->latency);
 		log_notice("power",
 			   LOG_FIELDS(LOG_STRING("policy", power_policy_name(config->policy))),
 			   "policy %s, latency %u us", power_policy_name(config->policy),
@@ -162,7 +163,7 @@ void power_set(struct power *p, const struct power_config *config) {
 
 void power_set_transition(struct power *p, uint64_t ns) {
 	pthread_mutex_lock(&p->lock);
-	p->transition_ns = ns < POWER_TRANSITION_MOST_NS ? ns : POWER_TRANSITION_MOST_NS;
+	p->transition_ns = ns < POWER_TRANSITION_MAX_NS ? ns : POWER_TRANSITION_MAX_NS;
 	if (p->driver == &power_simulated)
 		start_governor(p);
 	pthread_mutex_unlock(&p->lock);

@@ -18,7 +18,7 @@ struct power;
 /* Faults of the machine or configuration as a whole; faults of a core are in cpufreq.h. */
 enum power_fault {
 	POWER_NO_DRIVER, /* no driver can change frequencies here */
-	POWER_NOT_KEPT, /* the initial settings could not be saved: nothing was changed */
+	POWER_NOT_SAVED, /* the initial settings could not be saved: nothing was changed */
 	/* busy hours without a policy; a clock domain with cores that have no worker */
 	POWER_CONTRADICTION,
 	POWER_CLOCK, /* the clock did not advance */
@@ -52,7 +52,7 @@ void power_set_transition(struct power *p, uint64_t ns);
 void power_set_blind(struct power *p, bool blind);
 
 /* One step of the thread at the time `now` (ns). Returns the time of the next one. */
-uint64_t power_look(struct power *p, uint64_t now);
+uint64_t power_step(struct power *p, uint64_t now);
 
 /* Ends the thread and restores the initial settings, like the policy `none`. Counters remain. */
 void power_stop(struct power *p);
@@ -73,7 +73,7 @@ struct power_report {
 	/* the effective policy: within busy hours, that of the busy hours */
 	enum power_policy policy;
 	const char *driver; /* "none", "cpufreq" or "simulated" */
-	uint64_t look_ns, transition_ns;
+	uint64_t sample_ns, transition_ns;
 	uint64_t late_ns; /* sum of the delays of samples that were late by more than 1 ms */
 	bool blind;
 	uint64_t counts[POWER_FAULTS];

@@ -39,7 +39,7 @@ void power_readings(struct server *s, struct governor_reading *readings) {
 	for (unsigned w = 0; w < s->worker_count; w++)
 		readings[w].full_polls = readings[w].ring = readings[w].backlog = 0;
 	for (unsigned g = 0; g < s->group_count; g++) {
-		if (s->groups[g].there)
+		if (s->groups[g].in_service)
 			read_group(s, &s->groups[g], readings);
 	}
 	for (unsigned p = 0; p < SERVER_PORTS_MAX; p++) {

@@ -20,9 +20,9 @@ static void report_core(const struct power *p, unsigned w, struct power_core_rep
 
 void power_get_report(struct power *p, struct power_report *r) {
 	pthread_mutex_lock(&p->lock);
-	r->policy = p->driver != NULL ? p->in_force : p->config.policy;
+	r->policy = p->driver != NULL ? p->effective_policy : p->config.policy;
 	r->driver = p->driver != NULL ? p->driver->name : "none";
-	r->look_ns = p->governor.look_ns;
+	r->sample_ns = p->governor.sample_ns;
 	r->transition_ns = p->transition_ns;
 	r->late_ns = p->late_ns;
 	r->blind = p->blind;

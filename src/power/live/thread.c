@@ -33,7 +33,7 @@ static void *run(void *arg) {
 		uint64_t next;
 
 		pthread_mutex_lock(&p->lock);
-		next = power_look(p, clock_now());
+		next = power_step(p, clock_now());
 		pthread_mutex_unlock(&p->lock);
 		sleep_until(next);
 	}

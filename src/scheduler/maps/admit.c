@@ -27,10 +27,10 @@ static uint32_t service_units(const struct channel *c, const struct maps_flow *s
 
 	if (s->type == MAPS_NON_REAL_TIME_POLLING || s->type == MAPS_REAL_TIME_POLLING)
 		return promise(c->set.request_minislots, s->poll_interval);
-	if (bytes + s->header_bytes > MAP_BYTES_MOST)
+	if (bytes + s->header_bytes > MAP_BYTES_MAX)
 		return UINT32_MAX;
 	minislots = c->set.burst_minislots + minislots_for(c, (uint32_t)bytes + s->header_bytes);
-	if (minislots > c->most || minislots * grants + c->requests_least + c->split > c->minislots)
+	if (minislots > c->max || minislots * grants + c->requests_min + c->split > c->minislots)
 		return UINT32_MAX;
 	return promise(minislots * grants, s->grant_interval);
 }
@@ -42,7 +42,7 @@ static uint32_t service_units(const struct channel *c, const struct maps_flow *s
  */
 static const char *admit_service(const struct maps *m, const struct maps_flow *s, uint32_t *plan,
 				 uint8_t *channel) {
-	uint32_t most = 0, units = 0;
+	uint32_t max = 0, units = 0;
 	bool fits = false;
 
 	for (size_t i = 0; i < s->clusters[0].count; i++) {
@@ -50,10 +50,10 @@ static const char *admit_service(const struct maps *m, const struct maps_flow *s
 		uint32_t takes = service_units(&m->channels[at], s),
 			 left = free_of(&m->channels[at]);
 
-		if ((uint64_t)takes + m->channels[at].limit / 8 > left || (fits && left <= most))
+		if ((uint64_t)takes + m->channels[at].limit / 8 > left || (fits && left <= max))
 			continue;
 		fits = true;
-		most = left;
+		max = left;
 		units = takes;
 		*channel = (uint8_t)at;
 	}

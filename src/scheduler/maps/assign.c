@@ -11,7 +11,7 @@ void channel_consume(struct maps *m, uint32_t channel, uint32_t minislots) {
 
 	c->free -= minislots;
 	m->free_bytes[channel] = c->free * c->set.minislot_bytes;
-	if (c->free < c->least || !slots_left(c))
+	if (c->free < c->min || !slots_left(c))
 		m->open &= ~(UINT64_C(1) << channel);
 }
 
@@ -47,15 +47,15 @@ static uint32_t space(const struct maps *m, const struct flow *f, uint32_t chann
 		      const struct block *b) {
 	const struct channel *c = &m->channels[channel];
 	uint32_t has = b == NULL ? 0 : b->minislots, bytes = b == NULL ? 0 : b->bytes;
-	uint32_t minislots = lesser(has + c->free, c->most);
+	uint32_t minislots = lesser(has + c->free, c->max);
 	uint32_t capacity =
 		(minislots - c->set.burst_minislots) * c->set.minislot_bytes - f->header;
 
-	return lesser(capacity, f->most) - bytes;
+	return lesser(capacity, f->max) - bytes;
 }
 
-static bool near(const struct maps *m, uint32_t channel, uint32_t most) {
-	return has_bit(m->open, channel) && m->free_bytes[channel] + m->margins[channel] >= most;
+static bool near(const struct maps *m, uint32_t channel, uint32_t max) {
+	return has_bit(m->open, channel) && m->free_bytes[channel] + m->margins[channel] >= max;
 }
 
 /* Whether the flow's grant on the channel has its longest size. Most flows have no limit but the
@@ -63,7 +63,7 @@ static bool near(const struct maps *m, uint32_t channel, uint32_t most) {
 static bool full(const struct maps *m, uint32_t flow, uint32_t channel) {
 	const struct flow *f = &m->flows[flow];
 
-	if (f->most == UINT32_MAX && !has_bit(m->bounded, channel))
+	if (f->max == UINT32_MAX && !has_bit(m->bounded, channel))
 		return false;
 	return space(m, f, channel, block_of(m, flow, channel)) == 0;
 }
@@ -76,25 +76,25 @@ static bool full(const struct maps *m, uint32_t flow, uint32_t channel) {
 static uint32_t choose_best(struct maps *m, uint32_t flow, struct group *g) {
 	const struct flow *f = &m->flows[flow];
 	bool granted = f->round == m->round, current = false, latest = false;
-	uint32_t best = NONE, most = 0;
+	uint32_t best = NONE, max = 0;
 
-	g->most = 0;
+	g->max = 0;
 	for (uint64_t left = g->channels & m->open; left != 0; left &= left - 1) {
 		uint32_t c = first_bit(left);
 
-		g->most = m->free_bytes[c] > g->most ? m->free_bytes[c] : g->most;
+		g->max = m->free_bytes[c] > g->max ? m->free_bytes[c] : g->max;
 		if (granted && full(m, flow, c))
 			continue;
 		latest = latest || (granted && c == f->latest);
 		current = current || (g->round == m->round && c == g->current);
-		if (m->free_bytes[c] > most) {
+		if (m->free_bytes[c] > max) {
 			best = c;
-			most = m->free_bytes[c];
+			max = m->free_bytes[c];
 		}
 	}
-	if (latest && near(m, f->latest, most))
+	if (latest && near(m, f->latest, max))
 		return f->latest;
-	if (current && near(m, g->current, most))
+	if (current && near(m, g->current, max))
 		return g->current;
 	if (best != NONE) {
 		g->round = m->round;
@@ -103,14 +103,14 @@ static uint32_t choose_best(struct maps *m, uint32_t flow, struct group *g) {
 	return best;
 }
 
-/* The same, mostly without a search. Free bytes only decrease, so g->most stays an upper bound. */
+/* The same, mostly without a search. Free bytes only decrease, so g->max stays an upper bound. */
 static uint32_t choose(struct maps *m, uint32_t flow, struct group *g, struct block **block) {
 	const struct flow *f = &m->flows[flow];
 	bool granted = f->round == m->round;
 	uint32_t channel = granted ? f->latest : g->current;
 
 	*block = NULL;
-	if (g->round != m->round || !near(m, channel, g->most) || !has_bit(g->channels, channel) ||
+	if (g->round != m->round || !near(m, channel, g->max) || !has_bit(g->channels, channel) ||
 	    (granted && full(m, flow, channel)))
 		channel = choose_best(m, flow, g);
 	if (granted && channel != NONE)

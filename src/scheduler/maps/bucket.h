@@ -43,7 +43,7 @@ static inline uint32_t bucket_bytes(const struct bucket *b) {
 	return b->tokens < 0 ? 0 : (uint32_t)((uint64_t)b->tokens / BYTE_TOKENS);
 }
 
-static inline void bucket_take(struct bucket *b, uint64_t now, uint32_t bytes) {
+static inline void bucket_spend(struct bucket *b, uint64_t now, uint32_t bytes) {
 	bucket_fill(b, now);
 	b->tokens -= (int64_t)bytes * BYTE_TOKENS;
 	if (b->tokens < -b->depth)
@@ -52,7 +52,7 @@ static inline void bucket_take(struct bucket *b, uint64_t now, uint32_t bytes) {
 
 /* When a bucket that holds less will hold `bytes`, which is at most its depth. */
 static inline uint64_t bucket_when(const struct bucket *b, uint32_t bytes) {
-	uint64_t lacks = (uint64_t)((int64_t)bytes * BYTE_TOKENS - b->tokens);
+	uint64_t missing = (uint64_t)((int64_t)bytes * BYTE_TOKENS - b->tokens);
 
-	return b->at + (lacks + b->rate - 1) / b->rate;
+	return b->at + (missing + b->rate - 1) / b->rate;
 }

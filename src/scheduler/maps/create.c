@@ -28,20 +28,20 @@ static bool allocate(struct maps *m) {
 		calloc((size_t)m->flow_count * MAPS_MAX_CLUSTERS, sizeof(*m->cluster_groups));
 	m->cluster_owed =
 		calloc((size_t)m->flow_count * MAPS_MAX_CLUSTERS, sizeof(*m->cluster_owed));
-	m->aside = calloc(m->flow_count, sizeof(*m->aside));
+	m->skipped = calloc(m->flow_count, sizeof(*m->skipped));
 	m->sid_bits = calloc((size_t)m->channel_count * SID_WORDS, sizeof(*m->sid_bits));
 	m->channels = calloc(m->channel_count, sizeof(*m->channels));
 	return m->flows != NULL && m->limits != NULL && m->services != NULL &&
 	       m->sid_states != NULL && m->cluster_groups != NULL && m->cluster_owed != NULL &&
-	       m->aside != NULL && m->sid_bits != NULL && m->channels != NULL;
+	       m->skipped != NULL && m->sid_bits != NULL && m->channels != NULL;
 }
 
 static void set_up(struct maps *m, const struct maps_config *config) {
 	for (uint32_t i = 0; i < m->channel_count; i++) {
 		maps_channel_set(&m->channels[i], &config->channels[i]);
 		m->bounded |= (uint64_t)(config->channels[i].max_burst_minislots != 0) << i;
-		m->margins[i] =
-			m->channels[i].minislots * config->channels[i].minislot_bytes / NEAR;
+		m->margins[i] = m->channels[i].minislots * config->channels[i].minislot_bytes /
+				CHANNEL_HYSTERESIS;
 		m->channels[i].used_sids = &m->sid_bits[i * SID_WORDS];
 	}
 	for (uint32_t g = 0; g < MAPS_SETS; g++) {
@@ -52,10 +52,11 @@ static void set_up(struct maps *m, const struct maps_config *config) {
 	m->due = UINT64_MAX;
 	for (uint32_t i = 0; i < m->channel_count; i++) {
 		uint64_t due = map_due(m, &m->channels[i], 0);
-		uint64_t patience = 2 * (uint64_t)m->channels[i].length;
+		uint64_t setback_limit = 2 * (uint64_t)m->channels[i].length;
 
 		m->due = due < m->due ? due : m->due;
-		m->patience = patience > m->patience ? patience : m->patience;
+		m->setback_limit =
+			setback_limit > m->setback_limit ? setback_limit : m->setback_limit;
 	}
 }
 
@@ -96,7 +97,7 @@ void maps_free(struct maps *m) {
 	free(m->sid_states);
 	free(m->cluster_groups);
 	free(m->cluster_owed);
-	free(m->aside);
+	free(m->skipped);
 	free(m->sid_bits);
 	free(m->channels);
 	free(m);

@@ -130,7 +130,7 @@ static void forget(struct maps *m, uint32_t flow) {
 
 	if (f->state == FLOW_UNUSED)
 		return;
-	flow_rest(m, flow);
+	flow_idle(m, flow);
 	timers_clear(&m->timers, timer_of(m, TIMER_SERVICE, flow));
 	m->counts.forgotten_bytes += f->owed;
 	m->counts.owed_bytes -= f->owed;
@@ -143,14 +143,14 @@ static void begin(struct maps *m, uint32_t flow, const struct maps_flow *s, uint
 	struct flow *f = &m->flows[flow];
 
 	*f = (struct flow){
-		.most = s->max_burst == 0 ? UINT32_MAX : s->max_burst - s->header_bytes,
+		.max = s->max_burst == 0 ? UINT32_MAX : s->max_burst - s->header_bytes,
 		.header = (uint8_t)s->header_bytes,
 		.clusters = (uint8_t)s->cluster_count,
 		.priority = s->priority,
 		.type = (uint8_t)s->type,
 		.state = FLOW_IDLE,
 		.group = m->cluster_groups[base_of(flow)],
-		.heard = (uint8_t)s->clusters[0].sids[0].channel,
+		.request_channel = (uint8_t)s->clusters[0].sids[0].channel,
 		.round = m->round - 1,
 	};
 	rates_set(m, flow, s);

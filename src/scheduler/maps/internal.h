@@ -16,16 +16,16 @@
 #define QUANTUM 2048 /* bytes per flow and round */
 /* A channel with less free takes no more grants in this MAP. Bytes of a new grant with its
  * header. */
-#define SMALLEST MAPS_LEAST_GRANT
-/* A flow's grants stay on a channel until another one has 1/NEAR of a MAP more free. */
-#define NEAR 16
+#define MIN_GRANT MAPS_MIN_GRANT
+/* A flow's grants stay on a channel until another one has 1/CHANNEL_HYSTERESIS of a MAP more free. */
+#define CHANNEL_HYSTERESIS 16
 #define MAX_LEAD 8 /* rounds to which the lead of a group is limited */
 #define RESERVED MAPS_PRIORITIES
 #define LEVELS (MAPS_PRIORITIES + 1)
 #define SET_WORDS (MAPS_SETS / 64)
 #define MAX_PINNED 128 /* grants at their own time in a MAP */
 #define MAX_STATIONS 256 /* queued station maintenance opportunities */
-#define MAP_BYTES_MOST MAPS_BYTES_MAX
+#define MAP_BYTES_MAX MAPS_BYTES_MAX
 #define TIME_END (UINT64_C(1) << 62) /* later times count as this one */
 #define RESERVED_SAVED (MAPS_HZ / 100)
 
@@ -41,10 +41,10 @@ struct flow {
 	struct link link; /* in its class queue, or in the blocked ring */
 	struct link reserved; /* in the reserved queue */
 	uint32_t owed; /* bytes requested and not granted, in all clusters */
-	uint32_t here; /* of these, in the current cluster */
+	uint32_t owed_here; /* of these, in the current cluster */
 	uint32_t credit; /* bytes left in this round; 0: a new quantum starts */
 	uint32_t round; /* latest round in which it got a grant */
-	uint32_t most; /* bytes of a grant without the header */
+	uint32_t max; /* bytes of a grant without the header */
 	uint16_t group;
 	uint8_t header;
 	uint8_t cluster, clusters;
@@ -54,7 +54,7 @@ struct flow {
 	uint8_t state;
 	bool is_reserved; /* in the reserved queue */
 	uint8_t latest; /* channel of its latest grant in `round` */
-	uint8_t heard; /* channel of its latest request */
+	uint8_t request_channel; /* channel of its latest request */
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct flow) == 64, "a cache line");
 
@@ -90,9 +90,9 @@ struct class_queue {
 struct group {
 	uint64_t channels; /* bit per channel */
 	uint32_t users; /* SID clusters with this set; 0: the group is free */
-	uint32_t round; /* in which `current` and `most` were set */
+	uint32_t round; /* in which `current` and `max` were set */
 	uint32_t current; /* channel of new grants */
-	uint32_t most; /* no channel has more bytes free */
+	uint32_t max; /* no channel has more bytes free */
 	uint32_t blocked; /* ring of flows */
 	struct class_queue queues[LEVELS];
 };
@@ -129,11 +129,11 @@ struct channel {
 	uint32_t minislots; /* per MAP */
 	uint32_t elements; /* at most, per MAP */
 	uint32_t length; /* samples per MAP */
-	uint32_t least; /* minislots of a new grant of SMALLEST bytes */
-	uint32_t most; /* minislots of a grant */
+	uint32_t min; /* minislots of a new grant of MIN_GRANT bytes */
+	uint32_t max; /* minislots of a grant */
 	uint64_t reciprocal; /* of minislot_bytes, 2^-40 */
 	uint32_t split; /* minislots that a pinned grant within data costs at most */
-	uint32_t requests_least; /* minislots for requests in each MAP */
+	uint32_t requests_min; /* minislots for requests in each MAP */
 	uint32_t limit, committed;
 	uint32_t *used_sids; /* bit per SID */
 
@@ -162,7 +162,7 @@ struct req_state {
 	uint64_t acked; /* ack time of the latest MAP */
 	uint64_t late;
 	uint64_t verdicts[MAPS_VERDICTS];
-	uint32_t heard; /* requests in contention regions since the latest MAP */
+	uint32_t contention_requests; /* requests in contention regions since the latest MAP */
 } __attribute__((aligned(64)));
 
 struct maps {
@@ -174,19 +174,19 @@ struct maps {
 	uint64_t ready; /* channels whose MAP is still to be laid out */
 	uint64_t now; /* time of the latest round */
 	uint64_t due;
-	uint64_t patience; /* limit for a clock that was set back: two of the longest MAPs */
+	uint64_t setback_limit; /* limit for a clock that was set back: two of the longest MAPs */
 	uint64_t start;
 	uint32_t round;
 	uint32_t flow_bytes, flow_count, channel_count;
 	bool started;
-	uint32_t aside_count;
+	uint32_t skipped_count;
 	struct flow *flows;
 	struct limits *limits; /* by flow */
 	struct service *services; /* by flow */
 	struct sid_state *sid_states; /* by cluster, flow and channel */
 	uint16_t *cluster_groups; /* by flow and cluster */
 	uint32_t *cluster_owed; /* by flow and cluster; not for the current cluster */
-	uint32_t *aside; /* flows that get no more in this round */
+	uint32_t *skipped; /* flows that get no more in this round */
 	uint32_t *sid_bits;
 	struct channel *channels;
 	struct req_state req_states[MAPS_MAX_CHANNELS +
@@ -272,7 +272,7 @@ void list_join(struct maps *m, uint32_t flow, uint32_t level);
 void list_leave(struct maps *m, uint32_t flow, uint32_t level);
 void flow_ready(struct maps *m, uint32_t flow); /* to its class queue, and the reserved queue */
 void flow_block(struct maps *m, uint32_t flow, uint64_t until);
-void flow_rest(struct maps *m, uint32_t flow); /* out of all lists */
+void flow_idle(struct maps *m, uint32_t flow); /* out of all lists */
 void flow_switch(struct maps *m, uint32_t flow); /* to the next cluster that is owed bytes */
 
 /* service.c */

@@ -75,7 +75,7 @@ static struct block split(struct layout *s, const struct block *b, uint32_t end)
 static void write_data(struct layout *s, struct block b) {
 	while (s->pinned < s->c->pinned_count) {
 		const struct pinned *p = &s->c->pinned[s->pinned];
-		uint32_t at = s->cursor + s->c->least;
+		uint32_t at = s->cursor + s->c->min;
 
 		if (s->cursor >= p->from) {
 			write_pinned(s);

@@ -56,7 +56,7 @@ void flow_ready(struct maps *m, uint32_t flow) {
 		list_join(m, flow, RESERVED);
 }
 
-void flow_rest(struct maps *m, uint32_t flow) {
+void flow_idle(struct maps *m, uint32_t flow) {
 	struct flow *f = &m->flows[flow];
 
 	if (f->state == FLOW_BLOCKED) {
@@ -76,7 +76,7 @@ void flow_rest(struct maps *m, uint32_t flow) {
 void flow_block(struct maps *m, uint32_t flow, uint64_t until) {
 	struct flow *f = &m->flows[flow];
 
-	flow_rest(m, flow);
+	flow_idle(m, flow);
 	f->state = FLOW_BLOCKED;
 	ring_append(flow_links(m, 0), &m->groups[f->group].blocked, flow);
 	timers_set(&m->timers, timer_of(m, TIMER_RATE, flow), until);
@@ -86,11 +86,11 @@ void flow_switch(struct maps *m, uint32_t flow) {
 	struct flow *f = &m->flows[flow];
 	uint32_t base = flow * MAPS_MAX_CLUSTERS;
 
-	flow_rest(m, flow);
+	flow_idle(m, flow);
 	do
 		f->cluster = (uint8_t)((f->cluster + 1u) % f->clusters);
 	while (m->cluster_owed[base + f->cluster] == 0);
-	f->here = m->cluster_owed[base + f->cluster];
+	f->owed_here = m->cluster_owed[base + f->cluster];
 	m->cluster_owed[base + f->cluster] = 0;
 	f->group = m->cluster_groups[base + f->cluster];
 	flow_ready(m, flow);

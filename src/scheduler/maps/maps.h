@@ -25,7 +25,7 @@
 #define MAPS_BURST_MAX (1u << 30) /* bytes of any burst, and of requests owed to a flow */
 #define MAPS_HEADER_MAX 64 /* bytes before the data of a grant */
 #define MAPS_INITIAL_MAX (2u * MAPS_HZ)
-#define MAPS_LEAST_GRANT 128 /* bytes of a new grant with its header; each MAP can have one */
+#define MAPS_MIN_GRANT 128 /* bytes of a new grant with its header; each MAP can have one */
 #define MAPS_BYTES_MAX (1u << 23) /* per MAP, so that reciprocals are exact */
 #define MAPS_PROACTIVE_MAX (MAPS_HZ / 10) /* between proactive grants */
 #define MAPS_SID_UNUSED 0 /* of minislots that no modem may use: too few for a request */
@@ -144,11 +144,11 @@ struct maps_counts {
 	uint64_t maps;
 	uint64_t late; /* MAPs that were not made as they were late: their minislots stay unused */
 	uint64_t late_requests; /* received after a MAP had passed them: ack_delay is too short */
-	uint64_t collisions; /* from maps_collisions() */
+	uint64_t collisions; /* from maps_report_collisions() */
 	uint64_t grants; /* elements with data minislots */
 	uint64_t granted_bytes; /* requested or unsolicited, without headers */
 	uint64_t unsolicited_bytes; /* of these, bytes that were not requested */
-	uint64_t asked_bytes; /* requested, as far as accepted */
+	uint64_t requested_bytes; /* requested, as far as accepted */
 	uint64_t pendings;
 	uint64_t polls;
 	/* Unsolicited grants and polls that did not fit into their MAP, or whose MAP was late. */
@@ -180,13 +180,13 @@ enum maps_verdict maps_request(struct maps *m, const struct maps_request *reques
 
 /* Data were received in a grant of the flow. Keeps a UGS-AD flow active, or activates it. O(log
  * n). */
-void maps_used(struct maps *m, uint32_t flow, uint64_t now);
+void maps_data_received(struct maps *m, uint32_t flow, uint64_t now);
 
 /* An estimate of the requests lost in contention regions. Back-off windows follow it. O(1). */
-void maps_collisions(struct maps *m, uint32_t channel, uint32_t count);
+void maps_report_collisions(struct maps *m, uint32_t channel, uint32_t count);
 
 /* Queues a station maintenance opportunity for a SID. Returns false if too many are queued. */
-bool maps_station(struct maps *m, uint32_t channel, uint16_t sid);
+bool maps_queue_station(struct maps *m, uint32_t channel, uint16_t sid);
 
 /* When the next MAP is due; never UINT64_MAX. Before the first maps_make(), the time of the
  * first MAPs after the configured start. */
@@ -204,7 +204,7 @@ uint64_t maps_due(const struct maps *m);
 uint32_t maps_make(struct maps *m, uint64_t now, struct map *out);
 
 /* When the latest MAP was due. */
-uint64_t maps_made(const struct maps *m);
+uint64_t maps_last_due(const struct maps *m);
 
 /* Counters of a channel, or (MAPS_NONE) of all. */
 void maps_counts(const struct maps *m, uint32_t channel, struct maps_counts *out);

@@ -10,20 +10,20 @@
  * opportunity.
  */
 static void count_contenders(struct channel *c, struct req_state *req_state) {
-	uint32_t seen = req_state->heard * 16 + c->collided * 38;
+	uint32_t seen = req_state->contention_requests * 16 + c->collided * 38;
 	uint32_t before = c->contenders - c->contenders / 8;
 
 	c->contenders = seen > before ? seen : before;
-	req_state->heard = c->collided = 0;
+	req_state->contention_requests = c->collided = 0;
 }
 
 /* 1.5 opportunities per contending modem, up to an eighth of the MAP, but at least the
  * configured number. */
 static uint32_t opportunities(const struct channel *c) {
 	uint32_t wanted = (c->contenders + c->contenders / 2 + 15) / 16;
-	uint32_t most = lesser(c->minislots / 8, c->minislots - c->set.initial_minislots);
+	uint32_t max = lesser(c->minislots / 8, c->minislots - c->set.initial_minislots);
 
-	wanted = lesser(wanted, most / c->set.request_minislots);
+	wanted = lesser(wanted, max / c->set.request_minislots);
 	return wanted > c->set.request_opportunities ? wanted : c->set.request_opportunities;
 }
 

@@ -5,7 +5,7 @@
 /* Uses the channel of the flow's request, or else any of the set. Returns false if none has an
  * element free. */
 static bool cluster_pending(struct maps *m, uint32_t flow, uint32_t cluster, uint64_t set) {
-	uint32_t channel = m->flows[flow].heard;
+	uint32_t channel = m->flows[flow].request_channel;
 	uint64_t left = set & m->in_round;
 
 	if (!has_bit(left, channel) || m->channels[channel].slots == 0) {
@@ -28,7 +28,7 @@ static bool flow_pending(struct maps *m, uint32_t flow) {
 	uint32_t base = flow * MAPS_MAX_CLUSTERS;
 	bool fits = cluster_pending(m, flow, f->cluster, m->groups[f->group].channels);
 
-	for (uint32_t i = 0; i < f->clusters && f->owed > f->here; i++)
+	for (uint32_t i = 0; i < f->clusters && f->owed > f->owed_here; i++)
 		if (i != f->cluster && m->cluster_owed[base + i] > 0)
 			cluster_pending(m, flow, i,
 					m->groups[m->cluster_groups[base + i]].channels);

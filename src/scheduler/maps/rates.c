@@ -3,7 +3,7 @@
 #include "scheduler/maps/internal.h"
 
 #define PEAK_BURST 1522 /* bytes at once of the peak rate (MULPI, C.2.2.5.10) */
-#define BURST_LEAST 1522 /* of the sustained rate */
+#define BURST_MIN 1522 /* of the sustained rate */
 
 /* The longest MAP interval of the flow's channels. */
 static uint64_t longest_map(const struct maps *m, const struct maps_flow *s) {
@@ -21,16 +21,16 @@ static uint64_t longest_map(const struct maps *m, const struct maps_flow *s) {
 
 /* The depth of a bucket. It covers a quantum and the bytes of a MAP interval, or the rate could
  * not be reached. */
-static uint64_t depth(uint64_t rate, uint64_t length, uint64_t least) {
+static uint64_t depth(uint64_t rate, uint64_t length, uint64_t min) {
 	uint64_t bytes = QUANTUM + rate * length / BYTE_TOKENS;
 
-	bytes = bytes > least ? bytes : least;
+	bytes = bytes > min ? bytes : min;
 	return bytes < MAPS_BURST_MAX ? bytes : MAPS_BURST_MAX;
 }
 
 void rates_set(struct maps *m, uint32_t flow, const struct maps_flow *s) {
 	uint64_t length = longest_map(m, s);
-	uint64_t burst = s->sustained_burst > BURST_LEAST ? s->sustained_burst : BURST_LEAST;
+	uint64_t burst = s->sustained_burst > BURST_MIN ? s->sustained_burst : BURST_MIN;
 	struct limits *l = &m->limits[flow];
 	struct flow *f = &m->flows[flow];
 
@@ -65,7 +65,7 @@ static uint32_t allowed(struct bucket *b, uint64_t now, uint32_t want, uint32_t 
 uint32_t rate_allowed(struct maps *m, uint32_t flow, uint32_t want) {
 	struct flow *f = &m->flows[flow];
 	struct limits *l = &m->limits[flow];
-	uint32_t needs = lesser(f->here, QUANTUM);
+	uint32_t needs = lesser(f->owed_here, QUANTUM);
 	uint64_t until = 0;
 
 	if (f->limits & LIMIT_SUSTAINED)
@@ -80,11 +80,11 @@ uint32_t rate_allowed(struct maps *m, uint32_t flow, uint32_t want) {
 
 uint32_t rate_reserved(struct maps *m, uint32_t flow) {
 	struct bucket *b = &m->limits[flow].reserved;
-	uint32_t needs = lesser(m->flows[flow].here, QUANTUM);
+	uint32_t needs = lesser(m->flows[flow].owed_here, QUANTUM);
 
 	bucket_fill(b, m->now);
 	if (bucket_bytes(b) >= needs)
-		return lesser(m->flows[flow].here, lesser(QUANTUM, bucket_bytes(b)));
+		return lesser(m->flows[flow].owed_here, lesser(QUANTUM, bucket_bytes(b)));
 	list_leave(m, flow, RESERVED);
 	timers_set(&m->timers, timer_of(m, TIMER_RESERVED, flow), bucket_when(b, needs));
 	return 0;
@@ -94,13 +94,13 @@ void flow_charge(struct maps *m, uint32_t flow, uint32_t bytes) {
 	struct flow *f = &m->flows[flow];
 	struct limits *l = &m->limits[flow];
 
-	f->here -= bytes;
+	f->owed_here -= bytes;
 	f->owed -= bytes;
 	m->counts.owed_bytes -= bytes;
 	if (f->limits & LIMIT_SUSTAINED)
-		bucket_take(&l->sustained, m->now, bytes);
+		bucket_spend(&l->sustained, m->now, bytes);
 	if (f->limits & LIMIT_PEAK)
-		bucket_take(&l->peak, m->now, bytes);
+		bucket_spend(&l->peak, m->now, bytes);
 	if (f->limits & LIMIT_RESERVED)
-		bucket_take(&l->reserved, m->now, bytes);
+		bucket_spend(&l->reserved, m->now, bytes);
 }

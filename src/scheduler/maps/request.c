@@ -7,14 +7,14 @@ static enum maps_verdict add_owed(struct maps *m, const struct maps_request *r, 
 	uint32_t bytes = lesser(r->bytes, m->flow_bytes - f->owed);
 
 	if (r->channel < m->channel_count)
-		f->heard = (uint8_t)r->channel;
+		f->request_channel = (uint8_t)r->channel;
 	if (f->type == MAPS_UNSOLICITED_ACTIVITY)
 		service_use(m, r->flow, now);
-	m->counts.asked_bytes += bytes;
+	m->counts.requested_bytes += bytes;
 	m->counts.owed_bytes += bytes;
 	f->owed += bytes;
 	if (f->state == FLOW_IDLE) {
-		f->here = bytes;
+		f->owed_here = bytes;
 		if (f->cluster != r->cluster) {
 			f->cluster = r->cluster;
 			f->group = m->cluster_groups[r->flow * MAPS_MAX_CLUSTERS + r->cluster];
@@ -22,7 +22,7 @@ static enum maps_verdict add_owed(struct maps *m, const struct maps_request *r, 
 		if (bytes > 0)
 			flow_ready(m, r->flow);
 	} else if (f->cluster == r->cluster) {
-		f->here += bytes;
+		f->owed_here += bytes;
 	} else {
 		m->cluster_owed[r->flow * MAPS_MAX_CLUSTERS + r->cluster] += bytes;
 	}
@@ -40,19 +40,19 @@ enum maps_verdict maps_request(struct maps *m, const struct maps_request *r, uin
 		verdict = MAPS_NOTHING;
 	else
 		verdict = add_owed(m, r, now);
-	req_state->heard += r->contended;
+	req_state->contention_requests += r->contended;
 	req_state->late += (r->minislot_at == 0 ? now : r->minislot_at) < req_state->acked;
 	req_state->verdicts[verdict]++;
 	return verdict;
 }
 
-void maps_used(struct maps *m, uint32_t flow, uint64_t now) {
+void maps_data_received(struct maps *m, uint32_t flow, uint64_t now) {
 	if (flow < m->flow_count && m->flows[flow].clusters > 0 &&
 	    m->flows[flow].type == MAPS_UNSOLICITED_ACTIVITY)
 		service_use(m, flow, now);
 }
 
-void maps_collisions(struct maps *m, uint32_t channel, uint32_t count) {
+void maps_report_collisions(struct maps *m, uint32_t channel, uint32_t count) {
 	if (channel >= m->channel_count)
 		return;
 	m->channels[channel].counts.collisions += count;
@@ -60,7 +60,7 @@ void maps_collisions(struct maps *m, uint32_t channel, uint32_t count) {
 		lesser(m->channels[channel].collided + lesser(count, UINT16_MAX), UINT16_MAX);
 }
 
-bool maps_station(struct maps *m, uint32_t channel, uint16_t sid) {
+bool maps_queue_station(struct maps *m, uint32_t channel, uint16_t sid) {
 	struct channel *c;
 
 	if (channel >= m->channel_count || sid == MAPS_SID_UNUSED || sid >= MAP_SID_BROADCAST)

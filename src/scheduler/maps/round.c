@@ -42,7 +42,7 @@ static void expire(struct maps *m) {
 
 		switch (timer / m->flow_count) {
 		case TIMER_RATE:
-			flow_rest(m, flow);
+			flow_idle(m, flow);
 			flow_ready(m, flow);
 			break;
 		case TIMER_RESERVED:
@@ -77,7 +77,7 @@ uint64_t maps_due(const struct maps *m) {
 	return m->ready != 0 ? m->now : m->due;
 }
 
-uint64_t maps_made(const struct maps *m) {
+uint64_t maps_last_due(const struct maps *m) {
 	return m->now;
 }
 
@@ -88,7 +88,7 @@ uint32_t maps_make(struct maps *m, uint64_t now, struct map *out) {
 	if (!m->started)
 		start(m, now);
 	if (m->ready == 0) {
-		if (m->due > now + m->patience)
+		if (m->due > now + m->setback_limit)
 			follow_back(m, now);
 		for (uint32_t i = 0; i < m->channel_count; i++)
 			skip_late(m, &m->channels[i], now);

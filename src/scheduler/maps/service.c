@@ -136,19 +136,19 @@ static bool pin(struct maps *m, uint32_t flow, const struct block *b) {
 static void account(struct maps *m, uint32_t flow, const struct block *b) {
 	struct flow *f = &m->flows[flow];
 	struct channel *c = &m->channels[m->services[flow].channel];
-	uint32_t asked = f->cluster == 0 ? lesser(f->here, b->bytes) : 0;
+	uint32_t requested = f->cluster == 0 ? lesser(f->owed_here, b->bytes) : 0;
 
 	c->counts.grants++;
 	c->counts.granted_bytes += b->bytes;
-	c->counts.unsolicited_bytes += b->bytes - asked;
+	c->counts.unsolicited_bytes += b->bytes - requested;
 	c->counts.data_minislots += b->minislots;
-	if (asked == 0)
+	if (requested == 0)
 		return;
-	flow_charge(m, flow, asked);
-	if (f->here == 0 && f->owed > 0)
+	flow_charge(m, flow, requested);
+	if (f->owed_here == 0 && f->owed > 0)
 		flow_switch(m, flow);
-	else if (f->here == 0)
-		flow_rest(m, flow);
+	else if (f->owed_here == 0)
+		flow_idle(m, flow);
 }
 
 static void grant(struct maps *m, uint32_t flow) {

@@ -4,13 +4,13 @@
 
 #include "scheduler/maps/internal.h"
 
-#define FRAME_LEAST 128 /* samples */
-#define MINISLOT_LEAST 16
-#define FRAME_MOST (MAPS_HZ / 10)
-#define LENGTH_MOST (MAPS_HZ / 10) /* per MAP */
-#define LEAD_MOST MAPS_HZ
-#define BACKOFF_MOST 15
-#define INTERVAL_LEAST 1280 /* samples between grants or polls */
+#define FRAME_MIN 128 /* samples */
+#define MINISLOT_MIN 16
+#define FRAME_MAX (MAPS_HZ / 10)
+#define LENGTH_MAX (MAPS_HZ / 10) /* per MAP */
+#define LEAD_MAX MAPS_HZ
+#define BACKOFF_MAX 15
+#define INTERVAL_MIN 1280 /* samples between grants or polls */
 
 static uint32_t up(uint32_t a, uint32_t b) {
 	return a / b + (a % b != 0);
@@ -23,7 +23,7 @@ static uint32_t frames_of(const struct maps_channel *s) {
 	return frames == 0 ? 1 : (uint32_t)frames;
 }
 
-static uint32_t minislots_most(const struct maps_channel *s) {
+static uint32_t minislots_max(const struct maps_channel *s) {
 	return s->kind == MAPS_OFDMA ? MAP_MINISLOTS_5 : MAP_MINISLOTS_1;
 }
 
@@ -38,13 +38,13 @@ void maps_channel_set(struct channel *c, const struct maps_channel *s) {
 	c->minislots = c->frames * s->frame_minislots;
 	c->elements = s->kind == MAPS_OFDMA ? MAP_ELEMENTS_5 : MAP_ELEMENTS_1;
 	c->length = c->frames * s->frame;
-	c->least = s->burst_minislots + up(SMALLEST, s->minislot_bytes);
-	c->most = s->max_burst_minislots == 0 ? c->minislots : s->max_burst_minislots;
+	c->min = s->burst_minislots + up(MIN_GRANT, s->minislot_bytes);
+	c->max = s->max_burst_minislots == 0 ? c->minislots : s->max_burst_minislots;
 	c->reciprocal = (UINT64_C(1) << 40) / s->minislot_bytes + 1;
-	c->split = c->least + 1 > s->request_minislots ? c->least + 1 : s->request_minislots;
-	c->requests_least = (uint32_t)s->request_opportunities * s->request_minislots;
+	c->split = c->min + 1 > s->request_minislots ? c->min + 1 : s->request_minislots;
+	c->requests_min = (uint32_t)s->request_opportunities * s->request_minislots;
 	capacity = (uint32_t)((uint64_t)s->frame_minislots * COMMIT_UNIT / s->frame);
-	requests = ((uint64_t)c->requests_least * COMMIT_UNIT + c->length - 1) / c->length;
+	requests = ((uint64_t)c->requests_min * COMMIT_UNIT + c->length - 1) / c->length;
 	initial =
 		s->initial_interval == 0
 			? 0
@@ -55,11 +55,11 @@ void maps_channel_set(struct channel *c, const struct maps_channel *s) {
 static const char *check_physical(const struct maps_channel *s) {
 	if (s->kind != MAPS_SC_QAM && s->kind != MAPS_OFDMA)
 		return "a channel is SC-QAM or OFDMA";
-	if (s->frame < FRAME_LEAST || s->frame > FRAME_MOST)
+	if (s->frame < FRAME_MIN || s->frame > FRAME_MAX)
 		return "a frame takes 128 samples to 0.1 s";
 	if (s->frame_minislots == 0 || (s->kind == MAPS_SC_QAM && s->frame_minislots != 1))
 		return "a frame has minislots; with SC-QAM it is one";
-	if (s->frame / s->frame_minislots < MINISLOT_LEAST)
+	if (s->frame / s->frame_minislots < MINISLOT_MIN)
 		return "a frame has at most a minislot in 16 samples";
 	if (s->minislot_bytes == 0)
 		return "a minislot has bytes";
@@ -67,13 +67,13 @@ static const char *check_physical(const struct maps_channel *s) {
 }
 
 static const char *check_map(const struct maps_channel *s) {
-	if (s->interval > LENGTH_MOST || (uint64_t)frames_of(s) * s->frame > LENGTH_MOST)
+	if (s->interval > LENGTH_MAX || (uint64_t)frames_of(s) * s->frame > LENGTH_MAX)
 		return "a MAP describes at most 0.1 s";
-	if ((uint64_t)frames_of(s) * s->frame_minislots > minislots_most(s))
+	if ((uint64_t)frames_of(s) * s->frame_minislots > minislots_max(s))
 		return "a MAP describes more minislots than its format has";
-	if ((uint64_t)frames_of(s) * s->frame_minislots * s->minislot_bytes > MAP_BYTES_MOST)
+	if ((uint64_t)frames_of(s) * s->frame_minislots * s->minislot_bytes > MAP_BYTES_MAX)
 		return "a MAP describes more than 8 MiB";
-	if (s->lead > LEAD_MOST || s->ack_delay > LEAD_MOST || s->slack > s->lead)
+	if (s->lead > LEAD_MAX || s->ack_delay > LEAD_MAX || s->slack > s->lead)
 		return "lead and ack delay are at most 1 s, and the slack is part of the lead";
 	return NULL;
 }
@@ -83,7 +83,7 @@ static const char *check_regions(const struct maps_channel *s) {
 	uint64_t requests = (uint64_t)s->request_opportunities * s->request_minislots;
 	uint32_t initial = s->initial_interval == 0 ? 0 : s->initial_minislots;
 	uint32_t ranging = initial > s->station_minislots ? initial : s->station_minislots;
-	uint32_t grant = s->burst_minislots + up(SMALLEST, s->minislot_bytes);
+	uint32_t grant = s->burst_minislots + up(MIN_GRANT, s->minislot_bytes);
 
 	if (s->request_minislots == 0 || s->request_opportunities == 0)
 		return "there is at least one request opportunity, of at least one minislot";
@@ -95,9 +95,9 @@ static const char *check_regions(const struct maps_channel *s) {
 		return "the longest burst has no space for 128 bytes";
 	if (requests + ranging + grant > minislots)
 		return "a MAP is too short for requests, ranging and a grant";
-	if (s->ranging_start > s->ranging_end || s->ranging_end > BACKOFF_MOST)
+	if (s->ranging_start > s->ranging_end || s->ranging_end > BACKOFF_MAX)
 		return "back-off windows of ranging are 0..15, start before end";
-	if (s->data_start > s->data_end || s->data_end > BACKOFF_MOST)
+	if (s->data_start > s->data_end || s->data_end > BACKOFF_MAX)
 		return "back-off windows of data are 0..15, start before end";
 	return NULL;
 }
@@ -148,7 +148,7 @@ static const char *check_rates(const struct maps_flow *s) {
 		return "a burst is at most 1 GiB";
 	if (s->header_bytes > MAPS_HEADER_MAX)
 		return "a header before data has at most 64 bytes";
-	if (s->max_burst != 0 && s->max_burst < SMALLEST)
+	if (s->max_burst != 0 && s->max_burst < MIN_GRANT)
 		return "the longest grant has at least 128 bytes";
 	return NULL;
 }
@@ -157,13 +157,13 @@ static const char *check_polls(const struct maps_flow *s) {
 	bool polled = s->type == MAPS_NON_REAL_TIME_POLLING || s->type == MAPS_REAL_TIME_POLLING ||
 		      s->type == MAPS_UNSOLICITED_ACTIVITY;
 
-	if (polled && s->poll_interval < INTERVAL_LEAST)
+	if (polled && s->poll_interval < INTERVAL_MIN)
 		return "polls are at least 6.25 us apart";
 	return NULL;
 }
 
 static const char *check_proactive(const struct maps_flow *s) {
-	if (s->grant_interval < INTERVAL_LEAST)
+	if (s->grant_interval < INTERVAL_MIN)
 		return "unsolicited grants are at least 6.25 us apart";
 	if (s->guaranteed_rate == 0)
 		return "proactive grants have a guaranteed rate";
@@ -173,13 +173,13 @@ static const char *check_proactive(const struct maps_flow *s) {
 }
 
 static const char *check_unsolicited(const struct maps_flow *s) {
-	uint32_t most = s->max_burst == 0 ? MAP_BYTES_MOST : lesser(s->max_burst, MAP_BYTES_MOST);
+	uint32_t max = s->max_burst == 0 ? MAP_BYTES_MAX : lesser(s->max_burst, MAP_BYTES_MAX);
 
-	if (s->grant_interval < INTERVAL_LEAST)
+	if (s->grant_interval < INTERVAL_MIN)
 		return "unsolicited grants are at least 6.25 us apart";
 	if (s->grant_bytes == 0 || s->grants == 0)
 		return "unsolicited grants have bytes, and are at least one in an interval";
-	if (s->grant_bytes > most || s->grant_bytes + s->header_bytes > most)
+	if (s->grant_bytes > max || s->grant_bytes + s->header_bytes > max)
 		return "an unsolicited grant is longer than the longest grant";
 	return NULL;
 }

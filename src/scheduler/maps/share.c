@@ -3,7 +3,7 @@
 #include "scheduler/maps/internal.h"
 
 static uint32_t best_of(const struct maps *m, uint32_t level, bool *far) {
-	uint64_t least = UINT64_MAX, most = 0;
+	uint64_t min = UINT64_MAX, max = 0;
 	uint32_t best = NONE;
 
 	for (uint32_t word = 0; word < SET_WORDS; word++) {
@@ -13,13 +13,13 @@ static uint32_t best_of(const struct maps *m, uint32_t level, bool *far) {
 
 			if (!(m->groups[i].channels & m->open))
 				continue;
-			if (round < least)
+			if (round < min)
 				best = i;
-			least = round < least ? round : least;
-			most = round > most ? round : most;
+			min = round < min ? round : min;
+			max = round > max ? round : max;
 		}
 	}
-	*far = best != NONE && most > least + MAX_LEAD;
+	*far = best != NONE && max > min + MAX_LEAD;
 	return best;
 }
 
@@ -27,14 +27,14 @@ static uint32_t best_of(const struct maps *m, uint32_t level, bool *far) {
 static uint32_t next_group(struct maps *m, uint32_t level) {
 	bool far;
 	uint32_t best = best_of(m, level, &far);
-	uint64_t most = best == NONE ? 0 : m->groups[best].queues[level].round + MAX_LEAD;
+	uint64_t max = best == NONE ? 0 : m->groups[best].queues[level].round + MAX_LEAD;
 
 	for (uint32_t word = 0; far && word < SET_WORDS; word++) {
 		for (uint64_t left = m->levels[level].active[word]; left != 0; left &= left - 1) {
 			struct group *g = &m->groups[word * 64 + first_bit(left)];
 
-			if ((g->channels & m->open) && g->queues[level].round > most)
-				g->queues[level].round = most;
+			if ((g->channels & m->open) && g->queues[level].round > max)
+				g->queues[level].round = max;
 		}
 	}
 	return best;
@@ -44,7 +44,7 @@ static uint32_t next_group(struct maps *m, uint32_t level) {
 static void set_aside(struct maps *m, uint32_t flow, uint32_t level) {
 	m->flows[flow].credit = 0;
 	list_leave(m, flow, level);
-	m->aside[m->aside_count++] = flow;
+	m->skipped[m->skipped_count++] = flow;
 }
 
 /* Bytes that the first flow of a class queue may get now. 0: it has left the queue. */
@@ -56,7 +56,7 @@ static uint32_t wanted(struct maps *m, uint32_t flow, uint32_t level) {
 		want = rate_reserved(m, flow);
 	} else {
 		f->credit = f->credit == 0 ? QUANTUM : f->credit;
-		want = lesser(f->here, f->credit);
+		want = lesser(f->owed_here, f->credit);
 	}
 	return want == 0 ? 0 : rate_allowed(m, flow, want);
 }
@@ -66,10 +66,10 @@ static void end_quantum(struct maps *m, struct class_queue *c, uint32_t level, b
 	uint32_t flow = c->first;
 	struct flow *f = &m->flows[flow];
 
-	if (f->here == 0 && f->owed > 0)
+	if (f->owed_here == 0 && f->owed > 0)
 		flow_switch(m, flow);
-	else if (f->here == 0)
-		flow_rest(m, flow);
+	else if (f->owed_here == 0)
+		flow_idle(m, flow);
 	else if (full)
 		set_aside(m, flow, level);
 	else
@@ -104,7 +104,7 @@ static void serve(struct maps *m, struct group *g, uint32_t level) {
 			f->credit -= got;
 		if (got < want && (g->channels & m->open) == 0)
 			return;
-		if (got == want && f->here > 0 && f->credit > 0 && level != RESERVED)
+		if (got == want && f->owed_here > 0 && f->credit > 0 && level != RESERVED)
 			return;
 		end_quantum(m, c, level, got < want);
 	}
@@ -126,9 +126,9 @@ static void share_level(struct maps *m, uint32_t level) {
 			c->left = c->count;
 		}
 	}
-	for (uint32_t i = 0; i < m->aside_count; i++)
-		list_join(m, m->aside[i], level);
-	m->aside_count = 0;
+	for (uint32_t i = 0; i < m->skipped_count; i++)
+		list_join(m, m->skipped[i], level);
+	m->skipped_count = 0;
 }
 
 void share(struct maps *m) {

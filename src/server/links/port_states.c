@@ -27,8 +27,8 @@ static void port_wire(struct server *s, unsigned index) {
 	if (share != NULL)
 		worker_do(&s->workers[s->shares.owners[index]], &task);
 	for (unsigned g = 0; g < s->group_count; g++) {
-		if (s->groups[g].there && s->ports.of[g][port->role] == index)
-			server_group_wire(s, g);
+		if (s->groups[g].in_service && s->ports.of[g][port->role] == index)
+			server_group_connect(s, g);
 	}
 }
 
@@ -55,16 +55,16 @@ static void port_lose(struct server *s, unsigned index) {
 	server_synchronize(s);
 	server_steering_end(s, index);
 	pthread_rwlock_wrlock(&s->lock);
-	server_port_give_back(&s->ports.list[index]);
+	server_port_detach(&s->ports.list[index]);
 	pthread_rwlock_unlock(&s->lock);
 	server_peers(s, false);
 }
 
-static bool is_lost(const struct server_port *port, bool ask) {
-	return port_must_release(port->id) || (ask && port_is_removed(port->id));
+static bool is_lost(const struct server_port *port, bool check_devices) {
+	return port_must_release(port->id) || (check_devices && port_is_removed(port->id));
 }
 
-static void look(struct links *l, bool links, bool ask) {
+static void look(struct links *l, bool links, bool check_devices) {
 	struct server *s = l->server;
 
 	for (unsigned p = 0; p < s->ports.count; p++) {
@@ -73,7 +73,7 @@ static void look(struct links *l, bool links, bool ask) {
 
 		if (!port->open)
 			continue;
-		if (is_lost(port, ask)) {
+		if (is_lost(port, check_devices)) {
 			port_lose(s, p);
 			continue;
 		}
@@ -86,18 +86,19 @@ static void look(struct links *l, bool links, bool ask) {
 }
 
 void links_open(struct links *l, struct server *s, uint64_t now) {
-	*l = (struct links){.server = s, .looked = now, .asked = now};
+	*l = (struct links){.server = s, .links_checked = now, .devices_checked = now};
 	look(l, true, true);
 }
 
-void links_follow(struct links *l, uint64_t now) {
-	bool links = now - l->looked >= LINKS_LOOK_NS, ask = now - l->asked >= LINKS_ASK_NS;
+void links_update(struct links *l, uint64_t now) {
+	bool links = now - l->links_checked >= LINKS_CHECK_NS,
+	     check_devices = now - l->devices_checked >= LINKS_DEVICE_CHECK_NS;
 
-	look(l, links, ask);
+	look(l, links, check_devices);
 	if (links) {
 		checksums_report();
-		l->looked = now;
+		l->links_checked = now;
 	}
-	if (ask)
-		l->asked = now;
+	if (check_devices)
+		l->devices_checked = now;
 }

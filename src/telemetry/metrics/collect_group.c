@@ -121,11 +121,11 @@ static void collect_group(const struct walk *w, const struct metric_entry *entry
 static void collect_cipher_modems(const struct walk *w, const struct metric_entry *entry) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		const struct service_group *sg = w->groups[g].served->sg;
-		const char *provider = crypto_serves(&sg->crypto);
+		const char *provider = crypto_provider_name(&sg->crypto);
 		uint64_t modems[CIPHERS] = {0};
 
 		for (size_t m = 0; m < sg->modem_count; m++)
-			modems[sg->modems[m].security.cipher] += modem_is_there(&sg->modems[m]);
+			modems[sg->modems[m].security.cipher] += modem_exists(&sg->modems[m]);
 		for (enum cipher c = CIPHER_NONE; c < CIPHERS; c++)
 			walk_put(w, entry, modems[c],
 				 LABELS(w->groups[g].id, cipher_name(c), provider));

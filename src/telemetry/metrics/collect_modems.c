@@ -22,7 +22,7 @@ enum {
 #define DROPS (SCHEDULER_VERDICTS - SCHEDULER_QUEUED - 1)
 
 static bool modem_is_wanted(const struct metrics_selection *s, const struct modem *m) {
-	return modem_is_there(m) && (s->modem == NULL || memcmp(m->mac, s->modem, 6) == 0);
+	return modem_exists(m) && (s->modem == NULL || memcmp(m->mac, s->modem, 6) == 0);
 }
 
 /* How a metric counts and collects its samples of one modem. */

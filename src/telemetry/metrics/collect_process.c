@@ -54,7 +54,7 @@ static void collect_process(const struct walk *w, const struct metric_entry *ent
 	case PROCESS_TSC: walk_put(w, entry, rte_get_tsc_hz(), LABELS(NULL)); break;
 	case PROCESS_GROUPS: walk_put(w, entry, w->group_count, LABELS(NULL)); break;
 	case PROCESS_IDLE_REFUSED: walk_put(w, entry, s->idle_refused, LABELS(NULL)); break;
-	case PROCESS_REMOVED: walk_put(w, entry, s->gone.groups, LABELS(NULL)); break;
+	case PROCESS_REMOVED: walk_put(w, entry, s->removed.groups, LABELS(NULL)); break;
 	}
 }
 

@@ -52,7 +52,7 @@ static void collect_channel(const struct walk *w, const struct metric_entry *ent
 		for (uint32_t c = 0; c < g->sg->channel_count; c++) {
 			char text[WALK_ID];
 
-			if (channel_is_there(&g->sg->channels[c]))
+			if (channel_exists(&g->sg->channels[c]))
 				put_channel(w, entry, g, c,
 					    LABELS(w->groups[i].id,
 						   walk_id(text, g->sg->channels[c].id)));
@@ -81,7 +81,7 @@ static void collect_bonding_group(const struct walk *w, const struct metric_entr
 			struct scheduler_group_report r;
 			char text[WALK_ID];
 
-			if (!bonding_group_is_there(&g->sg->bonding_groups[b]))
+			if (!bonding_group_exists(&g->sg->bonding_groups[b]))
 				continue;
 			scheduler_report_group(g->downstream->upper.scheduler, b, &r);
 			put_bonding_group(w, entry, &r, w->groups[i].id,

@@ -8,7 +8,7 @@
 #include "telemetry/metrics/walk.h"
 
 #define DIRECTIONS 3
-#define MOST 256
+#define ENTRIES_MAX 256
 
 /* Labels and collectors of the counters by direction. */
 static const struct {
@@ -24,17 +24,18 @@ static const struct {
 
 /* All other metrics, in walk order. */
 static const struct metric_entries *const others[] = {
-	&group_metrics,	  &grants_metrics, &effort_metrics, &stages_metrics,  &scheduler_metrics,
-	&workers_metrics, &power_metrics,  &ports_metrics,  &process_metrics, &modems_metrics,
+	&group_metrics,	    &grants_metrics,  &poll_stats_metrics, &stages_metrics,
+	&scheduler_metrics, &workers_metrics, &power_metrics,	   &ports_metrics,
+	&process_metrics,   &modems_metrics,
 };
 
-static struct metric_entry entries[MOST];
+static struct metric_entry entries[ENTRIES_MAX];
 static unsigned entry_count;
-static const struct metric *of_counter[DIRECTIONS][COUNTERS];
+static const struct metric *metric_of_counter[DIRECTIONS][COUNTERS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void add(const struct metric_entry *entry) {
-	RTE_VERIFY(entry_count < MOST);
+	RTE_VERIFY(entry_count < ENTRIES_MAX);
 	entries[entry_count++] = *entry;
 }
 
@@ -50,7 +51,7 @@ static void add_counter(unsigned d, enum counter counter) {
 	};
 
 	memcpy(entry.m.labels, directions[d].labels, sizeof(entry.m.labels));
-	of_counter[d][counter] = &entries[entry_count].m;
+	metric_of_counter[d][counter] = &entries[entry_count].m;
 	add(&entry);
 }
 
@@ -92,7 +93,7 @@ const struct metric *metrics_of_counter(enum counter counter, enum direction dir
 	metric_entries(&count);
 	for (unsigned d = 0; d < DIRECTIONS; d++) {
 		if (directions[d].direction == direction)
-			return of_counter[d][counter];
+			return metric_of_counter[d][counter];
 	}
 	return NULL;
 }

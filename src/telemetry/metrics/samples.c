@@ -141,10 +141,10 @@ static void samples_put(void *arg, const struct metric *m, const struct metric_s
 }
 
 bool metrics_samples(const struct metrics_source *source, const struct metrics_selection *selection,
-		     FILE *out, size_t most, uint64_t *cursor, size_t *count) {
+		     FILE *out, size_t max, uint64_t *cursor, size_t *count) {
 	struct samples to = {
 		.out = out,
-		.left = most,
+		.left = max,
 		.count = count,
 		.first = *cursor,
 		.next = METRICS_SAMPLES_END,

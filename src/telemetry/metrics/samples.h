@@ -11,9 +11,9 @@
 #define METRICS_SAMPLES_END UINT64_MAX
 
 /*
- * Writes at most `most` samples from `cursor` as {"name", "labels": {..}, "value"}, separated by commas.
+ * Writes at most `max` samples from `cursor` as {"name", "labels": {..}, "value"}, separated by commas.
  * `*count` counts them over all calls. Histograms are NAME_bucket with the label le, NAME_sum and NAME_count.
  * All calls must use the same selection. Returns false without memory.
  */
 bool metrics_samples(const struct metrics_source *source, const struct metrics_selection *selection,
-		     FILE *out, size_t most, uint64_t *cursor, size_t *count);
+		     FILE *out, size_t max, uint64_t *cursor, size_t *count);

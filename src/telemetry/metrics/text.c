@@ -21,7 +21,7 @@ static bool text_reserve(struct metrics_text *t, size_t more) {
 	size_t capacity = t->capacity > 0 ? t->capacity : FIRST_SIZE;
 	char *text;
 
-	if (t->failed || more > t->most || t->size > t->most - more) {
+	if (t->failed || more > t->max || t->size > t->max - more) {
 		t->failed = true;
 		return false;
 	}

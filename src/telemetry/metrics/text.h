@@ -12,12 +12,12 @@ const char *metrics_content_type(enum metrics_format format);
 struct metrics_text {
 	char *text; /* without a terminating 0; the owner frees it */
 	size_t size;
-	size_t capacity, most; /* allocated bytes, and their limit */
+	size_t capacity, max; /* allocated bytes, and their limit */
 	enum metrics_format format;
 	bool failed; /* the text exceeds the limit, or memory was short: it is unusable */
 };
 
-/* Appends all selected samples to `t`, which is zeroed except for `most` and `format`. Returns false if `failed`
+/* Appends all selected samples to `t`, which is zeroed except for `max` and `format`. Returns false if `failed`
  * is set, or without memory. */
 bool metrics_text_write(struct metrics_text *t, const struct metrics_source *source,
 			const struct metrics_selection *selection);

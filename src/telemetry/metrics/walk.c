@@ -39,7 +39,7 @@ static void groups_read(struct walk *w, const struct server *s, uint32_t wanted)
 		const struct served_group *served = &s->groups[g];
 		struct walk_group *group = &w->groups[w->group_count];
 
-		if (!served->there || (wanted != 0 && served->sg->id != wanted))
+		if (!served->in_service || (wanted != 0 && served->sg->id != wanted))
 			continue;
 		group->served = served;
 		group->number = served->sg->id;
@@ -59,7 +59,7 @@ void walk_pause(const struct walk *w) {
 }
 
 bool walk_has(const struct walk_group *g) {
-	return g->served->there && g->served->sg->id == g->number;
+	return g->served->in_service && g->served->sg->id == g->number;
 }
 
 /* Groups that were removed during a pause are not visited any more. */

@@ -71,9 +71,9 @@ struct metric_entries {
 	unsigned count;
 };
 #define METRIC_ENTRIES(entries) {entries, sizeof(entries) / sizeof(entries[0])}
-extern const struct metric_entries group_metrics, grants_metrics, effort_metrics, stages_metrics,
-	scheduler_metrics, workers_metrics, process_metrics, power_metrics, ports_metrics,
-	modems_metrics;
+extern const struct metric_entries group_metrics, grants_metrics, poll_stats_metrics,
+	stages_metrics, scheduler_metrics, workers_metrics, process_metrics, power_metrics,
+	ports_metrics, modems_metrics;
 
 /* Collect the counters of pipeline/ *.def; `which` is the counter. */
 void collect_down_counter(const struct walk *w, const struct metric_entry *entry);

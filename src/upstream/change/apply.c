@@ -40,7 +40,7 @@ static bool apply_modem(void *change, struct change_cursor *cursor) {
 	uint64_t control_at;
 
 	cursor->left -= US_RECORD_NS;
-	if (p->own == NULL)
+	if (p->modem_data == NULL)
 		return true; /* a removed modem: packets in queues need its record */
 	control_at = m->control_at;
 	*m = p->record;
@@ -55,15 +55,15 @@ static bool apply_modem(void *change, struct change_cursor *cursor) {
 }
 
 /* Deletes a removed key. A key that gets another owner is not in the list. */
-static bool entry_delete(const struct us_net *net, struct change_cursor *cursor) {
-	rte_hash_del_key(net->hash, &net->closed.list[cursor->at].key);
+static bool entry_delete(const struct us_hash_update *net, struct change_cursor *cursor) {
+	rte_hash_del_key(net->hash, &net->to_delete.list[cursor->at].key);
 	cursor->left -= 3 * US_RECORD_NS;
 	return true;
 }
 
 /* Cannot fail, as the hash tables have the capacity for all keys that us_change_begin() accepts. */
-static bool entry_add(const struct us_net *net, struct change_cursor *cursor) {
-	const struct us_entry *entry = &net->opened.list[cursor->at];
+static bool entry_add(const struct us_hash_update *net, struct change_cursor *cursor) {
+	const struct us_entry *entry = &net->to_set.list[cursor->at];
 
 	RTE_VERIFY(rte_hash_add_key_data(net->hash, &entry->key, (void *)(uintptr_t)entry->slot) ==
 		   0);
@@ -145,10 +145,10 @@ static bool set_grants(void *change, struct change_cursor *cursor) {
 
 CHANGE_COUNT(channels, struct us_change, channel_count)
 CHANGE_COUNT(grants, struct us_change, grants.count)
-CHANGE_COUNT(closed_sids, struct us_change, sids.closed.count)
-CHANGE_COUNT(opened_sids, struct us_change, sids.opened.count)
-CHANGE_COUNT(closed_sessions, struct us_change, sessions.closed.count)
-CHANGE_COUNT(opened_sessions, struct us_change, sessions.opened.count)
+CHANGE_COUNT(closed_sids, struct us_change, sids.to_delete.count)
+CHANGE_COUNT(opened_sids, struct us_change, sids.to_set.count)
+CHANGE_COUNT(closed_sessions, struct us_change, sessions.to_delete.count)
+CHANGE_COUNT(opened_sessions, struct us_change, sessions.to_set.count)
 CHANGE_COUNT(old_sessions, struct us_change, old_sessions.count)
 
 bool us_change_apply(void *change) {

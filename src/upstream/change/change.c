@@ -35,12 +35,12 @@ static bool keys_settle(struct us_change *c) {
 
 	c->sids.hash = t->by_sid;
 	c->sessions.hash = t->by_session;
-	c->sids_after = t->slots.sids + c->sids.gained.count - c->sids.lost.count;
+	c->sids_after = t->slots.sids + c->sids.added.count - c->sids.removed.count;
 	if (c->sids_after > t->slots.sid_capacity)
 		return us_change_refuse(c, "there is capacity for %u SIDs, and %u are wanted",
 					t->slots.sid_capacity, c->sids_after);
-	return us_net_settle(c, &c->sids, "channel and SID") &&
-	       us_net_settle(c, &c->sessions, "session");
+	return us_hash_update_plan(c, &c->sids, "channel and SID") &&
+	       us_hash_update_plan(c, &c->sessions, "session");
 }
 
 /* Undoes a change that the worker has not seen. */
@@ -52,11 +52,11 @@ static void abandon(struct us_change *c) {
 
 		for (uint32_t f = p->flow_count; f > 0; f--)
 			us_flow_plan_undo(t, &p->flows[f - 1]);
-		free(p->own);
+		free(p->modem_data);
 		t->slots.reserved[p->modem] = false;
 	}
 	for (uint32_t s = c->new_sessions.count; s > 0; s--)
-		us_free_give(&t->slots.sessions, c->new_sessions.slots[s - 1]);
+		us_slot_free(&t->slots.sessions, c->new_sessions.slots[s - 1]);
 	t->slots.unapplied = NULL;
 }
 
@@ -67,8 +67,9 @@ static void settle(struct us_change *c) {
 	for (uint32_t m = 0; m < c->modem_count; m++) {
 		const struct us_modem_plan *k = &c->modems[m];
 
-		p->own[k->modem] = k->own;
-		p->reserved[k->modem] = k->own == NULL; /* until the modem's packets have left */
+		p->modem_data[k->modem] = k->modem_data;
+		p->reserved[k->modem] =
+			k->modem_data == NULL; /* until the modem's packets have left */
 	}
 	p->sids = c->sids_after;
 	p->unapplied = NULL;
@@ -137,15 +138,15 @@ static void free_slots(struct us_change *c) {
 	struct us_tables *t = &c->u->tables;
 
 	for (uint32_t s = 0; s < c->old_sessions.count; s++)
-		us_free_give(&t->slots.sessions, c->old_sessions.slots[s]);
+		us_slot_free(&t->slots.sessions, c->old_sessions.slots[s]);
 	for (uint32_t s = 0; s < c->old_streams.count; s++)
-		us_free_give(&t->slots.streams, c->old_streams.slots[s]);
+		us_slot_free(&t->slots.streams, c->old_streams.slots[s]);
 	for (uint32_t f = 0; f < c->old_flows.count; f++)
-		us_free_give(&t->slots.flows, c->old_flows.slots[f]);
+		us_slot_free(&t->slots.flows, c->old_flows.slots[f]);
 	for (uint32_t m = 0; m < c->modem_count; m++) {
 		const struct us_modem_plan *p = &c->modems[m];
 
-		if (p->own == NULL) {
+		if (p->modem_data == NULL) {
 			t->modems[p->modem] = (struct us_modem){0};
 			us_requests_clear(&c->u->requests, p->modem);
 			t->slots.reserved[p->modem] = false;
@@ -157,7 +158,7 @@ static void free_slots(struct us_change *c) {
 void us_change_end(struct us_change *c) {
 	if (c == NULL)
 		return;
-	RTE_VERIFY(change_state_of(&c->state) != CHANGE_TAKEN);
+	RTE_VERIFY(change_state_of(&c->state) != CHANGE_APPLYING);
 	if (c->state == CHANGE_PREPARED) {
 		abandon(c);
 	} else {

@@ -10,11 +10,11 @@
 #include "upstream/change/internal.h"
 
 /* Whether all packets that were inside at the first call have left. `done` counts those that left,
- * `there` those inside. */
-static bool all_flushed(struct us_change *c, uint64_t done, uint32_t there) {
+ * `in_progress` those inside. */
+static bool all_flushed(struct us_change *c, uint64_t done, uint32_t in_progress) {
 	if (!c->marked)
-		c->target = done + there;
-	c->marked = there > 0 && done < c->target;
+		c->target = done + in_progress;
+	c->marked = in_progress > 0 && done < c->target;
 	return !c->marked;
 }
 
@@ -56,13 +56,13 @@ static bool crypto_flushed(void *change, struct change_cursor *cursor) {
 	return all_flushed(c, done, u->r.crypto->pending);
 }
 
-static bool rest_freed(struct us_change *c, struct change_cursor *cursor) {
-	while (c->rest != NULL) {
-		struct rte_mbuf *m = c->rest;
+static bool chain_is_freed(struct us_change *c, struct change_cursor *cursor) {
+	while (c->free_chain != NULL) {
+		struct rte_mbuf *m = c->free_chain;
 
 		if (cursor->left <= 0)
 			return false;
-		c->rest = m->next;
+		c->free_chain = m->next;
 		rte_pktmbuf_free_seg(m);
 		cursor->left -= CHANGE_BUFFER_NS;
 	}
@@ -73,11 +73,11 @@ static bool fragments_removed(void *change, struct change_cursor *cursor) {
 	struct us_change *c = change;
 	struct us_flow *f = &c->u->tables.flows[c->old_flows.slots[cursor->at]];
 
-	if (c->rest == NULL) { /* else an earlier step of the worker has removed them */
-		c->rest = us_fragments_remove(&c->u->defragment, &f->fragments);
+	if (c->free_chain == NULL) { /* else an earlier step of the worker has removed them */
+		c->free_chain = us_fragments_remove(&c->u->defragment, &f->fragments);
 		cursor->left -= US_RECORD_NS;
 	}
-	return rest_freed(c, cursor);
+	return chain_is_freed(c, cursor);
 }
 
 static bool joined_flushed(void *change, struct change_cursor *cursor) {
@@ -107,17 +107,17 @@ static bool modem_retire(void *change, struct change_cursor *cursor) {
 	struct us_modem *m = &t->modems[p->modem];
 
 	cursor->left -= 2 * US_RECORD_NS;
-	if (p->own == NULL || m->change != c->number)
+	if (p->modem_data == NULL || m->change != c->number)
 		return true;
-	m->ipv4_count = p->own->ipv4_count;
-	m->ipv6_count = p->own->ipv6_count;
+	m->ipv4_count = p->modem_data->ipv4_count;
+	m->ipv6_count = p->modem_data->ipv6_count;
 	m->retired = NULL;
-	for (uint32_t f = 0; f < p->own->flow_count; f++) {
-		const struct us_own_flow *own = &p->own->flows[f];
+	for (uint32_t f = 0; f < p->modem_data->flow_count; f++) {
+		const struct us_modem_data_flow *modem_data = &p->modem_data->flows[f];
 
-		if (own->former_sids == 0)
+		if (modem_data->former_sids == 0)
 			continue;
-		t->flows[own->flow].sid_count = own->sid_count;
+		t->flows[modem_data->flow].sid_count = modem_data->sid_count;
 		cursor->left -= US_RECORD_NS;
 	}
 	return true;

@@ -60,11 +60,11 @@ bool us_plan_grants(struct us_change *c, uint32_t modem, const struct upstream_s
 }
 
 static bool plan_refused_of(struct us_change *c, uint32_t modem) {
-	const struct us_own *own = c->u->tables.slots.own[modem];
+	const struct us_modem_data *modem_data = c->u->tables.slots.modem_data[modem];
 	const struct modem *m = &c->present->modems[modem];
 
-	for (uint32_t f = 0; f < own->flow_count; f++) {
-		uint32_t slot = own->flows[f].flow;
+	for (uint32_t f = 0; f < modem_data->flow_count; f++) {
+		uint32_t slot = modem_data->flows[f].flow;
 
 		if (c->u->grant.refused[slot] && !plan_flow(c, &m->upstream_flows[f], slot))
 			return false;
@@ -78,7 +78,7 @@ bool us_plan_refused(struct us_change *c) {
 	if (!upstream_grants(c->u) || c->u->grant.refused_count == 0)
 		return true;
 	for (uint32_t m = 0; m < c->u->tables.modem_count; m++) {
-		if (p->own[m] != NULL && !p->reserved[m] && !plan_refused_of(c, m))
+		if (p->modem_data[m] != NULL && !p->reserved[m] && !plan_refused_of(c, m))
 			return false;
 	}
 	return true;

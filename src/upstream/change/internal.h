@@ -19,11 +19,11 @@ struct us_entries {
 };
 
 /* The keys of one table that the change adds and removes, and the resulting updates of the table:
- * us_net_settle(). */
-struct us_net {
+ * us_hash_update_plan(). */
+struct us_hash_update {
 	struct rte_hash *hash;
-	struct us_entries gained, lost;
-	struct us_entries closed, opened;
+	struct us_entries added, removed;
+	struct us_entries to_delete, to_set;
 };
 
 struct us_list {
@@ -38,7 +38,8 @@ struct us_channel_plan {
 
 struct us_modem_plan {
 	uint32_t modem; /* slot */
-	struct us_own *own, *before; /* own NULL: modem is removed; before NULL: added */
+	struct us_modem_data *modem_data,
+		*before; /* own NULL: modem is removed; before NULL: added */
 	struct us_modem record; /* with former addresses and SIDs */
 	struct us_keys keys;
 	struct crypto_key retired[US_GENERATIONS];
@@ -71,7 +72,7 @@ struct us_change {
 	uint32_t channel_count;
 	struct us_modem_plan *modems;
 	uint32_t modem_count;
-	struct us_net sids, sessions;
+	struct us_hash_update sids, sessions;
 	uint32_t sids_after; /* keys in use after the change */
 	struct us_list new_sessions;
 	struct us_list old_sessions, old_flows, old_streams; /* slots to free at the end */
@@ -82,7 +83,7 @@ struct us_change {
 	uint32_t part; /* the PSP flow of a session */
 	bool marked; /* `target` is set */
 	uint64_t target; /* the count at which all packets from before the change have left */
-	struct rte_mbuf *rest; /* chain of buffers to free */
+	struct rte_mbuf *free_chain; /* chain of buffers to free */
 };
 
 /* Items of the phases that both apply and retire have. */
@@ -121,11 +122,11 @@ bool us_plan_carrier(struct us_change *c, const struct live_change *k);
 bool us_plan_group(struct us_change *c, const struct service_group *next);
 
 /*
- * Sorts `gained` and `lost`, and computes from them the keys to delete (`closed`) and to set
- * (`opened`). Removed keys are deleted first, so that the added ones fit. A key in both lists is
+ * Sorts `added` and `removed`, and computes from them the keys to delete (`to_delete`) and to set
+ * (`to_set`). Removed keys are deleted first, so that the added ones fit. A key in both lists is
  * set if its slot differs.
  *
  * Returns false after us_change_refuse(): an owner outside the change has the key, a list has it
  * twice, or memory is missing. `what` names the key in the message.
  */
-bool us_net_settle(struct us_change *c, struct us_net *net, const char *what);
+bool us_hash_update_plan(struct us_change *c, struct us_hash_update *net, const char *what);

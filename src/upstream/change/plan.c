@@ -24,7 +24,7 @@ static bool sids_gain(struct us_change *c, const struct us_flow_plan *p,
 		for (size_t s = 0; s < f->clusters[k].sid_count; s++) {
 			const struct upstream_sid *sid = &f->clusters[k].sids[s];
 
-			if (!us_entries_add(c, &c->sids.gained, us_sid_key(sid->channel, sid->sid),
+			if (!us_entries_add(c, &c->sids.added, us_sid_key(sid->channel, sid->sid),
 					    p->streams[k]))
 				return false;
 		}
@@ -32,8 +32,8 @@ static bool sids_gain(struct us_change *c, const struct us_flow_plan *p,
 	return true;
 }
 
-static bool sids_lose(struct us_change *c, const struct us_own *before,
-		      const struct us_own_flow *b) {
+static bool sids_lose(struct us_change *c, const struct us_modem_data *before,
+		      const struct us_modem_data_flow *b) {
 	struct us_tables *t = &c->u->tables;
 
 	for (uint32_t s = 0; s < b->sid_count; s++) {
@@ -42,7 +42,7 @@ static bool sids_lose(struct us_change *c, const struct us_own *before,
 			us_stream_of_sid(t, key >> 16, (uint16_t)(key & 0xffff));
 
 		if (stream != NULL &&
-		    !us_entries_add(c, &c->sids.lost, key, (uint32_t)(stream - t->streams)))
+		    !us_entries_add(c, &c->sids.removed, key, (uint32_t)(stream - t->streams)))
 			return false;
 	}
 	return true;
@@ -66,7 +66,7 @@ static bool plan_has_stream(const struct us_flow_plan *p, uint32_t stream) {
 
 /* Lists the slots and SIDs that a former flow loses: some of its streams, or all. */
 static bool flow_loses(struct us_change *c, const struct us_modem_plan *p,
-		       const struct us_own_flow *b) {
+		       const struct us_modem_data_flow *b) {
 	const struct us_flow_plan *next = plan_of(p, b->flow);
 	const struct us_flow *f = &c->u->tables.flows[b->flow];
 
@@ -89,11 +89,12 @@ static void keys_of_modem(struct us_change *c, struct us_modem_plan *p,
 	bool replaced = false;
 
 	if (!given)
-		schedules = p->before != NULL ? p->before->schedules : p->own->schedules;
+		schedules = p->before != NULL ? p->before->schedules : p->modem_data->schedules;
 	us_keys_plan(&p->keys, sa, schedules);
 	for (unsigned g = 0; g < US_GENERATIONS; g++) {
-		p->own->schedules[g] = p->keys.generations[g].schedule;
-		replaced |= p->before != NULL && p->before->schedules[g] != p->own->schedules[g];
+		p->modem_data->schedules[g] = p->keys.generations[g].schedule;
+		replaced |=
+			p->before != NULL && p->before->schedules[g] != p->modem_data->schedules[g];
 	}
 	if (!replaced || p->before->flow_count == 0)
 		return;
@@ -103,17 +104,18 @@ static void keys_of_modem(struct us_change *c, struct us_modem_plan *p,
 
 static bool modem_plan(struct us_change *c, struct us_modem_plan *p, const struct modem *m,
 		       void *const *schedules) {
-	p->own = us_own_create(m, p->before);
+	p->modem_data = us_modem_data_create(m, p->before);
 	p->flows = arena_alloc(c->memory, m->upstream_flow_count, sizeof(p->flows[0]));
-	if (p->own == NULL || p->flows == NULL)
+	if (p->modem_data == NULL || p->flows == NULL)
 		return us_change_refuse(c, "modem %s: no memory", text_of(m).mac);
-	p->record = us_modem_of(p->own);
+	p->record = us_modem_of(p->modem_data);
 	p->record.change = c->number;
 	keys_of_modem(c, p, &m->security, schedules);
-	for (uint32_t f = 0; f < p->own->flow_count; f++) {
+	for (uint32_t f = 0; f < p->modem_data->flow_count; f++) {
 		struct us_flow_plan *plan = &p->flows[p->flow_count++];
 
-		if (!us_flow_plan(&c->u->tables, p->own, f, &m->upstream_flows[f], p->modem, plan))
+		if (!us_flow_plan(&c->u->tables, p->modem_data, f, &m->upstream_flows[f], p->modem,
+				  plan))
 			return us_change_refuse(
 				c, "modem %s: no capacity for upstream service flow %u",
 				text_of(m).mac, m->upstream_flows[f].id);
@@ -137,7 +139,7 @@ bool us_plan_modem(struct us_change *c, const struct live_change *k, void *const
 	t->slots.reserved[k->slot] = true;
 	p = &c->modems[c->modem_count++];
 	p->modem = k->slot;
-	p->before = t->slots.own[k->slot];
+	p->before = t->slots.modem_data[k->slot];
 	if (k->next != NULL && !modem_plan(c, p, k->modem, schedules))
 		return false;
 	for (uint32_t f = 0; p->before != NULL && f < p->before->flow_count; f++) {
@@ -157,7 +159,7 @@ static bool session_add(struct us_change *c, struct us_channel_plan *p,
 					next->id, id);
 	p->next.sessions[kind] = slot;
 	return us_list_add(c, &c->new_sessions, slot) &&
-	       us_entries_add(c, &c->sessions.gained, id, slot);
+	       us_entries_add(c, &c->sessions.added, id, slot);
 }
 
 bool us_plan_channel(struct us_change *c, const struct live_change *k) {
@@ -183,7 +185,7 @@ bool us_plan_channel(struct us_change *c, const struct live_change *k) {
 		if (s != NULL && s->id == id && s->format == us_format_of(next))
 			continue;
 		p->next.sessions[kind] = US_NONE;
-		if (s != NULL && (!us_entries_add(c, &c->sessions.lost, s->id, slot) ||
+		if (s != NULL && (!us_entries_add(c, &c->sessions.removed, s->id, slot) ||
 				  !us_list_add(c, &c->old_sessions, slot)))
 			return false;
 		if (id != 0 && !session_add(c, p, next, kind))

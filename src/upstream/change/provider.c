@@ -23,19 +23,19 @@ static bool queue_empties(void *change, struct change_cursor *cursor) {
 static bool modem_apply(void *change, struct change_cursor *cursor) {
 	struct us_provider_change *c = change;
 	struct us_tables *t = &c->u->tables;
-	struct us_own *own = t->slots.own[cursor->at];
+	struct us_modem_data *modem_data = t->slots.modem_data[cursor->at];
 	void *const *schedules = &c->schedules[(size_t)US_GENERATIONS * cursor->at];
 
 	cursor->left -= RECORD_NS;
-	if (own == NULL)
+	if (modem_data == NULL)
 		return true;
-	for (uint32_t f = 0; f < own->flow_count; f++)
-		flow_apply(&t->flows[own->flows[f].flow], schedules);
+	for (uint32_t f = 0; f < modem_data->flow_count; f++)
+		flow_apply(&t->flows[modem_data->flows[f].flow], schedules);
 	for (unsigned g = 0; g < US_GENERATIONS; g++) {
-		if (own->schedules[g] != NULL)
-			own->schedules[g] = schedules[g];
+		if (modem_data->schedules[g] != NULL)
+			modem_data->schedules[g] = schedules[g];
 	}
-	cursor->left -= (int)own->flow_count * RECORD_NS;
+	cursor->left -= (int)modem_data->flow_count * RECORD_NS;
 	return true;
 }
 

@@ -23,7 +23,7 @@ static inline void us_chain_append(struct us_chain *c, struct rte_mbuf *m) {
 }
 
 /* Returns the whole chain, which the caller owns then, and empties it. */
-static inline struct rte_mbuf *us_chain_take(struct us_chain *c) {
+static inline struct rte_mbuf *us_chain_detach(struct us_chain *c) {
 	struct rte_mbuf *m = c->first;
 
 	*c = (struct us_chain){0};

@@ -101,13 +101,13 @@ static int sessions_create(struct us_tables *t, const struct service_group *sg) 
 	t->channels = zalloc("channel", t->channel_count, sizeof(*t->channels));
 	t->by_session = hash_create("us_session", sg->id, t->session_count);
 	if (t->sessions == NULL || t->channels == NULL || t->by_session == NULL ||
-	    us_free_create(&t->slots.sessions, t->session_count) != 0)
+	    us_free_slots_create(&t->slots.sessions, t->session_count) != 0)
 		return -1;
 	for (uint32_t c = 0; c < t->channel_count; c++) {
 		static const struct upstream_channel none;
-		bool there = c < sg->upstream_channel_count;
+		bool exists = c < sg->upstream_channel_count;
 
-		if (channel_add(t, c, there ? &sg->upstream_channels[c] : &none) != 0)
+		if (channel_add(t, c, exists ? &sg->upstream_channels[c] : &none) != 0)
 			return -1;
 	}
 	return 0;
@@ -128,18 +128,18 @@ static int flow_add(struct us_tables *t, const struct us_flow_plan *p,
 }
 
 static int modem_add(struct us_tables *t, uint32_t m, const struct modem *k, void *const *keys) {
-	struct us_own *own = t->slots.own[m] = us_own_create(k, NULL);
+	struct us_modem_data *modem_data = t->slots.modem_data[m] = us_modem_data_create(k, NULL);
 	struct us_flow_plan p;
 	struct us_keys keys_of;
 
-	if (own == NULL)
+	if (modem_data == NULL)
 		return -1;
-	t->modems[m] = us_modem_of(own);
+	t->modems[m] = us_modem_of(modem_data);
 	us_keys_plan(&keys_of, &k->security, keys);
 	for (unsigned g = 0; g < US_GENERATIONS; g++)
-		own->schedules[g] = keys_of.generations[g].schedule;
-	for (uint32_t f = 0; f < own->flow_count; f++) {
-		if (!us_flow_plan(t, own, f, &k->upstream_flows[f], m, &p) ||
+		modem_data->schedules[g] = keys_of.generations[g].schedule;
+	for (uint32_t f = 0; f < modem_data->flow_count; f++) {
+		if (!us_flow_plan(t, modem_data, f, &k->upstream_flows[f], m, &p) ||
 		    flow_add(t, &p, &k->upstream_flows[f]) != 0)
 			return -1;
 		us_flow_put(t, &p, &keys_of);
@@ -164,17 +164,16 @@ static int modems_create(struct us_tables *t, const struct service_group *sg, vo
 	t->modems = zalloc("modem", t->modem_count, sizeof(*t->modems));
 	t->by_sid = hash_create("us_sid", sg->id, t->slots.sid_capacity);
 	if (t->flows == NULL || t->tos == NULL || t->streams == NULL || t->modems == NULL ||
-	    t->by_sid == NULL || us_free_create(&t->slots.flows, t->flow_count - 1) != 0 ||
-	    us_free_create(&t->slots.streams, t->stream_count - 1) != 0 ||
+	    t->by_sid == NULL || us_free_slots_create(&t->slots.flows, t->flow_count - 1) != 0 ||
+	    us_free_slots_create(&t->slots.streams, t->stream_count - 1) != 0 ||
 	    us_slots_create(&t->slots, t->modem_count) != 0)
 		return -1;
 	for (uint32_t m = 0; m < sg->modem_count; m++) {
 		const struct modem *k = &sg->modems[m];
 
-		bool there =
-			modem_is_there(k) || k->upstream_flow_count > 0 || k->address_count > 0;
+		bool exists = modem_exists(k) || k->upstream_flow_count > 0 || k->address_count > 0;
 
-		if (there && modem_add(t, m, k, &keys[(size_t)2 * m]) != 0)
+		if (exists && modem_add(t, m, k, &keys[(size_t)2 * m]) != 0)
 			return -1;
 	}
 	ranging_add(t);

@@ -34,7 +34,7 @@ static bool stream_plan(struct us_tables *t, struct us_flow_plan *p, uint8_t clu
 		p->kept |= (uint8_t)(1u << p->stream_count);
 		s = (uint32_t)(before - t->streams);
 	} else {
-		s = us_free_take(&t->slots.streams);
+		s = us_slot_alloc(&t->slots.streams);
 		if (s == US_NONE)
 			return false;
 		us_stream_init(&t->streams[s], p->flow, p->modem, cluster);
@@ -43,9 +43,9 @@ static bool stream_plan(struct us_tables *t, struct us_flow_plan *p, uint8_t clu
 	return true;
 }
 
-bool us_flow_plan(struct us_tables *t, struct us_own *own, uint32_t which,
+bool us_flow_plan(struct us_tables *t, struct us_modem_data *modem_data, uint32_t which,
 		  const struct upstream_service_flow *f, uint32_t modem, struct us_flow_plan *p) {
-	struct us_own_flow *o = &own->flows[which];
+	struct us_modem_data_flow *o = &modem_data->flows[which];
 
 	*p = (struct us_flow_plan){
 		.modem = modem,
@@ -53,11 +53,11 @@ bool us_flow_plan(struct us_tables *t, struct us_own *own, uint32_t which,
 		.segment_header = f->segment_header,
 		.overwrites_tos = f->overwrites_tos,
 		.tos = f->tos,
-		.sids = own->sids + o->first_sid,
+		.sids = modem_data->sids + o->first_sid,
 		.sid_count = (uint16_t)(o->sid_count + o->former_sids),
 	};
 	if (p->is_new)
-		o->flow = us_free_take(&t->slots.flows);
+		o->flow = us_slot_alloc(&t->slots.flows);
 	p->flow = o->flow;
 	if (p->flow == US_NONE)
 		return false;
@@ -75,10 +75,10 @@ bool us_flow_plan(struct us_tables *t, struct us_own *own, uint32_t which,
 void us_flow_plan_undo(struct us_tables *t, const struct us_flow_plan *p) {
 	for (unsigned i = p->stream_count; i > 0; i--) {
 		if ((p->kept >> (i - 1) & 1) == 0)
-			us_free_give(&t->slots.streams, p->streams[i - 1]);
+			us_slot_free(&t->slots.streams, p->streams[i - 1]);
 	}
 	if (p->is_new && p->flow != US_NONE)
-		us_free_give(&t->slots.flows, p->flow);
+		us_slot_free(&t->slots.flows, p->flow);
 }
 
 void us_flow_put(struct us_tables *t, const struct us_flow_plan *p, const struct us_keys *keys) {
@@ -95,18 +95,18 @@ void us_flow_put(struct us_tables *t, const struct us_flow_plan *p, const struct
 	f->stream_count = p->stream_count;
 }
 
-struct us_modem us_modem_of(const struct us_own *own) {
+struct us_modem us_modem_of(const struct us_modem_data *modem_data) {
 	return (struct us_modem){
-		.ipv4 = own->ipv4,
-		.ipv6 = (const uint8_t (*)[16])own->ipv6,
-		.ipv4_count = (uint16_t)(own->ipv4_count + own->former_ipv4),
-		.ipv6_count = (uint16_t)(own->ipv6_count + own->former_ipv6),
+		.ipv4 = modem_data->ipv4,
+		.ipv6 = (const uint8_t (*)[16])modem_data->ipv6,
+		.ipv4_count = (uint16_t)(modem_data->ipv4_count + modem_data->former_ipv4),
+		.ipv6_count = (uint16_t)(modem_data->ipv6_count + modem_data->former_ipv6),
 	};
 }
 
 uint32_t us_session_plan(struct us_tables *t, uint32_t id, uint32_t channel,
 			 enum us_session_kind kind, enum uepi_format format) {
-	uint32_t slot = us_free_take(&t->slots.sessions);
+	uint32_t slot = us_slot_alloc(&t->slots.sessions);
 	struct us_session *s = &t->sessions[slot];
 
 	if (slot == US_NONE)

@@ -35,7 +35,7 @@ void us_keys_plan(struct us_keys *keys, const struct security_association *sa,
  *
  * Returns whether slots were free; if not, the caller calls us_flow_plan_undo(), too.
  */
-bool us_flow_plan(struct us_tables *t, struct us_own *own, uint32_t which,
+bool us_flow_plan(struct us_tables *t, struct us_modem_data *modem_data, uint32_t which,
 		  const struct upstream_service_flow *f, uint32_t modem, struct us_flow_plan *p);
 
 /* Returns the slots that the plan took. */
@@ -45,7 +45,7 @@ void us_flow_plan_undo(struct us_tables *t, const struct us_flow_plan *p);
 void us_flow_put(struct us_tables *t, const struct us_flow_plan *p, const struct us_keys *keys);
 
 /* The modem's record with its present and former addresses. */
-struct us_modem us_modem_of(const struct us_own *own);
+struct us_modem us_modem_of(const struct us_modem_data *modem_data);
 
 /* Plans a new session of a channel. `id` is not 0. Returns its slot, or US_NONE if none is free. */
 uint32_t us_session_plan(struct us_tables *t, uint32_t id, uint32_t channel,

@@ -16,13 +16,13 @@ static inline uint32_t us_sid_key(uint32_t channel, uint16_t sid) {
 }
 
 /* The free slots of a table. */
-struct us_free {
+struct us_free_slots {
 	uint32_t *slots;
 	uint32_t count;
 };
 
 /* A service flow of a modem. */
-struct us_own_flow {
+struct us_modem_data_flow {
 	uint32_t id; /* SFID */
 	uint32_t flow; /* slot; US_NONE: the change adds the flow, which has no slot yet */
 	uint32_t first_sid; /* in `sids` of its modem */
@@ -37,7 +37,7 @@ struct us_own_flow {
  *
  * Former addresses and SIDs follow the present ones while earlier packets are still pending.
  */
-struct us_own {
+struct us_modem_data {
 	uint32_t flow_count;
 	uint16_t ipv4_count, former_ipv4;
 	uint16_t ipv6_count, former_ipv6;
@@ -45,14 +45,14 @@ struct us_own {
 	uint32_t *sids;
 	uint8_t (*ipv6)[16];
 	void *schedules[2]; /* of the keys, by generation */
-	struct us_own_flow flows[];
+	struct us_modem_data_flow flows[];
 };
 
 struct us_change;
 
 struct us_slots {
-	struct us_free flows, streams, sessions;
-	struct us_own **own; /* by modem; NULL: no modem in the slot */
+	struct us_free_slots flows, streams, sessions;
+	struct us_modem_data **modem_data; /* by modem; NULL: no modem in the slot */
 	bool *reserved; /* by modem: part of a change in progress, or being removed */
 	uint32_t sids, sid_capacity; /* hash keys in use, and the capacity */
 	struct us_change *unapplied; /* not confirmed as applied yet */
@@ -62,14 +62,14 @@ struct us_slots {
 	uint32_t frames_in_work; /* lower bound of the limit of pending frames */
 };
 
-/* Frees all `count` slots; us_free_take() returns slot 0 first. Returns 0, or -1 without memory. */
-int us_free_create(struct us_free *f, uint32_t count);
+/* Frees all `count` slots; us_slot_alloc() returns slot 0 first. Returns 0, or -1 without memory. */
+int us_free_slots_create(struct us_free_slots *f, uint32_t count);
 
 /* Returns US_NONE if no slot is free. */
-uint32_t us_free_take(struct us_free *f);
+uint32_t us_slot_alloc(struct us_free_slots *f);
 
-/* `slot` must come from us_free_take(). */
-void us_free_give(struct us_free *f, uint32_t slot);
+/* `slot` must come from us_slot_alloc(). */
+void us_slot_free(struct us_free_slots *f, uint32_t slot);
 
 /*
  * The resources of `m`, with those of `before` that it lost after them; `before` may be NULL.
@@ -77,7 +77,8 @@ void us_free_give(struct us_free *f, uint32_t slot);
  * A flow that remains keeps its slot. A flow with another framing counts as a new one. Returns NULL
  * without memory. The caller frees the result by free().
  */
-struct us_own *us_own_create(const struct modem *m, const struct us_own *before);
+struct us_modem_data *us_modem_data_create(const struct modem *m,
+					   const struct us_modem_data *before);
 
 /* Returns 0, or -1 without memory. The caller calls us_slots_free() in either case. */
 int us_slots_create(struct us_slots *p, uint32_t modems);

@@ -104,13 +104,14 @@ struct us_flow {
 	bool segment_header : 1;
 	bool has_key : 1; /* frames must be encrypted */
 	bool overwrites_tos : 1;
-	const uint32_t *sids; /* us_sid_key() of all channels and clusters; in its struct us_own */
+	const uint32_t
+		*sids; /* us_sid_key() of all channels and clusters; in its struct us_modem_data */
 	struct crypto_key keys[US_GENERATIONS]; /* the current one and the next */
 	uint32_t streams[SG_MAX_SID_CLUSTERS]; /* index */
 	struct us_fragments fragments;
 } __rte_cache_aligned;
 
-/* The source addresses of a modem, in memory of its struct us_own (slots.h). */
+/* The source addresses of a modem, in memory of its struct us_modem_data (slots.h). */
 struct us_modem {
 	const uint32_t *ipv4; /* in network order */
 	const uint8_t (*ipv6)[16];

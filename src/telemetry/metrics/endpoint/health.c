@@ -13,14 +13,14 @@ void health_check(struct health *h, const struct server *s, uint64_t now) {
 		struct health_worker *seen = &h->workers[i];
 		uint64_t rounds = __atomic_load_n(&s->workers[i].rounds, __ATOMIC_RELAXED);
 
-		seen->still_ns = rounds != seen->rounds ? 0 : seen->still_ns + passed;
+		seen->stalled_ns = rounds != seen->rounds ? 0 : seen->stalled_ns + passed;
 		seen->rounds = rounds;
 	}
 }
 
 bool health_live(const struct health *h, const struct server *s, char why[HEALTH_LINE]) {
 	for (unsigned i = 0; i < s->worker_count; i++) {
-		uint64_t still = h->workers[i].still_ns;
+		uint64_t still = h->workers[i].stalled_ns;
 
 		if (still < HEALTH_STALL_NS)
 			continue;
@@ -58,7 +58,7 @@ static bool groups_receive(const struct server *s, char why[HEALTH_LINE]) {
 	unsigned drained = 0, receiving = 0;
 
 	for (unsigned g = 0; g < s->group_count; g++) {
-		if (!s->groups[g].there)
+		if (!s->groups[g].in_service)
 			continue;
 		if (s->groups[g].drained) {
 			drained++;

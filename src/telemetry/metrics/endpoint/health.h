@@ -19,7 +19,7 @@
 
 struct health_worker {
 	uint64_t rounds; /* at the last check */
-	uint64_t still_ns; /* time without a round */
+	uint64_t stalled_ns; /* time without a round */
 };
 
 struct health {

@@ -241,11 +241,11 @@ static void *http_run(void *arg) {
 	struct pollfd waits[] = {{epoll, POLLIN, 0}, {h->wake, POLLIN, 0}};
 
 	while (!__atomic_load_n(&h->stop, __ATOMIC_ACQUIRE)) {
-		MHD_UNSIGNED_LONG_LONG most;
+		MHD_UNSIGNED_LONG_LONG max;
 		int ms = WAIT_MS;
 
-		if (MHD_get_timeout(h->daemon, &most) == MHD_YES && most < WAIT_MS)
-			ms = (int)most;
+		if (MHD_get_timeout(h->daemon, &max) == MHD_YES && max < WAIT_MS)
+			ms = (int)max;
 		poll(waits, 2, ms);
 		MHD_run(h->daemon);
 		close_slow(h);
@@ -264,7 +264,7 @@ struct metrics_http *metrics_http_open(const char *address) {
 	}
 	h->wake = -1;
 	h->pages.counts = &h->counts;
-	h->pages.most = PAGES_MOST;
+	h->pages.max = PAGES_MAX_SIZE;
 	for (unsigned i = 0; i < CONNECTIONS; i++)
 		h->connections[i].fd = -1;
 	h->fd = listen_open(address, where, &h->family);

@@ -6,7 +6,7 @@
 #include <time.h>
 
 /* bytes of all pages in memory; above it, no further page is generated */
-#define ALL_MOST (128u << 20)
+#define ALL_MAX (128u << 20)
 
 static uint64_t clock_ns(void) {
 	struct timespec now;
@@ -55,13 +55,13 @@ static void page_forget(struct page *page) {
 	if (page->response != NULL)
 		MHD_destroy_response(page->response);
 	page->response = NULL;
-	page->there = false;
+	page->valid = false;
 }
 
 /* Returns 0, or the HTTP status code of the failure. */
 static unsigned page_make(struct pages *p, struct page *page, const struct metrics_source *source,
 			  const struct metrics_query *query) {
-	struct metrics_text text = {.most = p->most, .format = page->format};
+	struct metrics_text text = {.max = p->max, .format = page->format};
 	uint64_t begin = clock_ns();
 	bool whole = metrics_text_write(&text, source, &query->selection);
 	struct MHD_Response *r = whole ? page_respond(p, &text) : NULL;
@@ -88,9 +88,9 @@ static struct page *page_find(struct pages *p, const struct metrics_query *query
 	if (query->key[0] == '\0')
 		return &p->list[format];
 	for (struct page *page = slot; page < &p->list[PAGES]; page++) {
-		if (page->there && page_is(page, query->key, format))
+		if (page->valid && page_is(page, query->key, format))
 			return page;
-		if (!page->there || (slot->there && page->made < slot->made))
+		if (!page->valid || (slot->valid && page->made < slot->made))
 			slot = page;
 	}
 	return slot;
@@ -100,20 +100,20 @@ struct MHD_Response *pages_get(struct pages *p, const struct metrics_source *sou
 			       const struct metrics_query *query, enum metrics_format format,
 			       unsigned *code) {
 	struct page *page = page_find(p, query, format);
-	bool young = page->there && clock_ns() / 1000000 - page->made < PAGES_AGE_MS;
+	bool young = page->valid && clock_ns() / 1000000 - page->made < PAGES_AGE_MS;
 
 	*code = MHD_HTTP_SERVICE_UNAVAILABLE;
 	if (young && !page_is(page, query->key, format))
 		return NULL; /* all slots have recent pages, of other queries */
 	if (!young) {
 		page_forget(page);
-		if (p->bytes > ALL_MOST)
+		if (p->bytes > ALL_MAX)
 			return NULL;
 		page->format = format;
 		strcpy(page->key, query->key);
 		page->code = page_make(p, page, source, query);
 		page->made = clock_ns() / 1000000;
-		page->there = true;
+		page->valid = true;
 	}
 	*code = page->code;
 	return page->response;

@@ -11,10 +11,10 @@
 #define PAGES_WHOLE 2 /* slots reserved for unfiltered pages, one per format */
 #define PAGES (PAGES_WHOLE + 4) /* slots of the cache */
 #define PAGES_AGE_MS 200 /* maximum age of a page that is sent again */
-#define PAGES_MOST (64u << 20) /* limit of bytes of one page */
+#define PAGES_MAX_SIZE (64u << 20) /* limit of bytes of one page */
 
 struct page {
-	bool there; /* the slot has a page or a failure, both of which are cached */
+	bool valid; /* the slot has a page or a failure, both of which are cached */
 	unsigned code; /* HTTP status code of a failure; otherwise 0 */
 	struct MHD_Response *response; /* NULL after a failure */
 	uint64_t made; /* ms: time of generation */
@@ -24,7 +24,7 @@ struct page {
 
 struct pages {
 	struct page list[PAGES];
-	size_t most; /* limit of bytes of one page */
+	size_t max; /* limit of bytes of one page */
 	/* bytes of all pages in memory, including those that slow clients still receive */
 	uint64_t bytes;
 	struct metrics_http_counts *counts;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "model/live/live_to_be.h"
+#include "model/live/live_preview.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +23,8 @@ static void change_apply(const struct service_group *sg, const struct live_chang
 		memcpy(live_item(sg, c->object, c->slot), c->next, live_kinds[c->object].size);
 }
 
-bool live_to_be_make(struct live_to_be *t, const struct live_group *l,
-		     const struct live_changes *changes) {
+bool live_preview_create(struct live_preview *t, const struct live_group *l,
+			 const struct live_changes *changes) {
 	struct service_group *sg = &t->sg;
 
 	*sg = l->sg;
@@ -38,10 +38,10 @@ bool live_to_be_make(struct live_to_be *t, const struct live_group *l,
 	return true;
 }
 
-void live_to_be_free(struct live_to_be *t) {
+void live_preview_free(struct live_preview *t) {
 	if (t->sg.modems != NULL)
 		explicit_bzero(t->sg.modems, t->sg.modem_count * sizeof(*t->sg.modems));
 	free(t->sg.modems);
 	free(t->sg.upstream_channels);
-	*t = (struct live_to_be){0};
+	*t = (struct live_preview){0};
 }

@@ -3,17 +3,19 @@
 #include "telemetry/metrics/walk.h"
 
 /* Selects the metric of a shared collector. */
-enum { EFFORT_POLLS, EFFORT_LOOKUPS, EFFORT_LOOKED_UP };
+enum { EFFORT_POLLS, EFFORT_LOOKUPS, EFFORT_LOOKUP_PACKETS };
 
 static void put_effort(const struct walk *w, const struct metric_entry *entry, const char *group,
-		       const char *direction, const struct effort *e) {
+		       const char *direction, const struct poll_stats *e) {
 	switch (entry->which) {
 	case EFFORT_POLLS:
 		walk_put(w, entry, e->polls_useful, LABELS(group, direction, "useful"));
 		walk_put(w, entry, e->polls_empty, LABELS(group, direction, "empty"));
 		break;
 	case EFFORT_LOOKUPS: walk_put(w, entry, e->lookups, LABELS(group, direction)); break;
-	case EFFORT_LOOKED_UP: walk_put(w, entry, e->looked_up, LABELS(group, direction)); break;
+	case EFFORT_LOOKUP_PACKETS:
+		walk_put(w, entry, e->lookup_packets, LABELS(group, direction));
+		break;
 	}
 }
 
@@ -38,7 +40,7 @@ static const struct metric_entry entries[] = {
 	       LABELLED("service_group", "direction"), collect_effort, EFFORT_LOOKUPS,
 	       "calls that look modems up: for packets of unknown flows; upstream for bursts"),
 	METRIC("vcmts_looked_up_total", COUNTER, "", OF_GROUP,
-	       LABELLED("service_group", "direction"), collect_effort, EFFORT_LOOKED_UP,
+	       LABELLED("service_group", "direction"), collect_effort, EFFORT_LOOKUP_PACKETS,
 	       "packets in these calls; upstream bursts"),
 };
-const struct metric_entries effort_metrics = METRIC_ENTRIES(entries);
+const struct metric_entries poll_stats_metrics = METRIC_ENTRIES(entries);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "capture/live/end.h"
+#include "capture/live/buffer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include <rte_cycles.h>
 
-struct tap_end *tap_end_create(const struct tap_end_config *c) {
-	struct tap_end *e = aligned_alloc(TAP_RING_LINE, sizeof(*e));
+struct tap_buffer *tap_buffer_create(const struct tap_buffer_config *c) {
+	struct tap_buffer *e = aligned_alloc(TAP_RING_LINE, sizeof(*e));
 
 	if (e == NULL)
 		return NULL;
@@ -19,12 +19,12 @@ struct tap_end *tap_end_create(const struct tap_end_config *c) {
 		free(e);
 		return NULL;
 	}
-	if (e->snap > tap_ring_most(&e->ring) - sizeof(struct tap_record))
-		e->snap = tap_ring_most(&e->ring) - (uint32_t)sizeof(struct tap_record);
+	if (e->snap > tap_ring_max(&e->ring) - sizeof(struct tap_record))
+		e->snap = tap_ring_max(&e->ring) - (uint32_t)sizeof(struct tap_record);
 	return e;
 }
 
-void tap_end_free(struct tap_end *e) {
+void tap_buffer_free(struct tap_buffer *e) {
 	if (e == NULL)
 		return;
 	tap_ring_free(&e->ring);
@@ -69,13 +69,13 @@ static void record_names(struct tap_record *r, const struct tap_names *n, const 
 		r->known &= (uint8_t)~TAP_KNOWS_FLOW;
 }
 
-void tap_end_copy(struct tap_end *e, const struct tap_packet *p, struct tap_facts *f) {
+void tap_buffer_copy(struct tap_buffer *e, const struct tap_packet *p, struct tap_facts *f) {
 	struct tap_tally *tally = &e->tallies[p->slot];
 	struct tap_shape shape;
 	struct tap_record *r;
 	uint32_t wire, size, head;
 
-	if (!tap_bucket_take(&e->bucket, p->now)) {
+	if (!tap_bucket_admit(&e->bucket, p->now)) {
 		tally->limited++;
 		return;
 	}

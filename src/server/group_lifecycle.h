@@ -29,16 +29,16 @@ bool server_group_add(struct server *s, const struct service_group *sg, unsigned
  * Prepared groups enter in the order in which they were prepared, or are abandoned in reverse
  * order. Both free the preparation.
  */
-struct group_arrival;
-struct group_arrival *server_group_prepare(
+struct group_addition;
+struct group_addition *server_group_prepare(
 	struct server *s, const struct service_group *sg,
 	const struct service_group *const to_be[SERVER_MAX_GROUPS], char why[LIVE_LINE]);
-unsigned server_group_enter(struct group_arrival *a); /* returns its slot; cannot fail */
-void server_group_abandon(struct group_arrival *a);
+unsigned server_group_enter(struct group_addition *a); /* returns its slot; cannot fail */
+void server_group_abandon(struct group_addition *a);
 
 /*
  * Takes a group out of service. It receives nothing more, and its pending packets leave within
- * `limit_ms`; the rest is dropped for the reasons of a stop. Its counters are added to server.gone.
+ * `limit_ms`; the rest is dropped for the reasons of a stop. Its counters are added to server.removed.
  * Refuses to remove the last group. Returns false with one line in `why`; then nothing has changed.
  */
 bool server_group_remove(struct server *s, unsigned group, unsigned limit_ms, char why[LIVE_LINE]);

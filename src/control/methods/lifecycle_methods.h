@@ -8,7 +8,7 @@ struct group_add_params {
 	char *file;
 };
 
-struct group_life_params {
+struct group_lifecycle_params {
 	struct group_subject group;
 	uint64_t limit_ns;
 };
@@ -17,9 +17,9 @@ struct worker_params {
 	uint32_t core, to;
 };
 
-extern const struct key group_add_params[], group_life_params[], group_resume_params[];
+extern const struct key group_add_params[], group_lifecycle_params[], group_resume_params[];
 extern const struct key worker_drain_params[], worker_resume_params[];
-extern const struct key life_result[], drain_result[];
+extern const struct key lifecycle_result[], drain_result[];
 
 json_t *group_add(struct rpc_call *call);
 json_t *group_remove(struct rpc_call *call);

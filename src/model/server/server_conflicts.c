@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks IDs and devices; values.c checks the addresses and sessions on shared ports. */
-#include "model/server/between.h"
+#include "model/server/server_conflicts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,32 +19,32 @@ struct group_lines {
 	uint32_t queue_size[DEVICE_ROLES];
 };
 
-struct between {
+struct server_conflicts {
 	const struct server_config *config;
 	size_t count;
 	struct group_lines lines[SERVER_MAX_GROUPS];
 	struct values *values;
 };
 
-struct between *between_new(const struct server_config *config, size_t count) {
-	struct between *between = calloc(1, sizeof(*between));
+struct server_conflicts *server_conflicts_new(const struct server_config *config, size_t count) {
+	struct server_conflicts *conflicts = calloc(1, sizeof(*conflicts));
 	struct values *values = values_new(config->groups);
 
-	if (between == NULL || values == NULL) {
+	if (conflicts == NULL || values == NULL) {
 		values_free(values);
-		free(between);
+		free(conflicts);
 		return NULL;
 	}
-	between->config = config;
-	between->count = count;
-	between->values = values;
-	return between;
+	conflicts->config = config;
+	conflicts->count = count;
+	conflicts->values = values;
+	return conflicts;
 }
 
-void between_free(struct between *between) {
-	if (between != NULL)
-		values_free(between->values);
-	free(between);
+void server_conflicts_free(struct server_conflicts *conflicts) {
+	if (conflicts != NULL)
+		values_free(conflicts->values);
+	free(conflicts);
 }
 
 /* The line of a key, or `otherwise` if the map does not have it. */
@@ -54,13 +54,13 @@ static uint32_t line_of_key(const struct node *map, const char *key, uint32_t ot
 	return value != NULL ? value->line : otherwise;
 }
 
-void between_add(struct between *between, size_t index, struct node *root) {
-	struct group_lines *lines = &between->lines[index];
+void server_conflicts_add(struct server_conflicts *conflicts, size_t index, struct node *root) {
+	struct group_lines *lines = &conflicts->lines[index];
 	const struct node *ports = node_field(root, "ports");
 
 	lines->read = true;
-	if (between->count > 1)
-		values_add(between->values, index, root);
+	if (conflicts->count > 1)
+		values_add(conflicts->values, index, root);
 	if (root == NULL)
 		return;
 	lines->id = line_of_key(root, "service_group", root->line);
@@ -73,19 +73,19 @@ void between_add(struct between *between, size_t index, struct node *root) {
 	}
 }
 
-static void check_id(const struct between *between, size_t g, struct errors *errors) {
+static void check_id(const struct server_conflicts *conflicts, size_t g, struct errors *errors) {
 	static const struct path path = {.key = "service_group"};
-	const struct service_group *groups = between->config->groups;
+	const struct service_group *groups = conflicts->config->groups;
 	char found[32], where[WHERE_SIZE], allowed[ALLOWED_SIZE];
 
 	for (size_t h = 0; h < g; h++) {
-		if (!between->lines[h].read || groups[h].id != groups[g].id)
+		if (!conflicts->lines[h].read || groups[h].id != groups[g].id)
 			continue;
 		snprintf(found, sizeof(found), "%" PRIu32 " again", groups[g].id);
-		errors_where(errors, between->lines[h].id, between->lines[g].id, where,
+		errors_where(errors, conflicts->lines[h].id, conflicts->lines[g].id, where,
 			     sizeof(where));
 		snprintf(allowed, sizeof(allowed), "a number of its own (first %s)", where);
-		errors_add(errors, between->lines[g].id, &path, found, allowed);
+		errors_add(errors, conflicts->lines[g].id, &path, found, allowed);
 		return;
 	}
 }
@@ -144,9 +144,9 @@ static void check_pair(const struct port_pair *pair, const struct group_lines *l
 }
 
 /* Compares a port of group `g` with the first earlier port that has its device. */
-static void check_device(const struct between *between, size_t g, enum device_role role,
+static void check_device(const struct server_conflicts *conflicts, size_t g, enum device_role role,
 			 struct errors *errors) {
-	const struct service_group *groups = between->config->groups;
+	const struct service_group *groups = conflicts->config->groups;
 	struct port_pair pair = {.port = device_port(&groups[g], role), .role = role};
 
 	if (pair.port->device == NULL)
@@ -154,25 +154,25 @@ static void check_device(const struct between *between, size_t g, enum device_ro
 	for (size_t h = 0; h < g; h++) {
 		for (enum device_role other = 0; other < DEVICE_ROLES; other++) {
 			pair.before = device_port(&groups[h], other);
-			if (!between->lines[h].read || pair.before->device == NULL ||
+			if (!conflicts->lines[h].read || pair.before->device == NULL ||
 			    !device_same(pair.port->device, pair.before->device))
 				continue;
 			pair.role_before = other;
 			pair.id_before = groups[h].id;
-			pair.line_before = between->lines[h].device[other];
-			check_pair(&pair, &between->lines[g], errors);
+			pair.line_before = conflicts->lines[h].device[other];
+			check_pair(&pair, &conflicts->lines[g], errors);
 			return;
 		}
 	}
 }
 
-void between_check(struct between *between, struct errors *errors) {
-	for (size_t g = 0; g < between->count; g++) {
-		if (!between->lines[g].read)
+void server_conflicts_check(struct server_conflicts *conflicts, struct errors *errors) {
+	for (size_t g = 0; g < conflicts->count; g++) {
+		if (!conflicts->lines[g].read)
 			continue;
-		check_id(between, g, errors);
+		check_id(conflicts, g, errors);
 		for (enum device_role role = 0; role < DEVICE_ROLES; role++)
-			check_device(between, g, role, errors);
+			check_device(conflicts, g, role, errors);
 	}
-	values_check(between->values, errors);
+	values_check(conflicts->values, errors);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "model/live/live_between.h"
+#include "model/live/live_port_conflicts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ static bool refuse_other(const struct side_check *j, const struct identity *iden
 		 "%s.%s: found %s again, allowed: it in one group of the port %.*s, or another %s "
 		 "(%s of service group %" PRIu32 " has it)",
 		 live_kinds[j->object].item, path, value, (int)strcspn(device, ","), device,
-		 side_otherwise(side), name, other->sg.id);
+		 side_separating_keys(side), name, other->sg.id);
 	return false;
 }
 
@@ -53,8 +53,8 @@ static bool is_distinct(void *context, const struct identity *identity) {
 	const struct side_check *j = context;
 	enum side side = side_of(identity);
 	enum live_object owner;
-	struct identity twin;
-	bool two = identity_twin(identity, &twin, &owner);
+	struct identity counterpart;
+	bool two = identity_counterpart(identity, &counterpart, &owner);
 
 	for (size_t i = 0; side < SIDES && i < j->other_count[side]; i++) {
 		const struct live_group *other = j->groups[j->others[side][i]];
@@ -62,7 +62,7 @@ static bool is_distinct(void *context, const struct identity *identity) {
 
 		if (slot != IDENTITY_NONE)
 			return refuse_other(j, identity, side, other, j->object, slot);
-		slot = two ? live_index_find(other->index, &twin) : IDENTITY_NONE;
+		slot = two ? live_index_find(other->index, &counterpart) : IDENTITY_NONE;
 		if (slot != IDENTITY_NONE)
 			return refuse_other(j, identity, side, other, owner, slot);
 	}
@@ -79,8 +79,8 @@ static void find_others(struct side_check *j, size_t count, const struct service
 	}
 }
 
-bool live_between(const struct live_group *const *groups, size_t count, size_t changed,
-		  const struct live_changes *changes, char why[LIVE_LINE]) {
+bool live_port_conflicts(const struct live_group *const *groups, size_t count, size_t changed,
+			 const struct live_changes *changes, char why[LIVE_LINE]) {
 	struct side_check j = {.groups = groups, .own = &groups[changed]->sg, .why = why};
 	bool good = true;
 
@@ -95,8 +95,8 @@ bool live_between(const struct live_group *const *groups, size_t count, size_t c
 	return good;
 }
 
-bool live_between_new(const struct live_group *const *groups, size_t count,
-		      const struct service_group *sg, char why[LIVE_LINE]) {
+bool live_port_conflicts_new(const struct live_group *const *groups, size_t count,
+			     const struct service_group *sg, char why[LIVE_LINE]) {
 	struct side_check j = {.groups = groups, .own = sg, .why = why};
 	bool good = true;
 

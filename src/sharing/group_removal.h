@@ -4,7 +4,7 @@
 
 #include "sharing/sharing.h"
 
-struct share_forgetting {
+struct share_group_removal {
 	struct port_share *share;
 	unsigned group;
 	/* Initially zero. */
@@ -13,8 +13,8 @@ struct share_forgetting {
 };
 
 /*
- * For struct worker_task; `forgetting` is the struct share_forgetting. The port owner's worker
+ * For struct worker_task; `forgetting` is the struct share_group_removal. The port owner's worker
  * calls it between two rounds until it returns true. It needs no memory and cannot fail. Afterwards
  * the owner hands no packet to the group. Packets of a VLAN that only this group had are unmatched.
  */
-bool share_forget(void *forgetting);
+bool share_group_remove(void *forgetting);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sharing/forget.h"
+#include "sharing/group_removal.h"
 
 #define STEP 32 /* keys */
 
@@ -11,7 +11,7 @@ static void vlans_forget(struct share_table *t, unsigned group) {
 }
 
 /* Sets the groups that still have the key. */
-static void key_leave(const struct share_table *t, const void *stored, uint64_t groups) {
+static void key_remove_group(const struct share_table *t, const void *stored, uint64_t groups) {
 	struct share_key key;
 
 	memcpy(&key, stored, sizeof(key)); /* may not be aligned */
@@ -24,8 +24,8 @@ static void key_leave(const struct share_table *t, const void *stored, uint64_t 
 
 /* Removing a key may move another one into its position, so the iteration repeats until it finds
  * none. */
-bool share_forget(void *forgetting) {
-	struct share_forgetting *f = forgetting;
+bool share_group_remove(void *forgetting) {
+	struct share_group_removal *f = forgetting;
 	struct share_table *t = f->share->table;
 	uint64_t bit = UINT64_C(1) << f->group;
 
@@ -44,7 +44,7 @@ bool share_forget(void *forgetting) {
 		if (((uintptr_t)groups & bit) == 0)
 			continue;
 		f->found = true;
-		key_leave(t, stored, (uintptr_t)groups & ~bit);
+		key_remove_group(t, stored, (uintptr_t)groups & ~bit);
 	}
 	return t->groups == NULL;
 }

@@ -23,7 +23,7 @@ struct tap_tally {
 	uint64_t missed; /* of these: the ring was full */
 };
 
-struct tap_end {
+struct tap_buffer {
 	struct tap_ring ring;
 	uint32_t snap; /* bytes per packet, at most */
 	uint32_t sample; /* copies one packet in so many */
@@ -32,16 +32,16 @@ struct tap_end {
 	struct tap_tally tallies[TAP_SLOTS];
 };
 
-struct tap_end_config {
+struct tap_buffer_config {
 	uint32_t snap; /* 1..TAP_SNAP_MAX */
 	uint32_t sample; /* 1.. */
 	uint32_t rate; /* per second, up to TAP_RATE_MAX; 0: no limit */
 	uint32_t ring; /* bytes, a power of two */
 };
 
-/* Returns NULL without memory. Free it with tap_end_free() when no worker can reach it. */
-struct tap_end *tap_end_create(const struct tap_end_config *c);
-void tap_end_free(struct tap_end *e);
+/* Returns NULL without memory. Free it with tap_buffer_free() when no worker can reach it. */
+struct tap_buffer *tap_buffer_create(const struct tap_buffer_config *c);
+void tap_buffer_free(struct tap_buffer *e);
 
 /* A packet to copy. */
 struct tap_packet {
@@ -56,4 +56,4 @@ struct tap_packet {
 };
 
 /* Copies the packet, unless the rate limit or a full ring prevents it. `f`: facts of this packet. */
-void tap_end_copy(struct tap_end *e, const struct tap_packet *p, struct tap_facts *f);
+void tap_buffer_copy(struct tap_buffer *e, const struct tap_packet *p, struct tap_facts *f);

@@ -18,23 +18,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "power/found_kinds.h"
+#include "power/initial_kinds.h"
 
 #define HEADER "vcmts-power 1"
 #define END "end"
 
-static void print(FILE *out, const struct found *found) {
-	fprintf(out, HEADER "\nprocess %d %" PRIu64 "\n", (int)found->pid, found->began);
-	for (unsigned i = 0; i < found->count; i++) {
-		const struct found_value *v = &found->values[i];
+static void print(FILE *out, const struct initial_settings *initial) {
+	fprintf(out, HEADER "\nprocess %d %" PRIu64 "\n", (int)initial->pid, initial->began);
+	for (unsigned i = 0; i < initial->count; i++) {
+		const struct initial_value *v = &initial->values[i];
 
-		fprintf(out, "%s %u %u %s\n", found_formats[v->kind].word, v->a, v->b, v->value);
+		fprintf(out, "%s %u %u %s\n", initial_formats[v->kind].word, v->a, v->b, v->value);
 	}
 	fprintf(out, END "\n");
 }
 
 /* The old file at `path` remains until the new one is complete and on the disk. */
-int found_save(const struct found *found, const char *path) {
+int initial_save(const struct initial_settings *initial, const char *path) {
 	char temp[4096];
 	int fd, fault;
 	FILE *out;
@@ -50,7 +50,7 @@ int found_save(const struct found *found, const char *path) {
 			close(fd);
 		return fault;
 	}
-	print(out, found);
+	print(out, initial);
 	fault = fflush(out) != 0 || fsync(fd) != 0 ? -errno : 0;
 	if (fclose(out) != 0 && fault == 0)
 		fault = -errno;
@@ -61,57 +61,58 @@ int found_save(const struct found *found, const char *path) {
 	return fault;
 }
 
-static int __attribute__((format(printf, 2, 3))) fails(char fault[FOUND_LINE], const char *format,
+static int __attribute__((format(printf, 2, 3))) fails(char fault[INITIAL_LINE], const char *format,
 						       ...) {
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(fault, FOUND_LINE, format, args);
+	vsnprintf(fault, INITIAL_LINE, format, args);
 	va_end(args);
 	return -1;
 }
 
 /* Parses a complete line. */
-static bool parse_value(const char *line, struct found_value *value) {
-	char word[FOUND_VALUE], text[FOUND_VALUE];
+static bool parse_value(const char *line, struct initial_value *value) {
+	char word[INITIAL_VALUE_SIZE], text[INITIAL_VALUE_SIZE];
 	int end = 0;
 
 	if (sscanf(line, "%31s %4u %4u %31s%n", word, &value->a, &value->b, text, &end) != 4 ||
-	    line[end] != '\0' || value->a >= FOUND_CORES || value->b >= FOUND_CORES)
+	    line[end] != '\0' || value->a >= INITIAL_CORES || value->b >= INITIAL_CORES)
 		return false;
-	for (enum found_kind kind = 0; kind < FOUND_KINDS; kind++) {
-		if (strcmp(word, found_formats[kind].word) != 0)
+	for (enum initial_kind kind = 0; kind < INITIAL_KINDS; kind++) {
+		if (strcmp(word, initial_formats[kind].word) != 0)
 			continue;
 		value->kind = kind;
 		memcpy(value->value, text, sizeof(text));
-		return found_value_holds(kind, text);
+		return initial_value_is_valid(kind, text);
 	}
 	return false;
 }
 
-static bool parse_process(const char *line, struct found *found) {
+static bool parse_process(const char *line, struct initial_settings *initial) {
 	unsigned pid;
 	int end = 0;
 
-	if (sscanf(line, "process %9u %19" SCNu64 "%n", &pid, &found->began, &end) != 2 ||
+	if (sscanf(line, "process %9u %19" SCNu64 "%n", &pid, &initial->began, &end) != 2 ||
 	    line[end] != '\0' || pid == 0 || pid > INT32_MAX)
 		return false;
-	found->pid = (pid_t)pid;
+	initial->pid = (pid_t)pid;
 	return true;
 }
 
-int found_parse(struct found *found, char *text, size_t size, char fault[FOUND_LINE]) {
+int initial_parse(struct initial_settings *initial, char *text, size_t size,
+		  char fault[INITIAL_LINE]) {
 	char *rest = NULL, *line;
 	unsigned number = 2;
 
-	found->count = 0;
+	initial->count = 0;
 	if (memchr(text, '\0', size) != NULL)
 		return fails(fault, "it is no text");
 	line = strtok_r(text, "\n", &rest);
 	if (line == NULL || strcmp(line, HEADER) != 0)
 		return fails(fault, "line 1: it does not begin with \"" HEADER "\"");
 	line = strtok_r(NULL, "\n", &rest);
-	if (line == NULL || !parse_process(line, found))
+	if (line == NULL || !parse_process(line, initial))
 		return fails(fault, "line 2: no process");
 	while ((line = strtok_r(NULL, "\n", &rest)) != NULL) {
 		number++;
@@ -119,11 +120,11 @@ int found_parse(struct found *found, char *text, size_t size, char fault[FOUND_L
 			return strtok_r(NULL, "\n", &rest) == NULL
 				       ? 0
 				       : fails(fault, "there is something behind its end");
-		if (found->count == FOUND_MOST)
-			return fails(fault, "more than %d values", FOUND_MOST);
-		if (!parse_value(line, &found->values[found->count]))
+		if (initial->count == INITIAL_VALUES_MAX)
+			return fails(fault, "more than %d values", INITIAL_VALUES_MAX);
+		if (!parse_value(line, &initial->values[initial->count]))
 			return fails(fault, "line %u: found \"%.60s\"", number, line);
-		found->count++;
+		initial->count++;
 	}
 	return fails(fault, "it has no end: it was not written to the end");
 }
@@ -140,14 +141,14 @@ static const char *owner_fault(int fd) {
 		return "it belongs to another user";
 	if ((status.st_mode & 022) != 0)
 		return "others may write it";
-	return status.st_size > FOUND_FILE_MOST ? "it is too long" : NULL;
+	return status.st_size > INITIAL_FILE_MAX ? "it is too long" : NULL;
 }
 
-int found_load(struct found *found, const char *path, char fault[FOUND_LINE]) {
+int initial_load(struct initial_settings *initial, const char *path, char fault[INITIAL_LINE]) {
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), ret;
 	const char *reason = fd < 0 ? strerror(errno) : owner_fault(fd);
-	char *text = malloc(FOUND_FILE_MOST + 1);
-	ssize_t size = reason == NULL && text != NULL ? read(fd, text, FOUND_FILE_MOST) : -1;
+	char *text = malloc(INITIAL_FILE_MAX + 1);
+	ssize_t size = reason == NULL && text != NULL ? read(fd, text, INITIAL_FILE_MAX) : -1;
 
 	if (fd >= 0)
 		close(fd);
@@ -156,7 +157,7 @@ int found_load(struct found *found, const char *path, char fault[FOUND_LINE]) {
 		return fails(fault, "%s", reason != NULL ? reason : "it cannot be read");
 	}
 	text[size] = '\0';
-	ret = found_parse(found, text, (size_t)size, fault);
+	ret = initial_parse(initial, text, (size_t)size, fault);
 	free(text);
 	return ret;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "control/methods/life_methods.h"
+#include "control/methods/lifecycle_methods.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/grants_times.h"
-#include "model/live/live_between.h"
-#include "server/group_life.h"
+#include "model/live/live_port_conflicts.h"
+#include "server/group_lifecycle.h"
 #include "server/running.h"
 
 #define NS_PER_MS 1000000
@@ -15,7 +15,7 @@
 /* One key per entry. */
 /* clang-format off */
 #define LIMIT_KEY                                                                            \
-	{.name = "limit", .kind = KIND_DURATION, AT(struct group_life_params, limit_ns),     \
+	{.name = "limit", .kind = KIND_DURATION, AT(struct group_lifecycle_params, limit_ns),     \
 	 .min = 0, .max = UINT64_C(10000000000), .fallback = "500ms",                        \
 	 HELP("how long what it holds may take to go out")}
 
@@ -24,13 +24,13 @@ const struct key group_add_params[] = {
 	 .example = "sg5.yaml", HELP("configuration of one service group, as vcmtsd sees the path")},
 	{0},
 };
-const struct key group_life_params[] = {
-	GROUP_KEY(struct group_life_params, group),
+const struct key group_lifecycle_params[] = {
+	GROUP_KEY(struct group_lifecycle_params, group),
 	LIMIT_KEY,
 	{0},
 };
 const struct key group_resume_params[] = {
-	GROUP_KEY(struct group_life_params, group),
+	GROUP_KEY(struct group_lifecycle_params, group),
 	{0},
 };
 
@@ -48,7 +48,7 @@ const struct key worker_resume_params[] = {
 	{0},
 };
 
-const struct key life_result[] = {
+const struct key lifecycle_result[] = {
 	{.name = "generation", .required = true, INTEGER(0, INT64_MAX), .example = "1",
 	 HELP("changes since the start, this one included")},
 	{0},
@@ -66,7 +66,7 @@ static unsigned number_of(const struct rpc_call *call, const struct served_group
 	return (unsigned)(g - subject_server(call)->groups);
 }
 
-static json_t *life_done(struct rpc_call *call) {
+static json_t *lifecycle_done(struct rpc_call *call) {
 	call->changed = true;
 	return json_pack("{s:I}", "generation", (json_int_t)subject_server(call)->generation);
 }
@@ -76,14 +76,14 @@ static bool add(struct rpc_call *call, const struct service_group *sg, char why[
 	size_t count = subject_live_groups(call, groups);
 	unsigned group;
 
-	return live_between_new(groups, count, sg, why) &&
+	return live_port_conflicts_new(groups, count, sg, why) &&
 	       server_group_add(subject_server(call), sg, &group, why);
 }
 
 json_t *group_add(struct rpc_call *call) {
 	const struct group_add_params *p = call->params;
 	const struct methods *m = call->service;
-	struct kept_groups *kept = NULL;
+	struct load_cache *kept = NULL;
 	const struct server_config *config;
 	char *message, why[LIVE_LINE];
 	bool good = false;
@@ -103,12 +103,12 @@ json_t *group_add(struct rpc_call *call) {
 			 config->group_count);
 	else
 		good = add(call, &config->groups[0], why);
-	server_config_forget(kept);
-	return good ? life_done(call) : subject_refuse_change(call, why);
+	server_config_free_cache(kept);
+	return good ? lifecycle_done(call) : subject_refuse_change(call, why);
 }
 
 json_t *group_remove(struct rpc_call *call) {
-	const struct group_life_params *p = call->params;
+	const struct group_lifecycle_params *p = call->params;
 	const struct served_group *g = subject_group(call, &p->group);
 	unsigned limit = (unsigned)(p->limit_ns / NS_PER_MS);
 	char why[LIVE_LINE];
@@ -117,7 +117,7 @@ json_t *group_remove(struct rpc_call *call) {
 		return NULL;
 	if (!server_group_remove(subject_server(call), number_of(call, g), limit, why))
 		return subject_refuse_change(call, why);
-	return life_done(call);
+	return lifecycle_done(call);
 }
 
 /* The time until granted upstream bursts have arrived, in ms rounded up, at most `limit_ns`. */
@@ -129,7 +129,7 @@ static unsigned drain_first(const struct served_group *g, uint64_t limit_ns) {
 
 /* Other clients are served while the group drains. The call's `state` is the time limit. */
 json_t *group_drain(struct rpc_call *call) {
-	const struct group_life_params *p = call->params;
+	const struct group_lifecycle_params *p = call->params;
 	const struct served_group *g = subject_group(call, &p->group);
 	uint64_t *end = call->state, pending, waiting;
 
@@ -160,13 +160,13 @@ json_t *group_drain(struct rpc_call *call) {
 }
 
 json_t *group_resume(struct rpc_call *call) {
-	const struct group_life_params *p = call->params;
+	const struct group_lifecycle_params *p = call->params;
 	const struct served_group *g = subject_group(call, &p->group);
 
 	if (g == NULL)
 		return NULL;
 	server_group_resume(subject_server(call), number_of(call, g));
-	return life_done(call);
+	return lifecycle_done(call);
 }
 
 /* The index of the worker on a core; `worker_count` if the call was refused. */
@@ -196,7 +196,7 @@ json_t *worker_drain(struct rpc_call *call) {
 		return rpc_refuse(call, RPC_REFUSED, "to: found %u, allowed: another core", p->to);
 	if (server_worker_drain(s, from, to) != 0)
 		return rpc_refuse(call, RPC_INTERNAL, "no memory left");
-	return life_done(call);
+	return lifecycle_done(call);
 }
 
 json_t *worker_resume(struct rpc_call *call) {
@@ -208,5 +208,5 @@ json_t *worker_resume(struct rpc_call *call) {
 		return NULL;
 	if (server_worker_resume(s, worker) != 0)
 		return rpc_refuse(call, RPC_INTERNAL, "no memory left");
-	return life_done(call);
+	return lifecycle_done(call);
 }

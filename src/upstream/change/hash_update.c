@@ -29,27 +29,27 @@ static bool is_free(struct us_change *c, const struct rte_hash *hash, uint32_t k
 	return us_change_refuse(c, "%s 0x%x belongs to another", what, key);
 }
 
-bool us_net_settle(struct us_change *c, struct us_net *net, const char *what) {
-	const struct us_entry *g, *l, *gained_end, *lost_end;
+bool us_hash_update_plan(struct us_change *c, struct us_hash_update *net, const char *what) {
+	const struct us_entry *g, *l, *added_end, *removed_end;
 
-	if (!sorted(c, &net->gained, what) || !sorted(c, &net->lost, what))
+	if (!sorted(c, &net->added, what) || !sorted(c, &net->removed, what))
 		return false;
-	g = net->gained.list;
-	l = net->lost.list;
-	gained_end = g + net->gained.count;
-	lost_end = l + net->lost.count;
-	while (g < gained_end || l < lost_end) {
-		if (l == lost_end || (g < gained_end && g->key < l->key)) {
+	g = net->added.list;
+	l = net->removed.list;
+	added_end = g + net->added.count;
+	removed_end = l + net->removed.count;
+	while (g < added_end || l < removed_end) {
+		if (l == removed_end || (g < added_end && g->key < l->key)) {
 			if (!is_free(c, net->hash, g->key, what) ||
-			    !us_entries_add(c, &net->opened, g->key, g->slot))
+			    !us_entries_add(c, &net->to_set, g->key, g->slot))
 				return false;
 			g++;
-		} else if (g == gained_end || l->key < g->key) {
-			if (!us_entries_add(c, &net->closed, l->key, l->slot))
+		} else if (g == added_end || l->key < g->key) {
+			if (!us_entries_add(c, &net->to_delete, l->key, l->slot))
 				return false;
 			l++;
 		} else {
-			if (g->slot != l->slot && !us_entries_add(c, &net->opened, g->key, g->slot))
+			if (g->slot != l->slot && !us_entries_add(c, &net->to_set, g->key, g->slot))
 				return false;
 			g++;
 			l++;

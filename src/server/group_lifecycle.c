@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Puts a prepared group into service. Nothing here can fail. */
-#include "server/group_life.h"
+#include "server/group_lifecycle.h"
 
 #include <stdlib.h>
 
@@ -14,18 +14,18 @@
 
 /* A group that had the port alone gets the share's ring as its source, before the owner polls the
  * port. */
-static void share_begin(struct group_arrival *a, unsigned index) {
+static void share_begin(struct group_addition *a, unsigned index) {
 	struct server *s = a->server;
 	enum device_role role = s->ports.list[index].role;
 
 	for (unsigned g = 0; g < s->group_count; g++) {
-		if (s->groups[g].there && g != a->group && s->ports.of[g][role] == index)
-			server_group_wire(s, g);
+		if (s->groups[g].in_service && g != a->group && s->ports.of[g][role] == index)
+			server_group_connect(s, g);
 	}
 }
 
 /* Has packets of earlier rules distributed before the tables include the group. */
-static void arrival_steer(struct group_arrival *a) {
+static void addition_steer(struct group_addition *a) {
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
 		if (a->ports[role].joined)
 			server_steer_before(a->server, a->server->ports.of[a->group][role],
@@ -36,24 +36,24 @@ static void arrival_steer(struct group_arrival *a) {
 /*
  * Makes the group visible to its workers and to other threads. Cannot fail: entries are reserved.
  */
-static void arrival_enter(struct group_arrival *a) {
+static void addition_enter(struct group_addition *a) {
 	struct server *s = a->server;
-	unsigned ring = server_share_ring(s->group_most);
+	unsigned ring = server_share_ring(s->group_max);
 	struct watched_change watched;
 
-	arrival_steer(a);
+	addition_steer(a);
 	server_notify_group(s, &watched,
 			    &(struct group_watch){WATCH_ADDED, .group = &s->groups[a->group]});
 	pthread_rwlock_wrlock(&s->lock);
 	s->group_count = RTE_MAX(s->group_count, a->group + 1);
-	s->groups[a->group].there = true;
+	s->groups[a->group].in_service = true;
 	s->generation++;
 	server_name_workers(s);
 	pthread_rwlock_unlock(&s->lock);
 	served_group_enter(&s->groups[a->group]);
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
 		unsigned index = s->ports.of[a->group][role];
-		struct arrival_port *port = &a->ports[role];
+		struct addition_port *port = &a->ports[role];
 
 		if (port->plugged) /* of the group's own copy, as `sg` need not live on */
 			s->ports.list[index].device =
@@ -82,11 +82,11 @@ static void arrival_enter(struct group_arrival *a) {
 	server_notify_retired(s, &watched);
 }
 
-unsigned server_group_enter(struct group_arrival *a) {
+unsigned server_group_enter(struct group_addition *a) {
 	const struct service_group *sg = a->sg;
 	unsigned group = a->group;
 
-	arrival_enter(a);
+	addition_enter(a);
 	free(a);
 	log_info("group",
 		 LOG_FIELDS(LOG_NUMBER("service_group", sg->id), LOG_STRING("name", sg->name),
@@ -97,7 +97,7 @@ unsigned server_group_enter(struct group_arrival *a) {
 
 bool server_group_add(struct server *s, const struct service_group *sg, unsigned *group,
 		      char why[LIVE_LINE]) {
-	struct group_arrival *a;
+	struct group_addition *a;
 
 	server_changes_settle(s);
 	a = server_group_prepare(s, sg, NULL, why);

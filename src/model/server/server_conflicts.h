@@ -9,17 +9,17 @@
 #include "model/server_config.h"
 #include "model/tree.h"
 
-struct between;
+struct server_conflicts;
 
 /* For `count` groups of `config`, which are not read yet. NULL if memory is short. */
-struct between *between_new(const struct server_config *config, size_t count);
+struct server_conflicts *server_conflicts_new(const struct server_config *config, size_t count);
 
 /* Adds the values of group `index`, which was read from `root` without errors. `root` is NULL if an
  * earlier load read the group; then its lines are unknown. */
-void between_add(struct between *between, size_t index, struct node *root);
+void server_conflicts_add(struct server_conflicts *conflicts, size_t index, struct node *root);
 
 /* Reports the conflicts between groups that were added. */
-void between_check(struct between *between, struct errors *errors);
+void server_conflicts_check(struct server_conflicts *conflicts, struct errors *errors);
 
-/* `between` may be NULL. */
-void between_free(struct between *between);
+/* `conflicts` may be NULL. */
+void server_conflicts_free(struct server_conflicts *conflicts);

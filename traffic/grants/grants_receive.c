@@ -60,11 +60,11 @@ static void map_process(struct grants *g, uint32_t channel, const struct managem
 	map_watch_check(&g->watches[channel], g->sg, channel, &map, now, &g->result.watched);
 	if (!g->ucd_known[channel])
 		ucd_learn(g, channel, map.ucd_count);
-	if (grants_happens(g, IMPAIR_MAP_LOSS)) {
+	if (grants_draw(g, IMPAIR_MAP_LOSS)) {
 		g->result.maps_lost++;
 		return;
 	}
-	if (grants_happens(g, IMPAIR_MAP_LATE)) {
+	if (grants_draw(g, IMPAIR_MAP_LATE)) {
 		g->result.maps_delayed++;
 		heard += LATE;
 	}
@@ -91,7 +91,7 @@ static void message_process(void *ctx, uint32_t channel, const struct management
 	}
 }
 
-unsigned grants_hear(struct grants *g, struct rte_mbuf **frames, unsigned n) {
+unsigned grants_receive_maps(struct grants *g, struct rte_mbuf **frames, unsigned n) {
 	unsigned left = 0;
 
 	for (unsigned i = 0; i < n; i++) {

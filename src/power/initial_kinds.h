@@ -2,14 +2,14 @@
 /* The table of saved files, for found*.c only. */
 #pragma once
 
-#include "power/found.h"
+#include "power/initial_settings.h"
 
-struct found_format {
+struct initial_format {
 	const char *word; /* its name in the saved file */
 	const char *format; /* of the file name, with one or two numbers */
 	bool khz; /* the value is a number, not a word */
 };
-extern const struct found_format found_formats[FOUND_KINDS];
+extern const struct initial_format initial_formats[INITIAL_KINDS];
 
 /* Whether a file of this kind can have the value. */
-bool found_value_holds(enum found_kind kind, const char *value);
+bool initial_value_is_valid(enum initial_kind kind, const char *value);

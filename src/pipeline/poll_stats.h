@@ -11,34 +11,34 @@
 #include <stdint.h>
 
 /* A poll with this number of packets may have left more: some drivers return no more at a time. */
-#define EFFORT_FULL 32
+#define POLL_FULL 32
 
-struct effort {
+struct poll_stats {
 	uint64_t polls_useful; /* polls that returned packets */
 	uint64_t polls_empty; /* polls that returned none */
-	/* polls that returned EFFORT_FULL or more, and so did the poll before */
+	/* polls that returned POLL_FULL or more, and so did the poll before */
 	uint64_t full_polls;
 	bool was_full;
 	uint64_t lookups; /* calls that look up modems; upstream bursts, by SID */
-	uint64_t looked_up; /* packets or bursts of these calls */
+	uint64_t lookup_packets; /* packets or bursts of these calls */
 };
 
 /* Whether this poll and the one before were full. One full poll takes a burst that arrived
  * together; a second one shows a queue. */
-static inline bool effort_full(bool *was_full, uint16_t received) {
-	bool full = received >= EFFORT_FULL, both = full && *was_full;
+static inline bool poll_stats_is_full(bool *was_full, uint16_t received) {
+	bool full = received >= POLL_FULL, both = full && *was_full;
 
 	*was_full = full;
 	return both;
 }
 
-static inline void effort_poll(struct effort *e, uint16_t received) {
+static inline void poll_stats_count_poll(struct poll_stats *e, uint16_t received) {
 	e->polls_useful += received > 0;
 	e->polls_empty += received == 0;
-	e->full_polls += effort_full(&e->was_full, received);
+	e->full_polls += poll_stats_is_full(&e->was_full, received);
 }
 
-static inline void effort_look_up(struct effort *e, uint16_t n) {
+static inline void poll_stats_count_lookup(struct poll_stats *e, uint16_t n) {
 	e->lookups++;
-	e->looked_up += n;
+	e->lookup_packets += n;
 }

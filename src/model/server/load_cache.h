@@ -24,7 +24,7 @@ bool digest_node(struct digest *digest, struct node *node);
 void digest_devices(struct digest *digest, const struct server_devices *devices, size_t groups);
 
 /* The record of a group that has a file of its own, or is a part of a divided file (parts.h). */
-struct kept_group {
+struct load_cache_group {
 	bool own_file; /* the other members are valid */
 	/* during a load: the group is unchanged, and the previous load owns its memory */
 	bool same;
@@ -34,21 +34,24 @@ struct kept_group {
 	bool own_layout, own_cores, own_main_core;
 };
 
-struct kept_groups {
+struct load_cache {
 	struct server_config config;
 	struct digest whole; /* of the server's file */
 	bool own_files; /* a group has a file of its own */
-	struct kept_group groups[SERVER_MAX_GROUPS];
+	struct load_cache_group groups[SERVER_MAX_GROUPS];
 	/* Digests of the parts of a divided file, see parts.h; else empty. */
 	struct digest parts[SERVER_MAX_GROUPS];
 	size_t part_count;
 };
 
 bool digest_same(const struct digest *a, const struct digest *b);
-bool kept_same(const struct kept_group *before, const struct kept_group *now);
+bool load_cache_group_same(const struct load_cache_group *before,
+			   const struct load_cache_group *now);
 
 /* Records the threads of a group that was read; the lines of its own file begin at `own_line`. */
-void kept_threads(struct kept_group *kept, const struct placed_group *placed, uint32_t own_line);
+void load_cache_record_threads(struct load_cache_group *kept, const struct placed_group *placed,
+			       uint32_t own_line);
 
 /* Sets the lines of a group that was not read again; `placed` has the lines from other maps. */
-void kept_set_lines(const struct kept_group *kept, struct placed_group *placed, uint32_t own_line);
+void load_cache_set_lines(const struct load_cache_group *kept, struct placed_group *placed,
+			  uint32_t own_line);

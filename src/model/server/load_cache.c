@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "model/server/kept.h"
+#include "model/server/load_cache.h"
 
 #include <string.h>
 
-#define MOST_NODES 1000000 /* nodes that a digest covers, at most */
+#define MAX_NODES 1000000 /* nodes that a digest covers, at most */
 #define STATES 4
 
 static uint64_t mix(uint64_t state, uint64_t word) {
@@ -58,7 +58,7 @@ static bool walk(struct digest *digest, struct node *node, uint32_t *left) {
 }
 
 bool digest_node(struct digest *digest, struct node *node) {
-	uint32_t left = MOST_NODES;
+	uint32_t left = MAX_NODES;
 
 	return walk(digest, node, &left);
 }
@@ -82,18 +82,21 @@ bool digest_same(const struct digest *a, const struct digest *b) {
 	return memcmp(a, b, sizeof(*a)) == 0;
 }
 
-bool kept_same(const struct kept_group *before, const struct kept_group *now) {
+bool load_cache_group_same(const struct load_cache_group *before,
+			   const struct load_cache_group *now) {
 	return before->own_file && now->own_file && digest_same(&before->digest, &now->digest);
 }
 
-void kept_threads(struct kept_group *kept, const struct placed_group *placed, uint32_t own_line) {
+void load_cache_record_threads(struct load_cache_group *kept, const struct placed_group *placed,
+			       uint32_t own_line) {
 	kept->threads = placed->sg->threads;
 	kept->own_layout = placed->layout_line >= own_line;
 	kept->own_cores = placed->cores_line >= own_line;
 	kept->own_main_core = placed->main_core_line >= own_line;
 }
 
-void kept_set_lines(const struct kept_group *kept, struct placed_group *placed, uint32_t own_line) {
+void load_cache_set_lines(const struct load_cache_group *kept, struct placed_group *placed,
+			  uint32_t own_line) {
 	if (kept->own_layout)
 		placed->layout_line = own_line;
 	if (kept->own_cores)

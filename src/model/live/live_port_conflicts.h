@@ -10,9 +10,9 @@
  * groups. Returns false with one line in `why`. Not for a reload, which validates all groups
  * together, as a modem may move between groups.
  */
-bool live_between(const struct live_group *const *groups, size_t count, size_t changed,
-		  const struct live_changes *changes, char why[LIVE_LINE]);
+bool live_port_conflicts(const struct live_group *const *groups, size_t count, size_t changed,
+			 const struct live_changes *changes, char why[LIVE_LINE]);
 
 /* Validates an added group in the same way. */
-bool live_between_new(const struct live_group *const *groups, size_t count,
-		      const struct service_group *sg, char why[LIVE_LINE]);
+bool live_port_conflicts_new(const struct live_group *const *groups, size_t count,
+			     const struct service_group *sg, char why[LIVE_LINE]);

@@ -54,7 +54,7 @@ static enum drop_reason by_vlan(struct burst *b, uint16_t i) {
 	return DROP_NONE;
 }
 
-static void look_up(const struct burst *b, uint16_t n, struct lookup *a) {
+static void lookup_groups(const struct burst *b, uint16_t n, struct lookup *a) {
 	const void *keys[PIPELINE_BURST];
 
 	for (uint16_t i = 0; i < n; i++)
@@ -67,22 +67,22 @@ static void look_up(const struct burst *b, uint16_t n, struct lookup *a) {
 /* Network side: looks up the destination MAC address. Packets without a match stay open. */
 static void by_mac(struct burst *b) {
 	struct lookup a;
-	uint16_t asked = 0, at = 0, open = 0;
+	uint16_t lookup_count = 0, at = 0, open = 0;
 
 	for (uint16_t i = 0; i < b->open_count; i++) {
 		if (b->table->vlans[b->vlans[i]].by_mac)
-			share_key_set(&b->keys[asked++], SHARE_GROUP_MAC, b->vlans[i],
+			share_key_set(&b->keys[lookup_count++], SHARE_GROUP_MAC, b->vlans[i],
 				      rte_pktmbuf_mtod(b->pkts[b->open[i]], uint8_t *), 6);
 	}
-	if (asked == 0)
+	if (lookup_count == 0)
 		return;
-	look_up(b, asked, &a);
+	lookup_groups(b, lookup_count, &a);
 	for (uint16_t i = 0; i < b->open_count; i++) {
-		bool was_asked = b->table->vlans[b->vlans[i]].by_mac;
+		bool was_looked_up = b->table->vlans[b->vlans[i]].by_mac;
 		uint16_t which = at;
 
-		at += was_asked;
-		if (was_asked && (a.hits >> which & 1) != 0) {
+		at += was_looked_up;
+		if (was_looked_up && (a.hits >> which & 1) != 0) {
 			b->groups[b->open[i]] = (uint8_t)group_of(b, &a, which);
 			continue;
 		}
@@ -140,14 +140,14 @@ static enum drop_reason refused(const struct share_table *t, const struct rte_mb
 				const struct share_key *key, uint64_t group) {
 	bool to_all = (*rte_pktmbuf_mtod(m, const uint8_t *) & 1) != 0;
 
-	if (group != SHARE_SEVERAL && (t->with_mac >> group & 1) == 0)
+	if (group != SHARE_SEVERAL_GROUPS && (t->with_mac >> group & 1) == 0)
 		return DROP_NONE;
 	if (!to_all && key->kind != SHARE_MODEM_MAC)
 		return DROP_PORT_UNKNOWN_MAC;
-	return group == SHARE_SEVERAL ? DROP_PORT_UNKNOWN_DESTINATION : DROP_NONE;
+	return group == SHARE_SEVERAL_GROUPS ? DROP_PORT_UNKNOWN_DESTINATION : DROP_NONE;
 }
 
-static enum drop_reason not_found(const struct share_key *key) {
+static enum drop_reason unknown_reason(const struct share_key *key) {
 	if (key->kind == SHARE_SESSION)
 		return DROP_PORT_UNKNOWN_SESSION;
 	return key_is_multicast(key) ? DROP_PORT_MULTICAST : DROP_PORT_UNKNOWN_DESTINATION;
@@ -156,7 +156,7 @@ static enum drop_reason not_found(const struct share_key *key) {
 static void by_key(struct port_share *s, struct burst *b) {
 	struct lookup a;
 
-	look_up(b, b->open_count, &a);
+	lookup_groups(b, b->open_count, &a);
 	for (uint16_t i = 0; i < b->open_count; i++) {
 		bool found = (a.hits >> i & 1) != 0;
 		uint64_t group = found ? group_of(b, &a, i) : SHARE_NO_GROUP;
@@ -166,7 +166,7 @@ static void by_key(struct port_share *s, struct burst *b) {
 		if (found)
 			reason = refused(b->table, b->pkts[which], &b->keys[i], group);
 		else
-			reason = not_found(&b->keys[i]);
+			reason = unknown_reason(&b->keys[i]);
 		if (reason != DROP_NONE)
 			end_packet(s, b, which, reason);
 		else
@@ -175,15 +175,15 @@ static void by_key(struct port_share *s, struct burst *b) {
 }
 
 static void member_flush(struct port_share *s, struct share_member *member) {
-	unsigned taken = rte_ring_sp_enqueue_burst(member->ring, (void **)member->staged,
-						   member->staged_count, NULL);
+	unsigned enqueued = rte_ring_sp_enqueue_burst(member->ring, (void **)member->staged,
+						      member->staged_count, NULL);
 
-	for (unsigned i = taken; i < member->staged_count; i++)
+	for (unsigned i = enqueued; i < member->staged_count; i++)
 		drop(&s->counters, member->staged[i], DROP_PORT_GROUP_FULL);
-	member->handed += taken;
-	member->full += member->staged_count - taken;
+	member->handed += enqueued;
+	member->full += member->staged_count - enqueued;
 	member->staged_count = 0;
-	count(&s->counters, COUNTER_PORT_HANDED, taken);
+	count(&s->counters, COUNTER_PORT_HANDED, enqueued);
 }
 
 /* Enqueues once per ring and burst. */
@@ -205,7 +205,7 @@ static void hand_to_groups(struct port_share *s, const struct burst *b) {
 		member_flush(s, members[l]);
 }
 
-uint16_t share_tell_apart(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+uint16_t share_distribute(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct port_share *s = ctx;
 	struct burst b;
 
