@@ -191,8 +191,8 @@ static int two_threads(struct bench_options *o, struct service_group *sg) {
 		return -1;
 	}
 	if (o->direction == bench_upstream.name) {
-		fprintf(stderr,
-			"--threads 2: the upstream runs on one; choose --direction downstream\n");
+		fprintf(stderr, "--threads 2: the upstream supports one thread only; choose "
+				"--direction downstream\n");
 		return -1;
 	}
 	sg->threads.downstream = LAYOUT_1DS2T;

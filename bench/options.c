@@ -25,18 +25,15 @@ static const struct argp_option options[] = {
 	{"milliseconds", 't', "N", 0, "length of a run (default 900)", 0},
 	{"threads", 'T', "N", 0,
 	 "2: upper and lower MAC on a core each, at the same time; downstream only (default 1)", 0},
-	{"flows", 'f', "N", 0,
-	 "addresses, protocols and ports that differ, downstream (default: one for each address "
-	 "and kind of packet)",
+	{"flows", 'f', "N", 0, "downstream 5-tuples (default: one per address and kind of packet)",
 	 0},
-	{"core", 'k', "NUMBER", 0, "CPU of the one thread (default: the first that may be used)",
-	 0},
+	{"core", 'k', "NUMBER", 0, "CPU of the one thread (default: the first usable one)", 0},
 	{"requests", 'r', NULL, 0,
-	 "runs as lines of JSON on stdin ask for them, each answered by a line on stdout "
+	 "run on request: reads lines of JSON from stdin, answers each by a line on stdout "
 	 "(docs/results.md)",
 	 0},
 	PROGRAM_PROGRESS_OPTION,
-	{"json", 'j', "FILE", 0, "where to write the results, - for stdout (default)", 0},
+	{"json", 'j', "FILE", 0, "file for the results; - is stdout (default)", 0},
 	{0},
 };
 
@@ -91,7 +88,7 @@ void bench_options_parse(int argc, char **argv, struct bench_options *o) {
 	static const struct argp argp = {
 		.options = options,
 		.parser = option,
-		.doc = "Measures the cycles of a packet in each stage of both directions.",
+		.doc = "Measures the cycles per packet of each stage, in both directions.",
 	};
 
 	*o = (struct bench_options){

@@ -14,12 +14,12 @@
 
 /* The option for progress in machine-readable form, for the tables of argp. */
 #define PROGRAM_PROGRESS_KEY 'P'
-#define PROGRAM_PROGRESS_OPTION                                                \
-	{"progress",                                                           \
-	 PROGRAM_PROGRESS_KEY,                                                 \
-	 NULL,                                                                 \
-	 0,                                                                    \
-	 "tell how far it is by lines \"progress DONE TOTAL TEXT\" on stderr", \
+#define PROGRAM_PROGRESS_OPTION                                            \
+	{"progress",                                                       \
+	 PROGRAM_PROGRESS_KEY,                                             \
+	 NULL,                                                             \
+	 0,                                                                \
+	 "print progress on stderr as lines \"progress DONE TOTAL TEXT\"", \
 	 0}
 
 /* Parses a number from `low` to `high`, or raises an error of argp. */

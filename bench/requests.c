@@ -107,7 +107,7 @@ static json_t *run(struct bench *b, const struct request *r, uint64_t seed) {
 
 	b->begin = r->begin;
 	if (bench_run(b, r->direction, &r->mix, r->milliseconds, seed, &run) != 0)
-		return answer_refusal("the run could not be made, as told on stderr");
+		return answer_refusal("the run failed; stderr has the reason");
 	if (program_stopped())
 		return answer_refusal("a signal ended the run");
 	if (!run.proven)

@@ -32,10 +32,12 @@ struct throughput_options {
 static const struct argp_option options[] = {
 	{"config", 'c', "FILE", 0, "service group, YAML", 0},
 	{"depth", 'd', "PACKETS", 0,
-	 "that a ring between the two holds, a power of two (default and most: queue_size of the "
-	 "configuration's ports)",
+	 "packets per ring between data plane and traffic, a power of two (default and "
+	 "maximum: queue_size of the configuration's ports)",
 	 0},
-	{"core", 'k', "NUMBER", 0, "CPU of the traffic (default: one that the data plane leaves)",
+	{"core", 'k', "NUMBER", 0,
+	 "CPU of the traffic (default: one that the data plane does "
+	 "not use)",
 	 0},
 	{0},
 };
@@ -76,9 +78,10 @@ static bool cores_choose(const struct throughput_options *o, struct platform_opt
 	found = (unsigned)CPU_COUNT(&allowed);
 	if (found < needed) {
 		fprintf(stderr,
-			"vcmts-bench-throughput: found %u core%s, allowed: %u and more, %u for the "
-			"data plane by `threads` of the configuration and 1 for the traffic; use a "
-			"machine with more%s, or vcmts bench pipeline, which needs one\n",
+			"vcmts-bench-throughput: found %u core%s, allowed: %u and more, %u "
+			"for the data plane (`threads` of the configuration) and 1 for the "
+			"traffic; use a machine with more%s, or vcmts bench pipeline, which "
+			"needs one\n",
 			found, found == 1 ? "" : "s", needed, p->worker_count,
 			p->worker_count > 1 ? " or fewer threads" : "");
 		return false;
@@ -185,9 +188,9 @@ int main(int argc, char **argv) {
 	static const struct argp argp = {
 		.options = options,
 		.parser = option,
-		.doc = "Runs trials of a data plane and its traffic, joined by rings in memory, as "
-		       "lines of JSON on stdin ask for them, and answers each by a line on stdout "
-		       "(docs/results.md).",
+		.doc = "Runs trials of a data plane and its traffic, connected by rings in "
+		       "memory. Reads requests as lines of JSON from stdin and answers each "
+		       "by a line on stdout (docs/results.md).",
 	};
 	struct throughput_options o = {.core = ANY_CORE};
 	struct sigaction action = {.sa_handler = on_signal};

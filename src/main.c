@@ -45,11 +45,10 @@ static const struct {
 	const char *about;
 } commands[] = {
 	{"run", command_run, "serve a service group on its ports until a signal or --duration"},
-	{"replay", replay_command,
-	 "captures in, captures out, without ports and in their own time"},
-	{"check", command_check, "read a configuration and say what is wrong with it"},
+	{"replay", replay_command, "replay captures without ports, on the time of their packets"},
+	{"check", command_check, "check a configuration and print its errors"},
 	{"power", command_power,
-	 "frequencies of the cores: show what changes them, try one, restore what was found"},
+	 "core frequencies: show the drivers, try a frequency, restore initial settings"},
 	{"schema", command_schema, "print the JSON Schema of the configuration"},
 	{"describe", command_describe,
 	 "print stages, drop reasons and counters as JSON; --rpc: the methods of the control "

@@ -292,9 +292,8 @@ static bool formats_good(void) {
 
 	if (wrong != NULL)
 		fprintf(stderr,
-			"vcmts-traffic: this build writes %s otherwise than the specifications do, "
-			"and so does "
-			"vcmtsd: it can prove nothing\n",
+			"vcmts-traffic: this build writes %s in another format than the "
+			"specifications, as vcmtsd may, too: a proof would be meaningless\n",
 			wrong);
 	return wrong == NULL;
 }

@@ -53,92 +53,109 @@ enum key {
 };
 
 static const struct argp_option arguments[] = {
-	{.doc = "What is connected:"},
-	{"config", KEY_CONFIG, "FILE", 0, "the service group or groups, as vcmtsd has them", 0},
-	{"network", KEY_NETWORK, "DEVICE", 0,
-	 "port to vcmtsd's network port: a PCI address or a DPDK virtual device with arguments, as "
-	 "net_memif0,role=client,id=0,socket-abstract=no,socket=PATH. Several service groups share "
-	 "it; or each has its own where {group} in the text stands for its place in the file: 0, "
-	 "1, ..",
+	{.doc = "Connections:"},
+	{"config", KEY_CONFIG, "FILE", 0,
+	 "configuration of the service group or server, the "
+	 "same as vcmtsd's",
 	 0},
-	{"rphy", KEY_RPHY, "DEVICE", 0, "port to vcmtsd's R-PHY port, likewise", 0},
-	{.doc = "What is sent:"},
+	{"network", KEY_NETWORK, "DEVICE", 0,
+	 "port to vcmtsd's network port: a PCI address or a DPDK virtual device with "
+	 "arguments, such as net_memif0,role=client,id=0,socket-abstract=no,socket=PATH. "
+	 "Several service groups share it; or each has its own if the text contains {group}, "
+	 "which is replaced by the group's index in the file: 0, 1, ..",
+	 0},
+	{"rphy", KEY_RPHY, "DEVICE", 0, "port to vcmtsd's R-PHY port, in the same form", 0},
+	{.doc = "Traffic:"},
 	{"mix", KEY_MIX, "MIX", 0,
 	 "Ethernet frames without CRC: " MIX_WORDS " (imix: 84:15,256:10,1280:75)", 0},
 	{"replay", KEY_REPLAY, "FILE", 0,
-	 "the IP packets of a capture (pcap, pcapng) again and again instead of a mix, each to an "
-	 "address of a modem",
+	 "send the IP packets of a capture (pcap, pcapng) repeatedly instead of a mix, each "
+	 "to an address of a modem",
 	 0},
 	{"rate", KEY_RATE, "RATE", 0,
-	 "bits per second of Ethernet frames without CRC, as 2Gbps, or max (2Gbps). Of all service "
-	 "groups together, divided by what their channels carry, as all rates",
+	 "bits per second of Ethernet frames without CRC, such as 2Gbps, or max (2Gbps). For "
+	 "all service groups together, divided in proportion to the rates of their channels, "
+	 "like all rates",
 	 0},
 	{"upstream-rate", KEY_UPSTREAM_RATE, "RATE", 0,
-	 "the modems send at this rate in all, bits per second of Ethernet frames without CRC; "
-	 "max; "
-	 "0: nothing (0)",
+	 "upstream rate of all modems together, bits per second of Ethernet frames without "
+	 "CRC; max; 0: nothing (0)",
 	 0},
-	{"upstream-share", KEY_UPSTREAM_SHARE, "SHARE", 0, "instead: so much of --rate, as 15%", 0},
+	{"upstream-share", KEY_UPSTREAM_SHARE, "SHARE", 0,
+	 "upstream rate as a share of "
+	 "--rate, such as 15%",
+	 0},
 	{"shape", KEY_SHAPE, "SHAPE", 0,
 	 "the rates over time, repeated until the end: " SHAPE_WORDS
-	 ". RATE is a share of --rate, as 50%, or as 500Mbps. A ramp (0% to 100%), all steps and a "
-	 "day last as long as --duration without time= and each=. Lines lead from point to point; "
-	 "two points at one time make a step. Lines of FILE: TIME RATE. The upstream takes the "
-	 "same shares of its rate (constant)",
+	 ". RATE is a share of --rate, such as 50%, or a rate such as 500Mbps. A ramp (0% to "
+	 "100%), all steps and a day last as long as --duration unless time= or each= is "
+	 "given. The rate changes linearly between points; two points at one time are a step. "
+	 "Lines of FILE: TIME RATE. The upstream uses the same shares of its rate (constant)",
 	 0},
 	{"upstream-shape", KEY_UPSTREAM_SHAPE, "SHAPE", 0,
-	 "the upstream's own: shares of --upstream-rate (as --shape)", 0},
+	 "the shape of the upstream: shares of --upstream-rate (as --shape)", 0},
 	{"upstream-mix", KEY_UPSTREAM_MIX, "MIX", 0,
 	 "upstream-imix, upstream-imix-70, or as --mix (upstream-imix: 84:65,256:18,1280:17; "
 	 "upstream-imix-70: 70:65,256:18,1280:17, for modems that have an IPv4 address)",
 	 0},
 	{"grants", KEY_GRANTS, "open|scheduled", 0,
-	 "open: modems are granted 2 kB in turn, whatever they ask; scheduled: they ask, and wait "
-	 "for the grants of MAPs by the upstream scheduler (open)",
+	 "open: modems get grants of 2 kB in round robin, without requests; scheduled: modems "
+	 "request bandwidth and use the grants in MAPs of the upstream scheduler (open)",
 	 0},
 	{"impair", KEY_IMPAIR, "KIND=SHARE[,..]", 0,
-	 "what goes wrong with the upstream, and with which share of its packets, bursts or "
-	 "frames, as psp-loss=0.1%,clear=0.001; the kinds are below",
+	 "impairments of the upstream, with their shares of packets, bursts or frames, such "
+	 "as psp-loss=0.1%,clear=0.001; the kinds are listed below",
 	 0},
 	{"no-downstream", KEY_NO_DOWNSTREAM, NULL, 0, "only the modems send", 0},
 	{"send-only", KEY_SEND_ONLY, NULL, 0,
-	 "receive nothing and prove nothing: who listens is a capture, as net_pcap0,tx_pcap=FILE",
+	 "receive nothing and prove nothing, for ports that write a capture, such as "
+	 "net_pcap0,tx_pcap=FILE",
 	 0},
-	{"duration", KEY_DURATION, "TIME", 0, "as 10s or 500ms (10s)", 0},
-	{"permit-share", KEY_PERMIT_SHARE, "PERCENT", 0, "packets that a filter rule permits (10%)",
+	{"duration", KEY_DURATION, "TIME", 0, "duration of sending, such as 10s or 500ms (10s)", 0},
+	{"permit-share", KEY_PERMIT_SHARE, "PERCENT", 0,
+	 "share of packets that a filter rule "
+	 "permits (10%)",
 	 0},
-	{"classify-share", KEY_CLASSIFY_SHARE, "PERCENT", 0, "packets that meet a classifier (10%)",
+	{"classify-share", KEY_CLASSIFY_SHARE, "PERCENT", 0,
+	 "share of packets that match a "
+	 "classifier (10%)",
 	 0},
 	{"flows", KEY_FLOWS, "NUMBER", 0,
-	 "the packets to the modems are of so many flows, told apart by addresses, protocol and "
-	 "ports (one for each address of a modem and kind of packet)",
+	 "number of downstream 5-tuples: addresses, protocol and ports (one per modem address "
+	 "and kind of packet)",
 	 0},
 	{"refuse-every", KEY_REFUSE_EVERY, "NUMBER", 0,
-	 "behind one of so many packets, in both directions, send one that vcmtsd has to drop: "
-	 "malformed, multicast, to unknown addresses, denied by a filter, without privacy, from "
-	 "others (none)",
+	 "after one in so many packets, in both directions, send one that vcmtsd must drop: "
+	 "malformed, multicast, to unknown addresses, denied by a filter, without encryption, "
+	 "from foreign addresses (none)",
 	 0},
-	{"seed", KEY_SEED, "NUMBER", 0, "of what is random (1)", 0},
+	{"seed", KEY_SEED, "NUMBER", 0, "seed of the random numbers (1)", 0},
 	{"first-number", KEY_FIRST_NUMBER, "NUMBER", OPTION_HIDDEN,
-	 "with which the sequence numbers of UEPI and of segments begin, for tests (0)", 0},
+	 "first sequence number of UEPI and of segments, for tests (0)", 0},
 	{.doc = "How:"},
-	{"json", KEY_JSON, "FILE", 0, "write the result there", 0},
+	{"json", KEY_JSON, "FILE", 0, "write the results as JSON to this file", 0},
 	{"unexpected", KEY_UNEXPECTED, "FILE", 0,
-	 "where frames came that are corrupted, or that were not expected, write the first 64 "
-	 "there, as pcapng",
-	 0},
+	 "write the first 64 corrupted or unexpected frames to this file, as pcapng", 0},
 	{"witness", KEY_WITNESS, "FILE", 0,
-	 "write packets of the R-PHY port, both directions, chosen at random, there as pcapng", 0},
-	{"witness-packets", KEY_WITNESS_PACKETS, "NUMBER", 0, "of each direction (300)", 0},
-	{"core", KEY_CORE, "NUMBER", 0, "CPU that sends and receives (0)", 0},
-	{"check", KEY_CHECK, NULL, 0, "only see whether arguments and configuration are good", 0},
+	 "write a random sample of the packets of the R-PHY port, in both directions, to this "
+	 "file, as pcapng",
+	 0},
+	{"witness-packets", KEY_WITNESS_PACKETS, "NUMBER", 0,
+	 "packets in this sample, per "
+	 "direction (300)",
+	 0},
+	{"core", KEY_CORE, "NUMBER", 0, "CPU of the polling thread (0)", 0},
+	{"check", KEY_CHECK, NULL, 0, "only check arguments and configuration", 0},
 	{"trials", KEY_TRIALS, NULL, 0,
-	 "run trials as lines of JSON on stdin ask for them, and answer each by a line on stdout",
+	 "run trials on request: read lines of JSON from stdin, answer each by a line on stdout",
 	 0},
 	{"follow", KEY_FOLLOW, "SOCKET", 0,
-	 "ask vcmtsd's control socket for changes of its configuration, and follow them", 0},
-	{"main-core", KEY_MAIN_CORE, "NUMBER", 0, "CPU that prints the progress (0)", 0},
-	{.doc = "What --impair knows:"},
+	 "follow changes of vcmtsd's configuration by the events of its control socket", 0},
+	{"main-core", KEY_MAIN_CORE, "NUMBER", 0,
+	 "CPU of the main thread, which prints the "
+	 "progress (0)",
+	 0},
+	{.doc = "Kinds of --impair:"},
 #define IMPAIRMENT(enumerator, name, target, meaning) \
 	{name, 0, NULL, OPTION_DOC | OPTION_NO_USAGE, meaning, 0},
 #include "impairments/impairment.def"
@@ -217,8 +234,8 @@ static void check_replay(struct argp_state *state, const struct options *o) {
 	if (o->replay == NULL)
 		return;
 	if (o->mix != NULL || o->flows != 0)
-		argp_error(state, "--replay: sizes and flows are those of the capture; allowed: "
-				  "either this or --mix and --flows");
+		argp_error(state, "--replay: found with --mix or --flows, allowed: without "
+				  "them, as the capture defines sizes and flows");
 	if (o->no_downstream)
 		argp_error(state, "--replay: nothing is sent downstream with --no-downstream");
 }
@@ -248,8 +265,8 @@ static void check_grants(struct argp_state *state, const struct options *o) {
 
 	if (!o->scheduled) {
 		if (access)
-			argp_error(state, "--impair: MAPs, requests and modems that wait are "
-					  "impaired with --grants scheduled only");
+			argp_error(state, "--impair: impairments of MAPs, requests and "
+					  "scheduled modems need --grants scheduled");
 		return;
 	}
 	if (!o->upstream)
@@ -260,8 +277,8 @@ static void check_grants(struct argp_state *state, const struct options *o) {
 		argp_error(state, "--grants: scheduled not with --trials, --follow or --send-only");
 	if (impair_any_of(&o->impair, IMPAIR_PACKET) || impair_any_of(&o->impair, IMPAIR_BURST) ||
 	    impair_any_of(&o->impair, IMPAIR_FRAME))
-		argp_error(state, "--impair: packets, bursts and frames are impaired with "
-				  "--grants open only");
+		argp_error(state, "--impair: impairments of packets, bursts and frames need "
+				  "--grants open");
 }
 
 static void option_check(struct argp_state *state, struct options *o) {
@@ -272,13 +289,14 @@ static void option_check(struct argp_state *state, struct options *o) {
 	if (o->config == NULL || o->network == NULL || o->rphy == NULL)
 		argp_error(state, "--config, --network and --rphy are needed");
 	if (o->permit_permille + o->classify_permille > 1000)
-		argp_error(state, "--permit-share and --classify-share are more than all packets");
+		argp_error(state, "--permit-share, --classify-share: found a sum above 100%%, "
+				  "allowed: up to 100%%");
 	check_replay(state, o);
 	check_trials(state, o);
 	check_follow(state, o);
 	check_grants(state, o);
 	if (impair_any(&o->impair) && !o->upstream)
-		argp_error(state, "--impair: nothing is impaired without --upstream-rate");
+		argp_error(state, "--impair: needs --upstream-rate");
 	if (o->no_downstream && !o->upstream && !o->trials)
 		argp_error(state, "--no-downstream: nothing is sent without --upstream-rate");
 }
@@ -357,7 +375,7 @@ static error_t option_parse(int key, char *text, struct argp_state *state) {
 	case KEY_CHECK: o->check = true; break;
 	case KEY_TRIALS: o->trials = true; break;
 	case KEY_FOLLOW: o->follow = text; break;
-	case ARGP_KEY_ARG: argp_error(state, "%s: not an option", text); break;
+	case ARGP_KEY_ARG: argp_error(state, "unexpected argument %s", text); break;
 	case ARGP_KEY_END: option_check(state, o); break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -368,13 +386,12 @@ void options_parse(struct options *o, int argc, char **argv) {
 	static const struct argp argp = {
 		.options = arguments,
 		.parser = option_parse,
-		.doc = "Sends IP packets to the cable modems of service groups and from them, "
-		       "through vcmtsd, plays their R-PHY device and the modems, and proves every "
-		       "packet."
-		       "\vExit status: 0 when every packet is proven but those that "
-		       "--impair costs (with --send-only: when all is sent), 1 when one was lost, "
-		       "corrupted, duplicated or reordered or a DEPI frame was wrong, 2 for a "
-		       "mistake in arguments or configuration.",
+		.doc = "Sends IP packets through vcmtsd to and from the cable modems of "
+		       "service groups, simulates R-PHY device and modems, and proves every "
+		       "packet.\vExit status: 0 when every packet is proven, except those "
+		       "that --impair was to lose or corrupt (with --send-only: when all is "
+		       "sent), 1 when one was lost, corrupted, duplicated or reordered or a "
+		       "DEPI frame was wrong, 2 for a mistake in arguments or configuration.",
 	};
 
 	*o = (struct options){

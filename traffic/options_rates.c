@@ -24,12 +24,12 @@ static bool share_parse(struct options *o, char *error) {
 	if (o->upstream_share < 0)
 		return true;
 	if (o->upstream_rate_given)
-		return rates_complain(error,
-				      "--upstream-share and --upstream-rate: allowed: one of them");
+		return rates_complain(error, "--upstream-share, --upstream-rate: found both, "
+					     "allowed: one of them");
 	if (o->no_downstream)
-		return rates_complain(
-			error, "--upstream-share: without the downstream there is no rate to "
-			       "take a share of; --upstream-rate sets one");
+		return rates_complain(error,
+				      "--upstream-share: found with --no-downstream, allowed: "
+				      "--upstream-rate instead");
 	if (o->rate == 0)
 		return rates_complain(error,
 				      "--upstream-share: found --rate max, allowed: a rate that it "

@@ -27,8 +27,8 @@ static bool memif_buffer_fits(const char *device, const char *option, const char
 	    (size == NULL ? MEMIF_BUFFER : strtoul(size + 6, NULL, 10)) >= needed)
 		return true;
 	fprintf(stderr,
-		"vcmts-traffic: --%s: found memif buffers smaller than %s, allowed: bsize=%lu and "
-		"more\n",
+		"vcmts-traffic: --%s: found memif buffers smaller than %s, allowed: bsize=%lu "
+		"or more\n",
 		option, frame, needed);
 	return false;
 }

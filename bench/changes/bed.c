@@ -139,7 +139,7 @@ int bed_create(struct bed *b, const struct server_config *config, bool spares, b
 	if (server_create(&b->server, &b->config) != 0)
 		return -1;
 	if (!is_shared(b) && b->server.worker_count != config->group_count) {
-		fprintf(stderr, "found %u workers for %zu groups, allowed: one, or one a group\n",
+		fprintf(stderr, "found %u workers for %zu groups, allowed: one, or one per group\n",
 			b->server.worker_count, config->group_count);
 		return -1;
 	}

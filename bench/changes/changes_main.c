@@ -37,19 +37,25 @@ struct options {
 static const struct argp_option option_table[] = {
 	{"config", 'c', "FILE", 0, "service groups, YAML", 0},
 	{"what", 'w', "WHAT", 0,
-	 "changes (default): single changes; coming: the last group comes and goes; reload: the "
-	 "configuration is read again; plain: none",
+	 "changes (default): single changes; coming: the last group is added and removed; "
+	 "reload: the configuration is reloaded; plain: none",
 	 0},
-	{"file", 'f', "FILE", 0, "for reload: the part of it that differs (default: all)", 0},
-	{"other", 'o', "FILE", 0, "for reload: what stands in its place every second time", 0},
+	{"file", 'f', "FILE", 0,
+	 "for reload: the file of the configuration that changes "
+	 "(default: --config itself)",
+	 0},
+	{"other", 'o', "FILE", 0, "for reload: its other content, for every second reload", 0},
 	{"runs", 'n', "N", 0, "runs (default 5)", 0},
 	{"milliseconds", 't', "N", 0, "length of a run (default 1000)", 0},
-	{"changes", 'r', "N", 0, "a second (default 1000)", 0},
-	{"share", 's', "PERCENT", 0, "of the highest rate, which is found first (default 90)", 0},
-	{"rate", 'b', "MBPS", 0, "of all groups downstream instead", 0},
-	{"upstream-rate", 'u', "MBPS", 0, "of all groups (default 200)", 0},
+	{"changes", 'r', "N", 0, "changes per second (default 1000)", 0},
+	{"share", 's', "PERCENT", 0,
+	 "percent of the highest rate, which is measured first "
+	 "(default 90)",
+	 0},
+	{"rate", 'b', "MBPS", 0, "downstream rate of all groups, instead of --load", 0},
+	{"upstream-rate", 'u', "MBPS", 0, "upstream rate of all groups (default 200)", 0},
 	PROGRAM_PROGRESS_OPTION,
-	{"json", 'j', "FILE", 0, "where to write the results, - for stdout (default)", 0},
+	{"json", 'j', "FILE", 0, "file for the results; - is stdout (default)", 0},
 	{0},
 };
 
@@ -265,7 +271,7 @@ int main(int argc, char **argv) {
 	static const struct argp argp = {
 		.options = option_table,
 		.parser = option,
-		.doc = "Measures what changes of service groups cost the packets beside them.",
+		.doc = "Measures how changes of service groups delay packets.",
 	};
 	struct options o = {
 		.json = "-",

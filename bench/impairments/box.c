@@ -116,7 +116,7 @@ static bool send_all(struct box *b, uint64_t packets) {
 	}
 	if (sent.sent >= packets && traffic_all_sent(b->traffic))
 		return true;
-	fprintf(stderr, "impairments: the modems do not come to an end\n");
+	fprintf(stderr, "impairments: the modems still have unsent frames after the time limit\n");
 	return false;
 }
 

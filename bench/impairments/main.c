@@ -44,10 +44,10 @@ struct plans {
 static const struct argp_option options[] = {
 	{"config", 'c', "FILE", 0, "service group, YAML", 0},
 	{"packets", 'p', "N", 0, "IP packets in each row (default 20000)", 0},
-	{"seed", 's', "N", 0, "of what is random (default 1)", 0},
-	{"progress", 'P', NULL, 0,
-	 "tell how far it is by lines \"progress DONE TOTAL TEXT\" on stderr", 0},
-	{"json", 'j', "FILE", 0, "also write the matrix there, - for stdout instead of it", 0},
+	{"seed", 's', "N", 0, "seed of the random numbers (default 1)", 0},
+	{"progress", 'P', NULL, 0, "print progress on stderr as lines \"progress DONE TOTAL TEXT\"",
+	 0},
+	{"json", 'j', "FILE", 0, "also write the matrix as JSON to this file; - is stdout", 0},
 	{0},
 };
 
@@ -69,7 +69,7 @@ static error_t option(int key, char *text, struct argp_state *state) {
 	case 's': o->seed = number(text, state); break;
 	case 'j': o->json = text; break;
 	case 'P': o->reports_progress = true; break;
-	case ARGP_KEY_ARG: argp_error(state, "%s: not an option", text); break;
+	case ARGP_KEY_ARG: argp_error(state, "unexpected argument %s", text); break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
@@ -145,7 +145,7 @@ static int run_row(const struct plan *plan, struct service_group *sg,
 	if (box_run(&run, &result) != 0)
 		return -1;
 	if (!result.traffic.expected_known) {
-		fprintf(stderr, "impairments: %s: what is expected is not known\n", plan->name);
+		fprintf(stderr, "impairments: %s: no memory for the expected values\n", plan->name);
 		return -1;
 	}
 	row_fill(row, plan->name, &result);
@@ -153,7 +153,7 @@ static int run_row(const struct plan *plan, struct service_group *sg,
 }
 
 static void name_untried(FILE *out, const struct row *rows, unsigned count) {
-	const char *before = "no hit in so few packets: ";
+	const char *before = "no hit, use more packets: ";
 
 	for (unsigned i = 0; i < count; i++) {
 		if (rows[i].hits > 0)
@@ -228,10 +228,10 @@ int main(int argc, char **argv) {
 	static const struct argp argp = {
 		.options = options,
 		.parser = option,
-		.doc = "Impairs the upstream in every way that vcmts-traffic knows, and compares "
-		       "what is lost and counted with what must be."
-		       "\vExit status: 0 when all cells are equal, 1 when one differs or an "
-		       "impairment hit nothing, 2 for a mistake in arguments or configuration.",
+		.doc = "Applies each impairment of vcmts-traffic to the upstream, and "
+		       "compares losses and counters with the expected values.\vExit status: "
+		       "0 when all cells are equal, 1 when one differs or an impairment hit "
+		       "nothing, 2 for a mistake in arguments or configuration.",
 	};
 	struct matrix_options o = {.packets = 20000, .seed = 1};
 	struct platform_options platform = {

@@ -25,9 +25,9 @@ struct options {
 
 static const struct argp_option option_table[] = {
 	{"runs", 'n', "N", 0, "runs of each, the median is shown (default 5)", 0},
-	{"rounds", 'r', "N", 0, "MAP intervals of a run (default 2000)", 0},
+	{"rounds", 'r', "N", 0, "MAP intervals per run (default 2000)", 0},
 	PROGRAM_PROGRESS_OPTION,
-	{"json", 'j', "FILE", 0, "where to write the results, - for stdout (default)", 0},
+	{"json", 'j', "FILE", 0, "file for the results; - is stdout (default)", 0},
 	{0},
 };
 

@@ -38,12 +38,15 @@ struct options {
 
 static const struct argp_option option_table[] = {
 	{"case", 'c', "NAME", 0, "6ofdm, 2ofdm-32sc-qam or 8ofdm-192sc-qam (default: all)", 0},
-	{"load", 'l', "PERCENT", 0, "of the channels; may be repeated (default 50, 95, 120)", 0},
+	{"load", 'l', "PERCENT", 0,
+	 "load in percent of the channels' capacity; may be "
+	 "repeated (default 50, 95, 120)",
+	 0},
 	{"runs", 'n', "N", 0, "runs of each, the median is shown (default 5)", 0},
 	{"milliseconds", 't', "N", 0, "length of a run (default 300)", 0},
-	{"real-time", 'r', NULL, 0, "bursts wait for their time, as on a wire", 0},
+	{"real-time", 'r', NULL, 0, "send bursts in real time, as on a wire", 0},
 	PROGRAM_PROGRESS_OPTION,
-	{"json", 'j', "FILE", 0, "where to write the results, - for stdout (default)", 0},
+	{"json", 'j', "FILE", 0, "file for the results; - is stdout (default)", 0},
 	{0},
 };
 
@@ -198,8 +201,7 @@ int main(int argc, char **argv) {
 	static const struct argp argp = {
 		.options = option_table,
 		.parser = option,
-		.doc = "Measures the cycles that a packet costs in the scheduler and in DPDK's "
-		       "rte_sched.",
+		.doc = "Measures the cycles per packet of the scheduler and of DPDK's rte_sched.",
 	};
 	struct options o = {.json = "-", .runs = 5, .milliseconds = 300};
 	struct platform_options p = {

@@ -97,7 +97,7 @@ static int run_round(struct drive *d, struct tally *t) {
 	dequeue(d, t);
 	dequeue(d, t);
 	if (packets_fill(d->packets) != 0) {
-		fprintf(stderr, "%s: no buffers, %lu packets are held\n", d->subject->name,
+		fprintf(stderr, "%s: no buffers, %lu packets are queued\n", d->subject->name,
 			(unsigned long)d->queued);
 		return -1;
 	}

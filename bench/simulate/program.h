@@ -9,8 +9,7 @@
 
 #define EXIT_FAILED 1
 #define EXIT_USAGE 2
-#define PROGRAM_DOC \
-	"Runs the scenario in a JSON file (-: stdin) and prints what came of it, as JSON."
+#define PROGRAM_DOC "Runs the scenario in a JSON file (-: stdin) and prints the results as JSON."
 
 /* Parses the one argument, the scenario, into `file`; returns ARGP_ERR_UNKNOWN for all others. */
 error_t program_argument(int key, char *text, struct argp_state *state, const char **file);

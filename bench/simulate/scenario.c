@@ -87,7 +87,7 @@ static void read_change(struct fields *f, const json_t *json, const struct scena
 	if (change->rate == 0)
 		fields_mistake(f, "sustained_rate", "is missing");
 	else if (s->flows[change->flow].sustained.rate == 0)
-		fields_mistake(f, "service_flow", "this one had no sustained rate to be changed");
+		fields_mistake(f, "service_flow", "the flow has no sustained rate to change");
 	fields_close(f);
 }
 
@@ -117,7 +117,7 @@ static void read_sender(struct fields *f, const json_t *json, const struct scena
 	if (g->rtt_max < g->rtt)
 		fields_mistake(f, "rtt_max", "is less than rtt");
 	if ((g->rate != 0) != (g->kind == SENDER_CBR))
-		fields_mistake(f, "rate", "belongs to cbr, and must be there for it");
+		fields_mistake(f, "rate", "required with cbr, and allowed only there");
 	fields_close(f);
 }
 

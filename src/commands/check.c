@@ -191,16 +191,16 @@ int command_check(int argc, char **argv) {
 	static const struct argp_option options[] = {
 		{"config", 'c', "FILE", 0, "service group or server, YAML", 0},
 		{"cores", 'C', "CORES", 0,
-		 "hold the placement against cores as well: `here` for those of this machine, or "
-		 "another's as PRESENT/ONLINE/USABLE, such as 0-7/0-7/0-3",
+		 "also check the configured cores: `here` against this machine, or "
+		 "PRESENT/ONLINE/USABLE such as 0-7/0-7/0-3 against another",
 		 0},
-		{"json", 'j', NULL, 0, "print what is in it as JSON", 0},
+		{"json", 'j', NULL, 0, "print the contents as JSON", 0},
 		{0},
 	};
 	static const struct argp argp = {
 		.options = options,
 		.parser = check_option,
-		.doc = "Reads a configuration and says what is wrong with it.",
+		.doc = "Reads a configuration and prints its errors.",
 	};
 	struct check_options o = {0};
 	struct server_config server = {0};

@@ -21,7 +21,7 @@ static int open_somewhere(struct run_control *c, struct control_options *o) {
 		fault = "this name is too long";
 	if (fault != NULL)
 		log_warning("control", LOG_FIELDS(LOG_STRING("path", folder)),
-			    "no control socket: %s: %s; --control-socket names another place",
+			    "no control socket: %s: %s; set another path by --control-socket",
 			    folder, fault);
 	else
 		c->socket = control_socket_open(o, &c->rpc); /* logs its failures */

@@ -26,60 +26,58 @@ enum {
 static const struct argp_option options[] = {
 	{"config", 'c', "FILE", 0, "service group, or a server of several, YAML", 0},
 	{"network", 'n', "DEVICE", 0,
-	 "network port instead of the one in the configuration; with several groups {group} in it "
-	 "stands for the place of each, 0, 1, .., and without it they share the port",
+	 "network port instead of the one in the configuration; with several groups, {group} "
+	 "in it is replaced by the index of each, 0, 1, ..; without it they share the port",
 	 0},
 	{"rphy", 'r', "DEVICE", 0, "R-PHY port instead of the one in the configuration", 0},
 	{"control", 'm', "DEVICE", 0,
 	 "port for management messages of modems, instead of the one in the configuration", 0},
 	{"duration", 'd', "TIME", 0, "stop after this time, such as 10s (default: at a signal)", 0},
 	{"json", 'j', "FILE", 0, "write the summary, - for stdout", 0},
-	{"ready", 'R', "FILE", 0, "make this empty file when packets can come", 0},
+	{"ready", 'R', "FILE", 0, "create this empty file when packets can arrive", 0},
 	{"flows", 'f', NULL, 0,
 	 "report every downstream service flow in the summary, not only those with drops", 0},
 	{"latency", 'l', NULL, 0, "measure how long packets stay in the pipeline", 0},
 	{"control-socket", OPTION_CONTROL_SOCKET, "PATH", 0,
-	 "socket for requests (`vcmts control`), or none (default: one by the number of the "
-	 "process, "
-	 "which is told)",
+	 "socket for requests (`vcmts control`), or none (default: a path with the process "
+	 "ID, which is logged)",
 	 0},
 	{"control-mode", OPTION_CONTROL_MODE, "MODE", 0,
-	 "permissions of its file: who may write to it may use it (default: 0600)", 0},
+	 "permissions of the socket's file: users with write permission may use it (default: "
+	 "0600)",
+	 0},
 	{"metrics", OPTION_METRICS, "ADDRESS:PORT", 0,
-	 "answer scrapers over HTTP at /metrics, such as 127.0.0.1:9464; of port 0 one that is "
-	 "free, "
-	 "which is printed (default: none)",
+	 "address and port that serve metrics over HTTP at /metrics, such as 127.0.0.1:9464; "
+	 "port 0 selects a free one, which is logged (default: none)",
 	 0},
 	{"crypto-isa", OPTION_CRYPTO_ISA, "NAME", 0,
-	 "the most that intel-ipsec-mb may use of the CPU: auto, avx512, avx2, avx, sse, or plain "
-	 "without AES instructions (default: auto, all that there is)",
+	 "instruction sets that intel-ipsec-mb may use: auto, avx512, avx2, avx, sse, or "
+	 "plain without AES instructions (default: auto, all of the CPU)",
 	 0},
 	{"iova-mode", OPTION_IOVA_MODE, "MODE", 0,
-	 "addresses by which cards on the PCI bus reach memory: va, virtual ones, which takes an "
-	 "IOMMU; pa, physical ones; or auto (default: auto)",
+	 "addresses that PCI NICs use for DMA: va, virtual ones, which needs an IOMMU; pa, "
+	 "physical ones; or auto (default: auto)",
 	 0},
 	{"log-format", OPTION_LOG_FORMAT, "FORMAT", 0,
-	 "plain, text with time, level and fields, or json (default: plain; text for the journal)",
+	 "log format: plain, text with time, level and fields, or json (default: plain; text "
+	 "for the journal)",
 	 0},
 	{"log-level", OPTION_LOG_LEVEL, "LEVEL", 0,
-	 "what is logged, and what is worse: error, warning, notice, info or debug (default: info)",
+	 "minimum severity of logged messages: error, warning, notice, info or debug "
+	 "(default: info)",
 	 0},
 	{"idle", OPTION_IDLE, "KIND", 0,
-	 "what workers do while nothing comes, instead of the configuration's power.idle: poll, "
-	 "spin, "
+	 "how idle workers wait, instead of the configuration's power.idle: poll, spin, "
 	 "tpause-c0.1, tpause-c0.2, mwaitx, umwait, sleep or auto",
 	 0},
 	{"policy", OPTION_POLICY, "POLICY", 0,
-	 "of the cores' frequencies, instead of the configuration's: none, performance, balanced "
-	 "or "
-	 "saving",
+	 "frequency policy, instead of the configuration's: none, performance, balanced or saving",
 	 0},
 	{"power-driver", OPTION_DRIVER, "DRIVER", 0,
-	 "what changes them, instead of the configuration's: auto, cpufreq or simulated", 0},
+	 "frequency driver, instead of the configuration's: auto, cpufreq or simulated", 0},
 	{"no-cycles", 'C', NULL, 0, "do not measure the cycles of the stages", 0},
 	{"first-number", OPTION_FIRST_NUMBER, "NUMBER", OPTION_HIDDEN,
-	 "with which the sequence numbers of DSIDs and PSP sessions begin, for tests (default: 0)",
-	 0},
+	 "first sequence number of DSIDs and PSP sessions, for tests (default: 0)", 0},
 	{0},
 };
 

@@ -86,7 +86,7 @@ static bool client_reserve(struct control_client *c) {
 		return true;
 	if (c->in_capacity >= CONTROL_REQUEST_MAX) {
 		client_end(c, RPC_NO_REQUEST,
-			   "found a request of more than 1 MiB, allowed: smaller ones");
+			   "found a request of more than 1 MiB, allowed: up to 1 MiB");
 		return false;
 	}
 	larger = secret_realloc(c->in, capacity);
@@ -159,7 +159,8 @@ static void client_answer(struct control_client *c, const struct rpc *rpc, uint6
 		break;
 	case JSON_TEXT_NONE:
 		client_end(c, RPC_NO_JSON,
-			   "found something else, or more than 32 levels, allowed: JSON objects");
+			   "found no JSON object or array, or more than 32 levels, allowed: "
+			   "JSON objects");
 	}
 }
 

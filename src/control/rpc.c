@@ -122,15 +122,15 @@ static json_t *call_open(struct rpc_work *w, const json_t *request) {
 	w->call = (struct rpc_call){.service = w->rpc->service, .subscriber = w->subscriber};
 	if (w->answers.size >= RPC_ANSWERS_MAX && json_object_get(request, "id") != NULL)
 		return rpc_refuse(&w->call, RPC_REFUSED,
-				  "found %zu bytes of answers to those before it in the array, "
-				  "allowed: less than %u",
+				  "found %zu bytes of responses to earlier requests of the "
+				  "array, allowed: less than %u",
 				  w->answers.size, RPC_ANSWERS_MAX);
 	if (strcmp(name, RPC_DISCOVER) == 0)
 		return rpc_describe(w->rpc);
 	if (method == NULL) {
 		errors_quote(name, strlen(name), quoted, sizeof(quoted));
 		return rpc_refuse(&w->call, RPC_NO_METHOD,
-				  "found method %s, allowed: those that rpc.discover tells",
+				  "found method %s, allowed: those that rpc.discover lists",
 				  quoted);
 	}
 	w->method = method;
@@ -156,7 +156,8 @@ static void answer_add(struct rpc_work *w, const json_t *request, json_t *result
 		if (w->call.error.code == RPC_OK)
 			rpc_refuse(&w->call, RPC_INTERNAL,
 				   w->call.changed
-					   ? "it was done, but no memory is left for the result"
+					   ? "the request was done, but no memory is left for "
+					     "the result"
 					   : "no memory left");
 		answers_add(&w->answers,
 			    envelope("error", error_json(w->call.error.code, w->call.error.message),
@@ -210,8 +211,8 @@ static json_t *first_complaint(const struct rpc_work *w, const json_error_t *err
 	}
 	if (json_is_array(w->requests) &&
 	    (json_array_size(w->requests) == 0 || json_array_size(w->requests) > RPC_BATCH_MAX))
-		return complaint(RPC_NO_REQUEST, "found an array without requests, or of too many, "
-						 "allowed: 1 to 64");
+		return complaint(RPC_NO_REQUEST, "found an array of 0 or more than 64 "
+						 "requests, allowed: 1 to 64");
 	return NULL;
 }
 

@@ -159,7 +159,7 @@ static struct cryptodev *cryptodev_alloc(const char *device, const struct crypto
 	if (c != NULL)
 		c->crc = crypto_crc_open();
 	if (c == NULL || c->crc == NULL) {
-		log_error("memory", LOG_NO_FIELDS, "crypto device %s: no memory for it", device);
+		log_error("memory", LOG_NO_FIELDS, "crypto device %s: no memory left", device);
 		rte_free(c);
 		return NULL;
 	}

@@ -83,8 +83,8 @@ static bool device_find(struct cryptodev *c, const char *device, unsigned queues
 		id = device_make(c, c->name, device, queues);
 	if (id < 0) {
 		log_error("crypto", LOG_NO_FIELDS,
-			  "crypto device %s: there is none; give a PCI address that EAL has, or a "
-			  "driver's name and a number, such as crypto_aesni_mb0",
+			  "crypto device %s: not found; allowed: the PCI address of an EAL "
+			  "device, or a driver's name with a number, such as crypto_aesni_mb0",
 			  device);
 		return false;
 	}
@@ -167,13 +167,11 @@ bool cryptodev_find(struct cryptodev *c, const char *device, unsigned queues) {
 	}
 	if (c->provider.ciphers != 1u << CIPHER_NONE)
 		return true;
-	log_error(
-		"crypto", LOG_NO_FIELDS,
-		"crypto device %s: has neither DOCSIS security nor a cipher of DOCSIS, nor AES in "
-		"CBC "
-		"and CTR; allowed are devices such as crypto_aesni_mb, crypto_qat or "
-		"crypto_openssl",
-		c->name);
+	log_error("crypto", LOG_NO_FIELDS,
+		  "crypto device %s: supports neither DOCSIS security, nor a DOCSIS cipher, nor "
+		  "AES in CBC and CTR; allowed: devices such as crypto_aesni_mb, crypto_qat or "
+		  "crypto_openssl",
+		  c->name);
 	return false;
 }
 

@@ -368,7 +368,7 @@ struct crypto_provider *ipsec_mb_open_isa(enum crypto_isa isa, int socket) {
 	struct ipsec_mb *i = rte_zmalloc_socket("ipsec-mb", sizeof(*i), 0, socket);
 
 	if (i == NULL)
-		log_error("memory", LOG_NO_FIELDS, "crypto ipsec-mb: no memory for it");
+		log_error("memory", LOG_NO_FIELDS, "crypto ipsec-mb: no memory left");
 	else
 		i->manager = library_manager(isa);
 	if (i == NULL || i->manager == NULL) {

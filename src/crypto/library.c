@@ -54,7 +54,7 @@ static const char *manager_init(IMB_MGR *m, enum crypto_isa isa) {
 	const struct code *code = code_of(isa);
 
 	if (code == NULL)
-		return "it has no code for that";
+		return "the library has no code for it";
 	if ((m->features & code->cpu) != code->cpu)
 		return "this CPU does not have these instructions (auto takes what it has)";
 	code->init(m);
@@ -62,7 +62,7 @@ static const char *manager_init(IMB_MGR *m, enum crypto_isa isa) {
 		return imb_get_strerror(imb_get_errno(m));
 	if (library_code(m) == NULL ||
 	    (isa != CRYPTO_ISA_AUTO && m->used_arch != (uint32_t)code->arch))
-		return "it chose other code than that";
+		return "the library selected other code";
 	return NULL;
 }
 
@@ -90,8 +90,8 @@ IMB_MGR *library_manager(enum crypto_isa isa) {
 	if (why == NULL)
 		return m;
 	if (!library_cpu_is_supported())
-		why = "it needs AES-NI, which this CPU does not have (a device such as "
-		      "crypto_openssl0 does not)";
+		why = "the library needs AES-NI, which this CPU does not have; use a device "
+		      "such as crypto_openssl0";
 	log_error("crypto", LOG_NO_FIELDS,
 		  "crypto ipsec-mb: version %s cannot be used with --crypto-isa %s: %s",
 		  imb_get_version_str(), crypto_isa_name(isa), why);

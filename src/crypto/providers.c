@@ -36,8 +36,8 @@ struct crypto_provider *crypto_standalone_open(int socket) {
 static struct crypto_provider *library_open(const struct crypto_providers_options *o) {
 	(void)o;
 	log_error("crypto", LOG_NO_FIELDS,
-		  "crypto " CRYPTO_LIBRARY ": this build is without intel-ipsec-mb; there are "
-		  "crypto devices of DPDK, such as " CRYPTO_NO_LIBRARY);
+		  "crypto " CRYPTO_LIBRARY ": this build has no intel-ipsec-mb; use a DPDK "
+		  "crypto device such as " CRYPTO_NO_LIBRARY);
 	return NULL;
 }
 
@@ -85,7 +85,9 @@ struct crypto_provider *crypto_providers_find(struct crypto_providers *ps, const
 			return ps->open[i];
 	}
 	if (ps->count == CRYPTO_PROVIDERS_MAX) {
-		log_error("crypto", LOG_NO_FIELDS, "crypto device %s: a server has at most %u",
+		log_error("crypto", LOG_NO_FIELDS,
+			  "crypto device %s: more than %u crypto "
+			  "providers in one server",
 			  device, CRYPTO_PROVIDERS_MAX);
 		return NULL;
 	}

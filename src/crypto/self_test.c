@@ -248,7 +248,7 @@ uint32_t crypto_self_test(struct crypto_provider *p) {
 			good = trial_open(&t);
 			if (!good)
 				log_error("memory", LOG_NO_FIELDS,
-					  "crypto %s: no memory to try it with", p->name);
+					  "crypto %s: no memory for the self-test", p->name);
 			good = good && good_all(&t);
 			trial_close(&t);
 		}
@@ -263,12 +263,14 @@ bool crypto_withdraw(struct crypto_provider *p, uint32_t wrong, const char *vers
 		return true;
 	if (wrong == 1u << CIPHER_DES && p->ciphers != 1u << CIPHER_NONE) {
 		log_warning("crypto", LOG_NO_FIELDS,
-			    "crypto %s: version %s makes wrong frames with DES here: does AES only",
+			    "crypto %s: version %s fails the self-test with DES on this CPU: "
+			    "only AES is used",
 			    p->name, version);
 		return true;
 	}
 	log_error("crypto", LOG_NO_FIELDS,
-		  "crypto %s: version %s makes wrong frames here: take another one", p->name,
-		  version);
+		  "crypto %s: version %s fails the self-test on this CPU: use another version "
+		  "or device",
+		  p->name, version);
 	return false;
 }

@@ -28,7 +28,8 @@ static const struct stage enqueue_list[] = {
 	},
 	{
 		.name = "known_flows",
-		.about = "what the flow's packet before was told; passes by rules",
+		.about = "results of an earlier packet of the flow, from the flow cache; "
+			 "bypasses lookup and rules",
 		.dpdk = "hash_crc",
 		.run = ds_known_flows,
 		.open = ds_known_flows_open,
@@ -85,7 +86,7 @@ static const struct stage enqueue_list[] = {
 static const struct stage dequeue_list[] = {
 	{
 		.name = "schedule",
-		.about = "rates, priorities and turns of flows, channel of the group",
+		.about = "rates, priorities and round robin of flows, channel selection",
 		.dpdk = "scheduler",
 		.run = ds_schedule,
 		.polls = true,
@@ -136,7 +137,7 @@ static const struct stage lower_list[] = {
 	},
 	{
 		.name = "encrypt_collect",
-		.about = "what the crypto provider has done",
+		.about = "frames that the crypto provider has completed",
 		.dpdk = "the same",
 		.run = ds_encrypt_collect,
 		.polls = true,

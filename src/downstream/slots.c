@@ -29,7 +29,7 @@ int ds_slots_create(struct downstream *d, const struct service_group *sg) {
 	uint32_t used = 0;
 
 	if (!slots_allocate(p, &d->tables.capacity)) {
-		log_error("memory", LOG_NO_FIELDS, "downstream: no memory for places");
+		log_error("memory", LOG_NO_FIELDS, "downstream: no memory for slots");
 		return -1;
 	}
 	for (size_t m = 0; m < sg->modem_count; m++)

@@ -156,7 +156,7 @@ int errors_print(struct errors *errors, FILE *out) {
 	for (size_t i = 0; i < errors->shown_count; i++) {
 		const char *text = errors->shown[i].text;
 
-		fprintf(out, "%s\n", text != NULL ? text : "no memory left for this mistake");
+		fprintf(out, "%s\n", text != NULL ? text : "no memory left for this error");
 		free(errors->shown[i].text);
 	}
 	if (total > errors->shown_count)

@@ -224,7 +224,7 @@ static void refuse_syntax(struct composer *composer, const yaml_parser_t *parser
 	/* the byte reader knows an offset only; the last scanned line is the nearest */
 	if (parser->error == YAML_READER_ERROR)
 		line = parser->mark.line;
-	snprintf(found, sizeof(found), "text that is no YAML (%s%s%s)",
+	snprintf(found, sizeof(found), "invalid YAML (%s%s%s)",
 		 parser->problem != NULL ? parser->problem : "no memory left",
 		 parser->context != NULL ? ", " : "",
 		 parser->context != NULL ? parser->context : "");

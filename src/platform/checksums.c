@@ -152,13 +152,13 @@ void checksums_report(void) {
 			continue;
 		w->reported = true;
 		log_warning("port", LOG_FIELDS(LOG_STRING("port", w->role)),
-			    "port %s: %s; segments of TSO, GSO and UDP_SEGMENT arrive joined or "
-			    "cut off: `ethtool -K IFACE tx off tso off gso off` for the interface "
-			    "at the other end",
+			    "port %s: %s; segments of TSO, GSO and UDP_SEGMENT arrive joined "
+			    "or truncated: run `ethtool -K IFACE tx off tso off gso off` for "
+			    "the interface at the other end",
 			    w->role,
-			    completed > 0 ? "the sender leaves checksums of TCP and UDP to "
-					    "hardware, and they are completed here"
-					  : "packets are cut off");
+			    completed > 0 ? "the sender leaves TCP and UDP checksums to "
+					    "hardware; this port completes them"
+					  : "packets arrive truncated");
 	}
 }
 

@@ -17,11 +17,13 @@ const char *owned_folder_make(const char *path, char fault[OWNED_FOLDER_LINE]) {
 			 "found a symbolic link of user %u, allowed: a folder; remove it",
 			 (unsigned)status.st_uid);
 	else if (!S_ISDIR(status.st_mode))
-		snprintf(fault, OWNED_FOLDER_LINE, "found no folder; remove it");
+		snprintf(fault, OWNED_FOLDER_LINE,
+			 "found a file, allowed: a folder; remove "
+			 "the file");
 	else if (status.st_uid != geteuid())
 		snprintf(fault, OWNED_FOLDER_LINE,
-			 "found a folder of user %u, allowed: of user %u; remove it, or have "
-			 "XDG_RUNTIME_DIR name another place",
+			 "found a folder of user %u, allowed: of user %u; remove it, or set "
+			 "XDG_RUNTIME_DIR to another folder",
 			 (unsigned)status.st_uid, (unsigned)geteuid());
 	else if ((status.st_mode & 022) != 0)
 		snprintf(fault, OWNED_FOLDER_LINE,

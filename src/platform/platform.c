@@ -249,7 +249,7 @@ int platform_start(const struct platform_options *o) {
 		log_info("memory",
 			 LOG_FIELDS(LOG_STRING("iova",
 					       rte_eal_iova_mode() == RTE_IOVA_VA ? "va" : "pa")),
-			 "cards reach memory by %s addresses",
+			 "PCI NICs use %s addresses for DMA",
 			 rte_eal_iova_mode() == RTE_IOVA_VA ? "virtual" : "physical");
 	choose_crc();
 	if (o->main_core == PLATFORM_ANY_CORE) /* EAL has bound it to the first core */

@@ -38,8 +38,9 @@ static int port_find(const char *device, const char *role, uint16_t *id) {
 	if (port_named(device, id) == 0)
 		return 0;
 	log_error("port", LOG_FIELDS(LOG_STRING("port", role)),
-		  "port %s: no device %.*s came up; check its arguments and its driver", role,
-		  (int)strcspn(device, ","), device);
+		  "port %s: DPDK did not create device %.*s; check its arguments and its "
+		  "driver",
+		  role, (int)strcspn(device, ","), device);
 	return -1;
 }
 
@@ -66,7 +67,7 @@ int port_open_queues(const char *device, const char *role, struct rte_mempool *p
 		return -1;
 	if (strncmp(device, "net_af_xdp", 10) == 0 && !platform_has_huge_pages())
 		log_warning("port", LOG_FIELDS(LOG_STRING("port", role)),
-			    "port %s: net_af_xdp was seen to receive nothing on ordinary pages: "
+			    "port %s: net_af_xdp may receive nothing without huge pages: "
 			    "reserve huge pages",
 			    role);
 	ret = port_setup(*id, role, pool, queue_size, mtu, queues);
@@ -87,7 +88,7 @@ int port_reopen(uint16_t id, const char *role, struct rte_mempool *pool, uint32_
 	if (ret == 0)
 		return 0;
 	log_error("port", LOG_FIELDS(LOG_STRING("port", role)),
-		  "port %s: cannot be set up again: %s", role, rte_strerror(-ret));
+		  "port %s: cannot be reconfigured: %s", role, rte_strerror(-ret));
 	return -1;
 }
 

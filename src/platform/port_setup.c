@@ -87,7 +87,9 @@ static int mtu_set(uint16_t id, const char *role, uint32_t mtu) {
 		return 0;
 	if (mtu > RTE_ETHER_MTU)
 		return ret;
-	LOG_PORT(warning, role, "port %s: the driver refuses an MTU of %u (%s), and keeps its own",
+	LOG_PORT(warning, role,
+		 "port %s: the driver refuses an MTU of %u (%s) and keeps its "
+		 "default",
 		 role, mtu, rte_strerror(-ret));
 	return 0;
 }
@@ -126,9 +128,8 @@ static int sizes_limit(uint16_t id, const char *role, uint32_t queue_size,
 		ret = rte_eth_dev_adjust_nb_rx_tx_desc(id, &s->further, NULL);
 	if (ret == 0 && s->receive > requested)
 		LOG_PORT(warning, role,
-			 "port %s: queue_size: found %u, and the driver takes no less than %u: set "
-			 "that, "
-			 "as buffers are set aside for what is asked for",
+			 "port %s: queue_size: found %u, allowed: at least %u, the driver's "
+			 "minimum; buffers are reserved for the configured size only",
 			 role, requested, s->receive);
 	return ret;
 }
@@ -161,9 +162,8 @@ static int queues_of_powers(uint16_t id, const char *role, struct rte_mempool *p
 	ret = queues_setup(id, pool, &less, q);
 	if (ret == 0)
 		LOG_PORT(notice, role,
-			 "port %s: the driver refuses queues of %u descriptors, and has %u to "
-			 "receive "
-			 "and %u to transmit",
+			 "port %s: the driver refuses queues of %u descriptors and uses %u to "
+			 "receive and %u to transmit",
 			 role, s->receive, less.receive, less.transmit);
 	return ret;
 }
@@ -204,8 +204,8 @@ int port_setup_no_wakes(uint16_t id, const char *role) {
 	if (rte_eth_dev_configure(id, info.nb_rx_queues, info.nb_tx_queues, &conf) != 0)
 		return -1;
 	LOG_PORT(notice, role,
-		 "port %s: does not start with interrupts of its queues: set up without, sleep is "
-		 "shorter",
+		 "port %s: does not start with queue interrupts: configured without them, so "
+		 "sleeps are shorter",
 		 role);
 	return 0;
 }

@@ -103,9 +103,8 @@ static const char *prepare(const char *base, const char *program, char line[OWNE
 	length = snprintf(NULL, 0, "%s/%s-%d/" TELEMETRY, base, program, (int)getpid());
 	return (size_t)length < SOCKET_PATH_SIZE
 		       ? NULL
-		       : "the name of the socket in it would be longer than "
-			 "107 bytes; RUNTIME_DIRECTORY or XDG_RUNTIME_DIR "
-			 "names another place";
+		       : "the path of the socket would be longer than 107 bytes; set "
+			 "RUNTIME_DIRECTORY or XDG_RUNTIME_DIR to a shorter path";
 }
 
 bool runtime_folder_prepare(const char *program) {
@@ -116,6 +115,6 @@ bool runtime_folder_prepare(const char *program) {
 	fault = prepare(base, program, line);
 	if (fault != NULL)
 		log_warning("telemetry", LOG_FIELDS(LOG_STRING("path", base)),
-			    "no telemetry: %s: %s", base, fault);
+			    "no telemetry socket: %s: %s", base, fault);
 	return fault == NULL;
 }

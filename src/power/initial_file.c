@@ -107,7 +107,7 @@ int initial_parse(struct initial_settings *initial, char *text, size_t size,
 
 	initial->count = 0;
 	if (memchr(text, '\0', size) != NULL)
-		return fails(fault, "it is no text");
+		return fails(fault, "it contains no text");
 	line = strtok_r(text, "\n", &rest);
 	if (line == NULL || strcmp(line, HEADER) != 0)
 		return fails(fault, "line 1: it does not begin with \"" HEADER "\"");
@@ -119,14 +119,14 @@ int initial_parse(struct initial_settings *initial, char *text, size_t size,
 		if (strcmp(line, END) == 0)
 			return strtok_r(NULL, "\n", &rest) == NULL
 				       ? 0
-				       : fails(fault, "there is something behind its end");
+				       : fails(fault, "it has data after its end");
 		if (initial->count == INITIAL_VALUES_MAX)
 			return fails(fault, "more than %d values", INITIAL_VALUES_MAX);
 		if (!parse_value(line, &initial->values[initial->count]))
 			return fails(fault, "line %u: found \"%.60s\"", number, line);
 		initial->count++;
 	}
-	return fails(fault, "it has no end: it was not written to the end");
+	return fails(fault, "it is incomplete: its end is missing");
 }
 
 /* Refuses a file that others can write, as we write its values. */
@@ -140,7 +140,7 @@ static const char *owner_fault(int fd) {
 	if (status.st_uid != geteuid() && status.st_uid != 0)
 		return "it belongs to another user";
 	if ((status.st_mode & 022) != 0)
-		return "others may write it";
+		return "other users may write it";
 	return status.st_size > INITIAL_FILE_MAX ? "it is too long" : NULL;
 }
 

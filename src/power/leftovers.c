@@ -40,14 +40,15 @@ int leftovers_restore_file(const char *path, const struct cpu_files *f) {
 		return -ENOMEM;
 	if (initial_load(initial, path, fault) != 0) {
 		log_error("power", LOG_FIELDS(LOG_STRING("path", path)),
-			  "%s: %s; nothing of it was restored", path, fault);
+			  "%s: %s; none of its values were restored", path, fault);
 	} else if (initial_owner_runs(initial)) {
 		ret = -EBUSY;
 	} else {
 		wrong = initial_restore(initial, f);
 		log_notice("power",
 			   LOG_FIELDS(LOG_STRING("path", path), LOG_NUMBER("wrong", wrong)),
-			   "%s: frequencies restored as process %d found them: %u of %u values",
+			   "%s: restored the frequency settings from before process %d: %u of "
+			   "%u values",
 			   path, (int)initial->pid, initial->count - wrong, initial->count);
 		if (wrong == 0)
 			ret = unlink(path) == 0 ? 0 : -errno;

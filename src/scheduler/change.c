@@ -152,7 +152,7 @@ const char *scheduler_set_flow(struct scheduler *s, uint32_t flow,
 		return "a flow has a bonding group without a channel";
 	f = &s->flows[flow];
 	if (set->group == SCHEDULER_NONE && f->packets > 0)
-		return "a flow with packets cannot be put out of use";
+		return "a flow with queued packets cannot be removed";
 	is_new = f->state == FLOW_UNUSED;
 	aqm = f->aqm;
 	if (is_new) {

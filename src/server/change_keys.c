@@ -79,8 +79,8 @@ bool change_keys_make(struct change_keys *k, struct served_group *g,
 		snprintf(why, LIVE_LINE, "%s: crypto provider %s %s", name,
 			 g->crypto.provider->name,
 			 crypto_can(g->crypto.provider, c->modem->security.cipher)
-				 ? "has no place left for its key"
-				 : "does not do its cipher");
+				 ? "has no free session or memory for its key"
+				 : "does not support its cipher");
 		return false;
 	}
 	return true;

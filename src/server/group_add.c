@@ -37,13 +37,12 @@ static bool addition_slot(struct group_addition *a) {
 
 	for (unsigned g = 0; g < s->group_count; g++) {
 		if (s->groups[g].in_service && s->groups[g].sg->id == a->sg->id)
-			return refused(a, "is there already");
+			return refused(a, "a group with this ID is in service already");
 	}
 	while (a->group < s->group_max && s->groups[a->group].sg != NULL)
 		a->group++;
 	if (a->group == s->group_max)
-		return refused(
-			a, "max_groups: as many groups are there as the server has capacity for");
+		return refused(a, "max_groups: the server has no capacity for a further group");
 	if (!placement_allows(&s->layout, s->machine, s->config->main_core, a->sg, text,
 			      sizeof(text)))
 		return refused(a, text);
@@ -245,7 +244,7 @@ static bool addition_lists(struct group_addition *a) {
 		    port_start(s->ports.list[index].id, device_role_title(role)) != 0)
 			return refused(a, "ports: a device cannot be started");
 	}
-	return ret == 0 || refused(a, "no memory for its place at its workers");
+	return ret == 0 || refused(a, "no memory for its pipelines at its workers");
 }
 
 static void share_undo(struct group_addition *a, enum device_role role) {

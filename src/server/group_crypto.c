@@ -22,8 +22,8 @@ static int key_missing(const struct crypto_provider *p, const struct modem *m) {
 	rte_ether_format_addr(mac, sizeof(mac), (const struct rte_ether_addr *)m->mac);
 	log_error("crypto", LOG_FIELDS(LOG_STRING("modem", mac), LOG_STRING("provider", p->name)),
 		  "modem %s: crypto provider %s %s", mac, p->name,
-		  crypto_can(p, m->security.cipher) ? "has no place left for its keys"
-						    : "does not do its cipher");
+		  crypto_can(p, m->security.cipher) ? "has no free session or memory for its keys"
+						    : "does not support its cipher");
 	return -1;
 }
 

@@ -36,8 +36,7 @@ uint64_t server_group_drain(struct server *s, unsigned group, unsigned limit_ms)
 
 	if (!s->groups[group].drained)
 		log_info("group", LOG_FIELDS(LOG_NUMBER("service_group", s->groups[group].sg->id)),
-			 "service group %u drained: it receives nothing more",
-			 s->groups[group].sg->id);
+			 "service group %u drained: reception stopped", s->groups[group].sg->id);
 	group_grants_end(s, group, end);
 	s->groups[group].drained = true;
 	server_group_connect(s, group);

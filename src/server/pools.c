@@ -356,10 +356,10 @@ static const char *missing(const struct server_pools *p, const struct service_gr
 	struct buffer_sizes buffer_size = buffer_size_of(sg);
 
 	if (buffer_size.uepi > 0 && p->uepi == NULL)
-		return "upstream_channels: no group of the start had an upstream";
+		return "upstream_channels: no group had an upstream at the start";
 	if (buffer_size.depi > p->buffer_size.depi || buffer_size.uepi > p->buffer_size.uepi ||
 	    (p->linear != NULL && buffer_size.linear > p->buffer_size.linear))
-		return "rphy: larger frames than any group of the start had";
+		return "rphy: larger frames than any group had at the start";
 	if (all->packets > p->max.packets || all->depi_frames > p->max.depi_frames)
 		return "max_queued, queue_size, channels: not enough buffers are left";
 	if (buffer_size.uepi > 0 &&

@@ -38,7 +38,7 @@ static struct crypto_provider *provider_find(struct server *s, const struct cryp
 
 	if (p == NULL)
 		snprintf(why, LIVE_LINE,
-			 "crypto.device: %s cannot be opened; the messages of vcmtsd say why",
+			 "crypto.device: %s cannot be opened; the log of vcmtsd has the reason",
 			 crypto_provider_name(c));
 	return p;
 }
@@ -50,7 +50,9 @@ struct crypto_provider *server_provider_check(struct server *s, const struct ser
 	for (size_t m = 0; p != NULL && m < sg->modem_count; m++) {
 		if (crypto_can(p, sg->modems[m].security.cipher))
 			continue;
-		snprintf(why, LIVE_LINE, "crypto.provider: %s does not do the cipher of modem %zu",
+		snprintf(why, LIVE_LINE,
+			 "crypto.provider: %s does not support the cipher of "
+			 "modem %zu",
 			 p->name, m + 1);
 		return NULL;
 	}
@@ -101,7 +103,7 @@ struct provider_change *server_provider_prepare(struct server *s, unsigned group
 		c->device = strdup(next->device);
 	if (c == NULL || (next->device != NULL && c->device == NULL)) {
 		free(c);
-		snprintf(why, LIVE_LINE, "crypto.provider: no memory left for another one");
+		snprintf(why, LIVE_LINE, "crypto.provider: no memory left for another provider");
 		return NULL;
 	}
 	c->server = s;
@@ -112,8 +114,8 @@ struct provider_change *server_provider_prepare(struct server *s, unsigned group
 	if (group_crypto_make(&c->made, p, to_be) == 0)
 		return c;
 	snprintf(why, LIVE_LINE,
-		 "crypto.provider: %s has no queue left, or no memory for all keys; the messages "
-		 "of vcmtsd say which",
+		 "crypto.provider: %s has no queue left, or no memory for all keys; the log "
+		 "of vcmtsd has the reason",
 		 p->name);
 	server_provider_abandon(c);
 	return NULL;

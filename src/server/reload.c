@@ -79,7 +79,7 @@ static bool load_and_apply(struct reload *r) {
 	good = server_reconfigure(r->server, next, text);
 	r->server->refused += !good;
 	server_config_release(&r->kept);
-	snprintf(r->line, sizeof(r->line), "%s: %s%s", r->path, good ? "read again: " : "", text);
+	snprintf(r->line, sizeof(r->line), "%s: %s%s", r->path, good ? "reloaded: " : "", text);
 	return good;
 }
 

@@ -101,7 +101,7 @@ bool server_may_sleep(const struct server *s) {
 static void idle_log(const struct server *s, const struct power_config *power, bool supported) {
 	if (!supported) {
 		log_warning("power", LOG_FIELDS(LOG_STRING("idle", idle_kind_name(power->idle))),
-			    "idle %s: this CPU has no such instruction: workers poll",
+			    "idle %s: this CPU has no such instruction: workers poll instead",
 			    idle_kind_name(power->idle));
 		return;
 	}

@@ -350,7 +350,7 @@ unsigned server_steering_text(const struct server *s, unsigned port, char text[S
 			 steered, p->users, by);
 	else
 		snprintf(text, STEERING_TEXT, "off: %s",
-			 p->no_steering ? "as asked for" : "the device takes no rules for it");
+			 p->no_steering ? "as configured" : "the device does not accept the rules");
 	return steered;
 }
 

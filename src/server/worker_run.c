@@ -246,7 +246,7 @@ int worker_idle(struct worker *w, const struct idle_config *config) {
 	struct worker_task task = {idle_step, &c};
 
 	if (config->kind == IDLE_SLEEP && sleeper_open(&w->sleeper) != 0) {
-		log_error("power", LOG_NO_FIELDS, "worker %s: no eventfd to be woken by", w->name);
+		log_error("power", LOG_NO_FIELDS, "worker %s: no eventfd for wake-ups", w->name);
 		return -1;
 	}
 	worker_do(w, &task);

@@ -96,8 +96,8 @@ static bool keys_are_free(struct share_change *c, const struct service_group *co
 			share_key_text(&c->added.list[i], text);
 			snprintf(why, LIVE_LINE,
 				 "found %s, which service group %u has on port %s, allowed: "
-				 "another one, another VLAN, or it in a later change, once it has "
-				 "gone there",
+				 "another value, another VLAN, or this value in a later "
+				 "change, after the other group has lost it",
 				 text, groups[__builtin_ctzll(plain)]->id, c->share->name);
 			return false;
 		}

@@ -80,7 +80,7 @@ static enum added refuse(const struct filler *f, const struct share_key *key, un
 		 "port %s: service groups %" PRIu32 " and %" PRIu32 ": found %s in both, allowed: "
 		 "in different VLANs%s%s",
 		 f->port, f->groups[other]->id, f->groups[group]->id, text,
-		 key->kind == SHARE_GROUP_MAC ? "" : ", or where each has its own ",
+		 key->kind == SHARE_GROUP_MAC ? "" : ", or if each has its own ",
 		 key->kind == SHARE_GROUP_MAC ? "" : side);
 	return NOT_ADDED;
 }
@@ -90,7 +90,7 @@ static enum added put(const struct filler *f, const struct share_key *key, uint6
 	/* The table stores a pointer; ours is a number of the same size. */
 	if (rte_hash_add_key_data(f->t->groups, key, (void *)(uintptr_t)groups) == 0)
 		return ADDED;
-	snprintf(f->why, LIVE_LINE, "port %s: not all addresses or sessions fit the table",
+	snprintf(f->why, LIVE_LINE, "port %s: the table has no space for all addresses or sessions",
 		 f->port);
 	return NOT_ADDED;
 }

@@ -94,7 +94,7 @@ struct share_table *share_table_create(const char *port, enum share_side side,
 	size_t entries = share_entries_count(side, groups, count);
 
 	if (t == NULL) {
-		snprintf(why, LIVE_LINE, "port %s: no memory to tell its service groups apart",
+		snprintf(why, LIVE_LINE, "port %s: no memory for the table of its service groups",
 			 port);
 		return NULL;
 	}

@@ -162,7 +162,7 @@ static const char *channels_create(struct us_grant *g, const struct service_grou
 			return "no memory for UCDs";
 		c->ucd_size = us_ucd_write(sg, k, g->source, c->ucd);
 		if (c->ucd_size == 0)
-			return "settings that no UCD can tell";
+			return "settings that no UCD can express";
 	}
 	return NULL;
 }

@@ -6,9 +6,9 @@
 static const struct stage_queue queues[US_QUEUES] = {
 	[US_BURSTS] = {"bursts", "complete ones, in the order of their packets", false},
 	[US_SEGMENTS] = {"segments", "in the order of their numbers", false},
-	[US_JOINED] = {"joined", "fragments that are frames again, and what came behind them",
+	[US_JOINED] = {"joined", "frames joined from fragments, and frames that followed them",
 		       false},
-	[US_REQUEST_RING] = {"ring of requests", "what modems ask for", true},
+	[US_REQUEST_RING] = {"ring of requests", "bandwidth requests of modems", true},
 	[US_CONTROL_PORT] = {"control port", "MAC management messages", true},
 	[US_MESSAGE_RING] = {"ring of messages", "MAPs and UCDs, to the lower MAC", true},
 };
@@ -96,7 +96,8 @@ static const struct stage packet_list[] = {
 	},
 	{
 		.name = "expire",
-		.about = "end of waits: time is over, or memory is needed",
+		.about = "expires waits for missing parts when the timer runs out or memory "
+			 "is needed",
 		.dpdk = "mbuf",
 		STAGE(us_expire, expire),
 		.polls = true,
@@ -126,7 +127,8 @@ static const struct stage packet_list[] = {
 	},
 	{
 		.name = "decrypt_submit",
-		.about = "key by sequence and toggle; BPI+, CRC where asked",
+		.about = "key by sequence number and toggle; BPI+ decryption, CRC check if "
+			 "configured",
 		.dpdk = "intel-ipsec-mb or cryptodev",
 		STAGE(us_decrypt_submit, decrypt),
 		.drops = STAGE_DROPS(DROP_PRIVACY_MISSING, DROP_PRIVACY_SID, DROP_KEY_UNKNOWN,
@@ -137,7 +139,7 @@ static const struct stage packet_list[] = {
 	},
 	{
 		.name = "decrypt_collect",
-		.about = "what the crypto provider has done",
+		.about = "frames that the crypto provider has completed",
 		.dpdk = "the same",
 		STAGE(us_decrypt_collect, decrypt),
 		.polls = true,
@@ -174,7 +176,7 @@ static const struct stage packet_list[] = {
 	},
 	{
 		.name = "verify_source",
-		.about = "source address belongs to the modem",
+		.about = "checks that the source address belongs to the modem",
 		.dpdk = "mbuf",
 		STAGE(us_verify_source, verify_source),
 		.drops = STAGE_DROPS(DROP_SOURCE_ADDRESS, DROP_SOURCE_RATE, DROP_FRAME_RUNT,
@@ -217,7 +219,7 @@ static const struct stage scheduler_list[] = {
 static const struct stage grant_list[] = {
 	{
 		.name = "grant",
-		.about = "requests to grants; MAPs and UCDs when they are due",
+		.about = "passes requests to the scheduler; makes MAPs and UCDs when they are due",
 		.dpdk = "scheduler",
 		STAGE(us_grant, grant),
 		.polls = true,

@@ -171,8 +171,8 @@ static uint32_t shares_split(const struct spread *s, uint32_t flows[CLASS_COUNT]
 
 static int flows_refuse(uint32_t found, uint32_t min, uint32_t max) {
 	fprintf(stderr,
-		"traffic: --flows: found %u, allowed: %u to %u, as many as modems, shares and "
-		"rules leave space for\n",
+		"traffic: --flows: found %u, allowed: %u to %u, limited by modems, shares and "
+		"rules\n",
 		found, min, max);
 	return -1;
 }

@@ -70,7 +70,9 @@ static bool generator_sizes_fit(struct generator *g, const struct mix *mix) {
 	if (g->targets.count == 0)
 		fprintf(stderr, "traffic: no packet can pass the filters of any modem\n");
 	else
-		fprintf(stderr, "traffic: mix: %u bytes are too few for any modem's address\n",
+		fprintf(stderr,
+			"traffic: mix: frames of %u bytes are too short for the "
+			"address of any modem\n",
 			size);
 	return false;
 }

@@ -29,7 +29,7 @@ const char *shape_finish(struct shape *s) {
 
 	s->area = 0;
 	if (s->count < 2)
-		return "two points and more";
+		return "at least two points";
 	if (p[0].time != 0)
 		return "a first point at time 0";
 	for (unsigned i = 0; i + 1 < s->count; i++) {

@@ -58,7 +58,7 @@ static bool sender_create(struct downlink *d, const struct service_group *sg,
 		return true;
 	d->refused = downlink_refused_create(sg, o->refuse_every, o->network_by_address, o->seed);
 	if (d->refused == NULL)
-		fprintf(stderr, "traffic: no memory for packets that are to be dropped\n");
+		fprintf(stderr, "traffic: no memory for packets to refuse\n");
 	return d->refused != NULL;
 }
 

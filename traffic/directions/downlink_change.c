@@ -15,7 +15,7 @@ bool downlink_follow_begin(struct downlink *d) {
 	d->follow = f;
 	if (f == NULL || watch_create(&f->watch, d->generator->targets.stream_count) != 0 ||
 	    !unresolved_create(&f->frames, d->generator->targets.stream_count)) {
-		fprintf(stderr, "traffic: no memory for a service group that changes\n");
+		fprintf(stderr, "traffic: no memory to follow changes of a service group\n");
 		return false;
 	}
 	f->keep = d->tsc_hz / 1000 * FOLLOW_KEEP_MS;

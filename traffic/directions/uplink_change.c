@@ -15,7 +15,7 @@ bool uplink_follow_begin(struct uplink_follow *f, const struct uplink *u, struct
 	if (unresolved_create(&f->unresolved, uplink_stream_count(u)) &&
 	    watch_create(&f->watch, uplink_stream_count(u)) == 0)
 		return true;
-	fprintf(stderr, "traffic: no memory for a service group that changes\n");
+	fprintf(stderr, "traffic: no memory to follow changes of a service group\n");
 	return false;
 }
 

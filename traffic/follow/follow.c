@@ -145,7 +145,7 @@ static bool config_load(struct follow *f, json_t *answer, bool *more) {
 
 	secret_free(text);
 	if (!good) {
-		f->link.error = "its configuration cannot be read";
+		f->link.error = "the server's configuration cannot be read";
 		return error(f);
 	}
 	differences_find(f, &config);
@@ -190,7 +190,7 @@ static bool join(struct follow *f) {
 	generation = json_object_get(answer, "generation");
 	reported = json_is_integer(sequence) && json_is_integer(generation);
 	if (answer != NULL && !reported)
-		f->link.error = "it tells no sequence number of its events";
+		f->link.error = "the server reports no sequence number of its events";
 	if (reported) {
 		f->sequence = json_integer_value(sequence);
 		f->lost = f->known || json_integer_value(generation) != 0;

@@ -16,7 +16,7 @@
 #define READ_SIZE 65536 /* minimum free bytes before each recv() */
 #define MESSAGE_MAX ((size_t)64 << 20) /* bytes; exceeds every response of vcmtsd */
 
-#define NO_SERVER "no server answers there"
+#define NO_SERVER "no server listens at this socket"
 
 void server_link_init(struct server_link *l, const char *path) {
 	*l = (struct server_link){.path = path, .fd = -1};
@@ -92,7 +92,7 @@ uint64_t server_link_send(struct server_link *l, const char *method, json_t *par
 	sent = link_send(l, text) && link_send(l, "\n");
 	secret_free(text);
 	if (!sent)
-		fail(l, "it takes no request");
+		fail(l, "the request cannot be sent to the server");
 	return sent ? l->id : 0;
 }
 
@@ -124,12 +124,12 @@ static bool link_read(struct server_link *l, int wait_ms) {
 	if (poll(&ready, 1, wait_ms) <= 0)
 		return false;
 	if (!link_grow(l)) {
-		fail(l, "it sends a message that is too long");
+		fail(l, "the server sent a message that is too long");
 		return false;
 	}
 	n = recv(l->fd, l->bytes + l->count, l->size - l->count, MSG_DONTWAIT);
 	if (n <= 0) {
-		fail(l, "it has gone");
+		fail(l, "the server closed the connection");
 		return false;
 	}
 	l->count += (size_t)n;
@@ -167,14 +167,14 @@ static json_t *message_next(struct server_link *l, int wait_ms) {
 		end = line_end(l);
 	}
 	message = line_next(l, end);
-	return message != NULL ? message : fail(l, "it sends what is no message");
+	return message != NULL ? message : fail(l, "the server sent an invalid message");
 }
 
 json_t *server_link_next(struct server_link *l, int wait_ms) {
 	json_t *message = json_array_get(l->early, 0);
 
 	if (l->fd < 0)
-		return fail(l, "it has gone");
+		return fail(l, "the server closed the connection");
 	if (message == NULL)
 		return message_next(l, wait_ms);
 	json_incref(message);
@@ -186,7 +186,7 @@ static json_t *result_of(struct server_link *l, json_t *answer) {
 	json_t *result = json_object_get(answer, "result");
 
 	if (result == NULL)
-		l->error = "it refuses the request";
+		l->error = "the server refused the request";
 	json_incref(result);
 	json_decref(answer);
 	return result;
@@ -219,5 +219,5 @@ json_t *server_link_call(struct server_link *l, const char *method, json_t *para
 			l->early = json_array();
 		json_array_append_new(l->early, message);
 	}
-	return l->error != NULL ? NULL : fail(l, "it gives no answer");
+	return l->error != NULL ? NULL : fail(l, "the server did not respond in time");
 }

@@ -64,7 +64,7 @@ static bool memory(struct grants *g) {
 	g->units = calloc(g->flows->stream_count, sizeof(*g->units));
 	if (g->units != NULL && arrivals_create(&g->arrivals, g->flows) && events_create(g))
 		return true;
-	fprintf(stderr, "traffic: no memory for modems that wait for grants\n");
+	fprintf(stderr, "traffic: no memory for scheduled modems\n");
 	return false;
 }
 
@@ -73,7 +73,7 @@ struct grants *grants_create(const struct service_group *sg, struct uplink_flows
 	struct grants *g = calloc(1, sizeof(*g));
 
 	if (g == NULL) {
-		fprintf(stderr, "traffic: no memory for modems that wait for grants\n");
+		fprintf(stderr, "traffic: no memory for scheduled modems\n");
 		return NULL;
 	}
 	*g = (struct grants){

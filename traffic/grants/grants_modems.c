@@ -71,7 +71,7 @@ static bool access_create_for(struct grants *g) {
 	}
 	g->access = access_create(&config, &why);
 	if (g->access == NULL)
-		fprintf(stderr, "traffic: modems that wait for grants: %s\n", why);
+		fprintf(stderr, "traffic: scheduled modems: %s\n", why);
 	return g->access != NULL;
 }
 
@@ -134,7 +134,7 @@ static bool flow_set(struct grants *g, const struct uplink_cluster *cluster) {
 					      cluster->cluster.sids[i].sid};
 	why = access_set_flow(g->access, cluster->stream, &flow, g->now);
 	if (why != NULL)
-		fprintf(stderr, "traffic: a service flow that waits for grants: %s\n", why);
+		fprintf(stderr, "traffic: service flow of a scheduled modem: %s\n", why);
 	return why == NULL;
 }
 

@@ -146,7 +146,10 @@ static bool traffics_create(struct groups *g, const struct service_group *sgs,
 		t = traffic_create(&sgs[i], &options[i]);
 		if (t == NULL) {
 			if (count > 1)
-				fprintf(stderr, "traffic: this was service group %u\n", sgs[i].id);
+				fprintf(stderr,
+					"traffic: the message above is of service "
+					"group %u\n",
+					sgs[i].id);
 			return false;
 		}
 		group_add(g, t);
@@ -189,9 +192,9 @@ struct traffic *groups_prepare(const struct groups *g, const struct service_grou
 	const char *why = NULL;
 
 	if (g->count == SERVER_MAX_GROUPS)
-		why = "there are too many";
+		why = "there are too many groups";
 	else if (!ports_are_shared(g))
-		why = "it has ports of its own";
+		why = "it has its own ports";
 	if (why != NULL) {
 		fprintf(stderr, "traffic: service group %u gets no traffic: %s\n", sg->id, why);
 		return NULL;

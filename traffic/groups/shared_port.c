@@ -62,7 +62,7 @@ static int table_create(struct shared_port *s, size_t keys) {
 	s->table = rte_hash_create(&parameters);
 	if (s->table != NULL)
 		return 0;
-	fprintf(stderr, "traffic: no memory to tell %zu keys of service groups apart: %s\n", keys,
+	fprintf(stderr, "traffic: no memory for %zu keys of service groups: %s\n", keys,
 		rte_strerror(rte_errno));
 	return -1;
 }
@@ -84,14 +84,14 @@ static int key_add(void *context, const void *key, const char *what) {
 		if (other == n->group)
 			return 0;
 		fprintf(stderr,
-			"traffic: service groups %u and %u: found %s of both at one %s port, "
-			"allowed: others, or VLANs that differ\n",
+			"traffic: service groups %u and %u: found %s of both on one %s port, "
+			"allowed: different values, or different VLANs\n",
 			n->all[other].id, n->all[n->group].id, what, s->side->name);
 		return -1;
 	}
 	if (rte_hash_add_key_data(s->table, key, (void *)(uintptr_t)n->group) == 0)
 		return 0;
-	fprintf(stderr, "traffic: no memory to tell service groups apart\n");
+	fprintf(stderr, "traffic: no memory for the keys of service groups\n");
 	return -1;
 }
 

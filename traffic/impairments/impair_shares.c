@@ -97,7 +97,7 @@ bool impair_parse(const char *text, struct impair_shares *out, char *error, size
 		if (kind == IMPAIRMENTS)
 			return unknown(p, length, error, size);
 		if (given[kind]) {
-			snprintf(error, size, "%s: given twice", kinds[kind].name);
+			snprintf(error, size, "%s: found twice, allowed: once", kinds[kind].name);
 			return false;
 		}
 		given[kind] = true;
@@ -110,6 +110,8 @@ bool impair_parse(const char *text, struct impair_shares *out, char *error, size
 	}
 	if (sums_fit(out))
 		return true;
-	snprintf(error, size, "more than all packets, bursts or frames together");
+	snprintf(error, size,
+		 "the shares of packets, of bursts or of frames sum up to more "
+		 "than 1");
 	return false;
 }

@@ -166,7 +166,10 @@ int modems_create(struct modems *t, const struct service_group *sg, const struct
 		good = modem_create(t, sg, t->count, targets);
 	if (good)
 		return 0;
-	fprintf(stderr, "traffic: no memory or place for keys of %zu modems\n", sg->modem_count);
+	fprintf(stderr,
+		"traffic: no memory or free crypto sessions for the keys of %zu "
+		"modems\n",
+		sg->modem_count);
 	modems_free(t);
 	return -1;
 }

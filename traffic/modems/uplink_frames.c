@@ -22,7 +22,8 @@ static int key_create(struct uplink_modem *m, struct key_store *store, enum ciph
 	struct crypto_key *k = &m->keys[m->key_count];
 
 	if (stored == NULL) {
-		fprintf(stderr, "traffic: no place for a modem's upstream key\n");
+		fprintf(stderr, "traffic: no memory or free crypto session for a modem's "
+				"upstream key\n");
 		return -1;
 	}
 	m->stored[m->key_count] = stored;

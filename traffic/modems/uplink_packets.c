@@ -142,8 +142,8 @@ static bool packet_sizes_fit(const struct uplink_packets *p, const struct servic
 				continue;
 			units_format_mac(sg->modems[m].mac, modem);
 			fprintf(stderr,
-				"traffic: upstream mix: %u bytes are too few for the addresses of "
-				"modem %s\n",
+				"traffic: upstream mix: frames of %u bytes are too short for "
+				"the addresses of modem %s\n",
 				mix->sizes[i], modem);
 			return false;
 		}

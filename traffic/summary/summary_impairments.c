@@ -48,7 +48,7 @@ void summary_impairments_set(json_t *o, const struct uplink_result *r) {
 
 static void print_pair(FILE *out, const char *name, uint64_t expected, uint64_t counted) {
 	fprintf(out, "  %-12s %-20s %14" PRIu64 "  %s\n", "expected", name, expected,
-		expected == counted ? "as came" : "not as came");
+		expected == counted ? "as came" : "not received as sent");
 }
 
 void summary_impairments_hits(FILE *out, const struct uplink_result *r) {
@@ -62,12 +62,14 @@ void summary_impairments_hits(FILE *out, const struct uplink_result *r) {
 void summary_impairments_print(FILE *out, const struct uplink_result *r) {
 	summary_impairments_hits(out, r);
 	if (!r->expected_known) {
-		fputs("  what is expected is not known: memory was short\n", out);
+		fputs("  the expected losses are unknown: memory was short\n", out);
 		return;
 	}
 	print_pair(out, "lost", r->expected.lost, r->lost);
 	print_pair(out, "corrupted", r->expected.corrupted, r->corrupted);
 	if (r->survived > 0)
-		fprintf(out, "  %-12s %-20s %14" PRIu64 "\n", "proven", "but expected lost",
+		fprintf(out, "  %-12s %-20s %14" PRIu64 "\n", "proven",
+			"received, but "
+			"expected lost",
 			r->survived);
 }

@@ -35,8 +35,9 @@ static void print_counts(FILE *out, const struct common *c) {
 		print_count(out, "undecipherable", c->undecipherable, c->sent);
 	if (c->unaccounted != 0)
 		fprintf(out,
-			"%-12s %14" PRId64 "  the account does not close: sent is not the sum of "
-			"proven, lost, corrupted, undecipherable and overtaken\n",
+			"%-12s %14" PRId64 "  packets unaccounted for: sent is not the sum of "
+			"proven, lost, corrupted, undecipherable and "
+			"overtaken\n",
 			"unaccounted", c->unaccounted);
 }
 

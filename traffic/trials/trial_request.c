@@ -40,13 +40,13 @@ static __attribute__((format(printf, 2, 3))) bool refuse(struct reader *r, const
 /* Rejects a value; the message shows it if it is short. */
 static bool refuse_value(struct reader *r, const char *key, const json_t *value,
 			 const char *allowed) {
-	char found[64] = "something else";
+	char found[64] = "another type";
 	size_t size = json_dumpb(value, found, sizeof(found) - 1, JSON_ENCODE_ANY | JSON_COMPACT);
 
 	if (size < sizeof(found) - 1)
 		found[size] = '\0';
 	else
-		snprintf(found, sizeof(found), "what is too long to show");
+		snprintf(found, sizeof(found), "a value too long to show");
 	return refuse(r, "%s: found %s, allowed: %s", key, found, allowed);
 }
 

@@ -49,7 +49,10 @@ static int simulate(const struct loop_scenario *scenario, FILE *record) {
 
 int main(int argc, char **argv) {
 	static const struct argp_option options[] = {
-		{"maps", 'm', "FILE", 0, "write all MAPs and requests there, as lines of JSON", 0},
+		{"maps", 'm', "FILE", 0,
+		 "write all MAPs and requests to this file, as lines "
+		 "of JSON",
+		 0},
 		{0},
 	};
 	static const struct argp argp = {

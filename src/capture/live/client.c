@@ -133,7 +133,8 @@ static bool request_read(struct tap_client *c) {
 		return request_handle(c, (size_t)(end - c->request));
 	if (c->request_size < TAP_REQUEST_MAX)
 		return true;
-	tap_refuse(c->fd, "found a longer request, allowed: one line of up to 4096 bytes");
+	tap_refuse(c->fd, "request: found a line of more than 4096 bytes, allowed: up to 4096 "
+			  "bytes");
 	return false;
 }
 

@@ -65,7 +65,7 @@ static uint64_t time_of(const struct tap_output *o, uint64_t tsc) {
 /* Names the boundary, such as "frame out". For a drop it names the stage that dropped. */
 static void boundary_text(const struct tap_source *p, const struct tap_record *r, char *out,
 			  size_t size) {
-	const char *stage = p->direction == DIRECTION_PORT ? "told apart"
+	const char *stage = p->direction == DIRECTION_PORT ? "distributed"
 			    : r->stage < TAP_STAGES	   ? tap_stage_name(p->direction, r->stage)
 							   : "between rounds";
 

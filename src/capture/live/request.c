@@ -187,8 +187,8 @@ static bool add_stage(struct tap_request *request, const char *word, char *why) 
 		return true;
 	list_stages(list, request->directions);
 	return refuse(why,
-		      "stage: found \"%.40s\", allowed: %.3000s; with :in or :out behind it for "
-		      "one side, where packets pass there",
+		      "stage: found \"%.40s\", allowed: %.3000s; append :in or :out for the "
+		      "input or output of the stage",
 		      word, list);
 }
 
@@ -286,7 +286,7 @@ static bool filters_make_sense(const struct tap_request *request, char *why) {
 
 	for (unsigned i = 0; !request->drops && i < RTE_DIM(known); i++) {
 		if ((request->wants & known[i].bit) != 0 && (any & known[i].bit) == 0)
-			return refuse(why, "%s: it is not known at these stages, but %s",
+			return refuse(why, "%s: unknown at these stages; allowed: stages %s",
 				      known[i].what, known[i].where);
 	}
 	return true;
@@ -295,7 +295,7 @@ static bool filters_make_sense(const struct tap_request *request, char *why) {
 /* Writes faults to `why`, with the name of the key. */
 static bool request_parse(json_t *root, struct tap_request *request, char *why) {
 	if (!json_is_object(root))
-		return refuse(why, "found no JSON object");
+		return refuse(why, "found no JSON object, allowed: one object of keys");
 	return keys_known(root, why) && read_direction(root, request, why) &&
 	       read_drops(root, request, why) && read_stages(root, request, why) &&
 	       read_filters(root, request, why) && read_limits(root, request, why) &&

@@ -57,7 +57,8 @@ static void accept_clients(struct tap_service *t, uint64_t now) {
 			tap_client_open(slot, &t->captures, fd, now);
 			continue;
 		}
-		tap_refuse(fd, "so many clients wait here already; try again");
+		tap_refuse(fd, "too many clients are connected to the capture socket; try "
+			       "again later");
 		close(fd);
 	}
 }

@@ -121,7 +121,7 @@ bool tap_request_fits(const struct server *s, const struct tap_request *request,
 		snprintf(why, TAP_LINE, "modem: no such modem is in service");
 	else if ((request->wants & TAP_KNOWS_FLOW) != 0 && !flow)
 		snprintf(why, TAP_LINE,
-			 "flow: no service flow %u is in service where it is asked for",
+			 "flow: no service flow %u is in service in this group and direction",
 			 request->sfid);
 	else if ((request->wants & TAP_KNOWS_SESSION) != 0 && !session)
 		snprintf(why, TAP_LINE, "session: no session 0x%08x is in service",

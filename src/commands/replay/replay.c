@@ -54,8 +54,8 @@ static const struct argp_option options[] = {
 	{"then", 't', "TIME=FILE", 0,
 	 "at this time after the first packet, reload from FILE, as at SIGHUP; may be repeated", 0},
 	{"changes", 'C', "FILE", 0,
-	 "calls of the control socket's methods at times after the first packet, JSON: "
-	 "[{\"at\": \"12.5ms\", \"method\": \"modem.add\", \"params\": {..}}]",
+	 "JSON file with calls of the control socket's methods at times after the first "
+	 "packet: [{\"at\": \"12.5ms\", \"method\": \"modem.add\", \"params\": {..}}]",
 	 0},
 	{"answers", 'a', "FILE", 0, "write the results of all changes as JSON, - for stdout", 0},
 	{0},
@@ -200,7 +200,8 @@ static bool route_exists(const struct replay_options *o, const struct server_con
 		return true;
 	if (o->out[DOWN] != NULL && !has_scheduler(config)) {
 		fprintf(stderr,
-			"%s: has no upstream.scheduler; --rphy-out beside --rphy-in needs it\n",
+			"%s: has no upstream.scheduler; --rphy-out together with --rphy-in "
+			"needs it\n",
 			o->config);
 		return false;
 	}

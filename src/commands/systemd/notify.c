@@ -24,8 +24,7 @@ static uint64_t watchdog_ns(void) {
 
 	if (ret < 0)
 		log_warning("systemd", LOG_NO_FIELDS,
-			    "WATCHDOG_USEC or WATCHDOG_PID is none that can be used: %s; there is "
-			    "no watchdog",
+			    "WATCHDOG_USEC or WATCHDOG_PID is invalid: %s; the watchdog is off",
 			    strerror(-ret));
 	return ret > 0 ? us * NS_PER_US : 0;
 }
@@ -57,8 +56,8 @@ void notify_open(struct notify *n) {
 #ifndef HAVE_SYSTEMD
 	if (n->on)
 		log_warning("systemd", LOG_NO_FIELDS,
-			    "this vcmtsd was built without libsystemd: systemd is told nothing, "
-			    "which takes Type=exec and no WatchdogSec=");
+			    "this vcmtsd was built without libsystemd and does not notify "
+			    "systemd: the unit needs Type=exec and no WatchdogSec=");
 	n->on = false;
 #endif
 	if (n->on)
@@ -70,7 +69,9 @@ static void notify_send(struct notify *n, const char *state) {
 
 	if (error != 0 && !n->complained) {
 		n->complained = true;
-		log_warning("systemd", LOG_NO_FIELDS, "NOTIFY_SOCKET %s: %s: systemd is not told",
+		log_warning("systemd", LOG_NO_FIELDS,
+			    "NOTIFY_SOCKET %s: %s: systemd is not "
+			    "notified",
 			    getenv("NOTIFY_SOCKET"), strerror(error));
 	}
 }

@@ -39,7 +39,7 @@ void service_status(const struct server *s, char text[NOTIFY_TEXT]) {
 		used += (size_t)snprintf(text + used, NOTIFY_TEXT - used, ", %zu without a link",
 					 lacking[SERVER_PORT_DOWN]);
 	if (lacking[SERVER_PORT_GONE] > 0)
-		snprintf(text + used, NOTIFY_TEXT - used, ", %zu with a port that is gone",
+		snprintf(text + used, NOTIFY_TEXT - used, ", %zu with a removed port",
 			 lacking[SERVER_PORT_GONE]);
 }
 
@@ -92,7 +92,7 @@ static void reload_seen(void *service, enum reload_stage stage) {
 	char status[NOTIFY_TEXT];
 
 	if (stage == RELOAD_BEGINS) {
-		notify_reloading(&v->notify, "reading the configuration again");
+		notify_reloading(&v->notify, "reloading the configuration");
 		return;
 	}
 	service_status(v->server, status);
@@ -105,5 +105,5 @@ void service_watch_reloads(struct service *v, struct reload *r) {
 }
 
 void service_stopping(struct service *v) {
-	notify_stopping(&v->notify, "stopping: what is on its way goes out");
+	notify_stopping(&v->notify, "stopping: pending packets are sent");
 }

@@ -111,7 +111,7 @@ static void log_gone(const struct server *s, unsigned index) {
 	log_error("port",
 		  LOG_FIELDS(LOG_STRING("port", name), LOG_STRING("device", port->name),
 			     LOG_STRING("service_groups", groups)),
-		  "port %s: %s was taken away: service groups without it: %s", name, port->name,
+		  "port %s: %s was removed: service groups without it: %s", name, port->name,
 		  groups);
 }
 

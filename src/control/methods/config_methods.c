@@ -12,30 +12,31 @@
 /* clang-format off */
 const struct key config_get_params[] = {
 	{.name = "keys", BOOL, AT(struct config_get_params, keys), .fallback = "false",
-	 HELP("with the traffic encryption keys, without which it cannot be read as a file")},
+	 HELP("include the traffic encryption keys; without them the result cannot be loaded "
+	      "as a file")},
 	{.name = "group", INTEGER(1, SUBJECT_MAX_GROUP), AT(struct config_get_params, group.id),
 	 .flag = offsetof(struct config_get_params, group.given), .example = "1",
-	 HELP("service group; where it is left out, all of them")},
+	 HELP("service group (default: all)")},
 	{0},
 };
 const struct key config_get_result[] = {
 	{.name = "generation", .required = true, INTEGER(0, INT64_MAX), .example = "0",
 	 HELP("changes since the start")},
 	{.name = "sequence", .required = true, INTEGER(1, INT64_MAX), .example = "1",
-	 HELP("number of the first event that is not in it")},
+	 HELP("number of the first event that the result does not include")},
 	{.name = "config", .required = true, .kind = KIND_JSON,
-	 HELP("what is in service, with the keys of a server's file")},
+	 HELP("the configuration in service, with the keys of a server's file")},
 	{0},
 };
 const struct key config_reload_result[] = {
 	{.name = "done", .required = true, .kind = KIND_TEXT,
-	 .example = "sg.yaml: read again: 6 channels changed",
-	 HELP("what has changed, as vcmtsd prints it")},
+	 .example = "sg.yaml: reloaded: 6 channels changed",
+	 HELP("summary of the changes, as vcmtsd logs it")},
 	{0},
 };
 const struct key config_refuse_result[] = {
 	{.name = "refused", .required = true, INTEGER(0, INT64_MAX), .example = "1",
-	 HELP("changes that were refused since the start, this one included")},
+	 HELP("changes refused since the start, including this one")},
 	{0},
 };
 /* clang-format on */

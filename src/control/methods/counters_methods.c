@@ -11,27 +11,27 @@ const struct key counters_get_params[] = {
 	{.name = "group", INTEGER(1, SUBJECT_MAX_GROUP),
 	 AT(struct counters_get_params, group.id),
 	 .flag = offsetof(struct counters_get_params, group.given), .example = "1",
-	 HELP("service group; where it is left out, all of them, and the ports that they share")},
+	 HELP("service group (default: all of them, and the ports that they share)")},
 	{0},
 };
 
 static const struct key counted_item = {
-	INTEGER(0, INT64_MAX), .example = "0", HELP("how often, since the start"),
+	INTEGER(0, INT64_MAX), .example = "0", HELP("count since the start"),
 };
 static const struct key counted_keys[] = {
 	{.name = "drops", .required = true, .kind = KIND_MAP, .item = &counted_item,
-	 HELP("by drop reason, as docs/counters.md has them")},
+	 HELP("by drop reason (docs/counters.md)")},
 	{.name = "counters", .required = true, .kind = KIND_MAP, .item = &counted_item,
-	 HELP("by name, as docs/counters.md has them")},
+	 HELP("by name (docs/counters.md)")},
 	{0},
 };
 static const struct key counted_group_keys[] = {
 	{.name = "id", .required = true, INTEGER(1, SUBJECT_MAX_GROUP), .example = "1",
-	 HELP("number of the service group")},
+	 HELP("ID of the service group")},
 	{.name = "downstream", .required = true, .kind = KIND_MAP, .keys = counted_keys,
-	 HELP("towards the modems")},
+	 HELP("downstream")},
 	{.name = "upstream", .kind = KIND_MAP, .keys = counted_keys,
-	 HELP("from the modems; not there where the group has no upstream")},
+	 HELP("upstream; absent if the group has none")},
 	{0},
 };
 static const struct key counted_group_item = {
@@ -41,7 +41,7 @@ static const struct key counted_port_keys[] = {
 	{.name = "port", .required = true, .kind = KIND_TEXT, .example = "network 0",
 	 HELP("its name")},
 	{.name = "drops", .required = true, .kind = KIND_MAP, .item = &counted_item,
-	 HELP("by drop reason: packets of no group")},
+	 HELP("by drop reason: packets that belong to no group")},
 	{.name = "counters", .required = true, .kind = KIND_MAP, .item = &counted_item,
 	 HELP("by name")},
 	{0},
@@ -54,7 +54,7 @@ const struct key counters_get_result[] = {
 	{.name = "groups", .required = true, .kind = KIND_LIST, .max = SERVER_MAX_GROUPS,
 	 .item = &counted_group_item, HELP("service groups")},
 	{.name = "shared_ports", .required = true, .kind = KIND_LIST, .max = SERVER_PORTS_MAX,
-	 .item = &counted_port_item, HELP("ports that groups share; none where a group is named")},
+	 .item = &counted_port_item, HELP("ports that groups share; none if `group` is given")},
 	{0},
 };
 /* clang-format on */

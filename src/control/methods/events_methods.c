@@ -7,20 +7,20 @@
 /* clang-format off */
 static const struct key event_group_item = {
 	INTEGER(1, SUBJECT_MAX_GROUP), .size = sizeof(uint32_t), .example = "1",
-	HELP("ID of a service group, which need not be there yet"),
+	HELP("ID of a service group, which may be added later"),
 };
 const struct key events_subscribe_params[] = {
 	{.name = "keys", BOOL, AT(struct events_params, keys), .fallback = "false",
-	 HELP("with the traffic encryption keys of modems")},
+	 HELP("include the traffic encryption keys of modems")},
 	{.name = "groups",
 	 LIST_OF(struct events_params, groups, group_count, &event_group_item), .min = 1,
 	 .max = SERVER_MAX_GROUPS,
-	 HELP("service groups whose events are wanted; where it is left out, those of all")},
+	 HELP("service groups whose events are sent (default: all)")},
 	{0},
 };
 const struct key events_subscribe_result[] = {
 	{.name = "sequence", .required = true, INTEGER(1, INT64_MAX), .example = "41",
-	 HELP("number of the next event of the server")},
+	 HELP("number of the server's next event")},
 	{.name = "generation", .required = true, INTEGER(0, INT64_MAX), .example = "11",
 	 HELP("changes since the start")},
 	{0},
@@ -34,8 +34,8 @@ json_t *events_subscribe(struct rpc_call *call) {
 
 	if (m->events.journal == NULL || call->subscriber == NULL)
 		return rpc_refuse(call, RPC_REFUSED,
-				  "found no connection that could get events, allowed: one to the "
-				  "control socket");
+				  "events: found a call without a connection, allowed: a "
+				  "connection to the control socket");
 	result = json_pack("{s:I, s:I}", "sequence",
 			   (json_int_t)event_journal_next(m->events.journal), "generation",
 			   (json_int_t)m->server->generation);
@@ -47,6 +47,7 @@ json_t *events_subscribe(struct rpc_call *call) {
 		return result;
 	json_decref(result);
 	return rpc_refuse(call, RPC_REFUSED,
-			  "found %d subscribers, or no memory left, allowed: up to %d",
+			  "events: found %d subscribers, or no memory left, allowed: up to %d "
+			  "subscribers",
 			  EVENT_SUBSCRIBERS_MAX, EVENT_SUBSCRIBERS_MAX);
 }

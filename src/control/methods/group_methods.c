@@ -22,7 +22,7 @@ const struct key group_get_params[] = {
 };
 
 static const struct key brief_group_keys[] = {
-	ID_KEY(SUBJECT_MAX_GROUP, "number of the service group"),
+	ID_KEY(SUBJECT_MAX_GROUP, "ID of the service group"),
 	{.name = "name", .required = true, .kind = KIND_NAME, .example = "sg", HELP("its name")},
 	COUNT_KEY("modems", SG_MAX_MODEMS, "300", "cable modems"),
 	COUNT_KEY("channels", SG_MAX_CHANNELS, "6", "downstream channels"),
@@ -35,13 +35,13 @@ static const struct key brief_group_item = {
 
 const struct key group_list_result[] = {
 	{.name = "groups", .required = true, .kind = KIND_LIST, .max = SERVER_MAX_GROUPS,
-	 .item = &brief_group_item, HELP("in the order of the file")},
+	 .item = &brief_group_item, HELP("service groups, in the order of the file")},
 	{0},
 };
 
 static const struct key got_channel_keys[] = {
-	ID_KEY(KEYS_MAX_ID, "number of the channel"),
-	RATE_KEY("bits per second that it carries in MAC frames"),
+	ID_KEY(KEYS_MAX_ID, "ID of the channel"),
+	RATE_KEY("bits per second of MAC frames"),
 	SESSION_KEY("L2TPv3 session ID"),
 	{0},
 };
@@ -49,7 +49,7 @@ static const struct key got_channel_item = {
 	.kind = KIND_MAP, .keys = got_channel_keys, HELP("a downstream channel"),
 };
 static const struct key got_upstream_channel_keys[] = {
-	ID_KEY(KEYS_MAX_ID, "number of the channel"),
+	ID_KEY(KEYS_MAX_ID, "ID of the channel"),
 	RATE_KEY("bits per second"),
 	SESSION_KEY("L2TPv3 session ID of its bursts"),
 	{0},
@@ -58,20 +58,20 @@ static const struct key got_upstream_channel_item = {
 	.kind = KIND_MAP, .keys = got_upstream_channel_keys, HELP("an upstream channel"),
 };
 static const struct key channel_id_item = {
-	INTEGER(1, KEYS_MAX_ID), .example = "1", HELP("number of a channel"),
+	INTEGER(1, KEYS_MAX_ID), .example = "1", HELP("ID of a channel"),
 };
 static const struct key got_bonding_group_keys[] = {
-	ID_KEY(KEYS_MAX_ID, "number of the bonding group"),
+	ID_KEY(KEYS_MAX_ID, "ID of the bonding group"),
 	{.name = "channels", .required = true, .kind = KIND_LIST, .max = SG_MAX_CHANNELS,
-	 .item = &channel_id_item, HELP("numbers of its channels")},
+	 .item = &channel_id_item, HELP("IDs of its channels")},
 	{0},
 };
 static const struct key got_bonding_group_item = {
 	.kind = KIND_MAP, .keys = got_bonding_group_keys, HELP("a downstream bonding group"),
 };
 static const struct key got_filter_group_keys[] = {
-	ID_KEY(KEYS_MAX_ID, "number of the filter group"),
-	COUNT_KEY("rules", SG_MAX_RULES, "16", "how many rules it has"),
+	ID_KEY(KEYS_MAX_ID, "ID of the filter group"),
+	COUNT_KEY("rules", SG_MAX_RULES, "16", "number of its rules"),
 	{0},
 };
 static const struct key got_filter_group_item = {
@@ -79,7 +79,7 @@ static const struct key got_filter_group_item = {
 };
 
 const struct key group_get_result[] = {
-	ID_KEY(SUBJECT_MAX_GROUP, "number of the service group"),
+	ID_KEY(SUBJECT_MAX_GROUP, "ID of the service group"),
 	{.name = "name", .required = true, .kind = KIND_NAME, .example = "sg", HELP("its name")},
 	COUNT_KEY("modems", SG_MAX_MODEMS, "300", "cable modems"),
 	{.name = "rate_limit", .required = true, INTEGER(0, UINT64_C(1000000000000)),

@@ -16,7 +16,7 @@ const struct key key_install_params[] = {
 	 AT(struct key_params, next.key),
 	 COUNT(struct key_params, next.key_size), .choices = cipher_key_lengths,
 	 .example = "000102030405060708090a0b0c0d0e0f",
-	 HELP("the next traffic encryption key, as long as the association's cipher asks")},
+	 HELP("the next traffic encryption key, of the length of the association's cipher")},
 	{.name = "iv", .required = true, .kind = KIND_HEX, .secret = true,
 	 AT(struct key_params, next.iv),
 	 COUNT(struct key_params, next.iv_size), .choices = cipher_iv_lengths,
@@ -75,9 +75,9 @@ json_t *key_install(struct rpc_call *call) {
 }
 
 json_t *key_use(struct rpc_call *call) {
-	return roll(call, use, "used: it is the next one");
+	return roll(call, use, "next key is in use");
 }
 
 json_t *key_remove(struct rpc_call *call) {
-	return roll(call, forget_old, "removed: it was the old one");
+	return roll(call, forget_old, "old key removed");
 }

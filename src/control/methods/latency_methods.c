@@ -9,7 +9,7 @@
 const struct key latency_get_params[] = {
 	GROUP_KEY(struct latency_get_params, group),
 	{.name = "reset", BOOL, AT(struct latency_get_params, reset), .fallback = "false",
-	 HELP("whether the next response starts from zero")},
+	 HELP("reset the recent latencies after this response")},
 	{0},
 };
 
@@ -17,24 +17,25 @@ const struct key latency_get_params[] = {
 	{.name = (key), .kind = KIND_REAL, .example = "1", HELP(text)}
 static const struct key percentile_keys[] = {
 	{.name = "packets", .required = true, INTEGER(0, INT64_MAX), .example = "1000",
-	 HELP("since the last reset, or since it was switched on; without any, nothing else is told")},
+	 HELP("packets since the last reset or since measuring began; 0: the other keys are "
+	      "absent")},
 	US_KEY("mean", "us"),
-	US_KEY("p50", "us, of all but one in 2"),
-	US_KEY("p90", "us, of all but one in 10"),
-	US_KEY("p99", "us, of all but one in 100"),
-	US_KEY("p99_9", "us, of all but one in 1,000"),
-	US_KEY("p99_99", "us, of all but one in 10,000"),
-	US_KEY("p99_999", "us, of all but one in 100,000"),
-	US_KEY("max", "us, the longest"),
+	US_KEY("p50", "us, median"),
+	US_KEY("p90", "us, 90th percentile"),
+	US_KEY("p99", "us, 99th percentile"),
+	US_KEY("p99_9", "us, 99.9th percentile"),
+	US_KEY("p99_99", "us, 99.99th percentile"),
+	US_KEY("p99_999", "us, 99.999th percentile"),
+	US_KEY("max", "us, maximum"),
 	{.name = "histogram", .kind = KIND_LIST, .max = PERCENTILES_BUCKETS, .item = &bucket_item,
-	 HELP("buckets that are not empty")},
+	 HELP("non-empty buckets of the histogram")},
 	{0},
 };
 const struct key latency_get_result[] = {
 	{.name = "downstream", .kind = KIND_MAP, .keys = percentile_keys,
-	 HELP("towards the modems; not there where it is not measured")},
+	 HELP("downstream; absent if not measured")},
 	{.name = "upstream", .kind = KIND_MAP, .keys = percentile_keys,
-	 HELP("from the modems, likewise")},
+	 HELP("upstream; absent if not measured")},
 	{0},
 };
 /* clang-format on */

@@ -17,11 +17,12 @@
 #define LIMIT_KEY                                                                            \
 	{.name = "limit", .kind = KIND_DURATION, AT(struct group_lifecycle_params, limit_ns),     \
 	 .min = 0, .max = UINT64_C(10000000000), .fallback = "500ms",                        \
-	 HELP("how long what it holds may take to go out")}
+	 HELP("time limit for sending pending packets")}
 
 const struct key group_add_params[] = {
 	{.name = "file", .required = true, .kind = KIND_PATH, AT(struct group_add_params, file),
-	 .example = "sg5.yaml", HELP("configuration of one service group, as vcmtsd sees the path")},
+	 .example = "sg5.yaml", HELP("path of the configuration of one service group, on "
+				     "vcmtsd's machine")},
 	{0},
 };
 const struct key group_lifecycle_params[] = {
@@ -39,25 +40,26 @@ const struct key group_resume_params[] = {
 	 AT(struct worker_params, member), .example = "1", HELP(text)}
 
 const struct key worker_drain_params[] = {
-	CORE_KEY("core", core, "of the worker that is to run nothing"),
-	CORE_KEY("to", to, "of the worker that takes over what it runs"),
+	CORE_KEY("core", core, "core of the worker to drain"),
+	CORE_KEY("to", to, "core of the worker that gets its pipelines"),
 	{0},
 };
 const struct key worker_resume_params[] = {
-	CORE_KEY("core", core, "of the worker that is to run again what it ran at first"),
+	CORE_KEY("core", core, "core of the worker that gets its original pipelines back"),
 	{0},
 };
 
 const struct key lifecycle_result[] = {
 	{.name = "generation", .required = true, INTEGER(0, INT64_MAX), .example = "1",
-	 HELP("changes since the start, this one included")},
+	 HELP("changes since the start, including this one")},
 	{0},
 };
 const struct key drain_result[] = {
 	{.name = "held", .required = true, INTEGER(0, INT64_MAX), .example = "0",
-	 HELP("packets and parts of packets that it still holds; 0: it is empty")},
+	 HELP("packets and parts of packets that are still pending")},
 	{.name = "waiting", .required = true, INTEGER(0, INT64_MAX), .example = "0",
-	 HELP("of these, parts whose rest has not come: they wait until the group is resumed")},
+	 HELP("of these, parts whose missing parts have not arrived; they wait until the "
+	      "group is resumed")},
 	{0},
 };
 /* clang-format on */
@@ -147,7 +149,7 @@ json_t *group_drain(struct rpc_call *call) {
 	if (!g->drained) /* group.resume may have ended the drain meanwhile */
 		return rpc_refuse(
 			call, RPC_REFUSED,
-			"group: service group %u was resumed meanwhile, or is another one",
+			"group: service group %u was resumed or replaced during the drain",
 			g->sg->id);
 	/* read before `pending`, so that a packet that moves between both reads is not counted as
 	 * waiting */

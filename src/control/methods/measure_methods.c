@@ -9,21 +9,21 @@
 const struct key measure_set_params[] = {
 	{.name = "cycles", BOOL, AT(struct measure_params, cycles),
 	 .flag = offsetof(struct measure_params, cycles_given), .example = "true",
-	 HELP("whether the cycles of the stages are to be measured; as it is where not given")},
+	 HELP("measure the cycles of the stages (default: unchanged)")},
 	{.name = "latency", BOOL, AT(struct measure_params, latency),
 	 .flag = offsetof(struct measure_params, latency_given), .example = "true",
-	 HELP("whether it is to be measured how long packets stay in the pipeline, likewise")},
+	 HELP("measure the latency of packets in the pipeline (default: unchanged)")},
 	{0},
 };
 const struct key measure_result[] = {
 	{.name = "cycles", .required = true, BOOL, .example = "true",
 	 HELP("whether the cycles of the stages are measured")},
 	{.name = "cycles_ms", .required = true, INTEGER(0, INT64_MAX), .example = "1000",
-	 HELP("for how long they were, when they were last: the figures are of that time")},
+	 HELP("duration of the current or last measurement of cycles")},
 	{.name = "latency", .required = true, BOOL, .example = "false",
-	 HELP("whether it is measured how long packets stay in the pipeline")},
+	 HELP("whether the latency of packets is measured")},
 	{.name = "latency_ms", .required = true, INTEGER(0, INT64_MAX), .example = "0",
-	 HELP("for how long it was, likewise")},
+	 HELP("duration of the current or last measurement of latencies")},
 	{0},
 };
 /* clang-format on */

@@ -22,23 +22,23 @@ static const struct key name_item = {
 const struct key metrics_get_params[] = {
 	{.name = "names", LIST_OF(struct metrics_get_params, names, name_count, &name_item),
 	 .min = 1, .max = NAMES_MAX,
-	 HELP("metrics whose names begin so, where there are any; where it is left out, all")},
+	 HELP("prefixes of the metrics' names (default: all)")},
 	{.name = "group", INTEGER(1, SUBJECT_MAX_GROUP), AT(struct metrics_get_params, group.id),
 	 .flag = offsetof(struct metrics_get_params, group.given), .example = "1",
-	 HELP("service group; where it is left out, all of them, and what is of none")},
+	 HELP("service group (default: all, and metrics without a group)")},
 	{.name = "modem", .kind = KIND_MAC, AT(struct metrics_get_params, modem),
 	 .flag = offsetof(struct metrics_get_params, has_modem), .example = "02:00:00:00:00:01",
-	 HELP("MAC address: also what is of this modem and its service flows, and of no other")},
+	 HELP("MAC address: includes the metrics of this modem and its service flows")},
 	{.name = "modems", BOOL, AT(struct metrics_get_params, modems), .fallback = "false",
-	 HELP("also what is of each modem")},
+	 HELP("include the metrics of each modem")},
 	{.name = "flows", BOOL, AT(struct metrics_get_params, flows), .fallback = "false",
-	 HELP("also what is of each downstream service flow")},
+	 HELP("include the metrics of each downstream service flow")},
 	{.name = "first", INTEGER(0, INT64_MAX), AT(struct metrics_get_params, first),
 	 .fallback = "0",
-	 HELP("where to begin: 0, or what the answer before told as next, to the same other "
-	      "parameters")},
+	 HELP("index of the first sample: 0, or `next` of the previous response to the same "
+	      "other parameters")},
 	{.name = "count", INTEGER(1, METRICS_SAMPLES_MAX), AT(struct metrics_get_params, count),
-	 .fallback = METRICS_SAMPLES_DEFAULT, HELP("how many samples at the most")},
+	 .fallback = METRICS_SAMPLES_DEFAULT, HELP("maximum number of samples")},
 	{0},
 };
 
@@ -48,11 +48,11 @@ static const struct key label_item = {
 static const struct key sample_keys[] = {
 	{.name = "name", .required = true, .kind = KIND_TEXT,
 	 .example = "vcmts_downstream_received_packets_total",
-	 HELP("of the metric; of a histogram with _bucket, _sum or _count behind it")},
+	 HELP("name of the metric; of a histogram with the suffix _bucket, _sum or _count")},
 	{.name = "labels", .required = true, .kind = KIND_MAP, .item = &label_item,
-	 HELP("those of the metric by name; of a _bucket also le, its upper bound in seconds")},
+	 HELP("labels of the metric by name; a _bucket also has le, its upper bound in seconds")},
 	{.name = "value", .required = true, .kind = KIND_REAL, .example = "0",
-	 HELP("in the unit of the metric")},
+	 HELP("value in the unit of the metric")},
 	{0},
 };
 static const struct key sample_item = {
@@ -63,9 +63,9 @@ const struct key metrics_get_result[] = {
 	{.name = "uptime", .required = true, .kind = KIND_REAL, .example = "12.5",
 	 HELP("seconds since the start; 0 in a replay")},
 	{.name = "samples", .required = true, .kind = KIND_LIST, .max = METRICS_SAMPLES_MAX,
-	 .item = &sample_item, HELP("those of a metric one behind the other")},
+	 .item = &sample_item, HELP("samples, grouped by metric")},
 	{.name = "next", INTEGER(0, INT64_MAX), .example = "4294967296",
-	 HELP("where to go on; not there when these were the last")},
+	 HELP("index of the next sample; absent at the end")},
 	{0},
 };
 /* clang-format on */

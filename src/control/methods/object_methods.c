@@ -13,17 +13,22 @@
 /* clang-format off */
 const struct key object_result[] = {
 	{.name = "done", .required = true, .kind = KIND_TEXT, .example = "1 modem added",
-	 HELP("what has changed")},
+	 HELP("summary of the change")},
 	{.name = "generation", .required = true, INTEGER(0, INT64_MAX), .example = "1",
-	 HELP("changes since the start, this one included")},
+	 HELP("changes since the start, including this one")},
 	{0},
 };
 
 #define OBJECT_KEY(key, text) {.name = (key), .required = true, .kind = KIND_JSON, HELP(text)}
 #define WHOLE(list, by)                                                                        \
-	"the keys of an item of `" list "` in the configuration; set: " by " and those that "  \
-	"are to differ (a merge patch, RFC 7396, in which an object for a list names its "     \
-	"items by their ids)"
+	"the keys of an item of `" list "` in the configuration; set: " by " and the keys "       \
+									   "to change (a "        \
+									   "merge patch, "        \
+									   "RFC 7396; an "        \
+									   "object in "           \
+									   "place of a "          \
+									   "list names "          \
+									   "items by ID)"
 
 const struct key modem_params[] = {
 	GROUP_KEY(struct object_params, group),
@@ -32,7 +37,7 @@ const struct key modem_params[] = {
 };
 const struct key modem_remove_params[] = {
 	GROUP_KEY(struct object_params, group),
-	OBJECT_KEY("modem", "its mac alone"),
+	OBJECT_KEY("modem", "mac only"),
 	{0},
 };
 const struct key filter_group_params[] = {
@@ -42,7 +47,7 @@ const struct key filter_group_params[] = {
 };
 const struct key filter_group_remove_params[] = {
 	GROUP_KEY(struct object_params, group),
-	OBJECT_KEY("filter_group", "its id alone"),
+	OBJECT_KEY("filter_group", "id only"),
 	{0},
 };
 const struct key channel_params[] = {
@@ -52,7 +57,7 @@ const struct key channel_params[] = {
 };
 const struct key channel_remove_params[] = {
 	GROUP_KEY(struct object_params, group),
-	OBJECT_KEY("channel", "its id alone"),
+	OBJECT_KEY("channel", "id only"),
 	{0},
 };
 const struct key upstream_channel_params[] = {
@@ -62,7 +67,7 @@ const struct key upstream_channel_params[] = {
 };
 const struct key upstream_channel_remove_params[] = {
 	GROUP_KEY(struct object_params, group),
-	OBJECT_KEY("upstream_channel", "its id alone"),
+	OBJECT_KEY("upstream_channel", "id only"),
 	{0},
 };
 const struct key bonding_group_params[] = {
@@ -72,7 +77,7 @@ const struct key bonding_group_params[] = {
 };
 const struct key bonding_group_remove_params[] = {
 	GROUP_KEY(struct object_params, group),
-	OBJECT_KEY("bonding_group", "its id alone"),
+	OBJECT_KEY("bonding_group", "id only"),
 	{0},
 };
 const struct key group_set_params[] = {

@@ -18,41 +18,42 @@
 const struct key scheduler_get_params[] = {
 	GROUP_KEY(struct scheduler_get_params, group),
 	{.name = "flows", BOOL, AT(struct scheduler_get_params, flows), .fallback = "true",
-	 HELP("also service flows that have lost packets, for which all are looked at")},
+	 HELP("include service flows with drops; checks all flows")},
 	{0},
 };
 
 static const struct key delay_keys[] = {
 	PRIORITY_KEY,
-	COUNTED_KEY("packets", "that have left the queues"),
+	COUNTED_KEY("packets", "packets dequeued"),
 	REAL_KEY("mean_us", "mean delay in the queues"),
 	REAL_KEY("p50_us", "median"),
-	REAL_KEY("p99_us", "of all but one in 100"),
-	REAL_KEY("p99_9_us", "of all but one in 1,000"),
+	REAL_KEY("p99_us", "99th percentile"),
+	REAL_KEY("p99_9_us", "99.9th percentile"),
 	{.name = "histogram", .required = true, .kind = KIND_LIST, .max = SCHEDULER_DELAY_BUCKETS,
-	 .item = &bucket_item, HELP("buckets that are not empty")},
+	 .item = &bucket_item, HELP("non-empty buckets of the histogram")},
 	{0},
 };
 static const struct key delay_item = {
-	.kind = KIND_MAP, .keys = delay_keys, HELP("a priority whose packets have left"),
+	.kind = KIND_MAP, .keys = delay_keys, HELP("a priority with dequeued packets"),
 };
 static const struct key channel_keys[] = {
-	ID_KEY("number of the channel"),
+	ID_KEY("ID of the channel"),
 	COUNTED_KEY("rate", "bits per second"),
-	COUNTED_KEY("packets", "sent on it"),
-	COUNTED_KEY("bytes", "of these, with all that counts against the rate"),
-	REAL_KEY("utilisation", "share of what it could have carried since the start"),
+	COUNTED_KEY("packets", "packets sent"),
+	COUNTED_KEY("bytes", "bytes sent, with all overhead that counts against the rate"),
+	REAL_KEY("utilisation", "utilisation since the start"),
 	{0},
 };
 static const struct key channel_item = {
 	.kind = KIND_MAP, .keys = channel_keys, HELP("a downstream channel"),
 };
 static const struct key bonding_keys[] = {
-	ID_KEY("number of the bonding group"),
-	COUNTED_KEY("channels", "how many it has"),
-	COUNTED_KEY("packets", "sent on it"),
-	REAL_KEY("early_share", "share of packets that overtook one on another channel"),
-	REAL_KEY("mean_skew_us", "for how long modems wait for the order, in the mean"),
+	ID_KEY("ID of the bonding group"),
+	COUNTED_KEY("channels", "number of its channels"),
+	COUNTED_KEY("packets", "packets sent"),
+	REAL_KEY("early_share", "share of packets that arrive before an earlier one on "
+				"another channel"),
+	REAL_KEY("mean_skew_us", "mean time that modems keep early packets to restore the order"),
 	REAL_KEY("max_skew_us", "at most"),
 	{0},
 };
@@ -65,10 +66,11 @@ static const struct key drop_item = {
 #define FLOW_KEYS                                                                           \
 	{.name = "id", .required = true, INTEGER(1, UINT32_MAX), .example = "1",            \
 	 HELP("service flow ID")},                                                          \
-	PRIORITY_KEY, COUNTED_KEY("packets", "that have left its queue"), COUNTED_KEY("bytes", "of these"), \
+	PRIORITY_KEY, COUNTED_KEY("packets", "packets "                                           \
+					     "dequeued"), COUNTED_KEY("bytes", "of these"),       \
 	{.name = "drops", .required = true, .kind = KIND_MAP, .item = &drop_item,           \
-	 HELP("by drop reason, those that there were")},                                    \
-	COUNTED_KEY("waiting_packets", "in its queue now"), COUNTED_KEY("waiting_bytes", "of these")
+	 HELP("drops by reason; only reasons that occurred")},                                    \
+	COUNTED_KEY("waiting_packets", "queued now"), COUNTED_KEY("waiting_bytes", "of these")
 static const struct key flow_keys[] = {FLOW_KEYS, {0}};
 static const struct key flow_item = {
 	.kind = KIND_MAP, .keys = flow_keys, HELP("a downstream service flow"),
@@ -83,17 +85,19 @@ const struct key scheduler_get_result[] = {
 	 .item = &bonding_item, HELP("downstream bonding groups")},
 	{.name = "service_flows", .kind = KIND_LIST,
 	 .max = (uint64_t)SG_MAX_MODEMS * SG_MAX_MODEM_FLOWS,
-	 .item = &flow_item, HELP("service flows that have lost packets, where they are asked for")},
+	 .item = &flow_item, HELP("service flows with drops, if requested")},
 	{0},
 };
 
 #define REPORTED_FLOW_KEYS                                                                     \
 	FLOW_KEYS, {.name = "bonding_group", .required = true, INTEGER(1, KEYS_MAX_ID), .example = "1", \
-		    HELP("number of its bonding group")},                                  \
-	COUNTED_KEY("max_sustained_rate", "bits per second; 0: any"),                        \
+		    HELP("ID of its bonding group")},                                  \
+	COUNTED_KEY("max_sustained_rate", "bits per second; 0: no limit"),                        \
 	{.name = "aqm", .required = true, ENUM(aqm_choices), .example = "docsis-pie",             \
-	 HELP("how it drops where packets wait")},                                         \
-	{.name = "drop_probability", .kind = KIND_REAL, .example = "0", HELP("of DOCSIS-PIE, now")}
+	 HELP("active queue management")},                                         \
+	{.name = "drop_probability", .kind = KIND_REAL, .example = "0", HELP("current drop "      \
+									     "probability "       \
+									     "of DOCSIS-PIE")}
 const struct key flow_get_params[] = {
 	GROUP_KEY(struct flow_get_params, group),
 	{.name = "id", .required = true, INTEGER(1, UINT32_MAX), AT(struct flow_get_params, id),
@@ -118,7 +122,7 @@ const struct key modem_flows_params[] = {
 	{0},
 };
 const struct key modem_flows_result[] = {
-	COUNTED_KEY("max_aggregate_rate", "bits per second of all of them together; 0: any"),
+	COUNTED_KEY("max_aggregate_rate", "aggregate rate limit in bits per second; 0: no limit"),
 	{.name = "service_flows", .required = true, .kind = KIND_LIST, .max = SG_MAX_MODEM_FLOWS,
 	 .item = &reported_flow_item, HELP("its downstream service flows")},
 	{0},

@@ -14,21 +14,21 @@
 
 static const struct key placed_group_keys[] = {
 	{.name = "id", .required = true, INTEGER(1, SUBJECT_MAX_GROUP), .example = "1",
-	 HELP("number of the service group")},
+	 HELP("ID of the service group")},
 	{.name = "name", .required = true, .kind = KIND_NAME, .example = "sg",
 	 HELP("its name")},
 	{.name = "modems", .required = true, INTEGER(0, SG_MAX_MODEMS), .example = "300",
-	 HELP("how many it has")},
+	 HELP("number of its channels")},
 	CORE_KEY("upper_mac_core", "core of the upper MAC"),
 	CORE_KEY("lower_mac_core", "core of the lower MAC, which may be the same"),
 	{.name = "upstream_core", INTEGER(0, KEYS_MAX_CORE), .example = "1",
-	 HELP("core of the upstream; not there without one")},
+	 HELP("core of the upstream; absent without one")},
 	{.name = "network", .required = true, .kind = KIND_DEVICE, .example = "net_memif0",
 	 HELP("device of the port towards the core network")},
 	{.name = "rphy", .required = true, .kind = KIND_DEVICE, .example = "net_memif1",
 	 HELP("device of the port towards the R-PHY device")},
 	{.name = "control", .kind = KIND_DEVICE, .example = "net_tap0",
-	 HELP("device of the port for management messages; not there without one")},
+	 HELP("device of the port for management messages; absent without one")},
 	{0},
 };
 static const struct key placed_group_item = {
@@ -37,7 +37,7 @@ static const struct key placed_group_item = {
 static const struct key server_worker_keys[] = {
 	CORE_KEY("core", "its core"),
 	{.name = "runs", .required = true, .kind = KIND_TEXT, .example = "downstream, upstream",
-	 HELP("what it runs, for people")},
+	 HELP("description of its pipelines")},
 	{0},
 };
 static const struct key server_worker_item = {
@@ -46,17 +46,16 @@ static const struct key server_worker_item = {
 
 static const struct key steered_port_keys[] = {
 	{.name = "port", .required = true, .kind = KIND_TEXT, .example = "R-PHY",
-	 HELP("which port of its groups it is")},
+	 HELP("role of the port in its groups")},
 	{.name = "device", .required = true, .kind = KIND_DEVICE, .example = "0000:3b:00.0",
-	 HELP("what DPDK opened")},
+	 HELP("device name")},
 	{.name = "groups", .required = true, INTEGER(0, SERVER_MAX_GROUPS), .example = "4",
-	 HELP("how many use it")},
+	 HELP("number of its groups")},
 	{.name = "steered", .required = true, INTEGER(0, SERVER_MAX_GROUPS), .example = "4",
-	 HELP("how many of them have a queue of their own to which the device brings their "
-	      "packets")},
+	 HELP("number of groups with NIC flow rules to queues of their own")},
 	{.name = "steering", .required = true, .kind = KIND_TEXT,
 	 .example = "4 of 4 groups to queues of their own, by VLAN",
-	 HELP("what is done, for people")},
+	 HELP("description of the steering")},
 	{0},
 };
 static const struct key steered_port_item = {
@@ -68,13 +67,13 @@ static const struct key service_group_id_item = {
 };
 static const struct key port_state_keys[] = {
 	{.name = "port", .required = true, .kind = KIND_TEXT, .example = "R-PHY",
-	 HELP("which port of its groups it is")},
+	 HELP("role of the port in its groups")},
 	{.name = "device", .required = true, .kind = KIND_TEXT, .example = "0000:3b:00.0",
-	 HELP("as DPDK calls it")},
+	 HELP("DPDK's name of the port")},
 	{.name = "state", .required = true, .kind = KIND_TEXT, .example = "up",
-	 HELP("up; down: without a link; gone: its device was taken away")},
+	 HELP("up; down: no link; gone: the device was removed")},
 	{.name = "groups", .required = true, .kind = KIND_LIST, .max = SERVER_MAX_GROUPS,
-	 .item = &service_group_id_item, HELP("who uses it")},
+	 .item = &service_group_id_item, HELP("IDs of its service groups")},
 	{0},
 };
 static const struct key port_state_item = {
@@ -87,18 +86,18 @@ const struct key server_info_result[] = {
 	{.name = "version", .required = true, .kind = KIND_TEXT, .example = VCMTS_VERSION,
 	 HELP("of OpenVCMTS")},
 	{.name = "pid", .required = true, INTEGER(1, INT32_MAX), .example = "4711",
-	 HELP("number of the process")},
+	 HELP("process ID")},
 	{.name = "config", .required = true, .kind = KIND_TEXT, .example = "sg.yaml",
-	 HELP("path of the configuration, as it was given")},
+	 HELP("path of the configuration, as given at the start")},
 	{.name = "groups", .required = true, .kind = KIND_LIST, .max = SERVER_MAX_GROUPS,
-	 .item = &placed_group_item, HELP("service groups, and where they run")},
+	 .item = &placed_group_item, HELP("service groups, with their cores and ports")},
 	{.name = "workers", .required = true, .kind = KIND_LIST, .max = PLATFORM_MAX_WORKERS,
 	 .item = &server_worker_item, HELP("polling threads")},
 	{.name = "ports", .required = true, .kind = KIND_LIST, .max = SERVER_PORTS_MAX,
-	 .item = &port_state_item, HELP("ports, and what has become of them")},
+	 .item = &port_state_item, HELP("ports with their states")},
 	{.name = "shared_ports", .required = true, .kind = KIND_LIST, .max = SERVER_PORTS_MAX,
-	 .item = &steered_port_item, HELP("ports that groups share, and who tells their packets "
-					  "apart")},
+	 .item = &steered_port_item, HELP("ports that groups share, and how their packets are "
+					  "distributed")},
 	{0},
 };
 /* clang-format on */

@@ -11,7 +11,7 @@
 static const struct key bucket_number = {
 	.kind = KIND_REAL,
 	.example = "0",
-	HELP("shortest time of the bucket, us; then its packets"),
+	HELP("lower bound of the bucket in us, then its number of packets"),
 };
 const struct key bucket_item = {
 	.kind = KIND_LIST,

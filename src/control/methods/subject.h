@@ -23,7 +23,7 @@ struct group_subject {
 	 AT(type, member.id),                  \
 	 .flag = offsetof(type, member.given), \
 	 .example = "1",                       \
-	 HELP("service group; may be left out where there is but one")}
+	 HELP("service group (default: the only one)")}
 
 /* Keys of results: a counter or gauge; a bucket of a histogram. */
 #define COUNTED_KEY(key, text) \

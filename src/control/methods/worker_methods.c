@@ -7,25 +7,25 @@
 /* clang-format off */
 const struct key worker_list_params[] = {
 	{.name = "anew", BOOL, AT(struct worker_list_params, restart), .fallback = "false",
-	 HELP("whether the longest round since the last such request starts from zero")},
+	 HELP("reset `recent_longest_us` after this response")},
 	{0},
 };
 
 static const struct key worker_keys[] = {
 	COUNTED_KEY("number", "from 0"),
 	{.name = "name", .required = true, .kind = KIND_TEXT, .example = "worker 0",
-	 HELP("what it runs")},
-	COUNTED_KEY("rounds", "through its lists of stages"),
-	COUNTED_KEY("busy_rounds", "of these with packets"),
-	COUNTED_KEY("busy_cycles", "TSC cycles of these"),
-	COUNTED_KEY("idle_cycles", "TSC cycles of the others"),
+	 HELP("description of its pipelines")},
+	COUNTED_KEY("rounds", "rounds of the polling loop"),
+	COUNTED_KEY("busy_rounds", "rounds with packets"),
+	COUNTED_KEY("busy_cycles", "TSC cycles of rounds with packets"),
+	COUNTED_KEY("idle_cycles", "TSC cycles of rounds without packets"),
 	{.name = "idle", .required = true, ENUM(idle_kinds), .example = "poll",
-	 HELP("what it does while nothing comes")},
+	 HELP("how it waits while idle")},
 	COUNTED_KEY("paused_cycles", "TSC cycles of pauses"),
 	COUNTED_KEY("pauses", "how many"),
 	COUNTED_KEY("descheduled", "rounds of more than 1 ms"),
-	COUNTED_KEY("longest_ns", "the longest of them"),
-	COUNTED_KEY("longest_since_ns", "the longest since it was last asked for with `anew`"),
+	COUNTED_KEY("longest_ns", "longest round"),
+	COUNTED_KEY("longest_since_ns", "longest round since the last request with `anew`"),
 	{0},
 };
 static const struct key worker_item = {
@@ -33,7 +33,7 @@ static const struct key worker_item = {
 };
 const struct key worker_list_result[] = {
 	{.name = "workers", .required = true, .kind = KIND_LIST, .max = PLATFORM_MAX_WORKERS,
-	 .item = &worker_item, HELP("by number")},
+	 .item = &worker_item, HELP("workers by number")},
 	{0},
 };
 /* clang-format on */

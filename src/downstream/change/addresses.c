@@ -175,7 +175,7 @@ static bool have_capacity(const struct ds_change *c) {
 			count -= c->removed.list[k].table == tables[i];
 		if (count > capacities[i])
 			return ds_refuse(c, NULL,
-					 "no capacity for more than %u addresses of a kind",
+					 "no capacity for more than %u addresses of one family",
 					 capacities[i]);
 	}
 	return true;

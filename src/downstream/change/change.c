@@ -69,7 +69,7 @@ static bool may_begin(const struct ds_change *c) {
 
 static bool prepare(struct ds_change *c) {
 	if (!may_begin(c))
-		return ds_refuse(c, NULL, "another change is still being taken over");
+		return ds_refuse(c, NULL, "another change is still being applied");
 	if (!ds_change_allocate(c))
 		return ds_refuse(c, NULL, "no memory left");
 	if (!ds_change_is_valid(c))

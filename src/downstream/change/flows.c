@@ -57,10 +57,9 @@ static bool alloc_number(struct ds_change *c, const struct live_change *l, uint3
 	struct ds_slots *p = &c->d->slots;
 
 	if (p->free_flow_count == 0)
-		return ds_refuse(c, l, "no free slot for one more service flow%s",
-				 c->d->tables.capacity.flows > 0
-					 ? " before those that leave have gone"
-					 : "");
+		return ds_refuse(
+			c, l, "no free slot for one more service flow%s",
+			c->d->tables.capacity.flows > 0 ? " before removed flows are drained" : "");
 	*flow = p->free_flows[--p->free_flow_count];
 	c->allocated.list[c->allocated.count++] = *flow;
 	return true;

@@ -10,7 +10,7 @@
 static bool put_list(struct ds_change *c, const struct live_change *l, struct rule_lists *lists,
 		     uint32_t *at, uint32_t next) {
 	if (next == RULE_LIST_NONE && l->next != NULL)
-		return ds_refuse(c, l, "no memory for its rules, or too many lists that differ");
+		return ds_refuse(c, l, "no memory for its rules, or too many different rule lists");
 	c->lists.list[c->lists.count++] = (struct ds_list_change){lists, at, *at, next};
 	*at = next;
 	return true;
@@ -26,7 +26,7 @@ static bool get_lists(struct ds_change *c, const struct live_change *l) {
 		if (!put_list(c, l, &lists->filters, &lists->of_group[l->slot], next))
 			return false;
 		return next == RULE_LIST_NONE || next <= UINT16_MAX ||
-		       ds_refuse(c, l, "too many filter groups that differ");
+		       ds_refuse(c, l, "too many different filter groups");
 	}
 	if (l->object != LIVE_MODEM)
 		return true;

@@ -36,11 +36,11 @@ static bool slot_is_valid(struct ds_change *c, uint32_t number) {
 	if (l->object >= LIVE_OBJECTS || l->slot >= capacity_for(c, l->object))
 		return ds_refuse(c, NULL, "no free slot for one more object (slot %u)", l->slot);
 	if (c->change_of[l->object][l->slot] != 0)
-		return ds_refuse(c, l, "it is twice in one change");
+		return ds_refuse(c, l, "the object is twice in one change");
 	if (c->d->slots.retiring[l->object][l->slot])
-		return ds_refuse(c, l, "the one that had its place has not quite gone yet");
+		return ds_refuse(c, l, "the removal of the slot's previous object is not complete");
 	if (present(c, l) == NULL && l->next == NULL)
-		return ds_refuse(c, l, "it is not there");
+		return ds_refuse(c, l, "the object does not exist");
 	c->change_of[l->object][l->slot] = number + 1;
 	return true;
 }
@@ -56,7 +56,7 @@ static bool bonding_group_is_valid(const struct ds_change *c, const struct live_
 		return ds_refuse(c, l, "%s", why);
 	for (size_t i = 0; i < g->channel_count; i++) {
 		if (ds_next_channel(c, g->channels[i]) == NULL)
-			return ds_refuse(c, l, "one of its channels is not there");
+			return ds_refuse(c, l, "one of its channels does not exist");
 	}
 	return true;
 }
@@ -70,16 +70,19 @@ static bool flows_are_valid(const struct ds_change *c, const struct live_change 
 		const struct service_flow *flow = &m->service_flows[f];
 
 		if (ds_next_bonding_group(c, flow->bonding_group) == NULL)
-			return ds_refuse(c, l, "service flow %u: its bonding group is not there",
+			return ds_refuse(c, l, "service flow %u: its bonding group does not exist",
 					 flow->id);
 		for (size_t k = 0; k < f; k++) {
 			if (m->service_flows[k].id == flow->id)
-				return ds_refuse(c, l, "service flow %u: is there twice", flow->id);
+				return ds_refuse(c, l,
+						 "service flow %u: the ID is used "
+						 "twice",
+						 flow->id);
 		}
 	}
 	for (size_t k = 0; k < m->classifier_count; k++) {
 		if (m->classifiers[k].flow >= m->service_flow_count)
-			return ds_refuse(c, l, "classifiers[%zu]: its service flow is not there",
+			return ds_refuse(c, l, "classifiers[%zu]: its service flow does not exist",
 					 k);
 	}
 	return true;
@@ -98,7 +101,7 @@ static bool modem_is_valid(const struct ds_change *c, const struct live_change *
 		return ds_refuse(c, l, "it has %zu filter groups", m->filter_group_count);
 	for (size_t g = 0; g < m->filter_group_count; g++) {
 		if (ds_next_filter_group(c, m->filter_groups[g]) == NULL)
-			return ds_refuse(c, l, "one of its filter groups is not there");
+			return ds_refuse(c, l, "one of its filter groups does not exist");
 	}
 	if (ds_present_modem(c, l->slot) == NULL && ds_schedule_of(c, l) == NULL)
 		return ds_refuse(c, l, "it has no key");
@@ -109,7 +112,7 @@ static bool values_are_valid(const struct ds_change *c, const struct live_change
 	const char *why;
 
 	if (l->group == NULL)
-		return ds_refuse(c, l, "it cannot go by a change");
+		return ds_refuse(c, l, "the group itself cannot be removed by a change");
 	why = scheduler_check_rate_limit(l->group->rate_limit);
 	if (why != NULL)
 		return ds_refuse(c, l, "rate_limit: %s", why);
@@ -181,9 +184,9 @@ static bool may_remove(const struct ds_change *c, const struct live_change *l) {
 	if (l->next != NULL || l->object == LIVE_MODEM || l->object == LIVE_UPSTREAM_CHANNEL)
 		return true;
 	if (l->object == LIVE_BONDING_GROUP && c->d->slots.flows_leaving[l->slot] > 0)
-		return ds_refuse(c, l, "service flows of it have not quite gone yet");
+		return ds_refuse(c, l, "the removal of its service flows is not complete");
 	if (l->object == LIVE_CHANNEL && c->d->slots.groups_leaving[l->slot] > 0)
-		return ds_refuse(c, l, "bonding groups of it have not quite gone yet");
+		return ds_refuse(c, l, "the removal of its bonding groups is not complete");
 	return !is_needed(c, l) || ds_refuse(c, l, "it is still used");
 }
 

@@ -91,7 +91,7 @@ static void call_object(const struct ds_change *c, const struct live_change *l, 
 	};
 	const uint32_t *id = NULL;
 
-	snprintf(text, CALLED, "%s in place %u", kinds[l->object], l->slot);
+	snprintf(text, CALLED, "%s in slot %u", kinds[l->object], l->slot);
 	if (l->object == LIVE_MODEM)
 		call_modem(l->next != NULL ? l->modem : ds_present_modem(c, l->slot), text);
 	else if (l->object == LIVE_CHANNEL && l->next != NULL)

@@ -100,7 +100,7 @@ static uint32_t list_find(const struct rule_lists *l, uint64_t hash, size_t coun
 }
 
 static uint32_t list_refuse(const char *why, struct rule_line *lines) {
-	log_error("downstream", LOG_NO_FIELDS, "downstream: no further list of rules: %s", why);
+	log_error("downstream", LOG_NO_FIELDS, "downstream: no free rule list: %s", why);
 	free(lines);
 	return RULE_LIST_NONE;
 }
@@ -113,7 +113,7 @@ static uint32_t list_add(struct rule_lists *l, uint64_t hash, size_t count) {
 		return list_refuse("no memory left", lines);
 	number = number_alloc(l);
 	if (number == RULE_LIST_NONE)
-		return list_refuse("no memory, or too many that differ", lines);
+		return list_refuse("no memory, or too many different lists", lines);
 	memcpy(lines, l->lines, count * sizeof(*lines));
 	slot = slot_of(l, hash);
 	l->all[number] =

@@ -78,14 +78,14 @@ static void check_layout(struct check *check, const struct node *map) {
 
 	if (requested->layout == LAYOUT_NONE && node != NULL)
 		check_report(check, NULL, node->line, &path,
-			     "the name of a layout beside cores, or no cores");
+			     "the name of a layout together with cores, or no cores");
 	node = node_present(map, "downstream");
 	path.key = "downstream";
 	if (requested->layout != LAYOUT_NONE && node != NULL &&
 	    check->sg->threads.downstream != downstream)
 		check_report(check, node, node->line, &path,
-			     downstream == LAYOUT_1DS2T ? "1ds2t, as the layout has it"
-							: "1ds1t, as the layout has it");
+			     downstream == LAYOUT_1DS2T ? "1ds2t, as in the layout"
+							: "1ds1t, as in the layout");
 }
 
 static void check_threads(struct check *check, struct node *root) {
@@ -132,7 +132,7 @@ static void check_library(struct check *check, const struct node *map, const str
 		return;
 	check_report(check, node, node->line, &path,
 		     "cryptodev, whose device is " CRYPTO_NO_LIBRARY
-		     " where none is given: this build is without intel-ipsec-mb");
+		     " by default, as this build has no intel-ipsec-mb");
 }
 
 static void check_crypto(struct check *check, struct node *root) {
@@ -240,8 +240,7 @@ static void check_max_modems(struct check *check, struct node *root) {
 
 	if (node == NULL || node_field(root, "modems") == NULL || sg->modem_count <= sg->max_modems)
 		return;
-	snprintf(allowed, sizeof(allowed), "at least the %zu modems that there are",
-		 sg->modem_count);
+	snprintf(allowed, sizeof(allowed), "at least %zu, the number of modems", sg->modem_count);
 	check_report(check, node, node_present(root, path.key)->line, &path, allowed);
 }
 

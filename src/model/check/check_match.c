@@ -31,8 +31,8 @@ static void check_llc(struct check *check, const struct node *map, const struct 
 		check_report(check, NULL, map->line, &path, "an Ethernet type, such as 0x86dd");
 	else if (vlan_is_tag(match->ethertype))
 		refuse_part(check, map, "ethertype", up,
-			    "another type than that of a VLAN tag, as frames with one are dropped "
-			    "before the rules");
+			    "a type other than that of a VLAN tag, as tagged frames are "
+			    "dropped before the rules");
 }
 
 static void check_prefix(struct check *check, const struct node *map, const char *key,
@@ -64,7 +64,8 @@ static void match_check_destination(struct check *check, const struct node *map,
 		never = p->length >= 8 && bytes[0] == 0xff;
 	if (never)
 		refuse_part(check, map, "destination", up,
-			    "no multicast or broadcast, as that is dropped before the rules");
+			    "no multicast or broadcast address, as such packets are dropped "
+			    "before the rules");
 }
 
 static void match_check_ports(struct check *check, const struct node *map,

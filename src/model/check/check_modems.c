@@ -141,7 +141,7 @@ static void check_security(struct check *check, const struct node *map,
 		check_secret(check, map, &secrets[i], sa->cipher, &security);
 	if (sa->use_next_key && !sa->has_next_key)
 		check_report(check, node_present(map, use.key), map->line, &use,
-			     "false, or next_key beside it");
+			     "false, or true together with next_key");
 }
 
 static void check_association(struct modem_check *modems, const struct node *map,
@@ -182,7 +182,7 @@ static void check_state(struct check *check, const struct node *map,
 
 	if (first && !flow->active)
 		check_report(check, given, given->line, &state,
-			     "active: the first flow takes what no classifier takes");
+			     "true: the first flow carries packets that match no classifier");
 	if (flow->active && is_bonded(check->sg, flow) && node_present(map, "dsid") == NULL)
 		check_report(check, NULL, map->line, &dsid,
 			     "a DSID: the bonding group has several channels");

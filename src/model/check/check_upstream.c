@@ -23,7 +23,7 @@ static void check_memory(struct check *check, struct node *root) {
 	    config->pending >= config->modem_pending_limit)
 		return;
 	units_format_size(config->modem_pending_limit, size);
-	snprintf(allowed, sizeof(allowed), "%s or more, as held_by_modem", size);
+	snprintf(allowed, sizeof(allowed), "at least %s, held_by_modem", size);
 	check_report(check, node, node != NULL ? node->line : map->line, &path, allowed);
 }
 

@@ -169,7 +169,7 @@ static void check_regions(const struct check_context *channel,
 	if (grant + k->request_minislots + 1 > t->minislots) {
 		check_refuse(
 			channel, "physical",
-			"minislots of which a MAP has some for requests, ranging and 128 bytes");
+			"minislots such that a MAP has enough for requests, ranging and 128 bytes");
 		return;
 	}
 	rest = t->minislots - grant;
@@ -240,7 +240,7 @@ void grants_check_channel(struct check *check, const struct node *map,
 
 	check_map_channels(check, map, g, up);
 	if (scheduled && node_field(map, "id") != NULL && c->id > UINT8_MAX)
-		refuse_above(&channel, "id", " with upstream.scheduler, as MAPs tell it",
+		refuse_above(&channel, "id", " with upstream.scheduler, as MAPs have 8 bits for it",
 			     UINT8_MAX);
 	if (!all_sound(map))
 		return;

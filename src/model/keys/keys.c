@@ -84,21 +84,21 @@ static const struct key rphy_keys[] = {
 
 static const struct key channel_keys[] = {
 	{.name = "id", .required = true, INTEGER(1, KEYS_MAX_ID), AT(struct channel, id),
-	 HELP("unique number of the channel, to be named by bonding groups")},
+	 HELP("unique ID of the channel, to which bonding groups refer")},
 	{.name = "type", .required = true, ENUM(channel_types), AT(struct channel, type),
 	 HELP("modulation of the channel")},
 	{.name = "rate", .required = true, .kind = KIND_RATE, AT(struct channel, rate),
 	 .min = 1000, .max = UINT64_C(1000000000000), .example = "1.89 Gbps",
-	 HELP("what the channel carries in MAC frames")},
+	 HELP("rate of MAC frames on the channel")},
 	{.name = "session", .required = true, INTEGER(1, UINT32_MAX),
 	 AT(struct channel, session), .example = "0x00010001",
 	 HELP("L2TPv3 session ID, unique in the service group")},
 	{.name = "pseudowire", ENUM(pseudowires), AT(struct channel, pseudowire),
 	 .fallback = "psp-depi", HELP("L2TPv3 pseudowire subtype: 2 psp-legacy, 4 psp-depi")},
 	{.name = "psp_extra", ENUM(psp_extras), AT(struct channel, psp_extra),
-	 HELP("what stands between the PSP segment table and the first segment: nothing, two "
-	      "bytes with a packet counter and the profile, or two bytes with the profile; "
-	      "where not given, counter for psp-depi and none for psp-legacy")},
+	 HELP("bytes between the PSP segment table and the first segment: none, two bytes "
+	      "with a packet counter and the profile, or two bytes with the profile; default: "
+	      "counter for psp-depi, none for psp-legacy")},
 	{.name = "profile", INTEGER(0, 15), AT(struct channel, profile), .fallback = "0",
 	 HELP("OFDM profile in the extra bytes")},
 	{0},
@@ -110,7 +110,7 @@ static const struct key channel_reference = {
 
 static const struct key bonding_group_keys[] = {
 	{.name = "id", .required = true, INTEGER(1, KEYS_MAX_ID), AT(struct bonding_group, id),
-	 HELP("unique number of the bonding group, to be named by modems")},
+	 HELP("unique ID of the bonding group, to which modems refer")},
 	{.name = "channels", .required = true,
 	 LIST_OF(struct bonding_group, channels, channel_count, &channel_reference), .min = 1,
 	 .max = SG_MAX_CHANNELS, HELP("ids of its channels; groups may share channels")},
@@ -120,14 +120,14 @@ static const struct key bonding_group_keys[] = {
 /* The keys of a match, for the struct that contains it. */
 #define MATCH_KEYS(type)                                                                           \
 	{.name = "family", .required = true, ENUM(families), AT(type, match.family),               \
-	 HELP("what the rule looks at: IPv4, IPv6 or the Ethernet type")},                         \
+	 HELP("kind of packets: IPv4, IPv6, or any by the Ethernet type (llc)")},                         \
 	{.name = "source", .kind = KIND_PREFIX, AT(type, match.source),                            \
-	 HELP("source prefix of the rule's family; where not given, any")},                        \
+	 HELP("source prefix of the rule's family (default: any)")},                        \
 	{.name = "destination", .kind = KIND_PREFIX, AT(type, match.destination),                  \
-	 HELP("destination prefix of the rule's family; where not given, any")},                   \
+	 HELP("destination prefix of the rule's family (default: any)")},                   \
 	{.name = "protocol", .kind = KIND_PROTOCOL, AT(type, match.protocol),                      \
 	 .flag = offsetof(type, match.has_protocol),                                               \
-	 HELP("IPv4 protocol, or the type of any header of an IPv6 packet; where not given, any")},  \
+	 HELP("IPv4 protocol, or the type of any header of an IPv6 packet (default: any)")},  \
 	{.name = "tos", .kind = KIND_TOS, AT(type, match.tos),                                     \
 	 HELP("IPv4 TOS or IPv6 traffic class, and the mask of the bits that count")},             \
 	{.name = "source_ports", .kind = KIND_PORTS, AT(type, match.source_ports),                 \
@@ -139,23 +139,24 @@ static const struct key bonding_group_keys[] = {
 	 HELP("destination ports of TCP and UDP; packets without ports match 0-65535 only")},      \
 	{.name = "ethertype", INTEGER(0x600, 0xffff), AT(type, match.ethertype),                   \
 	 .flag = offsetof(type, match.has_ethertype), .example = "0x86dd",                         \
-	 HELP("Ethernet type, also that of IP; needed by rules of family llc, and only there")}
+	 HELP("Ethernet type, also that of IP; required with family llc, and allowed only "       \
+	      "there")}
 
 static const struct key filter_rule_keys[] = {
 	MATCH_KEYS(struct filter_rule),
 	{.name = "action", .required = true, ENUM(actions), AT(struct filter_rule, action),
-	 HELP("what becomes of a packet that matches")},
+	 HELP("action for a packet that matches")},
 	{0},
 };
 
 static const struct key filter_rule_item = {
 	.kind = KIND_MAP, .keys = filter_rule_keys, .size = sizeof(struct filter_rule),
-	HELP("a rule; every part that is not given matches everything"),
+	HELP("a rule; an absent criterion matches everything"),
 };
 
 static const struct key filter_group_keys[] = {
 	{.name = "id", .required = true, INTEGER(1, KEYS_MAX_ID), AT(struct filter_group, id),
-	 HELP("unique number of the filter group, to be named by modems")},
+	 HELP("unique ID of the filter group, to which modems refer")},
 	{.name = "rules", .required = true,
 	 LIST_OF(struct filter_group, rules, rule_count, &filter_rule_item), .min = 1,
 	 .max = SG_MAX_RULES, HELP("rules in order: the first that matches decides")},
@@ -172,21 +173,26 @@ static const struct key security_keys[] = {
 	 HELP("security association ID; modems may share one with all of its values")},
 	{.name = "cipher", ENUM(cipher_choices), AT(struct security_association, cipher),
 	 .fallback = "aes-128",
-	 HELP("none sends frames in the clear; des has 56 bits, and is for modems before DOCSIS 3.0")},
+	 HELP("cipher: none sends frames in the clear; des has 56 bits, for modems before "
+	      "DOCSIS 3.0")},
 	{.name = "key", SECRET(key, cipher_key_lengths),
-	 HELP("traffic encryption key, as long as the cipher asks; needed unless it is none")},
+	 HELP("traffic encryption key, of the length of the cipher's keys; required unless "
+	      "the cipher is none")},
 	{.name = "iv", SECRET(iv, cipher_iv_lengths),
-	 HELP("initialisation vector, as long as a block of the cipher; needed unless it is none")},
+	 HELP("initialisation vector, of the length of the cipher's blocks; required unless "
+	      "the cipher is none")},
 	{.name = "key_sequence", INTEGER(0, 15), AT(struct security_association, key_sequence),
 	 .fallback = "0", HELP("sequence number of the key; its lowest bit is the toggle")},
 	{.name = "next_key", SECRET(next_key, cipher_key_lengths),
 	 .flag = offsetof(struct security_association, has_next_key),
-	 HELP("the following key, of sequence number key_sequence + 1 (after 15 comes 0), that the "
-	      "modem may use already")},
+	 HELP("the next key, with sequence number key_sequence + 1 (0 after 15), which the "
+	      "modem may already use")},
 	{.name = "next_iv", SECRET(next_iv, cipher_iv_lengths),
-	 HELP("initialisation vector of next_key; needed beside it, and only there")},
+	 HELP("initialisation vector of next_key; required with next_key, and allowed only "
+	      "with it")},
 	{.name = "use_next_key", BOOL, AT(struct security_association, use_next_key),
-	 .fallback = "false", HELP("whether downstream frames have next_key; only beside it")},
+	 .fallback = "false", HELP("whether downstream frames are encrypted with next_key; "
+				   "allowed only with next_key")},
 	{0},
 };
 
@@ -208,7 +214,7 @@ static const struct key filter_group_reference = {
 
 static const struct key classifier_item = {
 	.kind = KIND_MAP, .keys = classifier_keys, .size = sizeof(struct classifier),
-	HELP("a classifier; every part that is not given matches everything"),
+	HELP("a classifier; an absent criterion matches everything"),
 };
 
 const struct key modem_keys[] = {
@@ -222,31 +228,32 @@ const struct key modem_keys[] = {
 	 HELP("IPv4 addresses that may be active at a time")},
 	{.name = "cpe_limit_ipv6", INTEGER(0, 1023), AT(struct modem, cpe_limit_ipv6),
 	 .derived = true,
-	 HELP("IPv6 addresses that may be active at a time; where not given, as cpe_limit")},
+	 HELP("IPv6 addresses that may be active at a time (default: cpe_limit)")},
 	{.name = "filter_groups", .fixed = true,
 	 LIST_OF(struct modem, filter_groups, filter_group_count, &filter_group_reference),
 	 .max = SG_MAX_MODEM_FILTER_GROUPS,
 	 HELP("ids of filter groups, in order of evaluation")},
 	{.name = "bonding_group", .required = true, INTEGER(1, KEYS_MAX_ID),
 	 AT(struct modem, bonding_group),
-	 HELP("id of the bonding group of its service flows, but of those that name another")},
+	 HELP("id of the bonding group of its service flows, except those with their own")},
 	{.name = "max_aggregate_rate", KBPS_TO_TBPS_OR_NONE, AT(struct modem, aggregate_rate),
-	 .fallback = "none", HELP("limit of all downstream service flows of the modem together")},
+	 .fallback = "none", HELP("aggregate rate limit of the modem's downstream service flows")},
 	{.name = "max_aggregate_burst", SIZE(64, KEYS_MAX_BURST), AT(struct modem, aggregate_burst),
-	 HELP("bytes that may pass at once at max_aggregate_rate, at least max_frame; where not "
-	      "given, what passes in 10 ms, and at least 3044")},
+	 HELP("burst in bytes at max_aggregate_rate, at least max_frame (default: 10 ms at "
+	      "the rate, at least 3044 bytes)")},
 	{.name = "security", .required = true,
 	 MAP_AT(struct modem, security, security_keys), HELP("BPI+ security association")},
 	{.name = "service_flows", .required = true,
 	 LIST_OF(struct modem, service_flows, service_flow_count, &service_flow_item), .min = 1,
 	 .max = SG_MAX_MODEM_FLOWS,
-	 HELP("the first is the primary flow: it is active and takes what no classifier takes")},
+	 HELP("service flows; the first is the primary flow, which is active and carries "
+	      "packets that match no classifier")},
 	{.name = "classifiers",
 	 LIST_OF(struct modem, classifiers, classifier_count, &classifier_item),
 	 .max = SG_MAX_RULES, HELP("classifiers in order: the first that matches decides")},
 	{.name = "upstream_service_flows",
 	 LIST_OF(struct modem, upstream_flows, upstream_flow_count, &upstream_flow_item),
-	 .max = SG_MAX_MODEM_FLOWS, HELP("what the modem sends on")},
+	 .max = SG_MAX_MODEM_FLOWS, HELP("upstream service flows")},
 	{0},
 };
 
@@ -257,40 +264,41 @@ ITEM(modem_item, struct modem, modem_keys, "a cable modem");
 
 const struct key service_group_keys[] = {
 	{.name = "name", .kind = KIND_NAME, AT(struct service_group, name),
-	 HELP("name for people and reports; where not given, the file's name without its ending")},
+	 HELP("name in logs and reports (default: the file's name without extension)")},
 	{.name = "service_group", INTEGER(1, 65535), AT(struct service_group, id),
-	 .fallback = "1", HELP("number of the service group")},
+	 .fallback = "1", HELP("ID of the service group")},
 	{.name = "ports", .kind = KIND_MAP, .keys = ports_keys, .merged = true,
 	 HELP("the ports of the service group; no device is opened twice")},
 	{.name = "max_frame", SIZE(64, 2000), AT(struct service_group, max_frame),
 	 .fallback = "2000", HELP("longest Ethernet frame with its CRC")},
 	{.name = "threads", MAP_AT(struct service_group, threads, threads_keys), .merged = true,
-	 HELP("threads and the cores that they run on")},
+	 HELP("threads and their cores")},
 	{.name = "rphy", MAP_AT(struct service_group, rphy, rphy_keys), .merged = true,
 	 HELP("the path to the R-PHY device")},
 	{.name = "crypto", MAP_AT(struct service_group, crypto, crypto_keys), .merged = true,
-	 HELP("what encrypts and decrypts")},
+	 HELP("crypto provider")},
 	{.name = "rate_limit", KBPS_TO_TBPS_OR_NONE, AT(struct service_group, rate_limit),
 	 .fallback = "10 Gbps",
-	 HELP("limit of the whole service group")},
+	 HELP("rate limit of the whole service group")},
 	{.name = "cpe_timeout", .kind = KIND_DURATION,
 	 AT(struct service_group, cpe_timeout_ns), .min = MILLISECOND,
 	 .max = 24 * 3600 * SECOND, .fallback = "300 s",
-	 HELP("an address silent for one to two times this frees its place")},
+	 HELP("an address without packets for one to two times this long is inactive")},
 	{.name = "filter_default", ENUM(actions), AT(struct service_group, filter_default),
-	 .fallback = "permit", HELP("what becomes of a packet that matches no rule")},
+	 .fallback = "permit", HELP("action for a packet that matches no rule")},
 	{.name = "flow_cache", INTEGER(0, SG_MAX_FLOW_CACHE), AT(struct service_group, flow_cache),
 	 .flag = offsetof(struct service_group, has_flow_cache), .example = "65536",
-	 HELP("flows seen last whose next packets pass by lookup, filters and classifiers, 64 bytes "
-	      "each; 0: none; where not given up to 128 a modem, at least 4096; of those above 32768 half")},
+	 HELP("entries of the flow cache, of 64 bytes each: packets of cached flows bypass "
+	      "lookup, filters and classifiers; 0: no cache (default: up to 128 per modem, at "
+	      "least 4096, and half of the part above 32768)")},
 	{.name = "max_queued", INTEGER(256, 65536), AT(struct service_group, max_queued),
 	 .example = "16384",
-	 HELP("packets that may wait in all queues of the group together; where not given, the "
-	      "server divides its buffers among its groups")},
+	 HELP("limit of packets in all queues of the group together (default: the server "
+	      "divides its buffers among its groups)")},
 	{.name = "max_modems", INTEGER(1, SG_MAX_MODEMS), AT(struct service_group, max_modems),
 	 .example = "400",
-	 HELP("modems at a time while the group is in service, for which it has memory; where not "
-	      "given a quarter more than there are at the start, and 16")},
+	 HELP("capacity for modems while the group is in service (default: a quarter more "
+	      "than at the start, plus 16)")},
 	{.name = "channels", .required = true,
 	 LIST_OF(struct service_group, channels, channel_count, &channel_item), .min = 1,
 	 .max = SG_MAX_CHANNELS, HELP("downstream channels")},
@@ -302,11 +310,11 @@ const struct key service_group_keys[] = {
 	 LIST_OF(struct service_group, filter_groups, filter_group_count, &filter_group_item),
 	 .max = KEYS_MAX_GROUPS, HELP("filter groups")},
 	{.name = "upstream", MAP_AT(struct service_group, upstream, upstream_keys), .merged = true,
-	 HELP("what the upstream checks, waits for and holds")},
+	 HELP("settings of the upstream: checks, timers and pending packets")},
 	{.name = "upstream_channels",
 	 LIST_OF(struct service_group, upstream_channels, upstream_channel_count,
 		 &upstream_channel_item), .max = SG_MAX_UPSTREAM_CHANNELS,
-	 HELP("upstream channels; without one there is no upstream")},
+	 HELP("upstream channels (none: the group has no upstream)")},
 	{.name = "modems", .required = true,
 	 LIST_OF(struct service_group, modems, modem_count, &modem_item), .min = 1,
 	 .max = SG_MAX_MODEMS, HELP("cable modems")},

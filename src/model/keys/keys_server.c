@@ -39,17 +39,17 @@ static const struct choice providers[] = {
 #define PORT_KEYS(device_default)                                                                  \
 	{.name = "device", .kind = KIND_DEVICE, AT(struct port_config, device),                    \
 	 .fallback = (device_default), .example = "0000:3b:00.0",                                  \
-	 HELP("what DPDK opens: a PCI address, or a virtual device with its arguments; groups "    \
-	      "that name the same one share it")},                                                 \
+	 HELP("DPDK device: a PCI address, or a virtual device with its arguments; groups "       \
+	      "with the same device share it")},                                                  \
 	{.name = "queue_size", INTEGER(64, 32768), AT(struct port_config, queue_size),             \
 	 .fallback = "4096", HELP("descriptors of each queue")},                                   \
 	{.name = "vlan", INTEGER(1, 4094), AT(struct port_config, vlan), .example = "100",         \
-	 HELP("VLAN of the group's frames; where not given, they have no tag")},                   \
+	 HELP("VLAN ID of the group's frames (default: untagged)")},                   \
 	{.name = "steering", ENUM(steering_modes), AT(struct port_config, steering),               \
 	 .fallback = "auto",                                                                       \
-	 HELP("auto: where groups share the port, the card brings what it can to a queue of the "  \
-	      "group's own; off: software tells all packets apart, if one group of the port says " \
-	      "so")}
+	 HELP("distribution of packets of a shared port: auto: NIC flow rules steer "             \
+	      "packets to queues of the groups, as far as the NIC supports them; off: "           \
+	      "software distributes all packets. off in one group applies to the port")}
 
 static const struct key network_port_keys[] = {
 	PORT_KEYS("net_memif0,role=server,id=0,socket-abstract=no,"
@@ -57,8 +57,8 @@ static const struct key network_port_keys[] = {
 	{.name = "mac", .kind = KIND_MAC, AT(struct port_config, mac),
 	 .flag = offsetof(struct port_config, has_mac),
 	 .example = "02:00:00:00:01:01",
-	 HELP("destination MAC address of the group's frames, where groups share the port; where "
-	      "not given, subscribers' addresses tell the group")},
+	 HELP("destination MAC address of the group's frames on a shared port (default: "
+	      "subscriber addresses identify the group)")},
 	{0},
 };
 
@@ -71,7 +71,7 @@ static const struct key rphy_port_keys[] = {
 static const struct key control_port_keys[] = {
 	{.name = "device", .required = true, .kind = KIND_DEVICE, AT(struct port_config, device),
 	 .example = "net_tap0,iface=control",
-	 HELP("what DPDK opens: a PCI address, or a virtual device with its arguments")},
+	 HELP("DPDK device: a PCI address, or a virtual device with its arguments")},
 	{.name = "queue_size", INTEGER(64, 32768), AT(struct port_config, queue_size),
 	 .fallback = "512", HELP("descriptors of each queue")},
 	{0},
@@ -85,8 +85,8 @@ const struct key ports_keys[] = {
 	 HELP("the port towards the R-PHY device: DEPI and UEPI")},
 	{.name = "control", .optional = true, .merged = true,
 	 MAP_AT(struct service_group, control_port, control_port_keys),
-	 HELP("the port towards the control plane: MAC management messages of the modems; where "
-	      "not given, there is none and they are dropped")},
+	 HELP("the port towards the control plane, for MAC management messages of the modems "
+	      "(default: none; the messages are dropped)")},
 	{0},
 };
 
@@ -99,15 +99,16 @@ const struct key ports_keys[] = {
 const struct key crypto_keys[] = {
 	{.name = "provider", ENUM(providers), AT(struct crypto_config, provider),
 	 .fallback = PROVIDER,
-	 HELP("who encrypts and decrypts: the library intel-ipsec-mb, called directly, or a crypto "
-	      "device of DPDK")},
+	 HELP("crypto provider: the library intel-ipsec-mb, called directly, or a DPDK crypto "
+	      "device")},
 	{.name = "device", .kind = KIND_DEVICE, AT(struct crypto_config, device),
 	 .fallback = CRYPTO_NO_DEVICE, .example = "crypto_aesni_mb0",
-	 HELP("the device of cryptodev: a PCI address, or a driver's name and a number; needed "
-	      "beside it, and only there; none: no device. Groups that name the same one share it")},
+	 HELP("the device of provider: cryptodev: a PCI address, or a driver's name with a "
+	      "number; required with cryptodev, and allowed only there; none: no device. "
+	      "Groups with the same device share it")},
 	{.name = "generate_crc", BOOL, AT(struct crypto_config, generate_crc), .fallback = "true",
-	 HELP("downstream; false leaves four bytes of zero where the CRC would be, to measure what it "
-	      "costs: modems drop such frames")},
+	 HELP("generate the Ethernet CRC downstream; false sends four zero bytes instead, to "
+	      "measure the cost of the CRC: modems drop such frames")},
 	{0},
 };
 #define CORE(member) INTEGER(0, KEYS_MAX_CORE), AT(struct thread_config, member),                  \
@@ -115,18 +116,18 @@ const struct key crypto_keys[] = {
 
 const struct key threads_keys[] = {
 	{.name = "layout", ENUM(thread_layouts), AT(struct thread_config, requested.layout),
-	 HELP("a core configuration by name, whose threads take cores of the list in turn: the "
-	      "upstreams of one or two groups on one thread, the downstream of a group on one or "
-	      "two; combined: both directions of one group on one thread, combined2: of two. A "
-	      "core with a key of its own is not taken from the list")},
+	 HELP("named core configuration; its threads get the cores of the list in order: the "
+	      "upstreams of one or two groups on one thread, the downstream of a group on one "
+	      "or two; combined: both directions of one group on one thread, combined2: of "
+	      "two groups. A thread whose core has its own key gets none from the list")},
 	{.name = "cores", .kind = KIND_CORES, .offset = offsetof(struct thread_config, requested.cores),
 	 .size = sizeof(uint16_t), COUNT(struct thread_config, requested.core_count), .min = 0,
 	 .max = KEYS_MAX_CORE, .example = "1-15,17",
-	 HELP("the cores of the layout; groups that have them from the same place take them in "
-	      "the order of the groups: upper MAC, lower MAC, upstream")},
+	 HELP("the cores of the layout; groups with a common list get its cores in the order "
+	      "of the groups: upper MAC, lower MAC, upstream")},
 	{.name = "downstream", ENUM(downstream_layouts), AT(struct thread_config, downstream),
 	 .flag = offsetof(struct thread_config, requested.downstream), .fallback = "1ds1t",
-	 HELP("1ds1t: upper and lower MAC in turn on one core; 1ds2t: a core each")},
+	 HELP("1ds1t: upper and lower MAC on one core; 1ds2t: on separate cores")},
 	{.name = "main_core", CORE(main_core), .fallback = "0",
 	 HELP("core of the management thread, one for the whole server")},
 	{.name = "upper_mac_core", CORE(upper_mac_core), .fallback = "1",
@@ -134,14 +135,14 @@ const struct key threads_keys[] = {
 	{.name = "lower_mac_core", CORE(lower_mac_core), .fallback = "0",
 	 HELP("core of the lower MAC; used by 1ds2t only")},
 	{.name = "upstream_core", CORE(upstream_core), .fallback = "1",
-	 HELP("core of the upstream; may be one of the downstream's: they take turns there")},
+	 HELP("core of the upstream; may be one of the downstream's, which then runs both")},
 	{0},
 };
 
 const struct key group_file_key = {
 	.name = "file", .kind = KIND_PATH, .size = sizeof(char *), .example = "sg1.yaml",
-	HELP("a service group's own file, from the folder of this one; keys beside it go before "
-	     "those of the file"),
+	HELP("a service group's own file, relative to the folder of this one; keys next to it "
+	     "take precedence over those of the file"),
 };
 
 const struct key server_name_key = {
@@ -152,9 +153,9 @@ const struct key server_name_key = {
 const struct key server_max_groups_key = {
 	.name = "max_groups", INTEGER(1, SERVER_MAX_GROUPS), .size = sizeof(uint32_t),
 	.example = "32",
-	HELP("service groups that there may be at a time, for those that are added while the server "
-	     "runs: memory for as many, each as the largest of the list, is taken at the start; where "
-	     "not given, as many as the list has"),
+	HELP("maximum number of service groups at a time, for groups that are added while the "
+	     "server runs; the start allocates memory for as many groups of the largest size "
+	     "in the list (default: the number in the list)"),
 };
 
 static const struct key group_item = {
@@ -164,9 +165,9 @@ static const struct key group_item = {
 const struct key server_groups_key = {
 	.name = "service_groups", .kind = KIND_LIST, .min = 1, .max = SERVER_MAX_GROUPS,
 	.item = &group_item,
-	HELP("the service groups of a server, each with the keys of a group. What stands beside "
-	     "this list holds for all that do not say otherwise: ports, threads, rphy, crypto and "
-	     "upstream key by key, all else as a whole"),
+	HELP("the service groups of a server, each with the keys of a group. Keys next to "
+	     "this list are defaults for all groups: ports, threads, rphy, crypto and "
+	     "upstream are merged key by key, all others as a whole"),
 };
 /* clang-format on */
 

@@ -100,9 +100,9 @@ static bool is_carried(const struct object_check *h, const struct modem *modem) 
 		units_format_rate(reserved, found);
 		units_format_rate(capacity > others ? capacity - others : 0, allowed);
 		snprintf(h->why, LIVE_LINE,
-			 "modem.service_flows[%zu].min_reserved_rate: found %s on bonding group "
-			 "%" PRIu32 " by all flows of the modem, allowed: at most %s, which its "
-			 "channels have left",
+			 "modem.service_flows[%zu].min_reserved_rate: found %s on bonding "
+			 "group %" PRIu32 " by all flows of the modem, allowed: at most %s, "
+			 "the unreserved rate of its channels",
 			 f, found, group->id, allowed);
 		return false;
 	}

@@ -62,11 +62,10 @@ static uint32_t become_slot(const void *context, enum live_object object, uint32
 static bool refuse_slots(struct differing *d, enum live_object object, size_t added) {
 	const struct live_kind *kind = &live_kinds[object];
 
-	snprintf(
-		d->why, LIVE_LINE,
-		"%s: found %zu that come, allowed: as many as there are places while those that go "
-		"have theirs, of %u",
-		kind->list, added, live_capacity(&d->l->capacity, object));
+	snprintf(d->why, LIVE_LINE,
+		 "%s: found %zu objects to add, allowed: as many as slots are free before the "
+		 "removed ones are released (capacity %u)",
+		 kind->list, added, live_capacity(&d->l->capacity, object));
 	return false;
 }
 

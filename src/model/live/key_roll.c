@@ -14,12 +14,12 @@ typedef const char *roll_step(struct security_association *sa, const void *conte
 /* Returns NULL, or a description of the allowed lengths. */
 static const char *lengths_fault(enum cipher cipher, const struct live_next_key *next) {
 	static const char *const allowed[CIPHERS] = {
-		[CIPHER_AES_128] = "found a key or iv of another length, allowed: 32 hexadecimal "
-				   "digits each, as aes-128 has them",
+		[CIPHER_AES_128] = "found a key or iv of another length, allowed: 32 "
+				   "hexadecimal digits each for aes-128",
 		[CIPHER_AES_256] = "found a key or iv of another length, allowed: 64 and 32 "
-				   "hexadecimal digits, as aes-256 has them",
+				   "hexadecimal digits for aes-256",
 		[CIPHER_DES] = "found a key or iv of another length, allowed: 16 hexadecimal "
-			       "digits each, as des has them",
+			       "digits each for des",
 	};
 
 	return next->key_size == cipher_key_size(cipher) && next->iv_size == cipher_iv_size(cipher)
@@ -34,9 +34,8 @@ static const char *install(struct security_association *sa, const void *context)
 	if (sa->cipher == CIPHER_NONE)
 		return "found cipher none, allowed: an association that encrypts";
 	if (sa->has_next_key)
-		return "found a next key that is there already, allowed: another one once the "
-		       "present "
-		       "one is removed";
+		return "found an installed next key, allowed: another one once the present "
+		       "key is removed";
 	fault = lengths_fault(sa->cipher, next);
 	if (fault != NULL)
 		return fault;

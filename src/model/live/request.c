@@ -187,8 +187,10 @@ bool live_request_find(const struct live_group *l, enum live_object object, json
 	if (*slot != IDENTITY_NONE)
 		return true;
 	identity_text(&identity, text, sizeof(text));
-	snprintf(why, LIVE_LINE, "%s.%s: found %s, allowed: that of %s %s in service", kind->item,
-		 object_key(object)->item->keys->name, text,
+	snprintf(why, LIVE_LINE,
+		 "%s.%s: found %s, allowed: the value of %s %s in "
+		 "service",
+		 kind->item, object_key(object)->item->keys->name, text,
 		 strchr("aeiou", kind->name[0]) ? "an" : "a", kind->name);
 	return false;
 }

@@ -201,7 +201,7 @@ static void read_at_most(struct server_reader *server, struct reader *reader, si
 	if (server->config->max_groups == 0 || server->config->max_groups >= groups)
 		return;
 	snprintf(found, sizeof(found), "\"%u\"", server->config->max_groups);
-	snprintf(allowed, sizeof(allowed), "%zu or more, as many as the list has", groups);
+	snprintf(allowed, sizeof(allowed), "at least %zu, the length of the list", groups);
 	errors_add(server->errors, value->line, &path, found, allowed);
 }
 

@@ -39,42 +39,41 @@ static const struct choice power_drivers[] = {
 
 const struct key power_keys[] = {
 	{.name = "idle", ENUM(idle_kinds), AT(struct power_config, idle), .fallback = "poll",
-	 HELP("what a worker does while nothing comes: poll, the next round at once; spin, tpause, "
-	      "mwaitx and umwait, pauses by the instruction of that name; sleep, of the system, for "
-	      "cores that are shared; auto, the best that the CPU has, and sleep on shared cores")},
+	 HELP("how idle workers wait: poll: run the next round at once; spin, tpause, mwaitx "
+	      "and umwait: pause by the instruction of that name; sleep: sleep in the kernel, "
+	      "for shared cores; auto: the best instruction of the CPU, and sleep on shared "
+	      "cores")},
 	{.name = "empty_rounds", INTEGER(1, 65535), AT(struct power_config, empty_rounds),
-	 .fallback = "32", HELP("rounds without a packet before the first pause, and before each "
-				"that is twice as long")},
+	 .fallback = "32", HELP("rounds without a packet before the first pause, and before "
+				"each doubling of the pause")},
 	{.name = "longest_pause", .kind = KIND_DURATION, AT(struct power_config, longest_pause),
 	 .min = MICROSECOND, .max = 10 * MILLISECOND, .fallback = "20 us",
-	 HELP("no pause is longer; all end when something is due. sleep goes on to sleep of the "
-	      "system behind it")},
+	 HELP("maximum length of a pause; a pause also ends when a timer is due. With sleep, "
+	      "longer waits sleep in the kernel")},
 	{.name = "policy", ENUM(power_policies), AT(struct power_config, policy), .fallback = "none",
-	 HELP("of the cores' frequencies: none leaves them alone, performance has the highest, "
-	      "balanced and saving follow the load")},
+	 HELP("frequency policy: none leaves frequencies unchanged, performance sets the "
+	      "maximum, balanced and saving follow the load")},
 	{.name = "latency", .kind = KIND_DURATION, AT(struct power_config, latency),
 	 .min = MICROSECOND, .max = SECOND, .fallback = "200 us",
-	 HELP("that lower frequencies may add to a packet's time in the pipeline")},
+	 HELP("latency that lower frequencies may add to a packet")},
 	{.name = "driver", ENUM(power_drivers), AT(struct power_config, driver), .fallback = "auto",
-	 HELP("what changes frequencies: cpufreq, that of Linux; simulated, workers that waste their "
-	      "time; auto: cpufreq")},
+	 HELP("frequency driver: cpufreq of Linux; simulated: workers waste cycles; auto: "
+	      "cpufreq")},
 	{.name = "busy_hours", .kind = KIND_HOURS, AT(struct power_config, busy_hours),
 	 .flag = offsetof(struct power_config, has_busy_hours), .example = "7-23",
-	 HELP("hours of the day, local time, in which the policy is performance; where not given, "
-	      "there are none")},
+	 HELP("hours of the day, local time, in which the policy is performance (default: none)")},
 	{0},
 };
 
 const struct key server_power_key = {
 	.name = "power", .kind = KIND_MAP, .keys = power_keys, .size = sizeof(struct power_config),
-	HELP("what saves power: pauses of the workers, and frequencies of their cores. Of the whole "
-	     "server, at the top of its file or of that of its only group"),
+	HELP("power settings: pauses of the workers, and frequencies of their cores. For the "
+	     "whole server, at the top of its file or of the file of its only group"),
 };
 
 const struct key server_metrics_key = {
 	.name = "metrics", .kind = KIND_ENDPOINT, .size = sizeof(char *), .example = "127.0.0.1:9464",
-	HELP("address and port at which scrapers are answered, of the whole server; where not given, "
-	     "there is no endpoint"),
+	HELP("address and port of the metrics endpoint of the server (default: none)"),
 };
 /* clang-format on */
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define LOCK_SIZE (SOCKET_PATH_SIZE + sizeof(".lock"))
-#define IN_USE "another process serves here; each needs a socket of its own"
+#define IN_USE "another process serves this socket; each process needs its own"
 
 static void lock_name(const char *path, char name[LOCK_SIZE]) {
 	snprintf(name, LOCK_SIZE, "%s.lock", path);
@@ -81,7 +81,7 @@ static const char *leftover_remove(const struct socket_claim *c) {
 	if (lstat(c->path, &status) != 0)
 		return errno == ENOENT ? NULL : strerror(errno);
 	if (!S_ISSOCK(status.st_mode))
-		return "found a file that is no socket; it was left alone";
+		return "found a file that is no socket; it was not removed";
 	fault = connect_fault(c);
 	if (fault == ENOENT) /* its process has just ended */
 		return NULL;

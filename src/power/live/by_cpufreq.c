@@ -29,8 +29,9 @@ static unsigned find_cores(struct power *p) {
 		initial += fault == 0;
 		if (fault != 0)
 			log_warning("power", LOG_FIELDS(LOG_NUMBER("core", number)),
-				    "core %u: no cpufreq: %s; its frequency is left alone", number,
-				    strerror(-fault));
+				    "core %u: no cpufreq: %s; its frequency stays "
+				    "unchanged",
+				    number, strerror(-fault));
 	}
 	return initial;
 }
@@ -47,7 +48,7 @@ static void honour_base(struct power *p) {
 		p->cores[w].c = all[w];
 	log_notice(
 		"power", LOG_NO_FIELDS,
-		"base frequencies differ between cores (SST-BF): none is given more than its own");
+		"base frequencies differ between cores (SST-BF): each core is limited to its own");
 }
 
 /* Returns -1 if unknown. */
@@ -138,7 +139,8 @@ static int save_initial(struct power *p) {
 	if (fault == 0)
 		return 0;
 	log_error("power", LOG_FIELDS(LOG_STRING("path", p->state)),
-		  "what was found of the frequencies cannot be kept: %s: %s; they are left alone",
+		  "the initial frequency settings cannot be saved: %s: %s; frequencies stay "
+		  "unchanged",
 		  p->state, strerror(-fault));
 	p->state[0] = '\0';
 	power_count_fault(p, POWER_NOT_SAVED);
@@ -160,8 +162,8 @@ static void warn_bound(struct power *p, unsigned w) {
 	cpus_format(&cpus, text, sizeof(text));
 	power_count_fault(p, POWER_CONTRADICTION);
 	log_warning("power", LOG_FIELDS(LOG_NUMBER("core", p->cores[w].c.core)),
-		    "core %u has one clock with %s, which no worker has: their frequency is "
-		    "changed, too",
+		    "core %u shares its clock with %s, which have no worker: their frequency "
+		    "changes, too",
 		    p->cores[w].c.core, text);
 }
 
@@ -187,13 +189,14 @@ static void restore(struct power *p) {
 	if (wrong > 0) {
 		log_warning("power",
 			    LOG_FIELDS(LOG_STRING("path", p->state), LOG_NUMBER("wrong", wrong)),
-			    "%u of %u values are not what was found; %s has them", wrong,
-			    p->initial.count, p->state);
+			    "%u of %u initial values could not be restored; %s contains "
+			    "them",
+			    wrong, p->initial.count, p->state);
 		return;
 	}
 	unlink(p->state);
 	p->state[0] = '\0';
-	log_notice("power", LOG_NO_FIELDS, "frequencies are as they were found");
+	log_notice("power", LOG_NO_FIELDS, "the initial frequency settings are restored");
 }
 
 static int by_cpufreq_open(struct power *p) {
@@ -255,7 +258,8 @@ static void reacquire(struct power *p, struct power_core *core) {
 		cpufreq_set(&p->files, &core->c, core->c.max_khz);
 	core->governed = false;
 	log_warning("power", LOG_FIELDS(LOG_NUMBER("core", core->c.core)),
-		    "core %u: others change its governor again and again: it is left to them",
+		    "core %u: another process repeatedly changes its governor: the core is no "
+		    "longer governed",
 		    core->c.core);
 }
 
@@ -305,7 +309,7 @@ static void by_cpufreq_low(struct power *p, bool low) {
 			continue;
 		u->refused = true;
 		log_warning("power", LOG_FIELDS(LOG_STRING("path", u->name)),
-			    "%s: set to %u, and is %u: it is not lowered any more", u->name,
+			    "%s: set to %u, but reads %u: it is not lowered any more", u->name,
 			    request, back);
 	}
 }

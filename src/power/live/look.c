@@ -49,7 +49,7 @@ static void check_hour(struct power *p) {
 	p->effective_policy = policy;
 	governor_change(&p->governor, power_policy_params(policy), p->config.latency);
 	log_notice("power", LOG_FIELDS(LOG_STRING("policy", power_policy_name(policy))),
-		   "the hour has it: policy %s", power_policy_name(policy));
+		   "by busy hours: policy %s", power_policy_name(policy));
 }
 
 static void check(struct power *p, uint64_t now) {

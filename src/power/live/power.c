@@ -25,7 +25,7 @@ struct power *power_create(struct server *server, const struct power_setup *setu
 	struct power *p = calloc(1, sizeof(*p));
 
 	if (p == NULL) {
-		log_error("memory", LOG_NO_FIELDS, "no memory for the governor of frequencies");
+		log_error("memory", LOG_NO_FIELDS, "no memory for the frequency governor");
 		return NULL;
 	}
 	p->server = server;
@@ -93,8 +93,8 @@ static void check_config(struct power *p) {
 	if (p->config.policy == POWER_NONE && p->config.has_busy_hours) {
 		power_count_fault(p, POWER_CONTRADICTION);
 		log_warning("power", LOG_NO_FIELDS,
-			    "power.busy_hours without a policy: frequencies are left alone at all "
-			    "hours");
+			    "power.busy_hours without a policy: frequencies stay unchanged at "
+			    "all hours");
 	}
 }
 
@@ -107,7 +107,7 @@ static void open_driver(struct power *p) {
 			   LOG_FIELDS(LOG_STRING("policy", power_policy_name(p->config.policy)),
 				      LOG_STRING("driver", p->driver->name),
 				      LOG_NUMBER("look_us", p->governor.sample_ns / 1000)),
-			   "policy %s by %s: %u cores in %u clock domains, a look each %u us",
+			   "policy %s by %s: %u cores in %u clock domains, a sample each %u us",
 			   power_policy_name(p->config.policy), p->driver->name, p->core_count,
 			   p->governor.domain_count, (unsigned)(p->governor.sample_ns / 1000));
 		return;
@@ -115,7 +115,7 @@ static void open_driver(struct power *p) {
 	p->driver = NULL;
 	power_count_fault(p, POWER_NO_DRIVER);
 	log_warning("power", LOG_FIELDS(LOG_STRING("policy", power_policy_name(p->config.policy))),
-		    "policy %s: nothing to change frequencies by: they are left alone",
+		    "policy %s: no usable frequency driver: frequencies stay unchanged",
 		    power_policy_name(p->config.policy));
 }
 
@@ -139,7 +139,7 @@ void power_set(struct power *p, const struct power_config *config) {
 
 	if (p->driver != NULL && config->policy == POWER_NONE)
 		log_notice("power", LOG_FIELDS(LOG_STRING("policy", "none")),
-			   "policy none: frequencies are left alone");
+			   "policy none: frequencies stay unchanged");
 	if (restart)
 		power_stop(p);
 	pthread_mutex_lock(&p->lock);

@@ -205,7 +205,7 @@ static const char *check_cluster(const struct maps *m, const struct maps_cluster
 		const struct maps_sid *s = &cluster->sids[i];
 
 		if (s->channel >= m->channel_count)
-			return "a SID's channel is not there";
+			return "a SID's channel does not exist";
 		if (has_bit(seen, s->channel))
 			return "a SID cluster has a channel twice";
 		if (s->sid == MAPS_SID_UNUSED || s->sid >= MAP_SID_BROADCAST)

@@ -92,10 +92,10 @@ static void collect_message_delay(const struct walk *w, const struct metric_entr
 static const struct metric_entry entries[] = {
 	METRIC("vcmts_upstream_minislots_total", COUNTER, "minislots", OF_GROUP,
 	       LABELLED("service_group", "channel", "kind"), collect_grants, GRANTS_MINISLOTS,
-	       "minislots that MAPs described, by what they are for"),
+	       "minislots that MAPs described, by use"),
 	METRIC("vcmts_upstream_maps_total", COUNTER, "maps", OF_GROUP,
 	       LABELLED("service_group", "channel", "result"), collect_grants, GRANTS_MAPS,
-	       "MAPs made, and those that would have come too late and were not"),
+	       "MAPs made, and MAPs omitted because they were late"),
 	METRIC("vcmts_upstream_grants_total", COUNTER, "grants", OF_GROUP,
 	       LABELLED("service_group", "channel"), collect_grants, GRANTS_GRANTS, "data grants"),
 	METRIC("vcmts_upstream_granted_bytes_total", COUNTER, "bytes", OF_GROUP,
@@ -103,14 +103,13 @@ static const struct metric_entry entries[] = {
 	       "bytes granted, without segment headers"),
 	METRIC("vcmts_upstream_pending_total", COUNTER, "", OF_GROUP,
 	       LABELLED("service_group", "channel"), collect_grants, GRANTS_PENDING,
-	       "requests that a MAP told to be pending"),
+	       "requests that a MAP acknowledged as pending"),
 	METRIC("vcmts_upstream_owed_bytes", GAUGE, "bytes", OF_GROUP, LABELLED("service_group"),
-	       collect_owed, 0, "bytes that were asked for and not granted yet"),
+	       collect_owed, 0, "bytes requested and not granted yet"),
 	METRIC("vcmts_message_delay_seconds_total", COUNTER, "seconds", OF_GROUP,
 	       LABELLED("service_group"), collect_message_delay, MESSAGE_DELAY_SUM,
-	       "time from when MAPs and UCDs were due until the R-PHY port had them, of all "
-	       "together but those that waited "
-	       "for its first link"),
+	       "sum of the times from when MAPs and UCDs were due until the R-PHY port "
+	       "accepted them, except those that waited for the first link"),
 	METRIC("vcmts_message_delay_max_seconds", GAUGE, "seconds", OF_GROUP,
 	       LABELLED("service_group"), collect_message_delay, MESSAGE_DELAY_MAX,
 	       "the longest of these times"),

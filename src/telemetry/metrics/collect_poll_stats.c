@@ -34,13 +34,13 @@ static void collect_effort(const struct walk *w, const struct metric_entry *entr
 static const struct metric_entry entries[] = {
 	METRIC("vcmts_polls_total", COUNTER, "polls", OF_GROUP,
 	       LABELLED("service_group", "direction", "result"), collect_effort, EFFORT_POLLS,
-	       "times that the group's source was asked for packets: useful where it had some, or "
-	       "empty"),
+	       "polls of the group's source: useful if they returned packets, else empty"),
 	METRIC("vcmts_lookups_total", COUNTER, "lookups", OF_GROUP,
 	       LABELLED("service_group", "direction"), collect_effort, EFFORT_LOOKUPS,
-	       "calls that look modems up: for packets of unknown flows; upstream for bursts"),
+	       "calls that look up modems: downstream for packets of flows that are not "
+	       "cached, upstream for bursts"),
 	METRIC("vcmts_looked_up_total", COUNTER, "", OF_GROUP,
 	       LABELLED("service_group", "direction"), collect_effort, EFFORT_LOOKUP_PACKETS,
-	       "packets in these calls; upstream bursts"),
+	       "packets (upstream: bursts) in these calls"),
 };
 const struct metric_entries poll_stats_metrics = METRIC_ENTRIES(entries);

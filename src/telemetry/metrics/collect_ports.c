@@ -132,7 +132,7 @@ static void collect_port_state(const struct walk *w, const struct metric_entry *
 static const struct metric_entry entries[] = {
 	METRIC("vcmts_port_dropped_packets_total", COUNTER, "packets", PLAIN,
 	       LABELLED("port", "reason"), collect_port_drops, 0,
-	       "packets of no group that ended at a port which groups share, by reason"),
+	       "packets dropped at a shared port because no group gets them, by reason"),
 	METRIC("vcmts_ethdev_received_packets_total", COUNTER, "packets", PLAIN,
 	       LABELLED("port", "role"), collect_ethdev, ETHDEV_RECEIVED,
 	       "packets that the port's driver received"),
@@ -140,7 +140,7 @@ static const struct metric_entry entries[] = {
 	       LABELLED("port", "role"), collect_ethdev, ETHDEV_RECEIVED_BYTES, "bytes of these"),
 	METRIC("vcmts_ethdev_missed_packets_total", COUNTER, "packets", PLAIN,
 	       LABELLED("port", "role"), collect_ethdev, ETHDEV_MISSED,
-	       "packets that found no descriptor: no worker polled in time"),
+	       "packets missed because no receive descriptor was free: no worker polled in time"),
 	METRIC("vcmts_ethdev_errors_total", COUNTER, "", PLAIN, LABELLED("port", "role"),
 	       collect_ethdev, ETHDEV_ERRORS, "packets that were received with an error"),
 	METRIC("vcmts_ethdev_no_buffer_total", COUNTER, "", PLAIN, LABELLED("port", "role"),
@@ -155,10 +155,10 @@ static const struct metric_entry entries[] = {
 	       collect_ethdev, ETHDEV_TRANSMIT_ERRORS,
 	       "packets that the port's driver could not send"),
 	METRIC("vcmts_ethdev_link_up", GAUGE, "", PLAIN, LABELLED("port", "role"), collect_ethdev,
-	       ETHDEV_LINK, "1 where the port has a link, else 0"),
+	       ETHDEV_LINK, "1 if the port has a link, else 0"),
 	METRIC("vcmts_port_state", GAUGE, "", OF_GROUP,
 	       LABELLED("service_group", "role", "port", "state"), collect_port_state, 0,
-	       "1 for the state of a port of the group, else 0: up, down, gone (its device was "
-	       "taken away)"),
+	       "1 for the current state of a port of the group, else 0: up, down, gone (the "
+	       "device was removed)"),
 };
 const struct metric_entries ports_metrics = METRIC_ENTRIES(entries);

@@ -60,22 +60,19 @@ static void collect_power_refused(const struct walk *w, const struct metric_entr
 
 static const struct metric_entry entries[] = {
 	METRIC("vcmts_power_policy_info", GAUGE, "", PLAIN, LABELLED("policy", "driver"),
-	       collect_power_policy, 0,
-	       "the policy of frequencies that is in force, and by what they are changed: always "
-	       "1"),
+	       collect_power_policy, 0, "frequency policy in effect, and its driver: always 1"),
 	METRIC("vcmts_core_frequency_hertz", GAUGE, "hertz", PLAIN, LABELLED("core"),
 	       collect_power_core, CORE_FREQUENCY,
-	       "frequency of a governed core, as the driver told when it was set"),
+	       "frequency of a governed core, as read back from the driver"),
 	METRIC("vcmts_core_frequency_wished_hertz", GAUGE, "hertz", PLAIN, LABELLED("core"),
-	       collect_power_core, CORE_REQUEST, "frequency that was asked for last"),
+	       collect_power_core, CORE_REQUEST, "last requested frequency"),
 	METRIC("vcmts_power_transitions_total", COUNTER, "", PLAIN, LABELLED("core"),
 	       collect_power_core, CORE_TRANSITIONS,
 	       "changes of the frequency of the core's clock"),
 	METRIC("vcmts_power_jumps_total", COUNTER, "", PLAIN, LABELLED("core"), collect_power_core,
-	       CORE_JUMPS, "of these, ones to the maximum at once, as a queue grew"),
+	       CORE_JUMPS, "of these, jumps to the maximum because a queue grew"),
 	METRIC("vcmts_power_refused_total", COUNTER, "", PLAIN, LABELLED("core", "reason"),
 	       collect_power_refused, 0,
-	       "frequencies that are not as they were wanted, by reason; core all: of the whole "
-	       "machine"),
+	       "failures to set a frequency, by reason; core all: of the whole machine"),
 };
 const struct metric_entries power_metrics = METRIC_ENTRIES(entries);

@@ -64,12 +64,12 @@ static const struct metric_entry entries[] = {
 	       "TSC cycles of calls of a stage that handled packets"),
 	METRIC("vcmts_stage_packets_total", COUNTER, "packets", OF_GROUP,
 	       LABELLED("service_group", "direction", "stage"), collect_stages, STAGE_PACKETS,
-	       "packets of these calls, in or out, whichever are more"),
+	       "packets in or packets out of these calls, whichever is more"),
 	METRIC("vcmts_stage_calls_total", COUNTER, "calls", OF_GROUP,
 	       LABELLED("service_group", "direction", "stage"), collect_stages, STAGE_CALLS,
 	       "calls of a stage that handled packets"),
 	METRIC("vcmts_pipeline_latency_seconds", HISTOGRAM, "seconds", OF_GROUP,
 	       LABELLED("service_group", "direction"), collect_latency, 0,
-	       "time of packets from port to port, where it is measured"),
+	       "latency of packets from port to port, if measured"),
 };
 const struct metric_entries stages_metrics = METRIC_ENTRIES(entries);

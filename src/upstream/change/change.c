@@ -37,7 +37,9 @@ static bool keys_settle(struct us_change *c) {
 	c->sessions.hash = t->by_session;
 	c->sids_after = t->slots.sids + c->sids.added.count - c->sids.removed.count;
 	if (c->sids_after > t->slots.sid_capacity)
-		return us_change_refuse(c, "there is capacity for %u SIDs, and %u are wanted",
+		return us_change_refuse(c,
+					"there is capacity for %u SIDs, found %u after the "
+					"change",
 					t->slots.sid_capacity, c->sids_after);
 	return us_hash_update_plan(c, &c->sids, "channel and SID") &&
 	       us_hash_update_plan(c, &c->sessions, "session");
@@ -83,7 +85,7 @@ static bool may_begin(struct us_change *c) {
 	if (before == NULL)
 		return true;
 	if (change_state_of(&before->state) != CHANGE_RETIRING)
-		return us_change_refuse(c, "another change is not taken over yet");
+		return us_change_refuse(c, "another change is not applied yet");
 	settle(before);
 	return true;
 }

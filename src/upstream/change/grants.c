@@ -100,8 +100,6 @@ bool us_plan_carrier(struct us_change *c, const struct live_change *k) {
 	if (!upstream_grants(c->u) || k->next != NULL || !carries(&c->u->grant, k->slot))
 		return true;
 	return us_change_refuse(
-		c,
-		"channel %u carries MAPs of the upstream scheduler: it can be removed only "
-		"at a restart",
+		c, "channel %u carries MAPs of the upstream scheduler: its removal needs a restart",
 		c->present->channels[k->slot].id);
 }

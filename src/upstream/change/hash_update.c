@@ -17,7 +17,10 @@ static bool sorted(struct us_change *c, struct us_entries *w, const char *what) 
 		qsort(w->list, w->count, sizeof(w->list[0]), by_key);
 	for (uint32_t i = 1; i < w->count; i++) {
 		if (w->list[i].key == w->list[i - 1].key)
-			return us_change_refuse(c, "%s 0x%x has two owners", what, w->list[i].key);
+			return us_change_refuse(c,
+						"%s 0x%x is used twice in the "
+						"change",
+						what, w->list[i].key);
 	}
 	return true;
 }
@@ -26,7 +29,7 @@ static bool is_free(struct us_change *c, const struct rte_hash *hash, uint32_t k
 		    const char *what) {
 	if (rte_hash_lookup(hash, &key) < 0)
 		return true;
-	return us_change_refuse(c, "%s 0x%x belongs to another", what, key);
+	return us_change_refuse(c, "%s 0x%x belongs to another object in service", what, key);
 }
 
 bool us_hash_update_plan(struct us_change *c, struct us_hash_update *net, const char *what) {

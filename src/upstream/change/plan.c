@@ -135,7 +135,10 @@ bool us_plan_modem(struct us_change *c, const struct live_change *k, void *const
 	if (k->slot >= t->modem_count)
 		return us_change_refuse(c, "there is capacity for %u modems", t->modem_count);
 	if (t->slots.reserved[k->slot])
-		return us_change_refuse(c, "place %u of modems is still in use", k->slot);
+		return us_change_refuse(c,
+					"slot %u of modems is still in use by a removed "
+					"modem",
+					k->slot);
 	t->slots.reserved[k->slot] = true;
 	p = &c->modems[c->modem_count++];
 	p->modem = k->slot;
@@ -205,8 +208,8 @@ bool us_plan_group(struct us_change *c, const struct service_group *next) {
 	if (next->upstream.pending != c->u->pending_limit &&
 	    (next->upstream.pending / us_packet_size(next) > p->pending_packets ||
 	     next->upstream.pending / US_FRAME_BUFFER > p->pending_frames))
-		return us_change_refuse(c, "upstream.held: needs more buffers than there are; "
-					   "it can grow so far only at a restart");
+		return us_change_refuse(c, "upstream.held: needs more buffers than were "
+					   "allocated at the start; this value needs a restart");
 	c->group = next;
 	return true;
 }

@@ -47,7 +47,7 @@ static bool group_has_links(const struct server *s, unsigned group, char why[HEA
 			 device_role_title(roles[r]), (int)strcspn(device, ","), device,
 			 port == NULL || (!port->open && port->state != SERVER_PORT_GONE)
 				 ? "not open"
-			 : port->state == SERVER_PORT_GONE ? "taken away"
+			 : port->state == SERVER_PORT_GONE ? "device removed"
 							   : "link down");
 		return false;
 	}

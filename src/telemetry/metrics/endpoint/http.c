@@ -119,8 +119,9 @@ static enum MHD_Result answer_metrics(struct metrics_http *h, struct MHD_Connect
 		return answer(h, c, MHD_HTTP_OK, page);
 	return respond(h, c, code,
 		       code == MHD_HTTP_CONTENT_TOO_LARGE
-			       ? "too many samples for one page: names, or one modem"
-			       : "too many different questions at a time");
+			       ? "too many samples for one page; select fewer by names=PREFIX "
+				 "or modems=MAC"
+			       : "too many different queries at a time; retry later");
 }
 
 /* An orchestrator restarts a process that is not live, and routes packets to one that is ready. */
