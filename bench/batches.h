@@ -17,9 +17,7 @@ struct batch {
 /* Adds the accounts of a list's stages to the batch and resets them. */
 void batch_add_accounts(struct batch *b, unsigned list, struct pipeline *p);
 
-/*
- * Adds the mean packet of the middle half of the batches to the zeroed `cycles` and, unless NULL, to the
- * zeroed `stages`, in reference cycles. Reorders the batches.
- */
+/* Adds the mean packet of the middle half of the batches to the zeroed `cycles` and, unless NULL,
+ * to the zeroed `stages`, in reference cycles. Reorders the batches. */
 void batches_mean(struct batch *batches, unsigned count, double *cycles,
 		  double (*stages)[PIPELINE_MAX_STAGES]);

@@ -9,10 +9,8 @@
 #include "random/deck.h"
 #include "wire/docsis_mac.h"
 
-/*
- * As many frames as the benchmark has in flight, so that caches are as warm: downstream a batch; upstream
- * less than two bursts, whose frames have just been copied.
- */
+/* As many frames as the benchmark has in flight, so that caches are as warm: downstream a batch;
+ * upstream less than two bursts, whose frames have just been copied. */
 #define FRAMES_DOWN 1024
 #define FRAMES_UP 100
 #define FRAMES_MAX FRAMES_DOWN
@@ -98,10 +96,8 @@ static void collect(struct bound *b) {
 	crypto_collect(b->queue, good, failed, &failures);
 }
 
-/*
- * Processes all frames once, in the pipeline's bursts. Frames left in the provider come out with the next
- * burst, as nothing is flushed in between. Returns the elapsed reference cycles.
- */
+/* Processes all frames once, in the pipeline's bursts. Frames left in the provider come out with
+ * the next burst, as nothing is flushed in between. Returns the elapsed reference cycles. */
 static uint64_t handle_all(struct bound *b) {
 	uint64_t start = rte_rdtsc();
 

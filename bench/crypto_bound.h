@@ -11,9 +11,7 @@
 #include "core/mix.h"
 #include "server/server.h"
 
-/*
- * Processes frames with sizes of the mix and the keys of all modems in round robin, for about
- * `milliseconds`. Returns reference cycles per packet, or -1 if mbufs are short.
- */
+/* Processes frames with sizes of the mix and the keys of all modems in round robin, for about
+ * `milliseconds`. Returns reference cycles per packet, or -1 if mbufs are short. */
 double crypto_bound(struct server *s, enum crypto_direction direction, const struct mix *mix,
 		    unsigned milliseconds);

@@ -34,10 +34,8 @@ static unsigned batch(const struct bench *b, double mean_bytes) {
 	return BENCH_BATCH;
 }
 
-/*
- * Runs as many rounds as there are bursts, so that the packets in queues and open DEPI frames stay
- * constant.
- */
+/* Runs as many rounds as there are bursts, so that the packets in queues and open DEPI frames stay
+ * constant. */
 static uint64_t carry(struct bench *b, unsigned fed, uint64_t step_ns) {
 	(void)fed;
 	if (b->threads == 2) {

@@ -38,10 +38,8 @@ static int measure_run(struct bench *b, const struct bench_direction *d, const s
 	return -1;
 }
 
-/*
- * Measures all runs of one mix and appends the result of those completed. Returns 0, or -1 if some are
- * missing.
- */
+/* Measures all runs of one mix and appends the result of those completed. Returns 0, or -1 if some
+ * are missing. */
 static int measure_mix(struct bench *b, const struct bench_direction *d, const char *text,
 		       const struct bench_options *o, const struct host *host, struct done *done,
 		       json_t *results) {

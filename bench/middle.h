@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Selects the middle half of many measurements, which excludes those during which the thread was
- * descheduled.
- */
+/* Selects the middle half of many measurements, which excludes those during which the thread was
+ * descheduled. */
 #pragma once
 
 #include <stddef.h>

@@ -43,10 +43,8 @@ static void state_set(struct pair *p, enum pair_state state) {
 	__atomic_store_n(&p->state, state, __ATOMIC_RELEASE);
 }
 
-/*
- * Advances by at most one step per burst, as in the upper MAC. DEPI frames are then flushed as often as on
- * one core, although the lower MAC may be some bursts behind.
- */
+/* Advances by at most one step per burst, as in the upper MAC. DEPI frames are then flushed as
+ * often as on one core, although the lower MAC may be some bursts behind. */
 static void lower_tick(struct pair *p) {
 	uint64_t now = __atomic_load_n(&p->now, __ATOMIC_RELAXED);
 

@@ -40,19 +40,15 @@ struct pair {
  */
 unsigned pair_cores(const struct thread_config *threads, unsigned cores[2]);
 
-/*
- * Starts the second core on the downstream's lower MAC, in state PAIR_IDLE. Returns 0, or -1 after a
- * message.
- */
+/* Starts the second core on the downstream's lower MAC, in state PAIR_IDLE. Returns 0, or -1 after
+ * a message. */
 int pair_start(struct pair *p, struct downstream *d, struct clock *upper, struct clock *lower);
 
 /* Ends the second core's thread; another may be started. Does nothing if none was started. */
 void pair_stop(struct pair *p);
 
-/*
- * Processes the packets in the network port: `rounds` of the upper MAC, `step_ns` of time each, in parallel
- * with the lower MAC. Returns when both rest; advances `now` (ns).
- */
+/* Processes the packets in the network port: `rounds` of the upper MAC, `step_ns` of time each, in
+ * parallel with the lower MAC. Returns when both rest; advances `now` (ns). */
 void pair_carry(struct pair *p, unsigned rounds, uint64_t step_ns, uint64_t *now);
 
 /* Reference cycles of both cores since the last call. The pair must rest. */

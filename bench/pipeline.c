@@ -143,10 +143,8 @@ static void carry_latency(const struct run *r, struct batch *batch) {
 	r->d->latency(r->b, false);
 }
 
-/*
- * Alternates batches with accounting, without, and with latencies, so that all run under the same
- * conditions.
- */
+/* Alternates batches with accounting, without, and with latencies, so that all run under the same
+ * conditions. */
 static void measure(const struct run *r, unsigned milliseconds, struct batches *batches) {
 	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() * milliseconds / 1000;
 	struct batch warm = {0};

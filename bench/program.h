@@ -32,10 +32,8 @@ void program_report_progress(void);
 void program_progress(unsigned done, unsigned total, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/*
- * Makes the next SIGINT or SIGTERM set program_stopped() instead of ending the program; a second one ends
- * it.
- */
+/* Makes the next SIGINT or SIGTERM set program_stopped() instead of ending the program; a second
+ * one ends it. */
 void program_catch_signals(void);
 bool program_stopped(void);
 
@@ -45,8 +43,6 @@ const volatile sig_atomic_t *program_stop_flag(void);
 /* Builds a report of `results`, whose ownership it takes, and of the host (docs/results.md). */
 json_t *program_report(json_t *results, const struct host *host, bool complete);
 
-/*
- * Writes the report to `path` (-: stdout) and frees it. `ret` is -1 if the measurement ended early. Returns
- * the exit status.
- */
+/* Writes the report to `path` (-: stdout) and frees it. `ret` is -1 if the measurement ended early.
+ * Returns the exit status. */
 int program_end(json_t *root, const char *path, int ret);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Creates the data plane, the traffic and their threads, and reports the data plane's counters of a trial.
- */
+/* Creates the data plane, the traffic and their threads, and reports the data plane's counters of a
+ * trial. */
 #include "throughput.h"
 
 #include <stdio.h>

@@ -38,10 +38,8 @@ struct throughput *throughput_alloc(void);
 /* Memory in MB that both sides need, with a margin. */
 unsigned throughput_memory_mb(const struct service_group *sg);
 
-/*
- * Maximum number of packets in a ring: the descriptors of the data plane's ports, for which it has mbufs. A
- * power of two.
- */
+/* Maximum number of packets in a ring: the descriptors of the data plane's ports, for which it has
+ * mbufs. A power of two. */
 unsigned throughput_depth_max(const struct service_group *sg);
 
 /*
@@ -52,9 +50,8 @@ unsigned throughput_depth_max(const struct service_group *sg);
 int throughput_create(struct throughput *t, const struct service_group *sg, unsigned depth,
 		      bool upstream);
 
-/*
- * Stops the threads. Returns 0, or -1 after a message if the data plane's packet accounts do not balance.
- */
+/* Stops the threads. Returns 0, or -1 after a message if the data plane's packet accounts do not
+ * balance. */
 int throughput_stop(struct throughput *t);
 
 void throughput_free(struct throughput *t);

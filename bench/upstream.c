@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The upstream: receives UEPI packets, sends Ethernet frames. Modems fill grants of 2 kB, which all SIDs
- * get in round robin. A packet counts when its frame is transmitted.
- */
+/* The upstream: receives UEPI packets, sends Ethernet frames. Modems fill grants of 2 kB, which all
+ * SIDs get in round robin. A packet counts when its frame is transmitted. */
 #include <rte_cycles.h>
 
 #include "direction.h"

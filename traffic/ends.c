@@ -69,10 +69,8 @@ static bool devices_differ(const struct ends *e) {
 	return true;
 }
 
-/*
- * If `{group}` is only in the arguments of a device and not in its name, all groups would have the same
- * device.
- */
+/* If `{group}` is only in the arguments of a device and not in its name, all groups would have the
+ * same device. */
 static bool groups_differ(const struct end_ports *e, const char *role) {
 	if (e->count < 2 || !device_same(e->devices[0], e->devices[1]))
 		return true;

@@ -34,10 +34,8 @@ struct ends {
 	struct end_ports at[ENDS];
 };
 
-/*
- * Sets the devices; `{group}` in an argument is the index of a group in the configuration, from 0. Returns
- * false after a message if they are invalid.
- */
+/* Sets the devices; `{group}` in an argument is the index of a group in the configuration, from 0.
+ * Returns false after a message if they are invalid. */
 bool ends_name(struct ends *e, const struct setup *s);
 
 /* The port of a group at an end. */
@@ -48,16 +46,12 @@ static inline uint16_t ends_port(const struct ends *e, enum end end, unsigned gr
 /* Starts the EAL with its devices and memory; platform_stop() ends it. Returns false after a message. */
 bool ends_start(const struct ends *e, const struct setup *s);
 
-/*
- * Opens and starts ports and crypto provider; the EAL must run. Returns false after a message. The caller
- * must call ends_close() in any case.
- */
+/* Opens and starts ports and crypto provider; the EAL must run. Returns false after a message. The
+ * caller must call ends_close() in any case. */
 bool ends_open(struct ends *e, const struct setup *s);
 
-/*
- * Closes the ports. Must be called before pools are freed, as ports keep transmitted packets and receive
- * buffers until they are closed.
- */
+/* Closes the ports. Must be called before pools are freed, as ports keep transmitted packets and
+ * receive buffers until they are closed. */
 void ends_close_ports(struct ends *e);
 
 /* Frees what ends_open() created. Crypto sessions must have been freed. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Prints a line of progress on stderr each second, by a separate thread, so that no other work delays it.
- */
+/* Prints a line of progress on stderr each second, by a separate thread, so that no other work
+ * delays it. */
 #pragma once
 
 #include <pthread.h>
@@ -19,10 +18,8 @@ struct progress_lines {
 	double at; /* time of the last line, in seconds */
 };
 
-/*
- * If the thread cannot be created, prints nothing. The caller must call progress_end() while the run
- * exists.
- */
+/* If the thread cannot be created, prints nothing. The caller must call progress_end() while the
+ * run exists. */
 void progress_begin(struct progress_lines *p, const struct run *run, bool downstream,
 		    bool upstream);
 

@@ -15,10 +15,8 @@
 
 #define MEMIF_BUFFER 2048ul /* default without bsize= */
 
-/*
- * DPDK's memif driver corrupts frames that exceed a buffer of the client's side (seen with 22.11: it
- * repeats old frames).
- */
+/* DPDK's memif driver corrupts frames that exceed a buffer of the client's side (seen with 22.11:
+ * it repeats old frames). */
 static bool memif_buffer_fits(const char *device, const char *option, const char *frame,
 			      unsigned long needed) {
 	const char *size = strstr(device, "bsize=");
@@ -73,10 +71,8 @@ static const char *upstream_missing_setting(const struct service_group *sg) {
 	return "modems with upstream service flows";
 }
 
-/*
- * With trials, the upstream is on if the configuration allows it; otherwise at least one group must allow
- * it.
- */
+/* With trials, the upstream is on if the configuration allows it; otherwise at least one group must
+ * allow it. */
 static bool upstreams_find(struct setup *s) {
 	const char *missing = NULL;
 	bool any = false;

@@ -26,10 +26,8 @@ struct setup {
 	struct group_setup groups[SERVER_MAX_GROUPS]; /* one per group of the configuration */
 };
 
-/*
- * Validates all arguments and the configuration before anything is started. Returns false after a message.
- * The caller must call setup_free() in either case.
- */
+/* Validates all arguments and the configuration before anything is started. Returns false after a
+ * message. The caller must call setup_free() in either case. */
 bool setup_load(struct setup *s);
 
 void setup_free(struct setup *s);

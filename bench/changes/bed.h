@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A test bed: server and traffic in one process, one core per worker, which also runs the traffic of its
- * groups.
- */
+/* A test bed: server and traffic in one process, one core per worker, which also runs the traffic
+ * of its groups. */
 #pragma once
 
 #include "crypto/crypto.h"

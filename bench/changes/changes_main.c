@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * vcmts-bench-changes: measures the effect of changes on the packets, and writes JSON. `vcmts bench
- * changes` shows it.
- */
+/* vcmts-bench-changes: measures the effect of changes on the packets, and writes JSON. `vcmts bench
+ * changes` shows it. */
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Requests changes of several kinds in round robin, as JSON, at a steady rate. The requests take the path
- * of the control socket without the socket, on the calling thread.
- */
+/* Requests changes of several kinds in round robin, as JSON, at a steady rate. The requests take
+ * the path of the control socket without the socket, on the calling thread. */
 #pragma once
 
 #include <stdint.h>
@@ -55,7 +53,6 @@ struct driver {
 int driver_create(struct driver *d, struct bed *b);
 void driver_free(struct driver *d);
 
-/*
- * Requests `rate` changes per second (0: none) and waits for the responses. Returns the number of requests.
- */
+/* Requests `rate` changes per second (0: none) and waits for the responses. Returns the number of
+ * requests. */
 uint64_t driver_run(struct driver *d, unsigned rate, unsigned milliseconds);

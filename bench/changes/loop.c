@@ -53,10 +53,8 @@ static bool was_disturbed(struct loop *l) {
 	return l->switches != before;
 }
 
-/*
- * Records a time. Checks a long one at once, so that its preemption is not attributed to the next one.
- * Returns whether the thread was not preempted.
- */
+/* Records a time. Checks a long one at once, so that its preemption is not attributed to the next
+ * one. Returns whether the thread was not preempted. */
 static bool note(struct loop *l, struct loop_times *t, uint64_t cycles) {
 	double us = (double)cycles * l->us_per_cycle;
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A worker's loop and the traffic of its groups on the same core: generates, processes and proves packets
- * in alternation. Times the worker's steps of changes.
- */
+/* A worker's loop and the traffic of its groups on the same core: generates, processes and proves
+ * packets in alternation. Times the worker's steps of changes. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Runs the upstream of a new CMTS and its traffic in one process and thread, connected by net_ring. Time
- * advances with the packets, so the results do not depend on the machine.
- */
+/* Runs the upstream of a new CMTS and its traffic in one process and thread, connected by net_ring.
+ * Time advances with the packets, so the results do not depend on the machine. */
 #pragma once
 
 #include <stdint.h>

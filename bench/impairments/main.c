@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * vcmts-impairments: runs each impairment alone, then all together, and compares the CMTS' counts with the
- * prediction.
- */
+/* vcmts-impairments: runs each impairment alone, then all together, and compares the CMTS' counts
+ * with the prediction. */
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,10 +73,8 @@ static error_t option(int key, char *text, struct argp_state *state) {
 	return 0;
 }
 
-/*
- * 0: not tested here. Grants are given in round robin, as this program's time advances with the packets, so
- * there are no MAPs to lose. The tests of uplink_scheduled.c cover these kinds.
- */
+/* 0: not tested here. Grants are given in round robin, as this program's time advances with the
+ * packets, so there are no MAPs to lose. The tests of uplink_scheduled.c cover these kinds. */
 static double usual_share(enum impairment kind) {
 	switch (impair_target(kind)) {
 	case IMPAIR_PACKET: return SHARE_PACKETS;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * vcmts-bench-maps: measures cycles of the upstream scheduler per request, grant and MAP, and its share of
- * a core, and writes JSON.
- */
+/* vcmts-bench-maps: measures cycles of the upstream scheduler per request, grant and MAP, and its
+ * share of a core, and writes JSON. */
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,10 +13,8 @@
 #define MAX_SEGMENTS 16
 #define FLUSH_NS 50000
 
-/*
- * The first two are published configurations. The third is a machine with eight OFDM and 192 SC-QAM
- * channels: four times the layout of the second, with 48 SC-QAM channels.
- */
+/* The first two are published configurations. The third is a machine with eight OFDM and 192 SC-QAM
+ * channels: four times the layout of the second, with 48 SC-QAM channels. */
 const struct bench_case bench_cases[CASE_COUNT] = {
 	{"6ofdm", 300, 1, 6, 0, 10000000000, 64},
 	{"2ofdm-32sc-qam", 300, 1, 2, 32, 10000000000, 64},

@@ -13,10 +13,8 @@
 
 #define CASE_FLOWS 8 /* per modem */
 #define CASE_STRICT 4 /* of these, flows with a priority of their own in the second configuration */
-/*
- * Rates that no flow and no modem reaches: the scheduler checks them, but they never limit. Bits per
- * second, bytes.
- */
+/* Rates that no flow and no modem reaches: the scheduler checks them, but they never limit. Bits
+ * per second, bytes. */
 #define CASE_FLOW_RATE 50000000
 #define CASE_FLOW_BURST 100000
 #define CASE_MODEM_RATE (CASE_FLOWS * (uint64_t)CASE_FLOW_RATE)
@@ -54,8 +52,6 @@ double case_overhead(double mean);
 /* Maximum packets in one scheduler under overload. */
 unsigned case_packets(const struct bench_case *c);
 
-/*
- * Creates the scheduler, with queues for packets of `mean` bytes, and priorities for the first `strict`
- * flows of a modem. Returns NULL after a message.
- */
+/* Creates the scheduler, with queues for packets of `mean` bytes, and priorities for the first
+ * `strict` flows of a modem. Returns NULL after a message. */
 struct scheduler *case_scheduler(const struct bench_case *c, double mean, unsigned strict);

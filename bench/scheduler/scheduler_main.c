@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * vcmts-bench-scheduler: measures cycles per packet of the scheduler and of DPDK's, and writes JSON. `vcmts
- * bench scheduler` shows it.
- */
+/* vcmts-bench-scheduler: measures cycles per packet of the scheduler and of DPDK's, and writes
+ * JSON. `vcmts bench scheduler` shows it. */
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,10 +107,8 @@ static int run_each(struct drive *drives, const struct options *o, unsigned numb
 	return 0;
 }
 
-/*
- * Alternates runs of the schedulers, so that all run under the same conditions. Returns the number of
- * complete ones.
- */
+/* Alternates runs of the schedulers, so that all run under the same conditions. Returns the number
+ * of complete ones. */
 static unsigned run_rotated(struct drive *drives, const struct bench_case *c, unsigned load,
 			    const struct options *o, struct tally runs[][SCHEDULER_MAX_RUNS],
 			    struct done *done) {

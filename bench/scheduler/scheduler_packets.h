@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Packets for a scheduler: sizes of the published mix and random flows, so that the state of a burst's
- * flows is rarely in a cache. The same seed gives the same sequence.
- */
+/* Packets for a scheduler: sizes of the published mix and random flows, so that the state of a
+ * burst's flows is rarely in a cache. The same seed gives the same sequence. */
 #pragma once
 
 #include "core/mix.h"
 #include "scheduler_subject.h"
 
-/*
- * Packets use so many mbufs in rotation, more than the first cache levels hold. Size and flow are written
- * when an mbuf returns, long before its next use.
- */
+/* Packets use so many mbufs in rotation, more than the first cache levels hold. Size and flow are
+ * written when an mbuf returns, long before its next use. */
 #define PACKETS_WAITING 16384
 
 struct packets {
@@ -38,16 +34,13 @@ void packets_free(struct packets *p);
 /* Bytes of the mix's mean packet, including CRC. */
 double packets_mean(void);
 
-/*
- * Takes the next packets, which the caller then owns. Returns their bytes. The caller must then return
- * packets or call packets_fill().
- */
+/* Takes the next packets, which the caller then owns. Returns their bytes. The caller must then
+ * return packets or call packets_fill(). */
 uint64_t packets_next(struct packets *p, struct rte_mbuf **out, unsigned n);
 
 /* Returns packets to the rotation. Returns their bytes. */
 uint64_t packets_return(struct packets *p, struct rte_mbuf **packets, unsigned n);
 
-/*
- * Allocates mbufs from the pool for packets that were not returned. Returns 0, or -1 if the pool is empty.
- */
+/* Allocates mbufs from the pool for packets that were not returned. Returns 0, or -1 if the pool is
+ * empty. */
 int packets_fill(struct packets *p);

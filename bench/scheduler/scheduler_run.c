@@ -147,10 +147,8 @@ static uint64_t mean_order(uint64_t cycles, uint64_t count) {
 	return count > 0 ? (cycles << 10) / count : UINT64_MAX;
 }
 
-/*
- * Idle calls are few, so they have their own middle half: an interruption in one would hide in the batch's
- * order.
- */
+/* Idle calls are few, so they have their own middle half: an interruption in one would hide in the
+ * batch's order. */
 static void middle_idle(struct tally *batches, unsigned count, struct tally *out) {
 	unsigned idle = 0;
 

@@ -50,8 +50,6 @@ void drive_free(struct drive *d);
 /* Runs until the sent rate equals the arriving rate. Returns 0, or -1 after a message. */
 int drive_settle(struct drive *d, const struct bench_case *c);
 
-/*
- * Runs for about `milliseconds` of real time, after a warm-up; `out` gets the sums of the middle half of
- * the measured batches. Returns 0, or -1 after a message.
- */
+/* Runs for about `milliseconds` of real time, after a warm-up; `out` gets the sums of the middle
+ * half of the measured batches. Returns 0, or -1 after a message. */
 int drive_run(struct drive *d, unsigned milliseconds, struct tally *out);

@@ -36,10 +36,8 @@ static double cubic_window(const struct congestion_cubic *q, double seconds) {
 	return CUBIC_C * away * away * away + q->maximum;
 }
 
-/*
- * The window of Reno with CUBIC's decrease factor (section 4.3): slower growth until the reduction is
- * regained, then Reno's own.
- */
+/* The window of Reno with CUBIC's decrease factor (section 4.3): slower growth until the reduction
+ * is regained, then Reno's own. */
 static void cubic_estimate(struct congestion *c) {
 	double alpha =
 		c->cubic.estimate < c->cubic.prior ? 3 * (1 - CUBIC_BETA) / (1 + CUBIC_BETA) : 1;
@@ -73,10 +71,8 @@ void congestion_on_ack(struct congestion *c, uint64_t now, uint64_t rtt) {
 		cubic_on_ack(c, now, rtt);
 }
 
-/*
- * A flow whose window shrinks from loss to loss releases bandwidth to others (fast convergence, section
- * 4.7).
- */
+/* A flow whose window shrinks from loss to loss releases bandwidth to others (fast convergence,
+ * section 4.7). */
 static void cubic_on_loss(struct congestion *c) {
 	struct congestion_cubic *q = &c->cubic;
 

@@ -30,9 +30,8 @@ struct congestion {
 /* Initial window of ten packets (RFC 6928), slow start without a threshold. */
 void congestion_init(struct congestion *c, enum congestion_control control);
 
-/*
- * A packet was acknowledged at time `now`, outside of loss recovery. `rtt` is the smoothed one; both in ns.
- */
+/* A packet was acknowledged at time `now`, outside of loss recovery. `rtt` is the smoothed one;
+ * both in ns. */
 void congestion_on_ack(struct congestion *c, uint64_t now, uint64_t rtt);
 
 /* Packets were lost; called once for all losses within one window. */

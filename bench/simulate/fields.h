@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Reads JSON objects with bounds. Keeps the first mistake as one line; values after it are not read. The
- * reader checks for a mistake once, at the end.
- */
+/* Reads JSON objects with bounds. Keeps the first mistake as one line; values after it are not
+ * read. The reader checks for a mistake once, at the end. */
 #pragma once
 
 #include <stdbool.h>
@@ -25,10 +23,8 @@ struct fields {
 /* Starts reading; a value that is not an object is a mistake. */
 void fields_open(struct fields *f, const json_t *object);
 
-/*
- * Reports keys that were not read as a mistake. It replaces other mistakes of the object, which may be
- * caused by it.
- */
+/* Reports keys that were not read as a mistake. It replaces other mistakes of the object, which may
+ * be caused by it. */
 void fields_close(struct fields *f);
 
 /* The value of a key; NULL: none. */

@@ -14,10 +14,8 @@
 /* Parses the one argument, the scenario, into `file`; returns ARGP_ERR_UNKNOWN for all others. */
 error_t program_argument(int key, char *text, struct argp_state *state, const char **file);
 
-/*
- * Loads the file (-: stdin); the caller frees the result. Returns NULL after a line on stderr that begins
- * with `name`.
- */
+/* Loads the file (-: stdin); the caller frees the result. Returns NULL after a line on stderr that
+ * begins with `name`. */
 json_t *program_scenario(const char *name, const char *file);
 
 /* Prints and frees the result. Returns false after a line on stderr. */

@@ -56,9 +56,8 @@ static void lose(struct tcp *t, const struct tcp_hole *hole) {
 	congestion_on_loss(&t->congestion);
 }
 
-/*
- * Each acknowledgement adds at most one hole, and each hole is lost after TCP_DUPLICATES acknowledgements.
- */
+/* Each acknowledgement adds at most one hole, and each hole is lost after TCP_DUPLICATES
+ * acknowledgements. */
 static void holes_update(struct tcp *t, uint64_t number) {
 	if (number > t->expected)
 		t->holes[t->hole_count++] = (struct tcp_hole){

@@ -35,8 +35,6 @@ struct run_options {
 	bool latency;
 };
 
-/*
- * Parses the arguments. A mistake, or --help, ends the program after a message. `o` points into `argv`
- * afterwards.
- */
+/* Parses the arguments. A mistake, or --help, ends the program after a message. `o` points into
+ * `argv` afterwards. */
 void run_options_parse(struct run_options *o, int argc, char **argv);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The text of a response in blocks of bounded size. Text is appended, moved, sent and freed without a copy of
- * the whole. It may contain keys, so each block is wiped before it is freed.
- */
+/* The text of a response in blocks of bounded size. Text is appended, moved, sent and freed without
+ * a copy of the whole. It may contain keys, so each block is wiped before it is freed. */
 #pragma once
 
 #include <stdbool.h>

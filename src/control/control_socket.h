@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A Unix socket for JSON-RPC requests, which are processed in order. The permissions of its file decide who
- * may use it. One thread serves all clients, so that only one request runs at a time.
- */
+/* A Unix socket for JSON-RPC requests, which are processed in order. The permissions of its file
+ * decide who may use it. One thread serves all clients, so that only one request runs at a time. */
 #pragma once
 
 #include "control/rpc.h"

@@ -124,16 +124,12 @@ json_t *rpc_refuse(struct rpc_call *call, enum rpc_code code, const char *format
  * byte becomes '?'. Returns NULL without memory. */
 json_t *rpc_text(const char *text);
 
-/*
- * Marks the call as waiting. Other clients are served, then the method runs again with the same `state`,
- * unless the client disconnects. Returns NULL.
- */
+/* Marks the call as waiting. Other clients are served, then the method runs again with the same
+ * `state`, unless the client disconnects. Returns NULL. */
 json_t *rpc_wait(struct rpc_call *call);
 
-/*
- * Marks a part of the result as complete. Other clients are served, then the method runs again for the next
- * part. Returns NULL.
- */
+/* Marks a part of the result as complete. Other clients are served, then the method runs again for
+ * the next part. Returns NULL. */
 json_t *rpc_more(struct rpc_call *call);
 
 /* The time limit of a part of a call, in us, so that other clients are served soon; and whether it has passed. */

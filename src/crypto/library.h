@@ -10,10 +10,8 @@
 
 #include "crypto/isa.h"
 
-/*
- * The library's manager of one queue. Returns NULL after an error message: the library lacks code
- * for `isa`, the CPU cannot run it, or there is no memory. The caller frees it by free_mb_mgr().
- */
+/* The library's manager of one queue. Returns NULL after an error message: the library lacks code
+ * for `isa`, the CPU cannot run it, or there is no memory. The caller frees it by free_mb_mgr(). */
 IMB_MGR *library_manager(enum crypto_isa isa);
 
 /* Whether this CPU has AES-NI, which the library of distributions requires. */

@@ -115,10 +115,8 @@ static struct rte_mbuf *split_frame(struct depi *d, struct rte_mbuf *m, uint16_t
 	return part;
 }
 
-/*
- * Fills the open DEPI frame with the start of `m`, unless less than DEPI_MIN_FRAGMENT fits. Returns
- * false if no buffer is left.
- */
+/* Fills the open DEPI frame with the start of `m`, unless less than DEPI_MIN_FRAGMENT fits. Returns
+ * false if no buffer is left. */
 static bool channel_add_beginning(struct depi *d, struct depi_channel *ch, struct rte_mbuf *m,
 				  bool *begin, struct counters *c) {
 	int capacity = ch->space - PSP_ENTRY_SIZE;

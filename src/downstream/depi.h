@@ -119,10 +119,8 @@ uint64_t depi_deadline(const struct depi *d);
 struct rte_mbuf *depi_close_oldest(struct depi *d, struct counters *c);
 struct rte_mbuf *depi_close_channel(struct depi *d, uint32_t channel, struct counters *c);
 
-/*
- * Pads a DEPI frame, whose last mbuf is `last`, to `min` bytes, Ethernet's minimum. Uses a buffer
- * of `pool`, as the frame's buffers may be shared. Without a buffer the frame stays short.
- */
+/* Pads a DEPI frame, whose last mbuf is `last`, to `min` bytes, Ethernet's minimum. Uses a buffer
+ * of `pool`, as the frame's buffers may be shared. Without a buffer the frame stays short. */
 static inline void depi_pad(struct rte_mbuf *head, struct rte_mbuf *last, uint32_t min,
 			    struct rte_mempool *pool) {
 	struct rte_mbuf *padding;

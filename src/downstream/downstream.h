@@ -215,10 +215,8 @@ struct downstream {
 #define DS_PIPELINES 3
 extern const struct stage_list ds_lists[DS_PIPELINES];
 
-/*
- * Builds tables, rules, scheduler and pipelines from the configuration. Returns NULL after logging
- * an error. Free the result by downstream_free().
- */
+/* Builds tables, rules, scheduler and pipelines from the configuration. Returns NULL after logging
+ * an error. Free the result by downstream_free(). */
 struct downstream *downstream_create(const struct service_group *sg, const struct ds_resources *r);
 
 /* The index of a modem's service flow in the scheduler and the tables. `flow` is its index in
@@ -270,8 +268,6 @@ int downstream_latency(struct downstream *d, bool on);
 int downstream_latency_prepare(struct downstream *d);
 int downstream_latency_reserve(struct downstream *d); /* as latency_reserve() */
 
-/*
- * Drops all pending packets with the reason `stopped`. No worker may be running. Afterwards
- * received = transmitted + drops.
- */
+/* Drops all pending packets with the reason `stopped`. No worker may be running. Afterwards
+ * received = transmitted + drops. */
 void downstream_stop(struct downstream *d);

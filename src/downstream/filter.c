@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Filter: the first matching rule of the modem's filter groups, in order, permits or denies the
- * packet, or else the default applies. One rte_acl call per family and burst.
- */
+/* Filter: the first matching rule of the modem's filter groups, in order, permits or denies the
+ * packet, or else the default applies. One rte_acl call per family and burst. */
 #include <stdio.h>
 #include <stdlib.h>
 

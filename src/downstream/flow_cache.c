@@ -7,10 +7,8 @@
 
 #include "platform/large_pages.h"
 
-/*
- * Only one of this many new flows replaces a valid record. Else, with more active flows than
- * records, each record would be replaced before its second use, and writing it would be wasted.
- */
+/* Only one of this many new flows replaces a valid record. Else, with more active flows than
+ * records, each record would be replaced before its second use, and writing it would be wasted. */
 #define REPLACE_ONE_OF 8
 
 int flow_cache_create(struct flow_cache *c, uint32_t records) {

@@ -22,10 +22,8 @@
 /* Number of generations, few enough to stay in a near cache. Modems share them by index, modulo. */
 #define FLOW_CACHE_SHARES 1024
 
-/*
- * One cache line. A generation repeats after 2^32 - 1 changes, which is over a century at one per
- * second. So no step clears stale records, which would stop the worker for long.
- */
+/* One cache line. A generation repeats after 2^32 - 1 changes, which is over a century at one per
+ * second. So no step clears stale records, which would stop the worker for long. */
 struct flow_record {
 	struct flow_key key;
 	uint32_t modem; /* index */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Known flows: applies cached results of an earlier packet of the flow. Such packets are done here
- * and release their records. For the others, modem_lookup, filter and classify do the work.
- */
+/* Known flows: applies cached results of an earlier packet of the flow. Such packets are done here
+ * and release their records. For the others, modem_lookup, filter and classify do the work. */
 #include <string.h>
 
 #include "downstream/classified.h"

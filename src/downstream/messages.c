@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Messages: encapsulates MAPs and UCDs of the upstream scheduler in DEPI frames of their own, which
- * precede those of data. Their bytes are charged to the channels' rates.
- */
+/* Messages: encapsulates MAPs and UCDs of the upstream scheduler in DEPI frames of their own, which
+ * precede those of data. Their bytes are charged to the channels' rates. */
 #include "downstream/messages.h"
 
 #include <stdio.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Modem lookup: finds the modems of the destinations in bulk, enforces the CPE limits and sets the
- * frame's destination MAC address.
- */
+/* Modem lookup: finds the modems of the destinations in bulk, enforces the CPE limits and sets the
+ * frame's destination MAC address. */
 #include <string.h>
 
 #include <rte_mbuf.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Parse: reads the headers of each frame once, and stores the fields for lookup, filter and
- * classify in the packet's record.
- */
+/* Parse: reads the headers of each frame once, and stores the fields for lookup, filter and
+ * classify in the packet's record. */
 #include <string.h>
 
 #include <rte_byteorder.h>

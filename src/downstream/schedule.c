@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Schedule: dequeues packets from the queues of their service flows, with a channel and, for bonded
- * flows, a packet sequence number (docs/scheduler.md).
- */
+/* Schedule: dequeues packets from the queues of their service flows, with a channel and, for bonded
+ * flows, a packet sequence number (docs/scheduler.md). */
 #include <rte_mbuf.h>
 #include <rte_ring.h>
 

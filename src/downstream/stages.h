@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The functions of the stages, as in pipeline/pipeline.h. The context of run() is a struct ds_upper
- * or ds_lower, that of the others a struct downstream. downstream.c lists them.
- */
+/* The functions of the stages, as in pipeline/pipeline.h. The context of run() is a struct ds_upper
+ * or ds_lower, that of the others a struct downstream. downstream.c lists them. */
 #pragma once
 
 #include <stdint.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Transmit messages: sends DEPI frames of MAPs and UCDs to the R-PHY port. They precede all data,
- * including data that waits for the port: a late MAP is useless.
- */
+/* Transmit messages: sends DEPI frames of MAPs and UCDs to the R-PHY port. They precede all data,
+ * including data that waits for the port: a late MAP is useless. */
 #include <string.h>
 
 #include "downstream/messages.h"

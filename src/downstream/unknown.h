@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The packets of a burst with unknown flows. modem_lookup, filter and classify handle them; the
- * others keep their positions in the burst.
- */
+/* The packets of a burst with unknown flows. modem_lookup, filter and classify handle them; the
+ * others keep their positions in the burst. */
 #pragma once
 
 #include <stdint.h>

@@ -21,10 +21,8 @@
  * readers take 010 as octal, so 010 is refused. */
 bool units_parse_integer(const char *text, uint64_t *value);
 
-/*
- * Bytes: "1500", "2000 B", "512 kB". k, M and G count in thousands; Ki, Mi and Gi in 1024; the
- * space and the B may be left out. The value must be a whole number of bytes.
- */
+/* Bytes: "1500", "2000 B", "512 kB". k, M and G count in thousands; Ki, Mi and Gi in 1024; the
+ * space and the B may be left out. The value must be a whole number of bytes. */
 bool units_parse_size(const char *text, uint64_t *bytes);
 
 /* Bits per second: "1.89 Gbps", with bps, kbps, Mbps, Gbps or Tbps (thousands). */

@@ -12,10 +12,8 @@
 
 #include <rte_mbuf.h>
 
-/*
- * Completes a TCP or UDP checksum that is only the sum of the pseudo-header. Fragments and all other packets
- * stay unchanged. Returns whether it changed the frame.
- */
+/* Completes a TCP or UDP checksum that is only the sum of the pseudo-header. Fragments and all
+ * other packets stay unchanged. Returns whether it changed the frame. */
 bool checksum_complete(struct rte_mbuf *m);
 
 /* Adds the callback to a configured port, if `device`, the text for EAL, has one of the drivers above. `role`

@@ -9,8 +9,6 @@ struct core_speed {
 	unsigned base_khz; /* not 0 */
 };
 
-/*
- * Reads /sys/devices/system/cpu below `root` ("": the machine), and /dev/cpu for a base frequency that is not
- * there. Returns false if one of the two is unknown.
- */
+/* Reads /sys/devices/system/cpu below `root` ("": the machine), and /dev/cpu for a base frequency
+ * that is not there. Returns false if one of the two is unknown. */
 bool core_speed_read(const char *root, unsigned core, struct core_speed *speed);

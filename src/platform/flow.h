@@ -19,10 +19,8 @@ struct flow_match {
 
 bool flow_match_same(const struct flow_match *a, const struct flow_match *b);
 
-/*
- * Steers matching packets of a started port to the queue. Returns NULL if the NIC does not support the rule,
- * or has no space for it. Remove with flow_destroy().
- */
+/* Steers matching packets of a started port to the queue. Returns NULL if the NIC does not support
+ * the rule, or has no space for it. Remove with flow_destroy(). */
 struct rte_flow *flow_create(uint16_t port, const struct flow_match *match, uint16_t queue);
 
 void flow_destroy(uint16_t port, struct rte_flow *flow);

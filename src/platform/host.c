@@ -16,10 +16,8 @@
 #define ADD "add %1, %0\n\t"
 #endif
 
-/*
- * Each addition depends on the previous one: one core cycle each. The addend is a register, as some cores add
- * small constants at register renaming, several per cycle.
- */
+/* Each addition depends on the previous one: one core cycle each. The addend is a register, as some
+ * cores add small constants at register renaming, several per cycle. */
 static uint64_t additions_tsc(void) {
 	uint64_t start = rte_rdtsc_precise(), sum = start, addend = start | 1;
 

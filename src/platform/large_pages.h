@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A heap on transparent huge pages ("madvise" or "always"), for buffers where no huge pages are reserved.
- */
+/* A heap on transparent huge pages ("madvise" or "always"), for buffers where no huge pages are
+ * reserved. */
 #pragma once
 
 #include <stddef.h>
 
-/*
- * Maps `size` bytes of zeros for one owner, who may unmap them. Returns NULL if the system has no such pages.
- */
+/* Maps `size` bytes of zeros for one owner, who may unmap them. Returns NULL if the system has no
+ * such pages. */
 void *large_pages_map(size_t size);
 
 /*

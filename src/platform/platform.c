@@ -173,10 +173,8 @@ static bool iova_fits(const struct platform_options *o) {
 	return false;
 }
 
-/*
- * rte_net selects its CRC implementation in the first call, and has none until then: a concurrent first call
- * in another thread would crash (seen in DPDK 22.11).
- */
+/* rte_net selects its CRC implementation in the first call, and has none until then: a concurrent
+ * first call in another thread would crash (seen in DPDK 22.11). */
 static void choose_crc(void) {
 	static const uint8_t nothing[16];
 

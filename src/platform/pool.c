@@ -31,10 +31,8 @@ static void unmap(struct rte_mempool_memhdr *memory, void *arg) {
 	munmap(memory->addr, memory->len);
 }
 
-/*
- * A short-lived process would spend most of its time on page faults of ordinary pages. Returns false if the
- * pool still has no memory.
- */
+/* A short-lived process would spend most of its time on page faults of ordinary pages. Returns
+ * false if the pool still has no memory. */
 static bool populate_large(struct rte_mempool *pool) {
 	size_t buffer = pool->header_size + pool->elt_size + pool->trailer_size;
 	size_t size = pool->size * buffer + RTE_CACHE_LINE_SIZE;

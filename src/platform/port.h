@@ -24,10 +24,8 @@ struct port_queues {
 	uint32_t further_size;
 };
 
-/*
- * The same with several queues: as many as `queues` requests or the device supports; `queues` then has the
- * actual numbers. Each queue receives into `pool`.
- */
+/* The same with several queues: as many as `queues` requests or the device supports; `queues` then
+ * has the actual numbers. Each queue receives into `pool`. */
 int port_open_queues(const char *device, const char *role, struct rte_mempool *pool,
 		     uint32_t queue_size, uint32_t mtu, struct port_queues *queues, uint16_t *id);
 
@@ -43,10 +41,8 @@ int port_reopen(uint16_t id, const char *role, struct rte_mempool *pool, uint32_
  */
 int port_pair(const char *name, struct rte_mempool *pool, unsigned depth, uint16_t ids[2]);
 
-/*
- * Starts the port. The peer may send from now on, so that a worker must receive. Returns 0, or -1 after a
- * message.
- */
+/* Starts the port. The peer may send from now on, so that a worker must receive. Returns 0, or -1
+ * after a message. */
 int port_start(uint16_t id, const char *role);
 
 /* Stops the port; does nothing if it is not started. */
@@ -63,10 +59,8 @@ bool port_wait_link(uint16_t id, unsigned timeout_ms);
 
 void port_close(uint16_t id);
 
-/*
- * Hot-plugs a device that EAL was not started with, by its EAL text, so that port_open() finds it. Does
- * nothing if the device exists. Returns 0, or -1 after a message.
- */
+/* Hot-plugs a device that EAL was not started with, by its EAL text, so that port_open() finds it.
+ * Does nothing if the device exists. Returns 0, or -1 after a message. */
 int port_plug(const char *device, const char *role);
 
 /* Removes a device whose port is closed, so that it can be plugged again. */

@@ -94,10 +94,8 @@ static int mtu_set(uint16_t id, const char *role, uint32_t mtu) {
 	return 0;
 }
 
-/*
- * Limits the queues to those of the device. Both sides of a memif must have the same number of queues, which
- * cannot be checked here, so it gets one; net_tap has only pairs of queues.
- */
+/* Limits the queues to those of the device. Both sides of a memif must have the same number of
+ * queues, which cannot be checked here, so it gets one; net_tap has only pairs of queues. */
 static void queues_limit(const struct rte_eth_dev_info *info, struct port_queues *q) {
 	uint16_t receive = RTE_MAX(RTE_MIN(q->receive, info->max_rx_queues), 1);
 	uint16_t transmit = RTE_MAX(RTE_MIN(q->transmit, info->max_tx_queues), 1);

@@ -27,10 +27,8 @@ uint32_t port_setup_carries(const struct rte_eth_dev_info *info, bool tagged);
 int port_setup(uint16_t id, const char *role, struct rte_mempool *pool, uint32_t queue_size,
 	       uint32_t mtu, struct port_queues *q);
 
-/*
- * Reconfigures a port without queue interrupts, as some drivers (net_ena with igb_uio) accept them but refuse
- * to start with them. Returns 0, or -1 if none were requested, or on a failure.
- */
+/* Reconfigures a port without queue interrupts, as some drivers (net_ena with igb_uio) accept them
+ * but refuse to start with them. Returns 0, or -1 if none were requested, or on a failure. */
 int port_setup_no_wakes(uint16_t id, const char *role);
 
 /* Logs the unicast address of a NIC without promiscuous mode, as in clouds: it receives no other frames. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The kernel cannot take a VFIO device from a process: it requests it and waits. DPDK's interrupt thread
- * receives the request and only records it here.
- */
+/* The kernel cannot take a VFIO device from a process: it requests it and waits. DPDK's interrupt
+ * thread receives the request and only records it here. */
 #define ALLOW_EXPERIMENTAL_API /* rte_dev_event_callback_register(), in DPDK 22.11 */
 #include "platform/port_watch.h"
 

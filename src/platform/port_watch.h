@@ -22,8 +22,6 @@ bool port_has_link(uint16_t id);
 /* Whether sent packets stay in the queue until the link is up. That is so for net_memif without a peer. */
 bool port_waits_for_link(uint16_t id);
 
-/*
- * Closes a port that no worker uses and detaches its device, so that the kernel can remove it. The
- * device may be gone. port_plug() can add it again.
- */
+/* Closes a port that no worker uses and detaches its device, so that the kernel can remove it. The
+ * device may be gone. port_plug() can add it again. */
 void port_detach(uint16_t id);

@@ -56,10 +56,8 @@ static pid_t process_of(const char *name, const char *program) {
 	return *end == '\0' && pid > 0 && pid <= INT_MAX ? (pid_t)pid : 0;
 }
 
-/*
- * Whether no process uses the folder. In a container with its own PID namespace, the PID is not sufficient,
- * so that the socket is checked, too.
- */
+/* Whether no process uses the folder. In a container with its own PID namespace, the PID is not
+ * sufficient, so that the socket is checked, too. */
 static bool is_left(const char *folder, pid_t pid) {
 	struct socket_claim claim;
 	char path[PATH_MAX + 32];

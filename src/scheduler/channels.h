@@ -45,10 +45,8 @@ static inline int64_t run_free(const int64_t *at, uint32_t n, int64_t idle) {
 	return less(less(best[0], best[1]), less(best[2], best[3]));
 }
 
-/*
- * The entry of free_at[], or the present if that is past, of the group's channel that is free
- * first. Of several idle channels, the lowest index wins.
- */
+/* The entry of free_at[], or the present if that is past, of the group's channel that is free
+ * first. Of several idle channels, the lowest index wins. */
 static inline int64_t first_free(const struct scheduler *s, const struct group *g, int64_t now) {
 	const int64_t idle = now & ~(int64_t)CHANNEL_MASK;
 	int64_t best = INT64_MAX;

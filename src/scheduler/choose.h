@@ -52,10 +52,8 @@ static inline uint32_t group_queues(const struct scheduler *s, const struct clus
 		       : 0;
 }
 
-/*
- * Selects a class queue below `top`, in rotation, or returns `top` if none has members. With many
- * groups, a call looks at some of them and the next call goes on.
- */
+/* Selects a class queue below `top`, in rotation, or returns `top` if none has members. With many
+ * groups, a call looks at some of them and the next call goes on. */
 static inline struct pick cluster_lower_pick(const struct scheduler *s, struct cluster *c,
 					     struct pick top) {
 	const uint32_t queues = lower_queues(c, top.class_queue);

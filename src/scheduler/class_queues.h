@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The class queues of a bonding group, by priority. Members are classes, or flows in the reserved
- * queue; `all` is their array. A member leaves when it is first.
- */
+/* The class queues of a bonding group, by priority. Members are classes, or flows in the reserved
+ * queue; `all` is their array. A member leaves when it is first. */
 #pragma once
 
 #include "scheduler/internal.h"

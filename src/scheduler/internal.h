@@ -252,10 +252,8 @@ struct scheduler {
 	struct leads *leads;
 };
 
-/*
- * Prefetches a cache line for writing. gcc drops calls of a function that only prefetches. The
- * empty asm statement prevents that.
- */
+/* Prefetches a cache line for writing. gcc drops calls of a function that only prefetches. The
+ * empty asm statement prevents that. */
 static inline void fetch(const void *line) {
 	__builtin_prefetch(line, 1);
 	__asm__ volatile("");

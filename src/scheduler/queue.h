@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The queue of a service flow: a list of chunks of three packets, a cache line each. A flow that is
- * served after thousands of others finds its next packets beside the last one.
- */
+/* The queue of a service flow: a list of chunks of three packets, a cache line each. A flow that is
+ * served after thousands of others finds its next packets beside the last one. */
 #pragma once
 
 #include "scheduler/internal.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Reports of a scheduler. Another thread may read them while it works: each number is then
- * consistent, but two numbers may be of different times.
- */
+/* Reports of a scheduler. Another thread may read them while it works: each number is then
+ * consistent, but two numbers may be of different times. */
 #pragma once
 
 #include <stddef.h>

@@ -57,10 +57,8 @@ static inline void ring_rotate(struct links all, uint32_t *first) {
 	*first = link_of(all, *first)->next;
 }
 
-/*
- * Linear lists. Elements are linked by `next`, the last one to itself, so that a prefetch finds an
- * element beyond the end, and all but the first by `prev`.
- */
+/* Linear lists. Elements are linked by `next`, the last one to itself, so that a prefetch finds an
+ * element beyond the end, and all but the first by `prev`. */
 struct line {
 	uint32_t first, last; /* NONE: empty */
 };

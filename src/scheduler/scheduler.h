@@ -141,19 +141,15 @@ struct scheduler_grant {
 	uint16_t sequence;
 };
 
-/*
- * Returns NULL if memory is short or the configuration is invalid, and then sets `why`, unless that
- * is NULL, to a line of static text. Free the result by scheduler_free().
- */
+/* Returns NULL if memory is short or the configuration is invalid, and then sets `why`, unless that
+ * is NULL, to a line of static text. Free the result by scheduler_free(). */
 struct scheduler *scheduler_create(const struct scheduler_config *config, const char **why);
 
 /* Frees the scheduler, but not the queued packets, which the caller owns: drain first. */
 void scheduler_free(struct scheduler *s);
 
-/*
- * Enqueues `n` packets in order at time `now` and stores a verdict for each. Returns how many were
- * queued. A `now` before that of an earlier call counts as that one.
- */
+/* Enqueues `n` packets in order at time `now` and stores a verdict for each. Returns how many were
+ * queued. A `now` before that of an earlier call counts as that one. */
 unsigned scheduler_enqueue(struct scheduler *s, uint64_t now, const struct scheduler_arrival *in,
 			   unsigned n, enum scheduler_verdict *verdicts);
 
@@ -207,10 +203,8 @@ const char *scheduler_set_channel(struct scheduler *s, uint32_t channel,
 				  const struct scheduler_channel *c);
 const char *scheduler_set_rate_limit(struct scheduler *s, uint64_t rate_limit);
 
-/*
- * Validate settings by themselves. References to and from other objects are checked only when the
- * settings are applied. May be called by any thread at any time.
- */
+/* Validate settings by themselves. References to and from other objects are checked only when the
+ * settings are applied. May be called by any thread at any time. */
 const char *scheduler_check_flow(const struct scheduler *s, const struct scheduler_flow *f);
 const char *scheduler_check_modem(const struct scheduler_modem *m);
 const char *scheduler_check_group(const struct scheduler *s, const struct scheduler_group *g);

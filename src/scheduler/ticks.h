@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Time in ticks of 1/64 ns, from the caller's first time on. A packet's time on a channel of 10
- * Gbps is exact to 1/10,000. time.c prevents an overflow.
- */
+/* Time in ticks of 1/64 ns, from the caller's first time on. A packet's time on a channel of 10
+ * Gbps is exact to 1/10,000. time.c prevents an overflow. */
 #pragma once
 
 #include <stdint.h>
@@ -37,10 +35,8 @@ static inline int64_t cost_ticks(uint64_t cost, uint32_t bytes) {
 	return (int64_t)((cost * bytes + 0x8000) >> 16);
 }
 
-/*
- * A token bucket, stored as the time at which it will be full. It admits a packet if max(full_at,
- * now) + cost <= now + depth.
- */
+/* A token bucket, stored as the time at which it will be full. It admits a packet if max(full_at,
+ * now) + cost <= now + depth. */
 struct bucket {
 	int64_t full_at;
 	uint64_t cost; /* of a byte; 0: no limit */

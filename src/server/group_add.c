@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Prepares a group: everything that can fail. Nothing of it is visible to workers or other threads.
- */
+/* Prepares a group: everything that can fail. Nothing of it is visible to workers or other
+ * threads. */
 #include "server/group_add.h"
 
 #include <stdio.h>
@@ -223,9 +222,8 @@ static unsigned lists_needed(const struct server *s) {
 	return prepared * LISTS_MAX;
 }
 
-/*
- * Reserves entries at the workers of the group and of its ports, so that nothing fails afterwards.
- */
+/* Reserves entries at the workers of the group and of its ports, so that nothing fails
+ * afterwards. */
 static bool addition_lists(struct group_addition *a) {
 	struct server *s = a->server;
 	struct served_group *g = &s->groups[a->group];
@@ -299,9 +297,8 @@ void server_group_abandon(struct group_addition *a) {
 	free(a);
 }
 
-/*
- * The groups when this one enters: those in service as they will be, and those prepared before it.
- */
+/* The groups when this one enters: those in service as they will be, and those prepared before
+ * it. */
 static struct shares_context site_to_be(
 	struct group_addition *a, const struct service_group *const to_be[SERVER_MAX_GROUPS]) {
 	struct server *s = a->server;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Waits of a group that is drained or removed: for data already granted, and for pending packets.
- */
+/* Waits of a group that is drained or removed: for data already granted, and for pending
+ * packets. */
 #pragma once
 
 #include "server/server.h"

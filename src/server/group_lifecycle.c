@@ -33,9 +33,8 @@ static void addition_steer(struct group_addition *a) {
 	}
 }
 
-/*
- * Makes the group visible to its workers and to other threads. Cannot fail: entries are reserved.
- */
+/* Makes the group visible to its workers and to other threads. Cannot fail: entries are
+ * reserved. */
 static void addition_enter(struct group_addition *a) {
 	struct server *s = a->server;
 	unsigned ring = server_share_ring(s->group_max);

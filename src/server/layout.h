@@ -43,9 +43,8 @@ bool layout_has_upstream(const struct service_group *sg);
 /* Returns 0, or -1 and logs the reason if the groups name more cores than there can be workers. */
 int layout_make(struct layout *l, const struct server_config *config);
 
-/*
- * The workers of a group that is added. Its cores must have workers: placement_allows() checks it.
- */
+/* The workers of a group that is added. Its cores must have workers: placement_allows() checks
+ * it. */
 struct layout_group layout_find(const struct layout *l, const struct service_group *sg);
 
 /* The parts of the group that the worker runs, as bits. */

@@ -78,10 +78,8 @@ unsigned server_ports_devices(const struct server_ports *p,
 /* "up", "down", "gone". */
 const char *server_port_state_name(enum server_port_state state);
 
-/*
- * The drop reason of frames that are sent to the port now; DROP_NONE: they are sent, or wait for
- * the link.
- */
+/* The drop reason of frames that are sent to the port now; DROP_NONE: they are sent, or wait for
+ * the link. */
 enum drop_reason server_port_shut(const struct server_port *port);
 
 /* The worst state of the group's ports: gone, then down after it had a link, else up. */

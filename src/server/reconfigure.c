@@ -224,10 +224,8 @@ static bool idle_differs(const struct power_config *a, const struct power_config
 	       a->longest_pause != b->longest_pause;
 }
 
-/*
- * The command line overrides the file, as at the start. A reload discards power settings that
- * clients have set.
- */
+/* The command line overrides the file, as at the start. A reload discards power settings that
+ * clients have set. */
 static void change_power(struct reconfiguration *r) {
 	struct server *s = r->server;
 	struct power_config next = r->next->power;

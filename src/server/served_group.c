@@ -175,9 +175,8 @@ static bool wire_lower(void *arg) {
 	return true;
 }
 
-/*
- * An empty source counts as polled as often as the last source was, so that no time seems to pass.
- */
+/* An empty source counts as polled as often as the last source was, so that no time seems to
+ * pass. */
 static bool wire_upstream(void *arg) {
 	struct wiring *w = arg;
 	struct us_resources *r = &w->group->upstream->r;

@@ -102,9 +102,8 @@ bool served_group_balanced(const struct served_group *g);
 /* Whether a pending packet would still move on without new input. */
 bool served_group_busy(const struct served_group *g);
 
-/*
- * Stop reception, and run one round of the stages that empty the group. No worker may be running.
- */
+/* Stop reception, and run one round of the stages that empty the group. No worker may be
+ * running. */
 void served_group_close(struct served_group *g);
 void served_group_drain_round(struct served_group *g);
 

@@ -199,9 +199,8 @@ static bool settle(const struct server *s, const struct port_share *share, unsig
 	return true;
 }
 
-/*
- * Creates new rules before it removes old ones, so that packets that match both stay in the queue.
- */
+/* Creates new rules before it removes old ones, so that packets that match both stay in the
+ * queue. */
 static void rules_change(struct steering_change *c) {
 	struct port_share *share = c->server->shares.of[c->port];
 	bool last, leaves = c->count == 0;

@@ -104,9 +104,8 @@ struct worker {
 		longest_control; /* since worker_longest_read_control(), which any thread may call */
 } __rte_cache_aligned;
 
-/*
- * Reserves entries for `more` pipelines. Returns 0, or -1 and logs the reason if memory is short.
- */
+/* Reserves entries for `more` pipelines. Returns 0, or -1 and logs the reason if memory is
+ * short. */
 int worker_reserve(struct worker *w, unsigned more);
 
 /* Adds a pipeline behind those of the same position. An entry must be free. */
@@ -121,9 +120,8 @@ void worker_remove(struct worker *w, const struct pipeline *p);
 /* Frees its lists. Accepts a zeroed struct. The worker must not run. */
 void worker_free(struct worker *w);
 
-/*
- * Marks the worker as started: callers wait for it from now on. Call it before its thread begins.
- */
+/* Marks the worker as started: callers wait for it from now on. Call it before its thread
+ * begins. */
 void worker_start(struct worker *w);
 
 /* The thread's function, for rte_eal_remote_launch(). Returns 0 after worker_stop(). */

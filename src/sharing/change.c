@@ -128,10 +128,8 @@ static size_t entries_needed(const struct share_change *c, const struct share_ta
 	return entries;
 }
 
-/*
- * Applies all pending changes to the copy. Their remaining steps may write to the previous version
- * or to the copy; repeating a step does no harm.
- */
+/* Applies all pending changes to the copy. Their remaining steps may write to the previous version
+ * or to the copy; repeating a step does no harm. */
 static void copy_catches_up(const struct share_table *copy, const struct port_share *s) {
 	for (const struct share_change *b = s->changes; b != NULL; b = b->newer) {
 		uint64_t bit = UINT64_C(1) << b->group;
@@ -209,10 +207,8 @@ static bool touches_sessions(const struct live_changes *changes) {
 	return false;
 }
 
-/*
- * The form of session keys may change, so a version is built from the groups in service and the
- * pending changes. Retiring changes are in service.
- */
+/* The form of session keys may change, so a version is built from the groups in service and the
+ * pending changes. Retiring changes are in service. */
 static struct share_table *table_with(const struct share_change *c,
 				      const struct service_group *const *groups, unsigned count,
 				      char why[LIVE_LINE]) {

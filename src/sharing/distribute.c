@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Tell apart: finds the group of each packet by its VLAN or by a bulk hash lookup, and enqueues it
- * to the group's ring. Keeps the order within a group.
- */
+/* Tell apart: finds the group of each packet by its VLAN or by a bulk hash lookup, and enqueues it
+ * to the group's ring. Keeps the order within a group. */
 #include <rte_hash.h>
 
 #include "sharing/read.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Reads the key of a frame and verifies only the fields of the key. The group's stages verify the
- * others and count their drops.
- */
+/* Reads the key of a frame and verifies only the fields of the key. The group's stages verify the
+ * others and count their drops. */
 #pragma once
 
 #include <rte_mbuf.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Send: transmits bursts of frames from the ring to the port. While frames wait for the port,
- * nothing is dequeued. The ring then fills up, and the senders keep their frames.
- */
+/* Send: transmits bursts of frames from the ring to the port. While frames wait for the port,
+ * nothing is dequeued. The ring then fills up, and the senders keep their frames. */
 #include "sharing/sharing.h"
 #include "sharing/stages.h"
 

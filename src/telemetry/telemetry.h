@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Commands on DPDK's telemetry socket: /vcmts/metrics for collectors, and lcore commands that some DPDK
- * versions lack (docs/monitoring.md). Threads of the socket run them while workers run.
- */
+/* Commands on DPDK's telemetry socket: /vcmts/metrics for collectors, and lcore commands that some
+ * DPDK versions lack (docs/monitoring.md). Threads of the socket run them while workers run. */
 #pragma once
 
 #include "telemetry/metrics/metrics.h"

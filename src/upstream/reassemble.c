@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Reassemble: the SID of a burst selects its service flow. With segment headers, it puts the bursts
- * of a SID cluster into the order of their sequence numbers (MULPI, segment header format).
- */
+/* Reassemble: the SID of a burst selects its service flow. With segment headers, it puts the bursts
+ * of a SID cluster into the order of their sequence numbers (MULPI, segment header format). */
 #include "upstream/reassemble.h"
 
 #include <rte_hash.h>

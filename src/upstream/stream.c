@@ -16,10 +16,8 @@ static void frame_set_size(struct rte_mbuf *m, uint32_t size) {
 	m->pkt_len = size;
 }
 
-/*
- * Sends a frame to the control port. A MAC management message is an Ethernet frame with a length
- * field and an LLC header (MULPI, MAC management message header), which the control port gets.
- */
+/* Sends a frame to the control port. A MAC management message is an Ethernet frame with a length
+ * field and an LLC header (MULPI, MAC management message header), which the control port gets. */
 static void message_put_out(struct us_streams *all, struct rte_mbuf *m) {
 	if (!ethernet_crc_good(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len)) {
 		drop(all->counters, m, DROP_MANAGEMENT_CRC);

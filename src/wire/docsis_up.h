@@ -55,8 +55,6 @@ size_t docsis_request_write(uint8_t minislots, uint16_t sid, uint8_t *out);
  * `units` counts the N-byte units of the service flow. */
 size_t docsis_queue_request_write(uint16_t units, uint16_t sid, uint8_t *out);
 
-/*
- * Writes the concatenation header of DOCSIS_MAC_HEADER bytes for `count` whole frames with a total
- * of `length` bytes, and returns its size. Returns 0 and writes nothing if LEN cannot hold them.
- */
+/* Writes the concatenation header of DOCSIS_MAC_HEADER bytes for `count` whole frames with a total
+ * of `length` bytes, and returns its size. Returns 0 and writes nothing if LEN cannot hold them. */
 size_t docsis_concatenation_write(uint8_t count, size_t length, uint8_t *out);

@@ -147,30 +147,24 @@ struct access_counts {
 	uint64_t stations;
 };
 
-/*
- * Returns NULL if memory is short or the configuration is invalid; `why` (may be NULL) then gets a static
- * line with the reason. The caller frees it with access_free().
- */
+/* Returns NULL if memory is short or the configuration is invalid; `why` (may be NULL) then gets a
+ * static line with the reason. The caller frees it with access_free(). */
 struct access *access_create(const struct access_config *config, const char **why);
 void access_free(struct access *a);
 
 /* Sets or changes a modem; must precede its flows. Returns false if `modem` exceeds the capacity. */
 bool access_set_modem(struct access *a, uint32_t modem, const struct access_modem *settings);
 
-/*
- * Sets, changes or removes a flow; discards its queue, requests and grants. Returns NULL, or a static line
- * with the error; then nothing has changed.
- */
+/* Sets, changes or removes a flow; discards its queue, requests and grants. Returns NULL, or a
+ * static line with the error; then nothing has changed. */
 const char *access_set_flow(struct access *a, uint32_t flow, const struct access_flow *settings,
 			    uint64_t now);
 
 /* Sets the current UCD change count of a channel. */
 void access_set_ucd(struct access *a, uint16_t channel, uint8_t count);
 
-/*
- * Adds bytes of whole DOCSIS frames to the flow's queue. The caller must first take all events before
- * `now`.
- */
+/* Adds bytes of whole DOCSIS frames to the flow's queue. The caller must first take all events
+ * before `now`. */
 void access_queue(struct access *a, uint32_t flow, uint32_t bytes, uint64_t now);
 
 /* Removes bytes from the head of the queue, e.g. after ACCESS_GIVEN_UP; at most the queued bytes. */
@@ -179,19 +173,15 @@ void access_discard(struct access *a, uint32_t flow, uint32_t bytes);
 /* Queued bytes of a flow, including those with a known grant. */
 uint64_t access_waiting(const struct access *a, uint32_t flow);
 
-/*
- * Processes a MAP that the CMTS has sent. `received`, not before now, is when a modem without propagation
- * delay has received all of it. MAPs of a channel must come in order. O(elements).
- */
+/* Processes a MAP that the CMTS has sent. `received`, not before now, is when a modem without
+ * propagation delay has received all of it. MAPs of a channel must come in order. O(elements). */
 void access_map(struct access *a, uint16_t channel, const struct map *map, uint64_t received);
 
 /* Time before which access_next() returns no event; UINT64_MAX if modems wait for MAPs or packets. */
 uint64_t access_due(const struct access *a);
 
-/*
- * Gets the next event whose `time` is not after `now`. Returns false if there is none. `now` must not
- * decrease.
- */
+/* Gets the next event whose `time` is not after `now`. Returns false if there is none. `now` must
+ * not decrease. */
 bool access_next(struct access *a, uint64_t now, struct access_event *out);
 
 void access_counts(const struct access *a, struct access_counts *out);

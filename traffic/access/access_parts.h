@@ -140,16 +140,14 @@ static inline uint64_t access_time(const struct access *a, const struct access_l
 	return a->start + minislot / l->set.frame_minislots * l->set.frame;
 }
 
-/*
- * Next time at which the flow can request without contention; UINT64_MAX if no such opportunity is known.
- */
+/* Next time at which the flow can request without contention; UINT64_MAX if no such opportunity is
+ * known. */
 static inline uint64_t access_chance(const struct access *a, const struct access_queue *f) {
 	return f->chance == ACCESS_NONE ? UINT64_MAX : a->grants[f->chance].time;
 }
 
-/*
- * When a burst that arrives at `at` is filled. Signed, as it may be negative for modems with negative skew.
- */
+/* When a burst that arrives at `at` is filled. Signed, as it may be negative for modems with
+ * negative skew. */
 static inline int64_t access_fill(const struct access_modem *m, uint64_t at) {
 	return (int64_t)at + m->skew - m->propagation - m->burst_processing;
 }

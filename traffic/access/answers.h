@@ -15,7 +15,6 @@ void answers_watch(struct access *a, struct access_queue *f);
 void answers_acknowledge(struct access *a, struct access_line *l,
 			 const struct access_map_reception *map, uint64_t ack);
 
-/*
- * Handles an ack time that the flow's modem has received. Returns whether the flow must discard a packet.
- */
+/* Handles an ack time that the flow's modem has received. Returns whether the flow must discard a
+ * packet. */
 bool answers_run(struct access *a, struct access_queue *f);

@@ -84,10 +84,8 @@ void contend_consider(struct access *a, struct access_queue *f, uint64_t now) {
 		contend_schedule(a, &a->lines[__builtin_ctzll(left)], now);
 }
 
-/*
- * Adds to `picks` the contenders of a group that use one of the next `count` opportunities, after the
- * `picked` earlier ones.
- */
+/* Adds to `picks` the contenders of a group that use one of the next `count` opportunities, after
+ * the `picked` earlier ones. */
 static uint32_t pick(struct access *a, struct access_group *g, const struct access_region *r,
 		     uint32_t count, uint32_t picked) {
 	uint64_t end = g->passed + count;

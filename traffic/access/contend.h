@@ -18,10 +18,8 @@ void contend_consider(struct access *a, struct access_queue *f, uint64_t now);
 /* Adds the contention opportunities of a new MAP. */
 void contend_add(struct access_line *l, const struct access_region *r);
 
-/*
- * Runs the next opportunities of a channel and writes their events. Returns the number of requests, which
- * are in access.picks. The caller must then call contend_schedule().
- */
+/* Runs the next opportunities of a channel and writes their events. Returns the number of requests,
+ * which are in access.picks. The caller must then call contend_schedule(). */
 uint32_t contend_run(struct access *a, struct access_line *l, uint64_t now);
 
 /* Schedules the next opportunities of a channel. */

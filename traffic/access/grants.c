@@ -13,10 +13,8 @@ static uint32_t fit(const struct access_line *l, const struct access_queue *f, u
 	return bytes > f->set.header_bytes ? bytes - f->set.header_bytes : 0;
 }
 
-/*
- * Returns whether the modem received the MAP in time and there is memory for the grant; otherwise counts
- * why.
- */
+/* Returns whether the modem received the MAP in time and there is memory for the grant; otherwise
+ * counts why. */
 static bool known(struct access *a, const struct access_queue *f,
 		  const struct access_map_reception *map, uint32_t bytes) {
 	struct access_counts *c = &a->counts;
@@ -149,10 +147,8 @@ static void fill(struct access *a, const struct access_line *l, struct access_qu
 	a->counts.piggybacks += e->request != 0;
 }
 
-/*
- * `last` is the time of the last granted minislot: the ack time of MAPs covers its request only from then
- * on.
- */
+/* `last` is the time of the last granted minislot: the ack time of MAPs covers its request only
+ * from then on. */
 static void use(struct access *a, const struct access_line *l, struct access_queue *f,
 		uint64_t last, struct access_event *e) {
 	if (e->iuc == MAP_REQUEST) {

@@ -46,10 +46,8 @@ uint64_t access_due(const struct access *a) {
 	return a->out_first < a->out_count ? a->now : due_next(&a->due);
 }
 
-/*
- * Runs all that is due at one time. A grant or an answer gives at most one event, a channel at most one per
- * flow, so `out` has enough slots.
- */
+/* Runs all that is due at one time. A grant or an answer gives at most one event, a channel at most
+ * one per flow, so `out` has enough slots. */
 bool access_next(struct access *a, uint64_t now, struct access_event *out) {
 	while (a->out_first == a->out_count) {
 		struct due_entry e;

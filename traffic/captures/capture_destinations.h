@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Replaces captured addresses by addresses of modems. In order of appearance, each new address of the
- * capture gets the next modem address of its family, in round robin.
- */
+/* Replaces captured addresses by addresses of modems. In order of appearance, each new address of
+ * the capture gets the next modem address of its family, in round robin. */
 #pragma once
 
 #include <stdint.h>

@@ -97,10 +97,8 @@ static void lengthen(struct captured_frame *f, size_t more) {
 	f->fields.upper_size += more;
 }
 
-/*
- * A truncated experimental header (RFC 7045) parses as upper-layer protocol. Once the packet is longer, it
- * parses as extension header, so such a packet cannot be lengthened.
- */
+/* A truncated experimental header (RFC 7045) parses as upper-layer protocol. Once the packet is
+ * longer, it parses as extension header, so such a packet cannot be lengthened. */
 static bool is_still_the_same(const struct captured_frame *f) {
 	struct frame_fields reparsed;
 

@@ -51,9 +51,7 @@ struct captured_frame {
 enum capture_skip capture_frame_read(const uint8_t *frame, size_t size, size_t wire_size,
 				     size_t max_size, struct captured_frame *out);
 
-/*
- * Sets the destination address (of the frame's family) and the MAC addresses, and writes the IPv4 checksum.
- * replayed_write() writes the upper-layer checksum with the tag.
- */
+/* Sets the destination address (of the frame's family) and the MAC addresses, and writes the IPv4
+ * checksum. replayed_write() writes the upper-layer checksum with the tag. */
 void capture_frame_finish(struct captured_frame *f, const uint8_t *destination,
 			  const uint8_t destination_mac[6], const uint8_t source_mac[6]);

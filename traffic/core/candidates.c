@@ -23,9 +23,8 @@ static const struct match anything = {
 	.destination_ports = {0, UINT16_MAX},
 };
 
-/*
- * Whether the next header is an IPv6 extension header (RFC 7045, section 4), not an upper-layer protocol.
- */
+/* Whether the next header is an IPv6 extension header (RFC 7045, section 4), not an upper-layer
+ * protocol. */
 static bool is_extension(unsigned family, uint8_t protocol) {
 	for (unsigned i = 0; family == 6 && i < IPV6_EXTENSION_KINDS; i++) {
 		if (ipv6_extension(i) == protocol)
@@ -94,10 +93,8 @@ static const struct match *random_rule(struct candidate_search *s) {
 		       : &group->rules[random_below(&s->random, (uint32_t)group->rule_count)].match;
 }
 
-/*
- * A port of the range: a usual one first, then the ends of the range, then ports beside other rules'
- * ranges.
- */
+/* A port of the range: a usual one first, then the ends of the range, then ports beside other
+ * rules' ranges. */
 static uint16_t port_fill(struct candidate_search *s, const struct port_range *range, bool source,
 			  unsigned attempt) {
 	uint32_t usual = (source ? SOURCE_PORT : DESTINATION_PORT) + attempt;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Finds a packet for one address that meets a condition on filters and classifiers: builds packets from the
- * rules' prefixes and ranges, and evaluates each.
- */
+/* Finds a packet for one address that meets a condition on filters and classifiers: builds packets
+ * from the rules' prefixes and ranges, and evaluates each. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Reference evaluation of a modem's filters and classifiers for one packet, rule by rule and field by
- * field. It is slow and simple on purpose: the proof compares the pipeline's results with it.
- */
+/* Reference evaluation of a modem's filters and classifiers for one packet, rule by rule and field
+ * by field. It is slow and simple on purpose: the proof compares the pipeline's results with it. */
 #pragma once
 
 #include <stdbool.h>
@@ -26,15 +24,11 @@ struct evaluation {
 /* Whether the first `prefix->length` bits of `address` (of `family`) equal the prefix. */
 bool prefix_contains(const struct ip_prefix *prefix, unsigned family, const uint8_t *address);
 
-/*
- * Whether the packet matches every criterion (MULPI, annex C, packet classification encodings). A match of
- * family LLC compares the EtherType of any frame only.
- */
+/* Whether the packet matches every criterion (MULPI, annex C, packet classification encodings). A
+ * match of family LLC compares the EtherType of any frame only. */
 bool match_meets(const struct match *m, const struct frame_fields *packet);
 
-/*
- * Evaluates the modem's filter groups in order, then the default. Then evaluates its classifiers in order,
- * also for denied packets.
- */
+/* Evaluates the modem's filter groups in order, then the default. Then evaluates its classifiers in
+ * order, also for denied packets. */
 struct evaluation evaluate(const struct service_group *sg, const struct modem *modem,
 			   const struct frame_fields *packet);

@@ -109,10 +109,8 @@ static void swap(uint32_t *a, uint32_t *b) {
 	*b = other;
 }
 
-/*
- * Puts the targets of a class in random order. A small count of flows uses only the first targets, so the
- * first one accepts the smallest frames: the class then has a flow for each size.
- */
+/* Puts the targets of a class in random order. A small count of flows uses only the first targets,
+ * so the first one accepts the smallest frames: the class then has a flow for each size. */
 static bool class_order(struct spread *s, enum traffic_class class) {
 	const struct target *all = s->t->all;
 	uint32_t *order = malloc((s->t->count + 1) * sizeof(*order));

@@ -68,10 +68,8 @@ struct generator {
 	uint64_t no_buffers; /* packets not made because no mbuf was free */
 };
 
-/*
- * Returns NULL after a message on stderr if no packet can reach a modem or memory is short. The caller
- * frees it with generator_free().
- */
+/* Returns NULL after a message on stderr if no packet can reach a modem or memory is short. The
+ * caller frees it with generator_free(). */
 struct generator *generator_create(const struct service_group *sg,
 				   const struct generator_options *options);
 
@@ -93,10 +91,8 @@ int generator_restart(struct generator *g, const struct mix *mix);
 int generator_prepare(const struct generator *g, const struct service_group *sg,
 		      const struct targets_follow *follow, struct generator_past *next);
 
-/*
- * Sends packets of the generation `next` from now on. `next` then holds the previous generation, which is
- * looked up until the caller removes it from the list `past`.
- */
+/* Sends packets of the generation `next` from now on. `next` then holds the previous generation,
+ * which is looked up until the caller removes it from the list `past`. */
 void generator_apply(struct generator *g, struct generator_past *next);
 
 /* The targets of packets with this magic; NULL if there are none. */
@@ -108,24 +104,18 @@ static inline bool generator_has_changed(const struct generator *g, uint32_t str
 	return g->changed != NULL && magic - g->first_magic < g->changed[stream];
 }
 
-/*
- * Whether a frame of `size` bytes without CRC has the tag of a packet that this generator made since the
- * last restart.
- */
+/* Whether a frame of `size` bytes without CRC has the tag of a packet that this generator made
+ * since the last restart. */
 bool generator_has_made(const struct generator *g, const uint8_t *frame, size_t size);
 
 /* Whether the frame has the tag of a packet made before the last restart. */
 bool generator_is_earlier(const struct generator *g, const uint8_t *frame, size_t size);
 
-/*
- * Makes up to `n` (at most GENERATOR_BURST) packets with time stamp `tsc`. Returns the number of packets,
- * fewer than `n` if no mbuf is free. `bytes` gets the sum of their sizes.
- */
+/* Makes up to `n` (at most GENERATOR_BURST) packets with time stamp `tsc`. Returns the number of
+ * packets, fewer than `n` if no mbuf is free. `bytes` gets the sum of their sizes. */
 unsigned generator_burst(struct generator *g, uint64_t tsc, struct rte_mbuf **packets, unsigned n,
 			 uint64_t *bytes);
 
-/*
- * Takes back the last `n` packets made, in order, because they were not sent. Frees them and reuses their
- * sequence numbers.
- */
+/* Takes back the last `n` packets made, in order, because they were not sent. Frees them and reuses
+ * their sequence numbers. */
 void generator_unsend(struct generator *g, struct rte_mbuf **packets, unsigned n);

@@ -55,9 +55,8 @@ void pacing_idle(struct pacing *p, uint64_t now) {
 	elapsed(p, now);
 }
 
-/*
- * Longest burst in seconds: as long as a round of the loop lasts, but a single long pause does not count.
- */
+/* Longest burst in seconds: as long as a round of the loop lasts, but a single long pause does not
+ * count. */
 static double burst_seconds(struct pacing *p, uint64_t gap) {
 	uint64_t second;
 

@@ -26,10 +26,8 @@
 #define PACING_BURST_US 50
 /* The same limit for loops whose rounds take that long. */
 #define PACING_LONG_BURST_US 250
-/*
- * Limit of the bits made up for after a pause: what the rate sends in this time, or one packet. The same
- * time for every rate keeps the ratio of two rates on one thread.
- */
+/* Limit of the bits made up for after a pause: what the rate sends in this time, or one packet. The
+ * same time for every rate keeps the ratio of two rates on one thread. */
 #define PACING_CATCH_UP_US 1000
 /* For how long the duration of rounds is remembered. */
 #define PACING_ROUNDS_US 10000
@@ -58,16 +56,12 @@ struct pacing {
 	uint64_t longest; /* TSC cycles */
 };
 
-/*
- * Starts with no credit at TSC `now`. `rate` counts bits of Ethernet frames without CRC, at most
- * PACING_RATE_MAX; `mean` is the mean packet size in bytes.
- */
+/* Starts with no credit at TSC `now`. `rate` counts bits of Ethernet frames without CRC, at most
+ * PACING_RATE_MAX; `mean` is the mean packet size in bytes. */
 void pacing_start(struct pacing *p, uint64_t rate, uint64_t tsc_hz, double mean, uint64_t now);
 
-/*
- * Makes the rate follow `shape` from its start at TSC `now`; NULL is a constant rate. `shape` must outlive
- * `p`. Has no effect if the rate is 0 (max).
- */
+/* Makes the rate follow `shape` from its start at TSC `now`; NULL is a constant rate. `shape` must
+ * outlive `p`. Has no effect if the rate is 0 (max). */
 void pacing_shape(struct pacing *p, const struct shape *shape, uint64_t now);
 
 /* Restarts at TSC `now` with no credit and at the shape's start; keeps the counts. */

@@ -105,10 +105,8 @@ void packet_start_write(const struct packet_template *t, const struct packet_tag
 /* Replaces the fields of `v` in the packet that packet_start_write() wrote to `out`. */
 void packet_vary(const struct packet_template *t, const struct packet_variant *v, uint8_t *out);
 
-/*
- * Finds the tag of a frame of `size` bytes without CRC; reads nothing but the frame. Returns its offset, or
- * 0 if the frame cannot hold a tag.
- */
+/* Finds the tag of a frame of `size` bytes without CRC; reads nothing but the frame. Returns its
+ * offset, or 0 if the frame cannot hold a tag. */
 size_t packet_tag_find(const uint8_t *frame, size_t size);
 
 static inline void packet_tag_write(const struct packet_tag *tag, uint8_t *p) {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Packets of a capture in memory, sent to the modems in order and repeatedly. All bytes are kept, because
- * the proof compares each received packet with what was sent.
- */
+/* Packets of a capture in memory, sent to the modems in order and repeatedly. All bytes are kept,
+ * because the proof compares each received packet with what was sent. */
 #pragma once
 
 #include <stdint.h>

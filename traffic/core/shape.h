@@ -21,10 +21,8 @@ struct shape_point {
 	double share; /* of the rate, 0..SHAPE_MAX_SHARE */
 };
 
-/*
- * The first point is at 0, the last one at the end of the period; times never decrease. Without points the
- * share is always 1.
- */
+/* The first point is at 0, the last one at the end of the period; times never decrease. Without
+ * points the share is always 1. */
 struct shape {
 	struct shape_point points[SHAPE_MAX_POINTS];
 	unsigned count;

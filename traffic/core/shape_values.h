@@ -10,10 +10,8 @@
 	"a share as 50%, up to 1000%, or a rate as 500Mbps, up to 1 Tbps and ten times --rate"
 #define SHAPE_DAY 24.0 /* hours */
 
-/*
- * Each returns whether the whole text is such a value: a share ("50%"), a rate in any unit as share of
- * `rate` bits per second, a time in seconds, an hour of the day.
- */
+/* Each returns whether the whole text is such a value: a share ("50%"), a rate in any unit as share
+ * of `rate` bits per second, a time in seconds, an hour of the day. */
 bool shape_share(const char *text, double *share);
 bool shape_rate(const char *text, double rate, double *share);
 bool shape_time(const char *text, double *seconds);

@@ -195,9 +195,8 @@ static int flows_make(struct builder *b, const struct flows_wanted *wanted) {
 	return flows_create(t, b->sg, b->packets, wanted, &b->random);
 }
 
-/*
- * Copies the targets of a modem that the change did not touch: their packets and evaluations are the same.
- */
+/* Copies the targets of a modem that the change did not touch: their packets and evaluations are
+ * the same. */
 static bool targets_keep(struct builder *b, const struct targets *before, uint32_t modem) {
 	for (uint32_t i = before->first_target[modem]; i < before->first_target[modem + 1]; i++) {
 		if (b->t->count == b->capacity && !targets_grow(b))

@@ -91,10 +91,8 @@ int targets_create_streams(struct targets *t, const struct service_group *sg);
 
 void targets_free(struct targets *t);
 
-/*
- * The next flow of `class` for a frame of `size` bytes. If there is none, the next flow of another class,
- * unmatched first. NO_FLOW if no target accepts such a frame.
- */
+/* The next flow of `class` for a frame of `size` bytes. If there is none, the next flow of another
+ * class, unmatched first. NO_FLOW if no target accepts such a frame. */
 uint32_t targets_next(struct targets *t, enum traffic_class class, uint32_t size);
 
 /* Whether there is a flow for each size of a mix. If not, `size` is the first size without one. */

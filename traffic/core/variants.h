@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Enumerates the variants of one packet that have the same evaluation: source ports first, then the last
- * two bytes of the source address, then destination ports.
- */
+/* Enumerates the variants of one packet that have the same evaluation: source ports first, then the
+ * last two bytes of the source address, then destination ports. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,10 +17,8 @@ enum variant_field {
 
 #define VARIANT_SPANS_MAX 64 /* at most so many ranges are searched */
 
-/*
- * Values of one field with which the evaluation stays the same, while the other fields are the packet's
- * own.
- */
+/* Values of one field with which the evaluation stays the same, while the other fields are the
+ * packet's own. */
 struct variant_values {
 	struct {
 		uint16_t low, high;
@@ -41,10 +37,8 @@ struct variants {
 	uint64_t total; /* combinations; variants_get() may reject some */
 };
 
-/*
- * Finds the values of each field. Searches fields other than the source port only if fewer than `enough`
- * combinations exist without them.
- */
+/* Finds the values of each field. Searches fields other than the source port only if fewer than
+ * `enough` combinations exist without them. */
 void variants_create(struct variants *v, const struct service_group *sg, const struct modem *modem,
 		     const struct packet_address *packet, const struct evaluation *evaluation,
 		     uint64_t enough);

@@ -73,10 +73,8 @@ struct downlink {
 struct rte_mempool *downlink_packets_pool(void);
 struct rte_mempool *downlink_frames_pool(void);
 
-/*
- * `sg` and `o->crypto` must outlive the result. Returns NULL after a message. The caller frees it with
- * downlink_free().
- */
+/* `sg` and `o->crypto` must outlive the result. Returns NULL after a message. The caller frees it
+ * with downlink_free(). */
 struct downlink *downlink_create(const struct service_group *sg, const struct traffic_options *o);
 
 void downlink_free(struct downlink *d);
@@ -97,9 +95,8 @@ void downlink_stop(struct downlink *d);
 /* Polls the R-PHY port, decrypts and verifies. Returns the number of frames processed. */
 unsigned downlink_receive(struct downlink *d);
 
-/*
- * Processes `n` frames, at most DOWNLINK_BURST, that the caller received from TSC `start` on. Frees them.
- */
+/* Processes `n` frames, at most DOWNLINK_BURST, that the caller received from TSC `start` on. Frees
+ * them. */
 void downlink_process(struct downlink *d, struct rte_mbuf **depi, unsigned n, uint64_t start);
 
 /* Expires the modems' reorder timers. Must be called in rounds without downlink_receive(). */

@@ -66,10 +66,8 @@ bool downlink_follow_begin(struct downlink *d);
 /* Frees it and gives all changes back; the thread that prepared them must free them. */
 void downlink_follow_end(struct downlink *d);
 
-/*
- * Applies a change at TSC `now`. If the receiver's session table is full, frames of the new channels count
- * as unknown.
- */
+/* Applies a change at TSC `now`. If the receiver's session table is full, frames of the new
+ * channels count as unknown. */
 void downlink_change_apply(struct downlink *d, struct downlink_change *c, uint64_t now);
 
 /* Expires watches and old generations at TSC `now`, and processes unresolved frames. */

@@ -14,19 +14,15 @@
 #define ETHERTYPE_AT 12
 #define EXTENDED_MAX (RECEIVER_HEAD - DOCSIS_MAC_HEADER - 6)
 
-/*
- * Whether to decrypt and verify a frame. Other frames are only counted by their DSID sequence
- * numbers. Counting can start once the first packet of the stream is decrypted.
- */
+/* Whether to decrypt and verify a frame. Other frames are only counted by their DSID sequence
+ * numbers. Counting can start once the first packet of the stream is decrypted. */
 static bool is_proven(const struct downlink *d, const struct frame_info *info) {
 	return info->ds != DS_EHDR_SEQUENCE || info->number % d->prove_every == 0 ||
 	       !resequencers_started(&d->resequencers, info->stream);
 }
 
-/*
- * Returns true also if the head may end before the destination address, or if a check of the head
- * fails. The whole frame then gets its verdict.
- */
+/* Returns true also if the head may end before the destination address, or if a check of the head
+ * fails. The whole frame then gets its verdict. */
 bool verdict_is_wanted(void *downlink, struct rte_mbuf *head) {
 	struct downlink *d = downlink;
 	uint8_t extended = rte_pktmbuf_mtod(head, const uint8_t *)[1];
@@ -64,10 +60,8 @@ static bool frame_is_unresolved(struct downlink *d, enum corruption why, struct 
 						     arrived_at(d->follow), UNRESOLVED_NO_STREAM);
 }
 
-/*
- * As frame_is_unresolved(), for a decrypted frame; `again`: it was unresolved before. A correct frame
- * waits behind unresolved frames of its stream.
- */
+/* As frame_is_unresolved(), for a decrypted frame; `again`: it was unresolved before. A correct
+ * frame waits behind unresolved frames of its stream. */
 static bool packet_is_unresolved(struct downlink *d, enum corruption why,
 				 const struct arrived *packet, struct rte_mbuf *frame, bool again) {
 	struct downlink_follow *f = d->follow;
@@ -263,10 +257,8 @@ static void frame_unexpected(struct downlink *d, enum unexpected why,
 	evidence_add_mbuf(d->account.evidence, EVIDENCE_DOCSIS, unexpected_names[why], frame);
 }
 
-/*
- * Counts a refused frame. If its destination is a modem of another group, it counts as that
- * group's. Returns false if the frame remains unresolved.
- */
+/* Counts a refused frame. If its destination is a modem of another group, it counts as that
+ * group's. Returns false if the frame remains unresolved. */
 static bool frame_refuse(struct downlink *d, struct rte_mbuf *frame, enum corruption why) {
 	const uint8_t *destination =
 		rte_pktmbuf_mtod_offset(frame, const uint8_t *, frame_info(frame)->header_size);

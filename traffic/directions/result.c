@@ -56,10 +56,8 @@ static void downlink_balance(const struct downlink *d, struct traffic_result *r)
 				   r->undecipherable - r->overtaken);
 }
 
-/*
- * DSID sequence numbers that modems gave up although no packet had them; each delays later packets
- * by 18 ms. Not computed after changes, as a flow may then have another DSID with other numbers.
- */
+/* DSID sequence numbers that modems gave up although no packet had them; each delays later packets
+ * by 18 ms. Not computed after changes, as a flow may then have another DSID with other numbers. */
 static uint64_t numbers_skipped(const struct downlink *d, const struct traffic_result *r) {
 	uint64_t explained =
 		r->lost + r->overtaken + r->corrupted + r->undecipherable + r->reordered;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * All service groups of a run, to find the group of a packet that does not belong to the receiving one.
- * Only packets that failed a check are looked up, so a good run has no cost.
- */
+/* All service groups of a run, to find the group of a packet that does not belong to the receiving
+ * one. Only packets that failed a check are looked up, so a good run has no cost. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * TSC cycles that the traffic's core spends, by kind of work. Periods longer than a millisecond are not
- * counted, as an interruption of the thread dominates them.
- */
+/* TSC cycles that the traffic's core spends, by kind of work. Periods longer than a millisecond are
+ * not counted, as an interruption of the thread dominates them. */
 #pragma once
 
 #include <stdint.h>

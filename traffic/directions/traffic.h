@@ -193,10 +193,8 @@ struct uplink_result {
 
 struct traffic;
 
-/*
- * `sg`, `crypto` and `replay` must outlive the traffic. Returns NULL after a message. The caller frees it
- * with traffic_free().
- */
+/* `sg`, `crypto` and `replay` must outlive the traffic. Returns NULL after a message. The caller
+ * frees it with traffic_free(). */
 struct traffic *traffic_create(const struct service_group *sg,
 			       const struct traffic_options *options);
 
@@ -218,33 +216,25 @@ int traffic_restart(struct traffic *t, const struct traffic_load *load);
 /* Sends the rest of the last load at a constant rate, so that the caller may free its shape. */
 void traffic_forget_shape(struct traffic *t);
 
-/*
- * Sends what pacing allows at TSC `now`, at most a burst of 32 in each direction. Returns the number of
- * Ethernet frames (downstream) and L2TPv3 packets (upstream) sent.
- */
+/* Sends what pacing allows at TSC `now`, at most a burst of 32 in each direction. Returns the
+ * number of Ethernet frames (downstream) and L2TPv3 packets (upstream) sent. */
 unsigned traffic_send(struct traffic *t, uint64_t now);
 
-/*
- * Makes no more packets. Takes back unsent packets of the downstream. traffic_send() completes frames that
- * modems have begun, until traffic_all_sent().
- */
+/* Makes no more packets. Takes back unsent packets of the downstream. traffic_send() completes
+ * frames that modems have begun, until traffic_all_sent(). */
 void traffic_stop(struct traffic *t);
 
 /* After traffic_stop(): whether no modem has an incomplete frame. */
 bool traffic_all_sent(const struct traffic *t);
 
-/*
- * Polls the ports that are not shared, decrypts and verifies. Returns the number of frames processed. Must
- * be called in every round, as it also runs timers.
- */
+/* Polls the ports that are not shared, decrypts and verifies. Returns the number of frames
+ * processed. Must be called in every round, as it also runs timers. */
 unsigned traffic_receive(struct traffic *t);
 
 #define TRAFFIC_BURST 32
 
-/*
- * Process up to TRAFFIC_BURST frames for this group from a shared port, without VLAN tags, and free them:
- * from the R-PHY port, and from the network port.
- */
+/* Process up to TRAFFIC_BURST frames for this group from a shared port, without VLAN tags, and free
+ * them: from the R-PHY port, and from the network port. */
 void traffic_process_rphy(struct traffic *t, struct rte_mbuf **frames, unsigned n);
 void traffic_process_network(struct traffic *t, struct rte_mbuf **frames, unsigned n);
 
@@ -265,19 +255,14 @@ void traffic_uplink_result(const struct traffic *t, struct uplink_result *out);
 
 void traffic_cycles(const struct traffic *t, struct traffic_cycles *out);
 
-/*
- * Number of unexpected frames beyond those that impairments of the upstream explain. Late packets and those
- * of an earlier trial do not count. Either argument may be NULL.
- */
+/* Number of unexpected frames beyond those that impairments of the upstream explain. Late packets
+ * and those of an earlier trial do not count. Either argument may be NULL. */
 uint64_t traffic_unexpected(const struct traffic_result *down, const struct uplink_result *up);
 
-/*
- * Whether every packet is proven once and in order, no DSID number was skipped, and no DEPI frame had a
- * violation.
- */
+/* Whether every packet is proven once and in order, no DSID number was skipped, and no DEPI frame
+ * had a violation. */
 bool traffic_result_good(const struct traffic_result *r);
 
-/*
- * Whether every packet is proven once and in order, except those that impairments were to lose or corrupt.
- */
+/* Whether every packet is proven once and in order, except those that impairments were to lose or
+ * corrupt. */
 bool uplink_result_good(const struct uplink_result *r);

@@ -13,10 +13,8 @@ struct traffic_change {
 	struct traffic_change *next; /* list of changes that the preparing thread must free */
 };
 
-/*
- * Called by the thread that prepares changes: offers one to be applied between two rounds. Only one may be
- * offered at a time.
- */
+/* Called by the thread that prepares changes: offers one to be applied between two rounds. Only one
+ * may be offered at a time. */
 void traffic_offer(struct traffic *t, struct traffic_change *c);
 
 /* Called by the same thread: whether the last offered change was applied. */
@@ -36,8 +34,6 @@ bool traffic_change_done(const struct traffic *t, const struct traffic_change *c
 /* Frees a change that was not offered, or is done. */
 void traffic_change_free(struct traffic_change *c);
 
-/*
- * Must precede traffic_free() if changes were offered. The preparing thread may then free them
- * while the traffic exists.
- */
+/* Must precede traffic_free() if changes were offered. The preparing thread may then free them
+ * while the traffic exists. */
 void traffic_follow_end(struct traffic *t);

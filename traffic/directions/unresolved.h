@@ -34,10 +34,8 @@ bool unresolved_create(struct unresolved *h, uint32_t streams);
 /* Takes ownership of a frame received at TSC `since`. Returns false if the ring is full. */
 bool unresolved_put(struct unresolved *h, struct rte_mbuf *frame, uint64_t since, uint32_t stream);
 
-/*
- * Removes the oldest frame if it arrived before TSC `before`; the caller then owns it. `since` gets its
- * arrival. Returns NULL if there is none.
- */
+/* Removes the oldest frame if it arrived before TSC `before`; the caller then owns it. `since` gets
+ * its arrival. Returns NULL if there is none. */
 struct rte_mbuf *unresolved_get(struct unresolved *h, uint64_t before, uint64_t *since);
 
 /* Begins a pass over all frames: each is got once, and may be put again. */

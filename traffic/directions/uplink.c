@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Sends the upstream in rounds: assigns grants and fills them with frames, encrypts all of these
- * together, makes bursts of the grants and L2TPv3 packets of the bursts.
- */
+/* Sends the upstream in rounds: assigns grants and fills them with frames, encrypts all of these
+ * together, makes bursts of the grants and L2TPv3 packets of the bursts. */
 #include "directions/uplink.h"
 
 #include <stdio.h>
@@ -21,10 +19,8 @@
 
 #define PACKETS 128 /* packets in a round after which no more grants are assigned */
 
-/*
- * Maximum buffers that a grant needs with this size and the smallest MTU, including its ranging
- * burst and request record.
- */
+/* Maximum buffers that a grant needs with this size and the smallest MTU, including its ranging
+ * burst and request record. */
 #define GRANT_BUFFERS 6
 static_assert(UPLINK_GRANTS * GRANT_BUFFERS + UPLINK_SESSIONS_MAX / 2 <= UPLINK_STOCK,
 	      "one round's buffers");
@@ -80,10 +76,8 @@ static bool impair_setup(struct uplink *u, const struct service_group *sg,
 	return u->impair != NULL;
 }
 
-/*
- * The prediction for impairments does not know faulty frames, and scheduled modems request only
- * bytes of their queues.
- */
+/* The prediction for impairments does not know faulty frames, and scheduled modems request only
+ * bytes of their queues. */
 static bool refused_setup(struct uplink *u, const struct service_group *sg,
 			  const struct uplink_options *o) {
 	if (o->refuse_every == 0 || o->scheduled || impair_any(&o->impair))
@@ -213,17 +207,13 @@ static bool is_slow(const struct uplink *u) {
 	return u->pacing.rate > 0 && pacing_rate(&u->pacing) < u->lowest;
 }
 
-/*
- * Assigns grants until `packets` are made. At the end, or at a low rate, then assigns grants that
- * complete unfinished frames. At a low rate, frames that exceed one grant are not begun.
- */
+/* Assigns grants until `packets` are made. At the end, or at a low rate, then assigns grants that
+ * complete unfinished frames. At a low rate, frames that exceed one grant are not begun. */
 static void grants_assign(struct uplink *u, unsigned packets, uint64_t now) {
 	struct uplink_made made = {.tsc = now};
 	bool slow = is_slow(u);
-	/*
-	 * The next segment uses another channel and must not overtake, so it waits until all
-	 * packets are sent.
-	 */
+	/* The next segment uses another channel and must not overtake, so it waits until all
+	 * packets are sent. */
 	bool finish = finishing(u) || (slow && u->rphy.output.open_count == 0);
 
 	if (u->flows.plan.count == 0)

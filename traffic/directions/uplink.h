@@ -53,10 +53,8 @@ struct uplink_options {
 struct uplink;
 struct rte_mbuf;
 
-/*
- * `sg` and `crypto` must outlive the uplink. Returns NULL after a message, also if no modem has an upstream
- * service flow. The caller frees it with uplink_free().
- */
+/* `sg` and `crypto` must outlive the uplink. Returns NULL after a message, also if no modem has an
+ * upstream service flow. The caller frees it with uplink_free(). */
 struct uplink *uplink_create(const struct service_group *sg, const struct uplink_options *options);
 
 void uplink_free(struct uplink *u);
@@ -70,10 +68,8 @@ void uplink_free(struct uplink *u);
 int uplink_restart(struct uplink *u, const struct service_group *sg, const struct mix *mix,
 		   uint64_t rate, uint64_t now);
 
-/*
- * Makes the rate follow `shape` from TSC `now` on (NULL: constant); `shape` must outlive the uplink. With
- * `drop`, packets that the port refuses count as sent and are lost, as on a wire.
- */
+/* Makes the rate follow `shape` from TSC `now` on (NULL: constant); `shape` must outlive the
+ * uplink. With `drop`, packets that the port refuses count as sent and are lost, as on a wire. */
 void uplink_wire(struct uplink *u, const struct shape *shape, bool drop, uint64_t now);
 
 /* Whether the tag is that of a packet made since the last uplink_restart(). */
@@ -94,19 +90,15 @@ void uplink_begin(struct uplink *u, uint64_t now);
 /* Sends what pacing allows at TSC `now`, at most a burst. Returns the number of L2TPv3 packets sent. */
 unsigned uplink_send(struct uplink *u, uint64_t now);
 
-/*
- * Makes no more packets; uplink_send() continues until every unfinished frame is complete. With
- * impairments, a few more packets are made, as something must follow those that are missing.
- */
+/* Makes no more packets; uplink_send() continues until every unfinished frame is complete. With
+ * impairments, a few more packets are made, as something must follow those that are missing. */
 void uplink_stop(struct uplink *u);
 
 /* After uplink_stop(): whether all that was made is sent. */
 bool uplink_empty(const struct uplink *u);
 
-/*
- * Number of streams: one per SID cluster of an upstream service flow, as packets of two clusters may
- * overtake each other. `stream` below must be less.
- */
+/* Number of streams: one per SID cluster of an upstream service flow, as packets of two clusters
+ * may overtake each other. `stream` below must be less. */
 uint32_t uplink_stream_count(const struct uplink *u);
 
 /* Number of packets made for a stream: its sequence numbers are 0 to this - 1. */
@@ -119,26 +111,20 @@ uint32_t uplink_ended(const struct uplink *u, uint32_t stream);
 uint64_t uplink_sent(const struct uplink *u);
 uint64_t uplink_sent_bytes(const struct uplink *u);
 
-/*
- * Compares a frame of `size` bytes from the network port with the packet that the stream and sequence of
- * its tag identify: every byte but the tag's TSC. Returns whether they are equal.
- */
+/* Compares a frame of `size` bytes from the network port with the packet that the stream and
+ * sequence of its tag identify: every byte but the tag's TSC. Returns whether they are equal. */
 bool uplink_matches(const struct uplink *u, const struct packet_tag *tag, const uint8_t *frame,
 		    uint32_t size);
 
-/*
- * TSC at which the last byte of the packet was handed to the port; 0: not kept. Each stream keeps the
- * latest 256.
- */
+/* TSC at which the last byte of the packet was handed to the port; 0: not kept. Each stream keeps
+ * the latest 256. */
 uint64_t uplink_sent_at(const struct uplink *u, uint32_t stream, uint32_t sequence);
 
 /* Whether modems request bandwidth; packets then arrive independently of grants. */
 bool uplink_scheduled(const struct uplink *u);
 
-/*
- * If so, removes and frees MAPs and other frames of MAP pseudowires among `n` frames received at the R-PHY
- * port. Returns the number of other frames, which move to the front.
- */
+/* If so, removes and frees MAPs and other frames of MAP pseudowires among `n` frames received at
+ * the R-PHY port. Returns the number of other frames, which move to the front. */
 unsigned uplink_receive_maps(struct uplink *u, struct rte_mbuf **frames, unsigned n);
 
 /* If so, gets the modems' counts. */
@@ -149,10 +135,8 @@ struct expected;
 /* Whether impairments are requested and predicted. */
 bool uplink_impaired(const struct uplink *u);
 
-/*
- * If so, the number of hits by kind, and the prediction for the CMTS, which is valid when all is sent. NULL
- * if memory was short.
- */
+/* If so, the number of hits by kind, and the prediction for the CMTS, which is valid when all is
+ * sent. NULL if memory was short. */
 const uint64_t *uplink_hits(const struct uplink *u);
 const struct expected *uplink_expected(const struct uplink *u);
 

@@ -46,10 +46,8 @@ static inline bool uplink_has_unresolved(const struct uplink_follow *f) {
 	return __atomic_load_n(&f->unresolved.count, __ATOMIC_RELAXED) > 0;
 }
 
-/*
- * Allocates the state that an uplink and its receiver need to follow changes. Returns false after a message. The
- * caller must call uplink_follow_end() in either case.
- */
+/* Allocates the state that an uplink and its receiver need to follow changes. Returns false after a
+ * message. The caller must call uplink_follow_end() in either case. */
 bool uplink_follow_begin(struct uplink_follow *f, const struct uplink *u, struct uplink_receiver *r,
 			 uint64_t tsc_hz);
 

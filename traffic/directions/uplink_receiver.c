@@ -73,10 +73,8 @@ static bool was_made(const struct uplink *u, const struct packet_tag *tag) {
 	return tag->target < uplink_stream_count(u) && tag->sequence < uplink_made(u, tag->target);
 }
 
-/*
- * A frame is a test packet if the time in its tag is valid, or if all other bytes, including the
- * magic of this run, are. Damage of one leaves the other.
- */
+/* A frame is a test packet if the time in its tag is valid, or if all other bytes, including the
+ * magic of this run, are. Damage of one leaves the other. */
 static int uplink_verdict(const struct uplink_receiver *r, const uint8_t *frame, size_t size,
 			  uint64_t now, struct packet_tag *tag) {
 	size_t stated = ip_frame_size(frame, size);

@@ -52,10 +52,8 @@ struct uplink_receiver {
 	uint64_t survived; /* packets proven although an impairment was to lose them */
 };
 
-/*
- * Must be called before `uplink` makes its first packet; `uplink` must outlive the receiver. Returns 0, or
- * -1 if memory is short.
- */
+/* Must be called before `uplink` makes its first packet; `uplink` must outlive the receiver.
+ * Returns 0, or -1 if memory is short. */
 int uplink_receiver_create(struct uplink_receiver *r, const struct uplink *uplink, uint64_t tsc_hz,
 			   bool latency);
 
@@ -77,10 +75,8 @@ void uplink_receiver_process_burst(struct uplink_receiver *r, struct rte_mbuf **
 void uplink_receiver_process(struct uplink_receiver *r, const uint8_t *frame, size_t size,
 			     uint64_t now);
 
-/*
- * Gives unresolved frames that arrived before TSC `before` their verdict. With `again`, unexplained frames remain
- * unresolved; otherwise all earlier changes are known.
- */
+/* Gives unresolved frames that arrived before TSC `before` their verdict. With `again`, unexplained
+ * frames remain unresolved; otherwise all earlier changes are known. */
 void uplink_receiver_retry(struct uplink_receiver *r, uint64_t before, bool again);
 
 /* Sum of `corrupted`. */

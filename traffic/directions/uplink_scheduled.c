@@ -174,10 +174,8 @@ static uint32_t part_of(uint32_t left) {
 	return left < UPLINK_GRANT_LONGEST ? left : UPLINK_GRANT_LONGEST;
 }
 
-/*
- * The CMTS takes the first segment that it receives of a stream as start of its sequence. Sends
- * that segment alone, as the second one on another channel could overtake it.
- */
+/* The CMTS takes the first segment that it receives of a stream as start of its sequence. Sends
+ * that segment alone, as the second one on another channel could overtake it. */
 static void first_sent(struct uplink *u, const struct uplink_stream *s, uint64_t now) {
 	if ((uint16_t)(s->sequence - first_number()) > 1)
 		return;

@@ -116,10 +116,8 @@ static bool new_group_offer(struct follow *f, const struct service_group *sg) {
 	return true;
 }
 
-/*
- * Offers the first new group; if `more`, the caller must request the configuration again for
- * others. Returns whether to keep `config`, as the new group's traffic refers to it.
- */
+/* Offers the first new group; if `more`, the caller must request the configuration again for
+ * others. Returns whether to keep `config`, as the new group's traffic refers to it. */
 static bool new_groups_offer(struct follow *f, const struct server_config *config, bool *more) {
 	*more = false;
 	for (size_t g = 0; g < config->group_count; g++) {
@@ -156,10 +154,8 @@ static bool config_load(struct follow *f, json_t *answer, bool *more) {
 	return true;
 }
 
-/*
- * Compares the groups with the configuration in service, and continues with the first event after
- * it. Does not request a configuration again that cannot be read, as it would be the same.
- */
+/* Compares the groups with the configuration in service, and continues with the first event after
+ * it. Does not request a configuration again that cannot be read, as it would be the same. */
 static bool config_get(struct follow *f) {
 	json_t *answer = server_link_call(&f->link, "config.get", json_pack("{s:b}", "keys", 1));
 	json_t *sequence = json_object_get(answer, "sequence");

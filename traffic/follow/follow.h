@@ -52,10 +52,8 @@ struct follow {
 /* Sets the capacity of streams for traffic that follows `sg`, from its current size. */
 void follow_options(struct traffic_options *o, const struct service_group *sg);
 
-/*
- * Follows for the groups of `all`, created with follow_options() of `sgs`. `path` must outlive `f`. Returns
- * 0, or -1 after a message. The caller frees it with follow_free() in either case.
- */
+/* Follows for the groups of `all`, created with follow_options() of `sgs`. `path` must outlive `f`.
+ * Returns 0, or -1 after a message. The caller frees it with follow_free() in either case. */
 int follow_create(struct follow *f, const char *path, struct groups *all,
 		  const struct service_group *sgs, uint64_t tsc_hz);
 
@@ -65,8 +63,6 @@ void follow_free(struct follow *f);
 /* Changes for a summary, when no thread polls any more. The caller owns the result. */
 json_t *follow_json(const struct follow *f);
 
-/*
- * Must be called repeatedly by a thread that polls no packets. Waits for events up to `wait_ms`, and longer
- * for answers of the server.
- */
+/* Must be called repeatedly by a thread that polls no packets. Waits for events up to `wait_ms`,
+ * and longer for answers of the server. */
 void follow_step(struct follow *f, int wait_ms);

@@ -184,10 +184,8 @@ static void tables_offered(struct follow_group *g, uint64_t now) {
 	g->tables = g->rekeys = g->removed = false;
 }
 
-/*
- * Prepares changes of keys alone before tables, as new tables excuse more lost packets. The tables
- * contain the keys of modems that also differ otherwise.
- */
+/* Prepares changes of keys alone before tables, as new tables excuse more lost packets. The tables
+ * contain the keys of modems that also differ otherwise. */
 static bool offer_prepare(struct follow_group *g, struct traffic_change *c, uint64_t now) {
 	if (g->rekeys) {
 		g->rekeys = false;

@@ -65,27 +65,21 @@ struct follow_group {
 uint32_t follow_capacity_downstream(const struct service_group *sg);
 uint32_t follow_capacity_upstream(const struct service_group *sg);
 
-/*
- * Follows with a traffic that was created with this configuration and capacity. Returns 0, or -1 after a
- * message. The caller frees it with follow_group_free() in either case.
- */
+/* Follows with a traffic that was created with this configuration and capacity. Returns 0, or -1
+ * after a message. The caller frees it with follow_group_free() in either case. */
 int follow_group_create(struct follow_group *g, const struct service_group *sg, struct traffic *t,
 			uint64_t tsc_hz);
 
 /* Must be called before traffic_free(), when no thread polls any more. */
 void follow_group_free(struct follow_group *g);
 
-/*
- * Records the received packets. If no change was made before, the caller confirms that afterwards with
- * follow_group_sample_valid().
- */
+/* Records the received packets. If no change was made before, the caller confirms that afterwards
+ * with follow_group_sample_valid(). */
 void follow_group_sample(struct follow_group *g);
 void follow_group_sample_valid(struct follow_group *g);
 
-/*
- * Records the differences to the new configuration `next`, or NULL if the group was removed. Returns false
- * after a message if the group cannot be followed.
- */
+/* Records the differences to the new configuration `next`, or NULL if the group was removed.
+ * Returns false after a message if the group cannot be followed. */
 bool follow_group_differs(struct follow_group *g, const struct service_group *next);
 
 /* Records changes that were found for `live`, and frees them. */
@@ -95,10 +89,8 @@ static inline bool follow_group_has_differences(const struct follow_group *g) {
 	return g->tables || g->rekeys;
 }
 
-/*
- * Offers all recorded differences to the traffic. Returns false after a message, or if no stream number is
- * free; the caller must try again.
- */
+/* Offers all recorded differences to the traffic. Returns false after a message, or if no stream
+ * number is free; the caller must try again. */
 bool follow_group_offer(struct follow_group *g, uint64_t now);
 
 /* Frees changes that are done. Returns whether the traffic has applied all offered changes. */

@@ -39,10 +39,8 @@ static bool is_among(const struct generation *one, const struct generation *all,
 	return false;
 }
 
-/*
- * Lists the key generations that a modem gets and those that expire. Frames cannot show which of
- * two generations with the same sequence number they use, so such a replacement is not a roll.
- */
+/* Lists the key generations that a modem gets and those that expire. Frames cannot show which of
+ * two generations with the same sequence number they use, so such a replacement is not a roll. */
 static bool downstream_keys(const struct follow_group *g, uint32_t m, struct downlink_change *c) {
 	const struct security_association *sa = &g->live.sg.modems[m].security;
 	struct generation before[GENERATIONS], next[GENERATIONS];

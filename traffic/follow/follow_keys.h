@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Key rolls of modems (SEC, BPI+). A modem uses a new key upstream at once. Downstream it keeps the
- * previous key until that expires.
- */
+/* Key rolls of modems (SEC, BPI+). A modem uses a new key upstream at once. Downstream it keeps the
+ * previous key until that expires. */
 #pragma once
 
 #include "follow/follow_group.h"
@@ -16,10 +14,8 @@ bool follow_keys_alone(const struct follow_group *g);
  */
 bool follow_keys_prepare(const struct follow_group *g, struct traffic_change *c, bool *removed);
 
-/*
- * Whether a key generation is in both associations. If not, all keys of the modem are replaced at once, as
- * by a reload.
- */
+/* Whether a key generation is in both associations. If not, all keys of the modem are replaced at
+ * once, as by a reload. */
 bool follow_keys_roll(const struct security_association *before,
 		      const struct security_association *next);
 

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The streams of one direction of a group that changes: their numbers, and the received packets at the
- * latest looks.
- */
+/* The streams of one direction of a group that changes: their numbers, and the received packets at
+ * the latest looks. */
 #pragma once
 
 #include "follow/follow_group.h"
 
-/*
- * Numbers of the group's streams. `streams` is owned by the struct follow_streams; the caller frees
- * `fresh`.
- */
+/* Numbers of the group's streams. `streams` is owned by the struct follow_streams; the caller frees
+ * `fresh`. */
 struct follow_numbering {
 	const uint32_t *streams;
 	uint32_t *fresh; /* streams that start */
@@ -41,24 +37,19 @@ bool follow_streams_upstream(struct follow_streams *s, const struct service_grou
 /* Makes the latest numbering the current one from TSC `now` on. */
 void follow_streams_keep(struct follow_streams *s, uint64_t now);
 
-/*
- * Stores the rewrites of the streams of modem `before` that differ in `next` (NULL: the modem is removed).
- */
+/* Stores the rewrites of the streams of modem `before` that differ in `next` (NULL: the modem is
+ * removed). */
 void follow_streams_between_downstream(struct follow_streams *s, const struct modem *before,
 				       const struct modem *next);
 void follow_streams_between_upstream(struct follow_streams *s, const struct modem *before,
 				     const struct modem *next);
 
-/*
- * Gets the streams of `changed` modems in the current and the latest numbering. The caller frees them.
- * Returns false if memory is short.
- */
+/* Gets the streams of `changed` modems in the current and the latest numbering. The caller frees
+ * them. Returns false if memory is short. */
 bool follow_streams_changed(const struct follow_streams *s, const bool *changed, uint32_t **streams,
 			    uint32_t *count);
 
-/*
- * Gets the streams of `changed` modems in the current numbering, with the received packets at a time before
- * the change. The caller frees them. Returns false if memory is short.
- */
+/* Gets the streams of `changed` modems in the current numbering, with the received packets at a
+ * time before the change. The caller frees them. Returns false if memory is short. */
 bool follow_streams_mark(const struct follow_streams *s, const bool *changed,
 			 struct stream_mark **marks, uint32_t *count);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Client of vcmtsd's control socket: JSON-RPC 2.0, one message per line. Responses and notifications of
- * events come in the order in which the server acts.
- */
+/* Client of vcmtsd's control socket: JSON-RPC 2.0, one message per line. Responses and
+ * notifications of events come in the order in which the server acts. */
 #pragma once
 
 #include <stdbool.h>
@@ -31,10 +29,8 @@ void server_link_init(struct server_link *l, const char *path);
 
 void server_link_close(struct server_link *l);
 
-/*
- * Sends a request and takes ownership of `params` (NULL: none). Connects if needed. Returns the request's
- * ID, or 0 with `error` set and the connection closed.
- */
+/* Sends a request and takes ownership of `params` (NULL: none). Connects if needed. Returns the
+ * request's ID, or 0 with `error` set and the connection closed. */
 uint64_t server_link_send(struct server_link *l, const char *method, json_t *params);
 
 /*
@@ -44,8 +40,6 @@ uint64_t server_link_send(struct server_link *l, const char *method, json_t *par
  */
 json_t *server_link_next(struct server_link *l, int wait_ms);
 
-/*
- * Sends a request and waits for its response; keeps messages before it for server_link_next(). Returns the
- * result, which the caller owns, or NULL with `error` set.
- */
+/* Sends a request and waits for its response; keeps messages before it for server_link_next().
+ * Returns the result, which the caller owns, or NULL with `error` set. */
 json_t *server_link_call(struct server_link *l, const char *method, json_t *params);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Stream numbers that stay the same while the configuration changes. A released number is reused only after
- * a while, as its packets may be under way.
- */
+/* Stream numbers that stay the same while the configuration changes. A released number is reused
+ * only after a while, as its packets may be under way. */
 #pragma once
 
 #include <stdbool.h>
@@ -37,10 +35,8 @@ void stream_numbers_free(struct stream_numbers *n);
 /* Begins a numbering, which must request the number of every stream. */
 void stream_numbers_begin(struct stream_numbers *n);
 
-/*
- * The number of a stream at TSC `now`; `fresh` gets whether it is new since the last completed numbering.
- * NO_STREAM_NUMBER: none is free now, or memory is short.
- */
+/* The number of a stream at TSC `now`; `fresh` gets whether it is new since the last completed
+ * numbering. NO_STREAM_NUMBER: none is free now, or memory is short. */
 uint32_t stream_number(struct stream_numbers *n, const struct stream_key *key, uint64_t now,
 		       bool *fresh);
 

@@ -20,14 +20,11 @@ struct arrivals {
 	uint64_t refused; /* packets that met a full queue; they are never made */
 };
 
-/*
- * Creates rings for all streams of `f`. Returns false if memory is short. The caller frees them with
- * arrivals_free() in either case.
- */
+/* Creates rings for all streams of `f`. Returns false if memory is short. The caller frees them
+ * with arrivals_free() in either case. */
 bool arrivals_create(struct arrivals *a, struct uplink_flows *f);
 void arrivals_free(struct arrivals *a);
 
-/*
- * Queues the stream's next packet at TSC `now`. Returns false and counts the packet if the queue is full.
- */
+/* Queues the stream's next packet at TSC `now`. Returns false and counts the packet if the queue is
+ * full. */
 bool arrivals_put(struct arrivals *a, struct uplink_stream *s, uint64_t now);

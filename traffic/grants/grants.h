@@ -59,10 +59,8 @@ struct grants {
 	struct grants_result result;
 };
 
-/*
- * Creates the modems. `sg` and `flows` must outlive them; `impair` has the shares of impaired MAPs,
- * requests and modems. Returns NULL after a message. The caller frees it with grants_free().
- */
+/* Creates the modems. `sg` and `flows` must outlive them; `impair` has the shares of impaired MAPs,
+ * requests and modems. Returns NULL after a message. The caller frees it with grants_free(). */
 struct grants *grants_create(const struct service_group *sg, struct uplink_flows *flows,
 			     const struct impair_shares *impair, uint64_t seed);
 void grants_free(struct grants *g);
@@ -70,19 +68,15 @@ void grants_free(struct grants *g);
 /* The missing setting, as a line, of a service group that cannot give grants; NULL: none. */
 const char *grants_missing_setting(const struct service_group *sg);
 
-/*
- * Removes the frames of MAP pseudowires from `n` received frames, processes and frees them. Returns the
- * number of other frames, which move to the front.
- */
+/* Removes the frames of MAP pseudowires from `n` received frames, processes and frees them. Returns
+ * the number of other frames, which move to the front. */
 unsigned grants_receive_maps(struct grants *g, struct rte_mbuf **frames, unsigned n);
 
 /* Runs a round: advances the time and lets the modems decide. */
 void grants_round(struct grants *g);
 
-/*
- * Queues a packet of `size` bytes, MAC header and CRC included, for the stream. Returns false if the queue
- * is full.
- */
+/* Queues a packet of `size` bytes, MAC header and CRC included, for the stream. Returns false if
+ * the queue is full. */
 bool grants_arrive(struct grants *g, struct uplink_stream *s, uint32_t size, uint64_t now);
 
 /* The next event whose minislots are over, or NULL. The caller must release it with grants_done(). */
@@ -97,10 +91,8 @@ static inline uint8_t grants_unit(const struct grants *g, uint32_t stream) {
 /* Draws whether an impairment loses a request. */
 bool grants_draw_request_loss(struct grants *g);
 
-/*
- * Discards the stream's first packet, of `size` bytes in its queue. Returns false without effect if its
- * bytes are already granted.
- */
+/* Discards the stream's first packet, of `size` bytes in its queue. Returns false without effect if
+ * its bytes are already granted. */
 bool grants_give_up(struct grants *g, uint32_t stream, uint32_t size);
 
 /* Whether the queues are empty and all decided bursts sent, except for modems that request endlessly. */

@@ -22,10 +22,8 @@ void grants_counts_add(struct access_counts *sum, const struct access_counts *pa
 		to[i] += from[i];
 }
 
-/*
- * Samples between filling and sending a burst: an OFDMA frame and a symbol. MAPs of SC-QAM channels come
- * too late for that, so groups with such channels use a shorter time.
- */
+/* Samples between filling and sending a burst: an OFDMA frame and a symbol. MAPs of SC-QAM channels
+ * come too late for that, so groups with such channels use a shorter time. */
 static uint32_t burst_processing(const struct service_group *sg) {
 	uint32_t min = UINT32_MAX;
 

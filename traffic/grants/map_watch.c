@@ -18,10 +18,8 @@ struct considered_time {
 	uint32_t burst; /* minislots of a grant that carry no data */
 };
 
-/*
- * MAPs describe consecutive time (MULPI 3.1, 6.4.4). The CMTS may skip whole MAPs; their minislots stay
- * unused.
- */
+/* MAPs describe consecutive time (MULPI 3.1, 6.4.4). The CMTS may skip whole MAPs; their minislots
+ * stay unused. */
 static void tile(struct map_watch *w, const struct considered_time *l, struct map_watch_counts *c) {
 	uint32_t minislots = l->times.minislots;
 	int32_t ahead = (int32_t)(l->map->alloc_start - w->end);
@@ -37,10 +35,8 @@ static void tile(struct map_watch *w, const struct considered_time *l, struct ma
 	w->end = l->map->alloc_start + map_minislots(l->map);
 }
 
-/*
- * The ack time must be that of the last minislot in which a request can arrive for a grant in this MAP: no
- * later, and earlier by less than a frame (MULPI 3.1, 7.2.1.6).
- */
+/* The ack time must be that of the last minislot in which a request can arrive for a grant in this
+ * MAP: no later, and earlier by less than a frame (MULPI 3.1, 7.2.1.6). */
 static bool ack_good(const struct considered_time *l) {
 	uint32_t behind = l->map->alloc_start - l->map->ack_time;
 	uint64_t samples = (uint64_t)behind * l->times.frame / l->times.frame_minislots;
@@ -48,10 +44,8 @@ static bool ack_good(const struct considered_time *l) {
 	return samples >= l->times.ack_delay && samples < l->times.ack_delay + l->times.frame;
 }
 
-/*
- * DOCSIS_CLOCK_JUMP_NS exceeds the difference of two programs' clocks. The 32-bit count is extended to the
- * 64-bit count nearest to now.
- */
+/* DOCSIS_CLOCK_JUMP_NS exceeds the difference of two programs' clocks. The 32-bit count is extended
+ * to the 64-bit count nearest to now. */
 static bool early(const struct considered_time *l, uint64_t now) {
 	uint64_t near = now / l->times.frame * l->times.frame_minislots;
 	int64_t ahead = (int32_t)(l->map->alloc_start - (uint32_t)near);

@@ -28,9 +28,7 @@ struct map_watch_counts {
 	uint64_t skipped; /* MAPs that the CMTS skipped because it was too late for them */
 };
 
-/*
- * Checks a MAP that map_check() accepts. `now` is its arrival in samples of the DOCSIS clock, before the
- * downstream's delays. Adds faults to `c`.
- */
+/* Checks a MAP that map_check() accepts. `now` is its arrival in samples of the DOCSIS clock,
+ * before the downstream's delays. Adds faults to `c`. */
 void map_watch_check(struct map_watch *w, const struct service_group *sg, uint32_t channel,
 		     const struct map *map, uint64_t now, struct map_watch_counts *c);

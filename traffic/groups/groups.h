@@ -62,10 +62,8 @@ void groups_of_one(struct groups *g, struct traffic *t);
 
 void groups_free(struct groups *g);
 
-/*
- * These functions do for all groups what those of traffic.h do for one. A round sends a burst of each
- * group.
- */
+/* These functions do for all groups what those of traffic.h do for one. A round sends a burst of
+ * each group. */
 void groups_begin(struct groups *g, uint64_t now);
 unsigned groups_send(struct groups *g, uint64_t now);
 unsigned groups_receive(struct groups *g);

@@ -86,10 +86,8 @@ static void send_and_receive(struct run *run) {
 	}
 }
 
-/*
- * Lets modems complete unfinished frames and receives packets in flight. A stop before this point has ended
- * only the sending.
- */
+/* Lets modems complete unfinished frames and receives packets in flight. A stop before this point
+ * has ended only the sending. */
 static void collect_rest(struct run *run) {
 	struct groups *g = run->groups;
 	uint64_t in_flight = groups_in_flight(g);

@@ -45,8 +45,6 @@ struct trial {
 	bool begun; /* set when `run` is done: it ended, and the load was valid */
 };
 
-/*
- * For rte_eal_remote_launch(), with a struct trial. First sends and discards the rest of an earlier trial
- * until nothing arrives any more. Returns 0.
- */
+/* For rte_eal_remote_launch(), with a struct trial. First sends and discards the rest of an earlier
+ * trial until nothing arrives any more. Returns 0. */
 int run_trial(void *trial);

@@ -151,10 +151,8 @@ static int owner_find(const struct shared_port *s, struct traffic *const *all,
 	return owner;
 }
 
-/*
- * Asks the groups, on a port whose groups change. Unknown frames are counted by their key, as on other
- * ports.
- */
+/* Asks the groups, on a port whose groups change. Unknown frames are counted by their key, as on
+ * other ports. */
 static void burst_find_owners(struct shared_port *s, struct burst *b, struct traffic *const *all) {
 	uint8_t key[SHARED_PORT_KEY_MAX] __rte_aligned(8);
 

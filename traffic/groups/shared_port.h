@@ -57,24 +57,18 @@ struct shared_port {
 	struct evidence *evidence; /* of unmatched frames, or NULL */
 };
 
-/*
- * Creates a port without groups. Returns NULL if memory is short. The caller frees it with
- * shared_port_free().
- */
+/* Creates a port without groups. Returns NULL if memory is short. The caller frees it with
+ * shared_port_free(). */
 struct shared_port *shared_port_create(uint16_t port, const struct shared_port_side *side);
 
 void shared_port_free(struct shared_port *s);
 
-/*
- * Adds the group at an index below SERVER_MAX_GROUPS. Must precede shared_port_build(), except for groups
- * added later to a port that follows changes.
- */
+/* Adds the group at an index below SERVER_MAX_GROUPS. Must precede shared_port_build(), except for
+ * groups added later to a port that follows changes. */
 void shared_port_add(struct shared_port *s, unsigned group, const struct service_group *sg);
 
-/*
- * Builds the tables that separate the groups on the port; `all` are the program's groups. Returns 0, or -1
- * after a message if two groups cannot be separated or memory is short.
- */
+/* Builds the tables that separate the groups on the port; `all` are the program's groups. Returns
+ * 0, or -1 after a message if two groups cannot be separated or memory is short. */
 int shared_port_build(struct shared_port *s, const struct service_group *all);
 
 /* Receives a burst and passes each frame to its group of `all`. Returns the number of frames. */

@@ -26,8 +26,6 @@ void totals_create(struct totals *t, const struct groups *g);
 
 void totals_free(struct totals *t);
 
-/*
- * Whether all groups have proven every packet in their directions, and no DEPI frame had a violation or was
- * unmatched.
- */
+/* Whether all groups have proven every packet in their directions, and no DEPI frame had a
+ * violation or was unmatched. */
 bool totals_good(const struct totals *t, const struct groups *g);

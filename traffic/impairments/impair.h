@@ -59,19 +59,15 @@ struct impair {
 	uint64_t hits[IMPAIRMENTS];
 };
 
-/*
- * Impairs the sessions of `rphy` from now on. All arguments must outlive the result. Returns NULL after a
- * message. The caller frees it with impair_free().
- */
+/* Impairs the sessions of `rphy` from now on. All arguments must outlive the result. Returns NULL
+ * after a message. The caller frees it with impair_free(). */
 struct impair *impair_create(const struct impair_shares *shares, const struct service_group *sg,
 			     struct uplink_flows *flows, struct uplink_rphy *rphy,
 			     struct crypto_provider *crypto, uint64_t seed);
 void impair_free(struct impair *im);
 
-/*
- * Stops impairing. Returns how many grants must follow so that every stream and session continues after its
- * last fault.
- */
+/* Stops impairing. Returns how many grants must follow so that every stream and session continues
+ * after its last fault. */
 uint32_t impair_stop(struct impair *im);
 
 /* Callbacks for the modems' frames and for the R-PHY device's sessions. */

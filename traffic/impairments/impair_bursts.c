@@ -5,10 +5,8 @@
 
 #define TRIES 4
 
-/*
- * Whether the burst may end at `position`: the front of the next segment must not match the missing rest of
- * the frame.
- */
+/* Whether the burst may end at `position`: the front of the next segment must not match the missing
+ * rest of the frame. */
 static bool truncate_fits(const struct impair *im, const struct uplink_grant *g,
 			  const struct shadow_burst *b, const struct shadow_frame *f,
 			  uint64_t position) {

@@ -74,10 +74,8 @@ struct pdu {
 	bool encrypted;
 };
 
-/*
- * Whether a wrong bit in this byte damages a whole block. The last, short block is encrypted as by a stream
- * cipher.
- */
+/* Whether a wrong bit in this byte damages a whole block. The last, short block is encrypted as by
+ * a stream cipher. */
 static bool in_block(const struct pdu *p, uint32_t at) {
 	return p->encrypted && at >= p->from && at - p->from < (p->size - p->from) / BLOCK * BLOCK;
 }

@@ -138,10 +138,8 @@ struct shadow {
 	bool failed; /* memory was short: no predictions any more */
 };
 
-/*
- * Returns 0, or -1 if memory is short. The caller must then set `modem`, `framed` and `has_key` of the
- * streams, and frees it with shadow_free() in either case.
- */
+/* Returns 0, or -1 if memory is short. The caller must then set `modem`, `framed` and `has_key` of
+ * the streams, and frees it with shadow_free() in either case. */
 int shadow_create(struct shadow *s, const struct service_group *sg, uint32_t streams);
 void shadow_free(struct shadow *s);
 
@@ -156,10 +154,8 @@ void shadow_frame_made(struct shadow *s, uint32_t stream, struct shadow_frame *f
 /* The frame that contains this position, among those not processed; NULL: none. */
 const struct shadow_frame *shadow_frame_at(const struct shadow_stream *st, uint64_t position);
 
-/*
- * Records the next `size` bytes of a stream as a burst, which is valid until it is resolved. Returns NULL
- * if memory is short.
- */
+/* Records the next `size` bytes of a stream as a burst, which is valid until it is resolved.
+ * Returns NULL if memory is short. */
 struct shadow_burst *shadow_burst_made(struct shadow *s, uint32_t stream, uint32_t size);
 
 /* Resolves a burst that is not sent. */

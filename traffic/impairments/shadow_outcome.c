@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Models docs/upstream.md for complete frames: privacy, CRC, fragments, source address. Predicts the
- * outcome of each packet.
- */
+/* Models docs/upstream.md for complete frames: privacy, CRC, fragments, source address. Predicts
+ * the outcome of each packet. */
 #include "impairments/shadow.h"
 
 #define FRAGMENT_MASK 0x0f

@@ -23,14 +23,11 @@ struct decryptor {
 	bool verifies_crc;
 };
 
-/*
- * Returns false after a message. The caller frees it with decryptor_free(), which accepts a zeroed struct.
- */
+/* Returns false after a message. The caller frees it with decryptor_free(), which accepts a zeroed
+ * struct. */
 bool decryptor_create(struct decryptor *d, struct crypto_provider *provider, bool verifies_crc);
 void decryptor_free(struct decryptor *d);
 
-/*
- * Decrypts in place up to DECRYPT_BURST frames that modems_check() has accepted. Writes the result to the
- * info of each frame. Leaves no frame in the crypto queue.
- */
+/* Decrypts in place up to DECRYPT_BURST frames that modems_check() has accepted. Writes the result
+ * to the info of each frame. Leaves no frame in the crypto queue. */
 void decrypt(struct decryptor *d, struct rte_mbuf **frames, unsigned n);

@@ -24,10 +24,8 @@ struct stored_key {
 	uint32_t users;
 };
 
-/*
- * Returns the key of cipher_key_size() bytes with its schedule; NULL if the provider or memory has no
- * capacity left. The caller returns it with key_store_put() when no frame uses the schedule.
- */
+/* Returns the key of cipher_key_size() bytes with its schedule; NULL if the provider or memory has
+ * no capacity left. The caller returns it with key_store_put() when no frame uses the schedule. */
 struct stored_key *key_store_get(struct key_store *s, enum cipher cipher, const uint8_t *key);
 
 /* Accepts NULL. */

@@ -192,10 +192,8 @@ bool modems_have(const struct modems *t, const uint8_t mac[6]) {
 	return false;
 }
 
-/*
- * SEC: BP_DOWN has the SAID and the key; EN is set if the PDU is encrypted. Key sequence number
- * and toggle select one of the modem's two key generations.
- */
+/* SEC: BP_DOWN has the SAID and the key; EN is set if the PDU is encrypted. Key sequence number and
+ * toggle select one of the modem's two key generations. */
 static enum corruption privacy_check(const struct modem_state *s, const struct docsis_mac *mac,
 				     struct frame_info *info) {
 	info->key = &s->keys[s->present];

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The cable modems: finds the modem of a DOCSIS frame and checks its header against the configuration.
- * decrypt.h decrypts.
- */
+/* The cable modems: finds the modem of a DOCSIS frame and checks its header against the
+ * configuration. decrypt.h decrypts. */
 #pragma once
 
 #include <stdint.h>
@@ -53,10 +51,8 @@ struct modems {
 	const struct modems *older; /* the generation before, for frames under way; or NULL */
 };
 
-/*
- * Creates the modems with keys from `store`. The streams are those of `targets`. Returns 0, or -1 after a
- * message on stderr. The caller frees it with modems_free().
- */
+/* Creates the modems with keys from `store`. The streams are those of `targets`. Returns 0, or -1
+ * after a message on stderr. The caller frees it with modems_free(). */
 int modems_create(struct modems *t, const struct service_group *sg, const struct targets *targets,
 		  struct key_store *store);
 
@@ -71,17 +67,13 @@ struct modem_rekey {
 	struct stored_key *stored;
 };
 
-/*
- * Gets the schedule of a key that arrives, on the thread that prepares changes. Returns false if memory is
- * short.
- */
+/* Gets the schedule of a key that arrives, on the thread that prepares changes. Returns false if
+ * memory is short. */
 bool modem_rekey_create(struct modem_rekey *r, struct key_store *store, enum cipher cipher,
 			const uint8_t *key, const uint8_t *iv);
 
-/*
- * Sets the key of a modem that arrives with change `number`. It replaces the key before the previous one,
- * which moves to `r` for the caller to free.
- */
+/* Sets the key of a modem that arrives with change `number`. It replaces the key before the
+ * previous one, which moves to `r` for the caller to free. */
 void modems_rekey(struct modems *t, struct modem_rekey *r, uint32_t number);
 
 /* Removes the key that expired with change `number`, unless a later change has replaced it. */

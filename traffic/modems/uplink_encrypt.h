@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Encrypts MAC frames in bursts, in place: the pieces are parts of the buffers that hold the consecutive
- * frames of a grant.
- */
+/* Encrypts MAC frames in bursts, in place: the pieces are parts of the buffers that hold the
+ * consecutive frames of a grant. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,10 +12,8 @@
 
 #define UPLINK_PIECES_MAX 1024 /* capacity between two calls of uplink_encrypt() */
 
-/*
- * A byte range to process: writes a CRC over all but the last four bytes into those, then encrypts the
- * bytes after the first `clear` ones.
- */
+/* A byte range to process: writes a CRC over all but the last four bytes into those, then encrypts
+ * the bytes after the first `clear` ones. */
 struct uplink_piece {
 	uint8_t *data;
 	const struct crypto_key *key;
@@ -35,10 +31,8 @@ struct uplink_encryptor {
 	struct rte_mbuf views[UPLINK_PIECES_MAX];
 };
 
-/*
- * Returns false after a message. The caller frees it with uplink_encryptor_free(), which accepts a zeroed
- * struct.
- */
+/* Returns false after a message. The caller frees it with uplink_encryptor_free(), which accepts a
+ * zeroed struct. */
 bool uplink_encryptor_create(struct uplink_encryptor *e, struct crypto_provider *provider);
 void uplink_encryptor_free(struct uplink_encryptor *e);
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Fills a grant as modems do: with segment headers (uplink_segment.c), or as before DOCSIS 3.0
- * (uplink_legacy.c).
- */
+/* Fills a grant as modems do: with segment headers (uplink_segment.c), or as before DOCSIS 3.0
+ * (uplink_legacy.c). */
 #pragma once
 
 #include <stdbool.h>
@@ -10,10 +8,8 @@
 #include "modems/uplink_flow.h"
 #include "modems/uplink_frames.h"
 
-/*
- * Fills a grant with left-over bytes and, unless `finish`, with new frames. The frames are not encrypted
- * before uplink_encrypt() returns.
- */
+/* Fills a grant with left-over bytes and, unless `finish`, with new frames. The frames are not
+ * encrypted before uplink_encrypt() returns. */
 void uplink_grant_fill(struct uplink_grant *g, struct uplink_flows *flows,
 		       struct uplink_frames *frames, bool finish, struct uplink_made *made);
 

@@ -10,10 +10,8 @@
 
 #define MANAGEMENT_GRANTS 4096 /* grants per modem from one RNG-REQ to the next */
 
-/*
- * Maximum bytes that a stream keeps for later grants: the rest of a frame, or pre-3.0 a unit, which
- * exceeds the grant by up to a frame. `any`: after a change, the stream may be of either kind.
- */
+/* Maximum bytes that a stream keeps for later grants: the rest of a frame, or pre-3.0 a unit, which
+ * exceeds the grant by up to a frame. `any`: after a change, the stream may be of either kind. */
 static size_t rest_size(const struct uplink_stream *s, uint32_t grant, bool any) {
 	return s->segment_header && !any ? UPLINK_FRAME_MAX : grant + UPLINK_GRANT_SLACK;
 }

@@ -140,10 +140,8 @@ int uplink_plan_create(struct uplink_plan *p, const struct service_group *sg,
 
 void uplink_plan_free(struct uplink_plan *p);
 
-/*
- * Finds the rewrites of the plan's streams; `streams` is the capacity of stream numbers. Returns false if memory is
- * short.
- */
+/* Finds the rewrites of the plan's streams; `streams` is the capacity of stream numbers. Returns
+ * false if memory is short. */
 bool uplink_plan_rewrites(const struct uplink_plan *p, uint32_t streams, uint32_t magic,
 			  struct rewrites *r);
 
@@ -160,33 +158,25 @@ int uplink_flows_create(struct uplink_flows *f, const struct uplink_plan *plan, 
 
 void uplink_flows_free(struct uplink_flows *f);
 
-/*
- * Replaces the plan; `next` then holds the previous one. No grant may be in use. Streams in `fresh`
- * restart; streams that are not in the plan any more discard unfinished frames.
- */
+/* Replaces the plan; `next` then holds the previous one. No grant may be in use. Streams in `fresh`
+ * restart; streams that are not in the plan any more discard unfinished frames. */
 void uplink_flows_apply(struct uplink_flows *f, struct uplink_plan *next, const uint32_t *fresh,
 			uint32_t fresh_count);
 
-/*
- * Exchanges the keys of a modem with those of `next`, which has the same index in the group. No grant may
- * be in use.
- */
+/* Exchanges the keys of a modem with those of `next`, which has the same index in the group. No
+ * grant may be in use. */
 void uplink_flows_rekey(struct uplink_flows *f, struct uplink_modem *next);
 
 /* A random modem that sends, by its index in the service group, other than `modem`; there must be one. */
 uint32_t uplink_flows_other_modem(const struct uplink_flows *f, struct random *random,
 				  uint32_t modem);
 
-/*
- * Restarts packet numbers at 0; segment and fragment numbers continue. No stream may have an unfinished
- * frame.
- */
+/* Restarts packet numbers at 0; segment and fragment numbers continue. No stream may have an
+ * unfinished frame. */
 void uplink_flows_restart(struct uplink_flows *f);
 
-/*
- * Assigns the next grant to a SID in round robin over flows, their clusters and the SIDs of these. With
- * `finish`, only to streams with an unfinished frame, of which there must be one.
- */
+/* Assigns the next grant to a SID in round robin over flows, their clusters and the SIDs of these.
+ * With `finish`, only to streams with an unfinished frame, of which there must be one. */
 void uplink_flows_grant(struct uplink_flows *f, bool finish, struct uplink_grant *g);
 
 /* The next stream in round robin over flows and their clusters. */

@@ -74,10 +74,8 @@ void uplink_key_name(struct docsis_up_header *h, const struct crypto_key *key);
 uint32_t uplink_frame_size(const struct uplink_frames *f, const struct docsis_up_header *h,
 			   uint32_t stream, uint32_t sequence);
 
-/*
- * These functions write a frame at offset `at` of a buffer and return its size. The packet is
- * encrypted with `key`; NULL: not encrypted. A fragment has `size` bytes of `payload`.
- */
+/* These functions write a frame at offset `at` of a buffer and return its size. The packet is
+ * encrypted with `key`; NULL: not encrypted. A fragment has `size` bytes of `payload`. */
 uint32_t uplink_frame_packet(struct uplink_frames *f, const struct docsis_up_header *h,
 			     uint32_t modem, const struct packet_tag *tag,
 			     const struct crypto_key *key, struct rte_mbuf *buffer, uint32_t at);

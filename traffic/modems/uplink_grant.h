@@ -19,20 +19,14 @@
 /* Maximum bytes per burst of scheduled modems. The CMTS does not grant more (US_GRANT_BYTES). */
 #define UPLINK_GRANT_LONGEST 60000
 
-/*
- * Maximum bytes granted to all modems between the first and the last byte of a frame or fragmented unit,
- * with grants of `grant` bytes.
- */
+/* Maximum bytes granted to all modems between the first and the last byte of a frame or fragmented
+ * unit, with grants of `grant` bytes. */
 uint64_t uplink_grant_span(const struct service_group *sg, const struct mix *mix, uint32_t grant);
 
-/*
- * The lowest rate, in bits per second of Ethernet frames without CRC, at which this takes at most half of
- * upstream.frame_timeout. Below it, grants must hold whole packets.
- */
+/* The lowest rate, in bits per second of Ethernet frames without CRC, at which this takes at most
+ * half of upstream.frame_timeout. Below it, grants must hold whole packets. */
 uint64_t uplink_grant_lowest(const struct service_group *sg, const struct mix *mix, uint32_t grant);
 
-/*
- * The largest grant, UPLINK_GRANT_MIN..UPLINK_GRANT bytes, for which `rate` is high enough; the smallest if
- * none is. Rate 0: max.
- */
+/* The largest grant, UPLINK_GRANT_MIN..UPLINK_GRANT bytes, for which `rate` is high enough; the
+ * smallest if none is. Rate 0: max. */
 uint32_t uplink_grant_size(const struct service_group *sg, const struct mix *mix, uint64_t rate);

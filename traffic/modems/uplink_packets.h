@@ -39,10 +39,8 @@ struct uplink_packets {
 	struct rewrites rewrites; /* what the CMTS makes of the packets */
 };
 
-/*
- * Returns 0, or -1 after a message: memory is short, or a modem has no address for packets of some size.
- * The caller frees it with uplink_packets_free() in either case.
- */
+/* Returns 0, or -1 after a message: memory is short, or a modem has no address for packets of some
+ * size. The caller frees it with uplink_packets_free() in either case. */
 int uplink_packets_create(struct uplink_packets *p, const struct service_group *sg,
 			  const struct mix *mix, uint64_t seed);
 
@@ -52,10 +50,8 @@ void uplink_packets_free(struct uplink_packets *p);
 int uplink_packets_restart(struct uplink_packets *p, const struct service_group *sg,
 			   const struct mix *mix);
 
-/*
- * Builds the sources of a changed group. Returns false if memory is short. The caller frees it with
- * uplink_sources_free() in either case.
- */
+/* Builds the sources of a changed group. Returns false if memory is short. The caller frees it with
+ * uplink_sources_free() in either case. */
 bool uplink_sources_create(struct uplink_sources *s, const struct service_group *sg);
 
 void uplink_sources_free(struct uplink_sources *s);
@@ -63,10 +59,8 @@ void uplink_sources_free(struct uplink_sources *s);
 /* Whether a modem has an address that accepts each size of the mix. */
 bool uplink_sources_fit(const struct uplink_sources *s, const struct mix *mix, uint32_t modem);
 
-/*
- * Sends packets of the generation `next` from now on. `next` then holds the previous generation, which is
- * looked up until the caller removes it from the list `sources`.
- */
+/* Sends packets of the generation `next` from now on. `next` then holds the previous generation,
+ * which is looked up until the caller removes it from the list `sources`. */
 void uplink_packets_apply(struct uplink_packets *p, struct uplink_sources *next);
 
 /* The sources of packets with this magic; NULL if there are none. */
@@ -78,10 +72,8 @@ static inline uint32_t uplink_packet_size(const struct uplink_packets *p, uint32
 	return p->sizes[(sequence + stream * 37) % p->deck_size];
 }
 
-/*
- * Writes the packet of `modem` that the tag identifies, with the TSC of the tag. `out` must have
- * PACKET_START_MAX bytes more than the packet. Returns the packet's size.
- */
+/* Writes the packet of `modem` that the tag identifies, with the TSC of the tag. `out` must have
+ * PACKET_START_MAX bytes more than the packet. Returns the packet's size. */
 uint32_t uplink_packet_write(const struct uplink_packets *p, uint32_t modem,
 			     const struct packet_tag *tag, uint8_t *out);
 

@@ -14,10 +14,8 @@ static bool tag_good(const struct generator *g, const struct targets *targets,
 	       tag->sequence < g->sent[targets_of(targets, tag->target)->stream];
 }
 
-/*
- * Whether the frame may carry `stream`. A DSID identifies the stream; without one, the modem must
- * have a flow of that stream whose headers have this kind and priority.
- */
+/* Whether the frame may carry `stream`. A DSID identifies the stream; without one, the modem must
+ * have a flow of that stream whose headers have this kind and priority. */
 static bool stream_good(const struct frame_info *info, uint32_t stream) {
 	const struct flow_state *flows = &info->modems->flows[info->modem->first_flow];
 

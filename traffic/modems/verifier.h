@@ -13,9 +13,7 @@
 #include "proof/account.h"
 #include "rphy/receiver.h"
 
-/*
- * Checks the packet of `size` bytes without CRC at `frame`, received by a modem with `info`. On
- * CORRUPTION_NONE, `out` is complete.
- */
+/* Checks the packet of `size` bytes without CRC at `frame`, received by a modem with `info`. On
+ * CORRUPTION_NONE, `out` is complete. */
 enum corruption verify(const struct generator *g, const struct frame_info *info,
 		       const uint8_t *frame, uint32_t size, struct arrived *out);

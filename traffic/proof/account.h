@@ -67,9 +67,8 @@ void account_free(struct account *a);
 /* Restarts: all counts are 0 and all streams begin with 0. */
 void account_restart(struct account *a);
 
-/*
- * Counts a packet that passed every check but order, or that is only counted. Returns whether it is proven.
- */
+/* Counts a packet that passed every check but order, or that is only counted. Returns whether it is
+ * proven. */
 bool account_packet(struct account *a, const struct arrived *packet, uint64_t now);
 
 /* Counts a DOCSIS frame as corrupted and keeps it as evidence. */

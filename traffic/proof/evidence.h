@@ -20,10 +20,8 @@ struct evidence;
 struct evidence *evidence_create(void);
 void evidence_free(struct evidence *e);
 
-/*
- * Keeps a frame of `size` bytes with the time and the reason `why`, a constant string. `e` may be NULL:
- * does nothing.
- */
+/* Keeps a frame of `size` bytes with the time and the reason `why`, a constant string. `e` may be
+ * NULL: does nothing. */
 void evidence_add(struct evidence *e, enum evidence_interface at, const char *why,
 		  const uint8_t *frame, uint32_t size);
 void evidence_add_mbuf(struct evidence *e, enum evidence_interface at, const char *why,

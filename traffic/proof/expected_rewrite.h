@@ -47,10 +47,8 @@ struct rewrites {
 	const struct rewrites *older; /* packets under way may show it; NULL: none */
 };
 
-/*
- * Creates a generation without rewrites. Returns false if memory is short. The caller frees it with
- * rewrites_free() in either case.
- */
+/* Creates a generation without rewrites. Returns false if memory is short. The caller frees it with
+ * rewrites_free() in either case. */
 bool rewrites_create(struct rewrites *r, uint32_t streams, uint32_t magic);
 
 void rewrites_free(struct rewrites *r);
@@ -59,10 +57,8 @@ void rewrites_free(struct rewrites *r);
 bool rewrites_add_between(struct rewrites *r, const struct rewrite_between *between,
 			  uint32_t count);
 
-/*
- * Applies `next` as the newest generation, for packets from `magic` on. `next` then contains the
- * previous one and must stay valid as long as packets may show it.
- */
+/* Applies `next` as the newest generation, for packets from `magic` on. `next` then contains the
+ * previous one and must stay valid as long as packets may show it. */
 void rewrites_apply(struct rewrites *newest, struct rewrites *next, uint32_t magic);
 
 /*

@@ -69,10 +69,8 @@ struct proof_balance {
 	uint64_t undecipherable;
 };
 
-/*
- * Balances `missing` packets that are not proven. Each damaged frame was one of them, unless its valid copy
- * arrived too: then it is a damaged duplicate.
- */
+/* Balances `missing` packets that are not proven. Each damaged frame was one of them, unless its
+ * valid copy arrived too: then it is a damaged duplicate. */
 struct proof_balance proof_balance(const struct proof *p, uint64_t missing,
 				   const struct proof_damage *damage);
 

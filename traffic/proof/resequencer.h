@@ -72,16 +72,12 @@ int resequencers_create(struct resequencers *r, uint32_t count, uint64_t tsc_hz,
 
 void resequencers_free(struct resequencers *r);
 
-/*
- * Restarts every DSID with its next valid packet and sets all counts to 0. No packet may be buffered, as
- * after resequencers_flush().
- */
+/* Restarts every DSID with its next valid packet and sets all counts to 0. No packet may be
+ * buffered, as after resequencers_flush(). */
 void resequencers_restart(struct resequencers *r);
 
-/*
- * Restarts a DSID with its next valid packet, because it was removed and added. Delivers the buffered
- * packets first.
- */
+/* Restarts a DSID with its next valid packet, because it was removed and added. Delivers the
+ * buffered packets first. */
 void resequencers_begin(struct resequencers *r, uint32_t index, uint64_t now);
 
 /*

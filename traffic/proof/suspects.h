@@ -31,8 +31,7 @@ void suspects_free(struct suspects *s);
 /* Removes all spans. */
 void suspects_restart(struct suspects *s);
 
-/*
- * Adds packets under way from TSC `from` to `to`. Rounds the span outwards by less than a step at each end.
- */
+/* Adds packets under way from TSC `from` to `to`. Rounds the span outwards by less than a step at
+ * each end. */
 void suspects_add(struct suspects *s, uint64_t from, uint64_t to, uint32_t lost,
 		  uint32_t reordered);

@@ -41,10 +41,8 @@ int watch_create(struct watch *w, uint32_t streams);
 
 void watch_free(struct watch *w);
 
-/*
- * Watches the packets from the mark up to the number `to`. If the stream is already watched, extends its
- * range.
- */
+/* Watches the packets from the mark up to the number `to`. If the stream is already watched,
+ * extends its range. */
 void watch_begin(struct watch *w, const struct stream_mark *mark, uint32_t to, uint64_t until);
 
 /* Ends watches whose deadline is before TSC `now`. Must be called often. */

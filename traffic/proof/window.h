@@ -26,10 +26,8 @@ enum arrival {
 	ARRIVAL_TOO_OLD, /* before the window: late or duplicate, unknown which */
 };
 
-/*
- * Records `number`. A zeroed window expects 0; set `next` for another start, and numbers before it count as
- * missing. On ARRIVAL_GAP, `gap` gets how many numbers were skipped.
- */
+/* Records `number`. A zeroed window expects 0; set `next` for another start, and numbers before it
+ * count as missing. On ARRIVAL_GAP, `gap` gets how many numbers were skipped. */
 enum arrival window_arrive(struct window *w, uint32_t number, uint32_t *gap);
 
 /* Whether `number` arrived, if the window still has it. */

@@ -19,20 +19,16 @@ struct witness {
 	struct witness_store *capacity;
 };
 
-/*
- * Keeps about `packets` packets of at most `size` bytes; 0: none. Returns 0, or -1 if memory is short. The
- * caller frees it with witness_free() in either case.
- */
+/* Keeps about `packets` packets of at most `size` bytes; 0: none. Returns 0, or -1 if memory is
+ * short. The caller frees it with witness_free() in either case. */
 int witness_create(struct witness *w, uint32_t packets, uint32_t size, uint64_t seed);
 void witness_free(struct witness *w);
 
 /* Slow path of witness_pass(). */
 void witness_copy(struct witness *w, struct rte_mbuf *const *packets, unsigned n);
 
-/*
- * Passes `n` consecutive packets that follow those of the last call. Copies the packets that it keeps. `w`
- * may be NULL: keeps nothing.
- */
+/* Passes `n` consecutive packets that follow those of the last call. Copies the packets that it
+ * keeps. `w` may be NULL: keeps nothing. */
 static inline void witness_pass(struct witness *w, struct rte_mbuf *const *packets, unsigned n) {
 	if (w == NULL || w->capacity == NULL)
 		return;

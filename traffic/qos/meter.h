@@ -4,10 +4,8 @@
 
 #include <stdint.h>
 
-/*
- * A token bucket of unlimited debt: the maximum over all intervals t of the bytes received beyond rate x t
- * + burst.
- */
+/* A token bucket of unlimited debt: the maximum over all intervals t of the bytes received beyond
+ * rate x t + burst. */
 struct rate_limit {
 	double rate; /* bytes per cycle; 0: no limit */
 	double burst; /* bytes */
@@ -42,10 +40,8 @@ struct backlog {
 	uint64_t bytes; /* bytes received in these */
 };
 
-/*
- * Counts a packet whose bytes `total` includes. It has waited if it arrives more than `wait` after it was
- * made at `made` (0: unknown).
- */
+/* Counts a packet whose bytes `total` includes. It has waited if it arrives more than `wait` after
+ * it was made at `made` (0: unknown). */
 static inline void backlog_count(struct backlog *b, uint64_t made, uint64_t wait, uint64_t now) {
 	if (made == 0 || made + wait >= now)
 		return;

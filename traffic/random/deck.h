@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Exact random shares: a deck of cards is drawn to its end and shuffled again. After each whole deck, every
- * kind was drawn as often as its weight says, in another order each time.
- */
+/* Exact random shares: a deck of cards is drawn to its end and shuffled again. After each whole
+ * deck, every kind was drawn as often as its weight says, in another order each time. */
 #pragma once
 
 #include <stdint.h>

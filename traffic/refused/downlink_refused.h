@@ -27,22 +27,17 @@ struct downlink_refused *downlink_refused_create(const struct service_group *sg,
 						 bool shared, uint64_t seed);
 void downlink_refused_free(struct downlink_refused *r);
 
-/*
- * Called for packets about to be sent at `now` (TSC). When it is time, keeps a faulty copy of one of them.
- */
+/* Called for packets about to be sent at `now` (TSC). When it is time, keeps a faulty copy of one
+ * of them. */
 void downlink_refused_make(struct downlink_refused *r, struct rte_mbuf *const *packets, unsigned n,
 			   uint64_t now);
 
-/*
- * Sends the packet that downlink_refused_make() kept, if the port accepts it. `vlan`: of the group, 0:
- * none.
- */
+/* Sends the packet that downlink_refused_make() kept, if the port accepts it. `vlan`: of the group,
+ * 0: none. */
 void downlink_refused_send(struct downlink_refused *r, uint16_t port, uint16_t vlan);
 
-/*
- * Stops sending packets that filters or CPE limits deny, because a change of the configuration may have
- * changed these.
- */
+/* Stops sending packets that filters or CPE limits deny, because a change of the configuration may
+ * have changed these. */
 void downlink_refused_changed(struct downlink_refused *r);
 
 /* Sets all counts to 0. */

@@ -31,10 +31,8 @@ void uplink_refused_free(struct uplink_refused *r);
 /* Callbacks for the frames of modems. */
 extern const struct frame_refuser uplink_refused_frames;
 
-/*
- * Returns a faulty copy from `pool` of a packet of the R-PHY device, sent after it; NULL: none. `headers`
- * is the number of bytes up to the end of the session ID.
- */
+/* Returns a faulty copy from `pool` of a packet of the R-PHY device, sent after it; NULL: none.
+ * `headers` is the number of bytes up to the end of the session ID. */
 struct rte_mbuf *uplink_refused_packet(struct uplink_refused *r, struct rte_mbuf *m,
 				       uint32_t headers, struct rte_mempool *pool);
 

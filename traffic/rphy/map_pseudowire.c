@@ -61,10 +61,8 @@ static bool in_order(struct map_pseudowires *w, struct map_pseudowire *p, const 
 	return true;
 }
 
-/*
- * Whether the segment ends a message; `s` is then the whole message. Segments of late packets cannot be
- * joined.
- */
+/* Whether the segment ends a message; `s` is then the whole message. Segments of late packets
+ * cannot be joined. */
 static bool message_ends(struct map_pseudowires *w, struct map_pseudowire *p, bool late,
 			 struct psp_segment *s) {
 	bool whole;

@@ -48,9 +48,7 @@ typedef void (*map_pseudowire_fn)(void *ctx, uint32_t channel, const struct mana
 /* Sets the L2TPv3 session IDs of `count` channels; 0: the channel has none. */
 void map_pseudowires_set(struct map_pseudowires *w, const uint32_t *sessions, uint32_t count);
 
-/*
- * Processes an Ethernet frame of the R-PHY port if it belongs to one of the sessions. The frame may be a
- * chain and remains the caller's. Returns whether it belongs to one.
- */
+/* Processes an Ethernet frame of the R-PHY port if it belongs to one of the sessions. The frame may
+ * be a chain and remains the caller's. Returns whether it belongs to one. */
 bool map_pseudowires_receive(struct map_pseudowires *w, const struct rte_mbuf *frame,
 			     map_pseudowire_fn receive, void *ctx);

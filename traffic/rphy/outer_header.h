@@ -22,8 +22,6 @@
 void outer_check(const struct rphy_config *c, const uint8_t *frame, const struct l2tp_data *l2tp,
 		 struct account *a);
 
-/*
- * Whether the fixed bytes of a PSP header at `psp` are as configured. Packets are in flow 0, messages in
- * `message_flow`.
- */
+/* Whether the fixed bytes of a PSP header at `psp` are as configured. Packets are in flow 0,
+ * messages in `message_flow`. */
 bool outer_psp_good(const struct rphy_config *c, uint8_t message_flow, const uint8_t *psp);

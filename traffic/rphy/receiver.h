@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The receiving half of the R-PHY device: extracts DOCSIS frames from DEPI frames. Checks addresses, MTU,
- * session and PSP sequence, and reassembles the segments of each session.
- */
+/* The receiving half of the R-PHY device: extracts DOCSIS frames from DEPI frames. Checks
+ * addresses, MTU, session and PSP sequence, and reassembles the segments of each session. */
 #pragma once
 
 #include <limits.h>
@@ -62,19 +60,15 @@ struct receiver;
 struct receiver *receiver_create(const struct service_group *sg, struct rte_mempool *frames,
 				 struct account *account, struct meters *meters);
 
-/*
- * Adds the new channels of a changed group and updates the others. Sessions of removed channels stay known.
- * Adds no session when three quarters of the table are in use.
- */
+/* Adds the new channels of a changed group and updates the others. Sessions of removed channels
+ * stay known. Adds no session when three quarters of the table are in use. */
 void receiver_set_channels(struct receiver *r, const struct channel *channels, uint32_t count);
 
 /* Whether a channel has or had this session. */
 bool receiver_has_session(struct receiver *r, uint32_t id);
 
-/*
- * Whether DEPI frames of unknown sessions are left unresolved, because a change may be about to add their
- * channel.
- */
+/* Whether DEPI frames of unknown sessions are left unresolved, because a change may be about to add
+ * their channel. */
 void receiver_keep_unknown(struct receiver *r, bool keep);
 
 /* Also frees incomplete frames. */

@@ -72,10 +72,8 @@ static void output_pend(struct uplink_output *o, struct rte_mbuf *m, unsigned en
 	o->pending[o->pending_count++] = (struct uplink_packet){m, ended_count, session};
 }
 
-/*
- * The CMTS takes the first packet of a session as start of its sequence. That packet and some after it are
- * therefore not reordered.
- */
+/* The CMTS takes the first packet of a session as start of its sequence. That packet and some after
+ * it are therefore not reordered. */
 static uint32_t session_of(const struct uplink_output *o, const struct rte_mbuf *m) {
 	const uint8_t *session = rte_pktmbuf_mtod_offset(m, const uint8_t *, o->headers_size - 4);
 	uint16_t number = load_be16(session + 4 + PSP_NUMBER_AT);

@@ -75,15 +75,12 @@ struct uplink_output {
 	uint64_t backpressure;
 };
 
-/*
- * Creates the buffers for packets of `groups` uplinks with at most this MTU. Returns NULL after a message.
- */
+/* Creates the buffers for packets of `groups` uplinks with at most this MTU. Returns NULL after a
+ * message. */
 struct rte_mempool *uplink_output_pool(unsigned groups, uint32_t mtu);
 
-/*
- * `packets` NULL: creates a pool of its own. Returns 0, or -1 after a message. The caller frees it with
- * uplink_output_free() in either case.
- */
+/* `packets` NULL: creates a pool of its own. Returns 0, or -1 after a message. The caller frees it
+ * with uplink_output_free() in either case. */
 int uplink_output_create(struct uplink_output *o, const struct service_group *sg, uint16_t port,
 			 struct rte_mempool *packets);
 
@@ -97,9 +94,7 @@ bool uplink_output_ready(struct uplink_output *o);
 void uplink_output_put(struct uplink_output *o, struct rte_mbuf *m,
 		       const struct uplink_ended *ended, unsigned ended_count);
 
-/*
- * Hands pending packets to the port. Returns how many it accepted, or with `drop` all of them. `ended` gets
- * their `ended_count` entries, which are valid until the next packet is closed.
- */
+/* Hands pending packets to the port. Returns how many it accepted, or with `drop` all of them.
+ * `ended` gets their `ended_count` entries, which are valid until the next packet is closed. */
 unsigned uplink_output_transmit(struct uplink_output *o, const struct uplink_ended **ended,
 				unsigned *ended_count);

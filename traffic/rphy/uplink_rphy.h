@@ -55,17 +55,13 @@ struct uplink_burst {
 	struct uepi_request request; /* kind, size and cluster; size 0: no request */
 };
 
-/*
- * `packets` as in struct uplink_options. Returns 0, or -1 after a message. The caller frees it with
- * uplink_rphy_free() in either case.
- */
+/* `packets` as in struct uplink_options. Returns 0, or -1 after a message. The caller frees it with
+ * uplink_rphy_free() in either case. */
 int uplink_rphy_create(struct uplink_rphy *r, const struct service_group *sg, uint16_t port,
 		       struct rte_mempool *packets);
 
-/*
- * Sets the channels by index in the group, 0 .. `count` - 1; free slots have no session. Channels whose
- * session is unchanged continue.
- */
+/* Sets the channels by index in the group, 0 .. `count` - 1; free slots have no session. Channels
+ * whose session is unchanged continue. */
 void uplink_rphy_set_channels(struct uplink_rphy *r, const struct upstream_channel *channels,
 			      uint32_t count);
 
@@ -78,10 +74,8 @@ void uplink_rphy_restart(struct uplink_rphy *r);
 void uplink_rphy_data(struct uplink_rphy *r, uint32_t channel, const struct uplink_burst *b,
 		      uint64_t now);
 
-/*
- * Sends the contents of a request opportunity: `b->request` as a record if the channel has a session for
- * records, otherwise the payload as a burst.
- */
+/* Sends the contents of a request opportunity: `b->request` as a record if the channel has a
+ * session for records, otherwise the payload as a burst. */
 void uplink_rphy_request(struct uplink_rphy *r, uint32_t channel, const struct uplink_burst *b,
 			 uint64_t now);
 

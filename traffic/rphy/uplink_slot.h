@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Metadata of a burst for the R-PHY device: its transmission opportunity, and the packets that end in it.
- */
+/* Metadata of a burst for the R-PHY device: its transmission opportunity, and the packets that end
+ * in it. */
 #pragma once
 
 #include <stdbool.h>

@@ -29,10 +29,8 @@ struct summary {
 	const struct follow *follow; /* reports its changes; or NULL */
 };
 
-/*
- * Build the objects "downstream" and "upstream" of a summary. The caller owns them. Return NULL if memory
- * is short.
- */
+/* Build the objects "downstream" and "upstream" of a summary. The caller owns them. Return NULL if
+ * memory is short. */
 json_t *summary_downstream(const struct traffic_result *r);
 json_t *summary_upstream(const struct uplink_result *r);
 
@@ -40,7 +38,6 @@ json_t *summary_upstream(const struct uplink_result *r);
  * the file at `path`. Returns 0, or -1 after a message on stderr. */
 int summary_write(const char *path, const struct summary *s);
 
-/*
- * Prints a table per direction, with violations by name, and a line per service group if there are several.
- */
+/* Prints a table per direction, with violations by name, and a line per service group if there are
+ * several. */
 void summary_table(FILE *out, const struct summary *s);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Scheduling gaps of the traffic's thread, and time spans in which lost or reordered packets were under
- * way.
- */
+/* Scheduling gaps of the traffic's thread, and time spans in which lost or reordered packets were
+ * under way. */
 #pragma once
 
 #include <jansson.h>

@@ -6,8 +6,6 @@
 
 #include "qos/meters.h"
 
-/*
- * docs/results.md has its keys. `shaped`: the sending rate changed over time. Returns NULL if memory is
- * short.
- */
+/* docs/results.md has its keys. `shaped`: the sending rate changed over time. Returns NULL if
+ * memory is short. */
 json_t *summary_qos(const struct meters *q, bool shaped);

@@ -8,10 +8,8 @@
 
 #include "trials/line_reader.h"
 
-/*
- * Writes one line; takes ownership of `answer`, which is NULL if memory was short. Returns 0, or -1 after a
- * message.
- */
+/* Writes one line; takes ownership of `answer`, which is NULL if memory was short. Returns 0, or -1
+ * after a message. */
 int answer_write(json_t *answer, FILE *out);
 
 /* The answer to a rejected request; `error` is one line of UTF-8. */
@@ -20,9 +18,7 @@ json_t *answer_refusal(const char *error);
 /* Answers one line; `context` is that of answers_serve(). */
 typedef json_t *(*answer_fn)(void *context, const char *line, size_t size);
 
-/*
- * Writes `ready`, whose ownership it takes, then answers each line until the end of the input. Returns 0,
- * or -1 after a message if an answer cannot be written.
- */
+/* Writes `ready`, whose ownership it takes, then answers each line until the end of the input.
+ * Returns 0, or -1 after a message if an answer cannot be written. */
 int answers_serve(struct line_reader *reader, json_t *ready, answer_fn answer, void *context,
 		  FILE *out);

@@ -26,8 +26,6 @@ enum line {
 
 void line_reader_init(struct line_reader *r, int in, const volatile sig_atomic_t *interrupted);
 
-/*
- * Waits for a line. `line` gets its `size` bytes without the newline, valid until the next call. The last
- * line need not have a newline.
- */
+/* Waits for a line. `line` gets its `size` bytes without the newline, valid until the next call.
+ * The last line need not have a newline. */
 enum line line_reader_next(struct line_reader *r, const char **line, size_t *size);

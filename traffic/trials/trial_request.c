@@ -179,10 +179,8 @@ static bool defaults(struct reader *r) {
 	return good;
 }
 
-/*
- * Parses the shape of both rates. Rates in it become shares of the downstream's rate, or of the upstream's
- * if there is no downstream.
- */
+/* Parses the shape of both rates. Rates in it become shares of the downstream's rate, or of the
+ * upstream's if there is no downstream. */
 static bool shape_make(struct reader *r) {
 	struct traffic_load *load = &r->out->load;
 	uint64_t rate = load->downstream ? load->rate : load->upstream_rate;

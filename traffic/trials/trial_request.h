@@ -29,9 +29,7 @@ struct trial_request {
 	json_t *source; /* the request; the caller owns the reference */
 };
 
-/*
- * Parses `size` bytes strictly: rejects unknown and duplicate keys, wrong types and values out of range.
- * Returns 0, or -1 with one line of UTF-8 in `error` (TRIAL_ERROR bytes).
- */
+/* Parses `size` bytes strictly: rejects unknown and duplicate keys, wrong types and values out of
+ * range. Returns 0, or -1 with one line of UTF-8 in `error` (TRIAL_ERROR bytes). */
 int trial_request_read(const char *line, size_t size, const struct trial_limits *limits,
 		       struct trial_request *out, char *error);

@@ -74,10 +74,8 @@ struct loop {
 	uint64_t packets; /* arrived in the whole run */
 };
 
-/*
- * Creates scheduler and modems. Returns false with `error` set. The caller frees it with loop_free() in
- * either case.
- */
+/* Creates scheduler and modems. Returns false with `error` set. The caller frees it with
+ * loop_free() in either case. */
 bool loop_setup(struct loop *l, const struct loop_scenario *scenario, FILE *record);
 void loop_free(struct loop *l);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A scenario of the upstream, read from JSON; docs/upstream-scheduler.md has its keys. Times in samples.
- */
+/* A scenario of the upstream, read from JSON; docs/upstream-scheduler.md has its keys. Times in
+ * samples. */
 #pragma once
 
 #include <stdbool.h>

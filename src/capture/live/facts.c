@@ -103,10 +103,8 @@ void tap_facts_read(const struct tap_tables *t, enum tap_kind kind, struct rte_m
 		up_facts(&t->u->tables, kind, m, out);
 }
 
-/*
- * Finds the outer Ethernet frame of a buffer whose data is only the payload. The frame starts after the
- * headroom, or a VLAN tag later.
- */
+/* Finds the outer Ethernet frame of a buffer whose data is only the payload. The frame starts after
+ * the headroom, or a VLAN tag later. */
 static bool outer_find(struct rte_mbuf *m, struct tap_facts *f, struct tap_shape *s) {
 	const uint8_t *data = rte_pktmbuf_mtod(m, const uint8_t *);
 

@@ -43,10 +43,8 @@ struct tap_output {
 int tap_output_open(struct tap_output *o, const struct tap_request *request);
 void tap_output_free(struct tap_output *o);
 
-/*
- * Moves records older than `until` (TSC) from the sources' rings to the output. Sets `full` if the
- * output is full. Returns the reason to end the file, or NULL.
- */
+/* Moves records older than `until` (TSC) from the sources' rings to the output. Sets `full` if the
+ * output is full. Returns the reason to end the file, or NULL. */
 const char *tap_output_fill(struct tap_output *o, struct tap_source *const *sources, unsigned count,
 			    uint64_t until);
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A single-producer, single-consumer ring of bytes from a worker to the capture thread. The producer never
- * waits; it counts what does not fit.
- */
+/* A single-producer, single-consumer ring of bytes from a worker to the capture thread. The
+ * producer never waits; it counts what does not fit. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The boundaries of the stages of both directions, and what is known about packets there. A stage that
- * stages.c does not list does not change the kind of packets.
- */
+/* The boundaries of the stages of both directions, and what is known about packets there. A stage
+ * that stages.c does not list does not change the kind of packets. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Changes of the server during a replay, each at a time of the capture: configuration files to reload, and
- * calls of the control socket's methods.
- */
+/* Changes of the server during a replay, each at a time of the capture: configuration files to
+ * reload, and calls of the control socket's methods. */
 #pragma once
 
 #include <stdbool.h>

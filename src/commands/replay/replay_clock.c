@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "commands/replay/replay_clock.h"
 
-/*
- * Returns the first step that is not before `at`, but at most the last step before `to`. That last step
- * always runs, so that an arrival finds the scheduler's timers as if all steps had run.
- */
+/* Returns the first step that is not before `at`, but at most the last step before `to`. That last
+ * step always runs, so that an arrival finds the scheduler's timers as if all steps had run. */
 static uint64_t step_until(uint64_t now, uint64_t at, uint64_t to) {
 	uint64_t steps = (to - now - 1) / REPLAY_STEP_NS;
 

@@ -96,10 +96,8 @@ static void run_step(void *arg) {
 	}
 }
 
-/*
- * Runs a change at the last step before its time, so that unrelated packets leave at the same times as
- * without it.
- */
+/* Runs a change at the last step before its time, so that unrelated packets leave at the same times
+ * as without it. */
 static void change(struct replay *r, uint64_t at) {
 	if (at > r->now)
 		advance(r, r->now + (at - r->now) / REPLAY_STEP_NS * REPLAY_STEP_NS);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Connects each port of the server to a port of the replay by a pair of rings. Packets sent on our port
- * arrive at the server; packets that the server sends are written to a capture.
- */
+/* Connects each port of the server to a port of the replay by a pair of rings. Packets sent on our
+ * port arrive at the server; packets that the server sends are written to a capture. */
 #pragma once
 
 #include "capture/capture.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Notifies systemd by the socket in NOTIFY_SOCKET (sd_notify(3)). Without that variable nothing is sent. A
- * failure is logged once, and the service continues.
- */
+/* Notifies systemd by the socket in NOTIFY_SOCKET (sd_notify(3)). Without that variable nothing is
+ * sent. A failure is logged once, and the service continues. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Reports start, liveness and status of the server to systemd (docs/install.md). The control thread calls the
- * functions in this order; they do nothing without systemd.
- */
+/* Reports start, liveness and status of the server to systemd (docs/install.md). The control thread
+ * calls the functions in this order; they do nothing without systemd. */
 #pragma once
 
 #include "commands/systemd/notify.h"

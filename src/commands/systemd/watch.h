@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Checks of the control thread: whether the workers make rounds, whether the system took their cores away,
- * and the state of the ports. It only reads counters, without cost for the workers.
- */
+/* Checks of the control thread: whether the workers make rounds, whether the system took their
+ * cores away, and the state of the ports. It only reads counters, without cost for the workers. */
 #pragma once
 
 #include <rte_config.h>
@@ -31,10 +29,8 @@ struct watch {
 
 void watch_open(struct watch *w, const struct server *s, uint64_t now);
 
-/*
- * Checks the workers' rounds. A long gap between checks counts as WATCH_STEP_NS: if the whole process was
- * stopped, no worker has stalled. `now` in ns, of a monotonic clock.
- */
+/* Checks the workers' rounds. A long gap between checks counts as WATCH_STEP_NS: if the whole
+ * process was stopped, no worker has stalled. `now` in ns, of a monotonic clock. */
 void watch_workers(struct watch *w, uint64_t now);
 
 /* Whether each worker has made a round since the last time that this was true. */

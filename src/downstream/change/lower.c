@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Steps of a change on the worker of the lower MAC, between two rounds. All of its packets are then
- * in the ring, in the crypto provider, in open DEPI frames or at the port.
- */
+/* Steps of a change on the worker of the lower MAC, between two rounds. All of its packets are then
+ * in the ring, in the crypto provider, in open DEPI frames or at the port. */
 #include "downstream/change/internal.h"
 #include "downstream/stages.h"
 #include "pipeline/packet.h"

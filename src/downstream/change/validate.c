@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Validates a change list: each slot occurs once, and is free for a new object; no object refers to
- * one that will not exist.
- */
+/* Validates a change list: each slot occurs once, and is free for a new object; no object refers to
+ * one that will not exist. */
 #include "downstream/change/internal.h"
 #include "downstream/qos.h"
 

@@ -98,10 +98,8 @@ static bool prefix_contains(const struct ip_prefix *p, const struct ip_address *
 	return difference >> (8 - p->length % 8) == 0;
 }
 
-/*
- * Narrows the match to packets of this modem. Their destination is always one of the modem's
- * addresses, as IP packets are looked up by it. Returns false if no packet can match.
- */
+/* Narrows the match to packets of this modem. Their destination is always one of the modem's
+ * addresses, as IP packets are looked up by it. Returns false if no packet can match. */
 static bool match_narrow(struct match *m, const struct modem *modem) {
 	uint8_t family = m->family == RULE_IPV4 ? 4 : 6;
 	size_t inside = 0, all = 0;

@@ -57,8 +57,7 @@ struct rules {
 int rules_build(struct rules *next, const char *name, struct rule_lists *l,
 		const struct rules *now);
 
-/* Frees `old`, except tables shared with `other` (NULL: none). No worker may use `old` any
- * more. */
+/* Frees `old`, except tables shared with `other` (NULL: none). No worker may use `old` any more. */
 void rules_free(struct rules *old, const struct rules *other, struct rule_lists *l);
 
 /* Creates the contexts of `count` rules. Of the matching rules of a list, the first one wins.

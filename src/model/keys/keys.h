@@ -61,9 +61,8 @@ struct key {
 	bool fixed;
 	size_t offset; /* in the struct that the table describes */
 	size_t size; /* of the field; of one item of a list */
-	/*
-	 * offset of a list's length; of KIND_HEX with several lengths, of its size in bytes, or 0
-	 */
+	/* offset of a list's length; of KIND_HEX with several lengths, of its size in bytes, or
+	 * 0 */
 	size_t count;
 	size_t flag; /* offset of a bool that is set when the key is given; 0 = none */
 	/* the default as text; NULL: the field stays zero, or a map gets the defaults of its

@@ -42,9 +42,8 @@ bool change_walk_next(struct change_walk *w);
 /* The number of objects from here on. */
 size_t change_walk_count(const struct change_walk *w);
 
-/*
- * The kind of the object as in docs/control.md, "modem", "key", "group"; and the name of an action.
- */
+/* The kind of the object as in docs/control.md, "modem", "key", "group"; and the name of an
+ * action. */
 const char *change_walk_kind(const struct change_walk *w);
 const char *change_action_name(enum change_action action);
 

@@ -26,7 +26,6 @@ int service_group_load_text(const char *name, const char *text, size_t size,
 /* Frees a loaded group. Accepts a zeroed struct. */
 void service_group_free(struct service_group *sg);
 
-/*
- * Writes the JSON Schema (draft 2020-12) of both kinds of files, made from the loader's own tables.
- */
+/* Writes the JSON Schema (draft 2020-12) of both kinds of files, made from the loader's own
+ * tables. */
 void service_group_schema(FILE *out);

@@ -18,9 +18,8 @@ static bool is_at_value(const struct line *l) {
 	return l->before == 0 || strchr("[{,:-", l->before) != NULL;
 }
 
-/*
- * The position after the quoted text that begins here; NULL if it does not end, or begins no value.
- */
+/* The position after the quoted text that begins here; NULL if it does not end, or begins no
+ * value. */
 static const char *after_quotes(const struct line *l) {
 	char quote = *l->at;
 	const char *c = l->at + 1;

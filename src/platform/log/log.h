@@ -78,10 +78,8 @@ struct log_options {
 	uint64_t (*clock)(void); /* ns, monotonic; NULL: the system's */
 };
 
-/*
- * Sets the options. Before it, and after log_close(), plain lines from LEVEL_NOTICE go to `stderr`. Call it
- * while no other thread logs.
- */
+/* Sets the options. Before it, and after log_close(), plain lines from LEVEL_NOTICE go to `stderr`.
+ * Call it while no other thread logs. */
 void log_open(const struct log_options *options);
 bool log_is_open(void);
 enum log_format log_format(void);

@@ -13,10 +13,8 @@ struct log_out {
 	bool partial; /* the last line was written in part */
 };
 
-/*
- * Other processes may share `fd`. For nonblocking writes, pipes and terminals get a new open file
- * description, if the kernel allows it.
- */
+/* Other processes may share `fd`. For nonblocking writes, pipes and terminals get a new open file
+ * description, if the kernel allows it. */
 void log_out_open(struct log_out *o, int fd);
 void log_out_close(struct log_out *o);
 

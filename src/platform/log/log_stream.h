@@ -6,8 +6,6 @@
 
 #include "platform/log/log.h"
 
-/*
- * Opens a stream whose lines are logged under `area`; `level` returns the level of the current line. Returns
- * NULL without memory. Close with fclose() before the log is closed.
- */
+/* Opens a stream whose lines are logged under `area`; `level` returns the level of the current
+ * line. Returns NULL without memory. Close with fclose() before the log is closed. */
 FILE *log_stream_open(const char *area, enum log_level (*level)(void));

@@ -34,10 +34,8 @@ void __attribute__((noinline)) secret_stack_wipe(void) {
 	explicit_bzero(below, sizeof(below));
 }
 
-/*
- * libyaml calls its allocator by four function names. Definitions in the program precede the library's, so
- * that its buffers and scalars are wiped, too.
- */
+/* libyaml calls its allocator by four function names. Definitions in the program precede the
+ * library's, so that its buffers and scalars are wiped, too. */
 void *yaml_malloc(size_t size);
 void *yaml_realloc(void *memory, size_t size);
 void yaml_free(void *memory);

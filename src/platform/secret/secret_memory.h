@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Wipes memory that may contain keys before it is freed. libyaml uses these functions wherever this library
- * is linked, jansson after secret_json_wipe().
- */
+/* Wipes memory that may contain keys before it is freed. libyaml uses these functions wherever this
+ * library is linked, jansson after secret_json_wipe(). */
 #pragma once
 
 #include <stddef.h>

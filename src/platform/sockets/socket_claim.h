@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Claims the name of a Unix socket in the file system. A socket's file outlives its process, and bind() then
- * fails. A claim before bind() removes the file of an ended process. Pure C.
- */
+/* Claims the name of a Unix socket in the file system. A socket's file outlives its process, and
+ * bind() then fails. A claim before bind() removes the file of an ended process. Pure C. */
 #pragma once
 
 #include <sys/un.h>

@@ -14,10 +14,8 @@ enum tpause_state {
 /* The time stamp counter; 0 if there is none. */
 uint64_t power_tsc(void);
 
-/*
- * Waits until the TSC is `deadline`, the system's limit is reached (IA32_UMWAIT_CONTROL), or an interrupt.
- * Returns whether the system's limit ended it. Requires WAITPKG.
- */
+/* Waits until the TSC is `deadline`, the system's limit is reached (IA32_UMWAIT_CONTROL), or an
+ * interrupt. Returns whether the system's limit ended it. Requires WAITPKG. */
 bool power_tpause(uint64_t deadline, enum tpause_state state);
 
 /* Waits for `cycles` of the TSC, or until the cache line of `watched` is written. Requires MWAITX. */

@@ -40,10 +40,8 @@ struct power_setup {
  * without memory, after a message. Free with power_free(). */
 struct power *power_create(struct server *server, const struct power_setup *setup);
 
-/*
- * Applies the configuration from now on; may be called repeatedly while the governor runs. Failures are
- * logged and counted; traffic continues.
- */
+/* Applies the configuration from now on; may be called repeatedly while the governor runs. Failures
+ * are logged and counted; traffic continues. */
 void power_set(struct power *p, const struct power_config *config);
 const struct power_config *power_config_of(const struct power *p);
 

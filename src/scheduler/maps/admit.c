@@ -37,8 +37,7 @@ static uint32_t service_units(const struct channel *c, const struct maps_flow *s
 
 /*
  * Selects the channel of the first cluster with the most free capacity; the flow stays on it. An
- * eighth of each channel is not committed, as more grants than the average may fall into one
- * MAP.
+ * eighth of each channel is not committed, as more grants than the average may fall into one MAP.
  */
 static const char *admit_service(const struct maps *m, const struct maps_flow *s, uint32_t *plan,
 				 uint8_t *channel) {

@@ -68,11 +68,8 @@ static bool full(const struct maps *m, uint32_t flow, uint32_t channel) {
 	return space(m, f, channel, block_of(m, flow, channel)) == 0;
 }
 
-/*
- * Selects the channel of the flow's latest grant, or else the group's current one, unless
- * another has much more free; then the one with the most. Skips channels where the flow's grant
- * is full.
- */
+/* Selects the channel of the flow's latest grant, or else the group's current one, unless another
+ * has much more free; then the one with the most. Skips channels where the flow's grant is full. */
 static uint32_t choose_best(struct maps *m, uint32_t flow, struct group *g) {
 	const struct flow *f = &m->flows[flow];
 	bool granted = f->round == m->round, current = false, latest = false;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A token bucket in exact numbers. A token is a bit divided by MAPS_HZ, so a sample adds `rate`
- * tokens, without a remainder.
- */
+/* A token bucket in exact numbers. A token is a bit divided by MAPS_HZ, so a sample adds `rate`
+ * tokens, without a remainder. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Liveness and readiness of a server, for HTTP probes. The HTTP thread reads state of the control thread and
- * the workers.
- */
+/* Liveness and readiness of a server, for HTTP probes. The HTTP thread reads state of the control
+ * thread and the workers. */
 #pragma once
 
 #include <stdbool.h>
