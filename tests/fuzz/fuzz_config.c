@@ -94,7 +94,7 @@ static char *read_part(void *context, const char *path, size_t most, size_t *siz
 /* Reloads twice, with the same result. The second reload finds nothing changed. */
 static void check_reload(const struct server_source *source, FILE *errors,
 			 const struct server_config *config) {
-	struct kept_groups *kept = NULL;
+	struct load_cache *kept = NULL;
 
 	for (unsigned n = 0; n < 2; n++) {
 		const struct server_config *reloaded =
@@ -111,7 +111,7 @@ static void check_reload(const struct server_source *source, FILE *errors,
 				reloaded->groups[g].threads.upper_mac_core ==
 					config->groups[g].threads.upper_mac_core);
 	}
-	server_config_forget(kept);
+	server_config_free_cache(kept);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

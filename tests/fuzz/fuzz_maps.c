@@ -184,9 +184,9 @@ static void run_action(struct maps *m) {
 	case 0: set_flow(m); break;
 	case 1: now += number(); break;
 	case 2: jump(); break;
-	case 3: maps_station(m, byte() % (CHANNELS + 1), (uint16_t)number()); break;
-	case 4: maps_used(m, byte() % (FLOWS + 1), now); break;
-	case 5: maps_collisions(m, byte() % (CHANNELS + 1), number()); break;
+	case 3: maps_queue_station(m, byte() % (CHANNELS + 1), (uint16_t)number()); break;
+	case 4: maps_data_received(m, byte() % (FLOWS + 1), now); break;
+	case 5: maps_report_collisions(m, byte() % (CHANNELS + 1), number()); break;
 	case 6:
 	case 7: now = due > now ? due : now; break;
 	default: request(m);
@@ -199,7 +199,7 @@ static void check_counts(const struct maps *m) {
 
 	maps_counts(m, MAPS_NONE, &n);
 	CHECK(n.owed_bytes ==
-	      n.asked_bytes - (n.granted_bytes - n.unsolicited_bytes) - n.forgotten_bytes);
+	      n.requested_bytes - (n.granted_bytes - n.unsolicited_bytes) - n.forgotten_bytes);
 	CHECK(n.data_minislots + n.request_minislots + n.initial_minislots + n.station_minislots <=
 	      n.minislots);
 }

@@ -87,7 +87,7 @@ static void start(void) {
 	CHECK(platform_start(&options) == 0 && packet_meta_register() == 0);
 	CHECK(atexit(clean_up) == 0);
 	kit_set_defaults(&env.config);
-	env.crypto = crypto_apart_open(SOCKET_ID_ANY);
+	env.crypto = crypto_standalone_open(SOCKET_ID_ANY);
 	CHECK(env.crypto != NULL);
 	env.queue = crypto_queue_open(env.crypto, CRYPTO_UPLINK);
 	CHECK(env.queue != NULL);
@@ -125,7 +125,7 @@ static struct upstream *create_upstream(uint8_t flags) {
 		.packets = env.packets,
 		.frames = env.frames,
 		.pieces = env.pieces,
-		.stay = (flags & 32) == 0,
+		.attach_frames = (flags & 32) == 0,
 		.clock = &env.clock,
 	};
 	struct upstream *u;
@@ -133,7 +133,7 @@ static struct upstream *create_upstream(uint8_t flags) {
 	sg->upstream.verify_crc = (flags & 2) == 0;
 	sg->upstream.verify_source = (flags & 4) == 0;
 	sg->upstream.psp_numbering = flags & 8 ? PSP_NUMBERING_SESSION : PSP_NUMBERING_FLOW;
-	sg->upstream.held_by_modem = flags & 16 ? 8000 : 262144;
+	sg->upstream.modem_pending_limit = flags & 16 ? 8000 : 262144;
 	sg->upstream.pending = flags & 16 ? 64000 : 4194304;
 	env.clock.now = 0;
 	u = upstream_create(sg, &r);

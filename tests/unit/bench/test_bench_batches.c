@@ -61,11 +61,11 @@ TEST(accounts_are_moved_and_reset) {
 	};
 	struct batch b = {.cycles = 100};
 
-	batch_take_accounts(&b, 1, &p);
+	batch_add_accounts(&b, 1, &p);
 	assert_int_equal(b.stages[1][0], 30);
 	assert_int_equal(b.stages[1][1], 12);
 	assert_int_equal(b.cycles, 142);
-	batch_take_accounts(&b, 0, &p);
+	batch_add_accounts(&b, 0, &p);
 	assert_int_equal(b.stages[0][0], 0);
 	assert_int_equal(b.cycles, 142);
 	assert_int_equal(p.idle_cycles, 0);
@@ -76,7 +76,7 @@ TEST(idle_cycles_of_single_stage_belong_to_stage) {
 	struct pipeline p = {.count = 1, .idle_cycles = 70, .accounts = {{.cycles = 2}}};
 	struct batch b = {0};
 
-	batch_take_accounts(&b, 0, &p);
+	batch_add_accounts(&b, 0, &p);
 	assert_int_equal(b.stages[0][0], 72);
 	assert_int_equal(b.cycles, 72);
 }

@@ -55,7 +55,7 @@ TEST(requests_are_split_at_their_ends) {
 }
 
 TEST(malformed_input_gets_an_error_and_disconnects) {
-	char deep[JSON_TEXT_DEEPEST + 2] = "";
+	char deep[JSON_TEXT_MAX_DEPTH + 2] = "";
 	const struct {
 		const char *bytes;
 		size_t size;
@@ -78,11 +78,11 @@ TEST(malformed_input_gets_an_error_and_disconnects) {
 
 /* The value is no request, but the connection stays open. */
 TEST(deepest_allowed_value_is_parsed) {
-	char deep[2 * JSON_TEXT_DEEPEST + 1] = "", text[512];
+	char deep[2 * JSON_TEXT_MAX_DEPTH + 1] = "", text[512];
 	int fd = client_connect();
 
-	memset(deep, '[', JSON_TEXT_DEEPEST);
-	memset(deep + JSON_TEXT_DEEPEST, ']', JSON_TEXT_DEEPEST);
+	memset(deep, '[', JSON_TEXT_MAX_DEPTH);
+	memset(deep + JSON_TEXT_MAX_DEPTH, ']', JSON_TEXT_MAX_DEPTH);
 	client_send(fd, deep);
 	client_receive(fd, text, sizeof(text));
 	assert_non_null(strstr(text, "\"error\""));

@@ -142,7 +142,7 @@ static void read_all(struct reader *r) {
 	size_t size;
 	char *lines;
 
-	while ((lines = event_journal_take(journal, &r->s, &size)) != NULL) {
+	while ((lines = event_journal_read(journal, &r->s, &size)) != NULL) {
 		for (char *line = lines; line < lines + size;) {
 			char *stop = memchr(line, '\n', (size_t)(lines + size - line));
 			json_t *event = json_loadb(line, (size_t)(stop - line), 0, NULL);
@@ -170,7 +170,7 @@ static void join(struct reader *r, bool keys, uint32_t one, uint32_t other) {
 			     .next = event_journal_next(journal),
 			     .groups = {one, other},
 			     .group_count = one == 0 ? 0 : 1 + (other != 0)};
-	assert_true(event_journal_join(journal, &r->s, keys, r->groups, r->group_count));
+	assert_true(event_journal_subscribe(journal, &r->s, keys, r->groups, r->group_count));
 }
 
 TEST(number_of_subscribers_is_limited) {
@@ -178,12 +178,12 @@ TEST(number_of_subscribers_is_limited) {
 
 	for (unsigned i = 0; i < EVENT_SUBSCRIBERS_MAX; i++)
 		join(&r[i], false, 0, 0);
-	assert_false(event_journal_join(journal, &r[EVENT_SUBSCRIBERS_MAX].s, false, NULL, 0));
+	assert_false(event_journal_subscribe(journal, &r[EVENT_SUBSCRIBERS_MAX].s, false, NULL, 0));
 	join(&r[3], true, 0, 0); /* replaces its subscription */
-	event_journal_leave(journal, &r[7].s);
+	event_journal_unsubscribe(journal, &r[7].s);
 	join(&r[EVENT_SUBSCRIBERS_MAX], false, 0, 0);
 	for (unsigned i = 0; i <= EVENT_SUBSCRIBERS_MAX; i++)
-		event_journal_leave(journal, &r[i].s);
+		event_journal_unsubscribe(journal, &r[i].s);
 }
 
 TEST(number_of_events_is_limited) {
@@ -195,7 +195,7 @@ TEST(number_of_events_is_limited) {
 		add(&one);
 	read_all(&r);
 	assert_int_equal(missed, 1);
-	event_journal_leave(journal, &r.s);
+	event_journal_unsubscribe(journal, &r.s);
 }
 
 static void add_random(struct random *random) {
@@ -220,7 +220,7 @@ static void act_randomly(struct reader *readers, unsigned i, struct random *rand
 	switch (random_below(random, 8)) {
 	case 0:
 		if (random_below(random, 10) == 0)
-			event_journal_leave(journal, &r->s);
+			event_journal_unsubscribe(journal, &r->s);
 		break;
 	case 1:
 		if (!r->s.on || random_below(random, 10) == 0)
@@ -258,7 +258,7 @@ TEST(random_subscribers_miss_no_event_unreported) {
 	assert_in_range(missed, 3, EVENTS);
 	assert_in_range(stuck, 1, EVENTS);
 	for (unsigned i = 0; i < READERS; i++)
-		event_journal_leave(journal, &readers[i].s);
+		event_journal_unsubscribe(journal, &readers[i].s);
 }
 
 EACH_TEST(set_up, tear_down)

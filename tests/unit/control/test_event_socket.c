@@ -16,7 +16,7 @@
 static unsigned parts_made, parts_ended;
 
 static json_t *service_subscribe(struct rpc_call *call) {
-	if (!event_journal_join(rpc.events, call->subscriber, false, NULL, 0))
+	if (!event_journal_subscribe(rpc.events, call->subscriber, false, NULL, 0))
 		return rpc_refuse(call, RPC_REFUSED, "too many");
 	return json_object();
 }

@@ -68,7 +68,7 @@ TEST(provider_is_opened_once_per_name) {
 		struct crypto_provider *library = find(ps, NULL), *device = find(ps, KIT_DEVICE);
 
 		assert_ptr_not_equal(library, device);
-		assert_ptr_equal(find(ps, crypto_own()), library);
+		assert_ptr_equal(find(ps, crypto_default_device()), library);
 		assert_ptr_equal(find(ps, KIT_DEVICE), device);
 		assert_ptr_equal(find(ps, KIT_DEVICE ",max_nb_queue_pairs=2"), device);
 		assert_null(crypto_providers_find(ps, "crypto_null0"));
@@ -85,29 +85,29 @@ TEST(number_of_providers_is_limited) {
 	struct crypto_providers *ps = init_providers(2); /* the self-test needs two */
 	char name[32];
 
-	for (unsigned i = 0; i < CRYPTO_PROVIDERS_MOST; i++) {
+	for (unsigned i = 0; i < CRYPTO_PROVIDERS_MAX; i++) {
 		snprintf(name, sizeof(name), "crypto_openssl%u", i);
 		find(ps, name);
 	}
 	assert_null(crypto_providers_find(ps, "crypto_openssl99"));
-	assert_ptr_equal(find(ps, name), ps->open[CRYPTO_PROVIDERS_MOST - 1]);
+	assert_ptr_equal(find(ps, name), ps->open[CRYPTO_PROVIDERS_MAX - 1]);
 	close_providers(ps);
 }
 
-/* Providers of crypto_apart_open() do not belong to a server. A build without the library refuses its name. */
+/* Providers of crypto_standalone_open() do not belong to a server. A build without the library refuses its name. */
 TEST(default_provider_depends_on_the_build) {
 	struct crypto_provider *separate[2];
 	struct crypto_providers *ps = init_providers(8);
 	char text[128];
 
-	separate[0] = crypto_apart_open(SOCKET_ID_ANY);
+	separate[0] = crypto_standalone_open(SOCKET_ID_ANY);
 	assert_string_equal(crypto_provider_text(find(ps, NULL), text, sizeof(text)),
 			    crypto_has_library()
 				    ? "ipsec-mb: AES-128 with CRC, AES-256 with CRC, DES"
 				    : "crypto_openssl0: AES-128, AES-256, DES");
-	separate[1] = crypto_apart_open(SOCKET_ID_ANY);
+	separate[1] = crypto_standalone_open(SOCKET_ID_ANY);
 	assert_true(separate[0] != NULL && separate[1] != NULL && separate[0] != separate[1]);
-	assert_string_equal(ps->open[0]->name, crypto_own());
+	assert_string_equal(ps->open[0]->name, crypto_default_device());
 	assert_int_equal(ps->open[0]->ciphers, 0xf);
 	assert_true((crypto_providers_find(ps, CRYPTO_LIBRARY) != NULL) == crypto_has_library());
 	assert_int_equal(ps->count, 1);
@@ -214,13 +214,13 @@ TEST(freed_key_slot_is_zeroed) {
 	key_slots_init(&k, SIZE, SOCKET_ID_ANY);
 	assert_true(k.size >= SIZE);
 	for (unsigned i = 0; i < SLOTS; i++) {
-		slots[i] = key_slots_take(&k);
+		slots[i] = key_slots_alloc(&k);
 		assert_non_null(slots[i]);
 		memset(slots[i], KEY_BYTE, k.size);
 	}
 	assert_int_equal(k.used, SLOTS);
 	for (unsigned i = 0; i < SLOTS; i++) {
-		key_slots_give(&k, slots[i]);
+		key_slots_release(&k, slots[i]);
 		/* a free slot begins with the pointer to the next one */
 		for (size_t byte = sizeof(void *); byte < k.size; byte++)
 			assert_int_equal(slots[i][byte], 0);

@@ -42,7 +42,7 @@ static int open_all(void **state) {
 	static const uint8_t key[16];
 
 	fixture_start(state);
-	crypto = crypto_apart_open(SOCKET_ID_ANY);
+	crypto = crypto_standalone_open(SOCKET_ID_ANY);
 	assert_non_null(crypto);
 	packets = fixture_pool_create("packets", FRAMES, FIXTURE_BUFFER_SIZE);
 	lower.crypto = crypto_queue_open(crypto, CRYPTO_DOWNLINK);
@@ -101,14 +101,14 @@ TEST(packet_needs_exact_headroom_and_tailroom) {
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		uint64_t dropped = lower.counters.drops[DROP_NO_ROOM];
+		uint64_t dropped = lower.counters.drops[DROP_NO_SPACE];
 		struct rte_mbuf *pkts[PIPELINE_CAPACITY] = {
 			create_packet(0, cases[i].headroom, cases[i].tailroom),
 			create_packet(1, 128, 1000)};
 		uint16_t n = ds_frame(&lower, pkts, 2);
 
 		assert_int_equal(n, 1 + cases[i].fits);
-		assert_int_equal(lower.counters.drops[DROP_NO_ROOM], dropped + !cases[i].fits);
+		assert_int_equal(lower.counters.drops[DROP_NO_SPACE], dropped + !cases[i].fits);
 		if (cases[i].fits)
 			check_frame(pkts[0], 0, cases[i].headroom, cases[i].tailroom);
 		check_frame(pkts[n - 1], 1, 128, 1000);

@@ -31,7 +31,7 @@ static const struct flow_record *find(const struct flow_key *key) {
 }
 
 static struct flow_record *learn(const struct flow_key *key) {
-	return flow_cache_learn(&cache, key, flow_cache_hash(key), MODEM);
+	return flow_cache_add(&cache, key, flow_cache_hash(key), MODEM);
 }
 
 static int create_cache(void **state) {
@@ -49,7 +49,7 @@ TEST(lookup_compares_all_bits_of_key) {
 		const size_t used = f == 0 ? 16 : 40;
 		const struct flow_key key = random_key(f == 0 ? RULE_IPV4 : RULE_IPV6);
 
-		flow_cache_forget(&cache, MODEM);
+		flow_cache_invalidate(&cache, MODEM);
 		assert_non_null(learn(&key));
 		for (size_t bit = 0; bit < 8 * sizeof(key); bit++) {
 			struct flow_key other = key;
@@ -74,7 +74,7 @@ TEST(colliding_flows_use_two_slots) {
 	assert_ptr_equal(learn(&first), flow_cache_slot(&cache, hash, false));
 	assert_ptr_equal(learn(&second), flow_cache_slot(&cache, hash, true));
 	assert_true(find(&first) != NULL && find(&second) != NULL);
-	flow_cache_forget(&cache, MODEM);
+	flow_cache_invalidate(&cache, MODEM);
 	assert_ptr_equal(learn(&second), flow_cache_slot(&cache, hash, false));
 }
 
@@ -111,15 +111,15 @@ TEST(invalidated_flow_is_not_found) {
 	for (unsigned share = 0; share < FLOW_CACHE_SHARES; share++)
 		cache.generations[share] = UINT32_MAX;
 	assert_null(find(&zeros));
-	flow_cache_forget_all(&cache);
+	flow_cache_invalidate_all(&cache);
 	assert_null(find(&zeros));
 	assert_non_null(learn(&key));
 	for (unsigned i = 0; i < CHANGES; i++) {
-		flow_cache_forget(&cache, MODEM);
+		flow_cache_invalidate(&cache, MODEM);
 		assert_null(find(&key));
 	}
 	assert_non_null(learn(&key));
-	flow_cache_forget_all(&cache);
+	flow_cache_invalidate_all(&cache);
 	assert_null(find(&key));
 }
 

@@ -201,7 +201,7 @@ TEST(chained_packet_is_joined) {
 	/* the first buffer is too small for the frame */
 	m = create_chain(frame, MAX_FRAME, 20, 20);
 	m->data_off = (uint16_t)(m->buf_len - m->data_len - 100);
-	check_result(m, DROP_NO_ROOM, "first buffer too small");
+	check_result(m, DROP_NO_SPACE, "first buffer too small");
 }
 
 /* Checks the flow key of a frame that the fast parser does not accept. */

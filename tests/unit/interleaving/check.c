@@ -144,7 +144,7 @@ static void check_upstream(struct group_check *c) {
 	const struct us_tables *t = &c->g->upstream->tables;
 
 	for (size_t slot = 0; slot < c->sg->modem_count; slot++) {
-		if (modem_is_there(&c->sg->modems[slot]))
+		if (modem_exists(&c->sg->modems[slot]))
 			check_upstream_modem(c, slot);
 	}
 	for (size_t slot = 0; slot < c->sg->upstream_channel_count; slot++) {
@@ -162,7 +162,7 @@ static void check_group(const struct served_group *g) {
 	c.used_flows = calloc(t->flow_count, sizeof(*c.used_flows));
 	assert_non_null(c.used_flows);
 	for (size_t slot = 0; slot < c.sg->modem_count; slot++) {
-		if (modem_is_there(&c.sg->modems[slot]))
+		if (modem_exists(&c.sg->modems[slot]))
 			check_downstream_modem(&c, slot);
 	}
 	assert_int_equal(rte_hash_count(t->ipv4), c.ipv4);
@@ -194,7 +194,7 @@ static void check_shared_port(const struct server *s, enum device_role role) {
 
 	assert_non_null(share);
 	for (unsigned g = 0; g < s->group_count; g++)
-		groups[g] = s->groups[g].there ? &s->groups[g].live.sg : NULL;
+		groups[g] = s->groups[g].in_service ? &s->groups[g].live.sg : NULL;
 	expected_table =
 		share_table_create("model", side, groups, s->group_count, (char[LIVE_LINE]){0});
 	assert_non_null(expected_table);
@@ -206,7 +206,7 @@ void sim_check_tables(struct simulation *sim) {
 	const struct server *s = &sim->kit.server;
 
 	for (unsigned g = 0; g < s->group_count; g++) {
-		if (s->groups[g].there)
+		if (s->groups[g].in_service)
 			check_group(&s->groups[g]);
 	}
 	check_shared_port(s, DEVICE_NETWORK);

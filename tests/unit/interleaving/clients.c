@@ -296,7 +296,7 @@ static void compare_group(const struct server *s, const struct service_group *mo
 	struct live_changes changes;
 	char why[LIVE_LINE], text[LIVE_LINE];
 
-	while (g < s->groups + s->group_count && (!g->there || g->sg->id != model->id))
+	while (g < s->groups + s->group_count && (!g->in_service || g->sg->id != model->id))
 		g++;
 	assert_true(g < s->groups + s->group_count);
 	if (!live_difference(&g->live, model, &changes, why))
@@ -322,7 +322,7 @@ static void model_compare(const struct simulation *sim) {
 	for (size_t g = 0; g < config.group_count; g++)
 		compare_group(&sim->kit.server, &config.groups[g]);
 	for (unsigned g = 0; g < sim->kit.server.group_count; g++)
-		group_count += sim->kit.server.groups[g].there;
+		group_count += sim->kit.server.groups[g].in_service;
 	assert_int_equal(group_count, config.group_count);
 	server_config_free(&config);
 	free(text);

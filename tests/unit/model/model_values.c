@@ -81,8 +81,8 @@ static void put_group_settings(FILE *out, const char *prefix, const struct servi
 		r->ttl, r->flush_ns, r->max_segments);
 	fprintf(out, "%scrypto: provider=%s device=%s serves=%s generate_crc=%s \n", prefix,
 		sg->crypto.provider == CRYPTO_CRYPTODEV ? "cryptodev" : "ipsec-mb",
-		sg->crypto.device != NULL ? sg->crypto.device : "none", crypto_serves(&sg->crypto),
-		yes_no(sg->crypto.generate_crc));
+		sg->crypto.device != NULL ? sg->crypto.device : "none",
+		crypto_provider_name(&sg->crypto), yes_no(sg->crypto.generate_crc));
 }
 
 static void put_upstream(FILE *out, const char *prefix, const struct upstream_config *u) {
@@ -91,8 +91,8 @@ static void put_upstream(FILE *out, const char *prefix, const struct upstream_co
 		u->psp_numbering == PSP_NUMBERING_SESSION ? "session" : "flow");
 	fprintf(out, " reorder_timeout=%" PRIu64 " frame_timeout=%" PRIu64, u->reorder_timeout_ns,
 		u->frame_timeout_ns);
-	fprintf(out, " held_by_modem=%u held=%u held_given=%s scheduled=%s", u->held_by_modem,
-		u->pending, yes_no(u->held_given), yes_no(u->scheduled));
+	fprintf(out, " held_by_modem=%u held=%u held_given=%s scheduled=%s", u->modem_pending_limit,
+		u->pending, yes_no(u->pending_given), yes_no(u->scheduled));
 	fprintf(out, " map_interval=%" PRIu64 " psp_flow=%u \n", u->scheduler.map_interval,
 		u->scheduler.psp_flow);
 }
@@ -281,7 +281,7 @@ char *server_values(const struct server_config *config) {
 
 	assert_non_null(out);
 	fprintf(out, "server: name=%s groups=%zu max=%zu main_core=%u metrics=%s \n", config->name,
-		config->group_count, server_config_most(config), config->main_core,
+		config->group_count, server_config_max_groups(config), config->main_core,
 		config->metrics != NULL ? config->metrics : "none");
 	fprintf(out, "power: idle=%s empty_rounds=%u longest_pause=%" PRIu64 " policy=%s",
 		idles[p->idle], p->empty_rounds, p->longest_pause, policies[p->policy]);

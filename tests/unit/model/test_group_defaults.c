@@ -55,7 +55,7 @@ TEST(defaults_equal_those_of_the_loader) {
 	assert_same(&sg, file, rate_limit);
 	assert_same(&sg, file, rphy);
 	assert_same(&sg, file, upstream.pending);
-	assert_same(&sg, file, upstream.held_given);
+	assert_same(&sg, file, upstream.pending_given);
 	assert_same(&sg, file, upstream.scheduler);
 	assert_same(&channel, file->channels, pseudowire);
 	assert_same(&rule, file->filter_groups[0].rules, match.source_ports);

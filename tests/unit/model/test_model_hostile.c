@@ -4,16 +4,14 @@
 #include "test_main.h"
 
 TEST(invalid_utf8_is_rejected) {
-	expect_mistakes(
-		"name: x\nmax_frame: \"\xff\"\n", 1,
-		"sg.yaml:1: file: found text that is no YAML (invalid leading UTF-8 octet), "
-		"allowed: YAML 1.1 in UTF-8\n");
-	expect_mistakes(
-		"\xff\xfe\n", 1,
-		"sg.yaml:1: file: found text that is no YAML (invalid leading UTF-8 octet), "
-		"allowed: YAML 1.1 in UTF-8\n");
+	expect_mistakes("name: x\nmax_frame: \"\xff\"\n", 1,
+			"sg.yaml:1: file: found invalid YAML (invalid leading UTF-8 octet), "
+			"allowed: YAML 1.1 in UTF-8\n");
+	expect_mistakes("\xff\xfe\n", 1,
+			"sg.yaml:1: file: found invalid YAML (invalid leading UTF-8 octet), "
+			"allowed: YAML 1.1 in UTF-8\n");
 	expect_mistakes("a: \xc3", 1,
-			"sg.yaml:1: file: found text that is no YAML (incomplete UTF-8 octet "
+			"sg.yaml:1: file: found invalid YAML (incomplete UTF-8 octet "
 			"sequence), allowed: YAML 1.1 in UTF-8\n");
 }
 

@@ -16,7 +16,7 @@ static void start(struct docsis_clock *c) {
 	docsis_clock_init(c);
 	c->from = c->learned_from = NOW;
 	c->system = c->learned_system = SYSTEM;
-	c->sample_at = NOW + DOCSIS_CLOCK_LOOK_NS;
+	c->sample_at = NOW + DOCSIS_CLOCK_SAMPLE_NS;
 }
 
 static uint64_t samples(uint64_t ns) {
@@ -42,7 +42,7 @@ TEST(without_start_time_is_that_of_the_worker) {
 	struct docsis_clock c;
 
 	docsis_clock_init(&c);
-	assert_false(docsis_clock_must_look(&c, UINT64_MAX - 1));
+	assert_false(docsis_clock_sample_is_due(&c, UINT64_MAX - 1));
 	assert_int_equal(docsis_clock_time(&c, 6250), 1280);
 	assert_int_equal(docsis_clock_when(&c, 1280), 6250);
 	assert_int_equal(docsis_clock_when(&c, 1), 5); /* rounds up */
@@ -56,12 +56,12 @@ static void follow(double ppm) {
 
 	start(&c);
 	for (unsigned i = 1; i <= 3000; i++) {
-		uint64_t elapsed = i * (uint64_t)DOCSIS_CLOCK_LOOK_NS, now = NOW + elapsed;
+		uint64_t elapsed = i * (uint64_t)DOCSIS_CLOCK_SAMPLE_NS, now = NOW + elapsed;
 		uint64_t system =
 			SYSTEM + elapsed + (uint64_t)(int64_t)((double)elapsed * ppm * 1e-6);
 		uint64_t time = docsis_clock_time(&c, now), expected = samples(system);
 
-		assert_true(docsis_clock_must_look(&c, now));
+		assert_true(docsis_clock_sample_is_due(&c, now));
 		assert_true(time > last);
 		assert_false(docsis_clock_follow(&c, now, system));
 		assert_in_range(docsis_clock_time(&c, now), time - 1, time + 1);
@@ -97,8 +97,8 @@ TEST(large_step_is_a_jump) {
 	static const int64_t steps[] = {3600000000000, -3600000000000, 1100000, -1100000};
 
 	for (size_t i = 0; i < RTE_DIM(steps); i++) {
-		uint64_t now = NOW + DOCSIS_CLOCK_LOOK_NS;
-		uint64_t system = SYSTEM + DOCSIS_CLOCK_LOOK_NS + (uint64_t)steps[i];
+		uint64_t now = NOW + DOCSIS_CLOCK_SAMPLE_NS;
+		uint64_t system = SYSTEM + DOCSIS_CLOCK_SAMPLE_NS + (uint64_t)steps[i];
 		struct docsis_clock c;
 
 		start(&c);
@@ -115,9 +115,10 @@ TEST(when_is_inverse_of_time) {
 	struct docsis_clock c;
 
 	start(&c);
-	docsis_clock_follow(&c, NOW + DOCSIS_CLOCK_LOOK_NS, SYSTEM + DOCSIS_CLOCK_LOOK_NS + 150000);
+	docsis_clock_follow(&c, NOW + DOCSIS_CLOCK_SAMPLE_NS,
+			    SYSTEM + DOCSIS_CLOCK_SAMPLE_NS + 150000);
 	for (uint64_t i = 0; i < 1000; i++) {
-		uint64_t at = docsis_clock_time(&c, NOW + DOCSIS_CLOCK_LOOK_NS) + i * 12345;
+		uint64_t at = docsis_clock_time(&c, NOW + DOCSIS_CLOCK_SAMPLE_NS) + i * 12345;
 		uint64_t when = docsis_clock_when(&c, at);
 
 		assert_in_range(docsis_clock_time(&c, when), at, at + 2);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests pipeline_run() with stub stages: order of calls, empty bursts, queues, cycle accounts and what a tap sees. Each
- * test runs with and without accounts and tap. Also tests counters.c and effort.h. No EAL is needed. */
+ * test runs with and without accounts and tap. Also tests counters.c and poll_stats.h. No EAL is needed. */
 #include "test_main.h"
 
 #include <rte_cycles.h>
 
 #include "pipeline/counters.h"
-#include "pipeline/effort.h"
 #include "pipeline/pipeline.h"
+#include "pipeline/poll_stats.h"
 
 #define CALLS 32
 #define FIRST_STAGE 10 /* the tap's number of the list's first stage */
@@ -93,13 +93,13 @@ static uint16_t source(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	return out;
 }
 
-/* Passes every second packet and drops the others. drop_of() does not free them, as they are no mbufs of a pool. */
+/* Passes every second packet and drops the others. drop_count() does not free them, as they are no mbufs of a pool. */
 static uint16_t halve(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct observed *s = ctx;
 
 	record_call(s, 'H', n);
 	for (uint16_t i = 0; i < n / 2; i++) {
-		drop_of(&s->counters, pkts[2 * i], DROP_RUNT);
+		drop_count(&s->counters, pkts[2 * i], DROP_RUNT);
 		pkts[i] = pkts[2 * i + 1];
 	}
 	return n / 2;
@@ -188,7 +188,7 @@ static uint64_t own_pending(const void *own, enum unit unit) {
 
 TEST(stage_receives_its_own_struct) {
 	static const struct stage part[] = {
-		{"part", "", "", own_run, true, .own = offsetof(struct observed, sent),
+		{"part", "", "", own_run, true, .context = offsetof(struct observed, sent),
 		 .pending = own_pending},
 	};
 	static const struct stage_list parts = {.name = "parts", .stages = part, .count = 1};
@@ -211,7 +211,7 @@ static uint16_t supply(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	record_call(s, 'M', n);
 	for (; s->supply > 0; s->supply--) {
 		mbufs[s->sent].nb_segs = 2;
-		pipeline_give(&s->p, FIRST, &mbufs[s->sent++]);
+		pipeline_enqueue(&s->p, FIRST, &mbufs[s->sent++]);
 	}
 	return 0;
 }
@@ -222,7 +222,7 @@ static uint16_t forward(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 
 	record_call(s, 'O', n);
 	for (uint16_t i = 0; i + 1 < n; i++)
-		pipeline_give(&s->p, SECOND, pkts[i]);
+		pipeline_enqueue(&s->p, SECOND, pkts[i]);
 	s->kept = pkts[n - 1];
 	return 0;
 }
@@ -233,9 +233,9 @@ static uint16_t pull(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 
 	record_call(s, 'P', n);
 	if (s->kept != NULL)
-		pipeline_give(&s->p, SECOND, s->kept);
+		pipeline_enqueue(&s->p, SECOND, s->kept);
 	s->kept = NULL;
-	return queue_take_burst(&s->p.queues[SECOND], pkts, (uint16_t)s->capacity);
+	return queue_remove_burst(&s->p.queues[SECOND], pkts, (uint16_t)s->capacity);
 }
 
 static uint16_t sink(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
@@ -248,9 +248,9 @@ static uint16_t sink(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 }
 
 static const struct stage linked_stages[] = {
-	{"supply", "", "", supply, .polls = true, .gives = FIRST},
-	{"forward", "", "", forward, .from = FIRST, .gives = SECOND},
-	{"pull", "", "", pull, .polls = true, .from = SECOND, .pulls = true},
+	{"supply", "", "", supply, .polls = true, .output_queue = FIRST},
+	{"forward", "", "", forward, .input_queue = FIRST, .output_queue = SECOND},
+	{"pull", "", "", pull, .polls = true, .input_queue = SECOND, .pulls_input = true},
 	{"sink", "", "", sink},
 };
 static const struct stage_list linked = {
@@ -337,10 +337,10 @@ TEST(cycles_count_for_the_stage_that_used_them) {
 /* A full poll counts only if the poll before was full, too. */
 TEST(full_poll_counts_after_a_full_poll) {
 	static const uint16_t polls[] = {64, 0, 32, 31, 64, 32, 40, 8, 64};
-	struct effort e = {0};
+	struct poll_stats e = {0};
 
 	for (unsigned i = 0; i < RTE_DIM(polls); i++)
-		effort_poll(&e, polls[i]);
+		poll_stats_count_poll(&e, polls[i]);
 	assert_int_equal(e.full_polls, 2);
 	assert_int_equal(e.polls_useful, 8);
 	assert_int_equal(e.polls_empty, 1);

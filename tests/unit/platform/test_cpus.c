@@ -81,7 +81,7 @@ TEST(process_cores_are_usable) {
 	struct cpus cpus;
 
 	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
-	cpus_here(&cpus);
+	cpus_read(&cpus);
 	assert_int_equal(sched_getaffinity(0, sizeof(after), &after), 0);
 	assert_true(CPU_EQUAL(&before, &after));
 	assert_true(within(&before, &cpus.usable));
@@ -100,7 +100,7 @@ TEST(isolated_cores_extend_affinity) {
 	CPU_ZERO(&first);
 	CPU_SET(cpu, &first);
 	assert_int_equal(sched_setaffinity(0, sizeof(first), &first), 0);
-	cpus_here(&cpus);
+	cpus_read(&cpus);
 	CPU_XOR(&isolated, &whole, &first);
 	CPU_SET(CPU_SETSIZE - 1, &isolated);
 	allowed = first;

@@ -43,7 +43,7 @@ TEST(other_files_and_writable_folders_are_refused) {
 	assert_refused("written", "others may write to (mode 0702); chmod go-w");
 	assert_int_equal(symlink("/tmp", root_path("link")), 0);
 	assert_refused("link", "found a symbolic link of user ");
-	assert_refused("written/by/others", "found no folder; remove it");
+	assert_refused("written/by/others", "found a file, allowed: a folder; remove the file");
 	assert_refused("none/folder", "No such file or directory");
 }
 

@@ -268,7 +268,7 @@ TEST(port_opens_within_device_limits) {
 		 1500,
 		 0,
 		 64,
-		 "set up without, sleep is shorter"},
+		 "configured without them, so sleeps are shorter"},
 		{{.interrupts = true}, 64, 1500, 0, 64, NULL}, /* keeps its interrupts */
 	};
 

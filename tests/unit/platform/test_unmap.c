@@ -48,7 +48,7 @@ static void unmap_in_interrupt_thread(struct reader *r) {
 	}
 }
 
-/* munmap() does not wait after unmap_waits(NULL), nor in an lcore, which would wait for itself. */
+/* munmap() does not wait after unmap_set_wait(NULL), nor in an lcore, which would wait for itself. */
 TEST(munmap_waits_for_readers) {
 	static const struct {
 		bool ended, lcore;
@@ -61,14 +61,14 @@ TEST(munmap_waits_for_readers) {
 
 		assert_ptr_not_equal(r.memory, MAP_FAILED);
 		*r.memory = 7;
-		unmap_waits(read_memory, &r);
+		unmap_set_wait(read_memory, &r);
 		if (cases[i].ended)
-			unmap_waits(NULL, NULL);
+			unmap_set_wait(NULL, NULL);
 		if (cases[i].lcore)
 			unmap_memory(&r);
 		else
 			unmap_in_interrupt_thread(&r);
-		unmap_waits(NULL, NULL);
+		unmap_set_wait(NULL, NULL);
 		assert_int_equal(r.wait_count, cases[i].wait_count);
 		assert_int_equal(r.seen, 7 * cases[i].wait_count);
 		assert_int_equal(msync((void *)(uintptr_t)r.memory, SIZE, MS_ASYNC), -1);

@@ -48,7 +48,7 @@ TEST(acpi_driver_uses_setspeed) {
 	assert_int_equal(c.state_count, 6);
 	assert_int_equal(c.states[0], 800000);
 	assert_int_equal(c.transition_us, 10);
-	assert_string_equal(c.found, "schedutil");
+	assert_string_equal(c.initial_governor, "schedutil");
 	acquire(CPUFREQ_SETSPEED, "userspace");
 	assert_int_equal(d.cores[0].speed, 1800000);
 	set_speed(1200000, 1200000);

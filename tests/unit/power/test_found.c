@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests found.h and leftovers.h: original settings are restored, untrusted files are rejected. */
+/* Tests initial_settings.h and leftovers.h: original settings are restored, untrusted files are rejected. */
 #include "root_kit.h"
 #include "test_main.h"
 
@@ -8,18 +8,18 @@
 #include <unistd.h>
 
 #include "power/cpufreq.h"
-#include "power/found.h"
+#include "power/initial_settings.h"
 #include "power/leftovers.h"
 #include "power_kit.h"
 
 static struct kit_driver d;
 static struct cpu_files f;
-static struct found found, loaded;
-static char path[PATH_MAX], fault[FOUND_LINE];
+static struct initial_settings found, loaded;
+static char path[PATH_MAX], fault[INITIAL_LINE];
 
 static void record_core(unsigned core) {
-	found_begin(&found);
-	assert_int_equal(found_core(&found, &f, core), 0);
+	initial_begin(&found);
+	assert_int_equal(initial_read_core(&found, &f, core), 0);
 }
 
 static int set_up(void **state) {
@@ -28,9 +28,9 @@ static int set_up(void **state) {
 				.uncore_min = 800000};
 	f = kit_files(&d);
 	record_core(0);
-	assert_int_equal(found_core(&found, &f, 1), 0);
-	assert_int_equal(found_core(&found, &f, 2), 0);
-	assert_int_equal(found_uncore(&found, &f), 0);
+	assert_int_equal(initial_read_core(&found, &f, 1), 0);
+	assert_int_equal(initial_read_core(&found, &f, 2), 0);
+	assert_int_equal(initial_read_uncore(&found, &f), 0);
 	assert_int_equal(d.writes, 0);
 	return root_create(state) != 0 ? -1 : leftovers_path(root, getpid(), path);
 }
@@ -62,11 +62,11 @@ static void assert_as_found(void) {
 }
 
 TEST(changed_limits_are_restored) {
-	assert_int_equal(found_restore(&found, &f), 0);
+	assert_int_equal(initial_restore(&found, &f), 0);
 	assert_int_equal(d.writes, 0); /* no setting differs */
 	/* the maximum must be restored before the minimum */
 	d.cores[1].min = d.cores[1].max = 800000;
-	assert_int_equal(found_restore(&found, &f), 0);
+	assert_int_equal(initial_restore(&found, &f), 0);
 	assert_as_found();
 }
 
@@ -75,7 +75,7 @@ TEST(crossing_limits_are_restored) {
 	record_core(1);
 	d.cores[1].min = d.cores[1].max = 2000000;
 	d.cores[1].rejects_crossed = true;
-	assert_int_equal(found_restore(&found, &f), 0);
+	assert_int_equal(initial_restore(&found, &f), 0);
 	assert_int_equal(d.cores[1].min, 800000);
 	assert_int_equal(d.cores[1].max, 1000000);
 }
@@ -88,16 +88,16 @@ TEST(userspace_speed_is_restored) {
 	record_core(0);
 	acquire(0, &c);
 	assert_int_equal(d.cores[0].speed, 1800000);
-	assert_int_equal(found_restore(&found, &f), 0);
+	assert_int_equal(initial_restore(&found, &f), 0);
 	assert_int_equal(d.cores[0].speed, 1200000);
 }
 
 static int load(const char *file_path) {
-	return found_load(&loaded, file_path, fault);
+	return initial_load(&loaded, file_path, fault);
 }
 
 TEST(saved_file_is_loaded) {
-	assert_int_equal(found_save(&found, path), 0);
+	assert_int_equal(initial_save(&found, path), 0);
 	assert_int_equal(load(path), 0);
 	assert_int_equal(loaded.pid, getpid());
 	assert_int_equal(loaded.began, found.began);
@@ -109,11 +109,11 @@ TEST(saved_file_is_loaded) {
 		assert_int_equal(loaded.values[i].b, found.values[i].b);
 		assert_string_equal(loaded.values[i].value, found.values[i].value);
 	}
-	assert_true(found_running(&loaded));
+	assert_true(initial_owner_runs(&loaded));
 	loaded.began++; /* another process with this PID */
-	assert_false(found_running(&loaded));
+	assert_false(initial_owner_runs(&loaded));
 	loaded.pid = INT32_MAX;
-	assert_false(found_running(&loaded));
+	assert_false(initial_owner_runs(&loaded));
 }
 
 TEST(leftovers_are_restored) {
@@ -121,16 +121,16 @@ TEST(leftovers_are_restored) {
 
 	assert_int_equal(leftovers_path(root, 4242, path), 0);
 	found.began++;
-	assert_int_equal(found_save(&found, path), 0);
+	assert_int_equal(initial_save(&found, path), 0);
 	change_all();
 	sum = leftovers_restore(root, &f);
 	assert_int_equal(sum.restored, 1);
-	assert_int_equal(sum.failed + sum.living, 0);
+	assert_int_equal(sum.failed + sum.running, 0);
 	assert_as_found();
 	assert_int_not_equal(access(path, F_OK), 0);
 	assert_int_equal(leftovers_restore_file(path, &f), -ENOENT);
 	/* the file of a failed restore is kept for the next one */
-	assert_int_equal(found_save(&found, path), 0);
+	assert_int_equal(initial_save(&found, path), 0);
 	change_all();
 	d.cores[1].offline = true;
 	assert_int_equal(leftovers_restore(root, &f).failed, 1);
@@ -139,10 +139,10 @@ TEST(leftovers_are_restored) {
 	assert_as_found();
 	/* settings of a running process are not restored */
 	found.began--;
-	assert_int_equal(found_save(&found, path), 0);
+	assert_int_equal(initial_save(&found, path), 0);
 	change_all();
 	sum = leftovers_restore(root, &f);
-	assert_int_equal(sum.living, 1);
+	assert_int_equal(sum.running, 1);
 	assert_string_equal(d.cores[0].governor, "userspace");
 	assert_int_equal(leftovers_restore("/nowhere", &f).failed, 0);
 }
@@ -197,7 +197,7 @@ TEST(invalid_files_are_rejected) {
 }
 
 TEST(untrusted_files_are_rejected) {
-	static char content[FOUND_FILE_MOST + 100];
+	static char content[INITIAL_FILE_MAX + 100];
 	char link[PATH_MAX + 8];
 	size_t used;
 
@@ -211,14 +211,14 @@ TEST(untrusted_files_are_rejected) {
 	for (mode_t mode = 0620; mode >= 0602; mode -= 0620 - 0602) {
 		assert_int_equal(chmod(path, mode), 0);
 		assert_int_equal(load(path), -1);
-		assert_string_equal(fault, "others may write it");
+		assert_string_equal(fault, "other users may write it");
 	}
 	unlink(path);
 	memset(content, '\n', sizeof(content));
 	write_file(content, sizeof(content));
 	assert_int_equal(load(path), -1);
 	used = (size_t)sprintf(content, BEGIN);
-	for (unsigned i = 0; i <= FOUND_MOST; i++)
+	for (unsigned i = 0; i <= INITIAL_VALUES_MAX; i++)
 		used += (size_t)sprintf(content + used, "scaling_max_freq %u 0 1000000\n",
 					i % 1000);
 	write_file(content, used);
@@ -229,12 +229,12 @@ TEST(untrusted_files_are_rejected) {
 TEST(failed_save_keeps_old_file) {
 	char new_path[PATH_MAX + 8];
 
-	assert_int_equal(found_save(&found, path), 0);
+	assert_int_equal(initial_save(&found, path), 0);
 	snprintf(new_path, sizeof(new_path), "%s.new", path);
 	assert_int_equal(mkdir(new_path, 0700), 0);
-	assert_true(found_save(&found, path) < 0);
+	assert_true(initial_save(&found, path) < 0);
 	assert_int_equal(access(path, F_OK), 0);
-	assert_true(found_save(&found, "/nowhere/at/all") < 0);
+	assert_true(initial_save(&found, "/nowhere/at/all") < 0);
 }
 
 EACH_TEST(set_up, root_remove)

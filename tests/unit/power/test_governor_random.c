@@ -2,7 +2,7 @@
 /* Tests governor.h against a slow model, and the delay of packets after a load step. */
 #include "test_main.h"
 
-#include "pipeline/effort.h"
+#include "pipeline/poll_stats.h"
 #include "power/governor.h"
 #include "random.h"
 
@@ -33,7 +33,7 @@ struct history {
 	uint64_t now;
 	struct governor_reading r;
 	const struct governor_policy *policy;
-	uint64_t look_ns; /* sampling interval after this step */
+	uint64_t sample_ns; /* sampling interval after this step */
 	bool changed; /* the worker's counters changed since the previous step */
 	uint32_t request; /* the domain's, from its floor up; 0: none; or MAXIMUM */
 	uint32_t khz; /* frequency after this step */
@@ -53,10 +53,10 @@ TEST(latency_and_range_set_floor_and_interval) {
 	struct governor_range r = range;
 
 	r.transition_ns = 30 * US;
-	assert_int_equal(governor_look(&r, 1 * MS), (1800 - 30) * US / 3);
+	assert_int_equal(governor_sample_interval(&r, 1 * MS), (1800 - 30) * US / 3);
 	/* a third of 150 us is below the shortest interval */
-	assert_int_equal(governor_look(&r, 100 * US), 100 * US);
-	assert_int_equal(governor_look(&r, 10 * MS), 1 * MS);
+	assert_int_equal(governor_sample_interval(&r, 100 * US), 100 * US);
+	assert_int_equal(governor_sample_interval(&r, 10 * MS), 1 * MS);
 	/* T is 330 us: 1 - 100 / 330 of 1.8 GHz is 1.255, 1.4 the next state */
 	assert_int_equal(governor_floor(&r, 100 * US, 100 * US), 1400000);
 	assert_int_equal(governor_floor(&r, 200 * US, 100 * US), 800000);
@@ -170,7 +170,8 @@ static uint32_t model_request(int at) {
 		return MAXIMUM;
 	if (!history[at].changed)
 		return now - history[before].now >= GOVERNOR_STUCK_NS ? MAXIMUM : 0;
-	if (change > 0 && now < history[change].now + range.transition_ns + history[change].look_ns)
+	if (change > 0 &&
+	    now < history[change].now + range.transition_ns + history[change].sample_ns)
 		return 0;
 	return next_state((uint64_t)history[at - 1].khz * load(at) / history[at].policy->target);
 }
@@ -205,11 +206,11 @@ static void add_work(struct governor_reading *r, uint64_t ns, unsigned percent) 
 /* Random readings that reach each branch of the algorithm often; real workers do not have such. */
 static void random_reading(struct random *r, struct governor_reading *reading) {
 	if (random_below(r, 10) > 0) {
-		add_work(reading, g.look_ns,
+		add_work(reading, g.sample_ns,
 			 random_below(r, 80) == 0 ? random_below(r, 101) : random_below(r, 30));
 		reading->paused = reading->idle / 2;
 		if (random_below(r, 10) == 0) /* rounds with few packets */
-			reading->busy_rounds += g.look_ns / EMPTY_ROUND;
+			reading->busy_rounds += g.sample_ns / EMPTY_ROUND;
 	}
 	if (random_below(r, 100) < 2)
 		reading->full_polls += random_below(r, 3);
@@ -233,7 +234,8 @@ static void model_step(int at, uint64_t now, const struct governor_reading *read
 		uint32_t request, floor_khz = g.domains[domain_of[w]].floor_khz;
 
 		history = histories[w];
-		history[at] = (struct history){now, readings[w], g.policy, g.look_ns, false, 0, 0};
+		history[at] =
+			(struct history){now, readings[w], g.policy, g.sample_ns, false, 0, 0};
 		history[at].changed = since_change(at).busy + since_change(at).idle > 0;
 		request = g.policy->highest ? 0 : model_request(at);
 		request = request > 0 && request < floor_khz ? floor_khz : request;
@@ -256,10 +258,11 @@ static void run_random(uint64_t seed, const struct governor_policy *p, uint64_t 
 	governor_set_up(p, latency, WORKERS, DOMAINS);
 	g.blind = seed % 5 == 0;
 	for (unsigned w = 0; w < WORKERS; w++)
-		histories[w][0] = (struct history){MS, readings[w], p, g.look_ns, true, 0, 1800000};
+		histories[w][0] =
+			(struct history){MS, readings[w], p, g.sample_ns, true, 0, 1800000};
 	governor_step(&g, MS, readings);
 	for (int at = 1; at <= STEPS; at++) {
-		uint64_t now = g.now + g.look_ns;
+		uint64_t now = g.now + g.sample_ns;
 
 		if (random_below(&r, 500) == 0)
 			governor_change(&g, policies[random_below(&r, 3)], latency);
@@ -302,7 +305,7 @@ static struct plant {
 
 static void plant_sample(uint64_t now) {
 	governor_step(&g, now, &plant.r);
-	plant.sample_at = now + g.look_ns;
+	plant.sample_at = now + g.sample_ns;
 	if (g.domains[0].khz != (plant.change_at != 0 ? plant.next_khz : plant.khz)) {
 		plant.next_khz = g.domains[0].khz;
 		plant.change_at = now + range.transition_ns;
@@ -332,7 +335,7 @@ static void plant_run(uint64_t now, double rate) {
 		plant.queue = 0;
 	}
 	plant.r.full_polls +=
-		effort_full(&plant.was_full, plant.queue < 64 ? (uint16_t)plant.queue : 64);
+		poll_stats_is_full(&plant.was_full, plant.queue < 64 ? (uint16_t)plant.queue : 64);
 }
 
 /* The load steps from 0 to `rate`, `offset` ns after a sample. Returns the longest delay of a
@@ -346,7 +349,7 @@ static uint64_t longest_delay(double rate, uint64_t latency, uint64_t offset) {
 	memset(&plant, 0, sizeof(plant));
 	plant.khz = range.max_khz;
 	governor_set_up(&governor_saving, latency, 1, 1);
-	for (; now < 50 * MS || now < plant.sample_at - g.look_ns + offset; now += US)
+	for (; now < 50 * MS || now < plant.sample_at - g.sample_ns + offset; now += US)
 		plant_run(now, 0);
 	assert_int_equal(plant.khz, g.domains[0].floor_khz);
 	for (end = now + 4 * MS; now < end; now += US) {

@@ -282,7 +282,7 @@ TEST(change_wakes_groups_once) {
 	for (unsigned n = 0; n < 2; n++) {
 		unsigned granted = 0;
 
-		k.now += (SCHEDULER_LEAD_NS - SCHEDULER_REST_NS) / 4;
+		k.now += (SCHEDULER_LEAD_NS - SCHEDULER_WAKE_NS) / 4;
 		do
 			granted += scheduler_dequeue(k.s, k.now, g, BURST);
 		while (c->awake_count > 0);

@@ -176,8 +176,8 @@ TEST(unsuitable_cores_are_refused_with_reason) {
 	check_refusals(0, &all, "");
 	place_group(0, (struct part_cores){11, LAYOUT_1DS2T, 0, 1, 4});
 	place_group(1, (struct part_cores){12, LAYOUT_1DS2T, 6, 900, 3});
-	groups[1].threads.asked.layout = LAYOUT_1US1T_1DS2T;
-	groups[1].threads.asked.lower_mac_core = true;
+	groups[1].threads.requested.layout = LAYOUT_1US1T_1DS2T;
+	groups[1].threads.requested.lower_mac_core = true;
 	check_refusals(
 		2, &some,
 		"service group 12: threads.cores: found cores 6,900, allowed: 0-1, the cores of "
@@ -186,7 +186,7 @@ TEST(unsuitable_cores_are_refused_with_reason) {
 		"that are online and may be used\n"
 		"threads.main_core: found cores 2-3, allowed: 0-1, the cores that this process may "
 		"use by its cpuset or affinity\n");
-	groups[1].threads.asked.upper_mac_core = true;
+	groups[1].threads.requested.upper_mac_core = true;
 	check_refusals(
 		0, &some,
 		"service group 12: threads.upper_mac_core: found cores 6,900, allowed: 0-1, the "
@@ -212,7 +212,7 @@ TEST(cores_of_this_machine_are_checked) {
 	struct cpus cpus;
 	unsigned core = 0;
 
-	cpus_here(&cpus);
+	cpus_read(&cpus);
 	while (cpus_fault(&cpus, core) != CPU_IS_USABLE)
 		core++;
 	for (unsigned g = 0; g < 2; g++)
@@ -246,13 +246,13 @@ TEST(added_group_may_use_only_cores_of_workers) {
 		    "threads.lower_mac_core: found core 4, allowed: 1,3, the cores that have a "
 		    "worker; others need a restart");
 	place_group(1, (struct part_cores){12, LAYOUT_1DS2T, 0, 2, 1});
-	groups[1].threads.asked.layout = LAYOUT_1US1T_1DS2T;
+	groups[1].threads.requested.layout = LAYOUT_1US1T_1DS2T;
 	check_added(&cpus,
 		    "threads.cores: found cores 0,2, allowed: 1,3, the cores that have a worker; "
 		    "others need a restart");
 	place_group(1, (struct part_cores){12, LAYOUT_1DS2T, 1, 3, 1});
 	groups[1].threads.main_core = 3; /* a default, not configured */
 	check_added(&cpus, "");
-	groups[1].threads.asked.main_core = true;
+	groups[1].threads.requested.main_core = true;
 	check_added(&cpus, "threads.main_core: found core 3, allowed: 0, the server's");
 }

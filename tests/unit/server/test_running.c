@@ -31,7 +31,7 @@ static int start_eal(void **state) {
 		.program = "unit-test", .main_core = PLATFORM_ANY_CORE, .memory_mb = 64};
 	struct cpus cpus;
 
-	cpus_here(&cpus);
+	cpus_read(&cpus);
 	for (unsigned c = 0; c < CPU_SETSIZE && options.worker_count < WORKERS; c++) {
 		if (CPU_ISSET(c, &cpus.usable))
 			options.workers[options.worker_count++] = c;

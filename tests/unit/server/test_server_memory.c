@@ -136,7 +136,7 @@ static const char *const part_names[PARTS_ALONE] = {
 static void measure_parts(unsigned modems, uint64_t parts[PARTS_ALONE]) {
 	struct service_group sg;
 	struct live_group live;
-	struct crypto_provider *crypto = crypto_apart_open(SOCKET_ID_ANY);
+	struct crypto_provider *crypto = crypto_standalone_open(SOCKET_ID_ANY);
 	struct ds_tables down;
 	struct us_tables up;
 	void *keys[3 * 2 * MODEMS] = {NULL}; /* per modem: two upstream, one downstream */

@@ -52,8 +52,8 @@ TEST(pools_include_caches_of_threads) {
 		assert_int_equal(layout_make(&layout, &config), 0);
 		workers[i] = layout.worker_count;
 		assert_int_equal(server_pools_create(&p, &config, &ports), 0);
-		packets[i] = p.packets->size - p.most.packets;
-		uepi[i] = p.uepi->size - p.most.uepi - p.most.frames;
+		packets[i] = p.packets->size - p.max.packets;
+		uepi[i] = p.uepi->size - p.max.uepi - p.max.frames;
 		server_pools_free(&p);
 	}
 	assert_int_equal(workers[1] - workers[0], 1);
@@ -77,7 +77,7 @@ TEST(pools_without_upstream_refuse_upstream_group) {
 	assert_null(server_pools_reserve(&p, &down, &n));
 	n = server_group_needs(&without, &sg);
 	assert_string_equal(server_pools_reserve(&p, &sg, &n),
-			    "upstream_channels: no group of the start had an upstream");
+			    "upstream_channels: no group had an upstream at the start");
 	server_pools_free(&p);
 }
 

@@ -162,7 +162,7 @@ TEST(given_port_has_larger_mtu) {
 	assert_int_equal(rte_eal_hotplug_add("vdev", "net_null0", "no-rx=1"), 0);
 	assert_int_equal(server_ports_find(&ports, &config), 0);
 	for (unsigned g = 0; g < 2; g++)
-		server_ports_give(&ports, g, DEVICE_RPHY, 0);
+		server_ports_set(&ports, g, DEVICE_RPHY, 0);
 	assert_ptr_equal(port(0, DEVICE_RPHY), port(1, DEVICE_RPHY));
 	assert_int_equal(port(0, DEVICE_RPHY)->mtu, 2000);
 	rte_eal_hotplug_remove("vdev", "net_null0");
@@ -174,7 +174,7 @@ TEST(optional_port_exists_if_configured) {
 		const struct server_config config = load_config(1);
 
 		groups[0].control_port.device = i == 1 ? (char[]){"net_null9"} : NULL;
-		server_ports_own(&ports, &config);
+		server_ports_separate(&ports, &config);
 		for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
 			bool configured = device_port(&groups[0], role)->device != NULL;
 
@@ -198,7 +198,7 @@ TEST(released_port_keeps_counters) {
 	rte_pktmbuf_free(m);
 	assert_true(server_port_stats(&port, &stats));
 	assert_int_equal(stats.ipackets, 1);
-	server_port_give_back(&port);
+	server_port_detach(&port);
 	assert_int_equal(port.state, SERVER_PORT_GONE);
 	for (unsigned open = 0; open < 2; open++) { /* no device any more */
 		port.open = open;

@@ -209,10 +209,10 @@ TEST(long_rounds_are_counted) {
 	assert_in_range(w.descheduled, 1, 3);
 	assert_true(w.longest >= min_cycles && w.longest < w.busy_cycles + w.idle_cycles + 1);
 	assert_int_equal(w.longest_since, w.longest);
-	assert_int_equal(worker_longest_take(&w), w.longest);
-	assert_int_equal(worker_longest_take(&w), 0);
-	assert_int_equal(worker_longest_watch(&w), w.longest);
-	assert_int_equal(worker_longest_watch(&w), 0);
+	assert_int_equal(worker_longest_read(&w), w.longest);
+	assert_int_equal(worker_longest_read(&w), 0);
+	assert_int_equal(worker_longest_read_control(&w), w.longest);
+	assert_int_equal(worker_longest_read_control(&w), 0);
 	w.stop = false;
 	worker_run(&w); /* stops in its first round */
 	assert_true(w.longest >= min_cycles);

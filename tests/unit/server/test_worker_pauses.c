@@ -228,8 +228,8 @@ TEST(filled_ring_wakes_consumer) {
 		worker_sources(&pair[i], NULL, 0, i == 1);
 	}
 	pair[0].wakes = true;
-	pair[0].hands_to.bits[0] = 2;
-	pair[1].handed_by.bits[0] = 1;
+	pair[0].sends_to.bits[0] = 2;
+	pair[1].receives_from.bits[0] = 1;
 	launch_workers(pair, 2);
 	for (uint64_t i = 1; i <= 200; i++) {
 		while (!__atomic_load_n(&pair[1].sleeper.asleep, __ATOMIC_RELAXED))

@@ -159,7 +159,7 @@ static void test_configuration(enum share_side side) {
 	if (share_model_conflicts(rig, side)) {
 		assert_null(share_table_create("test", side, rig->list, rig->count, why));
 		/* the message proposes MAC addresses, unless these are the conflict */
-		assert_int_equal(strstr(why, ", or where each has its own ") != NULL,
+		assert_int_equal(strstr(why, ", or if each has its own ") != NULL,
 				 strstr(why, "found MAC address 02:00:") == NULL);
 		conflicts++;
 		return;
@@ -175,7 +175,7 @@ static void test_configuration(enum share_side side) {
 TEST(random_packets_match_model) {
 	static const enum drop_reason untested[] = {DROP_PORT_CHAINED, DROP_PORT_GROUP_FULL,
 						    DROP_PORT_STOPPED, DROP_PORT_UNSENT,
-						    DROP_PORT_STRAY};
+						    DROP_PORT_MISDIRECTED};
 
 	for (unsigned w = 0; w < CONFIGURATIONS; w++)
 		test_configuration(w % 2 == 0 ? SHARE_NETWORK : SHARE_RPHY);

@@ -6,7 +6,7 @@
 #include "random.h"
 #include "share_kit.h"
 #include "sharing/change.h"
-#include "sharing/forget.h"
+#include "sharing/group_removal.h"
 
 #define SLOTS 44 /* modems of a group */
 #define CHANNELS 4 /* upstream channels of a group */
@@ -40,11 +40,11 @@ static struct test_change *open_changes[MAX_OPEN];
 static unsigned open_count;
 static struct random rng;
 
-/* Checks that share_forget() removes all keys of a group from the table. */
+/* Checks that share_group_remove() removes all keys of a group from the table. */
 static void check_forget(unsigned group) {
-	struct share_forgetting f = {.share = rig->s, .group = group};
+	struct share_group_removal f = {.share = rig->s, .group = group};
 
-	while (!share_forget(&f))
+	while (!share_group_remove(&f))
 		;
 	rig->list[group] = NULL;
 	rig_compare_table(rig, false);
@@ -218,7 +218,7 @@ static void add_random_modem(struct test_change *c, unsigned slot) {
 	struct object *o = add_object(c, LIVE_MODEM, slot);
 
 	/* removes the modem */
-	if (modem_is_there(&modems[c->group][slot]) && draw(3) == 0)
+	if (modem_exists(&modems[c->group][slot]) && draw(3) == 0)
 		return;
 	set_modem(o, draw(12) == 0 ? 0 : c->group, slot, draw(128), draw(65));
 	c->list[c->changes.count - 1].modem = &o->modem;

@@ -10,7 +10,7 @@
 #include "packets.h"
 #include "platform/vlan.h"
 #include "share_kit.h"
-#include "sharing/forget.h"
+#include "sharing/group_removal.h"
 
 #include "fixture.h"
 
@@ -176,9 +176,9 @@ static void replace_table(unsigned count) {
 }
 
 static void forget(struct port_share *share, unsigned group) {
-	struct share_forgetting f = {.share = share, .group = group};
+	struct share_group_removal f = {.share = share, .group = group};
 
-	while (!share_forget(&f))
+	while (!share_group_remove(&f))
 		;
 }
 
@@ -376,9 +376,9 @@ TEST(sink_is_port_without_ring) {
 
 	open_groups(1, RING, false);
 	assert_true(rte_eth_dev_is_valid_port(0));
-	assert_false(packet_sink_there(&unset));
+	assert_false(packet_sink_is_set(&unset));
 	assert_int_equal(send_from_group(&unset, 3), 0);
-	assert_true(packet_sink_there(&sink));
+	assert_true(packet_sink_is_set(&sink));
 	assert_int_equal(send_from_group(&sink, 5), 5);
 	assert_int_equal(pipeline_run(&rig->s->sending), 0);
 	assert_int_equal(receive_far(&next), 5);

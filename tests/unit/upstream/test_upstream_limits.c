@@ -38,7 +38,7 @@ BEFORE_EACH_CASE(reset_max_pending)
 
 /* Each packet has four bursts, and each burst an early segment. The pending packets become pending
  * segments in one round, which must keep the limit. */
-CASE(early_segments_stay_within_limit, .held_by_modem = 8388608, .pending = LIMIT) {
+CASE(early_segments_stay_within_limit, .modem_pending_limit = 8388608, .pending = LIMIT) {
 	static const uint8_t bytes[20] = {0xff};
 	uint8_t payload[SEGMENT_HEADER_SIZE + sizeof(bytes)];
 	struct psp_packet p;
@@ -74,7 +74,7 @@ static uint64_t drops(enum drop_reason reason) {
 }
 
 /* The next round drops what exceeds the limit, so the worker must not sleep before it. */
-CASE(excess_keeps_worker_busy, .lossy = true, .held_by_modem = FRAME_BUFFER) {
+CASE(excess_keeps_worker_busy, .lossy = true, .modem_pending_limit = FRAME_BUFFER) {
 	uint8_t bytes[KIT_FRAME_MAX];
 
 	for (unsigned i = 0; i < 2; i++) { /* the first one just reaches the limit */
@@ -92,7 +92,7 @@ CASE(excess_keeps_worker_busy, .lossy = true, .held_by_modem = FRAME_BUFFER) {
 }
 
 /* The oldest pending frame of a modem is dropped first. */
-CASE(modem_limit_drops_oldest_frame, .lossy = true, .held_by_modem = 2 * FRAME_BUFFER) {
+CASE(modem_limit_drops_oldest_frame, .lossy = true, .modem_pending_limit = 2 * FRAME_BUFFER) {
 	uint8_t bytes[KIT_FRAME_MAX];
 
 	for (unsigned stream = 0; stream < 3; stream++) { /* all of modem 0 */
@@ -196,7 +196,7 @@ static void send_good_frames(struct random *r) {
 	}
 }
 
-CASE(flood_drops_nothing_of_other_modems, .held_by_modem = LIMIT, .pending = 4 * LIMIT) {
+CASE(flood_drops_nothing_of_other_modems, .modem_pending_limit = LIMIT, .pending = 4 * LIMIT) {
 	struct random r = {.state = 99};
 
 	for (int round = 0; round < 1500; round++) {

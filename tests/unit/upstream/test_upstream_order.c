@@ -330,7 +330,7 @@ CASE(random_packet_numbers_match_model) {
 	random_numbers(&packets);
 }
 
-CASE(random_segment_numbers_match_model, .held_by_modem = 4000000, .pending = 8000000) {
+CASE(random_segment_numbers_match_model, .modem_pending_limit = 4000000, .pending = 8000000) {
 	random_numbers(&segments);
 }
 
@@ -338,7 +338,7 @@ CASE(packet_window_edges) {
 	check_window_edges(&packets);
 }
 
-CASE(segment_window_edges, .held_by_modem = 4000000, .pending = 8000000) {
+CASE(segment_window_edges, .modem_pending_limit = 4000000, .pending = 8000000) {
 	check_window_edges(&segments);
 }
 

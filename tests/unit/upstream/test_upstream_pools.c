@@ -38,7 +38,7 @@ static const char modem[] = "  - mac: '02:01:00:00:%02x:%02x'\n"
 			    "         sid_clusters: [{id: 0, sids: [{channel: 1, sid: %u}]}]}\n";
 
 static struct service_group sg;
-static struct lone_group lone;
+static struct single_group lone;
 static struct server server_made, *const server = &server_made;
 static struct upstream *up; /* of its only group */
 static uint16_t far[2]; /* the test's ends of the ports: network, R-PHY */
@@ -66,14 +66,14 @@ static void open_server(uint32_t mtu) {
 	load();
 	sg.rphy.mtu = mtu;
 	if (opened++ == 0)
-		fixture_start_eal(server_memory_mb(lone_group_config(&lone, &sg), NULL));
+		fixture_start_eal(server_memory_mb(single_group_config(&lone, &sg), NULL));
 	snprintf(names[0], sizeof(names[0]), "network%u", opened);
 	snprintf(names[1], sizeof(names[1]), "rphy%u", opened);
-	assert_int_equal(server_create(server, lone_group_config(&lone, &sg)), 0);
+	assert_int_equal(server_create(server, single_group_config(&lone, &sg)), 0);
 	assert_int_equal(port_pair(names[0], server->pools.packets, RING, network), 0);
 	assert_int_equal(port_pair(names[1], server->pools.packets, RING, rphy), 0);
-	server_ports_give(&server->ports, 0, DEVICE_NETWORK, network[1]);
-	server_ports_give(&server->ports, 0, DEVICE_RPHY, rphy[1]);
+	server_ports_set(&server->ports, 0, DEVICE_NETWORK, network[1]);
+	server_ports_set(&server->ports, 0, DEVICE_RPHY, rphy[1]);
 	assert_int_equal(server_serve(server), 0);
 	up = server->groups[0].upstream;
 	far[0] = network[0];
@@ -153,12 +153,12 @@ CASE(frames_and_packets_share_pool_if_same_size, .self_started = true) {
 
 		open_server(mtus[i]);
 		assert_int_equal(server->pools.frames == server->pools.uepi, shared);
-		assert_int_equal(up->r.stay, shared);
+		assert_int_equal(up->r.attach_frames, shared);
 		assert_ptr_equal(up->r.frames, server->pools.frames);
 		assert_in_range(server->pools.uepi->size,
-				server->pools.most.uepi + (shared ? server->pools.most.frames : 0),
+				server->pools.max.uepi + (shared ? server->pools.max.frames : 0),
 				UINT32_MAX);
-		assert_in_range(server->pools.pieces->size, server->pools.most.pieces, UINT32_MAX);
+		assert_in_range(server->pools.pieces->size, server->pools.max.pieces, UINT32_MAX);
 		send_good();
 		run_rounds();
 		assert_int_equal(receive_all(), 1);

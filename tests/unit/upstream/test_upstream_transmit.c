@@ -187,16 +187,17 @@ CASE(stage_lists_are_consistent, .self_started = true) {
 		for (unsigned i = 0; i < list->count; i++) {
 			const struct stage *s = &list->stages[i];
 
-			assert_in_range(s->from, 0, US_QUEUES - 1);
-			assert_in_range(s->gives, 0, US_QUEUES - 1);
-			assert_true(s->polls || !s->pulls);
+			assert_in_range(s->input_queue, 0, US_QUEUES - 1);
+			assert_in_range(s->output_queue, 0, US_QUEUES - 1);
+			assert_true(s->polls || !s->pulls_input);
 			/* the burst of the stage before would be lost; rings are only pulled */
-			if (s->from != 0 && !s->pulls)
-				assert_true(s[-1].gives != 0 && !list->queues[s->from].outside);
-			producers[s->gives]++;
-			consumers[s->from]++;
+			if (s->input_queue != 0 && !s->pulls_input)
+				assert_true(s[-1].output_queue != 0 &&
+					    !list->queues[s->input_queue].outside);
+			producers[s->output_queue]++;
+			consumers[s->input_queue]++;
 			for (unsigned q = 1; q < US_QUEUES; q++)
-				producers[q] += (s->also & STAGE_TO(q)) != 0;
+				producers[q] += (s->other_queues & STAGE_TO(q)) != 0;
 		}
 	}
 	for (unsigned q = 1; q < US_QUEUES; q++) {

@@ -9,7 +9,7 @@ static unsigned window_count;
 
 /* Limits the windows that may be in use after the stage `expire`. */
 static void limit_windows(void) {
-	kit->u->reorder_set.most = WINDOW_LIMIT;
+	kit->u->reorder_set.max = WINDOW_LIMIT;
 	window_count = kit_unused_windows();
 }
 
@@ -118,7 +118,7 @@ CASE(each_stream_and_flow_has_window) {
 	uint32_t orders = u->tables.stream_count + u->tables.session_count * US_PSP_FLOWS;
 
 	assert_int_equal(kit_unused_windows(), orders);
-	assert_int_equal(u->reorder_set.most, orders);
+	assert_int_equal(u->reorder_set.max, orders);
 }
 
 /* All streams and flows need windows all the time. */

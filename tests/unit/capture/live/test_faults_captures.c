@@ -2,8 +2,8 @@
 /* Tests captures while groups are added, removed and moved between workers, and calls fail. */
 #include "test_main.h"
 
+#include "capture/live/buffer.h"
 #include "capture/live/captures.h"
-#include "capture/live/end.h"
 #include "capture/live/names.h"
 #include "capture/live/sites.h"
 #include "platform/secret/secret_memory.h"
@@ -25,8 +25,8 @@ static const char *request; /* its request */
 static bool short_of_memory; /* names that no worker uses may be freed without it */
 static enum { VIEWS_REPLACED = 1, WORKERS_PASSED, DROPS_REPLACED, OLD_UNUSED } phase;
 __typeof__(server_synchronize) __real_server_synchronize, __wrap_server_synchronize;
-__typeof__(tap_point_publish) __real_tap_point_publish, __wrap_tap_point_publish;
-__typeof__(tap_point_publish_drops) __real_tap_point_publish_drops, __wrap_tap_point_publish_drops;
+__typeof__(tap_site_publish) __real_tap_site_publish, __wrap_tap_site_publish;
+__typeof__(tap_site_publish_drops) __real_tap_site_publish_drops, __wrap_tap_site_publish_drops;
 __typeof__(tap_names_free) __real_tap_names_free, __wrap_tap_names_free;
 
 void __wrap_server_synchronize(const struct server *s) {
@@ -37,15 +37,15 @@ void __wrap_server_synchronize(const struct server *s) {
 	__real_server_synchronize(s);
 }
 
-void __wrap_tap_point_publish(const struct tap_point *point, struct tap_view *v) {
+void __wrap_tap_site_publish(const struct tap_site *point, struct tap_view *v) {
 	phase = VIEWS_REPLACED;
-	__real_tap_point_publish(point, v);
+	__real_tap_site_publish(point, v);
 }
 
-void __wrap_tap_point_publish_drops(const struct tap_point *point, struct tap_view *v) {
+void __wrap_tap_site_publish_drops(const struct tap_site *point, struct tap_view *v) {
 	assert_true(phase == WORKERS_PASSED || phase == DROPS_REPLACED);
 	phase = DROPS_REPLACED;
-	__real_tap_point_publish_drops(point, v);
+	__real_tap_site_publish_drops(point, v);
 }
 
 void __wrap_tap_names_free(struct tap_names *n) {
@@ -66,7 +66,7 @@ static enum outcome begin_capture(void *context) {
 	}
 	capture = tap_capture_request(&captures, &w);
 	assert_non_null(capture);
-	tap_captures_follow(&captures);
+	tap_captures_update(&captures);
 	if (tap_capture_state(&captures, capture) == TAP_RUNNING)
 		return OUTCOME_DONE;
 	assert_int_equal(tap_capture_state(&captures, capture), TAP_REFUSED);
@@ -78,7 +78,7 @@ static enum outcome begin_capture(void *context) {
 static enum outcome end_capture(void *context) {
 	(void)context;
 	tap_capture_end(&captures, capture);
-	tap_captures_follow(&captures);
+	tap_captures_update(&captures);
 	assert_int_equal(tap_capture_state(&captures, capture), TAP_ENDED);
 	tap_capture_free(&captures, capture);
 	return OUTCOME_DONE;
@@ -119,7 +119,7 @@ static void read_records(struct life_script *s) {
 		uint64_t last = 0;
 		uint32_t size;
 
-		for (; (r = tap_ring_first(ring, &size)) != NULL; tap_ring_take(ring)) {
+		for (; (r = tap_ring_first(ring, &size)) != NULL; tap_ring_pop(ring)) {
 			life_check(s, r->tsc >= last, "records are out of order");
 			life_check(s, r->reason == DROP_NONE, "a packet was dropped");
 			life_check(s, (r->known & TAP_KNOWS_MODEM) != 0, "no modem is known");
@@ -146,7 +146,7 @@ static void move_step(struct life_script *script, unsigned number) {
 				   server_worker_resume(s, worker) == 0,
 			   "a worker cannot be drained");
 	captures.wakeup = number % 2 == 0; /* replaces all views */
-	tap_captures_follow(&captures);
+	tap_captures_update(&captures);
 	read_records(script);
 }
 
@@ -203,10 +203,9 @@ TEST(ring_memory_is_limited) {
 		unsigned before = capture->source_count;
 
 		group = life_kit_add(kit, life_kit_load_extra(kit, 3 + i, 0, 1, 2, 0));
-		tap_captures_follow(&captures);
+		tap_captures_update(&captures);
 		assert_int_equal(capture->source_count, before + TAP_GROUP_PARTS);
-		assert_true(ring_memory() <=
-			    TAP_MEMORY + (i + 1) * TAP_GROUP_PARTS * TAP_RING_LEAST);
+		assert_true(ring_memory() <= TAP_MEMORY + (i + 1) * TAP_GROUP_PARTS * TAP_RING_MIN);
 	}
 	life_kit_remove(kit, group, 0);
 	close_all();
@@ -224,21 +223,21 @@ TEST(sources_of_removed_groups_are_gone) {
 		unsigned group = life_kit_add(kit, added);
 
 		if (number % 2 == 0)
-			tap_captures_follow(&captures);
+			tap_captures_update(&captures);
 		life_kit_send_packet(kit, 0, added, 200, number);
 		life_kit_run(kit, MS);
 		life_kit_remove(kit, group, 100);
 		if (number % 2 == 0)
-			tap_captures_follow(&captures);
+			tap_captures_update(&captures);
 	}
-	tap_captures_follow(&captures);
-	/* two per call of tap_captures_follow() with the group in service */
+	tap_captures_update(&captures);
+	/* two per call of tap_captures_update() with the group in service */
 	assert_int_equal(capture->source_count, 2 + 2);
 	memset(records, 0, sizeof(records));
 	read_records(&script);
 	assert_null(script.failure);
 	for (unsigned p = 0; p < 4; p++) {
-		assert_int_equal(capture->sources[p]->gone, p >= 2);
+		assert_int_equal(capture->sources[p]->removed, p >= 2);
 		assert_int_equal(records[p], p >= 2);
 	}
 	close_all();

@@ -13,8 +13,8 @@
 
 #include <rte_cycles.h>
 
+#include "capture/live/buffer.h"
 #include "capture/live/client.h"
-#include "capture/live/end.h"
 #include "capture/live/service.h"
 
 #define RING (UINT32_C(4) << 20)
@@ -49,11 +49,11 @@ static void send_request(const char *request, bool accepted) {
 }
 
 static struct tap_source *add_source(struct tap_capture *capture) {
-	const struct tap_end_config config = {.snap = TAP_SNAP_MAX, .sample = 1, .ring = RING};
+	const struct tap_buffer_config config = {.snap = TAP_SNAP_MAX, .sample = 1, .ring = RING};
 	struct tap_source *source = calloc(1, sizeof(*source));
 
 	assert_non_null(source);
-	source->end = tap_end_create(&config);
+	source->end = tap_buffer_create(&config);
 	source->direction = DIRECTION_DOWN;
 	strcpy(source->name, "sg 1 downstream");
 	capture->sources = reallocarray(capture->sources, capture->source_count + 1,
@@ -237,12 +237,12 @@ TEST(sources_of_removed_groups_are_freed) {
 
 		add_packets(source, 3, 0);
 		source->end->tallies[0].matched = source->end->tallies[0].missed = 10;
-		source->gone = true;
+		source->removed = true;
 		serve_client(POLLOUT);
 		assert_int_equal(client.capture->source_count, 1);
 		assert_int_equal(client.output.retired_interfaces, count);
 	}
-	client.capture->sources[0]->gone = true; /* the last source */
+	client.capture->sources[0]->removed = true; /* the last source */
 	serve_client(POLLOUT);
 	assert_int_equal(client.capture->source_count, 0);
 	assert_string_equal(client.why, TAP_END_GONE);
@@ -343,7 +343,7 @@ TEST(client_waits_for_free_descriptor) {
 	assert_in_range(cpu_use, 0, BUSY_MAX);
 	assert_int_equal(write(fd, "{}\n", 3), 3);
 	while ((n = recv(fd, line, sizeof(line) - 1, MSG_DONTWAIT)) < 0) {
-		tap_service_follow(&service); /* normally called by the control thread */
+		tap_service_update(&service); /* normally called by the control thread */
 		usleep(POLL_US);
 	}
 	assert_non_null(strstr(line, "no service group 0"));

@@ -35,7 +35,7 @@ static struct rte_mbuf *pkts[PACKETS];
 /* The tap: its view, ring of copies, current stage, and drop reasons. */
 static struct {
 	struct tap_view v;
-	struct tap_end *end;
+	struct tap_buffer *end;
 	uint32_t stage;
 	uint64_t reasons[TAP_REASON_WORDS];
 } tap;
@@ -69,13 +69,13 @@ static void init_packets(void) {
 
 /* Creates a tap at the output of the stage; NULL: at drops. Returns the boundary. */
 static unsigned create_tap(const char *stage, struct tap_filter filter,
-			   struct tap_end_config config) {
+			   struct tap_buffer_config config) {
 	unsigned at = stage != NULL ? boundary(stage, TAP_OUT) : 0;
 
-	tap_end_free(tap.end);
+	tap_buffer_free(tap.end);
 	memset(&tap, 0, sizeof(tap));
 	init_packets();
-	tap.end = tap_end_create(&config);
+	tap.end = tap_buffer_create(&config);
 	assert_non_null(tap.end);
 	tap.v.direction = DIRECTION_DOWN;
 	tap.stage = TAP_NO_STAGE;
@@ -98,7 +98,7 @@ static const struct tap_record *next_copy(void) {
 		return NULL;
 	assert_true(size <= sizeof(copy));
 	memcpy(copy, entry, size);
-	tap_ring_take(&tap.end->ring);
+	tap_ring_pop(&tap.end->ring);
 	return (const struct tap_record *)copy;
 }
 
@@ -120,7 +120,7 @@ static void drop_packet(struct rte_mbuf *m, enum drop_reason reason) {
 }
 
 static const struct tap_filter no_filter;
-static const struct tap_end_config copy_all = {.snap = TAP_SNAP_MAX, .sample = 1, .ring = 65536};
+static const struct tap_buffer_config copy_all = {.snap = TAP_SNAP_MAX, .sample = 1, .ring = 65536};
 
 TEST(copy_has_metadata_of_packet) {
 	unsigned at = create_tap("classify", no_filter, copy_all);
@@ -161,7 +161,8 @@ TEST(invalid_metadata_gives_no_modem) {
 }
 
 TEST(chained_packet_is_copied_up_to_snaplen) {
-	unsigned at = create_tap("classify", no_filter, (struct tap_end_config){130, 1, 0, 65536});
+	unsigned at =
+		create_tap("classify", no_filter, (struct tap_buffer_config){130, 1, 0, 65536});
 	const struct tap_record *r;
 
 	pkts[0]->next = pkts[1];
@@ -205,7 +206,7 @@ TEST(one_of_n_packets_is_copied) {
 
 	for (unsigned f = 0; f < ARRAY_COUNT(filters_select_packets); f++) {
 		unsigned passed = 0, at = create_tap("schedule", filters_select_packets[f],
-						     (struct tap_end_config){64, 7, 0, 65536});
+						     (struct tap_buffer_config){64, 7, 0, 65536});
 
 		for (uint16_t n = 1; n <= PACKETS; passed += n++)
 			pass_packets(at, n);
@@ -215,8 +216,8 @@ TEST(one_of_n_packets_is_copied) {
 }
 
 TEST(packets_above_rate_or_ring_size_are_counted) {
-	unsigned copies,
-		at = create_tap("classify", no_filter, (struct tap_end_config){64, 1, 100, 65536});
+	unsigned copies, at = create_tap("classify", no_filter,
+					 (struct tap_buffer_config){64, 1, 100, 65536});
 
 	pass_packets(at, PACKETS);
 	assert_int_equal(tap.end->tallies[at].limited, PACKETS - 10);
@@ -226,7 +227,7 @@ TEST(packets_above_rate_or_ring_size_are_counted) {
 	time_now.now += 50000000;
 	pass_packets(at, PACKETS);
 	assert_in_range(tap.end->tallies[at].limited, 2 * PACKETS - 15, 2 * PACKETS - 14);
-	at = create_tap("classify", no_filter, (struct tap_end_config){64, 1, 0, 1024});
+	at = create_tap("classify", no_filter, (struct tap_buffer_config){64, 1, 0, 1024});
 	pass_packets(at, PACKETS);
 	copies = count_copies();
 	assert_in_range(copies, 5, 10);
@@ -365,7 +366,7 @@ TEST(removed_headers_are_restored_if_complete) {
 }
 
 static int free_tap(void **state) {
-	tap_end_free(tap.end);
+	tap_buffer_free(tap.end);
 	return 0;
 }
 

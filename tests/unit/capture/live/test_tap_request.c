@@ -66,7 +66,7 @@ TEST(dropped_selects_all_reasons_of_direction) {
 TEST(invalid_request_is_refused_with_allowed_values) {
 	static const char *const lines[][2] = {
 		{"", "found no JSON"},
-		{"[]", "found no JSON object"},
+		{"[]", "found no JSON object, allowed: one object of keys"},
 		{"{\"nix\":1}", "allowed: group, stages"},
 		{"{\"group\":-1}", "group: allowed: a whole number"},
 		{"{\"group\":4294967296}", "group: allowed"},

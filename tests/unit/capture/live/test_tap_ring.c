@@ -35,7 +35,7 @@ static bool read_entry(struct tap_ring *r, uint64_t number, uint32_t max_size) {
 	assert_int_equal(size, entry_size(number, max_size));
 	for (uint32_t i = 0; i < size; i++)
 		assert_int_equal(entry[i], (uint8_t)(number + i));
-	tap_ring_take(r);
+	tap_ring_pop(r);
 	return true;
 }
 
@@ -46,11 +46,11 @@ TEST(entries_are_read_in_order) {
 	uint32_t size, max_size;
 
 	assert_int_equal(tap_ring_create(&r, 1024), 0);
-	assert_null(tap_ring_reserve(&r, tap_ring_most(&r) + 1)); /* too large */
+	assert_null(tap_ring_reserve(&r, tap_ring_max(&r) + 1)); /* too large */
 	assert_null(tap_ring_reserve(&r, UINT32_MAX));
 	assert_null(tap_ring_first(&r, &size));
-	tap_ring_take(&r); /* no effect */
-	max_size = tap_ring_most(&r);
+	tap_ring_pop(&r); /* no effect */
+	max_size = tap_ring_max(&r);
 	for (int i = 0; i < 100000; i++) {
 		if (random_below(&random, 2) == 0) {
 			uint8_t *entry = write_entry(&r, in, max_size);
@@ -111,7 +111,7 @@ static unsigned count_tokens(struct tap_bucket *b, uint64_t from, uint64_t to, u
 	unsigned n = 0;
 
 	for (uint64_t now = from; now < to; now += step)
-		n += tap_bucket_take(b, now);
+		n += tap_bucket_admit(b, now);
 	return n;
 }
 

@@ -151,10 +151,10 @@ TEST(descheduled_worker_is_logged_per_check) {
 	watch_open(&service.watch, &server, now);
 	for (unsigned check = 0; check < 2; check++) {
 		workers[1].descheduled += 3;
-		workers[1].longest_watch = UINT64_C(1) << 40; /* cycles: long on any machine */
-		watch_away(&service.watch, now += WATCH_AWAY_NS);
+		workers[1].longest_control = UINT64_C(1) << 40; /* cycles: long on any machine */
+		watch_long_rounds(&service.watch, now += WATCH_LONG_ROUND_REPORT_NS);
 	}
-	watch_away(&service.watch, now += WATCH_AWAY_NS);
+	watch_long_rounds(&service.watch, now += WATCH_LONG_ROUND_REPORT_NS);
 	assert_int_equal(
 		log_pipe_count(log_pipe_read(&log_output), "core 3 was kept from its work 3 times"),
 		2);
@@ -174,10 +174,10 @@ TEST(port_state_changes_are_logged_once) {
 							SERVER_PORT_DOWN, SERVER_PORT_DOWN,
 							SERVER_PORT_UP,	  SERVER_PORT_GONE};
 	static const char removed[] =
-		"port network: net_x was taken away: service groups without it: 7, 9";
+		"port network: net_x was removed: service groups without it: 7, 9";
 	static struct service_group sg[] = {{.id = 7}, {.id = 9}};
-	struct served_group groups[] = {{.sg = &sg[0], .there = true},
-					{.sg = &sg[1], .there = true}};
+	struct served_group groups[] = {{.sg = &sg[0], .in_service = true},
+					{.sg = &sg[1], .in_service = true}};
 	struct server_port *port = &server.ports.list[0];
 
 	server.groups = groups;
@@ -198,7 +198,7 @@ TEST(port_state_changes_are_logged_once) {
 		log_pipe_close(&log_output);
 	}
 	open_port_watch();
-	groups[0].there = groups[1].there = false;
+	groups[0].in_service = groups[1].in_service = false;
 	port->state = SERVER_PORT_GONE;
 	watch_ports(&service.watch);
 	assert_non_null(strstr(log_pipe_read(&log_output), "groups without it: \n"));
@@ -214,7 +214,7 @@ TEST(changed_status_is_notified_once) {
 	now = service.status_checked;
 	server.groups = groups;
 	server.group_count = 2;
-	groups[0].there = groups[1].there = groups[1].drained = true;
+	groups[0].in_service = groups[1].in_service = groups[1].drained = true;
 	groups[0].live.modems = 3;
 	groups[1].live.modems = 4;
 	service_round_at(&service, now += SERVICE_STATUS_NS);

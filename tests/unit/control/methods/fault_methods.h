@@ -61,7 +61,7 @@ static inline const char *call_method(const struct request *r) {
 	w = rpc_begin(&rpc, text, strlen(text));
 	if (w == NULL)
 		return NULL;
-	rpc_work_of(w, &subscriber);
+	rpc_work_set_subscriber(w, &subscriber);
 	while (!rpc_continue(w))
 		life_kit_run(bench, MS);
 	rpc_end(w, &answer);
@@ -202,7 +202,7 @@ static inline int start_server(void **state) {
 static inline int stop_server(void **state) {
 	server_changes_settle(&bench->server);
 	reload_free(&reload);
-	event_journal_leave(methods.events.journal, &subscriber);
+	event_journal_unsubscribe(methods.events.journal, &subscriber);
 	events_close(&methods.events);
 	unlink(group_path);
 	unlink(served_path);

@@ -207,7 +207,7 @@ TEST(reload_is_atomic) {
 
 static void leave_journal(void *context) {
 	(void)context;
-	event_journal_leave(methods.events.journal, &subscriber);
+	event_journal_unsubscribe(methods.events.journal, &subscriber);
 }
 
 /* Also asserts that the response agrees with the subscription. */

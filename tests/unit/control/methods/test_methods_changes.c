@@ -64,7 +64,7 @@ TEST(set_changes_objects_once) {
 		      "done=1_limit_changed");
 	assert_int_equal(bench->server.groups[0].sg->rate_limit, 1000000000);
 	expect_error("channel.remove", "{group: 2, channel: {id: 9}}", RPC_REFUSED,
-		     "channel.id: found 9, allowed: that of a channel in service");
+		     "channel.id: found 9, allowed: the value of a channel in service");
 	expect_error("channel.set", "{channel: {id: 1}}", RPC_WRONG_PARAMS,
 		     "group: found nothing, allowed: 1, 2");
 }
@@ -141,7 +141,7 @@ TEST(invalid_group_requests_are_refused) {
 							"group.resume"};
 
 	assert_file_refused("service_group: 1\n" ONE PORTS(0, 1),
-			    "service group 1: is there already");
+			    "service group 1: a group with this ID is in service already");
 	assert_file_refused("service_groups: [{service_group: 8, " PORTS(
 				    0, 1) "},\n {service_group: 9, " PORTS(2, 3) "}]\n" ONE,
 			    "file: found 2 service groups, allowed: one");

@@ -47,7 +47,7 @@ static struct server server;
 static int set_up(void **state) {
 	group.live = make_live_group(LIVE_SMALL MODEM_WITH_ALL);
 	group.sg = &group.live.sg;
-	group.there = true;
+	group.in_service = true;
 	server.groups = &group;
 	server.group_count = 1;
 	methods.server = &server;

@@ -89,7 +89,7 @@ void kit_open(enum filter_action filter_default) {
 	kit->current.changes.list = kit->current.list;
 	kit_init_objects(&kit->next, &kit->loaded);
 	create_first_objects();
-	kit->crypto = crypto_apart_open(SOCKET_ID_ANY);
+	kit->crypto = crypto_standalone_open(SOCKET_ID_ANY);
 	assert_non_null(kit->crypto);
 	kit->queue = crypto_queue_open(kit->crypto, CRYPTO_DOWNLINK);
 	assert_non_null(kit->queue);

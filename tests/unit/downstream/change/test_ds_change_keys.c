@@ -29,7 +29,7 @@ static void check_no_change_begins(struct downstream *d) {
 	char why[LIVE_LINE];
 
 	assert_null(ds_change_begin(d, NULL, &none, NULL, why));
-	assert_string_equal(why, "downstream: another change is still being taken over");
+	assert_string_equal(why, "downstream: another change is still being applied");
 }
 
 TEST(flow_records_of_modem_change_in_one_step) {
@@ -48,7 +48,7 @@ TEST(flow_records_of_modem_change_in_one_step) {
 	for (; !ds_change_lower(&c); steps++) {
 		unsigned now = count_modems(NEW);
 
-		assert_int_equal(change_state_of(&c.lower_state), CHANGE_TAKEN);
+		assert_int_equal(change_state_of(&c.lower_state), CHANGE_APPLYING);
 		check_no_change_begins(&d);
 		assert_true(now > previous);
 		previous = now;

@@ -234,7 +234,7 @@ static void check_no_change_begins(void) {
 	const struct live_changes none = {.count = 0};
 
 	assert_null(ds_change_begin(kit->d, &kit->now.sg, &none, NULL, kit->why));
-	assert_string_equal(kit->why, "downstream: another change is still being taken over");
+	assert_string_equal(kit->why, "downstream: another change is still being applied");
 }
 
 /* The slots of a draining change, and objects that it uses, stay in use until its end. */
@@ -255,7 +255,7 @@ TEST(changes_overlap_with_draining_change) {
 		kit_change();
 		add_all(i);
 		assert_false(kit_prepare());
-		assert_non_null(strstr(kit->why, "has not quite gone yet"));
+		assert_non_null(strstr(kit->why, "is not complete"));
 		kit->current = earlier;
 		kit_finish(true);
 		add_all(i);
@@ -272,13 +272,14 @@ TEST(changes_overlap_with_draining_change) {
 	earlier = save_change();
 	check_removal_refused(
 		LIVE_BONDING_GROUP, 4,
-		"bonding group in place 4: service flows of it have not quite gone yet");
+		"bonding group in slot 4: the removal of its service flows is not complete");
 	kit->current = earlier;
 	kit_finish(true);
 	kit_remove(LIVE_BONDING_GROUP, 4);
 	earlier = apply_without_end();
-	check_removal_refused(LIVE_CHANNEL, 3,
-			      "channel in place 3: bonding groups of it have not quite gone yet");
+	check_removal_refused(
+		LIVE_CHANNEL, 3,
+		"channel in slot 3: the removal of its bonding groups is not complete");
 	kit->current = earlier;
 	kit_finish(true);
 	kit_remove(LIVE_CHANNEL, 3);

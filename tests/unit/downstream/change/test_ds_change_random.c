@@ -276,7 +276,7 @@ static void check_tables(void) {
 	for (uint32_t s = 0; s < KIT_MODEMS; s++) {
 		const struct modem *m = &kit->now.modems[s];
 
-		modems += modem_is_there(m);
+		modems += modem_exists(m);
 		flows += (uint32_t)m->service_flow_count;
 		for (size_t a = 0; a < m->address_count; a++)
 			*(m->addresses[a].family == 4 ? &ipv4 : &ipv6) += 1;

@@ -71,20 +71,20 @@ static struct modem *add_modem(void) {
 
 TEST(missing_references_are_refused) {
 	add_modem()->service_flows[0].bonding_group = 3;
-	check_refused(ADDED "service flow 50: its bonding group is not there");
+	check_refused(ADDED "service flow 50: its bonding group does not exist");
 	add_modem()->service_flows[0].bonding_group = 99;
-	check_refused(ADDED "service flow 50: its bonding group is not there");
+	check_refused(ADDED "service flow 50: its bonding group does not exist");
 	kit_add_classifier(add_modem(), 1001, 1);
-	check_refused(ADDED "classifiers[0]: its service flow is not there");
+	check_refused(ADDED "classifiers[0]: its service flow does not exist");
 	add_modem()->filter_group_count = 1;
 	kit_edit_modem(7, 7)->filter_groups[0] = 4;
-	check_refused(ADDED "one of its filter groups is not there");
+	check_refused(ADDED "one of its filter groups does not exist");
 	kit_add_flow(add_modem(), 50, 0);
-	check_refused(ADDED "service flow 50: is there twice");
+	check_refused(ADDED "service flow 50: the ID is used twice");
 	add_modem()->service_flow_count = 0;
 	check_refused(ADDED "it has 0 service flows");
 	kit_edit_bonding_group(2)->channels[1] = 5;
-	check_refused("bonding group 3: one of its channels is not there");
+	check_refused("bonding group 3: one of its channels does not exist");
 	kit_edit_bonding_group(2)->channel_count = 0;
 	check_refused("bonding group 3: it has no channels");
 }
@@ -131,11 +131,11 @@ TEST(removal_of_used_object_is_refused) {
 		uint32_t slot;
 		const char *why;
 	} cases[] = {
-		{LIVE_CHANNEL, 1, "channel in place 1: it is still used"},
-		{LIVE_BONDING_GROUP, 0, "bonding group in place 0: it is still used"},
-		{LIVE_FILTER_GROUP, 0, "filter group in place 0: it is still used"},
-		{LIVE_MODEM, 6, "modem in place 6: it is not there"},
-		{LIVE_GROUP, 0, "service group 3: it cannot go by a change"},
+		{LIVE_CHANNEL, 1, "channel in slot 1: it is still used"},
+		{LIVE_BONDING_GROUP, 0, "bonding group in slot 0: it is still used"},
+		{LIVE_FILTER_GROUP, 0, "filter group in slot 0: it is still used"},
+		{LIVE_MODEM, 6, "modem in slot 6: the object does not exist"},
+		{LIVE_GROUP, 0, "service group 3: the group itself cannot be removed by a change"},
 		/* invalid slots */
 		{LIVE_MODEM, KIT_MODEMS, "downstream: no free slot for one more object (slot 10)"},
 		{LIVE_CHANNEL, UINT32_MAX,
@@ -151,7 +151,7 @@ TEST(removal_of_used_object_is_refused) {
 	}
 	kit_add_change(LIVE_MODEM, 1, NULL);
 	kit_edit_modem(1, 1);
-	check_refused("modem 02:01:00:00:00:01: it is twice in one change");
+	check_refused("modem 02:01:00:00:00:01: the object is twice in one change");
 }
 
 TEST(change_beyond_capacity_is_refused) {
@@ -167,7 +167,7 @@ TEST(change_beyond_capacity_is_refused) {
 	for (uint32_t f = 0; f < 3; f++)
 		kit_add_flow(m, 70 + f, 0);
 	check_refused(ADDED
-		      "no free slot for one more service flow before those that leave have gone");
+		      "no free slot for one more service flow before removed flows are drained");
 	m = add_modem();
 	for (uint8_t a = 3; a < KIT_IPV4; a++) {
 		if (a != 30)
@@ -176,7 +176,7 @@ TEST(change_beyond_capacity_is_refused) {
 	kit_change(); /* reaches the capacity */
 	m = kit_edit_modem(7, 7);
 	m->addresses[m->address_count++] = (struct ip_address){4, {10, 0, 1, 1}};
-	check_refused("downstream: no capacity for more than 40 addresses of a kind");
+	check_refused("downstream: no capacity for more than 40 addresses of one family");
 	m = kit_edit_modem(7, 7); /* replaces an address: has capacity */
 	m->addresses[5] = (struct ip_address){4, {10, 0, 1, 1}};
 	assert_true(kit_prepare());

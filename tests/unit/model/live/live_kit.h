@@ -127,14 +127,14 @@ static inline void expect_consistent(const struct live_group *l) {
 		for (uint32_t i = 0; i < slots; i++) {
 			const void *item = live_item(&l->sg, o, i);
 			const bool in_use[LIVE_OBJECTS] = {
-				[LIVE_CHANNEL] = o == LIVE_CHANNEL && channel_is_there(item),
-				[LIVE_UPSTREAM_CHANNEL] = o == LIVE_UPSTREAM_CHANNEL &&
-							  upstream_channel_is_there(item),
+				[LIVE_CHANNEL] = o == LIVE_CHANNEL && channel_exists(item),
+				[LIVE_UPSTREAM_CHANNEL] =
+					o == LIVE_UPSTREAM_CHANNEL && upstream_channel_exists(item),
 				[LIVE_BONDING_GROUP] =
-					o == LIVE_BONDING_GROUP && bonding_group_is_there(item),
+					o == LIVE_BONDING_GROUP && bonding_group_exists(item),
 				[LIVE_FILTER_GROUP] =
-					o == LIVE_FILTER_GROUP && filter_group_is_there(item),
-				[LIVE_MODEM] = o == LIVE_MODEM && modem_is_there(item),
+					o == LIVE_FILTER_GROUP && filter_group_exists(item),
+				[LIVE_MODEM] = o == LIVE_MODEM && modem_exists(item),
 			};
 
 			assert_int_equal(in_use[o], l->blocks[o][i] != NULL);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests live_between.c: changes of a group that conflict with another group of the same port are refused. */
+/* Tests live_port_conflicts.c: changes of a group that conflict with another group of the same port are refused. */
 #include "live_kit.h"
 #include "test_main.h"
 
-#include "model/live/live_between.h"
+#include "model/live/live_port_conflicts.h"
 
 #define PORTS(network, rphy, more)                                                             \
 	"ports: {network: {device: \"" network "\"" more "}, rphy: {device: \"" rphy "\"" more \
@@ -48,7 +48,7 @@ static void expect(struct group_pair *pair, enum live_object object, const char 
 
 	if (!live_request(groups[0], LIVE_ADD, object, value, &changes, why))
 		fail_msg("%s", why);
-	assert_int_equal(live_between(groups, 2, 0, &changes, why), line[0] == '\0');
+	assert_int_equal(live_port_conflicts(groups, 2, 0, &changes, why), line[0] == '\0');
 	assert_string_equal(why, line);
 	live_changes_free(&changes);
 	json_decref(value);
@@ -121,16 +121,16 @@ TEST(added_group_must_not_conflict) {
 	struct service_group *sg = &pair.groups[1].sg;
 	char why[LIVE_LINE] = "";
 
-	assert_true(live_between_new(&first, 1, sg, why));
+	assert_true(live_port_conflicts_new(&first, 1, sg, why));
 	sg->upstream_channels[0].grants.map_session = first->sg.channels[0].session;
-	assert_false(live_between_new(&first, 1, sg, why));
+	assert_false(live_port_conflicts_new(&first, 1, sg, why));
 	assert_non_null(strstr(why, "upstream_channel.map_session: found 0x"));
 	sg->upstream_channels[0].grants.map_session = 7777;
 	sg->channels[0].session = first->sg.channels[0].session;
-	assert_false(live_between_new(&first, 1, sg, why));
+	assert_false(live_port_conflicts_new(&first, 1, sg, why));
 	assert_non_null(strstr(why, "channel.session: found 0x"));
-	assert_true(live_between_new(&first, 0, sg, why));
+	assert_true(live_port_conflicts_new(&first, 0, sg, why));
 	sg->rphy.rpd_mac[5] ^= 1;
-	assert_true(live_between_new(&first, 1, sg, why));
+	assert_true(live_port_conflicts_new(&first, 1, sg, why));
 	free_pair(&pair);
 }

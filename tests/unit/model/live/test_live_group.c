@@ -21,8 +21,8 @@ TEST(change_over_capacity_is_refused) {
 	expect_changes(&l, "max_modems: 3\n" LIVE_SMALL NEW_MODEM("1"), "1 modem added");
 	expect_refused(
 		&l, "max_modems: 3\n" LIVE_TOP "modems:\n" LIVE_MODEM_1 LIVE_MODEM_2 NEW_MODEM("2"),
-		"modems: found 1 that come, allowed: as many as there are places while "
-		"those that go have theirs, of 3");
+		"modems: found 1 objects to add, allowed: as many as slots are free before "
+		"the removed ones are released (capacity 3)");
 	expect_changes(&l, three_modems, "1 modem removed");
 	live_group_free(&l);
 
@@ -68,8 +68,8 @@ TEST(capacity_follows_the_configuration) {
 	live_group_free(&l);
 	service_group_free(&sg);
 	expect_mistakes("max_modems: 1\n" LIVE_SMALL, 1,
-			"sg.yaml:1: max_modems: found \"1\", allowed: at least the 2 modems that "
-			"there are\n");
+			"sg.yaml:1: max_modems: found \"1\", allowed: at least 2, the number of "
+			"modems\n");
 }
 
 static bool try_create(void *context) {

@@ -167,7 +167,7 @@ static void cores_of_a_group_are_listed_once(void **state) {
 			    .upstream_core = 7},
 		.upstream_channel_count = 1,
 	};
-	uint32_t cores[LAYOUTS_MOST_CORES];
+	uint32_t cores[LAYOUTS_MAX_CORES];
 
 	assert_int_equal(layouts_cores(&sg, cores), 3);
 	assert_memory_equal(cores, ((const uint32_t[]){4, 2, 7}), 3 * sizeof(cores[0]));

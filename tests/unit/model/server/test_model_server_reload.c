@@ -16,7 +16,7 @@
 
 /* Repeated loads of one server file. */
 struct session {
-	struct kept_groups *kept;
+	struct load_cache *kept;
 	const struct server_config *config; /* of the last successful load */
 	const struct modem *before[SERVER_MAX_GROUPS]; /* modem lists before the last load */
 	char *messages; /* of the last load */
@@ -77,7 +77,7 @@ static void expect_reload(struct session *s, const char *text, struct memory_fil
 }
 
 static void end_session(struct session *s) {
-	server_config_forget(s->kept);
+	server_config_free_cache(s->kept);
 	free(s->messages);
 }
 
@@ -253,23 +253,23 @@ TEST(only_plain_lines_are_divided) {
 		       false);
 }
 
-/* server_config_settle() keeps groups with their own files, and frees the others. */
+/* server_config_release() keeps groups with their own files, and frees the others. */
 TEST(settle_keeps_groups_with_own_files) {
 	struct memory_file files[] = {{"dir/1.yaml", GROUP_FILE("1")}, {NULL, NULL}};
 	static const char mixed[] =
 		BONDING "\nservice_groups: [{service_group: 1, file: 1.yaml}, " GROUP("2") "]\n";
 	struct session s = {0};
 
-	server_config_settle(&s.kept); /* no effect without groups */
+	server_config_release(&s.kept); /* no effect without groups */
 	expect_reload(&s, mixed, files, NULL, 0);
-	server_config_settle(&s.kept);
+	server_config_release(&s.kept);
 	assert_non_null(s.kept);
 	assert_non_null(s.config->groups[0].modems);
 	assert_null(s.config->groups[1].modems);
 	expect_reload(&s, mixed, files, NULL, 1);
-	server_config_settle(&s.kept);
+	server_config_release(&s.kept);
 	expect_reload(&s, "# other\n" SMALL, NULL, NULL, 0);
-	server_config_settle(&s.kept);
+	server_config_release(&s.kept);
 	assert_null(s.kept);
 	s.config = NULL;
 	expect_reload(&s, "# other\n" SMALL, NULL, NULL, 0);

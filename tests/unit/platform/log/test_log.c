@@ -91,7 +91,7 @@ TEST(lost_lines_are_reported_when_pipe_is_read) {
 	flood();
 	received = log_pipe_count(log_pipe_read(&pipe_), "flood: number ");
 	assert_in_range(received, 1, FLOOD - 1);
-	log_error("a", LOG_NO_FIELDS, "read again");
+	log_error("a", LOG_NO_FIELDS, "reloaded");
 	log_error("a", LOG_NO_FIELDS, "and on");
 	log_pipe_close(&pipe_);
 	summary = strstr(pipe_.text, "lost=");

@@ -7,7 +7,7 @@
 #include <dirent.h>
 #include <unistd.h>
 
-#include "power/found.h"
+#include "power/initial_settings.h"
 #include "power/leftovers.h"
 #include "power/live/power.h"
 #include "power_kit.h"
@@ -77,7 +77,7 @@ static void sample_once(uint64_t ns, unsigned first, unsigned second) {
 		workers[w].idle_cycles += ns * (100 - percents[w]) / 100;
 		workers[w].rounds += 100;
 	}
-	now = power_look(p, now);
+	now = power_step(p, now);
 }
 
 /* Runs the power thread for `ns` of simulated time with these loads in percent. Then asserts the
@@ -138,12 +138,12 @@ TEST(frequencies_follow_load) {
 TEST(late_samples_are_reported) {
 	set_saving();
 	run_for(10 * MS, 5, 5, 0, 0);
-	now = power_look(p, now + 900 * US);
+	now = power_step(p, now + 900 * US);
 	power_get_report(p, &r);
 	assert_int_equal(r.late_ns, 0);
-	now = power_look(p, now + 3 * MS);
-	now = power_look(p, now + 2 * MS);
-	power_look(p, now);
+	now = power_step(p, now + 3 * MS);
+	now = power_step(p, now + 2 * MS);
+	power_step(p, now);
 	power_get_report(p, &r);
 	assert_int_equal(r.late_ns, 5 * MS);
 }
@@ -205,7 +205,7 @@ TEST(foreign_governor_is_replaced_three_times) {
 		run_for(2 * SECOND, 5, 5, 0, LOW);
 		assert_string_equal(d.cores[0].governor, i < 3 ? "userspace" : "powersave");
 	}
-	assert_int_equal(r.cores[0].counts[CPUFREQ_TAKEN], 4);
+	assert_int_equal(r.cores[0].counts[CPUFREQ_GOVERNOR_CHANGED], 4);
 	assert_int_equal(r.cores[0].max_khz, 0); /* not governed any more */
 }
 
@@ -262,7 +262,7 @@ TEST(unsaved_settings_are_not_changed) {
 	setup.folder = "/nowhere/at/all";
 	p = power_create(&server, &setup);
 	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ, "none");
-	assert_int_equal(r.counts[POWER_NOT_KEPT], 1);
+	assert_int_equal(r.counts[POWER_NOT_SAVED], 1);
 	assert_int_equal(d.writes, 0);
 }
 
@@ -270,14 +270,14 @@ TEST(stopped_clock_or_worker_means_maximum) {
 	set_saving();
 	run_for(100 * MS, 5, 5, LOW, LOW);
 	now -= SECOND;
-	power_look(p, now);
+	power_step(p, now);
 	assert_int_equal(d.cores[0].speed, HIGH);
 	power_get_report(p, &r);
 	assert_int_equal(r.counts[POWER_CLOCK], 1);
 	now += MS;
 	run_for(100 * MS, 5, 5, LOW, LOW);
 	for (unsigned i = 0; i < 3000; i++)
-		now = power_look(p, now); /* the workers' counters do not change */
+		now = power_step(p, now); /* the workers' counters do not change */
 	power_get_report(p, &r);
 	assert_true(r.counts[POWER_WORKER] > 0);
 	assert_int_equal(d.cores[0].speed, HIGH);
@@ -301,9 +301,9 @@ TEST(simulated_change_takes_transition_time) {
 		sample_once(MS, 100, 0);
 		power_get_report(p, &r);
 	}
-	power_look(p, since + 399 * US);
+	power_step(p, since + 399 * US);
 	assert_true(workers[0].slowdown > 0);
-	power_look(p, since + 400 * US);
+	power_step(p, since + 400 * US);
 	assert_int_equal(workers[0].slowdown, 0);
 	power_set_blind(p, true);
 	power_get_report(p, &r);
@@ -314,13 +314,13 @@ TEST(simulated_change_takes_transition_time) {
 /* Leaves what a killed process leaves: its file, and a governor other than the original one. */
 static void crash(void) {
 	char path[LEFTOVERS_PATH];
-	static struct found found;
+	static struct initial_settings found;
 
-	found_begin(&found);
-	assert_int_equal(found_core(&found, &f, 0), 0);
+	initial_begin(&found);
+	assert_int_equal(initial_read_core(&found, &f, 0), 0);
 	found.began++;
 	assert_int_equal(leftovers_path(root, 4242, path), 0);
-	assert_int_equal(found_save(&found, path), 0);
+	assert_int_equal(initial_save(&found, path), 0);
 	strcpy(d.cores[0].governor, "userspace");
 }
 
@@ -383,7 +383,7 @@ TEST(late_limits_are_read_once_per_sample) {
 	d.cores[0].late = d.cores[1].late = 5;
 	for (unsigned round = 0; round < 10; round++) {
 		d.cores[0].max_reads = d.cores[1].max_reads = 0;
-		sample_once(r.look_ns, 100, 100);
+		sample_once(r.sample_ns, 100, 100);
 		assert_true(d.cores[0].max_reads <= 1 && d.cores[1].max_reads <= 1);
 	}
 	power_get_report(p, &r);

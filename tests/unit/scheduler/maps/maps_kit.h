@@ -233,7 +233,7 @@ static inline struct maps_counts kit_counts(const struct kit *k) {
 static inline void kit_check_counts(const struct kit *k) {
 	struct maps_counts n = kit_counts(k);
 
-	assert_int_equal(n.owed_bytes, n.asked_bytes - (n.granted_bytes - n.unsolicited_bytes) -
+	assert_int_equal(n.owed_bytes, n.requested_bytes - (n.granted_bytes - n.unsolicited_bytes) -
 					       n.forgotten_bytes);
 	assert_int_equal(n.maps, k->counted.maps);
 	assert_int_equal(n.minislots, k->counted.minislots);

@@ -310,7 +310,7 @@ TEST(invalid_sid_is_refused) {
 	kit_create(&r, c, 2, 3);
 	NO_SIDS(0, 1, "a SID cluster has a SID", {good, 0});
 	NO_SIDS(0, 1, "a SID cluster has a SID", {NULL, 1});
-	NO_SIDS(0, 1, "a SID's channel is not there", {absent, 1});
+	NO_SIDS(0, 1, "a SID's channel does not exist", {absent, 1});
 	NO_SIDS(0, 1, "a SID is 1..0x3ffe", {zero, 1});
 	NO_SIDS(0, 1, "a SID is 1..0x3ffe", {all, 1});
 	NO_SIDS(0, 1, "a SID cluster has a channel twice", {repeated, 2});

@@ -210,7 +210,7 @@ static void check_counts(const struct lockstep *l) {
 	assert_int_equal(n.late_requests, l->model.late_requests);
 	assert_int_equal(sum.late_requests, n.late_requests);
 	assert_int_equal(sum.maps, n.maps);
-	assert_int_equal(n.asked_bytes, l->model.requested);
+	assert_int_equal(n.requested_bytes, l->model.requested);
 	assert_int_equal(n.granted_bytes, l->model.granted);
 	assert_int_equal(n.unsolicited_bytes, l->model.unsolicited);
 	assert_int_equal(n.forgotten_bytes, l->model.forgotten);
@@ -243,20 +243,20 @@ static void random_step(struct lockstep *l) {
 		uint16_t sid = (uint16_t)random_below(r, 200);
 
 		for (uint32_t n = random_below(r, 20) == 0 ? 300 : 1; n > 0; n--)
-			assert_int_equal(maps_station(l->kit.m, channel, sid),
+			assert_int_equal(maps_queue_station(l->kit.m, channel, sid),
 					 model_station(&l->model, channel, sid));
 	}
 	if (random_below(r, 10) == 0) {
 		uint32_t channel = random_below(r, l->kit.count), lost = random_below(r, 40);
 
 		lost = random_below(r, 50) == 0 ? random_next(r) : lost;
-		maps_collisions(l->kit.m, channel, lost);
+		maps_report_collisions(l->kit.m, channel, lost);
 		model_collisions(&l->model, channel, lost);
 	}
 	if (random_below(r, 5) == 0) {
 		uint32_t flow = random_below(r, l->flows);
 
-		maps_used(l->kit.m, flow, l->kit.now);
+		maps_data_received(l->kit.m, flow, l->kit.now);
 		model_used(&l->model, flow, l->kit.now);
 	}
 	if (due > l->kit.now && random_below(r, 8) != 0)

@@ -7,7 +7,7 @@
  *
  * - LOCKSTEP_SLOP_NS: a bucket or a sleeping group may take effect so much later.
  * - A channel may be used while it has work for at most the lead. It must be used if its work is at
- *   most SCHEDULER_REST_NS, or if its cluster uses another channel with as much work.
+ *   most SCHEDULER_WAKE_NS, or if its cluster uses another channel with as much work.
  * - LOCKSTEP_SLACK: a bucket may be so much fuller than the model's, and 1/64 ns more per packet
  *   since it was full, as the scheduler rounds.
  * - LOCKSTEP_TIE_NS: the end of a channel's work may differ so much, and as much more per packet

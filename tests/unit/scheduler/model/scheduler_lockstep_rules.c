@@ -167,7 +167,7 @@ const char *check_grant(const struct model *m, const struct scheduler_grant *g) 
 }
 
 int find_overlooked_flow(const struct model *m) {
-	const uint64_t rested = SCHEDULER_REST_NS - LOCKSTEP_SLOP_NS;
+	const uint64_t rested = SCHEDULER_WAKE_NS - LOCKSTEP_SLOP_NS;
 
 	if (!surely_within(m, &m->limit, rested))
 		return -1;

@@ -70,10 +70,10 @@ TEST(removal_drops_pending_fragments) {
 	assert_int_equal(server_group_drain(server, 0, 0), 1);
 	server->groups[0].upstream->requests.sink.by_kind[0] = 3;
 	life_kit_remove(kit, 0, 0);
-	assert_int_equal(server->gone.groups, 1);
-	assert_int_equal(server->gone.requests[0], 3);
-	assert_int_equal(server->gone.up_in[UNIT_PACKET], 1);
-	assert_int_equal(counters_dropped(&server->gone.up), 1);
+	assert_int_equal(server->removed.groups, 1);
+	assert_int_equal(server->removed.requests[0], 3);
+	assert_int_equal(server->removed.up_in[UNIT_PACKET], 1);
+	assert_int_equal(counters_dropped(&server->removed.up), 1);
 	assert_true(server_balanced(server));
 }
 
@@ -322,7 +322,7 @@ TEST(outstanding_grants_are_awaited) {
 	assert_in_range(kit->now - began, MS, MS + MS / 10);
 	open_scheduled();
 	life_kit_remove(kit, 0, 1000);
-	assert_int_equal(server->gone.up.values[COUNTER_MAPS], maps_before);
+	assert_int_equal(server->removed.up.values[COUNTER_MAPS], maps_before);
 	assert_int_equal(kit->received_up[1], 1);
 }
 

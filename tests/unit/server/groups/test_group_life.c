@@ -56,8 +56,8 @@ TEST(repeated_add_and_remove_leaks_nothing) {
 	}
 	life_resources_check(&resources);
 	assert_memory_equal(&server->pools.reserved, &reserved, sizeof(reserved));
-	assert_int_equal(server->gone.groups, CYCLES);
-	assert_true(server->gone.down.drops[DROP_STOPPED] > 0);
+	assert_int_equal(server->removed.groups, CYCLES);
+	assert_true(server->removed.down.drops[DROP_STOPPED] > 0);
 	assert_int_equal(kit->received_up[1], 6 * CYCLES);
 	assert_true(kit->received_up[3] > 0 && kit->received_up[4] > 0);
 }
@@ -103,7 +103,7 @@ TEST(max_groups_use_exactly_reserved_buffers) {
 		life_kit_add(kit, life_kit_load_extra(kit, id, LIFE_SHARED, id % 3, (id + 1) % 3,
 						      (id + 2) % 3));
 	check_crypto_queues();
-	assert_memory_equal(&pools->reserved, &pools->most, sizeof(pools->most));
+	assert_memory_equal(&pools->reserved, &pools->max, sizeof(pools->max));
 	for (unsigned id = 2; id <= max_groups; id++)
 		life_kit_send_both(kit, LIFE_SHARED, &kit->extra[id], 3);
 	life_kit_run(kit, 3 * MS);
@@ -204,14 +204,14 @@ static void check_refused(const char *expected) {
 static void check_each_refusal(void) {
 	char *network = added->network.device;
 
-	REFUSED_WITH(id, 1, "service group 1: is there already");
+	REFUSED_WITH(id, 1, "service group 1: a group with this ID is in service already");
 	REFUSED_WITH(threads.upstream_core, 99,
 		     "service group 3: threads.upstream_core: found core 99, allowed: 1-3, the "
 		     "cores that have a worker");
 	REFUSED_WITH(threads.lower_mac_core, 98, "threads.lower_mac_core: found core 98");
-	added->threads.asked.main_core = true;
+	added->threads.requested.main_core = true;
 	REFUSED_WITH(threads.main_core, 1, "threads.main_core: found core 1, allowed: 0, ");
-	added->threads.asked.main_core = false;
+	added->threads.requested.main_core = false;
 	REFUSED_WITH(rphy.mtu, 1600, "rphy.mtu");
 	REFUSED_WITH(max_frame, 9000, "max_frame");
 	REFUSED_WITH(network.device, added->rphy_port.device, "another port's");

@@ -146,16 +146,16 @@ TEST(addresses_change_between_packets) {
 #define OLD_RATE 1000000000
 #define NEW_RATE 900000000
 
-const struct server_config *server_config_reload(struct kept_groups **kept, const char *path,
+const struct server_config *server_config_reload(struct load_cache **kept, const char *path,
 						 const struct server_devices *devices,
 						 FILE *errors) {
 	return &file;
 }
 
-void server_config_settle(struct kept_groups **kept) {
+void server_config_release(struct load_cache **kept) {
 }
 
-void server_config_forget(struct kept_groups *kept) {
+void server_config_free_cache(struct load_cache *kept) {
 }
 
 /* Reloaded files and their results. */
@@ -199,7 +199,7 @@ TEST(reload_is_atomic) {
 		refusals += !files[i].accepted;
 		assert_int_equal(server->refused, refusals);
 	}
-	assert_int_equal(server->gone.groups, 1);
+	assert_int_equal(server->removed.groups, 1);
 	reload_free(&r);
 }
 

@@ -110,7 +110,7 @@ static void rules_step(struct life_script *script, unsigned number) {
 	unsigned group;
 
 	for (unsigned port = 0; port < 2; port++) {
-		server_steer_nothing(server, port, 0);
+		server_steering_clear(server, port, 0);
 		wait_rounds(number % 4);
 		server_steer(server, port);
 		wait_rounds(number % 3);
@@ -137,7 +137,7 @@ TEST(rule_changes_keep_packets_in_order) {
 		life_kit_run(kit, 5000000);
 		t = life_kit_totals(kit);
 		life_kit_check_totals(kit);
-		assert_int_equal(server->gone.groups, STEPS);
+		assert_int_equal(server->removed.groups, STEPS);
 		assert_true(t.port_steered > 0);
 		assert_int_equal(flow_nic_calls.refused, 0);
 	}
@@ -153,7 +153,7 @@ TEST(rules_are_added_after_resume) {
 	life_kit_launch(kit);
 	do {
 		server_group_drain(server, 0, 0);
-		server_steer_nothing(server, 1, 0);
+		server_steering_clear(server, 1, 0);
 		fewer = flow_nic_calls.rules;
 		assert_true(fewer < rules);
 		server_steer(server, 1);
@@ -167,7 +167,7 @@ TEST(rules_are_added_after_resume) {
 static void wait_for_ring(unsigned count) {
 	const struct port_share *share = server->shares.of[1];
 
-	while (rte_ring_count(share->members[0].ring) != count || !share_way_settled(share, 0))
+	while (rte_ring_count(share->members[0].ring) != count || !share_queue_settled(share, 0))
 		sched_yield();
 }
 
@@ -177,7 +177,7 @@ TEST(rule_stays_while_ring_is_read_first) {
 	steering_kit_open(kit, STEERED_IN_VLAN, 1, 2);
 	added = life_kit_load_extra(kit, 2, 0, 1, 2, 0);
 	life_kit_launch(kit);
-	server_steer_nothing(server, 1, 0);
+	server_steering_clear(server, 1, 0);
 	wait_for_ring(0);
 	server_group_drain(server, 0, 0);
 	assert_true(life_kit_send_burst(kit, 0, &kit->file[0], 0));

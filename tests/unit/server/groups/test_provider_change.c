@@ -28,7 +28,7 @@ static void send_packets(unsigned count) {
 
 static void check_modem_keys(const struct served_group *group, uint32_t m) {
 	const struct ds_tables *t = &group->downstream->tables;
-	const struct us_own *own = group->upstream->tables.slots.own[m];
+	const struct us_modem_data *own = group->upstream->tables.slots.modem_data[m];
 
 	for (size_t f = 0; f < group->sg->modems[m].service_flow_count; f++)
 		assert_ptr_equal(t->flows[ds_modem_flows(t, m)[f]].key.schedule,
@@ -48,7 +48,7 @@ static void check_keys(unsigned g) {
 	for (uint32_t m = 0; m < group->sg->modem_count; m++) {
 		const struct modem *k = &group->sg->modems[m];
 
-		if (modem_is_there(k) && k->security.cipher != CIPHER_NONE)
+		if (modem_exists(k) && k->security.cipher != CIPHER_NONE)
 			check_modem_keys(group, m);
 	}
 }
@@ -63,7 +63,7 @@ static void run_traffic(bool changes, uint64_t digest[2][2]) {
 			set_provider(step % 2, step / 2 % 2 == 0);
 			reload_accepted("crypto provider changed");
 			assert_string_equal(provider(step % 2)->name,
-					    step / 2 % 2 == 0 ? DEVICE : crypto_own());
+					    step / 2 % 2 == 0 ? DEVICE : crypto_default_device());
 			check_keys(step % 2);
 			reload_accepted("nothing");
 		}
@@ -72,7 +72,7 @@ static void run_traffic(bool changes, uint64_t digest[2][2]) {
 	}
 	memcpy(digest, &kit->digest[1], sizeof(uint64_t[2][2]));
 	for (unsigned g = 0; g < 2; g++)
-		assert_string_equal(provider(g)->name, crypto_own());
+		assert_string_equal(provider(g)->name, crypto_default_device());
 	if (changes) /* no key is left in the unused provider */
 		assert_int_equal(crypto_providers_find(&server->crypto, DEVICE)->keys, 0);
 }
@@ -118,8 +118,8 @@ TEST(unsuitable_device_is_refused) {
 		reload_refused(devices[i]);
 		reload_refused("service group 2: crypto.device: crypto_n");
 		reload_refused(
-			" cannot be opened; the messages of vcmtsd say why; nothing was changed");
-		assert_string_equal(provider(1)->name, crypto_own());
+			" cannot be opened; the log of vcmtsd has the reason; nothing was changed");
+		assert_string_equal(provider(1)->name, crypto_default_device());
 	}
 	set_provider(1, false);
 	check_all_traffic();

@@ -91,7 +91,7 @@ static void check_group(unsigned g) {
 	assert_int_equal(send_packet.values[COUNTER_RECEIVED], sent[g].send_packet);
 	assert_int_equal(send_packet.values[COUNTER_TRANSMITTED], sent[g].send_packet);
 	for (; rte_eth_rx_burst(kit->control[g], 0, &m, 1) == 1; sent[g].messages--) {
-		assert_int_equal(rte_pktmbuf_pkt_len(m), ETHERNET_LEAST);
+		assert_int_equal(rte_pktmbuf_pkt_len(m), ETHERNET_MIN_FRAME);
 		rte_pktmbuf_free(m);
 	}
 	assert_int_equal(sent[g].messages, 0);
@@ -154,12 +154,12 @@ TEST(failed_start_frees_all_groups) {
 /* Workers 0, 1, 2: upper MAC, lower MAC, upstream of the first group; 3: the second group. */
 static const unsigned four_workers[2][3] = {{0, 1, 2}, {3, 3, 3}};
 
-static void check_peers(unsigned worker, uint64_t hands_to, uint64_t handed_by) {
+static void check_peers(unsigned worker, uint64_t sends_to, uint64_t receives_from) {
 	const struct worker *w = &kit->server.workers[worker];
 
-	assert_int_equal(w->hands_to.bits[0], hands_to);
-	assert_int_equal(w->handed_by.bits[0], handed_by);
-	assert_int_equal(w->hands_to.bits[1] | w->handed_by.bits[1], 0);
+	assert_int_equal(w->sends_to.bits[0], sends_to);
+	assert_int_equal(w->receives_from.bits[0], receives_from);
+	assert_int_equal(w->sends_to.bits[1] | w->receives_from.bits[1], 0);
 }
 
 TEST(workers_wake_those_they_hand_packets_to) {

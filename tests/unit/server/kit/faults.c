@@ -170,7 +170,7 @@ STEP(us_change_apply)
 STEP(us_change_flushed)
 STEP(share_change_add)
 STEP(share_change_remove)
-STEP(share_forget)
+STEP(share_group_remove)
 
 __typeof__(rte_hash_add_key_data) __real_rte_hash_add_key_data, __wrap_rte_hash_add_key_data;
 int __wrap_rte_hash_add_key_data(const struct rte_hash *h, const void *key, void *data) {

@@ -122,9 +122,9 @@ static void check_frame(void *ctx, const uint8_t *bytes, size_t size) {
 	m = &k->sg.modems[s->modem];
 	check_header(k, &mac, s);
 	length = write_sent_packet(k, serial, expected);
-	if (length < ETHERNET_LEAST) {
-		memset(expected + length, 0, ETHERNET_LEAST - length);
-		length = ETHERNET_LEAST;
+	if (length < ETHERNET_MIN_FRAME) {
+		memset(expected + length, 0, ETHERNET_MIN_FRAME - length);
+		length = ETHERNET_MIN_FRAME;
 	}
 	memcpy(expected, m->mac, 6);
 	ethernet_crc_write(expected, length);
@@ -158,7 +158,7 @@ static uint16_t add_port(struct server *s, enum device_role role, unsigned depth
 
 	snprintf(name, sizeof(name), "far%u", opened++);
 	assert_int_equal(port_pair(name, s->pools.packets, depth, pair), 0);
-	server_ports_give(&s->ports, 0, role, pair[0]);
+	server_ports_set(&s->ports, 0, role, pair[0]);
 	return pair[1];
 }
 
@@ -169,10 +169,10 @@ void group_kit_open(struct group_kit *k, const char *text, unsigned rphy_depth) 
 	k->random.state = 123456789;
 	group_load_text(&k->sg, text);
 	if (!running)
-		fixture_start_eal(server_memory_mb(lone_group_config(&k->lone, &k->sg), NULL));
+		fixture_start_eal(server_memory_mb(single_group_config(&k->lone, &k->sg), NULL));
 	running = true;
 	create_readers(k);
-	assert_int_equal(server_create(&k->server, lone_group_config(&k->lone, &k->sg)), 0);
+	assert_int_equal(server_create(&k->server, single_group_config(&k->lone, &k->sg)), 0);
 	k->network = add_port(&k->server, DEVICE_NETWORK, NETWORK_DEPTH);
 	k->rphy = add_port(&k->server, DEVICE_RPHY, rphy_depth);
 	assert_int_equal(server_serve(&k->server), 0);

@@ -25,7 +25,7 @@ struct group_kit_sent {
 
 struct group_kit {
 	struct service_group sg;
-	struct lone_group lone;
+	struct single_group lone;
 	struct server server;
 	struct served_group *group; /* of the server */
 	uint16_t network, rphy; /* DPDK ports of the test, connected to those of the server */

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#include "server/group_life.h"
+#include "server/group_lifecycle.h"
 #include "server/running.h"
 #include "server/steering.h"
 

@@ -231,12 +231,12 @@ const struct counters *life_kit_up_counters(const struct life_kit *k, unsigned g
 
 struct life_totals life_kit_totals(const struct life_kit *k) {
 	const struct server *s = &k->server;
-	struct counters down = s->gone.down, up = s->gone.up, ports = s->gone.ports, all;
+	struct counters down = s->removed.down, up = s->removed.up, ports = s->removed.ports, all;
 
 	for (unsigned g = 0; g < s->group_count; g++) {
 		struct counters c;
 
-		if (!s->groups[g].there)
+		if (!s->groups[g].in_service)
 			continue;
 		downstream_counters(s->groups[g].downstream, &c);
 		counters_add(&down, &c);
@@ -256,7 +256,7 @@ struct life_totals life_kit_totals(const struct life_kit *k) {
 		.up_out = up.values[COUNTER_TRANSMITTED],
 		.up_dropped = counters_dropped(&up),
 		.port_steered = ports.values[COUNTER_PORT_STEERED],
-		.port_strayed = ports.values[COUNTER_PORT_STRAYED],
+		.port_strayed = ports.values[COUNTER_PORT_MISDIRECTED],
 		.port_in = ports.values[COUNTER_PORT_RECEIVED],
 		.port_dropped = counters_dropped(&ports),
 	};
@@ -267,7 +267,7 @@ void life_kit_check_totals(const struct life_kit *k) {
 	uint64_t pending = 0;
 
 	for (unsigned g = 0; g < k->server.group_count; g++) {
-		if (k->server.groups[g].there)
+		if (k->server.groups[g].in_service)
 			pending += downstream_pending(k->server.groups[g].downstream);
 	}
 	assert_int_equal(t.down_in, t.down_out + t.down_dropped + pending);

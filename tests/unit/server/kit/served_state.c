@@ -92,7 +92,7 @@ static void write_upstream(const struct state *t, const struct upstream *u) {
 		tables->slots.flows.count, tables->slots.streams.count,
 		tables->slots.sessions.count, tables->slots.sids);
 	for (uint32_t m = 0; t->exact && m < tables->modem_count; m++) {
-		const struct us_own *own = tables->slots.own[m];
+		const struct us_modem_data *own = tables->slots.modem_data[m];
 
 		fprintf(t->to, "  modem %u: own %p, reserved %d, keys", m, (const void *)own,
 			tables->slots.reserved[m]);
@@ -203,17 +203,17 @@ static void write_server(const struct state *t) {
 	if (!t->exact)
 		return;
 	fprintf(t->to, "generation %" PRIu64 ", group slots %u, removed groups %u\n", s->generation,
-		s->group_count, s->gone.groups);
+		s->group_count, s->removed.groups);
 	fprintf(t->to, "layout %" PRIx64 " %" PRIx64 ", device handles %" PRIx64 "\n",
 		digest(&s->layout, sizeof(s->layout)), digest(&s->planned, sizeof(s->planned)),
 		digest(s->crypto.open, s->crypto.count * sizeof(s->crypto.open[0])));
-	write_counters(t, "removed shared ports", &s->gone.ports);
+	write_counters(t, "removed shared ports", &s->removed.ports);
 }
 
 static void write_groups(const struct state *t) {
 	for (unsigned id = 0; id <= LIFE_IDS; id++) {
 		for (unsigned g = 0; g < t->s->group_count; g++) {
-			if (!t->s->groups[g].there || t->s->groups[g].sg->id != id)
+			if (!t->s->groups[g].in_service || t->s->groups[g].sg->id != id)
 				continue;
 			if (t->exact)
 				fprintf(t->to, "slot %u\n", g);

@@ -29,17 +29,17 @@ int __wrap_rte_eth_dev_is_removed(uint16_t id) {
 /* Calls of server_synchronize() since a port was released. Workers may poll a port until then. */
 static unsigned synchronized;
 __typeof__(server_synchronize) __real_server_synchronize, __wrap_server_synchronize;
-__typeof__(server_port_give_back) __real_server_port_give_back, __wrap_server_port_give_back;
+__typeof__(server_port_detach) __real_server_port_detach, __wrap_server_port_detach;
 
 void __wrap_server_synchronize(const struct server *s) {
 	synchronized++;
 	__real_server_synchronize(s);
 }
 
-void __wrap_server_port_give_back(struct server_port *port) {
+void __wrap_server_port_detach(struct server_port *port) {
 	assert_true(synchronized > 0);
 	synchronized = 0;
-	__real_server_port_give_back(port);
+	__real_server_port_detach(port);
 }
 
 /* Opens a server with groups 1 and 2 on the shared ports, and group 3 on `pair`. */
@@ -78,7 +78,7 @@ static void check_all_forward(unsigned n) {
 }
 
 static void check_links(void) {
-	links_follow(&links, now += LINKS_LOOK_NS);
+	links_update(&links, now += LINKS_CHECK_NS);
 }
 
 /* Reports a removal request, as DPDK's interrupt thread does. Experimental in DPDK 22.11. */
@@ -119,9 +119,9 @@ static void check_released(unsigned group, enum device_role role) {
 		assert_true(share_is_closed(share) && share->send.to.shut);
 	else if (role == DEVICE_NETWORK)
 		assert_ptr_equal(server->groups[group].downstream->upper.network.ring,
-				 server->nothing);
+				 server->empty_ring);
 	else
-		assert_ptr_equal(server->groups[group].upstream->r.rphy.ring, server->nothing);
+		assert_ptr_equal(server->groups[group].upstream->r.rphy.ring, server->empty_ring);
 }
 
 /* Packets for a removed port, shared or not, are counted as drops; other groups go on. */
@@ -134,7 +134,7 @@ TEST(removed_network_port_drops_only_its_packets) {
 		request_removal(group, DEVICE_NETWORK);
 		assert_true(rte_eth_dev_is_valid_port(port_of(group, DEVICE_NETWORK)->id));
 		/* removal requests are handled before the next link check is due */
-		links_follow(&links, now);
+		links_update(&links, now);
 		check_released(group, DEVICE_NETWORK);
 		check_states(group, "gone", "up");
 		life_kit_send_bursts(kit, pairs[group], groups[group], 3);
@@ -179,7 +179,7 @@ TEST(device_reported_as_removed_is_released) {
 	check_states(0, "up", "up");
 	snprintf(name, sizeof(name), "%s", port_of(2, DEVICE_RPHY)->name);
 	assert_int_equal(rte_eal_hotplug_remove("vdev", name), 0);
-	links_follow(&links, now += LINKS_ASK_NS);
+	links_update(&links, now += LINKS_DEVICE_CHECK_NS);
 	check_states(0, "gone", "up");
 	check_states(1, "gone", "up");
 	check_states(2, "up", "gone");
@@ -192,7 +192,7 @@ TEST(link_down_drops_and_link_up_resumes) {
 		check_all_forward(2);
 		set_link(group, DEVICE_NETWORK, false);
 		set_link(group, DEVICE_RPHY, false);
-		links_follow(&links, now + LINKS_LOOK_NS - 1);
+		links_update(&links, now + LINKS_CHECK_NS - 1);
 		check_states(group, "up", "up");
 		check_links();
 		check_states(group, "down", "down");

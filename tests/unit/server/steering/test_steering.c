@@ -177,7 +177,7 @@ static const struct {
 } texts[] = {
 	{STEERED_BY_SESSION, true, 2, 2, BOTH "MAC address", BOTH "session"},
 	{STEERED_BY_SESSION, false, 2, 0, BOTH "MAC address",
-	 "off: the device takes no rules for it"},
+	 "off: the device does not accept the rules"},
 	{STEERED_OFF, true, 0, 2, "off: as asked for", BOTH "session"},
 	{STEERED_FIRST, true, 1, 2, "1 of 2 groups to queues of their own, by MAC address",
 	 BOTH "session"},
@@ -211,7 +211,7 @@ TEST(rule_change_keeps_order) {
 	up = &server->groups[SECOND].upstream->counters;
 	for (unsigned step = 0; step < 4; step++) {
 		life_kit_send_bursts(kit, 0, sg, 1);
-		server_steer_nothing(server, 1, SECOND);
+		server_steering_clear(server, 1, SECOND);
 		life_kit_send_bursts(kit, 0, sg, 1);
 		worker_round(&server->workers[server->shares.owners[1]]);
 		life_kit_settle(kit, MS);
@@ -271,14 +271,14 @@ static struct port_share *open_with_queue(void) {
 static uint16_t receive(struct port_share *s, struct rte_mbuf **pkts) {
 	struct packet_source from;
 
-	share_way_source(s, SECOND, &from);
-	return from.take(from.taker, pkts, PIPELINE_BURST);
+	share_queue_source(s, SECOND, &from);
+	return from.receive(from.context, pkts, PIPELINE_BURST);
 }
 
 /* A period of `emptied` ends when the port was found empty twice and the queue once. */
 TEST(emptied_counts_when_port_and_queue_were_empty) {
 	struct port_share *s = open_with_queue();
-	struct share_way *w = &s->members[SECOND].way;
+	struct share_queue *w = &s->members[SECOND].queue;
 	struct rte_mbuf *pkts[PIPELINE_BURST];
 	uint64_t periods = w->emptied;
 
@@ -299,17 +299,17 @@ TEST(resumed_ring_is_read_after_queue) {
 	struct port_share *s = open_with_queue();
 	struct rte_mbuf *pkts[PIPELINE_BURST];
 
-	assert_true(share_way_settled(s, SECOND));
+	assert_true(share_queue_settled(s, SECOND));
 	share_ring_pause(s, SECOND);
 	assert_int_equal(receive(s, pkts), 0);
-	assert_false(share_way_settled(s, SECOND));
+	assert_false(share_queue_settled(s, SECOND));
 	share_ring_resume(s, SECOND);
 	assert_true(life_kit_send_burst(kit, 0, &kit->file[SECOND], 0));
 	assert_int_equal(receive(s, pkts), 1);
 	rte_pktmbuf_free(pkts[0]);
-	assert_false(share_way_settled(s, SECOND));
+	assert_false(share_queue_settled(s, SECOND));
 	assert_int_equal(receive(s, pkts), 0);
-	assert_true(share_way_settled(s, SECOND));
+	assert_true(share_queue_settled(s, SECOND));
 }
 
 /* Misdirects a burst of packets; the port owner does not run meanwhile. */
@@ -333,23 +333,23 @@ TEST(misdirected_packets_are_read_from_busy_port) {
 	misdirect_burst(s);
 	misdirected = share_misdirected(s);
 	handed = share_misdirected_handed(s);
-	server_steer_nothing(server, RPHY, SECOND);
+	server_steering_clear(server, RPHY, SECOND);
 	life_kit_send_bursts(kit, 0, &kit->file[SECOND], PIPELINE_BURST / 2);
 	n = share_receive(s, pkts, 0);
 	assert_int_equal(n, PIPELINE_BURST);
 	assert_int_equal(share_misdirected(s), misdirected - PIPELINE_BURST / 2);
-	assert_int_equal(share_tell_apart(s, pkts, n), 0);
-	assert_false(share_misdirected_taken(s, handed));
+	assert_int_equal(share_distribute(s, pkts, n), 0);
+	assert_false(share_misdirected_dequeued(s, handed));
 	while (rte_eth_rx_burst(s->from.port, 0, pkts, 1) == 1)
 		rte_pktmbuf_free(pkts[0]);
 	emptied = s->emptied;
 	for (; misdirected > PIPELINE_BURST / 2; misdirected -= PIPELINE_BURST / 2) {
 		assert_int_equal(share_misdirected(s), misdirected - PIPELINE_BURST / 2);
 		n = share_receive(s, pkts, 0);
-		assert_int_equal(share_tell_apart(s, pkts, n), 0);
+		assert_int_equal(share_distribute(s, pkts, n), 0);
 		assert_int_equal(s->emptied, emptied + (misdirected < PIPELINE_BURST));
 	}
-	assert_true(share_misdirected_taken(s, handed));
+	assert_true(share_misdirected_dequeued(s, handed));
 	assert_int_equal(share_misdirected_handed(s), handed);
 	life_kit_settle(kit, 20 * MS);
 }

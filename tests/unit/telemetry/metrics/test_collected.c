@@ -85,11 +85,11 @@ TEST(upstream_scheduler_metrics) {
 	}
 }
 
-static void check_effort(const char *id, const char *direction, const struct effort *e) {
+static void check_effort(const char *id, const char *direction, const struct poll_stats *e) {
 	check(FIND("vcmts_polls_total", id, direction, "useful"), e->polls_useful);
 	check(FIND("vcmts_polls_total", id, direction, "empty"), e->polls_empty);
 	check(FIND("vcmts_lookups_total", id, direction), e->lookups);
-	check(FIND("vcmts_looked_up_total", id, direction), e->looked_up);
+	check(FIND("vcmts_looked_up_total", id, direction), e->lookup_packets);
 }
 
 TEST(group_metrics_values) {

@@ -68,7 +68,7 @@ int __wrap_pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
 	count_before = sample_count;
 	if (locks == removed_at) {
 		saved = *g;
-		g->there = false;
+		g->in_service = false;
 		g->sg = NULL;
 		g->downstream = NULL;
 		g->upstream = NULL;
@@ -176,7 +176,7 @@ TEST(process_metrics_values) {
 
 	bench->server.idle_refused = 5;
 	bench->server.refused = 6;
-	bench->server.gone.groups = 7;
+	bench->server.removed.groups = 7;
 	walk();
 	for (unsigned s = 0; s < rte_socket_count(); s++) {
 		assert_int_equal(rte_malloc_get_socket_stats((int)rte_socket_id_by_idx(s), &stats),
@@ -198,7 +198,7 @@ TEST(process_metrics_values) {
 	check(FIND("vcmts_pool_buffers_free", "packets"), rte_mempool_avail_count(p->packets));
 	check(FIND("vcmts_pool_buffers", "pieces"), p->pieces->size);
 	check(FIND("vcmts_pool_buffers_free", "pieces"), rte_mempool_avail_count(p->pieces));
-	bench->server.gone.groups = 0;
+	bench->server.removed.groups = 0;
 }
 
 TEST(scheduler_metrics_need_a_scheduler) {

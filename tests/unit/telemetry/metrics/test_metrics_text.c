@@ -17,7 +17,7 @@ static const struct metric_histogram histogram = {
 /* Asserts the text of a sample; `begins`: with the metric's header. */
 static void check(enum metrics_format format, bool begins, const struct metric *m,
 		  struct metric_sample sample, const char *text) {
-	struct metrics_text t = {.most = 65536, .format = format};
+	struct metrics_text t = {.max = 65536, .format = format};
 
 	if (begins)
 		metrics_text_begin(&t, m);
@@ -52,7 +52,7 @@ TEST(text_over_the_limit_fails) {
 	const size_t size = strlen("a_packets_total{x=\"1\",y=\"b\"} 0\n");
 
 	for (size_t limit = size - 1; limit <= size; limit++) {
-		struct metrics_text t = {.most = limit};
+		struct metrics_text t = {.max = limit};
 
 		metrics_text_sample(&t, &counter, &s);
 		assert_int_equal(t.failed, limit < size);

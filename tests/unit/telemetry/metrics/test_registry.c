@@ -206,7 +206,7 @@ static void add_stage(struct declared *d, const struct stage *s) {
 	assert_non_null(s->run);
 	assert_true(strlen(s->about) > 5 && strlen(s->dpdk) > 0);
 	assert_int_equal(s->open == NULL, s->close == NULL);
-	assert_true(!s->pulls || (s->polls && s->from != 0));
+	assert_true(!s->pulls_input || (s->polls && s->input_queue != 0));
 	if (s->pending != NULL) /* stop() drops pending packets with a reason */
 		assert_true(s->stop != NULL && s->drops != NULL);
 	for (const enum drop_reason *r = s->drops; r != NULL && *r != DROP_NONE; r++)

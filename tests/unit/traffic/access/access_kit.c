@@ -154,5 +154,5 @@ void kit_check_balance(void) {
 	assert_int_equal(c.queued, c.sent + c.discarded + c.waiting);
 	assert_int_equal(c.sent, c.used + c.beyond);
 	assert_int_equal(c.granted, c.used + c.unused + c.silent_bytes + c.late_bytes +
-					    c.lost_bytes + c.coming);
+					    c.lost_bytes + c.pending_grants);
 }

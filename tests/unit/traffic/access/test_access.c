@@ -116,7 +116,7 @@ TEST(outstanding_requests_are_limited) {
 		access_queue(kit.access, 0, 10, kit.now);
 	}
 	assert_int_equal(kit_counts().polls, 4);
-	assert_int_equal(kit_counts().asked, 40);
+	assert_int_equal(kit_counts().requested, 40);
 }
 
 TEST(unanswered_request_is_repeated) {

@@ -114,7 +114,7 @@ TEST(modem_requests_endlessly) {
 	kit_run(frame_time(30));
 	/* a burst, and a request per frame except during back-off */
 	assert_in_range(kit.count, 7, 11);
-	assert_int_equal(kit_counts().asked, 5000 * kit.count);
+	assert_int_equal(kit_counts().requested, 5000 * kit.count);
 	assert_int_equal(kit_counts().unused, 3 * MINISLOT_BYTES - HEADER);
 }
 

@@ -138,7 +138,7 @@ TEST(replayed_packets_are_proven) {
 		assert_int_equal(traffic_verify(g, 1, p, size, &out), CORRUPTION_STREAM);
 	}
 	assert_int_equal(g->by_class[CLASS_CLASSIFIED], 8);
-	generator_take_back(g, packets + 10, 20);
+	generator_unsend(g, packets + 10, 20);
 	rte_pktmbuf_free_bulk(packets, 10);
 	assert_int_equal(g->next, 10 % 4);
 	assert_int_equal(g->sent[0], 7);

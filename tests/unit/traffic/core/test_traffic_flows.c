@@ -293,13 +293,13 @@ TEST(packets_taken_back_are_not_counted) {
 	g = make_generator("imix", 0);
 	sent = calloc(g->targets.stream_count, sizeof(*sent));
 	assert_int_equal(generator_burst(g, 1, packets, 32, &bytes), 32);
-	generator_take_back(g, packets + 20, 12);
+	generator_unsend(g, packets + 20, 12);
 	rte_pktmbuf_free_bulk(packets, 20);
 	assert_int_equal(g->packets, 20);
 	assert_int_equal(g->by_class[0] + g->by_class[1] + g->by_class[2], 20);
 	memcpy(sent, g->sent, g->targets.stream_count * sizeof(*sent));
 	assert_int_equal(generator_burst(g, 1, packets, 32, &bytes), 32);
-	generator_take_back(g, packets, 32);
+	generator_unsend(g, packets, 32);
 	assert_memory_equal(sent, g->sent, g->targets.stream_count * sizeof(*sent));
 	free(sent);
 	generator_free(g);

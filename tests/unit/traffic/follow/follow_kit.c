@@ -74,7 +74,7 @@ uint64_t __wrap_server_link_send(struct server_link *l, const char *method, json
 json_t *__wrap_server_link_next(struct server_link *l, int wait_ms) {
 	json_t *message = l->fd < 0 ? NULL : json_array_get(follow_server.messages, 0);
 
-	l->trouble = l->fd < 0 ? "it has gone" : NULL;
+	l->error = l->fd < 0 ? "the server closed the connection" : NULL;
 	json_incref(message);
 	if (message != NULL)
 		json_array_remove(follow_server.messages, 0);
@@ -198,15 +198,15 @@ static void run_rounds(struct traffic *t) {
 
 void step_update(unsigned n) {
 	for (unsigned i = 0; i < RTE_MAX(n, 1u); i++) {
-		following.look_at = 0;
-		follow_look(&following, 0);
+		following.sample_at = 0;
+		follow_step(&following, 0);
 		run_rounds(rig.traffic);
 	}
 }
 
 void step_resolve(unsigned n) {
 	for (int i = 0; i < 20000 && follow_group_unresolved(&following.groups[0]); i++) {
-		follow_look(&following, 1);
+		follow_step(&following, 1);
 		run_rounds(rig.traffic);
 	}
 	assert_false(follow_group_unresolved(&following.groups[0]));

@@ -80,7 +80,7 @@ TEST(own_server_is_called) {
 
 	result = call_server_of(geteuid(), &link, &got);
 	assert_int_equal(json_string_length(json_object_get(result, "config")), LONG);
-	assert_null(link.trouble);
+	assert_null(link.error);
 	assert_int_equal(got, 'g');
 	json_decref(result);
 	for (unsigned i = 0; i < 2; i++) {
@@ -89,7 +89,7 @@ TEST(own_server_is_called) {
 		json_decref(event);
 	}
 	assert_null(server_link_next(&link, 1000));
-	assert_string_equal(link.trouble, "it has gone");
+	assert_string_equal(link.error, "the server closed the connection");
 	server_link_close(&link);
 }
 
@@ -101,5 +101,5 @@ TEST(server_of_other_user_is_not_called) {
 		skip();
 	assert_null(call_server_of(OTHER_USER, &link, &got));
 	assert_int_equal(got, 'n');
-	assert_string_equal(link.trouble, "served by user 54321, allowed: user 0");
+	assert_string_equal(link.error, "served by user 54321, allowed: user 0");
 }

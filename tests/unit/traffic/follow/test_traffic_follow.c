@@ -8,7 +8,7 @@
 #include "test_main.h"
 
 static void assert_change_time(unsigned n) {
-	follow_look(&following, 0); /* the change is applied */
+	follow_step(&following, 0); /* the change is applied */
 	assert_int_equal(following.times.behind->total_count, 1);
 	assert_int_equal(following.times.applied_at, 0);
 	assert_true(rig.traffic->apply_longest > 0);
@@ -95,7 +95,7 @@ static void close_link(unsigned n) {
 
 static void reconnect(unsigned n) {
 	for (int i = 0; i < 2000 && following.changes == 0; i++) {
-		follow_look(&following, 1);
+		follow_step(&following, 1);
 		step_update(1);
 	}
 }
@@ -180,7 +180,7 @@ TEST(packets_after_retention_time_are_unexpected) {
 	step_remove_modem(0);
 	step_update(1);
 	traffic_receive(rig.traffic);
-	follow_look(&following, 0); /* frees the change */
+	follow_step(&following, 0); /* frees the change */
 	assert_null(following.groups[0].offered);
 	step_send(0);
 	r = rig_end_run(&rig);

@@ -111,7 +111,7 @@ static void set_rig_key_number(unsigned n) {
 /* For `n` rounds, asserts that all faulty frames stay unresolved, with one server.info request. */
 static void assert_faulty_unresolved(unsigned n) {
 	for (unsigned i = 0; i < n; i++) {
-		follow_look(&following, 1);
+		follow_step(&following, 1);
 		traffic_receive(rig.traffic);
 	}
 	assert_int_equal(rig.traffic->downlink->follow->frames.count,
@@ -147,7 +147,7 @@ static void change_after_frames_in_port(unsigned n) {
 		assert_int_equal(rte_eth_tx_burst(rig.rphy[1], 0, &m, 1), 1);
 	}
 	use_key_and_next(2); /* the third generation replaces the first at once */
-	follow_look(&following, 0);
+	follow_step(&following, 0);
 	assert_int_equal(following.changes, 2);
 	assert_false(round_applies_change());
 	traffic_receive(rig.traffic); /* a full burst: the port may have more */
@@ -159,7 +159,7 @@ static void change_after_frames_in_port(unsigned n) {
 static void keep_port_busy(unsigned n) {
 	unsigned rounds = 1;
 
-	follow_look(&following, 0);
+	follow_step(&following, 0);
 	while (!round_applies_change() && rounds < 1000)
 		rounds++;
 	assert_in_range(rounds, 32, n);

@@ -60,7 +60,7 @@ static int tear_down(void **state) {
 /* Reads events and applies changes, without sending packets. */
 static void update(void) {
 	for (int i = 0; i < 4; i++) {
-		follow_look(&following, 0);
+		follow_step(&following, 0);
 		for (unsigned g = 0; g < rig.groups.count; g++)
 			rig.groups.all[g]->stopped = true;
 		groups_send(&rig.groups, rte_rdtsc());

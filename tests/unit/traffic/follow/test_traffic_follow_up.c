@@ -53,8 +53,8 @@ static void start_with(size_t count, const char *mix) {
 	memset(next, 0, sizeof(next));
 	for (int i = 0; i < 4; i++) {
 		run_rounds(ROUNDS);
-		follow_group_look(&follow);
-		follow_group_look_valid(&follow);
+		follow_group_sample(&follow);
+		follow_group_sample_valid(&follow);
 	}
 }
 
@@ -268,8 +268,8 @@ static unsigned next_key_sequences(void) {
 static void settle(void) {
 	copy_sent(NONE);
 	deliver_copies();
-	follow_group_look(&follow);
-	follow_group_look_valid(&follow);
+	follow_group_sample(&follow);
+	follow_group_sample_valid(&follow);
 }
 
 static void use_next_key_only(struct security_association *s) {
@@ -343,12 +343,13 @@ TEST(unused_removed_key_explains_no_losses) {
 			rig.sg.modems[2].addresses = new_addresses;
 			rig.sg.modems[2].address_count = 2;
 			apply_change();
-			assert_true(follow_group_dirty(&follow)); /* a change of keys is pending */
+			assert_true(follow_group_has_differences(
+				&follow)); /* a change of keys is pending */
 			assert_false(follow.rekeys);
 			deliver_copies(); /* packets with the old addresses */
 		}
 		apply_change();
-		assert_false(follow_group_dirty(&follow));
+		assert_false(follow_group_has_differences(&follow));
 		run_rounds(2 * ROUNDS);
 		assert_true(before > 0);
 		assert_int_equal(finish(NONE, before), 0);

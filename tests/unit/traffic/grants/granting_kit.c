@@ -78,7 +78,7 @@ struct rte_mbuf *granting_kit_packet(uint32_t channel, const uint8_t *message, s
 }
 
 void granting_kit_receive(struct rte_mbuf *m) {
-	assert_int_equal(uplink_hear(rig.uplink, &m, 1), 0);
+	assert_int_equal(uplink_receive_maps(rig.uplink, &m, 1), 0);
 }
 
 void granting_kit_round(void) {

@@ -87,7 +87,7 @@ TEST(requests_and_unused_grants_are_sent) {
 	uplink_grants(rig.uplink, &result);
 	assert_int_equal(result.records, 1);
 	assert_int_equal(result.frames, 1);
-	assert_int_equal(result.heard_bytes, 2 * 256);
+	assert_int_equal(result.received_bytes, 2 * 256);
 	assert_int_equal(result.unused_bursts, 1);
 	assert_int_equal(rig.received.record_count, 1);
 	record = rig.received.records;
@@ -173,22 +173,22 @@ TEST(invalid_messages_are_counted) {
 			rte_pktmbuf_mtod(m,
 					 uint8_t *)[34 + random_below(&random, m->data_len - 34)] ^=
 				(uint8_t)(1u << random_below(&random, 8));
-		if (uplink_hear(rig.uplink, &m, 1) == 1)
+		if (uplink_receive_maps(rig.uplink, &m, 1) == 1)
 			rte_pktmbuf_free(m);
 	}
 	/* a packet of an unknown session is not consumed */
 	m = granting_kit_packet(0, message, sizeof(message));
 	rte_pktmbuf_mtod(m, uint8_t *)[34 + 3] ^= 0x40;
-	assert_int_equal(uplink_hear(rig.uplink, &m, 1), 1);
+	assert_int_equal(uplink_receive_maps(rig.uplink, &m, 1), 1);
 	rte_pktmbuf_free(m);
 }
 
 TEST(group_without_grants_settings_is_rejected) {
-	assert_non_null(grants_lack(&rig.sg));
+	assert_non_null(grants_missing_setting(&rig.sg));
 	granting_kit_configure();
-	assert_null(grants_lack(&rig.sg));
+	assert_null(grants_missing_setting(&rig.sg));
 	rig.sg.modems[1].upstream_flows[0].segment_header = false;
-	assert_non_null(grants_lack(&rig.sg));
+	assert_non_null(grants_missing_setting(&rig.sg));
 }
 
 EACH_TEST(uplink_kit_set_up, uplink_kit_tear_down)

@@ -98,7 +98,7 @@ TEST(each_group_sends_with_its_vlan) {
 
 			assert_int_equal(packets[i]->data_len, 256 + VLAN_TAG_SIZE);
 			assert_true(vlan_has_tag(packets[i]));
-			assert_int_equal(vlan_tag_take(packets[i]), plan.network_vlans[g]);
+			assert_int_equal(vlan_tag_remove(packets[i]), plan.network_vlans[g]);
 			assert_int_equal(frame_parse(rte_pktmbuf_mtod(packets[i], uint8_t *),
 						     packets[i]->data_len, &fields),
 					 FRAME_GOOD);

@@ -29,7 +29,7 @@ TEST(delayed_packet_is_released_after_its_time) {
 	static struct impair im = {
 		.output = &output, .sessions = &session, .session_count = 1, .delayed = 1};
 
-	im.patience = 1000;
+	im.max_delay = 1000;
 	session.impair = &im;
 	session.delayed[session.delayed_count++] =
 		(struct impair_delayed){.m = &packet, .since = 5000, .release = 4};

@@ -196,7 +196,7 @@ bool uplink_scheduled(const struct uplink *u) {
 	return u->discarded > 0;
 }
 
-unsigned uplink_hear(struct uplink *u, struct rte_mbuf **frames, unsigned n) {
+unsigned uplink_receive_maps(struct uplink *u, struct rte_mbuf **frames, unsigned n) {
 	return n;
 }
 

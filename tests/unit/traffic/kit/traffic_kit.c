@@ -25,7 +25,7 @@ struct rig rig;
 int rig_open(void **state) {
 	fixture_start_eal(256);
 	group_load_text(&rig.sg, rig_config);
-	rig.crypto = crypto_apart_open(SOCKET_ID_ANY);
+	rig.crypto = crypto_standalone_open(SOCKET_ID_ANY);
 	assert_non_null(rig.crypto);
 	rig.pool = fixture_pool_create("rig", 4095, 4096);
 	assert_int_equal(port_pair("network", rig.pool, 1024, rig.network), 0);

@@ -18,7 +18,7 @@ struct uplink_kit rig;
 
 int uplink_kit_open(void **state) {
 	fixture_start_eal(256);
-	rig.crypto = crypto_apart_open(SOCKET_ID_ANY);
+	rig.crypto = crypto_standalone_open(SOCKET_ID_ANY);
 	assert_non_null(rig.crypto);
 	rig.pool = fixture_pool_create("uplink_kit", 63, 2048);
 	assert_int_equal(

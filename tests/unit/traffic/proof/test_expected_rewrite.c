@@ -44,7 +44,7 @@ static int set_up(void **state) {
 	make_generation(&newest, &generations[0]);
 	for (size_t i = 0; i < ARRAY_COUNT(former); i++) {
 		make_generation(&former[i], &generations[i + 1]);
-		rewrites_take(&newest, &former[i], generations[i + 1].magic);
+		rewrites_apply(&newest, &former[i], generations[i + 1].magic);
 	}
 	return 0;
 }

@@ -137,13 +137,13 @@ TEST(longest_gaps_are_kept) {
 	static struct gaps g;
 	uint64_t shortest = UINT64_MAX;
 
-	for (uint32_t i = 0; i < 3 * GAPS_MOST; i++)
-		gaps_note(&g, 1000, 1001 + i * 7919 % (3 * GAPS_MOST));
-	assert_int_equal(g.count, GAPS_MOST);
-	assert_int_equal(g.shorter, 2 * GAPS_MOST);
+	for (uint32_t i = 0; i < 3 * GAPS_MAX; i++)
+		gaps_record(&g, 1000, 1001 + i * 7919 % (3 * GAPS_MAX));
+	assert_int_equal(g.count, GAPS_MAX);
+	assert_int_equal(g.shorter, 2 * GAPS_MAX);
 	for (uint32_t i = 0; i < g.count; i++)
 		shortest = g.list[i].to < shortest ? g.list[i].to : shortest;
-	assert_int_equal(shortest, 1001 + 2 * GAPS_MOST);
+	assert_int_equal(shortest, 1001 + 2 * GAPS_MAX);
 }
 
 #define STREAMS 4

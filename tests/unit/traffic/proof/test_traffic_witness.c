@@ -9,14 +9,14 @@
 
 #define PACKETS 64
 #define SIZE 128
-#define FILE_MOST (1 << 20)
+#define FILE_MAX (1 << 20)
 
 #define BLOCK_INTERFACE 1
 #define BLOCK_PACKET 6
 
 static struct rte_mempool *pool;
 static struct witness_pair pair;
-static uint8_t file[FILE_MOST];
+static uint8_t file[FILE_MAX];
 static size_t file_size;
 
 static int set_up(void **state) {
@@ -42,7 +42,7 @@ static void pass_packets(uint32_t from, uint32_t to, size_t size) {
 			memcpy(bytes, &from, sizeof(from));
 			burst[n] = fixture_packet_create(pool, bytes, size);
 		}
-		witness_see(&pair.downstream, burst, n);
+		witness_pass(&pair.downstream, burst, n);
 		rte_pktmbuf_free_bulk(burst, n);
 		if (n == 0)
 			break;
@@ -150,7 +150,7 @@ TEST(witness_without_capacity_keeps_nothing) {
 
 	assert_int_equal(r.count, 0);
 	assert_int_equal(r.interfaces, 0);
-	witness_see(NULL, NULL, 1);
+	witness_pass(NULL, NULL, 1);
 	assert_int_equal(witness_write(&pair, 1, "/nowhere/file"), -1);
 }
 

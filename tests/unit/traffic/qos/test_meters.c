@@ -167,7 +167,7 @@ TEST(group_load_is_that_of_fullest_channel) {
 	meters_stop(q, MS + 20000);
 	assert_float_equal(q->groups[0].load, 0.4, 1e-9);
 	assert_float_equal(q->groups[1].load, 0.9, 1e-9);
-	assert_float_equal(q->channels[1].limit.most, 50000, 1e-6);
+	assert_float_equal(q->channels[1].limit.max, 50000, 1e-6);
 }
 
 TEST(packets_after_stop_add_no_backlog) {

@@ -52,7 +52,7 @@ static void send_to(const struct ip_address *to, unsigned times, uint64_t now) {
 	store_be16(frame + 12, ipv4 ? ETHERTYPE_IPV4 : ETHERTYPE_IPV6);
 	memcpy(frame + ETHERNET_HEADER + (ipv4 ? 16 : 24), to->bytes, ip_address_size(to->family));
 	for (unsigned i = 0; i < times; i++)
-		cpe_watch_see(w, packets, 1, now);
+		cpe_watch_record(w, packets, 1, now);
 }
 
 /* The addresses within the limit must each have had ACTIVE_PACKETS packets. */
@@ -103,7 +103,7 @@ TEST(watch_is_not_created_without_need) {
 	assert_null(none);
 	sg.cpe_timeout_ns = 9 * SECOND;
 	assert_null(cpe_watch_create(&sg, 0, HZ));
-	cpe_watch_see(NULL, NULL, 0, 0);
+	cpe_watch_record(NULL, NULL, 0, 0);
 	assert_null(cpe_watch_beyond(NULL, true, 0, 0));
 }
 

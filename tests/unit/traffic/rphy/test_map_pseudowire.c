@@ -96,7 +96,7 @@ static void assert_counts(uint64_t maps, uint64_t torn, uint64_t missing) {
 
 	uplink_grants(rig.uplink, &result);
 	assert_int_equal(result.maps, maps);
-	assert_int_equal(result.maps_torn, torn);
+	assert_int_equal(result.maps_incomplete, torn);
 	assert_int_equal(result.maps_missing, missing);
 	assert_int_equal(result.maps_bad, 0);
 	assert_int_equal(result.use[0].data + result.use[1].data, maps * (ELEMENTS - 1));

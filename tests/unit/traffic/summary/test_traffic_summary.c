@@ -78,7 +78,7 @@ TEST(unbalanced_account_is_reported) {
 		   "'undecipherable': 3, 'overtaken': 2, 'unaccounted': 5");
 	text = make_table(&s);
 	assert_non_null(strstr(text, "undecipherable"));
-	assert_non_null(strstr(text, "the account does not close"));
+	assert_non_null(strstr(text, "packets unaccounted for"));
 	free(text);
 	down = (struct traffic_result){.sent = 20, .proven = 20};
 	text = make_table(&s);

@@ -142,7 +142,7 @@ CASE(group_changes_settings, .prepare = use_spare_capacity) {
 	group.upstream.verify_crc = false;
 	group.upstream.frame_timeout_ns = 7 * KIT_MS;
 	group.upstream.reorder_timeout_ns = 3 * KIT_MS;
-	group.upstream.held_by_modem = 4096;
+	group.upstream.modem_pending_limit = 4096;
 	group.upstream.pending /= 2;
 	group.max_frame = SIZE + 3;
 	change_object(LIVE_GROUP, 0, &group);

@@ -38,7 +38,7 @@ static void use_large_grant(void) {
 
 static void check_ready(void) {
 	assert_true(upstream_grants(kit->u));
-	assert_int_equal(kit->u->tables.slots.own[KIT_MODEMS]->flows[0].flow, FIRST);
+	assert_int_equal(kit->u->tables.slots.modem_data[KIT_MODEMS]->flows[0].flow, FIRST);
 	count_grants_of(1, 1); /* starts DOCSIS time */
 }
 

@@ -23,14 +23,15 @@ static void use_free_slots(void) {
 
 /* The lists of a group in service can have free slots between used ones. */
 CASE(free_slots_are_skipped, .prepare = use_free_slots) {
-	assert_null(kit->u->tables.slots.own[4]);
+	assert_null(kit->u->tables.slots.modem_data[4]);
 	kit->modems[4] = removed;
 	check_dropped(7, DROP_UNKNOWN_SID);
 	change_object(LIVE_MODEM, 4, &removed);
 	check_all_delivered();
 }
 
-CASE(removed_modem_drops_its_fragments, .prepare = use_spare_capacity, .held_by_modem = 4000000) {
+CASE(removed_modem_drops_its_fragments, .prepare = use_spare_capacity,
+     .modem_pending_limit = 4000000) {
 	enum { FRAGMENTS = 500 };
 	static const uint8_t bytes[20];
 	struct us_change *c;
@@ -61,7 +62,7 @@ CASE(reused_slot_starts_empty, .prepare = use_spare_capacity) {
 	assert_int_equal(kit->u->requests.sink.by_modem[LAST][REQUEST_FRAME], 1);
 	change_object(LIVE_MODEM, LAST, NULL);
 	assert_int_equal(kit->u->requests.sink.by_modem[LAST][REQUEST_FRAME], 0);
-	assert_int_equal(kit->u->requests.sink.of_removed, 1);
+	assert_int_equal(kit->u->requests.sink.removed_modems, 1);
 	assert_int_equal(kit->u->requests.sink.by_kind[REQUEST_FRAME], 1);
 	assert_null(kit->u->tables.modems[LAST].ipv4);
 	assert_int_equal(kit->u->pending_set.modems[LAST].bytes, 0);

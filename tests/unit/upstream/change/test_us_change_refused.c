@@ -68,15 +68,15 @@ CASE(conflicts_and_excess_are_refused, .prepare = leave_out_last_modem) {
 	check_object_refused(LIVE_MODEM, ABSENT_MODEM, &new_modem, "capacity for 200 SIDs");
 	make_modem(1, 1, kit_streams[PLAIN].sid);
 	check_object_refused(LIVE_MODEM, ABSENT_MODEM, &new_modem,
-			     "channel and SID 0x40 belongs to another");
+			     "channel and SID 0x40 belongs to another object in service");
 	make_modem(2, 1, 0x200);
 	sids[1][0] = sids[0][0];
 	check_object_refused(LIVE_MODEM, ABSENT_MODEM, &new_modem,
-			     "channel and SID 0x200 has two owners");
+			     "channel and SID 0x200 is used twice in the change");
 	channel = kit->sg.upstream_channels[0];
 	channel.session = KIT_OFDMA;
 	check_object_refused(LIVE_UPSTREAM_CHANNEL, 0, &channel,
-			     "session 0x20002 belongs to another");
+			     "session 0x20002 belongs to another object in service");
 	group = kit->sg;
 	group.upstream.psp_numbering = PSP_NUMBERING_SESSION;
 	check_object_refused(LIVE_GROUP, 0, &group, "psp_numbering");
@@ -84,7 +84,7 @@ CASE(conflicts_and_excess_are_refused, .prepare = leave_out_last_modem) {
 	group.upstream.pending *= 2;
 	group.upstream.verify_source = false;
 	check_object_refused(LIVE_GROUP, 0, &group, "upstream.held");
-	assert_true(kit->u->verify_source.asked);
+	assert_true(kit->u->verify_source.enabled);
 	check_unchanged(before);
 }
 
@@ -123,7 +123,7 @@ CASE(two_changes_overlap, .prepare = leave_out_last_modem) {
 
 	add_change(LIVE_MODEM, 4, NULL);
 	first = begin_change();
-	check_refused("not taken over yet");
+	check_refused("not applied yet");
 	apply_change(first);
 	check_object_refused(LIVE_MODEM, 4, &kit->modems[4], "place 4 of modems is still in use");
 	add_change(LIVE_MODEM, ABSENT_MODEM, &kit->modems[ABSENT_MODEM]);

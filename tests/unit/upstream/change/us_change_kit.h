@@ -152,7 +152,7 @@ static inline void run_to_segments(void) {
 	uint16_t n = us_receive(&kit->u->receive, pkts, 0);
 
 	us_uepi(&kit->u->uepi, pkts, us_validate(&kit->u->validate, pkts, n));
-	n = queue_take_burst(us_queue(kit->u, US_BURSTS), pkts, PIPELINE_BURST);
+	n = queue_remove_burst(us_queue(kit->u, US_BURSTS), pkts, PIPELINE_BURST);
 	us_reassemble(&kit->u->reassemble, pkts, n);
 }
 

@@ -104,7 +104,7 @@ CASE(fragment_with_bad_crc_is_dropped, .prepare = without_crc_verification) {
 	}
 }
 
-CASE(unit_above_largest_size_is_dropped, .held_by_modem = 1000000) {
+CASE(unit_above_largest_size_is_dropped, .modem_pending_limit = 1000000) {
 	for (size_t excess = 0; excess < 2; excess++) {
 		uint32_t serial = kit->serial[PLAIN];
 		unsigned count;

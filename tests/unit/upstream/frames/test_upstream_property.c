@@ -291,7 +291,7 @@ static void number_by_session_out_of_order(void) {
 	prepare_run(12, PSP_NUMBERING_SESSION);
 	late = 100;
 	kit->sg.upstream.reorder_timeout_ns = 1000 * KIT_MS;
-	kit->sg.upstream.held_by_modem = kit->sg.upstream.pending;
+	kit->sg.upstream.modem_pending_limit = kit->sg.upstream.pending;
 }
 
 /* All sequence numbers start shortly before they wrap. */

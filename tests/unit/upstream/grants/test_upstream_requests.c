@@ -174,9 +174,9 @@ CASE(requests_in_bursts_are_repetitions) {
 static void check_rounds_are_limited(unsigned pending) {
 	struct pipeline *list = upstream_pipeline(kit->u, 1);
 
-	assert_true(pending > 10 * US_REQUESTS_A_ROUND);
+	assert_true(pending > 10 * US_REQUESTS_PER_ROUND);
 	while (pending > 0) {
-		unsigned now = RTE_MIN(pending, (unsigned)US_REQUESTS_A_ROUND);
+		unsigned now = RTE_MIN(pending, (unsigned)US_REQUESTS_PER_ROUND);
 
 		assert_int_equal(pipeline_due(list), 0);
 		assert_int_equal(pipeline_run(list), now);

@@ -127,7 +127,7 @@ static inline uint64_t requested_bytes(void) {
 	struct maps_counts counts;
 
 	maps_counts(kit->u->grant.maps, MAPS_NONE, &counts);
-	return counts.asked_bytes;
+	return counts.requested_bytes;
 }
 
 static unsigned data_grants[1 << 14]; /* by SID, in the latest count_grants() */

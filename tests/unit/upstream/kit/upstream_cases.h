@@ -20,7 +20,7 @@ struct kit_case {
 	unsigned network_depth, control_depth, frame_buffers, piece_buffers;
 	bool copy_frames, lossy;
 	bool self_started; /* it calls kit_start() and kit_close() itself */
-	uint32_t held_by_modem, pending; /* unless 0, limits of the configuration */
+	uint32_t modem_pending_limit, pending; /* unless 0, limits of the configuration */
 };
 
 /* CASE(condition_and_result, .prepare = ...) {...} defines a case. This header has main(). */
@@ -67,7 +67,7 @@ static void kit_case_run(void **state) {
 	kit_set_defaults(kit);
 	if (c->prepare != NULL)
 		c->prepare();
-	kit_override(&kit->sg.upstream.held_by_modem, c->held_by_modem);
+	kit_override(&kit->sg.upstream.modem_pending_limit, c->modem_pending_limit);
 	kit_override(&kit->sg.upstream.pending, c->pending);
 	kit_override(&kit->network_depth, c->network_depth);
 	kit_override(&kit->control_depth, c->control_depth);

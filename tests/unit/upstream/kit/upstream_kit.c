@@ -18,7 +18,7 @@ static struct upstream_kit storage;
 struct upstream_kit *const kit = &storage;
 
 void kit_crypto_open(void) {
-	kit->crypto = crypto_apart_open(SOCKET_ID_ANY);
+	kit->crypto = crypto_standalone_open(SOCKET_ID_ANY);
 	assert_non_null(kit->crypto);
 	kit->queue = crypto_queue_open(kit->crypto, CRYPTO_UPLINK);
 	assert_non_null(kit->queue);
@@ -101,7 +101,7 @@ void kit_start(void) {
 	r.packets = kit->packets;
 	r.frames = kit->frames;
 	r.pieces = kit->pieces;
-	r.stay = !kit->copy_frames;
+	r.attach_frames = !kit->copy_frames;
 	r.clock = &kit->clock;
 	r.capacity = kit->capacity;
 	r.messages = kit->path;

@@ -150,7 +150,7 @@ static struct metrics_http_counts counts;
 static struct pages open_pages(size_t limit) {
 	server.group_count = server.worker_count = server.ports.count = 0;
 	memset(&counts, 0, sizeof(counts));
-	return (struct pages){.most = limit, .counts = &counts};
+	return (struct pages){.max = limit, .counts = &counts};
 }
 
 /* Builds a query from names and values, in alternation, up to NULL. */
@@ -220,7 +220,7 @@ TEST(failure_of_large_page_is_cached) {
 	assert_in_range(counts.page_ns, 1, 3600000000000);
 	for (unsigned i = 0; i < PAGES; i++)
 		p.list[i].made -= PAGES_AGE_MS;
-	p.most = PAGES_MOST;
+	p.max = PAGES_MAX_SIZE;
 	assert_non_null(pages_get(&p, &source, &q, METRICS_OPEN, &code));
 	pages_clear(&p);
 	assert_int_equal(p.bytes, 0);
@@ -238,7 +238,7 @@ static bool fill_filtered_slots(struct pages *p) {
 }
 
 TEST(unfiltered_pages_have_reserved_slots) {
-	struct pages p = open_pages(PAGES_MOST);
+	struct pages p = open_pages(PAGES_MAX_SIZE);
 	struct metrics_query q;
 	unsigned code = 0;
 	bool full = false;
@@ -280,7 +280,7 @@ static int setup(void **state) {
 	server.ports.list[2].device = "net_x1,iface=eth0";
 	server.ports.list[2].role = DEVICE_RPHY;
 	for (uint16_t g = 0; g < GROUPS; g++) {
-		groups[g] = (struct served_group){.there = true, .sg = &ids[g]};
+		groups[g] = (struct served_group){.in_service = true, .sg = &ids[g]};
 		server.ports.of[g][DEVICE_RPHY] = g + 1;
 		server.ports.of[g][DEVICE_CONTROL] = SERVER_NO_PORT;
 	}
@@ -307,10 +307,10 @@ TEST(readiness_needs_links) {
 	ports[1].open = false;
 	check_ready("service group 7: R-PHY port : not open");
 	ports[1].state = SERVER_PORT_GONE;
-	check_ready("service group 7: R-PHY port : taken away");
-	groups[0].there = false;
+	check_ready("service group 7: R-PHY port : device removed");
+	groups[0].in_service = false;
 	check_ready("all service groups are drained");
-	groups[1].there = false;
+	groups[1].in_service = false;
 	check_ready("no service group");
 }
 
