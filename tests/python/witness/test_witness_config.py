@@ -125,7 +125,7 @@ def test_upstream_values() -> None:
     assert not upstream.verify_source and upstream.verify_crc
     assert upstream.psp_numbering == "session"
     assert (upstream.reorder_timeout_ns, upstream.frame_timeout_ns) == (0, 1_500_000_000)
-    assert (upstream.modem_pending_limit, upstream.held) == (8000, 65536)
+    assert (upstream.held_by_modem, upstream.held) == (8000, 65536)
     seventh = UpstreamChannel(7, "sc-qam", 30_720_000, 0x20007, 5, 6)
     third = UpstreamChannel(3, "ofdma", 10**9, 0x20003)
     assert upstream.channels == (seventh, third)

@@ -133,7 +133,7 @@ class Upstream:
     psp_numbering: str  # flow, session
     reorder_timeout_ns: int
     frame_timeout_ns: int
-    modem_pending_limit: int
+    held_by_modem: int
     held: int
     channels: tuple[UpstreamChannel, ...]
 

@@ -47,7 +47,7 @@ def read_upstream(root: Node) -> Upstream:
         psp_numbering=read(node, "psp_numbering", where, numbering, "flow"),
         reorder_timeout_ns=read(node, "reorder_timeout", where, time_ns, 5 * 10**6),
         frame_timeout_ns=read(node, "frame_timeout", where, time_ns, 2 * 10**9),
-        modem_pending_limit=read(node, "held_by_modem", where, size, 256 * 10**3),
+        held_by_modem=read(node, "held_by_modem", where, size, 256 * 10**3),
         held=read(node, "held", where, size, 4 * 10**6),
         channels=tuple(_channel(*child) for child in children(root, "upstream_channels", "file")),
     )
@@ -105,5 +105,5 @@ def check_upstream(upstream: Upstream, modems: tuple[Modem, ...]) -> None:
     unknown = {channel for channel, _ in places} - channels
     if unknown:
         raise ConfigError(f"a SID names an unknown upstream channel {min(unknown)}")
-    if upstream.held < upstream.modem_pending_limit:
+    if upstream.held < upstream.held_by_modem:
         raise ConfigError("upstream.held is less than upstream.held_by_modem")
