@@ -99,7 +99,7 @@ def test_values_change_while_traffic_goes_on(place: Path) -> None:
         helm("upgrade", RELEASE, CHART, "-f", changed)
         # the kubelet looks after volumes when something of the pod changes, or once a minute
         kubectl("annotate", "pod", POD, "look=now", "--overwrite")
-        until_said("reloaded: service group 1")
+        until_said("read again: service group 1")
         assert not run.is_over(), "it was changed while traffic went on"
         proven(run.summary())
     assert pod()["metadata"]["uid"] == before
@@ -116,7 +116,7 @@ def test_a_change_that_is_wrong_is_refused(place: Path) -> None:
     assert is_ready() and status()["restartCount"] == 0
     helm("upgrade", RELEASE, CHART, "-f", values(place))
     kubectl("annotate", "pod", POD, "look=and again", "--overwrite")
-    until(lambda: sum("reloaded: service group 1" in m for m in messages()) >= 2, "the old one")
+    until(lambda: sum("read again: service group 1" in m for m in messages()) >= 2, "the old one")
 
 
 def test_a_rolling_update_sends_what_was_received(place: Path) -> None:

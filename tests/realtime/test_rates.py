@@ -33,7 +33,7 @@ def test_rates_change_while_traffic_runs(config: Path, tmp_path: Path) -> None:
         assert rate_of(asked, 1) == pytest.approx(1, rel=0.02)
         config.write_text(config_text(limited="3 Mbps", channel="800 Mbps"))
         run.process.send_signal(signal.SIGHUP)
-        awaited(run, "reloaded")
+        awaited(run, "read again")
         time.sleep(0.5)  # what was saved meanwhile is used up
         assert rate_of(asked, 1) == pytest.approx(3, rel=0.02)
         sender.send_signal(signal.SIGINT)

@@ -89,7 +89,7 @@ def memory(config: Path, peers: tuple[str, str]) -> None:
                 continue
             with serving(config, "--iova-mode", mode) as server:
                 kind = {"va": "virtual", "pa": "physical"}[mode]
-                server.hears(f"PCI NICs use {kind} addresses for DMA")
+                server.hears(f"cards reach memory by {kind} addresses")
                 assert ("running on ordinary pages" in server.said()) == (pages == "ordinary")
                 say(f"{pages} pages, IOVA {mode}: {proven(config, peers, 2)} proven")
                 server.stop()
@@ -105,7 +105,7 @@ def unbound(server: Server, config: Path, of: list[str]) -> None:
         program.runs()
         say(f"{of[0]} is unbound")
         write(Path("/sys/bus/pci/drivers/vfio-pci/unbind"), of[0])
-        server.hears(f"{of[0]} was removed: service groups without it: 1")
+        server.hears(f"{of[0]} was taken away: service groups without it: 1")
         assert driver(of[0]) == ""
         status, result = program.result()
     first, second = (group for group in result["groups"])
@@ -131,7 +131,7 @@ def taken(tree: groups.Json, of: list[str]) -> None:
         say("all functions are taken: sriov_numvfs")
         write(PCI / CARDS[0] / "sriov_numvfs", "0")
         for name in of[1:4]:
-            server.hears(f"{name} was removed")
+            server.hears(f"{name} was taken away")
         assert set(server.ports().values()) == {"gone"}
         server.stop()
     no_faults()
@@ -236,8 +236,8 @@ def removed_scene() -> None:
                 doomed.kill()  # it has functions of the card, too
                 say("device_del nic0")
                 monitor("device_del nic0")
-                server.hears(f"{first[0]} was removed: service groups without it: 1")
-                server.hears(f"{first[1]} was removed: service groups without it: 1")
+                server.hears(f"{first[0]} was taken away: service groups without it: 1")
+                server.hears(f"{first[1]} was taken away: service groups without it: 1")
                 say(f"the other card: {other.proven()} proven")
         assert server.ports() == dict.fromkeys(first[:2], "gone") | dict.fromkeys(second[:2], "up")
         assert server.metric("vcmts_port_state", service_group="1", state="gone") == 2
@@ -282,7 +282,7 @@ def unit(system: System, config: Path, of: list[str]) -> None:
     assert "running on ordinary pages" not in system.said(), system.said()
     say(f"without a capability, on huge pages: {proven(config, (of[2], of[3]), 1)} proven")
     system.ask("systemctl", "reload", "vcmtsd")
-    until(lambda: "reloaded" in system.said(), "the file is read again")
+    until(lambda: "read again" in system.said(), "the file is read again")
     stopped(system)
     say("interfaces of the kernel, by their drop-in")
     kernel = "--network net_tap0,iface=vcmts0 --rphy net_af_packet0,iface=lo"
@@ -294,7 +294,7 @@ def unit(system: System, config: Path, of: list[str]) -> None:
     system.configure(config, f"--network {of[0]} --rphy {of[1]} --iova-mode pa")
     restarted(system, "physical-addresses.conf")
     unprivileged(system, 1 << 17 | 1 << 21)  # SYS_RAWIO, SYS_ADMIN
-    assert "PCI NICs use physical addresses for DMA" in system.said(), system.said()
+    assert "cards reach memory by physical addresses" in system.said(), system.said()
     say(f"physical addresses: {proven(config, (of[2], of[3]), 1)} proven")
     stopped(system)
 

@@ -20,7 +20,7 @@ KINDS = ("pipeline", "cost", "scheduler", "throughput", "latency", "power", "goa
 SCHEMA_FILE = data("config/results.schema.json")
 PROGRAMS = ("vcmts", "__main__.py")  # what the tool is called inside
 MIXES = ("point", "mix", "upstream_mix")  # keys that may hold @FILE
-INITIAL_MAX = 60  # characters of a wrong value that a message shows
+FOUND_MAX = 60  # characters of a wrong value that a message shows
 
 
 def shareable(command: Sequence[str]) -> list[str]:
@@ -138,8 +138,8 @@ def mistakes(found: Json) -> Iterator[str]:
             yield f"{place([*where, missing])}: missing"
             continue
         text = shown(json.dumps(error.instance))
-        if len(text) > INITIAL_MAX:
-            text = text[:INITIAL_MAX] + "..."
+        if len(text) > FOUND_MAX:
+            text = text[:FOUND_MAX] + "..."
         yield f"{place(where)}: found {text}, allowed: {allowed(rule, error.validator_value)}"
 
 

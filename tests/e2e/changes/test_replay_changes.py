@@ -140,5 +140,5 @@ def test_a_file_does_what_calls_do(tmp_path: Path) -> None:
     assert proof.check() == 0
     assert [len(config.modems) for config in (proof.configs[0], *proof.configs[-1:])] == [6, 6]
     assert min(len(config.modems) for config in proof.configs) == 5
-    said = [line for line in replayed.ended.messages if "reloaded" in line]
-    assert len(said) == 3 and said[2].endswith("reloaded: nothing changed")
+    said = [line for line in replayed.ended.messages if "read again" in line]
+    assert len(said) == 3 and said[2].endswith("read again: nothing changed")

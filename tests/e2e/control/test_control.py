@@ -126,7 +126,7 @@ def test_answers_are_as_described(client: Client) -> None:
 def test_the_file_is_read_again(folder: Path) -> None:
     with controlled(folder) as (run, path), Client(path, TIMEOUT) as client:
         (folder / "sg.yaml").write_text(config_text("800 Mbps"))
-        assert client.call("config.reload")["done"].endswith("reloaded: 1 channel changed")
+        assert client.call("config.reload")["done"].endswith("read again: 1 channel changed")
         assert client.call("group.get")["channels"][0]["rate"] == 800_000_000
         (folder / "sg.yaml").write_text(config_text(core="192.0.2.9"))
         with pytest.raises(RefusedError, match=r"rphy\.core_ip: .*nothing was changed"):
@@ -172,7 +172,7 @@ def test_a_second_process_with_the_same_socket(folder: Path) -> None:
     with controlled(folder) as (run, path):
         done = vcmtsd("run", "--config", folder / "sg.yaml", *NOWHERE, "--control-socket", path)
         assert done.status == 2
-        said = f"control socket {path}: another process serves this socket; each process needs its own"
+        said = f"control socket {path}: another process serves here; each needs a socket of its own"
         assert done.stderr == f"vcmtsd: {said}\n"
         assert is_served(path)
         assert run.stop().status == 0

@@ -123,8 +123,8 @@ def test_rates_change_while_traffic_runs(config: Path, tmp_path: Path) -> None:
             never_more_than(asked, 1)
             config.write_text(config_text(limited="3 Mbps", channel="800 Mbps"))
             run.process.send_signal(signal.SIGHUP)
-            line = awaited(run, "reloaded")
-            assert line.endswith("sg.yaml: reloaded: 1 modem changed, 1 channel changed\n")
+            line = awaited(run, "read again")
+            assert line.endswith("sg.yaml: read again: 1 modem changed, 1 channel changed\n")
             assert asked.flow(LIMITED)["max_sustained_rate"] == 3_000_000
             rates = {one["id"]: one["rate"] for one in asked.scheduler("channels")}
             assert rates[11] == 800_000_000

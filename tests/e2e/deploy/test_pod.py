@@ -217,7 +217,7 @@ def test_the_life_of_a_pod(folder: Path) -> None:
         assert pod.ended() == 0
         pod.until_said("service group 2 downstream: received 0, transmitted 0, dropped 0, held 0")
     said = [line["message"] for line in pod.log()]
-    drained = [n for n, line in enumerate(said) if line.endswith("reception stopped")]
+    drained = [n for n, line in enumerate(said) if line.endswith("receives nothing more")]
     assert len(drained) == 2
     assert said.index("drained: nothing is held") > said.index(
         "stopping: all service groups drain, for at most 60 s"

@@ -105,7 +105,7 @@ def test_rows_without_a_hit_are_named() -> None:
     assert done.status == 1
     cells, untried = done.stdout.splitlines()[-2:]
     assert cells.endswith("all equal")
-    assert untried.startswith("no hit, use more packets: ")
+    assert untried.startswith("no hit in so few packets: ")
     named = untried.partition(": ")[2].split("; ")
     rows = re.findall(r"^ *\d+ of \d+  (.+)$", done.stderr, re.MULTILINE)
     assert {row.split(",")[0] for row in rows} == {*ROWS, "all"}

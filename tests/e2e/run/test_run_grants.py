@@ -114,7 +114,7 @@ def test_what_goes_wrong_costs_time_only(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--impair", "psp-loss=1%"), "need --grants open"),
+        (("--impair", "psp-loss=1%"), "with --grants open only"),
         (("--upstream-rate", "0"), "do not request without"),
         (("--config", str(CHECKOUT / "config" / "example.yaml")), "segment headers"),
         (("--upstream-rate", "max"), "other than max"),

@@ -9,7 +9,7 @@
 
 #include "power/cpu_files.h"
 #include "power/cpufreq.h"
-#include "power/initial_settings.h"
+#include "power/found.h"
 
 #define GHZ(tenths) ((tenths) * 100000u) /* kHz */
 #define SOMEBODY 1000 /* a user and a group without rights */
@@ -111,12 +111,12 @@ static void refused(void) {
 	take(0);
 	guest_check(guest_write(0, "cpufreq/scaling_governor", "powersave") == 0,
 		    "somebody changes the governor");
-	guest_check(!cpufreq_governor_is_kept(&files, &core), "which is seen");
+	guest_check(!cpufreq_is_ours(&files, &core), "which is seen");
 	set(GHZ(14), GHZ(18), false);
 	guest_reads(0, "cpufreq/scaling_cur_freq", "800000");
 	counted("refused 1 taken 1");
 	guest_check(cpufreq_acquire(&files, &core) == 0, "it is taken again");
-	guest_check(cpufreq_governor_is_kept(&files, &core), "and has its governor");
+	guest_check(cpufreq_is_ours(&files, &core), "and has its governor");
 	set(GHZ(14), GHZ(14), true);
 }
 
@@ -124,7 +124,7 @@ static void offline(void) {
 	take(1);
 	set(GHZ(10), GHZ(10), true);
 	guest_check(guest_write(1, "online", "0") == 0, "somebody takes it offline");
-	guest_check(!cpufreq_governor_is_kept(&files, &core), "which is seen");
+	guest_check(!cpufreq_is_ours(&files, &core), "which is seen");
 	guest_check(!cpufreq_set(&files, &core, GHZ(8)), "nothing can be set");
 	guest_check(core.counts[CPUFREQ_VANISHED] == 2, "which is counted (%u)",
 		    (uint32_t)core.counts[CPUFREQ_VANISHED]);
@@ -136,28 +136,28 @@ static void offline(void) {
 	set(GHZ(12), GHZ(12), true);
 }
 
-static struct initial_settings found;
+static struct found found;
 
 static void die_at_the_slowest(void) {
 	find(0);
-	initial_begin(&found);
-	initial_read_core(&found, &files, 0);
-	initial_read_core(&found, &files, 1);
-	guest_check(initial_save(&found, GUEST_STATE) == 0, "what was found is kept");
+	found_begin(&found);
+	found_core(&found, &files, 0);
+	found_core(&found, &files, 1);
+	guest_check(found_save(&found, GUEST_STATE) == 0, "what was found is kept");
 	guest_check(cpufreq_acquire(&files, &core) == 0, "it is taken");
 	set(GHZ(8), GHZ(8), true);
 	guest_done();
 }
 
 static void killed(void) {
-	char fault[INITIAL_LINE] = "";
+	char fault[FOUND_LINE] = "";
 
 	guest_kill(die_at_the_slowest);
 	guest_reads(0, "cpufreq/scaling_governor", "userspace");
 	guest_reads(0, "cpufreq/scaling_cur_freq", "800000");
-	guest_check(initial_load(&found, GUEST_STATE, fault) == 0, "the file is read %s", fault);
-	guest_check(!initial_owner_runs(&found), "the process is dead");
-	guest_check(initial_restore(&found, &files) == 0, "all is restored");
+	guest_check(found_load(&found, GUEST_STATE, fault) == 0, "the file is read %s", fault);
+	guest_check(!found_running(&found), "the process is dead");
+	guest_check(found_restore(&found, &files) == 0, "all is restored");
 	guest_reads(0, "cpufreq/scaling_governor", "performance");
 	guest_reads(0, "cpufreq/scaling_min_freq", "800000");
 	guest_reads(0, "cpufreq/scaling_max_freq", "1800000");

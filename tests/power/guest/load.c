@@ -23,12 +23,12 @@ static uint64_t now;
 /* One look long: a worker whose packets take `percent` of the fastest speed; what does not fit stays in the queue. */
 static void work(uint32_t cpu, uint32_t percent) {
 	struct governor_reading *r = &readings[cpu];
-	uint64_t room = governor.sample_ns * cores[cpu].khz / FASTEST,
-		 wanted = governor.sample_ns * percent / 100;
+	uint64_t room = governor.look_ns * cores[cpu].khz / FASTEST,
+		 wanted = governor.look_ns * percent / 100;
 	uint64_t busy = wanted < room ? wanted : room;
 
 	r->busy += busy * FASTEST / cores[cpu].khz;
-	r->idle += governor.sample_ns - busy * FASTEST / cores[cpu].khz;
+	r->idle += governor.look_ns - busy * FASTEST / cores[cpu].khz;
 	r->rounds += 100;
 	r->busy_rounds += 100;
 	r->full_polls += wanted > room ? 50 : 0;
@@ -43,7 +43,7 @@ static uint32_t run(uint64_t ms, uint32_t percent0, uint32_t percent1) {
 
 		work(0, percent0);
 		work(1, percent1);
-		now += governor.sample_ns;
+		now += governor.look_ns;
 		governor_step(&governor, now, readings);
 		for (uint32_t cpu = 0; cpu < GUEST_CPUS; cpu++) {
 			uint32_t khz = governor.domains[cpu].khz;
@@ -88,7 +88,7 @@ void guest_saving(void) {
 	run(100, 70, 0); /* 1.8 GHz x 70 % / 80 % */
 	run(100, 10, 30);
 	looks = run(100, 95, 0);
-	guest_check(looks > 0 && looks <= GOVERNOR_SAMPLES, "the load is followed after %u looks",
+	guest_check(looks > 0 && looks <= GOVERNOR_LOOKS, "the load is followed after %u looks",
 		    looks);
 	run(100, 10, 100);
 	guest_check(governor.domains[0].transitions == 4, "four transitions (%u)",

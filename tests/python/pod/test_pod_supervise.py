@@ -111,7 +111,7 @@ def test_without_an_answer_nobody_knows_what_is_in_service(
 def test_a_refusal_is_told_from_an_answer_that_was_lost(
     pod: Asked, monkeypatch: pytest.MonkeyPatch, code: int, asked: int
 ) -> None:
-    pod.error = RefusedError(code, "the request was done, but no memory is left for the result")
+    pod.error = RefusedError(code, "it was done, but no memory is left for the result")
     mount(monkeypatch, replace(NOW, text="name: y\n"))
     pod.take()
     assert pod.certain == (code == -32000) and pod.now is NOW

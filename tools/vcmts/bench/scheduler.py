@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="of what the channels carry; may be repeated (default: 50, 95, 120)",
     )
     parser.add_argument(
-        "--real-time", action="store_true", help="send bursts in real time, as on a wire"
+        "--real-time", action="store_true", help="bursts wait for their time, as on a wire"
     )
     bench_common.add_arguments(parser, milliseconds=300, stored="bench-scheduler.json")
 

@@ -121,7 +121,7 @@ def add_proof_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         metavar="NUMBER",
         default=REFUSE_EVERY,
-        help="after one in so many packets, in both directions, send one that vcmtsd must drop: "
+        help="behind one of so many packets, in both directions, send one that vcmtsd has to drop: "
         "malformed, multicast, to nobody, denied by a filter, without privacy, from others; "
         "0: none (default: %(default)s)",
     )

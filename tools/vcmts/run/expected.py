@@ -60,7 +60,7 @@ def show(summary: Json, console: Console) -> None:
     done = ", ".join(f"{count:,} {kind}" for kind, count in upstream["impairments"].items())
     print(f"impaired: {done or 'nothing'}")
     if "expected" not in upstream:
-        print("the expected losses are unknown: memory was short")
+        print("what is expected is not known: memory was short")
         return
     heads = ("", "", "expected", "counted", "equal")
     table = figures_table(heads, title="upstream, expected and counted", texts=("", "equal"))

@@ -12,7 +12,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--idle",
         choices=IDLE,
-        help="how idle workers wait (default: as the file says, else poll; of a day "
+        help="what workers do while nothing comes (default: as the file says, else poll; of a day "
         "auto)",
     )
     parser.add_argument(
