@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts bench all: everything that can be measured, one after the other, and a report of it."""
+"""vcmts bench all: runs all other benchmarks one after the other, and writes a report."""
 
 import argparse
 import importlib
@@ -16,16 +16,15 @@ from vcmts.report import figures
 from vcmts.run import plane
 
 MISTAKE = 2
-# In the order of their needs: latency is measured at shares of the throughput that was found, and
-# goals are of what others have stored, too.
+# In the order of dependencies: latency needs the measured throughput, goals need stored results.
 STEPS = ("pipeline", "cost", "scheduler", "throughput", "latency", "power", "goals")
-# By step, whose files it takes.
+# Steps whose files a step reads.
 TAKEN = {"latency": ("throughput",), "goals": ("scheduler", "throughput", "latency", "power")}
-OF_PROFILES = "cost"  # changes one number of a profile at a time
-OF_THEIR_OWN = ("scheduler", "goals")  # what they measure is theirs
+OF_PROFILES = "cost"  # needs a profile, as it changes one number of it at a time
+OF_THEIR_OWN = ("scheduler", "goals")  # have their own configurations
 
 
-# What --quick adds: one run of each that is as short as it goes.
+# Options that --quick adds: one run of minimum length.
 QUICK = {
     "pipeline": "--runs 1 --milliseconds 30 --mix imix",
     "cost": "--runs 1 --milliseconds 20 --what classifiers",
@@ -44,13 +43,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="one short run of each, to try whether all of it works: the figures say nothing",
+        help="one short run of each, to test that everything works; the figures are meaningless",
     )
     parser.add_argument(
         "--folder",
         type=Path,
         default=Path("bench-results"),
-        help="where bench-WHAT.json and bench-report.html, .md and .json go (default: %(default)s)",
+        help="folder for bench-WHAT.json and bench-report.html, .md, .json (default: %(default)s)",
     )
 
 
@@ -59,7 +58,7 @@ def stored(folder: Path, step: str) -> Path:
 
 
 def words(step: str, given: argparse.Namespace) -> list[str]:
-    """What the step would be called with by hand."""
+    """The command-line arguments of a step."""
     found = ["--json", str(stored(given.folder, step))]
     if step == "pipeline":
         found += ["--threads", "both"]
@@ -85,34 +84,34 @@ def call(module: ModuleType, arguments: list[str]) -> int:
     except OSError as error:
         complain(f"{error.filename or 'output'}: {error.strerror}")
         return MISTAKE
-    except KeyboardInterrupt:  # where no program was measuring
+    except KeyboardInterrupt:  # outside of child.stoppable()
         return INTERRUPTED
     return status
 
 
 def chosen(given: argparse.Namespace) -> list[str]:
-    """The steps to be measured, in their order."""
+    """The steps to run, in their order. Raises MistakeError."""
     steps = bench_common.chosen(STEPS, given)
     if given.config and OF_PROFILES in steps:
-        text = f"{OF_PROFILES} changes one number of a profile at a time, and has no --config"
+        text = f"{OF_PROFILES} changes one number of a profile at a time, so it needs --profile"
         if steps == [OF_PROFILES]:
-            raise MistakeError(f"--only {text}; choose --profile")
-        complain(f"{text}: it is left out")
+            raise MistakeError(f"--only {text}, found --config")
+        complain(f"{text}: skipped because of --config")
         steps.remove(OF_PROFILES)
     return steps
 
 
 def check(given: argparse.Namespace, steps: list[str]) -> None:
-    """What every step would refuse, and the report at their end, is refused before them."""
+    """Raises MistakeError if the configuration is invalid or matplotlib is missing."""
     if importlib.util.find_spec("matplotlib") is None:
-        figures.load()  # says so; loaded while programs measure, it would have threads
+        figures.load()  # raises; not called otherwise, as its threads would disturb measurements
     if not set(steps) <= set(OF_THEIR_OWN):
         with child.folder() as place:
             plane.facts_of(configuration.chosen(given, place))
 
 
 def fresh(folder: Path, steps: list[str]) -> None:
-    """A folder that can be written, without what these steps measured at another time."""
+    """Creates the folder, and removes earlier results of these steps. Raises MistakeError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for step in steps:
@@ -121,20 +120,20 @@ def fresh(folder: Path, steps: list[str]) -> None:
         raise MistakeError(f"--folder {folder}: {error.strerror}; choose another one") from error
     kept = [stored(folder, step).name for step in STEPS if stored(folder, step).exists()]
     if kept:
-        complain(f"{folder}: of another time, and in the report as well: {', '.join(kept)}")
+        complain(f"{folder}: the report includes earlier results: {', '.join(kept)}")
 
 
 def report(folder: Path) -> int:
     files = [str(path) for step in STEPS if (path := stored(folder, step)).exists()]
     if not files:
-        complain("nothing was measured: there is no report")
+        complain("nothing was measured, so no report was written")
         return 1
     module = importlib.import_module("vcmts.report.command")
     return call(module, [*files, "-o", str(folder / "bench-report.html")])
 
 
 def disturbed(folder: Path) -> bool:
-    """Whether no rate was found at which latencies could be measured."""
+    """Whether the throughput was measured, but no rate was confirmed, which latency needs."""
     path = stored(folder, "throughput")
     if not path.exists():
         return False
@@ -148,7 +147,7 @@ def main(arguments: argparse.Namespace) -> int:
     statuses = []
     for number, step in enumerate(steps, 1):
         if arguments.quick and step == "latency" and disturbed(arguments.folder):
-            complain("latency: left out, as the machine was too busy for a rate without loss")
+            complain("latency: skipped, as the machine was too busy to confirm a rate without loss")
             continue
         print(f"{number} of {len(steps)}: vcmts bench {step}", flush=True)
         module = importlib.import_module(f"vcmts.bench.{step}")

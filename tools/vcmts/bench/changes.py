@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts bench changes: what changes of a server cost the packets beside them."""
+"""vcmts bench changes: measures how changes of the configuration affect traffic."""
 
 import argparse
 import re
@@ -24,7 +24,7 @@ from vcmts.progress import progress
 from vcmts.results import Measurement, now
 
 PROFILE = "6ofdm-0sc-qam_300cms_aes"
-# The ends of ports that the program makes, so that a group that comes finds them by name.
+# Rings that vcmts-bench-changes creates as ports, so that an added group finds them by name.
 DEVICES = ("--network", "net_ring_bench_net0_0", "--rphy", "net_ring_bench_rphy0_0")
 LOW_RATE = 500  # Mbps of all groups
 LOW_UPSTREAM_RATE = 50
@@ -34,24 +34,24 @@ LIMITS = {"changes": (1, 100000), "share": (1, 100), "groups": (2, 28)}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     bench_common.add_only(parser, [*CASES], "CASE")
     parser.add_argument(
-        "--profile", default=PROFILE, metavar="NAME", help="of each group (default: %(default)s)"
+        "--profile", default=PROFILE, metavar="NAME", help="of all groups (default: %(default)s)"
     )
     parser.add_argument(
         "--groups",
         type=int,
         default=28,
         metavar="N",
-        help="where there are many (default: %(default)s)",
+        help="service groups of the cases reload and many (default: %(default)s)",
     )
     parser.add_argument(
-        "--changes", type=int, default=1000, metavar="N", help="a second (default: %(default)s)"
+        "--changes", type=int, default=1000, metavar="N", help="per second (default: %(default)s)"
     )
     parser.add_argument(
         "--share",
         type=int,
         default=90,
         metavar="PERCENT",
-        help="of the highest rate, which is found first (default: %(default)s)",
+        help="load, of the maximum rate, which is measured first (default: %(default)s)",
     )
     crypto.add_arguments(parser)
     bench_common.add_arguments(parser, milliseconds=2000, stored="bench-changes.json")
@@ -65,7 +65,7 @@ def write_profile(path: Path, name: str, *words: str) -> Path:
 
 
 def own_files(whole: Path) -> tuple[Path, Path, Path]:
-    """The server's file with one for each group, one of these, and another one for it."""
+    """Splits a server's file into one per group: new server's file, one group's, a changed copy."""
     head, items = whole.read_text(encoding="utf-8").split("service_groups:\n", 1)
     texts = re.split(r"(?m)^  - ", items)[1:]
     for number, text in enumerate(texts):
@@ -79,7 +79,7 @@ def own_files(whole: Path) -> tuple[Path, Path, Path]:
 
 
 def changed(path: Path) -> Path:
-    """A copy in which the first modem has another limit."""
+    """Writes a copy of a group's file in which the first modem has another cpe_limit."""
     text = path.read_text(encoding="utf-8")
     other = path.with_suffix(".other")
     more = re.sub(r"cpe_limit: (\d+)", lambda m: f"cpe_limit: {int(m[1]) + 1}", text, count=1)
@@ -89,7 +89,7 @@ def changed(path: Path) -> Path:
 
 @dataclass(frozen=True)
 class Bench:
-    """How the program is called."""
+    """Calls vcmts-bench-changes."""
 
     given: argparse.Namespace
     place: Path
@@ -101,7 +101,7 @@ class Bench:
         return write_profile(self.place / f"{name}.yaml", self.given.profile, *words)
 
     def __call__(self, what: str, config: Path, *words: str) -> list[Json]:
-        """The runs, each with what it is part of. Empty where nothing was measured."""
+        """The results of all runs with host, groups and rate. Raises MistakeError on failure."""
         given = self.given
         command = [str(program("vcmts-bench-changes")), "--what", what, "--config", str(config)]
         command += ["--runs", str(given.runs), "--milliseconds", str(given.milliseconds)]
@@ -143,7 +143,7 @@ def measure_cores(bench: Bench) -> list[Json]:
 
 @dataclass(frozen=True)
 class Figure:
-    """A value a run, and what it is to be."""
+    """A figure with one value per run, and its goal."""
 
     what: str
     values: list[float]
@@ -182,7 +182,7 @@ def of(runs: list[Json], what: str, groups: int | None = None) -> list[Json]:
 
 
 def ratios(above: list[float], below: list[float]) -> list[float]:
-    """Of runs that stand side by side; 0 where none has both."""
+    """Ratios of corresponding runs; [0] if no run below is positive."""
     return [a / b for a, b in zip(above, below, strict=True) if b > 0] or [0.0]
 
 
@@ -213,16 +213,16 @@ def lost(runs: list[Json]) -> list[float]:
 def figures_changes(runs: list[Json], given: argparse.Namespace) -> Iterator[Figure]:
     plain, busy = of(runs, "plain"), of(runs, "changes")
     rates = [run["changes_per_second"] for run in busy]
-    yield Figure("changes a second", rates, at_least=0.99 * given.changes)
+    yield Figure("changes per second", rates, at_least=0.99 * given.changes)
     yield Figure("packets lost or wrong", lost(busy), at_most=0)
-    yield Figure("latency at 99.9 %, us, without", p99_9(plain))
-    yield Figure("latency at 99.9 %, us, with", p99_9(busy))
-    yield Figure("the one over the other", ratios(p99_9(busy), p99_9(plain)), at_most=1.5)
+    yield Figure("latency at 99.9 %, us, without changes", p99_9(plain))
+    yield Figure("latency at 99.9 %, us, with changes", p99_9(busy))
+    yield Figure("latency, with over without", ratios(p99_9(busy), p99_9(plain)), at_most=1.5)
     yield Figure("cycles per packet, with over without", ratios(cycles(busy), cycles(plain)))
     yield Figure("longest step of a worker, us", longest_steps(busy), at_most=50)
     for kind in busy[0]["requests"]:
         asked = [run["requests"][kind] for run in busy]
-        yield Figure(f"{kind}: answered after, us", [a["answer_us"]["p50"] for a in asked])
+        yield Figure(f"{kind}: response time, us", [a["answer_us"]["p50"] for a in asked])
         yield Figure(f"{kind}: work, us", [a["work_us"]["p50"] for a in asked])
         yield Figure(f"{kind}: refused", [float(a["refused"]) for a in asked], at_most=0)
 
@@ -230,8 +230,8 @@ def figures_changes(runs: list[Json], given: argparse.Namespace) -> Iterator[Fig
 def figures_coming(runs: list[Json], given: argparse.Namespace) -> Iterator[Figure]:
     del given
     plain, busy = of(runs, "plain"), of(runs, "coming")
-    yield Figure("a group comes, ms", [median(r["coming_ms"]) for r in busy], at_most=150)
-    yield Figure("work of it, ms", [median(r["coming_work_ms"]) for r in busy])
+    yield Figure("time to add a group, ms", [median(r["coming_ms"]) for r in busy], at_most=150)
+    yield Figure("work of that, ms", [median(r["coming_work_ms"]) for r in busy])
     yield Figure("packets lost or wrong", lost(busy), at_most=0)
     yield Figure("longest step of a worker, us", longest_steps(busy), at_most=100)
     yield Figure("rounds above 100 us, without", pauses(plain))
@@ -241,8 +241,8 @@ def figures_coming(runs: list[Json], given: argparse.Namespace) -> Iterator[Figu
 def figures_reload(runs: list[Json], given: argparse.Namespace) -> Iterator[Figure]:
     del given
     busy = of(runs, "reload")
-    yield Figure("one modem differs, ms", [median(r["reload_ms"]) for r in busy], at_most=50)
-    yield Figure("work of it, ms", [median(r["reload_work_ms"]) for r in busy])
+    yield Figure("time to reload, ms", [median(r["reload_ms"]) for r in busy], at_most=50)
+    yield Figure("work of that, ms", [median(r["reload_work_ms"]) for r in busy])
     yield Figure("packets lost or wrong", lost(busy), at_most=0)
     yield Figure("longest step of a worker, us", longest_steps(busy), at_most=50)
 
@@ -252,9 +252,9 @@ def figures_many(runs: list[Json], given: argparse.Namespace) -> Iterator[Figure
     yield Figure("cycles per packet, one group", stage_cycles(one))
     yield Figure(f"cycles per packet, {given.groups} groups", stage_cycles(many))
     ratio = ratios(stage_cycles(many), stage_cycles(one))
-    yield Figure("the other over the one", ratio, at_most=1.3)
+    yield Figure("ratio, many over one", ratio, at_most=1.3)
     idle = ratios(cycles(many), cycles(one))
-    yield Figure("the same, with the lists that had nothing in these rounds", idle)
+    yield Figure("ratio, including pipelines without packets", idle)
 
 
 def figures_cores(runs: list[Json], given: argparse.Namespace) -> Iterator[Figure]:
@@ -274,9 +274,9 @@ class Case:
 
 
 CASES = {
-    "changes": Case("single changes beside traffic", measure_changes, figures_changes),
-    "coming": Case("a group comes to one with traffic", measure_coming, figures_coming),
-    "reload": Case("the configuration read again", measure_reload, figures_reload),
+    "changes": Case("single changes during traffic", measure_changes, figures_changes),
+    "coming": Case("a group is added beside one with traffic", measure_coming, figures_coming),
+    "reload": Case("reload with one changed modem", measure_reload, figures_reload),
     "many": Case("many groups at a low rate", measure_many, figures_many),
     "cores": Case("two groups on two cores", measure_cores, figures_cores),
 }

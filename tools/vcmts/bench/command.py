@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts bench: measure. What can be measured has a module of its own: WHAT.py."""
+"""vcmts bench WHAT: measurements. Each has its own module bench/WHAT.py."""
 
 import argparse
 import importlib
 from types import ModuleType
 
 WHAT = {
-    "all": "everything else here, one after the other, and a report of it",
-    "pipeline": "both directions, stage by stage",
-    "throughput": "the highest rate without loss, by packet size and for the mixes",
-    "latency": "how long packets take, at shares of the rate without loss",
-    "cost": "what modems, rules, classifiers, flows and channels add, in cycles and memory",
-    "scheduler": "the downstream scheduler, beside DPDK's rte_sched",
-    "changes": "what changes of a server cost the packets beside them",
-    "power": "what pauses and lower clocks cost, and what steps from idle to a load lose",
-    "goals": "what is to be reached, beside what was published and what is measured",
+    "all": "run all other measurements one after the other, and write a report",
+    "pipeline": "measure cycles per packet of each stage, in both directions",
+    "throughput": "search the highest rate without loss, by packet size and mix",
+    "latency": "measure latency at shares of the rate without loss",
+    "cost": "measure cycles, memory and start time over modems, rules, flows and channels",
+    "scheduler": "measure the downstream scheduler, compared with DPDK's rte_sched",
+    "changes": "measure how changes of the configuration affect traffic",
+    "power": "measure what pauses and lower clocks cost, and losses at steps from idle to load",
+    "goals": "measure the goals, and compare with them and with published figures",
 }
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every `vcmts bench` does: run a program that measures, read what it has, store it."""
+"""Shared by all `vcmts bench`: common options, running a benchmark program, storing its results."""
 
 import argparse
 import json
@@ -26,38 +26,37 @@ def add_arguments(
     parser: argparse.ArgumentParser, *, milliseconds: int, stored: str, runs: int = 5
 ) -> None:
     parser.add_argument(
-        "--runs", type=int, default=runs, metavar="N", help="of each (default: %(default)s)"
+        "--runs", type=int, default=runs, metavar="N", help="runs of each (default: %(default)s)"
     )
     parser.add_argument(
         "--milliseconds",
         type=int,
         default=milliseconds,
         metavar="N",
-        help="of a run (default: %(default)s)",
+        help="duration of a run (default: %(default)s)",
     )
     add_stored(parser, stored)
 
 
 def add_stored(parser: argparse.ArgumentParser, default: str) -> None:
-    text = "where the figures are stored (default: %(default)s)"
+    text = "file for the results (default: %(default)s)"
     parser.add_argument("--json", metavar="FILE", default=default, help=text)
 
 
 def add_only(parser: argparse.ArgumentParser, parts: Sequence[str], metavar: str = "WHAT") -> None:
-    text = f"leave out all others; may be repeated ({', '.join(parts)})"
+    text = f"measure only this; may be repeated ({', '.join(parts)})"
     parser.add_argument(
         "--only", action="append", choices=parts, default=[], metavar=metavar, help=text
     )
 
 
 def chosen(parts: Iterable[str], given: argparse.Namespace) -> list[str]:
-    """What --only leaves, in its order."""
+    """The parts selected by --only, in their order; all without it."""
     return [part for part in parts if not given.only or part in given.only]
 
 
 def check(arguments: argparse.Namespace, more: Mapping[str, tuple[int, int]] = NO_MORE) -> None:
-    """The programs' limits, and more of a command, by the names of our options. Raises
-    MistakeError."""
+    """Raises MistakeError for an option outside of its limits, or an unwritable --json."""
     for option, (least, most) in {**LIMITS, **more}.items():
         found = getattr(arguments, option)
         if not least <= found <= most:
@@ -72,7 +71,8 @@ def called() -> list[str]:
 def measured(
     command: Sequence[str], place: Path, tell: Tell, stopped: Stopped, say: Say = to_stderr
 ) -> tuple[int, Json | None]:
-    """The program's exit status and what it has measured; also where it was stopped or failed."""
+    """Runs a benchmark program. Returns its exit status and its report; None without results. A
+    stopped or failed program may have a report too."""
     path = place / "measured.json"
     path.unlink(missing_ok=True)
     status = watched([*command, "--json", str(path)], tell, stopped, say)
@@ -83,18 +83,18 @@ def measured(
 
 
 def store(measurement: Measurement, path: str, stopped: Stopped, status: int) -> int:
-    """Writes what there is and says so. Returns the exit status of the tool."""
+    """Writes the measurement, also an incomplete one. Returns the exit status of the tool."""
     measurement.complete = status == 0 and not stopped.asked
     measurement.write(path)
-    print(f"every value: {path}")
+    print(f"all results: {path}")
     if stopped.asked:
-        complain(f"interrupted: what was measured is in {path}")
+        complain(f"interrupted: the results so far are in {path}")
         return INTERRUPTED
     return status
 
 
 def nothing(stopped: Stopped, status: int) -> int:
-    """The exit status of the tool where there is nothing to store."""
+    """The exit status of the tool if there is nothing to store."""
     if stopped.asked:
         complain("interrupted: nothing was measured")
         return INTERRUPTED
@@ -107,8 +107,8 @@ def kept(
     measure: Callable[[Path, Path, argparse.Namespace, Stopped, Measurement], int],
     show: Callable[[Measurement, Console], None],
 ) -> int:
-    """Of what is stored result by result: whatever ends it, what was measured is kept and shown.
-    Returns the exit status of the tool."""
+    """Runs `measure`, which stores each result at once. Prints the results even if an error or a
+    signal ends it. Returns the exit status of the tool."""
     writable(given.json)
     with folder() as place, stoppable() as stopped:
         config = configuration.chosen(given, place)
@@ -119,22 +119,22 @@ def kept(
         except TroubleError as error:
             status, why = 1, str(error)
     if why:
-        told = f"{len(to.results)} results were measured, and are kept"
+        told = f"{len(to.results)} results were measured and stored"
         complain(f"{why}: {told if to.results else 'nothing was measured'}")
     if to.results:
         to.write(given.json)
         show(to, wide_console())
-        print(f"every value: {given.json}")
+        print(f"all results: {given.json}")
     return status
 
 
 def machine(report: Json) -> str:
-    """One line: what it was measured on, and how often."""
+    """A line with the CPU, its clocks, pages, and the number of runs."""
     host = report["host"]
     ratio = host["core_hz"] / host["tsc_hz"]
     return (
         f"{host['cpu']}: TSC {host['tsc_hz'] / 1e9:.2f} GHz, core {host['core_hz'] / 1e9:.2f} GHz "
-        f"({ratio:.2f} core cycles a reference cycle), "
+        f"({ratio:.2f} core cycles per reference cycle), "
         f"{'huge' if host['huge_pages'] else 'ordinary'} pages, "
         f"median of {report['results'][0]['runs']} runs"
     )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts bench cost: cycles, memory and start-up against the size of the service group.
+"""vcmts bench cost: measures cycles, memory and start time over the size of the service group.
 
-One number is changed at a time, all others stay those of the base profile, which is measured once.
+It changes one number of the base profile at a time, and measures the base itself once.
 """
 
 import argparse
@@ -31,27 +31,27 @@ from vcmts.results import Measurement, now
 class Sweep:
     title: str
     values: tuple[int, ...]
-    more: tuple[int, ...]  # with --full, beside these
+    more: tuple[int, ...]  # added by --full
 
 
 SWEEPS = {
     "modems": Sweep("modems", (300, 1000, 3000), (10000, 30000)),
-    "filter_rules": Sweep("rules of a filter group", (4, 22, 100), (1, 400)),
-    "classifiers": Sweep("classifiers of a modem", (4, 16, 64), (0, 256)),
-    "service_flows": Sweep("service flows of a modem, half of them active", (2, 8, 32), (4, 16)),
+    "filter_rules": Sweep("rules per filter group", (4, 22, 100), (1, 400)),
+    "classifiers": Sweep("classifiers per modem", (4, 16, 64), (0, 256)),
+    "service_flows": Sweep("service flows per modem, half of them active", (2, 8, 32), (4, 16)),
     "channels": Sweep("OFDM channels", (2, 6, 24), (1, 12, 48)),
     "flows": Sweep("concurrent flows of the traffic", (1000, 10000, 100000), (1000000,)),
 }
-MISTAKE = 2  # status of a program whose arguments are wrong: all further ones would be as well
+MISTAKE = 2  # exit status of a program for invalid arguments: all further points would fail too
 
 
 @dataclass(frozen=True)
 class Point:
-    """A service group to be measured, and what of it stands in the results."""
+    """A service group to measure. `places`: the sweeps (by key) and values that it belongs to."""
 
     profile: str
     sizes: Sizes
-    flows: int | None = None
+    flows: int | None = None  # of the traffic; None: the default
     places: tuple[tuple[str, int], ...] = field(default=(), compare=False)
 
     def __str__(self) -> str:
@@ -63,19 +63,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--profile",
         metavar="NAME",
         default="6ofdm-0sc-qam_300cms_aes",
-        help="the base, of which one number is changed at a time (default: %(default)s)",
+        help="base profile, of which one number is changed at a time (default: %(default)s)",
     )
     parser.add_argument(
         "--what",
         dest="swept",
         action="append",
         choices=SWEEPS,
-        help="what is changed; may be repeated (default: all that can be)",
+        help="number to change; may be repeated (default: all of them)",
     )
     parser.add_argument(
         "--full",
         action="store_true",
-        help="more values, up to 30,000 modems, whose tables take about a minute",
+        help="measure more values, up to 30,000 modems, which take about a minute to start",
     )
     crypto.add_arguments(parser)
     bench_common.add_arguments(parser, milliseconds=300, stored="bench-cost.json", runs=3)
@@ -90,7 +90,7 @@ def name_of(base: Profile, *, ofdm: int | None = None, modems: int | None = None
 
 
 def changed(base: Profile, what: str, value: int) -> Point:
-    """The base with this one number changed."""
+    """The base with the number `what` changed to `value`."""
     name, sizes = base.name, base.sizes
     match what:
         case "modems":
@@ -108,7 +108,7 @@ def changed(base: Profile, what: str, value: int) -> Point:
 
 
 def own(base: Profile, what: str) -> set[int]:
-    """The base's own value, which stands among the others."""
+    """The base's own value of a sweep, which is measured too."""
     values = {
         "modems": base.modems,
         "filter_rules": base.filters.rules,
@@ -120,7 +120,7 @@ def own(base: Profile, what: str) -> set[int]:
 
 
 def points(base: Profile, what: list[str], full: bool) -> list[Point]:
-    """Each service group once, small ones first, with all the places that it has in the sweeps."""
+    """The points to measure, each once, in order of modems."""
     places: dict[Point, list[tuple[str, int]]] = {}
     for key in what:
         sweep = SWEEPS[key]
@@ -134,12 +134,12 @@ def points(base: Profile, what: list[str], full: bool) -> list[Point]:
 
 
 def chosen(arguments: argparse.Namespace) -> list[str]:
-    """What is swept."""
+    """The keys of the selected sweeps."""
     return list(dict.fromkeys(arguments.swept or SWEEPS))
 
 
 def results_of(point: Point, report: Json) -> Iterator[Json]:
-    """A result a place of the point in the sweeps, and a direction."""
+    """Yields a result per sweep of the point, and per direction."""
     memory, start = report["memory"], report["start"]
     for what, value in point.places:
         for one in report["results"]:
@@ -158,7 +158,7 @@ def results_of(point: Point, report: Json) -> Iterator[Json]:
 
 
 def memory_fit(results: list[Json]) -> Json | None:
-    """What a service group takes without modems, and each modem: a line over their numbers."""
+    """Fits a line to memory over modems: fixed bytes, and bytes per modem. None: too few points."""
     by_modems = {r["value"]: r["memory"] for r in results if r["what"] == "modems"}
     found = fit.line((modems, memory["total"]) for modems, memory in by_modems.items())
     if found is None:
@@ -167,7 +167,7 @@ def memory_fit(results: list[Json]) -> Json | None:
 
 
 def table(what: str, results: list[Json]) -> Table:
-    """A row a value."""
+    """The table of a sweep, with one row per value."""
     out = Table()
     columns = ("down", "up", "MB", "kB/modem", "start s", "load", "sessions", "tables")
     for column in (what.replace("_", " "), *columns):
@@ -201,15 +201,15 @@ def show(report: Json, console: Console) -> None:
     memory = report.get("memory_fit")
     if memory is not None:
         console.print(
-            f"memory: {memory['fixed_bytes'] / 1e6:.0f} MB a service group and "
-            f"{memory['bytes_per_modem'] / 1e3:.1f} kB a modem",
+            f"memory: {memory['fixed_bytes'] / 1e6:.0f} MB per service group and "
+            f"{memory['bytes_per_modem'] / 1e3:.1f} kB per modem",
             highlight=False,
         )
     console.print(bench_common.machine(report))
 
 
 def each_once() -> watch.Say:
-    """Says what the programs remark of every point of the first alone; only numbers differ."""
+    """Returns a function that prints each kind of message once; others differ in numbers only."""
     said: set[str] = set()
 
     def say(line: str) -> None:
@@ -248,8 +248,8 @@ def measure(
 def sweep(
     arguments: argparse.Namespace, todo: list[Point], shown: Progress, place: Path, stopped: Stopped
 ) -> tuple[int, Measurement | None]:
-    """The last exit status that is not 0, and all that was measured. A service group that cannot be
-    measured, as on a machine with little memory, is left out."""
+    """Measures all points. Returns the last exit status that is not 0, and the results. Skips
+    points that fail, such as for lack of memory."""
     measurement, failed, say, started = None, 0, each_once(), now()
     for number, point in enumerate(todo):
         shown.at(number, str(point))
@@ -271,7 +271,7 @@ def sweep(
         if stopped.asked or (status == MISTAKE and report is None):
             break
         if status != 0:
-            complain(f"{point}: could not be measured as a whole")
+            complain(f"{point}: not or only partly measured; the reason is printed above")
     return failed, measurement
 
 

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A line through measured points that one bad point does not bend.
+"""Fits a line to measured points by the Theil-Sen estimator, which is robust to outliers.
 
-Theil and Sen: the slope is the median of the slopes of all pairs of points of different x, the
-fixed part is the median of what is left of each y. Least squares would follow a single run that a
-neighbour on the machine has slowed down; here, of six points, any one may be anywhere. R2 says how
-much of the spread of y the line explains, as with least squares, but over all points: it tells of a
-bad one, and is negative where a constant would do better.
+The slope is the median of the slopes of all pairs of points with different x; the fixed part is the
+median of the residuals. Least squares would follow a single run that other work on the machine
+slowed down; here one of six points may be arbitrary. R2 is the explained share of the variance of y
+over all points, so it is low with an outlier, and negative if a constant fits better.
 """
 
 from collections.abc import Iterable, Sequence
@@ -30,7 +29,7 @@ class Line:
 
 
 def r_squared(points: Sequence[Point], fixed: float, slope: float) -> float:
-    """1 where all y are the same: then the line is a constant, and exact."""
+    """The explained share of the variance of y; 1 if all y are equal."""
     mean = fmean(y for _, y in points)
     total = sum((y - mean) ** 2 for _, y in points)
     missed = sum((y - fixed - slope * x) ** 2 for x, y in points)
@@ -38,7 +37,7 @@ def r_squared(points: Sequence[Point], fixed: float, slope: float) -> float:
 
 
 def line(points: Iterable[Point]) -> Line | None:
-    """None where there is no line: fewer than two different x."""
+    """The fitted line; None with fewer than two different x."""
     points = list(points)
     slopes = [(y2 - y1) / (x2 - x1) for (x1, y1), (x2, y2) in combinations(points, 2) if x1 != x2]
     if not slopes:

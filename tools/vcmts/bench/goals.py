@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts bench goals: what is to be reached, what was published, and what is measured."""
+"""vcmts bench goals: measures the goals of config/goals.yaml, beside published figures."""
 
 import argparse
 from collections.abc import Callable, Iterable
@@ -35,13 +35,13 @@ PARTS: dict[str, Part] = {
     "zero-loss": goals_stored.zero_loss,
     "power": goals_stored.power,
 }
-STAGES = "stage"  # of the downstream's packet sizes
-# The kind of a stored measurement, which a part is made of.
+STAGES = "stage"  # prefix of goals by packet size, which the part downstream measures
+# Parts that read a stored measurement, and its kind.
 STORED = {"latency": "latency", "scheduler": "scheduler", "zero-loss": "throughput"}
 STORED |= {"power": "power"}
-# Runs of a part, for each that is asked for.
+# Runs of a part, per run of --runs.
 RUNS = {"downstream": 1 + len(goals_measure.SIZES), "upstream": 1, "grants": 1, "zero-loss": 2}
-SECOND = {"channels": 2, "cores": 3, "modems": 2, "threads": 2}  # with a second service group
+SECOND = {"channels": 2, "cores": 3, "modems": 2, "threads": 2}  # parts with a second service group
 RUNS |= SECOND
 
 
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             f"--{kind}",
             metavar="FILE",
-            help=f"of `vcmts bench {kind}`, which has the goals of {part} (default: left out)",
+            help=f"results of `vcmts bench {kind}` for the goals of {part} (default: skip these)",
         )
     bench_common.add_arguments(parser, milliseconds=400, stored="bench-goals.json")
 
@@ -63,7 +63,7 @@ def part_of(goal: str) -> str:
 
 
 def table(file: Json) -> Table:
-    """Without what is in the report alone, so that it fits a terminal."""
+    """The table for a terminal, without columns that only the report has."""
     out = Table(box=box.SIMPLE_HEAD)
     out.add_column("what", no_wrap=True)
     out.add_column("published")
@@ -76,7 +76,9 @@ def table(file: Json) -> Table:
 
 
 def show(file: Json, console: Console) -> None:
-    console.print("goals: reference cycles per packet where nothing else is said", highlight=False)
+    console.print(
+        "goals: reference cycles per packet unless another unit is given", highlight=False
+    )
     console.print(table(file))
     told = [row for row in goals.rows(file) if row.note not in ("", goals.LEFT_OUT)]
     notes = [f"{row.what.strip()}: {row.note}" for row in told]
@@ -86,7 +88,7 @@ def show(file: Json, console: Console) -> None:
 
 
 class Parts:
-    """One after the other, into a measurement; one that fails leaves the others."""
+    """Measures the parts one after the other. A failed part does not affect the others."""
 
     def __init__(self, to: Measurement, given: argparse.Namespace) -> None:
         self.to, self.given, self.status, self.ended = to, given, 0, ""
@@ -94,7 +96,7 @@ class Parts:
         self.chosen = [part for part in PARTS if part not in self.missing]
 
     def without(self, part: str) -> str:
-        """Why a part is not begun, or nothing."""
+        """Why a part is skipped; "" if it is not."""
         if self.given.only and part not in self.given.only:
             return goals.LEFT_OUT
         kind = STORED.get(part)
@@ -102,7 +104,7 @@ class Parts:
 
     def add(self, part: str, found: Iterable[Json]) -> None:
         try:
-            for result in found:  # what came before a signal is kept
+            for result in found:  # one by one, to keep the results before a signal
                 self.to.results.append(result)
         except (MistakeError, trials.TroubleError) as error:
             complain(f"{part}: {error}")
@@ -117,7 +119,7 @@ class Parts:
                 self.add(part, PARTS[part](bench, base))
 
     def not_measured(self) -> dict[str, str]:
-        """By goal, why it has no result."""
+        """The reason per goal without a result."""
         measured = {result["goal"] for result in self.to.results}
         return {
             goal: self.missing.get(part_of(goal), self.ended)
@@ -149,7 +151,7 @@ def measure(
 def main(arguments: argparse.Namespace) -> int:
     bench_common.check(arguments)
     program("vcmts-bench")
-    goals.load()  # says what is wrong with the file before anything is measured
+    goals.load()  # raises if the file is invalid, before anything is measured
     to = Measurement("goals", bench_common.called(), BASE, {})
     with folder() as place, stoppable() as stopped:
         with progress("bench goals", 1) as shown:

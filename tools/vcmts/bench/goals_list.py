@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is to be reached, and how far what was measured is from it: config/goals.yaml."""
+"""Reads the goals of config/goals.yaml, and compares measured values with them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from vcmts.paths import MistakeError, data
 from vcmts.report.document import MOST_PLACES, number
 
 FILE = data("config/goals.yaml")
-UNITLESS = ("reference cycles", "times", "share")  # as tables say above them, and ratios
+UNITLESS = ("reference cycles", "times", "share")  # units that rows do not repeat
 LEFT_OUT = "left out"
 REACHED, MISSED, DISTURBED, NOT_MEASURED = "reached", "missed", "disturbed", "not measured"
 
@@ -27,9 +27,9 @@ class Goal:
     unit: str
     at_most: float | None = None
     at_least: float | None = None
-    published: str = ""  # id of a figure
+    published: str = ""  # id of a published figure
     published_words: str = ""
-    bound: str = ""  # what bounds it where it is missed
+    bound: str = ""  # what limits the value if the goal is missed
 
     @property
     def limit(self) -> float | None:
@@ -54,7 +54,7 @@ class Goal:
         return self.at_least is None or value >= self.at_least
 
     def verdict(self, result: Json) -> str:
-        """What the machine took away is not the data plane's: that may be missed for its sake."""
+        """The verdict on a result. A miss is DISTURBED if the machine disturbed the measurement."""
         if self.limit is None:
             return "-"
         if self.reached(result["value"]):
@@ -63,15 +63,15 @@ class Goal:
 
 
 def parsed(text: str) -> dict[str, Goal]:
-    """By id, in the order of the file."""
+    """The goals by id, in the order of the file. Raises MistakeError."""
     found: dict[str, Goal] = {}
     for item in yamls.safe_load(text)["goals"]:
         where = f"{FILE.name}: goal {item.get('id')}"
         goal = published.made(Goal, item, where)
         if goal.id in found:
-            raise MistakeError(f"{where}: is there twice")
+            raise MistakeError(f"{where}: defined twice")
         if goal.at_most is not None and goal.at_least is not None:
-            raise MistakeError(f"{where}: at_most and at_least: allowed: one of them")
+            raise MistakeError(f"{where}: found at_most and at_least, allowed: one of them")
         if goal.published and goal.published not in published.load().figures:
             raise MistakeError(f"{where}: published: no figure {goal.published!r}")
         found[goal.id] = goal
@@ -85,11 +85,11 @@ def load(path: Path = FILE) -> dict[str, Goal]:
     except OSError as error:
         raise MistakeError(f"{path}: {error.strerror}") from error
     except (yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
-        raise MistakeError(f"{path}: not the goals: {error}") from error
+        raise MistakeError(f"{path}: no valid file of goals: {error}") from error
 
 
 def told(value: float, limit: float | None) -> str:
-    """With as many digits as it takes to lie on its side of the limit."""
+    """Formats a value with enough digits to differ from the limit."""
     text = number(value)
     for digits in range(4, MOST_PLACES + 1):
         if limit is None or value == limit or text != number(limit):
@@ -100,7 +100,7 @@ def told(value: float, limit: float | None) -> str:
 
 @dataclass(frozen=True)
 class Row:
-    """A goal and what came of it, as a table has them."""
+    """A goal and its result as cells of a table."""
 
     what: str
     published: str
@@ -136,7 +136,7 @@ def row(goal: Goal, result: Json | None, why: str) -> Row:
 
 
 def rows(file: Mapping[str, Any]) -> Iterator[Row]:
-    """Of a stored measurement, a row a goal."""
+    """Yields a row per goal for a stored measurement."""
     results = {result["goal"]: result for result in file["results"]}
     missing = file.get("not_measured", {})
     for goal in load().values():
@@ -144,16 +144,16 @@ def rows(file: Mapping[str, Any]) -> Iterator[Row]:
 
 
 def bounds(file: Mapping[str, Any]) -> Iterator[str]:
-    """What bounds the goals that are missed, a line each, where that is known."""
+    """Yields a line per missed goal for which it is known what limits the value."""
     results = {result["goal"]: result for result in file["results"]}
     for goal in load().values():
         result = results.get(goal.id)
         if goal.bound and result is not None and goal.verdict(result) == MISSED:
-            yield f"{goal.what.strip()} is bound by {goal.bound}"
+            yield f"{goal.what.strip()} is limited by {goal.bound}"
 
 
 def circumstances(file: Mapping[str, Any]) -> Iterator[str]:
-    """What was measured in the same runs: the core's clock, and crypto alone."""
+    """Yields lines on the runs' conditions: the core's clock, and the cycles of crypto alone."""
     for result in file["results"]:
         if result.get("crypto_bound_cycles") and result["goal"] in ("downstream", "upstream"):
             yield (

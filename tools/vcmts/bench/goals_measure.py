@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The measurements behind the goals: runs of several service groups, in turns or at one time.
+"""Measures goals with runs of several service groups, alternating or concurrent.
 
-Each service group is a vcmts-bench that makes a run whenever it is asked to: what is divided by
-each other was measured one right after the other, with nothing set up between.
+Each service group is a vcmts-bench process that makes a run per request. So the two values of a
+ratio are measured directly one after the other, without a setup between them.
 """
 
 import os
@@ -32,17 +32,17 @@ IMIX, UPSTREAM_IMIX = "imix", "upstream-imix"
 SIZES = ("64", "256", "512", "1024", "1518")
 CRYPTO = ("encrypt_submit", "encrypt_collect")
 SCHEDULER = ("enqueue", "schedule")
-OVERLAP = 0.9  # of two runs at one time, of the longer time from the first to the last
-SET_UP_SECONDS = 0.3  # of the traffic, before two runs at one time
-WARM_UP = 3  # runs: the first ones touch memory that none has touched before
+OVERLAP = 0.9  # minimum overlap of two concurrent runs: common time over total time
+SET_UP_SECONDS = 0.3  # time to prepare the traffic of two concurrent runs
+WARM_UP = 3  # runs: the first ones touch new memory
 
 
 class LackError(MistakeError):
-    """What a part needs is not there: the goal is not measured, and the others are."""
+    """A requirement of a part is missing: its goals are not measured."""
 
 
 def siblings(one: int, other: int) -> bool:
-    """Whether they are hyper-threads of one core."""
+    """Whether two CPUs are hyper-threads of one physical core."""
     files = Files()
     found = {
         files.text(f"sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
@@ -52,7 +52,7 @@ def siblings(one: int, other: int) -> bool:
 
 
 def own_core() -> int:
-    """For what is measured alone: not the first, which the system likes best."""
+    """The core for single measurements: not the first, which the kernel uses most."""
     allowed = sorted(os.sched_getaffinity(0))
     return allowed[min(1, len(allowed) - 1)]
 
@@ -62,28 +62,28 @@ def second_core() -> int:
     allowed = sorted(os.sched_getaffinity(0) - {first})
     found = next((core for core in allowed if not siblings(first, core)), None)
     if found is None:
-        raise LackError("needs two cores that are no hyper-threads of each other")
+        raise LackError("needs two cores that are not hyper-threads of each other")
     return found
 
 
 @dataclass(frozen=True)
 class Bench:
-    """How runs are made."""
+    """Starts service groups, and makes runs with them."""
 
     runs: int
     seconds: float
     place: Path
     stopped: Stopped
     shown: Progress
-    files: Mapping[str, str] = field(default_factory=dict)  # by kind, what was measured before
+    files: Mapping[str, str] = field(default_factory=dict)  # stored measurements by kind
 
     def group(self, profile: str, core: int) -> AbstractContextManager[trials.Server]:
-        """A service group on a core, warm."""
+        """A warmed-up service group on a core."""
         cores = configuration.own_cores()
         return self._warm(f"{profile}-{core}", profile, cores, ["--core", str(core)])
 
     def pair(self, profile: str, upper: int, lower: int) -> AbstractContextManager[trials.Server]:
-        """A service group with its upper and lower MAC on a core each, warm."""
+        """A warmed-up service group with upper and lower MAC on separate cores."""
         keys = {"main": upper, "upper_mac": upper, "lower_mac": lower, "upstream": lower}
         cores = {"downstream": "1ds2t"} | {f"{key}_core": str(at) for key, at in keys.items()}
         return self._warm(f"{profile}-{upper}-{lower}", profile, cores, ["--threads", "2"])
@@ -109,14 +109,14 @@ class Bench:
         return {"seconds": self.seconds, "direction": direction, "mix": mix}
 
     def run(self, group: trials.Server, mix: str = IMIX) -> Json:
-        """The answer, with the result of one run."""
+        """Makes a run, and returns its result."""
         answer = group.ask(self.request(mix))
         self.shown.advance(text=f"{group.ready['configuration']}, {mix}")
         return answer
 
 
 def entry(goal: str, values: Sequence[float], **more: Any) -> Json:
-    """The median of the runs, and all of them."""
+    """A result: the median and all values of the runs."""
     spread = {"min": min(values), "max": max(values), "runs": len(values), "values": list(values)}
     unit = goals.load()[goal].unit
     return {"goal": goal, "unit": unit, "value": median(values), **spread, **more}
@@ -127,7 +127,7 @@ def cycles(answer: Json) -> float:
 
 
 def of_stages(answer: Json, names: Sequence[str]) -> float:
-    """Of some of them together."""
+    """The cycles of some stages together."""
     return sum(float(answer["result"]["stages"][name]) for name in names)
 
 
@@ -136,7 +136,7 @@ def middle(answers: Sequence[Json], key: str) -> float:
 
 
 def of_runs(answers: Sequence[Json]) -> Json:
-    """What explains the figures of these runs."""
+    """Conditions of the runs: clock of the core, cycles of crypto alone."""
     return {
         "core_hz": median(answer["core_hz"] for answer in answers),
         "crypto_bound_cycles": middle(answers, "crypto_bound_cycles"),
@@ -144,7 +144,7 @@ def of_runs(answers: Sequence[Json]) -> Json:
 
 
 def total(goal: str, answers: Sequence[Json]) -> Json:
-    """All stages of a mix, by both clocks."""
+    """The result for all stages of a mix, in reference and core cycles."""
     core = middle(answers, "core_cycles_per_packet")
     own = of_runs(answers)
     values = [cycles(answer) for answer in answers]
@@ -152,7 +152,7 @@ def total(goal: str, answers: Sequence[Json]) -> Json:
 
 
 def dearest(goal: str, answers: Sequence[Json]) -> Json:
-    """The stage other than crypto whose median is the greatest."""
+    """The result for the most expensive stage other than crypto."""
     stages = [answer["result"]["stages"] for answer in answers]
     by_stage = {name: [one[name] for one in stages] for name in stages[0] if name not in CRYPTO}
     name = max(by_stage, key=lambda name: median(by_stage[name]))
@@ -160,7 +160,7 @@ def dearest(goal: str, answers: Sequence[Json]) -> Json:
 
 
 def over_crypto(goal: str, answers: Sequence[Json], values: Sequence[float]) -> Json:
-    """Cycles of runs, over those of crypto alone in the same run."""
+    """The ratio of cycles to those of crypto alone in the same run."""
     bounds = [float(answer["result"]["crypto_bound_cycles"]) for answer in answers]
     remark = f"{median(values):,.0f} over {median(bounds):,.0f} reference cycles"
     ratios = [value / bound for value, bound in zip(values, bounds, strict=True)]
@@ -168,7 +168,7 @@ def over_crypto(goal: str, answers: Sequence[Json], values: Sequence[float]) -> 
 
 
 def downstream(bench: Bench, base: trials.Server) -> Iterator[Json]:
-    """The mixes in turns, so that all of them see the same machine."""
+    """Measures all mixes alternately, so that they have the same conditions."""
     by_mix: dict[str, list[Json]] = {mix: [] for mix in (IMIX, *SIZES)}
     for _ in range(bench.runs):
         for mix, answers in by_mix.items():
@@ -189,7 +189,7 @@ def upstream(bench: Bench, base: trials.Server) -> Iterator[Json]:
     yield total("upstream", [bench.run(base, UPSTREAM_IMIX) for _ in range(bench.runs)])
 
 
-Turns = list[tuple[Json, Json]]  # answers of another service group, and of the base before it
+Turns = list[tuple[Json, Json]]  # answers of another service group, each with the base's before it
 
 
 def turns(bench: Bench, base: trials.Server, other: trials.Server) -> Turns:
@@ -201,7 +201,7 @@ def turns(bench: Bench, base: trials.Server, other: trials.Server) -> Turns:
 
 
 def against(goal: str, taken: Turns) -> Json:
-    """Cycles of another service group over the base's: each run over the one before it."""
+    """The ratio of cycles of another service group to the base's run before it."""
     pairs = [(cycles(changed), cycles(before)) for changed, before in taken]
     medians = [median(values) for values in zip(*pairs, strict=True)]
     remark = f"{medians[0]:,.0f} over {medians[1]:,.0f} reference cycles"
@@ -224,7 +224,7 @@ def modems(bench: Bench, base: trials.Server) -> Iterator[Json]:
 
 
 def threads(bench: Bench, base: trials.Server) -> Iterator[Json]:
-    """Upper and lower MAC on a core each over the base, which has both on the lower MAC's core."""
+    """Measures the rate with upper and lower MAC on separate cores over that on one core."""
     with bench.pair(BASE, second_core(), own_core()) as both:
         taken = turns(bench, base, both)
     halves = [answer["result"]["pair"] for answer, _ in taken]
@@ -239,7 +239,7 @@ def threads(bench: Bench, base: trials.Server) -> Iterator[Json]:
 
 
 def overlap(one: Json, other: Json) -> float:
-    """The share of the time from the first begin to the last end in which both were measured."""
+    """The common time of two runs over the time from the first begin to the last end."""
     common = min(one["end_us"], other["end_us"]) - max(one["begin_us"], other["begin_us"])
     whole = max(one["end_us"], other["end_us"]) - min(one["begin_us"], other["begin_us"])
     return float(common / whole)
@@ -260,8 +260,8 @@ def rate(answer: Json) -> float:
 
 
 def cores(bench: Bench, base: trials.Server) -> Iterator[Json]:
-    """The base alone, another one on the second core alone, and then both: what they carry at one
-    time over what the base did. Of runs that were too far apart to count, as many are made anew."""
+    """Measures the rate of two service groups on two cores over that of the base alone. Repeats
+    concurrent runs that overlap too little, up to as many as --runs."""
     found: list[tuple[float, float, float, float]] = []
     core = second_core()
     with bench.group(BASE, core) as other:
@@ -273,7 +273,7 @@ def cores(bench: Bench, base: trials.Server) -> Iterator[Json]:
             if len(found) == bench.runs:
                 break
     if not found:
-        raise trials.TroubleError("no two runs were measured at one time")
+        raise trials.TroubleError("no two concurrent runs overlapped enough")
     base_alone, other_alone, first, second = (median(rates) for rates in zip(*found, strict=True))
     remark = f"{first:.2f} + {second:.2f} over {base_alone:.2f} Gbps"
     remark += f"; the second core alone: {other_alone:.2f}"

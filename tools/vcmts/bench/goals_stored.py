@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What has goals and was measured before: of files that other `vcmts bench` have stored."""
+"""Goals from stored results of other `vcmts bench`, and goals of the upstream scheduler."""
 
 from collections.abc import Iterator
 
@@ -15,12 +15,12 @@ from vcmts.paths import program
 from vcmts.simulate.upstream import simulate
 from vcmts.simulate.upstream_scenarios import CASES
 
-LOAD = 0.9  # of the rate without loss
+LOAD = 0.9  # share of the rate without loss
 MIXES = dict(zip(DIRECTIONS, (IMIX, UPSTREAM_IMIX), strict=True))
 
 
 def stored(bench: Bench, kind: str, **needed: str) -> Json:
-    """The file of a kind. Raises LackError where it is another one, or of something else."""
+    """Reads the stored measurement of a kind. Raises LackError if a key of `needed` differs."""
     path = bench.files[kind]
     file = results.read(path)
     for key, due in {"kind": kind, **needed}.items():
@@ -30,7 +30,7 @@ def stored(bench: Bench, kind: str, **needed: str) -> Json:
 
 
 def latency(bench: Bench, base: trials.Server) -> Iterator[Json]:
-    """At nine tenths of the rate without loss."""
+    """Latency at LOAD."""
     file = stored(bench, "latency", configuration=BASE)
     at = [r for r in file["results"] if r["direction"] == "downstream" and r["load"] == LOAD]
     if not at:
@@ -44,7 +44,7 @@ def latency(bench: Bench, base: trials.Server) -> Iterator[Json]:
 
 
 def scheduler(bench: Bench, base: trials.Server) -> Iterator[Json]:
-    """All that `bench scheduler` has goals for; where it measured some cases, those of them."""
+    """The goals of `bench scheduler` for the cases that it measured."""
     file = stored(bench, "scheduler")
     for ratio in bench_scheduler.ratios(file["results"]):
         remark = f"{ratio.cycles:,.0f} over {ratio.other:,.0f} reference cycles"
@@ -62,12 +62,12 @@ def packet_rates(bench: Bench) -> tuple[Json, dict[str, float]]:
             bits = {way: 8 * one["mean_bytes"][way] for way in DIRECTIONS}
             return one, {way: one["gbps"][way] * 1e9 / bits[way] for way in DIRECTIONS}
     path = bench.files["throughput"]
-    raise LackError(f"--throughput {path}: {' and '.join(mixes)} were not measured at once")
+    raise LackError(f"--throughput {path}: {' and '.join(mixes)} were not measured together")
 
 
 def zero_loss(bench: Bench, base: trials.Server) -> Iterator[Json]:
-    """The share of a core's cycles that the packets without loss take: each direction's at what one
-    takes in runs of that direction alone."""
+    """The share of a core's cycles that the packets at the rate without loss need, by the cycles
+    per packet of runs with one direction."""
     found, packets = packet_rates(bench)
     hz = base.ready["host"]["tsc_hz"]
     shares = []
@@ -75,27 +75,27 @@ def zero_loss(bench: Bench, base: trials.Server) -> Iterator[Json]:
         each = {way: cycles(bench.run(base, MIXES[way])) for way in DIRECTIONS}
         shares.append(sum(packets[way] * each[way] for way in DIRECTIONS) / hz)
     rate = found["gbps"]["downstream"] + found["gbps"]["upstream"]
-    remark = f"{rate:.2f} Gbps, bound by {found['bound_by']}"
+    remark = f"{rate:.2f} Gbps, limited by {found['bound_by']}"
     yield entry("zero-loss", shares, remark=remark, disturbed=found["bound_by"] == "machine")
 
 
 def power(bench: Bench, base: trials.Server) -> Iterator[Json]:
-    """All that `bench power` has goals for, of those that it measured."""
+    """The goals of `bench power` that it measured."""
     file = stored(bench, "power", configuration=BASE)
     for one in power_goals.of_file(file):
         yield entry(one.goal, one.values, remark=one.remark, disturbed=one.disturbed)
 
 
-# By scenario of `vcmts simulate --upstream`; of the last one the use of data minislots as well.
+# Scenarios of `vcmts simulate --upstream`; FULL also gives the use of data minislots.
 LIGHT = ("light-1ms", "light-2ms", "light-4ms", "pgs-1ms", "pgs-2ms", "pgs-4ms")
 FULL = "300-90"
-MOST_RUNS = 25  # of vcmts-bench-maps
-# Its cases, by modems.
+MOST_RUNS = 25  # maximum of vcmts-bench-maps
+# Cases of vcmts-bench-maps by number of modems.
 COST = {modems: f"{modems} modems, 8 channels, 1 ms" for modems in (300, 3000)}
 
 
 def grants_latency(bench: Bench) -> Iterator[Json]:
-    """The same in each run: time is simulated."""
+    """Latencies of the upstream scheduler; simulated, so equal in each run."""
     for name in (*LIGHT, FULL):
         bench.shown.at(bench.shown.done, f"upstream scheduler: {name}")
         if bench.stopped.asked:

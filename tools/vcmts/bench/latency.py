@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts bench latency: how long packets take, at shares of the rate without loss.
+"""vcmts bench latency: measures the latency of packets at shares of the rate without loss.
 
-docs/throughput.md tells how it is measured.
+docs/throughput.md describes the method.
 """
 
 import argparse
@@ -29,10 +29,10 @@ from vcmts.run.plane import facts_of
 
 STORED = "bench-latency.json"
 LOADS = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
-# A search of its own is short and coarse.
+# Parameters of the short, coarse search without --throughput.
 SEARCH_SECONDS, SEARCH_RESOLUTION, SEARCH_CONFIRMATIONS, SEARCH_TRIALS = 0.5, 0.04, 2, 13
 COST_RUNS, COST_MILLISECONDS = 5, 300
-PART_SECONDS = 0.25  # short: on many machines the system takes a core away every second or so
+PART_SECONDS = 0.25  # short, as many kernels take a core away about once per second
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,13 +43,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--throughput",
         metavar="FILE",
-        help="of `vcmts bench throughput`, for the rate without loss (default: a short search)",
+        help="results of `vcmts bench throughput` with the rate without loss (default: search it)",
     )
     parser.add_argument(
         "--point",
         metavar="MIX",
         default="imix",
-        help="imix, a size, or 84:15,256:10,1280:75 (default: %(default)s)",
+        help="packet mix: imix, a size, or 84:15,256:10,1280:75 (default: %(default)s)",
     )
     parser.add_argument(
         "--load",
@@ -57,19 +57,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PERCENT",
-        help="of the rate without loss; may be repeated (default: 10, 20, .. 100)",
+        help="load, of the rate without loss; may be repeated (default: 10, 20, .. 100)",
     )
     parser.add_argument(
         "--trial-seconds",
         type=float,
         default=1.0,
-        help="of sending at a load, in trials of a quarter of a second (default: %(default)s)",
+        help="sending time per load, in trials of 0.25 s (default: %(default)s)",
     )
     parser.add_argument(
         "--attempts",
         type=int,
         default=4,
-        help="how many times --trial-seconds to go on trying while the system takes cores away "
+        help="limit for repeating disturbed trials, in multiples of --trial-seconds "
         "(default: %(default)s)",
     )
     bench_common.add_stored(parser, STORED)
@@ -77,12 +77,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class Asked:
-    """What was asked for, checked."""
+    """The checked options."""
 
     where: Point
-    loads: tuple[float, ...]  # shares
+    loads: tuple[float, ...]  # shares of the rate without loss
     seconds: float
-    parts: int  # trials that take so long together
+    parts: int  # trials that together last `seconds`
     attempts: int
     prove: float
     shares: offered.Split
@@ -110,7 +110,8 @@ def asked_for(given: argparse.Namespace, facts: Json) -> Asked:
 
 
 def known_rates(path: str, asked: Asked, facts: Json, over: str) -> dict[str, float]:
-    """The rate without loss in bit/s by direction, of a stored measurement."""
+    """The rate without loss in bit/s by direction, from a stored measurement. `over`: the
+    transport. Raises MistakeError if it does not match."""
     found = results.read(path)
     for key, due in (("kind", "throughput"), ("configuration", facts["name"]), ("transport", over)):
         if found.get(key) != due:
@@ -119,7 +120,7 @@ def known_rates(path: str, asked: Asked, facts: Json, over: str) -> dict[str, fl
     if asked.where.name not in points:
         told = ", ".join(points) or "none"
         raise MistakeError(
-            f"--throughput {path}: found no confirmed rate of {asked.where.name}, but of: {told}"
+            f"--throughput {path}: found confirmed rates of {told}, needed: {asked.where.name}"
         )
     gbps = points[asked.where.name]["gbps"]
     used = asked.shares.of(1.0)
@@ -131,7 +132,7 @@ def known_rates(path: str, asked: Asked, facts: Json, over: str) -> dict[str, fl
 
 @dataclass
 class Bench:
-    """Loads that are being measured."""
+    """Measures the loads, and stores the results."""
 
     asked: Asked
     programs: Programs
@@ -140,13 +141,13 @@ class Bench:
     shown: Progress
 
     def searched_rates(self) -> dict[str, float]:
-        """The rate without loss by a search of its own; none where nothing passed."""
+        """Searches the rate without loss; empty if no trial passed."""
         asked = self.asked
         trials = Trials(self.programs, asked.where, asked.shares, SEARCH_SECONDS, asked.prove)
         return searched_rates(trials, asked.plan, self.shown, SEARCH_TRIALS)
 
     def attempts(self, rates: dict[str, float], text: str) -> Iterator[Json]:
-        """Short trials until those in which nobody took a core away are long enough together."""
+        """Yields short trials until there are enough undisturbed ones, or too many attempts."""
         asked, undisturbed = self.asked, 0
         request = offered.request(asked.where, rates, asked.seconds / asked.parts, asked.prove)
         for number in range(1, asked.parts * asked.attempts + 1):
@@ -158,8 +159,7 @@ class Bench:
                 return
 
     def load(self, load: float, rates: dict[str, float]) -> list[Json]:
-        """The results of a load, of the undisturbed trials; where there is none of the one that
-        was disturbed least."""
+        """The results of a load from its undisturbed trials, else from the least disturbed one."""
         at = {way: rate * load for way, rate in rates.items()}
         made = list(self.attempts(at, f"{load:.0%}"))
         used = [one for one in made if not offered.descheduled(one)["count"]]
@@ -174,8 +174,8 @@ class Bench:
 
 
 def cost(config: Path, place: Path, asked: Asked) -> Json | None:
-    """Reference cycles per packet that measuring latencies adds in the data plane, by direction, on
-    one core without the traffic; None where vcmts-bench does not tell."""
+    """Reference cycles per packet that measuring latency adds in the data plane, by direction; None
+    if vcmts-bench fails or does not report them."""
     mixes = {"downstream": asked.where.mix, "upstream": asked.where.upstream_mix}
     found = {}
     for way in asked.shares.of(1.0):
@@ -217,7 +217,7 @@ def measure(
             bench = Bench(asked, programs, to, given.json, shown)
             rates = rates or bench.searched_rates()
             if not rates:
-                complain("no rate without loss was found: nothing to measure latencies at")
+                complain("found no rate without loss, so latencies cannot be measured")
                 return 1
             shown.at(searching, "loads")
             to.more["zero_loss_gbps"] = {way: rate / 1e9 for way, rate in rates.items()}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The latencies of several trials as those of one.
+"""Merges the latencies of several trials.
 
-Trials tell histograms whose buckets are two digits wide. A percentile of all of them together lies
-in one of these; in it packets are taken as spread evenly, so that it is right to a few percent. A
-single trial's percentiles stay what they are, right to a thousandth.
+The histograms of trials have buckets with two significant digits. Packets are assumed to be evenly
+distributed within a bucket, so merged percentiles are accurate to a few percent. Percentiles of a
+single trial are accurate to 0.1 %.
 """
 
 import math
@@ -20,18 +20,18 @@ SHARES = {
     "p99_99": 0.9999,
     "p99_999": 0.99999,
 }
-FINEST_US = 0.001  # latencies are whole nanoseconds
+FINEST_US = 0.001  # resolution of latencies
 
 
 def width(us: float) -> float:
-    """Of the bucket that begins there: the second digit's one."""
+    """The width of the bucket that begins at `us`: one unit of the second digit."""
     if us <= 0:
         return FINEST_US
     return max(FINEST_US, float(10.0 ** (math.floor(math.log10(us) + 1e-9) - 1)))
 
 
 def quantile(buckets: Sequence[tuple[float, int]], share: float) -> float:
-    """The time within which `share` of the packets came; `buckets` are in order of time."""
+    """The latency within which `share` of the packets are; `buckets` are sorted by time."""
     due = share * sum(packets for _, packets in buckets)
     for us, packets in buckets:
         if packets >= due:
@@ -41,7 +41,7 @@ def quantile(buckets: Sequence[tuple[float, int]], share: float) -> float:
 
 
 def merged(latencies: Sequence[Json | None]) -> Json | None:
-    """None where nothing was recorded."""
+    """The latencies of all packets; None if there are none."""
     parts = [one for one in latencies if one is not None and one["histogram"]]
     if len(parts) <= 1:
         return parts[0] if parts else None

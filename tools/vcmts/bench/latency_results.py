@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a trial tells of latencies, as docs/results.md has it, and as tables."""
+"""Converts trials to the results of `vcmts bench latency` (docs/results.md), and prints tables."""
 
 from statistics import mean
 
@@ -14,13 +14,13 @@ from vcmts.directions import DIRECTIONS
 from vcmts.jsons import Json
 from vcmts.results import Measurement
 
-ROUND_TRIP_US = 10_000  # published for DOCSIS, the cable included
+ROUND_TRIP_US = 10_000  # published round-trip time of DOCSIS, including the cable
 DISTURBED = "!"
 PERCENTILES = ("mean", "p50", "p99", "p99_9", "p99_999", "max")
 
 
 def pipeline_latency(answer: Json, way: str) -> Json | None:
-    """In the data plane alone; None where it does not measure that."""
+    """Latency in the data plane only; None if it was not measured."""
     told: Json | None = (answer.get("pipeline_latency_us") or {}).get(way)
     return told
 
@@ -31,7 +31,7 @@ def mean_gbps(answers: list[Json]) -> dict[str, float]:
 
 
 def result(load: float, answers: list[Json], way: str, attempts: int, ring: int) -> Json:
-    """Of trials at one load together, as docs/results.md has it."""
+    """The result of all trials at one load. `ring`: packets that a wire buffers."""
     gaps = [offered.descheduled(answer) for answer in answers]
     outcomes = [judge(answer, 0.0, ring) for answer in answers]
     latency = merged([answer[way]["latency_us"] for answer in answers])
@@ -60,13 +60,13 @@ def told(latency: Json | None, key: str) -> str:
 
 
 def show(measurement: Measurement, console: Console) -> None:
-    """A table a direction."""
+    """Prints a table per direction."""
     name = measurement.configuration
     for way in DIRECTIONS:
         found = [one for one in measurement.results if one["direction"] == way]
         if not found:
             continue
-        title = f"latency {way}, {name}, us end to end, and inside the pipeline alone"
+        title = f"latency {way}, {name}, us end to end, and inside the pipeline"
         say(console, title)
         table = Table()
         for column in ("load", "Gbps", *PERCENTILES, "of 10 ms", "inside", "p99_9", ""):
@@ -83,9 +83,9 @@ def show(measurement: Measurement, console: Console) -> None:
         console.print(table)
         if any(one["disturbed"] for one in found):
             console.print(
-                f"{DISTURBED} the machine took a core away in every trial", highlight=False
+                f"{DISTURBED} a polling thread lost its core in every trial", highlight=False
             )
     added = measurement.more["cost_of_measuring"]
     if added is not None:
         cycles = ", ".join(f"{cycles:.0f} {way}" for way, cycles in added.items())
-        console.print(f"measuring adds reference cycles per packet: {cycles}", highlight=False)
+        console.print(f"reference cycles per packet for measuring: {cycles}", highlight=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What trials offer: a mix a direction, and the rates of both in a fixed ratio."""
+"""The offered load of trials: a mix per direction, and both rates in a fixed ratio."""
 
 import argparse
 import subprocess
@@ -19,20 +19,21 @@ from vcmts.results import shareable
 from vcmts.run.rates import UPSTREAM_SHARE
 
 RATES = {"downstream": "rate", "upstream": "upstream_rate"}
-# The mixes by the papers that have them: downstream, upstream. That of 2017 has no upstream.
+# Downstream and upstream mix of the papers; that of 2017 has no upstream.
 MIXES = {
     "imix": ("imix", "upstream-imix"),
     "imix-2017": ("imix", "upstream-imix"),
     "imix-2021": ("imix", "upstream-imix"),
     "imix-2023": ("imix", "upstream-imix-70"),
 }
-FIRST_PAUSE, LONGEST_PAUSE, PAUSE_SECONDS = 0.25, 4.0, 3.0  # of the trial; and s, at most
-PROVE_MOST = 1024  # one packet in so many
+# Pauses after disturbed trials: first and longest in trial lengths, limit in s.
+FIRST_PAUSE, LONGEST_PAUSE, PAUSE_SECONDS = 0.25, 4.0, 3.0
+PROVE_MOST = 1024  # at least one packet in so many is compared
 
 
 @dataclass(frozen=True)
 class Point:
-    """What is measured by itself: a mix, or a size in bytes (Ethernet frames without CRC)."""
+    """A measured point: a mix, or a size in bytes (Ethernet frame without CRC)."""
 
     name: str
     mix: str
@@ -46,19 +47,19 @@ def point(name: str, upstream_mix: str | None = None) -> Point:
 
 @dataclass(frozen=True)
 class Split:
-    """How a rate, which is that of both directions together, is shared."""
+    """The shares of the directions in a rate of both together."""
 
     downstream: float
     upstream: float
 
     def of(self, rate: float) -> dict[str, float]:
-        """In bits per second, of the directions in use."""
+        """The rates of the used directions for a total rate, in the same unit."""
         shares = {"downstream": self.downstream, "upstream": self.upstream}
         return {way: rate * share for way, share in shares.items() if share}
 
     @property
     def ratio(self) -> float | None:
-        """The upstream's rate over the downstream's; None where that is off."""
+        """The upstream rate over the downstream rate; None without downstream."""
         return self.upstream / self.downstream if self.downstream else None
 
 
@@ -67,26 +68,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--direction",
         choices=["both", *DIRECTIONS],
         default="both",
-        help="both at once, or one alone (default: %(default)s)",
+        help="measure both directions at once, or one (default: %(default)s)",
     )
     parser.add_argument(
         "--upstream-share",
         type=float,
         default=UPSTREAM_SHARE,
         metavar="SHARE",
-        help="rate of the upstream, of the downstream's (default: %(default)s)",
+        help="upstream rate over downstream rate (default: %(default)s)",
     )
     parser.add_argument(
         "--upstream-mix",
         metavar="MIX",
-        help="what modems send at every point (default: that of the mix; at a size, this size)",
+        help="packet mix from the modems (default: that of the same paper, or the same size)",
     )
     parser.add_argument(
         "--prove",
         default="1/16",
         metavar="SHARE",
-        help="of the downstream's packets to decrypt and compare: 1, 1/2, 1/3 .. 1/1024; order and "
-        "loss are seen of all (default: %(default)s)",
+        help="share of downstream packets to decrypt and compare: 1, 1/2, 1/3 .. 1/1024; order and "
+        "loss are checked for all (default: %(default)s)",
     )
 
 
@@ -97,7 +98,7 @@ def positive(option: str, value: float, least: float, most: float) -> float:
 
 
 def prove(text: str) -> float:
-    """One of so many packets."""
+    """Parses the share of packets to compare: 1 / N. Raises MistakeError."""
     with suppress(ValueError, ZeroDivisionError):
         share = Fraction(text)
         if 1 <= (every := round(1 / share)) <= PROVE_MOST and abs(share * every - 1) < 1e-3:
@@ -119,7 +120,7 @@ def split(given: argparse.Namespace, facts: Json) -> Split:
 
 
 def highest(shares: Split, facts: Json) -> float:
-    """What the channels carry: the rate in bit/s of both directions to begin with."""
+    """The highest rate, bit/s of both directions, that the channels' capacity allows."""
     tops = []
     if shares.downstream:
         tops.append(facts["capacity"] / shares.downstream)
@@ -129,8 +130,7 @@ def highest(shares: Split, facts: Json) -> float:
 
 
 def refused(where: Point, config: Path, shares: Split) -> int:
-    """Whether a mix is none, or not for this configuration; vcmts-traffic says why. Returns its
-    exit status, 0 for no mistake."""
+    """Checks the mixes with vcmts-traffic, which prints errors. Returns its exit status."""
     command = [str(program("vcmts-traffic")), "--check", "--config", str(config)]
     command += ["--network", "net_null0", "--rphy", "net_null1", "--mix", where.mix]
     if shares.upstream:
@@ -143,7 +143,7 @@ def refused(where: Point, config: Path, shares: Split) -> int:
 
 
 def request(where: Point, rates: dict[str, float], seconds: float, prove: float) -> Json:
-    """For a trial without latencies."""
+    """The request for a trial without measuring latency. `rates`: bit/s by direction."""
     return {
         "seconds": seconds,
         **{key: round(rates.get(way, 0.0)) for way, key in RATES.items()},
@@ -155,13 +155,13 @@ def request(where: Point, rates: dict[str, float], seconds: float, prove: float)
 
 
 def carried_gbps(answer: Json) -> dict[str, float]:
-    """What came through, by direction in use."""
+    """The received Gbps by used direction."""
     return {way: answer[way]["gbps"] for way in DIRECTIONS if answer["trial"][RATES[way]]}
 
 
 def descheduled(answer: Json) -> Json:
-    """Of all threads that poll: how often, and the longest time. Both directions of the traffic are
-    one thread."""
+    """How often polling threads lost their core, and the longest time. Both directions of the
+    traffic program are one thread."""
     ways = [
         answer[way]["descheduled"] for way in DIRECTIONS if answer.get(way, {}).get("descheduled")
     ]
@@ -174,7 +174,7 @@ def descheduled(answer: Json) -> Json:
 
 
 def told(outcome: Outcome) -> Json:
-    """A trial, as results have it."""
+    """A trial in the form of results."""
     answer = outcome.answer
     used = [way for way in DIRECTIONS if answer["trial"][RATES[way]]]
     return {
@@ -195,11 +195,8 @@ def told(outcome: Outcome) -> Json:
 
 @dataclass
 class Trials:
-    """The trials of one point, at rates that are shared in one way.
-
-    Whatever else runs on the machine goes on for seconds: after each disturbed trial in a row comes
-    a longer pause.
-    """
+    """Makes the trials of one point. After each consecutive disturbed trial it pauses longer, as
+    other work on the machine often lasts for seconds."""
 
     programs: Programs
     where: Point
@@ -211,7 +208,7 @@ class Trials:
     pause: float = 0.0  # before the next trial, of its length
 
     def __call__(self, rate: float) -> Outcome:
-        """A trial at a rate of both directions in bit/s, which is also written down."""
+        """Makes a trial at a rate of both directions in bit/s, and records it in `made`."""
         time.sleep(min(self.pause * self.seconds, PAUSE_SECONDS))
         asked = request(self.where, self.shares.of(rate), self.seconds, self.prove)
         outcome = judge(self.programs.ask(asked), self.accepted_loss, self.programs.ring)

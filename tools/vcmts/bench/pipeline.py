@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts bench pipeline: the cycles of a packet, stage by stage."""
+"""vcmts bench pipeline: measures the cycles per packet of each stage."""
 
 import argparse
 import os
@@ -28,17 +28,17 @@ FIGURES = (
     ("  smallest run", "min", "{:.0f}"),
     ("  largest run", "max", "{:.0f}"),
     ("without accounting", "cycles_without_accounting", "{:.0f}"),
-    ("latencies add", "cycles_latency", "{:.0f}"),
+    ("measuring latency adds", "cycles_latency", "{:.0f}"),
     ("core cycles", "core_cycles_per_packet", "{:.0f}"),
-    ("Gbps a core", "gbps_per_core", "{:.1f}"),
+    ("Gbps per core", "gbps_per_core", "{:.1f}"),
     ("crypto alone", "crypto_bound_cycles", "{:.0f}"),
     ("share of crypto bound", "share_of_crypto_bound", "{:.2f}"),
 )
 PAIR = (
-    ("upper MAC, a core", "upper_mac", "{:.0f}"),
-    ("lower MAC, a core", "lower_mac", "{:.0f}"),
+    ("upper MAC, own core", "upper_mac", "{:.0f}"),
+    ("lower MAC, own core", "lower_mac", "{:.0f}"),
     ("Gbps of the pair", "gbps", "{:.1f}"),
-    ("  a core of it", "gbps_per_core", "{:.1f}"),
+    ("  per core", "gbps_per_core", "{:.1f}"),
 )
 
 
@@ -48,27 +48,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--direction",
         choices=[*DIRECTIONS, "both"],
         default="both",
-        help="which way to measure (default: %(default)s)",
+        help="direction to measure (default: %(default)s)",
     )
     parser.add_argument(
         "--mix",
         action="append",
         default=[],
-        help="imix, upstream-imix, a size, or 84:15,256:10,1280:75; may be repeated "
+        help="packet mix: imix, upstream-imix, a size, or 84:15,256:10,1280:75; may be repeated "
         "(default: the published mix of each direction, and sizes)",
     )
     parser.add_argument(
         "--threads",
         choices=THREADS,
         default="1",
-        help="1: all on one core; 2: upper and lower MAC of the downstream on a core each, at the "
-        "same time (default: %(default)s)",
+        help="1: all on one core; 2: upper and lower MAC of the downstream on two cores at once "
+        "(default: %(default)s)",
     )
     bench_common.add_arguments(parser, milliseconds=900, stored="bench-pipeline.json")
 
 
 def table(results: list[Json]) -> Table:
-    """A column a mix, a row a stage."""
+    """The table of a direction, with one column per mix and one row per stage."""
     out = Table()
     out.add_column("stage", no_wrap=True)
     for result in results:
@@ -88,7 +88,7 @@ def table(results: list[Json]) -> Table:
 
 
 def fits(results: list[Json]) -> Iterator[Json]:
-    """What each stage of a direction takes a packet and a byte, over the fixed sizes."""
+    """Fits the cycles of each stage over packet size: cycles per packet and per byte."""
     sized = [r for r in results if r["mix"].isdigit()]
     ways = dict.fromkeys((r["direction"], r.get("threads", 1)) for r in sized)
     for direction, threads in ways:
@@ -125,7 +125,7 @@ def fit_table(found: list[Json]) -> Table:
 
 
 def show(report: Json, console: Console) -> None:
-    """A table a direction, and below them what it was measured on."""
+    """Prints the tables of each direction, and the machine."""
     ways = [(direction, threads) for direction in DIRECTIONS for threads in (1, 2)]
     for direction, threads in ways:
         results = [
@@ -135,21 +135,20 @@ def show(report: Json, console: Console) -> None:
         ]
         if not results:
             continue
-        place = ", two threads at the same time" if threads == 2 else ""
+        place = ", two concurrent threads" if threads == 2 else ""
         title = f"{direction}, {report['configuration']}{place}, reference cycles"
         say(console, f"{title} per packet")
         console.print(table(results))
         lines = list(fits(results))
         if lines:
             sizes = f"{lines[0]['points']} sizes"
-            say(console, f"{title}, by a line through {sizes} (Theil-Sen)")
+            say(console, f"{title}, linear fit of {sizes} (Theil-Sen)")
             console.print(fit_table(lines))
     console.print(bench_common.machine(report))
 
 
 def mistaken(mix: str, config: Path) -> int:
-    """Whether a mix is none, or not for this configuration; the program that reads it says why.
-    Returns its exit status, 0 for no mistake."""
+    """Checks a mix with vcmts-traffic, and prints its errors. Returns its exit status."""
     command = [str(program("vcmts-traffic")), "--check", "--config", str(config), "--mix", mix]
     command += ["--network", "net_null0", "--rphy", "net_null1"]
     done = subprocess.run(command, check=False, stderr=subprocess.PIPE, text=True)
@@ -158,23 +157,23 @@ def mistaken(mix: str, config: Path) -> int:
 
 
 def layouts(arguments: argparse.Namespace) -> tuple[int, ...]:
-    """The numbers of threads to measure. Two need two cores: where the first is measured anyway,
-    their lack is said and no more."""
+    """The numbers of threads to measure. Raises MistakeError if there are too few cores; `both`
+    then only prints a message and measures one thread."""
     asked = THREADS[arguments.threads]
     if 2 not in asked:
         return asked
     if arguments.direction == "upstream":
         raise MistakeError(
-            f"--threads {arguments.threads}: the upstream runs on one; choose --direction "
-            "downstream, or --threads 1"
+            f"--threads {arguments.threads}: found --direction upstream, which has one thread; "
+            "choose --direction downstream, or --threads 1"
         )
     cores = len(os.sched_getaffinity(0))
     if cores >= 2:
         return asked
-    text = f"--threads {arguments.threads}: found {cores} core that may be used, needed: 2"
+    text = f"--threads {arguments.threads}: found {cores} usable core, needed: 2"
     if asked == (2,):
         raise MistakeError(f"{text}; choose --threads 1")
-    complain(f"{text}; measured is --threads 1 alone")
+    complain(f"{text}; measuring only --threads 1")
     return (1,)
 
 
@@ -190,7 +189,7 @@ def command_of(arguments: argparse.Namespace, config: Path, threads: int) -> lis
 def measure(
     arguments: argparse.Namespace, config: Path, place: Path, stopped: Stopped
 ) -> tuple[int, Measurement | None]:
-    """The first exit status that is not 0, and all that was measured, if anything was."""
+    """Measures each number of threads. Returns the exit status, and the results; None: none."""
     measurement: Measurement | None = None
     started = now()
     for threads in layouts(arguments):

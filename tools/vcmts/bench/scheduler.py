@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts bench scheduler: what the scheduler costs a packet, beside DPDK's rte_sched."""
+"""vcmts bench scheduler: measures the downstream scheduler, and DPDK's rte_sched beside it."""
 
 import argparse
 import sys
@@ -22,7 +22,7 @@ from vcmts.results import Measurement, now
 CASES = ("6ofdm", "2ofdm-32sc-qam", "8ofdm-192sc-qam")
 LOADS = (50, 95, 120)
 FIRST, LARGE = CASES[0], CASES[-1]
-GROWTH = "growth"  # of the large case, over the first one at the same load
+GROWTH = "growth"  # the large case over the first one at the same load
 
 FIGURES = (
     ("  enqueue", "enqueue", "{:.0f}"),
@@ -31,24 +31,24 @@ FIGURES = (
     ("    smallest run", "min", "{:.0f}"),
     ("    largest run", "max", "{:.0f}"),
     ("    core cycles", "core_cycles_per_packet", "{:.0f}"),
-    ("  call that finds nothing", "idle_call", "{:.0f}"),
+    ("  call without a packet", "idle_call", "{:.0f}"),
     ("  Gbps offered", "offered_gbps", "{:.2f}"),
     ("  Gbps carried", "gbps", "{:.2f}"),
     ("  dropped", "dropped", "{:.1%}"),
 )
-# Title, where the figures stand in a result, and the key of the ratio to them.
+# Other schedulers: title, key of the figures in a result, key of the ratio to them.
 OTHERS = (
     ("rte_sched", "rte_sched", "ratio"),
-    ("rte_sched, pipes in turns", "rte_sched_turns", "ratio_turns"),
+    ("rte_sched, pipes round robin", "rte_sched_turns", "ratio_turns"),
 )
-PRIORITIES = "vcmts, four of a modem's flows by priority"
+PRIORITIES = "vcmts, four flows per modem with priorities"
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """What has a goal: cycles per packet over others."""
+    """A ratio of cycles per packet that has a goal."""
 
-    goal: str  # its id
+    goal: str  # id of the goal
     cycles: float
     other: float
     value: float
@@ -62,19 +62,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=[],
         metavar="PERCENT",
-        help="of what the channels carry; may be repeated (default: 50, 95, 120)",
+        help="load, of the channels' capacity; may be repeated (default: 50, 95, 120)",
     )
     parser.add_argument(
-        "--real-time", action="store_true", help="bursts wait for their time, as on a wire"
+        "--real-time", action="store_true", help="send bursts at their time, as on a wire"
     )
     bench_common.add_arguments(parser, milliseconds=300, stored="bench-scheduler.json")
 
 
 def figures(title: str, sources: list[Json]) -> Iterator[list[str]]:
-    """The rows of one scheduler, a source a column."""
+    """The rows of one scheduler, with one column per source."""
     yield [title, *("" for _ in sources)]
     for name, key, text in FIGURES:
-        # a scheduler that always had something to give was never called in vain
+        # idle_call is 0 if every call returned packets
         yield [
             name,
             *("-" if s[key] == 0 and key == "idle_call" else text.format(s[key]) for s in sources),
@@ -82,7 +82,7 @@ def figures(title: str, sources: list[Json]) -> Iterator[list[str]]:
 
 
 def table(results: list[Json]) -> Table:
-    """A column a load."""
+    """The table of a case, with one column per load."""
     heads = ("load", *(f"{result['load']} %" for result in results))
     out = figures_table(heads, figures("vcmts", results))
     for title, key, _ in OTHERS:
@@ -99,7 +99,7 @@ def table(results: list[Json]) -> Table:
 
 
 def ratios(results: list[Json]) -> Iterator[Ratio]:
-    """Of what was measured, those that have goals."""
+    """Yields the measured ratios that have goals."""
     cycles = {(r["case"], r["load"]): r["cycles_per_packet"] for r in results}
     for r in results:
         case, load, own = r["case"], r["load"], r["cycles_per_packet"]
@@ -112,7 +112,7 @@ def ratios(results: list[Json]) -> Iterator[Ratio]:
 
 
 def verdicts(results: list[Json]) -> Iterator[str]:
-    """A line a goal, of config/goals.yaml."""
+    """Yields a line per goal of config/goals.yaml."""
     for ratio in ratios(results):
         goal = goals_list.load()[ratio.goal]
         value = goals_list.told(ratio.value, goal.limit)
@@ -121,7 +121,7 @@ def verdicts(results: list[Json]) -> Iterator[str]:
 
 
 def show(report: Json, console: Console) -> None:
-    """A table a case, below them the goals and the machine."""
+    """Prints a table per case, the goals, and the machine."""
     for case in CASES:
         results = [r for r in report["results"] if r["case"] == case]
         if results:

@@ -1,32 +1,30 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The zero-loss rate, as RFC 2544 (26.1) asks for it, on machines that are not quiet.
+"""Searches the zero-loss rate of RFC 2544 (26.1) on machines with disturbances.
 
-RFC 2544 begins at the highest rate and goes on between a rate that passed and one that failed until
-these are close. There every trial is right. Here one may fail by bad luck (the system took a core
-away and nobody noticed), or pass by luck (rings took up what was too much for so short a time), and
-a plain bisection never comes back from that: a fail by bad luck at its begin costs half the rate.
+RFC 2544 begins at the highest rate and bisects between a rate that passed and one that failed. That
+needs correct trials. Here a trial may fail by chance (an unnoticed loss of a core), or pass by
+chance (rings absorbed the excess of a short trial). A plain bisection does not recover from that: a
+wrong failure at the beginning costs half the rate.
 
-So every trial is written down, by its rate, and what to try next follows from all of them:
+So the search records all trials by their rates, and derives the next rate from all of them:
 
-- A rate *stands* when it passed and has not failed twice. Its bracket is the highest rate that
-  stands, and the lowest above it that was tried.
-- While none passed, the next rate is lower: the share of the last that arrived, or less the more
-  rates have failed. Then the bracket is closed from below in steps that double, and by bisection
-  where that is less: what arrived of too much is close to what can be carried.
-- A closed bracket's upper end is tried once more when it has failed once. Passes it then, the fail
-  was bad luck: it stands, and the bracket reaches up to the next rate that failed.
-- Then the lower end is confirmed: more trials at this rate, of which one may fail. With the second
-  fail in all its pass was luck: the bracket's lower end is the next lower rate that stands.
+- A rate is *good* if it passed and has not failed twice. The bracket is the highest good rate, and
+  the lowest tried rate above it.
+- Until a rate passes, the next rate is lower: the received share of the last one, or less the more
+  rates failed. Then the lower end rises in doubling steps, or by bisection if that is a smaller
+  step: the received share of a rate that is too high is close to the capacity.
+- When the bracket is closed and its upper end failed once, that is tried again. If it passes, the
+  failure was by chance: the rate is good, and the next tried rate above becomes the upper end.
+- Then the lower end is confirmed by more trials at this rate, of which one may fail. With a second
+  failure it is not good; the next lower good rate becomes the lower end.
 
-The rate that is found has thus passed, and again and again at the end of the search (what has
-become worse since its begin does not hide), and less than a resolution above it a rate has failed
-twice. At a rate that passes with a probability of 1/2 a confirmation by three trials succeeds in 5
-of 16 cases, at 0.2 in 1 of 37; with a bad luck of 5 % it succeeds in 98.6 %.
+So the result passed several trials at the end of the search, and a rate less than a resolution
+above it failed twice. If a rate passes with a probability of 1/2, a confirmation by three trials
+succeeds in 5 of 16 cases, at 0.2 in 1 of 37; with 5 % failures by chance it succeeds in 98.6 %.
 
-Trials that say nothing of the data plane (verdict.py) are repeated at once. A rate at which none of
-several trials says anything, or for which the traffic twice was too slow, cannot be measured here,
-and bounds like one that failed twice; where there are two such rates and none that passed, the
-search ends.
+Inconclusive trials (verdict.py) are repeated at once. A rate without any conclusive trial, or at
+which the traffic program was too slow twice, counts as failed twice. With two such rates and no
+good one, the search ends.
 """
 
 from collections import Counter
@@ -35,17 +33,17 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Protocol
 
-LOWEST = 1 / 1024  # of the highest rate, where none is given
-# Of a rate, to the next lower one: where little is known, and by the share of it that arrived.
+LOWEST = 1 / 1024  # default lowest rate, as a share of the highest
+# Minimum factors to the next lower rate: by the number of failures, and by the received share.
 STEEPEST, LEAST_CARRIED = 1 / 4, 1 / 64
-REFUTED = 2  # fails
-TOO_SLOW = 2  # times that the traffic fell behind
-HOPELESS = 2  # rates at which every trial was disturbed, and none that passed
-MACHINE = "machine"  # what bounds there
+REFUTED = 2  # failures after which a rate is not good
+TOO_SLOW = 2  # trials at a rate in which the traffic program may be too slow
+HOPELESS = 2  # rates with only disturbed trials after which a search without a good rate ends
+MACHINE = "machine"  # `bound_by` of a disturbed trial
 
 
 class Judged(Protocol):
-    """What the search needs to know of a trial; a verdict.Outcome is one."""
+    """The properties of a trial that the search uses; verdict.Outcome has them."""
 
     @property
     def verdict(self) -> str: ...
@@ -60,19 +58,19 @@ Trial = Callable[[float], Judged]
 
 @dataclass(frozen=True)
 class Plan:
-    """How far and how finely to search. Rates in any unit, those of the trial."""
+    """The parameters of a search. Rates are in the unit of the trial function."""
 
-    top: float  # the highest rate to offer
-    lowest: float = 0.0  # what loses packets there loses them at every rate
+    top: float  # highest rate
+    lowest: float = 0.0  # lowest rate; 0: LOWEST of the highest
     resolution: float = 0.02  # share of the rate
     confirmations: int = 3
-    attempts: int = 8  # at a rate, until a trial says something
-    most_trials: int = 60  # of a search
+    attempts: int = 8  # maximum trials at a rate until one is conclusive
+    most_trials: int = 60  # maximum of a search
 
 
 @dataclass
 class Tried:
-    """What trials at one rate came to."""
+    """The results of the trials at one rate."""
 
     rate: float
     passes: int = 0
@@ -87,24 +85,25 @@ class Tried:
 
 @dataclass(frozen=True)
 class Found:
-    """What a search came to."""
+    """The result of a search."""
 
-    rate: float  # 0 where none passed
-    confirmed: bool  # False: too few trials for it, or none passed
-    bound_by: str | None  # None: the highest rate passed
+    rate: float  # 0: none passed
+    confirmed: bool  # False: too few trials, or none passed
+    bound_by: str | None  # what limits the rate; None: the highest rate passed
     trials: int
-    tried: tuple[Tried, ...]  # by rate
+    tried: tuple[Tried, ...]  # sorted by rate
 
 
 class Ledger:
-    """Every trial of one search."""
+    """Records the trials of one search, and derives the next rate."""
 
     def __init__(self, plan: Plan, start: float) -> None:
         self.plan, self.start = plan, min(start, plan.top)
         self.tried: dict[float, Tried] = {}
 
     def note(self, rate: float, outcomes: list[Judged]) -> None:
-        """Of trials at a rate the last counts; for what bounds, all that say something of it."""
+        """Records the trials up to a conclusive one. The last counts; `bounds` gets the limits of
+        all but disturbed trials."""
         at, last = self.tried.setdefault(rate, Tried(rate)), outcomes[-1]
         if last.verdict == "passed":
             at.passes += 1
@@ -126,14 +125,14 @@ class Ledger:
         return sum(set(one.bounds) == {MACHINE} for one in self.tried.values())
 
     def lower(self, bad: Tried) -> float:
-        """Where nothing stands: the further, the more rates in a row never passed."""
+        """The next rate if none is good: the lower, the more consecutive rates never passed."""
         rates = sorted(self.tried.values(), key=lambda one: one.rate)
         failed = len(list(takewhile(lambda one: not one.passes, rates)))
         share = max(1 - self.plan.resolution * 2.0**failed, STEEPEST)
         return bad.rate * max(min(bad.carried, share), LEAST_CARRIED)
 
     def higher(self, good: Tried, bad: Tried | None) -> float:
-        """Into the bracket, in steps that begin anew above what has failed."""
+        """The next rate in the bracket. Steps double per good rate above the last failure."""
         failed = [one.rate for one in self.tried.values() if one.fails and one.rate <= good.rate]
         floor = max(failed, default=0.0)
         passed = sum(one.stands and one.rate >= floor for one in self.tried.values())
@@ -141,10 +140,10 @@ class Ledger:
         return min(stepped, self.plan.top if bad is None else (good.rate + bad.rate) / 2)
 
     def confirmed(self, good: Tried) -> bool:
-        return good.passes > self.plan.confirmations  # the first is the one that found it
+        return good.passes > self.plan.confirmations  # the first pass is not a confirmation
 
     def next_rate(self) -> float | None:
-        """What to try next; None when the search is at its end."""
+        """The next rate to try; None: the search is finished."""
         if not self.tried:
             return self.start
         good = self.good()
@@ -166,7 +165,7 @@ class Ledger:
 
 
 def attempt(trial: Trial, rate: float, plan: Plan, left: int) -> list[Judged]:
-    """Trials at a rate, up to the first that says something."""
+    """Makes trials at a rate until one is conclusive, or there are `left` or plan.attempts."""
     outcomes: list[Judged] = []
     while True:
         outcomes.append(trial(rate))
@@ -177,8 +176,8 @@ def attempt(trial: Trial, rate: float, plan: Plan, left: int) -> list[Judged]:
 
 
 def search(trial: Trial, plan: Plan, guess: float | None = None) -> Found:
-    """The highest rate up to `plan.top` at which trials pass. A `guess` saves trials: the search
-    then begins there."""
+    """Searches the highest rate up to `plan.top` at which trials pass. It begins at `guess`, which
+    saves trials; None: at plan.top."""
     ledger = Ledger(plan, guess or plan.top)
     trials = 0
     while (rate := ledger.next_rate()) is not None and trials < plan.most_trials:
@@ -199,8 +198,7 @@ def search(trial: Trial, plan: Plan, guess: float | None = None) -> Found:
 
 
 def repeated(trial: Trial, plan: Plan, repeats: int) -> Iterator[Found]:
-    """Searches one after the other, each with trials of its own; those behind the first begin where
-    it ended. One is enough where none passed."""
+    """Repeats the search; repeats begin at the first result. Only one search if none passed."""
     first = search(trial, plan)
     yield first
     for _ in range(1, repeats if first.rate else 1):

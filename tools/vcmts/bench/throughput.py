@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts bench throughput: the highest rate without loss, by packet size and for the mixes.
+"""vcmts bench throughput: searches the highest rate without loss, by packet size and mix.
 
-docs/throughput.md tells how it is measured.
+docs/throughput.md describes the method.
 """
 
 import argparse
@@ -29,12 +29,12 @@ from vcmts.run.plane import facts_of
 STORED = "bench-throughput.json"
 NOTHING = "nothing was measured"
 POINTS = ("imix", "64", "512", "1518")
-# RFC 2544, 9.1: sizes with CRC; ours are without, as everywhere in this project.
+# Sizes of RFC 2544, 9.1. There they include the CRC; here they do not, as in the whole project.
 RFC2544_SIZES = ("64", "128", "256", "512", "1024", "1280", "1518")
 RFC2544_POINTS = ("imix", "imix-2023", *RFC2544_SIZES)
 RFC2544_SECONDS = 60.0
 TRIAL_SECONDS = 0.75
-# What searches take on a machine with some noise, for the time left.
+# Typical number of trials per search, to estimate the remaining time.
 FIRST_SEARCH, LATER_SEARCH = 13, 9
 
 
@@ -48,36 +48,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="MIX",
-        help="imix, imix-2017, imix-2021, imix-2023, a size (bytes of an Ethernet frame without "
-        f"CRC), or 84:15,256:10,1280:75; may be repeated (default: {', '.join(POINTS)})",
+        help="mix: imix, imix-2017, imix-2021, imix-2023, a size (bytes of an Ethernet frame "
+        f"without CRC), or 84:15,256:10,1280:75; may be repeated (default: {', '.join(POINTS)})",
     )
     parser.add_argument(
         "--rfc2544",
         action="store_true",
-        help=f"trials of {RFC2544_SECONDS:.0f} s, at all sizes of RFC 2544 and the mixes",
+        help=f"trials of {RFC2544_SECONDS:.0f} s, with all sizes of RFC 2544 and the mixes",
     )
     parser.add_argument(
         "--trial-seconds",
         type=float,
         metavar="SECONDS",
-        help=f"of sending (default: {TRIAL_SECONDS})",
+        help=f"duration of a trial (default: {TRIAL_SECONDS})",
     )
     parser.add_argument(
         "--resolution",
         type=float,
         default=0.02,
         metavar="SHARE",
-        help="of the rate, by which the result is short of one that failed (default: %(default)s)",
+        help="maximum distance to a rate that failed, as a share (default: %(default)s)",
     )
     parser.add_argument(
         "--accepted-loss",
         type=float,
         default=0.0,
         metavar="SHARE",
-        help="of the packets of a direction, that may be lost (default: none)",
+        help="share of the packets of a direction that may be lost (default: 0)",
     )
     parser.add_argument(
-        "--repeats", type=int, default=3, help="searches of each point (default: %(default)s)"
+        "--repeats", type=int, default=3, help="searches per point (default: %(default)s)"
     )
     parser.add_argument(
         "--confirmations",
@@ -90,7 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class Asked:
-    """What was asked for, checked."""
+    """The checked options."""
 
     points: tuple[Point, ...]
     seconds: float
@@ -127,7 +127,7 @@ def asked_for(given: argparse.Namespace, facts: Json) -> Asked:
 
 @dataclass
 class Bench:
-    """Points that are being measured."""
+    """Measures the points, and stores the results."""
 
     asked: Asked
     programs: Programs
@@ -138,11 +138,11 @@ class Bench:
 
     @property
     def each(self) -> int:
-        """Trials of a point, about."""
+        """The estimated number of trials per point."""
         return FIRST_SEARCH + (self.asked.repeats - 1) * LATER_SEARCH
 
     def point(self, number: int, where: Point) -> None:
-        """One point; what is finished of it when a signal or trouble ends it is kept."""
+        """Measures one point. Stores finished searches even if an exception ends it."""
         asked, searches = self.asked, list[Search]()
         trials = Trials(self.programs, where, asked.shares, asked.seconds, asked.prove)
         trials.accepted_loss = asked.accepted_loss
@@ -172,8 +172,7 @@ class Bench:
 
 
 def store(measurement: Measurement, bench: Bench) -> int:
-    """Measures all points, or as many as there is time for. Returns the exit status. Where nothing
-    was measured, what another time has stored stays."""
+    """Measures all points. Returns the exit status. Without any result, an earlier file stays."""
     status, why = 0, ""
     try:
         bench.all()
@@ -186,7 +185,7 @@ def store(measurement: Measurement, bench: Bench) -> int:
     elif why:
         measurement.write(bench.stored)
         done, due = bench.finished, len(bench.asked.points)
-        complain(f"{why}: {done} of {due} points were measured; what there is is kept")
+        complain(f"{why}: {done} of {due} points were measured; their results are stored")
     return status
 
 
@@ -237,5 +236,5 @@ def main(arguments: argparse.Namespace) -> int:
     if measurement.results:
         title = f"zero-loss throughput, {measurement.configuration}, {arguments.transport}"
         show(measurement.results, title, wide_console())
-        print(f"every value: {arguments.json}")
+        print(f"all results: {arguments.json}")
     return status

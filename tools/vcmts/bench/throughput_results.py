@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What searches of a point come to, as docs/results.md has it, and as a table."""
+"""Converts searches to results of `vcmts bench throughput` (docs/results.md) and a table."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -15,17 +15,17 @@ from vcmts.directions import DIRECTIONS
 from vcmts.jsons import Json
 from vcmts.progress import Progress
 
-COLUMNS = ("point", "Gbps", "down", "up", "searches", "Mpps", "trials", "repeated", "bound by")
+COLUMNS = ("point", "Gbps", "down", "up", "searches", "Mpps", "trials", "repeated", "limited by")
 SAID_NOTHING = ("disturbed", "traffic")
 
 
 def passed_at(made: list[tuple[float, Outcome]], found: Found) -> list[Json]:
-    """Answers of the trials that passed at the rate that was found."""
+    """The answers of trials that passed at the rate of the result."""
     return [o.answer for rate, o in made if rate == found.rate and o.verdict == "passed"]
 
 
 def median_rates(answers: list[Json]) -> dict[str, float]:
-    """What came through in Gbps: the median trial's, by the total."""
+    """The received Gbps by direction of the trial with the median total."""
     rates = sorted(map(offered.carried_gbps, answers), key=lambda one: sum(one.values()))
     return rates[(len(rates) - 1) // 2]
 
@@ -44,20 +44,20 @@ def mean_bytes(answers: list[Json]) -> dict[str, float]:
 
 
 def bound_of(searches: list[Found]) -> str:
-    """What most searches found to bound; the channels, where the highest rate passed."""
+    """The most frequent limit of searches; "channels" if the highest rate passed."""
     return Counter(one.bound_by or "channels" for one in searches).most_common(1)[0][0]
 
 
 @dataclass(frozen=True)
 class Search:
-    """One search, with the trials that it made."""
+    """One search with its trials."""
 
     found: Found
     made: list[tuple[float, Outcome]]
 
     @property
     def rates(self) -> dict[str, float]:
-        """In Gbps; none where no trial passed."""
+        """Gbps by direction; empty if no trial passed."""
         answers = passed_at(self.made, self.found)
         return median_rates(answers) if answers else {}
 
@@ -65,8 +65,8 @@ class Search:
 def searched_rates(
     trials: offered.Trials, plan: Plan, shown: Progress, most: int, guess: float | None = None
 ) -> dict[str, float]:
-    """The rate without loss in bit/s by direction, by a search of about `most` trials; none where
-    nothing passed."""
+    """Searches the rate without loss, bit/s by direction; empty if none was confirmed. `most`: the
+    estimated number of trials, for the progress."""
 
     def trial(rate: float) -> Outcome:
         outcome = trials(rate)
@@ -80,7 +80,7 @@ def searched_rates(
 
 
 def result(where: Point, searches: list[Search]) -> Json:
-    """A point, as docs/results.md has it."""
+    """The result of a point from its searches."""
     trials = [
         {"search": number, **offered.told(outcome)}
         for number, search in enumerate(searches, 1)
@@ -127,4 +127,4 @@ def show(results: list[Json], title: str, console: Console) -> None:
     say(console, title)
     console.print(figures_table(COLUMNS, map(row, results)))
     if not all(one["confirmed"] for one in results):
-        console.print("?: not confirmed by trials that passed", highlight=False)
+        console.print("?: not confirmed by enough passed trials", highlight=False)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How packets get from the traffic to the data plane in a trial, and the programs for it.
+"""Starts the data plane and the traffic program for trials, joined by one of three transports.
 
-rings: both in one process, joined by rings. memif: two processes, joined by shared memory. ports:
-two processes on devices that were given.
+rings: one process with both, joined by rings. memif: two processes, joined by shared memory. ports:
+two processes on given devices.
 """
 
 import argparse
@@ -28,7 +28,7 @@ Ask = Callable[[Json], Json]
 
 TRANSPORTS = ("rings", "memif", "ports")
 CORES_NEEDED = 2
-CONFIGURED_RING = 4096  # packets, the default of queue_size
+CONFIGURED_RING = 4096  # packets, default of queue_size
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Programs:
 
     ask: Ask
     host: Json
-    ring: int  # packets that a wire holds in each direction
+    ring: int  # packets that a wire buffers per direction
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,21 +45,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--transport",
         choices=TRANSPORTS,
         default="rings",
-        help="rings: data plane and traffic in one process; memif: vcmtsd and vcmts-traffic; "
-        "ports: these on devices of --network and --rphy (default: %(default)s)",
+        help="rings: data plane and traffic in one process; memif: vcmtsd and vcmts-traffic joined "
+        "by memif; ports: both on the devices of --network and --rphy (default: %(default)s)",
     )
     for port in ("network", "rphy"):
         parser.add_argument(
             f"--{port}",
             nargs=2,
             metavar=("VCMTSD", "TRAFFIC"),
-            help=f"the two ends of the {port} wire, as DPDK devices (--transport ports)",
+            help=f"DPDK devices of both ends of the {port} wire, with --transport ports",
         )
     parser.add_argument("--core", type=int, help="core of the traffic (default: a free one)")
 
 
 def ends(given: argparse.Namespace, place: Path, mtu: int) -> list[Ends]:
-    """Of the network's wire and the R-PHY device's; none for rings."""
+    """The ends of the network wire and the R-PHY wire; empty for rings. Raises MistakeError."""
     named = {"--network": given.network, "--rphy": given.rphy}
     if given.transport == "ports":
         for option, devices in named.items():
@@ -75,12 +75,12 @@ def ends(given: argparse.Namespace, place: Path, mtu: int) -> list[Ends]:
 
 
 def traffic_core(facts: Json, core: int | None) -> int:
-    """A core for the traffic alone: who shares it with the data plane measures the system."""
+    """The core of the traffic program. Raises MistakeError if the data plane uses it too."""
     allowed = sorted(os.sched_getaffinity(0))
     if len(allowed) < CORES_NEEDED:
         raise MistakeError(
-            f"found {len(allowed)} core that this process may use, needed: {CORES_NEEDED}, as data "
-            f"plane and traffic poll on a core each; `{TOOL} bench pipeline` measures on one"
+            f"found {len(allowed)} usable core, needed: {CORES_NEEDED}, as data plane and traffic "
+            f"each poll on one; `{TOOL} bench pipeline` needs only one"
         )
     chosen = free_core(facts["cores"]) if core is None else core
     told = ", ".join(map(str, allowed))
@@ -88,14 +88,14 @@ def traffic_core(facts: Json, core: int | None) -> int:
         raise MistakeError(f"--core: found {chosen}, allowed: {told}")
     if chosen in facts["cores"]:
         raise MistakeError(
-            f"core {chosen} is the data plane's by the configuration, allowed: another of {told} "
-            "for the traffic; change cores in the configuration, or --core"
+            f"--core: found {chosen}, which the configuration assigns to the data plane, allowed: "
+            f"another of {told}; change the configuration, or --core"
         )
     return chosen
 
 
 def reading(asked: Plane | None) -> Json:
-    """What vcmtsd counts; the longest gap is that since the reading before."""
+    """Counters of vcmtsd. The longest gap is that since the last reading. Empty without `asked`."""
     if asked is None:
         return {}
     counts = asked.counts()
@@ -115,7 +115,7 @@ def worker(before: Json, after: Json) -> Json:
 
 
 def between(before: Json, after: Json) -> Json:
-    """What was counted between two readings, as vcmts-bench-throughput tells it of a trial."""
+    """The differences of two readings, in the form of vcmts-bench-throughput's answers."""
     if not before:
         return {}
     workers = after["workers"]
@@ -133,13 +133,13 @@ def between(before: Json, after: Json) -> Json:
 
 
 def latencies_begin(asked: Plane | None, request: Json) -> None:
-    """What was measured before is forgotten."""
+    """Resets the latencies of vcmtsd, if the trial measures them."""
     if asked is not None and request["latency"]:
         telemetry_latency.answer(asked, reset=True)
 
 
 def latencies_end(asked: Plane | None, request: Json) -> Json:
-    """Since then, as vcmts-bench-throughput tells it of a trial."""
+    """The latencies since latencies_begin(), in the form of vcmts-bench-throughput's answers."""
     if asked is None or not request["latency"]:
         return {}
     measured = telemetry_latency.read(asked, reset=False)
@@ -149,14 +149,14 @@ def latencies_end(asked: Plane | None, request: Json) -> Json:
 
 @contextmanager
 def watched(control: Path) -> Iterator[Plane | None]:
-    """A vcmtsd that was just started, to be asked; None where it cannot be."""
+    """Connects to the control socket of a vcmtsd; None if there is none."""
     with ExitStack() as stack:
         try:
             asked = stack.enter_context(opened_plane(given=control))
         except MistakeError:
             complain(
-                "vcmtsd has no control socket: what the system takes away from it cannot be told "
-                "from what it loses, nor what bounds"
+                "vcmtsd has no control socket: losses by lost cores cannot be recognized, and the "
+                "limiting part is unknown"
             )
             yield None
             return
@@ -164,7 +164,7 @@ def watched(control: Path) -> Iterator[Plane | None]:
 
 
 def both(serving: trials.Server, plane: subprocess.Popen[bytes], asked: Plane | None) -> Ask:
-    """Asks the traffic, and vcmtsd for what it has counted meanwhile."""
+    """A function that makes a trial with the traffic program, and adds the counters of vcmtsd."""
 
     def ask(request: Json) -> Json:
         try:
@@ -188,8 +188,8 @@ def both(serving: trials.Server, plane: subprocess.Popen[bytes], asked: Plane | 
 def opened(
     config: Path, facts: Json, place: Path, given: argparse.Namespace, stopped: Stopped
 ) -> Iterator[Programs]:
-    """The programs of a transport, until the end of the context. vcmtsd measures latencies where
-    `given.latency` says so; vcmts-bench-throughput does as each request says."""
+    """Runs the programs of a transport during the context. vcmtsd measures latency if
+    `given.latency` is set; vcmts-bench-throughput if the request asks for it."""
     core = traffic_core(facts, given.core)
     wires = ends(given, place, facts["mtu"])
     cores = ["--core", str(core), "--main-core", str(core)]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trials: a program that sends for a while at a rate, and says what came of it.
+"""Makes trials with a program that sends at a rate for some time and reports the result.
 
-One JSON object a line goes to its stdin, one comes back by its stdout; the first line that it says
-is what it runs on. What it says on stderr is shown when it ends without being asked to.
+The program reads a request per line from stdin, and writes an answer per line to stdout, both JSON
+objects. Its first line describes the host. Its stderr is shown only if it fails.
 """
 
 import json
@@ -21,10 +21,10 @@ from vcmts.jsons import Json
 from vcmts.paths import MistakeError, complain
 
 START_SECONDS = 600.0  # tables of 30,000 modems take a minute
-# Beside what a trial lasts: to fill and to drain the data plane, on a machine with other work.
+# Timeout in addition to the duration of a trial: to fill and drain the data plane.
 ANSWER_SECONDS = 30.0
 STOP_SECONDS = 10.0
-LOOK_SECONDS = 0.2  # between two looks whether a signal came
+LOOK_SECONDS = 0.2  # between two checks for a signal
 MISTAKE = 2
 LONGEST_LINE = 1 << 26
 
@@ -34,38 +34,40 @@ class StopError(Exception):
 
 
 class TroubleError(Exception):
-    """A program ended, or does not answer: nobody's mistake. One line."""
+    """A program ended or does not answer; not the user's error. One line."""
 
 
 class Server:
-    """A program that makes trials, and the line of talk with it."""
+    """A program that makes trials, with its pipes. `ready`: its first line."""
 
     def __init__(
         self, name: str, process: subprocess.Popen[bytes], said: IO[bytes], stopped: Stopped
     ) -> None:
         self.name, self.ready = name, Json()
         self._process, self._said, self._stopped = process, said, stopped
-        self._got = b""
-        self._asked = False  # and not yet answered
+        self._got = b""  # output that is not yet parsed
+        self._asked = False  # a request is pending
 
     def messages(self) -> str:
-        """What it said on stderr."""
+        """The program's messages on stderr."""
         self._said.seek(0)
         return self._said.read().decode(errors="replace")
 
     def _ended(self) -> Exception:
-        """Why no more comes from it."""
+        """The exception for the end of the program's output."""
         try:
             status = self._process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
-            return TroubleError(f"{self.name} closed its output, and goes on")
+            return TroubleError(f"{self.name} closed its output, but still runs")
         print(self.messages(), end="", file=sys.stderr)
         if status == MISTAKE:
-            return MistakeError(f"{self.name} found a mistake, which is told above")
-        return TroubleError(f"{self.name} ended with status {status}; its messages are above")
+            return MistakeError(f"{self.name} found an error, which is printed above")
+        return TroubleError(
+            f"{self.name} ended with status {status}; its messages are printed above"
+        )
 
     def line(self, seconds: float) -> Json:
-        """The next one that it says."""
+        """Reads the next line, with a timeout. Raises as ask()."""
         assert self._process.stdout is not None
         out = self._process.stdout.fileno()
         deadline = time.monotonic() + seconds
@@ -80,24 +82,26 @@ class Server:
                     raise self._ended()
                 self._got += got
             if len(self._got) > LONGEST_LINE:
-                raise TroubleError(f"{self.name} answers without an end")
+                raise TroubleError(
+                    f"{self.name}: found an answer of more than {LONGEST_LINE} bytes"
+                )
         text, self._got = self._got.split(b"\n", 1)
         try:
             answer: Json = json.loads(text)
         except ValueError as error:
             raise TroubleError(f"{self.name} answered {text[:80]!r}: {error}") from error
         if not isinstance(answer, dict):
-            raise TroubleError(f"{self.name} answered {text[:80]!r}: no JSON object")
+            raise TroubleError(f"{self.name} answered {text[:80]!r}: not a JSON object")
         return answer
 
     def ask(self, request: Json) -> Json:
-        """The answer to a request. Raises MistakeError with what the program says is wrong with it,
-        TroubleError where there is no answer, StopError when a signal came."""
+        """Sends a request and returns the answer. Raises MistakeError with the program's message
+        for an invalid request, TroubleError without an answer, StopError after a signal."""
         self.begin(request)
         return self.answer(request)
 
     def begin(self, request: Json) -> None:
-        """Asks, and does not wait: the answer to the same request is due next."""
+        """Sends a request. The caller must call answer() with the same request next."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
@@ -116,7 +120,7 @@ class Server:
         return answer
 
     def stop(self) -> None:
-        """At the end of its input it ends by itself, in the midst of a trial by a signal."""
+        """Closes stdin, which ends the program; during a trial sends SIGTERM."""
         assert self._process.stdin is not None
         with suppress(BrokenPipeError):
             self._process.stdin.close()
@@ -127,16 +131,16 @@ class Server:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-            complain(f"{self.name} did not end by itself")
+            complain(f"{self.name} did not end within {STOP_SECONDS:.0f} s and was killed")
             return
         if status != 0 and not at_once:
             print(self.messages(), end="", file=sys.stderr)
-            complain(f"{self.name} ended with status {status}; its messages are above")
+            complain(f"{self.name} ended with status {status}; its messages are printed above")
 
 
 @contextmanager
 def server(command: Sequence[str], place: Path, stopped: Stopped) -> Iterator[Server]:
-    """The program, ready for requests; its messages go to a file in `place`."""
+    """Runs a program, ready for requests, in a context. Its messages go to a file in `place`."""
     name = Path(command[0]).name
     with (place / f"{name}.said").open("w+b") as said:
         process = converse(command, said)
@@ -144,7 +148,7 @@ def server(command: Sequence[str], place: Path, stopped: Stopped) -> Iterator[Se
         try:
             serving.ready = serving.line(START_SECONDS)
             if not serving.ready.get("ready"):
-                raise TroubleError(f"{name}: its first line has no key ready")
+                raise TroubleError(f"{name}: the key ready is missing in its first line")
             yield serving
         finally:
             serving.stop()

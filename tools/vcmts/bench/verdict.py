@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a trial says of the data plane: passed, failed, or nothing, as something disturbed it.
+"""The verdict on a trial: passed, failed, or inconclusive.
 
-A trial passes when no more than the accepted share was lost and what was asked for was sent,
-however disturbed it was. One that does not pass fails only when nothing else explains it:
+A trial passes if no more than the accepted share of packets was lost and the requested rate was
+sent, even if it was disturbed. Otherwise it fails unless one of these explains it:
 
-- The system took a core away, and no more is missing of the packets or of the rate than was due
-  meanwhile: "disturbed". Packets, only where the gap was longer than rings hold them.
-- The traffic sent too little, though the data plane took all that it sent: "traffic".
+- "disturbed": a polling thread lost its core, and no more packets are missing than were due in that
+  time. Lost packets are explained only by gaps longer than rings can bridge.
+- "traffic": the traffic program sent too little, although the data plane accepted everything.
 
-Neither counts as loss; the trial is repeated.
+These are inconclusive and do not count as loss; the trial is repeated.
 """
 
 from dataclasses import dataclass
@@ -20,27 +20,27 @@ from vcmts.jsons import Json
 Verdict = Literal["passed", "failed", "traffic", "disturbed"]
 Bound = Literal["data plane", "traffic", "machine", "channels"]
 
-# Less than this share of what was asked for is another rate; pacing is accurate to 1 %.
+# Minimum share of the requested rate; pacing is accurate to 1 %.
 ENOUGH_OF_RATE = 0.99
-# Reasons by which the channels and flows lose what is more than they carry, whatever the machine.
+# Drop reasons for traffic beyond the capacity of channels and flows.
 CHANNELS = ("flow_buffer_full", "scheduler_full", "wred_drop", "docsis_pie_drop")
-RING = 8192  # packets, of a memif: run.py's rsize
-# A ring is half full at times, so that a gap of half its time may overflow it.
+RING = 8192  # packets of a memif: WIRE in run/plane.py
+# A ring may already be half full, so a gap of half its duration may overflow it.
 FULL_SHARE = 0.5
-# Packets lost for each that was due in a gap: a burst of a modem that is lost takes with it the
-# pieces of frames in the bursts beside it.
+# Packets that may be lost per packet due in a gap: a lost upstream burst also breaks frames whose
+# other parts are in adjacent bursts.
 LOST_BY_GAP = 2.0
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One trial, judged."""
+    """The result of one trial."""
 
     verdict: Verdict
-    bound_by: Bound | None  # None where it passed
-    carried: float  # share of what was asked for that arrived, in the worse direction
+    bound_by: Bound | None  # what limits the rate; None: passed
+    carried: float  # received share of the requested rate, in the worse direction
     why: str
-    answer: Json  # of the trial, whole
+    answer: Json  # the complete answer of the program
 
 
 @dataclass(frozen=True)
@@ -48,16 +48,16 @@ class Way:
     """One direction of a trial."""
 
     name: str
-    asked: float  # bit/s; 0: as much as goes
+    asked: float  # requested bit/s; 0: maximum
     sent: int
     missing: int  # lost or corrupted packets
-    duplicated: int  # packets that came again
+    duplicated: int  # packets received more than once
     sent_bytes: int
-    gbps: float  # that came through
+    gbps: float  # received
     seconds: float
     backpressure: int
     longest_gap: float  # s
-    gaps: float  # s in all, at most
+    gaps: float  # s, upper limit of the total
     channel_drops: int
 
     @property
@@ -70,7 +70,7 @@ class Way:
 
     @property
     def asked_pps(self) -> float:
-        """Packets a second that were due."""
+        """Packets per second at the requested rate."""
         return self.sent / self.seconds / max(self.sent_share, 1e-9)
 
     @property
@@ -80,8 +80,8 @@ class Way:
 
 
 def gaps_of(threads: list[Json]) -> tuple[float, float]:
-    """The longest time without a core and the most that all of them can be, in seconds: while one
-    thread is away, packets go nowhere."""
+    """The longest gap of any thread, and an upper limit of the total of all gaps, in seconds: one
+    thread without its core stops all packets."""
     gaps = [thread["descheduled"] for thread in threads if thread.get("descheduled")]
     longest = max((gap["longest_us"] for gap in gaps), default=0.0)
     total = sum(gap["count"] * gap["longest_us"] for gap in gaps)
@@ -110,7 +110,7 @@ def way(answer: Json, name: str) -> Way:
 
 
 def ways(answer: Json) -> list[Way]:
-    """Those directions in which something was asked for."""
+    """The directions with a requested rate."""
     keys = {"downstream": "rate", "upstream": "upstream_rate"}
     used = [name for name in DIRECTIONS if answer["trial"].get(keys[name], 0)]
     return [way(answer, name) for name in used]
@@ -125,36 +125,37 @@ def short(way: Way) -> bool:
 
 
 def gaps_explain_loss(way: Way, ring: int) -> bool:
-    """The rings did not bridge the longest one, and no more is missing than came in all of them."""
+    """Whether the longest gap exceeds what rings bridge, and no more packets are missing than were
+    due in all gaps."""
     bridged = way.longest_gap * way.asked_pps < FULL_SHARE * ring
     return not bridged and way.missing <= LOST_BY_GAP * way.gaps * way.asked_pps
 
 
 def gaps_explain_rate(way: Way) -> bool:
-    """The traffic makes up for a millisecond of a gap, and no more."""
+    """Whether the missing share of the rate is not more than the share of time in gaps."""
     return way.gaps > 0 and way.sent_share + way.gaps / way.seconds >= ENOUGH_OF_RATE
 
 
 def judge_way(way: Way, accepted_loss: float, ring: int) -> tuple[Verdict, Bound | None, str]:
-    if way.duplicated > accepted_loss * way.sent:  # nobody's absence explains that
-        return "failed", "data plane", f"{way.duplicated:,} packets came twice"
+    if way.duplicated > accepted_loss * way.sent:  # no gap explains that
+        return "failed", "data plane", f"{way.duplicated:,} packets were received twice"
     loses, falls_short = lossy(way, accepted_loss), short(way)
     if not loses and not falls_short:
         return "passed", None, ""
     loss_excused = not loses or gaps_explain_loss(way, ring)
     if loss_excused and (not falls_short or gaps_explain_rate(way)):
-        told = f"a core was taken away for up to {way.longest_gap * 1e3:.1f} ms"
+        told = f"a polling thread lost its core for up to {way.longest_gap * 1e3:.1f} ms"
         return "disturbed", "machine", told
     if loses:
         by: Bound = "channels" if way.channel_drops * 2 > way.missing else "data plane"
         return "failed", by, f"{way.missing:,} of {way.sent:,} packets lost"
     told = f"{way.sent_share:.1%} of the rate was sent"
     if way.backpressure:
-        return "failed", "data plane", told + ", the data plane took no more"
-    return "traffic", "traffic", told + ", the traffic made no more"
+        return "failed", "data plane", told + ", the data plane accepted no more"
+    return "traffic", "traffic", told + ", the traffic program sent no more"
 
 
-# The first of these that a direction has is the trial's: what is certain before what is repeated.
+# The trial's verdict is the first of these that a direction has.
 ORDER: tuple[Verdict, ...] = ("failed", "disturbed", "traffic", "passed")
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts bench power: what pauses and lower clocks cost, and what they lose.
+"""vcmts bench power: measures the cost of pauses and lower clock frequencies, and their losses.
 
-docs/power.md tells how it is measured.
+docs/power.md describes the method.
 """
 
 from vcmts.bench.power.command import add_arguments, main

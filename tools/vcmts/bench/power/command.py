@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command: what is asked for, the rate without loss, and the parts one after the other."""
+"""The command `vcmts bench power`: options, search for the rate without loss, and the parts."""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -36,7 +36,7 @@ PARTS: dict[str, Callable[[Bench], None]] = {
 POLICIES = ("balanced", "saving")
 DRIVERS = ("auto", "cpufreq", "simulated")
 SMALLEST_RING, LARGEST_RING = 64, 16384
-# A search of its own is short and coarse.
+# Parameters of the short, coarse search without --rate.
 SEARCH_SECONDS, SEARCH_RESOLUTION, SEARCH_CONFIRMATIONS, SEARCH_TRIALS = 0.25, 0.04, 2, 20
 
 GUESS = 0.8
@@ -51,19 +51,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=1000,
         metavar="N",
-        help="from idle to a load, with every kind of pause (default: %(default)s)",
+        help="steps from idle to a load, per kind of pause (default: %(default)s)",
     )
     parser.add_argument(
         "--policy",
         choices=POLICIES,
         default="saving",
-        help="of the governor while there are steps (default: %(default)s)",
+        help="policy of the governor during steps (default: %(default)s)",
     )
     parser.add_argument(
         "--driver",
         choices=DRIVERS,
         default="simulated",
-        help="that changes clocks; simulated: a worker is slowed down as a lower clock would "
+        help="driver that changes clock frequencies; simulated: slows workers down instead "
         "(default: %(default)s)",
     )
     parser.add_argument(
@@ -71,11 +71,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=1024,
         metavar="PACKETS",
-        help="that a wire holds, a power of two (default: %(default)s, as many network cards have)",
+        help="size of a wire's rings, a power of two (default: %(default)s, as for many NICs)",
     )
     parser.add_argument(
         "--rate",
-        help="without loss, of both directions together, such as 4Gbps (default: a short search)",
+        help="rate without loss of both directions together, such as 4Gbps (default: search it)",
     )
     parser.add_argument("--core", type=int, help="core of the traffic (default: a free one)")
     parser.add_argument(
@@ -83,10 +83,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=0.25,
         metavar="SECONDS",
-        help="of a trial at a constant load (default: %(default)s)",
+        help="duration of a trial at a constant load (default: %(default)s)",
     )
     parser.add_argument(
-        "--runs", type=int, default=5, metavar="N", help="of each (default: %(default)s)"
+        "--runs", type=int, default=5, metavar="N", help="runs of each (default: %(default)s)"
     )
     bench_common.add_stored(parser, STORED)
 
@@ -110,12 +110,13 @@ def asked_for(given: argparse.Namespace, facts: Json) -> Asked:
 def given_rates(text: str, asked: Asked) -> dict[str, float]:
     rate = bits_per_second(text)
     if not rate:
-        raise MistakeError(f"--rate: found {text}, allowed: a rate, as 4Gbps")
+        raise MistakeError(f"--rate: found {text}, allowed: a rate such as 4Gbps")
     return asked.shares.of(rate)
 
 
 def guessed_rate(plane: Plane, asked: Asked) -> float:
-    """Of both directions: somewhat less than what goes one way where the wire waits."""
+    """A first guess of the rate of both directions: the maximum rate of one direction, without
+    drops by the wire, times GUESS."""
     way = next(iter(asked.shares.of(1.0)))
     request = offered.request(asked.where, {}, SEARCH_SECONDS, PROVE)
     answer = plane.ask(request | {offered.RATES[way]: "max"})
@@ -123,7 +124,7 @@ def guessed_rate(plane: Plane, asked: Asked) -> float:
 
 
 def polling_rates(plane: Plane, asked: Asked, facts: Json, shown: Progress) -> dict[str, float]:
-    """The rate without loss where the wire does not wait, polling; none where nothing passed."""
+    """Searches the rate without loss, polling and with a wire that drops; empty if none passed."""
 
     def ask(request: Json) -> Json:
         return plane.ask(request | {"drop": True})
@@ -136,7 +137,7 @@ def polling_rates(plane: Plane, asked: Asked, facts: Json, shown: Progress) -> d
 
 
 def seconds(asked: Asked, kinds: Sequence[str]) -> float:
-    """That the parts take, about."""
+    """The estimated duration of the parts."""
     pairs = 2 * asked.runs * asked.seconds * (len(kinds) - 1)
     each = {
         "steps": steps.seconds(len(kinds), asked.steps, asked.policy),
@@ -150,7 +151,7 @@ def seconds(asked: Asked, kinds: Sequence[str]) -> float:
 
 
 def told_of(plane: Plane, kinds: tuple[str, ...], given: argparse.Namespace) -> Json:
-    """What the figures are of; the governor's as it is with the policy that steps have."""
+    """Settings to store with the results; those of the governor with the policy of steps."""
     plane.set(idle=POLL, policy=given.policy)
     power = plane.get()
     plane.set(policy="none")
@@ -182,7 +183,7 @@ def measure(
             to.more |= told_of(plane, kinds, given)
             rates = rates or polling_rates(plane, asked, facts, shown)
             if not rates:
-                complain("no rate without loss was found: nothing to measure power at")
+                complain("found no rate without loss, so power cannot be measured")
                 return 1
             to.more["zero_loss_gbps"] = {way: rate / 1e9 for way, rate in rates.items()}
             shown.at(searching, "parts")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which of the figures have goals: of pauses those that a core of its own would have, of sleep
-what a shared one asks for, and of steps the kind of pauses that lost most."""
+"""Selects the results of `vcmts bench power` that have goals: the best pause for a worker with its
+own core, sleep for a shared core, and for steps the kind of pause with the most losses."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ DIRECTION = "downstream"
 
 @dataclass(frozen=True)
 class Found:
-    """What was measured of a goal."""
+    """The measured values of a goal."""
 
     goal: str
     values: list[float]
@@ -24,12 +24,13 @@ class Found:
 
 
 def best(file: Json) -> str:
-    """The kind of pauses that a worker with a core of its own would have."""
+    """The best kind of pause for a worker with its own core; "" if none was measured."""
     return next((kind for kind in PAUSES if kind in file["kinds"]), "")
 
 
 def of_steps(results: list[Json]) -> Iterator[Found]:
-    """With every kind of pauses, and beside it where clocks follow busyness alone."""
+    """Yields the worst kind of pause per load: with the governor, and with a governor that uses
+    only the busy share."""
     for load in steps.LOADS:
         at = [r for r in results if r["what"] == "steps" and r["load"] == load]
         governed = [r for r in at if r["policy"] != "none"]
@@ -51,7 +52,7 @@ def one(results: list[Json], what: str, **where: Any) -> Json | None:
 
 
 def of_file(file: Json) -> Iterator[Found]:
-    """Of a stored measurement, those that it has."""
+    """Yields the goals that a stored measurement has."""
     results, kind = file["results"], best(file)
     yield from of_steps(results)
     wanted: list[tuple[str, str, str, Json]] = [
@@ -68,6 +69,6 @@ def of_file(file: Json) -> Iterator[Found]:
             where = {**where, "direction": DIRECTION}
         found = one(results, what, idle=idle, **where)
         if found is not None:
-            whole = what.startswith("first.")  # of all packets together
+            whole = what.startswith("first.")  # quantiles of all packets, not per run
             values = [found["value"]] if whole else found.get("values", [found["value"]])
             yield Found(goal, values, idle, bool(found.get("disturbed")))

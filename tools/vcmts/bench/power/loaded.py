@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What pauses do to packets at a load: how much later they are, and how much dearer at full load.
+"""Measures the effect of pauses under load: added latency, and cycles per packet at full load.
 
-Polling and pauses take turns, trial by trial: a value is that of a pair.
+Trials with polling and with pauses alternate; a value is from a pair of them.
 """
 
 from vcmts.bench.power.measured import Bench, gap, result, turns
@@ -14,7 +14,7 @@ KEYS = ("mean", "p99_9")
 
 
 def latency(bench: Bench) -> None:
-    """End to end: what waits in the ring while a worker pauses is no packet of the pipeline yet."""
+    """Measures latency end to end: packets wait for a pausing worker before the pipeline."""
     for load in LOADS:
         for kind in bench.kinds[1:]:
             asked = bench.request(load, bench.asked.seconds, latency=True)
@@ -26,7 +26,7 @@ def latency(bench: Bench) -> None:
 
 
 def of_latency(pairs: list[tuple[Json, Json]], kind: str, load: float, way: str, key: str) -> Json:
-    """Microseconds by which packets come later than with polling."""
+    """The result for the latency that pauses add to polling, in us."""
     told = [tuple(one[way]["latency_us"][key] for one in pair) for pair in pairs]
     return result(
         f"latency.{key}",
@@ -41,7 +41,7 @@ def of_latency(pairs: list[tuple[Json, Json]], kind: str, load: float, way: str,
 
 
 def cycles(answer: Json) -> float:
-    """Reference cycles of rounds with work, a packet of either direction."""
+    """Reference cycles of busy rounds per packet of both directions."""
     ways = (answer[way]["sent"] for way in ("downstream", "upstream") if way in answer)
     return float(sum(worker["busy_cycles"] for worker in answer["workers"]) / sum(ways))
 

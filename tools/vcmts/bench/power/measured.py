@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What all parts of `vcmts bench power` share: what was asked for, trials in turns, results."""
+"""Shared by all parts of `vcmts bench power`: checked options, alternating trials, results."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from vcmts.jsons import Json
 from vcmts.progress import Progress
 from vcmts.results import Measurement
 
-ATTEMPTS = 3  # times as many runs as are asked for, while cores are taken away
+ATTEMPTS = 3  # maximum pairs per requested run, while they are disturbed
 PROVE = 1 / 16
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What was asked for, checked."""
+    """The checked options."""
 
     where: Point
     shares: Split
@@ -27,16 +27,16 @@ class Asked:
     steps: int
     runs: int
     seconds: float  # of a trial
-    policy: str  # while there are steps
+    policy: str  # of the governor during steps
 
 
 @dataclass(frozen=True)
 class Bench:
-    """What measures, and where it goes."""
+    """The programs, the rates, and the measurement for the results."""
 
     asked: Asked
     plane: Plane
-    kinds: tuple[str, ...]  # of pauses that this CPU has, POLL first
+    kinds: tuple[str, ...]  # kinds of pause of this CPU, POLL first
     rates: dict[str, float]  # without loss, bit/s by direction
     to: Measurement
     stored: str
@@ -46,7 +46,7 @@ class Bench:
         return {way: rate * load for way, rate in self.rates.items()}
 
     def request(self, load: float, seconds: float, **more: Any) -> Json:
-        """Of a trial at a share of the rate without loss."""
+        """The request for a trial at a share of the rate without loss."""
         asked = offered.request(self.asked.where, self.rates_at(load), seconds, PROVE)
         return asked | more
 
@@ -56,7 +56,7 @@ class Bench:
 
 
 def result(what: str, unit: str, values: Sequence[float], **more: Any) -> Json:
-    """The median of the runs, and all of them."""
+    """A result: the median and all values of the runs."""
     return {
         "what": what,
         **more,
@@ -70,13 +70,13 @@ def result(what: str, unit: str, values: Sequence[float], **more: Any) -> Json:
 
 
 def gap(answers: Sequence[Json]) -> float:
-    """The longest time for which a core was taken away in any of them, us."""
+    """The longest time without a core in any of the trials, us."""
     return max(float(offered.descheduled(answer)["longest_us"]) for answer in answers)
 
 
 def turns(bench: Bench, kind: str, asked: Json, text: str) -> list[tuple[Json, Json]]:
-    """Trials of polling and of pauses, one right after the other; as many pairs as there are to be
-    runs, those from which the least was taken away. Pairs in which a core was are made again."""
+    """Makes pairs of consecutive trials, with polling and with the pause `kind`. Repeats disturbed
+    pairs. Returns the least disturbed ones, one per run."""
     made: list[tuple[Json, Json]] = []
     calm = 0
     while calm < bench.asked.runs and len(made) < ATTEMPTS * bench.asked.runs:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmtsd and its traffic, joined by memif, and the control socket by which its power is changed."""
+"""Runs vcmtsd and the traffic program, joined by memif, and changes power settings."""
 
 import argparse
 import time
@@ -18,12 +18,12 @@ from vcmts.paths import program
 from vcmts.run.plane import data_plane, wire
 
 POLL, SLEEP = "poll", "sleep"
-# What may pause, the best for a core of its own first; a CPU has some of them.
+# Kinds of pause, the best for a worker with its own core first. A CPU has only some of them.
 PAUSES = ("tpause-c0.2", "tpause-c0.1", "umwait", "mwaitx", "spin", "sleep")
 KINDS = (POLL, *PAUSES)
 IDLE_INFO = "vcmts_worker_idle_info"
-CONTROL_SECONDS = 30.0  # that an answer of the control socket may take
-SETTLE_SECONDS = 0.02  # for workers to do as they were told
+CONTROL_SECONDS = 30.0  # timeout of a control request
+SETTLE_SECONDS = 0.02  # until workers have applied a setting
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Plane:
     control: Client
     pid: int
     host: Json
-    ring: int  # packets that a wire holds in each direction
+    ring: int  # packets that a wire buffers per direction
 
     def call(self, method: str, **what: Any) -> Any:
         try:
@@ -50,7 +50,7 @@ class Plane:
         return found
 
     def set(self, **what: Any) -> None:
-        """From when it returns on the workers do so."""
+        """Changes power settings. On return the workers have applied them."""
         self.call("power.set", **what)
         time.sleep(SETTLE_SECONDS)
 
@@ -59,13 +59,13 @@ class Plane:
         return found
 
     def takes(self, idle: str) -> bool:
-        """Whether all workers pause so: where the CPU has not what that takes, they poll."""
+        """Selects a kind of pause. Returns whether all workers use it; else they poll."""
         self.set(idle=idle)
         told = self.samples(IDLE_INFO)
         return bool(told) and all(sample["labels"]["kind"] == idle for sample in told)
 
     def metrics(self, *names: str) -> dict[str, float]:
-        """By name, the sum over all that has it; those that are not there are left out."""
+        """The sums of metrics over all labels, by name; without those that do not exist."""
         found: dict[str, float] = {}
         for sample in self.samples(*names):
             found[sample["name"]] = found.get(sample["name"], 0.0) + sample["value"]
@@ -79,7 +79,7 @@ class Plane:
         return found
 
     def cpu_seconds(self) -> float:
-        """Of all threads of vcmtsd: its process's clock, as clock_getcpuclockid(3) names it."""
+        """CPU time of vcmtsd: its process's clock, with the ID of clock_getcpuclockid(3)."""
         return time.clock_gettime(~self.pid << 3 | 2)
 
 
@@ -87,7 +87,7 @@ class Plane:
 def opened(
     config: Path, facts: Json, place: Path, given: argparse.Namespace, stopped: Stopped
 ) -> Iterator[Plane]:
-    """The programs, until the end of the context; vcmtsd polls and leaves clocks alone."""
+    """Runs the programs during the context. vcmtsd polls first, and does not change clocks."""
     core = transport.traffic_core(facts, given.core)
     names = enumerate(("network", "rphy"))
     ends = [wire(place, n, name, facts["mtu"], packets=given.ring) for n, name in names]

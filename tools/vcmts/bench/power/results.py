@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `vcmts bench power` has measured, as tables."""
+"""Formats the results of `vcmts bench power` as tables."""
 
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -12,12 +12,12 @@ from vcmts.jsons import Json
 from vcmts.report.document import number
 
 DISTURBED = "!"
-HEAD = 9  # characters of a line above a column, where words are that short
+HEAD = 9  # characters per line of a column title, unless a word is longer
 
 
 @dataclass(frozen=True)
 class Told:
-    """A table: a title, what stands above its columns, and its rows."""
+    """A table: title, column titles, rows."""
 
     title: str
     head: tuple[str, ...]
@@ -39,7 +39,7 @@ def percent(share: float) -> str:
 def governor(one: Json) -> str:
     if one["policy"] == "none":
         return "none"
-    return one["policy"] if one["queues"] else f"{one['policy']}, busyness alone"
+    return one["policy"] if one["queues"] else f"{one['policy']}, busy share only"
 
 
 def steps(file: Json) -> Told:
@@ -57,16 +57,16 @@ def steps(file: Json) -> Told:
         )
         for one in of(file, "steps")
     ]
-    head = ("pauses", "governor", "to", "steps", "lost in 1,000", "jumps a step", "made again")
+    head = ("pauses", "governor", "to", "steps", "lost per 1,000", "jumps per step", "repeated")
     return Told(
-        "steps from idle, packets lost of both directions",
-        (*head, "lost, made again", ""),
+        "steps from idle, lost packets of both directions",
+        (*head, "lost, repeated", ""),
         rows,
     )
 
 
 def latency(file: Json) -> Told:
-    """Mean and 99.9 % side by side."""
+    """The table of latencies, with mean and 99.9 % side by side."""
     rows = []
     for mean in of(file, "latency.mean"):
         where = {key: mean[key] for key in ("idle", "load", "direction")}
@@ -78,7 +78,7 @@ def latency(file: Json) -> Told:
         rows.append((*cells, mark(mean)))
     head = ("pauses", "load", "direction", "mean, polling", "pauses", "99.9 %, polling", "pauses")
     return Told(
-        "latency end to end, us: with polling, and by how much pauses differ", (*head, ""), rows
+        "latency end to end, us: with polling, and the difference by pauses", (*head, ""), rows
     )
 
 
@@ -93,7 +93,7 @@ def cost(file: Json) -> Told:
         )
         for one in of(file, "cost")
     ]
-    head = ("pauses", "over polling", "least to most", "cycles per packet, polling", "")
+    head = ("pauses", "over polling", "range", "cycles per packet, polling", "")
     return Told("reference cycles per packet at full load", head, rows)
 
 
@@ -105,8 +105,8 @@ def idle(file: Json) -> Told:
     }
     for kind in {**shares["cpu"], **shares["paused"]}:
         rows.append((kind, shares["paused"].get(kind, "-"), shares["cpu"].get(kind, "-")))
-    head = ("pauses", "paused, 1 us at most", "vcmtsd, of a core")
-    return Told("without any packet", head, rows)
+    head = ("pauses", "paused, max. 1 us", "vcmtsd, of a core")
+    return Told("without packets", head, rows)
 
 
 def first(file: Json) -> Told:
@@ -117,12 +117,12 @@ def first(file: Json) -> Told:
         quantiles = [one, *(r for r in more if where.items() <= r.items())]
         cells = [f"{r['value']:,.0f}" for r in quantiles]
         rows.append((one["idle"], f"{one['apart_seconds']:g} s", *cells, mark(*quantiles)))
-    head = ("pauses", "after", "50 %", "99 %", "most", "")
-    return Told("the first packet after a silence, end to end, us", head, rows)
+    head = ("pauses", "after", "50 %", "99 %", "max", "")
+    return Told("first packet after an idle time, end to end, us", head, rows)
 
 
 def tables(file: Json) -> Iterator[Told]:
-    """Those that have rows."""
+    """Yields the tables that have rows."""
     return (told for make in (steps, latency, cost, idle, first) if (told := make(file)).rows)
 
 
@@ -138,4 +138,4 @@ def show(file: Json, console: Console) -> None:
         console.print(figures_table(heads, told.rows, told.title, ("pauses",), no_wrap=True))
         marked = marked or any(row[-1] == DISTURBED for row in told.rows)
     if marked:
-        console.print(f"{DISTURBED} the machine took a core away in some trials", highlight=False)
+        console.print(f"{DISTURBED} a polling thread lost its core in trials", highlight=False)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Steps from idle to a load: what is lost, with every kind of pause and every clock at its slowest.
+"""Measures packet loss at steps from idle to a load, with each kind of pause and the lowest clock.
 
-A step is a while without a packet, in which pauses grow as long as they may and the governor comes
-down to the slowest clock, and a while at the load, which begins at once. Many of them are one
-trial. The wire does not wait: a packet that finds no room in the ring is lost.
+A step is an idle time, in which pauses reach their maximum and the governor the lowest frequency,
+and a time at the load, which begins abruptly. A trial has many steps. The wire drops packets that
+do not fit into the ring.
 """
 
 import time
@@ -17,18 +17,19 @@ from vcmts.power.policy import down_seconds
 
 LOAD_SECONDS = 0.009
 LOADS = (0.9, 1.0)
-# That the governor may add: so much that nothing keeps it from the slowest clock.
+# Latency limit of the governor: high enough to allow the lowest frequency.
 LATENCY_US = 2000
-# A trial is short where others are disturbed, and longer again where they are not.
+# Limits of the steps per trial: fewer after a disturbed trial, more after an undisturbed one.
 FEWEST_STEPS, MOST_STEPS = 5, 50
-# As many steps as are wanted are made again; where these are few, so many times as many, up to:
+# Disturbed steps are repeated up to the requested number; if that is small, up to OFTEN times it,
+# but no more than LEAST_REPEATED.
 OFTEN, LEAST_REPEATED = 8, 200
-COMPARED = 4  # times as many steps are made as of what stands beside them
+COMPARED = 4  # cases for comparison have 1 / COMPARED of the steps
 JUMPS = "vcmts_power_jumps_total"
 
 
 def step_seconds(policy: str) -> float:
-    """Of a step, with and beside a governor of this policy."""
+    """The duration of a step with a policy; cases for comparison have the same."""
     return down_seconds(policy) + LOAD_SECONDS
 
 
@@ -37,24 +38,24 @@ def shape(policy: str) -> str:
 
 
 def highest_clock(power: Json) -> float | None:
-    """Hz, of the core with the highest one; None where none is known."""
+    """The highest clock of any core in Hz; None: unknown."""
     return max((core["hertz"] for core in power.get("cores", []) if core["hertz"]), default=None)
 
 
 @dataclass(frozen=True)
 class Case:
-    """What the data plane does while there are steps."""
+    """The settings of the data plane for steps."""
 
     idle: str
-    policy: str  # "none": clocks are left alone
+    policy: str  # "none": no governor
     load: float
     steps: int
-    queues: bool = True  # are looked at: a clock jumps to its highest as soon as one grows
+    queues: bool = True  # the governor also uses queues: one that grows sets the highest clock
 
 
 def cases(bench: Bench) -> list[Case]:
-    """With the governor every kind of pause; and beside it polling with clocks left alone, and a
-    governor that looks at busyness alone, as the published one."""
+    """The cases: each kind of pause with the governor; for comparison polling without a governor,
+    and with one that uses only the busy share, as the published one."""
     steps, policy = bench.asked.steps, bench.asked.policy
     few = max(1, steps // COMPARED)
     found = [Case(kind, policy, load, steps) for kind in bench.kinds for load in LOADS]
@@ -64,24 +65,24 @@ def cases(bench: Bench) -> list[Case]:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a trial came to, in both directions."""
+    """The result of a trial, of both directions together."""
 
-    verdict: str  # passed, failed; disturbed, traffic: says nothing
+    verdict: str  # passed, failed; inconclusive: disturbed, traffic
     steps: int
     lost: int
     sent: int
     longest_gap_us: float
-    late_us: float  # of the governor's looks, all together
-    hertz_before: float | None  # the highest clock of a core after as long a silence as in a step
+    late_us: float  # total delay of the governor's samples
+    hertz_before: float | None  # the highest clock of a core after the idle time of a step
 
     def as_json(self) -> Json:
         return dict(self.__dict__)
 
 
 def judged(answer: Json, rates: dict[str, float], steps: int, ring: int, late: float = 0.0) -> str:
-    """As verdict.judge() does of a constant rate: a packet that is lost counts, where no core was
-    away for longer than the ring lasts, nor the governor late, in all for `late` seconds; and where
-    one was, what is more than came meanwhile, or than was sent. What was not sent was no step."""
+    """The verdict on a trial, as verdict.judge() for a constant rate. Lost packets count as failed
+    unless a gap, or the governor's delay of `late` seconds, exceeds what the ring bridges, and no
+    more were lost than were due in that time. A trial that sent too little is "traffic"."""
     verdicts = []
     for way, rate in rates.items():
         part, loaded = answer[way], LOAD_SECONDS * steps
@@ -119,7 +120,7 @@ def trial(bench: Bench, case: Case, steps: int) -> Seen:
 
 
 def trials(bench: Bench, case: Case) -> list[Seen]:
-    """Until as many steps were made as are wanted, or too many were disturbed."""
+    """Makes trials until there are enough conclusive steps, or too many disturbed ones."""
     made: list[Seen] = []
     counted = again = 0
     size = MOST_STEPS
@@ -140,7 +141,8 @@ def trials(bench: Bench, case: Case) -> list[Seen]:
 
 
 def of_case(bench: Bench, case: Case) -> Json:
-    """Packets lost in 1,000 steps. Where every trial was disturbed, those count, and it says so."""
+    """The result of a case: lost packets per 1,000 steps. If all trials were inconclusive, it uses
+    them, and is marked as disturbed."""
     before = bench.plane.metrics(JUMPS)
     made = trials(bench, case)
     after = bench.plane.metrics(JUMPS)
@@ -178,6 +180,6 @@ def measure(bench: Bench) -> None:
 
 
 def seconds(kinds: int, steps: int, policy: str) -> float:
-    """That it takes, where nothing is repeated."""
+    """The duration of all cases without repetitions."""
     few = max(1, steps // COMPARED)
     return len(LOADS) * (kinds * steps + 2 * few) * step_seconds(policy)

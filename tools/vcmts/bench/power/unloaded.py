@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What pauses are worth where nothing comes, and how late they make the first packet."""
+"""Measures pauses without traffic: paused time, CPU time, and the latency of the first packet."""
 
 import time
 from collections.abc import Iterable
@@ -14,8 +14,8 @@ from vcmts.jsons import Json
 SHORT_PAUSE_US = 1  # the published one
 PAUSED = "vcmts_worker_paused_seconds_total"
 BUSY, IDLE = "vcmts_worker_busy_seconds_total", "vcmts_worker_idle_seconds_total"
-# Single packets, with nothing else for so long before each: a while, and long enough that whoever
-# sleeps the longer the longer nothing comes has come to his longest.
+# Idle times before single packets: a short one, and one after which sleeping workers, whose sleep
+# grows with the idle time, sleep for their maximum.
 APART_SECONDS, LONG_APART_SECONDS = 0.1, 1.5
 PACKETS, LONG_PACKETS = 15, 4  # in a run
 PACKET_BYTES = 1024
@@ -23,12 +23,12 @@ QUANTILES = ("p50", "p99", "max")
 
 
 def idle_seconds(seconds: float) -> float:
-    """That are looked at, where trials take `seconds`: a longest pause is short beside it."""
+    """The duration of a measurement: long compared to the longest pause. `seconds`: of a trial."""
     return max(seconds, 2 * APART_SECONDS)
 
 
 def paused(bench: Bench) -> None:
-    """The share of workers' time, with pauses no longer than the published ones."""
+    """Measures the paused share of workers' time, with pauses of the published maximum."""
     longest = bench.plane.get()["longest_pause_us"]
     for kind in bench.kinds[1:]:
         bench.plane.set(idle=kind, longest_pause_us=SHORT_PAUSE_US)
@@ -45,11 +45,11 @@ def paused(bench: Bench) -> None:
 
 
 def cpu(bench: Bench) -> None:
-    """What the whole of vcmtsd takes of a core, with pauses as long as they may be."""
+    """Measures the CPU time of vcmtsd as a share of a core, with the longest pauses."""
     for kind in bench.kinds:
         bench.plane.set(idle=kind)
         if bench.asked.runs > 1:
-            time.sleep(LONG_APART_SECONDS)  # until they are
+            time.sleep(LONG_APART_SECONDS)  # until pauses are longest
         values = []
         for _ in range(bench.asked.runs):
             before, begin = bench.plane.cpu_seconds(), time.monotonic()
@@ -63,7 +63,7 @@ def cpu(bench: Bench) -> None:
 
 @dataclass(frozen=True)
 class Lone:
-    """Single packets."""
+    """Single packets with an idle time before each."""
 
     packets: int
     apart: float  # seconds
@@ -81,7 +81,7 @@ class Lone:
 
 
 def lone(kind: str, runs: int) -> list[Lone]:
-    """Long silences for those that sleep alone: others pause no longer after them."""
+    """The idle times for a kind of pause; a long one only for SLEEP, as others do not grow."""
     found = [Lone(PACKETS if runs > 1 else 1, APART_SECONDS)]
     if kind == SLEEP and runs > 1:
         found.append(Lone(LONG_PACKETS, LONG_APART_SECONDS))
@@ -89,8 +89,9 @@ def lone(kind: str, runs: int) -> list[Lone]:
 
 
 def first(bench: Bench) -> None:
-    """From the making of a packet behind a silence to the modem that has it. In so long a time some
-    core is always taken away somewhere, and seldom from a packet: nothing is made again."""
+    """Measures the end-to-end latency of the first packet after an idle time. Disturbed runs are
+    not repeated: over so long a time some thread always loses its core, but rarely during a
+    packet."""
     runs = bench.asked.runs
     for kind in bench.kinds:
         bench.plane.set(idle=kind)
@@ -106,11 +107,11 @@ def first(bench: Bench) -> None:
 
 
 def of_first(bench: Bench, kind: str, packets: Lone, used: list[Json]) -> None:
-    """The quantiles of all packets together, and those of each run."""
+    """Adds the results of a kind of pause: quantiles of all packets together, and of each run."""
     each = [answer["downstream"]["latency_us"] for answer in used]
     whole = merged(each)
     if whole is None:
-        raise TroubleError("of packets behind a silence none came")
+        raise TroubleError("no packet was received after an idle time")
     lost = sum(one["downstream"]["lost"] for one in used)
     for key in QUANTILES:
         values = [one[key] for one in each if one]
@@ -120,6 +121,6 @@ def of_first(bench: Bench, kind: str, packets: Lone, used: list[Json]) -> None:
 
 
 def first_seconds(kinds: Iterable[str], runs: int) -> float:
-    """That all of it takes, where nothing is made again."""
+    """The duration of first() for these kinds of pause."""
     each = (packets for kind in kinds for packets in lone(kind, runs))
     return runs * sum((packets.packets + 1) * packets.apart for packets in each)
