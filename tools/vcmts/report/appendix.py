@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The end of a report: the commands, and every raw value."""
+"""The last sections of a report: the commands of the measurements, and all raw values."""
 
 import json
 import shlex
@@ -20,7 +20,7 @@ from vcmts.report.document import (
 )
 from vcmts.report.runs import Run
 
-ROWS = 2000  # of a table of raw values; beyond, the file itself is offered alone
+ROWS = 2000  # maximum of a table of raw values; the attached file has all
 
 
 def commands(runs: Sequence[Run]) -> Section:
@@ -34,7 +34,7 @@ def commands(runs: Sequence[Run]) -> Section:
                 run.title,
                 file["started"],
                 f"{number(seconds)} s" if seconds is not None else "-",
-                "whole" if file["complete"] else "interrupted",
+                "complete" if file["complete"] else "interrupted",
                 f"`{shlex.join(file['command'])}`",
             )
         )
@@ -43,7 +43,7 @@ def commands(runs: Sequence[Run]) -> Section:
 
 
 def flat(value: Json, before: str = "") -> Iterator[tuple[str, Any]]:
-    """The scalars and the lists of scalars of a result, by their path."""
+    """Yields the scalars and lists of scalars of a result, with their paths."""
     for key, inner in value.items():
         if isinstance(inner, dict):
             yield from flat(inner, f"{before}{key}.")
@@ -52,7 +52,7 @@ def flat(value: Json, before: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def deep(value: Json, before: str = "") -> Iterator[tuple[str, list[Any]]]:
-    """The lists of lists and of objects: trials, histograms."""
+    """Yields the lists of lists or objects of a result, with their paths: trials, histograms."""
     for key, inner in value.items():
         if isinstance(inner, dict):
             yield from deep(inner, f"{before}{key}.")
@@ -61,6 +61,7 @@ def deep(value: Json, before: str = "") -> Iterator[tuple[str, list[Any]]]:
 
 
 def columns(rows: Sequence[Json]) -> Table:
+    """A table of the scalars of objects: one row per object, one column per key."""
     found = [dict(flat(row)) for row in rows]
     head = list(dict.fromkeys(key for row in found for key in row))
     cells = [[plain(row.get(key)) for key in head] for row in found]
@@ -83,7 +84,7 @@ def title_of(result: Json) -> str:
 def raw(runs: Sequence[Run]) -> Section:
     out = Section("Raw values")
     out.blocks.append(
-        Text("Everything that was measured, unrounded. `report.json` holds the files whole.")
+        Text("All measured values, not rounded. `report.json` contains the complete files.")
     )
     for run in runs:
         blocks: list[Block] = [columns(run.results[:ROWS])] if run.results else []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts report: what was measured, as one HTML file that stands alone, as Markdown and as JSON."""
+"""vcmts report: writes measurements as one self-contained HTML file, Markdown and JSON."""
 
 import argparse
 import json
@@ -46,22 +46,22 @@ APPENDIX: tuple[Maker, ...] = (report_appendix.commands, report_appendix.raw)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", nargs="+", metavar="FILE", help="stored by `vcmts bench`")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="measurement of `vcmts bench`")
     parser.add_argument(
         "-o",
         "--output",
         metavar="FILE",
         default="report.html",
-        help="HTML; Markdown with its figures and JSON are written beside it, under the same name "
+        help="HTML file; Markdown with figures, and JSON, are written beside it with the same name "
         "(default: %(default)s)",
     )
     parser.add_argument(
-        "--config", metavar="FILE", help="the configuration, where it was a file of your own"
+        "--config", metavar="FILE", help="the measured configuration, if it is not a profile"
     )
     parser.add_argument(
         "--power",
         metavar="FILE",
-        help="the machine's description, for modelled watts (docs/power.md)",
+        help="description of the machine, for modelled watts (docs/power.md)",
     )
 
 
@@ -94,7 +94,7 @@ def document(
 
 
 def stored(runs: Sequence[Run]) -> Json:
-    """The files whole, so that a report can be made again, and compared."""
+    """The JSON of a report: complete measurements, to make it again or compare it."""
     return {
         "schema": SCHEMA,
         "kind": "report",
@@ -105,7 +105,7 @@ def stored(runs: Sequence[Run]) -> Json:
 
 
 def once(found: Sequence[tuple[str, Json]]) -> list[tuple[str, Json]]:
-    """`bench-*.json` has the measurements, and the report that holds them too."""
+    """Removes duplicates: `bench-*.json` also matches a report with the same measurements."""
     different: list[tuple[str, Json]] = []
     for name, file in found:
         if all(file != other for _, other in different):
@@ -114,21 +114,21 @@ def once(found: Sequence[tuple[str, Json]]) -> list[tuple[str, Json]]:
 
 
 def outputs(path: str) -> tuple[Path, Path, Path, Path]:
-    """HTML, Markdown, JSON, and the folder of Markdown's figures."""
+    """The paths of HTML, Markdown, JSON, and the folder of the figures. Raises MistakeError."""
     html = Path(path)
     if html.suffix not in (".html", ".htm"):
-        raise MistakeError(f"-o {path}: found {html.suffix or 'no ending'}, allowed: .html")
+        raise MistakeError(f"-o {path}: found {html.suffix or 'no suffix'}, allowed: .html")
     if not html.parent.is_dir():
-        raise MistakeError(f"-o {path}: there is no folder {html.parent}")
+        raise MistakeError(f"-o {path}: folder {html.parent} does not exist; create it")
     folder = html.with_name(f"{html.stem}-figures")
     return html, html.with_suffix(".md"), html.with_suffix(".json"), folder
 
 
 def refuse_own_input(written: Path, files: Sequence[str]) -> None:
-    """x.html beside x.json, where x.json is the measurement: it would be lost."""
+    """Raises MistakeError if the JSON of the report would overwrite a measurement."""
     for path in files:
         if Path(path).resolve() == written.resolve() and results.read(path)["kind"] != "report":
-            raise MistakeError(f"-o: would write over {path}; choose another name")
+            raise MistakeError(f"-o: would overwrite {path}; choose another name")
 
 
 def main(arguments: argparse.Namespace) -> int:

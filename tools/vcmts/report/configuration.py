@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The configuration in a report: cut where it repeats itself, and whole as a file to take out.
+"""The configuration in a report: shortened to read, and complete as a download.
 
-A published profile is known by its name and written again. A file of the user's own comes with
---config; its keys are masked, as reports are meant to be shared, and it is shown cut alone.
+A published profile is generated from its name. A file of the user comes from --config; its keys are
+masked, as reports may be shared, and there is no download.
 """
 
 import gzip
@@ -20,8 +20,8 @@ from vcmts.report.runs import Run
 
 SECRET = re.compile(r"\b((?:next_)?(?:key|iv)): *(\"[^\"]*\"|'[^']*'|[^\s,}#]+)")
 ITEM = re.compile(r"( *)- ")
-KEPT = 3  # items of a list that are shown, of long ones
-LONG = 8
+KEPT = 3  # items to show of a long list
+LONG = 8  # maximum items of a list that is shown completely
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def given(path: str) -> Configuration:
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "no text"
+        why = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise MistakeError(f"--config {path}: {why}") from error
     found = re.search(r"^name: *[\"']?([\w.-]+)", text, re.MULTILINE)
     name = found[1] if found else Path(path).stem
@@ -43,7 +43,7 @@ def given(path: str) -> Configuration:
 
 
 def published(name: str) -> Configuration | None:
-    """The profile of this name, or None where it is none."""
+    """The published profile of this name; None if there is none."""
     out = io.StringIO()
     try:
         write_profile(name, out)
@@ -53,12 +53,12 @@ def published(name: str) -> Configuration | None:
 
 
 def shortened(text: str) -> str:
-    """Of each long list the first items, with the number of those left out, in every depth."""
+    """Shortens all long lists to their first items, with the number of omitted ones."""
     return "\n".join(shown(text.splitlines()))
 
 
 def blocks_at(lines: Sequence[str], indent: str) -> list[list[str]]:
-    """The items of a list, each with the lines that belong to it."""
+    """The items of a list, each with its lines."""
     items: list[list[str]] = []
     for line in lines:
         if line.startswith(f"{indent}- "):
@@ -69,6 +69,7 @@ def blocks_at(lines: Sequence[str], indent: str) -> list[list[str]]:
 
 
 def shown(lines: Sequence[str]) -> Iterator[str]:
+    """Yields the lines of shortened YAML."""
     at = 0
     while at < len(lines):
         start = ITEM.match(lines[at])
@@ -82,7 +83,7 @@ def shown(lines: Sequence[str]) -> Iterator[str]:
         ):
             end += 1
         items = blocks_at(lines[at:end], indent)
-        # Long items are shown once: the others are like them.
+        # Of long items show only one: the others are similar.
         kept = len(items) if len(items) <= LONG else KEPT
         kept = 1 if len(items) > 1 and len(items[0]) > LONG else kept
         for item in items[:kept]:
@@ -97,21 +98,21 @@ def part(name: str, own: Configuration | None) -> Iterator[Block]:
     found = own if own is not None and own.name == name else published(name)
     if found is None:
         yield Text(
-            f"`{name}` is no published profile; `{TOOL} report --config FILE` shows a file here."
+            f"`{name}` is not a published profile; `{TOOL} report --config FILE` adds its file."
         )
         return
     lines = found.text.count("\n")
     digest = hashlib.sha256(found.text.encode()).hexdigest()[:16]
     if found.own:
         yield Text(
-            f"`{name}`, the file given with --config, {lines:,} lines. Long lists are cut after "
-            "their first items, and its keys are masked."
+            f"`{name}`, the file of --config, {lines:,} lines. Long lists are shortened to their "
+            "first items, and keys are masked."
         )
     else:
         yield Text(
             f"`{name}`, as `{TOOL} profile {name}` writes it now: {lines:,} lines, SHA-256 "
-            f"{digest}... Long lists are cut after their first items; the file holds all of it. "
-            "Ports and cores are the profile's, those of the run were its own."
+            f"{digest}... Long lists are shortened to their first items; the file is complete. "
+            "Ports and cores are those of the profile; the measurement used others."
         )
         data = gzip.compress(found.text.encode(), mtime=0)
         words = f"the whole configuration, {len(found.text) / 1e6:.1f} MB, compressed"
@@ -127,6 +128,6 @@ def section(runs: Sequence[Run], own: Configuration | None) -> Section:
 
 
 def names(run: Run) -> Iterator[str]:
-    """Of the whole run; those of single results (cost) differ in one number each."""
-    if run.kind != "scheduler":  # it makes its channels itself
+    """The configuration of a run. Single results of `cost` change one number of it."""
+    if run.kind != "scheduler":  # has no configuration
         yield run.file["configuration"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a report consists of, before it is HTML or Markdown."""
+"""The elements of a report, independent of HTML and Markdown; and the format of numbers."""
 
 import re
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ class Items:
 
 @dataclass(frozen=True)
 class Card:
-    """A figure that is read at a glance."""
+    """A single figure, shown large."""
 
     label: str
     value: str
@@ -36,7 +36,7 @@ class Cards:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns whose cells are numbers stand to the right."""
+    """A table. Columns with only numbers are right-aligned."""
 
     caption: str
     head: Sequence[str]
@@ -44,7 +44,7 @@ class Table:
 
     @property
     def right(self) -> list[bool]:
-        """By column."""
+        """Whether each column is right-aligned."""
         return [
             bool(self.rows) and all(NUMBER.fullmatch(row[index]) for row in self.rows)
             for index in range(len(self.head))
@@ -53,9 +53,9 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """`svg` is one element, drawn by figures.svg(); `words` tell what is to be seen in it."""
+    """A figure. `svg` is one element made by figures.svg(); `words` describe it."""
 
-    name: str  # unique in the report; of a file, too
+    name: str  # unique in the report; also the file's name
     title: str
     words: str
     svg: str
@@ -68,7 +68,7 @@ class Code:
 
 @dataclass(frozen=True)
 class Download:
-    """A file within the file."""
+    """A file embedded in the report."""
 
     name: str
     data: bytes
@@ -78,7 +78,7 @@ class Download:
 
 @dataclass(frozen=True)
 class Details:
-    """What is shown when it is asked for."""
+    """Blocks that the reader can unfold."""
 
     summary: str
     blocks: Sequence["Block"]
@@ -108,7 +108,7 @@ MOST_PLACES = 6
 
 
 def number(value: float | int | None, digits: int = 3) -> str:
-    """At least so many digits that count, thousands apart, as people write it."""
+    """Formats a number with at least `digits` significant digits and thousands separators."""
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -127,7 +127,7 @@ def number(value: float | int | None, digits: int = 3) -> str:
 
 
 def plain(value: Any) -> str:
-    """A value in a cell, nothing rounded."""
+    """A value as text, not rounded."""
     if value is None:
         return "-"
     if isinstance(value, bool):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The house style of a report's figures, and their way into a page.
+"""The common style of a report's figures, and their conversion to SVG for a page.
 
-Text stays text, colours of text and lines are CSS variables that follow the page (a viewer without
-them gets what suits light and dark paper), and nothing refers to anything outside.
+Text stays text. Colours of text and lines are CSS variables of the page with fallbacks for other
+viewers. The SVG has no external references.
 """
 
 import importlib
@@ -13,7 +13,7 @@ from typing import Any
 from vcmts.paths import MistakeError, missing
 from vcmts.simulate import plots
 
-# Okabe and Ito's palette, which stays apart for the colour-blind; the first two are plots.py's.
+# The palette by Okabe and Ito, which is safe for the colour-blind; the first two as in plots.py.
 BLUE, VERMILION = plots.COLOURS["docsis-pie"], plots.COLOURS["tail-drop"]
 GREEN, ORANGE, SKY, PINK, YELLOW, GREY = (
     "#009e73",
@@ -27,7 +27,7 @@ PALETTE = (BLUE, ORANGE, GREEN, SKY, VERMILION, PINK, YELLOW)
 MARKERS = "os^Dv*P"
 DASHES = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (5, 2, 1, 2)))
 
-# What stands for a colour of the page while drawing, and which one (light, dark) it is.
+# Placeholder colours for drawing, and the CSS variables with fallbacks that svg() replaces them by.
 INK, SOFT, FAINT, PAPER = "#010203", "#040506", "#020304", "#030405"
 VARIABLES = {
     INK: ("--ink", "#1d2329"),
@@ -35,8 +35,8 @@ VARIABLES = {
     FAINT: ("--line", "#d5dadf"),
     PAPER: ("--paper", "#ffffff"),
 }
-FEW_DECADES = 1000.0  # a logarithmic axis that spans less has numbers between tens
-SIZE = (4.6, 3.2)  # inches; on a phone a point of it is a little more than a pixel
+FEW_DECADES = 1000.0  # a logarithmic axis with a smaller span has ticks at 1, 2, 5
+SIZE = (4.6, 3.2)  # inches; on a phone a point is slightly more than a pixel
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 STYLE = {
     "svg.hashsalt": "vcmts",
@@ -74,7 +74,7 @@ STYLE = {
 
 
 def load() -> Any:
-    """pyplot in this style, drawing to files."""
+    """Imports and configures matplotlib; returns pyplot. Raises MistakeError if it is missing."""
     try:
         matplotlib = importlib.import_module("matplotlib")
     except ModuleNotFoundError as error:
@@ -92,7 +92,7 @@ def new(width: float = SIZE[0], height: float = SIZE[1]) -> tuple[Any, Any]:
 
 
 def legend(figure: Any, axes: Any, columns: int = 3, **options: Any) -> None:
-    """Above the axes, where it covers nothing."""
+    """Adds a legend above the axes."""
     handles, labels = axes.get_legend_handles_labels()
     pairs = list(zip(handles, labels, strict=True))
     areas = [pair for pair in pairs if hasattr(pair[0], "patches")]
@@ -117,7 +117,7 @@ def plain_numbers(axis: Any) -> None:
 
 
 def logarithmic(axes: Any, axis: str, ticks: list[float] | None = None) -> None:
-    """A logarithmic axis; with `ticks`, at these values and no others."""
+    """Makes the axis "x" or "y" logarithmic, with ticks only at `ticks` if given."""
     ticker = importlib.import_module("matplotlib.ticker")
     getattr(axes, f"set_{axis}scale")("log")
     one = getattr(axes, f"{axis}axis")
@@ -132,7 +132,7 @@ def logarithmic(axes: Any, axis: str, ticks: list[float] | None = None) -> None:
 
 
 def svg(figure: Any, name: str) -> str:
-    """The figure as one element for a page: unique ids, colours of the page, no fixed size."""
+    """Converts a figure to one SVG element: ids unique by `name`, colours of the page, no size."""
     out = io.StringIO()
     metadata = {"Date": None, "Creator": None, "Format": None, "Type": None}
     figure.savefig(out, format="svg", metadata=metadata)

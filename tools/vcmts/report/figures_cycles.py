@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures of what a packet costs: stacked by stage, and over its size."""
+"""Figures of cycles per packet: stacked by stage, and over packet size."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,12 +9,12 @@ from vcmts.report import figures
 
 Runs = Sequence[tuple[str, Sequence[Json]]]  # a label, and the results of one direction
 
-SHOWN = 7  # stages with a colour of their own: as many as people tell apart
+SHOWN = 7  # stages with their own colour
 OTHERS = "others"
 
 
 def mixes(runs: Runs) -> list[str]:
-    """Mixes first, then sizes by number."""
+    """The names of all mixes: named mixes first, then sizes ascending."""
     names = {result["mix"] for _, results in runs for result in results}
     return sorted(names, key=lambda name: (name.isdigit(), int(name) if name.isdigit() else 0))
 
@@ -24,7 +24,7 @@ def named(mix: str) -> str:
 
 
 def shown_stages(runs: Runs) -> list[str]:
-    """The dearest stages, in the order of the pipeline; all of them where they are few."""
+    """The most expensive stages in the order of the pipeline, up to SHOWN."""
     most: dict[str, float] = {}
     for _, results in runs:
         for result in results:
@@ -37,14 +37,14 @@ def shown_stages(runs: Runs) -> list[str]:
 
 
 def heights(result: Json, stages: Sequence[str]) -> list[float]:
-    """Of the stages that are shown, then of all others together."""
+    """The cycles of the shown stages, then of all others together."""
     found: dict[str, float] = result["stages"]
     own = [found.get(stage, 0.0) for stage in stages]
     return [*own, sum(found.values()) - sum(own)]
 
 
 def stacked(runs: Runs) -> Any:
-    """A bar a mix and run, a part a stage; a tick across it where crypto alone stands."""
+    """Draws a bar per mix and run, a part per stage, and a tick at crypto alone."""
     names, stages = mixes(runs), shown_stages(runs)
     figure, axes = figures.new(height=3.7)
     colours = [*figures.PALETTE[: len(stages)], figures.GREY]
@@ -89,7 +89,7 @@ def bar(axes: Any, at: float, width: float, parts: Sequence[float], colours: Seq
 
 
 def spread(axes: Any, at: float, reach: float, result: Json) -> None:
-    """The smallest and largest run, and crypto alone."""
+    """Draws the range of the runs, and the tick for crypto alone."""
     axes.plot([at] * 2, [result["min"], result["max"]], color=figures.INK, linewidth=1)
     bound = result["crypto_bound_cycles"]
     if bound:
@@ -97,7 +97,7 @@ def spread(axes: Any, at: float, reach: float, result: Json) -> None:
 
 
 def fit(results: Sequence[Json], fits: Sequence[Json]) -> Any:
-    """Cycles over bytes: what was measured, and the lines fixed + per byte."""
+    """Draws cycles over packet size: measured points, and the lines fixed + per byte."""
     figure, axes = figures.new()
     sizes = sorted((r for r in results if r["mix"].isdigit()), key=lambda r: int(r["mix"]))
     fits = sorted(fits, key=lambda f: (f["stage"] != "all", -f["per_byte"]))[: 1 + 4]
@@ -110,7 +110,7 @@ def fit(results: Sequence[Json], fits: Sequence[Json]) -> Any:
             [line["fixed"], line["fixed"] + line["per_byte"] * most],
             color=colour,
             linestyle=figures.DASHES[index % len(figures.DASHES)],
-            label=f"{name}: {line['fixed']:.0f} + {line['per_byte']:.2f} a byte",
+            label=f"{name}: {line['fixed']:.0f} + {line['per_byte']:.2f} per byte",
         )
         points = [
             (r["mean_bytes"], r["cycles_per_packet"] if name == "all stages" else cycles)

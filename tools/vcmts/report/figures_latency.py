@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures of latency: percentiles as HdrHistogram draws them, and over the load."""
+"""Figures of latency: percentiles in the style of HdrHistogram, and percentiles over load."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,12 +9,12 @@ from vcmts.report import figures
 
 PERCENTILES = (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99_9", 0.999))
 FINE = (("p99_99", 0.9999), ("p99_999", 0.99999))
-TENTH = 1 / (1 - 0.1)  # where the tenth percentile is
+TENTH = 1 / (1 - 0.1)  # x of the tenth percentile
 LOADS_SHOWN = (0.1, 0.5, 0.9, 1.0)
 
 
 def curve(percentiles: Json) -> list[tuple[float, float]]:
-    """(1 / (1 - p), us): from the histogram where there is one, else from the percentiles."""
+    """Points (1 / (1 - p), us), from the histogram if there is one, else from the percentiles."""
     histogram = percentiles.get("histogram") or []
     total = sum(count for _, count in histogram)
     if not total:
@@ -22,18 +22,18 @@ def curve(percentiles: Json) -> list[tuple[float, float]]:
     points, below = [], 0
     for us, count in histogram:
         below += count
-        # The last packet is p = 1, which has no place on this axis: half a packet before it.
+        # The last packet is p = 1, which is infinite on this axis: use half a packet less.
         points.append((total / max(total - below, 0.5), us))
     return points
 
 
 def shown_loads(loads: Sequence[float]) -> list[float]:
-    """At most four, nearest to those that people ask for."""
+    """The measured loads that are nearest to LOADS_SHOWN."""
     return sorted({min(loads, key=lambda load: abs(load - wanted)) for wanted in LOADS_SHOWN})
 
 
 def percentiles(results: Sequence[Json], key: str) -> Any:
-    """A line a load; x is the percentile, each nine as far as the one before."""
+    """Draws a line per load; the x axis is the percentile, logarithmic in 1 / (1 - p)."""
     figure, axes = figures.new()
     found = {r["load"]: r for r in results if r.get(key)}
     far, lowest = 10.0, float("inf")
@@ -51,7 +51,7 @@ def percentiles(results: Sequence[Json], key: str) -> Any:
         )
     nines = [10**n for n in range(7) if 10**n <= max(far, 10)]
     names = ["0", "90", "99", "99.9", "99.99", "99.999", "99.9999"]
-    axes.set_ylim(bottom=lowest / 2)  # the fastest few would take half of the figure
+    axes.set_ylim(bottom=lowest / 2)  # leave out the fastest packets
     figures.logarithmic(axes, "y")
     figures.logarithmic(axes, "x", [float(n) for n in nines])
     axes.set_xticks(nines, names[: len(nines)])
@@ -64,7 +64,7 @@ def percentiles(results: Sequence[Json], key: str) -> Any:
 
 
 def over_load(results: Sequence[Json], key: str) -> Any:
-    """A line a percentile; hollow where the machine took a core away meanwhile."""
+    """Draws a line per percentile; markers of disturbed results are hollow."""
     figure, axes = figures.new()
     found = sorted((r for r in results if r.get(key)), key=lambda r: r["load"])
     loads = [100 * r["load"] for r in found]

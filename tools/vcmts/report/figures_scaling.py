@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures of what grows with a configuration, and of the scheduler beside DPDK's."""
+"""Figures of cycles and memory over size, and of the scheduler compared with DPDK's."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,28 +12,28 @@ Lines = dict[str, list[Json]]
 
 AXES = {
     "modems": "cable modems",
-    "filter_rules": "filter rules a group",
-    "classifiers": "classifiers a modem",
-    "service_flows": "service flows a modem",
+    "filter_rules": "filter rules per group",
+    "classifiers": "classifiers per modem",
+    "service_flows": "service flows per modem",
     "channels": "downstream channels",
-    "flows": "flows at once",
+    "flows": "concurrent flows",
 }
 SCHEDULERS = (
     ("this scheduler", None, figures.BLUE),
     ("rte_sched", "rte_sched", figures.ORANGE),
-    ("rte_sched, pipes in turns", "rte_sched_turns", figures.SKY),
+    ("rte_sched, pipes round robin", "rte_sched_turns", figures.SKY),
 )
 
 
 def lines(results: Sequence[Json]) -> Lines:
-    """By what else tells results apart, in the order of the value."""
+    """The results by direction and mix, each sorted by the value."""
     found: Lines = {}
     for result in sorted(results, key=lambda r: r["value"]):
         found.setdefault(f"{result['direction']}, {result['mix']}", []).append(result)
     return found
 
 
-MOST_SPREAD = 1.6  # the axis ends at so many times the highest bar
+MOST_SPREAD = 1.6  # the end of the axis over the highest bar
 
 
 def quantity_axis(axes: Any, results: Sequence[Json], what: str) -> None:
@@ -48,7 +48,7 @@ def quantity_axis(axes: Any, results: Sequence[Json], what: str) -> None:
 
 
 def apart(values: Sequence[float]) -> list[float]:
-    """Of the values those whose numbers do not run into each other on a logarithmic axis."""
+    """The values whose tick labels do not overlap on a logarithmic axis."""
     kept: list[float] = []
     for value in values:
         if not kept or value / kept[-1] >= (values[-1] / values[0]) ** 0.12:
@@ -82,7 +82,7 @@ def cycles(results: Sequence[Json], what: str) -> Any:
 
 
 def memory(results: Sequence[Json], what: str) -> Any:
-    """Memory of the service group; it is the same whatever traffic was sent."""
+    """Draws the memory of the service group, which does not depend on the traffic."""
     figure, axes = figures.new(height=2.9)
     by_value = {r["value"]: r["memory_bytes"] for r in results if r.get("memory_bytes")}
     points = sorted(by_value.items())
@@ -99,7 +99,7 @@ def memory(results: Sequence[Json], what: str) -> Any:
 
 
 def scheduler(results: Sequence[Json]) -> Any:
-    """Bars by case and load, three schedulers beside each other."""
+    """Draws bars per case and load, one for each of three schedulers."""
     figure, axes = figures.new(height=3.5)
     width = 0.27
     for index, (label, key, colour) in enumerate(SCHEDULERS):
@@ -126,7 +126,7 @@ def scheduler(results: Sequence[Json]) -> Any:
         )
         if own[0] > 0:
             axes.axvline(own[0] - 0.5, color=figures.FAINT, linewidth=0.8)
-    # a run in which the system took the core away would leave no room for the bars
+    # A run without its core for a time would make all bars small.
     axes.set_ylim(0, MOST_SPREAD * max(bar.get_height() for bar in axes.patches))
     axes.set_xlabel("load of the channels", labelpad=18)
     axes.set_ylabel("reference cycles per packet")

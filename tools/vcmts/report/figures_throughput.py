@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures of what can be carried, by packet size, beside what OFDM channels can."""
+"""Figures of throughput by packet size, compared with the capacity of OFDM channels."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,18 +10,18 @@ from vcmts.report.figures_cycles import mixes, named
 
 OFDM_GBPS = 1.89  # of one OFDM channel of 192 MHz, as in the published profiles
 STEPS = (1, 2, 4, 8, 16, 32, 64)
-LINES = 6  # of channels, at most
+LINES = 6  # maximum lines of channel capacity
 
 
 def limits(most: float) -> list[int]:
-    """How many OFDM channels have a line, where the figure goes up to `most` Gbps."""
+    """The numbers of OFDM channels that get a line in a figure of up to `most` Gbps."""
     count = int(most / OFDM_GBPS)
     step = next((step for step in STEPS if count / step <= LINES), STEPS[-1])
     return list(range(step, count + 1, step)) or [1]
 
 
 def channel_lines(axes: Any, most: float) -> None:
-    """Dashed, named at the right end."""
+    """Draws dashed lines at the capacity of OFDM channels, labelled at the right end."""
     for count in limits(most):
         axes.axhline(
             count * OFDM_GBPS, color=figures.SOFT, linewidth=0.7, linestyle=(0, (4, 3)), zorder=0.5
@@ -37,7 +37,7 @@ def channel_lines(axes: Any, most: float) -> None:
 
 
 def zero_loss(runs: Sequence[tuple[str, Sequence[Json]]]) -> Any:
-    """Bars by point: downstream below, upstream on top of it, the spread of the total."""
+    """Draws bars per point: downstream, upstream on top of it, and the range of the total."""
     renamed = [(label, [{**r, "mix": r["point"]} for r in results]) for label, results in runs]
     names = mixes(renamed)
     figure, axes = figures.new()
@@ -71,8 +71,8 @@ def per_core(
     *,
     downstream: bool = True,
 ) -> Any:
-    """What one core would carry at the cycles of each mix: a line a run, and beside the first mix
-    what was published for it (year, Gbps). OFDM channels are the downstream's."""
+    """Draws the rate that one core carries by the cycles of each mix, one line per run.
+    `published`: (year, Gbps) for the first mix. `downstream` adds the lines of OFDM channels."""
     figure, axes = figures.new()
     names, most = mixes(runs), 0.0
     for index, (label, results) in enumerate(runs):
@@ -91,7 +91,7 @@ def per_core(
         look = {"color": figures.INK, "markerfacecolor": "none", "markersize": 5}
         name = "published " + ", ".join(year for year, _ in published)
         axes.plot([-0.3] * len(values), values, "D", label=name, **look)
-    finish(figure, axes, names, most, "Gbps a core", lines=downstream)
+    finish(figure, axes, names, most, "Gbps per core", lines=downstream)
     return figure
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is to be reached, in a report."""
+"""The section of a report with the goals (config/goals.yaml), measured values and verdicts."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple
@@ -9,17 +9,17 @@ from vcmts.report.document import Card, Items, Section, Table, Text
 from vcmts.report.runs import Run, of_kind
 
 CAVEAT = (
-    "Published figures are of other machines, in cycles of a core at a fixed clock: they stand "
-    "beside ours. Ratios are of runs of one measurement that took turns, or went on at one time."
+    "Published figures are of other machines, in core cycles at a fixed clock: they are shown for "
+    "orientation. Ratios are of alternating or concurrent runs of one measurement."
 )
 
 
-TITLE = "Reference cycles per packet where nothing else is said"
-HEAD = ("what", "published", "goal", "measured", "least to most", "measured / goal", "verdict")
+TITLE = "Reference cycles per packet unless another unit is given"
+HEAD = ("what", "published", "goal", "measured", "range", "measured / goal", "verdict")
 
 
 def cards(run: Run) -> Iterator[Card]:
-    """How many are reached of those that were measured and have a limit."""
+    """A card with the number of goals reached, of those that were measured and have a limit."""
     verdicts = [row.verdict for row in goals.rows(run.file)]
     judged = [verdict for verdict in verdicts if verdict not in ("-", goals.NOT_MEASURED)]
     missing = verdicts.count(goals.NOT_MEASURED)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The sections of a report on what changes with load and size: latency, cost, scheduler."""
+"""The sections of a report on dependencies on load and size: latency, cost, scheduler."""
 
 from collections.abc import Sequence
 
@@ -26,15 +26,15 @@ def latency(runs: Sequence[Run]) -> Section:
                     drawn(
                         f"percentiles-{direction}-{way}{run.end}",
                         f"Latency {words}, {direction}{run.of}",
-                        "How many packets were faster; each nine is as far as the one before it.",
+                        "Share of faster packets; the axis is logarithmic in 1 / (1 - p).",
                         figures_latency.percentiles(found, key),
                     )
                 )
                 out.blocks.append(
                     drawn(
                         f"load-{direction}-{way}{run.end}",
-                        f"Latency {words} against load, {direction}{run.of}",
-                        "Hollow where the machine took a core away while it was measured.",
+                        f"Latency {words} over load, {direction}{run.of}",
+                        "Hollow markers: a polling thread lost its core during the measurement.",
                         figures_latency.over_load(found, key),
                     )
                 )
@@ -43,7 +43,7 @@ def latency(runs: Sequence[Run]) -> Section:
         if cost:
             words = " and ".join(f"{number(cycles)} {way}" for way, cycles in cost.items())
             out.blocks.append(
-                Text(f"To measure it costs {words}: reference cycles per packet ({run.title}).")
+                Text(f"Measuring latency costs {words} reference cycles per packet ({run.title}).")
             )
     return out
 
@@ -52,13 +52,13 @@ def latency_table(run: Run) -> Table:
     head: tuple[str, ...] = (
         "load",
         "direction",
-        "from where to where",
+        "where",
         "mean, us",
         "50 %",
         "90 %",
         "99 %",
     )
-    head += ("99.9 %", "99.99 %", "99.999 %", "most", "of 10 ms", "disturbed")
+    head += ("99.9 %", "99.99 %", "99.999 %", "maximum", "share of 10 ms", "disturbed")
     keys = ("mean", "p50", "p90", "p99", "p99_9", "p99_99", "p99_999", "max")
     rows = []
     for r in run.results:
@@ -79,7 +79,7 @@ def latency_table(run: Run) -> Table:
 
 
 def scaling(runs: Sequence[Run]) -> Section:
-    out = Section("Cost against size")
+    out = Section("Cost over size")
     for run in of_kind(runs, "cost"):
         for what in dict.fromkeys(r["what"] for r in run.results):
             found = [r for r in run.results if r["what"] == what]
@@ -87,8 +87,8 @@ def scaling(runs: Sequence[Run]) -> Section:
             out.blocks.append(
                 drawn(
                     f"cost-{what.replace('_', '-')}{run.end}",
-                    f"Cycles a packet against {name}{run.of}",
-                    "All else stays the same; lines up and down span the runs.",
+                    f"Cycles per packet over {name}{run.of}",
+                    "All other sizes stay the same; vertical lines span the runs.",
                     figures_scaling.cycles(found, what),
                 )
             )
@@ -96,8 +96,8 @@ def scaling(runs: Sequence[Run]) -> Section:
                 out.blocks.append(
                     drawn(
                         f"memory{run.end}",
-                        f"Memory against {name}{run.of}",
-                        "What the service group's process holds, packet buffers included.",
+                        f"Memory over {name}{run.of}",
+                        "Memory of the service group's process, including packet buffers.",
                         figures_scaling.memory(found, what),
                     )
                 )
@@ -121,9 +121,9 @@ def cost_table(run: Run) -> Table:
         )
         for r in run.results
     ]
-    head: tuple[str, ...] = ("of", "number", "direction", "mix", "cycles", "least", "most")
-    head += ("memory, MiB", "a modem, KiB", "start, s")
-    return Table(f"Cost against size, {run.title}", head, rows)
+    head: tuple[str, ...] = ("size", "number", "direction", "mix", "cycles", "min", "max")
+    head += ("memory, MiB", "per modem, KiB", "start, s")
+    return Table(f"Cost over size, {run.title}", head, rows)
 
 
 def scheduler(runs: Sequence[Run]) -> Section:
@@ -132,9 +132,9 @@ def scheduler(runs: Sequence[Run]) -> Section:
         out.blocks.append(
             drawn(
                 f"scheduler{run.end}",
-                "Enqueue and dequeue beside DPDK's rte_sched",
-                "The same packets in the same run; thin lines span the runs, as far as the figure "
-                "goes. In turns: buckets of two frames, so that pipes take turns as modems do.",
+                "Enqueue and dequeue compared with DPDK's rte_sched",
+                "The same packets in the same run; thin lines span the runs, up to the edge of the "
+                "figure. Round robin: buckets of two frames, so that pipes alternate as modems do.",
                 figures_scaling.scheduler(run.results),
             )
         )
@@ -154,7 +154,7 @@ def scheduler(runs: Sequence[Run]) -> Section:
             )
             for r in run.results
         ]
-        head: tuple[str, ...] = ("case", "load", "enqueue", "dequeue", "both", "least", "most")
-        head += ("rte_sched", "in turns", "ratio", "ratio, in turns")
+        head: tuple[str, ...] = ("case", "load", "enqueue", "dequeue", "both", "min", "max")
+        head += ("rte_sched", "round robin", "ratio", "ratio, round robin")
         out.blocks.append(Table(f"Reference cycles per packet, {run.title}", head, rows))
     return out

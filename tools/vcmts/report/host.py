@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The host in a report: one table, a column for each host that was measured on."""
+"""The section of a report on the host: one table with a column per measured host."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -18,18 +18,18 @@ NAMES = {
     "huge_pages": "measured on huge pages",
 }
 FIRST = ("cpu", "tsc_hz", "core_hz", "huge_pages")
-# What differs from run to run on one host.
+# Facts that differ between runs on one host.
 VOLATILE = ("memory", "core_hz", "tsc_hz", "huge_pages")
 KB_PER_GIB = 1 << 20
 
 
 def flags(value: Any) -> str:
-    """Instruction sets: those that are there, and those that are not."""
+    """The instruction sets of the CPU, and the missing ones."""
     if not isinstance(value, dict):
         return plain(value)
     there = [name for name, present in value.items() if present is True]
     absent = [name for name, present in value.items() if present is not True]
-    return ", ".join(there) + (f"; not there: {', '.join(absent)}" if absent else "")
+    return ", ".join(there) + (f"; missing: {', '.join(absent)}" if absent else "")
 
 
 def cache(one: Json) -> tuple[str, str]:
@@ -39,7 +39,7 @@ def cache(one: Json) -> tuple[str, str]:
 
 
 def of_group(name: str, group: Json) -> Iterator[tuple[str, str]]:
-    """A row a fact, and one for all that is not known."""
+    """Yields a row per known fact of a group, and one row for all unknown facts."""
     unknown = [key.replace("_", " ") for key, value in group.items() if value == NOT_KNOWN]
     for key, value in group.items():
         title = f"{name}: {key.replace('_', ' ')}"
@@ -52,7 +52,7 @@ def of_group(name: str, group: Json) -> Iterator[tuple[str, str]]:
         else:
             yield title, plain(value)
     if unknown:
-        yield f"{name}: not known", ", ".join(unknown)
+        yield f"{name}: unknown", ", ".join(unknown)
 
 
 def rows(host: Json) -> Iterator[tuple[str, str]]:
@@ -71,7 +71,7 @@ def rows(host: Json) -> Iterator[tuple[str, str]]:
 
 
 def section(runs: Sequence[Run]) -> Section:
-    """Runs of one host share a column."""
+    """The section; runs on the same host share a column."""
     out = Section("Host")
     columns: list[tuple[list[str], dict[str, str], Json]] = []
     for run in runs:
@@ -88,5 +88,5 @@ def section(runs: Sequence[Run]) -> Section:
         head[1] = "found"
     out.blocks.append(Table("", head, cells))
     if not any("kernel" in run.host for run in runs):
-        out.blocks.append(Text("The files tell no more of the host than this."))
+        out.blocks.append(Text("The files have no more facts of the host."))
     return out

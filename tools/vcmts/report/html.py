@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A report as one HTML file: nothing in it refers to anything outside, and no script runs."""
+"""Renders a report as one HTML file without external references and scripts."""
 
 import base64
 import re
@@ -25,11 +25,11 @@ from vcmts.report.document import (
 )
 
 STYLE = Path(__file__).with_name("html.css")
-SHORT = 22  # characters of a cell that is not broken
+SHORT = 22  # maximum characters of the cells in a column that does not wrap
 
 
 def words(text: str) -> str:
-    """Text, with `code` marked."""
+    """Escapes text, and marks `code`."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text, quote=False))
 
 
@@ -105,7 +105,7 @@ def block(one: Block) -> str:
 
 
 def body(blocks: Sequence[Block]) -> Iterator[str]:
-    """Figures that follow each other stand side by side where there is room."""
+    """Renders blocks. Adjacent figures are side by side on wide screens."""
     for together, group in groupby(blocks, key=lambda one: isinstance(one, Figure)):
         parts = [block(one) for one in group]
         yield (
@@ -126,7 +126,7 @@ def section(one: Section) -> str:
 def page(document: Document) -> str:
     links = "".join(f'<a href="#{s.anchor}">{words(s.title)}</a>' for s in document.sections)
     sections = "\n".join(section(one) for one in document.sections)
-    # Whatever a file's text may hold, a browser neither loads nor runs anything for this page.
+    # The policy forbids scripts and external resources, whatever text a measurement contains.
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
     return f"""<!doctype html>
 <html lang="en">
@@ -146,8 +146,8 @@ def page(document: Document) -> str:
 <main>
 {sections}
 </main>
-<footer>Written by <code>{TOOL} report</code> of OpenVCMTS. Sizes are Ethernet frames without their
-CRC; rates are of these.</footer>
+<footer>Written by <code>{TOOL} report</code> of OpenVCMTS. Sizes and rates are of Ethernet frames
+without CRC.</footer>
 </body>
 </html>
 """

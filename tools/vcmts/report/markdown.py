@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A report as Markdown, with its figures as files beside it."""
+"""Renders a report as Markdown, with its figures as SVG files."""
 
 from collections.abc import Iterator, Sequence
 
@@ -16,7 +16,7 @@ from vcmts.report.document import (
     Text,
 )
 
-# What a figure takes from the page in HTML it brings along here; INK and others fall back to light.
+# The dark colours that a figure in HTML gets from the page; the light ones are its fallbacks.
 DARK = (
     "<style>@media (prefers-color-scheme: dark) "
     "{ svg { --ink: #e6eaed; --soft: #9ba6b0; --line: #39424a; --paper: #14181c } }</style>"
@@ -24,7 +24,7 @@ DARK = (
 
 
 def plain(text: str) -> str:
-    """Text that is no markup, but for `code`."""
+    """Escapes text, except `code`."""
     parts = text.split("`")
     parts[::2] = [part.replace("<", "&lt;") for part in parts[::2]]
     return "`".join(parts)
@@ -45,7 +45,7 @@ def table(one: Table) -> Iterator[str]:
 
 
 def fenced(text: str) -> Iterator[str]:
-    """A fence that is longer than any inside."""
+    """A fenced code block; the fence is longer than any in the text."""
     fence = "```"
     while fence in text:
         fence += "`"
@@ -97,7 +97,7 @@ def all_figures(blocks: Sequence[Block]) -> Iterator[Figure]:
 
 
 def pictures(document: Document) -> Iterator[tuple[str, str]]:
-    """Name and text of each figure's file."""
+    """Yields the name and content of each figure's file."""
     for section in document.sections:
         for one in all_figures(section.blocks):
             head, rest = one.svg.split(">", 1)

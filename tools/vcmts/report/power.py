@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The section of a report on pauses and lower clocks."""
+"""The section of a report on pauses and lower clock frequencies (`vcmts bench power`)."""
 
 from collections.abc import Sequence
 
@@ -8,8 +8,8 @@ from vcmts.report.document import Section, Table, Text
 from vcmts.report.runs import Run, of_kind
 
 CAVEAT = (
-    "Values are those of pairs of trials, with polling and with pauses, one right after the other. "
-    "Where clocks cannot be changed the worker was slowed down as a lower clock would."
+    "Values are from pairs of consecutive trials, with polling and with pauses. On machines with "
+    "fixed clocks the worker was slowed down instead."
 )
 
 

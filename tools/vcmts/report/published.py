@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measured figures beside those that were published (config/published.yaml)."""
+"""The section of a report with published figures (config/published.yaml)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from vcmts.report.document import Section, Table, Text, number
 from vcmts.report.runs import Run, first_mix, in_direction, of_kind
 from vcmts.units import MIB
 
-# Of the published configuration that ours are set beside.
+# The published configuration of the figures.
 CONFIGURATION = "6ofdm-0sc-qam_300cms"
 PER_CORE = ("2017.imix", "2021.imix.3rd-gen", "2023.imix.4th-gen")
 CYCLES = {
@@ -18,14 +18,14 @@ CYCLES = {
     "upstream": ("2023.cycles.upstream",),
 }
 SCHEDULER = {"2ofdm-32sc-qam": "2017.scheduler", "6ofdm": "2017.scheduler.6ofdm"}
-SATURATED = 100  # % of the channels and more
+SATURATED = 100  # minimum load in % of the channels' capacity
 MEMORY, LATENCY = "memory.service-group", "energy.latency"
 MODEMS = 300
 CAVEAT = (
-    "To be set side by side, not compared: the published figures are of other machines, at fixed "
-    "clocks, with network cards, mostly on both hyper-threads of a core and with other service "
-    "groups at work on its neighbours. Ours here are of one thread, without a network card's "
-    "receive and transmit. Ratios within one run of one machine are what can be compared."
+    "For orientation only: the published figures are of other machines, at fixed clocks, with "
+    "network cards, mostly on both hyper-threads of a core and with other service groups on other "
+    "cores. The measured ones are of one thread, without receive and transmit of a network card. "
+    "Only ratios within one run on one machine are comparable."
 )
 
 
@@ -34,7 +34,7 @@ class Pair:
     what: str
     measured: float
     unit: str
-    figure: str  # id of the published one
+    figure: str  # id of the published figure
     remark: str = ""
 
 
@@ -48,7 +48,7 @@ def per_core(run: Run) -> Iterator[Pair]:
         what = f"{direction}, {found['mix']}, {found.get('threads', 1)} thread"
         if direction == "downstream":
             for name in PER_CORE:
-                yield Pair(what, found["gbps_per_core"], "Gbps a core", name, remark)
+                yield Pair(what, found["gbps_per_core"], "Gbps per core", name, remark)
         if found.get("core_cycles_per_packet"):
             for name in CYCLES[direction]:
                 cycles = found["core_cycles_per_packet"]
@@ -110,7 +110,7 @@ def pairs(runs: Sequence[Run]) -> Iterator[tuple[Pair, Run]]:
 
 
 def row(pair: Pair, run: Run) -> tuple[str, ...] | None:
-    """None where the figure is no longer published there."""
+    """The cells of a row; None if config/published.yaml no longer has the figure."""
     known = published.load()
     figure = known.figures.get(pair.figure)
     if figure is None:
@@ -135,19 +135,19 @@ def row(pair: Pair, run: Run) -> tuple[str, ...] | None:
 
 
 def section(runs: Sequence[Run]) -> Section:
-    out = Section("Beside published figures")
+    out = Section("Published figures")
     found = [line for pair, run in pairs(runs) if (line := row(pair, run)) is not None]
-    rows = list(dict.fromkeys(found))  # several files of one run tell the same of its memory
+    rows = list(dict.fromkeys(found))  # several files may have the same memory
     if not rows:
-        out.blocks.append(Text("Nothing was measured that has a published figure beside it."))
+        out.blocks.append(Text("No measured figure has a published one."))
         return out
-    head = ("what", "measured", "published", "unit", "measured / published", "published of")
+    head = ("what", "measured", "published", "unit", "measured / published", "conditions")
     out.blocks += [Text(CAVEAT), Table("", head, rows)]
     return out
 
 
 def points() -> list[tuple[str, float]]:
-    """Year and Gbps a core of the published mix."""
+    """The published (year, Gbps per core) of the IMIX."""
     known = published.load()
     found = [known.figures[name] for name in PER_CORE if name in known.figures]
     return [(str(known.papers[figure.paper].year), figure.value) for figure in found]

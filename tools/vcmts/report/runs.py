@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The measurements of a report, each under a name of its own."""
+"""The runs of a report: stored measurements with unique names; and helpers to select results."""
 
 import string
 from collections.abc import Sequence
@@ -12,9 +12,9 @@ from vcmts.jsons import Json
 
 @dataclass(frozen=True)
 class Run:
-    """One stored measurement. `letter` is there when its kind was measured more than once."""
+    """One stored measurement. `letter` is "" if it is the only one of its kind."""
 
-    name: str  # of its file
+    name: str  # of the file
     letter: str
     file: Json
 
@@ -32,12 +32,12 @@ class Run:
 
     @property
     def end(self) -> str:
-        """Of names in a report."""
+        """The suffix of names in a report."""
         return f"-{self.letter.lower()}" if self.letter else ""
 
     @property
     def of(self) -> str:
-        """Of titles."""
+        """The suffix of titles."""
         return f", run {self.letter}" if self.letter else ""
 
     @property
@@ -46,7 +46,7 @@ class Run:
 
 
 def opened(paths: Sequence[str]) -> list[tuple[str, Json]]:
-    """The measurements of the files, those inside of reports too."""
+    """Reads the measurements of files, including those in reports, with their names."""
     found: list[tuple[str, Json]] = []
     for path in paths:
         file = results.read(path)
@@ -61,7 +61,7 @@ def opened(paths: Sequence[str]) -> list[tuple[str, Json]]:
 
 
 def lettered(files: Sequence[tuple[str, Json]]) -> list[Run]:
-    """A, B, ... for the runs of a kind that has several, in the order in which they were given."""
+    """Assigns the letters A, B, ... to runs of a kind with several, in the given order."""
     kinds = [file["kind"] for _, file in files]
     runs, seen = [], dict.fromkeys(kinds, 0)
     for name, file in files:
@@ -81,25 +81,25 @@ def of_kind(runs: Sequence[Run], kind: str) -> list[Run]:
 
 
 def in_direction(run: Run, direction: str) -> list[Json]:
-    """Of a pipeline's results those with the fewest threads: two make another figure."""
+    """The results of a direction with the fewest threads: numbers of threads are not comparable."""
     found = [r for r in run.results if r["direction"] == direction]
     fewest = min((r.get("threads", 1) for r in found), default=1)
     return [r for r in found if r.get("threads", 1) == fewest]
 
 
 def first_mix(results: Sequence[Json]) -> Json | None:
-    """The published mix, or whatever there is."""
+    """The first result of a mix, else the first of a size; None if there are none."""
     mixed = [r for r in results if not r["mix"].isdigit()]
     return next(iter(mixed or results), None)
 
 
 def confirmed(result: Json) -> bool:
-    """Whether a search for the rate without loss came to an end that its trials bear out."""
+    """Whether trials confirmed the result of a search for the rate without loss."""
     return bool(result["repeats"]) and result.get("confirmed", True) is True
 
 
 def spread(result: Json) -> float:
-    """Between the smallest and the largest run, over what is told."""
+    """The range of the runs, relative to the result."""
     middle = result.get("cycles_per_packet") or result.get("value")
     middle = middle or result.get("gbps", {}).get("total") or 0.0
     return float((result["max"] - result["min"]) / middle) if middle else 0.0

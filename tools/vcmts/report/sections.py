@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The sections of a report that hold figures: one function a section, from the runs alone."""
+"""The sections of a report on throughput and on cycles by stage."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from vcmts.report import published as report_published
 from vcmts.report.document import Details, Figure, Section, Table, number
 from vcmts.report.runs import Run, confirmed, in_direction, of_kind
 
-SIDE_BY_SIDE = 3  # runs that a figure of bars still shows clearly
+SIDE_BY_SIDE = 3  # maximum runs in one figure
 
 
 def drawn(name: str, title: str, words: str, figure: Any) -> Figure:
@@ -23,7 +23,7 @@ def label(run: Run) -> str:
 
 
 def letters(runs: Sequence[Run]) -> str:
-    """What A and B are."""
+    """The files of the runs' letters."""
     named = [f"{run.letter}: {run.name}" for run in runs if run.letter]
     return " " + "; ".join(named) + "." if named else ""
 
@@ -38,9 +38,9 @@ def throughput(runs: Sequence[Run]) -> Section:
             drawn(
                 "zero-loss",
                 "Without loss, both directions at once",
-                "The highest rate at which no more was lost than accepted. The thin line spans the "
-                "confirmed searches; dashed, what so many OFDM channels of 1.89 Gbps carry "
-                f"downstream.{letters(measured)}",
+                "The highest rate with no more than the accepted loss. The thin line spans the "
+                "confirmed searches; dashed: downstream capacity of OFDM channels of 1.89 Gbps "
+                f"each.{letters(measured)}",
                 figures_throughput.zero_loss(found),
             )
         )
@@ -51,7 +51,7 @@ def throughput(runs: Sequence[Run]) -> Section:
 
 
 def per_core(cores: Sequence[Run]) -> Iterator[Figure]:
-    """What the cycles of each size let a core carry, a figure a direction."""
+    """Yields a figure per direction: the rate that one core carries by the cycles of each mix."""
     for direction in DIRECTIONS:
         lines = [(label(run), in_direction(run, direction)) for run in cores]
         lines = [(name, results) for name, results in lines if results]
@@ -60,12 +60,12 @@ def per_core(cores: Sequence[Run]) -> Iterator[Figure]:
         if len(lines) == 1:
             lines = [(direction, lines[0][1])]
         points = report_published.points() if direction == "downstream" else []
-        beside = " Diamonds: published for the IMIX, of other machines." if points else ""
+        beside = " Diamonds: published for the IMIX on other machines." if points else ""
         yield drawn(
             f"per-core-{direction}",
-            f"What one core carries, {direction}",
-            "The rate at which a packet of this size takes all cycles of a core, one thread; "
-            f"computed from the cycles of `bench pipeline`.{beside}{letters(cores)}",
+            f"Rate per core, {direction}",
+            "The rate at which packets use all cycles of a core with one thread, computed from the "
+            f"cycles of `bench pipeline`.{beside}{letters(cores)}",
             figures_throughput.per_core(lines, points, downstream=direction == "downstream"),
         )
 
@@ -99,8 +99,8 @@ def throughput_table(run: Run) -> Table:
         f"down, {units}",
         f"up, {units}",
         f"total, {units}",
-        "least",
-        "most",
+        "min",
+        "max",
         "searches",
         "Mpps",
         "bound by",
@@ -150,9 +150,9 @@ def cycles(runs: Sequence[Run]) -> Section:
 def fit(run: Run, direction: str, fits: list[Json]) -> Figure:
     return drawn(
         f"fit-{direction}{run.end}",
-        f"A fixed part and a part a byte, {direction}{run.of}",
-        "Points are measured, lines are the fits of the file: of all stages, and of the four that "
-        "grow most with the size.",
+        f"Fixed part and part per byte, {direction}{run.of}",
+        "Points are measured, lines are fits: of all stages, and of the four that grow most with "
+        "the size.",
         figures_cycles.fit(in_direction(run, direction), fits),
     )
 
@@ -177,7 +177,7 @@ def fit_table(run: Run) -> Table:
         "cycles per byte",
         "share explained (r2)",
     )
-    return Table(f"Fixed part and part a byte, {run.title}", head, rows)
+    return Table(f"Fixed part and part per byte, {run.title}", head, rows)
 
 
 def whole(cycles: float | None) -> str:
@@ -185,7 +185,7 @@ def whole(cycles: float | None) -> str:
 
 
 def stage_tables(run: Run) -> Iterator[Table]:
-    """A table a direction and number of threads, a column a mix."""
+    """A table per direction and number of threads, with one column per mix."""
     kinds = {(r["direction"], r.get("threads", 1)): None for r in run.results}
     for direction, threads in kinds:
         chosen = [
@@ -198,7 +198,7 @@ def stage_tables(run: Run) -> Iterator[Table]:
             ("smallest run", "min"),
             ("largest run", "max"),
             ("core cycles", "core_cycles_per_packet"),
-            ("Gbps a core", "gbps_per_core"),
+            ("Gbps per core", "gbps_per_core"),
             ("crypto alone", "crypto_bound_cycles"),
             ("share of the crypto bound", "share_of_crypto_bound"),
         ):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The top of a report: the few figures that are asked for first, and what to know of them."""
+"""The summary of a report: cards with the most important figures, and notes on their validity."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,14 +13,14 @@ from vcmts.units import MIB
 
 NOT_MEASURED = {
     "pipeline": f"cycles by stage (`{TOOL} bench pipeline`)",
-    "cost": f"cost against modems, rules, classifiers, flows and channels (`{TOOL} bench cost`)",
+    "cost": f"cost over modems, rules, classifiers, flows and channels (`{TOOL} bench cost`)",
     "scheduler": f"the scheduler alone (`{TOOL} bench scheduler`)",
     "throughput": f"throughput without loss (`{TOOL} bench throughput`)",
     "latency": f"latency (`{TOOL} bench latency`)",
     "power": f"pauses and lower clocks (`{TOOL} bench power`)",
-    "goals": f"what is to be reached (`{TOOL} bench goals`)",
+    "goals": f"goals (`{TOOL} bench goals`)",
 }
-NOISY = 0.05  # a spread that is worth a word
+NOISY = 0.05  # relative spread above which a note warns
 
 
 def of_run(run: Run) -> str:
@@ -45,7 +45,7 @@ def pipeline_cards(run: Run) -> Iterator[Card]:
 
 
 def memory_cards(run: Run) -> Iterator[Card]:
-    """Of a pipeline's service group, where the file has it."""
+    """Memory and start time of the service group of a pipeline measurement, if known."""
     memory, start = run.file.get("memory"), run.file.get("start")
     if isinstance(memory, dict) and isinstance(memory.get("total"), int | float):
         note = f"{of_run(run)}{run.file['configuration']}"
@@ -83,13 +83,13 @@ def latency_cards(run: Run) -> Iterator[Card]:
         note = f"{of_run(run)}mean {what}, {number(inside['p99_9'])} us at 99.9 %"
         if near.get("pipeline_us"):
             note += f"; end to end {number(near['end_to_end_us']['mean'])} us"
-        note += "; the machine took a core away meanwhile" if near.get("disturbed") else ""
+        note += "; a polling thread lost its core meanwhile" if near.get("disturbed") else ""
         label = f"Latency at {100 * near['load']:.0f} % of zero-loss, {direction}"
         yield Card(label, number(inside["mean"]), "us", note)
 
 
 def cards(runs: Sequence[Run]) -> list[Card]:
-    """Of the first run of each kind: a second one is there to be compared with it."""
+    """The cards of the first run of each kind; further runs are for comparison."""
     makers = {
         "throughput": throughput_cards,
         "pipeline": pipeline_cards,
@@ -117,7 +117,7 @@ def missing(runs: Sequence[Run]) -> Iterator[str]:
     for run in runs:
         if not run.file["complete"]:
             left = f"{len(run.results)} results" if run.results else "nothing"
-            yield f"{run.title} was interrupted: it holds {left}, and the rest was not measured."
+            yield f"{run.title} was interrupted: it has {left}, the rest was not measured."
 
 
 def noise(runs: Sequence[Run]) -> Iterator[str]:
@@ -125,7 +125,7 @@ def noise(runs: Sequence[Run]) -> Iterator[str]:
     once: list[str] = []
     noisy = False
     for run in runs:
-        if run.kind == "power":  # most of it are differences of pairs, which are close to 0
+        if run.kind == "power":  # mostly differences of pairs, which are close to 0
             continue
         spreads = [spread(r) for r in run.results if "min" in r]
         if not spreads:
@@ -136,10 +136,10 @@ def noise(runs: Sequence[Run]) -> Iterator[str]:
         noisy = noisy or max(spreads) > NOISY
         widest.append(f"{100 * max(spreads):.1f} % in {run.title}")
     if widest:
-        text = f"Noise: the runs of one figure lie at most so far apart: {', '.join(widest)}."
-        yield text + (" Differences below that say nothing." if noisy else "")
+        text = f"Noise, the largest spread between runs of one figure: {', '.join(widest)}."
+        yield text + (" Smaller differences are not significant." if noisy else "")
     if once:
-        yield f"Measured once each, so the noise is not known: {', '.join(once)}."
+        yield f"Measured only once, so the noise is unknown: {', '.join(once)}."
 
 
 def disturbed(runs: Sequence[Run]) -> Iterator[str]:
@@ -150,15 +150,15 @@ def disturbed(runs: Sequence[Run]) -> Iterator[str]:
         yield f"{run.title}: {len(verdicts)} trials: {text}."
     if of_kind(runs, "throughput"):
         yield (
-            "Trials in which packets were missing as the traffic side fell behind (traffic) or the "
-            "machine took a core away (disturbed) were repeated, never counted as loss."
+            "Trials with missing packets were repeated and not counted as loss if the traffic "
+            "program was too slow (traffic), or a polling thread lost its core (disturbed)."
         )
     for run in of_kind(runs, "latency"):
         marked = sum(1 for result in run.results if result.get("disturbed"))
         if marked:
             yield (
-                f"{run.title}: in {marked} of {len(run.results)} results the machine took a core "
-                "away; their highest percentiles are the machine's, not the data plane's."
+                f"{run.title}: in {marked} of {len(run.results)} results a polling thread lost its "
+                "core; their highest percentiles are due to the machine, not the data plane."
             )
 
 
@@ -167,7 +167,7 @@ def circumstances(runs: Sequence[Run]) -> Iterator[str]:
     if not hosts:
         return
     if len({(host["cpu"], host["tsc_hz"]) for host in hosts}) > 1:
-        yield "The runs are of different processors: set them side by side, do not compare them."
+        yield "The runs are on different processors: they are not comparable."
     host = hosts[0]
     ratio = host["core_hz"] / host["tsc_hz"]
     yield (
@@ -175,30 +175,30 @@ def circumstances(runs: Sequence[Run]) -> Iterator[str]:
         f"ran at {host['core_hz'] / 1e9:.2f} GHz, so a reference cycle is {ratio:.2f} core cycles."
     )
     if any(not host["huge_pages"] for host in hosts):
-        yield "Without huge pages: memory costs more than it would on a prepared server."
+        yield "Without huge pages: memory accesses cost more than on a prepared server."
     if any(host.get("hypervisor", {}).get("present") is True for host in hosts):
-        yield "In a virtual machine: neighbours share its caches, memory and clock."
+        yield "In a virtual machine: other machines share its caches, memory and clock."
     few = [host["cpus"] for host in hosts if isinstance(host.get("cpus"), int) and host["cpus"] < 3]
     if few:
-        yield f"On {min(few)} CPUs the traffic, the data plane and the system share them."
+        yield f"With {min(few)} CPUs, traffic, data plane and system share CPUs."
 
 
 def ways(runs: Sequence[Run]) -> Iterator[str]:
-    """How it was measured, where that is not as in service."""
+    """Yields notes on how the measurement differs from production."""
     for run in of_kind(runs, "throughput"):
         if run.file.get("transport") == "rings":
-            yield "Throughput is over rings in one process: no network card, no kernel, no copy."
+            yield "Throughput is over rings in one process: no network card, kernel or copy."
             break
     for run in runs:
         if run.host.get("software", {}).get("dirty") is True:
-            yield "The source had changes that no commit holds: nobody else can build just this."
+            yield "The source had uncommitted changes: the build is not reproducible."
             break
 
 
 def section(runs: Sequence[Run]) -> Section:
     out = Section("Summary")
     found = cards(runs)
-    out.blocks.append(Cards(found) if found else Text("No figure that stands in a summary."))
+    out.blocks.append(Cards(found) if found else Text("No figures for a summary."))
     lines = [*missing(runs), *noise(runs), *disturbed(runs), *circumstances(runs), *ways(runs)]
     out.blocks.append(Items(lines))
     return out

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Modelled watts in a report: what was carried without loss, by what a described machine takes."""
+"""The section of a report with modelled watts of a described machine at full load."""
 
 from collections.abc import Iterator, Sequence
 
@@ -16,7 +16,7 @@ HEAD = (
 
 
 def full(machine: Machine) -> float:
-    """All workers busy at the highest frequency, as at the highest rate without loss."""
+    """Modelled CPU watts with all workers busy at the highest frequency."""
     return cpu_watts(machine, [Use(1.0, 0.0, machine.states[-1].ghz * 1e9)])
 
 
@@ -35,7 +35,7 @@ def rows(run: Run, machine: Machine) -> Iterator[tuple[str, ...]]:
 
 
 def section(runs: Sequence[Run], machine: Machine) -> Section:
-    """Empty where no throughput was measured."""
+    """The section; empty if no throughput was measured."""
     out = Section("Watts, modelled")
     for run in of_kind(runs, "throughput"):
         found = list(rows(run, machine))
@@ -44,9 +44,9 @@ def section(runs: Sequence[Run], machine: Machine) -> Section:
     if out.blocks:
         words = (
             f"Modelled, not measured: {machine.name}, with {machine.worker_cores:g} cores of "
-            "workers that are always busy at the highest frequency. Rates are those of what was "
-            "measured, most often one service group; the watts are those of all that the described "
-            "machine carries, so that one divided by the other would be no efficiency."
+            "workers, all busy at the highest frequency. Rates are those of the measurement, "
+            "usually of one service group; watts are those of the described machine with all its "
+            "groups. So their ratio is not an efficiency."
         )
         out.blocks.insert(0, Text(words))
     return out
