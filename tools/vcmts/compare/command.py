@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts compare: two runs side by side, each figure with its difference and how sure that is."""
+"""vcmts compare: compares the figures of two measurements, with statistical significance."""
 
 import argparse
 import json
@@ -20,8 +20,8 @@ from vcmts.report.document import number
 from vcmts.report.runs import opened
 from vcmts.results import SCHEMA
 
-DRIFT = 0.02  # of the core clock, or of the rate that loads are shares of: figures shift with it
-# How it was measured, where a file has it: with another of these it is another figure.
+DRIFT = 0.02  # relative difference of the core clock, or of the rate of 100 % load, to warn of
+# Settings of a measurement: figures with different settings are not comparable.
 SETTINGS = (
     "transport",
     "trial_seconds",
@@ -53,7 +53,7 @@ HOST = (
 
 @dataclass(frozen=True)
 class Pair:
-    """A figure that both have."""
+    """A figure that both files have."""
 
     kind: str
     name: str
@@ -64,13 +64,13 @@ class Pair:
 
     @property
     def difference(self) -> float | None:
-        """As a share of a; None where that is 0."""
+        """The difference as a share of a; None if a is 0."""
         a, b = self.a.sample.value, self.b.sample.value
         return (b - a) / a if a else None
 
     @property
     def between(self) -> tuple[float, float] | None:
-        """The least and the most that the runs let the difference be."""
+        """The range of the difference between single runs; None if it is unknown."""
         a, b = self.a.sample, self.b.sample
         if min(a.least, a.most) <= 0 or max(a.runs, b.runs) < 2:
             return None
@@ -88,11 +88,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("a", metavar="A.json", help="stored by `vcmts bench` or `vcmts report`")
     parser.add_argument("b", metavar="B.json", help="what is said to differ from it")
     parser.add_argument("--json", action="store_true", help="write JSON to standard output")
-    parser.add_argument("--all", action="store_true", help="show stages, memory and others too")
+    parser.add_argument("--all", action="store_true", help="show details too: stages, memory, ...")
 
 
 def by_kind(path: str) -> dict[tuple[str, int], Json]:
-    """The measurements of a file, by kind and number among those."""
+    """The measurements of a file, by kind and index within the kind."""
     found: dict[tuple[str, int], Json] = {}
     for _, run in opened([path]):
         index = sum(kind == run["kind"] for kind, _ in found)
@@ -101,14 +101,14 @@ def by_kind(path: str) -> dict[tuple[str, int], Json]:
 
 
 def common(a: str, b: str) -> list[tuple[str, Json, Json]]:
-    """The kinds that both files hold. Raises MistakeError where there is none."""
+    """The kinds that both files have, with both measurements. Raises MistakeError if none."""
     ours, theirs = by_kind(a), by_kind(b)
     both = [(key[0], run, theirs[key]) for key, run in ours.items() if key in theirs]
     if not both:
         kinds = (" and ".join(dict.fromkeys(kind for kind, _ in one)) for one in (ours, theirs))
         first, second = kinds
         raise MistakeError(
-            f"nothing to compare: {a} holds {first}, {b} holds {second}; both must be of one kind"
+            f"nothing to compare: {a} has {first}, {b} has {second}; both must have the same kind"
         )
     return both
 
@@ -121,7 +121,7 @@ def at(host: Json, path: Sequence[str]) -> Any:
 
 
 def settings(kind: str, a: Json, b: Json) -> Iterator[str]:
-    """What was measured in another way."""
+    """Yields a line per setting that differs."""
     for key in SETTINGS:
         if key in a and key in b and a[key] != b[key]:
             yield f"{kind}, {key.replace('_', ' ')}: {told(a[key])} and {told(b[key])}"
@@ -135,7 +135,7 @@ def told(value: Any) -> str:
 
 
 def warnings(kind: str, a: Json, b: Json) -> Iterator[str]:
-    """What else differs, which may be the reason for all differences."""
+    """Yields a line per difference of the conditions, which may explain differing figures."""
     if a["configuration"] != b["configuration"]:
         yield f"configuration: {a['configuration']} and {b['configuration']}"
     yield from settings(kind, a, b)
@@ -149,12 +149,12 @@ def warnings(kind: str, a: Json, b: Json) -> Iterator[str]:
         yield f"core clock, measured: {left} and {right}"
     for letter, file in (("A", a), ("B", b)):
         if not file["complete"]:
-            yield f"{letter} was interrupted: {kind} is not whole"
+            yield f"{letter} was interrupted: {kind} is incomplete"
         if at(file["host"], ("software", "dirty")) is True:
-            yield f"{letter} is of a source with changes that no commit holds"
+            yield f"{letter} was measured with uncommitted changes of the source"
         disturbed = sum(bool(result.get("disturbed")) for result in file["results"])
         if disturbed:
-            yield f"{letter}: the machine took a core away in {disturbed} results"
+            yield f"{letter}: a polling thread lost its core in {disturbed} results"
 
 
 def pairs(kind: str, a: Json, b: Json) -> Iterator[Pair]:
@@ -166,6 +166,7 @@ def pairs(kind: str, a: Json, b: Json) -> Iterator[Pair]:
 
 
 def alone(a: Json, b: Json) -> Iterator[str]:
+    """Yields a line for the figures that only one of both has."""
     ours, theirs = compare_figures.of(a), compare_figures.of(b)
     for letter, one, other in (("A", ours, theirs), ("B", theirs, ours)):
         names = [name for name, f in one.items() if name not in other and not f.detail]
@@ -179,7 +180,7 @@ def percent(share: float | None) -> str:
 
 
 def chance(judged: Judged) -> str:
-    """How likely the difference is without a cause, else why that is not known."""
+    """The probability of such a difference by chance, or the method if it is unknown."""
     if judged.chance is None:
         return judged.method
     share = 100 * judged.chance
@@ -238,7 +239,9 @@ def show(found: Sequence[Pair], told: Sequence[str], console: Console) -> None:
         own = [pair for pair in found if (pair.kind, pair.words.unit) == (kind, unit)]
         console.print(table(own))
     tested = sum(pair.judged.chance is not None for pair in found)
-    words = "A verdict says that two sessions differ by more than their runs do, not why."
+    words = (
+        "A verdict means: A and B differ by more than their runs do. It does not name the cause."
+    )
     if tested:
         words += f" Of {tested} figures tested, about {CHANCE * tested:.1f} differ by chance alone."
     say(console, words)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The figures of a stored measurement that can be set beside those of another."""
+"""Extracts the figures of a stored measurement for a comparison with another one."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from vcmts.units import MIB
 
 @dataclass(frozen=True)
 class Words:
-    """What more of a figure is, and what less."""
+    """The unit of a figure, and the words for a greater and a smaller value."""
 
     unit: str
     more: str
@@ -33,7 +33,7 @@ class Figure:
     name: str
     words: Words
     sample: Sample
-    detail: bool = False  # shown when asked for
+    detail: bool = False  # shown with --all only
 
 
 def repeated(result: Json, value: float, runs: int, values: list[float]) -> Sample:
@@ -99,7 +99,7 @@ def latency(file: Json) -> Iterator[Figure]:
 
 
 def power(file: Json) -> Iterator[Figure]:
-    """Those that are no differences of pairs: where 0 is what is hoped for nothing has a ratio."""
+    """Without `steps` and `latency`, which are ideally 0 and so have no ratio."""
     for r in file["results"]:
         if r["what"] == "steps" or r["what"].startswith("latency."):
             continue
@@ -127,7 +127,7 @@ KINDS: dict[str, Callable[[Json], Iterator[Figure]]] = {
 
 
 def of(file: Json) -> dict[str, Figure]:
-    """By name; of a name that comes twice the first."""
+    """The figures of a measurement by name. If a name occurs twice, the first one counts."""
     found: dict[str, Figure] = {}
     for figure in KINDS[file["kind"]](file):
         found.setdefault(figure.name, figure)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether two samples of repeated runs differ by more than their own noise.
+"""Tests whether two samples of repeated runs differ by more than their noise.
 
-From four runs each on, a two-sided Mann-Whitney test on the single values, exact where that can be
-counted out. With fewer, or where a file holds only the smallest and largest run, whether the
-ranges lie apart: were both samples of one distribution, they would do so by chance in 2 of
-(n + m choose n) cases. Both say "differs" below a chance of 5 %.
+With four or more runs each it is a two-sided Mann-Whitney test. With fewer, or if a file has only
+the smallest and largest run, the ranges must be disjoint. For two samples of one distribution that
+happens by chance in 2 of (n + m choose n) cases. "differs" needs a probability below 5 %.
 """
 
 import math
@@ -14,15 +13,15 @@ from itertools import combinations
 from typing import Literal
 
 CHANCE = 0.05
-ENOUGH_RUNS = 4  # with three each, the least p of Mann-Whitney is 0.1
-COUNTED_OUT = 200_000  # ways to part the values in two, beyond which p is approximated
+ENOUGH_RUNS = 4  # with three each, the smallest p of Mann-Whitney is 0.1
+COUNTED_OUT = 200_000  # splits of the values in two, up to which p is exact
 
 Verdict = Literal["differs", "within the noise", "too few runs"]
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A figure of one file: what is told of it, and what is known of its runs."""
+    """A figure of one file: its value, and the range and number of its runs."""
 
     value: float
     least: float
@@ -35,11 +34,11 @@ class Sample:
 class Judged:
     verdict: Verdict
     method: str
-    chance: float | None  # of such a difference without any cause; None: cannot be told
+    chance: float | None  # probability of the difference by chance; None: unknown
 
 
 def ranks(values: Sequence[float]) -> list[float]:
-    """From 1; equal values share the mean of their ranks."""
+    """The ranks of the values, from 1; equal values get the mean of their ranks."""
     order = sorted(range(len(values)), key=lambda i: values[i])
     found = [0.0] * len(values)
     start = 0
@@ -54,7 +53,8 @@ def ranks(values: Sequence[float]) -> list[float]:
 
 
 def mann_whitney(a: Sequence[float], b: Sequence[float]) -> float:
-    """Two-sided p: how often a split of all values at random lies as far from the middle."""
+    """The two-sided p: the share of all splits of the values whose rank sum is as extreme. Exact
+    for up to COUNTED_OUT splits, else by the normal approximation."""
     both = ranks([*a, *b])
     size, total = len(a), len(a) + len(b)
     middle = size * (total + 1) / 2
