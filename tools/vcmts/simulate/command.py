@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts simulate: TCP senders through the scheduler, or modems upstream, on a simulated clock."""
+"""vcmts simulate: runs TCP senders through the downstream scheduler, or modems through the upstream
+scheduler, on a simulated clock. Prints delay, utilisation and loss."""
 
 import argparse
 from pathlib import Path
@@ -17,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = "\n".join(
         [
-            "scenarios (rate, senders, round trip without the queue):",
+            "scenarios (rate, senders, round-trip time without queueing):",
             *(f"  {name:12} {case.about}" for name, case in CASES.items()),
             "with --upstream:",
             *(f"  {name:12} {case.about}" for name, case in upstream_scenarios.CASES.items()),
@@ -26,35 +27,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "scenario",
         nargs="*",
-        help="which to run, by name, or a file.json of your own (default: all by name)",
+        help="scenario name, or a file.json of your own (default: all scenarios)",
     )
     parser.add_argument(
         "--upstream",
         action="store_true",
-        help="modems that request and wait for their grants, instead of senders downstream",
+        help="simulate modems that request grants, instead of downstream TCP senders",
     )
     parser.add_argument(
         "--aqm",
         action="append",
         choices=AQMS,
-        help="how packets are dropped; may be repeated (default: each of them)",
+        help="active queue management; may be repeated (default: each of them)",
     )
     parser.add_argument("--markdown", action="store_true", help="print the table in Markdown")
-    parser.add_argument("--json", metavar="FILE", help="also write all results there")
+    parser.add_argument("--json", metavar="FILE", help="also write all results to this file")
     parser.add_argument(
         "--plots",
         metavar="FOLDER",
-        help="draw the pictures of docs/ there instead; needs matplotlib",
+        help="draw the figures of docs/ in this folder instead; needs matplotlib",
     )
 
 
 def simulate(scenario: Scenario, name: str = "-") -> Result:
-    """Runs one scenario; what is wrong with it is a mistake in `name`."""
+    """Runs one scenario. `name` is its name in error messages."""
     return running.run("vcmts-simulate", scenario, name)
 
 
 def row(name: str, aqm: str, result: Result, flow: int = 0) -> list[str]:
-    """A line of the table; delays in ms, shares in percent."""
+    """The row of one service flow in the table; delays in ms."""
     of = result["service_flows"][flow]
     delays = [of["delay_ms"].get(key) for key in ("mean", "median", "p95", "p99")]
     fairness = next((s["fairness"] for s in result["senders"] if s["count"] > 1), None)
@@ -69,7 +70,7 @@ def row(name: str, aqm: str, result: Result, flow: int = 0) -> list[str]:
 
 
 def rows_of_file(path: str, results: dict[str, Result]) -> list[list[str]]:
-    """A line a service flow; how each drops is in the file."""
+    """Runs a scenario from a file. One row per service flow; the file names the AQM of each."""
     scenario = from_file(path)
     results[path] = result = simulate(scenario, path)
     flows = scenario["service_flows"]
@@ -117,7 +118,9 @@ def main(arguments: argparse.Namespace) -> int:
         return upstream.main(arguments)
     if arguments.plots is not None:
         if arguments.scenario or arguments.aqm or arguments.json or arguments.markdown:
-            raise MistakeError("--plots: goes alone")
+            raise MistakeError(
+                "--plots: not allowed together with scenarios, --aqm, --json or --markdown"
+            )
         return draw(arguments.plots)
     rows: list[list[str]] = []
     results: dict[str, Result] = {}
@@ -131,6 +134,6 @@ def main(arguments: argparse.Namespace) -> int:
                 rows += rows_of_case(name, arguments.aqm or list(AQMS), results)
             shown.advance()
     running.store(arguments.json, results)
-    below = "delays in the queue in ms; used: of the sustained rate"
+    below = "delays: in the queue, ms; used: share of the sustained rate"
     running.show(COLUMNS, 2, rows, markdown=arguments.markdown, below=below)
     return 0

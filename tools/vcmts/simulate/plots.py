@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The pictures of docs/scheduler.md; matplotlib is wanted here alone, when drawing."""
+"""Draws the figures of docs/scheduler.md with matplotlib, which is imported only for drawing."""
 
 import importlib
 from itertools import pairwise
@@ -9,7 +9,7 @@ from typing import Any
 from vcmts.jsons import Json
 from vcmts.simulate.scenarios import MATRIX_COUNTS, MATRIX_RATES, TARGET
 
-# Two colours that stay apart for the colour-blind (Okabe and Ito), one for what is no measurement.
+# Colours of the palette by Okabe and Ito, which is safe for the colour-blind.
 COLOURS = {"tail-drop": "#d55e00", "docsis-pie": "#0072b2"}
 NAMES = {"tail-drop": "tail drop", "docsis-pie": "DOCSIS-PIE"}
 MARK = "#555555"
@@ -35,7 +35,7 @@ LICENCE = "SPDX-License-Identifier: BSD-3-Clause"
 
 
 def load() -> Any:
-    """pyplot, in the house style, drawing to files."""
+    """Imports matplotlib, sets STYLE and the SVG backend, and returns pyplot."""
     matplotlib = importlib.import_module("matplotlib")
     matplotlib.use("svg")
     matplotlib.rcParams.update(STYLE)
@@ -43,7 +43,7 @@ def load() -> Any:
 
 
 def log_axis(axes: Any, least: float, most: float, form: str) -> None:
-    """A logarithmic axis whose numbers are written out."""
+    """A logarithmic y axis whose numbers are not powers of ten. `form` is their printf format."""
     ticker = importlib.import_module("matplotlib.ticker")
     axes.set_yscale("log")
     axes.set_ylim(least, most)
@@ -56,14 +56,14 @@ def target_line(axes: Any, label: str | None = None) -> None:
 
 
 def over_time(results: dict[str, Json]) -> Any:
-    """Delay, drop probability and throughput while the rate falls to a fifth and comes back."""
+    """Draws delay, drop probability and throughput over time with a drop of the rate."""
     figure, (delay, probability, throughput) = load().subplots(
         3, 1, sharex=True, figsize=(8, 6), height_ratios=(2.2, 1, 1), layout="constrained"
     )
     for aqm, result in results.items():
         series = result["series"][0]
         times = [series["interval"] * (i + 1) for i in range(len(series["mbps"]))]
-        # An interval without a packet has no delay, and a logarithm no 0.
+        # An interval without a packet has no delay; a logarithmic axis has no 0.
         delays = [float("nan") if d is None else max(d, 0.1) for d in series["delay_ms"]]
         delay.plot(times, delays, color=COLOURS[aqm], label=NAMES[aqm])
         throughput.plot(times, series["mbps"], color=COLOURS[aqm])
@@ -92,7 +92,7 @@ def over_time(results: dict[str, Json]) -> Any:
 
 
 def quantiles(axes: Any, place: float, result: Json, colour: str) -> None:
-    """From the median (a dot) to the 95th percentile (thick) and the 99th (thin)."""
+    """Draws the median (dot), and lines to the 95th (thick) and the 99th percentile (thin)."""
     delay = result["service_flows"][0]["delay_ms"]
     axes.plot([place] * 2, [delay["median"], delay["p99"]], color=colour, linewidth=1.2)
     axes.plot([place] * 2, [delay["median"], delay["p95"]], color=colour, linewidth=3.6)
@@ -100,7 +100,7 @@ def quantiles(axes: Any, place: float, result: Json, colour: str) -> None:
 
 
 def over_rates(results: dict[tuple[str, int, int], Json]) -> Any:
-    """Quantiles of the delay, and the use of the rate, for each rate and number of senders."""
+    """Draws quantiles of the delay, and utilisation, per rate and number of senders."""
     pyplot = load()
     figure, axes = pyplot.subplots(
         2,
@@ -146,8 +146,8 @@ def over_rates(results: dict[tuple[str, int, int], Json]) -> Any:
 
 
 def legend_on_top(figure: Any, **options: Any) -> None:
-    """A legend above all axes. Before matplotlib 3.7 (Debian 12 has 3.6) none stands outside of
-    them by itself: there it is one of the highest axes, put onto them."""
+    """A legend above all axes. matplotlib before 3.7 (Debian 12 has 3.6) cannot place a figure's
+    legend outside: there it is a legend of the top axes, moved above them."""
     version = importlib.import_module("matplotlib").__version_info__
     if version >= (3, 7):
         figure.legend(loc="outside upper left", **options)
@@ -156,7 +156,7 @@ def legend_on_top(figure: Any, **options: Any) -> None:
 
 
 def write(figure: Any, path: Path, by: str = "`vcmts simulate`, option `plots`") -> None:
-    """The same figure gives the same bytes; the licence stands where that of other SVGs does."""
+    """Writes a figure as SVG with a licence comment. The same figure gives the same bytes."""
     metadata = {"Date": None, "Creator": None, "Format": None, "Type": None}
     figure.savefig(path, format="svg", metadata=metadata)
     svg = path.read_text(encoding="utf-8")

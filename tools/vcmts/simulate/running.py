@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What both directions of vcmts simulate have in common: a run, and how its results are shown."""
+"""Runs a simulator, reads scenario files, prints and stores results, for both directions."""
 
 import json
 import subprocess
@@ -19,7 +19,8 @@ Result = Json
 
 
 def run(simulator: str, scenario: Scenario, name: str) -> Result:
-    """By that program; what is wrong with the scenario is a mistake in `name`."""
+    """Runs the program `simulator` on a scenario. Raises MistakeError with its message; `name` is
+    the scenario's name there."""
     done = subprocess.run(
         [str(program(simulator)), "-"],
         input=json.dumps(scenario),
@@ -40,7 +41,7 @@ def from_file(path: str) -> Scenario:
     except ValueError as error:
         raise MistakeError(f"{path}: {error}") from error
     if not isinstance(scenario, dict):
-        raise MistakeError(f"{path}: an object is expected")
+        raise MistakeError(f"{path}: found no JSON object, allowed: an object (docs/scheduler.md)")
     return scenario
 
 
@@ -49,7 +50,7 @@ def unknown(name: str, cases: Sequence[str]) -> MistakeError:
 
 
 def plots_into(folder: str) -> tuple[Path, ModuleType]:
-    """Where pictures go, and what draws them, which is not always there."""
+    """The folder for figures, and their module. Raises MistakeError if either is missing."""
     place = Path(folder)
     if not place.is_dir():
         raise MistakeError(f"--plots {folder}: no such folder")
@@ -63,7 +64,7 @@ def plots_into(folder: str) -> tuple[Path, ModuleType]:
 
 
 def as_markdown(columns: Sequence[str], left: int, rows: list[list[str]]) -> str:
-    """The first `left` columns are text, the others numbers."""
+    """A Markdown table. The first `left` columns are left-aligned text, the others numbers."""
     rule = [*["---"] * left, *["---:"] * (len(columns) - left)]
     return "\n".join(f"| {' | '.join(line)} |" for line in [list(columns), rule, *rows])
 

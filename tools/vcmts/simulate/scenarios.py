@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `vcmts simulate` can run: scenarios as vcmts-simulate reads them, for each way to drop."""
+"""The downstream scenarios of `vcmts simulate`, in the JSON that vcmts-simulate reads. Each
+function makes one for a given AQM."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ def downloads(kind: str, count: int, rtt: float, **more: Any) -> Scenario:
 
 
 def one_flow(rate: float, aqm: str, *senders: Scenario, **more: Any) -> Scenario:
-    """Everything through one service flow."""
+    """A scenario whose senders all use one service flow."""
     return {
         "duration": 60,
         "warmup": 15,
@@ -68,7 +69,7 @@ def gaming(aqm: str) -> Scenario:
 
 
 def rate_change(aqm: str) -> Scenario:
-    """The buffer stays what it was: a fifth of the rate makes it five times as long."""
+    """The buffer keeps its bytes, so at a fifth of the rate it is five times as long."""
     changes = [
         {"at": 30, "service_flow": 0, "sustained_rate": 20 * MBPS},
         {"at": 60, "service_flow": 0, "sustained_rate": 100 * MBPS},
@@ -113,7 +114,7 @@ CASES = {
     "ns3-example": Case("1.5 Mbps, 2 Reno, 52 ms, target 20 ms", ns3_example),
 }
 
-# For the picture of quantiles: rates in Mbps, and senders that share them.
+# For the figure of quantiles: rates in Mbps, and numbers of senders that share them.
 MATRIX_RATES = (5, 50, 100, 1000)
 MATRIX_COUNTS = (1, 5, 20, 50)
 MATRIX_RTT = 0.05

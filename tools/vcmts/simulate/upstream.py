@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts simulate --upstream: modems that wait for their grants, on a simulated clock."""
+"""vcmts simulate --upstream: modems that request grants from the upstream scheduler."""
 
 import argparse
 import time
@@ -13,12 +13,12 @@ from vcmts.simulate.upstream_scenarios import CASES, LOADS, Scenario, loaded
 
 NAME = "vcmts-simulate-upstream"
 COLUMNS = ("scenario", "p50", "p99", "docsis-ns3", "data", "used", "collided")
-# What the picture shows: modems, for each of them all loads.
+# Numbers of modems in the figure, each with all loads.
 CROWDS = (300, 3000)
 
 
 def simulate(scenario: Scenario, name: str = "-") -> Result:
-    """Runs one scenario; what is wrong with it is a mistake in `name`."""
+    """Runs one scenario; `name` is for messages. Adds `took`, seconds of real time."""
     began = time.monotonic()
     result = running.run(NAME, scenario, name)
     return result | {"took": time.monotonic() - began}
@@ -29,7 +29,7 @@ def share(value: float | None) -> str:
 
 
 def rows(name: str, result: Result, ns3: tuple[float, float] | None) -> list[list[str]]:
-    """A line a group of flows; delays in ms."""
+    """One row per group of flows; delays in ms. `ns3`: p50 and p99 of docsis-ns3."""
     use, requests = result["use"], result["requests"]
     lines: list[list[str]] = []
     for flow in result["flows"]:
@@ -62,7 +62,7 @@ def scenario_of(name: str) -> Scenario:
 
 
 def draw(folder: str) -> int:
-    """Latency, and what the channels carry, against load."""
+    """Draws latency and use of minislots over load in `folder`. Returns the exit status."""
     place, plots = running.plots_into(folder)
     from vcmts.simulate import upstream_plots
 
@@ -83,18 +83,18 @@ def summary(results: dict[str, Result]) -> str:
     simulated = sum(result["seconds"] for result in results.values())
     took = sum(result["took"] for result in results.values())
     return (
-        "delays in ms, from a packet's arrival at the modem until it leaves the CMTS; docsis-ns3: "
-        "its p50, p99\ndata: of the minislots; used: of these, by bytes that were granted; "
-        f"collided: of the requests in contention\n{simulated:.0f} s simulated in {took:.1f} s"
+        "p50, p99: ms from a packet's arrival at the modem until it leaves the CMTS; docsis-ns3: "
+        "its p50, p99\ndata: share of minislots granted for data; used: share of granted bytes; "
+        f"collided: share of contention requests\n{simulated:.0f} s simulated in {took:.1f} s"
     )
 
 
 def main(arguments: argparse.Namespace) -> int:
     if arguments.aqm:
-        raise MistakeError("--aqm: is of the downstream")
+        raise MistakeError("--aqm: found together with --upstream, allowed: downstream only")
     if arguments.plots is not None:
         if arguments.scenario or arguments.json or arguments.markdown:
-            raise MistakeError("--plots: goes alone, or with --upstream")
+            raise MistakeError("--plots: not allowed together with scenarios, --json or --markdown")
         return draw(arguments.plots)
     lines: list[list[str]] = []
     results: dict[str, Result] = {}

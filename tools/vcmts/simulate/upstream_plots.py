@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The picture of docs/upstream-scheduler.md: what load does to packets and channels."""
+"""Draws the figure of docs/upstream-scheduler.md: latency and use of minislots over load."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from vcmts.simulate.plots import MARK, load, log_axis
 
 Result = Json
 
-# Colours that stay apart for the colour-blind (Okabe and Ito): quantiles, and uses of minislots.
+# Colours of the palette by Okabe and Ito, safe for the colour-blind: quantiles, uses of minislots.
 QUANTILES = {"p50": "#0072b2", "p99": "#d55e00", "max": "#999999"}
 USES = {
     "granted and used": "#0072b2",
@@ -52,7 +52,7 @@ def uses(axes: Any, points: list[tuple[float, Result]]) -> None:
 
 
 def over_load(results: dict[tuple[int, float], Result]) -> Any:
-    """Quantiles of the latency and use of the minislots, against load, a column a crowd."""
+    """Draws latency and use of minislots over load, one column per number of modems."""
     counts = sorted({count for count, _ in results})
     figure, axes = load().subplots(
         2,

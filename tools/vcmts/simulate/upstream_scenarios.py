@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `vcmts simulate --upstream` can run, as vcmts-simulate-upstream reads it."""
+"""The scenarios of `vcmts simulate --upstream`, in the JSON that vcmts-simulate-upstream reads."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ Scenario = Json
 
 US = 1e-6
 MBPS = 1e6
-HEADER = 10  # bytes of a DOCSIS frame before the Ethernet one, as docsis-ns3 counts
+HEADER = 10  # bytes of the DOCSIS header before the Ethernet frame, as in docsis-ns3
 # The published mix (docs/published.md): bytes of Ethernet frames, share.
 IMIX = ((84, 0.15), (256, 0.10), (1280, 0.75))
-# An OFDMA channel as docsis-ns3 has it, and its MAP intervals: whole frames of 135 us.
+# The OFDMA channel of docsis-ns3, and its MAP intervals in ms: whole OFDMA frames of 135 us.
 FRAME, MINISLOTS, MINISLOT = 135 * US, 235, 48
 INTERVALS = {1: 7 * FRAME, 2: 15 * FRAME, 4: 30 * FRAME}
 OFDMA_RATE = MINISLOTS * MINISLOT * 8 / FRAME
@@ -32,7 +32,8 @@ def sc_qam(count: int) -> Scenario:
 
 
 def game(**more: Any) -> Scenario:
-    """docsis-ns3's: 128 bytes each 33 ms; up to 5 ms late, so as not to beat with the MAPs."""
+    """The game traffic of docsis-ns3: 128 bytes every 33 ms. A jitter of up to 5 ms avoids a beat
+    with the MAP interval."""
     size = 128 + HEADER
     return {
         "label": "light",
@@ -63,7 +64,7 @@ def proactive(interval: int) -> Scenario:
 
 
 def modems(count: int, rate: float, **more: Any) -> Scenario:
-    """So many modems with Poisson arrivals of the mix, from 1 to 16 km away."""
+    """`count` modems with Poisson arrivals of IMIX, 1 to 16 km away; together `rate` bit/s."""
     sizes = [{"bytes": size + HEADER, "share": share} for size, share in IMIX]
     return {
         "label": "all",
@@ -76,7 +77,7 @@ def modems(count: int, rate: float, **more: Any) -> Scenario:
 
 
 def loaded(count: int, load: float, channels: int = 4, **more: Any) -> Scenario:
-    """Modems that together send `load` of what the OFDMA channels carry."""
+    """`count` modems that together send the share `load` of the capacity of OFDMA channels."""
     return {
         "duration": 6 if count < 1000 else 3,
         "warmup": 1,
@@ -91,7 +92,7 @@ def single_carrier(count: int, load: float, channels: int = 4) -> Scenario:
 
 
 def beside(load: float) -> Scenario:
-    """The game with the highest priority, and 300 modems."""
+    """A game flow of the highest priority beside 300 modems at a load."""
     return loaded(300, load) | {
         "duration": 30,
         "flows": [game(priority=7, km=8), modems(300, load * 4 * OFDMA_RATE)],
@@ -99,7 +100,7 @@ def beside(load: float) -> Scenario:
 
 
 def impaired(load: float) -> Scenario:
-    """1 % of the MAPs and of the requests are lost, and ten modems ask without end."""
+    """1 % of the MAPs and requests are lost, and ten modems request without end."""
     lost = {"map_loss": 10_000, "request_loss": 10_000}
     endless = modems(10, 0, label="endless", conduct="endless")
     return loaded(300, load) | {"flows": [modems(300, load * 4 * OFDMA_RATE, **lost), endless]}
@@ -109,11 +110,11 @@ def impaired(load: float) -> Scenario:
 class Case:
     about: str
     scenario: Callable[[], Scenario]
-    ns3: tuple[float, float] | None = None  # what docsis-ns3 measures: median, 99th percentile, ms
+    ns3: tuple[float, float] | None = None  # results of docsis-ns3: p50 and p99 in ms
 
 
 CASES = {
-    "light-1ms": Case("one light flow, MAPs each 945 us", partial(light, 1), (3.32, 4.57)),
+    "light-1ms": Case("one light flow, a MAP every 945 us", partial(light, 1), (3.32, 4.57)),
     "light-2ms": Case("the same, 2,025 us", partial(light, 2), (5.03, 7.46)),
     "light-4ms": Case("the same, 4,050 us", partial(light, 4), (8.11, 14.42)),
     "light-80km": Case("945 us, 80 km away", partial(light, 1, 80), (4.28, 5.74)),
