@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What of a run is left to chance, all from one seed: it is told, and can be given."""
+"""Draws the random choices of a run from one seed, which is printed and can be given by --seed."""
 
 from dataclasses import dataclass
 from random import Random
@@ -7,14 +7,14 @@ from random import Random
 from vcmts.paths import MistakeError
 
 SEED_MAX = 2**32 - 1
-NUMBERS = 65_536  # of DSIDs and PSP sessions
-NEAR = 64  # packets before they wrap: of a service flow in a run of some seconds
+NUMBERS = 65_536  # range of the 16-bit sequence numbers of DSIDs and PSP sessions
+NEAR = 64  # maximum distance of the first number from the wrap: a flow sends more in some seconds
 
 
 @dataclass(frozen=True)
 class Chance:
     seed: int
-    first_number: int  # with which sequence numbers begin: 0, or some before they wrap
+    first_number: int  # first sequence number: 0, or close to the wrap
 
     def plane(self) -> list[str]:
         """Options of vcmtsd."""
@@ -25,7 +25,7 @@ class Chance:
 
 
 def drawn(seed: int | None) -> Chance:
-    """From the seed, or from one that is drawn. Raises MistakeError."""
+    """Draws from the seed; None: from a random one. Raises MistakeError if it is out of range."""
     if seed is not None and not 0 <= seed <= SEED_MAX:
         raise MistakeError(f"--seed: found {seed}, allowed: 0 to {SEED_MAX}")
     if seed is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a run holds against what: a table, with how many each check judged and found wrong."""
+"""The checks of a run: what each compares, how many it checked, how many are wrong."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ Count = Callable[[Json], int]
 class Check:
     name: str
     direction: str
-    text: str  # what is held against what
+    text: str  # what is compared
     judged: Count
     wrong: Count
 
 
 def at(path: str) -> Count:
-    """The sum of counts by their paths, such as "proven corrupted_by.hcs"."""
+    """A count that sums values by their paths, such as "proven corrupted_by.hcs"."""
 
     def count(part: Json) -> int:
         return sum(identities.traffic_value(part, name) for name in path.split())
@@ -36,7 +36,7 @@ def within(key: str, names: str) -> Count:
 
 
 def unexplained(part: Json) -> int:
-    """Lost, beyond what --impair has to cost."""
+    """Lost packets that --impair does not explain."""
     return int(part["lost"]) - int(part.get("expected", {}).get("lost", 0))
 
 
@@ -45,27 +45,27 @@ def down(name: str, text: str, judged: Count, wrong: Count) -> Check:
 
 
 def every(direction: str) -> list[Check]:
-    """Those of both directions."""
+    """The checks that both directions have."""
     return [
-        Check("complete", direction, "each packet that was sent came", at("sent"), unexplained),
+        Check("complete", direction, "each sent packet was received", at("sent"), unexplained),
         Check(
             "order",
             direction,
-            "packets of a service flow come once, as they were sent",
+            "packets of a service flow are received once, in the order sent",
             at("proven"),
             at("reordered duplicated"),
         ),
         Check(
             "refusals",
             direction,
-            "packets that have to be dropped = drops of vcmtsd by reason, and none comes out",
+            "packets that must be dropped = drops of vcmtsd by reason, and none is transmitted",
             at("refused_judged"),
             at("refused_wrong"),
         ),
         Check(
             "nothing else",
             direction,
-            "each frame out of a port is one that was asked for",
+            "each frame from a port is an expected one",
             at("proven unexpected_frames"),
             at("unexpected_frames"),
         ),
@@ -73,11 +73,11 @@ def every(direction: str) -> list[Check]:
 
 
 WITNESSED = (
-    "packets of the R-PHY port, taken at random = what a decoder that shares no code finds good"
+    "random packets of the R-PHY port are valid for an independent decoder, which shares no code"
 )
 LATENESS = (
-    "half of the packets take no more than 5 ms, where no queue, rate or gap of the machine "
-    "holds them up"
+    "half of the packets take at most 5 ms, unless a queue, a rate or a gap of the machine delays "
+    "them"
 )
 
 
@@ -96,13 +96,13 @@ CHECKS = (
     ),
     down(
         "sessions",
-        "session, PSP flow, reserved bits, segments and bytes behind the table = the channel's",
+        "session, PSP flow, reserved bits, segments and bytes after the table = the channel's",
         at("depi_frames"),
         within("depi_violations", "session psp psp_fields extra"),
     ),
     down(
         "PSP numbers",
-        "packets of a session count on by one, and each DOCSIS frame is put together",
+        "sequence numbers of a session increase by one, and each DOCSIS frame is complete",
         at("depi_frames"),
         within(
             "depi_violations",
@@ -124,13 +124,13 @@ CHECKS = (
     ),
     down(
         "privacy",
-        "EN, SAID, key sequence and toggle = a key that the modem holds",
+        "EN, SAID, key sequence and toggle = a key of the modem",
         within("formats", "aes_128 aes_256 des"),
         at("corrupted_by.privacy undecipherable"),
     ),
     down(
         "DSIDs",
-        "DSID and priority = the service flow's; its numbers leave none out",
+        "DSID and priority = the service flow's; its sequence numbers have no gaps",
         at("formats.numbered"),
         at("corrupted_by.dsid corrupted_by.ds_ehdr resequencing.skipped"),
     ),
@@ -142,7 +142,7 @@ CHECKS = (
     ),
     down(
         "contents",
-        "each byte of a packet = the one that was sent to this modem and service flow",
+        "each byte of a packet = the byte sent to this modem and service flow",
         ARRIVED,
         within("corrupted_by", "crypto tag stream ip_header payload"),
     ),
@@ -150,20 +150,20 @@ CHECKS = (
     down(
         "rates",
         "bytes of a service flow, modem or channel <= its rate x time + its burst, and >= 99 % of "
-        "the rate where packets waited for it alone",
+        "the rate if packets waited only for it",
         at("qos_judged.rates"),
         at("qos_wrong.rates"),
     ),
     down(
         "priorities",
-        "packets of a higher priority take no longer than those of a lower one in their bonding "
+        "packets of a higher priority take no longer than those of a lower one in the same bonding "
         "group",
         at("qos_judged.priorities"),
         at("qos_wrong.priorities"),
     ),
     down(
         "weights",
-        "service flows of a modem and priority that wait together share by weight, to 20 %",
+        "service flows of a modem and priority with packets waiting share by weight, within 20 %",
         at("qos_judged.weights"),
         at("qos_wrong.weights"),
     ),
@@ -172,22 +172,22 @@ CHECKS = (
     Check(
         "contents",
         "upstream",
-        "each byte of a packet = the one that the modem sent",
+        "each byte of a packet = the byte that the modem sent",
         at("proven corrupted"),
         at("corrupted"),
     ),
     Check(
         "MAPs",
         "upstream",
-        "MAPs tile the time; acknowledgement, lead, back-off, opportunities, SIDs and UCD count = "
-        "those of the configuration",
+        "MAPs cover time without gaps; acknowledgement, lead, back-off, opportunities, SIDs, UCD "
+        "count = those of the configuration",
         at("access_judged.maps"),
         at("access_wrong.maps"),
     ),
     Check(
         "requests",
         "upstream",
-        "bytes asked for by modems = heard by vcmtsd = granted, but for whole minislots",
+        "bytes requested by modems = received by vcmtsd = granted, rounded up to minislots",
         at("access_judged.requests"),
         at("access_wrong.requests"),
     ),
@@ -204,7 +204,7 @@ CHECKS = (
 
 
 def identities_judged(whole: Json) -> list[Json]:
-    """A row for each direction."""
+    """The check `identities` of each direction (identities.py)."""
     rows = []
     for direction in summary.directions(whole):
         count = sum(where.endswith(direction) for where, _, _ in identities.judged(whole))
@@ -214,7 +214,7 @@ def identities_judged(whole: Json) -> list[Json]:
 
 
 def rows(whole: Json) -> list[Json]:
-    """As the summary of a run has them. `identities_broken` is in it."""
+    """The key `checks` of a run's summary, which must have the key `identities_broken`."""
     found = [
         {
             "name": check.name,
@@ -230,7 +230,7 @@ def rows(whole: Json) -> list[Json]:
 
 def text_of(row: Json) -> str:
     if row["name"] == "identities":
-        return "sums of counters of both programs = each other (docs/counters.md)"
+        return "sums of counters of both programs are equal (docs/counters.md)"
     return next(
         check.text
         for check in CHECKS
@@ -239,8 +239,8 @@ def text_of(row: Json) -> str:
 
 
 def show(found: list[Json], console: Console) -> None:
-    table = figures_table(("check", "judged", "wrong"), title="checks")
-    table.add_column("what is held against what", justify="left")
+    table = figures_table(("check", "checked", "wrong"), title="checks")
+    table.add_column("comparison", justify="left")
     for row in found:
         judged = f"{row['judged']:,}" if row["judged"] else "nothing"
         name = f"{row['direction']}: {row['name']}"
@@ -249,14 +249,14 @@ def show(found: list[Json], console: Console) -> None:
 
 
 def idle(found: list[Json]) -> str:
-    """Those that had nothing to judge, in a line; empty where there are none."""
+    """A line with the checks that had nothing to check; "" if there are none."""
     names = [f"{row['direction']} {row['name']}" for row in found if not row["judged"]]
-    return f"nothing to judge in this run for: {', '.join(names)}" if names else ""
+    return f"checks without anything to check in this run: {', '.join(names)}" if names else ""
 
 
 def announced(seed: int) -> str:
-    """The first line of a run."""
+    """The first message of a run."""
     return (
         f"{len(CHECKS)} checks compare each packet and frame with what was sent, and counters with "
-        f"each other (--list-checks prints them); seed {seed}"
+        f"each other (--list-checks lists them); seed {seed}"
     )

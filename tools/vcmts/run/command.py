@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts run: the data plane and the traffic around it, two processes joined by memif.
+"""vcmts run: runs vcmtsd and vcmts-traffic as two processes joined by memif.
 
-vcmtsd serves the service groups on its cores, vcmts-traffic sends, receives and proves every packet
-of both directions on another. Their results are put together into one summary.
+vcmtsd serves the service groups on its cores. vcmts-traffic sends, receives and checks every packet
+of both directions on another core. The results of both are merged into one summary.
 """
 
 import argparse
@@ -44,10 +44,10 @@ from vcmts.run import (
 from vcmts.run.plane import Ends, data_plane, facts_of, free_core, wire
 
 DURATION = "10s"
-# Where frames that nobody asked for are captured, if there is no file for the summary.
+# Capture of unexpected frames, if there is no file for the summary.
 UNEXPECTED = "unexpected.pcapng"
 REFUSE_EVERY = 256
-# What vcmts-traffic says in its own words, in those of this command.
+# Replacements in messages of vcmts-traffic: its options by those of this command.
 WORDS = (
     (r"^(vcmts-)?traffic: ", "vcmts: "),
     (r"--mix\b", "--traffic"),
@@ -62,50 +62,50 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     planner.add_arguments(parser)
     parser.add_argument(
         "--duration",
-        help=f"such as 500ms, 10s, 2min (default: {DURATION}; of a day {planner.DURATION})",
+        help=f"such as 500ms, 10s, 2min (default: {DURATION}; with --day {planner.DURATION})",
     )
     parser.add_argument(
         "--impair",
         metavar="KIND=SHARE[,..]",
-        help="what goes wrong with the upstream, as psp-loss=0.1%%,wrong-key=0.001; the kinds are "
-        "told by `vcmts impairments --help` and docs/impairments.md",
+        help="impairments of the upstream, such as psp-loss=0.1%%,wrong-key=0.001; `vcmts "
+        "impairments --help` and docs/impairments.md list the kinds",
     )
     parser.add_argument(
         "--grants",
         choices=("open", "scheduled"),
         default="open",
-        help="modems are granted 2 kB in turn, whatever they ask (open), or ask the upstream "
-        "scheduler and wait for the grants of its MAPs (scheduled; the configuration gets "
-        "`upstream: {scheduler: {}}` where it has none) (default: %(default)s)",
+        help="open: each modem gets 2 kB in turn, without requests; scheduled: modems request and "
+        "wait for grants of the upstream scheduler, which is added to the configuration if missing "
+        "(default: %(default)s)",
     )
     parser.add_argument(
         "--latency",
         action="store_true",
-        help="measure how long packets stay in the pipeline, too; costs 2 to 3 %% of its cycles",
+        help="also measure latency in the pipeline; costs 2 to 3 %% of its cycles",
     )
     parser.add_argument(
         "--ports",
         choices=("shared", "own"),
         default="shared",
-        help="several service groups share one network port and one R-PHY port, or each has its "
-        "own two (default: %(default)s)",
+        help="shared: one network port and one R-PHY port for all service groups; own: two ports "
+        "per service group (default: %(default)s)",
     )
     parser.add_argument(
         "--control-socket",
         metavar="PATH",
-        help="where vcmtsd takes requests (`vcmts control`), or none (default: one by the number "
-        "of its process, which is told)",
+        help="control socket of vcmtsd for `vcmts control`, `vcmts top` and others, or none "
+        "(default: one named by its process ID, which is printed)",
     )
     parser.add_argument(
         "--metrics",
         metavar="ADDRESS:PORT",
-        help="where vcmtsd tells its metrics over HTTP, such as 127.0.0.1:9464, for `vcmts monitor`"
-        " and others (default: nowhere)",
+        help="HTTP endpoint of vcmtsd's metrics, such as 127.0.0.1:9464, for `vcmts monitor` and"
+        " others (default: none)",
     )
     power.add_arguments(parser)
     add_proof_arguments(parser)
     parser.add_argument("--core", type=int, help="core of vcmts-traffic (default: a free one)")
-    parser.add_argument("--json", metavar="FILE", help="write all figures of the run")
+    parser.add_argument("--json", metavar="FILE", help="write all figures of the run to this file")
     parser.add_argument("--verbose", action="store_true", help="print all figures of the run")
 
 
@@ -114,27 +114,27 @@ def add_proof_arguments(parser: argparse.ArgumentParser) -> None:
         "--seed",
         type=int,
         metavar="NUMBER",
-        help="of what is random in the traffic (default: another one each time, which is told)",
+        help="seed of the random numbers (default: a random one, which is printed)",
     )
     parser.add_argument(
         "--refuse-every",
         type=int,
         metavar="NUMBER",
         default=REFUSE_EVERY,
-        help="behind one of so many packets, in both directions, send one that vcmtsd has to drop: "
-        "malformed, multicast, to nobody, denied by a filter, without privacy, from others; "
-        "0: none (default: %(default)s)",
+        help="after every NUMBERth packet, in both directions, send one that vcmtsd must drop: "
+        "malformed, multicast, unknown destination, denied by a filter, not encrypted, spoofed "
+        "source; 0: none (default: %(default)s)",
     )
     witness.add_arguments(parser)
     parser.add_argument(
         "--list-checks",
         action="store_true",
-        help="tell what was held against what, and how many each check judged",
+        help="list the checks: what each compares, and how many it checked",
     )
 
 
 def shape_words(given: argparse.Namespace, asked: rates.Rates) -> list[str]:
-    """A day has a shape of both directions, also where nothing is sent upstream."""
+    """The options of the rates' shapes. --day needs both, even if nothing is sent upstream."""
     words = ["--shape", given.shape] if given.shape is not None else []
     if given.upstream_shape is not None and (given.day is None or asked.upstream != rates.NOTHING):
         words += ["--upstream-shape", given.upstream_shape]
@@ -167,20 +167,20 @@ def traffic_command(
     if given.grants == "scheduled":
         command += ["--grants", "scheduled"]
     command += ["--duration", given.duration or DURATION]
-    # What follows changes takes no time from what sends and receives, where a core is to spare.
+    # The main core follows changes: use a free one, to not take time from sending and receiving.
     spare = (other for other in allowed if other != core and other not in facts["cores"])
     return [*command, "--core", str(core), "--main-core", str(next(spare, core))]
 
 
 def control_of(given: argparse.Namespace, pid: int) -> Path | None:
-    """The control socket of the data plane of this process, where it has one."""
+    """The control socket of the vcmtsd with this process ID; None: it has none."""
     if given.control_socket == "none":
         return None
     return place.of_process(pid) if given.control_socket is None else Path(given.control_socket)
 
 
 def following(given: argparse.Namespace, control: Path | None) -> list[str]:
-    """What makes the traffic follow the changes of the data plane, where it can."""
+    """The option to follow changes of the configuration; empty if the traffic cannot."""
     if given.replay is not None or given.flows is not None or given.impair is not None:
         return []
     if given.grants == "scheduled":
@@ -191,7 +191,7 @@ def following(given: argparse.Namespace, control: Path | None) -> list[str]:
 def say_how_to_look(given: argparse.Namespace, control: Path | None, pid: int) -> None:
     if control is not None:
         which = f"--pid {pid}" if given.control_socket is None else f"--socket {control}"
-        complain(f"`{TOOL} top {which}` in another terminal shows it while it runs")
+        complain(f"`{TOOL} top {which}` in another terminal shows the run live")
 
 
 def in_our_words(said: str) -> str:
@@ -201,7 +201,7 @@ def in_our_words(said: str) -> str:
 
 
 def refused(command: list[str]) -> int:
-    """Whether vcmts-traffic finds a mistake, which is told: its exit status, 0 for none."""
+    """Checks the command with vcmts-traffic, and prints its errors. Returns its exit status."""
     checked = subprocess.run(
         [*command, "--check"], check=False, stderr=subprocess.PIPE, text=True, errors="replace"
     )
@@ -210,7 +210,7 @@ def refused(command: list[str]) -> int:
 
 
 def show(day: planner.Plan | None, whole: Json, facts: Json, verbose: bool) -> int:
-    """Prints the summary. What a day showed is added to it. Returns 1 where no day was observed."""
+    """Prints the summary. Adds the results of --day to it. Returns 1 if --day observed nothing."""
     console = Console(file=sys.stdout)
     if day is None:
         shown = summary.show if verbose else summary.show_short
@@ -226,8 +226,8 @@ def show(day: planner.Plan | None, whole: Json, facts: Json, verbose: bool) -> i
 
 
 def keep_unexpected(captured: Path, json: str | None, status: int) -> str | None:
-    """Puts the wrong frames beside the summary, or here; the name of the file. Of a good run these
-    are frames that --impair let come."""
+    """Copies the capture of unexpected frames beside the summary, or to the current folder. Returns
+    its name; None if the run is good, when --impair caused the frames."""
     if not captured.exists() or status == 0:
         return None
     kept = Path(f"{json}.unexpected.pcapng" if json else UNEXPECTED)
@@ -236,7 +236,7 @@ def keep_unexpected(captured: Path, json: str | None, status: int) -> str | None
 
 
 def is_wrong(whole: Json) -> bool:
-    """Whether a check failed that the traffic program does not make."""
+    """Whether a check failed that the traffic program does not do itself."""
     return summary.misjudged(whole) or (
         expected.impaired(whole) and not expected.as_expected(whole)
     )
@@ -250,7 +250,8 @@ def conclude(
     status: int,
     kept: str | None,
 ) -> int:
-    """Shows and stores what came of a run whose traffic ended with the status. Returns its own."""
+    """Prints and stores the results of a run. `status`: exit status of the traffic program. Returns
+    the exit status of the run."""
     broken = identities.broken(whole)
     whole["identities_broken"] = [str(one) for one in broken]
     whole["checks"] = checks.rows(whole)
@@ -277,7 +278,7 @@ def carry(
     stopped: Stopped,
     day: planner.Plan | None,
 ) -> int:
-    """Runs both programs on the configuration, and watches a day. Returns the exit status."""
+    """Runs both programs on the configuration, and observes a day. Returns the exit status."""
     facts = facts_of(config)
     several = len(groups.of_facts(facts)) > 1
     own = several and given.ports == "own"
@@ -311,7 +312,7 @@ def carry(
     if not plane.exists() or not proven.exists():
         if stopped.asked:
             return INTERRUPTED
-        complain("no summary: a program ended early; its messages are above")
+        complain("no summary: a program ended early; its messages are printed above")
         return status or 1
     found = json.loads(proven.read_text(encoding="utf-8"))
     asked = {way: found[way]["asked_gbps"] for way in summary.directions(found)}

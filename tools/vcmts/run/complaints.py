@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What of a run may surprise, and why it was so, a line each behind the summary."""
+"""Prints messages after the summary of a run: what went wrong or may surprise, with the reason."""
 
 from collections import Counter
 
@@ -7,14 +7,14 @@ from vcmts.jsons import Json
 from vcmts.paths import complain
 from vcmts.run import checks, groups, summary
 
-FEWEST_PACKETS = 100  # fewer make no rate
-# Drops of what is more than the channels carry, at the end of a queue or before it is long.
+FEWEST_PACKETS = 100  # minimum for a meaningful rate
+# Drops of packets beyond the channels' capacity: tail drops and those of AQM.
 FULL = ("flow_buffer_full", "scheduler_full", "wred_drop", "docsis_pie_drop")
-# Rings and queues bridge less; a modem waits 18 ms for what is missing before a packet.
+# Rings and queues bridge shorter gaps.
 BRIDGED_US = 5_000
-# How many, of which kinds, and what is said of them.
+# Keys of the count and of the counts by kind, and the words of the message.
 WRONG_FRAMES = (
-    ("unexpected_frames", "unexpected", "came that nobody asked for"),
+    ("unexpected_frames", "unexpected", "were unexpected"),
     ("corrupted", "corrupted_by", "were corrupted"),
 )
 
@@ -24,7 +24,7 @@ def of_full_queues(whole: Json, facts: Json) -> None:
     full = sum(drops.get(name, 0) for name in FULL)
     if full:
         carried = f"the channels carry {facts['capacity'] / 1e9:.3g} Gbps"
-        complain(f"{full:,} packets found full queues: {carried}; a smaller --rate helps")
+        complain(f"{full:,} packets were dropped at full queues: {carried}; reduce --rate")
 
 
 def of_low_rates(whole: Json) -> None:
@@ -34,21 +34,19 @@ def of_low_rates(whole: Json) -> None:
             continue
         sent, asked = summary.sent_gbps(part), part["asked_gbps"]
         complain(
-            f"{direction}: {groups.rate(sent)} of {groups.rate(asked)} were sent: the machine "
-            "(the traffic's core, or full queues before vcmtsd) did not carry the rate asked for"
+            f"{direction}: {groups.rate(sent)} of {groups.rate(asked)} were sent: the machine did "
+            "not carry the requested rate (core of the traffic, or full queues before vcmtsd)"
         )
 
 
 def of_silence(whole: Json) -> None:
-    """Nothing of such a group is wrong, and nothing proven."""
+    """Reports groups without any sent packet: nothing of them is proven."""
     for group, direction in summary.silent(whole):
-        complain(
-            f"service group {group}: no packet was sent {direction}: a longer --duration helps"
-        )
+        complain(f"service group {group}: no packet was sent {direction}: use a longer --duration")
 
 
 def of_cores_taken(whole: Json, *, excused: bool = False) -> None:
-    """What is late or lost may be the machine's doing, where it did not run what polls."""
+    """Reports that the kernel took a core from a polling thread, which may have lost packets."""
     parts = [whole[direction] for direction in summary.directions(whole)]
     late = sum(part["lost"] - part.get("expected", {}).get("lost", 0) for part in parts)
     late += sum(part["reordered"] for part in parts)
@@ -57,14 +55,14 @@ def of_cores_taken(whole: Json, *, excused: bool = False) -> None:
     name, longest_us = max(threads, key=lambda thread: float(thread[1]))
     if late > 0 and longest_us > BRIDGED_US and not excused:
         complain(
-            f"the system ran something else on the core of {name} for up to "
-            f"{longest_us / 1e3:,.0f} ms: this alone loses packets, or brings them out of order, "
-            "as a modem waits 18 ms for one that is missing; try again with less beside it"
+            f"the kernel ran something else on the core of {name} for up to "
+            f"{longest_us / 1e3:,.0f} ms: this alone can lose or reorder packets, as a modem waits "
+            "18 ms for a missing one; run again with less load on the machine"
         )
 
 
 def of_wrong_frames(whole: Json, kept: str | None) -> None:
-    """`kept`: the file that holds the first ones."""
+    """Reports unexpected and corrupted frames. `kept`: the capture of the first ones."""
     for key, by_kind, told in WRONG_FRAMES:
         parts = [whole[direction] for direction in summary.directions(whole)]
         count = sum(part.get(key, 0) for part in parts)
@@ -73,21 +71,21 @@ def of_wrong_frames(whole: Json, kept: str | None) -> None:
             for part in parts:
                 found.update(part[by_kind])
             kinds = ", ".join(f"{n:,} {name}" for name, n in found.items() if n)
-            where = f"; `wireshark {kept}` shows the first ones" if kept else ""
+            where = f"; see the first ones with `wireshark {kept}`" if kept else ""
             complain(f"{count:,} frames {told} ({kinds}){where}")
 
 
 def of_accounts(whole: Json) -> None:
     if not summary.balanced(whole):
         complain(
-            "the accounts of vcmtsd do not balance: it lost packets without a counter for them, "
-            "which is a bug; please report it with the file of --json"
+            "packets of vcmtsd are unaccounted for: it lost packets without counting them; this is "
+            "a bug, please report it with the file of --json"
         )
 
 
 def of_identities(whole: Json) -> None:
     for broken in whole.get("identities_broken", []):
-        complain(f"counters that do not agree: {broken}; this is a bug, please report it")
+        complain(f"counters disagree: {broken}; this is a bug, please report it")
 
 
 def of_idle_checks(whole: Json) -> None:
@@ -98,15 +96,15 @@ def of_idle_checks(whole: Json) -> None:
 def of_the_proof(whole: Json) -> None:
     if summary.unaccounted(whole):
         complain(
-            "the account of the traffic program does not close: sent is not proven + lost + "
-            "corrupted + undecipherable + overtaken, which is a bug; please report it with the "
-            "file of --json"
+            "packets of the traffic program are unaccounted for: sent is not proven + lost + "
+            "corrupted + undecipherable + overtaken; this is a bug, please report it with the file "
+            "of --json"
         )
 
 
 def tell(whole: Json, facts: Json, kept: str | None = None, *, excused: bool = False) -> None:
-    """`excused`: gaps of the machine explain what was lost or out of order, which is told apart.
-    `kept`: the capture of wrong frames, where there are any."""
+    """Prints all messages of a run. `excused`: gaps of the machine explain all lost and reordered
+    packets, and the caller reports it. `kept`: the capture of wrong frames."""
     of_full_queues(whole, facts)
     of_low_rates(whole)
     of_silence(whole)

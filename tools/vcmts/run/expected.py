@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What --impair had to do to a run of the upstream, beside what it did."""
+"""Compares the losses, drops and counters that --impair must cause with those that were counted."""
 
 from typing import NamedTuple
 
@@ -16,12 +16,12 @@ class Cell(NamedTuple):
     counted: int
 
 
-# Where management messages go: the traffic program does not know which port vcmtsd has for them.
+# Drops of management messages: the traffic program does not know vcmtsd's port for them.
 MESSAGES = ("no_control_port", "control_full")
 
 
 def changed(summary: Json) -> bool:
-    """Whether the configuration changed while traffic ran: much is not judged then."""
+    """Whether the configuration changed during the run: many checks are skipped then."""
     return int(summary.get("follow", {}).get("changes", 0)) > 0
 
 
@@ -30,12 +30,12 @@ def impaired(summary: Json) -> bool:
 
 
 def cells(upstream: Json) -> list[Cell]:
-    """Everything that has an expectation: packets, all reasons to drop, counters."""
+    """All expectations: packets, drops by reason, counters."""
     expected: Json = upstream["expected"]
     due, met = dict(expected["drops"]), dict(upstream["drops"])
     found = [Cell("packets", key, expected[key], upstream[key]) for key in ("lost", "corrupted")]
     found.append(Cell("packets", "astray", 0, upstream["astray"]))
-    # Of frames that are no packets of the test, a port of several groups knows no group either.
+    # A shared port counts foreign frames as frames of no group.
     foreign = upstream["unexpected"]["foreign"] + upstream["unexpected"].get("no_group", 0)
     found.append(Cell("frames", "foreign", expected["foreign"], foreign))
     counters = dict(upstream["counters"])
@@ -48,7 +48,7 @@ def cells(upstream: Json) -> list[Cell]:
 
 
 def as_expected(summary: Json) -> bool:
-    """Whether all is as it had to be; where memory was too short for an account, it is not."""
+    """Whether everything is as expected. False if the expectation is unknown for lack of memory."""
     upstream: Json = summary["upstream"]
     if "expected" not in upstream:
         return False
@@ -60,7 +60,7 @@ def show(summary: Json, console: Console) -> None:
     done = ", ".join(f"{count:,} {kind}" for kind, count in upstream["impairments"].items())
     print(f"impaired: {done or 'nothing'}")
     if "expected" not in upstream:
-        print("what is expected is not known: memory was short")
+        print("the expected counts are unknown: the traffic program ran out of memory for them")
         return
     heads = ("", "", "expected", "counted", "equal")
     table = figures_table(heads, title="upstream, expected and counted", texts=("", "equal"))

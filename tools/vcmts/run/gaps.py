@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether gaps of the machine explain what was lost or came out of order.
+"""Decides whether gaps of the machine explain lost and reordered packets (docs/traffic.md).
 
-docs/traffic.md has the rule. A thread that polls notes when the system did not run it; the traffic
-program notes from when to when each packet was under way that was lost or late. All of it is in
-cycles of the TSC, which the threads and programs of a machine share.
+A gap is a time in which the kernel did not run a polling thread; both programs record their gaps.
+The traffic program records when each lost or late packet was in flight. All times are cycles of the
+TSC, which the processes of a machine share.
 """
 
 from bisect import bisect_left
@@ -13,12 +13,12 @@ from vcmts.jsons import Json
 from vcmts.run import expected, refusals, summary
 from vcmts.run.plane import WIRE
 
-# A modem waits so long for a packet that is missing before another one.
+# A modem's resequencing timer: it waits so long for a missing packet.
 REORDER_WAIT_US = 18_000
-# Less than this explains nothing, however long packets took before.
+# Shorter gaps explain nothing.
 LEAST_US = 5_000
-# Reasons by which a data plane without a fault drops what a gap has held up: buffers and queues are
-# full, or it is late. A burst or segment of 2 kB has several packets, of 64 bytes at least.
+# Drop reasons that a gap can cause in a correct data plane, as queues fill up or timers expire. A
+# burst or segment of 2 kB has up to 31 packets.
 PACKETS_A_BURST = 31
 FULL = ("flow_buffer_full", "scheduler_full", "wred_drop", "docsis_pie_drop")
 FRAMES = ("frame_gap", "frame_timeout", "frame_limit", "frame_no_buffer")
@@ -30,33 +30,33 @@ DROPS = {
     "downstream": dict.fromkeys((*FULL, "crypto_full", "no_buffer"), 1),
     "upstream": dict.fromkeys(("crypto_full", *FRAMES), 1) | dict.fromkeys(BURSTS, PACKETS_A_BURST),
 }
-# Those that were too many to be listed are as long at least.
+# Minimum length of a gap that is counted but not listed.
 SHORTEST_GAP_S = 1e-3
-# Queues that have become full drain behind a gap, for as long again.
+# After a gap, full queues drain for up to RECOVERY times its length.
 RECOVERY = 1
 
 
 @dataclass(frozen=True)
 class Times:
-    """Times in which at least one thread was not run, in order, without overlaps; TSC cycles."""
+    """The gaps of one or more threads: sorted (begin, end) in TSC cycles, without overlaps."""
 
     spans: list[tuple[int, int]]
 
     def around(self, begin: int, end: int) -> int:
-        """How long those are together that overlap the time between the two, or do so when each is
-        longer by RECOVERY times its length."""
+        """The total length of gaps that overlap the interval, each extended by its recovery."""
         last = bisect_left(self.spans, (end, 0))
         lengths = ((to, to - since) for since, to in self.spans[:last])
         return sum(length for to, length in lengths if to + RECOVERY * length > begin)
 
     def within(self, begin: int, end: int) -> int:
-        """How much of the time between the two they are."""
+        """The total length of gaps within the interval."""
         last = bisect_left(self.spans, (end, 0))
         parts = (min(to, end) - max(since, begin) for since, to in self.spans[:last])
         return sum(part for part in parts if part > 0)
 
 
 def united(spans: list[tuple[int, int]]) -> Times:
+    """Sorts gaps and merges those that overlap."""
     found: list[tuple[int, int]] = []
     for since, to in sorted(spans):
         if found and since <= found[-1][1]:
@@ -75,12 +75,12 @@ def of_machine(whole: Json) -> Times:
 
 
 def unlisted_s(threads: list[Json]) -> float:
-    """How long those were at least that were too many to be listed."""
+    """The minimum total length of gaps that are counted but not listed."""
     return SHORTEST_GAP_S * sum(int(thread["gaps"]["shorter"]) for thread in threads)
 
 
 def unlisted_most_s(threads: list[Json], hz: float) -> float:
-    """How long those were at most: each is shorter than those of its thread that are listed."""
+    """The maximum length of unlisted gaps: each is shorter than its thread's listed ones."""
     most = 0.0
     for gaps in (thread["gaps"] for thread in threads):
         shortest = min((to - since for since, to in gaps["list"]), default=SHORTEST_GAP_S * hz)
@@ -89,7 +89,7 @@ def unlisted_most_s(threads: list[Json], hz: float) -> float:
 
 
 def share(whole: Json, seconds: float) -> float:
-    """How much of a run the machine did not run what polls, at least."""
+    """The minimum share of a run's time that is in gaps."""
     shorter = unlisted_s([whole, *whole["workers"]])
     listed = sum(to - since for since, to in of_machine(whole).spans)
     return (listed / float(whole["host"]["tsc_hz"]) + shorter) / seconds if seconds > 0 else 1.0
@@ -97,7 +97,7 @@ def share(whole: Json, seconds: float) -> float:
 
 @dataclass(frozen=True)
 class Limits:
-    """Longer gaps explain a packet: one that was lost, one that came out of order (us)."""
+    """Longer gaps (us) explain a lost packet, or a reordered one."""
 
     lost_us: float
     reordered_us: float
@@ -115,7 +115,7 @@ def limits(whole: Json, direction: str) -> Limits:
 
 @dataclass(frozen=True)
 class Explained:
-    """Packets of a direction, and how many of them no gap explains."""
+    """Lost and reordered packets of a direction, and how many of them no gap explains."""
 
     lost: int
     reordered: int
@@ -128,12 +128,12 @@ def cycles(us: float, tsc_hz: float) -> int:
 
 
 def gone(part: Json) -> int:
-    """Packets that changes of the configuration overtook."""
+    """Packets that were in flight during a change of the configuration, and need not arrive."""
     return int(part.get("overtaken", 0))
 
 
 def dropped(whole: Json, direction: str) -> int:
-    """How many packets at most vcmtsd and its port dropped as gaps have them dropped."""
+    """The maximum number of packets that vcmtsd and its port dropped for reasons in DROPS."""
     drops = whole[direction]["drops"]
     port = whole.get("ports", {}).get(refusals.PORTS[direction], {})
     counted = sum(drops.get(name, 0) * packets for name, packets in DROPS[direction].items())
@@ -143,7 +143,7 @@ def dropped(whole: Json, direction: str) -> int:
 
 def explain(whole: Json, direction: str, machine: Times, tsc_hz: float) -> Explained:
     part, most = whole[direction], limits(whole, direction)
-    if "grants" in part:  # packets that wait for grants are under way for so long that any gap fits
+    if "grants" in part:  # packets that wait for grants are in flight so long that any gap fits
         return Explained(part["lost"], part["reordered"], part["lost"], part["reordered"])
     suspects = part["suspects"]
     noted = lost = int(suspects["lost_more"])
@@ -154,8 +154,8 @@ def explain(whole: Json, direction: str, machine: Times, tsc_hz: float) -> Expla
             lost += packets
         if machine.within(since, to) <= cycles(most.reordered_us, tsc_hz):
             late += reordered
-    # What came late was noted when it was missing. Of what is lost at the end of its stream nothing
-    # is noted, and nothing explains it. What changes overtook was noted, and is not lost.
+    # A late packet was first recorded as missing. Packets lost at the end of their stream are not
+    # recorded, so nothing explains them. Packets overtaken by changes are recorded, but not lost.
     came = sum(one[3] for one in suspects["list"]) + int(suspects["reordered_more"])
     unseen = max(part["lost"] - max(noted - came, 0), 0)
     lost = max(lost - gone(part), 0) + unseen
@@ -164,12 +164,12 @@ def explain(whole: Json, direction: str, machine: Times, tsc_hz: float) -> Expla
 
 
 def noted(whole: Json) -> bool:
-    """Whether both programs tell of gaps."""
+    """Whether both programs recorded gaps."""
     return "gaps" in whole and all("gaps" in one for one in whole["workers"])
 
 
 def known(whole: Json) -> bool:
-    """Whether both programs tell of gaps, and nothing was meant to go wrong."""
+    """Whether gaps and lost packets were recorded, and there was no --impair."""
     shown = summary.directions(whole)
     return (
         noted(whole)
@@ -179,7 +179,7 @@ def known(whole: Json) -> bool:
 
 
 def spoiled(part: Json) -> bool:
-    """Whether something came that should not have come so."""
+    """Whether a direction has errors other than loss and reordering."""
     return (
         any(part.get(key, 0) for key in BAD)
         or any(part.get("depi_violations", {}).values())
@@ -188,7 +188,7 @@ def spoiled(part: Json) -> bool:
 
 
 def otherwise_good(whole: Json) -> bool:
-    """Whether nothing is wrong but that packets were lost or came out of order."""
+    """Whether a run has no errors other than loss and reordering."""
     parts = [whole[way] for way in summary.directions(whole)]
     return (
         not summary.silent(whole)
@@ -203,7 +203,7 @@ BAD = (
     *("corrupted", "duplicated", "astray", "undecipherable", "unaccounted"),
     *("unexpected_frames", "late"),
 )
-# What becomes of a packet that is sent.
+# The possible results of a sent packet.
 FATES = ("proven", "counted", "lost", "corrupted", "undecipherable", "overtaken")
 
 
@@ -212,15 +212,15 @@ def closes(part: Json) -> bool:
 
 
 def too_much(whole: Json, capacity: float) -> bool:
-    """Whether more was sent to the modems than the channels carry (bit/s)."""
+    """Whether the downstream rate exceeded the channels' capacity (bit/s)."""
     part = whole.get("downstream")
     return part is not None and summary.sent_gbps(part) * 1e9 > capacity
 
 
 def explained(whole: Json, capacity: float) -> dict[str, Explained] | None:
-    """By direction, where packets were lost or came out of order, nothing else is wrong, and gaps
-    explain each of them; else None. The summary gets `unexplained`: how many no gap explains, null
-    where that was not asked. `capacity`: bit/s of the downstream channels."""
+    """The lost and reordered packets by direction, if gaps explain each of them and nothing else is
+    wrong; else None. Adds `unexplained` to the summary: the number of unexplained packets, null if
+    not determined. `capacity`: bit/s of the downstream channels."""
     whole["unexplained"] = None
     parts = [whole[way] for way in summary.directions(whole)]
     if not any(part["lost"] or part["reordered"] for part in parts):
@@ -238,13 +238,12 @@ def explained(whole: Json, capacity: float) -> dict[str, Explained] | None:
 
 
 def told(whole: Json, found: dict[str, Explained]) -> str:
-    """In one line."""
+    """The message of a run that gaps excuse."""
     machine = of_machine(whole)
     longest = max(to - since for since, to in machine.spans) / float(whole["host"]["tsc_hz"])
     lost = sum(one.lost for one in found.values())
     late = sum(one.reordered for one in found.values())
     return (
-        f"passed: {lost:,} packets were lost and {late:,} came out of order while the system did "
-        f"not run vcmtsd or the traffic program, for up to {longest * 1e3:,.0f} ms; all others are "
-        "proven"
+        f"passed: {lost:,} packets were lost and {late:,} reordered while the kernel did not run "
+        f"vcmtsd or the traffic program, for up to {longest * 1e3:,.0f} ms; all others are proven"
     )

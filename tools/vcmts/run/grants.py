@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Modems that wait for their grants: what the configuration needs for it, and what came of it."""
+"""--grants scheduled: adds an upstream scheduler, and formats the results of grants."""
 
 from pathlib import Path
 
@@ -8,8 +8,7 @@ import yaml
 from vcmts import yamls
 from vcmts.jsons import Json
 
-# Late MAPs must cost time and no packets: what has begun waits for its next grant, however late,
-# also where others take the cores away.
+# Long timers: a late MAP must delay packets, not lose them, even if the kernel takes cores away.
 PATIENCE = {"frame_timeout": "30 s", "reorder_timeout": "100 ms"}
 DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
@@ -27,7 +26,7 @@ def empty() -> yaml.MappingNode:
 
 
 def add_scheduler(group: yaml.MappingNode) -> bool:
-    """Gives a service group an upstream scheduler of defaults. Returns whether it had none."""
+    """Adds an upstream scheduler with default settings to a group. Returns whether it had none."""
     upstream = key_of(group, "upstream")
     if upstream is None:
         upstream = empty()
@@ -42,15 +41,15 @@ def add_scheduler(group: yaml.MappingNode) -> bool:
 
 
 def groups_of(root: yaml.MappingNode) -> list[yaml.MappingNode]:
-    """Those of a server's file, or the one that the file is."""
+    """The service groups of a server's file; the root if the file is one group."""
     several = key_of(root, "service_groups")
     nodes = several.value if isinstance(several, yaml.SequenceNode) else [root]
     return [node for node in nodes if isinstance(node, yaml.MappingNode)]
 
 
 def scheduled(config: Path, within: Path) -> Path:
-    """The configuration, or a copy of it in the folder `within` where all groups have an upstream
-    scheduler. Scalars stay as they are written. What is none is for vcmtsd to refuse."""
+    """The configuration if all groups have an upstream scheduler; else a copy in the folder
+    `within` with schedulers added. Keeps scalars as written. vcmtsd reports an invalid file."""
     try:
         root = yaml.compose(config.read_text(encoding="utf-8-sig"), Loader=yamls.LOADER)
     except (OSError, UnicodeDecodeError, yaml.YAMLError):
@@ -69,7 +68,7 @@ def share(part: int, whole: int) -> str:
 
 
 def use_of(channel: Json) -> str:
-    """Of which kinds a channel's minislots were, in a line."""
+    """A line with the use of a channel's minislots by kind."""
     minislots: dict[str, int] = channel["minislots"]
     whole = sum(minislots.values())
     told = (f"{kind} {share(count, whole)}" for kind, count in minislots.items() if count)
@@ -77,14 +76,14 @@ def use_of(channel: Json) -> str:
 
 
 def lines(upstream: Json) -> list[str]:
-    """What became of requests, MAPs and grants."""
+    """Lines with the results of requests, MAPs and grants."""
     grants: Json = upstream["grants"]
     asked, maps, granted = grants["requests"], grants["maps"], grants["bytes"]
     told = [
         f"requests of modems: {asked['contention']:,} in contention, {asked['piggyback']:,} "
         f"piggybacked, {asked['poll']:,} polled; {asked['collisions']:,} collisions, "
         f"{asked['unanswered']:,} repeated",
-        f"MAPs: {maps['seen']:,} seen, {maps['late']:,} late; of the bytes granted "
+        f"MAPs: {maps['seen']:,} received, {maps['late']:,} late; of the granted bytes "
         f"{share(granted['used'], granted['granted'])} used, "
         f"{share(granted['late'], granted['granted'])} late",
     ]
@@ -97,13 +96,13 @@ def lines(upstream: Json) -> list[str]:
     told += [use_of(channel) for channel in grants["channels"]]
     packets = grants["packets"]
     left = {
-        "found full queues": packets["queue_full"],
-        "were given up": packets["given_up"],
-        "still wait": packets["waiting"],
+        "dropped at full queues": packets["queue_full"],
+        "given up": packets["given_up"],
+        "still waiting": packets["waiting"],
     }
     if any(left.values()):
         told.append(
-            "packets that were not sent: "
+            "packets not sent: "
             + ", ".join(f"{count:,} {why}" for why, count in left.items() if count)
         )
     return told

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The service groups of a run, each beside all of them together."""
+"""The results of a run per service group."""
 
 from rich.console import Console
 from rich.table import Table
@@ -9,7 +9,7 @@ from vcmts.jsons import Json
 
 
 def of_facts(facts: Json) -> list[Json]:
-    """What `vcmtsd check --json` says of each group; of a file of one group it is all."""
+    """The facts of each group of `vcmtsd check --json`; of a single group they are not nested."""
     groups: list[Json] = facts.get("groups", [facts])
     return groups
 
@@ -19,8 +19,7 @@ def largest_mtu(facts: Json) -> int:
 
 
 def pairs(plane: Json, proven: Json) -> list[tuple[Json, Json]]:
-    """Each group as the traffic tells of it, and as the data plane does. What tells of no groups
-    has one."""
+    """The results of each group: of the traffic program, and of vcmtsd."""
     told: list[Json] = proven.get("groups", [])
     served = {group["id"]: group for group in plane.get("groups", [])}
     alone = plane if len(told) == 1 else {}
@@ -40,14 +39,14 @@ def rate(gbps: float) -> str:
 
 
 def cells(part: Json | None) -> list[str]:
-    """Of a direction; None where the group sent nothing in it."""
+    """The table cells of a direction; None: the group did not use it."""
     if part is None:
         return ["", "", ""]
     return [f"{part['sent']:,}", f"{not_proven(part):,}", rate(part["gbps"])]
 
 
 def show(groups: list[Json], console: Console) -> None:
-    """A line a group. Where the terminal is narrow, names are cut short and numbers are not."""
+    """Prints a table with one row per group. On a narrow terminal only names are truncated."""
     drawn = Table(title="service groups", title_justify="left", padding=(0, 0, 0, 1))
     drawn.add_column("group", justify="right", no_wrap=True)
     drawn.add_column("name", overflow="ellipsis")

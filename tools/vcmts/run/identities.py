@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counters of both programs held against each other: each sum on the left is that on the right.
+"""Compares counters of both programs: each identity states that two sums are equal.
 
-A plain name is a counter of vcmtsd, `.name` and `.part.name` what the traffic program counted, and
-`channels.name` the sum over the downstream channels of the scheduler. `drop.name` are those of a
-reason, and `refused_` tells of packets that vcmtsd has to drop. Where others were dropped, lost or
-overtaken by a change, or MAPs are sent, too, sums of different stages differ by these; then an
-identity is not judged, unless it is of one stage alone.
+A plain name is a counter of vcmtsd, `.name` and `.part.name` one of the traffic program, and
+`channels.name` the sum over the downstream channels of the scheduler. `drop.name` is a drop reason,
+`refused_name` counts packets that vcmtsd must drop. Other drops, losses, packets overtaken by a
+change, and MAPs make sums of different stages differ. Then only identities of one stage are
+checked.
 """
 
 from collections.abc import Iterator
@@ -20,10 +20,10 @@ VLAN_TAG = 4  # bytes
 @dataclass(frozen=True)
 class Identity:
     text: str
-    always: bool = False  # of one stage alone: drops do not matter
-    frames: str = ""  # a counter: one side may have a VLAN tag for each of these
-    unless: str = ""  # a counter: not judged where it is not 0
-    impaired: bool = True  # holds with --impair; if not, its account of the counter is judged alone
+    always: bool = False  # of one stage: drops do not matter
+    frames: str = ""  # a counter: one side may have a VLAN tag for each of these frames
+    unless: str = ""  # a counter: the identity is not checked if it is not 0
+    impaired: bool = True  # holds with --impair; else expected.py checks the counter
 
     @property
     def sides(self) -> tuple[list[str], list[str]]:
@@ -106,13 +106,13 @@ REQUESTS = ("by_kind", "by_modem", "of_left", "records", "in_bursts")
 IDENTITIES = {"downstream": DOWNSTREAM, "upstream": UPSTREAM}
 
 
-# Counters that no sum of another program or stage can be held against, and why.
+# Counters in no identity, and why.
 ALONE = {
-    "classifier_matched_icmp": "counts again what stands with IPv4 and IPv6",
-    "transmit_retries": "how often a port was full is known to nobody else",
-    "psp_ofdma": "the traffic program does not tell the kinds of its channels apart",
-    "psp_partial": "depends on how the R-PHY device cuts bursts into packets",
-    "psp_gaps": "packets that were lost or came out of order: none in a good run",
+    "classifier_matched_icmp": "also counted with IPv4 and IPv6",
+    "transmit_retries": "only vcmtsd knows how often a port was full",
+    "psp_ofdma": "the traffic program does not distinguish the kinds of its channels",
+    "psp_partial": "depends on how the R-PHY device splits bursts into packets",
+    "psp_gaps": "lost or reordered packets: none in a good run",
     "psp_missing": "as psp_gaps",
     "psp_resyncs": "as psp_gaps",
     "windows_full": "as psp_gaps",
@@ -121,30 +121,32 @@ ALONE = {
     "segment_bytes": "the traffic program counts no bytes of bursts",
     "segment_gaps": "as psp_gaps",
     "segments_missing": "as psp_gaps",
-    "segments_reordered": "depends on the times at which channels send",
+    "segments_reordered": "depends on the timing of the channels",
     "segment_resyncs": "as psp_gaps",
     "resync_bytes": "broken frames: none in a good run",
     "padding_bytes": "the traffic program counts no padding",
-    "crc_verified": "counts again what stands with decrypted and clear",
-    "fragments": "is compared by the frames that they make",
+    "crc_verified": "also counted with decrypted and clear",
+    "fragments": "compared by the frames that they form",
     "requests_lost": "none in a good run",
     "bad_requests": "none in a good run",
-    "requests_taken": "by modems that wait for grants (MAPs)",
-    "requests_cut": "counts again what stands with requests_taken",
+    "requests_taken": "of modems that wait for grants: maps.py compares them",
+    "requests_cut": "also counted with requests_taken",
     "requests_no_flow": "none in a good run",
     "requests_nothing": "none in a good run",
-    "maps": "MAPs are counted for each way that they go in messages",
+    "maps": "messages count a MAP once per pseudowire",
     "ucds": "as maps",
     "messages_made": "as maps",
     "messages_unsent": "none in a good run",
     "grants_refused": "service flows, not packets",
-    "clock_jumps": "the system's clock",
+    "clock_jumps": "of the system's clock",
 }
 
 
 @dataclass(frozen=True)
 class Broken:
-    where: str  # of all service groups, or of one
+    """An identity that does not hold."""
+
+    where: str  # direction, and service group if it is of one
     identity: Identity
     left: int
     right: int
@@ -154,8 +156,7 @@ class Broken:
 
 
 def requests(part: Json, name: str) -> int | None:
-    """Bandwidth requests: all by their kinds, by record, in bursts, of modems, and of modems that
-    have left."""
+    """A sum of bandwidth requests, by a name in REQUESTS; None if vcmtsd does not report them."""
     asked = part.get("requests", {})
     if "by_modem" not in asked:
         return None
@@ -174,7 +175,7 @@ def requests(part: Json, name: str) -> int | None:
 
 
 def traffic_value(part: Json, name: str) -> int:
-    """A count of the traffic program's, such as `formats.crc`; 0 where there is none."""
+    """A counter of the traffic program by its path, such as `formats.crc`; 0 if it is missing."""
     *within, last = name.split(".")
     for key in within:
         part = part.get(key, {})
@@ -182,7 +183,7 @@ def traffic_value(part: Json, name: str) -> int:
 
 
 def value(part: Json, name: str) -> int | None:
-    """None where the programs do not tell it."""
+    """The value of a name in an identity; None if the programs do not report it."""
     if name.startswith("."):
         return traffic_value(part, name[1:])
     if name.startswith("channels."):
@@ -205,7 +206,7 @@ def total(part: Json, names: list[str]) -> int | None:
 
 
 def is_whole(part: Json) -> bool:
-    """Whether all that was sent went all the way, and nothing else did."""
+    """Whether all sent packets were delivered, and nothing else."""
     gone = ("lost", "overtaken", "corrupted", "undecipherable", "duplicated")
     return (
         not any(part.get(key, 0) for key in gone)
@@ -215,7 +216,7 @@ def is_whole(part: Json) -> bool:
 
 
 def judged(whole: Json) -> Iterator[tuple[str, Json, Identity]]:
-    """The identities that hold of a run, and of what."""
+    """Yields the identities to check in a run: a name for messages, the results, the identity."""
     groups = whole.get("groups", [])
     parts = [("", whole)]
     parts += [(f"service group {group['id']}, ", group) for group in groups]
@@ -223,11 +224,11 @@ def judged(whole: Json) -> Iterator[tuple[str, Json, Identity]]:
     for name, part in parts:
         for direction in summary.directions(part):
             if "counters" not in part[direction]:
-                continue  # a removed group: only the sums of all groups have its counters
+                continue  # a removed group: its counters are only in the sums of all groups
             every = is_whole(part[direction]) and not changed
             for identity in IDENTITIES[direction]:
                 if identity.frames and part is whole and len(groups) > 1:
-                    continue  # some groups have VLANs, others none
+                    continue  # only some groups may have VLANs
                 if impaired and not identity.impaired:
                     continue
                 if every or identity.always:
@@ -235,6 +236,7 @@ def judged(whole: Json) -> Iterator[tuple[str, Json, Identity]]:
 
 
 def broken(whole: Json) -> list[Broken]:
+    """The identities that do not hold in a run."""
     found = []
     for where, part, identity in judged(whole):
         if identity.unless and value(part, identity.unless):

@@ -1,26 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether packets take longer than a data plane that has time for them needs.
+"""Checks the latency of a run: without a reason to wait, half of the packets take at most LIMIT_US.
 
-Packets wait where queues are full, where the scheduler holds them back for a rate, where modems
-wait for grants, and where the machine runs something else. A run without these has no reason for
-more than LIMIT_US for half of its packets.
+Reasons are full queues, rates of the scheduler, modems that wait for grants, and gaps of the
+machine. With one of these the check is skipped.
 """
 
 from vcmts.jsons import Json
 from vcmts.run import gaps, refusals, summary
 
 LIMIT_US = 5_000
-# The scheduler's own, from which on it holds packets back.
+# Median delay in the scheduler above which packets wait for a rate.
 HELD_US = 1_000
-# Of the time of a run.
+# Maximum share of a run's time in gaps.
 MOST_GAPS = 0.2
-# Of a channel. With less of it packets wait behind gaps only, for less than half of the time: what
-# a gap holds up is gone after 1 / (1 - FREE_LOAD) times its length.
+# Channel load below which packets wait behind gaps only: the backlog of a gap is transmitted after
+# 1 / (1 - FREE_LOAD) times its length, so less than half of the packets are affected.
 FREE_LOAD = 0.5
 
 
 def is_overloaded(part: Json) -> bool:
-    """Whether the machine did not carry all that was to be sent in a direction."""
+    """Whether the machine did not carry the requested rate of a direction."""
     return (
         part["transmit_backpressure"] > 0
         or part["asked_gbps"] is None
@@ -29,8 +28,8 @@ def is_overloaded(part: Json) -> bool:
 
 
 def waits_for_rate(part: Json) -> bool:
-    """Whether the scheduler holds packets back, and a rate may be the reason: of a channel, or of
-    flows and modems, whose rates `qos` counts beside those of channels."""
+    """Whether packets wait in the scheduler, possibly for the rate of a channel, flow or modem.
+    `qos.rates` counts the rates of channels, flows and modems."""
     scheduler = part.get("scheduler", {})
     if all(one["p50_us"] <= HELD_US for one in scheduler.get("delay", [])):
         return False
@@ -42,7 +41,7 @@ def waits_for_rate(part: Json) -> bool:
 
 
 def is_held(part: Json) -> bool:
-    """Whether packets had to wait for others, for a rate, or for grants."""
+    """Whether packets had a reason to wait: losses, drops, a rate, or grants."""
     return (
         "grants" in part
         or bool(refusals.accidental(part))
@@ -52,16 +51,16 @@ def is_held(part: Json) -> bool:
 
 
 def late(part: Json) -> int:
-    """Packets that took longer, where they are half of all."""
+    """The number of packets that took longer than LIMIT_US; 0 if the median is below it."""
     if part["latency_us"]["p50"] <= LIMIT_US:
         return 0
     return int(sum(count for since, count in part["latency_us"]["histogram"] if since > LIMIT_US))
 
 
 def add(whole: Json) -> None:
-    """Directions of the summary get `late`: how many packets; null where that is not judged."""
+    """Adds `late` to the directions: the number of late packets, null if not checked."""
     parts = [whole[way] for way in summary.directions(whole)]
-    # Directions share cores: one that is overloaded holds up the other one.
+    # Directions share cores: an overloaded one delays the other.
     noted = gaps.noted(whole) and not any(map(is_overloaded, parts))
     for part in parts:
         judged = noted and not is_held(part) and gaps.share(whole, part["seconds"]) < MOST_GAPS

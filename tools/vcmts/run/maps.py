@@ -1,68 +1,65 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MAPs and requests, as modems that wait for their grants see them (--grants scheduled).
+"""Checks MAPs and requests with --grants scheduled.
 
-The traffic program finds what is wrong with single MAPs. What is asked for and granted is held
-against vcmtsd's counters and each other here, where the machine gave both programs the time that
-MAPs have.
+The traffic program finds errors of single MAPs. This module compares requests and grants with
+vcmtsd's counters and each other, unless the machine delayed one of the programs.
 """
 
 from vcmts.jsons import Json
 from vcmts.paths import complain
 from vcmts.run import expected, gaps
 
-# Of MAPs that came too late for modems, and of the time that the machine stood still: with more of
-# either, requests are repeated without a fault.
+# Maximum share of late MAPs, and of time in gaps: with more, modems have to repeat requests.
 MOST_LATE = 0.05
 MOST_GAPS = 0.2
-# Of MAPs where the machine did not stand still for long: a few came late, not most.
+# Maximum share of late MAPs in a run with few gaps.
 LATE_SHARE = 0.5
-# Of requests and grants: requests that are repeated, as their MAP was late, may be granted twice.
-# Of few, some are few.
+# Maximum share, and number, of wrong requests or grants: repeated requests may be granted twice.
 MOST_WRONG, FEW = 0.05, 200
-# Of minislots: with more of them for data flows take turns, and get parts of what they ask for.
+# Share of minislots for data above which flows share grants, and get less than they request.
 LIGHT = 0.05
 NAMES = ("maps", "requests")
 
 
 def left_out(whole: Json) -> int:
-    """MAPs that vcmtsd did not make, as they were late, and messages that were late behind it."""
+    """MAPs that vcmtsd counted as not made in time, or as late or lost messages."""
     counters = whole.get("downstream", {}).get("counters", {})
     not_made = int(whole["upstream"].get("scheduler", {}).get("late", 0))
     return not_made + sum(int(counters.get(key, 0)) for key in ("messages_late", "messages_lost"))
 
 
 def map_faults(whole: Json, grants: Json) -> dict[str, int]:
-    """How many MAPs are wrong, by what is said of them."""
+    """The number of wrong MAPs by the text of a message."""
     told = grants["maps"]
     found = {
-        "are broken": told["bad"],
-        "are not of the latest UCD, or out of order": told["wrong"],
-        "are left out without vcmtsd counting them": max(told["skipped"] - left_out(whole), 0),
-        "grant something to a SID that no modem has": grants["bursts"]["unknown"],
+        "are malformed": told["bad"],
+        "have an old UCD count, or are out of order": told["wrong"],
+        "are missing without a counter of vcmtsd": max(told["skipped"] - left_out(whole), 0),
+        "have a grant for an unknown SID": grants["bursts"]["unknown"],
     }
     found |= {f"have a wrong {name}": count for name, count in grants["map_faults"].items()}
     share = gaps.share(whole, whole["upstream"]["seconds"])
     late = told["late"] - told["delayed"]
     if told["seen"] and share < MOST_GAPS and late > LATE_SHARE * told["seen"]:
-        found["come too late for every modem"] = late
+        found["are too late for every modem"] = late
     return found
 
 
 def is_impaired(whole: Json, grants: Json) -> bool:
-    """Whether MAPs, requests or modems are not as they should be on purpose."""
+    """Whether MAPs, requests or modems are impaired on purpose."""
     maps, modems = grants["maps"], grants["modems"]
     lost = maps["lost"] + maps["delayed"] + grants["requests"]["lost"] + sum(modems.values())
     return expected.impaired(whole) or lost > 0
 
 
 def is_calm(grants: Json) -> bool:
-    """Whether requests are answered by the MAPs that have to."""
+    """Whether enough MAPs arrived in time to answer requests."""
     maps = grants["maps"]
     return bool(maps["late"] + maps["skipped"] <= MOST_LATE * maps["seen"])
 
 
 def data_share(grants: Json) -> float:
-    """Of the minislots of the channel that is most used."""
+    """The share of minislots for data on the busiest channel."""
     shares = (
         one["minislots"]["data"] / max(sum(one["minislots"].values()), 1)
         for one in grants["channels"]
@@ -79,8 +76,8 @@ def requests_made(grants: Json) -> int:
 
 
 def answer_faults(grants: Json) -> dict[str, int]:
-    """Requests without an answer, and grants of another size than what was asked for, where flows
-    get what they ask for at once."""
+    """Unanswered requests, and grants of another size than requested. Checked only at a light load,
+    when flows get at once what they request."""
     asked, bursts, found = grants["requests"], grants["bursts"], {}
     if grants["limited"] or data_share(grants) >= LIGHT:
         return {}
@@ -88,15 +85,15 @@ def answer_faults(grants: Json) -> dict[str, int]:
         return {}
     unanswered = asked["unanswered"] - asked["collided"] - bursts["late"]
     if unanswered > most_wrong(requests_made(grants)):
-        found["requests that were not answered, or not in full"] = unanswered
+        found["requests not answered, or not in full"] = unanswered
     for size, kind in (("larger", "excessive"), ("smaller", "partial")):
         if bursts[kind] > most_wrong(bursts["all"]):
-            found[f"grants that are {size} than what was asked for"] = bursts[kind]
+            found[f"grants {size} than the request"] = bursts[kind]
     return found
 
 
 def request_faults(whole: Json, grants: Json) -> dict[str, int]:
-    """How many bytes, requests or grants are wrong, by what is said of them."""
+    """The number of wrong bytes, requests or grants by the text of a message."""
     upstream = whole["upstream"]
     scheduler = upstream.get("scheduler")
     if is_impaired(whole, grants):
@@ -104,7 +101,7 @@ def request_faults(whole: Json, grants: Json) -> dict[str, int]:
     found = answer_faults(grants)
     if scheduler and not upstream["lost"]:
         differ = abs(scheduler["asked_bytes"] - grants["requests"]["heard_bytes"])
-        found["bytes that modems asked for and vcmtsd did not hear, or the other way"] = differ
+        found["bytes differ between the requests of modems and those that vcmtsd received"] = differ
     return found
 
 
@@ -116,8 +113,8 @@ def judge(whole: Json, grants: Json) -> tuple[dict[str, int], list[str]]:
 
 
 def add(whole: Json) -> None:
-    """The upstream gets `access_judged` and `access_wrong`, by name, and what is wrong is told.
-    Nothing is judged where the configuration changed meanwhile, or a clock was set."""
+    """Adds `access_judged` and `access_wrong` to the upstream: counts by name in NAMES; prints what
+    is wrong. Skips the checks if the configuration changed or the clock jumped."""
     upstream: Json = whole.get("upstream", {})
     grants = upstream.get("grants")
     upstream |= {"access_judged": dict.fromkeys(NAMES, 0), "access_wrong": dict.fromkeys(NAMES, 0)}

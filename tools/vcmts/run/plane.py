@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmtsd as a child of the tool, and the wires that join it to the traffic."""
+"""Runs vcmtsd as a child process, and makes the memif pairs that join it to the traffic program."""
 
 import json
 import os
@@ -17,8 +17,8 @@ from vcmts.child import Stopped, start
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, complain, program
 
-# Packets in flight in each direction of a memif: several milliseconds, as the machine may take a
-# core away for that long. A buffer holds a whole frame: DPDK 22.11 trips over longer ones.
+# Packets per direction of a memif: several milliseconds, as the kernel may take a core away for so
+# long. A buffer must have the size of a whole frame: DPDK 22.11 fails with longer ones.
 WIRE = 2**13
 MEMIF = (
     "net_memif{name},role={role},id={id},socket-abstract=no,socket={socket}"
@@ -26,9 +26,9 @@ MEMIF = (
 )
 SMALLEST_BUFFER = 2048
 ETHERNET_HEADER = 18  # with a VLAN tag
-# Stands for the place of a service group in the file, where each has a port of its own.
+# In a device: replaced by the index of the service group, if each group has its own ports.
 GROUP = "{group}"
-# Management messages of modems are handed over to this and counted: nobody behind it reads them.
+# The port for management messages: it discards and counts them.
 CONTROL, CONTROLS = "net_null0", f"net_null{GROUP}"
 START_SECONDS = 600  # tables of 30,000 modems take a minute
 STOP_SECONDS = 30
@@ -43,11 +43,11 @@ class Ends:
 
 
 def facts_of(config: Path) -> Json:
-    """What vcmtsd's own loader found in the configuration."""
+    """The facts that `vcmtsd check` prints. Raises MistakeError for an invalid configuration."""
     command = [str(program("vcmtsd")), "check", "--json", "--config", str(config)]
     found = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
     if found.returncode != 0:
-        raise MistakeError(f"{config}: cannot be used; the mistakes are above")
+        raise MistakeError(f"{config}: invalid configuration; the errors are printed above")
     facts: Json = json.loads(found.stdout)
     return facts
 
@@ -55,7 +55,7 @@ def facts_of(config: Path) -> Json:
 def wire(
     folder: Path, number: int, name: str, mtu: int, *, own: bool = False, packets: int = WIRE
 ) -> Ends:
-    """That holds `packets`, a power of two; with `own` one for each service group, by its place."""
+    """A memif for up to `packets`, a power of two, per direction; `own`: one per service group."""
     place = GROUP if own else ""
     socket = folder / f"{name}{place}.sock"
     size, log = max(SMALLEST_BUFFER, mtu + ETHERNET_HEADER), packets.bit_length() - 1
@@ -69,17 +69,18 @@ def wire(
 
 
 def free_core(busy: list[int]) -> int:
-    """A core for the traffic: none of the data plane's, if the process may use another one."""
+    """A core for the traffic program: not in `busy`, if this process may use another one."""
     allowed = sorted(os.sched_getaffinity(0))
     return next((core for core in allowed if core not in busy), allowed[0])
 
 
 def ended(name: str, status: int) -> str:
-    return f"{name} ended with status {status}; its messages are above"
+    return f"{name} ended with status {status}; its messages are printed above"
 
 
 def wait_for(ready: Path, plane: subprocess.Popen[bytes], stopped: Stopped) -> None:
-    """Until vcmtsd receives, or a signal came."""
+    """Waits until vcmtsd creates the file `ready`, or a signal asks to stop. Raises MistakeError if
+    vcmtsd ends or takes longer than START_SECONDS."""
     deadline = time.monotonic() + START_SECONDS
     while not stopped.asked and not ready.exists():
         if plane.poll() is not None:
@@ -103,10 +104,11 @@ def data_plane(
     metrics: str | None = None,
     options: Sequence[str] = (),
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """vcmtsd, stopped by SIGINT at the end and then waited for: it writes `result` last, and its
-    messages to `said`, and to stderr only when it does not end well. With `several` service groups
-    each has its own port for messages. `control` is its control socket; None: vcmtsd chooses it.
-    `metrics` is where it answers scrapers; None: nowhere. `options`: more of them."""
+    """Runs vcmtsd during the context; SIGINT stops it at the end, and it writes `result`.
+
+    Its messages go to `said`, and to stderr if it fails; None: to stderr. `several`: each service
+    group has its own port for management messages. `control`: its control socket; None: vcmtsd
+    chooses one. `metrics`: its HTTP endpoint; None: none. `options`: more options."""
     command = [str(program("vcmtsd")), "run", "--config", str(config), "--json", str(result)]
     ready = result.with_suffix(".ready")
     command += ["--network", ends[0].server, "--rphy", ends[1].server]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""--day of a run: its options. The planner of days is loaded where one is asked for."""
+"""The options of --day. Imports planning.day only if it is given."""
 
 import argparse
 import importlib
@@ -11,23 +11,24 @@ from vcmts.jsons import Json
 from vcmts.paths import MistakeError, data
 from vcmts.power.measured import COMMAND_HELP
 
-DURATION = "2min"  # of a day; together with start and end some two and a half minutes
+DURATION = "2min"  # of a day's traffic; start and end add half a minute
 PUBLISHED = data("config/day.txt")
 PICTURE = "day.svg"
-OWN = ("plot", "machine", "watts_command")  # options that go with --day alone
+OWN = ("plot", "machine", "watts_command")  # options that need --day
 
 
 class Plan(Protocol):
-    """A day that is run: planning/day/plan.py has one."""
+    """A simulated day of load; planning/day/plan.py implements it."""
 
     def watched(self, control: Path | None) -> AbstractContextManager[IO[bytes]]:
-        """While the traffic runs, which is within. Yields what takes its words."""
+        """Observes the day during the context, in which the traffic runs. Yields a file for the
+        messages of the traffic program."""
 
     def document(self) -> Json | None:
-        """What is told of it; None where nothing was seen."""
+        """The results of the day; None if nothing was observed."""
 
     def tell(self, day: Json) -> None:
-        """On the terminal, and as a picture."""
+        """Prints the results, and draws them."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,28 +37,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const=str(PUBLISHED),
         metavar="FILE",
-        help="24 hours of load in --duration (default: 2min), with --rate at its peak, and what it "
-        "did to the server: time busy and paused, frequencies, latencies, modelled watts. FILE has "
-        "an hour and a load a line, as 18:30 85%% (default: config/day.txt, after a paper)",
+        help="simulate the load of 24 hours in --duration (default: 2min), with --rate at peak; "
+        "show busy and paused time, frequencies, latencies, modelled watts. FILE has lines of hour "
+        "and load, such as 18:30 85%% (default: config/day.txt, after a paper)",
     )
     parser.add_argument(
-        "--plot", metavar="FILE", help=f"with --day: the picture, .svg or .png (default: {PICTURE})"
+        "--plot", metavar="FILE", help=f"with --day: figure, .svg or .png (default: {PICTURE})"
     )
     parser.add_argument(
         "--machine",
         metavar="FILE",
-        help="with --day: the machine whose watts are modelled, as in `vcmts power simulate` "
-        "(default: that of a paper, config/power.yaml)",
+        help="with --day: description of the machine for modelled watts, as in `vcmts power "
+        "simulate` (default: config/power.yaml, after a paper)",
     )
     parser.add_argument(
         "--watts-command",
         metavar="COMMAND",
-        help=f"with --day: {COMMAND_HELP} (default: only what the processors count, if they do)",
+        help=f"with --day: {COMMAND_HELP} (default: only the processors' energy counters)",
     )
 
 
 def planned(given: argparse.Namespace, within: Path) -> Plan | None:
-    """What the options ask for, which then say it in the words of a run; None without --day."""
+    """The plan of --day, which sets options of `given`; None without it. Raises MistakeError."""
     if given.day is not None:
         given.duration = given.duration or DURATION
         plan: Plan = importlib.import_module("planning.day.plan").planned(
@@ -67,6 +68,6 @@ def planned(given: argparse.Namespace, within: Path) -> Plan | None:
     for name in OWN:
         if getattr(given, name) is not None:
             raise MistakeError(
-                f"--{name.replace('_', '-')}: found without --day, allowed: beside it"
+                f"--{name.replace('_', '-')}: found without --day, allowed: with --day only"
             )
     return None

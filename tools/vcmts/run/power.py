@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What saves power in a run: options that go to vcmtsd, where they go before its file."""
+"""Power-saving options of a run. They are passed to vcmtsd, and override its configuration."""
 
 import argparse
 
@@ -12,23 +12,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--idle",
         choices=IDLE,
-        help="what workers do while nothing comes (default: as the file says, else poll; of a day "
-        "auto)",
+        help="what idle workers do (default: as in the configuration, else poll; with --day auto)",
     )
     parser.add_argument(
         "--policy",
         choices=POLICIES,
-        help="of the cores' frequencies (default: as the file says, else none)",
+        help="policy of the cores' frequencies (default: as in the configuration, else none)",
     )
     parser.add_argument(
         "--power-driver",
         choices=DRIVERS,
-        help="what changes them; simulated ones are work that is wasted (default: auto)",
+        help="driver that changes frequencies; simulated: wastes cycles instead (default: auto)",
     )
 
 
 def options(given: argparse.Namespace) -> list[str]:
-    """As vcmtsd takes them."""
+    """The options for vcmtsd's command line."""
     words: list[str] = []
     for name in ("idle", "policy", "power_driver"):
         value = getattr(given, name)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether rates, priorities and weights of the downstream hold, by what the modems saw.
+"""Checks rates, priorities and weights of the downstream from the traffic program's measurements.
 
-The traffic program measures (`qos` of a group's downstream in its summary). What came too fast is
-wrong where no gap of the machine can have held it up before. What came too slowly is wrong where
-packets waited, nothing but this rate held them back, and gaps do not explain it.
+The measurements are in `qos` of a group's downstream. A rate that is too high is an error unless a
+gap of the machine delayed packets before. A rate that is too low is an error if packets waited only
+for this rate, and gaps do not explain it.
 """
 
 from collections.abc import Iterator
@@ -13,29 +13,30 @@ from vcmts.jsons import Json
 from vcmts.paths import complain
 from vcmts.run import expected, gaps
 
-# What lies between the scheduler and the modem: DEPI frames that fill, bursts, rings.
+# Tolerance for delays between scheduler and modem: filling of DEPI frames, bursts, rings.
 LEAST_S = 0.01
-# Of a rate, where packets wait for it.
+# Maximum share of a rate that may be missing while packets wait for it.
 MOST_MISSING = 0.01
-# Means of fewer packets say little.
+# Minimum for a meaningful mean.
 FEWEST_PACKETS = 1_000
+# A higher priority may have a mean delay of DELAY_RATIO times that of a lower one, plus DELAY_US.
 DELAY_RATIO, DELAY_US = 1.1, 5_000
-# Of the time in which packets are sent: flows that wait for as long share all of it.
+# Flows compete if their packets waited for this share of the time.
 WAITED_SHARE = 0.8
 SHARE_OFF = 0.2
 NAMES = ("rates", "priorities", "weights")
 
 
 def measured(whole: Json) -> list[Json]:
-    """Of each service group that tells it."""
+    """The measurements of each service group that has some; empty if gaps were not recorded."""
     groups = whole.get("groups", [])
     found = [group["downstream"]["qos"] for group in groups if "qos" in group.get("downstream", {})]
     return found if found and gaps.noted(whole) else []
 
 
 def longest_delay(machine: gaps.Times) -> float:
-    """Cycles for which gaps hold up a packet at most: those that follow each other before what the
-    first has held up is gone add up."""
+    """The maximum delay of a packet by gaps, in cycles. Gaps add up if one begins before the
+    backlog of the previous one is transmitted."""
     longest = length = 0.0
     until = 0.0
     for since, to in machine.spans:
@@ -46,24 +47,24 @@ def longest_delay(machine: gaps.Times) -> float:
 
 
 def faster(one: Json, held_s: float) -> str:
-    """What is said of a rate that let too much through; empty where it did not, or what came had
-    been held up for `held_s`."""
+    """The message for a limit that passed too much; "" if it did not, or if a delay of `held_s`
+    seconds explains it."""
     if one["over_s"] <= held_s + LEAST_S:
         return ""
     return (
-        f"{one['over_s'] * 1e3:,.0f} ms more than {one['rate'] / 1e6:,.4g} Mbps and a burst of "
-        f"{one['burst']:,.0f} bytes let through"
+        f"passed {one['over_s'] * 1e3:,.0f} ms more than {one['rate'] / 1e6:,.4g} Mbps and a burst "
+        f"of {one['burst']:,.0f} bytes allow"
     )
 
 
 def slower(one: Json, stood_s: float) -> str:
-    """What is said of a rate that packets waited for and that was not reached; vcmtsd stood still
-    for `stood_s` meanwhile."""
+    """The message for a rate that was not reached while packets waited for it; "" if it was, or if
+    gaps of vcmtsd of `stood_s` seconds explain it."""
     waited, came = one["waited_s"], one["waited_bytes"] * 8 / one["rate"]
     if not one["alone"] or waited - came <= waited * MOST_MISSING + stood_s + LEAST_S:
         return ""
     return (
-        f"{came / waited:.1%} of {one['rate'] / 1e6:,.4g} Mbps came while packets waited for "
+        f"reached {came / waited:.1%} of {one['rate'] / 1e6:,.4g} Mbps while packets waited for "
         f"{waited:,.1f} s"
     )
 
@@ -88,8 +89,8 @@ def priorities(part: Json) -> Iterator[str]:
         if high["mean_us"] > low["mean_us"] * DELAY_RATIO + DELAY_US:
             yield (
                 f"bonding group {low['bonding_group']}: packets of priority {high['priority']} "
-                f"took {high['mean_us']:,.0f} us in the mean, those of priority {low['priority']} "
-                f"{low['mean_us']:,.0f} us"
+                f"have a mean delay of {high['mean_us']:,.0f} us, those of priority "
+                f"{low['priority']} of {low['mean_us']:,.0f} us"
             )
 
 
@@ -98,7 +99,7 @@ def alike(one: Json) -> tuple[int, ...]:
 
 
 def competing(part: Json, hz: float) -> list[list[Json]]:
-    """Flows of a modem, priority and bonding group whose packets waited nearly all the time."""
+    """Flows of a modem, bonding group and priority whose packets waited nearly all the time."""
     least = WAITED_SHARE * (part["until"] - part["since"]) / hz
     waiting = [one for one in part["shares"] if one["waited_s"] >= least]
     found = [list(flows) for _, flows in groupby(sorted(waiting, key=alike), alike)]
@@ -112,9 +113,9 @@ def weights(part: Json, hz: float) -> Iterator[str]:
         for one, rate in zip(flows, rates_of, strict=True):
             if abs(rate / unit / one["weight"] - 1) > SHARE_OFF:
                 yield (
-                    f"service flow {one['id']}: of weight {one['weight']}, it got "
-                    f"{rate / sum(rates_of):.1%} of what came for modem "
-                    f"{one['modem']} with this priority"
+                    f"service flow {one['id']} with weight {one['weight']} got "
+                    f"{rate / sum(rates_of):.1%} of the rate of modem {one['modem']} and this "
+                    "priority"
                 )
 
 
@@ -130,8 +131,8 @@ def judged(part: Json, hz: float) -> dict[str, int]:
 
 
 def add(whole: Json) -> None:
-    """The downstream gets `qos_judged` and `qos_wrong`, by name, and what is wrong is told. Nothing
-    is judged where the configuration changed meanwhile."""
+    """Adds `qos_judged` and `qos_wrong` to the downstream: counts by name in NAMES; prints what is
+    wrong. Skips the checks if the configuration changed."""
     if "downstream" not in whole:
         return
     part = whole["downstream"]

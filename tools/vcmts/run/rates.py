@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is sent: mixes, rates of both directions, and their shapes over time."""
+"""The options of the traffic: mixes and rates of both directions, shapes over time."""
 
 import argparse
 import re
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 
-DEFAULT_RATE = 4e9  # bit/s, or this share of what the channels carry:
+DEFAULT_RATE = 4e9  # bit/s; less if it exceeds DEFAULT_SHARE of the channels' capacity
 DEFAULT_SHARE = 0.8
-UPSTREAM_SHARE = 0.15  # of the downstream's rate
+UPSTREAM_SHARE = 0.15  # upstream rate over downstream rate
 MOST_SHARE = 10.0
 SHARE = re.compile(r"(\d{1,4}(?:\.\d+)?)%")
 MIXES = (
@@ -29,7 +29,7 @@ NOTHING = "0"
 
 @dataclass(frozen=True)
 class Rates:
-    """As vcmts-traffic takes them; NOTHING where nothing is sent."""
+    """Rates as options of vcmts-traffic; NOTHING: no traffic."""
 
     downstream: str
     upstream: str
@@ -39,46 +39,46 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--traffic",
         metavar="MIX",
-        help=f"what is sent: {MIXES} (default: imix)",
+        help=f"packet mix to the modems: {MIXES} (default: imix)",
     )
     parser.add_argument(
         "--replay",
         metavar="FILE",
-        help="the IP packets of this capture to the modems, again and again, instead of --traffic",
+        help="send the IP packets of this capture to the modems in a loop, instead of --traffic",
     )
     parser.add_argument(
         "--flows",
         metavar="NUMBER",
-        help="as many flows (addresses, protocol, ports) to the modems (default: one for each "
-        "address and kind of packet)",
+        help="number of flows (addresses, protocol, ports) to the modems (default: one per address "
+        "and kind of packet)",
     )
     parser.add_argument(
         "--rate",
-        help="of packets to the modems, such as 2Gbps, or max, or 0 for none; of all service "
-        "groups together, as all rates (default: 4Gbps, or 80 %% of what the channels carry)",
+        help="rate to the modems of all service groups together, such as 2Gbps; max; or 0 for none "
+        "(default: 4Gbps, at most 80 %% of the channels' capacity)",
     )
     parser.add_argument(
         "--upstream-traffic",
         metavar="MIX",
         default="upstream-imix",
-        help="what the modems send, as --traffic (default: %(default)s)",
+        help="packet mix from the modems, as --traffic (default: %(default)s)",
     )
     parser.add_argument(
         "--upstream-rate",
         metavar="RATE",
-        help="of packets from the modems, or max, or 0 for none (default: 15 %% of --rate, at "
-        "most 80 %% of what the upstream channels carry)",
+        help="rate from the modems of all service groups together; max; or 0 for none (default: "
+        "15 %% of --rate, at most 80 %% of the upstream channels' capacity)",
     )
     parser.add_argument(
         "--upstream-share",
         metavar="SHARE",
-        help="the same as a share of --rate, such as 15%%",
+        help="--upstream-rate as a share of --rate, such as 15%%",
     )
-    parser.add_argument("--shape", help=f"the rates over time: {SHAPES} (default: constant)")
+    parser.add_argument("--shape", help=f"rates over time: {SHAPES} (default: constant)")
     parser.add_argument(
         "--upstream-shape",
         metavar="SHAPE",
-        help="that of --upstream-rate alone (default: the shares of --shape)",
+        help="shape of --upstream-rate (default: that of --shape)",
     )
 
 
@@ -88,25 +88,25 @@ def bits_per_second(text: str) -> float | None:
 
 
 def upstream_of(down: str, given: argparse.Namespace) -> str | None:
-    """The upstream's rate where it was asked for, as such or as a share of the downstream's."""
+    """The upstream rate of the options; None: none was given. Raises MistakeError."""
     upstream: str | None = given.upstream_rate
     if given.upstream_share is None:
         return upstream
     if upstream is not None:
-        raise MistakeError("--upstream-share: found --upstream-rate too, allowed: one of them")
+        raise MistakeError("--upstream-share: found with --upstream-rate, allowed: one of them")
     found = SHARE.fullmatch(given.upstream_share)
     share = float(found[1]) / 100 if found else -1.0
     if not 0 <= share <= MOST_SHARE:
         raise MistakeError(f"--upstream-share: found {given.upstream_share}, allowed: 0% to 1000%")
     rate = bits_per_second(down)
     if rate is None:
-        raise MistakeError(f"--upstream-share: found --rate {down}, allowed: a rate, as 2Gbps")
+        raise MistakeError(f"--upstream-share: found --rate {down}, allowed: a rate such as 2Gbps")
     return f"{round(share * rate)} bps" if round(share * rate) > 0 else NOTHING
 
 
 def rates_of(facts: Json, given: argparse.Namespace) -> Rates:
-    """What was asked for, else what the channels carry with ease; mistakes are for vcmts-traffic
-    to tell."""
+    """The rates from the options, else defaults within the channels' capacity. Raises MistakeError
+    if both are 0; vcmts-traffic reports invalid rates."""
     default = min(DEFAULT_RATE, DEFAULT_SHARE * facts["capacity"])
     down = given.rate or f"{int(default)} bps"
     up = upstream_of(down, given)
@@ -115,5 +115,5 @@ def rates_of(facts: Json, given: argparse.Namespace) -> Rates:
         most = int(min(share, DEFAULT_SHARE * facts["upstream_capacity"]))
         up = f"{most} bps" if most > 0 else NOTHING
     if down == up == NOTHING:
-        raise MistakeError("--rate: found 0 in both directions, allowed: in one of them")
+        raise MistakeError("--rate: found 0 in both directions, allowed: 0 in one of them")
     return Rates(down, up)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The summary of a run: what two programs say of it, as one document and on the terminal."""
+"""Merges the results of vcmtsd and the traffic program into the summary of a run, and prints it."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from vcmts.directions import DIRECTIONS
 from vcmts.jsons import Json
 from vcmts.run import expected, grants, groups, refusals
 
-# What the data plane says of a direction, beside what the traffic proved.
+# Keys of vcmtsd's results per direction that are added to those of the traffic program.
 PLANE = (
     *(
         "cycles_per_packet",
@@ -25,23 +25,24 @@ PLANE = (
     ),
     *("units", "requests"),
 )
-# And of itself.
+# Keys of vcmtsd's results at the top level.
 PROCESS = ("workers", "power", "ports", "shared_ports", "removed_groups", "measured", "host")
 COUNTS = ("sent", "proven", "lost", "duplicated", "reordered", "corrupted")
-# These are shown where they are not 0.
+# Counts that are shown only if they are not 0.
 EXCEPTIONS = ("undecipherable", "overtaken", "unaccounted")
-# What was not lost, and yet did not come as it has to.
+# Errors other than loss: keys of counts, and their words in the verdict.
 ASTRAY = {
     "reordered": "out of order",
     "duplicated": "twice",
     "undecipherable": "undecipherable",
     "unaccounted": "unaccounted for",
-    "unexpected_frames": "that nobody asked for",
+    "unexpected_frames": "unexpected",
 }
 
 
 def with_plane(sent: Json, served: Json) -> Json:
-    """A direction as the traffic tells of it, and what the data plane adds."""
+    """The traffic program's results of a direction, with the keys PLANE of vcmtsd's. If both have a
+    key, the traffic program's gets the suffix `_sent`."""
     whole = dict(sent)
     for key in PLANE:
         if key in served:
@@ -52,8 +53,7 @@ def with_plane(sent: Json, served: Json) -> Json:
 
 
 def merge(plane: Json, proven: Json, asked: dict[str, float | None]) -> Json:
-    """One summary: what was asked for (Gbps, None: as much as goes), what the traffic proved, and
-    what it cost the data plane. Where both have a key, the traffic's is what was sent."""
+    """Merges the results of both programs. `asked`: requested Gbps by direction; None: maximum."""
     whole: Json = dict(proven)
     for direction in directions(proven):
         sent = proven[direction] | {"asked_gbps": asked[direction]}
@@ -69,12 +69,12 @@ def merge(plane: Json, proven: Json, asked: dict[str, float | None]) -> Json:
 
 
 def directions(summary: Json) -> list[str]:
-    """Those in which something was sent."""
+    """The directions that were used."""
     return [direction for direction in DIRECTIONS if direction in summary]
 
 
 def unaccounted(summary: Json) -> bool:
-    """Whether what was sent is not the sum of what became of it, of any group in any direction."""
+    """Whether the traffic program cannot account for a packet, in any direction or group."""
     return any(
         part[direction].get("unaccounted", 0) != 0
         for part in (summary, *summary.get("groups", []))
@@ -83,7 +83,7 @@ def unaccounted(summary: Json) -> bool:
 
 
 def balanced(summary: Json) -> bool:
-    """In all directions, of all service groups together and of each."""
+    """Whether vcmtsd accounts for all packets, in total and per service group."""
     return all(
         part[direction].get("balanced", False)
         for part in (summary, *summary.get("groups", []))
@@ -92,7 +92,7 @@ def balanced(summary: Json) -> bool:
 
 
 def silent(summary: Json) -> list[tuple[int, str]]:
-    """Service groups, by their IDs, and directions in which nothing of them was sent."""
+    """Service groups (by ID) and directions without any sent packet."""
     return [
         (group["id"], direction)
         for group in summary["groups"]
@@ -116,12 +116,12 @@ def sent_gbps(part: Json) -> float:
     return part["sent_bytes"] * 8e-9 / seconds if seconds > 0 else 0.0
 
 
-# Below this share of the rate asked for, the machine did not carry it.
+# Share of the requested rate that must be sent.
 ENOUGH_OF_RATE = 0.95
 
 
 def keeps_rate(part: Json) -> bool:
-    """Whether so much was sent as was asked for; where nothing was, `max`, it is."""
+    """Whether the requested rate was sent; True for the rate `max`."""
     asked = part["asked_gbps"]
     return asked is None or sent_gbps(part) >= ENOUGH_OF_RATE * asked
 
@@ -131,7 +131,7 @@ def asked_for(part: Json) -> str:
 
 
 def latency_rows(drawn: Table, title: str, latencies: list[Json | None]) -> None:
-    """A row a percentile of what was measured, a column a direction."""
+    """Adds rows of latency percentiles, one column per direction."""
     measured = next((latency for latency in latencies if latency is not None), {})
     for key in measured:
         if key != "histogram":
@@ -140,20 +140,20 @@ def latency_rows(drawn: Table, title: str, latencies: list[Json | None]) -> None
 
 
 def counts_of(parts: list[Json]) -> list[str]:
-    """Those that a table shows."""
+    """The keys of the counts to show."""
     return [*COUNTS, *(key for key in EXCEPTIONS if any(part.get(key, 0) for part in parts))]
 
 
 def drops_of(parts: list[Json]) -> dict[str, list[int]]:
-    """Those that have to be, and the others by reason; of each direction."""
-    told = {"dropped, as they have to be": [refusals.refused(part).total() for part in parts]}
+    """Row titles and drops per direction: expected drops together, others by reason."""
+    told = {"dropped as expected": [refusals.refused(part).total() for part in parts]}
     others = [refusals.accidental(part) for part in parts]
     reasons = sum(others, Counter[str]())
     return told | {f"dropped: {reason}": [one[reason] for one in others] for reason in reasons}
 
 
 def packets_table(summary: Json) -> Table:
-    """A column a direction; a reason for drops is shown where it was met."""
+    """The table of packets, drops, rates and latencies, with one column per direction."""
     shown = directions(summary)
     parts = [summary[direction] for direction in shown]
     drawn = figures_table(("", *shown), title="packets")
@@ -162,8 +162,8 @@ def packets_table(summary: Json) -> Table:
     for title, counts in drops_of(parts).items():
         if any(counts):
             drawn.add_row(title, *(f"{count:,}" if count else "" for count in counts))
-    drawn.add_row("asked for", *map(asked_for, parts))
-    drawn.add_row("sent at", *(groups.rate(sent_gbps(part)) for part in parts))
+    drawn.add_row("requested rate", *map(asked_for, parts))
+    drawn.add_row("sent rate", *(groups.rate(sent_gbps(part)) for part in parts))
     drawn.add_row("throughput", *(groups.rate(part["gbps"]) for part in parts))
     for title, key in (("latency", "latency_us"), ("in the pipeline", "pipeline_latency_us")):
         latency_rows(drawn, title, [part.get(key) for part in parts])
@@ -171,7 +171,7 @@ def packets_table(summary: Json) -> Table:
 
 
 def units_table(units: Json) -> Table:
-    """What the upstream was made of."""
+    """The table of upstream units: packets, bursts, segments, frames."""
     keys = ("in", "out", "dropped", "held")
     drawn = figures_table(("", *keys), title="upstream in units")
     for name, unit in units.items():
@@ -180,7 +180,7 @@ def units_table(units: Json) -> Table:
 
 
 def delay_table(delays: list[Json]) -> Table:
-    """How long packets waited in the downstream's queues."""
+    """The table of delays in the downstream scheduler by priority."""
     keys = ("mean", "p50", "p99", "p99_9")
     drawn = figures_table(("priority", "packets", *keys), title="delay in the scheduler, us")
     for delay in delays:
@@ -190,7 +190,7 @@ def delay_table(delays: list[Json]) -> Table:
 
 
 def fill(channels: list[Json], seconds: float) -> list[str]:
-    """How much of their rate channels carried while packets came, a line a rate."""
+    """Lines with the utilisation of channels, one per channel rate."""
     lines = []
     for bits in dict.fromkeys(channel["rate"] for channel in channels):
         alike = [channel for channel in channels if channel["rate"] == bits]
@@ -203,7 +203,7 @@ def fill(channels: list[Json], seconds: float) -> list[str]:
 
 
 def skew(bonding_groups: list[Json]) -> str:
-    """What the order of bonded flows cost, in a line."""
+    """A line with the skew between bonded channels."""
     bonded = [group for group in bonding_groups if group["channels"] > 1 and group["packets"]]
     packets = sum(group["packets"] for group in bonded)
     if not packets:
@@ -212,13 +212,13 @@ def skew(bonding_groups: list[Json]) -> str:
     mean = sum(group["mean_skew_us"] * group["packets"] for group in bonded) / packets
     most = max(group["max_skew_us"] for group in bonded)
     return (
-        f"skew of bonded channels: {early:.0%} of the packets wait for others, "
-        f"all in the mean {mean:.0f} us, at most {most:.0f} us"
+        f"skew of bonded channels: {early:.0%} of the packets wait for earlier ones, "
+        f"mean of all {mean:.0f} us, maximum {most:.0f} us"
     )
 
 
 def asked(requests: Json) -> str:
-    """What became of bandwidth requests, in a line."""
+    """A line with the bandwidth requests by kind."""
     kinds = {kind: count for kind, count in requests["by_kind"].items() if count}
     told = ", ".join(f"{count:,} by {kind}" for kind, count in kinds.items()) or "none"
     modems = requests["modems"]
@@ -226,19 +226,18 @@ def asked(requests: Json) -> str:
 
 
 def cost(part: Json) -> int:
-    """Packets that --impair has to have cost."""
+    """Packets that --impair must have lost or corrupted."""
     due = part.get("expected", {"lost": 0, "corrupted": 0})
     return int(due["lost"] + due["corrupted"])
 
 
 def overtaken(part: Json) -> int:
-    """Packets that a change overtook: of modems, rules or flows that the data plane had no more, or
-    otherwise, by then."""
+    """Packets in flight whose modem, rule or flow was changed or removed before they arrived."""
     return int(part.get("overtaken", 0))
 
 
 def spared(parts: list[Json]) -> str:
-    """What need not be proven, and why."""
+    """Words for the packets that need not be proven, and why."""
     impaired = sum(cost(part) for part in parts)
     told = f" but {impaired:,} that --impair cost" if impaired else ""
     gone = sum(overtaken(part) for part in parts)
@@ -246,7 +245,7 @@ def spared(parts: list[Json]) -> str:
 
 
 def skipped(part: Json) -> int:
-    """Numbers of DSIDs that no packet had: modems wait 18 ms for each."""
+    """Skipped sequence numbers of DSIDs: modems wait 18 ms for each."""
     return int(part.get("resequencing", {}).get("skipped", 0))
 
 
@@ -262,46 +261,47 @@ def kinds_wrong(part: Json, key: str) -> int:
     return sum(part.get(key, {}).values())
 
 
-# Faults that the traffic program does not judge itself: how many there are in a direction.
+# Errors that the traffic program does not find itself: their numbers in a direction.
 JUDGED: dict[str, Callable[[Json], int]] = {
     "drops too few or too many": lambda part: int(part.get("refused_wrong", 0)),
-    "faults found by the independent decoder": misread,
+    "errors found by the independent decoder": misread,
     "late without a reason": late,
-    "rates, priorities or weights not kept": lambda part: kinds_wrong(part, "qos_wrong"),
-    "faults of MAPs and requests": lambda part: kinds_wrong(part, "access_wrong"),
+    "rates, priorities or weights violated": lambda part: kinds_wrong(part, "qos_wrong"),
+    "errors of MAPs and requests": lambda part: kinds_wrong(part, "access_wrong"),
 }
 
 
 def misjudged(summary: Json) -> bool:
-    """Whether there is one of these."""
+    """Whether there is an error in JUDGED."""
     return any(of(summary[way]) for of in JUDGED.values() for way in directions(summary))
 
 
 def astray(parts: list[Json]) -> list[str]:
-    """What came and should not have come so."""
+    """Words for each kind of error with its count."""
     counts = {title: sum(part.get(key, 0) for part in parts) for key, title in ASTRAY.items()}
     counts["violations of DEPI"] = sum(kinds_wrong(part, "depi_violations") for part in parts)
-    counts["numbers of DSIDs skipped"] = sum(map(skipped, parts))
+    counts["skipped DSID sequence numbers"] = sum(map(skipped, parts))
     counts |= {title: sum(map(of, parts)) for title, of in JUDGED.items()}
     return [f"{count:,} {title}" for title, count in counts.items() if count]
 
 
 def faults(summary: Json) -> list[str]:
-    """What was not as it has to be, beside packets that are missing."""
+    """Words for all errors but missing packets."""
     wrong = astray([summary[direction] for direction in directions(summary)])
     if broken := summary.get("identities_broken"):
-        wrong.append(f"{len(broken):,} sums of counters that differ")
+        wrong.append(f"{len(broken):,} differing sums of counters")
     return wrong
 
 
 def is_proven(summary: Json) -> bool:
-    """Whether every packet was proven that --impair and changes of the configuration spared."""
+    """Whether every packet was proven or is accounted for, without any error."""
     parts = (summary[direction] for direction in directions(summary))
     came = all(part["proven"] + cost(part) + overtaken(part) == part["sent"] for part in parts)
     return came and not faults(summary)
 
 
 def verdict(summary: Json) -> str:
+    """The last line of a run."""
     parts = [summary[direction] for direction in directions(summary)]
     told = [
         f"{part['proven']:,} of {part['sent']:,} {direction} at {part['gbps']:.2f} Gbps"
@@ -318,7 +318,7 @@ def verdict(summary: Json) -> str:
 
 
 def paused(times: Json) -> str:
-    """Of a worker's time, where it pauses at all."""
+    """Words for a worker's paused time; "" if it polls."""
     whole = times["busy"] + times["idle"]
     if times["kind"] == "poll" or whole <= 0:
         return ""
@@ -326,7 +326,7 @@ def paused(times: Json) -> str:
 
 
 def busy(summary: Json, cores: list[int]) -> list[str]:
-    """How busy the workers of vcmtsd were, a line each; `cores` are theirs, in their order."""
+    """A line per worker of vcmtsd with its busy share; `cores`: the workers' cores."""
     pauses = summary["power"]["workers"]
     return [
         f"core {core} ({worker['name']}): {worker['busy_share']:.0%} busy{paused(times)}"
@@ -335,18 +335,18 @@ def busy(summary: Json, cores: list[int]) -> list[str]:
 
 
 def in_a_line(direction: str, part: Json) -> str:
-    """What became of a direction's packets, how fast, and what they cost."""
+    """A line with rate, cycles and latency of a direction."""
     cycles = part.get("cycles_per_packet", {}).get("total", 0.0)
     delay = part.get("latency_us")
     late = f", latency {delay['mean']:,.0f} us (99.9%: {delay['p99_9']:,.0f} us)" if delay else ""
     return (
-        f"{direction + ':':<11} {groups.rate(part['gbps'])} of {asked_for(part)} asked for, "
+        f"{direction + ':':<11} {groups.rate(part['gbps'])} of {asked_for(part)} requested, "
         f"{cycles:,.0f} reference cycles per packet{late}"
     )
 
 
 def show_short(summary: Json, console: Console, cores: list[int]) -> None:
-    """What matters of a run, and the packets of one that went wrong."""
+    """Prints the most important figures; for a failed run also the table of packets."""
     if not is_proven(summary):
         console.print(packets_table(summary))
     if expected.impaired(summary) and not expected.as_expected(summary):
@@ -360,7 +360,7 @@ def show_short(summary: Json, console: Console, cores: list[int]) -> None:
 
 
 def show(summary: Json, console: Console, cores: list[int]) -> None:
-    """All figures, and the verdict."""
+    """Prints all figures and the verdict."""
     for direction in directions(summary):
         console.print(cycles_table(direction, summary[direction]))
     host = summary["host"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Packets of a run before an independent decoder, which shares no code with both programs."""
+"""Checks random packets of a run with an independent decoder, which shares no code."""
 
 import argparse
 import shutil
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PACKETS, MOST_PACKETS = 300, 100_000
 CAPTURED = "witness.pcapng"
-TOLD = 5  # problems
+TOLD = 5  # problems that are printed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,14 +30,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         metavar="NUMBER",
         default=PACKETS,
-        help="so many packets of each direction of the R-PHY port, chosen at random, are read by "
-        "an independent decoder when the run ends, and kept beside the file of --json, as "
-        "FILE.witness.pcapng; 0: none (default: %(default)s)",
+        help="number of random packets per direction of the R-PHY port that an independent decoder "
+        "checks after the run; with --json they are kept in FILE.witness.pcapng; 0: none (default: "
+        "%(default)s)",
     )
 
 
 def options(given: argparse.Namespace, within: Path) -> list[str]:
-    """Those of vcmts-traffic."""
+    """The options of vcmts-traffic for --witness. Raises MistakeError."""
     if not 0 <= given.witness <= MOST_PACKETS:
         raise MistakeError(f"--witness: found {given.witness}, allowed: 0 to {MOST_PACKETS}")
     if given.witness == 0:
@@ -47,7 +47,7 @@ def options(given: argparse.Namespace, within: Path) -> list[str]:
 
 @dataclass
 class Found:
-    """In the windows of a direction."""
+    """The results of a direction."""
 
     packets: int = 0
     frames: int = 0
@@ -63,7 +63,7 @@ class Found:
 
 
 def unintended(problems: "list[Problem]", refused: Counter[str]) -> "list[Problem]":
-    """Without those that had to be there, which are taken off `refused`."""
+    """The problems without the expected ones; removes these from `refused`."""
     left = []
     for problem in problems:
         if refused[problem.reason] > 0:
@@ -74,8 +74,9 @@ def unintended(problems: "list[Problem]", refused: Counter[str]) -> "list[Proble
 
 
 def judge(config: Path, captured: Path, refused: Counter[str]) -> dict[str, Json]:
-    """What was found, by direction. Its modules need python3-cryptography, which may be missing.
-    `refused`: how many frames of modems are wrong on purpose, by drop reason."""
+    """Decodes the captured packets; results by direction. `refused`: the number of intentionally
+    wrong upstream frames by drop reason. Raises ModuleNotFoundError without
+    python3-cryptography."""
     from vcmts.witness.downstream import decode_window
     from vcmts.witness.groups import parse_groups
     from vcmts.witness.strict_upstream import decode_strictly
@@ -100,24 +101,24 @@ def judge(config: Path, captured: Path, refused: Counter[str]) -> dict[str, Json
 def found_in(
     whole: Json, config: Path, captured: Path, given: argparse.Namespace
 ) -> dict[str, Json]:
-    """Where a run changed what the file says, or sent what is wrong by its will, nothing is held
-    against the file."""
+    """The results by direction; none for a run with changes of the configuration, or for an
+    impaired upstream, as these differ from the file."""
     if not captured.exists():
         return {}
     if expected.changed(whole):
-        complain("the configuration changed: nothing was read by the independent decoder")
+        complain("the configuration changed: the independent decoder was skipped")
         return {}
     try:
         refused = refusals.refused(whole.get("upstream", {}))
         found = judge(config, captured, refused)
     except ModuleNotFoundError as error:
         complain(
-            f"nothing was read by the independent decoder: it needs python3-{error.name}; "
-            "--witness 0 leaves it out"
+            f"the independent decoder was skipped: it needs python3-{error.name}; install it, or "
+            "use --witness 0"
         )
         return {}
     except (ConfigError, WindowsError) as error:
-        complain(f"nothing was read by the independent decoder: {error}")
+        complain(f"the independent decoder failed: {error}")
         return {}
     if given.impair is not None:
         del found["upstream"]
@@ -125,7 +126,7 @@ def found_in(
 
 
 def add(whole: Json, config: Path, within: Path, given: argparse.Namespace) -> None:
-    """Puts what was found into the directions of a summary."""
+    """Adds `witness` to the directions of the summary."""
     found = found_in(whole, config, within / CAPTURED, given)
     for direction, part in parts_of(whole).items():
         part["witness"] = found.get(direction, asdict(Found()))
@@ -140,7 +141,8 @@ def parts_of(whole: Json) -> dict[str, Json]:
 
 
 def keep(whole: Json, within: Path, json: str | None) -> str | None:
-    """Puts the packets beside the summary, or here where some are wrong; the name of the file."""
+    """Copies the packets beside the summary, or to the current folder if some are wrong. Returns
+    the name of the file; None if they were not kept."""
     captured = within / CAPTURED
     if not captured.exists() or (json is None and wrong(whole) == 0):
         return None
@@ -152,4 +154,4 @@ def keep(whole: Json, within: Path, json: str | None) -> str | None:
 def tell(whole: Json, kept: str | None) -> None:
     for direction, part in parts_of(whole).items():
         for problem in part.get("witness", {}).get("problems", []):
-            complain(f"{direction}: the independent decoder finds, {problem} (`wireshark {kept}`)")
+            complain(f"{direction}: independent decoder: {problem} (`wireshark {kept}`)")
