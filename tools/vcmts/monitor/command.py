@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts monitor: starts a Prometheus that scrapes the vcmtsd in service here, until Ctrl-C.
+"""vcmts monitor: runs a Prometheus that scrapes the vcmtsd of this machine, until Ctrl-C.
 
-Exit status: 0 when it was ended, 1 when Prometheus ended by itself, 2 for a mistake in the
-arguments, or where there is nothing to watch.
+Exit status: 0 after Ctrl-C, 1 if Prometheus ended by itself, 2 for an error in the arguments or if
+no vcmtsd was found.
 """
 
 import argparse
@@ -15,9 +15,9 @@ from vcmts.monitor import server
 from vcmts.monitor.targets import targets
 from vcmts.paths import MistakeError, complain
 
-EPILOG = """Its data are in a temporary folder, and gone with it: this is for looking, not for
-service. deploy/prometheus/ has what a Prometheus of your own needs, deploy/grafana/ the dashboards;
-docs/monitoring.md says how."""
+EPILOG = """For a quick look, not for production: the data are in a temporary folder that is removed
+at the end. deploy/prometheus/ has the rules for your own Prometheus, deploy/grafana/ the
+dashboards; docs/monitoring.md describes both."""
 STOP_SECONDS = 30
 MOST_PORT = 65535
 
@@ -32,14 +32,14 @@ def target(text: str) -> str:
     match = re.fullmatch(r"(\[[0-9a-fA-F:.]+\]|[\w.-]+):(\d{1,5})", text)
     if not match or not 1 <= int(match[2]) <= MOST_PORT:
         raise argparse.ArgumentTypeError(
-            f"found {text}, allowed: ADDRESS:PORT, such as 127.0.0.1:9464 or [::1]:9464"
+            f"found {text}, allowed: ADDRESS:PORT such as 127.0.0.1:9464 or [::1]:9464"
         )
     return text
 
 
 def rules(text: str) -> Path:
     if not Path(text).is_file():
-        raise argparse.ArgumentTypeError(f"found {text}, allowed: a file of rules that is there")
+        raise argparse.ArgumentTypeError(f"found {text}, allowed: an existing file of rules")
     return Path(text)
 
 
@@ -57,13 +57,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ADDRESS:PORT",
         action="append",
         type=target,
-        help="where a vcmtsd tells its metrics; may be given several times (default: all that run"
-        " on this machine with `--metrics`)",
+        help="metrics endpoint of a vcmtsd; may be repeated (default: those of all vcmtsd on this"
+        " machine that run with `--metrics`)",
     )
     parser.add_argument(
         "--port",
         type=port,
-        help=f"of Prometheus, on {server.HOST} (default: {server.USUAL_PORT}, or one that is free)",
+        help=f"port of Prometheus on {server.HOST} (default: {server.USUAL_PORT}, or a free one)",
     )
     parser.add_argument(
         "--rules",
@@ -71,14 +71,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         type=rules,
         default=[],
-        help="further rules of Prometheus beside the alerts, such as"
-        " deploy/prometheus/reference.yaml; may be given several times",
+        help="Prometheus rules to load besides the alerts, such as"
+        " deploy/prometheus/reference.yaml; may be repeated",
     )
     parser.add_argument(
         "--interval",
         type=interval,
         default=2,
-        help="between two looks (default: 2s)",
+        help="time between two scrapes (default: 2s)",
     )
 
 
@@ -86,22 +86,22 @@ def watched(given: list[str] | None) -> list[str]:
     found = given or targets()
     if not found:
         raise MistakeError(
-            "found no vcmtsd that tells metrics: start one with `--metrics 127.0.0.1:9464`"
-            " (`vcmts run` takes it too), or name it by --target ADDRESS:PORT"
+            "found no vcmtsd with metrics: start one with `--metrics 127.0.0.1:9464`"
+            " (also an option of `vcmts run`), or name its endpoint: --target ADDRESS:PORT"
         )
     return found
 
 
 def show(number: int, watching: list[str]) -> None:
-    print(f"watching {', '.join(watching)}")
+    print(f"scraping {', '.join(watching)}")
     at = f"http://{server.HOST}:{number}"
     print(f"graphs:  {at}/consoles/{server.PAGE}")
     print(f"alerts:  {at}/alerts")
-    print(f"Grafana: import deploy/grafana/*.json; data source {at}\nCtrl-C ends it.", flush=True)
+    print(f"Grafana: import deploy/grafana/*.json; data source {at}\nCtrl-C to stop", flush=True)
 
 
 def ended(child: "subprocess.Popen[bytes]") -> None:
-    """In any case, before its folder goes."""
+    """Stops Prometheus if it still runs; it must end before its folder is removed."""
     if child.poll() is None:
         child.terminate()
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Prometheus as a child of the tool, with all that it needs in a folder that goes with it."""
+"""Runs Prometheus as a child process. Its configuration and data are in a temporary folder."""
 
 import html
 import http.client
@@ -21,7 +21,7 @@ HOST = "127.0.0.1"
 USUAL_PORT = 9090
 START_SECONDS = 60
 SAID_LINES = 5
-# What its own page shows first; as long as four looks.
+# Graphs of the page. {window}: LOOKS scrape intervals.
 GRAPHS = (
     "8 * sum by (instance, service_group)"
     " (rate(vcmts_downstream_transmitted_bytes_total[{window}]))",
@@ -32,20 +32,18 @@ GRAPHS = (
     "rate(vcmts_worker_busy_seconds_total[{window}])",
 )
 LOOKS = 4
-PAGE = "vcmts.html"  # of the pages that Prometheus makes of templates
+PAGE = "vcmts.html"  # a console template of Prometheus
 
 
 def installed() -> str:
     found = shutil.which("prometheus")
     if found is None:
-        raise MistakeError(
-            f"needs prometheus, which is not here: {how_to_get('monitor', 'prometheus')}"
-        )
+        raise MistakeError(f"prometheus is not installed: {how_to_get('monitor', 'prometheus')}")
     return found
 
 
 def free_port(wanted: int | None) -> int:
-    """The one that is wanted, or else the usual one, or one that is free."""
+    """The port `wanted`, which must be free; None: USUAL_PORT if it is free, else any free port."""
     for port in (wanted,) if wanted is not None else (USUAL_PORT, 0):
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -55,11 +53,11 @@ def free_port(wanted: int | None) -> int:
                 continue
             found: int = probe.getsockname()[1]
             return found
-    raise MistakeError(f"--port {wanted}: is in use, or not allowed; choose another one")
+    raise MistakeError(f"--port {wanted}: in use or not permitted; choose another port")
 
 
 def configuration(targets: Sequence[str], rules: Sequence[Path], seconds: int) -> str:
-    """JSON, which is YAML."""
+    """The configuration of Prometheus, as JSON, which is also YAML."""
     interval = f"{seconds}s"
     tree = {
         "global": {"scrape_interval": interval, "evaluation_interval": interval},
@@ -109,7 +107,7 @@ def is_ready(port: int) -> bool:
 def wait_for(
     child: "subprocess.Popen[bytes]", port: int, stopped: Stopped, said: IO[bytes]
 ) -> None:
-    """Until it answers, or a signal came."""
+    """Waits until Prometheus is ready, or for a signal. Raises MistakeError on failure."""
     deadline = time.monotonic() + START_SECONDS
     while not stopped.asked and not is_ready(port):
         if child.poll() is not None:
@@ -122,11 +120,11 @@ def wait_for(
 def last_words(said: IO[bytes]) -> str:
     said.seek(0)
     lines = said.read().decode(errors="replace").splitlines()
-    return " / ".join(lines[-SAID_LINES:]) or "it said nothing"
+    return " / ".join(lines[-SAID_LINES:]) or "it printed no message"
 
 
 def graphs(seconds: int) -> str:
-    """Where its own page shows them."""
+    """The URL path of Prometheus's page with GRAPHS."""
     words = {}
     for number, expression in enumerate(GRAPHS):
         words[f"g{number}.expr"] = expression.format(window=f"{LOOKS * seconds}s")
@@ -136,7 +134,7 @@ def graphs(seconds: int) -> str:
 
 
 def page(seconds: int) -> str:
-    """One with a short name, that leads there."""
+    """An HTML page with a short address that redirects to the graphs."""
     place = html.escape(graphs(seconds))
     return (
         "<!doctype html><title>OpenVCMTS</title>"

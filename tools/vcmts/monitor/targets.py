@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the vcmtsd of this machine tell their metrics: found by what their processes listen to."""
+"""Finds the metrics endpoints of the vcmtsd on this machine: the TCP sockets on which their
+processes listen, as far as they answer with vcmtsd's metrics."""
 
 import http.client
 import re
@@ -7,26 +8,26 @@ from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 
 PROGRAM = "vcmtsd"
-LISTENING = "0A"  # of /proc/PID/net/tcp
+LISTENING = "0A"  # state TCP_LISTEN in /proc/PID/net/tcp
 TELLS = b"vcmts_build_info"
 SECONDS = 5
 MOST_BYTES = 1 << 26
 
 
 def processes(root: Path) -> list[Path]:
-    """Those of the program, as folders."""
+    """The folders in /proc of all processes named PROGRAM, by process ID."""
     found = []
     for folder in root.glob("[0-9]*"):
         try:
             if (folder / "comm").read_text().strip() == PROGRAM:
                 found.append(folder)
-        except OSError:  # it has ended meanwhile
+        except OSError:  # the process has ended
             continue
     return sorted(found, key=lambda folder: int(folder.name))
 
 
 def sockets(process: Path) -> set[str]:
-    """Numbers of the sockets that it has open; none where that is not ours to see."""
+    """The inodes of the sockets that a process has open; empty without permission to see them."""
     found = set()
     try:
         for link in (process / "fd").iterdir():
@@ -39,7 +40,8 @@ def sockets(process: Path) -> set[str]:
 
 
 def address_of(text: str) -> str:
-    """As /proc has it: the address in words of the machine's own order, and the port, in hex."""
+    """Converts an address of /proc/PID/net/tcp: hexadecimal 32-bit words in host byte order, and
+    the port. An unspecified address becomes the loopback address."""
     words, port = text.split(":")
     data = b"".join(
         int(words[place : place + 8], 16).to_bytes(4, "little") for place in range(0, len(words), 8)
@@ -53,7 +55,7 @@ def address_of(text: str) -> str:
 
 
 def listens(process: Path) -> list[str]:
-    """Addresses and ports of TCP at which it takes connections."""
+    """The TCP addresses, as ADDRESS:PORT, on which a process listens."""
     own, found = sockets(process), []
     for name in ("tcp", "tcp6"):
         try:
@@ -66,7 +68,7 @@ def listens(process: Path) -> list[str]:
 
 
 def tells(target: str) -> bool:
-    """Whether metrics of a data plane are told there."""
+    """Whether vcmtsd's metrics are served at an address."""
     connection = http.client.HTTPConnection(target, timeout=SECONDS)
     try:
         connection.request("GET", "/metrics")
@@ -78,6 +80,6 @@ def tells(target: str) -> bool:
 
 
 def targets(root: Path = Path("/proc")) -> list[str]:
-    """Of all vcmtsd that run here."""
+    """The metrics endpoints of all vcmtsd on this machine."""
     asked = [address for process in processes(root) for address in listens(process)]
     return [address for address in asked if tells(address)]
