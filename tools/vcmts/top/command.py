@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts top: a data plane in service, live: service groups, stages, drops, queues, cores, modems.
+"""vcmts top: shows a running data plane live: service groups, stages, drops, queues, cores, modems.
 
-Exit status: 0 when it was ended by a key, 1 when vcmtsd ended or did not answer, 2 for a mistake in
-the arguments, or where there is no vcmtsd.
+Exit status: 0 after the key q, 1 if vcmtsd ended or did not answer, 2 for an error in the arguments
+or if no vcmtsd was found.
 """
 
 import argparse
@@ -30,29 +30,29 @@ from vcmts.top.screens import Room, Scene
 from vcmts.top.source import Told, Wish, ask
 from vcmts.top.view import Level, View
 
-ANSWER_S = 30.0  # where it is asked for figures once
+ANSWER_S = 30.0  # timeout with --once and --json
 SHORTEST_S, LONGEST_S = 0.1, 3600.0
-TALL = 10_000  # lines where nothing is cut off
-EPILOG = """keys: arrows and enter choose and go down, escape back, s orders, tab and d show more,
-? tells all of them; docs/monitoring.md says what the figures are."""
+TALL = 10_000  # lines of a screen that is never truncated
+EPILOG = """keys: arrows select, enter opens, escape goes back, s sorts, tab and d switch the view,
+? lists all keys; docs/monitoring.md explains the figures."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--pid", type=int, help="of the vcmtsd (default: the only one in service)")
-    which.add_argument("--socket", metavar="PATH", type=Path, help="its control socket")
+    which.add_argument("--pid", type=int, help="process ID of the vcmtsd (default: the only one)")
+    which.add_argument("--socket", metavar="PATH", type=Path, help="control socket of the vcmtsd")
     parser.add_argument(
-        "--interval", type=float, default=1.0, help="seconds between answers (default: %(default)s)"
+        "--interval", type=float, default=1.0, help="seconds between updates (default: %(default)s)"
     )
-    parser.add_argument("--group", metavar="ID", help="begin with this service group")
+    parser.add_argument("--group", metavar="ID", help="show this service group first")
     how = parser.add_mutually_exclusive_group()
-    how.add_argument("--once", action="store_true", help="print one screen, and end")
-    how.add_argument("--json", action="store_true", help="print one set of figures, and end")
+    how.add_argument("--once", action="store_true", help="print one screen and exit")
+    how.add_argument("--json", action="store_true", help="print the figures once and exit")
 
 
 def name_of(path: Path) -> str:
-    """Of the process whose socket it is, where the socket's name tells it."""
+    """The name of the vcmtsd with a control socket: its process ID, if the socket's name has it."""
     own = re.fullmatch(r"(\d+)-control\.sock", path.name)
     return f"vcmtsd {own[1]}" if own else f"vcmtsd at {path}"
 
@@ -78,7 +78,7 @@ def figures_once(path: Path, arguments: argparse.Namespace) -> Figures:
 
 
 def finite(value: Any) -> Any:
-    """As JSON has no infinity: null, as all that is not known."""
+    """Replaces infinity, which JSON does not have, by None, as for unknown values."""
     if isinstance(value, dict):
         return {key: finite(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
@@ -93,7 +93,7 @@ def print_json(figures: Figures, group: str | None) -> None:
 
 
 def print_screen(figures: Figures, scene: Scene) -> None:
-    """All of it: as wide as the terminal, and as long as need be."""
+    """Prints a screen as wide as the terminal, without truncating its lines."""
     console = Console(file=sys.stdout, highlight=False, markup=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = WIDTH
@@ -130,7 +130,9 @@ def main(arguments: argparse.Namespace) -> int:
     if arguments.once or arguments.json:
         return once(path, arguments)
     if not sys.stdout.isatty():
-        raise MistakeError("the output is no terminal: --once prints one screen, --json figures")
+        raise MistakeError(
+            "stdout is not a terminal: use --once for one screen, --json for figures"
+        )
     connected(path).close()
     scene = Scene(name_of(path), arguments.interval, view_of(arguments.group))
     top = live.Top(lambda: Client(path), scene, Console(highlight=False, markup=False))

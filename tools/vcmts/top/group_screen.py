@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One service group: both directions stage by stage, its drops, and its queues."""
+"""The screen of one service group: stages and drops of both directions, and its queues."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,22 +14,22 @@ from vcmts.top.server_screen import dropping
 from vcmts.top.table import fill
 from vcmts.top.view import View
 
-BOTH = 72  # columns from which on both directions stand side by side
-NAME = 15  # the longest name of a stage
-TALL = 30  # lines of a screen that has some to spare
-FEWEST = 3  # lines of a section that are worth it
+BOTH = 72  # minimum columns to show both directions side by side
+NAME = 15  # characters of the longest stage name
+TALL = 30  # minimum lines of a screen with blank lines between sections
+FEWEST = 3  # minimum lines of a section
 
 
 @dataclass(frozen=True)
 class Look:
-    """Of one part of the screen."""
+    """The width of a part of the screen, and whether bars may use block characters."""
 
     width: int
     blocks: bool
 
 
 def stage_lines(part: Direction, look: Look) -> list[Text]:
-    """Cycles a packet of each stage as bars, the longest of which is as long as there is room."""
+    """Cycles per packet of each stage as bars, scaled to the longest."""
     wide = look.width >= 60
     room = max(3, look.width - NAME - (14 if wide else 7))
     most = max((stage.cycles or 0.0 for stage in part.stages), default=0.0)
@@ -58,7 +58,7 @@ def drops_lines(part: Direction, look: Look) -> list[Text]:
     title = Text(
         fill("drops", max(8, look.width - 16), left=True) + "    all     now", style="bold"
     )
-    none = [Text("none since the start", style="dim")]
+    none = [Text("no drops since the start", style="dim")]
     return [title, *([drop_line(drop, look) for drop in part.drops] or none)]
 
 
@@ -70,7 +70,7 @@ def delay_line(name: str, delay: Delay) -> Text:
 
 
 def priority_lines(group: Group) -> list[Text]:
-    """Of those in which something went."""
+    """The delays of priorities that transmitted packets since the last answer."""
     title = Text(f"{'priority':<8} {'packets':>7} {'p50':>7} {'p99':>7}", style="bold")
     used = {name: delay for name, delay in group.priorities.items() if delay.rate}
     if not used:
@@ -114,7 +114,7 @@ def rate_lines(group: Group, direction: str) -> list[Text]:
 
 
 def beside(parts: Sequence[Sequence[Text]], width: int) -> list[Text]:
-    """One at the left of the other, each as wide."""
+    """Places parts side by side, each `width` columns wide."""
     lines = []
     for row in zip_longest(*parts, fillvalue=Text()):
         line = Text()
@@ -135,7 +135,7 @@ def group_line(group: Group) -> Text:
 
 
 def queue_lines(group: Group, width: int, *, blocks: bool) -> list[Text]:
-    """Of the downstream: priorities and channels, below each other where it is narrow."""
+    """Priorities and channels of the downstream, side by side if the screen is wide."""
     if width < BOTH:
         return [*priority_lines(group), *channel_lines(group, Look(width, blocks))]
     half = Look((width - 2) // 2, blocks)
@@ -143,7 +143,7 @@ def queue_lines(group: Group, width: int, *, blocks: bool) -> list[Text]:
 
 
 def sections(group: Group, ways: Sequence[str], width: int, look: Look) -> list[list[Text]]:
-    """Stages, drops and queues: the first two with all directions that are shown."""
+    """The sections stages, drops and queues; the first two with the directions `ways`."""
     parts = [group.directions[way] for way in ways]
     return [
         beside([stage_lines(part, look) for part in parts], look.width),
@@ -153,7 +153,7 @@ def sections(group: Group, ways: Sequence[str], width: int, look: Look) -> list[
 
 
 def lines(group: Group, view: View, width: int, height: int, *, blocks: bool) -> list[Text]:
-    """The section that is chosen comes first; as many others follow as there is room for."""
+    """The lines of the screen: the selected section first, then others as far as they fit."""
     there = [way for way in DIRECTIONS if way in group.directions]
     if width < BOTH or not there:
         there = there[view.direction % len(there) :][:1] if there else []

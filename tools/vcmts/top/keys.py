@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Keys of a terminal, one at a time and unseen."""
+"""Reads single keys from a terminal without echo."""
 
 import os
 import select
@@ -7,7 +7,7 @@ import termios
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# What terminals send, in either of their two modes.
+# Byte sequences of terminals, in normal and application cursor mode.
 SEQUENCES = {
     **{b"\x1b[A": "up", b"\x1b[B": "down", b"\x1b[C": "right", b"\x1b[D": "left"},
     **{b"\x1bOA": "up", b"\x1bOB": "down", b"\x1bOC": "right", b"\x1bOD": "left"},
@@ -18,13 +18,13 @@ SEQUENCES = {
     **{b"\x1a": "suspend", b"\x0c": "redraw"},
 }
 ESCAPE = b"\x1b"
-# How long what follows an escape may take: behind that it was the key itself.
+# An escape without further bytes for so long is the key Escape.
 ESCAPE_S = 0.05
-MOST = 1024  # bytes at a time; of a text that was pasted the rest comes next
+MOST = 1024  # bytes per read
 
 
 def sequence_end(heard: bytes) -> int:
-    """Where the control sequence ends that is at the beginning (ECMA-48); 0: not yet."""
+    """The length of the control sequence at the beginning (ECMA-48); 0: incomplete."""
     if heard[1:2] not in (b"[", b"O"):
         return 1 if len(heard) > 1 else 0
     for place in range(2, len(heard)):
@@ -34,7 +34,7 @@ def sequence_end(heard: bytes) -> int:
 
 
 def decoded(heard: bytes) -> tuple[list[str], bytes]:
-    """Names of keys, and what may be the beginning of another. Unknown sequences are nothing."""
+    """Returns the names of keys, and the bytes of an incomplete one. Ignores unknown sequences."""
     keys = []
     while heard:
         end = sequence_end(heard) if heard.startswith(ESCAPE) else 1
@@ -51,11 +51,11 @@ def decoded(heard: bytes) -> tuple[list[str], bytes]:
 
 
 class Keys:
-    """Of the terminal `fd`, which is to be readable when `read` is called."""
+    """The keys of the terminal `fd`. Call `read` when it is readable."""
 
     def __init__(self, fd: int) -> None:
         self.fd = fd
-        self.ended = False  # the terminal has gone, or the input is through
+        self.ended = False  # end of the input, or the terminal was closed
         self._rest = b""
 
     def _more(self) -> bytes:
@@ -78,7 +78,7 @@ class Keys:
 
 @contextmanager
 def unbuffered(fd: int) -> Iterator[None]:
-    """No line is waited for, nothing is echoed, and Ctrl-Z is a key. As it was, afterwards."""
+    """A context in which the terminal delivers single keys without echo, and Ctrl-Z is a key."""
     before = termios.tcgetattr(fd)
     mode = termios.tcgetattr(fd)
     mode[3] &= ~(termios.ICANON | termios.ECHO)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The terminal: what is drawn on it, and when."""
+"""The interactive loop of `vcmts top`: draws screens, handles keys, signals and answers."""
 
 import os
 import select
@@ -22,9 +22,9 @@ from vcmts.top.screens import Room, Scene
 from vcmts.top.source import Connect, Ended, Failed, Source, Told, Wish
 from vcmts.top.view import Level, View, pressed
 
-PATIENCE_S = 2.0  # behind the interval: an answer that takes longer is spoken of
-TICK_S = 1.0
-SIZE = (80, 24)  # where the terminal does not know
+PATIENCE_S = 2.0  # an answer that is later than interval + PATIENCE_S is reported
+TICK_S = 1.0  # s between checks for a late answer
+SIZE = (80, 24)  # columns and lines of a terminal of unknown size
 
 
 def size_of(fd: int) -> tuple[int, int]:
@@ -45,7 +45,7 @@ def wish_of(view: View) -> Wish:
 
 @dataclass
 class Memory:
-    """The last answer, and the one before: of the modems only where both were asked for alike."""
+    """The last answer and the one before, from which rates are calculated."""
 
     told: Told | None = None
     before: Told | None = None
@@ -54,7 +54,7 @@ class Memory:
         self.before, self.told = self.told or told, told
 
     def scene(self, scene: Scene) -> Scene:
-        """With the figures of the answers."""
+        """The scene with the answers' figures; modems only if the answer has those of the view."""
         if self.told is None or self.before is None:
             return scene
         figures = model.figures(self.before.server, self.told.server)
@@ -71,21 +71,21 @@ class Memory:
 
 
 class Top:
-    """One look at a vcmtsd, from its first figures until somebody has seen enough or it ends."""
+    """The live view of a vcmtsd, until the user quits or vcmtsd ends."""
 
     def __init__(self, connect: Connect, scene: Scene, console: Console) -> None:
         self.scene, self.console = scene, console
-        self.ended: str | None = None  # why vcmtsd is no longer there
+        self.ended: str | None = None  # why vcmtsd gives no more answers; None: it does
         self._memory = Memory()
         self._heard, self._waking = os.pipe()
         for end in (self._heard, self._waking):
             os.set_blocking(end, False)
         self._source = Source(connect, scene.interval, self._wake)
         self._stop = False
-        self._trouble = ""  # of the last answer
+        self._trouble = ""  # problem with the last answer
 
     def _wake(self) -> None:
-        with suppress(BlockingIOError):  # then it is awake
+        with suppress(BlockingIOError):  # the pipe is full, so the loop will wake
             os.write(self._waking, b"\0")
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
@@ -93,7 +93,7 @@ class Top:
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
-        """Each of them wakes the loop; all but that of another size end it."""
+        """Installs handlers: each signal wakes the loop; all but SIGWINCH end it."""
         numbers = (signal.SIGWINCH, signal.SIGTERM, signal.SIGHUP)
         before = {number: signal.signal(number, self._on_signal) for number in numbers}
         fd = signal.set_wakeup_fd(self._waking, warn_on_full_buffer=False)
@@ -105,8 +105,8 @@ class Top:
                 signal.signal(number, handler)
 
     def _take_events(self) -> bool:
-        """Whether there was any that is shown. While it stands still, only what is looked at for
-        the first time is."""
+        """Processes events of the source. Returns whether one changes the screen: while paused,
+        only the first answer for a new view does."""
         taken = False
         while True:
             try:
@@ -125,7 +125,7 @@ class Top:
                 taken = True
 
     def _say_trouble(self) -> bool:
-        """Whether that is something else than before."""
+        """Updates the problem that the screen shows. Returns whether it changed."""
         trouble, since = self._trouble, self._source.since
         late = 0.0 if since is None else time.monotonic() - since
         if late > self.scene.interval + PATIENCE_S:
@@ -148,12 +148,12 @@ class Top:
                 self.console.print(line, markup=False, highlight=False)
             return
         drawn = screens.screen(self.scene, room)
-        with self.console:  # written at once
+        with self.console:  # one write
             self.console.control(Control.home())
             self.console.print(Screen(Group(*drawn)), end="")
 
     def _loop(self, keys: Keys | None) -> str:
-        """Until a key or a signal ends it; what is next."""
+        """Runs until a key or signal ends it. Returns "suspend" or "end"."""
         while True:
             self._draw()
             changed = False
@@ -161,7 +161,7 @@ class Top:
                 fds = [self._heard] + ([keys.fd] if keys is not None and not keys.ended else [])
                 ready = select.select(fds, [], [], TICK_S)[0]
                 if self._heard in ready:
-                    changed |= any(os.read(self._heard, 4096))  # a signal, by its number
+                    changed |= any(os.read(self._heard, 4096))  # signal numbers; 0: an event
                 changed |= self._take_events()
                 changed |= self._say_trouble()
                 if keys is not None and keys.fd in ready:
@@ -175,7 +175,7 @@ class Top:
             self.scene = self._memory.scene(self.scene)
 
     def run(self) -> None:
-        """`ended` says afterwards whether it was vcmtsd that ended."""
+        """Runs the view; sets `ended` if vcmtsd ended."""
         keys = Keys(sys.stdin.fileno()) if sys.stdin.isatty() else None
         self._source.want(wish_of(self.scene.view))
         self._source.start()

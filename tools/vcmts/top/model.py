@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the screens show, out of two answers. None stands for what is not known or not measured."""
+"""Calculates the figures of the screens from two answers; None: unknown or not measured."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from vcmts.directions import DIRECTIONS
 from vcmts.top.samples import Answer, Between, percentile
 
-# The packets that cycles are told over, and the bytes of subscribers: those of the network port.
+# The counters of the network port per direction: cycles are per these packets.
 WAYS = ("received", "transmitted")
 COUNTED = {"downstream": "received", "upstream": "transmitted"}
 DROPPED = {
@@ -22,7 +22,7 @@ PORT_LOSSES = {
     "no buffer": "vcmts_ethdev_no_buffer_total",
 }
 PORT_DROPPED = "vcmts_port_dropped_packets_total"
-# What is asked for, by how the names begin.
+# Requested metrics, by prefixes of their names.
 NAMES = (
     *("vcmts_tsc_hz", "vcmts_service_group_", "vcmts_stage_cycles_", "vcmts_worker_"),
     *(f"vcmts_{way}_{what}_" for way in DIRECTIONS for what in WAYS),
@@ -33,7 +33,7 @@ NAMES = (
 
 @dataclass(frozen=True)
 class Stage:
-    """`cycles`: of the clock, for each packet of the direction; `core`: share of a core's time."""
+    """`cycles`: TSC cycles per packet of the direction; `core`: share of a core's time."""
 
     name: str
     cycles: float | None
@@ -42,7 +42,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Drop:
-    """`reason`: at a port with the port's name before it. `rate`: a second."""
+    """`reason`: with the port's name before it for drops of a port. `rate`: packets per second."""
 
     reason: str
     total: float
@@ -51,7 +51,7 @@ class Drop:
 
 @dataclass(frozen=True)
 class Delay:
-    """Seconds. `rate`: packets per second that were measured."""
+    """Delays in seconds. `rate`: measured packets per second."""
 
     rate: float | None = None
     p50: float | None = None
@@ -60,18 +60,19 @@ class Delay:
 
 @dataclass(frozen=True)
 class Direction:
-    """Bits and packets per second: in and out at both ports."""
+    """The figures of one direction. Rates are per second: received from one port (in), transmitted
+    to the other (out)."""
 
     in_bits: float | None
     in_packets: float | None
     out_bits: float | None
     out_packets: float | None
-    dropped: float | None  # a second; upstream packets, bursts, segments and frames together
+    dropped: float | None  # per second; upstream packets, bursts, segments and frames together
     dropped_total: float
-    cycles: float | None  # of all stages, a packet
-    latency: Delay  # in the pipeline, where it is measured
+    cycles: float | None  # of all stages, per packet
+    latency: Delay  # in the pipeline, if measured
     stages: tuple[Stage, ...]
-    drops: tuple[Drop, ...]  # those that ever happened, the most frequent first
+    drops: tuple[Drop, ...]  # reasons with drops since the start, the most frequent first
 
     def network(self, direction: str) -> tuple[float | None, float | None]:
         """Bits and packets per second at the network port."""
@@ -112,10 +113,10 @@ class Worker:
     core: str
     runs: str
     busy: float | None  # share of its time between the answers
-    rounds: float | None  # a second
-    descheduled: float  # rounds of more than 1 ms, since the start
-    longest: float | None  # round, seconds
-    paused: float | None = None  # share of its time, of what is not busy
+    rounds: float | None  # per second
+    descheduled: float  # rounds longer than 1 ms, since the start
+    longest: float | None  # longest round, seconds
+    paused: float | None = None  # share of its time between the answers
 
 
 @dataclass(frozen=True)
@@ -124,22 +125,22 @@ class Figures:
     seconds: float  # between the answers; 0: there are no rates yet
     groups: tuple[Group, ...]
     workers: tuple[Worker, ...]
-    port_drops: tuple[Drop, ...]  # not of a group: by port and reason
+    port_drops: tuple[Drop, ...]  # of ports, not of a group
     sums: dict[str, tuple[float | None, float | None, float | None]] = field(default_factory=dict)
-    # of all groups, by direction: bits, packets and drops a second
+    # `sums`: of all groups, by direction: bits, packets and drops per second
 
     def group(self, wanted: str) -> Group | None:
         return next((group for group in self.groups if group.id == wanted), None)
 
 
 def total(values: Iterable[float | None]) -> float | None:
-    """Of those that are known."""
+    """The sum of the known values; None if there are none."""
     known = [value for value in values if value is not None]
     return sum(known) if known else None
 
 
 def number_or_text(name: str) -> tuple[bool, int, str]:
-    """Sorts numbers as numbers, and behind them what is none."""
+    """A sort key: numbers by value, then other texts."""
     return (not name.isdecimal(), int(name) if name.isdecimal() else 0, name)
 
 
@@ -159,7 +160,7 @@ def delay(between: Between, name: str, **labels: str) -> Delay:
 
 
 def drops(between: Between, name: str, *shown: str) -> tuple[Drop, ...]:
-    """One for each value of the labels that are shown."""
+    """Drops of a metric, one for each value of the labels `shown`."""
     totals: dict[tuple[str, ...], float] = {}
     for found, value in between.after.of(name):
         which = tuple(found.get(label, "") for label in shown)
@@ -179,7 +180,7 @@ def most_frequent(drop: Drop) -> tuple[float, float, str]:
 def stages(
     between: Between, direction: str, packets: float | None, hz: float | None
 ) -> tuple[Stage, ...]:
-    """In the order in which they are told, which is that of travel."""
+    """The stages of a direction, in the order of the answer, which is that of the pipeline."""
     name, made = "vcmts_stage_cycles_total", []
     for found, _ in between.after.of(name, direction=direction):
         stage = found.get("stage", "")
@@ -190,7 +191,7 @@ def stages(
 
 
 def direction_of(between: Between, direction: str, hz: float | None) -> Direction:
-    """`between` has the samples of one service group."""
+    """A direction of the one service group whose samples `between` has."""
     begin = f"vcmts_{direction}"
     packets = {way: between.rate(f"{begin}_{way}_packets_total") for way in WAYS}
     found = stages(between, direction, packets[COUNTED[direction]], hz)
@@ -220,7 +221,7 @@ def channels(between: Between) -> tuple[Channel, ...]:
 
 
 def group_of(between: Between, group: str, hz: float | None) -> Group:
-    """`between` has its samples alone."""
+    """The one service group whose samples `between` has. `hz`: frequency of the TSC."""
     after, begin = between.after, "vcmts_service_group"
     priorities = reversed(values_of(after, f"{DELAY}_count", "priority"))
     return Group(
@@ -260,7 +261,7 @@ def worker_of(between: Between, found: dict[str, str]) -> Worker:
 
 
 def port_drops(between: Between) -> tuple[Drop, ...]:
-    """Of what groups share, and of the cards."""
+    """Drops of shared ports, and of network cards."""
     made = list(drops(between, PORT_DROPPED, "port", "reason"))
     for word, name in PORT_LOSSES.items():
         for drop in drops(between, name, "port"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The modems of a service group, and one of them with its downstream service flows."""
+"""The screens of a service group's modems, and of one modem with its downstream service flows."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from vcmts.top.server_screen import drop_line, dropping
 from vcmts.top.table import Column, ordered, table
 from vcmts.top.view import View, place_of
 
-NOTHING_YET = "  nothing was told of it yet"
+NOTHING_YET = "  no answer yet"
 MODEM_COLUMNS: list[Column[Modem]] = [
     Column("modem", "modem", 17, 0, lambda m: m.mac, lambda m: m.mac, left=True),
     Column("bps", "bps", 5, 1, lambda m: words.short(m.bits), lambda m: m.bits),
@@ -60,7 +60,7 @@ def flows_by_order(flows: Sequence[Flow], view: View) -> list[Flow]:
 
 
 def list_lines(modems: Sequence[Modem] | None, view: View, width: int, height: int) -> list[Text]:
-    """None: there was no answer yet."""
+    """The lines of the screen with all modems; None: there is no answer yet."""
     title = Text(f"modems of service group {view.group}", style="bold")
     if modems is None:
         return [title, Text(NOTHING_YET, style="dim")]
@@ -86,12 +86,12 @@ def modem_line(modem: Modem | None, view: View) -> Text:
 def lines(
     modem: Modem | None, flows: Sequence[Flow] | None, view: View, width: int, height: int
 ) -> list[Text]:
-    """Its service flows, and what was dropped of it."""
+    """The lines of the screen of one modem: its service flows, and its drops."""
     head = [modem_line(modem, view)] if height >= 4 else []
     if flows is None:
         return [*head, Text(NOTHING_YET, style="dim")]
     if not flows:
-        return [*head, Text("  it has no service flow, or is not there", style="dim")]
+        return [*head, Text("  the modem has no service flow, or does not exist", style="dim")]
     rows = flows_by_order(flows, view)
     place = place_of(view, [flow.sfid for flow in rows])
     dropped = modem.drops if modem is not None else ()

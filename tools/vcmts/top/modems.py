@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Modems and their downstream service flows, out of two answers that tell of them."""
+"""Calculates the figures of modems and downstream service flows from two answers to metrics.get."""
 
 from dataclasses import dataclass
 
@@ -12,40 +12,42 @@ NAMES = ("vcmts_modem_", "vcmts_flow_")
 
 @dataclass(frozen=True)
 class Modem:
-    """Downstream; a second, but for what waits and is active now."""
+    """Downstream figures of a modem. Rates are per second."""
 
     mac: str
     bits: float | None
     packets: float | None
     dropped: float | None
-    waiting: float | None  # packets
-    active: float | None  # addresses
+    waiting: float | None  # packets in its queues
+    active: float | None  # active addresses
     drops: tuple[Drop, ...] = ()
 
 
 @dataclass(frozen=True)
 class Flow:
+    """Figures of a downstream service flow. Rates are per second."""
+
     sfid: str
     bits: float | None
     limit: float | None  # bits per second; 0: none
     packets: float | None
     dropped: float | None
-    waiting: float | None  # packets
+    waiting: float | None  # packets in its queue
     waiting_bytes: float | None
     delay: float | None  # seconds, an estimate
-    probability: float | None  # of DOCSIS-PIE
+    probability: float | None  # drop probability of DOCSIS-PIE
     drops: tuple[Drop, ...] = ()
 
 
 def dropped(between: Between, name: str) -> float | None:
-    """None have been dropped where no reason is told."""
+    """Drops per second. The metric is missing until the first drop."""
     if name not in between.after.values:
         return 0.0 if between.seconds else None
     return between.rate(name)
 
 
 def modem_of(between: Between, mac: str) -> Modem:
-    """`between` has its samples alone, without those of flows."""
+    """The one modem whose samples, without those of flows, `between` has."""
     after, lost = between.after, f"{MODEM}_dropped_packets_total"
     return Modem(
         mac,
@@ -59,8 +61,8 @@ def modem_of(between: Between, mac: str) -> Modem:
 
 
 def waiting_time(between: Between) -> float | None:
-    """What waits over the rate at which it goes (Little's law), where what waits is the mean of the
-    two moments that are known."""
+    """An estimate of the queueing delay in seconds by Little's law: the mean of both queue lengths
+    over the packet rate."""
     name = f"{FLOW}_waiting_packets"
     rate, then, now = (
         between.rate(f"{FLOW}_packets_total"),
@@ -73,7 +75,7 @@ def waiting_time(between: Between) -> float | None:
 
 
 def flow_of(between: Between, sfid: str) -> Flow:
-    """`between` has its samples alone."""
+    """The one service flow whose samples `between` has."""
     after, lost = between.after, f"{FLOW}_dropped_packets_total"
     limit = after.one(f"{FLOW}_max_sustained_bytes_per_second")
     return Flow(

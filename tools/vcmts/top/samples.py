@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Answers to metrics.get, and what happened between two of them."""
+"""Answers to metrics.get, and the increases and rates of counters between two of them."""
 
 import math
 from collections.abc import Iterator
@@ -8,22 +8,22 @@ from itertools import pairwise
 from typing import Any
 
 Labels = tuple[tuple[str, str], ...]  # sorted by name
-Buckets = list[tuple[float, float]]  # (upper bound, observations up to there), bounds ascending
+Buckets = list[tuple[float, float]]  # (upper bound, observations up to it), bounds ascending
 
 
 class OddAnswerError(Exception):
-    """What was answered has not the shape of what was asked for."""
+    """The answer does not have the expected form."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The samples of one moment, by name and labels, in the order in which they were told."""
+    """The samples of one time, by name and labels, in the order of the response."""
 
     uptime: float  # seconds
     values: dict[str, dict[Labels, float]] = field(default_factory=dict)
 
     def of(self, name: str, **wanted: str) -> Iterator[tuple[dict[str, str], float]]:
-        """The samples of this name that have all the wanted labels: labels and value."""
+        """Labels and value of each sample with this name and all the wanted labels."""
         asked = wanted.items()
         for labels, value in self.values.get(name, {}).items():
             found = dict(labels)
@@ -31,12 +31,12 @@ class Answer:
                 yield found, value
 
     def one(self, name: str, **labels: str) -> float | None:
-        """The sum of all samples that have these labels; None where there is none."""
+        """The sum of all samples with this name and these labels; None if there are none."""
         found = [value for _, value in self.of(name, **labels)]
         return sum(found) if found else None
 
     def split(self, label: str) -> dict[str, "Answer"]:
-        """Those that have this label, apart by its value."""
+        """The samples with this label, as one Answer per value of it."""
         parts: dict[str, Answer] = {}
         for name, series in self.values.items():
             for labels, value in series.items():
@@ -47,12 +47,12 @@ class Answer:
         return parts
 
     def text(self, name: str, label: str, **labels: str) -> str:
-        """A label of the first sample, as that of an _info; empty where there is none."""
+        """A label of the first sample, such as one of an _info metric; "" if there is none."""
         return next((found.get(label, "") for found, _ in self.of(name, **labels)), "")
 
 
 def sample_of(told: Any) -> tuple[str, Labels, float]:
-    """KeyError, TypeError or ValueError where it is none."""
+    """Converts a sample. Raises KeyError, TypeError or ValueError if it is malformed."""
     labels = tuple(sorted((str(key), str(value)) for key, value in told.get("labels", {}).items()))
     value = float(told["value"])
     if math.isnan(value):
@@ -61,6 +61,7 @@ def sample_of(told: Any) -> tuple[str, Labels, float]:
 
 
 def answer_of(result: Any) -> Answer:
+    """Converts the result of metrics.get. Raises OddAnswerError."""
     values: dict[str, dict[Labels, float]] = {}
     try:
         for told in result["samples"]:
@@ -68,11 +69,11 @@ def answer_of(result: Any) -> Answer:
             values.setdefault(name, {})[labels] = value
         return Answer(float(result["uptime"]), values)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise OddAnswerError("metrics.get was answered by something else") from error
+        raise OddAnswerError("the response to metrics.get is malformed") from error
 
 
 def bound_of(text: str) -> float:
-    """Of the label `le`; what is no number is behind all."""
+    """The bucket bound of the label `le`; infinity if it is not a number."""
     try:
         bound = float(text)
     except ValueError:
@@ -82,19 +83,19 @@ def bound_of(text: str) -> float:
 
 @dataclass(frozen=True)
 class Between:
-    """Two answers, one behind the other. A counter that is smaller than it was began again from 0;
-    of a series that was not there before, nothing is known yet."""
+    """Two consecutive answers. A counter that became smaller restarted from 0. The increase of a
+    series that the first answer does not have is unknown."""
 
     before: Answer
     after: Answer
 
     @property
     def seconds(self) -> float:
-        """0: there is no before: vcmtsd has started again, or time stood still."""
+        """The time between the answers; 0: rates are unknown, as vcmtsd restarted."""
         return max(0.0, self.after.uptime - self.before.uptime)
 
     def split(self, label: str) -> dict[str, "Between"]:
-        """As those of an answer: what is there now."""
+        """As Answer.split(): one Between per value of the label in the second answer."""
         earlier = self.before.split(label)
         nothing = Answer(self.before.uptime)
         return {
@@ -112,19 +113,19 @@ class Between:
                 yield found, value - was if value >= was else value
 
     def increase(self, name: str, **labels: str) -> float | None:
-        """Of all series that have these labels; None where it is not known of any."""
+        """The increase of all series with these labels together; None if none is known."""
         if not self.seconds:
             return None
         found = [value for _, value in self._increases(name, labels)]
         return sum(found) if found else None
 
     def rate(self, name: str, **labels: str) -> float | None:
-        """A second."""
+        """The increase per second; None: unknown."""
         found = self.increase(name, **labels)
         return None if found is None else found / self.seconds
 
     def buckets(self, name: str, **labels: str) -> Buckets:
-        """Of a histogram, the observations between the answers, summed over its series."""
+        """The buckets of a histogram with the observations between the answers, of all series."""
         sums: dict[float, float] = {}
         if self.seconds:
             for found, value in self._increases(f"{name}_bucket", labels):
@@ -134,8 +135,8 @@ class Between:
 
 
 def percentile(buckets: Buckets, share: float) -> float | None:
-    """The value below which this share of the observations lies, taken as spread evenly within a
-    bucket. None: there was nothing; infinity: it is above the last bound."""
+    """The value below which this share of the observations lies; they are assumed to be evenly
+    distributed within a bucket. None: no observations; infinity: above the last bound."""
     total = buckets[-1][1] if buckets else 0.0
     if total <= 0:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A screen as lines: exactly as many as there is room for, none longer than that."""
+"""Composes a screen of head, body and foot: lines that fit the terminal exactly."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,31 +12,31 @@ from vcmts.top.modems import Flow, Modem
 from vcmts.top.view import Level, Shown, View
 
 HELP = (
-    ("up down k j", "choose a row; page up, page down, home, end"),
-    ("enter right", "go down: group, its modems, a modem's service flows"),
+    ("up down k j", "select a row; also page up, page down, home, end"),
+    ("enter right", "open: group, its modems, a modem's service flows"),
     ("escape left", "go back"),
-    ("s  S", "order by the next column, by the one before"),
-    ("r", "the other way round"),
-    ("tab", "of a group: stages, drops or queues come first"),
-    ("d", "the other direction, where one only has room"),
-    ("p  space", "stand still; go on"),
-    ("q", "end"),
+    ("s  S", "sort by the next column, by the previous one"),
+    ("r", "reverse the order"),
+    ("tab", "group: show stages, drops or queues first"),
+    ("d", "switch direction, if only one fits"),
+    ("p  space", "pause; continue"),
+    ("q", "quit"),
     ("", ""),
     ("bps pkt/s", "at the network port, without CRC"),
-    ("drop/s", "for any reason; upstream packets, bursts, segments, frames"),
-    ("p99", "since the last answer: downstream in the scheduler's queues,"),
+    ("drop/s", "all reasons; upstream packets, bursts, segments, frames"),
+    ("p99", "since the last update: downstream in the scheduler's queues,"),
     ("", "upstream in the pipeline (vcmtsd run --latency)"),
-    ("cycles", "of the TSC, a packet, all stages together"),
-    ("away", "rounds of more than 1 ms: the system had the core meanwhile"),
-    ("~delay", "an estimate: what waits, over the rate at which it goes"),
+    ("cycles", "TSC cycles per packet, all stages together"),
+    ("away", "rounds longer than 1 ms: the kernel ran something else"),
+    ("~delay", "an estimate: waiting packets / packet rate"),
 )
 HINTS = {
-    Level.SERVER: "enter group  s order  r reverse",
+    Level.SERVER: "enter group  s sort  r reverse",
     Level.GROUP: "tab next  d direction  enter modems  esc back",
-    Level.MODEMS: "enter modem  s order  r reverse  esc back",
-    Level.MODEM: "s order  r reverse  esc back",
+    Level.MODEMS: "enter modem  s sort  r reverse  esc back",
+    Level.MODEM: "s sort  r reverse  esc back",
 }
-LOW = 6  # lines below which no hints are given
+LOW = 6  # minimum lines of a screen with hints
 COLUMNS = {
     Level.SERVER: [column.key for column in server_screen.GROUP_COLUMNS],
     Level.MODEMS: [column.key for column in modem_screen.MODEM_COLUMNS],
@@ -46,8 +46,8 @@ COLUMNS = {
 
 @dataclass(frozen=True)
 class Scene:
-    """All that a screen shows. `who`: vcmtsd, by its process; `trouble`: why figures are old, or
-    empty; None: not told yet."""
+    """The content of a screen. `who`: the vcmtsd; `trouble`: why the figures are old, or "".
+    Figures are None before the first answer."""
 
     who: str
     interval: float
@@ -64,7 +64,7 @@ class Scene:
 
 @dataclass(frozen=True)
 class Room:
-    """`blocks`: the terminal has characters that bars are drawn of."""
+    """The size in characters; `blocks`: the terminal has block characters for bars."""
 
     width: int
     height: int
@@ -72,7 +72,7 @@ class Room:
 
 
 def shown(scene: Scene) -> Shown:
-    """What a key acts on."""
+    """The rows and columns of the screen on which keys act."""
     view, rows = scene.view, list[str]()
     if view.level is Level.SERVER and scene.figures is not None:
         rows = [group.id for group in server_screen.by_order(scene.figures, view)]
@@ -88,7 +88,7 @@ def plural(count: int, word: str) -> str:
 
 
 def head(scene: Scene, width: int) -> Text:
-    """What is wrong stands before all else: in a narrow terminal it is all that is seen."""
+    """The first line. A problem comes first, as a narrow terminal truncates the line."""
     line = Text()
     if scene.trouble:
         line.append(f"{words.printable(scene.trouble)}  ", style="bold red")
@@ -139,8 +139,8 @@ def body(scene: Scene, room: Room) -> list[Text]:
 
 
 def screen(scene: Scene, room: Room, *, hints: bool = True) -> list[Text]:
-    """From the top; as many lines as there is room for. Without `hints` only those with something
-    in them."""
+    """The lines of the screen. With `hints` it fills the terminal and ends with a foot; else it has
+    no blank lines at the end."""
     below = 1 if hints and room.height >= LOW else 0
     inner = Room(room.width, max(0, room.height - 1 - below), room.blocks)
     inside = body(scene, inner)[: inner.height]

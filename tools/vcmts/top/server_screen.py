@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All service groups of a server, its ports and its polling threads."""
+"""The screen of a server: its service groups, polling threads and ports."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,7 +13,7 @@ from vcmts.top.view import View, place_of
 Value = Callable[[Group], float | None]
 Words = Callable[[float | None], str]
 
-NARROW = 60  # columns below which a bar gets little room
+NARROW = 60  # columns below which bars are short
 SHORT = {"downstream": "down", "upstream": "up"}
 DROPPING, BUSY = "bold red", 0.9
 
@@ -28,7 +28,7 @@ def dropping(rate: float | None) -> str:
 
 
 def direction_columns(direction: str, first: int) -> list[Column[Group]]:
-    """`first`: how much they are needed, from the rate on."""
+    """The columns of a direction. `first`: the `need` of the most important one, the rate."""
     down = direction == "downstream"
 
     def network(group: Group, which: int) -> float | None:
@@ -86,7 +86,7 @@ def sum_lines(figures: Figures, width: int) -> list[Text]:
 
 
 def worker_line(worker: Worker, width: int, *, blocks: bool) -> Text:
-    """Core, busyness and what makes rounds long; then what it runs, as far as there is room."""
+    """Core, busy and paused share, and long rounds of a worker; then what it runs."""
     room = max(4, width // 4 if width < NARROW else width // 3 - 6)
     style = "yellow" if (worker.busy or 0) > BUSY else "green"
     line = Text(f"  {worker.core:>4} ").append(

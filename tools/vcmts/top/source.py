@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Asks a vcmtsd, in a thread of its own: keys and screen do not wait for its answers."""
+"""Requests metrics from a vcmtsd in a separate thread, so that keys and screen do not wait."""
 
 import threading
 import time
@@ -21,7 +21,7 @@ Connect = Callable[[], Client]
 
 @dataclass(frozen=True)
 class Wish:
-    """Beside the server: all modems of a group, or one of them."""
+    """What to request besides the server's metrics: all modems of a group, or one of them."""
 
     group: str = ""
     modem: str = ""
@@ -40,7 +40,7 @@ class Wish:
 
 @dataclass(frozen=True)
 class Told:
-    """`modems`: None: none were wished for, or they were refused for the reason in `trouble`."""
+    """An answer. `modems`: None if not requested, or refused for the reason in `trouble`."""
 
     wish: Wish
     server: Answer
@@ -50,14 +50,14 @@ class Told:
 
 @dataclass(frozen=True)
 class Failed:
-    """There was no answer this time."""
+    """A request without an answer."""
 
     trouble: str
 
 
 @dataclass(frozen=True)
 class Ended:
-    """There will be none."""
+    """There will be no more answers."""
 
     why: str
 
@@ -66,29 +66,30 @@ Event = Told | Failed | Ended
 
 
 def answers_to(client: Client, wish: Wish) -> list[Any]:
-    """Of each request all samples, or a RefusedError."""
+    """The result of each request with all parts of it, or a RefusedError."""
     requests = wish.requests()
     answers = client.calls(requests)
     for index, (answer, (_, params)) in enumerate(zip(answers, requests, strict=False)):
         try:
             answers[index] = complete(client, answer, params)
-        except RefusedError as refused:  # a group or a modem has gone meanwhile
+        except RefusedError as refused:  # the group or modem was removed
             answers[index] = refused
     return answers
 
 
 def ask(client: Client, wish: Wish) -> Told:
-    """RefusedError, ClosedError, OSError or OddAnswerError where there is no answer."""
+    """Sends the requests and returns the answer. Raises RefusedError, ClosedError, OSError or
+    OddAnswerError if there is none."""
     try:
         answers = answers_to(client, wish)
     except PartsError as error:
         raise OddAnswerError(str(error)) from error
-    except ValueError as error:  # no JSON
-        raise OddAnswerError("what was answered is no JSON") from error
+    except ValueError as error:
+        raise OddAnswerError("the response is not JSON") from error
     except (KeyError, TypeError, AttributeError) as error:
-        raise OddAnswerError("what was answered is no JSON-RPC") from error
+        raise OddAnswerError("the response is not JSON-RPC") from error
     if not answers:
-        raise OddAnswerError("nothing was answered")
+        raise OddAnswerError("the response is empty")
     if isinstance(answers[0], RefusedError):
         raise answers[0]
     server = answer_of(answers[0])
@@ -101,8 +102,8 @@ def ask(client: Client, wish: Wish) -> Told:
 
 @dataclass
 class Source:
-    """`wake` is called when there is something in `events`. `since`: when the request that is
-    under way was made, by time.monotonic()."""
+    """The thread that requests metrics. It calls `wake` after each event in `events`. `since`: the
+    time.monotonic() of the pending request; None: no request is pending."""
 
     connect: Connect
     interval: float
@@ -117,7 +118,7 @@ class Source:
         threading.Thread(target=self._run, name="asks vcmtsd", daemon=True).start()
 
     def want(self, wish: Wish) -> None:
-        """From the next request on, which is made at once."""
+        """Changes what is requested; the next request is sent at once."""
         if wish != self._wish:
             self._wish = wish
             self._changed.set()
@@ -127,12 +128,12 @@ class Source:
             if self._client is None:
                 self._client = self.connect()
         except OSError:
-            return Ended("vcmtsd has ended")
+            return Ended("vcmtsd ended")
         try:
             return ask(self._client, self._wish)
         except RefusedError as refused:
             if refused.code == NO_SUCH_METHOD:
-                return Ended(f"this vcmtsd has no {METHOD}: it is of an earlier version")
+                return Ended(f"this vcmtsd does not have {METHOD}: it is an older version")
             return Failed(f"refused: {refused}")
         except (OddAnswerError, ClosedError, OSError) as error:
             self._client.close()
@@ -140,7 +141,7 @@ class Source:
             return Failed(str(error) if isinstance(error, OddAnswerError) else "")
 
     def _answer(self) -> Event:
-        """A connection that was closed is made anew: vcmtsd may have let it go for others."""
+        """Reconnects once if the connection was closed: vcmtsd limits its clients."""
         self.since = time.monotonic()
         event = self._ask()
         if event == Failed(""):

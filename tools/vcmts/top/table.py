@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows under columns, of which a narrow terminal shows those that are needed most."""
+"""A table with column titles. A narrow terminal shows only the most important columns."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -13,27 +13,27 @@ from vcmts.top.words import printable
 Row = TypeVar("Row")
 GAP = 1
 CUT = ".."
-MARK = "> "  # before the row that is chosen
+MARK = "> "  # before the selected row
 
 
 @dataclass(frozen=True)
 class Column(Generic[Row]):
-    """`need`: the lower, the sooner it is shown; `most`: how wide it may become."""
+    """A column. `need`: its importance, 0 is the highest; `most`: its maximum width."""
 
     key: str
     title: str
     width: int
     need: int
     text: Callable[[Row], str]
-    order: Callable[[Row], Any]  # None goes last
-    over: str = ""  # title of several columns
+    order: Callable[[Row], Any]  # sort key; None sorts last
+    over: str = ""  # common title of adjacent columns
     left: bool = False
     most: int = 0
     style: Callable[[Row], str] = lambda row: ""
 
 
 def fitted(columns: Sequence[Column[Row]], width: int) -> list[Column[Row]]:
-    """Those that have room, the first needed one in any case; what is left goes to names."""
+    """The columns that fit, by importance; at least one. Some grow to fill the width."""
     left, chosen = width + GAP, set[str]()
     for column in sorted(columns, key=lambda column: column.need):
         if chosen and column.width + GAP > left:
@@ -49,7 +49,8 @@ def fitted(columns: Sequence[Column[Row]], width: int) -> list[Column[Row]]:
 
 
 def fill(text: str, width: int, *, left: bool) -> str:
-    """Exactly as wide. What is cut off is the beginning: names of groups differ at their ends."""
+    """Pads or truncates a text to `width`. Truncates the beginning: names of groups differ at their
+    ends. `left`: aligns to the left."""
     clean = printable(text)
     while Text(clean).cell_len > width > len(CUT):
         clean = CUT + clean.removeprefix(CUT)[1:]
@@ -61,8 +62,7 @@ def fill(text: str, width: int, *, left: bool) -> str:
 def ordered(
     rows: Sequence[Row], columns: Sequence[Column[Row]], key: str, *, reverse: bool
 ) -> list[Row]:
-    """Numbers from the largest on, texts from A on; where nothing is known, last. Rows that are
-    alike stay in their order."""
+    """Stable sort by a column: numbers descending, texts ascending, unknown values last."""
     order = next((column.order for column in columns if column.key == key), None)
     if order is None:
         return list(rows)
@@ -73,7 +73,7 @@ def ordered(
 
 
 def over_line(columns: Sequence[Column[Row]]) -> Text:
-    """The titles of several columns, each at the right of what it is over."""
+    """The line with the common titles of adjacent columns, right-aligned."""
     line, place = Text(" " * len(MARK), style="bold"), 0
     while place < len(columns):
         end = place + 1
@@ -107,7 +107,7 @@ def row_line(columns: Sequence[Column[Row]], row: Row, *, chosen: bool) -> Text:
 
 
 def window(count: int, chosen: int, room: int) -> range:
-    """Which rows are seen: the chosen one among them."""
+    """The range of visible rows of a table of `count`, with the selected one among them."""
     start = max(0, min(chosen - room // 2, count - room))
     return range(start, min(count, start + max(0, room)))
 
@@ -120,8 +120,8 @@ def table(
     sort: str = "",
     chosen: int | None = None,
 ) -> list[Text]:
-    """At most as many lines as there is room for (width, height): titles only where rows remain
-    beside them. The chosen row is always seen."""
+    """The lines of a table, at most `size` (width, height). The selected row is always visible;
+    titles are left out if there is no space for them and rows."""
     width, height = size
     shown = fitted(columns, width - len(MARK))
     titles = [over_line(shown)] if any(column.over for column in shown) else []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What of the figures is looked at, and what a key makes of it. Nothing here knows a terminal."""
+"""The state of the view, and how each key changes it. Independent of the terminal."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +15,7 @@ class Level(Enum):
 
 UPWARDS = {Level.GROUP: Level.SERVER, Level.MODEMS: Level.GROUP, Level.MODEM: Level.MODEMS}
 SECTIONS = 3  # of a service group: stages, drops, queues
-LISTS = (Level.SERVER, Level.MODEMS, Level.MODEM)  # have rows, of which one is chosen, and an order
+LISTS = (Level.SERVER, Level.MODEMS, Level.MODEM)  # with a selected row and a sort order
 
 
 @dataclass(frozen=True)
@@ -26,17 +26,17 @@ class Sort:
 
 @dataclass(frozen=True)
 class View:
-    """`chosen`: of each list the row's name, which stays chosen where others come and go."""
+    """The state of the view. `chosen`: the name of the selected row per list."""
 
     level: Level = Level.SERVER
     chosen: Mapping[Level, str] = field(default_factory=dict)
     sorts: Mapping[Level, Sort] = field(default_factory=dict)
     section: int = 0
-    direction: int = 0  # where one only has room
+    direction: int = 0  # 0 or 1, the one to show if only one fits
     scroll: int = 0
     paused: bool = False
     help: bool = False
-    marks: bool = True  # the row that is chosen has one
+    marks: bool = True  # mark the selected row
     quit: bool = False
 
     @property
@@ -53,14 +53,14 @@ class View:
 
 @dataclass(frozen=True)
 class Shown:
-    """What the screen has of the level: names of its rows in their order, and of its columns."""
+    """The names of the rows and columns on the screen, in their order."""
 
     rows: Sequence[str] = ()
     columns: Sequence[str] = ("",)
 
 
 def place_of(view: View, rows: Sequence[str]) -> int:
-    """Of the chosen row; the first where it is none, or is gone."""
+    """The index of the selected row; 0 if there is none or it was removed."""
     name = view.chosen.get(view.level, "")
     return rows.index(name) if name in rows else 0
 
@@ -112,7 +112,7 @@ ENDS = {"home": -(10**9), "end": 10**9}
 
 
 def pressed(view: View, key: str, shown: Shown) -> View:
-    """What is looked at after a key; a key that means nothing changes nothing."""
+    """The view after a key; unchanged for an unknown key."""
     if key == "q":
         return replace(view, quit=True)
     if key in ("?", "h"):
@@ -129,7 +129,7 @@ def pressed(view: View, key: str, shown: Shown) -> View:
 
 
 def switched(view: View, key: str, shown: Shown) -> View:
-    """The keys that change how something is shown, and not what."""
+    """The view after a key that changes order, section, direction or pause."""
     if key in ("s", "S", "r") and view.level in LISTS:
         if key == "r":
             return reversed_sort(view, shown)

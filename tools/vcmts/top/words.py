@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures as short words, and bars. What is not known is a dash."""
+"""Formats figures as short texts, and bars. Unknown values are a dash."""
 
 import math
 
@@ -10,14 +10,14 @@ BLOCKS = " ▏▎▍▌▋▊▉█"
 
 
 def three_digits(value: float) -> str:
-    """1.23, 12.3, 123"""
+    """Formats a value with three digits: 1.23, 12.3, 123."""
     if value >= 99.95:
         return f"{value:.0f}"
     return f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
 
 
 def scaled(value: float | None) -> tuple[str, str]:
-    """Digits, and the letter behind them."""
+    """The digits and the SI prefix of a value."""
     if value is None or not math.isfinite(value):
         return UNKNOWN, ""
     for scale, letter in SCALES:
@@ -27,7 +27,7 @@ def scaled(value: float | None) -> tuple[str, str]:
 
 
 def short(value: float | None) -> str:
-    """At most five characters, as 98.1k."""
+    """A value in at most five characters, such as 98.1k."""
     return "".join(scaled(value))
 
 
@@ -45,7 +45,7 @@ def whole(value: float | None) -> str:
 
 
 def lasting(seconds: float | None) -> str:
-    """At most six characters, as 12.3us; infinity is what the histogram has no bound for."""
+    """A time in at most six characters, such as 12.3us; "beyond" the last bound of a histogram."""
     if seconds is None:
         return UNKNOWN
     if math.isinf(seconds):
@@ -61,7 +61,7 @@ def share(value: float | None) -> str:
 
 
 def clock(seconds: float) -> str:
-    """3d 01:02:03, or without days."""
+    """An uptime, such as 3d 01:02:03; without days if there are none."""
     minutes, left = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     days, hours = divmod(hours, 24)
@@ -69,7 +69,7 @@ def clock(seconds: float) -> str:
 
 
 def bar(part: float | None, width: int, *, blocks: bool) -> str:
-    """Exactly `width` characters; with `blocks` in eighths of one, else of plain ASCII."""
+    """A bar of `width` characters; with `blocks` in eighths of a character, else ASCII."""
     filled = max(0.0, min(1.0, part or 0.0)) * width
     if not blocks:
         return ("#" * round(filled)).ljust(width, ".")
@@ -79,5 +79,5 @@ def bar(part: float | None, width: int, *, blocks: bool) -> str:
 
 
 def printable(text: str) -> str:
-    """What a name may do to a terminal, it does not."""
+    """Replaces unprintable characters, such as escape sequences, by "?"."""
     return "".join(one if one.isprintable() else "?" for one in text)
