@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What there is to say of a placement on a machine, each with what to do."""
+"""Rules that check a placement of threads: each yields notes on what to improve, and how."""
 
 from collections.abc import Iterator
 
@@ -25,10 +25,10 @@ def place_of(refusal: Json) -> str:
 
 
 def refusals(case: Case) -> Iterator[Note]:
-    """Those of vcmtsd, which says the same when it is started."""
+    """The cores that vcmtsd refuses; it would refuse to start with the same messages."""
     machine = case.machine
     for refusal in case.placement["refused"]:
-        todo = "name cores that are there, or take the proposal"
+        todo = "name existing cores, or use the proposal"
         if refusal["reason"] == "offline":
             todo = "bring them online (/sys/devices/system/cpu/cpuN/online), or name others"
         elif refusal["reason"] == "not allowed":
@@ -36,12 +36,12 @@ def refusals(case: Case) -> Iterator[Note]:
             wanted = ({*wanted, case.main()} & machine.online) - machine.usable
             if machine.cpuset and not wanted <= machine.cpuset.cores:
                 todo = (
-                    f"{machine.cpuset.file} has {written(sorted(machine.cpuset.cores))}: give the "
-                    "container more (docker --cpuset-cpus, systemd AllowedCPUs=), or name these"
+                    f"{machine.cpuset.file} allows {written(sorted(machine.cpuset.cores))}: allow "
+                    "more (docker --cpuset-cpus, systemd AllowedCPUs=), or name only these"
                 )
             else:
                 cores = written(sorted(machine.usable | wanted))
-                todo = f"start it by taskset -c {cores}, or name others"
+                todo = f"start it with taskset -c {cores}, or name others"
         yield Note(
             refusal["reason"],
             REFUSED,
@@ -58,20 +58,19 @@ def main_core_busy(case: Case) -> Iterator[Note]:
     if free:
         yield Note("main core", BETTER, text, f"main_core: {free[0]}")
     else:
-        todo = "nothing, where there is no core more: it sleeps nearly always"
+        todo = "nothing if no other core is free: the management thread sleeps most of the time"
         yield Note("main core", KNOWN, text, todo)
 
 
 def main_core_isolated(case: Case) -> Iterator[Note]:
     plain = case.machine.usable - case.machine.isolated() - set(case.runs())
     if case.machine.core(case.main()).isolated and plain:
-        text = f"main_core {case.main()} is isolated, and the management thread does not poll"
+        text = f"main_core {case.main()} is isolated, but the management thread does not poll"
         yield Note("main core isolated", BETTER, text, f"main_core: {min(plain)}")
 
 
 def get_on(case: Case, one: int, other: int) -> bool:
-    """Whether two threads of a physical core have what belongs there: of the same groups, or
-    upstreams alone."""
+    """Whether two siblings suit each other: they serve the same groups, or only upstreams."""
     parts = [parts_on(case, core) for core in (one, other)]
     groups = [{group for group, _ in found} for found in parts]
     upstreams = all(part == "upstream" for found in parts for _, part in found)
@@ -90,17 +89,17 @@ def siblings_busy(case: Case) -> Iterator[Note]:
         return
     whole = [core for core in case.free() if not set(machine.physical(core)) & {*runs, case.main()}]
     text = (
-        f"{named('core', found)} are threads of physical cores where other groups poll as well: "
-        "each gets a part of such a core"
+        f"{named('core', found)} share physical cores with polling threads of other groups: each "
+        "gets only a part of such a core"
     )
     if whole:
         yield Note("siblings", BETTER, text, f"use {named('core', whole)}, whose siblings are idle")
     else:
-        yield Note("siblings", KNOWN, text, "a layout of fewer threads, or fewer groups")
+        yield Note("siblings", KNOWN, text, "use a layout with fewer threads, or fewer groups")
 
 
 def macs_apart(case: Case) -> Iterator[Note]:
-    """Upper and lower MAC on two physical cores, beside what is not of their group."""
+    """Groups whose upper and lower MAC are on two physical cores, which they share with others."""
     machine, runs, found = case.machine, case.runs(), []
     for group in case.groups():
         upper, lower = group["upper_mac"], group["lower_mac"]
@@ -112,8 +111,8 @@ def macs_apart(case: Case) -> Iterator[Note]:
             "MACs apart",
             BETTER,
             f"{named('service group', found)}: upper and lower MAC are on two physical cores, and "
-            "others on the second threads of these",
-            "put both on the two threads of one core, as the published layouts have it",
+            "other workers on their siblings",
+            "put both on the two threads of one core, as the published layouts do",
         )
 
 
@@ -133,11 +132,10 @@ def port_nodes(case: Case) -> Iterator[Note]:
         yield Note(
             "port node",
             BETTER,
-            f"{named('core', cores_far)} {are(cores_far)} not on NUMA node {node}, where port "
-            f"{device} is",
+            f"{named('core', cores_far)} {are(cores_far)} not on NUMA node {node} of port {device}",
             f"use cores of node {node}: {written(near)}"
             if near
-            else f"allow cores of node {node}, or take a port of the other node",
+            else f"allow cores of node {node}, or use a port of the other node",
         )
 
 
@@ -151,20 +149,20 @@ def group_nodes(case: Case) -> Iterator[Note]:
         yield Note(
             "group nodes",
             BETTER,
-            f"{named('service group', found)}: threads are on several NUMA nodes, and packets and "
-            "tables go between these",
+            f"{named('service group', found)}: threads are on several NUMA nodes, which exchange "
+            "packets and tables",
             "keep all threads of a group on one node",
         )
 
 
 def core_zero(case: Case) -> Iterator[Note]:
     if 0 in case.runs() and case.free():
-        text = "core 0 polls, and most systems do work of their own there"
+        text = "core 0 polls, where the kernel usually runs work of its own"
         yield Note("core 0", BETTER, text, f"use core {case.free()[-1]}")
 
 
 def crowded(case: Case) -> Iterator[Note]:
-    """Not where a layout asks for it."""
+    """Cores with several groups while others are free, unless a layout asks for that."""
     asked = {group["service_group"] for group in case.groups() if group["layout"]}
     found = []
     for core in case.runs():
@@ -175,9 +173,9 @@ def crowded(case: Case) -> Iterator[Note]:
         yield Note(
             "crowded",
             BETTER,
-            f"several service groups are on {named('core', found)}, while "
+            f"several service groups share {named('core', found)}, while "
             f"{named('core', case.free())} {are(case.free())} free",
-            "spread them: see the proposal (--propose)",
+            "use the free cores: see the proposal (--propose)",
         )
 
 

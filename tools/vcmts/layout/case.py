@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A placement and the machine it is for, and what there is to say of it."""
+"""The data of `vcmts layout`: a placement, the machine, and the notes of the rules."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ REFUSED, BETTER, KNOWN = "refused", "better", "known"
 @dataclass(frozen=True)
 class Note:
     kind: str
-    level: str  # REFUSED: it cannot run; BETTER: something else would be; KNOWN: it is so
+    level: str  # REFUSED: vcmtsd would not start; BETTER: can be improved; KNOWN: information
     text: str
     todo: str
 
@@ -29,9 +29,9 @@ class Port:
 @dataclass(frozen=True)
 class Case:
     machine: Machine
-    placement: Json  # as `vcmtsd check --cores` tells it
+    placement: Json  # printed by `vcmtsd check --cores`
     ports: tuple[Port, ...] = ()
-    asked: bool = True  # somebody chose the placement
+    asked: bool = True  # the configuration sets the placement
 
     def runs(self) -> dict[int, str]:
         return {worker["core"]: worker["runs"] for worker in self.placement["workers"]}
@@ -48,7 +48,7 @@ class Case:
 
 
 def cores_of(group: Json) -> dict[str, int]:
-    """Of a group by what runs there; without an upstream there is none of it."""
+    """The cores of a group by pipeline part; no key `upstream` without an upstream."""
     return {
         part: group[part]
         for part in ("upper_mac", "lower_mac", "upstream")

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts layout: a placement explained against the machine, before anything starts.
-
-vcmtsd tells which core runs what and refuses what it would refuse when it is started; the tool
-reads the machine and says what would be better.
+"""vcmts layout: shows which core runs which thread, checks this against the machine, and proposes a
+layout. `vcmtsd check` gives the placement and its refusals; the tool reads the machine's topology.
 """
 
 import argparse
@@ -40,23 +38,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--propose",
         action="store_true",
-        help="say which layout fits also where the file asks for a placement",
+        help="propose a layout also if the file sets one",
     )
     parser.add_argument(
         "--machine",
         metavar="FOLDER",
         type=Path,
         default=HERE,
-        help="a folder with the /sys and /proc of another machine, instead of this one's",
+        help="check another machine: a folder with a copy of its /sys and /proc",
     )
-    parser.add_argument("--json", metavar="FILE", help="write all of it")
+    parser.add_argument("--json", metavar="FILE", help="also write everything to this file")
 
 
 def chosen(arguments: argparse.Namespace, found: Machine, place: Path) -> Path:
-    """The file that was given, or the profile where `vcmts run` would put it on the machine."""
+    """The configuration file: that of --config, or the profile on the cores that `vcmts run` would
+    use on the machine, written to the folder `place`."""
     if arguments.config:
         if arguments.ports is not None:
-            raise MistakeError("--ports: found beside --config, allowed: with --profile only")
+            raise MistakeError("--ports: found with --config, allowed: with --profile only")
         return configuration.chosen(arguments, place)
     path = place / "sg.yaml"
     with path.open("w", encoding="utf-8") as out:
@@ -74,11 +73,11 @@ def chosen(arguments: argparse.Namespace, found: Machine, place: Path) -> Path:
 
 
 def told(config: Path, cores: str) -> Json:
-    """What vcmtsd says of the configuration on these cores, also where it refuses them."""
+    """The facts that `vcmtsd check` prints for a machine with these cores, with refusals."""
     command = [str(program("vcmtsd")), "check", "--json", "--cores", cores, "--config", str(config)]
     done = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
     if not done.stdout:
-        raise MistakeError(f"{config}: cannot be used; the mistakes are above")
+        raise MistakeError(f"{config}: invalid configuration; the errors are printed above")
     facts: Json = json.loads(done.stdout)
     return facts
 
@@ -133,7 +132,7 @@ def main(arguments: argparse.Namespace) -> int:
     files = Files(arguments.machine)
     found = machine.read(files)
     if not found.usable and arguments.machine != HERE:
-        raise MistakeError(f"--machine {arguments.machine}: no core is told of in its sys and proc")
+        raise MistakeError(f"--machine {arguments.machine}: found no core in its sys and proc")
     with folder() as place:
         config = chosen(arguments, found, place)
         facts = told(config, "here" if arguments.machine == HERE else cores_text(found))

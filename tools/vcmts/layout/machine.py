@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The cores of a machine, or of a copy of its /sys and /proc, and who may use them."""
+"""Reads a machine's CPU topology and the usable cores from /sys and /proc, or a copy of them."""
 
 import re
 from collections.abc import Iterable
@@ -16,19 +16,19 @@ CO_PROCESSORS = ("0x0b40", "0x10")  # PCI classes
 
 @dataclass(frozen=True)
 class Core:
-    """What the kernel calls a CPU: a thread of a physical core."""
+    """A core as DPDK numbers them: the kernel's CPU, a hyper-thread of a physical core."""
 
     number: int
     socket: int | None = None
     node: int | None = None  # NUMA
     siblings: tuple[int, ...] = ()  # the other threads of its physical core
-    isolated: bool = False  # isolcpus: the kernel runs nothing there by itself
+    isolated: bool = False  # isolcpus: the kernel schedules nothing there by itself
     tickless: bool = False  # nohz_full
 
 
 @dataclass(frozen=True)
 class CpuSet:
-    """Of the control group that we are in."""
+    """The cpuset of this process's control group, and the file that has it."""
 
     cores: frozenset[int]
     file: str
@@ -41,16 +41,16 @@ class Machine:
     usable: frozenset[int]
     affinity: frozenset[int]
     cpuset: CpuSet | None
-    quota: float | None  # cores' worth of time that the control group may use; None: no limit
+    quota: float | None  # the control group's CPU time limit, in cores; None: no limit
     cores: dict[int, Core]  # those that are online
     crypto: tuple[tuple[str, int | None], ...]  # PCI devices, each with its NUMA node
 
     def core(self, number: int) -> Core:
-        """Also of one that is not there: nothing is known of it."""
+        """The core of this number; for a missing one a Core with unknown topology."""
         return self.cores.get(number, Core(number))
 
     def physical(self, number: int) -> tuple[int, ...]:
-        """All threads of the physical core that this one is of."""
+        """All hyper-threads of the physical core to which a core belongs."""
         return tuple(sorted((number, *self.core(number).siblings)))
 
     def isolated(self) -> frozenset[int]:
@@ -58,7 +58,7 @@ class Machine:
 
 
 def written(cores: Iterable[int]) -> str:
-    """As a list of CPUs, in the given order; what rises by one is a range. "none" of none."""
+    """Formats cores as a CPU list with ranges, "1-3,5", in the given order; "none" if empty."""
     runs: list[list[int]] = []
     for core in cores:
         if runs and runs[-1][-1] + 1 == core:
@@ -70,7 +70,7 @@ def written(cores: Iterable[int]) -> str:
 
 
 def last_possible(files: Files) -> int | None:
-    """The highest number that a CPU of the machine can have; None: not known."""
+    """The highest possible CPU number of the machine; None: unknown."""
     names = ("possible", "present", "online")
     return max(
         (n for name in names for n in cpus_or_none(files.text(f"{CPUS}/{name}"))), default=None
@@ -78,13 +78,13 @@ def last_possible(files: Files) -> int | None:
 
 
 def known(text: str) -> int | None:
-    """A number of a socket or a node; the kernel writes -1 where there is none."""
+    """Parses the number of a socket or node; None for -1, the kernel's "none"."""
     found = number(text)
     return found if isinstance(found, int) and found >= 0 else None
 
 
 def groups_of(files: Files) -> dict[str, str]:
-    """Our control group by controller; that of version 2 by an empty name."""
+    """The paths of this process's control groups by controller; version 2 has the name ""."""
     found = {}
     for line in files.text("proc/self/cgroup").splitlines():
         _, names, path = (*line.split(":", 2), "", "")[:3]
@@ -93,8 +93,8 @@ def groups_of(files: Files) -> dict[str, str]:
 
 
 def nearest(files: Files, hierarchy: str, path: str, names: tuple[str, ...]) -> tuple[str, str]:
-    """A file of the group, or of the nearest one around it, and what it holds. A container may see
-    its own group as the root, whatever the path says."""
+    """The path and content of the first file of `names` in a control group or its nearest ancestor;
+    "" and "" if there is none. In a container the root may be the group itself."""
     parts = [part for part in path.split("/") if part and part != ".."]
     for depth in range(len(parts), -1, -1):
         for name in names:
@@ -163,7 +163,7 @@ def crypto_of(files: Files) -> tuple[tuple[str, int | None], ...]:
 
 
 def node_of_device(files: Files, device: str) -> int | None:
-    """Of what DPDK is to open: a PCI address, or a driver with the kernel's interface."""
+    """The NUMA node of a PCI device, or of a device on a kernel interface; None: unknown."""
     name = device.split(",")[0]
     if PCI_ADDRESS.fullmatch(name):
         address = (name if name.count(":") == 2 else f"0000:{name}").lower()
@@ -182,7 +182,7 @@ def read(files: Files) -> Machine:
     isolated = frozenset(cpus_or_none(files.text(f"{CPUS}/isolated")))
     cpuset = cpuset_of(files)
     allowed = frozenset(affinity) or online
-    # Nobody's affinity has isolated cores unless it is asked for: src/platform/cpus.h.
+    # The default affinity excludes isolated cores, but they can be requested: src/platform/cpus.h.
     asked = isolated & cpuset.cores if cpuset else isolated
     return Machine(
         present=present,
@@ -197,7 +197,7 @@ def read(files: Files) -> Machine:
 
 
 def as_told(machine: Machine, files: Files, told: dict[str, list[int]]) -> Machine:
-    """With those cores that vcmtsd found; what of them the files did not tell is read."""
+    """The machine with the cores that vcmtsd reported. Reads the topology again if they differ."""
     online = frozenset(told["online"])
     return replace(
         machine,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which published layout fits how many service groups on a machine's cores, and on which ones.
+"""Proposes a published thread layout for service groups on a machine, and assigns cores.
 
-Upper and lower MAC of a group are the two threads of one physical core, as in the published
-layouts, and so are the upstreams of two groups; where a core has one thread, two cores of one node.
+Upper and lower MAC of a group use the two threads of one physical core, as in the published
+layouts, and so do the upstreams of two groups. Without hyper-threads they use cores of one node.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,17 +16,17 @@ MOST_GROUPS = 64  # of a server file
 
 @dataclass(frozen=True)
 class Layout:
-    """As `threads.layout` has it (docs/configuration.md)."""
+    """A value of `threads.layout` (docs/configuration.md)."""
 
     name: str
-    threads: float  # of a group
+    threads: float  # per group
     downstream: int = 1  # threads
     own_upstream: bool = True
-    shared_downstream: bool = False  # by two groups
+    shared_downstream: bool = False  # two groups share a thread
     shared_upstream: bool = False
 
 
-# The first that fits is proposed: each carries more a group than those behind it.
+# In order of throughput per group: the first layout that fits is proposed.
 LAYOUTS = (
     Layout("1us1t_1ds2t", 3, downstream=2),
     Layout("2us1t_1ds2t", 2.5, downstream=2, shared_upstream=True),
@@ -41,7 +41,7 @@ COMBINED = LAYOUTS[3]
 
 @dataclass
 class Physical:
-    """A physical core: its threads that are free, and how many of the others poll."""
+    """A physical core: its free threads, and the number of assigned ones."""
 
     node: int
     free: list[int]
@@ -50,18 +50,20 @@ class Physical:
 
 @dataclass
 class Pool:
+    """The cores for polling, and the state of the assignment."""
+
     physical: list[Physical]
-    second_downstream: bool = False  # the next group takes the thread of the one before
+    second_downstream: bool = False  # the next group shares the thread of the previous one
     second_upstream: bool = False
-    node: int | None = None  # of the group before
-    dealt: list[int] = field(default_factory=list)  # in the order in which groups take them
+    node: int | None = None  # of the previous group
+    dealt: list[int] = field(default_factory=list)  # assigned cores in the order of groups
 
 
 @dataclass(frozen=True)
 class Proposal:
-    layout: str  # "" where no layout has room for so many groups
-    threads: str  # for the file
-    own: tuple[tuple[int, str], ...] = ()  # `threads` of single groups, by id
+    layout: str  # "" if no layout fits so many groups
+    threads: str  # YAML for the file
+    own: tuple[tuple[int, str], ...] = ()  # group id, YAML of its own `threads`
     cores: tuple[int, ...] = ()
     main_core: int = 0
 
@@ -69,17 +71,17 @@ class Proposal:
 @dataclass(frozen=True)
 class Fit:
     layout: Layout
-    groups: int  # at most
+    groups: int  # maximum
 
 
 def main_core(machine: Machine) -> int:
-    """It sleeps: one that is not isolated will do."""
+    """The core of the management thread, which does not poll: if possible not an isolated one."""
     plain = machine.usable - machine.isolated()
     return min(plain or machine.usable)
 
 
 def pool_of(machine: Machine, cores: Iterable[int], node: int | None) -> Pool:
-    """Of cores for polling, those of the node first, and in it whole ones and isolated ones."""
+    """A pool of these cores. Cores of the NUMA node come first, and on each node isolated ones."""
     whole: dict[tuple[int, ...], list[int]] = {}
     cores = frozenset(cores)
     for core in sorted(cores):
@@ -103,7 +105,8 @@ def take(physical: Physical) -> int:
 
 
 def one_thread(places: Sequence[Physical], *, beside: bool) -> list[int]:
-    """A thread that leaves whole cores to pairs, or on a core where nothing polls yet."""
+    """Assigns a thread; empty if none is free. `beside`: on a core with few free threads, to leave
+    whole cores for pairs; else on a core with few assigned threads."""
     free = [place for place in places if place.free]
     if not free:
         return []
@@ -113,6 +116,7 @@ def one_thread(places: Sequence[Physical], *, beside: bool) -> list[int]:
 
 
 def two_threads(places: Sequence[Physical]) -> list[int]:
+    """Assigns two threads, on one physical core if possible; empty if two are not free."""
     for place in places:
         if len(place.free) >= 2:
             return [take(place), take(place)]
@@ -121,8 +125,8 @@ def two_threads(places: Sequence[Physical]) -> list[int]:
 
 
 def deal(layout: Layout, pool: Pool, places: Sequence[Physical], upstream: bool) -> bool:
-    """The cores of one more group, in the order in which the loader gives them. False, with some
-    of them taken, where there are too few."""
+    """Assigns the cores of one more group, in the loader's order. Returns False if there are too
+    few; some may be assigned then."""
     own_upstream = upstream and layout.own_upstream
     if layout.shared_downstream:
         pool.second_downstream = not pool.second_downstream
@@ -152,7 +156,8 @@ def copied(pool: Pool) -> Pool:
 
 
 def with_one_more(layout: Layout, pool: Pool, upstream: bool, across: bool) -> Pool | None:
-    """On the first node that has room, beside the group with which it shares a thread."""
+    """Returns the pool after one more group, on the first node with enough cores, or on that of the
+    group with which it shares a thread. None if it does not fit."""
     waiting = pool.second_downstream or pool.second_upstream
     nodes = [pool.node] if waiting else list(dict.fromkeys(p.node for p in pool.physical))
     for node in [*nodes, None] if across else nodes:
@@ -167,7 +172,8 @@ def with_one_more(layout: Layout, pool: Pool, upstream: bool, across: bool) -> P
 def dealt(
     layout: Layout, pool: Pool, upstreams: Sequence[bool], *, across: bool = True
 ) -> tuple[int, tuple[int, ...]]:
-    """How many of the groups fit, and the cores of these; `across`: one may be on several nodes."""
+    """The number of groups that fit, and their cores. `upstreams` says per group whether it has an
+    upstream; `across`: a group may use several NUMA nodes."""
     for count, upstream in enumerate(upstreams):
         after = with_one_more(layout, pool, upstream, across)
         if after is None:
@@ -177,17 +183,19 @@ def dealt(
 
 
 def polling(machine: Machine) -> frozenset[int]:
-    """Where threads may poll: the management's core only where there is no other."""
+    """The cores on which threads may poll: without the management core, if there is another one."""
     return machine.usable - {main_core(machine)} or machine.usable
 
 
 def fits(machine: Machine, upstreams: Sequence[bool], node: int | None) -> list[Fit]:
+    """The maximum number of groups per layout. `node`: preferred NUMA node."""
     like = [any(upstreams)] * MOST_GROUPS
     pool = pool_of(machine, polling(machine), node)
     return [Fit(layout, dealt(layout, pool, like)[0]) for layout in LAYOUTS]
 
 
 def by_layout(machine: Machine, upstreams: Sequence[bool], node: int | None) -> Proposal | None:
+    """The first layout that fits: with isolated cores only, and groups on one node, if possible."""
     main = main_core(machine)
     isolated = polling(machine) & machine.isolated()
     for cores, across in product((isolated, polling(machine)), (False, True)):
@@ -202,7 +210,7 @@ def by_layout(machine: Machine, upstreams: Sequence[bool], node: int | None) -> 
 
 
 def by_key(machine: Machine, groups: Sequence[int], node: int | None) -> Proposal:
-    """More groups than any layout has room for: dealt out in turn."""
+    """For more groups than fit any layout: assigns cores to groups in turn, several per core."""
     main = main_core(machine)
     pool = pool_of(machine, polling(machine), node)
     cores = dealt(COMBINED, pool, [True] * MOST_GROUPS)[1]
@@ -218,5 +226,5 @@ def by_key(machine: Machine, groups: Sequence[int], node: int | None) -> Proposa
 def proposal(
     machine: Machine, groups: Sequence[int], upstreams: Sequence[bool], node: int | None
 ) -> Proposal:
-    """For groups of these ids, each with an upstream or without. At least one core is usable."""
+    """A proposal for these group ids; `upstreams`: which have an upstream. Needs a usable core."""
     return by_layout(machine, upstreams, node) or by_key(machine, groups, node)

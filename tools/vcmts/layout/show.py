@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A placement for people: a row a core, what there is to say, and the proposal."""
+"""Prints a placement: a table with one row per core, the notes, and the proposal."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from vcmts.layout.case import BETTER, KNOWN, REFUSED, Case, Note, named
 from vcmts.layout.machine import Core, Machine, written
 from vcmts.layout.propose import MOST_GROUPS, Fit, Proposal
 
-LEVELS = {REFUSED: "cannot run", BETTER: "better", KNOWN: "to know"}
+LEVELS = {REFUSED: "cannot run", BETTER: "improve", KNOWN: "note"}
 
 
 def optional(value: int | None) -> str:
@@ -18,10 +18,10 @@ def optional(value: int | None) -> str:
 
 
 def state(machine: Machine, core: Core) -> str:
-    """What keeps a core from being used, or from being quiet."""
+    """Why a core cannot be used, or else its isolation."""
     number = core.number
     if number not in machine.present:
-        return "not there"
+        return "missing"
     if number not in machine.online:
         return "offline"
     if number not in machine.usable:
@@ -62,9 +62,9 @@ def cores_table(case: Case) -> Table:
 
 
 def asked(case: Case) -> str:
-    """By layout, by key or not at all; groups of one kind together."""
+    """How the configuration sets threads: layout, keys or nothing; with the groups of each."""
     if not case.asked:
-        return "asked: nothing; shown is where the threads would run"
+        return "configured: nothing; the table shows the default placement"
     kinds: dict[str, list[int]] = {}
     for group in case.groups():
         keys = [key for key in group["given"] if key not in ("layout", "cores")]
@@ -72,7 +72,7 @@ def asked(case: Case) -> str:
         words += [", ".join(keys)] if keys else []
         kinds.setdefault(" and ".join(words) or "nothing", []).append(group["service_group"])
     told = [f"{words} ({named('service group', groups)})" for words, groups in kinds.items()]
-    return "asked: " + "; ".join(told)
+    return "configured: " + "; ".join(told)
 
 
 def there(machine: Machine) -> str:
@@ -87,7 +87,7 @@ def there(machine: Machine) -> str:
         words += [f"isolated {written(sorted(machine.isolated()))}"]
     if machine.cpuset:
         words += [f"cpuset {written(sorted(machine.cpuset.cores))}"]
-    return "there: " + ", ".join(words)
+    return "machine: " + ", ".join(words)
 
 
 def show_notes(notes: Sequence[Note], console: Console) -> None:
@@ -95,7 +95,7 @@ def show_notes(notes: Sequence[Note], console: Console) -> None:
         console.print(f"{LEVELS[note.level]}: {note.text}", soft_wrap=True, markup=False)
         console.print(f"    {note.todo}", soft_wrap=True, markup=False)
     if not notes:
-        console.print("nothing to say against it")
+        console.print("no problems found")
 
 
 def fitting(fits: Sequence[Fit]) -> str:
@@ -106,9 +106,9 @@ def fitting(fits: Sequence[Fit]) -> str:
 def show_proposal(proposal: Proposal, groups: int, console: Console) -> None:
     what = f"proposal for {groups} service group{'s' * (groups > 1)}"
     if not proposal.layout:
-        console.print(f"{what}: no layout has room for them, so that several are on one core:")
+        console.print(f"{what}: no layout fits so many, so several share a core:")
     else:
-        console.print(f"{what}, in the place of what is said of threads:")
+        console.print(f"{what}, to replace the key `threads`:")
     console.print()
     console.print(proposal.threads, soft_wrap=True, markup=False)
     for group, threads in proposal.own:

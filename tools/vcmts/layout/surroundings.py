@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a placement meets besides its cores: the kernel's own work, limits, devices."""
+"""Rules of `vcmts layout` on the environment: kernel isolation, limits, shared ports, devices."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ def not_isolated(case: Case) -> Iterator[Note]:
     yield Note(
         "not isolated",
         BETTER,
-        f"{named('core', found)} {are(found)} not isolated: the system may run other things there",
+        f"{named('core', found)} {are(found)} not isolated: the kernel may run other tasks there",
         f"{named('core', free)} {are(free)} isolated and free" if free else kernel,
     )
 
@@ -30,8 +30,8 @@ def ticks(case: Case) -> Iterator[Note]:
         yield Note(
             "ticks",
             BETTER,
-            f"{named('core', found)} {are(found)} isolated, but the kernel's clock interrupts what "
-            "polls there",
+            f"{named('core', found)} {are(found)} isolated, but the kernel's timer tick interrupts "
+            "the polling threads",
             f"nohz_full={written(sorted(found))} on the kernel's command line",
         )
 
@@ -42,14 +42,14 @@ def quota(case: Case) -> Iterator[Note]:
         yield Note(
             "time limit",
             BETTER,
-            f"the control group may use {most:g} cores' worth of time, and {needed} threads poll: "
-            "the kernel stops them for a part of it",
-            "no limit beside a cpuset (cpu.max, docker --cpus, a Kubernetes limit of whole CPUs)",
+            f"the control group's CPU limit is {most:g} cores, but {needed} threads poll: the "
+            "kernel will throttle them",
+            "remove the limit, use a cpuset (cpu.max, docker --cpus, Kubernetes: whole CPUs)",
         )
 
 
 def shared_ports(case: Case) -> Iterator[Note]:
-    """One core receives for all; the groups that are elsewhere get their packets by ring."""
+    """Shared ports: groups on other cores than the port owner's get packets through rings."""
     part = {"network": "upper_mac", "R-PHY": "upstream"}
     for port in case.placement["shared_ports"]:
         users = [group for group in case.groups() if group["service_group"] in port["groups"]]
@@ -64,8 +64,8 @@ def shared_ports(case: Case) -> Iterator[Note]:
                 "shared port",
                 KNOWN,
                 f"core {port['core']} receives from the {port['port']} port for all its groups, "
-                f"and hands over by ring to {named('service group', elsewhere)}",
-                "where that core is full: ports of their own (docs/sharing.md)",
+                f"and passes packets through rings to {named('service group', elsewhere)}",
+                "if that core is overloaded, give each group its own ports (docs/sharing.md)",
             )
 
 
@@ -80,7 +80,7 @@ def affinity(case: Case) -> Iterator[Note]:
             KNOWN,
             f"{named('core', more)} {are(more)} in the cpuset ({machine.cpuset.file}), but not in "
             "the affinity of this process",
-            f"taskset -c {written(sorted(machine.usable | more))} gives it all of them",
+            f"to use all of them: taskset -c {written(sorted(machine.usable | more))}",
         )
 
 
@@ -91,7 +91,7 @@ def offline(case: Case) -> Iterator[Note]:
             "offline cores",
             KNOWN,
             f"{named('core', found)} {are(found)} offline",
-            "nothing, where this is wanted (/sys/devices/system/cpu/smt/control, cpuN/online)",
+            "nothing if intended; else /sys/devices/system/cpu/smt/control, cpuN/online",
         )
 
 
@@ -105,5 +105,5 @@ def crypto(case: Case) -> Iterator[Note]:
             "crypto devices",
             KNOWN,
             f"not used: {listed}",
-            "nothing: the threads encrypt and decrypt by themselves, on whatever node they are",
+            "nothing: the threads encrypt and decrypt in software",
         )
