@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts profile: the published test configurations, by the reference's own names."""
+"""vcmts profile: writes a published test configuration by the reference's name for it."""
 
 import argparse
 import re
@@ -21,10 +21,10 @@ from vcmts.profile.group import (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", help=f"{GRAMMAR}, such as {PUBLISHED[0]}")
-    parser.add_argument("--list", action="store_true", help="the published names, one a line")
+    parser.add_argument("--list", action="store_true", help="print the published names")
     device = (
-        "what DPDK opens as this port: a PCI address such as 0000:3b:00.0, or a virtual device "
-        "with its arguments such as net_af_packet{}"
+        "DPDK device of this port: a PCI address such as 0000:3b:00.0, or a virtual device with "
+        "arguments such as net_af_packet{}"
     )
     parser.add_argument(
         "--network",
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_placement(parser)
     quality.add_arguments(parser)
     size.add_arguments(parser)
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="instead of the terminal")
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="(default: stdout)")
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -51,12 +51,12 @@ def main(arguments: argparse.Namespace) -> int:
         print("\n".join(PUBLISHED))
         return 0
     if arguments.name is None:
-        raise MistakeError(f"profile: name one, {GRAMMAR}, or ask for --list")
+        raise MistakeError(f"profile: found no name, allowed: {GRAMMAR}; --list prints some")
     sizes, qos = size.asked(arguments), quality.asked(arguments)
     ports = PortSet(network=arguments.network, rphy=arguments.rphy)
     threads = asked(arguments)
     name, provider = crypto.renamed(arguments.name, arguments.cipher), crypto.provider_of(arguments)
-    # before a file is opened and emptied
+    # Check before opening the output file truncates it.
     server.check(name, arguments.groups, sizes)
     if arguments.part is not None:
         server.check(name, arguments.part, sizes, option="--part")
@@ -97,23 +97,23 @@ def add_placement(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--layout",
         choices=[layout.name for layout in LAYOUTS],
-        help="which threads the service groups have; `vcmts layout` says which fits a machine "
+        help="thread layout of the service groups; `vcmts layout` proposes one for a machine "
         "(default: all on core 1)",
     )
     parser.add_argument(
-        "--cores", metavar="LIST", help="the cores of these threads, such as 1-6,9; with --layout"
+        "--cores", metavar="LIST", help="cores of these threads, such as 1-6,9; with --layout"
     )
     parser.add_argument(
         "--main-core",
         metavar="CORE",
         type=int,
-        help="the core of the management thread; with --layout (default: 0)",
+        help="core of the management thread; with --layout (default: 0)",
     )
 
 
 def asked(arguments: argparse.Namespace) -> dict[str, str]:
-    """The keys of `threads`, none where no layout is asked for. How many cores it takes is the
-    loader's business."""
+    """The keys of `threads` from --layout; empty without it. Raises MistakeError. vcmtsd checks
+    whether the number of cores fits the layout."""
     for option, value in (("--cores", arguments.cores), ("--main-core", arguments.main_core)):
         if arguments.layout is None and value is not None:
             raise MistakeError(f"{option}: found without --layout, allowed: with it only")

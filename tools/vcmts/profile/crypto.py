@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What encrypts in a configuration that is written: a cipher, and who does it."""
+"""The cipher and the crypto provider of a written configuration, with their options."""
 
 import argparse
 import re
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from vcmts.paths import MistakeError
 
-# By the ending of a profile's name; the reference has aes, des and none.
+# Ciphers by the ending of a profile's name; the reference has aes, des and none.
 ENDINGS = {"aes": "aes-128", "aes256": "aes-256", "des": "des", "none": "none"}
 CIPHERS = tuple(ENDINGS.values())
 KEY_DIGITS = {"aes-128": 32, "aes-256": 64, "des": 16}
@@ -20,7 +20,7 @@ OPTIONS = ("cipher", "provider", "device")
 
 @dataclass(frozen=True)
 class Provider:
-    """Who encrypts; the default stands in no file."""
+    """A crypto provider. The default one needs no line in the file."""
 
     name: str = DIRECT
     device: str | None = None  # of cryptodev
@@ -34,19 +34,19 @@ LIBRARY = Provider()
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Without defaults, so that what was given is known."""
+    """Adds the options without defaults, so that given() can tell which were given."""
     parser.add_argument(
-        "--cipher", choices=CIPHERS, help="of all modems (default: by the profile's name)"
+        "--cipher", choices=CIPHERS, help="cipher of all modems (default: by the profile's name)"
     )
     parser.add_argument(
         "--provider",
         choices=(DIRECT, DEVICES),
-        help=f"what encrypts: a library, or a crypto device of DPDK (default: {DIRECT})",
+        help=f"crypto provider: a library, or a DPDK crypto device (default: {DIRECT})",
     )
     parser.add_argument(
         "--device",
         metavar="NAME",
-        help=f"the crypto device: a PCI address, or driver and number (default: {DEVICE})",
+        help=f"crypto device: a PCI address, or driver and number (default: {DEVICE})",
     )
 
 
@@ -69,12 +69,12 @@ def provider_of(arguments: argparse.Namespace) -> Provider:
 
 
 def ending(cipher: str) -> str:
-    """What a profile's name says of this cipher."""
+    """The ending of a profile's name for a cipher."""
     return next(end for end, name in ENDINGS.items() if name == cipher)
 
 
 def renamed(profile: str, cipher: str | None) -> str:
-    """The name of the same profile with this cipher; None: its own."""
+    """The name of the profile with another cipher; None: the unchanged name."""
     if cipher is None:
         return profile
     return re.sub(rf"cms_({'|'.join(ENDINGS)})(?=_2021$|$)", f"cms_{ending(cipher)}", profile)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A service group as the published test configurations have it, by the reference's own names.
+"""Writes a service group of a published test configuration as YAML, by the reference's name.
 
-What a profile holds, and what the traffic program may rely on, is told in docs/configuration.md
-under "What the published profiles contain".
+docs/configuration.md, "What the published profiles contain", describes the contents, on which the
+traffic program relies.
 """
 
 import json
@@ -30,7 +30,7 @@ from vcmts.profile.size import Sizes
 
 GRAMMAR = f"<N>ofdm-<M>sc-qam_<K>cms_<{'|'.join(ENDINGS)}>[_2021]"
 NAME = re.compile(rf"([0-9]+)ofdm-([0-9]+)sc-qam_([0-9]+)cms_({'|'.join(ENDINGS)})(_2021)?")
-# The reference pairs up to three OFDM channels with 32 of SC-QAM, and more with none.
+# The reference combines up to three OFDM channels with 32 SC-QAM channels, and more with none.
 PUBLISHED = (
     "6ofdm-0sc-qam_300cms_aes",
     "6ofdm-0sc-qam_300cms_aes_2021",
@@ -49,7 +49,7 @@ MOST_SAIDS = 0x3FFF
 
 @dataclass(frozen=True)
 class PortSet:
-    """What DPDK opens for the two ports of the data plane."""
+    """The DPDK devices of the data plane's two ports."""
 
     network: str
     rphy: str
@@ -64,7 +64,7 @@ MEMIF = PortSet(
 
 @dataclass(frozen=True)
 class Cores:
-    """Where the threads run: upper MAC, upstream, and all others, which do not poll in 1ds1t."""
+    """The cores of the threads: upper MAC, upstream, and others, which do not poll in 1ds1t."""
 
     upper_mac: int = 1
     upstream: int = 1
@@ -85,13 +85,13 @@ class Profile:
 def parse_name(
     name: str, filter_set: FilterSet = "2023", sizes: Sizes = size.AS_PUBLISHED
 ) -> Profile:
-    """The profile of this name; its ending _2021 asks for the filter set of 2021 by itself.
+    """Parses a profile's name. The ending _2021 overrides `filter_set`.
 
-    Raises MistakeError for a name outside the grammar, and where DSIDs are short.
+    Raises MistakeError if the name does not match GRAMMAR, or there are too few DSIDs.
     """
     match = NAME.fullmatch(name)
     if match is None:
-        raise MistakeError(f"profile {name!r}: a name is {GRAMMAR}, such as {PUBLISHED[0]}")
+        raise MistakeError(f"profile {name!r}: allowed: {GRAMMAR}, such as {PUBLISHED[0]}")
     ofdm, sc_qam, modems = int(match[1]), int(match[2]), int(match[3])
     if ofdm < 1 or ofdm + sc_qam > MOST_CHANNELS:
         raise MistakeError(
@@ -106,16 +106,16 @@ def parse_name(
 
 
 def halves(channels: list[int]) -> tuple[list[int], list[int]]:
-    """Two parts of even size; a single channel stands in both."""
+    """Splits channels into two halves; a single channel is in both."""
     middle = (len(channels) + 1) // 2
     return channels[:middle], channels[middle:] or channels
 
 
 def bonding_groups(profile: Profile) -> list[list[int]]:
-    """Channel IDs of each group: OFDM channels come first, from 1.
+    """Channel IDs of each bonding group. OFDM channels have the lowest IDs, from 1.
 
-    OFDM alone: its two halves. With SC-QAM: each half of the OFDM channels with each half of the
-    SC-QAM channels, so that groups overlap as in a plant that carries both kinds of modems.
+    OFDM only: the two halves of the channels. With SC-QAM: each half of the OFDM channels with each
+    half of the SC-QAM channels, so that groups overlap as in a plant with both kinds of modems.
     """
     ofdm = list(range(1, profile.ofdm + 1))
     sc_qam = list(range(profile.ofdm + 1, profile.ofdm + profile.sc_qam + 1))
@@ -142,7 +142,7 @@ def bonding_lines(profile: Profile) -> Iterator[str]:
 
 
 def secrets(cipher: str, said: int, kind: str, numbers: Numbers) -> tuple[str, str]:
-    """Key and initialisation vector, of one hash where both fit into it."""
+    """Key and initialisation vector in hex, from one hash if both fit into it."""
     both = numbers.key(said, kind)
     if cipher == "aes-256":
         both += numbers.key(said, f"{kind}'s vector")
@@ -151,7 +151,7 @@ def secrets(cipher: str, said: int, kind: str, numbers: Numbers) -> tuple[str, s
 
 
 def security_line(profile: Profile, modem: int, numbers: Numbers) -> str:
-    """A SAID has 14 bits: beyond 16,383 modems they are shared, with all that belongs to them."""
+    """A SAID has 14 bits: with more than 16,383 modems several share a SAID and its keys."""
     said = (modem - 1) % MOST_SAIDS + 1
     if profile.cipher == "none":
         return f"    security: {{said: {said:#06x}, cipher: none}}"
@@ -209,12 +209,12 @@ def comment(profile: Profile, asked: str = "") -> str:
 # Written by: vcmts profile {profile.name}{asked}{size.words(profile.sizes)}
 # {profile.ofdm} OFDM and {profile.sc_qam} SC-QAM channels, {profile.modems} cable modems, \
 {filters.groups} filter groups x {filters.rules} rules;
-# Upstream: {upstream.channels(profile.modems)} OFDMA channels, a flow on two of them a modem.
-# Keys and initialisation vectors are made from the SAID: for tests, never for a network.
+# Upstream: {upstream.channels(profile.modems)} OFDMA channels, one flow per modem on two of them.
+# Keys and initialisation vectors are derived from the SAID: for tests, never for a network.
 """
 
 
-# Of the path to the R-PHY device, what is the same for every group.
+# Settings of `rphy` that all groups share.
 RPHY = {"mtu": "1500", "dscp": "4", "ttl": "64", "flush": "50 us", "max_segments": "16"}
 
 
@@ -238,7 +238,7 @@ def port_lines(ports: PortSet) -> Iterator[str]:
 
 
 def thread_keys(cores: Cores | dict[str, str]) -> dict[str, str]:
-    """Of `threads`: a core by each key, or what is asked for instead."""
+    """The keys of `threads`: cores as single keys, or the given keys unchanged."""
     if isinstance(cores, dict):
         return cores
     return {
@@ -298,7 +298,7 @@ def write_profile(
     sizes: Sizes = size.AS_PUBLISHED,
     provider: Provider = LIBRARY,
 ) -> None:
-    """Writes the profile `name` as YAML. Raises MistakeError as parse_name()."""
+    """Writes the profile `name` to `out` as YAML. Raises MistakeError as parse_name()."""
     profile = parse_name(name, filter_set, sizes)
     out.write(comment(profile))
     out.writelines(f"{line}\n" for line in head_lines(profile, ports, cores, provider))

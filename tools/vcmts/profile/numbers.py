@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tells service groups of one server from each other: sessions, addresses, keys.
+"""Numbers that differ between the service groups of a server: sessions, addresses, keys.
 
-The first group has what a file of one group has.
+The first group has the same numbers as a file with one group.
 """
 
 import hashlib
@@ -13,7 +13,7 @@ from vcmts.profile.size import Sizes
 
 MOST_GROUPS = 64
 MODEM_NETWORK = IPv4Network("10.0.0.0/8")
-SESSIONS = 1 << 20  # of a group, of all kinds
+SESSIONS = 1 << 20  # session IDs per group, of all kinds
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Numbers:
         return self.group - 1
 
     def session(self, first: int) -> int:
-        """The session ID that the first group has as `first`."""
+        """The group's session ID for the one that is `first` in the first group."""
         return first + SESSIONS * self.before
 
     def modem_mac(self, modem: int) -> str:
@@ -33,7 +33,7 @@ class Numbers:
         return f"02:01:{self.before:02x}:{low}"
 
     def ipv4(self, modem: int, modems: int, sizes: Sizes) -> IPv4Address:
-        """The network address of a modem of so many in each group."""
+        """The network address of a modem (from 1); `modems` per group."""
         return MODEM_NETWORK[sizes.ipv4_block * (modems * self.before + modem - 1)]
 
     def ipv6(self, modem: int) -> str:
@@ -41,12 +41,12 @@ class Numbers:
         return f"2001:db8:{self.before:x}:{modem:x}"
 
     def key(self, said: int, kind: str = "test key") -> str:
-        """64 digits for a key, a vector or both; groups differ in those of a SAID."""
+        """64 hex digits for a key, a vector or both; they depend on SAID and group."""
         group = "" if self.group == 1 else f"{self.group}/"
         return hashlib.sha256(f"OpenVCMTS {kind} {group}{said}".encode()).hexdigest()
 
     def mac(self, host: int) -> str:
-        """Towards the R-PHY device: ours is host 1, its own is host 2."""
+        """MAC address on the R-PHY network: host 1 is the core, host 2 the R-PHY device."""
         return f"02:00:00:00:{self.before:02x}:{host:02x}"
 
     def ip(self, host: int) -> str:
@@ -57,10 +57,10 @@ ALONE = Numbers()
 
 
 def enough_addresses(groups: int, modems: int, sizes: Sizes) -> None:
-    """Each modem has a block of IPv4 addresses of its own. Raises MistakeError."""
+    """Raises MistakeError if MODEM_NETWORK has no block of IPv4 addresses for each modem."""
     most = MODEM_NETWORK.num_addresses // (sizes.ipv4_block * modems)
     if groups > most:
         raise MistakeError(
             f"--groups: found {groups} of {modems} modems with {sizes.ipv4_block} IPv4 addresses "
-            f"each, allowed: {most}, as {MODEM_NETWORK} has no more; have fewer modems or addresses"
+            f"each, allowed: {most}, limited by {MODEM_NETWORK}; use fewer modems or addresses"
         )

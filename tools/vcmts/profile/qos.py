@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The downstream quality of service of the published profiles.
 
-Published are eight queues a subscriber, four of them in use, and weighted round robin between them.
-Weights are ours; rates and congestion control are added by those who ask for them.
+Published are eight queues per subscriber, four of them in use, with weighted round robin. The
+weights are this project's; options add rates and active queue management.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from vcmts.paths import MistakeError
 
 Aqm = Literal["tail-drop", "wred", "docsis-pie"]
 
-WEIGHTS = (1, 2, 4, 8)  # of the active flows, in turns
+WEIGHTS = (1, 2, 4, 8)  # of the active flows, repeated
 RATE = re.compile(r"((?:0|[1-9][0-9]*)(?:\.[0-9]+)?) ?([kMGT]?)bps")
 FACTORS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 LEAST_RATE, MOST_RATE = 10**3, 10**12
@@ -23,13 +23,13 @@ LEAST_RATE, MOST_RATE = 10**3, 10**12
 
 @dataclass(frozen=True)
 class Qos:
-    """What each active flow has beside its weight."""
+    """QoS settings of each active flow besides its weight."""
 
     sustained_rate: str | None = None
     aqm: Aqm = "tail-drop"
 
     def keys(self, flow: int) -> str:
-        """Of the modem's active flow with this number, from 0."""
+        """The YAML keys of a modem's active flow with this number, from 0."""
         keys = f"weight: {WEIGHTS[flow % len(WEIGHTS)]}"
         if self.sustained_rate is not None:
             keys += f", max_sustained_rate: {self.sustained_rate}"
@@ -40,7 +40,7 @@ WEIGHTS_ALONE = Qos()
 
 
 def checked_rate(text: str) -> str:
-    """A rate that the loader takes. Raises MistakeError."""
+    """Returns the rate if vcmtsd's loader accepts it. Raises MistakeError."""
     match = RATE.fullmatch(text)
     bits = Decimal(match[1]) * FACTORS[match[2]] if match else Decimal(0)
     if bits != int(bits) or not LEAST_RATE <= bits <= MOST_RATE:

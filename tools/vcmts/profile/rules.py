@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Filter groups and classifiers of the published profiles: sources and ports that keep apart."""
+"""Filter groups and classifiers of the published profiles. Their sources and ports are disjoint."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from vcmts.profile.size import Sizes
 
 FilterSet = Literal["2023", "2021"]
 
-PORTS_OF_A_RULE = 100  # fewer where there are so many rules that they would not fit
+PORTS_OF_A_RULE = 100  # fewer if the rules would need more ports than their range has
 FILTER_PORTS = range(10000, 40000)
 CLASSIFIER_PORTS = range(20000, 40000)
 
@@ -18,7 +18,7 @@ CLASSIFIER_PORTS = range(20000, 40000)
 @dataclass(frozen=True)
 class Filters:
     groups: int
-    ipv4_rules: int  # of one group
+    ipv4_rules: int  # per group
     ipv6_rules: int
     groups_a_modem: int
 
@@ -31,7 +31,7 @@ FILTERS: dict[FilterSet, Filters] = {"2023": Filters(22, 18, 4, 1), "2021": Filt
 
 
 def sized(filters: Filters, sizes: Sizes) -> Filters:
-    """With other numbers of groups and rules; the share of IPv6 stays."""
+    """Filters with the numbers of groups and rules in `sizes`; the share of IPv6 rules stays."""
     groups = filters.groups if sizes.filter_groups is None else sizes.filter_groups
     rules = filters.rules if sizes.filter_rules is None else sizes.filter_rules
     ipv6 = rules * filters.ipv6_rules // filters.rules
@@ -39,7 +39,7 @@ def sized(filters: Filters, sizes: Sizes) -> Filters:
 
 
 def picked(filters: Filters, modem: int) -> list[int]:
-    """The filter groups of a modem, from 1: modems are spread evenly over them."""
+    """The filter groups of a modem, from 1. Modems are spread evenly over the groups."""
     if filters.groups_a_modem == 0:
         return []
     step = filters.groups // filters.groups_a_modem
@@ -48,7 +48,8 @@ def picked(filters: Filters, modem: int) -> list[int]:
 
 
 def source_of(benchmark: int, shared: int, number: int) -> str:
-    """198.BENCHMARK.number.0/24 (RFC 2544); beyond 255 on from 100.SHARED.0.0 (RFC 6598)."""
+    """A source network: 198.`benchmark`.`number`.0/24 (RFC 2544); for numbers above 255 from
+    100.`shared`.0.0 on (RFC 6598)."""
     if number <= 255:
         return f"198.{benchmark}.{number}.0/24"
     high, low = divmod(number - 256, 256)
@@ -56,14 +57,14 @@ def source_of(benchmark: int, shared: int, number: int) -> str:
 
 
 def ports(room: range, rule: int, rules: int) -> str:
-    """The destination ports of the rule with this number, from 0, of so many."""
+    """The destination ports of rule number `rule` (from 0) of `rules`, from the given range."""
     width = min(PORTS_OF_A_RULE, len(room) // rules)
     low = room.start + width * rule
     return f"{low}-{low + width - 1}"
 
 
 def filter_lines(filters: Filters) -> Iterator[str]:
-    """Rules in turn: permit UDP, deny UDP, permit TCP, deny TCP, each on ports of its own."""
+    """YAML of the filter groups. Rules alternate: permit UDP, deny UDP, permit TCP, deny TCP."""
     if filters.groups == 0:
         yield "filter_groups: []"
         return
@@ -86,7 +87,8 @@ def filter_lines(filters: Filters) -> Iterator[str]:
 def classifier_lines(
     modem: int, network: IPv4Address, ipv6_prefix: str, sizes: Sizes
 ) -> Iterator[str]:
-    """To the active flows behind the first in turn: three on UDP, three on TCP."""
+    """YAML of a modem's classifiers. They select the active flows after the first in turn: three
+    for UDP, three for TCP."""
     if sizes.classifiers == 0:
         yield "    classifiers: []"
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A server of several service groups of one profile: what they share stands once."""
+"""Writes the configuration of a server; settings that groups share are at the top."""
 
 import argparse
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from vcmts.profile.size import Sizes
 
 Ports = Literal["shared", "own"]
 
-PLACEHOLDER = "{group}"  # in a device: the number of its group
+PLACEHOLDER = "{group}"  # in a device: replaced by the number of its group
 
 
 def memif(name: str, number: int, socket: str) -> str:
@@ -27,20 +27,21 @@ def memif(name: str, number: int, socket: str) -> str:
 
 
 def own_device(name: str, given: str, turn: int, number: int) -> str:
-    """The device of a group: the given one with the group's number, or a memif of its own."""
+    """The device of a group: the given one with the group's number for PLACEHOLDER; a memif of its
+    own if the given one is the default."""
     shared = {"network": group.MEMIF.network, "rphy": group.MEMIF.rphy}[name]
     if given == shared:
         return memif(name, 2 * (number - 1) + turn, "" if number == 1 else f"-{number}")
     if PLACEHOLDER not in given:
         raise MistakeError(
-            f"--{name}: found {given!r}, allowed: with --ports own, a device with {PLACEHOLDER} in "
-            "it, which stands for the number of the group"
+            f"--{name}: found {given!r}, allowed with --ports own: a device that contains "
+            f"{PLACEHOLDER}, which stands for the number of the group"
         )
     return given.replace(PLACEHOLDER, str(number))
 
 
 def ports_of(ports: PortSet, number: int) -> PortSet:
-    """The ports of one group, of those that have ports of their own."""
+    """The ports of one group, with --ports own."""
     return PortSet(
         network=own_device("network", ports.network, 0, number),
         rphy=own_device("rphy", ports.rphy, 1, number),
@@ -55,7 +56,7 @@ def indented(lines: Iterator[str]) -> Iterator[str]:
 def item_lines(
     profile: Profile, numbers: Numbers, qos: quality.Qos, rphy: dict[str, str] | None = None
 ) -> Iterator[str]:
-    """What a group has for itself, and of `rphy` what else is given."""
+    """YAML of the settings that each group has for itself. `rphy`: more keys of its `rphy`."""
     yield f"name: {profile.name}-{numbers.group}"
     yield f"rphy: {group.in_braces(group.rphy_addresses(numbers) | (rphy or {}))}"
     yield from group.channel_lines(profile, numbers)
@@ -108,9 +109,9 @@ def write_server(
     sizes: Sizes = size.AS_PUBLISHED,
     provider: Provider = LIBRARY,
 ) -> None:
-    """Writes `groups` service groups of the profile `name` as YAML; one is written as ever.
+    """Writes `groups` service groups of the profile `name` as YAML; one group as write_profile().
 
-    `cores` are those of each group, or none for the same as without a server. Raises MistakeError.
+    `cores`: cores or keys of `threads` per group; empty: the default. Raises MistakeError.
     """
     profile = check(name, groups, sizes)
     cores = cores or [Cores()] * groups
@@ -145,15 +146,15 @@ def write_item(
     qos: quality.Qos = quality.WEIGHTS_ALONE,
     sizes: Sizes = size.AS_PUBLISHED,
 ) -> None:
-    """Writes service group `number` of a server's file by itself, for `file` in such a file: with
-    all but ports and threads. Raises MistakeError."""
+    """Writes service group `number` of a server as a file of its own, for the key `file` in the
+    server's file: without ports and threads. Raises MistakeError."""
     profile = check(name, number, sizes, option="--part")
     out.write(group.comment(profile, f" --part {number}"))
     out.writelines(f"{line}\n" for line in part_lines(profile, Numbers(number), qos))
 
 
 def check(name: str, groups: int, sizes: Sizes, option: str = "--groups") -> Profile:
-    """The profile, of which there can be so many. Raises MistakeError."""
+    """Returns the profile. Raises MistakeError, naming `option`, for too many groups."""
     profile = group.parse_name(name, sizes=sizes)
     if not 1 <= groups <= MOST_GROUPS:
         raise MistakeError(f"{option}: found {groups}, allowed: 1 to {MOST_GROUPS}")
@@ -167,15 +168,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--part",
         metavar="N",
         type=int,
-        help="service group N of a server's file by itself, without ports and threads: what `file` "
-        "of such a file names",
+        help="write only service group N, without ports and threads, as a file for the key `file` "
+        "of a server's configuration",
     )
     parser.add_argument(
         "--ports",
         choices=get_args(Ports),
         default="shared",
-        help="two ports for all service groups, or two of its own for each; devices that are given "
-        f"then have {PLACEHOLDER} in them, which stands for its number (default: %(default)s)",
+        help="shared: two ports for all service groups; own: two for each. Devices given with own "
+        f"contain {PLACEHOLDER}, which stands for the group's number (default: %(default)s)",
     )
 
 
@@ -185,5 +186,5 @@ def add_groups(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=int,
         default=1,
-        help=f"service groups of the profile, 1 to {MOST_GROUPS} (default: %(default)s)",
+        help=f"number of service groups, 1 to {MOST_GROUPS} (default: %(default)s)",
     )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How much of everything a profile holds beside channels and modems, which its name says.
+"""The sizes of a profile that its name does not have: addresses, flows, classifiers, filter rules.
 
-The defaults are the published numbers. The limits are those of the loader (config/schema.json).
+The defaults are the published numbers. The limits are those of vcmtsd (config/schema.json).
 """
 
 import argparse
@@ -15,23 +15,23 @@ ADDRESSES = 4
 
 MOST_ADDRESSES = 64
 MOST_FLOWS = 32
-MOST_RULES = 4096  # in a filter group, and classifiers of a modem
+MOST_RULES = 4096  # per filter group; also classifiers per modem
 MOST_FILTER_GROUPS = 1024
-MOST_DSIDS = 0xFFFFF  # in all
+MOST_DSIDS = 0xFFFFF  # of all modems
 
 
 @dataclass(frozen=True)
 class Sizes:
-    addresses: int = ADDRESSES  # of a modem
-    flows: int = FLOWS  # downstream, of a modem, with those that are not active
+    addresses: int = ADDRESSES  # per modem
+    flows: int = FLOWS  # downstream, per modem, including inactive ones
     active_flows: int = ACTIVE_FLOWS
-    classifiers: int = CLASSIFIERS  # of a modem
-    filter_groups: int | None = None  # None: as the profile's filter set has them
-    filter_rules: int | None = None  # of a group; None likewise
+    classifiers: int = CLASSIFIERS  # per modem
+    filter_groups: int | None = None  # None: the number of the profile's filter set
+    filter_rules: int | None = None  # per group; None likewise
 
     @property
     def ipv6_addresses(self) -> int:
-        """A quarter, and one of two or three."""
+        """A quarter of the addresses; one of two or three; none of one."""
         return max(self.addresses // 4, 1) if self.addresses > 1 else 0
 
     @property
@@ -40,7 +40,7 @@ class Sizes:
 
     @property
     def ipv4_block(self) -> int:
-        """What the IPv4 prefix of a modem holds: a power of two, its network address included."""
+        """Addresses in a modem's IPv4 prefix: a power of two, including the network address."""
         return max(4, 1 << self.ipv4_addresses.bit_length())
 
     @property
@@ -54,19 +54,19 @@ class Sizes:
 
 AS_PUBLISHED = Sizes()
 
-# Option, limits, what it is.
+# Option, minimum, maximum, help text.
 OPTIONS = (
     (
         "addresses",
         1,
         MOST_ADDRESSES,
-        f"addresses of a modem, a quarter IPv6 (default: {ADDRESSES})",
+        f"addresses per modem, a quarter of them IPv6 (default: {ADDRESSES})",
     ),
-    ("service-flows", 1, MOST_FLOWS, f"downstream service flows of a modem (default: {FLOWS})"),
-    ("active-flows", 1, MOST_FLOWS, "how many of these are active (default: half of them)"),
-    ("classifiers", 0, MOST_RULES, f"classifiers of a modem (default: {CLASSIFIERS})"),
-    ("filter-groups", 0, MOST_FILTER_GROUPS, "filter groups (default: 22, in _2021 6)"),
-    ("filter-rules", 1, MOST_RULES, "rules of a filter group (default: 22, in _2021 16)"),
+    ("service-flows", 1, MOST_FLOWS, f"downstream service flows per modem (default: {FLOWS})"),
+    ("active-flows", 1, MOST_FLOWS, "active service flows per modem (default: half of them)"),
+    ("classifiers", 0, MOST_RULES, f"classifiers per modem (default: {CLASSIFIERS})"),
+    ("filter-groups", 0, MOST_FILTER_GROUPS, "filter groups (default: 22; 6 with _2021)"),
+    ("filter-rules", 1, MOST_RULES, "rules per filter group (default: 22; 16 with _2021)"),
 )
 
 
@@ -78,7 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def checked(values: dict[str, int | None]) -> Sizes:
-    """Of options by their names; None is what was not asked for. Raises MistakeError."""
+    """Sizes from options by name; None: the default. Raises MistakeError."""
     for name, low, high, _ in OPTIONS:
         value = values.get(name)
         if value is not None and not low <= value <= high:
@@ -89,8 +89,8 @@ def checked(values: dict[str, int | None]) -> Sizes:
     active = (flows + 1) // 2 if active is None else active
     if active > flows:
         raise MistakeError(
-            f"--active-flows: found {active}, allowed: 1 to {flows}, the service flows of a modem; "
-            "ask for more by --service-flows"
+            f"--active-flows: found {active}, allowed: 1 to {flows}, the service flows per modem; "
+            "--service-flows sets more"
         )
     addresses, classifiers = values.get("addresses"), values.get("classifiers")
     return Sizes(
@@ -108,17 +108,17 @@ def asked(arguments: argparse.Namespace) -> Sizes:
 
 
 def enough_dsids(sizes: Sizes, modems: int) -> None:
-    """Each active flow of a bonded modem has a DSID of its own. Raises MistakeError."""
+    """Raises MistakeError if DSIDs do not suffice for the active flows of bonded modems."""
     needed = sizes.active_flows * modems
     if needed > MOST_DSIDS:
         raise MistakeError(
-            f"--active-flows: found {sizes.active_flows} of {modems} modems, which take {needed} "
-            f"DSIDs, allowed: {MOST_DSIDS} in all; have fewer modems or active flows"
+            f"--active-flows: found {sizes.active_flows} of {modems} modems, which need {needed} "
+            f"DSIDs, allowed: {MOST_DSIDS} in all; use fewer modems or active flows"
         )
 
 
 def words(sizes: Sizes) -> str:
-    """The options that ask for these sizes; empty for the published ones."""
+    """The options that set these sizes, as words of a command; "" for the published sizes."""
     found = (
         ("addresses", sizes.addresses, ADDRESSES),
         ("service-flows", sizes.flows, FLOWS),

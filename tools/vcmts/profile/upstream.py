@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The upstream of the published profiles.
 
-The published appendices say of the upstream: 300 modems, grants of 2 KB a SID without a scheduler,
-balanced over the modems, all frames encrypted, no CRC verification, one thread (1us1t, 2us1t) with
-2 Gbps. They are silent about its channels, service flows and SIDs. Those here are ours: OFDMA
-channels with room for what was measured, and each modem bonded over two of them.
+The published appendices give: 300 modems, grants of 2 KB per SID without a scheduler, balanced over
+the modems, all frames encrypted, no CRC verification, one thread (1us1t, 2us1t) with 2 Gbps. They
+do not give channels, service flows and SIDs. This project uses OFDMA channels with enough capacity
+for the measured rates, and bonds each modem over two of them.
 """
 
 from collections.abc import Iterator
@@ -12,17 +12,17 @@ from collections.abc import Iterator
 from vcmts.profile.numbers import Numbers
 
 CHANNELS, RATE = 4, "1 Gbps"
-MOST_SIDS = 0x3FFE  # of one channel: 1 to 0x3FFE
-FIRST_FLOW = 1_000_001  # where the ids of downstream flows are all below
+MOST_SIDS = 0x3FFE  # per channel: 1 to 0x3FFE
+FIRST_FLOW = 1_000_001  # lowest id of upstream flows; those of downstream flows are usually lower
 
 
 def channels(modems: int) -> int:
-    """Four, or as many more as it takes for two SIDs of 14 bits per modem."""
+    """The number of upstream channels: four, or more if the 14-bit SIDs, two per modem, need it."""
     return max(CHANNELS, -(-2 * modems // MOST_SIDS))
 
 
 def channel_lines(modems: int, numbers: Numbers) -> Iterator[str]:
-    """Bandwidth requests come on sessions of their own; modems range on the first channel."""
+    """YAML of the channels. Requests have their own sessions; the first channel has ranging."""
     yield "upstream_channels:"
     for number in range(1, channels(modems) + 1):
         kinds = {"session": 0x20000, "request_session": 0x21000}
@@ -35,11 +35,11 @@ def channel_lines(modems: int, numbers: Numbers) -> Iterator[str]:
 
 
 def sids_of(modem: int, modems: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Two neighbouring channels, where the first one follows the last; the SID on each.
+    """The two channels of a modem, with its SID on each. The first channel follows the last.
 
-    A modem has the same SID on both, and no other modem has it: so who reads a capture without the
-    configuration knows which segments belong together. Of more modems than a channel has SIDs the
-    SIDs are given out by channel: a number then means different modems on different channels.
+    A modem has the same SID on both channels, and no other modem has it, so that a capture can be
+    decoded without the configuration. With more modems than SIDs per channel, the same SID means
+    different modems on different channels.
     """
     turn, first = divmod(modem - 1, channels(modems))
     second = (first + 1) % channels(modems)
@@ -49,7 +49,7 @@ def sids_of(modem: int, modems: int) -> tuple[tuple[int, int], tuple[int, int]]:
 
 
 def flow_lines(modem: int, modems: int, downstream_flows: int = 0) -> Iterator[str]:
-    """One flow, over both channels of the modem, with an id behind those of the downstream."""
+    """YAML of a modem's flow on both its channels; the id is above the downstream ids."""
     first = max(FIRST_FLOW, downstream_flows + 1)
     sids = ", ".join(
         f"{{channel: {channel}, sid: {sid:#06x}}}" for channel, sid in sids_of(modem, modems)
