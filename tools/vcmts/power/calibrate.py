@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A machine's P-states in watts, from what was saved when there was almost nothing to do.
+"""Calculates a machine's watts per P-state from power savings that were measured near idle.
 
-Three savings and three unknowns: what a core's switching takes at the highest frequency, how far
-the voltage falls to the lowest, and what of it goes on in a pause. Busy and polling take the same.
+Three savings give three unknowns: a core's switching power at the highest frequency, the voltage at
+the lowest, and the share of switching power in a pause. Busy and polling cores take the same power.
 """
 
 import math
@@ -15,7 +15,7 @@ from vcmts.power.model import State
 
 @dataclass(frozen=True)
 class NearIdle:
-    """Watts of all processors, and what pauses, the lowest frequency, and both took away."""
+    """Watts of all processors, and the savings by pauses, lowest frequency, and both."""
 
     cpu: float
     pauses: float
@@ -25,39 +25,40 @@ class NearIdle:
 
 @dataclass(frozen=True)
 class Switching:
-    """What the calibration finds, of one core."""
+    """The result of the calibration, for one core."""
 
     watts: float  # at the highest frequency
     voltage: float  # at the lowest frequency, as a share of that at the highest
-    kept: float  # share of it that goes on in a pause
-    rest: float  # watts of all processors beside it
+    kept: float  # share of `watts` in a pause
+    rest: float  # watts of all processors without their cores' switching power
 
 
 def solved(
     seen: NearIdle, cores: float, idle: float, idle_slow: float, slowdown: float
 ) -> Switching:
-    """`idle`: share of the time without work at the highest frequency, `idle_slow` at the lowest,
-    which is `slowdown` of the highest."""
+    """Solves for the unknowns. `cores`: of the workers. `idle`, `idle_slow`: share of time without
+    work at the highest and the lowest frequency. `slowdown`: lowest over highest frequency. Raises
+    MistakeError if the measurements contradict each other."""
     by_pause = seen.pauses / (cores * idle)
     by_pause_slow = (seen.both - seen.frequency) / (cores * idle_slow)
     ratio = by_pause_slow / by_pause  # of c V^2 f
     if not 0 < ratio < 1:
-        raise MistakeError("calibrate: pauses must save something, and less when slow")
+        raise MistakeError("calibrate: pauses must save power, and less at the lowest frequency")
     whole = seen.frequency / cores / (1 - ratio)
     found = Switching(
         whole, math.sqrt(ratio / slowdown), 1 - by_pause / whole, seen.cpu - cores * whole
     )
     if found.kept < 0 or found.rest < 0 or found.voltage > 1:
         raise MistakeError(
-            "calibrate: the savings contradict each other: of a core "
-            f"{found.watts:.2f} W, of which {found.kept:.0%} go on in a pause, at "
-            f"{found.voltage:.0%} of the voltage, and {found.rest:.0f} W beside it"
+            "calibrate: the savings contradict each other: they give "
+            f"{found.watts:.2f} W per core, {found.kept:.0%} of it in a pause, "
+            f"{found.voltage:.0%} of the voltage, and {found.rest:.0f} W besides the cores"
         )
     return found
 
 
 def states(found: Switching, ghz: Sequence[float]) -> tuple[State, ...]:
-    """c V^2 f, with a voltage on a line from the lowest to the highest frequency."""
+    """P-states at ascending frequencies `ghz`, by c V^2 f with a voltage linear in f."""
     least, most = ghz[0], ghz[-1]
 
     def at(f: float) -> State:
@@ -70,5 +71,5 @@ def states(found: Switching, ghz: Sequence[float]) -> tuple[State, ...]:
 
 
 def proportion(of: Sequence[float], to: Sequence[float]) -> float:
-    """The factor by which `of` comes nearest to `to` (least squares)."""
+    """The factor that fits `of` to `to` by least squares."""
     return sum(a * b for a, b in zip(of, to, strict=True)) / sum(a * a for a in of)

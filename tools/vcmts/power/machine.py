@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The description of a machine that watts are modelled for: a YAML file, read and checked.
+"""Reads and checks the description of a machine for modelled watts: a YAML file (docs/power.md).
 
-A number may be the name of a published figure (config/published.yaml) instead.
+A number may also be the name of a published figure (config/published.yaml).
 """
 
 import math
@@ -35,7 +35,7 @@ GIVEN = ("p_states", "rest_watts", "platform")
 
 
 class Part:
-    """A mapping of the file, that knows where it stands and which keys it may have."""
+    """A mapping of the file. Its methods read and check values, and raise MistakeError."""
 
     def __init__(self, value: Any, where: str, allowed: Sequence[str]) -> None:
         if not isinstance(value, dict):
@@ -155,7 +155,7 @@ def states_of(part: Part) -> tuple[State, ...]:
 
 
 def described(part: Part) -> Json:
-    """Watts as the file has them."""
+    """The watts of a Machine, from the keys `p_states`, `rest_watts` and `platform`."""
     rest = part.number("rest_watts", 0.1, 100000)
     out: Json = {
         "states": states_of(part),
@@ -171,7 +171,7 @@ def described(part: Part) -> Json:
 
 
 def fitted(part: Part, machine: Machine) -> Json:
-    """Watts from what was saved near idle."""
+    """The watts of a Machine, from the key `calibrate`: power savings near idle."""
     keys = ("cpu", "pauses", "frequency", "both")
     of_platform = ("platform", "platform_pauses", "platform_frequency", "platform_both")
     points = part.part("calibrate", ("gbps", *keys, *of_platform))
@@ -184,7 +184,9 @@ def fitted(part: Part, machine: Machine) -> Json:
         return sum(s * (1 - load / frequency) for s, load in zip(shares, at, strict=True))
 
     if max(at) >= slowdown:
-        raise MistakeError(f"{points.where}: gbps: found more than the lowest frequency carries")
+        raise MistakeError(
+            f"{points.where}: gbps: found more than the workers carry at the lowest frequency"
+        )
     seen = calibrate.NearIdle(*(points.number(key, 0.1, 100000) for key in keys))
     found = calibrate.solved(seen, machine.worker_cores, idle(1.0), idle(slowdown), slowdown)
     out: Json = {
@@ -202,14 +204,14 @@ def fitted(part: Part, machine: Machine) -> Json:
         whole, *saved = (points.number(key, 0.1, 100000) for key in of_platform)
         factor = calibrate.proportion([seen.pauses, seen.frequency, seen.both], saved)
         if factor < 1 or whole < factor * seen.cpu:
-            raise MistakeError(f"{points.where}: the platform must take and save more than the CPU")
+            raise MistakeError(f"{points.where}: the platform must use and save more than the CPU")
         out["platform_factor"] = factor
         out["platform_watts"] = whole - factor * seen.cpu
     return out
 
 
 def published_of(part: Part) -> Json:
-    """Percentages by level, saving and quantity."""
+    """The published percentages of a day's saving by level, saving and quantity."""
     if "published_day" not in part:
         return {}
     levels = part.part("published_day", LEVELS)
@@ -224,7 +226,7 @@ def published_of(part: Part) -> Json:
 
 
 def document_of(text: str, where: str) -> Any:
-    """Without aliases, a few of which make a document of any size; nor deep, which takes long."""
+    """Parses YAML. Refuses aliases, which expand to any size, and more than MOST_DEPTH levels."""
     depth = 0
     try:
         for event in yaml.parse(text, Loader=yamls.LOADER):
@@ -242,6 +244,7 @@ def document_of(text: str, where: str) -> Any:
 
 
 def parsed(text: str, where: str) -> Machine:
+    """Makes a Machine from a description. `where` is its name in messages."""
     document = document_of(text, where)
     part = Part(document, where, (*NEEDED, *OPTIONAL, *CALIBRATED, *GIVEN))
     both_ways = [key for key in GIVEN if key in part] if "calibrate" in part else []
@@ -274,6 +277,7 @@ def parsed(text: str, where: str) -> Machine:
 
 
 def check(machine: Machine, where: str) -> Machine:
+    """Raises MistakeError if the workers do not fit the cores, or do not carry the peak rate."""
     if machine.worker_cores > machine.cores:
         raise MistakeError(
             f"{where}: found {machine.worker_cores:g} cores of workers, allowed: {machine.cores}"
@@ -282,13 +286,13 @@ def check(machine: Machine, where: str) -> Machine:
     if most > 1 + 1e-9:
         raise MistakeError(
             f"{where}: peak_gbps: found {machine.peak_gbps:g}, allowed: at most "
-            f"{machine.peak_gbps / most:g}, which is what the workers carry"
+            f"{machine.peak_gbps / most:g}, the capacity of the workers"
         )
     return machine
 
 
 def read(path: Path = PUBLISHED) -> Machine:
-    """Raises MistakeError with one line for what describes no machine."""
+    """Reads a description. Raises MistakeError if it is not valid."""
     try:
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
@@ -299,5 +303,5 @@ def read(path: Path = PUBLISHED) -> Machine:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise MistakeError(f"{path}: found no text, allowed: YAML") from error
+        raise MistakeError(f"{path}: found binary data, allowed: YAML in UTF-8") from error
     return parsed(text, str(path))

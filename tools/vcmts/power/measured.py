@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measured watts: of the processors by their counters, of the server by a command of the user's.
+"""Measures watts: of the processors by RAPL, of the server by a command of the user.
 
-Either has a reason where there are none. Never told as modelled, nor the other way round.
+A reading without watts has a reason instead.
 """
 
 import contextlib
@@ -19,16 +19,16 @@ from pathlib import Path
 from vcmts.paths import MistakeError
 from vcmts.power.rapl import FIRST, POWERCAP, Rapl, Reading
 
-TIMEOUT = 5.0  # s that a command may take
+TIMEOUT = 5.0  # s, of a command
 MOST_OUTPUT = 1 << 16  # bytes
 MOST_WATTS = 100000.0
-# What ipmitool and FreeIPMI call the power of this moment, beside that of hours.
+# The line of ipmitool or FreeIPMI with the present power; others have averages.
 NOW = re.compile(r"^\s*(?:Instantaneous power reading|Current Power)\s*:(.*)$", re.M | re.I)
 WATTS = re.compile(r"(?<![\w.+-])\d{1,6}(?:\.\d{1,6})?(?=[ \t]*(?:W|Watts?)\b)", re.ASCII | re.I)
 PLAIN = re.compile(r"\s*(\d{1,6}(?:\.\d{1,6})?)\s*", re.ASCII)
 COMMAND_HELP = (
-    "a command that prints the server's watts, such as 'ipmitool dcmi power reading'; it is called "
-    "without a shell"
+    "command that prints the server's watts, such as 'ipmitool dcmi power reading'; run without a "
+    "shell"
 )
 
 
@@ -39,7 +39,7 @@ class Measured:
 
 
 def parsed(output: str) -> Reading:
-    """A number alone, one with its unit, or the line in which IPMI tells the present."""
+    """Parses a command's output: a number, one with its unit, or IPMI's line of present power."""
     plain = PLAIN.fullmatch(output)
     labelled = NOW.findall(output)
     if plain:
@@ -49,7 +49,7 @@ def parsed(output: str) -> Reading:
     else:
         found = WATTS.findall(output)
     if len(found) != 1:
-        return Reading(None, f"found {len(found)} numbers of watts, allowed: one")
+        return Reading(None, f"found {len(found)} values in watts, allowed: one")
     watts = float(found[0])
     if not 0 < watts <= MOST_WATTS:
         return Reading(None, f"found {watts:g} W, allowed: above 0, at most {MOST_WATTS:g}")
@@ -67,7 +67,8 @@ def words_of(command: str) -> list[str]:
 
 
 def collected(child: subprocess.Popen[bytes], until: float) -> tuple[bytes, str]:
-    """What it writes, and why that is not all; the reason is empty where it ended by itself."""
+    """Reads a child's stdout until time.monotonic() is `until`. Returns the output, and why it is
+    incomplete; "" if the child ended by itself."""
     assert child.stdout is not None
     output = b""
     while True:
@@ -88,13 +89,14 @@ def collected(child: subprocess.Popen[bytes], until: float) -> tuple[bytes, str]
 
 
 def ended(child: subprocess.Popen[bytes]) -> None:
-    """With all that it started: its number is still its own, as nobody has waited for it."""
+    """Kills the process group of a child. The child was not reaped, so its ID is still valid."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()
 
 
 def asked(words: list[str], timeout: float = TIMEOUT) -> Reading:
+    """Runs the command, and returns the watts that it prints, or why there are none."""
     try:
         child = subprocess.Popen(
             words,
@@ -119,10 +121,10 @@ def asked(words: list[str], timeout: float = TIMEOUT) -> Reading:
 
 
 class Sampler:
-    """Both, each time that it is asked; a command may take seconds."""
+    """Samples watts of processors and server. A command may take seconds."""
 
     def __init__(self, command: str | None = None, root: Path = POWERCAP) -> None:
-        """Raises MistakeError where the command is none."""
+        """Raises MistakeError if the command cannot be split into words."""
         self.rapl = Rapl(root)
         self.words = words_of(command) if command is not None else None
 
@@ -135,17 +137,18 @@ class Sampler:
 
 
 class Joules:
-    """What was taken since the first reading, by "cpu" and "platform".
+    """The energy used since the first sample, by "cpu" and "platform", in joules.
 
-    A key is there where that was measured now, and without a gap since it began; `reasons` tells
-    of the others.
+    A key is missing if its last sample failed, or its measurement had a gap; `reasons` says why.
     """
 
     def __init__(self, sampler: Sampler, clock: Callable[[], float] = time.monotonic) -> None:
         self.sampler = sampler
         self.clock = clock
         self.reasons: dict[str, str] = {}
-        self._sums: dict[str, tuple[float, float]] = {}  # when told last, joules until then
+        self._sums: dict[
+            str, tuple[float, float]
+        ] = {}  # time of the last sample, joules until then
         self._broken: set[str] = set()
 
     def _add(self, what: str, reading: Reading, now: float) -> float | None:
@@ -155,7 +158,7 @@ class Joules:
             return 0.0
         if what in self._sums and reading.reason == FIRST:
             self._broken.add(what)
-            self.reasons[what] = "its counters could not be compared for a time"
+            self.reasons[what] = "the measurement had a gap"
         if reading.watts is None or what not in self._sums or what in self._broken:
             self.reasons.setdefault(what, reading.reason)
             return None

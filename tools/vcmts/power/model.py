@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Modelled watts: what a machine takes whose workers are busy, poll or pause at a frequency.
-
-docs/power.md tells what is behind it. Nothing here is measured.
+"""Models the watts of a machine from the time that its workers are busy, poll or pause at a
+frequency. Nothing here is measured; docs/power.md describes the model.
 """
 
 from bisect import bisect_left
@@ -14,7 +13,7 @@ SLACK = 1e-9
 
 @dataclass(frozen=True)
 class State:
-    """A P-state. Watts of one core in it, of which a polling one does not know that it is idle."""
+    """A P-state, with the watts of one core in it."""
 
     ghz: float
     busy: float
@@ -27,30 +26,30 @@ class Kind:
     """The workers of each service group for one direction."""
 
     carries: str  # downstream, upstream, both
-    cores: float  # of a service group
-    gbps: float  # that these carry together, at the highest frequency
+    cores: float  # per service group
+    gbps: float  # capacity of these cores together at the highest frequency
 
 
 @dataclass(frozen=True)
 class Machine:
-    """A server. Watts are of all its processors; the platform is all of the server."""
+    """A server. Watts are those of all its processors; the platform is the whole server."""
 
     name: str
     source: str
     groups: int
     cores: int
     workers: tuple[Kind, ...]
-    upstream_share: float  # of the downstream's rate
+    upstream_share: float  # upstream rate over downstream rate
     peak_gbps: float  # both directions
-    states: tuple[State, ...]  # from slow to fast
-    rest_watts: float  # of the processors, beside what the workers' cores take by their states
-    platform_watts: float | None  # beside what grows with the processors; None: not known
-    platform_factor: float  # watts of the platform for each of the processors: supplies, fans
-    governor_busy: float  # the share of a core's time that a governor lets be busy
-    governor_ghz: float  # and the least that it chooses
+    states: tuple[State, ...]  # by ascending frequency
+    rest_watts: float  # of the processors without the workers' cores
+    platform_watts: float | None  # constant part of the platform; None: unknown
+    platform_factor: float  # platform watts per watt of the processors: power supplies, fans
+    governor_busy: float  # maximum share of a core's time that the governor allows to be busy
+    governor_ghz: float  # lowest frequency that the governor chooses
     governor_name: str = ""
-    transition_us: float = 0.0  # until another frequency is there
-    fitted: Mapping[str, float] = field(default_factory=dict)  # by what it was calibrated
+    transition_us: float = 0.0  # duration of a frequency change
+    fitted: Mapping[str, float] = field(default_factory=dict)  # results of the calibration
     published_day: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -60,16 +59,16 @@ class Machine:
 
 @dataclass(frozen=True)
 class Use:
-    """How one worker, or several alike, spends its time. The rest of it polls."""
+    """How one worker, or several equal ones, spend their time. The remaining time they poll."""
 
-    busy: float  # shares of the time
-    paused: float
+    busy: float  # share of the time
+    paused: float  # share of the time
     hertz: float
-    weight: float = 1.0  # how many of them
+    weight: float = 1.0  # number of workers
 
 
 def state_at(machine: Machine, hertz: float) -> State:
-    """Between two P-states on the line between them; beyond the ends, the end."""
+    """The state at a frequency: linear between two P-states, constant outside of them."""
     states, ghz = machine.states, hertz / 1e9
     place = bisect_left([state.ghz for state in states], ghz)
     if place == 0:
@@ -91,15 +90,13 @@ def state_at(machine: Machine, hertz: float) -> State:
 
 
 def hertz_at(machine: Machine, share: float) -> float:
-    """A share of the highest frequency: for a core whose own frequencies are others."""
+    """The frequency at a share of the highest, for a measured core with other frequencies."""
     return share * machine.states[-1].ghz * 1e9
 
 
 def core_watts(machine: Machine, *, busy: float, paused: float, hertz: float) -> float:
-    """Modelled, of one core of a worker, which polls when it neither works nor pauses.
-
-    `busy` and `paused` are shares of the time, together at most 1.
-    """
+    """Modelled watts of one worker's core. `busy` and `paused` are shares of the time, together at
+    most 1; the remaining time it polls."""
     if min(busy, paused) < -SLACK or busy + paused > 1 + SLACK:
         raise ValueError(f"busy {busy:g} and paused {paused:g}: shares of one time")
     state = state_at(machine, hertz)
@@ -108,10 +105,8 @@ def core_watts(machine: Machine, *, busy: float, paused: float, hertz: float) ->
 
 
 def cpu_watts(machine: Machine, uses: Iterable[Use], workers: float | None = None) -> float:
-    """Modelled, of all processors; the workers of `uses` stand for all of the machine's.
-
-    `workers`: so many cores instead of those in the description.
-    """
+    """Modelled watts of all processors. `uses` is a sample of the machine's workers, scaled to
+    `workers` cores; None: those of the description."""
     uses = list(uses)
     weight = sum(use.weight for use in uses)
     if weight <= 0:
@@ -124,37 +119,32 @@ def cpu_watts(machine: Machine, uses: Iterable[Use], workers: float | None = Non
 
 
 def watts(machine: Machine, *, busy: float, paused: float, hertz: float) -> float:
-    """Modelled, of all processors, whose workers all spend their time so."""
+    """Modelled watts of all processors, if all workers spend their time in the same way."""
     return cpu_watts(machine, [Use(busy, paused, hertz)])
 
 
 def platform_watts(machine: Machine, cpu: float) -> float | None:
-    """Modelled, of the server whose processors take `cpu` watts; None where that is not known."""
+    """Modelled watts of the server if its processors take `cpu` watts; None: unknown."""
     if machine.platform_watts is None:
         return None
     return machine.platform_watts + machine.platform_factor * cpu
 
 
 def rates(machine: Machine, gbps: float) -> tuple[float, float]:
-    """Downstream and upstream of both together."""
+    """Splits a rate of both directions into downstream and upstream."""
     downstream = gbps / (1 + machine.upstream_share)
     return downstream, gbps - downstream
 
 
 def loads(machine: Machine, downstream: float, upstream: float) -> list[float]:
-    """Of each kind of workers: the share of what it carries at the highest frequency.
-
-    The Gbps are those of the server.
-    """
+    """The load of each kind of workers, 1 is full at the highest frequency. Gbps of the server."""
     of = {"downstream": downstream, "upstream": upstream, "both": downstream + upstream}
     return [of[kind.carries] / machine.groups / kind.gbps for kind in machine.workers]
 
 
 def slowest(machine: Machine, load: float) -> State:
-    """The governor's choice: the lowest frequency at which a load leaves a core enough time.
-
-    `load` is of the highest frequency. Where none does, the highest.
-    """
+    """The governor's choice: the lowest frequency that keeps a core's busy share within its limit,
+    else the highest. `load` is the busy share at the highest frequency."""
     highest = machine.states[-1]
     for state in machine.states:
         busy = load * highest.ghz / state.ghz

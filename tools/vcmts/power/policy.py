@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Our own governor in the model: its policies, and the lowest frequency that it chooses.
+"""vcmtsd's frequency governor in the model: its policies, and the lowest frequency that it chooses.
 
-The numbers are those of src/power; how they come about is told in docs/power.md.
+The numbers are read from src/power; docs/power.md explains them.
 """
 
 import argparse
@@ -23,9 +23,9 @@ UNITS = {"us": 1.0, "ms": 1e3, "s": 1e6}
 
 @dataclass(frozen=True)
 class Policy:
-    busy: float  # the share of a worker's time that its load is to take
-    hold_ms: float  # before a frequency is lowered
-    highest: bool
+    busy: float  # target for the busy share of a worker's time
+    hold_ms: float  # time before the frequency is lowered
+    highest: bool  # always the highest frequency
 
 
 @cache
@@ -46,7 +46,8 @@ def number(name: str) -> int:
 
 
 def look_us(least: float, most: float, latency: float, transition: float) -> float:
-    """How often it looks: as seldom as the lowest frequency allows. Microseconds."""
+    """The governor's sampling interval in us: the longest that keeps the latency at the lowest
+    frequency `least`. `least` and `most` in GHz, `latency` and `transition` in us."""
     seldom, often = number("LOOK_MOST_NS") / 1000, number("LOOK_LEAST_NS") / 1000
     if least >= most:
         return seldom
@@ -55,24 +56,24 @@ def look_us(least: float, most: float, latency: float, transition: float) -> flo
 
 
 def down_seconds(name: str) -> float:
-    """Without any load, after which the frequency of a policy is the lowest in any case: what was
-    wished before is held, and once more, as a look may fall in the end of a load; then it looks
-    as often as a load takes to be seen, and once more for being late."""
+    """Seconds without load after which a policy has certainly reached the lowest frequency: twice
+    the hold time, as a sample may see the end of a load; then the samples that detect the load, and
+    one more for delays."""
     looks = (number("LOOKS") + 1) * number("LOOK_MOST_NS") / 1e9
     return 2 * policies()[name].hold_ms / 1e3 + looks
 
 
 def floor_ghz(least: float, most: float, latency: float, transition: float) -> float:
-    """The lowest frequency at which a load that comes at once waits no longer than the latency."""
+    """The lowest frequency in GHz that keeps packets of a sudden load within `latency`."""
     wait = number("LOOKS") * look_us(least, most, latency, transition) + transition
     return max(least, most * (1 - latency / wait)) if wait > latency else least
 
 
 def governed(machine: Machine, name: str, latency_us: float | None) -> Machine:
-    """The machine with a governor of ours: what was published is of another one."""
+    """The machine with vcmtsd's governor, and without the published day, which has another one."""
     policy = policies().get(name)
     if policy is None:
-        raise MistakeError(f"--policy {name}: not known, allowed: {', '.join(policies())}")
+        raise MistakeError(f"--policy: found {name}, allowed: {', '.join(policies())}")
     least, most = machine.states[0].ghz, machine.states[-1].ghz
     latency = LATENCY_US if latency_us is None else latency_us
     floor = most if policy.highest else floor_ghz(least, most, latency, machine.transition_us)
@@ -88,5 +89,5 @@ def governed(machine: Machine, name: str, latency_us: float | None) -> Machine:
 def microseconds(text: str) -> float:
     found = TIME.fullmatch(text)
     if found is None:
-        raise argparse.ArgumentTypeError(f"found {text!r}, allowed: a time as 200us or 1ms")
+        raise argparse.ArgumentTypeError(f"found {text!r}, allowed: a time such as 200us or 1ms")
     return float(found[1]) * UNITS[found[2]]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measured watts of the processors: their energy counters (RAPL), which Linux has as powercap.
+"""Measures watts of the processors with their RAPL energy counters, which Linux has in powercap.
 
-Intel's and AMD's processors stand at the same place, a folder a package. The counters count
-microjoules and begin anew at an end that they tell.
+Processors of Intel and AMD have the same folders, one per package. The counters count microjoules
+and wrap at max_energy_range_uj.
 """
 
 import os
@@ -13,15 +13,15 @@ from pathlib import Path
 POWERCAP = Path("/sys/class/powercap")
 PACKAGES = re.compile(r"intel-rapl:\d{1,4}", re.ASCII)
 PACKAGE = re.compile(r"package-\d{1,4}(-die-\d{1,4})?", re.ASCII)
-MOST_TEXT = 64  # bytes of such a file
-MOST_WATTS = 2000.0  # of a package: what is above is no measurement
+MOST_TEXT = 64  # bytes of a file
+MOST_WATTS = 2000.0  # of a package: higher values are invalid
 SHORTEST = 0.01  # s between two readings
-FIRST = "the first reading has none to be compared with"
+FIRST = "no reading before the first one"
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Watts, or why there are none."""
+    """Watts; None with the reason."""
 
     watts: float | None
     reason: str = ""
@@ -29,14 +29,14 @@ class Reading:
 
 @dataclass(frozen=True)
 class Counter:
-    """A package's energy in microjoules, and where it begins anew."""
+    """A package's energy in microjoules, and the value at which it wraps."""
 
     energy: int
     range: int
 
 
 class CounterError(Exception):
-    """Why a counter is not there: a line."""
+    """Why a counter cannot be read: one line."""
 
 
 def text_of(path: Path) -> str:
@@ -60,16 +60,16 @@ def number_of(path: Path) -> int:
 
 
 def packages(root: Path) -> list[Path]:
-    """The folders of whole packages; parts of them (cores, memory) are counted in or beside."""
+    """The folders of whole packages. Others are parts of a package (cores) or separate (memory)."""
     try:
         names = sorted(name for name in os.listdir(root) if PACKAGES.fullmatch(name))
     except FileNotFoundError as error:
-        raise CounterError(f"{root}: not there, so this machine tells no energy") from error
+        raise CounterError(f"{root}: missing: this machine has no energy counters") from error
     except OSError as error:
         raise CounterError(f"{root}: {error.strerror or error}") from error
     found = [root / name for name in names if PACKAGE.fullmatch(text_of(root / name / "name"))]
     if not found:
-        raise CounterError(f"{root}: no package that tells its energy")
+        raise CounterError(f"{root}: found no energy counter of a package")
     return found
 
 
@@ -81,46 +81,44 @@ def counters(root: Path) -> dict[Path, Counter]:
         )
         if counter.range == 0 or counter.energy > counter.range:
             raise CounterError(
-                f"{folder}: found {counter.energy} uJ of {counter.range}, which cannot be"
+                f"{folder}: found {counter.energy} uJ, allowed: 0 to {counter.range}"
             )
         found[folder] = counter
     return found
 
 
 def joules(before: Counter, after: Counter) -> float:
-    """Between two readings that are so near that the counter began anew once at most."""
+    """The energy between two readings; the counter may have wrapped once."""
     passed = after.energy - before.energy
     return (passed if passed >= 0 else passed + before.range) / 1e6
 
 
 def between(before: dict[Path, Counter], after: dict[Path, Counter], seconds: float) -> Reading:
     if before.keys() != after.keys():
-        return Reading(None, "packages came or went")
+        return Reading(None, "packages were added or removed")
     if any(old.range != after[place].range for place, old in before.items()):
         return Reading(None, "the range of a counter changed")
     longest = min(counter.range for counter in after.values()) / 1e6 / MOST_WATTS
     if seconds > longest:
-        return Reading(
-            None, f"{seconds:.0f} s between readings: a counter may have begun anew twice"
-        )
+        return Reading(None, f"{seconds:.0f} s between readings: a counter may have wrapped twice")
     watts = [joules(old, after[place]) / seconds for place, old in before.items()]
     if max(watts) > MOST_WATTS:
-        return Reading(None, f"{max(watts):.0f} W of a package cannot be")
+        return Reading(None, f"found {max(watts):.0f} W of a package, allowed: {MOST_WATTS:.0f}")
     return Reading(sum(watts))
 
 
 class Rapl:
-    """Watts of all packages together, each time since the last reading."""
+    """Samples the watts of all packages together, as the mean since the last sample."""
 
     def __init__(self, root: Path = POWERCAP) -> None:
         self.root = root
         self.last: tuple[float, dict[Path, Counter]] | None = None
 
     def sample(self, now: float) -> Reading:
-        """`now` in seconds of a clock that only goes forward.
+        """`now`: seconds of a monotonic clock.
 
-        What cannot be read is passed over: the next reading tells the mean since the last one.
-        What cannot be compared begins again.
+        If the counters cannot be read, the next sample gives the mean since the last good one. If
+        two readings cannot be compared, sampling restarts.
         """
         try:
             found = counters(self.root)
