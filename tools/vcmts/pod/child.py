@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmtsd as the child of the first process: its lines are passed on, and its end is seen."""
+"""Runs vcmtsd as a child of the container's first process: passes on its messages, and reaps it."""
 
 import json
 import os
@@ -16,25 +16,24 @@ from vcmts.pod.voice import Voice
 
 PIECE = 65536
 COUNTS = ("received", "transmitted", "dropped", "held")
-LINE_MOST = 1 << 20  # bytes: what is longer is passed on in pieces
+LINE_MOST = 1 << 20  # bytes: a longer line is passed on in pieces
 
 
 @dataclass
 class Child:
     process: subprocess.Popen[bytes]
     voice: Voice
-    status: int | None = None  # of the end: negative is a signal's number
-    rest: bytes = b""
-    open: bool = True
-    reaped: list[int] = field(default_factory=list)  # others whose parents ended before them
+    status: int | None = None  # exit status, negative: a signal's number; None: it runs
+    rest: bytes = b""  # an incomplete line
+    open: bool = True  # its stderr
+    reaped: list[int] = field(default_factory=list)  # IDs of orphans
 
     def pipe(self) -> int:
-        assert self.process.stderr is not None, "it was started so"
+        assert self.process.stderr is not None, "start() opens a pipe"
         return self.process.stderr.fileno()
 
     def pass_on(self) -> None:
-        """What it has said since, if anything. A line that is not whole waits for its rest, so that
-        no line of ours comes between."""
+        """Passes on whole lines of the child's stderr; keeps an incomplete one."""
         try:
             piece = os.read(self.pipe(), PIECE)
         except BlockingIOError:
@@ -46,9 +45,9 @@ class Child:
             self.give_rest()
 
     def give(self, lines: list[bytes]) -> None:
-        """To our stderr, and a line at a time to the voice."""
+        """Writes lines to stderr, and reports each to the voice."""
         left = b"".join(line + b"\n" for line in lines)
-        with suppress(OSError):  # nobody reads: no reason to stop
+        with suppress(OSError):  # stderr is closed: continue without messages
             while left:
                 left = left[os.write(2, left) :]
         for line in filter(None, lines):
@@ -60,7 +59,7 @@ class Child:
             self.rest = b""
 
     def reap(self) -> None:
-        """All that ended: the first process of a container is the parent of orphans."""
+        """Reaps all ended processes: the first process of a container is the parent of orphans."""
         while self.status is None:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -78,14 +77,14 @@ class Child:
             self.process.send_signal(number)
 
     def finish(self) -> None:
-        """Its last lines, also where another process has the pipe open still."""
+        """Passes on the last messages, even if another process still has the pipe open."""
         while self.open and ready([self.pipe()], 0.0):
             self.pass_on()
         self.give_rest()
 
 
 def ready(files: Iterable[int], seconds: float) -> list[int]:
-    """Those that can be read, after at most so long."""
+    """Waits up to `seconds` until files are readable; returns those that are."""
     with selectors.DefaultSelector() as selector:
         for file in files:
             selector.register(file, selectors.EVENT_READ)
@@ -93,7 +92,7 @@ def ready(files: Iterable[int], seconds: float) -> list[int]:
 
 
 def start(command: Sequence[str], cores: frozenset[int], voice: Voice, folder: str) -> Child:
-    """On all these cores, whichever ones we have left to ourselves."""
+    """Starts vcmtsd with affinity `cores` and RUNTIME_DIRECTORY `folder`."""
 
     def prepare() -> None:
         die_with_parent()
@@ -119,7 +118,7 @@ def reasons(drops: dict[str, int]) -> str:
 
 
 def account(summary: Path) -> list[str]:
-    """What each group did, by vcmtsd's own summary; nothing where it has written none."""
+    """A line per group and direction, from the summary that vcmtsd writes; empty without one."""
     try:
         told = json.loads(summary.read_text(encoding="utf-8"))
         return [
@@ -135,20 +134,20 @@ def account(summary: Path) -> list[str]:
 
 
 def why_ended(status: int, voice: Voice) -> str:
-    """For people, of a status that is not 0."""
+    """Explains an exit status other than 0."""
     if status == -signal.SIGILL:
-        return "vcmtsd ended by SIGILL: this node's CPU lacks instructions that it was built for"
+        return "vcmtsd ended by SIGILL: it was built for instructions that this node's CPU lacks"
     if voice.overdue:
         return voice.overdue
     if status == -signal.SIGKILL:
-        return "vcmtsd was killed: more memory than the pod's limit?"
+        return "vcmtsd was killed: did it exceed the pod's memory limit?"
     if status < 0:
         return f"vcmtsd ended by {signal.Signals(-status).name}"
     if not voice.worst:
         return f"vcmtsd ended with status {status}"
-    return voice.worst[-1]  # those of libraries come before
+    return voice.worst[-1]  # libraries print theirs first
 
 
 def passed_on(status: int) -> int:
-    """The exit status of ours that tells its."""
+    """The exit status of this process for that of vcmtsd."""
     return 128 - status if status < 0 else status

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts pod: the first process of a container. It makes the configuration from what is mounted,
-gives the groups the container's cores, runs vcmtsd, reloads what changes, and ends it gently.
+"""vcmts pod: the first process of a container. It renders the configuration from mounted files,
+assigns the container's cores to the groups, runs vcmtsd, reloads changed files, and drains it.
 
-Exit status: that of vcmtsd, 128 + N where a signal ended it; 2 where something is missing or wrong,
-which is told in one line, for the kubelet too.
+Exit status: that of vcmtsd, 128 + N after signal N; 2 for an error in the configuration or the
+container, with one line for the kubelet.
 """
 
 import argparse
@@ -29,8 +29,8 @@ MISTAKE = 2
 SUMMARY = "summary.json"
 TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min)?")
 UNITS = {"ms": 0.001, "s": 1.0, "min": 60.0, None: 1.0}
-EPILOG = """What stands behind -- goes to `vcmtsd run` as it is, such as -- --latency.
-docs/container.md says more."""
+EPILOG = """Options after -- are passed to `vcmtsd run`, such as -- --latency.
+docs/container.md has the details."""
 
 
 def seconds(text: str) -> float:
@@ -54,52 +54,55 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         type=Path,
         default=Path("/etc/vcmts/secret"),
-        help="files that it names, looked at for changes as well (default: %(default)s)",
+        help="folder of the files that it names, also watched for changes (default: %(default)s)",
     )
     parser.add_argument(
         "--run",
         metavar="FOLDER",
         type=Path,
         default=Path("/run/vcmts"),
-        help="the one folder that is written to (default: %(default)s)",
+        help="the only folder that is written to (default: %(default)s)",
     )
     parser.add_argument(
         "--metrics",
         metavar="ADDRESS:PORT",
         default="0.0.0.0:9464",
-        help="metrics, /ready and /live (default: %(default)s)",
+        help="HTTP endpoint of metrics, /ready and /live (default: %(default)s)",
     )
     parser.add_argument(
         "--drain",
         metavar="TIME",
         type=seconds,
         default=20.0,
-        help="how long what the groups hold may take to go out before the end (default: 20s)",
+        help="time to transmit pending packets before the end (default: 20s)",
     )
     parser.add_argument(
         "--huge-pages",
         choices=("auto", "must"),
         default="auto",
-        help="auto: used where there are enough; must: nothing is served without (default: auto)",
+        help="auto: use them if there are enough; must: refuse to start without (default: auto)",
     )
     parser.add_argument(
         "--keep-threads",
         action="store_true",
-        help="cores are those that the configuration names, instead of the container's, dealt out",
+        help="use the cores that the configuration names, instead of assigning the container's",
     )
     parser.add_argument(
         "--split-siblings",
         action="store_true",
-        help="serve also where others have the second threads of our cores",
+        help="start even if other containers use the hyper-thread siblings of the cores",
     )
     parser.add_argument(
-        "--log-format", choices=("json", "text", "plain"), default="json", help="(default: json)"
+        "--log-format",
+        choices=("json", "text", "plain"),
+        default="json",
+        help="format of messages (default: %(default)s)",
     )
     parser.add_argument("vcmtsd", metavar="-- OPTION", nargs="*", help=argparse.SUPPRESS)
 
 
 def prepare(folder: Path) -> None:
-    """The folder, without what a container before us left there. Raises WrongError."""
+    """Creates the folder, and removes files of an earlier container. Raises WrongError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name in ("control.sock", "vcmts.yaml", SUMMARY):
@@ -113,7 +116,7 @@ def prepare(folder: Path) -> None:
 
 
 def cannot_write(folder: Path, error: OSError) -> str:
-    return f"{error.filename or folder}: {error.strerror}; {folder} must be an emptyDir with room"
+    return f"{error.filename or folder}: {error.strerror}; mount an emptyDir with space at {folder}"
 
 
 def machine_here(arguments: argparse.Namespace, files: Files, voice: Voice) -> Machine:
@@ -126,7 +129,7 @@ def machine_here(arguments: argparse.Namespace, files: Files, voice: Voice) -> M
 
 
 def made(arguments: argparse.Namespace, voice: Voice) -> tuple[Source, Rendered]:
-    """What vcmtsd is to read, written. Raises WrongError or RefusedError."""
+    """Renders and writes the configuration for vcmtsd. Raises WrongError or RefusedError."""
     prepare(arguments.run)
     files = Files()
     source = Source(
@@ -161,7 +164,7 @@ def command_of(arguments: argparse.Namespace, source: Source, control: Path) -> 
 
 
 def settle(found: Rendered, cores: frozenset[int]) -> None:
-    """We rest where the management does, and never on a core that polls."""
+    """Moves this process to the core of the management thread, away from polling cores."""
     main = int(found.facts["placement"]["main_core"])
     if main in cores:
         os.sched_setaffinity(0, {main})
@@ -173,7 +176,7 @@ def stopped_early(voice: Voice) -> int:
 
 
 def served(arguments: argparse.Namespace, pod: Pod, signals: Signals) -> int:
-    """Returns the status of vcmtsd, negative for a signal."""
+    """Runs vcmtsd to its end. Returns its status, negative for a signal."""
     cores = frozenset(os.sched_getaffinity(0))
     if pod.now.placing is not None:
         polling = written(pod.now.placing.polling())
@@ -189,9 +192,9 @@ def served(arguments: argparse.Namespace, pod: Pod, signals: Signals) -> int:
 
 
 def run(arguments: argparse.Namespace, voice: Voice, signals: Signals) -> int:
-    """Raises WrongError or RefusedError where nothing can be served."""
+    """Prepares and runs vcmtsd. Raises WrongError or RefusedError if it cannot be started."""
     folders = list(dict.fromkeys([arguments.config.parent, arguments.secret]))
-    seen = mounted.seen(folders)  # before they are read: what changes meanwhile is seen later
+    seen = mounted.seen(folders)  # before reading, so that later changes are detected
     try:
         with signals.interrupting():
             source, found = made(arguments, voice)
@@ -203,6 +206,7 @@ def run(arguments: argparse.Namespace, voice: Voice, signals: Signals) -> int:
 
 
 def wrong(mistakes: list[str], voice: Voice) -> int:
+    """Reports errors to the log and the kubelet. Returns the exit status."""
     for mistake in mistakes:
         voice.say("error", mistake)
     more = len(mistakes) - 1

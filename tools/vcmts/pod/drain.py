@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Before the end: every service group receives nothing more, and what it holds goes out."""
+"""Drains the service groups before the end: they stop receiving and transmit pending packets."""
 
 import time
 from collections.abc import Callable
@@ -9,15 +9,15 @@ from typing import NamedTuple
 from vcmts.control.client import Client, RefusedError
 from vcmts.jsons import Json
 
-ANSWER_S = 1.0  # without an answer: whether to wait on is asked again
-WAIT = "20 ms"  # of a group at a time
+ANSWER_S = 1.0  # s to wait for an answer before checking whether to continue
+WAIT = "20 ms"  # limit of one group.drain
 
 
 class Left(NamedTuple):
-    """In a group, in packets and parts of packets."""
+    """The pending packets, segments and fragments of a group."""
 
     held: int
-    waiting: int  # of these, for a rest that has not come, and comes no more
+    waiting: int  # of these, for missing parts, which can no longer arrive
 
     def moves(self) -> bool:
         return self.held > self.waiting
@@ -27,12 +27,12 @@ Held = dict[int, Left]  # by group
 
 
 def ids(client: Client) -> list[int]:
-    """Of the groups in service."""
+    """The IDs of the groups in service."""
     return [int(group["id"]) for group in client.call("group.list")["groups"]]
 
 
 def asked(client: Client, groups: list[int], limit: str) -> Held:
-    """One behind the other, each for so long; what is asked for receives nothing from then on."""
+    """Drains groups in turn, each for up to `limit`; they receive no more. Omits refused ones."""
     wanted: list[tuple[str, Json]] = [
         ("group.drain", {"group": group, "limit": limit}) for group in groups
     ]
@@ -47,8 +47,8 @@ def asked(client: Client, groups: list[int], limit: str) -> Held:
 def drained(
     path: Path, limit: float, go_on: Callable[[], bool], clock: Callable[[], float] = time.monotonic
 ) -> Held:
-    """What is left after at most `limit` seconds: nothing that moves, where all is well. Raises
-    OSError or ClosedError where vcmtsd does not answer."""
+    """Drains all groups for up to `limit` seconds, as long as go_on() is true. Returns what is
+    pending then. Raises OSError or ClosedError if vcmtsd does not answer."""
     end = clock() + limit
 
     def waits() -> bool:
@@ -68,9 +68,11 @@ def moves(held: Held) -> bool:
 
 def told(held: Held) -> str:
     if not held:
-        return "drained: nothing is held"
+        return "drained: nothing is pending"
     if moves(held):
-        groups = (f"service group {group} holds {left.held}" for group, left in held.items())
-        return f"drained in part: {', '.join(groups)}"
+        groups = (f"service group {group} has {left.held}" for group, left in held.items())
+        return f"drained in part, still pending: {', '.join(groups)}"
     parts = sum(left.waiting for left in held.values())
-    return f"drained: nothing is held but {parts} parts of packets whose rest has not come"
+    return (
+        f"drained: only {parts} incomplete packets are pending, whose missing parts did not arrive"
+    )

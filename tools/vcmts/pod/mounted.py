@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The mounted files: whether they are other ones than before."""
+"""Detects changes of mounted files, and reads their state."""
 
 import hashlib
 import os
@@ -11,32 +11,32 @@ MOST_FILES = 4096
 
 
 def seen(folders: Iterable[Path]) -> Seen:
-    """Name, number, size and time of each file. The kubelet changes a ConfigMap by exchanging the
-    link ..data, so that files get other numbers; folders of its own, ..TIME, are seen by that."""
+    """Name, inode, size and modification time of each file in the folders. The kubelet replaces a
+    ConfigMap by exchanging the link ..data, which changes the inodes of its files."""
     found = []
     for folder in folders:
         for path in sorted(folder.glob("*"))[:MOST_FILES]:
             try:
                 state = path.stat()
             except OSError:
-                continue  # it goes just now: the next look sees what is there then
+                continue  # it is being removed
             found.append((str(path), state.st_ino, state.st_size, state.st_mtime_ns))
     return tuple(found)
 
 
 def missing(path: Path) -> str:
-    """Why a file cannot be read; "" where it can."""
+    """Why a file cannot be read; "" if it can."""
     try:
         with path.open("rb"):
             return ""
     except OSError as error:
         return os.strerror(error.errno or 0)
-    except ValueError as error:  # of a name that none can have
+    except ValueError as error:  # invalid name
         return str(error)
 
 
 def content(path: Path, most: int) -> str:
-    """By which two contents are told apart, of as many bytes; "" where there is no such file."""
+    """A hash of the first `most` bytes of a file; "" if it is not readable."""
     try:
         if not path.is_file():
             return ""

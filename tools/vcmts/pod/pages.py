@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Huge pages that a container may have: those that are free, within the limit of its cgroup."""
+"""Checks the huge pages of a container: those that are free, within the limit of its cgroup."""
 
 from vcmts.pod.variables import WrongError
 from vcmts.system.files import Files, number
@@ -12,7 +12,7 @@ NO_LIMIT = 1 << 60
 
 
 def limit(files: Files, size: str) -> int:
-    """Bytes of such pages that the control group at the root of what is mounted has left."""
+    """Bytes in huge pages of a size that the container's control group may still use."""
     places = (
         (f"sys/fs/cgroup/hugetlb.{size}.max", f"sys/fs/cgroup/hugetlb.{size}.current"),
         (
@@ -33,12 +33,12 @@ def free_mb(files: Files, page_mb: int) -> int:
 
 
 def check(files: Files, needed_mb: int) -> None:
-    """Raises WrongError where vcmtsd would run on ordinary pages."""
+    """Raises WrongError if vcmtsd would not get `needed_mb` MB in huge pages of one size."""
     free = {page: free_mb(files, page) for page in SIZES}
     if any(mb >= max(needed_mb, page) for page, mb in free.items()):
         return
     found = " and ".join(f"{mb} MB in {RESOURCES[page]}" for page, mb in free.items())
     raise WrongError(
-        f"huge pages: found {found}, allowed: {needed_mb} MB of one size and more in the pod's "
-        "limits and free on the node, or --huge-pages auto"
+        f"huge pages: found {found}, allowed: {needed_mb} MB or more of one size, in the pod's "
+        "limits and free on the node; or --huge-pages auto"
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The groups' threads on the cores that the container has, by the rules of `vcmts layout`."""
+"""Assigns the container's cores to the groups' threads, by the rules of `vcmts layout`."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -20,15 +20,15 @@ from vcmts.layout.propose import (
 )
 from vcmts.pod.variables import WrongError
 
-LAST_CORE = 1023  # that a file may name
+LAST_CORE = 1023  # highest core number in a configuration
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where the threads of a group poll. Without a lower MAC of its own, that of the upper MAC."""
+    """The cores of a group's threads."""
 
     upper_mac: int
-    lower_mac: int | None
+    lower_mac: int | None  # None: that of the upper MAC
     upstream: int
 
     def cores(self) -> set[int]:
@@ -38,6 +38,8 @@ class Place:
 
 @dataclass(frozen=True)
 class Placing:
+    """The cores of all groups."""
+
     layout: Layout
     main_core: int
     groups: dict[int, Place]  # by id
@@ -47,7 +49,7 @@ class Placing:
 
 
 def threads_text(place: Place, main: int, by_layout: bool) -> str:
-    """For the file; how many threads a downstream has is said by a layout where there is one."""
+    """YAML of a group's `threads`. `by_layout`: a key `layout` sets the number of threads."""
     keys: dict[str, str | int] = {}
     if not by_layout:
         keys["downstream"] = "1ds1t" if place.lower_mac is None else "1ds2t"
@@ -61,18 +63,19 @@ def threads_text(place: Place, main: int, by_layout: bool) -> str:
 
 
 def provisional(core: int) -> str:
-    """Threads of a file that is not placed yet: vcmtsd reads it, and tells what the groups need."""
+    """YAML of `threads` for a first check by vcmtsd, which reports what the groups need."""
     return threads_text(Place(core, LAST_CORE - core, core), core, by_layout=True)
 
 
 def own(machine: Machine, split: bool) -> Machine:
-    """With the cores that the container may keep busy. Raises WrongError where it has none so."""
+    """The machine with the cores that the container may poll on: within its CPU limit, and whole
+    physical cores unless `split`. Raises WrongError if there are none."""
     cores = sorted(machine.usable)
     if machine.quota is not None and machine.quota < len(cores):
         whole = math.floor(machine.quota)
         if whole == 0:
             raise WrongError(
-                f"cores: found a limit of {machine.quota:g} CPU, allowed: 1 or more whole ones"
+                f"cores: found a limit of {machine.quota:g} CPU, allowed: 1 CPU or more"
             )
         return replace(machine, usable=frozenset(cores[:whole]))
     lonely = [core for core in cores if not set(machine.physical(core)) <= machine.usable]
@@ -87,18 +90,18 @@ def own(machine: Machine, split: bool) -> Machine:
 
 
 def shared(machine: Machine) -> str:
-    """What there is to say where the cores are not the container's alone; "" where they are."""
+    """A warning if the container shares its cores with others; "" if it has its own."""
     if machine.quota is not None and machine.quota < len(machine.usable):
         return (
-            f"{written(sorted(machine.usable))} are cores that others use, too, and "
-            f"{machine.quota:g} cores' worth of time of them are ours: a Guaranteed pod with whole "
-            "CPUs has cores of its own"
+            f"cores {written(sorted(machine.usable))} are shared with other containers, with a CPU "
+            f"limit of {machine.quota:g} cores: use a Guaranteed pod with whole CPUs to get cores "
+            "of its own"
         )
     return ""
 
 
 def places(layout: Layout, cores: Sequence[int], upstreams: Sequence[bool]) -> Iterator[Place]:
-    """Of the groups, in the order in which the loader deals cores to them."""
+    """The cores of each group, from `cores` in the order in which vcmtsd's loader assigns them."""
     left = iter(cores)
     downstream: int | None = None
     upstream: int | None = None
@@ -122,30 +125,30 @@ def places(layout: Layout, cores: Sequence[int], upstreams: Sequence[bool]) -> I
 
 
 def asked(groups: Sequence[Json]) -> Layout | None:
-    """The layout that the groups ask for."""
+    """The layout that the configuration sets; None: none. Raises WrongError if groups differ."""
     names = {group["layout"] for group in groups}
     if names == {None}:
         return None
     if len(names) > 1:
         listed = ", ".join(sorted(name or "none" for name in names))
-        raise WrongError(f"threads.layout: found {listed}, allowed: the same of all service groups")
+        raise WrongError(f"threads.layout: found {listed}, allowed: the same for all groups")
     return next(layout for layout in LAYOUTS if layout.name in names)
 
 
 def too_few(machine: Machine, layout: Layout | None, groups: int, most: int) -> WrongError:
-    name = layout.name if layout else f"{LAYOUTS[-1].name}, the layout of the fewest threads"
+    name = layout.name if layout else f"{LAYOUTS[-1].name}, the layout with the fewest threads"
     plain = machine.usable - machine.isolated() or machine.usable
     free = machine.usable - {min(plain)} or machine.usable
     return WrongError(
         f"cores: found {len(machine.usable)} ({written(sorted(machine.usable))}), of which "
-        f"{len(free)} may poll, allowed: enough for {groups} service groups of {name}; "
-        f"these do for {most}"
+        f"{len(free)} may poll, allowed: enough for {groups} service groups with {name}; "
+        f"these suffice for {most}"
     )
 
 
 def placing(machine: Machine, groups: Sequence[Json], node: int | None) -> Placing:
-    """`groups` as `vcmtsd check --json --cores` tells them. Raises WrongError where they are too
-    many for the cores."""
+    """Assigns cores to `groups`, as printed by `vcmtsd check --json --cores`. Raises WrongError if
+    there are too many groups for the cores. `node`: preferred NUMA node."""
     upstreams = [group["upstream"] is not None for group in groups]
     wanted = asked(groups)
     isolated = polling(machine) & machine.isolated()
@@ -164,7 +167,7 @@ def placing(machine: Machine, groups: Sequence[Json], node: int | None) -> Placi
 
 
 def with_others(before: Placing, groups: Sequence[int]) -> Placing:
-    """The same for groups that were placed; others take turns with those that have the fewest."""
+    """Keeps the cores of known groups. A new group gets the core with the fewest groups."""
     load = dict.fromkeys(before.polling(), 0)
     found: dict[int, Place] = {}
     for group in groups:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From what is mounted to what vcmtsd reads: variables, paths of files, and cores."""
+"""Renders the mounted configuration for vcmtsd: variables, paths of files, cores."""
 
 import io
 import json
@@ -30,7 +30,7 @@ CONFIG_MOST = 64 << 20  # bytes
 
 
 class RefusedError(Exception):
-    """What is mounted cannot be used: the mistakes, a line each."""
+    """The mounted files cannot be used: the errors, one line each."""
 
     def __init__(self, mistakes: list[str]) -> None:
         super().__init__(mistakes[0])
@@ -39,28 +39,28 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True)
 class Source:
-    """Where a configuration comes from, and what it is made for."""
+    """The input of a rendering."""
 
-    config: Path  # mounted
-    written: Path  # for vcmtsd
+    config: Path  # the mounted file
+    written: Path  # the rendered file for vcmtsd
     machine: Machine
     files: Files
     environment: Mapping[str, str]
-    place: bool = True  # groups get cores; else the file says it
+    place: bool = True  # assign cores to the groups; False: the file has them
 
 
 @dataclass(frozen=True)
 class Rendered:
     text: str
-    facts: Json  # what vcmtsd tells of it
+    facts: Json  # printed by `vcmtsd check`
     placing: Placing | None
-    contents: tuple[str, ...] = ()  # of groups' own files
+    contents: tuple[str, ...] = ()  # hashes of the files that groups name
 
 
 def write(path: Path, text: str) -> None:
-    """The whole of it or nothing, for its owner alone: it may have keys."""
+    """Writes a file atomically, readable by its owner only, as it may contain keys."""
     new = path.with_name(f"new-{path.name}")
-    new.unlink(missing_ok=True)  # of one that was killed
+    new.unlink(missing_ok=True)  # left by a killed process
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         file = os.open(new, flags, 0o600)
@@ -89,8 +89,8 @@ def loaded(source: Source) -> Document:
 
 
 def made_profile(document: Document, source: Source, node: Node, path: Path) -> list[str]:
-    """Writes the file of a published configuration, PROFILES/NAME/sg-N.yaml below the folder that
-    is written to. Returns the mistakes."""
+    """If `path` is PROFILES/NAME/sg-N.yaml below the written folder, writes this file with group N
+    of the published configuration NAME. Returns the errors."""
     base = source.written.parent / PROFILES
     number = re.fullmatch(r"sg-(\d{1,5})\.yaml", path.name)
     if path.parent.parent != base or number is None or path.exists():
@@ -106,8 +106,8 @@ def made_profile(document: Document, source: Source, node: Node, path: Path) -> 
 
 
 def put_paths(document: Document, source: Source) -> tuple[list[Path], list[str]]:
-    """Groups' own files by names that hold from the folder of what is written, too. Returns them,
-    and the mistakes."""
+    """Rewrites the key `file` of groups as paths relative to the rendered file's folder. Returns
+    the files, and the errors."""
     paths, mistakes = [], []
     for item in text.items(document):
         found = text.child(item, "file")
@@ -117,7 +117,7 @@ def put_paths(document: Document, source: Source) -> tuple[list[Path], list[str]
         try:
             value = replaced(node.value, source.environment)
         except WrongError:
-            continue  # which is told already
+            continue  # put_variables() reported it
         path = source.config.parent / value
         paths.append(path)
         mistakes += made_profile(document, source, node, path)
@@ -134,7 +134,8 @@ def put_paths(document: Document, source: Source) -> tuple[list[Path], list[str]
 
 
 def told(source: Source, document: Document, written: str) -> Json:
-    """What vcmtsd makes of it. Raises RefusedError with its mistakes."""
+    """Checks a rendered text with `vcmtsd check`, and returns the facts that it prints. Raises
+    RefusedError with its errors."""
     trial = source.written.with_name(f"trial-{source.written.name}")
     write(trial, written)
     cores = cores_text(source.machine)
@@ -150,11 +151,11 @@ def told(source: Source, document: Document, written: str) -> Json:
     lines = [document.in_its_words(str(trial), line) for line in done.stderr.splitlines()]
     if done.returncode < 0:
         lines = [f"vcmtsd check ended by signal {-done.returncode}"]
-    raise RefusedError([line for line in lines if line.strip()] or ["vcmtsd check said nothing"])
+    raise RefusedError([line for line in lines if line.strip()] or ["vcmtsd check printed nothing"])
 
 
 def ports_node(facts: Json, files: Files) -> int | None:
-    """NUMA node of the first port that is known to be on one."""
+    """The NUMA node of the first port whose node is known; None: unknown."""
     for group in facts["groups"]:
         for port in ("network_device", "rphy_device"):
             node = layout_machine.node_of_device(files, group[port])
@@ -164,7 +165,7 @@ def ports_node(facts: Json, files: Files) -> int | None:
 
 
 def put_threads(document: Document, texts: list[str]) -> Document:
-    """A copy whose groups have these threads, beside the layout that they ask for."""
+    """A copy whose groups have these `threads`, with the `layout` of the original."""
     copy = replace(document, edits=list(document.edits))
     for item, threads in zip(text.items(copy), texts, strict=True):
         asked = text.child(item, "threads")
@@ -176,6 +177,7 @@ def put_threads(document: Document, texts: list[str]) -> Document:
 
 
 def placed(source: Source, document: Document, before: Placing | None) -> Rendered:
+    """Assigns cores to the groups; those in `before` keep theirs."""
     count = len(text.items(document))
     first = put_threads(document, [provisional(min(source.machine.usable))] * count)
     facts = told(source, first, first.written())
@@ -205,7 +207,7 @@ def refusals(facts: Json) -> list[str]:
 
 
 def rendered(source: Source, before: Placing | None = None) -> Rendered:
-    """What vcmtsd is to read; groups that were placed stay where they are. Raises RefusedError."""
+    """Renders the configuration; groups in `before` keep their cores. Raises RefusedError."""
     try:
         document = loaded(source)
         mistakes = text.put_variables(document, source.environment)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""While vcmtsd serves: other files are taken over, signals passed on, and it is ended gently."""
+"""Supervises vcmtsd: reloads changed files, handles signals, drains at the end."""
 
 import signal
 import socket
@@ -18,25 +18,25 @@ from vcmts.pod.render import RefusedError as WrongFilesError
 from vcmts.pod.render import Rendered, Source, rendered, write
 from vcmts.pod.voice import Voice
 
-LOOK_S = 1.0
-REFUSED = -32000  # nothing was changed
-RELOAD_S = 120.0  # tables of many modems take their time
-END_S = 10.0  # between SIGTERM and SIGKILL: less than the grace period is longer than --drain
+LOOK_S = 1.0  # between two checks for changed files
+REFUSED = -32000  # JSON-RPC error: the change was refused, nothing was changed
+RELOAD_S = 120.0  # timeout: tables of many modems take long
+END_S = 10.0  # from SIGTERM to SIGKILL; the grace period must exceed --drain by more
 STOPS = (signal.SIGTERM, signal.SIGINT)
 
 
 class StoppedError(BaseException):
-    """A signal asks for the end: no handler of mistakes takes it for one."""
+    """A signal asks to stop. A BaseException, so that no handler of errors catches it."""
 
 
 @dataclass
 class Signals:
-    """What came since it was looked at; `wake` can be read then."""
+    """The signals received so far. `wake` becomes readable with each."""
 
     wake: socket.socket
     stops: int = 0
     reload: bool = False
-    interrupts: bool = False  # what is being done, by a StoppedError
+    interrupts: bool = False  # a stop raises StoppedError
 
     def on_signal(self, number: int, frame: FrameType | None) -> None:
         if number in STOPS:
@@ -46,15 +46,14 @@ class Signals:
             self.reload = True
 
     def interrupt(self) -> None:
-        """Once, so that what cleans up is not interrupted as well."""
+        """Raises StoppedError after a stop, but only once, so as not to interrupt the cleanup."""
         if self.interrupts and self.stops:
             self.interrupts = False
             raise StoppedError
 
     @contextmanager
     def interrupting(self) -> Iterator[None]:
-        """What is done here may take longer than the grace period: a stop ends it by a
-        StoppedError, also one that came before."""
+        """A context of long work that a stop, also an earlier one, interrupts with StoppedError."""
         try:
             self.interrupts = True
             self.interrupt()
@@ -70,8 +69,8 @@ class Signals:
 
 @contextmanager
 def caught() -> Iterator[Signals]:
-    """All signals that concern us, SIGCHLD too, as the first process of a container gets those
-    only that it has a handler for."""
+    """Installs handlers for the context. The first process of a container gets only signals that it
+    has a handler for, so SIGCHLD needs one too."""
     reader, writer = socket.socketpair()
     reader.setblocking(False)
     writer.setblocking(False)
@@ -91,33 +90,35 @@ def caught() -> Iterator[Signals]:
 
 @dataclass
 class Pod:
+    """The state of the supervision."""
+
     source: Source
-    folders: list[Path]  # whose files are looked at
+    folders: list[Path]  # watched for changes
     control: Path
     drain_s: float
     voice: Voice
     now: Rendered  # in service
-    seen: Seen
+    seen: Seen  # state of the mounted files at the last reload
     clock: Callable[[], float] = time.monotonic
-    looked: float = 0.0
-    certain: bool = True  # that `now` is in service
-    asked_to_end: float = 0.0
+    looked: float = 0.0  # time of the last check for changed files
+    certain: bool = True  # `now` is known to be in service
+    asked_to_end: float = 0.0  # time of SIGTERM
 
     def changed(self) -> bool:
-        """Whether other files are mounted; looked at once a second."""
+        """Whether mounted files have changed; checks once per LOOK_S."""
         if self.clock() - self.looked < LOOK_S:
             return False
         self.looked = self.clock()
         return mounted.seen(self.folders) != self.seen
 
     def same(self, following: Rendered) -> bool:
-        """As what is in service: files changed that are other pods'."""
+        """Whether a rendering equals the one in service: the change concerned other pods only."""
         then, now = following, self.now
         return self.certain and (then.text, then.contents) == (now.text, now.contents)
 
     def take(self, *, asked: bool = False) -> None:
-        """Takes over what is mounted now, the same again only where it is asked for; what is wrong
-        changes nothing."""
+        """Renders the mounted files and reloads vcmtsd if the result differs; always if `asked`.
+        Invalid files change nothing."""
         self.seen = mounted.seen(self.folders)
         try:
             following = rendered(self.source, self.now.placing)
@@ -129,13 +130,13 @@ class Pod:
             self.refused(mistakes_text(len(wrong.mistakes)))
         except OSError as error:
             self.voice.say("error", f"{error.filename}: {error.strerror}")
-            self.refused("all stays as it was")
-        except Exception as error:  # no file may end what serves
+            self.refused("nothing was changed")
+        except Exception as error:  # no file may stop the service
             self.voice.say("error", unforeseen(error))
-            self.refused("all stays as it was")
+            self.refused("nothing was changed")
 
     def refused(self, what: str) -> None:
-        """Counts it where it is seen: vcmts_changes_total{result="refused"}."""
+        """Reports a refused change; vcmtsd counts it in vcmts_changes_total{result="refused"}."""
         self.voice.say("error", f"{self.source.config}: refused: {what}")
         with suppress(OSError, ClosedError, RefusedError, ValueError):
             self.called("config.refuse")
@@ -146,16 +147,17 @@ class Pod:
         return answer
 
     def reload(self, following: Rendered) -> None:
-        """vcmtsd says itself what came of it. The file stays the one that is in service."""
+        """Writes the file and has vcmtsd reload it, which reports the result. After a refusal,
+        restores the file that is in service."""
         try:
             write(self.source.written, following.text)
             self.called("config.reload")
         except RefusedError as error:
-            if error.code != REFUSED:  # no memory for the answer: it may have been done
+            if error.code != REFUSED:  # such as no memory for the answer: it may be applied
                 self.doubt(error)
                 return
             write(self.source.written, self.now.text)
-            self.voice.say("error", f"{self.source.config}: refused: all stays as it was")
+            self.voice.say("error", f"{self.source.config}: refused: nothing was changed")
         except (OSError, ClosedError, ValueError) as error:
             self.doubt(error)
         else:
@@ -163,16 +165,16 @@ class Pod:
             self.certain = True
 
     def doubt(self, error: Exception) -> None:
-        """Nobody knows whether it is in service: it is asked for once more, at the next look."""
-        self.voice.say("error", f"{self.source.config}: not taken over: {error}")
+        """Handles a reload whose result is unknown: the next check repeats it."""
+        self.voice.say("error", f"{self.source.config}: reload failed: {error}")
         self.seen = ()
         self.certain = False
 
     def end(self, child: Child, signals: Signals) -> None:
-        """Drains all groups, then ends vcmtsd. A second signal is a wish to wait no longer."""
+        """Drains all groups, then sends SIGTERM. A second stop signal ends the draining."""
         stops = signals.stops
         self.voice.say(
-            "notice", f"stopping: all service groups drain, for at most {self.drain_s:g} s"
+            "notice", f"stopping: draining all service groups for up to {self.drain_s:g} s"
         )
 
         def go_on() -> bool:
@@ -189,13 +191,13 @@ class Pod:
         self.asked_to_end = self.clock()
 
     def overdue(self, child: Child) -> None:
-        """The kubelet would kill us as well, without a word of why."""
+        """Kills vcmtsd END_S after SIGTERM, with a message; the kubelet would do so without one."""
         if child.status is None and self.clock() - self.asked_to_end > END_S:
             self.voice.overdue = f"vcmtsd did not end within {END_S:g} s of SIGTERM: killed"
             child.send(signal.SIGKILL)
 
     def serve(self, child: Child, signals: Signals) -> int:
-        """Until vcmtsd has ended. Returns its status, negative for a signal."""
+        """Runs until vcmtsd has ended. Returns its status, negative for a signal."""
         stopping = False
         while child.status is None:
             files = [signals.wake.fileno()] + ([child.pipe()] if child.open else [])
@@ -218,7 +220,7 @@ class Pod:
                     self.take(asked=asked)
         child.finish()
         asked_for = signals.stops > 0 and child.status == -signal.SIGTERM
-        return 0 if asked_for else child.status  # it had no handler yet
+        return 0 if asked_for else child.status  # SIGTERM came before it had a handler
 
 
 def unforeseen(error: Exception) -> str:
@@ -226,4 +228,4 @@ def unforeseen(error: Exception) -> str:
 
 
 def mistakes_text(count: int) -> str:
-    return f"{count} mistake{'' if count == 1 else 's'}, all stays as it was"
+    return f"{count} error{'' if count == 1 else 's'}, nothing was changed"

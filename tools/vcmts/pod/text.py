@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A configuration as text that is changed in places: all else stays as it was written, and so do
-the lines that vcmtsd names when it finds a mistake."""
+"""Edits a YAML configuration as text: the rest keeps its form, and lines can be mapped back."""
 
 import json
 import re
@@ -17,27 +16,29 @@ from vcmts.pod.variables import WrongError, replaced
 PLAIN = re.compile(r"(?!-(?: |$))[A-Za-z0-9_/.+-]([A-Za-z0-9_/.,=@+: -]*[A-Za-z0-9_/.,=@+-])?")
 NUMBERED = re.compile(r":(\d+):")
 PROPERTIES = re.compile(r"(?:[&!]\S*\s+)*")  # of a node: an anchor, a tag
-LEVELS_MOST = 64  # of maps and lists within each other
+LEVELS_MOST = 64  # of nested maps and lists
 
 
 @dataclass(frozen=True)
 class Edit:
-    begin: int  # of characters
+    """A replacement of the characters from `begin` to before `end`."""
+
+    begin: int
     end: int
     text: str
     line: int  # of `begin`, from 0
-    lines: int = 0  # more than were there
+    lines: int = 0  # that the edit adds
 
 
 @dataclass
 class Document:
-    name: str  # of the file, for people
+    name: str  # of the file, in messages
     text: str
     root: MappingNode
     edits: list[Edit] = field(default_factory=list)
 
     def written(self) -> str:
-        """With all edits."""
+        """The text with all edits."""
         parts, at = [], 0
         for edit in sorted(self.edits, key=lambda edit: edit.begin):
             parts += [self.text[at : edit.begin], edit.text]
@@ -45,7 +46,7 @@ class Document:
         return "".join([*parts, self.text[at:]])
 
     def line_before(self, line: int) -> int:
-        """The line of the text for one of what was written, both from 1."""
+        """Maps a line of written() to the line of the original text, both from 1."""
         more = 0
         for edit in sorted(self.edits, key=lambda edit: edit.begin):
             if edit.lines and edit.line + more + edit.lines < line:
@@ -53,7 +54,7 @@ class Document:
         return line - more
 
     def in_its_words(self, written: str, said: str) -> str:
-        """A line of vcmtsd's of the written file as one of the file that people know."""
+        """Maps a message of vcmtsd about the written file to the original's name and line."""
         if not said.startswith(written):
             return said
         rest = said[len(written) :]
@@ -63,7 +64,7 @@ class Document:
 
 
 def check_levels(name: str, text: str) -> None:
-    """Raises WrongError where it is deeper than what reads it afterwards, a call a level."""
+    """Raises WrongError for more than LEVELS_MOST levels, as later functions are recursive."""
     level = 0
     for event in yaml.parse(text, Loader=yamls.LOADER):
         if isinstance(event, CollectionStartEvent):
@@ -79,7 +80,7 @@ def check_levels(name: str, text: str) -> None:
 
 
 def read(name: str, text: str) -> Document:
-    """Raises WrongError where it is no map in YAML."""
+    """Parses a configuration. Raises WrongError if it is not a YAML map."""
     try:
         check_levels(name, text)
         root = yaml.compose(text, Loader=yamls.LOADER)
@@ -94,14 +95,14 @@ def read(name: str, text: str) -> Document:
 
 
 def child(node: Node, key: str) -> tuple[Node, Node] | None:
-    """A key of a map with what is behind it."""
+    """The key and value nodes of a map's key; None if it is missing."""
     if not isinstance(node, MappingNode):
         return None
     return next((pair for pair in node.value if pair[0].value == key), None)
 
 
 def items(document: Document) -> list[Node]:
-    """The service groups: those of the list, or the file itself."""
+    """The nodes of the service groups: the items of `service_groups`, or the whole file."""
     listed = child(document.root, "service_groups")
     if listed is None or not isinstance(listed[1], SequenceNode):
         return [document.root]
@@ -109,7 +110,7 @@ def items(document: Document) -> list[Node]:
 
 
 def scalars(node: Node, path: str, seen: set[int]) -> Iterator[tuple[str, ScalarNode]]:
-    """All values in it, each once, with their paths."""
+    """Yields all scalars below a node with their paths. `seen`: IDs of visited nodes (aliases)."""
     if id(node) in seen:
         return
     seen.add(id(node))
@@ -124,19 +125,20 @@ def scalars(node: Node, path: str, seen: set[int]) -> Iterator[tuple[str, Scalar
 
 
 def scalar_text(value: str) -> str:
-    """As YAML: plain where that is safe."""
+    """Formats a scalar as YAML: plain if that is safe, else quoted."""
     if PLAIN.fullmatch(value) and ": " not in value:
         return value
     return quoted(value)
 
 
 def quoted(value: str) -> str:
-    """Line ends beyond ASCII, which YAML folds, as escapes."""
+    """Formats a scalar as a quoted string. Escapes non-ASCII line ends, which YAML would fold."""
     text = json.dumps(value, ensure_ascii=False)
     return re.sub("[\x85\u2028\u2029]", lambda end: f"\\u{ord(end[0]):04x}", text)
 
 
 def put_scalar(document: Document, node: ScalarNode, value: str) -> None:
+    """Replaces a scalar; keeps its quotes, its anchor or tag, and its number of lines."""
     begin, end = node.start_mark, node.end_mark
     found = document.text[begin.index : end.index]
     match = PROPERTIES.match(found)
@@ -147,7 +149,7 @@ def put_scalar(document: Document, node: ScalarNode, value: str) -> None:
 
 
 def put_variables(document: Document, environment: Mapping[str, str]) -> list[str]:
-    """Values for all references. Returns the mistakes, a line each."""
+    """Replaces all references to variables. Returns the errors, one line each."""
     mistakes = []
     if "${" not in document.text:
         return []
@@ -162,7 +164,7 @@ def put_variables(document: Document, environment: Mapping[str, str]) -> list[st
 
 
 def put_map(document: Document, node: Node, key: str, text: str) -> None:
-    """Gives a map that key with a flow map for its value. Raises WrongError where it cannot."""
+    """Sets a map's key to the flow map `text`. Raises WrongError if its value is an alias."""
     found = child(node, key)
     if not isinstance(node, MappingNode) or not node.value:
         raise WrongError(f"{document.name}:{node.start_mark.line + 1}: found no map of keys")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""${NAME} and ${NAME[i]} in a text, by the environment: what device plugins tell a container."""
+"""Replaces ${NAME} and ${NAME[i]} by environment variables, which device plugins set."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ ALLOWED = "${NAME} or ${NAME[0]}"
 
 
 class WrongError(Exception):
-    """Why a reference stands for nothing."""
+    """An error in the mounted files or the container, in one line."""
 
 
 def item(name: str, listed: str, place: int) -> str:
@@ -35,7 +35,7 @@ def value_of(reference: str, environment: Mapping[str, str]) -> str:
     if name not in environment:
         raise WrongError(
             f"found ${{{reference}}}, but the variable {name} is not set: "
-            "does the pod ask for that resource?"
+            "does the pod request that resource?"
         )
     value = environment[name].strip()
     if not value:
@@ -44,8 +44,7 @@ def value_of(reference: str, environment: Mapping[str, str]) -> str:
 
 
 def replaced(text: str, environment: Mapping[str, str]) -> str:
-    """With values for all references; $${ stands for ${ itself. Raises WrongError at the first
-    that has none."""
+    """Replaces all references; $${ stands for ${. Raises WrongError for one without a value."""
 
     def one(match: re.Match[str]) -> str:
         return match[0][1:] if match[1] else value_of(match[2], environment)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is said: lines as vcmtsd writes them, and why the container ended, for the kubelet."""
+"""The messages of `vcmts pod`: log lines in vcmtsd's format, and the kubelet's message."""
 
 import json
 import os
@@ -13,11 +13,11 @@ from vcmts.secret import shown
 
 TERMINATION_LOG = "/dev/termination-log"
 MESSAGE_MOST = 2048  # bytes: the kubelet keeps 4096
-WORST_MOST = 16  # lines of vcmtsd's that are kept
+WORST_MOST = 16  # error lines of vcmtsd that are kept
 
 
 def line(text: str) -> str:
-    """In one line, whatever it has."""
+    """Joins the lines of a text."""
     return " ".join(text.split())
 
 
@@ -29,19 +29,21 @@ def json_line(level: str, message: str) -> str:
 
 @dataclass
 class Voice:
+    """The log, and the last errors of vcmtsd."""
+
     json: bool
-    worst: list[str] = field(default_factory=list)  # mistakes that vcmtsd told last
-    overdue: str = ""  # that it was killed, as it did not end
+    worst: list[str] = field(default_factory=list)  # the last error lines of vcmtsd
+    overdue: str = ""  # message that vcmtsd did not end and was killed
 
     def say(self, level: str, message: str) -> None:
         told = shown(line(message))
         text = json_line(level, told) if self.json else f"vcmts pod: {told}"
-        with suppress(OSError):  # nobody reads: no reason to stop
+        with suppress(OSError):  # stderr is closed: continue without messages
             sys.stderr.write(text + "\n")
             sys.stderr.flush()
 
     def heard(self, text: str) -> None:
-        """A line of vcmtsd's."""
+        """Keeps a line of vcmtsd if it is an error."""
         message = text
         if text.startswith("{"):
             try:
@@ -56,11 +58,11 @@ class Voice:
 
 
 def terminate(message: str, environment: dict[str, str] | None = None) -> None:
-    """Tells the kubelet, where there is one."""
+    """Writes the termination message for the kubelet, if there is one."""
     told = os.environ if environment is None else environment
     path = Path(told.get("VCMTS_TERMINATION_LOG", TERMINATION_LOG))
     if not path.exists() and "VCMTS_TERMINATION_LOG" not in told:
-        return  # no container of Kubernetes
+        return  # not in Kubernetes
     cut = shown(line(message)).encode()[:MESSAGE_MOST].decode(errors="ignore")
-    with suppress(OSError):  # the log has it
+    with suppress(OSError):  # the log has the message too
         path.write_text(cut + "\n", encoding="utf-8")
