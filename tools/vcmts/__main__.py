@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""python -m vcmts"""
+"""Runs the tool as `python -m vcmts`."""
 
 import sys
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The built programs as children of the tool: they end with it, and its signals reach them."""
+"""Runs the built programs as child processes: they end with the tool, and get its signals."""
 
 import ctypes
 import os
@@ -14,22 +14,22 @@ from typing import IO
 
 from vcmts.paths import MistakeError
 
-# A memif's socket must fit sun_path, with the names that are put behind the folder's.
+# Characters of a folder's name: the path of a memif's socket in it must fit sun_path.
 SOCKET_FOLDER_MAX = 80
 INTERRUPTED = 130  # exit status after a signal
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def die_with_parent() -> None:
-    """For the child: SIGTERM when this tool ends, however it ends (prctl PR_SET_PDEATHSIG)."""
+    """Runs in the child: the kernel sends SIGTERM to it when the tool ends (PR_SET_PDEATHSIG)."""
     ctypes.CDLL(None).prctl(1, signal.SIGTERM)
 
 
 def start(
     command: Sequence[str], *, quiet: bool = False, said: IO[bytes] | None = None
 ) -> subprocess.Popen[bytes]:
-    """Starts a program in a session of its own: Ctrl-C comes through the tool alone. Its messages
-    go to `said`, or else to stderr."""
+    """Starts a program in its own session: it gets Ctrl-C from the tool only. Its messages go to
+    `said`; None: to stderr. `quiet` discards its stdout."""
     return subprocess.Popen(
         command,
         start_new_session=True,
@@ -40,7 +40,7 @@ def start(
 
 
 def converse(command: Sequence[str], said: IO[bytes]) -> subprocess.Popen[bytes]:
-    """As `start`, of a program that is asked by stdin and answers by stdout."""
+    """As `start`, for a program that reads requests from stdin and writes answers to stdout."""
     return subprocess.Popen(
         command,
         start_new_session=True,
@@ -52,7 +52,7 @@ def converse(command: Sequence[str], said: IO[bytes]) -> subprocess.Popen[bytes]
 
 
 class Stopped:
-    """Whether a signal asked to stop. The first one goes on to the child that is waited for."""
+    """Whether a signal asked the tool to stop. The child in wait() gets a SIGINT for it."""
 
     def __init__(self) -> None:
         self.asked = False
@@ -64,7 +64,7 @@ class Stopped:
             self.child.send_signal(signal.SIGINT)
 
     def wait(self, child: subprocess.Popen[bytes]) -> int:
-        """Waits for the child to end; a signal to the tool ends it early. Returns its status."""
+        """Waits for the end of the child, which a signal to the tool stops. Returns its status."""
         self.child = child
         if self.asked:
             child.send_signal(signal.SIGINT)
@@ -75,7 +75,7 @@ class Stopped:
 
 @contextmanager
 def stoppable() -> Iterator[Stopped]:
-    """SIGINT, SIGTERM and SIGHUP no longer end the tool but what it waits for."""
+    """In this context SIGINT, SIGTERM and SIGHUP stop the child in Stopped.wait(), not the tool."""
     stopped = Stopped()
     before = {number: signal.signal(number, stopped.on_signal) for number in STOPS}
     try:
@@ -87,7 +87,7 @@ def stoppable() -> Iterator[Stopped]:
 
 @contextmanager
 def folder() -> Iterator[Path]:
-    """A temporary folder whose name does for sockets and device arguments."""
+    """A temporary folder whose name is short enough for sockets and has no comma."""
     with tempfile.TemporaryDirectory(prefix="vcmts-") as name:
         if "," not in name and len(name) <= SOCKET_FOLDER_MAX:
             yield Path(name)
@@ -97,8 +97,8 @@ def folder() -> Iterator[Path]:
 
 
 def writable(path: str | None, option: str = "--json") -> None:
-    """Refuses a result file that cannot be written, before anything is measured. Leaves none
-    behind that was not there: an empty one would be taken for a result."""
+    """Raises MistakeError if the result file cannot be written: called before a measurement.
+    Removes the file again if it did not exist: an empty one would look like a result."""
     if path is None:
         return
     new = not os.path.lexists(path)

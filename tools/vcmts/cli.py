@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line: one module a command, imported when the command is called.
+"""The command line `vcmts COMMAND`: one module per command, imported only when it is called.
 
-A command that needs several modules is a package, whose module `command` is called. It offers
-`add_arguments(parser)` and `main(arguments) -> int`. Exit status: 0 when all is well, 1 when a
-packet was lost or corrupted without being asked for, 2 for a mistake in arguments or configuration.
+The module, or the module `command` of a package, has `add_arguments(parser)` and `main(arguments)
+-> int`. Exit status: 0 for success, 1 if a packet was lost or corrupted that --impair does not
+explain, 2 for an error in arguments or configuration.
 """
 
 import argparse
@@ -19,28 +19,28 @@ from vcmts.paths import MistakeError, complain, missing
 
 COMMANDS = {
     "profile": "write a published test configuration by its name",
-    "validate": "check a configuration: every error with file, line and what is allowed",
-    "layout": "which core runs what, held against the machine; and which layout fits",
-    "convert": "values of the reference's Helm charts as those of ours",
-    "host": "what this machine is and lacks for service groups: checked, planned, applied, undone",
+    "validate": "check a configuration file: report each error with its line and what is allowed",
+    "layout": "show which core runs which thread, check it against the machine, propose a layout",
+    "convert": "convert values of the reference's Helm charts to values of the chart vcmts",
+    "host": "check and prepare this machine for service groups: check, plan, apply, undo",
     "replay": "run a capture through the data plane, offline and deterministic",
-    "run": "carry traffic through a service group, both ways, and check every packet",
-    "bench": "measure: cycles by stage, throughput without loss, latency; or all, with a report",
-    "size": "cores, memory, ports and servers for service groups, from a measured profile",
-    "power": "watts of a described machine over a day, modelled: with and without saving",
-    "report": "what was measured as one page that stands alone, as Markdown and as JSON",
-    "compare": "two runs side by side: differences, and how sure they are",
-    "impairments": "impair the upstream in every way: expected and counted, side by side",
-    "simulate": "TCP downstream, or modems upstream, through the schedulers: delay, use, loss",
-    "show": "what a service group's configuration holds, on one screen",
-    "top": "a data plane in service, live in the terminal: groups, stages, drops, cores, modems",
-    "telemetry": "what a data plane in service does now; have it read its file again",
-    "capture": "packets of a data plane in service, at any stage and on both sides of encryption",
-    "monitor": "a Prometheus that watches the data planes in service here, with graphs and alerts",
-    "pod": "the first process of a container: makes the configuration, runs vcmtsd, drains it",
-    "control": "a data plane in service: asked and changed by requests on its control socket",
+    "run": "send traffic through a service group in both directions and check every packet",
+    "bench": "measure cycles per stage, throughput without loss, latency; or all, with a report",
+    "size": "calculate cores, memory, ports and servers for service groups, from measurements",
+    "power": "model the watts of a described machine over a day, with and without power saving",
+    "report": "write measurements as one self-contained HTML page, as Markdown and as JSON",
+    "compare": "compare two measurements: differences, and their statistical significance",
+    "impairments": "apply each upstream impairment and compare expected with counted drops",
+    "simulate": "simulate TCP downstream or modems upstream with the real schedulers",
+    "show": "summarize the configuration of a service group or server on one screen",
+    "top": "show a running data plane live: groups, stages, drops, cores, modems",
+    "telemetry": "print counters of a running data plane, or have it reload its configuration",
+    "capture": "capture packets of a running data plane, at any stage, before or after encryption",
+    "monitor": "start a Prometheus that scrapes the vcmtsd of this machine, with graphs and alerts",
+    "pod": "first process of a container: writes the configuration, runs vcmtsd, drains it",
+    "control": "send requests to the control socket of a running data plane",
 }
-# Packages beside this one that have commands; all others are here.
+# Commands in other packages than this one.
 BESIDE = {"host": "host", "power": "planning.power", "size": "planning.size"}
 EPILOG = """examples:
   vcmts run --profile 6ofdm-0sc-qam_300cms_aes --duration 10s
@@ -51,8 +51,8 @@ EPILOG = """examples:
   vcmts bench all
   vcmts size --machine bench-results/bench-pipeline.json --cores-per-socket 32 --groups 100x6ofdm
 
-exit status: 0 all is well, 1 packets were lost or corrupted, 2 a mistake in arguments
-or configuration. `vcmts COMMAND --help` says more of each command.
+exit status: 0 success, 1 packets were lost or corrupted, 2 an error in arguments or
+configuration. `vcmts COMMAND --help` describes the options of a command.
 """
 
 
@@ -65,12 +65,12 @@ def load(command: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name != name:
             raise MistakeError(f"{command}: {missing(error.name, 'run')}") from error
-        raise MistakeError(f"{command}: not here ({name} is missing)") from error
+        raise MistakeError(f"{command}: not installed ({name} is missing)") from error
 
 
 def joined(arguments: Sequence[str]) -> list[str]:
-    """`--rate -5Mbps` as `--rate=-5Mbps`: no option begins with a digit, and what has the value to
-    judge says more of it than that it is missing."""
+    """Joins `--rate -5Mbps` to `--rate=-5Mbps`, so that argparse does not take the value for an
+    option: the option's own check then explains what is wrong with it."""
     words: list[str] = []
     for word in arguments:
         if re.match(r"-\d", word) and words and re.fullmatch(r"--[a-z-]+", words[-1]):
@@ -81,10 +81,10 @@ def joined(arguments: Sequence[str]) -> list[str]:
 
 
 def parser_for(arguments: Sequence[str]) -> argparse.ArgumentParser:
-    """A parser of all commands, where only the one that is asked for has its arguments."""
+    """A parser of all commands. Only the command in `arguments` gets its options."""
     parser = argparse.ArgumentParser(
         prog="vcmts",
-        description="OpenVCMTS: a DOCSIS 3.1 data plane, and the traffic that proves it.",
+        description="OpenVCMTS: a DOCSIS 3.1 data plane, and a traffic program that tests it.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -109,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # Whoever read the output has enough; what is still buffered goes nowhere.
+        # The reader closed the pipe: discard what is still buffered.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:

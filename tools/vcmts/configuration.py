@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The configuration that a command works on: a file, or a published profile by its name."""
+"""The options --config and --profile: a configuration file, or one written from a profile."""
 
 import argparse
 import os
@@ -19,25 +19,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--profile",
         metavar="NAME",
         default="6ofdm-0sc-qam_300cms_aes",
-        help="published configuration instead of a file (default: %(default)s)",
+        help="published configuration, instead of a file (default: %(default)s)",
     )
     add_groups(parser)
     crypto.add_arguments(parser)
 
 
 def own_cores() -> Cores:
-    """Of those that this process may use: a container may have any two.
+    """The cores of one service group, from those that this process may use.
 
-    The first is left to what does not poll, and to the traffic; the upstream takes turns with the
-    downstream where there is no third one.
+    The first is for threads that do not poll, and for the traffic program. With two cores the
+    downstream and the upstream share the second.
     """
     return dealt_cores(1)[0]
 
 
 def dealt_cores(groups: int, usable: Iterable[int] | None = None) -> list[Cores]:
-    """The same for each of several groups, dealt out in turn; of `usable` ones where given.
+    """The cores of each group, from `usable`; None: those that this process may use.
 
-    Two cores per group where there are so many; else one, that several groups may have.
+    Each group gets two polling cores if there are enough; else one, which groups may share.
     """
     allowed = sorted(os.sched_getaffinity(0) if usable is None else usable)
     polling = allowed[1:] or allowed
@@ -52,19 +52,20 @@ def dealt_cores(groups: int, usable: Iterable[int] | None = None) -> list[Cores]
 
 
 def chosen(arguments: argparse.Namespace, folder: Path) -> Path:
-    """The file that was given, or one in `folder` with the profile."""
+    """The file of --config, or a file in `folder` that this writes from --profile. Raises
+    MistakeError if options contradict each other."""
     groups: int = arguments.groups
     if arguments.config:
         given = Path(arguments.config)
         if groups != 1:
             raise MistakeError(
-                f"--groups: found {groups} beside --config, allowed: with --profile only"
+                f"--groups: found {groups} together with --config, allowed: with --profile only"
             )
         of_profiles = crypto.given(arguments)
         if of_profiles:
             raise MistakeError(
-                f"{of_profiles[0]}: found {of_profiles[1]} beside --config, allowed: with "
-                "--profile only; the file says it"
+                f"{of_profiles[0]}: found {of_profiles[1]} together with --config, allowed: with "
+                "--profile only; set it in the file"
             )
         if not given.is_file():
             raise MistakeError(f"{given}: no such file; `{TOOL} profile NAME > FILE` writes one")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where tables go, and how those of figures look."""
+"""Prints tables of figures to stdout with rich."""
 
 import sys
 from collections.abc import Collection, Iterable, Sequence
@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from rich.console import Console
 from rich.table import Table
 
-WIDTH = 100  # where there is no terminal: what wide tables need
+WIDTH = 100  # columns if stdout is no terminal: wide tables need them
 
 
 def wide_console() -> Console:
@@ -15,7 +15,7 @@ def wide_console() -> Console:
 
 
 def say(console: Console, text: str) -> None:
-    """A line as it is: a title of a table would be broken where its columns end."""
+    """Prints a line without wrapping: rich would wrap a table's title at the table's width."""
     console.print(text, soft_wrap=True, markup=False, highlight=False)
 
 
@@ -27,7 +27,7 @@ def figures_table(
     *,
     no_wrap: bool = False,
 ) -> Table:
-    """Of figures, to the right; the first column and those of `texts` are to the left."""
+    """A table whose columns are right-aligned, except the first and those in `texts`."""
     table = Table(title=title, title_justify="left")
     for number, head in enumerate(heads):
         is_text = number == 0 or head in texts

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The two ways of packets, by the names that all results have them under."""
+"""The names of the two directions, as keys of all results."""
 
 DIRECTIONS = ("downstream", "upstream")

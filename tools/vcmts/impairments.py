@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts impairments: what goes wrong on request in the upstream, and what is counted for it."""
+"""vcmts impairments: applies each upstream impairment in turn, and compares the drops and counters
+that it must cause with those of the data plane. The program vcmts-impairments does the work."""
 
 import argparse
 import re
@@ -16,27 +17,27 @@ ENTRY = re.compile(r'^IMPAIRMENT\(\w+, "([\w-]+)", \w+,\s+"([^"]+)"\)', re.MULTI
 
 
 def kinds() -> dict[str, str]:
-    """What can go wrong, by its name in --impair, from the list that vcmts-traffic is built of."""
+    """Descriptions of the impairments by their names in --impair, from vcmts-traffic's source."""
     return dict(ENTRY.findall(LIST.read_text(encoding="utf-8")))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     lines = [f"  {name:21} {meaning}" for name, meaning in kinds().items()]
-    parser.epilog = "\n".join(["what --impair of `vcmts run` knows:", *lines])
+    parser.epilog = "\n".join(["impairments, as in --impair of `vcmts run`:", *lines])
     parser.add_argument(
         "--config",
         metavar="FILE",
         default=str(CONFIG),
-        help="the service group (default: %(default)s)",
+        help="configuration of the service group (default: %(default)s)",
     )
     parser.add_argument(
-        "--packets", type=int, default=20000, help="of each row (default: %(default)s)"
+        "--packets", type=int, default=20000, help="packets per impairment (default: %(default)s)"
     )
     parser.add_argument(
-        "--seed", type=int, default=1, help="of what is random (default: %(default)s)"
+        "--seed", type=int, default=1, help="seed of the random numbers (default: %(default)s)"
     )
-    parser.add_argument("--json", metavar="FILE", help="also write every cell there")
+    parser.add_argument("--json", metavar="FILE", help="also write all values to this file")
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -45,7 +46,7 @@ def main(arguments: argparse.Namespace) -> int:
     command += ["--packets", str(arguments.packets), "--seed", str(arguments.seed)]
     if arguments.json is not None:
         command += ["--json", arguments.json]
-    # kept until the end: between its lines and a bar the terminal would be torn
+    # Print the table at the end: its lines would mix with the progress bar.
     with stoppable() as stopped, TemporaryFile() as table:
         with progress("impairments", 1) as shown:
             status = watch.watched(command, watch.on(shown), stopped, stdout=table)

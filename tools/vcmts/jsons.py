@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""JSON: an object of it, and files of it that people read and compare."""
+"""The type of a JSON object, and a compact layout of JSON files that people read and compare."""
 
 import json
 from typing import Any
@@ -8,9 +8,9 @@ Json = dict[str, Any]
 
 
 def laid_out(value: Any, width: int = 110, at: int = 0, key: str = "") -> str:
-    """What fits into `width` columns stands in one line.
+    """Formats a value as JSON: on one line if it fits into `width` columns, else one item per line.
 
-    `at` is the depth, `key` what stands before it.
+    `at` is the indentation, `key` the text before the value.
     """
     line = key + json.dumps(value)
     if at + len(line) < width or not value or not isinstance(value, dict | list):

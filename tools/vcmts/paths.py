@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where things are: in a checkout, or where `meson install` put them. No other module asks which.
+"""Finds programs and data files, in a checkout or where `meson install` put them. Only this module
+knows which of the two it is.
 
-Data files have the same names below HOME in both: the checkout, or $prefix/share/vcmts. What is
-installed has a file there that says where the programs are, and what they were built from.
+Data files have the same names below HOME: the checkout, or $prefix/share/vcmts. An installed tree
+has a file NOTE in HOME with the folders of the programs and the facts of their build.
 """
 
 import json
@@ -14,18 +15,18 @@ from pathlib import Path
 from typing import Any
 
 HOME = Path(__file__).resolve().parents[2]
-CHECKOUT = HOME  # for what only a checkout has: tests, docs, devtools
+CHECKOUT = HOME  # for files that only a checkout has: tests, docs, devtools
 NOTE = "installed.json"
 BUILT_IN = ("src", "traffic", "bench", "bench/impairments", "bench/simulate")
 
 
 class MistakeError(Exception):
-    """What the user can put right; printed as one line, exit status 2."""
+    """An error that the user can correct; printed as one line, exit status 2."""
 
 
 @cache
 def note() -> Mapping[str, Any] | None:
-    """Of an installed tree: `bin` and `libexec` (from HOME), and `built`. None: a checkout."""
+    """The NOTE of an installed tree: `bin`, `libexec` (from HOME), `built`. None: a checkout."""
     path = HOME / NOTE
     if not path.exists():
         return None
@@ -33,28 +34,28 @@ def note() -> Mapping[str, Any] | None:
     return found
 
 
-# What the tool is called by whoever reads a hint, and in stored results.
+# The tool's name in hints and in stored results.
 TOOL = "./vcmts" if note() is None else "vcmts"
 
 
 def data(name: str) -> Path:
-    """A file or folder that comes with the tool, by its name in the checkout: config/day.txt."""
+    """The path of a data file or folder, by its name in the checkout, such as config/day.txt."""
     return HOME / name
 
 
 def build_directory() -> Path:
-    """VCMTS_BUILD, `build` when it is not set; relative to the checkout."""
+    """The build directory: VCMTS_BUILD, relative to the checkout; `build` if it is not set."""
     return CHECKOUT / os.environ.get("VCMTS_BUILD", "build")
 
 
 def built_from() -> Mapping[str, Any] | None:
-    """What host/software.py found of the build when it was installed; None: ask the checkout."""
+    """Facts of the build that system/software.py stored at installation; None: a checkout."""
     installed = note()
     return None if installed is None else installed["built"]
 
 
 def folders() -> list[Path]:
-    """Where programs are looked for."""
+    """The folders that program() searches, in this order."""
     installed = note()
     if installed is None:
         return [build_directory() / folder for folder in BUILT_IN]
@@ -62,31 +63,31 @@ def folders() -> list[Path]:
 
 
 def program(name: str) -> Path:
-    """The program `name` (vcmtsd, vcmts-traffic, ...): of the build directory, or installed."""
+    """The path of a built program, such as vcmtsd. Raises MistakeError if it is missing."""
     for folder in folders():
         path = folder / name
         if os.access(path, os.X_OK) and path.is_file():
             return path
     if note() is None:
-        raise MistakeError(f"{name} is not in {build_directory()}: run `make build` first")
+        raise MistakeError(f"{name} not found in {build_directory()}: run `make build` first")
     places = " or ".join(str(folder) for folder in folders())
     package = "vcmts" if name == "vcmtsd" else "vcmts-traffic"
-    raise MistakeError(f"{name} is not in {places}: {how_to_get(name, package)}")
+    raise MistakeError(f"{name} not found in {places}: {how_to_get(name, package)}")
 
 
 def how_to_get(what: str, debian: str = "") -> str:
-    """What is missing: a set of devtools/install-deps; installed, `debian` has Debian's name."""
+    """A hint: `what` is a set of devtools/install-deps, `debian` a package for installed trees."""
     if note() is None:
         return f"run devtools/install-deps {what}"
     return f"on Debian, apt install {debian}"
 
 
 def missing(module: str | None, what: str) -> str:
-    """A Python package that could not be imported, of a set of devtools/install-deps."""
+    """The message for a missing Python module. `what`: its set of devtools/install-deps."""
     return f"Python package {module} is missing; {how_to_get(what, f'python3-{module}')}"
 
 
 def complain(text: str) -> None:
-    """In one write: programs beside us write there, too."""
+    """Prints a message to stderr in one write, as child processes write there too."""
     sys.stderr.write(f"vcmts: {text}\n")
     sys.stderr.flush()

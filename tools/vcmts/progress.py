@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Work that takes longer than two seconds shows how far it is and the time that is left.
+"""Progress of work that takes longer than two seconds, with an estimate of the remaining time.
 
-On a terminal a bar, elsewhere a line now and then. Both go to stderr: results alone go to stdout.
+It is a bar on a terminal, else a line every 10 s. Both go to stderr; stdout is for results.
 """
 
 import sys
@@ -14,12 +14,12 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
-QUIET_SECONDS = 2.0  # what is done before says nothing
-LINE_SECONDS = 10.0  # between two lines where there is no terminal
+QUIET_SECONDS = 2.0  # before the first line
+LINE_SECONDS = 10.0  # between two lines
 
 
 def left(elapsed: float, done: float, total: float) -> str:
-    """What is still to come at the speed so far, as `1:05 left`; nothing before any is done."""
+    """The remaining time at the speed so far, as `1:05 left`; "" if nothing is done yet."""
     if done <= 0 or total <= 0:
         return ""
     seconds = round(max(0.0, elapsed * (total - done) / done))
@@ -27,7 +27,7 @@ def left(elapsed: float, done: float, total: float) -> str:
 
 
 class Progress:
-    """How far a piece of work is, in any unit. `total` may become larger on the way."""
+    """The state of some work, in any unit. The caller may change `total` while it runs."""
 
     def __init__(self, title: str, total: float, say: Callable[["Progress"], None]) -> None:
         self.title, self.total, self.done, self.text = title, total, 0.0, ""
@@ -35,6 +35,7 @@ class Progress:
         self._say = say
 
     def at(self, done: float, text: str = "") -> None:
+        """Sets the amount of work done, and the text beside it; "" keeps the text."""
         self.done, self.text = min(done, self.total), text or self.text
         self._say(self)
 
@@ -46,6 +47,7 @@ class Progress:
 
 
 def lines(out: TextIO) -> Callable[[Progress], None]:
+    """Returns the function that prints a progress line if LINE_SECONDS have passed."""
     last = time.monotonic() + QUIET_SECONDS - LINE_SECONDS
 
     def say(progress: Progress) -> None:
@@ -62,7 +64,7 @@ def lines(out: TextIO) -> Callable[[Progress], None]:
 
 @contextmanager
 def progress(title: str, total: float, out: TextIO | None = None) -> Iterator[Progress]:
-    """`with progress("bench pipeline", runs) as p: p.advance(text="imix, run 2")`."""
+    """Shows progress during a context: `with progress("bench pipeline", 5) as p: p.advance()`."""
     out = out or sys.stderr
     console = Console(file=out)
     if not console.is_terminal or console.is_dumb_terminal:
@@ -75,7 +77,7 @@ def progress(title: str, total: float, out: TextIO | None = None) -> Iterator[Pr
         TimeElapsedColumn(),
         TextColumn("{task.fields[left]} {task.fields[text]}", markup=False),
     )
-    # Once a second: what is measured may poll on every core, and each drawing takes one away.
+    # Once per second: drawing takes a core from a measurement that polls on all of them.
     with Bar(*columns, console=console, transient=True, refresh_per_second=1) as bar:
         task = bar.add_task(title, total=total, left="", text="")
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The published figures of the reference system as data: config/published.yaml, read and checked.
+"""Reads and checks config/published.yaml: the published figures of the reference system.
 
-Every figure has its source; one that we computed has its formula, which is computed again here.
+Every figure has its source. A figure that was computed from others has its formula, which this
+module evaluates.
 """
 
 import ast
@@ -19,7 +20,7 @@ from vcmts.paths import MistakeError, data
 
 FILE = data("config/published.yaml")
 HOW = ("stated", "table", "figure", "computed")
-# What a figure may be of its quantity, and in words.
+# Whether a figure is exact, approximate or a limit, and the words for it.
 BOUNDS = {"": "", "about": "about ", "at-least": "at least ", "at-most": "at most "}
 Operation = Callable[[float, float], float]
 OPERATIONS: dict[type[ast.operator], Operation] = {
@@ -42,8 +43,8 @@ class Paper:
 class Machine:
     cpu: str
     clock: float  # GHz of the cores, fixed in all measurements but those in the cloud
-    cores: int  # of a socket
-    sockets: int  # that were at work
+    cores: int  # per socket
+    sockets: int  # in use
     source: str
     dpdk: str = ""
     software: str = ""
@@ -52,13 +53,13 @@ class Machine:
 
 @dataclass(frozen=True)
 class Mix:
-    packets: Mapping[int, float]  # share by bytes of an Ethernet frame without CRC
+    packets: Mapping[int, float]  # bytes of an Ethernet frame without CRC: share of packets
     source: str
     stated_mean: float | None = None
 
     @property
     def mean(self) -> float:
-        """Bytes; the shares need not add up to 100 %, as those of 2017 do not."""
+        """Mean bytes per packet. The shares need not add up to 100 %: those of 2017 do not."""
         shares = sum(self.packets.values())
         return sum(size * share for size, share in self.packets.items()) / shares
 
@@ -77,10 +78,10 @@ class Setup:
 
 @dataclass(frozen=True)
 class Check:
-    """A second way to a figure."""
+    """A second formula for a figure, to check it."""
 
     formula: str
-    within: float  # greatest difference, as a share of the figure
+    within: float  # maximum difference, as a share of the figure
     names: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -111,17 +112,17 @@ class Contradiction:
 
 @dataclass(frozen=True)
 class Rules:
-    """What is set aside: cores per server, a socket, a service group."""
+    """A paper's sizing rules: the cores that it reserves per service group, socket and server."""
 
-    downstream_cores: float  # of a service group
+    downstream_cores: float  # per service group
     upstream_cores: float
     server_cores: float = 0
     socket_cores: float = 0
-    control_plane_cores: float = 0  # of a service group
-    scheduler_cores: float = 0  # upstream scheduler, of a service group
+    control_plane_cores: float = 0  # per service group
+    scheduler_cores: float = 0  # upstream scheduler, per service group
     one_thread: bool = False  # both directions run on the downstream's thread
     headroom: float = 0
-    interfaces: int = 0  # of a service group; 0: not counted
+    interfaces: int = 0  # per service group; 0: not counted
     interfaces_admin: int = 0
     count_overhead: bool = True
     figures: tuple[str, ...] = ()
@@ -130,7 +131,8 @@ class Rules:
 
 @dataclass(frozen=True)
 class SizingProfile:
-    """What `vcmts size` takes from a paper. Points: Gbps of each of so many service groups."""
+    """The measurements of a paper for `vcmts size`. `downstream` and `total` map a number of
+    service groups at once to the id of a figure: Gbps per group."""
 
     machine: str
     rules: str
@@ -141,12 +143,12 @@ class SizingProfile:
     memory: str
     downstream: Mapping[int, str] = field(default_factory=dict)
     total: Mapping[int, str] = field(default_factory=dict)  # both directions together
-    upstream: str = ""  # of a hyper-thread
-    upstream_share: float = 0  # of the downstream, in `total`
-    at_once: str = "socket"  # what the points count: service groups of a socket, or server
+    upstream: str = ""  # per hyper-thread
+    upstream_share: float = 0  # upstream rate over downstream rate in `total`
+    at_once: str = "socket"  # "socket" or "server": where the groups of a point run
     interface_limit: str = ""
     crypto_limit: str = ""  # of a socket's crypto devices
-    power: str = ""  # its description for modelled watts, a file of config/
+    power: str = ""  # the machine's description for modelled watts, a file in config/
 
 
 @dataclass(frozen=True)
@@ -161,7 +163,8 @@ class Published:
     profiles: Mapping[str, SizingProfile]
 
     def value(self, name: str) -> float:
-        """A figure by its id, a computed one unrounded; or the mean bytes of a mix as mix.NAME."""
+        """The value of a figure by its id, evaluated if it has a formula; or the mean bytes of a
+        mix as mix.NAME. Raises MistakeError if there is none."""
         if name.startswith("mix.") and name[4:] in self.mixes:
             return self.mixes[name[4:]].mean
         if name not in self.figures:
@@ -184,7 +187,7 @@ class Published:
 
 
 def calculated(formula: str, values: Mapping[str, float]) -> float:
-    """The four operations on numbers and the names given."""
+    """Evaluates a formula: numbers, the names in `values`, and the four basic operations."""
 
     def at(node: ast.expr) -> float:
         if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
@@ -202,7 +205,7 @@ def calculated(formula: str, values: Mapping[str, float]) -> float:
 
 
 def made(kind: type[Kind], value: Any, where: str) -> Kind:
-    """A dataclass from a mapping: no key may be unknown, none that is needed may be missing."""
+    """Makes a dataclass from a mapping named `where`. Raises MistakeError for wrong keys."""
     if not isinstance(value, dict):
         raise MistakeError(f"{where}: found {type(value).__name__}, allowed: a mapping")
     known = {f.name: f for f in fields(kind)}  # type: ignore[arg-type]
@@ -230,7 +233,7 @@ def parsed(text: str) -> Published:
     for item in whole["figures"]:
         figure = made(Figure, item, f"{FILE.name}: figure {item.get('id')}")
         if figure.id in figures:
-            raise MistakeError(f"{FILE.name}: figure {figure.id} is there twice")
+            raise MistakeError(f"{FILE.name}: figure {figure.id}: defined twice")
         figures[figure.id] = figure
     return Published(
         papers=all_of(Paper, whole["papers"], "papers"),
@@ -254,4 +257,4 @@ def load(path: Path = FILE) -> Published:
     except OSError as error:
         raise MistakeError(f"{path}: {error.strerror}") from error
     except (yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
-        raise MistakeError(f"{path}: not the published figures: {error}") from error
+        raise MistakeError(f"{path}: no valid file of published figures: {error}") from error

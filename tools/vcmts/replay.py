@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts replay: captures in, captures and counters out; same input, same bytes."""
+"""vcmts replay: passes captures through vcmtsd offline; same input, same output bytes."""
 
 import argparse
 import os
@@ -12,10 +12,10 @@ FILES = {
     "rphy_out": "DEPI frames to the R-PHY device (downstream output)",
     "rphy_in": "UEPI frames from the R-PHY device (upstream input)",
     "network_out": "IP packets to the core network (upstream output)",
-    "control_out": "management messages of modems (upstream, where it is wanted)",
-    "stats": "every counter and drop reason, as JSON",
-    "changes": "calls of the control socket's methods, each with its time, as JSON (input)",
-    "answers": "results of all changes, as JSON",
+    "control_out": "management messages of modems (upstream output)",
+    "stats": "all counters and drop reasons, as JSON (output)",
+    "changes": "control requests, each with its time, as JSON (input)",
+    "answers": "responses to the control requests, as JSON (output)",
 }
 
 
@@ -32,12 +32,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TIME=FILE",
         action="append",
         default=[],
-        help="at this time after the first packet, reload from FILE, as at SIGHUP; may be repeated",
+        help="reload FILE at this time after the first packet, as on SIGHUP; may be repeated",
     )
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Becomes vcmtsd, so that signals reach it and the exit status and messages are its own."""
+    """Replaces this process by vcmtsd: it gets the signals, and gives messages and exit status."""
     command = [str(program("vcmtsd")), "replay", "--config", arguments.config]
     for name in FILES:
         value = getattr(arguments, name)

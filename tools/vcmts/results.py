@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `vcmts bench` stores: one shape around the figures of every kind (docs/results.md)."""
+"""Reads and writes stored measurements of `vcmts bench`: JSON files with common keys around the
+results of each kind (docs/results.md). Checks files against config/results.schema.json."""
 
 import json
 import re
@@ -18,25 +19,25 @@ from vcmts.system import facts as host
 SCHEMA = 1
 KINDS = ("pipeline", "cost", "scheduler", "throughput", "latency", "power", "goals")
 SCHEMA_FILE = data("config/results.schema.json")
-PROGRAMS = ("vcmts", "__main__.py")  # what the tool is called inside
-MIXES = ("point", "mix", "upstream_mix")  # keys that may hold @FILE
-FOUND_MAX = 60  # characters of a wrong value that a message shows
+PROGRAMS = ("vcmts", "__main__.py")  # names of the tool in sys.argv[0]
+MIXES = ("point", "mix", "upstream_mix")  # keys whose value may be @FILE
+FOUND_MAX = 60  # characters of an invalid value in a message
 
 
 def shareable(command: Sequence[str]) -> list[str]:
-    """A command without the folders of this machine, which may name its user."""
+    """Removes the folders of this machine from a command: they may contain the user's name."""
     words = [re.sub(r"(?<![\w.~-])/(?:[^/\s,=:]+/)+", "", word) for word in command]
     return [TOOL if word in PROGRAMS else word for word in words[:1]] + words[1:]
 
 
 def without_folders(found: Json) -> Json:
-    """A mix of a file is named by that, as the command is."""
+    """Removes the folder from the name of a mix that is a file, as shareable() does."""
     mixes = {key: shareable(["", found[key]])[1] for key in MIXES if key in found}
     return {**found, **mixes}
 
 
 def no_number(text: str) -> None:
-    raise ValueError(f"{text} is no number of JSON")
+    raise ValueError(f"{text} is not a JSON number")
 
 
 def now() -> datetime:
@@ -45,16 +46,16 @@ def now() -> datetime:
 
 @dataclass
 class Measurement:
-    """Figures of one kind, and how they came to be."""
+    """Results of one kind of measurement, with the command, configuration and host."""
 
     kind: str
-    command: Sequence[str]  # as it was called
+    command: Sequence[str]  # argv
     configuration: str  # its name
-    host: Json  # what was measured of it; as_json() adds what the system tells (host.py)
+    host: Json  # measured facts of the host; as_json() adds those of the system (system/facts.py)
     results: list[Json] = field(default_factory=list)
-    more: Json = field(default_factory=dict)  # keys of this kind alone
-    complete: bool = False  # False: it was interrupted, and this is what was measured
-    started: datetime = field(default_factory=now)  # of the measuring; it is often made after
+    more: Json = field(default_factory=dict)  # top-level keys of this kind only
+    complete: bool = False  # False: interrupted; the results are those until then
+    started: datetime = field(default_factory=now)  # when measuring began
 
     def as_json(self) -> Json:
         return {
@@ -71,12 +72,12 @@ class Measurement:
         }
 
     def write(self, path: str | Path) -> None:
-        """Replaces the file as a whole: a reader never sees half of one."""
+        """Replaces the file atomically: a reader never sees a part of it."""
         write_whole(path, json.dumps(self.as_json(), indent=1) + "\n")
 
 
 def write_whole(path: str | Path, text: str) -> None:
-    """Replaces a file, that of a link too; what is no file, such as /dev/null, is written to."""
+    """Replaces a file atomically, and follows links. Writes directly to devices."""
     path = Path(path)
     if path.exists() and not path.is_file():
         path.write_text(text, encoding="utf-8")
@@ -94,7 +95,7 @@ def schema() -> Json:
 
 
 def place(path: Sequence[str | int]) -> str:
-    """results, 0, min as results[0].min."""
+    """Formats a path in a JSON document: ("results", 0, "min") as "results[0].min"."""
     text = ""
     for step in path:
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
@@ -102,29 +103,29 @@ def place(path: Sequence[str | int]) -> str:
 
 
 def allowed(rule: str, value: Any) -> str:
-    """What a rule of the schema lets through, in words."""
+    """The words for the values that a rule of the schema allows."""
     words = {
-        "minimum": f"{value} and more",
+        "minimum": f"{value} or more",
         "exclusiveMinimum": f"more than {value}",
-        "maximum": f"{value} and less",
+        "maximum": f"{value} or less",
         "const": json.dumps(value),
-        "minItems": f"a list of {value} and more",
+        "minItems": f"a list of {value} or more items",
     }
     if rule == "enum":
         return ", ".join("null" if item is None else str(item) for item in value)
     if rule == "type":
         names = [value] if isinstance(value, str) else value
         return " or ".join("a list" if name == "array" else f"{name}" for name in names)
-    return words.get(rule, f"what config/{SCHEMA_FILE.name} says under {rule}")
+    return words.get(rule, f"values by the rule {rule} of config/{SCHEMA_FILE.name}")
 
 
 def mistakes(found: Json) -> Iterator[str]:
-    """One line for each way in which a file departs from the schema, the deepest first."""
+    """Yields one line per violation of the schema in a stored file."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import ValidationError
 
     def innermost(error: ValidationError) -> ValidationError:
-        """Of what may be null, what else it may be says more."""
+        """Of an anyOf with null, the error of the other alternative, which is more specific."""
         deeper = [e for e in error.context or [] if e.validator != "type" or e.path]
         return innermost(deeper[0]) if error.validator == "anyOf" and deeper else error
 
@@ -144,18 +145,18 @@ def mistakes(found: Json) -> Iterator[str]:
 
 
 def read(path: str | Path, *, strict: bool = True) -> Json:
-    """A stored measurement or report. Raises MistakeError with one line for what is none.
+    """Reads a stored measurement or report. Raises MistakeError if it is not valid.
 
-    Not strict: the caller looks for what it needs itself, and the rest may be as it is."""
+    `strict` checks the whole schema; else only the version, and the caller checks its keys."""
     try:
         text = Path(path).read_text(encoding="utf-8")
         found = json.loads(text, parse_constant=no_number)
     except OSError as error:
         raise MistakeError(f"{path}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        raise MistakeError(f"{path}: no JSON: {error}") from error
+        raise MistakeError(f"{path}: not JSON: {error}") from error
     if not isinstance(found, dict) or "schema" not in found:
-        raise MistakeError(f"{path}: not written by `vcmts bench`: it has no key schema")
+        raise MistakeError(f"{path}: not written by `vcmts bench`: the key schema is missing")
     if found["schema"] != SCHEMA:
         raise MistakeError(
             f"{path}: schema: found {found['schema']!r}, allowed: {SCHEMA}; measure again, or use "

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Keys of modems in messages: what may be one is told by its length alone.
+"""Hides modem keys in messages: text that may be a key is replaced by its length.
 
-vcmtsd has the same rule, in src/platform/secret/secret_text.c.
+vcmtsd has the same rule in src/platform/secret/secret_text.c.
 """
 
 import string
@@ -9,14 +9,14 @@ from collections.abc import Iterator
 
 import yaml
 
-SHORTEST = 16  # characters: a key of DES
-OTHERS_MOST = 2  # of these that are no hexadecimal digits, as a mistyped key has them
+SHORTEST = 16  # characters of a DES key
+OTHERS_MOST = 2  # non-hexadecimal characters in any SHORTEST ones: a mistyped key has some
 DIGITS = frozenset(string.hexdigits)
 BESIDE = frozenset(string.whitespace + "\"'=:,;()[]{}")
 
 
 def places(text: str) -> Iterator[tuple[int, int]]:
-    """Of what may be keys: begin and end."""
+    """Yields begin and end of each part of the text that may be a key."""
     others = begin = end = 0
     for at, letter in enumerate(text):
         others += letter not in DIGITS
@@ -36,10 +36,10 @@ def places(text: str) -> Iterator[tuple[int, int]]:
 
 
 def shown(text: str) -> str:
-    """The text, but of what may be keys the length."""
+    """Returns the text with possible keys replaced by their length."""
     parts, at = [], 0
     for begin, end in places(text):
-        edge = OTHERS_MOST + 1  # which may hold the end of a word before it, or of one behind
+        edge = OTHERS_MOST + 1  # characters at either end that may belong to an adjacent word
         begin += max((i + 1 for i in range(edge) if text[begin + i] in BESIDE), default=0)
         end -= max((i + 1 for i in range(edge) if text[end - 1 - i] in BESIDE), default=0)
         parts += [text[at:begin], f"({end - begin} characters, not shown)"]
@@ -48,9 +48,9 @@ def shown(text: str) -> str:
 
 
 def yaml_fault(error: yaml.YAMLError) -> str:
-    """What is wrong with a YAML text, and where; PyYAML's own words quote what stands there."""
+    """A YAML error with line and column, without quoted text, which may be a key."""
     if not isinstance(error, yaml.MarkedYAMLError):
-        return "characters that YAML does not have"
+        return "characters that YAML does not allow"
     mark = error.problem_mark or error.context_mark
     why = (error.problem or error.context or "no YAML").partition("'")[0].strip()
     return f"{why} at line {mark.line + 1}, column {mark.column + 1}" if mark else why

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts show: the configuration of a service group, or of a server's groups, on one screen.
+"""vcmts show: summarizes the configuration of a service group or server on one screen.
 
-vcmtsd's own loader reads the file first; what the file does not say, the schema does.
+vcmtsd checks the file first. Missing keys get the defaults of config/schema.json.
 """
 
 import argparse
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def checked(config: str) -> Json | None:
-    """What vcmtsd found in the file; None when that is mistakes, which it has told."""
+    """The facts that `vcmtsd check` prints; None if it found errors, which it prints to stderr."""
     command = [str(program("vcmtsd")), "check", "--json", "--config", config]
     ended = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
     if ended.returncode != 0:
@@ -36,7 +36,7 @@ def checked(config: str) -> Json | None:
 
 
 def filled(value: Any, schema: Json) -> Any:
-    """The value with the schema's defaults where it says nothing, in all depths."""
+    """Adds the schema's defaults for missing keys, recursively."""
     if isinstance(value, list):
         return [filled(item, schema["items"]) for item in value]
     if not isinstance(value, dict):
@@ -55,9 +55,9 @@ def filled(value: Any, schema: Json) -> Any:
 
 
 def read(path: Path) -> Json:
-    """A file that vcmtsd has found good, its values as written, and a group's defaults."""
+    """Reads a valid configuration: values as written; with defaults if it is one group."""
     if not path.is_file():
-        raise MistakeError(f"{path}: is read twice; give a file instead of a pipe")
+        raise MistakeError(f"{path}: found no regular file, allowed: a file, as it is read twice")
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     with path.open(encoding="utf-8-sig") as file:
         document = yaml.load(file, Loader=loader)
@@ -80,7 +80,7 @@ def counted(count: int | str, noun: str) -> str:
 
 
 def spread(counts: list[int]) -> str:
-    """How many a modem has: one number when all have the same."""
+    """The range of counts per modem: "4", or "2 to 4"."""
     low, high = min(counts, default=0), max(counts, default=0)
     return str(low) if low == high else f"{low} to {high}"
 
@@ -92,11 +92,11 @@ def tallied(names: list[str]) -> str:
 def flows(modems: list[Json]) -> str:
     states = [[flow["state"] for flow in modem["service_flows"]] for modem in modems]
     active = [flow.count("active") for flow in states]
-    return f"{spread([len(flow) for flow in states])} a modem, {spread(active)} active"
+    return f"{spread([len(flow) for flow in states])} per modem, {spread(active)} active"
 
 
 def flow_rates(flow: Json) -> str:
-    """Those that it has, as in "sustained 10 Mbps peak 20 Mbps"; empty without any."""
+    """The configured rates of a flow, as "sustained 10 Mbps peak 20 Mbps"; "" if there are none."""
     kinds = {
         "sustained": "max_sustained_rate",
         "peak": "peak_rate",
@@ -106,13 +106,13 @@ def flow_rates(flow: Json) -> str:
 
 
 def flow_aqm(flow: Json) -> str:
-    """With the latency that DOCSIS-PIE aims at."""
+    """The flow's AQM algorithm, for DOCSIS-PIE with its latency target."""
     pie = flow["aqm"] == "docsis-pie"
     return f"{flow['aqm']} {flow['latency_target']}" if pie else str(flow["aqm"])
 
 
 def quality(modems: list[Json]) -> list[tuple[str, str]]:
-    """The rows of what makes active flows differ from plain ones."""
+    """The rows for QoS settings of active flows that differ from the defaults."""
     active = [
         flow for modem in modems for flow in modem["service_flows"] if flow["state"] == "active"
     ]
@@ -130,12 +130,12 @@ def quality(modems: list[Json]) -> list[tuple[str, str]]:
 
 
 def on(switch: str | bool) -> str:
-    """As YAML writes it, or the schema's default."""
+    """A boolean as text: `switch` is a YAML scalar or a default of the schema."""
     return "on" if switch in ("true", True) else "off"
 
 
 def sessions(channels: list[Json]) -> str:
-    """How many of each kind; without one for requests, the bursts tell them."""
+    """The number of UEPI sessions per kind. Without request sessions, requests come in bursts."""
     counts = {
         kind: sum(key in channel for channel in channels)
         for kind, key in (("requests", "request_session"), ("ranging", "ranging_session"))
@@ -145,7 +145,7 @@ def sessions(channels: list[Json]) -> str:
 
 
 def upstream(document: Json) -> list[tuple[str, str]]:
-    """The rows of a group that has an upstream."""
+    """The rows for the upstream of a group."""
     channels = document["upstream_channels"]
     if not channels:
         return [("upstream", "none")]
@@ -157,7 +157,7 @@ def upstream(document: Json) -> list[tuple[str, str]]:
         ("upstream channels", tallied([f"{c['type']} {c['rate']}" for c in channels])),
         (
             "upstream service flows",
-            f"{a_modem} a modem, {counted(spread(sids), 'SID')} each" if flows else "none",
+            f"{a_modem} per modem, {counted(spread(sids), 'SID')} each" if flows else "none",
         ),
         (
             "upstream checks",
@@ -165,10 +165,13 @@ def upstream(document: Json) -> list[tuple[str, str]]:
         ),
         ("upstream sessions", sessions(channels)),
         (
-            "upstream waits",
-            f"{checks['reorder_timeout']} for order, {checks['frame_timeout']} for frames",
+            "upstream timers",
+            f"reorder {checks['reorder_timeout']}, reassembly {checks['frame_timeout']}",
         ),
-        ("upstream memory", f"{checks['held']} held, {checks['held_by_modem']} of it by a modem"),
+        (
+            "upstream memory",
+            f"{checks['held']} for pending packets, {checks['held_by_modem']} of it per modem",
+        ),
     ]
 
 
@@ -179,12 +182,12 @@ def filters(document: Json, a_modem: str) -> str:
     rules = spread([len(group["rules"]) for group in groups])
     return (
         f"{counted(len(groups), 'group')} of {counted(rules, 'rule')}, "
-        f"{counted(a_modem, 'group')} a modem"
+        f"{counted(a_modem, 'group')} per modem"
     )
 
 
 def provider(crypto: Json) -> str:
-    """Who encrypts, and what is not as ever."""
+    """The crypto provider, and settings that differ from the defaults."""
     device = "" if crypto["provider"] != "cryptodev" else f" {crypto['device']}"
     unmade = "" if on(crypto["generate_crc"]) == "on" else ", downstream without CRC"
     return f"{crypto['provider']}{device}{unmade}"
@@ -213,8 +216,8 @@ def rows(document: Json) -> list[tuple[str, str]]:
         ("encryption", tallied([modem["security"]["cipher"] for modem in modems])),
         ("crypto", provider(document["crypto"])),
         ("filters", filters(document, a_modem["filter_groups"])),
-        ("what matches no rule", document["filter_default"]),
-        ("classifiers", f"{a_modem['classifiers']} a modem"),
+        ("default filter action", document["filter_default"]),
+        ("classifiers", f"{a_modem['classifiers']} per modem"),
         ("service flows", flows(modems)),
         *quality(modems),
         *upstream(document),
@@ -222,7 +225,7 @@ def rows(document: Json) -> list[tuple[str, str]]:
 
 
 def server_table(facts: Json) -> Table:
-    """A row a group; what a group is in detail, a file of its own would show."""
+    """A table with one row per service group of a server."""
     table = Table(title=facts["name"], title_justify="left", box=None)
     for heading in ("group", "name", "channels", "modems", "cores", "network", "R-PHY"):
         table.add_column(heading, overflow="fold")
@@ -236,7 +239,7 @@ def server_table(facts: Json) -> Table:
 
 
 def server_encryption(groups: list[Json]) -> str:
-    """Ciphers and who does them, each with the groups that have it so."""
+    """The ciphers and crypto providers of a server, each with its service groups."""
     found: dict[str, list[str]] = {}
     for group in groups:
         told = f"{', '.join(group['ciphers'])} by {group['crypto'].split(',')[0]}"

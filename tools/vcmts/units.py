@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Units that figures are told in."""
+"""Units of figures."""
 
 MIB = 2.0**20  # bytes

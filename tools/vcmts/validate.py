@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts validate: the data plane's own loader reads the file, so there is one truth."""
+"""vcmts validate: checks configuration files with `vcmtsd check`, the data plane's own loader."""
 
 import argparse
 import subprocess

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs that tell how far they are: `progress DONE TOTAL TEXT` on stderr, behind --progress.
-
-All else that they say there reaches the user.
+"""Runs programs that report their progress: with --progress they print lines `progress DONE TOTAL
+TEXT` to stderr. Other lines on stderr are messages for the user.
 """
 
 import re
@@ -17,12 +16,12 @@ from vcmts.progress import Progress
 
 STEP = re.compile(r"progress ([0-9]+) ([0-9]+) ?(.*)")
 
-Tell = Callable[[int, int, str], None]  # done, total, what comes next
-Say = Callable[[str], None]  # a line for the user
+Tell = Callable[[int, int, str], None]  # work done, total work, description of the next step
+Say = Callable[[str], None]  # a message for the user
 
 
 def on(shown: Progress) -> Tell:
-    """The whole of what is shown is this program's."""
+    """Returns a function that shows the program's progress as the whole of `shown`."""
 
     def tell(done: int, total: int, text: str) -> None:
         shown.total = total
@@ -32,7 +31,7 @@ def on(shown: Progress) -> Tell:
 
 
 def part_of(shown: Progress, start: float) -> Tell:
-    """The program is one unit of what is shown, from `start`."""
+    """Returns a function that shows the program's progress as the unit of `shown` from `start`."""
 
     def tell(done: int, total: int, text: str) -> None:
         shown.at(start + (done / total if total > 0 else 0), text)
@@ -41,12 +40,13 @@ def part_of(shown: Progress, start: float) -> Tell:
 
 
 def to_stderr(line: str) -> None:
-    """In one write: programs beside us write there, too."""
+    """Prints a line to stderr in one write, as child processes write there too."""
     sys.stderr.write(line + "\n")
     sys.stderr.flush()
 
 
 def follow(lines: Iterable[str], tell: Tell, say: Say = to_stderr) -> None:
+    """Passes progress lines to `tell`, and other lines to `say`."""
     for line in lines:
         step = STEP.fullmatch(line.rstrip("\n"))
         if step is None:
@@ -62,10 +62,10 @@ def watched(
     say: Say = to_stderr,
     stdout: int | IO[bytes] | None = None,
 ) -> int:
-    """Runs the program to its end; a signal to the tool asks it to stop. Returns its status."""
+    """Runs a program with --progress to its end; a signal stops it. Returns its status."""
     with subprocess.Popen(
         [*command, "--progress"],
-        start_new_session=True,  # as child.start(): Ctrl-C comes through the tool alone
+        start_new_session=True,  # as child.start(): it gets Ctrl-C from the tool only
         stdout=stdout,
         stderr=subprocess.PIPE,
         preexec_fn=die_with_parent,
