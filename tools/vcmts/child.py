@@ -17,7 +17,7 @@ from vcmts.paths import MistakeError
 # Characters of a folder's name: the path of a memif's socket in it must fit sun_path.
 SOCKET_FOLDER_MAX = 80
 INTERRUPTED = 130  # exit status after a signal
-STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def die_with_parent() -> None:
@@ -26,27 +26,27 @@ def die_with_parent() -> None:
 
 
 def start(
-    command: Sequence[str], *, quiet: bool = False, said: IO[bytes] | None = None
+    command: Sequence[str], *, quiet: bool = False, stderr: IO[bytes] | None = None
 ) -> subprocess.Popen[bytes]:
     """Starts a program in its own session: it gets Ctrl-C from the tool only. Its messages go to
-    `said`; None: to stderr. `quiet` discards its stdout."""
+    `stderr`; None: to that of the tool. `quiet` discards its stdout."""
     return subprocess.Popen(
         command,
         start_new_session=True,
         stdout=subprocess.DEVNULL if quiet else None,
-        stderr=said,
+        stderr=stderr,
         preexec_fn=die_with_parent,
     )
 
 
-def converse(command: Sequence[str], said: IO[bytes]) -> subprocess.Popen[bytes]:
+def start_piped(command: Sequence[str], stderr: IO[bytes]) -> subprocess.Popen[bytes]:
     """As `start`, for a program that reads requests from stdin and writes answers to stdout."""
     return subprocess.Popen(
         command,
         start_new_session=True,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=said,
+        stderr=stderr,
         preexec_fn=die_with_parent,
     )
 
@@ -55,18 +55,18 @@ class Stopped:
     """Whether a signal asked the tool to stop. The child in wait() gets a SIGINT for it."""
 
     def __init__(self) -> None:
-        self.asked = False
+        self.by_signal = False
         self.child: subprocess.Popen[bytes] | None = None
 
     def on_signal(self, number: int, frame: FrameType | None) -> None:
-        self.asked = True
+        self.by_signal = True
         if self.child is not None and self.child.poll() is None:
             self.child.send_signal(signal.SIGINT)
 
     def wait(self, child: subprocess.Popen[bytes]) -> int:
         """Waits for the end of the child, which a signal to the tool stops. Returns its status."""
         self.child = child
-        if self.asked:
+        if self.by_signal:
             child.send_signal(signal.SIGINT)
         status = child.wait()
         self.child = None
@@ -77,7 +77,7 @@ class Stopped:
 def stoppable() -> Iterator[Stopped]:
     """In this context SIGINT, SIGTERM and SIGHUP stop the child in Stopped.wait(), not the tool."""
     stopped = Stopped()
-    before = {number: signal.signal(number, stopped.on_signal) for number in STOPS}
+    before = {number: signal.signal(number, stopped.on_signal) for number in STOP_SIGNALS}
     try:
         yield stopped
     finally:
@@ -86,7 +86,7 @@ def stoppable() -> Iterator[Stopped]:
 
 
 @contextmanager
-def folder() -> Iterator[Path]:
+def temporary_folder() -> Iterator[Path]:
     """A temporary folder whose name is short enough for sockets and has no comma."""
     with tempfile.TemporaryDirectory(prefix="vcmts-") as name:
         if "," not in name and len(name) <= SOCKET_FOLDER_MAX:
@@ -96,7 +96,7 @@ def folder() -> Iterator[Path]:
         yield Path(name)
 
 
-def writable(path: str | None, option: str = "--json") -> None:
+def check_writable(path: str | None, option: str = "--json") -> None:
     """Raises MistakeError if the result file cannot be written: called before a measurement.
     Removes the file again if it did not exist: an empty one would look like a result."""
     if path is None:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
-from vcmts.paths import MistakeError, complain, missing
+from vcmts.paths import MistakeError, missing_package, notify
 
 COMMANDS = {
     "profile": "write a published test configuration by its name",
@@ -41,7 +41,7 @@ COMMANDS = {
     "control": "send requests to the control socket of a running data plane",
 }
 # Commands in other packages than this one.
-BESIDE = {"host": "host", "power": "planning.power", "size": "planning.size"}
+OTHER_PACKAGES = {"host": "host", "power": "planning.power", "size": "planning.size"}
 EPILOG = """examples:
   vcmts run --profile 6ofdm-0sc-qam_300cms_aes --duration 10s
   vcmts profile 6ofdm-0sc-qam_300cms_aes > sg.yaml
@@ -56,19 +56,19 @@ configuration. `vcmts COMMAND --help` describes the options of a command.
 """
 
 
-def load(command: str) -> ModuleType:
-    family = BESIDE.get(command, f"vcmts.{command}")
+def load_command(command: str) -> ModuleType:
+    family = OTHER_PACKAGES.get(command, f"vcmts.{command}")
     package = (Path(__file__).parents[1] / family.replace(".", "/")).is_dir()
     name = f"{family}.command" if package else family
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name != name:
-            raise MistakeError(f"{command}: {missing(error.name, 'run')}") from error
+            raise MistakeError(f"{command}: {missing_package(error.name, 'run')}") from error
         raise MistakeError(f"{command}: not installed ({name} is missing)") from error
 
 
-def joined(arguments: Sequence[str]) -> list[str]:
+def join_negative_values(arguments: Sequence[str]) -> list[str]:
     """Joins `--rate -5Mbps` to `--rate=-5Mbps`, so that argparse does not take the value for an
     option: the option's own check then explains what is wrong with it."""
     words: list[str] = []
@@ -80,7 +80,7 @@ def joined(arguments: Sequence[str]) -> list[str]:
     return words
 
 
-def parser_for(arguments: Sequence[str]) -> argparse.ArgumentParser:
+def make_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     """A parser of all commands. Only the command in `arguments` gets its options."""
     parser = argparse.ArgumentParser(
         prog="vcmts",
@@ -89,22 +89,22 @@ def parser_for(arguments: Sequence[str]) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    asked = next((word for word in arguments if not word.startswith("-")), None)
+    selected = next((word for word in arguments if not word.startswith("-")), None)
     for name, text in COMMANDS.items():
         command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
-        if name == asked:
-            load(name).add_arguments(command)
+        if name == selected:
+            load_command(name).add_arguments(command)
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    words = joined(sys.argv[1:] if arguments is None else arguments)
+    words = join_negative_values(sys.argv[1:] if arguments is None else arguments)
     try:
-        parsed = parser_for(words).parse_args(words)
-        status: int = load(parsed.command).main(parsed)
+        parsed = make_parser(words).parse_args(words)
+        status: int = load_command(parsed.command).main(parsed)
         return status
     except MistakeError as mistake:
-        complain(str(mistake))
+        notify(str(mistake))
         return 2
     except KeyboardInterrupt:
         return 130
@@ -113,5 +113,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        complain(f"{error.filename or 'output'}: {error.strerror}")
+        notify(f"{error.filename or 'output'}: {error.strerror}")
         return 2

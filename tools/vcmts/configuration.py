@@ -25,16 +25,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     crypto.add_arguments(parser)
 
 
-def own_cores() -> Cores:
+def group_cores() -> Cores:
     """The cores of one service group, from those that this process may use.
 
     The first is for threads that do not poll, and for the traffic program. With two cores the
     downstream and the upstream share the second.
     """
-    return dealt_cores(1)[0]
+    return cores_per_group(1)[0]
 
 
-def dealt_cores(groups: int, usable: Iterable[int] | None = None) -> list[Cores]:
+def cores_per_group(groups: int, usable: Iterable[int] | None = None) -> list[Cores]:
     """The cores of each group, from `usable`; None: those that this process may use.
 
     Each group gets two polling cores if there are enough; else one, which groups may share.
@@ -51,7 +51,7 @@ def dealt_cores(groups: int, usable: Iterable[int] | None = None) -> list[Cores]
     return cores
 
 
-def chosen(arguments: argparse.Namespace, folder: Path) -> Path:
+def configuration_file(arguments: argparse.Namespace, folder: Path) -> Path:
     """The file of --config, or a file in `folder` that this writes from --profile. Raises
     MistakeError if options contradict each other."""
     groups: int = arguments.groups
@@ -61,11 +61,11 @@ def chosen(arguments: argparse.Namespace, folder: Path) -> Path:
             raise MistakeError(
                 f"--groups: found {groups} together with --config, allowed: with --profile only"
             )
-        of_profiles = crypto.given(arguments)
-        if of_profiles:
+        profile_options = crypto.given_options(arguments)
+        if profile_options:
             raise MistakeError(
-                f"{of_profiles[0]}: found {of_profiles[1]} together with --config, allowed: with "
-                "--profile only; set it in the file"
+                f"{profile_options[0]}: found {profile_options[1]} with --config, allowed: "
+                "with --profile only; set it in the file"
             )
         if not given.is_file():
             raise MistakeError(f"{given}: no such file; `{TOOL} profile NAME > FILE` writes one")
@@ -76,7 +76,7 @@ def chosen(arguments: argparse.Namespace, folder: Path) -> Path:
             crypto.profile_of(arguments),
             groups,
             out,
-            cores=dealt_cores(groups),
+            cores=cores_per_group(groups),
             provider=crypto.provider_of(arguments),
         )
     return written

@@ -14,13 +14,13 @@ def wide_console() -> Console:
     return Console(file=sys.stdout, width=None if sys.stdout.isatty() else WIDTH)
 
 
-def say(console: Console, text: str) -> None:
+def print_line(console: Console, text: str) -> None:
     """Prints a line without wrapping: rich would wrap a table's title at the table's width."""
     console.print(text, soft_wrap=True, markup=False, highlight=False)
 
 
 def figures_table(
-    heads: Sequence[str],
+    titles: Sequence[str],
     rows: Iterable[Sequence[str]] = (),
     title: str | None = None,
     texts: Collection[str] = (),
@@ -29,7 +29,7 @@ def figures_table(
 ) -> Table:
     """A table whose columns are right-aligned, except the first and those in `texts`."""
     table = Table(title=title, title_justify="left")
-    for number, head in enumerate(heads):
+    for number, head in enumerate(titles):
         is_text = number == 0 or head in texts
         table.add_column(head, justify="left" if is_text else "right", no_wrap=no_wrap)
     for row in rows:

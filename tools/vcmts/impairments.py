@@ -7,7 +7,7 @@ import re
 from tempfile import TemporaryFile
 
 from vcmts import watch
-from vcmts.child import INTERRUPTED, stoppable, writable
+from vcmts.child import INTERRUPTED, check_writable, stoppable
 from vcmts.paths import data, program
 from vcmts.progress import progress
 
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    writable(arguments.json)
+    check_writable(arguments.json)
     command = [str(program("vcmts-impairments")), "--config", arguments.config]
     command += ["--packets", str(arguments.packets), "--seed", str(arguments.seed)]
     if arguments.json is not None:
@@ -49,7 +49,7 @@ def main(arguments: argparse.Namespace) -> int:
     # Print the table at the end: its lines would mix with the progress bar.
     with stoppable() as stopped, TemporaryFile() as table:
         with progress("impairments", 1) as shown:
-            status = watch.watched(command, watch.on(shown), stopped, stdout=table)
+            status = watch.run_watched(command, watch.whole_progress(shown), stopped, stdout=table)
         table.seek(0)
         print(table.read().decode(), end="", flush=True)
-    return INTERRUPTED if stopped.asked else status
+    return INTERRUPTED if stopped.by_signal else status

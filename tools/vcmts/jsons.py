@@ -7,7 +7,7 @@ from typing import Any
 Json = dict[str, Any]
 
 
-def laid_out(value: Any, width: int = 110, at: int = 0, key: str = "") -> str:
+def format_json(value: Any, width: int = 110, at: int = 0, key: str = "") -> str:
     """Formats a value as JSON: on one line if it fits into `width` columns, else one item per line.
 
     `at` is the indentation, `key` the text before the value.
@@ -17,10 +17,10 @@ def laid_out(value: Any, width: int = 110, at: int = 0, key: str = "") -> str:
         return line
     if isinstance(value, dict):
         opened, closed = "{}"
-        parts = [laid_out(v, width, at + 1, f"{json.dumps(k)}: ") for k, v in value.items()]
+        parts = [format_json(v, width, at + 1, f"{json.dumps(k)}: ") for k, v in value.items()]
     else:
         opened, closed = "[]"
-        parts = [laid_out(v, width, at + 1) for v in value]
+        parts = [format_json(v, width, at + 1) for v in value]
     inner = " " * (at + 1)
     body = ",\n".join(inner + part for part in parts)
     return f"{key}{opened}\n{body}\n{' ' * at}{closed}"

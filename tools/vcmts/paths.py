@@ -25,7 +25,7 @@ class MistakeError(Exception):
 
 
 @cache
-def note() -> Mapping[str, Any] | None:
+def install_note() -> Mapping[str, Any] | None:
     """The NOTE of an installed tree: `bin`, `libexec` (from HOME), `built`. None: a checkout."""
     path = HOME / NOTE
     if not path.exists():
@@ -35,7 +35,7 @@ def note() -> Mapping[str, Any] | None:
 
 
 # The tool's name in hints and in stored results.
-TOOL = "./vcmts" if note() is None else "vcmts"
+TOOL = "./vcmts" if install_note() is None else "vcmts"
 
 
 def data(name: str) -> Path:
@@ -48,15 +48,15 @@ def build_directory() -> Path:
     return CHECKOUT / os.environ.get("VCMTS_BUILD", "build")
 
 
-def built_from() -> Mapping[str, Any] | None:
+def build_facts() -> Mapping[str, Any] | None:
     """Facts of the build that system/software.py stored at installation; None: a checkout."""
-    installed = note()
+    installed = install_note()
     return None if installed is None else installed["built"]
 
 
-def folders() -> list[Path]:
+def program_folders() -> list[Path]:
     """The folders that program() searches, in this order."""
-    installed = note()
+    installed = install_note()
     if installed is None:
         return [build_directory() / folder for folder in BUILT_IN]
     return [(HOME / installed[name]).resolve() for name in ("bin", "libexec")]
@@ -64,30 +64,30 @@ def folders() -> list[Path]:
 
 def program(name: str) -> Path:
     """The path of a built program, such as vcmtsd. Raises MistakeError if it is missing."""
-    for folder in folders():
+    for folder in program_folders():
         path = folder / name
         if os.access(path, os.X_OK) and path.is_file():
             return path
-    if note() is None:
+    if install_note() is None:
         raise MistakeError(f"{name} not found in {build_directory()}: run `make build` first")
-    places = " or ".join(str(folder) for folder in folders())
+    searched = " or ".join(str(folder) for folder in program_folders())
     package = "vcmts" if name == "vcmtsd" else "vcmts-traffic"
-    raise MistakeError(f"{name} not found in {places}: {how_to_get(name, package)}")
+    raise MistakeError(f"{name} not found in {searched}: {install_hint(name, package)}")
 
 
-def how_to_get(what: str, debian: str = "") -> str:
+def install_hint(what: str, debian: str = "") -> str:
     """A hint: `what` is a set of devtools/install-deps, `debian` a package for installed trees."""
-    if note() is None:
+    if install_note() is None:
         return f"run devtools/install-deps {what}"
     return f"on Debian, apt install {debian}"
 
 
-def missing(module: str | None, what: str) -> str:
+def missing_package(module: str | None, what: str) -> str:
     """The message for a missing Python module. `what`: its set of devtools/install-deps."""
-    return f"Python package {module} is missing; {how_to_get(what, f'python3-{module}')}"
+    return f"Python package {module} is missing; {install_hint(what, f'python3-{module}')}"
 
 
-def complain(text: str) -> None:
+def notify(text: str) -> None:
     """Prints a message to stderr in one write, as child processes write there too."""
     sys.stderr.write(f"vcmts: {text}\n")
     sys.stderr.flush()

@@ -46,7 +46,7 @@ class Progress:
         return left(time.monotonic() - self.start, self.done, self.total)
 
 
-def lines(out: TextIO) -> Callable[[Progress], None]:
+def line_printer(out: TextIO) -> Callable[[Progress], None]:
     """Returns the function that prints a progress line if LINE_SECONDS have passed."""
     last = time.monotonic() + QUIET_SECONDS - LINE_SECONDS
 
@@ -68,7 +68,7 @@ def progress(title: str, total: float, out: TextIO | None = None) -> Iterator[Pr
     out = out or sys.stderr
     console = Console(file=out)
     if not console.is_terminal or console.is_dumb_terminal:
-        yield Progress(title, total, lines(out))
+        yield Progress(title, total, line_printer(out))
         return
     columns = (
         TextColumn("{task.description}", markup=False),

@@ -178,7 +178,7 @@ class Published:
         values = {name: self.value(source) for name, source in names.items()}
         if figure.machine:
             values["clock"] = self.machines[figure.machine].clock
-        return calculated(formula, values)
+        return evaluate(formula, values)
 
     def of(self, quantity: str, unit: str = "") -> Iterator[Figure]:
         for figure in self.figures.values():
@@ -186,7 +186,7 @@ class Published:
                 yield figure
 
 
-def calculated(formula: str, values: Mapping[str, float]) -> float:
+def evaluate(formula: str, values: Mapping[str, float]) -> float:
     """Evaluates a formula: numbers, the names in `values`, and the four basic operations."""
 
     def at(node: ast.expr) -> float:
@@ -204,7 +204,7 @@ def calculated(formula: str, values: Mapping[str, float]) -> float:
         raise MistakeError(f"{FILE.name}: formula {formula!r}: {error.msg}") from error
 
 
-def made(kind: type[Kind], value: Any, where: str) -> Kind:
+def make_dataclass(kind: type[Kind], value: Any, where: str) -> Kind:
     """Makes a dataclass from a mapping named `where`. Raises MistakeError for wrong keys."""
     if not isinstance(value, dict):
         raise MistakeError(f"{where}: found {type(value).__name__}, allowed: a mapping")
@@ -217,43 +217,46 @@ def made(kind: type[Kind], value: Any, where: str) -> Kind:
         if name not in given and f.default is MISSING and f.default_factory is MISSING:
             raise MistakeError(f"{where}: key {name!r} is missing")
     if isinstance(given.get("check"), dict):
-        given["check"] = made(Check, given["check"], f"{where}: check")
+        given["check"] = make_dataclass(Check, given["check"], f"{where}: check")
     if "figures" in given:
         given["figures"] = tuple(given["figures"])
     return kind(**given)
 
 
-def all_of(kind: type[Kind], part: Any, name: str) -> dict[str, Kind]:
-    return {key: made(kind, value, f"{FILE.name}: {name}: {key}") for key, value in part.items()}
+def make_all(kind: type[Kind], part: Any, name: str) -> dict[str, Kind]:
+    return {
+        key: make_dataclass(kind, value, f"{FILE.name}: {name}: {key}")
+        for key, value in part.items()
+    }
 
 
-def parsed(text: str) -> Published:
+def parse_published(text: str) -> Published:
     whole = yamls.safe_load(text)
     figures: dict[str, Figure] = {}
     for item in whole["figures"]:
-        figure = made(Figure, item, f"{FILE.name}: figure {item.get('id')}")
+        figure = make_dataclass(Figure, item, f"{FILE.name}: figure {item.get('id')}")
         if figure.id in figures:
             raise MistakeError(f"{FILE.name}: figure {figure.id}: defined twice")
         figures[figure.id] = figure
     return Published(
-        papers=all_of(Paper, whole["papers"], "papers"),
-        machines=all_of(Machine, whole["machines"], "machines"),
-        mixes=all_of(Mix, whole["mixes"], "mixes"),
-        setups=all_of(Setup, whole["setups"], "setups"),
+        papers=make_all(Paper, whole["papers"], "papers"),
+        machines=make_all(Machine, whole["machines"], "machines"),
+        mixes=make_all(Mix, whole["mixes"], "mixes"),
+        setups=make_all(Setup, whole["setups"], "setups"),
         figures=figures,
         contradictions=tuple(
-            made(Contradiction, item, f"{FILE.name}: contradictions")
+            make_dataclass(Contradiction, item, f"{FILE.name}: contradictions")
             for item in whole["contradictions"]
         ),
-        rules=all_of(Rules, whole["rules"], "rules"),
-        profiles=all_of(SizingProfile, whole["profiles"], "profiles"),
+        rules=make_all(Rules, whole["rules"], "rules"),
+        profiles=make_all(SizingProfile, whole["profiles"], "profiles"),
     )
 
 
 @cache
 def load(path: Path = FILE) -> Published:
     try:
-        return parsed(path.read_text(encoding="utf-8"))
+        return parse_published(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise MistakeError(f"{path}: {error.strerror}") from error
     except (yaml.YAMLError, KeyError, TypeError, AttributeError) as error:

@@ -13,7 +13,7 @@ from typing import Any
 
 from vcmts.jsons import Json
 from vcmts.paths import TOOL, MistakeError, data
-from vcmts.secret import shown
+from vcmts.secret import hide_keys
 from vcmts.system import facts as host
 
 SCHEMA = 1
@@ -24,7 +24,7 @@ MIXES = ("point", "mix", "upstream_mix")  # keys whose value may be @FILE
 FOUND_MAX = 60  # characters of an invalid value in a message
 
 
-def shareable(command: Sequence[str]) -> list[str]:
+def without_local_paths(command: Sequence[str]) -> list[str]:
     """Removes the folders of this machine from a command: they may contain the user's name."""
     words = [re.sub(r"(?<![\w.~-])/(?:[^/\s,=:]+/)+", "", word) for word in command]
     return [TOOL if word in PROGRAMS else word for word in words[:1]] + words[1:]
@@ -32,11 +32,11 @@ def shareable(command: Sequence[str]) -> list[str]:
 
 def without_folders(found: Json) -> Json:
     """Removes the folder from the name of a mix that is a file, as shareable() does."""
-    mixes = {key: shareable(["", found[key]])[1] for key in MIXES if key in found}
+    mixes = {key: without_local_paths(["", found[key]])[1] for key in MIXES if key in found}
     return {**found, **mixes}
 
 
-def no_number(text: str) -> None:
+def reject_constant(text: str) -> None:
     raise ValueError(f"{text} is not a JSON number")
 
 
@@ -61,7 +61,7 @@ class Measurement:
         return {
             "schema": SCHEMA,
             "kind": self.kind,
-            "command": shareable(self.command),
+            "command": without_local_paths(self.command),
             "started": self.started.isoformat(timespec="seconds"),
             "seconds": round((now() - self.started).total_seconds(), 1),
             "complete": self.complete,
@@ -73,10 +73,10 @@ class Measurement:
 
     def write(self, path: str | Path) -> None:
         """Replaces the file atomically: a reader never sees a part of it."""
-        write_whole(path, json.dumps(self.as_json(), indent=1) + "\n")
+        replace_file(path, json.dumps(self.as_json(), indent=1) + "\n")
 
 
-def write_whole(path: str | Path, text: str) -> None:
+def replace_file(path: str | Path, text: str) -> None:
     """Replaces a file atomically, and follows links. Writes directly to devices."""
     path = Path(path)
     if path.exists() and not path.is_file():
@@ -94,7 +94,7 @@ def schema() -> Json:
     return loaded
 
 
-def place(path: Sequence[str | int]) -> str:
+def json_path(path: Sequence[str | int]) -> str:
     """Formats a path in a JSON document: ("results", 0, "min") as "results[0].min"."""
     text = ""
     for step in path:
@@ -102,7 +102,7 @@ def place(path: Sequence[str | int]) -> str:
     return text or "the whole file"
 
 
-def allowed(rule: str, value: Any) -> str:
+def allowed_by(rule: str, value: Any) -> str:
     """The words for the values that a rule of the schema allows."""
     words = {
         "minimum": f"{value} or more",
@@ -119,7 +119,7 @@ def allowed(rule: str, value: Any) -> str:
     return words.get(rule, f"values by the rule {rule} of config/{SCHEMA_FILE.name}")
 
 
-def mistakes(found: Json) -> Iterator[str]:
+def violations(found: Json) -> Iterator[str]:
     """Yields one line per violation of the schema in a stored file."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import ValidationError
@@ -136,12 +136,13 @@ def mistakes(found: Json) -> Iterator[str]:
             found_keys: Any = error.instance
             needed: Any = error.validator_value
             missing = next(key for key in needed if key not in found_keys)
-            yield f"{place([*where, missing])}: missing"
+            yield f"{json_path([*where, missing])}: missing"
             continue
-        text = shown(json.dumps(error.instance))
+        text = hide_keys(json.dumps(error.instance))
         if len(text) > FOUND_MAX:
             text = text[:FOUND_MAX] + "..."
-        yield f"{place(where)}: found {text}, allowed: {allowed(rule, error.validator_value)}"
+        permitted = allowed_by(rule, error.validator_value)
+        yield f"{json_path(where)}: found {text}, allowed: {permitted}"
 
 
 def read(path: str | Path, *, strict: bool = True) -> Json:
@@ -150,7 +151,7 @@ def read(path: str | Path, *, strict: bool = True) -> Json:
     `strict` checks the whole schema; else only the version, and the caller checks its keys."""
     try:
         text = Path(path).read_text(encoding="utf-8")
-        found = json.loads(text, parse_constant=no_number)
+        found = json.loads(text, parse_constant=reject_constant)
     except OSError as error:
         raise MistakeError(f"{path}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
@@ -162,7 +163,7 @@ def read(path: str | Path, *, strict: bool = True) -> Json:
             f"{path}: schema: found {found['schema']!r}, allowed: {SCHEMA}; measure again, or use "
             "the version that wrote it"
         )
-    wrong = list(mistakes(found)) if strict else []
+    wrong = list(violations(found)) if strict else []
     if wrong:
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
         raise MistakeError(f"{path}: {wrong[0]}{more}")

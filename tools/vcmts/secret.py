@@ -10,20 +10,20 @@ from collections.abc import Iterator
 import yaml
 
 SHORTEST = 16  # characters of a DES key
-OTHERS_MOST = 2  # non-hexadecimal characters in any SHORTEST ones: a mistyped key has some
+MAX_NON_HEX = 2  # non-hexadecimal characters in any SHORTEST ones: a mistyped key has some
 DIGITS = frozenset(string.hexdigits)
-BESIDE = frozenset(string.whitespace + "\"'=:,;()[]{}")
+DELIMITERS = frozenset(string.whitespace + "\"'=:,;()[]{}")
 
 
-def places(text: str) -> Iterator[tuple[int, int]]:
+def possible_keys(text: str) -> Iterator[tuple[int, int]]:
     """Yields begin and end of each part of the text that may be a key."""
-    others = begin = end = 0
+    non_hex = begin = end = 0
     for at, letter in enumerate(text):
-        others += letter not in DIGITS
+        non_hex += letter not in DIGITS
         if at >= SHORTEST:
-            others -= text[at - SHORTEST] not in DIGITS
+            non_hex -= text[at - SHORTEST] not in DIGITS
         first = at + 1 - SHORTEST
-        if first < 0 or others > OTHERS_MOST:
+        if first < 0 or non_hex > MAX_NON_HEX:
             continue
         if first > end and end:
             yield begin, end
@@ -35,19 +35,19 @@ def places(text: str) -> Iterator[tuple[int, int]]:
         yield begin, end
 
 
-def shown(text: str) -> str:
+def hide_keys(text: str) -> str:
     """Returns the text with possible keys replaced by their length."""
     parts, at = [], 0
-    for begin, end in places(text):
-        edge = OTHERS_MOST + 1  # characters at either end that may belong to an adjacent word
-        begin += max((i + 1 for i in range(edge) if text[begin + i] in BESIDE), default=0)
-        end -= max((i + 1 for i in range(edge) if text[end - 1 - i] in BESIDE), default=0)
+    for begin, end in possible_keys(text):
+        edge = MAX_NON_HEX + 1  # characters at either end that may belong to an adjacent word
+        begin += max((i + 1 for i in range(edge) if text[begin + i] in DELIMITERS), default=0)
+        end -= max((i + 1 for i in range(edge) if text[end - 1 - i] in DELIMITERS), default=0)
         parts += [text[at:begin], f"({end - begin} characters, not shown)"]
         at = end
     return "".join([*parts, text[at:]])
 
 
-def yaml_fault(error: yaml.YAMLError) -> str:
+def yaml_error_text(error: yaml.YAMLError) -> str:
     """A YAML error with line and column, without quoted text, which may be a key."""
     if not isinstance(error, yaml.MarkedYAMLError):
         return "characters that YAML does not allow"

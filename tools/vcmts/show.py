@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("config", metavar="FILE", help="service group or server (YAML)")
 
 
-def checked(config: str) -> Json | None:
+def check_configuration(config: str) -> Json | None:
     """The facts that `vcmtsd check` prints; None if it found errors, which it prints to stderr."""
     command = [str(program("vcmtsd")), "check", "--json", "--config", config]
     ended = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
@@ -35,20 +35,20 @@ def checked(config: str) -> Json | None:
     return facts
 
 
-def filled(value: Any, schema: Json) -> Any:
+def with_defaults(value: Any, schema: Json) -> Any:
     """Adds the schema's defaults for missing keys, recursively."""
     if isinstance(value, list):
-        return [filled(item, schema["items"]) for item in value]
+        return [with_defaults(item, schema["items"]) for item in value]
     if not isinstance(value, dict):
         return value
     whole: Json = {}
     for key, inner in schema["properties"].items():
         if key in value:
-            whole[key] = filled(value[key], inner)
+            whole[key] = with_defaults(value[key], inner)
         elif "default" in inner:
             whole[key] = inner["default"]
         elif inner.get("type") == "object":
-            whole[key] = filled({}, inner)
+            whole[key] = with_defaults({}, inner)
         elif inner.get("type") == "array":
             whole[key] = []
     return whole
@@ -62,7 +62,7 @@ def read(path: Path) -> Json:
     with path.open(encoding="utf-8-sig") as file:
         document = yaml.load(file, Loader=loader)
     if not is_server(document):
-        document = filled(document, json.loads(SCHEMA.read_text(encoding="utf-8")))
+        document = with_defaults(document, json.loads(SCHEMA.read_text(encoding="utf-8")))
     whole: Json = document
     return whole
 
@@ -71,7 +71,7 @@ def is_server(document: Json) -> bool:
     return bool(document.get("service_groups"))
 
 
-def counted(count: int | str, noun: str) -> str:
+def pluralize(count: int | str, noun: str) -> str:
     return (
         f"{count} {noun}"
         if str(count) == "1"
@@ -79,20 +79,20 @@ def counted(count: int | str, noun: str) -> str:
     )
 
 
-def spread(counts: list[int]) -> str:
+def range_text(counts: list[int]) -> str:
     """The range of counts per modem: "4", or "2 to 4"."""
     low, high = min(counts, default=0), max(counts, default=0)
     return str(low) if low == high else f"{low} to {high}"
 
 
-def tallied(names: list[str]) -> str:
+def tally(names: list[str]) -> str:
     return ", ".join(f"{count} x {name}" for name, count in sorted(Counter(names).items()))
 
 
 def flows(modems: list[Json]) -> str:
     states = [[flow["state"] for flow in modem["service_flows"]] for modem in modems]
     active = [flow.count("active") for flow in states]
-    return f"{spread([len(flow) for flow in states])} per modem, {spread(active)} active"
+    return f"{range_text([len(flow) for flow in states])} per modem, {range_text(active)} active"
 
 
 def flow_rates(flow: Json) -> str:
@@ -111,25 +111,25 @@ def flow_aqm(flow: Json) -> str:
     return f"{flow['aqm']} {flow['latency_target']}" if pie else str(flow["aqm"])
 
 
-def quality(modems: list[Json]) -> list[tuple[str, str]]:
+def qos_rows(modems: list[Json]) -> list[tuple[str, str]]:
     """The rows for QoS settings of active flows that differ from the defaults."""
     active = [
         flow for modem in modems for flow in modem["service_flows"] if flow["state"] == "active"
     ]
-    turns = [f"priority {flow['priority']} weight {flow['weight']}" for flow in active]
+    priorities = [f"priority {flow['priority']} weight {flow['weight']}" for flow in active]
     rates = [flow_rates(flow) for flow in active]
     control = [flow_aqm(flow) for flow in active]
     limits = [modem["max_aggregate_rate"] for modem in modems]
-    told = [
-        ("flow priorities", turns, "priority 0 weight 1"),
+    settings = [
+        ("flow priorities", priorities, "priority 0 weight 1"),
         ("flow rates", [rate or "no limit" for rate in rates], "no limit"),
         ("congestion control", control, "tail-drop"),
         ("modem limits", limits, "none"),
     ]
-    return [(name, tallied(values)) for name, values, plain in told if set(values) != {plain}]
+    return [(name, tally(values)) for name, values, plain in settings if set(values) != {plain}]
 
 
-def on(switch: str | bool) -> str:
+def on_off(switch: str | bool) -> str:
     """A boolean as text: `switch` is a YAML scalar or a default of the schema."""
     return "on" if switch in ("true", True) else "off"
 
@@ -140,11 +140,11 @@ def sessions(channels: list[Json]) -> str:
         kind: sum(key in channel for channel in channels)
         for kind, key in (("requests", "request_session"), ("ranging", "ranging_session"))
     }
-    told = [f"{count} for {kind}" for kind, count in counts.items()]
-    return ", ".join([f"{len(channels)} for bursts", *told])
+    settings = [f"{count} for {kind}" for kind, count in counts.items()]
+    return ", ".join([f"{len(channels)} for bursts", *settings])
 
 
-def upstream(document: Json) -> list[tuple[str, str]]:
+def upstream_rows(document: Json) -> list[tuple[str, str]]:
     """The rows for the upstream of a group."""
     channels = document["upstream_channels"]
     if not channels:
@@ -152,16 +152,18 @@ def upstream(document: Json) -> list[tuple[str, str]]:
     checks, modems = document["upstream"], document["modems"]
     flows = [flow for modem in modems for flow in modem["upstream_service_flows"]]
     sids = [sum(len(c["sids"]) for c in flow["sid_clusters"]) for flow in flows]
-    a_modem = spread([len(modem["upstream_service_flows"]) for modem in modems])
+    per_modem = range_text([len(modem["upstream_service_flows"]) for modem in modems])
     return [
-        ("upstream channels", tallied([f"{c['type']} {c['rate']}" for c in channels])),
+        ("upstream channels", tally([f"{c['type']} {c['rate']}" for c in channels])),
         (
             "upstream service flows",
-            f"{a_modem} per modem, {counted(spread(sids), 'SID')} each" if flows else "none",
+            f"{per_modem} per modem, {pluralize(range_text(sids), 'SID')} each"
+            if flows
+            else "none",
         ),
         (
             "upstream checks",
-            f"source addresses {on(checks['verify_source'])}, CRC {on(checks['verify_crc'])}",
+            f"source address {on_off(checks['verify_source'])}, CRC {on_off(checks['verify_crc'])}",
         ),
         ("upstream sessions", sessions(channels)),
         (
@@ -175,52 +177,52 @@ def upstream(document: Json) -> list[tuple[str, str]]:
     ]
 
 
-def filters(document: Json, a_modem: str) -> str:
+def filters(document: Json, per_modem: str) -> str:
     groups = document["filter_groups"]
     if not groups:
         return "none"
-    rules = spread([len(group["rules"]) for group in groups])
+    rules = range_text([len(group["rules"]) for group in groups])
     return (
-        f"{counted(len(groups), 'group')} of {counted(rules, 'rule')}, "
-        f"{counted(a_modem, 'group')} per modem"
+        f"{pluralize(len(groups), 'group')} of {pluralize(rules, 'rule')}, "
+        f"{pluralize(per_modem, 'group')} per modem"
     )
 
 
 def provider(crypto: Json) -> str:
     """The crypto provider, and settings that differ from the defaults."""
     device = "" if crypto["provider"] != "cryptodev" else f" {crypto['device']}"
-    unmade = "" if on(crypto["generate_crc"]) == "on" else ", downstream without CRC"
+    unmade = "" if on_off(crypto["generate_crc"]) == "on" else ", downstream without CRC"
     return f"{crypto['provider']}{device}{unmade}"
 
 
-def rows(document: Json) -> list[tuple[str, str]]:
+def group_rows(document: Json) -> list[tuple[str, str]]:
     modems, rphy = document["modems"], document["rphy"]
-    a_modem = {
-        key: spread([len(modem[key]) for modem in modems])
+    per_modem = {
+        key: range_text([len(modem[key]) for modem in modems])
         for key in ("addresses", "filter_groups", "classifiers")
     }
-    bonding = [counted(len(g["channels"]), "channel") for g in document["bonding_groups"]]
+    bonding = [pluralize(len(g["channels"]), "channel") for g in document["bonding_groups"]]
     return [
         ("service group", str(document["service_group"])),
         (
             "downstream channels",
-            tallied([f"{c['type']} {c['rate']}" for c in document["channels"]]),
+            tally([f"{c['type']} {c['rate']}" for c in document["channels"]]),
         ),
-        ("bonding groups", tallied(bonding)),
+        ("bonding groups", tally(bonding)),
         ("rate limit", document["rate_limit"]),
         (
             "R-PHY",
             f"{rphy['core_ip']} to {rphy['rpd_ip']}, MTU {rphy['mtu']}, flush {rphy['flush']}",
         ),
-        ("modems", f"{len(modems)}, {counted(a_modem['addresses'], 'address')} each"),
-        ("encryption", tallied([modem["security"]["cipher"] for modem in modems])),
+        ("modems", f"{len(modems)}, {pluralize(per_modem['addresses'], 'address')} each"),
+        ("encryption", tally([modem["security"]["cipher"] for modem in modems])),
         ("crypto", provider(document["crypto"])),
-        ("filters", filters(document, a_modem["filter_groups"])),
+        ("filters", filters(document, per_modem["filter_groups"])),
         ("default filter action", document["filter_default"]),
-        ("classifiers", f"{a_modem['classifiers']} per modem"),
+        ("classifiers", f"{per_modem['classifiers']} per modem"),
         ("service flows", flows(modems)),
-        *quality(modems),
-        *upstream(document),
+        *qos_rows(modems),
+        *upstream_rows(document),
     ]
 
 
@@ -242,14 +244,14 @@ def server_encryption(groups: list[Json]) -> str:
     """The ciphers and crypto providers of a server, each with its service groups."""
     found: dict[str, list[str]] = {}
     for group in groups:
-        told = f"{', '.join(group['ciphers'])} by {group['crypto'].split(',')[0]}"
-        found.setdefault(told, []).append(str(group["service_group"]))
-    every = (f"{told} (group {', '.join(numbers)})" for told, numbers in found.items())
+        settings = f"{', '.join(group['ciphers'])} by {group['crypto'].split(',')[0]}"
+        found.setdefault(settings, []).append(str(group["service_group"]))
+    every = (f"{settings} (group {', '.join(numbers)})" for settings, numbers in found.items())
     return f"encryption: {'; '.join(every)}"
 
 
 def main(arguments: argparse.Namespace) -> int:
-    facts = checked(arguments.config)
+    facts = check_configuration(arguments.config)
     if facts is None:
         return 2
     document = read(Path(arguments.config))
@@ -257,7 +259,7 @@ def main(arguments: argparse.Namespace) -> int:
         table = server_table(facts)
     else:
         table = Table(title=facts["name"], title_justify="left", show_header=False, box=None)
-        for name, value in rows(document):
+        for name, value in group_rows(document):
             table.add_row(name, value)
     console = Console(markup=False)
     console.print(table)

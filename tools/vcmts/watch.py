@@ -16,50 +16,52 @@ from vcmts.progress import Progress
 
 STEP = re.compile(r"progress ([0-9]+) ([0-9]+) ?(.*)")
 
-Tell = Callable[[int, int, str], None]  # work done, total work, description of the next step
-Say = Callable[[str], None]  # a message for the user
+OnProgress = Callable[[int, int, str], None]  # work done, total work, description of the next step
+OnMessage = Callable[[str], None]  # a message for the user
 
 
-def on(shown: Progress) -> Tell:
+def whole_progress(shown: Progress) -> OnProgress:
     """Returns a function that shows the program's progress as the whole of `shown`."""
 
-    def tell(done: int, total: int, text: str) -> None:
+    def on_progress(done: int, total: int, text: str) -> None:
         shown.total = total
         shown.at(done, text)
 
-    return tell
+    return on_progress
 
 
-def part_of(shown: Progress, start: float) -> Tell:
+def part_progress(shown: Progress, start: float) -> OnProgress:
     """Returns a function that shows the program's progress as the unit of `shown` from `start`."""
 
-    def tell(done: int, total: int, text: str) -> None:
+    def on_progress(done: int, total: int, text: str) -> None:
         shown.at(start + (done / total if total > 0 else 0), text)
 
-    return tell
+    return on_progress
 
 
-def to_stderr(line: str) -> None:
+def print_to_stderr(line: str) -> None:
     """Prints a line to stderr in one write, as child processes write there too."""
     sys.stderr.write(line + "\n")
     sys.stderr.flush()
 
 
-def follow(lines: Iterable[str], tell: Tell, say: Say = to_stderr) -> None:
+def read_messages(
+    lines: Iterable[str], on_progress: OnProgress, on_message: OnMessage = print_to_stderr
+) -> None:
     """Passes progress lines to `tell`, and other lines to `say`."""
     for line in lines:
         step = STEP.fullmatch(line.rstrip("\n"))
         if step is None:
-            say(line.rstrip("\n"))
+            on_message(line.rstrip("\n"))
         else:
-            tell(int(step[1]), int(step[2]), step[3])
+            on_progress(int(step[1]), int(step[2]), step[3])
 
 
-def watched(
+def run_watched(
     command: Sequence[str],
-    tell: Tell,
+    on_progress: OnProgress,
     stopped: Stopped,
-    say: Say = to_stderr,
+    on_message: OnMessage = print_to_stderr,
     stdout: int | IO[bytes] | None = None,
 ) -> int:
     """Runs a program with --progress to its end; a signal stops it. Returns its status."""
@@ -72,7 +74,7 @@ def watched(
     ) as child:
         assert child.stderr is not None
         lines = TextIOWrapper(child.stderr, errors="replace")
-        reader = Thread(target=follow, args=(lines, tell, say))
+        reader = Thread(target=read_messages, args=(lines, on_progress, on_message))
         reader.start()
         status = stopped.wait(child)
         reader.join()

@@ -14,10 +14,10 @@ from rich.table import Table
 
 from vcmts import watch
 from vcmts.bench import common as bench_common
-from vcmts.child import Stopped, folder, stoppable
+from vcmts.child import Stopped, stoppable, temporary_folder
 from vcmts.console import figures_table
 from vcmts.jsons import Json
-from vcmts.paths import MistakeError, complain, program
+from vcmts.paths import MistakeError, notify, program
 from vcmts.profile import command as profile_command
 from vcmts.profile import crypto
 from vcmts.progress import progress
@@ -64,7 +64,7 @@ def write_profile(path: Path, name: str, *words: str) -> Path:
     return path
 
 
-def own_files(whole: Path) -> tuple[Path, Path, Path]:
+def split_files(whole: Path) -> tuple[Path, Path, Path]:
     """Splits a server's file into one per group: new server's file, one group's, a changed copy."""
     head, items = whole.read_text(encoding="utf-8").split("service_groups:\n", 1)
     texts = re.split(r"(?m)^  - ", items)[1:]
@@ -75,10 +75,10 @@ def own_files(whole: Path) -> tuple[Path, Path, Path]:
     server = whole.with_name("server.yaml")
     server.write_text(f"{head}service_groups:\n{listed}")
     one = whole.with_name(f"group-{len(texts) // 2}.yaml")
-    return server, one, changed(one)
+    return server, one, write_changed_copy(one)
 
 
-def changed(path: Path) -> Path:
+def write_changed_copy(path: Path) -> Path:
     """Writes a copy of a group's file in which the first modem has another cpe_limit."""
     text = path.read_text(encoding="utf-8")
     other = path.with_suffix(".other")
@@ -92,13 +92,13 @@ class Bench:
     """Calls vcmts-bench-changes."""
 
     given: argparse.Namespace
-    place: Path
-    tell: watch.Tell
+    folder: Path
+    tell: watch.OnProgress
     stopped: Stopped
 
     def profile(self, name: str, *words: str) -> Path:
-        words += tuple(crypto.given(self.given))
-        return write_profile(self.place / f"{name}.yaml", self.given.profile, *words)
+        words += tuple(crypto.given_options(self.given))
+        return write_profile(self.folder / f"{name}.yaml", self.given.profile, *words)
 
     def __call__(self, what: str, config: Path, *words: str) -> list[Json]:
         """The results of all runs with host, groups and rate. Raises MistakeError on failure."""
@@ -106,7 +106,7 @@ class Bench:
         command = [str(program("vcmts-bench-changes")), "--what", what, "--config", str(config)]
         command += ["--runs", str(given.runs), "--milliseconds", str(given.milliseconds)]
         command += ["--changes", str(given.changes), "--share", str(given.share), *words]
-        status, report = bench_common.measured(command, self.place, self.tell, self.stopped)
+        status, report = bench_common.run_benchmark(command, self.folder, self.tell, self.stopped)
         if report is None or status != 0:
             raise MistakeError(f"vcmts-bench-changes --what {what} ended with status {status}")
         about = {key: report[key] for key in ("host", "groups", "rate_gbps")}
@@ -117,22 +117,22 @@ def measure_changes(bench: Bench) -> list[Json]:
     return bench("changes", bench.profile("one"))
 
 
-def measure_coming(bench: Bench) -> list[Json]:
+def measure_add(bench: Bench) -> list[Json]:
     return bench("coming", bench.profile("two", "--groups", "2", *DEVICES))
 
 
-def low(rate: int = LOW_RATE) -> tuple[str, ...]:
+def low_rate(rate: int = LOW_RATE) -> tuple[str, ...]:
     return ("--rate", str(rate), "--upstream-rate", str(LOW_UPSTREAM_RATE))
 
 
 def measure_reload(bench: Bench) -> list[Json]:
-    server, one, other = own_files(bench.profile("many", "--groups", str(bench.given.groups)))
-    return bench("reload", server, "--file", str(one), "--other", str(other), *low())
+    server, one, other = split_files(bench.profile("many", "--groups", str(bench.given.groups)))
+    return bench("reload", server, "--file", str(one), "--other", str(other), *low_rate())
 
 
 def measure_many(bench: Bench) -> list[Json]:
     many = bench.profile("many", "--groups", str(bench.given.groups))
-    return bench("plain", bench.profile("one"), *low()) + bench("plain", many, *low())
+    return bench("plain", bench.profile("one"), *low_rate()) + bench("plain", many, *low_rate())
 
 
 def measure_cores(bench: Bench) -> list[Json]:
@@ -177,7 +177,7 @@ class Figure:
         }
 
 
-def of(runs: list[Json], what: str, groups: int | None = None) -> list[Json]:
+def select(runs: list[Json], what: str, groups: int | None = None) -> list[Json]:
     return [r for r in runs if r["what"] == what and groups in (None, r["groups"])]
 
 
@@ -211,7 +211,7 @@ def lost(runs: list[Json]) -> list[float]:
 
 
 def figures_changes(runs: list[Json], given: argparse.Namespace) -> Iterator[Figure]:
-    plain, busy = of(runs, "plain"), of(runs, "changes")
+    plain, busy = select(runs, "plain"), select(runs, "changes")
     rates = [run["changes_per_second"] for run in busy]
     yield Figure("changes per second", rates, at_least=0.99 * given.changes)
     yield Figure("packets lost or wrong", lost(busy), at_most=0)
@@ -221,15 +221,15 @@ def figures_changes(runs: list[Json], given: argparse.Namespace) -> Iterator[Fig
     yield Figure("cycles per packet, with over without", ratios(cycles(busy), cycles(plain)))
     yield Figure("longest step of a worker, us", longest_steps(busy), at_most=50)
     for kind in busy[0]["requests"]:
-        asked = [run["requests"][kind] for run in busy]
-        yield Figure(f"{kind}: response time, us", [a["answer_us"]["p50"] for a in asked])
-        yield Figure(f"{kind}: work, us", [a["work_us"]["p50"] for a in asked])
-        yield Figure(f"{kind}: refused", [float(a["refused"]) for a in asked], at_most=0)
+        requests = [run["requests"][kind] for run in busy]
+        yield Figure(f"{kind}: response time, us", [a["answer_us"]["p50"] for a in requests])
+        yield Figure(f"{kind}: work, us", [a["work_us"]["p50"] for a in requests])
+        yield Figure(f"{kind}: refused", [float(a["refused"]) for a in requests], at_most=0)
 
 
-def figures_coming(runs: list[Json], given: argparse.Namespace) -> Iterator[Figure]:
+def figures_add(runs: list[Json], given: argparse.Namespace) -> Iterator[Figure]:
     del given
-    plain, busy = of(runs, "plain"), of(runs, "coming")
+    plain, busy = select(runs, "plain"), select(runs, "coming")
     yield Figure("time to add a group, ms", [median(r["coming_ms"]) for r in busy], at_most=150)
     yield Figure("work of that, ms", [median(r["coming_work_ms"]) for r in busy])
     yield Figure("packets lost or wrong", lost(busy), at_most=0)
@@ -240,7 +240,7 @@ def figures_coming(runs: list[Json], given: argparse.Namespace) -> Iterator[Figu
 
 def figures_reload(runs: list[Json], given: argparse.Namespace) -> Iterator[Figure]:
     del given
-    busy = of(runs, "reload")
+    busy = select(runs, "reload")
     yield Figure("time to reload, ms", [median(r["reload_ms"]) for r in busy], at_most=50)
     yield Figure("work of that, ms", [median(r["reload_work_ms"]) for r in busy])
     yield Figure("packets lost or wrong", lost(busy), at_most=0)
@@ -248,7 +248,7 @@ def figures_reload(runs: list[Json], given: argparse.Namespace) -> Iterator[Figu
 
 
 def figures_many(runs: list[Json], given: argparse.Namespace) -> Iterator[Figure]:
-    one, many = of(runs, "plain", 1), of(runs, "plain", given.groups)
+    one, many = select(runs, "plain", 1), select(runs, "plain", given.groups)
     yield Figure("cycles per packet, one group", stage_cycles(one))
     yield Figure(f"cycles per packet, {given.groups} groups", stage_cycles(many))
     ratio = ratios(stage_cycles(many), stage_cycles(one))
@@ -259,7 +259,7 @@ def figures_many(runs: list[Json], given: argparse.Namespace) -> Iterator[Figure
 
 def figures_cores(runs: list[Json], given: argparse.Namespace) -> Iterator[Figure]:
     del given
-    one, two = of(runs, "plain", 1), of(runs, "plain", 2)
+    one, two = select(runs, "plain", 1), select(runs, "plain", 2)
     yield Figure("cycles per packet, one group on one core", cycles(one))
     yield Figure("cycles per packet, two groups on two cores", cycles(two))
     doubled = [2 * ratio for ratio in ratios(cycles(one), cycles(two))]
@@ -275,7 +275,7 @@ class Case:
 
 CASES = {
     "changes": Case("single changes during traffic", measure_changes, figures_changes),
-    "coming": Case("a group is added beside one with traffic", measure_coming, figures_coming),
+    "coming": Case("a group is added beside one with traffic", measure_add, figures_add),
     "reload": Case("reload with one changed modem", measure_reload, figures_reload),
     "many": Case("many groups at a low rate", measure_many, figures_many),
     "cores": Case("two groups on two cores", measure_cores, figures_cores),
@@ -292,20 +292,20 @@ def table(case: str, found: list[Figure]) -> Table:
 
 
 def main(given: argparse.Namespace) -> int:
-    bench_common.check(given, LIMITS)
-    cases = bench_common.chosen(CASES, given)
+    bench_common.check_options(given, LIMITS)
+    cases = bench_common.selected_parts(CASES, given)
     started, results, host, status = now(), [], None, 0
     console = Console(file=sys.stdout)
-    with folder() as place, stoppable() as stopped:
+    with temporary_folder() as folder, stoppable() as stopped:
         for case in cases:
             with progress(f"bench changes: {case}", 1) as shown:
-                bench = Bench(given, place, watch.on(shown), stopped)
+                bench = Bench(given, folder, watch.whole_progress(shown), stopped)
                 try:
                     runs = CASES[case].measure(bench)
                 except MistakeError as mistake:
-                    complain(str(mistake))
+                    notify(str(mistake))
                     status = 1
-            if stopped.asked or status != 0:
+            if stopped.by_signal or status != 0:
                 break
             host = runs[0]["host"]
             found = list(CASES[case].figures(runs, given))
@@ -314,10 +314,10 @@ def main(given: argparse.Namespace) -> int:
             )
             console.print(table(case, found))
         if host is None:
-            return bench_common.nothing(stopped, status)
+            return bench_common.no_results(stopped, status)
         measurement = Measurement(
             kind="changes",
-            command=bench_common.called(),
+            command=bench_common.command_line(),
             configuration=crypto.profile_of(given),
             host=host,
             results=results,

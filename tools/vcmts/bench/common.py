@@ -10,13 +10,13 @@ from pathlib import Path
 from rich.console import Console
 
 from vcmts import configuration
-from vcmts.bench.trials import StopError, TroubleError
-from vcmts.child import INTERRUPTED, Stopped, folder, stoppable, writable
+from vcmts.bench.trials import ProgramError, StopError
+from vcmts.child import INTERRUPTED, Stopped, check_writable, stoppable, temporary_folder
 from vcmts.console import wide_console
 from vcmts.jsons import Json
-from vcmts.paths import TOOL, MistakeError, complain
+from vcmts.paths import TOOL, MistakeError, notify
 from vcmts.results import Measurement
-from vcmts.watch import Say, Tell, to_stderr, watched
+from vcmts.watch import OnMessage, OnProgress, print_to_stderr, run_watched
 
 LIMITS = {"runs": (1, 101), "milliseconds": (10, 600000)}
 NO_MORE: Mapping[str, tuple[int, int]] = {}
@@ -50,32 +50,38 @@ def add_only(parser: argparse.ArgumentParser, parts: Sequence[str], metavar: str
     )
 
 
-def chosen(parts: Iterable[str], given: argparse.Namespace) -> list[str]:
+def selected_parts(parts: Iterable[str], given: argparse.Namespace) -> list[str]:
     """The parts selected by --only, in their order; all without it."""
     return [part for part in parts if not given.only or part in given.only]
 
 
-def check(arguments: argparse.Namespace, more: Mapping[str, tuple[int, int]] = NO_MORE) -> None:
+def check_options(
+    arguments: argparse.Namespace, more: Mapping[str, tuple[int, int]] = NO_MORE
+) -> None:
     """Raises MistakeError for an option outside of its limits, or an unwritable --json."""
     for option, (least, most) in {**LIMITS, **more}.items():
         found = getattr(arguments, option)
         if not least <= found <= most:
             raise MistakeError(f"--{option}: found {found}, allowed: {least} to {most}")
-    writable(arguments.json)
+    check_writable(arguments.json)
 
 
-def called() -> list[str]:
+def command_line() -> list[str]:
     return [TOOL, *sys.argv[1:]]
 
 
-def measured(
-    command: Sequence[str], place: Path, tell: Tell, stopped: Stopped, say: Say = to_stderr
+def run_benchmark(
+    command: Sequence[str],
+    folder: Path,
+    tell: OnProgress,
+    stopped: Stopped,
+    say: OnMessage = print_to_stderr,
 ) -> tuple[int, Json | None]:
     """Runs a benchmark program. Returns its exit status and its report; None without results. A
     stopped or failed program may have a report too."""
-    path = place / "measured.json"
+    path = folder / "measured.json"
     path.unlink(missing_ok=True)
-    status = watched([*command, "--json", str(path)], tell, stopped, say)
+    status = run_watched([*command, "--json", str(path)], tell, stopped, say)
     if not path.exists():
         return status, None
     report: Json = json.loads(path.read_text(encoding="utf-8"))
@@ -84,24 +90,24 @@ def measured(
 
 def store(measurement: Measurement, path: str, stopped: Stopped, status: int) -> int:
     """Writes the measurement, also an incomplete one. Returns the exit status of the tool."""
-    measurement.complete = status == 0 and not stopped.asked
+    measurement.complete = status == 0 and not stopped.by_signal
     measurement.write(path)
     print(f"all results: {path}")
-    if stopped.asked:
-        complain(f"interrupted: the results so far are in {path}")
+    if stopped.by_signal:
+        notify(f"interrupted: the results so far are in {path}")
         return INTERRUPTED
     return status
 
 
-def nothing(stopped: Stopped, status: int) -> int:
+def no_results(stopped: Stopped, status: int) -> int:
     """The exit status of the tool if there is nothing to store."""
-    if stopped.asked:
-        complain("interrupted: nothing was measured")
+    if stopped.by_signal:
+        notify("interrupted: nothing was measured")
         return INTERRUPTED
     return status
 
 
-def kept(
+def run_and_store(
     to: Measurement,
     given: argparse.Namespace,
     measure: Callable[[Path, Path, argparse.Namespace, Stopped, Measurement], int],
@@ -109,18 +115,18 @@ def kept(
 ) -> int:
     """Runs `measure`, which stores each result at once. Prints the results even if an error or a
     signal ends it. Returns the exit status of the tool."""
-    writable(given.json)
-    with folder() as place, stoppable() as stopped:
-        config = configuration.chosen(given, place)
+    check_writable(given.json)
+    with temporary_folder() as folder, stoppable() as stopped:
+        config = configuration.configuration_file(given, folder)
         try:
-            status, why = measure(config, place, given, stopped, to), ""
+            status, why = measure(config, folder, given, stopped, to), ""
         except StopError:
             status, why = INTERRUPTED, "interrupted"
-        except TroubleError as error:
+        except ProgramError as error:
             status, why = 1, str(error)
     if why:
-        told = f"{len(to.results)} results were measured and stored"
-        complain(f"{why}: {told if to.results else 'nothing was measured'}")
+        text = f"{len(to.results)} results were measured and stored"
+        notify(f"{why}: {text if to.results else 'nothing was measured'}")
     if to.results:
         to.write(given.json)
         show(to, wide_console())
@@ -128,7 +134,7 @@ def kept(
     return status
 
 
-def machine(report: Json) -> str:
+def machine_line(report: Json) -> str:
     """A line with the CPU, its clocks, pages, and the number of runs."""
     host = report["host"]
     ratio = host["core_hz"] / host["tsc_hz"]

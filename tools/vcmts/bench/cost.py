@@ -16,10 +16,10 @@ from rich.table import Table
 from vcmts import configuration, watch
 from vcmts.bench import common as bench_common
 from vcmts.bench import fit
-from vcmts.child import Stopped, folder, stoppable
-from vcmts.console import say
+from vcmts.child import Stopped, stoppable, temporary_folder
+from vcmts.console import print_line
 from vcmts.jsons import Json
-from vcmts.paths import complain, program
+from vcmts.paths import notify, program
 from vcmts.profile import crypto, size
 from vcmts.profile.group import Profile, parse_name, write_profile
 from vcmts.profile.size import Sizes
@@ -52,10 +52,10 @@ class Point:
     profile: str
     sizes: Sizes
     flows: int | None = None  # of the traffic; None: the default
-    places: tuple[tuple[str, int], ...] = field(default=(), compare=False)
+    sweeps: tuple[tuple[str, int], ...] = field(default=(), compare=False)
 
     def __str__(self) -> str:
-        return f"{self.profile}{size.words(self.sizes)}"
+        return f"{self.profile}{size.size_options(self.sizes)}"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,12 +84,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def name_of(base: Profile, *, ofdm: int | None = None, modems: int | None = None) -> str:
     return (
         f"{base.ofdm if ofdm is None else ofdm}ofdm-{base.sc_qam}sc-qam_"
-        f"{base.modems if modems is None else modems}cms_{crypto.ending(base.cipher)}"
+        f"{base.modems if modems is None else modems}cms_{crypto.name_ending(base.cipher)}"
         f"{'_2021' if base.name.endswith('_2021') else ''}"
     )
 
 
-def changed(base: Profile, what: str, value: int) -> Point:
+def change_number(base: Profile, what: str, value: int) -> Point:
     """The base with the number `what` changed to `value`."""
     name, sizes = base.name, base.sizes
     match what:
@@ -107,7 +107,7 @@ def changed(base: Profile, what: str, value: int) -> Point:
     return Point(name, sizes, flows=value)
 
 
-def own(base: Profile, what: str) -> set[int]:
+def base_value(base: Profile, what: str) -> set[int]:
     """The base's own value of a sweep, which is measured too."""
     values = {
         "modems": base.modems,
@@ -121,19 +121,19 @@ def own(base: Profile, what: str) -> set[int]:
 
 def points(base: Profile, what: list[str], full: bool) -> list[Point]:
     """The points to measure, each once, in order of modems."""
-    places: dict[Point, list[tuple[str, int]]] = {}
+    sweeps: dict[Point, list[tuple[str, int]]] = {}
     for key in what:
         sweep = SWEEPS[key]
-        for value in sorted({*sweep.values, *(sweep.more if full else ()), *own(base, key)}):
-            places.setdefault(changed(base, key, value), []).append((key, value))
-    modems = {point: parse_name(point.profile, sizes=point.sizes).modems for point in places}
+        for value in sorted({*sweep.values, *(sweep.more if full else ()), *base_value(base, key)}):
+            sweeps.setdefault(change_number(base, key, value), []).append((key, value))
+    modems = {point: parse_name(point.profile, sizes=point.sizes).modems for point in sweeps}
     return [
-        replace(point, places=tuple(places[point]))
-        for point in sorted(places, key=lambda point: modems[point])
+        replace(point, sweeps=tuple(sweeps[point]))
+        for point in sorted(sweeps, key=lambda point: modems[point])
     ]
 
 
-def chosen(arguments: argparse.Namespace) -> list[str]:
+def selected_sweeps(arguments: argparse.Namespace) -> list[str]:
     """The keys of the selected sweeps."""
     return list(dict.fromkeys(arguments.swept or SWEEPS))
 
@@ -141,7 +141,7 @@ def chosen(arguments: argparse.Namespace) -> list[str]:
 def results_of(point: Point, report: Json) -> Iterator[Json]:
     """Yields a result per sweep of the point, and per direction."""
     memory, start = report["memory"], report["start"]
-    for what, value in point.places:
+    for what, value in point.sweeps:
         for one in report["results"]:
             yield {
                 "what": what,
@@ -196,7 +196,7 @@ def show(report: Json, console: Console) -> None:
         results = [r for r in report["results"] if r["what"] == what]
         if results:
             title = f"{sweep.title}: reference cycles per packet, memory, start-up"
-            say(console, title)
+            print_line(console, title)
             console.print(table(what, results))
     memory = report.get("memory_fit")
     if memory is not None:
@@ -205,18 +205,18 @@ def show(report: Json, console: Console) -> None:
             f"{memory['bytes_per_modem'] / 1e3:.1f} kB per modem",
             highlight=False,
         )
-    console.print(bench_common.machine(report))
+    console.print(bench_common.machine_line(report))
 
 
-def each_once() -> watch.Say:
+def print_each_once() -> watch.OnMessage:
     """Returns a function that prints each kind of message once; others differ in numbers only."""
-    said: set[str] = set()
+    printed: set[str] = set()
 
     def say(line: str) -> None:
         kind = "".join(c for c in line if not c.isdigit())
-        if kind not in said:
-            said.add(kind)
-            watch.to_stderr(line)
+        if kind not in printed:
+            printed.add(kind)
+            watch.print_to_stderr(line)
 
     return say
 
@@ -224,17 +224,17 @@ def each_once() -> watch.Say:
 def measure(
     arguments: argparse.Namespace,
     point: Point,
-    place: Path,
-    tell: watch.Tell,
+    folder: Path,
+    tell: watch.OnProgress,
     stopped: Stopped,
-    say: watch.Say,
+    say: watch.OnMessage,
 ) -> tuple[int, Json | None]:
-    config = place / "sg.yaml"
+    config = folder / "sg.yaml"
     with config.open("w", encoding="utf-8") as out:
         write_profile(
             point.profile,
             out,
-            cores=configuration.own_cores(),
+            cores=configuration.group_cores(),
             sizes=point.sizes,
             provider=crypto.provider_of(arguments),
         )
@@ -242,25 +242,29 @@ def measure(
     command += ["--runs", str(arguments.runs), "--milliseconds", str(arguments.milliseconds)]
     if point.flows is not None:
         command += ["--flows", str(point.flows), "--direction", "downstream"]
-    return bench_common.measured(command, place, tell, stopped, say)
+    return bench_common.run_benchmark(command, folder, tell, stopped, say)
 
 
-def sweep(
-    arguments: argparse.Namespace, todo: list[Point], shown: Progress, place: Path, stopped: Stopped
+def measure_all(
+    arguments: argparse.Namespace,
+    todo: list[Point],
+    shown: Progress,
+    folder: Path,
+    stopped: Stopped,
 ) -> tuple[int, Measurement | None]:
     """Measures all points. Returns the last exit status that is not 0, and the results. Skips
     points that fail, such as for lack of memory."""
-    measurement, failed, say, started = None, 0, each_once(), now()
+    measurement, failed, say, started = None, 0, print_each_once(), now()
     for number, point in enumerate(todo):
         shown.at(number, str(point))
         status, report = measure(
-            arguments, point, place, watch.part_of(shown, number), stopped, say
+            arguments, point, folder, watch.part_progress(shown, number), stopped, say
         )
         if report is not None:
             if measurement is None:
                 measurement = Measurement(
                     kind="cost",
-                    command=bench_common.called(),
+                    command=bench_common.command_line(),
                     configuration=crypto.profile_of(arguments),
                     host=report["host"],
                     started=started,
@@ -268,22 +272,24 @@ def sweep(
             measurement.results += results_of(point, report)
         if status != 0:
             failed = status
-        if stopped.asked or (status == MISTAKE and report is None):
+        if stopped.by_signal or (status == MISTAKE and report is None):
             break
         if status != 0:
-            complain(f"{point}: not or only partly measured; the reason is printed above")
+            notify(f"{point}: not or only partly measured; the reason is printed above")
     return failed, measurement
 
 
 def main(arguments: argparse.Namespace) -> int:
-    bench_common.check(arguments)
+    bench_common.check_options(arguments)
     crypto.provider_of(arguments)
-    todo = points(parse_name(crypto.profile_of(arguments)), chosen(arguments), arguments.full)
-    with folder() as place, stoppable() as stopped:
+    todo = points(
+        parse_name(crypto.profile_of(arguments)), selected_sweeps(arguments), arguments.full
+    )
+    with temporary_folder() as folder, stoppable() as stopped:
         with progress("bench cost", len(todo)) as shown:
-            status, measurement = sweep(arguments, todo, shown, place, stopped)
+            status, measurement = measure_all(arguments, todo, shown, folder, stopped)
         if measurement is None:
-            return bench_common.nothing(stopped, status)
+            return bench_common.no_results(stopped, status)
         memory = memory_fit(measurement.results)
         if memory is not None:
             measurement.more["memory_fit"] = memory

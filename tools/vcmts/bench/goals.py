@@ -13,10 +13,10 @@ from vcmts.bench import common as bench_common
 from vcmts.bench import goals_list as goals
 from vcmts.bench import goals_measure, goals_stored, trials
 from vcmts.bench.goals_measure import BASE, Bench
-from vcmts.child import Stopped, folder, stoppable
-from vcmts.console import say, wide_console
+from vcmts.child import Stopped, stoppable, temporary_folder
+from vcmts.console import print_line, wide_console
 from vcmts.jsons import Json
-from vcmts.paths import MistakeError, complain, program
+from vcmts.paths import MistakeError, notify, program
 from vcmts.progress import Progress, progress
 from vcmts.results import Measurement
 
@@ -80,11 +80,11 @@ def show(file: Json, console: Console) -> None:
         "goals: reference cycles per packet unless another unit is given", highlight=False
     )
     console.print(table(file))
-    told = [row for row in goals.rows(file) if row.note not in ("", goals.LEFT_OUT)]
-    notes = [f"{row.what.strip()}: {row.note}" for row in told]
-    for line in (*notes, *goals.bounds(file), *goals.circumstances(file)):
-        say(console, line)
-    console.print(bench_common.machine(file))
+    noted = [row for row in goals.rows(file) if row.note not in ("", goals.LEFT_OUT)]
+    notes = [f"{row.what.strip()}: {row.note}" for row in noted]
+    for line in (*notes, *goals.bounds(file), *goals.conditions(file)):
+        print_line(console, line)
+    console.print(bench_common.machine_line(file))
 
 
 class Parts:
@@ -92,10 +92,10 @@ class Parts:
 
     def __init__(self, to: Measurement, given: argparse.Namespace) -> None:
         self.to, self.given, self.status, self.ended = to, given, 0, ""
-        self.missing = {part: why for part in PARTS if (why := self.without(part))}
+        self.missing = {part: why for part in PARTS if (why := self.skip_reason(part))}
         self.chosen = [part for part in PARTS if part not in self.missing]
 
-    def without(self, part: str) -> str:
+    def skip_reason(self, part: str) -> str:
         """Why a part is skipped; "" if it is not."""
         if self.given.only and part not in self.given.only:
             return goals.LEFT_OUT
@@ -106,8 +106,8 @@ class Parts:
         try:
             for result in found:  # one by one, to keep the results before a signal
                 self.to.results.append(result)
-        except (MistakeError, trials.TroubleError) as error:
-            complain(f"{part}: {error}")
+        except (MistakeError, trials.ProgramError) as error:
+            notify(f"{part}: {error}")
             self.missing[part] = str(error)
             if part in self.given.only or not isinstance(error, goals_measure.LackError):
                 self.status = 1
@@ -129,7 +129,7 @@ class Parts:
 
 
 def measure(
-    given: argparse.Namespace, place: Path, shown: Progress, stopped: Stopped, to: Measurement
+    given: argparse.Namespace, folder: Path, shown: Progress, stopped: Stopped, to: Measurement
 ) -> int:
     """Fills the measurement. Returns the exit status."""
     parts = Parts(to, given)
@@ -138,25 +138,25 @@ def measure(
     shown.total += goals_measure.WARM_UP * groups
     files = {kind: getattr(given, kind) for kind in STORED.values()}
     try:
-        parts.measure(Bench(given.runs, given.milliseconds / 1000, place, stopped, shown, files))
+        parts.measure(Bench(given.runs, given.milliseconds / 1000, folder, stopped, shown, files))
     except trials.StopError:
         parts.status, parts.ended = 1, "interrupted"
-    except (MistakeError, trials.TroubleError) as error:
-        complain(str(error))
+    except (MistakeError, trials.ProgramError) as error:
+        notify(str(error))
         parts.status, parts.ended = 1, str(error)
     to.more["not_measured"] = parts.not_measured()
     return parts.status
 
 
 def main(arguments: argparse.Namespace) -> int:
-    bench_common.check(arguments)
+    bench_common.check_options(arguments)
     program("vcmts-bench")
     goals.load()  # raises if the file is invalid, before anything is measured
-    to = Measurement("goals", bench_common.called(), BASE, {})
-    with folder() as place, stoppable() as stopped:
+    to = Measurement("goals", bench_common.command_line(), BASE, {})
+    with temporary_folder() as folder, stoppable() as stopped:
         with progress("bench goals", 1) as shown:
-            status = measure(arguments, place, shown, stopped, to)
+            status = measure(arguments, folder, shown, stopped, to)
         if not to.host or not to.results:
-            return bench_common.nothing(stopped, status)
+            return bench_common.no_results(stopped, status)
         show(to.as_json(), wide_console())
         return bench_common.store(to, arguments.json, stopped, status)

@@ -12,7 +12,7 @@ import yaml
 from vcmts import published, yamls
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, data
-from vcmts.report.document import MOST_PLACES, number
+from vcmts.report.document import MAX_DECIMALS, number
 
 FILE = data("config/goals.yaml")
 UNITLESS = ("reference cycles", "times", "share")  # units that rows do not repeat
@@ -62,12 +62,12 @@ class Goal:
         return DISTURBED if result.get("disturbed") else MISSED
 
 
-def parsed(text: str) -> dict[str, Goal]:
+def parse_goals(text: str) -> dict[str, Goal]:
     """The goals by id, in the order of the file. Raises MistakeError."""
     found: dict[str, Goal] = {}
     for item in yamls.safe_load(text)["goals"]:
         where = f"{FILE.name}: goal {item.get('id')}"
-        goal = published.made(Goal, item, where)
+        goal = published.make_dataclass(Goal, item, where)
         if goal.id in found:
             raise MistakeError(f"{where}: defined twice")
         if goal.at_most is not None and goal.at_least is not None:
@@ -81,17 +81,17 @@ def parsed(text: str) -> dict[str, Goal]:
 @cache
 def load(path: Path = FILE) -> dict[str, Goal]:
     try:
-        return parsed(path.read_text(encoding="utf-8"))
+        return parse_goals(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise MistakeError(f"{path}: {error.strerror}") from error
     except (yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
         raise MistakeError(f"{path}: no valid file of goals: {error}") from error
 
 
-def told(value: float, limit: float | None) -> str:
+def format_value(value: float, limit: float | None) -> str:
     """Formats a value with enough digits to differ from the limit."""
     text = number(value)
-    for digits in range(4, MOST_PLACES + 1):
+    for digits in range(4, MAX_DECIMALS + 1):
         if limit is None or value == limit or text != number(limit):
             break
         text = number(value, digits)
@@ -118,7 +118,7 @@ def note(goal: Goal, result: Json) -> str:
     return "; ".join(part for part in parts if part)
 
 
-def row(goal: Goal, result: Json | None, why: str) -> Row:
+def make_row(goal: Goal, result: Json | None, why: str) -> Row:
     what = goal.what if goal.unit in UNITLESS else f"{goal.what}, {goal.unit}"
     if result is None:
         return Row(what, goal.published_as, goal.words, "-", "-", "-", NOT_MEASURED, why)
@@ -127,7 +127,7 @@ def row(goal: Goal, result: Json | None, why: str) -> Row:
         what,
         goal.published_as,
         goal.words,
-        told(value, goal.limit),
+        format_value(value, goal.limit),
         f"{number(result['min'])} to {number(result['max'])}" if result["runs"] > 1 else "-",
         f"{value / goal.limit:.3f}" if goal.limit else "-",
         goal.verdict(result),
@@ -140,7 +140,7 @@ def rows(file: Mapping[str, Any]) -> Iterator[Row]:
     results = {result["goal"]: result for result in file["results"]}
     missing = file.get("not_measured", {})
     for goal in load().values():
-        yield row(goal, results.get(goal.id), missing.get(goal.id, ""))
+        yield make_row(goal, results.get(goal.id), missing.get(goal.id, ""))
 
 
 def bounds(file: Mapping[str, Any]) -> Iterator[str]:
@@ -152,7 +152,7 @@ def bounds(file: Mapping[str, Any]) -> Iterator[str]:
             yield f"{goal.what.strip()} is limited by {goal.bound}"
 
 
-def circumstances(file: Mapping[str, Any]) -> Iterator[str]:
+def conditions(file: Mapping[str, Any]) -> Iterator[str]:
     """Yields lines on the runs' conditions: the core's clock, and the cycles of crypto alone."""
     for result in file["results"]:
         if result.get("crypto_bound_cycles") and result["goal"] in ("downstream", "upstream"):

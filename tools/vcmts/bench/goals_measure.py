@@ -72,14 +72,14 @@ class Bench:
 
     runs: int
     seconds: float
-    place: Path
+    folder: Path
     stopped: Stopped
     shown: Progress
     files: Mapping[str, str] = field(default_factory=dict)  # stored measurements by kind
 
     def group(self, profile: str, core: int) -> AbstractContextManager[trials.Server]:
         """A warmed-up service group on a core."""
-        cores = configuration.own_cores()
+        cores = configuration.group_cores()
         return self._warm(f"{profile}-{core}", profile, cores, ["--core", str(core)])
 
     def pair(self, profile: str, upper: int, lower: int) -> AbstractContextManager[trials.Server]:
@@ -93,13 +93,13 @@ class Bench:
         self, name: str, profile: str, cores: Cores | dict[str, str], words: Sequence[str]
     ) -> Iterator[trials.Server]:
         self.shown.at(self.shown.done, f"{profile}: setting up")
-        place = self.place / name
-        place.mkdir()
-        config = place / "sg.yaml"
+        folder = self.folder / name
+        folder.mkdir()
+        config = folder / "sg.yaml"
         with config.open("w", encoding="utf-8") as out:
             write_profile(profile, out, cores=cores)
         command = [str(program("vcmts-bench")), "--config", str(config), "--requests", *words]
-        with trials.server(command, place, self.stopped) as serving:
+        with trials.start_server(command, folder, self.stopped) as serving:
             for _ in range(WARM_UP):
                 self.run(serving)
             yield serving
@@ -115,7 +115,7 @@ class Bench:
         return answer
 
 
-def entry(goal: str, values: Sequence[float], **more: Any) -> Json:
+def make_result(goal: str, values: Sequence[float], **more: Any) -> Json:
     """A result: the median and all values of the runs."""
     spread = {"min": min(values), "max": max(values), "runs": len(values), "values": list(values)}
     unit = goals.load()[goal].unit
@@ -126,37 +126,37 @@ def cycles(answer: Json) -> float:
     return float(answer["result"]["cycles_per_packet"])
 
 
-def of_stages(answer: Json, names: Sequence[str]) -> float:
+def stage_cycles(answer: Json, names: Sequence[str]) -> float:
     """The cycles of some stages together."""
     return sum(float(answer["result"]["stages"][name]) for name in names)
 
 
-def middle(answers: Sequence[Json], key: str) -> float:
+def median_of(answers: Sequence[Json], key: str) -> float:
     return median(float(answer["result"][key]) for answer in answers)
 
 
-def of_runs(answers: Sequence[Json]) -> Json:
+def run_conditions(answers: Sequence[Json]) -> Json:
     """Conditions of the runs: clock of the core, cycles of crypto alone."""
     return {
         "core_hz": median(answer["core_hz"] for answer in answers),
-        "crypto_bound_cycles": middle(answers, "crypto_bound_cycles"),
+        "crypto_bound_cycles": median_of(answers, "crypto_bound_cycles"),
     }
 
 
 def total(goal: str, answers: Sequence[Json]) -> Json:
     """The result for all stages of a mix, in reference and core cycles."""
-    core = middle(answers, "core_cycles_per_packet")
-    own = of_runs(answers)
+    core = median_of(answers, "core_cycles_per_packet")
+    own = run_conditions(answers)
     values = [cycles(answer) for answer in answers]
-    return entry(goal, values, core_cycles_per_packet=core, **own)
+    return make_result(goal, values, core_cycles_per_packet=core, **own)
 
 
-def dearest(goal: str, answers: Sequence[Json]) -> Json:
+def most_expensive(goal: str, answers: Sequence[Json]) -> Json:
     """The result for the most expensive stage other than crypto."""
     stages = [answer["result"]["stages"] for answer in answers]
     by_stage = {name: [one[name] for one in stages] for name in stages[0] if name not in CRYPTO}
     name = max(by_stage, key=lambda name: median(by_stage[name]))
-    return entry(goal, by_stage[name], remark=name, stage=name, **of_runs(answers))
+    return make_result(goal, by_stage[name], remark=name, stage=name, **run_conditions(answers))
 
 
 def over_crypto(goal: str, answers: Sequence[Json], values: Sequence[float]) -> Json:
@@ -164,7 +164,7 @@ def over_crypto(goal: str, answers: Sequence[Json], values: Sequence[float]) -> 
     bounds = [float(answer["result"]["crypto_bound_cycles"]) for answer in answers]
     remark = f"{median(values):,.0f} over {median(bounds):,.0f} reference cycles"
     ratios = [value / bound for value, bound in zip(values, bounds, strict=True)]
-    return entry(goal, ratios, remark=remark, **of_runs(answers))
+    return make_result(goal, ratios, remark=remark, **run_conditions(answers))
 
 
 def downstream(bench: Bench, base: trials.Server) -> Iterator[Json]:
@@ -173,69 +173,73 @@ def downstream(bench: Bench, base: trials.Server) -> Iterator[Json]:
     for _ in range(bench.runs):
         for mix, answers in by_mix.items():
             answers.append(bench.run(base, mix))
-    answers, own = by_mix[IMIX], of_runs(by_mix[IMIX])
+    answers, own = by_mix[IMIX], run_conditions(by_mix[IMIX])
     yield total("downstream", answers)
     core = [float(answer["result"]["core_cycles_per_packet"]) for answer in answers]
-    yield entry("downstream.core-cycles", core, **own)
+    yield make_result("downstream.core-cycles", core, **own)
     yield over_crypto("downstream.over-crypto", answers, [cycles(answer) for answer in answers])
-    encrypt = [of_stages(answer, CRYPTO) for answer in answers]
+    encrypt = [stage_cycles(answer, CRYPTO) for answer in answers]
     yield over_crypto("downstream.encrypt", answers, encrypt)
-    yield entry("downstream.scheduler", [of_stages(answer, SCHEDULER) for answer in answers], **own)
+    yield make_result(
+        "downstream.scheduler", [stage_cycles(answer, SCHEDULER) for answer in answers], **own
+    )
     for size in SIZES:
-        yield dearest(f"stage.{size}", by_mix[size])
+        yield most_expensive(f"stage.{size}", by_mix[size])
 
 
 def upstream(bench: Bench, base: trials.Server) -> Iterator[Json]:
     yield total("upstream", [bench.run(base, UPSTREAM_IMIX) for _ in range(bench.runs)])
 
 
-Turns = list[tuple[Json, Json]]  # answers of another service group, each with the base's before it
+AlternatingRuns = list[
+    tuple[Json, Json]
+]  # answers of another service group, each with the base's before it
 
 
-def turns(bench: Bench, base: trials.Server, other: trials.Server) -> Turns:
-    found: Turns = []
+def alternate(bench: Bench, base: trials.Server, other: trials.Server) -> AlternatingRuns:
+    found: AlternatingRuns = []
     for _ in range(bench.runs):
         before = bench.run(base)
         found.append((bench.run(other), before))
     return found
 
 
-def against(goal: str, taken: Turns) -> Json:
+def over_base(goal: str, alternating: AlternatingRuns) -> Json:
     """The ratio of cycles of another service group to the base's run before it."""
-    pairs = [(cycles(changed), cycles(before)) for changed, before in taken]
+    pairs = [(cycles(changed), cycles(before)) for changed, before in alternating]
     medians = [median(values) for values in zip(*pairs, strict=True)]
     remark = f"{medians[0]:,.0f} over {medians[1]:,.0f} reference cycles"
     values = [changed / before for changed, before in pairs]
-    return entry(goal, values, remark=remark, pairs=[list(pair) for pair in pairs])
+    return make_result(goal, values, remark=remark, pairs=[list(pair) for pair in pairs])
 
 
 def channels(bench: Bench, base: trials.Server) -> Iterator[Json]:
     with bench.group(CHANNELS, own_core()) as other:
-        taken = turns(bench, base, other)
-    yield against("channels", taken)
-    answers = [changed for changed, _ in taken]
-    values = [of_stages(answer, SCHEDULER) for answer in answers]
-    yield entry("channels.scheduler", values, **of_runs(answers))
+        alternating = alternate(bench, base, other)
+    yield over_base("channels", alternating)
+    answers = [changed for changed, _ in alternating]
+    values = [stage_cycles(answer, SCHEDULER) for answer in answers]
+    yield make_result("channels.scheduler", values, **run_conditions(answers))
 
 
 def modems(bench: Bench, base: trials.Server) -> Iterator[Json]:
     with bench.group(MODEMS, own_core()) as other:
-        yield against("modems", turns(bench, base, other))
+        yield over_base("modems", alternate(bench, base, other))
 
 
 def threads(bench: Bench, base: trials.Server) -> Iterator[Json]:
     """Measures the rate with upper and lower MAC on separate cores over that on one core."""
     with bench.pair(BASE, second_core(), own_core()) as both:
-        taken = turns(bench, base, both)
-    halves = [answer["result"]["pair"] for answer, _ in taken]
-    alone = [rate(before) for _, before in taken]
+        alternating = alternate(bench, base, both)
+    halves = [answer["result"]["pair"] for answer, _ in alternating]
+    alone = [rate(before) for _, before in alternating]
     rates = [(float(pair["gbps"]), one) for pair, one in zip(halves, alone, strict=True)]
     medians = [median(values) for values in zip(*rates, strict=True)]
     upper, lower = (median(pair[mac] for pair in halves) for mac in ("upper_mac", "lower_mac"))
     remark = f"{medians[0]:.2f} over {medians[1]:.2f} Gbps"
     remark += f"; upper MAC {upper:,.0f}, lower MAC {lower:,.0f} cycles"
     values = [pair / one for pair, one in rates]
-    yield entry("threads", values, remark=remark, threads_gbps=[list(run) for run in rates])
+    yield make_result("threads", values, remark=remark, threads_gbps=[list(run) for run in rates])
 
 
 def overlap(one: Json, other: Json) -> float:
@@ -245,7 +249,7 @@ def overlap(one: Json, other: Json) -> float:
     return float(common / whole)
 
 
-def together(bench: Bench, base: trials.Server, other: trials.Server) -> tuple[Json, Json]:
+def run_both(bench: Bench, base: trials.Server, other: trials.Server) -> tuple[Json, Json]:
     begin_us = round((time.monotonic() + SET_UP_SECONDS) * 1e6)
     request = bench.request(IMIX) | {"begin_us": begin_us}
     base.begin(request)
@@ -267,20 +271,20 @@ def cores(bench: Bench, base: trials.Server) -> Iterator[Json]:
     with bench.group(BASE, core) as other:
         for _ in range(2 * bench.runs):
             alone = bench.run(base), bench.run(other)
-            both = together(bench, base, other)
+            both = run_both(bench, base, other)
             if overlap(*both) >= OVERLAP:
                 found.append((rate(alone[0]), rate(alone[1]), rate(both[0]), rate(both[1])))
             if len(found) == bench.runs:
                 break
     if not found:
-        raise trials.TroubleError("no two concurrent runs overlapped enough")
+        raise trials.ProgramError("no two concurrent runs overlapped enough")
     base_alone, other_alone, first, second = (median(rates) for rates in zip(*found, strict=True))
     remark = f"{first:.2f} + {second:.2f} over {base_alone:.2f} Gbps"
     remark += f"; the second core alone: {other_alone:.2f}"
     values = [(first + second) / alone for alone, _, first, second in found]
     rates = [list(run) for run in found]
-    yield entry("cores", values, remark=remark, rates_gbps=rates, cores=[own_core(), core])
+    yield make_result("cores", values, remark=remark, rates_gbps=rates, cores=[own_core(), core])
 
 
 def memory(bench: Bench, base: trials.Server) -> Iterator[Json]:
-    yield entry("memory", [base.ready["memory"]["total"] / MIB])
+    yield make_result("memory", [base.ready["memory"]["total"] / MIB])

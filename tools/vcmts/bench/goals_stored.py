@@ -7,7 +7,15 @@ from vcmts import results
 from vcmts.bench import common as bench_common
 from vcmts.bench import scheduler as bench_scheduler
 from vcmts.bench import trials
-from vcmts.bench.goals_measure import BASE, IMIX, UPSTREAM_IMIX, Bench, LackError, cycles, entry
+from vcmts.bench.goals_measure import (
+    BASE,
+    IMIX,
+    UPSTREAM_IMIX,
+    Bench,
+    LackError,
+    cycles,
+    make_result,
+)
 from vcmts.bench.power import goals as power_goals
 from vcmts.directions import DIRECTIONS
 from vcmts.jsons import Json
@@ -19,7 +27,7 @@ LOAD = 0.9  # share of the rate without loss
 MIXES = dict(zip(DIRECTIONS, (IMIX, UPSTREAM_IMIX), strict=True))
 
 
-def stored(bench: Bench, kind: str, **needed: str) -> Json:
+def read_stored(bench: Bench, kind: str, **needed: str) -> Json:
     """Reads the stored measurement of a kind. Raises LackError if a key of `needed` differs."""
     path = bench.files[kind]
     file = results.read(path)
@@ -31,7 +39,7 @@ def stored(bench: Bench, kind: str, **needed: str) -> Json:
 
 def latency(bench: Bench, base: trials.Server) -> Iterator[Json]:
     """Latency at LOAD."""
-    file = stored(bench, "latency", configuration=BASE)
+    file = read_stored(bench, "latency", configuration=BASE)
     at = [r for r in file["results"] if r["direction"] == "downstream" and r["load"] == LOAD]
     if not at:
         path = bench.files["latency"]
@@ -40,20 +48,20 @@ def latency(bench: Bench, base: trials.Server) -> Iterator[Json]:
     for goal, key in (("latency", "pipeline_us"), ("latency.end-to-end", "end_to_end_us")):
         for name in ("mean", "p99_9"):
             if at[0].get(key):
-                yield entry(f"{goal}.{name}", [at[0][key][name]], disturbed=disturbed)
+                yield make_result(f"{goal}.{name}", [at[0][key][name]], disturbed=disturbed)
 
 
 def scheduler(bench: Bench, base: trials.Server) -> Iterator[Json]:
     """The goals of `bench scheduler` for the cases that it measured."""
-    file = stored(bench, "scheduler")
+    file = read_stored(bench, "scheduler")
     for ratio in bench_scheduler.ratios(file["results"]):
         remark = f"{ratio.cycles:,.0f} over {ratio.other:,.0f} reference cycles"
-        yield entry(ratio.goal, [ratio.value], remark=remark)
+        yield make_result(ratio.goal, [ratio.value], remark=remark)
 
 
 def packet_rates(bench: Bench) -> tuple[Json, dict[str, float]]:
     """The stored result of the published mixes, and its packets per second by direction."""
-    file = stored(bench, "throughput", configuration=BASE, transport="rings")
+    file = read_stored(bench, "throughput", configuration=BASE, transport="rings")
     mixes = (IMIX, UPSTREAM_IMIX)
     for one in file["results"]:
         if (one["mix"], one["upstream_mix"]) == mixes and set(DIRECTIONS) <= set(one["gbps"]):
@@ -76,14 +84,14 @@ def zero_loss(bench: Bench, base: trials.Server) -> Iterator[Json]:
         shares.append(sum(packets[way] * each[way] for way in DIRECTIONS) / hz)
     rate = found["gbps"]["downstream"] + found["gbps"]["upstream"]
     remark = f"{rate:.2f} Gbps, limited by {found['bound_by']}"
-    yield entry("zero-loss", shares, remark=remark, disturbed=found["bound_by"] == "machine")
+    yield make_result("zero-loss", shares, remark=remark, disturbed=found["bound_by"] == "machine")
 
 
 def power(bench: Bench, base: trials.Server) -> Iterator[Json]:
     """The goals of `bench power` that it measured."""
-    file = stored(bench, "power", configuration=BASE)
-    for one in power_goals.of_file(file):
-        yield entry(one.goal, one.values, remark=one.remark, disturbed=one.disturbed)
+    file = read_stored(bench, "power", configuration=BASE)
+    for one in power_goals.goals_of(file):
+        yield make_result(one.goal, one.values, remark=one.remark, disturbed=one.disturbed)
 
 
 # Scenarios of `vcmts simulate --upstream`; FULL also gives the use of data minislots.
@@ -98,14 +106,14 @@ def grants_latency(bench: Bench) -> Iterator[Json]:
     """Latencies of the upstream scheduler; simulated, so equal in each run."""
     for name in (*LIGHT, FULL):
         bench.shown.at(bench.shown.done, f"upstream scheduler: {name}")
-        if bench.stopped.asked:
+        if bench.stopped.by_signal:
             raise trials.StopError
         result = simulate(CASES[name].scenario(), name)
         (flow,) = result["flows"]
         for quantile in ("p50", "p99"):
-            yield entry(f"grants.{name}.{quantile}", [flow["latency_ms"][quantile]])
+            yield make_result(f"grants.{name}.{quantile}", [flow["latency_ms"][quantile]])
         if name == FULL:
-            yield entry(f"grants.{name}.used", [result["use"]["data_used"]])
+            yield make_result(f"grants.{name}.used", [result["use"]["data_used"]])
 
 
 def grants_cost(bench: Bench) -> Iterator[Json]:
@@ -115,17 +123,17 @@ def grants_cost(bench: Bench) -> Iterator[Json]:
     def tell(done: int, total: int, text: str) -> None:
         bench.shown.at(start + bench.runs * done / max(total, 1), text)
 
-    status, report = bench_common.measured(command, bench.place, tell, bench.stopped)
-    if bench.stopped.asked:
+    status, report = bench_common.run_benchmark(command, bench.folder, tell, bench.stopped)
+    if bench.stopped.by_signal:
         raise trials.StopError
     if status != 0 or report is None:
-        raise trials.TroubleError(f"vcmts-bench-maps ended with status {status}")
+        raise trials.ProgramError(f"vcmts-bench-maps ended with status {status}")
     found = {one["case"]: one for one in report["results"]}
     for modems, case in COST.items():
         core = found[case]["core_cycles_per_request"]
         values = found[case]["values"]
-        yield entry(f"grants.request.{modems}", values, core_cycles_per_packet=core)
-        yield entry(f"grants.core.{modems}", [found[case]["share_of_core"]])
+        yield make_result(f"grants.request.{modems}", values, core_cycles_per_packet=core)
+        yield make_result(f"grants.core.{modems}", [found[case]["share_of_core"]])
 
 
 def grants(bench: Bench, base: trials.Server) -> Iterator[Json]:

@@ -22,7 +22,7 @@ from vcmts.bench.throughput_results import searched_rates
 from vcmts.bench.transport import Programs
 from vcmts.child import Stopped
 from vcmts.jsons import Json
-from vcmts.paths import MistakeError, complain, program
+from vcmts.paths import MistakeError, notify, program
 from vcmts.progress import Progress, progress
 from vcmts.results import Measurement
 from vcmts.run.plane import facts_of
@@ -76,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Options:
     """The checked options."""
 
     where: Point
@@ -89,27 +89,27 @@ class Asked:
     plan: Plan
 
 
-def asked_for(given: argparse.Namespace, facts: Json) -> Asked:
-    shares = offered.split(given, facts)
-    loads = [offered.positive("--load", load, 0.1, 150) / 100 for load in given.load or LOADS]
-    seconds = offered.positive("--trial-seconds", given.trial_seconds, 0.01, 86400)
-    return Asked(
-        where=offered.point(given.point, given.upstream_mix),
+def check_arguments(given: argparse.Namespace, facts: Json) -> Options:
+    shares = offered.make_split(given, facts)
+    loads = [offered.check_range("--load", load, 0.1, 150) / 100 for load in given.load or LOADS]
+    seconds = offered.check_range("--trial-seconds", given.trial_seconds, 0.01, 86400)
+    return Options(
+        where=offered.make_point(given.point, given.upstream_mix),
         loads=tuple(dict.fromkeys(loads)),
         seconds=seconds,
         parts=max(1, round(seconds / PART_SECONDS)),
-        attempts=int(offered.positive("--attempts", given.attempts, 1, 1000)),
-        prove=offered.prove(given.prove),
+        attempts=int(offered.check_range("--attempts", given.attempts, 1, 1000)),
+        prove=offered.parse_prove(given.prove),
         shares=shares,
         plan=Plan(
-            top=offered.highest(shares, facts),
+            top=offered.highest_rate(shares, facts),
             resolution=SEARCH_RESOLUTION,
             confirmations=SEARCH_CONFIRMATIONS,
         ),
     )
 
 
-def known_rates(path: str, asked: Asked, facts: Json, over: str) -> dict[str, float]:
+def stored_rates(path: str, options: Options, facts: Json, over: str) -> dict[str, float]:
     """The rate without loss in bit/s by direction, from a stored measurement. `over`: the
     transport. Raises MistakeError if it does not match."""
     found = results.read(path)
@@ -117,13 +117,13 @@ def known_rates(path: str, asked: Asked, facts: Json, over: str) -> dict[str, fl
         if found.get(key) != due:
             raise MistakeError(f"--throughput {path}: {key}: found {found.get(key)}, needed: {due}")
     points = {one["point"]: one for one in found["results"] if one["repeats"]}
-    if asked.where.name not in points:
-        told = ", ".join(points) or "none"
+    if options.where.name not in points:
+        text = ", ".join(points) or "none"
         raise MistakeError(
-            f"--throughput {path}: found confirmed rates of {told}, needed: {asked.where.name}"
+            f"--throughput {path}: found confirmed rates of {text}, needed: {options.where.name}"
         )
-    gbps = points[asked.where.name]["gbps"]
-    used = asked.shares.of(1.0)
+    gbps = points[options.where.name]["gbps"]
+    used = options.shares.of(1.0)
     missing = [way for way in used if way not in gbps]
     if missing:
         raise MistakeError(f"--throughput {path}: nothing was measured {missing[0]}")
@@ -134,7 +134,7 @@ def known_rates(path: str, asked: Asked, facts: Json, over: str) -> dict[str, fl
 class Bench:
     """Measures the loads, and stores the results."""
 
-    asked: Asked
+    options: Options
     programs: Programs
     measurement: Measurement
     stored: str
@@ -142,20 +142,22 @@ class Bench:
 
     def searched_rates(self) -> dict[str, float]:
         """Searches the rate without loss; empty if no trial passed."""
-        asked = self.asked
-        trials = Trials(self.programs, asked.where, asked.shares, SEARCH_SECONDS, asked.prove)
-        return searched_rates(trials, asked.plan, self.shown, SEARCH_TRIALS)
+        options = self.options
+        trials = Trials(self.programs, options.where, options.shares, SEARCH_SECONDS, options.prove)
+        return searched_rates(trials, options.plan, self.shown, SEARCH_TRIALS)
 
     def attempts(self, rates: dict[str, float], text: str) -> Iterator[Json]:
         """Yields short trials until there are enough undisturbed ones, or too many attempts."""
-        asked, undisturbed = self.asked, 0
-        request = offered.request(asked.where, rates, asked.seconds / asked.parts, asked.prove)
-        for number in range(1, asked.parts * asked.attempts + 1):
+        options, undisturbed = self.options, 0
+        request = offered.request(
+            options.where, rates, options.seconds / options.parts, options.prove
+        )
+        for number in range(1, options.parts * options.attempts + 1):
             answer = self.programs.ask(request | {"latency": True})
             self.shown.at(self.shown.done, f"{text}, trial {number}")
             yield answer
             undisturbed += not offered.descheduled(answer)["count"]
-            if undisturbed == asked.parts:
+            if undisturbed == options.parts:
                 return
 
     def load(self, load: float, rates: dict[str, float]) -> list[Json]:
@@ -167,19 +169,19 @@ class Bench:
         return [result(load, used or [least], way, len(made), self.programs.ring) for way in at]
 
     def all(self, rates: dict[str, float]) -> None:
-        for load in self.asked.loads:
+        for load in self.options.loads:
             self.measurement.results += self.load(load, rates)
             self.measurement.write(self.stored)
-            self.shown.advance(self.asked.seconds, f"{load:.0%}")
+            self.shown.advance(self.options.seconds, f"{load:.0%}")
 
 
-def cost(config: Path, place: Path, asked: Asked) -> Json | None:
+def cost(config: Path, folder: Path, options: Options) -> Json | None:
     """Reference cycles per packet that measuring latency adds in the data plane, by direction; None
     if vcmts-bench fails or does not report them."""
-    mixes = {"downstream": asked.where.mix, "upstream": asked.where.upstream_mix}
+    mixes = {"downstream": options.where.mix, "upstream": options.where.upstream_mix}
     found = {}
-    for way in asked.shares.of(1.0):
-        out = place / f"cost-{way}.json"
+    for way in options.shares.of(1.0):
+        out = folder / f"cost-{way}.json"
         command = [str(program("vcmts-bench")), "--config", str(config), "--direction", way]
         command += ["--mix", mixes[way], "--runs", str(COST_RUNS), "--json", str(out)]
         command += ["--milliseconds", str(COST_MILLISECONDS)]
@@ -194,40 +196,40 @@ def cost(config: Path, place: Path, asked: Asked) -> Json | None:
 
 
 def measure(
-    config: Path, place: Path, given: argparse.Namespace, stopped: Stopped, to: Measurement
+    config: Path, folder: Path, given: argparse.Namespace, stopped: Stopped, to: Measurement
 ) -> int:
     """Fills the measurement. Returns the exit status."""
     facts = facts_of(config)
-    asked = asked_for(given, facts)
-    mistaken = offered.refused(asked.where, config, asked.shares)
+    options = check_arguments(given, facts)
+    mistaken = offered.check_mixes(options.where, config, options.shares)
     if mistaken != 0:
         return mistaken
     rates: dict[str, float] = {}
     if given.throughput:
-        rates = known_rates(given.throughput, asked, facts, given.transport)
+        rates = stored_rates(given.throughput, options, facts, given.transport)
     to.configuration = facts["name"]
-    to.more |= {"transport": given.transport, "trial_seconds": asked.seconds}
-    to.more |= {"point": asked.where.name, "mix": asked.where.mix}
-    to.more |= {"upstream_mix": asked.where.upstream_mix, "prove": asked.prove}
+    to.more |= {"transport": given.transport, "trial_seconds": options.seconds}
+    to.more |= {"point": options.where.name, "mix": options.where.mix}
+    to.more |= {"upstream_mix": options.where.upstream_mix, "prove": options.prove}
     searching = 0 if rates else SEARCH_TRIALS * SEARCH_SECONDS
-    with progress("bench latency", searching + len(asked.loads) * asked.seconds) as shown:
+    with progress("bench latency", searching + len(options.loads) * options.seconds) as shown:
         shown.at(0, "starting")
-        with transport.opened(config, facts, place, given, stopped) as programs:
+        with transport.open_programs(config, facts, folder, given, stopped) as programs:
             to.host = programs.host
-            bench = Bench(asked, programs, to, given.json, shown)
+            bench = Bench(options, programs, to, given.json, shown)
             rates = rates or bench.searched_rates()
             if not rates:
-                complain("found no rate without loss, so latencies cannot be measured")
+                notify("found no rate without loss, so latencies cannot be measured")
                 return 1
             shown.at(searching, "loads")
             to.more["zero_loss_gbps"] = {way: rate / 1e9 for way, rate in rates.items()}
             bench.all(rates)
         shown.at(shown.done, "cost of measuring")
-        to.more["cost_of_measuring"] = cost(config, place, asked)
+        to.more["cost_of_measuring"] = cost(config, folder, options)
     to.complete = True
     return 0
 
 
 def main(arguments: argparse.Namespace) -> int:
     to = Measurement("latency", ["vcmts", *sys.argv[1:]], "", {}, more={"cost_of_measuring": None})
-    return bench_common.kept(to, arguments, measure, show)
+    return bench_common.run_and_store(to, arguments, measure, show)

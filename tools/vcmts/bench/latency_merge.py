@@ -40,7 +40,7 @@ def quantile(buckets: Sequence[tuple[float, int]], share: float) -> float:
     return buckets[-1][0] + width(buckets[-1][0])
 
 
-def merged(latencies: Sequence[Json | None]) -> Json | None:
+def merge(latencies: Sequence[Json | None]) -> Json | None:
     """The latencies of all packets; None if there are none."""
     parts = [one for one in latencies if one is not None and one["histogram"]]
     if len(parts) <= 1:

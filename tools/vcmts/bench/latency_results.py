@@ -7,9 +7,9 @@ from rich.console import Console
 from rich.table import Table
 
 from vcmts.bench import offered
-from vcmts.bench.latency_merge import merged
-from vcmts.bench.verdict import ORDER, judge
-from vcmts.console import say
+from vcmts.bench.latency_merge import merge
+from vcmts.bench.verdict import ORDER, evaluate
+from vcmts.console import print_line
 from vcmts.directions import DIRECTIONS
 from vcmts.jsons import Json
 from vcmts.results import Measurement
@@ -21,27 +21,27 @@ PERCENTILES = ("mean", "p50", "p99", "p99_9", "p99_999", "max")
 
 def pipeline_latency(answer: Json, way: str) -> Json | None:
     """Latency in the data plane only; None if it was not measured."""
-    told: Json | None = (answer.get("pipeline_latency_us") or {}).get(way)
-    return told
+    latency: Json | None = (answer.get("pipeline_latency_us") or {}).get(way)
+    return latency
 
 
 def mean_gbps(answers: list[Json]) -> dict[str, float]:
-    rates = [offered.carried_gbps(answer) for answer in answers]
+    rates = [offered.received_gbps(answer) for answer in answers]
     return {way: mean(rate[way] for rate in rates) for way in rates[0]}
 
 
 def result(load: float, answers: list[Json], way: str, attempts: int, ring: int) -> Json:
     """The result of all trials at one load. `ring`: packets that a wire buffers."""
     gaps = [offered.descheduled(answer) for answer in answers]
-    outcomes = [judge(answer, 0.0, ring) for answer in answers]
-    latency = merged([answer[way]["latency_us"] for answer in answers])
+    outcomes = [evaluate(answer, 0.0, ring) for answer in answers]
+    latency = merge([answer[way]["latency_us"] for answer in answers])
     return {
         "load": load,
-        "asked_gbps": offered.told(outcomes[0])["asked_gbps"],
+        "asked_gbps": offered.trial_result(outcomes[0])["asked_gbps"],
         "gbps": mean_gbps(answers),
         "direction": way,
         "end_to_end_us": latency,
-        "pipeline_us": merged([pipeline_latency(answer, way) for answer in answers]),
+        "pipeline_us": merge([pipeline_latency(answer, way) for answer in answers]),
         "share_of_round_trip": latency["mean"] / ROUND_TRIP_US if latency else None,
         "disturbed": any(gap["count"] for gap in gaps),
         "descheduled": {
@@ -55,7 +55,7 @@ def result(load: float, answers: list[Json], way: str, attempts: int, ring: int)
     }
 
 
-def told(latency: Json | None, key: str) -> str:
+def format_latency(latency: Json | None, key: str) -> str:
     return f"{latency[key]:,.0f}" if latency and key in latency else "-"
 
 
@@ -67,7 +67,7 @@ def show(measurement: Measurement, console: Console) -> None:
         if not found:
             continue
         title = f"latency {way}, {name}, us end to end, and inside the pipeline"
-        say(console, title)
+        print_line(console, title)
         table = Table()
         for column in ("load", "Gbps", *PERCENTILES, "of 10 ms", "inside", "p99_9", ""):
             table.add_column(column, justify="right", no_wrap=True)
@@ -75,9 +75,9 @@ def show(measurement: Measurement, console: Console) -> None:
             table.add_row(
                 f"{one['load']:.0%}",
                 f"{one['gbps'][way]:.2f}",
-                *(told(one["end_to_end_us"], key) for key in PERCENTILES),
+                *(format_latency(one["end_to_end_us"], key) for key in PERCENTILES),
                 f"{one['share_of_round_trip'] or 0:.1%}",
-                *(told(one["pipeline_us"], key) for key in ("mean", "p99_9")),
+                *(format_latency(one["pipeline_us"], key) for key in ("mean", "p99_9")),
                 DISTURBED if one["disturbed"] else "",
             )
         console.print(table)

@@ -11,11 +11,11 @@ from fractions import Fraction
 from pathlib import Path
 
 from vcmts.bench.transport import Programs
-from vcmts.bench.verdict import Outcome, judge
+from vcmts.bench.verdict import Outcome, evaluate
 from vcmts.directions import DIRECTIONS
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, program
-from vcmts.results import shareable
+from vcmts.results import without_local_paths
 from vcmts.run.rates import UPSTREAM_SHARE
 
 RATES = {"downstream": "rate", "upstream": "upstream_rate"}
@@ -40,9 +40,9 @@ class Point:
     upstream_mix: str
 
 
-def point(name: str, upstream_mix: str | None = None) -> Point:
+def make_point(name: str, upstream_mix: str | None = None) -> Point:
     mix, up = MIXES.get(name, (name, name))
-    return Point(shareable(["", name])[1], mix, upstream_mix or up)
+    return Point(without_local_paths(["", name])[1], mix, upstream_mix or up)
 
 
 @dataclass(frozen=True)
@@ -91,13 +91,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def positive(option: str, value: float, least: float, most: float) -> float:
+def check_range(option: str, value: float, least: float, most: float) -> float:
     if not least <= value <= most:
         raise MistakeError(f"{option}: found {value:g}, allowed: {least:g} to {most:g}")
     return value
 
 
-def prove(text: str) -> float:
+def parse_prove(text: str) -> float:
     """Parses the share of packets to compare: 1 / N. Raises MistakeError."""
     with suppress(ValueError, ZeroDivisionError):
         share = Fraction(text)
@@ -106,8 +106,8 @@ def prove(text: str) -> float:
     raise MistakeError(f"--prove: found {text}, allowed: 1, 1/2, 1/3 .. 1/{PROVE_MOST}")
 
 
-def split(given: argparse.Namespace, facts: Json) -> Split:
-    share = positive("--upstream-share", given.upstream_share, 0.001, 1000)
+def make_split(given: argparse.Namespace, facts: Json) -> Split:
+    share = check_range("--upstream-share", given.upstream_share, 0.001, 1000)
     if given.direction == "downstream":
         return Split(1.0, 0.0)
     if facts["upstream_capacity"] == 0:
@@ -119,7 +119,7 @@ def split(given: argparse.Namespace, facts: Json) -> Split:
     return Split(1 / (1 + share), share / (1 + share))
 
 
-def highest(shares: Split, facts: Json) -> float:
+def highest_rate(shares: Split, facts: Json) -> float:
     """The highest rate, bit/s of both directions, that the channels' capacity allows."""
     tops = []
     if shares.downstream:
@@ -129,7 +129,7 @@ def highest(shares: Split, facts: Json) -> float:
     return float(min(tops))
 
 
-def refused(where: Point, config: Path, shares: Split) -> int:
+def check_mixes(where: Point, config: Path, shares: Split) -> int:
     """Checks the mixes with vcmts-traffic, which prints errors. Returns its exit status."""
     command = [str(program("vcmts-traffic")), "--check", "--config", str(config)]
     command += ["--network", "net_null0", "--rphy", "net_null1", "--mix", where.mix]
@@ -154,7 +154,7 @@ def request(where: Point, rates: dict[str, float], seconds: float, prove: float)
     }
 
 
-def carried_gbps(answer: Json) -> dict[str, float]:
+def received_gbps(answer: Json) -> dict[str, float]:
     """The received Gbps by used direction."""
     return {way: answer[way]["gbps"] for way in DIRECTIONS if answer["trial"][RATES[way]]}
 
@@ -173,13 +173,13 @@ def descheduled(answer: Json) -> Json:
     }
 
 
-def told(outcome: Outcome) -> Json:
+def trial_result(outcome: Outcome) -> Json:
     """A trial in the form of results."""
     answer = outcome.answer
     used = [way for way in DIRECTIONS if answer["trial"][RATES[way]]]
     return {
         "asked_gbps": {way: answer["trial"][RATES[way]] / 1e9 for way in used},
-        "gbps": carried_gbps(answer),
+        "gbps": received_gbps(answer),
         "verdict": outcome.verdict,
         "bound_by": outcome.bound_by,
         "why": outcome.why,
@@ -210,8 +210,8 @@ class Trials:
     def __call__(self, rate: float) -> Outcome:
         """Makes a trial at a rate of both directions in bit/s, and records it in `made`."""
         time.sleep(min(self.pause * self.seconds, PAUSE_SECONDS))
-        asked = request(self.where, self.shares.of(rate), self.seconds, self.prove)
-        outcome = judge(self.programs.ask(asked), self.accepted_loss, self.programs.ring)
+        trial_request = request(self.where, self.shares.of(rate), self.seconds, self.prove)
+        outcome = evaluate(self.programs.ask(trial_request), self.accepted_loss, self.programs.ring)
         again = outcome.verdict == "disturbed"
         self.pause = min(LONGEST_PAUSE, 2 * self.pause or FIRST_PAUSE) if again else 0.0
         self.made.append((rate, outcome))

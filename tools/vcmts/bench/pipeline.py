@@ -14,11 +14,11 @@ from rich.table import Table
 from vcmts import configuration, watch
 from vcmts.bench import common as bench_common
 from vcmts.bench import fit
-from vcmts.child import Stopped, folder, stoppable
-from vcmts.console import figures_table, say
+from vcmts.child import Stopped, stoppable, temporary_folder
+from vcmts.console import figures_table, print_line
 from vcmts.directions import DIRECTIONS
 from vcmts.jsons import Json
-from vcmts.paths import MistakeError, complain, program
+from vcmts.paths import MistakeError, notify, program
 from vcmts.progress import progress
 from vcmts.results import Measurement, now
 
@@ -135,19 +135,19 @@ def show(report: Json, console: Console) -> None:
         ]
         if not results:
             continue
-        place = ", two concurrent threads" if threads == 2 else ""
-        title = f"{direction}, {report['configuration']}{place}, reference cycles"
-        say(console, f"{title} per packet")
+        folder = ", two concurrent threads" if threads == 2 else ""
+        title = f"{direction}, {report['configuration']}{folder}, reference cycles"
+        print_line(console, f"{title} per packet")
         console.print(table(results))
         lines = list(fits(results))
         if lines:
             sizes = f"{lines[0]['points']} sizes"
-            say(console, f"{title}, linear fit of {sizes} (Theil-Sen)")
+            print_line(console, f"{title}, linear fit of {sizes} (Theil-Sen)")
             console.print(fit_table(lines))
-    console.print(bench_common.machine(report))
+    console.print(bench_common.machine_line(report))
 
 
-def mistaken(mix: str, config: Path) -> int:
+def check_mix(mix: str, config: Path) -> int:
     """Checks a mix with vcmts-traffic, and prints its errors. Returns its exit status."""
     command = [str(program("vcmts-traffic")), "--check", "--config", str(config), "--mix", mix]
     command += ["--network", "net_null0", "--rphy", "net_null1"]
@@ -156,12 +156,12 @@ def mistaken(mix: str, config: Path) -> int:
     return done.returncode
 
 
-def layouts(arguments: argparse.Namespace) -> tuple[int, ...]:
+def thread_counts(arguments: argparse.Namespace) -> tuple[int, ...]:
     """The numbers of threads to measure. Raises MistakeError if there are too few cores; `both`
     then only prints a message and measures one thread."""
-    asked = THREADS[arguments.threads]
-    if 2 not in asked:
-        return asked
+    requested = THREADS[arguments.threads]
+    if 2 not in requested:
+        return requested
     if arguments.direction == "upstream":
         raise MistakeError(
             f"--threads {arguments.threads}: found --direction upstream, which has one thread; "
@@ -169,11 +169,11 @@ def layouts(arguments: argparse.Namespace) -> tuple[int, ...]:
         )
     cores = len(os.sched_getaffinity(0))
     if cores >= 2:
-        return asked
+        return requested
     text = f"--threads {arguments.threads}: found {cores} usable core, needed: 2"
-    if asked == (2,):
+    if requested == (2,):
         raise MistakeError(f"{text}; choose --threads 1")
-    complain(f"{text}; measuring only --threads 1")
+    notify(f"{text}; measuring only --threads 1")
     return (1,)
 
 
@@ -187,43 +187,43 @@ def command_of(arguments: argparse.Namespace, config: Path, threads: int) -> lis
 
 
 def measure(
-    arguments: argparse.Namespace, config: Path, place: Path, stopped: Stopped
+    arguments: argparse.Namespace, config: Path, folder: Path, stopped: Stopped
 ) -> tuple[int, Measurement | None]:
     """Measures each number of threads. Returns the exit status, and the results; None: none."""
     measurement: Measurement | None = None
     started = now()
-    for threads in layouts(arguments):
+    for threads in thread_counts(arguments):
         with progress(f"bench pipeline, {threads} thread{'s' * (threads - 1)}", 1) as shown:
-            status, report = bench_common.measured(
-                command_of(arguments, config, threads), place, watch.on(shown), stopped
+            status, report = bench_common.run_benchmark(
+                command_of(arguments, config, threads), folder, watch.whole_progress(shown), stopped
             )
         if report is not None:
             if measurement is None:
                 measurement = Measurement(
                     kind="pipeline",
-                    command=bench_common.called(),
+                    command=bench_common.command_line(),
                     configuration=report["configuration"],
                     host=report["host"],
                     more={key: report[key] for key in ("memory", "start")},
                     started=started,
                 )
             measurement.results += report["results"]
-        if status != 0 or stopped.asked:
+        if status != 0 or stopped.by_signal:
             break
     return status, measurement
 
 
 def main(arguments: argparse.Namespace) -> int:
-    bench_common.check(arguments)
-    with folder() as place, stoppable() as stopped:
-        config = configuration.chosen(arguments, place)
+    bench_common.check_options(arguments)
+    with temporary_folder() as folder, stoppable() as stopped:
+        config = configuration.configuration_file(arguments, folder)
         for mix in arguments.mix:
-            status = mistaken(mix, config)
+            status = check_mix(mix, config)
             if status != 0:
                 return status
-        status, measurement = measure(arguments, config, place, stopped)
+        status, measurement = measure(arguments, config, folder, stopped)
         if measurement is None:
-            return bench_common.nothing(stopped, status)
+            return bench_common.no_results(stopped, status)
         measurement.more["fits"] = list(fits(measurement.results))
         show(measurement.as_json(), Console(file=sys.stdout))
         return bench_common.store(measurement, arguments.json, stopped, status)

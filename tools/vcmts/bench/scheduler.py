@@ -12,8 +12,8 @@ from rich.table import Table
 from vcmts import watch
 from vcmts.bench import common as bench_common
 from vcmts.bench import goals_list
-from vcmts.child import folder, stoppable
-from vcmts.console import figures_table, say
+from vcmts.child import stoppable, temporary_folder
+from vcmts.console import figures_table, print_line
 from vcmts.jsons import Json
 from vcmts.paths import program
 from vcmts.progress import progress
@@ -37,7 +37,7 @@ FIGURES = (
     ("  dropped", "dropped", "{:.1%}"),
 )
 # Other schedulers: title, key of the figures in a result, key of the ratio to them.
-OTHERS = (
+OTHER_SCHEDULERS = (
     ("rte_sched", "rte_sched", "ratio"),
     ("rte_sched, pipes round robin", "rte_sched_turns", "ratio_turns"),
 )
@@ -85,7 +85,7 @@ def table(results: list[Json]) -> Table:
     """The table of a case, with one column per load."""
     heads = ("load", *(f"{result['load']} %" for result in results))
     out = figures_table(heads, figures("vcmts", results))
-    for title, key, _ in OTHERS:
+    for title, key, _ in OTHER_SCHEDULERS:
         out.add_section()
         for row in figures(title, [r[key] for r in results]):
             out.add_row(*row)
@@ -93,7 +93,7 @@ def table(results: list[Json]) -> Table:
     for row in figures(PRIORITIES, [r["priorities"] for r in results]):
         out.add_row(*row)
     out.add_section()
-    for title, _, ratio in OTHERS:
+    for title, _, ratio in OTHER_SCHEDULERS:
         out.add_row(f"vcmts / {title}", *[f"{r[ratio]:.2f}" for r in results])
     return out
 
@@ -115,7 +115,7 @@ def verdicts(results: list[Json]) -> Iterator[str]:
     """Yields a line per goal of config/goals.yaml."""
     for ratio in ratios(results):
         goal = goals_list.load()[ratio.goal]
-        value = goals_list.told(ratio.value, goal.limit)
+        value = goals_list.format_value(ratio.value, goal.limit)
         verdict = goal.verdict({"value": ratio.value})
         yield f"{verdict}: {goal.what}: {value}, goal {goal.words}"
 
@@ -130,15 +130,15 @@ def show(report: Json, console: Console) -> None:
                 f"{case}: {one['flows']:,} flows of {one['modems']:,} modems, "
                 f"{one['channels']} channels, reference cycles per packet"
             )
-            say(console, title)
+            print_line(console, title)
             console.print(table(results))
     for verdict in verdicts(report["results"]):
-        say(console, verdict)
-    console.print(bench_common.machine(report))
+        print_line(console, verdict)
+    console.print(bench_common.machine_line(report))
 
 
 def main(arguments: argparse.Namespace) -> int:
-    bench_common.check(arguments)
+    bench_common.check_options(arguments)
     command = [str(program("vcmts-bench-scheduler"))]
     command += ["--runs", str(arguments.runs), "--milliseconds", str(arguments.milliseconds)]
     if arguments.case is not None:
@@ -148,14 +148,16 @@ def main(arguments: argparse.Namespace) -> int:
     for load in arguments.load or LOADS:
         command += ["--load", str(load)]
     started = now()
-    with folder() as place, stoppable() as stopped:
+    with temporary_folder() as folder, stoppable() as stopped:
         with progress("bench scheduler", 1) as shown:
-            status, report = bench_common.measured(command, place, watch.on(shown), stopped)
+            status, report = bench_common.run_benchmark(
+                command, folder, watch.whole_progress(shown), stopped
+            )
         if report is None:
-            return bench_common.nothing(stopped, status)
+            return bench_common.no_results(stopped, status)
         measurement = Measurement(
             kind="scheduler",
-            command=bench_common.called(),
+            command=bench_common.command_line(),
             configuration=", ".join(dict.fromkeys(r["case"] for r in report["results"])),
             host=report["host"],
             results=report["results"],

@@ -42,7 +42,7 @@ HOPELESS = 2  # rates with only disturbed trials after which a search without a 
 MACHINE = "machine"  # `bound_by` of a disturbed trial
 
 
-class Judged(Protocol):
+class TrialResult(Protocol):
     """The properties of a trial that the search uses; verdict.Outcome has them."""
 
     @property
@@ -53,7 +53,7 @@ class Judged(Protocol):
     def carried(self) -> float: ...
 
 
-Trial = Callable[[float], Judged]
+Trial = Callable[[float], TrialResult]
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Plan:
 
 
 @dataclass
-class Tried:
+class RateResults:
     """The results of the trials at one rate."""
 
     rate: float
@@ -84,54 +84,54 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """The result of a search."""
 
     rate: float  # 0: none passed
     confirmed: bool  # False: too few trials, or none passed
     bound_by: str | None  # what limits the rate; None: the highest rate passed
     trials: int
-    tried: tuple[Tried, ...]  # sorted by rate
+    tried: tuple[RateResults, ...]  # sorted by rate
 
 
-class Ledger:
+class TrialRecord:
     """Records the trials of one search, and derives the next rate."""
 
     def __init__(self, plan: Plan, start: float) -> None:
         self.plan, self.start = plan, min(start, plan.top)
-        self.tried: dict[float, Tried] = {}
+        self.tried: dict[float, RateResults] = {}
 
-    def note(self, rate: float, outcomes: list[Judged]) -> None:
+    def note(self, rate: float, outcomes: list[TrialResult]) -> None:
         """Records the trials up to a conclusive one. The last counts; `bounds` gets the limits of
         all but disturbed trials."""
-        at, last = self.tried.setdefault(rate, Tried(rate)), outcomes[-1]
+        at, last = self.tried.setdefault(rate, RateResults(rate)), outcomes[-1]
         if last.verdict == "passed":
             at.passes += 1
             return
         at.fails += 1 if last.verdict == "failed" else REFUTED
         at.carried = min(at.carried, last.carried)
-        told = [one for one in outcomes if one.verdict != "disturbed"] or outcomes
-        at.bounds += [one.bound_by or "" for one in told]
+        informative = [one for one in outcomes if one.verdict != "disturbed"] or outcomes
+        at.bounds += [one.bound_by or "" for one in informative]
 
-    def good(self) -> Tried | None:
+    def good(self) -> RateResults | None:
         standing = (one for one in self.tried.values() if one.stands)
         return max(standing, key=lambda one: one.rate, default=None)
 
-    def bad(self, good: Tried | None) -> Tried | None:
+    def bad(self, good: RateResults | None) -> RateResults | None:
         above = (one for one in self.tried.values() if good is None or one.rate > good.rate)
         return min(above, key=lambda one: one.rate, default=None)
 
     def unmeasurable(self) -> int:
         return sum(set(one.bounds) == {MACHINE} for one in self.tried.values())
 
-    def lower(self, bad: Tried) -> float:
+    def lower(self, bad: RateResults) -> float:
         """The next rate if none is good: the lower, the more consecutive rates never passed."""
         rates = sorted(self.tried.values(), key=lambda one: one.rate)
         failed = len(list(takewhile(lambda one: not one.passes, rates)))
         share = max(1 - self.plan.resolution * 2.0**failed, STEEPEST)
         return bad.rate * max(min(bad.carried, share), LEAST_CARRIED)
 
-    def higher(self, good: Tried, bad: Tried | None) -> float:
+    def higher(self, good: RateResults, bad: RateResults | None) -> float:
         """The next rate in the bracket. Steps double per good rate above the last failure."""
         failed = [one.rate for one in self.tried.values() if one.fails and one.rate <= good.rate]
         floor = max(failed, default=0.0)
@@ -139,7 +139,7 @@ class Ledger:
         stepped = good.rate * (1 + self.plan.resolution * 2.0**passed)
         return min(stepped, self.plan.top if bad is None else (good.rate + bad.rate) / 2)
 
-    def confirmed(self, good: Tried) -> bool:
+    def confirmed(self, good: RateResults) -> bool:
         return good.passes > self.plan.confirmations  # the first pass is not a confirmation
 
     def next_rate(self) -> float | None:
@@ -164,31 +164,31 @@ class Ledger:
         return None if self.confirmed(good) else good.rate
 
 
-def attempt(trial: Trial, rate: float, plan: Plan, left: int) -> list[Judged]:
+def try_rate(trial: Trial, rate: float, plan: Plan, left: int) -> list[TrialResult]:
     """Makes trials at a rate until one is conclusive, or there are `left` or plan.attempts."""
-    outcomes: list[Judged] = []
+    outcomes: list[TrialResult] = []
     while True:
         outcomes.append(trial(rate))
         slow = sum(one.verdict == "traffic" for one in outcomes)
-        said = outcomes[-1].verdict in ("passed", "failed") or slow == TOO_SLOW
-        if said or len(outcomes) == min(plan.attempts, left):
+        conclusive = outcomes[-1].verdict in ("passed", "failed") or slow == TOO_SLOW
+        if conclusive or len(outcomes) == min(plan.attempts, left):
             return outcomes
 
 
-def search(trial: Trial, plan: Plan, guess: float | None = None) -> Found:
+def search(trial: Trial, plan: Plan, guess: float | None = None) -> SearchResult:
     """Searches the highest rate up to `plan.top` at which trials pass. It begins at `guess`, which
     saves trials; None: at plan.top."""
-    ledger = Ledger(plan, guess or plan.top)
+    ledger = TrialRecord(plan, guess or plan.top)
     trials = 0
     while (rate := ledger.next_rate()) is not None and trials < plan.most_trials:
-        outcomes = attempt(trial, rate, plan, plan.most_trials - trials)
+        outcomes = try_rate(trial, rate, plan, plan.most_trials - trials)
         ledger.note(rate, outcomes)
         trials += len(outcomes)
     good = ledger.good()
     bad = ledger.bad(good)
     bounds = Counter(bad.bounds) if bad is not None else Counter()
     tried = tuple(sorted(ledger.tried.values(), key=lambda one: one.rate))
-    return Found(
+    return SearchResult(
         rate=good.rate if good is not None else 0.0,
         confirmed=good is not None and rate is None,
         bound_by=bounds.most_common(1)[0][0] if bounds else None,
@@ -197,7 +197,7 @@ def search(trial: Trial, plan: Plan, guess: float | None = None) -> Found:
     )
 
 
-def repeated(trial: Trial, plan: Plan, repeats: int) -> Iterator[Found]:
+def repeated(trial: Trial, plan: Plan, repeats: int) -> Iterator[SearchResult]:
     """Repeats the search; repeats begin at the first result. Only one search if none passed."""
     first = search(trial, plan)
     yield first

@@ -16,12 +16,12 @@ from vcmts.bench.offered import Point, Trials
 from vcmts.bench.search import Plan, repeated
 from vcmts.bench.throughput_results import Search, result, show
 from vcmts.bench.transport import Programs
-from vcmts.bench.trials import StopError, TroubleError
+from vcmts.bench.trials import ProgramError, StopError
 from vcmts.bench.verdict import Outcome
-from vcmts.child import INTERRUPTED, Stopped, folder, stoppable, writable
+from vcmts.child import INTERRUPTED, Stopped, check_writable, stoppable, temporary_folder
 from vcmts.console import wide_console
 from vcmts.jsons import Json
-from vcmts.paths import complain
+from vcmts.paths import notify
 from vcmts.progress import Progress, progress
 from vcmts.results import Measurement
 from vcmts.run.plane import facts_of
@@ -89,7 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Options:
     """The checked options."""
 
     points: tuple[Point, ...]
@@ -103,24 +103,24 @@ class Asked:
 
 def chosen_points(given: argparse.Namespace) -> tuple[Point, ...]:
     names = given.point or (RFC2544_POINTS if given.rfc2544 else POINTS)
-    return tuple(offered.point(name, given.upstream_mix) for name in dict.fromkeys(names))
+    return tuple(offered.make_point(name, given.upstream_mix) for name in dict.fromkeys(names))
 
 
-def asked_for(given: argparse.Namespace, facts: Json) -> Asked:
+def check_arguments(given: argparse.Namespace, facts: Json) -> Options:
     default = RFC2544_SECONDS if given.rfc2544 else TRIAL_SECONDS
     seconds = default if given.trial_seconds is None else given.trial_seconds
-    shares = offered.split(given, facts)
-    return Asked(
+    shares = offered.make_split(given, facts)
+    return Options(
         points=chosen_points(given),
-        seconds=offered.positive("--trial-seconds", seconds, 0.01, 86400),
-        repeats=int(offered.positive("--repeats", given.repeats, 1, 1000)),
-        accepted_loss=offered.positive("--accepted-loss", given.accepted_loss, 0, 0.5),
-        prove=offered.prove(given.prove),
+        seconds=offered.check_range("--trial-seconds", seconds, 0.01, 86400),
+        repeats=int(offered.check_range("--repeats", given.repeats, 1, 1000)),
+        accepted_loss=offered.check_range("--accepted-loss", given.accepted_loss, 0, 0.5),
+        prove=offered.parse_prove(given.prove),
         shares=shares,
         plan=Plan(
-            top=offered.highest(shares, facts),
-            resolution=offered.positive("--resolution", given.resolution, 1e-4, 0.5),
-            confirmations=int(offered.positive("--confirmations", given.confirmations, 1, 1000)),
+            top=offered.highest_rate(shares, facts),
+            resolution=offered.check_range("--resolution", given.resolution, 1e-4, 0.5),
+            confirmations=int(offered.check_range("--confirmations", given.confirmations, 1, 1000)),
         ),
     )
 
@@ -129,7 +129,7 @@ def asked_for(given: argparse.Namespace, facts: Json) -> Asked:
 class Bench:
     """Measures the points, and stores the results."""
 
-    asked: Asked
+    options: Options
     programs: Programs
     measurement: Measurement
     stored: str
@@ -139,13 +139,13 @@ class Bench:
     @property
     def each(self) -> int:
         """The estimated number of trials per point."""
-        return FIRST_SEARCH + (self.asked.repeats - 1) * LATER_SEARCH
+        return FIRST_SEARCH + (self.options.repeats - 1) * LATER_SEARCH
 
     def point(self, number: int, where: Point) -> None:
         """Measures one point. Stores finished searches even if an exception ends it."""
-        asked, searches = self.asked, list[Search]()
-        trials = Trials(self.programs, where, asked.shares, asked.seconds, asked.prove)
-        trials.accepted_loss = asked.accepted_loss
+        options, searches = self.options, list[Search]()
+        trials = Trials(self.programs, where, options.shares, options.seconds, options.prove)
+        trials.accepted_loss = options.accepted_loss
 
         def trial(rate: float) -> Outcome:
             outcome = trials(rate)
@@ -155,7 +155,7 @@ class Bench:
             return outcome
 
         try:
-            for found in repeated(trial, asked.plan, asked.repeats):
+            for found in repeated(trial, options.plan, options.repeats):
                 searches.append(Search(found, trials.made))
                 trials.made = []
         finally:
@@ -164,71 +164,73 @@ class Bench:
                 self.measurement.write(self.stored)
 
     def all(self) -> None:
-        for number, where in enumerate(self.asked.points):
+        for number, where in enumerate(self.options.points):
             self.point(number, where)
             self.finished += 1
         self.measurement.complete = True
         self.measurement.write(self.stored)
 
 
-def store(measurement: Measurement, bench: Bench) -> int:
+def measure_points(measurement: Measurement, bench: Bench) -> int:
     """Measures all points. Returns the exit status. Without any result, an earlier file stays."""
     status, why = 0, ""
     try:
         bench.all()
     except StopError:
         status, why = INTERRUPTED, "interrupted"
-    except TroubleError as error:
+    except ProgramError as error:
         status, why = 1, str(error)
     if why and not measurement.results:
-        complain(f"{why}: {NOTHING}")
+        notify(f"{why}: {NOTHING}")
     elif why:
         measurement.write(bench.stored)
-        done, due = bench.finished, len(bench.asked.points)
-        complain(f"{why}: {done} of {due} points were measured; their results are stored")
+        done, due = bench.finished, len(bench.options.points)
+        notify(f"{why}: {done} of {due} points were measured; their results are stored")
     return status
 
 
 def measure(
-    config: Path, place: Path, given: argparse.Namespace, stopped: Stopped
+    config: Path, folder: Path, given: argparse.Namespace, stopped: Stopped
 ) -> tuple[int, Measurement] | int:
     facts = facts_of(config)
-    asked = asked_for(given, facts)
-    for where in asked.points:
-        mistaken = offered.refused(where, config, asked.shares)
+    options = check_arguments(given, facts)
+    for where in options.points:
+        mistaken = offered.check_mixes(where, config, options.shares)
         if mistaken != 0:
             return mistaken
     measurement = Measurement("throughput", ["vcmts", *sys.argv[1:]], facts["name"], {})
     measurement.more = {
         "transport": given.transport,
-        "trial_seconds": asked.seconds,
-        "resolution": asked.plan.resolution,
-        "accepted_loss": asked.accepted_loss,
-        "repeats": asked.repeats,
-        "confirmations": asked.plan.confirmations,
-        "upstream_share": asked.shares.ratio,
-        "prove": asked.prove,
+        "trial_seconds": options.seconds,
+        "resolution": options.plan.resolution,
+        "accepted_loss": options.accepted_loss,
+        "repeats": options.repeats,
+        "confirmations": options.plan.confirmations,
+        "upstream_share": options.shares.ratio,
+        "prove": options.prove,
     }
-    each = FIRST_SEARCH + (asked.repeats - 1) * LATER_SEARCH
-    with progress("bench throughput", each * len(asked.points)) as shown:
+    each = FIRST_SEARCH + (options.repeats - 1) * LATER_SEARCH
+    with progress("bench throughput", each * len(options.points)) as shown:
         shown.at(0, "starting")
-        with transport.opened(config, facts, place, given, stopped) as programs:
+        with transport.open_programs(config, facts, folder, given, stopped) as programs:
             measurement.host = programs.host
-            status = store(measurement, Bench(asked, programs, measurement, given.json, shown))
+            status = measure_points(
+                measurement, Bench(options, programs, measurement, given.json, shown)
+            )
     return status, measurement
 
 
 def main(arguments: argparse.Namespace) -> int:
-    writable(arguments.json)
-    with folder() as place, stoppable() as stopped:
-        config = configuration.chosen(arguments, place)
+    check_writable(arguments.json)
+    with temporary_folder() as folder, stoppable() as stopped:
+        config = configuration.configuration_file(arguments, folder)
         try:
-            done = measure(config, place, arguments, stopped)
+            done = measure(config, folder, arguments, stopped)
         except StopError:
-            complain(f"interrupted: {NOTHING}")
+            notify(f"interrupted: {NOTHING}")
             return INTERRUPTED
-        except TroubleError as error:
-            complain(str(error))
+        except ProgramError as error:
+            notify(str(error))
             return 1
     if isinstance(done, int):
         return done

@@ -8,9 +8,9 @@ from rich.console import Console
 
 from vcmts.bench import offered
 from vcmts.bench.offered import Point
-from vcmts.bench.search import Found, Plan, search
+from vcmts.bench.search import Plan, SearchResult, search
 from vcmts.bench.verdict import Outcome
-from vcmts.console import figures_table, say
+from vcmts.console import figures_table, print_line
 from vcmts.directions import DIRECTIONS
 from vcmts.jsons import Json
 from vcmts.progress import Progress
@@ -19,14 +19,14 @@ COLUMNS = ("point", "Gbps", "down", "up", "searches", "Mpps", "trials", "repeate
 SAID_NOTHING = ("disturbed", "traffic")
 
 
-def passed_at(made: list[tuple[float, Outcome]], found: Found) -> list[Json]:
+def passed_at(made: list[tuple[float, Outcome]], found: SearchResult) -> list[Json]:
     """The answers of trials that passed at the rate of the result."""
     return [o.answer for rate, o in made if rate == found.rate and o.verdict == "passed"]
 
 
 def median_rates(answers: list[Json]) -> dict[str, float]:
     """The received Gbps by direction of the trial with the median total."""
-    rates = sorted(map(offered.carried_gbps, answers), key=lambda one: sum(one.values()))
+    rates = sorted(map(offered.received_gbps, answers), key=lambda one: sum(one.values()))
     return rates[(len(rates) - 1) // 2]
 
 
@@ -35,7 +35,7 @@ def with_total(rates: dict[str, float]) -> dict[str, float]:
 
 
 def mean_bytes(answers: list[Json]) -> dict[str, float]:
-    used = offered.carried_gbps(answers[0])
+    used = offered.received_gbps(answers[0])
     return {
         way: sum(answer[way]["sent_bytes"] for answer in answers)
         / max(1, sum(answer[way]["sent"] for answer in answers))
@@ -43,7 +43,7 @@ def mean_bytes(answers: list[Json]) -> dict[str, float]:
     }
 
 
-def bound_of(searches: list[Found]) -> str:
+def limit_of(searches: list[SearchResult]) -> str:
     """The most frequent limit of searches; "channels" if the highest rate passed."""
     return Counter(one.bound_by or "channels" for one in searches).most_common(1)[0][0]
 
@@ -52,7 +52,7 @@ def bound_of(searches: list[Found]) -> str:
 class Search:
     """One search with its trials."""
 
-    found: Found
+    found: SearchResult
     made: list[tuple[float, Outcome]]
 
     @property
@@ -82,12 +82,12 @@ def searched_rates(
 def result(where: Point, searches: list[Search]) -> Json:
     """The result of a point from its searches."""
     trials = [
-        {"search": number, **offered.told(outcome)}
+        {"search": number, **offered.trial_result(outcome)}
         for number, search in enumerate(searches, 1)
         for _, outcome in search.made
     ]
-    told = {"point": where.name, "mix": where.mix, "upstream_mix": where.upstream_mix}
-    bound = bound_of([search.found for search in searches])
+    head = {"point": where.name, "mix": where.mix, "upstream_mix": where.upstream_mix}
+    bound = limit_of([search.found for search in searches])
     confirmed = [search for search in searches if search.found.confirmed]
     counted = sorted(confirmed or searches, key=lambda one: sum(one.rates.values()))
     median = counted[(len(counted) - 1) // 2]
@@ -95,7 +95,7 @@ def result(where: Point, searches: list[Search]) -> Json:
     rates = median.rates or dict.fromkeys(bytes_each, 0.0)
     packets = {way: rate * 1e3 / 8 / max(bytes_each[way], 1) for way, rate in rates.items()}
     totals = [sum(one.rates.values()) for one in counted]
-    return told | {
+    return head | {
         "mean_bytes": bytes_each,
         "gbps": with_total(rates),
         "mpps": with_total(packets),
@@ -124,7 +124,7 @@ def row(one: Json) -> list[str]:
 
 
 def show(results: list[Json], title: str, console: Console) -> None:
-    say(console, title)
+    print_line(console, title)
     console.print(figures_table(COLUMNS, map(row, results)))
     if not all(one["confirmed"] for one in results):
         console.print("?: not confirmed by enough passed trials", highlight=False)

@@ -18,8 +18,8 @@ from vcmts.bench.verdict import RING
 from vcmts.child import Stopped
 from vcmts.directions import DIRECTIONS
 from vcmts.jsons import Json
-from vcmts.paths import TOOL, MistakeError, complain, program
-from vcmts.run.plane import Ends, data_plane, ended, free_core, wire
+from vcmts.paths import TOOL, MistakeError, notify, program
+from vcmts.run.plane import Ends, data_plane, ended_text, free_core, make_wire
 from vcmts.telemetry import latency as telemetry_latency
 from vcmts.telemetry.plane import Plane
 from vcmts.telemetry.plane import plane as opened_plane
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--core", type=int, help="core of the traffic (default: a free one)")
 
 
-def ends(given: argparse.Namespace, place: Path, mtu: int) -> list[Ends]:
+def wire_ends(given: argparse.Namespace, folder: Path, mtu: int) -> list[Ends]:
     """The ends of the network wire and the R-PHY wire; empty for rings. Raises MistakeError."""
     named = {"--network": given.network, "--rphy": given.rphy}
     if given.transport == "ports":
@@ -71,7 +71,7 @@ def ends(given: argparse.Namespace, place: Path, mtu: int) -> list[Ends]:
             raise MistakeError(f"{option}: allowed with --transport ports only")
     if given.transport == "rings":
         return []
-    return [wire(place, n, name, mtu) for n, name in enumerate(("network", "rphy"))]
+    return [make_wire(folder, n, name, mtu) for n, name in enumerate(("network", "rphy"))]
 
 
 def traffic_core(facts: Json, core: int | None) -> int:
@@ -83,27 +83,28 @@ def traffic_core(facts: Json, core: int | None) -> int:
             f"each poll on one; `{TOOL} bench pipeline` needs only one"
         )
     chosen = free_core(facts["cores"]) if core is None else core
-    told = ", ".join(map(str, allowed))
+    result = ", ".join(map(str, allowed))
     if chosen not in allowed:
-        raise MistakeError(f"--core: found {chosen}, allowed: {told}")
+        raise MistakeError(f"--core: found {chosen}, allowed: {result}")
     if chosen in facts["cores"]:
         raise MistakeError(
             f"--core: found {chosen}, which the configuration assigns to the data plane, allowed: "
-            f"another of {told}; change the configuration, or --core"
+            f"another of {result}; change the configuration, or --core"
         )
     return chosen
 
 
-def reading(asked: Plane | None) -> Json:
-    """Counters of vcmtsd. The longest gap is that since the last reading. Empty without `asked`."""
-    if asked is None:
+def read_counters(telemetry: Plane | None) -> Json:
+    """Counters of vcmtsd. The longest gap is that since the last reading. Empty without
+    `telemetry`."""
+    if telemetry is None:
         return {}
-    counts = asked.counts()
+    counts = telemetry.counts()
     drops = {way: counts[way]["drops"] for way in DIRECTIONS if way in counts}
-    return {"workers": asked.workers(anew=True), "drops": drops}
+    return {"workers": telemetry.workers(anew=True), "drops": drops}
 
 
-def worker(before: Json, after: Json) -> Json:
+def worker_difference(before: Json, after: Json) -> Json:
     busy, idle = (after[key] - before[key] for key in ("busy_cycles", "idle_cycles"))
     count = after["descheduled"] - before["descheduled"]
     return {
@@ -114,7 +115,7 @@ def worker(before: Json, after: Json) -> Json:
     }
 
 
-def between(before: Json, after: Json) -> Json:
+def difference(before: Json, after: Json) -> Json:
     """The differences of two readings, in the form of vcmts-bench-throughput's answers."""
     if not before:
         return {}
@@ -128,90 +129,92 @@ def between(before: Json, after: Json) -> Json:
         for way in DIRECTIONS
         if way in after["drops"]
     }
-    told = [worker(*both) for both in zip(before["workers"], workers, strict=True)]
-    return {"workers": told, "drops": drops}
+    result = [worker_difference(*both) for both in zip(before["workers"], workers, strict=True)]
+    return {"workers": result, "drops": drops}
 
 
-def latencies_begin(asked: Plane | None, request: Json) -> None:
+def latencies_begin(telemetry: Plane | None, request: Json) -> None:
     """Resets the latencies of vcmtsd, if the trial measures them."""
-    if asked is not None and request["latency"]:
-        telemetry_latency.answer(asked, reset=True)
+    if telemetry is not None and request["latency"]:
+        telemetry_latency.answer(telemetry, reset=True)
 
 
-def latencies_end(asked: Plane | None, request: Json) -> Json:
+def latencies_end(telemetry: Plane | None, request: Json) -> Json:
     """The latencies since latencies_begin(), in the form of vcmts-bench-throughput's answers."""
-    if asked is None or not request["latency"]:
+    if telemetry is None or not request["latency"]:
         return {}
-    measured = telemetry_latency.read(asked, reset=False)
-    told = {way: one if one["histogram"] else None for way, one in measured.items()}
-    return {"pipeline_latency_us": told}
+    measured = telemetry_latency.read(telemetry, reset=False)
+    result = {way: one if one["histogram"] else None for way, one in measured.items()}
+    return {"pipeline_latency_us": result}
 
 
 @contextmanager
-def watched(control: Path) -> Iterator[Plane | None]:
+def connect(control: Path) -> Iterator[Plane | None]:
     """Connects to the control socket of a vcmtsd; None if there is none."""
     with ExitStack() as stack:
         try:
-            asked = stack.enter_context(opened_plane(given=control))
+            telemetry = stack.enter_context(opened_plane(given=control))
         except MistakeError:
-            complain(
+            notify(
                 "vcmtsd has no control socket: losses by lost cores cannot be recognized, and the "
                 "limiting part is unknown"
             )
             yield None
             return
-        yield asked
+        yield telemetry
 
 
-def both(serving: trials.Server, plane: subprocess.Popen[bytes], asked: Plane | None) -> Ask:
+def ask_both(
+    serving: trials.Server, plane: subprocess.Popen[bytes], telemetry: Plane | None
+) -> Ask:
     """A function that makes a trial with the traffic program, and adds the counters of vcmtsd."""
 
     def ask(request: Json) -> Json:
         try:
-            before = reading(asked)
-            latencies_begin(asked, request)
+            before = read_counters(telemetry)
+            latencies_begin(telemetry, request)
             answer = serving.ask(request)
-            after = reading(asked)
-            answer |= latencies_end(asked, request)
+            after = read_counters(telemetry)
+            answer |= latencies_end(telemetry, request)
         except (MistakeError, OSError) as error:
             if plane.poll() is None:
                 raise
-            raise trials.TroubleError(ended("vcmtsd", plane.returncode)) from error
+            raise trials.ProgramError(ended_text("vcmtsd", plane.returncode)) from error
         if plane.poll() is not None:
-            raise trials.TroubleError(ended("vcmtsd", plane.returncode))
-        return answer | between(before, after)
+            raise trials.ProgramError(ended_text("vcmtsd", plane.returncode))
+        return answer | difference(before, after)
 
     return ask
 
 
 @contextmanager
-def opened(
-    config: Path, facts: Json, place: Path, given: argparse.Namespace, stopped: Stopped
+def open_programs(
+    config: Path, facts: Json, folder: Path, given: argparse.Namespace, stopped: Stopped
 ) -> Iterator[Programs]:
     """Runs the programs of a transport during the context. vcmtsd measures latency if
     `given.latency` is set; vcmts-bench-throughput if the request asks for it."""
     core = traffic_core(facts, given.core)
-    wires = ends(given, place, facts["mtu"])
+    wires = wire_ends(given, folder, facts["mtu"])
     cores = ["--core", str(core), "--main-core", str(core)]
     if not wires:
         command = [str(program("vcmts-bench-throughput")), "--config", str(config), *cores[:2]]
-        with trials.server(command, place, stopped) as serving:
+        with trials.start_server(command, folder, stopped) as serving:
             ring = serving.ready.get("depth", CONFIGURED_RING)
             yield Programs(serving.ask, serving.ready["host"], ring)
         return
     command = [str(program("vcmts-traffic")), "--config", str(config), "--trials", *cores]
     command += ["--network", wires[0].client, "--rphy", wires[1].client]
-    control, result = place / "control.sock", place / "vcmtsd.json"
+    control, result = folder / "control.sock", folder / "vcmtsd.json"
     with (
-        (place / "vcmtsd.said").open("w+b") as said,
+        (folder / "vcmtsd.said").open("w+b") as stderr,
         data_plane(
-            config, wires, result, stopped, said, latency=given.latency, control=str(control)
+            config, wires, result, stopped, stderr, latency=given.latency, control=str(control)
         ) as plane,
     ):
-        if stopped.asked:
+        if stopped.by_signal:
             raise trials.StopError
         with (
-            trials.server(command, place, stopped) as serving,
-            watched(control) as asked,
+            trials.start_server(command, folder, stopped) as serving,
+            connect(control) as telemetry,
         ):
-            yield Programs(both(serving, plane, asked), serving.ready["host"], RING)
+            yield Programs(ask_both(serving, plane, telemetry), serving.ready["host"], RING)

@@ -16,15 +16,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from vcmts.child import Stopped, converse
+from vcmts.child import Stopped, start_piped
 from vcmts.jsons import Json
-from vcmts.paths import MistakeError, complain
+from vcmts.paths import MistakeError, notify
 
 START_SECONDS = 600.0  # tables of 30,000 modems take a minute
 # Timeout in addition to the duration of a trial: to fill and drain the data plane.
 ANSWER_SECONDS = 30.0
 STOP_SECONDS = 10.0
-LOOK_SECONDS = 0.2  # between two checks for a signal
+POLL_SECONDS = 0.2  # between two checks for a signal
 MISTAKE = 2
 LONGEST_LINE = 1 << 26
 
@@ -33,7 +33,7 @@ class StopError(Exception):
     """A signal asked to stop."""
 
 
-class TroubleError(Exception):
+class ProgramError(Exception):
     """A program ended or does not answer; not the user's error. One line."""
 
 
@@ -41,28 +41,28 @@ class Server:
     """A program that makes trials, with its pipes. `ready`: its first line."""
 
     def __init__(
-        self, name: str, process: subprocess.Popen[bytes], said: IO[bytes], stopped: Stopped
+        self, name: str, process: subprocess.Popen[bytes], stderr: IO[bytes], stopped: Stopped
     ) -> None:
         self.name, self.ready = name, Json()
-        self._process, self._said, self._stopped = process, said, stopped
+        self._process, self._stderr, self._stopped = process, stderr, stopped
         self._got = b""  # output that is not yet parsed
         self._asked = False  # a request is pending
 
     def messages(self) -> str:
         """The program's messages on stderr."""
-        self._said.seek(0)
-        return self._said.read().decode(errors="replace")
+        self._stderr.seek(0)
+        return self._stderr.read().decode(errors="replace")
 
     def _ended(self) -> Exception:
         """The exception for the end of the program's output."""
         try:
             status = self._process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
-            return TroubleError(f"{self.name} closed its output, but still runs")
+            return ProgramError(f"{self.name} closed its output, but still runs")
         print(self.messages(), end="", file=sys.stderr)
         if status == MISTAKE:
             return MistakeError(f"{self.name} found an error, which is printed above")
-        return TroubleError(
+        return ProgramError(
             f"{self.name} ended with status {status}; its messages are printed above"
         )
 
@@ -72,31 +72,31 @@ class Server:
         out = self._process.stdout.fileno()
         deadline = time.monotonic() + seconds
         while b"\n" not in self._got:
-            if self._stopped.asked:
+            if self._stopped.by_signal:
                 raise StopError
             if time.monotonic() > deadline:
-                raise TroubleError(f"{self.name} did not answer within {seconds:.0f} s")
-            if select.select([out], [], [], LOOK_SECONDS)[0]:
+                raise ProgramError(f"{self.name} did not answer within {seconds:.0f} s")
+            if select.select([out], [], [], POLL_SECONDS)[0]:
                 got = os.read(out, 65536)
                 if not got:
                     raise self._ended()
                 self._got += got
             if len(self._got) > LONGEST_LINE:
-                raise TroubleError(
+                raise ProgramError(
                     f"{self.name}: found an answer of more than {LONGEST_LINE} bytes"
                 )
         text, self._got = self._got.split(b"\n", 1)
         try:
             answer: Json = json.loads(text)
         except ValueError as error:
-            raise TroubleError(f"{self.name} answered {text[:80]!r}: {error}") from error
+            raise ProgramError(f"{self.name} answered {text[:80]!r}: {error}") from error
         if not isinstance(answer, dict):
-            raise TroubleError(f"{self.name} answered {text[:80]!r}: not a JSON object")
+            raise ProgramError(f"{self.name} answered {text[:80]!r}: not a JSON object")
         return answer
 
     def ask(self, request: Json) -> Json:
         """Sends a request and returns the answer. Raises MistakeError with the program's message
-        for an invalid request, TroubleError without an answer, StopError after a signal."""
+        for an invalid request, ProgramError without an answer, StopError after a signal."""
         self.begin(request)
         return self.answer(request)
 
@@ -116,7 +116,7 @@ class Server:
         if "error" in answer:
             raise MistakeError(answer["error"])
         if "trial" not in answer:
-            raise TroubleError(f"{self.name} answered without the key trial")
+            raise ProgramError(f"{self.name} answered without the key trial")
         return answer
 
     def stop(self) -> None:
@@ -131,24 +131,24 @@ class Server:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-            complain(f"{self.name} did not end within {STOP_SECONDS:.0f} s and was killed")
+            notify(f"{self.name} did not end within {STOP_SECONDS:.0f} s and was killed")
             return
         if status != 0 and not at_once:
             print(self.messages(), end="", file=sys.stderr)
-            complain(f"{self.name} ended with status {status}; its messages are printed above")
+            notify(f"{self.name} ended with status {status}; its messages are printed above")
 
 
 @contextmanager
-def server(command: Sequence[str], place: Path, stopped: Stopped) -> Iterator[Server]:
-    """Runs a program, ready for requests, in a context. Its messages go to a file in `place`."""
+def start_server(command: Sequence[str], folder: Path, stopped: Stopped) -> Iterator[Server]:
+    """Runs a program, ready for requests, in a context. Its messages go to a file in `folder`."""
     name = Path(command[0]).name
-    with (place / f"{name}.said").open("w+b") as said:
-        process = converse(command, said)
-        serving = Server(name, process, said, stopped)
+    with (folder / f"{name}.said").open("w+b") as stderr:
+        process = start_piped(command, stderr)
+        serving = Server(name, process, stderr, stopped)
         try:
             serving.ready = serving.line(START_SECONDS)
             if not serving.ready.get("ready"):
-                raise TroubleError(f"{name}: the key ready is missing in its first line")
+                raise ProgramError(f"{name}: the key ready is missing in its first line")
             yield serving
         finally:
             serving.stop()

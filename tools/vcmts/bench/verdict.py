@@ -44,11 +44,11 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Way:
+class Direction:
     """One direction of a trial."""
 
     name: str
-    asked: float  # requested bit/s; 0: maximum
+    requested: float  # requested bit/s; 0: maximum
     sent: int
     missing: int  # lost or corrupted packets
     duplicated: int  # packets received more than once
@@ -66,16 +66,16 @@ class Way:
 
     @property
     def sent_share(self) -> float:
-        return self.bits_sent / self.asked if self.asked else 1.0
+        return self.bits_sent / self.requested if self.requested else 1.0
 
     @property
-    def asked_pps(self) -> float:
+    def requested_pps(self) -> float:
         """Packets per second at the requested rate."""
         return self.sent / self.seconds / max(self.sent_share, 1e-9)
 
     @property
     def carried(self) -> float:
-        due = self.asked or self.bits_sent
+        due = self.requested or self.bits_sent
         return min(1.0, self.gbps * 1e9 / due) if due else 0.0
 
 
@@ -88,14 +88,14 @@ def gaps_of(threads: list[Json]) -> tuple[float, float]:
     return longest / 1e6, total / 1e6
 
 
-def way(answer: Json, name: str) -> Way:
+def direction_of(answer: Json, name: str) -> Direction:
     part = answer[name]
-    asked = answer["trial"].get("rate" if name == "downstream" else "upstream_rate", 0)
+    requested = answer["trial"].get("rate" if name == "downstream" else "upstream_rate", 0)
     longest, gaps = gaps_of([part, *answer.get("workers", [])])
     drops = answer.get("drops", {}).get(name, {})
-    return Way(
+    return Direction(
         name=name,
-        asked=0.0 if asked == "max" else float(asked),
+        requested=0.0 if requested == "max" else float(requested),
         sent=part["sent"],
         missing=part["lost"] + part["corrupted"],
         duplicated=part.get("duplicated", 0),
@@ -109,61 +109,63 @@ def way(answer: Json, name: str) -> Way:
     )
 
 
-def ways(answer: Json) -> list[Way]:
+def directions_of(answer: Json) -> list[Direction]:
     """The directions with a requested rate."""
     keys = {"downstream": "rate", "upstream": "upstream_rate"}
     used = [name for name in DIRECTIONS if answer["trial"].get(keys[name], 0)]
-    return [way(answer, name) for name in used]
+    return [direction_of(answer, name) for name in used]
 
 
-def lossy(way: Way, accepted_loss: float) -> bool:
+def is_lossy(way: Direction, accepted_loss: float) -> bool:
     return way.missing > accepted_loss * way.sent
 
 
-def short(way: Way) -> bool:
+def is_too_slow(way: Direction) -> bool:
     return not way.sent or way.sent_share < ENOUGH_OF_RATE
 
 
-def gaps_explain_loss(way: Way, ring: int) -> bool:
+def gaps_explain_loss(way: Direction, ring: int) -> bool:
     """Whether the longest gap exceeds what rings bridge, and no more packets are missing than were
     due in all gaps."""
-    bridged = way.longest_gap * way.asked_pps < FULL_SHARE * ring
-    return not bridged and way.missing <= LOST_BY_GAP * way.gaps * way.asked_pps
+    bridged = way.longest_gap * way.requested_pps < FULL_SHARE * ring
+    return not bridged and way.missing <= LOST_BY_GAP * way.gaps * way.requested_pps
 
 
-def gaps_explain_rate(way: Way) -> bool:
+def gaps_explain_rate(way: Direction) -> bool:
     """Whether the missing share of the rate is not more than the share of time in gaps."""
     return way.gaps > 0 and way.sent_share + way.gaps / way.seconds >= ENOUGH_OF_RATE
 
 
-def judge_way(way: Way, accepted_loss: float, ring: int) -> tuple[Verdict, Bound | None, str]:
+def evaluate_one(
+    way: Direction, accepted_loss: float, ring: int
+) -> tuple[Verdict, Bound | None, str]:
     if way.duplicated > accepted_loss * way.sent:  # no gap explains that
         return "failed", "data plane", f"{way.duplicated:,} packets were received twice"
-    loses, falls_short = lossy(way, accepted_loss), short(way)
+    loses, falls_short = is_lossy(way, accepted_loss), is_too_slow(way)
     if not loses and not falls_short:
         return "passed", None, ""
     loss_excused = not loses or gaps_explain_loss(way, ring)
     if loss_excused and (not falls_short or gaps_explain_rate(way)):
-        told = f"a polling thread lost its core for up to {way.longest_gap * 1e3:.1f} ms"
-        return "disturbed", "machine", told
+        text = f"a polling thread lost its core for up to {way.longest_gap * 1e3:.1f} ms"
+        return "disturbed", "machine", text
     if loses:
         by: Bound = "channels" if way.channel_drops * 2 > way.missing else "data plane"
         return "failed", by, f"{way.missing:,} of {way.sent:,} packets lost"
-    told = f"{way.sent_share:.1%} of the rate was sent"
+    text = f"{way.sent_share:.1%} of the rate was sent"
     if way.backpressure:
-        return "failed", "data plane", told + ", the data plane accepted no more"
-    return "traffic", "traffic", told + ", the traffic program sent no more"
+        return "failed", "data plane", text + ", the data plane accepted no more"
+    return "traffic", "traffic", text + ", the traffic program sent no more"
 
 
 # The trial's verdict is the first of these that a direction has.
 ORDER: tuple[Verdict, ...] = ("failed", "disturbed", "traffic", "passed")
 
 
-def judge(answer: Json, accepted_loss: float = 0.0, ring: int = RING) -> Outcome:
+def evaluate(answer: Json, accepted_loss: float = 0.0, ring: int = RING) -> Outcome:
     """The verdict on a trial's answer. `accepted_loss` is a share of the packets sent in each
     direction, `ring` the packets that the wires to and from the data plane hold."""
-    found = ways(answer)
-    judged = [(judge_way(one, accepted_loss, ring), one.name) for one in found]
-    (verdict, bound_by, why), name = min(judged, key=lambda one: ORDER.index(one[0][0]))
+    found = directions_of(answer)
+    evaluated = [(evaluate_one(one, accepted_loss, ring), one.name) for one in found]
+    (verdict, bound_by, why), name = min(evaluated, key=lambda one: ORDER.index(one[0][0]))
     carried = min(one.carried for one in found)
     return Outcome(verdict, bound_by, carried, f"{name}: {why}" if why else "", answer)

@@ -12,12 +12,12 @@ from rich.table import Table
 
 from vcmts.compare import figures as compare_figures
 from vcmts.compare.figures import Figure, Words
-from vcmts.compare.statistics import CHANCE, Judged, judge
-from vcmts.console import figures_table, say, wide_console
+from vcmts.compare.statistics import CHANCE, Comparison, compare_samples
+from vcmts.console import figures_table, print_line, wide_console
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 from vcmts.report.document import number
-from vcmts.report.runs import opened
+from vcmts.report.runs import read_runs
 from vcmts.results import SCHEMA
 
 DRIFT = 0.02  # relative difference of the core clock, or of the rate of 100 % load, to warn of
@@ -60,7 +60,7 @@ class Pair:
     words: Words
     a: Figure
     b: Figure
-    judged: Judged
+    comparison: Comparison
 
     @property
     def difference(self) -> float | None:
@@ -78,8 +78,8 @@ class Pair:
 
     @property
     def verdict(self) -> str:
-        if self.judged.verdict != "differs":
-            return self.judged.verdict
+        if self.comparison.verdict != "differs":
+            return self.comparison.verdict
         more = self.b.sample.value > self.a.sample.value
         return self.words.more if more else self.words.less
 
@@ -91,21 +91,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="show details too: stages, memory, ...")
 
 
-def by_kind(path: str) -> dict[tuple[str, int], Json]:
+def runs_by_kind(path: str) -> dict[tuple[str, int], Json]:
     """The measurements of a file, by kind and index within the kind."""
     found: dict[tuple[str, int], Json] = {}
-    for _, run in opened([path]):
+    for _, run in read_runs([path]):
         index = sum(kind == run["kind"] for kind, _ in found)
         found[run["kind"], index] = run
     return found
 
 
-def common(a: str, b: str) -> list[tuple[str, Json, Json]]:
+def common_kinds(a: str, b: str) -> list[tuple[str, Json, Json]]:
     """The kinds that both files have, with both measurements. Raises MistakeError if none."""
-    ours, theirs = by_kind(a), by_kind(b)
-    both = [(key[0], run, theirs[key]) for key, run in ours.items() if key in theirs]
+    of_a, of_b = runs_by_kind(a), runs_by_kind(b)
+    both = [(key[0], run, of_b[key]) for key, run in of_a.items() if key in of_b]
     if not both:
-        kinds = (" and ".join(dict.fromkeys(kind for kind, _ in one)) for one in (ours, theirs))
+        kinds = (" and ".join(dict.fromkeys(kind for kind, _ in one)) for one in (of_a, of_b))
         first, second = kinds
         raise MistakeError(
             f"nothing to compare: {a} has {first}, {b} has {second}; both must have the same kind"
@@ -113,34 +113,35 @@ def common(a: str, b: str) -> list[tuple[str, Json, Json]]:
     return both
 
 
-def at(host: Json, path: Sequence[str]) -> Any:
+def host_fact(host: Json, path: Sequence[str]) -> Any:
     value: Any = host
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
     return value
 
 
-def settings(kind: str, a: Json, b: Json) -> Iterator[str]:
+def setting_differences(kind: str, a: Json, b: Json) -> Iterator[str]:
     """Yields a line per setting that differs."""
     for key in SETTINGS:
         if key in a and key in b and a[key] != b[key]:
-            yield f"{kind}, {key.replace('_', ' ')}: {told(a[key])} and {told(b[key])}"
+            left, right = format_value(a[key]), format_value(b[key])
+            yield f"{kind}, {key.replace('_', ' ')}: {left} and {right}"
     full = [sum((file.get("zero_loss_gbps") or {}).values()) for file in (a, b)]
     if all(full) and abs(full[0] / full[1] - 1) > DRIFT:
         yield f"{kind}, 100 % load: {full[0]:.2f} and {full[1]:.2f} Gbps"
 
 
-def told(value: Any) -> str:
+def format_value(value: Any) -> str:
     return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
-def warnings(kind: str, a: Json, b: Json) -> Iterator[str]:
+def condition_differences(kind: str, a: Json, b: Json) -> Iterator[str]:
     """Yields a line per difference of the conditions, which may explain differing figures."""
     if a["configuration"] != b["configuration"]:
         yield f"configuration: {a['configuration']} and {b['configuration']}"
-    yield from settings(kind, a, b)
+    yield from setting_differences(kind, a, b)
     for name, path in HOST:
-        left, right = at(a["host"], path), at(b["host"], path)
+        left, right = host_fact(a["host"], path), host_fact(b["host"], path)
         if left is not None and right is not None and left != right:
             yield f"{name}: {left} and {right}"
     clocks = a["host"].get("core_hz", 0), b["host"].get("core_hz", 0)
@@ -150,7 +151,7 @@ def warnings(kind: str, a: Json, b: Json) -> Iterator[str]:
     for letter, file in (("A", a), ("B", b)):
         if not file["complete"]:
             yield f"{letter} was interrupted: {kind} is incomplete"
-        if at(file["host"], ("software", "dirty")) is True:
+        if host_fact(file["host"], ("software", "dirty")) is True:
             yield f"{letter} was measured with uncommitted changes of the source"
         disturbed = sum(bool(result.get("disturbed")) for result in file["results"])
         if disturbed:
@@ -158,32 +159,34 @@ def warnings(kind: str, a: Json, b: Json) -> Iterator[str]:
 
 
 def pairs(kind: str, a: Json, b: Json) -> Iterator[Pair]:
-    theirs = compare_figures.of(b)
-    for name, figure in compare_figures.of(a).items():
-        if name in theirs:
-            judged = judge(figure.sample, theirs[name].sample)
-            yield Pair(kind, name, figure.words, figure, theirs[name], judged)
+    of_b = compare_figures.figures_by_name(b)
+    for name, figure in compare_figures.figures_by_name(a).items():
+        if name in of_b:
+            comparison = compare_samples(figure.sample, of_b[name].sample)
+            yield Pair(kind, name, figure.words, figure, of_b[name], comparison)
 
 
-def alone(a: Json, b: Json) -> Iterator[str]:
+def unpaired(a: Json, b: Json) -> Iterator[str]:
     """Yields a line for the figures that only one of both has."""
-    ours, theirs = compare_figures.of(a), compare_figures.of(b)
-    for letter, one, other in (("A", ours, theirs), ("B", theirs, ours)):
+    of_a, of_b = compare_figures.figures_by_name(a), compare_figures.figures_by_name(b)
+    for letter, one, other in (("A", of_a, of_b), ("B", of_b, of_a)):
         names = [name for name, f in one.items() if name not in other and not f.detail]
         if names:
-            few = "; ".join(names[:4]) + (f"; and {len(names) - 4} more" if len(names) > 4 else "")
-            yield f"only in {letter}: {few}"
+            listed = "; ".join(names[:4]) + (
+                f"; and {len(names) - 4} more" if len(names) > 4 else ""
+            )
+            yield f"only in {letter}: {listed}"
 
 
 def percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:+.1f} %"
 
 
-def chance(judged: Judged) -> str:
+def chance(comparison: Comparison) -> str:
     """The probability of such a difference by chance, or the method if it is unknown."""
-    if judged.chance is None:
-        return judged.method
-    share = 100 * judged.chance
+    if comparison.chance is None:
+        return comparison.method
+    share = 100 * comparison.chance
     if share < 0.01:
         return "< 0.01 %"
     return f"{share:.2g} %" if share < 10 else f"{share:.0f} %"
@@ -201,18 +204,18 @@ def table(found: Sequence[Pair]) -> Table:
             percent(pair.difference),
             "-" if between is None else f"{percent(between[0])} to {percent(between[1])}",
             pair.verdict,
-            chance(pair.judged),
+            chance(pair.comparison),
         )
     return out
 
 
-def as_json(arguments: argparse.Namespace, found: Sequence[Pair], told: Sequence[str]) -> Json:
+def as_json(arguments: argparse.Namespace, found: Sequence[Pair], notes: Sequence[str]) -> Json:
     return {
         "schema": SCHEMA,
         "kind": "comparison",
         "a": arguments.a,
         "b": arguments.b,
-        "warnings": list(told),
+        "warnings": list(notes),
         "figures": [
             {
                 "kind": pair.kind,
@@ -223,44 +226,44 @@ def as_json(arguments: argparse.Namespace, found: Sequence[Pair], told: Sequence
                 "difference": pair.difference,
                 "between": pair.between,
                 "verdict": pair.verdict,
-                "method": pair.judged.method,
-                "chance": pair.judged.chance,
+                "method": pair.comparison.method,
+                "chance": pair.comparison.chance,
             }
             for pair in found
         ],
     }
 
 
-def show(found: Sequence[Pair], told: Sequence[str], console: Console) -> None:
-    for line in told:
-        say(console, f"note: {line}")
+def show(found: Sequence[Pair], notes: Sequence[str], console: Console) -> None:
+    for line in notes:
+        print_line(console, f"note: {line}")
     for kind, unit in dict.fromkeys((pair.kind, pair.words.unit) for pair in found):
-        say(console, f"{kind}, {unit}")
+        print_line(console, f"{kind}, {unit}")
         own = [pair for pair in found if (pair.kind, pair.words.unit) == (kind, unit)]
         console.print(table(own))
-    tested = sum(pair.judged.chance is not None for pair in found)
+    tested = sum(pair.comparison.chance is not None for pair in found)
     words = (
         "A verdict means: A and B differ by more than their runs do. It does not name the cause."
     )
     if tested:
         words += f" Of {tested} figures tested, about {CHANCE * tested:.1f} differ by chance alone."
-    say(console, words)
+    print_line(console, words)
 
 
 def main(arguments: argparse.Namespace) -> int:
     found: list[Pair] = []
-    told: list[str] = []
-    for kind, a, b in common(arguments.a, arguments.b):
+    notes: list[str] = []
+    for kind, a, b in common_kinds(arguments.a, arguments.b):
         found += pairs(kind, a, b)
-        told += [*warnings(kind, a, b), *alone(a, b)]
-    told = list(dict.fromkeys(told))
+        notes += [*condition_differences(kind, a, b), *unpaired(a, b)]
+    notes = list(dict.fromkeys(notes))
     if arguments.json:
-        print(json.dumps(as_json(arguments, found, told), indent=1))
+        print(json.dumps(as_json(arguments, found, notes), indent=1))
         return 0
     shown = [pair for pair in found if arguments.all or not pair.a.detail]
     if not shown:
         raise MistakeError(
             f"nothing to compare: no figure is both in {arguments.a} and in {arguments.b}"
         )
-    show(shown, told, wide_console())
+    show(shown, notes, wide_console())
     return 0

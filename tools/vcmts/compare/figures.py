@@ -126,7 +126,7 @@ KINDS: dict[str, Callable[[Json], Iterator[Figure]]] = {
 }
 
 
-def of(file: Json) -> dict[str, Figure]:
+def figures_by_name(file: Json) -> dict[str, Figure]:
     """The figures of a measurement by name. If a name occurs twice, the first one counts."""
     found: dict[str, Figure] = {}
     for figure in KINDS[file["kind"]](file):

@@ -14,7 +14,7 @@ from typing import Literal
 
 CHANCE = 0.05
 ENOUGH_RUNS = 4  # with three each, the smallest p of Mann-Whitney is 0.1
-COUNTED_OUT = 200_000  # splits of the values in two, up to which p is exact
+EXACT_SPLITS = 200_000  # splits of the values in two, up to which p is exact
 
 Verdict = Literal["differs", "within the noise", "too few runs"]
 
@@ -31,7 +31,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Judged:
+class Comparison:
     verdict: Verdict
     method: str
     chance: float | None  # probability of the difference by chance; None: unknown
@@ -54,30 +54,30 @@ def ranks(values: Sequence[float]) -> list[float]:
 
 def mann_whitney(a: Sequence[float], b: Sequence[float]) -> float:
     """The two-sided p: the share of all splits of the values whose rank sum is as extreme. Exact
-    for up to COUNTED_OUT splits, else by the normal approximation."""
+    for up to EXACT_SPLITS splits, else by the normal approximation."""
     both = ranks([*a, *b])
     size, total = len(a), len(a) + len(b)
     middle = size * (total + 1) / 2
-    away = abs(sum(both[:size]) - middle)
-    if math.comb(total, size) <= COUNTED_OUT:
+    distance = abs(sum(both[:size]) - middle)
+    if math.comb(total, size) <= EXACT_SPLITS:
         sums = [sum(some) for some in combinations(both, size)]
-        return sum(abs(one - middle) >= away - 1e-9 for one in sums) / len(sums)
+        return sum(abs(one - middle) >= distance - 1e-9 for one in sums) / len(sums)
     counts = [both.count(rank) for rank in set(both)]
     ties = sum(count**3 - count for count in counts) / (total * (total - 1))
     spread = math.sqrt(size * len(b) / 12 * (total + 1 - ties))
     if spread == 0:
         return 1.0
-    return min(1.0, math.erfc(max(0.0, away - 0.5) / spread / math.sqrt(2)))
+    return min(1.0, math.erfc(max(0.0, distance - 0.5) / spread / math.sqrt(2)))
 
 
-def judge(a: Sample, b: Sample) -> Judged:
+def compare_samples(a: Sample, b: Sample) -> Comparison:
     if min(len(a.values), len(b.values)) >= ENOUGH_RUNS:
         chance = mann_whitney(a.values, b.values)
         verdict: Verdict = "differs" if chance < CHANCE else "within the noise"
-        return Judged(verdict, "Mann-Whitney", chance)
+        return Comparison(verdict, "Mann-Whitney", chance)
     if min(a.runs, b.runs) < 1 or max(a.runs, b.runs) < 2:
-        return Judged("too few runs", "measured once", None)
+        return Comparison("too few runs", "measured once", None)
     if a.least <= b.most and b.least <= a.most:
-        return Judged("within the noise", "ranges overlap", None)
+        return Comparison("within the noise", "ranges overlap", None)
     chance = min(1.0, 2 / math.comb(a.runs + b.runs, a.runs))
-    return Judged("differs" if chance < CHANCE else "too few runs", "ranges apart", chance)
+    return Comparison("differs" if chance < CHANCE else "too few runs", "ranges apart", chance)

@@ -11,15 +11,15 @@ from vcmts.layout.case import (
     REFUSED,
     Case,
     Note,
-    are,
     cores_of,
-    named,
+    is_are,
+    numbered,
     parts_on,
 )
-from vcmts.layout.machine import written
+from vcmts.layout.machine import cpu_list
 
 
-def place_of(refusal: Json) -> str:
+def refusal_subject(refusal: Json) -> str:
     group = refusal["service_group"]
     return (f"service group {group}: " if group else "") + f"threads.{refusal['key']}"
 
@@ -32,20 +32,20 @@ def refusals(case: Case) -> Iterator[Note]:
         if refusal["reason"] == "offline":
             todo = "bring them online (/sys/devices/system/cpu/cpuN/online), or name others"
         elif refusal["reason"] == "not allowed":
-            wanted = {core for group in case.groups() for core in cores_of(group).values()}
-            wanted = ({*wanted, case.main()} & machine.online) - machine.usable
-            if machine.cpuset and not wanted <= machine.cpuset.cores:
+            configured = {core for group in case.groups() for core in cores_of(group).values()}
+            configured = ({*configured, case.main()} & machine.online) - machine.usable
+            if machine.cpuset and not configured <= machine.cpuset.cores:
                 todo = (
-                    f"{machine.cpuset.file} allows {written(sorted(machine.cpuset.cores))}: allow "
+                    f"{machine.cpuset.file} allows {cpu_list(sorted(machine.cpuset.cores))}: allow "
                     "more (docker --cpuset-cpus, systemd AllowedCPUs=), or name only these"
                 )
             else:
-                cores = written(sorted(machine.usable | wanted))
+                cores = cpu_list(sorted(machine.usable | configured))
                 todo = f"start it with taskset -c {cores}, or name others"
         yield Note(
             refusal["reason"],
             REFUSED,
-            f"{place_of(refusal)}: found {refusal['found']}, allowed: {refusal['allowed']}",
+            f"{refusal_subject(refusal)}: found {refusal['found']}, allowed: {refusal['allowed']}",
             todo,
         )
 
@@ -69,7 +69,7 @@ def main_core_isolated(case: Case) -> Iterator[Note]:
         yield Note("main core isolated", BETTER, text, f"main_core: {min(plain)}")
 
 
-def get_on(case: Case, one: int, other: int) -> bool:
+def suit(case: Case, one: int, other: int) -> bool:
     """Whether two siblings suit each other: they serve the same groups, or only upstreams."""
     parts = [parts_on(case, core) for core in (one, other)]
     groups = [{group for group, _ in found} for found in parts]
@@ -83,17 +83,19 @@ def siblings_busy(case: Case) -> Iterator[Note]:
         core
         for core in runs
         for other in machine.core(core).siblings
-        if other in runs and not get_on(case, core, other)
+        if other in runs and not suit(case, core, other)
     }
     if not found:
         return
     whole = [core for core in case.free() if not set(machine.physical(core)) & {*runs, case.main()}]
     text = (
-        f"{named('core', found)} share physical cores with polling threads of other groups: each "
-        "gets only a part of such a core"
+        f"{numbered('core', found)} share physical cores with polling threads of other groups: "
+        "each gets only a part of such a core"
     )
     if whole:
-        yield Note("siblings", BETTER, text, f"use {named('core', whole)}, whose siblings are idle")
+        yield Note(
+            "siblings", BETTER, text, f"use {numbered('core', whole)}, whose siblings are idle"
+        )
     else:
         yield Note("siblings", KNOWN, text, "use a layout with fewer threads, or fewer groups")
 
@@ -103,15 +105,15 @@ def macs_apart(case: Case) -> Iterator[Note]:
     machine, runs, found = case.machine, case.runs(), []
     for group in case.groups():
         upper, lower = group["upper_mac"], group["lower_mac"]
-        around = {*machine.core(upper).siblings, *machine.core(lower).siblings}
-        if upper != lower and lower not in machine.core(upper).siblings and around & set(runs):
+        siblings = {*machine.core(upper).siblings, *machine.core(lower).siblings}
+        if upper != lower and lower not in machine.core(upper).siblings and siblings & set(runs):
             found.append(group["service_group"])
     if found:
         yield Note(
             "MACs apart",
             BETTER,
-            f"{named('service group', found)}: upper and lower MAC are on two physical cores, and "
-            "other workers on their siblings",
+            f"{numbered('service group', found)}: upper and lower MAC are on two physical cores, "
+            "and other workers on their siblings",
             "put both on the two threads of one core, as the published layouts do",
         )
 
@@ -132,8 +134,9 @@ def port_nodes(case: Case) -> Iterator[Note]:
         yield Note(
             "port node",
             BETTER,
-            f"{named('core', cores_far)} {are(cores_far)} not on NUMA node {node} of port {device}",
-            f"use cores of node {node}: {written(near)}"
+            f"{numbered('core', cores_far)} {is_are(cores_far)} not on NUMA node {node} of port "
+            f"{device}",
+            f"use cores of node {node}: {cpu_list(near)}"
             if near
             else f"allow cores of node {node}, or use a port of the other node",
         )
@@ -149,8 +152,8 @@ def group_nodes(case: Case) -> Iterator[Note]:
         yield Note(
             "group nodes",
             BETTER,
-            f"{named('service group', found)}: threads are on several NUMA nodes, which exchange "
-            "packets and tables",
+            f"{numbered('service group', found)}: threads are on several NUMA nodes, which "
+            "exchange packets and tables",
             "keep all threads of a group on one node",
         )
 
@@ -161,27 +164,27 @@ def core_zero(case: Case) -> Iterator[Note]:
         yield Note("core 0", BETTER, text, f"use core {case.free()[-1]}")
 
 
-def crowded(case: Case) -> Iterator[Note]:
+def crowded_cores(case: Case) -> Iterator[Note]:
     """Cores with several groups while others are free, unless a layout asks for that."""
-    asked = {group["service_group"] for group in case.groups() if group["layout"]}
+    with_layout = {group["service_group"] for group in case.groups() if group["layout"]}
     found = []
     for core in case.runs():
         groups = {group for group, _ in parts_on(case, core)}
-        if len(groups) > 1 and not groups & asked:
+        if len(groups) > 1 and not groups & with_layout:
             found.append(core)
     if found and case.free():
         yield Note(
             "crowded",
             BETTER,
-            f"several service groups share {named('core', found)}, while "
-            f"{named('core', case.free())} {are(case.free())} free",
+            f"several service groups share {numbered('core', found)}, while "
+            f"{numbered('core', case.free())} {is_are(case.free())} free",
             "use the free cores: see the proposal (--propose)",
         )
 
 
 RULES = (
     *(refusals, surroundings.quota, main_core_busy, main_core_isolated, siblings_busy),
-    *(macs_apart, port_nodes, group_nodes, crowded, core_zero, surroundings.not_isolated),
+    *(macs_apart, port_nodes, group_nodes, crowded_cores, core_zero, surroundings.not_isolated),
     *(surroundings.ticks, surroundings.shared_ports, surroundings.affinity),
     *(surroundings.offline, surroundings.crypto),
 )

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from vcmts.jsons import Json
-from vcmts.layout.machine import Machine, written
+from vcmts.layout.machine import Machine, cpu_list
 
 REFUSED, BETTER, KNOWN = "refused", "better", "known"
 
@@ -31,7 +31,7 @@ class Case:
     machine: Machine
     placement: Json  # printed by `vcmtsd check --cores`
     ports: tuple[Port, ...] = ()
-    asked: bool = True  # the configuration sets the placement
+    configured: bool = True  # the configuration sets the placement
 
     def runs(self) -> dict[int, str]:
         return {worker["core"]: worker["runs"] for worker in self.placement["workers"]}
@@ -56,13 +56,13 @@ def cores_of(group: Json) -> dict[str, int]:
     }
 
 
-def named(what: str, numbers: Iterable[int]) -> str:
+def numbered(what: str, numbers: Iterable[int]) -> str:
     """ "core 3", "cores 1-3,5"."""
     listed = sorted(set(numbers))
-    return f"{what}{'' if len(listed) == 1 else 's'} {written(listed)}"
+    return f"{what}{'' if len(listed) == 1 else 's'} {cpu_list(listed)}"
 
 
-def are(numbers: Iterable[int]) -> str:
+def is_are(numbers: Iterable[int]) -> str:
     return "is" if len(set(numbers)) == 1 else "are"
 
 

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from vcmts import configuration
-from vcmts.child import folder, writable
+from vcmts.child import check_writable, temporary_folder
 from vcmts.console import wide_console
 from vcmts.jsons import Json
 from vcmts.layout import advice, machine, propose
@@ -50,14 +50,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", metavar="FILE", help="also write everything to this file")
 
 
-def chosen(arguments: argparse.Namespace, found: Machine, place: Path) -> Path:
+def configuration_file(arguments: argparse.Namespace, found: Machine, folder_path: Path) -> Path:
     """The configuration file: that of --config, or the profile on the cores that `vcmts run` would
-    use on the machine, written to the folder `place`."""
+    use on the machine, written to `folder_path`."""
     if arguments.config:
         if arguments.ports is not None:
             raise MistakeError("--ports: found with --config, allowed: with --profile only")
-        return configuration.chosen(arguments, place)
-    path = place / "sg.yaml"
+        return configuration.configuration_file(arguments, folder_path)
+    path = folder_path / "sg.yaml"
     with path.open("w", encoding="utf-8") as out:
         write_server(
             crypto.profile_of(arguments),
@@ -65,14 +65,14 @@ def chosen(arguments: argparse.Namespace, found: Machine, place: Path) -> Path:
             out,
             sharing=arguments.ports or "shared",
             provider=crypto.provider_of(arguments),
-            cores=configuration.dealt_cores(
+            cores=configuration.cores_per_group(
                 arguments.groups, found.affinity & found.usable or found.usable or None
             ),
         )
     return path
 
 
-def told(config: Path, cores: str) -> Json:
+def check_placement(config: Path, cores: str) -> Json:
     """The facts that `vcmtsd check` prints for a machine with these cores, with refusals."""
     command = [str(program("vcmtsd")), "check", "--json", "--cores", cores, "--config", str(config)]
     done = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
@@ -97,10 +97,10 @@ def ports_of(facts: Json, files: Files) -> tuple[Port, ...]:
 
 def cores_text(found: Machine) -> str:
     sets = (found.present, found.online, found.usable)
-    return "/".join(machine.written(sorted(cores)) if cores else "" for cores in sets)
+    return "/".join(machine.cpu_list(sorted(cores)) if cores else "" for cores in sets)
 
 
-def proposed(case: Case) -> tuple[list[Fit], Proposal]:
+def make_proposal(case: Case) -> tuple[list[Fit], Proposal]:
     groups = [group["service_group"] for group in case.groups()]
     upstreams = [group["upstream"] is not None for group in case.groups()]
     node = next((port.node for port in case.ports if port.node is not None), None)
@@ -110,7 +110,7 @@ def proposed(case: Case) -> tuple[list[Fit], Proposal]:
     )
 
 
-def answer(case: Case, notes: list[Note], fits: list[Fit], proposal: Proposal | None) -> Json:
+def result_json(case: Case, notes: list[Note], fits: list[Fit], proposal: Proposal | None) -> Json:
     found = case.machine
     return {
         "schema": SCHEMA,
@@ -128,27 +128,27 @@ def answer(case: Case, notes: list[Note], fits: list[Fit], proposal: Proposal | 
 
 
 def main(arguments: argparse.Namespace) -> int:
-    writable(arguments.json)
+    check_writable(arguments.json)
     files = Files(arguments.machine)
     found = machine.read(files)
     if not found.usable and arguments.machine != HERE:
         raise MistakeError(f"--machine {arguments.machine}: found no core in its sys and proc")
-    with folder() as place:
-        config = chosen(arguments, found, place)
-        facts = told(config, "here" if arguments.machine == HERE else cores_text(found))
+    with temporary_folder() as folder_path:
+        config = configuration_file(arguments, found, folder_path)
+        facts = check_placement(config, "here" if arguments.machine == HERE else cores_text(found))
     placement = facts["placement"]
     case = Case(
-        machine.as_told(found, files, placement["machine"]),
+        machine.with_reported_cores(found, files, placement["machine"]),
         placement,
         ports_of(facts, files),
-        asked=bool(arguments.config) and any(group["given"] for group in placement["groups"]),
+        configured=bool(arguments.config) and any(group["given"] for group in placement["groups"]),
     )
     notes = advice.notes(case)
-    fits, proposal = proposed(case)
-    wanted = arguments.propose or not case.asked or placement["refused"]
-    offered = proposal if wanted else None
+    fits, proposal = make_proposal(case)
+    show_proposal = arguments.propose or not case.configured or placement["refused"]
+    offered = proposal if show_proposal else None
     show(case, notes, fits, offered, wide_console())
     if arguments.json:
-        text = json.dumps(answer(case, notes, fits, offered), indent=2)
+        text = json.dumps(result_json(case, notes, fits, offered), indent=2)
         Path(arguments.json).write_text(text + "\n", encoding="utf-8")
     return 2 if any(note.level == REFUSED for note in notes) else 0

@@ -57,7 +57,7 @@ class Machine:
         return frozenset(n for n, core in self.cores.items() if core.isolated)
 
 
-def written(cores: Iterable[int]) -> str:
+def cpu_list(cores: Iterable[int]) -> str:
     """Formats cores as a CPU list with ranges, "1-3,5", in the given order; "none" if empty."""
     runs: list[list[int]] = []
     for core in cores:
@@ -77,13 +77,13 @@ def last_possible(files: Files) -> int | None:
     )
 
 
-def known(text: str) -> int | None:
+def parse_number(text: str) -> int | None:
     """Parses the number of a socket or node; None for -1, the kernel's "none"."""
     found = number(text)
     return found if isinstance(found, int) and found >= 0 else None
 
 
-def groups_of(files: Files) -> dict[str, str]:
+def control_groups(files: Files) -> dict[str, str]:
     """The paths of this process's control groups by controller; version 2 has the name ""."""
     found = {}
     for line in files.text("proc/self/cgroup").splitlines():
@@ -92,7 +92,9 @@ def groups_of(files: Files) -> dict[str, str]:
     return found
 
 
-def nearest(files: Files, hierarchy: str, path: str, names: tuple[str, ...]) -> tuple[str, str]:
+def nearest_file(
+    files: Files, hierarchy: str, path: str, names: tuple[str, ...]
+) -> tuple[str, str]:
     """The path and content of the first file of `names` in a control group or its nearest ancestor;
     "" and "" if there is none. In a container the root may be the group itself."""
     parts = [part for part in path.split("/") if part and part != ".."]
@@ -106,25 +108,25 @@ def nearest(files: Files, hierarchy: str, path: str, names: tuple[str, ...]) -> 
 
 
 def cpuset_of(files: Files) -> CpuSet | None:
-    groups = groups_of(files)
-    places: list[tuple[str, str, tuple[str, ...]]] = [
+    groups = control_groups(files)
+    locations: list[tuple[str, str, tuple[str, ...]]] = [
         (f"{CGROUPS}/cpuset", groups.get("cpuset", "/"), ("cpuset.effective_cpus", "cpuset.cpus")),
         (CGROUPS, groups.get("", "/"), ("cpuset.cpus.effective",)),
     ]
-    for place in places:
-        file, text = nearest(files, *place)
+    for location in locations:
+        file, text = nearest_file(files, *location)
         if cpus_or_none(text):
             return CpuSet(frozenset(cpus_or_none(text)), f"/{file}")
     return None
 
 
 def quota_of(files: Files) -> float | None:
-    groups = groups_of(files)
-    _, text = nearest(files, CGROUPS, groups.get("", "/"), ("cpu.max",))
+    groups = control_groups(files)
+    _, text = nearest_file(files, CGROUPS, groups.get("", "/"), ("cpu.max",))
     if "cpu" in groups and not text:
         base, path = f"{CGROUPS}/cpu", groups["cpu"]
-        _, time = nearest(files, base, path, ("cpu.cfs_quota_us",))
-        _, period = nearest(files, base, path, ("cpu.cfs_period_us",))
+        _, time = nearest_file(files, base, path, ("cpu.cfs_quota_us",))
+        _, period = nearest_file(files, base, path, ("cpu.cfs_period_us",))
         text = f"{time} {period}"
     match = re.fullmatch(r"(\d+) ([1-9]\d*)", text)
     return int(match[1]) / int(match[2]) if match else None
@@ -144,7 +146,7 @@ def cores_of(files: Files, online: Iterable[int]) -> dict[int, Core]:
         siblings = cpus_or_none(files.text(f"{topology}/thread_siblings_list"))
         found[n] = Core(
             n,
-            socket=known(files.text(f"{topology}/physical_package_id")),
+            socket=parse_number(files.text(f"{topology}/physical_package_id")),
             node=nodes.get(n),
             siblings=tuple(s for s in siblings if s != n),
             isolated=n in isolated,
@@ -156,7 +158,7 @@ def cores_of(files: Files, online: Iterable[int]) -> dict[int, Core]:
 def crypto_of(files: Files) -> tuple[tuple[str, int | None], ...]:
     base = "sys/bus/pci/devices"
     return tuple(
-        (name, known(files.text(f"{base}/{name}/numa_node")))
+        (name, parse_number(files.text(f"{base}/{name}/numa_node")))
         for name in files.names(base, r"[\da-f]+:[\da-f]+:[\da-f]+\.[\da-f]")
         if files.text(f"{base}/{name}/class").startswith(CO_PROCESSORS)
     )
@@ -167,10 +169,10 @@ def node_of_device(files: Files, device: str) -> int | None:
     name = device.split(",")[0]
     if PCI_ADDRESS.fullmatch(name):
         address = (name if name.count(":") == 2 else f"0000:{name}").lower()
-        return known(files.text(f"sys/bus/pci/devices/{address}/numa_node"))
+        return parse_number(files.text(f"sys/bus/pci/devices/{address}/numa_node"))
     interface = re.search(r",iface=([^,/]+)", device)
     if interface:
-        return known(files.text(f"sys/class/net/{interface[1]}/device/numa_node"))
+        return parse_number(files.text(f"sys/class/net/{interface[1]}/device/numa_node"))
     return None
 
 
@@ -183,11 +185,11 @@ def read(files: Files) -> Machine:
     cpuset = cpuset_of(files)
     allowed = frozenset(affinity) or online
     # The default affinity excludes isolated cores, but they can be requested: src/platform/cpus.h.
-    asked = isolated & cpuset.cores if cpuset else isolated
+    requestable = isolated & cpuset.cores if cpuset else isolated
     return Machine(
         present=present,
         online=online,
-        usable=(allowed | asked) & online,
+        usable=(allowed | requestable) & online,
         affinity=allowed,
         cpuset=cpuset,
         quota=quota_of(files),
@@ -196,13 +198,13 @@ def read(files: Files) -> Machine:
     )
 
 
-def as_told(machine: Machine, files: Files, told: dict[str, list[int]]) -> Machine:
+def with_reported_cores(machine: Machine, files: Files, reported: dict[str, list[int]]) -> Machine:
     """The machine with the cores that vcmtsd reported. Reads the topology again if they differ."""
-    online = frozenset(told["online"])
+    online = frozenset(reported["online"])
     return replace(
         machine,
-        present=frozenset(told["present"]),
+        present=frozenset(reported["present"]),
         online=online,
-        usable=frozenset(told["usable"]),
+        usable=frozenset(reported["usable"]),
         cores=machine.cores if online == machine.online else cores_of(files, sorted(online)),
     )

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
-from vcmts.layout.machine import Machine, written
+from vcmts.layout.machine import Machine, cpu_list
 
 MOST_GROUPS = 64  # of a server file
 
@@ -80,51 +80,53 @@ def main_core(machine: Machine) -> int:
     return min(plain or machine.usable)
 
 
-def pool_of(machine: Machine, cores: Iterable[int], node: int | None) -> Pool:
+def make_pool(machine: Machine, cores: Iterable[int], node: int | None) -> Pool:
     """A pool of these cores. Cores of the NUMA node come first, and on each node isolated ones."""
     whole: dict[tuple[int, ...], list[int]] = {}
     cores = frozenset(cores)
     for core in sorted(cores):
         whole.setdefault(machine.physical(core), []).append(core)
 
-    def rank(threads: tuple[int, ...]) -> tuple[bool, int, bool, int]:
+    def order_key(threads: tuple[int, ...]) -> tuple[bool, int, bool, int]:
         first = machine.core(whole[threads][0])
         return first.node != node, first.node or 0, not first.isolated, first.number
 
     return Pool(
         [
             Physical(machine.core(threads[0]).node or 0, whole[threads])
-            for threads in sorted(whole, key=rank)
+            for threads in sorted(whole, key=order_key)
         ]
     )
 
 
-def take(physical: Physical) -> int:
+def assign(physical: Physical) -> int:
     physical.used += 1
     return physical.free.pop(0)
 
 
-def one_thread(places: Sequence[Physical], *, beside: bool) -> list[int]:
-    """Assigns a thread; empty if none is free. `beside`: on a core with few free threads, to leave
+def assign_thread(candidates: Sequence[Physical], *, fill_up: bool) -> list[int]:
+    """Assigns a thread; empty if none is free. `fill_up`: on a core with few free threads, to leave
     whole cores for pairs; else on a core with few assigned threads."""
-    free = [place for place in places if place.free]
+    free = [candidate for candidate in candidates if candidate.free]
     if not free:
         return []
-    if beside:
-        return [take(min(free, key=lambda place: len(place.free)))]
-    return [take(min(free, key=lambda place: place.used))]
+    if fill_up:
+        return [assign(min(free, key=lambda candidate: len(candidate.free)))]
+    return [assign(min(free, key=lambda candidate: candidate.used))]
 
 
-def two_threads(places: Sequence[Physical]) -> list[int]:
+def assign_pair(candidates: Sequence[Physical]) -> list[int]:
     """Assigns two threads, on one physical core if possible; empty if two are not free."""
-    for place in places:
-        if len(place.free) >= 2:
-            return [take(place), take(place)]
-    free = [place for place in places if place.free]
-    return [take(place) for place in free[:2]] if len(free) >= 2 else []
+    for candidate in candidates:
+        if len(candidate.free) >= 2:
+            return [assign(candidate), assign(candidate)]
+    free = [candidate for candidate in candidates if candidate.free]
+    return [assign(candidate) for candidate in free[:2]] if len(free) >= 2 else []
 
 
-def deal(layout: Layout, pool: Pool, places: Sequence[Physical], upstream: bool) -> bool:
+def assign_group(
+    layout: Layout, pool: Pool, candidates: Sequence[Physical], upstream: bool
+) -> bool:
     """Assigns the cores of one more group, in the loader's order. Returns False if there are too
     few; some may be assigned then."""
     own_upstream = upstream and layout.own_upstream
@@ -133,10 +135,10 @@ def deal(layout: Layout, pool: Pool, places: Sequence[Physical], upstream: bool)
         if not pool.second_downstream:
             return True
     if layout.downstream == 1 and not own_upstream:
-        found = one_thread(places, beside=False)
+        found = assign_thread(candidates, fill_up=False)
         pool.dealt += found
         return bool(found)
-    found = two_threads(places)
+    found = assign_pair(candidates)
     pool.dealt += found
     if not found or layout.downstream == 1 or not own_upstream:
         return bool(found)
@@ -144,45 +146,50 @@ def deal(layout: Layout, pool: Pool, places: Sequence[Physical], upstream: bool)
         pool.second_upstream = not pool.second_upstream
         if not pool.second_upstream:
             return True
-    found = one_thread(places, beside=True)
+    found = assign_thread(candidates, fill_up=True)
     pool.dealt += found
     return bool(found)
 
 
-def copied(pool: Pool) -> Pool:
-    physical = [Physical(place.node, place.free.copy(), place.used) for place in pool.physical]
+def copy_pool(pool: Pool) -> Pool:
+    physical = [
+        Physical(candidate.node, candidate.free.copy(), candidate.used)
+        for candidate in pool.physical
+    ]
     halves = (pool.second_downstream, pool.second_upstream, pool.node)
     return Pool(physical, *halves, pool.dealt.copy())
 
 
-def with_one_more(layout: Layout, pool: Pool, upstream: bool, across: bool) -> Pool | None:
+def add_group(layout: Layout, pool: Pool, upstream: bool, across: bool) -> Pool | None:
     """Returns the pool after one more group, on the first node with enough cores, or on that of the
     group with which it shares a thread. None if it does not fit."""
     waiting = pool.second_downstream or pool.second_upstream
     nodes = [pool.node] if waiting else list(dict.fromkeys(p.node for p in pool.physical))
     for node in [*nodes, None] if across else nodes:
-        tried = copied(pool)
-        places = [place for place in tried.physical if node is None or place.node == node]
-        if deal(layout, tried, places, upstream):
-            tried.node = pool.node if waiting else node
-            return tried
+        attempt = copy_pool(pool)
+        candidates = [
+            candidate for candidate in attempt.physical if node is None or candidate.node == node
+        ]
+        if assign_group(layout, attempt, candidates, upstream):
+            attempt.node = pool.node if waiting else node
+            return attempt
     return None
 
 
-def dealt(
+def assigned(
     layout: Layout, pool: Pool, upstreams: Sequence[bool], *, across: bool = True
 ) -> tuple[int, tuple[int, ...]]:
     """The number of groups that fit, and their cores. `upstreams` says per group whether it has an
     upstream; `across`: a group may use several NUMA nodes."""
     for count, upstream in enumerate(upstreams):
-        after = with_one_more(layout, pool, upstream, across)
+        after = add_group(layout, pool, upstream, across)
         if after is None:
             return count, tuple(pool.dealt)
         pool = after
     return len(upstreams), tuple(pool.dealt)
 
 
-def polling(machine: Machine) -> frozenset[int]:
+def polling_cores(machine: Machine) -> frozenset[int]:
     """The cores on which threads may poll: without the management core, if there is another one."""
     return machine.usable - {main_core(machine)} or machine.usable
 
@@ -190,30 +197,32 @@ def polling(machine: Machine) -> frozenset[int]:
 def fits(machine: Machine, upstreams: Sequence[bool], node: int | None) -> list[Fit]:
     """The maximum number of groups per layout. `node`: preferred NUMA node."""
     like = [any(upstreams)] * MOST_GROUPS
-    pool = pool_of(machine, polling(machine), node)
-    return [Fit(layout, dealt(layout, pool, like)[0]) for layout in LAYOUTS]
+    pool = make_pool(machine, polling_cores(machine), node)
+    return [Fit(layout, assigned(layout, pool, like)[0]) for layout in LAYOUTS]
 
 
-def by_layout(machine: Machine, upstreams: Sequence[bool], node: int | None) -> Proposal | None:
+def propose_layout(
+    machine: Machine, upstreams: Sequence[bool], node: int | None
+) -> Proposal | None:
     """The first layout that fits: with isolated cores only, and groups on one node, if possible."""
     main = main_core(machine)
-    isolated = polling(machine) & machine.isolated()
-    for cores, across in product((isolated, polling(machine)), (False, True)):
+    isolated = polling_cores(machine) & machine.isolated()
+    for cores, across in product((isolated, polling_cores(machine)), (False, True)):
         for layout in LAYOUTS:
-            pool = pool_of(machine, cores, node)
-            count, taken = dealt(layout, pool, upstreams, across=across)
+            pool = make_pool(machine, cores, node)
+            count, used_cores = assigned(layout, pool, upstreams, across=across)
             if count == len(upstreams):
-                listed = f'cores: "{written(taken)}", main_core: {main}'
+                listed = f'cores: "{cpu_list(used_cores)}", main_core: {main}'
                 threads = f"threads: {{layout: {layout.name}, {listed}}}"
-                return Proposal(layout.name, threads, cores=taken, main_core=main)
+                return Proposal(layout.name, threads, cores=used_cores, main_core=main)
     return None
 
 
-def by_key(machine: Machine, groups: Sequence[int], node: int | None) -> Proposal:
+def propose_shared_cores(machine: Machine, groups: Sequence[int], node: int | None) -> Proposal:
     """For more groups than fit any layout: assigns cores to groups in turn, several per core."""
     main = main_core(machine)
-    pool = pool_of(machine, polling(machine), node)
-    cores = dealt(COMBINED, pool, [True] * MOST_GROUPS)[1]
+    pool = make_pool(machine, polling_cores(machine), node)
+    cores = assigned(COMBINED, pool, [True] * MOST_GROUPS)[1]
     keys = [f"upper_mac_core: {core}, upstream_core: {core}" for core in cores]
     if len(keys) == 1:
         threads = f"threads: {{downstream: 1ds1t, main_core: {main}, {keys[0]}}}"
@@ -227,4 +236,4 @@ def proposal(
     machine: Machine, groups: Sequence[int], upstreams: Sequence[bool], node: int | None
 ) -> Proposal:
     """A proposal for these group ids; `upstreams`: which have an upstream. Needs a usable core."""
-    return by_layout(machine, upstreams, node) or by_key(machine, groups, node)
+    return propose_layout(machine, upstreams, node) or propose_shared_cores(machine, groups, node)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from vcmts.layout.case import BETTER, KNOWN, REFUSED, Case, Note, named
-from vcmts.layout.machine import Core, Machine, written
+from vcmts.layout.case import BETTER, KNOWN, REFUSED, Case, Note, numbered
+from vcmts.layout.machine import Core, Machine, cpu_list
 from vcmts.layout.propose import MOST_GROUPS, Fit, Proposal
 
 LEVELS = {REFUSED: "cannot run", BETTER: "improve", KNOWN: "note"}
@@ -54,16 +54,16 @@ def cores_table(case: Case) -> Table:
             str(number),
             optional(core.socket),
             optional(core.node),
-            written(core.siblings) if core.siblings else "",
+            cpu_list(core.siblings) if core.siblings else "",
             state(machine, core),
             runs_on(case, number),
         )
     return table
 
 
-def asked(case: Case) -> str:
+def placement_text(case: Case) -> str:
     """How the configuration sets threads: layout, keys or nothing; with the groups of each."""
-    if not case.asked:
+    if not case.configured:
         return "configured: nothing; the table shows the default placement"
     kinds: dict[str, list[int]] = {}
     for group in case.groups():
@@ -71,22 +71,22 @@ def asked(case: Case) -> str:
         words = [f"layout {group['layout']}"] if group["layout"] else []
         words += [", ".join(keys)] if keys else []
         kinds.setdefault(" and ".join(words) or "nothing", []).append(group["service_group"])
-    told = [f"{words} ({named('service group', groups)})" for words, groups in kinds.items()]
-    return "configured: " + "; ".join(told)
+    texts = [f"{words} ({numbered('service group', groups)})" for words, groups in kinds.items()]
+    return "configured: " + "; ".join(texts)
 
 
-def there(machine: Machine) -> str:
+def machine_text(machine: Machine) -> str:
     sockets = {core.socket for core in machine.cores.values()} - {None}
     nodes = {core.node for core in machine.cores.values()} - {None}
     physical = {machine.physical(number) for number in machine.cores}
     words = [f"{len(machine.cores)} cores online, {len(physical)} of them physical"]
     words += [f"{len(sockets)} socket{'s' * (len(sockets) > 1)}"] if sockets else []
     words += [f"{len(nodes)} NUMA node{'s' * (len(nodes) > 1)}"] if nodes else []
-    words += [f"usable {written(sorted(machine.usable))}"]
+    words += [f"usable {cpu_list(sorted(machine.usable))}"]
     if machine.isolated():
-        words += [f"isolated {written(sorted(machine.isolated()))}"]
+        words += [f"isolated {cpu_list(sorted(machine.isolated()))}"]
     if machine.cpuset:
-        words += [f"cpuset {written(sorted(machine.cpuset.cores))}"]
+        words += [f"cpuset {cpu_list(sorted(machine.cpuset.cores))}"]
     return "machine: " + ", ".join(words)
 
 
@@ -98,7 +98,7 @@ def show_notes(notes: Sequence[Note], console: Console) -> None:
         console.print("no problems found")
 
 
-def fitting(fits: Sequence[Fit]) -> str:
+def fits_text(fits: Sequence[Fit]) -> str:
     words = [f"{fit.layout.name} {fit.groups}{'+' * (fit.groups == MOST_GROUPS)}" for fit in fits]
     return "service groups that fit by layout: " + ", ".join(words)
 
@@ -123,10 +123,10 @@ def show(
     proposal: Proposal | None,
     console: Console,
 ) -> None:
-    console.print(asked(case), soft_wrap=True, markup=False)
-    console.print(there(case.machine), soft_wrap=True, markup=False)
+    console.print(placement_text(case), soft_wrap=True, markup=False)
+    console.print(machine_text(case.machine), soft_wrap=True, markup=False)
     console.print(cores_table(case))
     show_notes(notes, console)
-    console.print(fitting(fits), soft_wrap=True, markup=False)
+    console.print(fits_text(fits), soft_wrap=True, markup=False)
     if proposal is not None:
         show_proposal(proposal, len(case.groups()), console)

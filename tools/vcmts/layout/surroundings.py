@@ -3,8 +3,8 @@
 
 from collections.abc import Iterator
 
-from vcmts.layout.case import BETTER, KNOWN, Case, Note, are, named
-from vcmts.layout.machine import written
+from vcmts.layout.case import BETTER, KNOWN, Case, Note, is_are, numbered
+from vcmts.layout.machine import cpu_list
 
 
 def not_isolated(case: Case) -> Iterator[Note]:
@@ -12,13 +12,13 @@ def not_isolated(case: Case) -> Iterator[Note]:
     free = sorted(set(case.free()) & case.machine.isolated())
     if not found:
         return
-    cores = written(sorted(found))
+    cores = cpu_list(sorted(found))
     kernel = f"isolcpus={cores} nohz_full={cores} rcu_nocbs={cores} on the kernel's command line"
     yield Note(
         "not isolated",
         BETTER,
-        f"{named('core', found)} {are(found)} not isolated: the kernel may run other tasks there",
-        f"{named('core', free)} {are(free)} isolated and free" if free else kernel,
+        f"{numbered('core', found)} {is_are(found)} not isolated: other tasks may run there",
+        f"{numbered('core', free)} {is_are(free)} isolated and free" if free else kernel,
     )
 
 
@@ -30,19 +30,19 @@ def ticks(case: Case) -> Iterator[Note]:
         yield Note(
             "ticks",
             BETTER,
-            f"{named('core', found)} {are(found)} isolated, but the kernel's timer tick interrupts "
-            "the polling threads",
-            f"nohz_full={written(sorted(found))} on the kernel's command line",
+            f"{numbered('core', found)} {is_are(found)} isolated, but the kernel's timer tick "
+            "interrupts the polling threads",
+            f"nohz_full={cpu_list(sorted(found))} on the kernel's command line",
         )
 
 
 def quota(case: Case) -> Iterator[Note]:
-    most, needed = case.machine.quota, len(case.runs())
-    if most is not None and most < needed:
+    limit, needed = case.machine.quota, len(case.runs())
+    if limit is not None and limit < needed:
         yield Note(
             "time limit",
             BETTER,
-            f"the control group's CPU limit is {most:g} cores, but {needed} threads poll: the "
+            f"the control group's CPU limit is {limit:g} cores, but {needed} threads poll: the "
             "kernel will throttle them",
             "remove the limit, use a cpuset (cpu.max, docker --cpus, Kubernetes: whole CPUs)",
         )
@@ -64,7 +64,7 @@ def shared_ports(case: Case) -> Iterator[Note]:
                 "shared port",
                 KNOWN,
                 f"core {port['core']} receives from the {port['port']} port for all its groups, "
-                f"and passes packets through rings to {named('service group', elsewhere)}",
+                f"and passes packets through rings to {numbered('service group', elsewhere)}",
                 "if that core is overloaded, give each group its own ports (docs/sharing.md)",
             )
 
@@ -78,9 +78,9 @@ def affinity(case: Case) -> Iterator[Note]:
         yield Note(
             "affinity",
             KNOWN,
-            f"{named('core', more)} {are(more)} in the cpuset ({machine.cpuset.file}), but not in "
-            "the affinity of this process",
-            f"to use all of them: taskset -c {written(sorted(machine.usable | more))}",
+            f"{numbered('core', more)} {is_are(more)} in the cpuset ({machine.cpuset.file}), not "
+            "in the affinity of this process",
+            f"to use all of them: taskset -c {cpu_list(sorted(machine.usable | more))}",
         )
 
 
@@ -90,7 +90,7 @@ def offline(case: Case) -> Iterator[Note]:
         yield Note(
             "offline cores",
             KNOWN,
-            f"{named('core', found)} {are(found)} offline",
+            f"{numbered('core', found)} {is_are(found)} offline",
             "nothing if intended; else /sys/devices/system/cpu/smt/control, cpuN/online",
         )
 

@@ -10,10 +10,10 @@ import re
 import subprocess
 from pathlib import Path
 
-from vcmts.child import folder, stoppable
+from vcmts.child import stoppable, temporary_folder
 from vcmts.monitor import server
 from vcmts.monitor.targets import targets
-from vcmts.paths import MistakeError, complain
+from vcmts.paths import MistakeError, notify
 
 EPILOG = """For a quick look, not for production: the data are in a temporary folder that is removed
 at the end. deploy/prometheus/ has the rules for your own Prometheus, deploy/grafana/ the
@@ -82,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def watched(given: list[str] | None) -> list[str]:
+def scrape_targets(given: list[str] | None) -> list[str]:
     found = given or targets()
     if not found:
         raise MistakeError(
@@ -92,15 +92,15 @@ def watched(given: list[str] | None) -> list[str]:
     return found
 
 
-def show(number: int, watching: list[str]) -> None:
-    print(f"scraping {', '.join(watching)}")
+def print_addresses(number: int, scraped: list[str]) -> None:
+    print(f"scraping {', '.join(scraped)}")
     at = f"http://{server.HOST}:{number}"
     print(f"graphs:  {at}/consoles/{server.PAGE}")
     print(f"alerts:  {at}/alerts")
     print(f"Grafana: import deploy/grafana/*.json; data source {at}\nCtrl-C to stop", flush=True)
 
 
-def ended(child: "subprocess.Popen[bytes]") -> None:
+def stop_prometheus(child: "subprocess.Popen[bytes]") -> None:
     """Stops Prometheus if it still runs; it must end before its folder is removed."""
     if child.poll() is None:
         child.terminate()
@@ -112,23 +112,25 @@ def ended(child: "subprocess.Popen[bytes]") -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    server.installed()
-    watching = watched(arguments.target)
+    server.prometheus_path()
+    scraped = scrape_targets(arguments.target)
     number = server.free_port(arguments.port)
     with (
-        folder() as within,
-        (within / "said").open("w+b") as said,
+        temporary_folder() as folder,
+        (folder / "said").open("w+b") as stderr,
         stoppable() as stopped,
     ):
-        child = server.started(within, number, watching, arguments.rules, arguments.interval, said)
+        child = server.start_prometheus(
+            folder, number, scraped, arguments.rules, arguments.interval, stderr
+        )
         try:
-            server.wait_for(child, number, stopped, said)
-            if not stopped.asked:
-                show(number, watching)
+            server.wait_until_ready(child, number, stopped, stderr)
+            if not stopped.by_signal:
+                print_addresses(number, scraped)
             stopped.wait(child)
         finally:
-            ended(child)
-        if not stopped.asked:
-            complain(f"prometheus ended: {server.last_words(said)}")
+            stop_prometheus(child)
+        if not stopped.by_signal:
+            notify(f"prometheus ended: {server.last_messages(stderr)}")
             return 1
     return 0

@@ -14,14 +14,14 @@ from typing import IO
 from urllib.parse import urlencode
 
 from vcmts.child import Stopped, start
-from vcmts.paths import MistakeError, data, how_to_get
+from vcmts.paths import MistakeError, data, install_hint
 
 RULES = data("deploy/prometheus/alerts.yaml")
 HOST = "127.0.0.1"
 USUAL_PORT = 9090
 START_SECONDS = 60
 SAID_LINES = 5
-# Graphs of the page. {window}: LOOKS scrape intervals.
+# Graphs of the page. {window}: SCRAPES scrape intervals.
 GRAPHS = (
     "8 * sum by (instance, service_group)"
     " (rate(vcmts_downstream_transmitted_bytes_total[{window}]))",
@@ -31,20 +31,20 @@ GRAPHS = (
     " (rate(vcmts_scheduler_delay_seconds_bucket[{window}])))",
     "rate(vcmts_worker_busy_seconds_total[{window}])",
 )
-LOOKS = 4
+SCRAPES = 4
 PAGE = "vcmts.html"  # a console template of Prometheus
 
 
-def installed() -> str:
+def prometheus_path() -> str:
     found = shutil.which("prometheus")
     if found is None:
-        raise MistakeError(f"prometheus is not installed: {how_to_get('monitor', 'prometheus')}")
+        raise MistakeError(f"prometheus is not installed: {install_hint('monitor', 'prometheus')}")
     return found
 
 
-def free_port(wanted: int | None) -> int:
+def free_port(requested: int | None) -> int:
     """The port `wanted`, which must be free; None: USUAL_PORT if it is free, else any free port."""
-    for port in (wanted,) if wanted is not None else (USUAL_PORT, 0):
+    for port in (requested,) if requested is not None else (USUAL_PORT, 0):
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
@@ -53,7 +53,7 @@ def free_port(wanted: int | None) -> int:
                 continue
             found: int = probe.getsockname()[1]
             return found
-    raise MistakeError(f"--port {wanted}: in use or not permitted; choose another port")
+    raise MistakeError(f"--port {requested}: in use or not permitted; choose another port")
 
 
 def configuration(targets: Sequence[str], rules: Sequence[Path], seconds: int) -> str:
@@ -69,28 +69,28 @@ def configuration(targets: Sequence[str], rules: Sequence[Path], seconds: int) -
     return json.dumps(tree, indent=1)
 
 
-def command(within: Path, port: int) -> list[str]:
+def command(folder: Path, port: int) -> list[str]:
     return [
-        installed(),
-        f"--config.file={within / 'prometheus.yml'}",
-        f"--storage.tsdb.path={within / 'data'}",
+        prometheus_path(),
+        f"--config.file={folder / 'prometheus.yml'}",
+        f"--storage.tsdb.path={folder / 'data'}",
         f"--web.listen-address={HOST}:{port}",
-        f"--web.console.templates={within}",
+        f"--web.console.templates={folder}",
         "--log.level=warn",
     ]
 
 
-def started(
-    within: Path,
+def start_prometheus(
+    folder: Path,
     port: int,
     targets: Sequence[str],
     rules: Sequence[Path],
     seconds: int,
-    said: IO[bytes],
+    stderr: IO[bytes],
 ) -> "subprocess.Popen[bytes]":
-    (within / "prometheus.yml").write_text(configuration(targets, rules, seconds), encoding="utf-8")
-    (within / PAGE).write_text(page(seconds), encoding="utf-8")
-    return start(command(within, port), quiet=True, said=said)
+    (folder / "prometheus.yml").write_text(configuration(targets, rules, seconds), encoding="utf-8")
+    (folder / PAGE).write_text(page(seconds), encoding="utf-8")
+    return start(command(folder, port), quiet=True, stderr=stderr)
 
 
 def is_ready(port: int) -> bool:
@@ -104,22 +104,22 @@ def is_ready(port: int) -> bool:
         connection.close()
 
 
-def wait_for(
-    child: "subprocess.Popen[bytes]", port: int, stopped: Stopped, said: IO[bytes]
+def wait_until_ready(
+    child: "subprocess.Popen[bytes]", port: int, stopped: Stopped, stderr: IO[bytes]
 ) -> None:
     """Waits until Prometheus is ready, or for a signal. Raises MistakeError on failure."""
     deadline = time.monotonic() + START_SECONDS
-    while not stopped.asked and not is_ready(port):
+    while not stopped.by_signal and not is_ready(port):
         if child.poll() is not None:
-            raise MistakeError(f"prometheus ended: {last_words(said)}")
+            raise MistakeError(f"prometheus ended: {last_messages(stderr)}")
         if time.monotonic() > deadline:
             raise MistakeError(f"prometheus was not ready within {START_SECONDS} s")
         time.sleep(0.05)
 
 
-def last_words(said: IO[bytes]) -> str:
-    said.seek(0)
-    lines = said.read().decode(errors="replace").splitlines()
+def last_messages(stderr: IO[bytes]) -> str:
+    stderr.seek(0)
+    lines = stderr.read().decode(errors="replace").splitlines()
     return " / ".join(lines[-SAID_LINES:]) or "it printed no message"
 
 
@@ -127,7 +127,7 @@ def graphs(seconds: int) -> str:
     """The URL path of Prometheus's page with GRAPHS."""
     words = {}
     for number, expression in enumerate(GRAPHS):
-        words[f"g{number}.expr"] = expression.format(window=f"{LOOKS * seconds}s")
+        words[f"g{number}.expr"] = expression.format(window=f"{SCRAPES * seconds}s")
         words[f"g{number}.tab"] = "0"
         words[f"g{number}.range_input"] = "5m"
     return f"/graph?{urlencode(words)}"
@@ -135,9 +135,9 @@ def graphs(seconds: int) -> str:
 
 def page(seconds: int) -> str:
     """An HTML page with a short address that redirects to the graphs."""
-    place = html.escape(graphs(seconds))
+    address = html.escape(graphs(seconds))
     return (
         "<!doctype html><title>OpenVCMTS</title>"
-        f'<meta http-equiv="refresh" content="0; url={place}">'
-        f'<a href="{place}">graphs</a>\n'
+        f'<meta http-equiv="refresh" content="0; url={address}">'
+        f'<a href="{address}">graphs</a>\n'
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 PROGRAM = "vcmtsd"
 LISTENING = "0A"  # state TCP_LISTEN in /proc/PID/net/tcp
-TELLS = b"vcmts_build_info"
+MARKER = b"vcmts_build_info"
 SECONDS = 5
 MOST_BYTES = 1 << 26
 
@@ -26,7 +26,7 @@ def processes(root: Path) -> list[Path]:
     return sorted(found, key=lambda folder: int(folder.name))
 
 
-def sockets(process: Path) -> set[str]:
+def socket_inodes(process: Path) -> set[str]:
     """The inodes of the sockets that a process has open; empty without permission to see them."""
     found = set()
     try:
@@ -39,12 +39,12 @@ def sockets(process: Path) -> set[str]:
     return found
 
 
-def address_of(text: str) -> str:
+def parse_address(text: str) -> str:
     """Converts an address of /proc/PID/net/tcp: hexadecimal 32-bit words in host byte order, and
     the port. An unspecified address becomes the loopback address."""
     words, port = text.split(":")
     data = b"".join(
-        int(words[place : place + 8], 16).to_bytes(4, "little") for place in range(0, len(words), 8)
+        int(words[start : start + 8], 16).to_bytes(4, "little") for start in range(0, len(words), 8)
     )
     number = int(port, 16)
     if len(data) == 4:
@@ -54,25 +54,29 @@ def address_of(text: str) -> str:
     return f"[{IPv6Address('::1') if six.is_unspecified else six}]:{number}"
 
 
-def listens(process: Path) -> list[str]:
+def listening_addresses(process: Path) -> list[str]:
     """The TCP addresses, as ADDRESS:PORT, on which a process listens."""
-    own, found = sockets(process), []
+    own, found = socket_inodes(process), []
     for name in ("tcp", "tcp6"):
         try:
             lines = (process / "net" / name).read_text().splitlines()[1:]
         except OSError:
             continue
-        rows = [line.split() for line in lines]
-        found += [address_of(row[1]) for row in rows if row[3] == LISTENING and row[9] in own]
+        entries = [line.split() for line in lines]
+        found += [
+            parse_address(entry[1])
+            for entry in entries
+            if entry[3] == LISTENING and entry[9] in own
+        ]
     return found
 
 
-def tells(target: str) -> bool:
+def serves_metrics(target: str) -> bool:
     """Whether vcmtsd's metrics are served at an address."""
     connection = http.client.HTTPConnection(target, timeout=SECONDS)
     try:
         connection.request("GET", "/metrics")
-        return TELLS in connection.getresponse().read(MOST_BYTES)
+        return MARKER in connection.getresponse().read(MOST_BYTES)
     except (OSError, http.client.HTTPException):
         return False
     finally:
@@ -81,5 +85,5 @@ def tells(target: str) -> bool:
 
 def targets(root: Path = Path("/proc")) -> list[str]:
     """The metrics endpoints of all vcmtsd on this machine."""
-    asked = [address for process in processes(root) for address in listens(process)]
-    return [address for address in asked if tells(address)]
+    addresses = [address for process in processes(root) for address in listening_addresses(process)]
+    return [address for address in addresses if serves_metrics(address)]

@@ -24,7 +24,7 @@ class Child:
     process: subprocess.Popen[bytes]
     voice: Voice
     status: int | None = None  # exit status, negative: a signal's number; None: it runs
-    rest: bytes = b""  # an incomplete line
+    partial: bytes = b""  # an incomplete line
     open: bool = True  # its stderr
     reaped: list[int] = field(default_factory=list)  # IDs of orphans
 
@@ -39,24 +39,24 @@ class Child:
         except BlockingIOError:
             return
         self.open = bool(piece)
-        *lines, self.rest = (self.rest + piece).split(b"\n")
-        self.give(lines)
-        if not self.open or len(self.rest) > LINE_MOST:
-            self.give_rest()
+        *lines, self.partial = (self.partial + piece).split(b"\n")
+        self.write_lines(lines)
+        if not self.open or len(self.partial) > LINE_MOST:
+            self.write_partial()
 
-    def give(self, lines: list[bytes]) -> None:
+    def write_lines(self, lines: list[bytes]) -> None:
         """Writes lines to stderr, and reports each to the voice."""
         left = b"".join(line + b"\n" for line in lines)
         with suppress(OSError):  # stderr is closed: continue without messages
             while left:
                 left = left[os.write(2, left) :]
         for line in filter(None, lines):
-            self.voice.heard(line.decode(errors="replace"))
+            self.voice.record(line.decode(errors="replace"))
 
-    def give_rest(self) -> None:
-        if self.rest:
-            self.give([self.rest])
-            self.rest = b""
+    def write_partial(self) -> None:
+        if self.partial:
+            self.write_lines([self.partial])
+            self.partial = b""
 
     def reap(self) -> None:
         """Reaps all ended processes: the first process of a container is the parent of orphans."""
@@ -80,7 +80,7 @@ class Child:
         """Passes on the last messages, even if another process still has the pipe open."""
         while self.open and ready([self.pipe()], 0.0):
             self.pass_on()
-        self.give_rest()
+        self.write_partial()
 
 
 def ready(files: Iterable[int], seconds: float) -> list[int]:
@@ -117,15 +117,15 @@ def reasons(drops: dict[str, int]) -> str:
     return f"; drops: {', '.join(named)}" if named else ""
 
 
-def account(summary: Path) -> list[str]:
+def summary_lines(summary: Path) -> list[str]:
     """A line per group and direction, from the summary that vcmtsd writes; empty without one."""
     try:
-        told = json.loads(summary.read_text(encoding="utf-8"))
+        parsed = json.loads(summary.read_text(encoding="utf-8"))
         return [
             f"service group {group['id']} {direction}: "
             + ", ".join(f"{word} {group[direction][word]}" for word in COUNTS)
             + reasons(group[direction]["drops"])
-            for group in told["groups"]
+            for group in parsed["groups"]
             for direction in ("downstream", "upstream")
             if group.get(direction) is not None
         ]
@@ -148,6 +148,6 @@ def why_ended(status: int, voice: Voice) -> str:
     return voice.worst[-1]  # libraries print theirs first
 
 
-def passed_on(status: int) -> int:
+def exit_status(status: int) -> int:
     """The exit status of this process for that of vcmtsd."""
     return 128 - status if status < 0 else status

@@ -14,15 +14,15 @@ import sys
 from pathlib import Path
 
 from vcmts.layout import machine as layout_machine
-from vcmts.layout.machine import Machine, written
+from vcmts.layout.machine import Machine, cpu_list
 from vcmts.paths import program
 from vcmts.pod import mounted, pages
-from vcmts.pod.child import account, passed_on, start, why_ended
-from vcmts.pod.placing import own, shared
+from vcmts.pod.child import exit_status, start, summary_lines, why_ended
+from vcmts.pod.placing import polling_machine, sharing_warning
 from vcmts.pod.render import RefusedError, Rendered, Source, rendered, write
 from vcmts.pod.supervise import Pod, Signals, StoppedError, caught, unforeseen
-from vcmts.pod.variables import WrongError
-from vcmts.pod.voice import Voice, terminate
+from vcmts.pod.variables import PodError
+from vcmts.pod.voice import Voice, write_termination_message
 from vcmts.system.files import Files
 
 MISTAKE = 2
@@ -101,8 +101,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("vcmtsd", metavar="-- OPTION", nargs="*", help=argparse.SUPPRESS)
 
 
-def prepare(folder: Path) -> None:
-    """Creates the folder, and removes files of an earlier container. Raises WrongError."""
+def prepare_folder(folder: Path) -> None:
+    """Creates the folder, and removes files of an earlier container. Raises PodError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name in ("control.sock", "vcmts.yaml", SUMMARY):
@@ -112,39 +112,39 @@ def prepare(folder: Path) -> None:
         for path in (folder / "dpdk").glob("vcmtsd-*"):
             shutil.rmtree(path, ignore_errors=True)
     except OSError as error:
-        raise WrongError(cannot_write(folder, error)) from error
+        raise PodError(cannot_write(folder, error)) from error
 
 
 def cannot_write(folder: Path, error: OSError) -> str:
     return f"{error.filename or folder}: {error.strerror}; mount an emptyDir with space at {folder}"
 
 
-def machine_here(arguments: argparse.Namespace, files: Files, voice: Voice) -> Machine:
+def usable_machine(arguments: argparse.Namespace, files: Files, voice: Voice) -> Machine:
     found = layout_machine.read(files)
     if not found.usable:
-        raise WrongError("cores: found none in /sys and /proc, allowed: 1 or more")
-    if shared(found):
-        voice.say("warning", shared(found))
-    return found if arguments.keep_threads else own(found, arguments.split_siblings)
+        raise PodError("cores: found none in /sys and /proc, allowed: 1 or more")
+    if sharing_warning(found):
+        voice.say("warning", sharing_warning(found))
+    return found if arguments.keep_threads else polling_machine(found, arguments.split_siblings)
 
 
-def made(arguments: argparse.Namespace, voice: Voice) -> tuple[Source, Rendered]:
-    """Renders and writes the configuration for vcmtsd. Raises WrongError or RefusedError."""
-    prepare(arguments.run)
+def render_and_write(arguments: argparse.Namespace, voice: Voice) -> tuple[Source, Rendered]:
+    """Renders and writes the configuration for vcmtsd. Raises PodError or RefusedError."""
+    prepare_folder(arguments.run)
     files = Files()
     source = Source(
         config=arguments.config,
         written=arguments.run / "vcmts.yaml",
-        machine=machine_here(arguments, files, voice),
+        machine=usable_machine(arguments, files, voice),
         files=files,
         environment=os.environ,
-        place=not arguments.keep_threads,
+        assign=not arguments.keep_threads,
     )
     try:
         found = rendered(source)
         write(source.written, found.text)
     except OSError as error:
-        raise WrongError(cannot_write(arguments.run, error)) from error
+        raise PodError(cannot_write(arguments.run, error)) from error
     if arguments.huge_pages == "must":
         pages.check(files, int(found.facts["placement"]["memory_mb"]))
     return source, found
@@ -163,7 +163,7 @@ def command_of(arguments: argparse.Namespace, source: Source, control: Path) -> 
     ]
 
 
-def settle(found: Rendered, cores: frozenset[int]) -> None:
+def move_to_main_core(found: Rendered, cores: frozenset[int]) -> None:
     """Moves this process to the core of the management thread, away from polling cores."""
     main = int(found.facts["placement"]["main_core"])
     if main in cores:
@@ -175,42 +175,42 @@ def stopped_early(voice: Voice) -> int:
     return 0
 
 
-def served(arguments: argparse.Namespace, pod: Pod, signals: Signals) -> int:
+def start_and_serve(arguments: argparse.Namespace, pod: Pod, signals: Signals) -> int:
     """Runs vcmtsd to its end. Returns its status, negative for a signal."""
     cores = frozenset(os.sched_getaffinity(0))
     if pod.now.placing is not None:
-        polling = written(pod.now.placing.polling())
+        polling = cpu_list(pod.now.placing.polling())
         pod.voice.say("notice", f"{pod.now.placing.layout.name} on cores {polling}")
-    settle(pod.now, cores)
+    move_to_main_core(pod.now, cores)
     command = command_of(arguments, pod.source, pod.control)
     if signals.stops:
         return stopped_early(pod.voice)
     status = pod.serve(start(command, cores, pod.voice, str(arguments.run)), signals)
-    for line in account(arguments.run / SUMMARY):
+    for line in summary_lines(arguments.run / SUMMARY):
         pod.voice.say("notice", line)
     return status
 
 
 def run(arguments: argparse.Namespace, voice: Voice, signals: Signals) -> int:
-    """Prepares and runs vcmtsd. Raises WrongError or RefusedError if it cannot be started."""
+    """Prepares and runs vcmtsd. Raises PodError or RefusedError if it cannot be started."""
     folders = list(dict.fromkeys([arguments.config.parent, arguments.secret]))
-    seen = mounted.seen(folders)  # before reading, so that later changes are detected
+    seen = mounted.file_states(folders)  # before reading, so that later changes are detected
     try:
         with signals.interrupting():
-            source, found = made(arguments, voice)
+            source, found = render_and_write(arguments, voice)
     except StoppedError:
         return stopped_early(voice)
     control = arguments.run / "control.sock"
     pod = Pod(source, folders, control, arguments.drain, voice, found, seen)
-    return served(arguments, pod, signals)
+    return start_and_serve(arguments, pod, signals)
 
 
-def wrong(mistakes: list[str], voice: Voice) -> int:
+def report_errors(mistakes: list[str], voice: Voice) -> int:
     """Reports errors to the log and the kubelet. Returns the exit status."""
     for mistake in mistakes:
         voice.say("error", mistake)
     more = len(mistakes) - 1
-    terminate(mistakes[0] + (f" (and {more} more, see the log)" if more else ""))
+    write_termination_message(mistakes[0] + (f" (and {more} more, see the log)" if more else ""))
     return MISTAKE
 
 
@@ -220,14 +220,14 @@ def main(arguments: argparse.Namespace) -> int:
         with caught() as signals:
             status = run(arguments, voice, signals)
     except RefusedError as error:
-        return wrong(error.mistakes, voice)
-    except WrongError as error:
-        return wrong([str(error)], voice)
+        return report_errors(error.mistakes, voice)
+    except PodError as error:
+        return report_errors([str(error)], voice)
     except Exception as error:
-        return wrong([unforeseen(error)], voice)
+        return report_errors([unforeseen(error)], voice)
     if status != 0:
         why = why_ended(status, voice)
-        voice.say("error", f"ended with status {passed_on(status)}: {why}")
-        terminate(why)
+        voice.say("error", f"ended with status {exit_status(status)}: {why}")
+        write_termination_message(why)
     sys.stderr.flush()
-    return passed_on(status)
+    return exit_status(status)

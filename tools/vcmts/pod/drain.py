@@ -13,66 +13,68 @@ ANSWER_S = 1.0  # s to wait for an answer before checking whether to continue
 WAIT = "20 ms"  # limit of one group.drain
 
 
-class Left(NamedTuple):
+class Pending(NamedTuple):
     """The pending packets, segments and fragments of a group."""
 
-    held: int
-    waiting: int  # of these, for missing parts, which can no longer arrive
+    pending: int
+    incomplete: int  # of these, for missing parts, which can no longer arrive
 
     def moves(self) -> bool:
-        return self.held > self.waiting
+        return self.pending > self.incomplete
 
 
-Held = dict[int, Left]  # by group
+PendingByGroup = dict[int, Pending]  # by group
 
 
-def ids(client: Client) -> list[int]:
+def group_ids(client: Client) -> list[int]:
     """The IDs of the groups in service."""
     return [int(group["id"]) for group in client.call("group.list")["groups"]]
 
 
-def asked(client: Client, groups: list[int], limit: str) -> Held:
+def drain_groups(client: Client, groups: list[int], limit: str) -> PendingByGroup:
     """Drains groups in turn, each for up to `limit`; they receive no more. Omits refused ones."""
-    wanted: list[tuple[str, Json]] = [
+    requests: list[tuple[str, Json]] = [
         ("group.drain", {"group": group, "limit": limit}) for group in groups
     ]
-    answers = client.calls(wanted)
+    answers = client.calls(requests)
     return {
-        group: Left(answer["held"], answer["waiting"])
+        group: Pending(answer["held"], answer["waiting"])
         for group, answer in zip(groups, answers, strict=True)
         if not isinstance(answer, RefusedError)
     }
 
 
-def drained(
+def drain_all(
     path: Path, limit: float, go_on: Callable[[], bool], clock: Callable[[], float] = time.monotonic
-) -> Held:
+) -> PendingByGroup:
     """Drains all groups for up to `limit` seconds, as long as go_on() is true. Returns what is
     pending then. Raises OSError or ClosedError if vcmtsd does not answer."""
     end = clock() + limit
 
-    def waits() -> bool:
+    def may_continue() -> bool:
         return clock() < end and go_on()
 
-    with Client(path, timeout=min(ANSWER_S, limit), go_on=waits) as client:
-        groups = ids(client)
-        held = asked(client, groups, "0 ns") if groups else {}
-        while (moving := [group for group, left in held.items() if left.moves()]) and waits():
-            held |= asked(client, moving, WAIT)
-    return {group: left for group, left in held.items() if left.held}
+    with Client(path, timeout=min(ANSWER_S, limit), go_on=may_continue) as client:
+        groups = group_ids(client)
+        pending = drain_groups(client, groups, "0 ns") if groups else {}
+        while (
+            moving := [group for group, left in pending.items() if left.moves()]
+        ) and may_continue():
+            pending |= drain_groups(client, moving, WAIT)
+    return {group: left for group, left in pending.items() if left.pending}
 
 
-def moves(held: Held) -> bool:
-    return any(left.moves() for left in held.values())
+def moves(pending: PendingByGroup) -> bool:
+    return any(left.moves() for left in pending.values())
 
 
-def told(held: Held) -> str:
-    if not held:
+def result_text(pending: PendingByGroup) -> str:
+    if not pending:
         return "drained: nothing is pending"
-    if moves(held):
-        groups = (f"service group {group} has {left.held}" for group, left in held.items())
+    if moves(pending):
+        groups = (f"service group {group} has {left.pending}" for group, left in pending.items())
         return f"drained in part, still pending: {', '.join(groups)}"
-    parts = sum(left.waiting for left in held.values())
+    parts = sum(left.incomplete for left in pending.values())
     return (
         f"drained: only {parts} incomplete packets are pending, whose missing parts did not arrive"
     )

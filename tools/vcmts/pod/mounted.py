@@ -6,11 +6,11 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-Seen = tuple[tuple[str, int, int, int], ...]
+FileStates = tuple[tuple[str, int, int, int], ...]
 MOST_FILES = 4096
 
 
-def seen(folders: Iterable[Path]) -> Seen:
+def file_states(folders: Iterable[Path]) -> FileStates:
     """Name, inode, size and modification time of each file in the folders. The kubelet replaces a
     ConfigMap by exchanging the link ..data, which changes the inodes of its files."""
     found = []
@@ -24,7 +24,7 @@ def seen(folders: Iterable[Path]) -> Seen:
     return tuple(found)
 
 
-def missing(path: Path) -> str:
+def read_error(path: Path) -> str:
     """Why a file cannot be read; "" if it can."""
     try:
         with path.open("rb"):
@@ -35,7 +35,7 @@ def missing(path: Path) -> str:
         return str(error)
 
 
-def content(path: Path, most: int) -> str:
+def content_hash(path: Path, most: int) -> str:
     """A hash of the first `most` bytes of a file; "" if it is not readable."""
     try:
         if not path.is_file():

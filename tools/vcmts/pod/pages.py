@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks the huge pages of a container: those that are free, within the limit of its cgroup."""
 
-from vcmts.pod.variables import WrongError
+from vcmts.pod.variables import PodError
 from vcmts.system.files import Files, number
 
 MB = 1 << 20
@@ -11,7 +11,7 @@ RESOURCES = {2: "hugepages-2Mi", 1024: "hugepages-1Gi"}
 NO_LIMIT = 1 << 60
 
 
-def limit(files: Files, size: str) -> int:
+def cgroup_limit(files: Files, size: str) -> int:
     """Bytes in huge pages of a size that the container's control group may still use."""
     places = (
         (f"sys/fs/cgroup/hugetlb.{size}.max", f"sys/fs/cgroup/hugetlb.{size}.current"),
@@ -29,16 +29,16 @@ def limit(files: Files, size: str) -> int:
 
 def free_mb(files: Files, page_mb: int) -> int:
     pool = files.count(f"{POOLS}/hugepages-{page_mb * 1024}kB/free_hugepages") * page_mb
-    return min(pool, limit(files, SIZES[page_mb]) // MB)
+    return min(pool, cgroup_limit(files, SIZES[page_mb]) // MB)
 
 
 def check(files: Files, needed_mb: int) -> None:
-    """Raises WrongError if vcmtsd would not get `needed_mb` MB in huge pages of one size."""
+    """Raises PodError if vcmtsd would not get `needed_mb` MB in huge pages of one size."""
     free = {page: free_mb(files, page) for page in SIZES}
     if any(mb >= max(needed_mb, page) for page, mb in free.items()):
         return
     found = " and ".join(f"{mb} MB in {RESOURCES[page]}" for page, mb in free.items())
-    raise WrongError(
+    raise PodError(
         f"huge pages: found {found}, allowed: {needed_mb} MB or more of one size, in the pod's "
         "limits and free on the node; or --huge-pages auto"
     )

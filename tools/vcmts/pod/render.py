@@ -19,10 +19,17 @@ from vcmts.layout.command import cores_text
 from vcmts.layout.machine import Machine
 from vcmts.paths import MistakeError, program
 from vcmts.pod import mounted, text
-from vcmts.pod.placing import Placing, own, placing, provisional, threads_text, with_others
+from vcmts.pod.placing import (
+    Placing,
+    placing,
+    polling_machine,
+    provisional_threads,
+    threads_text,
+    with_new_groups,
+)
 from vcmts.pod.text import Document
-from vcmts.pod.variables import WrongError, replaced
-from vcmts.profile.server import write_item
+from vcmts.pod.variables import PodError, replace_references
+from vcmts.profile.server import write_group_file
 from vcmts.system.files import Files
 
 PROFILES = "profiles"
@@ -46,7 +53,7 @@ class Source:
     machine: Machine
     files: Files
     environment: Mapping[str, str]
-    place: bool = True  # assign cores to the groups; False: the file has them
+    assign: bool = True  # assign cores to the groups; False: the file has them
 
 
 @dataclass(frozen=True)
@@ -73,22 +80,22 @@ def write(path: Path, text: str) -> None:
         raise
 
 
-def loaded(source: Source) -> Document:
-    why = mounted.missing(source.config)
+def read_document(source: Source) -> Document:
+    why = mounted.read_error(source.config)
     if why:
-        raise WrongError(f"{source.config}: {why}; is the ConfigMap mounted there?")
+        raise PodError(f"{source.config}: {why}; is the ConfigMap mounted there?")
     with source.config.open("rb") as file:
         found = file.read(CONFIG_MOST + 1)
     if len(found) > CONFIG_MOST:
-        raise WrongError(f"{source.config}: found more than {CONFIG_MOST >> 20} MiB")
+        raise PodError(f"{source.config}: found more than {CONFIG_MOST >> 20} MiB")
     try:
         decoded = found.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise WrongError(f"{source.config}: found no UTF-8 at byte {error.start}") from error
+        raise PodError(f"{source.config}: found no UTF-8 at byte {error.start}") from error
     return text.read(source.config.name, decoded)
 
 
-def made_profile(document: Document, source: Source, node: Node, path: Path) -> list[str]:
+def write_profile_file(document: Document, source: Source, node: Node, path: Path) -> list[str]:
     """If `path` is PROFILES/NAME/sg-N.yaml below the written folder, writes this file with group N
     of the published configuration NAME. Returns the errors."""
     base = source.written.parent / PROFILES
@@ -97,7 +104,7 @@ def made_profile(document: Document, source: Source, node: Node, path: Path) -> 
         return []
     out = io.StringIO()
     try:
-        write_item(path.parent.name, int(number[1]), out)
+        write_group_file(path.parent.name, int(number[1]), out)
     except MistakeError as wrong:
         return [f"{document.name}:{node.start_mark.line + 1}: file: {path.name}: {wrong}"]
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -105,23 +112,23 @@ def made_profile(document: Document, source: Source, node: Node, path: Path) -> 
     return []
 
 
-def put_paths(document: Document, source: Source) -> tuple[list[Path], list[str]]:
+def replace_paths(document: Document, source: Source) -> tuple[list[Path], list[str]]:
     """Rewrites the key `file` of groups as paths relative to the rendered file's folder. Returns
     the files, and the errors."""
     paths, mistakes = [], []
-    for item in text.items(document):
-        found = text.child(item, "file")
+    for item in text.group_nodes(document):
+        found = text.find_key(item, "file")
         if found is None or item is document.root or not isinstance(found[1], ScalarNode):
             continue
         node = found[1]
         try:
-            value = replaced(node.value, source.environment)
-        except WrongError:
-            continue  # put_variables() reported it
+            value = replace_references(node.value, source.environment)
+        except PodError:
+            continue  # replace_variables() reported it
         path = source.config.parent / value
         paths.append(path)
-        mistakes += made_profile(document, source, node, path)
-        why = mounted.missing(path)
+        mistakes += write_profile_file(document, source, node, path)
+        why = mounted.read_error(path)
         if why and not path.is_relative_to(source.written.parent):
             mistakes.append(
                 f"{document.name}:{node.start_mark.line + 1}: file: {path}: {why}; is the Secret "
@@ -129,11 +136,11 @@ def put_paths(document: Document, source: Source) -> tuple[list[Path], list[str]
             )
         begin = node.start_mark.index
         document.edits = [edit for edit in document.edits if edit.begin != begin]
-        text.put_scalar(document, node, os.path.relpath(path, source.written.parent))
+        text.replace_scalar(document, node, os.path.relpath(path, source.written.parent))
     return paths, mistakes
 
 
-def told(source: Source, document: Document, written: str) -> Json:
+def check_text(source: Source, document: Document, written: str) -> Json:
     """Checks a rendered text with `vcmtsd check`, and returns the facts that it prints. Raises
     RefusedError with its errors."""
     trial = source.written.with_name(f"trial-{source.written.name}")
@@ -148,7 +155,7 @@ def told(source: Source, document: Document, written: str) -> Json:
     if done.stdout:
         facts: Json = json.loads(done.stdout)
         return facts
-    lines = [document.in_its_words(str(trial), line) for line in done.stderr.splitlines()]
+    lines = [document.map_message(str(trial), line) for line in done.stderr.splitlines()]
     if done.returncode < 0:
         lines = [f"vcmtsd check ended by signal {-done.returncode}"]
     raise RefusedError([line for line in lines if line.strip()] or ["vcmtsd check printed nothing"])
@@ -164,29 +171,29 @@ def ports_node(facts: Json, files: Files) -> int | None:
     return None
 
 
-def put_threads(document: Document, texts: list[str]) -> Document:
+def set_threads(document: Document, texts: list[str]) -> Document:
     """A copy whose groups have these `threads`, with the `layout` of the original."""
     copy = replace(document, edits=list(document.edits))
-    for item, threads in zip(text.items(copy), texts, strict=True):
-        asked = text.child(item, "threads")
-        layout = text.child(asked[1], "layout") if asked else None
+    for item, threads in zip(text.group_nodes(copy), texts, strict=True):
+        found = text.find_key(item, "threads")
+        layout = text.find_key(found[1], "layout") if found else None
         if layout is not None and isinstance(layout[1], ScalarNode):
             threads = f"{{layout: {text.quoted(layout[1].value)}, {threads[1:]}"
-        text.put_map(copy, item, "threads", threads)
+        text.set_map(copy, item, "threads", threads)
     return copy
 
 
-def placed(source: Source, document: Document, before: Placing | None) -> Rendered:
+def assign_cores(source: Source, document: Document, before: Placing | None) -> Rendered:
     """Assigns cores to the groups; those in `before` keep theirs."""
-    count = len(text.items(document))
-    first = put_threads(document, [provisional(min(source.machine.usable))] * count)
-    facts = told(source, first, first.written())
+    count = len(text.group_nodes(document))
+    first = set_threads(document, [provisional_threads(min(source.machine.usable))] * count)
+    facts = check_text(source, first, first.written())
     listed = facts["placement"]["groups"]
     if before is None:
         node = ports_node(facts, source.files)
-        found = placing(own(source.machine, split=True), listed, node)
+        found = placing(polling_machine(source.machine, split=True), listed, node)
     else:
-        found = with_others(before, [int(group["service_group"]) for group in listed])
+        found = with_new_groups(before, [int(group["service_group"]) for group in listed])
     texts = [
         threads_text(
             found.groups[int(group["service_group"])],
@@ -195,8 +202,8 @@ def placed(source: Source, document: Document, before: Placing | None) -> Render
         )
         for group in listed
     ]
-    last = put_threads(document, texts)
-    return Rendered(last.written(), told(source, last, last.written()), found)
+    last = set_threads(document, texts)
+    return Rendered(last.written(), check_text(source, last, last.written()), found)
 
 
 def refusals(facts: Json) -> list[str]:
@@ -209,19 +216,19 @@ def refusals(facts: Json) -> list[str]:
 def rendered(source: Source, before: Placing | None = None) -> Rendered:
     """Renders the configuration; groups in `before` keep their cores. Raises RefusedError."""
     try:
-        document = loaded(source)
-        mistakes = text.put_variables(document, source.environment)
-        paths, wrong_paths = put_paths(document, source)
+        document = read_document(source)
+        mistakes = text.replace_variables(document, source.environment)
+        paths, wrong_paths = replace_paths(document, source)
         mistakes += wrong_paths
         if mistakes:
             raise RefusedError(mistakes)
-        if source.place:
-            made = placed(source, document, before)
+        if source.assign:
+            made = assign_cores(source, document, before)
         else:
             written = document.written()
-            made = Rendered(written, told(source, document, written), None)
-    except WrongError as wrong:
+            made = Rendered(written, check_text(source, document, written), None)
+    except PodError as wrong:
         raise RefusedError([str(wrong)]) from wrong
     if refusals(made.facts):
         raise RefusedError(refusals(made.facts))
-    return replace(made, contents=tuple(mounted.content(path, CONFIG_MOST) for path in paths))
+    return replace(made, contents=tuple(mounted.content_hash(path, CONFIG_MOST) for path in paths))

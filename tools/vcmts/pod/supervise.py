@@ -13,12 +13,12 @@ from types import FrameType
 from vcmts.control.client import Client, ClosedError, RefusedError
 from vcmts.pod import drain, mounted
 from vcmts.pod.child import Child, ready
-from vcmts.pod.mounted import Seen
+from vcmts.pod.mounted import FileStates
 from vcmts.pod.render import RefusedError as WrongFilesError
 from vcmts.pod.render import Rendered, Source, rendered, write
 from vcmts.pod.voice import Voice
 
-LOOK_S = 1.0  # between two checks for changed files
+CHECK_S = 1.0  # between two checks for changed files
 REFUSED = -32000  # JSON-RPC error: the change was refused, nothing was changed
 RELOAD_S = 120.0  # timeout: tables of many modems take long
 END_S = 10.0  # from SIGTERM to SIGKILL; the grace period must exceed --drain by more
@@ -98,31 +98,31 @@ class Pod:
     drain_s: float
     voice: Voice
     now: Rendered  # in service
-    seen: Seen  # state of the mounted files at the last reload
+    seen: FileStates  # state of the mounted files at the last reload
     clock: Callable[[], float] = time.monotonic
-    looked: float = 0.0  # time of the last check for changed files
+    checked_at: float = 0.0  # time of the last check for changed files
     certain: bool = True  # `now` is known to be in service
     asked_to_end: float = 0.0  # time of SIGTERM
 
     def changed(self) -> bool:
-        """Whether mounted files have changed; checks once per LOOK_S."""
-        if self.clock() - self.looked < LOOK_S:
+        """Whether mounted files have changed; checks once per CHECK_S."""
+        if self.clock() - self.checked_at < CHECK_S:
             return False
-        self.looked = self.clock()
-        return mounted.seen(self.folders) != self.seen
+        self.checked_at = self.clock()
+        return mounted.file_states(self.folders) != self.seen
 
-    def same(self, following: Rendered) -> bool:
+    def is_in_service(self, following: Rendered) -> bool:
         """Whether a rendering equals the one in service: the change concerned other pods only."""
         then, now = following, self.now
         return self.certain and (then.text, then.contents) == (now.text, now.contents)
 
-    def take(self, *, asked: bool = False) -> None:
-        """Renders the mounted files and reloads vcmtsd if the result differs; always if `asked`.
+    def update(self, *, forced: bool = False) -> None:
+        """Renders the mounted files and reloads vcmtsd if the result differs; always if `forced`.
         Invalid files change nothing."""
-        self.seen = mounted.seen(self.folders)
+        self.seen = mounted.file_states(self.folders)
         try:
             following = rendered(self.source, self.now.placing)
-            if asked or not self.same(following):
+            if forced or not self.is_in_service(following):
                 self.reload(following)
         except WrongFilesError as wrong:
             for mistake in wrong.mistakes:
@@ -139,9 +139,9 @@ class Pod:
         """Reports a refused change; vcmtsd counts it in vcmts_changes_total{result="refused"}."""
         self.voice.say("error", f"{self.source.config}: refused: {what}")
         with suppress(OSError, ClosedError, RefusedError, ValueError):
-            self.called("config.refuse")
+            self.call("config.refuse")
 
-    def called(self, method: str) -> dict[str, object]:
+    def call(self, method: str) -> dict[str, object]:
         with Client(self.control, timeout=RELOAD_S) as client:
             answer: dict[str, object] = client.call(method)
         return answer
@@ -151,20 +151,20 @@ class Pod:
         restores the file that is in service."""
         try:
             write(self.source.written, following.text)
-            self.called("config.reload")
+            self.call("config.reload")
         except RefusedError as error:
             if error.code != REFUSED:  # such as no memory for the answer: it may be applied
-                self.doubt(error)
+                self.retry_later(error)
                 return
             write(self.source.written, self.now.text)
             self.voice.say("error", f"{self.source.config}: refused: nothing was changed")
         except (OSError, ClosedError, ValueError) as error:
-            self.doubt(error)
+            self.retry_later(error)
         else:
             self.now = following
             self.certain = True
 
-    def doubt(self, error: Exception) -> None:
+    def retry_later(self, error: Exception) -> None:
         """Handles a reload whose result is unknown: the next check repeats it."""
         self.voice.say("error", f"{self.source.config}: reload failed: {error}")
         self.seen = ()
@@ -182,11 +182,13 @@ class Pod:
             return signals.stops == stops and child.status is None
 
         try:
-            held = drain.drained(self.control, self.drain_s, go_on)
+            pending = drain.drain_all(self.control, self.drain_s, go_on)
         except (OSError, ClosedError, RefusedError, ValueError) as error:
             self.voice.say("warning", f"not drained: {error}")
         else:
-            self.voice.say("warning" if drain.moves(held) else "notice", drain.told(held))
+            self.voice.say(
+                "warning" if drain.moves(pending) else "notice", drain.result_text(pending)
+            )
         child.send(signal.SIGTERM)
         self.asked_to_end = self.clock()
 
@@ -201,7 +203,7 @@ class Pod:
         stopping = False
         while child.status is None:
             files = [signals.wake.fileno()] + ([child.pipe()] if child.open else [])
-            for file in ready(files, LOOK_S):
+            for file in ready(files, CHECK_S):
                 if file == signals.wake.fileno():
                     signals.forget()
                 else:
@@ -215,9 +217,9 @@ class Pod:
                 stopping = True
                 self.end(child, signals)
             elif signals.reload or self.changed():
-                asked, signals.reload = signals.reload, False
+                forced, signals.reload = signals.reload, False
                 with suppress(StoppedError), signals.interrupting():
-                    self.take(asked=asked)
+                    self.update(forced=forced)
         child.finish()
         asked_for = signals.stops > 0 and child.status == -signal.SIGTERM
         return 0 if asked_for else child.status  # SIGTERM came before it had a handler

@@ -11,7 +11,7 @@ from yaml.events import CollectionEndEvent, CollectionStartEvent
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from vcmts import secret, yamls
-from vcmts.pod.variables import WrongError, replaced
+from vcmts.pod.variables import PodError, replace_references
 
 PLAIN = re.compile(r"(?!-(?: |$))[A-Za-z0-9_/.+-]([A-Za-z0-9_/.,=@+: -]*[A-Za-z0-9_/.,=@+-])?")
 NUMBERED = re.compile(r":(\d+):")
@@ -45,7 +45,7 @@ class Document:
             at = edit.end
         return "".join([*parts, self.text[at:]])
 
-    def line_before(self, line: int) -> int:
+    def original_line(self, line: int) -> int:
         """Maps a line of written() to the line of the original text, both from 1."""
         more = 0
         for edit in sorted(self.edits, key=lambda edit: edit.begin):
@@ -53,18 +53,18 @@ class Document:
                 more += edit.lines
         return line - more
 
-    def in_its_words(self, written: str, said: str) -> str:
+    def map_message(self, written: str, message: str) -> str:
         """Maps a message of vcmtsd about the written file to the original's name and line."""
-        if not said.startswith(written):
-            return said
-        rest = said[len(written) :]
+        if not message.startswith(written):
+            return message
+        remainder = message[len(written) :]
         return self.name + NUMBERED.sub(
-            lambda match: f":{self.line_before(int(match[1]))}:", rest, count=1
+            lambda match: f":{self.original_line(int(match[1]))}:", remainder, count=1
         )
 
 
 def check_levels(name: str, text: str) -> None:
-    """Raises WrongError for more than LEVELS_MOST levels, as later functions are recursive."""
+    """Raises PodError for more than LEVELS_MOST levels, as later functions are recursive."""
     level = 0
     for event in yaml.parse(text, Loader=yamls.LOADER):
         if isinstance(event, CollectionStartEvent):
@@ -73,55 +73,55 @@ def check_levels(name: str, text: str) -> None:
             level -= 1
         if level > LEVELS_MOST:
             line = event.start_mark.line + 1 if event.start_mark else 1
-            raise WrongError(
+            raise PodError(
                 f"{name}:{line}: found maps and lists in more than {LEVELS_MOST} levels, "
                 f"allowed: {LEVELS_MOST}"
             )
 
 
 def read(name: str, text: str) -> Document:
-    """Parses a configuration. Raises WrongError if it is not a YAML map."""
+    """Parses a configuration. Raises PodError if it is not a YAML map."""
     try:
         check_levels(name, text)
         root = yaml.compose(text, Loader=yamls.LOADER)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise WrongError(f"{name}:{line}: {secret.yaml_fault(error)}") from error
+        raise PodError(f"{name}:{line}: {secret.yaml_error_text(error)}") from error
     except yaml.YAMLError as error:
-        raise WrongError(f"{name}: found {secret.yaml_fault(error)}") from error
+        raise PodError(f"{name}: found {secret.yaml_error_text(error)}") from error
     if not isinstance(root, MappingNode):
-        raise WrongError(f"{name}:1: found no map of keys, allowed: a configuration")
+        raise PodError(f"{name}:1: found no map of keys, allowed: a configuration")
     return Document(name, text, root)
 
 
-def child(node: Node, key: str) -> tuple[Node, Node] | None:
+def find_key(node: Node, key: str) -> tuple[Node, Node] | None:
     """The key and value nodes of a map's key; None if it is missing."""
     if not isinstance(node, MappingNode):
         return None
     return next((pair for pair in node.value if pair[0].value == key), None)
 
 
-def items(document: Document) -> list[Node]:
+def group_nodes(document: Document) -> list[Node]:
     """The nodes of the service groups: the items of `service_groups`, or the whole file."""
-    listed = child(document.root, "service_groups")
+    listed = find_key(document.root, "service_groups")
     if listed is None or not isinstance(listed[1], SequenceNode):
         return [document.root]
     return list(listed[1].value)
 
 
-def scalars(node: Node, path: str, seen: set[int]) -> Iterator[tuple[str, ScalarNode]]:
-    """Yields all scalars below a node with their paths. `seen`: IDs of visited nodes (aliases)."""
-    if id(node) in seen:
+def scalars(node: Node, path: str, visited: set[int]) -> Iterator[tuple[str, ScalarNode]]:
+    """Yields all scalars below a node with their paths. `visited`: IDs of visited nodes (aliases)."""
+    if id(node) in visited:
         return
-    seen.add(id(node))
+    visited.add(id(node))
     if isinstance(node, ScalarNode):
         yield path, node
     elif isinstance(node, SequenceNode):
-        for place, value in enumerate(node.value):
-            yield from scalars(value, f"{path}[{place}]", seen)
+        for number, value in enumerate(node.value):
+            yield from scalars(value, f"{path}[{number}]", visited)
     elif isinstance(node, MappingNode):
         for key, value in node.value:
-            yield from scalars(value, f"{path}.{key.value}" if path else str(key.value), seen)
+            yield from scalars(value, f"{path}.{key.value}" if path else str(key.value), visited)
 
 
 def scalar_text(value: str) -> str:
@@ -137,7 +137,7 @@ def quoted(value: str) -> str:
     return re.sub("[\x85\u2028\u2029]", lambda end: f"\\u{ord(end[0]):04x}", text)
 
 
-def put_scalar(document: Document, node: ScalarNode, value: str) -> None:
+def replace_scalar(document: Document, node: ScalarNode, value: str) -> None:
     """Replaces a scalar; keeps its quotes, its anchor or tag, and its number of lines."""
     begin, end = node.start_mark, node.end_mark
     found = document.text[begin.index : end.index]
@@ -148,7 +148,7 @@ def put_scalar(document: Document, node: ScalarNode, value: str) -> None:
     document.edits.append(Edit(begin.index, end.index, text, begin.line))
 
 
-def put_variables(document: Document, environment: Mapping[str, str]) -> list[str]:
+def replace_variables(document: Document, environment: Mapping[str, str]) -> list[str]:
     """Replaces all references to variables. Returns the errors, one line each."""
     mistakes = []
     if "${" not in document.text:
@@ -157,21 +157,21 @@ def put_variables(document: Document, environment: Mapping[str, str]) -> list[st
         if "${" not in node.value:
             continue
         try:
-            put_scalar(document, node, replaced(node.value, environment))
-        except WrongError as wrong:
+            replace_scalar(document, node, replace_references(node.value, environment))
+        except PodError as wrong:
             mistakes.append(f"{document.name}:{node.start_mark.line + 1}: {path}: {wrong}")
     return mistakes
 
 
-def put_map(document: Document, node: Node, key: str, text: str) -> None:
-    """Sets a map's key to the flow map `text`. Raises WrongError if its value is an alias."""
-    found = child(node, key)
+def set_map(document: Document, node: Node, key: str, text: str) -> None:
+    """Sets a map's key to the flow map `text`. Raises PodError if its value is an alias."""
+    found = find_key(node, key)
     if not isinstance(node, MappingNode) or not node.value:
-        raise WrongError(f"{document.name}:{node.start_mark.line + 1}: found no map of keys")
+        raise PodError(f"{document.name}:{node.start_mark.line + 1}: found no map of keys")
     if found is not None:
         begin, end = found[1].start_mark, found[1].end_mark
         if begin.index < found[0].end_mark.index:
-            raise WrongError(
+            raise PodError(
                 f"{document.name}:{found[0].start_mark.line + 1}: {key}: found an alias, "
                 "allowed: a map"
             )

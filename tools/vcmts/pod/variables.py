@@ -4,47 +4,47 @@
 import re
 from collections.abc import Mapping
 
-from vcmts.secret import shown
+from vcmts.secret import hide_keys
 
 REFERENCE = re.compile(r"(\$?)\$\{([^}]*)\}")
 NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[(\d{1,3})\])?")
 ALLOWED = "${NAME} or ${NAME[0]}"
 
 
-class WrongError(Exception):
+class PodError(Exception):
     """An error in the mounted files or the container, in one line."""
 
 
-def item(name: str, listed: str, place: int) -> str:
+def list_item(name: str, listed: str, index: int) -> str:
     items = [part.strip() for part in listed.split(",")]
-    if place >= len(items):
-        raise WrongError(
-            f"found ${{{name}[{place}]}}, allowed: 0 to {len(items) - 1}, as {name} has "
+    if index >= len(items):
+        raise PodError(
+            f"found ${{{name}[{index}]}}, allowed: 0 to {len(items) - 1}, as {name} has "
             f"{len(items)} item{'s' if len(items) != 1 else ''}"
         )
-    if not items[place]:
-        raise WrongError(f"found ${{{name}[{place}]}}, but that item of {name} is empty")
-    return items[place]
+    if not items[index]:
+        raise PodError(f"found ${{{name}[{index}]}}, but that item of {name} is empty")
+    return items[index]
 
 
 def value_of(reference: str, environment: Mapping[str, str]) -> str:
     match = NAME.fullmatch(reference)
     if match is None:
-        raise WrongError(f"found ${{{shown(reference)}}}, allowed: {ALLOWED}")
-    name, place = match[1], match[2]
+        raise PodError(f"found ${{{hide_keys(reference)}}}, allowed: {ALLOWED}")
+    name, index = match[1], match[2]
     if name not in environment:
-        raise WrongError(
+        raise PodError(
             f"found ${{{reference}}}, but the variable {name} is not set: "
             "does the pod request that resource?"
         )
     value = environment[name].strip()
     if not value:
-        raise WrongError(f"found ${{{reference}}}, but the variable {name} is empty")
-    return value if place is None else item(name, value, int(place))
+        raise PodError(f"found ${{{reference}}}, but the variable {name} is empty")
+    return value if index is None else list_item(name, value, int(index))
 
 
-def replaced(text: str, environment: Mapping[str, str]) -> str:
-    """Replaces all references; $${ stands for ${. Raises WrongError for one without a value."""
+def replace_references(text: str, environment: Mapping[str, str]) -> str:
+    """Replaces all references; $${ stands for ${. Raises PodError for one without a value."""
 
     def one(match: re.Match[str]) -> str:
         return match[0][1:] if match[1] else value_of(match[2], environment)

@@ -9,22 +9,22 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from vcmts.secret import shown
+from vcmts.secret import hide_keys
 
 TERMINATION_LOG = "/dev/termination-log"
 MESSAGE_MOST = 2048  # bytes: the kubelet keeps 4096
 WORST_MOST = 16  # error lines of vcmtsd that are kept
 
 
-def line(text: str) -> str:
+def join_lines(text: str) -> str:
     """Joins the lines of a text."""
     return " ".join(text.split())
 
 
 def json_line(level: str, message: str) -> str:
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    said = {"time": now, "level": level, "area": "pod", "message": line(message)}
-    return json.dumps(said, separators=(",", ":"), ensure_ascii=False)
+    entry = {"time": now, "level": level, "area": "pod", "message": join_lines(message)}
+    return json.dumps(entry, separators=(",", ":"), ensure_ascii=False)
 
 
 @dataclass
@@ -36,33 +36,33 @@ class Voice:
     overdue: str = ""  # message that vcmtsd did not end and was killed
 
     def say(self, level: str, message: str) -> None:
-        told = shown(line(message))
+        told = hide_keys(join_lines(message))
         text = json_line(level, told) if self.json else f"vcmts pod: {told}"
         with suppress(OSError):  # stderr is closed: continue without messages
             sys.stderr.write(text + "\n")
             sys.stderr.flush()
 
-    def heard(self, text: str) -> None:
+    def record(self, text: str) -> None:
         """Keeps a line of vcmtsd if it is an error."""
         message = text
         if text.startswith("{"):
             try:
-                said = json.loads(text)
+                entry = json.loads(text)
             except ValueError:
-                said = {}
-            if said.get("level") != "error":
+                entry = {}
+            if entry.get("level") != "error":
                 return
-            message = str(said.get("message", ""))
+            message = str(entry.get("message", ""))
         if message.strip():
-            self.worst = [*self.worst, line(message)][-WORST_MOST:]
+            self.worst = [*self.worst, join_lines(message)][-WORST_MOST:]
 
 
-def terminate(message: str, environment: dict[str, str] | None = None) -> None:
+def write_termination_message(message: str, environment: dict[str, str] | None = None) -> None:
     """Writes the termination message for the kubelet, if there is one."""
     told = os.environ if environment is None else environment
     path = Path(told.get("VCMTS_TERMINATION_LOG", TERMINATION_LOG))
     if not path.exists() and "VCMTS_TERMINATION_LOG" not in told:
         return  # not in Kubernetes
-    cut = shown(line(message)).encode()[:MESSAGE_MOST].decode(errors="ignore")
+    shortened = hide_keys(join_lines(message)).encode()[:MESSAGE_MOST].decode(errors="ignore")
     with suppress(OSError):  # the log has the message too
-        path.write_text(cut + "\n", encoding="utf-8")
+        path.write_text(shortened + "\n", encoding="utf-8")

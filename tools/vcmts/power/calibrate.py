@@ -33,20 +33,20 @@ class Switching:
     rest: float  # watts of all processors without their cores' switching power
 
 
-def solved(
-    seen: NearIdle, cores: float, idle: float, idle_slow: float, slowdown: float
+def solve(
+    measured: NearIdle, cores: float, idle: float, idle_slow: float, slowdown: float
 ) -> Switching:
     """Solves for the unknowns. `cores`: of the workers. `idle`, `idle_slow`: share of time without
     work at the highest and the lowest frequency. `slowdown`: lowest over highest frequency. Raises
     MistakeError if the measurements contradict each other."""
-    by_pause = seen.pauses / (cores * idle)
-    by_pause_slow = (seen.both - seen.frequency) / (cores * idle_slow)
+    by_pause = measured.pauses / (cores * idle)
+    by_pause_slow = (measured.both - measured.frequency) / (cores * idle_slow)
     ratio = by_pause_slow / by_pause  # of c V^2 f
     if not 0 < ratio < 1:
         raise MistakeError("calibrate: pauses must save power, and less at the lowest frequency")
-    whole = seen.frequency / cores / (1 - ratio)
+    whole = measured.frequency / cores / (1 - ratio)
     found = Switching(
-        whole, math.sqrt(ratio / slowdown), 1 - by_pause / whole, seen.cpu - cores * whole
+        whole, math.sqrt(ratio / slowdown), 1 - by_pause / whole, measured.cpu - cores * whole
     )
     if found.kept < 0 or found.rest < 0 or found.voltage > 1:
         raise MistakeError(
@@ -70,6 +70,6 @@ def states(found: Switching, ghz: Sequence[float]) -> tuple[State, ...]:
     return tuple(at(f) for f in ghz)
 
 
-def proportion(of: Sequence[float], to: Sequence[float]) -> float:
+def fit_factor(of: Sequence[float], to: Sequence[float]) -> float:
     """The factor that fits `of` to `to` by least squares."""
     return sum(a * b for a, b in zip(of, to, strict=True)) / sum(a * a for a in of)

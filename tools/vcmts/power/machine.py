@@ -17,8 +17,8 @@ from vcmts import published, yamls
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, data
 from vcmts.power import calibrate
-from vcmts.power.model import Kind, Machine, State, loads, rates
-from vcmts.secret import yaml_fault
+from vcmts.power.model import Kind, Machine, State, loads, split_rate
+from vcmts.secret import yaml_error_text
 
 PUBLISHED = data("config/power.yaml")
 MOST_BYTES = 1 << 16
@@ -98,7 +98,7 @@ def shown(value: Any) -> str:
     return reprlib.repr(value)
 
 
-def kinds_of(part: Part) -> tuple[Kind, ...]:
+def worker_kinds(part: Part) -> tuple[Kind, ...]:
     found = []
     for item in part.parts("workers", ("carries", "cores", "gbps"), 2):
         carries = item.of("carries")
@@ -154,7 +154,7 @@ def states_of(part: Part) -> tuple[State, ...]:
     return tuple(found)
 
 
-def described(part: Part) -> Json:
+def explicit_watts(part: Part) -> Json:
     """The watts of a Machine, from the keys `p_states`, `rest_watts` and `platform`."""
     rest = part.number("rest_watts", 0.1, 100000)
     out: Json = {
@@ -170,13 +170,13 @@ def described(part: Part) -> Json:
     return out
 
 
-def fitted(part: Part, machine: Machine) -> Json:
+def calibrated_watts(part: Part, machine: Machine) -> Json:
     """The watts of a Machine, from the key `calibrate`: power savings near idle."""
     keys = ("cpu", "pauses", "frequency", "both")
     of_platform = ("platform", "platform_pauses", "platform_frequency", "platform_both")
     points = part.part("calibrate", ("gbps", *keys, *of_platform))
     ghz = ghz_of(part)
-    at = loads(machine, *rates(machine, points.number("gbps", 0, machine.peak_gbps)))
+    at = loads(machine, *split_rate(machine, points.number("gbps", 0, machine.peak_gbps)))
     shares = [kind.cores * machine.groups / machine.worker_cores for kind in machine.workers]
     slowdown = ghz[0] / ghz[-1]
 
@@ -187,8 +187,8 @@ def fitted(part: Part, machine: Machine) -> Json:
         raise MistakeError(
             f"{points.where}: gbps: found more than the workers carry at the lowest frequency"
         )
-    seen = calibrate.NearIdle(*(points.number(key, 0.1, 100000) for key in keys))
-    found = calibrate.solved(seen, machine.worker_cores, idle(1.0), idle(slowdown), slowdown)
+    near_idle = calibrate.NearIdle(*(points.number(key, 0.1, 100000) for key in keys))
+    found = calibrate.solve(near_idle, machine.worker_cores, idle(1.0), idle(slowdown), slowdown)
     out: Json = {
         "states": calibrate.states(found, ghz),
         "rest_watts": found.rest,
@@ -202,11 +202,13 @@ def fitted(part: Part, machine: Machine) -> Json:
     }
     if any(key in points for key in of_platform):
         whole, *saved = (points.number(key, 0.1, 100000) for key in of_platform)
-        factor = calibrate.proportion([seen.pauses, seen.frequency, seen.both], saved)
-        if factor < 1 or whole < factor * seen.cpu:
+        factor = calibrate.fit_factor(
+            [near_idle.pauses, near_idle.frequency, near_idle.both], saved
+        )
+        if factor < 1 or whole < factor * near_idle.cpu:
             raise MistakeError(f"{points.where}: the platform must use and save more than the CPU")
         out["platform_factor"] = factor
-        out["platform_watts"] = whole - factor * seen.cpu
+        out["platform_watts"] = whole - factor * near_idle.cpu
     return out
 
 
@@ -225,7 +227,7 @@ def published_of(part: Part) -> Json:
     return out
 
 
-def document_of(text: str, where: str) -> Any:
+def parse_yaml(text: str, where: str) -> Any:
     """Parses YAML. Refuses aliases, which expand to any size, and more than MOST_DEPTH levels."""
     depth = 0
     try:
@@ -238,14 +240,14 @@ def document_of(text: str, where: str) -> Any:
                 raise MistakeError(f"{where}: found more than {MOST_DEPTH} levels, allowed: fewer")
         return yamls.safe_load(text)
     except yaml.YAMLError as error:
-        raise MistakeError(f"{where}: not YAML: {yaml_fault(error)}") from error
+        raise MistakeError(f"{where}: not YAML: {yaml_error_text(error)}") from error
     except ValueError as error:
         raise MistakeError(f"{where}: not YAML: {' '.join(str(error).split())}") from error
 
 
-def parsed(text: str, where: str) -> Machine:
+def parse_machine(text: str, where: str) -> Machine:
     """Makes a Machine from a description. `where` is its name in messages."""
-    document = document_of(text, where)
+    document = parse_yaml(text, where)
     part = Part(document, where, (*NEEDED, *OPTIONAL, *CALIBRATED, *GIVEN))
     both_ways = [key for key in GIVEN if key in part] if "calibrate" in part else []
     if both_ways:
@@ -260,7 +262,7 @@ def parsed(text: str, where: str) -> Machine:
         source=part.text("source", ""),
         groups=part.whole("groups", 100000),
         cores=part.whole("cores", 100000),
-        workers=kinds_of(part),
+        workers=worker_kinds(part),
         upstream_share=part.number("upstream_share", 0, 10, 0.1),
         peak_gbps=part.number("peak_gbps", 0.001, 1e6),
         states=(),
@@ -272,7 +274,7 @@ def parsed(text: str, where: str) -> Machine:
         transition_us=governor.number("transition_us", 0, 1e6, 10.0) if governor else 10.0,
         published_day=published_of(part),
     )
-    watts = fitted(part, bare) if "calibrate" in part else described(part)
+    watts = calibrated_watts(part, bare) if "calibrate" in part else explicit_watts(part)
     return check(Machine(**{**vars(bare), **watts}), where)
 
 
@@ -282,7 +284,7 @@ def check(machine: Machine, where: str) -> Machine:
         raise MistakeError(
             f"{where}: found {machine.worker_cores:g} cores of workers, allowed: {machine.cores}"
         )
-    most = max(loads(machine, *rates(machine, machine.peak_gbps)))
+    most = max(loads(machine, *split_rate(machine, machine.peak_gbps)))
     if most > 1 + 1e-9:
         raise MistakeError(
             f"{where}: peak_gbps: found {machine.peak_gbps:g}, allowed: at most "
@@ -304,4 +306,4 @@ def read(path: Path = PUBLISHED) -> Machine:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise MistakeError(f"{path}: found binary data, allowed: YAML in UTF-8") from error
-    return parsed(text, str(path))
+    return parse_machine(text, str(path))

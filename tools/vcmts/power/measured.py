@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vcmts.paths import MistakeError
-from vcmts.power.rapl import FIRST, POWERCAP, Rapl, Reading
+from vcmts.power.rapl import FIRST_READING, POWERCAP, Rapl, Reading
 
 TIMEOUT = 5.0  # s, of a command
 MOST_OUTPUT = 1 << 16  # bytes
@@ -38,7 +38,7 @@ class Measured:
     platform: Reading
 
 
-def parsed(output: str) -> Reading:
+def parse_watts(output: str) -> Reading:
     """Parses a command's output: a number, one with its unit, or IPMI's line of present power."""
     plain = PLAIN.fullmatch(output)
     labelled = NOW.findall(output)
@@ -56,7 +56,7 @@ def parsed(output: str) -> Reading:
     return Reading(watts)
 
 
-def words_of(command: str) -> list[str]:
+def split_command(command: str) -> list[str]:
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -66,7 +66,7 @@ def words_of(command: str) -> list[str]:
     return words
 
 
-def collected(child: subprocess.Popen[bytes], until: float) -> tuple[bytes, str]:
+def read_output(child: subprocess.Popen[bytes], until: float) -> tuple[bytes, str]:
     """Reads a child's stdout until time.monotonic() is `until`. Returns the output, and why it is
     incomplete; "" if the child ended by itself."""
     assert child.stdout is not None
@@ -88,14 +88,14 @@ def collected(child: subprocess.Popen[bytes], until: float) -> tuple[bytes, str]
     return output, ""
 
 
-def ended(child: subprocess.Popen[bytes]) -> None:
+def kill_group(child: subprocess.Popen[bytes]) -> None:
     """Kills the process group of a child. The child was not reaped, so its ID is still valid."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()
 
 
-def asked(words: list[str], timeout: float = TIMEOUT) -> Reading:
+def run_command(words: list[str], timeout: float = TIMEOUT) -> Reading:
     """Runs the command, and returns the watts that it prints, or why there are none."""
     try:
         child = subprocess.Popen(
@@ -109,14 +109,14 @@ def asked(words: list[str], timeout: float = TIMEOUT) -> Reading:
         return Reading(None, f"{words[0]}: {getattr(error, 'strerror', None) or error}")
     with child:
         try:
-            output, reason = collected(child, time.monotonic() + timeout)
+            output, reason = read_output(child, time.monotonic() + timeout)
         finally:
-            ended(child)
+            kill_group(child)
     if reason:
         return Reading(None, f"{words[0]}: {reason}")
     if child.returncode != 0:
         return Reading(None, f"{words[0]}: exit status {child.returncode}")
-    reading = parsed(output.decode("utf-8", "replace"))
+    reading = parse_watts(output.decode("utf-8", "replace"))
     return reading if reading.watts is not None else Reading(None, f"{words[0]}: {reading.reason}")
 
 
@@ -126,14 +126,14 @@ class Sampler:
     def __init__(self, command: str | None = None, root: Path = POWERCAP) -> None:
         """Raises MistakeError if the command cannot be split into words."""
         self.rapl = Rapl(root)
-        self.words = words_of(command) if command is not None else None
+        self.words = split_command(command) if command is not None else None
 
     def sample(self, now: float) -> Measured:
         """`now`: seconds of time.monotonic(), or of another clock that only goes forward."""
         cpu = self.rapl.sample(now)
         if self.words is None:
             return Measured(cpu, Reading(None, "no --watts-command"))
-        return Measured(cpu, asked(self.words))
+        return Measured(cpu, run_command(self.words))
 
 
 class Joules:
@@ -152,11 +152,11 @@ class Joules:
         self._broken: set[str] = set()
 
     def _add(self, what: str, reading: Reading, now: float) -> float | None:
-        begins = reading.reason == FIRST if what == "cpu" else reading.watts is not None
+        begins = reading.reason == FIRST_READING if what == "cpu" else reading.watts is not None
         if what not in self._sums and begins:
             self._sums[what] = (now, 0.0)
             return 0.0
-        if what in self._sums and reading.reason == FIRST:
+        if what in self._sums and reading.reason == FIRST_READING:
             self._broken.add(what)
             self.reasons[what] = "the measurement had a gap"
         if reading.watts is None or what not in self._sums or what in self._broken:
@@ -169,9 +169,9 @@ class Joules:
 
     def __call__(self) -> dict[str, float]:
         now = self.clock()
-        told = self.sampler.sample(now)
+        sample_now = self.sampler.sample(now)
         found = {
-            "cpu": self._add("cpu", told.cpu, now),
-            "platform": self._add("platform", told.platform, now),
+            "cpu": self._add("cpu", sample_now.cpu, now),
+            "platform": self._add("platform", sample_now.platform, now),
         }
         return {what: joules for what, joules in found.items() if joules is not None}

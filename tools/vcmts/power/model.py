@@ -70,12 +70,12 @@ class Use:
 def state_at(machine: Machine, hertz: float) -> State:
     """The state at a frequency: linear between two P-states, constant outside of them."""
     states, ghz = machine.states, hertz / 1e9
-    place = bisect_left([state.ghz for state in states], ghz)
-    if place == 0:
+    index = bisect_left([state.ghz for state in states], ghz)
+    if index == 0:
         return states[0]
-    if place == len(states):
+    if index == len(states):
         return states[-1]
-    low, high = states[place - 1], states[place]
+    low, high = states[index - 1], states[index]
     part = (ghz - low.ghz) / (high.ghz - low.ghz)
 
     def between(one: float, other: float) -> float:
@@ -89,7 +89,7 @@ def state_at(machine: Machine, hertz: float) -> State:
     )
 
 
-def hertz_at(machine: Machine, share: float) -> float:
+def scaled_hertz(machine: Machine, share: float) -> float:
     """The frequency at a share of the highest, for a measured core with other frequencies."""
     return share * machine.states[-1].ghz * 1e9
 
@@ -130,7 +130,7 @@ def platform_watts(machine: Machine, cpu: float) -> float | None:
     return machine.platform_watts + machine.platform_factor * cpu
 
 
-def rates(machine: Machine, gbps: float) -> tuple[float, float]:
+def split_rate(machine: Machine, gbps: float) -> tuple[float, float]:
     """Splits a rate of both directions into downstream and upstream."""
     downstream = gbps / (1 + machine.upstream_share)
     return downstream, gbps - downstream

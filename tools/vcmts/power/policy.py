@@ -45,7 +45,7 @@ def number(name: str) -> int:
     return int(found[1])
 
 
-def look_us(least: float, most: float, latency: float, transition: float) -> float:
+def sample_interval_us(least: float, most: float, latency: float, transition: float) -> float:
     """The governor's sampling interval in us: the longest that keeps the latency at the lowest
     frequency `least`. `least` and `most` in GHz, `latency` and `transition` in us."""
     seldom, often = number("LOOK_MOST_NS") / 1000, number("LOOK_LEAST_NS") / 1000
@@ -63,20 +63,20 @@ def down_seconds(name: str) -> float:
     return 2 * policies()[name].hold_ms / 1e3 + looks
 
 
-def floor_ghz(least: float, most: float, latency: float, transition: float) -> float:
+def lowest_ghz(least: float, most: float, latency: float, transition: float) -> float:
     """The lowest frequency in GHz that keeps packets of a sudden load within `latency`."""
-    wait = number("LOOKS") * look_us(least, most, latency, transition) + transition
+    wait = number("LOOKS") * sample_interval_us(least, most, latency, transition) + transition
     return max(least, most * (1 - latency / wait)) if wait > latency else least
 
 
-def governed(machine: Machine, name: str, latency_us: float | None) -> Machine:
+def with_governor(machine: Machine, name: str, latency_us: float | None) -> Machine:
     """The machine with vcmtsd's governor, and without the published day, which has another one."""
     policy = policies().get(name)
     if policy is None:
         raise MistakeError(f"--policy: found {name}, allowed: {', '.join(policies())}")
     least, most = machine.states[0].ghz, machine.states[-1].ghz
     latency = LATENCY_US if latency_us is None else latency_us
-    floor = most if policy.highest else floor_ghz(least, most, latency, machine.transition_us)
+    floor = most if policy.highest else lowest_ghz(least, most, latency, machine.transition_us)
     return replace(
         machine,
         governor_name=f"policy {name}, {latency:g} us",

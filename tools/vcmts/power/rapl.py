@@ -16,7 +16,7 @@ PACKAGE = re.compile(r"package-\d{1,4}(-die-\d{1,4})?", re.ASCII)
 MOST_TEXT = 64  # bytes of a file
 MOST_WATTS = 2000.0  # of a package: higher values are invalid
 SHORTEST = 0.01  # s between two readings
-FIRST = "no reading before the first one"
+FIRST_READING = "no reading before the first one"
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class CounterError(Exception):
     """Why a counter cannot be read: one line."""
 
 
-def text_of(path: Path) -> str:
+def read_text(path: Path) -> str:
     try:
         with path.open("rb") as file:
             content = file.read(MOST_TEXT)
@@ -52,8 +52,8 @@ def text_of(path: Path) -> str:
     return content.decode("ascii", "replace").strip()
 
 
-def number_of(path: Path) -> int:
-    text = text_of(path)
+def read_number(path: Path) -> int:
+    text = read_text(path)
     if not re.fullmatch(r"\d{1,20}", text, re.ASCII):
         raise CounterError(f"{path}: found {text[:20]!r}, not a number")
     return int(text)
@@ -67,7 +67,7 @@ def packages(root: Path) -> list[Path]:
         raise CounterError(f"{root}: missing: this machine has no energy counters") from error
     except OSError as error:
         raise CounterError(f"{root}: {error.strerror or error}") from error
-    found = [root / name for name in names if PACKAGE.fullmatch(text_of(root / name / "name"))]
+    found = [root / name for name in names if PACKAGE.fullmatch(read_text(root / name / "name"))]
     if not found:
         raise CounterError(f"{root}: found no energy counter of a package")
     return found
@@ -77,7 +77,7 @@ def counters(root: Path) -> dict[Path, Counter]:
     found = {}
     for folder in packages(root):
         counter = Counter(
-            number_of(folder / "energy_uj"), number_of(folder / "max_energy_range_uj")
+            read_number(folder / "energy_uj"), read_number(folder / "max_energy_range_uj")
         )
         if counter.range == 0 or counter.energy > counter.range:
             raise CounterError(
@@ -93,15 +93,17 @@ def joules(before: Counter, after: Counter) -> float:
     return (passed if passed >= 0 else passed + before.range) / 1e6
 
 
-def between(before: dict[Path, Counter], after: dict[Path, Counter], seconds: float) -> Reading:
+def watts_between(
+    before: dict[Path, Counter], after: dict[Path, Counter], seconds: float
+) -> Reading:
     if before.keys() != after.keys():
         return Reading(None, "packages were added or removed")
-    if any(old.range != after[place].range for place, old in before.items()):
+    if any(old.range != after[package].range for package, old in before.items()):
         return Reading(None, "the range of a counter changed")
     longest = min(counter.range for counter in after.values()) / 1e6 / MOST_WATTS
     if seconds > longest:
         return Reading(None, f"{seconds:.0f} s between readings: a counter may have wrapped twice")
-    watts = [joules(old, after[place]) / seconds for place, old in before.items()]
+    watts = [joules(old, after[package]) / seconds for package, old in before.items()]
     if max(watts) > MOST_WATTS:
         return Reading(None, f"found {max(watts):.0f} W of a package, allowed: {MOST_WATTS:.0f}")
     return Reading(sum(watts))
@@ -126,10 +128,10 @@ class Rapl:
             return Reading(None, str(error))
         if self.last is None:
             self.last = (now, found)
-            return Reading(None, FIRST)
+            return Reading(None, FIRST_READING)
         seconds = now - self.last[0]
         if seconds < SHORTEST:
             return Reading(None, "too soon after the last reading")
-        reading = between(self.last[1], found, seconds)
+        reading = watts_between(self.last[1], found, seconds)
         self.last = (now, found) if reading.watts is not None else None
         return reading

@@ -52,20 +52,23 @@ def main(arguments: argparse.Namespace) -> int:
         return 0
     if arguments.name is None:
         raise MistakeError(f"profile: found no name, allowed: {GRAMMAR}; --list prints some")
-    sizes, qos = size.asked(arguments), quality.asked(arguments)
+    sizes, qos = size.sizes_of(arguments), quality.qos_of(arguments)
     ports = PortSet(network=arguments.network, rphy=arguments.rphy)
-    threads = asked(arguments)
-    name, provider = crypto.renamed(arguments.name, arguments.cipher), crypto.provider_of(arguments)
+    threads = placement_keys(arguments)
+    name, provider = (
+        crypto.with_cipher(arguments.name, arguments.cipher),
+        crypto.provider_of(arguments),
+    )
     # Check before opening the output file truncates it.
-    server.check(name, arguments.groups, sizes)
+    server.check_groups(name, arguments.groups, sizes)
     if arguments.part is not None:
-        server.check(name, arguments.part, sizes, option="--part")
+        server.check_groups(name, arguments.part, sizes, option="--part")
     if arguments.ports == "own":
-        server.ports_of(ports, arguments.groups)
+        server.group_ports(ports, arguments.groups)
 
     def write(out: TextIO) -> None:
         if arguments.part is not None:
-            server.write_item(name, arguments.part, out, qos=qos, sizes=sizes)
+            server.write_group_file(name, arguments.part, out, qos=qos, sizes=sizes)
             return
         server.write_server(
             name,
@@ -111,7 +114,7 @@ def add_placement(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def asked(arguments: argparse.Namespace) -> dict[str, str]:
+def placement_keys(arguments: argparse.Namespace) -> dict[str, str]:
     """The keys of `threads` from --layout; empty without it. Raises MistakeError. vcmtsd checks
     whether the number of cores fits the layout."""
     for option, value in (("--cores", arguments.cores), ("--main-core", arguments.main_core)):

@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def given(arguments: argparse.Namespace) -> list[str]:
+def given_options(arguments: argparse.Namespace) -> list[str]:
     """The options that were given, as words of a command line."""
     values = ((option, getattr(arguments, option)) for option in OPTIONS)
     return [
@@ -68,17 +68,17 @@ def provider_of(arguments: argparse.Namespace) -> Provider:
     return LIBRARY
 
 
-def ending(cipher: str) -> str:
+def name_ending(cipher: str) -> str:
     """The ending of a profile's name for a cipher."""
     return next(end for end, name in ENDINGS.items() if name == cipher)
 
 
-def renamed(profile: str, cipher: str | None) -> str:
+def with_cipher(profile: str, cipher: str | None) -> str:
     """The name of the profile with another cipher; None: the unchanged name."""
     if cipher is None:
         return profile
-    return re.sub(rf"cms_({'|'.join(ENDINGS)})(?=_2021$|$)", f"cms_{ending(cipher)}", profile)
+    return re.sub(rf"cms_({'|'.join(ENDINGS)})(?=_2021$|$)", f"cms_{name_ending(cipher)}", profile)
 
 
 def profile_of(arguments: argparse.Namespace) -> str:
-    return renamed(arguments.profile, arguments.cipher)
+    return with_cipher(arguments.profile, arguments.cipher)

@@ -16,15 +16,15 @@ from vcmts.paths import MistakeError
 from vcmts.profile import qos as quality
 from vcmts.profile import size, upstream
 from vcmts.profile.crypto import ENDINGS, IV_DIGITS, KEY_DIGITS, LIBRARY, Provider
-from vcmts.profile.numbers import ALONE, Numbers
+from vcmts.profile.numbers import FIRST_GROUP, Numbers
 from vcmts.profile.rules import (
     FILTERS,
     Filters,
     FilterSet,
     classifier_lines,
+    filter_groups_of,
     filter_lines,
-    picked,
-    sized,
+    filters_of,
 )
 from vcmts.profile.size import Sizes
 
@@ -100,8 +100,8 @@ def parse_name(
     if not 1 <= modems <= MOST_MODEMS:
         raise MistakeError(f"profile {name!r}: {GRAMMAR} needs K of 1 to {MOST_MODEMS}")
     if ofdm + sc_qam > 1:
-        size.enough_dsids(sizes, modems)
-    filters = sized(FILTERS["2021" if match[5] else filter_set], sizes)
+        size.check_dsids(sizes, modems)
+    filters = filters_of(FILTERS["2021" if match[5] else filter_set], sizes)
     return Profile(name, ofdm, sc_qam, modems, ENDINGS[match[4]], filters, sizes)
 
 
@@ -141,7 +141,7 @@ def bonding_lines(profile: Profile) -> Iterator[str]:
         yield f"  - {{id: {number}, channels: [{', '.join(map(str, channels))}]}}"
 
 
-def secrets(cipher: str, said: int, kind: str, numbers: Numbers) -> tuple[str, str]:
+def key_and_iv(cipher: str, said: int, kind: str, numbers: Numbers) -> tuple[str, str]:
     """Key and initialisation vector in hex, from one hash if both fit into it."""
     both = numbers.key(said, kind)
     if cipher == "aes-256":
@@ -155,8 +155,8 @@ def security_line(profile: Profile, modem: int, numbers: Numbers) -> str:
     said = (modem - 1) % MOST_SAIDS + 1
     if profile.cipher == "none":
         return f"    security: {{said: {said:#06x}, cipher: none}}"
-    key, iv = secrets(profile.cipher, said, "test key", numbers)
-    next_key, next_iv = secrets(profile.cipher, said, "next test key", numbers)
+    key, iv = key_and_iv(profile.cipher, said, "test key", numbers)
+    next_key, next_iv = key_and_iv(profile.cipher, said, "next test key", numbers)
     return (
         f"    security: {{said: {said:#06x}, cipher: {profile.cipher}, "
         f'key: "{key}", iv: "{iv}", key_sequence: 1, '
@@ -186,7 +186,7 @@ def modem_lines(
     modem: int,
     groups: list[list[int]],
     qos: quality.Qos,
-    numbers: Numbers = ALONE,
+    numbers: Numbers = FIRST_GROUP,
 ) -> Iterator[str]:
     sizes = profile.sizes
     network, ipv6 = numbers.ipv4(modem, profile.modems, sizes), numbers.ipv6(modem)
@@ -194,7 +194,7 @@ def modem_lines(
     yield f'  - mac: "{numbers.modem_mac(modem)}"'
     yield address_line(network, ipv6, sizes)
     yield f"    cpe_limit: {sizes.addresses}"
-    yield f"    filter_groups: [{', '.join(map(str, picked(profile.filters, modem)))}]"
+    yield f"    filter_groups: [{', '.join(map(str, filter_groups_of(profile.filters, modem)))}]"
     yield f"    bonding_group: {bonding + 1}"
     yield security_line(profile, modem, numbers)
     yield from flow_lines(modem, len(groups[bonding]) > 1, sizes, qos)
@@ -202,11 +202,11 @@ def modem_lines(
     yield from upstream.flow_lines(modem, profile.modems, profile.modems * sizes.flows)
 
 
-def comment(profile: Profile, asked: str = "") -> str:
+def header_comment(profile: Profile, asked: str = "") -> str:
     filters = profile.filters
     return f"""\
 # SPDX-License-Identifier: BSD-3-Clause
-# Written by: vcmts profile {profile.name}{asked}{size.words(profile.sizes)}
+# Written by: vcmts profile {profile.name}{asked}{size.size_options(profile.sizes)}
 # {profile.ofdm} OFDM and {profile.sc_qam} SC-QAM channels, {profile.modems} cable modems, \
 {filters.groups} filter groups x {filters.rules} rules;
 # Upstream: {upstream.channels(profile.modems)} OFDMA channels, one flow per modem on two of them.
@@ -267,7 +267,7 @@ def head_lines(
     yield "max_frame: 2000"
     yield f"threads: {in_braces(thread_keys(cores))}"
     yield "rphy:"
-    yield from (f"  {key}: {value}" for key, value in (rphy_addresses(ALONE) | RPHY).items())
+    yield from (f"  {key}: {value}" for key, value in (rphy_addresses(FIRST_GROUP) | RPHY).items())
     yield from LIMITS
     yield from provider.lines()
 
@@ -280,11 +280,11 @@ def all_modem_lines(profile: Profile, qos: quality.Qos, numbers: Numbers) -> Ite
 
 
 def profile_lines(profile: Profile, qos: quality.Qos) -> Iterator[str]:
-    yield from channel_lines(profile, ALONE)
+    yield from channel_lines(profile, FIRST_GROUP)
     yield from bonding_lines(profile)
     yield from filter_lines(profile.filters)
-    yield from upstream.channel_lines(profile.modems, ALONE)
-    yield from all_modem_lines(profile, qos, ALONE)
+    yield from upstream.channel_lines(profile.modems, FIRST_GROUP)
+    yield from all_modem_lines(profile, qos, FIRST_GROUP)
 
 
 def write_profile(
@@ -300,6 +300,6 @@ def write_profile(
 ) -> None:
     """Writes the profile `name` to `out` as YAML. Raises MistakeError as parse_name()."""
     profile = parse_name(name, filter_set, sizes)
-    out.write(comment(profile))
+    out.write(header_comment(profile))
     out.writelines(f"{line}\n" for line in head_lines(profile, ports, cores, provider))
     out.writelines(f"{line}\n" for line in profile_lines(profile, qos))

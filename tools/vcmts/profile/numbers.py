@@ -53,10 +53,10 @@ class Numbers:
         return f"192.168.{self.group}.{host}"
 
 
-ALONE = Numbers()
+FIRST_GROUP = Numbers()
 
 
-def enough_addresses(groups: int, modems: int, sizes: Sizes) -> None:
+def check_addresses(groups: int, modems: int, sizes: Sizes) -> None:
     """Raises MistakeError if MODEM_NETWORK has no block of IPv4 addresses for each modem."""
     most = MODEM_NETWORK.num_addresses // (sizes.ipv4_block * modems)
     if groups > most:

@@ -64,6 +64,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def asked(arguments: argparse.Namespace) -> Qos:
+def qos_of(arguments: argparse.Namespace) -> Qos:
     rate: str | None = arguments.sustained_rate
     return Qos(None if rate is None else checked_rate(rate), arguments.aqm)

@@ -10,7 +10,7 @@ from vcmts.profile.size import Sizes
 
 FilterSet = Literal["2023", "2021"]
 
-PORTS_OF_A_RULE = 100  # fewer if the rules would need more ports than their range has
+PORTS_PER_RULE = 100  # fewer if the rules would need more ports than their range has
 FILTER_PORTS = range(10000, 40000)
 CLASSIFIER_PORTS = range(20000, 40000)
 
@@ -30,7 +30,7 @@ class Filters:
 FILTERS: dict[FilterSet, Filters] = {"2023": Filters(22, 18, 4, 1), "2021": Filters(6, 12, 4, 2)}
 
 
-def sized(filters: Filters, sizes: Sizes) -> Filters:
+def filters_of(filters: Filters, sizes: Sizes) -> Filters:
     """Filters with the numbers of groups and rules in `sizes`; the share of IPv6 rules stays."""
     groups = filters.groups if sizes.filter_groups is None else sizes.filter_groups
     rules = filters.rules if sizes.filter_rules is None else sizes.filter_rules
@@ -38,13 +38,15 @@ def sized(filters: Filters, sizes: Sizes) -> Filters:
     return Filters(groups, rules - ipv6, ipv6, min(filters.groups_a_modem, groups))
 
 
-def picked(filters: Filters, modem: int) -> list[int]:
+def filter_groups_of(filters: Filters, modem: int) -> list[int]:
     """The filter groups of a modem, from 1. Modems are spread evenly over the groups."""
     if filters.groups_a_modem == 0:
         return []
     step = filters.groups // filters.groups_a_modem
     turns = range(filters.groups_a_modem)
-    return [(modem - 1 + turn * step) % filters.groups + 1 for turn in turns]
+    return [
+        (modem - 1 + number_in_family * step) % filters.groups + 1 for number_in_family in turns
+    ]
 
 
 def source_of(benchmark: int, shared: int, number: int) -> str:
@@ -56,10 +58,10 @@ def source_of(benchmark: int, shared: int, number: int) -> str:
     return f"100.{shared + high}.{low}.0/24"
 
 
-def ports(room: range, rule: int, rules: int) -> str:
+def port_range(ports_free: range, rule: int, rules: int) -> str:
     """The destination ports of rule number `rule` (from 0) of `rules`, from the given range."""
-    width = min(PORTS_OF_A_RULE, len(room) // rules)
-    low = room.start + width * rule
+    width = min(PORTS_PER_RULE, len(ports_free) // rules)
+    low = ports_free.start + width * rule
     return f"{low}-{low + width - 1}"
 
 
@@ -74,13 +76,13 @@ def filter_lines(filters: Filters) -> Iterator[str]:
         yield "    rules:"
         for rule in range(filters.rules):
             ipv4 = rule < filters.ipv4_rules
-            turn = rule if ipv4 else rule - filters.ipv4_rules
+            number_in_family = rule if ipv4 else rule - filters.ipv4_rules
             source = source_of(18, 64, group) if ipv4 else f'"2001:db8:fffe:{group:x}::/64"'
             yield (
                 f"      - {{family: {'ipv4' if ipv4 else 'ipv6'}, "
-                f"action: {('permit', 'deny')[turn % 2]}, source: {source}, "
-                f"protocol: {('udp', 'tcp')[turn // 2 % 2]}, "
-                f'destination_ports: "{ports(FILTER_PORTS, rule, filters.rules)}"}}'
+                f"action: {('permit', 'deny')[number_in_family % 2]}, source: {source}, "
+                f"protocol: {('udp', 'tcp')[number_in_family // 2 % 2]}, "
+                f'destination_ports: "{port_range(FILTER_PORTS, rule, filters.rules)}"}}'
             )
 
 
@@ -97,15 +99,15 @@ def classifier_lines(
     yield "    classifiers:"
     for number in range(sizes.classifiers):
         ipv4 = number < sizes.ipv4_classifiers
-        turn = number if ipv4 else number - sizes.ipv4_classifiers
+        number_in_family = number if ipv4 else number - sizes.ipv4_classifiers
         rule = number + 1
         source = source_of(19, 96, rule) if ipv4 else f'"2001:db8:fffd:{rule:x}::/64"'
         prefix = f"{network}/{sizes.ipv4_prefix}"
         destination = prefix if ipv4 else f'"{ipv6_prefix}::/64"'
-        flow = first_flow + 1 + turn % others if others > 0 else first_flow
+        flow = first_flow + 1 + number_in_family % others if others > 0 else first_flow
         yield (
             f"      - {{family: {'ipv4' if ipv4 else 'ipv6'}, source: {source}, "
-            f"destination: {destination}, protocol: {('udp', 'tcp')[turn // 3 % 2]}, "
-            f'destination_ports: "{ports(CLASSIFIER_PORTS, number, sizes.classifiers)}", '
+            f"destination: {destination}, protocol: {('udp', 'tcp')[number_in_family // 3 % 2]}, "
+            f'destination_ports: "{port_range(CLASSIFIER_PORTS, number, sizes.classifiers)}", '
             f"service_flow: {flow}}}"
         )

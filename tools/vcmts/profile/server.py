@@ -10,7 +10,7 @@ from vcmts.profile import group, size, upstream
 from vcmts.profile import qos as quality
 from vcmts.profile.crypto import LIBRARY, Provider
 from vcmts.profile.group import Cores, PortSet, Profile
-from vcmts.profile.numbers import MOST_GROUPS, Numbers, enough_addresses
+from vcmts.profile.numbers import MOST_GROUPS, Numbers, check_addresses
 from vcmts.profile.rules import filter_lines
 from vcmts.profile.size import Sizes
 
@@ -26,7 +26,7 @@ def memif(name: str, number: int, socket: str) -> str:
     )
 
 
-def own_device(name: str, given: str, turn: int, number: int) -> str:
+def group_device(name: str, given: str, turn: int, number: int) -> str:
     """The device of a group: the given one with the group's number for PLACEHOLDER; a memif of its
     own if the given one is the default."""
     shared = {"network": group.MEMIF.network, "rphy": group.MEMIF.rphy}[name]
@@ -40,11 +40,11 @@ def own_device(name: str, given: str, turn: int, number: int) -> str:
     return given.replace(PLACEHOLDER, str(number))
 
 
-def ports_of(ports: PortSet, number: int) -> PortSet:
+def group_ports(ports: PortSet, number: int) -> PortSet:
     """The ports of one group, with --ports own."""
     return PortSet(
-        network=own_device("network", ports.network, 0, number),
-        rphy=own_device("rphy", ports.rphy, 1, number),
+        network=group_device("network", ports.network, 0, number),
+        rphy=group_device("rphy", ports.rphy, 1, number),
         queue_size=ports.queue_size,
     )
 
@@ -113,24 +113,26 @@ def write_server(
 
     `cores`: cores or keys of `threads` per group; empty: the default. Raises MistakeError.
     """
-    profile = check(name, groups, sizes)
+    profile = check_groups(name, groups, sizes)
     cores = cores or [Cores()] * groups
     if groups == 1:
-        one = ports_of(ports, 1) if sharing == "own" else ports
+        one = group_ports(ports, 1) if sharing == "own" else ports
         group.write_profile(
             name, out, ports=one, cores=cores[0], qos=qos, sizes=sizes, provider=provider
         )
         return
     own = (
-        [ports_of(ports, number) for number in range(1, groups + 1)] if sharing == "own" else ports
+        [group_ports(ports, number) for number in range(1, groups + 1)]
+        if sharing == "own"
+        else ports
     )
     asked = f" --groups {groups}" + (" --ports own" if sharing == "own" else "")
-    out.write(group.comment(profile, asked))
+    out.write(group.header_comment(profile, asked))
     lines = server_lines(profile, groups, own, cores, qos, provider)
     out.writelines(f"{line}\n" for line in lines)
 
 
-def part_lines(profile: Profile, numbers: Numbers, qos: quality.Qos) -> Iterator[str]:
+def group_file_lines(profile: Profile, numbers: Numbers, qos: quality.Qos) -> Iterator[str]:
     yield "max_frame: 2000"
     yield from group.LIMITS
     yield from group.bonding_lines(profile)
@@ -138,7 +140,7 @@ def part_lines(profile: Profile, numbers: Numbers, qos: quality.Qos) -> Iterator
     yield from item_lines(profile, numbers, qos, group.RPHY)
 
 
-def write_item(
+def write_group_file(
     name: str,
     number: int,
     out: TextIO,
@@ -148,17 +150,17 @@ def write_item(
 ) -> None:
     """Writes service group `number` of a server as a file of its own, for the key `file` in the
     server's file: without ports and threads. Raises MistakeError."""
-    profile = check(name, number, sizes, option="--part")
-    out.write(group.comment(profile, f" --part {number}"))
-    out.writelines(f"{line}\n" for line in part_lines(profile, Numbers(number), qos))
+    profile = check_groups(name, number, sizes, option="--part")
+    out.write(group.header_comment(profile, f" --part {number}"))
+    out.writelines(f"{line}\n" for line in group_file_lines(profile, Numbers(number), qos))
 
 
-def check(name: str, groups: int, sizes: Sizes, option: str = "--groups") -> Profile:
+def check_groups(name: str, groups: int, sizes: Sizes, option: str = "--groups") -> Profile:
     """Returns the profile. Raises MistakeError, naming `option`, for too many groups."""
     profile = group.parse_name(name, sizes=sizes)
     if not 1 <= groups <= MOST_GROUPS:
         raise MistakeError(f"{option}: found {groups}, allowed: 1 to {MOST_GROUPS}")
-    enough_addresses(groups, profile.modems, sizes)
+    check_addresses(groups, profile.modems, sizes)
     return profile
 
 

@@ -103,11 +103,11 @@ def checked(values: dict[str, int | None]) -> Sizes:
     )
 
 
-def asked(arguments: argparse.Namespace) -> Sizes:
+def sizes_of(arguments: argparse.Namespace) -> Sizes:
     return checked({name: getattr(arguments, name.replace("-", "_")) for name, *_ in OPTIONS})
 
 
-def enough_dsids(sizes: Sizes, modems: int) -> None:
+def check_dsids(sizes: Sizes, modems: int) -> None:
     """Raises MistakeError if DSIDs do not suffice for the active flows of bonded modems."""
     needed = sizes.active_flows * modems
     if needed > MOST_DSIDS:
@@ -117,7 +117,7 @@ def enough_dsids(sizes: Sizes, modems: int) -> None:
         )
 
 
-def words(sizes: Sizes) -> str:
+def size_options(sizes: Sizes) -> str:
     """The options that set these sizes, as words of a command; "" for the published sizes."""
     found = (
         ("addresses", sizes.addresses, ADDRESSES),

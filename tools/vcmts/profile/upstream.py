@@ -41,11 +41,11 @@ def sids_of(modem: int, modems: int) -> tuple[tuple[int, int], tuple[int, int]]:
     decoded without the configuration. With more modems than SIDs per channel, the same SID means
     different modems on different channels.
     """
-    turn, first = divmod(modem - 1, channels(modems))
+    round_number, first = divmod(modem - 1, channels(modems))
     second = (first + 1) % channels(modems)
     if modems <= MOST_SIDS:
         return (first + 1, modem), (second + 1, modem)
-    return (first + 1, 2 * turn + 1), (second + 1, 2 * turn + 2)
+    return (first + 1, 2 * round_number + 1), (second + 1, 2 * round_number + 2)
 
 
 def flow_lines(modem: int, modems: int, downstream_flows: int = 0) -> Iterator[str]:

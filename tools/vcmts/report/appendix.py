@@ -42,35 +42,35 @@ def commands(runs: Sequence[Run]) -> Section:
     return out
 
 
-def flat(value: Json, before: str = "") -> Iterator[tuple[str, Any]]:
+def flat_values(value: Json, before: str = "") -> Iterator[tuple[str, Any]]:
     """Yields the scalars and lists of scalars of a result, with their paths."""
     for key, inner in value.items():
         if isinstance(inner, dict):
-            yield from flat(inner, f"{before}{key}.")
+            yield from flat_values(inner, f"{before}{key}.")
         elif not isinstance(inner, list) or not any(isinstance(i, dict | list) for i in inner):
             yield f"{before}{key}", inner
 
 
-def deep(value: Json, before: str = "") -> Iterator[tuple[str, list[Any]]]:
+def nested_lists(value: Json, before: str = "") -> Iterator[tuple[str, list[Any]]]:
     """Yields the lists of lists or objects of a result, with their paths: trials, histograms."""
     for key, inner in value.items():
         if isinstance(inner, dict):
-            yield from deep(inner, f"{before}{key}.")
+            yield from nested_lists(inner, f"{before}{key}.")
         elif isinstance(inner, list) and any(isinstance(i, dict | list) for i in inner):
             yield f"{before}{key}", inner
 
 
-def columns(rows: Sequence[Json]) -> Table:
+def value_table(rows: Sequence[Json]) -> Table:
     """A table of the scalars of objects: one row per object, one column per key."""
-    found = [dict(flat(row)) for row in rows]
+    found = [dict(flat_values(row)) for row in rows]
     head = list(dict.fromkeys(key for row in found for key in row))
     cells = [[plain(row.get(key)) for key in head] for row in found]
     return Table("", head or ["nothing"], cells)
 
 
-def listed(name: str, items: list[Any]) -> Block:
+def list_details(name: str, items: list[Any]) -> Block:
     if isinstance(items[0], dict):
-        return Details(f"{name}: {len(items)}", [columns(items[:ROWS])])
+        return Details(f"{name}: {len(items)}", [value_table(items[:ROWS])])
     text = "\n".join(plain(item) for item in items[:ROWS])
     more = f"\n... and {len(items) - ROWS} more, in the file" if len(items) > ROWS else ""
     return Details(f"{name}: {len(items)}", [Code(text + more)])
@@ -87,9 +87,9 @@ def raw(runs: Sequence[Run]) -> Section:
         Text("All measured values, not rounded. `report.json` contains the complete files.")
     )
     for run in runs:
-        blocks: list[Block] = [columns(run.results[:ROWS])] if run.results else []
+        blocks: list[Block] = [value_table(run.results[:ROWS])] if run.results else []
         for result in run.results:
-            inner = [listed(name, items) for name, items in deep(result)]
+            inner = [list_details(name, items) for name, items in nested_lists(result)]
             if inner:
                 blocks.append(Details(title_of(result), inner))
         data = json.dumps(run.file, indent=1).encode()

@@ -27,8 +27,8 @@ from vcmts.report import sections as report_sections
 from vcmts.report import summary as report_summary
 from vcmts.report import watts as report_watts
 from vcmts.report.document import Document, Section
-from vcmts.report.runs import Run, lettered, opened
-from vcmts.results import SCHEMA, write_whole
+from vcmts.report.runs import Run, read_runs, with_letters
+from vcmts.results import SCHEMA, replace_file
 
 Maker = Callable[[Sequence[Run]], Section]
 FIGURES: tuple[Maker, ...] = (
@@ -93,7 +93,7 @@ def document(
     return Document("What this machine carries", " · ".join(w for w in words if w), sections)
 
 
-def stored(runs: Sequence[Run]) -> Json:
+def report_json(runs: Sequence[Run]) -> Json:
     """The JSON of a report: complete measurements, to make it again or compare it."""
     return {
         "schema": SCHEMA,
@@ -104,7 +104,7 @@ def stored(runs: Sequence[Run]) -> Json:
     }
 
 
-def once(found: Sequence[tuple[str, Json]]) -> list[tuple[str, Json]]:
+def without_duplicates(found: Sequence[tuple[str, Json]]) -> list[tuple[str, Json]]:
     """Removes duplicates: `bench-*.json` also matches a report with the same measurements."""
     different: list[tuple[str, Json]] = []
     for name, file in found:
@@ -134,16 +134,16 @@ def refuse_own_input(written: Path, files: Sequence[str]) -> None:
 def main(arguments: argparse.Namespace) -> int:
     html, markdown, raw, folder = outputs(arguments.output)
     figures.load()
-    runs = lettered(once(opened(arguments.files)))
+    runs = with_letters(without_duplicates(read_runs(arguments.files)))
     refuse_own_input(raw, arguments.files)
-    own = report_configuration.given(arguments.config) if arguments.config else None
+    own = report_configuration.read_configuration(arguments.config) if arguments.config else None
     machine = power_machine.read(Path(arguments.power)) if arguments.power else None
     made = document(runs, own, machine)
     folder.mkdir(exist_ok=True)
-    write_whole(html, report_html.page(made))
+    replace_file(html, report_html.page(made))
     for name, text in report_markdown.pictures(made):
-        write_whole(folder / name, text)
-    write_whole(markdown, report_markdown.page(made, folder.name))
-    write_whole(raw, json.dumps(stored(runs), indent=1) + "\n")
+        replace_file(folder / name, text)
+    replace_file(markdown, report_markdown.page(made, folder.name))
+    replace_file(raw, json.dumps(report_json(runs), indent=1) + "\n")
     print(f"{html}, and as {markdown} ({folder}/) and {raw}")
     return 0

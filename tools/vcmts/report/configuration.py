@@ -31,7 +31,7 @@ class Configuration:
     own: bool  # a file of the user's, not a published profile
 
 
-def given(path: str) -> Configuration:
+def read_configuration(path: str) -> Configuration:
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -52,12 +52,12 @@ def published(name: str) -> Configuration | None:
     return Configuration(name, out.getvalue(), own=False)
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """Shortens all long lists to their first items, with the number of omitted ones."""
-    return "\n".join(shown(text.splitlines()))
+    return "\n".join(shortened_lines(text.splitlines()))
 
 
-def blocks_at(lines: Sequence[str], indent: str) -> list[list[str]]:
+def split_items(lines: Sequence[str], indent: str) -> list[list[str]]:
     """The items of a list, each with its lines."""
     items: list[list[str]] = []
     for line in lines:
@@ -68,7 +68,7 @@ def blocks_at(lines: Sequence[str], indent: str) -> list[list[str]]:
     return items
 
 
-def shown(lines: Sequence[str]) -> Iterator[str]:
+def shortened_lines(lines: Sequence[str]) -> Iterator[str]:
     """Yields the lines of shortened YAML."""
     at = 0
     while at < len(lines):
@@ -82,19 +82,19 @@ def shown(lines: Sequence[str]) -> Iterator[str]:
             lines[end].startswith((f"{indent}- ", f"{indent}  ")) or not lines[end].strip()
         ):
             end += 1
-        items = blocks_at(lines[at:end], indent)
+        items = split_items(lines[at:end], indent)
         # Of long items show only one: the others are similar.
         kept = len(items) if len(items) <= LONG else KEPT
         kept = 1 if len(items) > 1 and len(items[0]) > LONG else kept
         for item in items[:kept]:
             yield item[0]
-            yield from shown(item[1:])
+            yield from shortened_lines(item[1:])
         if kept < len(items):
             yield f"{indent}# ... and {len(items) - kept} more"
         at = end
 
 
-def part(name: str, own: Configuration | None) -> Iterator[Block]:
+def configuration_blocks(name: str, own: Configuration | None) -> Iterator[Block]:
     found = own if own is not None and own.name == name else published(name)
     if found is None:
         yield Text(
@@ -117,13 +117,13 @@ def part(name: str, own: Configuration | None) -> Iterator[Block]:
         data = gzip.compress(found.text.encode(), mtime=0)
         words = f"the whole configuration, {len(found.text) / 1e6:.1f} MB, compressed"
         yield Download(f"{name}.yaml.gz", data, "application/gzip", words)
-    yield Code(shortened(found.text))
+    yield Code(shorten(found.text))
 
 
 def section(runs: Sequence[Run], own: Configuration | None) -> Section:
     out = Section("Configuration")
     for name in dict.fromkeys(profile for run in runs for profile in names(run)):
-        out.blocks += part(name, own)
+        out.blocks += configuration_blocks(name, own)
     return out
 
 

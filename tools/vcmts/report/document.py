@@ -104,7 +104,7 @@ class Document:
     sections: Sequence[Section]
 
 
-MOST_PLACES = 6
+MAX_DECIMALS = 6
 
 
 def number(value: float | int | None, digits: int = 3) -> str:
@@ -116,14 +116,14 @@ def number(value: float | int | None, digits: int = 3) -> str:
     size = abs(value)
     if value == int(value) or size >= 10 ** (digits - 1):
         return f"{value:,.0f}"
-    places = digits - 1
-    while size >= 10 and places > 0:
+    decimals = digits - 1
+    while size >= 10 and decimals > 0:
         size /= 10
-        places -= 1
-    while 0 < size < 1 and places < MOST_PLACES:
+        decimals -= 1
+    while 0 < size < 1 and decimals < MAX_DECIMALS:
         size *= 10
-        places += 1
-    return f"{value:.{places}f}"
+        decimals += 1
+    return f"{value:.{decimals}f}"
 
 
 def plain(value: Any) -> str:

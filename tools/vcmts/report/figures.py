@@ -10,7 +10,7 @@ import io
 import re
 from typing import Any
 
-from vcmts.paths import MistakeError, missing
+from vcmts.paths import MistakeError, missing_package
 from vcmts.simulate import plots
 
 # The palette by Okabe and Ito, which is safe for the colour-blind; the first two as in plots.py.
@@ -78,14 +78,14 @@ def load() -> Any:
     try:
         matplotlib = importlib.import_module("matplotlib")
     except ModuleNotFoundError as error:
-        raise MistakeError(f"report: {missing('matplotlib', 'plot')}") from error
+        raise MistakeError(f"report: {missing_package('matplotlib', 'plot')}") from error
     matplotlib.use("svg")
     matplotlib.rcdefaults()
     matplotlib.rcParams.update(STYLE)
     return importlib.import_module("matplotlib.pyplot")
 
 
-def new(width: float = SIZE[0], height: float = SIZE[1]) -> tuple[Any, Any]:
+def new_figure(width: float = SIZE[0], height: float = SIZE[1]) -> tuple[Any, Any]:
     """A figure and its axes."""
     figure, axes = load().subplots(figsize=(width, height), layout="constrained")
     return figure, axes

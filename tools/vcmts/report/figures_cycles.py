@@ -19,7 +19,7 @@ def mixes(runs: Runs) -> list[str]:
     return sorted(names, key=lambda name: (name.isdigit(), int(name) if name.isdigit() else 0))
 
 
-def named(mix: str) -> str:
+def mix_label(mix: str) -> str:
     return f"{mix} B" if mix.isdigit() else mix.replace("upstream-imix", "imix")
 
 
@@ -46,7 +46,7 @@ def heights(result: Json, stages: Sequence[str]) -> list[float]:
 def stacked(runs: Runs) -> Any:
     """Draws a bar per mix and run, a part per stage, and a tick at crypto alone."""
     names, stages = mixes(runs), shown_stages(runs)
-    figure, axes = figures.new(height=3.7)
+    figure, axes = figures.new_figure(height=3.7)
     colours = [*figures.PALETTE[: len(stages)], figures.GREY]
     width = 0.8 / len(runs)
     for index, (label, results) in enumerate(runs):
@@ -70,7 +70,7 @@ def stacked(runs: Runs) -> Any:
     for colour, name in zip(colours, [*stages, OTHERS], strict=True):
         axes.bar([0], [0], color=colour, label=name)
     axes.plot([], [], color=figures.INK, linewidth=1.8, label="crypto alone")
-    axes.set_xticks(range(len(names)), [named(name) for name in names])
+    axes.set_xticks(range(len(names)), [mix_label(name) for name in names])
     axes.tick_params(axis="x", labelsize=8)
     axes.set_xlim(-0.6, len(names) - 0.4)
     axes.set_ylabel("reference cycles per packet")
@@ -98,7 +98,7 @@ def spread(axes: Any, at: float, reach: float, result: Json) -> None:
 
 def fit(results: Sequence[Json], fits: Sequence[Json]) -> Any:
     """Draws cycles over packet size: measured points, and the lines fixed + per byte."""
-    figure, axes = figures.new()
+    figure, axes = figures.new_figure()
     sizes = sorted((r for r in results if r["mix"].isdigit()), key=lambda r: int(r["mix"]))
     fits = sorted(fits, key=lambda f: (f["stage"] != "all", -f["per_byte"]))[: 1 + 4]
     most = max((r["mean_bytes"] for r in sizes), default=1518.0)

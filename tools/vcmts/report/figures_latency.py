@@ -34,7 +34,7 @@ def shown_loads(loads: Sequence[float]) -> list[float]:
 
 def percentiles(results: Sequence[Json], key: str) -> Any:
     """Draws a line per load; the x axis is the percentile, logarithmic in 1 / (1 - p)."""
-    figure, axes = figures.new()
+    figure, axes = figures.new_figure()
     found = {r["load"]: r for r in results if r.get(key)}
     far, lowest = 10.0, float("inf")
     for index, load in enumerate(shown_loads(list(found))):
@@ -65,7 +65,7 @@ def percentiles(results: Sequence[Json], key: str) -> Any:
 
 def over_load(results: Sequence[Json], key: str) -> Any:
     """Draws a line per percentile; markers of disturbed results are hollow."""
-    figure, axes = figures.new()
+    figure, axes = figures.new_figure()
     found = sorted((r for r in results if r.get(key)), key=lambda r: r["load"])
     loads = [100 * r["load"] for r in found]
     names = {"p50": "median", "p99": "99 %", "p99_9": "99.9 %", "p99_999": "99.999 %"}

@@ -40,14 +40,14 @@ def quantity_axis(axes: Any, results: Sequence[Json], what: str) -> None:
     values = sorted({r["value"] for r in results})
     spans = len(values) > 1 and values[0] > 0 and values[-1] / values[0] >= 8
     if spans:
-        figures.logarithmic(axes, "x", apart(values))
+        figures.logarithmic(axes, "x", spaced_values(values))
     else:
         axes.set_xticks(values)
         figures.plain_numbers(axes.xaxis)
     axes.set_xlabel(AXES.get(what, what))
 
 
-def apart(values: Sequence[float]) -> list[float]:
+def spaced_values(values: Sequence[float]) -> list[float]:
     """The values whose tick labels do not overlap on a logarithmic axis."""
     kept: list[float] = []
     for value in values:
@@ -57,7 +57,7 @@ def apart(values: Sequence[float]) -> list[float]:
 
 
 def cycles(results: Sequence[Json], what: str) -> Any:
-    figure, axes = figures.new(height=2.9)
+    figure, axes = figures.new_figure(height=2.9)
     for index, (label, points) in enumerate(lines(results).items()):
         values = [p["value"] for p in points]
         middle = [p["cycles_per_packet"] for p in points]
@@ -83,14 +83,14 @@ def cycles(results: Sequence[Json], what: str) -> Any:
 
 def memory(results: Sequence[Json], what: str) -> Any:
     """Draws the memory of the service group, which does not depend on the traffic."""
-    figure, axes = figures.new(height=2.9)
+    figure, axes = figures.new_figure(height=2.9)
     by_value = {r["value"]: r["memory_bytes"] for r in results if r.get("memory_bytes")}
     points = sorted(by_value.items())
     values, sizes = [v for v, _ in points], [size / MIB for _, size in points]
     axes.plot(values, sizes, color=figures.BLUE, marker="o")
     for value, size in zip(values, sizes, strict=True):
-        look = {"textcoords": "offset points", "ha": "right", "fontsize": 8}
-        axes.annotate(f"{size:,.0f}", (value, size), (-2, 5), **look)
+        style = {"textcoords": "offset points", "ha": "right", "fontsize": 8}
+        axes.annotate(f"{size:,.0f}", (value, size), (-2, 5), **style)
     axes.set_ylim(0, max(sizes, default=1) * 1.15)
     axes.set_ylabel("MiB of the service group")
     figures.plain_numbers(axes.yaxis)
@@ -100,12 +100,12 @@ def memory(results: Sequence[Json], what: str) -> Any:
 
 def scheduler(results: Sequence[Json]) -> Any:
     """Draws bars per case and load, one for each of three schedulers."""
-    figure, axes = figures.new(height=3.5)
+    figure, axes = figures.new_figure(height=3.5)
     width = 0.27
     for index, (label, key, colour) in enumerate(SCHEDULERS):
         found = [(at, r if key is None else r.get(key)) for at, r in enumerate(results)]
-        places = [(at + (index - 1) * width, one) for at, one in found if one]
-        for at, one in places:
+        positions = [(at + (index - 1) * width, one) for at, one in found if one]
+        for at, one in positions:
             axes.bar([at], [one["cycles_per_packet"]], width * 0.92, color=colour)
             axes.plot([at] * 2, [one["min"], one["max"]], color=figures.INK, linewidth=1)
         axes.bar([0], [0], color=colour, label=label)

@@ -6,7 +6,7 @@ from typing import Any
 
 from vcmts.jsons import Json
 from vcmts.report import figures
-from vcmts.report.figures_cycles import mixes, named
+from vcmts.report.figures_cycles import mix_label, mixes
 
 OFDM_GBPS = 1.89  # of one OFDM channel of 192 MHz, as in the published profiles
 STEPS = (1, 2, 4, 8, 16, 32, 64)
@@ -40,7 +40,7 @@ def zero_loss(runs: Sequence[tuple[str, Sequence[Json]]]) -> Any:
     """Draws bars per point: downstream, upstream on top of it, and the range of the total."""
     renamed = [(label, [{**r, "mix": r["point"]} for r in results]) for label, results in runs]
     names = mixes(renamed)
-    figure, axes = figures.new()
+    figure, axes = figures.new_figure()
     width, most = 0.8 / len(runs), 0.0
     for index, (label, results) in enumerate(renamed):
         shift = (index - (len(runs) - 1) / 2) * width
@@ -48,9 +48,9 @@ def zero_loss(runs: Sequence[tuple[str, Sequence[Json]]]) -> Any:
             at = names.index(result["mix"]) + shift
             down = result["gbps"].get("downstream", 0.0)
             total = result["gbps"]["total"]
-            look = {"edgecolor": figures.PAPER, "linewidth": 0.5}
-            axes.bar([at], [down], width * 0.9, color=figures.BLUE, **look)
-            axes.bar([at], [total - down], width * 0.9, down, color=figures.ORANGE, **look)
+            style = {"edgecolor": figures.PAPER, "linewidth": 0.5}
+            axes.bar([at], [down], width * 0.9, color=figures.BLUE, **style)
+            axes.bar([at], [total - down], width * 0.9, down, color=figures.ORANGE, **style)
             axes.plot([at] * 2, [result["min"], result["max"]], color=figures.INK, linewidth=1.2)
             top = max(total, result["max"])
             most = max(most, top)
@@ -73,7 +73,7 @@ def per_core(
 ) -> Any:
     """Draws the rate that one core carries by the cycles of each mix, one line per run.
     `published`: (year, Gbps) for the first mix. `downstream` adds the lines of OFDM channels."""
-    figure, axes = figures.new()
+    figure, axes = figures.new_figure()
     names, most = mixes(runs), 0.0
     for index, (label, results) in enumerate(runs):
         by_mix = {result["mix"]: result for result in results}
@@ -88,9 +88,9 @@ def per_core(
     if published and not names[0].isdigit():
         values = [value for _, value in published]
         most = max([most, *values])
-        look = {"color": figures.INK, "markerfacecolor": "none", "markersize": 5}
+        style = {"color": figures.INK, "markerfacecolor": "none", "markersize": 5}
         name = "published " + ", ".join(year for year, _ in published)
-        axes.plot([-0.3] * len(values), values, "D", label=name, **look)
+        axes.plot([-0.3] * len(values), values, "D", label=name, **style)
     finish(figure, axes, names, most, "Gbps per core", lines=downstream)
     return figure
 
@@ -98,7 +98,7 @@ def per_core(
 def finish(
     figure: Any, axes: Any, names: Sequence[str], most: float, label: str, *, lines: bool
 ) -> None:
-    axes.set_xticks(range(len(names)), [named(name) for name in names])
+    axes.set_xticks(range(len(names)), [mix_label(name) for name in names])
     axes.tick_params(axis="x", labelsize=8)
     axes.set_xlim(-0.6, len(names) - 0.4)
     top = max(most * 1.12, OFDM_GBPS * 1.1)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from vcmts.directions import DIRECTIONS
 from vcmts.report import figures_latency, figures_scaling
 from vcmts.report.document import Details, Section, Table, Text, number
-from vcmts.report.runs import Run, of_kind
-from vcmts.report.sections import drawn
+from vcmts.report.runs import Run, select_kind
+from vcmts.report.sections import make_figure
 from vcmts.units import MIB
 
 WAYS = {"end_to_end_us": "end to end", "pipeline_us": "inside the pipeline"}
@@ -15,7 +15,7 @@ WAYS = {"end_to_end_us": "end to end", "pipeline_us": "inside the pipeline"}
 
 def latency(runs: Sequence[Run]) -> Section:
     out = Section("Latency")
-    for run in of_kind(runs, "latency"):
+    for run in select_kind(runs, "latency"):
         for direction in DIRECTIONS:
             for key, words in WAYS.items():
                 found = [r for r in run.results if r["direction"] == direction and r.get(key)]
@@ -23,7 +23,7 @@ def latency(runs: Sequence[Run]) -> Section:
                     continue
                 way = words.replace(" ", "-")
                 out.blocks.append(
-                    drawn(
+                    make_figure(
                         f"percentiles-{direction}-{way}{run.end}",
                         f"Latency {words}, {direction}{run.of}",
                         "Share of faster packets; the axis is logarithmic in 1 / (1 - p).",
@@ -31,7 +31,7 @@ def latency(runs: Sequence[Run]) -> Section:
                     )
                 )
                 out.blocks.append(
-                    drawn(
+                    make_figure(
                         f"load-{direction}-{way}{run.end}",
                         f"Latency {words} over load, {direction}{run.of}",
                         "Hollow markers: a polling thread lost its core during the measurement.",
@@ -80,12 +80,12 @@ def latency_table(run: Run) -> Table:
 
 def scaling(runs: Sequence[Run]) -> Section:
     out = Section("Cost over size")
-    for run in of_kind(runs, "cost"):
+    for run in select_kind(runs, "cost"):
         for what in dict.fromkeys(r["what"] for r in run.results):
             found = [r for r in run.results if r["what"] == what]
             name = figures_scaling.AXES.get(what, what)
             out.blocks.append(
-                drawn(
+                make_figure(
                     f"cost-{what.replace('_', '-')}{run.end}",
                     f"Cycles per packet over {name}{run.of}",
                     "All other sizes stay the same; vertical lines span the runs.",
@@ -94,7 +94,7 @@ def scaling(runs: Sequence[Run]) -> Section:
             )
             if what == "modems" and any(r.get("memory_bytes") for r in found):
                 out.blocks.append(
-                    drawn(
+                    make_figure(
                         f"memory{run.end}",
                         f"Memory over {name}{run.of}",
                         "Memory of the service group's process, including packet buffers.",
@@ -128,9 +128,9 @@ def cost_table(run: Run) -> Table:
 
 def scheduler(runs: Sequence[Run]) -> Section:
     out = Section("Scheduler")
-    for run in of_kind(runs, "scheduler"):
+    for run in select_kind(runs, "scheduler"):
         out.blocks.append(
-            drawn(
+            make_figure(
                 f"scheduler{run.end}",
                 "Enqueue and dequeue compared with DPDK's rte_sched",
                 "The same packets in the same run; thin lines span the runs, up to the edge of the "

@@ -27,9 +27,9 @@ def flags(value: Any) -> str:
     """The instruction sets of the CPU, and the missing ones."""
     if not isinstance(value, dict):
         return plain(value)
-    there = [name for name, present in value.items() if present is True]
+    available = [name for name, present in value.items() if present is True]
     absent = [name for name, present in value.items() if present is not True]
-    return ", ".join(there) + (f"; missing: {', '.join(absent)}" if absent else "")
+    return ", ".join(available) + (f"; missing: {', '.join(absent)}" if absent else "")
 
 
 def cache(one: Json) -> tuple[str, str]:
@@ -38,7 +38,7 @@ def cache(one: Json) -> tuple[str, str]:
     return f"cache, level {one.get('level')}, {one.get('type')}", f"{one.get('size')}{words}"
 
 
-def of_group(name: str, group: Json) -> Iterator[tuple[str, str]]:
+def group_facts(name: str, group: Json) -> Iterator[tuple[str, str]]:
     """Yields a row per known fact of a group, and one row for all unknown facts."""
     unknown = [key.replace("_", " ") for key, value in group.items() if value == NOT_KNOWN]
     for key, value in group.items():
@@ -65,7 +65,7 @@ def rows(host: Json) -> Iterator[tuple[str, str]]:
         elif key == "caches" and isinstance(value, list):
             yield from (cache(one) for one in value)
         elif isinstance(value, dict):
-            yield from of_group(key.replace("_", " "), value)
+            yield from group_facts(key.replace("_", " "), value)
         else:
             yield NAMES.get(key, key.replace("_", " ")), plain(value)
 

@@ -28,16 +28,16 @@ STYLE = Path(__file__).with_name("html.css")
 SHORT = 22  # maximum characters of the cells in a column that does not wrap
 
 
-def words(text: str) -> str:
+def marked(text: str) -> str:
     """Escapes text, and marks `code`."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text, quote=False))
 
 
 def card(one: Card) -> str:
     return (
-        f'<div class="card"><dt>{words(one.label)}</dt>'
+        f'<div class="card"><dt>{marked(one.label)}</dt>'
         f'<dd class="value">{escape(one.value)} <span class="unit">{escape(one.unit)}</span></dd>'
-        f'<dd class="note">{words(one.note)}</dd></div>'
+        f'<dd class="note">{marked(one.note)}</dd></div>'
     )
 
 
@@ -48,19 +48,19 @@ def table(one: Table) -> str:
         for is_right, is_short in zip(one.right, short, strict=True)
     ]
     head = "".join(
-        f'<th scope="col"{kind}>{words(cell)}</th>'
+        f'<th scope="col"{kind}>{marked(cell)}</th>'
         for cell, kind in zip(one.head, kinds, strict=True)
     )
     named = escape(one.caption or "table")
     lines = [
-        f'<p class="caption">{words(one.caption)}</p>' if one.caption else "",
+        f'<p class="caption">{marked(one.caption)}</p>' if one.caption else "",
         f'<div class="table" tabindex="0" role="region" aria-label="{named}">',
         f'<table aria-label="{named}">',
         f"<thead><tr>{head}</tr></thead><tbody>",
     ]
     for row in one.rows:
-        first = f'<th scope="row"{kinds[0]}>{words(row[0])}</th>'
-        rest = (f"<td{k}>{words(cell)}</td>" for cell, k in zip(row[1:], kinds[1:], strict=True))
+        first = f'<th scope="row"{kinds[0]}>{marked(row[0])}</th>'
+        rest = (f"<td{k}>{marked(cell)}</td>" for cell, k in zip(row[1:], kinds[1:], strict=True))
         lines.append(f"<tr>{first}{''.join(rest)}</tr>")
     return "\n".join([*lines, "</tbody></table></div>"])
 
@@ -69,8 +69,8 @@ def figure(one: Figure) -> str:
     start, rest = one.svg.split(">", 1)
     named = f'{start} aria-labelledby="{one.name}-title" aria-describedby="{one.name}-words">'
     return (
-        f'<figure id="figure-{one.name}"><h3 id="{one.name}-title">{words(one.title)}</h3>'
-        f'{named}{rest}<figcaption id="{one.name}-words">{words(one.words)}</figcaption></figure>'
+        f'<figure id="figure-{one.name}"><h3 id="{one.name}-title">{marked(one.title)}</h3>'
+        f'{named}{rest}<figcaption id="{one.name}-words">{marked(one.words)}</figcaption></figure>'
     )
 
 
@@ -79,23 +79,23 @@ def download(one: Download) -> str:
     name = escape(one.name)
     return (
         f'<p class="download"><a download="{name}" href="data:{one.kind};base64,{data}">{name}</a>'
-        f" {words(one.words)}</p>"
+        f" {marked(one.words)}</p>"
     )
 
 
 def block(one: Block) -> str:
     match one:
         case Text(text):
-            return f"<p>{words(text)}</p>"
+            return f"<p>{marked(text)}</p>"
         case Items(lines):
-            return "<ul>" + "".join(f"<li>{words(line)}</li>" for line in lines) + "</ul>"
+            return "<ul>" + "".join(f"<li>{marked(line)}</li>" for line in lines) + "</ul>"
         case Cards(cards):
             return '<dl class="cards">' + "".join(card(one) for one in cards) + "</dl>"
         case Code(text):
             return f'<pre tabindex="0">{escape(text, quote=False)}</pre>'
         case Details(summary, blocks):
             inner = "\n".join(body(blocks))
-            return f"<details><summary>{words(summary)}</summary>\n{inner}\n</details>"
+            return f"<details><summary>{marked(summary)}</summary>\n{inner}\n</details>"
         case Table():
             return table(one)
         case Figure():
@@ -118,13 +118,13 @@ def body(blocks: Sequence[Block]) -> Iterator[str]:
 def section(one: Section) -> str:
     inner = "\n".join(body(one.blocks))
     return (
-        f'<section aria-labelledby="{one.anchor}"><h2 id="{one.anchor}">{words(one.title)}</h2>\n'
+        f'<section aria-labelledby="{one.anchor}"><h2 id="{one.anchor}">{marked(one.title)}</h2>\n'
         f"{inner}\n</section>"
     )
 
 
 def page(document: Document) -> str:
-    links = "".join(f'<a href="#{s.anchor}">{words(s.title)}</a>' for s in document.sections)
+    links = "".join(f'<a href="#{s.anchor}">{marked(s.title)}</a>' for s in document.sections)
     sections = "\n".join(section(one) for one in document.sections)
     # The policy forbids scripts and external resources, whatever text a measurement contains.
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -141,7 +141,7 @@ def page(document: Document) -> str:
 {STYLE.read_text(encoding="utf-8")}</style>
 </head>
 <body>
-<header><h1>{words(document.title)}</h1><p>{words(document.subtitle)}</p>
+<header><h1>{marked(document.title)}</h1><p>{marked(document.subtitle)}</p>
 <nav aria-label="Sections">{links}</nav></header>
 <main>
 {sections}

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from vcmts.bench.power import results as power_results
 from vcmts.report.document import Section, Table, Text
-from vcmts.report.runs import Run, of_kind
+from vcmts.report.runs import Run, select_kind
 
 CAVEAT = (
     "Values are from pairs of consecutive trials, with polling and with pauses. On machines with "
@@ -15,9 +15,9 @@ CAVEAT = (
 
 def section(runs: Sequence[Run]) -> Section:
     out = Section("Power")
-    for run in of_kind(runs, "power"):
-        for told in power_results.tables(run.file):
-            out.blocks.append(Table(f"{told.title}, {run.title}", told.head, told.rows))
+    for run in select_kind(runs, "power"):
+        for table in power_results.tables(run.file):
+            out.blocks.append(Table(f"{table.title}, {run.title}", table.head, table.rows))
     if out.blocks:
         out.blocks.insert(0, Text(CAVEAT))
     return out

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from vcmts import published
 from vcmts.directions import DIRECTIONS
 from vcmts.report.document import Section, Table, Text, number
-from vcmts.report.runs import Run, first_mix, in_direction, of_kind
+from vcmts.report.runs import Run, first_mix, in_direction, select_kind
 from vcmts.units import MIB
 
 # The published configuration of the figures.
@@ -55,7 +55,7 @@ def per_core(run: Run) -> Iterator[Pair]:
                 yield Pair(what, cycles, "core cycles per packet", name, remark)
 
 
-def of_group(run: Run) -> Iterator[Pair]:
+def memory_of_group(run: Run) -> Iterator[Pair]:
     memory = run.file.get("memory")
     name = run.file["configuration"]
     if isinstance(memory, dict) and name.startswith(CONFIGURATION) and memory.get("total"):
@@ -64,12 +64,12 @@ def of_group(run: Run) -> Iterator[Pair]:
         )
 
 
-def of_pipeline(run: Run) -> Iterator[Pair]:
+def pipeline_pairs(run: Run) -> Iterator[Pair]:
     yield from per_core(run)
-    yield from of_group(run)
+    yield from memory_of_group(run)
 
 
-def of_scheduler(run: Run) -> Iterator[Pair]:
+def scheduler_pairs(run: Run) -> Iterator[Pair]:
     for case, name in SCHEDULER.items():
         full = [r for r in run.results if r["case"] == case and r["load"] >= SATURATED]
         for result in full[:1]:
@@ -79,7 +79,7 @@ def of_scheduler(run: Run) -> Iterator[Pair]:
                 yield Pair(what, cycles, "core cycles per packet", name)
 
 
-def of_memory(run: Run) -> Iterator[Pair]:
+def cost_pairs(run: Run) -> Iterator[Pair]:
     for result in run.results:
         if (result["what"], result["value"]) == ("modems", MODEMS) and result.get("memory_bytes"):
             size = result["memory_bytes"] / MIB
@@ -87,7 +87,7 @@ def of_memory(run: Run) -> Iterator[Pair]:
             return
 
 
-def of_latency(run: Run) -> Iterator[Pair]:
+def latency_pairs(run: Run) -> Iterator[Pair]:
     found = [r for r in run.results if r["direction"] == "downstream" and r.get("pipeline_us")]
     if found:
         near = min(found, key=lambda r: abs(r["load"] - 0.9))
@@ -98,13 +98,13 @@ def of_latency(run: Run) -> Iterator[Pair]:
 
 def pairs(runs: Sequence[Run]) -> Iterator[tuple[Pair, Run]]:
     makers = {
-        "pipeline": of_pipeline,
-        "scheduler": of_scheduler,
-        "cost": of_memory,
-        "latency": of_latency,
+        "pipeline": pipeline_pairs,
+        "scheduler": scheduler_pairs,
+        "cost": cost_pairs,
+        "latency": latency_pairs,
     }
     for kind, maker in makers.items():
-        for run in of_kind(runs, kind):
+        for run in select_kind(runs, kind):
             for pair in maker(run):
                 yield pair, run
 

@@ -45,7 +45,7 @@ class Run:
         return f"run {self.letter}, {self.name}" if self.letter else self.name
 
 
-def opened(paths: Sequence[str]) -> list[tuple[str, Json]]:
+def read_runs(paths: Sequence[str]) -> list[tuple[str, Json]]:
     """Reads the measurements of files, including those in reports, with their names."""
     found: list[tuple[str, Json]] = []
     for path in paths:
@@ -60,7 +60,7 @@ def opened(paths: Sequence[str]) -> list[tuple[str, Json]]:
     return found
 
 
-def lettered(files: Sequence[tuple[str, Json]]) -> list[Run]:
+def with_letters(files: Sequence[tuple[str, Json]]) -> list[Run]:
     """Assigns the letters A, B, ... to runs of a kind with several, in the given order."""
     kinds = [file["kind"] for _, file in files]
     runs, seen = [], dict.fromkeys(kinds, 0)
@@ -76,7 +76,7 @@ def lettered(files: Sequence[tuple[str, Json]]) -> list[Run]:
     return runs
 
 
-def of_kind(runs: Sequence[Run], kind: str) -> list[Run]:
+def select_kind(runs: Sequence[Run], kind: str) -> list[Run]:
     return [run for run in runs if run.kind == kind and run.results]
 
 

@@ -9,12 +9,12 @@ from vcmts.jsons import Json
 from vcmts.report import figures, figures_cycles, figures_throughput
 from vcmts.report import published as report_published
 from vcmts.report.document import Details, Figure, Section, Table, number
-from vcmts.report.runs import Run, confirmed, in_direction, of_kind
+from vcmts.report.runs import Run, confirmed, in_direction, select_kind
 
 SIDE_BY_SIDE = 3  # maximum runs in one figure
 
 
-def drawn(name: str, title: str, words: str, figure: Any) -> Figure:
+def make_figure(name: str, title: str, words: str, figure: Any) -> Figure:
     return Figure(name, title, words, figures.svg(figure, name))
 
 
@@ -30,12 +30,12 @@ def letters(runs: Sequence[Run]) -> str:
 
 def throughput(runs: Sequence[Run]) -> Section:
     out = Section("Throughput by packet size")
-    measured = of_kind(runs, "throughput")[:SIDE_BY_SIDE]
+    measured = select_kind(runs, "throughput")[:SIDE_BY_SIDE]
     found = [(label(run), [r for r in run.results if confirmed(r)]) for run in measured]
     found = [(name, results) for name, results in found if results]
     if found:
         out.blocks.append(
-            drawn(
+            make_figure(
                 "zero-loss",
                 "Without loss, both directions at once",
                 "The highest rate with no more than the accepted loss. The thin line spans the "
@@ -44,7 +44,7 @@ def throughput(runs: Sequence[Run]) -> Section:
                 figures_throughput.zero_loss(found),
             )
         )
-    out.blocks += per_core(of_kind(runs, "pipeline")[:SIDE_BY_SIDE])
+    out.blocks += per_core(select_kind(runs, "pipeline")[:SIDE_BY_SIDE])
     for run in measured:
         out.blocks.append(throughput_table(run))
     return out
@@ -61,7 +61,7 @@ def per_core(cores: Sequence[Run]) -> Iterator[Figure]:
             lines = [(direction, lines[0][1])]
         points = report_published.points() if direction == "downstream" else []
         beside = " Diamonds: published for the IMIX on other machines." if points else ""
-        yield drawn(
+        yield make_figure(
             f"per-core-{direction}",
             f"Rate per core, {direction}",
             "The rate at which packets use all cycles of a core with one thread, computed from the "
@@ -117,13 +117,13 @@ def throughput_table(run: Run) -> Table:
 
 def cycles(runs: Sequence[Run]) -> Section:
     out = Section("Cycles by stage")
-    measured = of_kind(runs, "pipeline")
+    measured = select_kind(runs, "pipeline")
     for direction in DIRECTIONS:
         shown = [run for run in measured if in_direction(run, direction)][:SIDE_BY_SIDE]
         if not shown:
             continue
         out.blocks.append(
-            drawn(
+            make_figure(
                 f"stages-{direction}",
                 f"Reference cycles per packet by stage, {direction}",
                 "Each bar is the median run; the thin line spans all runs, the thick tick is "
@@ -148,7 +148,7 @@ def cycles(runs: Sequence[Run]) -> Section:
 
 
 def fit(run: Run, direction: str, fits: list[Json]) -> Figure:
-    return drawn(
+    return make_figure(
         f"fit-{direction}{run.end}",
         f"Fixed part and part per byte, {direction}{run.of}",
         "Points are measured, lines are fits: of all stages, and of the four that grow most with "
@@ -205,5 +205,5 @@ def stage_tables(run: Run) -> Iterator[Table]:
             rows.append([name, *(number(r.get(key)) for r in chosen)])
         word = "one thread" if threads == 1 else "two threads"
         title = f"Reference cycles per packet, {direction}, {word}, {run.title}"
-        head = ("stage", *(figures_cycles.named(r["mix"]) for r in chosen))
+        head = ("stage", *(figures_cycles.mix_label(r["mix"]) for r in chosen))
         yield Table(title, head, rows)

@@ -8,7 +8,7 @@ from vcmts.directions import DIRECTIONS
 from vcmts.paths import TOOL
 from vcmts.report import goals as report_goals
 from vcmts.report.document import Card, Cards, Items, Section, Text, number
-from vcmts.report.runs import Run, confirmed, first_mix, in_direction, of_kind, spread
+from vcmts.report.runs import Run, confirmed, first_mix, in_direction, select_kind, spread
 from vcmts.units import MIB
 
 NOT_MEASURED = {
@@ -23,7 +23,7 @@ NOT_MEASURED = {
 NOISY = 0.05  # relative spread above which a note warns
 
 
-def of_run(run: Run) -> str:
+def run_prefix(run: Run) -> str:
     return f"run {run.letter}: " if run.letter else ""
 
 
@@ -33,14 +33,14 @@ def pipeline_cards(run: Run) -> Iterator[Card]:
         if found is None:
             continue
         cycles, core = found["cycles_per_packet"], found.get("core_cycles_per_packet")
-        note = f"{of_run(run)}{found['mix']}, {number(cycles)} reference cycles per packet"
+        note = f"{run_prefix(run)}{found['mix']}, {number(cycles)} reference cycles per packet"
         note += f", {number(core)} core cycles" if core else ""
         note += f"; {number(found['min'])} to {number(found['max'])} in {found['runs']} runs"
         yield Card(f"One core, {direction}", number(found["gbps_per_core"]), "Gbps", note)
         if found["crypto_bound_cycles"]:
             share = 100 * found["share_of_crypto_bound"]
             bound = number(found["crypto_bound_cycles"])
-            note = f"{of_run(run)}{found['mix']}: crypto alone takes {bound} cycles"
+            note = f"{run_prefix(run)}{found['mix']}: crypto alone takes {bound} cycles"
             yield Card(f"Share of the crypto bound, {direction}", number(share, 2), "%", note)
 
 
@@ -48,7 +48,7 @@ def memory_cards(run: Run) -> Iterator[Card]:
     """Memory and start time of the service group of a pipeline measurement, if known."""
     memory, start = run.file.get("memory"), run.file.get("start")
     if isinstance(memory, dict) and isinstance(memory.get("total"), int | float):
-        note = f"{of_run(run)}{run.file['configuration']}"
+        note = f"{run_prefix(run)}{run.file['configuration']}"
         if isinstance(start, dict) and isinstance(start.get("total"), int | float):
             note += f"; {number(start['total'])} s to start"
         yield Card("Memory of the service group", number(memory["total"] / MIB), "MiB", note)
@@ -59,12 +59,12 @@ def throughput_cards(run: Run) -> Iterator[Card]:
     for result in (mixed or run.results)[:1]:
         label, gbps = "Without loss, both directions", result["gbps"]
         if not confirmed(result):
-            why = f"{of_run(run)}{result['point']}: no rate was confirmed by trials that passed"
+            why = f"{run_prefix(run)}{result['point']}: no rate was confirmed by trials that passed"
             yield Card(label, "not found", "", why)
             continue
         parts = " + ".join(f"{number(gbps[d])} {d}" for d in DIRECTIONS if gbps.get(d))
         repeats = len(result["repeats"])
-        note = f"{of_run(run)}{result['point']}: {parts}; {number(result['min'])} to "
+        note = f"{run_prefix(run)}{result['point']}: {parts}; {number(result['min'])} to "
         note += f"{number(result['max'])} in {repeats} search{'es' if repeats != 1 else ''}"
         note += f", over {run.file['transport']}" if run.file.get("transport") else ""
         bound = result.get("bound_by")
@@ -80,7 +80,7 @@ def latency_cards(run: Run) -> Iterator[Card]:
         near = min(found, key=lambda r: abs(r["load"] - 0.9))
         inside = near.get("pipeline_us") or near["end_to_end_us"]
         what = "inside the pipeline" if near.get("pipeline_us") else "end to end"
-        note = f"{of_run(run)}mean {what}, {number(inside['p99_9'])} us at 99.9 %"
+        note = f"{run_prefix(run)}mean {what}, {number(inside['p99_9'])} us at 99.9 %"
         if near.get("pipeline_us"):
             note += f"; end to end {number(near['end_to_end_us']['mean'])} us"
         note += "; a polling thread lost its core meanwhile" if near.get("disturbed") else ""
@@ -99,17 +99,20 @@ def cards(runs: Sequence[Run]) -> list[Card]:
     found = [
         card
         for kind, maker in makers.items()
-        for run in of_kind(runs, kind)[:1]
+        for run in select_kind(runs, kind)[:1]
         for card in maker(run)
     ]
-    return [*found, *(card for run in of_kind(runs, "pipeline")[:1] for card in memory_cards(run))]
+    return [
+        *found,
+        *(card for run in select_kind(runs, "pipeline")[:1] for card in memory_cards(run)),
+    ]
 
 
-def missing(runs: Sequence[Run]) -> Iterator[str]:
-    absent = [NOT_MEASURED[kind] for kind in results.KINDS if not of_kind(runs, kind)]
+def missing_notes(runs: Sequence[Run]) -> Iterator[str]:
+    absent = [NOT_MEASURED[kind] for kind in results.KINDS if not select_kind(runs, kind)]
     if absent:
         yield "Not measured: " + "; ".join(absent) + "."
-    for run in of_kind(runs, "throughput"):
+    for run in select_kind(runs, "throughput"):
         points = [r["point"] for r in run.results if not confirmed(r)]
         if points:
             text = f"no rate was confirmed for {', '.join(points)}"
@@ -120,7 +123,7 @@ def missing(runs: Sequence[Run]) -> Iterator[str]:
             yield f"{run.title} was interrupted: it has {left}, the rest was not measured."
 
 
-def noise(runs: Sequence[Run]) -> Iterator[str]:
+def noise_notes(runs: Sequence[Run]) -> Iterator[str]:
     widest: list[str] = []
     once: list[str] = []
     noisy = False
@@ -142,18 +145,18 @@ def noise(runs: Sequence[Run]) -> Iterator[str]:
         yield f"Measured only once, so the noise is unknown: {', '.join(once)}."
 
 
-def disturbed(runs: Sequence[Run]) -> Iterator[str]:
-    for run in of_kind(runs, "throughput"):
+def disturbance_notes(runs: Sequence[Run]) -> Iterator[str]:
+    for run in select_kind(runs, "throughput"):
         verdicts = [trial["verdict"] for result in run.results for trial in result["trials"]]
         counts = {verdict: verdicts.count(verdict) for verdict in dict.fromkeys(verdicts)}
         text = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
         yield f"{run.title}: {len(verdicts)} trials: {text}."
-    if of_kind(runs, "throughput"):
+    if select_kind(runs, "throughput"):
         yield (
             "Trials with missing packets were repeated and not counted as loss if the traffic "
             "program was too slow (traffic), or a polling thread lost its core (disturbed)."
         )
-    for run in of_kind(runs, "latency"):
+    for run in select_kind(runs, "latency"):
         marked = sum(1 for result in run.results if result.get("disturbed"))
         if marked:
             yield (
@@ -162,7 +165,7 @@ def disturbed(runs: Sequence[Run]) -> Iterator[str]:
             )
 
 
-def circumstances(runs: Sequence[Run]) -> Iterator[str]:
+def condition_notes(runs: Sequence[Run]) -> Iterator[str]:
     hosts = [run.host for run in runs if run.results]
     if not hosts:
         return
@@ -183,9 +186,9 @@ def circumstances(runs: Sequence[Run]) -> Iterator[str]:
         yield f"With {min(few)} CPUs, traffic, data plane and system share CPUs."
 
 
-def ways(runs: Sequence[Run]) -> Iterator[str]:
+def limitation_notes(runs: Sequence[Run]) -> Iterator[str]:
     """Yields notes on how the measurement differs from production."""
-    for run in of_kind(runs, "throughput"):
+    for run in select_kind(runs, "throughput"):
         if run.file.get("transport") == "rings":
             yield "Throughput is over rings in one process: no network card, kernel or copy."
             break
@@ -199,6 +202,12 @@ def section(runs: Sequence[Run]) -> Section:
     out = Section("Summary")
     found = cards(runs)
     out.blocks.append(Cards(found) if found else Text("No figures for a summary."))
-    lines = [*missing(runs), *noise(runs), *disturbed(runs), *circumstances(runs), *ways(runs)]
+    lines = [
+        *missing_notes(runs),
+        *noise_notes(runs),
+        *disturbance_notes(runs),
+        *condition_notes(runs),
+        *limitation_notes(runs),
+    ]
     out.blocks.append(Items(lines))
     return out

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from vcmts.power.model import Machine, Use, cpu_watts, platform_watts
 from vcmts.report.document import Section, Table, Text, number
-from vcmts.report.runs import Run, confirmed, of_kind
+from vcmts.report.runs import Run, confirmed, select_kind
 
 HEAD = (
     "point",
@@ -15,13 +15,13 @@ HEAD = (
 )
 
 
-def full(machine: Machine) -> float:
+def full_load_watts(machine: Machine) -> float:
     """Modelled CPU watts with all workers busy at the highest frequency."""
     return cpu_watts(machine, [Use(1.0, 0.0, machine.states[-1].ghz * 1e9)])
 
 
 def rows(run: Run, machine: Machine) -> Iterator[tuple[str, ...]]:
-    cpu = full(machine)
+    cpu = full_load_watts(machine)
     platform = platform_watts(machine, cpu)
     for result in run.results:
         if not confirmed(result):
@@ -37,7 +37,7 @@ def rows(run: Run, machine: Machine) -> Iterator[tuple[str, ...]]:
 def section(runs: Sequence[Run], machine: Machine) -> Section:
     """The section; empty if no throughput was measured."""
     out = Section("Watts, modelled")
-    for run in of_kind(runs, "throughput"):
+    for run in select_kind(runs, "throughput"):
         found = list(rows(run, machine))
         if found:
             out.blocks.append(Table(f"At the rate without loss, {run.title}", HEAD, found))

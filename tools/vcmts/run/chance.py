@@ -24,7 +24,7 @@ class Chance:
         return ["--seed", str(self.seed), "--first-number", str(self.first_number)]
 
 
-def drawn(seed: int | None) -> Chance:
+def draw(seed: int | None) -> Chance:
     """Draws from the seed; None: from a random one. Raises MistakeError if it is out of range."""
     if seed is not None and not 0 <= seed <= SEED_MAX:
         raise MistakeError(f"--seed: found {seed}, allowed: 0 to {SEED_MAX}")

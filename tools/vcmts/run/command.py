@@ -18,10 +18,10 @@ from pathlib import Path
 from rich.console import Console
 
 from vcmts import configuration
-from vcmts.child import INTERRUPTED, Stopped, folder, start, stoppable, writable
+from vcmts.child import INTERRUPTED, Stopped, check_writable, start, stoppable, temporary_folder
 from vcmts.control import place
 from vcmts.jsons import Json
-from vcmts.paths import TOOL, MistakeError, complain, program
+from vcmts.paths import TOOL, MistakeError, notify, program
 from vcmts.run import (
     chance,
     checks,
@@ -41,14 +41,14 @@ from vcmts.run import (
     summary,
     witness,
 )
-from vcmts.run.plane import Ends, data_plane, facts_of, free_core, wire
+from vcmts.run.plane import Ends, data_plane, facts_of, free_core, make_wire
 
 DURATION = "10s"
 # Capture of unexpected frames, if there is no file for the summary.
 UNEXPECTED = "unexpected.pcapng"
 REFUSE_EVERY = 256
 # Replacements in messages of vcmts-traffic: its options by those of this command.
-WORDS = (
+REPLACEMENTS = (
     (r"^(vcmts-)?traffic: ", "vcmts: "),
     (r"--mix\b", "--traffic"),
     (r"--upstream-mix\b", "--upstream-traffic"),
@@ -133,10 +133,12 @@ def add_proof_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def shape_words(given: argparse.Namespace, asked: rates.Rates) -> list[str]:
+def shape_options(given: argparse.Namespace, requested: rates.Rates) -> list[str]:
     """The options of the rates' shapes. --day needs both, even if nothing is sent upstream."""
     words = ["--shape", given.shape] if given.shape is not None else []
-    if given.upstream_shape is not None and (given.day is None or asked.upstream != rates.NOTHING):
+    if given.upstream_shape is not None and (
+        given.day is None or requested.upstream != rates.NO_TRAFFIC
+    ):
         words += ["--upstream-shape", given.upstream_shape]
     return words
 
@@ -148,20 +150,20 @@ def traffic_command(
     allowed = sorted(os.sched_getaffinity(0))
     if core not in allowed:
         raise MistakeError(f"--core: found {core}, allowed: {', '.join(map(str, allowed))}")
-    asked = rates.rates_of(facts, given)
+    requested = rates.rates_of(facts, given)
     command = [str(program("vcmts-traffic")), "--config", str(config), "--json", str(result)]
     command += ["--network", ends[0].client, "--rphy", ends[1].client]
-    if asked.downstream == rates.NOTHING:
+    if requested.downstream == rates.NO_TRAFFIC:
         command += ["--no-downstream"]
     else:
         command += ["--mix", given.traffic] if given.traffic is not None else []
         command += ["--replay", given.replay] if given.replay is not None else []
-        command += ["--rate", asked.downstream]
+        command += ["--rate", requested.downstream]
         command += ["--flows", given.flows] if given.flows is not None else []
     command += ["--refuse-every", str(given.refuse_every)] if given.refuse_every else []
-    if asked.upstream != rates.NOTHING:
-        command += ["--upstream-mix", given.upstream_traffic, "--upstream-rate", asked.upstream]
-    command += shape_words(given, asked)
+    if requested.upstream != rates.NO_TRAFFIC:
+        command += ["--upstream-mix", given.upstream_traffic, "--upstream-rate", requested.upstream]
+    command += shape_options(given, requested)
     if given.impair is not None:
         command += ["--impair", given.impair]
     if given.grants == "scheduled":
@@ -172,14 +174,14 @@ def traffic_command(
     return [*command, "--core", str(core), "--main-core", str(next(spare, core))]
 
 
-def control_of(given: argparse.Namespace, pid: int) -> Path | None:
+def control_socket_of(given: argparse.Namespace, pid: int) -> Path | None:
     """The control socket of the vcmtsd with this process ID; None: it has none."""
     if given.control_socket == "none":
         return None
     return place.of_process(pid) if given.control_socket is None else Path(given.control_socket)
 
 
-def following(given: argparse.Namespace, control: Path | None) -> list[str]:
+def follow_options(given: argparse.Namespace, control: Path | None) -> list[str]:
     """The option to follow changes of the configuration; empty if the traffic cannot."""
     if given.replay is not None or given.flows is not None or given.impair is not None:
         return []
@@ -188,41 +190,41 @@ def following(given: argparse.Namespace, control: Path | None) -> list[str]:
     return [] if control is None else ["--follow", str(control)]
 
 
-def say_how_to_look(given: argparse.Namespace, control: Path | None, pid: int) -> None:
+def print_top_hint(given: argparse.Namespace, control: Path | None, pid: int) -> None:
     if control is not None:
         which = f"--pid {pid}" if given.control_socket is None else f"--socket {control}"
-        complain(f"`{TOOL} top {which}` in another terminal shows the run live")
+        notify(f"`{TOOL} top {which}` in another terminal shows the run live")
 
 
-def in_our_words(said: str) -> str:
-    for found, ours in WORDS:
-        said = re.sub(found, ours, said, flags=re.MULTILINE)
-    return said
+def translate_messages(messages: str) -> str:
+    for found, replacement in REPLACEMENTS:
+        messages = re.sub(found, replacement, messages, flags=re.MULTILINE)
+    return messages
 
 
-def refused(command: list[str]) -> int:
+def check_command(command: list[str]) -> int:
     """Checks the command with vcmts-traffic, and prints its errors. Returns its exit status."""
     checked = subprocess.run(
         [*command, "--check"], check=False, stderr=subprocess.PIPE, text=True, errors="replace"
     )
-    print(in_our_words(checked.stderr), end="", file=sys.stderr)
+    print(translate_messages(checked.stderr), end="", file=sys.stderr)
     return checked.returncode
 
 
-def show(day: planner.Plan | None, whole: Json, facts: Json, verbose: bool) -> int:
+def print_summary(day: planner.Plan | None, whole: Json, facts: Json, verbose: bool) -> int:
     """Prints the summary. Adds the results of --day to it. Returns 1 if --day observed nothing."""
     console = Console(file=sys.stdout)
     if day is None:
         shown = summary.show if verbose else summary.show_short
         shown(whole, console, facts["cores"])
         return 0
-    seen = day.document()
+    observed = day.document()
     console.print(summary.packets_table(whole))
-    if seen is not None:
-        whole["day"] = seen
-        day.tell(seen)
+    if observed is not None:
+        whole["day"] = observed
+        day.tell(observed)
     print(summary.verdict(whole), flush=True)
-    return 0 if seen is not None else 1
+    return 0 if observed is not None else 1
 
 
 def keep_unexpected(captured: Path, json: str | None, status: int) -> str | None:
@@ -235,14 +237,14 @@ def keep_unexpected(captured: Path, json: str | None, status: int) -> str | None
     return str(kept)
 
 
-def is_wrong(whole: Json) -> bool:
+def has_failed_checks(whole: Json) -> bool:
     """Whether a check failed that the traffic program does not do itself."""
-    return summary.misjudged(whole) or (
+    return summary.has_other_errors(whole) or (
         expected.impaired(whole) and not expected.as_expected(whole)
     )
 
 
-def conclude(
+def report_results(
     whole: Json,
     facts: Json,
     given: argparse.Namespace,
@@ -252,48 +254,48 @@ def conclude(
 ) -> int:
     """Prints and stores the results of a run. `status`: exit status of the traffic program. Returns
     the exit status of the run."""
-    broken = identities.broken(whole)
+    broken = identities.broken_identities(whole)
     whole["identities_broken"] = [str(one) for one in broken]
-    whole["checks"] = checks.rows(whole)
-    excused = gaps.explained(whole, facts["capacity"])
+    whole["checks"] = checks.check_rows(whole)
+    excused = gaps.explain_all(whole, facts["capacity"])
     if excused and status == 1:
         status = 0
-    status = max(status, show(day, whole, facts, given.verbose))
-    if broken or is_wrong(whole):
+    status = max(status, print_summary(day, whole, facts, given.verbose))
+    if broken or has_failed_checks(whole):
         status = max(status, 1)
     if given.list_checks:
-        checks.show(whole["checks"], Console(file=sys.stdout))
+        checks.print_checks(whole["checks"], Console(file=sys.stdout))
     if given.json:
         Path(given.json).write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
-    complaints.tell(whole, facts, kept, excused=excused is not None)
+    complaints.report_all(whole, facts, kept, excused=excused is not None)
     if excused:
-        complain(gaps.told(whole, excused))
+        notify(gaps.excuse_text(whole, excused))
     return status if summary.balanced(whole) else max(status, 1)
 
 
-def carry(
+def run_programs(
     config: Path,
-    within: Path,
+    folder: Path,
     given: argparse.Namespace,
     stopped: Stopped,
     day: planner.Plan | None,
 ) -> int:
     """Runs both programs on the configuration, and observes a day. Returns the exit status."""
     facts = facts_of(config)
-    several = len(groups.of_facts(facts)) > 1
+    several = len(groups.group_facts(facts)) > 1
     own = several and given.ports == "own"
     mtu = groups.largest_mtu(facts)
-    ends = [wire(within, n, name, mtu, own=own) for n, name in enumerate(("network", "rphy"))]
-    plane, proven = within / "vcmtsd.json", within / "traffic.json"
-    captured = within / UNEXPECTED
+    ends = [make_wire(folder, n, name, mtu, own=own) for n, name in enumerate(("network", "rphy"))]
+    plane, proven = folder / "vcmtsd.json", folder / "traffic.json"
+    captured = folder / UNEXPECTED
     command = traffic_command(config, ends, proven, facts, given)
-    drawn = chance.drawn(given.seed)
+    drawn = chance.draw(given.seed)
     command += ["--unexpected", str(captured), *drawn.traffic()]
-    command += witness.options(given, within)
-    mistaken = refused(command)
+    command += witness.options(given, folder)
+    mistaken = check_command(command)
     if mistaken != 0:
         return mistaken
-    complain(checks.announced(drawn.seed))
+    notify(checks.first_message(drawn.seed))
     status = INTERRUPTED
     with data_plane(
         *(config, ends, plane, stopped),
@@ -303,36 +305,36 @@ def carry(
         metrics=given.metrics,
         options=[*power.options(given), *drawn.plane()],
     ) as served:
-        if not stopped.asked:
-            control = control_of(given, served.pid)
-            command += following(given, control)
-            say_how_to_look(given, control, served.pid)
-            with day.watched(control) if day else nullcontext() as said:
-                status = stopped.wait(start(command, quiet=True, said=said))
+        if not stopped.by_signal:
+            control = control_socket_of(given, served.pid)
+            command += follow_options(given, control)
+            print_top_hint(given, control, served.pid)
+            with day.watched(control) if day else nullcontext() as messages:
+                status = stopped.wait(start(command, quiet=True, stderr=messages))
     if not plane.exists() or not proven.exists():
-        if stopped.asked:
+        if stopped.by_signal:
             return INTERRUPTED
-        complain("no summary: a program ended early; its messages are printed above")
+        notify("no summary: a program ended early; its messages are printed above")
         return status or 1
     found = json.loads(proven.read_text(encoding="utf-8"))
-    asked = {way: found[way]["asked_gbps"] for way in summary.directions(found)}
-    whole = summary.merge(json.loads(plane.read_text(encoding="utf-8")), found, asked)
+    requested = {way: found[way]["asked_gbps"] for way in summary.directions(found)}
+    whole = summary.merge(json.loads(plane.read_text(encoding="utf-8")), found, requested)
     whole |= {"seed": drawn.seed, "first_number": drawn.first_number}
-    witness.add(whole, config, within, given)
+    witness.add(whole, config, folder, given)
     refusals.add(whole)
     qos.add(whole)
     maps.add(whole)
     lateness.add(whole)
-    witness.tell(whole, witness.keep(whole, within, given.json))
+    witness.print_problems(whole, witness.keep_packets(whole, folder, given.json))
     kept = keep_unexpected(captured, given.json, status)
-    return conclude(whole, facts, given, day, status, kept)
+    return report_results(whole, facts, given, day, status, kept)
 
 
 def main(arguments: argparse.Namespace) -> int:
-    writable(arguments.json)
-    with folder() as within, stoppable() as stopped:
-        day = planner.planned(arguments, within)
-        config = configuration.chosen(arguments, within)
+    check_writable(arguments.json)
+    with temporary_folder() as folder, stoppable() as stopped:
+        day = planner.plan_day(arguments, folder)
+        config = configuration.configuration_file(arguments, folder)
         if arguments.grants == "scheduled":
-            config = grants.scheduled(config, within)
-        return carry(config, within, arguments, stopped, day)
+            config = grants.with_scheduler(config, folder)
+        return run_programs(config, folder, arguments, stopped, day)

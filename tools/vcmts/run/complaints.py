@@ -4,7 +4,7 @@
 from collections import Counter
 
 from vcmts.jsons import Json
-from vcmts.paths import complain
+from vcmts.paths import notify
 from vcmts.run import checks, groups, summary
 
 FEWEST_PACKETS = 100  # minimum for a meaningful rate
@@ -19,33 +19,33 @@ WRONG_FRAMES = (
 )
 
 
-def of_full_queues(whole: Json, facts: Json) -> None:
+def report_full_queues(whole: Json, facts: Json) -> None:
     drops = whole.get("downstream", {}).get("drops", {})
     full = sum(drops.get(name, 0) for name in FULL)
     if full:
         carried = f"the channels carry {facts['capacity'] / 1e9:.3g} Gbps"
-        complain(f"{full:,} packets were dropped at full queues: {carried}; reduce --rate")
+        notify(f"{full:,} packets were dropped at full queues: {carried}; reduce --rate")
 
 
-def of_low_rates(whole: Json) -> None:
+def report_low_rates(whole: Json) -> None:
     for direction in summary.directions(whole):
         part = whole[direction]
         if part["sent"] < FEWEST_PACKETS or summary.keeps_rate(part):
             continue
-        sent, asked = summary.sent_gbps(part), part["asked_gbps"]
-        complain(
-            f"{direction}: {groups.rate(sent)} of {groups.rate(asked)} were sent: the machine did "
-            "not carry the requested rate (core of the traffic, or full queues before vcmtsd)"
+        sent, requested = summary.sent_gbps(part), part["asked_gbps"]
+        notify(
+            f"{direction}: {groups.rate(sent)} of {groups.rate(requested)} were sent: the machine "
+            "did not carry the requested rate (core of the traffic, or full queues before vcmtsd)"
         )
 
 
-def of_silence(whole: Json) -> None:
+def report_silent_groups(whole: Json) -> None:
     """Reports groups without any sent packet: nothing of them is proven."""
     for group, direction in summary.silent(whole):
-        complain(f"service group {group}: no packet was sent {direction}: use a longer --duration")
+        notify(f"service group {group}: no packet was sent {direction}: use a longer --duration")
 
 
-def of_cores_taken(whole: Json, *, excused: bool = False) -> None:
+def report_lost_cores(whole: Json, *, excused: bool = False) -> None:
     """Reports that the kernel took a core from a polling thread, which may have lost packets."""
     parts = [whole[direction] for direction in summary.directions(whole)]
     late = sum(part["lost"] - part.get("expected", {}).get("lost", 0) for part in parts)
@@ -54,16 +54,16 @@ def of_cores_taken(whole: Json, *, excused: bool = False) -> None:
     threads += [(one["name"], one["descheduled"]["longest_us"]) for one in whole["workers"]]
     name, longest_us = max(threads, key=lambda thread: float(thread[1]))
     if late > 0 and longest_us > BRIDGED_US and not excused:
-        complain(
+        notify(
             f"the kernel ran something else on the core of {name} for up to "
             f"{longest_us / 1e3:,.0f} ms: this alone can lose or reorder packets, as a modem waits "
             "18 ms for a missing one; run again with less load on the machine"
         )
 
 
-def of_wrong_frames(whole: Json, kept: str | None) -> None:
+def report_wrong_frames(whole: Json, kept: str | None) -> None:
     """Reports unexpected and corrupted frames. `kept`: the capture of the first ones."""
-    for key, by_kind, told in WRONG_FRAMES:
+    for key, by_kind, text in WRONG_FRAMES:
         parts = [whole[direction] for direction in summary.directions(whole)]
         count = sum(part.get(key, 0) for part in parts)
         if count:
@@ -72,45 +72,45 @@ def of_wrong_frames(whole: Json, kept: str | None) -> None:
                 found.update(part[by_kind])
             kinds = ", ".join(f"{n:,} {name}" for name, n in found.items() if n)
             where = f"; see the first ones with `wireshark {kept}`" if kept else ""
-            complain(f"{count:,} frames {told} ({kinds}){where}")
+            notify(f"{count:,} frames {text} ({kinds}){where}")
 
 
-def of_accounts(whole: Json) -> None:
+def report_unbalanced_plane(whole: Json) -> None:
     if not summary.balanced(whole):
-        complain(
+        notify(
             "packets of vcmtsd are unaccounted for: it lost packets without counting them; this is "
             "a bug, please report it with the file of --json"
         )
 
 
-def of_identities(whole: Json) -> None:
+def report_broken_identities(whole: Json) -> None:
     for broken in whole.get("identities_broken", []):
-        complain(f"counters disagree: {broken}; this is a bug, please report it")
+        notify(f"counters disagree: {broken}; this is a bug, please report it")
 
 
-def of_idle_checks(whole: Json) -> None:
-    if told := checks.idle(whole["checks"]):
-        complain(told)
+def report_idle_checks(whole: Json) -> None:
+    if text := checks.idle_checks_text(whole["checks"]):
+        notify(text)
 
 
-def of_the_proof(whole: Json) -> None:
+def report_unbalanced_traffic(whole: Json) -> None:
     if summary.unaccounted(whole):
-        complain(
+        notify(
             "packets of the traffic program are unaccounted for: sent is not proven + lost + "
             "corrupted + undecipherable + overtaken; this is a bug, please report it with the file "
             "of --json"
         )
 
 
-def tell(whole: Json, facts: Json, kept: str | None = None, *, excused: bool = False) -> None:
+def report_all(whole: Json, facts: Json, kept: str | None = None, *, excused: bool = False) -> None:
     """Prints all messages of a run. `excused`: gaps of the machine explain all lost and reordered
     packets, and the caller reports it. `kept`: the capture of wrong frames."""
-    of_full_queues(whole, facts)
-    of_low_rates(whole)
-    of_silence(whole)
-    of_cores_taken(whole, excused=excused)
-    of_wrong_frames(whole, kept)
-    of_accounts(whole)
-    of_identities(whole)
-    of_idle_checks(whole)
-    of_the_proof(whole)
+    report_full_queues(whole, facts)
+    report_low_rates(whole)
+    report_silent_groups(whole)
+    report_lost_cores(whole, excused=excused)
+    report_wrong_frames(whole, kept)
+    report_unbalanced_plane(whole)
+    report_broken_identities(whole)
+    report_idle_checks(whole)
+    report_unbalanced_traffic(whole)

@@ -9,7 +9,7 @@ from vcmts.console import figures_table
 from vcmts.jsons import Json
 
 
-class Cell(NamedTuple):
+class Expectation(NamedTuple):
     kind: str
     name: str
     expected: int
@@ -20,7 +20,7 @@ class Cell(NamedTuple):
 MESSAGES = ("no_control_port", "control_full")
 
 
-def changed(summary: Json) -> bool:
+def configuration_changed(summary: Json) -> bool:
     """Whether the configuration changed during the run: many checks are skipped then."""
     return int(summary.get("follow", {}).get("changes", 0)) > 0
 
@@ -29,21 +29,25 @@ def impaired(summary: Json) -> bool:
     return "impairments" in summary.get("upstream", {})
 
 
-def cells(upstream: Json) -> list[Cell]:
+def expectations(upstream: Json) -> list[Expectation]:
     """All expectations: packets, drops by reason, counters."""
     expected: Json = upstream["expected"]
     due, met = dict(expected["drops"]), dict(upstream["drops"])
-    found = [Cell("packets", key, expected[key], upstream[key]) for key in ("lost", "corrupted")]
-    found.append(Cell("packets", "astray", 0, upstream["astray"]))
+    found = [
+        Expectation("packets", key, expected[key], upstream[key]) for key in ("lost", "corrupted")
+    ]
+    found.append(Expectation("packets", "astray", 0, upstream["astray"]))
     # A shared port counts foreign frames as frames of no group.
     foreign = upstream["unexpected"]["foreign"] + upstream["unexpected"].get("no_group", 0)
-    found.append(Cell("frames", "foreign", expected["foreign"], foreign))
+    found.append(Expectation("frames", "foreign", expected["foreign"], foreign))
     counters = dict(upstream["counters"])
     foretold = dict(expected["counters"])
     foretold["management"] += sum(due.pop(name, 0) for name in MESSAGES)
     counters["management"] += sum(met.pop(name, 0) for name in MESSAGES)
-    found += [Cell("drop", n, due.get(n, 0), met.get(n, 0)) for n in dict.fromkeys([*met, *due])]
-    found += [Cell("counter", n, value, counters[n]) for n, value in foretold.items()]
+    found += [
+        Expectation("drop", n, due.get(n, 0), met.get(n, 0)) for n in dict.fromkeys([*met, *due])
+    ]
+    found += [Expectation("counter", n, value, counters[n]) for n, value in foretold.items()]
     return found
 
 
@@ -52,7 +56,7 @@ def as_expected(summary: Json) -> bool:
     upstream: Json = summary["upstream"]
     if "expected" not in upstream:
         return False
-    return all(cell.expected == cell.counted for cell in cells(upstream))
+    return all(cell.expected == cell.counted for cell in expectations(upstream))
 
 
 def show(summary: Json, console: Console) -> None:
@@ -64,7 +68,7 @@ def show(summary: Json, console: Console) -> None:
         return
     heads = ("", "", "expected", "counted", "equal")
     table = figures_table(heads, title="upstream, expected and counted", texts=("", "equal"))
-    for cell in cells(upstream):
+    for cell in expectations(upstream):
         if cell.expected or cell.counted:
             equal = "yes" if cell.expected == cell.counted else "no"
             numbers = (f"{cell.expected:,}", f"{cell.counted:,}")

@@ -37,12 +37,12 @@ RECOVERY = 1
 
 
 @dataclass(frozen=True)
-class Times:
+class GapTimes:
     """The gaps of one or more threads: sorted (begin, end) in TSC cycles, without overlaps."""
 
     spans: list[tuple[int, int]]
 
-    def around(self, begin: int, end: int) -> int:
+    def extended_overlap(self, begin: int, end: int) -> int:
         """The total length of gaps that overlap the interval, each extended by its recovery."""
         last = bisect_left(self.spans, (end, 0))
         lengths = ((to, to - since) for since, to in self.spans[:last])
@@ -55,7 +55,7 @@ class Times:
         return sum(part for part in parts if part > 0)
 
 
-def united(spans: list[tuple[int, int]]) -> Times:
+def merge_gaps(spans: list[tuple[int, int]]) -> GapTimes:
     """Sorts gaps and merges those that overlap."""
     found: list[tuple[int, int]] = []
     for since, to in sorted(spans):
@@ -63,23 +63,23 @@ def united(spans: list[tuple[int, int]]) -> Times:
             found[-1] = (found[-1][0], max(to, found[-1][1]))
         else:
             found.append((since, to))
-    return Times(found)
+    return GapTimes(found)
 
 
-def of_threads(threads: list[Json]) -> Times:
-    return united([(one[0], one[1]) for thread in threads for one in thread["gaps"]["list"]])
+def gaps_of_threads(threads: list[Json]) -> GapTimes:
+    return merge_gaps([(one[0], one[1]) for thread in threads for one in thread["gaps"]["list"]])
 
 
-def of_machine(whole: Json) -> Times:
-    return of_threads([whole, *whole["workers"]])
+def gaps_of_machine(whole: Json) -> GapTimes:
+    return gaps_of_threads([whole, *whole["workers"]])
 
 
-def unlisted_s(threads: list[Json]) -> float:
+def min_unlisted_s(threads: list[Json]) -> float:
     """The minimum total length of gaps that are counted but not listed."""
     return SHORTEST_GAP_S * sum(int(thread["gaps"]["shorter"]) for thread in threads)
 
 
-def unlisted_most_s(threads: list[Json], hz: float) -> float:
+def max_unlisted_s(threads: list[Json], hz: float) -> float:
     """The maximum length of unlisted gaps: each is shorter than its thread's listed ones."""
     most = 0.0
     for gaps in (thread["gaps"] for thread in threads):
@@ -88,10 +88,10 @@ def unlisted_most_s(threads: list[Json], hz: float) -> float:
     return most
 
 
-def share(whole: Json, seconds: float) -> float:
+def gap_share(whole: Json, seconds: float) -> float:
     """The minimum share of a run's time that is in gaps."""
-    shorter = unlisted_s([whole, *whole["workers"]])
-    listed = sum(to - since for since, to in of_machine(whole).spans)
+    shorter = min_unlisted_s([whole, *whole["workers"]])
+    listed = sum(to - since for since, to in gaps_of_machine(whole).spans)
     return (listed / float(whole["host"]["tsc_hz"]) + shorter) / seconds if seconds > 0 else 1.0
 
 
@@ -103,7 +103,7 @@ class Limits:
     reordered_us: float
 
 
-def limits(whole: Json, direction: str) -> Limits:
+def gap_limits(whole: Json, direction: str) -> Limits:
     part = whole[direction]
     groups = part.get("scheduler", {}).get("bonding_groups", [])
     skew = max((float(group["max_skew_us"]) for group in groups), default=0.0)
@@ -127,7 +127,7 @@ def cycles(us: float, tsc_hz: float) -> int:
     return round(us * tsc_hz / 1e6)
 
 
-def gone(part: Json) -> int:
+def overtaken_packets(part: Json) -> int:
     """Packets that were in flight during a change of the configuration, and need not arrive."""
     return int(part.get("overtaken", 0))
 
@@ -141,8 +141,8 @@ def dropped(whole: Json, direction: str) -> int:
     return int(counted + sum(port.get(name, 0) for name in ("missed", "no_buffer")) + sum(shared))
 
 
-def explain(whole: Json, direction: str, machine: Times, tsc_hz: float) -> Explained:
-    part, most = whole[direction], limits(whole, direction)
+def explain(whole: Json, direction: str, machine: GapTimes, tsc_hz: float) -> Explained:
+    part, most = whole[direction], gap_limits(whole, direction)
     if "grants" in part:  # packets that wait for grants are in flight so long that any gap fits
         return Explained(part["lost"], part["reordered"], part["lost"], part["reordered"])
     suspects = part["suspects"]
@@ -150,15 +150,15 @@ def explain(whole: Json, direction: str, machine: Times, tsc_hz: float) -> Expla
     late = int(suspects["reordered_more"])
     for since, to, packets, reordered in suspects["list"]:
         noted += packets
-        if machine.around(since, to) <= cycles(most.lost_us, tsc_hz):
+        if machine.extended_overlap(since, to) <= cycles(most.lost_us, tsc_hz):
             lost += packets
         if machine.within(since, to) <= cycles(most.reordered_us, tsc_hz):
             late += reordered
     # A late packet was first recorded as missing. Packets lost at the end of their stream are not
     # recorded, so nothing explains them. Packets overtaken by changes are recorded, but not lost.
-    came = sum(one[3] for one in suspects["list"]) + int(suspects["reordered_more"])
-    unseen = max(part["lost"] - max(noted - came, 0), 0)
-    lost = max(lost - gone(part), 0) + unseen
+    late_recorded = sum(one[3] for one in suspects["list"]) + int(suspects["reordered_more"])
+    unseen = max(part["lost"] - max(noted - late_recorded, 0), 0)
+    lost = max(lost - overtaken_packets(part), 0) + unseen
     lost = min(part["lost"], max(lost, part["lost"] - dropped(whole, direction)))
     return Explained(part["lost"], part["reordered"], lost, min(late, part["reordered"]))
 
@@ -168,7 +168,7 @@ def noted(whole: Json) -> bool:
     return "gaps" in whole and all("gaps" in one for one in whole["workers"])
 
 
-def known(whole: Json) -> bool:
+def can_explain(whole: Json) -> bool:
     """Whether gaps and lost packets were recorded, and there was no --impair."""
     shown = summary.directions(whole)
     return (
@@ -178,46 +178,46 @@ def known(whole: Json) -> bool:
     )
 
 
-def spoiled(part: Json) -> bool:
+def has_other_errors(part: Json) -> bool:
     """Whether a direction has errors other than loss and reordering."""
     return (
-        any(part.get(key, 0) for key in BAD)
+        any(part.get(key, 0) for key in ERRORS)
         or any(part.get("depi_violations", {}).values())
-        or bool(summary.skipped(part) or summary.misread(part))
+        or bool(summary.skipped_numbers(part) or summary.decoder_errors(part))
     )
 
 
-def otherwise_good(whole: Json) -> bool:
+def is_otherwise_good(whole: Json) -> bool:
     """Whether a run has no errors other than loss and reordering."""
     parts = [whole[way] for way in summary.directions(whole)]
     return (
         not summary.silent(whole)
         and summary.balanced(whole)
         and all(part["sent"] > 0 for part in parts)
-        and not any(spoiled(part) for part in parts)
-        and all(closes(part) for part in parts)
+        and not any(has_other_errors(part) for part in parts)
+        and all(is_accounted_for(part) for part in parts)
     )
 
 
-BAD = (
+ERRORS = (
     *("corrupted", "duplicated", "astray", "undecipherable", "unaccounted"),
     *("unexpected_frames", "late"),
 )
 # The possible results of a sent packet.
-FATES = ("proven", "counted", "lost", "corrupted", "undecipherable", "overtaken")
+RESULTS = ("proven", "counted", "lost", "corrupted", "undecipherable", "overtaken")
 
 
-def closes(part: Json) -> bool:
-    return bool(part["sent"] == sum(part.get(key, 0) for key in FATES))
+def is_accounted_for(part: Json) -> bool:
+    return bool(part["sent"] == sum(part.get(key, 0) for key in RESULTS))
 
 
-def too_much(whole: Json, capacity: float) -> bool:
+def exceeds_capacity(whole: Json, capacity: float) -> bool:
     """Whether the downstream rate exceeded the channels' capacity (bit/s)."""
     part = whole.get("downstream")
     return part is not None and summary.sent_gbps(part) * 1e9 > capacity
 
 
-def explained(whole: Json, capacity: float) -> dict[str, Explained] | None:
+def explain_all(whole: Json, capacity: float) -> dict[str, Explained] | None:
     """The lost and reordered packets by direction, if gaps explain each of them and nothing else is
     wrong; else None. Adds `unexplained` to the summary: the number of unexplained packets, null if
     not determined. `capacity`: bit/s of the downstream channels."""
@@ -225,9 +225,9 @@ def explained(whole: Json, capacity: float) -> dict[str, Explained] | None:
     parts = [whole[way] for way in summary.directions(whole)]
     if not any(part["lost"] or part["reordered"] for part in parts):
         return None
-    if not known(whole) or not otherwise_good(whole) or too_much(whole, capacity):
+    if not can_explain(whole) or not is_otherwise_good(whole) or exceeds_capacity(whole, capacity):
         return None
-    machine, hz = of_machine(whole), float(whole["host"]["tsc_hz"])
+    machine, hz = gaps_of_machine(whole), float(whole["host"]["tsc_hz"])
     found = {way: explain(whole, way, machine, hz) for way in summary.directions(whole)}
     whole["unexplained"] = {
         way: {"lost": one.lost_without, "reordered": one.reordered_without}
@@ -237,9 +237,9 @@ def explained(whole: Json, capacity: float) -> dict[str, Explained] | None:
     return None if wrong else found
 
 
-def told(whole: Json, found: dict[str, Explained]) -> str:
+def excuse_text(whole: Json, found: dict[str, Explained]) -> str:
     """The message of a run that gaps excuse."""
-    machine = of_machine(whole)
+    machine = gaps_of_machine(whole)
     longest = max(to - since for since, to in machine.spans) / float(whole["host"]["tsc_hz"])
     lost = sum(one.lost for one in found.values())
     late = sum(one.reordered for one in found.values())

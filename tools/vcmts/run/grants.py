@@ -9,15 +9,15 @@ from vcmts import yamls
 from vcmts.jsons import Json
 
 # Long timers: a late MAP must delay packets, not lose them, even if the kernel takes cores away.
-PATIENCE = {"frame_timeout": "30 s", "reorder_timeout": "100 ms"}
+TIMERS = {"frame_timeout": "30 s", "reorder_timeout": "100 ms"}
 DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
-def key_of(node: yaml.MappingNode, name: str) -> yaml.Node | None:
+def find_value(node: yaml.MappingNode, name: str) -> yaml.Node | None:
     return next((value for key, value in node.value if key.value == name), None)
 
 
-def put(node: yaml.MappingNode, name: str, value: yaml.Node) -> None:
+def add_key(node: yaml.MappingNode, name: str, value: yaml.Node) -> None:
     node.value.append((yaml.ScalarNode("tag:yaml.org,2002:str", name), value))
 
 
@@ -27,29 +27,29 @@ def empty() -> yaml.MappingNode:
 
 def add_scheduler(group: yaml.MappingNode) -> bool:
     """Adds an upstream scheduler with default settings to a group. Returns whether it had none."""
-    upstream = key_of(group, "upstream")
+    upstream = find_value(group, "upstream")
     if upstream is None:
         upstream = empty()
-        put(group, "upstream", upstream)
-    if not isinstance(upstream, yaml.MappingNode) or key_of(upstream, "scheduler") is not None:
+        add_key(group, "upstream", upstream)
+    if not isinstance(upstream, yaml.MappingNode) or find_value(upstream, "scheduler") is not None:
         return False
-    put(upstream, "scheduler", empty())
-    for name, value in PATIENCE.items():
-        if key_of(upstream, name) is None:
-            put(upstream, name, yaml.ScalarNode("tag:yaml.org,2002:str", value))
+    add_key(upstream, "scheduler", empty())
+    for name, value in TIMERS.items():
+        if find_value(upstream, name) is None:
+            add_key(upstream, name, yaml.ScalarNode("tag:yaml.org,2002:str", value))
     return True
 
 
 def groups_of(root: yaml.MappingNode) -> list[yaml.MappingNode]:
     """The service groups of a server's file; the root if the file is one group."""
-    several = key_of(root, "service_groups")
+    several = find_value(root, "service_groups")
     nodes = several.value if isinstance(several, yaml.SequenceNode) else [root]
     return [node for node in nodes if isinstance(node, yaml.MappingNode)]
 
 
-def scheduled(config: Path, within: Path) -> Path:
+def with_scheduler(config: Path, folder: Path) -> Path:
     """The configuration if all groups have an upstream scheduler; else a copy in the folder
-    `within` with schedulers added. Keeps scalars as written. vcmtsd reports an invalid file."""
+    `folder` with schedulers added. Keeps scalars as written. vcmtsd reports an invalid file."""
     try:
         root = yaml.compose(config.read_text(encoding="utf-8-sig"), Loader=yamls.LOADER)
     except (OSError, UnicodeDecodeError, yaml.YAMLError):
@@ -58,42 +58,42 @@ def scheduled(config: Path, within: Path) -> Path:
         return config
     if not any([add_scheduler(group) for group in groups_of(root)]):
         return config
-    written = within / "scheduled.yaml"
+    written = folder / "scheduled.yaml"
     written.write_text(yaml.serialize(root, Dumper=DUMPER, width=10000), encoding="utf-8")
     return written
 
 
-def share(part: int, whole: int) -> str:
+def percent_text(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "0 %"
 
 
-def use_of(channel: Json) -> str:
+def use_text(channel: Json) -> str:
     """A line with the use of a channel's minislots by kind."""
     minislots: dict[str, int] = channel["minislots"]
     whole = sum(minislots.values())
-    told = (f"{kind} {share(count, whole)}" for kind, count in minislots.items() if count)
-    return f"upstream channel {channel['id']}: {', '.join(told)}"
+    texts = (f"{kind} {percent_text(count, whole)}" for kind, count in minislots.items() if count)
+    return f"upstream channel {channel['id']}: {', '.join(texts)}"
 
 
-def lines(upstream: Json) -> list[str]:
+def result_lines(upstream: Json) -> list[str]:
     """Lines with the results of requests, MAPs and grants."""
     grants: Json = upstream["grants"]
-    asked, maps, granted = grants["requests"], grants["maps"], grants["bytes"]
-    told = [
-        f"requests of modems: {asked['contention']:,} in contention, {asked['piggyback']:,} "
-        f"piggybacked, {asked['poll']:,} polled; {asked['collisions']:,} collisions, "
-        f"{asked['unanswered']:,} repeated",
+    requests, maps, granted = grants["requests"], grants["maps"], grants["bytes"]
+    texts = [
+        f"requests of modems: {requests['contention']:,} in contention, {requests['piggyback']:,} "
+        f"piggybacked, {requests['poll']:,} polled; {requests['collisions']:,} collisions, "
+        f"{requests['unanswered']:,} repeated",
         f"MAPs: {maps['seen']:,} received, {maps['late']:,} late; of the granted bytes "
-        f"{share(granted['used'], granted['granted'])} used, "
-        f"{share(granted['late'], granted['granted'])} late",
+        f"{percent_text(granted['used'], granted['granted'])} used, "
+        f"{percent_text(granted['late'], granted['granted'])} late",
     ]
     latency = upstream.get("latency_us")
     if latency:
-        told.append(
+        texts.append(
             "latency from the modem's queue to the network: "
             f"{latency['p50'] / 1000:.1f} ms p50, {latency['p99'] / 1000:.1f} ms p99"
         )
-    told += [use_of(channel) for channel in grants["channels"]]
+    texts += [use_text(channel) for channel in grants["channels"]]
     packets = grants["packets"]
     left = {
         "dropped at full queues": packets["queue_full"],
@@ -101,8 +101,8 @@ def lines(upstream: Json) -> list[str]:
         "still waiting": packets["waiting"],
     }
     if any(left.values()):
-        told.append(
+        texts.append(
             "packets not sent: "
             + ", ".join(f"{count:,} {why}" for why, count in left.items() if count)
         )
-    return told
+    return texts

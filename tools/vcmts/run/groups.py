@@ -8,22 +8,22 @@ from vcmts.directions import DIRECTIONS
 from vcmts.jsons import Json
 
 
-def of_facts(facts: Json) -> list[Json]:
+def group_facts(facts: Json) -> list[Json]:
     """The facts of each group of `vcmtsd check --json`; of a single group they are not nested."""
     groups: list[Json] = facts.get("groups", [facts])
     return groups
 
 
 def largest_mtu(facts: Json) -> int:
-    return max(int(group["mtu"]) for group in of_facts(facts))
+    return max(int(group["mtu"]) for group in group_facts(facts))
 
 
 def pairs(plane: Json, proven: Json) -> list[tuple[Json, Json]]:
     """The results of each group: of the traffic program, and of vcmtsd."""
-    told: list[Json] = proven.get("groups", [])
+    reported: list[Json] = proven.get("groups", [])
     served = {group["id"]: group for group in plane.get("groups", [])}
-    alone = plane if len(told) == 1 else {}
-    return [(group, served.get(group["id"], alone)) for group in told]
+    alone = plane if len(reported) == 1 else {}
+    return [(group, served.get(group["id"], alone)) for group in reported]
 
 
 def directions(group: Json) -> list[str]:
@@ -45,7 +45,7 @@ def cells(part: Json | None) -> list[str]:
     return [f"{part['sent']:,}", f"{not_proven(part):,}", rate(part["gbps"])]
 
 
-def show(groups: list[Json], console: Console) -> None:
+def print_groups(groups: list[Json], console: Console) -> None:
     """Prints a table with one row per group. On a narrow terminal only names are truncated."""
     drawn = Table(title="service groups", title_justify="left", padding=(0, 0, 0, 1))
     drawn.add_column("group", justify="right", no_wrap=True)
@@ -55,6 +55,6 @@ def show(groups: list[Json], console: Console) -> None:
         for key in (direction, "unproven", "rate"):
             drawn.add_column(key, justify="right", no_wrap=True)
     for group in groups:
-        told = [cell for direction in shown for cell in cells(group.get(direction))]
-        drawn.add_row(str(group["id"]), group["name"], *told)
+        reported = [cell for direction in shown for cell in cells(group.get(direction))]
+        drawn.add_row(str(group["id"]), group["name"], *reported)
     console.print(drawn)

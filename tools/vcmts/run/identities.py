@@ -157,14 +157,14 @@ class Broken:
 
 def requests(part: Json, name: str) -> int | None:
     """A sum of bandwidth requests, by a name in REQUESTS; None if vcmtsd does not report them."""
-    asked = part.get("requests", {})
-    if "by_modem" not in asked:
+    reported = part.get("requests", {})
+    if "by_modem" not in reported:
         return None
     if name == "by_modem":
-        return sum(sum(kinds.values()) for kinds in asked["by_modem"].values())
+        return sum(sum(kinds.values()) for kinds in reported["by_modem"].values())
     if name == "of_left":
-        return int(asked["of_left"])
-    kinds: dict[str, int] = asked["by_kind"]
+        return int(reported["of_left"])
+    kinds: dict[str, int] = reported["by_kind"]
     match name:
         case "records":
             return kinds["record"]
@@ -191,7 +191,7 @@ def value(part: Json, name: str) -> int | None:
         key = name.removeprefix("channels.")
         return None if channels is None else sum(int(one[key]) for one in channels)
     if name.startswith("refused_"):
-        return refusals.of_group(part, name.removeprefix("refused_"))
+        return refusals.refused_sum(part, name.removeprefix("refused_"))
     if name.startswith("drop."):
         return int(part["drops"].get(name.removeprefix("drop."), 0))
     if name in REQUESTS:
@@ -205,27 +205,27 @@ def total(part: Json, names: list[str]) -> int | None:
     return sum(values) if len(values) == len(names) else None
 
 
-def is_whole(part: Json) -> bool:
+def is_complete(part: Json) -> bool:
     """Whether all sent packets were delivered, and nothing else."""
-    gone = ("lost", "overtaken", "corrupted", "undecipherable", "duplicated")
+    counts = ("lost", "overtaken", "corrupted", "undecipherable", "duplicated")
     return (
-        not any(part.get(key, 0) for key in gone)
-        and not refusals.accidental(part)
+        not any(part.get(key, 0) for key in counts)
+        and not refusals.other_drops(part)
         and not part["counters"].get("messages_sent", 0)
     )
 
 
-def judged(whole: Json) -> Iterator[tuple[str, Json, Identity]]:
+def identities_to_check(whole: Json) -> Iterator[tuple[str, Json, Identity]]:
     """Yields the identities to check in a run: a name for messages, the results, the identity."""
     groups = whole.get("groups", [])
     parts = [("", whole)]
     parts += [(f"service group {group['id']}, ", group) for group in groups]
-    changed, impaired = expected.changed(whole), expected.impaired(whole)
+    changed, impaired = expected.configuration_changed(whole), expected.impaired(whole)
     for name, part in parts:
         for direction in summary.directions(part):
             if "counters" not in part[direction]:
                 continue  # a removed group: its counters are only in the sums of all groups
-            every = is_whole(part[direction]) and not changed
+            every = is_complete(part[direction]) and not changed
             for identity in IDENTITIES[direction]:
                 if identity.frames and part is whole and len(groups) > 1:
                     continue  # only some groups may have VLANs
@@ -235,10 +235,10 @@ def judged(whole: Json) -> Iterator[tuple[str, Json, Identity]]:
                     yield f"{name}{direction}", part[direction], identity
 
 
-def broken(whole: Json) -> list[Broken]:
+def broken_identities(whole: Json) -> list[Broken]:
     """The identities that do not hold in a run."""
     found = []
-    for where, part, identity in judged(whole):
+    for where, part, identity in identities_to_check(whole):
         if identity.unless and value(part, identity.unless):
             continue
         left, right = (total(part, side) for side in identity.sides)

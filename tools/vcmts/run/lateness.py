@@ -10,7 +10,7 @@ from vcmts.run import gaps, refusals, summary
 
 LIMIT_US = 5_000
 # Median delay in the scheduler above which packets wait for a rate.
-HELD_US = 1_000
+SHAPED_US = 1_000
 # Maximum share of a run's time in gaps.
 MOST_GAPS = 0.2
 # Channel load below which packets wait behind gaps only: the backlog of a gap is transmitted after
@@ -31,7 +31,7 @@ def waits_for_rate(part: Json) -> bool:
     """Whether packets wait in the scheduler, possibly for the rate of a channel, flow or modem.
     `qos.rates` counts the rates of channels, flows and modems."""
     scheduler = part.get("scheduler", {})
-    if all(one["p50_us"] <= HELD_US for one in scheduler.get("delay", [])):
+    if all(one["p50_us"] <= SHAPED_US for one in scheduler.get("delay", [])):
         return False
     channels, qos = scheduler.get("channels", []), part.get("qos")
     if not channels or qos is None or qos["shaped"] or qos["rates"] > len(channels):
@@ -40,17 +40,17 @@ def waits_for_rate(part: Json) -> bool:
     return any(one["bytes"] * 8 >= FREE_LOAD * one["rate"] * seconds for one in channels)
 
 
-def is_held(part: Json) -> bool:
+def may_wait(part: Json) -> bool:
     """Whether packets had a reason to wait: losses, drops, a rate, or grants."""
     return (
         "grants" in part
-        or bool(refusals.accidental(part))
+        or bool(refusals.other_drops(part))
         or part["lost"] > 0
         or waits_for_rate(part)
     )
 
 
-def late(part: Json) -> int:
+def late_packets(part: Json) -> int:
     """The number of packets that took longer than LIMIT_US; 0 if the median is below it."""
     if part["latency_us"]["p50"] <= LIMIT_US:
         return 0
@@ -63,5 +63,7 @@ def add(whole: Json) -> None:
     # Directions share cores: an overloaded one delays the other.
     noted = gaps.noted(whole) and not any(map(is_overloaded, parts))
     for part in parts:
-        judged = noted and not is_held(part) and gaps.share(whole, part["seconds"]) < MOST_GAPS
-        part["late"] = late(part) if judged and part["latency_us"] else None
+        checked = (
+            noted and not may_wait(part) and gaps.gap_share(whole, part["seconds"]) < MOST_GAPS
+        )
+        part["late"] = late_packets(part) if checked and part["latency_us"] else None

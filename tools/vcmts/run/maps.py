@@ -6,7 +6,7 @@ vcmtsd's counters and each other, unless the machine delayed one of the programs
 """
 
 from vcmts.jsons import Json
-from vcmts.paths import complain
+from vcmts.paths import notify
 from vcmts.run import expected, gaps
 
 # Maximum share of late MAPs, and of time in gaps: with more, modems have to repeat requests.
@@ -21,7 +21,7 @@ LIGHT = 0.05
 NAMES = ("maps", "requests")
 
 
-def left_out(whole: Json) -> int:
+def counted_missing(whole: Json) -> int:
     """MAPs that vcmtsd counted as not made in time, or as late or lost messages."""
     counters = whole.get("downstream", {}).get("counters", {})
     not_made = int(whole["upstream"].get("scheduler", {}).get("late", 0))
@@ -30,17 +30,19 @@ def left_out(whole: Json) -> int:
 
 def map_faults(whole: Json, grants: Json) -> dict[str, int]:
     """The number of wrong MAPs by the text of a message."""
-    told = grants["maps"]
+    counts = grants["maps"]
     found = {
-        "are malformed": told["bad"],
-        "have an old UCD count, or are out of order": told["wrong"],
-        "are missing without a counter of vcmtsd": max(told["skipped"] - left_out(whole), 0),
+        "are malformed": counts["bad"],
+        "have an old UCD count, or are out of order": counts["wrong"],
+        "are missing without a counter of vcmtsd": max(
+            counts["skipped"] - counted_missing(whole), 0
+        ),
         "have a grant for an unknown SID": grants["bursts"]["unknown"],
     }
     found |= {f"have a wrong {name}": count for name, count in grants["map_faults"].items()}
-    share = gaps.share(whole, whole["upstream"]["seconds"])
-    late = told["late"] - told["delayed"]
-    if told["seen"] and share < MOST_GAPS and late > LATE_SHARE * told["seen"]:
+    share = gaps.gap_share(whole, whole["upstream"]["seconds"])
+    late = counts["late"] - counts["delayed"]
+    if counts["seen"] and share < MOST_GAPS and late > LATE_SHARE * counts["seen"]:
         found["are too late for every modem"] = late
     return found
 
@@ -67,7 +69,7 @@ def data_share(grants: Json) -> float:
     return max(shares, default=1.0)
 
 
-def most_wrong(count: int) -> float:
+def max_wrong(count: int) -> float:
     return max(MOST_WRONG * count, FEW)
 
 
@@ -78,16 +80,16 @@ def requests_made(grants: Json) -> int:
 def answer_faults(grants: Json) -> dict[str, int]:
     """Unanswered requests, and grants of another size than requested. Checked only at a light load,
     when flows get at once what they request."""
-    asked, bursts, found = grants["requests"], grants["bursts"], {}
+    counted, bursts, found = grants["requests"], grants["bursts"], {}
     if grants["limited"] or data_share(grants) >= LIGHT:
         return {}
     if not is_calm(grants):
         return {}
-    unanswered = asked["unanswered"] - asked["collided"] - bursts["late"]
-    if unanswered > most_wrong(requests_made(grants)):
+    unanswered = counted["unanswered"] - counted["collided"] - bursts["late"]
+    if unanswered > max_wrong(requests_made(grants)):
         found["requests not answered, or not in full"] = unanswered
     for size, kind in (("larger", "excessive"), ("smaller", "partial")):
-        if bursts[kind] > most_wrong(bursts["all"]):
+        if bursts[kind] > max_wrong(bursts["all"]):
             found[f"grants {size} than the request"] = bursts[kind]
     return found
 
@@ -105,11 +107,11 @@ def request_faults(whole: Json, grants: Json) -> dict[str, int]:
     return found
 
 
-def judge(whole: Json, grants: Json) -> tuple[dict[str, int], list[str]]:
+def find_faults(whole: Json, grants: Json) -> tuple[dict[str, int], list[str]]:
     maps, requests = map_faults(whole, grants), request_faults(whole, grants)
-    said = [f"{count:,} MAPs {what}" for what, count in maps.items() if count]
-    said += [f"{count:,} {what}" for what, count in requests.items() if count]
-    return {"maps": sum(maps.values()), "requests": sum(requests.values())}, said
+    messages = [f"{count:,} MAPs {what}" for what, count in maps.items() if count]
+    messages += [f"{count:,} {what}" for what, count in requests.items() if count]
+    return {"maps": sum(maps.values()), "requests": sum(requests.values())}, messages
 
 
 def add(whole: Json) -> None:
@@ -118,11 +120,11 @@ def add(whole: Json) -> None:
     upstream: Json = whole.get("upstream", {})
     grants = upstream.get("grants")
     upstream |= {"access_judged": dict.fromkeys(NAMES, 0), "access_wrong": dict.fromkeys(NAMES, 0)}
-    changed = expected.changed(whole)
+    changed = expected.configuration_changed(whole)
     if grants is None or changed or grants["maps"]["clock_jumps"] or not gaps.noted(whole):
         return
     requests = requests_made(grants)
     upstream["access_judged"] = {"maps": grants["maps"]["seen"], "requests": requests}
-    upstream["access_wrong"], said = judge(whole, grants)
-    for line in said:
-        complain(f"upstream: {line}")
+    upstream["access_wrong"], messages = find_faults(whole, grants)
+    for line in messages:
+        notify(f"upstream: {line}")

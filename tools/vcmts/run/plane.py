@@ -15,7 +15,7 @@ from typing import IO
 
 from vcmts.child import Stopped, start
 from vcmts.jsons import Json
-from vcmts.paths import MistakeError, complain, program
+from vcmts.paths import MistakeError, notify, program
 
 # Packets per direction of a memif: several milliseconds, as the kernel may take a core away for so
 # long. A buffer must have the size of a whole frame: DPDK 22.11 fails with longer ones.
@@ -52,16 +52,16 @@ def facts_of(config: Path) -> Json:
     return facts
 
 
-def wire(
+def make_wire(
     folder: Path, number: int, name: str, mtu: int, *, own: bool = False, packets: int = WIRE
 ) -> Ends:
     """A memif for up to `packets`, a power of two, per direction; `own`: one per service group."""
-    place = GROUP if own else ""
-    socket = folder / f"{name}{place}.sock"
+    suffix = GROUP if own else ""
+    socket = folder / f"{name}{suffix}.sock"
     size, log = max(SMALLEST_BUFFER, mtu + ETHERNET_HEADER), packets.bit_length() - 1
     server, client = (
         MEMIF.format(
-            name=f"{place}{number}", id=number, role=role, socket=socket, log=log, size=size
+            name=f"{suffix}{number}", id=number, role=role, socket=socket, log=log, size=size
         )
         for role in ("server", "client")
     )
@@ -74,17 +74,17 @@ def free_core(busy: list[int]) -> int:
     return next((core for core in allowed if core not in busy), allowed[0])
 
 
-def ended(name: str, status: int) -> str:
+def ended_text(name: str, status: int) -> str:
     return f"{name} ended with status {status}; its messages are printed above"
 
 
-def wait_for(ready: Path, plane: subprocess.Popen[bytes], stopped: Stopped) -> None:
+def wait_until_ready(ready: Path, plane: subprocess.Popen[bytes], stopped: Stopped) -> None:
     """Waits until vcmtsd creates the file `ready`, or a signal asks to stop. Raises MistakeError if
     vcmtsd ends or takes longer than START_SECONDS."""
     deadline = time.monotonic() + START_SECONDS
-    while not stopped.asked and not ready.exists():
+    while not stopped.by_signal and not ready.exists():
         if plane.poll() is not None:
-            raise MistakeError(ended("vcmtsd", plane.returncode))
+            raise MistakeError(ended_text("vcmtsd", plane.returncode))
         if time.monotonic() > deadline:
             raise MistakeError(f"vcmtsd was not ready within {START_SECONDS} s")
         time.sleep(0.02)
@@ -96,7 +96,7 @@ def data_plane(
     ends: list[Ends],
     result: Path,
     stopped: Stopped,
-    said: IO[bytes] | None = None,
+    stderr: IO[bytes] | None = None,
     *,
     latency: bool = False,
     several: bool = False,
@@ -106,9 +106,10 @@ def data_plane(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Runs vcmtsd during the context; SIGINT stops it at the end, and it writes `result`.
 
-    Its messages go to `said`, and to stderr if it fails; None: to stderr. `several`: each service
-    group has its own port for management messages. `control`: its control socket; None: vcmtsd
-    chooses one. `metrics`: its HTTP endpoint; None: none. `options`: more options."""
+    Its messages go to the file `stderr`, and are printed if it fails; None: to the tool's stderr.
+    `several`: each service group has its own port for management messages. `control`: its control
+    socket; None: vcmtsd chooses one. `metrics`: its HTTP endpoint; None: none. `options`: more
+    options."""
     command = [str(program("vcmtsd")), "run", "--config", str(config), "--json", str(result)]
     ready = result.with_suffix(".ready")
     command += ["--network", ends[0].server, "--rphy", ends[1].server]
@@ -118,9 +119,9 @@ def data_plane(
     command += ["--control-socket", control] if control is not None else []
     command += ["--metrics", metrics] if metrics is not None else []
     command += options
-    plane = start(command, quiet=True, said=said)
+    plane = start(command, quiet=True, stderr=stderr)
     try:
-        wait_for(ready, plane, stopped)
+        wait_until_ready(ready, plane, stopped)
         yield plane
     finally:
         plane.send_signal(signal.SIGINT)
@@ -129,8 +130,8 @@ def data_plane(
         except subprocess.TimeoutExpired:
             plane.kill()
             plane.wait()
-        if plane.returncode != 0 and said is not None:
-            said.seek(0)
-            print(said.read().decode(errors="replace"), end="", file=sys.stderr)
+        if plane.returncode != 0 and stderr is not None:
+            stderr.seek(0)
+            print(stderr.read().decode(errors="replace"), end="", file=sys.stderr)
     if plane.returncode != 0:
-        complain(ended("vcmtsd", plane.returncode))
+        notify(ended_text("vcmtsd", plane.returncode))

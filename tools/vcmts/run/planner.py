@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def planned(given: argparse.Namespace, within: Path) -> Plan | None:
+def plan_day(given: argparse.Namespace, within: Path) -> Plan | None:
     """The plan of --day, which sets options of `given`; None without it. Raises MistakeError."""
     if given.day is not None:
         given.duration = given.duration or DURATION

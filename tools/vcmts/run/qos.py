@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import chain, combinations, groupby
 
 from vcmts.jsons import Json
-from vcmts.paths import complain
+from vcmts.paths import notify
 from vcmts.run import expected, gaps
 
 # Tolerance for delays between scheduler and modem: filling of DEPI frames, bursts, rings.
@@ -27,14 +27,14 @@ SHARE_OFF = 0.2
 NAMES = ("rates", "priorities", "weights")
 
 
-def measured(whole: Json) -> list[Json]:
+def measurements(whole: Json) -> list[Json]:
     """The measurements of each service group that has some; empty if gaps were not recorded."""
     groups = whole.get("groups", [])
     found = [group["downstream"]["qos"] for group in groups if "qos" in group.get("downstream", {})]
     return found if found and gaps.noted(whole) else []
 
 
-def longest_delay(machine: gaps.Times) -> float:
+def longest_delay(machine: gaps.GapTimes) -> float:
     """The maximum delay of a packet by gaps, in cycles. Gaps add up if one begins before the
     backlog of the previous one is transmitted."""
     longest = length = 0.0
@@ -46,7 +46,7 @@ def longest_delay(machine: gaps.Times) -> float:
     return longest
 
 
-def faster(one: Json, held_s: float) -> str:
+def too_fast(one: Json, held_s: float) -> str:
     """The message for a limit that passed too much; "" if it did not, or if a delay of `held_s`
     seconds explains it."""
     if one["over_s"] <= held_s + LEAST_S:
@@ -57,33 +57,33 @@ def faster(one: Json, held_s: float) -> str:
     )
 
 
-def slower(one: Json, stood_s: float) -> str:
+def too_slow(one: Json, stood_s: float) -> str:
     """The message for a rate that was not reached while packets waited for it; "" if it was, or if
     gaps of vcmtsd of `stood_s` seconds explain it."""
-    waited, came = one["waited_s"], one["waited_bytes"] * 8 / one["rate"]
-    if not one["alone"] or waited - came <= waited * MOST_MISSING + stood_s + LEAST_S:
+    waited, received = one["waited_s"], one["waited_bytes"] * 8 / one["rate"]
+    if not one["alone"] or waited - received <= waited * MOST_MISSING + stood_s + LEAST_S:
         return ""
     return (
-        f"reached {came / waited:.1%} of {one['rate'] / 1e6:,.4g} Mbps while packets waited for "
-        f"{waited:,.1f} s"
+        f"reached {received / waited:.1%} of {one['rate'] / 1e6:,.4g} Mbps while packets waited "
+        f"for {waited:,.1f} s"
     )
 
 
 def rates(part: Json, whole: Json) -> Iterator[str]:
     hz = float(whole["host"]["tsc_hz"])
-    stood_s = gaps.of_threads(whole["workers"]).within(part["since"], part["until"]) / hz
-    held_s = longest_delay(gaps.of_machine(whole)) / hz
-    stood_s += gaps.unlisted_most_s(whole["workers"], hz)
-    held_s += gaps.unlisted_most_s([whole, *whole["workers"]], hz)
+    stood_s = gaps.gaps_of_threads(whole["workers"]).within(part["since"], part["until"]) / hz
+    held_s = longest_delay(gaps.gaps_of_machine(whole)) / hz
+    stood_s += gaps.max_unlisted_s(whole["workers"], hz)
+    held_s += gaps.max_unlisted_s([whole, *whole["workers"]], hz)
     for one in part["limits"]:
-        for said in (faster(one, held_s), slower(one, stood_s)):
-            if said:
-                yield f"{one['of']} {one['id']}: {said}"
+        for message in (too_fast(one, held_s), too_slow(one, stood_s)):
+            if message:
+                yield f"{one['of']} {one['id']}: {message}"
 
 
 def priorities(part: Json) -> Iterator[str]:
-    seen = [one for one in part["delays"] if one["packets"] >= FEWEST_PACKETS]
-    for low, high in combinations(sorted(seen, key=lambda one: int(one["priority"])), 2):
+    enough = [one for one in part["delays"] if one["packets"] >= FEWEST_PACKETS]
+    for low, high in combinations(sorted(enough, key=lambda one: int(one["priority"])), 2):
         if low["bonding_group"] != high["bonding_group"]:
             continue
         if high["mean_us"] > low["mean_us"] * DELAY_RATIO + DELAY_US:
@@ -94,7 +94,7 @@ def priorities(part: Json) -> Iterator[str]:
             )
 
 
-def alike(one: Json) -> tuple[int, ...]:
+def competition_key(one: Json) -> tuple[int, ...]:
     return tuple(int(one[key]) for key in ("modem", "bonding_group", "priority"))
 
 
@@ -102,7 +102,9 @@ def competing(part: Json, hz: float) -> list[list[Json]]:
     """Flows of a modem, bonding group and priority whose packets waited nearly all the time."""
     least = WAITED_SHARE * (part["until"] - part["since"]) / hz
     waiting = [one for one in part["shares"] if one["waited_s"] >= least]
-    found = [list(flows) for _, flows in groupby(sorted(waiting, key=alike), alike)]
+    found = [
+        list(flows) for _, flows in groupby(sorted(waiting, key=competition_key), competition_key)
+    ]
     return [flows for flows in found if len(flows) > 1]
 
 
@@ -119,7 +121,7 @@ def weights(part: Json, hz: float) -> Iterator[str]:
                 )
 
 
-def judged(part: Json, hz: float) -> dict[str, int]:
+def checked_counts(part: Json, hz: float) -> dict[str, int]:
     delays = [one for one in part["delays"] if one["packets"] >= FEWEST_PACKETS]
     groups = [one["bonding_group"] for one in delays]
     compared = [one for one in delays if groups.count(one["bonding_group"]) > 1]
@@ -137,17 +139,17 @@ def add(whole: Json) -> None:
         return
     part = whole["downstream"]
     part["qos_judged"], part["qos_wrong"] = dict.fromkeys(NAMES, 0), dict.fromkeys(NAMES, 0)
-    if expected.changed(whole):
+    if expected.configuration_changed(whole):
         return
-    for one in measured(whole):
+    for one in measurements(whole):
         hz = float(whole["host"]["tsc_hz"])
         wrong = {
             "rates": list(rates(one, whole)),
             "priorities": list(priorities(one)),
             "weights": list(weights(one, hz)),
         }
-        for name, count in judged(one, hz).items():
+        for name, count in checked_counts(one, hz).items():
             part["qos_judged"][name] += count
             part["qos_wrong"][name] += len(wrong[name])
-        for said in chain.from_iterable(wrong.values()):
-            complain(f"downstream: {said}")
+        for message in chain.from_iterable(wrong.values()):
+            notify(f"downstream: {message}")

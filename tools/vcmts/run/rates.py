@@ -24,12 +24,12 @@ SHAPES = (
 )
 RATE = re.compile(r"(\d+(?:\.\d+)?) ?([kMGT]?)bps")
 FACTORS = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
-NOTHING = "0"
+NO_TRAFFIC = "0"
 
 
 @dataclass(frozen=True)
 class Rates:
-    """Rates as options of vcmts-traffic; NOTHING: no traffic."""
+    """Rates as options of vcmts-traffic; NO_TRAFFIC: none."""
 
     downstream: str
     upstream: str
@@ -87,7 +87,7 @@ def bits_per_second(text: str) -> float | None:
     return float(found[1]) * FACTORS[found[2]] if found else None
 
 
-def upstream_of(down: str, given: argparse.Namespace) -> str | None:
+def upstream_rate_of(down: str, given: argparse.Namespace) -> str | None:
     """The upstream rate of the options; None: none was given. Raises MistakeError."""
     upstream: str | None = given.upstream_rate
     if given.upstream_share is None:
@@ -101,7 +101,7 @@ def upstream_of(down: str, given: argparse.Namespace) -> str | None:
     rate = bits_per_second(down)
     if rate is None:
         raise MistakeError(f"--upstream-share: found --rate {down}, allowed: a rate such as 2Gbps")
-    return f"{round(share * rate)} bps" if round(share * rate) > 0 else NOTHING
+    return f"{round(share * rate)} bps" if round(share * rate) > 0 else NO_TRAFFIC
 
 
 def rates_of(facts: Json, given: argparse.Namespace) -> Rates:
@@ -109,11 +109,11 @@ def rates_of(facts: Json, given: argparse.Namespace) -> Rates:
     if both are 0; vcmts-traffic reports invalid rates."""
     default = min(DEFAULT_RATE, DEFAULT_SHARE * facts["capacity"])
     down = given.rate or f"{int(default)} bps"
-    up = upstream_of(down, given)
+    up = upstream_rate_of(down, given)
     if up is None:
         share = UPSTREAM_SHARE * (bits_per_second(down) or default)
         most = int(min(share, DEFAULT_SHARE * facts["upstream_capacity"]))
-        up = f"{most} bps" if most > 0 else NOTHING
-    if down == up == NOTHING:
+        up = f"{most} bps" if most > 0 else NO_TRAFFIC
+    if down == up == NO_TRAFFIC:
         raise MistakeError("--rate: found 0 in both directions, allowed: 0 in one of them")
     return Rates(down, up)

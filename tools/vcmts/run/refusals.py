@@ -10,7 +10,7 @@ from collections import Counter
 
 from vcmts.directions import DIRECTIONS
 from vcmts.jsons import Json
-from vcmts.paths import complain
+from vcmts.paths import notify
 from vcmts.run import expected
 
 PORTS = {"downstream": "network", "upstream": "rphy"}
@@ -23,23 +23,23 @@ def refused(part: Json) -> Counter[str]:
     return Counter({name: one["packets"] for name, one in part.get("refused", {}).items()})
 
 
-def of_group(part: Json, key: str) -> int:
+def refused_sum(part: Json, key: str) -> int:
     """A sum of the packets that must be dropped: their `packets` or `bytes`, or those counted as
     `ipv4` or `ipv6`. Counts those that reach the group; with the prefix `at_port_` those that a
     shared port drops before."""
-    wanted, at_port = key.removeprefix("at_port_"), key.startswith("at_port_")
+    field, at_port = key.removeprefix("at_port_"), key.startswith("at_port_")
     sent = part.get("refused", {}).items()
-    if wanted in ("ipv4", "ipv6"):
-        return sum(one[wanted] for name, one in sent if name in READ)
-    return sum(one[wanted] for name, one in sent if (name in part["drops"]) != at_port)
+    if field in ("ipv4", "ipv6"):
+        return sum(one[field] for name, one in sent if name in READ)
+    return sum(one[field] for name, one in sent if (name in part["drops"]) != at_port)
 
 
-def accidental(part: Json) -> Counter[str]:
+def other_drops(part: Json) -> Counter[str]:
     """Drops by reason, without those of packets that must be dropped."""
     return Counter[str](part["drops"]) - refused(part)
 
 
-def counted(whole: Json, part: Json, reason: str) -> int:
+def drops_for(whole: Json, part: Json, reason: str) -> int:
     """The drops for a reason, of service groups or of shared ports."""
     if reason in part["drops"]:
         return int(part["drops"][reason])
@@ -51,7 +51,7 @@ def differences(whole: Json, direction: str) -> list[tuple[str, int, int]]:
     part, found = whole[direction], []
     fewer = part["lost"] or whole.get("ports", {}).get(PORTS[direction], {}).get("missed", 0)
     for reason, sent in refused(part).items():
-        dropped = counted(whole, part, reason)
+        dropped = drops_for(whole, part, reason)
         if dropped > sent or (dropped < sent and not fewer):
             found.append((reason, sent, dropped))
     return found
@@ -60,14 +60,14 @@ def differences(whole: Json, direction: str) -> list[tuple[str, int, int]]:
 def add(whole: Json) -> None:
     """Adds `refused_judged` and `refused_wrong` to the directions: packets that must be dropped,
     and how many too few or too many were. Skips the check if the configuration changed."""
-    changed = expected.changed(whole)
+    changed = expected.configuration_changed(whole)
     for direction in (way for way in DIRECTIONS if way in whole):
         part = whole[direction]
         wrong = [] if changed else differences(whole, direction)
         part["refused_judged"] = 0 if changed else refused(part).total()
         part["refused_wrong"] = sum(abs(sent - dropped) for _, sent, dropped in wrong)
         for reason, sent, dropped in wrong:
-            complain(
+            notify(
                 f"{direction}: {sent:,} packets were sent that must be dropped as {reason}, but "
                 f"{dropped:,} were dropped"
             )

@@ -31,7 +31,7 @@ COUNTS = ("sent", "proven", "lost", "duplicated", "reordered", "corrupted")
 # Counts that are shown only if they are not 0.
 EXCEPTIONS = ("undecipherable", "overtaken", "unaccounted")
 # Errors other than loss: keys of counts, and their words in the verdict.
-ASTRAY = {
+ERRORS = {
     "reordered": "out of order",
     "duplicated": "twice",
     "undecipherable": "undecipherable",
@@ -52,11 +52,11 @@ def with_plane(sent: Json, served: Json) -> Json:
     return whole
 
 
-def merge(plane: Json, proven: Json, asked: dict[str, float | None]) -> Json:
-    """Merges the results of both programs. `asked`: requested Gbps by direction; None: maximum."""
+def merge(plane: Json, proven: Json, requested: dict[str, float | None]) -> Json:
+    """Merges the results of both programs. `requested`: Gbps by direction; None: maximum."""
     whole: Json = dict(proven)
     for direction in directions(proven):
-        sent = proven[direction] | {"asked_gbps": asked[direction]}
+        sent = proven[direction] | {"asked_gbps": requested[direction]}
         whole[direction] = with_plane(sent, plane[direction])
     whole["groups"] = [
         group | {way: with_plane(group[way], served.get(way, {})) for way in directions(group)}
@@ -122,11 +122,11 @@ ENOUGH_OF_RATE = 0.95
 
 def keeps_rate(part: Json) -> bool:
     """Whether the requested rate was sent; True for the rate `max`."""
-    asked = part["asked_gbps"]
-    return asked is None or sent_gbps(part) >= ENOUGH_OF_RATE * asked
+    requested = part["asked_gbps"]
+    return requested is None or sent_gbps(part) >= ENOUGH_OF_RATE * requested
 
 
-def asked_for(part: Json) -> str:
+def requested_rate(part: Json) -> str:
     return "max" if part["asked_gbps"] is None else groups.rate(part["asked_gbps"])
 
 
@@ -135,8 +135,8 @@ def latency_rows(drawn: Table, title: str, latencies: list[Json | None]) -> None
     measured = next((latency for latency in latencies if latency is not None), {})
     for key in measured:
         if key != "histogram":
-            told = (f"{latency[key]:,.0f} us" if latency else "" for latency in latencies)
-            drawn.add_row(f"{title} {key}", *told)
+            texts = (f"{latency[key]:,.0f} us" if latency else "" for latency in latencies)
+            drawn.add_row(f"{title} {key}", *texts)
 
 
 def counts_of(parts: list[Json]) -> list[str]:
@@ -146,10 +146,10 @@ def counts_of(parts: list[Json]) -> list[str]:
 
 def drops_of(parts: list[Json]) -> dict[str, list[int]]:
     """Row titles and drops per direction: expected drops together, others by reason."""
-    told = {"dropped as expected": [refusals.refused(part).total() for part in parts]}
-    others = [refusals.accidental(part) for part in parts]
+    texts = {"dropped as expected": [refusals.refused(part).total() for part in parts]}
+    others = [refusals.other_drops(part) for part in parts]
     reasons = sum(others, Counter[str]())
-    return told | {f"dropped: {reason}": [one[reason] for one in others] for reason in reasons}
+    return texts | {f"dropped: {reason}": [one[reason] for one in others] for reason in reasons}
 
 
 def packets_table(summary: Json) -> Table:
@@ -162,7 +162,7 @@ def packets_table(summary: Json) -> Table:
     for title, counts in drops_of(parts).items():
         if any(counts):
             drawn.add_row(title, *(f"{count:,}" if count else "" for count in counts))
-    drawn.add_row("requested rate", *map(asked_for, parts))
+    drawn.add_row("requested rate", *map(requested_rate, parts))
     drawn.add_row("sent rate", *(groups.rate(sent_gbps(part)) for part in parts))
     drawn.add_row("throughput", *(groups.rate(part["gbps"]) for part in parts))
     for title, key in (("latency", "latency_us"), ("in the pipeline", "pipeline_latency_us")):
@@ -184,25 +184,25 @@ def delay_table(delays: list[Json]) -> Table:
     keys = ("mean", "p50", "p99", "p99_9")
     drawn = figures_table(("priority", "packets", *keys), title="delay in the scheduler, us")
     for delay in delays:
-        told = (f"{delay[f'{key}_us']:,.0f}" for key in keys)
-        drawn.add_row(str(delay["priority"]), f"{delay['packets']:,}", *told)
+        texts = (f"{delay[f'{key}_us']:,.0f}" for key in keys)
+        drawn.add_row(str(delay["priority"]), f"{delay['packets']:,}", *texts)
     return drawn
 
 
-def fill(channels: list[Json], seconds: float) -> list[str]:
+def utilisation_lines(channels: list[Json], seconds: float) -> list[str]:
     """Lines with the utilisation of channels, one per channel rate."""
     lines = []
     for bits in dict.fromkeys(channel["rate"] for channel in channels):
         alike = [channel for channel in channels if channel["rate"] == bits]
         shares = [channel["bytes"] * 8 / (bits * seconds) for channel in alike]
         low, high = f"{min(shares):.0%}", f"{max(shares):.0%}"
-        told = low if low == high else f"{low} to {high}"
+        texts = low if low == high else f"{low} to {high}"
         noun = "channel" if len(alike) == 1 else "channels"
-        lines.append(f"{len(alike)} {noun} of {groups.rate(bits / 1e9)}: {told} full")
+        lines.append(f"{len(alike)} {noun} of {groups.rate(bits / 1e9)}: {texts} full")
     return lines
 
 
-def skew(bonding_groups: list[Json]) -> str:
+def skew_line(bonding_groups: list[Json]) -> str:
     """A line with the skew between bonded channels."""
     bonded = [group for group in bonding_groups if group["channels"] > 1 and group["packets"]]
     packets = sum(group["packets"] for group in bonded)
@@ -217,43 +217,45 @@ def skew(bonding_groups: list[Json]) -> str:
     )
 
 
-def asked(requests: Json) -> str:
+def requests_line(requests: Json) -> str:
     """A line with the bandwidth requests by kind."""
     kinds = {kind: count for kind, count in requests["by_kind"].items() if count}
-    told = ", ".join(f"{count:,} by {kind}" for kind, count in kinds.items()) or "none"
+    texts = ", ".join(f"{count:,} by {kind}" for kind, count in kinds.items()) or "none"
     modems = requests["modems"]
-    return f"bandwidth requests: {told}, of {modems:,} {'modem' if modems == 1 else 'modems'}"
+    return f"bandwidth requests: {texts}, of {modems:,} {'modem' if modems == 1 else 'modems'}"
 
 
-def cost(part: Json) -> int:
+def impaired_packets(part: Json) -> int:
     """Packets that --impair must have lost or corrupted."""
     due = part.get("expected", {"lost": 0, "corrupted": 0})
     return int(due["lost"] + due["corrupted"])
 
 
-def overtaken(part: Json) -> int:
+def overtaken_packets(part: Json) -> int:
     """Packets in flight whose modem, rule or flow was changed or removed before they arrived."""
     return int(part.get("overtaken", 0))
 
 
-def spared(parts: list[Json]) -> str:
+def exceptions_text(parts: list[Json]) -> str:
     """Words for the packets that need not be proven, and why."""
-    impaired = sum(cost(part) for part in parts)
-    told = f" but {impaired:,} that --impair cost" if impaired else ""
-    gone = sum(overtaken(part) for part in parts)
-    return told + (f" but {gone:,} that changes of the configuration overtook" if gone else "")
+    impaired = sum(impaired_packets(part) for part in parts)
+    texts = f" but {impaired:,} that --impair cost" if impaired else ""
+    overtaken = sum(overtaken_packets(part) for part in parts)
+    return texts + (
+        f" but {overtaken:,} that changes of the configuration overtook" if overtaken else ""
+    )
 
 
-def skipped(part: Json) -> int:
+def skipped_numbers(part: Json) -> int:
     """Skipped sequence numbers of DSIDs: modems wait 18 ms for each."""
     return int(part.get("resequencing", {}).get("skipped", 0))
 
 
-def misread(part: Json) -> int:
+def decoder_errors(part: Json) -> int:
     return int(part.get("witness", {}).get("wrong", 0))
 
 
-def late(part: Json) -> int:
+def late_packets(part: Json) -> int:
     return int(part.get("late") or 0)
 
 
@@ -262,32 +264,32 @@ def kinds_wrong(part: Json, key: str) -> int:
 
 
 # Errors that the traffic program does not find itself: their numbers in a direction.
-JUDGED: dict[str, Callable[[Json], int]] = {
+OTHER_ERRORS: dict[str, Callable[[Json], int]] = {
     "drops too few or too many": lambda part: int(part.get("refused_wrong", 0)),
-    "errors found by the independent decoder": misread,
-    "late without a reason": late,
+    "errors found by the independent decoder": decoder_errors,
+    "late without a reason": late_packets,
     "rates, priorities or weights violated": lambda part: kinds_wrong(part, "qos_wrong"),
     "errors of MAPs and requests": lambda part: kinds_wrong(part, "access_wrong"),
 }
 
 
-def misjudged(summary: Json) -> bool:
-    """Whether there is an error in JUDGED."""
-    return any(of(summary[way]) for of in JUDGED.values() for way in directions(summary))
+def has_other_errors(summary: Json) -> bool:
+    """Whether there is an error in OTHER_ERRORS."""
+    return any(of(summary[way]) for of in OTHER_ERRORS.values() for way in directions(summary))
 
 
-def astray(parts: list[Json]) -> list[str]:
+def error_texts(parts: list[Json]) -> list[str]:
     """Words for each kind of error with its count."""
-    counts = {title: sum(part.get(key, 0) for part in parts) for key, title in ASTRAY.items()}
+    counts = {title: sum(part.get(key, 0) for part in parts) for key, title in ERRORS.items()}
     counts["violations of DEPI"] = sum(kinds_wrong(part, "depi_violations") for part in parts)
-    counts["skipped DSID sequence numbers"] = sum(map(skipped, parts))
-    counts |= {title: sum(map(of, parts)) for title, of in JUDGED.items()}
+    counts["skipped DSID sequence numbers"] = sum(map(skipped_numbers, parts))
+    counts |= {title: sum(map(of, parts)) for title, of in OTHER_ERRORS.items()}
     return [f"{count:,} {title}" for title, count in counts.items() if count]
 
 
-def faults(summary: Json) -> list[str]:
+def all_error_texts(summary: Json) -> list[str]:
     """Words for all errors but missing packets."""
-    wrong = astray([summary[direction] for direction in directions(summary)])
+    wrong = error_texts([summary[direction] for direction in directions(summary)])
     if broken := summary.get("identities_broken"):
         wrong.append(f"{len(broken):,} differing sums of counters")
     return wrong
@@ -296,14 +298,17 @@ def faults(summary: Json) -> list[str]:
 def is_proven(summary: Json) -> bool:
     """Whether every packet was proven or is accounted for, without any error."""
     parts = (summary[direction] for direction in directions(summary))
-    came = all(part["proven"] + cost(part) + overtaken(part) == part["sent"] for part in parts)
-    return came and not faults(summary)
+    arrived = all(
+        part["proven"] + impaired_packets(part) + overtaken_packets(part) == part["sent"]
+        for part in parts
+    )
+    return arrived and not all_error_texts(summary)
 
 
 def verdict(summary: Json) -> str:
     """The last line of a run."""
     parts = [summary[direction] for direction in directions(summary)]
-    told = [
+    texts = [
         f"{part['proven']:,} of {part['sent']:,} {direction} at {part['gbps']:.2f} Gbps"
         for direction, part in zip(directions(summary), parts, strict=True)
     ]
@@ -312,12 +317,12 @@ def verdict(summary: Json) -> str:
     of = f" of {len(several)} service groups" if len(several) > 1 else ""
     proven = "every packet" if is_proven(summary) else "NOT every packet"
     return (
-        f"{proven}{of} proven{spared(parts)}: "
-        f"{', '.join([*told, f'{lost:,} lost', *faults(summary)])}, in {seconds:.1f} s"
+        f"{proven}{of} proven{exceptions_text(parts)}: "
+        f"{', '.join([*texts, f'{lost:,} lost', *all_error_texts(summary)])}, in {seconds:.1f} s"
     )
 
 
-def paused(times: Json) -> str:
+def paused_text(times: Json) -> str:
     """Words for a worker's paused time; "" if it polls."""
     whole = times["busy"] + times["idle"]
     if times["kind"] == "poll" or whole <= 0:
@@ -325,22 +330,22 @@ def paused(times: Json) -> str:
     return f", {times['paused'] / whole:.0%} paused ({times['kind']})"
 
 
-def busy(summary: Json, cores: list[int]) -> list[str]:
+def busy_lines(summary: Json, cores: list[int]) -> list[str]:
     """A line per worker of vcmtsd with its busy share; `cores`: the workers' cores."""
     pauses = summary["power"]["workers"]
     return [
-        f"core {core} ({worker['name']}): {worker['busy_share']:.0%} busy{paused(times)}"
+        f"core {core} ({worker['name']}): {worker['busy_share']:.0%} busy{paused_text(times)}"
         for core, worker, times in zip(cores, summary["workers"], pauses, strict=True)
     ]
 
 
-def in_a_line(direction: str, part: Json) -> str:
+def direction_line(direction: str, part: Json) -> str:
     """A line with rate, cycles and latency of a direction."""
     cycles = part.get("cycles_per_packet", {}).get("total", 0.0)
     delay = part.get("latency_us")
     late = f", latency {delay['mean']:,.0f} us (99.9%: {delay['p99_9']:,.0f} us)" if delay else ""
     return (
-        f"{direction + ':':<11} {groups.rate(part['gbps'])} of {asked_for(part)} requested, "
+        f"{direction + ':':<11} {groups.rate(part['gbps'])} of {requested_rate(part)} requested, "
         f"{cycles:,.0f} reference cycles per packet{late}"
     )
 
@@ -352,9 +357,9 @@ def show_short(summary: Json, console: Console, cores: list[int]) -> None:
     if expected.impaired(summary) and not expected.as_expected(summary):
         expected.show(summary, console)
     for direction in directions(summary):
-        print(in_a_line(direction, summary[direction]))
-    for told in busy(summary, cores):
-        print(told)
+        print(direction_line(direction, summary[direction]))
+    for texts in busy_lines(summary, cores):
+        print(texts)
     print("all figures: --verbose prints them, --json FILE writes them")
     print(verdict(summary), flush=True)
 
@@ -368,21 +373,21 @@ def show(summary: Json, console: Console, cores: list[int]) -> None:
     if "scheduler" in summary.get("downstream", {}):
         scheduler, seconds = summary["downstream"]["scheduler"], summary["downstream"]["seconds"]
         console.print(delay_table(scheduler["delay"]))
-        for line in fill(scheduler["channels"], max(seconds, 1e-3)):
+        for line in utilisation_lines(scheduler["channels"], max(seconds, 1e-3)):
             print(line)
-        print(skew(scheduler["bonding_groups"]))
+        print(skew_line(scheduler["bonding_groups"]))
     if "units" in summary.get("upstream", {}):
         console.print(units_table(summary["upstream"]["units"]))
     if "requests" in summary.get("upstream", {}):
-        print(asked(summary["upstream"]["requests"]))
+        print(requests_line(summary["upstream"]["requests"]))
     if "grants" in summary.get("upstream", {}):
-        for line in grants.lines(summary["upstream"]):
+        for line in grants.result_lines(summary["upstream"]):
             print(line)
     console.print(packets_table(summary))
     if len(summary.get("groups", [])) > 1:
-        groups.show(summary["groups"], console)
+        groups.print_groups(summary["groups"], console)
     if expected.impaired(summary):
         expected.show(summary, console)
-    for line in busy(summary, cores):
+    for line in busy_lines(summary, cores):
         print(line)
     print(verdict(summary), flush=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vcmts.jsons import Json
-from vcmts.paths import MistakeError, complain
+from vcmts.paths import MistakeError, notify
 from vcmts.run import expected, refusals, summary
 from vcmts.witness.nodes import ConfigError
 from vcmts.witness.windows import Window, WindowsError, read_windows
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PACKETS, MOST_PACKETS = 300, 100_000
 CAPTURED = "witness.pcapng"
-TOLD = 5  # problems that are printed
+PRINTED = 5  # problems that are printed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,17 +36,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def options(given: argparse.Namespace, within: Path) -> list[str]:
+def options(given: argparse.Namespace, folder: Path) -> list[str]:
     """The options of vcmts-traffic for --witness. Raises MistakeError."""
     if not 0 <= given.witness <= MOST_PACKETS:
         raise MistakeError(f"--witness: found {given.witness}, allowed: 0 to {MOST_PACKETS}")
     if given.witness == 0:
         return []
-    return ["--witness", str(within / CAPTURED), "--witness-packets", str(given.witness)]
+    return ["--witness", str(folder / CAPTURED), "--witness-packets", str(given.witness)]
 
 
 @dataclass
-class Found:
+class Results:
     """The results of a direction."""
 
     packets: int = 0
@@ -59,7 +59,7 @@ class Found:
         self.frames += frames
         self.wrong += len(problems)
         where = f"at {window.records[0].time_ns / 1e9:.6f} s"
-        self.problems += [f"{where}, {text}" for text in problems][: TOLD - len(self.problems)]
+        self.problems += [f"{where}, {text}" for text in problems][: PRINTED - len(self.problems)]
 
 
 def unintended(problems: "list[Problem]", refused: Counter[str]) -> "list[Problem]":
@@ -73,7 +73,7 @@ def unintended(problems: "list[Problem]", refused: Counter[str]) -> "list[Proble
     return left
 
 
-def judge(config: Path, captured: Path, refused: Counter[str]) -> dict[str, Json]:
+def decode_windows(config: Path, captured: Path, refused: Counter[str]) -> dict[str, Json]:
     """Decodes the captured packets; results by direction. `refused`: the number of intentionally
     wrong upstream frames by drop reason. Raises ModuleNotFoundError without
     python3-cryptography."""
@@ -84,7 +84,7 @@ def judge(config: Path, captured: Path, refused: Counter[str]) -> dict[str, Json
     windows = read_windows(captured)
     places = sorted({window.place for window in windows})
     groups = parse_groups(config.read_text(encoding="utf-8-sig"), places, config.parent)
-    found = {"downstream": Found(), "upstream": Found()}
+    found = {"downstream": Results(), "upstream": Results()}
     for window in windows:
         group = groups[window.place]
         if window.direction == "downstream":
@@ -93,65 +93,65 @@ def judge(config: Path, captured: Path, refused: Counter[str]) -> dict[str, Json
         else:
             decoded = decode_strictly(window.records, group, window=True)
             frames, problems = decoded.kinds.total(), unintended(decoded.problems, refused)
-        told = [f"packet {problem.packet}: {problem.text}" for problem in problems]
-        found[window.direction].add(window, frames, told)
+        texts = [f"packet {problem.packet}: {problem.text}" for problem in problems]
+        found[window.direction].add(window, frames, texts)
     return {direction: asdict(one) for direction, one in found.items()}
 
 
-def found_in(
+def decode_run(
     whole: Json, config: Path, captured: Path, given: argparse.Namespace
 ) -> dict[str, Json]:
     """The results by direction; none for a run with changes of the configuration, or for an
     impaired upstream, as these differ from the file."""
     if not captured.exists():
         return {}
-    if expected.changed(whole):
-        complain("the configuration changed: the independent decoder was skipped")
+    if expected.configuration_changed(whole):
+        notify("the configuration changed: the independent decoder was skipped")
         return {}
     try:
         refused = refusals.refused(whole.get("upstream", {}))
-        found = judge(config, captured, refused)
+        found = decode_windows(config, captured, refused)
     except ModuleNotFoundError as error:
-        complain(
+        notify(
             f"the independent decoder was skipped: it needs python3-{error.name}; install it, or "
             "use --witness 0"
         )
         return {}
     except (ConfigError, WindowsError) as error:
-        complain(f"the independent decoder failed: {error}")
+        notify(f"the independent decoder failed: {error}")
         return {}
     if given.impair is not None:
         del found["upstream"]
     return found
 
 
-def add(whole: Json, config: Path, within: Path, given: argparse.Namespace) -> None:
+def add(whole: Json, config: Path, folder: Path, given: argparse.Namespace) -> None:
     """Adds `witness` to the directions of the summary."""
-    found = found_in(whole, config, within / CAPTURED, given)
+    found = decode_run(whole, config, folder / CAPTURED, given)
     for direction, part in parts_of(whole).items():
-        part["witness"] = found.get(direction, asdict(Found()))
+        part["witness"] = found.get(direction, asdict(Results()))
 
 
-def wrong(whole: Json) -> int:
-    return sum(map(summary.misread, parts_of(whole).values()))
+def wrong_count(whole: Json) -> int:
+    return sum(map(summary.decoder_errors, parts_of(whole).values()))
 
 
 def parts_of(whole: Json) -> dict[str, Json]:
     return {way: whole[way] for way in summary.directions(whole)}
 
 
-def keep(whole: Json, within: Path, json: str | None) -> str | None:
+def keep_packets(whole: Json, folder: Path, json: str | None) -> str | None:
     """Copies the packets beside the summary, or to the current folder if some are wrong. Returns
     the name of the file; None if they were not kept."""
-    captured = within / CAPTURED
-    if not captured.exists() or (json is None and wrong(whole) == 0):
+    captured = folder / CAPTURED
+    if not captured.exists() or (json is None and wrong_count(whole) == 0):
         return None
     kept = f"{json}.{CAPTURED}" if json else CAPTURED
     shutil.copyfile(captured, kept)
     return kept
 
 
-def tell(whole: Json, kept: str | None) -> None:
+def print_problems(whole: Json, kept: str | None) -> None:
     for direction, part in parts_of(whole).items():
         for problem in part.get("witness", {}).get("problems", []):
-            complain(f"{direction}: independent decoder: {problem} (`wireshark {kept}`)")
+            notify(f"{direction}: independent decoder: {problem} (`wireshark {kept}`)")

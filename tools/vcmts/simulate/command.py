@@ -8,7 +8,7 @@ from pathlib import Path
 from vcmts.paths import MistakeError
 from vcmts.progress import progress
 from vcmts.simulate import running, scenarios, upstream, upstream_scenarios
-from vcmts.simulate.running import Result, from_file
+from vcmts.simulate.running import Result, read_scenario
 from vcmts.simulate.scenarios import AQMS, CASES, Scenario
 
 COLUMNS = ("scenario", "drops by", "mean", "median", "p95", "p99", "used", "loss", "fairness")
@@ -51,10 +51,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def simulate(scenario: Scenario, name: str = "-") -> Result:
     """Runs one scenario. `name` is its name in error messages."""
-    return running.run("vcmts-simulate", scenario, name)
+    return running.run_simulator("vcmts-simulate", scenario, name)
 
 
-def row(name: str, aqm: str, result: Result, flow: int = 0) -> list[str]:
+def flow_row(name: str, aqm: str, result: Result, flow: int = 0) -> list[str]:
     """The row of one service flow in the table; delays in ms."""
     of = result["service_flows"][flow]
     delays = [of["delay_ms"].get(key) for key in ("mean", "median", "p95", "p99")]
@@ -71,27 +71,27 @@ def row(name: str, aqm: str, result: Result, flow: int = 0) -> list[str]:
 
 def rows_of_file(path: str, results: dict[str, Result]) -> list[list[str]]:
     """Runs a scenario from a file. One row per service flow; the file names the AQM of each."""
-    scenario = from_file(path)
+    scenario = read_scenario(path)
     results[path] = result = simulate(scenario, path)
     flows = scenario["service_flows"]
     return [
-        row(f"{Path(path).name} {i}", flow.get("aqm", "docsis-pie"), result, i)
+        flow_row(f"{Path(path).name} {i}", flow.get("aqm", "docsis-pie"), result, i)
         for i, flow in enumerate(flows)
     ]
 
 
 def rows_of_case(name: str, aqms: list[str], results: dict[str, Result]) -> list[list[str]]:
     if name not in CASES:
-        raise running.unknown(name, list(CASES))
+        raise running.unknown_scenario(name, list(CASES))
     rows = []
     for aqm in aqms:
         results[f"{name} {aqm}"] = result = simulate(CASES[name].scenario(aqm), name)
-        rows.append(row(name, aqm, result))
+        rows.append(flow_row(name, aqm, result))
     return rows
 
 
-def draw(folder: str) -> int:
-    place, plots = running.plots_into(folder)
+def draw_figures(folder: str) -> int:
+    target, plots = running.open_plots(folder)
     over_time = {aqm: simulate(scenarios.rate_change(aqm)) for aqm in ("tail-drop", "docsis-pie")}
     points = [
         (aqm, rate, count)
@@ -108,8 +108,8 @@ def draw(folder: str) -> int:
         ("scheduler-pie.svg", plots.over_time(over_time)),
         ("scheduler-pie-rates.svg", plots.over_rates(over_rates)),
     ):
-        plots.write(figure, place / name)
-        print(place / name)
+        plots.write(figure, target / name)
+        print(target / name)
     return 0
 
 
@@ -121,7 +121,7 @@ def main(arguments: argparse.Namespace) -> int:
             raise MistakeError(
                 "--plots: not allowed together with scenarios, --aqm, --json or --markdown"
             )
-        return draw(arguments.plots)
+        return draw_figures(arguments.plots)
     rows: list[list[str]] = []
     results: dict[str, Result] = {}
     names = arguments.scenario or list(CASES)
@@ -133,7 +133,7 @@ def main(arguments: argparse.Namespace) -> int:
             else:
                 rows += rows_of_case(name, arguments.aqm or list(AQMS), results)
             shown.advance()
-    running.store(arguments.json, results)
+    running.store_results(arguments.json, results)
     below = "delays: in the queue, ms; used: share of the sustained rate"
-    running.show(COLUMNS, 2, rows, markdown=arguments.markdown, below=below)
+    running.print_table(COLUMNS, 2, rows, markdown=arguments.markdown, below=below)
     return 0

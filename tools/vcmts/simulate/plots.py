@@ -91,12 +91,12 @@ def over_time(results: dict[str, Json]) -> Any:
     return figure
 
 
-def quantiles(axes: Any, place: float, result: Json, colour: str) -> None:
+def quantiles(axes: Any, x: float, result: Json, colour: str) -> None:
     """Draws the median (dot), and lines to the 95th (thick) and the 99th percentile (thin)."""
     delay = result["service_flows"][0]["delay_ms"]
-    axes.plot([place] * 2, [delay["median"], delay["p99"]], color=colour, linewidth=1.2)
-    axes.plot([place] * 2, [delay["median"], delay["p95"]], color=colour, linewidth=3.6)
-    axes.plot([place], [delay["median"]], "o", color=colour, markersize=6, markeredgecolor="white")
+    axes.plot([x] * 2, [delay["median"], delay["p99"]], color=colour, linewidth=1.2)
+    axes.plot([x] * 2, [delay["median"], delay["p95"]], color=colour, linewidth=3.6)
+    axes.plot([x], [delay["median"]], "o", color=colour, markersize=6, markeredgecolor="white")
 
 
 def over_rates(results: dict[tuple[str, int, int], Json]) -> Any:
@@ -115,12 +115,12 @@ def over_rates(results: dict[tuple[str, int, int], Json]) -> Any:
         above, below = axes[0][column], axes[1][column]
         for shift, aqm in ((-0.16, "tail-drop"), (0.16, "docsis-pie")):
             used = []
-            for place, count in enumerate(MATRIX_COUNTS):
+            for x, count in enumerate(MATRIX_COUNTS):
                 result = results[aqm, rate, count]
-                quantiles(above, place + shift, result, COLOURS[aqm])
+                quantiles(above, x + shift, result, COLOURS[aqm])
                 used.append(100 * result["service_flows"][0]["utilisation"])
-            places = [place + shift for place in range(len(used))]
-            below.plot(places, used, "o", color=COLOURS[aqm], markeredgecolor="white")
+            positions = [x + shift for x in range(len(used))]
+            below.plot(positions, used, "o", color=COLOURS[aqm], markeredgecolor="white")
         target_line(above)
         log_axis(above, 3, 200, "%g")
         above.set_title(f"{rate} Mbps" if rate < 1000 else f"{rate // 1000} Gbps")

@@ -12,13 +12,13 @@ from rich.console import Console
 
 from vcmts.console import figures_table
 from vcmts.jsons import Json
-from vcmts.paths import MistakeError, missing, program
+from vcmts.paths import MistakeError, missing_package, program
 from vcmts.simulate.scenarios import Scenario
 
 Result = Json
 
 
-def run(simulator: str, scenario: Scenario, name: str) -> Result:
+def run_simulator(simulator: str, scenario: Scenario, name: str) -> Result:
     """Runs the program `simulator` on a scenario. Raises MistakeError with its message; `name` is
     the scenario's name there."""
     done = subprocess.run(
@@ -29,13 +29,13 @@ def run(simulator: str, scenario: Scenario, name: str) -> Result:
         check=False,
     )
     if done.returncode != 0:
-        said = done.stderr.strip().removeprefix(f"{simulator}: -: ")
-        raise MistakeError(f"{name}: {said}")
+        message = done.stderr.strip().removeprefix(f"{simulator}: -: ")
+        raise MistakeError(f"{name}: {message}")
     result: Result = json.loads(done.stdout)
     return result
 
 
-def from_file(path: str) -> Scenario:
+def read_scenario(path: str) -> Scenario:
     try:
         scenario = json.loads(Path(path).read_text(encoding="utf-8"))
     except ValueError as error:
@@ -45,22 +45,22 @@ def from_file(path: str) -> Scenario:
     return scenario
 
 
-def unknown(name: str, cases: Sequence[str]) -> MistakeError:
+def unknown_scenario(name: str, cases: Sequence[str]) -> MistakeError:
     return MistakeError(f"{name}: no such scenario; allowed: {', '.join(cases)}, or a file.json")
 
 
-def plots_into(folder: str) -> tuple[Path, ModuleType]:
+def open_plots(folder: str) -> tuple[Path, ModuleType]:
     """The folder for figures, and their module. Raises MistakeError if either is missing."""
-    place = Path(folder)
-    if not place.is_dir():
+    target = Path(folder)
+    if not target.is_dir():
         raise MistakeError(f"--plots {folder}: no such folder")
     try:
         from vcmts.simulate import plots
 
         plots.load()
     except ModuleNotFoundError as error:
-        raise MistakeError(f"--plots: {missing(error.name, 'plot')}") from error
-    return place, plots
+        raise MistakeError(f"--plots: {missing_package(error.name, 'plot')}") from error
+    return target, plots
 
 
 def as_markdown(columns: Sequence[str], left: int, rows: list[list[str]]) -> str:
@@ -69,12 +69,12 @@ def as_markdown(columns: Sequence[str], left: int, rows: list[list[str]]) -> str
     return "\n".join(f"| {' | '.join(line)} |" for line in [list(columns), rule, *rows])
 
 
-def store(path: str | None, results: dict[str, Result]) -> None:
+def store_results(path: str | None, results: dict[str, Result]) -> None:
     if path is not None:
         Path(path).write_text(json.dumps(results) + "\n", encoding="utf-8")
 
 
-def show(
+def print_table(
     columns: Sequence[str], left: int, rows: list[list[str]], *, markdown: bool, below: str
 ) -> None:
     if markdown:

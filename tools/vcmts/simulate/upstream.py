@@ -14,13 +14,13 @@ from vcmts.simulate.upstream_scenarios import CASES, LOADS, Scenario, loaded
 NAME = "vcmts-simulate-upstream"
 COLUMNS = ("scenario", "p50", "p99", "docsis-ns3", "data", "used", "collided")
 # Numbers of modems in the figure, each with all loads.
-CROWDS = (300, 3000)
+MODEM_COUNTS = (300, 3000)
 
 
 def simulate(scenario: Scenario, name: str = "-") -> Result:
     """Runs one scenario; `name` is for messages. Adds `took`, seconds of real time."""
     began = time.monotonic()
-    result = running.run(NAME, scenario, name)
+    result = running.run_simulator(NAME, scenario, name)
     return result | {"took": time.monotonic() - began}
 
 
@@ -28,7 +28,7 @@ def share(value: float | None) -> str:
     return "-" if value is None else f"{value:.1%}"
 
 
-def rows(name: str, result: Result, ns3: tuple[float, float] | None) -> list[list[str]]:
+def flow_rows(name: str, result: Result, ns3: tuple[float, float] | None) -> list[list[str]]:
     """One row per group of flows; delays in ms. `ns3`: p50 and p99 of docsis-ns3."""
     use, requests = result["use"], result["requests"]
     lines: list[list[str]] = []
@@ -50,29 +50,29 @@ def rows(name: str, result: Result, ns3: tuple[float, float] | None) -> list[lis
     return lines
 
 
-def scenario_of(name: str) -> Scenario:
+def find_scenario(name: str) -> Scenario:
     if name in CASES:
         return CASES[name].scenario()
     if not name.endswith(".json"):
-        raise running.unknown(name, list(CASES))
+        raise running.unknown_scenario(name, list(CASES))
     try:
-        return running.from_file(name)
+        return running.read_scenario(name)
     except OSError as error:
         raise MistakeError(f"{name}: {error}") from error
 
 
-def draw(folder: str) -> int:
+def draw_figure(folder: str) -> int:
     """Draws latency and use of minislots over load in `folder`. Returns the exit status."""
-    place, plots = running.plots_into(folder)
+    target, plots = running.open_plots(folder)
     from vcmts.simulate import upstream_plots
 
-    points = [(count, load) for count in CROWDS for load in LOADS]
+    points = [(count, load) for count in MODEM_COUNTS for load in LOADS]
     results = {}
     with progress("simulate", len(points)) as shown:
         for count, load in points:
             results[count, load] = simulate(loaded(count, load))
             shown.advance(text=f"{count} modems, {load:.0%}")
-    path = place / "upstream-simulation.svg"
+    path = target / "upstream-simulation.svg"
     figure = upstream_plots.over_load(results)
     plots.write(figure, path, "`vcmts simulate`, options `upstream` and `plots`")
     print(path)
@@ -81,11 +81,11 @@ def draw(folder: str) -> int:
 
 def summary(results: dict[str, Result]) -> str:
     simulated = sum(result["seconds"] for result in results.values())
-    took = sum(result["took"] for result in results.values())
+    real_time = sum(result["took"] for result in results.values())
     return (
         "p50, p99: ms from a packet's arrival at the modem until it leaves the CMTS; docsis-ns3: "
         "its p50, p99\ndata: share of minislots granted for data; used: share of granted bytes; "
-        f"collided: share of contention requests\n{simulated:.0f} s simulated in {took:.1f} s"
+        f"collided: share of contention requests\n{simulated:.0f} s simulated in {real_time:.1f} s"
     )
 
 
@@ -95,18 +95,18 @@ def main(arguments: argparse.Namespace) -> int:
     if arguments.plots is not None:
         if arguments.scenario or arguments.json or arguments.markdown:
             raise MistakeError("--plots: not allowed together with scenarios, --json or --markdown")
-        return draw(arguments.plots)
+        return draw_figure(arguments.plots)
     lines: list[list[str]] = []
     results: dict[str, Result] = {}
     names = arguments.scenario or list(CASES)
     with progress("simulate", len(names)) as shown:
         for name in names:
             shown.at(shown.done, name)
-            scenario = scenario_of(name)
+            scenario = find_scenario(name)
             results[name] = simulate(scenario, name)
             ns3 = CASES[name].ns3 if name in CASES else None
-            lines += rows(Path(name).name, results[name], ns3)
+            lines += flow_rows(Path(name).name, results[name], ns3)
             shown.advance()
-    running.store(arguments.json, results)
-    running.show(COLUMNS, 1, lines, markdown=arguments.markdown, below=summary(results))
+    running.store_results(arguments.json, results)
+    running.print_table(COLUMNS, 1, lines, markdown=arguments.markdown, below=summary(results))
     return 0

@@ -18,7 +18,7 @@ USES = {
 }
 
 
-def delays(axes: Any, points: list[tuple[float, Result]], label: bool) -> None:
+def draw_delays(axes: Any, points: list[tuple[float, Result]], label: bool) -> None:
     loads = [100 * load for load, _ in points]
     for quantile, colour in QUANTILES.items():
         values = [result["flows"][0]["latency_ms"][quantile] for _, result in points]
@@ -36,17 +36,17 @@ def delays(axes: Any, points: list[tuple[float, Result]], label: bool) -> None:
             )
 
 
-def uses(axes: Any, points: list[tuple[float, Result]]) -> None:
+def draw_uses(axes: Any, points: list[tuple[float, Result]]) -> None:
     loads = [100 * load for load, _ in points]
-    used, unused, asked, rest = [], [], [], []
+    used, unused, requests, idle = [], [], [], []
     for _, result in points:
         use = result["use"]
         part = min(use["data_used"], 1)
         used.append(100 * use["data"] * part)
         unused.append(100 * use["data"] * (1 - part))
-        asked.append(100 * use["contention"])
-        rest.append(100 * (1 - use["data"] - use["contention"]))
-    axes.stackplot(loads, used, unused, rest, asked, colors=list(USES.values()))
+        requests.append(100 * use["contention"])
+        idle.append(100 * (1 - use["data"] - use["contention"]))
+    axes.stackplot(loads, used, unused, idle, requests, colors=list(USES.values()))
     axes.set_ylim(0, 100)
     axes.set_yticks([0, 50, 100])
 
@@ -67,11 +67,11 @@ def over_load(results: dict[tuple[int, float], Result]) -> Any:
     for column, count in enumerate(counts):
         points = [(load, result) for (of, load), result in results.items() if of == count]
         above, below = axes[0][column], axes[1][column]
-        delays(above, points, column == 0)
+        draw_delays(above, points, column == 0)
         log_axis(above, 1, 100, "%g")
         above.set_yticks([1, 2, 5, 10, 20, 50, 100])
         above.set_title(f"{count:,} modems")
-        uses(below, points)
+        draw_uses(below, points)
         below.set_xlim(8, 97)
         below.set_xticks([10, 30, 50, 70, 90])
     axes[0][0].set_ylabel("latency, ms")

@@ -63,7 +63,7 @@ def proactive(interval: int) -> Scenario:
     return light(interval) | {"flows": [game(**granted)]}
 
 
-def modems(count: int, rate: float, **more: Any) -> Scenario:
+def poisson_modems(count: int, rate: float, **more: Any) -> Scenario:
     """`count` modems with Poisson arrivals of IMIX, 1 to 16 km away; together `rate` bit/s."""
     sizes = [{"bytes": size + HEADER, "share": share} for size, share in IMIX]
     return {
@@ -82,28 +82,30 @@ def loaded(count: int, load: float, channels: int = 4, **more: Any) -> Scenario:
         "duration": 6 if count < 1000 else 3,
         "warmup": 1,
         "channels": ofdma(channels),
-        "flows": [modems(count, load * channels * OFDMA_RATE)],
+        "flows": [poisson_modems(count, load * channels * OFDMA_RATE)],
     } | more
 
 
 def single_carrier(count: int, load: float, channels: int = 4) -> Scenario:
-    flows = [modems(count, load * channels * SC_QAM_RATE)]
+    flows = [poisson_modems(count, load * channels * SC_QAM_RATE)]
     return loaded(count, load, channels) | {"channels": sc_qam(channels), "flows": flows}
 
 
-def beside(load: float) -> Scenario:
+def game_and_modems(load: float) -> Scenario:
     """A game flow of the highest priority beside 300 modems at a load."""
     return loaded(300, load) | {
         "duration": 30,
-        "flows": [game(priority=7, km=8), modems(300, load * 4 * OFDMA_RATE)],
+        "flows": [game(priority=7, km=8), poisson_modems(300, load * 4 * OFDMA_RATE)],
     }
 
 
 def impaired(load: float) -> Scenario:
     """1 % of the MAPs and requests are lost, and ten modems request without end."""
     lost = {"map_loss": 10_000, "request_loss": 10_000}
-    endless = modems(10, 0, label="endless", conduct="endless")
-    return loaded(300, load) | {"flows": [modems(300, load * 4 * OFDMA_RATE, **lost), endless]}
+    endless = poisson_modems(10, 0, label="endless", conduct="endless")
+    return loaded(300, load) | {
+        "flows": [poisson_modems(300, load * 4 * OFDMA_RATE, **lost), endless]
+    }
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,9 @@ CASES = {
     "300-50": Case("the same, 50 %", partial(loaded, 300, 0.50)),
     "300-90": Case("the same, 90 %", partial(loaded, 300, 0.90)),
     "300-95": Case("the same, 95 %", partial(loaded, 300, 0.95)),
-    "beside-90": Case("one light flow of priority 7 beside them, 90 %", partial(beside, 0.90)),
+    "beside-90": Case(
+        "one light flow of priority 7 beside them, 90 %", partial(game_and_modems, 0.90)
+    ),
     "3000-50": Case("3,000 modems, 4 OFDMA channels, 50 %", partial(loaded, 3000, 0.50)),
     "3000-90": Case("the same, 90 %", partial(loaded, 3000, 0.90)),
     "sc-qam-50": Case("100 modems, 4 SC-QAM channels, 50 %", partial(single_carrier, 100, 0.50)),

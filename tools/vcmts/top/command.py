@@ -22,12 +22,12 @@ from vcmts.console import WIDTH
 from vcmts.control import place
 from vcmts.control.client import Client, ClosedError, RefusedError, connected
 from vcmts.control.trust import connect_fault
-from vcmts.paths import MistakeError, complain
+from vcmts.paths import MistakeError, notify
 from vcmts.top import live, model, screens
 from vcmts.top.model import Figures
 from vcmts.top.samples import OddAnswerError
-from vcmts.top.screens import Room, Scene
-from vcmts.top.source import Told, Wish, ask
+from vcmts.top.screens import Scene, Terminal
+from vcmts.top.source import Reply, Request, ask
 from vcmts.top.view import Level, View
 
 ANSWER_S = 30.0  # timeout with --once and --json
@@ -61,15 +61,15 @@ def view_of(group: str | None) -> View:
     return View() if group is None else View(Level.GROUP, {Level.SERVER: group})
 
 
-def twice(path: Path, interval: float) -> tuple[Told, Told]:
+def two_answers(path: Path, interval: float) -> tuple[Reply, Reply]:
     with Client(path, ANSWER_S) as client:
-        before = ask(client, Wish())
+        before = ask(client, Request())
         time.sleep(interval)
-        return before, ask(client, Wish())
+        return before, ask(client, Request())
 
 
 def figures_once(path: Path, arguments: argparse.Namespace) -> Figures:
-    before, after = twice(path, arguments.interval)
+    before, after = two_answers(path, arguments.interval)
     figures = model.figures(before.server, after.server)
     if arguments.group is not None and figures.group(arguments.group) is None:
         allowed = ", ".join(group.id for group in figures.groups) or "none"
@@ -77,19 +77,19 @@ def figures_once(path: Path, arguments: argparse.Namespace) -> Figures:
     return figures
 
 
-def finite(value: Any) -> Any:
+def without_infinity(value: Any) -> Any:
     """Replaces infinity, which JSON does not have, by None, as for unknown values."""
     if isinstance(value, dict):
-        return {key: finite(one) for key, one in value.items()}
+        return {key: without_infinity(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
-        return [finite(one) for one in value]
+        return [without_infinity(one) for one in value]
     return None if isinstance(value, float) and math.isinf(value) else value
 
 
 def print_json(figures: Figures, group: str | None) -> None:
     chosen = figures if group is None else figures.group(group)
     assert chosen is not None
-    print(json.dumps(finite(asdict(chosen)), indent=2))
+    print(json.dumps(without_infinity(asdict(chosen)), indent=2))
 
 
 def print_screen(figures: Figures, scene: Scene) -> None:
@@ -97,8 +97,8 @@ def print_screen(figures: Figures, scene: Scene) -> None:
     console = Console(file=sys.stdout, highlight=False, markup=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = WIDTH
-    room = Room(console.width, TALL, live.blocks(console))
-    for line in screens.screen(scene, room, hints=False):
+    terminal = Terminal(console.width, TALL, live.blocks(console))
+    for line in screens.screen(scene, terminal, hints=False):
         console.print(line, no_wrap=True, crop=False)
 
 
@@ -106,10 +106,10 @@ def once(path: Path, arguments: argparse.Namespace) -> int:
     try:
         figures = figures_once(path, arguments)
     except (RefusedError, ClosedError, OddAnswerError) as error:
-        complain(str(error))
+        notify(str(error))
         return 1
     except TimeoutError:
-        complain(f"vcmtsd did not answer within {ANSWER_S:.0f} s")
+        notify(f"vcmtsd did not answer within {ANSWER_S:.0f} s")
         return 1
     except OSError as error:
         raise MistakeError(f"{path}: {connect_fault(path, error)}") from error
@@ -138,6 +138,6 @@ def main(arguments: argparse.Namespace) -> int:
     top = live.Top(lambda: Client(path), scene, Console(highlight=False, markup=False))
     top.run()
     if top.ended is not None:
-        complain(top.ended)
+        notify(top.ended)
         return 1
     return 0

@@ -10,7 +10,7 @@ from rich.text import Text
 from vcmts.directions import DIRECTIONS
 from vcmts.top import words
 from vcmts.top.model import Channel, Delay, Direction, Drop, Group
-from vcmts.top.server_screen import dropping
+from vcmts.top.server_screen import drop_style
 from vcmts.top.table import fill
 from vcmts.top.view import View
 
@@ -21,26 +21,26 @@ FEWEST = 3  # minimum lines of a section
 
 
 @dataclass(frozen=True)
-class Look:
+class Area:
     """The width of a part of the screen, and whether bars may use block characters."""
 
     width: int
     blocks: bool
 
 
-def stage_lines(part: Direction, look: Look) -> list[Text]:
+def stage_lines(part: Direction, area: Area) -> list[Text]:
     """Cycles per packet of each stage as bars, scaled to the longest."""
-    wide = look.width >= 60
-    room = max(3, look.width - NAME - (14 if wide else 7))
+    wide = area.width >= 60
+    bar_width = max(3, area.width - NAME - (14 if wide else 7))
     most = max((stage.cycles or 0.0 for stage in part.stages), default=0.0)
     whole = sum(stage.core or 0.0 for stage in part.stages)
     what = "cycles per packet, share of a core" if wide else "cycles per packet"
-    title = f"{what:<{NAME + 1 + room}} {words.short(part.cycles):>5}"
+    title = f"{what:<{NAME + 1 + bar_width}} {words.short(part.cycles):>5}"
     lines = [Text(title + (f" {words.share(whole):>6}" if wide else ""), style="bold")]
     for stage in part.stages:
         line = Text(fill(stage.name, NAME, left=True) + " ")
         share = (stage.cycles or 0.0) / most if most else None
-        line.append(words.bar(share, room, blocks=look.blocks), style="cyan")
+        line.append(words.bar(share, bar_width, blocks=area.blocks), style="cyan")
         line.append(f" {words.short(stage.cycles):>5}")
         lines.append(line.append(f" {words.share(stage.core):>6}") if wide else line)
     if not part.stages:
@@ -48,24 +48,24 @@ def stage_lines(part: Direction, look: Look) -> list[Text]:
     return lines
 
 
-def drop_line(drop: Drop, look: Look) -> Text:
-    line = Text(fill(drop.reason, max(8, look.width - 16), left=True))
+def drop_line(drop: Drop, area: Area) -> Text:
+    line = Text(fill(drop.reason, max(8, area.width - 16), left=True))
     line.append(f" {words.short(drop.total):>6}")
-    return line.append(f" {words.per_second(drop.rate):>7}", style=dropping(drop.rate))
+    return line.append(f" {words.per_second(drop.rate):>7}", style=drop_style(drop.rate))
 
 
-def drops_lines(part: Direction, look: Look) -> list[Text]:
+def drops_lines(part: Direction, area: Area) -> list[Text]:
     title = Text(
-        fill("drops", max(8, look.width - 16), left=True) + "    all     now", style="bold"
+        fill("drops", max(8, area.width - 16), left=True) + "    all     now", style="bold"
     )
     none = [Text("no drops since the start", style="dim")]
-    return [title, *([drop_line(drop, look) for drop in part.drops] or none)]
+    return [title, *([drop_line(drop, area) for drop in part.drops] or none)]
 
 
 def delay_line(name: str, delay: Delay) -> Text:
     return Text(
         f"{name:<8} {words.per_second(delay.rate):>7} "
-        f"{words.lasting(delay.p50):>7} {words.lasting(delay.p99):>7}"
+        f"{words.duration(delay.p50):>7} {words.duration(delay.p99):>7}"
     )
 
 
@@ -78,18 +78,18 @@ def priority_lines(group: Group) -> list[Text]:
     return [title, *(delay_line(name, delay) for name, delay in used.items())]
 
 
-def channel_line(channel: Channel, look: Look) -> Text:
-    room = max(3, look.width - 30)
+def channel_line(channel: Channel, area: Area) -> Text:
+    bar_width = max(3, area.width - 30)
     line = Text(f"{channel.id:<7} ")
-    line.append(words.bar(channel.share, room, blocks=look.blocks), style="magenta")
+    line.append(words.bar(channel.share, bar_width, blocks=area.blocks), style="magenta")
     line.append(f" {words.share(channel.share):>6} {words.short(channel.bits):>5}")
     return line.append(f" of {words.short(channel.rate):<5}")
 
 
-def channel_lines(group: Group, look: Look) -> list[Text]:
-    room = max(3, look.width - 30)
-    title = Text(f"{'channel':<7} {'':<{room}} {'full':>6}   bps", style="bold")
-    return [title, *(channel_line(channel, look) for channel in group.channels)]
+def channel_lines(group: Group, area: Area) -> list[Text]:
+    bar_width = max(3, area.width - 30)
+    title = Text(f"{'channel':<7} {'':<{bar_width}} {'full':>6}   bps", style="bold")
+    return [title, *(channel_line(channel, area) for channel in group.channels)]
 
 
 def rate_lines(group: Group, direction: str) -> list[Text]:
@@ -106,69 +106,71 @@ def rate_lines(group: Group, direction: str) -> list[Text]:
     if part.latency.p99 is not None:
         delay, what = part.latency, "takes"
     line = Text("drops ")
-    line.append(words.per_second(part.dropped), style=dropping(part.dropped))
+    line.append(words.per_second(part.dropped), style=drop_style(part.dropped))
     line.append(f" all {words.short(part.dropped_total)}")
     if delay.p99 is not None:
-        line.append(f"  {what} p99 {words.lasting(delay.p99)}")
+        line.append(f"  {what} p99 {words.duration(delay.p99)}")
     return [*moved, line]
 
 
-def beside(parts: Sequence[Sequence[Text]], width: int) -> list[Text]:
+def side_by_side(parts: Sequence[Sequence[Text]], width: int) -> list[Text]:
     """Places parts side by side, each `width` columns wide."""
     lines = []
     for row in zip_longest(*parts, fillvalue=Text()):
         line = Text()
-        for place, text in enumerate(row):
-            cut = text.copy()
-            cut.truncate(width, overflow="ellipsis", pad=place < len(row) - 1)
-            line.append_text(cut)
-            line.append("  " if place < len(row) - 1 else "")
+        for index, text in enumerate(row):
+            clipped = text.copy()
+            clipped.truncate(width, overflow="ellipsis", pad=index < len(row) - 1)
+            line.append_text(clipped)
+            line.append("  " if index < len(row) - 1 else "")
         lines.append(line)
     return lines
 
 
 def group_line(group: Group) -> Text:
     line = Text(f"service group {group.id} ", style="bold")
-    line.append(f" {words.whole(group.modems)} modems, {words.whole(group.active_modems)} active, ")
-    line.append(f"{words.whole(group.service_flows)} flows, {words.whole(group.held)} held")
+    line.append(
+        f" {words.integer(group.modems)} modems, {words.integer(group.active_modems)} active, "
+    )
+    line.append(f"{words.integer(group.service_flows)} flows, {words.integer(group.held)} held")
     return line.append(f"  {words.printable(group.name)}")
 
 
 def queue_lines(group: Group, width: int, *, blocks: bool) -> list[Text]:
     """Priorities and channels of the downstream, side by side if the screen is wide."""
     if width < BOTH:
-        return [*priority_lines(group), *channel_lines(group, Look(width, blocks))]
-    half = Look((width - 2) // 2, blocks)
-    return beside([priority_lines(group), channel_lines(group, half)], half.width)
+        return [*priority_lines(group), *channel_lines(group, Area(width, blocks))]
+    half = Area((width - 2) // 2, blocks)
+    return side_by_side([priority_lines(group), channel_lines(group, half)], half.width)
 
 
-def sections(group: Group, ways: Sequence[str], width: int, look: Look) -> list[list[Text]]:
+def sections(group: Group, ways: Sequence[str], width: int, area: Area) -> list[list[Text]]:
     """The sections stages, drops and queues; the first two with the directions `ways`."""
     parts = [group.directions[way] for way in ways]
     return [
-        beside([stage_lines(part, look) for part in parts], look.width),
-        beside([drops_lines(part, look) for part in parts], look.width),
-        queue_lines(group, width, blocks=look.blocks),
+        side_by_side([stage_lines(part, area) for part in parts], area.width),
+        side_by_side([drops_lines(part, area) for part in parts], area.width),
+        queue_lines(group, width, blocks=area.blocks),
     ]
 
 
 def lines(group: Group, view: View, width: int, height: int, *, blocks: bool) -> list[Text]:
     """The lines of the screen: the selected section first, then others as far as they fit."""
-    there = [way for way in DIRECTIONS if way in group.directions]
-    if width < BOTH or not there:
-        there = there[view.direction % len(there) :][:1] if there else []
-    look = Look((width - 2 * (len(there) - 1)) // max(1, len(there)), blocks)
+    shown = [way for way in DIRECTIONS if way in group.directions]
+    if width < BOTH or not shown:
+        shown = shown[view.direction % len(shown) :][:1] if shown else []
+    area = Area((width - 2 * (len(shown) - 1)) // max(1, len(shown)), blocks)
     whole = [group_line(group)] if height >= FEWEST else []
     if height >= FEWEST + 3:
-        whole += beside([rate_lines(group, way) for way in there], look.width)
-    made = sections(group, there, width, look)
+        whole += side_by_side([rate_lines(group, way) for way in shown], area.width)
+    made = sections(group, shown, width, area)
     ordered = made[view.section :] + made[: view.section]
     first = ordered[0]
     ordered[0] = [*first[:1], *first[1 + min(view.scroll, max(0, len(first) - 2)) :]]
-    for place, section in enumerate(ordered):
+    for index, section in enumerate(ordered):
         left = height - len(whole)
-        if place and left < FEWEST:
+        if index and left < FEWEST:
             break
-        blank = [Text()] if place and height >= TALL else []
+        blank = [Text()] if index and height >= TALL else []
         whole += [*blank, *section][:left]
     return whole[:height]

@@ -23,31 +23,31 @@ ESCAPE_S = 0.05
 MOST = 1024  # bytes per read
 
 
-def sequence_end(heard: bytes) -> int:
+def sequence_end(data: bytes) -> int:
     """The length of the control sequence at the beginning (ECMA-48); 0: incomplete."""
-    if heard[1:2] not in (b"[", b"O"):
-        return 1 if len(heard) > 1 else 0
-    for place in range(2, len(heard)):
-        if 0x40 <= heard[place] <= 0x7E:
-            return place + 1
+    if data[1:2] not in (b"[", b"O"):
+        return 1 if len(data) > 1 else 0
+    for index in range(2, len(data)):
+        if 0x40 <= data[index] <= 0x7E:
+            return index + 1
     return 0
 
 
-def decoded(heard: bytes) -> tuple[list[str], bytes]:
+def decode_keys(data: bytes) -> tuple[list[str], bytes]:
     """Returns the names of keys, and the bytes of an incomplete one. Ignores unknown sequences."""
     keys = []
-    while heard:
-        end = sequence_end(heard) if heard.startswith(ESCAPE) else 1
+    while data:
+        end = sequence_end(data) if data.startswith(ESCAPE) else 1
         if not end:
             break
-        part, heard = heard[:end], heard[end:]
+        part, data = data[:end], data[end:]
         if part in SEQUENCES:
             keys.append(SEQUENCES[part])
         elif part == ESCAPE:
             keys.append("escape")
         elif len(part) == 1 and part.isascii() and part.decode().isprintable():
             keys.append(part.decode())
-    return keys, heard
+    return keys, data
 
 
 class Keys:
@@ -60,16 +60,16 @@ class Keys:
 
     def _more(self) -> bytes:
         try:
-            heard = os.read(self.fd, MOST)
+            data = os.read(self.fd, MOST)
         except OSError:
-            heard = b""
-        self.ended |= not heard
-        return heard
+            data = b""
+        self.ended |= not data
+        return data
 
     def read(self) -> list[str]:
-        keys, self._rest = decoded(self._rest + self._more())
+        keys, self._rest = decode_keys(self._rest + self._more())
         while self._rest and select.select([self.fd], [], [], ESCAPE_S)[0] and not self.ended:
-            more, self._rest = decoded(self._rest + self._more())
+            more, self._rest = decode_keys(self._rest + self._more())
             keys += more
         if self._rest:
             keys, self._rest = [*keys, "escape"], b""

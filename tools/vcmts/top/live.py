@@ -18,11 +18,11 @@ from rich.screen import Screen
 
 from vcmts.top import model, modems, screens
 from vcmts.top.keys import Keys, unbuffered
-from vcmts.top.screens import Room, Scene
-from vcmts.top.source import Connect, Ended, Failed, Source, Told, Wish
-from vcmts.top.view import Level, View, pressed
+from vcmts.top.screens import Scene, Terminal
+from vcmts.top.source import Connect, Ended, Failed, Reply, Request, Source
+from vcmts.top.view import Level, View, press_key
 
-PATIENCE_S = 2.0  # an answer that is later than interval + PATIENCE_S is reported
+LATE_S = 2.0  # an answer that is later than interval + LATE_S is reported
 TICK_S = 1.0  # s between checks for a late answer
 SIZE = (80, 24)  # columns and lines of a terminal of unknown size
 
@@ -35,38 +35,38 @@ def size_of(fd: int) -> tuple[int, int]:
     return (found.columns or SIZE[0], found.lines or SIZE[1])
 
 
-def wish_of(view: View) -> Wish:
+def request_of(view: View) -> Request:
     if view.level is Level.MODEM:
-        return Wish(view.group, modem=view.modem)
+        return Request(view.group, modem=view.modem)
     if view.level is Level.MODEMS:
-        return Wish(view.group, modems=True)
-    return Wish()
+        return Request(view.group, modems=True)
+    return Request()
 
 
 @dataclass
-class Memory:
+class Answers:
     """The last answer and the one before, from which rates are calculated."""
 
-    told: Told | None = None
-    before: Told | None = None
+    reply: Reply | None = None
+    before: Reply | None = None
 
-    def take(self, told: Told) -> None:
-        self.before, self.told = self.told or told, told
+    def add(self, reply: Reply) -> None:
+        self.before, self.reply = self.reply or reply, reply
 
     def scene(self, scene: Scene) -> Scene:
         """The scene with the answers' figures; modems only if the answer has those of the view."""
-        if self.told is None or self.before is None:
+        if self.reply is None or self.before is None:
             return scene
-        figures = model.figures(self.before.server, self.told.server)
+        figures = model.figures(self.before.server, self.reply.server)
         scene = replace(scene, figures=figures, modems=None, flows=None)
-        after = self.told.modems
-        if after is None or self.told.wish != wish_of(scene.view):
+        after = self.reply.modems
+        if after is None or self.reply.request != request_of(scene.view):
             return scene
-        same = self.before.wish == self.told.wish and self.before.modems is not None
+        same = self.before.request == self.reply.request and self.before.modems is not None
         before = self.before.modems if same and self.before.modems is not None else after
         scene = replace(scene, modems=modems.modems(before, after))
-        if self.told.wish.modem:
-            scene = replace(scene, flows=modems.flows(before, after, self.told.wish.modem))
+        if self.reply.request.modem:
+            scene = replace(scene, flows=modems.flows(before, after, self.reply.request.modem))
         return scene
 
 
@@ -76,9 +76,9 @@ class Top:
     def __init__(self, connect: Connect, scene: Scene, console: Console) -> None:
         self.scene, self.console = scene, console
         self.ended: str | None = None  # why vcmtsd gives no more answers; None: it does
-        self._memory = Memory()
-        self._heard, self._waking = os.pipe()
-        for end in (self._heard, self._waking):
+        self._memory = Answers()
+        self._wake_reader, self._wake_writer = os.pipe()
+        for end in (self._wake_reader, self._wake_writer):
             os.set_blocking(end, False)
         self._source = Source(connect, scene.interval, self._wake)
         self._stop = False
@@ -86,7 +86,7 @@ class Top:
 
     def _wake(self) -> None:
         with suppress(BlockingIOError):  # the pipe is full, so the loop will wake
-            os.write(self._waking, b"\0")
+            os.write(self._wake_writer, b"\0")
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         self._stop |= number != signal.SIGWINCH
@@ -96,7 +96,7 @@ class Top:
         """Installs handlers: each signal wakes the loop; all but SIGWINCH end it."""
         numbers = (signal.SIGWINCH, signal.SIGTERM, signal.SIGHUP)
         before = {number: signal.signal(number, self._on_signal) for number in numbers}
-        fd = signal.set_wakeup_fd(self._waking, warn_on_full_buffer=False)
+        fd = signal.set_wakeup_fd(self._wake_writer, warn_on_full_buffer=False)
         try:
             yield
         finally:
@@ -104,31 +104,31 @@ class Top:
             for number, handler in before.items():
                 signal.signal(number, handler)
 
-    def _take_events(self) -> bool:
+    def _process_events(self) -> bool:
         """Processes events of the source. Returns whether one changes the screen: while paused,
         only the first answer for a new view does."""
-        taken = False
+        changed_view = False
         while True:
             try:
                 event = self._source.events.get_nowait()
             except Empty:
-                return taken
+                return changed_view
             if isinstance(event, Ended):
                 self.ended = event.why
                 continue
             self._trouble = event.trouble
             if isinstance(event, Failed):
                 continue
-            told = self._memory.told
-            if not self.scene.view.paused or told is None or told.wish != event.wish:
-                self._memory.take(event)
-                taken = True
+            reply = self._memory.reply
+            if not self.scene.view.paused or reply is None or reply.request != event.request:
+                self._memory.add(event)
+                changed_view = True
 
-    def _say_trouble(self) -> bool:
+    def _update_trouble(self) -> bool:
         """Updates the problem that the screen shows. Returns whether it changed."""
         trouble, since = self._trouble, self._source.since
         late = 0.0 if since is None else time.monotonic() - since
-        if late > self.scene.interval + PATIENCE_S:
+        if late > self.scene.interval + LATE_S:
             trouble = f"no answer for {late:.0f} s"
         changed = trouble != self.scene.trouble
         self.scene = replace(self.scene, trouble=trouble)
@@ -136,18 +136,18 @@ class Top:
 
     def _press(self, names: list[str]) -> None:
         for key in names:
-            view = pressed(self.scene.view, key, screens.shown(self.scene))
+            view = press_key(self.scene.view, key, screens.shown(self.scene))
             self.scene = replace(self.scene, view=view)
-            self._source.want(wish_of(view))
+            self._source.set_request(request_of(view))
 
     def _draw(self) -> None:
-        room = Room(*size_of(self.console.file.fileno()), blocks=blocks(self.console))
-        self.console.size = (room.width, room.height)
+        terminal = Terminal(*size_of(self.console.file.fileno()), blocks=blocks(self.console))
+        self.console.size = (terminal.width, terminal.height)
         if self.console.is_dumb_terminal:
-            for line in [*screens.screen(self.scene, room, hints=False), ""]:
+            for line in [*screens.screen(self.scene, terminal, hints=False), ""]:
                 self.console.print(line, markup=False, highlight=False)
             return
-        drawn = screens.screen(self.scene, room)
+        drawn = screens.screen(self.scene, terminal)
         with self.console:  # one write
             self.console.control(Control.home())
             self.console.print(Screen(Group(*drawn)), end="")
@@ -158,12 +158,14 @@ class Top:
             self._draw()
             changed = False
             while not changed:
-                fds = [self._heard] + ([keys.fd] if keys is not None and not keys.ended else [])
+                fds = [self._wake_reader] + (
+                    [keys.fd] if keys is not None and not keys.ended else []
+                )
                 ready = select.select(fds, [], [], TICK_S)[0]
-                if self._heard in ready:
-                    changed |= any(os.read(self._heard, 4096))  # signal numbers; 0: an event
-                changed |= self._take_events()
-                changed |= self._say_trouble()
+                if self._wake_reader in ready:
+                    changed |= any(os.read(self._wake_reader, 4096))  # signal numbers; 0: an event
+                changed |= self._process_events()
+                changed |= self._update_trouble()
                 if keys is not None and keys.fd in ready:
                     names = keys.read()
                     self._press(names)
@@ -177,7 +179,7 @@ class Top:
     def run(self) -> None:
         """Runs the view; sets `ended` if vcmtsd ended."""
         keys = Keys(sys.stdin.fileno()) if sys.stdin.isatty() else None
-        self._source.want(wish_of(self.scene.view))
+        self._source.set_request(request_of(self.scene.view))
         self._source.start()
         with self._signals():
             while self._once_on_screen(keys) == "suspend":

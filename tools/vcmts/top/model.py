@@ -286,8 +286,8 @@ def figures(before: Answer, after: Answer) -> Figures:
     between = Between(before, after)
     hz = after.one("vcmts_tsc_hz")
     parts = between.split("service_group")
-    there = values_of(after, INFO, "service_group")
-    groups = tuple(group_of(parts[group], group, hz) for group in there)
+    in_service = values_of(after, INFO, "service_group")
+    groups = tuple(group_of(parts[group], group, hz) for group in in_service)
     workers = [worker_of(between, found) for found, _ in after.of("vcmts_worker_info")]
     return Figures(
         after.uptime,

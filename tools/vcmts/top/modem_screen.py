@@ -8,9 +8,9 @@ from rich.text import Text
 from vcmts.top import words
 from vcmts.top.model import number_or_text
 from vcmts.top.modems import Flow, Modem
-from vcmts.top.server_screen import drop_line, dropping
+from vcmts.top.server_screen import drop_line, drop_style
 from vcmts.top.table import Column, ordered, table
-from vcmts.top.view import View, place_of
+from vcmts.top.view import View, row_index
 
 NOTHING_YET = "  no answer yet"
 MODEM_COLUMNS: list[Column[Modem]] = [
@@ -19,10 +19,10 @@ MODEM_COLUMNS: list[Column[Modem]] = [
     Column("pkt/s", "pkt/s", 5, 3, lambda m: words.short(m.packets), lambda m: m.packets),
     Column(
         *("drop/s", "drop/s", 6, 2, lambda m: words.short(m.dropped), lambda m: m.dropped),
-        style=lambda m: dropping(m.dropped),
+        style=lambda m: drop_style(m.dropped),
     ),
     Column("waiting", "waiting", 7, 4, lambda m: words.short(m.waiting), lambda m: m.waiting),
-    Column("active", "active", 6, 5, lambda m: words.whole(m.active), lambda m: m.active),
+    Column("active", "active", 6, 5, lambda m: words.integer(m.active), lambda m: m.active),
 ]
 
 
@@ -37,14 +37,14 @@ FLOW_COLUMNS: list[Column[Flow]] = [
     Column("pkt/s", "pkt/s", 5, 4, lambda f: words.short(f.packets), lambda f: f.packets),
     Column(
         *("drop/s", "drop/s", 6, 2, lambda f: words.short(f.dropped), lambda f: f.dropped),
-        style=lambda f: dropping(f.dropped),
+        style=lambda f: drop_style(f.dropped),
     ),
     Column("waiting", "waiting", 7, 5, lambda f: words.short(f.waiting), lambda f: f.waiting),
     Column(
         *("bytes", "bytes", 5, 7, lambda f: words.short(f.waiting_bytes)),
         lambda f: f.waiting_bytes,
     ),
-    Column("delay", "~delay", 6, 6, lambda f: words.lasting(f.delay), lambda f: f.delay),
+    Column("delay", "~delay", 6, 6, lambda f: words.duration(f.delay), lambda f: f.delay),
     Column("PIE", "PIE", 6, 8, lambda f: words.share(f.probability), lambda f: f.probability),
 ]
 
@@ -66,21 +66,21 @@ def list_lines(modems: Sequence[Modem] | None, view: View, width: int, height: i
         return [title, Text(NOTHING_YET, style="dim")]
     rows = modems_by_order(modems, view)
     title.append(f"  {len(rows):,}, downstream", style="not bold")
-    place = place_of(view, [modem.mac for modem in rows])
+    index = row_index(view, [modem.mac for modem in rows])
     head = [title] if height >= 4 else []
     sort = view.sort(MODEM_COLUMNS[0].key).key
     size = (width, height - len(head))
-    return [*head, *table(rows, MODEM_COLUMNS, size=size, sort=sort, chosen=place)]
+    return [*head, *table(rows, MODEM_COLUMNS, size=size, sort=sort, chosen=index)]
 
 
 def modem_line(modem: Modem | None, view: View) -> Text:
     line = Text(f"modem {words.printable(view.modem)}", style="bold")
     if modem is None:
         return line
-    told = f"  {words.bits(modem.bits)} {words.per_second(modem.packets)}, dropped "
-    line.append(told, style="not bold")
-    line.append(words.per_second(modem.dropped), style=dropping(modem.dropped) or "not bold")
-    return line.append(f", {words.whole(modem.active)} active addresses", style="not bold")
+    text = f"  {words.bits(modem.bits)} {words.per_second(modem.packets)}, dropped "
+    line.append(text, style="not bold")
+    line.append(words.per_second(modem.dropped), style=drop_style(modem.dropped) or "not bold")
+    return line.append(f", {words.integer(modem.active)} active addresses", style="not bold")
 
 
 def lines(
@@ -93,12 +93,12 @@ def lines(
     if not flows:
         return [*head, Text("  the modem has no service flow, or does not exist", style="dim")]
     rows = flows_by_order(flows, view)
-    place = place_of(view, [flow.sfid for flow in rows])
+    index = row_index(view, [flow.sfid for flow in rows])
     dropped = modem.drops if modem is not None else ()
     below = min(len(dropped) + 2, height // 3) if dropped and height > 8 else 0
     sort = view.sort(FLOW_COLUMNS[0].key).key
     size = (width, height - len(head) - below)
-    whole = [*head, *table(rows, FLOW_COLUMNS, size=size, sort=sort, chosen=place)]
+    whole = [*head, *table(rows, FLOW_COLUMNS, size=size, sort=sort, chosen=index)]
     if below:
         whole += [Text(), Text("  dropped", style="bold")]
         whole += [drop_line(drop) for drop in dropped[: below - 2]]

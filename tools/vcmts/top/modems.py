@@ -60,7 +60,7 @@ def modem_of(between: Between, mac: str) -> Modem:
     )
 
 
-def waiting_time(between: Between) -> float | None:
+def queueing_delay(between: Between) -> float | None:
     """An estimate of the queueing delay in seconds by Little's law: the mean of both queue lengths
     over the packet rate."""
     name = f"{FLOW}_waiting_packets"
@@ -86,25 +86,25 @@ def flow_of(between: Between, sfid: str) -> Flow:
         dropped(between, lost),
         after.one(f"{FLOW}_waiting_packets"),
         after.one(f"{FLOW}_waiting_bytes"),
-        waiting_time(between),
+        queueing_delay(between),
         after.one(f"{FLOW}_drop_probability_ratio"),
         drops(between, lost, "reason"),
     )
 
 
-def of_prefix(answer: Answer, prefix: str) -> Answer:
+def with_prefix(answer: Answer, prefix: str) -> Answer:
     kept = {name: series for name, series in answer.values.items() if name.startswith(prefix)}
     return Answer(answer.uptime, kept)
 
 
 def modems(before: Answer, after: Answer) -> tuple[Modem, ...]:
-    between = Between(of_prefix(before, "vcmts_modem_"), of_prefix(after, "vcmts_modem_"))
+    between = Between(with_prefix(before, "vcmts_modem_"), with_prefix(after, "vcmts_modem_"))
     parts = between.split("modem")
     return tuple(modem_of(part, mac) for mac, part in sorted(parts.items()))
 
 
 def flows(before: Answer, after: Answer, modem: str) -> tuple[Flow, ...]:
-    between = Between(of_prefix(before, "vcmts_flow_"), of_prefix(after, "vcmts_flow_"))
+    between = Between(with_prefix(before, "vcmts_flow_"), with_prefix(after, "vcmts_flow_"))
     own = between.split("modem").get(modem)
     parts = {} if own is None else own.split("sfid")
     numbered = sorted(parts.items(), key=lambda item: number_or_text(item[0]))

@@ -24,10 +24,10 @@ class Answer:
 
     def of(self, name: str, **wanted: str) -> Iterator[tuple[dict[str, str], float]]:
         """Labels and value of each sample with this name and all the wanted labels."""
-        asked = wanted.items()
+        required = wanted.items()
         for labels, value in self.values.get(name, {}).items():
             found = dict(labels)
-            if asked <= found.items():
+            if required <= found.items():
                 yield found, value
 
     def one(self, name: str, **labels: str) -> float | None:
@@ -51,21 +51,23 @@ class Answer:
         return next((found.get(label, "") for found, _ in self.of(name, **labels)), "")
 
 
-def sample_of(told: Any) -> tuple[str, Labels, float]:
+def sample_of(sample: Any) -> tuple[str, Labels, float]:
     """Converts a sample. Raises KeyError, TypeError or ValueError if it is malformed."""
-    labels = tuple(sorted((str(key), str(value)) for key, value in told.get("labels", {}).items()))
-    value = float(told["value"])
+    labels = tuple(
+        sorted((str(key), str(value)) for key, value in sample.get("labels", {}).items())
+    )
+    value = float(sample["value"])
     if math.isnan(value):
         raise ValueError
-    return str(told["name"]), labels, value
+    return str(sample["name"]), labels, value
 
 
 def answer_of(result: Any) -> Answer:
     """Converts the result of metrics.get. Raises OddAnswerError."""
     values: dict[str, dict[Labels, float]] = {}
     try:
-        for told in result["samples"]:
-            name, labels, value = sample_of(told)
+        for sample in result["samples"]:
+            name, labels, value = sample_of(sample)
             values.setdefault(name, {})[labels] = value
         return Answer(float(result["uptime"]), values)
     except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -46,10 +46,10 @@ COLUMNS = {
 
 @dataclass(frozen=True)
 class Scene:
-    """The content of a screen. `who`: the vcmtsd; `trouble`: why the figures are old, or "".
+    """The content of a screen. `title`: the vcmtsd; `trouble`: why the figures are old, or "".
     Figures are None before the first answer."""
 
-    who: str
+    title: str
     interval: float
     view: View
     trouble: str = ""
@@ -63,7 +63,7 @@ class Scene:
 
 
 @dataclass(frozen=True)
-class Room:
+class Terminal:
     """The size in characters; `blocks`: the terminal has block characters for bars."""
 
     width: int
@@ -94,7 +94,7 @@ def head(scene: Scene, width: int) -> Text:
         line.append(f"{words.printable(scene.trouble)}  ", style="bold red")
     if scene.view.paused:
         line.append("PAUSED  ", style="bold yellow")
-    line.append(scene.who, style="bold")
+    line.append(scene.title, style="bold")
     if scene.figures is not None:
         modems = sum(group.modems or 0 for group in scene.figures.groups)
         line.append(f"  up {words.clock(scene.figures.uptime)}")
@@ -119,38 +119,38 @@ def help_lines() -> list[Text]:
     return [Text(f"  {keys:<12} {meaning}") for keys, meaning in HELP]
 
 
-def body(scene: Scene, room: Room) -> list[Text]:
-    view, figures, size = scene.view, scene.figures, (room.width, room.height)
+def body(scene: Scene, terminal: Terminal) -> list[Text]:
+    view, figures, size = scene.view, scene.figures, (terminal.width, terminal.height)
     if view.help:
         return help_lines()
     if figures is None:
         return [Text("  waiting for figures", style="dim")]
     if view.level is Level.SERVER:
-        return server_screen.lines(figures, view, *size, blocks=room.blocks)
+        return server_screen.lines(figures, view, *size, blocks=terminal.blocks)
     group = figures.group(view.group)
     if group is None:
-        gone = f"service group {words.printable(view.group)} is not in service (esc: all)"
-        return [Text(gone, style="bold")]
+        text = f"service group {words.printable(view.group)} is not in service (esc: all)"
+        return [Text(text, style="bold")]
     if view.level is Level.GROUP:
-        return group_screen.lines(group, view, *size, blocks=room.blocks)
+        return group_screen.lines(group, view, *size, blocks=terminal.blocks)
     if view.level is Level.MODEMS:
         return modem_screen.list_lines(scene.modems, view, *size)
     return modem_screen.lines(scene.modem, scene.flows, view, *size)
 
 
-def screen(scene: Scene, room: Room, *, hints: bool = True) -> list[Text]:
+def screen(scene: Scene, terminal: Terminal, *, hints: bool = True) -> list[Text]:
     """The lines of the screen. With `hints` it fills the terminal and ends with a foot; else it has
     no blank lines at the end."""
-    below = 1 if hints and room.height >= LOW else 0
-    inner = Room(room.width, max(0, room.height - 1 - below), room.blocks)
+    below = 1 if hints and terminal.height >= LOW else 0
+    inner = Terminal(terminal.width, max(0, terminal.height - 1 - below), terminal.blocks)
     inside = body(scene, inner)[: inner.height]
-    whole = [head(scene, room.width), *inside]
+    whole = [head(scene, terminal.width), *inside]
     if hints:
         whole += [Text() for _ in range(inner.height - len(inside))]
     if below:
         whole.append(foot(scene))
     for line in whole:
         line.no_wrap = True
-        line.truncate(room.width, overflow="crop", pad=hints)
+        line.truncate(terminal.width, overflow="crop", pad=hints)
         line.rstrip() if not hints else None
     return whole

@@ -20,7 +20,7 @@ Connect = Callable[[], Client]
 
 
 @dataclass(frozen=True)
-class Wish:
+class Request:
     """What to request besides the server's metrics: all modems of a group, or one of them."""
 
     group: str = ""
@@ -28,21 +28,21 @@ class Wish:
     modems: bool = False
 
     def requests(self) -> list[tuple[str, Json]]:
-        asked: list[tuple[str, Json]] = [(METHOD, {"names": list(model.NAMES)})]
+        calls: list[tuple[str, Json]] = [(METHOD, {"names": list(model.NAMES)})]
         if self.modem:
             more: Json = {"modem": self.modem, "names": list(modems.NAMES)}
         elif self.modems:
             more = {"modems": True, "names": [modems.NAMES[0]]}
         else:
-            return asked
-        return [*asked, (METHOD, {"group": self.group, **more})]
+            return calls
+        return [*calls, (METHOD, {"group": self.group, **more})]
 
 
 @dataclass(frozen=True)
-class Told:
+class Reply:
     """An answer. `modems`: None if not requested, or refused for the reason in `trouble`."""
 
-    wish: Wish
+    request: Request
     server: Answer
     modems: Answer | None = None
     trouble: str = ""
@@ -62,12 +62,12 @@ class Ended:
     why: str
 
 
-Event = Told | Failed | Ended
+Event = Reply | Failed | Ended
 
 
-def answers_to(client: Client, wish: Wish) -> list[Any]:
+def send_requests(client: Client, request: Request) -> list[Any]:
     """The result of each request with all parts of it, or a RefusedError."""
-    requests = wish.requests()
+    requests = request.requests()
     answers = client.calls(requests)
     for index, (answer, (_, params)) in enumerate(zip(answers, requests, strict=False)):
         try:
@@ -77,11 +77,11 @@ def answers_to(client: Client, wish: Wish) -> list[Any]:
     return answers
 
 
-def ask(client: Client, wish: Wish) -> Told:
+def ask(client: Client, request: Request) -> Reply:
     """Sends the requests and returns the answer. Raises RefusedError, ClosedError, OSError or
     OddAnswerError if there is none."""
     try:
-        answers = answers_to(client, wish)
+        answers = send_requests(client, request)
     except PartsError as error:
         raise OddAnswerError(str(error)) from error
     except ValueError as error:
@@ -94,10 +94,10 @@ def ask(client: Client, wish: Wish) -> Told:
         raise answers[0]
     server = answer_of(answers[0])
     if len(answers) < 2:
-        return Told(wish, server)
+        return Reply(request, server)
     if isinstance(answers[1], RefusedError):
-        return Told(wish, server, trouble=str(answers[1]))
-    return Told(wish, server, answer_of(answers[1]))
+        return Reply(request, server, trouble=str(answers[1]))
+    return Reply(request, server, answer_of(answers[1]))
 
 
 @dataclass
@@ -110,17 +110,17 @@ class Source:
     wake: Callable[[], None]
     events: "SimpleQueue[Event]" = field(default_factory=SimpleQueue)
     since: float | None = None
-    _wish: Wish = Wish()
+    _request: Request = Request()
     _changed: threading.Event = field(default_factory=threading.Event)
     _client: Client | None = None
 
     def start(self) -> None:
         threading.Thread(target=self._run, name="asks vcmtsd", daemon=True).start()
 
-    def want(self, wish: Wish) -> None:
+    def set_request(self, request: Request) -> None:
         """Changes what is requested; the next request is sent at once."""
-        if wish != self._wish:
-            self._wish = wish
+        if request != self._request:
+            self._request = request
             self._changed.set()
 
     def _ask(self) -> Event:
@@ -130,7 +130,7 @@ class Source:
         except OSError:
             return Ended("vcmtsd ended")
         try:
-            return ask(self._client, self._wish)
+            return ask(self._client, self._request)
         except RefusedError as refused:
             if refused.code == NO_SUCH_METHOD:
                 return Ended(f"this vcmtsd does not have {METHOD}: it is an older version")

@@ -12,7 +12,7 @@ from vcmts.top.words import printable
 
 Row = TypeVar("Row")
 GAP = 1
-CUT = ".."
+ELLIPSIS = ".."
 MARK = "> "  # before the selected row
 
 
@@ -32,7 +32,7 @@ class Column(Generic[Row]):
     style: Callable[[Row], str] = lambda row: ""
 
 
-def fitted(columns: Sequence[Column[Row]], width: int) -> list[Column[Row]]:
+def fit_columns(columns: Sequence[Column[Row]], width: int) -> list[Column[Row]]:
     """The columns that fit, by importance; at least one. Some grow to fill the width."""
     left, chosen = width + GAP, set[str]()
     for column in sorted(columns, key=lambda column: column.need):
@@ -41,9 +41,9 @@ def fitted(columns: Sequence[Column[Row]], width: int) -> list[Column[Row]]:
         chosen.add(column.key)
         left -= column.width + GAP
     shown = [column for column in columns if column.key in chosen]
-    for place, column in enumerate(shown):
+    for index, column in enumerate(shown):
         more = max(0, min(column.most - column.width, left))
-        shown[place] = replace(column, width=column.width + more)
+        shown[index] = replace(column, width=column.width + more)
         left -= more
     return shown
 
@@ -52,11 +52,11 @@ def fill(text: str, width: int, *, left: bool) -> str:
     """Pads or truncates a text to `width`. Truncates the beginning: names of groups differ at their
     ends. `left`: aligns to the left."""
     clean = printable(text)
-    while Text(clean).cell_len > width > len(CUT):
-        clean = CUT + clean.removeprefix(CUT)[1:]
-    cut = set_cell_size(clean, min(width, Text(clean).cell_len))
-    space = " " * (width - Text(cut).cell_len)
-    return cut + space if left else space + cut
+    while Text(clean).cell_len > width > len(ELLIPSIS):
+        clean = ELLIPSIS + clean.removeprefix(ELLIPSIS)[1:]
+    clipped = set_cell_size(clean, min(width, Text(clean).cell_len))
+    space = " " * (width - Text(clipped).cell_len)
+    return clipped + space if left else space + clipped
 
 
 def ordered(
@@ -72,16 +72,16 @@ def ordered(
     return sorted(known, key=order, reverse=down) + unknown
 
 
-def over_line(columns: Sequence[Column[Row]]) -> Text:
+def group_title_line(columns: Sequence[Column[Row]]) -> Text:
     """The line with the common titles of adjacent columns, right-aligned."""
-    line, place = Text(" " * len(MARK), style="bold"), 0
-    while place < len(columns):
-        end = place + 1
-        while end < len(columns) and columns[end].over == columns[place].over:
+    line, index = Text(" " * len(MARK), style="bold"), 0
+    while index < len(columns):
+        end = index + 1
+        while end < len(columns) and columns[end].over == columns[index].over:
             end += 1
-        width = sum(column.width + GAP for column in columns[place:end]) - GAP
-        line.append(fill(columns[place].over, width, left=False) + " " * GAP)
-        place = end
+        width = sum(column.width + GAP for column in columns[index:end]) - GAP
+        line.append(fill(columns[index].over, width, left=False) + " " * GAP)
+        index = end
     return line
 
 
@@ -100,16 +100,16 @@ def title_line(columns: Sequence[Column[Row]], sort: str) -> Text:
 def row_line(columns: Sequence[Column[Row]], row: Row, *, chosen: bool) -> Text:
     line = Text(MARK if chosen else " " * len(MARK), style="reverse" if chosen else "")
     for column in columns:
-        told = fill(column.text(row), column.width, left=column.left)
-        line.append(told, style=column.style(row))
+        cell = fill(column.text(row), column.width, left=column.left)
+        line.append(cell, style=column.style(row))
         line.append(" " * GAP)
     return line
 
 
-def window(count: int, chosen: int, room: int) -> range:
+def window(count: int, chosen: int, height: int) -> range:
     """The range of visible rows of a table of `count`, with the selected one among them."""
-    start = max(0, min(chosen - room // 2, count - room))
-    return range(start, min(count, start + max(0, room)))
+    start = max(0, min(chosen - height // 2, count - height))
+    return range(start, min(count, start + max(0, height)))
 
 
 def table(
@@ -123,10 +123,10 @@ def table(
     """The lines of a table, at most `size` (width, height). The selected row is always visible;
     titles are left out if there is no space for them and rows."""
     width, height = size
-    shown = fitted(columns, width - len(MARK))
-    titles = [over_line(shown)] if any(column.over for column in shown) else []
+    shown = fit_columns(columns, width - len(MARK))
+    titles = [group_title_line(shown)] if any(column.over for column in shown) else []
     titles.append(title_line(shown, sort))
     titles = titles[len(titles) - max(0, min(len(titles), height - 2)) :]
-    seen = window(len(rows), chosen or 0, height - len(titles))
-    lines = [row_line(shown, rows[place], chosen=place == chosen) for place in seen]
+    visible = window(len(rows), chosen or 0, height - len(titles))
+    lines = [row_line(shown, rows[index], chosen=index == chosen) for index in visible]
     return [*titles, *lines]

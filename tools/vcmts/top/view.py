@@ -59,7 +59,7 @@ class Shown:
     columns: Sequence[str] = ("",)
 
 
-def place_of(view: View, rows: Sequence[str]) -> int:
+def row_index(view: View, rows: Sequence[str]) -> int:
     """The index of the selected row; 0 if there is none or it was removed."""
     name = view.chosen.get(view.level, "")
     return rows.index(name) if name in rows else 0
@@ -74,8 +74,8 @@ def move(view: View, shown: Shown, by: int) -> View:
         return replace(view, scroll=max(0, view.scroll + by))
     if not shown.rows:
         return view
-    place = max(0, min(len(shown.rows) - 1, place_of(view, shown.rows) + by))
-    return choose(view, shown.rows[place])
+    index = max(0, min(len(shown.rows) - 1, row_index(view, shown.rows) + by))
+    return choose(view, shown.rows[index])
 
 
 def enter(view: View, shown: Shown) -> View:
@@ -85,7 +85,7 @@ def enter(view: View, shown: Shown) -> View:
     if view.level in LISTS:
         if not shown.rows:
             return view
-        view = choose(view, shown.rows[place_of(view, shown.rows)])
+        view = choose(view, shown.rows[row_index(view, shown.rows)])
     return replace(view, level=below[view.level], scroll=0)
 
 
@@ -97,8 +97,8 @@ def leave(view: View) -> View:
 
 def next_sort(view: View, shown: Shown, by: int) -> View:
     key = view.sort(shown.columns[0]).key
-    place = shown.columns.index(key) if key in shown.columns else 0
-    chosen = Sort(shown.columns[(place + by) % len(shown.columns)])
+    index = shown.columns.index(key) if key in shown.columns else 0
+    chosen = Sort(shown.columns[(index + by) % len(shown.columns)])
     return replace(view, sorts={**view.sorts, view.level: chosen})
 
 
@@ -111,7 +111,7 @@ STEPS = {"up": -1, "k": -1, "down": 1, "j": 1, "page up": -10, "page down": 10}
 ENDS = {"home": -(10**9), "end": 10**9}
 
 
-def pressed(view: View, key: str, shown: Shown) -> View:
+def press_key(view: View, key: str, shown: Shown) -> View:
     """The view after a key; unchanged for an unknown key."""
     if key == "q":
         return replace(view, quit=True)
@@ -125,10 +125,10 @@ def pressed(view: View, key: str, shown: Shown) -> View:
         return move(view, shown, STEPS[key] if key in STEPS else ENDS[key])
     if key in ("enter", "right"):
         return enter(view, shown)
-    return switched(view, key, shown)
+    return switch_view(view, key, shown)
 
 
-def switched(view: View, key: str, shown: Shown) -> View:
+def switch_view(view: View, key: str, shown: Shown) -> View:
     """The view after a key that changes order, section, direction or pause."""
     if key in ("s", "S", "r") and view.level in LISTS:
         if key == "r":

@@ -40,11 +40,11 @@ def per_second(value: float | None) -> str:
     return UNKNOWN if value is None else f"{short(value)}/s"
 
 
-def whole(value: float | None) -> str:
+def integer(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value:,.0f}"
 
 
-def lasting(seconds: float | None) -> str:
+def duration(seconds: float | None) -> str:
     """A time in at most six characters, such as 12.3us; "beyond" the last bound of a histogram."""
     if seconds is None:
         return UNKNOWN

@@ -10,14 +10,14 @@ from vcmts.bench import common as bench_common
 from vcmts.bench import offered
 from vcmts.bench.power import loaded, steps, unloaded
 from vcmts.bench.power import results as power_results
-from vcmts.bench.power.measured import PROVE, Asked, Bench
-from vcmts.bench.power.plane import KINDS, POLL, Plane, opened
+from vcmts.bench.power.measured import PROVE, Bench, Options
+from vcmts.bench.power.plane import KINDS, POLL, Plane, open_plane
 from vcmts.bench.search import Plan
 from vcmts.bench.throughput_results import searched_rates
 from vcmts.bench.transport import Programs
 from vcmts.child import Stopped
 from vcmts.jsons import Json
-from vcmts.paths import MistakeError, complain
+from vcmts.paths import MistakeError, notify
 from vcmts.power.policy import down_seconds
 from vcmts.progress import Progress, progress
 from vcmts.results import Measurement
@@ -91,66 +91,66 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     bench_common.add_stored(parser, STORED)
 
 
-def asked_for(given: argparse.Namespace, facts: Json) -> Asked:
+def check_arguments(given: argparse.Namespace, facts: Json) -> Options:
     ring = given.ring
     if not SMALLEST_RING <= ring <= LARGEST_RING or ring & (ring - 1):
         allowed = f"a power of two from {SMALLEST_RING} to {LARGEST_RING}"
         raise MistakeError(f"--ring: found {ring}, allowed: {allowed}")
-    return Asked(
-        where=offered.point("imix"),
-        shares=offered.split(given, facts),
-        parts=tuple(bench_common.chosen(PARTS, given)),
-        steps=int(offered.positive("--steps", given.steps, 1, 1e6)),
-        runs=int(offered.positive("--runs", given.runs, 1, 101)),
-        seconds=offered.positive("--trial-seconds", given.trial_seconds, 0.01, 60),
+    return Options(
+        where=offered.make_point("imix"),
+        shares=offered.make_split(given, facts),
+        parts=tuple(bench_common.selected_parts(PARTS, given)),
+        steps=int(offered.check_range("--steps", given.steps, 1, 1e6)),
+        runs=int(offered.check_range("--runs", given.runs, 1, 101)),
+        seconds=offered.check_range("--trial-seconds", given.trial_seconds, 0.01, 60),
         policy=given.policy,
     )
 
 
-def given_rates(text: str, asked: Asked) -> dict[str, float]:
+def parse_rates(text: str, options: Options) -> dict[str, float]:
     rate = bits_per_second(text)
     if not rate:
         raise MistakeError(f"--rate: found {text}, allowed: a rate such as 4Gbps")
-    return asked.shares.of(rate)
+    return options.shares.of(rate)
 
 
-def guessed_rate(plane: Plane, asked: Asked) -> float:
+def guessed_rate(plane: Plane, options: Options) -> float:
     """A first guess of the rate of both directions: the maximum rate of one direction, without
     drops by the wire, times GUESS."""
-    way = next(iter(asked.shares.of(1.0)))
-    request = offered.request(asked.where, {}, SEARCH_SECONDS, PROVE)
+    way = next(iter(options.shares.of(1.0)))
+    request = offered.request(options.where, {}, SEARCH_SECONDS, PROVE)
     answer = plane.ask(request | {offered.RATES[way]: "max"})
     return float(answer[way]["gbps"]) * 1e9 * GUESS
 
 
-def polling_rates(plane: Plane, asked: Asked, facts: Json, shown: Progress) -> dict[str, float]:
+def polling_rates(plane: Plane, options: Options, facts: Json, shown: Progress) -> dict[str, float]:
     """Searches the rate without loss, polling and with a wire that drops; empty if none passed."""
 
     def ask(request: Json) -> Json:
         return plane.ask(request | {"drop": True})
 
     programs = Programs(ask, plane.host, plane.ring)
-    trials = offered.Trials(programs, asked.where, asked.shares, SEARCH_SECONDS, PROVE)
-    top = offered.highest(asked.shares, facts)
+    trials = offered.Trials(programs, options.where, options.shares, SEARCH_SECONDS, PROVE)
+    top = offered.highest_rate(options.shares, facts)
     plan = Plan(top, 0.0, SEARCH_RESOLUTION, SEARCH_CONFIRMATIONS)
-    return searched_rates(trials, plan, shown, SEARCH_TRIALS, guessed_rate(plane, asked))
+    return searched_rates(trials, plan, shown, SEARCH_TRIALS, guessed_rate(plane, options))
 
 
-def seconds(asked: Asked, kinds: Sequence[str]) -> float:
+def seconds(options: Options, kinds: Sequence[str]) -> float:
     """The estimated duration of the parts."""
-    pairs = 2 * asked.runs * asked.seconds * (len(kinds) - 1)
+    pairs = 2 * options.runs * options.seconds * (len(kinds) - 1)
     each = {
-        "steps": steps.seconds(len(kinds), asked.steps, asked.policy),
+        "steps": steps.seconds(len(kinds), options.steps, options.policy),
         "latency": len(loaded.LOADS) * pairs,
         "cost": pairs,
         "paused": pairs / 2,
-        "cpu": len(kinds) * asked.runs * unloaded.idle_seconds(asked.seconds),
-        "first": unloaded.first_seconds(kinds, asked.runs),
+        "cpu": len(kinds) * options.runs * unloaded.idle_seconds(options.seconds),
+        "first": unloaded.first_seconds(kinds, options.runs),
     }
-    return sum(each[part] for part in asked.parts)
+    return sum(each[part] for part in options.parts)
 
 
-def told_of(plane: Plane, kinds: tuple[str, ...], given: argparse.Namespace) -> Json:
+def settings_of(plane: Plane, kinds: tuple[str, ...], given: argparse.Namespace) -> Json:
     """Settings to store with the results; those of the governor with the policy of steps."""
     plane.set(idle=POLL, policy=given.policy)
     power = plane.get()
@@ -166,36 +166,36 @@ def told_of(plane: Plane, kinds: tuple[str, ...], given: argparse.Namespace) -> 
 
 
 def measure(
-    config: Path, place: Path, given: argparse.Namespace, stopped: Stopped, to: Measurement
+    config: Path, folder: Path, given: argparse.Namespace, stopped: Stopped, to: Measurement
 ) -> int:
     """Fills the measurement. Returns the exit status."""
     facts = facts_of(config)
-    asked = asked_for(given, facts)
-    rates = given_rates(given.rate, asked) if given.rate else {}
+    options = check_arguments(given, facts)
+    rates = parse_rates(given.rate, options) if given.rate else {}
     to.configuration = facts["name"]
     searching = 0.0 if rates else SEARCH_TRIALS * SEARCH_SECONDS
-    with progress("bench power", searching + seconds(asked, KINDS)) as shown:
+    with progress("bench power", searching + seconds(options, KINDS)) as shown:
         shown.at(0, "starting")
-        with opened(config, facts, place, given, stopped) as plane:
+        with open_plane(config, facts, folder, given, stopped) as plane:
             to.host = plane.host
             kinds = tuple(kind for kind in KINDS if plane.takes(kind))
-            shown.total = searching + seconds(asked, kinds)
-            to.more |= told_of(plane, kinds, given)
-            rates = rates or polling_rates(plane, asked, facts, shown)
+            shown.total = searching + seconds(options, kinds)
+            to.more |= settings_of(plane, kinds, given)
+            rates = rates or polling_rates(plane, options, facts, shown)
             if not rates:
-                complain("found no rate without loss, so power cannot be measured")
+                notify("found no rate without loss, so power cannot be measured")
                 return 1
             to.more["zero_loss_gbps"] = {way: rate / 1e9 for way, rate in rates.items()}
             shown.at(searching, "parts")
-            bench = Bench(asked, plane, kinds, rates, to, given.json, shown)
-            for part in asked.parts:
+            bench = Bench(options, plane, kinds, rates, to, given.json, shown)
+            for part in options.parts:
                 PARTS[part](bench)
     to.complete = True
     return 0
 
 
 def main(arguments: argparse.Namespace) -> int:
-    to = Measurement("power", bench_common.called(), "", {})
-    return bench_common.kept(
+    to = Measurement("power", bench_common.command_line(), "", {})
+    return bench_common.run_and_store(
         to, arguments, measure, lambda found, console: power_results.show(found.as_json(), console)
     )

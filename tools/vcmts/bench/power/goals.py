@@ -23,12 +23,12 @@ class Found:
     disturbed: bool
 
 
-def best(file: Json) -> str:
+def best_pause(file: Json) -> str:
     """The best kind of pause for a worker with its own core; "" if none was measured."""
     return next((kind for kind in PAUSES if kind in file["kinds"]), "")
 
 
-def of_steps(results: list[Json]) -> Iterator[Found]:
+def step_goals(results: list[Json]) -> Iterator[Found]:
     """Yields the worst kind of pause per load: with the governor, and with a governor that uses
     only the busy share."""
     for load in steps.LOADS:
@@ -40,21 +40,21 @@ def of_steps(results: list[Json]) -> Iterator[Found]:
                 continue
             worst = max(found, key=lambda r: float(r["value"]))
             made = min(r["steps"] for r in found)
-            told = ", ".join(f"{r['idle']} {r['value']:,.0f}" for r in found)
+            text = ", ".join(f"{r['idle']} {r['value']:,.0f}" for r in found)
             goal = f"power.steps.{round(100 * load)}{end}"
-            remark = f"{told}; {made:,} steps"
+            remark = f"{text}; {made:,} steps"
             yield Found(goal, [worst["value"]], remark, any(r.get("disturbed") for r in found))
 
 
-def one(results: list[Json], what: str, **where: Any) -> Json | None:
-    looked = {"what": what, **where}
-    return next((r for r in results if looked.items() <= r.items()), None)
+def find_result(results: list[Json], what: str, **where: Any) -> Json | None:
+    conditions = {"what": what, **where}
+    return next((r for r in results if conditions.items() <= r.items()), None)
 
 
-def of_file(file: Json) -> Iterator[Found]:
+def goals_of(file: Json) -> Iterator[Found]:
     """Yields the goals that a stored measurement has."""
-    results, kind = file["results"], best(file)
-    yield from of_steps(results)
+    results, kind = file["results"], best_pause(file)
+    yield from step_goals(results)
     wanted: list[tuple[str, str, str, Json]] = [
         (f"power.latency.{key}.{round(100 * load)}", f"latency.{key}", kind, {"load": load})
         for load in loaded.LOADS
@@ -67,7 +67,7 @@ def of_file(file: Json) -> Iterator[Found]:
     for goal, what, idle, where in wanted:
         if what.startswith("latency."):
             where = {**where, "direction": DIRECTION}
-        found = one(results, what, idle=idle, **where)
+        found = find_result(results, what, idle=idle, **where)
         if found is not None:
             whole = what.startswith("first.")  # quantiles of all packets, not per run
             values = [found["value"]] if whole else found.get("values", [found["value"]])

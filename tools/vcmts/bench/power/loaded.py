@@ -4,7 +4,7 @@
 Trials with polling and with pauses alternate; a value is from a pair of them.
 """
 
-from vcmts.bench.power.measured import Bench, gap, result, turns
+from vcmts.bench.power.measured import Bench, alternate, longest_gap, make_result
 from vcmts.bench.power.plane import POLL
 from vcmts.jsons import Json
 
@@ -17,26 +17,28 @@ def latency(bench: Bench) -> None:
     """Measures latency end to end: packets wait for a pausing worker before the pipeline."""
     for load in LOADS:
         for kind in bench.kinds[1:]:
-            asked = bench.request(load, bench.asked.seconds, latency=True)
-            pairs = turns(bench, kind, asked, f"latency of {kind} at {load:.0%}")
+            options = bench.request(load, bench.options.seconds, latency=True)
+            pairs = alternate(bench, kind, options, f"latency of {kind} at {load:.0%}")
             for way in bench.rates:
                 for key in KEYS:
-                    bench.add(of_latency(pairs, kind, load, way, key))
-            bench.shown.advance(2 * bench.asked.runs * bench.asked.seconds)
+                    bench.add(latency_result(pairs, kind, load, way, key))
+            bench.shown.advance(2 * bench.options.runs * bench.options.seconds)
 
 
-def of_latency(pairs: list[tuple[Json, Json]], kind: str, load: float, way: str, key: str) -> Json:
+def latency_result(
+    pairs: list[tuple[Json, Json]], kind: str, load: float, way: str, key: str
+) -> Json:
     """The result for the latency that pauses add to polling, in us."""
-    told = [tuple(one[way]["latency_us"][key] for one in pair) for pair in pairs]
-    return result(
+    values = [tuple(one[way]["latency_us"][key] for one in pair) for pair in pairs]
+    return make_result(
         f"latency.{key}",
         "us",
-        [paused - polled for polled, paused in told],
+        [paused - polled for polled, paused in values],
         idle=kind,
         load=load,
         direction=way,
-        pairs=[list(pair) for pair in told],
-        disturbed=any(gap(pair) > 0 for pair in pairs),
+        pairs=[list(pair) for pair in values],
+        disturbed=any(longest_gap(pair) > 0 for pair in pairs),
     )
 
 
@@ -48,19 +50,19 @@ def cycles(answer: Json) -> float:
 
 def cost(bench: Bench) -> None:
     for kind in bench.kinds[1:]:
-        asked = bench.request(FULL, bench.asked.seconds)
-        pairs = turns(bench, kind, asked, f"cost of {kind}")
-        told = [(cycles(polled), cycles(paused)) for polled, paused in pairs]
+        options = bench.request(FULL, bench.options.seconds)
+        pairs = alternate(bench, kind, options, f"cost of {kind}")
+        values = [(cycles(polled), cycles(paused)) for polled, paused in pairs]
         bench.add(
-            result(
+            make_result(
                 "cost",
                 "times",
-                [paused / polled for polled, paused in told],
+                [paused / polled for polled, paused in values],
                 idle=kind,
                 load=FULL,
-                pairs=[list(pair) for pair in told],
-                disturbed=any(gap(pair) > 0 for pair in pairs),
+                pairs=[list(pair) for pair in values],
+                disturbed=any(longest_gap(pair) > 0 for pair in pairs),
             )
         )
-        bench.shown.advance(2 * bench.asked.runs * bench.asked.seconds)
+        bench.shown.advance(2 * bench.options.runs * bench.options.seconds)
     bench.plane.set(idle=POLL)

@@ -18,7 +18,7 @@ PROVE = 1 / 16
 
 
 @dataclass(frozen=True)
-class Asked:
+class Options:
     """The checked options."""
 
     where: Point
@@ -34,7 +34,7 @@ class Asked:
 class Bench:
     """The programs, the rates, and the measurement for the results."""
 
-    asked: Asked
+    options: Options
     plane: Plane
     kinds: tuple[str, ...]  # kinds of pause of this CPU, POLL first
     rates: dict[str, float]  # without loss, bit/s by direction
@@ -47,15 +47,15 @@ class Bench:
 
     def request(self, load: float, seconds: float, **more: Any) -> Json:
         """The request for a trial at a share of the rate without loss."""
-        asked = offered.request(self.asked.where, self.rates_at(load), seconds, PROVE)
-        return asked | more
+        options = offered.request(self.options.where, self.rates_at(load), seconds, PROVE)
+        return options | more
 
     def add(self, result: Json) -> None:
         self.to.results.append(result)
         self.to.write(self.stored)
 
 
-def result(what: str, unit: str, values: Sequence[float], **more: Any) -> Json:
+def make_result(what: str, unit: str, values: Sequence[float], **more: Any) -> Json:
     """A result: the median and all values of the runs."""
     return {
         "what": what,
@@ -69,22 +69,22 @@ def result(what: str, unit: str, values: Sequence[float], **more: Any) -> Json:
     }
 
 
-def gap(answers: Sequence[Json]) -> float:
+def longest_gap(answers: Sequence[Json]) -> float:
     """The longest time without a core in any of the trials, us."""
     return max(float(offered.descheduled(answer)["longest_us"]) for answer in answers)
 
 
-def turns(bench: Bench, kind: str, asked: Json, text: str) -> list[tuple[Json, Json]]:
+def alternate(bench: Bench, kind: str, options: Json, text: str) -> list[tuple[Json, Json]]:
     """Makes pairs of consecutive trials, with polling and with the pause `kind`. Repeats disturbed
     pairs. Returns the least disturbed ones, one per run."""
     made: list[tuple[Json, Json]] = []
     calm = 0
-    while calm < bench.asked.runs and len(made) < ATTEMPTS * bench.asked.runs:
+    while calm < bench.options.runs and len(made) < ATTEMPTS * bench.options.runs:
         pair = []
         for idle in (POLL, kind):
             bench.plane.set(idle=idle)
-            pair.append(bench.plane.ask(asked))
+            pair.append(bench.plane.ask(options))
         made.append((pair[0], pair[1]))
-        calm += gap(pair) == 0
+        calm += longest_gap(pair) == 0
         bench.shown.at(bench.shown.done, f"{text}, {len(made)}")
-    return sorted(made, key=gap)[: bench.asked.runs]
+    return sorted(made, key=longest_gap)[: bench.options.runs]

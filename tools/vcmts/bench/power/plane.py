@@ -15,7 +15,7 @@ from vcmts.control import metrics
 from vcmts.control.client import Client, ClosedError, RefusedError
 from vcmts.jsons import Json
 from vcmts.paths import program
-from vcmts.run.plane import data_plane, wire
+from vcmts.run.plane import data_plane, make_wire
 
 POLL, SLEEP = "poll", "sleep"
 # Kinds of pause, the best for a worker with its own core first. A CPU has only some of them.
@@ -40,13 +40,13 @@ class Plane:
         try:
             return self.control.call(method, **what)
         except (RefusedError, ClosedError, OSError) as error:
-            raise trials.TroubleError(f"{method}: {error}") from error
+            raise trials.ProgramError(f"{method}: {error}") from error
 
     def samples(self, *names: str) -> list[Json]:
         try:
             found: list[Json] = metrics.metrics(self.control, names=list(names))["samples"]
         except (RefusedError, ClosedError, OSError, metrics.PartsError) as error:
-            raise trials.TroubleError(f"{metrics.METHOD}: {error}") from error
+            raise trials.ProgramError(f"{metrics.METHOD}: {error}") from error
         return found
 
     def set(self, **what: Any) -> None:
@@ -61,8 +61,8 @@ class Plane:
     def takes(self, idle: str) -> bool:
         """Selects a kind of pause. Returns whether all workers use it; else they poll."""
         self.set(idle=idle)
-        told = self.samples(IDLE_INFO)
-        return bool(told) and all(sample["labels"]["kind"] == idle for sample in told)
+        reported = self.samples(IDLE_INFO)
+        return bool(reported) and all(sample["labels"]["kind"] == idle for sample in reported)
 
     def metrics(self, *names: str) -> dict[str, float]:
         """The sums of metrics over all labels, by name; without those that do not exist."""
@@ -75,7 +75,7 @@ class Plane:
         found = self.metrics(*names)
         missing = [name for name in names if name not in found]
         if missing:
-            raise trials.TroubleError(f"vcmtsd has no metric {missing[0]}")
+            raise trials.ProgramError(f"vcmtsd has no metric {missing[0]}")
         return found
 
     def cpu_seconds(self) -> float:
@@ -84,30 +84,30 @@ class Plane:
 
 
 @contextmanager
-def opened(
-    config: Path, facts: Json, place: Path, given: argparse.Namespace, stopped: Stopped
+def open_plane(
+    config: Path, facts: Json, folder: Path, given: argparse.Namespace, stopped: Stopped
 ) -> Iterator[Plane]:
     """Runs the programs during the context. vcmtsd polls first, and does not change clocks."""
     core = transport.traffic_core(facts, given.core)
     names = enumerate(("network", "rphy"))
-    ends = [wire(place, n, name, facts["mtu"], packets=given.ring) for n, name in names]
+    ends = [make_wire(folder, n, name, facts["mtu"], packets=given.ring) for n, name in names]
     command = [str(program("vcmts-traffic")), "--config", str(config), "--trials"]
     command += ["--core", str(core), "--main-core", str(core)]
     command += ["--network", ends[0].client, "--rphy", ends[1].client]
     power = ["--idle", POLL, "--policy", "none", "--power-driver", given.driver]
-    socket, result = place / "control.sock", place / "vcmtsd.json"
+    socket, result = folder / "control.sock", folder / "vcmtsd.json"
     with (
-        (place / "vcmtsd.said").open("w+b") as said,
+        (folder / "vcmtsd.said").open("w+b") as stderr,
         data_plane(
-            config, ends, result, stopped, said, control=str(socket), options=power
+            config, ends, result, stopped, stderr, control=str(socket), options=power
         ) as running,
     ):
-        if stopped.asked:
+        if stopped.by_signal:
             raise trials.StopError
         with (
-            trials.server(command, place, stopped) as serving,
-            transport.watched(socket) as asked,
+            trials.start_server(command, folder, stopped) as serving,
+            transport.connect(socket) as telemetry,
             Client(socket, CONTROL_SECONDS) as control,
         ):
-            ask = transport.both(serving, running, asked)
+            ask = transport.ask_both(serving, running, telemetry)
             yield Plane(ask, control, running.pid, serving.ready["host"], given.ring)

@@ -9,7 +9,7 @@ do not fit into the ring.
 import time
 from dataclasses import dataclass
 
-from vcmts.bench.power.measured import Bench, result
+from vcmts.bench.power.measured import Bench, make_result
 from vcmts.bench.power.plane import POLL
 from vcmts.bench.verdict import ENOUGH_OF_RATE, FULL_SHARE, gaps_of
 from vcmts.jsons import Json
@@ -56,15 +56,15 @@ class Case:
 def cases(bench: Bench) -> list[Case]:
     """The cases: each kind of pause with the governor; for comparison polling without a governor,
     and with one that uses only the busy share, as the published one."""
-    steps, policy = bench.asked.steps, bench.asked.policy
-    few = max(1, steps // COMPARED)
+    steps, policy = bench.options.steps, bench.options.policy
+    compared = max(1, steps // COMPARED)
     found = [Case(kind, policy, load, steps) for kind in bench.kinds for load in LOADS]
-    found += [Case(POLL, "none", load, few) for load in LOADS]
-    return found + [Case(POLL, policy, load, few, queues=False) for load in LOADS]
+    found += [Case(POLL, "none", load, compared) for load in LOADS]
+    return found + [Case(POLL, policy, load, compared, queues=False) for load in LOADS]
 
 
 @dataclass(frozen=True)
-class Seen:
+class Trial:
     """The result of a trial, of both directions together."""
 
     verdict: str  # passed, failed; inconclusive: disturbed, traffic
@@ -79,8 +79,10 @@ class Seen:
         return dict(self.__dict__)
 
 
-def judged(answer: Json, rates: dict[str, float], steps: int, ring: int, late: float = 0.0) -> str:
-    """The verdict on a trial, as verdict.judge() for a constant rate. Lost packets count as failed
+def evaluate(
+    answer: Json, rates: dict[str, float], steps: int, ring: int, late: float = 0.0
+) -> str:
+    """The verdict on a trial, as verdict.evaluate() for a constant rate. Lost packets are failures
     unless a gap, or the governor's delay of `late` seconds, exceeds what the ring bridges, and no
     more were lost than were due in that time. A trial that sent too little is "traffic"."""
     verdicts = []
@@ -100,16 +102,16 @@ def judged(answer: Json, rates: dict[str, float], steps: int, ring: int, late: f
     return min(verdicts, key=("failed", "disturbed", "traffic", "passed").index)
 
 
-def trial(bench: Bench, case: Case, steps: int) -> Seen:
-    rates, policy = bench.rates_at(case.load), bench.asked.policy
+def make_trial(bench: Bench, case: Case, steps: int) -> Trial:
+    rates, policy = bench.rates_at(case.load), bench.options.policy
     shaped = {"shape": shape(policy), "drop": True}
     time.sleep(down_seconds(policy))
     before = bench.plane.get()
     answer = bench.plane.ask(bench.request(case.load, steps * step_seconds(policy), **shaped))
     late = bench.plane.get()["late_us"] - before["late_us"]
     longest, _ = gaps_of([*(answer[way] for way in rates), *answer.get("workers", [])])
-    return Seen(
-        verdict=judged(answer, rates, steps, bench.plane.ring, late / 1e6),
+    return Trial(
+        verdict=evaluate(answer, rates, steps, bench.plane.ring, late / 1e6),
         steps=steps,
         lost=sum(answer[way]["lost"] + answer[way]["corrupted"] for way in rates),
         sent=sum(answer[way]["sent"] for way in rates),
@@ -119,53 +121,53 @@ def trial(bench: Bench, case: Case, steps: int) -> Seen:
     )
 
 
-def trials(bench: Bench, case: Case) -> list[Seen]:
+def trials(bench: Bench, case: Case) -> list[Trial]:
     """Makes trials until there are enough conclusive steps, or too many disturbed ones."""
-    made: list[Seen] = []
+    made: list[Trial] = []
     counted = again = 0
     size = MOST_STEPS
     most = max(case.steps, min(LEAST_REPEATED, OFTEN * case.steps))
     while counted < case.steps and again < most:
-        seen = trial(bench, case, min(size, case.steps - counted))
-        made.append(seen)
-        if seen.verdict in ("passed", "failed"):
-            counted += seen.steps
+        trial = make_trial(bench, case, min(size, case.steps - counted))
+        made.append(trial)
+        if trial.verdict in ("passed", "failed"):
+            counted += trial.steps
             size = min(2 * size, MOST_STEPS)
-            bench.shown.advance(seen.steps * step_seconds(bench.asked.policy))
+            bench.shown.advance(trial.steps * step_seconds(bench.options.policy))
         else:
-            again += seen.steps
+            again += trial.steps
             size = max(size // 2, FEWEST_STEPS)
         text = f"{case.idle} to {case.load:.0%}, {counted} steps"
         bench.shown.at(bench.shown.done, text)
     return made
 
 
-def of_case(bench: Bench, case: Case) -> Json:
+def measure_case(bench: Bench, case: Case) -> Json:
     """The result of a case: lost packets per 1,000 steps. If all trials were inconclusive, it uses
     them, and is marked as disturbed."""
     before = bench.plane.metrics(JUMPS)
     made = trials(bench, case)
     after = bench.plane.metrics(JUMPS)
-    said = [seen for seen in made if seen.verdict in ("passed", "failed")]
-    used = said or made
-    steps = sum(seen.steps for seen in used)
+    conclusive = [trial for trial in made if trial.verdict in ("passed", "failed")]
+    used = conclusive or made
+    steps = sum(trial.steps for trial in used)
     jumps = after[JUMPS] - before[JUMPS] if JUMPS in before else None
-    return result(
+    return make_result(
         "steps",
         "packets",
-        [1000 * sum(seen.lost for seen in used) / steps],
+        [1000 * sum(trial.lost for trial in used) / steps],
         idle=case.idle,
         policy=case.policy,
         queues=case.queues,
         load=case.load,
         steps=steps,
-        lost=sum(seen.lost for seen in used),
-        sent=sum(seen.sent for seen in used),
-        jumps_a_step=None if jumps is None else jumps / sum(seen.steps for seen in made),
-        disturbed=not said,
-        repeated=sum(seen.steps for seen in made) - steps,
-        repeated_lost=sum(seen.lost for seen in made) - sum(seen.lost for seen in used),
-        trials=[seen.as_json() for seen in made],
+        lost=sum(trial.lost for trial in used),
+        sent=sum(trial.sent for trial in used),
+        jumps_a_step=None if jumps is None else jumps / sum(trial.steps for trial in made),
+        disturbed=not conclusive,
+        repeated=sum(trial.steps for trial in made) - steps,
+        repeated_lost=sum(trial.lost for trial in made) - sum(trial.lost for trial in used),
+        trials=[trial.as_json() for trial in made],
     )
 
 
@@ -175,11 +177,11 @@ def measure(bench: Bench) -> None:
     for case in cases(bench):
         power: Json = {"idle": case.idle, "policy": case.policy}
         bench.plane.set(**power, queues=case.queues)
-        bench.add(of_case(bench, case))
+        bench.add(measure_case(bench, case))
     bench.plane.set(idle=POLL, policy="none", queues=True, latency_us=latency)
 
 
 def seconds(kinds: int, steps: int, policy: str) -> float:
     """The duration of all cases without repetitions."""
-    few = max(1, steps // COMPARED)
-    return len(LOADS) * (kinds * steps + 2 * few) * step_seconds(policy)
+    compared = max(1, steps // COMPARED)
+    return len(LOADS) * (kinds * steps + 2 * compared) * step_seconds(policy)

@@ -5,10 +5,10 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from vcmts.bench.latency_merge import merged
-from vcmts.bench.power.measured import Bench, gap, result
+from vcmts.bench.latency_merge import merge
+from vcmts.bench.power.measured import Bench, longest_gap, make_result
 from vcmts.bench.power.plane import POLL, SLEEP
-from vcmts.bench.trials import TroubleError
+from vcmts.bench.trials import ProgramError
 from vcmts.jsons import Json
 
 SHORT_PAUSE_US = 1  # the published one
@@ -33,14 +33,16 @@ def paused(bench: Bench) -> None:
     for kind in bench.kinds[1:]:
         bench.plane.set(idle=kind, longest_pause_us=SHORT_PAUSE_US)
         values = []
-        for _ in range(bench.asked.runs):
+        for _ in range(bench.options.runs):
             before = bench.plane.counted(PAUSED, BUSY, IDLE)
-            time.sleep(bench.asked.seconds)
+            time.sleep(bench.options.seconds)
             after = bench.plane.counted(PAUSED, BUSY, IDLE)
             spent = {name: after[name] - before[name] for name in after}
             values.append(spent[PAUSED] / (spent[BUSY] + spent[IDLE]))
-            bench.shown.advance(bench.asked.seconds, f"idle, {kind}")
-        bench.add(result("paused", "share", values, idle=kind, longest_pause_us=SHORT_PAUSE_US))
+            bench.shown.advance(bench.options.seconds, f"idle, {kind}")
+        bench.add(
+            make_result("paused", "share", values, idle=kind, longest_pause_us=SHORT_PAUSE_US)
+        )
     bench.plane.set(idle=POLL, longest_pause_us=longest)
 
 
@@ -48,21 +50,21 @@ def cpu(bench: Bench) -> None:
     """Measures the CPU time of vcmtsd as a share of a core, with the longest pauses."""
     for kind in bench.kinds:
         bench.plane.set(idle=kind)
-        if bench.asked.runs > 1:
+        if bench.options.runs > 1:
             time.sleep(LONG_APART_SECONDS)  # until pauses are longest
         values = []
-        for _ in range(bench.asked.runs):
+        for _ in range(bench.options.runs):
             before, begin = bench.plane.cpu_seconds(), time.monotonic()
-            time.sleep(idle_seconds(bench.asked.seconds))
+            time.sleep(idle_seconds(bench.options.seconds))
             spent = bench.plane.cpu_seconds() - before
             values.append(spent / (time.monotonic() - begin))
-            bench.shown.advance(idle_seconds(bench.asked.seconds), f"CPU, {kind}")
-        bench.add(result("cpu", "cores", values, idle=kind))
+            bench.shown.advance(idle_seconds(bench.options.seconds), f"CPU, {kind}")
+        bench.add(make_result("cpu", "cores", values, idle=kind))
     bench.plane.set(idle=POLL)
 
 
 @dataclass(frozen=True)
-class Lone:
+class SinglePackets:
     """Single packets with an idle time before each."""
 
     packets: int
@@ -80,11 +82,11 @@ class Lone:
         }
 
 
-def lone(kind: str, runs: int) -> list[Lone]:
+def idle_times(kind: str, runs: int) -> list[SinglePackets]:
     """The idle times for a kind of pause; a long one only for SLEEP, as others do not grow."""
-    found = [Lone(PACKETS if runs > 1 else 1, APART_SECONDS)]
+    found = [SinglePackets(PACKETS if runs > 1 else 1, APART_SECONDS)]
     if kind == SLEEP and runs > 1:
-        found.append(Lone(LONG_PACKETS, LONG_APART_SECONDS))
+        found.append(SinglePackets(LONG_PACKETS, LONG_APART_SECONDS))
     return found
 
 
@@ -92,35 +94,37 @@ def first(bench: Bench) -> None:
     """Measures the end-to-end latency of the first packet after an idle time. Disturbed runs are
     not repeated: over so long a time some thread always loses its core, but rarely during a
     packet."""
-    runs = bench.asked.runs
+    runs = bench.options.runs
     for kind in bench.kinds:
         bench.plane.set(idle=kind)
-        for packets in lone(kind, runs):
+        for packets in idle_times(kind, runs):
             made = []
             for number in range(runs):
                 time.sleep(packets.apart)
                 made.append(bench.plane.ask(packets.request))
                 bench.shown.at(bench.shown.done, f"first packet, {kind}, {number + 1}")
-            of_first(bench, kind, packets, made)
+            add_first(bench, kind, packets, made)
             bench.shown.advance(runs * packets.packets * packets.apart)
     bench.plane.set(idle=POLL)
 
 
-def of_first(bench: Bench, kind: str, packets: Lone, used: list[Json]) -> None:
+def add_first(bench: Bench, kind: str, packets: SinglePackets, used: list[Json]) -> None:
     """Adds the results of a kind of pause: quantiles of all packets together, and of each run."""
     each = [answer["downstream"]["latency_us"] for answer in used]
-    whole = merged(each)
+    whole = merge(each)
     if whole is None:
-        raise TroubleError("no packet was received after an idle time")
+        raise ProgramError("no packet was received after an idle time")
     lost = sum(one["downstream"]["lost"] for one in used)
     for key in QUANTILES:
         values = [one[key] for one in each if one]
         more = {"idle": kind, "apart_seconds": packets.apart, "packets": packets.packets}
-        told = result(f"first.{key}", "us", values, **more, lost=lost, disturbed=gap(used) > 0)
-        bench.add(told | {"value": whole[key]})
+        result = make_result(
+            f"first.{key}", "us", values, **more, lost=lost, disturbed=longest_gap(used) > 0
+        )
+        bench.add(result | {"value": whole[key]})
 
 
 def first_seconds(kinds: Iterable[str], runs: int) -> float:
     """The duration of first() for these kinds of pause."""
-    each = (packets for kind in kinds for packets in lone(kind, runs))
+    each = (packets for kind in kinds for packets in idle_times(kind, runs))
     return runs * sum((packets.packets + 1) * packets.apart for packets in each)
