@@ -110,7 +110,7 @@ def group_nodes(document: Document) -> list[Node]:
 
 
 def scalars(node: Node, path: str, visited: set[int]) -> Iterator[tuple[str, ScalarNode]]:
-    """Yields all scalars below a node with their paths. `visited`: IDs of visited nodes (aliases)."""
+    """Yields all scalars below a node with their paths. `visited`: IDs of visited nodes."""
     if id(node) in visited:
         return
     visited.add(id(node))

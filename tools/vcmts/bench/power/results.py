@@ -138,4 +138,4 @@ def show(file: Json, console: Console) -> None:
         console.print(figures_table(heads, table.rows, table.title, ("pauses",), no_wrap=True))
         marked = marked or any(row[-1] == DISTURBED for row in table.rows)
     if marked:
-        console.print(f"{DISTURBED} a polling thread lost its core in trials", highlight=False)
+        console.print(f"{DISTURBED} a thread lost its core in some trials", highlight=False)
