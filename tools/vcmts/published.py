@@ -131,8 +131,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class SizingProfile:
-    """The measurements of a paper for `vcmts size`. `downstream` and `total` map a number of
-    service groups at once to the id of a figure: Gbps per group."""
+    """A paper's measurements. Points: groups at once, id of the figure with Gbps per group."""
 
     machine: str
     rules: str
@@ -163,8 +162,7 @@ class Published:
     profiles: Mapping[str, SizingProfile]
 
     def value(self, name: str) -> float:
-        """The value of a figure by its id, evaluated if it has a formula; or the mean bytes of a
-        mix as mix.NAME. Raises MistakeError if there is none."""
+        """The value of a figure by its id, or the mean bytes of mix.NAME. Raises MistakeError."""
         if name.startswith("mix.") and name[4:] in self.mixes:
             return self.mixes[name[4:]].mean
         if name not in self.figures:

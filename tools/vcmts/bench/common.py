@@ -77,8 +77,7 @@ def run_benchmark(
     stopped: Stopped,
     say: OnMessage = print_to_stderr,
 ) -> tuple[int, Json | None]:
-    """Runs a benchmark program. Returns its exit status and its report; None without results. A
-    stopped or failed program may have a report too."""
+    """Runs a benchmark program. Returns its exit status, and its report; None: no results."""
     path = folder / "measured.json"
     path.unlink(missing_ok=True)
     status = run_watched([*command, "--json", str(path)], tell, stopped, say)
@@ -113,8 +112,7 @@ def run_and_store(
     measure: Callable[[Path, Path, argparse.Namespace, Stopped, Measurement], int],
     show: Callable[[Measurement, Console], None],
 ) -> int:
-    """Runs `measure`, which stores each result at once. Prints the results even if an error or a
-    signal ends it. Returns the exit status of the tool."""
+    """Runs `measure`; prints stored results even after an error. Returns the exit status."""
     check_writable(given.json)
     with temporary_folder() as folder, stoppable() as stopped:
         config = configuration.configuration_file(given, folder)

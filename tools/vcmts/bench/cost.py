@@ -252,8 +252,7 @@ def measure_all(
     folder: Path,
     stopped: Stopped,
 ) -> tuple[int, Measurement | None]:
-    """Measures all points. Returns the last exit status that is not 0, and the results. Skips
-    points that fail, such as for lack of memory."""
+    """Measures all points, skipping those that fail. Returns the last error and the results."""
     measurement, failed, say, started = None, 0, print_each_once(), now()
     for number, point in enumerate(todo):
         shown.at(number, str(point))

@@ -74,8 +74,7 @@ def packet_rates(bench: Bench) -> tuple[Json, dict[str, float]]:
 
 
 def zero_loss(bench: Bench, base: trials.Server) -> Iterator[Json]:
-    """The share of a core's cycles that the packets at the rate without loss need, by the cycles
-    per packet of runs with one direction."""
+    """The share of a core's cycles for the packets at the rate without loss."""
     found, packets = packet_rates(bench)
     hz = base.ready["host"]["tsc_hz"]
     shares = []

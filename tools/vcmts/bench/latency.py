@@ -176,8 +176,7 @@ class Bench:
 
 
 def cost(config: Path, folder: Path, options: Options) -> Json | None:
-    """Reference cycles per packet that measuring latency adds in the data plane, by direction; None
-    if vcmts-bench fails or does not report them."""
+    """Cycles per packet that measuring latency adds, by direction; None if unknown."""
     mixes = {"downstream": options.where.mix, "upstream": options.where.upstream_mix}
     found = {}
     for way in options.shares.of(1.0):

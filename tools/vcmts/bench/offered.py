@@ -160,8 +160,7 @@ def received_gbps(answer: Json) -> dict[str, float]:
 
 
 def descheduled(answer: Json) -> Json:
-    """How often polling threads lost their core, and the longest time. Both directions of the
-    traffic program are one thread."""
+    """How often polling threads lost their core (both directions are one), and the longest time."""
     ways = [
         answer[way]["descheduled"] for way in DIRECTIONS if answer.get(way, {}).get("descheduled")
     ]

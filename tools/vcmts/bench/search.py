@@ -102,8 +102,7 @@ class TrialRecord:
         self.tried: dict[float, RateResults] = {}
 
     def note(self, rate: float, outcomes: list[TrialResult]) -> None:
-        """Records the trials up to a conclusive one. The last counts; `bounds` gets the limits of
-        all but disturbed trials."""
+        """Records the trials up to a conclusive one, which counts; and the limits of all."""
         at, last = self.tried.setdefault(rate, RateResults(rate)), outcomes[-1]
         if last.verdict == "passed":
             at.passes += 1
@@ -176,8 +175,7 @@ def try_rate(trial: Trial, rate: float, plan: Plan, left: int) -> list[TrialResu
 
 
 def search(trial: Trial, plan: Plan, guess: float | None = None) -> SearchResult:
-    """Searches the highest rate up to `plan.top` at which trials pass. It begins at `guess`, which
-    saves trials; None: at plan.top."""
+    """Searches the highest rate that passes, up to `plan.top`. `guess`: the first rate."""
     ledger = TrialRecord(plan, guess or plan.top)
     trials = 0
     while (rate := ledger.next_rate()) is not None and trials < plan.most_trials:

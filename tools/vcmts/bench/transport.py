@@ -191,8 +191,7 @@ def ask_both(
 def open_programs(
     config: Path, facts: Json, folder: Path, given: argparse.Namespace, stopped: Stopped
 ) -> Iterator[Programs]:
-    """Runs the programs of a transport during the context. vcmtsd measures latency if
-    `given.latency` is set; vcmts-bench-throughput if the request asks for it."""
+    """Runs the programs of a transport. vcmtsd measures latency if `given.latency` is set."""
     core = traffic_core(facts, given.core)
     wires = wire_ends(given, folder, facts["mtu"])
     cores = ["--core", str(core), "--main-core", str(core)]

@@ -80,8 +80,7 @@ class Direction:
 
 
 def gaps_of(threads: list[Json]) -> tuple[float, float]:
-    """The longest gap of any thread, and an upper limit of the total of all gaps, in seconds: one
-    thread without its core stops all packets."""
+    """The longest gap of any thread, and an upper limit of the total, in seconds."""
     gaps = [thread["descheduled"] for thread in threads if thread.get("descheduled")]
     longest = max((gap["longest_us"] for gap in gaps), default=0.0)
     total = sum(gap["count"] * gap["longest_us"] for gap in gaps)
@@ -125,8 +124,7 @@ def is_too_slow(way: Direction) -> bool:
 
 
 def gaps_explain_loss(way: Direction, ring: int) -> bool:
-    """Whether the longest gap exceeds what rings bridge, and no more packets are missing than were
-    due in all gaps."""
+    """Whether rings cannot bridge the longest gap, and gaps suffice for all missing packets."""
     bridged = way.longest_gap * way.requested_pps < FULL_SHARE * ring
     return not bridged and way.missing <= LOST_BY_GAP * way.gaps * way.requested_pps
 

@@ -104,41 +104,37 @@ def assign(physical: Physical) -> int:
     return physical.free.pop(0)
 
 
-def assign_thread(candidates: Sequence[Physical], *, fill_up: bool) -> list[int]:
-    """Assigns a thread; empty if none is free. `fill_up`: on a core with few free threads, to leave
-    whole cores for pairs; else on a core with few assigned threads."""
-    free = [candidate for candidate in candidates if candidate.free]
+def assign_thread(cores: Sequence[Physical], *, fill_up: bool) -> list[int]:
+    """Assigns a thread; empty if none is free. `fill_up`: leave whole cores to pairs."""
+    free = [core for core in cores if core.free]
     if not free:
         return []
     if fill_up:
-        return [assign(min(free, key=lambda candidate: len(candidate.free)))]
-    return [assign(min(free, key=lambda candidate: candidate.used))]
+        return [assign(min(free, key=lambda core: len(core.free)))]
+    return [assign(min(free, key=lambda core: core.used))]
 
 
-def assign_pair(candidates: Sequence[Physical]) -> list[int]:
+def assign_pair(cores: Sequence[Physical]) -> list[int]:
     """Assigns two threads, on one physical core if possible; empty if two are not free."""
-    for candidate in candidates:
-        if len(candidate.free) >= 2:
-            return [assign(candidate), assign(candidate)]
-    free = [candidate for candidate in candidates if candidate.free]
-    return [assign(candidate) for candidate in free[:2]] if len(free) >= 2 else []
+    for core in cores:
+        if len(core.free) >= 2:
+            return [assign(core), assign(core)]
+    free = [core for core in cores if core.free]
+    return [assign(core) for core in free[:2]] if len(free) >= 2 else []
 
 
-def assign_group(
-    layout: Layout, pool: Pool, candidates: Sequence[Physical], upstream: bool
-) -> bool:
-    """Assigns the cores of one more group, in the loader's order. Returns False if there are too
-    few; some may be assigned then."""
+def assign_group(layout: Layout, pool: Pool, cores: Sequence[Physical], upstream: bool) -> bool:
+    """Assigns the cores of one more group. False if there are too few; some may be assigned."""
     own_upstream = upstream and layout.own_upstream
     if layout.shared_downstream:
         pool.second_downstream = not pool.second_downstream
         if not pool.second_downstream:
             return True
     if layout.downstream == 1 and not own_upstream:
-        found = assign_thread(candidates, fill_up=False)
+        found = assign_thread(cores, fill_up=False)
         pool.dealt += found
         return bool(found)
-    found = assign_pair(candidates)
+    found = assign_pair(cores)
     pool.dealt += found
     if not found or layout.downstream == 1 or not own_upstream:
         return bool(found)
@@ -146,31 +142,25 @@ def assign_group(
         pool.second_upstream = not pool.second_upstream
         if not pool.second_upstream:
             return True
-    found = assign_thread(candidates, fill_up=True)
+    found = assign_thread(cores, fill_up=True)
     pool.dealt += found
     return bool(found)
 
 
 def copy_pool(pool: Pool) -> Pool:
-    physical = [
-        Physical(candidate.node, candidate.free.copy(), candidate.used)
-        for candidate in pool.physical
-    ]
+    physical = [Physical(core.node, core.free.copy(), core.used) for core in pool.physical]
     halves = (pool.second_downstream, pool.second_upstream, pool.node)
     return Pool(physical, *halves, pool.dealt.copy())
 
 
 def add_group(layout: Layout, pool: Pool, upstream: bool, across: bool) -> Pool | None:
-    """Returns the pool after one more group, on the first node with enough cores, or on that of the
-    group with which it shares a thread. None if it does not fit."""
+    """The pool after one more group, on the first node that fits; None if none does."""
     waiting = pool.second_downstream or pool.second_upstream
     nodes = [pool.node] if waiting else list(dict.fromkeys(p.node for p in pool.physical))
     for node in [*nodes, None] if across else nodes:
         attempt = copy_pool(pool)
-        candidates = [
-            candidate for candidate in attempt.physical if node is None or candidate.node == node
-        ]
-        if assign_group(layout, attempt, candidates, upstream):
+        cores = [core for core in attempt.physical if node is None or core.node == node]
+        if assign_group(layout, attempt, cores, upstream):
             attempt.node = pool.node if waiting else node
             return attempt
     return None
@@ -179,8 +169,7 @@ def add_group(layout: Layout, pool: Pool, upstream: bool, across: bool) -> Pool 
 def assigned(
     layout: Layout, pool: Pool, upstreams: Sequence[bool], *, across: bool = True
 ) -> tuple[int, tuple[int, ...]]:
-    """The number of groups that fit, and their cores. `upstreams` says per group whether it has an
-    upstream; `across`: a group may use several NUMA nodes."""
+    """The number of groups that fit, and their cores. `across`: a group may use several nodes."""
     for count, upstream in enumerate(upstreams):
         after = add_group(layout, pool, upstream, across)
         if after is None:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds the metrics endpoints of the vcmtsd on this machine: the TCP sockets on which their
-processes listen, as far as they answer with vcmtsd's metrics."""
+"""Finds the metrics endpoints of the vcmtsd on this machine, by their TCP sockets."""
 
 import http.client
 import re
@@ -40,8 +39,7 @@ def socket_inodes(process: Path) -> set[str]:
 
 
 def parse_address(text: str) -> str:
-    """Converts an address of /proc/PID/net/tcp: hexadecimal 32-bit words in host byte order, and
-    the port. An unspecified address becomes the loopback address."""
+    """Converts a hexadecimal address of /proc/PID/net/tcp; unspecified becomes loopback."""
     words, port = text.split(":")
     data = b"".join(
         int(words[start : start + 8], 16).to_bytes(4, "little") for start in range(0, len(words), 8)

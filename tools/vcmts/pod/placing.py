@@ -70,8 +70,7 @@ def provisional_threads(core: int) -> str:
 
 
 def polling_machine(machine: Machine, split: bool) -> Machine:
-    """The machine with the cores that the container may poll on: within its CPU limit, and whole
-    physical cores unless `split`. Raises PodError if there are none."""
+    """The machine with the container's cores for polling. Raises PodError if there are none."""
     cores = sorted(machine.usable)
     if machine.quota is not None and machine.quota < len(cores):
         whole = math.floor(machine.quota)
@@ -150,8 +149,7 @@ def too_few_cores(
 
 
 def placing(machine: Machine, groups: Sequence[Json], node: int | None) -> Placing:
-    """Assigns cores to `groups`, as printed by `vcmtsd check --json --cores`. Raises PodError if
-    there are too many groups for the cores. `node`: preferred NUMA node."""
+    """Assigns cores to groups of `vcmtsd check`. Raises PodError if there are too few."""
     upstreams = [group["upstream"] is not None for group in groups]
     configured = configured_layout(groups)
     isolated = polling_cores(machine) & machine.isolated()

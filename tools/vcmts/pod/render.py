@@ -96,8 +96,7 @@ def read_document(source: Source) -> Document:
 
 
 def write_profile_file(document: Document, source: Source, node: Node, path: Path) -> list[str]:
-    """If `path` is PROFILES/NAME/sg-N.yaml below the written folder, writes this file with group N
-    of the published configuration NAME. Returns the errors."""
+    """Writes `path`, if it is PROFILES/NAME/sg-N.yaml, with group N of that profile."""
     base = source.written.parent / PROFILES
     number = re.fullmatch(r"sg-(\d{1,5})\.yaml", path.name)
     if path.parent.parent != base or number is None or path.exists():
@@ -113,8 +112,7 @@ def write_profile_file(document: Document, source: Source, node: Node, path: Pat
 
 
 def replace_paths(document: Document, source: Source) -> tuple[list[Path], list[str]]:
-    """Rewrites the key `file` of groups as paths relative to the rendered file's folder. Returns
-    the files, and the errors."""
+    """Rewrites the keys `file` relative to the rendered file. Returns the files, and errors."""
     paths, mistakes = [], []
     for item in text.group_nodes(document):
         found = text.find_key(item, "file")
@@ -141,8 +139,7 @@ def replace_paths(document: Document, source: Source) -> tuple[list[Path], list[
 
 
 def check_text(source: Source, document: Document, written: str) -> Json:
-    """Checks a rendered text with `vcmtsd check`, and returns the facts that it prints. Raises
-    RefusedError with its errors."""
+    """The facts of `vcmtsd check` for a rendered text. Raises RefusedError with its errors."""
     trial = source.written.with_name(f"trial-{source.written.name}")
     write(trial, written)
     cores = cores_text(source.machine)

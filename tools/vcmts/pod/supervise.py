@@ -117,8 +117,8 @@ class Pod:
         return self.certain and (then.text, then.contents) == (now.text, now.contents)
 
     def update(self, *, forced: bool = False) -> None:
-        """Renders the mounted files and reloads vcmtsd if the result differs; always if `forced`.
-        Invalid files change nothing."""
+        """Reloads the mounted files if they differ, or if `forced`. Invalid files change
+        nothing."""
         self.seen = mounted.file_states(self.folders)
         try:
             following = rendered(self.source, self.now.placing)
@@ -147,8 +147,7 @@ class Pod:
         return answer
 
     def reload(self, following: Rendered) -> None:
-        """Writes the file and has vcmtsd reload it, which reports the result. After a refusal,
-        restores the file that is in service."""
+        """Writes the file and has vcmtsd reload it. After a refusal, restores the old file."""
         try:
             write(self.source.written, following.text)
             self.call("config.reload")

@@ -36,9 +36,7 @@ class Switching:
 def solve(
     measured: NearIdle, cores: float, idle: float, idle_slow: float, slowdown: float
 ) -> Switching:
-    """Solves for the unknowns. `cores`: of the workers. `idle`, `idle_slow`: share of time without
-    work at the highest and the lowest frequency. `slowdown`: lowest over highest frequency. Raises
-    MistakeError if the measurements contradict each other."""
+    """Solves for the unknowns, with idle shares at both frequencies, lowest over highest."""
     by_pause = measured.pauses / (cores * idle)
     by_pause_slow = (measured.both - measured.frequency) / (cores * idle_slow)
     ratio = by_pause_slow / by_pause  # of c V^2 f

@@ -67,8 +67,7 @@ def split_command(command: str) -> list[str]:
 
 
 def read_output(child: subprocess.Popen[bytes], until: float) -> tuple[bytes, str]:
-    """Reads a child's stdout until time.monotonic() is `until`. Returns the output, and why it is
-    incomplete; "" if the child ended by itself."""
+    """Reads a child's stdout until `until`. Returns it, and why it is incomplete, or ""."""
     assert child.stdout is not None
     output = b""
     while True:

@@ -95,8 +95,7 @@ def scaled_hertz(machine: Machine, share: float) -> float:
 
 
 def core_watts(machine: Machine, *, busy: float, paused: float, hertz: float) -> float:
-    """Modelled watts of one worker's core. `busy` and `paused` are shares of the time, together at
-    most 1; the remaining time it polls."""
+    """Modelled watts of a worker's core, which polls if it is neither busy nor paused."""
     if min(busy, paused) < -SLACK or busy + paused > 1 + SLACK:
         raise ValueError(f"busy {busy:g} and paused {paused:g}: shares of one time")
     state = state_at(machine, hertz)

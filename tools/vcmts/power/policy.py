@@ -46,8 +46,7 @@ def number(name: str) -> int:
 
 
 def sample_interval_us(least: float, most: float, latency: float, transition: float) -> float:
-    """The governor's sampling interval in us: the longest that keeps the latency at the lowest
-    frequency `least`. `least` and `most` in GHz, `latency` and `transition` in us."""
+    """The sampling interval in us that keeps `latency` (us) from `least` GHz on."""
     seldom, often = number("LOOK_MOST_NS") / 1000, number("LOOK_LEAST_NS") / 1000
     if least >= most:
         return seldom
@@ -56,9 +55,7 @@ def sample_interval_us(least: float, most: float, latency: float, transition: fl
 
 
 def down_seconds(name: str) -> float:
-    """Seconds without load after which a policy has certainly reached the lowest frequency: twice
-    the hold time, as a sample may see the end of a load; then the samples that detect the load, and
-    one more for delays."""
+    """Seconds without load after which a policy certainly has the lowest frequency."""
     looks = (number("LOOKS") + 1) * number("LOOK_MOST_NS") / 1e9
     return 2 * policies()[name].hold_ms / 1e3 + looks
 

@@ -50,8 +50,7 @@ def filter_groups_of(filters: Filters, modem: int) -> list[int]:
 
 
 def source_of(benchmark: int, shared: int, number: int) -> str:
-    """A source network: 198.`benchmark`.`number`.0/24 (RFC 2544); for numbers above 255 from
-    100.`shared`.0.0 on (RFC 6598)."""
+    """A source network: 198.`benchmark`.`number`.0/24; above 255 in 100.`shared`.0.0."""
     if number <= 255:
         return f"198.{benchmark}.{number}.0/24"
     high, low = divmod(number - 256, 256)
@@ -89,8 +88,7 @@ def filter_lines(filters: Filters) -> Iterator[str]:
 def classifier_lines(
     modem: int, network: IPv4Address, ipv6_prefix: str, sizes: Sizes
 ) -> Iterator[str]:
-    """YAML of a modem's classifiers. They select the active flows after the first in turn: three
-    for UDP, three for TCP."""
+    """YAML of a modem's classifiers to active flows: three for UDP, three for TCP in turn."""
     if sizes.classifiers == 0:
         yield "    classifiers: []"
         return

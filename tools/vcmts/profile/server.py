@@ -27,8 +27,7 @@ def memif(name: str, number: int, socket: str) -> str:
 
 
 def group_device(name: str, given: str, turn: int, number: int) -> str:
-    """The device of a group: the given one with the group's number for PLACEHOLDER; a memif of its
-    own if the given one is the default."""
+    """A group's device: `given` with the group's number, or a memif if it is the default."""
     shared = {"network": group.MEMIF.network, "rphy": group.MEMIF.rphy}[name]
     if given == shared:
         return memif(name, 2 * (number - 1) + turn, "" if number == 1 else f"-{number}")

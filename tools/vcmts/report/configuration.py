@@ -128,6 +128,6 @@ def section(runs: Sequence[Run], own: Configuration | None) -> Section:
 
 
 def names(run: Run) -> Iterator[str]:
-    """The configuration of a run. Single results of `cost` change one number of it."""
+    """A run's configuration; single results of `cost` change one number of it."""
     if run.kind != "scheduler":  # has no configuration
         yield run.file["configuration"]

@@ -71,8 +71,7 @@ def per_core(
     *,
     downstream: bool = True,
 ) -> Any:
-    """Draws the rate that one core carries by the cycles of each mix, one line per run.
-    `published`: (year, Gbps) for the first mix. `downstream` adds the lines of OFDM channels."""
+    """Draws the rate per core by the cycles of each mix. `published`: (year, Gbps)."""
     figure, axes = figures.new_figure()
     names, most = mixes(runs), 0.0
     for index, (label, results) in enumerate(runs):

@@ -252,8 +252,7 @@ def report_results(
     status: int,
     kept: str | None,
 ) -> int:
-    """Prints and stores the results of a run. `status`: exit status of the traffic program. Returns
-    the exit status of the run."""
+    """Prints and stores the results. `status`: of the traffic program. Returns the run's."""
     broken = identities.broken_identities(whole)
     whole["identities_broken"] = [str(one) for one in broken]
     whole["checks"] = checks.check_rows(whole)

@@ -218,9 +218,7 @@ def exceeds_capacity(whole: Json, capacity: float) -> bool:
 
 
 def explain_all(whole: Json, capacity: float) -> dict[str, Explained] | None:
-    """The lost and reordered packets by direction, if gaps explain each of them and nothing else is
-    wrong; else None. Adds `unexplained` to the summary: the number of unexplained packets, null if
-    not determined. `capacity`: bit/s of the downstream channels."""
+    """Lost and reordered packets if gaps explain all of them; else None. Adds `unexplained`."""
     whole["unexplained"] = None
     parts = [whole[way] for way in summary.directions(whole)]
     if not any(part["lost"] or part["reordered"] for part in parts):

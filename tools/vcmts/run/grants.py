@@ -48,8 +48,7 @@ def groups_of(root: yaml.MappingNode) -> list[yaml.MappingNode]:
 
 
 def with_scheduler(config: Path, folder: Path) -> Path:
-    """The configuration if all groups have an upstream scheduler; else a copy in the folder
-    `folder` with schedulers added. Keeps scalars as written. vcmtsd reports an invalid file."""
+    """The configuration, or a copy in `folder` in which all groups have a scheduler."""
     try:
         root = yaml.compose(config.read_text(encoding="utf-8-sig"), Loader=yamls.LOADER)
     except (OSError, UnicodeDecodeError, yaml.YAMLError):

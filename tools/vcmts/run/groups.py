@@ -19,7 +19,7 @@ def largest_mtu(facts: Json) -> int:
 
 
 def pairs(plane: Json, proven: Json) -> list[tuple[Json, Json]]:
-    """The results of each group: of the traffic program, and of vcmtsd."""
+    """The results of each group, of both programs."""
     reported: list[Json] = proven.get("groups", [])
     served = {group["id"]: group for group in plane.get("groups", [])}
     alone = plane if len(reported) == 1 else {}

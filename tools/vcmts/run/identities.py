@@ -216,7 +216,7 @@ def is_complete(part: Json) -> bool:
 
 
 def identities_to_check(whole: Json) -> Iterator[tuple[str, Json, Identity]]:
-    """Yields the identities to check in a run: a name for messages, the results, the identity."""
+    """Yields the identities to check, each with the name and results of its part."""
     groups = whole.get("groups", [])
     parts = [("", whole)]
     parts += [(f"service group {group['id']}, ", group) for group in groups]

@@ -78,8 +78,7 @@ def requests_made(grants: Json) -> int:
 
 
 def answer_faults(grants: Json) -> dict[str, int]:
-    """Unanswered requests, and grants of another size than requested. Checked only at a light load,
-    when flows get at once what they request."""
+    """Unanswered requests, and grants of another size; checked only at a light load."""
     counted, bursts, found = grants["requests"], grants["bursts"], {}
     if grants["limited"] or data_share(grants) >= LIGHT:
         return {}

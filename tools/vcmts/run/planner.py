@@ -21,8 +21,7 @@ class Plan(Protocol):
     """A simulated day of load; planning/day/plan.py implements it."""
 
     def watched(self, control: Path | None) -> AbstractContextManager[IO[bytes]]:
-        """Observes the day during the context, in which the traffic runs. Yields a file for the
-        messages of the traffic program."""
+        """A context that observes the day. Yields a file for the traffic program's messages."""
 
     def document(self) -> Json | None:
         """The results of the day; None if nothing was observed."""

@@ -47,8 +47,7 @@ def longest_delay(machine: gaps.GapTimes) -> float:
 
 
 def too_fast(one: Json, held_s: float) -> str:
-    """The message for a limit that passed too much; "" if it did not, or if a delay of `held_s`
-    seconds explains it."""
+    """The message for a limit that passed too much, beyond a delay of `held_s`; else ""."""
     if one["over_s"] <= held_s + LEAST_S:
         return ""
     return (
@@ -58,8 +57,7 @@ def too_fast(one: Json, held_s: float) -> str:
 
 
 def too_slow(one: Json, stood_s: float) -> str:
-    """The message for a rate that was not reached while packets waited for it; "" if it was, or if
-    gaps of vcmtsd of `stood_s` seconds explain it."""
+    """The message for a rate not reached, beyond gaps of `stood_s`; else ""."""
     waited, received = one["waited_s"], one["waited_bytes"] * 8 / one["rate"]
     if not one["alone"] or waited - received <= waited * MOST_MISSING + stood_s + LEAST_S:
         return ""

@@ -24,9 +24,7 @@ def refused(part: Json) -> Counter[str]:
 
 
 def refused_sum(part: Json, key: str) -> int:
-    """A sum of the packets that must be dropped: their `packets` or `bytes`, or those counted as
-    `ipv4` or `ipv6`. Counts those that reach the group; with the prefix `at_port_` those that a
-    shared port drops before."""
+    """A sum over packets that must be dropped, in the group or, with `at_port_`, at its port."""
     field, at_port = key.removeprefix("at_port_"), key.startswith("at_port_")
     sent = part.get("refused", {}).items()
     if field in ("ipv4", "ipv6"):

@@ -146,8 +146,7 @@ def over_rates(results: dict[tuple[str, int, int], Json]) -> Any:
 
 
 def legend_on_top(figure: Any, **options: Any) -> None:
-    """A legend above all axes. matplotlib before 3.7 (Debian 12 has 3.6) cannot place a figure's
-    legend outside: there it is a legend of the top axes, moved above them."""
+    """A legend above all axes. Before matplotlib 3.7 one of the top axes has to be moved."""
     version = importlib.import_module("matplotlib").__version_info__
     if version >= (3, 7):
         figure.legend(loc="outside upper left", **options)

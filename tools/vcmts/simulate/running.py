@@ -19,8 +19,7 @@ Result = Json
 
 
 def run_simulator(simulator: str, scenario: Scenario, name: str) -> Result:
-    """Runs the program `simulator` on a scenario. Raises MistakeError with its message; `name` is
-    the scenario's name there."""
+    """Runs the program `simulator`. Raises MistakeError; `name` is the scenario in messages."""
     done = subprocess.run(
         [str(program(simulator)), "-"],
         input=json.dumps(scenario),

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The downstream scenarios of `vcmts simulate`, in the JSON that vcmts-simulate reads. Each
-function makes one for a given AQM."""
+"""The downstream scenarios of `vcmts simulate`, in the JSON of vcmts-simulate."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -32,8 +32,7 @@ def sc_qam(count: int) -> Scenario:
 
 
 def game(**more: Any) -> Scenario:
-    """The game traffic of docsis-ns3: 128 bytes every 33 ms. A jitter of up to 5 ms avoids a beat
-    with the MAP interval."""
+    """The game traffic of docsis-ns3: 128 bytes every 33 ms, with jitter against beats."""
     size = 128 + HEADER
     return {
         "label": "light",

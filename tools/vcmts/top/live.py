@@ -105,8 +105,7 @@ class Top:
                 signal.signal(number, handler)
 
     def _process_events(self) -> bool:
-        """Processes events of the source. Returns whether one changes the screen: while paused,
-        only the first answer for a new view does."""
+        """Processes events. Returns whether the screen changes; paused: only for a new view."""
         changed_view = False
         while True:
             try:

@@ -60,8 +60,7 @@ class Delay:
 
 @dataclass(frozen=True)
 class Direction:
-    """The figures of one direction. Rates are per second: received from one port (in), transmitted
-    to the other (out)."""
+    """Figures of a direction, per second: received at one port (in), sent to the other (out)."""
 
     in_bits: float | None
     in_packets: float | None

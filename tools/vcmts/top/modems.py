@@ -61,8 +61,7 @@ def modem_of(between: Between, mac: str) -> Modem:
 
 
 def queueing_delay(between: Between) -> float | None:
-    """An estimate of the queueing delay in seconds by Little's law: the mean of both queue lengths
-    over the packet rate."""
+    """The estimated queueing delay in seconds: mean queue length over packet rate (Little)."""
     name = f"{FLOW}_waiting_packets"
     rate, then, now = (
         between.rate(f"{FLOW}_packets_total"),

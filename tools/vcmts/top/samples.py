@@ -85,8 +85,7 @@ def bound_of(text: str) -> float:
 
 @dataclass(frozen=True)
 class Between:
-    """Two consecutive answers. A counter that became smaller restarted from 0. The increase of a
-    series that the first answer does not have is unknown."""
+    """Two consecutive answers. A counter that became smaller restarted from 0."""
 
     before: Answer
     after: Answer
@@ -137,8 +136,7 @@ class Between:
 
 
 def percentile(buckets: Buckets, share: float) -> float | None:
-    """The value below which this share of the observations lies; they are assumed to be evenly
-    distributed within a bucket. None: no observations; infinity: above the last bound."""
+    """The value below which this share of observations lies; infinity: above all bounds."""
     total = buckets[-1][1] if buckets else 0.0
     if total <= 0:
         return None

@@ -46,8 +46,7 @@ COLUMNS = {
 
 @dataclass(frozen=True)
 class Scene:
-    """The content of a screen. `title`: the vcmtsd; `trouble`: why the figures are old, or "".
-    Figures are None before the first answer."""
+    """The content. `trouble`: why figures are old, or ""; figures are None before an answer."""
 
     title: str
     interval: float
@@ -139,8 +138,7 @@ def body(scene: Scene, terminal: Terminal) -> list[Text]:
 
 
 def screen(scene: Scene, terminal: Terminal, *, hints: bool = True) -> list[Text]:
-    """The lines of the screen. With `hints` it fills the terminal and ends with a foot; else it has
-    no blank lines at the end."""
+    """The lines; with `hints` it fills the terminal and ends with a foot."""
     below = 1 if hints and terminal.height >= LOW else 0
     inner = Terminal(terminal.width, max(0, terminal.height - 1 - below), terminal.blocks)
     inside = body(scene, inner)[: inner.height]

@@ -78,8 +78,7 @@ def send_requests(client: Client, request: Request) -> list[Any]:
 
 
 def ask(client: Client, request: Request) -> Reply:
-    """Sends the requests and returns the answer. Raises RefusedError, ClosedError, OSError or
-    OddAnswerError if there is none."""
+    """The answer. Raises RefusedError, ClosedError, OSError or OddAnswerError."""
     try:
         answers = send_requests(client, request)
     except PartsError as error:

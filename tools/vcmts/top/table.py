@@ -49,8 +49,7 @@ def fit_columns(columns: Sequence[Column[Row]], width: int) -> list[Column[Row]]
 
 
 def fill(text: str, width: int, *, left: bool) -> str:
-    """Pads or truncates a text to `width`. Truncates the beginning: names of groups differ at their
-    ends. `left`: aligns to the left."""
+    """Pads or truncates to `width`, at the beginning, as names of groups differ at the end."""
     clean = printable(text)
     while Text(clean).cell_len > width > len(ELLIPSIS):
         clean = ELLIPSIS + clean.removeprefix(ELLIPSIS)[1:]

@@ -115,8 +115,7 @@ def parse_rates(text: str, options: Options) -> dict[str, float]:
 
 
 def guessed_rate(plane: Plane, options: Options) -> float:
-    """A first guess of the rate of both directions: the maximum rate of one direction, without
-    drops by the wire, times GUESS."""
+    """A guess of the rate of both directions: the maximum of one direction, times GUESS."""
     way = next(iter(options.shares.of(1.0)))
     request = offered.request(options.where, {}, SEARCH_SECONDS, PROVE)
     answer = plane.ask(request | {offered.RATES[way]: "max"})

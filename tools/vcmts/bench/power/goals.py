@@ -29,8 +29,7 @@ def best_pause(file: Json) -> str:
 
 
 def step_goals(results: list[Json]) -> Iterator[Found]:
-    """Yields the worst kind of pause per load: with the governor, and with a governor that uses
-    only the busy share."""
+    """Yields the worst pause per load, with the governor and with one by busy share only."""
     for load in steps.LOADS:
         at = [r for r in results if r["what"] == "steps" and r["load"] == load]
         governed = [r for r in at if r["policy"] != "none"]

@@ -75,8 +75,7 @@ def longest_gap(answers: Sequence[Json]) -> float:
 
 
 def alternate(bench: Bench, kind: str, options: Json, text: str) -> list[tuple[Json, Json]]:
-    """Makes pairs of consecutive trials, with polling and with the pause `kind`. Repeats disturbed
-    pairs. Returns the least disturbed ones, one per run."""
+    """Pairs of trials, polling and `kind`; the least disturbed ones, one per run."""
     made: list[tuple[Json, Json]] = []
     calm = 0
     while calm < bench.options.runs and len(made) < ATTEMPTS * bench.options.runs:

@@ -143,8 +143,7 @@ def trials(bench: Bench, case: Case) -> list[Trial]:
 
 
 def measure_case(bench: Bench, case: Case) -> Json:
-    """The result of a case: lost packets per 1,000 steps. If all trials were inconclusive, it uses
-    them, and is marked as disturbed."""
+    """The result of a case: lost packets per 1,000 steps, of inconclusive trials if all are."""
     before = bench.plane.metrics(JUMPS)
     made = trials(bench, case)
     after = bench.plane.metrics(JUMPS)

@@ -91,9 +91,7 @@ def idle_times(kind: str, runs: int) -> list[SinglePackets]:
 
 
 def first(bench: Bench) -> None:
-    """Measures the end-to-end latency of the first packet after an idle time. Disturbed runs are
-    not repeated: over so long a time some thread always loses its core, but rarely during a
-    packet."""
+    """Measures the latency of first packets after an idle time, without repeating runs."""
     runs = bench.options.runs
     for kind in bench.kinds:
         bench.plane.set(idle=kind)
