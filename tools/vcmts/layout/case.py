@@ -57,7 +57,7 @@ def cores_of(group: Json) -> dict[str, int]:
 
 
 def numbered(what: str, numbers: Iterable[int]) -> str:
-    """ "core 3", "cores 1-3,5"."""
+    """Formats a noun with its numbers, such as "cores 1-3,5"."""
     listed = sorted(set(numbers))
     return f"{what}{'' if len(listed) == 1 else 's'} {cpu_list(listed)}"
 
