@@ -33,7 +33,7 @@ def group_device(name: str, given: str, turn: int, number: int) -> str:
         return memif(name, 2 * (number - 1) + turn, "" if number == 1 else f"-{number}")
     if PLACEHOLDER not in given:
         raise MistakeError(
-            f"--{name}: found {given!r}, allowed with --ports own: a device that contains "
+            f"--{name}: found {given!r}, allowed with --ports own: a device containing "
             f"{PLACEHOLDER}, which stands for the number of the group"
         )
     return given.replace(PLACEHOLDER, str(number))
