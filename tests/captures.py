@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Captures of real networks. They are not part of the project: tests use them where they are."""
+"""Captures of real networks. They are not part of the project; tests read them from a folder."""
 
 import os
 from pathlib import Path
@@ -8,14 +8,14 @@ import pytest
 
 from vcmts.paths import CHECKOUT
 
-FOLDER = "VCMTS_CAPTURES"
-BESIDE = "../shared/captures"
+FOLDER_VARIABLE = "VCMTS_CAPTURES"
+DEFAULT_FOLDER = "../shared/captures"
 
 
 def capture(name: str) -> Path:
-    """The capture `name` from the folder VCMTS_CAPTURES, or beside the checkout; the test that asks
-    for it is skipped where there is none."""
-    path = CHECKOUT / (os.environ.get(FOLDER) or BESIDE) / name
+    """Returns the path of a capture in the folder $VCMTS_CAPTURES, or in its default. Skips the
+    calling test if the file does not exist."""
+    path = CHECKOUT / (os.environ.get(FOLDER_VARIABLE) or DEFAULT_FOLDER) / name
     if not path.is_file():
-        pytest.skip(f"no {name} in ${FOLDER} or {BESIDE}")
+        pytest.skip(f"no {name} in ${FOLDER_VARIABLE} or {DEFAULT_FOLDER}")
     return path

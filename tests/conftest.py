@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The order of tests: that of the files, or a random one, which VCMTS_TEST_SEED repeats; that
-properties are tried however long it takes; that interrupts are what they are for people; and that
-the collector of garbage does not walk through all tests again and again."""
+"""Settings of all pytest runs: test order, hypothesis limits, SIGINT and garbage collection.
+VCMTS_TEST_SEED sets a random order, and repeats it."""
 
 import gc
 import os
@@ -13,11 +12,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-# By itself it fails what takes more than 200 ms, or a second to make up.
+# By default hypothesis fails an example that takes more than 200 ms, or 1 s to generate.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
-# A shell has what it runs in the background ignore them, and with it all that tests start.
+# A shell makes background jobs ignore SIGINT, and programs that tests start would inherit that.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -28,45 +27,46 @@ def pytest_report_header() -> str:
     return f"random order: VCMTS_TEST_SEED={SEED}" if SEED else ""
 
 
-def begins(config: pytest.Config, count: int) -> int:
-    """Of the processes that collect tests at once, each begins with another one of so many."""
-    given: dict[str, Any] = getattr(config, "workerinput", {"workerid": "gw0", "workercount": 1})
-    return count * int(given["workerid"].removeprefix("gw")) // int(given["workercount"])
+def first_index(config: pytest.Config, count: int) -> int:
+    """Returns the index of the first of `count` files that this process collects."""
+    worker: dict[str, Any] = getattr(config, "workerinput", {"workerid": "gw0", "workercount": 1})
+    return count * int(worker["workerid"].removeprefix("gw")) // int(worker["workercount"])
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(
     collector: pytest.Collector,
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """They begin at different files, as rewriting the assertions of a file takes most of the time
-    when it is new: nearly each is rewritten once, and the others find what the first has stored."""
+    """Starts each collecting process at another file. Most of the time of a collection is rewriting
+    the assertions of new files; a file that one process has rewritten is cached for the others."""
     report = yield
     if isinstance(collector, pytest.Dir) and report.passed:
         modules = [node for node in report.result if isinstance(node, pytest.Module)]
-        first = begins(collector.config, len(modules))
-        others = [node for node in report.result if not isinstance(node, pytest.Module)]
-        report.result = [*modules[first:], *modules[:first], *others]
+        first = first_index(collector.config, len(modules))
+        packages = [node for node in report.result if not isinstance(node, pytest.Module)]
+        report.result = [*modules[first:], *modules[:first], *packages]
     return report
 
 
-def in_order(items: list[pytest.Item]) -> None:
-    """All the same in all processes: folders as they were asked for, and files by name."""
+def sort_items(items: list[pytest.Item]) -> None:
+    """Sorts tests by folder, in the order of the command line, and then by file name: the same
+    order in all processes."""
     folders = {path: n for n, path in enumerate(dict.fromkeys(item.path.parent for item in items))}
     items.sort(key=lambda item: (folders[item.path.parent], item.path))
 
 
-class FirstOrder:
-    """Before pytest groups tests by what they share; the random order comes after it."""
+class UniformOrder:
+    """Sorts before pytest groups tests by their fixtures; the random order comes after that."""
 
     @staticmethod
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
         if hasattr(config, "workerinput"):
-            in_order(items)
+            sort_items(items)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.register(FirstOrder())
+    config.pluginmanager.register(UniformOrder())
 
 
 @pytest.hookimpl(trylast=True)
@@ -77,8 +77,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Thousands of tests, and what they import, are there until the end: only what comes later is
-    looked through, and not after each 700 objects, of which a configuration has 300,000."""
+    """Keeps the collected tests and their modules out of garbage collection, and raises the
+    threshold of 700 objects: a configuration has 300,000."""
     gc.disable()
     try:
         return (yield)

@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long a test waits for what must come, before it says that it hangs. VCMTS_TEST_PATIENCE
-multiplies all of these times: devtools/test-under-load sets it, as it makes the machine slow.
-"""
+"""Waits for a condition with a timeout. VCMTS_TEST_PATIENCE multiplies all timeouts;
+devtools/test-under-load sets it, as it slows the machine down."""
 
 import os
 import time
 from collections.abc import Callable
 
 PATIENCE = float(os.environ.get("VCMTS_TEST_PATIENCE", "1"))
-# Of one program or one state. Nothing but a hang takes so long.
+# Seconds for one program to end or one condition to become true. Only a hang takes so long.
 TIMEOUT = 300 * PATIENCE
 POLL_S = 0.02
 
 
 def within(condition: Callable[[], bool], timeout: float = TIMEOUT) -> bool:
-    """Waits for a state; whether it came."""
+    """Waits for the condition. Returns whether it became true in time."""
     deadline = time.monotonic() + timeout
     while not condition():
         if time.monotonic() >= deadline:
@@ -24,5 +23,5 @@ def within(condition: Callable[[], bool], timeout: float = TIMEOUT) -> bool:
 
 
 def until(condition: Callable[[], bool], what: str, timeout: float = TIMEOUT) -> None:
-    """Waits for a state; how long it takes is the machine's."""
-    assert within(condition, timeout), f"in vain: {what}"
+    """Waits for the condition, and fails the test if it does not become true in time."""
+    assert within(condition, timeout), f"timed out: {what}"

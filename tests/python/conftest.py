@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the tool refuses; and where machines that `vcmts host` prepares are made: of hundreds of
-small files and folders each, which take a disk a hundred times as long as memory. devtools/test
-says where there is some."""
+"""Fixtures: `expect_error` runs the tool and checks its error; `tmp_path` of host and layout tests
+is in memory. Such a test makes hundreds of small files, which takes a disk 100 times as long.
+devtools/test sets VCMTS_TEST_MEMORY to a folder in memory."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ import pytest
 
 from vcmts import cli
 
-Refuses = Callable[..., None]
+ExpectError = Callable[..., None]
 MEMORY = os.environ.get("VCMTS_TEST_MEMORY")
 
 
@@ -28,12 +28,13 @@ def tmp_path(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def refuses(capfd: pytest.CaptureFixture[str]) -> Refuses:
-    """The tool with these words: status 2, one line with what is to be said, and no output."""
+def expect_error(capfd: pytest.CaptureFixture[str]) -> ExpectError:
+    """Runs the tool with the arguments. Expects status 2, one line with `message` on stderr, and no
+    output."""
 
-    def refused(said: str, *words: str) -> None:
-        assert cli.main(words) == 2
+    def check(message: str, *arguments: str) -> None:
+        assert cli.main(arguments) == 2
         out, error = capfd.readouterr()
-        assert said in error and error.count("\n") == 1 and out == "", error
+        assert message in error and error.count("\n") == 1 and out == "", error
 
-    return refused
+    return check

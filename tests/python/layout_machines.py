@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines as their /sys and /proc tell of them, and service groups to place on them."""
+"""Makes files of /sys and /proc that describe machines, and server files with service groups to
+place on them."""
 
 import json
 from collections.abc import Sequence
@@ -11,91 +12,93 @@ from vcmts import cli
 
 
 @dataclass(frozen=True)
-class Recorded:
-    """Numbers are dealt out as Linux does it on most servers: first a thread of every physical
-    core, socket by socket, then the second threads. A socket is a NUMA node."""
+class HostSpec:
+    """A machine to describe. CPUs are numbered as Linux numbers them on most servers: the first
+    threads of all physical cores, socket by socket, then the second threads. A socket is a NUMA
+    node. Lists of CPUs are as in the kernel: "0-3,8"."""
 
     sockets: int = 1
-    cores: int = 8  # physical ones of a socket
+    cores: int = 8  # physical ones per socket
     threads: int = 1
     offline: str = ""
     isolated: str = ""
     tickless: str = ""
-    affinity: str = ""  # all that are online where not given
+    affinity: str = ""  # default: all online CPUs
     cpuset: str = ""
-    version: int = 2  # of control groups
+    cgroup_version: int = 2
     quota: str = ""  # as cpu.max
-    devices: tuple[tuple[str, str, int], ...] = ()  # PCI address, class, node
-    interface: int | None = None  # NUMA node of enp1s0
+    pci_devices: tuple[tuple[str, str, int], ...] = ()  # PCI address, class, NUMA node
+    interface_node: int | None = None  # NUMA node of enp1s0
 
     def physical(self) -> int:
         return self.sockets * self.cores
 
 
-def listed(text: str) -> set[int]:
-    found = set()
+def parse_cpu_list(text: str) -> set[int]:
+    cpus = set()
     for part in text.split(",") if text else []:
         first, _, last = part.partition("-")
-        found |= set(range(int(first), int(last or first) + 1))
-    return found
+        cpus |= set(range(int(first), int(last or first) + 1))
+    return cpus
 
 
-def text_of(cores: Sequence[int]) -> str:
+def format_cpu_list(cores: Sequence[int]) -> str:
     return ",".join(map(str, cores))
 
 
-def put(path: Path, text: str) -> None:
+def write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text + "\n", encoding="utf-8")
 
 
-def put_cores(root: Path, machine: Recorded) -> list[int]:
-    """Returns those that are online."""
+def write_cpus(root: Path, machine: HostSpec) -> list[int]:
+    """Writes the files of CPUs. Returns the online ones."""
     cpus, count = root / "sys/devices/system/cpu", machine.physical() * machine.threads
-    online = [n for n in range(count) if n not in listed(machine.offline)]
-    put(cpus / "present", f"0-{count - 1}")
-    put(cpus / "online", text_of(online))
-    put(cpus / "isolated", machine.isolated)
-    put(cpus / "nohz_full", machine.tickless or "(null)")
+    online = [n for n in range(count) if n not in parse_cpu_list(machine.offline)]
+    write(cpus / "present", f"0-{count - 1}")
+    write(cpus / "online", format_cpu_list(online))
+    write(cpus / "isolated", machine.isolated)
+    write(cpus / "nohz_full", machine.tickless or "(null)")
     for node in range(machine.sockets):
-        mine = [n for n in online if n % machine.physical() // machine.cores == node]
-        put(root / f"sys/devices/system/node/node{node}/cpulist", text_of(mine))
-        for n in mine:
+        local = [n for n in online if n % machine.physical() // machine.cores == node]
+        write(root / f"sys/devices/system/node/node{node}/cpulist", format_cpu_list(local))
+        for n in local:
             siblings = [s for s in online if s % machine.physical() == n % machine.physical()]
             topology = cpus / f"cpu{n}/topology"
-            put(topology / "physical_package_id", str(node))
-            put(topology / "thread_siblings_list", text_of(siblings))
+            write(topology / "physical_package_id", str(node))
+            write(topology / "thread_siblings_list", format_cpu_list(siblings))
     return online
 
 
-def record(root: Path, machine: Recorded) -> Path:
-    online = put_cores(root, machine)
-    put(
+def write_host(root: Path, machine: HostSpec) -> Path:
+    """Writes all files of the machine below `root`, and returns it."""
+    online = write_cpus(root, machine)
+    write(
         root / "proc/self/status",
-        f"Name:\tx\nCpus_allowed_list:\t{machine.affinity or text_of(online)}",
+        f"Name:\tx\nCpus_allowed_list:\t{machine.affinity or format_cpu_list(online)}",
     )
     base = root / "sys/fs/cgroup"
-    if machine.version == 2:
-        put(root / "proc/self/cgroup", "0::/box/inner")
-        # the controller is not in use for the inner group
-        put(base / "box/cpuset.cpus.effective", machine.cpuset)
-        put(base / "box/inner/cpu.max", machine.quota or "max 100000")
+    if machine.cgroup_version == 2:
+        write(root / "proc/self/cgroup", "0::/box/inner")
+        # the cpuset controller is not enabled for the inner group
+        write(base / "box/cpuset.cpus.effective", machine.cpuset)
+        write(base / "box/inner/cpu.max", machine.quota or "max 100000")
     else:
-        put(root / "proc/self/cgroup", "5:cpuset:/docker/4711\n3:cpu,cpuacct:/docker/4711\n0::/")
+        write(root / "proc/self/cgroup", "5:cpuset:/docker/4711\n3:cpu,cpuacct:/docker/4711\n0::/")
         # a container sees its own group as the root
-        put(base / "cpuset/cpuset.cpus", machine.cpuset)
+        write(base / "cpuset/cpuset.cpus", machine.cpuset)
         quota, _, period = (machine.quota or "-1 100000").partition(" ")
-        put(base / "cpu/cpu.cfs_quota_us", quota)
-        put(base / "cpu/cpu.cfs_period_us", period)
-    for address, kind, node in machine.devices:
-        put(root / f"sys/bus/pci/devices/{address}/class", kind)
-        put(root / f"sys/bus/pci/devices/{address}/numa_node", str(node))
-    if machine.interface is not None:
-        put(root / "sys/class/net/enp1s0/device/numa_node", str(machine.interface))
+        write(base / "cpu/cpu.cfs_quota_us", quota)
+        write(base / "cpu/cpu.cfs_period_us", period)
+    for address, kind, node in machine.pci_devices:
+        write(root / f"sys/bus/pci/devices/{address}/class", kind)
+        write(root / f"sys/bus/pci/devices/{address}/numa_node", str(node))
+    if machine.interface_node is not None:
+        write(root / "sys/class/net/enp1s0/device/numa_node", str(machine.interface_node))
     return root
 
 
-def item(number: int, upstream: bool, threads: str) -> str:
+def service_group_item(number: int, upstream: bool, threads: str) -> str:
     channel = (
         f"upstream_channels: [{{id: 1, type: ofdma, rate: 1 Gbps, session: {number}}}], "
         if upstream
@@ -109,17 +112,18 @@ def item(number: int, upstream: bool, threads: str) -> str:
     )
 
 
-def server(
+def server_yaml(
     threads: str,
     upstreams: Sequence[bool],
     *,
     own: dict[int, str] | None = None,
     network: str = "",
 ) -> str:
-    """A server file: what it says of threads, for all groups and for single ones by their id."""
+    """A server file. `threads` is the setting for all groups, `own` that of single groups by their
+    id, `upstreams` whether each group has an upstream channel."""
     ports = f"ports: {{network: {{device: '{network}'}}}}\n" if network else ""
     items = [
-        item(number, upstream, (own or {}).get(number, ""))
+        service_group_item(number, upstream, (own or {}).get(number, ""))
         for number, upstream in enumerate(upstreams, 1)
     ]
     return (
@@ -128,11 +132,14 @@ def server(
     )
 
 
-def explained(place: Path, machine: Recorded, text: str, *words: str) -> tuple[int, dict[str, Any]]:
-    """Exit status and answer of `vcmts layout` for a server file on a recorded machine."""
-    root, path, result = record(place / "machine", machine), place / "server.yaml", place / "l.json"
+def run_layout(
+    folder: Path, machine: HostSpec, text: str, *args: str
+) -> tuple[int, dict[str, Any]]:
+    """Returns exit status and JSON of `vcmts layout` for a server file on a described machine."""
+    root, path = write_host(folder / "machine", machine), folder / "server.yaml"
+    result = folder / "layout.json"
     path.write_text(text, encoding="utf-8")
     given = ("--config", str(path), "--machine", str(root), "--json", str(result))
-    status = cli.main(["layout", *given, *words])
-    found: dict[str, Any] = json.loads(result.read_text(encoding="utf-8"))
-    return status, found
+    status = cli.main(["layout", *given, *args])
+    answer: dict[str, Any] = json.loads(result.read_text(encoding="utf-8"))
+    return status, answer

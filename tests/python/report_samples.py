@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measurements of every kind, made by a formula: what a report of them must say is known."""
+"""Measurements of every kind, computed by formulas that tests of reports know."""
 
 import math
 from typing import Any
@@ -195,18 +195,18 @@ def throughput(scale: float = 1.0) -> Json:
     return measurement("throughput", results, **more, repeats=3, upstream_share=0.15)
 
 
-def trial(asked: float, verdict: str, lost: int, descheduled: int) -> Json:
-    ways = {"downstream": asked / 1.15, "upstream": asked - asked / 1.15}
+def trial(gbps: float, verdict: str, lost: int, descheduled: int) -> Json:
+    rates = {"downstream": gbps / 1.15, "upstream": gbps - gbps / 1.15}
     gaps = {"count": descheduled, "longest_us": 1500.0 * (descheduled > 0)}
     return {
         "search": 1,
-        "asked_gbps": ways,
-        "gbps": ways,
+        "asked_gbps": rates,
+        "gbps": rates,
         "verdict": verdict,
         "bound_by": None if verdict == "passed" else "data plane",
         "why": "",
-        "sent": dict.fromkeys(ways, 1000000),
-        "proven": dict.fromkeys(ways, 1000000),
+        "sent": dict.fromkeys(rates, 1000000),
+        "proven": dict.fromkeys(rates, 1000000),
         "lost": {"downstream": lost, "upstream": 0},
         "descheduled": gaps,
         "busy_share": [0.9],
@@ -215,10 +215,10 @@ def trial(asked: float, verdict: str, lost: int, descheduled: int) -> Json:
 
 
 def percentiles(mean: float) -> Json:
-    """Of an exponential distribution, whose quantiles are known."""
+    """Percentiles and histogram (us) of an exponential distribution."""
     shares = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99_9": 0.999}
     shares |= {"p99_99": 0.9999, "p99_999": 0.99999}
-    found: Json = {"mean": mean, **{k: -mean * math.log(1 - p) for k, p in shares.items()}}
+    result: Json = {"mean": mean, **{k: -mean * math.log(1 - p) for k, p in shares.items()}}
     histogram, total, before = [], 1000000, 0
     for step in range(1, 260):
         us = mean * 0.02 * 1.045**step
@@ -226,9 +226,9 @@ def percentiles(mean: float) -> Json:
         if below > before:
             histogram.append([us, below - before])
         before = below
-    found["max"] = histogram[-1][0]
-    found["histogram"] = histogram
-    return found
+    result["max"] = histogram[-1][0]
+    result["histogram"] = histogram
+    return result
 
 
 def latency() -> Json:
@@ -258,12 +258,12 @@ def power_result(what: str, unit: str, value: float, **more: Any) -> Json:
 
 
 def power_steps(idle: str, load: float, lost: int, **more: Any) -> Json:
-    seen = {"verdict": "failed" if lost else "passed", "steps": 1000, "lost": lost, "sent": 10**6}
-    governed = {"policy": "saving", "queues": True, "jumps_a_step": 1.0, "disturbed": False}
-    found = {"what": "steps", "idle": idle, "load": load, "steps": 1000, "lost": lost}
-    found |= {"unit": "packets", "value": lost, "min": lost, "max": lost, "runs": 1}
-    found |= {"values": [lost], "repeated": 50, "repeated_lost": 7, "trials": [seen], "sent": 10**6}
-    return found | governed | more
+    run = {"verdict": "failed" if lost else "passed", "steps": 1000, "lost": lost, "sent": 10**6}
+    governor = {"policy": "saving", "queues": True, "jumps_a_step": 1.0, "disturbed": False}
+    result = {"what": "steps", "idle": idle, "load": load, "steps": 1000, "lost": lost}
+    result |= {"unit": "packets", "value": lost, "min": lost, "max": lost, "runs": 1}
+    result |= {"values": [lost], "repeated": 50, "repeated_lost": 7, "trials": [run], "sent": 10**6}
+    return result | governor | more
 
 
 def power() -> Json:
@@ -274,11 +274,11 @@ def power() -> Json:
         results.append(power_steps("poll", load, 0, policy="none", jumps_a_step=None, steps=250))
     for load in (0.1, 0.5, 0.9):
         for way in STAGES:
-            where = {"idle": "spin", "load": load, "direction": way, "disturbed": load == 0.9}
+            labels = {"idle": "spin", "load": load, "direction": way, "disturbed": load == 0.9}
             for key, more in (("mean", 1.5), ("p99_9", 12.0)):
                 pairs = [[40.0, 40.0 + more]] * 5
-                one = power_result(f"latency.{key}", "us", more, pairs=pairs, **where)
-                results.append(one)
+                added = power_result(f"latency.{key}", "us", more, pairs=pairs, **labels)
+                results.append(added)
     pairs = [[900.0, 903.0]] * 5
     results.append(power_result("cost", "times", 1.003, idle="spin", load=1.0, pairs=pairs))
     for kind, paused, cpu, first in (("spin", 0.97, 1.0, 30.0), ("sleep", 0.9, 0.01, 120.0)):
@@ -286,8 +286,8 @@ def power() -> Json:
         results.append(power_result("cpu", "cores", cpu, idle=kind))
         for apart in (0.1, 1.5):
             for key, more in (("p50", 0.0), ("p99", 20.0), ("max", 25.0)):
-                where = {"idle": kind, "apart_seconds": apart}
-                results.append(power_result(f"first.{key}", "us", first + more, **where))
+                labels = {"idle": kind, "apart_seconds": apart}
+                results.append(power_result(f"first.{key}", "us", first + more, **labels))
     return measurement(
         "power",
         results,
@@ -315,8 +315,8 @@ def goals() -> Json:
     return measurement("goals", results, not_measured={"cores": "needs two cores"})
 
 
-def every_kind() -> dict[str, Json]:
-    makers = {"pipeline": pipeline, "cost": cost, "scheduler": scheduler}
-    found = {kind: maker() for kind, maker in makers.items()}
-    found |= {"throughput": throughput(), "latency": latency(), "power": power()}
-    return {**found, "goals": goals()}
+def all_kinds() -> dict[str, Json]:
+    functions = {"pipeline": pipeline, "cost": cost, "scheduler": scheduler}
+    samples = {kind: function() for kind, function in functions.items()}
+    samples |= {"throughput": throughput(), "latency": latency(), "power": power()}
+    return {**samples, "goals": goals()}

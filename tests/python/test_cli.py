@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line: exit status 2 and one line for a mistake, from any directory."""
+"""Tests the command line: exit statuses, error messages of one line, `show`, `validate`, `replay`
+and the rates of `run`."""
 
 import os
 import re
@@ -15,7 +16,7 @@ from vcmts import cli, paths
 from vcmts.run import command as run
 from vcmts.run import complaints, rates
 
-# The shortest that is good, and one that says much.
+# The shortest valid service group, and one that uses most settings.
 SHORT = """
 channels: [{id: 1, type: ofdm, rate: 1.89 Gbps, session: 1}]
 bonding_groups: [{id: 1, channels: [1]}]
@@ -71,7 +72,7 @@ def one_line(text: str) -> bool:
 
 
 @pytest.fixture
-def empty_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("VCMTS_BUILD", str(tmp_path))
     return tmp_path
 
@@ -84,24 +85,24 @@ def empty_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ["replay", "--config", "sg.yaml", "--network-in", "x", "--rphy-out", "y"],
     ],
 )
-def test_program_that_is_not_built(
-    arguments: list[str], empty_build: Path, capfd: pytest.CaptureFixture[str]
+def test_missing_program_is_an_error(
+    arguments: list[str], build: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(arguments) == 2
     error = capfd.readouterr().err
     assert one_line(error)
-    assert "vcmtsd" in error and str(empty_build) in error and "make build" in error
+    assert "vcmtsd" in error and str(build) in error and "make build" in error
 
 
 @pytest.mark.parametrize("arguments", [[], ["nonsense"], ["replay"], ["replay", "--nonsense"]])
-def test_wrong_arguments(arguments: list[str]) -> None:
+def test_wrong_arguments_exit_with_2(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         cli.main(arguments)
     assert ended.value.code == 2
 
 
-def stand_in(build: Path, status: int) -> Path:
-    """A vcmtsd that writes down its arguments and ends with `status`."""
+def write_vcmtsd_stub(build: Path, status: int) -> Path:
+    """Writes a vcmtsd that appends its arguments to the returned file and exits with `status`."""
     program = build / "src" / "vcmtsd"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" >>"{build}/arguments"\nexit {status}\n')
@@ -117,24 +118,24 @@ UPSTREAM_REPLAY = [
 
 
 def tool(*arguments: str) -> "subprocess.Popen[bytes]":
-    """The tool as a process of its own, with this one's environment."""
+    """Starts the tool as a process with the environment of this one."""
     environment = os.environ | {"PYTHONPATH": str(paths.CHECKOUT / "tools")}
     return subprocess.Popen([sys.executable, "-m", "vcmts", *arguments], env=environment)
 
 
 @pytest.mark.parametrize("status", [0, 1, 2])
 @pytest.mark.parametrize("words", [REPLAY, UPSTREAM_REPLAY, REPLAY[:3]])
-def test_replay_hands_over(words: list[str], status: int, empty_build: Path) -> None:
-    """All of it: what is missing or too much is vcmtsd's to tell."""
-    arguments = stand_in(empty_build, status)
+def test_replay_passes_on_arguments(words: list[str], status: int, build: Path) -> None:
+    """All arguments reach vcmtsd, which reports missing and wrong ones."""
+    arguments = write_vcmtsd_stub(build, status)
     assert tool(*words).wait(TIMEOUT) == status
     assert arguments.read_text().split() == words
 
 
-def test_replay_becomes_vcmtsd(empty_build: Path) -> None:
-    """A signal to the tool is one to vcmtsd: there is one process."""
-    arguments = stand_in(empty_build, 0)
-    vcmtsd = empty_build / "src" / "vcmtsd"
+def test_replay_is_one_process(build: Path) -> None:
+    """The tool is replaced by vcmtsd, so a signal to its process reaches vcmtsd."""
+    arguments = write_vcmtsd_stub(build, 0)
+    vcmtsd = build / "src" / "vcmtsd"
     vcmtsd.write_text(
         f'#!/bin/sh\ntrap "kill $!; exit 7" TERM\necho $$ >"{arguments}"\nsleep 60 & wait\n'
     )
@@ -148,8 +149,8 @@ def test_replay_becomes_vcmtsd(empty_build: Path) -> None:
 
 
 @pytest.mark.parametrize(("status", "expected"), [(0, 0), (1, 2), (139, 2)])
-def test_validate_checks_every_file(status: int, expected: int, empty_build: Path) -> None:
-    arguments = stand_in(empty_build, status)
+def test_validate_checks_every_file(status: int, expected: int, build: Path) -> None:
+    arguments = write_vcmtsd_stub(build, status)
     assert cli.main(["validate", "a.yaml", "b.yaml"]) == expected
     assert arguments.read_text().split() == [
         *("check", "--config", "a.yaml"),
@@ -157,16 +158,16 @@ def test_validate_checks_every_file(status: int, expected: int, empty_build: Pat
     ]
 
 
-def test_missing_module_is_one_line(
+def test_missing_module_is_reported_in_one_line(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(cli.COMMANDS, "imaginary", "is not there")
+    monkeypatch.setitem(cli.COMMANDS, "imaginary", "does not exist")
     assert cli.main(["imaginary"]) == 2
     error = capfd.readouterr().err
     assert one_line(error) and "vcmts.imaginary" in error
 
 
-FACTS = {"capacity": 10_000_000_000, "upstream_capacity": 4_000_000_000}
+CAPACITIES = {"capacity": 10_000_000_000, "upstream_capacity": 4_000_000_000}
 
 
 @pytest.mark.parametrize(
@@ -190,11 +191,11 @@ FACTS = {"capacity": 10_000_000_000, "upstream_capacity": 4_000_000_000}
         (["--rate", "banana"], {}, ("banana", "600000000 bps")),
     ],
 )
-def test_rates_of_a_run(
+def test_run_rates_follow_options_and_capacity(
     options: list[str], facts: dict[str, int], expected: tuple[str, str]
 ) -> None:
     given = cli.parser_for(["run"]).parse_args(["run", *options])
-    assert rates.rates_of(FACTS | facts, given) == rates.Rates(*expected)
+    assert rates.rates_of(CAPACITIES | facts, given) == rates.Rates(*expected)
 
 
 @pytest.mark.parametrize(
@@ -205,10 +206,10 @@ def test_rates_of_a_run(
         (["--rate", "0", "--upstream-share", "20%"], {}),
     ],
 )
-def test_a_run_of_nothing(options: list[str], facts: dict[str, int]) -> None:
+def test_run_without_traffic_is_refused(options: list[str], facts: dict[str, int]) -> None:
     given = cli.parser_for(["run"]).parse_args(["run", *options])
     with pytest.raises(paths.MistakeError, match="--rate"):
-        rates.rates_of(FACTS | facts, given)
+        rates.rates_of(CAPACITIES | facts, given)
 
 
 @pytest.mark.parametrize(
@@ -221,17 +222,17 @@ def test_a_run_of_nothing(options: list[str], facts: dict[str, int]) -> None:
         (["-5"], ["-5"]),
     ],
 )
-def test_a_value_may_be_negative(words: list[str], expected: list[str]) -> None:
-    """What is wrong with it says the program that reads it."""
+def test_negative_value_is_joined_to_its_option(words: list[str], expected: list[str]) -> None:
+    """The program that reads the value refuses it."""
     assert cli.joined(words) == expected
 
 
-def test_messages_name_options_of_the_tool() -> None:
-    said = (
+def test_messages_of_traffic_name_options_of_run() -> None:
+    message = (
         "vcmts-traffic: --upstream-mix: 9: allowed: sizes\ntraffic: --mix: 9: allowed\n"
         "Try `vcmts-traffic --help' or `vcmts-traffic --usage' for more information.\n"
     )
-    assert run.in_our_words(said) == (
+    assert run.in_our_words(message) == (
         "vcmts: --upstream-traffic: 9: allowed: sizes\nvcmts: --traffic: 9: allowed\n"
         "Try `vcmts run --help' for more information.\n"
     )
@@ -250,14 +251,14 @@ def test_messages_name_options_of_the_tool() -> None:
         ["--upstream-share", "15%", "--rate", "banana"],
     ],
 )
-def test_shares_that_are_none(options: list[str]) -> None:
+def test_invalid_upstream_share_is_refused(options: list[str]) -> None:
     given = cli.parser_for(["run"]).parse_args(["run", *options])
     with pytest.raises(paths.MistakeError, match=r"^--upstream-share: found .* allowed: "):
-        rates.rates_of(FACTS, given)
+        rates.rates_of(CAPACITIES, given)
 
 
 @pytest.mark.parametrize(
-    ("sent", "packets", "asked", "told"),
+    ("sent", "packets", "wanted", "warned"),
     [
         (0.949, 100, 1.0, True),
         (0.951, 100, 1.0, False),
@@ -266,42 +267,42 @@ def test_shares_that_are_none(options: list[str]) -> None:
         (2.0, 100, 1.0, False),
     ],
 )
-def test_a_rate_that_was_missed(
-    sent: float, packets: int, asked: float | None, told: bool, capfd: pytest.CaptureFixture[str]
+def test_missed_rate_is_reported(
+    sent: float, packets: int, wanted: float | None, warned: bool, capfd: pytest.CaptureFixture[str]
 ) -> None:
     part = {
         "sent": packets,
         "sent_bytes": sent * 2e9 / 8,
         "seconds": 2.0,
         "sent_seconds": 2.0,
-        "asked_gbps": asked,
+        "asked_gbps": wanted,
     }
     complaints.of_low_rates({"upstream": part})
-    said = capfd.readouterr().err
-    assert (one_line(said) and "upstream" in said and "rate asked for" in said) == told
-    assert bool(said) == told
+    error = capfd.readouterr().err
+    assert (one_line(error) and "upstream" in error and "rate asked for" in error) == warned
+    assert bool(error) == warned
 
 
-def test_help_tells_the_impairments(capfd: pytest.CaptureFixture[str]) -> None:
-    """All that vcmts-traffic knows, and no others."""
+def test_help_lists_all_impairments(capfd: pytest.CaptureFixture[str]) -> None:
+    """The list is that of vcmts-traffic."""
     with pytest.raises(SystemExit):
         cli.main(["impairments", "--help"])
-    told = capfd.readouterr().out.split("knows:")[1]
+    listed = capfd.readouterr().out.split("knows:")[1]
     traffic = subprocess.check_output([paths.program("vcmts-traffic"), "--help"], text=True)
     known = re.findall(r"^  ([a-z-]+)(?: {2,}|$)", traffic.split("knows:")[1], re.MULTILINE)
-    assert sorted(re.findall(r"^  ([a-z-]+) {2,}", told, re.MULTILINE)) == sorted(known)
+    assert sorted(re.findall(r"^  ([a-z-]+) {2,}", listed, re.MULTILINE)) == sorted(known)
     assert len(known) > 10
 
 
-def shown(text: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> str:
+def run_show(text: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> str:
     config = folder / "short.yaml"
     config.write_text(text)
     assert cli.main(["show", str(config)]) == 0
     return " ".join(capfd.readouterr().out.split())
 
 
-def test_show(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert shown(LONG, tmp_path, capfd) == (
+def test_show_prints_settings(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run_show(LONG, tmp_path, capfd) == (
         "two-modems "
         "service group 0x07 "
         "downstream channels 2 x ofdm 1.89 Gbps, 1 x sc-qam 42.24 Mbps "
@@ -328,9 +329,9 @@ def test_show(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     )
 
 
-def test_show_tells_the_defaults(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """What vcmtsd takes where the file says nothing."""
-    assert shown(SHORT, tmp_path, capfd) == (
+def test_show_prints_defaults(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Those of vcmtsd."""
+    assert run_show(SHORT, tmp_path, capfd) == (
         "short "
         "service group 1 "
         "downstream channels 1 x ofdm 1.89 Gbps "
@@ -352,21 +353,20 @@ def test_show_tells_the_defaults(tmp_path: Path, capfd: pytest.CaptureFixture[st
     "content",
     ["", "[1, 2]", "a: [", "\x00", "modems: 3", SHORT + "rphy: 1\n", SHORT + "rate_limit: 1\n"],
 )
-def test_show_of_a_broken_file(
+def test_show_of_invalid_file_prints_errors_of_validate(
     content: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The same words as those of validate, and no table."""
     config = tmp_path / "sg.yaml"
     config.write_text(content)
     assert cli.main(["validate", str(config)]) == 2
-    said = capfd.readouterr().err
+    error = capfd.readouterr().err
     assert cli.main(["show", str(config)]) == 2
-    assert capfd.readouterr() == ("", said)
-    assert said.startswith(f"{config}:")
+    assert capfd.readouterr() == ("", error)
+    assert error.startswith(f"{config}:")
 
 
-def test_show_of_a_pipe() -> None:
-    """vcmtsd has read it all: nothing is left to be shown."""
+def test_show_refuses_a_pipe() -> None:
+    """vcmtsd reads the whole pipe, so nothing is left for the table."""
     ended = subprocess.run(
         [sys.executable, "-m", "vcmts", "show", "/dev/stdin"],
         env=os.environ | {"PYTHONPATH": str(paths.CHECKOUT / "tools")},
@@ -379,7 +379,7 @@ def test_show_of_a_pipe() -> None:
     assert one_line(ended.stderr) and "pipe" in ended.stderr
 
 
-def test_launcher_from_another_directory(tmp_path: Path) -> None:
+def test_launcher_runs_through_a_symlink(tmp_path: Path) -> None:
     link = tmp_path / "vcmts"
     link.symlink_to(paths.CHECKOUT / "vcmts")
     ended = subprocess.run(

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tool and the packages beside it: which of them know which."""
+"""Tests which Python packages import each other."""
 
 import re
 
 from vcmts import cli, paths
 
 
-def test_the_tool_needs_no_planner() -> None:
-    """Planning and host preparation stand beside it: only the names of their commands are known."""
+def test_vcmts_does_not_import_planning_or_host() -> None:
+    """`planning` and `host` depend on `vcmts`, which knows only the names of their commands."""
     tool = paths.CHECKOUT / "tools" / "vcmts"
-    reaching = [
+    importing = [
         path.relative_to(tool)
         for path in tool.rglob("*.py")
         if path.relative_to(tool).parts[0] != "docs"
         and re.search(r"^ *(from|import) (planning|host)\b", path.read_text(), re.MULTILINE)
     ]
-    assert reaching == []
+    assert importing == []
 
 
-def test_commands_of_packages_beside_the_tool() -> None:
+def test_commands_of_other_packages_load() -> None:
     for command, package in cli.BESIDE.items():
         assert cli.load(command).__name__ == f"{package}.command"

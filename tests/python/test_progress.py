@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Progress on a terminal and elsewhere, and the time left."""
+"""Tests progress.py: the remaining time, lines on a file, and a bar on a terminal (a pty)."""
 
 import io
 import os
@@ -26,18 +26,18 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
     yield clock
 
 
-def test_the_time_left_follows_from_the_speed_so_far() -> None:
+def test_time_left_is_extrapolated() -> None:
     assert progress.left(30, 1, 4) == "1:30 left"
     assert progress.left(30, 4, 4) == "0:00 left"
     assert progress.left(30, 5, 4) == "0:00 left"
 
 
-def test_there_is_no_time_left_before_anything_is_done() -> None:
+def test_time_left_is_empty_before_the_first_step() -> None:
     assert progress.left(30, 0, 4) == ""
     assert progress.left(0, 0, 0) == ""
 
 
-def test_short_work_says_nothing(clock: Clock) -> None:
+def test_short_work_prints_nothing(clock: Clock) -> None:
     out = io.StringIO()
     with progress.progress("short", 2, out) as p:
         clock.now += 0.9
@@ -47,7 +47,7 @@ def test_short_work_says_nothing(clock: Clock) -> None:
     assert out.getvalue() == ""
 
 
-def test_long_work_says_a_line_now_and_then(clock: Clock) -> None:
+def test_long_work_prints_lines(clock: Clock) -> None:
     out = io.StringIO()
     with progress.progress("long", 100, out) as p:
         for step in range(100):
@@ -59,26 +59,26 @@ def test_long_work_says_a_line_now_and_then(clock: Clock) -> None:
     assert len(lines) == 5
 
 
-def shown_on_terminal(kind: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What a terminal of this kind gets of a progress of 40 %."""
+def output_on_terminal(kind: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Returns what a terminal with this $TERM receives for 40 % of progress."""
     monkeypatch.setenv("TERM", kind)
-    ours, theirs = pty.openpty()
-    with open(theirs, "w", encoding="utf-8") as out, progress.progress("bar", 10, out) as p:
+    controller, terminal = pty.openpty()
+    with open(terminal, "w", encoding="utf-8") as out, progress.progress("bar", 10, out) as p:
         p.at(4, "half way [bold]")
     text = ""
-    with suppress(OSError):  # what the terminal says when nobody has its other end any more
+    with suppress(OSError):  # EIO: the other end is closed
         while True:
-            text += os.read(ours, 65536).decode()
-    os.close(ours)
+            text += os.read(controller, 65536).decode()
+    os.close(controller)
     return text
 
 
-def test_a_terminal_gets_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = shown_on_terminal("xterm", monkeypatch)
+def test_terminal_shows_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = output_on_terminal("xterm", monkeypatch)
     assert "bar" in text and "40%" in text and "half way [bold]" in text
 
 
-def test_a_terminal_that_moves_no_cursor_gets_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dumb_terminal_shows_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "QUIET_SECONDS", -1.0)
-    text = shown_on_terminal("dumb", monkeypatch)
+    text = output_on_terminal("dumb", monkeypatch)
     assert text == "bar: 40%, 0:00 left, half way [bold]\r\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What may be a key is told by its length, in Python as in C."""
+"""Tests that messages show strings that may be keys by their length only."""
 
 import pytest
 import yaml
@@ -12,7 +12,7 @@ KEY = "5ec4e7b01dface9f8a7d3b6c2e1f4058"
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         (KEY, "(32 characters, not shown)"),
         (f"key {KEY}, and", "key (32 characters, not shown), and"),
@@ -31,8 +31,8 @@ KEY = "5ec4e7b01dface9f8a7d3b6c2e1f4058"
         ("", ""),
     ],
 )
-def test_what_is_shown(text: str, told: str) -> None:
-    assert shown(text) == told
+def test_hex_of_16_digits_is_not_shown(text: str, expected: str) -> None:
+    assert shown(text) == expected
 
 
 @pytest.mark.parametrize("loader", [yamls.LOADER, yaml.SafeLoader, yaml.BaseLoader])
@@ -41,20 +41,20 @@ def test_what_is_shown(text: str, told: str) -> None:
     [f"a: *{KEY}", f"a: !{KEY} 1", f'a: "{KEY}', f"a: @{KEY}", f"a: {KEY}: b", f"a: \0{KEY}",
      f"{{a: [{KEY}", f"&{KEY} a: &{KEY} b"],
 )  # fmt: skip
-def test_mistakes_in_yaml(text: str, loader: type[yaml.SafeLoader]) -> None:
+def test_yaml_errors_do_not_show_keys(text: str, loader: type[yaml.SafeLoader]) -> None:
     try:
         yaml.load(text, Loader=loader)
     except yaml.YAMLError as error:
         assert KEY[:6] not in yaml_fault(error)
 
 
-def test_a_place_is_told() -> None:
+def test_yaml_error_has_a_line() -> None:
     with pytest.raises(yaml.YAMLError) as wrong:
         yamls.safe_load("a: 1\nb: [1, 2\nc: 3\n")
     assert "line 3, column" in yaml_fault(wrong.value)
 
 
-def test_the_last_resort_of_a_pod(
+def test_pod_messages_do_not_show_keys(
     tmp_path: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for json in (True, False):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs that tell how far they are, and what of it reaches whom."""
+"""Tests watch.py: progress lines of a program go to the progress display, its other lines to
+stderr."""
 
 import io
 import os
@@ -17,15 +18,15 @@ from vcmts.progress import Progress
 Step = tuple[int, int, str]
 
 
-def followed(*lines: str) -> tuple[list[Step], list[str]]:
+def follow(*lines: str) -> tuple[list[Step], list[str]]:
     steps: list[Step] = []
-    said: list[str] = []
-    watch.follow(lines, lambda *step: steps.append(step), said.append)
-    return steps, said
+    remarks: list[str] = []
+    watch.follow(lines, lambda *step: steps.append(step), remarks.append)
+    return steps, remarks
 
 
-def test_steps_and_remarks_are_told_apart() -> None:
-    steps, said = followed(
+def test_progress_lines_are_separated_from_remarks() -> None:
+    steps, remarks = follow(
         "vcmts-bench: running on ordinary pages\n",
         "progress 3 20 imix: run 4 of 5\n",
         "progress 4 20\n",
@@ -34,7 +35,7 @@ def test_steps_and_remarks_are_told_apart() -> None:
         " progress 1 2 no\n",
     )
     assert steps == [(3, 20, "imix: run 4 of 5"), (4, 20, "")]
-    assert said == [
+    assert remarks == [
         "vcmts-bench: running on ordinary pages",
         "progress is slow",
         "progress 1 x",
@@ -42,34 +43,36 @@ def test_steps_and_remarks_are_told_apart() -> None:
     ]
 
 
-def shown() -> Progress:
+def progress_of_4_steps() -> Progress:
     return Progress("test", 4, lambda progress: None)
 
 
-def test_the_whole_of_what_is_shown() -> None:
-    whole = shown()
+def test_program_sets_whole_progress() -> None:
+    whole = progress_of_4_steps()
     watch.on(whole)(3, 20, "third")
     assert (whole.done, whole.total, whole.text) == (3, 20, "third")
 
 
-def test_a_part_of_what_is_shown() -> None:
-    whole = shown()
-    tell = watch.part_of(whole, 2)
-    tell(0, 0, "nothing to do")
+def test_program_sets_part_of_progress() -> None:
+    whole = progress_of_4_steps()
+    report = watch.part_of(whole, 2)
+    report(0, 0, "nothing to do")
     assert whole.done == 2
-    tell(5, 20, "a quarter")
+    report(5, 20, "a quarter")
     assert (whole.done, whole.total, whole.text) == (2.25, 4, "a quarter")
 
 
-def program(folder: Path, text: str) -> list[str]:
+def write_program(folder: Path, text: str) -> list[str]:
     path = folder / "program.py"
     path.write_text(text, encoding="utf-8")
     return [sys.executable, str(path)]
 
 
-def test_a_program_that_ends(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_status_and_remarks_are_passed_on(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     steps: list[Step] = []
-    command = program(
+    command = write_program(
         tmp_path,
         """
 import sys
@@ -86,13 +89,13 @@ sys.exit(7)
     assert capfd.readouterr().err == "no text: \N{REPLACEMENT CHARACTER}\na mistake\n"
 
 
-def test_a_signal_reaches_the_program(tmp_path: Path) -> None:
-    """Not its process group: it may end in order, and its last words are heard."""
-    command = program(
+def test_signal_stops_the_program(tmp_path: Path) -> None:
+    """Only the program gets the signal, not its process group. Its last lines are read."""
+    command = write_program(
         tmp_path,
         """
 import os, signal, sys, time
-def stop(number, frame):  # may come while the line before is not yet left: no buffer twice
+def stop(number, frame):  # may interrupt a print: no buffered output
     os.write(2, b"progress 1 2 stopped\\n")
     sys.exit(130)
 signal.signal(signal.SIGINT, stop)
@@ -102,17 +105,17 @@ time.sleep(60)
     )
     steps: list[Step] = []
 
-    def tell(*step: object) -> None:
+    def report(*step: object) -> None:
         steps.append(step)  # type: ignore[arg-type]
         if step[2] == "ready":
             threading.Timer(0, os.kill, (os.getpid(), signal.SIGINT)).start()
 
     with stoppable() as stopped:
-        assert watch.watched(command, tell, stopped) == 130
+        assert watch.watched(command, report, stopped) == 130
     assert stopped.asked
     assert steps == [(0, 2, "ready"), (1, 2, "stopped")]
 
 
-def test_remarks_go_to_stderr(capfd: pytest.CaptureFixture[str]) -> None:
+def test_remarks_go_to_stderr_by_default(capfd: pytest.CaptureFixture[str]) -> None:
     watch.follow(io.StringIO("one\ntwo"), lambda *step: None)
     assert capfd.readouterr().err == "one\ntwo\n"

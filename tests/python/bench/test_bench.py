@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from python.conftest import Refuses
+from python.conftest import ExpectError
 from vcmts import results
 from vcmts.bench import common as bench_common
 from vcmts.bench import cost as bench_cost
@@ -330,5 +330,7 @@ def test_a_measurement_begins_with_its_first_program(
         (["--json", "/nonexistent/out.json"], "vcmts: --json /nonexistent/out.json: No such"),
     ],
 )
-def test_mistakes_name_the_option(what: str, words: list[str], said: str, refuses: Refuses) -> None:
-    refuses(said, "bench", what, *words)
+def test_mistakes_name_the_option(
+    what: str, words: list[str], said: str, expect_error: ExpectError
+) -> None:
+    expect_error(said, "bench", what, *words)

@@ -27,7 +27,7 @@ def given(*words: str) -> argparse.Namespace:
 def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The steps that were taken: each stores a sample, none measures. A report is made of them."""
     taken: list[str] = []
-    samples = report_samples.every_kind()
+    samples = report_samples.all_kinds()
     monkeypatch.setattr(plane, "facts_of", lambda config: {})
     for step in bench_all.STEPS:
         module = importlib.import_module(f"vcmts.bench.{step}")

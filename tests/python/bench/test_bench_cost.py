@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from python.conftest import Refuses
+from python.conftest import ExpectError
 from vcmts.bench import cost as bench_cost
 from vcmts.bench.cost import SWEEPS, Point
 from vcmts.profile import group as profile
@@ -153,5 +153,5 @@ def test_remarks_are_made_once(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("name", ["6ofdm", "0ofdm-0sc-qam_1cms_aes"])
-def test_a_base_that_is_none(name: str, refuses: Refuses) -> None:
-    refuses("", "bench", "cost", "--profile", name)
+def test_a_base_that_is_none(name: str, expect_error: ExpectError) -> None:
+    expect_error("", "bench", "cost", "--profile", name)

@@ -40,7 +40,7 @@ def by_goal(bench: Bench) -> dict[str, Json]:
 def sample(folder: Path, option: str, **what: object) -> list[str]:
     """The words for a stored measurement, which is the sample of its kind but for `what`."""
     path = folder / f"{option}.json"
-    path.write_text(json.dumps(report_samples.every_kind()[option] | what))
+    path.write_text(json.dumps(report_samples.all_kinds()[option] | what))
     return [f"--{option}", str(path)]
 
 
@@ -279,7 +279,7 @@ def test_overlap() -> None:
 
 def test_a_group_that_does_not_start_leaves_the_others(bench: Bench) -> None:
     words = [word for part in ("channels", "modems", "memory") for word in ("--only", part)]
-    assert bench(*QUICK, *words, refuses=[FEW]) == 1
+    assert bench(*QUICK, *words, expect_error=[FEW]) == 1
     file = bench.stored()
     assert [one["goal"] for one in file["results"]] == ["channels", "channels.scheduler", "memory"]
     assert "ended with status 1" in file["not_measured"]["modems"]
@@ -287,7 +287,7 @@ def test_a_group_that_does_not_start_leaves_the_others(bench: Bench) -> None:
 
 
 def test_a_base_that_does_not_start(bench: Bench) -> None:
-    assert bench(*QUICK, refuses=[BASE]) == 1
+    assert bench(*QUICK, expect_error=[BASE]) == 1
     assert "vcmts-bench ended with status 1" in bench.told()[1]
     assert not bench.path.exists()
 

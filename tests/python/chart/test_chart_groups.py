@@ -17,7 +17,7 @@ from python.chart.charts import (
     needs_renderer,
     one_group,
 )
-from python.layout_machines import Recorded, record
+from python.layout_machines import HostSpec, write_host
 from vcmts import yamls
 from vcmts.layout import machine as layout_machine
 from vcmts.pod.render import Source, rendered
@@ -205,7 +205,7 @@ def taken(
         (place / name).write_text(
             text.replace(f"{RUN}/profiles", f"{run}/profiles"), encoding="utf-8"
         )
-        recorded = Files(record(place / f"machine-{name}", Recorded(cores=cores)))
+        recorded = Files(write_host(place / f"machine-{name}", HostSpec(cores=cores)))
         source = Source(
             place / name, run / "vcmts.yaml", layout_machine.read(recorded), recorded, environment
         )

@@ -14,7 +14,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from python.conftest import Refuses
+from python.conftest import ExpectError
 from vcmts import cli, paths, yamls
 from vcmts.profile import group as profile
 from vcmts.profile.size import Sizes
@@ -197,8 +197,8 @@ def test_ports_of_the_caller_are_taken() -> None:
         "6ofdm-0sc-qam_300cms_aes\n",
     ],
 )
-def test_other_names_tell_the_grammar(name: str, refuses: Refuses) -> None:
-    refuses(profile.GRAMMAR, "profile", name)
+def test_other_names_tell_the_grammar(name: str, expect_error: ExpectError) -> None:
+    expect_error(profile.GRAMMAR, "profile", name)
 
 
 def test_command_writes_the_same(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from python.conftest import Refuses
+from python.conftest import ExpectError
 from vcmts import cli, configuration, paths, yamls
 from vcmts.profile import group as one
 from vcmts.profile import server
@@ -160,10 +160,10 @@ def test_given_devices_are_numbered(tmp_path: Path, capsys: pytest.CaptureFixtur
         ),
     ],
 )
-def test_mistakes(words: list[str], said: str, tmp_path: Path, refuses: Refuses) -> None:
+def test_mistakes(words: list[str], said: str, tmp_path: Path, expect_error: ExpectError) -> None:
     kept = tmp_path / "kept.yaml"
     kept.write_text("as it was", encoding="utf-8")
-    refuses(f"vcmts: {said}\n", "profile", NAME, *words, "-o", str(kept))
+    expect_error(f"vcmts: {said}\n", "profile", NAME, *words, "-o", str(kept))
     assert kept.read_text(encoding="utf-8") == "as it was"
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from patience import TIMEOUT, until
-from python.conftest import Refuses
+from python.conftest import ExpectError
 from python.control.top_samples import Service, mac
 from vcmts import cli
 from vcmts.control.client import Client
@@ -235,8 +235,8 @@ def test_once_and_json(service: tuple[str, Service], capsys: pytest.CaptureFixtu
         (("--socket", "/nowhere.sock", "--interval", "nan", "--once"), "allowed: 0.1 to 3600"),
     ],
 )
-def test_mistakes(words: tuple[str, ...], said: str, refuses: Refuses) -> None:
-    refuses(said, "top", *words)
+def test_mistakes(words: tuple[str, ...], said: str, expect_error: ExpectError) -> None:
+    expect_error(said, "top", *words)
 
 
 def test_keys_in_pieces() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from host.prepare.system import NEW, Done, System
-from python.layout_machines import put
+from python.layout_machines import write
 from vcmts.system.files import Files
 
 PCI = "sys/bus/pci"
@@ -60,7 +60,7 @@ class Kernel:
     failing: Done | None = None  # how update-grub ends
 
     def __post_init__(self) -> None:
-        put(self.root / PCI / "drivers_probe", "")
+        write(self.root / PCI / "drivers_probe", "")
         (self.root / "sys/kernel/iommu_groups").mkdir(parents=True, exist_ok=True)
         for nic in self.nics:
             self.plug(nic)
@@ -83,7 +83,7 @@ class Kernel:
             ("numa_node", str(nic.node)),
             ("driver_override", "(null)"),
         ):
-            put(place / name, text)
+            write(place / name, text)
         if nic.most:
             for name, text in (
                 ("sriov_totalvfs", str(nic.most)),
@@ -92,7 +92,7 @@ class Kernel:
                 ("sriov_offset", "16"),
                 ("sriov_stride", "2"),
             ):
-                put(place / name, text)
+                write(place / name, text)
         self.driver_folder(nic.driver)
         if self.iommu:
             group = nic.group or str(len(list((self.root / "sys/kernel/iommu_groups").iterdir())))
@@ -105,7 +105,7 @@ class Kernel:
 
     def driver_folder(self, driver: str) -> None:
         for name in ("bind", "unbind"):
-            put(self.root / PCI / "drivers" / driver / name, "")
+            write(self.root / PCI / "drivers" / driver / name, "")
 
     def nic(self, address: str) -> Nic | None:
         return next((nic for nic in self.nics if nic.address == address), None)
@@ -119,9 +119,9 @@ class Kernel:
         net = self.device(address) / "net" / nic.name
         flags = "0x1003" if nic.up else "0x1002"
         for name, text in (("address", nic.mac), ("flags", flags), ("mtu", "1500")):
-            put(net / name, text)
-        put(net / "speed", "100000")
-        put(self.root / f"proc/sys/net/ipv6/conf/{nic.name}/disable_ipv6", "0")
+            write(net / name, text)
+        write(net / "speed", "100000")
+        write(self.root / f"proc/sys/net/ipv6/conf/{nic.name}/disable_ipv6", "0")
         relink(net / "device", "../..")
         relink(
             self.root / "sys/class/net" / nic.name,
@@ -178,7 +178,7 @@ class Kernel:
             }
             for n in range(count)
         ]
-        put(place / "sriov_numvfs", str(count))
+        write(place / "sriov_numvfs", str(count))
 
     def plug_function(self, card: str, index: int, address: str) -> None:
         place = self.device(address)
@@ -188,7 +188,7 @@ class Kernel:
             ("device", "0x1889"),
             ("driver_override", "(null)"),
         ):
-            put(place / name, text)
+            write(place / name, text)
         relink(place / "physfn", f"../{card}")
         relink(self.device(card) / f"virtfn{index}", f"../{address}")
         if self.iommu:
@@ -222,7 +222,7 @@ class Kernel:
         if path.name == "sriov_numvfs":
             self.functions(address, int(value))
         elif path.name == "driver_override":
-            put(path, value or "(null)")
+            write(path, value or "(null)")
         elif path.name == "unbind":
             self.detach(value)
         elif path.name == "bind":
@@ -230,9 +230,9 @@ class Kernel:
         elif path.name == "drivers_probe":
             self.probe(value)
         elif path.name == "nr_hugepages":
-            put(path, str(min(int(value), self.pages)))
+            write(path, str(min(int(value), self.pages)))
         else:
-            put(path, value)
+            write(path, value)
 
     def ask(self, command: Sequence[str]) -> str:
         if not self.has_ip or tuple(command) != ("ip", "-j", "address"):
@@ -263,7 +263,7 @@ class Kernel:
             return self.set_link(words[4], words[5:])
         if words == ("modprobe", "vfio-pci"):
             self.driver_folder("vfio-pci")
-            put(self.root / "sys/module/vfio/parameters/enable_unsafe_noiommu_mode", "N")
+            write(self.root / "sys/module/vfio/parameters/enable_unsafe_noiommu_mode", "N")
         elif words == ("modprobe", "--remove", "vfio-pci"):
             shutil.rmtree(self.root / PCI / "drivers/vfio-pci")
             shutil.rmtree(self.root / "sys/module/vfio")
@@ -272,7 +272,7 @@ class Kernel:
         elif words == ("update-grub",):
             parts = sorted((self.root / "etc/default/grub.d").glob("*.cfg"))
             text = "".join(part.read_text() for part in parts)
-            put(self.root / "boot/grub.cfg", text)
+            write(self.root / "boot/grub.cfg", text)
         else:
             return Done(127, "it is not installed")
         return Done(0, "")
@@ -283,9 +283,9 @@ class Kernel:
     def set_link(self, name: str, words: Sequence[str]) -> Done:
         net = self.root / "sys/class/net" / name
         if words[0] in ("up", "down"):
-            put(net / "flags", "0x1003" if words[0] == "up" else "0x1002")
+            write(net / "flags", "0x1003" if words[0] == "up" else "0x1002")
         elif words[0] == "mtu":
-            put(net / "mtu", words[1])
+            write(net / "mtu", words[1])
         else:
             told = self.links[self.card(name)][int(words[1])]
             key, value = words[2:]
@@ -321,7 +321,7 @@ class Simulated(System):
         whole = super().put
         self.change(
             lambda: whole(name, data, mode, owner),
-            lambda: put(self.path(name + NEW), "half of"),
+            lambda: write(self.path(name + NEW), "half of"),
         )
 
     def link(self, name: str, target: str) -> None:

@@ -5,51 +5,51 @@ from collections.abc import Callable
 from pathlib import Path
 
 from python.host.host_kernel import Kernel, Nic, relink
-from python.layout_machines import Recorded, put, record
+from python.layout_machines import HostSpec, write, write_host
 
 FLAGS = "fpu aes pclmulqdq avx2 avx512f vaes vpclmulqdq constant_tsc"
 GIB_KB = 1 << 20
 
 
 def base(
-    root: Path, machine: Recorded, *, vendor: str = "GenuineIntel", flags: str = FLAGS
+    root: Path, machine: HostSpec, *, vendor: str = "GenuineIntel", flags: str = FLAGS
 ) -> None:
     """Processor, memory, huge pages and the rest that every machine has."""
-    record(root, machine)
-    put(root / "proc/cpuinfo", f"vendor_id\t: {vendor}\nmodel name\t: A CPU\nflags\t\t: {flags}")
-    put(root / "proc/cmdline", "BOOT_IMAGE=/vmlinuz root=UUID=1 quiet")
-    put(root / "proc/meminfo", f"MemTotal: {64 * GIB_KB * machine.sockets} kB")
-    put(root / "proc/net/route", "Iface Destination Gateway Flags RefCnt Use Metric Mask MTU")
-    put(root / "proc/net/ipv6_route", "")
-    put(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave")
+    write_host(root, machine)
+    write(root / "proc/cpuinfo", f"vendor_id\t: {vendor}\nmodel name\t: A CPU\nflags\t\t: {flags}")
+    write(root / "proc/cmdline", "BOOT_IMAGE=/vmlinuz root=UUID=1 quiet")
+    write(root / "proc/meminfo", f"MemTotal: {64 * GIB_KB * machine.sockets} kB")
+    write(root / "proc/net/route", "Iface Destination Gateway Flags RefCnt Use Metric Mask MTU")
+    write(root / "proc/net/ipv6_route", "")
+    write(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave")
     pools = [f"sys/devices/system/node/node{n}" for n in range(machine.sockets)]
     for pool in ("sys/kernel/mm", *pools):
         for size in (2048, 1048576):
             for name in ("nr_hugepages", "free_hugepages"):
-                put(root / pool / f"hugepages/hugepages-{size}kB/{name}", "0")
+                write(root / pool / f"hugepages/hugepages-{size}kB/{name}", "0")
     for pool in pools:
-        put(root / pool / "meminfo", f"Node 0 MemTotal: {64 * GIB_KB} kB")
+        write(root / pool / "meminfo", f"Node 0 MemTotal: {64 * GIB_KB} kB")
 
 
 def grub(root: Path) -> None:
-    put(root / "usr/sbin/update-grub", "")
+    write(root / "usr/sbin/update-grub", "")
     (root / "etc/default/grub.d").mkdir(parents=True)
-    put(root / "boot/grub.cfg", "")
+    write(root / "boot/grub.cfg", "")
     (root / "boot/grub.cfg").write_text("\n")
 
 
 def default_route(root: Path, name: str) -> None:
-    put(
+    write(
         root / "proc/net/route",
         "Iface Destination Gateway Flags RefCnt Use Metric Mask MTU\n"
         f"{name} 00000000 0100000A 0003 0 0 0 00000000 0 0 0",
     )
 
 
-def server(root: Path) -> Kernel:
+def server_yaml(root: Path) -> Kernel:
     """Two sockets with hyper-threads, a card of two ports on each, one to log in."""
     crypto = (("0000:6b:00.0", "0x0b4000", 1),)
-    base(root, Recorded(sockets=2, cores=4, threads=2, devices=crypto))
+    base(root, HostSpec(sockets=2, cores=4, threads=2, pci_devices=crypto))
     grub(root)
     default_route(root, "eno1")
     login = Nic("0000:01:00.0", "eno1", "igb", ("8086", "1521"), 0, 7, True, ("10.0.0.5",))
@@ -63,7 +63,7 @@ def server(root: Path) -> Kernel:
 
 def single(root: Path) -> Kernel:
     """One socket without hyper-threads; you are logged in over a VLAN on a bond of two ports."""
-    base(root, Recorded(cores=8), vendor="AuthenticAMD")
+    base(root, HostSpec(cores=8), vendor="AuthenticAMD")
     grub(root)
     default_route(root, "bond0.7")
     nics = [
@@ -74,7 +74,7 @@ def single(root: Path) -> Kernel:
     kernel = Kernel(root, nics)
     net = root / "sys/class/net"
     for name, lower in (("bond0.7", ["bond0"]), ("bond0", ["eno1", "eno2"])):
-        put(net / name / "flags", "0x1003")
+        write(net / name / "flags", "0x1003")
         for one in lower:
             relink(net / name / f"lower_{one}", f"../{one}")
             relink(net / one / "master", f"../{name}")
@@ -83,7 +83,7 @@ def single(root: Path) -> Kernel:
 
 def cloud(root: Path) -> Kernel:
     """A virtual machine without an IOMMU, whose cards make no functions."""
-    base(root, Recorded(cores=2, threads=2), flags=f"{FLAGS} hypervisor")
+    base(root, HostSpec(cores=2, threads=2), flags=f"{FLAGS} hypervisor")
     grub(root)
     default_route(root, "ens5")
     ena = ("1d0f", "ec20")
@@ -97,7 +97,7 @@ def cloud(root: Path) -> Kernel:
 
 def laptop(root: Path) -> Kernel:
     """A single interface, over which everything goes; no loader that is known."""
-    base(root, Recorded(cores=2, threads=2), flags="fpu aes pclmulqdq avx2")
+    base(root, HostSpec(cores=2, threads=2), flags="fpu aes pclmulqdq avx2")
     default_route(root, "enp0s31f6")
     nic = Nic("0000:00:1f.6", "enp0s31f6", "e1000e", ("8086", "15d7"), -1, up=True)
     return Kernel(root, [nic])
@@ -105,7 +105,7 @@ def laptop(root: Path) -> Kernel:
 
 def small(root: Path) -> Kernel:
     """As little as there can be, with one of each: for what is done many times."""
-    base(root, Recorded(cores=2))
+    base(root, HostSpec(cores=2))
     grub(root)
     default_route(root, "eth0")
     nics = [
@@ -116,7 +116,7 @@ def small(root: Path) -> Kernel:
 
 
 MACHINES: dict[str, Callable[[Path], Kernel]] = {
-    "server": server,
+    "server": server_yaml,
     "single": single,
     "cloud": cloud,
     "laptop": laptop,

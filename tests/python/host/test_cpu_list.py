@@ -7,7 +7,7 @@ import pytest
 
 from host.prepare import arguments
 from python.host.host_machines import MACHINES
-from python.layout_machines import put
+from python.layout_machines import write
 from vcmts.layout import machine as host_machine
 from vcmts.system import cpu_list
 from vcmts.system.cpu_list import ListError
@@ -117,5 +117,5 @@ def test_the_last_cpu_is_the_last_possible(tmp_path: Path) -> None:
     MACHINES["server"](tmp_path)
     files = Files(tmp_path)
     assert host_machine.last_possible(files) == 15
-    put(tmp_path / "sys/devices/system/cpu/possible", "0-31")
+    write(tmp_path / "sys/devices/system/cpu/possible", "0-31")
     assert host_machine.last_possible(files) == 31

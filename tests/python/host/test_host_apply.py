@@ -18,7 +18,7 @@ from host.prepare.system import StepError
 from python.host.host_kernel import Crash, Kernel, Nic, Tree, system, tree
 from python.host.host_machines import MACHINES
 from python.host.host_steps import apply, decided, machine, prepared, quiet, undo
-from python.layout_machines import put
+from python.layout_machines import write
 from vcmts.paths import MistakeError
 
 CARD = "0000:3b:00.0"
@@ -151,11 +151,11 @@ def test_after_a_restart(tmp_path: Path) -> None:
         for address in card.addresses:
             kernel.detach(address)
         kernel.functions(card.address, 0)
-        put(tmp_path / f"sys/bus/pci/devices/{card.address}/sriov_drivers_autoprobe", "1")
+        write(tmp_path / f"sys/bus/pci/devices/{card.address}/sriov_drivers_autoprobe", "1")
         kernel.set_link(kernel.nic(card.address).name, ("down",))  # type: ignore[union-attr]
     shutil.rmtree(tmp_path / "sys/bus/pci/drivers/vfio-pci")
     shutil.rmtree(tmp_path / "sys/module/vfio")
-    put(tmp_path / plan.pages[0].file, "0")
+    write(tmp_path / plan.pages[0].file, "0")
     middle = tree(tmp_path)
     assert undo(kernel)[0] == 0 and tree(tmp_path) != middle
     expected = {
@@ -180,7 +180,7 @@ def test_what_others_changed_is_left(tmp_path: Path) -> None:
     before = tree(tmp_path)
     apply(kernel, plan)
     (tmp_path / texts.RULES).write_text("# mine now\n")
-    put(tmp_path / plan.pages[0].file, "4000")
+    write(tmp_path / plan.pages[0].file, "4000")
     left, said = undo(kernel)
     assert left == 2
     assert [line for line in said if line.startswith("left: ")] == [
@@ -195,7 +195,7 @@ def test_what_others_changed_is_left(tmp_path: Path) -> None:
     (tmp_path / texts.RULES).unlink()  # as it was before
     assert undo(kernel)[0] == 1
     assert undo(kernel, forget=True)[0] == 0
-    put(tmp_path / plan.pages[0].file, "0")
+    write(tmp_path / plan.pages[0].file, "0")
     now = tree(tmp_path)
     assert {k: v for k, v in now.items() if "udev" not in k} == {
         k: v for k, v in before.items() if "udev" not in k
@@ -204,7 +204,7 @@ def test_what_others_changed_is_left(tmp_path: Path) -> None:
 
 def test_a_file_that_was_there_is_put_back(tmp_path: Path) -> None:
     kernel, plan = prepared(tmp_path)
-    put(tmp_path / host_plan.GRUB, "GRUB_CMDLINE_LINUX_DEFAULT=mine")
+    write(tmp_path / host_plan.GRUB, "GRUB_CMDLINE_LINUX_DEFAULT=mine")
     (tmp_path / host_plan.GRUB).chmod(0o600)
     (tmp_path / texts.WANTED).parent.mkdir(parents=True)
     (tmp_path / texts.WANTED).symlink_to("/dev/null")
@@ -221,7 +221,7 @@ def test_functions_in_use_are_not_taken_away(tmp_path: Path) -> None:
     apply(kernel, plan)
     address = plan.cards[0].addresses[0]  # which others are undone before
     group = (tmp_path / f"sys/bus/pci/devices/{address}/iommu_group").readlink().name
-    put(tmp_path / "proc/4711/comm", "vcmtsd")
+    write(tmp_path / "proc/4711/comm", "vcmtsd")
     (tmp_path / "proc/4711/fd").mkdir()
     (tmp_path / "proc/4711/fd/9").symlink_to(f"/dev/vfio/{group}")
     after = tree(tmp_path)

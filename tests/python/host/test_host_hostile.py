@@ -17,7 +17,7 @@ from host.prepare.system import StepError
 from python.host.host_kernel import relink, tree
 from python.host.host_machines import MACHINES
 from python.host.host_steps import apply, machine, prepared, undo
-from python.layout_machines import put
+from python.layout_machines import write
 from vcmts import cli
 from vcmts.paths import MistakeError
 
@@ -250,9 +250,9 @@ def test_a_folder_with_links(name: str, tmp_path: Path, capsys: pytest.CaptureFi
     place = out / name
     if place.exists():
         place.rename(tmp_path / "old")
-    put(elsewhere / "plan.json", "mine")
-    put(elsewhere / "etc/vcmts/host-prepare", "mine")
-    put(elsewhere / "vcmts/host-prepare", "mine")
+    write(elsewhere / "plan.json", "mine")
+    write(elsewhere / "etc/vcmts/host-prepare", "mine")
+    write(elsewhere / "vcmts/host-prepare", "mine")
     relink(place, str(elsewhere / "plan.json" if "." in name else elsewhere))
     before = tree(elsewhere)
     assert cli.main(words) == 2 and tree(elsewhere) == before
@@ -264,9 +264,9 @@ def test_a_folder_with_files_of_others(tmp_path: Path, capsys: pytest.CaptureFix
     machine("server", root)
     words = ["host", "plan", "--machine", str(root), "-o", str(out)]
     assert cli.main(words) == 0
-    put(out / "notes.md", "mine")
+    write(out / "notes.md", "mine")
     assert cli.main(words) == 0
-    put(out / "files/etc/mine", "mine")
+    write(out / "files/etc/mine", "mine")
     assert cli.main(words) == 2
     assert "files/etc/mine: it is of no plan" in capsys.readouterr().err
     assert (out / "files/etc/mine").exists() and (out / "notes.md").exists()
@@ -296,10 +296,10 @@ def test_a_plan_that_is_none(data: bytes, tmp_path: Path) -> None:
 )
 def test_a_journal_that_is_none(line: str, tmp_path: Path) -> None:
     kernel, _ = prepared(tmp_path)
-    put(tmp_path / host_journal.PLACE, '{"schema": 1, "plan": "x"}\n' + line)
+    write(tmp_path / host_journal.PLACE, '{"schema": 1, "plan": "x"}\n' + line)
     with pytest.raises(MistakeError, match=f"/{host_journal.PLACE}: line 2: "):
         undo(kernel)
-    put(tmp_path / host_journal.PLACE, '{"schema": 9, "plan": "x"}')
+    write(tmp_path / host_journal.PLACE, '{"schema": 9, "plan": "x"}')
     with pytest.raises(MistakeError, match="schema: found 9"):
         undo(kernel)
 
@@ -332,7 +332,7 @@ def test_steps_of_a_journal_that_are_none(
 ) -> None:
     kernel, _ = prepared(tmp_path)
     line = json.dumps({"event": "begun", "step": step, "before": before, "made": made})
-    put(tmp_path / host_journal.PLACE, '{"schema": 1, "plan": "x"}\n' + line)
+    write(tmp_path / host_journal.PLACE, '{"schema": 1, "plan": "x"}\n' + line)
     there = tree(tmp_path)
     with pytest.raises((StepError, MistakeError), match=said):
         undo(kernel)

@@ -16,7 +16,7 @@ from host.prepare.system import Done, StepError
 from python.host.host_kernel import Kernel, Nic, system, tree
 from python.host.host_machines import base
 from python.host.host_steps import apply, decided, machine, prepared, undo
-from python.layout_machines import Recorded, put
+from python.layout_machines import HostSpec, write
 from vcmts import cli
 
 CARD = "0000:3b:00.0"
@@ -25,7 +25,7 @@ ENA = ("0000:00:06.0", "0000:00:07.0")
 
 def test_the_unit_gets_the_capabilities_of_its_cards(tmp_path: Path) -> None:
     """None with an IOMMU; without one those of VFIO; others where the kernel keeps the card."""
-    base(tmp_path / "nvidia", Recorded(cores=4))
+    base(tmp_path / "nvidia", HostSpec(cores=4))
     nic = Nic("0000:02:00.0", "eth1", "mlx5_core", ("15b3", "101d"), most=8)
     named = r"^(CapabilityBoundingSet|AmbientCapabilities)=(.*)$"
     for kernel, words, wanted in (
@@ -43,10 +43,10 @@ def test_the_unit_gets_the_capabilities_of_its_cards(tmp_path: Path) -> None:
 def started_with_an_iommu(kernel: Kernel) -> None:
     """And the service has given the cards away."""
     kernel.iommu = True
-    put(kernel.root / "sys/module/vfio/parameters/enable_unsafe_noiommu_mode", "N")
+    write(kernel.root / "sys/module/vfio/parameters/enable_unsafe_noiommu_mode", "N")
     for turn, address in enumerate(ENA):
         kernel.join(address, str(turn))
-        put(kernel.device(address) / "driver_override", "vfio-pci")
+        write(kernel.device(address) / "driver_override", "vfio-pci")
         kernel.drive(address, "vfio-pci")
 
 
@@ -127,7 +127,7 @@ def shell_of(root: Path, text: str, refused: str = "") -> subprocess.CompletedPr
     text = text.replace('"/$1"', f'"{root}/$1"')
     place.write_text(text)
     for program in ("ip", "modprobe"):
-        put(
+        write(
             root / "bin" / program,
             f'#!/bin/sh\ncase "{program} $*" in {refused or "none"}) exit 2 ;; esac',
         )
@@ -144,7 +144,7 @@ def shell_of(root: Path, text: str, refused: str = "") -> subprocess.CompletedPr
 def test_the_script_takes_no_driver_away_without_an_iommu(tmp_path: Path) -> None:
     kernel = machine("cloud", tmp_path)
     plan = decided(kernel).plan
-    put(tmp_path / plan.pages[0].file, "99999")
+    write(tmp_path / plan.pages[0].file, "99999")
     done = shell_of(tmp_path, texts.files_of(plan)[texts.SCRIPT])
     assert done.returncode == 1 and done.stderr.count("no IOMMU is before it") == 2, done.stderr
     for address in ENA:
@@ -175,7 +175,7 @@ def test_the_script_goes_on_after_a_refusal(
     kernel, plan = prepared(tmp_path)
     if missing:
         (kernel.device(CARD) / missing).rename(tmp_path / "elsewhere")
-    put(tmp_path / plan.pages[0].file, "99999")
+    write(tmp_path / plan.pages[0].file, "99999")
     done = shell_of(tmp_path, texts.files_of(plan)[texts.SCRIPT], refused)
     lines = [line for line in done.stderr.splitlines() if line.startswith("vcmts-host: ")]
     assert done.returncode == 1 and any(said in line for line in lines), done.stderr
@@ -199,7 +199,7 @@ def test_a_device_that_no_iommu_is_before_keeps_its_driver(tmp_path: Path) -> No
 def test_groups_that_vfio_makes_up_are_no_iommu(tmp_path: Path) -> None:
     kernel, plan = prepared(tmp_path, "cloud")
     apply(kernel, plan)
-    put(tmp_path / "sys/kernel/iommu_groups/0/name", "vfio-noiommu")
+    write(tmp_path / "sys/kernel/iommu_groups/0/name", "vfio-noiommu")
     assert apply(kernel, plan) == 0
 
 
@@ -229,7 +229,7 @@ def test_a_plan_that_was_refused_gives_way_to_another(tmp_path: Path) -> None:
     kernel, plan = prepared(tmp_path)
     before = tree(tmp_path)
     (tmp_path / "etc/default").rename(tmp_path / "etc/old")
-    put(tmp_path / "etc/default", "a file is in the way of a folder")
+    write(tmp_path / "etc/default", "a file is in the way of a folder")
     with pytest.raises(StepError):
         apply(kernel, plan)
     assert host_journal.read(system(kernel)).open_entries() == []

@@ -8,7 +8,7 @@ import pytest
 
 from host.prepare import texts
 from python.host.host_steps import apply, decided, machine
-from python.layout_machines import put
+from python.layout_machines import write
 from vcmts import cli
 from vcmts.paths import CHECKOUT, MistakeError
 
@@ -18,8 +18,8 @@ def test_the_system_keeps_memory_beside_huge_pages(tmp_path: Path) -> None:
     kernel = machine("single", tmp_path)
     meminfo = tmp_path / "sys/devices/system/node/node0/meminfo"
     pools = tmp_path / "sys/devices/system/node/node0/hugepages"
-    put(meminfo, f"Node 0 MemTotal: {4 << 20} kB")
-    put(tmp_path / "proc/meminfo", f"MemTotal: {4 << 20} kB")
+    write(meminfo, f"Node 0 MemTotal: {4 << 20} kB")
+    write(tmp_path / "proc/meminfo", f"MemTotal: {4 << 20} kB")
     assert [p.count for p in decided(kernel, "--groups", "3").plan.pages] == [1536]
     with pytest.raises(
         MistakeError,
@@ -27,17 +27,17 @@ def test_the_system_keeps_memory_beside_huge_pages(tmp_path: Path) -> None:
         r"system keeps 1\.0 GiB: plan fewer groups",
     ):
         decided(kernel, "--groups", "4")
-    put(pools / "hugepages-1048576kB/nr_hugepages", "1")
+    write(pools / "hugepages-1048576kB/nr_hugepages", "1")
     with pytest.raises(MistakeError, match=r"4\.0 GiB of huge pages are needed on node 0"):
         decided(kernel, "--groups", "3")
-    put(pools / "hugepages-1048576kB/nr_hugepages", "3")
-    put(pools / "hugepages-2048kB/nr_hugepages", "512")
+    write(pools / "hugepages-1048576kB/nr_hugepages", "3")
+    write(pools / "hugepages-2048kB/nr_hugepages", "512")
     assert decided(kernel).plan.pages[0].count == 512  # that many are there already
-    put(pools / "hugepages-2048kB/nr_hugepages", "511")
+    write(pools / "hugepages-2048kB/nr_hugepages", "511")
     with pytest.raises(MistakeError, match="allowed: 3"):
         decided(kernel)
-    put(pools / "hugepages-1048576kB/nr_hugepages", "0")
-    put(meminfo, f"Node 0 MemTotal: {8 << 20} kB")  # of which much is gone
+    write(pools / "hugepages-1048576kB/nr_hugepages", "0")
+    write(meminfo, f"Node 0 MemTotal: {8 << 20} kB")  # of which much is gone
     with pytest.raises(
         MistakeError, match=r"on the machine, which has 4\.0 GiB, allowed: 3\.0 GiB"
     ):
@@ -46,11 +46,11 @@ def test_the_system_keeps_memory_beside_huge_pages(tmp_path: Path) -> None:
 
 def test_pages_of_other_nodes_count_for_the_machine(tmp_path: Path) -> None:
     kernel = machine("server", tmp_path)
-    put(tmp_path / "proc/meminfo", f"MemTotal: {64 << 20} kB")
+    write(tmp_path / "proc/meminfo", f"MemTotal: {64 << 20} kB")
     other = tmp_path / "sys/devices/system/node/node1/hugepages/hugepages-1048576kB/nr_hugepages"
-    put(other, "62")
+    write(other, "62")
     assert decided(kernel).plan.pages
-    put(other, "63")
+    write(other, "63")
     with pytest.raises(MistakeError, match=r"64\.0 GiB of huge pages are needed on the machine"):
         decided(kernel)
 
@@ -58,10 +58,10 @@ def test_pages_of_other_nodes_count_for_the_machine(tmp_path: Path) -> None:
 def test_a_card_that_is_up_is_bound_as_a_whole_only_by_name(tmp_path: Path) -> None:
     """It may be a sniffer's, which has no address."""
     kernel = machine("cloud", tmp_path)
-    put(tmp_path / "sys/class/net/ens6/flags", "0x1103")  # up, promiscuous
+    write(tmp_path / "sys/class/net/ens6/flags", "0x1103")  # up, promiscuous
     with pytest.raises(MistakeError, match="1 places for ports, which are too few"):
         decided(kernel)
-    put(tmp_path / "sys/class/net/ens7/flags", "0x1003")
+    write(tmp_path / "sys/class/net/ens7/flags", "0x1003")
     found = decided(kernel)
     assert not found.plan.cards and any("no card is free" in note for note in found.notes)
     assert found.cards["0000:00:06.0"] == (
@@ -74,7 +74,7 @@ def test_a_card_that_is_up_is_bound_as_a_whole_only_by_name(tmp_path: Path) -> N
         ("0000:00:07.0", True, True),
     ]
     for name in ("ens6", "ens7"):
-        put(tmp_path / f"sys/class/net/{name}/flags", "0x1002")
+        write(tmp_path / f"sys/class/net/{name}/flags", "0x1002")
     assert len(decided(kernel).plan.cards) == 2
     assert not any(card.named for card in decided(kernel).plan.cards)
 
@@ -83,7 +83,7 @@ def test_a_card_that_came_up_meanwhile_is_not_bound(tmp_path: Path) -> None:
     kernel = machine("cloud", tmp_path)
     planned = decided(kernel, "--no-iommu").plan
     named = decided(kernel, "--no-iommu", "--cards", "00:06.0,00:07.0").plan
-    put(tmp_path / "sys/class/net/ens6/flags", "0x1003")
+    write(tmp_path / "sys/class/net/ens6/flags", "0x1003")
     with pytest.raises(MistakeError, match=r"card 0000:00:06\.0 is not touched: .*ens6 is up"):
         apply(kernel, planned)
     assert apply(kernel, named) > 0
@@ -93,7 +93,7 @@ def test_check_tells_of_a_card_that_is_up(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     machine("cloud", tmp_path)
-    put(tmp_path / "sys/class/net/ens6/flags", "0x1003")
+    write(tmp_path / "sys/class/net/ens6/flags", "0x1003")
     cli.main(["host", "check", "--json", "--machine", str(tmp_path)])
     facts = {row["fact"]: row for row in json.loads(capsys.readouterr().out)["facts"]}
     assert "; not planned: " in facts["card 0000:00:06.0"]["found"]
@@ -103,7 +103,7 @@ def test_check_tells_of_a_card_that_is_up(
 def test_a_card_with_functions_may_be_up(tmp_path: Path) -> None:
     kernel = machine("server", tmp_path)
     for name in ("ens0f0", "ens0f1"):
-        put(tmp_path / f"sys/class/net/{name}/flags", "0x1003")
+        write(tmp_path / f"sys/class/net/{name}/flags", "0x1003")
     assert [card.address for card in decided(kernel).plan.cards] == ["0000:3b:00.0", "0000:3b:00.1"]
 
 

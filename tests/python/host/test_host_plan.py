@@ -14,7 +14,7 @@ from host.prepare.login import guarded
 from python.host.host_kernel import Kernel, Nic, relink
 from python.host.host_machines import MACHINES, base, default_route
 from python.host.host_steps import decided, machine
-from python.layout_machines import Recorded, put
+from python.layout_machines import HostSpec, write
 from vcmts import cli
 from vcmts.paths import MistakeError, program
 from vcmts.system.files import Files
@@ -125,7 +125,7 @@ def test_a_laptop(tmp_path: Path) -> None:
 
 def test_who_is_logged_in(tmp_path: Path) -> None:
     """By the address of the session, as an IPv6 socket has it too; nothing else says so here."""
-    base(tmp_path, Recorded(cores=2))
+    base(tmp_path, HostSpec(cores=2))
     nics = [
         Nic("0000:02:00.0", "eth0", up=True, addresses=("10.1.1.1",)),
         Nic("0000:02:00.1", "eth1", addresses=("10.1.1.2",)),
@@ -143,7 +143,7 @@ def test_who_is_logged_in(tmp_path: Path) -> None:
 
 def test_without_ip_what_is_up_is_not_touched(tmp_path: Path) -> None:
     kernel = machine("server", tmp_path)
-    put(tmp_path / "sys/class/net/ens0f0/flags", "0x1003")
+    write(tmp_path / "sys/class/net/ens0f0/flags", "0x1003")
     kernel.has_ip = False
     found = decided(kernel)
     assert set(found.guarded) == {"eno1", "ens0f0"}
@@ -153,7 +153,7 @@ def test_without_ip_what_is_up_is_not_touched(tmp_path: Path) -> None:
 def test_a_port_of_a_bridge_and_a_containers_card_are_not_touched(tmp_path: Path) -> None:
     kernel = machine("server", tmp_path)
     net = tmp_path / "sys/class/net"
-    put(net / "br0/flags", "0x1003")
+    write(net / "br0/flags", "0x1003")
     relink(net / "ens0f0/master", "../br0")
     (net / "ens0f1").unlink()  # in another namespace
     (tmp_path / "sys/bus/pci/devices/0000:3b:00.1/net").rename(tmp_path / "elsewhere")
@@ -174,7 +174,7 @@ def test_the_card_of_a_function_that_is_in_use(tmp_path: Path) -> None:
 
 
 def test_what_shares_the_iommus_group(tmp_path: Path) -> None:
-    base(tmp_path, Recorded(cores=4))
+    base(tmp_path, HostSpec(cores=4))
     default_route(tmp_path, "eth0")
     nics = [
         Nic("0000:02:00.0", "eth0", "e1000e", up=True, group="5"),
@@ -190,7 +190,7 @@ def test_what_shares_the_iommus_group(tmp_path: Path) -> None:
 
 
 def test_dpdk_works_beside_the_driver_of_some_cards(tmp_path: Path) -> None:
-    base(tmp_path, Recorded(cores=4))
+    base(tmp_path, HostSpec(cores=4))
     nic = Nic("0000:02:00.0", "eth1", "mlx5_core", ("15b3", "101d"), most=8)
     plan = decided(Kernel(tmp_path, [nic])).plan
     assert [(card.bind, card.made) for card in plan.cards] == [(False, 2)]
@@ -221,10 +221,10 @@ def test_wishes_that_are_refused(words: list[str], said: str, tmp_path: Path) ->
 def test_too_much_for_a_machine(tmp_path: Path) -> None:
     kernel = machine("single", tmp_path)
     for name in ("sriov_totalvfs",):
-        put(tmp_path / f"sys/bus/pci/devices/0000:05:00.0/{name}", "3")
+        write(tmp_path / f"sys/bus/pci/devices/0000:05:00.0/{name}", "3")
     with pytest.raises(MistakeError, match="3 places for ports, which are too few"):
         decided(kernel, "--groups", "2", "--ports", "own")
-    put(tmp_path / "sys/devices/system/node/node0/meminfo", "Node 0 MemTotal: 1048576 kB")
+    write(tmp_path / "sys/devices/system/node/node0/meminfo", "Node 0 MemTotal: 1048576 kB")
     with pytest.raises(MistakeError, match=r"2\.0 GiB of huge pages .* node 0, which has 1\.0 GiB"):
         decided(kernel, "--groups", "2")
     pool = tmp_path / "sys/devices/system/node/node0/hugepages/hugepages-1048576kB"
@@ -236,10 +236,10 @@ def test_too_much_for_a_machine(tmp_path: Path) -> None:
 def test_pages_that_are_in_use_are_told(tmp_path: Path) -> None:
     kernel = machine("single", tmp_path)
     pool = tmp_path / "sys/devices/system/node/node0/hugepages/hugepages-2048kB"
-    put(pool / "nr_hugepages", "512")
-    put(pool / "free_hugepages", "512")
+    write(pool / "nr_hugepages", "512")
+    write(pool / "free_hugepages", "512")
     assert not any("in use" in note for note in decided(kernel).notes)
-    put(pool / "free_hugepages", "12")
+    write(pool / "free_hugepages", "12")
     assert any(
         note.startswith("500 of 512 huge pages are in use") for note in decided(kernel).notes
     )
@@ -291,12 +291,12 @@ def test_a_sysfs_that_means_ill(tmp_path: Path) -> None:
     """No value of it goes into a file that root runs, and none is a reason to stop with a trace."""
     kernel = machine("server", tmp_path)
     place = tmp_path / "sys/bus/pci/devices/0000:3b:00.0"
-    put(place / "vendor", "0x8086$(touch x)")
-    put(place / "sriov_totalvfs", "9" * 6000)
-    put(place / "numa_node", "-99999999999999999999")
-    put(tmp_path / "sys/class/net/ens0f1/address", '52:54:00:00:00:01"; reboot')
-    put(tmp_path / "sys/class/net/ens1f0/speed", "\x1b[31m")
-    put(tmp_path / "sys/devices/system/cpu/nohz_full", "0-9999999999999999999999,7-3")
+    write(place / "vendor", "0x8086$(touch x)")
+    write(place / "sriov_totalvfs", "9" * 6000)
+    write(place / "numa_node", "-99999999999999999999")
+    write(tmp_path / "sys/class/net/ens0f1/address", '52:54:00:00:00:01"; reboot')
+    write(tmp_path / "sys/class/net/ens1f0/speed", "\x1b[31m")
+    write(tmp_path / "sys/devices/system/cpu/nohz_full", "0-9999999999999999999999,7-3")
     found = decided(kernel, "--groups", "4", "--ports", "own")
     assert "0000:3b:00.0" not in {card.address for card in found.plan.cards}
     text = "".join(texts.files_of(found.plan).values())

@@ -13,7 +13,7 @@ from host.prepare import journal as host_journal
 from host.prepare.system import Done, StepError
 from python.host.host_kernel import Kernel, system, tree
 from python.host.host_steps import apply, decided, machine, prepared, undo
-from python.layout_machines import put
+from python.layout_machines import write
 from vcmts.paths import MistakeError
 
 CARD = "0000:3b:00.0"
@@ -47,7 +47,7 @@ def test_facts_that_differ(file: str, text: str | None, said: str, tmp_path: Pat
     if text is None:
         (kernel.root / file).rename(tmp_path / "elsewhere")
     else:
-        put(kernel.root / file, text)
+        write(kernel.root / file, text)
     before = tree(tmp_path)
     with pytest.raises(MistakeError, match=said):
         apply(kernel, plan)

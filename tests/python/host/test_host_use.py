@@ -11,14 +11,14 @@ from host.prepare.system import StepError
 from python.host.host_kernel import Kernel, Nic, relink, tree
 from python.host.host_machines import base
 from python.host.host_steps import apply, decided, machine, prepared, undo
-from python.layout_machines import Recorded, put
+from python.layout_machines import HostSpec, write
 from vcmts.paths import MistakeError
 
 CARD = "0000:05:00.0"  # of the machine with one card
 
 
 def opened(kernel: Kernel, process: int, *files: str) -> None:
-    put(kernel.root / f"proc/{process}/comm", "testpmd")
+    write(kernel.root / f"proc/{process}/comm", "testpmd")
     for turn, file in enumerate(files):
         relink(kernel.root / f"proc/{process}/fd/{turn}", file)
 
@@ -35,7 +35,7 @@ def others(tmp_path: Path) -> tuple[Kernel, list[str]]:
     for turn, told in enumerate(kernel.links[CARD]):
         told |= {"address": f"02:00:00:00:00:0{turn}", "vlan_list": [{"vlan": 100 + turn}]}
     for address in addresses[:2]:
-        put(kernel.device(address) / "driver_override", "vfio-pci")
+        write(kernel.device(address) / "driver_override", "vfio-pci")
         kernel.drive(address, "vfio-pci")
     return kernel, addresses
 
@@ -94,7 +94,7 @@ def test_functions_that_somebody_makes_after_the_plan(tmp_path: Path) -> None:
 def test_functions_in_use_are_not_free(tmp_path: Path) -> None:
     kernel, addresses = others(tmp_path)
     opened(kernel, 4711, "/dev/null", f"/dev/vfio/{group_of(kernel, addresses[0])}")
-    put(kernel.device(addresses[1]) / "vfio-dev/vfio3/dev", "1:1")
+    write(kernel.device(addresses[1]) / "vfio-dev/vfio3/dev", "1:1")
     opened(kernel, 4712, "/dev/vfio/devices/vfio3")
     kernel.drive_with(Nic(addresses[2], "vf2", "ixgbevf", up=True))
     (card,) = decided(kernel, "--groups", "1").plan.cards
@@ -173,7 +173,7 @@ def test_functions_of_ours_stay_free_for_a_plan(tmp_path: Path) -> None:
 
 def test_functions_beside_the_kernels_driver(tmp_path: Path) -> None:
     """Whoever has their verbs open uses them; no manager of networks gets their interfaces."""
-    base(tmp_path, Recorded(cores=4))
+    base(tmp_path, HostSpec(cores=4))
     nic = Nic("0000:02:00.0", "eth1", "mlx5_core", ("15b3", "101d"), most=8)
     kernel = Kernel(tmp_path, [nic])
     plan = decided(kernel).plan
@@ -186,7 +186,7 @@ def test_functions_beside_the_kernels_driver(tmp_path: Path) -> None:
     assert not any("driver_override" in line for line in rules)
     before = tree(tmp_path)
     apply(kernel, plan)
-    put(kernel.device(card.addresses[1]) / "infiniband_verbs/uverbs2/dev", "1:1")
+    write(kernel.device(card.addresses[1]) / "infiniband_verbs/uverbs2/dev", "1:1")
     opened(kernel, 9, "/dev/infiniband/uverbs2")
     after = tree(tmp_path)
     with pytest.raises(StepError, match=f"{card.addresses[1]} is in use by testpmd 9"):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is proposed: vcmtsd takes it, on cores that may be used, each once, and as published."""
+"""Tests proposed placements on generated machines: vcmtsd accepts them, and they use usable cores,
+each once, as in the published layouts."""
 
 import json
 import re
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from python.layout_machines import Recorded, record, server
+from python.layout_machines import HostSpec, server_yaml, write_host
 from vcmts.layout import machine, propose
 from vcmts.layout.machine import Core, Machine
 from vcmts.layout.propose import Proposal
@@ -21,15 +22,17 @@ from vcmts.system.files import Files
 Json = dict[str, Any]
 
 
-def made(recorded: Recorded, root: Path) -> Machine:
-    return machine.read(Files(record(root, recorded)))
+def read_machine(spec: HostSpec, root: Path) -> Machine:
+    return machine.read(Files(write_host(root, spec)))
 
 
-def accepted(found: Machine, proposal: Proposal, upstreams: list[bool], place: Path) -> Json:
-    """What vcmtsd makes of it on the machine."""
-    path = place / "server.yaml"
+def check_placement(
+    found: Machine, proposal: Proposal, upstreams: list[bool], folder: Path
+) -> Json:
+    """Returns the placement that vcmtsd makes of the proposal on the machine."""
+    path = folder / "server.yaml"
     own = {group: f"{threads}, " for group, threads in proposal.own}
-    path.write_text(server(proposal.threads, upstreams, own=own), encoding="utf-8")
+    path.write_text(server_yaml(proposal.threads, upstreams, own=own), encoding="utf-8")
     sets = (found.present, found.online, found.usable)
     cores = "/".join(machine.written(sorted(one)) for one in sets)
     command = [str(program("vcmtsd")), "check", "--config", str(path), "--cores", cores, "--json"]
@@ -72,7 +75,7 @@ def machines(draw: st.DrawFn) -> Machine:
 
 @settings(max_examples=40)
 @given(machines(), st.lists(st.booleans(), min_size=1, max_size=9), st.sampled_from([None, 0, 1]))
-def test_a_proposal_is_taken(
+def test_vcmtsd_accepts_the_proposal(
     tmp_path_factory: pytest.TempPathFactory,
     found: Machine,
     upstreams: list[bool],
@@ -83,12 +86,12 @@ def test_a_proposal_is_taken(
     assert len(set(proposal.cores)) == len(proposal.cores)
     assert {proposal.main_core, *proposal.cores} <= found.usable
     assert proposal.main_core not in proposal.cores or len(found.usable) == 1
-    placement = accepted(found, proposal, upstreams, tmp_path_factory.getbasetemp())
+    placement = check_placement(found, proposal, upstreams, tmp_path_factory.getbasetemp())
     assert placement["main_core"] == proposal.main_core
     workers = [worker["core"] for worker in placement["workers"]]
     assert set(workers) <= set(proposal.cores)
     if proposal.layout:
-        # none is left over, and the loader gives them as they were meant
+        # the loader uses all cores, and as intended
         assert sorted(workers) == sorted(proposal.cores)
         check_pairs(found, placement)
     else:
@@ -97,10 +100,10 @@ def test_a_proposal_is_taken(
 
 
 def check_pairs(found: Machine, placement: Json) -> None:
-    """Upper and lower MAC are on two physical cores only where their nodes have no core left with
-    two threads for them. Of isolated cores there may be too few."""
-    taken = {worker["core"] for worker in placement["workers"]} | {placement["main_core"]}
-    left = found.usable - taken
+    """Upper and lower MAC may be on two physical cores only if no core of their nodes has two free
+    threads. Isolated cores are not checked: there may be too few."""
+    used = {worker["core"] for worker in placement["workers"]} | {placement["main_core"]}
+    left = found.usable - used
     if found.isolated() & found.usable:
         return
     for group in placement["groups"]:
@@ -113,17 +116,17 @@ def check_pairs(found: Machine, placement: Json) -> None:
 
 @settings(max_examples=8)
 @given(machines(), st.booleans())
-def test_so_many_fit_and_no_more(
+def test_layout_carries_its_groups_and_no_more(
     tmp_path_factory: pytest.TempPathFactory, found: Machine, upstream: bool
 ) -> None:
-    """A layout that is said to have room for so many has it, and the loader refuses one more."""
+    """The loader accepts the number of groups that fit, and refuses one more."""
     main = propose.main_core(found)
     polling = sorted(found.usable - {main} or found.usable)
     for fit in propose.fits(found, [upstream], None):
         threads = f'threads: {{layout: {fit.layout.name}, cores: "{machine.written(polling)}"}}'
         for groups in {fit.groups, fit.groups + 1} - {0, propose.MOST_GROUPS + 1}:
             path = tmp_path_factory.getbasetemp() / "fits.yaml"
-            path.write_text(server(threads, [upstream] * groups), encoding="utf-8")
+            path.write_text(server_yaml(threads, [upstream] * groups), encoding="utf-8")
             command = [str(program("vcmtsd")), "check", "--config", str(path)]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             assert (done.returncode == 0) == (groups == fit.groups), (fit, done.stderr)
@@ -134,10 +137,10 @@ def layout_of(found: Machine, groups: int, node: int | None = None) -> tuple[str
     return proposal.layout, proposal.cores
 
 
-def test_two_sockets(tmp_path: Path) -> None:
-    """The MACs of a group on the threads of one core, two upstreams on those of another, all on the
-    node of the port as long as there is room."""
-    found = made(Recorded(sockets=2, cores=4, threads=2), tmp_path)
+def test_threads_of_a_group_share_cores_and_nodes(tmp_path: Path) -> None:
+    """Both MACs of a group are on the threads of one core, two upstreams on those of another, all
+    on the node of the port while it has free cores."""
+    found = read_machine(HostSpec(sockets=2, cores=4, threads=2), tmp_path)
     assert layout_of(found, 1, 1) == ("1us1t_1ds2t", (4, 12, 5))
     assert layout_of(found, 2, 1) == ("1us1t_1ds2t", (4, 12, 5, 6, 14, 13))
     assert layout_of(found, 4, 1)[0] == "1us1t_1ds2t"
@@ -150,16 +153,16 @@ def test_two_sockets(tmp_path: Path) -> None:
     assert layout_of(found, 31)[0] == ""
 
 
-def test_one_thread_a_core(tmp_path: Path) -> None:
-    found = made(Recorded(cores=6), tmp_path)
+def test_layouts_on_single_thread_cores(tmp_path: Path) -> None:
+    found = read_machine(HostSpec(cores=6), tmp_path)
     assert layout_of(found, 1) == ("1us1t_1ds2t", (1, 2, 3))
     assert layout_of(found, 2) == ("2us1t_1ds2t", (1, 2, 3, 4, 5))
     assert layout_of(found, 3) == ("combined", (1, 2, 3))
 
 
-def test_isolated_cores_first(tmp_path: Path) -> None:
-    """A layout of fewer threads is better than threads on the system's cores."""
-    found = made(Recorded(cores=8, isolated="4-7", affinity="0-3"), tmp_path)
+def test_isolated_cores_are_preferred(tmp_path: Path) -> None:
+    """A layout of fewer threads is better than threads on cores of the system."""
+    found = read_machine(HostSpec(cores=8, isolated="4-7", affinity="0-3"), tmp_path)
     assert found.usable == frozenset(range(8))
     assert layout_of(found, 1) == ("1us1t_1ds2t", (4, 5, 6))
     assert layout_of(found, 2) == ("1us1t_1ds1t", (4, 5, 6, 7))
@@ -167,24 +170,24 @@ def test_isolated_cores_first(tmp_path: Path) -> None:
     assert propose.main_core(found) == 0
 
 
-def test_spread_over_physical_cores(tmp_path: Path) -> None:
-    """Threads of all groups alone: first a physical core each."""
-    found = made(Recorded(cores=4, threads=2), tmp_path)
+def test_groups_spread_over_physical_cores(tmp_path: Path) -> None:
+    """Each group gets a physical core before second threads are used."""
+    found = read_machine(HostSpec(cores=4, threads=2), tmp_path)
     assert layout_of(found, 4)[0] == "combined"
     assert set(layout_of(found, 4)[1]) == {1, 2, 3, 4}
 
 
-def test_more_groups_than_any_layout_carries(tmp_path: Path) -> None:
-    found = made(Recorded(cores=3), tmp_path)
+def test_too_many_groups_get_cores_round_robin(tmp_path: Path) -> None:
+    found = read_machine(HostSpec(cores=3), tmp_path)
     ids = [7, 8, 9, 4, 5]
     proposal = propose.proposal(found, ids, [True] * 5, None)
     assert proposal.layout == "" and [group for group, _ in proposal.own] == ids
-    told = [re.search(r"upper_mac_core: (\d)", text) for _, text in proposal.own]
-    assert [match[1] for match in told if match] == ["1", "2", "1", "2", "1"]
+    cores = [re.search(r"upper_mac_core: (\d)", text) for _, text in proposal.own]
+    assert [match[1] for match in cores if match] == ["1", "2", "1", "2", "1"]
 
 
-def test_quick_on_a_large_machine(tmp_path: Path) -> None:
-    """64 groups are told of: a server has no more."""
-    found = made(Recorded(sockets=2, cores=64, threads=2), tmp_path)
+def test_fits_are_limited_to_64_groups(tmp_path: Path) -> None:
+    """A server has at most 64 groups."""
+    found = read_machine(HostSpec(sockets=2, cores=64, threads=2), tmp_path)
     fits = {fit.layout.name: fit.groups for fit in propose.fits(found, [True], None)}
     assert fits == dict.fromkeys(fits, 64)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from planning.day import picture, plan
-from python.conftest import Refuses
+from python.conftest import ExpectError
 from vcmts.paths import MistakeError
 from vcmts.power.measured import Joules, Sampler
 from vcmts.run import command, planner, power, rates
@@ -90,10 +90,10 @@ def test_nothing_upstream_has_no_shape(tmp_path: Path, monkeypatch: pytest.Monke
     ],
 )
 def test_mistakes(
-    words: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch, refuses: Refuses
+    words: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch, expect_error: ExpectError
 ) -> None:
     monkeypatch.setattr(command, "carry", lambda *_: pytest.fail("something was started"))
-    refuses(f"vcmts: {message}", "run", *words)
+    expect_error(f"vcmts: {message}", "run", *words)
 
 
 def test_a_picture_that_cannot_be(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from python.conftest import Refuses
+from python.conftest import ExpectError
 from vcmts import cli, published
 
 DATA = published.load()
@@ -269,8 +269,8 @@ BAD = [
 
 
 @pytest.mark.parametrize(("options", "said"), BAD)
-def test_bad_requests(options: str, said: str, refuses: Refuses) -> None:
-    refuses(said, "size", *options.split())
+def test_bad_requests(options: str, said: str, expect_error: ExpectError) -> None:
+    expect_error(said, "size", *options.split())
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,9 @@ def test_impossible_options(options: str, capfd: pytest.CaptureFixture[str]) -> 
         ("a: [", "no YAML"),
     ],
 )
-def test_bad_files_of_groups(content: str, said: str, tmp_path: Path, refuses: Refuses) -> None:
+def test_bad_files_of_groups(
+    content: str, said: str, tmp_path: Path, expect_error: ExpectError
+) -> None:
     wanted = tmp_path / "groups.yaml"
     wanted.write_text(content)
-    refuses(said, "size", "--groups", str(wanted))
+    expect_error(said, "size", "--groups", str(wanted))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from python.conftest import Refuses
+from python.conftest import ExpectError
 from vcmts import cli
 
 Json = dict[str, Any]
@@ -244,9 +244,9 @@ def without(whole: Json, *keys: str) -> Json:
         (THROUGHPUT | {"results": [POINT | {"gbps": {"downstream": 0}}]}, "nothing was carried"),
     ],
 )  # fmt: skip
-def test_bad_files(content: Json, said: str, tmp_path: Path, refuses: Refuses) -> None:
+def test_bad_files(content: Json, said: str, tmp_path: Path, expect_error: ExpectError) -> None:
     machine = stored(tmp_path, bench=content)
-    refuses(said, "size", *machine, *SERVER, "--groups", "6ofdm:1Gbps/1Gbps")
+    expect_error(said, "size", *machine, *SERVER, "--groups", "6ofdm:1Gbps/1Gbps")
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,11 @@ def test_bad_files(content: Json, said: str, tmp_path: Path, refuses: Refuses) -
     ],
 )
 def test_bad_combinations(
-    files: dict[str, Json], options: tuple[str, ...], said: str, tmp_path: Path, refuses: Refuses
+    files: dict[str, Json],
+    options: tuple[str, ...],
+    said: str,
+    tmp_path: Path,
+    expect_error: ExpectError,
 ) -> None:
     machine = stored(tmp_path, **files)
-    refuses(said, "size", *machine, *options, "--groups", "6ofdm:1Gbps/1Gbps")
+    expect_error(said, "size", *machine, *options, "--groups", "6ofdm:1Gbps/1Gbps")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from python.layout_machines import Recorded, put, record, server
+from python.layout_machines import HostSpec, server_yaml, write, write_host
 from vcmts.layout import machine as layout_machine
 from vcmts.layout.machine import Machine
 from vcmts.layout.propose import LAYOUTS
@@ -20,21 +20,21 @@ from vcmts.pod.render import RefusedError, Source, rendered
 from vcmts.pod.variables import WrongError
 from vcmts.system.files import Files
 
-SMT = Recorded(cores=8, threads=2, cpuset="1-3,9-11", affinity="1-3,9-11")
+SMT = HostSpec(cores=8, threads=2, cpuset="1-3,9-11", affinity="1-3,9-11")
 
 
-def machine(place: Path, recorded: Recorded) -> Machine:
-    return layout_machine.read(Files(record(place, recorded)))
+def machine(place: Path, recorded: HostSpec) -> Machine:
+    return layout_machine.read(Files(write_host(place, recorded)))
 
 
 def groups(count: int, layout: str | None = None) -> list[dict[str, Any]]:
     return [{"service_group": n, "layout": layout, "upstream": 1} for n in range(1, count + 1)]
 
 
-def source(place: Path, recorded: Recorded, text: str, **environment: str) -> Source:
+def source(place: Path, recorded: HostSpec, text: str, **environment: str) -> Source:
     (place / "run").mkdir()
     (place / "vcmts.yaml").write_text(text, encoding="utf-8")
-    files = Files(record(place / "machine", recorded))
+    files = Files(write_host(place / "machine", recorded))
     return Source(
         config=place / "vcmts.yaml",
         written=place / "run" / "vcmts.yaml",
@@ -49,7 +49,9 @@ def test_cores_are_dealt_as_the_loader_deals_them(tmp_path: Path, layout: str) -
     """What we say by single keys is what vcmtsd makes of the layout and its list."""
     upstreams = [True, False, True, True]
     made = rendered(
-        source(tmp_path, Recorded(cores=16), server(f"threads: {{layout: {layout}}}", upstreams))
+        source(
+            tmp_path, HostSpec(cores=16), server_yaml(f"threads: {{layout: {layout}}}", upstreams)
+        )
     )
     assert made.placing is not None
     listed = sorted(made.placing.polling())
@@ -60,7 +62,9 @@ def test_cores_are_dealt_as_the_loader_deals_them(tmp_path: Path, layout: str) -
         for part in ("upper_mac", "lower_mac", "upstream"):
             if group[part] is not None and group[part] not in cores:
                 cores.append(group[part])
-    text = server(f"threads: {{layout: {layout}, cores: [{','.join(map(str, cores))}]}}", upstreams)
+    text = server_yaml(
+        f"threads: {{layout: {layout}, cores: [{','.join(map(str, cores))}]}}", upstreams
+    )
     (tmp_path / "listed.yaml").write_text(text)
     command = [str(program("vcmtsd")), "check", "--json", "--cores", "0-15/0-15/0-15", "--config"]
     command.append(str(tmp_path / "listed.yaml"))
@@ -95,7 +99,7 @@ def test_too_few_cores(tmp_path: Path) -> None:
 
 
 def test_one_core_does_for_two_groups(tmp_path: Path) -> None:
-    here = machine(tmp_path, Recorded(cores=2, cpuset="1", affinity="1"))
+    here = machine(tmp_path, HostSpec(cores=2, cpuset="1", affinity="1"))
     found = placing(here, groups(2), None)
     assert (found.layout.name, found.main_core, found.polling()) == ("combined2", 1, [1])
     with pytest.raises(WrongError, match="these do for 2"):
@@ -143,13 +147,13 @@ NAMED = "threads: {main_core: 7, upper_mac_core: 7, upstream_core: 0}"
 
 def test_cores_of_a_file_are_replaced(tmp_path: Path) -> None:
     """In a container nobody can name them before."""
-    made = rendered(source(tmp_path, SMT, server(NAMED, [True, True])))
+    made = rendered(source(tmp_path, SMT, server_yaml(NAMED, [True, True])))
     assert made.facts["placement"]["main_core"] == 1
     assert {w["core"] for w in made.facts["placement"]["workers"]} <= {2, 3, 9, 10, 11}
 
 
 def test_cores_of_a_file_are_kept(tmp_path: Path) -> None:
-    kept = replace(source(tmp_path, SMT, server(NAMED, [True, True])), place=False)
+    kept = replace(source(tmp_path, SMT, server_yaml(NAMED, [True, True])), place=False)
     with pytest.raises(RefusedError) as refused:
         rendered(kept)
     assert "found" in refused.value.mistakes[0] and "allowed: 1-3,9-11" in refused.value.mistakes[0]
@@ -163,7 +167,9 @@ def mistakes(of: Source) -> list[str]:
 
 
 def test_what_is_wrong_is_told_of_the_mounted_file(tmp_path: Path) -> None:
-    text = server("threads: {layout: combined}", [True]).replace("rate: 1 Gbps", "rate: 1 Gbsp", 1)
+    text = server_yaml("threads: {layout: combined}", [True]).replace(
+        "rate: 1 Gbps", "rate: 1 Gbsp", 1
+    )
     told = mistakes(source(tmp_path, SMT, text))
     assert told[0].startswith("vcmts.yaml:") and 'found "1 Gbsp", allowed: a rate' in told[0]
     line = int(told[0].split(":")[1])
@@ -217,17 +223,17 @@ def test_huge_pages(tmp_path: Path) -> None:
     files = Files(tmp_path)
     with pytest.raises(WrongError, match="found 0 MB in hugepages-2Mi and 0 MB in hugepages-1Gi, "):
         pages.check(files, 100)
-    put(tmp_path / "sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "64")
+    write(tmp_path / "sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "64")
     pages.check(files, 128)
     with pytest.raises(WrongError, match=r"found 128 MB in hugepages-2Mi .* 129 MB of one"):
         pages.check(files, 129)
-    put(tmp_path / "sys/fs/cgroup/hugetlb.2MB.max", str(100 << 20))
-    put(tmp_path / "sys/fs/cgroup/hugetlb.2MB.current", str(10 << 20))
+    write(tmp_path / "sys/fs/cgroup/hugetlb.2MB.max", str(100 << 20))
+    write(tmp_path / "sys/fs/cgroup/hugetlb.2MB.current", str(10 << 20))
     pages.check(files, 90)
     with pytest.raises(WrongError, match="found 90 MB in hugepages-2Mi"):
         pages.check(files, 91)
-    put(tmp_path / "sys/kernel/mm/hugepages/hugepages-1048576kB/free_hugepages", "1")
+    write(tmp_path / "sys/kernel/mm/hugepages/hugepages-1048576kB/free_hugepages", "1")
     pages.check(files, 1000)
-    put(tmp_path / "sys/fs/cgroup/hugetlb/hugetlb.1GB.limit_in_bytes", "0")
+    write(tmp_path / "sys/fs/cgroup/hugetlb/hugetlb.1GB.limit_in_bytes", "0")
     with pytest.raises(WrongError, match="0 MB in hugepages-1Gi"):
         pages.check(files, 1000)

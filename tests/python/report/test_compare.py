@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from python import report_samples
-from python.conftest import Refuses
+from python.conftest import ExpectError
 from vcmts.cli import main
 from vcmts.compare import command as compare
 from vcmts.compare import statistics
@@ -108,7 +108,7 @@ def test_each_figure_with_its_difference(
 
 
 def test_a_run_beside_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for kind, file in report_samples.every_kind().items():
+    for kind, file in report_samples.all_kinds().items():
         path = stored(tmp_path, f"{kind}.json", file)
         found = compared(capsys, path, path)
         assert found["figures"]
@@ -170,7 +170,7 @@ def test_another_way_of_measuring_is_told(
             "latency, 100 % load: 8.00 and 6.00 Gbps",
         ),
     ):
-        a = report_samples.every_kind()[kind]
+        a = report_samples.all_kinds()[kind]
         a |= {"transport": "rings", "accepted_loss": 0.0}
         a |= {"zero_loss_gbps": {"downstream": 7.0, "upstream": 1.0}} if kind == "latency" else {}
         paths = [stored(tmp_path, f"{i}.json", file) for i, file in enumerate((a, a | changes))]
@@ -194,7 +194,7 @@ def test_a_table_for_people(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "Of 10 figures tested, about 0.5 differ by chance alone" in text
 
 
-def test_mistakes_are_one_line(tmp_path: Path, refuses: Refuses) -> None:
+def test_mistakes_are_one_line(tmp_path: Path, expect_error: ExpectError) -> None:
     a = stored(tmp_path, "a.json", report_samples.pipeline())
     b = stored(tmp_path, "b.json", report_samples.latency())
     old = stored(tmp_path, "old.json", {**report_samples.pipeline(), "schema": 0})
@@ -205,4 +205,4 @@ def test_mistakes_are_one_line(tmp_path: Path, refuses: Refuses) -> None:
         ((a, empty), "no figure is both in"),
         ((a, str(tmp_path / "none")), "No such file"),
     ):
-        refuses(said, "compare", *paths)
+        expect_error(said, "compare", *paths)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from python import report_samples
-from python.conftest import Refuses
+from python.conftest import ExpectError
 from vcmts import results, yamls
 from vcmts.bench import goals_list
 from vcmts.cli import main
@@ -38,7 +38,7 @@ def store(folder: Path, files: dict[str, Json]) -> list[str]:
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a report of every kind."""
     folder = tmp_path_factory.mktemp("report")
-    paths = store(folder, report_samples.every_kind())
+    paths = store(folder, report_samples.all_kinds())
     assert main(["report", *paths, "-o", str(folder / "out.html")]) == 0
     return folder
 
@@ -77,7 +77,7 @@ def test_json_holds_the_files_whole(whole: Path) -> None:
     stored = results.read(whole / "out.json")
     assert stored["kind"] == "report"
     assert dict(zip(stored["files"], stored["runs"], strict=True)) == {
-        f"{kind}.json": file for kind, file in report_samples.every_kind().items()
+        f"{kind}.json": file for kind, file in report_samples.all_kinds().items()
     }
 
 
@@ -90,11 +90,11 @@ def tables(markdown: str) -> Iterator[list[list[str]]]:
 
 def test_a_measurement_and_a_report_of_it_are_one_run(whole: Path, tmp_path: Path) -> None:
     """As `bench-*.json` names them in a folder of `bench all`."""
-    paths = store(tmp_path, report_samples.every_kind())
+    paths = store(tmp_path, report_samples.all_kinds())
     out = tmp_path / "both.html"
     assert main(["report", *paths, str(whole / "out.json"), "-o", str(out)]) == 0
     both = json.loads(out.with_suffix(".json").read_text(encoding="utf-8"))
-    assert [run["kind"] for run in both["runs"]] == list(report_samples.every_kind())
+    assert [run["kind"] for run in both["runs"]] == list(report_samples.all_kinds())
     page = out.read_text(encoding="utf-8")
     assert "run A" not in page
     assert page == (whole / "out.html").read_text(encoding="utf-8")
@@ -118,7 +118,7 @@ def test_markdown_has_the_tables_and_its_figures(whole: Path) -> None:
 
 def test_every_raw_value_is_in_the_page(whole: Path) -> None:
     page = (whole / "out.html").read_text(encoding="utf-8")
-    files = report_samples.every_kind()
+    files = report_samples.all_kinds()
     assert f">{files['pipeline']['results'][3]['stages']['depi']}<" in page
     assert f">{files['cost']['results'][7]['start_seconds']}<" in page
     assert f">{files['throughput']['results'][2]['trials'][1]['asked_gbps']['downstream']}<" in page
@@ -133,7 +133,7 @@ def runs(**files: Json) -> Any:
 
 
 def test_the_summary_holds_what_is_asked_for_first() -> None:
-    found = {card.label: card for card in cards(runs(**report_samples.every_kind()))}
+    found = {card.label: card for card in cards(runs(**report_samples.all_kinds()))}
     core = found["One core, downstream"]
     assert (core.value, core.unit) == ("11.4", "Gbps")
     assert "1,617 reference cycles" in core.note and "1,611 to 1,624 in 5 runs" in core.note
@@ -242,7 +242,7 @@ def test_two_runs_of_a_kind_have_letters(tmp_path: Path) -> None:
 
 def test_an_interrupted_run_without_results(tmp_path: Path) -> None:
     """What is there is told, and nothing fails for what is not."""
-    for kind, file in report_samples.every_kind().items():
+    for kind, file in report_samples.all_kinds().items():
         early = {**file, "complete": False, "results": [], "configuration": ""}
         paths = store(tmp_path, {kind: early | {"host": {"cpu": "A core"}}})
         out = tmp_path / f"of-{kind}.html"
@@ -256,7 +256,7 @@ def test_results_that_are_few(tmp_path: Path) -> None:
     optional |= {"memory_bytes", "memory_bytes_per_modem", "start_seconds", "disturbed", "ratio"}
     optional |= {"share_of_round_trip", "rte_sched", "rte_sched_turns", "priorities"}
     files = {}
-    for kind, file in report_samples.every_kind().items():
+    for kind, file in report_samples.all_kinds().items():
         one = {key: value for key, value in file["results"][0].items() if key not in optional}
         for key in ("fits", "transport", "trial_seconds", "accepted_loss", "cost_of_measuring"):
             file.pop(key, None)
@@ -336,7 +336,7 @@ def test_numbers(value: float | None, text: str) -> None:
     assert number(value) == text
 
 
-def test_mistakes_are_one_line(tmp_path: Path, refuses: Refuses) -> None:
+def test_mistakes_are_one_line(tmp_path: Path, expect_error: ExpectError) -> None:
     (good,) = store(tmp_path, {"good": report_samples.pipeline()})
     bad = tmp_path / "bad.json"
     bad.write_text('{"schema": 3}')
@@ -348,7 +348,7 @@ def test_mistakes_are_one_line(tmp_path: Path, refuses: Refuses) -> None:
         ([good, "-o", str(tmp_path / "good.html")], "would write over"),
         ([good, "--config", str(tmp_path / "none.yaml")], "--config"),
     ):
-        refuses(said, "report", *words)
+        expect_error(said, "report", *words)
     assert results.read(good)["kind"] == "pipeline"
 
 

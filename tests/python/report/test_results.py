@@ -31,7 +31,7 @@ def test_the_schema_is_one() -> None:
 
 @pytest.mark.parametrize("kind", results.KINDS)
 def test_every_kind_is_read(kind: str, tmp_path: Path) -> None:
-    file = report_samples.every_kind()[kind]
+    file = report_samples.all_kinds()[kind]
     assert results.read(store(tmp_path, file)) == file
     interrupted = {**file, "complete": False, "results": [], "host": {"cpu": "A core"}}
     assert results.read(store(tmp_path, interrupted)) == interrupted
@@ -39,7 +39,7 @@ def test_every_kind_is_read(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", results.KINDS)
 def test_more_keys_are_allowed(kind: str, tmp_path: Path) -> None:
-    file = report_samples.every_kind()[kind]
+    file = report_samples.all_kinds()[kind]
     file["results"][0]["of_tomorrow"] = [1, {"a": None}]
     assert results.read(store(tmp_path, file)) == file
 
@@ -53,7 +53,7 @@ def test_a_report_holds_measurements(tmp_path: Path) -> None:
 
 
 def damaged(kind: str, change: Callable[[Json], Any]) -> Json:
-    file = copy.deepcopy(report_samples.every_kind()[kind])
+    file = copy.deepcopy(report_samples.all_kinds()[kind])
     change(file)
     return file
 
