@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Broken configurations: one mistake, one line, with its place and what is allowed."""
+"""Tests that the loader (`vcmtsd check`) reports each error of broken.yaml in one line, and whether
+the JSON schema finds it, too. Also tests the example and the page of keys."""
 
 import json
 import subprocess
@@ -15,25 +16,25 @@ from vcmts.witness.config import load_config
 
 
 @dataclass(frozen=True)
-class Broken:
+class Case:
     old: str
     new: str
-    says: str
+    message: str
     schema: bool
 
 
 TABLE = yamls.safe_load(Path(__file__).with_name("broken.yaml").read_text(encoding="utf-8"))
 BASE: str = TABLE["base"]
-BROKEN = [
-    Broken(old, new, says, found_by == "schema")
-    for found_by in ("schema", "loader")
-    for old, cases in TABLE[found_by].items()
-    for new, says in cases.items()
+CASES = [
+    Case(old, new, message, source == "schema")
+    for source in ("schema", "loader")
+    for old, cases in TABLE[source].items()
+    for new, message in cases.items()
 ]
 
 
 def check(text: str, folder: Path) -> tuple[int, list[str]]:
-    """Exit status and lines of the loader, without the file's name."""
+    """Returns exit status and error lines of the loader, without the file name."""
     path = folder / "sg.yaml"
     path.write_text(text, encoding="utf-8")
     ended = subprocess.run(
@@ -47,23 +48,23 @@ def check(text: str, folder: Path) -> tuple[int, list[str]]:
     return ended.returncode, [line.removeprefix(f"{path}:") for line in lines]
 
 
-def schema_finds(text: str) -> bool:
+def schema_refuses(text: str) -> bool:
     validator = jsonschema.Draft202012Validator(configdoc.read_schema())
     return not validator.is_valid(yamls.safe_load(text))
 
 
-def applied(text: str, broken: Broken) -> str:
-    assert text.count(broken.old) >= 1, broken.old
-    return text.replace(broken.old, broken.new, 1)
+def apply_case(text: str, case: Case) -> str:
+    assert text.count(case.old) >= 1, case.old
+    return text.replace(case.old, case.new, 1)
 
 
-def test_base_is_good(tmp_path: Path) -> None:
+def test_base_is_accepted(tmp_path: Path) -> None:
     assert check(BASE, tmp_path) == (0, [])
-    assert not schema_finds(BASE)
+    assert not schema_refuses(BASE)
 
 
-def test_a_byte_order_mark(tmp_path: Path) -> None:
-    """As some editors write it; of the tool, too, and a mistake has the line that it had."""
+def test_byte_order_mark_is_accepted(tmp_path: Path) -> None:
+    """Some editors write one. Line numbers of errors do not change."""
     marked = "\ufeff" + BASE
     assert check(marked, tmp_path) == (0, [])
     assert show.read(tmp_path / "sg.yaml")
@@ -74,27 +75,26 @@ def test_a_byte_order_mark(tmp_path: Path) -> None:
     assert status != 0 and line.startswith(f"{len(BASE.splitlines()) + 1}: unknown: ")
 
 
-@pytest.mark.parametrize("broken", BROKEN, ids=lambda broken: broken.says.split(": found")[0])
-def test_one_mistake_is_one_line(broken: Broken, tmp_path: Path) -> None:
-    text = applied(BASE, broken)
-    assert check(text, tmp_path) == (2, [broken.says])
-    assert schema_finds(text) == broken.schema
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.message.split(": found")[0])
+def test_error_is_one_line(case: Case, tmp_path: Path) -> None:
+    text = apply_case(BASE, case)
+    assert check(text, tmp_path) == (2, [case.message])
+    assert schema_refuses(text) == case.schema
 
 
-def test_several_mistakes_are_reported_at_once(tmp_path: Path) -> None:
-    """Mistakes of single values, each on a line of its own: all are said, in their order."""
-    text, said = BASE, {}
-    for broken in BROKEN:
-        line = int(broken.says.split(":")[0])
-        here = broken.old in text.splitlines()[line - 1] and "\n" not in broken.old
-        if broken.schema and here and line not in said:
-            text = applied(text, broken)
-            said[line] = broken.says
-    assert len(said) >= 8
-    assert check(text, tmp_path) == (2, [said[line] for line in sorted(said)])
+def test_all_errors_are_reported_in_order(tmp_path: Path) -> None:
+    text, messages = BASE, {}
+    for case in CASES:
+        line = int(case.message.split(":")[0])
+        on_line = case.old in text.splitlines()[line - 1] and "\n" not in case.old
+        if case.schema and on_line and line not in messages:
+            text = apply_case(text, case)
+            messages[line] = case.message
+    assert len(messages) >= 8
+    assert check(text, tmp_path) == (2, [messages[line] for line in sorted(messages)])
 
 
-def test_schema_is_a_schema() -> None:
+def test_schema_is_valid() -> None:
     jsonschema.Draft202012Validator.check_schema(configdoc.read_schema())
 
 
@@ -105,29 +105,29 @@ def keys(schema: configdoc.Schema) -> set[str]:
     return set(schema.get("properties", {})).union(*map(keys, inner))
 
 
-def test_every_key_is_on_the_page() -> None:
+def test_page_has_all_keys() -> None:
     page = configdoc.render(configdoc.read_schema())
     names = keys(configdoc.read_schema())
     assert len(names) >= 60
     assert [name for name in sorted(names) if f"`{name}`" not in page] == []
 
 
-def test_example_is_good(tmp_path: Path) -> None:
+def test_example_is_accepted(tmp_path: Path) -> None:
     text = configdoc.EXAMPLE.read_text(encoding="utf-8")
     assert check(text, tmp_path) == (0, [])
-    assert not schema_finds(text)
+    assert not schema_refuses(text)
     assert text.split("\n", 1)[1] in configdoc.render(configdoc.read_schema())
 
 
-def test_defaults_of_the_schema_are_allowed(tmp_path: Path) -> None:
-    """The example with every default of the top written out is the same to the loader."""
+def test_loader_accepts_defaults_of_schema(tmp_path: Path) -> None:
+    """The base with all top-level defaults written out is accepted."""
     properties = configdoc.read_schema()["properties"]
-    given = {
+    defaults = {
         name: value["default"]
         for name, value in properties.items()
         if "default" in value and f"{name}:" not in BASE
     }
-    given |= {
+    defaults |= {
         name: {
             key: value["default"]
             for key, value in properties[name]["properties"].items()
@@ -135,7 +135,7 @@ def test_defaults_of_the_schema_are_allowed(tmp_path: Path) -> None:
         }
         for name in ("threads", "upstream")
     }
-    text = BASE + "".join(f"{name}: {json.dumps(value)}\n" for name, value in given.items())
-    assert len(given) >= 5
+    text = BASE + "".join(f"{name}: {json.dumps(value)}\n" for name, value in defaults.items())
+    assert len(defaults) >= 5
     assert check(text, tmp_path) == (0, [])
-    assert not schema_finds(text)
+    assert not schema_refuses(text)

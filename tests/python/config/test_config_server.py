@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Server files: the example, what the schema makes of them, and what the tool shows."""
+"""Tests server files: the example, errors of loader and schema, and the output of `check --json`
+and `show`."""
 
 import json
 import shutil
@@ -18,33 +19,33 @@ EXAMPLE = configdoc.SERVER_EXAMPLE.read_text(encoding="utf-8")
 
 
 @pytest.fixture(autouse=True)
-def beside(tmp_path: Path) -> None:
-    """The file of its own that a group of the example has."""
+def group_file(tmp_path: Path) -> None:
+    """Copies the file to which a group of the example refers."""
     shutil.copy(configdoc.EXAMPLE, tmp_path / "example.yaml")
 
 
-def check(text: str, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def check(text: str, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     path = folder / "server.yaml"
     path.write_text(text, encoding="utf-8")
-    command = [str(paths.program("vcmtsd")), "check", "--config", str(path), *words]
+    command = [str(paths.program("vcmtsd")), "check", "--config", str(path), *options]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def schema_finds(text: str) -> bool:
+def schema_refuses(text: str) -> bool:
     validator = jsonschema.Draft202012Validator(configdoc.read_schema())
     return not validator.is_valid(yamls.safe_load(text))
 
 
-def test_example_is_good(tmp_path: Path) -> None:
+def test_example_is_accepted(tmp_path: Path) -> None:
     ended = check(EXAMPLE, tmp_path)
     assert (ended.returncode, ended.stderr) == (0, "")
     path = tmp_path / "server.yaml"
     assert ended.stdout == f"{path}: good: 3 service groups, 4 channels, 3 modems\n"
-    assert not schema_finds(EXAMPLE)
+    assert not schema_refuses(EXAMPLE)
     assert EXAMPLE.split("\n", 1)[1] in configdoc.render(configdoc.read_schema())
 
 
-def test_facts(tmp_path: Path) -> None:
+def test_check_prints_facts(tmp_path: Path) -> None:
     facts = json.loads(check(EXAMPLE, tmp_path, "--json").stdout)
     groups = facts.pop("groups")
     assert facts.pop("memory_mb") > 100
@@ -80,8 +81,7 @@ def test_facts(tmp_path: Path) -> None:
     }
 
 
-def test_facts_of_one_group(tmp_path: Path) -> None:
-    """What is true of the group is true of the server."""
+def test_facts_of_server_and_its_only_group_are_equal(tmp_path: Path) -> None:
     text = configdoc.EXAMPLE.read_text(encoding="utf-8")
     facts = json.loads(check(text, tmp_path, "--json").stdout)
     (group,) = facts["groups"]
@@ -92,14 +92,16 @@ def test_facts_of_one_group(tmp_path: Path) -> None:
     }
 
 
-def test_validate_takes_both(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_validate_accepts_server_and_group_files(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     server = tmp_path / "server.yaml"
     server.write_text(EXAMPLE, encoding="utf-8")
     assert cli.main(["validate", str(server), str(tmp_path / "example.yaml")]) == 0
     assert [line.split(":")[1] for line in capfd.readouterr().out.splitlines()] == [" good"] * 2
 
 
-def test_show(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_show_prints_groups(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     server = tmp_path / "server.yaml"
     server.write_text(EXAMPLE, encoding="utf-8")
     assert cli.main(["show", str(server)]) == 0
@@ -109,15 +111,15 @@ def test_show(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert (title, heading[:2]) == (["node7"], ["group", "name"])
     assert rows[1] == ["2", "cedar-street", "1", "1", "8,", "4", "0000:3b:00.0", "0000:3b:00.1"]
     assert [row[0] for row in rows] == ["1", "2", "3"]
-    told = "encryption: none by ipsec-mb (group 1, 2); aes-128 by ipsec-mb (group 3)"
-    assert " ".join(encryption) == told
+    expected = "encryption: none by ipsec-mb (group 1, 2); aes-128 by ipsec-mb (group 3)"
+    assert " ".join(encryption) == expected
 
 
 Change = Callable[[dict[str, Any]], object]
 
 
 @pytest.mark.parametrize(
-    ("change", "says", "by_schema"),
+    ("change", "message", "by_schema"),
     [
         (
             lambda s: s.update(service_group=1),
@@ -160,22 +162,20 @@ Change = Callable[[dict[str, Any]], object]
         ),
     ],
 )
-def test_one_mistake_is_one_line(
-    change: Change, says: str, by_schema: bool, tmp_path: Path
-) -> None:
+def test_error_is_one_line(change: Change, message: str, by_schema: bool, tmp_path: Path) -> None:
     document = yamls.safe_load(EXAMPLE)
     change(document)
     text = json.dumps(document, indent=1)
     ended = check(text, tmp_path)
     assert ended.returncode == 2
     (line,) = ended.stderr.splitlines()
-    assert line.split(": ", 1)[1] == says
-    assert schema_finds(text) == by_schema
+    assert line.split(": ", 1)[1] == message
+    assert schema_refuses(text) == by_schema
 
 
-def test_threads_of_one_group_by_name(tmp_path: Path) -> None:
+def test_group_file_may_name_a_layout(tmp_path: Path) -> None:
     text = configdoc.EXAMPLE.read_text(encoding="utf-8")
     layout = 'threads: {layout: 1us1t_1ds2t, cores: "4,6-7"}\n'
     facts = json.loads(check(text + layout, tmp_path, "--json").stdout)
     assert facts["cores"] == [4, 6, 7]
-    assert not schema_finds(text + layout)
+    assert not schema_refuses(text + layout)

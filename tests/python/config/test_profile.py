@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The published profiles: their numbers, and the packets that can be made from them."""
+"""Tests profiles: the loader accepts the files, they have the published numbers, and the traffic
+program can make packets from them."""
 
 import functools
 import io
@@ -23,7 +24,7 @@ Mapping = dict[str, Any]
 ip_address, ip_network = functools.cache(read_address), functools.cache(read_network)
 
 SCHEMA = json.loads((paths.CHECKOUT / "config" / "schema.json").read_text(encoding="utf-8"))
-OTHERS = (
+UNPUBLISHED = (
     "6ofdm-0sc-qam_100cms_aes",
     "6ofdm-0sc-qam_3cms_none",
     "1ofdm-0sc-qam_2cms_aes",
@@ -34,7 +35,7 @@ OTHERS = (
 )
 
 
-def text_of(name: str) -> str:
+def profile_text(name: str) -> str:
     out = io.StringIO()
     profile.write_profile(name, out)
     return out.getvalue()
@@ -42,23 +43,23 @@ def text_of(name: str) -> str:
 
 @functools.cache
 def load(name: str) -> Mapping:
-    document: Mapping = yamls.safe_load(text_of(name))
+    document: Mapping = yamls.safe_load(profile_text(name))
     return document
 
 
-@pytest.mark.parametrize("name", profile.PUBLISHED + OTHERS)
-def test_accepted_by_schema_and_loader(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", profile.PUBLISHED + UNPUBLISHED)
+def test_schema_and_loader_accept_profile(name: str, tmp_path: Path) -> None:
     validator = jsonschema.Draft202012Validator(SCHEMA)
     assert [error.message for error in validator.iter_errors(load(name))] == []
     path = tmp_path / "sg.yaml"
-    path.write_text(text_of(name), encoding="utf-8")
+    path.write_text(profile_text(name), encoding="utf-8")
     check: list[str | Path] = [paths.program("vcmtsd"), "check", "--config", path]
     ended = subprocess.run(check, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
 @pytest.mark.parametrize(
-    "name, ofdm, sc_qam, bonding, rules, groups, groups_a_modem",
+    "name, ofdm, sc_qam, bonding, rules, groups, groups_per_modem",
     [
         ("6ofdm-0sc-qam_300cms_aes", 6, 0, [[1, 2, 3], [4, 5, 6]], 22, 22, 1),
         ("6ofdm-0sc-qam_300cms_aes_2021", 6, 0, [[1, 2, 3], [4, 5, 6]], 16, 6, 2),
@@ -73,14 +74,14 @@ def test_accepted_by_schema_and_loader(name: str, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_published_numbers(
+def test_profile_has_published_numbers(
     name: str,
     ofdm: int,
     sc_qam: int,
     bonding: list[list[int]],
     rules: int,
     groups: int,
-    groups_a_modem: int,
+    groups_per_modem: int,
 ) -> None:
     document = load(name)
     rates = Counter((channel["type"], channel["rate"]) for channel in document["channels"])
@@ -90,7 +91,7 @@ def test_published_numbers(
     assert len(document["filter_groups"]) == groups
     assert {len(group["rules"]) for group in document["filter_groups"]} == {rules}
     assert len(document["modems"]) == 300
-    assert {len(modem["filter_groups"]) for modem in document["modems"]} == {groups_a_modem}
+    assert {len(modem["filter_groups"]) for modem in document["modems"]} == {groups_per_modem}
     assert document["rate_limit"] == "10 Gbps"
     assert document["filter_default"] == "permit"
 
@@ -102,7 +103,7 @@ def test_2023_rules_are_18_ipv4_and_4_ipv6() -> None:
         assert Counter(rule["action"] for rule in group["rules"]) == {"permit": 11, "deny": 11}
 
 
-def test_a_modem() -> None:
+def test_modems_have_the_published_settings() -> None:
     modems = load("6ofdm-0sc-qam_300cms_aes")["modems"]
     for modem in modems:
         families = [ip_address(address).version for address in modem["addresses"]]
@@ -137,7 +138,7 @@ def test_modems_are_spread_evenly(name: str, key: str) -> None:
     assert max(counts) - min(counts) <= 1
 
 
-def test_keys_are_the_documented_ones() -> None:
+def test_keys_are_as_documented() -> None:
     security = load("6ofdm-0sc-qam_3cms_aes")["modems"][0]["security"]
     assert security["key"] + security["iv"] == (
         "414afdeff3f7b0a3a737fda7e00191be647075460f6d688284eb203fe6f862ec"
@@ -148,7 +149,7 @@ def test_keys_are_the_documented_ones() -> None:
     assert load("6ofdm-0sc-qam_3cms_none")["modems"][0]["security"] == {"said": 1, "cipher": "none"}
 
 
-def test_a_single_channel_needs_no_dsid() -> None:
+def test_single_channel_has_no_dsid() -> None:
     document = load("1ofdm-0sc-qam_2cms_aes")
     assert [group["channels"] for group in document["bonding_groups"]] == [[1]]
     assert not any(
@@ -156,22 +157,22 @@ def test_a_single_channel_needs_no_dsid() -> None:
     )
 
 
-def test_a_large_profile_shares_said(tmp_path: Path) -> None:
-    """Modems of as little as there can be: it is their number that makes SAIDs short."""
+def test_large_profile_shares_saids(tmp_path: Path) -> None:
+    """There are fewer SAIDs than modems. The modems are as small as possible."""
     path, least = tmp_path / "large.yaml", Sizes(1, 1, 1, 0, 0, 1)
     with path.open("w", encoding="utf-8") as out:
         profile.write_profile("6ofdm-0sc-qam_30000cms_aes", out, sizes=least)
     subprocess.run([paths.program("vcmtsd"), "check", "--config", path], check=True)
-    said = Counter(
+    saids = Counter(
         line.split("{", 1)[1]
         for line in path.read_text(encoding="utf-8").splitlines()
         if line.startswith("    security:")
     )
-    assert len(said) == 16383
-    assert sum(said.values()) == 30000
+    assert len(saids) == 16383
+    assert sum(saids.values()) == 30000
 
 
-def test_ports_of_the_caller_are_taken() -> None:
+def test_ports_of_the_caller_are_used() -> None:
     out = io.StringIO()
     ports = profile.PortSet(network='net_null0,"x"', rphy="0000:3b:00.1", queue_size=512)
     profile.write_profile("1ofdm-0sc-qam_1cms_aes", out, ports=ports)
@@ -197,28 +198,26 @@ def test_ports_of_the_caller_are_taken() -> None:
         "6ofdm-0sc-qam_300cms_aes\n",
     ],
 )
-def test_other_names_tell_the_grammar(name: str, expect_error: ExpectError) -> None:
+def test_invalid_name_is_refused_with_the_grammar(name: str, expect_error: ExpectError) -> None:
     expect_error(profile.GRAMMAR, "profile", name)
 
 
-def test_command_writes_the_same(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_command_writes_the_profile(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     name = "1ofdm-0sc-qam_1cms_aes"
     assert cli.main(["profile", name]) == 0
-    assert capfd.readouterr().out == text_of(name)
+    assert capfd.readouterr().out == profile_text(name)
     path = tmp_path / "sg.yaml"
     assert cli.main(["profile", name, "-o", str(path)]) == 0
-    assert path.read_text(encoding="utf-8") == text_of(name)
+    assert path.read_text(encoding="utf-8") == profile_text(name)
     assert cli.main(["profile", "wrong", "-o", str(path)]) == 2
-    assert path.read_text(encoding="utf-8") == text_of(name)
+    assert path.read_text(encoding="utf-8") == profile_text(name)
     assert cli.main(["profile", name, "-o", str(tmp_path / "no" / "sg.yaml")]) == 2
     assert cli.main(["profile"]) == 2
     assert cli.main(["profile", "--list"]) == 0
     assert capfd.readouterr().out.splitlines() == list(profile.PUBLISHED)
 
 
-def test_rates_and_congestion_control_are_asked_for(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_options_set_rates_and_aqm(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "sg.yaml"
     options = ["--sustained-rate", "12.5 Mbps", "--aqm", "docsis-pie", "-o", str(path)]
     assert cli.main(["profile", "2ofdm-0sc-qam_3cms_aes", *options]) == 0
@@ -239,7 +238,7 @@ def test_rates_and_congestion_control_are_asked_for(
     "rate",
     ["", "0 Mbps", "999 bps", "1.001 Tbps", "10", "010 Mbps", "0.1 bps", "10 Mbps\n", "none"],
 )
-def test_rates_that_no_loader_takes(
+def test_invalid_rates_are_refused(
     rate: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "sg.yaml"
@@ -248,15 +247,15 @@ def test_rates_that_no_loader_takes(
     captured = capfd.readouterr()
     assert captured.err.startswith("vcmts: --sustained-rate: found") and captured.out == ""
     assert not path.exists()
-    written = text_of(name).replace(
+    written = profile_text(name).replace(
         "weight: 8", f"weight: 8, max_sustained_rate: {json.dumps(rate)}"
     )
     path.write_text(written, encoding="utf-8")
-    # the loader knows one word more
+    # only the loader accepts "none"
     assert cli.main(["validate", str(path)]) == (0 if rate == "none" else 2)
 
 
-# What the traffic program relies on.
+# Properties that the traffic program depends on.
 
 
 def ports_of(rule: Mapping) -> range:
@@ -265,7 +264,7 @@ def ports_of(rule: Mapping) -> range:
 
 
 def covers(rule: Mapping, source: str, destination: str, port: int) -> bool:
-    """Does the rule match this UDP packet?"""
+    """Returns whether the rule matches this UDP packet."""
     family = "ipv4" if ip_address(source).version == 4 else "ipv6"
     return (
         rule["family"] == family
@@ -278,7 +277,7 @@ def covers(rule: Mapping, source: str, destination: str, port: int) -> bool:
     )
 
 
-def first(rules: list[Mapping], source: str, destination: str, port: int) -> Mapping | None:
+def first_match(rules: list[Mapping], source: str, destination: str, port: int) -> Mapping | None:
     return next((rule for rule in rules if covers(rule, source, destination, port)), None)
 
 
@@ -288,7 +287,7 @@ def rules_of(document: Mapping, modem: Mapping) -> list[Mapping]:
 
 
 def sources(rules: list[Mapping], version: int) -> list[tuple[str, int]]:
-    """A source and a port inside each UDP rule of the family."""
+    """Returns a source address and a port within each UDP rule of the family."""
     return [
         (str(ip_network(rule["source"])[5]), ports_of(rule)[7])
         for rule in rules
@@ -297,7 +296,7 @@ def sources(rules: list[Mapping], version: int) -> list[tuple[str, int]]:
 
 
 @pytest.mark.parametrize("name", ["6ofdm-0sc-qam_50cms_aes", "2ofdm-32sc-qam_50cms_aes_2021"])
-def test_packets_of_each_kind_can_be_made(name: str) -> None:
+def test_packets_for_all_flows_and_actions_exist(name: str) -> None:
     document = load(name)
     for modem in document["modems"]:
         rules, classifiers = rules_of(document, modem), modem["classifiers"]
@@ -305,17 +304,17 @@ def test_packets_of_each_kind_can_be_made(name: str) -> None:
             version = ip_address(destination).version
             actions = set()
             for source, port in sources(rules, version):
-                match = first(rules, source, destination, port)
+                match = first_match(rules, source, destination, port)
                 assert match is not None
                 actions.add(match["action"])
-                assert first(classifiers, source, destination, port) is None
+                assert first_match(classifiers, source, destination, port) is None
             assert actions == {"permit", "deny"}
             flows = set()
             for source, port in sources(classifiers, version):
-                match = first(classifiers, source, destination, port)
+                match = first_match(classifiers, source, destination, port)
                 assert match is not None
                 flows.add(match["service_flow"])
-                assert first(rules, source, destination, port) is None
+                assert first_match(rules, source, destination, port) is None
             assert flows == {flow["id"] for flow in modem["service_flows"][1:4]}
 
 
@@ -328,7 +327,7 @@ def bounds(prefix: str) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("name", ["6ofdm-0sc-qam_50cms_aes", "2ofdm-32sc-qam_50cms_aes_2021"])
-def test_packets_that_match_nothing(name: str) -> None:
+def test_free_range_matches_no_rule(name: str) -> None:
     document = load(name)
     for modem in document["modems"]:
         for rule in rules_of(document, modem) + modem["classifiers"]:

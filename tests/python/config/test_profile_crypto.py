@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What encrypts in configurations that are written: by a profile's name, or by options."""
+"""Tests ciphers, crypto providers and devices of profiles, set by the profile name or by
+options."""
 
 import argparse
 import io
@@ -16,28 +17,28 @@ from vcmts.profile.group import write_profile
 from vcmts.witness.config import SIZES, parse_config
 
 
-def text_of(name: str) -> str:
+def profile_text(name: str) -> str:
     out = io.StringIO()
     write_profile(name, out)
     return out.getvalue()
 
 
-def given(*words: str) -> argparse.Namespace:
+def parse(*words: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     configuration.add_arguments(parser)
     return parser.parse_args(words)
 
 
-def written(folder: Path, *words: str) -> dict[str, Any]:
-    path = configuration.chosen(given(*words), folder)
+def write_config(folder: Path, *words: str) -> dict[str, Any]:
+    path = configuration.chosen(parse(*words), folder)
     document: dict[str, Any] = yamls.safe_load(path.read_text())
     return document
 
 
 @pytest.mark.parametrize(("ending", "cipher"), crypto.ENDINGS.items())
-def test_a_name_says_the_cipher(ending: str, cipher: str) -> None:
-    """The witness reads it, with keys as long as the cipher asks, and all of them different."""
-    text = text_of(f"1ofdm-0sc-qam_5cms_{ending}")
+def test_profile_name_sets_cipher(ending: str, cipher: str) -> None:
+    """The independent decoder reads the file. Keys have the length for the cipher, and differ."""
+    text = profile_text(f"1ofdm-0sc-qam_5cms_{ending}")
     config, document = parse_config(text), yamls.safe_load(text)
     assert {modem["security"]["cipher"] for modem in document["modems"]} == {cipher}
     assert "crypto" not in document
@@ -64,46 +65,48 @@ def test_a_name_says_the_cipher(ending: str, cipher: str) -> None:
         ("6ofdm-0sc-qam_300cms_rot13", "des", "6ofdm-0sc-qam_300cms_rot13"),
     ],
 )
-def test_an_option_names_another_profile(name: str, cipher: str | None, other: str) -> None:
+def test_cipher_option_renames_profile(name: str, cipher: str | None, other: str) -> None:
     assert crypto.renamed(name, cipher) == other
 
 
 @pytest.mark.parametrize("groups", ["1", "3"])
-def test_provider_and_device(groups: str, tmp_path: Path) -> None:
+def test_options_set_provider_and_device(groups: str, tmp_path: Path) -> None:
     words = ("--profile", "1ofdm-0sc-qam_2cms_aes", "--groups", groups)
-    assert "crypto" not in written(tmp_path, *words, "--provider", "ipsec-mb")
-    found = written(tmp_path, *words, "--provider", "cryptodev", "--cipher", "des")
-    assert found["crypto"] == {"provider": "cryptodev", "device": "crypto_aesni_mb0"}
-    assert found["name"] == "1ofdm-0sc-qam_2cms_des"
+    assert "crypto" not in write_config(tmp_path, *words, "--provider", "ipsec-mb")
+    config = write_config(tmp_path, *words, "--provider", "cryptodev", "--cipher", "des")
+    assert config["crypto"] == {"provider": "cryptodev", "device": "crypto_aesni_mb0"}
+    assert config["name"] == "1ofdm-0sc-qam_2cms_des"
     other = ("--provider", "cryptodev", "--device", "0000:6b:01.0")
-    assert written(tmp_path, *words, *other)["crypto"]["device"] == "0000:6b:01.0"
+    assert write_config(tmp_path, *words, *other)["crypto"]["device"] == "0000:6b:01.0"
 
 
-def test_options_that_say_nothing(tmp_path: Path) -> None:
+def test_options_without_effect_are_refused(tmp_path: Path) -> None:
     with pytest.raises(MistakeError, match=r"--device: .* with --provider cryptodev only"):
-        written(tmp_path, "--device", "crypto_aesni_mb0")
+        write_config(tmp_path, "--device", "crypto_aesni_mb0")
     for option, value in (("--cipher", "des"), ("--provider", "ipsec-mb"), ("--device", "x")):
         with pytest.raises(MistakeError, match=rf"{option}: .* with --profile only"):
-            written(tmp_path, "--config", "sg.yaml", option, value)
+            write_config(tmp_path, "--config", "sg.yaml", option, value)
 
 
-def test_all_benchmarks_get_them() -> None:
+def test_bench_all_passes_options_on() -> None:
     parser = argparse.ArgumentParser()
     bench_all.add_arguments(parser)
-    asked = parser.parse_args(["--cipher", "des", "--provider", "cryptodev"])
-    wanted = ["--cipher", "des", "--provider", "cryptodev"]
-    assert bench_all.words("pipeline", asked)[-4:] == wanted
-    assert "--cipher" not in bench_all.words("scheduler", asked)
+    options = ["--cipher", "des", "--provider", "cryptodev"]
+    arguments = parser.parse_args(options)
+    assert bench_all.words("pipeline", arguments)[-4:] == options
+    assert "--cipher" not in bench_all.words("scheduler", arguments)
 
 
-def test_show_tells_who_encrypts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_prints_cipher_and_provider(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     name, path = "1ofdm-0sc-qam_2cms_des", tmp_path / "sg.yaml"
     device = ("--provider", "cryptodev", "--device", "crypto_openssl0")
     assert cli.main(["profile", name, *device, "-o", str(path)]) == 0
     assert cli.main(["show", str(path)]) == 0
-    said = capsys.readouterr().out
-    assert "2 x des" in said and "cryptodev crypto_openssl0" in said
-    path.write_text(text_of(name) + "crypto: {generate_crc: false}\n")
+    out = capsys.readouterr().out
+    assert "2 x des" in out and "cryptodev crypto_openssl0" in out
+    path.write_text(profile_text(name) + "crypto: {generate_crc: false}\n")
     assert cli.main(["show", str(path)]) == 0
     assert "ipsec-mb, downstream without CRC" in capsys.readouterr().out
     assert cli.main(["profile", name, "--groups", "2", *device, "-o", str(path)]) == 0

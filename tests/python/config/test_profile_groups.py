@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Servers of several groups of a published profile: what is equal, and what tells them apart."""
+"""Tests server files with several groups of a profile: which values are shared, and which differ
+per group."""
 
 import argparse
 import functools
@@ -30,59 +31,59 @@ DIFFERENT = (
 )
 
 
-def text_of(name: str, groups: int, **how: Any) -> str:
+def server_text(name: str, groups: int, **options: Any) -> str:
     out = io.StringIO()
-    server.write_server(name, groups, out, **how)
+    server.write_server(name, groups, out, **options)
     return out.getvalue()
 
 
 @functools.lru_cache(maxsize=4)
 def load(groups: int, sharing: server.Ports = "shared") -> Mapping:
-    document: Mapping = yamls.safe_load(text_of(NAME, groups, sharing=sharing))
+    document: Mapping = yamls.safe_load(server_text(NAME, groups, sharing=sharing))
     return document
 
 
 def facts(text: str, folder: Path) -> Mapping:
-    """What the loader found; it must find no mistake."""
+    """Returns the JSON of the loader, which must accept the file."""
     path = folder / "server.yaml"
     path.write_text(text, encoding="utf-8")
     command = [str(paths.program("vcmtsd")), "check", "--json", "--config", str(path)]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
-    found: Mapping = json.loads(ended.stdout)
-    return found
+    result: Mapping = json.loads(ended.stdout)
+    return result
 
 
 @pytest.mark.parametrize("sharing", ["shared", "own"])
 @pytest.mark.parametrize("name", [NAME, "2ofdm-32sc-qam_3cms_none_2021"])
-def test_accepted_by_schema_and_loader(name: str, sharing: server.Ports, tmp_path: Path) -> None:
-    text = text_of(name, 4, sharing=sharing)
+def test_schema_and_loader_accept_server(name: str, sharing: server.Ports, tmp_path: Path) -> None:
+    text = server_text(name, 4, sharing=sharing)
     validator = jsonschema.Draft202012Validator(SCHEMA)
     assert [error.message for error in validator.iter_errors(yamls.safe_load(text))] == []
-    found = facts(text, tmp_path)
-    assert [group["service_group"] for group in found["groups"]] == [1, 2, 3, 4]
-    assert [group["name"] for group in found["groups"]] == [f"{name}-{g}" for g in range(1, 5)]
-    assert found["name"] == name
-    assert found["modems"] == 4 * found["groups"][0]["modems"]
+    server = facts(text, tmp_path)
+    assert [group["service_group"] for group in server["groups"]] == [1, 2, 3, 4]
+    assert [group["name"] for group in server["groups"]] == [f"{name}-{g}" for g in range(1, 5)]
+    assert server["name"] == name
+    assert server["modems"] == 4 * server["groups"][0]["modems"]
 
 
-def test_most_groups(tmp_path: Path) -> None:
-    assert len(facts(text_of(NAME, 64), tmp_path)["groups"]) == 64
+def test_loader_accepts_64_groups(tmp_path: Path) -> None:
+    assert len(facts(server_text(NAME, 64), tmp_path)["groups"]) == 64
 
 
-def test_one_group_is_the_same_file_as_ever() -> None:
+def test_server_of_one_group_is_the_group_file() -> None:
     out = io.StringIO()
     one.write_profile(NAME, out)
-    assert text_of(NAME, 1) == out.getvalue()
-    assert text_of(NAME, 1, sharing="own") == out.getvalue()
+    assert server_text(NAME, 1) == out.getvalue()
+    assert server_text(NAME, 1, sharing="own") == out.getvalue()
 
 
-def test_the_same_asked_twice_is_the_same_file() -> None:
-    assert text_of(NAME, 3) == text_of(NAME, 3)
+def test_file_is_reproducible() -> None:
+    assert server_text(NAME, 3) == server_text(NAME, 3)
 
 
 def values(document: Mapping, key: str) -> Iterator[str]:
-    """All values of a key, in all depths."""
+    """Yields all values of a key, at any depth."""
     if isinstance(document, dict):
         for name, value in document.items():
             if name == key:
@@ -94,20 +95,17 @@ def values(document: Mapping, key: str) -> Iterator[str]:
             yield from values(value, key)
 
 
-@pytest.mark.parametrize(
-    "key",
-    DIFFERENT,
-)
-def test_groups_differ(key: str) -> None:
+@pytest.mark.parametrize("key", DIFFERENT)
+def test_groups_have_different_values(key: str) -> None:
     groups = [list(values(group, key)) for group in load(3)["service_groups"]]
     assert all(groups)
     together = [value for group in groups for value in group]
     assert len(set(together)) == len(together)
 
 
-def test_the_first_group_is_that_of_a_file_of_one() -> None:
+def test_first_group_is_that_of_a_group_file() -> None:
     first = load(3)["service_groups"][0]
-    alone = yamls.safe_load(text_of(NAME, 1))
+    alone = yamls.safe_load(server_text(NAME, 1))
     for key in ("channels", "upstream_channels", "modems"):
         assert first[key] == alone[key]
     assert load(3)["rphy"] | first["rphy"] == alone["rphy"]
@@ -115,7 +113,7 @@ def test_the_first_group_is_that_of_a_file_of_one() -> None:
         assert load(3)[key] == alone[key]
 
 
-def test_what_is_equal_stands_once() -> None:
+def test_shared_settings_are_not_repeated() -> None:
     document = load(3)
     for group in document["service_groups"]:
         assert sorted(group) == [
@@ -128,14 +126,14 @@ def test_what_is_equal_stands_once() -> None:
         ]
 
 
-def test_ports_of_their_own_are_numbered(tmp_path: Path) -> None:
-    found = facts(text_of(NAME, 3, sharing="own"), tmp_path)
+def test_own_ports_are_numbered(tmp_path: Path) -> None:
+    found = facts(server_text(NAME, 3, sharing="own"), tmp_path)
     devices = [[g["network_device"], g["rphy_device"]] for g in found["groups"]]
     names = [device.split(",")[0] for pair in devices for device in pair]
     assert names == [f"net_memif{number}" for number in range(6)]
     sockets = [device.rpartition("/")[2] for pair in devices for device in pair]
     assert len(set(sockets)) == 6
-    shared = facts(text_of(NAME, 3), tmp_path)["groups"]
+    shared = facts(server_text(NAME, 3), tmp_path)["groups"]
     assert {group["network_device"].split(",")[0] for group in shared} == {"net_memif0"}
     assert {group["rphy_device"].split(",")[0] for group in shared} == {"net_memif1"}
 
@@ -149,7 +147,7 @@ def test_given_devices_are_numbered(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "error"),
     [
         (["--groups", "0"], "--groups: found 0, allowed: 1 to 64"),
         (["--groups", "65"], "--groups: found 65, allowed: 1 to 64"),
@@ -160,14 +158,16 @@ def test_given_devices_are_numbered(tmp_path: Path, capsys: pytest.CaptureFixtur
         ),
     ],
 )
-def test_mistakes(words: list[str], said: str, tmp_path: Path, expect_error: ExpectError) -> None:
-    kept = tmp_path / "kept.yaml"
-    kept.write_text("as it was", encoding="utf-8")
-    expect_error(f"vcmts: {said}\n", "profile", NAME, *words, "-o", str(kept))
-    assert kept.read_text(encoding="utf-8") == "as it was"
+def test_wrong_options_are_refused(
+    words: list[str], error: str, tmp_path: Path, expect_error: ExpectError
+) -> None:
+    path = tmp_path / "existing.yaml"
+    path.write_text("unchanged", encoding="utf-8")
+    expect_error(f"vcmts: {error}\n", "profile", NAME, *words, "-o", str(path))
+    assert path.read_text(encoding="utf-8") == "unchanged"
 
 
-def test_more_modems_than_addresses(capsys: pytest.CaptureFixture[str]) -> None:
+def test_too_many_modems_for_addresses_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     name = "1ofdm-0sc-qam_65535cms_none"
     assert cli.main(["profile", name, "--groups", "5", "--addresses", "64"]) == 2
     assert capsys.readouterr().err == (
@@ -177,7 +177,7 @@ def test_more_modems_than_addresses(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("allowed", "groups", "dealt"),
+    ("allowed", "groups", "expected"),
     [
         ({3}, 3, [(3, 3)] * 3),
         ({0, 1}, 3, [(1, 1)] * 3),
@@ -186,10 +186,10 @@ def test_more_modems_than_addresses(capsys: pytest.CaptureFixture[str]) -> None:
         ({4, 6, 8, 9}, 2, [(6, 6), (8, 8)]),
     ],
 )
-def test_cores_are_dealt_out(
+def test_allowed_cores_are_distributed(
     allowed: set[int],
     groups: int,
-    dealt: list[tuple[int, int]],
+    expected: list[tuple[int, int]],
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
@@ -200,16 +200,17 @@ def test_cores_are_dealt_out(
     text = configuration.chosen(arguments, tmp_path).read_text(encoding="utf-8")
     found = facts(text, tmp_path)
     assert configuration.dealt_cores(groups) == [
-        Cores(upper_mac=upper, upstream=upstream, other=min(allowed)) for upper, upstream in dealt
+        Cores(upper_mac=upper, upstream=upstream, other=min(allowed))
+        for upper, upstream in expected
     ]
-    assert [group["cores"] for group in found["groups"]] == [sorted(set(one)) for one in dealt]
+    assert [group["cores"] for group in found["groups"]] == [sorted(set(one)) for one in expected]
     assert found["main_core"] == min(allowed)
-    assert sorted(found["cores"]) == sorted({core for one in dealt for core in one})
+    assert sorted(found["cores"]) == sorted({core for one in expected for core in one})
 
 
-def test_groups_are_of_a_profile_only(tmp_path: Path) -> None:
+def test_groups_option_beside_config_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "sg.yaml"
-    path.write_text(text_of(NAME, 1), encoding="utf-8")
+    path.write_text(server_text(NAME, 1), encoding="utf-8")
     parser = argparse.ArgumentParser()
     configuration.add_arguments(parser)
     arguments = parser.parse_args(["--config", str(path), "--groups", "2"])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Profiles of other sizes than the published ones: what is asked for is there, and is accepted."""
+"""Tests profiles of other sizes than the published ones: the file has the requested numbers, and
+the loader accepts it."""
 
 import io
 import itertools
@@ -23,20 +24,20 @@ SCHEMA = json.loads((paths.CHECKOUT / "config" / "schema.json").read_text(encodi
 NAME = "2ofdm-0sc-qam_3cms_aes"
 
 
-def text_of(name: str, sizes: Sizes) -> str:
+def profile_text(name: str, sizes: Sizes) -> str:
     out = io.StringIO()
     profile.write_profile(name, out, sizes=sizes)
     return out.getvalue()
 
 
 def load(sizes: Sizes, name: str = NAME) -> Mapping:
-    document: Mapping = yamls.safe_load(text_of(name, sizes))
+    document: Mapping = yamls.safe_load(profile_text(name, sizes))
     return document
 
 
-def test_the_published_sizes_are_the_default() -> None:
-    asked = Sizes(filter_groups=22, filter_rules=22)
-    assert load(asked) == load(Sizes())
+def test_published_sizes_are_the_default() -> None:
+    sizes = Sizes(filter_groups=22, filter_rules=22)
+    assert load(sizes) == load(Sizes())
     assert profile_size.checked({}) == Sizes()
     assert profile_size.words(Sizes()) == ""
 
@@ -51,7 +52,9 @@ LARGEST = (
 
 
 @pytest.mark.parametrize("options, modems", [SMALLEST, *LARGEST])
-def test_the_loader_accepts_the_extremes(options: str, modems: int, tmp_path: Path) -> None:
+def test_loader_accepts_smallest_and_largest_sizes(
+    options: str, modems: int, tmp_path: Path
+) -> None:
     path = tmp_path / "sg.yaml"
     name = f"2ofdm-0sc-qam_{modems}cms_aes"
     assert cli.main(["profile", name, *options.split(), "-o", str(path)]) == 0
@@ -61,7 +64,7 @@ def test_the_loader_accepts_the_extremes(options: str, modems: int, tmp_path: Pa
     assert f"# Written by: vcmts profile {name}" in path.read_text(encoding="utf-8")
 
 
-def test_the_limits_are_those_of_the_loader() -> None:
+def test_limits_are_those_of_the_schema() -> None:
     modem = SCHEMA["properties"]["modems"]["items"]["properties"]
     groups = SCHEMA["properties"]["filter_groups"]
     limits = {name: (low, high) for name, low, high, _ in profile_size.OPTIONS}
@@ -79,7 +82,7 @@ def test_the_limits_are_those_of_the_loader() -> None:
 @pytest.mark.parametrize(
     "addresses, ipv4, ipv6", [(1, 1, 0), (2, 1, 1), (4, 3, 1), (5, 4, 1), (64, 48, 16)]
 )
-def test_addresses(addresses: int, ipv4: int, ipv6: int) -> None:
+def test_modems_have_the_number_of_addresses(addresses: int, ipv4: int, ipv6: int) -> None:
     modems = load(Sizes(addresses=addresses))["modems"]
     for modem in modems:
         families = Counter(ip_address(address).version for address in modem["addresses"])
@@ -89,8 +92,8 @@ def test_addresses(addresses: int, ipv4: int, ipv6: int) -> None:
         assert all(
             any(ip_address(one) in network for network in networks) for one in modem["addresses"]
         )
-    everything = [address for modem in modems for address in modem["addresses"]]
-    assert len(set(everything)) == len(everything)
+    all_addresses = [address for modem in modems for address in modem["addresses"]]
+    assert len(set(all_addresses)) == len(all_addresses)
 
 
 @pytest.mark.parametrize("flows, active", [(1, 1), (2, 1), (8, 4), (9, 5), (32, 16)])
@@ -103,20 +106,22 @@ def test_half_of_the_flows_are_active(flows: int, active: int) -> None:
         assert reached == set(ids[1:active] or ids[:1])
 
 
-def test_ids_of_flows_occur_once() -> None:
-    """Also where the downstream has more than a million: of the last modem both are the highest."""
+def test_flow_ids_are_unique() -> None:
+    """Also with more than a million downstream flows; the last modem has the highest IDs."""
     sizes = Sizes(flows=32, active_flows=1, classifiers=0)
     last = profile.parse_name("1ofdm-0sc-qam_40000cms_none", sizes=sizes)
     first = profile.modem_lines(last, 1, [[1]], quality.WEIGHTS_ALONE)
     (modem,) = yamls.safe_load("\n".join(first))
     assert modem["upstream_service_flows"][0]["id"] == 40000 * 32 + 1
-    few = profile.parse_name("1ofdm-0sc-qam_3cms_none", sizes=sizes)
-    (modem,) = yamls.safe_load("\n".join(profile.modem_lines(few, 1, [[1]], quality.WEIGHTS_ALONE)))
+    small = profile.parse_name("1ofdm-0sc-qam_3cms_none", sizes=sizes)
+    (modem,) = yamls.safe_load(
+        "\n".join(profile.modem_lines(small, 1, [[1]], quality.WEIGHTS_ALONE))
+    )
     assert modem["upstream_service_flows"][0]["id"] == 1_000_001
 
 
 @pytest.mark.parametrize("groups, rules", [(1, 1), (3, 300), (300, 2), (2, 301)])
-def test_filters(groups: int, rules: int) -> None:
+def test_filters_have_the_requested_size(groups: int, rules: int) -> None:
     document = load(Sizes(filter_groups=groups, filter_rules=rules))
     assert [len(group["rules"]) for group in document["filter_groups"]] == [rules] * groups
     sources = [
@@ -133,7 +138,7 @@ def test_filters(groups: int, rules: int) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 200, 201, 300])
-def test_classifiers(count: int) -> None:
+def test_classifiers_have_the_requested_number(count: int) -> None:
     for modem in load(Sizes(classifiers=count))["modems"]:
         rules = modem["classifiers"]
         assert len(rules) == count
@@ -143,13 +148,13 @@ def test_classifiers(count: int) -> None:
         assert last < 40000
 
 
-def test_a_modem_has_no_more_filter_groups_than_there_are() -> None:
+def test_modems_share_too_few_filter_groups() -> None:
     document = load(Sizes(filter_groups=1), "1ofdm-0sc-qam_2cms_aes_2021")
     assert [modem["filter_groups"] for modem in document["modems"]] == [[1], [1]]
 
 
 @pytest.mark.parametrize(
-    "options, said",
+    "options, error",
     [
         ("--addresses 0", "--addresses: found 0, allowed: 1 to 64"),
         ("--addresses 65", "--addresses: found 65, allowed: 1 to 64"),
@@ -160,23 +165,23 @@ def test_a_modem_has_no_more_filter_groups_than_there_are() -> None:
         ("--filter-rules 0", "--filter-rules: found 0, allowed: 1 to 4096"),
     ],
 )
-def test_sizes_that_no_loader_takes(
-    options: str, said: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+def test_invalid_sizes_are_refused(
+    options: str, error: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "sg.yaml"
     assert cli.main(["profile", NAME, *options.split(), "-o", str(path)]) == 2
     captured = capfd.readouterr()
-    assert captured.err.startswith(f"vcmts: {said}") and captured.err.count("\n") == 1
+    assert captured.err.startswith(f"vcmts: {error}") and captured.err.count("\n") == 1
     assert not path.exists()
 
 
-def test_dsids_run_out(capfd: pytest.CaptureFixture[str]) -> None:
+def test_too_many_dsids_are_refused(capfd: pytest.CaptureFixture[str]) -> None:
     words = ["profile", "2ofdm-0sc-qam_40000cms_aes", "--service-flows", "32"]
     assert cli.main([*words, "--active-flows", "27"]) == 2
     assert "1080000 DSIDs, allowed: 1048575" in capfd.readouterr().err
 
 
-def test_the_file_says_how_it_was_made(capfd: pytest.CaptureFixture[str]) -> None:
+def test_file_has_the_command_that_wrote_it(capfd: pytest.CaptureFixture[str]) -> None:
     options = ["--service-flows", "6", "--active-flows", "6", "--filter-rules", "3"]
     assert cli.main(["profile", NAME, *options]) == 0
     first = capfd.readouterr().out.splitlines()[1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The upstream of the published profiles: its channels, SIDs and cores."""
+"""Tests the upstream of the published profiles: its channels, SIDs and cores."""
 
 import io
 import json
@@ -20,16 +20,16 @@ from vcmts.profile.size import Sizes
 Mapping = dict[str, Any]
 
 
-def written(name: str, sizes: Sizes | None = None) -> str:
+def profile_text(name: str, sizes: Sizes | None = None) -> str:
     out = io.StringIO()
     profile.write_profile(name, out, sizes=sizes or Sizes())
     return out.getvalue()
 
 
 @pytest.mark.parametrize("name", profile.PUBLISHED)
-def test_published_upstream(name: str) -> None:
-    """In parts of the file, as the modems are most of it: test_profile.py reads it whole."""
-    parts = re.split(r"^(?=\w+:)", written(name), flags=re.MULTILINE)
+def test_profile_has_published_upstream(name: str) -> None:
+    """Parses only the upstream part of the file, as the modems are most of it."""
+    parts = re.split(r"^(?=\w+:)", profile_text(name), flags=re.MULTILINE)
     document = yamls.safe_load("".join(part for part in parts if part.startswith("upstream")))
     assert document["upstream"] == {"verify_source": True, "verify_crc": False}
     assert document["upstream_channels"] == [
@@ -46,52 +46,54 @@ def test_published_upstream(name: str) -> None:
 
 
 def upstream_sids(document: Mapping) -> list[tuple[int, int]]:
-    """Channel and SID of every modem's only flow and cluster, which are on two channels."""
-    places = []
+    """Returns channel and SID of each modem's single flow, which is on two channels."""
+    sids_on_channels = []
     for modem in document["modems"]:
         (flow,) = modem["upstream_service_flows"]
         (cluster,) = flow["sid_clusters"]
         assert (flow.get("segment_header", True), cluster["id"]) == (True, 0)
         pair = [(sid["channel"], sid["sid"]) for sid in cluster["sids"]]
         assert len({channel for channel, _ in pair}) == len(pair) == 2
-        places += pair
-    assert len(set(places)) == len(places)
-    return places
+        sids_on_channels += pair
+    assert len(set(sids_on_channels)) == len(sids_on_channels)
+    return sids_on_channels
 
 
 @pytest.mark.parametrize("modems", [1, 3, 4, 300, 301])
-def test_upstream_channels_are_loaded_alike(modems: int) -> None:
-    few = Sizes(addresses=1, classifiers=0, filter_groups=0)
-    places = upstream_sids(yamls.safe_load(written(f"1ofdm-0sc-qam_{modems}cms_aes", few)))
-    counts = Counter(channel for channel, _ in places)
+def test_upstream_channels_have_equal_numbers_of_modems(modems: int) -> None:
+    small = Sizes(addresses=1, classifiers=0, filter_groups=0)
+    sids_on_channels = upstream_sids(
+        yamls.safe_load(profile_text(f"1ofdm-0sc-qam_{modems}cms_aes", small))
+    )
+    counts = Counter(channel for channel, _ in sids_on_channels)
     assert max(counts.values()) - min(counts[number] for number in range(1, 5)) <= 2
     assert modems % 4 != 0 or len(set(counts.values())) == 1
 
 
-def places_of(modems: int) -> list[tuple[int, int]]:
-    """Channel and SID, two after each other of every modem."""
+def sids_of_modems(modems: int) -> list[tuple[int, int]]:
+    """Returns channel and SID, two entries per modem."""
     lines = [line for modem in range(1, modems + 1) for line in upstream.flow_lines(modem, modems)]
-    found = re.findall(r"channel: ([0-9]+), sid: (0x[0-9a-f]{4})\b", "\n".join(lines))
-    assert len(found) == 2 * modems
-    return [(int(channel), int(sid, 16)) for channel, sid in found]
+    pairs = re.findall(r"channel: ([0-9]+), sid: (0x[0-9a-f]{4})\b", "\n".join(lines))
+    assert len(pairs) == 2 * modems
+    return [(int(channel), int(sid, 16)) for channel, sid in pairs]
 
 
 @pytest.mark.parametrize("modems", [1, 300, 16382])
-def test_a_sid_is_one_modem_wherever_it_is_used(modems: int) -> None:
-    """Then a capture can be read without the configuration: see docs/wireshark.md."""
-    sids = [sid for _, sid in places_of(modems)]
+def test_sid_belongs_to_one_modem_on_all_channels(modems: int) -> None:
+    """So that Wireshark reads a capture without the configuration (docs/wireshark.md)."""
+    sids = [sid for _, sid in sids_of_modems(modems)]
     assert sids == [modem for modem in range(1, modems + 1) for _ in range(2)]
     assert max(sids) <= 0x3FFE
 
 
 @pytest.mark.parametrize("modems", [16383, 4 * 8191, 4 * 8191 + 1, 5 * 8191, 65535])
-def test_sids_of_14_bits_are_enough(modems: int) -> None:
+def test_sids_have_14_bits(modems: int) -> None:
     channels = upstream.channels(modems)
     assert channels == max(4, -(-modems // 8191))
-    places = places_of(modems)
-    assert len(set(places)) == 2 * modems
-    assert {channel for channel, _ in places} == set(range(1, channels + 1))
-    sids = [sid for _, sid in places]
+    sids_on_channels = sids_of_modems(modems)
+    assert len(set(sids_on_channels)) == 2 * modems
+    assert {channel for channel, _ in sids_on_channels} == set(range(1, channels + 1))
+    sids = [sid for _, sid in sids_on_channels]
     assert min(sids) == 1
     assert max(sids) <= 0x3FFE
 
@@ -104,7 +106,7 @@ def test_sids_of_14_bits_are_enough(modems: int) -> None:
         ({0, 1, 2, 3}, profile.Cores(upper_mac=1, upstream=2, other=0)),
     ],
 )
-def test_cores_are_those_that_are_allowed(
+def test_cores_are_allowed_ones(
     allowed: set[int], cores: profile.Cores, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: allowed)

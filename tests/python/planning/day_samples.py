@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A server for a day, made up: its time goes on as far as somebody waits for it."""
+"""A simulated server and clock for tests of a day: time advances only when the watch waits or
+reads."""
 
 import threading
 from dataclasses import dataclass
@@ -9,39 +10,39 @@ from planning.day.moment import Counts, Moment
 from planning.day.watch import Source, Watch
 from vcmts.top.samples import Answer, answer_of
 
-BITS = 1e9  # a second, downstream at the peak; upstream a tenth
+BITS = 1e9  # per second, downstream at the peak; upstream has a tenth
 FAST, SLOW = 1.8e9, 0.8e9
-LENGTH = 24.0  # seconds of the day
+LENGTH = 24.0  # seconds per day
 
 
 @dataclass
 class Server:
-    """`share`: of the peak, by seconds since the traffic began. Each core is busy for that share,
-    and paused for half of the rest; its clock is slow where it is less than half."""
+    """Each core is busy for `share` of the time, and paused for half of the rest. Its clock is slow
+    while the share is below a half."""
 
-    begins: float = 101.5  # uptime
+    traffic_start: float = 101.5  # uptime at which the traffic begins
     cores: int = 2
     pauses: bool = True
     groups: tuple[str, ...] = ("1", "7")
-    answers: int = 10**9  # after so many it is gone
+    answers_left: int = 10**9  # the connection is reset after so many
     uptime: float = 100.0
-    work: float = 0.0  # seconds of the peak
+    work: float = 0.0  # seconds at the peak rate that carry the same bits
 
     def share(self, second: float) -> float:
         return 0.25 if second < 12 else 0.75
 
-    def pass_by(self, seconds: float) -> None:
-        """In steps of a hundredth of a second."""
+    def advance(self, seconds: float) -> None:
+        """Advances the uptime, in steps of 0.01 s."""
         for _ in range(round(seconds * 100)):
             self.uptime += 0.01
-            if self.uptime > self.begins + 1e-9:
-                self.work += 0.01 * self.share(self.uptime - self.begins)
+            if self.uptime > self.traffic_start + 1e-9:
+                self.work += 0.01 * self.share(self.uptime - self.traffic_start)
 
     def samples(self) -> list[dict[str, Any]]:
-        made: list[dict[str, Any]] = []
+        samples: list[dict[str, Any]] = []
 
         def put(name: str, value: float, **labels: str) -> None:
-            made.append({"name": f"vcmts_{name}", "value": value, "labels": labels})
+            samples.append({"name": f"vcmts_{name}", "value": value, "labels": labels})
 
         sent = self.work * BITS / 8 / len(self.groups)
         for group in self.groups:
@@ -55,33 +56,33 @@ class Server:
             if self.pauses:
                 put("worker_paused_seconds_total", (self.uptime - self.work) / 2, **own)
                 put("worker_idle_info", 1, **own, kind="sleep")
-                slow = self.share(self.uptime - self.begins) < 0.5
+                slow = self.share(self.uptime - self.traffic_start) < 0.5
                 put("core_frequency_hertz", SLOW if slow else FAST, core=own["core"])
                 put("core_frequency_wished_hertz", SLOW, core=own["core"])
         if self.pauses:
             put("power_policy_info", 1, policy="saving", driver="simulated")
-        return made
+        return samples
 
     def latencies(self) -> dict[str, Counts]:
-        """A thousand packets per second of work: 98 % took 20 us, the others 310 us."""
+        """1,000 packets per second of work: 98 % took 20 us, the others 310 us."""
         packets = round(1000 * self.work)
         return {"downstream": {20_000: packets - packets // 50, 310_000: packets // 50}}
 
-    def moved(self) -> Answer:
-        return self.ask().told
+    def read_samples(self) -> Answer:
+        return self.read_moment().told
 
-    def ask(self) -> Moment:
-        """Which takes a hundredth of a second."""
-        if self.answers == 0:
+    def read_moment(self) -> Moment:
+        """Takes 0.01 s."""
+        if self.answers_left == 0:
             raise ConnectionResetError(104, "it is gone")
-        self.answers -= 1
-        self.pass_by(0.01)
-        told = answer_of({"uptime": self.uptime, "samples": self.samples()})
-        return Moment(told, self.latencies())
+        self.answers_left -= 1
+        self.advance(0.01)
+        answer = answer_of({"uptime": self.uptime, "samples": self.samples()})
+        return Moment(answer, self.latencies())
 
 
-class Waits(threading.Event):
-    """What is waited for is the server's time. It is over at a time of it."""
+class UptimeEvent(threading.Event):
+    """Waits by the clock of the server. It is set when the uptime is `over_at`."""
 
     def __init__(self, server: Server, over_at: float = 1e9) -> None:
         super().__init__()
@@ -89,16 +90,16 @@ class Waits(threading.Event):
 
     def wait(self, timeout: float | None = None) -> bool:
         left = self.over_at - self.server.uptime
-        self.server.pass_by(max(0.0, min(timeout or 0.0, left)))
+        self.server.advance(max(0.0, min(timeout or 0.0, left)))
         return self.server.uptime >= self.over_at - 1e-9
 
 
-def watched(server: Server, length: float = LENGTH, **how: Any) -> Watch:
-    """A day of this length, to its end: an hour is a second."""
-    lines = how.pop("lines", [])
-    over = Waits(server, how.pop("over_at", 1e9))
-    silent = how.pop("silent", 0.0)
-    source = Source(server.ask, server.moved, {}, how.pop("joules", dict))
+def run_watch(server: Server, length: float = LENGTH, **options: Any) -> Watch:
+    """Watches a day of this length to its end, or until `over_at`."""
+    lines = options.pop("lines", [])
+    over = UptimeEvent(server, options.pop("over_at", 1e9))
+    silent = options.pop("silent", 0.0)
+    source = Source(server.read_moment, server.read_samples, {}, options.pop("joules", dict))
     watch = Watch(source, length, silent, lambda *line: lines.append(line), over=over)
     watch.run()
     return watch

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The load of a day as a file has it: what it means, and one line for what is no day."""
+"""Tests files with the load of a day: their meaning, one line per error, and mutated files."""
 
 import re
 from pathlib import Path
@@ -22,33 +22,33 @@ def pairs(points: load.Points) -> list[tuple[float, float]]:
     return [(point.hour, round(point.share, 9)) for point in points]
 
 
-def test_hours_and_shares(tmp_path: Path) -> None:
+def test_file_has_hours_and_shares(tmp_path: Path) -> None:
     day = read(tmp_path, "# mine\n\n 0:00 20%  # night\r\n6.5h\t10%\n18:30, 100%\n")
     assert day.name == "day.txt"
     assert pairs(day.downstream) == [(0, 0.2), (6.5, 0.1), (18.5, 1.0), (24, 0.2)]
     assert day.upstream == day.downstream
     assert load.share(day.downstream, 12.5) == pytest.approx(0.55)
-    # by hand: 6.5 h at 15 %, 12 h at 55 %, 5.5 h at 60 % in the mean
+    # by hand: means of 15 % for 6.5 h, 55 % for 12 h, 60 % for 5.5 h
     assert load.mean(day.downstream) == pytest.approx((6.5 * 0.15 + 12 * 0.55 + 5.5 * 0.6) / 24)
 
 
-def test_rates_are_shares_of_the_highest(tmp_path: Path) -> None:
+def test_rates_become_shares_of_the_highest(tmp_path: Path) -> None:
     day = read(tmp_path, "0:00 50Gbps,2Gbps\n12:00 200Gbps,500Mbps\n24:00 0,0\n")
     assert pairs(day.downstream) == [(0, 0.25), (12, 1), (24, 0)]
     assert pairs(day.upstream) == [(0, 1), (12, 0.25), (24, 0)]
     assert day.of("upstream") is day.upstream
 
 
-def test_a_step_and_the_first_packets(tmp_path: Path) -> None:
+def test_step_and_silent_start(tmp_path: Path) -> None:
     day = read(tmp_path, "0:00 0%\n5:00 0%\n7:00 0%\n7:00 80%\n24:00 80%\n")
     assert [load.share(day.downstream, hour) for hour in (6.9, 7, 24)] == [0, 0.8, 0.8]
-    assert day.silent() == 7, "at the step"
-    assert read(tmp_path, "0:00 0% 1%\n24:00 5% 1%\n").silent() == 0, "the upstream's"
+    assert day.silent() == 7
+    assert read(tmp_path, "0:00 0% 1%\n24:00 5% 1%\n").silent() == 0, "the upstream begins at 0:00"
     assert read(tmp_path, "0:00 0%\n3:00 0%\n9:00 5%\n24:00 0%\n").silent() == 3
 
 
-def test_ours() -> None:
-    """What the paper tells of its day: peak, lowest load and mean that the page names."""
+def test_published_day() -> None:
+    """Peak, lowest load and mean are those of the paper."""
     day = load.read(PUBLISHED)
     shares = [point.share for point in day.downstream]
     assert min(shares) == pytest.approx(10 / 258, abs=5e-4)
@@ -58,10 +58,10 @@ def test_ours() -> None:
     assert load.mean(day.downstream) == pytest.approx(0.48, abs=0.005)
 
 
-def test_it_is_written_as_it_was_read(tmp_path: Path) -> None:
+def test_written_day_has_the_points_of_the_file(tmp_path: Path) -> None:
     day = read(tmp_path, "0:00 12.345678%\n6.123456h 0.000001%\n18:01 100%\n")
-    load.write(day.downstream, tmp_path / "again.day")
-    lines = (tmp_path / "again.day").read_text().splitlines()
+    load.write(day.downstream, tmp_path / "written.day")
+    lines = (tmp_path / "written.day").read_text().splitlines()
     assert lines[:2] == ["0ms 12.345678%", "22044442ms 0.000001%"]
     assert lines[2:] == ["64860000ms 100.000000%", "86400000ms 12.345678%"]
 
@@ -102,29 +102,29 @@ WRONG: dict[str, tuple[str | bytes, str]] = {
 
 
 @pytest.mark.parametrize(("text", "message"), WRONG.values(), ids=list(WRONG))
-def test_mistakes(text: str | bytes, message: str, tmp_path: Path) -> None:
+def test_invalid_files_are_refused(text: str | bytes, message: str, tmp_path: Path) -> None:
     with pytest.raises(MistakeError) as raised:
         read(tmp_path, text)
-    told = str(raised.value)
-    assert message in told
-    assert "\n" not in told and told.isprintable() and len(told) < 400
+    error = str(raised.value)
+    assert message in error
+    assert "\n" not in error and error.isprintable() and len(error) < 400
 
 
 @pytest.mark.parametrize("name", ["missing", "."])
-def test_no_file(name: str, tmp_path: Path) -> None:
+def test_missing_file_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(MistakeError, match="--day"):
         load.read(tmp_path / name)
 
 
-def test_no_bytes_are_too_odd(tmp_path: Path) -> None:
-    """What is no day is said in a line; what is one can be written for vcmts-traffic."""
+def test_mutated_files_are_read_or_refused(tmp_path: Path) -> None:
+    """A mutated file is refused in one line, or can be written for vcmts-traffic."""
     good = b"0:00 20% 1%\n6:30,10%,5%\n18.25h 100% 100%\n18:30 0% 0%\n"
     random, days = Random(16), 0
     for _ in range(400):
         text = bytearray(good)
         for _ in range(random.randint(1, 2)):
-            place = random.randrange(len(text))
-            text[place : place + random.randint(0, 2)] = random.choice(
+            position = random.randrange(len(text))
+            text[position : position + random.randint(0, 2)] = random.choice(
                 [b"", b"0", b"9", b"%", b",", b":", b"h", b"\n", b"\x00", b"\xc3", b"Gbps", b" "]
             )
         try:

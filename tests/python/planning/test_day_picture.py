@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The day as a table, and as a picture of which every panel is there."""
+"""Tests the table and the picture of a day. The picture is checked in its SVG text."""
 
 import copy
 from pathlib import Path
@@ -11,7 +11,7 @@ from rich.console import Console
 
 from planning.day import load, picture, results, show
 from planning.day.results import Modelled
-from python.planning.day_samples import FAST, LENGTH, Server, watched
+from python.planning.day_samples import FAST, LENGTH, Server, run_watch
 from vcmts.paths import MistakeError
 from vcmts.power import machine
 from vcmts.simulate import plots
@@ -23,13 +23,13 @@ DAY = load.Day("mine.txt", (load.Point(0, 1), load.Point(24, 1)), ())
 
 @pytest.fixture(scope="module")
 def day() -> Json:
-    watch = watched(Server())
+    watch = run_watch(Server())
     modelled = Modelled(machine.read(), {"1": FAST, "2": FAST})
-    found = results.document(DAY, watch.moments, watch.start, LENGTH, modelled)
-    assert found is not None
-    for part in (*found["samples"], *found["hours"], found["whole"]):
+    day = results.document(DAY, watch.moments, watch.start, LENGTH, modelled)
+    assert day is not None
+    for part in (*day["samples"], *day["hours"], day["whole"]):
         part["measured_watts"] = {"package": 55.5}
-    return found
+    return day
 
 
 def drawn(day: Json, folder: Path) -> ElementTree.Element:
@@ -46,44 +46,44 @@ def texts(root: ElementTree.Element) -> set[str]:
     return {text.text or "" for text in root.iter(f"{SVG}text")}
 
 
-def lines(panel: ElementTree.Element) -> int:
-    """Those that go on and on, as no tick, axis or mark of a legend does."""
+def curve_count(panel: ElementTree.Element) -> int:
+    """Counts curves: paths with more points than ticks, axes or legend marks have."""
     paths = (path.get("d", "") for path in panel.iter(f"{SVG}path"))
     return sum(path.count("L") > 50 for path in paths)
 
 
-def test_every_panel_is_drawn(day: Json, tmp_path: Path) -> None:
+def test_all_panels_are_drawn(day: Json, tmp_path: Path) -> None:
     root = drawn(day, tmp_path)
     found = panels(root)
-    assert {name: lines(panel) for name, panel in found.items()} == {
+    assert {name: curve_count(panel) for name, panel in found.items()} == {
         "load": 4,  # both directions, and two service groups
         "busy": 2,
         "paused": 2,
-        "frequency": 4,  # as it is, and wished, of two cores
+        "frequency": 4,  # actual and requested, of two cores
         "latency": 3,
         "power": 3,
     }
-    told = texts(root)
-    assert {"power, modelled"} & told == set(), "some of it is measured"
+    words = texts(root)
+    assert "power, modelled" not in words, "some of it is measured"
     assert {
         *("load", "busy", "paused", "frequency", "simulated", "in the pipeline", "power"),
         *("downstream 99.9 %", "modelled: as it was", "modelled: polling, fastest"),
         *("measured: package", "core 2: pipelines of core 2", "0:00", "24:00"),
-    } <= told
-    assert any("modelled: 2 x Intel" in text for text in told)
+    } <= words
+    assert any("modelled: 2 x Intel" in text for text in words)
     assert plots.LICENCE in (tmp_path / "day.svg").read_text()
 
 
-def test_what_is_not_known_is_said(day: Json, tmp_path: Path) -> None:
-    bare = copy.deepcopy(day)
-    bare["driver"] = bare["modelled_machine"] = None
-    for part in (*bare["samples"], bare["whole"]):
+def test_panels_without_data_say_why(day: Json, tmp_path: Path) -> None:
+    unknown = copy.deepcopy(day)
+    unknown["driver"] = unknown["modelled_machine"] = None
+    for part in (*unknown["samples"], unknown["whole"]):
         part["cores"], part["modelled_watts"], part["measured_watts"] = [], None, {}
         part["latency_us"] = {"downstream": None, "upstream": None}
         for worker in part["workers"]:
             worker["paused"] = None
-    root = drawn(bare, tmp_path)
-    found = {name: lines(panel) for name, panel in panels(root).items()}
+    root = drawn(unknown, tmp_path)
+    found = {name: curve_count(panel) for name, panel in panels(root).items()}
     assert found == {"load": 4, "busy": 2} | dict.fromkeys(
         ("paused", "frequency", "latency", "power"), 0
     )
@@ -95,21 +95,21 @@ def test_what_is_not_known_is_said(day: Json, tmp_path: Path) -> None:
     } <= texts(root)
 
 
-def test_many_cores_are_pale(tmp_path: Path) -> None:
-    """And modelled watts alone are called so. A worker or group that came later leaves a gap, as
-    figures do that nobody had for a while."""
-    watch = watched(Server(cores=9))
+def test_many_cores_have_a_mean(tmp_path: Path) -> None:
+    """Missing workers, groups or figures leave a gap. Watts without measured ones are labelled as
+    modelled."""
+    watch = run_watch(Server(cores=9))
     modelled = Modelled(machine.read(), {})
-    holes = results.document(DAY, watch.moments, watch.start, LENGTH, modelled)
-    assert holes is not None
-    for sample in holes["samples"][:20]:
+    gaps = results.document(DAY, watch.moments, watch.start, LENGTH, modelled)
+    assert gaps is not None
+    for sample in gaps["samples"][:20]:
         sample["workers"], sample["groups"], sample["downstream_gbps"] = [], [], None
-    root = drawn(holes, tmp_path)
-    assert lines(panels(root)["busy"]) == 10
+    root = drawn(gaps, tmp_path)
+    assert curve_count(panels(root)["busy"]) == 10
     assert {"mean of 9 cores", "power, modelled"} <= texts(root)
 
 
-def test_formats(day: Json, tmp_path: Path) -> None:
+def test_formats_are_svg_and_png(day: Json, tmp_path: Path) -> None:
     picture.draw(day, tmp_path / "day.png")
     assert (tmp_path / "day.png").read_bytes().startswith(b"\x89PNG")
     picture.check(tmp_path / "day.svg")
@@ -119,7 +119,7 @@ def test_formats(day: Json, tmp_path: Path) -> None:
         picture.check(tmp_path / "day.jpg")
 
 
-def test_table(day: Json, capsys: pytest.CaptureFixture[str]) -> None:
+def test_table_has_a_row_per_hour(day: Json, capsys: pytest.CaptureFixture[str]) -> None:
     console = Console(width=100)
     with console.capture() as captured:
         show.show(day, console)
@@ -134,14 +134,16 @@ def test_table(day: Json, capsys: pytest.CaptureFixture[str]) -> None:
         "56",
     )
     assert five["modelled\nW"] == f"{day['hours'][5]['modelled_watts']['cpu']:.0f}" != "260"
-    told = capsys.readouterr().out
-    assert "24 hours of mine.txt in 24 s; pauses: sleep; policy: saving by simulated" in told
-    assert "modelled of 2 x Intel" in told and "measured of this machine: package 55.5 W" in told
-    for line in told.splitlines():
+    out = capsys.readouterr().out
+    assert "24 hours of mine.txt in 24 s; pauses: sleep; policy: saving by simulated" in out
+    assert "modelled of 2 x Intel" in out and "measured of this machine: package 55.5 W" in out
+    for line in out.splitlines():
         assert " W" not in line or line.startswith(("modelled of ", "measured of "))
 
 
-def test_a_policy_that_nothing_followed(day: Json, capsys: pytest.CaptureFixture[str]) -> None:
+def test_policy_without_frequencies_gets_a_remark(
+    day: Json, capsys: pytest.CaptureFixture[str]
+) -> None:
     show.show(day, Console(width=120))
     assert show.NO_CLOCK not in capsys.readouterr().out
     day = copy.deepcopy(day)
@@ -153,8 +155,8 @@ def test_a_policy_that_nothing_followed(day: Json, capsys: pytest.CaptureFixture
     assert show.NO_CLOCK not in capsys.readouterr().out
 
 
-def test_watts_stand_below_their_heading(day: Json) -> None:
-    """Also where an hour has what the whole day has not, and lacks what that has."""
+def test_watts_are_in_the_column_of_their_kind(day: Json) -> None:
+    """Hours and the whole day have different kinds of measured watts here."""
     mixed = copy.deepcopy(day)
     for hour in mixed["hours"]:
         hour["measured_watts"] = {"cpu": 11.0, "platform": 222.0}
@@ -162,7 +164,6 @@ def test_watts_stand_below_their_heading(day: Json) -> None:
     mixed["whole"]["measured_watts"] = {"platform": 222.0}
     for sample in mixed["samples"]:
         sample["measured_watts"] = {}
-    drawn = show.table(mixed)
-    columns = {column.header: list(column.cells) for column in drawn.columns}
+    columns = {column.header: list(column.cells) for column in show.table(mixed).columns}
     assert columns["measured\nplatform W"] == ["222"] * 25
     assert columns["measured\ncpu W"] == ["11"] * 3 + ["-"] + ["11"] * 20 + ["-"]

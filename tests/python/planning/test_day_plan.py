@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a run of a day asks of the programs, and what it refuses before they are started."""
+"""Tests how a run of a day starts the programs, and what it refuses before it starts them."""
 
 import argparse
 import io
@@ -17,54 +17,54 @@ from vcmts.run.planner import PUBLISHED
 from vcmts.simulate import plots
 
 
-def given(*words: str) -> argparse.Namespace:
+def parse(*words: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     command.add_arguments(parser)
     return parser.parse_args(words)
 
 
-def planned(folder: Path, *words: str) -> tuple[plan.Plan, argparse.Namespace]:
-    asked = given(*words)
-    found = planner.planned(asked, folder)
-    assert isinstance(found, plan.Plan)
-    found.said.close()
-    return found, asked
+def make_plan(folder: Path, *words: str) -> tuple[plan.Plan, argparse.Namespace]:
+    options = parse(*words)
+    result = planner.planned(options, folder)
+    assert isinstance(result, plan.Plan)
+    result.said.close()
+    return result, options
 
 
-def test_in_the_words_of_a_run(tmp_path: Path) -> None:
+def test_day_sets_options_of_a_run(tmp_path: Path) -> None:
     own = tmp_path / "mine.txt"
     own.write_text("0:00 10% 50%\n12:00 100% 100%\n")
-    found, asked = planned(tmp_path, "--day", str(own), "--duration", "1.5min", "--plot", "a.png")
-    assert (found.seconds, found.picture) == (90, Path("a.png"))
-    assert (asked.duration, asked.latency, asked.idle) == ("90000ms", True, "auto")
-    for way, first in (("downstream", "0ms 10."), ("upstream", "0ms 50.")):
-        assert (tmp_path / f"{way}.day").read_text().startswith(first)
-    assert asked.shape == f"day:@{tmp_path / 'downstream.day'}"
-    assert asked.upstream_shape == f"day:@{tmp_path / 'upstream.day'}"
-    assert "2 x Intel" in found.machine.name
+    day, options = make_plan(tmp_path, "--day", str(own), "--duration", "1.5min", "--plot", "a.png")
+    assert (day.seconds, day.picture) == (90, Path("a.png"))
+    assert (options.duration, options.latency, options.idle) == ("90000ms", True, "auto")
+    for direction, first in (("downstream", "0ms 10."), ("upstream", "0ms 50.")):
+        assert (tmp_path / f"{direction}.day").read_text().startswith(first)
+    assert options.shape == f"day:@{tmp_path / 'downstream.day'}"
+    assert options.upstream_shape == f"day:@{tmp_path / 'upstream.day'}"
+    assert "2 x Intel" in day.machine.name
 
 
-def test_without_a_file_it_is_ours(tmp_path: Path) -> None:
-    found, asked = planned(tmp_path, "--day", "--policy", "saving", "--idle", "spin")
-    assert found.day.name == PUBLISHED.name
-    assert (found.seconds, asked.duration) == (120, "120000ms")
-    assert power.options(asked) == ["--idle", "spin", "--policy", "saving"]
-    assert given().duration is None and planner.planned(given(), tmp_path) is None
+def test_default_day_is_the_published_one(tmp_path: Path) -> None:
+    day, options = make_plan(tmp_path, "--day", "--policy", "saving", "--idle", "spin")
+    assert day.day.name == PUBLISHED.name
+    assert (day.seconds, options.duration) == (120, "120000ms")
+    assert power.options(options) == ["--idle", "spin", "--policy", "saving"]
+    assert parse().duration is None and planner.planned(parse(), tmp_path) is None
 
 
-def test_nothing_upstream_has_no_shape(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which vcmts-traffic would refuse."""
+def test_no_upstream_traffic_has_no_shape(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """vcmts-traffic would refuse a shape without a rate."""
     monkeypatch.setattr(command, "program", lambda name: Path(name))
     ends = [Ends("", "a"), Ends("", "b")]
     facts = {"cores": [0], "capacity": 1e9, "upstream_capacity": 0}
-    _, asked = planned(tmp_path, "--day")
-    words = command.traffic_command(tmp_path, ends, tmp_path, facts, asked)
+    _, options = make_plan(tmp_path, "--day")
+    words = command.traffic_command(tmp_path, ends, tmp_path, facts, options)
     assert "--shape" in words and "--upstream-shape" not in words
-    asked.upstream_rate = "1Mbps"
-    words = command.traffic_command(tmp_path, ends, tmp_path, facts, asked)
-    assert words[words.index("--upstream-shape") + 1] == asked.upstream_shape
+    options.upstream_rate = "1Mbps"
+    words = command.traffic_command(tmp_path, ends, tmp_path, facts, options)
+    assert words[words.index("--upstream-shape") + 1] == options.upstream_shape
     assert words[words.index("--duration") + 1] == "120000ms"
-    assert rates.rates_of(facts, asked).upstream == "1Mbps"
+    assert rates.rates_of(facts, options).upstream == "1Mbps"
 
 
 @pytest.mark.parametrize(
@@ -89,50 +89,50 @@ def test_nothing_upstream_has_no_shape(tmp_path: Path, monkeypatch: pytest.Monke
         (("--watts-command", "true"), "--watts-command: found without --day"),
     ],
 )
-def test_mistakes(
+def test_invalid_options_are_refused(
     words: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch, expect_error: ExpectError
 ) -> None:
     monkeypatch.setattr(command, "carry", lambda *_: pytest.fail("something was started"))
     expect_error(f"vcmts: {message}", "run", *words)
 
 
-def test_a_picture_that_cannot_be(
+def test_day_runs_without_matplotlib(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Where it was not asked for, the day goes by without one."""
+    """There is no picture then; `--plot` is refused."""
 
     def missing() -> None:
         raise ModuleNotFoundError(name="matplotlib")
 
     monkeypatch.setattr(plots, "load", missing)
-    found, _ = planned(tmp_path, "--day")
-    assert found.picture is None
+    day, _ = make_plan(tmp_path, "--day")
+    assert day.picture is None
     assert "no picture: --plot: Python package matplotlib is missing" in capsys.readouterr().err
     with pytest.raises(MistakeError, match="install-deps plot"):
         picture.check(tmp_path / "day.svg")
 
 
-def test_what_the_traffic_says(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each second it says the same, which the progress has told already."""
+def test_progress_lines_of_traffic_are_not_repeated(capsys: pytest.CaptureFixture[str]) -> None:
+    """Other lines go to stderr."""
     second = "  12 s  down   1.000 Gbps sent   1234 proven  0 lost  up   0.100 Gbps sent\n"
     plan.repeat(io.BytesIO(f"{second}vcmts-traffic: ordinary pages\n{second}".encode() + b"\xff\n"))
     assert capsys.readouterr().err == "vcmts-traffic: ordinary pages\n\ufffd\n"
 
 
-@pytest.mark.parametrize("command", [None, "no-such-command-there"])
-def test_why_watts_are_missing_is_told(
+@pytest.mark.parametrize("command", [None, "no-such-command"])
+def test_reason_of_missing_watts_is_printed(
     command: str | None,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Once each; what nobody asked for is not missing."""
+    """Each reason once. Watts that were not requested are not missing."""
     monkeypatch.setattr("planning.day.show.show", lambda day, console: None)
-    found, _ = planned(tmp_path, "--day")
-    found.joules, found.picture = Joules(Sampler(command, tmp_path / "none")), None
+    day, _ = make_plan(tmp_path, "--day")
+    day.joules, day.picture = Joules(Sampler(command, tmp_path / "none")), None
     for _ in range(3):
-        assert found.joules() == {}
-    found.tell({})
-    said = capsys.readouterr().err
-    assert said.count("not all watts of cpu were measured: ") == 1 and "tells no energy" in said
-    assert said.count("watts of platform") == (1 if command else 0)
+        assert day.joules() == {}
+    day.tell({})
+    err = capsys.readouterr().err
+    assert err.count("not all watts of cpu were measured: ") == 1 and "tells no energy" in err
+    assert err.count("watts of platform") == (1 if command else 0)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A day of a described machine: against the published one, and against numbers by hand."""
+"""Tests `vcmts power simulate`: a described machine over the published day, and a machine of one
+core against numbers computed by hand."""
 
 import json
 from dataclasses import replace
@@ -17,13 +18,13 @@ from vcmts.power import model
 from vcmts.power.model import Kind, Machine, State
 from vcmts.run.planner import PUBLISHED
 
-# The goal: averages within 2 percentage points of Table 1, to which the model was not fitted.
+# Percentage points. Goal: averages within 2 points of Table 1, to which the model was not fitted.
 AVERAGE = 2.0
-# Its highest and lowest savings are of one moment each, and differ by more.
+# Highest and lowest savings are single moments, and differ by more.
 EXTREMES = 2.5
 GAIN = 2.0
 
-# One core carries 1 Gbps at 2 GHz, where it takes 4 W; at 1 GHz it takes 1 W. Nothing else does.
+# One core carries 1 Gbps at 2 GHz with 4 W; it uses 1 W at 1 GHz. Nothing else uses power.
 ONE = Machine(
     name="one core",
     source="",
@@ -46,7 +47,7 @@ def steady(share: float) -> Day:
     return Day("steady", points, points)
 
 
-def found_of(machine: Machine, day: Day, level: str = "cpu") -> dict[str, simulate.Saved]:
+def savings_of(machine: Machine, day: Day, level: str = "cpu") -> dict[str, simulate.Saved]:
     steps = simulate.day_of(machine, day)
     saved = {mode: simulate.saved(steps, mode, level) for mode in simulate.SAVINGS}
     return {mode: one for mode, one in saved.items() if one is not None}
@@ -54,22 +55,23 @@ def found_of(machine: Machine, day: Day, level: str = "cpu") -> dict[str, simula
 
 @pytest.mark.parametrize("level", power_machine.LEVELS)
 @pytest.mark.parametrize("saving", power_machine.SAVINGS)
-def test_the_published_day(level: str, saving: str) -> None:
+def test_savings_of_published_day(level: str, saving: str) -> None:
     machine = power_machine.read()
-    found = found_of(machine, day_load.read(PUBLISHED), level)[saving]
+    saved = savings_of(machine, day_load.read(PUBLISHED), level)[saving]
     published = machine.published_day[level][saving]
-    assert 100 * found.average == pytest.approx(published["average"], abs=AVERAGE)
-    assert 100 * found.per_watt == pytest.approx(published["per_watt"], abs=GAIN)
-    assert 100 * found.most == pytest.approx(published["most"], abs=EXTREMES)
-    assert 100 * found.least == pytest.approx(published["least"], abs=EXTREMES)
+    assert 100 * saved.average == pytest.approx(published["average"], abs=AVERAGE)
+    assert 100 * saved.per_watt == pytest.approx(published["per_watt"], abs=GAIN)
+    assert 100 * saved.most == pytest.approx(published["most"], abs=EXTREMES)
+    assert 100 * saved.least == pytest.approx(published["least"], abs=EXTREMES)
 
 
 @pytest.mark.parametrize(
     ("level", "figures"),
     [("cpu", (62, 71, 90)), ("platform", (72, 84, 108))],
 )
-def test_the_points_that_it_was_fitted_to(level: str, figures: tuple[float, ...]) -> None:
-    """Near idle, at 5 Gbps: those of the processors exactly, those of the server by one factor."""
+def test_fitted_points_are_met(level: str, figures: tuple[float, ...]) -> None:
+    """At 5 Gbps, near idle: the points of the processors exactly, those of the server by one
+    factor."""
     machine = power_machine.read()
     down, up = model.rates(machine, 5)
     watts = [getattr(simulate.moment(machine, down, up, m), level) for m in simulate.MODES]
@@ -78,31 +80,33 @@ def test_the_points_that_it_was_fitted_to(level: str, figures: tuple[float, ...]
         assert saved == pytest.approx(published, abs=within)
 
 
-def test_one_core_by_hand() -> None:
-    """A quarter of its rate: busy a quarter of the time at 4 W, or half of it at 1 W."""
-    found = found_of(ONE, steady(0.25))
-    assert found["pauses"].average == pytest.approx(0.75)
-    assert found["frequency"].average == pytest.approx(0.75)
-    assert found["both"].average == pytest.approx(1 - 0.5 / 4)
-    assert found["both"].per_watt == pytest.approx(8 - 1)
-    server = found_of(ONE, steady(0.25), "platform")
+def test_savings_of_one_core() -> None:
+    """At a quarter of its rate the core is busy a quarter of the time at 4 W, or half of it at 1
+    W."""
+    saved = savings_of(ONE, steady(0.25))
+    assert saved["pauses"].average == pytest.approx(0.75)
+    assert saved["frequency"].average == pytest.approx(0.75)
+    assert saved["both"].average == pytest.approx(1 - 0.5 / 4)
+    assert saved["both"].per_watt == pytest.approx(8 - 1)
+    server = savings_of(ONE, steady(0.25), "platform")
     assert server["both"].average == pytest.approx(3.5 / 8)
 
 
-def test_a_day_of_two_halves() -> None:
-    """Half a day idle and half at the peak: what pauses save is all, then nothing."""
+def test_idle_half_day_by_hand() -> None:
+    """Half a day idle and half at the peak: pauses save all of the first and nothing of the
+    second."""
     points = (Point(0, 0.0), Point(12, 0.0), Point(12, 1.0), Point(24, 1.0))
-    found = found_of(
+    saved = savings_of(
         replace(ONE, states=(State(1.0, 1.0, 1.0, 0.5), State(2.0, 4.0, 4.0, 1.0))),
         Day("halves", points, points),
     )["pauses"]
-    assert (found.most, found.least) == pytest.approx((0.75, 0.0))
-    # To half a step of five minutes, at which the load changes.
-    assert found.average == pytest.approx(0.375, abs=0.75 * 0.5 / 288 + 1e-9)
-    assert found.per_watt == pytest.approx(1.5, abs=3 * 0.5 / 288 + 1e-9)
+    assert (saved.most, saved.least) == pytest.approx((0.75, 0.0))
+    # within half of the step (5 min) in which the load changes
+    assert saved.average == pytest.approx(0.375, abs=0.75 * 0.5 / 288 + 1e-9)
+    assert saved.per_watt == pytest.approx(1.5, abs=3 * 0.5 / 288 + 1e-9)
 
 
-def test_each_direction_has_its_own_load() -> None:
+def test_directions_have_their_own_load() -> None:
     machine = replace(
         ONE,
         cores=2,
@@ -117,14 +121,14 @@ def test_each_direction_has_its_own_load() -> None:
     assert step.by["pauses"].cpu == pytest.approx(4.0)
 
 
-def answer_of(tmp_path: Path, *words: str) -> Any:
+def run_simulate(tmp_path: Path, *words: str) -> Any:
     path = tmp_path / "answer.json"
     assert main(["power", "simulate", "--json", str(path), *words]) == 0
     return json.loads(path.read_text())
 
 
 def watt_keys(value: Any) -> set[str]:
-    """Every key that speaks of watts, at any depth."""
+    """Returns all keys of watts or kWh, at any depth."""
     if isinstance(value, list):
         return set().union(*(watt_keys(item) for item in value))
     if not isinstance(value, dict):
@@ -133,23 +137,23 @@ def watt_keys(value: Any) -> set[str]:
     return own.union(*(watt_keys(item) for item in value.values()))
 
 
-def test_every_computed_watt_says_that_it_is(
+def test_computed_watts_are_labelled_as_modelled(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    answer = answer_of(tmp_path)
+    answer = run_simulate(tmp_path)
     keys = watt_keys(answer)
     assert len(keys) > 5
-    # Gains of Gbps a watt, in percent, stand below "modelled_percent" or "published_percent".
+    # "per_watt" (gain of Gbps per watt) is below "modelled_percent" or "published_percent".
     assert {key for key in keys if not key.startswith("modelled_")} == {"per_watt"}
-    told = capsys.readouterr().out
-    for line in told.splitlines():
+    out = capsys.readouterr().out
+    for line in out.splitlines():
         if " W" in line and "│" not in line and "┃" not in line:
             assert "modelled" in line, line
-    assert "modelled, in the mean of the day" in told
+    assert "modelled, in the mean of the day" in out
 
 
-def test_the_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    answer = answer_of(tmp_path, "--saving", "both")
+def test_json_has_steps_and_means(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = run_simulate(tmp_path, "--saving", "both")
     assert set(answer["saved"]["cpu"]) == {"both"}
     assert len(answer["steps"]) == 289 and answer["steps"][-1]["hour"] == 24
     saved = answer["saved"]["cpu"]["both"]
@@ -161,19 +165,19 @@ def test_the_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
-def test_mistakes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_options_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     day = tmp_path / "day.txt"
     day.write_text("0:00 nothing\n")
-    for words, said in (
+    for words, error in (
         (["--plot", "x.gif"], "allowed: .svg or .png"),
         (["--machine", str(tmp_path / "none.yaml")], "No such file"),
         (["--day", str(day)], "allowed:"),
     ):
         assert main(["power", "simulate", *words]) == 2
-        assert said in capsys.readouterr().err
+        assert error in capsys.readouterr().err
 
 
-def test_the_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_plot_labels_modelled_values(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     path = tmp_path / "a.svg"
     assert main(["power", "simulate", "--plot", str(path)]) == 0

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts size: the papers' own examples, step by step, and what must hold for every request."""
+"""Tests `vcmts size` with the examples of the papers: results, steps of the calculation, bounds,
+and refused options."""
 
 import json
 from pathlib import Path
@@ -14,28 +15,28 @@ DATA = published.load()
 Json = dict[str, Any]
 
 
-def size(*options: str, place: Path) -> Json:
-    stored = place / "size.json"
+def size(*options: str, folder: Path) -> Json:
+    stored = folder / "size.json"
     assert cli.main(["size", *options, "--json", str(stored)]) == 0
-    found: Json = json.loads(stored.read_text())
-    return found
+    answer: Json = json.loads(stored.read_text())
+    return answer
 
 
-def one(*options: str, place: Path) -> Json:
-    """The only kind of the answer."""
-    [kind] = size(*options, place=place)["kinds"]
-    found: Json = kind
-    return found
+def size_one(*options: str, folder: Path) -> Json:
+    """Returns the answer for a single kind of service group."""
+    [kind] = size(*options, folder=folder)["kinds"]
+    answer: Json = kind
+    return answer
 
 
 DUAL_6148 = ("--sockets", "2", "--cores-per-socket", "20")
 SLOTS = ("--port-speed", "50Gbps", "--ports-per-card", "1", "--slots", "12")
 
 
-def test_2017(tmp_path: Path) -> None:
+def test_2017_server(tmp_path: Path) -> None:
     """24 service groups and 160 Gbps on 40 cores, in four of twelve PCIe slots."""
     options = ("--machine", "published:2017-1st-gen", *DUAL_6148, *SLOTS)
-    found = one(*options, "--groups", "6ofdm:max/0", place=tmp_path)
+    found = size_one(*options, "--groups", "6ofdm:max/0", folder=tmp_path)
     assert found["per_server"] == DATA.value("2017.groups") == 24
     assert found["bound_by"] == ["cores"]
     assert found["cores"] == {
@@ -49,33 +50,33 @@ def test_2017(tmp_path: Path) -> None:
         assert words in steps
 
 
-def test_2017_with_its_clock(tmp_path: Path) -> None:
-    """The paper takes 2.4 for 2.5 GHz; cycles that scale leave 153.6 of the 160 Gbps."""
+def test_2017_server_at_2_4_ghz(tmp_path: Path) -> None:
+    """The paper uses 2.4 for 2.5 GHz. Scaled cycles leave 153.6 of the 160 Gbps."""
     options = ("--machine", "published:2017-1st-gen", *DUAL_6148, "--core-clock", "2.4GHz")
-    found = one(*options, "--groups", "6ofdm:max/0", place=tmp_path)
+    found = size_one(*options, "--groups", "6ofdm:max/0", folder=tmp_path)
     assert found["per_server"] == 24
     assert found["server_gbps"]["downstream"] == pytest.approx(153.6)
     assert any("2.4 GHz: measured at 2.5" in s for s in found["outside_what_was_measured"])
 
 
 def test_2017_with_crypto_cards(tmp_path: Path) -> None:
-    """200 Gbps in eight slots; with seven, the 150 Gbps of three cards each are the bound."""
+    """200 Gbps need eight slots. With seven, the 150 Gbps of three cards each are the bound."""
     options = ("--machine", "published:2017-1st-gen-qat", *DUAL_6148, *SLOTS)
     wanted = ("--crypto-card", "50Gbps", "--groups", "6ofdm:max/0")
-    found = one(*options, *wanted, place=tmp_path)
+    found = size_one(*options, *wanted, folder=tmp_path)
     assert found["per_server"] == 24
     assert found["server_gbps"]["downstream"] == pytest.approx(DATA.value("2017.server.qat"))
     assert found["slots"] == DATA.value("2017.slots.qat") == 8
-    fewer = one(*options, *wanted, "--slots", "7", place=tmp_path)
+    fewer = size_one(*options, *wanted, "--slots", "7", folder=tmp_path)
     assert fewer["bound_by"] == ["slots"] and fewer["slots"] == 6
     each = fewer["gbps"]["downstream"]
     assert fewer["per_server"] * each <= 150 < (fewer["per_server"] + 1) * each
 
 
 @pytest.mark.parametrize("channels", ["6ofdm", "5ofdm"])
-def test_2023(channels: str, tmp_path: Path) -> None:
-    """16 service groups on 32 cores: 2 for the system, 16 + 8 data plane, 6 for the rest."""
-    found = one("--groups", f"{channels}:8.7Gbps/2Gbps", place=tmp_path)
+def test_2023_server(channels: str, tmp_path: Path) -> None:
+    """16 service groups on 32 cores: 2 for the system, 16 + 8 data plane, 6 others."""
+    found = size_one("--groups", f"{channels}:8.7Gbps/2Gbps", folder=tmp_path)
     assert found["per_server"] == DATA.value("2023.groups") == 16
     assert found["cores"] == {
         "reserved": 2, "data_plane": 24, "control_plane": 6, "used": 32, "all": 32
@@ -92,46 +93,54 @@ def test_2023(channels: str, tmp_path: Path) -> None:
 def test_2023_crypto_devices(profile: str, rate: str, groups: int, tmp_path: Path) -> None:
     """72 Gbps for six service groups of six channels, as in the paper; 94 without their CRC."""
     options = ("--machine", f"published:{profile}", "--service-group-limit", "none")
-    found = one(*options, "--groups", f"6ofdm:{rate}/2Gbps", place=tmp_path)
+    found = size_one(*options, "--groups", f"6ofdm:{rate}/2Gbps", folder=tmp_path)
     assert found["per_server"] == groups and found["bound_by"] == ["crypto devices"]
-    two = one(*options, "--sockets", "2", "--groups", f"6ofdm:{rate}/2Gbps", place=tmp_path)
+    two = size_one(*options, "--sockets", "2", "--groups", f"6ofdm:{rate}/2Gbps", folder=tmp_path)
     assert two["per_server"] >= 2 * groups
     raised = ("--crypto-limit", "1Tbps", "--groups", f"6ofdm:{rate}/2Gbps")
-    assert one(*options, *raised, place=tmp_path)["bound_by"] == ["cores"]
+    assert size_one(*options, *raised, folder=tmp_path)["bound_by"] == ["cores"]
 
 
-def test_2021_two_service_groups_a_core(tmp_path: Path) -> None:
-    """A third of the cores: both directions on a hyper-thread, 32 SC-QAM and 2 OFDM."""
+def test_2021_two_service_groups_per_core(tmp_path: Path) -> None:
+    """A third of the cores: both directions of a group (32 SC-QAM and 2 OFDM) on a hyper-thread."""
     options = ("--machine", "published:2021-3rd-gen", "--groups", "2ofdm-32sc-qam:2Gbps/0")
-    usual = one(*options, "--control-plane-cores", "0", place=tmp_path)
-    two = one(*options, "--rules", "2021-two-a-core", "--control-plane-cores", "0", place=tmp_path)
+    usual = size_one(*options, "--control-plane-cores", "0", folder=tmp_path)
+    two = size_one(
+        *options, "--rules", "2021-two-a-core", "--control-plane-cores", "0", folder=tmp_path
+    )
     assert (usual["per_server"], two["per_server"]) == (21, 64)
     assert two["core_gbps"] == pytest.approx(4.5)
 
 
 @pytest.mark.parametrize(("interfaces", "groups"), [("15", 7), ("13", 6), ("8", 3), ("4", 1)])
-def test_cloud(interfaces: str, groups: int, tmp_path: Path) -> None:
-    """Two network interfaces a service group and one for administration bound an instance."""
+def test_cloud_is_bound_by_interfaces(interfaces: str, groups: int, tmp_path: Path) -> None:
+    """An instance is bound by its interfaces: two per service group, and one for administration."""
     options = ("--machine", "published:2021-c5n-metal", "--interfaces", interfaces)
-    found = one(*options, "--groups", "6ofdm", place=tmp_path)
+    found = size_one(*options, "--groups", "6ofdm", folder=tmp_path)
     assert found["per_server"] == groups and found["bound_by"] == ["interfaces"]
-    said = " ".join(found["outside_what_was_measured"])
-    assert ("4 service groups at once on a socket: measured with up to 3" in said) == (groups == 7)
+    limits = " ".join(found["outside_what_was_measured"])
+    assert ("4 service groups at once on a socket: measured with up to 3" in limits) == (
+        groups == 7
+    )
 
 
 CLOUD = ("--machine", "published:2021-c5n-metal", "--groups", "6ofdm")
 
 
 @pytest.mark.parametrize("interfaces", ["15", "13", "8"])
-def test_cloud_with_shared_ports(interfaces: str, tmp_path: Path) -> None:
-    """Two ports for all: the instance's interfaces bound nothing any more, its cores do."""
-    alone = one(*CLOUD, "--interfaces", interfaces, place=tmp_path)
-    by_card = one(*CLOUD, "--interfaces", interfaces, "--shared-ports", "card", place=tmp_path)
-    software = one(*CLOUD, "--interfaces", interfaces, "--shared-ports", "software", place=tmp_path)
+def test_cloud_with_shared_ports_is_bound_by_cores(interfaces: str, tmp_path: Path) -> None:
+    """Two ports serve all groups, so that interfaces are no bound."""
+    alone = size_one(*CLOUD, "--interfaces", interfaces, folder=tmp_path)
+    by_card = size_one(
+        *CLOUD, "--interfaces", interfaces, "--shared-ports", "card", folder=tmp_path
+    )
+    software = size_one(
+        *CLOUD, "--interfaces", interfaces, "--shared-ports", "software", folder=tmp_path
+    )
     assert alone["bound_by"] == ["interfaces"] and alone["receivers"] is None
     assert by_card["bound_by"] == software["bound_by"] == ["cores"]
     assert by_card["interfaces"] == software["interfaces"] == 3
-    # 36 cores, 1.5 each; the two receivers are hyper-threads
+    # 36 cores, 1.5 per group; the two receivers are hyper-threads
     assert (by_card["per_server"], software["per_server"]) == (24, 23)
     assert by_card["receivers"]["cores"] == 0 and software["receivers"]["cores"] == 1
     assert software["cores"]["used"] == 23 * 1.5 + 0.5 + 1
@@ -140,17 +149,17 @@ def test_cloud_with_shared_ports(interfaces: str, tmp_path: Path) -> None:
     assert "interfaces: 3, with those for administration, shared by all" in steps
 
 
-def test_receivers_follow_the_rate(tmp_path: Path) -> None:
-    """Threads at work = packets per second x cycles / clock; with more than one thread can do, more
-    pairs of ports."""
+def test_receivers_scale_with_the_rate(tmp_path: Path) -> None:
+    """Threads = packets per second x cycles / clock. More than one thread needs more pairs of
+    ports."""
     options = (*CLOUD, "--interfaces", "13", "--shared-ports", "software")
-    few = one(*options, place=tmp_path)
-    many = one(*options, "--receiver-cycles", "1000", place=tmp_path)
+    few = size_one(*options, folder=tmp_path)
+    many = size_one(*options, "--receiver-cycles", "1000", folder=tmp_path)
     rate = few["gbps"]["downstream"] * few["per_server"]
-    [kind] = size(*options, place=tmp_path)["kinds"]
+    [kind] = size(*options, folder=tmp_path)["kinds"]
     clock = json.loads((tmp_path / "size.json").read_text())["server"]["clock"]
     cycles = few["receivers"]["network"] * clock / 2
-    packets = cycles / 100  # 10^9 a second
+    packets = cycles / 100  # 10^9 per second
     assert packets * 8 * 64 < rate < packets * 8 * 1500
     assert few["receivers"]["pairs"] == 1 and kind == few
     assert many["receivers"]["pairs"] > 1
@@ -159,84 +168,83 @@ def test_receivers_follow_the_rate(tmp_path: Path) -> None:
     assert many["per_server"] < few["per_server"]
 
 
-def test_shared_ports_without_hyper_threads(tmp_path: Path) -> None:
-    """A receiver has a core then."""
+def test_receivers_without_hyper_threads_use_cores(tmp_path: Path) -> None:
     options = (*CLOUD, "--threads-per-core", "1", "--shared-ports", "software")
-    found = one(*options, place=tmp_path)
+    found = size_one(*options, folder=tmp_path)
     assert found["receivers"]["cores"] == 2
     assert found["cores"]["used"] == 2 + 2 * found["per_server"]
 
 
-def test_cloud_instance_rate(tmp_path: Path) -> None:
+def test_cloud_is_bound_by_instance_rate(tmp_path: Path) -> None:
     """The 11 Gbps of c5n.4xlarge leave two of the three service groups of 4.4 Gbps."""
     options = ("--machine", "published:2021-c5n-metal", "--interfaces", "8")
     wanted = ("--nic-limit", "11Gbps", "--groups", "6ofdm:4Gbps/0.4Gbps")
-    found = one(*options, *wanted, place=tmp_path)
+    found = size_one(*options, *wanted, folder=tmp_path)
     assert found["per_server"] == 2 and found["bound_by"] == ["NIC rate"]
 
 
-def test_energy(tmp_path: Path) -> None:
+def test_energy_paper_server(tmp_path: Path) -> None:
     """28 service groups on 64 cores, 258 Gbps at 90 % load, 287 Gbps without headroom."""
     options = ("--machine", "published:2023-energy", "--groups", "6ofdm")
-    found = one(*options, place=tmp_path)
+    found = size_one(*options, folder=tmp_path)
     assert found["per_server"] == DATA.value("energy.groups") == 28
     assert found["cores"]["data_plane"] == DATA.value("energy.cores") == 56
     assert found["server_gbps"]["total"] == pytest.approx(DATA.value("energy.loaded"), rel=0.002)
-    full = one(*options, "--headroom", "0", place=tmp_path)
+    full = size_one(*options, "--headroom", "0", folder=tmp_path)
     assert full["server_gbps"]["total"] == pytest.approx(DATA.value("energy.total"))
 
 
-def test_several_kinds(tmp_path: Path) -> None:
-    """A file and an option together; servers hold all that was asked for."""
+def test_servers_carry_all_kinds(tmp_path: Path) -> None:
+    """Kinds from a file and from an option share the servers."""
     wanted = tmp_path / "groups.yaml"
     wanted.write_text(
         "- {count: 20, channels: 6ofdm, downstream: 8Gbps, upstream: 1Gbps}\n"
         "- {count: 13, channels: 2ofdm-32sc-qam, downstream: 4 Gbps, upstream: 500 Mbps}\n"
     )
-    answer = size("--groups", str(wanted), "--groups", "3x5ofdm:7Gbps/1Gbps", place=tmp_path)
+    answer = size("--groups", str(wanted), "--groups", "3x5ofdm:7Gbps/1Gbps", folder=tmp_path)
     totals = [
-        sum(filled["servers"] * filled["counts"][place] for filled in answer["servers"])
-        for place in range(3)
+        sum(filled["servers"] * filled["counts"][kind] for filled in answer["servers"])
+        for kind in range(3)
     ]
     assert totals == [20, 13, 3]
-    assert answer["server_count"] == 3, "36 service groups, 16 a server"
+    assert answer["server_count"] == 3, "36 service groups, 16 per server"
     assert answer["servers"][1]["counts"] == [4, 12, 0]
 
 
 def test_standby_and_spare_servers(tmp_path: Path) -> None:
     options = ("--groups", "32x6ofdm:8Gbps/1Gbps")
-    plain = size(*options, place=tmp_path)
-    safe = size(*options, "--standby", "0.25", "--spare-servers", "1", place=tmp_path)
+    plain = size(*options, folder=tmp_path)
+    safe = size(*options, "--standby", "0.25", "--spare-servers", "1", folder=tmp_path)
     kind = safe["kinds"][0]
-    assert (kind["per_server"], kind["standby"]) == (12, 3), "15 in all; 13 need four more: 17"
+    assert (kind["per_server"], kind["standby"]) == (12, 3), "12 + 3 = 15; 13 would need 4 more, 17"
     assert (plain["server_count"], safe["server_count"], safe["spare_servers"]) == (2, 3, 1)
 
 
 @pytest.mark.parametrize(("model", "ports"), [("none", 2), ("n+1", 3), ("1+1", 4)])
-def test_redundancy_of_ports(model: str, ports: int, tmp_path: Path) -> None:
-    found = one("--groups", "6ofdm:8Gbps/1Gbps", "--redundancy", model, place=tmp_path)
+def test_redundancy_adds_ports(model: str, ports: int, tmp_path: Path) -> None:
+    found = size_one("--groups", "6ofdm:8Gbps/1Gbps", "--redundancy", model, folder=tmp_path)
     assert found["ports"] == ports
 
 
-def test_memory_bounds(tmp_path: Path) -> None:
-    """A GiB a service group of the reference, beside 4 GiB of the system."""
-    found = one("--groups", "6ofdm:8Gbps/1Gbps", "--memory", "12", place=tmp_path)
+def test_server_is_bound_by_memory(tmp_path: Path) -> None:
+    """1 GiB per service group of the reference, and 4 GiB of the system."""
+    found = size_one("--groups", "6ofdm:8Gbps/1Gbps", "--memory", "12", folder=tmp_path)
     assert (found["per_server"], found["bound_by"]) == (8, ["memory"])
-    ours = ("--memory-per-service-group", "0.125")
-    found = one("--groups", "6ofdm:8Gbps/1Gbps", "--memory", "12", *ours, place=tmp_path)
+    less = ("--memory-per-service-group", "0.125")
+    found = size_one("--groups", "6ofdm:8Gbps/1Gbps", "--memory", "12", *less, folder=tmp_path)
     assert (found["per_server"], found["bound_by"]) == (16, ["cores"])
 
 
-def test_channels_bound_the_rate(tmp_path: Path) -> None:
-    found = one("--groups", "2ofdm-32sc-qam:max/1Gbps", place=tmp_path)
+def test_rate_is_bound_by_channels(tmp_path: Path) -> None:
+    found = size_one("--groups", "2ofdm-32sc-qam:max/1Gbps", folder=tmp_path)
     assert found["rate_bound_by"] == "channels"
     assert found["gbps"]["downstream"] == pytest.approx(2 * 1.89 + 32 * 0.04224)
     machine = ("--machine", "published:2023-4th-gen-qat")
-    found = one(*machine, "--groups", "6ofdm:max/1Gbps", place=tmp_path)
+    found = size_one(*machine, "--groups", "6ofdm:max/1Gbps", folder=tmp_path)
     assert (found["rate_bound_by"], found["gbps"]["downstream"]) == ("service group limit", 10)
 
 
-BAD = [
+BAD_REQUESTS = [
     ("--groups 6ofdm --machine published:2030", "published:2017-1st-gen, "),
     ("--groups 6ofdm --machine no-such-file.json", "No such file"),
     ("--groups 6ofdm --rules 1999", "allowed: 2017, 2021"),
@@ -268,9 +276,9 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("options", "said"), BAD)
-def test_bad_requests(options: str, said: str, expect_error: ExpectError) -> None:
-    expect_error(said, "size", *options.split())
+@pytest.mark.parametrize(("options", "error"), BAD_REQUESTS)
+def test_bad_requests_are_refused(options: str, error: str, expect_error: ExpectError) -> None:
+    expect_error(error, "size", *options.split())
 
 
 @pytest.mark.parametrize(
@@ -287,7 +295,7 @@ def test_bad_requests(options: str, said: str, expect_error: ExpectError) -> Non
         "--redundancy 2n",
     ],
 )
-def test_impossible_options(options: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_invalid_numbers_are_refused(options: str, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         cli.main(["size", "--groups", "6ofdm", *options.split()])
     assert stopped.value.code == 2
@@ -295,7 +303,7 @@ def test_impossible_options(options: str, capfd: pytest.CaptureFixture[str]) -> 
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "error"),
     [
         ("", "a list of service groups"),
         ("{}", "a list of service groups"),
@@ -306,9 +314,9 @@ def test_impossible_options(options: str, capfd: pytest.CaptureFixture[str]) -> 
         ("a: [", "no YAML"),
     ],
 )
-def test_bad_files_of_groups(
-    content: str, said: str, tmp_path: Path, expect_error: ExpectError
+def test_invalid_files_of_groups_are_refused(
+    content: str, error: str, tmp_path: Path, expect_error: ExpectError
 ) -> None:
     wanted = tmp_path / "groups.yaml"
     wanted.write_text(content)
-    expect_error(said, "size", "--groups", str(wanted))
+    expect_error(error, "size", "--groups", str(wanted))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts size --cloud: the paper's instances, what bounds others, and the file of types."""
+"""Tests `vcmts size --cloud`: the instances of the paper, bounds of other instances, the file of
+instance types, and docs/cloud.md."""
 
 import json
 import re
@@ -18,22 +19,22 @@ Json = dict[str, Any]
 FIGURES = ("vcpus", "memory", "bandwidth", "interfaces", "cpu", "clock", "threads")
 
 
-def asked(*options: str, place: Path) -> Json:
-    stored = place / "cloud.json"
+def size_cloud(*options: str, folder: Path) -> Json:
+    stored = folder / "cloud.json"
     assert cli.main(["size", "--cloud", *options, "--json", str(stored)]) == 0
-    found: Json = json.loads(stored.read_text())
-    return found
+    answer: Json = json.loads(stored.read_text())
+    return answer
 
 
-def fits(name: str, *options: str, place: Path) -> tuple[Json, Json]:
-    """With interfaces of their own, and with shared ones."""
-    [one] = asked(name, *options, place=place)["types"]
+def fits(name: str, *options: str, folder: Path) -> tuple[Json, Json]:
+    """Returns the answers with own interfaces per service group, and with shared ones."""
+    [one] = size_cloud(name, *options, folder=folder)["types"]
     own, shared = one["fits"]
     return own, shared
 
 
-def each(found: Json) -> float:
-    return float(found["gbps"]["downstream"] + found["gbps"]["upstream"])
+def gbps_of(fit: Json) -> float:
+    return float(fit["gbps"]["downstream"] + fit["gbps"]["upstream"])
 
 
 @pytest.mark.parametrize(
@@ -45,13 +46,13 @@ def each(found: Json) -> float:
     ],
 )
 def test_interfaces_bound_the_papers_instances(name: str, figure: str, tmp_path: Path) -> None:
-    own, _ = fits(name, place=tmp_path)
+    own, _ = fits(name, folder=tmp_path)
     assert own["per_instance"] == DATA.value(figure)
     assert own["bound_by"] == ["interfaces"]
 
 
-# groups, Gbps of each that were measured, and of the model; what bounds that
-ROWS = {
+# number of groups, measured Gbps per group, Gbps of the model, its bound
+MEASURED = {
     "c5n.metal": [(1, 6.2, 6.2, "core"), (2, 5.5, 5.5, "core"), (4, 4.7, 4.7, "core"),
                   (6, 4.2, 4.2, "core")],
     "c5n.4xlarge": [(1, 5.2, 6.2, "core"), (2, 4.9, 5.5, "core"), (3, 3.67, 3.667, "measured rate"),
@@ -60,43 +61,48 @@ ROWS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ROWS)
-def test_measured_beside_the_model(name: str, tmp_path: Path) -> None:
-    [one] = asked(name, place=tmp_path)["types"]
-    found = one["measured"]
-    assert len(found) == len(ROWS[name])
-    for row, (groups, measured, model, bound) in zip(found, ROWS[name], strict=True):
+@pytest.mark.parametrize("name", MEASURED)
+def test_model_is_compared_with_measurements(name: str, tmp_path: Path) -> None:
+    [one] = size_cloud(name, folder=tmp_path)["types"]
+    points = one["measured"]
+    assert len(points) == len(MEASURED[name])
+    for row, (groups, measured, model, bound) in zip(points, MEASURED[name], strict=True):
         assert (row["groups"], row["measured"], row["bound_by"]) == (groups, measured, bound)
         assert row["model"] == pytest.approx(model, abs=0.001)
         assert row["difference"] == pytest.approx(model / measured - 1, abs=0.001)
 
 
-def test_table_1_of_the_paper(tmp_path: Path) -> None:
+def test_paper_table_1(tmp_path: Path) -> None:
     """6 service groups use 18 of 72 vCPUs and 12 + 1 of 15 ports: 25.2 Gbps."""
-    [one] = asked("c5n.metal", "--groups", "6x6ofdm:3.8Gbps/0.38Gbps", place=tmp_path)["types"]
+    [one] = size_cloud("c5n.metal", "--groups", "6x6ofdm:3.8Gbps/0.38Gbps", folder=tmp_path)[
+        "types"
+    ]
     assert one["vcpus"] == 72 and one["interfaces"] == 15 and one["numa"] == 2
     own = one["fits"][0]
     assert own["per_instance"] == 7 and own["interfaces"] == 15 and own["instances"] == 1
     total = DATA.value("cloud.metal.total")
-    six = [row for row in asked("c5n.metal", place=tmp_path)["types"][0]["measured"]][-1]
+    six = size_cloud("c5n.metal", folder=tmp_path)["types"][0]["measured"][-1]
     assert six["groups"] * six["model"] == pytest.approx(total)
 
 
-def test_two_interfaces_for_all(tmp_path: Path) -> None:
-    """Cores bound them then, and more than one pair where 4 Mpps of an interface are not enough."""
-    own, shared = fits("c5n.metal", place=tmp_path)
+def test_shared_interfaces_are_bound_by_cores(tmp_path: Path) -> None:
+    """Cores are the bound then. 4 Mpps per interface are not enough, so there is more than one
+    pair."""
+    own, shared = fits("c5n.metal", folder=tmp_path)
     assert shared["per_instance"] > own["per_instance"]
     assert shared["bound_by"] == ["cores"]
     assert shared["rate_bound_by"] == "bandwidth"
-    assert shared["interfaces"] == 9  # 14.5 Mpps at the network's side
+    assert shared["interfaces"] == 9  # 14.5 Mpps on the network side
 
 
-def test_packet_rate_bounds_one_pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """4 Mpps of an interface are 26.7 Gbps of both ways: 0.63 Mpps each of 4.2 Gbps."""
+def test_pair_of_interfaces_is_bound_by_packet_rate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """4 Mpps per interface are 26.7 Gbps of both directions, 0.63 Mpps for each 4.2 Gbps."""
     few = replace(CLOUD.types["c5n.metal"], interfaces=3, bandwidth=1000)
     changed = replace(CLOUD, types={"c5n.metal": few}, measured={})
     monkeypatch.setattr(cloud_types, "load", lambda: changed)
-    own, shared = fits("c5n.metal", place=tmp_path)
+    own, shared = fits("c5n.metal", folder=tmp_path)
     assert own["per_instance"] == 1 and own["rate_bound_by"] == "core"
     assert shared["rate_bound_by"] == "packet rate" and shared["interfaces"] == 3
     down, up = (shared["gbps"][way] * shared["per_instance"] for way in ("downstream", "upstream"))
@@ -104,37 +110,37 @@ def test_packet_rate_bounds_one_pair(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert down + up == pytest.approx(26.7, abs=0.1)
 
 
-def test_why_not_even_one(tmp_path: Path) -> None:
-    own, shared = fits("c5n.9xlarge", "--groups", "6ofdm:0.5Gbps/1.5Gbps", place=tmp_path)
+def test_no_group_fits_by_upstream_of_a_thread(tmp_path: Path) -> None:
+    own, shared = fits("c5n.9xlarge", "--groups", "6ofdm:0.5Gbps/1.5Gbps", folder=tmp_path)
     assert own["per_instance"] == shared["per_instance"] == 0
     assert own["bound_by"] == shared["bound_by"] == ["upstream of a thread"]
 
 
-def test_on_premise_with_the_drivers_cycles(tmp_path: Path) -> None:
-    """7.32 Gbps at 2.4 GHz, 29 % more cycles at 3 GHz: 7.09, where 6.2 were measured."""
-    answer = asked("c5n.metal", "--machine", "published:2021-on-premise", place=tmp_path)
+def test_on_premise_machine_adds_cycles_of_driver(tmp_path: Path) -> None:
+    """7.32 Gbps at 2.4 GHz and 29 % more cycles at 3 GHz make 7.09; 6.2 were measured."""
+    answer = size_cloud("c5n.metal", "--machine", "published:2021-on-premise", folder=tmp_path)
     [one] = answer["types"]
     model = DATA.value("cloud.on-premise") * 3.0 / 2.4 / 1.29
-    assert each(one["fits"][0]) == pytest.approx(model)
+    assert gbps_of(one["fits"][0]) == pytest.approx(model)
     assert one["measured"][0]["difference"] == pytest.approx(model / 6.2 - 1)
     assert not answer["in_cloud"]
 
 
-def test_a_core_of_one_thread(tmp_path: Path) -> None:
-    """Graviton: a vCPU is a core, so that each direction takes one."""
-    [one] = asked("c7gn.4xlarge", place=tmp_path)["types"]
+def test_single_thread_cores(tmp_path: Path) -> None:
+    """Graviton: a vCPU is a core, so each direction uses one."""
+    [one] = size_cloud("c7gn.4xlarge", folder=tmp_path)["types"]
     assert one["cores"] == one["vcpus"] == 16 and one["arch"] == "arm64"
     assert one["fits"][1]["per_instance"] == 7  # of two cores, and two receivers
 
 
-def test_rates_that_are_asked_for(tmp_path: Path) -> None:
-    own, shared = fits("c6in.8xlarge", "--groups", "100x6ofdm:4Gbps/400Mbps", place=tmp_path)
+def test_requested_rates_bound_groups(tmp_path: Path) -> None:
+    own, shared = fits("c6in.8xlarge", "--groups", "100x6ofdm:4Gbps/400Mbps", folder=tmp_path)
     assert (own["per_instance"], own["instances"]) == (3, 34)
     assert (shared["per_instance"], shared["instances"]) == (10, 10)
-    own, shared = fits("Standard_D16s_v5", "--groups", "6ofdm:4Gbps/400Mbps", place=tmp_path)
+    own, shared = fits("Standard_D16s_v5", "--groups", "6ofdm:4Gbps/400Mbps", folder=tmp_path)
     assert (own["per_instance"], own["bound_by"]) == (2, ["bandwidth"])
-    assert each(own) == pytest.approx(4.4)
-    assert fits("c5n.2xlarge", "--groups", "6ofdm:9Gbps/1Gbps", place=tmp_path)[0][
+    assert gbps_of(own) == pytest.approx(4.4)
+    assert fits("c5n.2xlarge", "--groups", "6ofdm:9Gbps/1Gbps", folder=tmp_path)[0][
         "per_instance"
     ] == 0  # fmt: skip
 
@@ -149,12 +155,14 @@ def test_rates_that_are_asked_for(tmp_path: Path) -> None:
         ([], "--groups: missing"),
     ],
 )
-def test_refused(options: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_options_are_refused(
+    options: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert cli.main(["size", *options]) == 2
     assert words in capsys.readouterr().err
 
 
-def test_every_figure_has_a_source() -> None:
+def test_figures_have_sources() -> None:
     for name, instance in CLOUD.types.items():
         family = CLOUD.family(name)
         more = [key for key in ("burst", "numa") if getattr(instance, key)]
@@ -167,8 +175,8 @@ def test_every_figure_has_a_source() -> None:
             assert DATA.value(figure) > 0
 
 
-def test_types_are_what_their_names_say() -> None:
-    """EC2's Nxlarge has 4 N vCPUs; those of the newer families have 2 GiB each."""
+def test_types_match_their_names() -> None:
+    """Nxlarge of EC2 has 4 N vCPUs; newer families have 2 GiB per vCPU."""
     for name, instance in CLOUD.types.items():
         size = name.partition(".")[2].removesuffix("xlarge")
         if not size.isdigit():
@@ -183,19 +191,19 @@ PAGE = (CHECKOUT / "docs" / "cloud.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("command", re.findall(r"^\./vcmts (size .*)$", PAGE, re.MULTILINE))
-def test_commands_of_the_page(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_of_page_run(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(command.split()) == 0
     assert "service groups of an instance" in capsys.readouterr().out
 
 
-def test_rows_of_the_page(tmp_path: Path) -> None:
-    """Each that the paper measured, with the model's figure and the difference."""
+def test_rows_of_page_are_the_comparison(tmp_path: Path) -> None:
+    """The page has all measured points, with the model and the difference."""
     table = PAGE.partition("## The model compared with the paper")[2].partition("\n\nThe rows")[0]
     cells = [[c.strip() for c in line.split("|")[1:-1]] for line in table.strip().splitlines()[2:]]
-    found = [row for one in asked("c5n", place=tmp_path)["types"] for row in one["measured"]]
-    assert len(found) == len(cells) == 10
-    by_name = {(name, n): rest for name, n, *rest in filled(cells)}
-    for row in found:
+    points = [row for one in size_cloud("c5n", folder=tmp_path)["types"] for row in one["measured"]]
+    assert len(points) == len(cells) == 10
+    by_name = {(name, n): rest for name, n, *rest in fill_names(cells)}
+    for row in points:
         groups = str(row["groups"]) if row["groups"] else {"2": "6", "4": "12"}[row["type"][0]]
         measured, model, difference, _, bound = by_name[row["type"], groups]
         assert float(measured.split()[0]) == row["measured"]
@@ -204,8 +212,8 @@ def test_rows_of_the_page(tmp_path: Path) -> None:
         assert bound.startswith(row["bound_by"]) or bound.startswith("interfaces")
 
 
-def filled(cells: list[list[str]]) -> list[list[str]]:
-    """An empty name is that of the row above."""
+def fill_names(cells: list[list[str]]) -> list[list[str]]:
+    """Gives a row without a name that of the row above."""
     name = ""
     for row in cells:
         name = row[0] = row[0] or name

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts size from files of `vcmts bench`, with answers that can be computed by hand."""
+"""Tests `vcmts size` with files of `vcmts bench` whose answers are computed by hand, and refused
+files."""
 
 import json
 from pathlib import Path
@@ -11,7 +12,7 @@ from python.conftest import ExpectError
 from vcmts import cli
 
 Json = dict[str, Any]
-# A reference cycle is 1.5 core cycles.
+# A reference cycle has 1.5 core cycles.
 HOST = {"cpu": "A core", "tsc_hz": 2.0e9, "core_hz": 3.0e9, "huge_pages": True}
 BASE = {
     "schema": 1,
@@ -58,52 +59,56 @@ COST = BASE | {
 }  # fmt: skip
 
 
-def stored(place: Path, **files: Json) -> list[str]:
+def store(folder: Path, **files: Json) -> list[str]:
     words = []
     for name, content in files.items():
-        path = place / f"{name}.json"
+        path = folder / f"{name}.json"
         path.write_text(json.dumps(content))
         words += ["--machine", str(path)]
     return words
 
 
-def one(machine: list[str], *options: str, place: Path, server: tuple[str, ...] = SERVER) -> Json:
-    answer = place / "size.json"
+def size_one(
+    machine: list[str], *options: str, folder: Path, server: tuple[str, ...] = SERVER
+) -> Json:
+    answer = folder / "size.json"
     assert cli.main(["size", *machine, *server, *options, "--json", str(answer)]) == 0
     [kind] = json.loads(answer.read_text())["kinds"]
-    found: Json = kind
-    return found
+    result: Json = kind
+    return result
 
 
-def test_reference_and_core_cycles(tmp_path: Path) -> None:
+def test_reference_cycles_become_core_cycles(tmp_path: Path) -> None:
     """800 reference cycles at 2 GHz are 1,200 core cycles at 3 GHz: 20 Gbps of 1,000 bytes."""
-    machine = stored(tmp_path, pipeline=PIPELINE)
-    found = one(machine, "--groups", "6ofdm:8Gbps/1Gbps", place=tmp_path)
+    machine = store(tmp_path, pipeline=PIPELINE)
+    found = size_one(machine, "--groups", "6ofdm:8Gbps/1Gbps", folder=tmp_path)
     assert found["core_cycles_per_packet"] == pytest.approx(1200)
     assert found["core_gbps"] == pytest.approx(20)
     slower = ("--core-clock", "1.5GHz", "--headroom", "20", "--groups", "6ofdm:7Gbps/1Gbps")
-    assert one(machine, *slower, place=tmp_path)["core_gbps"] == pytest.approx(20 / 2 * 0.8)
+    assert size_one(machine, *slower, folder=tmp_path)["core_gbps"] == pytest.approx(20 / 2 * 0.8)
     assert found["per_server"] == 16, "by the rules of 2023"
-    said = " ".join(found["outside_what_was_measured"])
-    assert "16 service groups at once on a socket: measured with up to 1" in said
+    limits = " ".join(found["outside_what_was_measured"])
+    assert "16 service groups at once on a socket: measured with up to 1" in limits
 
 
-def test_hyper_threads(tmp_path: Path) -> None:
-    """600 reference cycles upstream are 900 core cycles, 8 Gbps: 4 on one of two threads."""
-    machine = stored(tmp_path, pipeline=PIPELINE)
-    found = one(machine, "--groups", "6ofdm:8Gbps/4Gbps", place=tmp_path)
+def test_hyper_threads_share_a_core(tmp_path: Path) -> None:
+    """600 reference cycles upstream are 900 core cycles or 8 Gbps: 4 Gbps on one of two threads."""
+    machine = store(tmp_path, pipeline=PIPELINE)
+    found = size_one(machine, "--groups", "6ofdm:8Gbps/4Gbps", folder=tmp_path)
     assert "x 0.5 core = 4.00 Gbps" in " ".join(found["steps"])
     assert "hyper-threads do 1 times" in " ".join(found["assumed"])
     gain = ("--thread-gain", "1.25", "--groups", "6ofdm:8Gbps/5Gbps")
-    assert "x 0.625 core = 5.00 Gbps" in " ".join(one(machine, *gain, place=tmp_path)["steps"])
+    assert "x 0.625 core = 5.00 Gbps" in " ".join(
+        size_one(machine, *gain, folder=tmp_path)["steps"]
+    )
     single = ("--threads-per-core", "1", "--groups", "6ofdm:8Gbps/5Gbps")
-    found = one(machine, *single, place=tmp_path)
-    assert found["per_server"] == 12, "2.375 cores a service group of 30"
+    found = size_one(machine, *single, folder=tmp_path)
+    assert found["per_server"] == 12, "2.375 cores per service group, of 30"
     assert found["cores"]["data_plane"] == 24
 
 
 @pytest.mark.parametrize(
-    ("mix", "cycles", "mean", "said"),
+    ("mix", "cycles", "mean", "limit"),
     [
         ("84", 600, 84, ""),
         ("684", 1050, 684, "from the cycles of single sizes"),
@@ -111,72 +116,72 @@ def test_hyper_threads(tmp_path: Path) -> None:
         ("1884", 1950, 1884, "measured from 84 to 1284 bytes, extrapolated to 1884"),
     ],
 )
-def test_mixes(mix: str, cycles: float, mean: float, said: str, tmp_path: Path) -> None:
-    """Half a reference cycle a byte between 84 and 1,284 bytes."""
-    machine = stored(tmp_path, pipeline=PIPELINE)
-    found = one(machine, "--mix", mix, "--groups", "6ofdm:1Gbps/1Gbps", place=tmp_path)
+def test_cycles_of_mixes(mix: str, cycles: float, mean: float, limit: str, tmp_path: Path) -> None:
+    """Half a reference cycle per byte between 84 and 1,284 bytes."""
+    machine = store(tmp_path, pipeline=PIPELINE)
+    found = size_one(machine, "--mix", mix, "--groups", "6ofdm:1Gbps/1Gbps", folder=tmp_path)
     assert found["core_cycles_per_packet"] == pytest.approx(cycles)
     assert found["core_gbps"] == pytest.approx(3 / cycles * mean * 8)
-    assert said in " ".join(found["outside_what_was_measured"])
-    assert ("single sizes" in " ".join(found["outside_what_was_measured"])) == bool(said)
+    limits = " ".join(found["outside_what_was_measured"])
+    assert limit in limits and ("single sizes" in limits) == bool(limit)
 
 
-def test_zero_loss_throughput_is_less_than_cycles_promise(tmp_path: Path) -> None:
-    machine = stored(tmp_path, pipeline=PIPELINE, throughput=THROUGHPUT)
-    found = one(machine, "--groups", "6ofdm:8Gbps/1Gbps", place=tmp_path)
+def test_measured_throughput_bounds_the_rate(tmp_path: Path) -> None:
+    machine = store(tmp_path, pipeline=PIPELINE, throughput=THROUGHPUT)
+    found = size_one(machine, "--groups", "6ofdm:8Gbps/1Gbps", folder=tmp_path)
     assert found["core_gbps"] == 15
-    alone = one(machine[2:], "--groups", "6ofdm:8Gbps/1Gbps", place=tmp_path)
+    alone = size_one(machine[2:], "--groups", "6ofdm:8Gbps/1Gbps", folder=tmp_path)
     assert alone["core_gbps"] == 15
     other = THROUGHPUT | {"results": [POINT | {"bound_by": "traffic", "confirmed": False}]}
-    machine = stored(tmp_path, throughput=other)
-    found = one(machine, "--groups", "6ofdm:8Gbps/1Gbps", place=tmp_path)
-    said = " ".join(found["outside_what_was_measured"])
-    assert "bound by traffic" in said and "not confirmed" in said
+    machine = store(tmp_path, throughput=other)
+    found = size_one(machine, "--groups", "6ofdm:8Gbps/1Gbps", folder=tmp_path)
+    limits = " ".join(found["outside_what_was_measured"])
+    assert "bound by traffic" in limits and "not confirmed" in limits
 
 
-def test_a_search_bounds_the_downstream_alone(tmp_path: Path) -> None:
-    """Its upstream is a share of the downstream: 1.5 Gbps are not what a core carries, but 8."""
+def test_measured_throughput_bounds_only_downstream(tmp_path: Path) -> None:
+    """Its upstream is a share of the downstream: 1.5 Gbps, where a core can carry 8."""
     slow = POINT | {"gbps": {"downstream": 10.0, "upstream": 1.5, "total": 11.5}}
     files = {"pipeline": PIPELINE, "throughput": THROUGHPUT | {"results": [slow]}}
-    machine = stored(tmp_path, **files)
-    found = one(machine, "--groups", "6ofdm:8Gbps/4Gbps", place=tmp_path)
+    machine = store(tmp_path, **files)
+    found = size_one(machine, "--groups", "6ofdm:8Gbps/4Gbps", folder=tmp_path)
     assert found["core_gbps"] == 10
     assert "upstream, on this server: 8.00 Gbps x 0.5 core = 4.00" in " ".join(found["steps"])
-    found = one(machine[2:], "--groups", "6ofdm:8Gbps/0.75Gbps", place=tmp_path)
+    found = size_one(machine[2:], "--groups", "6ofdm:8Gbps/0.75Gbps", folder=tmp_path)
     assert "upstream as applied" in " ".join(found["outside_what_was_measured"])
 
 
-def test_a_search_on_another_clock_and_with_other_modems(tmp_path: Path) -> None:
+def test_throughput_scales_with_clock_and_modems(tmp_path: Path) -> None:
     """15 Gbps at 3.6 GHz are 12.5 at the 3 GHz of the pipeline's file, and 10 with 3,000 modems."""
     faster = THROUGHPUT | {"host": HOST | {"core_hz": 3.6e9}}
-    machine = stored(tmp_path, pipeline=PIPELINE, throughput=faster, cost=COST)
-    found = one(machine, "--groups", "6ofdm:8Gbps/1Gbps", place=tmp_path)
+    machine = store(tmp_path, pipeline=PIPELINE, throughput=faster, cost=COST)
+    found = size_one(machine, "--groups", "6ofdm:8Gbps/1Gbps", folder=tmp_path)
     assert found["core_gbps"] == pytest.approx(12.5)
     slow = ("--core-clock", "1.5GHz", "--groups", "6ofdm:6Gbps/1Gbps")
-    assert one(machine, *slow, place=tmp_path)["core_gbps"] == pytest.approx(12.5 / 2)
+    assert size_one(machine, *slow, folder=tmp_path)["core_gbps"] == pytest.approx(12.5 / 2)
     more = ("--modems", "3000", "--groups", "6ofdm:8Gbps/1Gbps")
-    assert one(machine, *more, place=tmp_path)["core_gbps"] == pytest.approx(10)
-    found = one(machine[2:4], *more, place=tmp_path)
+    assert size_one(machine, *more, folder=tmp_path)["core_gbps"] == pytest.approx(10)
+    found = size_one(machine[2:4], *more, folder=tmp_path)
     assert "3000 modems: measured with 300" in " ".join(found["outside_what_was_measured"])
 
 
 @pytest.mark.parametrize(
-    ("workers", "said"),
+    ("workers", "limit"),
     [
         (1, "one core carried both ways at once"),
         (2, "one core each way"),
         (3, "3 cores carried its rates"),
     ],
 )
-def test_which_cores_carried_a_rate(workers: int, said: str, tmp_path: Path) -> None:
+def test_cores_that_carried_the_throughput(workers: int, limit: str, tmp_path: Path) -> None:
     trials = [{"busy_share": [0.5] * workers}]
-    machine = stored(tmp_path, throughput=THROUGHPUT | {"results": [POINT | {"trials": trials}]})
-    found = one(machine, "--groups", "6ofdm:8Gbps/1Gbps", place=tmp_path)
-    assert said in " ".join(found["outside_what_was_measured"])
+    machine = store(tmp_path, throughput=THROUGHPUT | {"results": [POINT | {"trials": trials}]})
+    found = size_one(machine, "--groups", "6ofdm:8Gbps/1Gbps", folder=tmp_path)
+    assert limit in " ".join(found["outside_what_was_measured"])
 
 
 @pytest.mark.parametrize(
-    ("modems", "factor", "gib", "said"),
+    ("modems", "factor", "gib", "limit"),
     [
         (300, 1.0, 0.1, ""),
         (1650, 900 / 800, 0.25, ""),
@@ -184,35 +189,35 @@ def test_which_cores_carried_a_rate(workers: int, said: str, tmp_path: Path) -> 
         (60000, 1.5, 6.1, "measured up to 30000"),
     ],
 )
-def test_modems(modems: int, factor: float, gib: float, said: str, tmp_path: Path) -> None:
-    machine = stored(tmp_path, pipeline=PIPELINE, cost=COST)
+def test_cost_of_modems(modems: int, factor: float, gib: float, limit: str, tmp_path: Path) -> None:
+    machine = store(tmp_path, pipeline=PIPELINE, cost=COST)
     options = ("--modems", str(modems), "--groups", "6ofdm:8Gbps/1Gbps")
-    found = one(machine, *options, place=tmp_path, server=SERVER[:2])
+    found = size_one(machine, *options, folder=tmp_path, server=SERVER[:2])
     assert found["core_gbps"] == pytest.approx(20 / factor)
     assert found["memory_gib"] == pytest.approx(4 + found["per_server"] * gib)
-    outside = " ".join(found["outside_what_was_measured"])
-    assert said in outside and ("modems" in outside) == bool(said)
+    limits = " ".join(found["outside_what_was_measured"])
+    assert limit in limits and ("modems" in limits) == bool(limit)
 
 
-def test_what_was_not_measured_is_said(tmp_path: Path) -> None:
-    machine = stored(tmp_path, pipeline=PIPELINE)
+def test_extrapolations_are_reported(tmp_path: Path) -> None:
+    machine = store(tmp_path, pipeline=PIPELINE)
     options = ("--groups", "2ofdm-32sc-qam:4Gbps/1Gbps", "--modems", "900", "--crypto", "none")
-    found = one(machine, *options, place=tmp_path, server=SERVER[:2])
-    said = " ".join(found["outside_what_was_measured"])
+    found = size_one(machine, *options, folder=tmp_path, server=SERVER[:2])
+    limits = " ".join(found["outside_what_was_measured"])
     for words in ("measured with 6ofdm", "900 modems: measured with 300", "crypto none",
                   "memory: unknown"):  # fmt: skip
-        assert words in said
+        assert words in limits
     assert found["memory_gib"] is None
 
 
 @pytest.mark.parametrize("modems", [300, 900])
-def test_memory_of_a_pipeline_file(modems: int, tmp_path: Path) -> None:
-    machine = stored(tmp_path, pipeline=PIPELINE | {"memory": {"total": 2**28}})
+def test_memory_of_pipeline_file(modems: int, tmp_path: Path) -> None:
+    machine = store(tmp_path, pipeline=PIPELINE | {"memory": {"total": 2**28}})
     options = ("--groups", "6ofdm:8Gbps/1Gbps", "--modems", str(modems))
-    found = one(machine, *options, place=tmp_path, server=SERVER[:2])
+    found = size_one(machine, *options, folder=tmp_path, server=SERVER[:2])
     assert found["memory_gib"] == pytest.approx(4 + 16 / 4)
-    said = " ".join(found["outside_what_was_measured"])
-    assert ("memory for 900 modems: that of 300" in said) == (modems == 900)
+    limits = " ".join(found["outside_what_was_measured"])
+    assert ("memory for 900 modems: that of 300" in limits) == (modems == 900)
 
 
 def without(whole: Json, *keys: str) -> Json:
@@ -220,7 +225,7 @@ def without(whole: Json, *keys: str) -> Json:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "error"),
     [
         ([], "no key schema"),
         (PIPELINE | {"schema": 2}, "schema: found 2, allowed: 1"),
@@ -244,13 +249,15 @@ def without(whole: Json, *keys: str) -> Json:
         (THROUGHPUT | {"results": [POINT | {"gbps": {"downstream": 0}}]}, "nothing was carried"),
     ],
 )  # fmt: skip
-def test_bad_files(content: Json, said: str, tmp_path: Path, expect_error: ExpectError) -> None:
-    machine = stored(tmp_path, bench=content)
-    expect_error(said, "size", *machine, *SERVER, "--groups", "6ofdm:1Gbps/1Gbps")
+def test_bad_files_are_refused(
+    content: Json, error: str, tmp_path: Path, expect_error: ExpectError
+) -> None:
+    machine = store(tmp_path, bench=content)
+    expect_error(error, "size", *machine, *SERVER, "--groups", "6ofdm:1Gbps/1Gbps")
 
 
 @pytest.mark.parametrize(
-    ("files", "options", "said"),
+    ("files", "options", "error"),
     [
         ({"a": PIPELINE, "b": PIPELINE}, SERVER, "a second file of kind pipeline"),
         (
@@ -266,12 +273,12 @@ def test_bad_files(content: Json, said: str, tmp_path: Path, expect_error: Expec
         ({"a": THROUGHPUT}, (*SERVER, "--mix", "84"), "imix with upstream-imix"),
     ],
 )
-def test_bad_combinations(
+def test_bad_combinations_are_refused(
     files: dict[str, Json],
     options: tuple[str, ...],
-    said: str,
+    error: str,
     tmp_path: Path,
     expect_error: ExpectError,
 ) -> None:
-    machine = stored(tmp_path, **files)
-    expect_error(said, "size", *machine, *options, "--groups", "6ofdm:1Gbps/1Gbps")
+    machine = store(tmp_path, **files)
+    expect_error(error, "size", *machine, *options, "--groups", "6ofdm:1Gbps/1Gbps")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts size: what holds for every request: monotonic, the inverse of itself, in its units."""
+"""Tests properties of `vcmts size` on generated requests: monotonic results, capacity is never
+exceeded; and its units by hand."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -61,7 +62,7 @@ QUESTIONS = st.builds(
 )
 
 
-def planned(question: Question) -> Plan:
+def plan_or_skip(question: Question) -> Plan:
     try:
         return plan(question)
     except MistakeError:
@@ -69,27 +70,27 @@ def planned(question: Question) -> Plan:
         raise
 
 
-def alone(found: Plan) -> list[int]:
+def groups_per_server(found: Plan) -> list[int]:
     return [sum(used.counts) for used in found.alone]
 
 
 def with_rate(question: Question, factor: float) -> Question:
-    """All service groups with so much of their downstream."""
+    """Multiplies the downstream rate of all service groups."""
 
-    def of(kind: Kind) -> Kind:
+    def scaled(kind: Kind) -> Kind:
         down = kind.groups.downstream
         assert down is not None
         return replace(kind, groups=replace(kind.groups, downstream=down * factor))
 
-    return replace(question, kinds=[of(kind) for kind in question.kinds])
+    return replace(question, kinds=[scaled(kind) for kind in question.kinds])
 
 
 @given(QUESTIONS)
-def test_servers_hold_what_was_asked_for(question: Question) -> None:
-    """And none of them more than it can; one more service group of a kind would be too much."""
-    found = planned(question)
-    for place, kind in enumerate(question.kinds):
-        assert sum(f.servers * f.counts[place] for f in found.servers) == kind.groups.count
+def test_servers_carry_all_groups(question: Question) -> None:
+    """No server is over its capacity, and one more service group of a kind would be."""
+    found = plan_or_skip(question)
+    for n, kind in enumerate(question.kinds):
+        assert sum(f.servers * f.counts[n] for f in found.servers) == kind.groups.count
     for filled in found.servers:
         assert not violated(question, usage(question, filled.counts))
     for used, bound in zip(found.alone, found.bounds, strict=True):
@@ -97,49 +98,57 @@ def test_servers_hold_what_was_asked_for(question: Question) -> None:
 
 
 @given(QUESTIONS)
-def test_the_inverse_of_one_kind(question: Question) -> None:
+def test_server_count_of_one_kind(question: Question) -> None:
     question = replace(question, kinds=question.kinds[:1])
-    found = planned(question)
-    count, a_server = question.kinds[0].groups.count or 0, alone(found)[0]
-    assert (found.count - 1) * a_server < count <= found.count * a_server
+    found = plan_or_skip(question)
+    count, per_server = question.kinds[0].groups.count or 0, groups_per_server(found)[0]
+    assert (found.count - 1) * per_server < count <= found.count * per_server
 
 
 @given(QUESTIONS, st.integers(1, 32))
-def test_more_cores_never_fewer_service_groups(question: Question, more: int) -> None:
-    found = planned(question)
+def test_more_cores_never_carry_fewer_groups(question: Question, more: int) -> None:
+    found = plan_or_skip(question)
     larger = replace(question, server=replace(question.server, cores=question.server.cores + more))
-    again = planned(larger)
-    assert all(new >= old for new, old in zip(alone(again), alone(found), strict=True))
-    assert again.count <= found.count
+    changed = plan_or_skip(larger)
+    assert all(
+        new >= old
+        for new, old in zip(groups_per_server(changed), groups_per_server(found), strict=True)
+    )
+    assert changed.count <= found.count
 
 
 @given(QUESTIONS, st.floats(1.01, 3))
-def test_a_faster_core_never_fewer(question: Question, factor: float) -> None:
-    found = planned(question)
+def test_faster_cores_never_carry_fewer_groups(question: Question, factor: float) -> None:
+    found = plan_or_skip(question)
     server = replace(question.server, clock=question.server.clock * factor)
-    again = planned(replace(question, server=server))
-    assert all(new >= old for new, old in zip(alone(again), alone(found), strict=True))
+    changed = plan_or_skip(replace(question, server=server))
+    assert all(
+        new >= old
+        for new, old in zip(groups_per_server(changed), groups_per_server(found), strict=True)
+    )
 
 
 @given(QUESTIONS, st.floats(0.1, 1))
-def test_a_higher_rate_never_fewer_servers(question: Question, factor: float) -> None:
-    found = planned(question)
-    less = planned(with_rate(question, factor))
+def test_lower_rate_never_needs_more_servers(question: Question, factor: float) -> None:
+    found = plan_or_skip(question)
+    less = plan_or_skip(with_rate(question, factor))
     assert less.count <= found.count
-    assert all(new >= old for new, old in zip(alone(less), alone(found), strict=True))
+    assert all(
+        new >= old
+        for new, old in zip(groups_per_server(less), groups_per_server(found), strict=True)
+    )
 
 
 @given(QUESTIONS, st.sampled_from(["server_cores", "socket_cores", "control_plane_cores"]))
-def test_what_is_set_aside_never_gives_more(question: Question, key: str) -> None:
+def test_reserved_cores_never_reduce_servers(question: Question, key: str) -> None:
     changes: dict[str, Any] = {key: getattr(question.rules, key) + 1}
     rules = replace(question.rules, **changes)
-    found, less = planned(question), planned(replace(question, rules=rules))
+    found, less = plan_or_skip(question), plan_or_skip(replace(question, rules=rules))
     assert less.count >= found.count
 
 
 @given(QUESTIONS)
-def test_a_service_group_more_takes_one_place_more(question: Question) -> None:
-    """No rate, no core and no byte is lost between one count and the next."""
+def test_usage_grows_with_each_group(question: Question) -> None:
     one = replace(question, kinds=question.kinds[:1])
     used = [usage(one, [n]) for n in range(6)]
     for now, then in pairwise(used):
@@ -147,8 +156,8 @@ def test_a_service_group_more_takes_one_place_more(question: Question) -> None:
         assert then.memory_gib > now.memory_gib and then.ports >= now.ports
 
 
-def test_wire_bytes_by_hand() -> None:
-    """1 Gbps of 1,000-byte packets: 1,024 on the core network's wire, 1,072.4 in DEPI."""
+def test_wire_rates_include_overhead() -> None:
+    """1 Gbps of 1,000-byte packets: 1.024 Gbps on the network's wire, 1.0724 in DEPI."""
     curve = Curve(((1, 10.0),), 1000, "x", True)
     kind = Kind(Groups(6, downstream=1.0, upstream=0.0), Costs("m", 2, curve, curve, 1.0))
     question = Question([kind], Server(1, 8, 2.0, port_gbps=1.05), Rules(1, 0.5))
@@ -158,8 +167,9 @@ def test_wire_bytes_by_hand() -> None:
     assert used.transmit == pytest.approx(1.025 * 1538 / 1470) == pytest.approx(1.025 * DEPI_FRAME)
 
 
-def test_hyper_threads_by_hand() -> None:
-    """A figure of both threads is halved for one; one thread alone is halved and then gains."""
+def test_rate_of_one_hyper_thread() -> None:
+    """A figure for both threads is halved for one thread. A figure for one thread alone is halved
+    and multiplied by the gain."""
     groups = Groups(6, downstream=1.0, upstream=0.0)
     for both, gain, expected in ((True, 1.25, 5.0), (False, 1.0, 5.0), (False, 1.25, 6.25)):
         curve = Curve(((1, 10.0),), 1000, "x", both)
@@ -169,8 +179,8 @@ def test_hyper_threads_by_hand() -> None:
         assert (rate.core, rate.thread) == (10.0, expected)
 
 
-def test_both_directions_on_one_thread_by_hand() -> None:
-    """5 Gbps a thread downstream or 4 upstream: 1 Gbps up leaves three quarters."""
+def test_directions_share_one_thread() -> None:
+    """A thread carries 5 Gbps downstream or 4 upstream: 1 Gbps upstream leaves three quarters."""
     down, up = Curve(((1, 10.0),), 1000, "x", True), Curve(((1, 8.0),), 300, "x", True)
     rules = Rules(0.5, 0, one_thread=True)
     kind = Kind(Groups(6, upstream=1.0), Costs("m", 2, down, up, 1.0))
@@ -187,7 +197,7 @@ def test_both_directions_on_one_thread_by_hand() -> None:
     [("10Gbps", 10), ("500 Mbps", 0.5), ("1.5Tbps", None), ("1Tbps", 1000), ("250kbps", 0.00025),
      ("0", 0), ("7bps", 7e-9), ("1e3bps", None), ("", None), ("10GBps", None)],
 )  # fmt: skip
-def test_units_of_rates(text: str, gbps: float | None) -> None:
+def test_units_of_rates_are_converted(text: str, gbps: float | None) -> None:
     if gbps is None:
         with pytest.raises(MistakeError, match="allowed: a rate"):
             size_request.rate(text, "rate")
@@ -195,7 +205,7 @@ def test_units_of_rates(text: str, gbps: float | None) -> None:
         assert size_request.rate(text, "rate") == pytest.approx(gbps)
 
 
-def test_lines_through_points() -> None:
+def test_interpolation_and_extrapolation() -> None:
     points = [(1.0, 10.0), (3.0, 20.0)]
     assert [between(points, x) for x in (0, 1, 2, 3, 9)] == [10, 10, 15, 20, 20]
     assert [along(points, x) for x in (0, 1, 2, 3, 9)] == [5, 10, 15, 20, 50]
@@ -204,7 +214,7 @@ def test_lines_through_points() -> None:
 
 @pytest.mark.parametrize("profile", published.load().profiles)
 def test_published_curves_fall_and_their_sums_rise(profile: str) -> None:
-    """Which the calculation counts on."""
+    """The calculation depends on both."""
     data = published.load()
     groups = Groups(6, crypto=data.profiles[profile].crypto)
     curve = costs(data, PREFIX + profile, groups).downstream

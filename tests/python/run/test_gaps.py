@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which packets gaps of the machine explain, to the microsecond."""
+"""Tests gaps.py: which lost and reordered packets are explained by gaps, times in which a thread
+did not run. Cases are exact to a clock cycle."""
 
 from typing import Any
 
@@ -11,9 +12,9 @@ Json = dict[str, Any]
 HZ = 2_000_000_000
 US = HZ // 1_000_000
 MS = 1000 * US
-# A gap of 40 ms, of the worker.
+# A gap of 40 ms of the worker
 FROM, TO = 1000 * MS, 1040 * MS
-PACKETS = 100_000  # a second: the ring fills in 81.9 ms, so that the limit is that of the order
+PACKETS = 100_000  # per second: the ring fills in 81.9 ms, so the reorder limit applies
 
 
 def direction(lost: int = 0, reordered: int = 0, suspects: list[list[int]] | None = None) -> Json:
@@ -29,51 +30,52 @@ def direction(lost: int = 0, reordered: int = 0, suspects: list[list[int]] | Non
 def run(
     down: Json, worker: list[list[int]] | None = None, traffic: list[list[int]] | None = None
 ) -> Json:
-    found = [[FROM, TO]] if worker is None else worker
+    worker_gaps = [[FROM, TO]] if worker is None else worker
     return {
         **{"downstream": down, "upstream": direction(), "groups": [], "host": {"tsc_hz": HZ}},
         "gaps": {"shorter": 0, "list": traffic or []},
-        "workers": [{"name": "all", "gaps": {"shorter": 0, "list": found}}],
+        "workers": [{"name": "all", "gaps": {"shorter": 0, "list": worker_gaps}}],
     }
 
 
-def explained(whole: Json) -> dict[str, gaps.Explained] | None:
+def explain(whole: Json) -> dict[str, gaps.Explained] | None:
     return gaps.explained(whole, 8e8)
 
 
 def late(since: int, to: int) -> Json:
-    """A run with one packet out of order."""
+    """A direction with one reordered packet."""
     return direction(reordered=1, suspects=[[since - MS, to - 3 * MS, 1, 0], [since, to, 0, 1]])
 
 
 def missing(since: int, to: int) -> Json:
+    """A direction with 7 lost packets."""
     return direction(lost=7, suspects=[[since, to, 7, 0]])
 
 
 @pytest.mark.parametrize(
-    ("part", "good"),
+    ("part", "is_explained"),
     [
         (late(FROM - 2 * MS, TO + MS), True),
         (late(TO - 18 * MS - 1, TO + MS), True),
-        (late(TO - 18 * MS, TO + MS), False),  # not for so long as a modem waits
+        (late(TO - 18 * MS, TO + MS), False),  # shorter than a modem's resequencing wait
         (late(FROM - MS, FROM + 18 * MS), False),
-        (late(TO, TO + 25 * MS), False),  # made when it was over
-        (late(FROM - 30 * MS, FROM), False),  # there before it began
+        (late(TO, TO + 25 * MS), False),  # after the gap
+        (late(FROM - 30 * MS, FROM), False),  # before the gap
         (missing(FROM + MS, TO + MS), True),
-        (missing(TO + 39 * MS, TO + 50 * MS), True),  # queues are full for as long again
+        (missing(TO + 39 * MS, TO + 50 * MS), True),  # queues stay full for as long as the gap
         (missing(TO + 40 * MS, TO + 50 * MS), False),
         (missing(FROM - 30 * MS, FROM), False),
     ],
 )
-def test_only_what_was_under_way(part: Json, good: bool) -> None:
+def test_gap_explains_packets_in_flight(part: Json, is_explained: bool) -> None:
     whole = run(part)
-    assert (explained(whole) is not None) == good
+    assert (explain(whole) is not None) == is_explained
     wrong = whole["unexplained"]["downstream"]
-    assert (sum(wrong.values()) == 0) == good
+    assert (sum(wrong.values()) == 0) == is_explained
 
 
 @pytest.mark.parametrize(
-    ("worker", "traffic", "skew_us", "good"),
+    ("worker", "traffic", "skew_us", "is_explained"),
     [
         ([[FROM, FROM + 18 * MS]], [], 0, False),
         ([[FROM, FROM + 18 * MS + 1]], [], 0, True),
@@ -81,35 +83,35 @@ def test_only_what_was_under_way(part: Json, good: bool) -> None:
         ([[FROM, FROM + 14 * MS]], [], 4000, False),
         ([[FROM, FROM + 5 * MS]], [], 17_000, False),
         ([[FROM, FROM + 5 * MS + 1]], [], 17_000, True),
-        # two threads one after the other, and at the same time
+        # gaps of two threads: one after the other, and at the same time
         ([[FROM, FROM + 10 * MS]], [[FROM + 11 * MS, FROM + 20 * MS]], 0, True),
         ([[FROM, FROM + 10 * MS]], [[FROM + MS, FROM + 11 * MS]], 0, False),
         ([], [], 0, False),
     ],
 )
-def test_together_longer_than_a_modem_waits(
-    worker: list[list[int]], traffic: list[list[int]], skew_us: int, good: bool
+def test_gaps_longer_than_resequencing_wait_explain_reordering(
+    worker: list[list[int]], traffic: list[list[int]], skew_us: int, is_explained: bool
 ) -> None:
     part = late(FROM - MS, FROM + 60 * MS)
     part["scheduler"] = {"bonding_groups": [{"max_skew_us": skew_us}]}
-    assert (explained(run(part, worker, traffic)) is not None) == good
+    assert (explain(run(part, worker, traffic)) is not None) == is_explained
 
 
-def test_the_ring_bridges_less_at_a_higher_rate() -> None:
+def test_ring_fills_faster_at_higher_rate() -> None:
     part = missing(FROM, TO)
     part |= {"sent": 1_000_000, "proven": 1_000_000 - 7}
     filled = int(8192 / 1e6 * HZ)
-    assert explained(run(part, [[FROM, FROM + filled]])) is None
-    assert explained(run(part, [[FROM, FROM + filled + 100]])) is not None
+    assert explain(run(part, [[FROM, FROM + filled]])) is None
+    assert explain(run(part, [[FROM, FROM + filled + 100]])) is not None
 
 
-def test_packets_that_wait_for_grants_are_not_explained() -> None:
-    """Those to the modems are, in the same run."""
+def test_loss_in_runs_with_grants_is_not_explained() -> None:
+    """The downstream of the same run is."""
     whole = run(missing(FROM + MS, TO + MS))
     whole["upstream"]["grants"] = {}
-    assert explained(whole) is not None
+    assert explain(whole) is not None
     whole["upstream"] |= {"lost": 1, "proven": PACKETS - 1}
-    assert explained(whole) is None
+    assert explain(whole) is None
     assert whole["unexplained"]["upstream"] == {"lost": 1, "reordered": 0}
 
 
@@ -122,56 +124,56 @@ def test_packets_that_wait_for_grants_are_not_explained() -> None:
         {"resequencing": {"skipped": 1}},
         {"duplicated": 1},
         {"depi_violations": {"sequence_gap": 1}},
-        # one that nothing came behind
+        # a loss after which no packet was received
         {"lost": 8, "proven": PACKETS - 8, "drops": {"scheduler_full": 8}},
-        {"proven": PACKETS - 8},  # the account does not close
+        {"proven": PACKETS - 8},  # does not add up
         {"undecipherable": 1},
         {"unaccounted": 1},
         {"balanced": False},
         {"suspects": {"lost_more": 1, "reordered_more": 0, "list": [[FROM, TO, 6, 0]]}},
         {"suspects": {"lost_more": 0, "reordered_more": 0, "list": [[1, 2, 7, 0]]}},
         {"grants": {}},
-        {"sent_bytes": PACKETS * 1000 + 1},  # more than the channels carry
-        {"drops": {"scheduler_full": 6}},  # of one packet vcmtsd does not know
+        {"sent_bytes": PACKETS * 1000 + 1},  # more than the channels can carry
+        {"drops": {"scheduler_full": 6}},  # vcmtsd does not count one packet
         {"drops": {"scheduler_full": 6, "filter_deny": 1}},
     ],
     ids=str,
 )
-def test_anything_else_fails(wrong: Json) -> None:
-    assert explained(run(missing(FROM, TO) | wrong)) is None
+def test_other_faults_are_not_explained(wrong: Json) -> None:
+    assert explain(run(missing(FROM, TO) | wrong)) is None
 
 
-def test_a_burst_has_several_packets() -> None:
+def test_dropped_burst_explains_several_packets() -> None:
     whole = run(direction())
     whole["upstream"] = missing(FROM, TO) | {"drops": {"burst_gap": 1}}
-    assert explained(whole) is not None
+    assert explain(whole) is not None
     whole["upstream"]["drops"] = {"frame_gap": 6}
-    assert explained(whole) is None
+    assert explain(whole) is None
     whole["ports"] = {"network": {}, "rphy": {"missed": 1, "no_buffer": 0}}
-    assert explained(whole) is not None
+    assert explain(whole) is not None
 
 
-def test_nothing_to_explain() -> None:
+def test_good_run_has_no_explanation() -> None:
     whole = run(direction())
-    assert explained(whole) is None and whole["unexplained"] is None
+    assert explain(whole) is None and whole["unexplained"] is None
 
 
 def test_impaired_runs_are_not_explained() -> None:
     whole = run(missing(FROM, TO))
     whole["upstream"]["impairments"] = {}
-    assert explained(whole) is None and whole["unexplained"] is None
+    assert explain(whole) is None and whole["unexplained"] is None
 
 
-def test_what_changes_overtook_is_not_lost() -> None:
+def test_packets_overtaken_by_changes_are_not_lost() -> None:
     part = direction(lost=2, suspects=[[FROM, TO, 2, 0], [1, 2, 5, 0]])
     part |= {"overtaken": 5, "proven": PACKETS - 7}
-    assert explained(run(part)) is not None
+    assert explain(run(part)) is not None
 
 
-def test_it_is_told_in_a_line() -> None:
+def test_explanation_is_one_line() -> None:
     whole = run(missing(FROM, TO))
-    found = explained(whole)
-    assert found is not None
-    said = gaps.told(whole, found)
-    assert said.startswith("passed: 7 packets were lost and 0 came out of order ")
-    assert "for up to 40 ms" in said and "\n" not in said
+    explanation = explain(whole)
+    assert explanation is not None
+    line = gaps.told(whole, explanation)
+    assert line.startswith("passed: 7 packets were lost and 0 came out of order ")
+    assert "for up to 40 ms" in line and "\n" not in line

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Packets that are late fail a run, unless something holds them up."""
+"""Tests lateness.py: late packets fail a run, unless a scheduler, an overload or gaps explain the
+delay."""
 
 from typing import Any
 
@@ -14,14 +15,8 @@ HISTOGRAM = [[100, 10], [5_000, 20], [5_100, 30], [9_000, 5]]
 
 def direction(p50: float) -> Json:
     return {
-        **{
-            "lost": 0,
-            "drops": {"runt": 0},
-            "transmit_backpressure": 0,
-            "seconds": 2.0,
-            "sent_seconds": 2.0,
-        },
-        **{"asked_gbps": 1.0, "sent_bytes": 250_000_000},
+        **{"lost": 0, "drops": {"runt": 0}, "transmit_backpressure": 0},
+        **{"seconds": 2.0, "sent_seconds": 2.0, "asked_gbps": 1.0, "sent_bytes": 250_000_000},
         "latency_us": {"p50": p50, "histogram": HISTOGRAM},
     }
 
@@ -41,14 +36,14 @@ def late(whole: Json) -> Any:
 
 
 @pytest.mark.parametrize(("p50", "count"), [(40, 0), (5_000, 0), (5_001, 35), (10_000, 35)])
-def test_half_of_the_packets_are_in_time(p50: float, count: int) -> None:
+def test_late_median_counts_late_packets(p50: float, count: int) -> None:
     whole = run(direction(p50))
     assert late(whole) == count
     assert sum(summary.late(whole[way]) for way in ("downstream", "upstream")) == count
 
 
 @pytest.mark.parametrize(
-    "held",
+    "reason",
     [
         {"grants": {}},
         {"drops": {"runt": 1}},
@@ -61,8 +56,8 @@ def test_half_of_the_packets_are_in_time(p50: float, count: int) -> None:
     ],
     ids=str,
 )
-def test_what_holds_packets_up_is_not_judged(held: Json) -> None:
-    assert late(run(direction(10_000) | held)) is None
+def test_explained_delay_is_not_checked(reason: Json) -> None:
+    assert late(run(direction(10_000) | reason)) is None
 
 
 @pytest.mark.parametrize(
@@ -70,27 +65,28 @@ def test_what_holds_packets_up_is_not_judged(held: Json) -> None:
     [{"transmit_backpressure": 1}, {"asked_gbps": None}, {"sent_bytes": 237_000_000}],
     ids=str,
 )
-def test_a_direction_that_is_overloaded_holds_up_the_other_one(overload: Json) -> None:
+def test_overload_explains_delay_of_both_directions(overload: Json) -> None:
     whole = run(direction(10_000))
     whole["upstream"] |= overload
     assert late(whole) is None
 
 
-@pytest.mark.parametrize("held", [{"lost": 1}, {"drops": {"runt": 1}}], ids=str)
-def test_other_reasons_are_of_one_direction(held: Json) -> None:
+@pytest.mark.parametrize("reason", [{"lost": 1}, {"drops": {"runt": 1}}], ids=str)
+def test_other_reasons_explain_one_direction(reason: Json) -> None:
     whole = run(direction(10_000))
-    whole["upstream"] |= held
+    whole["upstream"] |= reason
     assert late(whole) == 35
 
 
 def scheduled(load: float, **qos: Any) -> Json:
-    """Two channels of 1 Gbps for 2 s, the second with this load; the scheduler holds packets."""
+    """The summary of a scheduler that delays packets: two channels of 1 Gbps for 2 s, the second
+    with this load."""
     channels = [
         {"id": 1, "rate": 1_000_000_000, "bytes": 25_000_000},
         {"id": 2, "rate": 1_000_000_000, "bytes": load * 250_000_000},
     ]
-    held = {"delay": [{"p50_us": 10_000}], "channels": channels}
-    return {"scheduler": held, "qos": {"shaped": False, "rates": 2} | qos}
+    scheduler = {"delay": [{"p50_us": 10_000}], "channels": channels}
+    return {"scheduler": scheduler, "qos": {"shaped": False, "rates": 2} | qos}
 
 
 @pytest.mark.parametrize(
@@ -104,18 +100,19 @@ def scheduled(load: float, **qos: Any) -> Json:
     ],
     ids=str,
 )
-def test_a_scheduler_needs_a_reason_to_hold_packets(part: Json, count: int | None) -> None:
-    """A channel that is half full, rates of flows and modems, or a rate that is not constant."""
+def test_scheduler_delay_needs_a_reason(part: Json, count: int | None) -> None:
+    """Reasons: a channel that is half full, rates of flows and modems, or a rate that is not
+    constant."""
     assert late(run(direction(10_000) | part)) == count
 
 
-def test_a_scheduler_that_holds_none_explains_nothing() -> None:
+def test_scheduler_without_delay_explains_nothing() -> None:
     part = direction(10_000) | {"scheduler": {"delay": [{"p50_us": 1_000}]}}
     assert late(run(part)) == 35
 
 
 @pytest.mark.parametrize(
-    ("gaps", "judged"),
+    ("gaps", "checked"),
     [
         ({"shorter": 0, "list": [[0, 399_000_000]]}, True),
         ({"shorter": 0, "list": [[0, 400_000_000]]}, False),
@@ -124,11 +121,11 @@ def test_a_scheduler_that_holds_none_explains_nothing() -> None:
         ({"shorter": 200, "list": [[0, 100_000_000], [200_000_000, 300_000_000]]}, False),
     ],
 )
-def test_gaps_of_the_machine(gaps: Json, judged: bool) -> None:
-    assert (late(run(direction(10_000), gaps)) is not None) == judged
+def test_long_gaps_explain_delay(gaps: Json, checked: bool) -> None:
+    assert (late(run(direction(10_000), gaps)) is not None) == checked
 
 
-def test_programs_that_tell_no_gaps() -> None:
+def test_delay_is_not_checked_without_gaps() -> None:
     whole = run(direction(10_000))
     del whole["workers"][0]["gaps"]
     assert late(whole) is None

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts run: what is held against what, how many each check judged, and the seed."""
+"""Tests checks.py: which check each wrong count belongs to, and how many packets each check
+compared. Also tests the seed."""
 
 import io
 from copy import deepcopy
@@ -49,7 +50,8 @@ WRONG = [
 ]
 
 
-def wrong_ones(whole: Json) -> list[tuple[str, str, int]]:
+def faults(whole: Json) -> list[tuple[str, str, int]]:
+    """Returns direction, name and count of the checks that found faults."""
     return [(row["direction"], row["name"], row["wrong"]) for row in rows(whole) if row["wrong"]]
 
 
@@ -57,8 +59,8 @@ def rows(whole: Json) -> list[Json]:
     return checks.rows(whole)
 
 
-def test_a_good_run() -> None:
-    assert wrong_ones(GOOD) == []
+def test_good_run_has_no_faults() -> None:
+    assert faults(GOOD) == []
     assert {
         (row["name"], row["judged"]) for row in rows(GOOD) if row["direction"] == "upstream"
     } >= {
@@ -68,27 +70,27 @@ def test_a_good_run() -> None:
     assert checks.idle(rows(GOOD)).startswith("nothing to judge in this run for: downstream DSIDs,")
 
 
-@pytest.mark.parametrize(("way", "part", "key", "check"), WRONG)
-def test_what_is_wrong_counts_for_one_check(way: str, part: str, key: str, check: str) -> None:
+@pytest.mark.parametrize(("direction", "part", "key", "check"), WRONG)
+def test_fault_belongs_to_one_check(direction: str, part: str, key: str, check: str) -> None:
     whole = deepcopy(GOOD)
-    at = whole[way].setdefault(part, {}) if part else whole[way]
-    at[key] = 3
-    assert wrong_ones(whole) == [(way, check, 3)]
+    counts = whole[direction].setdefault(part, {}) if part else whole[direction]
+    counts[key] = 3
+    assert faults(whole) == [(direction, check, 3)]
 
 
-def test_the_verdict_tells_what_the_decoder_finds() -> None:
+def test_verdict_has_faults_of_decoder() -> None:
     whole = deepcopy(GOOD)
-    for way in ("downstream", "upstream"):
-        whole[way] |= {"gbps": 1.0, "seconds": 1.0, "sent_seconds": 1.0}
+    for direction in ("downstream", "upstream"):
+        whole[direction] |= {"gbps": 1.0, "seconds": 1.0, "sent_seconds": 1.0}
     assert summary.verdict(whole).startswith("every packet proven: ")
     whole["upstream"]["witness"] = {"wrong": 2}
-    told = summary.verdict(whole)
-    assert told.startswith("NOT every packet proven: ")
-    assert "2 faults found by the independent decoder" in told
+    verdict = summary.verdict(whole)
+    assert verdict.startswith("NOT every packet proven: ")
+    assert "2 faults found by the independent decoder" in verdict
 
 
-def test_every_reason_of_the_traffic_belongs_to_a_check() -> None:
-    """The tables of the traffic program, in C."""
+def test_all_reasons_of_traffic_belong_to_checks() -> None:
+    """The reasons are the tables of the traffic program."""
     for table, key in (("violation", "depi_violations"), ("corruption", "corrupted_by")):
         text = (CHECKOUT / f"traffic/proof/{table}.def").read_text()
         names = [line.split('"')[1] for line in text.splitlines() if line.startswith(table.upper())]
@@ -96,22 +98,22 @@ def test_every_reason_of_the_traffic_belongs_to_a_check() -> None:
         for name in names:
             whole = deepcopy(GOOD)
             whole["downstream"][key] = {name: 1}
-            assert len(wrong_ones(whole)) == 1, name
+            assert len(faults(whole)) == 1, name
 
 
-def test_what_impairments_cost_is_not_wrong() -> None:
+def test_expected_losses_are_no_faults() -> None:
     whole = deepcopy(GOOD)
     whole["upstream"] |= {"lost": 2, "expected": {"lost": 2}}
-    assert wrong_ones(whole) == []
+    assert faults(whole) == []
 
 
-def test_broken_identities_are_wrong() -> None:
+def test_broken_identities_are_faults() -> None:
     whole = deepcopy(GOOD)
     whole["identities_broken"] = ["service group 1, upstream: a = b: found 1 and 2"]
-    assert wrong_ones(whole) == [("upstream", "identities", 1)]
+    assert faults(whole) == [("upstream", "identities", 1)]
 
 
-def test_the_list_says_what_judged_nothing() -> None:
+def test_list_has_checks_without_packets() -> None:
     out = io.StringIO()
     checks.show(rows(GOOD), Console(file=out, width=200))
     line = next(text for text in out.getvalue().splitlines() if "downstream: DSIDs" in text)
@@ -120,24 +122,24 @@ def test_the_list_says_what_judged_nothing() -> None:
         assert f"{check.direction}: {check.name}" in out.getvalue()
 
 
-def test_a_direction_that_is_off_is_not_judged() -> None:
+def test_unused_direction_is_not_checked() -> None:
     whole = {"downstream": GOOD["downstream"], "identities_broken": []}
     assert {row["direction"] for row in rows(whole)} == {"downstream"}
     assert summary.directions(whole) == ["downstream"]
     assert identities.broken(whole) == []
 
 
-def test_a_seed_repeats_what_is_random() -> None:
+def test_seed_repeats_random_numbers() -> None:
     assert chance.drawn(7) == chance.drawn(7)
     drawn = [chance.drawn(seed) for seed in range(100)]
-    begins = {one.first_number for one in drawn}
-    assert 0 in begins and len(begins) > 20
-    assert all(n == 0 or 65_536 - chance.NEAR <= n < 65_536 for n in begins)
+    first_numbers = {one.first_number for one in drawn}
+    assert 0 in first_numbers and len(first_numbers) > 20
+    assert all(n == 0 or 65_536 - chance.NEAR <= n < 65_536 for n in first_numbers)
     assert len({chance.drawn(None).seed for _ in range(5)}) > 1
     assert str(drawn[3].first_number) in drawn[3].plane() and "3" in drawn[3].traffic()
 
 
 @pytest.mark.parametrize("seed", [-1, chance.SEED_MAX + 1])
-def test_a_seed_has_a_range(seed: int) -> None:
+def test_seed_out_of_range_is_refused(seed: int) -> None:
     with pytest.raises(MistakeError, match="--seed: found"):
         chance.drawn(seed)

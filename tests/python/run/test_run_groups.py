@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Several service groups in one run: each beside the sums of all."""
+"""Tests runs with several service groups: the results of each group, and the totals."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from vcmts.run import expected, groups, plane, summary
 Json = dict[str, Any]
 
 
-def sent(packets: int, lost: int = 0) -> Json:
+def traffic_part(packets: int, lost: int = 0) -> Json:
     counts = {"sent": packets, "proven": packets - lost, "lost": lost, "corrupted": 0}
     counts |= {"duplicated": 0, "reordered": 0, "sent_bytes": 1000 * packets}
     return counts | {
@@ -24,36 +24,36 @@ def sent(packets: int, lost: int = 0) -> Json:
     }
 
 
-def served(dropped: int = 0, *, balanced: bool = True) -> Json:
+def plane_part(dropped: int = 0, *, balanced: bool = True) -> Json:
     return {"balanced": balanced, "drops": {"runt": 0, "vlan": dropped}, "received": 9}
 
 
 PROVEN: Json = {
-    "downstream": sent(3000, 1),
-    "upstream": sent(500),
+    "downstream": traffic_part(3000, 1),
+    "upstream": traffic_part(500),
     "groups": [
-        {"id": 7, "name": "seven", "downstream": sent(1000), "upstream": sent(500)},
-        {"id": 8, "name": "eight", "downstream": sent(2000, 1)},
+        {"id": 7, "name": "seven", "downstream": traffic_part(1000), "upstream": traffic_part(500)},
+        {"id": 8, "name": "eight", "downstream": traffic_part(2000, 1)},
     ],
 }
 PLANE: Json = {
-    "downstream": served(1),
-    "upstream": served(),
-    # in another order: they are found by their IDs
+    "downstream": plane_part(1),
+    "upstream": plane_part(),
+    # in another order: groups are matched by their IDs
     "groups": [
-        {"id": 8, "name": "eight", "downstream": served(1)},
-        {"id": 7, "name": "seven", "downstream": served(), "upstream": served()},
+        {"id": 8, "name": "eight", "downstream": plane_part(1)},
+        {"id": 7, "name": "seven", "downstream": plane_part(), "upstream": plane_part()},
     ],
     "workers": [],
     "power": {"workers": []},
     "ports": {},
     "host": {"tsc_hz": 2e9, "core_hz": 3e9},
 }
-ASKED = {"downstream": 3.0, "upstream": None}
+REQUESTED_GBPS = {"downstream": 3.0, "upstream": None}
 
 
-def test_each_group_has_what_both_programs_tell() -> None:
-    whole = summary.merge(PLANE, PROVEN, ASKED)
+def test_group_has_results_of_both_programs() -> None:
+    whole = summary.merge(PLANE, PROVEN, REQUESTED_GBPS)
     seven, eight = whole["groups"]
     assert (seven["id"], seven["name"], eight["id"]) == (7, "seven", 8)
     assert (seven["downstream"]["sent"], seven["downstream"]["drops"]["vlan"]) == (1000, 0)
@@ -64,58 +64,58 @@ def test_each_group_has_what_both_programs_tell() -> None:
     assert summary.balanced(whole)
 
 
-def test_groups_of_which_nothing_was_sent_are_named() -> None:
-    whole = summary.merge(PLANE, PROVEN, ASKED)
+def test_groups_without_packets_are_listed() -> None:
+    whole = summary.merge(PLANE, PROVEN, REQUESTED_GBPS)
     assert summary.silent(whole) == []
     whole["groups"][0]["upstream"]["sent"] = 0
     assert summary.silent(whole) == [(7, "upstream")]
 
 
 @pytest.mark.parametrize("group", [0, 1])
-def test_each_group_must_balance(group: int) -> None:
-    told = [dict(one) for one in PLANE["groups"]]
-    told[group]["downstream"] = served(balanced=False)
-    assert not summary.balanced(summary.merge(PLANE | {"groups": told}, PROVEN, ASKED))
+def test_unbalanced_group_is_unbalanced_run(group: int) -> None:
+    parts = [dict(one) for one in PLANE["groups"]]
+    parts[group]["downstream"] = plane_part(balanced=False)
+    assert not summary.balanced(summary.merge(PLANE | {"groups": parts}, PROVEN, REQUESTED_GBPS))
 
 
-def test_a_group_of_which_the_data_plane_tells_nothing_does_not_balance() -> None:
-    told = PLANE["groups"][:1]
-    assert not summary.balanced(summary.merge(PLANE | {"groups": told}, PROVEN, ASKED))
+def test_group_without_plane_results_does_not_balance() -> None:
+    parts = PLANE["groups"][:1]
+    assert not summary.balanced(summary.merge(PLANE | {"groups": parts}, PROVEN, REQUESTED_GBPS))
 
 
-def test_of_one_group_all_is_said_at_the_top() -> None:
+def test_single_group_has_the_totals() -> None:
     alone = {key: value for key, value in PLANE.items() if key != "groups"}
     proven = PROVEN | {"groups": PROVEN["groups"][:1]}
-    whole = summary.merge(alone, proven, ASKED)
+    whole = summary.merge(alone, proven, REQUESTED_GBPS)
     assert whole["groups"][0]["downstream"]["drops"] == whole["downstream"]["drops"]
     assert summary.balanced(whole)
 
 
 @pytest.mark.parametrize("width", [80, 160])
-def test_a_line_a_group(width: int, capsys: pytest.CaptureFixture[str]) -> None:
-    whole = summary.merge(PLANE, PROVEN, ASKED)
+def test_table_has_a_line_per_group(width: int, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = summary.merge(PLANE, PROVEN, REQUESTED_GBPS)
     whole["groups"][1]["name"] = "6ofdm-0sc-qam_300cms_aes-8"
     groups.show(whole["groups"], Console(width=width))
     lines = capsys.readouterr().out.splitlines()
-    said = [[cell.strip() for cell in line.split("│")[1:-1]] for line in lines]
-    [seven] = [row for row in said if row and row[0] == "7"]
+    table = [[cell.strip() for cell in line.split("│")[1:-1]] for line in lines]
+    [seven] = [row for row in table if row and row[0] == "7"]
     assert seven[2:] == ["1,000", "0", "1.50 Gbps", "500", "0", "1.50 Gbps"]
-    [eight] = [row for row in said if row and row[0] == "8"]
+    [eight] = [row for row in table if row and row[0] == "8"]
     assert eight[2:] == ["2,000", "1", "1.50 Gbps", "", "", ""]
     assert eight[1].startswith("6")
     assert (eight[1] == "6ofdm-0sc-qam_300cms_aes-8") == (width == 160)
-    assert len([row for row in said if row]) == 2, "each is a line"
+    assert len([row for row in table if row]) == 2, "one line per group"
     assert summary.verdict(whole).startswith("NOT every packet of 2 service groups proven: ")
 
 
-def test_a_file_of_one_group_is_that_group() -> None:
+def test_group_facts_are_a_single_group() -> None:
     facts = {"name": "one", "mtu": 1500, "cores": [1]}
     assert groups.of_facts(facts) == [facts]
     assert groups.largest_mtu(facts) == 1500
     assert groups.largest_mtu({"groups": [{"mtu": 2000}, {"mtu": 9000}, {"mtu": 1500}]}) == 9000
 
 
-def test_wires_of_several_groups(tmp_path: Path) -> None:
+def test_memif_names_and_sockets_differ_per_group(tmp_path: Path) -> None:
     shared, own = (plane.wire(tmp_path, 1, "rphy", 1500, own=own) for own in (False, True))
     assert shared.server.startswith("net_memif1,role=server,id=1,")
     assert f"socket={tmp_path}/rphy.sock," in shared.client
@@ -125,8 +125,8 @@ def test_wires_of_several_groups(tmp_path: Path) -> None:
     assert len(names) == 128
 
 
-def test_frames_of_nobody_are_foreign_where_that_is_expected() -> None:
-    upstream = sent(10) | {"astray": 0, "drops": {}, "counters": {"management": 0}}
+def test_expected_foreign_frames_may_be_unmatched() -> None:
+    upstream = traffic_part(10) | {"astray": 0, "drops": {}, "counters": {"management": 0}}
     upstream["unexpected"] = {"foreign": 2, "no_group": 3}
     due: Json = {"lost": 0, "corrupted": 0, "foreign": 5, "drops": {}}
     upstream["expected"] = due | {"counters": {"management": 0}}

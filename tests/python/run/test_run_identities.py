@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts run: counters of both programs are held against each other."""
+"""Tests identities.py: counters of vcmtsd and of the traffic program that must be equal."""
 
 import re
 from copy import deepcopy
@@ -14,7 +14,7 @@ Json = dict[str, Any]
 
 
 def part(direction: str) -> Json:
-    """Everything is 0, and so equal."""
+    """A direction in which all counters are 0, and so equal."""
     names = {
         name for one in identities.IDENTITIES[direction] for side in one.sides for name in side
     }
@@ -37,39 +37,39 @@ def part(direction: str) -> Json:
 
 
 def run() -> Json:
-    both = {way: part(way) for way in ("downstream", "upstream")}
+    both = {direction: part(direction) for direction in ("downstream", "upstream")}
     return {**deepcopy(both), "groups": [{"id": 7, **deepcopy(both)}], "follow": {"changes": 0}}
 
 
-def test_equal_counters_are_good() -> None:
+def test_equal_counters_break_no_identity() -> None:
     assert identities.broken(run()) == []
 
 
 @pytest.mark.parametrize(
-    ("way", "name"),
+    ("direction", "name"),
     sorted(
-        (way, name)
-        for way in identities.IDENTITIES
-        for name in part(way)["counters"].keys() - {"fragments", *identities.REQUESTS}
+        (direction, name)
+        for direction in identities.IDENTITIES
+        for name in part(direction)["counters"].keys() - {"fragments", *identities.REQUESTS}
     ),
 )
-def test_no_counter_may_be_higher(way: str, name: str) -> None:
+def test_higher_counter_breaks_identity(direction: str, name: str) -> None:
     whole = run()
-    whole["groups"][0][way]["counters"][name] += 1
+    whole["groups"][0][direction]["counters"][name] += 1
     found = identities.broken(whole)
     assert found
-    assert {one.where for one in found} == {f"service group 7, {way}"}
+    assert {one.where for one in found} == {f"service group 7, {direction}"}
     assert any(name in str(one) for one in found)
 
 
 @pytest.mark.parametrize("name", ["sent", "sent_bytes", "proven", "depi_frames", "depi_bytes"])
-def test_what_the_traffic_counts_is_held_against_it(name: str) -> None:
+def test_counts_of_traffic_are_compared(name: str) -> None:
     whole = run()
     whole["downstream"][name] += 1
     assert identities.broken(whole)[0].where == "downstream"
 
 
-def test_requests_are_those_of_the_modems() -> None:
+def test_requests_are_those_of_modems() -> None:
     whole = run()
     whole["upstream"]["requests"]["by_modem"]["02:01"]["record"] = 3
     [found] = identities.broken(whole)
@@ -77,7 +77,7 @@ def test_requests_are_those_of_the_modems() -> None:
 
 
 @pytest.mark.parametrize("reason", ["lost", "drops", "messages", "changes"])
-def test_what_is_lost_explains_sums_of_several_stages(reason: str) -> None:
+def test_losses_explain_sums_of_several_stages(reason: str) -> None:
     whole = run()
     down = whole["downstream"]
     down["sent"] = 5
@@ -92,11 +92,11 @@ def test_what_is_lost_explains_sums_of_several_stages(reason: str) -> None:
         case _:
             whole["follow"]["changes"] = 1
     assert identities.broken(whole) == []
-    down["counters"]["encrypted_des"] = 1  # of one stage: nothing explains it
+    down["counters"]["encrypted_des"] = 1  # counted by one stage: losses do not explain it
     assert len(identities.broken(whole)) == 1
 
 
-def test_a_side_may_count_vlan_tags() -> None:
+def test_one_side_may_count_vlan_tags() -> None:
     whole = run()
     down = whole["downstream"]
     down["counters"] |= {"depi_frames": 10, "depi_full": 10, "depi_segments_1": 10}
@@ -107,7 +107,7 @@ def test_a_side_may_count_vlan_tags() -> None:
     assert len(identities.broken(whole)) == 1
 
 
-def test_with_impair_its_own_account_has_what_came_late() -> None:
+def test_impairments_have_their_own_account() -> None:
     whole = run()
     whole["upstream"]["counters"]["psp_reordered"] = 7
     assert len(identities.broken(whole)) == 1
@@ -119,23 +119,23 @@ def test_with_impair_its_own_account_has_what_came_late() -> None:
     ]
 
 
-def test_a_removed_group_has_no_counters_of_its_own() -> None:
+def test_removed_group_has_no_counters() -> None:
     whole = run()
     whole["groups"].append({"id": 8, "downstream": {"sent": 3, "proven": 3, "lost": 0}})
     assert identities.broken(whole) == []
 
 
-def test_every_counter_has_an_identity_or_a_reason() -> None:
+def test_all_counters_have_an_identity_or_a_reason() -> None:
     names: set[str] = set()
     for table in ("downstream", "upstream"):
         text = (CHECKOUT / f"src/pipeline/{table}.def").read_text()
         names |= set(re.findall(r'^COUNTER\(\w+, "(\w+)"', text, re.MULTILINE))
-    held = {
+    compared = {
         name
-        for way in identities.IDENTITIES.values()
-        for one in way
+        for side_identities in identities.IDENTITIES.values()
+        for one in side_identities
         for side in one.sides
         for name in side
     }
     assert len(names) > 80
-    assert names - held == set(identities.ALONE)
+    assert names - compared == set(identities.ALONE)

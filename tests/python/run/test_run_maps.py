@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts run: MAPs and requests are judged by what the modems saw."""
+"""Tests maps.py: faults of MAPs and requests that simulated modems report."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ Json = dict[str, Any]
 
 
 def run(**changed: Any) -> Json:
-    """A good run, but for what is changed: `part__key=value`."""
+    """Returns the summary of a good run with changed values, given as `part__key=value`."""
     grants = {
         "requests": {"contention": 9_000, "poll": 0, "piggyback": 1_000, "collided": 400}
         | {"unanswered": 600, "heard_bytes": 100_000, "lost": 0},
@@ -34,9 +34,9 @@ def run(**changed: Any) -> Json:
     }
     for path, value in changed.items():
         part, key = path.split("__")
-        inside: Json = {"upstream": upstream, "scheduler": scheduler, "whole": whole}
-        inside |= {"grants": grants} | grants
-        inside[part][key] = value
+        parts: Json = {"upstream": upstream, "scheduler": scheduler, "whole": whole}
+        parts |= {"grants": grants} | grants
+        parts[part][key] = value
     return whole
 
 
@@ -47,7 +47,7 @@ def wrong(whole: Json) -> Json:
     return {name: n for name, n in part["access_wrong"].items() if n}
 
 
-def test_good() -> None:
+def test_good_run_has_no_faults() -> None:
     whole = run()
     assert wrong(whole) == {}
     assert whole["upstream"]["access_judged"] == {"maps": 1_000, "requests": 10_000}
@@ -63,48 +63,48 @@ def test_good() -> None:
         {"map_faults__gap": 1},
     ],
 )
-def test_one_map_is_wrong(changed: Json, capsys: pytest.CaptureFixture[str]) -> None:
+def test_faulty_map_is_reported(changed: Json, capsys: pytest.CaptureFixture[str]) -> None:
     assert wrong(run(**changed)) == {"maps": 1}
     assert "upstream: 1 MAPs " in capsys.readouterr().err
 
 
-def test_most_maps_are_late() -> None:
+def test_late_maps_are_faults_from_half_of_them() -> None:
     assert wrong(run(maps__late=501)) == {"maps": 501}
     assert wrong(run(maps__late=500)) == {}
     assert wrong(run(maps__late=501, maps__delayed=1)) == {}
-    # Half of the time the machine stood still.
+    # The machine was stopped for half of the time.
     gaps = {"shorter": 1_000, "list": []}
     assert wrong(run(maps__late=501, whole__gaps=gaps)) == {}
 
 
-@pytest.mark.parametrize("heard", [99_999, 100_001])
-def test_bytes_that_were_not_heard(heard: int) -> None:
-    assert wrong(run(requests__heard_bytes=heard)) == {"requests": 1}
-    assert wrong(run(requests__heard_bytes=heard, upstream__lost=1)) == {}
+@pytest.mark.parametrize("received_bytes", [99_999, 100_001])
+def test_bytes_of_lost_requests_are_faults(received_bytes: int) -> None:
+    assert wrong(run(requests__heard_bytes=received_bytes)) == {"requests": 1}
+    assert wrong(run(requests__heard_bytes=received_bytes, upstream__lost=1)) == {}
 
 
-def test_requests_without_an_answer() -> None:
+def test_unanswered_requests_are_faults() -> None:
     assert wrong(run(requests__unanswered=950)) == {}
     assert wrong(run(requests__unanswered=951)) == {"requests": 501}
-    # Late MAPs answer late.
+    # Late MAPs have late grants.
     assert wrong(run(requests__unanswered=951, maps__late=48)) == {}
     assert wrong(run(requests__unanswered=951, maps__late=47)) == {"requests": 501}
 
 
 @pytest.mark.parametrize("kind", ["excessive", "partial"])
-def test_grants_are_as_large_as_requests(kind: str) -> None:
+def test_grants_of_other_sizes_are_faults(kind: str) -> None:
     more: Json = {f"bursts__{kind}": 501}
     assert wrong(run(**more)) == {"requests": 501}
     assert wrong(run(**{f"bursts__{kind}": 500})) == {}
     assert wrong(run(**more, maps__late=48)) == {}
-    # Some of few are not judged.
+    # A few of 400 bursts are tolerated.
     assert wrong(run(**{f"bursts__{kind}": 200}, bursts__all=400)) == {}
     assert wrong(run(**{f"bursts__{kind}": 201}, bursts__all=400)) == {"requests": 201}
-    # Flows with rates get less at a time, and all may once they have waited.
+    # Flows with rates get less per grant, and more after a wait.
     assert wrong(run(**more, grants__limited=True)) == {}
 
 
-def test_flows_that_take_turns_get_parts() -> None:
+def test_partial_grants_are_expected_on_full_channels() -> None:
     channels = [{"minislots": {"data": 1, "request": 9}}, {"minislots": {"data": 1, "request": 99}}]
     for more in (
         {"bursts__partial": 501},
@@ -115,7 +115,7 @@ def test_flows_that_take_turns_get_parts() -> None:
         assert wrong(run(**more, grants__channels=channels[1:])) != {}
 
 
-def test_messages_that_were_late_are_left_out() -> None:
+def test_late_messages_are_not_skipped_maps() -> None:
     down = {"counters": {"messages_late": 2, "messages_lost": 1}}
     assert wrong(run(maps__skipped=6, whole__downstream=down)) == {}
     assert wrong(run(maps__skipped=7, whole__downstream=down)) == {"maps": 1}
@@ -131,12 +131,12 @@ def test_messages_that_were_late_are_left_out() -> None:
         {"modems__silent": 1},
     ],
 )
-def test_impaired_requests_are_not_judged(impaired: Json) -> None:
+def test_impaired_requests_are_not_checked(impaired: Json) -> None:
     assert wrong(run(requests__unanswered=5_000, requests__heard_bytes=1, **impaired)) == {}
     assert wrong(run(map_faults__gap=1, **impaired)) == {"maps": 1}
 
 
-def test_nothing_is_judged() -> None:
+def test_changed_runs_are_not_checked() -> None:
     bad = {"map_faults__gap": 1}
     for whole in (
         run(**bad, maps__clock_jumps=1),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts run: rates, priorities and weights are judged by what the traffic program measured."""
+"""Tests qos.py: rates, priorities and weights that the traffic program measured, and gaps of the
+machine that excuse faults."""
 
 from typing import Any
 
@@ -27,17 +28,17 @@ def share(flow: int, weight: int, nbytes: int, waited_s: float = 1.9, **more: An
 
 def run(
     *spans: tuple[int, int],
-    stood: list[tuple[int, int]] | None = None,
+    worker_gaps: list[tuple[int, int]] | None = None,
     changes: int = 0,
     **measured: list[Json],
 ) -> Json:
-    found: Json = {"since": 0, "until": 2 * HZ, "rates": 4}
-    found |= {"limits": [], "delays": [], "shares": []} | measured
+    result: Json = {"since": 0, "until": 2 * HZ, "rates": 4}
+    result |= {"limits": [], "delays": [], "shares": []} | measured
     return {
         "downstream": {},
-        "groups": [{"downstream": {"qos": found}}],
+        "groups": [{"downstream": {"qos": result}}],
         "gaps": {"shorter": 0, "list": [list(span) for span in spans]},
-        "workers": [{"gaps": {"shorter": 0, "list": [list(span) for span in stood or []]}}],
+        "workers": [{"gaps": {"shorter": 0, "list": [list(span) for span in worker_gaps or []]}}],
         "host": {"tsc_hz": HZ},
         "follow": {"changes": changes},
     }
@@ -56,52 +57,52 @@ def ms(n: float) -> int:
     return int(n * HZ / 1e3)
 
 
-def test_more_than_a_rate_lets_through(capsys: pytest.CaptureFixture[str]) -> None:
+def test_exceeded_rate_is_a_fault(capsys: pytest.CaptureFixture[str]) -> None:
     assert wrong(run(limits=[limit(over_s=0.009)])) == {}
     assert wrong(run(limits=[limit(over_s=0.011)])) == {"rates": 1}
-    said = capsys.readouterr().err
-    assert "service flow 5: 11 ms more than 8 Mbps and a burst of 3,000 bytes" in said
+    err = capsys.readouterr().err
+    assert "service flow 5: 11 ms more than 8 Mbps and a burst of 3,000 bytes" in err
 
 
-def test_a_gap_holds_packets_up_before_they_come() -> None:
+def test_gap_before_packets_excuses_exceeded_rate() -> None:
     late = limit(over_s=0.04)
     assert wrong(run((0, ms(31)), limits=[late])) == {}
     assert wrong(run((0, ms(29)), limits=[late])) == {"rates": 1}
-    # Two that follow each other hold up the same packets, two far from each other do not.
+    # Two close gaps delay the same packets; two distant gaps do not.
     assert wrong(run((0, ms(16)), (ms(20), ms(36)), limits=[late])) == {}
     assert wrong(run((0, ms(16)), (ms(60), ms(76)), limits=[late])) == {"rates": 1}
 
 
-def test_gaps_that_are_not_listed_hold_packets_up() -> None:
+def test_unlisted_gaps_excuse_exceeded_rate() -> None:
     whole = run(limits=[limit(over_s=0.03), limit(waited_s=2.0, waited_bytes=1_960_000)])
     whole["workers"][0]["gaps"]["shorter"] = 21
     assert wrong(whole) == {}
     whole["workers"][0]["gaps"]["shorter"] = 9
     assert wrong(whole) == {"rates": 2}
-    # Each may be as long as the shortest one that is.
+    # An unlisted gap may be as long as the shortest listed one.
     whole["workers"][0]["gaps"]["list"] = [[0, ms(9)], [ms(900), ms(903)]]
     assert wrong(whole) == {}
 
 
-def test_gaps_that_follow_each_other_add_up() -> None:
+def test_close_gaps_add_up() -> None:
     times = gaps.Times([(0, 10), (15, 20), (34, 35), (70, 75)])
     assert qos.longest_delay(times) == 16
     assert qos.longest_delay(gaps.Times([])) == 0
 
 
-def test_less_than_a_rate(capsys: pytest.CaptureFixture[str]) -> None:
+def test_missed_rate_is_a_fault(capsys: pytest.CaptureFixture[str]) -> None:
     missed = limit(waited_s=2.0, waited_bytes=1_960_000)  # of 2,000,000
     assert wrong(run(limits=[missed])) == {"rates": 1}
     assert "98.0% of 8 Mbps came while packets waited for 2.0 s" in capsys.readouterr().err
     assert wrong(run(limits=[missed | {"waited_bytes": 1_975_000}])) == {}
     assert wrong(run(limits=[missed | {"alone": False}])) == {}
-    # vcmtsd has to have stood still, and while packets were sent.
-    assert wrong(run(stood=[(0, ms(20))], limits=[missed])) == {}
+    # Only a gap of vcmtsd while packets were sent excuses the fault.
+    assert wrong(run(worker_gaps=[(0, ms(20))], limits=[missed])) == {}
     assert wrong(run((0, ms(20)), limits=[missed])) == {"rates": 1}
-    assert wrong(run(stood=[(2 * HZ, 2 * HZ + ms(20))], limits=[missed])) == {"rates": 1}
+    assert wrong(run(worker_gaps=[(2 * HZ, 2 * HZ + ms(20))], limits=[missed])) == {"rates": 1}
 
 
-def test_priorities() -> None:
+def test_longer_delay_of_higher_priority_is_a_fault() -> None:
     assert wrong(run(delays=[delay(0, 50_000), delay(5, 200)])) == {}
     assert wrong(run(delays=[delay(0, 200), delay(5, 50_000)])) == {"priorities": 1}
     assert wrong(run(delays=[delay(0, 200), delay(5, 5_100)])) == {}
@@ -109,18 +110,18 @@ def test_priorities() -> None:
     assert wrong(run(delays=[delay(0, 200), delay(5, 50_000, packets=999)])) == {}
 
 
-def test_weights(capsys: pytest.CaptureFixture[str]) -> None:
+def test_shares_must_follow_weights(capsys: pytest.CaptureFixture[str]) -> None:
     assert wrong(run(shares=[share(1, 1, 100), share(2, 3, 300)])) == {}
     assert wrong(run(shares=[share(1, 1, 100), share(2, 3, 100)])) == {"weights": 2}
     assert "service flow 2: of weight 3, it got 50.0%" in capsys.readouterr().err
-    # Who waited for a part of the time only, or for something else, did not compete.
+    # Flows with packets for a part of the time, or of other groups, did not compete.
     assert wrong(run(shares=[share(1, 1, 100), share(2, 3, 100, waited_s=1.5)])) == {}
     assert wrong(run(shares=[share(1, 1, 100), share(2, 3, 100, priority=1)])) == {}
     assert wrong(run(shares=[share(1, 1, 100), share(2, 3, 100, modem=2)])) == {}
     assert wrong(run(shares=[share(1, 1, 100), share(2, 3, 100, bonding_group=2)])) == {}
 
 
-def test_what_was_judged() -> None:
+def test_checked_measurements_are_counted() -> None:
     whole = run(
         delays=[delay(0, 9), delay(5, 9), delay(0, 9, group=2)],
         shares=[share(1, 1, 100), share(2, 3, 300), share(3, 1, 1, priority=1)],
@@ -129,7 +130,7 @@ def test_what_was_judged() -> None:
     assert whole["downstream"]["qos_judged"] == {"rates": 4, "priorities": 10_000, "weights": 2}
 
 
-def test_nothing_is_judged() -> None:
+def test_changed_runs_are_not_checked() -> None:
     late = [limit(over_s=1.0)]
     for whole in (run(limits=late, changes=1), run(limits=late) | {"workers": [{}]}):
         assert wrong(whole) == {}

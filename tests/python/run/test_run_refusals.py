@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts run: what has to be dropped is held against the drops of vcmtsd."""
+"""Tests refusals.py: the drops of vcmtsd are those of the packets that the traffic program sent to
+be dropped."""
 
 from collections import Counter
 from typing import Any
@@ -34,46 +35,44 @@ def wrong(whole: Json) -> int:
     return int(whole["downstream"]["refused_wrong"])
 
 
-def test_as_many_as_were_sent_are_good() -> None:
+def test_equal_numbers_are_no_fault() -> None:
     whole = run()
     assert wrong(whole) == 0
     assert whole["downstream"]["refused_judged"] == 7
 
 
 @pytest.mark.parametrize("counts", [(4, 2), (6, 2), (5, 1), (5, 3)])
-def test_one_more_or_fewer_is_wrong(
-    counts: tuple[int, int], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_difference_is_a_fault(counts: tuple[int, int], capsys: pytest.CaptureFixture[str]) -> None:
     assert wrong(run(*counts)) == 1
     assert "packets were sent that have to be dropped as" in capsys.readouterr().err
 
 
-def test_fewer_are_good_where_others_were_lost() -> None:
+def test_losses_excuse_fewer_drops() -> None:
     assert wrong(run(dropped=4, lost=1)) == 0
     assert wrong(run(dropped=6, lost=1)) == 1
     assert wrong(run(dropped=4) | {"ports": {"network": {"missed": 1}}}) == 0
     assert wrong(run(dropped=4) | {"ports": {"rphy": {"missed": 1}}}) == 1
 
 
-def test_nothing_is_judged_where_the_configuration_changed() -> None:
+def test_changed_configuration_is_not_checked() -> None:
     whole = run(dropped=9) | {"follow": {"changes": 1}}
     assert wrong(whole) == 0
     assert whole["downstream"]["refused_judged"] == 0
 
 
-def test_what_gets_as_far_as_the_group() -> None:
+def test_packets_of_group_and_port_are_counted() -> None:
     down = run()["downstream"]
     assert [refusals.of_group(down, key) for key in ("packets", "bytes")] == [5, 500]
     assert [refusals.of_group(down, key) for key in ("ipv4", "ipv6")] == [3, 2]
     assert [refusals.of_group(down, f"at_port_{key}") for key in ("packets", "bytes")] == [2, 90]
 
 
-def test_other_drops_are_accidental() -> None:
+def test_unintended_drops_are_accidental() -> None:
     assert refusals.accidental(run(dropped=7)["downstream"]) == {"multicast": 2}
     assert not refusals.accidental(run()["downstream"])
 
 
-def test_the_decoder_takes_as_many_faults_as_there_have_to_be() -> None:
+def test_decoder_expects_intended_faults() -> None:
     refused = Counter({"key_unknown": 1})
     problems = [Problem(n, "no key", "key_unknown") for n in (1, 2)] + [Problem(3, "CRC")]
     assert [one.packet for one in unintended(problems, refused)] == [2, 3]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts run: what the independent decoder finds in the windows of a run, and what comes of it."""
+"""Tests run/witness.py: the independent decoder reads captured windows of a run, and its findings
+are printed, counted and kept."""
 
 import argparse
 from pathlib import Path
@@ -16,7 +17,7 @@ from witness.upstream_traffic import sending
 from witness.windows_file import write_windows
 
 Json = dict[str, Any]
-GIVEN = argparse.Namespace(witness=300, impair=None)
+ARGUMENTS = argparse.Namespace(witness=300, impair=None)
 
 
 def down_packets() -> list[bytes]:
@@ -27,27 +28,27 @@ def down_packets() -> list[bytes]:
     return packets + sender.flush()
 
 
-def run(folder: Path, text: str, direction: str, packets: list[bytes], **given: Any) -> Json:
-    """The summary of a run that had these in a window."""
+def run(folder: Path, text: str, direction: str, packets: list[bytes], **options: Any) -> Json:
+    """Returns the summary of a run whose capture has one window with these packets."""
     config = folder / "sg.yaml"
     config.write_text(text)
     write_windows(folder / witness.CAPTURED, [(f"{direction} 0", packets)])
-    whole: Json = {"downstream": {}, "upstream": {}, **given.pop("summary", {})}
-    witness.add(whole, config, folder, argparse.Namespace(**{**vars(GIVEN), **given}))
+    whole: Json = {"downstream": {}, "upstream": {}, **options.pop("summary", {})}
+    witness.add(whole, config, folder, argparse.Namespace(**{**vars(ARGUMENTS), **options}))
     return whole
 
 
-def test_good_windows(tmp_path: Path) -> None:
+def test_good_window_has_no_problems(tmp_path: Path) -> None:
     packets = down_packets()
     whole = run(tmp_path, CONFIG, "downstream", packets)
-    found = whole["downstream"]["witness"]
-    assert found == {"packets": len(packets), "frames": 60, "wrong": 0, "problems": []}
+    result = whole["downstream"]["witness"]
+    assert result == {"packets": len(packets), "frames": 60, "wrong": 0, "problems": []}
     assert whole["upstream"]["witness"]["packets"] == 0
     assert witness.wrong(whole) == 0
     assert witness.keep(whole, tmp_path, None) is None
 
 
-def test_what_is_wrong_is_told_and_kept(
+def test_problem_is_printed_and_capture_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     packets = down_packets()
@@ -61,13 +62,13 @@ def test_what_is_wrong_is_told_and_kept(
     assert "downstream: the independent decoder finds, at 0.0" in capsys.readouterr().err
 
 
-def test_a_few_problems_are_told_and_all_counted(tmp_path: Path) -> None:
+def test_all_problems_are_counted(tmp_path: Path) -> None:
     packets = [packet[:60] for packet in down_packets()]
     found = run(tmp_path, CONFIG, "downstream", packets)["downstream"]["witness"]
     assert found["wrong"] >= len(packets) and len(found["problems"]) == witness.TOLD
 
 
-def test_upstream(tmp_path: Path) -> None:
+def test_upstream_window(tmp_path: Path) -> None:
     packets = list(sending(1, parse_config(UPSTREAM)).packets)
     found = run(tmp_path, UPSTREAM, "upstream", packets)["upstream"]["witness"]
     assert found["frames"] > 5 and found["wrong"] == 0
@@ -76,36 +77,36 @@ def test_upstream(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "summary", "said"),
+    ("text", "summary", "message"),
     [
         (CONFIG, {"follow": {"changes": 1}}, "the configuration changed"),
         ("modems: 1", {}, "nothing was read by the independent decoder: "),
     ],
 )
-def test_what_cannot_be_read_is_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, summary: Json, said: str
+def test_reason_of_skipped_decoding_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, summary: Json, message: str
 ) -> None:
     whole = run(tmp_path, text, "downstream", down_packets(), summary=summary)
     assert whole["downstream"]["witness"]["packets"] == 0
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
-def test_a_broken_file_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_capture_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "sg.yaml").write_text(CONFIG)
     (tmp_path / witness.CAPTURED).write_bytes(b"no blocks of a file")
     whole: Json = {"downstream": {}}
-    witness.add(whole, tmp_path / "sg.yaml", tmp_path, GIVEN)
+    witness.add(whole, tmp_path / "sg.yaml", tmp_path, ARGUMENTS)
     assert "nothing was read by the independent decoder" in capsys.readouterr().err
     assert whole["downstream"]["witness"]["packets"] == 0
 
 
 @pytest.mark.parametrize("number", [-1, 100_001])
-def test_numbers_out_of_range(tmp_path: Path, number: int) -> None:
+def test_number_out_of_range_is_refused(tmp_path: Path, number: int) -> None:
     with pytest.raises(MistakeError, match="--witness"):
         witness.options(argparse.Namespace(witness=number), tmp_path)
 
 
-def test_options(tmp_path: Path) -> None:
+def test_options_of_traffic(tmp_path: Path) -> None:
     assert witness.options(argparse.Namespace(witness=0), tmp_path) == []
-    words = witness.options(GIVEN, tmp_path)
+    words = witness.options(ARGUMENTS, tmp_path)
     assert words == ["--witness", str(tmp_path / witness.CAPTURED), "--witness-packets", "300"]

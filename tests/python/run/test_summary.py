@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One summary out of two programs' words."""
+"""Tests summary.py and complaints.py: results of both programs are merged, and printed as tables,
+verdict and warnings."""
 
 import re
 from typing import Any
@@ -27,7 +28,7 @@ DOWN = {
 UP = {"sent": 300, "proven": 300, "lost": 0, "gbps": 0.5, "requests": 7} | COMMON
 UP |= {"seconds": 2.5, "sent_seconds": 2.5}
 UP |= {"sent_bytes": 2 * 10**8}
-ASKED = {"downstream": 4.5, "upstream": None}
+REQUESTED_GBPS = {"downstream": 4.5, "upstream": None}
 PLANE: dict[str, Any] = {
     "downstream": {"balanced": True, "held": 0, "drops": {"runt": 0, "vlan": 2}, "received": 1},
     "upstream": {
@@ -43,22 +44,22 @@ PLANE: dict[str, Any] = {
 }
 
 
-def test_each_direction_that_was_sent() -> None:
-    whole = summary.merge(PLANE, {"downstream": DOWN}, ASKED)
+def test_summary_has_sent_directions() -> None:
+    whole = summary.merge(PLANE, {"downstream": DOWN}, REQUESTED_GBPS)
     assert set(whole) == {"downstream", "groups", "workers", "power", "ports", "host"}
-    both = summary.merge(PLANE, {"downstream": DOWN, "upstream": UP}, ASKED)
+    both = summary.merge(PLANE, {"downstream": DOWN, "upstream": UP}, REQUESTED_GBPS)
     assert both["downstream"]["drops"] == {"runt": 0, "vlan": 2}
-    assert "received" not in both["downstream"], "it is among the counters"
+    assert "received" not in both["downstream"], "a counter has it"
     assert both["upstream"]["requests"]["modems"] == 20
-    assert both["upstream"]["requests_sent"] == 7, "what the traffic calls the same"
+    assert both["upstream"]["requests_sent"] == 7, "the traffic's count has another key"
 
 
 @pytest.mark.parametrize("direction", ["downstream", "upstream"])
-def test_both_directions_must_balance(direction: str) -> None:
+def test_unbalanced_direction_is_unbalanced_run(direction: str) -> None:
     proven = {"downstream": DOWN, "upstream": UP}
-    assert summary.balanced(summary.merge(PLANE, proven, ASKED))
+    assert summary.balanced(summary.merge(PLANE, proven, REQUESTED_GBPS))
     unbalanced = PLANE | {direction: PLANE[direction] | {"balanced": False}}
-    assert not summary.balanced(summary.merge(unbalanced, proven, ASKED))
+    assert not summary.balanced(summary.merge(unbalanced, proven, REQUESTED_GBPS))
 
 
 @pytest.mark.parametrize(
@@ -112,12 +113,12 @@ def test_both_directions_must_balance(direction: str) -> None:
         ),
     ],
 )
-def test_verdict(proven: dict[str, Any], line: str) -> None:
+def test_verdict_line(proven: dict[str, Any], line: str) -> None:
     assert summary.verdict(proven) == line
 
 
 @pytest.mark.parametrize(
-    ("part", "traffic_us", "worker_us", "told"),
+    ("part", "traffic_us", "worker_us", "expected"),
     [
         ({"reordered": 1}, 38_000.4, 100.0, "the traffic for up to 38 ms"),
         ({"lost": 2}, 100.0, 38_000.4, "upstream for up to 38 ms"),
@@ -126,66 +127,64 @@ def test_verdict(proven: dict[str, Any], line: str) -> None:
         ({}, 38_000.0, 38_000.0, ""),
     ],
 )
-def test_a_core_that_was_taken(
+def test_descheduled_core_is_reported_with_faults(
     part: dict[str, Any],
     traffic_us: float,
     worker_us: float,
-    told: str,
+    expected: str,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    away = {"descheduled": {"count": 1, "longest_us": traffic_us}}
+    traffic = {"descheduled": {"count": 1, "longest_us": traffic_us}}
     worker = {"name": "upstream", "descheduled": {"count": 1, "longest_us": worker_us}}
-    complaints.of_cores_taken({"downstream": DOWN | part | away, "workers": [worker]})
-    said = capfd.readouterr().err
-    assert bool(said) == bool(told) and told in said
+    complaints.of_cores_taken({"downstream": DOWN | part | traffic, "workers": [worker]})
+    err = capfd.readouterr().err
+    assert bool(err) == bool(expected) and expected in err
 
 
 @pytest.mark.parametrize("balanced", [True, False])
-def test_accounts_of_a_group_that_do_not_balance(
-    balanced: bool, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_unbalanced_group_is_reported(balanced: bool, capfd: pytest.CaptureFixture[str]) -> None:
     good = {"downstream": {"balanced": True}}
     complaints.of_accounts(good | {"groups": [good, {"downstream": {"balanced": balanced}}]})
     assert ("do not balance" in capfd.readouterr().err) is not balanced
 
 
 @pytest.mark.parametrize(
-    ("gbps", "told"), [(4.5, "4.50 Gbps"), (0.1, "0.10 Gbps"), (0.075, "75.00 Mbps")]
+    ("gbps", "text"), [(4.5, "4.50 Gbps"), (0.1, "0.10 Gbps"), (0.075, "75.00 Mbps")]
 )
-def test_rate(gbps: float, told: str) -> None:
-    assert groups.rate(gbps) == told
+def test_rate_has_a_unit(gbps: float, text: str) -> None:
+    assert groups.rate(gbps) == text
 
 
-def test_one_modem_is_no_modems() -> None:
+def test_plural_of_modems() -> None:
     by_kind = {"frame": 1}
     assert summary.asked({"by_kind": by_kind, "modems": 1}).endswith("1 by frame, of 1 modem")
     assert summary.asked({"by_kind": by_kind, "modems": 0}).endswith("of 0 modems")
 
 
-def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
-    whole = summary.merge(PLANE, {"downstream": DOWN, "upstream": UP}, ASKED)
+def test_tables_of_verbose_output(capsys: pytest.CaptureFixture[str]) -> None:
+    whole = summary.merge(PLANE, {"downstream": DOWN, "upstream": UP}, REQUESTED_GBPS)
     summary.show(whole, Console(), [3])
     lines = capsys.readouterr().out.splitlines()
-    said = [[cell.strip() for cell in line.split("│")[1:-1]] for line in lines]
-    assert ["sent", "1,000", "300"] in said
-    assert ["dropped: vlan", "2", ""] in said
-    assert ["dropped: frame_hcs", "", "1,234"] in said
-    assert not [row for row in said if "dropped: runt" in row]
-    assert ["packets", "5", "4", "1", "0"] in said
+    table = [[cell.strip() for cell in line.split("│")[1:-1]] for line in lines]
+    assert ["sent", "1,000", "300"] in table
+    assert ["dropped: vlan", "2", ""] in table
+    assert ["dropped: frame_hcs", "", "1,234"] in table
+    assert not [row for row in table if "dropped: runt" in row]
+    assert ["packets", "5", "4", "1", "0"] in table
     assert "bandwidth requests: 1,500 by record, of 20 modems" in lines
     assert "core 3 (upstream): 25% busy, 50% paused (sleep)" in lines
-    assert ["asked for", "4.50 Gbps", "max"] in said
-    assert ["sent at", "4.00 Gbps", "0.64 Gbps"] in said
+    assert ["asked for", "4.50 Gbps", "max"] in table
+    assert ["sent at", "4.00 Gbps", "0.64 Gbps"] in table
     assert lines[-1] == summary.verdict(whole)
 
 
-def test_the_end_of_a_run_in_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    whole = summary.merge(PLANE, {"downstream": DOWN, "upstream": UP}, ASKED)
+def test_short_output_has_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    whole = summary.merge(PLANE, {"downstream": DOWN, "upstream": UP}, REQUESTED_GBPS)
     summary.show_short(whole, Console(), [3])
-    shown = capsys.readouterr().out
+    out = capsys.readouterr().out
     good = summary.verdict(whole).startswith("every")
-    assert ("dropped: vlan" in shown) is not good
-    lines = shown.splitlines()[-5:]
+    assert ("dropped: vlan" in out) is not good
+    lines = out.splitlines()[-5:]
     assert re.fullmatch(
         r"downstream: 3.46 Gbps of 4.50 Gbps asked for, [\d,]+ reference cycles per packet.*",
         lines[0],
@@ -195,25 +194,25 @@ def test_the_end_of_a_run_in_lines(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--verbose" in lines[3] and lines[4] == summary.verdict(whole)
 
 
-def test_what_a_filter_denies_since_a_change_was_sent_to_no_removed_modem(
+def test_packets_denied_after_a_change_are_overtaken(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """It never came, as the traffic did not know of the rule yet; the data plane tells why."""
+    """The traffic program did not know the new rule yet. The data plane has the drop reason."""
     denied = PLANE["downstream"] | {"drops": {"filter_deny": 10}}
     down = DOWN | {"proven": 990, "overtaken": 10}
     proven = {"downstream": down, "upstream": UP | {"overtaken": 0}}
-    whole = summary.merge(PLANE | {"downstream": denied}, proven, ASKED)
+    whole = summary.merge(PLANE | {"downstream": denied}, proven, REQUESTED_GBPS)
     summary.show(whole, Console(), [3])
-    said = capsys.readouterr().out
-    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in said.splitlines()]
+    out = capsys.readouterr().out
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in out.splitlines()]
     assert ["overtaken", "10", "0"] in rows
     assert ["dropped: filter_deny", "10", ""] in rows
-    assert "removed" not in said and "10 that changes of the configuration overtook" in said
+    assert "removed" not in out and "10 that changes of the configuration overtook" in out
 
 
-def group(channels: int, packets: int, early: float, mean: float, most: float) -> dict[str, Any]:
-    found = {"id": 1, "channels": channels, "packets": packets, "early_share": early}
-    return found | {"mean_skew_us": mean, "max_skew_us": most}
+def group(channels: int, packets: int, early: float, mean: float, highest: float) -> dict[str, Any]:
+    result = {"id": 1, "channels": channels, "packets": packets, "early_share": early}
+    return result | {"mean_skew_us": mean, "max_skew_us": highest}
 
 
 SCHEDULER: dict[str, Any] = {
@@ -236,39 +235,41 @@ SCHEDULER: dict[str, Any] = {
 }
 
 
-def test_scheduler_on_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_scheduler_output(capsys: pytest.CaptureFixture[str]) -> None:
     plane = PLANE | {"downstream": PLANE["downstream"] | {"scheduler": SCHEDULER}}
-    summary.show(summary.merge(plane, {"downstream": DOWN}, ASKED), Console(width=100), [1])
-    shown = capsys.readouterr().out
-    row = next(line for line in shown.splitlines() if "1,234" in line)
+    summary.show(
+        summary.merge(plane, {"downstream": DOWN}, REQUESTED_GBPS), Console(width=100), [1]
+    )
+    out = capsys.readouterr().out
+    row = next(line for line in out.splitlines() if "1,234" in line)
     assert row.replace("│", " ").split() == ["7", "1,234", "2", "1", "99", "1,500"]
-    assert "1 channel of 1.89 Gbps: 100% full\n" in shown
-    assert "2 channels of 42.24 Mbps: 50% to 95% full\n" in shown
-    assert "40% of the packets wait for others, all in the mean 20 us, at most 80 us\n" in shown
+    assert "1 channel of 1.89 Gbps: 100% full\n" in out
+    assert "2 channels of 42.24 Mbps: 50% to 95% full\n" in out
+    assert "40% of the packets wait for others, all in the mean 20 us, at most 80 us\n" in out
 
 
-def test_no_bonded_channels() -> None:
+def test_skew_without_bonded_channels() -> None:
     assert summary.skew([group(1, 5, 0.0, 0.0, 0.0)]) == "no packets on bonded channels"
 
 
-def test_latencies_are_shown_where_they_were_measured() -> None:
-    """Percentiles of both programs; the histogram is for the file."""
+def test_measured_latencies_are_printed() -> None:
+    """The table has percentiles; the histogram is only in the JSON."""
     inside = {"mean": 2.5, "p99_999": 12345.6, "histogram": [[1.0, 5]]}
     plane = PLANE | {"downstream": PLANE["downstream"] | {"pipeline_latency_us": inside}}
     plane |= {"upstream": PLANE["upstream"] | {"pipeline_latency_us": None}}
-    whole = summary.merge(plane, {"downstream": DOWN, "upstream": UP}, ASKED)
+    whole = summary.merge(plane, {"downstream": DOWN, "upstream": UP}, REQUESTED_GBPS)
     assert whole["downstream"]["pipeline_latency_us"] == inside
     console = Console(width=200)
     with console.capture() as captured:
         console.print(summary.packets_table(whole))
-    shown = [line.replace("│", " ").split() for line in captured.get().splitlines()]
-    assert ["latency", "mean", "4", "us", "4", "us"] in shown
-    assert ["in", "the", "pipeline", "p99_999", "12,346", "us"] in shown
-    assert not any("histogram" in row for row in shown)
+    out = [line.replace("│", " ").split() for line in captured.get().splitlines()]
+    assert ["latency", "mean", "4", "us", "4", "us"] in out
+    assert ["in", "the", "pipeline", "p99_999", "12,346", "us"] in out
+    assert not any("histogram" in row for row in out)
 
 
-def test_an_account_that_does_not_close_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    """Of any group: the sums of two mistakes may be 0."""
+def test_unaccounted_packets_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    """Groups are checked one by one, as their errors may cancel out."""
     groups = [{"id": 1, "downstream": {"unaccounted": 3}}, {"id": 2, "downstream": {}}]
     assert not summary.unaccounted({"downstream": {"unaccounted": 0}, "groups": []})
     assert summary.unaccounted({"downstream": {"unaccounted": 0}, "groups": groups})
@@ -278,7 +279,7 @@ def test_an_account_that_does_not_close_is_told(capsys: pytest.CaptureFixture[st
     assert "the account of the traffic program does not close" in capsys.readouterr().err
 
 
-def test_wrong_frames_are_told_by_kind(capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_frames_are_reported_by_kind(capsys: pytest.CaptureFixture[str]) -> None:
     clean = {"unexpected": {}, "unexpected_frames": 0, "corrupted": 0, "corrupted_by": {}}
     down = DOWN | clean | {"corrupted": 3, "corrupted_by": {"crc": 2, "tag": 1, "length": 0}}
     up = DOWN | clean | {"unexpected": {"foreign": 1}, "unexpected_frames": 1}
