@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rules in deploy/prometheus: what promtool says of them, and what a reader of alerts needs."""
+"""Tests the rules in deploy/prometheus with promtool, and that each alert is documented."""
 
 import re
 import shutil
@@ -17,12 +17,13 @@ RULES: list[dict[str, Any]] = [
     for group in yamls.safe_load((FOLDER / "alerts.yaml").read_text())["groups"]
     for rule in group["rules"]
 ]
-with_promtool = pytest.mark.skipif(
-    shutil.which("promtool") is None, reason="no Prometheus here: devtools/install-deps monitor"
+needs_promtool = pytest.mark.skipif(
+    shutil.which("promtool") is None,
+    reason="Prometheus is not installed: devtools/install-deps monitor",
 )
 
 
-@with_promtool
+@needs_promtool
 @pytest.mark.parametrize(
     "words",
     [
@@ -34,21 +35,21 @@ with_promtool = pytest.mark.skipif(
     ],
     ids=" ".join,
 )
-def test_promtool_is_content(words: tuple[str, ...]) -> None:
+def test_promtool_accepts_files(words: tuple[str, ...]) -> None:
     done = run(["promtool", *words[:-1], FOLDER / words[-1]])
     assert done.status == 0, done.stdout + done.stderr
 
 
-def test_every_alert_has_a_test() -> None:
-    """That it comes: promtool's own file tests others than those that it names, too."""
+def test_all_alerts_have_tests() -> None:
+    """The test file of promtool expects each alert."""
     expected = re.findall(r'alertname="(\w+)"', (FOLDER / "alerts_test.yaml").read_text())
     assert set(expected) == {rule["alert"] for rule in RULES}
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule["alert"])
-def test_it_says_what_to_do(rule: dict[str, Any]) -> None:
+def test_alert_has_an_action_and_is_documented(rule: dict[str, Any]) -> None:
     assert set(rule["annotations"]) == {"summary", "description", "action"}
     assert all(rule["annotations"].values())
     assert rule["labels"]["severity"] in ("critical", "warning")
-    told = re.findall(r"^\| (`Vcmts.*) \|", (CHECKOUT / "docs" / "monitoring.md").read_text(), re.M)
-    assert f"`{rule['alert']}`" in " ".join(told)
+    rows = re.findall(r"^\| (`Vcmts.*) \|", (CHECKOUT / "docs" / "monitoring.md").read_text(), re.M)
+    assert f"`{rule['alert']}`" in " ".join(rows)

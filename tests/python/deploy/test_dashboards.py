@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The dashboards in deploy/grafana, held against Grafana's own types and a reader's needs."""
+"""Tests the dashboards in deploy/grafana: by Grafana's type definitions, and by rules for titles,
+units and layout."""
 
 import functools
 import json
@@ -19,9 +20,9 @@ FILES = sorted(FOLDER.glob("*.json"))
 BOARDS = {path.stem: json.loads(path.read_text()) for path in FILES}
 WIDTH = 24
 needs_types = pytest.mark.skipif(
-    not SCHEMA.exists(), reason="no types of Grafana here: devtools/install-deps grafana"
+    not SCHEMA.exists(), reason="Grafana's types are not installed: devtools/install-deps grafana"
 )
-# Of a query of Prometheus: Grafana's types leave it to the data source.
+# A Prometheus query, which Grafana's types do not define.
 TARGET = {
     "type": "object",
     "required": ["expr", "refId", "legendFormat"],
@@ -37,13 +38,13 @@ TARGET = {
 
 
 @functools.cache
-def types() -> Json:
-    made: Json = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    return made
+def type_schema() -> Json:
+    copy: Json = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    return copy
 
 
-def wrong(value: Any, definition: str) -> list[str]:
-    schema = types() | {"$ref": f"#/definitions/{definition}"}
+def schema_errors(value: Any, definition: str) -> list[str]:
+    schema = type_schema() | {"$ref": f"#/definitions/{definition}"}
     return [f"{error.json_path}: {error.message}" for error in errors(schema, value)]
 
 
@@ -51,17 +52,19 @@ def errors(schema: Json, value: Any) -> list[Any]:
     return list(Draft7Validator(schema).iter_errors(value))
 
 
-def mistakes(board: Json) -> list[str]:
-    """By Grafana's types, each panel with the options of its kind."""
-    found = wrong(board | {"panels": []}, "dashboard.Dashboard")
+def board_errors(board: Json) -> list[str]:
+    """Returns errors by Grafana's types, for each panel by the options of its kind."""
+    found = schema_errors(board | {"panels": []}, "dashboard.Dashboard")
     for panel in board["panels"]:
         kind = panel["type"]
         if kind == "row":
-            found += wrong(panel, "dashboard.RowPanel")
+            found += schema_errors(panel, "dashboard.RowPanel")
             continue
-        found += wrong(panel, "dashboard.Panel") + wrong(panel["options"], f"{kind}.Root")
+        found += schema_errors(panel, "dashboard.Panel") + schema_errors(
+            panel["options"], f"{kind}.Root"
+        )
         custom = panel["fieldConfig"]["defaults"].get("custom", {})
-        found += wrong(custom, "custom.Root") if kind == "timeseries" else []
+        found += schema_errors(custom, "custom.Root") if kind == "timeseries" else []
         found += [str(error) for one in panel["targets"] for error in errors(TARGET, one)]
     return found
 
@@ -70,29 +73,29 @@ def panels(board: Json) -> list[Json]:
     return [panel for panel in board["panels"] if panel["type"] != "row"]
 
 
-def test_all_are_there() -> None:
+def test_dashboards_exist() -> None:
     assert set(BOARDS) == {"system", "group", "cores"}
     assert len({board["uid"] for board in BOARDS.values()}) == len(BOARDS)
 
 
 @needs_types
 @pytest.mark.parametrize("name", BOARDS)
-def test_grafana_takes_it(name: str) -> None:
-    assert mistakes(BOARDS[name]) == []
+def test_dashboard_follows_types(name: str) -> None:
+    assert board_errors(BOARDS[name]) == []
 
 
-def change(board: Json, place: list[str | int], value: Any) -> Json:
-    made: Json = json.loads(json.dumps(board))
-    inner: Any = made
-    for step in place[:-1]:
+def change(board: Json, path: list[str | int], value: Any) -> Json:
+    copy: Json = json.loads(json.dumps(board))
+    inner: Any = copy
+    for step in path[:-1]:
         inner = inner[step]
-    inner[place[-1]] = value
-    return made
+    inner[path[-1]] = value
+    return copy
 
 
 @needs_types
 @pytest.mark.parametrize(
-    "place, value",
+    "path, value",
     [
         (["panels", 1, "gridPoss"], {}),
         (["panels", 1, "options", "displayMode"], "gradually"),
@@ -104,12 +107,12 @@ def change(board: Json, place: list[str | int], value: Any) -> Json:
     ],
     ids=lambda value: value[-1] if isinstance(value, list) else "",
 )
-def test_a_mistake_is_seen(place: list[str | int], value: Any) -> None:
-    assert mistakes(change(BOARDS["cores"], place, value))
+def test_types_reject_mistakes(path: list[str | int], value: Any) -> None:
+    assert board_errors(change(BOARDS["cores"], path, value))
 
 
 @pytest.mark.parametrize("name", BOARDS)
-def test_every_panel_says_what_it_is(name: str) -> None:
+def test_panels_have_title_description_and_unit(name: str) -> None:
     numbers = [panel["id"] for panel in BOARDS[name]["panels"]]
     assert len(set(numbers)) == len(numbers)
     for panel in panels(BOARDS[name]):
@@ -122,19 +125,19 @@ def test_every_panel_says_what_it_is(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", BOARDS)
-def test_panels_lie_beside_each_other(name: str) -> None:
-    taken: set[tuple[int, int]] = set()
+def test_panels_do_not_overlap(name: str) -> None:
+    used: set[tuple[int, int]] = set()
     for panel in BOARDS[name]["panels"]:
-        place = panel["gridPos"]
-        assert place["x"] + place["w"] <= WIDTH
-        columns, rows = range(place["x"], place["x"] + place["w"]), place["y"] + place["h"]
-        cells = {(x, y) for x in columns for y in range(place["y"], rows)}
-        assert not cells & taken, panel["title"]
-        taken |= cells
+        grid = panel["gridPos"]
+        assert grid["x"] + grid["w"] <= WIDTH
+        columns, rows = range(grid["x"], grid["x"] + grid["w"]), grid["y"] + grid["h"]
+        cells = {(x, y) for x in columns for y in range(grid["y"], rows)}
+        assert not cells & used, panel["title"]
+        used |= cells
 
 
 @pytest.mark.parametrize("name", BOARDS)
-def test_variables_are_those_that_queries_use(name: str) -> None:
+def test_declared_variables_are_used(name: str) -> None:
     board = BOARDS[name]
     declared = {one["name"] for one in board["templating"]["list"]}
     queries = [one["query"] for one in board["templating"]["list"] if one["type"] == "query"]
@@ -143,5 +146,5 @@ def test_variables_are_those_that_queries_use(name: str) -> None:
     assert used == declared - {"datasource"}
 
 
-def test_nothing_else_is_there() -> None:
+def test_folder_has_only_dashboards() -> None:
     assert [path.name for path in Path(FOLDER).iterdir() if path not in FILES] == []

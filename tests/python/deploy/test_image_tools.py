@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What puts the container image together, in parts: names of packages, which files are left out,
-the list of parts, an archive that depends on its contents alone; and the health check."""
+"""Tests the tools that build the container image: package files, omitted files, the SBOM and the
+reproducible archive. Also tests the health check."""
 
 import argparse
 import http.server
@@ -35,7 +35,7 @@ Description: an example
 """
 
 
-def test_a_path_is_that_of_a_merged_system() -> None:
+def test_paths_are_those_of_merged_usr() -> None:
     assert (
         packages.merged("./lib/x86_64-linux-gnu/libc.so.6") == "usr/lib/x86_64-linux-gnu/libc.so.6"
     )
@@ -45,8 +45,8 @@ def test_a_path_is_that_of_a_merged_system() -> None:
     assert packages.merged("/bin") == "usr/bin"
 
 
-def test_a_package_may_bring_the_links_of_a_merged_system(tmp_path: Path) -> None:
-    """As base-files of Debian 13 does."""
+def test_package_may_have_links_of_merged_usr(tmp_path: Path) -> None:
+    """base-files of Debian 13 has them."""
     package = tmp_path / "package"
     (package / "DEBIAN").mkdir(parents=True)
     (package / "DEBIAN/control").write_text(CONTROL, encoding="utf-8")
@@ -60,7 +60,7 @@ def test_a_package_may_bring_the_links_of_a_merged_system(tmp_path: Path) -> Non
     assert list(unpacked.owner) == ["usr/lib/one"]
 
 
-def test_modules_are_left_out_by_their_names() -> None:
+def test_files_are_omitted_by_name() -> None:
     for name in (
         "usr/lib/python3.11/sqlite3/dbapi2.py",
         "usr/lib/python3.13/idlelib/run.py",
@@ -78,7 +78,7 @@ def test_modules_are_left_out_by_their_names() -> None:
         assert not contents.is_left_out(name, LIST), name
 
 
-def test_a_package_url_names_source_and_architecture() -> None:
+def test_package_url_has_source_and_architecture() -> None:
     assert sbom.purl(Package(CONTROL), "debian-12") == (
         "pkg:deb/debian/libexample1@1%3A2.0%2Bdfsg-1~deb12u1"
         "?arch=amd64&distro=debian-12&upstream=example%402.0"
@@ -86,31 +86,32 @@ def test_a_package_url_names_source_and_architecture() -> None:
     assert sbom.depends(Package(CONTROL)) == {"libc6", "libfirst", "libother", "python3"}
 
 
-def test_licences_are_those_of_a_file_that_programs_can_read() -> None:
-    paper = (
+def test_licences_are_read_from_machine_readable_files() -> None:
+    notice = (
         "Format: https://example.org\n\nFiles: *\nLicense: GPL-2+\n text\n\nLicense: BSD-3-clause\n"
     )
-    names = [entry["license"]["name"] for entry in sbom.licences(paper)]
+    names = [entry["license"]["name"] for entry in sbom.licences(notice)]
     assert names == ["BSD-3-clause", "GPL-2+"]
     assert sbom.licences("This is free.\nLicense: any\n") == []
 
 
-def test_the_same_parts_are_the_same_list() -> None:
+def test_sbom_is_reproducible() -> None:
     release = sbom.Release("1.0", "abc", 1_700_000_000)
 
-    def made(of: sbom.Release) -> str:
+    def bill(at: sbom.Release) -> str:
         package = Package(CONTROL)
-        return sbom.make(of, [package], {"libexample1": ""}, ["libexample1"], CHECKOUT, "debian-12")
+        return sbom.make(at, [package], {"libexample1": ""}, ["libexample1"], CHECKOUT, "debian-12")
 
-    assert made(release) == made(release)
-    other = json.loads(made(sbom.Release("1.0", "abe", 1_700_000_000)))
-    assert other["serialNumber"] != json.loads(made(release))["serialNumber"]
+    assert bill(release) == bill(release)
+    other = json.loads(bill(sbom.Release("1.0", "abe", 1_700_000_000)))
+    assert other["serialNumber"] != json.loads(bill(release))["serialNumber"]
     assert other["metadata"]["timestamp"] == "2023-11-14T22:13:20Z"
 
 
-def tree(place: Path) -> Unpacked:
-    """A package with a driver by two names, a link, and papers that are another package's."""
-    unpacked = Unpacked(place / "tree")
+def tree(folder: Path) -> Unpacked:
+    """Makes a package with a driver under two names, a link to it, and a copyright file of another
+    package."""
+    unpacked = Unpacked(folder / "tree")
     unpacked.packages = {
         name: Package(CONTROL.replace("libexample1", name)) for name in ("one", "two")
     }
@@ -132,19 +133,19 @@ def tree(place: Path) -> Unpacked:
     return unpacked
 
 
-def test_one_file_by_two_names_stays_one(tmp_path: Path) -> None:
+def test_hard_links_stay_hard_links(tmp_path: Path) -> None:
     choice = Choice(tree(tmp_path))
     choice.take("usr/lib/driver.so.1")
     choice.take("usr/lib/drivers/driver.so")
-    assert "usr/lib/driver.so" in choice.paths  # where the link leads to
+    assert "usr/lib/driver.so" in choice.paths  # the target of the link
     root.copy_chosen(choice, tmp_path / "root")
     names = ("usr/lib/driver.so", "usr/lib/drivers/driver.so")
     assert len({(tmp_path / "root" / name).resolve() for name in names}) == 1
 
 
-def test_what_is_taken_has_its_licence_and_its_place_in_the_database(tmp_path: Path) -> None:
-    nothing = contents.Contents((), frozenset(), (), (), (), ("usr/lib/driver.so",), (), (), ())
-    choice = choose(tree(tmp_path), nothing, [])
+def test_chosen_files_have_licences_and_database_entries(tmp_path: Path) -> None:
+    only_driver = contents.Contents((), frozenset(), (), (), (), ("usr/lib/driver.so",), (), (), ())
+    choice = choose(tree(tmp_path), only_driver, [])
     assert choice.paths == {"usr/lib/driver.so", "usr/share/doc/one", "usr/share/doc/two/copyright"}
     database.write(choice, tmp_path / "root")
     folder = tmp_path / "root/var/lib/dpkg"
@@ -156,12 +157,12 @@ def test_what_is_taken_has_its_licence_and_its_place_in_the_database(tmp_path: P
     assert status.count("\n\nPackage: ") == 1
 
 
-def saved(path: Path, container: str) -> None:
-    """As engines write it."""
-    told = {"container": container, "config": {"Hostname": container[:4], "User": "1"}}
+def save_image(path: Path, container: str) -> None:
+    """Writes an image archive as container engines do."""
+    config = {"container": container, "config": {"Hostname": container[:4], "User": "1"}}
     parts: dict[str, Any] = {
         "layer": b"contents",
-        "config": {**told, "rootfs": {"diff_ids": ["sha256:abcd"]}},
+        "config": {**config, "rootfs": {"diff_ids": ["sha256:abcd"]}},
         "manifest.json": [{"Config": "config", "RepoTags": [container], "Layers": ["layer"]}],
     }
     with tarfile.open(path, "w") as file:
@@ -172,12 +173,12 @@ def saved(path: Path, container: str) -> None:
             file.addfile(member, io.BytesIO(content))
 
 
-def test_an_archive_depends_on_contents_alone(
+def test_archive_depends_only_on_contents(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     written = []
     for container in ("first", "second one"):
-        saved(tmp_path / "saved", container)
+        save_image(tmp_path / "saved", container)
         to = tmp_path / container
         archive.rewrite(argparse.Namespace(saved=tmp_path / "saved", to=to, names=["vcmts:1"]))
         written.append(to.read_bytes())
@@ -190,8 +191,8 @@ def test_an_archive_depends_on_contents_alone(
 
 
 @contextmanager
-def answering(status: int, text: str, path: str = "/live") -> Iterator[int]:
-    """A metrics port; it knows nothing but `path`."""
+def metrics_server(status: int, text: str, path: str = "/live") -> Iterator[int]:
+    """A metrics server that answers only `path`."""
 
     class Live(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -212,7 +213,7 @@ def answering(status: int, text: str, path: str = "/live") -> Iterator[int]:
             thread.join()
 
 
-def healthy(port: str, *words: str) -> tuple[int, str]:
+def run_health(port: str, *words: str) -> tuple[int, str]:
     done = subprocess.run(
         [sys.executable, "-IS", HEALTH, *words],
         check=False,
@@ -224,23 +225,23 @@ def healthy(port: str, *words: str) -> tuple[int, str]:
     return done.returncode, done.stdout.strip()
 
 
-def test_health_is_what_the_data_plane_says_of_itself() -> None:
-    with answering(200, "live\n") as port:
-        assert healthy(str(port)) == (0, "200 live")
-    with answering(503, "worker 2 made no round\nfor 7 s\n" + "x" * 100_000) as port:
-        status, said = healthy(str(port))
-    assert (status, said[:38]) == (1, "503 worker 2 made no round for 7 s xxx")
+def test_health_prints_status_of_data_plane() -> None:
+    with metrics_server(200, "live\n") as port:
+        assert run_health(str(port)) == (0, "200 live")
+    with metrics_server(503, "worker 2 made no round\nfor 7 s\n" + "x" * 100_000) as port:
+        status, text = run_health(str(port))
+    assert (status, text[:38]) == (1, "503 worker 2 made no round for 7 s xxx")
 
 
-def test_health_says_why_no_packets_can_come() -> None:
-    with answering(503, "group 2: its network port has no link\n", "/ready") as port:
-        said = (1, "503 group 2: its network port has no link")
-        assert healthy(str(port), "/ready") == said
-        assert healthy(str(port))[1].startswith("404 ")
+def test_health_prints_reason_of_readiness() -> None:
+    with metrics_server(503, "group 2: its network port has no link\n", "/ready") as port:
+        answer = (1, "503 group 2: its network port has no link")
+        assert run_health(str(port), "/ready") == answer
+        assert run_health(str(port))[1].startswith("404 ")
 
 
-def test_health_without_anybody_who_answers_is_none() -> None:
-    assert healthy("1")[0] == 1
-    assert healthy("none")[0] == 1
-    with answering(999, "") as port:
-        assert healthy(str(port)) == (1, "999")
+def test_health_fails_without_answer() -> None:
+    assert run_health("1")[0] == 1
+    assert run_health("none")[0] == 1
+    with metrics_server(999, "") as port:
+        assert run_health(str(port)) == (1, "999")

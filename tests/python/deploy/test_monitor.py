@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`./vcmts monitor` without a Prometheus: whom it finds, what it refuses, what it configures."""
+"""Tests `./vcmts monitor` without a running Prometheus: the vcmtsd processes that it finds, refused
+options, and its configuration."""
 
 import html
 import json
@@ -12,29 +13,35 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from e2e.running import run
-from python.deploy.test_alerts import with_promtool
+from python.deploy.test_alerts import needs_promtool
 from vcmts.cli import main
 from vcmts.monitor import server, targets
 from vcmts.paths import data
 
 HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid inode\n"
-ROW = (
+LINE = (
     "   0: {local} 00000000:0000 {state} 00000000:00000000 00:00000000 00000000     0 0 {inode} 1\n"
 )
 
 
-def process(
-    root: Path, pid: int, name: str, rows: dict[str, str], own: set[str], file: str = "tcp"
+def make_process(
+    root: Path,
+    pid: int,
+    name: str,
+    sockets: dict[str, str],
+    own_inodes: set[str],
+    file: str = "tcp",
 ) -> None:
-    """As /proc shows it: `rows` of TCP by inode, of which `own` are its sockets."""
+    """Makes a process in a /proc folder. `sockets` are the TCP sockets of its namespace by inode;
+    those in `own_inodes` are its own."""
     folder = root / str(pid)
     (folder / "fd").mkdir(parents=True)
     (folder / "net").mkdir()
     (folder / "comm").write_text(f"{name}\n")
-    for number, inode in enumerate(sorted(own)):
+    for number, inode in enumerate(sorted(own_inodes)):
         (folder / "fd" / str(number)).symlink_to(f"socket:[{inode}]")
     (folder / "fd" / "9").symlink_to("/dev/null")
-    lines = [ROW.format(local=local, state="0A", inode=inode) for inode, local in rows.items()]
+    lines = [LINE.format(local=local, state="0A", inode=inode) for inode, local in sockets.items()]
     (folder / "net" / file).write_text(HEAD + "".join(lines))
 
 
@@ -49,60 +56,64 @@ def process(
         ("B80D0120000000000000000001000000:24F8", "[2001:db8::1]:9464"),
     ],
 )
-def test_addresses(text: str, address: str) -> None:
+def test_addresses_of_proc_net_tcp(text: str, address: str) -> None:
     assert targets.address_of(text) == address
 
 
-def test_what_a_process_listens_to(tmp_path: Path) -> None:
-    """Its own sockets; neither what others have, nor what is no vcmtsd."""
-    rows = {"11": "0100007F:24F8", "12": "0100007F:24F9"}
-    process(tmp_path, 20, "vcmtsd", rows, {"12"})
-    process(tmp_path, 3, "vcmtsd", rows, {"11"})
-    process(tmp_path, 30, "prometheus", rows, {"11", "12"})
-    process(tmp_path, 40, "vcmtsd", {"15": f"{'0' * 32}:24FA"}, {"15"}, "tcp6")
-    (tmp_path / "50").mkdir()  # has ended
-    found = [targets.listens(one) for one in targets.processes(tmp_path)]
-    assert found == [["127.0.0.1:9464"], ["127.0.0.1:9465"], ["[::1]:9466"]]
+def test_listening_sockets_of_vcmtsd_are_found(tmp_path: Path) -> None:
+    """Only sockets of vcmtsd processes count."""
+    sockets = {"11": "0100007F:24F8", "12": "0100007F:24F9"}
+    make_process(tmp_path, 20, "vcmtsd", sockets, {"12"})
+    make_process(tmp_path, 3, "vcmtsd", sockets, {"11"})
+    make_process(tmp_path, 30, "prometheus", sockets, {"11", "12"})
+    make_process(tmp_path, 40, "vcmtsd", {"15": f"{'0' * 32}:24FA"}, {"15"}, "tcp6")
+    (tmp_path / "50").mkdir()  # an ended process
+    addresses = [targets.listens(one) for one in targets.processes(tmp_path)]
+    assert addresses == [["127.0.0.1:9464"], ["127.0.0.1:9465"], ["[::1]:9466"]]
     path = tmp_path / "20" / "net" / "tcp"
     path.write_text(path.read_text().replace(" 0A ", " 01 "))
-    assert targets.listens(tmp_path / "20") == [], "a connection is no place to connect to"
+    assert targets.listens(tmp_path / "20") == [], "a connection is not a listening socket"
 
 
-def test_only_what_tells_metrics(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    process(tmp_path, 3, "vcmtsd", {"11": "0100007F:24F8", "12": "0100007F:24F9"}, {"11", "12"})
+def test_only_metrics_ports_are_targets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    make_process(
+        tmp_path, 3, "vcmtsd", {"11": "0100007F:24F8", "12": "0100007F:24F9"}, {"11", "12"}
+    )
     monkeypatch.setattr(targets, "tells", lambda target: target.endswith("9465"))
     assert targets.targets(tmp_path) == ["127.0.0.1:9465"]
 
 
-def test_who_does_not_speak_http() -> None:
+def test_port_without_http_is_no_target() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        taken = listening.getsockname()[1]
-    assert not targets.tells(f"127.0.0.1:{taken}")
+        port = listening.getsockname()[1]
+    assert not targets.tells(f"127.0.0.1:{port}")
 
 
-Say = Callable[[], str]
+Stderr = Callable[[], str]
 
 
 @pytest.fixture
-def said(capsys: pytest.CaptureFixture[str]) -> Say:
+def stderr(capsys: pytest.CaptureFixture[str]) -> Stderr:
     return lambda: capsys.readouterr().err
 
 
-def test_nothing_to_watch(monkeypatch: pytest.MonkeyPatch, said: Say) -> None:
+def test_no_vcmtsd_is_refused(monkeypatch: pytest.MonkeyPatch, stderr: Stderr) -> None:
     monkeypatch.setattr(server, "installed", lambda: "prometheus")
     monkeypatch.setattr("vcmts.monitor.command.targets", list)
     assert main(["monitor"]) == 2
-    assert "`--metrics 127.0.0.1:9464`" in said()
+    assert "`--metrics 127.0.0.1:9464`" in stderr()
 
 
-def test_without_prometheus(monkeypatch: pytest.MonkeyPatch, said: Say, tmp_path: Path) -> None:
+def test_missing_prometheus_is_refused(
+    monkeypatch: pytest.MonkeyPatch, stderr: Stderr, tmp_path: Path
+) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert main(["monitor", "--target", "127.0.0.1:1"]) == 2
-    assert said().startswith("vcmts: needs prometheus") and not list(tmp_path.iterdir())
+    assert stderr().startswith("vcmts: needs prometheus") and not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
-    "words, complaint",
+    "words, message",
     [
         (["--rules", "/nowhere.yaml"], "found /nowhere.yaml, allowed: a file of rules"),
         (["--target", "127.0.0.1"], "found 127.0.0.1, allowed: ADDRESS:PORT"),
@@ -114,25 +125,25 @@ def test_without_prometheus(monkeypatch: pytest.MonkeyPatch, said: Say, tmp_path
         (["--interval", "2"], "found 2, allowed: whole seconds"),
     ],
 )
-def test_wrong_arguments(words: list[str], complaint: str, said: Say) -> None:
+def test_wrong_options_are_refused(words: list[str], message: str, stderr: Stderr) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["monitor", *words])
-    assert ended.value.code == 2 and complaint in said()
+    assert ended.value.code == 2 and message in stderr()
 
 
-def test_a_port_that_is_taken(monkeypatch: pytest.MonkeyPatch, said: Say) -> None:
+def test_used_port_is_refused(monkeypatch: pytest.MonkeyPatch, stderr: Stderr) -> None:
     monkeypatch.setattr(server, "installed", lambda: "prometheus")
     with socket.create_server((server.HOST, 0)) as listening:
-        taken: int = listening.getsockname()[1]
-        words = ["--target", "127.0.0.1:1", "--port", str(taken)]
+        used: int = listening.getsockname()[1]
+        words = ["--target", "127.0.0.1:1", "--port", str(used)]
         assert main(["monitor", *words]) == 2
-        assert f"--port {taken}: is in use" in said()
-        monkeypatch.setattr(server, "USUAL_PORT", taken)
-        assert server.free_port(None) not in (taken, 0)
+        assert f"--port {used}: is in use" in stderr()
+        monkeypatch.setattr(server, "USUAL_PORT", used)
+        assert server.free_port(None) not in (used, 0)
 
 
-@with_promtool
-def test_prometheus_takes_the_configuration(tmp_path: Path) -> None:
+@needs_promtool
+def test_promtool_accepts_the_configuration(tmp_path: Path) -> None:
     path = tmp_path / "prometheus.yml"
     reference = data("deploy/prometheus/reference.yaml")
     path.write_text(server.configuration(["127.0.0.1:9464", "[::1]:9464"], [reference], 2))
@@ -141,8 +152,8 @@ def test_prometheus_takes_the_configuration(tmp_path: Path) -> None:
     assert json.loads(path.read_text())["global"]["scrape_interval"] == "2s"
 
 
-def test_the_page_leads_to_the_graphs() -> None:
-    [place] = re.findall(r'content="0; url=([^"]+)"', server.page(5))
-    asked = parse_qs(urlsplit(html.unescape(place)).query)
-    shown = [asked[f"g{number}.expr"][0] for number in range(len(server.GRAPHS))]
+def test_page_links_to_the_graphs() -> None:
+    [url] = re.findall(r'content="0; url=([^"]+)"', server.page(5))
+    query = parse_qs(urlsplit(html.unescape(url)).query)
+    shown = [query[f"g{number}.expr"][0] for number in range(len(server.GRAPHS))]
     assert shown == [graph.format(window="20s") for graph in server.GRAPHS]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""debian/: what has to agree with the rest of the project; and what programs export."""
+"""Tests that debian/ agrees with the project's version, licences and files, and that programs
+export numa_available()."""
 
 import re
 import subprocess
@@ -12,7 +13,7 @@ from vcmts.paths import CHECKOUT, MistakeError, program
 DEBIAN = CHECKOUT / "debian"
 
 
-def test_the_version_is_the_projects() -> None:
+def test_version_is_that_of_the_project() -> None:
     project = (CHECKOUT / "meson.build").read_text(encoding="utf-8")
     version = re.search(r"^  version: '(.+)',$", project, re.M)
     changelog = re.match(r"openvcmts \((.+)\) ", (DEBIAN / "changelog").read_text(encoding="utf-8"))
@@ -20,7 +21,7 @@ def test_the_version_is_the_projects() -> None:
 
 
 def paragraphs(text: str) -> list[dict[str, str]]:
-    """Of a file of fields."""
+    """Parses a Debian control file into its paragraphs."""
     return [
         {
             field[1].lower(): " ".join(field[2].split())
@@ -30,27 +31,27 @@ def paragraphs(text: str) -> list[dict[str, str]]:
     ]
 
 
-def test_copyright_is_what_reuse_has() -> None:
-    """Files of others: who holds the copyright, and the licence."""
-    told = paragraphs((DEBIAN / "copyright").read_text(encoding="utf-8"))
-    by_files = {part["files"]: part for part in told if "files" in part}
+def test_copyright_agrees_with_reuse() -> None:
+    """Compares copyright holders and licences of third-party files."""
+    parts = paragraphs((DEBIAN / "copyright").read_text(encoding="utf-8"))
+    by_files = {part["files"]: part for part in parts if "files" in part}
     reuse = tomllib.loads((CHECKOUT / "REUSE.toml").read_text(encoding="utf-8"))
-    others = [table for table in reuse["annotations"] if table["precedence"] == "override"]
-    assert others
-    for table in others:
+    third_party = [table for table in reuse["annotations"] if table["precedence"] == "override"]
+    assert third_party
+    for table in third_party:
         paths = table["path"] if isinstance(table["path"], list) else [table["path"]]
         part = by_files[" ".join(paths)]
         assert part["copyright"] == table["SPDX-FileCopyrightText"]
         assert part["license"] == table["SPDX-License-Identifier"].replace(" OR ", " or ")
     assert by_files["*"]["license"] == "BSD-3-Clause"
     texts = {
-        part["license"].split()[0] for part in told if "files" not in part and "license" in part
+        part["license"].split()[0] for part in parts if "files" not in part and "license" in part
     }
     assert texts == {path.stem for path in (CHECKOUT / "LICENSES").iterdir()}
 
 
-def test_everything_that_is_installed_is_in_a_package() -> None:
-    """Helpers and the traffic program come with the package that the tool names for them."""
+def test_packages_have_the_installed_files() -> None:
+    """The tool tells users to install vcmts-traffic for helpers and the traffic program."""
     traffic = (DEBIAN / "vcmts-traffic.install").read_text(encoding="utf-8").split()
     assert {"usr/bin/vcmts-traffic", "usr/libexec/vcmts"} <= {*traffic}
     names = {part.get("package") for part in paragraphs((DEBIAN / "control").read_text())}
@@ -58,9 +59,9 @@ def test_everything_that_is_installed_is_in_a_package() -> None:
 
 
 @pytest.mark.parametrize("name", ["vcmtsd", "vcmts-traffic"])
-def test_libnuma_asks_the_program(name: str) -> None:
-    """numa_available() of src/platform/platform.c is in libnuma's place for DPDK, which finds it
-    by the program's dynamic symbols alone."""
+def test_programs_export_numa_available(name: str) -> None:
+    """DPDK must call numa_available() of src/platform/platform.c instead of libnuma's. It finds it
+    only through the program's dynamic symbols."""
     try:
         path = program(name)
     except MistakeError as error:

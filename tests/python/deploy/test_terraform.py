@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""deploy/terraform: it parses, what it names is there, and its first start is valid."""
+"""Tests deploy/terraform: its references are declared, cloud-init is valid, and the script of the
+first start runs with stubs instead of system programs."""
 
 import base64
 import functools
@@ -15,10 +16,10 @@ import pytest
 from vcmts import yamls
 from vcmts.paths import CHECKOUT
 
-PLACE = CHECKOUT / "deploy" / "terraform" / "aws"
-TEMPLATE = (PLACE / "cloud-init.yaml.tftpl").read_text(encoding="utf-8")
-GIVEN = {
-    "configuration": base64.b64encode((PLACE / "example.yaml").read_bytes()).decode(),
+FOLDER = CHECKOUT / "deploy" / "terraform" / "aws"
+TEMPLATE = (FOLDER / "cloud-init.yaml.tftpl").read_text(encoding="utf-8")
+VALUES = {
+    "configuration": base64.b64encode((FOLDER / "example.yaml").read_bytes()).decode(),
     "package_url": "https://example.net/vcmts.deb?a=1&b=2",
     "package_sha256": "0" * 64,
     "network_mac": "02:00:00:00:00:01",
@@ -27,12 +28,11 @@ GIVEN = {
     "rphy_router": "10.64.2.1",
 }
 SCRIPT = "/usr/local/sbin/vcmts-first-start"
-KEPT = "/var/lib/vcmts-first-start"
+STATE_FOLDER = "/var/lib/vcmts-first-start"
 ROUTER_MAC = "0a:00:00:00:00:99"
-# In the place of all programs that change or ask something: each call is a line of the log. The
-# router is known behind a ping, the package starts what is configured, and `vcmts host apply` takes
-# the interfaces away.
-STAND_IN = """#!/bin/sh
+# Replaces all system programs, and logs each call. The router is known after a ping, the package
+# starts a configured vcmtsd, and `vcmts host apply` removes the interfaces.
+STUB = """#!/bin/sh
 name=$(basename "$0")
 echo "$name $*" >>"$ROOT/log"
 case "$name $*" in
@@ -54,50 +54,52 @@ esac
 PROGRAMS = ("ip", "ping", "curl", "sha256sum", "apt-get", "vcmts", "systemctl", "install")
 
 
-def plain(name: str) -> str:
+def unquote(name: str) -> str:
     return name.strip('"')
 
 
 @functools.cache
-def parsed(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = hcl2.loads(path.read_text(encoding="utf-8"))
-    return found
+def parse(path: Path) -> dict[str, Any]:
+    document: dict[str, Any] = hcl2.loads(path.read_text(encoding="utf-8"))
+    return document
 
 
 def blocks(kind: str) -> dict[str, Any]:
-    """All of that kind, by name or type.name."""
-    found: dict[str, Any] = {}
-    for path in sorted(PLACE.glob("*.tf")):
-        for block in parsed(path).get(kind, []):
+    """Returns all blocks of a kind, by `name` or `type.name`."""
+    result: dict[str, Any] = {}
+    for path in sorted(FOLDER.glob("*.tf")):
+        for block in parse(path).get(kind, []):
             for name, inner in block.items():
                 if kind in ("resource", "data"):
-                    found |= {f"{plain(name)}.{plain(key)}": body for key, body in inner.items()}
+                    result |= {
+                        f"{unquote(name)}.{unquote(key)}": body for key, body in inner.items()
+                    }
                 else:
-                    found[plain(name)] = inner
-    return found
+                    result[unquote(name)] = inner
+    return result
 
 
-def text() -> str:
-    parts = [path.read_text(encoding="utf-8") for path in sorted(PLACE.glob("*.tf"))]
+def terraform_text() -> str:
+    parts = [path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.tf"))]
     return re.sub(r"#.*", "", "\n".join(parts))
 
 
 def test_variables_are_declared_and_used() -> None:
-    assert set(re.findall(r"\bvar\.(\w+)", text())) == set(blocks("variable"))
-    assert all(plain(body["description"]) for body in blocks("variable").values())
+    assert set(re.findall(r"\bvar\.(\w+)", terraform_text())) == set(blocks("variable"))
+    assert all(unquote(body["description"]) for body in blocks("variable").values())
 
 
-def test_references_are_there() -> None:
+def test_references_are_declared() -> None:
     resources, data = blocks("resource"), blocks("data")
     assert len(resources) > 10
-    named = set(re.findall(r"(?<!data\.)\b(aws_\w+\.\w+)", text()))
-    assert named <= set(resources), "a resource that nobody declares"
-    assert set(re.findall(r"\bdata\.(aws_\w+\.\w+)", text())) == set(data)
-    assert set(re.findall(r"\blocal\.(\w+)", text())) == {"subnets", "arm"}
+    named = set(re.findall(r"(?<!data\.)\b(aws_\w+\.\w+)", terraform_text()))
+    assert named <= set(resources), "an undeclared resource"
+    assert set(re.findall(r"\bdata\.(aws_\w+\.\w+)", terraform_text())) == set(data)
+    assert set(re.findall(r"\blocal\.(\w+)", terraform_text())) == {"subnets", "arm"}
 
 
-def test_interfaces_of_the_instance() -> None:
-    """The administration's first; of the others the addresses are not looked at."""
+def test_interfaces_of_instance() -> None:
+    """The first interface is for administration; the others have no source check."""
     resources = blocks("resource")
     attached = resources["aws_instance.this"]["network_interface"]
     assert [one["device_index"] for one in attached] == [0, 1, 2]
@@ -109,28 +111,28 @@ def test_interfaces_of_the_instance() -> None:
     assert network["source_dest_check"] is False
     for way in ("ingress", "egress"):
         [rule] = resources["aws_security_group.rphy"][way]
-        assert plain(rule["protocol"]) == "115"
-    assert plain(resources["aws_placement_group.this"]["strategy"]) == "cluster"
+        assert unquote(rule["protocol"]) == "115"
+    assert unquote(resources["aws_placement_group.this"]["strategy"]) == "cluster"
 
 
 def rendered() -> dict[str, Any]:
-    """As templatefile() does: ${name} is replaced, and nothing else stands in such brackets."""
-    given = re.search(r'tftpl", \{(.*?)\n  \}\)', text(), re.DOTALL)
-    assert given is not None
-    assert set(re.findall(r"^\s+(\w+)\s+=", given[1], re.MULTILINE)) == set(GIVEN)
-    assert set(re.findall(r"\$\{(\w+)\}", TEMPLATE)) == set(GIVEN)
+    """Renders the template as templatefile() does. It uses only ${name}."""
+    arguments = re.search(r'tftpl", \{(.*?)\n  \}\)', terraform_text(), re.DOTALL)
+    assert arguments is not None
+    assert set(re.findall(r"^\s+(\w+)\s+=", arguments[1], re.MULTILINE)) == set(VALUES)
+    assert set(re.findall(r"\$\{(\w+)\}", TEMPLATE)) == set(VALUES)
     assert "%{" not in TEMPLATE
-    whole = re.sub(r"\$\{(\w+)\}", lambda match: GIVEN[match[1]], TEMPLATE)
+    whole = re.sub(r"\$\{(\w+)\}", lambda match: VALUES[match[1]], TEMPLATE)
     assert whole.startswith("#cloud-config\n")
-    found: dict[str, Any] = yamls.safe_load(whole)
-    return found
+    document: dict[str, Any] = yamls.safe_load(whole)
+    return document
 
 
 def files() -> dict[str, Any]:
     return {item["path"]: item for item in rendered()["write_files"]}
 
 
-def test_cloud_init() -> None:
+def test_cloud_init_is_valid() -> None:
     whole = rendered()
     assert set(whole) == {"package_update", "packages", "write_files", "runcmd", "power_state"}
     for item in whole["write_files"]:
@@ -150,9 +152,10 @@ def test_first_start_is_a_script() -> None:
         assert words in script
 
 
-def instance(root: Path) -> Path:
-    """With three interfaces; the script with its paths below `root`."""
-    for number, mac in enumerate(("02:00:00:00:00:00", GIVEN["network_mac"], GIVEN["rphy_mac"])):
+def make_instance(root: Path) -> Path:
+    """Makes the files of an instance with three interfaces below `root`. Returns the script, with
+    its paths below `root`."""
+    for number, mac in enumerate(("02:00:00:00:00:00", VALUES["network_mac"], VALUES["rphy_mac"])):
         device = root / f"sys/devices/0000:00:0{number + 5}.0"
         link = root / f"sys/class/net/eth{number}"
         device.mkdir(parents=True)
@@ -163,11 +166,11 @@ def instance(root: Path) -> Path:
     for folder in (programs, root / "etc/vcmts", root / "sys/class/iommu"):
         folder.mkdir(parents=True)
     for name in PROGRAMS:
-        (programs / name).write_text(STAND_IN)
+        (programs / name).write_text(STUB)
         (programs / name).chmod(0o755)
-    stored = root / f".{KEPT}/vcmts.yaml"
+    stored = root / f".{STATE_FOLDER}/vcmts.yaml"
     stored.parent.mkdir(parents=True)
-    stored.write_bytes(base64.b64decode(files()[f"{KEPT}/vcmts.yaml"]["content"]))
+    stored.write_bytes(base64.b64decode(files()[f"{STATE_FOLDER}/vcmts.yaml"]["content"]))
     script = root / "script"
     script.write_text(
         re.sub(r"(?<![\w/])/(etc|sys|var)/", rf"{root}/\1/", files()[SCRIPT]["content"])
@@ -176,7 +179,7 @@ def instance(root: Path) -> Path:
 
 
 def first_start(root: Path, fails: str = "nothing") -> tuple[bool, str]:
-    """Whether it came to its end, and what it called."""
+    """Returns whether the script succeeded, and its log of calls."""
     (root / "log").write_text("")
     path = f"{root / 'programs'}:{os.environ['PATH']}"
     done = subprocess.run(
@@ -189,28 +192,28 @@ def first_start(root: Path, fails: str = "nothing") -> tuple[bool, str]:
 
 
 def configuration(root: Path) -> Path:
-    """The example, as the first start makes it."""
-    instance(root)
+    """Returns the configuration that the first start writes."""
+    make_instance(root)
     assert first_start(root)[0]
     return root / "etc/vcmts/vcmts.yaml"
 
 
-def test_the_example_is_filled_in(tmp_path: Path) -> None:
+def test_first_start_fills_in_the_example(tmp_path: Path) -> None:
     path = configuration(tmp_path)
     filled = yamls.safe_load(path.read_text(encoding="utf-8"))
     assert "%" not in path.read_text().replace("between % are", "")
     assert filled["ports"]["network"]["device"] == "0000:00:06.0"
     assert filled["ports"]["rphy"]["device"] == "0000:00:07.0"
-    assert filled["rphy"]["core_mac"] == GIVEN["rphy_mac"]
-    assert filled["rphy"]["core_ip"] == GIVEN["rphy_address"]
+    assert filled["rphy"]["core_mac"] == VALUES["rphy_mac"]
+    assert filled["rphy"]["core_ip"] == VALUES["rphy_address"]
     assert filled["rphy"]["rpd_mac"] == ROUTER_MAC
 
 
-def test_the_router_is_asked_before_the_interface_is_taken(tmp_path: Path) -> None:
-    instance(tmp_path)
+def test_router_is_resolved_before_interfaces_are_bound(tmp_path: Path) -> None:
+    make_instance(tmp_path)
     (tmp_path / "no-router").touch()
     done, log = first_start(tmp_path)
-    assert not done, "no MAC address is made up"
+    assert not done, "without the router's MAC address"
     assert "ping -c 1 -I eth2 10.64.2.1\n" in log
     assert "flush" not in log
     (tmp_path / "no-router").unlink()
@@ -224,20 +227,20 @@ def test_the_router_is_asked_before_the_interface_is_taken(tmp_path: Path) -> No
     ["ip link set eth1", "ip link set eth2", "curl", "apt-get", "vcmts validate",
      "vcmts host plan", "vcmts host apply", "install", "systemctl"],
 )  # fmt: skip
-def test_first_start_goes_on_where_it_ended(tmp_path: Path, step: str) -> None:
-    """Without a restart before its end, and without the configuration while there is no plan."""
-    instance(tmp_path)
+def test_first_start_continues_after_failure(tmp_path: Path, step: str) -> None:
+    """A failed start does not reboot, and writes no configuration before there is a plan."""
+    make_instance(tmp_path)
     done, log = first_start(tmp_path, step)
     assert (done, log.splitlines()[-1].startswith(step)) == (False, True)
     assert (tmp_path / "etc/vcmts/vcmts.yaml").exists() is (step == "systemctl")
-    fetched = (tmp_path / f".{KEPT}/vcmts.deb").exists()
+    fetched = (tmp_path / f".{STATE_FOLDER}/vcmts.deb").exists()
     done, log = first_start(tmp_path)
-    assert (done, "curl " in log) == (True, not fetched), "the link may have ended"
-    assert first_start(tmp_path) == (True, ""), "nothing is done again"
+    assert (done, "curl " in log) == (True, not fetched), "the URL may have expired"
+    assert first_start(tmp_path) == (True, ""), "no step is repeated"
 
 
 @pytest.mark.replay
-def test_the_example_is_valid(tmp_path: Path) -> None:
+def test_filled_in_example_is_valid(tmp_path: Path) -> None:
     done = subprocess.run(
         [CHECKOUT / "vcmts", "validate", configuration(tmp_path)],
         capture_output=True, text=True, check=False,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The goals: the file, and what is said of figures beside them."""
+"""Tests the goals: the file, verdicts of measured figures, and rows of the table."""
 
 import re
 from pathlib import Path
@@ -17,19 +17,19 @@ GOALS = goals.load()
 
 
 @pytest.mark.parametrize("goal", GOALS.values(), ids=lambda goal: goal.id)
-def test_a_goal_has_a_part_that_measures_it(goal: Goal) -> None:
+def test_goals_have_a_benchmark(goal: Goal) -> None:
     assert bench_goals.part_of(goal.id) in bench_goals.PARTS
 
 
 @pytest.mark.parametrize("goal", [g for g in GOALS.values() if g.published], ids=lambda g: g.id)
-def test_words_have_the_published_number(goal: Goal) -> None:
+def test_published_text_has_the_published_number(goal: Goal) -> None:
     value = published.load().value(goal.published)
     numbers = re.findall(r"\d[\d,.]*", goal.published_as)
     assert [float(n.replace(",", "")) for n in numbers] == [pytest.approx(value, abs=0.5)]
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "error"),
     [
         ("", "not the goals"),
         ("goals: [1]", "not the goals"),
@@ -41,11 +41,11 @@ def test_words_have_the_published_number(goal: Goal) -> None:
         ("a: [", "not the goals"),
     ],
 )
-def test_a_broken_file(text: str, said: str, tmp_path: Path) -> None:
-    broken = tmp_path / "goals.yaml"
-    broken.write_text(text)
-    with pytest.raises(MistakeError, match=re.escape(said)):
-        goals.load(broken)
+def test_invalid_file_is_refused(text: str, error: str, tmp_path: Path) -> None:
+    path = tmp_path / "goals.yaml"
+    path.write_text(text)
+    with pytest.raises(MistakeError, match=re.escape(error)):
+        goals.load(path)
 
 
 def result(value: float, **more: Any) -> dict[str, Any]:
@@ -61,18 +61,18 @@ def result(value: float, **more: Any) -> dict[str, Any]:
         (99.0, True, "reached"),
     ],
 )
-def test_verdicts(value: float, disturbed: bool, verdict: str) -> None:
+def test_verdict_of_upper_limit(value: float, disturbed: bool, verdict: str) -> None:
     goal = Goal("a", "b", "us", at_most=100)
     assert goal.verdict(result(value, disturbed=disturbed)) == verdict
 
 
-def test_at_least() -> None:
+def test_verdict_of_lower_limit() -> None:
     goal = Goal("a", "b", "times", at_least=1.9)
     assert [goal.verdict(result(value)) for value in (1.89, 1.9)] == ["missed", "reached"]
     assert Goal("a", "b", "us").verdict(result(1)) == "-"
 
 
-def test_a_row() -> None:
+def test_row_of_table() -> None:
     goal = Goal("a", "cycles of it", "reference cycles", at_most=120, published="2023.upstream")
     row = goals.row(goal, result(60.3, core_cycles_per_packet=90.5, remark="filter"), "")
     assert (row.what, row.goal, row.measured) == ("cycles of it", "<= 120", "60.3")
@@ -82,20 +82,20 @@ def test_a_row() -> None:
     assert (row.measured, row.verdict, row.note) == ("-", "not measured", "left out")
 
 
-def test_what_bounds_a_goal_is_said_where_it_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of those that are reached, disturbed or not measured it would be no answer."""
-    several = {
+def test_bounds_of_missed_goals_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not for goals that are reached, disturbed or not measured."""
+    goals_by_id = {
         name: Goal(name, f"  the {name}", "us", at_most=100, bound=bound)
         for name, bound in [("a", "memory"), ("b", ""), ("c", "x"), ("d", "y"), ("e", "z")]
     }
-    monkeypatch.setattr(goals, "load", lambda: several)
+    monkeypatch.setattr(goals, "load", lambda: goals_by_id)
     values = {"a": 101.0, "b": 101.0, "c": 99.0}
     results = [{"goal": name, **result(value)} for name, value in values.items()]
     results.append({"goal": "e", **result(101.0, disturbed=True)})
     assert list(goals.bounds({"results": results})) == ["the a is bound by memory"]
 
 
-def test_a_verdict_agrees_with_the_number_beside_it() -> None:
+def test_number_is_printed_as_exactly_as_the_verdict_needs() -> None:
     assert goals.told(120.4, 120) == "120.4"
     assert goals.told(1.898, 1.9) == "1.898"
     assert goals.told(130.4, 120) == "130"

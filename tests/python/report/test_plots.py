@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What pictures need of matplotlib: Debian 12 has version 3.6."""
+"""Tests legends of pictures with matplotlib 3.6 (of Debian 12) and later versions."""
 
 import matplotlib
 import pytest
@@ -8,10 +8,10 @@ from vcmts.simulate import plots
 
 
 @pytest.mark.parametrize("version", [(3, 6), (3, 7)])
-def test_a_legend_is_on_top_of_the_axes(
+def test_legend_is_above_the_axes(
     version: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of the figure where it can stand outside; else of its highest axes."""
+    """The figure has the legend if this version can place it outside; else its top axes."""
     if matplotlib.__version_info__ < version:
         pytest.skip("matplotlib is older")
     monkeypatch.setattr(matplotlib, "__version_info__", version)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The published figures: complete, consistent, and computed from what they say they are."""
+"""Tests the published figures: sources are complete, and computed figures follow from others."""
 
 import re
 from pathlib import Path
@@ -16,13 +16,13 @@ COMPUTED = [f for f in FIGURES if f.formula]
 CHECKED = [f for f in FIGURES if f.check]
 
 
-def places(value: float) -> int:
-    """Digits behind the point, as the file has them."""
+def decimals(value: float) -> int:
+    """Returns the number of decimals in the file."""
     return len(repr(value).partition(".")[2]) if isinstance(value, float) else 0
 
 
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda f: f.id)
-def test_a_figure_has_a_source(figure: Figure) -> None:
+def test_figures_have_sources(figure: Figure) -> None:
     assert figure.paper in PUBLISHED.papers and figure.where
     assert figure.how in published.HOW and figure.bound in published.BOUNDS
     assert figure.machine in ("", *PUBLISHED.machines)
@@ -31,32 +31,32 @@ def test_a_figure_has_a_source(figure: Figure) -> None:
 
 
 @pytest.mark.parametrize("figure", COMPUTED, ids=lambda f: f.id)
-def test_computed_figures(figure: Figure) -> None:
-    """To the last digit that the file has."""
-    again = PUBLISHED.computed(figure, figure.formula, figure.names)
-    assert abs(again - figure.value) <= 0.5 * 10 ** -places(figure.value) + 1e-9
+def test_computed_figures_follow_from_formulas(figure: Figure) -> None:
+    """To the last digit in the file."""
+    computed = PUBLISHED.computed(figure, figure.formula, figure.names)
+    assert abs(computed - figure.value) <= 0.5 * 10 ** -decimals(figure.value) + 1e-9
 
 
 @pytest.mark.parametrize("figure", CHECKED, ids=lambda f: f.id)
-def test_second_ways(figure: Figure) -> None:
+def test_figures_follow_from_second_formulas(figure: Figure) -> None:
     assert figure.check is not None
-    again = PUBLISHED.computed(figure, figure.check.formula, figure.check.names)
-    assert abs(again - figure.value) <= figure.check.within * figure.value + 1e-9
+    computed = PUBLISHED.computed(figure, figure.check.formula, figure.check.names)
+    assert abs(computed - figure.value) <= figure.check.within * figure.value + 1e-9
 
 
 @pytest.mark.parametrize("figure", [f for f in FIGURES if f.how == "stated"], ids=lambda f: f.id)
-def test_a_stated_value_stands_in_its_quote(figure: Figure) -> None:
-    """As a number, a percentage, or a number in words."""
+def test_stated_value_is_in_its_quote(figure: Figure) -> None:
+    """The quote has it as a number, a percentage, or in words."""
     words = {"one": 1, "two": 2, "four": 4, "eight": 8, "half": 0.5, "a third of": 0.5}
-    said = figure.quote
-    numbers = [float(n.replace(",", "")) for n in re.findall(r"\d[\d,]*(?:\.\d+)?", said)]
-    numbers += [value for word, value in words.items() if word in said.lower()]
+    quote = figure.quote
+    numbers = [float(n.replace(",", "")) for n in re.findall(r"\d[\d,]*(?:\.\d+)?", quote)]
+    numbers += [value for word, value in words.items() if word in quote.lower()]
     numbers += [n / 100 for n in numbers] + [n / 2 for n in numbers] + [n * 1000 for n in numbers]
-    assert any(abs(n - figure.value) < 1e-9 for n in numbers), said
+    assert any(abs(n - figure.value) < 1e-9 for n in numbers), quote
 
 
 def test_throughput_cycles_and_clock_agree() -> None:
-    """Gbps x cycles = clock x bits of a packet, for every pair of a core's figures."""
+    """Gbps x cycles = clock x bits per packet, for each pair of figures of a core."""
     cycles = [f for f in PUBLISHED.of("cycles") if "gbps" in f.names]
     assert len(cycles) >= 6
     for figure in cycles:
@@ -68,7 +68,7 @@ def test_throughput_cycles_and_clock_agree() -> None:
         assert source.value * figure.value == pytest.approx(clock * size * 8, rel=5e-4)
 
 
-def test_mixes() -> None:
+def test_means_of_mixes() -> None:
     assert PUBLISHED.mixes["imix"].mean == pytest.approx(998.2)
     assert PUBLISHED.mixes["upstream-imix-2021"].mean == pytest.approx(318.28)
     assert PUBLISHED.mixes["upstream-imix-2023"].mean == pytest.approx(309.18)
@@ -80,8 +80,8 @@ def test_mixes() -> None:
         assert name == "imix-2017" or sum(mix.packets.values()) == 100
 
 
-def test_energy_table_against_itself() -> None:
-    """More Gbps a watt at the same traffic: a mean over the day is no less than that of means."""
+def test_energy_table_is_consistent() -> None:
+    """The gain in Gbps per watt is at least that of the mean saving."""
     for figure in PUBLISHED.figures.values():
         if figure.id.startswith("energy.day."):
             most, least, mean, gain = (float(n) for n in re.findall(r"([\d.]+)%", figure.quote))
@@ -90,16 +90,16 @@ def test_energy_table_against_itself() -> None:
             assert gain < 1.1 * 100 * (1 / (1 - mean / 100) - 1)
 
 
-def test_power_at_idle_from_all_three_techniques() -> None:
-    for place, expected in (("idle", 260), ("platform", 408)):
+def test_idle_power_follows_from_all_techniques() -> None:
+    for level, expected in (("idle", 260), ("platform", 408)):
         for technique in ("c-states", "p-states", "both"):
-            figure = PUBLISHED.figures[f"energy.{place}.{technique}"]
+            figure = PUBLISHED.figures[f"energy.{level}.{technique}"]
             share = re.search(r"([\d.]+)%", figure.quote)
             assert share is not None
             assert figure.value / float(share[1]) * 100 == pytest.approx(expected, rel=0.01)
 
 
-def test_what_refers_to_figures_finds_them() -> None:
+def test_references_to_figures_exist() -> None:
     named = [c.figures for c in PUBLISHED.contradictions]
     named += [rules.figures for rules in PUBLISHED.rules.values()]
     for names in named:
@@ -121,13 +121,13 @@ def test_what_refers_to_figures_finds_them() -> None:
         ("2021-two-a-core", {"downstream_cores": "2021.third"}),
     ],
 )
-def test_rules_are_those_of_the_figures(name: str, parts: dict[str, str]) -> None:
+def test_rules_have_the_published_figures(name: str, parts: dict[str, str]) -> None:
     for key, figure in parts.items():
         assert getattr(PUBLISHED.rules[name], key) == PUBLISHED.value(figure)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "error"),
     [
         ("", "not the published figures"),
         ("figures: [{id: a}]", "'paper' is missing"),
@@ -136,14 +136,14 @@ def test_rules_are_those_of_the_figures(name: str, parts: dict[str, str]) -> Non
         ("a: [", "not the published figures"),
     ],
 )
-def test_a_broken_file(text: str, said: str, tmp_path: Path) -> None:
-    broken = tmp_path / "published.yaml"
-    broken.write_text(text)
-    with pytest.raises(MistakeError, match=re.escape(said)):
-        load(broken)
+def test_invalid_file_is_refused(text: str, error: str, tmp_path: Path) -> None:
+    path = tmp_path / "published.yaml"
+    path.write_text(text)
+    with pytest.raises(MistakeError, match=re.escape(error)):
+        load(path)
 
 
 @pytest.mark.parametrize("formula", ["", "a +", "b", "a ** 2", "'a'", "f(a)", "-a"])
-def test_formulas_that_are_none(formula: str) -> None:
+def test_invalid_formula_is_refused(formula: str) -> None:
     with pytest.raises(MistakeError, match="formula"):
         published.calculated(formula, {"a": 1.0})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`vcmts report`: what it says of runs that are known, in all three shapes."""
+"""Tests `vcmts report` with known measurements: its HTML, Markdown and JSON."""
 
 import gzip
 import importlib
@@ -34,7 +34,9 @@ def store(folder: Path, files: dict[str, Json]) -> list[str]:
     return [str(folder / f"{name}.json") for name in files]
 
 
-@pytest.fixture(scope="session")  # in a random order that of a module is made again and again
+@pytest.fixture(
+    scope="session"
+)  # in random order, a fixture of module scope would be made many times
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a report of every kind."""
     folder = tmp_path_factory.mktemp("report")
@@ -44,7 +46,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Tags(HTMLParser):
-    """Whether every element ends, in its order, and what is said of others' addresses."""
+    """Checks that elements are closed in order, and collects the addresses to which they refer."""
 
     VOID = ("meta", "link", "path", "use", "br", "img")
 
@@ -66,14 +68,14 @@ class Tags(HTMLParser):
         assert self.open and self.open.pop() == tag, tag
 
 
-def test_the_page_is_well_formed_and_stands_alone(whole: Path) -> None:
+def test_page_is_well_formed_and_self_contained(whole: Path) -> None:
     tags = Tags()
     tags.feed((whole / "out.html").read_text(encoding="utf-8"))
     assert tags.open == [] and len(tags.addresses) > 15
     assert [a for a in tags.addresses if not a.startswith(("#", "data:"))] == []
 
 
-def test_json_holds_the_files_whole(whole: Path) -> None:
+def test_json_contains_the_files(whole: Path) -> None:
     stored = results.read(whole / "out.json")
     assert stored["kind"] == "report"
     assert dict(zip(stored["files"], stored["runs"], strict=True)) == {
@@ -88,8 +90,8 @@ def tables(markdown: str) -> Iterator[list[list[str]]]:
         ]
 
 
-def test_a_measurement_and_a_report_of_it_are_one_run(whole: Path, tmp_path: Path) -> None:
-    """As `bench-*.json` names them in a folder of `bench all`."""
+def test_measurement_and_its_report_are_one_run(whole: Path, tmp_path: Path) -> None:
+    """`bench-*.json` in a folder of `bench all` matches both."""
     paths = store(tmp_path, report_samples.all_kinds())
     out = tmp_path / "both.html"
     assert main(["report", *paths, str(whole / "out.json"), "-o", str(out)]) == 0
@@ -100,12 +102,12 @@ def test_a_measurement_and_a_report_of_it_are_one_run(whole: Path, tmp_path: Pat
     assert page == (whole / "out.html").read_text(encoding="utf-8")
 
 
-def test_what_measuring_latencies_costs(whole: Path) -> None:
+def test_page_has_cost_of_latency_measurement(whole: Path) -> None:
     page = (whole / "out.html").read_text(encoding="utf-8")
     assert "24.5 downstream and 6.50 upstream: reference cycles" in page
 
 
-def test_markdown_has_the_tables_and_its_figures(whole: Path) -> None:
+def test_markdown_has_tables_and_figures(whole: Path) -> None:
     markdown = (whole / "out.md").read_text(encoding="utf-8")
     stages = next(t for t in tables(markdown) if t[0][0] == "stage" and "1518 B" in t[0])
     column = {row[0]: row[1] for row in stages}
@@ -116,7 +118,7 @@ def test_markdown_has_the_tables_and_its_figures(whole: Path) -> None:
     assert markdown.count("![") == len(list((whole / "out-figures").iterdir())) >= 20
 
 
-def test_every_raw_value_is_in_the_page(whole: Path) -> None:
+def test_page_has_raw_values(whole: Path) -> None:
     page = (whole / "out.html").read_text(encoding="utf-8")
     files = report_samples.all_kinds()
     assert f">{files['pipeline']['results'][3]['stages']['depi']}<" in page
@@ -132,7 +134,7 @@ def runs(**files: Json) -> Any:
     return lettered([(f"{name}.json", file) for name, file in files.items()])
 
 
-def test_the_summary_holds_what_is_asked_for_first() -> None:
+def test_summary_has_main_figures() -> None:
     found = {card.label: card for card in cards(runs(**report_samples.all_kinds()))}
     core = found["One core, downstream"]
     assert (core.value, core.unit) == ("11.4", "Gbps")
@@ -146,7 +148,7 @@ def test_the_summary_holds_what_is_asked_for_first() -> None:
     assert (late.value, late.unit) == ("66.7", "us") and "461 us at 99.9 %" in late.note
 
 
-def test_goals_beside_what_is_published(whole: Path) -> None:
+def test_table_has_goals_and_published_figures(whole: Path) -> None:
     page = (whole / "out.md").read_text(encoding="utf-8")
     table = next(t for t in tables(page) if "verdict" in t[0])
     rows = {row[0]: row[1:] for row in table[2:]}
@@ -158,7 +160,7 @@ def test_goals_beside_what_is_published(whole: Path) -> None:
     assert "crypto alone takes 390 reference cycles, the core ran at 3.00 GHz" in page
 
 
-def test_what_bounds_a_missed_goal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bound_of_missed_goal_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     bound = replace(goals_list.load()["stage.64"], bound="the rules of a filter")
     monkeypatch.setattr(goals_list, "load", lambda: {bound.id: bound})
     (_, _, items) = report_goals.section(runs(goals=report_samples.goals())).blocks
@@ -166,16 +168,16 @@ def test_what_bounds_a_missed_goal(monkeypatch: pytest.MonkeyPatch) -> None:
     assert items.lines[0] == "dearest stage, 64 B is bound by the rules of a filter"
 
 
-def test_what_was_not_measured_is_said() -> None:
-    cut = {**report_samples.latency(), "complete": False}
-    cut["results"] = cut["results"][:3]
-    lines = list(missing(runs(pipeline=report_samples.pipeline(), latency=cut)))
+def test_missing_measurements_are_listed() -> None:
+    partial = {**report_samples.latency(), "complete": False}
+    partial["results"] = partial["results"][:3]
+    lines = list(missing(runs(pipeline=report_samples.pipeline(), latency=partial)))
     assert "bench cost" in lines[0] and "bench throughput" in lines[0]
     assert "bench pipeline" not in lines[0] and "bench latency" not in lines[0]
     assert lines[1].startswith("latency.json was interrupted: it holds 3 results")
 
 
-def test_a_rate_that_was_not_confirmed_is_no_figure(tmp_path: Path) -> None:
+def test_unconfirmed_rate_is_not_found(tmp_path: Path) -> None:
     file = report_samples.throughput()
     file["results"][0] |= {"confirmed": False, "repeats": [], "min": 0, "max": 0}
     file["results"][0]["gbps"] = {"downstream": 0.0, "upstream": 0.0, "total": 0.0}
@@ -190,14 +192,14 @@ def test_a_rate_that_was_not_confirmed_is_no_figure(tmp_path: Path) -> None:
         assert "not found" in out.read_text(encoding="utf-8") and table
 
 
-def test_memory_of_the_service_group() -> None:
+def test_summary_has_memory_and_start() -> None:
     file = report_samples.pipeline()
     file |= {"memory": {"total": 220 * 2**20}, "start": {"total": 1.25}}
     card = next(card for card in cards(runs(pipeline=file)) if card.label.startswith("Memory"))
     assert (card.value, card.unit) == ("220", "MiB") and "1.25 s to start" in card.note
 
 
-def test_noise_is_told_as_it_is() -> None:
+def test_noise_is_reported() -> None:
     noisy = report_samples.pipeline()
     noisy["results"][4]["max"] = noisy["results"][4]["cycles_per_packet"] * 1.4
     line = next(noise(runs(noisy=noisy)))
@@ -208,14 +210,14 @@ def test_noise_is_told_as_it_is() -> None:
     assert once == "Measured once each, so the noise is not known: once.json."
 
 
-def test_what_disturbed_is_told() -> None:
+def test_disturbed_trials_are_reported() -> None:
     found = runs(throughput=report_samples.throughput(), latency=report_samples.latency())
     lines = list(disturbed(found))
     assert lines[0] == ("throughput.json: 20 trials: 5 failed, 5 disturbed, 5 traffic, 5 passed.")
     assert "in 2 of 20 results" in lines[-1]
 
 
-def test_circumstances() -> None:
+def test_circumstances_are_reported() -> None:
     file = report_samples.pipeline()
     file["host"] |= {"cpus": 2, "hypervisor": {"present": True}, "software": {"dirty": True}}
     other = report_samples.latency()
@@ -229,7 +231,7 @@ def test_circumstances() -> None:
     assert "virtual" not in text and "CPUs" not in text and "different" not in text
 
 
-def test_two_runs_of_a_kind_have_letters(tmp_path: Path) -> None:
+def test_runs_of_one_kind_have_letters(tmp_path: Path) -> None:
     files = {"before": report_samples.pipeline(), "after": report_samples.pipeline(0.5)}
     assert [run.letter for run in runs(**files)] == ["A", "B"]
     assert [run.letter for run in runs(only=report_samples.pipeline())] == [""]
@@ -240,8 +242,7 @@ def test_two_runs_of_a_kind_have_letters(tmp_path: Path) -> None:
     assert "one thread, run B, after.json" in markdown
 
 
-def test_an_interrupted_run_without_results(tmp_path: Path) -> None:
-    """What is there is told, and nothing fails for what is not."""
+def test_interrupted_run_without_results_is_reported(tmp_path: Path) -> None:
     for kind, file in report_samples.all_kinds().items():
         early = {**file, "complete": False, "results": [], "configuration": ""}
         paths = store(tmp_path, {kind: early | {"host": {"cpu": "A core"}}})
@@ -250,8 +251,8 @@ def test_an_interrupted_run_without_results(tmp_path: Path) -> None:
         assert "was interrupted: it holds nothing" in out.read_text(encoding="utf-8")
 
 
-def test_results_that_are_few(tmp_path: Path) -> None:
-    """One result of each kind, without the keys that may be left out."""
+def test_optional_keys_may_be_missing(tmp_path: Path) -> None:
+    """Each file has one result, without optional keys."""
     optional = {"values", "threads", "core_cycles_per_packet", "mpps", "bound_by", "pipeline_us"}
     optional |= {"memory_bytes", "memory_bytes_per_modem", "start_seconds", "disturbed", "ratio"}
     optional |= {"share_of_round_trip", "rte_sched", "rte_sched_turns", "priorities"}
@@ -266,7 +267,7 @@ def test_results_that_are_few(tmp_path: Path) -> None:
     assert "is no published profile" in out.read_text(encoding="utf-8")
 
 
-def test_the_profile_is_cut_and_whole(tmp_path: Path) -> None:
+def test_profile_is_shown_shortened_and_downloaded_whole(tmp_path: Path) -> None:
     name = "6ofdm-0sc-qam_30cms_aes"
     profile = report_configuration.published(name)
     assert profile is not None and report_configuration.published("of-my-own") is None
@@ -281,7 +282,7 @@ def test_the_profile_is_cut_and_whole(tmp_path: Path) -> None:
     assert gzip.decompress(data).decode() == profile.text
 
 
-def test_a_configuration_of_ones_own_has_its_keys_masked(tmp_path: Path) -> None:
+def test_keys_of_own_configuration_are_masked(tmp_path: Path) -> None:
     profile = report_configuration.published("1ofdm-0sc-qam_4cms_aes")
     assert profile is not None
     path = tmp_path / "mine.yaml"
@@ -298,14 +299,14 @@ def test_a_configuration_of_ones_own_has_its_keys_masked(tmp_path: Path) -> None
     assert 'key: "masked"' in page and str(tmp_path) not in page
 
 
-def test_lines_of_channels() -> None:
+def test_lines_of_channel_rates() -> None:
     assert figures_throughput.limits(4) == [1, 2]
     assert figures_throughput.limits(12) == [1, 2, 3, 4, 5, 6]
     assert figures_throughput.limits(20) == [2, 4, 6, 8, 10]
     assert figures_throughput.limits(0.5) == [1]
 
 
-def test_a_curve_of_percentiles() -> None:
+def test_percentile_curve() -> None:
     histogram = [[1.0, 90], [2.0, 9], [5.0, 1]]
     points = figures_latency.curve({"histogram": histogram})
     assert [us for _, us in points] == [1.0, 2.0, 5.0]
@@ -332,15 +333,15 @@ def test_a_curve_of_percentiles() -> None:
         (True, "yes"),
     ],
 )
-def test_numbers(value: float | None, text: str) -> None:
+def test_numbers_have_three_digits(value: float | None, text: str) -> None:
     assert number(value) == text
 
 
-def test_mistakes_are_one_line(tmp_path: Path, expect_error: ExpectError) -> None:
+def test_wrong_files_are_refused(tmp_path: Path, expect_error: ExpectError) -> None:
     (good,) = store(tmp_path, {"good": report_samples.pipeline()})
     bad = tmp_path / "bad.json"
     bad.write_text('{"schema": 3}')
-    for words, said in (
+    for words, error in (
         ([str(bad)], "schema: found 3, allowed: 1"),
         ([str(tmp_path / "none.json")], "No such file"),
         ([good, "-o", str(tmp_path / "out.pdf")], "found .pdf, allowed: .html"),
@@ -348,21 +349,21 @@ def test_mistakes_are_one_line(tmp_path: Path, expect_error: ExpectError) -> Non
         ([good, "-o", str(tmp_path / "good.html")], "would write over"),
         ([good, "--config", str(tmp_path / "none.yaml")], "--config"),
     ):
-        expect_error(said, "report", *words)
+        expect_error(error, "report", *words)
     assert results.read(good)["kind"] == "pipeline"
 
 
-def test_without_matplotlib(
+def test_missing_matplotlib_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    load = importlib.import_module
+    import_module = importlib.import_module
 
-    def missing_one(name: str) -> Any:
+    def import_without_matplotlib(name: str) -> Any:
         if name == "matplotlib":
             raise ModuleNotFoundError(name=name)
-        return load(name)
+        return import_module(name)
 
-    monkeypatch.setattr("vcmts.report.figures.importlib.import_module", missing_one)
+    monkeypatch.setattr("vcmts.report.figures.importlib.import_module", import_without_matplotlib)
     (good,) = store(tmp_path, {"good": report_samples.pipeline()})
     assert main(["report", good, "-o", str(tmp_path / "out.html")]) == 2
     assert "run devtools/install-deps plot" in capsys.readouterr().err

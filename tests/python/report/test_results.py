@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Stored measurements: what is written is read again, and what is none says where and why."""
+"""Tests results.py: stored measurements are read and written, and invalid ones are refused in one
+line with path and reason."""
 
 import copy
 import json
@@ -25,12 +26,12 @@ def store(folder: Path, file: Json) -> Path:
     return path
 
 
-def test_the_schema_is_one() -> None:
+def test_schema_is_valid() -> None:
     Draft202012Validator.check_schema(results.schema())
 
 
 @pytest.mark.parametrize("kind", results.KINDS)
-def test_every_kind_is_read(kind: str, tmp_path: Path) -> None:
+def test_all_kinds_are_read(kind: str, tmp_path: Path) -> None:
     file = report_samples.all_kinds()[kind]
     assert results.read(store(tmp_path, file)) == file
     interrupted = {**file, "complete": False, "results": [], "host": {"cpu": "A core"}}
@@ -38,13 +39,13 @@ def test_every_kind_is_read(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", results.KINDS)
-def test_more_keys_are_allowed(kind: str, tmp_path: Path) -> None:
+def test_unknown_keys_are_allowed(kind: str, tmp_path: Path) -> None:
     file = report_samples.all_kinds()[kind]
-    file["results"][0]["of_tomorrow"] = [1, {"a": None}]
+    file["results"][0]["future_key"] = [1, {"a": None}]
     assert results.read(store(tmp_path, file)) == file
 
 
-def test_a_report_holds_measurements(tmp_path: Path) -> None:
+def test_measurements_of_report_are_validated(tmp_path: Path) -> None:
     whole: Json = {"schema": 1, "kind": "report", "runs": [report_samples.pipeline()]}
     assert results.read(store(tmp_path, whole)) == whole
     whole["runs"][0]["results"][2]["min"] = None
@@ -58,8 +59,9 @@ def damaged(kind: str, change: Callable[[Json], Any]) -> Json:
     return file
 
 
-def at(*path: str | int, value: Any = None) -> Callable[[Json], None]:
-    """Sets what is at the path; takes it away where no value is given."""
+def put(*path: str | int, value: Any = None) -> Callable[[Json], None]:
+    """Returns a function that sets the value at the path, or deletes the key if there is no
+    value."""
 
     def change(file: Json) -> None:
         inner: Any = file
@@ -74,56 +76,68 @@ def at(*path: str | int, value: Any = None) -> Callable[[Json], None]:
 
 
 WRONG = (
-    ("pipeline", at("results", 1, "min", value="few"), 'results[1].min: found "few", allowed: num'),
-    ("pipeline", at("results", 0, "cycles_per_packet", value=-1), "found -1, allowed: 0 and more"),
-    ("pipeline", at("results", 0, "stages"), "results[0].stages: missing"),
     (
         "pipeline",
-        at("results", 0, "direction", value="sideways"),
+        put("results", 1, "min", value="few"),
+        'results[1].min: found "few", allowed: num',
+    ),
+    ("pipeline", put("results", 0, "cycles_per_packet", value=-1), "found -1, allowed: 0 and more"),
+    ("pipeline", put("results", 0, "stages"), "results[0].stages: missing"),
+    (
+        "pipeline",
+        put("results", 0, "direction", value="sideways"),
         'direction: found "sideways", allowed: downstream, upstream',
     ),
-    ("pipeline", at("results", 0, "runs", value=0), "runs: found 0, allowed: 1 and more"),
-    ("pipeline", at("host", "tsc_hz"), "host.tsc_hz: missing"),
-    ("pipeline", at("host", "core_hz", value=0), "core_hz: found 0, allowed: more than 0"),
-    ("pipeline", at("complete"), "complete: missing"),
-    ("pipeline", at("kind", value="speed"), 'kind: found "speed", allowed: pipeline, cost, sched'),
-    ("pipeline", at("results", value={}), "results: found {}, allowed: a list"),
-    ("pipeline", at("fits", 0, "fixed", value="a"), 'fits[0].fixed: found "a", allowed: number'),
-    ("cost", at("results", 0, "what", value="fish"), 'what: found "fish", allowed: modems, filter'),
-    ("cost", at("results", 0, "value"), "results[0].value: missing"),
+    ("pipeline", put("results", 0, "runs", value=0), "runs: found 0, allowed: 1 and more"),
+    ("pipeline", put("host", "tsc_hz"), "host.tsc_hz: missing"),
+    ("pipeline", put("host", "core_hz", value=0), "core_hz: found 0, allowed: more than 0"),
+    ("pipeline", put("complete"), "complete: missing"),
+    ("pipeline", put("kind", value="speed"), 'kind: found "speed", allowed: pipeline, cost, sched'),
+    ("pipeline", put("results", value={}), "results: found {}, allowed: a list"),
+    ("pipeline", put("fits", 0, "fixed", value="a"), 'fits[0].fixed: found "a", allowed: number'),
+    (
+        "cost",
+        put("results", 0, "what", value="fish"),
+        'what: found "fish", allowed: modems, filter',
+    ),
+    ("cost", put("results", 0, "value"), "results[0].value: missing"),
     (
         "scheduler",
-        at("results", 0, "dropped", value=1.5),
+        put("results", 0, "dropped", value=1.5),
         "dropped: found 1.5, allowed: 1 and less",
     ),
-    ("scheduler", at("results", 3, "rte_sched", "min"), "results[3].rte_sched.min: missing"),
-    ("throughput", at("results", 0, "gbps", "total"), "results[0].gbps.total: missing"),
-    ("throughput", at("results", 0, "trials", 1, "verdict"), "trials[1].verdict: missing"),
-    ("throughput", at("results", 0, "bound_by", value="moon"), 'found "moon", allowed: data plane'),
-    ("latency", at("results", 2, "end_to_end_us", "p99"), "results[2].end_to_end_us.p99: missing"),
-    ("latency", at("results", 0, "load", value=0), "load: found 0, allowed: more than 0"),
+    ("scheduler", put("results", 3, "rte_sched", "min"), "results[3].rte_sched.min: missing"),
+    ("throughput", put("results", 0, "gbps", "total"), "results[0].gbps.total: missing"),
+    ("throughput", put("results", 0, "trials", 1, "verdict"), "trials[1].verdict: missing"),
+    (
+        "throughput",
+        put("results", 0, "bound_by", value="moon"),
+        'found "moon", allowed: data plane',
+    ),
+    ("latency", put("results", 2, "end_to_end_us", "p99"), "results[2].end_to_end_us.p99: missing"),
+    ("latency", put("results", 0, "load", value=0), "load: found 0, allowed: more than 0"),
     (
         "latency",
-        at("results", 0, "end_to_end_us", "histogram", 0, value=[1.5]),
+        put("results", 0, "end_to_end_us", "histogram", 0, value=[1.5]),
         "results[0].end_to_end_us.histogram[0]: found [1.5], allowed: a list of 2 and more",
     ),
 )
 
 
-@pytest.mark.parametrize(("kind", "change", "said"), WRONG, ids=[said for _, _, said in WRONG])
-def test_one_line_says_what_is_wrong(
-    kind: str, change: Callable[[Json], None], said: str, tmp_path: Path
+@pytest.mark.parametrize(("kind", "change", "error"), WRONG, ids=[error for _, _, error in WRONG])
+def test_damaged_file_is_refused(
+    kind: str, change: Callable[[Json], None], error: str, tmp_path: Path
 ) -> None:
     path = store(tmp_path, damaged(kind, change))
     with pytest.raises(MistakeError) as caught:
         results.read(path)
     message = str(caught.value)
     assert message.startswith(f"{path}: ") and "\n" not in message
-    assert said in message
+    assert error in message
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "error"),
     [
         ("", "no JSON"),
         ("{", "no JSON"),
@@ -137,15 +151,15 @@ def test_one_line_says_what_is_wrong(
         ('{"schema": 1, "kind": "report", "runs": []}', "runs: found [], allowed: a list of 1"),
     ],
 )
-def test_what_is_no_measurement(text: str, said: str, tmp_path: Path) -> None:
+def test_other_json_is_refused(text: str, error: str, tmp_path: Path) -> None:
     path = tmp_path / "file.json"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(MistakeError) as caught:
         results.read(path)
-    assert said in str(caught.value) and "\n" not in str(caught.value)
+    assert error in str(caught.value) and "\n" not in str(caught.value)
 
 
-def test_a_file_that_is_not_there_or_no_text(tmp_path: Path) -> None:
+def test_missing_and_binary_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(MistakeError, match="No such file"):
         results.read(tmp_path / "none.json")
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
@@ -153,7 +167,7 @@ def test_a_file_that_is_not_there_or_no_text(tmp_path: Path) -> None:
         results.read(tmp_path / "bytes")
 
 
-def test_what_is_written_is_read(tmp_path: Path) -> None:
+def test_written_measurement_is_read(tmp_path: Path) -> None:
     sample = report_samples.pipeline()
     path = tmp_path / "bench.json"
     measured = results.Measurement(
@@ -169,7 +183,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["bench.json"]
 
 
-def test_commands_do_not_tell_whose_machine_it_was() -> None:
+def test_commands_have_no_folders() -> None:
     folder = os.path.join(os.sep + "home", "someone", "work")
     words = ["vcmts", "--config", f"{folder}/sg.yaml", f"--json={folder}/a.json", "a/b.json"]
     words += [f"net_memif0,socket={folder}/x.sock,id=0", "0000:3b:00.1", "84:15,256:10"]
@@ -179,8 +193,8 @@ def test_commands_do_not_tell_whose_machine_it_was() -> None:
     ]
 
 
-def test_a_device_is_written_to_and_stays_one(tmp_path: Path) -> None:
-    """As root, `--json /dev/null` would replace it for the whole system."""
+def test_device_is_not_replaced(tmp_path: Path) -> None:
+    """As root, `--json /dev/null` would replace the device."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -191,25 +205,25 @@ def test_a_device_is_written_to_and_stays_one(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
 
 
-def test_a_link_stays_one(tmp_path: Path) -> None:
+def test_symlink_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "link.json").symlink_to("target.json")
     results.write_whole(tmp_path / "link.json", "figures")
     assert (tmp_path / "link.json").is_symlink()
     assert (tmp_path / "target.json").read_text() == "figures"
 
 
-def test_whether_a_file_can_be_written_is_asked_without_a_trace(tmp_path: Path) -> None:
-    """An empty file would be taken for a result that is broken."""
+def test_check_for_writable_file_creates_none(tmp_path: Path) -> None:
+    """An empty file would be read as an invalid result."""
     writable(str(tmp_path / "new.json"))
     assert not (tmp_path / "new.json").exists()
-    (tmp_path / "old.json").write_text("kept")
+    (tmp_path / "old.json").write_text("unchanged")
     writable(str(tmp_path / "old.json"))
-    assert (tmp_path / "old.json").read_text() == "kept"
+    assert (tmp_path / "old.json").read_text() == "unchanged"
     with pytest.raises(MistakeError, match="choose another file"):
         writable(str(tmp_path / "missing" / "new.json"))
 
 
-def test_a_mix_of_a_file_tells_no_folder() -> None:
+def test_mix_from_file_has_no_folder() -> None:
     one = {
         "point": "@sizes.txt",
         "mix": "@/srv/mine/sizes.txt",
