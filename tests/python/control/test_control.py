@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts control against a service that says what it is told to."""
+"""Tests `vcmts control` against a simulated service, a thread that answers requests on a Unix
+socket."""
 
 import argparse
 import json
@@ -39,7 +40,7 @@ SAMPLES = [{"name": f"vcmts_{n}_total", "labels": {}, "value": n} for n in range
 
 
 def metrics_part(params: dict[str, Any]) -> dict[str, Any]:
-    """Four of ten samples at a time; of the names `odd` and `stuck` parts are none."""
+    """Returns four of ten samples. For the names `odd` and `stuck`, later parts are invalid."""
     names, first = params.get("names", [""]), params.get("first", 0)
     if first and names == ["odd"]:
         return {"uptime": 1.5}
@@ -48,8 +49,8 @@ def metrics_part(params: dict[str, Any]) -> dict[str, Any]:
     return part | ({"next": following} if following < len(SAMPLES) else {})
 
 
-def serve(listener: socket.socket, heard: list[Any]) -> None:
-    """One request a connection at most: who sends `end` is not answered."""
+def serve(listener: socket.socket, received: list[Any]) -> None:
+    """Answers connections one by one. A request `end` closes its connection."""
     decoder = json.JSONDecoder()
     while True:
         try:
@@ -65,7 +66,7 @@ def serve(listener: socket.socket, heard: list[Any]) -> None:
                 except ValueError:
                     continue
                 text = ""
-                heard.append(request)
+                received.append(request)
                 if isinstance(request, list):
                     answer: Any = [answer_to(one) for one in request]
                 elif request["method"] == "end":
@@ -79,125 +80,130 @@ def serve(listener: socket.socket, heard: list[Any]) -> None:
 
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[tuple[Path, list[Any]]]:
-    path, heard = tmp_path / "control.sock", list[Any]()
+    path, received = tmp_path / "control.sock", list[Any]()
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         listener.bind(str(path))
         listener.listen()
-        thread = threading.Thread(target=serve, args=(listener, heard), daemon=True)
+        thread = threading.Thread(target=serve, args=(listener, received), daemon=True)
         thread.start()
-        yield path, heard
+        yield path, received
         listener.shutdown(socket.SHUT_RDWR)
     thread.join()
 
 
-def test_calls_are_answered_in_order(service: tuple[Path, list[Any]]) -> None:
-    path, heard = service
+def test_calls_get_their_results(service: tuple[Path, list[Any]]) -> None:
+    path, received = service
     with Client(path) as client:
         assert client.call("echo", a=1, b=[2]) == {"a": 1, "b": [2]}
         assert client.call("echo") == {}
-    assert [request["id"] for request in heard] == [1, 2]
-    assert heard[0] == {"jsonrpc": "2.0", "method": "echo", "params": {"a": 1, "b": [2]}, "id": 1}
+    assert [request["id"] for request in received] == [1, 2]
+    assert received[0] == {
+        "jsonrpc": "2.0",
+        "method": "echo",
+        "params": {"a": 1, "b": [2]},
+        "id": 1,
+    }
 
 
-def test_a_refusal_has_its_words(service: tuple[Path, list[Any]]) -> None:
+def test_error_has_code_and_message(service: tuple[Path, list[Any]]) -> None:
     with Client(service[0]) as client, pytest.raises(RefusedError, match="there is none") as found:
         client.call("refuse")
     assert found.value.code == -32000
 
 
-def test_several_at_once(service: tuple[Path, list[Any]]) -> None:
+def test_batch_has_results_and_errors(service: tuple[Path, list[Any]]) -> None:
     with Client(service[0]) as client:
         first, second = client.calls([("echo", {"a": 1}), ("refuse", {})])
     assert first == {"a": 1}
     assert isinstance(second, RefusedError)
 
 
-def test_metrics_in_parts_are_one_answer(service: tuple[Path, list[Any]]) -> None:
-    path, heard = service
+def test_parts_of_metrics_are_joined(service: tuple[Path, list[Any]]) -> None:
+    path, received = service
     whole = {"uptime": 1.5, "samples": SAMPLES}
     with Client(path) as client:
         assert metrics.metrics(client, names=["vcmts_"]) == whole
         assert metrics.complete(client, {"uptime": 1, "samples": []}, {})["samples"] == []
-    asked = [request["params"] for request in heard]
-    assert asked == [{"names": ["vcmts_"]} | first for first in ({}, {"first": 4}, {"first": 8})]
+    requests = [request["params"] for request in received]
+    assert requests == [{"names": ["vcmts_"]} | first for first in ({}, {"first": 4}, {"first": 8})]
 
 
 @pytest.mark.parametrize(("names", "why"), [("odd", "no samples"), ("stuck", "not behind 4")])
-def test_metrics_whose_parts_are_none(
+def test_invalid_parts_of_metrics_are_refused(
     service: tuple[Path, list[Any]], names: str, why: str
 ) -> None:
     with Client(service[0]) as client, pytest.raises(metrics.PartsError, match=why):
         metrics.metrics(client, names=[names])
 
 
-def test_top_has_all_parts(service: tuple[Path, list[Any]]) -> None:
+def test_top_reads_all_parts(service: tuple[Path, list[Any]]) -> None:
     path, _ = service
     with Client(path) as client:
-        told = source.ask(client, source.Wish("1", modems=True))
-    assert told.modems is not None
-    assert len(told.server.values) == len(told.modems.values) == len(SAMPLES)
+        answer = source.ask(client, source.Wish("1", modems=True))
+    assert answer.modems is not None
+    assert len(answer.server.values) == len(answer.modems.values) == len(SAMPLES)
 
 
-def test_all_metrics_are_printed(
+def test_metrics_are_printed_whole(
     service: tuple[Path, list[Any]], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """But for those of whom a part is asked for."""
-    assert called(service[0], "metrics.get", as_json=True) == 0
+    """A request with `first` prints one part."""
+    assert run_control(service[0], "metrics.get", as_json=True) == 0
     assert json.loads(capsys.readouterr().out) == {"uptime": 1.5, "samples": SAMPLES}
-    assert called(service[0], "metrics.get", '{"first": 4}', as_json=True) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["next"], len(told["samples"])) == (8, 4)
-    assert called(service[0], "metrics.get", "names=[stuck]") == 1
+    assert run_control(service[0], "metrics.get", '{"first": 4}', as_json=True) == 0
+    part = json.loads(capsys.readouterr().out)
+    assert (part["next"], len(part["samples"])) == (8, 4)
+    assert run_control(service[0], "metrics.get", "names=[stuck]") == 1
     assert "next is not behind 4" in capsys.readouterr().err
 
 
-def test_a_service_that_ends(service: tuple[Path, list[Any]]) -> None:
+def test_closed_connection_is_an_error(service: tuple[Path, list[Any]]) -> None:
     with Client(service[0]) as client, pytest.raises(ClosedError):
         client.call("end")
 
 
-def called(path: Path, *words: str, as_json: bool = False) -> int:
+def run_control(path: Path, *words: str, as_json: bool = False) -> int:
     parser = argparse.ArgumentParser()
     command.add_arguments(parser)
-    given = [*words, "--socket", str(path)] + (["--json"] if as_json else [])
-    return command.main(parser.parse_args(given))
+    arguments = [*words, "--socket", str(path)] + (["--json"] if as_json else [])
+    return command.main(parser.parse_args(arguments))
 
 
-def test_values_are_those_of_a_file(
+def test_value_may_be_a_file(
     service: tuple[Path, list[Any]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path, heard = service
+    path, received = service
     modem = tmp_path / "modem.yaml"
     modem.write_text("mac: 02:01:00:00:00:09\naddresses: [10.0.0.9]\n", encoding="utf-8")
     words = ("modem.add", "group=1", "rate=1.5 Gbps", f"modem=@{modem}", "list=[1, 2]")
-    assert called(path, *words, as_json=True) == 0
+    assert run_control(path, *words, as_json=True) == 0
     expected = {
         "group": "1",
         "rate": "1.5 Gbps",
         "modem": {"mac": "02:01:00:00:00:09", "addresses": ["10.0.0.9"]},
         "list": ["1", "2"],
     }
-    assert heard[0]["params"] == expected
+    assert received[0]["params"] == expected
     assert json.loads(capsys.readouterr().out) == expected
 
 
 def test_methods_are_listed(
     service: tuple[Path, list[Any]], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert called(service[0]) == 0
+    assert run_control(service[0]) == 0
     out = capsys.readouterr().out
     assert "group.drain" in out and "group [wait]" in out and "no more comes in" in out
 
 
-def test_a_refusal_is_the_exit_status(
+def test_error_exits_with_1(
     service: tuple[Path, list[Any]], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert called(service[0], "refuse") == 1
+    assert run_control(service[0], "refuse") == 1
     assert "modem: there is none" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "error"),
     [
         (("echo", "group"), "allowed: KEY=VALUE"),
         (("echo", "=1"), "allowed: KEY=VALUE"),
@@ -211,60 +217,62 @@ def test_a_refusal_is_the_exit_status(
         (("echo", "a=@/no/such/file"), "a: .*No such file"),
     ],
 )
-def test_mistakes(service: tuple[Path, list[Any]], words: tuple[str, ...], told: str) -> None:
-    with pytest.raises(MistakeError, match=told):
-        called(service[0], *words)
+def test_wrong_parameters_are_refused(
+    service: tuple[Path, list[Any]], words: tuple[str, ...], error: str
+) -> None:
+    with pytest.raises(MistakeError, match=error):
+        run_control(service[0], *words)
     assert service[1] == []
 
 
-def test_nobody_is_there(tmp_path: Path) -> None:
+def test_missing_socket_is_refused(tmp_path: Path) -> None:
     with pytest.raises(MistakeError, match="No such file"):
-        called(tmp_path / "none.sock", "echo")
+        run_control(tmp_path / "none.sock", "echo")
 
 
 @contextmanager
-def listening(path: Path) -> Iterator[Path]:
+def listen(path: Path) -> Iterator[Path]:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         listener.bind(str(path))
         listener.listen()
         yield path
 
 
-def test_the_only_one_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever else lies there, and those that have left their file."""
+def test_only_socket_in_service_is_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other files, and sockets of ended processes, are ignored."""
     monkeypatch.setattr(place, "folders", lambda: [tmp_path / "none", tmp_path])
-    with listening(tmp_path / "2-control.sock"):
+    with listen(tmp_path / "2-control.sock"):
         pass
     (tmp_path / "3-control.sock").touch()
     (tmp_path / "1-control.sock.lock").touch()
     with pytest.raises(MistakeError, match="no vcmtsd in service"):
         place.chosen(None)
-    with listening(tmp_path / "1-control.sock") as one, listening(tmp_path / "other.sock"):
+    with listen(tmp_path / "1-control.sock") as one, listen(tmp_path / "other.sock"):
         assert place.chosen(None) == one
         assert place.chosen(tmp_path / "x") == tmp_path / "x"
         with (
-            listening(tmp_path / "control.sock"),
+            listen(tmp_path / "control.sock"),
             pytest.raises(MistakeError, match=r"one of .*1-control\.sock, .*/control\.sock"),
         ):
             place.chosen(None)
 
 
-def test_who_has_no_time_is_there(tmp_path: Path) -> None:
-    """More wait than it takes."""
-    with listening(tmp_path / "control.sock") as path, ExitStack() as stack:
+def test_busy_service_is_in_service(tmp_path: Path) -> None:
+    """Its queue of connections is full."""
+    with listen(tmp_path / "control.sock") as path, ExitStack() as stack:
         for _ in range(1000):
-            waiting = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
-            waiting.setblocking(False)
+            client = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+            client.setblocking(False)
             try:
-                waiting.connect(str(path))
+                client.connect(str(path))
             except BlockingIOError:
                 break
         else:
-            pytest.skip("this system lets a thousand wait")
+            pytest.skip("this system queues 1,000 connections")
         assert place.served(path)
 
 
-def test_folders_by_user(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folders_follow_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"):
         monkeypatch.delenv(name, raising=False)
     private = Path(f"/tmp/vcmts-{os.getuid()}")
@@ -275,17 +283,19 @@ def test_folders_by_user(monkeypatch: pytest.MonkeyPatch) -> None:
     assert place.folders() == [Path("/run/a-service/vcmts"), Path("/run/a-service")]
 
 
-def test_all_parameters_as_json(service: tuple[Path, list[Any]]) -> None:
-    assert called(service[0], "echo", '{"a": [1, {"b": null}]}', as_json=True) == 0
+def test_parameters_may_be_json(service: tuple[Path, list[Any]]) -> None:
+    assert run_control(service[0], "echo", '{"a": [1, {"b": null}]}', as_json=True) == 0
     assert service[1][0]["params"] == {"a": [1, {"b": None}]}
 
 
 @pytest.mark.parametrize(("code", "status"), [(-32000, 1), (-32603, 1), (-32601, 2), (-32602, 2)])
-def test_whose_mistake_it_is(service: tuple[Path, list[Any]], code: int, status: int) -> None:
-    assert called(service[0], "refuse", f"code={code}") == status
+def test_exit_status_of_error_codes(
+    service: tuple[Path, list[Any]], code: int, status: int
+) -> None:
+    assert run_control(service[0], "refuse", f"code={code}") == status
 
 
-def test_an_answer_as_tables() -> None:
+def test_answer_is_printed_as_tables() -> None:
     answer = {
         "name": "a",
         "good": True,
@@ -304,6 +314,6 @@ def test_an_answer_as_tables() -> None:
     ]
 
 
-def test_rows_need_not_have_all() -> None:
+def test_missing_cells_are_dashes() -> None:
     lines = show.answer_lines({"list": [{"a": 1}, {"b": 2}]})
     assert list(lines) == ["", "list:", "  a  b", "  1  -", "  -  2"]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts telemetry beside a control socket that answers as vcmtsd does, and one of DPDK."""
+"""Tests `vcmts telemetry` against a simulated control socket and a simulated DPDK telemetry
+socket."""
 
 import argparse
 import json
@@ -38,22 +39,22 @@ BONDING = {"id": 9, "channels": 2, "packets": 4, "early_share": 0.25, "mean_skew
 GROUP = {"id": 4, "name": "elm", "modems": 300, "channels": 6, "upstream_channels": 24}
 
 
-def channel(number: int, moved: int) -> dict[str, Any]:
-    return {"id": 5, "rate": 8_000_000, "packets": number, "bytes": moved, "utilisation": 0.25}
+def channel(number: int, nbytes: int) -> dict[str, Any]:
+    return {"id": 5, "rate": 8_000_000, "packets": number, "bytes": nbytes, "utilisation": 0.25}
 
 
 class Answers:
-    """What is said to each request; counters move between two of them."""
+    """Answers requests, and records them. Byte counters grow with each request."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, dict[str, Any]]] = []
+        self.requests: list[tuple[str, dict[str, Any]]] = []
 
-    def of(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        self.asked.append((method, params))
-        moved = 1_000_000 * len(self.asked)
-        flow = FLOW | {"bytes": moved, "drops": {"flow_buffer_full": 7}}
+    def answer(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        self.requests.append((method, params))
+        nbytes = 1_000_000 * len(self.requests)
+        flow = FLOW | {"bytes": nbytes, "drops": {"flow_buffer_full": 7}}
         bonding = [BONDING | {"max_skew_us": 1.0}]
-        scheduler = {"delay": [DELAY], "channels": [channel(5, moved)], "bonding_groups": bonding}
+        scheduler = {"delay": [DELAY], "channels": [channel(5, nbytes)], "bonding_groups": bonding}
         results: dict[str, Any] = {
             "scheduler.get": scheduler,
             "flow.get": flow | {"modem": MAC} if params.get("id") == 7 else None,
@@ -61,8 +62,8 @@ class Answers:
             "group.list": {"groups": [GROUP]},
         }
         if results.get(method) is None:
-            refused = "sg.yaml: rphy.mtu: differs" if method == "config.reload" else "id: none"
-            return {"error": {"code": -32000, "message": refused}}
+            message = "sg.yaml: rphy.mtu: differs" if method == "config.reload" else "id: none"
+            return {"error": {"code": -32000, "message": message}}
         return {"result": results[method]}
 
 
@@ -76,20 +77,20 @@ def answer_all(connection: socket.socket, answers: Answers) -> None:
             except ValueError:
                 continue
             text = b""
-            answer = answers.of(request["method"], request["params"])
+            answer = answers.answer(request["method"], request["params"])
             line = {"jsonrpc": "2.0", "id": request["id"]} | answer
             connection.sendall(json.dumps(line).encode() + b"\n")
 
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """With a short name, as sockets have room for 107 bytes."""
+    """A folder with a short path: a socket path has at most 107 bytes."""
     with tempfile.TemporaryDirectory() as name:
         yield Path(name)
 
 
 @contextmanager
-def listening(path: Path, kind: socket.SocketKind, serve: Any) -> Iterator[None]:
+def listen(path: Path, kind: socket.SocketKind, serve: Any) -> Iterator[None]:
     with socket.socket(socket.AF_UNIX, kind) as listener:
         listener.bind(str(path))
         listener.listen()
@@ -98,7 +99,7 @@ def listening(path: Path, kind: socket.SocketKind, serve: Any) -> Iterator[None]
             try:
                 connection, _ = listener.accept()
             except OSError:
-                return  # nobody came before the end
+                return  # no client connected
             serve(connection)
 
         thread = threading.Thread(target=accept, daemon=True)
@@ -109,22 +110,22 @@ def listening(path: Path, kind: socket.SocketKind, serve: Any) -> Iterator[None]
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[Answers]:
+def serve_control(folder: Path) -> Iterator[Answers]:
     answers = Answers()
     stream = socket.SOCK_STREAM
-    with listening(folder / "control", stream, lambda one: answer_all(one, answers)):
+    with listen(folder / "control", stream, lambda one: answer_all(one, answers)):
         yield answers
 
 
-def run(folder: Path, *words: str) -> int:
+def run_telemetry(folder: Path, *words: str) -> int:
     parser = argparse.ArgumentParser()
     telemetry.add_arguments(parser)
-    given = [*words, "--interval", "0.01", "--socket", str(folder / "control")]
-    return telemetry.main(parser.parse_args(given))
+    arguments = [*words, "--interval", "0.01", "--socket", str(folder / "control")]
+    return telemetry.main(parser.parse_args(arguments))
 
 
 @pytest.mark.parametrize(
-    ("words", "shown"),
+    ("words", "expected"),
     [
         (["delay"], ["3", "5", "1.5", "1.0", "2.0", "4.1"]),
         (["delay", "3"], ["2.0", "1"]),
@@ -135,23 +136,23 @@ def run(folder: Path, *words: str) -> int:
         (["service-groups"], ["4", "300", "6", "24", "elm"]),
     ],
 )
-def test_tables(
-    words: list[str], shown: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
+def test_tables_have_the_reported_values(
+    words: list[str], expected: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with served(folder):
-        assert run(folder, *words) == 0
+    with serve_control(folder):
+        assert run_telemetry(folder, *words) == 0
     rows = [line.replace("│", " ").split() for line in capsys.readouterr().out.splitlines()]
-    assert any(row[: len(shown)] == shown for row in rows), rows
+    assert any(row[: len(expected)] == expected for row in rows), rows
 
 
-def test_drops_have_names() -> None:
+def test_drops_are_printed_by_name() -> None:
     assert telemetry.drops({"drops": {}}) == "none"
-    found = {"drops": {"flow_buffer_full": 1234, "wred_drop": 1}}
-    assert telemetry.drops(found) == "1,234 flow_buffer_full, 1 wred_drop"
+    flow = {"drops": {"flow_buffer_full": 1234, "wred_drop": 1}}
+    assert telemetry.drops(flow) == "1,234 flow_buffer_full, 1 wred_drop"
 
 
 @pytest.mark.parametrize(
-    ("words", "asked"),
+    ("words", "call"),
     [
         (["modem", MAC], ("modem.flows", {"mac": MAC, "group": 4})),
         (["flow", "7"], ("flow.get", {"id": 7, "group": 4})),
@@ -159,22 +160,22 @@ def test_drops_have_names() -> None:
         (["service-groups"], ("group.list", {})),
     ],
 )
-def test_which_service_group(
-    words: list[str], asked: tuple[str, dict[str, Any]], folder: Path
+def test_group_option_is_a_parameter(
+    words: list[str], call: tuple[str, dict[str, Any]], folder: Path
 ) -> None:
-    with served(folder) as answers:
-        assert run(folder, *words, "--group", "4", "--json") == 0
-        assert answers.asked == [asked]
+    with serve_control(folder) as answers:
+        assert run_telemetry(folder, *words, "--group", "4", "--json") == 0
+        assert answers.requests == [call]
 
 
-def test_rates_are_those_between_two_answers() -> None:
-    drawn = telemetry.channel_table([channel(5, 1000)], [channel(5, 501_000)], 2.0)
-    cells = [next(iter(column.cells)) for column in drawn.columns]
+def test_rates_are_computed_from_two_answers() -> None:
+    table = telemetry.channel_table([channel(5, 1000)], [channel(5, 501_000)], 2.0)
+    cells = [next(iter(column.cells)) for column in table.columns]
     assert cells == ["5", "8.00", "2.00", "25.0%", "25.0%", "5"]
 
 
 @pytest.mark.parametrize(
-    ("words", "mistake"),
+    ("words", "error"),
     [
         (["flow"], "flow: which one"),
         (["flow", "8"], "id: none"),
@@ -185,49 +186,49 @@ def test_rates_are_those_between_two_answers() -> None:
         (["reload"], "sg.yaml: rphy.mtu: differs"),
     ],
 )
-def test_mistakes(words: list[str], mistake: str, folder: Path) -> None:
-    with served(folder), pytest.raises(MistakeError, match=mistake):
-        run(folder, *words)
+def test_wrong_words_are_refused(words: list[str], error: str, folder: Path) -> None:
+    with serve_control(folder), pytest.raises(MistakeError, match=error):
+        run_telemetry(folder, *words)
 
 
 @contextmanager
 def dpdk_socket(folder: Path, pid: int) -> Iterator[None]:
-    """Which knows /info alone."""
+    """A DPDK telemetry socket that answers only /info."""
 
     def serve(connection: socket.socket) -> None:
         with connection:
             connection.send(json.dumps({"pid": pid, "max_output_len": 16384}).encode())
-            while asked := connection.recv(1024).decode():
-                answer = {asked: {"pid": pid} if asked == "/info" else None}
+            while request := connection.recv(1024).decode():
+                answer = {request: {"pid": pid} if request == "/info" else None}
                 connection.send(json.dumps(answer).encode())
 
-    place = folder / f"vcmtsd-{pid}"
-    place.mkdir()
-    with listening(place / dpdk.SOCKET, socket.SOCK_SEQPACKET, serve):
+    runtime = folder / f"vcmtsd-{pid}"
+    runtime.mkdir()
+    with listen(runtime / dpdk.SOCKET, socket.SOCK_SEQPACKET, serve):
         yield
 
 
-def test_which_one(
+def test_dpdk_command_goes_to_the_chosen_process(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What is asked in DPDK's words, of several processes."""
+    """Commands of DPDK's telemetry, with several processes."""
     monkeypatch.setattr(dpdk, "folders", lambda: [folder / "none", folder])
     with pytest.raises(MistakeError, match="no vcmtsd in service"):
-        run(folder, "/info")
+        run_telemetry(folder, "/info")
     with dpdk_socket(folder, 31):
-        pass  # it has ended, and its socket is left behind
+        pass  # the process ends, and its socket file remains
     with dpdk_socket(folder, 32):
-        assert run(folder, "/info") == 0
-    several = pytest.raises(MistakeError, match="33, 34")
-    with dpdk_socket(folder, 33), dpdk_socket(folder, 34), several:
-        run(folder, "/info")
+        assert run_telemetry(folder, "/info") == 0
+    ambiguous = pytest.raises(MistakeError, match="33, 34")
+    with dpdk_socket(folder, 33), dpdk_socket(folder, 34), ambiguous:
+        run_telemetry(folder, "/info")
     with dpdk_socket(folder, 35), dpdk_socket(folder, 36):
-        assert run(folder, "/info", "--pid", "36") == 0
+        assert run_telemetry(folder, "/info", "--pid", "36") == 0
     with dpdk_socket(folder, 37), pytest.raises(MistakeError, match="no answer"):
-        run(folder, "/no/such")
-    said = capsys.readouterr()
-    assert [json.loads(text) for text in said.out.replace("}\n{", "}\0{").split("\0")] == [
+        run_telemetry(folder, "/no/such")
+    captured = capsys.readouterr()
+    assert [json.loads(text) for text in captured.out.replace("}\n{", "}\0{").split("\0")] == [
         {"pid": 32},
         {"pid": 36},
     ]
-    assert said.err == ""
+    assert captured.err == ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts top: figures out of two answers."""
+"""Tests the figures that `vcmts top` computes from two answers to metrics.get."""
 
 import json
 import math
@@ -16,20 +16,20 @@ from vcmts.top.samples import Answer, Between, OddAnswerError, answer_of, percen
 from vcmts.top.words import bar, bits, clock, lasting, printable, short
 
 
-def told(seconds: float, groups: tuple[int, ...] = (1, 2, 10), **params: Any) -> Answer:
+def answer_at(seconds: float, groups: tuple[int, ...] = (1, 2, 10), **params: Any) -> Answer:
     return answer_of(json.loads(json.dumps(metrics_get(seconds, groups, params))))
 
 
 def figures(first: float = 100, second: float = 102) -> Figures:
-    return model.figures(told(first), told(second))
+    return model.figures(answer_at(first), answer_at(second))
 
 
-def simple(value: float, uptime: float, name: str = "x_total", **labels: str) -> Answer:
+def one_sample(value: float, uptime: float, name: str = "x_total", **labels: str) -> Answer:
     sample = {"name": name, "labels": labels, "value": value}
     return answer_of({"uptime": uptime, "samples": [sample]})
 
 
-def test_rates_are_differences() -> None:
+def test_rates_are_computed_from_differences() -> None:
     found = figures()
     assert [group.id for group in found.groups] == ["1", "2", "10"], "by number"
     group = found.groups[1]
@@ -42,7 +42,7 @@ def test_rates_are_differences() -> None:
     assert found.sums["downstream"] == (13 * PACKETS * BYTES * 8, 13 * PACKETS, 12 * 10)
 
 
-def test_stages_are_in_the_order_of_travel_and_cost_cycles() -> None:
+def test_stages_are_in_pipeline_order_with_cycles() -> None:
     up = figures().groups[0].directions["upstream"]
     assert tuple(stage.name for stage in up.stages) == UP
     assert [stage.cycles for stage in up.stages] == [10 * n for n in range(1, len(UP) + 1)]
@@ -50,7 +50,7 @@ def test_stages_are_in_the_order_of_travel_and_cost_cycles() -> None:
     assert up.cycles == 10 * sum(range(1, len(UP) + 1))
 
 
-def test_drops_are_those_that_happened_the_most_frequent_first() -> None:
+def test_drops_are_sorted_by_rate() -> None:
     down = figures().groups[1].directions["downstream"]
     assert [(drop.reason, drop.rate) for drop in down.drops] == [
         ("filter_deny", 10),
@@ -63,7 +63,7 @@ def test_drops_are_those_that_happened_the_most_frequent_first() -> None:
     assert (port.reason, port.total, port.rate) == ("net_memif0 missed", 510, 5)
 
 
-def test_delays_are_of_the_time_between() -> None:
+def test_delays_are_those_between_the_answers() -> None:
     group = figures().groups[0]
     assert group.delay.rate == PACKETS
     assert group.delay.p50 == pytest.approx(1e-5)
@@ -74,7 +74,7 @@ def test_delays_are_of_the_time_between() -> None:
     assert group.directions["upstream"].latency.rate == 10
 
 
-def test_workers_and_channels() -> None:
+def test_workers_and_channels_have_shares() -> None:
     found = figures()
     assert [worker.core for worker in found.workers] == ["1", "10"]
     worker = found.workers[0]
@@ -86,7 +86,7 @@ def test_workers_and_channels() -> None:
 
 
 def test_one_answer_has_no_rates() -> None:
-    answer = told(100)
+    answer = answer_at(100)
     found = model.figures(answer, answer)
     down = found.groups[1].directions["downstream"]
     assert found.seconds == 0 and down.in_bits is None and down.cycles is None
@@ -95,25 +95,25 @@ def test_one_answer_has_no_rates() -> None:
     assert found.groups[0].delay.p99 is None
 
 
-def test_a_counter_that_starts_again() -> None:
-    between = Between(simple(1000, 10), simple(40, 12))
+def test_rate_of_restarted_counter() -> None:
+    between = Between(one_sample(1000, 10), one_sample(40, 12))
     assert between.rate("x_total") == 20
     assert between.increase("x_total") == 40
 
 
-def test_a_server_that_starts_again_has_no_rates() -> None:
-    assert Between(simple(1000, 10), simple(40, 2)).rate("x_total") is None
-    found = model.figures(told(1000), told(3))
+def test_restarted_server_has_no_rates() -> None:
+    assert Between(one_sample(1000, 10), one_sample(40, 2)).rate("x_total") is None
+    found = model.figures(answer_at(1000), answer_at(3))
     assert found.seconds == 0 and found.groups[0].directions["downstream"].in_bits is None
 
 
-def test_groups_that_come_and_go() -> None:
-    found = model.figures(told(100, (1, 2)), told(102, (2, 7)))
+def test_added_and_removed_groups() -> None:
+    found = model.figures(answer_at(100, (1, 2)), answer_at(102, (2, 7)))
     assert [group.id for group in found.groups] == ["2", "7"]
     new = found.groups[1].directions["downstream"]
     assert new.in_bits is None and new.dropped is None and new.cycles is None
     assert new.dropped_total == 12 * 6 * 102
-    assert found.sums["downstream"][1] == 2 * PACKETS, "of those that are known"
+    assert found.sums["downstream"][1] == 2 * PACKETS, "the sum of groups in both answers"
 
 
 def test_a_group_without_an_upstream() -> None:
@@ -124,26 +124,26 @@ def test_a_group_without_an_upstream() -> None:
     assert list(group.directions) == ["downstream"]
 
 
-def test_modems_and_flows() -> None:
-    wanted: dict[str, Any] = {"group": "2", "modems": True}
-    found = modems.modems(told(10, **wanted), told(12, **wanted))
+def test_modems_and_flows_have_rates() -> None:
+    query: dict[str, Any] = {"group": "2", "modems": True}
+    found = modems.modems(answer_at(10, **query), answer_at(12, **query))
     assert [modem.mac for modem in found] == [mac(2, number) for number in (1, 2, 3)]
     assert (found[2].bits, found[2].packets, found[2].dropped) == (24e6, 3000, 2)
     assert (found[2].waiting, found[2].active) == (3, 1)
     one: dict[str, Any] = {"group": "2", "modem": mac(2, 3)}
-    flows = modems.flows(told(10, **one), told(12, **one), mac(2, 3))
+    flows = modems.flows(answer_at(10, **one), answer_at(12, **one), mac(2, 3))
     assert [flow.sfid for flow in flows] == ["2", "11"]
     assert (flows[1].bits, flows[1].limit, flows[1].dropped) == (8.8e6, 2e7, 9)
     assert flows[1].delay == pytest.approx(5 / 1100)
     assert flows[1].probability == 0.015
-    assert modems.flows(told(10, **one), told(12, **one), "02:00:00:00:00:00") == ()
+    assert modems.flows(answer_at(10, **one), answer_at(12, **one), "02:00:00:00:00:00") == ()
 
 
-def test_what_is_asked_for_is_enough() -> None:
-    """The names that are asked for leave nothing out that is shown."""
+def test_requested_names_are_sufficient() -> None:
+    """Figures from the requested names are those from all names."""
     whole = figures()
     names = list(model.NAMES)
-    assert model.figures(told(100, names=names), told(102, names=names)) == whole
+    assert model.figures(answer_at(100, names=names), answer_at(102, names=names)) == whole
     assert source.Wish("2", modem=mac(2, 1)).requests()[1][1]["modem"] == mac(2, 1)
 
 
@@ -159,12 +159,12 @@ def test_what_is_asked_for_is_enough() -> None:
         {"uptime": 1, "samples": [{"name": "x", "value": 1, "labels": [1]}]},
     ],
 )
-def test_answers_of_another_shape(result: Any) -> None:
+def test_invalid_answers_are_refused(result: Any) -> None:
     with pytest.raises(OddAnswerError):
         answer_of(result)
 
 
-def test_percentiles() -> None:
+def test_percentiles_are_interpolated() -> None:
     buckets = [(1.0, 10.0), (2.0, 20.0), (4.0, 40.0), (math.inf, 40.0)]
     assert percentile(buckets, 0.25) == 1
     assert percentile(buckets, 0.5) == 2
@@ -176,7 +176,7 @@ def test_percentiles() -> None:
 
 
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=8), st.floats(0.01, 1))
-def test_a_percentile_lies_in_its_bucket(counts: list[int], share: float) -> None:
+def test_percentile_is_in_its_bucket(counts: list[int], share: float) -> None:
     below, buckets = 0, []
     for number, count in enumerate(counts, 1):
         below += count
@@ -186,11 +186,11 @@ def test_a_percentile_lies_in_its_bucket(counts: list[int], share: float) -> Non
         assert found is None
         return
     assert found is not None
-    place = next(n for n, (_, count) in enumerate(buckets) if count >= share * below)
-    assert place - 1e-9 <= found <= place + 1 + 1e-9 and counts[place] > 0
+    bucket = next(n for n, (_, count) in enumerate(buckets) if count >= share * below)
+    assert bucket - 1e-9 <= found <= bucket + 1 + 1e-9 and counts[bucket] > 0
 
 
-def test_words() -> None:
+def test_numbers_and_times_have_units() -> None:
     values = (None, 0, 7, 0.5, 12.34, 99.96, 999.4, 999.6, 12345, 1e9, 9.999e6, 5e13)
     assert [short(value) for value in values] == (
         ["-", "0", "7", "0.50", "12.3", "100", "999", "1.00k", "12.3k", "1.00G", "10.0M", "50.0T"]
@@ -212,5 +212,5 @@ def test_words() -> None:
 
 
 @given(st.floats(0, 9e14))
-def test_words_are_short(value: float) -> None:
+def test_numbers_and_times_are_short(value: float) -> None:
     assert len(short(value)) <= 5 and len(lasting(min(value, 999))) <= 6

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts top: screens of every size, as text, and what keys make of them."""
+"""Tests the screens of `vcmts top` as text, in several sizes, and the effect of keys."""
 
 import io
 from dataclasses import replace
@@ -23,38 +23,40 @@ SIZES = ((80, 24), (200, 50), (40, 10), (10, 3), (1, 1), (71, 7), (120, 4))
 HOSTILE = "\x1b[2J\u202e\n\u5e83\u5e83\u5e83"
 
 
-def told(seconds: float, groups: tuple[int, ...] = (1, 2, 10), **params: Any) -> Answer:
+def answer_at(seconds: float, groups: tuple[int, ...] = (1, 2, 10), **params: Any) -> Answer:
     return answer_of(metrics_get(seconds, groups, params))
 
 
 @cache
 def figures_of(groups: tuple[int, ...]) -> Figures:
-    return model.figures(told(100, groups), told(102, groups))
+    return model.figures(answer_at(100, groups), answer_at(102, groups))
 
 
 def scene(view: View | None = None, groups: tuple[int, ...] = (1, 2, 10)) -> Scene:
-    """All that there is to see, 102 s after the start."""
-    made = Scene("vcmtsd 4711", 1.0, view or View(), figures=figures_of(groups))
-    return replace(made, modems=of_modems()[0], flows=of_modems()[1])
+    """A scene of all groups and modems, 102 s after the start."""
+    whole = Scene("vcmtsd 4711", 1.0, view or View(), figures=figures_of(groups))
+    return replace(whole, modems=modems_and_flows()[0], flows=modems_and_flows()[1])
 
 
 @cache
-def of_modems() -> tuple[tuple[Modem, ...], tuple[Flow, ...]]:
-    wish: dict[str, Any] = {"group": "2", "modems": True, "modem": mac(2, 3)}
-    before, after = told(100, **wish), told(102, **wish)
-    return modems.modems(before, after), modems.flows(before, after, mac(2, 3))
+def modems_and_flows() -> tuple[tuple[Modem, ...], tuple[Flow, ...]]:
+    query: dict[str, Any] = {"group": "2", "modems": True, "modem": mac(2, 3)}
+    before, view_after = answer_at(100, **query), answer_at(102, **query)
+    return modems.modems(before, view_after), modems.flows(before, view_after, mac(2, 3))
 
 
-def at(level: Level, **more: Any) -> View:
+def view_of(level: Level, **more: Any) -> View:
     return View(level, {Level.SERVER: "2", Level.MODEMS: mac(2, 3)}, **more)
 
 
-def texts(made: Scene, width: int = 80, height: int = 24, *, blocks: bool = False) -> list[str]:
-    return [line.plain.rstrip() for line in screen(made, Room(width, height, blocks))]
+def lines_of(
+    shown_scene: Scene, width: int = 80, height: int = 24, *, blocks: bool = False
+) -> list[str]:
+    return [line.plain.rstrip() for line in screen(shown_scene, Room(width, height, blocks))]
 
 
-def joined(made: Scene, width: int = 80, height: int = 24) -> str:
-    return "\n".join(texts(made, width, height))
+def text_of(shown_scene: Scene, width: int = 80, height: int = 24) -> str:
+    return "\n".join(lines_of(shown_scene, width, height))
 
 
 SERVER = """\
@@ -97,40 +99,40 @@ modem 02:00:00:02:00:03  24.0 Mbps 3.00k/s, dropped 2/s, 1 active addresses
 """
 
 
-def begins(found: list[str], wanted: str) -> None:
-    lines = wanted.splitlines()
+def check_first_lines(found: list[str], expected: str) -> None:
+    lines = expected.splitlines()
     assert found[: len(lines)] == lines
 
 
-def test_the_server() -> None:
-    found = texts(scene())
-    begins(found, SERVER)
+def test_server_screen() -> None:
+    found = lines_of(scene())
+    check_first_lines(found, SERVER)
     assert found[-1] == "q quit  ? help  enter group  s order  r reverse  by id"
 
 
-def test_a_group() -> None:
-    found = texts(scene(at(Level.GROUP)))
-    begins(found, GROUP)
+def test_group_screen() -> None:
+    found = lines_of(scene(view_of(Level.GROUP)))
+    check_first_lines(found, GROUP)
     assert any(line.startswith("transmit        #################   150") for line in found)
 
 
-def test_a_modem() -> None:
-    begins(texts(scene(at(Level.MODEM))), MODEM)
+def test_modem_screen() -> None:
+    check_first_lines(lines_of(scene(view_of(Level.MODEM))), MODEM)
 
 
-def test_the_modems() -> None:
-    found = texts(scene(at(Level.MODEMS)))
+def test_modems_screen() -> None:
+    found = lines_of(scene(view_of(Level.MODEMS)))
     assert found[1].startswith("modems of service group 2  3, downstream")
     assert found[-2] == "" and [line.startswith("> ") for line in found].index(True) == 5
     assert found[5].split()[1:] == [mac(2, 3), "24.0M", "3.00k", "2", "3", "1"]
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
-def test_every_screen_fits(width: int, height: int) -> None:
-    """Exactly as many lines as there are, none longer, whatever is looked at and known."""
+def test_screens_have_exactly_the_size(width: int, height: int) -> None:
+    """Screens have `height` lines of `width` columns, for all views and missing data."""
     views = [View(), View(help=True), View(paused=True)]
-    views += [at(level, section=n) for level in Level for n in range(SECTIONS)]
-    views += [at(Level.GROUP, direction=1, scroll=1000)]
+    views += [view_of(level, section=n) for level in Level for n in range(SECTIONS)]
+    views += [view_of(Level.GROUP, direction=1, scroll=1000)]
     for view in views:
         whole = scene(view)
         gone = replace(whole, figures=scene(groups=(7,)).figures)
@@ -143,17 +145,17 @@ def test_every_screen_fits(width: int, height: int) -> None:
             assert all(line.cell_len == width for line in lines), (view, width)
 
 
-def test_small_screens_show_what_matters() -> None:
-    below = texts(scene(View(chosen={Level.SERVER: "10"})), 10, 3)
+def test_small_screens_show_the_chosen_row() -> None:
+    below = lines_of(scene(View(chosen={Level.SERVER: "10"})), 10, 3)
     assert below == ["vcmtsd 471", "    2", ">  10"]
-    found = texts(scene(at(Level.GROUP, direction=1)), 40, 10)
-    assert found[2] == "upstream    in  160 Mbps 20.0k/s", "one direction at a time"
+    found = lines_of(scene(view_of(Level.GROUP, direction=1)), 40, 10)
+    assert found[2] == "upstream    in  160 Mbps 20.0k/s", "only one direction fits"
     trouble = replace(scene(), trouble="no answer for 5 s")
-    assert texts(trouble, 10, 3)[0] == "no answer"
+    assert lines_of(trouble, 10, 3)[0] == "no answer"
 
 
-def test_tall_screens_show_all() -> None:
-    found = joined(scene(at(Level.GROUP)), 200, 50)
+def test_tall_screens_show_all_sections() -> None:
+    found = text_of(scene(view_of(Level.GROUP)), 200, 50)
     for wanted in (
         "cycles per packet, share of a core",
         "filter_deny",
@@ -164,26 +166,28 @@ def test_tall_screens_show_all() -> None:
         assert wanted in found, wanted
 
 
-def test_sections_come_first_in_turn() -> None:
-    first = [texts(scene(at(Level.GROUP, section=n)))[5].split()[0] for n in range(SECTIONS)]
+def test_tab_moves_section_to_the_top() -> None:
+    first = [
+        lines_of(scene(view_of(Level.GROUP, section=n)))[5].split()[0] for n in range(SECTIONS)
+    ]
     assert first == ["cycles", "drops", "priority"]
-    scrolled = texts(scene(at(Level.GROUP, scroll=3)))
+    scrolled = lines_of(scene(view_of(Level.GROUP, scroll=3)))
     assert scrolled[5].startswith("cycles") and scrolled[6].startswith("modem_lookup")
 
 
-def test_what_is_not_known_is_a_dash() -> None:
-    once = model.figures(told(100), told(100))
-    assert "- -, dropped -" in joined(replace(scene(), figures=once))
-    found = joined(replace(scene(at(Level.GROUP)), figures=once))
+def test_unknown_values_are_dashes() -> None:
+    once = model.figures(answer_at(100), answer_at(100))
+    assert "- -, dropped -" in text_of(replace(scene(), figures=once))
+    found = text_of(replace(scene(view_of(Level.GROUP)), figures=once))
     assert "drops - all 1.20k" in found
-    assert "waiting for figures" in joined(Scene("vcmtsd 1", 1, View()))
-    gone = replace(scene(at(Level.GROUP)), figures=scene(groups=(1,)).figures)
-    assert "service group 2 is not in service" in joined(gone)
-    unknown = replace(scene(at(Level.MODEM)), modems=None, flows=None)
-    assert "nothing was told" in joined(unknown)
+    assert "waiting for figures" in text_of(Scene("vcmtsd 1", 1, View()))
+    gone = replace(scene(view_of(Level.GROUP)), figures=scene(groups=(1,)).figures)
+    assert "service group 2 is not in service" in text_of(gone)
+    unknown = replace(scene(view_of(Level.MODEM)), modems=None, flows=None)
+    assert "nothing was told" in text_of(unknown)
 
 
-def drawn(made: Scene, **environment: str) -> str:
+def printed(shown_scene: Scene, **environment: str) -> str:
     out = io.StringIO()
     console = Console(
         file=out,
@@ -192,19 +196,19 @@ def drawn(made: Scene, **environment: str) -> str:
         height=24,
         _environ={"TERM": "xterm", **environment},
     )
-    for line in screen(made, Room(80, 24)):
+    for line in screen(shown_scene, Room(80, 24)):
         console.print(line)
     return out.getvalue()
 
 
-def test_colours_where_they_are_wanted() -> None:
-    assert "\x1b[1;31m" in drawn(scene()), "drops are red"
-    plain = drawn(scene(), NO_COLOR="1")
+def test_colours_follow_the_environment() -> None:
+    assert "\x1b[1;31m" in printed(scene()), "drops are red"
+    plain = printed(scene(), NO_COLOR="1")
     assert "31m" not in plain and "> " in plain
-    assert "\x1b" not in drawn(scene(), TERM="dumb")
+    assert "\x1b" not in printed(scene(), TERM="dumb")
 
 
-def test_names_are_no_commands_to_the_terminal() -> None:
+def test_control_characters_are_not_printed() -> None:
     whole = metrics_get(100, (2,))
     for sample in whole["samples"]:
         for label in ("name", "runs", "reason", "stage", "port"):
@@ -212,75 +216,82 @@ def test_names_are_no_commands_to_the_terminal() -> None:
                 sample["labels"][label] = HOSTILE
     figures = model.figures(answer_of(whole), answer_of({**whole, "uptime": 101}))
     for level in Level:
-        lines = screen(replace(scene(at(level)), figures=figures), Room(100, 40))
+        lines = screen(replace(scene(view_of(level)), figures=figures), Room(100, 40))
         assert all(line.plain.isprintable() and line.cell_len == 100 for line in lines)
 
 
-def after(keys: str, view: View | None = None) -> View:
+def view_after(keys: str, view: View | None = None) -> View:
     view = view or View()
     for key in keys.split():
         view = pressed(view, key, shown(scene(view)))
     return view
 
 
-def test_rows_are_chosen_and_entered() -> None:
-    assert after("down").group == "2" and after("down down down").group == "10"
-    assert after("end up").group == "2" and after("down home").group == "1"
-    view = after("down enter enter")
+def test_keys_choose_and_open_rows() -> None:
+    assert view_after("down").group == "2" and view_after("down down down").group == "10"
+    assert view_after("end up").group == "2" and view_after("down home").group == "1"
+    view = view_after("down enter enter")
     assert (view.level, view.group) == (Level.MODEMS, "2") and wish_of(view).modems
-    view = after("down down enter", view)
+    view = view_after("down down enter", view)
     assert (view.level, view.modem) == (Level.MODEM, mac(2, 3))
     assert wish_of(view).modem == mac(2, 3) and wish_of(view).group == "2"
-    assert after("escape", view).level is Level.MODEMS
-    assert after("escape left backspace escape", view).level is Level.SERVER
-    assert after("enter", view) == view
+    assert view_after("escape", view).level is Level.MODEMS
+    assert view_after("escape left backspace escape", view).level is Level.SERVER
+    assert view_after("enter", view) == view
 
 
-def test_the_chosen_one_stays_where_others_come_and_go() -> None:
-    view = after("down")
+def test_chosen_row_stays_when_groups_change() -> None:
+    view = view_after("down")
     assert view.group == "2"
-    found = texts(scene(view, groups=(1, 2)))
+    found = lines_of(scene(view, groups=(1, 2)))
     assert next(line for line in found if line.startswith("> ")).split()[1] == "2"
-    found = texts(scene(view, groups=(3, 4)))
+    found = lines_of(scene(view, groups=(3, 4)))
     assert next(line for line in found if line.startswith("> ")).split()[1] == "3"
 
 
-def rows(view: View) -> list[str]:
+def chosen_ids(view: View) -> list[str]:
     return list(shown(scene(view)).rows)
 
 
-def test_rows_are_ordered() -> None:
+def test_rows_are_sorted() -> None:
     by_rate = View(sorts={Level.SERVER: Sort("downstream bps")})
-    assert rows(View()) == ["1", "2", "10"] and rows(after("r")) == ["10", "2", "1"]
-    first = after("s s s")
-    assert first.sort("").key == "down bps" and rows(first) == ["10", "2", "1"]
-    assert rows(after("r", first)) == ["1", "2", "10"]
-    assert after("S", first).sort("").key == "modems" and after("S").sort("").key == "up cycles"
-    assert rows(by_rate) == ["1", "2", "10"], "a column that is not there orders nothing"
-    by_drops = at(Level.MODEMS, sorts={Level.MODEMS: Sort("drop/s")})
-    assert rows(by_drops) == [mac(2, number) for number in (3, 2, 1)]
-    assert "by drop/s" in joined(scene(by_drops))
+    assert chosen_ids(View()) == ["1", "2", "10"] and chosen_ids(view_after("r")) == [
+        "10",
+        "2",
+        "1",
+    ]
+    first = view_after("s s s")
+    assert first.sort("").key == "down bps" and chosen_ids(first) == ["10", "2", "1"]
+    assert chosen_ids(view_after("r", first)) == ["1", "2", "10"]
+    assert (
+        view_after("S", first).sort("").key == "modems"
+        and view_after("S").sort("").key == "up cycles"
+    )
+    assert chosen_ids(by_rate) == ["1", "2", "10"], "an unknown column does not sort"
+    by_drops = view_of(Level.MODEMS, sorts={Level.MODEMS: Sort("drop/s")})
+    assert chosen_ids(by_drops) == [mac(2, number) for number in (3, 2, 1)]
+    assert "by drop/s" in text_of(scene(by_drops))
 
 
-def test_other_keys() -> None:
-    assert after("q").quit and after("p").paused and not after("p p").paused
-    assert after("?").help and not after("? ?").help and not after("? x").help
-    assert not after("? escape").help and after("? down").group == ""
-    assert after("tab").section == 1 and after("tab tab tab").section == 0
-    assert after("d").direction == 1 and after("x é redraw") == View()
-    assert "enter right" in joined(scene(after("?")))
-    assert "PAUSED" in joined(scene(after("p")))
-    view = after("down down down up", at(Level.GROUP))
+def test_keys_for_help_pause_and_sections() -> None:
+    assert view_after("q").quit and view_after("p").paused and not view_after("p p").paused
+    assert view_after("?").help and not view_after("? ?").help and not view_after("? x").help
+    assert not view_after("? escape").help and view_after("? down").group == ""
+    assert view_after("tab").section == 1 and view_after("tab tab tab").section == 0
+    assert view_after("d").direction == 1 and view_after("x é redraw") == View()
+    assert "enter right" in text_of(scene(view_after("?")))
+    assert "PAUSED" in text_of(scene(view_after("p")))
+    view = view_after("down down down up", view_of(Level.GROUP))
     assert view.scroll == 2 and view.group == "2"
 
 
-def test_no_rows_to_choose() -> None:
+def test_keys_without_rows() -> None:
     view = View()
     for key in ("down", "enter", "s", "r"):
         view = pressed(view, key, shown(Scene("vcmtsd 1", 1, view)))
     assert view == View(sorts=view.sorts)
 
 
-def test_the_page_shows_such_a_screen() -> None:
+def test_monitoring_page_shows_the_screen() -> None:
     page = (CHECKOUT / "docs" / "monitoring.md").read_text(encoding="utf-8")
     assert f"```text\n{SERVER}```" in page

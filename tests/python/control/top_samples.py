@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Answers of a server's metrics.get, made up: everything moves evenly with its time.
+"""Simulated answers of metrics.get, whose counters grow evenly with time.
 
-As a program (python -m python.control.top_samples SOCKET) it is a service that gives them, for
-whoever looks at a screen without a data plane.
-"""
+As a program (python -m python.control.top_samples SOCKET) it serves them, to try screens without a
+data plane."""
 
 import json
 import math
@@ -26,12 +25,12 @@ UP = (
 )
 HZ = 2e9
 BOUNDS = (1e-6, 1e-5, 1e-4, 1e-3, math.inf)
-PACKETS, BYTES = 100_000, 1000  # a second of group 1, and of a packet; group N has N times as many
+PACKETS, BYTES = 100_000, 1000  # per second of group 1 (group N: N times as many), per packet
 MODEMS = 3
 
 
 class Samples:
-    """Puts down samples of one moment."""
+    """Collects the samples of one moment. Names get the prefix `vcmts_`."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds, self.list = seconds, list[Json]()
@@ -43,7 +42,7 @@ class Samples:
         self.put(f"{name}_total", round(rate * self.seconds), **labels)
 
     def histogram(self, name: str, rates: tuple[float, ...], **labels: str) -> None:
-        """Observations a second of each bucket."""
+        """Adds buckets with these observations per second."""
         below = 0.0
         for bound, rate in zip(BOUNDS, rates, strict=True):
             below += rate
@@ -57,102 +56,108 @@ def mac(group: int, number: int) -> str:
     return f"02:00:00:{group:02x}:00:{number:02x}"
 
 
-def put_direction(made: Samples, group: int, way: str, rate: float) -> None:
-    own = {"service_group": str(group)}
+def put_direction(samples: Samples, group: int, direction: str, rate: float) -> None:
+    labels = {"service_group": str(group)}
     for moved in ("received", "transmitted"):
-        made.count(f"{way}_{moved}_packets", rate, **own)
-        made.count(f"{way}_{moved}_bytes", rate * BYTES, **own)
-    stages = DOWN if way == "downstream" else UP
+        samples.count(f"{direction}_{moved}_packets", rate, **labels)
+        samples.count(f"{direction}_{moved}_bytes", rate * BYTES, **labels)
+    stages = DOWN if direction == "downstream" else UP
     for number, stage in enumerate(stages, 1):
-        made.count("stage_cycles", rate * 10 * number, **own, direction=way, stage=stage)
+        samples.count(
+            "stage_cycles", rate * 10 * number, **labels, direction=direction, stage=stage
+        )
 
 
-def put_group(made: Samples, group: int) -> None:
-    own, rate = {"service_group": str(group)}, float(PACKETS * group)
-    made.put("service_group_info", 1, **own, name=f"group {group}")
-    made.put("service_group_modems", MODEMS, **own)
-    made.put("service_group_active_modems", MODEMS - 1, **own)
-    made.put("service_group_service_flows", 2 * MODEMS, **own)
-    made.put("downstream_held_packets", 12, **own)
-    put_direction(made, group, "downstream", rate)
-    put_direction(made, group, "upstream", rate / 10)
+def put_group(samples: Samples, group: int) -> None:
+    labels, rate = {"service_group": str(group)}, float(PACKETS * group)
+    samples.put("service_group_info", 1, **labels, name=f"group {group}")
+    samples.put("service_group_modems", MODEMS, **labels)
+    samples.put("service_group_active_modems", MODEMS - 1, **labels)
+    samples.put("service_group_service_flows", 2 * MODEMS, **labels)
+    samples.put("downstream_held_packets", 12, **labels)
+    put_direction(samples, group, "downstream", rate)
+    put_direction(samples, group, "upstream", rate / 10)
     drops = {"filter_deny": 10.0 * (group - 1), "runt": 0.0, "docsis_pie_drop": 2.0 * (group - 1)}
     for reason, lost in drops.items():
-        made.count("downstream_dropped_packets", lost, **own, reason=reason)
-    made.put("upstream_dropped_total", 7, **own, reason="psp_late", unit="packet")
-    made.put("upstream_dropped_total", 0, **own, reason="burst_gap", unit="burst")
-    made.histogram("scheduler_delay_seconds", (0, rate / 2, rate / 2, 0, 0), **own, priority="0")
-    made.histogram("scheduler_delay_seconds", (0, 0, 0, 0, 0), **own, priority="7")
-    made.histogram("pipeline_latency_seconds", (0, 0, 10, 0, 0), **own, direction="upstream")
+        samples.count("downstream_dropped_packets", lost, **labels, reason=reason)
+    samples.put("upstream_dropped_total", 7, **labels, reason="psp_late", unit="packet")
+    samples.put("upstream_dropped_total", 0, **labels, reason="burst_gap", unit="burst")
+    samples.histogram(
+        "scheduler_delay_seconds", (0, rate / 2, rate / 2, 0, 0), **labels, priority="0"
+    )
+    samples.histogram("scheduler_delay_seconds", (0, 0, 0, 0, 0), **labels, priority="7")
+    samples.histogram("pipeline_latency_seconds", (0, 0, 10, 0, 0), **labels, direction="upstream")
     for channel in (159, 160):
-        chosen = {**own, "channel": str(channel)}
-        made.put("downstream_channel_rate_bytes_per_second", 2.5e8 * group, **chosen)
-        made.count("downstream_channel_bytes", rate * BYTES / 2, **chosen)
-        made.count("downstream_channel_packets", rate / 2, **chosen)
+        chosen = {**labels, "channel": str(channel)}
+        samples.put("downstream_channel_rate_bytes_per_second", 2.5e8 * group, **chosen)
+        samples.count("downstream_channel_bytes", rate * BYTES / 2, **chosen)
+        samples.count("downstream_channel_packets", rate / 2, **chosen)
 
 
-def put_worker(made: Samples, core: int, runs: str, busy: float) -> None:
-    own = {"worker": str(core), "core": str(core)}
-    made.put("worker_info", 1, **own, runs=runs)
-    made.put("worker_busy_seconds_total", made.seconds * busy, **own)
-    made.put("worker_idle_seconds_total", made.seconds * (1 - busy), **own)
-    made.put("worker_paused_seconds_total", made.seconds * (1 - busy) / 2, **own)
-    made.count("worker_rounds", 1e6, **own)
-    made.put("worker_descheduled_total", 3, **own)
-    made.put("worker_longest_round_seconds", 0.0042, **own)
+def put_worker(samples: Samples, core: int, runs: str, busy: float) -> None:
+    labels = {"worker": str(core), "core": str(core)}
+    samples.put("worker_info", 1, **labels, runs=runs)
+    samples.put("worker_busy_seconds_total", samples.seconds * busy, **labels)
+    samples.put("worker_idle_seconds_total", samples.seconds * (1 - busy), **labels)
+    samples.put("worker_paused_seconds_total", samples.seconds * (1 - busy) / 2, **labels)
+    samples.count("worker_rounds", 1e6, **labels)
+    samples.put("worker_descheduled_total", 3, **labels)
+    samples.put("worker_longest_round_seconds", 0.0042, **labels)
 
 
-def put_modem(made: Samples, group: int, number: int) -> None:
-    own = {"service_group": str(group), "modem": mac(group, number)}
-    made.count("modem_downstream_packets", 1000 * number, **own)
-    made.count("modem_downstream_bytes", 1e6 * number, **own)
-    made.put("modem_downstream_waiting_packets", number, **own)
-    made.put("modem_active_addresses", 1, **own)
-    made.count("modem_downstream_dropped_packets", number - 1, **own, reason="flow_buffer_full")
+def put_modem(samples: Samples, group: int, number: int) -> None:
+    labels = {"service_group": str(group), "modem": mac(group, number)}
+    samples.count("modem_downstream_packets", 1000 * number, **labels)
+    samples.count("modem_downstream_bytes", 1e6 * number, **labels)
+    samples.put("modem_downstream_waiting_packets", number, **labels)
+    samples.put("modem_active_addresses", 1, **labels)
+    samples.count(
+        "modem_downstream_dropped_packets", number - 1, **labels, reason="flow_buffer_full"
+    )
 
 
-def put_flows(made: Samples, group: int, modem: str) -> None:
+def put_flows(samples: Samples, group: int, modem: str) -> None:
     for sfid in (11, 2):
-        own = {"service_group": str(group), "sfid": str(sfid), "modem": modem}
-        made.count("flow_packets", 100 * sfid, **own)
-        made.count("flow_bytes", 1e5 * sfid, **own)
-        made.put("flow_waiting_packets", 5, **own)
-        made.put("flow_waiting_bytes", 5000, **own)
-        made.put("flow_drop_probability_ratio", 0.015, **own)
-        made.put("flow_max_sustained_bytes_per_second", 0 if sfid == 2 else 2.5e6, **own)
-        made.count("flow_dropped_packets", sfid - 2, **own, reason="docsis_pie_drop")
+        labels = {"service_group": str(group), "sfid": str(sfid), "modem": modem}
+        samples.count("flow_packets", 100 * sfid, **labels)
+        samples.count("flow_bytes", 1e5 * sfid, **labels)
+        samples.put("flow_waiting_packets", 5, **labels)
+        samples.put("flow_waiting_bytes", 5000, **labels)
+        samples.put("flow_drop_probability_ratio", 0.015, **labels)
+        samples.put("flow_max_sustained_bytes_per_second", 0 if sfid == 2 else 2.5e6, **labels)
+        samples.count("flow_dropped_packets", sfid - 2, **labels, reason="docsis_pie_drop")
 
 
 def metrics_get(
     seconds: float, groups: tuple[int, ...] = (1, 2, 10), params: Json | None = None
 ) -> Json:
-    """The result of metrics.get at this time after the start."""
+    """Returns the result of metrics.get, `seconds` after the start."""
     params = params or {}
-    made = Samples(seconds)
+    samples = Samples(seconds)
     wanted = [group for group in groups if str(params.get("group", group)) == str(group)]
     if "group" not in params:
-        made.put("build_info", 1, version="1.2.3", dpdk="22.11", ipsec_mb="1.5")
-        made.put("tsc_hz", HZ)
-        put_worker(made, 1, "upper MAC", 0.95)
-        put_worker(made, 10, "lower MAC, upstream", 0.25)
-        made.count("ethdev_missed_packets", 5, port="net_memif0", role="network")
+        samples.put("build_info", 1, version="1.2.3", dpdk="22.11", ipsec_mb="1.5")
+        samples.put("tsc_hz", HZ)
+        put_worker(samples, 1, "upper MAC", 0.95)
+        put_worker(samples, 10, "lower MAC, upstream", 0.25)
+        samples.count("ethdev_missed_packets", 5, port="net_memif0", role="network")
     for group in wanted:
-        put_group(made, group)
+        put_group(samples, group)
         macs = [mac(group, number) for number in range(1, MODEMS + 1)]
         for number, one in enumerate(macs, 1):
             if params.get("modems") or params.get("modem") == one:
-                put_modem(made, group, number)
+                put_modem(samples, group, number)
             if params.get("modem") == one:
-                put_flows(made, group, one)
+                put_flows(samples, group, one)
     names = tuple(params.get("names", ("",)))
     return {
         "uptime": seconds,
-        "samples": [sample for sample in made.list if sample["name"].startswith(names)],
+        "samples": [sample for sample in samples.list if sample["name"].startswith(names)],
     }
 
 
 class Handler(socketserver.StreamRequestHandler):
-    """One batch of requests behind the other."""
+    """Answers batches of requests one after the other."""
 
     server: "Service"
 
@@ -172,8 +177,8 @@ class Handler(socketserver.StreamRequestHandler):
 
 
 class Service(socketserver.ThreadingUnixStreamServer):
-    """`says`: what is answered to all instead, if anything; `groups` are those in service. It
-    answers when `goes_on` is set."""
+    """Simulates the control socket of a vcmtsd with these `groups`. It answers when `may_answer`
+    is set: with `fixed_answer`, if there is one. `closes` makes it close connections."""
 
     daemon_threads = True
     block_on_close = False
@@ -181,16 +186,16 @@ class Service(socketserver.ThreadingUnixStreamServer):
     def __init__(self, path: str) -> None:
         super().__init__(path, Handler)
         self.groups: tuple[int, ...] = (1, 2, 10)
-        self.says: bytes | None = None
+        self.fixed_answer: bytes | None = None
         self.closes = False
-        self.goes_on = threading.Event()
-        self.goes_on.set()
+        self.may_answer = threading.Event()
+        self.may_answer.set()
 
     def answer(self, requests: list[Json]) -> bytes | None:
-        """None: the connection is closed."""
-        self.goes_on.wait()
-        if self.closes or self.says is not None:
-            return None if self.closes else self.says
+        """Returns None to close the connection."""
+        self.may_answer.wait()
+        if self.closes or self.fixed_answer is not None:
+            return None if self.closes else self.fixed_answer
         seconds = time.monotonic() % 1e6
         head = {"jsonrpc": "2.0"}
         answers = [
@@ -201,5 +206,5 @@ class Service(socketserver.ThreadingUnixStreamServer):
 
 
 if __name__ == "__main__":
-    with Service(sys.argv[1]) as served:
-        served.serve_forever()
+    with Service(sys.argv[1]) as service:
+        service.serve_forever()

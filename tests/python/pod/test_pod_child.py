@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lines of vcmtsd's in the log of a container, where ours stand too."""
+"""Tests that lines of vcmtsd and of `vcmts pod` do not mix in a container's log."""
 
 import os
 import subprocess
@@ -16,8 +16,8 @@ from vcmts.pod.voice import Voice
 ERROR = '{"level":"error","message":"port x: no driver"}'
 
 
-class Talking(Child):
-    """Has no process: what that would say."""
+class ChildStub(Child):
+    """A child without a process: a pipe takes the place of vcmtsd's stderr."""
 
     def __init__(self) -> None:
         reader, self.writer = os.pipe()
@@ -27,57 +27,57 @@ class Talking(Child):
         super().__init__(process, Voice(True))
         self.close = stderr.close
 
-    def says(self, text: str) -> None:
+    def write(self, text: str) -> None:
         os.write(self.writer, text.encode())
         self.pass_on()
 
 
 @pytest.fixture
-def talking() -> Iterator[Talking]:
-    made = Talking()
-    yield made
-    made.close()
-    if made.open:
-        os.close(made.writer)
+def stub() -> Iterator[ChildStub]:
+    stub = ChildStub()
+    yield stub
+    stub.close()
+    if stub.open:
+        os.close(stub.writer)
 
 
-def test_no_line_of_ours_stands_in_one_of_its(
-    talking: Talking, capfd: pytest.CaptureFixture[str]
+def test_own_line_waits_for_end_of_vcmtsd_line(
+    stub: ChildStub, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    talking.says("first\n" + ERROR[:20])
-    talking.pass_on()  # nothing more as yet
-    talking.voice.say("notice", "ours")
-    talking.says(ERROR[20:] + "\n")
-    first, ours, error = capfd.readouterr().err.splitlines()
-    assert first == "first" and ours.startswith("{") and '"ours"' in ours and error == ERROR
-    assert talking.voice.worst == ["first", "port x: no driver"]
+    stub.write("first\n" + ERROR[:20])
+    stub.pass_on()  # no more data yet
+    stub.voice.say("notice", "ours")
+    stub.write(ERROR[20:] + "\n")
+    first, own_line, error = capfd.readouterr().err.splitlines()
+    assert first == "first" and own_line.startswith("{") and '"ours"' in own_line and error == ERROR
+    assert stub.voice.worst == ["first", "port x: no driver"]
 
 
-def test_an_end_within_a_line(talking: Talking, capfd: pytest.CaptureFixture[str]) -> None:
-    talking.says("cut sho")
-    os.close(talking.writer)
-    talking.finish()
-    assert not talking.open
-    assert capfd.readouterr().err == "cut sho\n" and talking.voice.worst == ["cut sho"]
+def test_incomplete_last_line_is_printed(stub: ChildStub, capfd: pytest.CaptureFixture[str]) -> None:
+    stub.write("cut sho")
+    os.close(stub.writer)
+    stub.finish()
+    assert not stub.open
+    assert capfd.readouterr().err == "cut sho\n" and stub.voice.worst == ["cut sho"]
 
 
-def test_an_end_within_a_line_while_another_has_the_pipe(
-    talking: Talking, capfd: pytest.CaptureFixture[str]
+def test_incomplete_last_line_is_printed_while_the_pipe_is_open(
+    stub: ChildStub, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    talking.says("cut sho")
-    talking.finish()
-    talking.finish()
-    assert talking.open
-    assert capfd.readouterr().err == "cut sho\n" and talking.voice.worst == ["cut sho"]
+    stub.write("cut sho")
+    stub.finish()
+    stub.finish()
+    assert stub.open
+    assert capfd.readouterr().err == "cut sho\n" and stub.voice.worst == ["cut sho"]
 
 
-def test_a_line_without_end_goes_on_in_pieces(
-    talking: Talking, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_long_line_is_printed_in_pieces(
+    stub: ChildStub, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(child, "LINE_MOST", 8)
-    talking.says("12345678")
+    stub.write("12345678")
     assert capfd.readouterr().err == ""
-    talking.says("9")
-    talking.says("end\n")
+    stub.write("9")
+    stub.write("end\n")
     assert capfd.readouterr().err == "123456789\nend\n"
-    assert talking.voice.worst == ["123456789", "end"]
+    assert stub.voice.worst == ["123456789", "end"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A drain before the end, and a vcmtsd that lets it wait."""
+"""Tests the drain before a pod ends, also with a vcmtsd that answers late or not at all."""
 
 import json
 import socket
@@ -15,59 +15,60 @@ from vcmts.pod.child import account
 
 
 @pytest.fixture
-def other_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[socket.socket]]:
-    """Of the connection to a vcmtsd that says nothing by itself."""
+def vcmtsd_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[socket.socket]]:
+    """The vcmtsd's end of the control connection. The test sends its answers."""
     monkeypatch.setattr(drain, "ANSWER_S", 0.02)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         listener.bind(str(tmp_path / "s"))
         listener.listen()
         ends: list[socket.socket] = []
-        accepts = threading.Thread(target=lambda: ends.append(listener.accept()[0]))
-        accepts.start()
+        thread = threading.Thread(target=lambda: ends.append(listener.accept()[0]))
+        thread.start()
         yield ends
-        accepts.join(TIMEOUT)
+        thread.join(TIMEOUT)
         for end in ends:
             end.close()
 
 
-def test_who_waits_for_a_drain_can_be_called_off(
-    tmp_path: Path, other_end: list[socket.socket]
+def test_drain_can_be_cancelled(
+    tmp_path: Path, vcmtsd_ends: list[socket.socket]
 ) -> None:
-    asked = 0
+    calls = 0
 
     def go_on() -> bool:
-        nonlocal asked
-        asked += 1
-        return asked < 3
+        nonlocal calls
+        calls += 1
+        return calls < 3
 
     with pytest.raises(TimeoutError):
         drain.drained(tmp_path / "s", TIMEOUT, go_on)
-    assert asked == 3
+    assert calls == 3
 
 
-def test_an_answer_that_comes_late(tmp_path: Path, other_end: list[socket.socket]) -> None:
+def test_late_answer_in_pieces_is_read(tmp_path: Path, vcmtsd_ends: list[socket.socket]) -> None:
     pieces = [b'{"jsonrpc": "2.0", "id": 1, ', b'"result": {"groups": []}}\n']
 
     def go_on() -> bool:
-        if other_end and pieces:
-            other_end[0].sendall(pieces.pop(0))
+        if vcmtsd_ends and pieces:
+            vcmtsd_ends[0].sendall(pieces.pop(0))
         return True
 
     assert drain.drained(tmp_path / "s", TIMEOUT, go_on) == {}
     assert pieces == []
 
 
-def test_a_drain_has_its_end(tmp_path: Path, other_end: list[socket.socket]) -> None:
+def test_drain_times_out(tmp_path: Path, vcmtsd_ends: list[socket.socket]) -> None:
     times = iter([0.0, 1.0, 4.9, 5.0])
     with pytest.raises(TimeoutError):
         drain.drained(tmp_path / "s", 5.0, lambda: True, lambda: next(times))
     assert list(times) == []
 
 
-def test_who_waits_for_a_rest_is_not_waited_for(
-    tmp_path: Path, other_end: list[socket.socket], monkeypatch: pytest.MonkeyPatch
+def test_drain_does_not_wait_for_missing_parts(
+    tmp_path: Path, vcmtsd_ends: list[socket.socket], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Group 1 has parts alone, group 2 packets that leave: it alone is asked again."""
+    """Group 1 has only parts of packets. Group 2 has packets that leave, so only group 2 is
+    requested again."""
     rounds = iter(
         [
             ([1, 2, 3], {1: drain.Left(10, 10), 2: drain.Left(7, 2), 3: drain.Left(0, 0)}),
@@ -77,8 +78,8 @@ def test_who_waits_for_a_rest_is_not_waited_for(
     )
 
     def asked(_: object, groups: list[int], limit: str) -> drain.Held:
-        wanted, answer = next(rounds)
-        assert groups == wanted
+        expected, answer = next(rounds)
+        assert groups == expected
         return answer
 
     monkeypatch.setattr(drain, "ids", lambda _: [1, 2, 3])
@@ -89,7 +90,7 @@ def test_who_waits_for_a_rest_is_not_waited_for(
 
 
 @pytest.mark.parametrize(
-    ("left", "told"),
+    ("left", "message"),
     [
         ({}, "drained: nothing is held"),
         (
@@ -102,11 +103,11 @@ def test_who_waits_for_a_rest_is_not_waited_for(
         ),
     ],
 )
-def test_what_is_left_is_told(left: drain.Held, told: str) -> None:
-    assert drain.told(left) == told
+def test_remaining_packets_are_reported(left: drain.Held, message: str) -> None:
+    assert drain.told(left) == message
 
 
-def test_the_account_names_what_was_dropped(tmp_path: Path) -> None:
+def test_account_has_drop_reasons(tmp_path: Path) -> None:
     counts = {"received": 9, "transmitted": 6, "dropped": 3, "held": 0}
     up = counts | {"drops": {"stopped": 1, "crc_error": 0, "no_control_port": 2}}
     down = {"received": 4, "transmitted": 4, "dropped": 0, "held": 0, "drops": {"stopped": 0}}

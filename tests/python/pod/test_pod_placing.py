@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Groups on the cores of a container, and what of a container is refused."""
+"""Tests how `vcmts pod` places groups on the cores of a container, and which containers and
+configurations it refuses."""
 
 import json
 import subprocess
@@ -23,21 +24,21 @@ from vcmts.system.files import Files
 SMT = HostSpec(cores=8, threads=2, cpuset="1-3,9-11", affinity="1-3,9-11")
 
 
-def machine(place: Path, recorded: HostSpec) -> Machine:
-    return layout_machine.read(Files(write_host(place, recorded)))
+def machine(folder: Path, spec: HostSpec) -> Machine:
+    return layout_machine.read(Files(write_host(folder, spec)))
 
 
 def groups(count: int, layout: str | None = None) -> list[dict[str, Any]]:
     return [{"service_group": n, "layout": layout, "upstream": 1} for n in range(1, count + 1)]
 
 
-def source(place: Path, recorded: HostSpec, text: str, **environment: str) -> Source:
-    (place / "run").mkdir()
-    (place / "vcmts.yaml").write_text(text, encoding="utf-8")
-    files = Files(write_host(place / "machine", recorded))
+def source(folder: Path, spec: HostSpec, text: str, **environment: str) -> Source:
+    (folder / "run").mkdir()
+    (folder / "vcmts.yaml").write_text(text, encoding="utf-8")
+    files = Files(write_host(folder / "machine", spec))
     return Source(
-        config=place / "vcmts.yaml",
-        written=place / "run" / "vcmts.yaml",
+        config=folder / "vcmts.yaml",
+        written=folder / "run" / "vcmts.yaml",
         machine=layout_machine.read(files),
         files=files,
         environment=environment,
@@ -45,20 +46,20 @@ def source(place: Path, recorded: HostSpec, text: str, **environment: str) -> So
 
 
 @pytest.mark.parametrize("layout", [layout.name for layout in LAYOUTS])
-def test_cores_are_dealt_as_the_loader_deals_them(tmp_path: Path, layout: str) -> None:
-    """What we say by single keys is what vcmtsd makes of the layout and its list."""
+def test_cores_are_placed_as_by_the_loader(tmp_path: Path, layout: str) -> None:
+    """vcmtsd makes the same placement of the layout and a list of cores."""
     upstreams = [True, False, True, True]
-    made = rendered(
+    result = rendered(
         source(
             tmp_path, HostSpec(cores=16), server_yaml(f"threads: {{layout: {layout}}}", upstreams)
         )
     )
-    assert made.placing is not None
-    listed = sorted(made.placing.polling())
+    assert result.placing is not None
+    listed = sorted(result.placing.polling())
     assert 0 not in listed
-    dealt = list(made.facts["placement"]["groups"])
+    placed = list(result.facts["placement"]["groups"])
     cores: list[int] = []
-    for group in dealt:
+    for group in placed:
         for part in ("upper_mac", "lower_mac", "upstream"):
             if group[part] is not None and group[part] not in cores:
                 cores.append(group[part])
@@ -68,10 +69,10 @@ def test_cores_are_dealt_as_the_loader_deals_them(tmp_path: Path, layout: str) -
     (tmp_path / "listed.yaml").write_text(text)
     command = [str(program("vcmtsd")), "check", "--json", "--cores", "0-15/0-15/0-15", "--config"]
     command.append(str(tmp_path / "listed.yaml"))
-    told = subprocess.run(command, check=True, stdout=subprocess.PIPE)
-    expected = json.loads(told.stdout)["placement"]["groups"]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
+    expected = json.loads(done.stdout)["placement"]["groups"]
     parts = ("service_group", "upper_mac", "lower_mac", "upstream")
-    assert [[one[p] for p in parts] for one in dealt] == [
+    assert [[one[p] for p in parts] for one in placed] == [
         [one[p] for p in parts] for one in expected
     ]
 
@@ -80,33 +81,33 @@ def test_cores_are_dealt_as_the_loader_deals_them(tmp_path: Path, layout: str) -
     ("count", "layout"),
     [(1, "1us1t_1ds2t"), (2, "2us1t_1ds2t"), (4, "combined"), (5, "combined"), (10, "combined2")],
 )
-def test_the_best_layout_that_fits(tmp_path: Path, count: int, layout: str) -> None:
+def test_best_fitting_layout_is_chosen(tmp_path: Path, count: int, layout: str) -> None:
     found = placing(machine(tmp_path, SMT), groups(count), None)
     assert found.layout.name == layout
     assert found.main_core == 1 and set(found.polling()) <= {2, 3, 9, 10, 11}
 
 
-def test_too_few_cores(tmp_path: Path) -> None:
-    here = machine(tmp_path, SMT)
+def test_too_few_cores_are_refused(tmp_path: Path) -> None:
+    host = machine(tmp_path, SMT)
     with pytest.raises(
         WrongError, match=r"found 6 \(1-3,9-11\), of which 5 may poll, allowed: eno"
     ):
-        placing(here, groups(11), None)
+        placing(host, groups(11), None)
     with pytest.raises(WrongError, match="for 3 service groups of 1us1t_1ds1t; these do for 2"):
-        placing(here, groups(3, "1us1t_1ds1t"), None)
+        placing(host, groups(3, "1us1t_1ds1t"), None)
     with pytest.raises(WrongError, match="found combined, none, allowed: the same of all"):
-        placing(here, [*groups(1), *groups(1, "combined")], None)
+        placing(host, [*groups(1), *groups(1, "combined")], None)
 
 
-def test_one_core_does_for_two_groups(tmp_path: Path) -> None:
-    here = machine(tmp_path, HostSpec(cores=2, cpuset="1", affinity="1"))
-    found = placing(here, groups(2), None)
+def test_two_groups_share_one_core(tmp_path: Path) -> None:
+    host = machine(tmp_path, HostSpec(cores=2, cpuset="1", affinity="1"))
+    found = placing(host, groups(2), None)
     assert (found.layout.name, found.main_core, found.polling()) == ("combined2", 1, [1])
     with pytest.raises(WrongError, match="these do for 2"):
-        placing(here, groups(3), None)
+        placing(host, groups(3), None)
 
 
-def test_groups_that_come_leave_the_others_where_they_are(tmp_path: Path) -> None:
+def test_added_groups_do_not_move_others(tmp_path: Path) -> None:
     before = placing(machine(tmp_path, SMT), groups(4), None)
     after = with_others(before, [2, 3, 7, 8, 9])
     assert {group: after.groups[group] for group in (2, 3)} == {
@@ -115,26 +116,26 @@ def test_groups_that_come_leave_the_others_where_they_are(tmp_path: Path) -> Non
     assert set(after.polling()) <= set(before.polling())
     new = [after.groups[group] for group in (7, 8, 9)]
     freed = [before.groups[group].upper_mac for group in (1, 4)]
-    assert sorted(place.upper_mac for place in new[:2]) == sorted(freed)
-    assert all(place.lower_mac is None for place in new)
+    assert sorted(one.upper_mac for one in new[:2]) == sorted(freed)
+    assert all(one.lower_mac is None for one in new)
 
 
-def test_core_0_is_a_core() -> None:
+def test_core_0_is_counted() -> None:
     assert Place(3, 0, 2).cores() == {0, 2, 3}
     assert Place(3, None, 2).cores() == {2, 3}
 
 
-def test_split_siblings(tmp_path: Path) -> None:
+def test_split_siblings_are_refused(tmp_path: Path) -> None:
     split = machine(tmp_path, replace(SMT, cpuset="1-2,9", affinity="1-2,9"))
     with pytest.raises(WrongError, match=r"found core 2 without the other thread .* \(10\), allow"):
         own(split, split=False)
     assert own(split, split=True) == split
 
 
-def test_cores_that_others_use(tmp_path: Path) -> None:
-    here = machine(tmp_path, replace(SMT, cpuset="", affinity="", quota="250000 100000"))
-    assert own(here, split=False).usable == {0, 1}
-    assert shared(here).startswith("0-15 are cores that others use, too, and 2.5 cores' worth")
+def test_shared_cores_are_reported(tmp_path: Path) -> None:
+    host = machine(tmp_path, replace(SMT, cpuset="", affinity="", quota="250000 100000"))
+    assert own(host, split=False).usable == {0, 1}
+    assert shared(host).startswith("0-15 are cores that others use, too, and 2.5 cores' worth")
     alone = machine(tmp_path / "b", replace(SMT, quota="600000 100000"))
     assert own(alone, split=False) == alone and shared(alone) == ""
     half = machine(tmp_path / "c", replace(SMT, quota="50000 100000"))
@@ -145,41 +146,40 @@ def test_cores_that_others_use(tmp_path: Path) -> None:
 NAMED = "threads: {main_core: 7, upper_mac_core: 7, upstream_core: 0}"
 
 
-def test_cores_of_a_file_are_replaced(tmp_path: Path) -> None:
-    """In a container nobody can name them before."""
-    made = rendered(source(tmp_path, SMT, server_yaml(NAMED, [True, True])))
-    assert made.facts["placement"]["main_core"] == 1
-    assert {w["core"] for w in made.facts["placement"]["workers"]} <= {2, 3, 9, 10, 11}
+def test_configured_cores_are_replaced(tmp_path: Path) -> None:
+    """The cores of a container are not known in advance."""
+    result = rendered(source(tmp_path, SMT, server_yaml(NAMED, [True, True])))
+    assert result.facts["placement"]["main_core"] == 1
+    assert {w["core"] for w in result.facts["placement"]["workers"]} <= {2, 3, 9, 10, 11}
 
 
-def test_cores_of_a_file_are_kept(tmp_path: Path) -> None:
-    kept = replace(source(tmp_path, SMT, server_yaml(NAMED, [True, True])), place=False)
+def test_configured_cores_can_be_kept(tmp_path: Path) -> None:
+    fixed = replace(source(tmp_path, SMT, server_yaml(NAMED, [True, True])), place=False)
     with pytest.raises(RefusedError) as refused:
-        rendered(kept)
+        rendered(fixed)
     assert "found" in refused.value.mistakes[0] and "allowed: 1-3,9-11" in refused.value.mistakes[0]
 
 
-def mistakes(of: Source) -> list[str]:
+def errors_of(src: Source) -> list[str]:
     with pytest.raises(RefusedError) as refused:
-        rendered(of)
-    assert not list(of.written.parent.iterdir()), "nothing is left of what was tried"
+        rendered(src)
+    assert not list(src.written.parent.iterdir()), "the trial file is removed"
     return refused.value.mistakes
 
 
-def test_what_is_wrong_is_told_of_the_mounted_file(tmp_path: Path) -> None:
+def test_errors_have_lines_of_mounted_file(tmp_path: Path) -> None:
     text = server_yaml("threads: {layout: combined}", [True]).replace(
         "rate: 1 Gbps", "rate: 1 Gbsp", 1
     )
-    told = mistakes(source(tmp_path, SMT, text))
-    assert told[0].startswith("vcmts.yaml:") and 'found "1 Gbsp", allowed: a rate' in told[0]
-    line = int(told[0].split(":")[1])
+    [error] = errors_of(source(tmp_path, SMT, text))
+    assert error.startswith("vcmts.yaml:") and 'found "1 Gbsp", allowed: a rate' in error
+    line = int(error.split(":")[1])
     assert "1 Gbsp" in text.splitlines()[line - 1]
 
 
-def test_files_that_are_missing(tmp_path: Path) -> None:
+def test_missing_files_are_refused(tmp_path: Path) -> None:
     items = "service_groups:\n  - {file: sg.yaml}\n  - {file: /etc/vcmts/gone/sg.yaml}\n"
-    told = mistakes(source(tmp_path, SMT, items))
-    assert told == [
+    assert errors_of(source(tmp_path, SMT, items)) == [
         f"vcmts.yaml:2: file: {tmp_path}/sg.yaml: No such file or directory; is the Secret or "
         "ConfigMap that has it mounted?",
         "vcmts.yaml:3: file: /etc/vcmts/gone/sg.yaml: No such file or directory; is the Secret or "
@@ -187,39 +187,39 @@ def test_files_that_are_missing(tmp_path: Path) -> None:
     ]
 
 
-def test_no_configuration_at_all(tmp_path: Path) -> None:
-    of = source(tmp_path, SMT, "")
-    of.config.unlink()
-    assert mistakes(of) == [
-        f"{of.config}: No such file or directory; is the ConfigMap mounted there?"
+def test_missing_configuration_is_refused(tmp_path: Path) -> None:
+    src = source(tmp_path, SMT, "")
+    src.config.unlink()
+    assert errors_of(src) == [
+        f"{src.config}: No such file or directory; is the ConfigMap mounted there?"
     ]
 
 
 @pytest.mark.parametrize("written", [b"\xff\xfe", b"a: [", b"", b"rphy: 1\n"])
-def test_configurations_that_are_none(tmp_path: Path, written: bytes) -> None:
-    of = source(tmp_path, SMT, "")
-    of.config.write_bytes(written)
-    assert mistakes(of)[0].startswith(("vcmts.yaml:", f"{of.config}: found no UTF-8"))
+def test_invalid_configuration_is_refused(tmp_path: Path, written: bytes) -> None:
+    src = source(tmp_path, SMT, "")
+    src.config.write_bytes(written)
+    assert errors_of(src)[0].startswith(("vcmts.yaml:", f"{src.config}: found no UTF-8"))
 
 
-def test_profiles_are_made(tmp_path: Path) -> None:
-    """In the one folder that may be written to, each with numbers of its own."""
+def test_profiles_are_written(tmp_path: Path) -> None:
+    """Each in the only writable folder, with its own service group ID."""
     name = "6ofdm-0sc-qam_2cms_none"
     ports = "ports: {network: {device: net_null0}, rphy: {device: net_null1}}"
     text = "service_groups:\n" + "".join(
         f"  - {{service_group: {n}, file: {tmp_path}/run/profiles/{name}/sg-{n}.yaml, {ports}}}\n"
         for n in (1, 2)
     )
-    made = rendered(source(tmp_path, SMT, text))
-    assert [group["modems"] for group in made.facts["groups"]] == [2, 2]
+    result = rendered(source(tmp_path, SMT, text))
+    assert [group["modems"] for group in result.facts["groups"]] == [2, 2]
 
 
-def test_profiles_that_there_are_not(tmp_path: Path) -> None:
+def test_unknown_profile_is_refused(tmp_path: Path) -> None:
     text = f"service_groups:\n  - {{file: {tmp_path}/run/profiles/x/sg-1.yaml}}\n"
-    assert mistakes(source(tmp_path, SMT, text))[0].startswith("vcmts.yaml:2: file: sg-1.yaml: ")
+    assert errors_of(source(tmp_path, SMT, text))[0].startswith("vcmts.yaml:2: file: sg-1.yaml: ")
 
 
-def test_huge_pages(tmp_path: Path) -> None:
+def test_huge_pages_must_suffice(tmp_path: Path) -> None:
     files = Files(tmp_path)
     with pytest.raises(WrongError, match="found 0 MB in hugepages-2Mi and 0 MB in hugepages-1Gi, "):
         pages.check(files, 100)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Variables in a configuration, and text that is changed in places."""
+"""Tests variables in a configuration, and edits that keep its lines and comments."""
 
 import re
 
@@ -42,7 +42,7 @@ def document(written: str = FILE) -> text.Document:
 
 
 @pytest.mark.parametrize(
-    ("given_text", "value"),
+    ("reference", "value"),
     [
         ("${CARDS[1]}", "0000:3b:02.1"),
         ("a${ONE}b${ONE}", "aaba"),
@@ -52,12 +52,12 @@ def document(written: str = FILE) -> text.Document:
         ("net_af_packet0,iface=${ONE}", "net_af_packet0,iface=a"),
     ],
 )
-def test_references(given_text: str, value: str) -> None:
-    assert replaced(given_text, CARDS) == value
+def test_references_are_replaced(reference: str, value: str) -> None:
+    assert replaced(reference, CARDS) == value
 
 
 @pytest.mark.parametrize(
-    ("given_text", "why"),
+    ("reference", "why"),
     [
         ("${GONE}", "found ${GONE}, but the variable GONE is not set: does the pod ask"),
         ("${NONE}", "found ${NONE}, but the variable NONE is empty"),
@@ -69,26 +69,26 @@ def test_references(given_text: str, value: str) -> None:
         ("${ONE[9999]}", "allowed: ${NAME}"),
     ],
 )
-def test_references_that_are_wrong(given_text: str, why: str) -> None:
+def test_invalid_references_are_refused(reference: str, why: str) -> None:
     with pytest.raises(WrongError) as wrong:
-        replaced(given_text, CARDS)
+        replaced(reference, CARDS)
     assert why in str(wrong.value)
 
 
-def test_lines_and_comments_stay() -> None:
-    made = document()
-    assert text.put_variables(made, CARDS) == []
-    lines = made.written().splitlines()
+def test_lines_and_comments_are_kept() -> None:
+    doc = document()
+    assert text.put_variables(doc, CARDS) == []
+    lines = doc.written().splitlines()
     assert len(lines) == len(FILE.splitlines())
     assert lines[3] == '  network: {device: "0000:3b:02.0"}   # the first'
     assert lines[5] == "    device: 0000:3b:02.1"
-    read = yaml.safe_load(made.written())
+    read = yaml.safe_load(doc.written())
     assert read["service_groups"][0]["name"] == "of a"
     assert read["service_groups"][2]["name"] == "a\nmore\n"
     assert read["rate_limit"] == "10 Gbps"
 
 
-def test_each_mistake_has_its_line() -> None:
+def test_errors_have_lines() -> None:
     mistakes = text.put_variables(document(), {"ONE": "1"})
     assert [mistake.split(": found")[0] for mistake in mistakes] == [
         "vcmts.yaml:4: ports.network.device",
@@ -96,61 +96,61 @@ def test_each_mistake_has_its_line() -> None:
     ]
 
 
-def test_a_value_is_no_yaml() -> None:
-    """Whatever a variable holds, it is one scalar."""
-    made = document('a: ${X}\nb: ["${X}", 1]\n')
+def test_value_is_one_scalar() -> None:
+    """Also if the value has YAML syntax."""
+    doc = document('a: ${X}\nb: ["${X}", 1]\n')
     hostile = "1, c: 2}\n# \"'\u2028&*!|>%@`: - "
-    assert text.put_variables(made, {"X": hostile}) == []
-    assert yaml.safe_load(made.written()) == {"a": hostile.strip(), "b": [hostile.strip(), 1]}
+    assert text.put_variables(doc, {"X": hostile}) == []
+    assert yaml.safe_load(doc.written()) == {"a": hostile.strip(), "b": [hostile.strip(), 1]}
 
 
 @example("-")
 @example("- entry of a list")
 @example("a: map")
 @given(st.text(min_size=1, max_size=30).filter(lambda value: value.strip()))
-def test_any_value_comes_back(value: str) -> None:
-    made = document('a: ${X}\nb: {c: "${X}"}\n')
+def test_any_value_is_read_back(value: str) -> None:
+    doc = document('a: ${X}\nb: {c: "${X}"}\n')
     try:
         value.encode()
-        yaml.SafeLoader(value)  # whether YAML can have its characters at all
+        yaml.SafeLoader(value)  # raises if YAML does not allow its characters
     except (UnicodeEncodeError, yaml.YAMLError):
         return
-    assert text.put_variables(made, {"X": value}) == []
-    read = yaml.load(made.written(), Loader=yaml.BaseLoader)
+    assert text.put_variables(doc, {"X": value}) == []
+    read = yaml.load(doc.written(), Loader=yaml.BaseLoader)
     assert read == {"a": value.strip(), "b": {"c": value.strip()}}
 
 
-def test_maps_are_put_in_any_style() -> None:
-    made = document()
-    text.put_variables(made, CARDS)
-    for number, item in enumerate(text.items(made)):
-        text.put_map(made, item, "threads", f"{{main_core: {number}}}")
-    text.put_map(made, made.root, "threads", "{layout: combined2}")
-    read = yaml.safe_load(made.written())
+def test_maps_are_added_in_any_style() -> None:
+    doc = document()
+    text.put_variables(doc, CARDS)
+    for number, item in enumerate(text.items(doc)):
+        text.put_map(doc, item, "threads", f"{{main_core: {number}}}")
+    text.put_map(doc, doc.root, "threads", "{layout: combined2}")
+    read = yaml.safe_load(doc.written())
     groups = read["service_groups"]
     assert [group["threads"] for group in groups] == [{"main_core": n} for n in range(3)]
     assert [group["service_group"] for group in groups] == [1, 2, 3]
     assert read["threads"] == {"layout": "combined2"} and read["rate_limit"] == "10 Gbps"
-    # only the third had a line more, behind which the lines are others
-    lines = made.written().splitlines()
+    # only the third added a line
+    lines = doc.written().splitlines()
     assert len(lines) == len(FILE.splitlines()) + 1
     for number, line in enumerate(lines, start=1):
-        before = FILE.splitlines()[made.line_before(number) - 1]
+        before = FILE.splitlines()[doc.line_before(number) - 1]
         key = re.match(r"[\s-]*(\w+):", line)
         if key and key[1] not in ("threads", "device", "name", "network"):
             assert f"{key[1]}:" in before, (number, line)
 
 
-def test_mistakes_of_vcmtsd_get_the_lines_of_the_file() -> None:
-    made = document("a: 1\nb: 2\n")
-    text.put_map(made, made.root, "threads", "{}")
-    assert made.written() == "threads: {}\na: 1\nb: 2\n"
-    told = made.in_its_words("/run/trial", "/run/trial:3: b: found 2, allowed: 1")
-    assert told == "vcmts.yaml:2: b: found 2, allowed: 1"
-    ours = made.in_its_words("/run/trial", "/run/trial:1: threads: found {}")
-    assert ours == "vcmts.yaml:1: threads: found {}"
+def test_errors_of_vcmtsd_get_lines_of_the_file() -> None:
+    doc = document("a: 1\nb: 2\n")
+    text.put_map(doc, doc.root, "threads", "{}")
+    assert doc.written() == "threads: {}\na: 1\nb: 2\n"
+    error = doc.in_its_words("/run/trial", "/run/trial:3: b: found 2, allowed: 1")
+    assert error == "vcmts.yaml:2: b: found 2, allowed: 1"
+    error = doc.in_its_words("/run/trial", "/run/trial:1: threads: found {}")
+    assert error == "vcmts.yaml:1: threads: found {}"
     other = "/etc/sg.yaml:3: b: found 2, allowed: 1"
-    assert made.in_its_words("/run/trial", other) == other
+    assert doc.in_its_words("/run/trial", other) == other
 
 
 @pytest.mark.parametrize(
@@ -164,21 +164,21 @@ def test_mistakes_of_vcmtsd_get_the_lines_of_the_file() -> None:
         ("a: *b\n", "vcmts.yaml:1: "),
     ],
 )
-def test_no_configuration(written: str, why: str) -> None:
+def test_invalid_configuration_is_refused(written: str, why: str) -> None:
     with pytest.raises(WrongError, match=re.escape(why)):
         document(written)
 
 
 @pytest.mark.parametrize("levels", [64, 1100, 200_000])
 @pytest.mark.parametrize(("opens", "closes"), [("[", "]"), ("{a: ", "}")])
-def test_levels(levels: int, opens: str, closes: str) -> None:
-    """What follows calls itself for each: libyaml's in C ended Python by a segmentation fault."""
+def test_nesting_is_limited(levels: int, opens: str, closes: str) -> None:
+    """Each level is a recursive call. Recursion in libyaml would crash Python."""
     deep = f"a: ${{A}}\nb: {opens * levels}1{closes * levels}\n"
     why = "vcmts.yaml:2: found maps and lists in more than 64 levels, allowed: 64"
     with pytest.raises(WrongError, match=re.escape(why)):
         document(deep)
-    made = document(f"a: ${{A}}\nb: {opens * 63}1{closes * 63}\n")
-    assert text.put_variables(made, {"A": "x"}) == []
+    doc = document(f"a: ${{A}}\nb: {opens * 63}1{closes * 63}\n")
+    assert text.put_variables(doc, {"A": "x"}) == []
 
 
 @pytest.mark.parametrize(
@@ -194,18 +194,18 @@ def test_levels(levels: int, opens: str, closes: str) -> None:
         ("a: &x # so\n  ${A}\nb: *x\n", "1 2"),
     ],
 )
-def test_anchors_and_tags_stay(written: str, value: str) -> None:
-    made = document(written)
-    assert text.put_variables(made, {"A": "1 2", "N": "7"}) == []
-    assert yaml.safe_load(made.written()) == {"a": value, "b": value}
-    assert made.written().count("\n") == written.count("\n")
+def test_anchors_and_tags_are_kept(written: str, value: str) -> None:
+    doc = document(written)
+    assert text.put_variables(doc, {"A": "1 2", "N": "7"}) == []
+    assert yaml.safe_load(doc.written()) == {"a": value, "b": value}
+    assert doc.written().count("\n") == written.count("\n")
 
 
-def test_what_cannot_have_threads() -> None:
+def test_map_is_not_added_to_other_nodes() -> None:
     for written, why in (
         ("service_groups: [1]\n", "found no map of keys"),
         ("t: &t {main_core: 1}\nthreads: *t\n", "vcmts.yaml:2: threads: found an alias"),
     ):
-        made = document(written)
+        doc = document(written)
         with pytest.raises(WrongError, match=why):
-            text.put_map(made, text.items(made)[0], "threads", "{}")
+            text.put_map(doc, text.items(doc)[0], "threads", "{}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/power.md says what the model gives: each number of its tables is computed again."""
+"""Tests that the tables of docs/power.md have the results of the model."""
 
 import re
 from collections.abc import Callable
@@ -24,7 +24,7 @@ ROWS = [(level, saving) for level in power_machine.LEVELS for saving in power_ma
 
 
 def table(head: str) -> dict[str, list[str]]:
-    """The cells by what stands first in their row."""
+    """Returns the cells of a table by the first cell of their row."""
     text = PAGE[PAGE.index(head) :].split("\n\n")[0]
     cells = [[c.strip() for c in line.strip("|").split("|")] for line in text.splitlines()[2:]]
     return {row[0]: row[1:] for row in cells}
@@ -35,12 +35,12 @@ def changed(**changes: Any) -> Machine:
     return power_machine.parsed(yaml.safe_dump({**plain, **changes}), "changed")
 
 
-def at(gbps: float) -> tuple[Machine, Day]:
+def with_calibration_at(gbps: float) -> tuple[Machine, Day]:
     plain = yamls.safe_load(power_machine.PUBLISHED.read_text(encoding="utf-8"))
     return changed(calibrate={**plain["calibrate"], "gbps": gbps}), DAY
 
 
-def upstream(share: float, gbps: float = 2.0) -> tuple[Machine, Day]:
+def with_upstream(share: float, gbps: float = 2.0) -> tuple[Machine, Day]:
     workers = [
         {"carries": "downstream", "cores": 1, "gbps": 287 / 28 / (1 + share)},
         {"carries": "upstream", "cores": 1, "gbps": gbps},
@@ -48,22 +48,22 @@ def upstream(share: float, gbps: float = 2.0) -> tuple[Machine, Day]:
     return changed(upstream_share=share, workers=workers), DAY
 
 
-def lowest(least: float) -> tuple[Machine, Day]:
-    """The day with another lowest load, and the same peak."""
-    found = min(point.share for point in DAY.downstream)
+def with_lowest_load(least: float) -> tuple[Machine, Day]:
+    """The day with another lowest load and the same peak."""
+    low = min(point.share for point in DAY.downstream)
     points = tuple(
-        Point(p.hour, least + (p.share - found) * (1 - least) / (1 - found)) for p in DAY.downstream
+        Point(p.hour, least + (p.share - low) * (1 - least) / (1 - low)) for p in DAY.downstream
     )
     return changed(), Day("stretched", points, points)
 
 
-OTHERWISE: dict[str, Callable[[], tuple[Machine, Day]]] = {
+VARIANTS: dict[str, Callable[[], tuple[Machine, Day]]] = {
     "as above": lambda: (changed(), DAY),
-    "points at 0.1 Gbps": lambda: at(0.1),
-    "upstream 10 % of downstream": lambda: upstream(0.1),
-    "an upstream core carries 4 Gbps": lambda: upstream(0.2, 4.0),
-    "lowest load 0": lambda: lowest(0.0),
-    "lowest load 24 %: `--shape day`": lambda: lowest(0.24),
+    "points at 0.1 Gbps": lambda: with_calibration_at(0.1),
+    "upstream 10 % of downstream": lambda: with_upstream(0.1),
+    "an upstream core carries 4 Gbps": lambda: with_upstream(0.2, 4.0),
+    "lowest load 0": lambda: with_lowest_load(0.0),
+    "lowest load 24 %: `--shape day`": lambda: with_lowest_load(0.24),
     "80 % of a core's time may be busy": lambda: (changed(governor={"busy": 0.8}), DAY),
 }
 
@@ -74,37 +74,37 @@ def averages(machine: Machine, day: Day) -> list[float]:
     return [100 * one.average for one in found if one is not None]
 
 
-def test_the_table_against_the_published_day() -> None:
+def test_table_of_published_day() -> None:
     machine = power_machine.read()
     steps = simulate.day_of(machine, DAY)
-    told = table("| | most: modelled")
-    assert len(told) == len(ROWS)
-    for (level, saving), (name, cells) in zip(ROWS, told.items(), strict=True):
+    rows = table("| | most: modelled")
+    assert len(rows) == len(ROWS)
+    for (level, saving), (name, cells) in zip(ROWS, rows.items(), strict=True):
         assert name == f"{'CPU' if level == 'cpu' else 'server'}, {saving}"
         found = simulate.saved(steps, saving, level)
         published = machine.published_day[level][saving]
-        for place, quantity in enumerate(power_machine.QUANTITIES):
-            assert float(cells[2 * place]) == pytest.approx(
+        for n, quantity in enumerate(power_machine.QUANTITIES):
+            assert float(cells[2 * n]) == pytest.approx(
                 100 * getattr(found, quantity), abs=0.0501
             )
-            assert float(cells[2 * place + 1]) == published[quantity]
+            assert float(cells[2 * n + 1]) == published[quantity]
 
 
-def test_what_is_taken_otherwise() -> None:
-    told = table("| | CPU: pauses")
-    assert list(told) == list(OTHERWISE)
+def test_table_of_variants() -> None:
+    rows = table("| | CPU: pauses")
+    assert list(rows) == list(VARIANTS)
     published = [power_machine.read().published_day[a][b]["average"] for a, b in ROWS]
-    for name, cells in told.items():
-        found = averages(*OTHERWISE[name]())
+    for name, cells in rows.items():
+        found = averages(*VARIANTS[name]())
         assert [float(cell) for cell in cells[:-1]] == pytest.approx(found, abs=0.0501), name
         far = max(abs(a - b) for a, b in zip(found, published, strict=True))
         assert float(cells[-1]) == pytest.approx(far, abs=0.0501), name
 
 
-def test_what_our_governor_saves() -> None:
-    told = table("| | CPU: frequency")
-    assert {name.split(",")[0] for name in told} == set(policy.policies())
-    for name, cells in told.items():
+def test_table_of_governor() -> None:
+    rows = table("| | CPU: frequency")
+    assert {name.split(",")[0] for name in rows} == set(policy.policies())
+    for name, cells in rows.items():
         which, latency = name.split(", ")
         machine = policy.governed(power_machine.read(), which, policy.microseconds(latency))
         found = averages(machine, DAY)
@@ -114,34 +114,35 @@ def test_what_our_governor_saves() -> None:
         assert float(cells[-1]) == pytest.approx(model.slowest(machine, 0.0).ghz)
 
 
-def test_what_is_fitted() -> None:
+def test_table_of_fitted_values() -> None:
     machine = power_machine.read()
-    told = table("| | fitted |")
-    assert told["a core that switches at 1.8 GHz"][0] == f"{machine.states[-1].busy:.2f} W"
-    assert told["a core that switches at 1.8 GHz"][1].startswith(f"{machine.states[0].busy:.2f} W")
+    rows = table("| | fitted |")
+    assert rows["a core that switches at 1.8 GHz"][0] == f"{machine.states[-1].busy:.2f} W"
+    assert rows["a core that switches at 1.8 GHz"][1].startswith(f"{machine.states[0].busy:.2f} W")
     for name, key in (
         ("voltage at 0.8 GHz", "voltage_at_lowest"),
         ("what goes on in a pause", "kept_in_pause"),
     ):
-        assert told[name][0] == f"{machine.fitted[key]:.0%}".replace("%", " %")
-    assert told["the rest of the CPU"][0] == f"{machine.rest_watts:.0f} W"
-    assert told["factor from CPU to server"][0] == f"{machine.platform_factor:.2f}"
-    assert told["the rest of the server"][0] == f"{machine.platform_watts:.0f} W"
+        assert rows[name][0] == f"{machine.fitted[key]:.0%}".replace("%", " %")
+    assert rows["the rest of the CPU"][0] == f"{machine.rest_watts:.0f} W"
+    assert rows["factor from CPU to server"][0] == f"{machine.platform_factor:.2f}"
+    assert rows["the rest of the server"][0] == f"{machine.platform_watts:.0f} W"
     saved = [f"{machine.platform_factor * watts:.0f}" for watts in (62, 71, 90)]
     assert "{} and {} W".format(", ".join(saved[:2]), saved[2]) in " ".join(PAGE.split())
 
 
-def test_the_example_of_a_machine() -> None:
+def test_example_machine_is_valid() -> None:
     [example] = re.findall(r"```yaml\n(name:.*?)```", PAGE, re.DOTALL)
     found = power_machine.parsed(example, "example")
     assert found.worker_cores == 24 and found.governor_ghz == 1.2
     assert simulate.saved(simulate.day_of(found, DAY), "both", "platform") is not None
 
 
-def test_the_mean_of_the_day() -> None:
-    """Pauses save in a straight line with the load: 14.9 % are of 46 % of the peak, ours is 48."""
-    (few, _, *_), (many, _, *_) = averages(*lowest(0.0)), averages(*lowest(0.24))
-    low, high = (day_load.mean(lowest(least)[1].downstream) for least in (0.0, 0.24))
-    implied = low + (14.9 - few) / (many - few) * (high - low)
+def test_mean_of_the_day() -> None:
+    """Savings by pauses are linear in the load: 14.9 % mean a load of 46 % of the peak, and the
+    published day has 48 %."""
+    (low_saving, _, *_), (high_saving, _, *_) = averages(*with_lowest_load(0.0)), averages(*with_lowest_load(0.24))
+    low, high = (day_load.mean(with_lowest_load(least)[1].downstream) for least in (0.0, 0.24))
+    implied = low + (14.9 - low_saving) / (high_saving - low_saving) * (high - low)
     assert f"mean of {100 * implied:.0f} % of the peak" in " ".join(PAGE.split())
     assert f"Ours has {100 * day_load.mean(DAY.downstream):.0f}." in PAGE

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The description of a machine: what is read, and one clear line for what is none."""
+"""Tests the description of a machine's power: valid ones are read, invalid ones are refused in one
+line."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from vcmts import published
 from vcmts.paths import MistakeError
 from vcmts.power import machine as power_machine
 
-GIVEN: dict[str, Any] = {
+DESCRIPTION: dict[str, Any] = {
     "name": "a server",
     "groups": 4,
     "cores": 10,
@@ -26,27 +27,27 @@ GIVEN: dict[str, Any] = {
 }
 
 
-def made(**changes: Any) -> str:
-    """The description with other values; None: without the key."""
-    whole = {**GIVEN, **changes}
+def description(**changes: Any) -> str:
+    """Returns the description with other values; None removes a key."""
+    whole = {**DESCRIPTION, **changes}
     return yaml.safe_dump({key: value for key, value in whole.items() if value is not None})
 
 
-def test_watts_as_given() -> None:
-    found = power_machine.parsed(made(), "x")
+def test_given_watts_are_read() -> None:
+    found = power_machine.parsed(description(), "x")
     assert [state.ghz for state in found.states] == [1, 2]
-    assert [state.polling for state in found.states] == [2, 3]  # as busy, where it is not told
+    assert [state.polling for state in found.states] == [2, 3]  # default: as busy
     assert (found.rest_watts, found.platform_watts, found.platform_factor) == (50, 100, 1)
     assert found.worker_cores == 8 and found.upstream_share == 0.1 and found.governor_busy == 1
     assert found.fitted == {} and found.published_day == {}
 
 
-def test_a_server_whose_platform_is_not_known() -> None:
-    assert power_machine.parsed(made(platform=None), "x").platform_watts is None
+def test_platform_is_optional() -> None:
+    assert power_machine.parsed(description(platform=None), "x").platform_watts is None
 
 
-def test_the_server_of_the_energy_paper() -> None:
-    """56 of its 64 cores are those of workers, and it takes what it did near idle."""
+def test_description_of_energy_paper() -> None:
+    """56 of its 64 cores are workers; its watts are those near idle."""
     found = power_machine.read()
     data = published.load()
     assert (found.groups, found.cores, found.worker_cores) == (28, 64, 56)
@@ -54,15 +55,16 @@ def test_the_server_of_the_energy_paper() -> None:
         [0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8]
     )
     assert found.peak_gbps == data.value("energy.loaded")
-    # Two processors of 185 W take at most that, polling at the highest frequency.
+    # Two processors of 185 W use at most that, polling at the highest frequency.
     top = found.rest_watts + 56 * found.states[-1].busy
     assert top == pytest.approx(data.value("energy.idle.cpu")) and top < 2 * data.value("2023.tdp")
 
 
 @pytest.mark.parametrize("level", power_machine.LEVELS)
 @pytest.mark.parametrize("saving", power_machine.SAVINGS)
-def test_its_day_is_the_published_one(level: str, saving: str) -> None:
-    """Both files have Table 1: the figure's text has the four quantities in this order."""
+def test_day_of_energy_paper_is_the_published_one(level: str, saving: str) -> None:
+    """Compares Table 1 of both files. The text of the figure has the four quantities in this
+    order."""
     names = {"pauses": "c-states", "frequency": "p-states", "both": "both"}
     figure = published.load().figures[f"energy.day.{level}.{names[saving]}"]
     row = power_machine.read().published_day[level][saving]
@@ -81,7 +83,7 @@ GHZ = {"least": 1, "most": 2, "step": 0.5}
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "error"),
     [
         ({"name": None}, "key 'name' is missing"),
         ({"name": "two\nlines"}, "a line of text"),
@@ -99,7 +101,7 @@ GHZ = {"least": 1, "most": 2, "step": 0.5}
         ({"workers": worker(gbps=float("inf"))}, "gbps: found inf"),
         ({"peak_gbps": 40.1}, "peak_gbps: found 40.1, allowed: at most 40"),
         ({"p_states": None}, "key 'p_states' is missing"),
-        ({"p_states": [dict(GIVEN["p_states"][0]) for _ in range(2)]}, "different frequencies"),
+        ({"p_states": [dict(DESCRIPTION["p_states"][0]) for _ in range(2)]}, "different frequencies"),
         ({"rest_watts": 0}, "rest_watts: found 0"),
         ({"p_states": [{"ghz": 1, "busy": 2, "paused": 3}]}, "paused: found 3"),
         ({"p_states": [{"ghz": 1, "busy": 2, "polling": 3, "paused": 1}]}, "polling: found 3"),
@@ -124,9 +126,9 @@ GHZ = {"least": 1, "most": 2, "step": 0.5}
         ({"published_day": {"cpu": {"pauses": {"most": 1}}}}, "key 'least' is missing"),
     ],
 )
-def test_mistakes_are_one_line(changes: dict[str, Any], said: str) -> None:
-    with pytest.raises(MistakeError, match=said) as caught:
-        power_machine.parsed(made(**changes), "machine.yaml")
+def test_invalid_values_are_refused(changes: dict[str, Any], error: str) -> None:
+    with pytest.raises(MistakeError, match=error) as caught:
+        power_machine.parsed(description(**changes), "machine.yaml")
     assert str(caught.value).startswith("machine.yaml") and "\n" not in str(caught.value)
 
 
@@ -144,21 +146,21 @@ def test_mistakes_are_one_line(changes: dict[str, Any], said: str) -> None:
         "!!python/object:os.system {}",
     ],
 )
-def test_what_is_no_description(text: str) -> None:
+def test_other_files_are_refused(text: str) -> None:
     with pytest.raises(MistakeError) as caught:
         power_machine.parsed(text, "machine.yaml")
     assert "\n" not in str(caught.value)
 
 
-def test_aliases_are_refused_before_they_grow() -> None:
+def test_aliases_are_refused() -> None:
     text = "a: &a [1]\n" + "".join(f"{n}: &b{n} [*a, *a]\n" for n in range(3))
     with pytest.raises(MistakeError, match=r"found an alias \(\*a\)"):
         power_machine.parsed(text, "machine.yaml")
 
 
-def test_files_that_are_none(tmp_path: Path) -> None:
+def test_unreadable_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "long").write_text("#" * 70000)
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
-    for name, said in (("none", "No such file"), ("long", "65,536"), ("bytes", "no text")):
-        with pytest.raises(MistakeError, match=said):
+    for name, error in (("none", "No such file"), ("long", "65,536"), ("bytes", "no text")):
+        with pytest.raises(MistakeError, match=error):
             power_machine.read(tmp_path / name)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measured watts: counters of processors from folders like the kernel's, and commands."""
+"""Tests measured watts: RAPL counters in a copy of the kernel's folders, and the output of
+commands."""
 
 import os
 import time
@@ -12,7 +13,7 @@ from vcmts.power import measured
 from vcmts.power.measured import Joules, Sampler, asked, parsed, words_of
 from vcmts.power.rapl import FIRST, Rapl, Reading
 
-RANGE = 262143328850  # uJ, as servers have it
+RANGE = 262143328850  # uJ, as on servers
 
 
 class Tree:
@@ -21,47 +22,47 @@ class Tree:
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def zone(self, zone: str, name: str, energy: int | str, most: int | str = RANGE) -> None:
-        folder = self.root / zone
+    def write_zone(self, write_zone: str, name: str, energy: int | str, limit: int | str = RANGE) -> None:
+        folder = self.root / write_zone
         folder.mkdir(exist_ok=True)
-        for key, value in (("name", name), ("energy_uj", energy), ("max_energy_range_uj", most)):
+        for key, value in (("name", name), ("energy_uj", energy), ("max_energy_range_uj", limit)):
             (folder / key).write_text(f"{value}\n")
 
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Tree:
-    """Two packages, with parts of them and others' zones beside, which count nothing."""
-    found = Tree(tmp_path)
-    found.zone("intel-rapl:0", "package-0", 1_000_000)
-    found.zone("intel-rapl:1", "package-1-die-0", 500_000)
-    found.zone("intel-rapl:0:0", "core", 7)
-    found.zone("intel-rapl:2", "psys", 7)
-    found.zone("intel-rapl-mmio:0", "package-0", 7)
-    return found
+    """Two packages, and zones that are not counted: parts of packages, and of other drivers."""
+    tree = Tree(tmp_path)
+    tree.write_zone("intel-rapl:0", "package-0", 1_000_000)
+    tree.write_zone("intel-rapl:1", "package-1-die-0", 500_000)
+    tree.write_zone("intel-rapl:0:0", "core", 7)
+    tree.write_zone("intel-rapl:2", "psys", 7)
+    tree.write_zone("intel-rapl-mmio:0", "package-0", 7)
+    return tree
 
 
-def test_watts_of_all_packages(tree: Tree) -> None:
+def test_watts_of_packages_are_added(tree: Tree) -> None:
     rapl = Rapl(tree.root)
     assert rapl.sample(10.0) == Reading(None, FIRST)
-    for zone in ("intel-rapl:0:0", "intel-rapl:2", "intel-rapl-mmio:0"):
-        (tree.root / zone / "energy_uj").write_text("999999999\n")
-    tree.zone("intel-rapl:0", "package-0", 1_000_000 + 240_000_000)
-    tree.zone("intel-rapl:1", "package-1-die-0", 500_000 + 60_000_000)
+    for write_zone in ("intel-rapl:0:0", "intel-rapl:2", "intel-rapl-mmio:0"):
+        (tree.root / write_zone / "energy_uj").write_text("999999999\n")
+    tree.write_zone("intel-rapl:0", "package-0", 1_000_000 + 240_000_000)
+    tree.write_zone("intel-rapl:1", "package-1-die-0", 500_000 + 60_000_000)
     assert rapl.sample(12.0) == Reading(150.0)
-    tree.zone("intel-rapl:0", "package-0", 241_000_000 + 100_000_000)
+    tree.write_zone("intel-rapl:0", "package-0", 241_000_000 + 100_000_000)
     assert rapl.sample(13.0) == Reading(100.0)
 
 
-def test_a_counter_that_begins_anew(tree: Tree) -> None:
-    tree.zone("intel-rapl:0", "package-0", RANGE - 30_000_000)
+def test_wrapped_counter(tree: Tree) -> None:
+    tree.write_zone("intel-rapl:0", "package-0", RANGE - 30_000_000)
     rapl = Rapl(tree.root)
     rapl.sample(0.0)
-    tree.zone("intel-rapl:0", "package-0", 70_000_000)
+    tree.write_zone("intel-rapl:0", "package-0", 70_000_000)
     assert rapl.sample(1.0).watts == pytest.approx(100.0)
 
 
-def test_a_counter_that_may_have_begun_anew_twice(tree: Tree) -> None:
-    """At 2,000 W, more than a package takes, the range lasts for 131 s."""
+def test_counter_that_may_have_wrapped_twice(tree: Tree) -> None:
+    """At 2,000 W, the limit of a package, the counter wraps after 131 s."""
     rapl = Rapl(tree.root)
     rapl.sample(0.0)
     assert rapl.sample(131.0).watts == 0
@@ -70,16 +71,16 @@ def test_a_counter_that_may_have_begun_anew_twice(tree: Tree) -> None:
     assert rapl.sample(264.0).reason == FIRST
 
 
-def test_more_than_a_package_can_take(tree: Tree) -> None:
+def test_implausible_watts_are_refused(tree: Tree) -> None:
     rapl = Rapl(tree.root)
     rapl.sample(0.0)
-    tree.zone("intel-rapl:0", "package-0", 9_000_000_000)
+    tree.write_zone("intel-rapl:0", "package-0", 9_000_000_000)
     found = rapl.sample(1.0)
     assert found.watts is None and "cannot be" in found.reason
 
 
 @pytest.mark.parametrize(
-    ("key", "text", "said"),
+    ("key", "text", "reason"),
     [
         ("energy_uj", "", "not a number"),
         ("energy_uj", "-5", "not a number"),
@@ -92,21 +93,21 @@ def test_more_than_a_package_can_take(tree: Tree) -> None:
         ("max_energy_range_uj", "much", "not a number"),
     ],
 )
-def test_garbage_is_a_reason(tree: Tree, key: str, text: str, said: str) -> None:
+def test_invalid_files_have_a_reason(tree: Tree, key: str, text: str, reason: str) -> None:
     rapl = Rapl(tree.root)
     rapl.sample(0.0)
     path = tree.root / "intel-rapl:1" / key
     good = path.read_text()
     path.write_text(text)
     found = rapl.sample(1.0)
-    assert found.watts is None and said in found.reason and str(tree.root) in found.reason
-    # What could not be read is made up for: 3 s and 60 J since the reading before.
+    assert found.watts is None and reason in found.reason and str(tree.root) in found.reason
+    # The next reading covers the failed one: 3 s and 60 J since the one before.
     path.write_text(good)
-    tree.zone("intel-rapl:0", "package-0", 61_000_000)
+    tree.write_zone("intel-rapl:0", "package-0", 61_000_000)
     assert rapl.sample(3.0).watts == pytest.approx(20.0)
 
 
-def test_files_that_vanish(tree: Tree) -> None:
+def test_removed_files_have_a_reason(tree: Tree) -> None:
     rapl = Rapl(tree.root)
     rapl.sample(0.0)
     (tree.root / "intel-rapl:1" / "energy_uj").unlink()
@@ -118,14 +119,14 @@ def test_files_that_vanish(tree: Tree) -> None:
     assert rapl.sample(3.0).reason == FIRST and rapl.sample(4.0).watts == 0
 
 
-def test_a_range_that_changes(tree: Tree) -> None:
+def test_changed_range_has_a_reason(tree: Tree) -> None:
     rapl = Rapl(tree.root)
     rapl.sample(0.0)
-    tree.zone("intel-rapl:0", "package-0", 1_000_000, RANGE - 1)
+    tree.write_zone("intel-rapl:0", "package-0", 1_000_000, RANGE - 1)
     assert "range" in rapl.sample(1.0).reason
 
 
-def test_a_clock_that_stands(tree: Tree) -> None:
+def test_readings_without_time_between(tree: Tree) -> None:
     rapl = Rapl(tree.root)
     rapl.sample(1.0)
     assert "too soon" in rapl.sample(1.0).reason
@@ -133,15 +134,15 @@ def test_a_clock_that_stands(tree: Tree) -> None:
     assert rapl.sample(2.0).watts == 0
 
 
-def test_machines_that_tell_nothing(tmp_path: Path) -> None:
+def test_machines_without_rapl(tmp_path: Path) -> None:
     assert "not there" in Rapl(tmp_path / "none").sample(0.0).reason
     assert "no package" in Rapl(tmp_path).sample(0.0).reason
     (tmp_path / "file").write_text("")
     assert "Not a directory" in Rapl(tmp_path / "file").sample(0.0).reason
 
 
-def test_no_permission(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As for others than root since Linux 5.10; made up, as root may read everything."""
+def test_missing_permission_has_a_reason(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Since Linux 5.10 only root may read the counters. The error is simulated."""
     refused = tree.root / "intel-rapl:0" / "energy_uj"
     plain = Path.open
 
@@ -185,7 +186,7 @@ Power Measurement                    : Active
         ("Pwr Consumption  | 77h | ok  |  7.1 | 168 Watts", 168),
     ],
 )
-def test_what_is_a_number_of_watts(output: str, watts: float) -> None:
+def test_watts_are_parsed(output: str, watts: float) -> None:
     assert parsed(output) == Reading(watts)
 
 
@@ -211,17 +212,17 @@ def test_what_is_a_number_of_watts(output: str, watts: float) -> None:
         "٤١٢",
     ],
 )
-def test_what_is_none(output: str) -> None:
+def test_other_output_is_refused(output: str) -> None:
     found = parsed(output)
     assert found.watts is None and found.reason
 
 
-def test_a_command_is_asked() -> None:
+def test_command_is_run() -> None:
     assert asked(["echo", "220 Watts"]) == Reading(220)
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "reason"),
     [
         (["/no/such/program"], "/no/such/program: No such file"),
         (["/dev/null"], "Permission denied"),
@@ -233,25 +234,25 @@ def test_a_command_is_asked() -> None:
         (["a\0b"], "null"),
     ],
 )
-def test_commands_that_fail(words: list[str], said: str) -> None:
+def test_failed_command_has_a_reason(words: list[str], reason: str) -> None:
     found = asked(words)
-    assert found.watts is None and said in found.reason
+    assert found.watts is None and reason in found.reason
 
 
 @pytest.mark.parametrize("redirected", ["", ">&-"])
-def test_a_command_that_hangs_ends_with_its_children(tmp_path: Path, redirected: str) -> None:
-    """Also where it has closed its output; and nothing of it is left."""
+def test_hanging_command_is_killed_with_its_children(tmp_path: Path, redirected: str) -> None:
+    """Also if it has closed its output."""
     note = tmp_path / "child"
     script = f"sleep 1000 {redirected} & echo $! > {note}; exec {redirected}; wait"
-    # Long enough for the shell to write, on any machine that is not wholly stuck: it is repeated.
+    # Longer times follow for slow machines, on which the shell does not write in time.
     for seconds in (0.5, 5, 60):
         found = asked(["sh", "-c", script], seconds)
         assert found.reason == "sh: took too long"
         if note.exists() and note.read_text().strip():
             break
     child = int(note.read_text())
-    until = time.monotonic() + 60
-    while alive(child) and time.monotonic() < until:
+    deadline = time.monotonic() + 60
+    while alive(child) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert not alive(child)
 
@@ -264,14 +265,14 @@ def alive(pid: int) -> bool:
     return state not in ("Z", "X")
 
 
-def test_words_of_a_command() -> None:
+def test_command_is_split_into_words() -> None:
     assert words_of("ipmitool 'dcmi power' reading") == ["ipmitool", "dcmi power", "reading"]
     for command in ("", "  ", "'open"):
         with pytest.raises(MistakeError, match="--watts-command"):
             words_of(command)
 
 
-def test_both_at_once(tree: Tree) -> None:
+def test_sampler_reads_rapl_and_command(tree: Tree) -> None:
     sampler = Sampler("echo 300", tree.root)
     assert sampler.sample(0.0).platform == Reading(300)
     found = sampler.sample(1.0)
@@ -290,39 +291,39 @@ class Clock:
         return self.now
 
 
-def test_joules_add_up(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
-    """40 W of packages, 300 and then 200 W of the server; a reading that fails is made up for."""
-    told = iter([Reading(300), Reading(300), Reading(None, "busy"), Reading(200)])
-    monkeypatch.setattr(measured, "asked", lambda words: next(told))
+def test_joules_are_added(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    """40 W of packages, 300 and then 200 W of the server. The next reading covers a failed one."""
+    readings = iter([Reading(300), Reading(300), Reading(None, "busy"), Reading(200)])
+    monkeypatch.setattr(measured, "asked", lambda words: next(readings))
     clock = Clock()
     joules = Joules(Sampler("x", tree.root), clock)
     assert joules() == {"cpu": 0.0, "platform": 0.0}
     clock.now = 2.0
-    tree.zone("intel-rapl:0", "package-0", 81_000_000)
+    tree.write_zone("intel-rapl:0", "package-0", 81_000_000)
     assert joules() == pytest.approx({"cpu": 80.0, "platform": 600.0})
     clock.now = 3.0
     (tree.root / "intel-rapl:1" / "energy_uj").write_text("?")
     assert joules() == {}
     assert "not a number" in joules.reasons["cpu"] and joules.reasons["platform"] == "busy"
     clock.now = 5.0
-    tree.zone("intel-rapl:1", "package-1-die-0", 500_000)
-    tree.zone("intel-rapl:0", "package-0", 201_000_000)
+    tree.write_zone("intel-rapl:1", "package-1-die-0", 500_000)
+    tree.write_zone("intel-rapl:0", "package-0", 201_000_000)
     assert joules() == pytest.approx({"cpu": 200.0, "platform": 1200.0})
 
 
-def test_joules_with_a_gap_are_none(tree: Tree) -> None:
-    """What was between two counters that cannot be compared is not known."""
+def test_joules_across_a_gap_are_unknown(tree: Tree) -> None:
+    """The energy between two counters that cannot be compared is not known."""
     clock = Clock()
     joules = Joules(Sampler(None, tree.root), clock)
     assert joules() == {"cpu": 0.0}
-    tree.zone("intel-rapl:0", "package-0", 1_000_000, RANGE - 1)
+    tree.write_zone("intel-rapl:0", "package-0", 1_000_000, RANGE - 1)
     for now in (1.0, 2.0, 3.0):
         clock.now = now
         assert joules() == {}
     assert "compared" in joules.reasons["cpu"]
 
 
-def test_nothing_is_left_open(tree: Tree) -> None:
+def test_files_are_closed(tree: Tree) -> None:
     before = len(os.listdir("/proc/self/fd"))
     sampler = Sampler("false", tree.root)
     for now in range(20):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Modelled watts: numbers by hand, and what must hold whatever the numbers are."""
+"""Tests modelled watts: examples computed by hand, and properties of all machines."""
 
 import itertools
 import math
@@ -12,7 +12,7 @@ from vcmts.paths import MistakeError
 from vcmts.power import calibrate, model
 from vcmts.power.model import Kind, Machine, State, Use
 
-# A core takes 4 W at 2 GHz and 1 W at 1 GHz; 10 of them, and 20 W beside.
+# A core uses 4 W at 2 GHz and 1 W at 1 GHz. There are 10 cores, and 20 W of other parts.
 PLAIN = Machine(
     name="ten cores",
     source="",
@@ -30,7 +30,7 @@ PLAIN = Machine(
 )
 
 
-def test_a_core_by_hand() -> None:
+def test_watts_of_a_core() -> None:
     half = model.core_watts(PLAIN, busy=0.5, paused=0.25, hertz=2e9)
     assert half == pytest.approx(0.5 * 4 + 0.25 * 3 + 0.25 * 0.5)
     assert model.core_watts(PLAIN, busy=1, paused=0, hertz=1e9) == 1.0
@@ -40,14 +40,14 @@ def test_a_core_by_hand() -> None:
     ("hertz", "busy", "paused"),
     [(1.25e9, 1.75, 0.275), (1.5e9, 2.5, 0.35), (0.1e9, 1.0, 0.2), (9e9, 4.0, 0.5), (0, 1.0, 0.2)],
 )
-def test_between_and_beyond_states(hertz: float, busy: float, paused: float) -> None:
+def test_watts_between_and_beyond_states(hertz: float, busy: float, paused: float) -> None:
     assert model.core_watts(PLAIN, busy=1, paused=0, hertz=hertz) == pytest.approx(busy)
     assert model.core_watts(PLAIN, busy=0, paused=1, hertz=hertz) == pytest.approx(paused)
 
 
-def test_a_machine_by_hand() -> None:
+def test_watts_of_a_machine() -> None:
     assert model.watts(PLAIN, busy=1, paused=0, hertz=2e9) == pytest.approx(20 + 10 * 4)
-    # One worker of three is busy and fast, two pause slowly; they stand for all ten cores.
+    # One of three workers is busy and fast, two pause and are slow. They represent all ten cores.
     uses = [Use(1, 0, 2e9), Use(0, 1, 1e9, 2)]
     assert model.cpu_watts(PLAIN, uses) == pytest.approx(20 + 10 * (4 + 2 * 0.2) / 3)
     assert model.platform_watts(PLAIN, 60.0) == pytest.approx(100 + 1.5 * 60)
@@ -55,18 +55,18 @@ def test_a_machine_by_hand() -> None:
 
 
 @pytest.mark.parametrize(("busy", "paused"), [(0.6, 0.5), (-0.1, 0.5), (0.5, -0.1), (1.1, 0.0)])
-def test_shares_that_cannot_be(busy: float, paused: float) -> None:
+def test_impossible_shares_are_refused(busy: float, paused: float) -> None:
     with pytest.raises(ValueError, match="shares of one time"):
         model.core_watts(PLAIN, busy=busy, paused=paused, hertz=2e9)
 
 
-def test_nothing_stands_for_the_workers() -> None:
+def test_machine_without_workers_is_refused() -> None:
     with pytest.raises(ValueError, match="no worker"):
         model.cpu_watts(PLAIN, [])
 
 
-def test_loads_by_hand() -> None:
-    """20 Gbps of five groups: 4 each, 3.2 of them downstream, of 8; and 0.8 upstream, of 2."""
+def test_loads_of_workers() -> None:
+    """20 Gbps for five groups are 4 each: 3.2 of 8 downstream, and 0.8 of 2 upstream."""
     assert model.rates(PLAIN, 20) == pytest.approx((16, 4))
     assert model.loads(PLAIN, 16, 4) == pytest.approx([0.4, 0.4])
     both = replace(PLAIN, workers=(Kind("both", 1, 8.0),))
@@ -76,27 +76,28 @@ def test_loads_by_hand() -> None:
 @pytest.mark.parametrize(
     ("load", "ghz"), [(0, 1), (0.4, 1), (0.4001, 2), (0.8, 2), (0.81, 2), (1, 2)]
 )
-def test_the_governor_leaves_a_fifth(load: float, ghz: float) -> None:
-    """At 1 GHz a load counts twice, and 0.8 of the time may be busy. Above that it is the most."""
+def test_governor_keeps_a_fifth_idle(load: float, ghz: float) -> None:
+    """At 1 GHz a load counts twice. At most 0.8 of the time may be busy, else the frequency is the
+    highest."""
     assert model.slowest(PLAIN, load).ghz == ghz
 
 
-def test_the_governor_has_a_floor() -> None:
+def test_governor_has_a_lowest_frequency() -> None:
     states = tuple(State(ghz, ghz, ghz, 0) for ghz in (1.0, 1.5, 2.0))
     machine = replace(PLAIN, states=states, governor_ghz=1.4)
     assert model.slowest(machine, 0.0).ghz == 1.5
     assert model.slowest(replace(machine, governor_ghz=3.0), 0.0).ghz == 2.0
 
 
-def test_hertz_of_another_core() -> None:
+def test_share_of_frequency() -> None:
     assert model.hertz_at(PLAIN, 0.75) == pytest.approx(1.5e9)
 
 
 # --- calibration ---------------------------------------------------------------------------------
 
 
-def seen_of(switching: float, voltage: float, kept: float) -> calibrate.NearIdle:
-    """What ten idle cores save from 2 to 1 GHz, calculated forward: half the clock, V squared."""
+def near_idle_of(switching: float, voltage: float, kept: float) -> calibrate.NearIdle:
+    """What ten idle cores save from 2 to 1 GHz: half the clock, voltage squared."""
     slow = switching * voltage**2 / 2
     return calibrate.NearIdle(
         cpu=100.0,
@@ -109,20 +110,20 @@ def seen_of(switching: float, voltage: float, kept: float) -> calibrate.NearIdle
 @pytest.mark.parametrize(
     ("switching", "voltage", "kept"), [(2.0, 0.8, 0.4), (1.0, 1.0, 0.0), (3.0, 0.6, 0.9)]
 )
-def test_calibration_finds_what_was_put_in(switching: float, voltage: float, kept: float) -> None:
-    found = calibrate.solved(seen_of(switching, voltage, kept), 10, 1.0, 1.0, 0.5)
+def test_calibration_finds_known_values(switching: float, voltage: float, kept: float) -> None:
+    found = calibrate.solved(near_idle_of(switching, voltage, kept), 10, 1.0, 1.0, 0.5)
     assert found.watts == pytest.approx(switching)
     assert found.voltage == pytest.approx(voltage)
     assert found.kept == pytest.approx(kept, abs=1e-9)
     assert found.rest == pytest.approx(100 - 10 * switching)
 
 
-def test_calibration_by_hand() -> None:
-    """The energy paper's points, all cores idle: 62, 71 and 90 W of 260 W, 56 cores, 0.8 of 1.8.
+def test_calibration_of_energy_paper() -> None:
+    """The paper's points with all cores idle: 62, 71 and 90 W of 260 W, 56 cores, 0.8 of 1.8 GHz.
 
-    Pauses save 62 W fast and 90 - 71 = 19 W slow: 0.3065 of the switching is left when slow. What
-    falls away, 71 W, is 0.6935 of it: 102.38 W, 1.828 W per core; 62 of 102.38 end in a pause.
-    """
+    Pauses save 62 W when fast and 90 - 71 = 19 W when slow, so 0.3065 of the switching power is
+    left when slow. The 71 W saved are the other 0.6935 of it: 102.38 W, or 1.828 W per core. Pauses
+    end 62 of 102.38 W."""
     found = calibrate.solved(calibrate.NearIdle(260, 62, 71, 90), 56, 1.0, 1.0, 0.8 / 1.8)
     assert found.watts == pytest.approx(1.8282, abs=2e-4)
     assert found.kept == pytest.approx(0.3944, abs=2e-4)
@@ -130,8 +131,8 @@ def test_calibration_by_hand() -> None:
     assert found.rest == pytest.approx(157.62, abs=0.01)
 
 
-def test_states_follow_the_clock_and_the_voltage() -> None:
-    """Halfway between, the voltage is 0.9 of the highest, and the clock 0.75 of it."""
+def test_states_follow_clock_and_voltage() -> None:
+    """Halfway, the voltage is 0.9 and the clock 0.75 of the highest."""
     found = calibrate.states(calibrate.Switching(2.0, 0.8, 0.25, 0), [1.0, 1.5, 2.0])
     assert [state.busy for state in found] == pytest.approx([2 * 0.5 * 0.64, 2 * 0.75 * 0.81, 2.0])
     assert all(state.polling == state.busy for state in found)
@@ -139,28 +140,28 @@ def test_states_follow_the_clock_and_the_voltage() -> None:
 
 
 @pytest.mark.parametrize(
-    "seen",
+    "near_idle",
     [
         calibrate.NearIdle(260, 62, 71, 71),  # pauses save nothing when slow
         calibrate.NearIdle(260, 62, 71, 60),
         calibrate.NearIdle(260, 62, 71, 140),  # more than when fast
-        calibrate.NearIdle(260, 62, 20, 25),  # more than there is
-        calibrate.NearIdle(100, 62, 71, 90),  # and more than the processors take
-        calibrate.NearIdle(260, 62, 71, 115),  # a voltage that rises towards slow
+        calibrate.NearIdle(260, 62, 20, 25),  # more than in total
+        calibrate.NearIdle(100, 62, 71, 90),  # and more than the processors use
+        calibrate.NearIdle(260, 62, 71, 115),  # the voltage would rise for lower frequencies
     ],
 )
-def test_savings_that_contradict_each_other(seen: calibrate.NearIdle) -> None:
+def test_contradicting_savings_are_refused(near_idle: calibrate.NearIdle) -> None:
     with pytest.raises(MistakeError, match="calibrate: "):
-        calibrate.solved(seen, 56, 1.0, 1.0, 0.8 / 1.8)
+        calibrate.solved(near_idle, 56, 1.0, 1.0, 0.8 / 1.8)
 
 
-def test_proportion_is_of_least_squares() -> None:
+def test_proportion_minimizes_squares() -> None:
     assert calibrate.proportion([1, 2], [2, 4]) == pytest.approx(2)
     assert calibrate.proportion([1, 1], [1, 2]) == pytest.approx(1.5)
     assert calibrate.proportion([62, 71, 90], [72, 84, 108]) == pytest.approx(20148 / 16985)
 
 
-# --- what must hold for every calibrated machine -------------------------------------------------
+# --- properties of all calibrated machines -------------------------------------------------------
 
 LOADS = [n / 40 for n in range(41)]
 
@@ -177,20 +178,20 @@ def machines() -> list[Machine]:
 
 
 def watts_at(machine: Machine, load: float, mode: str) -> float:
-    """Both kinds of workers have the same load."""
+    """Returns the watts if all workers have this load."""
     down, up = load * 8 * machine.groups, load * 2 * machine.groups
     return simulate.moment(machine, down, up, mode).cpu
 
 
 @pytest.mark.parametrize("machine", machines())
-def test_more_load_never_takes_less(machine: Machine) -> None:
+def test_more_load_never_uses_less_power(machine: Machine) -> None:
     for mode in simulate.MODES:
         found = [watts_at(machine, load, mode) for load in LOADS]
         assert all(a <= b + 1e-9 for a, b in itertools.pairwise(found)), mode
 
 
 @pytest.mark.parametrize("machine", machines())
-def test_no_saving_is_negative_and_both_save_as_much_as_either(machine: Machine) -> None:
+def test_savings_are_not_negative_and_add_up(machine: Machine) -> None:
     for load in LOADS:
         none, pauses, frequency, both = (watts_at(machine, load, m) for m in simulate.MODES)
         assert max(pauses, frequency) <= none + 1e-9
@@ -198,9 +199,9 @@ def test_no_saving_is_negative_and_both_save_as_much_as_either(machine: Machine)
 
 
 @pytest.mark.parametrize("machine", machines())
-def test_the_time_of_a_core_is_whole(machine: Machine) -> None:
+def test_shares_of_time_are_valid(machine: Machine) -> None:
     for load, mode in itertools.product(LOADS, simulate.MODES):
         found = simulate.use(machine, load, mode, 1)
         assert 0 <= found.busy <= 1 and 0 <= found.paused <= 1 - found.busy + 1e-9
-        # The work is done, however slow the core is.
+        # The work does not depend on the frequency.
         assert found.busy * found.hertz == pytest.approx(load * 1.8e9)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Our governor in the model: the numbers of src/power, and its floor by hand."""
+"""Tests the model of vcmtsd's frequency governor: its policies are those of src/power, and its
+lowest frequency is computed by hand."""
 
 import argparse
 import re
@@ -13,7 +14,7 @@ from vcmts.power import model, policy
 
 
 def test_policies_are_those_of_the_governor() -> None:
-    """Every row of the file is read, and the words of the configuration are among them."""
+    """All rows of the file are read."""
     text = policy.POLICIES.read_text(encoding="utf-8")
     found = policy.policies()
     assert len(found) == len(re.findall(r"^GOVERNOR_POLICY", text, re.M)) >= 3
@@ -23,27 +24,27 @@ def test_policies_are_those_of_the_governor() -> None:
 
 
 @pytest.mark.parametrize(
-    ("latency", "look"), [(1000, 590.0), (100, 100.0), (10000, 1000.0), (0, 100.0)]
+    ("latency", "interval"), [(1000, 590.0), (100, 100.0), (10000, 1000.0), (0, 100.0)]
 )
-def test_how_often_it_looks(latency: float, look: float) -> None:
-    """As in test_governor_random.c: 0.8 to 1.8 GHz, 30 us until another one is there."""
-    assert policy.look_us(0.8, 1.8, latency, 30) == pytest.approx(look)
+def test_interval_of_governor(latency: float, interval: float) -> None:
+    """As in test_governor_random.c: 0.8 to 1.8 GHz, 30 us to switch the frequency."""
+    assert policy.look_us(0.8, 1.8, latency, 30) == pytest.approx(interval)
 
 
 @pytest.mark.parametrize(
     ("latency", "floor"),
     [(100, 1.8 * (1 - 100 / 330)), (200, 0.8), (0, 1.8), (1e6, 0.8)],
 )
-def test_its_floor(latency: float, floor: float) -> None:
-    """What comes at once is seen after three looks and 30 us."""
+def test_floor_follows_from_latency(latency: float, floor: float) -> None:
+    """The governor reacts to a sudden load after three intervals and 30 us."""
     assert policy.floor_ghz(0.8, 1.8, latency, 30) == pytest.approx(floor)
 
 
-def test_one_frequency_is_the_floor() -> None:
+def test_floor_of_one_frequency() -> None:
     assert policy.floor_ghz(1.8, 1.8, 0, 30) == 1.8
 
 
-def test_a_machine_with_a_policy() -> None:
+def test_policy_sets_busy_share_and_floor() -> None:
     machine = power_machine.read()
     saving = policy.governed(machine, "saving", 200)
     assert saving.governor_busy == policy.policies()["saving"].busy
@@ -51,7 +52,7 @@ def test_a_machine_with_a_policy() -> None:
     assert saving.published_day == {}
     fast = policy.governed(machine, "performance", 200)
     assert all(model.slowest(fast, load / 10).ghz == pytest.approx(1.8) for load in range(11))
-    # 3 looks of 100 us and 10 us leave 1.8 * (1 - 100 / 310) GHz; the default is twice as long.
+    # 3 intervals of 100 us and 10 us leave 1.8 * (1 - 100 / 310) GHz; the default is twice as long.
     assert model.slowest(policy.governed(machine, "saving", 100), 0.0).ghz == pytest.approx(1.3)
     assert model.slowest(policy.governed(machine, "saving", None), 0.0).ghz == pytest.approx(0.8)
     with pytest.raises(MistakeError, match="performance, balanced, saving"):
@@ -59,20 +60,20 @@ def test_a_machine_with_a_policy() -> None:
 
 
 @pytest.mark.parametrize(("text", "us"), [("200us", 200), ("1.5ms", 1500), ("1s", 1e6), ("0us", 0)])
-def test_times(text: str, us: float) -> None:
+def test_times_have_units(text: str, us: float) -> None:
     assert policy.microseconds(text) == us
 
 
 @pytest.mark.parametrize("text", ["", "5", "-1us", "1e3us", "us", "1 us", "1m", "٣us"])
-def test_what_is_no_time(text: str) -> None:
+def test_invalid_times_are_refused(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError):
         policy.microseconds(text)
 
 
-def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+def test_simulate_with_policy(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["power", "simulate", "--policy", "saving", "--latency", "200us"]) == 0
-    told = capsys.readouterr().out
-    assert "policy saving, 200 us: 80% of a core may be busy, at 0.8 GHz and more" in told
-    assert "published" not in told
+    out = capsys.readouterr().out
+    assert "policy saving, 200 us: 80% of a core may be busy, at 0.8 GHz and more" in out
+    assert "published" not in out
     assert main(["power", "simulate", "--latency", "200us"]) == 2
     assert "goes with --policy" in capsys.readouterr().err

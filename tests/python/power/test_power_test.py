@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a virtual machine with P-states said and did: which of it fails `make power-test`."""
+"""Tests how `make power-test` compares the output and frequency transitions of a virtual machine
+with the expected ones."""
 
 import pytest
 
 from power.transitions import by_case, failures
 
-SAID = [
+OUTPUT = [
     "ok: /modules/10-acpi-cpufreq.ko (loaded)",
     "case 0: down and up",
     "expected 0 0: 8 18",
     "expected 0 1: ",
-    "ok: it is taken",
+    "ok: it is applied",
     "case 1: left alone",
     "expected 1 0: ",
     "expected 1 1: 10",
@@ -23,13 +24,13 @@ LOGS = [
 ]
 
 
-def test_all_as_expected() -> None:
+def test_expected_transitions_pass() -> None:
     assert by_case(LOGS[0]) == {0: [8, 18], 1: []}
-    assert failures(SAID, LOGS) == []
+    assert failures(OUTPUT, LOGS) == []
 
 
 @pytest.mark.parametrize(
-    ("logs", "what"),
+    ("logs", "failure"),
     [
         (
             [LOGS[0], bytes([0x80, END, 10, 0x81, END, 10])],
@@ -42,16 +43,16 @@ def test_all_as_expected() -> None:
         ([bytes([0x80, 8, 18, END]), LOGS[1]], "left alone: CPU 0 went to None and not to []"),
     ],
 )
-def test_other_transitions(logs: list[bytes], what: str) -> None:
-    assert failures(SAID, logs) == [what]
+def test_other_transitions_fail(logs: list[bytes], failure: str) -> None:
+    assert failures(OUTPUT, logs) == [failure]
 
 
-def test_what_was_said() -> None:
-    assert failures([*SAID, "FAILED: it is restored"], LOGS) == ["FAILED: it is restored"]
+def test_failed_output_fails() -> None:
+    assert failures([*OUTPUT, "FAILED: it is restored"], LOGS) == ["FAILED: it is restored"]
     broken = ["the cases did not come to an end, or some failed"]
-    assert failures(SAID[:-1], LOGS) == broken
-    assert failures([*SAID[:-1], "end: 2 cases, 1 failed"], LOGS) == broken
-    assert failures([line for line in SAID if "expected 1 1" not in line], LOGS) == [
+    assert failures(OUTPUT[:-1], LOGS) == broken
+    assert failures([*OUTPUT[:-1], "end: 2 cases, 1 failed"], LOGS) == broken
+    assert failures([line for line in OUTPUT if "expected 1 1" not in line], LOGS) == [
         "3 expectations of 2 cases"
     ]
     assert failures(["end: 0 cases, 0 failed"], [b"", b""]) == ["0 expectations of 0 cases"]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Modelled watts in `vcmts size` and in a report: by hand, labelled, and only where described."""
+"""Tests modelled watts in `vcmts size` and in reports: values by hand, labels, and machines without
+a description."""
 
 import json
 from pathlib import Path
@@ -16,7 +17,7 @@ from vcmts.report.document import Table, Text
 from vcmts.report.runs import Run, confirmed
 
 Json = dict[str, Any]
-# The energy paper's cores and clock, with round watts: a worker's core takes 4 W, or 1 W slowly.
+# Cores and clock of the energy paper, with round watts: a worker core uses 4 W, or 1 W when slow.
 ROUND: Json = {
     "name": "round numbers",
     "groups": 28,
@@ -31,28 +32,28 @@ ROUND: Json = {
 }
 
 
-def described(folder: Path, **changes: Any) -> str:
+def write_description(folder: Path, **changes: Any) -> str:
     path = folder / "power.yaml"
     path.write_text(yaml.safe_dump({**ROUND, **changes}))
     return str(path)
 
 
-def sized(folder: Path, *options: str) -> Json:
+def run_size(folder: Path, *options: str) -> Json:
     stored = folder / "size.json"
     assert cli.main(["size", *options, "--json", str(stored)]) == 0
     [kind] = json.loads(stored.read_text())["kinds"]
-    found: Json = kind
-    return found
+    result: Json = kind
+    return result
 
 
 ENERGY = ("--machine", "published:2023-energy", "--groups")
 
 
-def test_size_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """28 service groups on 56 cores. 0.1 of the downstream's core and none of the upstream's: half
-    the clock carries both, and 0.2 of 28 cores is busy at 1 W."""
+def test_size_has_watts_of_processors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """28 service groups on 56 cores with 0.1 of the load of a downstream core, and no upstream.
+    Half the clock is enough: 0.2 of 28 cores are busy at 1 W."""
     wanted = f"6ofdm:{0.1 * 287 / 28 / 1.2}Gbps/0"
-    found = sized(tmp_path, *ENERGY, wanted, "--power", described(tmp_path))["power"]
+    found = run_size(tmp_path, *ENERGY, wanted, "--power", write_description(tmp_path))["power"]
     assert found["modelled_cpu_watts"] == {
         "polling": 100 + 56 * 4,
         "saving": pytest.approx(100 + 28 * 0.2, abs=0.01),
@@ -60,48 +61,48 @@ def test_size_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert found["modelled_platform_watts"] == {"polling": None, "saving": None}
     carried = 28 * 0.1 * 287 / 28 / 1.2
     assert found["modelled_gbps_per_watt"]["polling"] == pytest.approx(carried / 324, abs=1e-4)
-    told = capsys.readouterr().out
-    assert "W of the processors, modelled: polling" in told
-    assert "Gbps a watt, modelled: polling" in told
+    out = capsys.readouterr().out
+    assert "W of the processors, modelled: polling" in out
+    assert "Gbps a watt, modelled: polling" in out
 
 
-def test_size_of_a_server(tmp_path: Path) -> None:
-    """Gbps a watt are the server's where it is described."""
-    power = described(tmp_path, platform={"watts": 76, "factor": 1})
-    found = sized(tmp_path, *ENERGY, "6ofdm:1Gbps/0", "--power", power)["power"]
+def test_size_has_watts_of_server(tmp_path: Path) -> None:
+    """With a described platform, Gbps per watt are those of the server."""
+    power = write_description(tmp_path, platform={"watts": 76, "factor": 1})
+    found = run_size(tmp_path, *ENERGY, "6ofdm:1Gbps/0", "--power", power)["power"]
     assert found["modelled_platform_watts"]["polling"] == 400
     assert found["modelled_gbps_per_watt"]["polling"] == pytest.approx(28 / 400, abs=1e-4)
 
 
-def test_size_of_a_server_with_fewer_workers(tmp_path: Path) -> None:
-    """16 of 32 cores of each processor are set aside: 32 are left for 16 service groups."""
-    options = ("--os-cores", "16", "--power", described(tmp_path))
-    found = sized(tmp_path, *ENERGY, "6ofdm:1Gbps/0", *options)
+def test_reserved_cores_use_no_watts(tmp_path: Path) -> None:
+    """16 of 32 cores per processor are reserved, so 32 are left for 16 service groups."""
+    options = ("--os-cores", "16", "--power", write_description(tmp_path))
+    found = run_size(tmp_path, *ENERGY, "6ofdm:1Gbps/0", *options)
     assert found["per_server"] == 16
     assert found["power"]["modelled_cpu_watts"]["polling"] == 100 + 32 * 4
 
 
-def test_size_of_the_published_machine(tmp_path: Path) -> None:
-    """Its own description, without being asked; not that of another paper's machine."""
-    found = sized(tmp_path, *ENERGY, "6ofdm:7Gbps/1Gbps")["power"]
+def test_published_machine_has_a_description(tmp_path: Path) -> None:
+    """The machine of the energy paper has one by default; other machines have none."""
+    found = run_size(tmp_path, *ENERGY, "6ofdm:7Gbps/1Gbps")["power"]
     assert found["modelled_cpu_watts"]["polling"] == pytest.approx(260.1, abs=0.1)
     assert found["modelled_cpu_watts"]["saving"] < 260
-    other = sized(tmp_path, "--machine", "published:2023-4th-gen", "--groups", "6ofdm:7Gbps/1Gbps")
+    other = run_size(tmp_path, "--machine", "published:2023-4th-gen", "--groups", "6ofdm:7Gbps/1Gbps")
     assert "power" not in other
 
 
 @pytest.mark.parametrize("option", [("--cores-per-socket", "40"), ("--core-clock", "2.0")])
-def test_size_of_another_server(
+def test_other_server_has_no_watts(
     option: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = sized(tmp_path, *ENERGY, "6ofdm:5Gbps/1Gbps", *option)
+    found = run_size(tmp_path, *ENERGY, "6ofdm:5Gbps/1Gbps", *option)
     assert "power" not in found
     assert any("no watts: " in text for text in found["outside_what_was_measured"])
     assert "modelled" not in capsys.readouterr().out.split("step by step")[0]
 
 
-def test_a_report_by_hand(tmp_path: Path) -> None:
-    machine = power_machine.read(Path(described(tmp_path)))
+def test_report_has_watts(tmp_path: Path) -> None:
+    machine = power_machine.read(Path(write_description(tmp_path)))
     file = report_samples.throughput()
     run = Run("throughput.json", "", file)
     text, table = report_watts.section([run], machine).blocks
@@ -113,9 +114,9 @@ def test_a_report_by_hand(tmp_path: Path) -> None:
     for row, result in zip(table.rows, results, strict=True):
         assert row[0] == result["point"] and row[2:] == ("324", "-")
         assert float(row[1]) == pytest.approx(result["gbps"]["total"], rel=0.01)
-    assert not any("Gbps/W" in name for name in table.head), "of one group by a whole server"
+    assert not any("Gbps/W" in name for name in table.head), "one group does not use the whole server"
 
 
-def test_a_report_without_throughput_has_no_watts(tmp_path: Path) -> None:
-    machine = power_machine.read(Path(described(tmp_path)))
+def test_report_without_throughput_has_no_watts(tmp_path: Path) -> None:
+    machine = power_machine.read(Path(write_description(tmp_path)))
     assert report_watts.section([Run("x.json", "", report_samples.latency())], machine).blocks == []
