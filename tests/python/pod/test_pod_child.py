@@ -53,7 +53,9 @@ def test_own_line_waits_for_end_of_vcmtsd_line(
     assert stub.voice.worst == ["first", "port x: no driver"]
 
 
-def test_incomplete_last_line_is_printed(stub: ChildStub, capfd: pytest.CaptureFixture[str]) -> None:
+def test_incomplete_last_line_is_printed(
+    stub: ChildStub, capfd: pytest.CaptureFixture[str]
+) -> None:
     stub.write("cut sho")
     os.close(stub.writer)
     stub.finish()

@@ -30,9 +30,7 @@ def vcmtsd_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[lis
             end.close()
 
 
-def test_drain_can_be_cancelled(
-    tmp_path: Path, vcmtsd_ends: list[socket.socket]
-) -> None:
+def test_drain_can_be_cancelled(tmp_path: Path, vcmtsd_ends: list[socket.socket]) -> None:
     calls = 0
 
     def go_on() -> bool:

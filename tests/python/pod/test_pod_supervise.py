@@ -81,8 +81,10 @@ def test_invalid_file_keeps_configuration(
     assert lines[0].startswith(f"vcmts pod: {type(error).__name__}: ")
 
 
-def test_unchanged_result_is_not_reloaded(pod: RecordingPod, monkeypatch: pytest.MonkeyPatch) -> None:
-    mount(monkeypatch, replace(NOW, accept_checks={"other": 1}))
+def test_unchanged_result_is_not_reloaded(
+    pod: RecordingPod, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mount(monkeypatch, replace(NOW, facts={"other": 1}))
     pod.take()
     assert pod.methods == []
     assert pod.seen == mounted.seen(pod.folders)
@@ -96,9 +98,7 @@ def test_unchanged_result_is_not_reloaded(pod: RecordingPod, monkeypatch: pytest
     assert pod.methods == ["config.reload"] * 3 and pod.now.text == "name: y\n"
 
 
-def test_missing_answer_reloads_again(
-    pod: RecordingPod, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_answer_reloads_again(pod: RecordingPod, monkeypatch: pytest.MonkeyPatch) -> None:
     pod.silent = True
     mount(monkeypatch, replace(NOW, text="name: y\n"))
     pod.take()
@@ -140,9 +140,7 @@ def accept_checks(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, str]]:
     return checked
 
 
-def test_trial_file_is_private(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_trial_file_is_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checked = accept_checks(monkeypatch)
     (tmp_path / "vcmts.yaml").write_text("name: x\n")
     before = os.umask(0o022)
@@ -160,7 +158,9 @@ def test_byte_order_mark_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert render.rendered(source(tmp_path, A="abc")).text == "name: abc\nb: 1\n"
 
 
-def test_contents_of_group_files_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_contents_of_group_files_are_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     accept_checks(monkeypatch)
     (tmp_path / "vcmts.yaml").write_text(
         "service_groups: [{file: a.yaml}, {file: b.yaml}, {name: x}]\n"

@@ -84,9 +84,7 @@ def test_table_of_published_day() -> None:
         found = simulate.saved(steps, saving, level)
         published = machine.published_day[level][saving]
         for n, quantity in enumerate(power_machine.QUANTITIES):
-            assert float(cells[2 * n]) == pytest.approx(
-                100 * getattr(found, quantity), abs=0.0501
-            )
+            assert float(cells[2 * n]) == pytest.approx(100 * getattr(found, quantity), abs=0.0501)
             assert float(cells[2 * n + 1]) == published[quantity]
 
 
@@ -141,7 +139,10 @@ def test_example_machine_is_valid() -> None:
 def test_mean_of_the_day() -> None:
     """Savings by pauses are linear in the load: 14.9 % mean a load of 46 % of the peak, and the
     published day has 48 %."""
-    (low_saving, _, *_), (high_saving, _, *_) = averages(*with_lowest_load(0.0)), averages(*with_lowest_load(0.24))
+    (low_saving, _, *_), (high_saving, _, *_) = (
+        averages(*with_lowest_load(0.0)),
+        averages(*with_lowest_load(0.24)),
+    )
     low, high = (day_load.mean(with_lowest_load(least)[1].downstream) for least in (0.0, 0.24))
     implied = low + (14.9 - low_saving) / (high_saving - low_saving) * (high - low)
     assert f"mean of {100 * implied:.0f} % of the peak" in " ".join(PAGE.split())

@@ -101,7 +101,10 @@ GHZ = {"least": 1, "most": 2, "step": 0.5}
         ({"workers": worker(gbps=float("inf"))}, "gbps: found inf"),
         ({"peak_gbps": 40.1}, "peak_gbps: found 40.1, allowed: at most 40"),
         ({"p_states": None}, "key 'p_states' is missing"),
-        ({"p_states": [dict(DESCRIPTION["p_states"][0]) for _ in range(2)]}, "different frequencies"),
+        (
+            {"p_states": [dict(DESCRIPTION["p_states"][0]) for _ in range(2)]},
+            "different frequencies",
+        ),
         ({"rest_watts": 0}, "rest_watts: found 0"),
         ({"p_states": [{"ghz": 1, "busy": 2, "paused": 3}]}, "paused: found 3"),
         ({"p_states": [{"ghz": 1, "busy": 2, "polling": 3, "paused": 1}]}, "polling: found 3"),

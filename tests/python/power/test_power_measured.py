@@ -22,7 +22,9 @@ class Tree:
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def write_zone(self, write_zone: str, name: str, energy: int | str, limit: int | str = RANGE) -> None:
+    def write_zone(
+        self, write_zone: str, name: str, energy: int | str, limit: int | str = RANGE
+    ) -> None:
         folder = self.root / write_zone
         folder.mkdir(exist_ok=True)
         for key, value in (("name", name), ("energy_uj", energy), ("max_energy_range_uj", limit)):

@@ -87,7 +87,9 @@ def test_published_machine_has_a_description(tmp_path: Path) -> None:
     found = run_size(tmp_path, *ENERGY, "6ofdm:7Gbps/1Gbps")["power"]
     assert found["modelled_cpu_watts"]["polling"] == pytest.approx(260.1, abs=0.1)
     assert found["modelled_cpu_watts"]["saving"] < 260
-    other = run_size(tmp_path, "--machine", "published:2023-4th-gen", "--groups", "6ofdm:7Gbps/1Gbps")
+    other = run_size(
+        tmp_path, "--machine", "published:2023-4th-gen", "--groups", "6ofdm:7Gbps/1Gbps"
+    )
     assert "power" not in other
 
 
@@ -114,7 +116,9 @@ def test_report_has_watts(tmp_path: Path) -> None:
     for row, result in zip(table.rows, results, strict=True):
         assert row[0] == result["point"] and row[2:] == ("324", "-")
         assert float(row[1]) == pytest.approx(result["gbps"]["total"], rel=0.01)
-    assert not any("Gbps/W" in name for name in table.head), "one group does not use the whole server"
+    assert not any("Gbps/W" in name for name in table.head), (
+        "one group does not use the whole server"
+    )
 
 
 def test_report_without_throughput_has_no_watts(tmp_path: Path) -> None:
