@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""chart_same VALUES RENDERED: whether what helm rendered from the values is what we render."""
+"""chart_same VALUES RENDERED: whether Helm's output for the values (the file RENDERED) is that of
+build-chart/render."""
 
 import sys
 from pathlib import Path
@@ -10,14 +11,14 @@ from vcmts import yamls
 
 def main() -> int:
     values, rendered = map(Path, sys.argv[1:])
-    theirs = [one for one in yamls.safe_load_all(rendered.read_text(encoding="utf-8")) if one]
+    helm_objects = [one for one in yamls.safe_load_all(rendered.read_text(encoding="utf-8")) if one]
     with renderer() as render:
-        ours = render(None, values).objects
+        own_objects = render(None, values).objects
 
     def by_name(one: dict[str, dict[str, str]]) -> str:
         return f"{one['kind']}/{one['metadata']['name']}"
 
-    if sorted(theirs, key=by_name) == sorted(ours, key=by_name):
+    if sorted(helm_objects, key=by_name) == sorted(own_objects, key=by_name):
         return 0
     print(f"{values}: helm renders something else than build-chart/render", file=sys.stderr)
     return 1

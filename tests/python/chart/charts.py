@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The chart, rendered by Helm's own packages (devtools/helm), and what is in the objects."""
+"""Renders the chart with Helm's own packages (devtools/helm), and reads the rendered objects."""
 
 import base64
 import json
@@ -22,7 +22,7 @@ PROGRAM = CHECKOUT / "build-chart" / "render"
 ASSEMBLE = CHECKOUT / "devtools" / "helm" / "assemble"
 SCHEMA = chart_values.schema_of(configdoc.read_schema())
 CI = sorted((CHART / "ci").glob("*.yaml"))
-NO_RENDERER = "the chart is not rendered here: devtools/install-deps chart installs what it takes"
+NO_RENDERER = "the chart cannot be rendered: run devtools/install-deps chart"
 needs_renderer = pytest.mark.skipif(not PROGRAM.exists(), reason=NO_RENDERER)
 
 Json = dict[str, Any]
@@ -34,7 +34,7 @@ PORTS = {"network": {"device": "net_null0"}, "rphy": {"device": "net_null1"}}
 
 
 class RefusedError(Exception):
-    """What Helm says where it does not render."""
+    """Helm's error for values that it does not render."""
 
 
 @dataclass
@@ -42,11 +42,11 @@ class Rendered:
     objects: list[Json]
     notes: str
 
-    def of(self, kind: str) -> list[Json]:
+    def all_of(self, kind: str) -> list[Json]:
         return [one for one in self.objects if one["kind"] == kind]
 
     def one(self, kind: str) -> Json:
-        (found,) = self.of(kind)
+        (found,) = self.all_of(kind)
         return found
 
     def pod(self) -> Json:
@@ -59,8 +59,8 @@ class Rendered:
         return container
 
     def configurations(self) -> dict[str, Json]:
-        """By the name of the file, of each pod its own."""
-        data = next(one["data"] for one in self.of("ConfigMap") if is_configuration(one))
+        """By file name; each pod has its own."""
+        data = next(one["data"] for one in self.all_of("ConfigMap") if is_configuration(one))
         return {name: yamls.safe_load(text) for name, text in data.items()}
 
     def configuration(self) -> Json:
@@ -82,7 +82,7 @@ def objects_of(files: dict[str, str]) -> list[Json]:
 
 
 class Renderer:
-    """One process for many renderings."""
+    """A process that renders the chart many times."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
@@ -104,16 +104,16 @@ class Renderer:
         return str(refusal.value)
 
 
-def assembled(place: Path) -> Path:
-    """The chart as it is packed: with schema, dashboards and alerts."""
-    subprocess.run([ASSEMBLE, place], check=True)
-    return place / "vcmts"
+def assemble(folder: Path) -> Path:
+    """Assembles the chart as it is packed, with schema, dashboards and alerts."""
+    subprocess.run([ASSEMBLE, folder], check=True)
+    return folder / "vcmts"
 
 
 @contextmanager
 def renderer() -> Iterator[Renderer]:
-    """Of the assembled chart."""
-    with tempfile.TemporaryDirectory() as place, renderer_of(assembled(Path(place))) as ready:
+    """A renderer of the assembled chart."""
+    with tempfile.TemporaryDirectory() as folder, renderer_of(assemble(Path(folder))) as ready:
         yield ready
 
 
@@ -131,15 +131,15 @@ def renderer_of(chart: Path) -> Iterator[Renderer]:
         process.stdin.close()
 
 
-def merged(base: Json, over: Json) -> Json:
-    """Maps key by key, all else as a whole: as values are put together."""
+def merge(base: Json, over: Json) -> Json:
+    """Merges values as Helm does: maps key by key, other values as a whole."""
     result = dict(base)
     for key, value in over.items():
-        mine = result.get(key)
-        both = isinstance(mine, dict) and isinstance(value, dict)
-        result[key] = merged(mine, value) if both and mine is not None else value
+        old = result.get(key)
+        both = isinstance(old, dict) and isinstance(value, dict)
+        result[key] = merge(old, value) if both and old is not None else value
     return result
 
 
 def one_group(**over: Any) -> Json:
-    return merged(merged(ONE_GROUP, {"defaults": {"ports": PORTS}}), over)
+    return merge(merge(ONE_GROUP, {"defaults": {"ports": PORTS}}), over)

@@ -5,16 +5,16 @@ from pathlib import Path
 import pytest
 
 from python.chart.charts import Renderer, renderer
-from python.chart.converted import Converted
+from python.chart.converted import Converter
 
 
 @pytest.fixture(scope="session")
 def render() -> Iterator[Renderer]:
-    """One process for all that is rendered."""
+    """One process renders for all tests."""
     with renderer() as ready:
         yield ready
 
 
 @pytest.fixture
-def convert(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Converted:
-    return Converted(tmp_path, capsys)
+def convert(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Converter:
+    return Converter(tmp_path, capsys)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `vcmts convert` makes of a text, and says of it."""
+"""Runs `vcmts convert` on a text, and keeps its status and messages."""
 
 from pathlib import Path
 from typing import Any
@@ -14,29 +14,30 @@ Json = dict[str, Any]
 VALUES = jsonschema.Draft7Validator(SCHEMA)
 
 
-class Converted:
-    def __init__(self, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        self.place, self.capsys = place, capsys
-        self.status, self.said = 0, ""
+class Converter:
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.folder, self.capsys = folder, capsys
+        self.status, self.messages = 0, ""
 
     def __call__(self, text: str, *words: str) -> str:
-        (self.place / "values.yaml").write_text(text, encoding="utf-8")
-        self.status = cli.main(["convert", str(self.place / "values.yaml"), *words])
+        (self.folder / "values.yaml").write_text(text, encoding="utf-8")
+        self.status = cli.main(["convert", str(self.folder / "values.yaml"), *words])
         captured = self.capsys.readouterr()
-        self.said = captured.err.replace(f"{self.place}/", "")
+        self.messages = captured.err.replace(f"{self.folder}/", "")
         return captured.out
 
     def values(self, text: str, *words: str) -> list[Json]:
-        found = yamls.safe_load_all(self(text, *words))
-        assert self.status == 0, self.said
-        for one in found:
+        documents = yamls.safe_load_all(self(text, *words))
+        assert self.status == 0, self.messages
+        for one in documents:
             VALUES.validate(one)
-        return found
+        return documents
 
     def refused(self, text: str) -> str:
+        """Returns the one line of the error."""
         assert self(text) == ""
         assert self.status == 2
-        (line,) = self.said.splitlines()
+        (line,) = self.messages.splitlines()
         return line.removeprefix("vcmts: ")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Values of the reference's charts, written from their documented keys: 28 service groups."""
+"""Values of the reference's charts, by their documented keys, with 28 service groups."""
 
 from typing import Any
 

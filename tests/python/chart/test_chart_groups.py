@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The service groups of the chart's values as the server's configuration, which vcmtsd takes."""
+"""Tests the server configuration that the chart renders from its values, and that vcmtsd accepts
+it."""
 
 import io
 from pathlib import Path
@@ -48,7 +49,7 @@ def ports(item: Json) -> list[str]:
 NET = "${PCIDEVICE_INTEL_COM_SRIOV_NET[%d]}"
 
 
-def test_defaults_stand_once_and_groups_go_before_them(render: Renderer) -> None:
+def test_groups_override_defaults(render: Renderer) -> None:
     config = {"rate_limit": "9 Gbps", "rphy": {"core_ip": "10.9.0.1", "dscp": 4}}
     values = one_group(
         defaults={"config": {**config, "upstream": {"verify_crc": True}}},
@@ -64,7 +65,7 @@ def test_defaults_stand_once_and_groups_go_before_them(render: Renderer) -> None
     assert (first["upstream"]["verify_crc"], second["upstream"]["verify_crc"]) == (True, False)
 
 
-def test_groups_share_two_ports(render: Renderer) -> None:
+def test_groups_share_ports(render: Renderer) -> None:
     made = render(sriov([{"id": 1}, {"id": 2, "ports": {"network": {"vlan": 102}}}]))
     first, second = made.configuration()["service_groups"]
     assert ports(first) == ports(second) == [NET % 0, NET % 1]
@@ -72,7 +73,7 @@ def test_groups_share_two_ports(render: Renderer) -> None:
     assert made.container()["resources"]["limits"]["intel.com/sriov_net"] == "2"
 
 
-def test_a_group_with_a_resource_of_its_own_has_a_port_of_its_own(render: Renderer) -> None:
+def test_group_with_own_resource_has_own_ports(render: Renderer) -> None:
     own = {
         "network": {"resource": "intel.com/sriov_net"},
         "rphy": {"resource": "intel.com/fast-net"},
@@ -85,7 +86,7 @@ def test_a_group_with_a_resource_of_its_own_has_a_port_of_its_own(render: Render
     assert (limits["intel.com/sriov_net"], limits["intel.com/fast-net"]) == ("3", "1")
 
 
-def test_a_pod_for_each_group_asks_for_what_the_fullest_needs(render: Renderer) -> None:
+def test_separate_pods_request_the_largest_need(render: Renderer) -> None:
     control = {"control": {"resource": "intel.com/sriov_net"}}
     made = render(sriov([{"id": 4}, {"id": 5, "ports": control}], mode="separate"))
     assert sorted(made.configurations()) == ["vcmts-0.yaml", "vcmts-1.yaml"]
@@ -96,7 +97,7 @@ def test_a_pod_for_each_group_asks_for_what_the_fullest_needs(render: Renderer) 
     assert "--config=/etc/vcmts/config/$(POD_NAME).yaml" in made.container()["args"]
 
 
-def test_a_pod_for_each_numa_node(render: Renderer) -> None:
+def test_pod_per_numa_node(render: Renderer) -> None:
     groups = [{"id": number, "pod": number % 2} for number in range(1, 6)]
     for mode in ("shared", "separate"):
         made = render(sriov(groups, mode=mode, cores={"layout": "1us1t_1ds2t"}))
@@ -111,7 +112,7 @@ def test_a_pod_for_each_numa_node(render: Renderer) -> None:
         assert made.container()["resources"]["limits"]["cpu"] == "10"  # three groups and management
 
 
-def test_a_group_of_an_accelerator(render: Renderer) -> None:
+def test_group_with_accelerator(render: Renderer) -> None:
     crypto = {"resource": "qat.intel.com/generic", "variable": "QAT0"}
     groups: list[Json] = [
         {"id": 1},
@@ -136,7 +137,7 @@ def cryptodev(device: str) -> Json:
     return {"provider": "cryptodev", "device": device}
 
 
-# Of the defaults, of the group, what the server is told, and whether an accelerator is asked for.
+# crypto of the defaults and of the group; crypto of the server; whether an accelerator is requested
 CRYPTO: list[tuple[Json, Json, Json, bool]] = [
     ({"device": "crypto_aesni_mb0"}, {}, cryptodev("crypto_aesni_mb0"), False),
     ({"device": "0000:6b:01.0"}, {"resource": QAT}, cryptodev(VARIABLE), True),
@@ -151,19 +152,20 @@ CRYPTO: list[tuple[Json, Json, Json, bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("shared", "own", "told", "asked"), CRYPTO)
-def test_what_encrypts_for_a_group_goes_before_the_defaults(
-    render: Renderer, shared: Json, own: Json, told: Json, asked: bool
+@pytest.mark.parametrize(("shared", "own", "expected", "requested"), CRYPTO)
+def test_crypto_of_group_overrides_defaults(
+    render: Renderer, shared: Json, own: Json, expected: Json, requested: bool
 ) -> None:
     values = sriov([{"id": 1, "crypto": own}])
     values["defaults"]["crypto"] = shared
     made = render(values)
     (item,) = made.configuration()["service_groups"]
-    assert item["crypto"] == {**told, **({"generate_crc": False} if "generate_crc" in own else {})}
-    assert (QAT in made.container()["resources"]["limits"]) == asked
+    crc = {"generate_crc": False} if "generate_crc" in own else {}
+    assert item["crypto"] == {**expected, **crc}
+    assert (QAT in made.container()["resources"]["limits"]) == requested
 
 
-def test_keys_are_in_a_secret_and_nowhere_else(render: Renderer) -> None:
+def test_keys_are_only_in_a_secret(render: Renderer) -> None:
     path = next(path for path in CI if path.stem == "inline")
     made = render(None, path)
     key = yamls.safe_load(path.read_text())["serviceGroups"][0]["config"]["modems"][0]["security"][
@@ -182,38 +184,39 @@ def test_keys_are_in_a_secret_and_nowhere_else(render: Renderer) -> None:
     assert names == [{"name": "vcmts", "optional": True}, {"name": "more", "optional": True}]
 
 
-def test_a_configuration_that_is_there_is_used(render: Renderer) -> None:
+def test_existing_config_map_is_used(render: Renderer) -> None:
     made = render(one_group(existingConfigMap="mine"))
-    assert made.of("ConfigMap") == []
+    assert made.all_of("ConfigMap") == []
     volume = next(one for one in made.pod()["volumes"] if one["name"] == "config")
     assert volume["configMap"]["name"] == "mine"
 
 
-def taken(
-    made: Rendered, place: Path, files: dict[str, str], cores: int, **environment: str
+def run_pods(
+    made: Rendered, folder: Path, files: dict[str, str], cores: int, **environment: str
 ) -> list[Json]:
-    """What `vcmts pod` and vcmtsd make of the configurations, on a machine of so many cores."""
-    place.mkdir(exist_ok=True)
-    secret, run = place / "secret", place / "run"
+    """Returns the facts of vcmtsd for the configurations of all pods, each on a machine with these
+    cores."""
+    folder.mkdir(exist_ok=True)
+    secret, run = folder / "secret", folder / "run"
     for folder in (secret, run):
         folder.mkdir()
     for name, text in files.items():
         (secret / name).write_text(text, encoding="utf-8")
-    found = []
+    facts = []
     for name, configuration in made.configurations().items():
         text = yaml.safe_dump(configuration).replace(SECRET, str(secret))
-        (place / name).write_text(
+        (folder / name).write_text(
             text.replace(f"{RUN}/profiles", f"{run}/profiles"), encoding="utf-8"
         )
-        recorded = Files(write_host(place / f"machine-{name}", HostSpec(cores=cores)))
+        host = Files(write_host(folder / f"machine-{name}", HostSpec(cores=cores)))
         source = Source(
-            place / name, run / "vcmts.yaml", layout_machine.read(recorded), recorded, environment
+            folder / name, run / "vcmts.yaml", layout_machine.read(host), host, environment
         )
-        found.append(rendered(source).facts)
-    return found
+        facts.append(rendered(source).facts)
+    return facts
 
 
-def part(number: int, profile: str = "1ofdm-0sc-qam_1cms_aes") -> str:
+def group_file(number: int, profile: str = "1ofdm-0sc-qam_1cms_aes") -> str:
     out = io.StringIO()
     write_item(profile, number, out)
     return out.getvalue()
@@ -229,19 +232,19 @@ DEVICES = {
 
 
 @pytest.mark.parametrize("path", CI, ids=lambda path: path.stem)
-def test_the_data_plane_takes_it(render: Renderer, path: Path, tmp_path: Path) -> None:
+def test_data_plane_accepts_examples(render: Renderer, path: Path, tmp_path: Path) -> None:
     values = yamls.safe_load(path.read_text())
     fewer = values["serviceGroups"][:4]
-    values["serviceGroups"] = fewer  # of the published profile, a megabyte each
+    values["serviceGroups"] = fewer  # a published profile is a megabyte per group
     if values.get("defaults", {}).get("profile", "").startswith("6ofdm"):
         values["defaults"]["profile"] = "6ofdm-0sc-qam_3cms_aes"
     made = render(values)
     names = {101: "sg-101.yaml", 102: "sg-102.yaml", 103: "sg-103.yaml", 104: "birch.yaml"}
-    files = {name: part(number - 100) for number, name in names.items()}
+    files = {name: group_file(number - 100) for number, name in names.items()}
     if path.stem == "inline":
         files |= made.secret()
     cores = int(made.container()["resources"]["limits"]["cpu"])
-    facts = taken(made, tmp_path / "pod", files, cores, **DEVICES)
+    facts = run_pods(made, tmp_path / "pod", files, cores, **DEVICES)
     served = [group["service_group"] for one in facts for group in one["groups"]]
     assert served == [group["id"] for group in fewer]
     devices = {
@@ -255,7 +258,7 @@ def test_the_data_plane_takes_it(render: Renderer, path: Path, tmp_path: Path) -
         assert devices == {"0000:3b:02.0", "0000:3b:02.1", "0000:5e:0a.3"}
 
 
-def test_a_published_group_fits_a_secret() -> None:
-    sizes = [len(part(number, "6ofdm-0sc-qam_300cms_aes")) for number in (1, 28, 64)]
+def test_published_group_fits_into_a_secret() -> None:
+    sizes = [len(group_file(number, "6ofdm-0sc-qam_300cms_aes")) for number in (1, 28, 64)]
     assert max(sizes) <= 1 << 20
     assert f"takes {max(sizes):,} bytes" in (CHART / "README.md").read_text(encoding="utf-8")

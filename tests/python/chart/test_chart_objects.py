@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the chart renders: objects that Kubernetes takes, Guaranteed and unprivileged pods."""
+"""Tests the Kubernetes objects that the chart renders: valid by Kubernetes' schemas, Guaranteed and
+unprivileged pods, probes, monitoring."""
 
 import json
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from vcmts.paths import CHECKOUT
 
 pytestmark = needs_renderer
 
-OF_PROMETHEUS = ("ServiceMonitor", "PrometheusRule")  # custom: their schemas are not Kubernetes'
+CUSTOM_KINDS = ("ServiceMonitor", "PrometheusRule")  # custom resources have other schemas
 
 
 @pytest.fixture(params=CI, ids=lambda path: path.stem, name="rendered")
@@ -23,15 +24,15 @@ def rendered_fixture(render: Renderer, request: pytest.FixtureRequest) -> Render
 
 
 @pytest.mark.parametrize("release", ["1.27", "1.31", "1.37"])
-def test_kubernetes_takes_the_objects(rendered: Rendered, release: str) -> None:
-    """Strictly: a key that it does not know is a mistake."""
+def test_kubernetes_schemas_accept_objects(rendered: Rendered, release: str) -> None:
+    """Unknown keys are errors."""
     validate = pytest.importorskip("kubernetes_validate", reason="devtools/install-deps chart")
     for one in rendered.objects:
-        if one["kind"] not in OF_PROMETHEUS:
+        if one["kind"] not in CUSTOM_KINDS:
             validate.validate(one, release, strict=True)
 
 
-def test_a_key_that_kubernetes_does_not_know_is_seen(render: Renderer) -> None:
+def test_kubernetes_schemas_reject_unknown_keys(render: Renderer) -> None:
     validate = pytest.importorskip("kubernetes_validate", reason="devtools/install-deps chart")
     pod = render(one_group()).one("StatefulSet")
     pod["spec"]["template"]["spec"]["containers"][0]["lifeCycle"] = {}
@@ -39,7 +40,7 @@ def test_a_key_that_kubernetes_does_not_know_is_seen(render: Renderer) -> None:
         validate.validate(pod, "1.31", strict=True)
 
 
-def test_names_are_of_one_release(rendered: Rendered) -> None:
+def test_names_and_labels_have_the_release(rendered: Rendered) -> None:
     kinds = [(one["kind"], one["metadata"]["name"]) for one in rendered.objects]
     assert len(set(kinds)) == len(kinds)
     for one in rendered.objects:
@@ -51,12 +52,12 @@ def test_names_are_of_one_release(rendered: Rendered) -> None:
             assert len(value) <= 63
 
 
-def test_selectors_find_the_pods(rendered: Rendered) -> None:
+def test_selectors_match_the_pods(rendered: Rendered) -> None:
     labels = rendered.one("StatefulSet")["spec"]["template"]["metadata"]["labels"]
     found = [rendered.one("Service")["spec"]["selector"]]
     for kind in ("StatefulSet", "PodDisruptionBudget"):
         found.append(rendered.one(kind)["spec"]["selector"]["matchLabels"])
-    for one in rendered.of("NetworkPolicy"):
+    for one in rendered.all_of("NetworkPolicy"):
         found.append(one["spec"]["podSelector"]["matchLabels"])
     for selector in found:
         assert selector.items() <= labels.items()
@@ -69,8 +70,8 @@ def test_pods_are_guaranteed(rendered: Rendered) -> None:
     assert resources["limits"]["cpu"].isdigit() and int(resources["limits"]["cpu"]) > 0
 
 
-def restricted(pod: Json, container: Json) -> list[str]:
-    """What the Pod Security level "restricted" has against a pod."""
+def security_violations(pod: Json, container: Json) -> list[str]:
+    """Returns the rules of the Pod Security level "restricted" that a pod breaks."""
     both = [pod["securityContext"], container["securityContext"]]
     found = []
     if not any(context.get("runAsNonRoot") for context in both):
@@ -93,20 +94,20 @@ def restricted(pod: Json, container: Json) -> list[str]:
     return found
 
 
-def test_pods_have_no_rights_but_those_that_root_is_given(render: Renderer) -> None:
+def test_pods_are_restricted_except_for_root(render: Renderer) -> None:
     for path in CI:
         rendered = render(None, path)
         pod, container = rendered.pod(), rendered.container()
         root = yamls.safe_load(path.read_text()).get("root", False)
         expected = ["runAsNonRoot", "runAsUser", "capabilities"] if root else []
-        assert restricted(pod, container) == expected, path
+        assert security_violations(pod, container) == expected, path
         assert container["securityContext"]["readOnlyRootFilesystem"] is True
         assert pod["automountServiceAccountToken"] is False
         written = {m["name"] for m in container["volumeMounts"] if not m.get("readOnly")}
         assert written <= {"run", "hugepages"}
 
 
-def test_root_has_the_capabilities_that_are_named(render: Renderer) -> None:
+def test_root_has_the_named_capabilities(render: Renderer) -> None:
     def added(**values: Any) -> object:
         return render(one_group(**values)).container()["securityContext"]["capabilities"].get("add")
 
@@ -117,7 +118,7 @@ def test_root_has_the_capabilities_that_are_named(render: Renderer) -> None:
     assert added(root=True, capabilities=[]) is None
 
 
-def test_openshift_gives_the_user(render: Renderer) -> None:
+def test_openshift_sets_the_user(render: Renderer) -> None:
     known = ["security.openshift.io/v1"]
 
     def users(**more: Any) -> Json:
@@ -125,21 +126,21 @@ def test_openshift_gives_the_user(render: Renderer) -> None:
         context = render(values, **more).pod()["securityContext"]
         return {key: value for key, value in context.items() if key.startswith(("runAs", "fs"))}
 
-    ours = {"runAsNonRoot": True, "runAsUser": 10001, "runAsGroup": 0, "fsGroup": 10001}
-    assert users() == ours
+    default_user = {"runAsNonRoot": True, "runAsUser": 10001, "runAsGroup": 0, "fsGroup": 10001}
+    assert users() == default_user
     assert users(api=known) == {"runAsNonRoot": True}
     assert users(values={"openshift": True}) == {"runAsNonRoot": True}
-    assert users(values={"openshift": False}, api=known) == ours
+    assert users(values={"openshift": False}, api=known) == default_user
 
 
-def test_the_pod_ends_behind_its_drain(render: Renderer) -> None:
+def test_grace_period_is_longer_than_drain(render: Renderer) -> None:
     for seconds in (0, 20, 120):
         rendered = render(one_group(drainSeconds=seconds))
         assert f"--drain={seconds}s" in rendered.container()["args"]
         assert rendered.pod()["terminationGracePeriodSeconds"] >= seconds + 10
 
 
-def test_probes_ask_what_the_endpoint_answers(rendered: Rendered) -> None:
+def test_probes_request_paths_of_the_metrics_port(rendered: Rendered) -> None:
     container = rendered.container()
     (port,) = container["ports"]
     paths = {"startupProbe": "/live", "readinessProbe": "/ready", "livenessProbe": "/live"}
@@ -148,8 +149,8 @@ def test_probes_ask_what_the_endpoint_answers(rendered: Rendered) -> None:
     assert f"--metrics=0.0.0.0:{port['containerPort']}" in container["args"]
 
 
-def test_a_change_of_the_configuration_alone_restarts_nothing(render: Renderer) -> None:
-    """The pods' template stays as it is, so that what is mounted is reloaded live."""
+def test_changed_configuration_keeps_the_pod_template(render: Renderer) -> None:
+    """So pods are not restarted, and reload the mounted files."""
     before = render(one_group(server={"maxGroups": 4}))
     changes: list[Json] = [
         {"defaults": {"config": {"rate_limit": "5 Gbps"}}},
@@ -171,8 +172,8 @@ def with_secrets(groups: int, names: int) -> Json:
     )
 
 
-def test_a_group_more_in_a_pod_of_its_own_leaves_the_others(render: Renderer) -> None:
-    """Where its Secret is named already; a group less leaves them likewise."""
+def test_added_pod_keeps_the_pod_template(render: Renderer) -> None:
+    """If its Secret is already named. A removed group keeps the template likewise."""
 
     def template(groups: int, names: int) -> Json:
         found: Json = render(with_secrets(groups, names)).one("StatefulSet")["spec"]["template"]
@@ -182,19 +183,19 @@ def test_a_group_more_in_a_pod_of_its_own_leaves_the_others(render: Renderer) ->
     assert template(2, 2) != template(3, 3)
 
 
-def test_a_pod_finds_its_configuration_whatever_their_number(render: Renderer) -> None:
-    """By the name that its argument has, so that none is without while others come and go."""
+def test_configuration_file_has_the_name_of_its_pod(render: Renderer) -> None:
+    """So no pod lacks its file when groups are added or removed."""
     made = [render(with_secrets(groups, 2)) for groups in (1, 2)]
     assert [sorted(one.configurations()) for one in made] == [
         ["vcmts-0.yaml"],
         ["vcmts-0.yaml", "vcmts-1.yaml"],
     ]
     assert made[0].configurations()["vcmts-0.yaml"] == made[1].configurations()["vcmts-0.yaml"]
-    given = "--config=/etc/vcmts/config/$(POD_NAME).yaml"
-    assert all(given in one.container()["args"] for one in made)
+    argument = "--config=/etc/vcmts/config/$(POD_NAME).yaml"
+    assert all(argument in one.container()["args"] for one in made)
 
 
-def test_a_configuration_of_others_is_found_by_the_name_of_one_or_of_each(render: Renderer) -> None:
+def test_existing_config_map_has_a_file_per_pod(render: Renderer) -> None:
     def named(groups: int) -> list[str]:
         made = render({**with_secrets(groups, 2), "existingConfigMap": "mine"})
         return [one for one in made.container()["args"] if one.startswith("--config=")]
@@ -203,20 +204,22 @@ def test_a_configuration_of_others_is_found_by_the_name_of_one_or_of_each(render
     assert named(2) == ["--config=/etc/vcmts/config/$(POD_NAME).yaml"]
 
 
-def test_one_pod_after_the_other_is_rolled(rendered: Rendered) -> None:
+def test_pods_are_updated_one_by_one(rendered: Rendered) -> None:
     spec = rendered.one("StatefulSet")["spec"]
     assert spec["updateStrategy"]["type"] == "RollingUpdate"
     assert spec["replicas"] == len(rendered.configurations())
     assert rendered.one("PodDisruptionBudget")["spec"]["maxUnavailable"] == 1
 
 
-def test_monitoring_is_what_the_project_has(render: Renderer) -> None:
+def test_monitoring_objects_are_the_projects_files(render: Renderer) -> None:
     rendered = render(None, *[path for path in CI if path.stem == "shared"])
     alerts = yamls.safe_load((CHECKOUT / "deploy/prometheus/alerts.yaml").read_text())
     assert rendered.one("PrometheusRule")["spec"]["groups"] == alerts["groups"]
     boards = {path.name: path for path in (CHECKOUT / "deploy/grafana").glob("*.json")}
     found = [
-        one for one in rendered.of("ConfigMap") if "grafana_dashboard" in one["metadata"]["labels"]
+        one
+        for one in rendered.all_of("ConfigMap")
+        if "grafana_dashboard" in one["metadata"]["labels"]
     ]
     assert len(found) == len(boards)
     for one in found:
@@ -227,23 +230,23 @@ def test_monitoring_is_what_the_project_has(render: Renderer) -> None:
     assert f'job="{replaced["job"]}"' in (CHECKOUT / "deploy/prometheus/alerts.yaml").read_text()
 
 
-def test_the_names_of_the_reference_are_recorded_on_request(render: Renderer) -> None:
+def test_reference_rules_are_optional(render: Renderer) -> None:
     rules = {"enabled": True, "reference": True}
     rendered = render(one_group(monitoring={"rules": rules}))
-    wanted = []
+    expected = []
     for name in ("alerts", "reference"):
-        wanted += yamls.safe_load((CHECKOUT / f"deploy/prometheus/{name}.yaml").read_text())[
+        expected += yamls.safe_load((CHECKOUT / f"deploy/prometheus/{name}.yaml").read_text())[
             "groups"
         ]
-    assert rendered.one("PrometheusRule")["spec"]["groups"] == wanted
+    assert rendered.one("PrometheusRule")["spec"]["groups"] == expected
 
 
-def test_by_itself_nothing_is_made_that_a_cluster_may_lack(render: Renderer) -> None:
+def test_default_objects_need_no_custom_kinds(render: Renderer) -> None:
     kinds = {one["kind"] for one in render(one_group()).objects}
     assert kinds == {"ConfigMap", "StatefulSet", "Service", "ServiceAccount", "PodDisruptionBudget"}
 
 
-def test_memory_is_asked_for_once(render: Renderer) -> None:
+def test_memory_and_huge_pages_are_requested(render: Renderer) -> None:
     def limits(**values: Any) -> Json:
         found: Json = render(one_group(**values)).container()["resources"]["limits"]
         return found
@@ -260,7 +263,7 @@ def test_memory_is_asked_for_once(render: Renderer) -> None:
     assert limits(memory={"amount": "3Gi"})["memory"] == "3072Mi"
 
 
-def test_pages_that_are_asked_for_are_needed(render: Renderer) -> None:
+def test_requested_huge_pages_are_required(render: Renderer) -> None:
     must = "--huge-pages=must"
     with_pages, without = render(one_group()), render(one_group(hugePages={"size": "none"}))
     assert must in with_pages.container()["args"]
@@ -269,7 +272,7 @@ def test_pages_that_are_asked_for_are_needed(render: Renderer) -> None:
     assert ["hugepages" in one for one in names] == [True, False]
 
 
-def test_the_notes_ask_the_pod_why_it_is_not_ready(render: Renderer) -> None:
+def test_notes_have_the_health_command(render: Renderer) -> None:
     made = render(one_group(metricsPort=9999), release="plant", namespace="cable")
     health = "/usr/libexec/vcmts/health /ready"
     assert f"kubectl -n cable exec plant-vcmts-0 -- {health}\n" in made.notes
@@ -277,20 +280,20 @@ def test_the_notes_ask_the_pod_why_it_is_not_ready(render: Renderer) -> None:
     assert environment["VCMTS_METRICS_PORT"] == "9999"
 
 
-NAMES = {"name", "serviceName", "serviceAccountName", "priorityClassName", "runtimeClassName"}
-NAMES |= {"app.kubernetes.io/name", "app.kubernetes.io/instance", "matchNames", "7", "07"}
+NAME_KEYS = {"name", "serviceName", "serviceAccountName", "priorityClassName", "runtimeClassName"}
+NAME_KEYS |= {"app.kubernetes.io/name", "app.kubernetes.io/instance", "matchNames", "7", "07"}
 
 
 def names(part: Any) -> Iterator[tuple[object, object]]:
-    """Keys that are or have names, with their values."""
+    """Yields keys that are names or have names as values."""
     if isinstance(part, dict):
-        yield from ((key, value) for key, value in part.items() if str(key) in NAMES)
+        yield from ((key, value) for key, value in part.items() if str(key) in NAME_KEYS)
     for inner in part.values() if isinstance(part, dict) else part:
         if isinstance(inner, dict | list):
             yield from names(inner)
 
 
-def test_names_that_look_like_numbers_are_texts(render: Renderer) -> None:
+def test_numeric_names_are_strings(render: Renderer) -> None:
     on: Json = {"enabled": True}
     monitoring = {"serviceMonitor": on, "rules": on, "dashboards": {**on, "label": "07"}}
     values = one_group(
@@ -310,13 +313,13 @@ def test_names_that_look_like_numbers_are_texts(render: Renderer) -> None:
         for key, value in found:
             for text in [key, *(value if isinstance(value, list) else [value])]:
                 assert isinstance(text, str), (key, value)
-        told = {value for _, value in found if isinstance(value, str)}
+        texts = {value for _, value in found if isinstance(value, str)}
         expected = {"9", "8", "007", "12", "13", "14", "15", "17", *more.values()}
-        assert expected <= told
+        assert expected <= texts
         assert {key for key, _ in found} >= {"7", "07", "matchNames"}
 
 
-def test_a_name_of_a_release_stands_in_all_names(render: Renderer, tmp_path: Path) -> None:
+def test_release_name_is_in_all_names(render: Renderer, tmp_path: Path) -> None:
     rendered = render(one_group(), release="plant")
     assert {one["metadata"]["name"] for one in rendered.objects} == {"plant-vcmts"}
     assert "statefulset/plant-vcmts" in rendered.notes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Values that are wrong: Helm says which one, and what is allowed; nothing is rendered."""
+"""Tests that Helm refuses wrong values in one line, with the value and what is allowed."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def groups(*listed: Json, **more: Any) -> Json:
     return one_group(serviceGroups=list(listed), **more)
 
 
-# Values, where the schema finds the mistake, and what it says is allowed.
+# values, path of the error in the schema, part of the message
 BY_SCHEMA: list[tuple[Json, str, str]] = [
     ({"mode": "both"}, "/mode", "'shared', 'separate'"),
     ({"modes": "shared"}, "''", "additional properties 'modes' not allowed"),
@@ -74,16 +74,16 @@ BY_SCHEMA: list[tuple[Json, str, str]] = [
 
 
 @pytest.mark.parametrize(("values", "where", "allowed"), BY_SCHEMA, ids=lambda part: str(part)[:40])
-def test_the_schema_says_which_value_and_what_is_allowed(
+def test_schema_refuses_wrong_values(
     render: Renderer, values: Json, where: str, allowed: str
 ) -> None:
-    said = render.refused(values)
-    line = next(line for line in said.splitlines() if f"at '{where.strip(chr(39))}'" in line)
-    assert allowed in said and len(line) < 400
+    error = render.refused(values)
+    line = next(line for line in error.splitlines() if f"at '{where.strip(chr(39))}'" in line)
+    assert allowed in error and len(line) < 400
 
 
 def inline(*files: str | None) -> list[Json]:
-    """Groups with modems, each in a file of that name."""
+    """Returns groups with modems, each in a file with the given name."""
     path = next(path for path in CI if path.stem == "inline")
     config = yamls.safe_load(path.read_text())["serviceGroups"][0]["config"]
     return [
@@ -94,7 +94,7 @@ def inline(*files: str | None) -> list[Json]:
 
 BOTH = {"provider": "ipsec-mb", "resource": "qat.intel.com/generic"}
 
-# Values, and what templates say of them: what a schema cannot know.
+# values, and the error of a template, for rules that a schema cannot express
 BY_TEMPLATE: list[tuple[Json, str]] = [
     ({}, "serviceGroups: found none, allowed: a list of 1 to 64 service groups"),
     (
@@ -181,20 +181,20 @@ BY_TEMPLATE: list[tuple[Json, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("values", "said"), BY_TEMPLATE, ids=lambda part: str(part)[:40])
-def test_a_template_says_the_rest_in_one_line(render: Renderer, values: Json, said: str) -> None:
-    assert render.refused(values).endswith(f"): {said}")
+@pytest.mark.parametrize(("values", "error"), BY_TEMPLATE, ids=lambda part: str(part)[:40])
+def test_template_refuses_wrong_values(render: Renderer, values: Json, error: str) -> None:
+    assert render.refused(values).endswith(f"): {error}")
 
 
 @pytest.mark.parametrize(
     ("key", "what"), [("rules", "alerts"), ("dashboards", "dashboards")], ids=lambda part: part
 )
-def test_the_chart_of_the_checkout_says_what_it_lacks(key: str, what: str) -> None:
-    """Dashboards and alerts have their place elsewhere: without them it does all else."""
+def test_chart_of_the_checkout_lacks_dashboards_and_alerts(key: str, what: str) -> None:
+    """They are in other folders. The rest of the chart is rendered."""
     with renderer_of(CHART) as render:
         assert render(one_group()).objects
-        said = render.refused(one_group(monitoring={key: {"enabled": True}}))
-    assert said.endswith(
+        error = render.refused(one_group(monitoring={key: {"enabled": True}}))
+    assert error.endswith(
         f"): monitoring.{key}.enabled: found a chart without {what}, allowed: the chart that "
         "`make chart` makes, build-chart/vcmts-VERSION.tgz"
     )
@@ -210,8 +210,8 @@ def test_the_chart_of_the_checkout_says_what_it_lacks(key: str, what: str) -> No
         ("combined2", 3, 3),
     ],
 )
-def test_cores_of_a_layout(render: Renderer, layout: str, count: int, needed: int) -> None:
-    """As many as given are enough, one less is not; what is worked out is as many."""
+def test_layout_requests_its_cores(render: Renderer, layout: str, count: int, needed: int) -> None:
+    """The default is the number that is needed, and one less is refused."""
 
     def values(cores: Json) -> Json:
         listed = [{"id": number} for number in range(1, count + 1)]
@@ -222,7 +222,7 @@ def test_cores_of_a_layout(render: Renderer, layout: str, count: int, needed: in
     assert f"allowed: {needed} or more" in render.refused(values({"count": needed - 1}))
 
 
-def test_what_fits_is_asked_for_where_no_layout_is(render: Renderer) -> None:
+def test_count_without_layout_is_requested(render: Renderer) -> None:
     listed = [{"id": number} for number in range(1, 9)]
     made = render(groups(*listed, cores={"layout": "", "count": 2}))
     assert made.container()["resources"]["limits"]["cpu"] == "2"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The schema of the chart's values, and that it and the README are those of values.yaml."""
+"""Tests the schema of the chart's values, and that values.yaml, examples and README agree with
+it."""
 
 import json
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from python.chart.charts import CHART, CI, SCHEMA, assembled
+from python.chart.charts import CHART, CI, SCHEMA, assemble
 from vcmts import yamls
 from vcmts.docs import chart_values, configdoc
 from vcmts.paths import CHECKOUT
@@ -21,48 +22,48 @@ KEYWORDS = {
     *("anyOf", "default", "examples", "propertyNames", "uniqueItems", "allOf", "if", "then"),
     *("else", "not", "const", "oneOf", "format"),
 }
-# As in a pod: Kubernetes knows them better.
+# Maps that Kubernetes checks.
 OPEN = {"affinity", "global", "tolerations", "topologySpreadConstraints", "from", "networks"}
 OPEN |= {"extraEnvironment", "extraVolumes", "extraVolumeMounts"}
 
 
-def maps(schema: Any, name: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every schema in it, with the key that it is of."""
+def subschemas(schema: Any, name: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yields all schemas in a schema, with their keys."""
     if not isinstance(schema, dict):
         return
     yield name, schema
     for key, value in schema.get("properties", {}).items():
-        yield from maps(value, key)
+        yield from subschemas(value, key)
     for key in ("items", "then", "else"):
-        yield from maps(schema.get(key), name)
+        yield from subschemas(schema.get(key), name)
     for value in schema.get("anyOf", []):
-        yield from maps(value, name)
+        yield from subschemas(value, name)
 
 
-def everything() -> Iterator[tuple[str, dict[str, Any]]]:
-    yield from maps({key: value for key, value in SCHEMA.items() if key != "definitions"})
+def all_schemas() -> Iterator[tuple[str, dict[str, Any]]]:
+    yield from subschemas({key: value for key, value in SCHEMA.items() if key != "definitions"})
     for name, value in SCHEMA["definitions"].items():
         if name == "configuration":
             for key, one in value.items():
-                yield from maps(one, key)
+                yield from subschemas(one, key)
         else:
-            yield from maps(value, name)
+            yield from subschemas(value, name)
 
 
-def test_it_is_of_draft_7() -> None:
+def test_schema_is_of_draft_7() -> None:
     jsonschema.Draft7Validator.check_schema(SCHEMA)
-    for name, schema in everything():
+    for name, schema in all_schemas():
         assert set(schema) - {"$schema", "title", "x-allowed"} <= KEYWORDS, name
 
 
-def test_no_map_takes_a_key_that_nobody_knows() -> None:
-    for name, schema in everything():
+def test_maps_refuse_unknown_keys() -> None:
+    for name, schema in all_schemas():
         if schema.get("type") == "object" and name not in OPEN:
             closed = schema.get("additionalProperties")
             assert closed is False or closed == {"type": "string"}, name
 
 
-def test_the_values_are_those_of_the_schema() -> None:
+def test_values_file_has_the_keys_of_the_schema() -> None:
     jsonschema.Draft7Validator(SCHEMA).validate(VALUES)
     assert set(VALUES) == set(SCHEMA["properties"]) - {"global"}
 
@@ -84,21 +85,21 @@ def test_examples_are_valid(path: Any) -> None:
 
 def test_schema_and_readme_are_up_to_date() -> None:
     configuration = configdoc.read_schema()
-    for place, text in chart_values.pages(configuration).items():
-        assert (CHECKOUT / place).read_text(encoding="utf-8") == text, f"{place}: make docs"
+    for path, text in chart_values.pages(configuration).items():
+        assert (CHECKOUT / path).read_text(encoding="utf-8") == text, f"{path}: make docs"
 
 
-def test_a_group_has_the_keys_of_the_data_plane() -> None:
-    """All keys of a service group are in `config`, but those that the chart has its own for."""
+def test_config_has_the_keys_of_the_data_plane() -> None:
+    """Except for those that the chart has own keys for."""
     keys = set(configdoc.read_schema()["properties"])
-    ours = set(SCHEMA["definitions"]["config"]["properties"])
-    assert keys - ours == {
+    config_keys = set(SCHEMA["definitions"]["config"]["properties"])
+    assert keys - config_keys == {
         *("name", "service_group", "ports", "threads", "crypto"),
         *("service_groups", "max_groups", "power", "metrics"),
     }
 
 
-def test_the_readme_tells_every_key() -> None:
+def test_readme_has_all_keys() -> None:
     readme = (CHART / "README.md").read_text(encoding="utf-8")
 
     def keys(values: dict[str, Any], path: str) -> Iterator[str]:
@@ -111,11 +112,11 @@ def test_the_readme_tells_every_key() -> None:
         assert f"| `{key}` |" in readme, key
 
 
-def test_the_assembled_chart_has_schema_dashboards_and_alerts(tmp_path: Path) -> None:
-    """Beside all that is in the checkout; what is no more there is not kept from before."""
+def test_assembled_chart_has_schema_dashboards_and_alerts(tmp_path: Path) -> None:
+    """And all files of the checkout. Files of an earlier version are removed."""
     (tmp_path / "vcmts/templates").mkdir(parents=True)
     (tmp_path / "vcmts/templates/old.yaml").touch()
-    made = {path: path.read_bytes() for path in assembled(tmp_path).rglob("*") if path.is_file()}
+    made = {path: path.read_bytes() for path in assemble(tmp_path).rglob("*") if path.is_file()}
     deploy = CHECKOUT / "deploy"
     expected = [(path.relative_to(CHART), path) for path in CHART.rglob("*") if path.is_file()]
     expected += [(Path("dashboards", path.name), path) for path in deploy.glob("grafana/*.json")]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The reference's values as ours: what is taken, what is told, and what is refused."""
+"""Tests `vcmts convert`: values of the reference's charts become values of this chart. Keys without
+a counterpart are reported, and wrong values refused."""
 
 import re
 import tempfile
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from python.chart.converted import Converted, ids
+from python.chart.converted import Converter, ids
 from python.chart.reference_values import PKTGEN, group, vcmtsd
 from vcmts import cli, yamls
 from vcmts.convert.reading import read
@@ -19,7 +20,7 @@ from vcmts.paths import MistakeError
 Json = dict[str, Any]
 
 
-def test_28_groups_are_releases_of_pods_that_are_alike(convert: Converted) -> None:
+def test_groups_become_releases_of_equal_pods(convert: Converter) -> None:
     found = convert.values(vcmtsd())
     assert [ids(one) for one in found] == [list(range(n, n + 7)) for n in (1, 8, 15, 22)]
     first, second, *_ = found
@@ -44,7 +45,7 @@ def test_28_groups_are_releases_of_pods_that_are_alike(convert: Converted) -> No
     assert (first["latency"], first["cycles"]) == (True, True)
 
 
-def test_groups_of_a_node_share_a_pod(convert: Converted) -> None:
+def test_groups_of_a_numa_node_share_a_pod(convert: Converter) -> None:
     groups = [group(number, pf_index=number // 4, cpu_socket_id=number // 4) for number in range(8)]
     found = convert.values(
         vcmtsd(*groups, group(8, pf_index=1, cpu_socket_id=1, qat="no")), "--mode", "shared"
@@ -55,18 +56,18 @@ def test_groups_of_a_node_share_a_pod(convert: Converted) -> None:
     assert found[1]["serviceGroups"][4]["crypto"] == {"generate_crc": True, "provider": "ipsec-mb"}
 
 
-def test_what_has_no_counterpart_is_told_with_its_line(convert: Converted) -> None:
+def test_keys_without_counterpart_are_reported_with_lines(convert: Converter) -> None:
     convert.values(vcmtsd())
-    told = convert.said.splitlines()
-    keys = [line.split(": ")[1] for line in told]
+    messages = convert.messages.splitlines()
+    keys = [line.split(": ")[1] for line in messages]
     assert keys == [
         *("sg_id", "cpu_socket_id", "template_config", "socket_mem", "socket_lim"),
         *("vcmtsd_image", "app_stats", "us_sched_enabled", "us_sched_id", "tls_port"),
     ]
-    for line in told[1:]:
+    for line in messages[1:]:
         assert re.fullmatch(r"values\.yaml:\d+: \w+: left out: .{20,}\(28 times\)", line), line
     lines = vcmtsd().splitlines()
-    for line in told:
+    for line in messages:
         number, key = int(line.split(":")[1]), line.split(": ")[1]
         assert key in lines[number - 1]
 
@@ -82,12 +83,12 @@ def test_what_has_no_counterpart_is_told_with_its_line(convert: Converted) -> No
         ({"cm_crypto": "none", "aes_key_size": None}, "6ofdm-0sc-qam_300cms_none"),
     ],
 )
-def test_profiles(convert: Converted, over: Json, expected: str) -> None:
+def test_groups_become_profiles(convert: Converter, over: Json, expected: str) -> None:
     (found,) = convert.values(vcmtsd(group(1, **over)))
     assert found["defaults"]["profile"] == expected
 
 
-def test_each_key_that_has_a_counterpart(convert: Converted) -> None:
+def test_keys_with_counterpart_are_converted(convert: Converter) -> None:
     over: Json = {"crc": "no", "latency": "no", "cycles": "false", "power_mgmt": "time_of_day"}
     over |= {
         "hpg_sz": "2Mi",
@@ -101,12 +102,12 @@ def test_each_key_that_has_a_counterpart(convert: Converted) -> None:
     assert found["server"] == {"power": {"policy": "balanced"}}
     assert found["hugePages"] == {"size": "2Mi", "amount": "300Mi"}
     assert found["cores"] == {"layout": "combined", "count": 3, "siblings": 1}
-    assert ids(found) == [9]  # none has the number 0
-    assert "power_mgmt: taken as policy balanced" in convert.said
+    assert ids(found) == [9]  # ID 0 is not used
+    assert "power_mgmt: taken as policy balanced" in convert.messages
 
 
-def test_addresses_are_no_times_of_day(convert: Converted) -> None:
-    """YAML of 1.1 reads 18:02.0 as 1082."""
+def test_pci_addresses_are_not_numbers(convert: Converter) -> None:
+    """YAML 1.1 reads 18:02.0 as the number 1082."""
     over = {"net_us": "18:02.0", "net_ds": "0001:8a:0a.7", "qat_pci": "3d:01.0", "pf_index": None}
     (found,) = convert.values(vcmtsd(group(1, **over)))
     assert found["defaults"]["ports"] == {
@@ -116,7 +117,7 @@ def test_addresses_are_no_times_of_day(convert: Converted) -> None:
     assert found["defaults"]["crypto"]["device"] == "0000:3d:01.0"
 
 
-def test_values_of_2018(convert: Converted) -> None:
+def test_values_of_2018_are_converted(convert: Converter) -> None:
     text = """\
 serviceAccount: cmk-serviceaccount
 topology:
@@ -141,17 +142,21 @@ topology:
     (found,) = convert.values(text)
     assert ids(found) == [1] and found["defaults"]["profile"] == "4ofdm-0sc-qam_300cms_aes"
     assert found["server"] == {"power": {"policy": "balanced"}}
-    for told in ("the first 1 of 2 groups", "ds_core_type: left out", "serviceAccount: left out"):
-        assert told in convert.said
+    for message in (
+        "the first 1 of 2 groups",
+        "ds_core_type: left out",
+        "serviceAccount: left out",
+    ):
+        assert message in convert.messages
 
 
-def test_a_key_that_nobody_knows_is_told(convert: Converted) -> None:
+def test_unknown_keys_are_reported(convert: Converter) -> None:
     convert.values(vcmtsd(group(1, colour="red")) + "  shape: round\nextra: 1\n")
     for key in ("colour", "shape", "extra"):
-        assert f": {key}: left out: not known" in convert.said
+        assert f": {key}: left out: not known" in convert.messages
 
 
-def test_pktgen_becomes_calls_of_the_traffic_program(convert: Converted, tmp_path: Path) -> None:
+def test_pktgen_becomes_calls_of_traffic_program(convert: Converter, tmp_path: Path) -> None:
     assert convert(PKTGEN).splitlines() == [
         "#!/bin/sh",
         "# pktgen 0",
@@ -159,20 +164,20 @@ def test_pktgen_becomes_calls_of_the_traffic_program(convert: Converted, tmp_pat
         "vcmts-traffic --config sg-1.yaml --mix imix --upstream-mix upstream-imix --upstream-rate "
         "300Mbps --network 0000:05:02.1 --rphy 0000:05:02.0",
     ]
-    assert "num_sockets: left out" in convert.said and "images: left out" in convert.said
-    assert "not known" not in convert.said
+    assert "num_sockets: left out" in convert.messages and "images: left out" in convert.messages
+    assert "not known" not in convert.messages
     convert(PKTGEN.replace("imix2", "imix9"), "-o", str(tmp_path / "out"))
     assert (tmp_path / "out" / "traffic.sh").exists()
-    assert "imix9 is not known" in convert.said
+    assert "imix9 is not known" in convert.messages
 
 
-def test_files_for_each_release(convert: Converted, tmp_path: Path) -> None:
+def test_output_folder_has_a_file_per_release(convert: Converter, tmp_path: Path) -> None:
     listed = convert(vcmtsd(), "-o", str(tmp_path / "out")).split()
     assert [Path(name).name for name in listed] == [f"values-{n}.yaml" for n in (1, 2, 3, 4)]
     assert all(yamls.safe_load(Path(name).read_text())["serviceGroups"] for name in listed)
 
 
-# What a group has, in which line it is told, and what is said of it.
+# key and value of a group, line and text of the error
 WRONG_IN_GROUP = [
     ("num_ofdm", "six", 20, "'six', allowed: "),
     ("num_ofdm", None, 4, "nothing, allowed: "),
@@ -225,9 +230,9 @@ WRONG = [
     *(
         (
             vcmtsd(group(3, **{key: value})),
-            f"values.yaml:{line}: topology.vcmts_pods[0].{key}: found {said}",
+            f"values.yaml:{line}: topology.vcmts_pods[0].{key}: found {error}",
         )
-        for key, value, line, said in WRONG_IN_GROUP
+        for key, value, line, error in WRONG_IN_GROUP
     ),
     (
         PKTGEN.replace("num_subs: 300", "num_subs: x", 1),
@@ -245,32 +250,32 @@ WRONG = [
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), WRONG, ids=lambda part: part[:60] if "values" in part else ""
+    ("text", "error"), WRONG, ids=lambda part: part[:60] if "values" in part else ""
 )
-def test_wrong_values_are_told_in_one_line(convert: Converted, text: str, said: str) -> None:
-    assert convert.refused(text).startswith(said)
+def test_wrong_values_are_refused(convert: Converter, text: str, error: str) -> None:
+    assert convert.refused(text).startswith(error)
 
 
-def test_bytes_that_are_no_text(convert: Converted, tmp_path: Path) -> None:
+def test_other_files_are_refused(convert: Converter, tmp_path: Path) -> None:
     path = tmp_path / "values.yaml"
-    for data, said in (
+    for data, error in (
         (b"a: 1\nb: \xff\n", ":2: found no UTF-8"),
         (b"a: \x00\n", ":1: characters that YAML does not have"),
         (b"[" * 20000, "lists in lists without end"),
     ):
         path.write_bytes(data)
-        with pytest.raises(MistakeError, match=re.escape(said)):
+        with pytest.raises(MistakeError, match=re.escape(error)):
             read(path)
 
 
 @given(st.data())
-def test_a_file_that_was_damaged_is_refused_or_taken(data: st.DataObject) -> None:
+def test_damaged_files_are_refused_or_converted(data: st.DataObject) -> None:
     text = vcmtsd(group(0), group(1)) if data.draw(st.booleans()) else PKTGEN
-    at = data.draw(st.integers(0, len(text)))
+    position = data.draw(st.integers(0, len(text)))
     piece = data.draw(
         st.text(max_size=4) | st.sampled_from([": ", "\n", "- ", "{", "*a", "&a ", "? "])
     )
-    damaged = text[:at] + piece + text[at + data.draw(st.integers(0, 6)) :]
+    damaged = text[:position] + piece + text[position + data.draw(st.integers(0, 6)) :]
     path = Path(tempfile.mkdtemp(dir=tempfile.gettempdir())) / "values.yaml"
     try:
         path.write_text(damaged, encoding="utf-8", errors="ignore")

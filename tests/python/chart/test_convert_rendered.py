@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The reference's values as ours, rendered by the chart: which devices the groups get."""
+"""Tests which devices groups get when converted values of the reference are rendered by the
+chart."""
 
 from typing import Any
 
 import pytest
 
 from python.chart.charts import Renderer, needs_renderer
-from python.chart.converted import Converted, ids
+from python.chart.converted import Converter, ids
 from python.chart.reference_values import group, vcmtsd
 
 Json = dict[str, Any]
@@ -35,8 +36,8 @@ def with_crypto(number: int, kind: str) -> Json:
         ("plugin", "plugin", ADDRESS, "none"),
     ],
 )
-def test_no_group_has_the_accelerator_of_another(
-    render: Renderer, convert: Converted, mode: str, kinds: tuple[str, ...]
+def test_groups_have_their_own_accelerators(
+    render: Renderer, convert: Converter, mode: str, kinds: tuple[str, ...]
 ) -> None:
     listed = [with_crypto(number, kind) for number, kind in enumerate(kinds, 1)]
     found = {
@@ -50,17 +51,19 @@ def test_no_group_has_the_accelerator_of_another(
     }
 
 
-def test_a_device_that_nobody_asks_for_is_told(convert: Converted) -> None:
+def test_device_without_resource_is_reported(convert: Converter) -> None:
     (found,) = convert.values(vcmtsd(*[with_crypto(number, ADDRESS) for number in (1, 2)]))
     assert found["defaults"]["crypto"] == BY_ADDRESS
-    assert "qat_pci: taken as a device: a pod sees it only where a device plugin" in convert.said
+    assert (
+        "qat_pci: taken as a device: a pod sees it only where a device plugin" in convert.messages
+    )
     convert.values(vcmtsd(group(1, qat="no", qat_pci="1a:01.0")))
-    assert "qat_pci: left out: no accelerator is asked for by qat" in convert.said
+    assert "qat_pci: left out: no accelerator is asked for by qat" in convert.messages
 
 
 @needs_renderer
 @pytest.mark.parametrize("mode", ["separate", "shared"])
-def test_what_comes_out_is_rendered(render: Renderer, convert: Converted, mode: str) -> None:
+def test_converted_values_are_rendered(render: Renderer, convert: Converter, mode: str) -> None:
     for values in convert.values(vcmtsd(), "--mode", mode):
         made = render(values)
         served = [

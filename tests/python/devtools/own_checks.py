@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A check of devtools/ in a folder of a test's own."""
+"""Runs a check of devtools/ in the folder of a test."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ from vcmts.paths import CHECKOUT
 
 
 def run(tool: str, directory: Path) -> subprocess.CompletedProcess[str]:
-    """By this Python: what finds another one for `env` may take longer than the check."""
+    """Runs the tool with this Python, as `env` may need longer to find one than the check runs."""
     return subprocess.run(
         [sys.executable, CHECKOUT / "devtools" / tool],
         cwd=directory,

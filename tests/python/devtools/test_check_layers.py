@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The layers of the C code: what may include what, who calls whom, and how full a room is."""
+"""Tests devtools/check-layers: allowed includes, cycles of calls between files, and the size of
+folders."""
 
 from pathlib import Path
 
@@ -40,22 +41,24 @@ from python.devtools.own_checks import run, write
         ("traffic/a.c", '"downstream/b.h"', False),
     ],
 )
-def test_check_layers(file: str, include: str, allowed: bool, tmp_path: Path) -> None:
+def test_include_is_allowed_by_layer(
+    file: str, include: str, allowed: bool, tmp_path: Path
+) -> None:
     write(tmp_path, file, f"/* head */\n#include {include}\n")
     ended = run("check-layers", tmp_path)
     assert ended.returncode == (0 if allowed else 1), ended.stdout + ended.stderr
     assert (ended.stdout == "") if allowed else ended.stdout.startswith(f"{file}:2: ")
 
 
-def test_what_is_allowed_is_told(tmp_path: Path) -> None:
+def test_error_lists_allowed_folders(tmp_path: Path) -> None:
     write(tmp_path, "traffic/modems/a.c", '#include "server/b.h"\n')
-    said = run("check-layers", tmp_path).stdout
-    rooms = "capture, crypto, model, model/group, pipeline, platform"
+    message = run("check-layers", tmp_path).stdout
+    folders = "capture, crypto, model, model/group, pipeline, platform"
     traffic = "traffic/core, traffic/proof, traffic/random, traffic/rphy"
-    assert said.endswith(f"it may include {rooms}, {traffic}, wire\n")
+    assert message.endswith(f"it may include {folders}, {traffic}, wire\n")
 
 
-def test_a_bare_name_is_a_file_beside_or_at_the_top(tmp_path: Path) -> None:
+def test_bare_name_is_in_the_same_or_top_folder(tmp_path: Path) -> None:
     write(tmp_path, "traffic/run.h", "")
     write(tmp_path, "traffic/trials/a.c", '#include "run.h"\n')
     assert run("check-layers", tmp_path).stdout.startswith("traffic/trials/a.c:1: ")
@@ -64,7 +67,7 @@ def test_a_bare_name_is_a_file_beside_or_at_the_top(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("back", "found"),
+    ("call", "is_cycle"),
     [
         ("first_begin(); /* calls */", True),
         ("static void *all[] = {first_begin};", True),
@@ -73,16 +76,16 @@ def test_a_bare_name_is_a_file_beside_or_at_the_top(tmp_path: Path) -> None:
         ('puts("first_begin()");', False),
     ],
 )
-def test_circles_of_calls_are_found(back: str, found: bool, tmp_path: Path) -> None:
+def test_cycles_of_calls_are_found(call: str, is_cycle: bool, tmp_path: Path) -> None:
     write(tmp_path, "src/wire/a.c", "int first_begin(int a,\n\t\tint b) {\n\tmiddle();\n}\n")
     write(tmp_path, "src/wire/b.c", "void middle(void) {\n\tlast();\n}\n")
-    write(tmp_path, "src/model/c.c", "void last(void) {\n\t" + back + "\n}\n")
+    write(tmp_path, "src/model/c.c", "void last(void) {\n\t" + call + "\n}\n")
     ended = run("check-layers", tmp_path)
-    said = "a circle of calls: src/model/c.c, src/wire/a.c, src/wire/b.c\n"
-    assert (ended.returncode, ended.stdout) == ((1, said) if found else (0, ""))
+    message = "a circle of calls: src/model/c.c, src/wire/a.c, src/wire/b.c\n"
+    assert (ended.returncode, ended.stdout) == ((1, message) if is_cycle else (0, ""))
 
 
-def test_rooms_are_known_and_not_full(tmp_path: Path) -> None:
+def test_folders_must_be_known_and_not_full(tmp_path: Path) -> None:
     write(tmp_path, "src/attic/a.c", "")
     for number in range(29):
         write(tmp_path, f"src/wire/a{number}.c", "")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""devtools/commands: no command that the README or `make help` names is forgotten in CI."""
+"""Tests devtools/commands, which checks that CI runs all commands of the README and `make help`."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ sg.yaml
 
 @pytest.fixture(scope="module")
 def commands() -> Any:
-    """The program as a module; it has no ending by which Python would know it."""
+    """The program as a module, loaded by path as it has no .py suffix."""
     loader = SourceFileLoader("commands", str(PROGRAM))
     spec = spec_from_loader("commands", loader)
     assert spec is not None
@@ -33,19 +33,19 @@ def commands() -> Any:
     return module
 
 
-def test_the_list_is_complete() -> None:
+def test_list_is_complete() -> None:
     done = subprocess.run([sys.executable, PROGRAM, "--list"], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_commands_are_found(commands: Any) -> None:
+def test_commands_are_read_from_text_and_make(commands: Any) -> None:
     assert commands.of_blocks(README) == ["./vcmts one --a b", "build/two --c"]
     assert commands.of_sentences(README) == ["make more", "./vcmts say"]
     assert "make help" in commands.targets() and "make bench" in commands.targets()
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "error"),
     [
         ({"make b": None}, "make b: not in commands.toml"),
         ({"make c": {}}, "make c: named nowhere"),
@@ -57,8 +57,8 @@ def test_commands_are_found(commands: Any) -> None:
         ({}, None),
     ],
 )
-def test_mistakes_of_the_list(changed: dict[str, Any], said: str | None, commands: Any) -> None:
-    told = {"make a": {"step": True}, "make b": {"within": "make a"}} | changed
-    told = {name: what for name, what in told.items() if what is not None}
-    found = commands.mistakes(told, ["make a", "make b"], "step make a\nstep make bb\n")
-    assert found == [] if said is None else any(text.startswith(said) for text in found)
+def test_errors_of_the_list(changed: dict[str, Any], error: str | None, commands: Any) -> None:
+    listed = {"make a": {"step": True}, "make b": {"within": "make a"}} | changed
+    listed = {name: what for name, what in listed.items() if what is not None}
+    errors = commands.mistakes(listed, ["make a", "make b"], "step make a\nstep make bb\n")
+    assert errors == [] if error is None else any(text.startswith(error) for text in errors)

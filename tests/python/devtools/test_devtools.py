@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The checks of our own: each must find what it is there for, and nothing else."""
+"""Tests programs of devtools/: check-files, install-deps, fuzz, pgo, check-includes; the Makefile;
+and temporary folders of pytest."""
 
 import json
 import os
@@ -15,7 +16,7 @@ from vcmts.paths import CHECKOUT
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "status", "said"),
+    ("name", "text", "status", "message"),
     [
         ("a.c", "x\n" * 300, 0, ""),
         ("a.c", "x\n" * 301, 0, "warning"),
@@ -27,12 +28,14 @@ from vcmts.paths import CHECKOUT
         ("subprojects/a.c", "x\n" * 401, 0, ""),
     ],
 )
-def test_check_files(name: str, text: str, status: int, said: str, tmp_path: Path) -> None:
+def test_check_files_finds_long_files_and_home_paths(
+    name: str, text: str, status: int, message: str, tmp_path: Path
+) -> None:
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
     write(tmp_path, name, text)
     ended = run("check-files", tmp_path)
     assert ended.returncode == status, ended.stdout + ended.stderr
-    assert said in ended.stdout and bool(ended.stdout) == bool(said)
+    assert message in ended.stdout and bool(ended.stdout) == bool(message)
 
 
 def test_install_deps_names_its_sets(tmp_path: Path) -> None:
@@ -47,7 +50,7 @@ def test_install_deps_names_its_sets(tmp_path: Path) -> None:
     assert all(name in ended.stderr for name in ("build", "run", "test", "lint"))
 
 
-def test_install_deps_without_apt(tmp_path: Path) -> None:
+def test_install_deps_without_apt_lists_packages(tmp_path: Path) -> None:
     for name in ("bash", "dirname", "flock", "python3"):
         (tmp_path / name).symlink_to(shutil.which(name) or name)
     ended = subprocess.run(
@@ -62,8 +65,8 @@ def test_install_deps_without_apt(tmp_path: Path) -> None:
     assert all(name in ended.stderr for name in ("meson", "libdpdk-dev", "libpcap-dev", "no apt"))
 
 
-def test_fuzz_without_clang(tmp_path: Path) -> None:
-    """Nothing was fuzzed, so it has not passed."""
+def test_fuzz_without_clang_fails(tmp_path: Path) -> None:
+    """A run without fuzzing has not passed."""
     for name in ("bash", "dirname"):
         (tmp_path / name).symlink_to(shutil.which(name) or name)
     ended = subprocess.run(
@@ -78,8 +81,8 @@ def test_fuzz_without_clang(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def workshop(tmp_path: Path) -> Path:
-    """The Makefile among tools that only write down how they were called."""
+def make_folder(tmp_path: Path) -> Path:
+    """The Makefile with stubs of its tools, which log their calls."""
     shutil.copy(CHECKOUT / "Makefile", tmp_path)
     log = 'echo "$(basename "$0") $*" VCMTS_BUILD=$VCMTS_BUILD >>log\n'
     tools = {
@@ -96,61 +99,61 @@ def workshop(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def make(workshop: Path, *arguments: str, status: int = 0) -> list[str]:
-    """The calls that this make led to."""
-    (workshop / "log").write_text("")
+def run_make(make_folder: Path, *arguments: str, status: int = 0) -> list[str]:
+    """Returns the calls of tools that this make caused."""
+    (make_folder / "log").write_text("")
     environment = {
         key: value
         for key, value in os.environ.items()
         if key not in ("BUILD", "MAKEFLAGS", "MARCH", "PGO", "PGO_BUILD", "VCMTS_BUILD", "WERROR")
     }
-    environment["PATH"] = f"{workshop / 'bin'}:{os.environ['PATH']}"
-    ended = subprocess.run(["make", *arguments], cwd=workshop, env=environment, check=False)
+    environment["PATH"] = f"{make_folder / 'bin'}:{os.environ['PATH']}"
+    ended = subprocess.run(["make", *arguments], cwd=make_folder, env=environment, check=False)
     assert ended.returncode == status
-    return (workshop / "log").read_text().splitlines()
+    return (make_folder / "log").read_text().splitlines()
 
 
-def test_make_gives_changed_options_to_a_used_build(workshop: Path) -> None:
+def test_make_configures_changed_options(make_folder: Path) -> None:
     plain, strict = (f"-Dmarch=native -Dwerror={value}" for value in ("false", "true"))
-    assert make(workshop, "build") == [f"meson setup build {plain} VCMTS_BUILD=build"]
-    assert make(workshop, "build") == []
+    assert run_make(make_folder, "build") == [f"meson setup build {plain} VCMTS_BUILD=build"]
+    assert run_make(make_folder, "build") == []
     strictly = [f"meson configure build {strict} VCMTS_BUILD=build"]
-    assert make(workshop, "build", "WERROR=true") == strictly
-    assert make(workshop, "build", "WERROR=true") == []
-    (workshop / "build" / "make-options").unlink()  # set up by hand
-    assert make(workshop, "build", "WERROR=true") == strictly
+    assert run_make(make_folder, "build", "WERROR=true") == strictly
+    assert run_make(make_folder, "build", "WERROR=true") == []
+    (make_folder / "build" / "make-options").unlink()  # set up by hand
+    assert run_make(make_folder, "build", "WERROR=true") == strictly
 
 
 @pytest.mark.parametrize("goal", [["run"], ["bench", "PGO=no"], ["docs"]])
-def test_make_uses_the_build_that_it_made(goal: list[str], workshop: Path) -> None:
-    calls = make(workshop, *goal, "BUILD=other")
+def test_make_uses_its_build_folder(goal: list[str], make_folder: Path) -> None:
+    calls = run_make(make_folder, *goal, "BUILD=other")
     assert len(calls) >= 2 and calls[0].startswith("meson setup other ")
     assert all(call.endswith(" VCMTS_BUILD=other") for call in calls[1:])
 
 
-def test_make_bench_measures_what_was_made_with_a_profile(workshop: Path) -> None:
-    calls = make(workshop, "bench", "MARCH=x86-64-v2", "PGO_BUILD=other")
+def test_make_bench_builds_with_pgo(make_folder: Path) -> None:
+    calls = run_make(make_folder, "bench", "MARCH=x86-64-v2", "PGO_BUILD=other")
     assert calls[0].startswith("pgo other -Dmarch=x86-64-v2 ")
     assert calls[1:] == ["vcmts bench all VCMTS_BUILD=other"]
 
 
-def test_make_clean(workshop: Path) -> None:
-    make(workshop, "build")
-    make(workshop, "build", "BUILD=other")
-    make(workshop, "clean", "BUILD=other")
-    assert (workshop / "build").exists() and not (workshop / "other").exists()
+def test_make_clean_removes_only_build_folders(make_folder: Path) -> None:
+    run_make(make_folder, "build")
+    run_make(make_folder, "build", "BUILD=other")
+    run_make(make_folder, "clean", "BUILD=other")
+    assert (make_folder / "build").exists() and not (make_folder / "other").exists()
     for folder in ("BUILD=bin", "PGO_BUILD=bin"):
-        make(workshop, "clean", folder, status=2)
-    assert (workshop / "bin").exists()
+        run_make(make_folder, "clean", folder, status=2)
+    assert (make_folder / "bin").exists()
 
 
 @pytest.fixture
-def trainer(tmp_path: Path) -> Path:
-    """devtools/pgo among sources, and tools that only write down how they were called."""
+def pgo_folder(tmp_path: Path) -> Path:
+    """devtools/pgo with sources, and stubs of tools that log their calls."""
     (tmp_path / "devtools").mkdir()
     shutil.copy(CHECKOUT / "devtools" / "pgo", tmp_path / "devtools")
-    for room in ("bench", "src", "subprojects", "traffic"):
-        write(tmp_path, f"{room}/source.c", "")
+    for folder in ("bench", "src", "subprojects", "traffic"):
+        write(tmp_path, f"{folder}/source.c", "")
     for name in ("meson.build", "meson_options.txt"):
         write(tmp_path, name, "")
     log = (
@@ -172,8 +175,8 @@ def trainer(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def train(folder: Path, *options: str, status: int = 0, **environment: str) -> list[str]:
-    """The programs that this devtools/pgo called, and what it said."""
+def run_pgo(folder: Path, *options: str, status: int = 0, **environment: str) -> list[str]:
+    """Returns the programs that devtools/pgo called, and its messages if it failed."""
     (folder / "log").write_text("")
     environment["PATH"] = f"{folder / 'bin'}:{os.environ['PATH']}"
     ended = subprocess.run(
@@ -189,38 +192,40 @@ def train(folder: Path, *options: str, status: int = 0, **environment: str) -> l
     return [call.split()[0] for call in calls] + ended.stderr.splitlines() * (status != 0)
 
 
-def test_pgo_compiles_runs_and_compiles(trainer: Path) -> None:
+def test_pgo_builds_trains_and_builds(pgo_folder: Path) -> None:
     benchmarks = ["vcmts", "vcmts-bench"] * 2 + ["vcmts-bench", "vcmts-bench-scheduler"]
     whole = ["meson", "ninja", *benchmarks, "meson", "ninja"]
-    assert train(trainer, "-Dmarch=native") == whole
-    setup, *_, use = (line for line in (trainer / "log").read_text().splitlines() if "-D" in line)
+    assert run_pgo(pgo_folder, "-Dmarch=native") == whole
+    setup, *_, use = (
+        line for line in (pgo_folder / "log").read_text().splitlines() if "-D" in line
+    )
     assert setup.startswith("meson setup ") and "-Dmarch=native" in setup and "=generate" in setup
     assert use.startswith("meson configure ") and use.endswith("-Db_pgo=use")
 
 
-def test_pgo_does_nothing_twice(trainer: Path) -> None:
-    assert train(trainer)
-    assert train(trainer) == []
-    assert train(trainer, "-Dmarch=native")
-    assert train(trainer, "-Dmarch=native") == []
-    write(trainer, "src/source.c", "changed")
-    assert train(trainer, "-Dmarch=native")
-    assert train(trainer, "-Dmarch=native", COMPILER="gcc 14")
+def test_pgo_runs_only_after_changes(pgo_folder: Path) -> None:
+    assert run_pgo(pgo_folder)
+    assert run_pgo(pgo_folder) == []
+    assert run_pgo(pgo_folder, "-Dmarch=native")
+    assert run_pgo(pgo_folder, "-Dmarch=native") == []
+    write(pgo_folder, "src/source.c", "changed")
+    assert run_pgo(pgo_folder, "-Dmarch=native")
+    assert run_pgo(pgo_folder, "-Dmarch=native", COMPILER="gcc 14")
 
 
 @pytest.mark.parametrize("program", ["meson", "ninja", "vcmts", "vcmts-bench"])
-def test_pgo_that_fails_says_why_and_starts_anew(program: str, trainer: Path) -> None:
-    said = train(trainer, status=1, BROKEN=program)
-    assert said[-2] == "broken" and said[-1].startswith("pgo: failed: ")
-    assert train(trainer)
-    assert train(trainer) == []
+def test_failed_pgo_reports_and_restarts(program: str, pgo_folder: Path) -> None:
+    lines = run_pgo(pgo_folder, status=1, BROKEN=program)
+    assert lines[-2] == "broken" and lines[-1].startswith("pgo: failed: ")
+    assert run_pgo(pgo_folder)
+    assert run_pgo(pgo_folder) == []
 
 
-def test_pgo_needs_gcc(trainer: Path) -> None:
-    write(trainer, "bin/clang", "#!/bin/sh\necho clang version 14\n")
-    (trainer / "bin" / "clang").chmod(0o755)
-    (said,) = train(trainer, status=1, CC="clang")
-    assert "clang is another compiler" in said
+def test_pgo_needs_gcc(pgo_folder: Path) -> None:
+    write(pgo_folder, "bin/clang", "#!/bin/sh\necho clang version 14\n")
+    (pgo_folder / "bin" / "clang").chmod(0o755)
+    (line,) = run_pgo(pgo_folder, status=1, CC="clang")
+    assert "clang is another compiler" in line
 
 
 INSIDE = """\
@@ -237,8 +242,8 @@ def test_first(tmp_path: Path) -> None:
 """
 
 
-def test_sessions_leave_each_other_their_folders(tmp_path: Path) -> None:
-    """Another run of pytest that ends meanwhile, well or not; and what is left of a good one."""
+def test_pytest_keeps_folders_of_other_runs(tmp_path: Path) -> None:
+    """Other runs of pytest end meanwhile. A successful run leaves only lock files."""
     (tmp_path / "test_inside.py").write_text(INSIDE)
     (tmp_path / "tmp").mkdir()
     options: tuple[str, ...] = ("-c", str(CHECKOUT / "pyproject.toml"), "--rootdir", str(tmp_path))
@@ -257,13 +262,13 @@ def test_sessions_leave_each_other_their_folders(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("include", "status", "said"),
+    ("include", "status", "message"),
     [("", 1, "1 files, 1 do not"), ('#include "limits.h"', 0, "1 files, 0 do not")],
 )
-def test_what_a_precompiled_header_hides(
-    include: str, status: int, said: str, tmp_path: Path
+def test_check_includes_finds_headers_of_precompiled_header(
+    include: str, status: int, message: str, tmp_path: Path
 ) -> None:
-    """The command has all that meson gives it; a file of two libraries is read once."""
+    """The command is one of meson. A file of two libraries is checked once."""
     write(tmp_path, "dpdk_headers.h", "#include <assert.h>\n")
     write(tmp_path, "a.c", include + "\nint f(void) { assert(1); return 0; }\n")
     if include:
@@ -279,6 +284,6 @@ def test_what_a_precompiled_header_hides(
         text=True,
         check=False,
     )
-    assert (done.returncode, said in done.stdout) == (status, True), done.stderr
+    assert (done.returncode, message in done.stdout) == (status, True), done.stderr
     assert not list(tmp_path.glob("a.o*"))
     assert status == 0 or "assert" in done.stderr

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""devtools/test and devtools/test-under-load: steps, verdicts, and what is left behind."""
+"""Tests devtools/test and devtools/test-under-load, with a stub of make: steps, verdicts, and files
+or processes left behind."""
 
 import os
 import re
@@ -11,7 +12,7 @@ import pytest
 
 from vcmts.paths import CHECKOUT
 
-# What each step does in the place of the real one; $TMPDIR and others are those of devtools/test.
+# Stub of make, which runs `actions` as each step, with $TMPDIR and others from devtools/test.
 MAKE = """#!/bin/sh
 goal=$2
 echo "made $goal, patience ${{VCMTS_TEST_PATIENCE:-1}}, seed ${{VCMTS_TEST_SEED:-none}}"
@@ -28,7 +29,7 @@ LEAVES = {
 
 
 @pytest.fixture
-def workshop(tmp_path: Path) -> Path:
+def checkout(tmp_path: Path) -> Path:
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
     (tmp_path / ".gitignore").write_text("/bin/\n/devtools/\n/build-load/\n/left.pid\n")
     (tmp_path / "devtools").mkdir()
@@ -38,25 +39,25 @@ def workshop(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def ran(
-    workshop: Path, tool: str, *words: str, actions: str = ""
+def run_tool(
+    checkout: Path, tool: str, *words: str, actions: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    make = workshop / "bin" / "make"
+    make = checkout / "bin" / "make"
     make.write_text(MAKE.format(actions=actions))
     make.chmod(0o755)
-    mine = {k: v for k, v in os.environ.items() if not k.startswith(("VCMTS_", "FUZZ_"))}
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("VCMTS_", "FUZZ_"))}
     return subprocess.run(
-        [workshop / "devtools" / tool, *words],
-        cwd=workshop,
-        env=mine | {"PATH": f"{workshop / 'bin'}:{os.environ['PATH']}"},
+        [checkout / "devtools" / tool, *words],
+        cwd=checkout,
+        env=inherited | {"PATH": f"{checkout / 'bin'}:{os.environ['PATH']}"},
         capture_output=True,
         text=True,
         check=False,
     )
 
 
-def test_every_step_is_named_and_timed(workshop: Path) -> None:
-    done = ran(workshop, "test")
+def test_steps_are_named_and_timed(checkout: Path) -> None:
+    done = run_tool(checkout, "test")
     assert done.returncode == 0, done.stdout + done.stderr
     made = re.findall("^made (.*), patience 1, seed none$", done.stdout, re.MULTILINE)
     assert made == ["test-build", "unsanitized", "pytest", "sanitize", "fuzz"]
@@ -66,58 +67,58 @@ def test_every_step_is_named_and_timed(workshop: Path) -> None:
     assert re.search(r"^all +ok +\d+ s\n\Z", done.stdout, re.MULTILINE)
 
 
-def test_a_step_that_fails_ends_no_other(workshop: Path) -> None:
-    done = ran(workshop, "test", "unsanitized", "pytest", actions="[ $goal != unsanitized ]")
+def test_failed_step_does_not_stop_others(checkout: Path) -> None:
+    done = run_tool(checkout, "test", "unsanitized", "pytest", actions="[ $goal != unsanitized ]")
     assert done.returncode == 1
     assert "[1/2] unsanitized: FAILED in " in done.stdout and "[2/2] pytest: ok in " in done.stdout
     assert re.search(r"^all +FAILED", done.stdout, re.MULTILINE)
 
 
 @pytest.mark.parametrize("left", LEAVES.values(), ids=list(LEAVES))
-def test_what_is_left_behind_fails_the_step(left: str, workshop: Path) -> None:
+def test_leftovers_fail_the_step(left: str, checkout: Path) -> None:
     try:
-        done = ran(workshop, "test", "unsanitized", actions=left)
+        done = run_tool(checkout, "test", "unsanitized", actions=left)
         assert done.returncode == 1, done.stdout + done.stderr
         assert "left behind by unsanitized:\n" in done.stdout
         assert "[1/1] unsanitized: FAILED in " in done.stdout
     finally:
-        if (workshop / "left.pid").exists():
-            os.kill(int((workshop / "left.pid").read_text()), 9)
+        if (checkout / "left.pid").exists():
+            os.kill(int((checkout / "left.pid").read_text()), 9)
 
 
-def test_only_the_step_that_left_it_fails(workshop: Path) -> None:
-    done = ran(workshop, "test", "unsanitized", "pytest", actions='touch "$TMPDIR/left"')
+def test_leftovers_fail_only_their_step(checkout: Path) -> None:
+    done = run_tool(checkout, "test", "unsanitized", "pytest", actions='touch "$TMPDIR/left"')
     assert "[1/2] unsanitized: FAILED in " in done.stdout and "[2/2] pytest: ok in " in done.stdout
 
 
-def test_its_own_place_is_gone(workshop: Path) -> None:
-    done = ran(workshop, "test", "unsanitized", actions='echo "place $TMPDIR"')
-    [place] = re.findall("^place (.*)$", done.stdout, re.MULTILINE)
-    assert done.returncode == 0 and not Path(place).parent.exists()
+def test_own_temporary_folder_is_removed(checkout: Path) -> None:
+    done = run_tool(checkout, "test", "unsanitized", actions='echo "folder $TMPDIR"')
+    [folder] = re.findall("^folder (.*)$", done.stdout, re.MULTILINE)
+    assert done.returncode == 0 and not Path(folder).parent.exists()
 
 
-def test_the_search_does_not_find_itself(workshop: Path) -> None:
-    """What searches for processes may have told all it found and yet not have ended."""
-    (workshop / "bin" / "grep").write_text('#!/bin/sh\n/usr/bin/grep "$@"\nexec >&-\nsleep 1\n')
-    (workshop / "bin" / "grep").chmod(0o755)
-    done = ran(workshop, "test", "unsanitized")
+def test_search_for_processes_ignores_itself(checkout: Path) -> None:
+    """A program of the search may still run after it printed its result."""
+    (checkout / "bin" / "grep").write_text('#!/bin/sh\n/usr/bin/grep "$@"\nexec >&-\nsleep 1\n')
+    (checkout / "bin" / "grep").chmod(0o755)
+    done = run_tool(checkout, "test", "unsanitized")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_a_step_that_is_none(workshop: Path) -> None:
-    done = ran(workshop, "test", "unsanitized", "nonsense")
+def test_unknown_step_is_refused(checkout: Path) -> None:
+    done = run_tool(checkout, "test", "unsanitized", "nonsense")
     assert done.returncode == 2 and "build unsanitized pytest sanitize fuzz" in done.stderr
-    done = ran(workshop, "test-under-load", "nonsense")
+    done = run_tool(checkout, "test-under-load", "nonsense")
     assert done.returncode == 2 and "found nonsense, allowed: unsanitized, pytest" in done.stderr
 
 
-def test_under_load_every_condition_has_a_verdict(workshop: Path) -> None:
+def test_conditions_under_load_have_verdicts(checkout: Path) -> None:
     fails = "echo '1/2 openvcmts:unit / clock    FAIL   1.0s'; [ ${VCMTS_TEST_SEED:-0} = 0 ]"
     words = ("unsanitized", "--seed", "7", "--condition", "busy", "--condition", "order")
-    done = ran(workshop, "test-under-load", *words, actions=fails)
+    done = run_tool(checkout, "test-under-load", *words, actions=fails)
     assert done.returncode == 1, done.stdout + done.stderr
     assert re.search(r"^busy +ok +\d+ s +4 busy processes$", done.stdout, re.MULTILINE)
     verdict = r"^order +FAILED +\d+ s +\d+ at a time, VCMTS_TEST_SEED=7\n +1/2 openvcmts.* FAIL "
     assert re.search(verdict, done.stdout, re.MULTILINE)
-    log = (workshop / "build-load" / "order.log").read_text()
+    log = (checkout / "build-load" / "order.log").read_text()
     assert "made unsanitized, patience 4, seed 7" in log

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Each call of the sources that may fail fails in the fault tests, or it stands here why not."""
+"""Tests that all calls of the sources that can fail are either made to fail by the fault tests, or
+are listed here with a reason."""
 
 import re
 from pathlib import Path
@@ -11,7 +12,7 @@ SYSTEM = (
     "|eventfd|epoll_create1|timerfd_create|pipe2|socket|accept4"
 )
 
-LEFT_OUT = {
+EXCLUDED = {
     "once, at the start, before there are control methods": """
         rte_eal_init rte_eal_remote_launch rte_eal_mp_wait_lcore rte_eal_iova_mode
         rte_eal_get_runtime_dir rte_malloc_heap_create rte_malloc_heap_get_socket
@@ -27,17 +28,17 @@ LEFT_OUT = {
         rte_kvargs_parse rte_malloc rte_malloc_socket rte_malloc_heap_memory_add
         rte_eth_add_rx_callback rte_eth_dev_rx_intr_ctl_q mmap pthread_create
         epoll_create1 eventfd fopen""",
-    "of net_ring, which tests and replays make": "rte_eth_from_rings",
-    "of a client, which is told or disconnected": "accept4",
+    "of net_ring, which only tests and replays use": "rte_eth_from_rings",
+    "for a client, which gets an error or is disconnected": "accept4",
     "by devargs that were parsed before, to unplug": """
         rte_devargs_parse rte_eal_hotplug_remove rte_dev_remove rte_dev_devargs""",
-    "fails for a port that is not there, and a caller without it takes the careful way": """
+    "fails for a missing port, and its caller then uses a safe default": """
         rte_eth_dev_info_get rte_eth_dev_get_port_by_name rte_eth_dev_get_name_by_port
         rte_eth_dev_is_valid_port rte_eth_dev_is_removed rte_eth_dev_socket_id rte_eth_stats_get
         rte_eth_link_get_nowait rte_eth_get_monitor_addr rte_eth_dev_rx_intr_enable
         rte_eth_dev_rx_intr_disable rte_cryptodev_get_dev_id rte_cryptodev_is_valid_dev
         rte_cryptodev_sym_get_private_session_size rte_security_session_get_size""",
-    "for a packet, which is dropped under a name": """
+    "for a packet, which is dropped with a reason": """
         rte_pktmbuf_alloc rte_pktmbuf_alloc_bulk rte_mbuf_raw_alloc rte_mempool_get_bulk
         rte_pktmbuf_copy rte_pktmbuf_append rte_pktmbuf_linearize rte_pktmbuf_adj rte_pktmbuf_trim
         rte_pktmbuf_chain rte_pktmbuf_attach rte_eth_rx_burst rte_eth_tx_burst
@@ -45,8 +46,8 @@ LEFT_OUT = {
         rte_crypto_op_attach_sym_session rte_ring_enqueue_burst rte_ring_sp_enqueue_burst
         rte_ring_sp_enqueue_elem rte_ring_sc_dequeue rte_ring_sc_dequeue_burst
         rte_ring_sc_dequeue_burst_elem rte_ring_dequeue rte_mempool_put_bulk""",
-    "of DPDK's telemetry, beside the control socket": r"rte_tel_data_\w+",
-    "gives back": r"""
+    "of DPDK's telemetry, not of the control socket": r"rte_tel_data_\w+",
+    "frees or releases": r"""
         rte_\w+_(free|free_seg|free_bulk|close|stop|destroy|cleanup|unregister|reset)
         rte_free rte_eth_remove_rx_callback rte_hash_del_key rte_\w+_callback_unregister
         rte_kvargs_free rte_acl_free""",
@@ -64,8 +65,8 @@ LEFT_OUT = {
 }
 
 
-def called() -> dict[str, str]:
-    """Functions that may fail, with a file that calls them."""
+def called_functions() -> dict[str, str]:
+    """Returns functions that can fail, with a file that calls each."""
     found: dict[str, str] = {}
     name = re.compile(rf"(?<![\w.>])(rte_\w+|{SYSTEM})\(")
     for path in sorted((ROOT / "src").rglob("*.c")):
@@ -74,26 +75,27 @@ def called() -> dict[str, str]:
     return found
 
 
-def wrapped() -> set[str]:
-    """What meson has the linker wrap for the fault tests; inline calls fail by their pools."""
+def wrapped_functions() -> set[str]:
+    """Returns the functions that the linker wraps for the fault tests. Inline functions fail by
+    their pools."""
     text = (ROOT / "tests/unit/server/meson.build").read_text()
     names = set(re.findall(r"'(\w+)'", text.split("faults_calls = [")[1].split("]")[0]))
     card = re.findall(r"--wrap=(rte_flow_\w+)", text)
     return {n.removesuffix("64") for n in names} | set(card) | {"rte_crypto_op_bulk_alloc"}
 
 
-def test_calls_that_may_fail() -> None:
-    left_out = re.compile("|".join(" ".join(LEFT_OUT.values()).split()))
+def test_failing_calls_are_wrapped_or_excluded() -> None:
+    excluded = re.compile("|".join(" ".join(EXCLUDED.values()).split()))
     missing = {
         name: path
-        for name, path in called().items()
-        if name not in wrapped() and not left_out.fullmatch(name)
+        for name, path in called_functions().items()
+        if name not in wrapped_functions() and not excluded.fullmatch(name)
     }
-    assert missing == {}, "wrap them in tests/unit/server/kit/faults.c, or say here why not"
+    assert missing == {}, "wrap them in tests/unit/server/kit/faults.c, or add them to EXCLUDED"
 
 
-def test_what_is_left_out_is_called() -> None:
-    names = called()
-    for pattern in " ".join(LEFT_OUT.values()).split():
+def test_excluded_calls_exist() -> None:
+    names = called_functions()
+    for pattern in " ".join(EXCLUDED.values()).split():
         assert any(re.fullmatch(pattern, name) for name in names), pattern
-    assert not {n for n in wrapped() if n.startswith("rte_")} - names.keys()
+    assert not {n for n in wrapped_functions() if n.startswith("rte_")} - names.keys()

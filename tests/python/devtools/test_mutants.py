@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""make mutants: what is broken, what is chosen, what is said of it. Nothing is compiled here."""
+"""Tests devtools/mutation: how mutants are made, chosen and run, and what is reported. Nothing is
+compiled."""
 
 import json
 import subprocess
@@ -53,14 +54,14 @@ bool f(int a, int b) {
 """
 
 
-def changes(text: str) -> list[tuple[str, str, str]]:
+def mutants_as_text(text: str) -> list[tuple[str, str, str]]:
     return [(m.operator, m.line, m.becomes) for m in mutants_of("f.c", text.encode())]
 
 
-def test_every_place_that_runs_is_changed() -> None:
-    """In words, as a reader would write them down; nothing else, and no place for nothing."""
+def test_executed_code_is_mutated() -> None:
+    """Expected mutants of SOURCE; comments, strings, logging and prefetches are not changed."""
     condition = "if (a < b && !name[0])"
-    assert changes(SOURCE) == [
+    assert mutants_as_text(SOURCE) == [
         ("constant", "#define SIZE 16", "#define SIZE 17"),
         ("always", condition, "if (true || (a < b && !name[0]))"),
         ("never", condition, "if (false && (a < b && !name[0]))"),
@@ -77,16 +78,16 @@ def test_every_place_that_runs_is_changed() -> None:
     ]
 
 
-def test_a_switch_ends_without_its_last_break_too() -> None:
+def test_last_break_of_switch_is_not_dropped() -> None:
     text = "void f(int a) {\n\tswitch (a) {\n\tcase B: g(); break;\n\tcase C: break;\n\t}\n}\n"
-    assert [change for change in changes(text) if change[0] == "drop-jump"] == [
+    assert [change for change in mutants_as_text(text) if change[0] == "drop-jump"] == [
         ("drop-jump", "case B: g(); break;", "case B: g(); ;")
     ]
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_what_does_not_run_stays(room: str) -> None:
-    for mutant in read_room(room, CHECKOUT).all():
+@pytest.mark.parametrize("area", ROOMS)
+def test_unexecuted_lines_are_not_mutated(area: str) -> None:
+    for mutant in read_room(area, CHECKOUT).all():
         text = (CHECKOUT / mutant.file).read_bytes()
         line = text.splitlines()[mutant.number - 1].decode().strip()
         assert not line.startswith(("/*", "* ", "#include", "__builtin_prefetch", "_Static_assert"))
@@ -94,24 +95,24 @@ def test_what_does_not_run_stays(room: str) -> None:
         assert mutant.function or line.startswith("#define")
 
 
-def test_a_file_is_of_one_room() -> None:
-    files = [file for room in ROOMS for file in read_room(room, CHECKOUT).texts]
+def test_file_belongs_to_one_area() -> None:
+    files = [file for area in ROOMS for file in read_room(area, CHECKOUT).texts]
     assert len(files) == len(set(files))
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_lists_name_what_is_there(room: str) -> None:
-    assert read_room(room, CHECKOUT).stale() == []
+@pytest.mark.parametrize("area", ROOMS)
+def test_lists_are_not_stale(area: str) -> None:
+    assert read_room(area, CHECKOUT).stale() == []
 
 
-def test_folders_of_a_room_are_read(tmp_path: Path) -> None:
+def test_subfolders_of_an_area_are_read(tmp_path: Path) -> None:
     below = tmp_path / "src" / "wire" / "shared"
     below.mkdir(parents=True)
     (below / "g.c").write_text(SOURCE)
-    assert sorted(room_of(tmp_path).texts) == ["src/wire/f.c", "src/wire/shared/g.c"]
+    assert sorted(write_area(tmp_path).texts) == ["src/wire/f.c", "src/wire/shared/g.c"]
 
 
-def room_of(tmp_path: Path, lists: str = "", source: str = SOURCE) -> Room:
+def write_area(tmp_path: Path, lists: str = "", source: str = SOURCE) -> Room:
     folder = tmp_path / "src" / "wire"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "f.c").write_text(source)
@@ -123,18 +124,18 @@ def short(mutants: list[Mutant]) -> list[tuple[str, str, str]]:
     return [(m.file, m.line, m.becomes) for m in mutants]
 
 
-def test_choice_is_the_same_each_time_and_another_by_seed(tmp_path: Path) -> None:
-    room = read_room("scheduler", CHECKOUT)
-    assert choose(room) == choose(read_room("scheduler", CHECKOUT))
-    assert short(choose(room)) != short(choose(room, seed=2))
-    lines = [(m.file, m.number) for m in choose(room) if not m.rule]
-    assert len(lines) == len(set(lines)), "one a line"
-    assert {m.file for m in choose(room, lines_a_mutant=0)} >= {m.file for m in choose(room)}
+def test_choice_depends_on_the_seed(tmp_path: Path) -> None:
+    area = read_room("scheduler", CHECKOUT)
+    assert choose(area) == choose(read_room("scheduler", CHECKOUT))
+    assert short(choose(area)) != short(choose(area, seed=2))
+    lines = [(m.file, m.number) for m in choose(area) if not m.rule]
+    assert len(lines) == len(set(lines)), "one per line"
+    assert {m.file for m in choose(area, lines_a_mutant=0)} >= {m.file for m in choose(area)}
 
 
-def test_choice_does_not_know_line_numbers(tmp_path: Path) -> None:
-    before = choose(room_of(tmp_path), lines_a_mutant=2)
-    after = choose(room_of(tmp_path, source="/* moved */\n\n" + SOURCE), lines_a_mutant=2)
+def test_choice_does_not_depend_on_line_numbers(tmp_path: Path) -> None:
+    before = choose(write_area(tmp_path), lines_a_mutant=2)
+    after = choose(write_area(tmp_path, source="/* moved */\n\n" + SOURCE), lines_a_mutant=2)
     assert short(before) == short(after) and len(before) == 6
     assert [m.number + 2 for m in before] == [m.number for m in after]
 
@@ -152,87 +153,89 @@ why = "g is for show"
 """
 
 
-def test_chosen_ones_are_tried_always(tmp_path: Path) -> None:
-    room = room_of(tmp_path, CHOSEN)
-    (wish,) = [m for m in choose(room, lines_a_mutant=100) if m.rule]
-    assert (wish.function, wish.rule) == ("f", "the smaller one")
-    assert wish.becomes == "if (a > b && !name[0])"
-    assert room.stale() == []
+def test_listed_mutants_are_always_chosen(tmp_path: Path) -> None:
+    area = write_area(tmp_path, CHOSEN)
+    (listed,) = [m for m in choose(area, lines_a_mutant=100) if m.rule]
+    assert (listed.function, listed.rule) == ("f", "the smaller one")
+    assert listed.becomes == "if (a > b && !name[0])"
+    assert area.stale() == []
 
 
-def test_what_matches_nothing_is_stale(tmp_path: Path) -> None:
-    assert room_of(tmp_path, CHOSEN + REASON).stale() == []
-    (said,) = room_of(tmp_path, CHOSEN.replace("a < b", "a << b")).stale()
-    assert said.startswith("wire.toml: chosen text stands nowhere, not once: ")
-    (said,) = room_of(tmp_path, CHOSEN.replace('"if (a < b &&"', '"a"')).stale()
-    assert "f.c:1, src/wire/f.c:5, " in said
-    (said,) = room_of(tmp_path, REASON.replace("g(a);", "g(b);")).stale()
-    assert said == "wire.toml: reason for what is not there: f() 'g(b);'"
-    assert room_of(tmp_path, REASON.replace("reason.f", "reason.other")).stale() != []
-    assert room_of(tmp_path, REASON.replace('";"', '"h(a);"')).stale() != []
+def test_unmatched_entries_are_stale(tmp_path: Path) -> None:
+    assert write_area(tmp_path, CHOSEN + REASON).stale() == []
+    (message,) = write_area(tmp_path, CHOSEN.replace("a < b", "a << b")).stale()
+    assert message.startswith("wire.toml: chosen text stands nowhere, not once: ")
+    (message,) = write_area(tmp_path, CHOSEN.replace('"if (a < b &&"', '"a"')).stale()
+    assert "f.c:1, src/wire/f.c:5, " in message
+    (message,) = write_area(tmp_path, REASON.replace("g(a);", "g(b);")).stale()
+    assert message == "wire.toml: reason for what is not there: f() 'g(b);'"
+    assert write_area(tmp_path, REASON.replace("reason.f", "reason.other")).stale() != []
+    assert write_area(tmp_path, REASON.replace('";"', '"h(a);"')).stale() != []
 
 
 @pytest.mark.parametrize("mistake", ['why = " "', "", 'why = "x"\ncolour = "red"', "why = x"])
-def test_a_reason_is_needed(mistake: str, tmp_path: Path) -> None:
+def test_entry_without_reason_is_refused(mistake: str, tmp_path: Path) -> None:
     with pytest.raises(MistakeError):
-        room_of(tmp_path, REASON.replace('why = "g is for show"', mistake))
+        write_area(tmp_path, REASON.replace('why = "g is for show"', mistake))
 
 
-def test_reasons_are_for_one_change_of_one_line(tmp_path: Path) -> None:
-    room = room_of(tmp_path, REASON)
-    whys = {m.line + m.becomes: room.reason_for(m) for m in room.all()}
-    assert [what for what, reason in whys.items() if reason] == ["g(a);;"]
-    room = room_of(tmp_path, REASON.replace('line = "g(a);"\nbecomes = ";"', 'line = "a += 0x0f;"'))
-    assert sum(1 for m in room.all() if room.reason_for(m)) == 3, "all of the line"
+def test_reason_matches_one_change_of_one_line(tmp_path: Path) -> None:
+    area = write_area(tmp_path, REASON)
+    reasons = {m.line + m.becomes: area.reason_for(m) for m in area.all()}
+    assert [what for what, reason in reasons.items() if reason] == ["g(a);;"]
+    area = write_area(
+        tmp_path, REASON.replace('line = "g(a);"\nbecomes = ";"', 'line = "a += 0x0f;"')
+    )
+    assert sum(1 for m in area.all() if area.reason_for(m)) == 3, "all mutants of the line"
 
 
 class Recorder(Bench):
-    """A bench whose tests are told how to end."""
+    """A bench whose tests pass or raise an error."""
 
-    def __init__(self, tree: Tree, breaks: bool) -> None:
+    def __init__(self, tree: Tree, fails: bool) -> None:
         super().__init__(tree, [], Record(), {})
-        self.tree, self.breaks, self.seen = tree, breaks, b""
+        self.tree, self.fails, self.tested_text = tree, fails, b""
 
     def look(self, mutant: Mutant, tree: Tree, with_outside: bool) -> tuple[str, str]:
-        self.seen = (tree.path / mutant.file).read_bytes()
-        if self.breaks:
+        self.tested_text = (tree.path / mutant.file).read_bytes()
+        if self.fails:
             raise RuntimeError("a machine that is too busy")
         return "survived", ""
 
 
-@pytest.mark.parametrize("breaks", [False, True])
-def test_the_file_is_put_back(breaks: bool, tmp_path: Path) -> None:
-    room = room_of(tmp_path)
-    mutant = next(m for m in room.all() if m.line == "g(a);")
-    bench = Recorder(Tree(tmp_path), breaks)
-    text = room.texts[mutant.file]
-    if breaks:
+@pytest.mark.parametrize("fails", [False, True])
+def test_file_is_restored(fails: bool, tmp_path: Path) -> None:
+    area = write_area(tmp_path)
+    mutant = next(m for m in area.all() if m.line == "g(a);")
+    bench = Recorder(Tree(tmp_path), fails)
+    text = area.texts[mutant.file]
+    if fails:
         with pytest.raises(RuntimeError):
             bench.judge(mutant, bench.tree, text)
     else:
         assert bench.judge(mutant, bench.tree, text).is_open
-    assert bench.seen == text.replace(b"\tg(a);\n", b"\t;\n")
+    assert bench.tested_text == text.replace(b"\tg(a);\n", b"\t;\n")
     assert (tmp_path / mutant.file).read_bytes() == text
 
 
-def test_a_test_that_never_ends_is_stopped_by_its_own_time(tmp_path: Path) -> None:
+def test_looping_test_is_stopped_by_processor_time(tmp_path: Path) -> None:
     ended = run_command(["sh", "-c", "while :; do :; done"], tmp_path, {}, 1, 300)
     assert (ended.good, ended.late) == (False, True)
 
 
-def test_a_test_that_sleeps_is_stopped(tmp_path: Path) -> None:
+def test_sleeping_test_is_stopped_by_wall_time(tmp_path: Path) -> None:
     ended = run_command(["sleep", "300"], tmp_path, {}, 100, 0.1)
     assert (ended.good, ended.late) == (False, True)
 
 
 @pytest.mark.parametrize(("status", "good"), [(0, True), (77, True), (1, False), (255, False)])
-def test_how_a_test_ended(status: int, good: bool, tmp_path: Path) -> None:
+def test_exit_status_of_a_test(status: int, good: bool, tmp_path: Path) -> None:
     ended = run_command(["sh", "-c", f"exit {status}"], tmp_path, {}, 10, 300)
     assert (ended.good, ended.late) == (good, False)
 
 
 def bench_with(tmp_path: Path, whole: str, broken: str) -> tuple[Bench, Program, Tree]:
-    """Two trees with the program `t`, as they would be built."""
+    """Two built trees with the test program `t`: without and with a mutant."""
     trees = [Tree(tmp_path / name) for name in ("whole", "worker")]
     for tree, script in zip(trees, (whole, broken), strict=True):
         tree.build.mkdir(parents=True)
@@ -242,15 +245,17 @@ def bench_with(tmp_path: Path, whole: str, broken: str) -> tuple[Bench, Program,
     return Bench(trees[0], [test], Record({"t": 0.0}, {"t": 0.0}), {}), test, trees[1]
 
 
-def test_late_alone_is_not_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the unbroken program is late as well, it is the machine."""
+def test_timeout_on_busy_machine_is_undecided(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If the test without a mutant times out as well, the machine is too busy."""
     monkeypatch.setattr(trial, "PROCESSOR_SECONDS", 0.5)
     bench, test, worker = bench_with(tmp_path, "true", "while :; do :; done")
     assert bench.kills(test, worker)
     ends = []
 
     class Busy(Bench):
-        def run(self, test: Program, tree: Tree, factor: float = 1, said: int = -1) -> Ended:
+        def run(self, test: Program, tree: Tree, factor: float = 1, message: int = -1) -> Ended:
             ends.append((tree.path.name, factor))
             return Ended(False, late=True)
 
@@ -265,18 +270,18 @@ def test_late_alone_is_not_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert (verdict.outcome, verdict.is_open) == ("undecided", True)
 
 
-def test_what_fails_unbroken_is_told(tmp_path: Path) -> None:
+def test_failure_without_mutant_is_an_error(tmp_path: Path) -> None:
     bench, test, _ = bench_with(tmp_path, "echo ends with this; exit 1", "true")
-    room = bench.record = Record()
+    record = bench.record = Record()
     with pytest.raises(MistakeError, match="t fails although nothing is broken:\nends with this"):
         command.measure(bench)
-    assert not room.processor
+    assert not record.processor
     (bench.whole.build / "t").write_text("#!/bin/sh\ntrue\n")
     assert bench.measure(test) is None
-    assert list(room.processor) == list(room.wall) == ["t"]
+    assert list(record.processor) == list(record.wall) == ["t"]
 
 
-def test_the_same_program_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_identical_program_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bench, _, worker = bench_with(tmp_path, "exit 1", "exit 1")
     monkeypatch.setattr(Tree, "ninja", lambda *_: True)
     mutant = mutants_of("src/wire/f.c", SOURCE.encode())[0]
@@ -289,7 +294,7 @@ def test_the_same_program_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert bench.look(mutant, worker, False) == ("unbuilt", "")
 
 
-def test_tests_that_killed_before_come_first() -> None:
+def test_tests_that_killed_run_first() -> None:
     mutant = mutants_of("src/wire/hcs.c", SOURCE.encode())[0]
     named, quick, slow = (Program(name, name) for name in ("hcs", "quick", "slow"))
     record = Record({"hcs": 0.1, "quick": 0.1, "slow": 1.0})
@@ -310,33 +315,33 @@ def test_tests_that_killed_before_come_first() -> None:
         ("../src/wire/a.c\n../src/downstream/plain.h", ["downstream"]),
     ],
 )
-def test_whose_tests_they_are(inputs: str, rooms: list[str]) -> None:
+def test_tests_belong_to_areas_of_their_inputs(inputs: str, rooms: list[str]) -> None:
     test = Program("name", "name", rooms=rooms_of(inputs))
-    assert [room for room in ROOMS if belongs(test, room)] == rooms
+    assert [area for area in ROOMS if belongs(test, area)] == rooms
 
 
-def test_folders_of_tests() -> None:
-    """What most programs hold is tested by those that stand in its folder."""
+def test_tests_belong_to_areas_of_their_folder() -> None:
+    """Code that most test programs link is tested by the programs in its folder."""
     inputs = (
         "../src/server/a.c\n../tests/unit/kit/packets.c\n../tests/unit/control/methods/test_m.c"
     )
     test = Program("m", "m", rooms=rooms_of(inputs), folder=folder_of(inputs))
-    assert [room for room in FOLDERS if belongs(test, room)] == [
+    assert [area for area in FOLDERS if belongs(test, area)] == [
         *("server", "metrics", "control", "methods")
     ]
     test = Program("m", "m", rooms=frozenset({"server", "methods", "control"}), folder="")
-    assert not any(belongs(test, room) for room in FOLDERS)
+    assert not any(belongs(test, area) for area in FOLDERS)
 
 
-def test_headers_count_as_well() -> None:
+def test_included_headers_are_inputs() -> None:
     text = '#include "test.h"\n#include <x/a.h>\n// #include "no/a.h"\n#include "wire/ip.h"\n'
     assert included_rooms(text) == {"wire"}
 
 
-def test_status_and_survivors(
+def test_survivors_and_stale_reasons_fail(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Status 1 for a survivor without a reason and for a stale reason, 0 without both."""
+    """Exit status 1 for a survivor without a reason, and for a stale reason."""
     monkeypatch.setattr(command, "PLACE", tmp_path)
     monkeypatch.setattr(command, "whole_tree", lambda *_: Tree(tmp_path))
     monkeypatch.setattr(command, "worker_tree", lambda *_: Tree(tmp_path))
@@ -346,16 +351,18 @@ def test_status_and_survivors(
     options = command.arguments(["--room", "wire", "-j", "1"])
 
     def run(lists: str) -> int:
-        room = room_of(tmp_path, lists)
+        area = write_area(tmp_path, lists)
         return command.try_rooms(
-            {"wire": (room, [m for m in room.all() if m.line == "g(a);"])}, options
+            {"wire": (area, [m for m in area.all() if m.line == "g(a);"])}, options
         )
 
     assert run(REASON) == 0
     assert run("") == 1
-    said = capsys.readouterr().out
-    assert '[[reason.f]]\nline = "g(a);"\nbecomes = ";"\nwhy = ""\n' in said
-    assert "1 mutants: 0 killed, 0 the same code, 0 not built, 0 survived with a reason, 1" in said
+    message = capsys.readouterr().out
+    assert '[[reason.f]]\nline = "g(a);"\nbecomes = ";"\nwhy = ""\n' in message
+    assert (
+        "1 mutants: 0 killed, 0 the same code, 0 not built, 0 survived with a reason, 1" in message
+    )
     assert command.main(["--survivors"]) == 1
     assert "g(a);" in capsys.readouterr().out
     assert run(REASON + REASON.replace("g(a);", "gone(a);")) == 1
@@ -363,13 +370,13 @@ def test_status_and_survivors(
     assert json.loads((tmp_path / "survivors.json").read_text()) == []
 
 
-def test_one_run_at_a_time(tmp_path: Path) -> None:
+def test_second_run_is_refused(tmp_path: Path) -> None:
     with command.only_one(tmp_path), pytest.raises(MistakeError, match="another run"):
         command.only_one(tmp_path)
     command.only_one(tmp_path).close()
 
 
-def test_the_command_lists() -> None:
+def test_list_option_prints_mutants() -> None:
     done = subprocess.run(
         [CHECKOUT / "devtools/mutants", "--list", "--room", "wire", "--file", "hcs"],
         capture_output=True,

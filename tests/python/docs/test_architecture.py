@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/architecture.md: its walks name files and functions that are there, and are short."""
+"""Tests docs/architecture.md: its walks through the code name existing files and functions, in
+order."""
 
 import re
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 from vcmts.paths import CHECKOUT
 
 PAGE = CHECKOUT / "docs" / "architecture.md"
-MOST_FILES = {
+MAX_FILES = {
     "A packet downstream": 20,
     "A packet upstream": 22,
     "`modem.add`": 15,
@@ -19,41 +20,41 @@ ROW = re.compile(r"^\| \[([^\]]+)\]\(([^)]+)\) \|([^|]*)\| [^|]+ \|$", re.MULTIL
 
 
 def walks() -> dict[str, list[tuple[Path, list[str]]]]:
-    """By title: files, and the functions that are named of each."""
-    found = {}
+    """Returns files and the functions named in each, by title."""
+    result = {}
     for part in re.split(r"^## ", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
         title, _, text = part.partition("\n")
         rows = ROW.findall(text)
         assert len(rows) == text.count("\n| [")
         for name, link, _ in rows:
             assert link == f"../src/{name}"
-        found[title] = [
+        result[title] = [
             (CHECKOUT / "src" / name, re.findall(r"`(\w+)\(\)`", functions))
             for name, _, functions in rows
         ]
-    return found
+    return result
 
 
-def test_each_walk_is_there() -> None:
-    assert walks().keys() == {*MOST_FILES, "Folders"}
+def test_page_has_all_walks() -> None:
+    assert walks().keys() == {*MAX_FILES, "Folders"}
 
 
-@pytest.mark.parametrize("title", MOST_FILES)
-def test_a_walk_is_short_and_true(title: str) -> None:
+@pytest.mark.parametrize("title", MAX_FILES)
+def test_walk_is_short_and_its_functions_exist(title: str) -> None:
     walk = walks()[title]
     files = [file for file, _ in walk]
-    assert len(set(files)) == len(files) <= MOST_FILES[title]
+    assert len(set(files)) == len(files) <= MAX_FILES[title]
     for file, functions in walk:
         text = file.read_text(encoding="utf-8")
         for function in functions:
             assert re.search(rf"^[a-z].*\b{function}\([^;]*?\) \{{$", text, re.MULTILINE), function
 
 
-@pytest.mark.parametrize("way", ["downstream", "upstream"])
-def test_a_packets_walk_has_every_stage(way: str) -> None:
-    listed = (CHECKOUT / "src" / way / f"{way}.c").read_text(encoding="utf-8")
-    stages = re.findall(r"^\t+(?:\.run = |STAGE\()(\w+),", listed, re.MULTILINE)
-    walk = walks()[f"A packet {way}"]
+@pytest.mark.parametrize("direction", ["downstream", "upstream"])
+def test_walk_of_a_packet_has_all_stages(direction: str) -> None:
+    source = (CHECKOUT / "src" / direction / f"{direction}.c").read_text(encoding="utf-8")
+    stages = re.findall(r"^\t+(?:\.run = |STAGE\()(\w+),", source, re.MULTILINE)
+    walk = walks()[f"A packet {direction}"]
     named = [function for _, functions in walk for function in functions]
     assert len(stages) > 10
     assert [function for function in named if function in stages] == stages

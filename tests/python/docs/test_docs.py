@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Generated pages: drawn right, and written only when they differ."""
+"""Tests generated pages and pictures of docs/: their contents, and that files are written only if
+they differ."""
 
 import json
 import re
@@ -19,12 +20,13 @@ Json = dict[str, Any]
 
 
 def stage(name: str, about: str, dpdk: str, *also: str, **queues: str) -> Json:
-    """`also`: what packets leave it by; `queues`: what it is `of`, and what it `gives`."""
+    """A stage. `also` are other outputs of packets; `queues` are its input queue (`of`) and output
+    queue (`gives`)."""
     named = {"from" if key == "of" else key: queue for key, queue in queues.items()}
     return {"name": name, "about": about, "dpdk": dpdk} | named | ({"also": also} if also else {})
 
 
-def listed(name: str, *stages: Json, queues: Sequence[Json] = ()) -> Json:
+def stage_list(name: str, *stages: Json, queues: Sequence[Json] = ()) -> Json:
     return {"name": name, "stages": stages, "queues": queues}
 
 
@@ -40,15 +42,15 @@ ABOUT = {
 }
 QUEUES = [{"name": name, "about": about} for name, about in ABOUT.items()]
 DOWN = (
-    listed(
+    stage_list(
         "upper MAC",
         stage("receive", "frames < 2000 & more", "ethdev"),
         stage("enqueue", "queues", "scheduler"),
     ),
-    listed("lower MAC", stage("depi", "PSP", "mbuf")),
+    stage_list("lower MAC", stage("depi", "PSP", "mbuf")),
 )
 UP = (
-    listed(
+    stage_list(
         "upstream",
         stage("uepi", "in order", "mbuf", "ring", gives="bursts"),
         stage("reassemble", "flows", "hash", "ring", of="bursts"),
@@ -57,7 +59,9 @@ UP = (
         stage("transmit", "to the network", "ethdev"),
         queues=QUEUES,
     ),
-    listed("upstream scheduler", stage("requests", "of modems", "ring", of="ring"), queues=QUEUES),
+    stage_list(
+        "upstream scheduler", stage("requests", "of modems", "ring", of="ring"), queues=QUEUES
+    ),
 )
 DESCRIPTION: Json = {
     "downstream": {
@@ -83,9 +87,9 @@ DESCRIPTION: Json = {
 }
 
 
-def test_picture_shows_the_lists_in_order() -> None:
-    drawn = picture.draw(docs.stage_lists(DESCRIPTION["downstream"]))
-    root = ElementTree.fromstring(drawn)
+def test_picture_has_stages_in_order() -> None:
+    svg = picture.draw(docs.stage_lists(DESCRIPTION["downstream"]))
+    root = ElementTree.fromstring(svg)
     texts = [(t.text, int(t.attrib["y"])) for t in root.iter(f"{SVG}text")]
     assert [text for text, _ in texts] == [
         *("upper MAC", "receive", "frames < 2000 & more", "ethdev"),
@@ -96,10 +100,10 @@ def test_picture_shows_the_lists_in_order() -> None:
     assert boxes == sorted(boxes) and len(boxes) == 3
     assert max(y for _, y in texts) < int(root.attrib["height"])
     arrows = [p for p in root.iter(f"{SVG}path") if p.get("class") == "way"]
-    assert len(arrows) == 2, "one between two stages, one between two lists"
+    assert len(arrows) == 2, "between two stages, and between two lists"
 
 
-def ways(root: ElementTree.Element, css: str) -> list[str]:
+def paths_of_class(root: ElementTree.Element, css: str) -> list[str]:
     return [p.attrib["d"] for p in root.iter(f"{SVG}path") if p.get("class") == css]
 
 
@@ -108,7 +112,7 @@ def upstream_picture() -> ElementTree.Element:
 
 
 def rectangles(root: ElementTree.Element, css: str) -> list[tuple[int, int, int, int]]:
-    """Left, top, right and bottom of each."""
+    """Returns left, top, right and bottom of each rectangle."""
     boxes = [r.attrib for r in root.iter(f"{SVG}rect") if r.get("class") == css]
     return [
         (int(b["x"]), int(b["y"]), int(b["x"]) + int(b["width"]), int(b["y"]) + int(b["height"]))
@@ -116,18 +120,18 @@ def rectangles(root: ElementTree.Element, css: str) -> list[tuple[int, int, int,
     ]
 
 
-def test_picture_of_what_leaves_in_the_midst() -> None:
-    """What has left by a port comes to no further list: requests go over the ring."""
+def test_picture_has_exits_to_rings_and_ports() -> None:
+    """A port ends the way of packets; a ring leads to another list."""
     root = upstream_picture()
     boxes = rectangles(root, "box")
     left, _, right, _ = boxes[0]
     uepi, reassemble, extract, joined, _, requests = ((b[1] + b[3]) // 2 for b in boxes)
-    [ring] = ways(root, "link tip")
+    [ring] = paths_of_class(root, "link tip")
     rail = right + picture.RAIL
     assert ring == f"M{right} {uepi} H{rail} V{requests} H{right}"
-    assert ways(root, "link") == [f"M{right} {y} H{rail}" for y in (reassemble, extract)]
+    assert paths_of_class(root, "link") == [f"M{right} {y} H{rail}" for y in (reassemble, extract)]
     [port] = rectangles(root, "exit")
-    out, up = (way for way in ways(root, "way") if " H" in way)
+    out, up = (way for way in paths_of_class(root, "way") if " H" in way)
     assert out == f"M{left} {extract} H{port[2]}"
     assert up == f"M{left} {joined} H{(port[0] + port[2]) // 2} V{port[3]}"
     words = [t for t in root.iter(f"{SVG}text") if t.get("class") == "about"]
@@ -135,8 +139,8 @@ def test_picture_of_what_leaves_in_the_midst() -> None:
     assert all(int(t.attrib["x"]) > rail for t in words if t.text != "port")
 
 
-def test_picture_of_queues_between_stages() -> None:
-    """Each stands between the boxes that it joins; packets pass beside the second one, too."""
+def test_picture_has_queues_between_stages() -> None:
+    """A queue is between its two stages. Packets also pass beside the second queue."""
     root = upstream_picture()
     uepi, reassemble, extract, joined, transmit, _ = rectangles(root, "box")
     bursts, units = rectangles(root, "queue")
@@ -144,7 +148,7 @@ def test_picture_of_queues_between_stages() -> None:
     assert extract[3] < units[1] and units[3] < joined[1]
     names = [t.text for t in root.iter(f"{SVG}text") if t.text in {"bursts", "joined"}]
     assert names == ["bursts", "joined", "joined"], "two queues, and a stage"
-    downwards = [way for way in ways(root, "way") if " v" in way]
+    downwards = [way for way in paths_of_class(root, "way") if " v" in way]
     beside = f"M{extract[0] + picture.BOX // 6} {extract[3]} v{joined[1] - extract[3]}"
     between = [
         f"M{b[0] + picture.BOX // 2} {b[3]} v{picture.ROW - picture.BOX_HEIGHT}"
@@ -167,8 +171,8 @@ def test_picture_of_queues_between_stages() -> None:
     assert transmit[3] < int(root.attrib["height"])
 
 
-def test_counters_page() -> None:
-    """Both directions; what the upstream drops by its unit, in the order of the pipeline."""
+def test_counters_page_has_reasons_by_unit() -> None:
+    """For both directions. Upstream drop reasons are ordered by unit."""
     _, *parts = re.split("^## (.*)$", counters_page.render(DESCRIPTION), flags=re.MULTILINE)
     page = dict(zip(parts[::2], parts[1::2], strict=True))
     assert "| `runt` | too short \\| empty |" in page["Downstream: drop reasons"]
@@ -185,7 +189,7 @@ def test_counters_page() -> None:
     ]
 
 
-def test_no_drop_reason_is_left_out() -> None:
+def test_counters_page_has_all_drop_reasons() -> None:
     description = json.loads(docs.said("vcmtsd", "describe"))
     page = counters_page.render(description)
     for direction in (description[name] for name in ("downstream", "upstream", "shared_port")):
@@ -194,12 +198,12 @@ def test_no_drop_reason_is_left_out() -> None:
 
 
 def metric(name: str, kind: str, unit: str, *labels: str, **more: str) -> dict[str, Any]:
-    told = {"name": name, "type": kind, "unit": unit, "labels": list(labels)}
-    return told | {"help": "a | b", "wanted": "always"} | more
+    entry = {"name": name, "type": kind, "unit": unit, "labels": list(labels)}
+    return entry | {"help": "a | b", "wanted": "always"} | more
 
 
-def test_metrics_page() -> None:
-    """By subject, of which only those with metrics are there, in the order of the registry."""
+def test_metrics_page_is_ordered_by_subject() -> None:
+    """Subjects without metrics are omitted."""
     page = metrics_page.render(
         [
             metric("vcmts_flow_bytes_total", "counter", "bytes", "sfid", "modem", wanted="flows"),
@@ -229,12 +233,12 @@ def test_metrics_page() -> None:
     ]
 
 
-def test_no_metric_is_left_out() -> None:
+def test_metrics_page_has_all_metrics() -> None:
     metrics = json.loads(docs.said("vcmtsd", "describe"))["metrics"]
     page = metrics_page.render(metrics)
     assert all(page.count(f"| `{one['name']}` | {one['type']} |") == 1 for one in metrics)
     heads = re.findall("^## (.*)$", page, flags=re.MULTILINE)
-    assert heads[1:] == [subject for subject, _ in metrics_page.SUBJECTS], "each has some"
+    assert heads[1:] == [subject for subject, _ in metrics_page.SUBJECTS], "all have metrics"
 
 
 def test_files_are_up_to_date() -> None:
@@ -242,7 +246,7 @@ def test_files_are_up_to_date() -> None:
 
 
 def test_pages_are_written(tmp_path: Path) -> None:
-    """All of them, with no mark left that a template has for what is put in."""
+    """All pages, without remaining placeholders of templates."""
     pages = docs.reference()
     assert docs.update(tmp_path, pages, check=False) == list(pages)
     assert {path.name for path in tmp_path.iterdir()} == set(docs.REFERENCE)
@@ -267,34 +271,34 @@ PAGES = [CHECKOUT / "README.md", CHECKOUT / "CONTRIBUTING.md", *CHECKOUT.glob("d
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(CHECKOUT)))
-def test_links_lead_somewhere(page: Path) -> None:
-    """`make docs` looks at anchors, and at links of generated pages."""
+def test_links_exist(page: Path) -> None:
+    """`make docs` checks anchors, and links of generated pages."""
     links = re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8"))
     made = [CHECKOUT / "docs" / name for name in (*docs.REFERENCE, *pictures.NAMES)]
-    away = [
+    broken = [
         link
         for link in links
         if "://" not in link
         and not (page.parent / link).exists()
         and (page.parent / link).resolve() not in made
     ]
-    assert away == []
+    assert broken == []
 
 
 def links(page: Path, pattern: str) -> set[str]:
-    """Names of the files that the page links to."""
+    """Returns names of the files to which the page links."""
     text = page.read_text(encoding="utf-8")
     return {Path(link).name for link in re.findall(rf"\]\(({pattern})[)#]", text)}
 
 
-def test_the_site_leads_to_every_page() -> None:
-    """Each once, by its navigation."""
+def test_navigation_has_all_pages() -> None:
+    """Each page once."""
     navigation = (CHECKOUT / "mkdocs.yml").read_text(encoding="utf-8").split("\nnav:\n")[1]
     pages = [path.name for path in (CHECKOUT / "docs").glob("*.md")]
     names = re.findall(r"([a-z-]+\.md)$", navigation, re.MULTILINE)
     assert sorted(names) == sorted([*pages, *docs.REFERENCE, "index.md", "index.md"])
 
 
-def test_every_picture_is_shown() -> None:
+def test_pictures_are_shown() -> None:
     shown = set().union(*(links(page, r"[^)#]+\.svg") for page in PAGES))
     assert shown == {path.name for path in (CHECKOUT / "docs").glob("*.svg")} | set(pictures.NAMES)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page of the control socket, from methods that are described."""
+"""Tests the page of the control socket, generated from described methods."""
 
 from typing import Any
 
@@ -48,7 +48,7 @@ DOCUMENT: dict[str, Any] = {
 }
 
 
-def test_the_page_tells_all_of_a_method() -> None:
+def test_page_describes_methods() -> None:
     page = control_page.render(DOCUMENT)
     section = page[page.index("### `flow.add`") : page.index("### `flow.none`")]
     for row in (
@@ -68,7 +68,7 @@ def test_the_page_tells_all_of_a_method() -> None:
     assert "It takes no parameters." in page
 
 
-def test_examples_are_of_the_kind() -> None:
+def test_examples_have_the_type() -> None:
     assert control_page.example(LIST | {"items": INTEGER | {"default": 3}}) == [3]
     assert control_page.example(COUNTS | {"additionalProperties": {"examples": [4]}}) == {
         "received": 4

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Manual pages and completion: what they say is what the parsers of arguments know."""
+"""Tests manual pages and shell completion: they have the commands and options of the argument
+parsers."""
 
 import argparse
 import re
@@ -38,7 +39,7 @@ def tool() -> Command:
     return written.tool()
 
 
-def test_help_is_read() -> None:
+def test_help_output_is_parsed() -> None:
     read = commands.of_help("plane run", HELP)
     assert read.text == "Serves.  Until a signal."
     assert [group.title for group in read.groups] == ["What it is"]
@@ -54,7 +55,7 @@ def test_help_is_read() -> None:
     ]
 
 
-def test_a_parser_is_read() -> None:
+def test_argument_parser_is_read() -> None:
     parser = argparse.ArgumentParser(prog="tool", description="Does  it.")
     parser.add_argument("file", metavar="FILE")
     parser.add_argument("more", nargs="*", choices=("a", "b"))
@@ -68,36 +69,36 @@ def test_a_parser_is_read() -> None:
     assert count == Option(("--count",), "COUNT", "how often (default: 3)")
 
 
-def test_every_option_has_its_place_in_a_page() -> None:
+def test_pages_have_all_options() -> None:
     for part in tool().parts:
-        shown = pages.page(part, "about", "1.0", ["vcmts(1)"])
+        page = pages.page(part, "about", "1.0", ["vcmts(1)"])
         for command in commands.every(part):
             for option in command.options:
-                assert pages.tag(option) in shown.splitlines()
+                assert pages.tag(option) in page.splitlines()
         parser = cli.parser_for([part.name.split()[1]])
         assert parser.prog == "vcmts"
     assert {part.name for part in tool().parts} == {f"vcmts {name}" for name in cli.COMMANDS}
 
 
-def test_roff_has_no_meaning_in_what_is_told() -> None:
+def test_roff_syntax_is_escaped() -> None:
     option = Option(("--x",), "A", ".so /etc/passwd \\fB `it`")
-    shown = pages.page(Command("t", "'tis", (Group("", (option,)),), end=".ex"), "a", "1", [])
-    assert "\\&.so /etc/passwd \\efB \\fBit\\fR" in shown
-    assert "\n\\&'tis\n" in shown and "\n\\&.ex\n" in shown
+    page = pages.page(Command("t", "'tis", (Group("", (option,)),), end=".ex"), "a", "1", [])
+    assert "\\&.so /etc/passwd \\efB \\fBit\\fR" in page
+    assert "\n\\&'tis\n" in page and "\n\\&.ex\n" in page
 
 
-@pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not here")
-def test_pages_are_rendered_without_a_warning() -> None:
+@pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")
+def test_pages_are_rendered_without_warnings() -> None:
     for part in tool().parts:
-        shown = pages.page(part, "about", "1.0", ["vcmts(1)"])
+        page = pages.page(part, "about", "1.0", ["vcmts(1)"])
         command = ["groff", "-man", "-Tutf8", "-ww", "-rLL=100n"]
-        done = subprocess.run(command, input=shown, text=True, capture_output=True, check=False)
+        done = subprocess.run(command, input=page, text=True, capture_output=True, check=False)
         assert done.stderr == "", part.name
         assert "SYNOPSIS" in re.sub(r".\x08", "", done.stdout)
 
 
-def completed(tmp_path: Path, *words: str) -> list[str]:
-    """What bash offers for the last word."""
+def complete(tmp_path: Path, *words: str) -> list[str]:
+    """Returns what bash offers for the last word."""
     script = tmp_path / "vcmts"
     script.write_text(completion.bash(tool()))
     line = 'source "$0"; compopt() { :; }; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _vcmts'
@@ -115,22 +116,22 @@ def completed(tmp_path: Path, *words: str) -> list[str]:
 
 def test_bash_completes(tmp_path: Path) -> None:
     (tmp_path / "sg.yaml").write_text("")
-    assert completed(tmp_path, "") == [*cli.COMMANDS]
-    assert completed(tmp_path, "ru") == ["run"]
-    assert {"--ports", "--policy"} <= {*completed(tmp_path, "run", "--p")}
-    assert completed(tmp_path, "run", "--ports", "") == ["shared", "own"]
-    assert completed(tmp_path, "run", "--ports", "=", "s") == ["shared"]
-    assert completed(tmp_path, "run", "--config", "s") == ["sg.yaml"]
-    assert completed(tmp_path, "run", "--rate", "s") == []  # a rate is known to nobody
-    assert "pipeline" in completed(tmp_path, "bench", "")
-    assert completed(tmp_path, "bench", "pipeline", "--dir") == ["--direction"]
-    assert completed(tmp_path, "validate", "s") == ["sg.yaml"]
+    assert complete(tmp_path, "") == [*cli.COMMANDS]
+    assert complete(tmp_path, "ru") == ["run"]
+    assert {"--ports", "--policy"} <= {*complete(tmp_path, "run", "--p")}
+    assert complete(tmp_path, "run", "--ports", "") == ["shared", "own"]
+    assert complete(tmp_path, "run", "--ports", "=", "s") == ["shared"]
+    assert complete(tmp_path, "run", "--config", "s") == ["sg.yaml"]
+    assert complete(tmp_path, "run", "--rate", "s") == []  # rates have no completion
+    assert "pipeline" in complete(tmp_path, "bench", "")
+    assert complete(tmp_path, "bench", "pipeline", "--dir") == ["--direction"]
+    assert complete(tmp_path, "validate", "s") == ["sg.yaml"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_shells_can_read_their_scripts(shell: str, tmp_path: Path) -> None:
+def test_shells_parse_their_scripts(shell: str, tmp_path: Path) -> None:
     if shutil.which(shell) is None:
-        pytest.skip(f"{shell} is not here")
+        pytest.skip(f"{shell} is not installed")
     for root in (tool(), Command("one", "", (Group("", (Option(("--a",), "", "it's"),)),))):
         (tmp_path / "script").write_text(completion.SHELLS[shell](root))
         done = subprocess.run(

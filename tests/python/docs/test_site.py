@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pages of the site: their names, and links between them."""
+"""Tests pages of the web site: their paths, links between them, and files and folders as pages."""
 
 import os
 from pathlib import Path, PurePosixPath
@@ -10,7 +10,7 @@ from vcmts.docs import pictures, site
 
 
 @pytest.mark.parametrize(
-    ("path", "place"),
+    ("path", "page"),
     [
         ("README.md", "index.md"),
         ("docs/limits.md", "limits.md"),
@@ -23,12 +23,12 @@ from vcmts.docs import pictures, site
         ("tests/vm", "source/tests/vm/README.md"),
     ],
 )
-def test_place_of(path: str, place: str) -> None:
-    assert site.place_of(PurePosixPath(path)) == place
+def test_path_of_page(path: str, page: str) -> None:
+    assert site.place_of(PurePosixPath(path)) == page
 
 
 @pytest.mark.parametrize(
-    ("origin", "text", "shown"),
+    ("origin", "text", "expected"),
     [
         ("README.md", "[a](docs/limits.md#cpu)", "[a](limits.md#cpu)"),
         ("docs/limits.md", "[a](../README.md#x)", "[a](index.md#x)"),
@@ -40,26 +40,25 @@ def test_place_of(path: str, place: str) -> None:
         ("docs/limits.md", "```sh needs\nls x\n```", "```sh\nls x\n```"),
     ],
 )
-def test_links_and_blocks(origin: str, text: str, shown: str) -> None:
-    assert site.rewritten(text, PurePosixPath(origin)) == shown
+def test_links_and_blocks_are_rewritten(origin: str, text: str, expected: str) -> None:
+    assert site.rewritten(text, PurePosixPath(origin)) == expected
 
 
-def test_a_file_as_a_page() -> None:
-    """Its fence is longer than any inside, and the search leaves it out."""
+def test_file_becomes_a_page() -> None:
+    """Its fence is longer than fences in the file. The search excludes it."""
     page = site.page_of(PurePosixPath("tools/vcmts/docs/configuration.md.in"))
     assert page.startswith("---\nsearch:\n  exclude: true\n---\n# tools/")
     assert '\n```` text linenums="1"\n' in page and page.endswith("\n````\n")
     assert '\n``` c linenums="1"\n' in site.page_of(PurePosixPath("src/main.c"))
 
 
-def test_a_folder_as_a_page() -> None:
+def test_folder_becomes_a_page() -> None:
     page = site.page_of(PurePosixPath("docs/decisions"))
     assert "](008-server.md)\n" in page and page.startswith("# docs/decisions\n")
     assert "- `alerts.yaml`\n" in site.page_of(PurePosixPath("deploy/prometheus"))
 
 
-def test_pictures_are_drawn_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where one is missing, or older than the program."""
+def test_missing_or_old_pictures_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pictures, "FOLDER", tmp_path)
     program, *drawn = (tmp_path / name for name in ("program", "a.svg", "b.svg"))
     names = tuple(path.name for path in drawn)
@@ -67,8 +66,8 @@ def test_pictures_are_drawn_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         path.touch()
     assert pictures.is_older(names, program)
     drawn[1].touch()
-    for path, at in zip((program, *drawn), (10, 11, 12), strict=True):
-        os.utime(path, (at, at))
+    for path, time in zip((program, *drawn), (10, 11, 12), strict=True):
+        os.utime(path, (time, time))
     assert not pictures.is_older(names, program)
     os.utime(drawn[0], (9, 9))
     assert pictures.is_older(names, program)
