@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The bytes that vcmts-traffic holds its formats against at its start are those of the independent
-encoder, for the values that its writers have (traffic/proof/golden.c)."""
+"""Tests traffic/proof/golden.def, the bytes that vcmts-traffic compares its encoders with at its
+start. The independent encoder must produce the same bytes for the values in golden.c."""
 
 import re
 from dataclasses import replace
@@ -82,11 +82,12 @@ EXPECTED = {
 def golden() -> dict[str, bytes]:
     text = (CHECKOUT / "traffic/proof/golden.def").read_text()
     return {
-        name: bytes.fromhex(re.sub(r"[^0-9a-f]", "", hexes)) for name, hexes in TABLE.findall(text)
+        name: bytes.fromhex(re.sub(r"[^0-9a-f]", "", digits))
+        for name, digits in TABLE.findall(text)
     }
 
 
-def test_the_table_is_whole() -> None:
+def test_table_has_all_formats() -> None:
     assert list(golden()) == list(EXPECTED)
 
 

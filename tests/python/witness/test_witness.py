@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The witness's checksums, capture files and encryption."""
+"""Tests checksums, pcap files and encryption of the independent decoder."""
 
 import struct
 from dataclasses import replace
@@ -47,7 +47,7 @@ def test_internet_checksum() -> None:
 
 @given(st.lists(st.integers(0, 0xFFFF)))
 def test_internet_checksum_is_a_sum(words: list[int]) -> None:
-    """Of 16 bits at a time, with what does not fit added at the other end."""
+    """A one's complement sum of 16-bit words."""
     total = 0
     for word in words:
         total += word
@@ -67,7 +67,7 @@ records = st.builds(
 
 
 @given(st.lists(records, max_size=5), st.booleans(), st.sampled_from("<>"))
-def test_pcap_round_trip(packets: list[Record], nanoseconds: bool, byte_order: str) -> None:
+def test_written_pcap_is_read(packets: list[Record], nanoseconds: bool, byte_order: str) -> None:
     if not nanoseconds:
         packets = [replace(packet, time_ns=packet.time_ns // 1000 * 1000) for packet in packets]
     capture = parse_pcap(build_pcap(packets, 143, nanoseconds, byte_order))
@@ -79,7 +79,7 @@ def test_pcap_round_trip(packets: list[Record], nanoseconds: bool, byte_order: s
     )
 
 
-def test_pcap_every_truncation() -> None:
+def test_truncated_pcap_is_refused() -> None:
     data = build_pcap([Record(1_500_000_000, b"abc", 3), Record(2_000_000_001, b"", 0)])
     whole = {24, 24 + 19, len(data)}
     for length in range(len(data) + 1):
@@ -91,7 +91,7 @@ def test_pcap_every_truncation() -> None:
 
 
 @given(st.binary(max_size=80), st.sampled_from(["", "D4C3B2A1", "A1B2C3D4", "4D3CB2A1"]))
-def test_pcap_hostile_bytes(data: bytes, magic: str) -> None:
+def test_random_bytes_are_no_pcap(data: bytes, magic: str) -> None:
     try:
         parse_pcap(hx(magic) + data)
     except PcapError as error:
@@ -109,7 +109,7 @@ def test_pcap_hostile_bytes(data: bytes, magic: str) -> None:
         (32, 4, "4 bytes captured of 3"),
     ],
 )
-def test_pcap_refuses(tmp_path: Path, offset: int, word: int, text: str) -> None:
+def test_invalid_pcap_is_refused(tmp_path: Path, offset: int, word: int, text: str) -> None:
     data = bytearray(build_pcap([Record(0, b"abc", 3)]))
     struct.pack_into("<I", data, offset, word)
     path = tmp_path / "broken.pcap"
@@ -118,7 +118,7 @@ def test_pcap_refuses(tmp_path: Path, offset: int, word: int, text: str) -> None
         read_pcap(path)
 
 
-def test_pcap_link_type_beside_fcs_length() -> None:
+def test_pcap_link_type_ignores_fcs_length() -> None:
     data = bytearray(build_pcap([]))
     struct.pack_into("<I", data, 20, 0x54000001)
     assert parse_pcap(bytes(data)).linktype == 1
@@ -128,7 +128,7 @@ def test_pcap_link_type_beside_fcs_length() -> None:
 
 
 @pytest.mark.parametrize(("key", "iv"), [(15, 16), (16, 15), (24, 16), (0, 0)])
-def test_bpi_refuses(key: int, iv: int) -> None:
+def test_invalid_key_and_iv_sizes_are_refused(key: int, iv: int) -> None:
     for function in (bpi.encrypt, bpi.decrypt):
         with pytest.raises(bpi.BpiError):
             function(b"", bytes(key), bytes(iv))

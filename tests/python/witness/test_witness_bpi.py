@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The witness's encryption against every published vector; a key's length tells the cipher."""
+"""Tests the encryption of the independent decoder with all published vectors. The size of a key
+selects the cipher."""
 
 from pathlib import Path
 
@@ -15,9 +16,9 @@ from vcmts.witness import bpi
 from vcmts.witness.crc import frame_check_sequence
 
 VECTORS = Path(__file__).parents[2] / "vectors" / "bpi.txt"
-HEADER, ADDRESSES, UNMADE = 6, 12, b"\xff" * 4
-BEHIND = 40  # where the cipher begins in those that say so
-# Without CRC, without a cipher, or from another place on: by DPDK's numbers.
+HEADER, ADDRESSES, NO_CRC_YET = 6, 12, b"\xff" * 4  # sizes; the CRC field before it is computed
+LATE_START = 40  # where the encrypted region begins in the frames of LATE
+# numbers of DPDK's frames without CRC, without a cipher, with a late start of the cipher
 NO_CRC, CLEAR, LATE = {8, 9, 12, 13}, {10, 11, 12, 13}, {7, 9}
 
 
@@ -31,7 +32,7 @@ ALL = read_vectors()
 FRAMES = sorted(
     name.removesuffix("_clear") for name in ALL if name.endswith("_clear") and "_" in name[:-6]
 )
-# Regions without a header or addresses: what stands in front of _clear and _sent, and their IV.
+# Name prefixes of vectors that are regions, without MAC header or addresses.
 REGIONS = ("fips", "nist", "nist256", "des_rest", "des_whole")
 
 
@@ -40,13 +41,13 @@ def key_of(name: str) -> tuple[bytes, bytes]:
     return ALL.get(f"{prefix}_key", ALL["des_key"]), ALL.get(f"{prefix}_iv", bytes(16))
 
 
-def test_there_are_frames_of_every_cipher() -> None:
+def test_vectors_have_frames_of_all_ciphers() -> None:
     lengths = [len(key_of(name)[0]) for name in FRAMES if name not in REGIONS]
     assert {size: lengths.count(size) for size in set(lengths)} == {16: 15, 32: 8, 8: 2}
 
 
 @pytest.mark.parametrize("name", REGIONS)
-def test_published_regions(name: str) -> None:
+def test_published_regions_are_encrypted(name: str) -> None:
     key, iv = key_of(name)
     clear, sent = ALL[f"{name}_clear"], ALL[f"{name}_sent"]
     assert bpi.encrypt(clear, key, iv) == sent
@@ -54,27 +55,27 @@ def test_published_regions(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in FRAMES if name not in REGIONS])
-def test_published_frames(name: str) -> None:
+def test_published_frames_are_encrypted(name: str) -> None:
     key, iv = key_of(name)
     number = int(name.rsplit("_", 1)[1]) if name.startswith("dpdk_") else 0
     frame, sent = ALL[f"{name}_clear"], ALL[f"{name}_sent"]
-    assert frame[-4:] == UNMADE
+    assert frame[-4:] == NO_CRC_YET
     if number not in NO_CRC:
         frame = frame[:-4] + frame_check_sequence(frame[HEADER:-4])
     if number in CLEAR:
         assert frame == sent
         return
-    start = BEHIND if number in LATE else HEADER + ADDRESSES
+    start = LATE_START if number in LATE else HEADER + ADDRESSES
     assert frame[:start] + bpi.encrypt(frame[start:], key, iv) == sent
     assert sent[:start] + bpi.decrypt(sent[start:], key, iv) == frame
 
 
-def by_hand(region: bytes, cipher: BlockCipherAlgorithm, block: int, iv: bytes) -> bytes:
-    """CBC with residual termination from nothing but single block encryptions."""
+def encrypt_by_blocks(region: bytes, cipher: BlockCipherAlgorithm, block: int, iv: bytes) -> bytes:
+    """CBC with residual block termination, made of single block encryptions."""
     out, previous = b"", iv
-    for at in range(0, len(region), block):
+    for offset in range(0, len(region), block):
         encryptor = Cipher(cipher, ECB()).encryptor()
-        part = region[at : at + block]
+        part = region[offset : offset + block]
         if len(part) == block:
             previous = encryptor.update(bytes(a ^ b for a, b in zip(part, previous, strict=True)))
             out += previous
@@ -85,10 +86,10 @@ def by_hand(region: bytes, cipher: BlockCipherAlgorithm, block: int, iv: bytes) 
 
 
 @given(st.binary(max_size=70), st.binary(min_size=32, max_size=32), st.sampled_from((8, 16, 32)))
-def test_by_hand(region: bytes, secret: bytes, size: int) -> None:
+def test_encryption_equals_single_blocks(region: bytes, secret: bytes, size: int) -> None:
     key, block = secret[:size], 8 if size == 8 else 16
     cipher = TripleDES(key * 3) if size == 8 else AES(key)
     iv = secret[::-1][:block]
     encrypted = bpi.encrypt(region, key, iv)
-    assert encrypted == by_hand(region, cipher, block, iv)
+    assert encrypted == encrypt_by_blocks(region, cipher, block, iv)
     assert bpi.decrypt(encrypted, key, iv) == region

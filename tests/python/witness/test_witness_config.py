@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The witness's reading of a service group."""
+"""Tests how the independent decoder reads a service group: values, defaults of the schema, and
+errors that vcmtsd refuses, too."""
 
 import json
 import subprocess
@@ -19,7 +20,7 @@ from witness.sample import CONFIG
 SCHEMA = Path(__file__).parents[3] / "config" / "schema.json"
 
 
-def test_config_values() -> None:
+def test_downstream_values_are_read() -> None:
     config = parse_config(CONFIG)
     first, second, third = config.channels
     assert first.extra == ExtraBytes(2, True, 0)
@@ -33,7 +34,7 @@ def test_config_values() -> None:
     assert [modem.wire_group(flow) for flow in modem.flows] == [(10, 11), (10, 11), (12,)]
 
 
-def test_a_flow_has_the_channels_of_its_bonding_group() -> None:
+def test_flow_has_channels_of_its_bonding_group() -> None:
     own = CONFIG.replace("{id: 12, priority: 5}", "{id: 12, dsid: 12, bonding_group: 1}")
     own = own.replace("{id: 3, state: provisioned", "{id: 3, bonding_group: 2, state: provisioned")
     first, second = parse_config(own).modems
@@ -43,7 +44,7 @@ def test_a_flow_has_the_channels_of_its_bonding_group() -> None:
     assert second.channels == (1, 2, 3)
 
 
-def test_the_channel_tells_flows_apart() -> None:
+def test_flows_without_dsid_differ_by_channel() -> None:
     text = CONFIG.replace(
         "{id: 2, channels: [3]}", "{id: 2, channels: [3]}\n  - {id: 3, channels: [1]}"
     )
@@ -63,8 +64,8 @@ modems:
 """
 
 
-def _published_defaults() -> Any:
-    """Property names and their defaults, as the schema of the configuration publishes them."""
+def schema_defaults() -> Any:
+    """Returns property names and their defaults from the schema of the configuration."""
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))["properties"]
     rphy, modem = schema["rphy"]["properties"], schema["modems"]["items"]["properties"]
     names = ("core_mac", "rpd_mac", "core_ip", "rpd_ip", "mtu", "dscp", "ttl", "max_segments")
@@ -77,7 +78,7 @@ def _published_defaults() -> Any:
 
 
 def test_defaults_are_the_published_ones() -> None:
-    rphy, group, cpe_limit, key_sequence = _published_defaults()
+    rphy, group, cpe_limit, key_sequence = schema_defaults()
     config = parse_config(DEFAULTS)
     carrier = config.rphy.carrier
     assert rphy == {
@@ -119,7 +120,7 @@ FLOWS = """\
 """
 
 
-def test_upstream_values() -> None:
+def test_upstream_values_are_read() -> None:
     config = parse_config(UPSTREAM + CONFIG + FLOWS)
     upstream, modem = config.upstream, config.modems[-1]
     assert not upstream.verify_source and upstream.verify_crc
@@ -145,13 +146,13 @@ def test_upstream_values() -> None:
     assert [modem.upstream_flows[0].has_sid(sid) for sid in (1, 2, 0x3FFE)] == [True, False, True]
 
 
-def test_next_key() -> None:
-    given = CONFIG.replace(
+def test_next_key_is_read() -> None:
+    with_key = CONFIG.replace(
         "      key_sequence: 3", f"      key_sequence: 3\n      next_key: {'1' * 32}"
     )
     with pytest.raises(ConfigError, match="next_iv"):
-        parse_config(given)
-    both = given.replace("next_key", f"next_iv: {'2' * 32}\n      next_key")
+        parse_config(with_key)
+    both = with_key.replace("next_key", f"next_iv: {'2' * 32}\n      next_key")
     first, second = parse_config(both).modems
     assert (first.security.next_key, first.security.next_iv) == (b"\x11" * 16, b"\x22" * 16)
     assert (second.security.next_key, second.security.next_iv) == (None, b"")
@@ -165,13 +166,13 @@ def test_next_key() -> None:
 def test_upstream_defaults_are_the_published_ones() -> None:
     schema = configdoc.read_schema()["properties"]
     keys = dict(schema["upstream"]["properties"])
-    assert "default" not in keys.pop("scheduler")  # without it there is none
+    assert "default" not in keys.pop("scheduler")  # optional: no scheduler
     published = {name: value["default"] for name, value in keys.items()}
-    spelled = "".join(f"  {name}: {json.dumps(value)}\n" for name, value in published.items())
+    lines = "".join(f"  {name}: {json.dumps(value)}\n" for name, value in published.items())
     upstream = parse_config(DEFAULTS).upstream
     assert len(published) == len(asdict(upstream)) - 1  # the channels
     assert upstream.channels == ()
-    assert parse_config(f"upstream:\n{spelled}" + DEFAULTS).upstream == upstream
+    assert parse_config(f"upstream:\n{lines}" + DEFAULTS).upstream == upstream
     flow = schema["modems"]["items"]["properties"]["upstream_service_flows"]["items"]
     assert flow["properties"]["segment_header"]["default"] is True
 
@@ -202,8 +203,8 @@ def test_upstream_defaults_are_the_published_ones() -> None:
         ("cipher: none, ", f"cipher: none, next_key: {'0' * 32}, ", "without a cipher"),
     ],
 )
-def test_what_both_refuse(old: str, new: str, text: str, tmp_path: Path) -> None:
-    """The witness and the loader agree, and the file without the mistake is good."""
+def test_decoder_and_loader_refuse_errors(old: str, new: str, text: str, tmp_path: Path) -> None:
+    """Both accept the file without the error."""
     whole = UPSTREAM + CONFIG + FLOWS
     assert whole.count(old) >= 1
     path = tmp_path / "sg.yaml"
@@ -217,7 +218,7 @@ def test_what_both_refuse(old: str, new: str, text: str, tmp_path: Path) -> None
     assert (ended.returncode, ended.stderr.count("\n")) == (2, 1), ended.stderr
 
 
-def test_config_file(tmp_path: Path) -> None:
+def test_config_file_is_read(tmp_path: Path) -> None:
     path = tmp_path / "sg.yaml"
     path.write_text(CONFIG, encoding="utf-8")
     assert load_config(path) == parse_config(CONFIG)

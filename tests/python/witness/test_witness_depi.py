@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The witness's DEPI: known answers, round trips, hostile bytes, and what a real core sent."""
+"""Tests DEPI of the independent decoder: known bytes, round trips, random bytes, and a capture of a
+real core."""
 
 import struct
 from dataclasses import replace
@@ -28,7 +29,7 @@ V6 = replace(V4, source=ip_address("2001:db8::1"), destination=ip_address("2001:
 carriers = st.sampled_from([V4, V6, replace(V4, udp=True), replace(V6, udp=True)])
 
 
-def test_real_psp_vector() -> None:
+def test_psp_packet_of_a_real_core() -> None:
     frame = hx("C2000038BA43 01E02F000001 AC1F6B1BAAC1 0026 000003") + bytes(39)
     psp = depi.decode_psp(hx("40016564C03E0090") + frame, extra_length=2)
     assert psp == depi.Psp(0x6564, (depi.Segment(frame),), hx("0090"))
@@ -37,7 +38,7 @@ def test_real_psp_vector() -> None:
 
 
 @given(carriers, st.integers(1, 0xFFFFFFFF), st.binary(max_size=60))
-def test_datagram_round_trip(carrier: Carrier, session: int, payload: bytes) -> None:
+def test_encoded_datagram_is_decoded(carrier: Carrier, session: int, payload: bytes) -> None:
     wire = encode_datagram(carrier, session, payload)
     datagram = decode_datagram(wire)
     assert datagram == Datagram(carrier, session, payload, datagram.ip_length)
@@ -52,7 +53,7 @@ def test_datagram_round_trip(carrier: Carrier, session: int, payload: bytes) -> 
 
 
 @given(st.binary(max_size=80), st.sampled_from(["0800", "86DD"]), st.sampled_from([0x45, 0x60]))
-def test_datagram_hostile_bytes(data: bytes, ethertype: str, version: int) -> None:
+def test_random_bytes_are_no_datagram(data: bytes, ethertype: str, version: int) -> None:
     try:
         decode_datagram(bytes(12) + hx(ethertype) + bytes([version]) + data)
     except L2tpError as error:
@@ -71,7 +72,7 @@ def test_datagram_hostile_bytes(data: bytes, ethertype: str, version: int) -> No
         (53, "01", "UDP checksum"),
     ],
 )
-def test_datagram_refuses(offset: int, value: str, text: str) -> None:
+def test_invalid_datagram_is_refused(offset: int, value: str, text: str) -> None:
     frame = bytearray(encode_datagram(replace(V4, udp=True), 1, bytes(18) + b"x"))
     frame[offset : offset + len(hx(value))] = hx(value)
     frame[24:26] = bytes(2)
@@ -82,7 +83,7 @@ def test_datagram_refuses(offset: int, value: str, text: str) -> None:
         decode_datagram(bytes(frame))
 
 
-def test_control_channel() -> None:
+def test_control_messages_have_session_0() -> None:
     assert decode_datagram(encode_datagram(V4, 0, hx("C803"))).session == 0
     control = bytearray(encode_datagram(replace(V4, udp=True), 5, bytes(20)))
     control[42] = 0xC8
@@ -104,7 +105,7 @@ psps = st.builds(
 
 
 @given(psps)
-def test_psp_round_trip(psp: depi.Psp) -> None:
+def test_encoded_psp_is_decoded(psp: depi.Psp) -> None:
     wire = depi.encode_psp(psp)
     assert depi.decode_psp(wire, len(psp.extra)) == psp
     for length in range(len(wire)):
@@ -115,7 +116,7 @@ def test_psp_round_trip(psp: depi.Psp) -> None:
 
 
 @given(st.binary(max_size=40), st.sampled_from([0, 2]))
-def test_psp_hostile_bytes(data: bytes, extra_length: int) -> None:
+def test_random_psp_is_refused_or_encoded_back(data: bytes, extra_length: int) -> None:
     try:
         psp = depi.decode_psp(data, extra_length)
     except depi.DepiError:
@@ -133,7 +134,7 @@ def test_psp_hostile_bytes(data: bytes, extra_length: int) -> None:
     st.integers(1, 16),
     st.integers(0, 65535),
 )
-def test_packetizer_and_reassembler(
+def test_packetized_frames_are_reassembled(
     carrier: Carrier,
     queue: list[bytes],
     mtu: int,
@@ -157,12 +158,13 @@ def test_packetizer_and_reassembler(
     assert received == queue
     assert receiver.finish() == []
     assert all(length <= mtu for length, _ in lengths)
-    # every packet but the last is full: no byte more would fit with one more table entry
+    # every packet but the last is full: another byte and table entry would not fit
     assert all(length + 3 > mtu or count == max_segments for length, count in lengths[:-1])
 
 
 def _psp(sequence: int, *pieces: str, flow: int = 0) -> depi.Psp:
-    """Segments drawn as text: [ab] is a whole frame, [ab a first fragment, ab a middle one."""
+    """Makes a PSP packet from text: [ab] is a whole frame, [ab a first fragment, ab a middle
+    one."""
     return depi.Psp(
         sequence,
         tuple(
@@ -185,7 +187,9 @@ def _psp(sequence: int, *pieces: str, flow: int = 0) -> depi.Psp:
         ([_psp(1, "[a"), _psp(2, "[b]", flow=1), _psp(3, "c]")], "b ac", []),
     ],
 )
-def test_reassembler(packets: list[depi.Psp], received: str, problems: list[str]) -> None:
+def test_reassembler_reports_problems(
+    packets: list[depi.Psp], received: str, problems: list[str]
+) -> None:
     receiver = depi.Reassembler()
     frames: list[bytes] = []
     texts: list[str] = []
@@ -199,7 +203,7 @@ def test_reassembler(packets: list[depi.Psp], received: str, problems: list[str]
     assert all(part in text for part, text in zip(problems, texts, strict=True))
 
 
-def test_reassembler_sequence_per_flow() -> None:
+def test_sequence_numbers_may_be_per_flow() -> None:
     packets = [_psp(1, "[a", flow=0), _psp(9, "[b]", flow=1), _psp(2, "c]", flow=0)]
     receiver = depi.Reassembler(sequence_per_flow=True)
     assert [receiver.push(psp, 0)[1] for psp in packets] == [[], [], []]
@@ -207,7 +211,7 @@ def test_reassembler_sequence_per_flow() -> None:
     assert any(receiver.push(psp, 0)[1] for psp in packets)
 
 
-def test_packetizer_refuses_tiny_mtu() -> None:
+def test_packetizer_refuses_too_small_mtu() -> None:
     overhead = 20 + 4 + 4 + 2
     with pytest.raises(depi.DepiError):
         depi.Packetizer(V4, 1, overhead)
@@ -218,7 +222,7 @@ def test_packetizer_refuses_tiny_mtu() -> None:
 
 
 def _pseudowire_subtypes(captured: list[tuple[bytes, Datagram]]) -> dict[int, int]:
-    """Session IDs that the RPD answered with (ICRP), and their CableLabs subtypes."""
+    """Returns CableLabs subtypes by session ID, from the ICRPs of the RPD."""
     subtypes = {}
     for _, datagram in captured:
         if datagram.session:
@@ -239,7 +243,7 @@ def _pseudowire_subtypes(captured: list[tuple[bytes, Datagram]]) -> dict[int, in
 
 @pytest.fixture(scope="module")
 def captured() -> list[tuple[bytes, Datagram]]:
-    """Every L2TPv3 packet over IP, with its frame."""
+    """All L2TPv3 packets over IP, each with its frame."""
     datagrams = []
     for record in read_pcap(capture("rpd-session.pcap")).records:
         if record.data[12:14] == b"\x08\x00" and record.data[23] == 115:
@@ -256,7 +260,7 @@ def _check_mmm(frame: bytes) -> None:
     assert encode_frame(decoded) == frame
 
 
-def test_capture_downstream_sessions(captured: list[tuple[bytes, Datagram]]) -> None:
+def test_captured_downstream_sessions(captured: list[tuple[bytes, Datagram]]) -> None:
     subtypes = _pseudowire_subtypes(captured)
     sessions = {
         session: depi.Reassembler() for session, subtype in subtypes.items() if subtype == 4
@@ -276,13 +280,13 @@ def test_capture_downstream_sessions(captured: list[tuple[bytes, Datagram]]) -> 
         for frame in whole:
             _check_mmm(frame.data)
         frames += len(whole)
-        again = encode_datagram(datagram.carrier, datagram.session, depi.encode_psp(psp))
-        assert again == packet
+        encoded = encode_datagram(datagram.carrier, datagram.session, depi.encode_psp(psp))
+        assert encoded == packet
     assert frames > 8000
     assert all(reassembler.finish() == [] for reassembler in sessions.values())
 
 
-def test_capture_map_session(captured: list[tuple[bytes, Datagram]]) -> None:
+def test_captured_map_session(captured: list[tuple[bytes, Datagram]]) -> None:
     subtypes = _pseudowire_subtypes(captured)
     packets = [datagram for _, datagram in captured if subtypes.get(datagram.session) == 13]
     receiver = depi.Reassembler()

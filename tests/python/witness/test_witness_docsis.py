@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The witness's MAC frames, extended headers, requests and segment headers."""
+"""Tests MAC frames, extended headers, requests and segment headers of the independent decoder."""
 
 import pytest
 from hypothesis import given
@@ -58,14 +58,14 @@ frames = st.builds(
 
 
 @given(frames)
-def test_frame_round_trip(frame: docsis.Frame) -> None:
+def test_encoded_frame_is_decoded(frame: docsis.Frame) -> None:
     data = docsis.encode_frame(frame)
     assert docsis.decode_frame(data) == frame
     assert docsis.frame_size(data + b"next") == len(data)
 
 
 @given(frames, st.data())
-def test_frame_truncated_or_extended(frame: docsis.Frame, data: st.DataObject) -> None:
+def test_truncated_or_extended_frame_is_refused(frame: docsis.Frame, data: st.DataObject) -> None:
     wire = docsis.encode_frame(frame)
     with pytest.raises(DocsisError):
         docsis.decode_frame(wire[: data.draw(st.integers(0, len(wire) - 1))])
@@ -74,7 +74,7 @@ def test_frame_truncated_or_extended(frame: docsis.Frame, data: st.DataObject) -
 
 
 @given(frames, st.data())
-def test_frame_header_flip_is_seen(frame: docsis.Frame, data: st.DataObject) -> None:
+def test_flipped_header_bit_is_refused(frame: docsis.Frame, data: st.DataObject) -> None:
     wire = bytearray(docsis.encode_frame(frame))
     bit = data.draw(st.integers(0, 8 * frame.header_length - 1))
     wire[bit // 8] ^= 1 << bit % 8
@@ -83,8 +83,8 @@ def test_frame_header_flip_is_seen(frame: docsis.Frame, data: st.DataObject) -> 
 
 
 @given(st.binary(max_size=40), st.integers(0, 40))
-def test_frame_hostile_header_under_good_hcs(ehdr: bytes, pdu: int) -> None:
-    """What is accepted is encoded back to the same bytes."""
+def test_random_header_with_valid_hcs(ehdr: bytes, pdu: int) -> None:
+    """An accepted header is encoded to the same bytes."""
     header = bytes([1, len(ehdr)]) + (len(ehdr) + pdu).to_bytes(2, "big") + ehdr
     wire = header + header_check_sequence(header) + bytes(pdu)
     try:
@@ -95,7 +95,7 @@ def test_frame_hostile_header_under_good_hcs(ehdr: bytes, pdu: int) -> None:
 
 
 @given(st.binary(max_size=12))
-def test_frame_hostile_bytes(data: bytes) -> None:
+def test_random_bytes_are_no_frame(data: bytes) -> None:
     for decode in (
         docsis.decode_frame,
         docsis.decode_request,
@@ -126,7 +126,7 @@ def test_frame_hostile_bytes(data: bytes) -> None:
         ("C4000000", "is a request"),
     ],
 )
-def test_frame_refuses(header: str, text: str) -> None:
+def test_invalid_header_is_refused(header: str, text: str) -> None:
     wire = hx(header) + header_check_sequence(hx(header))
     with pytest.raises(DocsisError, match=text):
         docsis.decode_frame(wire)
@@ -142,7 +142,7 @@ segment_headers = st.builds(
 
 
 @given(segment_headers, st.integers(0, 63))
-def test_segment_header_round_trip(header: docsis.SegmentHeader, bit: int) -> None:
+def test_encoded_segment_header_is_decoded(header: docsis.SegmentHeader, bit: int) -> None:
     wire = bytearray(docsis.encode_segment_header(header))
     assert docsis.decode_segment_header(bytes(wire)) == header
     wire[bit // 8] ^= 1 << bit % 8
@@ -150,7 +150,7 @@ def test_segment_header_round_trip(header: docsis.SegmentHeader, bit: int) -> No
         docsis.decode_segment_header(bytes(wire))
 
 
-def test_reserved_bits_under_good_hcs() -> None:
+def test_reserved_bits_with_valid_hcs_are_refused() -> None:
     segment, request = hx("C000002A0010"), hx("C4044123")
     with pytest.raises(DocsisError, match="segment header: reserved"):
         docsis.decode_segment_header(segment + header_check_sequence(segment))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The downstream decoder of the witness: it delivers what is right and sees all that is wrong."""
+"""Tests the downstream decoder: it delivers correct frames, and reports faults in packets, headers
+and sequences."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -45,7 +46,7 @@ def texts(result: Result) -> str:
     return "\n".join(problem.text for problem in result.problems)
 
 
-# Modem 1 has two flows on channel 1 alone and one on channel 2 alone, beside its bonded ones.
+# Modem 1 has bonded flows, two flows only on channel 1, and one only on channel 2.
 OWN_GROUPS = CONFIG.replace(
     "  - {id: 2, channels: [3]}",
     "\n".join(f"  - {{id: {n}, channels: [{n % 3 + 1}]}}" for n in (2, 3, 4)),
@@ -58,8 +59,8 @@ OWN_GROUPS = CONFIG.replace(
 )
 
 
-def test_channels_of_a_flow_of_its_own_group() -> None:
-    """The channel tells apart what neither DSID nor priority does."""
+def test_flows_of_single_channels_differ_by_channel() -> None:
+    """These flows have neither DSID nor different priorities."""
     config = parse_config(OWN_GROUPS)
     modem, sender = config.modems[0], Sender(config)
     sent = {flow: [ethernet(modem, 300 + flow, index) for index in range(3)] for flow in (2, 4, 6)}
@@ -72,7 +73,7 @@ def test_channels_of_a_flow_of_its_own_group() -> None:
     assert result.flows == {(2,): sent[2], (4, 5): sent[4], (6,): sent[6]}
 
 
-def test_frame_records(config: Config) -> None:
+def test_frame_records_have_packet_and_time(config: Config) -> None:
     sender = Sender(config)
     modem = config.modems[0]
     sender.send(1, ethernet(modem, 100), 1)
@@ -87,8 +88,8 @@ def test_frame_records(config: Config) -> None:
     assert result.counters["fragments"] == 2
 
 
-def _ten_packets(config: Config) -> list[bytes]:
-    """Ten packets with a frame each, in turn on both channels of modem 1."""
+def ten_packets(config: Config) -> list[bytes]:
+    """Returns ten packets with one frame each, alternating between both channels of modem 1."""
     sender = Sender(config)
     packets = []
     for index in range(10):
@@ -97,8 +98,8 @@ def _ten_packets(config: Config) -> list[bytes]:
     return packets
 
 
-def test_channels_may_overtake_each_other(config: Config) -> None:
-    packets = _ten_packets(config)
+def test_reordering_between_channels_is_allowed(config: Config) -> None:
+    packets = ten_packets(config)
     in_order = decode(packets, config).flow(1)
     overtaken = decode(packets[1::2] + packets[::2], config)
     assert texts(overtaken) == ""
@@ -106,31 +107,31 @@ def test_channels_may_overtake_each_other(config: Config) -> None:
     assert overtaken.counters["out_of_order"] == 5
 
 
-def _swap(packets: list[bytes]) -> list[bytes]:
+def swap(packets: list[bytes]) -> list[bytes]:
     return [packets[2], packets[1], packets[0], *packets[3:]]
 
 
 @pytest.mark.parametrize(
-    ("spoil", "expected"),
+    ("damage", "expected"),
     [
         (lambda packets: packets[:4] + packets[5:], ["1 missing", "DSID 0x00001: 1 missing"]),
         (lambda packets: packets[:5] + packets[4:], ["repeated or late", "1 came twice"]),
-        (_swap, ["repeated or late", "late within one channel"]),
+        (swap, ["repeated or late", "late within one channel"]),
     ],
 )
-def test_lost_repeated_swapped(
-    config: Config, spoil: Callable[[list[bytes]], list[bytes]], expected: list[str]
+def test_lost_repeated_and_swapped_packets(
+    config: Config, damage: Callable[[list[bytes]], list[bytes]], expected: list[str]
 ) -> None:
-    result = decode(spoil(_ten_packets(config)), config)
+    result = decode(damage(ten_packets(config)), config)
     for text in expected:
         assert text in texts(result)
 
 
 @given(st.data())
-def test_no_flipped_bit_goes_unseen(data: st.DataObject) -> None:
-    """Every bit of an IPv4 DEPI packet is covered by some check."""
+def test_flipped_bit_is_reported(data: st.DataObject) -> None:
+    """A check covers every bit of an IPv4 DEPI packet."""
     config = parse_config(CONFIG)
-    packets = _ten_packets(config)
+    packets = ten_packets(config)
     index = data.draw(st.integers(0, 9))
     bit = data.draw(st.integers(0, 8 * len(packets[index]) - 1))
     broken = bytearray(packets[index])
@@ -139,21 +140,21 @@ def test_no_flipped_bit_goes_unseen(data: st.DataObject) -> None:
     assert decode(packets, config).problems
 
 
-def _with_ds(frame: Frame, **changes: Any) -> Frame:
-    """The frame with other values in its DS EHDR."""
+def with_ds(frame: Frame, **changes: Any) -> Frame:
+    """Returns the frame with other values in its DS EHDR."""
     privacy, service = frame.elements
     assert isinstance(service, DsService)
     return replace(frame, elements=(privacy, replace(service, **changes)))
 
 
-def _with_privacy(frame: Frame, **changes: Any) -> Frame:
+def with_privacy(frame: Frame, **changes: Any) -> Frame:
     privacy, service = frame.elements
     assert isinstance(privacy, BpDown)
     return replace(frame, elements=(replace(privacy, **changes), service))
 
 
 @pytest.mark.parametrize(
-    ("spoil", "text", "delivered"),
+    ("damage", "text", "delivered"),
     [
         (lambda f: replace(f, fc_type=2), "FC_TYPE 2", False),
         (lambda f: Frame(f.pdu, fc_type=3, fc_parm=1), "FC_TYPE 3", False),
@@ -165,27 +166,27 @@ def _with_privacy(frame: Frame, **changes: Any) -> Frame:
             "expected BP_DOWN and DS EHDR",
             False,
         ),
-        (lambda f: _with_privacy(f, said=9), "SAID 0x0009 belongs to no modem", False),
-        (lambda f: _with_privacy(f, said=2), "is no modem of SAID 0x0002", False),
-        (lambda f: _with_privacy(f, key_sequence=5), "key_sequence=5", False),
-        (lambda f: _with_privacy(f, toggle=0), "toggle=0", False),
-        (lambda f: _with_privacy(f, enabled=False), "enabled=False", False),
-        (lambda f: _with_privacy(f, version=0), "version=0", False),
-        (lambda f: _with_ds(f, dsid=7), "DSID 0x00007 is unknown", False),
-        (lambda f: _with_ds(f, sequence=None), "without sequence number", False),
-        (lambda f: _with_ds(f, dsid=None, sequence=None), "no flow of priority 0", False),
-        (lambda f: _with_ds(f, priority=1), "flow 1: priority 1", True),
+        (lambda f: with_privacy(f, said=9), "SAID 0x0009 belongs to no modem", False),
+        (lambda f: with_privacy(f, said=2), "is no modem of SAID 0x0002", False),
+        (lambda f: with_privacy(f, key_sequence=5), "key_sequence=5", False),
+        (lambda f: with_privacy(f, toggle=0), "toggle=0", False),
+        (lambda f: with_privacy(f, enabled=False), "enabled=False", False),
+        (lambda f: with_privacy(f, version=0), "version=0", False),
+        (lambda f: with_ds(f, dsid=7), "DSID 0x00007 is unknown", False),
+        (lambda f: with_ds(f, sequence=None), "without sequence number", False),
+        (lambda f: with_ds(f, dsid=None, sequence=None), "no flow of priority 0", False),
+        (lambda f: with_ds(f, priority=1), "flow 1: priority 1", True),
         (lambda f: replace(f, pdu=f.pdu[:17]), "PDU of 17 bytes", False),
         (lambda f: replace(f, pdu=f.pdu + bytes(1950)), "PDU of 2054 bytes", False),
         (lambda f: replace(f, pdu=f.pdu[:-1] + b"\0"), "Ethernet CRC", False),
     ],
 )
-def test_sees_wrong_frames(
-    config: Config, spoil: Callable[[Frame], Frame], text: str, delivered: bool
+def test_wrong_frame_is_reported(
+    config: Config, damage: Callable[[Frame], Frame], text: str, delivered: bool
 ) -> None:
     modem, flow = find_flow(config, 1)
     packet = ethernet(modem, 100)
-    frame = spoil(mac_frame(modem, flow, packet))
+    frame = damage(mac_frame(modem, flow, packet))
     packets = Sender(config).packetizers[1].pack([encode_frame(frame)])
     result = decode(packets, config)
     assert [problem.packet for problem in result.problems] == [len(packets)]
@@ -195,7 +196,7 @@ def test_sees_wrong_frames(
     assert result.counters["delivered"] == delivered
 
 
-def test_sees_wrong_destination(config: Config) -> None:
+def test_wrong_destination_is_reported(config: Config) -> None:
     modem, flow = find_flow(config, 1)
     other = ethernet(config.modems[1], 100)
     wire = encode_frame(mac_frame(modem, flow, other))
@@ -203,7 +204,7 @@ def test_sees_wrong_destination(config: Config) -> None:
     assert "destination 02:01:00:00:00:02 is no modem of SAID 0x0001" in texts(result)
 
 
-def test_modems_that_share_an_association() -> None:
+def test_modems_may_share_a_security_association() -> None:
     config = parse_config(SHARED)
     sender = Sender(config)
     for flow_id, channel in ((1, 1), (10, 3), (12, 3)):
@@ -218,31 +219,31 @@ def test_modems_that_share_an_association() -> None:
     }
 
 
-def test_sees_foreign_dsid(config: Config) -> None:
+def test_dsid_of_another_modem_is_reported(config: Config) -> None:
     modem, flow = config.modems[1], replace(config.modems[1].flows[0], dsid=1)
     wire = encode_frame(mac_frame(modem, flow, ethernet(modem, 100)))
     result = decode(Sender(config).packetizers[3].pack([wire]), config)
     assert "DSID 0x00001 is of modem 02:01:00:00:00:01" in texts(result)
 
 
-def test_sees_flow_that_is_not_active(config: Config) -> None:
+def test_inactive_flow_is_reported(config: Config) -> None:
     sender = Sender(config)
     sender.send(3, ethernet(config.modems[0], 100), 1)
     assert texts(decode(sender.flush(), config)) == "flow 3 is not active"
 
 
-def test_sees_sequence_change_count(config: Config) -> None:
+def test_sequence_change_count_is_reported(config: Config) -> None:
     modem, flow = find_flow(config, 1)
     frames = [mac_frame(modem, flow, ethernet(modem, 80, i), i) for i in range(3)]
-    frames[1:] = [_with_ds(frame, sequence_change_count=1) for frame in frames[1:]]
+    frames[1:] = [with_ds(frame, sequence_change_count=1) for frame in frames[1:]]
     result = decode(Sender(config).packetizers[1].pack(map(encode_frame, frames)), config)
     assert texts(result) == "DSID 0x00001: sequence change count changed"
     assert len(result.flow(1)) == 3
 
 
 @pytest.mark.parametrize("flow", [2, 4])
-def test_sees_foreign_channel(flow: int) -> None:
-    """With and without a DSID."""
+def test_channel_of_another_flow_is_reported(flow: int) -> None:
+    """For a flow with a DSID, and one without."""
     config = parse_config(OWN_GROUPS)
     sender = Sender(config)
     sender.send(flow, ethernet(config.modems[0], 100), 3)
@@ -251,7 +252,7 @@ def test_sees_foreign_channel(flow: int) -> None:
     assert result.counters["delivered"] == 1
 
 
-def test_sees_damaged_hcs_and_continues(config: Config) -> None:
+def test_damaged_hcs_loses_one_frame(config: Config) -> None:
     modem, flow = find_flow(config, 1)
     good = [encode_frame(mac_frame(modem, flow, ethernet(modem, 80, i), i)) for i in range(3)]
     bad = good[1][:4] + b"\xff" + good[1][5:]
@@ -274,10 +275,12 @@ def test_sees_damaged_hcs_and_continues(config: Config) -> None:
         ({"destination_mac": bytes(6)}, "destination_mac"),
     ],
 )
-def test_sees_wrong_carrier(config: Config, changes: dict[str, Any], text: str) -> None:
+def test_wrong_outer_headers_are_reported(
+    config: Config, changes: dict[str, Any], text: str
+) -> None:
     sender = Sender(config)
-    spoilt = replace(sender.packetizers[1].carrier, **changes)
-    sender.packetizers[1].carrier = spoilt
+    wrong = replace(sender.packetizers[1].carrier, **changes)
+    sender.packetizers[1].carrier = wrong
     sender.send(1, ethernet(config.modems[0], 100), 1)
     result = decode(sender.flush(), config)
     assert text in texts(result)
@@ -299,7 +302,7 @@ def test_sees_wrong_carrier(config: Config, changes: dict[str, Any], text: str) 
         (3, {"extra": ExtraBytes(2)}, "segment table tells"),
     ],
 )
-def test_sees_wrong_packets(
+def test_wrong_psp_packet_is_reported(
     config: Config, channel: int, changes: dict[str, Any], text: str
 ) -> None:
     sender = Sender(config)
@@ -316,13 +319,13 @@ def test_sees_wrong_packets(
     assert text in texts(decode(packets + sender.flush(), config))
 
 
-def test_sees_open_frame_at_the_end(config: Config) -> None:
+def test_incomplete_frame_at_the_end_is_reported(config: Config) -> None:
     packet = Sender(config).packetizers[1].send([Segment(b"begin", end=False)])
     result = decode([packet], config)
     assert "5 bytes of a frame begun in packet 1 given up" in texts(result)
 
 
-def test_sees_cut_and_foreign_records(config: Config) -> None:
+def test_truncated_and_foreign_records_are_reported(config: Config) -> None:
     sender = Sender(config)
     sender.send(1, ethernet(config.modems[0], 100), 1)
     (packet,) = sender.flush()
@@ -333,13 +336,13 @@ def test_sees_cut_and_foreign_records(config: Config) -> None:
 
 
 @given(st.lists(st.binary(max_size=60), max_size=4))
-def test_hostile_packets(packets: list[bytes]) -> None:
+def test_random_packets_are_reported(packets: list[bytes]) -> None:
     result = decode(packets, parse_config(CONFIG))
     assert len(result.problems) >= len(packets)
 
 
 @given(st.binary(max_size=60))
-def test_hostile_frames(data: bytes) -> None:
+def test_random_frame_is_reported(data: bytes) -> None:
     config = parse_config(CONFIG)
     result = decode(Sender(config).packetizers[1].pack([data]), config)
     assert bool(result.problems) == bool(data)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The witness's MAPs: a real one, round trips, each rule broken, and closed loops that cheat."""
+"""Tests MAPs of the independent decoder: MAPs of a real core, round trips, broken rules, and
+accounts of requests and grants."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -62,7 +63,7 @@ FLOWS = {
 }
 
 
-def test_a_real_one() -> None:
+def test_real_map_is_read() -> None:
     found = read(REAL, 1)
     assert found.elements == (
         Element(BROADCAST, INITIAL, 0, 40),
@@ -73,9 +74,9 @@ def test_a_real_one() -> None:
     assert write(found) == REAL
 
 
-def test_all_of_a_real_core() -> None:
-    """On its MAP pseudowire, in order: 320 minislots each, some minislots between them."""
-    validator = Validator({1: Channel()})
+def test_captured_maps_are_valid() -> None:
+    """All MAPs of its MAP pseudowire in order: 320 minislots each, with small gaps."""
+    checks = Validator({1: Channel()})
     for record in read_pcap(capture("rpd-session.pcap")).records:
         try:
             datagram = decode_datagram(record.data)
@@ -86,19 +87,19 @@ def test_all_of_a_real_core() -> None:
             if segment.data[18:19] == b"\3":
                 body = segment.data[20:]
                 found = read(body, segment.data[17])
-                assert validator.take(found) == []
+                assert checks.take(found) == []
                 assert write(found) == body
-    assert validator.maps == 8439
-    assert validator.used.keys() == {"initial", "request"}
-    assert sum(validator.used.values()) == 320 * 8439
-    assert 0 < validator.gaps < 3 * 8439
+    assert checks.maps == 8439
+    assert checks.used.keys() == {"initial", "request"}
+    assert sum(checks.used.values()) == 320 * 8439
+    assert 0 < checks.gaps < 3 * 8439
 
 
 @st.composite
 def maps(draw: st.DrawFn) -> Map:
     version = draw(st.sampled_from([1, 5]))
-    most = MOST_MINISLOTS[version]
-    ends = draw(st.sets(st.integers(1, most), max_size=min(60, MOST_ELEMENTS[version] - 1)))
+    limit = MOST_MINISLOTS[version]
+    ends = draw(st.sets(st.integers(1, limit), max_size=min(60, MOST_ELEMENTS[version] - 1)))
     edges = [0, *sorted(ends)]
     iucs = st.sampled_from([1, 2, 3, 4, *DATA])
     sids = st.integers(0, BROADCAST)
@@ -123,12 +124,12 @@ def maps(draw: st.DrawFn) -> Map:
 
 
 @given(maps())
-def test_round_trip(made: Map) -> None:
-    assert read(write(made), made.version) == made
+def test_written_map_is_read(map_: Map) -> None:
+    assert read(write(map_), map_.version) == map_
 
 
 @pytest.mark.parametrize(
-    ("at", "value", "told"),
+    ("position", "value", "error"),
     [
         (slice(3, 4), "01", "reserved byte"),
         (slice(2, 3), "05", "5 elements"),
@@ -147,14 +148,14 @@ def test_round_trip(made: Map) -> None:
         (slice(28, 32), "00018140", "no null"),
     ],
 )
-def test_a_rule_broken(at: slice, value: str, told: str) -> None:
+def test_invalid_element_is_refused(position: slice, value: str, error: str) -> None:
     body = bytearray(REAL)
-    body[at] = bytes.fromhex(value)
-    with pytest.raises(MapError, match=told):
+    body[position] = bytes.fromhex(value)
+    with pytest.raises(MapError, match=error):
         read(bytes(body), 1)
 
 
-def test_no_map() -> None:
+def test_invalid_map_is_refused() -> None:
     for version in (0, 2, 3, 4, 6):
         with pytest.raises(MapError, match="version"):
             read(REAL, version)
@@ -171,104 +172,109 @@ def test_no_map() -> None:
         read(write(replace(BUSY, pending=(Element(102, 13, 99),))), 5)
 
 
-def validator(**asked: int) -> Validator:
-    made = Validator({9: CHANNEL, 10: CHANNEL}, FLOWS)
-    for flow, size in asked.items():
-        made.ask(flow, size)
-    return made
+def make_validator(**requests: int) -> Validator:
+    validator = Validator({9: CHANNEL, 10: CHANNEL}, FLOWS)
+    for flow, size in requests.items():
+        validator.ask(flow, size)
+    return validator
 
 
-def test_grants_of_what_was_asked() -> None:
-    made = validator(a=480, b=4 * 48 - 8, c=1)
-    assert made.take(BUSY) == [Grant("a", 9, 100, 1006, 10, 480), Grant("b", 9, 101, 1016, 4, 184)]
-    assert made.used == {"request": 6, "data": 14, "idle": 80}
-    assert made.end_round() == []
-    assert made.accounts == {"c": Account(1, 1)}
+def test_grants_reduce_requests() -> None:
+    validator = make_validator(a=480, b=4 * 48 - 8, c=1)
+    assert validator.take(BUSY) == [
+        Grant("a", 9, 100, 1006, 10, 480),
+        Grant("b", 9, 101, 1016, 4, 184),
+    ]
+    assert validator.used == {"request": 6, "data": 14, "idle": 80}
+    assert validator.end_round() == []
+    assert validator.accounts == {"c": Account(1, 1)}
 
 
-@pytest.mark.parametrize(("asked", "fits"), [(480, True), (433, True), (432, False), (0, False)])
-def test_a_grant_is_rounded_up_and_no_more(asked: int, fits: bool) -> None:
-    made = validator(a=asked, b=1000)
+@pytest.mark.parametrize(
+    ("requested", "fits"), [(480, True), (433, True), (432, False), (0, False)]
+)
+def test_grant_may_only_round_up(requested: int, fits: bool) -> None:
+    validator = make_validator(a=requested, b=1000)
     if fits:
-        made.take(BUSY)
+        validator.take(BUSY)
     else:
-        with pytest.raises(MapError, match=f"of {asked} it asked for"):
-            made.take(BUSY)
+        with pytest.raises(MapError, match=f"of {requested} it asked for"):
+            validator.take(BUSY)
 
 
 def alone(sid: int, minislots: int, **changes: int) -> Map:
-    """One grant, and idle minislots."""
+    """A MAP with one grant and idle minislots."""
     elements = (Element(sid, 13, 0, minislots), Element(0, 13, minislots, 100 - minislots))
     return replace(BUSY, elements=elements, pending=(), **changes)  # type: ignore[arg-type]
 
 
-def test_channels_share_what_a_flow_is_owed() -> None:
-    made = validator(a=900)
-    made.take(alone(100, 10))
-    made.take(alone(100, 10, channel=10))  # 450 and 450, each rounded up
-    assert made.accounts["a"] == Account(900 - 2 * 433, 0)
+def test_grants_on_all_channels_reduce_the_request() -> None:
+    validator = make_validator(a=900)
+    validator.take(alone(100, 10))
+    validator.take(alone(100, 10, channel=10))  # 450 and 450, each rounded up
+    assert validator.accounts["a"] == Account(900 - 2 * 433, 0)
     with pytest.raises(MapError, match="a: granted 96 bytes, of 34 it asked for"):
-        validator(a=900 - 866).take(alone(100, 2))
+        make_validator(a=900 - 866).take(alone(100, 2))
     with pytest.raises(MapError, match="a: granted 96 bytes, of 34"):
-        made.take(alone(100, 2, alloc_start=1100))
+        validator.take(alone(100, 2, alloc_start=1100))
 
 
-def test_a_round_settles_what_was_rounded() -> None:
-    made = validator(a=450)
-    made.take(alone(100, 10))
-    assert made.accounts["a"] == Account(17, 0)
-    assert made.end_round() == []
+def test_end_of_round_clears_rounding() -> None:
+    validator = make_validator(a=450)
+    validator.take(alone(100, 10))
+    assert validator.accounts["a"] == Account(17, 0)
+    assert validator.end_round() == []
     with pytest.raises(MapError, match="a: granted 48 bytes, of 0"):
-        made.take(alone(100, 1, alloc_start=1100))
+        validator.take(alone(100, 1, alloc_start=1100))
 
 
-def test_who_is_owed_something_is_told_so() -> None:
-    made = validator(a=481, c=5)
-    made.take(replace(alone(100, 10), pending=(Element(102, 13, 100),)))
-    assert made.end_round() == ["a"]  # 10 minislots hold 480
-    made = validator(a=481, c=5)
-    made.forget("c")
-    made.take(replace(alone(100, 10), pending=(Element(100, 13, 100),)))
-    assert made.end_round() == []
-    assert made.accounts == {"a": Account(48, 1)}
+def test_unserved_flows_are_reported() -> None:
+    validator = make_validator(a=481, c=5)
+    validator.take(replace(alone(100, 10), pending=(Element(102, 13, 100),)))
+    assert validator.end_round() == ["a"]  # 10 minislots have 480 bytes
+    validator = make_validator(a=481, c=5)
+    validator.forget("c")
+    validator.take(replace(alone(100, 10), pending=(Element(100, 13, 100),)))
+    assert validator.end_round() == []
+    assert validator.accounts == {"a": Account(48, 1)}
 
 
-def test_a_round_is_of_its_channels() -> None:
-    made = validator(c=5)
-    made.take(replace(alone(100, 1), channel=10, elements=(Element(0, 13, 0, 100),)))
-    assert made.end_round() == []
-    assert made.accounts == {"c": Account(5, 5)}
-    made.take(replace(alone(100, 1), elements=(Element(0, 13, 0, 100),)))
-    assert made.end_round() == ["c"]
-    assert made.end_round() == []
+def test_round_covers_channels_with_maps() -> None:
+    validator = make_validator(c=5)
+    validator.take(replace(alone(100, 1), channel=10, elements=(Element(0, 13, 0, 100),)))
+    assert validator.end_round() == []
+    assert validator.accounts == {"c": Account(5, 5)}
+    validator.take(replace(alone(100, 1), elements=(Element(0, 13, 0, 100),)))
+    assert validator.end_round() == ["c"]
+    assert validator.end_round() == []
 
 
-def test_one_block_a_map() -> None:
+def test_flow_has_one_grant_per_map() -> None:
     twice = (Element(100, 13, 0, 10), Element(100, 13, 10, 90))
     with pytest.raises(MapError, match="two grants for SID 100"):
-        validator(a=10000).take(replace(BUSY, elements=twice))
+        make_validator(a=10000).take(replace(BUSY, elements=twice))
     flows = FLOWS | {(9, 100): Flow("a", unsolicited=True)}
     Validator({9: CHANNEL}, flows).take(replace(BUSY, elements=twice))
 
 
-def test_polls_of_somebody() -> None:
+def test_poll_needs_a_known_sid() -> None:
     for sid in (0, 100, 0x3E00, BROADCAST):
-        validator().take(replace(BUSY, elements=(Element(sid, REQUEST, 0, 100),)))
+        make_validator().take(replace(BUSY, elements=(Element(sid, REQUEST, 0, 100),)))
     with pytest.raises(MapError, match="SID 104"):
-        validator().take(replace(BUSY, elements=(Element(104, REQUEST, 0, 100),)))
+        make_validator().take(replace(BUSY, elements=(Element(104, REQUEST, 0, 100),)))
 
 
-def test_unsolicited_is_not_asked_for() -> None:
+def test_unsolicited_grants_need_no_request() -> None:
     flows = FLOWS | {(9, 100): Flow("a", unsolicited=True, max_burst=480)}
-    made = Validator({9: CHANNEL}, flows)
-    made.take(alone(100, 10))
+    validator = Validator({9: CHANNEL}, flows)
+    validator.take(alone(100, 10))
     flows[9, 100] = replace(flows[9, 100], max_burst=432)
     with pytest.raises(MapError, match="480 bytes, allowed 432"):
         Validator({9: CHANNEL}, flows).take(alone(100, 10))
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "error"),
     [
         ({"channel": 11}, "channel 11"),
         ({"ucd_count": 4}, "UCD count 4"),
@@ -286,32 +292,32 @@ def test_unsolicited_is_not_asked_for() -> None:
         ({}, ""),
     ],
 )
-def test_maps_in_their_order(change: dict[str, object], told: str) -> None:
-    made = validator(a=10000, b=10000)
-    made.channels = {9: replace(CHANNEL, ucd_count=3)}
-    made.take(BUSY)
+def test_consecutive_maps(change: dict[str, object], error: str) -> None:
+    validator = make_validator(a=10000, b=10000)
+    validator.channels = {9: replace(CHANNEL, ucd_count=3)}
+    validator.take(BUSY)
     following = replace(BUSY, **({"alloc_start": 1100} | change))  # type: ignore[arg-type]
-    if told:
-        with pytest.raises(MapError, match=told):
-            made.take(following)
+    if error:
+        with pytest.raises(MapError, match=error):
+            validator.take(following)
     else:
-        made.take(following)
+        validator.take(following)
 
 
-def test_bounds_of_a_grant() -> None:
-    made = validator(a=10000, b=10000)
-    made.channels = {9: replace(CHANNEL, max_burst_minislots=9)}
+def test_size_of_grant_is_limited() -> None:
+    validator = make_validator(a=10000, b=10000)
+    validator.channels = {9: replace(CHANNEL, max_burst_minislots=9)}
     with pytest.raises(MapError, match="10 minislots, allowed 9"):
-        made.take(BUSY)
-    made = validator(a=10000, b=10000)
-    made.channels = {9: replace(CHANNEL, burst_minislots=4)}
+        validator.take(BUSY)
+    validator = make_validator(a=10000, b=10000)
+    validator.channels = {9: replace(CHANNEL, burst_minislots=4)}
     with pytest.raises(MapError, match="b: a grant without room"):
-        made.take(BUSY)
+        validator.take(BUSY)
 
 
-def test_counts_that_wrap() -> None:
-    made = validator(a=10000, b=10000)
-    made.take(replace(BUSY, alloc_start=0xFFFFFFCE, ack_time=0xFFFFFF00))
-    grants = made.take(replace(BUSY, alloc_start=100, ack_time=0))  # 50, and a frame of gap
+def test_minislot_count_wraps() -> None:
+    validator = make_validator(a=10000, b=10000)
+    validator.take(replace(BUSY, alloc_start=0xFFFFFFCE, ack_time=0xFFFFFF00))
+    grants = validator.take(replace(BUSY, alloc_start=100, ack_time=0))  # 50, and a gap of a frame
     assert [grant.minislot for grant in grants] == [(1 << 32) + 106, (1 << 32) + 116]
-    assert (made.gaps, made.maps) == (50, 2)
+    assert (validator.gaps, validator.maps) == (50, 2)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The witness's UEPI: known answers that the C side reads too, round trips, hostile bytes."""
+"""Tests UEPI of the independent decoder: vectors shared with the C tests, round trips, random
+bytes, and joined bursts."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -35,8 +36,8 @@ VECTORS = Path(__file__).parents[2] / "vectors"
 FEC, SNR = TrailerFlag.FEC_VALID, TrailerFlag.SNR_VALID
 MEASURED = FEC | SNR | TrailerFlag.POWER_VALID | TrailerFlag.TIMING_VALID
 RANGING = TrailerFlag.RANGING_REQUIRED | TrailerFlag.SNR_LOW | FEC | SNR
-STRANGE = TrailerFlag.PHY_ERROR | TrailerFlag.HIGH_ENERGY | TrailerFlag.LOW_ENERGY
-MOST = 0xFFFFFFFF
+UNUSUAL = TrailerFlag.PHY_ERROR | TrailerFlag.HIGH_ENERGY | TrailerFlag.LOW_ENERGY
+MAX = 0xFFFFFFFF
 
 Unit = ScQamHeader | OfdmaHeader | ScQamTrailer | OfdmaTrailer | RequestRecord
 
@@ -48,12 +49,12 @@ def vectors(name: str) -> dict[str, bytes]:
 
 
 def equalizer(power: int, frequency_error: int, timing_error: int) -> Equalizer:
-    return Equalizer(power & 0xFFFF, frequency_error, timing_error & MOST, bytes(range(96)))
+    return Equalizer(power & 0xFFFF, frequency_error, timing_error & MAX, bytes(range(96)))
 
 
 BLOCK = equalizer(-12, 16, -3)
 VENDOR = Vendor(0x1095, bytes.fromhex("A1B2C3"))
-ALL = STRANGE | FEC | SNR | TrailerFlag.EQUALIZER | TrailerFlag.VENDOR
+ALL = UNUSUAL | FEC | SNR | TrailerFlag.EQUALIZER | TrailerFlag.VENDOR
 
 SEGMENTS = {
     "example": SegmentHeader(5, 2, 16, 0),
@@ -64,7 +65,7 @@ SEGMENTS = {
 }
 UNITS: dict[str, Unit] = {
     "sc_qam_header": ScQamHeader(5, 0x123, 0x01556601),
-    "sc_qam_header_no_burst": ScQamHeader(255, 0x3FFF, MOST, True, 3),
+    "sc_qam_header_no_burst": ScQamHeader(255, 0x3FFF, MAX, True, 3),
     "sc_qam_trailer": ScQamTrailer(5, 1, 0, 0x92, FEC | SNR),
     "sc_qam_trailer_flag": ScQamTrailer(5, 1, 0, 0x92, FEC | SNR | TrailerFlag.EQUALIZER),
     "sc_qam_trailer_block": ScQamTrailer(0, 2, 255, 1, RANGING | TrailerFlag.EQUALIZER, BLOCK),
@@ -85,13 +86,13 @@ UNITS: dict[str, Unit] = {
     ),
     "sc_qam_request_frame": RequestRecord(1, 9, 0x3FFF, 0x123, 0x01556601, 0x00010007),
     "sc_qam_request_highest": RequestRecord(
-        255, 0xFFFF, 0x3FFF, 0x3FFF, MOST, MOST, 7, True, True, 3
+        255, 0xFFFF, 0x3FFF, 0x3FFF, MAX, MAX, 7, True, True, 3
     ),
     "ofdma_header": OfdmaHeader(5, 0x123, 0x01556601, 7, 2048, segment_header=True),
-    "ofdma_header_no_burst": OfdmaHeader(255, 0x3FFF, MOST, MOST, MOST, no_burst=True),
+    "ofdma_header_no_burst": OfdmaHeader(255, 0x3FFF, MAX, MAX, MAX, no_burst=True),
     "ofdma_trailer": OfdmaTrailer(7, 5, 1, 0, 146, -12, 3, MEASURED),
     "ofdma_trailer_extreme": OfdmaTrailer(
-        MOST, 0xFFFF, 0xFFFF, 0xFFFF, 0xFFFF, -0x8000, -0x80000000, RANGING | STRANGE | MEASURED
+        MAX, 0xFFFF, 0xFFFF, 0xFFFF, 0xFFFF, -0x8000, -0x80000000, RANGING | UNUSUAL | MEASURED
     ),
     "ofdma_trailer_empty": OfdmaTrailer(8, 0, 0, 0, flags=TrailerFlag.LOW_ENERGY),
     "ofdma_request": RequestRecord(
@@ -117,33 +118,33 @@ def decode(name: str, data: bytes) -> Unit:
     return (decode_ofdma_trailer if "ofdma" in name else decode_sc_qam_trailer)(data)
 
 
-def test_units_agree_with_the_shared_vectors() -> None:
-    """tests/unit/wire/test_uepi.c reads the same file as the same values."""
+def test_units_equal_shared_vectors() -> None:
+    """tests/unit/wire/test_uepi.c reads the same values from this file."""
     wires = vectors("uepi.txt")
     assert {name: encode(unit) for name, unit in UNITS.items()} == wires
     assert {name: decode(name, wire) for name, wire in wires.items()} == UNITS
 
 
-def test_segment_headers_agree_with_the_shared_vectors() -> None:
-    """tests/unit/wire/test_segment.c reads the same file as the same values."""
+def test_segment_headers_equal_shared_vectors() -> None:
+    """tests/unit/wire/test_segment.c reads the same values from this file."""
     wires = vectors("segment.txt")
     assert {name: encode_segment_header(header) for name, header in SEGMENTS.items()} == wires
     assert {name: decode_segment_header(wire) for name, wire in wires.items()} == SEGMENTS
 
 
 @pytest.mark.parametrize("name", UNITS)
-def test_every_truncation(name: str) -> None:
+def test_truncated_unit_is_refused(name: str) -> None:
     wire = vectors("uepi.txt")[name]
     for length in range(len(wire)):
         if "sc_qam_trailer_" in name and length == 8 and not wire[1] & 1:
-            continue  # the same without its block
+            continue  # a valid trailer without its block
         with pytest.raises(UepiError):
             decode(name, wire[:length])
     with pytest.raises(UepiError):
         decode(name, wire + b"\0")
 
 
-byte, word, long = st.integers(0, 0xFF), st.integers(0, 0xFFFF), st.integers(0, MOST)
+byte, word, long = st.integers(0, 0xFF), st.integers(0, 0xFFFF), st.integers(0, MAX)
 sid, version = st.integers(0, 0x3FFF), st.integers(0, 3)
 sc_qam_headers = st.builds(ScQamHeader, byte, sid, long, st.booleans(), version)
 ofdma_headers = st.builds(OfdmaHeader, byte, sid, long, long, long, st.booleans(), st.booleans())
@@ -152,7 +153,7 @@ ofdma_trailers = st.builds(
     *(long, word, word, word, word),
     st.integers(-0x8000, 0x7FFF),
     st.integers(-0x80000000, 0x7FFFFFFF),
-    st.sets(st.sampled_from(sorted(RANGING | STRANGE | MEASURED))).map(
+    st.sets(st.sampled_from(sorted(RANGING | UNUSUAL | MEASURED))).map(
         lambda flags: TrailerFlag(sum(flags))
     ),
 )
@@ -169,14 +170,14 @@ requests = st.builds(
 
 
 @given(st.one_of(sc_qam_headers, ofdma_headers, ofdma_trailers, requests))
-def test_round_trip(unit: Unit) -> None:
+def test_encoded_unit_is_decoded(unit: Unit) -> None:
     names = {ScQamHeader: "sc_qam_header", OfdmaHeader: "ofdma_header"}
     names |= {OfdmaTrailer: "ofdma_trailer", RequestRecord: "sc_qam_request"}
     assert decode(names[type(unit)], encode(unit)) == unit
 
 
 @given(*(word, byte, byte, word), st.none() | blocks, st.none() | vendors, st.booleans(), version)
-def test_sc_qam_trailer_round_trip(
+def test_encoded_sc_qam_trailer_is_decoded(
     good: int,
     corrected: int,
     uncorrectable: int,
@@ -192,15 +193,15 @@ def test_sc_qam_trailer_round_trip(
     try:
         wire = encode_trailer(trailer)
     except UepiError:
-        # a vendor field that would be read as a block's end, or the reverse
+        # a vendor field that would be decoded as the end of a block, or the reverse
         assert vendor and (block is not None) != flag
         return
     assert decode_sc_qam_trailer(wire) == trailer
 
 
 @given(st.binary(max_size=130), st.sampled_from(list(UNITS)), st.booleans())
-def test_hostile_bytes(data: bytes, name: str, own_version: bool) -> None:
-    """What is accepted is encoded back to the same bytes."""
+def test_random_unit_is_refused_or_encoded_back(data: bytes, name: str, own_version: bool) -> None:
+    """An accepted unit is encoded to the same bytes."""
     if own_version and data:
         data = bytes([data[0] & 0x3F | 0x40]) + data[1:]
     try:
@@ -229,13 +230,13 @@ def test_hostile_bytes(data: bytes, name: str, own_version: bool) -> None:
         ("sc_qam_trailer", "0001" + "00" * 9 + "02A1", "no vendor field fits"),
     ],
 )
-def test_refuses(name: str, wire: str, text: str) -> None:
+def test_invalid_unit_is_refused(name: str, wire: str, text: str) -> None:
     with pytest.raises(UepiError, match=text):
         decode(name, bytes.fromhex(wire))
 
 
 @pytest.mark.parametrize(
-    "broken",
+    "invalid",
     [
         ScQamHeader(256, 0, 0),
         ScQamHeader(0, 0x4000, 0),
@@ -252,22 +253,24 @@ def test_refuses(name: str, wire: str, text: str) -> None:
         RequestRecord(0, 0, 0, 0, 0, 0, sid_cluster=8),
     ],
 )
-def test_encoder_refuses(broken: Unit) -> None:
+def test_encoder_refuses_invalid_values(invalid: Unit) -> None:
     with pytest.raises(UepiError):
-        encode(broken)
+        encode(invalid)
 
 
 @given(
     st.lists(st.tuples(ofdma_headers, st.binary(max_size=40), ofdma_trailers), max_size=4),
     st.lists(st.integers(0, 40), max_size=5),
 )
-def test_bursts(units: list[tuple[OfdmaHeader, bytes, OfdmaTrailer]], cuts: list[int]) -> None:
+def test_encoded_bursts_are_decoded(
+    units: list[tuple[OfdmaHeader, bytes, OfdmaTrailer]], positions: list[int]
+) -> None:
     bursts = []
     for header, data, trailer in units:
         payload = b"" if header.no_burst else data
         assume(len(payload) <= header.grant_size)
         bursts.append(Burst(header, payload, replace(trailer, burst_id=header.burst_id)))
-    segments = [segment for burst in bursts for segment in encode_burst(burst, sorted(cuts))]
+    segments = [segment for burst in bursts for segment in encode_burst(burst, sorted(positions))]
     assert decode_bursts(segments, ofdma=True) == bursts
 
 
@@ -286,12 +289,12 @@ MIDDLE = Segment(b"data", False, False)
         ([replace(FIRST, data=b"\x20" + HEADER[1:]), MIDDLE, LAST], "without burst"),
     ],
 )
-def test_bursts_refused(segments: list[Segment], text: str) -> None:
+def test_invalid_segments_are_refused(segments: list[Segment], text: str) -> None:
     with pytest.raises(UepiError, match=text):
         decode_bursts(segments, ofdma=False)
 
 
-def test_ofdma_burst_refused() -> None:
+def test_invalid_ofdma_burst_is_refused() -> None:
     header, trailer = OfdmaHeader(5, 1, 0, 7, 4), OfdmaTrailer(7, 1, 0, 0)
     good = Burst(header, b"data", trailer)
     assert decode_bursts(encode_burst(good), ofdma=True) == [good]

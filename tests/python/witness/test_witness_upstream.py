@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the witness sends upstream comes back whole from its model and from its strict decoder,
-however it was cut; what is damaged on the way leads to nothing that was not sent."""
+"""Tests the upstream model and the strict upstream decoder: both deliver all that simulated modems
+sent, in any segmentation. Damaged packets deliver nothing that was not sent."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ def outcome(packets: Sequence[bytes], config: Config = CONFIG) -> Result:
 
 
 @given(seeds, st.sampled_from([CONFIG, OVER_IPV6]))
-def test_everything_comes_back(seed: int, config: Config) -> None:
+def test_model_and_decoder_deliver_all_frames(seed: int, config: Config) -> None:
     sender = sending(seed, config)
     result = outcome(sender.packets, config)
     assert not result.drops and not any(result.held.values())
@@ -74,8 +74,8 @@ def test_everything_comes_back(seed: int, config: Config) -> None:
     assert Counter(decoded.management) == Counter(sender.management)
 
 
-def test_every_byte_a_segment() -> None:
-    """The smallest segments there are, over the end of the number space."""
+def test_segments_of_one_byte() -> None:
+    """The smallest segments, across the wrap of sequence numbers."""
     modem, channel = CONFIG.modems[0], CONFIG.upstream.channels[0]
     packet = numbered_frame(modem.addresses[0], 0, 60)
     frame = packet_frame(modem.security, 1, packet)
@@ -97,7 +97,7 @@ def one_burst(config: Config, number: int, sid: int, payload: bytes, segmented: 
     return outcome(device.pack(channel, channel.session, [burst]), config)
 
 
-def test_requests_of_every_kind() -> None:
+def test_requests_of_all_kinds() -> None:
     _, plain, old = CONFIG.modems
     ethernet = numbered_frame(old.addresses[0], 0, 60)
     dress = Dress("bp_up", piggyback=7, request=9)
@@ -108,23 +108,23 @@ def test_requests_of_every_kind() -> None:
         *fragment(old.security, 20, packet_frame(old.security, 20, ethernet, Dress(None)), [30]),
     ]
     result = one_burst(CONFIG, 0, 20, b"".join(frames), False)
-    asked = [(ask.kind, ask.size, ask.n_bytes) for ask in result.requests]
-    assert asked == [
+    requests = [(ask.kind, ask.size, ask.n_bytes) for ask in result.requests]
+    assert requests == [
         ("request", 3, False),
         ("queue_request", 0x102, True),
         ("element", 9, False),
         ("piggyback", 7, False),
     ]
-    whose = [(ask.modem, ask.flow, ask.cluster) for ask in result.requests]
-    assert whose == [(old.mac, 301, 0)] * 4
+    flows_of_requests = [(ask.modem, ask.flow, ask.cluster) for ask in result.requests]
+    assert flows_of_requests == [(old.mac, 301, 0)] * 4
     assert result.counters["request_frames"] == 2
     (segment,) = cut_segments([docsis.encode_request(docsis.Request(11, 1))], [], 5, 1, [16])
     result = one_burst(CONFIG, 0, 11, segment, True)
-    who = (plain.mac, 202, 1)
-    assert result.requests == [Ask("segment", *who, 16, True), Ask("request", *who, 1, False)]
+    flow = (plain.mac, 202, 1)
+    assert result.requests == [Ask("segment", *flow, 16, True), Ask("request", *flow, 1, False)]
 
 
-def test_only_records_count_where_there_are_some() -> None:
+def test_request_records_replace_requests_in_bursts() -> None:
     ofdma = CONFIG.upstream.channels[1]
     modem = CONFIG.modems[0]
     (segment,) = cut_segments([docsis.encode_request(docsis.Request(3, 1))], [], requests=[16])
@@ -149,8 +149,8 @@ def test_only_records_count_where_there_are_some() -> None:
 # Damage
 
 
-def test_hostile_traffic_is_hostile() -> None:
-    """It leads to nearly all reasons, and does not hide what is good."""
+def test_hostile_traffic_causes_all_drop_reasons() -> None:
+    """Nearly all of them; good frames are still delivered."""
     result = expect_upstream(hostile_records(CONFIG, Random(3), 600), CONFIG)
     later = {reason for unit in ("burst", "segment", "frame") for reason in REASONS[unit]}
     rare = """burst_too_long fragment_too_long no_control_port vlan ipv4_header ipv4_length
@@ -161,7 +161,7 @@ def test_hostile_traffic_is_hostile() -> None:
     assert result.counters["transmitted"] > 500
 
 
-# The strict decoder complains
+# The strict decoder
 
 
 def problems(packets: Sequence[bytes]) -> str:
@@ -169,7 +169,7 @@ def problems(packets: Sequence[bytes]) -> str:
     return "\n".join(problem.text for problem in decoded.problems)
 
 
-def test_strict_about_packets() -> None:
+def test_lost_and_repeated_packets_are_reported() -> None:
     packets = sending(7, CONFIG).packets
     assert problems(packets) == ""
     assert "expected" in problems(packets[:1] + packets[2:] + packets[1:2])
@@ -179,28 +179,29 @@ def test_strict_about_packets() -> None:
         problems([*packets, b""]) == "0 bytes are no Ethernet frame\nthe model drops or holds"
         " {'outer_runt': 1}"
     )
-    cut = [Record(index, packet, len(packet) + 1) for index, packet in enumerate(packets)]
-    assert len(decode_upstream(cut, CONFIG).problems) == len(packets)
+    truncated = [Record(index, packet, len(packet) + 1) for index, packet in enumerate(packets)]
+    assert len(decode_upstream(truncated, CONFIG).problems) == len(packets)
 
 
 def payload_bytes(packet: bytes) -> list[int]:
-    """Where a packet holds what modems sent, not what the R-PHY device says of it."""
+    """Returns offsets of bytes that modems sent, without headers and trailers of the R-PHY
+    device."""
     datagram = decode_datagram(packet)
     if datagram.session == CONFIG.upstream.channels[1].request_session:
         return []
     psp = decode_psp(datagram.payload)
-    at = packet.index(datagram.payload) + 4 + 2 * len(psp.segments)
-    places: list[int] = []
+    offset = packet.index(datagram.payload) + 4 + 2 * len(psp.segments)
+    positions: list[int] = []
     for segment in psp.segments:
         if not segment.begin and not segment.end:
-            places += range(at, at + len(segment.data))
-        at += len(segment.data)
-    return places
+            positions += range(offset, offset + len(segment.data))
+        offset += len(segment.data)
+    return positions
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_strict_about_every_bit(seed: int) -> None:
-    """Nothing that a modem sent can change unseen: neither headers, contents nor padding."""
+def test_flipped_bit_is_reported(seed: int) -> None:
+    """In headers, contents and padding of modems."""
     random = Random(seed)
     packets = sending(seed, CONFIG).packets
     index = random.choice([n for n, packet in enumerate(packets) if payload_bytes(packet)])
@@ -216,7 +217,7 @@ def burst_problems(sid: int, frames: Sequence[bytes], channel: int = 0) -> str:
     return problems(device.pack(upstream, upstream.session, [burst]))
 
 
-def test_strict_about_frames() -> None:
+def test_wrong_frames_are_reported() -> None:
     _, plain, old = CONFIG.modems
     ethernet = numbered_frame(old.addresses[0], 0, 60)
     good = packet_frame(old.security, 20, ethernet)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The comparison of a replay with the model speaks up, whatever it is that differs."""
+"""Tests that the comparison of a replay with the model reports each kind of difference."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -21,8 +21,8 @@ PACKETS = sending(12, CONFIG, most=80).packets
 
 
 @dataclass
-class Told:
-    """What a replay that is right would say."""
+class Replay:
+    """The output of a correct replay."""
 
     result: Result
     stats: dict[str, Any]
@@ -33,7 +33,7 @@ class Told:
         return disagreements(self.result, self.stats, self.frames, self.management)
 
 
-def told() -> Told:
+def correct_replay() -> Replay:
     result = expect_upstream(records_of([*PACKETS[:20], *PACKETS[21:]]), CONFIG)
     units = {
         f"{unit}s": {
@@ -44,63 +44,63 @@ def told() -> Told:
         }
         for unit, entered in IN.items()
     }
-    asked = Counter(KINDS.get(ask.kind, ask.kind) for ask in result.requests)
+    by_kind = Counter(KINDS.get(ask.kind, ask.kind) for ask in result.requests)
     stats: dict[str, Any] = {
         "counters": {**result.counters, "transmit_retries": 5},
         "drops": {**result.drops, "vlan": 0},
         "units": units,
-        "requests": {"by_kind": asked, "modems": len({ask.modem for ask in result.requests})},
+        "requests": {"by_kind": by_kind, "modems": len({ask.modem for ask in result.requests})},
         "balanced": True,
     }
     frames = [sent.ethernet for sent in result.frames]
-    return Told(result, stats, frames, list(result.management))
+    return Replay(result, stats, frames, list(result.management))
 
 
-def test_nothing_to_say() -> None:
-    right = told()
-    assert right.problems() == []
-    assert right.result.drops and right.management and right.result.requests
-    # service flows may be interleaved otherwise, as long as each is in order
-    right.frames = [frame for place in streams(right) for frame in right.result.stream(*place)]
-    assert right.problems() == []
+def test_correct_replay_has_no_differences() -> None:
+    replay = correct_replay()
+    assert replay.problems() == []
+    assert replay.result.drops and replay.management and replay.result.requests
+    # frames of different service flows may be in any order
+    replay.frames = [frame for stream in streams(replay) for frame in replay.result.stream(*stream)]
+    assert replay.problems() == []
 
 
-def streams(right: Told) -> list[tuple[int, int]]:
-    return sorted({(sent.flow, sent.cluster) for sent in right.result.frames}, reverse=True)
+def streams(replay: Replay) -> list[tuple[int, int]]:
+    return sorted({(sent.flow, sent.cluster) for sent in replay.result.frames}, reverse=True)
 
 
-def swap(right: Told) -> None:
-    """Two frames of a stream, wherever they lie."""
-    first, second = right.result.stream(*streams(right)[0])[:2]
-    one, other = right.frames.index(first), right.frames.index(second)
-    right.frames[one], right.frames[other] = second, first
+def swap(replay: Replay) -> None:
+    """Swaps two frames of a stream."""
+    first, second = replay.result.stream(*streams(replay)[0])[:2]
+    one, other = replay.frames.index(first), replay.frames.index(second)
+    replay.frames[one], replay.frames[other] = second, first
 
 
-def set_unit(right: Told, name: str) -> None:
-    right.stats["units"]["frames"][name] += 1
+def set_unit(replay: Replay, name: str) -> None:
+    replay.stats["units"]["frames"][name] += 1
 
 
-MISTAKES: dict[str, tuple[Callable[[Told], object], str]] = {
-    "a counter": (lambda right: right.stats["counters"].update(padding_bytes=1), "padding_bytes"),
-    "no counter": (lambda right: right.stats["counters"].pop("received"), "counter received: 0"),
-    "a drop": (lambda right: right.stats["drops"].update(vlan=1), "drop vlan: 1, expected 0"),
-    "no drop": (lambda right: right.stats["drops"].clear(), "drop "),
-    "another frame": (lambda right: right.frames.append(b"x"), "other frames"),
-    "a frame less": (lambda right: right.frames.pop(), "other frames"),
-    "a frame twice": (lambda right: right.frames.append(right.frames[0]), "other frames"),
+DIFFERENCES: dict[str, tuple[Callable[[Replay], object], str]] = {
+    "a counter": (lambda replay: replay.stats["counters"].update(padding_bytes=1), "padding_bytes"),
+    "no counter": (lambda replay: replay.stats["counters"].pop("received"), "counter received: 0"),
+    "a drop": (lambda replay: replay.stats["drops"].update(vlan=1), "drop vlan: 1, expected 0"),
+    "no drop": (lambda replay: replay.stats["drops"].clear(), "drop "),
+    "another frame": (lambda replay: replay.frames.append(b"x"), "other frames"),
+    "a frame less": (lambda replay: replay.frames.pop(), "other frames"),
+    "a frame twice": (lambda replay: replay.frames.append(replay.frames[0]), "other frames"),
     "order": (swap, "order of service flow"),
-    "another message": (lambda right: right.management.append(b"x"), "management"),
-    "a message less": (lambda right: right.management.pop(), "management"),
-    "a request": (lambda right: right.stats["requests"]["by_kind"].update(record=99), "record"),
-    "who asked": (lambda right: right.stats["requests"].update(modems=99), "99 modems"),
-    "what is held": (lambda right: set_unit(right, "held"), "held frames: 1"),
-    "balance of a unit": (lambda right: set_unit(right, "in"), "frames do not balance"),
-    "balance": (lambda right: right.stats.update(balanced=False), "do not balance"),
+    "another message": (lambda replay: replay.management.append(b"x"), "management"),
+    "a message less": (lambda replay: replay.management.pop(), "management"),
+    "a request": (lambda replay: replay.stats["requests"]["by_kind"].update(record=99), "record"),
+    "requesting modems": (lambda replay: replay.stats["requests"].update(modems=99), "99 modems"),
+    "pending frames": (lambda replay: set_unit(replay, "held"), "held frames: 1"),
+    "balance of a unit": (lambda replay: set_unit(replay, "in"), "frames do not balance"),
+    "balance": (lambda replay: replay.stats.update(balanced=False), "do not balance"),
 }
 
 
-@pytest.mark.parametrize(("spoil", "words"), MISTAKES.values(), ids=list(MISTAKES))
-def test_mistakes(spoil: Callable[[Told], object], words: str) -> None:
-    wrong = told()
-    spoil(wrong)
-    assert any(words in problem for problem in wrong.problems()), wrong.problems()
+@pytest.mark.parametrize(("change", "message"), DIFFERENCES.values(), ids=list(DIFFERENCES))
+def test_difference_is_reported(change: Callable[[Replay], object], message: str) -> None:
+    replay = correct_replay()
+    change(replay)
+    assert any(message in problem for problem in replay.problems()), replay.problems()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The model's packets, bursts, segments and frames: what a replay of the cases does not show."""
+"""Tests the upstream model's packets, bursts, segments and frames by cases, also for what a replay
+of the cases does not check."""
 
 import re
 from collections.abc import Callable
@@ -26,69 +27,71 @@ CASES = [
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_counts(case: Case) -> None:
-    """By hand; e2e/replay/test_replay_upstream.py has vcmtsd count the same."""
+def test_model_has_expected_counts(case: Case) -> None:
+    """tests/e2e/replay/test_replay_upstream.py compares vcmtsd with the same cases."""
     check(case, Rig())
 
 
 @pytest.mark.parametrize(("frame", "allowed"), SOURCES)
-def test_source_addresses(frame: bytes, allowed: bool) -> None:
+def test_source_addresses_are_verified(frame: bytes, allowed: bool) -> None:
     assert may_send(read_frame(frame), PLAIN.addresses) is allowed
 
 
-def held_packets(rig: Rig) -> None:
-    """An open burst, a packet ahead."""
+def pending_packets(rig: Rig) -> None:
+    """An open burst, and a packet that is one ahead."""
     rig.psp(SC_QAM, 0, head(), CUTS[0])
     rig.psp(SC_QAM, 2, tail())
 
 
-def held_segments(rig: Rig) -> None:
+def pending_segments(rig: Rig) -> None:
     send(rig, segment(0, plain()[:30], 0), segment(2, b""), segment(3, b""))
 
 
-def held_fragments(rig: Rig) -> None:
+def pending_fragments(rig: Rig) -> None:
     old(rig, *fragment(OLD.security, 20, INSIDE, [20, 40])[:2])
 
 
 @pytest.mark.parametrize(
-    ("build", "held", "drops"),
+    ("build", "pending", "drops"),
     [
-        (held_packets, {"packet": 1, "burst": 1}, {"packet_stopped": 1, "burst_stopped": 1}),
-        (held_segments, {"segment": 2, "frame": 1}, {"segment_stopped": 2, "stopped": 1}),
-        (held_fragments, {"frame": 2}, {"stopped": 2}),
+        (pending_packets, {"packet": 1, "burst": 1}, {"packet_stopped": 1, "burst_stopped": 1}),
+        (pending_segments, {"segment": 2, "frame": 1}, {"segment_stopped": 2, "stopped": 1}),
+        (pending_fragments, {"frame": 2}, {"stopped": 2}),
     ],
 )
-def test_what_is_held(
-    build: Callable[[Rig], None], held: dict[str, int], drops: dict[str, int]
+def test_pending_units_are_counted_and_dropped(
+    build: Callable[[Rig], None], pending: dict[str, int], drops: dict[str, int]
 ) -> None:
-    """Then everything stops."""
+    """They are pending until the model stops."""
     rig = Rig()
     build(rig)
     model = rig.model()
-    assert model.result().held == dict.fromkeys(("packet", "burst", "segment", "frame"), 0) | held
+    assert (
+        model.result().held == dict.fromkeys(("packet", "burst", "segment", "frame"), 0) | pending
+    )
     model.stop()
     result = model.result()
     assert result.drops == drops and not any(result.held.values())
 
 
-# Nothing stops or changes in the cases.
-NOT_MET = {
+# In the cases, nothing is stopped or removed.
+NOT_IN_CASES = {
     f"{unit}_{end}" for unit in ("packet", "burst") for end in ("stopped", "session_removed")
 }
-NOT_MET |= {"segment_stopped", "segment_flow_removed"}
+NOT_IN_CASES |= {"segment_stopped", "segment_flow_removed"}
 OF_FRAMES = """management_crc privacy_missing privacy_sid key_unknown frame_crc fragment_crc
     fragment_order fragment_too_long"""
 OF_HEADERS = """frame_hcs frame_reserved frame_ehdr frame_length frame_too_long frame_runt
     frame_gap frame_pointer frame_truncated frame_timeout"""
 
 
-def test_every_reason_is_met() -> None:
-    assert {*REASONS["packet"], *REASONS["burst"]} - NOT_MET <= packet_cases.case.reasons
-    assert {*REASONS["segment"], *OF_HEADERS.split()} - NOT_MET <= segment_cases.case.reasons
+def test_cases_have_all_drop_reasons() -> None:
+    assert {*REASONS["packet"], *REASONS["burst"]} - NOT_IN_CASES <= packet_cases.case.reasons
+    assert {*REASONS["segment"], *OF_HEADERS.split()} - NOT_IN_CASES <= segment_cases.case.reasons
     assert set(OF_FRAMES.split()) <= frame_cases.case.reasons
 
 
-def test_the_model_knows_all_reasons_and_their_units() -> None:
+def test_model_has_all_drop_reasons_and_units() -> None:
     text = "".join(path.read_text() for path in (CHECKOUT / "src/pipeline").glob("*.def"))
     rows = re.findall(r'^DROP\(\w+, "(\w+)", (\w+), (\w+),', text, re.MULTILINE)
     upstream = {name: unit.lower() for name, way, unit in rows if way in ("UP", "BOTH")}
@@ -113,8 +116,9 @@ KINDS = {
 }
 
 
-def test_vectors() -> None:
-    """Headers that the C side and the strict decoder read too; any bit makes them bad."""
+def test_vectors_of_mac_headers() -> None:
+    """The C code and the strict decoder read the same vectors. A flipped bit makes a header
+    invalid."""
     for line in VECTORS.read_text().splitlines():
         if not line or line.startswith("#"):
             continue

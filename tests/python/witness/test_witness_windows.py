@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A window into good traffic has no problems, wherever it begins and ends, and shows what is wrong
-within it."""
+"""Tests windows, parts of captured traffic: decoding one from any packet on has no problems in good
+traffic, and finds damage. Also tests pcapng files of windows, and reading single groups of a server
+file."""
 
 import json
 from collections.abc import Sequence
@@ -30,13 +31,13 @@ SMALL = parse_config(CONFIG)
 UP = parse_config(UPSTREAM)
 WINDOW = 16
 FLOWS = {1: (1, 2), 2: (1, 2), 10: (3,), 11: (3,)}  # channels of service flows
-HERE = Path()
-places = st.integers(0, 1 << 16)
+FOLDER = Path()
+positions = st.integers(0, 1 << 16)
 
 
 @cache
 def downstream() -> Sequence[bytes]:
-    """DEPI of frames that lie across packets, a few in each."""
+    """DEPI packets with a few frames each; frames continue in the next packet."""
     random, sender, packets = Random(1), Sender(SMALL), []
     for _ in range(400):
         flow = random.choice(list(FLOWS))
@@ -51,82 +52,81 @@ def upstream() -> Sequence[bytes]:
     return [packet for seed in range(3) for packet in sending(seed, UP).packets]
 
 
-def window(packets: Sequence[bytes], place: int) -> list[Record]:
-    at = place % (len(packets) - WINDOW)
-    return records_of(packets[at : at + WINDOW])
+def window(packets: Sequence[bytes], position: int) -> list[Record]:
+    first = position % (len(packets) - WINDOW)
+    return records_of(packets[first : first + WINDOW])
 
 
-def damaged(records: list[Record], place: int) -> list[Record]:
-    """One bit of the last third of a packet in the middle is another."""
+def damage(records: list[Record], position: int) -> list[Record]:
+    """Flips a bit in the last third of the packet in the middle."""
     middle = records[WINDOW // 2]
     data = bytearray(middle.data)
-    data[-1 - place % (len(data) // 3)] ^= 1 << place % 8
+    data[-1 - position % (len(data) // 3)] ^= 1 << position % 8
     return [*records[: WINDOW // 2], replace(middle, data=bytes(data)), *records[WINDOW // 2 + 1 :]]
 
 
-@given(places)
-def test_a_window_of_the_downstream_has_no_problems(place: int) -> None:
-    result = decode_window(window(downstream(), place), SMALL)
+@given(positions)
+def test_good_downstream_window_has_no_problems(position: int) -> None:
+    result = decode_window(window(downstream(), position), SMALL)
     assert not result.problems
     assert result.counters["frames"] >= WINDOW // 2
     assert all(record.ethernet for record in result.frames)
 
 
-@given(places, st.integers(1, WINDOW - 1))
-def test_packets_that_the_machine_lost_are_no_problem(place: int, lost: int) -> None:
-    records = window(downstream(), place)
+@given(positions, st.integers(1, WINDOW - 1))
+def test_lost_packet_in_window_is_no_problem(position: int, lost: int) -> None:
+    records = window(downstream(), position)
     del records[lost]
     assert not decode_window(records, SMALL).problems
 
 
-@given(places)
-def test_a_packet_that_is_late_is_one(place: int) -> None:
-    records = window([p for p in downstream() if b"\x00\x01\x00\x01" in p[:60]], place)
+@given(positions)
+def test_late_packet_in_window_is_a_problem(position: int) -> None:
+    records = window([p for p in downstream() if b"\x00\x01\x00\x01" in p[:60]], position)
     records[3], records[4] = records[4], records[3]
     assert any("late" in problem.text for problem in decode_window(records, SMALL).problems)
 
 
-@given(places, places)
-def test_damage_in_a_window_of_the_downstream_is_seen(place: int, at: int) -> None:
-    """Where the packet ends a frame, of which the window has all."""
-    records = window(downstream(), place)
+@given(positions, positions)
+def test_damage_in_downstream_window_is_found(position: int, bit: int) -> None:
+    """Unless the damaged frame is not completely in the window."""
+    records = window(downstream(), position)
     before = decode_window(records, SMALL).counters["delivered"]
-    result = decode_window(damaged(records, at), SMALL)
+    result = decode_window(damage(records, bit), SMALL)
     assert result.problems or result.counters["delivered"] == before
 
 
-def test_damage_is_seen_as_a_rule() -> None:
-    seen = sum(
-        bool(decode_window(damaged(window(downstream(), n), n * 7), SMALL).problems)
+def test_most_damage_is_found() -> None:
+    found = sum(
+        bool(decode_window(damage(window(downstream(), n), n * 7), SMALL).problems)
         for n in range(100)
     )
-    assert seen > 80
+    assert found > 80
 
 
 @settings(deadline=None)
-@given(places)
-def test_a_window_of_the_upstream_has_no_problems(place: int) -> None:
-    at = place % 3
-    packets = sending(at, UP).packets
-    decoded = decode_strictly(window(packets, place), UP, window=True)
+@given(positions)
+def test_good_upstream_window_has_no_problems(position: int) -> None:
+    packets = sending(position % 3, UP).packets
+    decoded = decode_strictly(window(packets, position), UP, window=True)
     assert not decoded.problems
 
 
-def test_damage_in_windows_of_the_upstream_is_seen() -> None:
+def test_most_damage_in_upstream_windows_is_found() -> None:
     packets = sending(1, UP).packets
-    seen = [
-        decode_strictly(damaged(window(packets, n), n * 7), UP, window=True).problems
+    problems = [
+        decode_strictly(damage(window(packets, n), n * 7), UP, window=True).problems
         for n in range(100)
     ]
-    assert sum(map(bool, seen)) > 50
+    assert sum(map(bool, problems)) > 50
 
 
-def test_windows_hold_most_of_what_was_sent() -> None:
+def test_windows_decode_at_least_half_of_the_frames() -> None:
     sender = sending(2, UP)
     whole = decode_strictly(records_of(sender.packets), UP)
     parts = [
-        decode_strictly(records_of(sender.packets[at : at + WINDOW]), UP, window=True)
-        for at in range(0, len(sender.packets), WINDOW)
+        decode_strictly(records_of(sender.packets[n : n + WINDOW]), UP, window=True)
+        for n in range(0, len(sender.packets), WINDOW)
     ]
     assert not any(part.problems for part in parts)
     found = sum(part.kinds.total() for part in parts)
@@ -149,7 +149,7 @@ FILE = b"".join(
 )
 
 
-def test_a_file_is_read_as_its_windows(tmp_path: Path) -> None:
+def test_file_is_read_as_windows(tmp_path: Path) -> None:
     path = tmp_path / "windows.pcapng"
     path.write_bytes(FILE)
     found = [
@@ -166,7 +166,7 @@ def test_a_file_is_read_as_its_windows(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", range(4, len(FILE), 7))
-def test_what_is_no_such_file_is_refused_or_shorter(tmp_path: Path, size: int) -> None:
+def test_truncated_file_is_refused_or_shorter(tmp_path: Path, size: int) -> None:
     path = tmp_path / "windows.pcapng"
     path.write_bytes(FILE[:size])
     try:
@@ -175,7 +175,7 @@ def test_what_is_no_such_file_is_refused_or_shorter(tmp_path: Path, size: int) -
         assert str(path) in str(error)
 
 
-def test_groups_of_a_server_are_read_alone() -> None:
+def test_single_groups_are_read() -> None:
     whole = json.dumps(
         {
             "rphy": {"mtu": "1400"},
@@ -185,26 +185,28 @@ def test_groups_of_a_server_are_read_alone() -> None:
             ],
         }
     )
-    groups = parse_groups(whole, [0, 1], HERE)
-    assert [groups[place].rphy.mtu for place in (0, 1)] == [1400, 1400]
-    assert [groups[place].channels[0].session for place in (0, 1)] == [1, 2]
-    assert [groups[place].rphy.carrier.dscp for place in (0, 1)] == [1, 2]
-    assert list(parse_groups(whole, [1], HERE).values()) == [groups[1]]
+    groups = parse_groups(whole, [0, 1], FOLDER)
+    assert [groups[n].rphy.mtu for n in (0, 1)] == [1400, 1400]
+    assert [groups[n].channels[0].session for n in (0, 1)] == [1, 2]
+    assert [groups[n].rphy.carrier.dscp for n in (0, 1)] == [1, 2]
+    assert list(parse_groups(whole, [1], FOLDER).values()) == [groups[1]]
     with pytest.raises(ConfigError):
-        parse_groups("service_groups: none", [0], HERE)
+        parse_groups("service_groups: none", [0], FOLDER)
     with pytest.raises(ConfigError):
-        parse_groups(whole, [2], HERE)
+        parse_groups(whole, [2], FOLDER)
 
 
-def test_of_a_large_file_only_the_groups_that_are_needed_are_read() -> None:
-    written = vcmts("profile", "2ofdm-0sc-qam_20cms_aes", "--groups", "3").stdout
-    of_all = parse_groups(written.replace("service_groups:", "service_groups:  "), [0, 1, 2], HERE)
-    assert len({config.modems[0].mac for config in of_all.values()}) == 3
-    for places in ([0], [1], [2], [0, 2]):
-        assert parse_groups(written, places, HERE) == {place: of_all[place] for place in places}
+def test_groups_of_a_profile_are_read() -> None:
+    text = vcmts("profile", "2ofdm-0sc-qam_20cms_aes", "--groups", "3").stdout
+    all_groups = parse_groups(
+        text.replace("service_groups:", "service_groups:  "), [0, 1, 2], FOLDER
+    )
+    assert len({config.modems[0].mac for config in all_groups.values()}) == 3
+    for numbers in ([0], [1], [2], [0, 2]):
+        assert parse_groups(text, numbers, FOLDER) == {n: all_groups[n] for n in numbers}
 
 
-def test_a_group_may_have_a_file_of_its_own(tmp_path: Path) -> None:
+def test_group_may_have_its_own_file(tmp_path: Path) -> None:
     own = {"service_group": "9", "channels": [{"id": 1, "type": "ofdm", "session": 7}]}
     (tmp_path / "own.yaml").write_text(json.dumps(own | {"rphy": {"dscp": 5, "ttl": 9}}))
     whole = {"rphy": {"mtu": "1400"}}
