@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`vcmts bench WHAT` around programs of known capacity: the command, and what it stores."""
+"""Runs `vcmts bench WHAT` with simulated programs of known capacity, and reads what it stores."""
 
 import json
 from dataclasses import dataclass
@@ -17,16 +17,17 @@ GBPS = 1e9
 
 @dataclass
 class Bench:
-    """Runs the command; its exit status. `how` is what the programs do, as simulated_programs has
-    it."""
+    """Runs the command, and returns its exit status. `behaviour` is that of simulated_programs."""
 
     what: str
     folder: Path
     monkeypatch: pytest.MonkeyPatch
     capsys: pytest.CaptureFixture[str]
 
-    def __call__(self, *words: str, cores: int = 2, facts: Json | None = None, **how: Any) -> int:
-        build = simulated_programs.write(self.folder, facts, **{"capacity": 5 * GBPS, **how})
+    def __call__(
+        self, *words: str, cores: int = 2, facts: Json | None = None, **behaviour: Any
+    ) -> int:
+        build = simulated_programs.write(self.folder, facts, **{"capacity": 5 * GBPS, **behaviour})
         self.monkeypatch.setenv("VCMTS_BUILD", str(build))
         self.monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(cores)))
         return cli.main(["bench", self.what, "--json", str(self.path), *words])
@@ -36,23 +37,23 @@ class Bench:
         return self.folder / "out.json"
 
     def stored(self) -> Json:
-        found: Json = json.loads(self.path.read_text())
-        return found
+        file: Json = json.loads(self.path.read_text())
+        return file
 
     def result(self) -> Json:
-        """The first one."""
-        found: Json = self.stored()["results"][0]
-        return found
+        """Returns the first result."""
+        first: Json = self.stored()["results"][0]
+        return first
 
-    def told(self) -> tuple[str, str]:
-        """On stdout and stderr, since it was asked before."""
+    def output(self) -> tuple[str, str]:
+        """Returns stdout and stderr since the last call."""
         out, err = self.capsys.readouterr()
         return out, err
 
-    def refuses(self, message: str, *words: str, **how: Any) -> None:
-        """Status 2, one line, and no output."""
-        assert self(*words, **how) == 2
-        out, err = self.told()
+    def expect_error(self, message: str, *words: str, **behaviour: Any) -> None:
+        """Expects status 2, one line with the message, and no output."""
+        assert self(*words, **behaviour) == 2
+        out, err = self.output()
         assert message in err and err.count("\n") == 1 and out == ""
 
 
@@ -63,5 +64,5 @@ def bench(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> Bench:
-    """Of the module's WHAT."""
+    """A bench of the kind WHAT of the test's module."""
     return Bench(request.module.WHAT, tmp_path, monkeypatch, capsys)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A data plane for the search whose zero-loss rate is known."""
+"""A simulated data plane whose zero-loss rate is known, for tests of the search."""
 
 import random
 from dataclasses import dataclass
@@ -13,31 +13,33 @@ def outcome(verdict: Verdict, by: Bound | None = None, carried: float = 1.0) -> 
 
 @dataclass
 class Plane:
-    """Rates in Gbps. Why a trial failed the simulation knows; it says what a real one could."""
+    """Rates in Gbps. A trial reports only what a real data plane can report."""
 
     capacity: float
     seed: int = 0
-    band: float = 0.0  # loss begins by chance at this share below the capacity
-    luck: float = 0.0  # what the rings take up at times, a share above the capacity
-    bad_luck: float = 0.0  # trials that lose packets unnoticed, at any rate
-    noise: float = 0.0  # trials that lose packets as a core was taken away, which is noticed
-    traffic: float = float("inf")  # the highest rate that the traffic sustains
+    band: float = 0.0  # share of the capacity, below it, in which trials may lose packets
+    luck: float = 0.0  # share of the capacity, above it, that rings may absorb
+    bad_luck: float = 0.0  # share of trials that lose packets at any rate
+    noise: float = 0.0  # share of trials that report a descheduled core and lose packets
+    traffic: float = float("inf")  # highest rate of the traffic program
     channels: float = float("inf")
-    wear: float = 0.0  # capacity lost with each trial, a share
+    wear: float = 0.0  # share of the capacity lost with each trial
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
         self.rates: list[float] = []
 
     def loses(self, rate: float) -> bool:
-        """Never below the band, always above capacity and rings, in proportion between."""
-        floor, roof = self.capacity * (1 - self.band), self.capacity * (1 + self.luck)
-        if rate <= floor:
+        """Loss is certain above capacity and luck, impossible below the band, and likelier in
+        between."""
+        low, high = self.capacity * (1 - self.band), self.capacity * (1 + self.luck)
+        if rate <= low:
             return False
-        return roof <= floor or self.random.random() < (rate - floor) / (roof - floor)
+        return high <= low or self.random.random() < (rate - low) / (high - low)
 
     def overloaded(self, rate: float) -> float:
-        """The share that arrives: less than the capacity, as lost packets cost work too."""
+        """Returns the share that is delivered: less than the capacity, as lost packets cost work,
+        too."""
         return min(0.999, self.random.uniform(0.7, 1.0) * self.capacity / rate)
 
     def __call__(self, rate: float) -> Outcome:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""In the place of the built programs: a data plane that carries what it is told to, at once."""
+"""Stubs of the built programs: a data plane of known capacity and costs, which answers at once."""
 
 import json
 import sys
@@ -24,7 +24,7 @@ if sys.argv[1] == "check":
 sys.exit("only check is simulated")
 """
 
-# As the real one: refuses what is no mix.
+# Refuses invalid mixes, as the real program does.
 TRAFFIC = """#!{python}
 import sys
 mixes = [sys.argv[n + 1] for n, word in enumerate(sys.argv) if word in ("--mix", "--upstream-mix")]
@@ -78,8 +78,8 @@ for number, line in enumerate(sys.stdin, 1):
     print(json.dumps(answer), flush=True)
 """
 
-# On request its cycles are those of `how["cycles"]` by configuration and mix, else 1000; each run a
-# little more than the one before. Two threads carry `how["pair"]` Gbps.
+# Cycles are `how["cycles"]` by configuration and mix, or 1000; they grow a little with each run. Two
+# threads carry `how["pair"]` Gbps.
 BENCH = """#!{python}
 import json, os, signal, sys, time
 how = {how!r}
@@ -90,7 +90,7 @@ def option(name):
 def serve():
     lines = open(option("--config")).read().splitlines()
     name = [line for line in lines if line.startswith("name: ")][0][6:]
-    if name in how.get("refuses", ()):
+    if name in how.get("fails_to_start", ()):
         sys.exit(print("no memory", file=sys.stderr) or 1)
     print(json.dumps(dict(ready=True, configuration=name, memory=dict(total=96 * 2**20),
         host=dict(cpu="A core", tsc_hz=2e9, core_hz=3e9, huge_pages=False))), flush=True)
@@ -121,7 +121,7 @@ cycles = 12.5 if "downstream" in sys.argv else 20.0
 json.dump(dict(results=[dict(cycles_latency=cycles)]), open(option("--json"), "w"))
 """
 
-# What every scenario comes to, and the cost of every case.
+# The result of all scenarios, and the costs of all cases.
 UPSTREAM = """#!{python}
 import json, sys
 json.load(sys.stdin)
@@ -141,11 +141,11 @@ sys.exit(how.get("maps", 0))
 
 
 def write(folder: Path, facts: dict[str, Any] | None = None, **how: Any) -> Path:
-    """A build directory with such programs. `how`: capacity in bit/s of both directions, and by
-    number the trials that go wrong."""
-    told = json.dumps(FACTS | (facts or {}))
+    """Writes the programs to a build folder, and returns it. `how` is their behaviour: capacity in
+    bit/s of both directions together, numbers of trials that fail, and others."""
+    text = json.dumps(FACTS | (facts or {}))
     programs = {
-        "src/vcmtsd": PLANE.format(python=sys.executable, facts=told),
+        "src/vcmtsd": PLANE.format(python=sys.executable, facts=text),
         "traffic/vcmts-traffic": TRAFFIC.format(python=sys.executable),
         "bench/vcmts-bench-throughput": RINGS.format(python=sys.executable, how=how),
         "bench/vcmts-bench": BENCH.format(python=sys.executable, how=how),

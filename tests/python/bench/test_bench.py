@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `vcmts bench` makes of a stored report: a table a direction, or a case of the scheduler."""
+"""Tests the tables, fits and verdicts that `vcmts bench` makes of stored results, and its
+messages."""
 
 import argparse
 import io
@@ -45,7 +46,7 @@ def result(direction: str, mix: str, stages: dict[str, float]) -> dict[str, Any]
     }
 
 
-def shown(*results: dict[str, Any]) -> str:
+def show_pipeline(*results: dict[str, Any]) -> str:
     text = io.StringIO()
     report = {"results": list(results), "configuration": "group", "host": HOST}
     bench_pipeline.show(report, Console(file=text, width=60))
@@ -59,8 +60,8 @@ UP = result("upstream", "upstream-imix", {"extract": 300.0, "requests": 100.0})
 UP_84 = result("upstream", "84", {"extract": 170.0, "requests": 30.0})
 
 
-def test_a_table_a_direction() -> None:
-    text = shown(UP, DOWN, UP_84)
+def test_directions_have_their_own_tables() -> None:
+    text = show_pipeline(UP, DOWN, UP_84)
     down, up = text.split("upstream, group")
     assert "downstream, group" in down
     assert "classify" in down and "extract" not in down
@@ -69,26 +70,27 @@ def test_a_table_a_direction() -> None:
     assert "0.50" in down and "0.25" in up and "0.50" in up
 
 
-def test_a_title_stands_on_one_line() -> None:
-    """However narrow table and terminal are."""
-    titles = [line for line in shown(UP).splitlines() if line.startswith("upstream")]
+def test_title_is_on_one_line() -> None:
+    """On any width of table and terminal."""
+    titles = [line for line in show_pipeline(UP).splitlines() if line.startswith("upstream")]
     assert titles == ["upstream, group, reference cycles per packet"]
 
 
-def test_a_direction_that_was_not_measured_has_no_table() -> None:
-    text = shown(UP)
+def test_unmeasured_direction_has_no_table() -> None:
+    text = show_pipeline(UP)
     assert "downstream" not in text
     assert text.count("all stages") == 1
 
 
-def test_what_it_was_measured_on() -> None:
-    text = " ".join(shown(DOWN, UP).split())
+def test_host_is_printed() -> None:
+    text = " ".join(show_pipeline(DOWN, UP).split())
     assert text.count("A core: TSC 2.00 GHz, core 3.00 GHz (1.50 core cycles") == 1
     assert "ordinary pages" in text and "median of 5 runs" in text
 
 
-def sized(fixed: float, per_byte: float) -> list[dict[str, Any]]:
-    """A direction whose stages are lines: all of it a packet, and half of it a byte each."""
+def results_by_size(fixed: float, per_byte: float) -> list[dict[str, Any]]:
+    """Returns results whose stages are linear in the size. `fixed` is per packet, `per_byte` per
+    byte."""
     return [
         result(
             "downstream",
@@ -103,9 +105,9 @@ def sized(fixed: float, per_byte: float) -> list[dict[str, Any]]:
     ]
 
 
-def test_each_stage_is_split_by_packet_and_byte() -> None:
-    """The mix, which stands beside the sizes, is no point of the line."""
-    fits = list(bench_pipeline.fits([DOWN, *sized(300, 0.8)]))
+def test_stages_are_fitted_by_packet_and_byte() -> None:
+    """The mix is not a point of the fit."""
+    fits = list(bench_pipeline.fits([DOWN, *results_by_size(300, 0.8)]))
     assert [(one["direction"], one["threads"], one["stage"]) for one in fits] == [
         ("downstream", 1, stage) for stage in ("filter", "encrypt", "depi", "all")
     ]
@@ -116,10 +118,10 @@ def test_each_stage_is_split_by_packet_and_byte() -> None:
         assert one["points"] == 4
 
 
-def test_directions_and_threads_have_their_own_lines() -> None:
-    two = [one | {"threads": 2} for one in sized(100, 0.5)]
-    up = [one | {"direction": "upstream"} for one in sized(50, 0.25)]
-    fits = list(bench_pipeline.fits([*sized(300, 0.8), *two, *up]))
+def test_directions_and_threads_have_their_own_fits() -> None:
+    two = [one | {"threads": 2} for one in results_by_size(100, 0.5)]
+    up = [one | {"direction": "upstream"} for one in results_by_size(50, 0.25)]
+    fits = list(bench_pipeline.fits([*results_by_size(300, 0.8), *two, *up]))
     all_stages = {
         (one["direction"], one["threads"]): one["fixed"] for one in fits if one["stage"] == "all"
     }
@@ -130,21 +132,21 @@ def test_directions_and_threads_have_their_own_lines() -> None:
     }
 
 
-def test_one_size_has_no_line() -> None:
+def test_single_size_has_no_fit() -> None:
     assert list(bench_pipeline.fits([DOWN, UP_84])) == []
 
 
-def test_lines_are_printed() -> None:
-    text = shown(*sized(300, 0.8))
+def test_fits_are_printed() -> None:
+    text = show_pipeline(*results_by_size(300, 0.8))
     rows = [" ".join(line.replace("│", " ").split()) for line in text.splitlines()]
     assert "by a line through 4 sizes (Theil-Sen)" in text
     assert "encrypt 150.0 0.4000 1.00" in rows
     assert "all stages 300.0 0.8000 1.00" in rows
 
 
-def test_two_threads_have_a_table_of_their_own() -> None:
+def test_two_threads_have_their_own_table() -> None:
     pair = {"upper_mac": 150.0, "lower_mac": 51.0, "gbps": 25.5, "gbps_per_core": 12.75}
-    text = shown(DOWN, DOWN | {"threads": 2, "pair": pair | {"bound_by": "upper_mac"}})
+    text = show_pipeline(DOWN, DOWN | {"threads": 2, "pair": pair | {"bound_by": "upper_mac"}})
     one, two = text.split("downstream, group, two threads at the same time")
     assert "Gbps a core" in one and "Gbps of the pair" not in one
     rows = [" ".join(line.replace("│", " ").split()) for line in two.splitlines()]
@@ -159,7 +161,7 @@ def layouts(*words: str) -> tuple[int, ...]:
     return bench_pipeline.layouts(parser.parse_args(words))
 
 
-def test_two_threads_take_two_cores(
+def test_two_threads_need_two_cores(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {3})
@@ -177,21 +179,21 @@ def test_two_threads_take_two_cores(
     assert layouts("--threads", "both") == (1, 2)
 
 
-def test_the_upstream_has_one_thread() -> None:
+def test_upstream_has_one_thread() -> None:
     with pytest.raises(MistakeError, match="the upstream runs on one"):
         layouts("--threads", "2", "--direction", "upstream")
 
 
-def stopped(asked: bool) -> Stopped:
-    one = Stopped()
-    one.asked = asked
-    return one
+def stop_of(asked: bool) -> Stopped:
+    stop = Stopped()
+    stop.asked = asked
+    return stop
 
 
-def test_an_interruption_is_said(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert bench_common.nothing(stopped(True), 0) == 130
+def test_interruption_is_reported(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert bench_common.nothing(stop_of(True), 0) == 130
     assert capfd.readouterr().err == "vcmts: interrupted: nothing was measured\n"
-    assert bench_common.nothing(stopped(False), 2) == 2
+    assert bench_common.nothing(stop_of(False), 2) == 2
     assert capfd.readouterr().err == ""
     for asked, status, ended, complete in (
         (True, 0, 130, False),
@@ -201,10 +203,10 @@ def test_an_interruption_is_said(tmp_path: Path, capfd: pytest.CaptureFixture[st
     ):
         path = tmp_path / "bench.json"
         measurement = Measurement("pipeline", ["./vcmts"], "group", HOST, results=[DOWN])
-        assert bench_common.store(measurement, str(path), stopped(asked), status) == ended
+        assert bench_common.store(measurement, str(path), stop_of(asked), status) == ended
         assert results.read(path)["complete"] == complete
-        said = f"vcmts: interrupted: what was measured is in {path}\n" if asked else ""
-        assert capfd.readouterr().err == said
+        message = f"vcmts: interrupted: what was measured is in {path}\n" if asked else ""
+        assert capfd.readouterr().err == message
 
 
 def figures(cycles: float) -> dict[str, Any]:
@@ -223,7 +225,7 @@ def figures(cycles: float) -> dict[str, Any]:
     }
 
 
-def scheduled(case: str, load: int, cycles: float, other: float) -> dict[str, Any]:
+def scheduler_result(case: str, load: int, cycles: float, other: float) -> dict[str, Any]:
     return {
         "case": case,
         "flows": 2400,
@@ -239,17 +241,17 @@ def scheduled(case: str, load: int, cycles: float, other: float) -> dict[str, An
     }
 
 
-def scheduler_shown(*results: dict[str, Any]) -> str:
+def show_scheduler(*results: dict[str, Any]) -> str:
     text = io.StringIO()
     bench_scheduler.show({"results": list(results), "host": HOST}, Console(file=text, width=100))
     return text.getvalue()
 
 
-def test_a_table_a_case_and_a_column_a_load() -> None:
-    text = scheduler_shown(
-        scheduled("2ofdm-32sc-qam", 95, 96, 500),
-        scheduled("6ofdm", 50, 80, 400),
-        scheduled("6ofdm", 120, 88, 404),
+def test_scheduler_table_per_case_and_column_per_load() -> None:
+    text = show_scheduler(
+        scheduler_result("2ofdm-32sc-qam", 95, 96, 500),
+        scheduler_result("6ofdm", 50, 80, 400),
+        scheduler_result("6ofdm", 120, 88, 404),
     )
     first, second = text.split("2ofdm-32sc-qam: 2,400 flows of 300 modems, 6 channels")
     assert "6ofdm: 2,400 flows" in first
@@ -267,14 +269,14 @@ def verdicts(*results: dict[str, Any]) -> list[str]:
     return list(bench_scheduler.verdicts(list(results)))
 
 
-def test_the_scheduler_is_judged_by_the_goals_at_each_load() -> None:
-    """Cycles over those of rte_sched with pipes in turns, which are twice those without here."""
+def test_scheduler_verdicts_by_goals() -> None:
+    """The ratio is that to rte_sched with round-robin pipes, whose cycles are doubled here."""
     assert verdicts(
-        scheduled("6ofdm", 50, 80, 200),
-        scheduled("6ofdm", 120, 120, 100),
-        scheduled("2ofdm-32sc-qam", 50, 121, 200),
-        scheduled("8ofdm-192sc-qam", 50, 128, 1000),
-        scheduled("8ofdm-192sc-qam", 120, 193, 1000),
+        scheduler_result("6ofdm", 50, 80, 200),
+        scheduler_result("6ofdm", 120, 120, 100),
+        scheduler_result("2ofdm-32sc-qam", 50, 121, 200),
+        scheduler_result("8ofdm-192sc-qam", 50, 128, 1000),
+        scheduler_result("8ofdm-192sc-qam", 120, 193, 1000),
     ) == [
         "reached: vcmts / rte_sched, 6 OFDM, 50 %: 0.200, goal <= 0.3",
         "missed: vcmts / rte_sched, 6 OFDM, 120 %: 0.600, goal <= 0.45",
@@ -284,18 +286,18 @@ def test_the_scheduler_is_judged_by_the_goals_at_each_load() -> None:
     ]
 
 
-def test_what_was_not_measured_or_has_no_goal_is_not_judged() -> None:
-    """The large case has one beside the first case only, and other loads have none."""
-    assert verdicts(scheduled("8ofdm-192sc-qam", 95, 90, 300)) == []
-    assert verdicts(scheduled("6ofdm", 70, 80, 100)) == []
-    text = scheduler_shown(scheduled("6ofdm", 95, 80, 200))
+def test_scheduler_without_goal_has_no_verdict() -> None:
+    """The large case has a goal relative to the first case. Other loads have no goal."""
+    assert verdicts(scheduler_result("8ofdm-192sc-qam", 95, 90, 300)) == []
+    assert verdicts(scheduler_result("6ofdm", 70, 80, 100)) == []
+    text = show_scheduler(scheduler_result("6ofdm", 95, 80, 200))
     assert "reached: vcmts / rte_sched, 6 OFDM, 95 %: 0.200, goal <= 0.3" in text.splitlines()
 
 
-def test_a_measurement_begins_with_its_first_program(
+def test_measurement_starts_with_its_first_program(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The figures come when it has ended: what is stored tells when it began."""
+    """Results come at the end; the stored start is that of the first program."""
     clock = datetime(2026, 1, 2, tzinfo=UTC)
 
     def minute(*_: Any) -> tuple[int, dict[str, Any]]:
@@ -315,22 +317,22 @@ def test_a_measurement_begins_with_its_first_program(
     monkeypatch.setattr(bench_cost, "measure", minute)
     arguments = argparse.Namespace(profile="a", cipher=None)
     points = bench_cost.points(parse_name(PROFILE), ["modems"], full=False)
-    shown = Progress("", 1, lambda _: None)
-    _, sizes = bench_cost.sweep(arguments, points, shown, tmp_path, Stopped())
+    progress = Progress("", 1, lambda _: None)
+    _, sizes = bench_cost.sweep(arguments, points, progress, tmp_path, Stopped())
     assert sizes is not None
     assert sizes.as_json()["seconds"] == 60 * len(points)
 
 
 @pytest.mark.parametrize("what", ["pipeline", "cost", "scheduler"])
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "error"),
     [
         (["--runs", "0"], "vcmts: --runs: found 0, allowed: 1 to 101"),
         (["--milliseconds", "9"], "vcmts: --milliseconds: found 9, allowed: 10 to 600000"),
         (["--json", "/nonexistent/out.json"], "vcmts: --json /nonexistent/out.json: No such"),
     ],
 )
-def test_mistakes_name_the_option(
-    what: str, words: list[str], said: str, expect_error: ExpectError
+def test_wrong_options_are_refused(
+    what: str, words: list[str], error: str, expect_error: ExpectError
 ) -> None:
-    expect_error(said, "bench", what, *words)
+    expect_error(error, "bench", what, *words)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`vcmts bench cost`: which service groups are measured, and what becomes of the figures."""
+"""Tests `vcmts bench cost`: the service groups that it measures, and its results and tables."""
 
 import io
 from typing import Any
@@ -16,7 +16,7 @@ BASE = profile.parse_name("6ofdm-0sc-qam_300cms_aes")
 SWEPT = [what for what in SWEEPS if what != "flows"]
 
 
-def test_every_service_group_is_measured_once() -> None:
+def test_service_groups_are_measured_once() -> None:
     points = bench_cost.points(BASE, SWEPT, full=False)
     assert len({(p.profile, p.sizes) for p in points}) == len(points)
     base = points[0]
@@ -31,8 +31,8 @@ def test_every_service_group_is_measured_once() -> None:
     assert sum(len(p.places) for p in points) == sum(len(SWEEPS[what].values) for what in SWEPT)
 
 
-def test_one_number_is_changed_at_a_time() -> None:
-    """Of everything that a profile holds, as it is written."""
+def test_points_change_one_number() -> None:
+    """In all numbers of a profile."""
     usual = profile.parse_name(BASE.name)
     for point in bench_cost.points(BASE, SWEPT, full=True):
         other = profile.parse_name(point.profile, sizes=point.sizes)
@@ -47,8 +47,8 @@ def test_one_number_is_changed_at_a_time() -> None:
             )
             if one != two
         ]
-        places = {what for what, _ in point.places}
-        assert differ == ([] if len(places) > 1 else list(places))
+        numbers = {what for what, _ in point.places}
+        assert differ == ([] if len(numbers) > 1 else list(numbers))
         for what, value in point.places:
             found = {
                 "modems": other.modems,
@@ -60,14 +60,14 @@ def test_one_number_is_changed_at_a_time() -> None:
             assert found == value
 
 
-def test_small_ones_come_first_and_30000_modems_last() -> None:
+def test_points_are_sorted_by_modems() -> None:
     points = bench_cost.points(BASE, SWEPT, full=True)
     modems = [profile.parse_name(point.profile).modems for point in points]
     assert modems == sorted(modems)
     assert modems[-1] == 30000
 
 
-def test_the_base_stands_among_the_others() -> None:
+def test_base_is_one_of_the_points() -> None:
     base = profile.parse_name("3ofdm-32sc-qam_500cms_none_2021")
     points = bench_cost.points(base, SWEPT, full=False)
     (own,) = [p for p in points if len(p.places) > 1]
@@ -83,13 +83,13 @@ def test_the_base_stands_among_the_others() -> None:
     assert names == {f"{n}ofdm-32sc-qam_500cms_none_2021" for n in (2, 3, 6, 24)}
 
 
-def test_the_traffic_is_asked_for_flows() -> None:
+def test_flows_are_a_number_of_the_traffic() -> None:
     point = bench_cost.changed(BASE, "flows", 5000)
     assert (point.profile, point.sizes, point.flows) == (BASE.name, BASE.sizes, 5000)
 
 
 def report(total: float, per_modem: float) -> dict[str, Any]:
-    def of(direction: str, cycles: float) -> dict[str, Any]:
+    def result(direction: str, cycles: float) -> dict[str, Any]:
         return {
             "direction": direction,
             "mix": "imix",
@@ -104,7 +104,7 @@ def report(total: float, per_modem: float) -> dict[str, Any]:
     return {
         "memory": {"total": total, "per_modem": per_modem},
         "start": {"total": 1.5, "load": 0.25, "pools": 0.25, "sessions": 0.5, "tables": 0.5},
-        "results": [of("downstream", 1000.0), of("upstream", 500.0)],
+        "results": [result("downstream", 1000.0), result("upstream", 500.0)],
     }
 
 
@@ -113,7 +113,7 @@ def results_of(modems: int, total: float) -> list[dict[str, Any]]:
     return list(bench_cost.results_of(point, report(total, total / modems)))
 
 
-def test_a_result_a_direction() -> None:
+def test_directions_have_their_own_results() -> None:
     down, up = results_of(300, 6e6)
     assert (down["direction"], up["direction"]) == ("downstream", "upstream")
     for one in (down, up):
@@ -124,7 +124,7 @@ def test_a_result_a_direction() -> None:
     assert (down["cycles_per_packet"], up["stages"]) == (1000, {"receive": 500.0})
 
 
-def test_memory_against_modems() -> None:
+def test_memory_is_fitted_by_modems() -> None:
     results = [
         one for modems in (300, 1000, 3000) for one in results_of(modems, 2e8 + 30e3 * modems)
     ]
@@ -135,7 +135,7 @@ def test_memory_against_modems() -> None:
     assert bench_cost.memory_fit(results_of(300, 1)) is None
 
 
-def test_what_is_printed() -> None:
+def test_table_has_cycles_memory_and_start() -> None:
     text = io.StringIO()
     host = {"cpu": "A core", "tsc_hz": 2.0e9, "core_hz": 3.0e9, "huge_pages": False}
     results = results_of(300, 6e6) + results_of(3000, 33e6)
@@ -145,7 +145,7 @@ def test_what_is_printed() -> None:
     assert "3,000 1000 500 33 11.0 1.50 0.25 0.50 0.50" in rows
 
 
-def test_remarks_are_made_once(capfd: pytest.CaptureFixture[str]) -> None:
+def test_similar_remarks_are_printed_once(capfd: pytest.CaptureFixture[str]) -> None:
     say = bench_cost.each_once()
     for line in ("fewer than 566 MB", "fewer than 1024 MB", "no memory"):
         say(line)
@@ -153,5 +153,5 @@ def test_remarks_are_made_once(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("name", ["6ofdm", "0ofdm-0sc-qam_1cms_aes"])
-def test_a_base_that_is_none(name: str, expect_error: ExpectError) -> None:
+def test_invalid_base_is_refused(name: str, expect_error: ExpectError) -> None:
     expect_error("", "bench", "cost", "--profile", name)

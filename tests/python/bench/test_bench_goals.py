@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`vcmts bench goals` around service groups of known cost."""
+"""Tests `vcmts bench goals` with simulated service groups of known cost."""
 
 import json
 from collections.abc import Callable
@@ -38,14 +38,14 @@ def by_goal(bench: Bench) -> dict[str, Json]:
 
 
 def sample(folder: Path, option: str, **what: object) -> list[str]:
-    """The words for a stored measurement, which is the sample of its kind but for `what`."""
+    """Returns options for a stored sample of this kind, with the changes of `what`."""
     path = folder / f"{option}.json"
     path.write_text(json.dumps(report_samples.all_kinds()[option] | what))
     return [f"--{option}", str(path)]
 
 
-def recorded(cores: list[Any]) -> Callable[..., None]:
-    """write_profile(), which tells the cores that it was asked for."""
+def recording_writer(cores: list[Any]) -> Callable[..., None]:
+    """Returns a write_profile() that records the cores it gets."""
 
     def written(name: str, out: TextIO, **more: Any) -> None:
         cores.append(more["cores"])
@@ -55,7 +55,7 @@ def recorded(cores: list[Any]) -> Callable[..., None]:
 
 
 def carried(down: float, up: float, **what: object) -> Json:
-    """Of `bench throughput`: million packets per second of both directions."""
+    """Returns a result of `bench throughput` with these million packets per second."""
     sizes = {"downstream": 1000.0, "upstream": 250.0}
     gbps = {"downstream": down * 8, "upstream": up * 2, "total": down * 8 + up * 2}
     one = report_samples.throughput()["results"][0]
@@ -63,7 +63,7 @@ def carried(down: float, up: float, **what: object) -> Json:
     return {"results": [one], "transport": "rings"}
 
 
-def test_every_goal_is_measured(bench: Bench) -> None:
+def test_all_goals_are_measured(bench: Bench) -> None:
     cycles = {f"{BASE} imix": 600, f"{BASE} upstream-imix": 699, f"{CHANNELS} imix": 900}
     words = [word for kind in STORED for word in sample(bench.folder, kind)]
     assert bench(*QUICK, *words, cycles=cycles, loses=2, pair=10.0) == 0
@@ -85,14 +85,14 @@ def test_every_goal_is_measured(bench: Bench) -> None:
     assert found["channels"]["value"] == pytest.approx(1.5, rel=0.01)
     assert len(found["channels"]["pairs"]) == 5
     assert found["memory"]["value"] == 96
-    # the base has core 1, and loses 2 of 10 Gbps there
+    # the base runs on core 1, which carries 8 instead of 10 Gbps
     assert found["cores"]["cores"] == [1, 0]
     assert found["cores"]["rates_gbps"] == [[8, 10, 8, 10]] * 5
     assert found["cores"]["value"] == 18 / 8
     assert found["threads"]["threads_gbps"] == [[10, 8]] * 5
     assert found["threads"]["value"] == 10 / 8
     assert found["threads"]["remark"].endswith("upper MAC 250, lower MAC 500 cycles")
-    printed = bench.told()[0]
+    printed = bench.output()[0]
     assert "1,652 core cycles" in printed and "not measured" not in printed
     lines = [" ".join(line.split()) for line in printed.splitlines()]
     assert "…" not in printed
@@ -101,7 +101,7 @@ def test_every_goal_is_measured(bench: Bench) -> None:
     assert any(line.startswith("memory of 300 modems, MiB 768 MiB <= 128 96") for line in lines)
 
 
-def test_latency_is_that_of_nine_tenths(bench: Bench) -> None:
+def test_latency_goals_are_at_90_percent(bench: Bench) -> None:
     assert bench(*QUICK, "--only", "latency", *sample(bench.folder, "latency")) == 0
     found = by_goal(bench)
     (at,) = [
@@ -115,22 +115,23 @@ def test_latency_is_that_of_nine_tenths(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "said"),
+    ("what", "error"),
     [
         ({"configuration": "another"}, "configuration: found another"),
         ({"kind": "throughput", "results": []}, "kind: found throughput"),
         ({"results": []}, "was not measured at 90 %"),
     ],
 )
-def test_a_latency_of_something_else(what: Json, said: str, bench: Bench) -> None:
+def test_other_latency_file_is_refused(what: Json, error: str, bench: Bench) -> None:
     words = ("--only", "latency", "--only", "memory", *sample(bench.folder, "latency", **what))
     assert bench(*QUICK, *words) == 1
-    assert said in bench.told()[1]
-    assert said in bench.stored()["not_measured"]["latency.mean"]
+    assert error in bench.output()[1]
+    assert error in bench.stored()["not_measured"]["latency.mean"]
 
 
-def test_the_scheduler_is_beside_pipes_in_turns(bench: Bench) -> None:
-    """At each load that was measured and has a goal, and the large case beside the first one."""
+def test_scheduler_goals_by_load(bench: Bench) -> None:
+    """At each measured load that has a goal, against rte_sched with round-robin pipes; the large
+    case against the first one."""
     results = [r for r in report_samples.scheduler()["results"] if r["load"] != 95]
     odd = [r | {"load": 70} for r in results if r["load"] == 50]
     words = sample(bench.folder, "scheduler", results=results + odd)
@@ -149,8 +150,8 @@ def test_the_scheduler_is_beside_pipes_in_turns(bench: Bench) -> None:
     }
 
 
-def test_the_rate_without_loss_beside_what_the_cycles_allow(bench: Bench) -> None:
-    """Two million packets take 600 cycles and one takes 400, of a core that has 2e9."""
+def test_zero_loss_rate_is_a_share_of_the_cycles(bench: Bench) -> None:
+    """Two million packets take 600 cycles each, one million take 400, of 2e9 cycles."""
     cycles = {f"{BASE} imix": 600, f"{BASE} upstream-imix": 400}
     words = ("--only", "zero-loss", *sample(bench.folder, "throughput", **carried(2, 1)))
     assert bench(*QUICK, *words, cycles=cycles) == 0
@@ -159,7 +160,7 @@ def test_the_rate_without_loss_beside_what_the_cycles_allow(bench: Bench) -> Non
     assert (one["remark"], one["disturbed"]) == ("18.00 Gbps, bound by data plane", False)
 
 
-def test_the_machine_may_bound_the_rate_without_loss(bench: Bench) -> None:
+def test_disturbed_zero_loss_rate(bench: Bench) -> None:
     what = carried(2, 1, bound_by="machine")
     assert bench(*QUICK, "--only", "zero-loss", *sample(bench.folder, "throughput", **what)) == 0
     (one,) = bench.stored()["results"]
@@ -167,7 +168,7 @@ def test_the_machine_may_bound_the_rate_without_loss(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "said"),
+    ("what", "error"),
     [
         (carried(2, 1, confirmed=False), "no rate was confirmed"),
         ({"transport": "ports"}, "transport: found ports, needed: rings"),
@@ -176,35 +177,35 @@ def test_the_machine_may_bound_the_rate_without_loss(bench: Bench) -> None:
         ({"kind": "latency", "results": []}, "kind: found latency, needed: throughput"),
     ],
 )
-def test_a_throughput_of_something_else(what: Json, said: str, bench: Bench) -> None:
+def test_other_throughput_file_is_refused(what: Json, error: str, bench: Bench) -> None:
     words = ("--only", "memory", "--only", "zero-loss", *sample(bench.folder, "throughput", **what))
     assert bench(*QUICK, *words) == 1
-    assert said in bench.stored()["not_measured"]["zero-loss"]
+    assert error in bench.stored()["not_measured"]["zero-loss"]
 
 
-def test_two_threads_have_the_cores_of_one_and_another(
+def test_lower_mac_has_the_core_of_the_single_thread(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The lower MAC, which has more to do, where the one thread is."""
-    given: list[Any] = []
-    monkeypatch.setattr(goals_measure, "write_profile", recorded(given))
+    """As the lower MAC has more to do."""
+    cores_used: list[Any] = []
+    monkeypatch.setattr(goals_measure, "write_profile", recording_writer(cores_used))
     assert bench(*QUICK, "--only", "threads", "--runs", "1") == 0
-    _, cores = given
-    wanted = {"main": "0", "upper_mac": "0", "lower_mac": "1", "upstream": "1"}
-    assert cores == {"downstream": "1ds2t"} | {f"{key}_core": at for key, at in wanted.items()}
+    _, cores = cores_used
+    expected = {"main": "0", "upper_mac": "0", "lower_mac": "1", "upstream": "1"}
+    assert cores == {"downstream": "1ds2t"} | {f"{key}_core": n for key, n in expected.items()}
 
 
-def test_what_is_left_out_says_so(bench: Bench) -> None:
+def test_omitted_goals_are_listed(bench: Bench) -> None:
     assert bench(*QUICK, "--only", "upstream", "--runs", "2") == 0
     file = bench.stored()
     assert [one["goal"] for one in file["results"]] == ["upstream"]
     assert file["not_measured"]["downstream"] == "left out"
     assert set(file["not_measured"]) == set(goals.load()) - {"upstream"}
-    assert bench.told()[0].count("not measured") == len(goals.load()) - 1
+    assert bench.output()[0].count("not measured") == len(goals.load()) - 1
 
 
-def test_the_upstream_is_beside_what_others_measured(bench: Bench) -> None:
-    """Of docsis-ns3 at most 5 % more; what costs more than it may is told as missed."""
+def test_grant_latency_is_compared_with_docsis_ns3(bench: Bench) -> None:
+    """Goals are at most 5 % above docsis-ns3. Higher costs are missed goals."""
     assert bench(*QUICK, "--only", "grants", "--runs", "3") == 0
     found = by_goal(bench)
     for name in goals_stored.LIGHT:
@@ -220,7 +221,7 @@ def test_the_upstream_is_beside_what_others_measured(bench: Bench) -> None:
     assert found["grants.light-1ms.p99"]["value"] == 14.0
     assert found["grants.request.300"]["values"] == [60.0] * 3
     assert found["grants.core.3000"]["value"] == 0.03
-    lines = [" ".join(line.split()) for line in bench.told()[0].splitlines()]
+    lines = [" ".join(line.split()) for line in bench.output()[0].splitlines()]
     (fits,) = [line for line in lines if line.startswith("granted request, 300 modems - ")]
     (misses,) = [line for line in lines if line.startswith("granted request, 3,000 modems - ")]
     assert fits.endswith("reached") and misses.endswith("missed")
@@ -228,23 +229,21 @@ def test_the_upstream_is_beside_what_others_measured(bench: Bench) -> None:
     assert "docsis-ns3: <= 3.48 2.50" in row and row.endswith("reached")
 
 
-def test_a_cost_of_grants_that_fails_leaves_their_latency(bench: Bench) -> None:
+def test_failed_grant_cost_keeps_grant_latency(bench: Bench) -> None:
     assert bench(*QUICK, "--only", "grants", maps=1) == 1
     file = bench.stored()
     assert "ended with status 1" in file["not_measured"]["grants.core.300"]
     assert len(file["results"]) == 2 * len(goals_stored.LIGHT) + 3
 
 
-def test_what_bounds_a_missed_goal_is_printed(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bound_of_missed_goal_is_printed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     bound = replace(goals.load()["memory"], at_most=95, bound="its 300 modems")
     monkeypatch.setattr(goals, "load", lambda: {"memory": bound})
     assert bench(*QUICK, "--only", "memory") == 0
-    assert "memory of 300 modems is bound by its 300 modems" in bench.told()[0].splitlines()
+    assert "memory of 300 modems is bound by its 300 modems" in bench.output()[0].splitlines()
 
 
-def test_without_a_second_core(bench: Bench) -> None:
+def test_requested_goal_without_second_core_fails(bench: Bench) -> None:
     assert bench(*QUICK, "--only", "cores", "--only", "memory", cores=1) == 1
     file = bench.stored()
     assert "needs two cores" in file["not_measured"]["cores"]
@@ -252,8 +251,8 @@ def test_without_a_second_core(bench: Bench) -> None:
     assert not file["complete"]
 
 
-def test_what_lacks_is_no_failure_where_it_was_not_asked_for(bench: Bench) -> None:
-    """As in `bench all`, on one core and with another profile's latency."""
+def test_unrequested_goals_may_be_missing(bench: Bench) -> None:
+    """As in `bench all`, on one core and with the latency of another profile."""
     other = sample(bench.folder, "latency", configuration="another")
     assert bench(*QUICK, "--runs", "1", *other, cores=1) == 0
     file = bench.stored()
@@ -263,13 +262,13 @@ def test_what_lacks_is_no_failure_where_it_was_not_asked_for(bench: Bench) -> No
     assert file["not_measured"]["scheduler.growth.50"] == "no --scheduler FILE"
 
 
-def test_runs_that_were_not_at_one_time_do_not_count(bench: Bench) -> None:
+def test_runs_must_overlap(bench: Bench) -> None:
     assert bench(*QUICK, "--only", "cores", "--only", "memory", late=2000) == 1
-    assert "no two runs were measured at one time" in bench.told()[1]
+    assert "no two runs were measured at one time" in bench.output()[1]
     assert bench(*QUICK, "--only", "cores", late=500) == 0
 
 
-def test_overlap() -> None:
+def test_share_of_overlap() -> None:
     one = {"begin_us": 0, "end_us": 100}
     assert goals_measure.overlap(one, one) == 1
     assert goals_measure.overlap(one, {"begin_us": 5, "end_us": 100}) == 0.95
@@ -277,33 +276,33 @@ def test_overlap() -> None:
     assert goals_measure.overlap(one, {"begin_us": 200, "end_us": 300}) < 0
 
 
-def test_a_group_that_does_not_start_leaves_the_others(bench: Bench) -> None:
+def test_failed_group_keeps_other_goals(bench: Bench) -> None:
     words = [word for part in ("channels", "modems", "memory") for word in ("--only", part)]
-    assert bench(*QUICK, *words, expect_error=[FEW]) == 1
+    assert bench(*QUICK, *words, fails_to_start=[FEW]) == 1
     file = bench.stored()
     assert [one["goal"] for one in file["results"]] == ["channels", "channels.scheduler", "memory"]
     assert "ended with status 1" in file["not_measured"]["modems"]
-    assert "modems: vcmts-bench ended with status 1" in bench.told()[1]
+    assert "modems: vcmts-bench ended with status 1" in bench.output()[1]
 
 
-def test_a_base_that_does_not_start(bench: Bench) -> None:
-    assert bench(*QUICK, expect_error=[BASE]) == 1
-    assert "vcmts-bench ended with status 1" in bench.told()[1]
+def test_failed_base_measures_nothing(bench: Bench) -> None:
+    assert bench(*QUICK, fails_to_start=[BASE]) == 1
+    assert "vcmts-bench ended with status 1" in bench.output()[1]
     assert not bench.path.exists()
 
 
-def test_what_was_measured_before_a_signal_is_kept(bench: Bench) -> None:
-    """The second run of the base in the part with the channels."""
+def test_interrupted_run_keeps_results(bench: Bench) -> None:
+    """The signal comes in the second run of the base for the part `channels`."""
     words = [word for part in ("upstream", "channels", "modems") for word in ("--only", part)]
     assert bench(*QUICK, *words, interrupts=goals_measure.WARM_UP + 6) == 130
     file = bench.stored()
     assert [one["goal"] for one in file["results"]] == ["upstream"]
     assert not file["complete"]
     assert file["not_measured"]["channels"] == file["not_measured"]["modems"] == "interrupted"
-    assert "interrupted" in bench.told()[1]
+    assert "interrupted" in bench.output()[1]
 
 
-def test_hyper_threads_of_one_core_are_not_two(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hyper_threads_are_not_second_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1, 2, 3})
     monkeypatch.setattr(goals_measure, "siblings", lambda one, other: one % 2 == other % 2)
     assert (goals_measure.own_core(), goals_measure.second_core()) == (1, 0)

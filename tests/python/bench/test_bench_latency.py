@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`vcmts bench latency` around programs of known capacity and latency."""
+"""Tests `vcmts bench latency` with simulated programs of known capacity and latency."""
 
 import json
 import re
@@ -16,26 +16,26 @@ WHAT = "latency"
 QUICK = ("--trial-seconds", "0.1")
 
 
-def found(point: str, **gbps: float) -> Json:
-    """A result of `vcmts bench throughput`."""
+def throughput_result(point: str, **gbps: float) -> Json:
+    """A result of `vcmts bench write_throughput`."""
     total = sum(gbps.values())
     rates = {"mean_bytes": {"downstream": 998}, "gbps": gbps | {"total": total}}
     return {"point": point, "repeats": [total], "min": total, "max": total, "trials": []} | rates
 
 
-def throughput(folder: Path, **what: Any) -> str:
-    """What `vcmts bench throughput` stores."""
+def write_throughput(folder: Path, **what: Any) -> str:
+    """Writes a file of `vcmts bench write_throughput`."""
     host = {"cpu": "A core", "tsc_hz": 2.0e9, "core_hz": 3.0e9, "huge_pages": False}
     file = {"schema": 1, "kind": "throughput", "configuration": "simulated", "host": host}
     file |= {"command": ["vcmts"], "started": "2026-01-02T03:04:05+00:00", "seconds": 1.0}
     file |= {"complete": True, "transport": "rings"}
-    file |= {"results": [found("imix", downstream=4, upstream=0.6)]}
+    file |= {"results": [throughput_result("imix", downstream=4, upstream=0.6)]}
     path = folder / "throughput.json"
     path.write_text(json.dumps(file | what))
     return str(path)
 
 
-def test_every_load_of_the_rate_that_was_found(bench: Bench) -> None:
+def test_loads_are_shares_of_the_found_rate(bench: Bench) -> None:
     assert bench(*QUICK, pipeline=True) == 0
     file = bench.stored()
     assert (file["kind"], file["complete"]) == ("latency", True)
@@ -54,13 +54,13 @@ def test_every_load_of_the_rate_that_was_found(bench: Bench) -> None:
     assert one["share_of_round_trip"] == pytest.approx(0.01)
     assert (one["disturbed"], one["lost"], one["attempts"]) == (False, 0, 1)
     assert file["cost_of_measuring"] == {"downstream": 12.5, "upstream": 20}
-    printed = bench.told()[0]
+    printed = bench.output()[0]
     assert "latency downstream, simulated" in printed and "1.0%" in printed
     assert "measuring adds reference cycles per packet: 12 downstream, 20 upstream" in printed
 
 
-def test_the_rate_of_a_stored_measurement(bench: Bench) -> None:
-    assert bench(*QUICK, "--throughput", throughput(bench.folder), "--load", "50") == 0
+def test_rate_may_be_stored(bench: Bench) -> None:
+    assert bench(*QUICK, "--throughput", write_throughput(bench.folder), "--load", "50") == 0
     down, up = bench.stored()["results"]
     assert down["asked_gbps"] == {"downstream": 2, "upstream": 0.3}
     assert up["asked_gbps"] == down["asked_gbps"]
@@ -79,16 +79,19 @@ def test_the_rate_of_a_stored_measurement(bench: Bench) -> None:
         ({"transport": "memif"}, "transport: found memif, needed: rings"),
         ({"schema": 2}, "schema: found 2, allowed: 1"),
         ({"results": []}, "found no confirmed rate of imix, but of: none"),
-        ({"results": [found("64", downstream=1)]}, "no confirmed rate of imix, but of: 64"),
-        ({"results": [found("imix", downstream=1)]}, "nothing was measured upstream"),
+        (
+            {"results": [throughput_result("64", downstream=1)]},
+            "no confirmed rate of imix, but of: 64",
+        ),
+        ({"results": [throughput_result("imix", downstream=1)]}, "nothing was measured upstream"),
     ],
 )
-def test_a_stored_measurement_of_something_else(what: Json, message: str, bench: Bench) -> None:
-    bench.refuses(message, *QUICK, "--throughput", throughput(bench.folder, **what))
+def test_other_throughput_file_is_refused(what: Json, message: str, bench: Bench) -> None:
+    bench.expect_error(message, *QUICK, "--throughput", write_throughput(bench.folder, **what))
 
 
-def test_a_disturbed_load_is_repeated(bench: Bench) -> None:
-    words = (*QUICK, "--throughput", throughput(bench.folder), "--load", "10")
+def test_disturbed_load_is_repeated(bench: Bench) -> None:
+    words = (*QUICK, "--throughput", write_throughput(bench.folder), "--load", "10")
     assert bench(*words, "--load", "20", disturbed=[1, 2]) == 0
     results = bench.stored()["results"]
     assert [(one["attempts"], one["disturbed"]) for one in results] == [
@@ -101,24 +104,24 @@ def test_a_disturbed_load_is_repeated(bench: Bench) -> None:
     assert one["lost"] > 0
 
 
-def test_an_interrupt_keeps_what_was_measured(bench: Bench) -> None:
-    words = (*QUICK, "--throughput", throughput(bench.folder))
+def test_interrupt_keeps_results(bench: Bench) -> None:
+    words = (*QUICK, "--throughput", write_throughput(bench.folder))
     assert bench(*words, interrupts=1) == 130
-    assert "interrupted: nothing was measured" in bench.told()[1] and not bench.path.exists()
+    assert "interrupted: nothing was measured" in bench.output()[1] and not bench.path.exists()
     assert bench(*words, interrupts=3) == 130
     file = bench.stored()
     assert file["complete"] is False and len(file["results"]) == 4
-    assert "interrupted: 4 results were measured, and are kept" in bench.told()[1]
+    assert "interrupted: 4 results were measured, and are kept" in bench.output()[1]
 
 
-def test_no_rate_without_loss(bench: Bench) -> None:
+def test_missing_zero_loss_rate_fails(bench: Bench) -> None:
     assert bench(*QUICK, capacity=1.0) == 1
-    assert "no rate without loss was found" in bench.told()[1]
-    bench.refuses("found 1 core", cores=1)
+    assert "no rate without loss was found" in bench.output()[1]
+    bench.expect_error("found 1 core", cores=1)
 
 
-def test_trials_of_a_load_count_together(bench: Bench) -> None:
-    words = ("--throughput", throughput(bench.folder), "--load", "10", "--trial-seconds", "1")
+def test_trials_of_a_load_are_merged(bench: Bench) -> None:
+    words = ("--throughput", write_throughput(bench.folder), "--load", "10", "--trial-seconds", "1")
     assert bench(*words, disturbed=[2], pipeline=True) == 0
     one = bench.result()
     assert (one["trials"], one["attempts"], one["disturbed"]) == (4, 5, False)
@@ -137,12 +140,12 @@ def test_trials_of_a_load_count_together(bench: Bench) -> None:
         (("--throughput", "/nonexistent.json"), "/nonexistent.json: No such file"),
     ],
 )
-def test_mistakes(words: tuple[str, ...], message: str, bench: Bench) -> None:
-    bench.refuses(message, *words)
+def test_wrong_options_are_refused(words: tuple[str, ...], message: str, bench: Bench) -> None:
+    bench.expect_error(message, *words)
 
 
-def test_every_key_is_documented(bench: Bench) -> None:
-    assert bench(*QUICK, "--throughput", throughput(bench.folder), "--load", "50") == 0
+def test_keys_are_documented(bench: Bench) -> None:
+    assert bench(*QUICK, "--throughput", write_throughput(bench.folder), "--load", "50") == 0
     file = bench.stored()
     page = (CHECKOUT / "docs" / "results.md").read_text()
     above, section = (
@@ -150,6 +153,6 @@ def test_every_key_is_documented(bench: Bench) -> None:
         for what in ("throughput", "latency")
     )
     words = set(re.findall(r"`(?:results\[\]\.)?([a-z0-9_]+)", section))
-    whole = set(re.findall(r"`([a-z0-9_]+)", above))  # keys that every measurement has
+    whole = set(re.findall(r"`([a-z0-9_]+)", above))  # keys of all measurements
     assert set(file) - {"results"} <= words | whole
     assert set(file["results"][0]) <= words

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`vcmts bench power` around a data plane that loses what it is told to, at once."""
+"""Tests `vcmts bench power` with a simulated data plane, whose losses and latencies the test
+sets."""
 
 import argparse
 import copy
@@ -35,7 +36,7 @@ GAP = {"count": 0, "longest_us": 0.0}
 
 
 def sent_of(request: Json, way: str) -> int:
-    """Packets that are due, by the shape that steps have."""
+    """Returns the number of packets of the request, with the shape of steps."""
     rate: float = request["rate" if way == "downstream" else "upstream_rate"]
     seconds: float = request["seconds"]
     if "shape" in request:
@@ -44,7 +45,7 @@ def sent_of(request: Json, way: str) -> int:
 
 
 def answer_to(request: Json, *, lost: int = 0, latency: float = 40.0, gap: Json = GAP) -> Json:
-    """A trial; what is lost is lost downstream."""
+    """Returns the answer to a trial. Losses are downstream."""
     answer: Json = {"trial": request, "drops": {}}
     answer["workers"] = [{"descheduled": gap, "busy_cycles": 1e6, "busy_share": 0.5}]
     for way, key in (("downstream", "rate"), ("upstream", "upstream_rate")):
@@ -66,7 +67,7 @@ def answer_to(request: Json, *, lost: int = 0, latency: float = 40.0, gap: Json 
 
 
 class FakePlane:
-    """Does as `answers` has it, of a request and of what was set; writes down all of that."""
+    """Answers with `answers(request, settings)`, and records requests and settings."""
 
     pid = 1
     ring = 1024
@@ -74,25 +75,25 @@ class FakePlane:
 
     def __init__(self, answers: Answers) -> None:
         self.answers, self.now = answers, dict[str, Any]()
-        self.asked: list[tuple[Json, Json]] = []
+        self.requests: list[tuple[Json, Json]] = []
         self.clock = 0.0
         self.late: list[float] = []  # us, of each trial
 
     def ask(self, request: Json) -> Json:
         answer = self.answers(request, self.now)
-        self.asked.append((request, dict(self.now)))
+        self.requests.append((request, dict(self.now)))
         return answer
 
     def set(self, **what: Any) -> None:
         self.now |= what
 
     def get(self) -> Json:
-        late = sum(self.late[: len(self.asked)])
+        late = sum(self.late[: len(self.requests)])
         cores = [{"hertz": 800_000_000}, {"hertz": 900_000_000}, {"hertz": None}]
         return {"longest_pause_us": 20, "latency_us": 100, "late_us": late, "cores": cores}
 
     def metrics(self, *names: str) -> dict[str, float]:
-        return dict.fromkeys(names, 50.0 * len(self.asked))
+        return dict.fromkeys(names, 50.0 * len(self.requests))
 
     def counted(self, *names: str) -> dict[str, float]:
         self.clock += 1
@@ -104,78 +105,80 @@ class FakePlane:
 
 
 def bench_of(
-    folder: Path, answers: Answers, *, runs: int = 5, many: int = 100
+    folder: Path, answers: Answers, *, runs: int = 5, count: int = 100
 ) -> tuple[Bench, FakePlane]:
     plane = FakePlane(answers)
-    asked = Asked(
+    options = Asked(
         where=offered.point("imix"),
         shares=offered.Split(0.8, 0.2),
         parts=tuple(command.PARTS),
-        steps=many,
+        steps=count,
         runs=runs,
         seconds=0.25,
         policy="saving",
     )
     to = Measurement("power", ["vcmts"], "a group", {})
-    shown = Progress("a test", 1.0, lambda _: None)
+    progress = Progress("a test", 1.0, lambda _: None)
     kinds = ("poll", "spin", "sleep")
     stored = str(folder / "out.json")
-    return Bench(asked, cast(Plane, plane), kinds, RATES, to, stored, shown), plane
+    return Bench(options, cast(Plane, plane), kinds, RATES, to, stored, progress), plane
 
 
-def plain(request: Json, now: Json) -> Json:
+def without_loss(request: Json, now: Json) -> Json:
     return answer_to(request)
 
 
-def test_steps_of_every_kind_and_what_stands_beside_them(tmp_path: Path) -> None:
-    bench, plane = bench_of(tmp_path, plain)
+def test_steps_of_all_kinds_and_comparisons(tmp_path: Path) -> None:
+    bench, plane = bench_of(tmp_path, without_loss)
     steps.measure(bench)
-    found = [
+    cases = [
         (one["idle"], one["policy"], one["queues"], one["load"], one["steps"])
         for one in bench.to.results
     ]
     governed = [(kind, "saving", True, load, 100) for kind in bench.kinds for load in (0.9, 1.0)]
-    beside = [("poll", "none", True, load, 25) for load in (0.9, 1.0)]
-    beside += [("poll", "saving", False, load, 25) for load in (0.9, 1.0)]
-    assert found == governed + beside
+    compared = [("poll", "none", True, load, 25) for load in (0.9, 1.0)]
+    compared += [("poll", "saving", False, load, 25) for load in (0.9, 1.0)]
+    assert cases == governed + compared
     assert all(one["value"] == 0 and not one["disturbed"] for one in bench.to.results)
-    request, now = plane.asked[2]
+    request, now = plane.requests[2]
     assert now == {"idle": "poll", "policy": "saving", "queues": True, "latency_us": 2000}
     assert (request["shape"], request["drop"]) == ("bursts:on=9ms,off=24ms", True)
     assert request["rate"] == 4e9
     assert request["seconds"] == pytest.approx(steps.MOST_STEPS * 0.033)
-    assert bench.to.results[0]["jumps_a_step"] == 1.0  # 50 for each trial of 50 steps
-    left = {"idle": "poll", "policy": "none", "queues": True, "latency_us": 100}
-    assert plane.now == left
+    assert bench.to.results[0]["jumps_a_step"] == 1.0  # 50 per trial of 50 steps
+    restored = {"idle": "poll", "policy": "none", "queues": True, "latency_us": 100}
+    assert plane.now == restored
 
 
 @pytest.mark.parametrize(("policy", "idle"), [("saving", 0.024), ("balanced", 0.104)])
-def test_steps_last_until_the_slowest_clock(policy: str, idle: float) -> None:
-    """Holds are 10 and 50 ms; a shorter silence is no step from below."""
+def test_pause_between_steps_reaches_lowest_clock(policy: str, idle: float) -> None:
+    """The policies keep a frequency for 10 and 50 ms. After a shorter pause the step would not
+    start at the lowest frequency."""
     assert down_seconds(policy) == pytest.approx(idle)
     assert steps.shape(policy) == f"bursts:on=9ms,off={1e3 * idle:g}ms"
 
 
-def test_the_clock_before_steps_is_stored(tmp_path: Path) -> None:
-    bench, _ = bench_of(tmp_path, plain)
-    made = steps.of_case(bench, case())["trials"]
-    assert {seen["hertz_before"] for seen in made} == {900_000_000}
+def test_clock_before_steps_is_stored(tmp_path: Path) -> None:
+    bench, _ = bench_of(tmp_path, without_loss)
+    trials = steps.of_case(bench, case())["trials"]
+    assert {trial["hertz_before"] for trial in trials} == {900_000_000}
     assert steps.highest_clock({"cores": [{"hertz": None}]}) is None
 
 
-def case(load: float = 0.9, many: int = 100) -> Case:
-    return Case("spin", "saving", load, many)
+def case(load: float = 0.9, count: int = 100) -> Case:
+    return Case("spin", "saving", load, count)
 
 
-def test_what_is_lost_is_told_of_1000_steps(tmp_path: Path) -> None:
+def test_losses_are_per_1000_steps(tmp_path: Path) -> None:
     bench, _ = bench_of(tmp_path, lambda request, now: answer_to(request, lost=3))
     one = steps.of_case(bench, case())
     assert (one["lost"], one["steps"], one["value"], one["repeated"]) == (6, 100, 60, 0)
-    assert [seen["verdict"] for seen in one["trials"]] == ["failed"] * 2
+    assert [trial["verdict"] for trial in one["trials"]] == ["failed"] * 2
 
 
-def test_what_a_core_was_away_for_is_made_again(tmp_path: Path) -> None:
-    """Half a ring of 1,024 packets lasts 1.1 ms at 450,000 packets per second."""
+def test_steps_with_gaps_are_repeated(tmp_path: Path) -> None:
+    """Half a ring of 1,024 packets lasts 1.1 ms at 450,000 packets per second. A longer gap excuses
+    losses."""
     gaps = iter([900.0, 2000.0, 2000.0])
 
     def lossy(request: Json, now: Json) -> Json:
@@ -186,22 +189,28 @@ def test_what_a_core_was_away_for_is_made_again(tmp_path: Path) -> None:
 
     bench, _ = bench_of(tmp_path, lossy)
     one = steps.of_case(bench, case())
-    seen = [(one["verdict"], one["steps"]) for one in one["trials"]]
-    short = [("disturbed", 50), ("disturbed", 25), ("passed", 12), ("passed", 24), ("passed", 14)]
-    assert seen == [("failed", 50), *short]  # shorter, and longer again
+    trials = [(trial["verdict"], trial["steps"]) for trial in one["trials"]]
+    repeated = [
+        ("disturbed", 50),
+        ("disturbed", 25),
+        ("passed", 12),
+        ("passed", 24),
+        ("passed", 14),
+    ]
+    assert trials == [("failed", 50), *repeated]  # shorter after disturbed trials, then longer
     assert (one["lost"], one["steps"], one["repeated"]) == (500, 100, 75)
     assert one["repeated_lost"] == 1000
 
 
-def test_a_gap_does_not_excuse_more_than_came_in_it(tmp_path: Path) -> None:
+def test_gap_excuses_only_its_packets(tmp_path: Path) -> None:
     gap = {"count": 1, "longest_us": 2000.0}
     bench, _ = bench_of(tmp_path, lambda request, now: answer_to(request, lost=1000, gap=gap))
     one = steps.of_case(bench, case())
     assert (one["disturbed"], one["lost"], one["repeated_lost"]) == (False, 2000, 0)
 
 
-def test_many_gaps_do_not_excuse_more_than_was_sent() -> None:
-    """1,000 gaps of at most 2 ms may be longer than ten steps with 9 ms of load."""
+def test_gaps_excuse_only_sent_packets() -> None:
+    """1,000 gaps of up to 2 ms may be longer than ten steps with 9 ms of load."""
     gap = {"count": 1000, "longest_us": 2000.0}
     rates = {"downstream": 4e9}
     for more, verdict in ((0, "disturbed"), (1, "failed")):
@@ -211,16 +220,16 @@ def test_many_gaps_do_not_excuse_more_than_was_sent() -> None:
         assert steps.judged(answer, rates, 10, 1024) == verdict
 
 
-def test_what_a_late_governor_lost_is_made_again(tmp_path: Path) -> None:
+def test_steps_with_late_governor_are_repeated(tmp_path: Path) -> None:
     losses = iter([600, 600])
     bench, plane = bench_of(tmp_path, lambda r, now: answer_to(r, lost=next(losses, 0)))
     plane.late = [1000.0, 1500.0]
     one = steps.of_case(bench, case())
-    assert [seen["verdict"] for seen in one["trials"][:3]] == ["failed", "disturbed", "passed"]
+    assert [trial["verdict"] for trial in one["trials"][:3]] == ["failed", "disturbed", "passed"]
     assert (one["lost"], one["trials"][1]["late_us"]) == (600, 1500.0)
 
 
-def test_steps_that_were_not_sent_are_none(tmp_path: Path) -> None:
+def test_unsent_steps_do_not_count(tmp_path: Path) -> None:
     def short(request: Json, now: Json) -> Json:
         answer = answer_to(request)
         answer["upstream"]["sent_bytes"] *= 0.98
@@ -228,14 +237,14 @@ def test_steps_that_were_not_sent_are_none(tmp_path: Path) -> None:
 
     bench, _ = bench_of(tmp_path, short)
     one = steps.of_case(bench, case())
-    assert one["disturbed"] and {seen["verdict"] for seen in one["trials"]} == {"traffic"}
-    made = [seen["steps"] for seen in one["trials"]]
-    assert made[:6] == [50, 25, 12, 6, 5, 5] and sum(made) == 203
+    assert one["disturbed"] and {trial["verdict"] for trial in one["trials"]} == {"traffic"}
+    lengths = [trial["steps"] for trial in one["trials"]]
+    assert lengths[:6] == [50, 25, 12, 6, 5, 5] and sum(lengths) == 203
 
 
-def test_latency_is_that_of_pairs(tmp_path: Path) -> None:
-    """Three pairs are disturbed, and made again."""
-    later = {"poll": 40.0, "spin": 41.5, "sleep": 90.0}
+def test_latency_is_the_difference_of_pairs(tmp_path: Path) -> None:
+    """Three pairs are disturbed and repeated."""
+    latency_of = {"poll": 40.0, "spin": 41.5, "sleep": 90.0}
     number = 0
 
     def answers(request: Json, now: Json) -> Json:
@@ -243,28 +252,28 @@ def test_latency_is_that_of_pairs(tmp_path: Path) -> None:
         number += 1
         gap = {"count": 1, "longest_us": 5000.0} if number in (1, 4, 5) else GAP
         more = 1000.0 if gap["count"] else 0.0
-        return answer_to(request, latency=later[now["idle"]] + more, gap=gap)
+        return answer_to(request, latency=latency_of[now["idle"]] + more, gap=gap)
 
     bench, plane = bench_of(tmp_path, answers)
     loaded.latency(bench)
-    assert [now["idle"] for _, now in plane.asked[:4]] == ["poll", "spin"] * 2
-    assert len(plane.asked) == 2 * 5 * 2 * 3 + 2 * 3
+    assert [now["idle"] for _, now in plane.requests[:4]] == ["poll", "spin"] * 2
+    assert len(plane.requests) == 2 * 5 * 2 * 3 + 2 * 3
     found = {(r["what"], r["idle"], r["load"], r["direction"]): r for r in bench.to.results}
     assert len(found) == 2 * 2 * 3 * 2
     for (_, kind, _, _), one in found.items():
-        assert one["values"] == [later[kind] - 40.0] * 5 and not one["disturbed"]
-        assert one["pairs"] == [[40.0, later[kind]]] * 5
+        assert one["values"] == [latency_of[kind] - 40.0] * 5 and not one["disturbed"]
+        assert one["pairs"] == [[40.0, latency_of[kind]]] * 5
 
 
-def test_pairs_that_are_always_disturbed_say_so(tmp_path: Path) -> None:
+def test_always_disturbed_pairs_are_marked(tmp_path: Path) -> None:
     gap = {"count": 1, "longest_us": 5000.0}
     bench, plane = bench_of(tmp_path, lambda request, now: answer_to(request, gap=gap), runs=2)
     loaded.cost(bench)
     assert all(one["disturbed"] and one["runs"] == 2 for one in bench.to.results)
-    assert len(plane.asked) == 2 * 2 * measured.ATTEMPTS * 2
+    assert len(plane.requests) == 2 * 2 * measured.ATTEMPTS * 2
 
 
-def test_cost_is_that_of_rounds_with_work(tmp_path: Path) -> None:
+def test_cost_is_cycles_of_busy_rounds(tmp_path: Path) -> None:
     def answers(request: Json, now: Json) -> Json:
         answer = answer_to(request)
         answer["workers"][0]["busy_cycles"] = 1.02e6 if now["idle"] == "spin" else 1e6
@@ -273,16 +282,16 @@ def test_cost_is_that_of_rounds_with_work(tmp_path: Path) -> None:
     bench, plane = bench_of(tmp_path, answers)
     loaded.cost(bench)
     assert [one["value"] for one in bench.to.results] == [pytest.approx(1.02), 1.0]
-    sent = sum(sent_of(plane.asked[0][0], way) for way in RATES)
+    sent = sum(sent_of(plane.requests[0][0], way) for way in RATES)
     assert bench.to.results[0]["pairs"][0] == [
         pytest.approx(1e6 / sent),
         pytest.approx(1.02e6 / sent),
     ]
 
 
-def test_idle_shares(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shares_without_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.sleep", lambda _: None)
-    bench, plane = bench_of(tmp_path, plain)
+    bench, plane = bench_of(tmp_path, without_loss)
     unloaded.paused(bench)
     assert [(one["idle"], one["value"]) for one in bench.to.results] == [
         ("spin", pytest.approx(0.96)),
@@ -295,8 +304,8 @@ def test_idle_shares(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ]
 
 
-def test_the_first_packet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Packets of all runs together: 25, of which the last five come late."""
+def test_latency_of_first_packets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Percentiles are those of the 25 packets of all runs, of which the last five are late."""
     monkeypatch.setattr("time.sleep", lambda _: None)
     numbers = iter(range(100))
 
@@ -306,27 +315,27 @@ def test_the_first_packet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
     bench, plane = bench_of(tmp_path, answers)
     unloaded.first(bench)
-    request, _ = plane.asked[0]
+    request, _ = plane.requests[0]
     assert request["rate"] == 81920 and request["seconds"] == pytest.approx(1.5)
-    by = {(one["what"], one["idle"], one["apart_seconds"]): one for one in bench.to.results}
-    assert {where[1:] for where in by} == {
+    by_key = {(one["what"], one["idle"], one["apart_seconds"]): one for one in bench.to.results}
+    assert {key[1:] for key in by_key} == {
         *(("poll", 0.1), ("spin", 0.1), ("sleep", 0.1), ("sleep", 1.5))
     }
-    assert 30 <= by["first.p50", "sleep", 1.5]["value"] < 40
-    assert by["first.p99", "sleep", 1.5]["value"] == 140
-    assert by["first.max", "sleep", 1.5]["values"] == [30, 30, 30, 30, 140]
+    assert 30 <= by_key["first.p50", "sleep", 1.5]["value"] < 40
+    assert by_key["first.p99", "sleep", 1.5]["value"] == 140
+    assert by_key["first.max", "sleep", 1.5]["values"] == [30, 30, 30, 30, 140]
 
 
-def test_the_file_is_as_the_schema_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_follows_the_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.sleep", lambda _: None)
-    bench, _ = bench_of(tmp_path, plain, runs=1, many=2)
+    bench, _ = bench_of(tmp_path, without_loss, runs=1, count=2)
     for part in command.PARTS.values():
         part(bench)
     assert list(mistakes(bench.to.as_json() | {"host": report_samples.HOST})) == []
     assert json.loads((tmp_path / "out.json").read_text())["results"] == bench.to.results
 
 
-def test_the_goals_of_a_file() -> None:
+def test_goals_of_a_file() -> None:
     found = {one.goal: one for one in power_goals.of_file(report_samples.power())}
     assert set(found) == {
         *(f"power.steps.{load}{end}" for load in (90, 100) for end in ("", ".busyness")),
@@ -343,7 +352,7 @@ def test_the_goals_of_a_file() -> None:
     assert found["power.first"].values == [140]
 
 
-def test_goals_are_of_the_best_pauses_there_are() -> None:
+def test_goals_use_the_best_kind_of_pauses() -> None:
     file = copy.deepcopy(report_samples.power())
     assert power_goals.best(file) == "spin"
     file["kinds"].append("tpause-c0.2")
@@ -352,7 +361,7 @@ def test_goals_are_of_the_best_pauses_there_are() -> None:
     assert "power.cost" not in goals and "power.first" in goals
 
 
-def test_the_tables() -> None:
+def test_tables_of_a_file() -> None:
     out = io.StringIO()
     power_results.show(report_samples.power(), Console(file=out, width=100))
     printed = out.getvalue()
@@ -366,7 +375,7 @@ def test_the_tables() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "error"),
     [
         (("--ring", "1000"), "--ring: found 1000, allowed: a power of two"),
         (("--ring", "32"), "--ring: found 32"),
@@ -375,26 +384,26 @@ def test_the_tables() -> None:
         (("--trial-seconds", "0"), "--trial-seconds: found 0"),
     ],
 )
-def test_what_is_refused(words: tuple[str, ...], said: str) -> None:
+def test_wrong_options_are_refused(words: tuple[str, ...], error: str) -> None:
     parser = argparse.ArgumentParser()
     bench_power.add_arguments(parser)
-    with pytest.raises(MistakeError, match=said):
+    with pytest.raises(MistakeError, match=error):
         command.asked_for(parser.parse_args(words), {"upstream_capacity": 1e9, "capacity": 1e10})
 
 
-def test_a_rate_that_is_none() -> None:
+def test_invalid_rate_is_refused() -> None:
     parser = argparse.ArgumentParser()
     bench_power.add_arguments(parser)
     facts = {"upstream_capacity": 1e9, "capacity": 1e10}
-    asked = command.asked_for(parser.parse_args([]), facts)
-    assert sum(command.given_rates("4Gbps", asked).values()) == pytest.approx(4e9)
+    options = command.asked_for(parser.parse_args([]), facts)
+    assert sum(command.given_rates("4Gbps", options).values()) == pytest.approx(4e9)
     for wrong in ("4", "max", "0bps"):
         with pytest.raises(MistakeError, match="--rate: found"):
-            command.given_rates(wrong, asked)
+            command.given_rates(wrong, options)
 
 
-def test_one_of_two_measurements_has_a_table() -> None:
+def test_table_of_one_measurement() -> None:
     file = report_samples.power()
     file["results"] = [one for one in file["results"] if one["what"] == "paused"]
-    [told] = power_results.tables(file)
-    assert list(told.rows) == [("spin", "97.0%", "-"), ("sleep", "90.0%", "-")]
+    [table] = power_results.tables(file)
+    assert list(table.rows) == [("spin", "97.0%", "-"), ("sleep", "90.0%", "-")]

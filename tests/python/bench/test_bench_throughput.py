@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`vcmts bench throughput` around programs of known capacity."""
+"""Tests `vcmts bench throughput` with simulated programs of known capacity."""
 
 import re
 
@@ -14,7 +14,7 @@ WHAT = "throughput"
 QUICK = ("--trial-seconds", "0.1", "--point", "imix")
 
 
-def test_what_is_known_is_found(bench: Bench) -> None:
+def test_known_capacity_is_found(bench: Bench) -> None:
     assert bench("--trial-seconds", "0.1", "--point", "imix", "--point", "512") == 0
     file = bench.stored()
     assert (file["kind"], file["complete"]) == ("throughput", True)
@@ -33,7 +33,7 @@ def test_what_is_known_is_found(bench: Bench) -> None:
     assert one["bound_by"] == "data plane" and one["confirmed"] is True
     assert {trial["verdict"] for trial in one["trials"]} == {"passed", "failed"}
     assert {trial["search"] for trial in one["trials"]} == {1, 2, 3}
-    printed = bench.told()[0]
+    printed = bench.output()[0]
     assert "data plane" in printed and f"{one['gbps']['total']:.2f}" in printed
 
 
@@ -51,7 +51,7 @@ ENDS: dict[str, tuple[tuple[str, ...], Json, int, int | None, str]] = {
     ),
     "a program that dies": (QUICK, {"dies": 3}, 1, None, f"no memory\n{ENDED}nothing was measured"),
     "a program that dies later": (QUICK, {"dies": 18}, 1, 1, f"no memory\n{ENDED}0 of 1 points"),
-    "a request that it refuses": (
+    "a refused request": (
         BOTH,
         {"refuses": "512"},
         2,
@@ -61,17 +61,24 @@ ENDS: dict[str, tuple[tuple[str, ...], Json, int, int | None, str]] = {
 }
 
 
-@pytest.mark.parametrize(("words", "how", "status", "kept", "said"), ENDS.values(), ids=list(ENDS))
-def test_what_was_measured_before_the_end_is_kept(
-    words: tuple[str, ...], how: Json, status: int, kept: int | None, said: str, bench: Bench
+@pytest.mark.parametrize(
+    ("words", "behaviour", "status", "kept", "message"), ENDS.values(), ids=list(ENDS)
+)
+def test_early_end_keeps_results(
+    words: tuple[str, ...],
+    behaviour: Json,
+    status: int,
+    kept: int | None,
+    message: str,
+    bench: Bench,
 ) -> None:
-    """And where nothing was, so is what another time has stored."""
-    bench.path.write_text('"of another time"')
-    assert bench(*words, **how) == status
-    out, err = bench.told()
-    assert said in err
+    """Without results, an existing file is kept."""
+    bench.path.write_text('"old"')
+    assert bench(*words, **behaviour) == status
+    out, err = bench.output()
+    assert message in err
     if kept is None:
-        assert (bench.path.read_text(), out) == ('"of another time"', "")
+        assert (bench.path.read_text(), out) == ('"old"', "")
         return
     assert bench.stored()["complete"] is False and len(bench.stored()["results"]) == kept
     assert bench.result()["point"] == "imix" and ("imix" in out) == (status != 2)
@@ -79,14 +86,14 @@ def test_what_was_measured_before_the_end_is_kept(
 
 
 @pytest.mark.parametrize("direction", ["downstream", "upstream"])
-def test_one_direction(direction: str, bench: Bench) -> None:
+def test_single_direction_is_measured(direction: str, bench: Bench) -> None:
     assert bench(*QUICK, "--repeats", "1", "--direction", direction, capacity=2 * GBPS) == 0
     rates = bench.result()["gbps"]
     assert set(rates) == {direction, "total"}
     assert 2 * 0.98 <= rates["total"] <= 2.001
 
 
-def test_no_upstream_channels(bench: Bench) -> None:
+def test_group_without_upstream(bench: Bench) -> None:
     facts = {"upstream_capacity": 0}
     assert bench(*QUICK, "--repeats", "1", facts=facts) == 0
     assert set(bench.result()["gbps"]) == {"downstream", "total"}
@@ -100,30 +107,30 @@ def test_disturbed_trials_are_repeated_and_marked(bench: Bench) -> None:
     assert one["gbps"]["total"] >= 5 * 0.98 and one["bound_by"] == "data plane"
 
 
-def test_a_machine_that_is_never_ours(bench: Bench) -> None:
+def test_always_disturbed_machine_is_the_bound(bench: Bench) -> None:
     assert bench("--trial-seconds", "0.01", "--point", "imix", always=True) == 0
     one = bench.result()
     assert (one["bound_by"], one["confirmed"], one["repeats"]) == ("machine", False, [])
-    assert "not confirmed" in bench.told()[0]
+    assert "not confirmed" in bench.output()[0]
 
 
-def test_queues_that_overflow_are_the_channels(bench: Bench) -> None:
+def test_full_queues_are_bound_by_channels(bench: Bench) -> None:
     assert bench(*QUICK, "--repeats", "1", queues=True) == 0
     assert bench.result()["bound_by"] == "channels"
 
 
-def test_as_much_as_the_channels_carry(bench: Bench) -> None:
+def test_rate_is_bound_by_channels(bench: Bench) -> None:
     assert bench(*QUICK, capacity=100 * GBPS) == 0
     one = bench.result()
     assert one["gbps"]["downstream"] == pytest.approx(10)
     assert one["bound_by"] == "channels"
 
 
-def test_accepted_loss(bench: Bench) -> None:
+def test_accepted_loss_raises_the_rate(bench: Bench) -> None:
     assert bench(*QUICK, "--repeats", "1", "--accepted-loss", "0.1", "--resolution", "0.005") == 0
     one = bench.result()
-    asked = max(sum(t["asked_gbps"].values()) for t in one["trials"] if t["verdict"] == "passed")
-    assert asked == pytest.approx(5 / 0.9, rel=0.01)
+    rate = max(sum(t["asked_gbps"].values()) for t in one["trials"] if t["verdict"] == "passed")
+    assert rate == pytest.approx(5 / 0.9, rel=0.01)
 
 
 @pytest.mark.parametrize(
@@ -148,21 +155,21 @@ def test_accepted_loss(bench: Bench) -> None:
         (("--json", "/nonexistent/out.json"), "/nonexistent/out.json"),
     ],
 )
-def test_mistakes(words: tuple[str, ...], message: str, bench: Bench) -> None:
-    bench.refuses(message, *words)
+def test_wrong_options_are_refused(words: tuple[str, ...], message: str, bench: Bench) -> None:
+    bench.expect_error(message, *words)
 
 
-def test_cores_and_programs_that_lack(bench: Bench) -> None:
-    bench.refuses("found 1 core that this process may use, needed: 2", cores=1)
+def test_missing_cores_and_programs_are_refused(bench: Bench) -> None:
+    bench.expect_error("found 1 core that this process may use, needed: 2", cores=1)
     facts = {"cores": [0, 1]}
-    bench.refuses("core 0 is the data plane's by the configuration", facts=facts)
+    bench.expect_error("core 0 is the data plane's by the configuration", facts=facts)
     bench.monkeypatch.setenv("VCMTS_BUILD", str(bench.folder))
     assert cli.main(["bench", "throughput", "--json", str(bench.path)]) == 2
-    assert "run `make build` first" in bench.told()[1]
+    assert "run `make build` first" in bench.output()[1]
 
 
-def test_rfc2544(bench: Bench) -> None:
-    """Every size and mix, trials of a minute."""
+def test_rfc2544_measures_all_points(bench: Bench) -> None:
+    """All sizes and mixes, with trials of a minute."""
     assert bench("--rfc2544", "--repeats", "1", "--confirmations", "1") == 0
     file = bench.stored()
     assert file["trial_seconds"] == 60
@@ -171,7 +178,7 @@ def test_rfc2544(bench: Bench) -> None:
     assert file["results"][1]["upstream_mix"] == "upstream-imix-70"
 
 
-def test_every_key_is_documented(bench: Bench) -> None:
+def test_keys_are_documented(bench: Bench) -> None:
     assert bench(*QUICK, "--repeats", "1") == 0
     file = bench.stored()
     page = (CHECKOUT / "docs" / "results.md").read_text()
@@ -184,6 +191,6 @@ def test_every_key_is_documented(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(("text", "share"), [("1", 1), ("1/3", 1 / 3), ("0.25", 0.25)])
-def test_a_share_is_proven(text: str, share: float, bench: Bench) -> None:
+def test_proven_share_is_stored(text: str, share: float, bench: Bench) -> None:
     assert bench(*QUICK, "--repeats", "1", "--prove", text) == 0
     assert bench.stored()["prove"] == pytest.approx(share)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The search finds what a simulated data plane is known to carry, by a bounded number of trials."""
+"""Tests that the search finds the known rate of a simulated data plane, with a limited number of
+trials."""
 
 import random
 import statistics
@@ -18,15 +19,15 @@ PLAN = Plan(TOP, resolution=0.02)
 
 
 @dataclass
-class Many:
-    """Searches on data planes of many capacities."""
+class Searches:
+    """Results of searches on data planes of random capacities."""
 
     found: list[Found]
     errors: list[float]  # found / capacity - 1
     trials: list[int]
 
     def within(self, low: float, high: float = 1e-9) -> float:
-        """Share of the searches."""
+        """Returns the share of searches with an error in this range."""
         return statistics.mean(low <= error <= high for error in self.errors)
 
     @property
@@ -34,60 +35,62 @@ class Many:
         return {one.bound_by for one in self.found}
 
 
-def many(plan: Plan = PLAN, **how: Any) -> Many:
+def search_many(plan: Plan = PLAN, **plane_settings: Any) -> Searches:
     all_found, errors, trials = [], [], []
     for seed in range(SEEDS):
-        plane = Plane(random.Random(seed).uniform(0.05, 9.9), seed=seed, **how)
+        plane = Plane(random.Random(seed).uniform(0.05, 9.9), seed=seed, **plane_settings)
         found = search(plane, plan)
         assert found.trials == len(plane.rates) <= plan.most_trials
         assert max(plane.rates) <= plan.top
         all_found.append(found)
         errors.append(found.rate / plane.capacity - 1)
         trials.append(found.trials)
-    return Many(all_found, errors, trials)
+    return Searches(all_found, errors, trials)
 
 
-# By how the planes are: trials in the mean at the most, how far a rate may be above the capacity,
-# and the least share of the searches whose rate is no further below it than this.
+# settings of the planes, limit of the mean number of trials, allowed error above the capacity, and
+# by allowed error below it: the least share of searches
 STEP = PLAN.resolution
 ALL = {"noise": 0.2, "bad_luck": 0.03, "band": 0.03, "luck": 0.01}
 KNOWN: dict[str, tuple[dict[str, float], int, float, dict[float, float]]] = {
     "a quiet machine": ({}, 12, 1e-9, {STEP: 1}),
-    # not above the capacity, hardly in its band: a rate at which most trials pass
+    # not above the capacity, rarely in its band: a rate at which most trials pass
     "loss by chance near the capacity": ({"band": 0.05}, 15, 1e-9, {0.05 + STEP: 0.99, 0.1: 1}),
     "rings that take up too much for a short trial": ({"luck": 0.03}, 15, 0.03, {STEP: 1}),
-    # of a plain bisection each trial that fails by bad luck may cost half of the rate
+    # in a plain bisection, each trial that fails by chance may cost half of the rate
     "bad luck does not stay": ({"bad_luck": 0.05}, 14, 1e-9, {STEP: 0.94, 0.1: 0.99}),
     "noise costs trials, not rate": ({"noise": 0.3}, 19, 1e-9, {STEP: 0.99}),
     "everything at once": (ALL, 20, 0.01, {0.03 + 2 * STEP: 0.95}),
 }
 
 
-@pytest.mark.parametrize(("how", "trials", "above", "shares"), KNOWN.values(), ids=list(KNOWN))
-def test_what_planes_carry_is_found(
-    how: dict[str, float], trials: int, above: float, shares: dict[float, float]
+@pytest.mark.parametrize(
+    ("plane_settings", "trials", "above", "shares"), KNOWN.values(), ids=list(KNOWN)
+)
+def test_capacity_is_found(
+    plane_settings: dict[str, float], trials: int, above: float, shares: dict[float, float]
 ) -> None:
-    done = many(PLAN, **how)
+    searches = search_many(PLAN, **plane_settings)
     for below, share in shares.items():
-        assert done.within(-below, above) >= share, below
-    assert statistics.mean(done.trials) <= trials
-    if not how:
-        assert max(done.trials) <= 18 and all(one.confirmed for one in done.found)
-    if how.keys() <= {"noise"}:
-        assert done.bounds == {"data plane"}
-    if "luck" in how and len(how) == 1:
-        assert statistics.mean(done.errors) < 0.015
+        assert searches.within(-below, above) >= share, below
+    assert statistics.mean(searches.trials) <= trials
+    if not plane_settings:
+        assert max(searches.trials) <= 18 and all(one.confirmed for one in searches.found)
+    if plane_settings.keys() <= {"noise"}:
+        assert searches.bounds == {"data plane"}
+    if "luck" in plane_settings and len(plane_settings) == 1:
+        assert statistics.mean(searches.errors) < 0.015
 
 
 @pytest.mark.parametrize("resolution", [0.05, 0.01, 0.001])
-def test_every_resolution_is_reached(resolution: float) -> None:
-    done = many(Plan(TOP, resolution=resolution))
-    assert done.within(-resolution) == 1
-    assert statistics.mean(done.trials) <= 25
+def test_resolution_is_reached(resolution: float) -> None:
+    searches = search_many(Plan(TOP, resolution=resolution))
+    assert searches.within(-resolution) == 1
+    assert statistics.mean(searches.trials) <= 25
 
 
-def test_repeats_mend_what_one_search_missed() -> None:
-    """Even where one trial in seven fails by bad luck."""
+def test_repeated_search_corrects_errors() -> None:
+    """Even if one of seven trials fails by chance."""
     errors = []
     for seed in range(SEEDS):
         plane = Plane(random.Random(seed).uniform(0.05, 9.9), seed=seed, bad_luck=0.15)
@@ -97,13 +100,13 @@ def test_repeats_mend_what_one_search_missed() -> None:
     assert statistics.mean(error >= -0.05 for error in errors) >= 0.94
 
 
-def test_a_machine_that_is_always_disturbed() -> None:
-    done = many(noise=1.0)
-    assert all(one.rate == 0 and not one.confirmed for one in done.found)
-    assert done.bounds == {"machine"}
+def test_always_disturbed_machine_is_the_bound() -> None:
+    searches = search_many(noise=1.0)
+    assert all(one.rate == 0 and not one.confirmed for one in searches.found)
+    assert searches.bounds == {"machine"}
 
 
-def test_a_slow_traffic_side_is_what_bounds() -> None:
+def test_slow_traffic_program_is_the_bound() -> None:
     for capacity, traffic, bound in ((9.0, 4.0, "traffic"), (4.0, 9.0, "data plane")):
         found = search(Plane(capacity, traffic=traffic), PLAN)
         assert found.confirmed and found.bound_by == bound
@@ -111,26 +114,26 @@ def test_a_slow_traffic_side_is_what_bounds() -> None:
         assert found.trials <= 20
 
 
-def test_what_most_trials_say_bounds() -> None:
-    """Near the traffic's limit some trials are short of packets, and some of places for them."""
-    said = [("failed", "data plane"), *[("traffic", "traffic")] * 3]
+def test_most_frequent_reason_is_the_bound() -> None:
+    """Near the traffic's limit, some trials lack packets and others lack buffers."""
+    reasons = [("failed", "data plane"), *[("traffic", "traffic")] * 3]
 
     def mixed(rate: float) -> Outcome:
         if rate <= 5:
             return outcome("passed")
-        said.append(said.pop(0))
-        return outcome(said[-1][0], said[-1][1], 5 / rate)  # type: ignore[arg-type]
+        reasons.append(reasons.pop(0))
+        return outcome(reasons[-1][0], reasons[-1][1], 5 / rate)  # type: ignore[arg-type]
 
     assert search(mixed, PLAN).bound_by == "traffic"
 
 
-def test_channels_are_what_bounds() -> None:
+def test_channels_are_the_bound() -> None:
     found = search(Plane(9.0, channels=5.0), PLAN)
     assert found.confirmed and found.bound_by == "channels"
     assert 5.0 * (1 - PLAN.resolution) <= found.rate <= 5.0
 
 
-def test_lossy_at_every_rate() -> None:
+def test_loss_at_all_rates_finds_none() -> None:
     for carried in (0.0, 0.5, 0.9999):
 
         def lossy(rate: float, share: float = carried) -> Outcome:
@@ -143,15 +146,15 @@ def test_lossy_at_every_rate() -> None:
         assert len(list(repeated(lossy, PLAN, 3))) == 1
 
 
-def test_never_lossy() -> None:
+def test_no_loss_finds_the_top_rate() -> None:
     plane = Plane(100.0)
     found = search(plane, PLAN)
     assert (found.rate, found.confirmed, found.bound_by) == (TOP, True, None)
     assert plane.rates == [TOP] * 4
 
 
-def test_a_plane_that_becomes_slower() -> None:
-    """What passed at the begin does not hide it: the rate found is one that passed at the end."""
+def test_plane_that_slows_down() -> None:
+    """The found rate passed at the end of the search, not only at its start."""
     for seed in range(SEEDS):
         plane = Plane(random.Random(seed).uniform(0.5, 9.5), seed=seed, wear=0.001)
         found = search(plane, PLAN)
@@ -160,8 +163,8 @@ def test_a_plane_that_becomes_slower() -> None:
         assert found.rate >= plane.capacity * (1 - 2 * PLAN.resolution)
 
 
-def test_a_plane_that_is_throttled() -> None:
-    """To three quarters, at any moment of the search."""
+def test_throttled_plane() -> None:
+    """To three quarters of its capacity, during the search."""
     for seed in range(SEEDS):
         plane = Plane(random.Random(seed).uniform(0.5, 9.5), seed=seed)
         begun, moment = plane.capacity, seed % 12
@@ -178,12 +181,12 @@ def test_a_plane_that_is_throttled() -> None:
             assert found.rate >= plane.capacity * (1 - PLAN.resolution)
 
 
-def test_one_that_becomes_too_slow_is_not_confirmed() -> None:
+def test_rapidly_slowing_plane_is_not_confirmed() -> None:
     found = search(Plane(5.0, wear=0.2), Plan(TOP, most_trials=12))
     assert not found.confirmed and found.trials == 12
 
 
-def test_a_guess_saves_trials() -> None:
+def test_guess_saves_trials() -> None:
     for capacity in (0.3, 2.0, 9.0):
         for share in (0.5, 0.97, 1.0, 1.03, 2.0):
             plane = Plane(capacity)
@@ -193,14 +196,14 @@ def test_a_guess_saves_trials() -> None:
                 assert found.trials <= 11
 
 
-def test_confirmations_by_option() -> None:
+def test_number_of_confirmations() -> None:
     for confirmations in (1, 5):
         found = search(Plane(5.0), Plan(TOP, confirmations=confirmations))
-        at = next(one for one in found.tried if one.rate == found.rate)
-        assert at.passes == confirmations + 1
+        tried = next(one for one in found.tried if one.rate == found.rate)
+        assert tried.passes == confirmations + 1
 
 
-def test_trials_of_one_search_do_not_serve_another() -> None:
+def test_searches_do_not_share_trials() -> None:
     plane = Plane(5.0, wear=0.01)
     rates = [one.rate for one in repeated(plane, PLAN, 4)]
     assert rates == sorted(rates, reverse=True)

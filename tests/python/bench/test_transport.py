@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a trial asks of vcmtsd beside the traffic: its telemetry."""
+"""Tests how a trial combines the answer of the traffic program with telemetry of vcmtsd."""
 
 import subprocess
 from typing import Any, cast
@@ -16,25 +16,25 @@ Json = dict[str, Any]
 
 
 def worker(**what: Any) -> Json:
-    told = {"name": "all", "rounds": 10, "busy_cycles": 100, "idle_cycles": 300}
-    return told | {"descheduled": 2, "longest_ns": 9000, "longest_since_ns": 0} | what
+    counts = {"name": "all", "rounds": 10, "busy_cycles": 100, "idle_cycles": 300}
+    return counts | {"descheduled": 2, "longest_ns": 9000, "longest_since_ns": 0} | what
 
 
 class Answers(Plane):
-    """Answers from lists, and writes down what it was asked."""
+    """Answers from lists, and records the requests."""
 
     def __init__(self, **answers: list[Any]) -> None:
         self.answers = answers
-        self.asked: list[tuple[str, Json]] = []
+        self.requests: list[tuple[str, Json]] = []
         self.group = None
 
     def ask(self, method: str, **params: Any) -> Any:
-        self.asked.append((method, params))
+        self.requests.append((method, params))
         return self.answers[method.partition(".")[0]].pop(0)
 
 
 class FakeServer:
-    """A trial that goes well, or not."""
+    """A traffic program whose trial succeeds, or raises `error`."""
 
     def __init__(self, error: Exception | None = None) -> None:
         self.error = error
@@ -46,7 +46,7 @@ class FakeServer:
 
 
 class FakeProcess:
-    """vcmtsd, and whether it still runs."""
+    """A vcmtsd that runs, or ended with `returncode`."""
 
     def __init__(self, returncode: int | None = None) -> None:
         self.returncode = returncode
@@ -80,9 +80,9 @@ def plane(**more: list[Any]) -> Answers:
     return Answers(worker=workers, counters=[counts(5), counts(25)], **more)
 
 
-def test_what_vcmtsd_counted_is_that_of_the_trial() -> None:
-    asked = plane()
-    answer = ask(asked, {"latency": False})
+def test_counts_of_vcmtsd_are_those_of_the_trial() -> None:
+    telemetry = plane()
+    answer = ask(telemetry, {"latency": False})
     assert answer["workers"] == [
         {
             "name": "all",
@@ -92,26 +92,26 @@ def test_what_vcmtsd_counted_is_that_of_the_trial() -> None:
         }
     ]
     assert answer["drops"] == {"downstream": {"flow_buffer_full": 20}, "upstream": {}}
-    assert asked.asked == [("counters.get", {}), ("worker.list", {"anew": True})] * 2
+    assert telemetry.requests == [("counters.get", {}), ("worker.list", {"anew": True})] * 2
 
 
-def test_without_telemetry_there_is_nothing_of_vcmtsd() -> None:
+def test_trial_without_telemetry() -> None:
     assert set(ask(None, {"latency": True})) == {"trial"}
 
 
-def test_latencies_of_the_pipeline_are_those_of_the_trial() -> None:
+def test_pipeline_latencies_are_those_of_the_trial() -> None:
     buckets = [[0.9, 1], [1.0, 2], [2.0, 3]]
-    told = {"packets": 6, "histogram": buckets} | dict.fromkeys(telemetry_latency.KEYS, 1.5)
-    asked = plane(latency=[{}, {"downstream": told, "upstream": {"packets": 0}}])
-    found = ask(asked, {"latency": True})["pipeline_latency_us"]
+    latencies = {"packets": 6, "histogram": buckets} | dict.fromkeys(telemetry_latency.KEYS, 1.5)
+    telemetry = plane(latency=[{}, {"downstream": latencies, "upstream": {"packets": 0}}])
+    found = ask(telemetry, {"latency": True})["pipeline_latency_us"]
     assert found["upstream"] is None
     assert found["downstream"]["p99_999"] == 1.5
     assert found["downstream"]["histogram"] == buckets
-    resets = [params["reset"] for method, params in asked.asked if method == "latency.get"]
+    resets = [params["reset"] for method, params in telemetry.requests if method == "latency.get"]
     assert resets == [True, False]
 
 
-def test_a_vcmtsd_that_ended_is_trouble() -> None:
+def test_ended_vcmtsd_is_an_error() -> None:
     with pytest.raises(TroubleError, match="vcmtsd ended with status -11"):
         ask(None, {"latency": False}, status=-11)
     with pytest.raises(TroubleError, match="vcmtsd ended with status 1"):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs that make trials: good ones, ones that die, ones that say nothing."""
+"""Tests the protocol of programs that run trials: with programs that answer, refuse, die, or do not
+answer."""
 
 import sys
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from vcmts.child import Stopped, stoppable
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 
-# A program that answers by what it is asked for.
+# A program that answers by the key `do` of the request.
 PROGRAM = """#!{python}
 import json, os, sys, time
 print(json.dumps({ready}), flush=True)
@@ -52,22 +53,22 @@ sys.exit({status})
 
 
 @dataclass
-class Trying:
-    """Programs in a folder of the test's own, and a signal that may come."""
+class Trials:
+    """Starts programs in the folder of a test, and stops trials on a signal."""
 
     folder: Path
     stopped: Stopped
 
     def program(self, script: str = "", ready: str = "dict(ready=True)", status: int = 0) -> Path:
-        """That answers; or another one, a script of the shell's."""
+        """Writes PROGRAM, or a shell script instead."""
         path = self.folder / "vcmts-fake"
         text = PROGRAM.format(python=sys.executable, ready=ready, status=status)
         path.write_text(f"#!/bin/sh\n{script}\n" if script else text)
         path.chmod(0o755)
         return path
 
-    def server(self, script: str = "", **how: Any) -> AbstractContextManager[trials.Server]:
-        return trials.server([str(self.program(script, **how))], self.folder, self.stopped)
+    def server(self, script: str = "", **options: Any) -> AbstractContextManager[trials.Server]:
+        return trials.server([str(self.program(script, **options))], self.folder, self.stopped)
 
     def ask(self, do: str) -> Json:
         with self.server() as serving:
@@ -75,16 +76,16 @@ class Trying:
 
 
 @pytest.fixture
-def trying(tmp_path: Path) -> Iterator[Trying]:
+def programs(tmp_path: Path) -> Iterator[Trials]:
     with stoppable() as stopped:
-        yield Trying(tmp_path, stopped)
+        yield Trials(tmp_path, stopped)
 
 
-Said = pytest.CaptureFixture[str]
+Capture = pytest.CaptureFixture[str]
 
 
-def test_one_request_one_answer(trying: Trying) -> None:
-    with trying.server(ready="dict(ready=True, host=dict(cpu='A core'))") as serving:
+def test_requests_are_answered(programs: Trials) -> None:
+    with programs.server(ready="dict(ready=True, host=dict(cpu='A core'))") as serving:
         assert serving.ready["host"] == {"cpu": "A core"}
         for seconds in (0.1, 0.2):
             assert serving.ask({"seconds": seconds})["trial"]["seconds"] == seconds
@@ -92,12 +93,12 @@ def test_one_request_one_answer(trying: Trying) -> None:
     assert process.returncode == 0
 
 
-def test_an_answer_in_pieces(trying: Trying) -> None:
-    assert len(trying.ask("pieces")["long"]) == 100000
+def test_answer_in_pieces_is_read(programs: Trials) -> None:
+    assert len(programs.ask("pieces")["long"]) == 100000
 
 
-def test_a_refused_request_is_a_mistake_and_the_program_goes_on(trying: Trying) -> None:
-    with trying.server() as serving:
+def test_program_continues_after_refused_request(programs: Trials) -> None:
+    with programs.server() as serving:
         with pytest.raises(MistakeError, match=r"^rate: found -1, allowed: 0 and more$"):
             serving.ask({"seconds": 0.1, "do": "refuse"})
         assert serving.ask({"seconds": 0.1})["trial"]
@@ -113,51 +114,53 @@ def test_a_refused_request_is_a_mistake_and_the_program_goes_on(trying: Trying) 
         ("other", "without the key trial"),
     ],
 )
-def test_trouble(do: str, message: str, trying: Trying, capsys: Said) -> None:
+def test_invalid_answer_is_an_error(
+    do: str, message: str, programs: Trials, capsys: Capture
+) -> None:
     with pytest.raises(TroubleError, match=message):
-        trying.ask(do)
+        programs.ask(do)
     assert capsys.readouterr().err == ("out of memory\n" if do == "die" else "")
 
 
-def test_no_answer(trying: Trying, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_answer_times_out(programs: Trials, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trials, "ANSWER_SECONDS", 0.2)
     with pytest.raises(TroubleError, match="did not answer within 0 s"):
-        trying.ask("sleep")
+        programs.ask("sleep")
 
 
-def test_a_program_that_finds_a_mistake_at_its_start(trying: Trying, capsys: Said) -> None:
+def test_error_at_start_is_reported(programs: Trials, capsys: Capture) -> None:
     script = "echo 'vcmts-fake: --core: found 99' >&2\nexit 2"
-    with pytest.raises(MistakeError, match="found a mistake"), trying.server(script):
+    with pytest.raises(MistakeError, match="found a mistake"), programs.server(script):
         pass
     assert capsys.readouterr().err == "vcmts-fake: --core: found 99\n"
 
 
-def test_a_program_that_is_never_ready(trying: Trying, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(TroubleError, match="no key ready"), trying.server(ready="dict(hello=1)"):
+def test_program_must_become_ready(programs: Trials, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(TroubleError, match="no key ready"), programs.server(ready="dict(hello=1)"):
         pass
     monkeypatch.setattr(trials, "START_SECONDS", 0.2)
-    never = trying.server("exec sleep 3600")
+    never = programs.server("exec sleep 3600")
     with pytest.raises(TroubleError, match="did not answer"), never:
         pass
 
 
-def test_a_bad_end_is_said(trying: Trying, capsys: Said) -> None:
-    with trying.server(status=4) as serving:
+def test_bad_exit_status_is_reported(programs: Trials, capsys: Capture) -> None:
+    with programs.server(status=4) as serving:
         serving.ask({"seconds": 0.1})
     assert "vcmts: vcmts-fake ended with status 4" in capsys.readouterr().err
 
 
-def test_a_signal_ends_a_trial(trying: Trying) -> None:
+def test_signal_stops_a_trial(programs: Trials) -> None:
     with pytest.raises(StopError):
-        trying.ask("interrupt")
-    assert trying.stopped.asked
+        programs.ask("interrupt")
+    assert programs.stopped.asked
 
 
-def test_a_program_that_does_not_end_is_killed(
-    trying: Trying, monkeypatch: pytest.MonkeyPatch, capsys: Said
+def test_hanging_program_is_killed(
+    programs: Trials, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     monkeypatch.setattr(trials, "STOP_SECONDS", 0.2)
-    with trying.server("echo '{\"ready\": true}'\nexec sleep 3600") as serving:
+    with programs.server("echo '{\"ready\": true}'\nexec sleep 3600") as serving:
         process = serving._process
     assert process.returncode == -9
     assert "did not end by itself" in capsys.readouterr().err

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a trial's answer says of the data plane."""
+"""Tests the verdict on a trial's answer: passed, failed or disturbed, and what bounds the rate."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ import pytest
 from vcmts.bench.verdict import judge
 
 Json = dict[str, Any]
-PACKETS, SIZE = 100_000, 1000  # a second of each direction: 0.8 Gbps
+PACKETS, SIZE = 100_000, 1000  # per second, bytes: 0.8 Gbps per direction
 
 
 def direction(**what: Any) -> Json:
-    """All went well, but for what is told."""
+    """A direction without faults, with the changes of `what`."""
     part: Json = {"sent": PACKETS, "proven": PACKETS, "lost": 0, "corrupted": 0, "seconds": 1.0}
     part |= {"sent_bytes": PACKETS * SIZE, "gbps": PACKETS * SIZE * 8e-9}
     part |= {"transmit_backpressure": 0, "descheduled": {"count": 0, "longest_us": 0.0}}
@@ -20,7 +20,7 @@ def direction(**what: Any) -> Json:
 
 
 def sent(share: float, **what: Any) -> Json:
-    """Less than was asked for."""
+    """A direction that sent only a share of the rate."""
     packets = round(PACKETS * share)
     size = {"sent_bytes": packets * SIZE, "gbps": packets * SIZE * 8e-9}
     return direction(sent=packets, proven=packets, **size, **what)
@@ -49,10 +49,10 @@ def answer(down: Json | None = None, up: Json | None = None, **what: Any) -> Jso
 PASSED, FAILED = ("passed", None), ("failed", "data plane")
 SLOW, DISTURBED = ("traffic", "traffic"), ("disturbed", "machine")
 FULL: Json = {"flow_buffer_full": 80, "crypto_full": 20}
-HARDLY: Json = {"flow_buffer_full": 20, "crypto_full": 80}
-BACK: Json = {"transmit_backpressure": 9}
-# Of both directions and the rest of an answer: the verdict, and what bound it. Of gaps: 8,192
-# packets are 82 ms at this rate; half of that may be too long.
+MOSTLY_CRYPTO: Json = {"flow_buffer_full": 20, "crypto_full": 80}
+BACKPRESSURE: Json = {"transmit_backpressure": 9}
+# parts of both directions and of the answer; verdict and bound. A ring of 8,192 packets lasts 82 ms
+# at this rate; gaps above half of that excuse losses.
 CASES: dict[str, tuple[list[Json | None], Json, tuple[str, str | None]]] = {
     "all is well": ([], {}, PASSED),
     "a packet lost": ([direction(lost=1)], {}, FAILED),
@@ -70,36 +70,38 @@ CASES: dict[str, tuple[list[Json | None], Json, tuple[str, str | None]]] = {
     "a gap that the rings bridge": ([lost(1000, **gap(30))], {}, FAILED),
     "more lost than came in the gap": ([lost(10_001, **gap(50))], {}, FAILED),
     "in two gaps": ([lost(10_001, **gap(50, count=2))], {}, DISTURBED),
-    "a rate as far as a gap lasted": ([sent(0.95, **BACK, **gap(50))], {}, DISTURBED),
-    "a rate further than it lasted": ([sent(0.90, **BACK, **gap(50))], {}, FAILED),
+    "a rate as far as a gap lasted": ([sent(0.95, **BACKPRESSURE, **gap(50))], {}, DISTURBED),
+    "a rate further than it lasted": ([sent(0.90, **BACKPRESSURE, **gap(50))], {}, FAILED),
     "further, by the traffic": ([sent(0.90, **gap(50))], {}, SLOW),
     "many short gaps": ([sent(0.98, **gap(2, count=6))], {}, DISTURBED),
     "many short gaps, and loss": ([sent(0.98, lost=1, **gap(2, count=6))], {}, FAILED),
     "gaps of both sides do not add up": (
-        [sent(0.90, **BACK, **gap(50))],
+        [sent(0.90, **BACKPRESSURE, **gap(50))],
         {"workers": [gap(30)]},
         FAILED,
     ),
     "gaps of both sides add up": (
-        [sent(0.90, **BACK, **gap(50))],
+        [sent(0.90, **BACKPRESSURE, **gap(50))],
         {"workers": [gap(45)]},
         DISTURBED,
     ),
     "disturbed, and passed": ([direction(**gap(500))], {}, PASSED),
     "queues overflow": ([lost(100)], {"drops": {"downstream": FULL}}, ("failed", "channels")),
-    "queues overflow hardly": ([lost(100)], {"drops": {"downstream": HARDLY}}, FAILED),
+    "queues overflow hardly": ([lost(100)], {"drops": {"downstream": MOSTLY_CRYPTO}}, FAILED),
     "queues of the other direction": ([None, lost(100)], {"drops": {"downstream": FULL}}, FAILED),
 }
 
 
 @pytest.mark.parametrize(("parts", "rest", "verdict"), CASES.values(), ids=list(CASES))
-def test_verdicts(parts: list[Json | None], rest: Json, verdict: tuple[str, str | None]) -> None:
+def test_verdict_and_bound(
+    parts: list[Json | None], rest: Json, verdict: tuple[str, str | None]
+) -> None:
     drops: Json = {"drops": {"downstream": {}, "upstream": {}} | rest.get("drops", {})}
     found = judge(answer(*parts, **(rest | drops)))
     assert (found.verdict, found.bound_by) == verdict
 
 
-def test_why_and_how_much() -> None:
+def test_reason_and_carried_share() -> None:
     assert (judge(answer()).carried, judge(answer()).why) == (1.0, "")
     assert judge(answer(lost(10))).why == "downstream: 10 of 100,000 packets lost"
     twice = answer(direction(duplicated=3, **gap(20)))
@@ -112,16 +114,16 @@ def test_why_and_how_much() -> None:
     assert away.why == "downstream: a core was taken away for up to 50.0 ms"
 
 
-def test_what_is_accepted_and_how_long_rings_are() -> None:
-    """Of each direction a share may be lost."""
+def test_accepted_loss_and_ring_size() -> None:
+    """The share applies to each direction."""
     assert judge(answer(lost(10)), accepted_loss=1e-4).verdict == "passed"
     assert judge(answer(lost(10)), accepted_loss=0.9e-4).verdict == "failed"
     assert judge(answer(direction(duplicated=3)), accepted_loss=0.001).verdict == "passed"
     assert judge(answer(lost(1000, **gap(30))), ring=4096).verdict == "disturbed"
 
 
-def test_one_direction_alone() -> None:
-    """The other one is not judged, whether it is there or not."""
+def test_unused_direction_is_ignored() -> None:
+    """Whether or not the answer has it."""
     alone = answer(None, lost(50))
     alone["trial"]["upstream_rate"] = 0
     assert judge(alone).verdict == "passed"
@@ -129,13 +131,13 @@ def test_one_direction_alone() -> None:
     assert judge(alone).verdict == "passed"
 
 
-def test_nothing_was_sent() -> None:
+def test_nothing_sent_is_slow_traffic() -> None:
     nothing = direction(sent=0, proven=0, sent_bytes=0, gbps=0.0)
     found = judge(answer(nothing))
     assert (found.verdict, found.carried) == ("traffic", 0.0)
 
 
-def test_as_much_as_goes() -> None:
+def test_maximum_rate() -> None:
     part = answer(lost(PACKETS // 4))
     part["trial"]["rate"] = "max"
     found = judge(part)
@@ -144,7 +146,7 @@ def test_as_much_as_goes() -> None:
     assert judge(part).verdict == "passed"
 
 
-def test_workers_that_nobody_could_ask() -> None:
+def test_answer_without_workers() -> None:
     part = answer(lost(5))
     del part["workers"], part["drops"]
     assert judge(part).verdict == "failed"
