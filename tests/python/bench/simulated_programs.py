@@ -78,8 +78,8 @@ for number, line in enumerate(sys.stdin, 1):
     print(json.dumps(answer), flush=True)
 """
 
-# Cycles are `how["cycles"]` by configuration and mix, or 1000; they grow a little with each run. Two
-# threads carry `how["pair"]` Gbps.
+# Cycles are `how["cycles"]` by configuration and mix, or 1000; they grow a little with each run.
+# Two threads carry `how["pair"]` Gbps.
 BENCH = """#!{python}
 import json, os, signal, sys, time
 how = {how!r}

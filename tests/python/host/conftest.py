@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What holds for every machine that the tests prepare."""
+"""Settings of all host tests."""
 
 import os
 
@@ -7,7 +7,7 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tests' own session is none of these machines', and their disk does not matter."""
+def isolate_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hides the SSH session of the tests from the tool, and skips fsync."""
     monkeypatch.delenv("SSH_CONNECTION", raising=False)
     monkeypatch.setattr(os, "fsync", lambda handle: None)

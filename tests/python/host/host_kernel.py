@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A kernel as `vcmts host` meets it, on a tree of files: what is written into its sysfs has
-effects, and its programs change it. A machine that stops in the middle of anything is a Crash."""
+"""A simulated kernel for `vcmts host`, in a folder: writes to its sysfs files have effects, and
+programs change it. Crash simulates a power failure during a change."""
 
 import errno
 import json
@@ -19,17 +19,17 @@ Tree = dict[str, tuple[str, int, str]]
 
 
 class Crash(BaseException):
-    """The power goes."""
+    """The power fails."""
 
 
 @dataclass(frozen=True)
 class Nic:
     address: str
-    name: str = ""  # of its interface, while its driver has it
+    name: str = ""  # of its interface, while bound to `driver`
     driver: str = "ice"
     ids: tuple[str, str] = ("8086", "1592")
     node: int = 0
-    most: int = 0  # virtual functions
+    max_vfs: int = 0  # limit of virtual functions
     up: bool = False
     addresses: tuple[str, ...] = ()
     group: str = ""  # of the IOMMU
@@ -51,13 +51,13 @@ class Kernel:
     root: Path
     nics: list[Nic]
     iommu: bool = True
-    pages: int = 1 << 20  # of 2 MB that there are at most
-    refused: set[str] = field(default_factory=set)  # cards that make no functions
-    deaf: bool = False  # cards take no MAC addresses for their functions
+    pages: int = 1 << 20  # limit of 2-MB pages
+    refused: set[str] = field(default_factory=set)  # cards that refuse virtual functions
+    ignores_mac: bool = False  # cards ignore MAC addresses for their functions
     links: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # of functions, by card
-    called: list[tuple[str, ...]] = field(default_factory=list)
+    called: list[tuple[str, ...]] = field(default_factory=list)  # commands
     has_ip: bool = True
-    failing: Done | None = None  # how update-grub ends
+    grub_result: Done | None = None  # result of update-grub
 
     def __post_init__(self) -> None:
         write(self.root / PCI / "drivers_probe", "")
@@ -74,7 +74,7 @@ class Kernel:
         return path.read_text(encoding="utf-8").strip() if path.exists() else ""
 
     def plug(self, nic: Nic) -> None:
-        place = self.device(nic.address)
+        folder = self.device(nic.address)
         vendor, device = nic.ids
         for name, text in (
             ("class", nic.kind),
@@ -83,23 +83,23 @@ class Kernel:
             ("numa_node", str(nic.node)),
             ("driver_override", "(null)"),
         ):
-            write(place / name, text)
-        if nic.most:
+            write(folder / name, text)
+        if nic.max_vfs:
             for name, text in (
-                ("sriov_totalvfs", str(nic.most)),
+                ("sriov_totalvfs", str(nic.max_vfs)),
                 ("sriov_numvfs", "0"),
                 ("sriov_drivers_autoprobe", "1"),
                 ("sriov_offset", "16"),
                 ("sriov_stride", "2"),
             ):
-                write(place / name, text)
+                write(folder / name, text)
         self.driver_folder(nic.driver)
         if self.iommu:
             group = nic.group or str(len(list((self.root / "sys/kernel/iommu_groups").iterdir())))
-            self.join(nic.address, group)
+            self.set_iommu_group(nic.address, group)
         self.attach(nic.address, nic.driver)
 
-    def join(self, address: str, group: str) -> None:
+    def set_iommu_group(self, address: str, group: str) -> None:
         relink(self.device(address) / "iommu_group", f"../../../../kernel/iommu_groups/{group}")
         relink(self.root / f"sys/kernel/iommu_groups/{group}/devices/{address}", "x")
 
@@ -128,16 +128,16 @@ class Kernel:
             f"../../bus/pci/devices/{address}/net/{nic.name}",
         )
 
-    def drive(self, address: str, driver: str) -> None:
-        """Whatever drives the device gives way to this driver."""
+    def rebind(self, address: str, driver: str) -> None:
+        """Rebinds the device to this driver."""
         self.driver_folder(driver)
         self.detach(address)
         self.attach(address, driver)
 
-    def drive_with(self, nic: Nic) -> None:
-        """As an interface of the kernel."""
+    def add_interface(self, nic: Nic) -> None:
+        """Binds a network card to its driver, which has an interface."""
         self.nics.append(nic)
-        self.drive(nic.address, nic.driver)
+        self.rebind(nic.address, nic.driver)
 
     def detach(self, address: str) -> None:
         link = self.device(address) / "driver"
@@ -151,22 +151,24 @@ class Kernel:
             shutil.rmtree(self.device(address) / "net", ignore_errors=True)
             shutil.rmtree(self.root / f"proc/sys/net/ipv6/conf/{nic.name}", ignore_errors=True)
 
-    def functions(self, card: str, count: int) -> None:
-        place = self.device(card)
-        before = int(self.text(place / "sriov_numvfs"))
+    def make_functions(self, card: str, count: int) -> None:
+        folder = self.device(card)
+        before = int(self.text(folder / "sriov_numvfs"))
         if card in self.refused:
             raise OSError(errno.EINVAL, "Invalid argument")
         if before and count:
             raise OSError(errno.EBUSY, "Device or resource busy")
         for index in range(before):
-            link = place / f"virtfn{index}"
+            link = folder / f"virtfn{index}"
             self.unplug(link.readlink().name)
             link.unlink()
         bus, slot = card.split(":")[1:]
         routing = int(bus, 16) << 8 | int(slot[:2], 16) << 3 | int(slot[3])
         for index in range(count):
-            at = routing + 16 + 2 * index  # beside those of the card's other port
-            address = f"{card[:4]}:{at >> 8:02x}:{at >> 3 & 31:02x}.{at & 7}"
+            rid = (
+                routing + 16 + 2 * index
+            )  # every second: the others belong to the card's other port
+            address = f"{card[:4]}:{rid >> 8:02x}:{rid >> 3 & 31:02x}.{rid & 7}"
             self.plug_function(card, index, address)
         self.links[card] = [
             {
@@ -178,21 +180,23 @@ class Kernel:
             }
             for n in range(count)
         ]
-        write(place / "sriov_numvfs", str(count))
+        write(folder / "sriov_numvfs", str(count))
 
     def plug_function(self, card: str, index: int, address: str) -> None:
-        place = self.device(address)
+        folder = self.device(address)
         for name, text in (
             ("class", "0x020000"),
             ("vendor", "0x8086"),
             ("device", "0x1889"),
             ("driver_override", "(null)"),
         ):
-            write(place / name, text)
-        relink(place / "physfn", f"../{card}")
+            write(folder / name, text)
+        relink(folder / "physfn", f"../{card}")
         relink(self.device(card) / f"virtfn{index}", f"../{address}")
         if self.iommu:
-            self.join(address, f"1{len(list((self.root / 'sys/kernel/iommu_groups').iterdir()))}")
+            self.set_iommu_group(
+                address, f"1{len(list((self.root / 'sys/kernel/iommu_groups').iterdir()))}"
+            )
 
     def unplug(self, address: str) -> None:
         self.detach(address)
@@ -214,13 +218,13 @@ class Kernel:
         return self.text(self.root / "sys/module/vfio/parameters/enable_unsafe_noiommu_mode") == "Y"
 
     def write(self, name: str, text: str) -> None:
-        """A file of sysfs or procfs."""
+        """Writes a file of sysfs or procfs, with its effects."""
         path = self.root / name
         if not path.is_file():
             raise FileNotFoundError(errno.ENOENT, "No such file or directory", str(path))
         value, address = text.strip(), path.parent.name
         if path.name == "sriov_numvfs":
-            self.functions(address, int(value))
+            self.make_functions(address, int(value))
         elif path.name == "driver_override":
             write(path, value or "(null)")
         elif path.name == "unbind":
@@ -267,8 +271,8 @@ class Kernel:
         elif words == ("modprobe", "--remove", "vfio-pci"):
             shutil.rmtree(self.root / PCI / "drivers/vfio-pci")
             shutil.rmtree(self.root / "sys/module/vfio")
-        elif words == ("update-grub",) and self.failing is not None:
-            return self.failing
+        elif words == ("update-grub",) and self.grub_result is not None:
+            return self.grub_result
         elif words == ("update-grub",):
             parts = sorted((self.root / "etc/default/grub.d").glob("*.cfg"))
             text = "".join(part.read_text() for part in parts)
@@ -287,30 +291,30 @@ class Kernel:
         elif words[0] == "mtu":
             write(net / "mtu", words[1])
         else:
-            told = self.links[self.card(name)][int(words[1])]
+            function = self.links[self.card(name)][int(words[1])]
             key, value = words[2:]
-            if key == "mac" and not self.deaf:
-                told["address"] = value
+            if key == "mac" and not self.ignores_mac:
+                function["address"] = value
             elif key == "vlan":
-                told["vlan_list"] = [{"vlan": int(value)}]
+                function["vlan_list"] = [{"vlan": int(value)}]
             elif key in ("spoofchk", "trust"):
-                told[key] = value == "on"
+                function[key] = value == "on"
         return Done(0, "")
 
 
 @dataclass
-class Simulated(System):
-    """Changes of a machine with that kernel, of which the n-th is its last one."""
+class SimulatedSystem(System):
+    """Changes a machine with this kernel, and crashes at a given change."""
 
     kernel: Kernel = None  # type: ignore[assignment]
-    last: int = -1  # -1: none
-    whole: bool = True  # the last change is made before the crash; else in part or not at all
+    crash_at: int = -1  # number of the change that crashes; -1: none
+    complete: bool = True  # that change is complete at the crash; else partial or not made
     count: int = 0
 
     def change(self, what: Callable[[], None], part: Callable[[], None] = lambda: None) -> None:
         self.count += 1
-        if self.count == self.last:
-            (what if self.whole else part)()
+        if self.count == self.crash_at:
+            (what if self.complete else part)()
             raise Crash
         what()
 
@@ -318,50 +322,52 @@ class Simulated(System):
         self.change(lambda: self.kernel.write(name, text))
 
     def put(self, name: str, data: bytes, mode: int, owner: tuple[int, int] | None = None) -> None:
-        whole = super().put
+        original = super().put
         self.change(
-            lambda: whole(name, data, mode, owner),
+            lambda: original(name, data, mode, owner),
             lambda: write(self.path(name + NEW), "half of"),
         )
 
     def link(self, name: str, target: str) -> None:
-        whole = super().link
-        self.change(lambda: whole(name, target), lambda: relink(self.path(name + NEW), target))
+        original = super().link
+        self.change(lambda: original(name, target), lambda: relink(self.path(name + NEW), target))
 
     def remove(self, name: str) -> None:
-        whole = super().remove
-        self.change(lambda: whole(name))
+        original = super().remove
+        self.change(lambda: original(name))
 
     def append(self, handle: int, data: bytes) -> None:
-        whole = super().append
-        self.change(lambda: whole(handle, data), lambda: whole(handle, data[: len(data) // 2]))
+        original = super().append
+        self.change(
+            lambda: original(handle, data), lambda: original(handle, data[: len(data) // 2])
+        )
 
     def make_folder(self, name: str) -> None:
-        whole = super().make_folder
-        self.change(lambda: whole(name))
+        original = super().make_folder
+        self.change(lambda: original(name))
 
     def remove_folder(self, name: str) -> None:
-        whole = super().remove_folder
-        self.change(lambda: whole(name))
+        original = super().remove_folder
+        self.change(lambda: original(name))
 
     def call(self, *command: str) -> None:
-        whole = super().call
-        self.change(lambda: whole(*command))
+        original = super().call
+        self.change(lambda: original(*command))
 
 
-def system(kernel: Kernel, last: int = -1, whole: bool = True) -> Simulated:
-    return Simulated(Files(kernel.root, kernel.ask), kernel.start, kernel, last, whole)
+def system(kernel: Kernel, crash_at: int = -1, complete: bool = True) -> SimulatedSystem:
+    return SimulatedSystem(Files(kernel.root, kernel.ask), kernel.start, kernel, crash_at, complete)
 
 
 def tree(root: Path) -> Tree:
-    """Everything that is there: what it is, its mode, and what it holds."""
-    found: Tree = {}
+    """Returns type, mode and contents of all files below the folder."""
+    result: Tree = {}
     for path in sorted(root.rglob("*")):
         name, mode = path.relative_to(root).as_posix(), path.lstat().st_mode
         if path.is_symlink():
-            found[name] = ("link", 0, str(path.readlink()))
+            result[name] = ("link", 0, str(path.readlink()))
         elif path.is_dir():
-            found[name] = ("folder", mode, "")
+            result[name] = ("folder", mode, "")
         else:
-            found[name] = ("file", mode, path.read_text(encoding="latin-1"))
-    return found
+            result[name] = ("file", mode, path.read_text(encoding="latin-1"))
+    return result

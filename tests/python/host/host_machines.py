@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines to be prepared: a server of two sockets, one of a single socket, a cloud's, a laptop."""
+"""Simulated machines to prepare: a server of two sockets, a single-socket server, a cloud instance,
+a laptop, and a small one."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,7 @@ GIB_KB = 1 << 20
 def base(
     root: Path, machine: HostSpec, *, vendor: str = "GenuineIntel", flags: str = FLAGS
 ) -> None:
-    """Processor, memory, huge pages and the rest that every machine has."""
+    """Writes the files that all machines have: processor, memory, huge pages, routes."""
     write_host(root, machine)
     write(root / "proc/cpuinfo", f"vendor_id\t: {vendor}\nmodel name\t: A CPU\nflags\t\t: {flags}")
     write(root / "proc/cmdline", "BOOT_IMAGE=/vmlinuz root=UUID=1 quiet")
@@ -46,30 +47,30 @@ def default_route(root: Path, name: str) -> None:
     )
 
 
-def server_yaml(root: Path) -> Kernel:
-    """Two sockets with hyper-threads, a card of two ports on each, one to log in."""
+def server(root: Path) -> Kernel:
+    """Two sockets with hyper-threads, a card with two ports on each, and a port for login."""
     crypto = (("0000:6b:00.0", "0x0b4000", 1),)
     base(root, HostSpec(sockets=2, cores=4, threads=2, pci_devices=crypto))
     grub(root)
     default_route(root, "eno1")
     login = Nic("0000:01:00.0", "eno1", "igb", ("8086", "1521"), 0, 7, True, ("10.0.0.5",))
     cards = [
-        Nic(f"0000:{bus}:00.{port}", f"ens{turn}f{port}", node=turn, most=64)
-        for turn, bus in enumerate(("3b", "af"))
+        Nic(f"0000:{bus}:00.{port}", f"ens{node}f{port}", node=node, max_vfs=64)
+        for node, bus in enumerate(("3b", "af"))
         for port in (0, 1)
     ]
     return Kernel(root, [login, *cards])
 
 
 def single(root: Path) -> Kernel:
-    """One socket without hyper-threads; you are logged in over a VLAN on a bond of two ports."""
+    """One socket without hyper-threads. The login is over a VLAN on a bond of two ports."""
     base(root, HostSpec(cores=8), vendor="AuthenticAMD")
     grub(root)
     default_route(root, "bond0.7")
     nics = [
         Nic("0000:02:00.0", "eno1", "igb", ("8086", "1521"), up=True),
         Nic("0000:02:00.1", "eno2", "igb", ("8086", "1521"), up=True),
-        Nic("0000:05:00.0", "enp5s0", "ixgbe", ("8086", "10fb"), most=63),
+        Nic("0000:05:00.0", "enp5s0", "ixgbe", ("8086", "10fb"), max_vfs=63),
     ]
     kernel = Kernel(root, nics)
     net = root / "sys/class/net"
@@ -82,7 +83,7 @@ def single(root: Path) -> Kernel:
 
 
 def cloud(root: Path) -> Kernel:
-    """A virtual machine without an IOMMU, whose cards make no functions."""
+    """A virtual machine without an IOMMU, whose cards have no virtual functions."""
     base(root, HostSpec(cores=2, threads=2), flags=f"{FLAGS} hypervisor")
     grub(root)
     default_route(root, "ens5")
@@ -96,7 +97,7 @@ def cloud(root: Path) -> Kernel:
 
 
 def laptop(root: Path) -> Kernel:
-    """A single interface, over which everything goes; no loader that is known."""
+    """A single interface, which has the default route, and an unknown boot loader."""
     base(root, HostSpec(cores=2, threads=2), flags="fpu aes pclmulqdq avx2")
     default_route(root, "enp0s31f6")
     nic = Nic("0000:00:1f.6", "enp0s31f6", "e1000e", ("8086", "15d7"), -1, up=True)
@@ -104,19 +105,19 @@ def laptop(root: Path) -> Kernel:
 
 
 def small(root: Path) -> Kernel:
-    """As little as there can be, with one of each: for what is done many times."""
+    """The smallest machine with one object of each kind, for tests that repeat many changes."""
     base(root, HostSpec(cores=2))
     grub(root)
     default_route(root, "eth0")
     nics = [
         Nic("0000:02:00.0", "eth0", "e1000e", ("8086", "15d7"), up=True, addresses=("10.0.0.5",)),
-        Nic("0000:05:00.0", "eth1", "igb", ("8086", "10c9"), most=2),
+        Nic("0000:05:00.0", "eth1", "igb", ("8086", "10c9"), max_vfs=2),
     ]
     return Kernel(root, nics)
 
 
 MACHINES: dict[str, Callable[[Path], Kernel]] = {
-    "server": server_yaml,
+    "server": server,
     "single": single,
     "cloud": cloud,
     "laptop": laptop,

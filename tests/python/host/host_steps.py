@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plans for the machines of the tests, made as the command makes them."""
+"""Makes plans for simulated machines as the command does, and applies and undoes them."""
 
 import argparse
 from pathlib import Path
@@ -14,7 +14,7 @@ from python.host.host_machines import MACHINES
 from vcmts.layout import machine as host_machine
 from vcmts.system.files import Files
 
-WORDS = {
+OPTIONS = {
     "server": ("--groups", "2", "--network-vlan", "10"),
     "single": ("--groups", "1"),
     "cloud": ("--groups", "1", "--no-iommu"),
@@ -23,37 +23,40 @@ WORDS = {
 }
 
 
-def machine(name: str, root: Path) -> Kernel:
+def make_machine(name: str, root: Path) -> Kernel:
+    """Makes the files of a simulated machine."""
     root.mkdir(parents=True, exist_ok=True)
     return MACHINES[name](root)
 
 
-def parsed(*words: str) -> argparse.Namespace:
+def parse(*words: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     command.add_arguments(parser)
     return parser.parse_args(words)
 
 
-def decided(kernel: Kernel, *words: str) -> Decided:
+def make_plan(kernel: Kernel, *words: str) -> Decided:
+    """Returns what `vcmts host plan` decides for the machine."""
     files = Files(kernel.root, kernel.ask)
     found = host_machine.read(files)
-    arguments = parsed("plan", *words)
+    arguments = parse("plan", *words)
     return decide(files, found, wish(arguments, found), command.options_of(arguments))
 
 
-def quiet(line: str) -> None:
+def ignore(line: str) -> None:
     pass
 
 
 def apply(kernel: Kernel, plan: Plan) -> int:
-    return host_apply.apply(system(kernel), plan, quiet)
+    return host_apply.apply(system(kernel), plan, ignore)
 
 
 def undo(kernel: Kernel, *, forget: bool = False) -> tuple[int, list[str]]:
-    said: list[str] = []
-    return host_apply.undo(system(kernel), said.append, forget=forget), said
+    messages: list[str] = []
+    return host_apply.undo(system(kernel), messages.append, forget=forget), messages
 
 
-def prepared(tmp_path: Path, name: str = "server") -> tuple[Kernel, Plan]:
-    kernel = machine(name, tmp_path)
-    return kernel, decided(kernel, *WORDS[name]).plan
+def set_up(tmp_path: Path, name: str = "server") -> tuple[Kernel, Plan]:
+    """Makes a simulated machine, and its plan."""
+    kernel = make_machine(name, tmp_path)
+    return kernel, make_plan(kernel, *OPTIONS[name]).plan

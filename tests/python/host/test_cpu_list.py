@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The kernel's CPU lists: what lib/bitmap-str.c and kernel/sched/isolation.c make of a text."""
+"""Tests CPU lists of the kernel, as lib/bitmap-str.c and kernel/sched/isolation.c parse them."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from vcmts.system.cpu_list import ListError
 from vcmts.system.files import Files
 
 LAST = 15
-# Of lib/test_bitmap.c and kernel-parameters.rst, for CPUs 0 to 15.
+# From lib/test_bitmap.c and kernel-parameters.rst, for CPUs 0 to 15.
 GOOD = {
     "": [],
     "\n": [],
@@ -50,19 +50,19 @@ WRONG = [
 
 
 @pytest.mark.parametrize("text", GOOD)
-def test_lists(text: str) -> None:
+def test_valid_list_is_parsed(text: str) -> None:
     assert list(cpu_list.cpus(text, LAST)) == GOOD[text]
 
 
 @pytest.mark.parametrize("text", WRONG)
-def test_what_is_none(text: str) -> None:
+def test_invalid_list_is_refused(text: str) -> None:
     for whole in (text, f"1,{text}", f"{text},1"):
         with pytest.raises(ListError):
             cpu_list.cpus(whole, LAST)
         assert cpu_list.cpus_or_none(whole, LAST) == ()
 
 
-def test_without_the_number_of_the_last() -> None:
+def test_unknown_last_cpu_refuses_n_and_all() -> None:
     assert cpu_list.cpus("0-3,1000") == (0, 1, 2, 3, 1000)
     for text in ("N", "0-N", "all", "0-99999999"):
         with pytest.raises(ListError):
@@ -78,7 +78,7 @@ def test_without_the_number_of_the_last() -> None:
         ("nohz,domain,1-7:1/2", "nohz domain", [1, 3, 5, 7]),
         ("strange,2", "domain", [2]),  # skipped
         ("str4nge,2", "", []),
-        ("all", "domain", []),  # a flag that is not known
+        ("all", "domain", []),  # an unknown flag
         ("domain,all", "domain", []),
         ("domain", "domain", []),
         ("nohz", "domain", []),
@@ -86,7 +86,7 @@ def test_without_the_number_of_the_last() -> None:
         ("domain,3-1", "domain", []),
     ],
 )
-def test_isolcpus(value: str, flags: str, cpus: list[int]) -> None:
+def test_isolcpus_is_parsed(value: str, flags: str, cpus: list[int]) -> None:
     found = cpu_list.isolcpus(value, LAST)
     assert (set(found[0]), list(found[1])) == (set(flags.split()), cpus)
 
@@ -104,16 +104,16 @@ def test_isolcpus(value: str, flags: str, cpus: list[int]) -> None:
         ("isolcpus=all nohz_full=N", (), [15]),
     ],
 )
-def test_arguments_of_the_kernel(
+def test_kernel_arguments_isolate_cores(
     words: str, isolated: list[int], tickless: list[int], tmp_path: Path
 ) -> None:
-    """What `vcmts host plan` makes of them is what `vcmts host check` sees after the start."""
+    """`vcmts host plan` expects the cores that `vcmts host check` reports after the restart."""
     kernel = MACHINES["server"](tmp_path)
     for name, found in (("isolcpus", isolated), ("nohz_full", tickless)):
         assert arguments.cores_named(Files(tmp_path, kernel.ask), words.split(), name) == set(found)
 
 
-def test_the_last_cpu_is_the_last_possible(tmp_path: Path) -> None:
+def test_last_cpu_is_the_last_possible_one(tmp_path: Path) -> None:
     MACHINES["server"](tmp_path)
     files = Files(tmp_path)
     assert host_machine.last_possible(files) == 15

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is told of a host: of a faked one all of it, of an empty one that it is not known."""
+"""Tests facts.py: the facts of a simulated host are complete and contain no identity; those of an
+empty host are unknown."""
 
 import json
 import re
@@ -60,7 +61,7 @@ FILES = {
     "sys/bus/pci/devices/0000:6b:00.0/vendor": "0x8086\n",
     "sys/bus/pci/devices/0000:6b:00.0/device": "0x4940\n",
 }
-SAID = {
+OUTPUTS = {
     "systemd-detect-virt --vm": "kvm",
     "systemd-detect-virt --container": "none",
     "cc --version": "cc (Debian) 12.2.0\nmore",
@@ -68,7 +69,7 @@ SAID = {
 
 
 @pytest.fixture
-def faked(tmp_path: Path) -> Files:
+def simulated_host(tmp_path: Path) -> Files:
     for name, text in FILES.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -91,13 +92,13 @@ def faked(tmp_path: Path) -> Files:
     (tmp_path / "sys/class/net/lo").mkdir()
 
     def run(command: Sequence[str]) -> str:
-        return SAID.get(" ".join(command), "")
+        return OUTPUTS.get(" ".join(command), "")
 
     return Files(tmp_path, run)
 
 
-def test_a_faked_host(faked: Files) -> None:
-    facts = host.facts(faked)
+def test_simulated_host_has_all_facts(simulated_host: Files) -> None:
+    facts = host.facts(simulated_host)
     assert facts["cpu"] == "A Xeon @ 1.80GHz"
     numbers = [facts[f"cpu_{key}"] for key in ("family", "model", "stepping")]
     assert numbers == [6, 143, 8]
@@ -120,8 +121,8 @@ def test_a_faked_host(faked: Files) -> None:
     assert facts["software"]["system"] == "Debian GNU/Linux 12"
 
 
-def test_devices_by_what_they_are(faked: Files) -> None:
-    devices = host.facts(faked)["devices"]
+def test_devices_have_models_and_drivers(simulated_host: Files) -> None:
+    devices = host.facts(simulated_host)["devices"]
     ice = {"driver": "ice", "speed_mbps": 100000, "numa_node": NOT_KNOWN, "count": 1}
     assert devices["interfaces"] == [ice]
     nic = {"vendor": "8086", "device": "1592", "driver": "none", "count": 2}
@@ -129,19 +130,19 @@ def test_devices_by_what_they_are(faked: Files) -> None:
     assert devices["pci_crypto"] == [{**nic, "device": "4940", "count": 1}]
 
 
-def test_options_that_matter_and_no_others(faked: Files) -> None:
-    assert host.facts(faked)["kernel"]["options"] == [
+def test_kernel_options_are_only_relevant_ones(simulated_host: Files) -> None:
+    assert host.facts(simulated_host)["kernel"]["options"] == [
         *("isolcpus=1-3", "nohz_full=1-3", "mitigations=off", "hugepagesz=1G", "hugepages=4"),
         "intel_pstate=disable",
     ]
 
 
-def test_nothing_tells_whose_machine_it_is(faked: Files) -> None:
-    text = json.dumps(host.facts(faked))
+def test_facts_do_not_identify_the_machine(simulated_host: Files) -> None:
+    text = json.dumps(host.facts(simulated_host))
     assert not [secret for secret in SECRETS if secret in text]
 
 
-def test_this_host_tells_no_addresses() -> None:
+def test_facts_of_this_host_have_no_addresses() -> None:
     text = json.dumps(host.facts())
     assert not re.search(r"\b([0-9a-f]{2}:){5}[0-9a-f]{2}\b", text)
     name = Path("/proc/sys/kernel/hostname").read_text().strip()
@@ -149,24 +150,24 @@ def test_this_host_tells_no_addresses() -> None:
     assert name not in words
 
 
-def every(value: Any) -> list[Any]:
-    """The leaves."""
+def leaves(value: Any) -> list[Any]:
+    """Returns all values, at any depth."""
     if isinstance(value, dict):
-        return [leaf for inner in value.values() for leaf in every(inner)]
+        return [leaf for inner in value.values() for leaf in leaves(inner)]
     if isinstance(value, list):
-        return [leaf for inner in value for leaf in every(inner)]
+        return [leaf for inner in value for leaf in leaves(inner)]
     return [value]
 
 
-def test_an_empty_host_is_not_known(tmp_path: Path) -> None:
+def test_facts_of_empty_host_are_unknown(tmp_path: Path) -> None:
     facts = host.facts(Files(tmp_path, lambda command: ""))
     assert facts["cpu"] == NOT_KNOWN and facts["cpus"] == NOT_KNOWN
     assert facts["memory"]["huge_page_pools"] == NOT_KNOWN
-    leaves = every({key: inner for key, inner in facts.items() if key != "software"})
-    assert set(leaves) <= {NOT_KNOWN, "none"}
+    values = leaves({key: inner for key, inner in facts.items() if key != "software"})
+    assert set(values) <= {NOT_KNOWN, "none"}
 
 
-def test_what_is_no_text_is_no_error(tmp_path: Path) -> None:
+def test_binary_files_are_unknown(tmp_path: Path) -> None:
     for name in ("proc/cpuinfo", "proc/meminfo", "proc/cmdline"):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -174,8 +175,8 @@ def test_what_is_no_text_is_no_error(tmp_path: Path) -> None:
     assert host.facts(Files(tmp_path, lambda command: ""))["memory"]["total_kb"] == NOT_KNOWN
 
 
-def test_what_was_measured_counts(faked: Files) -> None:
+def test_measured_facts_take_precedence(simulated_host: Files) -> None:
     measured = {"cpu": "as measured", "tsc_hz": 2, "core_hz": 3, "huge_pages": True, "x": None}
-    facts = host.full(measured, faked)
+    facts = host.full(measured, simulated_host)
     assert facts["cpu"] == "as measured" and facts["core_hz"] == 3 and "x" not in facts
     assert facts["cores"] == 2

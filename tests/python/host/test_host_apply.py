@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plans carried out and taken back, also when the machine stops in the middle of it."""
+"""Tests applying and undoing plans, also with a crash at each change: undo restores all files
+exactly."""
 
 import shutil
 from pathlib import Path
@@ -17,7 +18,7 @@ from host.prepare.plan import Plan
 from host.prepare.system import StepError
 from python.host.host_kernel import Crash, Kernel, Nic, Tree, system, tree
 from python.host.host_machines import MACHINES
-from python.host.host_steps import apply, decided, machine, prepared, quiet, undo
+from python.host.host_steps import apply, ignore, make_machine, make_plan, set_up, undo
 from python.layout_machines import write
 from vcmts.paths import MistakeError
 
@@ -25,14 +26,14 @@ CARD = "0000:3b:00.0"
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_apply_and_undo(name: str, tmp_path: Path) -> None:
-    kernel, plan = prepared(tmp_path, name)
+def test_undo_restores_all_files(name: str, tmp_path: Path) -> None:
+    kernel, plan = set_up(tmp_path, name)
     before = tree(tmp_path)
-    assert host_apply.rehearse(system(kernel), plan, quiet) > 0 and tree(tmp_path) == before
+    assert host_apply.rehearse(system(kernel), plan, ignore) > 0 and tree(tmp_path) == before
     assert apply(kernel, plan) > 4
     after = tree(tmp_path)
     assert apply(kernel, plan) == 0 and tree(tmp_path) == after
-    assert host_apply.rehearse(system(kernel), plan, quiet) == 0
+    assert host_apply.rehearse(system(kernel), plan, ignore) == 0
     login = [path for path in before if f"/{kernel.nics[0].address}" in path]
     assert [after[path] for path in login] == [before[path] for path in login]
     for name, text in texts.files_of(plan).items():
@@ -41,74 +42,76 @@ def test_apply_and_undo(name: str, tmp_path: Path) -> None:
     assert undo(kernel) == (0, ["nothing is applied here"]) and tree(tmp_path) == before
 
 
-def test_what_is_made(tmp_path: Path) -> None:
-    kernel, plan = prepared(tmp_path)
+def test_applied_plan_makes_functions_and_arguments(tmp_path: Path) -> None:
+    kernel, plan = set_up(tmp_path)
     apply(kernel, plan)
     pci = tmp_path / "sys/bus/pci/devices"
     for card in plan.cards:
         assert kernel.text(pci / card.address / "sriov_numvfs") == "1"
         function = pci / card.addresses[0]
         assert (function / "driver").readlink().name == "vfio-pci"
-        told = kernel.links[card.address][0]
-        assert told["address"] == card.functions[0].mac
-        assert told["spoofchk"] is card.functions[0].check
+        function_link = kernel.links[card.address][0]
+        assert function_link["address"] == card.functions[0].mac
+        assert function_link["spoofchk"] is card.functions[0].check
     assert kernel.links[CARD][0]["vlan_list"] == [{"vlan": 10}]
     net = tmp_path / "sys/class/net/ens0f0"
     assert (kernel.text(net / "flags"), kernel.text(net / "mtu")) == ("0x1003", "2000")
     assert "isolcpus=" in (tmp_path / "boot/grub.cfg").read_text()
 
 
-def crashed(kernel: Kernel, plan: Plan, last: int, whole: bool) -> bool:
-    """Whether the power went while the plan was applied."""
+def apply_crashes(kernel: Kernel, plan: Plan, crash_at: int, complete: bool) -> bool:
+    """Applies the plan. Returns whether the power failed meanwhile."""
     try:
-        host_apply.apply(system(kernel, last, whole), plan, quiet)
+        host_apply.apply(system(kernel, crash_at, complete), plan, ignore)
     except Crash:
         return True
     return False
 
 
-def crashed_undo(kernel: Kernel, last: int, whole: bool) -> bool:
+def undo_crashes(kernel: Kernel, crash_at: int, complete: bool) -> bool:
     try:
-        host_apply.undo(system(kernel, last, whole), quiet)
+        host_apply.undo(system(kernel, crash_at, complete), ignore)
     except Crash:
         return True
     return False
 
 
-def without_journal(found: Tree) -> Tree:
-    return {name: what for name, what in found.items() if name != host_journal.PLACE}
+def without_journal(files_: Tree) -> Tree:
+    return {name: what for name, what in files_.items() if name != host_journal.PLACE}
 
 
-@pytest.mark.parametrize(("whole", "last"), [(True, 1), (False, 2)])
-def test_a_crash_at_each_change(whole: bool, last: int, tmp_path: Path) -> None:
-    """Undone from there, or finished and undone, it is what it was. Every second change is made
-    before the crash, the others in part or not at all."""
-    kernel, plan = prepared(tmp_path, "small")
+@pytest.mark.parametrize(("complete", "crash_at"), [(True, 1), (False, 2)])
+def test_undo_after_crash_at_each_change(complete: bool, crash_at: int, tmp_path: Path) -> None:
+    """Undo alone, and apply and undo, restore all files. Every second change is complete before the
+    crash, the others are partial or not made."""
+    kernel, plan = set_up(tmp_path, "small")
     before = tree(tmp_path)
     apply(kernel, plan)
     after = without_journal(tree(tmp_path))
     undo(kernel)
-    while crashed(kernel, plan, last, whole):
-        if last % 6 < 2:
+    while apply_crashes(kernel, plan, crash_at, complete):
+        if crash_at % 6 < 2:
             apply(kernel, plan)
-            assert without_journal(tree(tmp_path)) == after, last
-        left, said = undo(kernel)
-        assert left == 0 and tree(tmp_path) == before, (last, said)
-        last += 2
-    assert last > 40 and undo(kernel)[0] == 0 and tree(tmp_path) == before
+            assert without_journal(tree(tmp_path)) == after, crash_at
+        left, messages = undo(kernel)
+        assert left == 0 and tree(tmp_path) == before, (crash_at, messages)
+        crash_at += 2
+    assert crash_at > 40 and undo(kernel)[0] == 0 and tree(tmp_path) == before
 
 
-@pytest.mark.parametrize(("whole", "last"), [(True, 1), (False, 3)])
-def test_a_crash_at_each_change_of_an_undo(whole: bool, last: int, tmp_path: Path) -> None:
-    kernel, plan = prepared(tmp_path, "small")
+@pytest.mark.parametrize(("complete", "crash_at"), [(True, 1), (False, 3)])
+def test_undo_after_crash_at_each_change_of_undo(
+    complete: bool, crash_at: int, tmp_path: Path
+) -> None:
+    kernel, plan = set_up(tmp_path, "small")
     before = tree(tmp_path)
     apply(kernel, plan)
-    while crashed_undo(kernel, last, whole):
-        left, said = undo(kernel)
-        assert left == 0 and tree(tmp_path) == before, (last, said)
+    while undo_crashes(kernel, crash_at, complete):
+        left, messages = undo(kernel)
+        assert left == 0 and tree(tmp_path) == before, (crash_at, messages)
         apply(kernel, plan)
-        last += 4
-    assert last > 40 and tree(tmp_path) == before
+        crash_at += 4
+    assert crash_at > 40 and tree(tmp_path) == before
 
 
 @settings(max_examples=12)
@@ -119,38 +122,39 @@ def test_a_crash_at_each_change_of_an_undo(whole: bool, last: int, tmp_path: Pat
     pages=st.sampled_from(["2M", "1G"]),
     points=st.lists(st.tuples(st.booleans(), st.integers(1, 70), st.booleans()), max_size=3),
 )
-def test_whatever_happens_undo_is_exact(
+def test_undo_after_random_crashes(
     name: str, groups: int, own: bool, pages: str, points: list[tuple[bool, int, bool]]
 ) -> None:
-    """Applied and undone, with crashes here and there: the same tree."""
+    """Random plans, applied and undone with crashes in between."""
     with TemporaryDirectory() as folder:
         root = Path(folder)
-        kernel = machine(name, root)
+        kernel = make_machine(name, root)
         words = ["--groups", str(groups), "--ports", "own" if own else "shared", "--no-iommu"]
         try:
-            plan = decided(kernel, *words, "--page-size", pages).plan
+            plan = make_plan(kernel, *words, "--page-size", pages).plan
         except MistakeError:
             return
         before = tree(root)
-        for applying, last, whole in points:
+        for applying, crash_at, complete in points:
             if applying:
-                crashed(kernel, plan, last, whole)
+                apply_crashes(kernel, plan, crash_at, complete)
             else:
-                crashed_undo(kernel, last, whole)
-        left, said = undo(kernel)
-        assert left == 0 and tree(root) == before, said
+                undo_crashes(kernel, crash_at, complete)
+        left, messages = undo(kernel)
+        assert left == 0 and tree(root) == before, messages
 
 
-def test_after_a_restart(tmp_path: Path) -> None:
-    """Files are there, what the kernel had is gone: applied again it is as before, and undone."""
-    kernel, plan = prepared(tmp_path)
+def test_apply_and_undo_after_restart(tmp_path: Path) -> None:
+    """Files remain, kernel settings are lost. Applying restores the settings, and undo removes
+    all."""
+    kernel, plan = set_up(tmp_path)
     before = tree(tmp_path)
     apply(kernel, plan)
     after = tree(tmp_path)
     for card in plan.cards:
         for address in card.addresses:
             kernel.detach(address)
-        kernel.functions(card.address, 0)
+        kernel.make_functions(card.address, 0)
         write(tmp_path / f"sys/bus/pci/devices/{card.address}/sriov_drivers_autoprobe", "1")
         kernel.set_link(kernel.nic(card.address).name, ("down",))  # type: ignore[union-attr]
     shutil.rmtree(tmp_path / "sys/bus/pci/drivers/vfio-pci")
@@ -163,11 +167,11 @@ def test_after_a_restart(tmp_path: Path) -> None:
     }
     assert expected.items() <= tree(tmp_path).items()
     shutil.rmtree(tmp_path)
-    kernel, plan = prepared(tmp_path)
+    kernel, plan = set_up(tmp_path)
     apply(kernel, plan)
     for card in plan.cards:
         kernel.detach(card.addresses[0])
-        kernel.functions(card.address, 0)
+        kernel.make_functions(card.address, 0)
     assert apply(kernel, plan) > 0
     assert {k: v for k, v in tree(tmp_path).items() if "iommu" not in k and "journal" not in k} == {
         k: v for k, v in after.items() if "iommu" not in k and "journal" not in k
@@ -175,15 +179,15 @@ def test_after_a_restart(tmp_path: Path) -> None:
     assert undo(kernel)[0] == 0
 
 
-def test_what_others_changed_is_left(tmp_path: Path) -> None:
-    kernel, plan = prepared(tmp_path)
+def test_undo_keeps_changes_of_others(tmp_path: Path) -> None:
+    kernel, plan = set_up(tmp_path)
     before = tree(tmp_path)
     apply(kernel, plan)
     (tmp_path / texts.RULES).write_text("# mine now\n")
     write(tmp_path / plan.pages[0].file, "4000")
-    left, said = undo(kernel)
+    left, messages = undo(kernel)
     assert left == 2
-    assert [line for line in said if line.startswith("left: ")] == [
+    assert [line for line in messages if line.startswith("left: ")] == [
         f"left: {plan.pages[0].count} huge pages, /{plan.pages[0].file}: somebody else changed it "
         "meanwhile (found 4000)",
         f"left: file /{texts.RULES}: somebody else changed it meanwhile",
@@ -202,8 +206,8 @@ def test_what_others_changed_is_left(tmp_path: Path) -> None:
     }
 
 
-def test_a_file_that_was_there_is_put_back(tmp_path: Path) -> None:
-    kernel, plan = prepared(tmp_path)
+def test_undo_restores_existing_files(tmp_path: Path) -> None:
+    kernel, plan = set_up(tmp_path)
     write(tmp_path / host_plan.GRUB, "GRUB_CMDLINE_LINUX_DEFAULT=mine")
     (tmp_path / host_plan.GRUB).chmod(0o600)
     (tmp_path / texts.WANTED).parent.mkdir(parents=True)
@@ -215,11 +219,11 @@ def test_a_file_that_was_there_is_put_back(tmp_path: Path) -> None:
     assert undo(kernel)[0] == 0 and tree(tmp_path) == before
 
 
-def test_functions_in_use_are_not_taken_away(tmp_path: Path) -> None:
-    kernel, plan = prepared(tmp_path)
+def test_functions_in_use_are_not_removed(tmp_path: Path) -> None:
+    kernel, plan = set_up(tmp_path)
     before = tree(tmp_path)
     apply(kernel, plan)
-    address = plan.cards[0].addresses[0]  # which others are undone before
+    address = plan.cards[0].addresses[0]  # other changes are undone before it
     group = (tmp_path / f"sys/bus/pci/devices/{address}/iommu_group").readlink().name
     write(tmp_path / "proc/4711/comm", "vcmtsd")
     (tmp_path / "proc/4711/fd").mkdir()
@@ -232,13 +236,13 @@ def test_functions_in_use_are_not_taken_away(tmp_path: Path) -> None:
     assert undo(kernel)[0] == 0 and tree(tmp_path) == before
 
 
-def test_a_card_that_became_the_operators_is_left(tmp_path: Path) -> None:
-    kernel, plan = prepared(tmp_path)
+def test_card_that_got_an_address_is_not_changed(tmp_path: Path) -> None:
+    kernel, plan = set_up(tmp_path)
     apply(kernel, plan)
     kernel.nics[1] = Nic(**{**vars(kernel.nics[1]), "addresses": ("10.3.3.3",)})
     with pytest.raises(MistakeError, match=f"card {CARD} is not touched: ens0f0"):
         apply(kernel, plan)
-    left, said = undo(kernel)
-    assert left > 0 and any(f"{CARD}: 1 functions: not touched now" in line for line in said)
+    left, messages = undo(kernel)
+    assert left > 0 and any(f"{CARD}: 1 functions: not touched now" in line for line in messages)
     assert kernel.text(tmp_path / f"sys/bus/pci/devices/{CARD}/sriov_numvfs") == "1"
     assert kernel.text(tmp_path / "sys/class/net/ens0f0/flags") == "0x1003"

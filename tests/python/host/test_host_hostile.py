@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plans, folders and journals that mean ill: refused in one line, before anything is changed."""
+"""Tests that manipulated plans, folders and journals are refused in one line, before any change."""
 
 import json
 import shutil
@@ -16,7 +16,7 @@ from host.prepare.plan import Plan
 from host.prepare.system import StepError
 from python.host.host_kernel import relink, tree
 from python.host.host_machines import MACHINES
-from python.host.host_steps import apply, machine, prepared, undo
+from python.host.host_steps import apply, make_machine, set_up, undo
 from python.layout_machines import write
 from vcmts import cli
 from vcmts.paths import MistakeError
@@ -26,12 +26,12 @@ LOGIN = "0000:01:00.0"
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A server's plan, to be changed in one place."""
-    return prepared(tmp_path_factory.mktemp("machine"))[1].stored()
+def stored_plan(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The stored plan of a server, to manipulate."""
+    return set_up(tmp_path_factory.mktemp("machine"))[1].stored()
 
 
-def folder_of(plan: Plan, folder: Path) -> Path:
+def write_plan(plan: Plan, folder: Path) -> Path:
     for name, text in texts.files_of(plan).items():
         path = folder / "files" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -43,17 +43,17 @@ def folder_of(plan: Plan, folder: Path) -> Path:
     return folder
 
 
-def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
+def test_written_plan_is_read(tmp_path: Path) -> None:
     for name in MACHINES:
-        _, plan = prepared(tmp_path / name, name)
-        folder = folder_of(plan, tmp_path / f"plan-{name}")
+        _, plan = set_up(tmp_path / name, name)
+        folder = write_plan(plan, tmp_path / f"plan-{name}")
         assert stored.read(folder) == plan
         host_folder.same_files(folder, plan)
 
 
-def test_files_that_are_not_those_of_the_plan(tmp_path: Path) -> None:
-    _, plan = prepared(tmp_path / "machine")
-    folder = folder_of(plan, tmp_path / "plan")
+def test_changed_files_are_refused(tmp_path: Path) -> None:
+    _, plan = set_up(tmp_path / "machine")
+    folder = write_plan(plan, tmp_path / "plan")
     script = folder / "files" / texts.SCRIPT
     script.write_text(script.read_text() + "touch /x\n")
     with pytest.raises(MistakeError, match=r"it is not what plan\.json says"):
@@ -69,16 +69,16 @@ def test_files_that_are_not_those_of_the_plan(tmp_path: Path) -> None:
         host_folder.same_files(folder, plan)
 
 
-def test_words_that_are_not_those_of_the_plan(tmp_path: Path) -> None:
-    """What people read is what is done: pages, arguments, ports and files."""
+def test_changed_text_is_refused(tmp_path: Path) -> None:
+    """The text that people read must be that of the plan."""
     root, out = tmp_path / "machine", tmp_path / "plan"
     for name in MACHINES:
-        machine(name, root / name)
+        make_machine(name, root / name)
         shutil.rmtree(out, ignore_errors=True)
         assert cli.main(["host", "plan", "--machine", str(root / name), "-o", str(out)]) == 0
         host_folder.same_files(out, stored.read(out))
-    machine("server", root / "again")
-    assert cli.main(["host", "plan", "--machine", str(root / "again"), "-o", str(out)]) == 0
+    make_machine("server", root / "second")
+    assert cli.main(["host", "plan", "--machine", str(root / "second"), "-o", str(out)]) == 0
     text, plan = (out / "plan.md").read_text(), stored.read(out)
     for old, new in (
         ("isolcpus=", "isolcpus=1,"),
@@ -96,7 +96,7 @@ def test_words_that_are_not_those_of_the_plan(tmp_path: Path) -> None:
 
 
 def changed(found: object, path: tuple[object, ...], value: object) -> object:
-    """A copy with another value at a place."""
+    """Returns a copy with another value at the path."""
     if not path:
         return value
     copy = dict(found) if isinstance(found, dict) else list(found)  # type: ignore[call-overload]
@@ -162,17 +162,17 @@ def changed(found: object, path: tuple[object, ...], value: object) -> object:
         ((), None),
     ],
 )
-def test_a_plan_that_means_ill(
-    path: tuple[object, ...], value: object, written: str, tmp_path: Path
+def test_invalid_plan_is_refused(
+    path: tuple[object, ...], value: object, stored_plan: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "plan.json").write_text(json.dumps(changed(json.loads(written), path, value)))
-    with pytest.raises(MistakeError, match=r"plan\.json: ") as error:
+    (tmp_path / "plan.json").write_text(json.dumps(changed(json.loads(stored_plan), path, value)))
+    with pytest.raises(MistakeError, match=r"plan\.json: ") as raised:
         stored.read(tmp_path)
-    assert "\n" not in str(error.value)
+    assert "\n" not in str(raised.value)
 
 
-def test_keys_that_are_there_twice(tmp_path: Path) -> None:
-    _, plan = prepared(tmp_path / "machine")
+def test_duplicate_key_is_refused(tmp_path: Path) -> None:
+    _, plan = set_up(tmp_path / "machine")
     text = plan.stored().replace('"no_iommu": false', '"no_iommu": false, "no_iommu": true')
     (tmp_path / "plan.json").write_text(text)
     with pytest.raises(MistakeError, match=r"plan\.json: 'no_iommu' is there twice"):
@@ -180,9 +180,9 @@ def test_keys_that_are_there_twice(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "said"),
+    ("path", "value", "error"),
     [
-        # of the login's card: a rule of udev would give it to vfio-pci
+        # the card of the login: a udev rule would bind it to vfio-pci
         (("cards", 0, "addresses"), [LOGIN], "other addresses"),
         (("cards", 0, "bind"), False, "its driver is another"),
         (("cards", 0, "others"), True, "has 0 functions"),
@@ -194,74 +194,77 @@ def test_keys_that_are_there_twice(tmp_path: Path) -> None:
         (("facts", "loader"), "cmdline", "boot loader grub, planned for cmdline"),
     ],
 )
-def test_a_plan_that_goes_further(
-    path: tuple[object, ...], value: object, said: str, tmp_path: Path
+def test_plan_for_another_machine_is_refused(
+    path: tuple[object, ...], value: object, error: str, tmp_path: Path
 ) -> None:
-    """Each field is what a plan may have, and not what this machine has."""
-    kernel, plan = prepared(tmp_path / "machine")
+    """The fields are valid, but not for this machine."""
+    kernel, plan = set_up(tmp_path / "machine")
     found: Any = changed(json.loads(plan.stored()), path, value)
     if path[-1] == "made":
-        kernel.functions(CARD, 1)
+        kernel.make_functions(CARD, 1)
         found["cards"][0] |= {"addresses": []}
         found["cards"][0]["functions"][0] |= {"index": None, "mac": "", "vlan": 0}
     (tmp_path / "plan.json").write_text(json.dumps(found))
-    meant = stored.read(tmp_path)
+    plan = stored.read(tmp_path)
     before = tree(kernel.root)
-    with pytest.raises(MistakeError, match=said):
-        apply(kernel, meant)
+    with pytest.raises(MistakeError, match=error):
+        apply(kernel, plan)
     assert tree(kernel.root) == before
 
 
-def test_a_card_that_no_plan_would_have(tmp_path: Path) -> None:
-    """It shares its group of the IOMMU with the login's."""
-    kernel, plan = prepared(tmp_path, "cloud")
+def test_card_in_iommu_group_of_login_is_refused(tmp_path: Path) -> None:
+    """The card shares its IOMMU group with the card of the login."""
+    kernel, plan = set_up(tmp_path, "cloud")
     kernel.iommu = True
     for address in ("0000:00:05.0", "0000:00:06.0"):
-        kernel.join(address, "1")
+        kernel.set_iommu_group(address, "1")
     with pytest.raises(MistakeError, match=r"without 0000:00:05\.0: one group of the IOMMU"):
         apply(kernel, replace(plan, no_iommu=False))
     with pytest.raises(MistakeError, match="an IOMMU works, planned without one"):
         apply(kernel, plan)
 
 
-def test_a_card_with_functions_as_a_whole(tmp_path: Path) -> None:
-    """No plan gives one away that shares its group of the IOMMU, were it planned by its functions
-    or not."""
-    kernel, plan = prepared(tmp_path, "single")
-    kernel.join("0000:02:00.0", "9")
-    kernel.join("0000:05:00.0", "9")
+def test_whole_card_in_iommu_group_of_login_is_refused(tmp_path: Path) -> None:
+    """Its functions have their own groups, but the whole card must not be bound."""
+    kernel, plan = set_up(tmp_path, "single")
+    kernel.set_iommu_group("0000:02:00.0", "9")
+    kernel.set_iommu_group("0000:05:00.0", "9")
     (card,) = plan.cards
     port = replace(card.functions[0], index=None, mac="", vlan=0)
-    meant = replace(card, made=0, addresses=(), functions=(port,))
+    whole_card = replace(card, made=0, addresses=(), functions=(port,))
     before = tree(tmp_path)
     with pytest.raises(MistakeError, match=r"without 0000:02:00\.0: one group of the IOMMU"):
-        apply(kernel, replace(plan, cards=(meant,)))
+        apply(kernel, replace(plan, cards=(whole_card,)))
     assert tree(tmp_path) == before
     assert apply(kernel, plan) > 0
 
 
 @pytest.mark.parametrize("name", ["files", "plan.md", "plan.json", "files/etc", "files/etc/x"])
-def test_a_folder_with_links(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nothing behind one is read, written or taken away."""
+def test_folder_with_symlinks_is_refused(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing behind a symlink is read, written or removed."""
     root, out, elsewhere = (tmp_path / part for part in ("machine", "plan", "elsewhere"))
-    machine("server", root)
+    make_machine("server", root)
     words = ["host", "plan", "--machine", str(root), "-o", str(out)]
     assert cli.main(words) == 0
-    place = out / name
-    if place.exists():
-        place.rename(tmp_path / "old")
+    link = out / name
+    if link.exists():
+        link.rename(tmp_path / "old")
     write(elsewhere / "plan.json", "mine")
     write(elsewhere / "etc/vcmts/host-prepare", "mine")
     write(elsewhere / "vcmts/host-prepare", "mine")
-    relink(place, str(elsewhere / "plan.json" if "." in name else elsewhere))
+    relink(link, str(elsewhere / "plan.json" if "." in name else elsewhere))
     before = tree(elsewhere)
     assert cli.main(words) == 2 and tree(elsewhere) == before
-    assert f"{place}: it is a link" in capsys.readouterr().err
+    assert f"{link}: it is a link" in capsys.readouterr().err
 
 
-def test_a_folder_with_files_of_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_folder_with_other_files_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     root, out = tmp_path / "machine", tmp_path / "plan"
-    machine("server", root)
+    make_machine("server", root)
     words = ["host", "plan", "--machine", str(root), "-o", str(out)]
     assert cli.main(words) == 0
     write(out / "notes.md", "mine")
@@ -273,7 +276,7 @@ def test_a_folder_with_files_of_others(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"\xff\xfe", b"[" * 100000, b"null", b"1e999"])
-def test_a_plan_that_is_none(data: bytes, tmp_path: Path) -> None:
+def test_other_files_are_no_plan(data: bytes, tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_bytes(data)
     with pytest.raises(MistakeError, match=r"plan\.json: "):
         stored.read(tmp_path)
@@ -294,8 +297,8 @@ def test_a_plan_that_is_none(data: bytes, tmp_path: Path) -> None:
         '{"event": "what"}',
     ],
 )
-def test_a_journal_that_is_none(line: str, tmp_path: Path) -> None:
-    kernel, _ = prepared(tmp_path)
+def test_invalid_journal_is_refused(line: str, tmp_path: Path) -> None:
+    kernel, _ = set_up(tmp_path)
     write(tmp_path / host_journal.PLACE, '{"schema": 1, "plan": "x"}\n' + line)
     with pytest.raises(MistakeError, match=f"/{host_journal.PLACE}: line 2: "):
         undo(kernel)
@@ -304,13 +307,13 @@ def test_a_journal_that_is_none(line: str, tmp_path: Path) -> None:
         undo(kernel)
 
 
-def step_text(kind: str, target: str, wanted: object, **others: object) -> dict[str, object]:
-    found = {"kind": kind, "target": target, "wanted": wanted, "what": "w", "refresh": ""}
-    return {**found, "made": False, **others}
+def step_text(kind: str, target: str, wanted: object, **more: object) -> dict[str, object]:
+    step = {"kind": kind, "target": target, "wanted": wanted, "what": "w", "refresh": ""}
+    return {**step, "made": False, **more}
 
 
 @pytest.mark.parametrize(
-    ("step", "before", "made", "said"),
+    ("step", "before", "made", "error"),
     [
         ({"kind": "x", "target": "y", "wanted": 1}, None, [], "a step that is none: y"),
         (step_text("x", "y", 1), None, [], "a kind that is none: x"),
@@ -327,13 +330,13 @@ def step_text(kind: str, target: str, wanted: object, **others: object) -> dict[
         (step_text("functions", CARD, 1, made=1), 0, [], "functions"),
     ],
 )
-def test_steps_of_a_journal_that_are_none(
-    step: dict[str, object], before: object, made: list[str], said: str, tmp_path: Path
+def test_invalid_step_of_journal_is_refused(
+    step: dict[str, object], before: object, made: list[str], error: str, tmp_path: Path
 ) -> None:
-    kernel, _ = prepared(tmp_path)
+    kernel, _ = set_up(tmp_path)
     line = json.dumps({"event": "begun", "step": step, "before": before, "made": made})
     write(tmp_path / host_journal.PLACE, '{"schema": 1, "plan": "x"}\n' + line)
-    there = tree(tmp_path)
-    with pytest.raises((StepError, MistakeError), match=said):
+    before_undo = tree(tmp_path)
+    with pytest.raises((StepError, MistakeError), match=error):
         undo(kernel)
-    assert tree(tmp_path) == there
+    assert tree(tmp_path) == before_undo

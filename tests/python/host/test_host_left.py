@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `vcmts host undo` cannot make again what it was keeps nothing else from being undone."""
+"""Tests steps that `vcmts host undo` cannot undo: they remain in the journal, and all other steps
+are undone."""
 
 import errno
 from collections.abc import Callable, Sequence
@@ -11,79 +12,83 @@ from host.prepare import journal as host_journal
 from host.prepare import texts
 from host.prepare.system import Done
 from python.host.host_kernel import Kernel, Nic, system, tree
-from python.host.host_steps import apply, prepared, undo
+from python.host.host_steps import apply, set_up, undo
 
-CARD = "0000:05:00.0"  # of the machine with one card
-ENA = "0000:00:06.0"  # of the cloud's
+CARD = "0000:05:00.0"  # of the machine `single`
+ENA = "0000:00:06.0"  # of the machine `cloud`
 
 
-def its_driver_is_gone(kernel: Kernel) -> Callable[[], None]:
-    whole = kernel.write
+def remove_driver(kernel: Kernel) -> Callable[[], None]:
+    original = kernel.write
 
     def write(name: str, text: str) -> None:
         if name.endswith("ena/bind") and text == ENA:
             raise OSError(errno.ENODEV, "No such device")
-        whole(name, text)
+        original(name, text)
 
     kernel.write = write  # type: ignore[method-assign]
-    return lambda: setattr(kernel, "write", whole)
+    return lambda: setattr(kernel, "write", original)
 
 
-def its_module_is_in_use(kernel: Kernel) -> Callable[[], None]:
-    whole = kernel.start
+def use_module(kernel: Kernel) -> Callable[[], None]:
+    original = kernel.start
 
     def start(command: Sequence[str]) -> Done:
         if tuple(command[:2]) == ("modprobe", "--remove"):
             return Done(1, "modprobe: FATAL: Module vfio_pci is in use.")
-        return whole(command)
+        return original(command)
 
     kernel.start = start  # type: ignore[method-assign]
-    return lambda: setattr(kernel, "start", whole)
+    return lambda: setattr(kernel, "start", original)
 
 
-def a_folder_is_its_file(kernel: Kernel) -> Callable[[], None]:
+def replace_file_by_folder(kernel: Kernel) -> Callable[[], None]:
     file = kernel.root / texts.SCRIPT
     text = file.read_text()
     file.unlink()
     file.mkdir()
 
-    def mended() -> None:
+    def repair() -> None:
         file.rmdir()
         file.write_text(text)
         file.chmod(0o644)
 
-    return mended
+    return repair
 
 
 REFUSALS = [
-    ("cloud", its_driver_is_gone, f"{ENA}: vfio-pci: {ENA}: ena does not take it back"),
-    ("single", its_module_is_in_use, "driver vfio-pci: `modprobe --remove vfio-pci`: modprobe: "),
-    ("single", a_folder_is_its_file, f"file /{texts.SCRIPT}: /{texts.SCRIPT}: something is there"),
+    ("cloud", remove_driver, f"{ENA}: vfio-pci: {ENA}: ena does not take it back"),
+    ("single", use_module, "driver vfio-pci: `modprobe --remove vfio-pci`: modprobe: "),
+    (
+        "single",
+        replace_file_by_folder,
+        f"file /{texts.SCRIPT}: /{texts.SCRIPT}: something is there",
+    ),
 ]
 
 
 @pytest.mark.parametrize("later", [False, True], ids=["forgotten", "undone later"])
-@pytest.mark.parametrize(("name", "refusal", "said"), REFUSALS)
-def test_a_refusal_leaves_one_step(
+@pytest.mark.parametrize(("name", "obstruct", "message"), REFUSALS)
+def test_refused_step_remains(
     name: str,
-    refusal: Callable[[Kernel], Callable[[], None]],
-    said: str,
+    obstruct: Callable[[Kernel], Callable[[], None]],
+    message: str,
     later: bool,
     tmp_path: Path,
 ) -> None:
-    kernel, plan = prepared(tmp_path, name)
+    kernel, plan = set_up(tmp_path, name)
     before = tree(tmp_path)
     apply(kernel, plan)
-    mended = refusal(kernel)
+    repair = obstruct(kernel)
     left, lines = undo(kernel)
     (line,) = (line for line in lines if line.startswith("left: "))
-    assert left == 1 and line.startswith(f"left: {said}")
+    assert left == 1 and line.startswith(f"left: {message}")
     (entry,) = host_journal.read(system(kernel)).open_entries()
     assert entry.step["what"] in line
     assert kernel.text(tmp_path / plan.pages[0].file) == "0"
     assert undo(kernel)[0] == 1
     if later:
-        mended()
+        repair()
         left, lines = undo(kernel)
         assert left == 0 and tree(tmp_path) == before, lines
         return
@@ -93,12 +98,12 @@ def test_a_refusal_leaves_one_step(
 
 
 @pytest.mark.parametrize("forget", [False, True])
-def test_a_function_that_is_left_keeps_its_card(forget: bool, tmp_path: Path) -> None:
-    """Somebody gave it another driver: it does not go, nor is its card's interface changed."""
-    kernel, plan = prepared(tmp_path, "single")
+def test_card_of_remaining_function_is_kept(forget: bool, tmp_path: Path) -> None:
+    """A function got another driver: the function and the interface of its card are not changed."""
+    kernel, plan = set_up(tmp_path, "single")
     apply(kernel, plan)
     address = plan.cards[0].addresses[0]
-    kernel.drive_with(Nic(address, "vf0", "ixgbevf", up=True))
+    kernel.add_interface(Nic(address, "vf0", "ixgbevf", up=True))
     for _ in range(2):
         left, lines = undo(kernel, forget=forget)
         assert kernel.text(kernel.device(CARD) / "sriov_numvfs") == "2"

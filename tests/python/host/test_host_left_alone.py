@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a plan leaves to the system and to others: memory, cards that are up, devices of VFIO."""
+"""Tests what a plan does not touch: memory of the system, cards that are up, and other VFIO
+devices."""
 
 import json
 from pathlib import Path
@@ -7,92 +8,90 @@ from pathlib import Path
 import pytest
 
 from host.prepare import texts
-from python.host.host_steps import apply, decided, machine
+from python.host.host_steps import apply, make_machine, make_plan
 from python.layout_machines import write
 from vcmts import cli
 from vcmts.paths import CHECKOUT, MistakeError
 
 
-def test_the_system_keeps_memory_beside_huge_pages(tmp_path: Path) -> None:
-    """A quarter of each node, and 1 GiB in all; pages of all sizes count."""
-    kernel = machine("single", tmp_path)
+def test_system_keeps_memory(tmp_path: Path) -> None:
+    """A quarter of each node, and 1 GiB in total. Pages of all sizes count."""
+    kernel = make_machine("single", tmp_path)
     meminfo = tmp_path / "sys/devices/system/node/node0/meminfo"
     pools = tmp_path / "sys/devices/system/node/node0/hugepages"
     write(meminfo, f"Node 0 MemTotal: {4 << 20} kB")
     write(tmp_path / "proc/meminfo", f"MemTotal: {4 << 20} kB")
-    assert [p.count for p in decided(kernel, "--groups", "3").plan.pages] == [1536]
+    assert [p.count for p in make_plan(kernel, "--groups", "3").plan.pages] == [1536]
     with pytest.raises(
         MistakeError,
         match=r"4\.0 GiB of huge pages .* node 0, which has 4\.0 GiB, allowed: 3\.0 GiB, as the "
         r"system keeps 1\.0 GiB: plan fewer groups",
     ):
-        decided(kernel, "--groups", "4")
+        make_plan(kernel, "--groups", "4")
     write(pools / "hugepages-1048576kB/nr_hugepages", "1")
     with pytest.raises(MistakeError, match=r"4\.0 GiB of huge pages are needed on node 0"):
-        decided(kernel, "--groups", "3")
+        make_plan(kernel, "--groups", "3")
     write(pools / "hugepages-1048576kB/nr_hugepages", "3")
     write(pools / "hugepages-2048kB/nr_hugepages", "512")
-    assert decided(kernel).plan.pages[0].count == 512  # that many are there already
+    assert make_plan(kernel).plan.pages[0].count == 512  # 512 exist already
     write(pools / "hugepages-2048kB/nr_hugepages", "511")
     with pytest.raises(MistakeError, match="allowed: 3"):
-        decided(kernel)
+        make_plan(kernel)
     write(pools / "hugepages-1048576kB/nr_hugepages", "0")
-    write(meminfo, f"Node 0 MemTotal: {8 << 20} kB")  # of which much is gone
+    write(meminfo, f"Node 0 MemTotal: {8 << 20} kB")  # most of it is in use
     with pytest.raises(
         MistakeError, match=r"on the machine, which has 4\.0 GiB, allowed: 3\.0 GiB"
     ):
-        decided(kernel, "--groups", "4")
+        make_plan(kernel, "--groups", "4")
 
 
-def test_pages_of_other_nodes_count_for_the_machine(tmp_path: Path) -> None:
-    kernel = machine("server", tmp_path)
+def test_pages_of_other_nodes_count(tmp_path: Path) -> None:
+    kernel = make_machine("server", tmp_path)
     write(tmp_path / "proc/meminfo", f"MemTotal: {64 << 20} kB")
     other = tmp_path / "sys/devices/system/node/node1/hugepages/hugepages-1048576kB/nr_hugepages"
     write(other, "62")
-    assert decided(kernel).plan.pages
+    assert make_plan(kernel).plan.pages
     write(other, "63")
     with pytest.raises(MistakeError, match=r"64\.0 GiB of huge pages are needed on the machine"):
-        decided(kernel)
+        make_plan(kernel)
 
 
-def test_a_card_that_is_up_is_bound_as_a_whole_only_by_name(tmp_path: Path) -> None:
-    """It may be a sniffer's, which has no address."""
-    kernel = machine("cloud", tmp_path)
+def test_whole_card_that_is_up_needs_its_name(tmp_path: Path) -> None:
+    """A program may listen on an interface without an address."""
+    kernel = make_machine("cloud", tmp_path)
     write(tmp_path / "sys/class/net/ens6/flags", "0x1103")  # up, promiscuous
     with pytest.raises(MistakeError, match="1 places for ports, which are too few"):
-        decided(kernel)
+        make_plan(kernel)
     write(tmp_path / "sys/class/net/ens7/flags", "0x1003")
-    found = decided(kernel)
+    found = make_plan(kernel)
     assert not found.plan.cards and any("no card is free" in note for note in found.notes)
     assert found.cards["0000:00:06.0"] == (
         "its interface ens6 is up, and a program may listen there: `--cards 0000:00:06.0` takes it "
         "all the same"
     )
-    named = decided(kernel, "--cards", "00:06.0,00:07.0").plan
+    named = make_plan(kernel, "--cards", "00:06.0,00:07.0").plan
     assert [(card.address, card.bind, card.named) for card in named.cards] == [
         ("0000:00:06.0", True, True),
         ("0000:00:07.0", True, True),
     ]
     for name in ("ens6", "ens7"):
         write(tmp_path / f"sys/class/net/{name}/flags", "0x1002")
-    assert len(decided(kernel).plan.cards) == 2
-    assert not any(card.named for card in decided(kernel).plan.cards)
+    assert len(make_plan(kernel).plan.cards) == 2
+    assert not any(card.named for card in make_plan(kernel).plan.cards)
 
 
-def test_a_card_that_came_up_meanwhile_is_not_bound(tmp_path: Path) -> None:
-    kernel = machine("cloud", tmp_path)
-    planned = decided(kernel, "--no-iommu").plan
-    named = decided(kernel, "--no-iommu", "--cards", "00:06.0,00:07.0").plan
+def test_card_that_came_up_after_the_plan_is_not_bound(tmp_path: Path) -> None:
+    kernel = make_machine("cloud", tmp_path)
+    planned = make_plan(kernel, "--no-iommu").plan
+    named = make_plan(kernel, "--no-iommu", "--cards", "00:06.0,00:07.0").plan
     write(tmp_path / "sys/class/net/ens6/flags", "0x1003")
     with pytest.raises(MistakeError, match=r"card 0000:00:06\.0 is not touched: .*ens6 is up"):
         apply(kernel, planned)
     assert apply(kernel, named) > 0
 
 
-def test_check_tells_of_a_card_that_is_up(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    machine("cloud", tmp_path)
+def test_check_reports_card_that_is_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_machine("cloud", tmp_path)
     write(tmp_path / "sys/class/net/ens6/flags", "0x1003")
     cli.main(["host", "check", "--json", "--machine", str(tmp_path)])
     facts = {row["fact"]: row for row in json.loads(capsys.readouterr().out)["facts"]}
@@ -100,23 +99,26 @@ def test_check_tells_of_a_card_that_is_up(
     assert facts["card 0000:00:07.0"]["found"].endswith("; free")
 
 
-def test_a_card_with_functions_may_be_up(tmp_path: Path) -> None:
-    kernel = machine("server", tmp_path)
+def test_card_with_functions_may_be_up(tmp_path: Path) -> None:
+    kernel = make_machine("server", tmp_path)
     for name in ("ens0f0", "ens0f1"):
         write(tmp_path / f"sys/class/net/{name}/flags", "0x1003")
-    assert [card.address for card in decided(kernel).plan.cards] == ["0000:3b:00.0", "0000:3b:00.1"]
+    assert [card.address for card in make_plan(kernel).plan.cards] == [
+        "0000:3b:00.0",
+        "0000:3b:00.1",
+    ]
 
 
-def test_udev_gives_the_planned_devices_of_vfio_alone(tmp_path: Path) -> None:
+def test_udev_rules_cover_only_planned_devices(tmp_path: Path) -> None:
     for name, addresses in (
         ("server", ["0000:3b:02.0", "0000:3b:02.1"]),
         ("cloud", ["0000:00:06.0", "0000:00:07.0"]),
     ):
-        text = texts.files_of(decided(machine(name, tmp_path / name)).plan)[texts.RULES]
-        given = [line for line in text.splitlines() if "GROUP=" in line]
-        assert len(given) == 4
+        text = texts.files_of(make_plan(make_machine(name, tmp_path / name)).plan)[texts.RULES]
+        rules = [line for line in text.splitlines() if "GROUP=" in line]
+        assert len(rules) == 4
         for line, (address, names, group) in zip(
-            given,
+            rules,
             [(a, *n) for a in addresses for n in (("[0-9]*", "%k"), ("noiommu-*", "%n"))],
             strict=True,
         ):

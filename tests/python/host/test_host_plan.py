@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is planned for which machine, and what is never touched."""
+"""Tests plans for simulated machines, refused options, and interfaces that are never touched."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from host.prepare import texts
 from host.prepare.login import guarded
 from python.host.host_kernel import Kernel, Nic, relink
 from python.host.host_machines import MACHINES, base, default_route
-from python.host.host_steps import decided, machine
+from python.host.host_steps import make_machine, make_plan
 from python.layout_machines import HostSpec, write
 from vcmts import cli
 from vcmts.paths import MistakeError, program
@@ -29,8 +29,8 @@ LOGIN = {
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_the_login_interface_is_never_planned(name: str, tmp_path: Path) -> None:
-    found = decided(machine(name, tmp_path), "--groups", "1")
+def test_login_interface_is_never_planned(name: str, tmp_path: Path) -> None:
+    found = make_plan(make_machine(name, tmp_path), "--groups", "1")
     assert set(found.guarded) == LOGIN[name]
     planned = {card.address for card in found.plan.cards}
     assert not planned & set(found.cards)
@@ -38,16 +38,16 @@ def test_the_login_interface_is_never_planned(name: str, tmp_path: Path) -> None
     assert not any(address in text for address in found.cards)
 
 
-def test_a_server(tmp_path: Path) -> None:
-    """One group: both ports on the first node's card, cores beside, whole cores isolated."""
-    found = decided(machine("server", tmp_path), "--groups", "1", "--network-vlan", "10")
+def test_plan_of_server(tmp_path: Path) -> None:
+    """One group: both ports on the card of node 0, cores of the same node, whole cores isolated."""
+    found = make_plan(make_machine("server", tmp_path), "--groups", "1", "--network-vlan", "10")
     plan = found.plan
     assert [card.address for card in plan.cards] == ["0000:3b:00.0", "0000:3b:00.1"]
     assert [[f.role for f in card.functions] for card in plan.cards] == [["network"], ["rphy"]]
     network, rphy = (card.functions[0] for card in plan.cards)
     assert (network.vlan, rphy.vlan) == (10, 0) and (network.check, rphy.check) == (False, True)
     assert plan.cards[0].addresses == ("0000:3b:02.0",)
-    # node 0 is cores 0-3 and their siblings 8-11; core 0 and its sibling are the system's
+    # node 0 has cores 0-3 and their siblings 8-11; core 0 and its sibling are for the system
     assert plan.main_core == 0 and set(plan.polling) <= {1, 2, 3, 8, 9, 10, 11}
     assert plan.isolated == tuple(
         sorted({n for core in plan.polling for n in (core % 8, core % 8 + 8)} - {0})
@@ -62,12 +62,12 @@ def test_a_server(tmp_path: Path) -> None:
     ]
 
 
-def test_mac_addresses_are_local_and_stay_the_same(tmp_path: Path) -> None:
-    kernel = machine("server", tmp_path)
+def test_mac_addresses_are_local_and_reproducible(tmp_path: Path) -> None:
+    kernel = make_machine("server", tmp_path)
     macs = [
         [
             f.mac
-            for card in decided(kernel, "--groups", "3", "--ports", "own").plan.cards
+            for card in make_plan(kernel, "--groups", "3", "--ports", "own").plan.cards
             for f in card.functions
         ]
         for _ in range(2)
@@ -76,8 +76,8 @@ def test_mac_addresses_are_local_and_stay_the_same(tmp_path: Path) -> None:
     assert all(int(mac[:2], 16) & 3 == 2 for mac in macs[0])
 
 
-def test_groups_of_both_nodes_have_cards_of_theirs(tmp_path: Path) -> None:
-    found = decided(machine("server", tmp_path), "--groups", "5", "--ports", "own")
+def test_groups_have_cards_of_their_node(tmp_path: Path) -> None:
+    found = make_plan(make_machine("server", tmp_path), "--groups", "5", "--ports", "own")
     assert set(found.cores.nodes) == {0, 1}
     nodes = dict(zip(found.plan.groups, found.cores.nodes, strict=True))
     for card in found.plan.cards:
@@ -91,40 +91,40 @@ def test_groups_of_both_nodes_have_cards_of_theirs(tmp_path: Path) -> None:
     }
 
 
-def test_a_single_card_has_both_ports(tmp_path: Path) -> None:
-    found = decided(machine("single", tmp_path), "--groups", "2", "--ports", "own")
+def test_single_card_has_both_ports(tmp_path: Path) -> None:
+    found = make_plan(make_machine("single", tmp_path), "--groups", "2", "--ports", "own")
     (card,) = found.plan.cards
     assert card.address == "0000:05:00.0" and card.made == 4
     assert "stands on it (the default route" in found.guarded["eno1"]
 
 
-def test_a_cloud(tmp_path: Path) -> None:
-    """Cards as a whole; the IOMMU that is missing is told of, or is done without."""
-    kernel = machine("cloud", tmp_path)
-    found = decided(kernel, "--groups", "1")
+def test_plan_of_cloud_instance(tmp_path: Path) -> None:
+    """Whole cards are bound. The missing IOMMU is reported, or not used."""
+    kernel = make_machine("cloud", tmp_path)
+    found = make_plan(kernel, "--groups", "1")
     assert [(c.address, c.made, c.bind) for c in found.plan.cards] == [
         ("0000:00:06.0", 0, True),
         ("0000:00:07.0", 0, True),
     ]
     assert "iommu=pt" in found.plan.arguments
     assert any("--no-iommu" in note for note in found.notes)
-    without = decided(kernel, "--groups", "1", "--no-iommu")
+    without = make_plan(kernel, "--groups", "1", "--no-iommu")
     assert texts.OPTIONS in texts.files_of(without.plan)
     assert "iommu=pt" not in without.plan.arguments
     assert not any("IOMMU" in note for note in without.notes)
     with pytest.raises(MistakeError, match=r"makes no functions.*ports\.network\.vlan"):
-        decided(kernel, "--network-vlan", "7")
+        make_plan(kernel, "--network-vlan", "7")
 
 
-def test_a_laptop(tmp_path: Path) -> None:
-    found = decided(machine("laptop", tmp_path), "--groups", "1")
+def test_plan_of_laptop(tmp_path: Path) -> None:
+    found = make_plan(make_machine("laptop", tmp_path), "--groups", "1")
     assert found.plan.cards == () and host_plan.GRUB not in texts.files_of(found.plan)
     assert any("no card is free" in note for note in found.notes)
     assert any("by hand" in note for note in found.notes)
 
 
-def test_who_is_logged_in(tmp_path: Path) -> None:
-    """By the address of the session, as an IPv6 socket has it too; nothing else says so here."""
+def test_interfaces_of_the_session_are_protected(tmp_path: Path) -> None:
+    """By the address of the session, also if it is mapped to IPv6."""
     base(tmp_path, HostSpec(cores=2))
     nics = [
         Nic("0000:02:00.0", "eth0", up=True, addresses=("10.1.1.1",)),
@@ -141,39 +141,39 @@ def test_who_is_logged_in(tmp_path: Path) -> None:
     assert set(guarded(files, {"SSH_CONNECTION": "not what it is"})) == {"eth0"}
 
 
-def test_without_ip_what_is_up_is_not_touched(tmp_path: Path) -> None:
-    kernel = machine("server", tmp_path)
+def test_interfaces_that_are_up_are_protected_without_ip(tmp_path: Path) -> None:
+    kernel = make_machine("server", tmp_path)
     write(tmp_path / "sys/class/net/ens0f0/flags", "0x1003")
     kernel.has_ip = False
-    found = decided(kernel)
+    found = make_plan(kernel)
     assert set(found.guarded) == {"eno1", "ens0f0"}
     assert "0000:3b:00.0" not in {card.address for card in found.plan.cards}
 
 
-def test_a_port_of_a_bridge_and_a_containers_card_are_not_touched(tmp_path: Path) -> None:
-    kernel = machine("server", tmp_path)
+def test_bridge_port_and_card_of_container_are_protected(tmp_path: Path) -> None:
+    kernel = make_machine("server", tmp_path)
     net = tmp_path / "sys/class/net"
     write(net / "br0/flags", "0x1003")
     relink(net / "ens0f0/master", "../br0")
-    (net / "ens0f1").unlink()  # in another namespace
+    (net / "ens0f1").unlink()  # it is in another namespace
     (tmp_path / "sys/bus/pci/devices/0000:3b:00.1/net").rename(tmp_path / "elsewhere")
-    found = decided(kernel)
+    found = make_plan(kernel)
     assert found.cards["0000:3b:00.0"] == "ens0f0: it is a part of br0"
     assert "no interface is seen" in found.cards["0000:3b:00.1"]
     assert {card.address for card in found.plan.cards} == {"0000:af:00.0", "0000:af:00.1"}
 
 
-def test_the_card_of_a_function_that_is_in_use(tmp_path: Path) -> None:
-    """You are logged in over a virtual function: its card makes no other number of them."""
-    kernel = machine("server", tmp_path)
-    kernel.functions("0000:3b:00.0", 1)
-    kernel.drive_with(Nic("0000:3b:02.0", "vf0", "iavf", up=True, addresses=("10.2.2.2",)))
-    found = decided(kernel)
+def test_card_of_function_in_use_is_protected(tmp_path: Path) -> None:
+    """The login is over a virtual function, so the number of functions must not change."""
+    kernel = make_machine("server", tmp_path)
+    kernel.make_functions("0000:3b:00.0", 1)
+    kernel.add_interface(Nic("0000:3b:02.0", "vf0", "iavf", up=True, addresses=("10.2.2.2",)))
+    found = make_plan(kernel)
     assert "0000:3b:02.0" in found.cards["0000:3b:00.0"]
     assert "0000:3b:00.0" not in {card.address for card in found.plan.cards}
 
 
-def test_what_shares_the_iommus_group(tmp_path: Path) -> None:
+def test_card_in_iommu_group_of_login_is_not_planned(tmp_path: Path) -> None:
     base(tmp_path, HostSpec(cores=4))
     default_route(tmp_path, "eth0")
     nics = [
@@ -183,23 +183,23 @@ def test_what_shares_the_iommus_group(tmp_path: Path) -> None:
         Nic("0000:05:00.0", "eth3", "e1000e", group="7"),
     ]
     kernel = Kernel(tmp_path, nics)
-    found = decided(kernel)
+    found = make_plan(kernel)
     assert {c.address for c in found.plan.cards} == {"0000:04:00.0", "0000:05:00.0"}
     with pytest.raises(MistakeError, match=r"without 0000:02:00\.0: one group"):
-        decided(kernel, "--cards", "03:00.0")
+        make_plan(kernel, "--cards", "03:00.0")
 
 
-def test_dpdk_works_beside_the_driver_of_some_cards(tmp_path: Path) -> None:
+def test_cards_with_kernel_driver_are_not_bound(tmp_path: Path) -> None:
     base(tmp_path, HostSpec(cores=4))
-    nic = Nic("0000:02:00.0", "eth1", "mlx5_core", ("15b3", "101d"), most=8)
-    plan = decided(Kernel(tmp_path, [nic])).plan
+    nic = Nic("0000:02:00.0", "eth1", "mlx5_core", ("15b3", "101d"), max_vfs=8)
+    plan = make_plan(Kernel(tmp_path, [nic])).plan
     assert [(card.bind, card.made) for card in plan.cards] == [(False, 2)]
     files = texts.files_of(plan)
     assert texts.MODULES not in files and "\tbind " not in files[texts.SCRIPT]
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "error"),
     [
         (["--groups", "0"], "--groups: found 0, allowed: 1 to 64"),
         (["--groups", "65"], "--groups: found 65"),
@@ -213,40 +213,40 @@ def test_dpdk_works_beside_the_driver_of_some_cards(tmp_path: Path) -> None:
         (["--config", "/no/such"], "no such file"),
     ],
 )
-def test_wishes_that_are_refused(words: list[str], said: str, tmp_path: Path) -> None:
-    with pytest.raises(MistakeError, match=said):
-        decided(machine("server", tmp_path), *words)
+def test_wrong_options_are_refused(words: list[str], error: str, tmp_path: Path) -> None:
+    with pytest.raises(MistakeError, match=error):
+        make_plan(make_machine("server", tmp_path), *words)
 
 
-def test_too_much_for_a_machine(tmp_path: Path) -> None:
-    kernel = machine("single", tmp_path)
+def test_too_many_groups_are_refused(tmp_path: Path) -> None:
+    kernel = make_machine("single", tmp_path)
     for name in ("sriov_totalvfs",):
         write(tmp_path / f"sys/bus/pci/devices/0000:05:00.0/{name}", "3")
     with pytest.raises(MistakeError, match="3 places for ports, which are too few"):
-        decided(kernel, "--groups", "2", "--ports", "own")
+        make_plan(kernel, "--groups", "2", "--ports", "own")
     write(tmp_path / "sys/devices/system/node/node0/meminfo", "Node 0 MemTotal: 1048576 kB")
     with pytest.raises(MistakeError, match=r"2\.0 GiB of huge pages .* node 0, which has 1\.0 GiB"):
-        decided(kernel, "--groups", "2")
+        make_plan(kernel, "--groups", "2")
     pool = tmp_path / "sys/devices/system/node/node0/hugepages/hugepages-1048576kB"
     (pool / "nr_hugepages").unlink()
     with pytest.raises(MistakeError, match="huge pages of 1024 MB: the kernel has none"):
-        decided(kernel, "--page-size", "1G")
+        make_plan(kernel, "--page-size", "1G")
 
 
-def test_pages_that_are_in_use_are_told(tmp_path: Path) -> None:
-    kernel = machine("single", tmp_path)
+def test_pages_in_use_are_reported(tmp_path: Path) -> None:
+    kernel = make_machine("single", tmp_path)
     pool = tmp_path / "sys/devices/system/node/node0/hugepages/hugepages-2048kB"
     write(pool / "nr_hugepages", "512")
     write(pool / "free_hugepages", "512")
-    assert not any("in use" in note for note in decided(kernel).notes)
+    assert not any("in use" in note for note in make_plan(kernel).notes)
     write(pool / "free_hugepages", "12")
     assert any(
-        note.startswith("500 of 512 huge pages are in use") for note in decided(kernel).notes
+        note.startswith("500 of 512 huge pages are in use") for note in make_plan(kernel).notes
     )
 
 
-def test_pages_of_a_gigabyte_come_by_arguments(tmp_path: Path) -> None:
-    found = decided(machine("server", tmp_path), "--groups", "2", "--page-size", "1G")
+def test_1_gb_pages_are_kernel_arguments(tmp_path: Path) -> None:
+    found = make_plan(make_machine("server", tmp_path), "--groups", "2", "--page-size", "1G")
     assert found.plan.arguments[-3:] == (
         "default_hugepagesz=1G",
         "hugepagesz=1G",
@@ -255,8 +255,8 @@ def test_pages_of_a_gigabyte_come_by_arguments(tmp_path: Path) -> None:
     assert "pages sys" not in texts.files_of(found.plan)[texts.SCRIPT]
 
 
-def test_the_script_is_one_for_a_shell(tmp_path: Path) -> None:
-    plan = decided(machine("server", tmp_path), "--groups", "5", "--ports", "own").plan
+def test_script_is_valid(tmp_path: Path) -> None:
+    plan = make_plan(make_machine("server", tmp_path), "--groups", "5", "--ports", "own").plan
     script = tmp_path / "script"
     script.write_text(texts.files_of(plan)[texts.SCRIPT])
     subprocess.run(["sh", "-n", str(script)], check=True)
@@ -264,9 +264,9 @@ def test_the_script_is_one_for_a_shell(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_check(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """By the command: of another machine, so that no program of this one is asked."""
-    machine(name, tmp_path)
+def test_check_of_machines(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """For another machine, so that no program of this one is called."""
+    make_machine(name, tmp_path)
     status = cli.main(["host", "check", "--json", "--machine", str(tmp_path)])
     found = json.loads(capsys.readouterr().out)
     facts = {row["fact"]: row for row in found["facts"]}
@@ -281,45 +281,47 @@ def test_check(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "never touched" in capsys.readouterr().out
 
 
-def test_check_of_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_of_empty_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["host", "check", "--machine", str(tmp_path)]) == 1
     assert cli.main(["host", "check", "--machine", str(tmp_path / "no")]) == 2
     assert "no such folder" in capsys.readouterr().err
 
 
-def test_a_sysfs_that_means_ill(tmp_path: Path) -> None:
-    """No value of it goes into a file that root runs, and none is a reason to stop with a trace."""
-    kernel = machine("server", tmp_path)
-    place = tmp_path / "sys/bus/pci/devices/0000:3b:00.0"
-    write(place / "vendor", "0x8086$(touch x)")
-    write(place / "sriov_totalvfs", "9" * 6000)
-    write(place / "numa_node", "-99999999999999999999")
+def test_malicious_sysfs_is_not_copied(tmp_path: Path) -> None:
+    """No value reaches a file that root runs, and none causes a traceback."""
+    kernel = make_machine("server", tmp_path)
+    card = tmp_path / "sys/bus/pci/devices/0000:3b:00.0"
+    write(card / "vendor", "0x8086$(touch x)")
+    write(card / "sriov_totalvfs", "9" * 6000)
+    write(card / "numa_node", "-99999999999999999999")
     write(tmp_path / "sys/class/net/ens0f1/address", '52:54:00:00:00:01"; reboot')
     write(tmp_path / "sys/class/net/ens1f0/speed", "\x1b[31m")
     write(tmp_path / "sys/devices/system/cpu/nohz_full", "0-9999999999999999999999,7-3")
-    found = decided(kernel, "--groups", "4", "--ports", "own")
+    found = make_plan(kernel, "--groups", "4", "--ports", "own")
     assert "0000:3b:00.0" not in {card.address for card in found.plan.cards}
     text = "".join(texts.files_of(found.plan).values())
     assert "reboot" not in text and "touch" not in text
     assert re.search(r"same 0000:3b:00\.1 8086 1592 -;", text)
 
 
-def test_a_plan_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_plan_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     root, out = tmp_path / "machine", tmp_path / "plan"
-    machine("server", root)
+    make_machine("server", root)
     words = ["host", "plan", "--groups", "2", "--machine", str(root), "-o", str(out)]
     assert cli.main(words) == 0
-    said = capsys.readouterr().out
-    assert said.startswith((out / "plan.md").read_text())
+    text = capsys.readouterr().out
+    assert text.startswith((out / "plan.md").read_text())
     for part in ("interface eno1: the default route", "| 0 |", "0000:3b:02.0", "grub.d", "2048 MB"):
-        assert part in said, part
-    assert cli.main(words) == 0  # over itself
+        assert part in text, part
+    assert cli.main(words) == 0  # it may be overwritten
     (out / "plan.json").unlink()
     assert cli.main(words) == 2
     assert "holds no plan" in capsys.readouterr().err
 
 
-def test_another_machine_is_not_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_undo_of_another_machine_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert cli.main(["host", "undo", "--machine", str(tmp_path)]) == 2
     assert "changes are made here" in capsys.readouterr().err
 
@@ -342,15 +344,15 @@ ITEM = """
 """
 
 
-def test_the_groups_of_a_configuration(tmp_path: Path) -> None:
-    """Ports, MAC addresses, tags and memory are those that vcmtsd tells of."""
-    kernel = machine("server", tmp_path / "machine")
+def test_groups_of_a_configuration(tmp_path: Path) -> None:
+    """Ports, MAC addresses, VLANs and memory are those that vcmtsd reports."""
+    kernel = make_machine("server", tmp_path / "machine")
     mac = ', mac: "02:00:00:00:0b:01"'
     config = tmp_path / "server.yaml"
     items = [ITEM % (n, n, mac if n == 3 else "", n, n, n, n) for n in (3, 5)]
     config.write_text(SERVER + "".join(items), encoding="utf-8")
     words = ["--config", str(config), "--network-vlan", "30,50"]
-    found = decided(kernel, *words)
+    found = make_plan(kernel, *words)
     ports = {
         f.groups: f for card in found.plan.cards for f in card.functions if f.role == "network"
     }
@@ -359,26 +361,26 @@ def test_the_groups_of_a_configuration(tmp_path: Path) -> None:
     (rphy,) = [f for card in found.plan.cards for f in card.functions if f.role == "rphy"]
     assert rphy.groups == (3, 5) and rphy.mac == "02:00:00:00:0a:01" and not rphy.vlan
     cores = ["--cores", "0-7/0-7/0-7"]
-    said = subprocess.check_output(
+    output = subprocess.check_output(
         [program("vcmtsd"), "check", "--json", "--config", config, *cores]
     )
-    placed = json.loads(said)["placement"]["memory_mb"]
-    assert found.wish.memory_mb == placed != json.loads(said)["memory_mb"]
+    placed = json.loads(output)["placement"]["memory_mb"]
+    assert found.wish.memory_mb == placed != json.loads(output)["memory_mb"]
     assert "server.yaml" in found.wish.memory_source
     assert found.plan.groups == (3, 5) and found.cores.layout.startswith("1us1t")
     with pytest.raises(MistakeError, match="which vcmtsd puts on itself"):
-        decided(kernel, *words, "--rphy-vlan", "9")
+        make_plan(kernel, *words, "--rphy-vlan", "9")
     with pytest.raises(MistakeError, match=r"--groups: found 4, and .* has 2"):
-        decided(kernel, *words, "--groups", "4")
+        make_plan(kernel, *words, "--groups", "4")
 
 
-def test_the_cores_of_a_configuration(tmp_path: Path) -> None:
-    kernel = machine("server", tmp_path / "machine")
+def test_cores_of_a_configuration(tmp_path: Path) -> None:
+    kernel = make_machine("server", tmp_path / "machine")
     config = tmp_path / "server.yaml"
     text = SERVER + ITEM % (1, 1, "", 1, 1, 1, 1)
     config.write_text(f"threads: {{downstream: 1ds1t, upper_mac_core: 6}}{text}", encoding="utf-8")
-    asked = decided(kernel, "--config", str(config))
-    assert asked.cores.layout == "as given" and asked.plan.isolated == (6, 14)
+    found = make_plan(kernel, "--config", str(config))
+    assert found.cores.layout == "as given" and found.plan.isolated == (6, 14)
     config.write_text(config.read_text().replace("core: 6", "core: 99"))
     with pytest.raises(MistakeError, match="upper_mac_core: found core 99"):
-        decided(kernel, "--config", str(config))
+        make_plan(kernel, "--config", str(config))

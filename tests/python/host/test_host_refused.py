@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `vcmts host apply` and `undo` refuse: other machines, cards that say no, plans and journals
-that mean ill. Each is one line, and nothing is half done without the journal telling of it."""
+"""Tests what `vcmts host apply` and `undo` refuse: plans for other machines, failed changes, and
+concurrent runs. Each error is one line, and undo restores all files."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ import pytest
 from host.prepare import journal as host_journal
 from host.prepare.system import Done, StepError
 from python.host.host_kernel import Kernel, system, tree
-from python.host.host_steps import apply, decided, machine, prepared, undo
+from python.host.host_steps import apply, make_machine, make_plan, set_up, undo
 from python.layout_machines import write
 from vcmts.paths import MistakeError
 
@@ -21,98 +21,103 @@ CARD = "0000:3b:00.0"
 
 PAGES = "sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages"
 SIBLINGS = "sys/devices/system/cpu/cpu3/topology/thread_siblings_list"
-OF_CARD = f"sys/bus/pci/devices/{CARD}"
+CARD_FOLDER = f"sys/bus/pci/devices/{CARD}"
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "said"),
+    ("file", "text", "error"),
     [
         ("usr/sbin/update-grub", None, "boot loader none, planned for grub"),
         (SIBLINGS, "3", "siblings are others"),
-        (OF_CARD, None, f"card {CARD} is not there"),
-        (f"{OF_CARD}/device", "0x1593", f"card {CARD} is another model"),
+        (CARD_FOLDER, None, f"card {CARD} is not there"),
+        (f"{CARD_FOLDER}/device", "0x1593", f"card {CARD} is another model"),
         (
             "sys/class/net/ens0f0/address",
             "52:54:00:99:99:99",
             f"card {CARD} has MAC address 52:54:00:99:99:99",
         ),
-        (f"{OF_CARD}/sriov_totalvfs", "0", f"card {CARD} makes 0 functions, planned 1"),
-        (f"{OF_CARD}/numa_node", "1", f"card {CARD} is on NUMA node 1, planned 0"),
+        (f"{CARD_FOLDER}/sriov_totalvfs", "0", f"card {CARD} makes 0 functions, planned 1"),
+        (f"{CARD_FOLDER}/numa_node", "1", f"card {CARD} is on NUMA node 1, planned 0"),
         (PAGES, None, "nr_hugepages is not there"),
     ],
 )
-def test_facts_that_differ(file: str, text: str | None, said: str, tmp_path: Path) -> None:
-    """Another text in a file, or none."""
-    kernel, plan = prepared(tmp_path / "machine")
+def test_changed_machine_is_refused(
+    file: str, text: str | None, error: str, tmp_path: Path
+) -> None:
+    """A file has another text, or is missing."""
+    kernel, plan = set_up(tmp_path / "machine")
     if text is None:
         (kernel.root / file).rename(tmp_path / "elsewhere")
     else:
         write(kernel.root / file, text)
     before = tree(tmp_path)
-    with pytest.raises(MistakeError, match=said):
+    with pytest.raises(MistakeError, match=error):
         apply(kernel, plan)
     assert tree(tmp_path) == before
 
 
-def refused(kernel: Kernel) -> None:
+def refuse_functions(kernel: Kernel) -> None:
     kernel.refused = {CARD}
 
 
-def deaf(kernel: Kernel) -> None:
-    kernel.deaf = True
+def ignore_mac(kernel: Kernel) -> None:
+    kernel.ignores_mac = True
 
 
-def few_pages(kernel: Kernel) -> None:
+def limit_pages(kernel: Kernel) -> None:
     kernel.pages = 100
 
 
-def grub_fails(kernel: Kernel) -> None:
+def fail_grub(kernel: Kernel) -> None:
     shutil.rmtree(kernel.root / "boot")
-    kernel.failing = Done(1, "looking\ncannot find a device for /\n")
+    kernel.grub_result = Done(1, "looking\ncannot find a device for /\n")
 
 
 @pytest.mark.parametrize(
-    ("trouble", "said"),
+    ("break_machine", "error"),
     [
-        (refused, f"card {CARD}: its driver refuses 1 functions .Invalid argument.: is SR-IOV on"),
-        (deaf, f"function {CARD}/0: its driver did not take mac"),
-        (few_pages, "huge pages.*the kernel took 100: memory is in pieces"),
-        (grub_fails, "`update-grub`: cannot find a device for /"),
+        (
+            refuse_functions,
+            f"card {CARD}: its driver refuses 1 functions .Invalid argument.: is SR-IOV on",
+        ),
+        (ignore_mac, f"function {CARD}/0: its driver did not take mac"),
+        (limit_pages, "huge pages.*the kernel took 100: memory is in pieces"),
+        (fail_grub, "`update-grub`: cannot find a device for /"),
     ],
 )
-def test_what_a_machine_refuses(
-    trouble: Callable[[Kernel], None], said: str, tmp_path: Path
+def test_failed_change_is_undone(
+    break_machine: Callable[[Kernel], None], error: str, tmp_path: Path
 ) -> None:
-    """It stops there with one line; what was done until then is in the journal, and is undone."""
-    kernel, plan = prepared(tmp_path)
-    trouble(kernel)
+    """Apply stops with one line. The journal has the steps until then."""
+    kernel, plan = set_up(tmp_path)
+    break_machine(kernel)
     before = tree(tmp_path)
-    with pytest.raises(StepError, match=said) as error:
+    with pytest.raises(StepError, match=error) as raised:
         apply(kernel, plan)
-    assert "\n" not in str(error.value) and tree(tmp_path) != before
-    if trouble is grub_fails:
-        kernel.failing = None
+    assert "\n" not in str(raised.value) and tree(tmp_path) != before
+    if break_machine is fail_grub:
+        kernel.grub_result = None
     assert undo(kernel)[0] == 0
-    if trouble is grub_fails:
+    if break_machine is fail_grub:
         shutil.rmtree(tmp_path / "boot")
     assert tree(tmp_path) == before
 
 
-def test_without_an_iommu_binding_waits_for_the_restart(tmp_path: Path) -> None:
-    kernel = machine("cloud", tmp_path)
-    plan = decided(kernel).plan
+def test_binding_without_iommu_is_pending(tmp_path: Path) -> None:
+    kernel = make_machine("cloud", tmp_path)
+    plan = make_plan(kernel).plan
     apply(kernel, plan)
     driver = tmp_path / "sys/bus/pci/devices/0000:00:06.0/driver"
     assert driver.readlink().name == "ena"
     kernel.iommu = True
-    kernel.join("0000:00:06.0", "1")
-    kernel.join("0000:00:07.0", "2")
+    kernel.set_iommu_group("0000:00:06.0", "1")
+    kernel.set_iommu_group("0000:00:07.0", "2")
     assert apply(kernel, plan) == 3 and driver.readlink().name == "vfio-pci"
 
 
-def test_another_plan_has_to_wait(tmp_path: Path) -> None:
-    kernel, plan = prepared(tmp_path)
-    other = decided(kernel, "--groups", "3").plan
+def test_second_plan_is_refused(tmp_path: Path) -> None:
+    kernel, plan = set_up(tmp_path)
+    other = make_plan(kernel, "--groups", "3").plan
     apply(kernel, plan)
     after = tree(tmp_path)
     with pytest.raises(MistakeError, match="another plan is applied here"):
@@ -122,8 +127,8 @@ def test_another_plan_has_to_wait(tmp_path: Path) -> None:
     assert apply(kernel, other) > 0
 
 
-def test_one_at_a_time(tmp_path: Path) -> None:
-    kernel, plan = prepared(tmp_path)
+def test_concurrent_run_is_refused(tmp_path: Path) -> None:
+    kernel, plan = set_up(tmp_path)
     with (
         host_journal.opened(system(kernel), plan.digest()),
         pytest.raises(MistakeError, match="another `vcmts host` is at work"),
@@ -131,9 +136,9 @@ def test_one_at_a_time(tmp_path: Path) -> None:
         apply(kernel, plan)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_who_may_not_write(tmp_path: Path) -> None:
-    kernel, plan = prepared(tmp_path)
+@pytest.mark.skipif(os.geteuid() == 0, reason="root can write everywhere")
+def test_missing_write_permission_is_an_error(tmp_path: Path) -> None:
+    kernel, plan = set_up(tmp_path)
     (tmp_path / "var/lib").chmod(0o500)
     with pytest.raises(PermissionError):
         apply(kernel, plan)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Functions that others made, and functions that are in use."""
+"""Tests virtual functions that others made, and functions in use by a process."""
 
 import shutil
 from pathlib import Path
@@ -10,41 +10,41 @@ from host.prepare import texts
 from host.prepare.system import StepError
 from python.host.host_kernel import Kernel, Nic, relink, tree
 from python.host.host_machines import base
-from python.host.host_steps import apply, decided, machine, prepared, undo
+from python.host.host_steps import apply, make_machine, make_plan, set_up, undo
 from python.layout_machines import HostSpec, write
 from vcmts.paths import MistakeError
 
-CARD = "0000:05:00.0"  # of the machine with one card
+CARD = "0000:05:00.0"  # of the machine `single`
 
 
-def opened(kernel: Kernel, process: int, *files: str) -> None:
+def open_files(kernel: Kernel, process: int, *files: str) -> None:
     write(kernel.root / f"proc/{process}/comm", "testpmd")
-    for turn, file in enumerate(files):
-        relink(kernel.root / f"proc/{process}/fd/{turn}", file)
+    for n, file in enumerate(files):
+        relink(kernel.root / f"proc/{process}/fd/{n}", file)
 
 
 def group_of(kernel: Kernel, address: str) -> str:
     return (kernel.device(address) / "iommu_group").readlink().name
 
 
-def others(tmp_path: Path) -> tuple[Kernel, list[str]]:
-    """Six functions, each with a MAC address and VLAN, two of them of vfio-pci."""
-    kernel = machine("single", tmp_path)
-    kernel.functions(CARD, 6)
+def machine_with_functions(tmp_path: Path) -> tuple[Kernel, list[str]]:
+    """Makes six functions, each with a MAC address and VLAN, two of them bound to vfio-pci."""
+    kernel = make_machine("single", tmp_path)
+    kernel.make_functions(CARD, 6)
     addresses = [(kernel.device(CARD) / f"virtfn{n}").readlink().name for n in range(6)]
-    for turn, told in enumerate(kernel.links[CARD]):
-        told |= {"address": f"02:00:00:00:00:0{turn}", "vlan_list": [{"vlan": 100 + turn}]}
+    for n, link in enumerate(kernel.links[CARD]):
+        link |= {"address": f"02:00:00:00:00:0{n}", "vlan_list": [{"vlan": 100 + n}]}
     for address in addresses[:2]:
         write(kernel.device(address) / "driver_override", "vfio-pci")
-        kernel.drive(address, "vfio-pci")
+        kernel.rebind(address, "vfio-pci")
     return kernel, addresses
 
 
-def test_functions_that_are_there_are_used_and_put_back(tmp_path: Path) -> None:
-    kernel, addresses = others(tmp_path)
-    links = [dict(told) for told in kernel.links[CARD]]
+def test_existing_functions_are_used_and_restored(tmp_path: Path) -> None:
+    kernel, addresses = machine_with_functions(tmp_path)
+    links = [dict(link) for link in kernel.links[CARD]]
     before = tree(tmp_path)
-    found = decided(kernel, "--groups", "1", "--network-vlan", "7")
+    found = make_plan(kernel, "--groups", "1", "--network-vlan", "7")
     (card,) = found.plan.cards
     assert card.made == 6 and card.addresses == tuple(addresses)
     assert [one.index for one in card.functions] == [0, 1]
@@ -55,12 +55,12 @@ def test_functions_that_are_there_are_used_and_put_back(tmp_path: Path) -> None:
     assert kernel.links[CARD] == links
 
 
-def test_a_card_whose_functions_others_made_stays_theirs(tmp_path: Path) -> None:
-    """Its interface, how many functions it has and who drives the others of them, at each start."""
-    kernel, addresses = others(tmp_path)
-    kernel.drive_with(Nic(addresses[0], "vf0", "ixgbevf", up=True))
+def test_card_with_existing_functions_is_not_changed(tmp_path: Path) -> None:
+    """Its interface, its number of functions and their other drivers, also at each start."""
+    kernel, addresses = machine_with_functions(tmp_path)
+    kernel.add_interface(Nic(addresses[0], "vf0", "ixgbevf", up=True))
     before = tree(tmp_path)
-    found = decided(kernel, "--groups", "1")
+    found = make_plan(kernel, "--groups", "1")
     (card,) = found.plan.cards
     assert card.others and [one.index for one in card.functions] == [1, 2]
     lines = [line for line in texts.script(found.plan).splitlines() if CARD in line]
@@ -76,76 +76,76 @@ def test_a_card_whose_functions_others_made_stays_theirs(tmp_path: Path) -> None
     assert [after[name] for name in same] == [before[name] for name in same]
     assert apply(kernel, found.plan) == 0
     assert undo(kernel)[0] == 0 and tree(tmp_path) == before
-    kernel.functions(CARD, 0)
+    kernel.make_functions(CARD, 0)
     with pytest.raises(MistakeError, match=r"has 0 functions .* planned 6 that are to be there"):
         apply(kernel, found.plan)
 
 
-def test_functions_that_somebody_makes_after_the_plan(tmp_path: Path) -> None:
-    """As many as we would: they are not ours all the same."""
-    kernel, plan = prepared(tmp_path, "single")
-    kernel.functions(CARD, 2)
+def test_functions_made_after_the_plan_are_refused(tmp_path: Path) -> None:
+    """Even if their number is the planned one."""
+    kernel, plan = set_up(tmp_path, "single")
+    kernel.make_functions(CARD, 2)
     before = tree(tmp_path)
     with pytest.raises(MistakeError, match="has 2 functions that somebody made, planned 2 of our"):
         apply(kernel, plan)
     assert tree(tmp_path) == before
 
 
-def test_functions_in_use_are_not_free(tmp_path: Path) -> None:
-    kernel, addresses = others(tmp_path)
-    opened(kernel, 4711, "/dev/null", f"/dev/vfio/{group_of(kernel, addresses[0])}")
+def test_functions_in_use_are_not_planned(tmp_path: Path) -> None:
+    kernel, addresses = machine_with_functions(tmp_path)
+    open_files(kernel, 4711, "/dev/null", f"/dev/vfio/{group_of(kernel, addresses[0])}")
     write(kernel.device(addresses[1]) / "vfio-dev/vfio3/dev", "1:1")
-    opened(kernel, 4712, "/dev/vfio/devices/vfio3")
-    kernel.drive_with(Nic(addresses[2], "vf2", "ixgbevf", up=True))
-    (card,) = decided(kernel, "--groups", "1").plan.cards
+    open_files(kernel, 4712, "/dev/vfio/devices/vfio3")
+    kernel.add_interface(Nic(addresses[2], "vf2", "ixgbevf", up=True))
+    (card,) = make_plan(kernel, "--groups", "1").plan.cards
     assert [one.index for one in card.functions] == [3, 4]
     with pytest.raises(MistakeError, match="have 3 places for ports, which are too few"):
-        decided(kernel, "--groups", "2", "--ports", "own")
+        make_plan(kernel, "--groups", "2", "--ports", "own")
 
 
-def test_a_card_whose_functions_are_all_in_use(tmp_path: Path) -> None:
-    kernel, addresses = others(tmp_path)
+def test_card_with_all_functions_in_use_is_refused(tmp_path: Path) -> None:
+    kernel, addresses = machine_with_functions(tmp_path)
     for address in addresses:
         kernel.attach(address, "vfio-pci")
-    opened(kernel, 4711, *(f"/dev/vfio/{group_of(kernel, address)}" for address in addresses))
-    assert decided(kernel, "--groups", "1").plan.cards == ()
+    open_files(kernel, 4711, *(f"/dev/vfio/{group_of(kernel, address)}" for address in addresses))
+    assert make_plan(kernel, "--groups", "1").plan.cards == ()
     with pytest.raises(MistakeError, match=f"--cards {CARD}: all its functions are in use"):
-        decided(kernel, "--cards", CARD)
+        make_plan(kernel, "--cards", CARD)
 
 
-def test_a_whole_card_that_somebody_has_open(tmp_path: Path) -> None:
-    """Bound by somebody, it is not free; bound by us, who has it open is the data plane."""
-    kernel = machine("cloud", tmp_path)
+def test_whole_card_in_use_is_not_planned(tmp_path: Path) -> None:
+    """A card bound by others is not free. A card bound by us may be in use by the data plane."""
+    kernel = make_machine("cloud", tmp_path)
     kernel.iommu = True
     third = Nic("0000:00:08.0", "ens8", "ena", ("1d0f", "ec20"))
     kernel.nics.append(third)
     kernel.plug(third)
     first, second = "0000:00:06.0", "0000:00:07.0"
-    kernel.join(first, "11")
-    kernel.join(second, "12")
-    kernel.drive(first, "vfio-pci")
-    opened(kernel, 4711, "/dev/vfio/11")
-    found = decided(kernel)
+    kernel.set_iommu_group(first, "11")
+    kernel.set_iommu_group(second, "12")
+    kernel.rebind(first, "vfio-pci")
+    open_files(kernel, 4711, "/dev/vfio/11")
+    found = make_plan(kernel)
     assert [card.address for card in found.plan.cards] == [second, third.address]
     assert found.cards[first] == "in use by testpmd 4711"
     with pytest.raises(MistakeError, match=f"{first}: it is not touched: in use by testpmd 4711"):
-        decided(kernel, "--cards", f"{first},{second}")
+        make_plan(kernel, "--cards", f"{first},{second}")
     (tmp_path / "proc/4711/fd/0").unlink()
-    kernel.drive(first, "ena")
-    plan = decided(kernel).plan
+    kernel.rebind(first, "ena")
+    plan = make_plan(kernel).plan
     assert [card.address for card in plan.cards] == [first, second]
     apply(kernel, plan)
-    opened(kernel, 4711, "/dev/vfio/11", "/dev/vfio/12")
-    assert [card.address for card in decided(kernel).plan.cards] == [first, second]
+    open_files(kernel, 4711, "/dev/vfio/11", "/dev/vfio/12")
+    assert [card.address for card in make_plan(kernel).plan.cards] == [first, second]
 
 
-def test_functions_that_come_into_use_after_the_plan(tmp_path: Path) -> None:
-    """It is refused at the change, nothing of it is changed, and undo takes the rest back."""
-    kernel, addresses = others(tmp_path)
-    links = [dict(told) for told in kernel.links[CARD]]
-    plan = decided(kernel, "--groups", "1").plan
+def test_functions_used_after_the_plan_are_refused(tmp_path: Path) -> None:
+    """Apply refuses, changes nothing of the card, and undo undoes the other steps."""
+    kernel, addresses = machine_with_functions(tmp_path)
+    links = [dict(link) for link in kernel.links[CARD]]
+    plan = make_plan(kernel, "--groups", "1").plan
     before = tree(tmp_path)
-    opened(kernel, 4711, f"/dev/vfio/{group_of(kernel, addresses[0])}")
+    open_files(kernel, 4711, f"/dev/vfio/{group_of(kernel, addresses[0])}")
     busy = tree(tmp_path)
     with pytest.raises(StepError, match=rf"{addresses[0]} is in use by testpmd 4711; stop it"):
         apply(kernel, plan)
@@ -153,30 +153,30 @@ def test_functions_that_come_into_use_after_the_plan(tmp_path: Path) -> None:
     assert undo(kernel)[0] == 0 and tree(tmp_path) == busy
     shutil.rmtree(tmp_path / "proc/4711")
     assert tree(tmp_path) == before
-    kernel.drive_with(Nic(addresses[0], "vf0", "ixgbevf", up=True))
+    kernel.add_interface(Nic(addresses[0], "vf0", "ixgbevf", up=True))
     with pytest.raises(StepError, match=f"{addresses[0]}: its interface vf0 is up: leave its"):
         apply(kernel, plan)
     assert kernel.links[CARD] == links
 
 
-def test_functions_of_ours_stay_free_for_a_plan(tmp_path: Path) -> None:
-    """Who has them open is the data plane that they were made for."""
-    kernel, plan = prepared(tmp_path, "single")
+def test_own_functions_in_use_stay_planned(tmp_path: Path) -> None:
+    """Their user is the data plane."""
+    kernel, plan = set_up(tmp_path, "single")
     apply(kernel, plan)
-    opened(kernel, 9, *(f"/dev/vfio/{group_of(kernel, a)}" for a in plan.cards[0].addresses))
-    again = decided(kernel, "--groups", "1")
-    assert again.plan == plan
-    assert not any("used as they are" in note for note in again.notes)
+    open_files(kernel, 9, *(f"/dev/vfio/{group_of(kernel, a)}" for a in plan.cards[0].addresses))
+    found = make_plan(kernel, "--groups", "1")
+    assert found.plan == plan
+    assert not any("used as they are" in note for note in found.notes)
     with pytest.raises(StepError, match="is in use by testpmd 9"):
         undo(kernel)
 
 
-def test_functions_beside_the_kernels_driver(tmp_path: Path) -> None:
-    """Whoever has their verbs open uses them; no manager of networks gets their interfaces."""
+def test_functions_with_kernel_driver(tmp_path: Path) -> None:
+    """A process with open verbs uses them. Network managers do not get their interfaces."""
     base(tmp_path, HostSpec(cores=4))
-    nic = Nic("0000:02:00.0", "eth1", "mlx5_core", ("15b3", "101d"), most=8)
+    nic = Nic("0000:02:00.0", "eth1", "mlx5_core", ("15b3", "101d"), max_vfs=8)
     kernel = Kernel(tmp_path, [nic])
-    plan = decided(kernel).plan
+    plan = make_plan(kernel).plan
     rules = texts.files_of(plan)[texts.RULES].splitlines()
     (card,) = plan.cards
     assert len(card.addresses) == 2
@@ -187,7 +187,7 @@ def test_functions_beside_the_kernels_driver(tmp_path: Path) -> None:
     before = tree(tmp_path)
     apply(kernel, plan)
     write(kernel.device(card.addresses[1]) / "infiniband_verbs/uverbs2/dev", "1:1")
-    opened(kernel, 9, "/dev/infiniband/uverbs2")
+    open_files(kernel, 9, "/dev/infiniband/uverbs2")
     after = tree(tmp_path)
     with pytest.raises(StepError, match=f"{card.addresses[1]} is in use by testpmd 9"):
         undo(kernel)
