@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""`vcmts host` on a real kernel with real functions: in a virtual machine whose first card is an
-igb, and whose second one is the login's. Called by `make host-test`.
+"""Tests `vcmts host` on a real kernel with real virtual functions, in a virtual machine. Called by
+`make host-test`.
 
-One process calls the command again and again: to start Python takes an emulated machine seconds.
-"""
+The first card is an igb, the second one serves the login. One process runs all commands, as
+starting Python takes seconds in an emulated machine."""
 
 import contextlib
 import io
@@ -42,13 +42,13 @@ def run(*command: str) -> str:
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
-def vcmts(*words: str, status: int = 0) -> str:
-    """What the command says, which has to end with that status."""
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        found = cli.main(["host", *words])
-    assert found == status, f"{words}: status {found}\n{said.getvalue()}"
-    return said.getvalue()
+def vcmts(*arguments: str, status: int = 0) -> str:
+    """Runs `vcmts host`, checks its exit status and returns its output."""
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+        exit_status = cli.main(["host", *arguments])
+    assert exit_status == status, f"{arguments}: status {exit_status}\n{output.getvalue()}"
+    return output.getvalue()
 
 
 def text(path: Path) -> str:
@@ -72,54 +72,56 @@ def driver(device: str) -> str:
 
 
 def links() -> dict[str, str]:
-    found = {}
+    result = {}
     for line in run("ip", "-o", "link", "show").splitlines():
         name, flags = line.split(": ")[1], line.split("<")[1].split(">")[0].split(",")
         mtu = re.search(r"mtu \d+", line)
         functions = re.findall(r"vf \d+ .*", line)
-        found[f"link {name}"] = f"{'UP' in flags} {mtu and mtu[0]} {functions}"
-    return found
+        result[f"link {name}"] = f"{'UP' in flags} {mtu and mtu[0]} {functions}"
+    return result
 
 
 def state() -> dict[str, str]:
-    """Everything that a preparation may change, and the login's card."""
+    """Everything that `vcmts host` may change, and the login card."""
     devices = [
         CARD,
         LOGIN,
         *(path.readlink().name for path in sorted((PCI / CARD).glob("virtfn*"))),
     ]
-    found = {f"driver of {name}": driver(name) for name in devices}
+    result = {f"driver of {name}": driver(name) for name in devices}
     for name in devices:
         for file in ("driver_override", "sriov_numvfs", "sriov_drivers_autoprobe"):
-            found[f"{file} of {name}"] = text(PCI / name / file)
+            result[f"{file} of {name}"] = text(PCI / name / file)
     pages = Path("/sys/devices/system/node").glob("node*/hugepages/*/nr_hugepages")
     for path in [*pages, *Path("/proc/sys/net/ipv6/conf").glob("*/disable_ipv6")]:
-        found[str(path)] = text(path)
-    found |= links()
-    found["vfio-pci"] = str(Path("/sys/bus/pci/drivers/vfio-pci").is_dir())
+        result[str(path)] = text(path)
+    result |= links()
+    result["vfio-pci"] = str(Path("/sys/bus/pci/drivers/vfio-pci").is_dir())
     for folder in ("/etc", "/boot", "/var/lib"):
         for path in sorted(Path(folder).rglob("*")):
             what = str(path.readlink()) if path.is_symlink() else ""
             if path.is_file() and not path.is_symlink() and path.stat().st_size < 1 << 20:
                 what = path.read_bytes().decode("latin-1")
-            found[str(path)] = f"{path.lstat().st_mode:o} {what}"
-    return found
+            result[str(path)] = f"{path.lstat().st_mode:o} {what}"
+    return result
 
 
-def same(before: dict[str, str], why: str, *, remade: bool = False) -> None:
-    """`remade`: apply has made again what was lost, and its journal has lines more that say so."""
+def check_state(before: dict[str, str], reason: str, *, restored: bool = False) -> None:
+    """Compares the current state with an earlier one. With `restored`, apply has redone lost
+    changes: its journal has new lines for them."""
     now = state()
-    if remade:
-        more = now[str(JOURNAL)].removeprefix(before[str(JOURNAL)]).splitlines()
-        assert more and all(line.startswith('{"event":"done",') for line in more), more
+    if restored:
+        lines = now[str(JOURNAL)].removeprefix(before[str(JOURNAL)]).splitlines()
+        assert lines and all(line.startswith('{"event":"done",') for line in lines), lines
         now[str(JOURNAL)] = before[str(JOURNAL)]
     for name in sorted({*before, *now}):
-        one, other = before.get(name, "not there"), now.get(name, "not there")
-        assert one == other, f"{why}: {name}: {one!r} before, {other!r} now"
+        old, new = before.get(name, "missing"), now.get(name, "missing")
+        assert old == new, f"{reason}: {name}: {old!r} before, {new!r} now"
 
 
 def set_up() -> str:
-    """The login: an address, the default route. A boot loader: this machine was started by none."""
+    """Gives the login card an address and the default route, and installs a boot loader's files,
+    which the guest lacks. Returns the interface of the login."""
     name = interface(LOGIN)
     run("ip", "address", "add", "10.77.0.1/24", "dev", name)
     run("ip", "link", "set", name, "up")
@@ -133,42 +135,42 @@ def set_up() -> str:
     return name
 
 
-def planned(login: str) -> None:
+def check_plan(login: str) -> None:
     say("check")
     print(vcmts("check", status=1))
     say("plan")
     print(vcmts("plan", "--network-vlan", "10", "--rphy-vlan", "20", "-o", str(PLAN)))
-    told = (PLAN / "plan.md").read_text()
-    assert f"interface {login}: you are logged in over it" in told
+    report = (PLAN / "plan.md").read_text()
+    assert f"interface {login}: you are logged in over it" in report
     assert not [p for p in PLAN.rglob("files/**/*") if p.is_file() and LOGIN in p.read_text()]
     assert "it is not touched" in vcmts("plan", "--cards", LOGIN, status=2)
 
 
-def applied(before: dict[str, str]) -> dict[str, str]:
+def check_apply(before: dict[str, str]) -> dict[str, str]:
     vcmts("apply", "--dry-run", str(PLAN))
-    same(before, "a dry run changes something")
+    check_state(before, "a dry run changes the state")
     say("apply")
     print(vcmts("apply", str(PLAN)))
-    told = (PLAN / "plan.md").read_text()
+    report = (PLAN / "plan.md").read_text()
     shown = run("ip", "link", "show", interface(CARD))
     print(shown)
     assert text(PCI / CARD / "sriov_numvfs") == "2"
     assert [driver(function(n)) for n in (0, 1)] == ["vfio-pci", "vfio-pci"]
-    assert all(function(n) in told for n in (0, 1)), "other addresses than planned"
+    assert all(function(n) in report for n in (0, 1)), "other PCI addresses than planned"
     assert re.search(r"vf 0 .*vlan 10, spoof checking off", shown)
     assert re.search(r"vf 1 .*vlan 20, spoof checking on", shown)
     assert "isolcpus=" in text(Path("/boot/grub.cfg"))
     after = state()
     assert after != before
-    say("apply again")
+    say("apply, second time")
     assert "everything is as planned" in vcmts("apply", str(PLAN))
-    same(after, "applied again it is another")
+    check_state(after, "a second apply makes another state")
     assert "applied: " in vcmts("check")
     return after
 
 
-def restarted(after: dict[str, str]) -> None:
-    say("as after a restart: without functions and pages, by the script that the service calls")
+def check_restart(after: dict[str, str]) -> None:
+    say("after a restart, without functions and pages: the script of the service restores them")
     for n in (0, 1):
         Path("/sys/bus/pci/drivers/vfio-pci/unbind").write_text(function(n))
     (PCI / CARD / "sriov_numvfs").write_text("0")
@@ -176,21 +178,21 @@ def restarted(after: dict[str, str]) -> None:
         path.write_text("0")
     for _ in range(2):
         run("sh", "/etc/vcmts/host-prepare")
-        same(after, "the script makes another state")
+        check_state(after, "the script makes another state")
 
 
-def in_use(after: dict[str, str]) -> None:
-    say("a process that has a function open")
+def check_in_use(after: dict[str, str]) -> None:
+    say("a process has a function open")
     group = (PCI / function(0) / "iommu_group").readlink().name
     with Path(f"/dev/vfio/{group}").open("r+b", buffering=0):
-        said = vcmts("undo", status=1)
-    print(said)
-    assert f"{function(0)} is in use by" in said
-    same(after, "something is undone before that is found")
+        output = vcmts("undo", status=1)
+    print(output)
+    assert f"{function(0)} is in use by" in output
+    check_state(after, "a refused undo changes the state")
 
 
-def killed(before: dict[str, str], lines: int) -> None:
-    """As soon as the journal has so many."""
+def check_killed_apply(before: dict[str, str], lines: int) -> None:
+    """Kills apply once the journal has this number of lines; undo then restores the state."""
     child = os.fork()
     if child == 0:
         with contextlib.suppress(BaseException):
@@ -201,20 +203,21 @@ def killed(before: dict[str, str], lines: int) -> None:
     with contextlib.suppress(ProcessLookupError, ChildProcessError):
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-    said = vcmts("undo")
-    print(f"killed at line {lines}: {said.count('undone: ')} changes undone", flush=True)
-    same(before, "undone it is not what it was")
+    output = vcmts("undo")
+    print(f"killed at line {lines}: {output.count('undone: ')} changes undone", flush=True)
+    check_state(before, "undo does not restore the state")
 
 
-def functions_of_others(before: dict[str, str]) -> None:
-    """Two that somebody made and gave an address: used, and put back as they were."""
-    say("functions that somebody else made")
+def check_existing_functions(before: dict[str, str]) -> None:
+    """Two VFs that another process created and gave an address: `vcmts host` uses them and restores
+    them."""
+    say("functions created by another process")
     (PCI / CARD / "sriov_numvfs").write_text("2")
     name = interface(CARD)
     for n in (0, 1):
         run("ip", "link", "set", "dev", name, "vf", str(n), "mac", f"02:00:00:00:00:0{n + 1}")
-    there = state()
-    assert there != before
+    created = state()
+    assert created != before
     vcmts("plan", "--network-vlan", "30", "-o", str(PLAN))
     assert "2 functions, which are used as they are" in (PLAN / "plan.md").read_text()
     vcmts("apply", str(PLAN))
@@ -222,16 +225,18 @@ def functions_of_others(before: dict[str, str]) -> None:
     group = (PCI / function(0) / "iommu_group").readlink().name
     with Path(f"/dev/vfio/{group}").open("r+b", buffering=0):
         run("ip", "link", "set", "dev", name, "vf", "0", "vlan", "31")
-        said = vcmts("apply", str(PLAN), status=1)
-    assert f"{function(0)} is in use by" in said or "somebody else changed it" in said, said
+        output = vcmts("apply", str(PLAN), status=1)
+    check_in_use = f"{function(0)} is in use by" in output
+    assert check_in_use or "somebody else changed it" in output, output
     run("ip", "link", "set", "dev", name, "vf", "0", "vlan", "30")
     vcmts("undo")
-    same(there, "functions of others are not what they were")
+    check_state(created, "undo does not restore the existing functions")
     (PCI / CARD / "sriov_numvfs").write_text("0")
 
 
-def as_by_sudo() -> int:
-    """SSH_CONNECTION is in the environment of the process above only."""
+def run_as_by_sudo() -> int:
+    """Runs the test in a child process. Only the parent has SSH_CONNECTION in its environment, as
+    under sudo."""
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -248,20 +253,20 @@ def as_by_sudo() -> int:
 def main() -> int:
     login = set_up()
     before = state()
-    planned(login)
-    same(before, "a plan changes something")
-    after = applied(before)
-    restarted(after)
-    in_use(after)
+    check_plan(login)
+    check_state(before, "plan changes the state")
+    after = check_apply(before)
+    check_restart(after)
+    check_in_use(after)
     say("undo")
     print(vcmts("undo"))
-    same(before, "undone it is not what it was")
-    functions_of_others(before)
-    same(before, "the machine is not what it was")
+    check_state(before, "undo does not restore the state")
+    check_existing_functions(before)
+    check_state(before, "the test does not restore the state")
     vcmts("plan", "--network-vlan", "10", "--rphy-vlan", "20", "-o", str(PLAN))
-    say("killed in the middle, many times")
+    say("apply is killed at several lines of the journal")
     for lines in range(3, 33, 4):
-        killed(before, lines)
+        check_killed_apply(before, lines)
     assert "10.77.0.1" in run("ip", "-o", "address", "show", "dev", login)
     assert f"default via 10.77.0.2 dev {login}" in run("ip", "route")
     say("ok")
@@ -269,4 +274,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(as_by_sudo())
+    sys.exit(run_as_by_sudo())

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Configurations of the guest: small, and with the MAC addresses that its functions have."""
+"""Writes vcmtsd configurations for the guest. They are small and use the MAC addresses of the
+card's virtual functions (VFs)."""
 
 import contextlib
 import copy
@@ -13,33 +14,33 @@ from vm.served import BUILD, ROUTER
 
 Json = dict[str, Any]
 PROFILE = "2ofdm-0sc-qam_20cms_aes"
-CORES = ("02:00:00:00:c0:01", "02:00:00:00:c0:02")  # of the ports of a group: MAC addresses
+CORES = ("02:00:00:00:c0:01", "02:00:00:00:c0:02")  # MAC addresses of a group's ports
 RPD = "02:00:00:00:c0:0d"
 NETWORK_VLAN, RPHY_VLAN = 10, 20
 SMALL = {"queue_size": 512}
 
 
-def stored(groups: int) -> Path:
-    """Where the profile is kept for the guest, in which writing it takes a minute."""
+def profile_path(groups: int) -> Path:
+    """File with the profile for the guest, where generating it would take a minute."""
     return BUILD / f"guest-profile-{groups}.json"
 
 
-def store(groups: int) -> None:
-    """On this machine, before the guest starts."""
+def write_profile(groups: int) -> None:
+    """Runs on the host, before the guest starts."""
     import yaml
 
     from vcmts import cli
 
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
         assert cli.main(["profile", PROFILE, "--groups", str(groups)]) == 0
-    stored(groups).write_text(json.dumps(yaml.safe_load(said.getvalue())), encoding="utf-8")
+    profile_path(groups).write_text(json.dumps(yaml.safe_load(output.getvalue())), encoding="utf-8")
 
 
 def profile(groups: int) -> Json:
-    tree: Json = json.loads(stored(groups).read_text(encoding="utf-8"))
+    tree: Json = json.loads(profile_path(groups).read_text(encoding="utf-8"))
     tree["max_queued"] = 2048
-    # an emulated core may stand still in between
+    # an emulated core may be paused for seconds
     tree["upstream"] |= {"reorder_timeout": "1 s", "frame_timeout": "1 min"}
     tree["threads"] = {"downstream": "1ds1t", "main_core": 0, "upper_mac_core": 1}
     tree["threads"] |= {"lower_mac_core": 0, "upstream_core": 1}
@@ -48,48 +49,49 @@ def profile(groups: int) -> Json:
     return tree
 
 
-def kept(name: str, tree: Json) -> Path:
+def write_config(name: str, tree: Json) -> Path:
     path = Path("/tmp") / f"{name}.yaml"
     path.write_text(json.dumps(tree), encoding="utf-8")
     return path
 
 
 def ports(network: str, rphy: str, mac: str = "") -> Json:
-    found = {"network": {"device": network, **SMALL}, "rphy": {"device": rphy, **SMALL}}
+    result = {"network": {"device": network, **SMALL}, "rphy": {"device": rphy, **SMALL}}
     if mac:
-        found["network"]["mac"] = mac
-    return found
+        result["network"]["mac"] = mac
+    return result
 
 
-def shared(tree: Json, network: str, rphy: str) -> Path:
-    """Two groups on two ports, which subscribers' addresses and sessions tell apart."""
+def shared_config(tree: Json, network: str, rphy: str) -> Path:
+    """Two groups share two ports. Subscriber addresses and sessions distinguish them."""
     tree = copy.deepcopy(tree)
     tree["ports"] = ports(network, rphy)
     for group in tree["service_groups"]:
         group["rphy"]["core_mac"] = CORES[0]
-    return kept("shared", tree)
+    return write_config("shared", tree)
 
 
-def own(tree: Json, pairs: list[tuple[str, str]]) -> Path:
-    """A pair of ports for each group, with MAC addresses of their own."""
+def own_config(tree: Json, pairs: list[tuple[str, str]]) -> Path:
+    """Each group has its own pair of ports, with its own MAC addresses."""
     tree = copy.deepcopy(tree)
     for group, pair, mac in zip(tree["service_groups"], pairs, CORES, strict=True):
         group["ports"] = ports(*pair, mac)
-    return kept("own", tree)
+    return write_config("own", tree)
 
 
-def alone(tree: Json, number: int) -> Path:
-    """One of the groups, for a traffic program that speaks to this one alone."""
+def single_config(tree: Json, number: int) -> Path:
+    """A configuration with one of the groups only, for a traffic program that serves just this
+    one."""
     tree = copy.deepcopy(tree)
     group = tree["service_groups"][number]
     group["ports"] = ports("net_null0", "net_null1", CORES[number])
     tree["service_groups"] = [group]
-    return kept(f"alone-{number}", tree)
+    return write_config(f"alone-{number}", tree)
 
 
-def planned(tree: Json) -> Path:
-    """For `vcmts host plan`: the two groups, and the functions of who plays their peers as those of
-    a third one. They queue more, so that there are pages for groups that share ports, too."""
+def plan_config(tree: Json) -> Path:
+    """Input of `vcmts host plan`: the two groups, and a third whose VFs the traffic program uses.
+    The larger `max_queued` reserves enough pages for groups that share ports too."""
     tree = copy.deepcopy(tree) | {"max_queued": 4 * tree["max_queued"]}
     for number, group in enumerate(tree["service_groups"]):
         peer = number == 2
@@ -98,9 +100,9 @@ def planned(tree: Json) -> Path:
         )
         if peer:
             group["rphy"] |= {"core_mac": RPD, "rpd_mac": CORES[0]}
-    return kept("planned", tree)
+    return write_config("planned", tree)
 
 
 if __name__ == "__main__":
     for number in map(int, sys.argv[1:]):
-        store(number)
+        write_profile(number)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The data plane on cards of a virtual machine: called by tests/vm/run with the name of a scene.
+"""Runs one scene of the VM test, named in the argument, as root in the guest. tests/vm/run starts
+it.
 
-One process does all of a scene: to start Python takes an emulated machine seconds.
-"""
+One process runs the whole scene, as starting Python takes seconds in an emulated machine."""
 
 import contextlib
 import os
@@ -39,17 +39,17 @@ from vm.served import (  # noqa: E402
 from vm.system import System  # noqa: E402
 
 CARDS = os.environ["LAB_NICS"].split()
-LONG = ("--duration", "600s")  # ended by the test
+LONG = ("--duration", "600s")  # the test kills it
 SHORT = ("--duration", "8s")
 
 
 @contextlib.contextmanager
-def serving(config: Path, *arguments: str) -> Iterator[Server]:
+def running_server(config: Path, *arguments: str) -> Iterator[Server]:
     server = Server(config, *arguments)
     try:
         yield server
     except BaseException:
-        print(server.said(), *server.drops(), sep="\n", flush=True)
+        print(server.output(), *server.drops(), sep="\n", flush=True)
         raise
     finally:
         server.kill()
@@ -61,22 +61,23 @@ def traffic(config: Path, network: str, rphy: str, *arguments: str) -> Iterator[
     try:
         yield program
     except BaseException:
-        print(program.said(), flush=True)
+        print(program.output(), flush=True)
         raise
     finally:
         program.kill()
 
 
-def proven(config: Path, peers: tuple[str, str], of: int, *arguments: str) -> str:
+def check_proven(config: Path, peers: tuple[str, str], group_count: int, *arguments: str) -> str:
     with traffic(config, *peers, *SHORT, *arguments) as program:
-        return program.proven(of)
+        return program.check_proven(group_count)
 
 
-# ---- host: functions of a card by `vcmts host`
+# ---- host: virtual functions created by `vcmts host`
 
 
-def memory(config: Path, peers: tuple[str, str]) -> None:
-    """Addresses and pages."""
+def check_memory_modes(config: Path, peers: tuple[str, str]) -> None:
+    """Packets are proven with each kind of IOVA and of memory pages. vcmtsd refuses physical
+    addresses on ordinary pages."""
     for pages in ("huge", "ordinary"):
         if pages == "ordinary":
             pool = next(
@@ -87,11 +88,11 @@ def memory(config: Path, peers: tuple[str, str]) -> None:
         for mode in ("va", "pa"):
             if (pages, mode) == ("ordinary", "pa"):
                 continue
-            with serving(config, "--iova-mode", mode) as server:
+            with running_server(config, "--iova-mode", mode) as server:
                 kind = {"va": "virtual", "pa": "physical"}[mode]
-                server.hears(f"cards reach memory by {kind} addresses")
-                assert ("running on ordinary pages" in server.said()) == (pages == "ordinary")
-                say(f"{pages} pages, IOVA {mode}: {proven(config, peers, 2)} proven")
+                server.wait_for_output(f"cards reach memory by {kind} addresses")
+                assert ("running on ordinary pages" in server.output()) == (pages == "ordinary")
+                say(f"{pages} pages, IOVA {mode}: {check_proven(config, peers, 2)} proven")
                 server.stop()
             no_faults()
     refused = Server.refused(config, "--iova-mode", "pa")
@@ -99,39 +100,39 @@ def memory(config: Path, peers: tuple[str, str]) -> None:
     pool.write_text(reserved)
 
 
-def unbound(server: Server, config: Path, of: list[str]) -> None:
-    """A function of the first group, while both carry packets."""
-    with traffic(config, of[4], of[5], "--duration", "25s") as program:
-        program.runs()
-        say(f"{of[0]} is unbound")
-        write(Path("/sys/bus/pci/drivers/vfio-pci/unbind"), of[0])
-        server.hears(f"{of[0]} was taken away: service groups without it: 1")
-        assert driver(of[0]) == ""
+def check_unbind(server: Server, config: Path, vfs: list[str]) -> None:
+    """Unbinds a VF of the first group while both groups carry packets."""
+    with traffic(config, vfs[4], vfs[5], "--duration", "25s") as program:
+        program.wait_for_traffic()
+        say(f"{vfs[0]} is unbound")
+        write(Path("/sys/bus/pci/drivers/vfio-pci/unbind"), vfs[0])
+        server.wait_for_output(f"{vfs[0]} was taken away: service groups without it: 1")
+        assert driver(vfs[0]) == ""
         status, result = program.result()
     first, second = (group for group in result["groups"])
     for direction in ("downstream", "upstream"):
-        one = second[direction]
-        assert one["sent"] > 50 and one["proven"] == one["sent"], one
+        counts = second[direction]
+        assert counts["sent"] > 50 and counts["proven"] == counts["sent"], counts
     lost = first["upstream"]["lost"]
     gone = server.metric("vcmts_upstream_dropped_total", service_group="1", reason="port_gone")
-    say(f"upstream of the first: {lost} lost, {gone:.0f} of them as port_gone")
+    say(f"upstream of the first group: {lost} lost, {gone:.0f} of them as port_gone")
     assert status == 1 and 0 < gone <= lost, (status, gone, lost)
     states = server.ports()
-    assert states == {of[0]: "gone", of[1]: "up", of[2]: "up", of[3]: "up"}, states
-    assert server.metric("vcmts_port_state", port=of[0], state="gone") == 1
-    assert server.metric("vcmts_ethdev_link_up", port=of[0]) == 0
+    assert states == {vfs[0]: "gone", vfs[1]: "up", vfs[2]: "up", vfs[3]: "up"}, states
+    assert server.metric("vcmts_port_state", port=vfs[0], state="gone") == 1
+    assert server.metric("vcmts_ethdev_link_up", port=vfs[0]) == 0
 
 
-def taken(tree: groups.Json, of: list[str]) -> None:
-    """By the system, from a vcmtsd that has them open."""
-    config = groups.own(tree, [(of[0], of[1]), (of[2], of[3])])
-    with serving(config) as server:
-        say(f"own ports: {proven(config, (of[4], of[5]), 2)} proven")
-        unbound(server, config, of)
-        say("all functions are taken: sriov_numvfs")
+def check_vf_removal(tree: groups.Json, vfs: list[str]) -> None:
+    """Removes VFs that vcmtsd has open: first one by unbinding, then all by sriov_numvfs."""
+    config = groups.own_config(tree, [(vfs[0], vfs[1]), (vfs[2], vfs[3])])
+    with running_server(config) as server:
+        say(f"own ports: {check_proven(config, (vfs[4], vfs[5]), 2)} proven")
+        check_unbind(server, config, vfs)
+        say("sriov_numvfs = 0 removes all functions")
         write(PCI / CARDS[0] / "sriov_numvfs", "0")
-        for name in of[1:4]:
-            server.hears(f"{name} was taken away")
+        for name in vfs[1:4]:
+            server.wait_for_output(f"{name} was taken away")
         assert set(server.ports().values()) == {"gone"}
         server.stop()
     no_faults()
@@ -141,76 +142,77 @@ def host_scene() -> None:
     from host_lab import in_guest as host
 
     login = host.set_up()
-    before = host.state()
+    initial = host.state()
     tree = groups.profile(3)
     say("vcmts host plan, apply")
+    config = str(groups.plan_config(tree))
     host.vcmts(
-        *("plan", "--config", str(groups.planned(tree)), "--cards", CARDS[0], "-o", "/tmp/plan"),
+        *("plan", "--config", config, "--cards", CARDS[0], "-o", "/tmp/plan"),
         *("--network-vlan", str(groups.NETWORK_VLAN), "--rphy-vlan", str(groups.RPHY_VLAN)),
     )
     print(host.vcmts("apply", "/tmp/plan"))
-    after = host.state()
-    of = [function(CARDS[0], n) for n in range(6)]
-    assert [driver(name) for name in of] == ["vfio-pci"] * 6
+    applied = host.state()
+    vfs = [function(CARDS[0], n) for n in range(6)]
+    assert [driver(name) for name in vfs] == ["vfio-pci"] * 6
     run("ip", "link", "set", interface(CARDS[0]), "up")
     tree["service_groups"].pop()
-    taken(tree, of)
-    say("vcmts host apply once more")
+    check_vf_removal(tree, vfs)
+    say("vcmts host apply, second time")
     host.vcmts("apply", "/tmp/plan")
-    host.same(after, "applied again it is another", remade=True)
-    again = host.state()
-    memory(groups.shared(tree, of[0], of[1]), (of[4], of[5]))
-    host.same(again, "there is something left of the data plane")
+    host.check_state(applied, "a second apply makes another state", restored=True)
+    before = host.state()
+    check_memory_modes(groups.shared_config(tree, vfs[0], vfs[1]), (vfs[4], vfs[5]))
+    host.check_state(before, "vcmtsd leaves something behind")
     say("vcmts host undo")
     print(host.vcmts("undo"))
-    host.same(before, "undone it is not what it was")
+    host.check_state(initial, "undo does not restore the initial state")
     assert "10.77.0.1" in run("ip", "-o", "address", "show", "dev", login)
 
 
-# ---- link: cards of their own, joined by cables in pairs
+# ---- link: four cards, connected in pairs
 
 
-def link_of(server: Server, config: Path, nic: int, direction: str) -> None:
-    """Goes and comes while packets are on their way out by it."""
+def check_link(server: Server, config: Path, nic: int, direction: str) -> None:
+    """Sets the link of a port down and up while packets leave by this port."""
     card = CARDS[nic]
     up = direction == "upstream"
     name = "vcmts_upstream_dropped_total" if up else "vcmts_downstream_dropped_packets_total"
     with traffic(config, CARDS[1], CARDS[3], "--duration", "25s") as program:
-        program.runs()
+        program.wait_for_traffic()
         monitor(f"set_link net{nic} off")
-        until(lambda: server.ports()[card] == "down", f"{card} without its link")
+        until(lambda: server.ports()[card] == "down", f"link down of {card}")
         assert server.metric("vcmts_port_state", port=card, state="down") == 1
         assert server.metric("vcmts_ethdev_link_up", port=card) == 0
         time.sleep(3)
         monitor(f"set_link net{nic} on")
-        until(lambda: server.ports()[card] == "up", f"{card} with its link again")
+        until(lambda: server.ports()[card] == "up", f"link up of {card}")
         status, result = program.result()
     lost = result[direction]["lost"]
     dropped = server.metric(name, reason="link_down")
     say(f"{direction}: {lost} lost, {dropped:.0f} of them as link_down")
     assert status == 1 and 0 < dropped <= lost, (status, dropped, result[direction])
-    say(f"with a link again: {proven(config, (CARDS[1], CARDS[3]), 1)} proven")
+    say(f"with the link up: {check_proven(config, (CARDS[1], CARDS[3]), 1)} proven")
 
 
 def link_scene() -> None:
     bind(CARDS)
     tree = groups.profile(2)
-    config = groups.alone(tree, 0)
-    with serving(config, "--network", CARDS[0], "--rphy", CARDS[2]) as server:
-        say(f"four cards: {proven(config, (CARDS[1], CARDS[3]), 1)} proven")
-        link_of(server, config, 0, "upstream")
-        link_of(server, config, 2, "downstream")
+    config = groups.single_config(tree, 0)
+    with running_server(config, "--network", CARDS[0], "--rphy", CARDS[2]) as server:
+        say(f"four cards: {check_proven(config, (CARDS[1], CARDS[3]), 1)} proven")
+        check_link(server, config, 0, "upstream")
+        check_link(server, config, 2, "downstream")
         summary = server.stop()
         assert summary["upstream"]["drops"]["link_down"] > 0
         assert summary["downstream"]["drops"]["link_down"] > 0
     no_faults()
 
 
-# ---- removed: a card is pulled out while another one goes on
+# ---- removed: a card is unplugged while another one carries packets
 
 
-def functions_of(card: str, mac: str) -> list[str]:
-    """Four of them: the network's and R-PHY device's, and their peers'."""
+def create_vfs(card: str, mac: str) -> list[str]:
+    """Creates four VFs: for the network and R-PHY ports, and for those of the traffic program."""
     write(PCI / card / "sriov_numvfs", "4")
     name = interface(card)
     run("ip", "link", "set", name, "up")
@@ -219,95 +221,93 @@ def functions_of(card: str, mac: str) -> list[str]:
         ((mac, network), (mac, rphy), (ROUTER, network), (groups.RPD, rphy))
     ):
         run(*f"ip link set {name} vf {index} mac {address} vlan {vlan} spoofchk off".split())
-    made = [function(card, index) for index in range(4)]
-    bind(made)
-    return made
+    vfs = [function(card, index) for index in range(4)]
+    bind(vfs)
+    return vfs
 
 
 def removed_scene() -> None:
-    first, second = (functions_of(CARDS[n], groups.CORES[n]) for n in (0, 1))
+    first, second = (create_vfs(CARDS[n], groups.CORES[n]) for n in (0, 1))
     tree = groups.profile(2)
-    config = groups.own(tree, [(first[0], first[1]), (second[0], second[1])])
-    with serving(config) as server:
-        with traffic(groups.alone(tree, 0), first[2], first[3], *LONG, "--core", "3") as doomed:
-            doomed.runs()
-            with traffic(groups.alone(tree, 1), second[2], second[3], "--duration", "30s") as other:
-                other.runs()
-                doomed.kill()  # it has functions of the card, too
+    config = groups.own_config(tree, [(first[0], first[1]), (second[0], second[1])])
+    configs = [groups.single_config(tree, number) for number in (0, 1)]
+    with running_server(config) as server:
+        with traffic(configs[0], first[2], first[3], *LONG, "--core", "3") as removed:
+            removed.wait_for_traffic()
+            with traffic(configs[1], second[2], second[3], "--duration", "30s") as remaining:
+                remaining.wait_for_traffic()
+                removed.kill()  # it uses functions of the same card
                 say("device_del nic0")
                 monitor("device_del nic0")
-                server.hears(f"{first[0]} was taken away: service groups without it: 1")
-                server.hears(f"{first[1]} was taken away: service groups without it: 1")
-                say(f"the other card: {other.proven()} proven")
+                server.wait_for_output(f"{first[0]} was taken away: service groups without it: 1")
+                server.wait_for_output(f"{first[1]} was taken away: service groups without it: 1")
+                say(f"the other card: {remaining.check_proven()} proven")
         assert server.ports() == dict.fromkeys(first[:2], "gone") | dict.fromkeys(second[:2], "up")
         assert server.metric("vcmts_port_state", service_group="1", state="gone") == 2
         assert server.metric("vcmts_port_state", service_group="2", state="up") == 2
-        run(
-            "sh",
-            "-c",
-            f"i=0; while [ -e {PCI / CARDS[0]} ] && [ $i -lt 600 ]; do i=$((i+1)); sleep 0.2; done",
-        )
-        assert not (PCI / CARDS[0]).exists(), "the card is still there"
-        say(f"behind it: {proven(groups.alone(tree, 1), (second[2], second[3]), 1)} proven")
+        loop = f"while [ -e {PCI / CARDS[0]} ] && [ $i -lt 600 ]; do i=$((i+1)); sleep 0.2; done"
+        run("sh", "-c", f"i=0; {loop}")
+        assert not (PCI / CARDS[0]).exists(), f"{CARDS[0]} is not removed"
+        say(f"without the card: {check_proven(configs[1], (second[2], second[3]), 1)} proven")
         server.stop()
     no_faults()
 
 
-# ---- service: systemd starts it by the unit, as a user without privileges
+# ---- service: systemd starts vcmtsd by its unit, as an unprivileged user
 
 
-def unprivileged(system: System, capabilities: int) -> None:
-    """All its sets are those, and the user is not root."""
+def check_privileges(system: System, capabilities: int) -> None:
+    """vcmtsd does not run as root, and all its capability sets are exactly these."""
     status = system.status()
     assert "0" not in status["Uid"].split() and status["NoNewPrivs"] == "1", status
     sets = {name: int(status[name], 16) for name in status if name.startswith("Cap")}
     assert len(sets) == 5 and set(sets.values()) == {capabilities}, sets
 
 
-def restarted(system: System, drop_in: str) -> None:
+def start_with_drop_in(system: System, drop_in: str) -> None:
     system.drop_in(drop_in)
-    system.ask("systemctl", "start", "vcmtsd")
-    system.becomes("active")
+    system.run("systemctl", "start", "vcmtsd")
+    system.wait_for_state("active")
 
 
-def stopped(system: System) -> None:
-    system.ask("systemctl", "stop", "vcmtsd")
-    system.becomes("inactive")
-    assert "this is a defect" not in system.said()
+def stop_unit(system: System) -> None:
+    system.run("systemctl", "stop", "vcmtsd")
+    system.wait_for_state("inactive")
+    assert "this is a defect" not in system.journal()
 
 
-def unit(system: System, config: Path, of: list[str]) -> None:
-    system.becomes("active")
-    unprivileged(system, 0)
-    assert "running on ordinary pages" not in system.said(), system.said()
-    say(f"without a capability, on huge pages: {proven(config, (of[2], of[3]), 1)} proven")
-    system.ask("systemctl", "reload", "vcmtsd")
-    until(lambda: "read again" in system.said(), "the file is read again")
-    stopped(system)
-    say("interfaces of the kernel, by their drop-in")
+def check_unit(system: System, config: Path, vfs: list[str]) -> None:
+    system.wait_for_state("active")
+    check_privileges(system, 0)
+    assert "running on ordinary pages" not in system.journal(), system.journal()
+    say(f"without a capability, on huge pages: {check_proven(config, (vfs[2], vfs[3]), 1)} proven")
+    system.run("systemctl", "reload", "vcmtsd")
+    until(lambda: "read again" in system.journal(), "the reload")
+    stop_unit(system)
+    say("kernel interfaces, with their drop-in")
     kernel = "--network net_tap0,iface=vcmts0 --rphy net_af_packet0,iface=lo"
     system.configure(config, kernel)
-    restarted(system, "kernel-interfaces.conf")
-    unprivileged(system, 1 << 12 | 1 << 13 | 1 << 39)  # NET_ADMIN, NET_RAW, BPF
-    stopped(system)
-    say("physical addresses, by theirs")
-    system.configure(config, f"--network {of[0]} --rphy {of[1]} --iova-mode pa")
-    restarted(system, "physical-addresses.conf")
-    unprivileged(system, 1 << 17 | 1 << 21)  # SYS_RAWIO, SYS_ADMIN
-    assert "cards reach memory by physical addresses" in system.said(), system.said()
-    say(f"physical addresses: {proven(config, (of[2], of[3]), 1)} proven")
-    stopped(system)
+    start_with_drop_in(system, "kernel-interfaces.conf")
+    check_privileges(system, 1 << 12 | 1 << 13 | 1 << 39)  # NET_ADMIN, NET_RAW, BPF
+    stop_unit(system)
+    say("physical addresses, with their drop-in")
+    system.configure(config, f"--network {vfs[0]} --rphy {vfs[1]} --iova-mode pa")
+    start_with_drop_in(system, "physical-addresses.conf")
+    check_privileges(system, 1 << 17 | 1 << 21)  # SYS_RAWIO, SYS_ADMIN
+    assert "cards reach memory by physical addresses" in system.journal(), system.journal()
+    say(f"physical addresses: {check_proven(config, (vfs[2], vfs[3]), 1)} proven")
+    stop_unit(system)
 
 
 def service_scene() -> None:
-    of = functions_of(CARDS[0], groups.CORES[0])
-    config = groups.alone(groups.profile(2), 0)
+    vfs = create_vfs(CARDS[0], groups.CORES[0])
+    config = groups.single_config(groups.profile(2), 0)
     say("systemd is started")
-    system = System(config, f"--network {of[0]} --rphy {of[1]}")
+    system = System(config, f"--network {vfs[0]} --rphy {vfs[1]}")
     try:
-        unit(system, config, of)
+        check_unit(system, config, vfs)
     except BaseException:
-        print(system.said(), flush=True)
+        print(system.journal(), flush=True)
         raise
     finally:
         system.end()

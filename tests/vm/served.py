@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The data plane and the traffic program in the guest: started, asked, ended, and what they say."""
+"""Starts, queries and stops vcmtsd and the traffic program in the guest."""
 
 import json
 import os
@@ -19,7 +19,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 BUILD = CHECKOUT / os.environ.get("VCMTS_BUILD", "build-v2")
 PCI = Path("/sys/bus/pci/devices")
 PATIENCE = 1200  # seconds of the guest, whose clock runs fast on a busy machine
-ROUTER = "02:00:00:00:ff:01"  # the traffic program's own end of the network
+ROUTER = "02:00:00:00:ff:01"  # the traffic program's network port
 METRICS = "127.0.0.1:9464"
 
 
@@ -27,18 +27,17 @@ def say(text: str) -> None:
     print(f"vm-test: {text}, {time.monotonic():.0f} s", flush=True)
 
 
-def until(true: Callable[[], Any], what: str) -> Any:
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        found = true()
-        if found:
-            return found
+def until(true: Callable[[], Any], expected: str) -> Any:
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        if result := true():
+            return result
         time.sleep(0.2)
-    raise AssertionError(f"not within {PATIENCE} s: {what}")
+    raise AssertionError(f"not within {PATIENCE} s: {expected}")
 
 
-def where(process: "subprocess.Popen[bytes]") -> str:
-    """What the threads of a process are at, and the end of the kernel's log."""
+def thread_states(process: "subprocess.Popen[bytes]") -> str:
+    """State and kernel stack of each thread of a process, and the end of the kernel log."""
     lines = []
     for task in Path(f"/proc/{process.pid}/task").iterdir():
         state = (task / "stat").read_text().rsplit(")", 1)[1].split()
@@ -47,15 +46,15 @@ def where(process: "subprocess.Popen[bytes]") -> str:
     return "\n".join([*lines, *run("dmesg").splitlines()[-20:]])
 
 
-def ended(process: "subprocess.Popen[bytes]", what: str) -> int:
+def wait_for_exit(process: "subprocess.Popen[bytes]", program: str) -> int:
     try:
         return process.wait(PATIENCE)
     except subprocess.TimeoutExpired:
-        raise AssertionError(f"{what} does not end\n{where(process)}") from None
+        raise AssertionError(f"{program} does not exit\n{thread_states(process)}") from None
 
 
 class Server:
-    """A vcmtsd in service; it is killed where a test fails."""
+    """A running vcmtsd. Callers kill it if a test fails."""
 
     count = 0
 
@@ -66,31 +65,24 @@ class Server:
             base.with_suffix(suffix) for suffix in (".json", ".log", ".ready")
         )
         self.socket = base.with_suffix(".sock")
-        words: list[str | Path] = [
-            "--config",
-            config,
-            "--ready",
-            ready,
-            "--json",
-            self.summary,
-            *arguments,
-        ]
-        words += ["--control-socket", self.socket, "--metrics", METRICS, "--no-cycles"]
+        options: list[str | Path] = ["--config", config, "--ready", ready, *arguments]
+        options += ["--json", self.summary, "--control-socket", self.socket]
+        options += ["--metrics", METRICS, "--no-cycles"]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
-                [BUILD / "src/vcmtsd", "run", *words], stdout=log, stderr=log
+                [BUILD / "src/vcmtsd", "run", *options], stdout=log, stderr=log
             )
         try:
-            until(lambda: ready.exists() or self.process.poll() is not None, "vcmtsd comes up")
+            until(lambda: ready.exists() or self.process.poll() is not None, "vcmtsd is ready")
         except AssertionError:
-            print(self.said(), where(self.process), sep="\n", flush=True)
+            print(self.output(), thread_states(self.process), sep="\n", flush=True)
             self.kill()
             raise
-        assert self.process.poll() is None, self.said()
+        assert self.process.poll() is None, self.output()
 
     @staticmethod
     def refused(config: Path, *arguments: str) -> str:
-        """What it says where it does not start."""
+        """Runs vcmtsd with a configuration that it must reject, and returns its output."""
         done = subprocess.run(
             [BUILD / "src/vcmtsd", "run", "--config", config, *arguments],
             check=False,
@@ -102,18 +94,18 @@ class Server:
         assert done.returncode == 2, (done.returncode, done.stdout)
         return done.stdout
 
-    def said(self) -> str:
+    def output(self) -> str:
         return self.log.read_text()
 
-    def hears(self, text: str) -> None:
-        def heard() -> bool:
-            assert self.process.poll() is None, f"vcmtsd ended\n{self.said()}"
-            return text in self.said()
+    def wait_for_output(self, text: str) -> None:
+        def is_printed() -> bool:
+            assert self.process.poll() is None, f"vcmtsd exited\n{self.output()}"
+            return text in self.output()
 
-        until(heard, f"vcmtsd says {text}:\n{self.said()}")
+        until(is_printed, f"vcmtsd prints {text}:\n{self.output()}")
 
     def ports(self) -> dict[str, str]:
-        """The state of each port by its device."""
+        """The state of each port, by its device."""
         with Client(self.socket, PATIENCE) as client:
             info = client.call("server.info")
         return {port["device"]: port["state"] for port in info["ports"]}
@@ -124,14 +116,14 @@ class Server:
         return text.splitlines()
 
     def drops(self) -> list[str]:
-        """For people: what it has dropped, and what its ports have missed."""
+        """Samples of packet drops and port errors that are not 0, to be printed."""
         if self.process.poll() is not None:
             return []
-        found = re.compile(r"vcmts_(\w*dropped_|ethdev_(missed|errors|no_buffer)).* [1-9]")
-        return [line for line in self.metrics() if found.match(line)]
+        pattern = re.compile(r"vcmts_(\w*dropped_|ethdev_(missed|errors|no_buffer)).* [1-9]")
+        return [line for line in self.metrics() if pattern.match(line)]
 
     def metric(self, name: str, **labels: str) -> float:
-        """The sum of its samples with these labels."""
+        """The sum of the metric's samples with these labels."""
         return sum(
             float(line.split()[-1])
             for line in self.metrics()
@@ -140,11 +132,12 @@ class Server:
         )
 
     def stop(self) -> Json:
-        """By SIGTERM; its accounts add up, or it says so by its status. Its summary."""
+        """Stops vcmtsd by SIGTERM and returns its summary. Status 0 means that its packet counters
+        balance."""
         self.process.send_signal(signal.SIGTERM)
-        status = ended(self.process, "vcmtsd")
-        assert status == 0, f"vcmtsd: status {status}\n{self.said()}"
-        assert "this is a defect" not in self.said(), self.said()
+        status = wait_for_exit(self.process, "vcmtsd")
+        assert status == 0, f"vcmtsd: status {status}\n{self.output()}"
+        assert "this is a defect" not in self.output(), self.output()
         summary: Json = json.loads(self.summary.read_text())
         return summary
 
@@ -155,7 +148,7 @@ class Server:
 
 
 class Traffic:
-    """A traffic program on two ports."""
+    """The traffic program on two ports."""
 
     count = 0
 
@@ -163,49 +156,42 @@ class Traffic:
         Traffic.count += 1
         self.json = Path("/tmp") / f"traffic-{Traffic.count}.json"
         self.log = self.json.with_suffix(".log")
-        words: list[str | Path] = [
-            "--config",
-            config,
-            "--network",
-            network,
-            "--rphy",
-            rphy,
-            "--json",
-            self.json,
-        ]
-        words += ["--rate", "1Mbps", "--upstream-rate", "300kbps", "--core", "2", *arguments]
+        options: list[str | Path] = ["--config", config, "--network", network, "--rphy", rphy]
+        options += ["--json", self.json, "--rate", "1Mbps", "--upstream-rate", "300kbps"]
+        options += ["--core", "2", *arguments]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
-                [BUILD / "traffic/vcmts-traffic", *words], stdout=log, stderr=log
+                [BUILD / "traffic/vcmts-traffic", *options], stdout=log, stderr=log
             )
 
-    def said(self) -> str:
+    def output(self) -> str:
         return self.log.read_text()
 
-    def runs(self) -> None:
-        """Waits until packets have been proven."""
+    def wait_for_traffic(self) -> None:
+        """Waits until the program has proven packets."""
         until(
-            lambda: "proven" in self.said() or self.process.poll() is not None, "traffic comes up"
+            lambda: "proven" in self.output() or self.process.poll() is not None, "proven packets"
         )
-        assert self.process.poll() is None, self.said()
+        assert self.process.poll() is None, self.output()
 
     def result(self) -> tuple[int, Json]:
-        status = ended(self.process, "vcmts-traffic")
-        assert self.json.exists(), self.said()
+        status = wait_for_exit(self.process, "vcmts-traffic")
+        assert self.json.exists(), self.output()
         return status, json.loads(self.json.read_text())
 
-    def proven(self, groups: int = 1) -> str:
-        """Every packet of each direction, and of each group. For people, how many."""
+    def check_proven(self, groups: int = 1) -> str:
+        """Checks that all packets of each group and direction are proven. Returns their numbers, to
+        be printed."""
         status, result = self.result()
-        assert status == 0, f"vcmts-traffic: status {status}\n{self.said()}"
+        assert status == 0, f"vcmts-traffic: status {status}\n{self.output()}"
         parts = result.get("groups", [result])
         assert len(parts) == groups, parts
         numbers = []
         for part in parts:
             for direction in ("downstream", "upstream"):
-                one = part[direction]
-                assert one["sent"] > 50 and one["proven"] == one["sent"], (direction, one)
-                numbers.append(f"{one['proven']} of {one['sent']}")
+                counts = part[direction]
+                assert counts["sent"] > 50 and counts["proven"] == counts["sent"], counts
+                numbers.append(f"{counts['proven']} of {counts['sent']}")
         return ", ".join(numbers)
 
     def kill(self) -> None:
@@ -214,8 +200,8 @@ class Traffic:
             self.process.wait()
 
 
-def run(*words: str | Path) -> str:
-    return subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True).stdout
+def run(*command: str | Path) -> str:
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def write(path: Path, text: str) -> None:
@@ -228,7 +214,7 @@ def driver(device: str) -> str:
 
 
 def bind(devices: Sequence[str]) -> None:
-    """Gives them to vfio-pci."""
+    """Binds the devices to vfio-pci."""
     for device in devices:
         if driver(device):
             write(PCI / device / "driver" / "unbind", device)
@@ -250,7 +236,7 @@ def monitor(text: str) -> None:
 
 
 def no_faults() -> None:
-    """Of the IOMMU, in the kernel's log: cards have written where they may."""
+    """The kernel log has no IOMMU fault: the cards wrote only to memory mapped for them."""
     lines = [
         line for line in run("dmesg").splitlines() if "DMAR" in line and "fault" in line.lower()
     ]

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""systemd in the guest, which serves by the unit.
+"""Runs the guest's systemd, which starts vcmtsd by its unit.
 
-In namespaces of its own, on the guest's root with its programs (tests/vm/systemd) below and what
-the package would have installed above.
-"""
+systemd has its own namespaces. Its root is an overlay: the guest's root and the programs that
+tests/vm/systemd unpacked are the lower layers; the installed package is in the upper one."""
 
 import os
 import re
@@ -14,14 +13,14 @@ from pathlib import Path
 
 from host.prepare.cards import ADDRESS
 from host.prepare.texts import vfio_rules
-from vm.served import BUILD, CHECKOUT, run, until, where
+from vm.served import BUILD, CHECKOUT, run, thread_states, until
 
 ROOT = Path("/run/system")
 PROGRAMS = Path("/run/lower") / os.environ.get("VCMTS_BUILD", "build-v2") / "guest-systemd"
 CONFIG = Path("usr/local/etc/vcmts/vcmts.yaml")
 DROP_INS = Path("etc/systemd/system/vcmtsd.service.d")
 MASKED = ("getty.target", "systemd-networkd.service", "systemd-resolved.service", "apt-daily.timer")
-# Mounts of this machine that systemd finds, and a root that it can leave nothing in.
+# systemd runs on a temporary root with the mounts of the guest.
 START = """
 cd {root} && mkdir -p oldroot && mount --make-rprivate / && pivot_root . oldroot
 mount -t proc proc /proc
@@ -30,8 +29,8 @@ exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd --log-target
 """
 
 
-def mounted() -> None:
-    """A root of the guest's and systemd's files; changes are lost with the machine."""
+def mount_root() -> None:
+    """Mounts the overlay root. Its changes are lost when the machine stops."""
     above = Path("/run/above")
     for folder in (ROOT, above):
         folder.mkdir()
@@ -45,20 +44,19 @@ def mounted() -> None:
     run("mount", "-t", "tmpfs", "run", ROOT / "run")
 
 
-def put(source: Path, *places: str) -> None:
-    for place in places:
-        (ROOT / place).mkdir(parents=True, exist_ok=True)
-        shutil.copy(source, ROOT / place)
+def copy_into(source: Path, folder: str) -> None:
+    (ROOT / folder).mkdir(parents=True, exist_ok=True)
+    shutil.copy(source, ROOT / folder)
 
 
-def installed(libraries: Path) -> None:
-    """As `meson install` does it with the prefix /usr/local."""
-    put(BUILD / "src/vcmtsd", "usr/local/bin")
+def install(libraries: Path) -> None:
+    """Installs the files as `meson install` does with the prefix /usr/local."""
+    copy_into(BUILD / "src/vcmtsd", "usr/local/bin")
     for path in libraries.iterdir():
-        put(path, "usr/lib/x86_64-linux-gnu")
-    put(BUILD / "deploy/vcmtsd.service", "etc/systemd/system")
-    put(BUILD / "deploy/vcmts.conf", "etc/tmpfiles.d")
-    put(CHECKOUT / "deploy/sysusers/vcmts.conf", "etc/sysusers.d")
+        copy_into(path, "usr/lib/x86_64-linux-gnu")
+    copy_into(BUILD / "deploy/vcmtsd.service", "etc/systemd/system")
+    copy_into(BUILD / "deploy/vcmts.conf", "etc/tmpfiles.d")
+    copy_into(CHECKOUT / "deploy/sysusers/vcmts.conf", "etc/sysusers.d")
     wants = ROOT / "etc/systemd/system/multi-user.target.wants"
     wants.mkdir(parents=True, exist_ok=True)
     (wants / "vcmtsd.service").symlink_to("../vcmtsd.service")
@@ -67,51 +65,51 @@ def installed(libraries: Path) -> None:
         (ROOT / "etc/systemd/system" / name).symlink_to("/dev/null")
 
 
-def given(devices: Sequence[str]) -> None:
-    """To the user of the unit, as by the rules of `vcmts host plan`."""
+def write_udev_rules(devices: Sequence[str]) -> None:
+    """Writes the udev rules of `vcmts host plan`, which give the devices to the unit's user."""
     rules = ROOT / "etc/udev/rules.d/70-vcmts-host.rules"
     rules.parent.mkdir(parents=True, exist_ok=True)
     rules.write_text("".join(f"{line}\n" for device in devices for line in vfio_rules(device)))
 
 
 class System:
-    """systemd, from its start on; `end` ends it and all that it started."""
+    """A systemd instance. `end` kills it and everything that it started."""
 
     def __init__(self, config: Path, options: str) -> None:
-        mounted()
-        installed(Path(os.environ["LD_LIBRARY_PATH"]))
-        given(re.findall(ADDRESS, options))
+        mount_root()
+        install(Path(os.environ["LD_LIBRARY_PATH"]))
+        write_udev_rules(re.findall(ADDRESS, options))
         self.configure(config, options)
-        words = ["unshare", "--mount", "--pid", "--cgroup", "--fork", "--kill-child"]
-        self.process = subprocess.Popen([*words, "sh", "-euc", START.format(root=ROOT)])
-        self.first = 0
-        until(self.found, "systemd starts")
+        unshare = ["unshare", "--mount", "--pid", "--cgroup", "--fork", "--kill-child"]
+        self.process = subprocess.Popen([*unshare, "sh", "-euc", START.format(root=ROOT)])
+        self.systemd_pid = 0
+        until(self.is_started, "systemd starts")
 
-    def found(self) -> bool:
-        """Whether the first process of the namespace is systemd by now."""
+    def is_started(self) -> bool:
+        """Whether systemd runs in the namespace. Records its process ID."""
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-        assert self.process.poll() is None, "systemd has ended"
+        assert self.process.poll() is None, "systemd has exited"
         for pid in children.read_text().split():
             if Path(f"/proc/{pid}/comm").read_text().strip() == "systemd":
-                self.first = int(pid)
-        return self.first != 0
+                self.systemd_pid = int(pid)
+        return self.systemd_pid != 0
 
     def configure(self, config: Path, options: str) -> None:
-        """Also while it runs: the file's folder is the same layer's."""
+        """Works before and after the start: both paths lead to the same overlay."""
         folder = (self.root() / CONFIG).parent
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copy(config, folder / CONFIG.name)
         (folder / "vcmtsd.env").write_text(f'VCMTS_OPTIONS="{options}"\n')
 
     def root(self) -> Path:
-        first = getattr(self, "first", 0)
-        return Path(f"/proc/{first}/root") if first else ROOT
+        pid = getattr(self, "systemd_pid", 0)
+        return Path(f"/proc/{pid}/root") if pid else ROOT
 
-    def ask(self, *words: str) -> str:
-        """A program beside it, and what that says, whatever its status is."""
-        beside = ("nsenter", "--target", str(self.first), "--mount", "--pid", "--root", "--wd")
+    def run(self, *command: str) -> str:
+        """Runs a command in the namespaces. Returns its output, whatever its exit status."""
+        nsenter = ("nsenter", "--target", str(self.systemd_pid), "--mount", "--pid", "--root")
         done = subprocess.run(
-            [*beside, *words],
+            [*nsenter, "--wd", *command],
             check=False,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -121,44 +119,42 @@ class System:
         return done.stdout.strip()
 
     def state(self) -> str:
-        return self.ask("systemctl", "is-active", "vcmtsd")
+        return self.run("systemctl", "is-active", "vcmtsd")
 
-    def said(self) -> str:
-        return self.ask("journalctl", "--no-pager", "--output=cat", "--unit=vcmtsd")
+    def journal(self) -> str:
+        return self.run("journalctl", "--no-pager", "--output=cat", "--unit=vcmtsd")
 
-    def told(self) -> str:
-        """For people, where something is not as it should be."""
+    def details(self) -> str:
+        """Details for a failure message."""
         units = ("vcmtsd", "systemd-udevd", "systemd-sysusers", "systemd-tmpfiles-setup")
-        shown = self.ask("systemctl", "status", "--no-pager", *units)
-        return f"{shown}\n{self.ask('ls', '-l', '/dev/vfio')}"
+        shown = self.run("systemctl", "status", "--no-pager", *units)
+        return f"{shown}\n{self.run('ls', '-l', '/dev/vfio')}"
 
-    def becomes(self, state: str) -> None:
-        """A unit that fails meanwhile is told with its journal."""
+    def wait_for_state(self, state: str) -> None:
+        """Waits for this state of the unit. Fails with details if the unit has failed."""
         try:
             until(lambda: self.state() in (state, "failed"), f"vcmtsd becomes {state}")
         except AssertionError:
-            print(self.told(), where(self.process), sep="\n", flush=True)
+            print(self.details(), thread_states(self.process), sep="\n", flush=True)
             raise
-        found = self.state()
-        assert found == state, f"{found}\n{self.told()}"
+        assert self.state() == state, f"{self.state()}\n{self.details()}"
 
     def status(self) -> dict[str, str]:
-        """Of vcmtsd, by the kernel."""
+        """/proc/PID/status of vcmtsd."""
         for path in Path("/proc").glob("[0-9]*/status"):
-            found = dict(
-                line.split(":\t", 1) for line in path.read_text().splitlines() if ":\t" in line
-            )
-            if found["Name"] == "vcmtsd":
-                return found
-        raise AssertionError(f"no vcmtsd\n{self.said()}")
+            lines = path.read_text().splitlines()
+            status = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+            if status["Name"] == "vcmtsd":
+                return status
+        raise AssertionError(f"no vcmtsd process\n{self.journal()}")
 
     def drop_in(self, name: str) -> None:
-        """One of those that an operator copies."""
+        """Installs only this drop-in of the unit, as an operator does."""
         folder = self.root() / DROP_INS
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         shutil.copy(CHECKOUT / "deploy/systemd/vcmtsd.service.d" / name, folder)
-        self.ask("systemctl", "daemon-reload")
+        self.run("systemctl", "daemon-reload")
 
     def end(self) -> None:
         if self.process.poll() is None:
