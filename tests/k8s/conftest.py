@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""These are no tests of any machine: `tests/k8s/run` starts the node and calls them."""
+"""Requires kubectl and helm. `tests/k8s/run` starts the node and runs these tests."""
 
 import shutil
 
@@ -8,4 +8,4 @@ import pytest
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if shutil.which("kubectl") is None or shutil.which("helm") is None:
-        pytest.exit("no kubectl or helm here: make k8s-test", returncode=2)
+        pytest.exit("kubectl or helm is not in PATH: use make k8s-test", returncode=2)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Room for two pods on a node of two cores: its kubelet keeps none, and none is a pod's own."""
+"""Makes both CPUs of a two-core node allocatable. The kubelet then reserves no CPU, and pods get no
+exclusive CPUs."""
 
 import os
 import re
@@ -7,34 +8,34 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from k8s.lab import called
+from k8s.lab import run_command
 from patience import until
 
-# The state of the CPU manager names its policy: a kubelet of another one does not start with it.
-AGAIN = """rm -f /var/lib/kubelet/cpu_manager_state
+# The CPU manager's state file names its policy; a kubelet with another policy refuses to start.
+RESTART = """rm -f /var/lib/kubelet/cpu_manager_state
 kill "$(pgrep -x kubelet)"
 sleep 0.3
 rm -f /var/lib/kubelet/cpu_manager_state"""
 
 
 def allocatable() -> int:
-    """Whole CPUs for pods."""
+    """The number of whole CPUs for pods."""
     return int(
-        called("kubectl", "get", "node", "-o", "jsonpath={.items[0].status.allocatable.cpu}")
+        run_command("kubectl", "get", "node", "-o", "jsonpath={.items[0].status.allocatable.cpu}")
     )
 
 
-def configured(path: Path, text: str, wanted: int) -> None:
-    """The kubelet by another configuration; what keeps its processes alive starts it again."""
+def reconfigure(path: Path, text: str, wanted: int) -> None:
+    """Kills the kubelet, which its supervisor starts with the new configuration."""
     path.write_text(text, encoding="utf-8")
-    called(os.environ["K8S_LAB_COMMAND"], "exec", "sh", "-c", AGAIN)
-    until(lambda: allocatable() == wanted, f"a node of {wanted} CPUs")
-    called("kubectl", "wait", "--for=condition=Ready", "node", "--all", "--timeout=120s")
+    run_command(os.environ["K8S_LAB_COMMAND"], "exec", "sh", "-c", RESTART)
+    until(lambda: allocatable() == wanted, f"{wanted} allocatable CPUs")
+    run_command("kubectl", "wait", "--for=condition=Ready", "node", "--all", "--timeout=120s")
 
 
 @contextmanager
-def for_two_pods() -> Iterator[None]:
-    """Nothing is changed where there are enough."""
+def cpus_for_two_pods() -> Iterator[None]:
+    """Changes nothing if the node has enough CPUs for pods. Restores the configuration at exit."""
     before = allocatable()
     if before >= 2:
         yield
@@ -42,8 +43,8 @@ def for_two_pods() -> Iterator[None]:
     path = Path(os.environ["KUBECONFIG"]).parent / "kubelet.yaml"
     text = path.read_text(encoding="utf-8")
     without = re.sub(r"^reservedSystemCPUs:.*\n", "", text, flags=re.MULTILINE)
-    configured(path, re.sub(r"(?<=cpuManagerPolicy: ).*", "none", without), wanted=2)
+    reconfigure(path, re.sub(r"(?<=cpuManagerPolicy: ).*", "none", without), wanted=2)
     try:
         yield
     finally:
-        configured(path, text, before)
+        reconfigure(path, text, before)

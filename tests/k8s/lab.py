@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The node of the lab: its tools, and the pods of the tests. `run` beside this file starts it."""
+"""Runs kubectl, helm and traffic pods on the lab's node, which `run` beside this file starts."""
 
 import json
 import os
@@ -26,38 +26,38 @@ RELEASE = "lab"
 POD = "lab-vcmts-0"
 GROUPS = (1, 2)
 IMAGE = os.environ.get("K8S_IMAGE_NAME", "localhost/vcmts:dev")
-NETWORKS = {"vcmts-network": "lab-network", "vcmts-rphy": "lab-rphy"}  # bridges of the node
+NETWORKS = {"vcmts-network": "lab-network", "vcmts-rphy": "lab-rphy"}  # bridge by network
 
 
-def called(*command: str | Path, given: str | None = None, fails: bool = False) -> str:
-    """What it prints, or complains of where it is to fail."""
+def run_command(*command: str | Path, stdin: str | None = None, fails: bool = False) -> str:
+    """Runs a command. Returns its output, or its error output if it is expected to fail."""
     done = subprocess.run(
-        command, input=given, capture_output=True, text=True, timeout=TIMEOUT, check=False
+        command, input=stdin, capture_output=True, text=True, timeout=TIMEOUT, check=False
     )
     assert (done.returncode != 0) == fails, f"{command}: {done.stdout}{done.stderr}"
     return done.stderr if fails else done.stdout
 
 
-def kubectl(*words: str | Path, given: str | None = None, fails: bool = False) -> str:
-    return called("kubectl", "-n", NAMESPACE, *words, given=given, fails=fails)
+def kubectl(*arguments: str | Path, stdin: str | None = None, fails: bool = False) -> str:
+    return run_command("kubectl", "-n", NAMESPACE, *arguments, stdin=stdin, fails=fails)
 
 
-def objects(*words: str) -> list[Json]:
-    found: Json = json.loads(kubectl("get", *words, "-o", "json"))
-    return list(found["items"]) if "items" in found else [found]
+def objects(*arguments: str) -> list[Json]:
+    result: Json = json.loads(kubectl("get", *arguments, "-o", "json"))
+    return list(result["items"]) if "items" in result else [result]
 
 
-def helm(*words: str | Path, fails: bool = False) -> str:
-    return called("helm", "-n", NAMESPACE, *words, fails=fails)
+def helm(*arguments: str | Path, fails: bool = False) -> str:
+    return run_command("helm", "-n", NAMESPACE, *arguments, fails=fails)
 
 
-def values(folder: Path, **more: Any) -> Path:
-    """Those of the lab, with others beside and instead of them."""
+def values(folder: Path, **changes: Any) -> Path:
+    """Writes the lab's values file, with changes."""
     path = folder / "values.yaml"
-    given = yaml.safe_load(LAB_VALUES.read_text(encoding="utf-8"))
+    tree = yaml.safe_load(LAB_VALUES.read_text(encoding="utf-8"))
     name, _, tag = IMAGE.rpartition(":")
-    given["image"] |= {"repository": name, "tag": tag}
-    path.write_text(yaml.safe_dump(given | more), encoding="utf-8")
+    tree["image"] |= {"repository": name, "tag": tag}
+    path.write_text(yaml.safe_dump(tree | changes), encoding="utf-8")
     return path
 
 
@@ -66,18 +66,18 @@ def pod(name: str = POD) -> Json:
 
 
 def status(name: str = POD) -> Json:
-    """Of the only container."""
-    found: list[Json] = pod(name)["status"].get("containerStatuses", [])
-    return found[0] if found else {}
+    """Status of the pod's only container."""
+    result: list[Json] = pod(name)["status"].get("containerStatuses", [])
+    return result[0] if result else {}
 
 
 def is_ready(name: str = POD) -> bool:
-    found = kubectl("get", "pod", name, "--ignore-not-found", "-o", "json")
-    return bool(found) and bool(status(name).get("ready"))
+    result = kubectl("get", "pod", name, "--ignore-not-found", "-o", "json")
+    return bool(result) and bool(status(name).get("ready"))
 
 
 def logs(name: str = POD) -> list[Json]:
-    """Lines that are JSON."""
+    """The JSON lines of the log."""
     lines = kubectl("logs", name).splitlines()
     return [json.loads(line) for line in lines if line.startswith("{") and line.endswith("}")]
 
@@ -86,23 +86,23 @@ def messages(name: str = POD) -> list[str]:
     return [str(line.get("message")) for line in logs(name)]
 
 
-def until_said(part: str, name: str = POD) -> None:
+def wait_for_message(part: str, name: str = POD) -> None:
     until(lambda: any(part in message for message in messages(name)), part)
 
 
 def termination(name: str) -> tuple[str, int]:
-    """Message and exit status of a container that ended, once it has."""
+    """Message and exit status of a container. Waits until it has exited."""
 
-    def ended() -> Json:
-        found = status(name)
-        states = (found.get("state", {}), found.get("lastState", {}))
+    def terminated() -> Json:
+        result = status(name)
+        states = (result.get("state", {}), result.get("lastState", {}))
         return next((state["terminated"] for state in states if "terminated" in state), {})
 
-    until(lambda: bool(ended()), f"the end of {name}")
-    return str(ended().get("message", "")).strip(), int(ended()["exitCode"])
+    until(lambda: bool(terminated()), f"exit of {name}")
+    return str(terminated().get("message", "")).strip(), int(terminated()["exitCode"])
 
 
-def namespace_made() -> None:
+def create_namespace() -> None:
     manifests: list[Json] = [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
     ]
@@ -116,7 +116,7 @@ def namespace_made() -> None:
                 "spec": {"config": json.dumps(config)},
             }
         )
-    kubectl("apply", "-f", "-", given=yaml.safe_dump_all(manifests))
+    kubectl("apply", "-f", "-", stdin=yaml.safe_dump_all(manifests))
 
 
 def profile() -> str:
@@ -124,8 +124,8 @@ def profile() -> str:
     return name
 
 
-def traffic_config(folder: Path) -> None:
-    """The same groups as a ConfigMap for the traffic program."""
+def create_traffic_config(folder: Path) -> None:
+    """Creates a ConfigMap with the same groups for the traffic program."""
     names = [f"sg-{group}.yaml" for group in GROUPS]
     for group, name in zip(GROUPS, names, strict=True):
         with (folder / name).open("w", encoding="utf-8") as out:
@@ -142,7 +142,7 @@ DEVICES = ("--network=net_af_packet0,iface=net1", "--rphy=net_af_packet1,iface=n
 
 
 def traffic_pod(name: str, seconds: int, rate: str, config: str) -> Json:
-    """The traffic program of the same image, on the other ends of the two networks."""
+    """A pod that runs the traffic program at the other ends of the two networks."""
     mounts = [("config", "/etc/traffic"), ("run", "/run/vcmts")]
     return {
         "apiVersion": "v1",
@@ -153,8 +153,8 @@ def traffic_pod(name: str, seconds: int, rate: str, config: str) -> Json:
             "annotations": {
                 "k8s.v1.cni.cncf.io/networks": json.dumps(
                     [
-                        {"name": network, "interface": f"net{place}"}
-                        for place, network in enumerate(NETWORKS, 1)
+                        {"name": network, "interface": f"net{number}"}
+                        for number, network in enumerate(NETWORKS, 1)
                     ]
                 )
             },
@@ -191,7 +191,7 @@ def traffic_pod(name: str, seconds: int, rate: str, config: str) -> Json:
 
 @dataclass(frozen=True)
 class Traffic:
-    """A run of the traffic program, and what came of it."""
+    """A run of the traffic program in a pod."""
 
     name: str
 
@@ -199,24 +199,24 @@ class Traffic:
         return pod(self.name)["status"]["phase"] in ("Succeeded", "Failed")
 
     def summary(self) -> Json:
-        until(self.is_over, f"the end of {self.name}")
+        until(self.is_over, f"the exit of {self.name}")
         text = kubectl("logs", self.name)
-        found = re.search(r"^\{$.*^\}$", text, re.MULTILINE | re.DOTALL)
-        assert found, text
-        summary: Json = json.loads(found[0])
+        result = re.search(r"^\{$.*^\}$", text, re.MULTILINE | re.DOTALL)
+        assert result, text
+        summary: Json = json.loads(result[0])
         return summary
 
 
-# With one core for pods nothing is left to ask for, and what asks for nothing gets what nobody else
-# wants: on a busy machine next to nothing. The kubelet puts it back once a minute.
+# The only CPU for pods belongs to vcmtsd, so the traffic pod cannot request one. Without a request
+# it starves on a busy machine. The kubelet resets cpu.shares once per minute.
 SHARES = """while sleep 1; do
     echo 1024 >/sys/fs/cgroup/cpu/kubepods/besteffort/cpu.shares
 done"""
 
 
 @contextmanager
-def shares_for_all() -> Iterator[None]:
-    """Where control groups of version 1 are in use."""
+def equal_cpu_shares() -> Iterator[None]:
+    """Gives pods without a CPU request a normal share of the CPU. Only cgroups v1 need it."""
     lab = os.environ["K8S_LAB_COMMAND"]
     with subprocess.Popen([lab, "exec", "sh", "-c", SHARES], stderr=subprocess.DEVNULL) as loop:
         try:
@@ -229,8 +229,8 @@ def shares_for_all() -> Iterator[None]:
 def traffic(
     name: str, seconds: int, rate: str = "500kbps", config: str = "server.yaml"
 ) -> Iterator[Traffic]:
-    """Sends both ways from now on, for so long; at a rate that lets a socket wait for seconds."""
-    kubectl("apply", "-f", "-", given=yaml.safe_dump(traffic_pod(name, seconds, rate, config)))
+    """Runs the traffic program in both directions, slowly: sockets buffer seconds of it."""
+    kubectl("apply", "-f", "-", stdin=yaml.safe_dump(traffic_pod(name, seconds, rate, config)))
     try:
         until(lambda: pod(name)["status"]["phase"] != "Pending", name)
         yield Traffic(name)
@@ -238,24 +238,25 @@ def traffic(
         kubectl("delete", "pod", name, "--ignore-not-found", "--timeout=120s")
 
 
-def proven(summary: Json) -> None:
-    """Every packet of both directions came, as it was sent."""
+def check_proven(summary: Json) -> None:
+    """All packets of both directions arrived unchanged."""
     for direction in ("downstream", "upstream"):
-        told = {key: summary[direction][key] for key in ("sent", "proven", "lost", "corrupted")}
-        assert told["sent"] > 100, f"{direction}: {told}"
-        wanted = {"sent": told["sent"], "proven": told["sent"], "lost": 0, "corrupted": 0}
-        assert told == wanted, f"{direction}: {told}, {summary[direction].get('descheduled')}"
+        counts = {key: summary[direction][key] for key in ("sent", "proven", "lost", "corrupted")}
+        assert counts["sent"] > 100, f"{direction}: {counts}"
+        expected = {"sent": counts["sent"], "proven": counts["sent"], "lost": 0, "corrupted": 0}
+        descheduled = summary[direction].get("descheduled")
+        assert counts == expected, f"{direction}: {counts}, {descheduled}"
 
 
-def accounts(lines: Sequence[str]) -> list[dict[str, int]]:
-    """What the groups counted, by the lines that a pod writes at its end."""
-    counts = [line.partition("; drops:")[0] for line in lines]
-    found = [re.findall(r"(received|transmitted|dropped|held) (\d+)", line) for line in counts]
-    return [{key: int(value) for key, value in pairs} for pairs in found if len(pairs) == 4]
+def final_counters(lines: Sequence[str]) -> list[dict[str, int]]:
+    """The groups' packet counters, from the lines that vcmtsd logs when it stops."""
+    parts = [line.partition("; drops:")[0] for line in lines]
+    result = [re.findall(r"(received|transmitted|dropped|held) (\d+)", line) for line in parts]
+    return [{key: int(value) for key, value in pairs} for pairs in result if len(pairs) == 4]
 
 
-def reasons(line: str) -> dict[str, int]:
-    """Of the drops in such a line."""
+def drops_by_reason(line: str) -> dict[str, int]:
+    """The drops by reason, from such a line."""
     return {
         name: int(count)
         for name, count in re.findall(r"(\w+) (\d+)", line.partition("; drops:")[2])
@@ -272,11 +273,11 @@ def no_pods() -> None:
 
 
 @contextmanager
-def lab_place() -> Iterator[Path]:
-    """A namespace of our own, and a folder; nothing is left of either."""
-    with tempfile.TemporaryDirectory(prefix="k8s-") as name, shares_for_all():
-        namespace_made()
-        traffic_config(Path(name))
+def lab_folder() -> Iterator[Path]:
+    """Creates the lab's namespace and a folder; removes both at exit."""
+    with tempfile.TemporaryDirectory(prefix="k8s-") as name, equal_cpu_shares():
+        create_namespace()
+        create_traffic_config(Path(name))
         yield Path(name)
         helm("uninstall", RELEASE, "--ignore-not-found")
         kubectl("delete", "namespace", NAMESPACE, "--timeout=120s")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The chart on a real node: served, changed, rolled, removed; one after the other."""
+"""Tests the chart on a real node: install, traffic, value changes, rolling update, removal. The
+tests depend on their order."""
 
 import subprocess
 import time
@@ -15,154 +16,151 @@ from k8s.lab import (
     NAMESPACE,
     POD,
     RELEASE,
-    accounts,
+    check_proven,
+    drops_by_reason,
+    final_counters,
     helm,
     huge_pages_free,
     is_ready,
     kubectl,
-    lab_place,
+    lab_folder,
     messages,
     no_pods,
     objects,
     pod,
-    proven,
-    reasons,
     status,
     termination,
     traffic,
-    until_said,
     values,
+    wait_for_message,
 )
 from patience import until
 
 KINDS = "all,configmap,secret,serviceaccount,poddisruptionbudget,networkpolicy,pvc"
 
 
-OPEN = 20  # frames of a group's modems that may be without their end: two flows of ten modems
-FREE = huge_pages_free()  # before anything is installed
+OPEN = 20  # incomplete upstream frames per group at the stop, at most: two flows of ten modems
+FREE = huge_pages_free()  # before the installation
 
 
 @pytest.fixture(scope="module")
-def place() -> Iterator[Path]:
-    with lab_place() as made:
-        yield made
+def folder() -> Iterator[Path]:
+    with lab_folder() as path:
+        yield path
 
 
-def strict(*manifests: dict[str, object], fails: bool = False) -> str:
-    words = ("apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", "-")
-    return kubectl(*words, given=yaml.safe_dump_all(manifests), fails=fails)
+def validate(*manifests: dict[str, object], fails: bool = False) -> str:
+    """Lets the API server validate manifests strictly, without applying them."""
+    arguments = ("apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", "-")
+    return kubectl(*arguments, stdin=yaml.safe_dump_all(manifests), fails=fails)
 
 
-def test_the_server_takes_good_manifests_and_no_others(place: Path) -> None:
-    text = helm("template", RELEASE, CHART, "--validate", "-f", values(place))
+def test_api_server_accepts_only_valid_manifests(folder: Path) -> None:
+    text = helm("template", RELEASE, CHART, "--validate", "-f", values(folder))
     manifests = {one["kind"]: one for one in yaml.safe_load_all(text) if one}
-    strict(*manifests.values())
-    wrong = manifests["StatefulSet"]
-    container = wrong["spec"]["template"]["spec"]["containers"][0]
+    validate(*manifests.values())
+    manifest = manifests["StatefulSet"]
+    container = manifest["spec"]["template"]["spec"]["containers"][0]
     container["resources"]["limits"]["hugepages-2Mi"] = "3Mi"
-    assert "hugepages-2Mi" in strict(wrong, fails=True)
+    assert "hugepages-2Mi" in validate(manifest, fails=True)
     container["resources"]["limits"] = dict(container["resources"]["requests"])
     container["resources"]["limits"]["cpu"] = "500m"
-    assert "must be less than or equal to cpu limit" in strict(wrong, fails=True)
+    assert "must be less than or equal to cpu limit" in validate(manifest, fails=True)
     container["resources"]["limits"]["cpu"] = container["resources"]["requests"]["cpu"]
-    strict(wrong)
+    validate(manifest)
     container["readynessProbe"] = container["readinessProbe"]
-    assert "readynessProbe" in strict(wrong, fails=True)
+    assert "readynessProbe" in validate(manifest, fails=True)
 
 
-def test_two_groups_have_a_core_and_huge_pages(place: Path) -> None:
+def test_two_groups_run_on_one_core_and_huge_pages(folder: Path) -> None:
     free = huge_pages_free()
-    helm("install", RELEASE, CHART, "-f", values(place))
+    helm("install", RELEASE, CHART, "-f", values(folder))
     until(lambda: is_ready() or status().get("restartCount", 0) > 0, "ready")
     assert is_ready() and status()["restartCount"] == 0, kubectl("logs", POD, "--previous")
     assert pod()["status"]["qosClass"] == "Guaranteed"
-    said = messages()
-    assert any(message.startswith("combined2 on cores 1") for message in said), said
-    assert not any("running on ordinary pages" in message for message in said), said
-    assert any("serving service groups: 2" in message for message in said), said
+    log = messages()
+    assert any(message.startswith("combined2 on cores 1") for message in log), log
+    assert not any("running on ordinary pages" in message for message in log), log
+    assert any("serving service groups: 2" in message for message in log), log
     assert huge_pages_free() < free
-    allowed = kubectl("exec", POD, "--", "vcmts", "control", "group.list", "--json")
-    assert all(f'"id":{group}' in allowed.replace(" ", "") for group in GROUPS)
+    reply = kubectl("exec", POD, "--", "vcmts", "control", "group.list", "--json")
+    assert all(f'"id":{group}' in reply.replace(" ", "") for group in GROUPS)
 
 
-def test_traffic_is_proven_between_pods(place: Path) -> None:
+def test_traffic_between_pods_is_proven(folder: Path) -> None:
     with traffic("first", seconds=8) as run:
-        proven(run.summary())
+        check_proven(run.summary())
 
 
-def test_values_change_while_traffic_goes_on(place: Path) -> None:
-    """The same process goes on, and nothing is lost."""
+def test_changed_values_take_effect_during_traffic(folder: Path) -> None:
+    """The process is not restarted, and no packet is lost."""
     before = pod()["metadata"]["uid"]
-    defaults = yaml.safe_load(values(place).read_text())["defaults"]
-    changed = values(place, defaults=defaults | {"config": {"rate_limit": "3 Gbps"}})
+    defaults = yaml.safe_load(values(folder).read_text())["defaults"]
+    changed = values(folder, defaults=defaults | {"config": {"rate_limit": "3 Gbps"}})
     with traffic("during", seconds=60) as run:
         helm("upgrade", RELEASE, CHART, "-f", changed)
-        # the kubelet looks after volumes when something of the pod changes, or once a minute
-        kubectl("annotate", "pod", POD, "look=now", "--overwrite")
-        until_said("read again: service group 1")
-        assert not run.is_over(), "it was changed while traffic went on"
-        proven(run.summary())
+        # The kubelet updates volumes when the pod changes, or once per minute.
+        kubectl("annotate", "pod", POD, "sync=1", "--overwrite")
+        wait_for_message("read again: service group 1")
+        assert not run.is_over(), "the traffic ended before the change"
+        check_proven(run.summary())
     assert pod()["metadata"]["uid"] == before
     assert status()["restartCount"] == 0
 
 
-def test_a_change_that_is_wrong_is_refused(place: Path) -> None:
-    given = yaml.safe_load(values(place).read_text())["defaults"]
-    given["ports"]["network"] = {"device": "net_af_packet0,iface=${GONE}"}
-    helm("upgrade", RELEASE, CHART, "-f", values(place, defaults=given))
-    kubectl("annotate", "pod", POD, "look=again", "--overwrite")
-    until_said("found ${GONE}, but the variable GONE is not set")
-    until_said("refused: ")
+def test_invalid_change_is_refused(folder: Path) -> None:
+    defaults = yaml.safe_load(values(folder).read_text())["defaults"]
+    defaults["ports"]["network"] = {"device": "net_af_packet0,iface=${GONE}"}
+    helm("upgrade", RELEASE, CHART, "-f", values(folder, defaults=defaults))
+    kubectl("annotate", "pod", POD, "sync=2", "--overwrite")
+    wait_for_message("found ${GONE}, but the variable GONE is not set")
+    wait_for_message("refused: ")
     assert is_ready() and status()["restartCount"] == 0
-    helm("upgrade", RELEASE, CHART, "-f", values(place))
-    kubectl("annotate", "pod", POD, "look=and again", "--overwrite")
-    until(lambda: sum("read again: service group 1" in m for m in messages()) >= 2, "the old one")
+    helm("upgrade", RELEASE, CHART, "-f", values(folder))
+    kubectl("annotate", "pod", POD, "sync=3", "--overwrite")
+    until(lambda: sum("read again: service group 1" in m for m in messages()) >= 2, "a reload")
 
 
-def test_a_rolling_update_sends_what_was_received(place: Path) -> None:
-    """What is sent while no pod is there is lost; what the old one had received is not."""
+def test_rolling_update_drains_received_packets(folder: Path) -> None:
+    """The old pod sends all packets that it received. Packets sent while no pod runs are lost."""
     before = pod()["metadata"]["uid"]
-    changed = values(place, podAnnotations={"rolled": "yes"})
-    with (place / "old.log").open("w") as log, traffic("rolling", seconds=45) as run:
+    changed = values(folder, podAnnotations={"rolled": "yes"})
+    with (folder / "old.log").open("w") as log, traffic("rolling", seconds=45) as run:
         command = ["kubectl", "-n", NAMESPACE, "logs", "-f", POD]
         with subprocess.Popen(command, stdout=log) as following:
-            time.sleep(5)  # so that there is something on its way
+            time.sleep(5)  # so that packets are in flight
             helm("upgrade", RELEASE, CHART, "-f", changed)
-            until(lambda: following.poll() is not None, "the end of the old pod")
+            until(lambda: following.poll() is not None, "the exit of the old pod")
         until(lambda: is_ready() and pod()["metadata"]["uid"] != before, "the new pod")
         summary = run.summary()
-    lines = (place / "old.log").read_text().splitlines()
+    lines = (folder / "old.log").read_text().splitlines()
     assert any("drained: nothing is held" in line for line in lines), lines
     ends = [line for line in lines if "stream: received" in line]
-    told = accounts(ends)
-    assert len(told) == 2 * len(GROUPS)
-    for number, account in enumerate(told):
-        assert account["received"] > 0 and account["held"] == 0, told
+    counters = final_counters(ends)
+    assert len(counters) == 2 * len(GROUPS)
+    for number, counts in enumerate(counters):
+        assert counts["received"] > 0 and counts["held"] == 0, counters
         if number % 2 == 0:
-            assert account["dropped"] == 0 and account["received"] == account["transmitted"], told
-        else:  # L2TPv3 packets come in and IP packets go out; of a frame the rest may not come
-            dropped = reasons(ends[number])
+            assert counts["dropped"] == 0 and counts["received"] == counts["transmitted"], counters
+        else:  # L2TPv3 packets become IP packets; frames may be incomplete at the stop
+            dropped = drops_by_reason(ends[number])
             assert dropped.pop("stopped", 0) <= OPEN, ends
-            assert dropped.keys() <= {"no_control_port"}, ends  # messages of modems
-    for direction in ("downstream", "upstream"):
-        assert summary[direction]["corrupted"] == 0
-        assert (
-            summary[direction]["proven"] + summary[direction]["lost"] == summary[direction]["sent"]
-        )
+            assert dropped.keys() <= {"no_control_port"}, ends  # MAC messages of modems
+    for counts in (summary["downstream"], summary["upstream"]):
+        assert counts["corrupted"] == 0
+        assert counts["proven"] + counts["lost"] == counts["sent"]
     with traffic("after", seconds=5) as run:
-        proven(run.summary())
+        check_proven(run.summary())
 
 
 @pytest.mark.parametrize(
-    ("name", "more", "message"),
+    ("changes", "message"),
     [
         (
-            "gone",
             {"defaults": {"profile": ""}, "secrets": {"existing": ["gone"]}},
             "sg-1.yaml: No such file or directory; is the Secret or ConfigMap that has it mounted?",
         ),
         (
-            "empty",
             {
                 "extraEnvironment": [{"name": "CARD", "value": ""}],
                 "defaults": {"network": "${CARD}"},
@@ -170,36 +168,35 @@ def test_a_rolling_update_sends_what_was_received(place: Path) -> None:
             "found ${CARD}, but the variable CARD is empty",
         ),
         (
-            "cores",
             {"serviceGroups": [{"id": group} for group in (1, 2, 3)]},
             "cores: found 1 (1), of which 1 may poll, allowed: enough for 3 service groups",
         ),
     ],
+    ids=["missing-secret", "empty-variable", "cores"],
 )
-def test_a_pod_says_why_it_ends(
-    place: Path, name: str, more: dict[str, object], message: str
+def test_termination_message_has_the_error(
+    folder: Path, changes: dict[str, object], message: str
 ) -> None:
     helm("uninstall", RELEASE, "--ignore-not-found", "--wait")
     no_pods()
-    given = yaml.safe_load(values(place).read_text())
-    defaults = given["defaults"]
-    own = dict(more.get("defaults", {}))  # type: ignore[call-overload]
-    network = own.pop("network", None)
-    if network:
+    defaults = yaml.safe_load(values(folder).read_text())["defaults"]
+    new = dict(changes.get("defaults", {}))  # type: ignore[call-overload]
+    if network := new.pop("network", None):
         defaults["ports"]["network"] = {"device": network}
-    helm("install", RELEASE, CHART, "-f", values(place, **(more | {"defaults": defaults | own})))
-    said, exit_status = termination(POD)
-    assert message in said and len(said.splitlines()) == 1
+    path = values(folder, **(changes | {"defaults": defaults | new}))
+    helm("install", RELEASE, CHART, "-f", path)
+    printed, exit_status = termination(POD)
+    assert message in printed and len(printed.splitlines()) == 1
     assert exit_status == 2
 
 
-def test_nothing_is_left(place: Path) -> None:
+def test_uninstall_removes_everything(folder: Path) -> None:
     helm("uninstall", RELEASE, "--ignore-not-found", "--wait")
     no_pods()
-    left = [
+    remaining = [
         f"{one['kind']}/{one['metadata']['name']}"
         for one in objects(KINDS, "-l", f"app.kubernetes.io/instance={RELEASE}")
     ]
-    assert left == []
+    assert remaining == []
     assert not list(Path("/dev/hugepages").glob("*vcmts*"))
-    until(lambda: huge_pages_free() >= FREE, "huge pages given back")
+    until(lambda: huge_pages_free() >= FREE, "huge pages are free again")
