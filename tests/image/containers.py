@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Containers of the image, as little allowed as can be: no capability, nothing to write to but
-/run/vcmts, no network, a user that the image does not know (as OpenShift does it)."""
+"""Runs the image with least privilege: no capability, no network, only /run/vcmts writable, and a
+user that is not in the image's passwd file, as on OpenShift."""
 
 import os
 import shutil
@@ -15,24 +15,24 @@ from vcmts.paths import CHECKOUT
 IMAGE = "localhost/vcmts:dev"
 ARCHIVE = CHECKOUT / "build-image/vcmts.tar"
 USER = "12345:0"
-LITTLE = (
+LEAST_PRIVILEGE = (
     "--read-only", "--read-only-tmpfs=false", "--cap-drop=all",
     "--security-opt=no-new-privileges", "--no-healthcheck",
 )  # fmt: skip
 
 
 def engine() -> list[str]:
-    """crun knows no machine that has both generations of cgroups, as older systems have."""
+    """The podman command. crun does not support hosts with both cgroups versions; runc does."""
     mixed = Path("/sys/fs/cgroup/unified").exists() and shutil.which("runc")
     return ["podman", *(["--runtime", "runc"] if mixed else [])]
 
 
 def limits() -> list[str]:
-    """podman asks for the most; without the right to raise them they must be what they are."""
+    """podman raises these limits to their maximum, which fails without the privilege to do so."""
     return [] if os.geteuid() != 0 else ["--ulimit=nofile=1024:1024", "--ulimit=nproc=4096:4096"]
 
 
-def arguments(
+def podman_run(
     words: Sequence[str],
     *,
     share: Path | None,
@@ -42,8 +42,9 @@ def arguments(
     options: Sequence[str],
     network: str = "none",
 ) -> list[str]:
-    """Of `words` the first is the entry point; `share` is its /run/vcmts, else memory."""
-    command = [*engine(), "run", "--rm", *LITTLE, *limits(), "--user", user, *options]
+    """The podman command line. `words` starts with the entry point. `share` is mounted as
+    /run/vcmts, by default a tmpfs."""
+    command = [*engine(), "run", "--rm", *LEAST_PRIVILEGE, *limits(), "--user", user, *options]
     command += [f"--network={network}"]
     command += ["--name", name] if name else []
     command += ["--volume", f"{share}:/run/vcmts"] if share else ["--tmpfs", "/run/vcmts:mode=0770"]
@@ -56,56 +57,50 @@ def run(
     share: Path | None = None,
     config: Path | None = None,
     user: str = USER,
-    given: str | None = None,
+    stdin: str | None = None,
     options: Sequence[str] = (),
     network: str = "none",
 ) -> subprocess.CompletedProcess[str]:
-    """To its end; `given` is its standard input."""
-    interactive = ["--interactive"] if given is not None else []
-    command = arguments(
-        words,
-        share=share,
-        config=config,
-        user=user,
-        name="",
-        options=[*interactive, *options],
-        network=network,
-    )
+    """Runs a container until it exits."""
+    interactive = ["--interactive"] if stdin is not None else []
+    mounts = {"share": share, "config": config}
+    options = [*interactive, *options]
+    command = podman_run(words, **mounts, user=user, name="", options=options, network=network)
     return subprocess.run(
-        command, input=given, check=False, capture_output=True, text=True, timeout=TIMEOUT
+        command, input=stdin, check=False, capture_output=True, text=True, timeout=TIMEOUT
     )
 
 
 @contextmanager
-def started(
+def background_container(
     name: str, *words: str, share: Path, config: Path, options: Sequence[str] = ()
-) -> Iterator["Started"]:
-    """In the background, and gone at the end."""
-    command = arguments(words, share=share, config=config, user=USER, name=name, options=options)
+) -> Iterator["Container"]:
+    """Runs a container in the background; kills it at exit."""
+    command = podman_run(words, share=share, config=config, user=USER, name=name, options=options)
     log = share / f"{name}.log"
-    with log.open("wb") as said:
-        child = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT)
+    with log.open("wb") as output:
+        child = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
         try:
-            yield Started(name, child, log)
+            yield Container(name, child, log)
         finally:
             if child.poll() is None:
                 subprocess.run([*engine(), "kill", name], check=False, capture_output=True)
                 child.wait(TIMEOUT)
 
 
-class Started:
+class Container:
     def __init__(self, name: str, child: "subprocess.Popen[bytes]", log: Path) -> None:
         self.name, self.child, self.log = name, child, log
 
     @property
-    def said(self) -> str:
+    def output(self) -> str:
         return self.log.read_text(encoding="utf-8", errors="replace")
 
-    def runs(self) -> bool:
+    def is_running(self) -> bool:
         return self.child.poll() is None
 
     def signal(self, name: str) -> int:
-        """To the first process of the container; its exit status."""
+        """Sends a signal to the container's first process. Returns its exit status."""
         subprocess.run(
             [*engine(), "kill", "--signal", name, self.name], check=True, capture_output=True
         )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs in a container of the image: asks its loader whether every program and library finds what it
-needs, and imports every module of the tool. Writes what it found as JSON."""
+"""Runs in a container of the image and prints JSON: the libraries that the loader does not find for
+the image's programs and libraries, and the modules of the tool that cannot be imported."""
 
 import importlib
 import json
@@ -13,37 +13,32 @@ from pathlib import Path
 sys.path.insert(0, "/usr/share/vcmts/python")
 
 
-def programs() -> list[Path]:
-    found = []
+def elf_files() -> list[Path]:
+    result = []
     for folder, _, names in os.walk("/usr"):
         for path in (Path(folder, name) for name in names):
             if path.is_file() and not path.is_symlink():
                 with path.open("rb") as file:
-                    # relocatable ones are for the kernel (e_type 1)
-                    head = file.read(18)
-                    found += [path] if head[:4] == b"\x7fELF" and head[16] != 1 else []
-    return found
+                    header = file.read(18)  # to e_type; relocatable files (1) are kernel modules
+                    result += [path] if header[:4] == b"\x7fELF" and header[16] != 1 else []
+    return result
 
 
 def missing(files: list[Path]) -> list[str]:
-    """In one go, as each call of the loader costs."""
+    """Runs the image's loader on each file and returns its error lines."""
     loader = next(Path("/usr").glob("lib*/ld-linux-*.so.*"))
     lines = []
     for file in files:
         done = subprocess.run([loader, "--list", file], check=False, capture_output=True, text=True)
-        said = done.stdout + done.stderr
-        lines += [
-            f"{file}: {line.strip()}"
-            for line in said.splitlines()
-            if "not found" in line or "cannot" in line
-        ]
+        for line in (done.stdout + done.stderr).splitlines():
+            lines += [f"{file}: {line.strip()}"] if "not found" in line or "cannot" in line else []
     return lines
 
 
-def imported() -> tuple[int, dict[str, str]]:
+def import_modules() -> tuple[int, dict[str, str]]:
     import vcmts
 
-    count, failed = 0, {}
+    count, errors = 0, {}
     for module in pkgutil.walk_packages(vcmts.__path__, "vcmts."):
         if module.name.endswith("__main__"):
             continue
@@ -51,14 +46,14 @@ def imported() -> tuple[int, dict[str, str]]:
         try:
             importlib.import_module(module.name)
         except ImportError as error:
-            failed[module.name] = str(error)
-    return count, failed
+            errors[module.name] = str(error)
+    return count, errors
 
 
-files = programs()
-count, failed = imported()
+files = elf_files()
+count, errors = import_modules()
 print(
     json.dumps(
-        {"programs": len(files), "missing": missing(files), "modules": count, "failed": failed}
+        {"programs": len(files), "missing": missing(files), "modules": count, "failed": errors}
     )
 )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The image started: every program in it, by a user that it does not know, with nothing to write to
-but /run/vcmts; and service between two containers, every packet proven."""
+"""Starts the image as an unknown user with only /run/vcmts writable. Checks its programs, and that
+two containers prove all packets of each other."""
 
 import json
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from e2e.machine import check_accounts, proven
-from image.containers import run, started
+from image.containers import background_container, run
 from patience import until
 from vcmts.paths import CHECKOUT
 
@@ -17,25 +17,22 @@ PROFILE = "6ofdm-0sc-qam_300cms_aes"
 CONFIG = "/etc/vcmts/config/vcmts.yaml"
 VCMTSD, TRAFFIC, TOOL = (f"/usr/bin/{name}" for name in ("vcmtsd", "vcmts-traffic", "vcmts"))
 MEMIF = "net_memif{number},role={role},id={number},rsize=13,socket-abstract=no"
-NOWHERE = ("--network", "net_null0,no-rx=1", "--rphy", "net_null1,no-rx=1", "--duration", "10ms")
+NULL_PORTS = ("--network", "net_null0,no-rx=1", "--rphy", "net_null1,no-rx=1", "--duration", "10ms")
 SOCKET = "/run/vcmts/control.sock"
 PORTS = ((0, "network"), (1, "rphy"))
 
 
-def ends(role: str) -> list[str]:
-    return [
-        word
-        for number, name in PORTS
-        for word in (
-            f"--{name}",
-            f"{MEMIF.format(number=number, role=role)},socket=/run/vcmts/{name}.sock",
-        )
-    ]
+def port_options(role: str) -> list[str]:
+    options = []
+    for number, name in PORTS:
+        device = MEMIF.format(number=number, role=role)
+        options += [f"--{name}", f"{device},socket=/run/vcmts/{name}.sock"]
+    return options
 
 
 @pytest.fixture(scope="module")
 def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What is mounted as a ConfigMap: the published profile, by the image's own tool."""
+    """/etc/vcmts/config with a profile, written by the image's own tool, and a broken file."""
     folder = tmp_path_factory.mktemp("config")
     done = run(TOOL, "profile", PROFILE)
     assert done.returncode == 0, done.stderr
@@ -47,38 +44,35 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def share(tmp_path: Path) -> Iterator[Path]:
-    """/run/vcmts of two containers, of whatever user."""
+    """A folder for /run/vcmts of two containers, writable for any user."""
     folder = tmp_path / "run"
     folder.mkdir()
     folder.chmod(0o1777)
     yield folder
 
 
-def test_all_programs_find_their_libraries_and_all_modules_their_imports() -> None:
-    """By the image's own loader and Python; only matplotlib, which draws pictures, is not there."""
-    done = run(
-        "/usr/bin/python3",
-        "-",
-        given=(CHECKOUT / "tests/image/inside.py").read_text(encoding="utf-8"),
-    )
+def test_libraries_and_imports_are_complete() -> None:
+    """Uses the image's own loader and Python. The image has no matplotlib, which draws charts."""
+    script = (CHECKOUT / "tests/image/inside.py").read_text(encoding="utf-8")
+    done = run("/usr/bin/python3", "-", stdin=script)
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["missing"] == []
-    assert set(told["failed"].values()) <= {"No module named 'matplotlib'"}
-    assert told["programs"] > 120
-    assert told["modules"] > 150
+    result = json.loads(done.stdout)
+    assert result["missing"] == []
+    assert set(result["failed"].values()) <= {"No module named 'matplotlib'"}
+    assert result["programs"] > 120
+    assert result["modules"] > 150
 
 
 @pytest.mark.parametrize("user", ["10001:0", "12345:0", "1000680000:0", "0:0"])
-def test_it_runs_by_any_user(user: str, config: Path) -> None:
-    done = run(VCMTSD, "run", "--config", CONFIG, *NOWHERE, user=user, config=config)
+def test_vcmtsd_runs_as_any_user(user: str, config: Path) -> None:
+    done = run(VCMTSD, "run", "--config", CONFIG, *NULL_PORTS, user=user, config=config)
     assert done.returncode == 0, done.stderr
     assert "serving service group 1" in done.stderr
     assert "Permission denied" not in done.stderr
     assert "Read-only" not in done.stderr
 
 
-def test_a_mistake_is_told_and_is_exit_status_two(config: Path) -> None:
+def test_invalid_configuration_exits_with_status_two(config: Path) -> None:
     for command in ([VCMTSD, "check", "--config"], [TOOL, "validate"]):
         good = run(*command, CONFIG, config=config)
         assert (good.returncode, good.stderr) == (0, "")
@@ -88,50 +82,45 @@ def test_a_mistake_is_told_and_is_exit_status_two(config: Path) -> None:
     assert run(VCMTSD, "run", "--config", "/no/such.yaml").returncode == 2
 
 
-def test_a_folder_that_cannot_be_written_to_is_told(config: Path) -> None:
+def test_unwritable_control_socket_folder_is_reported(config: Path) -> None:
     socket = ("--control-socket", "/etc/vcmts/control.sock")
-    done = run(VCMTSD, "run", "--config", CONFIG, *NOWHERE, *socket, config=config)
+    done = run(VCMTSD, "run", "--config", CONFIG, *NULL_PORTS, *socket, config=config)
     assert done.returncode == 2
     assert "/etc/vcmts/control.sock" in done.stderr
 
 
 def test_two_containers_prove_every_packet(config: Path, share: Path) -> None:
-    """Also: what `docker stop` sends ends service well, and nobody is healthy without service."""
-    plane = [VCMTSD, "run", "--config", CONFIG, *ends("server"), "--ready", "/run/vcmts/ready"]
-    plane += ["--control-socket", "/run/vcmts/control.sock", "--metrics", "127.0.0.1:9464"]
-    with started("vcmts-test-plane", *plane, share=share, config=config) as server:
-        until(lambda: (share / "ready").exists() or not server.runs(), "vcmtsd is ready")
-        assert server.runs(), server.said
-        traffic = [
-            TRAFFIC,
-            "--config",
-            CONFIG,
-            *ends("client"),
-            "--json",
-            "/run/vcmts/summary.json",
-        ]
+    """`vcmts control` and the health check work in other containers. SIGTERM, as `docker stop`
+    sends it, stops vcmtsd with status 0."""
+    command = [VCMTSD, "run", "--config", CONFIG, *port_options("server")]
+    command += ["--ready", "/run/vcmts/ready"]
+    command += ["--control-socket", SOCKET, "--metrics", "127.0.0.1:9464"]
+    with background_container("vcmts-test-plane", *command, share=share, config=config) as server:
+        until(lambda: (share / "ready").exists() or not server.is_running(), "vcmtsd is ready")
+        assert server.is_running(), server.output
+        traffic = [TRAFFIC, "--config", CONFIG, *port_options("client")]
+        traffic += ["--json", "/run/vcmts/summary.json"]
         traffic += ["--rate", "100Mbps", "--upstream-rate", "20Mbps", "--duration", "2s"]
         done = run(*traffic, share=share, config=config)
-        told = json.loads((share / "summary.json").read_text(encoding="utf-8"))
-        check_accounts(told)
-        assert done.returncode == (0 if proven(told) else 1), done.stderr
-        # `exec` finds another root where this machine is a chroot; a container beside it does not.
-        words = ("control", "--socket", "/run/vcmts/control.sock", "server.info")
-        asked = run(TOOL, *words, share=share)
-        assert asked.returncode == 0, asked.stderr
+        summary = json.loads((share / "summary.json").read_text(encoding="utf-8"))
+        check_accounts(summary)
+        assert done.returncode == (0 if proven(summary) else 1), done.stderr
+        # `podman exec` sees another root if the host is a chroot, so another container is started.
+        done = run(TOOL, "control", "--socket", SOCKET, "server.info", share=share)
+        assert done.returncode == 0, done.stderr
         health = run("/usr/libexec/vcmts/health", network="container:vcmts-test-plane")
         assert (health.returncode, health.stdout.split()[0]) == (0, "200"), health
-        assert server.signal("TERM") == 0, server.said
-    assert "downstream: received" in server.said
+        assert server.signal("TERM") == 0, server.output
+    assert "downstream: received" in server.output
 
 
-def test_it_is_not_healthy_without_service() -> None:
+def test_health_check_fails_without_vcmtsd() -> None:
     done = run("/usr/libexec/vcmts/health")
     assert done.returncode == 1
     assert done.stdout == "health: [Errno 111] Connection refused\n"
 
 
-def test_the_first_process_without_a_configuration_says_so() -> None:
-    done = run(TOOL, "pod", options=["--env", "VCMTS_TERMINATION_LOG=/run/vcmts/said"])
+def test_pod_without_configuration_is_reported() -> None:
+    done = run(TOOL, "pod", options=["--env", "VCMTS_TERMINATION_LOG=/run/vcmts/message"])
     assert done.returncode == 2
     assert "/etc/vcmts/config/vcmts.yaml" in done.stderr
