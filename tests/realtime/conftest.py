@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests of what can only be seen in real time: rates, distances, delays. They belong to a machine
-with nothing else to do (`make realtime`) and to no suite that must pass anywhere. One that fails
-is repeated; what happened is told.
-"""
+"""Repeats a failed test and reports how often.
+
+Tests of this folder measure rates, distances and delays in real time. They need an idle machine
+(`make realtime`) and are in no suite that must pass on any machine."""
 
 import os
 
@@ -11,7 +11,7 @@ from _pytest.runner import runtestprotocol
 
 ATTEMPTS = int(os.environ.get("VCMTS_REALTIME_ATTEMPTS", "5"))
 
-told: list[str] = []
+repeated: list[str] = []
 
 
 def failed(reports: list[pytest.TestReport]) -> bool:
@@ -28,8 +28,8 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
         item._initrequest()  # type: ignore[attr-defined]
         reports = runtestprotocol(item, nextitem=nextitem, log=False)
     if attempt > 1:
-        end = "failed" if failed(reports) else "passed"
-        told.append(f"{item.nodeid}: {end} in attempt {attempt} of {ATTEMPTS}")
+        outcome = "failed" if failed(reports) else "passed"
+        repeated.append(f"{item.nodeid}: {outcome} in attempt {attempt} of {ATTEMPTS}")
     for report in reports:
         item.ihook.pytest_runtest_logreport(report=report)
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
@@ -37,7 +37,7 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    load = ", ".join(f"{one:.1f}" for one in os.getloadavg())
-    terminalreporter.write_line(f"processes that ran at a time lately: {load}")
-    for line in told:
+    load = ", ".join(f"{average:.1f}" for average in os.getloadavg())
+    terminalreporter.write_line(f"load averages: {load}")
+    for line in repeated:
         terminalreporter.write_line(line)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A service flow that is offered more has its maximum sustained rate, before and after a change."""
+"""An overloaded service flow gets its maximum sustained rate, before and after a change."""
 
 import signal
 import time
@@ -16,25 +16,25 @@ from vcmts.telemetry.plane import Plane
 from vcmts.telemetry.plane import plane as connected
 
 
-def rate_of(asked: Plane, seconds: float) -> float:
-    before, begun = asked.flow(LIMITED), time.monotonic()
+def measured_rate(plane: Plane, seconds: float) -> float:
+    before, start = plane.flow(LIMITED), time.monotonic()
     time.sleep(seconds)
-    after = asked.flow(LIMITED)
-    return mbps(before, after, time.monotonic() - begun)
+    after = plane.flow(LIMITED)
+    return mbps(before, after, time.monotonic() - start)
 
 
 def test_rates_change_while_traffic_runs(config: Path, tmp_path: Path) -> None:
     with (
         serve("--config", config, *memif(tmp_path, "server")) as run,
-        connected(run.process.pid) as asked,
+        connected(run.process.pid) as plane,
         traffic(config, 60) as sender,
     ):
-        overflows(asked)
-        assert rate_of(asked, 1) == pytest.approx(1, rel=0.02)
+        overflows(plane)
+        assert measured_rate(plane, 1) == pytest.approx(1, rel=0.02)
         config.write_text(config_text(limited="3 Mbps", channel="800 Mbps"))
         run.process.send_signal(signal.SIGHUP)
         awaited(run, "read again")
-        time.sleep(0.5)  # what was saved meanwhile is used up
-        assert rate_of(asked, 1) == pytest.approx(3, rel=0.02)
+        time.sleep(0.5)  # the tokens of the burst are used up
+        assert measured_rate(plane, 1) == pytest.approx(3, rel=0.02)
         sender.send_signal(signal.SIGINT)
         sender.wait(TIMEOUT)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""On a machine with nothing else to do every packet is proven, at the rate that was asked for."""
+"""On an idle machine all packets are proven, at the requested rate."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from e2e.run.test_tool_run import folder as folder
 from e2e.run.test_tool_run import tool as run_tool
 
 
-def test_every_packet_is_proven(folder: Path) -> None:
+def test_all_packets_are_proven(folder: Path) -> None:
     done = run_tool(folder, *run_words(folder, "--duration", "1s", "--latency"))
     summary = check_summary(folder, done.returncode)
     assert proven(summary)
@@ -27,7 +27,7 @@ def test_every_packet_is_proven(folder: Path) -> None:
 
 
 def test_bursts_of_both_directions_are_proven(folder: Path) -> None:
-    """What modems have begun when a burst ends is complete before vcmtsd gives it up."""
+    """vcmtsd does not time out frames that modems have begun when a burst ends."""
     rates = ("--upstream-share", "50%", "--shape", "bursts:on=20ms,off=180ms")
     done = run_tool(folder, *run_words(folder, *rates, "--duration", "2s", rate="20Mbps"))
     summary = check_summary(folder, done.returncode)
@@ -37,9 +37,9 @@ def test_bursts_of_both_directions_are_proven(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("rate", ["3Mbps", "4Mbps"])
-def test_low_rate(tmp_path: Path, rate: str) -> None:
-    """300 modems in turn: at 4 Mbps, what one begins is not given up before its next grant; at
-    3 Mbps that would come too late, and each grant holds whole packets."""
+def test_low_rate_has_no_frame_timeouts(tmp_path: Path, rate: str) -> None:
+    """300 modems are granted round robin. At 4 Mbps a modem's next grant comes before the frame
+    timeout; at 3 Mbps it would be too late, and each grant holds whole packets."""
     written = tmp_path / "summary.json"
     done = tool(f"run --rate 5Mbps --upstream-rate {rate} --duration 3s --json", str(written))
     upstream = json.loads(written.read_text())["upstream"]
@@ -49,7 +49,7 @@ def test_low_rate(tmp_path: Path, rate: str) -> None:
 
 
 def test_impairments(tmp_path: Path) -> None:
-    """What is lost is what had to be."""
+    """Exactly the packets expected to be lost are lost."""
     [command] = [words for words in COMMANDS if words.startswith("run")]
     written = tmp_path / "summary.json"
     done = tool(command, "--json", str(written))
