@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Six P-states for each of two CPUs, for Linux's acpi-cpufreq. A transition is a byte to an I/O port, which is a
-// log file of the virtual machine: 0x08 is 0.8 GHz, 0x12 is 1.8 GHz. Each CPU has a port and a clock of its own.
+// Six P-states for each of two CPUs, for Linux's acpi-cpufreq. A transition writes a byte to an I/O port, which QEMU
+// writes to a file: 0x08 is 0.8 GHz, 0x12 is 1.8 GHz. Each CPU has its own port and clock domain.
 DefinitionBlock ("", "SSDT", 2, "VCMTS", "PSTATES", 1)
 {
     External (\_SB.CPUS.C000, ProcessorObj)
     External (\_SB.CPUS.C001, ProcessorObj)
 
-    // MHz, mW, us of a transition, us without bus, what is written, what is read
+    // MHz, mW, transition latency in us, bus master latency in us, control value, status value
     Name (\PSTA, Package () {
         Package () { 1800, 4600, 10, 10, 0x12, 0x12 },
         Package () { 1600, 3900, 10, 10, 0x10, 0x10 },

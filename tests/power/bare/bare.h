@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A machine with nothing on it: lines to the emulator, registers of the CPU, and faults that are expected. */
+/* Support for tests on a CPU without an operating system: output to the emulator, MSRs, CPUID and expected faults. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What `trap` met; a fault of anything but a TPAUSE ends the machine. */
+/* Faults that trap() handled. A fault of any other instruction than TPAUSE ends the test. */
 struct faults {
-	uint32_t invalid; /* TPAUSEs that the CPU does not know: #UD */
-	uint32_t protection; /* TPAUSEs that it refused: #GP */
-	uint32_t state; /* of the last one: its register */
+	uint32_t invalid; /* number of #UD: the CPU has no TPAUSE */
+	uint32_t protection; /* number of #GP: invalid operand of TPAUSE */
+	uint32_t state; /* operands of the last TPAUSE that faulted */
 	uint64_t deadline;
 };
 
 extern volatile struct faults faults;
-/* The flag of a TPAUSE that is not known to the CPU, which `trap` stands in for. */
-extern volatile bool play_limited;
+/* The carry flag that trap() returns from a TPAUSE that it emulates. */
+extern volatile bool emulated_limited;
 
-void say(const char *text);
-void say_number(uint64_t number);
+void print(const char *text);
+void print_number(uint64_t number);
 
-/* One line a check, and what was seen where it failed. */
-void check(const char *what, bool held, uint64_t seen);
+/* Prints one line with the result and `value`, and counts failures. */
+void check(const char *what, bool passed, uint64_t value);
 uint32_t checks_failed(void);
 
 uint64_t read_msr(uint32_t number);

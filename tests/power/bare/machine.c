@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Support for tests on a bare emulated CPU: output by its printer port, registers, and the fault handler. */
 #include "bare.h"
 
-#define PRINTER_PORT 0x378 /* a file of the emulator */
+#define PRINTER_PORT 0x378 /* Bochs writes its output to a file */
 #define PRINTER_CONTROL 0x37a
 #define PRINTER_ON 0x0c
 #define PRINTER_STROBE 0x0d
 #define SHUTDOWN_PORT 0x8900
 #define FLAG_CARRY 1u
-#define FLAGS_ARITHMETIC 0x8d5u /* what TPAUSE clears: OF, SF, ZF, AF, PF, CF */
+#define FLAGS_ARITHMETIC 0x8d5u /* cleared by TPAUSE: OF, SF, ZF, AF, PF, CF */
 #define INVALID_OPCODE 6
 #define TPAUSE_BYTES 4
 
 volatile struct faults faults;
-volatile bool play_limited;
+volatile bool emulated_limited;
 static uint32_t failed;
 
-/* As start.S pushes them; the first ones are numbered as in instructions. */
+/* In the order in which start.S pushes them. The general registers are numbered as in instructions. */
 struct registers {
 	uint64_t general[16];
 	uint64_t vector, code;
@@ -24,14 +25,14 @@ struct registers {
 
 enum general { RAX, RCX, RDX };
 
-void trap(struct registers *at);
+void trap(struct registers *registers);
 void run_bare(void);
 
 static void out(uint16_t port, char byte) {
 	__asm__ volatile("outb %0, %1" : : "a"(byte), "d"(port));
 }
 
-void say(const char *text) {
+void print(const char *text) {
 	for (; *text; text++) {
 		out(PRINTER_PORT, *text);
 		out(PRINTER_CONTROL, PRINTER_STROBE);
@@ -39,23 +40,23 @@ void say(const char *text) {
 	}
 }
 
-void say_number(uint64_t number) {
-	char digits[21], *at = digits + sizeof(digits) - 1;
+void print_number(uint64_t number) {
+	char digits[21], *first = digits + sizeof(digits) - 1;
 
-	*at = 0;
+	*first = 0;
 	do
-		*--at = (char)('0' + number % 10);
+		*--first = (char)('0' + number % 10);
 	while (number /= 10);
-	say(at);
+	print(first);
 }
 
-void check(const char *what, bool held, uint64_t seen) {
-	say(held ? "ok: " : "FAILED: ");
-	say(what);
-	say(" (");
-	say_number(seen);
-	say(")\n");
-	failed += !held;
+void check(const char *what, bool passed, uint64_t value) {
+	print(passed ? "ok: " : "FAILED: ");
+	print(what);
+	print(" (");
+	print_number(value);
+	print(")\n");
+	failed += !passed;
 }
 
 uint32_t checks_failed(void) {
@@ -76,12 +77,12 @@ void write_msr(uint32_t number, uint64_t value) {
 }
 
 struct cpuid cpuid(uint32_t leaf, uint32_t subleaf) {
-	struct cpuid is;
+	struct cpuid result;
 
 	__asm__ volatile("cpuid"
-			 : "=a"(is.eax), "=b"(is.ebx), "=c"(is.ecx), "=d"(is.edx)
+			 : "=a"(result.eax), "=b"(result.ebx), "=c"(result.ecx), "=d"(result.edx)
 			 : "a"(leaf), "c"(subleaf));
-	return is;
+	return result;
 }
 
 void power_off(void) {
@@ -91,31 +92,31 @@ void power_off(void) {
 		__asm__ volatile("hlt");
 }
 
-/* 66 0f ae /6 with a register; the bytes of the SDM, and not those of the code that is tried. */
+/* 66 0f ae /6 with a register, by the Intel SDM, independent of the code under test. */
 static bool is_tpause(const uint8_t *code) {
 	return code[0] == 0x66 && code[1] == 0x0f && code[2] == 0xae && code[3] >> 3 == 0x1e;
 }
 
-/* What the CPU does not know is played: its operands are kept, and the flag is as the test wants it. */
-void trap(struct registers *at) {
-	const uint8_t *code = (const uint8_t *)at->rip;
+/* Handles #UD and #GP of TPAUSE: records its operands, skips it, and after #UD returns the flag that the test chose. */
+void trap(struct registers *registers) {
+	const uint8_t *code = (const uint8_t *)registers->rip;
 
 	if (!is_tpause(code)) {
-		say("FAILED: a fault at ");
-		say_number(at->rip);
-		say(", vector ");
-		say_number(at->vector);
-		say("\n");
+		print("FAILED: unexpected fault at ");
+		print_number(registers->rip);
+		print(", vector ");
+		print_number(registers->vector);
+		print("\n");
 		power_off();
 	}
-	faults.state = (uint32_t)at->general[code[3] & 7];
-	faults.deadline = at->general[RDX] << 32 | (uint32_t)at->general[RAX];
-	at->flags &= ~(uint64_t)FLAGS_ARITHMETIC;
-	if (at->vector == INVALID_OPCODE) {
+	faults.state = (uint32_t)registers->general[code[3] & 7];
+	faults.deadline = registers->general[RDX] << 32 | (uint32_t)registers->general[RAX];
+	registers->flags &= ~(uint64_t)FLAGS_ARITHMETIC;
+	if (registers->vector == INVALID_OPCODE) {
 		faults.invalid++;
-		at->flags |= play_limited ? FLAG_CARRY : 0;
+		registers->flags |= emulated_limited ? FLAG_CARRY : 0;
 	} else {
 		faults.protection++;
 	}
-	at->rip += TPAUSE_BYTES;
+	registers->rip += TPAUSE_BYTES;
 }

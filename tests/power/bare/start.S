@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A ROM in the place of a BIOS: from the reset vector into 64-bit mode, and from there into run_bare(). What is
- * written lies below 0x80000; the ROM is read where it stands, in the last 64 KB of the first megabyte.
+ * A ROM instead of a BIOS: switches from the reset vector to 64-bit mode and calls run_bare(). Variables and stack are
+ * below 0x80000; the code runs from the ROM, in the last 64 KB of the first megabyte.
  */
 #define SEGMENT 0xf0000
-#define PAGES 0x1000 /* three tables: one page of 2 MB, which is itself */
+#define PAGES 0x1000 /* three tables that identity-map one page of 2 MB */
 #define STACK 0x80000
 
 #define CODE32 0x08
@@ -15,7 +15,7 @@
 #define CR0_PG 0x80000000
 #define CR4_PAE 0x20
 #define MSR_MTRR_DEFAULT 0x2ff
-#define MTRR_WRITE_BACK 0x806 /* on, and all memory write-back: UMONITOR watches no other */
+#define MTRR_WRITE_BACK 0x806 /* enabled, all memory write-back: UMONITOR needs it */
 #define MSR_EFER 0xc0000080
 #define EFER_LME 0x100
 
@@ -68,7 +68,7 @@ start64:
 1:	hlt
 	jmp 1b
 
-/* Both faults come to trap(), with the registers as they were; #UD has no code of its own. */
+/* Both faults call trap() with the saved registers. #UD has no error code, so 0 is pushed. */
 invalid_opcode:
 	pushq $0
 	pushq $6
@@ -107,7 +107,7 @@ gdt_register:
 	.endm
 	.balign 8
 idt:
-	.fill 6 * 2, 8, 0 /* any other fault ends the machine */
+	.fill 6 * 2, 8, 0 /* any other fault causes a triple fault */
 	gate invalid_opcode
 	.fill 6 * 2, 8, 0
 	gate protection

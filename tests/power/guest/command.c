@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `vcmtsd power` as an operator and the service manager call it, in processes of their own. */
+/* Tests `vcmtsd power try` and `vcmtsd power restore`, each in its own process, as an operator calls them. */
 #include "guest.h"
 
 #include <signal.h>
@@ -8,8 +8,8 @@
 
 #include "commands/commands.h"
 
-static void call(int words, char **argv) {
-	exit(command_power(words, argv));
+static void call(int argc, char **argv) {
+	exit(command_power(argc, argv));
 }
 
 static void try_one(void) {
@@ -30,32 +30,32 @@ static void restore(void) {
 	call(2, argv);
 }
 
-static void was_restored(uint32_t cpu) {
-	guest_reads(cpu, "cpufreq/scaling_governor", "performance");
-	guest_comes(cpu, "cpufreq/scaling_cur_freq", "1800000");
+static void check_restored(uint32_t cpu) {
+	guest_check_file(cpu, "cpufreq/scaling_governor", "performance");
+	guest_wait_for_file(cpu, "cpufreq/scaling_cur_freq", "1800000");
 }
 
 void guest_command_killed(void) {
-	pid_t tries = guest_start(try_one);
+	pid_t process = guest_start(try_one);
 
-	guest_comes(0, "cpufreq/scaling_cur_freq", "1000000");
-	guest_check(guest_end(guest_start(restore), 0) == 0, "restored while it runs");
-	guest_reads(0, "cpufreq/scaling_cur_freq", "1000000");
-	guest_check(WTERMSIG(guest_end(tries, SIGKILL)) == SIGKILL, "it is killed");
-	guest_reads(0, "cpufreq/scaling_governor", "userspace");
-	guest_check(guest_end(guest_start(restore), 0) == 0, "restored behind it");
-	was_restored(0);
+	guest_wait_for_file(0, "cpufreq/scaling_cur_freq", "1000000");
+	guest_check(guest_stop(guest_start(restore), 0) == 0, "restored while `try` runs");
+	guest_check_file(0, "cpufreq/scaling_cur_freq", "1000000");
+	guest_check(WTERMSIG(guest_stop(process, SIGKILL)) == SIGKILL, "`try` is killed");
+	guest_check_file(0, "cpufreq/scaling_governor", "userspace");
+	guest_check(guest_stop(guest_start(restore), 0) == 0, "restored after the kill");
+	check_restored(0);
 	guest_check(guest_write(0, "cpufreq/scaling_governor", "powersave") == 0,
-		    "somebody has another wish then");
-	guest_check(guest_end(guest_start(restore), 0) == 0, "there is nothing more to restore");
-	guest_reads(0, "cpufreq/scaling_governor", "powersave");
+		    "another process changes the governor");
+	guest_check(guest_stop(guest_start(restore), 0) == 0, "nothing is restored");
+	guest_check_file(0, "cpufreq/scaling_governor", "powersave");
 }
 
 void guest_command_ended(void) {
-	pid_t tries = guest_start(try_both);
+	pid_t process = guest_start(try_both);
 
-	guest_comes(1, "cpufreq/scaling_cur_freq", "1400000");
-	guest_check(guest_end(tries, SIGTERM) == 0, "it ends at a signal");
-	was_restored(0);
-	was_restored(1);
+	guest_wait_for_file(1, "cpufreq/scaling_cur_freq", "1400000");
+	guest_check(guest_stop(process, SIGTERM) == 0, "`try` exits at SIGTERM");
+	check_restored(0);
+	check_restored(1);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The init process of the virtual machine: mounts file systems, loads modules, runs all cases and powers off. */
 #include "guest.h"
 
 #include <dirent.h>
@@ -17,47 +18,47 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Ports of the machine, as devtools/power-test gives them to QEMU. */
-#define TELL_PORT 0xe9
+/* I/O ports of the virtual machine; devtools/power-test passes them to QEMU. */
+#define PRINT_PORT 0xe9
 #define OFF_PORT 0x501
-#define PSTATE_PORT 0x1600 /* and one more a CPU, as in pstates.asl */
-#define MARK 0x80    /* and the number of a case: no P-state has such a byte */
+#define PSTATE_PORT 0x1600 /* plus the number of the CPU, as in pstates.asl */
+#define MARK 0x80 /* plus the number of a case; no P-state uses such a byte */
 #define MARK_END 0xff
 
 static uint32_t failed;
-static int done[2];
+static int ready[2];
 
-static void tell(const char *format, va_list arguments) {
+static void print(const char *format, va_list arguments) {
 	char line[512];
 	int length = vsnprintf(line, sizeof(line), format, arguments);
 
 	for (int i = 0; i < length && i < (int)sizeof(line) - 1; i++)
-		outb((unsigned char)line[i], TELL_PORT);
+		outb((unsigned char)line[i], PRINT_PORT);
 }
 
-void guest_say(const char *format, ...) {
+void guest_print(const char *format, ...) {
 	va_list arguments;
 
 	va_start(arguments, format);
-	tell(format, arguments);
+	print(format, arguments);
 	va_end(arguments);
-	outb('\n', TELL_PORT);
+	outb('\n', PRINT_PORT);
 }
 
-bool guest_check(bool held, const char *format, ...) {
+bool guest_check(bool passed, const char *format, ...) {
 	va_list arguments;
 
 	va_start(arguments, format);
-	for (const char *c = held ? "ok: " : "FAILED: "; *c; c++)
-		outb((unsigned char)*c, TELL_PORT);
-	tell(format, arguments);
+	for (const char *c = passed ? "ok: " : "FAILED: "; *c; c++)
+		outb((unsigned char)*c, PRINT_PORT);
+	print(format, arguments);
 	va_end(arguments);
-	outb('\n', TELL_PORT);
-	failed += !held;
-	return held;
+	outb('\n', PRINT_PORT);
+	failed += !passed;
+	return passed;
 }
 
-static void path_of(char *path, size_t size, uint32_t cpu, const char *file) {
+static void cpu_path(char *path, size_t size, uint32_t cpu, const char *file) {
 	snprintf(path, size, "/sys/devices/system/cpu/cpu%u/%s", cpu, file);
 }
 
@@ -65,7 +66,7 @@ const char *guest_read(uint32_t cpu, const char *file) {
 	static char text[4096];
 	char path[256];
 
-	path_of(path, sizeof(path), cpu, file);
+	cpu_path(path, sizeof(path), cpu, file);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t length = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
 
@@ -79,7 +80,7 @@ const char *guest_read(uint32_t cpu, const char *file) {
 int guest_write(uint32_t cpu, const char *file, const char *text) {
 	char path[256];
 
-	path_of(path, sizeof(path), cpu, file);
+	cpu_path(path, sizeof(path), cpu, file);
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return errno;
@@ -88,30 +89,30 @@ int guest_write(uint32_t cpu, const char *file, const char *text) {
 	return error;
 }
 
-bool guest_reads(uint32_t cpu, const char *file, const char *text) {
-	const char *is = guest_read(cpu, file);
+bool guest_check_file(uint32_t cpu, const char *file, const char *text) {
+	const char *now = guest_read(cpu, file);
 
-	return guest_check(strcmp(is, text) == 0, "CPU %u: %s is %s (%s)", cpu, file, text, is);
+	return guest_check(strcmp(now, text) == 0, "CPU %u: %s is %s (%s)", cpu, file, text, now);
 }
 
-void guest_done(void) {
-	if (write(done[1], "", 1) != 1)
+void guest_await_kill(void) {
+	if (write(ready[1], "", 1) != 1)
 		_exit(1);
 	for (;;)
 		pause();
 }
 
-pid_t guest_start(void (*what)(void)) {
+pid_t guest_start(void (*function)(void)) {
 	pid_t child = fork();
 
 	if (child == 0) {
-		what();
+		function();
 		_exit(0);
 	}
 	return child;
 }
 
-int guest_end(pid_t process, int signal) {
+int guest_stop(pid_t process, int signal) {
 	int status = -1;
 
 	if (signal)
@@ -120,36 +121,36 @@ int guest_end(pid_t process, int signal) {
 	return status;
 }
 
-void guest_kill(void (*what)(void)) {
+void guest_run_and_kill(void (*function)(void)) {
 	char byte;
 
-	if (pipe2(done, O_CLOEXEC))
+	if (pipe2(ready, O_CLOEXEC))
 		return;
-	pid_t child = guest_start(what);
-	close(done[1]);
-	guest_check(read(done[0], &byte, 1) == 1, "it came so far that it was killed");
-	guest_end(child, SIGKILL);
-	close(done[0]);
+	pid_t child = guest_start(function);
+	close(ready[1]);
+	guest_check(read(ready[0], &byte, 1) == 1, "the process waits to be killed");
+	guest_stop(child, SIGKILL);
+	close(ready[0]);
 }
 
-bool guest_comes(uint32_t cpu, const char *file, const char *text) {
+bool guest_wait_for_file(uint32_t cpu, const char *file, const char *text) {
 	for (int ms = 0; ms < 20000 && strcmp(guest_read(cpu, file), text) != 0; ms++)
 		usleep(1000);
-	return guest_reads(cpu, file, text);
+	return guest_check_file(cpu, file, text);
 }
 
-/* What was written to limits is taken over by a thread of the kernel, at some time behind. */
+/* Restores the initial state. A kernel thread applies the limits asynchronously, so reset() waits for them. */
 static void reset(uint32_t cpu) {
 	guest_write(cpu, "online", "1");
 	guest_write(cpu, "cpufreq/scaling_governor", "performance");
 	guest_write(cpu, "cpufreq/scaling_max_freq", "1800000");
 	guest_write(cpu, "cpufreq/scaling_min_freq", "800000");
-	guest_comes(cpu, "cpufreq/scaling_max_freq", "1800000");
-	guest_comes(cpu, "cpufreq/scaling_min_freq", "800000");
-	guest_comes(cpu, "cpufreq/scaling_cur_freq", "1800000");
+	guest_wait_for_file(cpu, "cpufreq/scaling_max_freq", "1800000");
+	guest_wait_for_file(cpu, "cpufreq/scaling_min_freq", "800000");
+	guest_wait_for_file(cpu, "cpufreq/scaling_cur_freq", "1800000");
 }
 
-/* Into the logs of all CPUs. */
+/* Writes a marker to the logs of all CPUs. */
 static void mark(uint8_t byte) {
 	for (uint32_t cpu = 0; cpu < GUEST_CPUS; cpu++)
 		outb(byte, (unsigned short)(PSTATE_PORT + cpu));
@@ -162,9 +163,9 @@ static void run_case(uint32_t number) {
 	for (uint32_t cpu = 0; cpu < GUEST_CPUS; cpu++)
 		reset(cpu);
 	mark((uint8_t)(MARK + number));
-	guest_say("case %u: %s", number, c->name);
+	guest_print("case %u: %s", number, c->name);
 	for (uint32_t cpu = 0; cpu < GUEST_CPUS; cpu++)
-		guest_say("expected %u %u: %s", number, cpu, c->transitions[cpu]);
+		guest_print("expected %u %u: %s", number, cpu, c->transitions[cpu]);
 	c->run();
 	mark(MARK_END);
 }
@@ -179,7 +180,7 @@ static void load(const char *folder, const char *file) {
 	close(fd);
 }
 
-void guest_load(const char *module) {
+void guest_load_module(const char *module) {
 	char file[128];
 
 	snprintf(file, sizeof(file), "%s.ko.xz", module);
@@ -192,32 +193,32 @@ static int is_module(const struct dirent *entry) {
 
 static void set_up(void) {
 	static const struct {
-		const char *type, *at;
+		const char *type, *path;
 	} mounts[] = {
 		{"proc", "/proc"}, {"sysfs", "/sys"}, {"devtmpfs", "/dev"}, {"tmpfs", "/run"}};
 	struct dirent **names = NULL;
 
 	for (uint32_t i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++) {
-		mkdir(mounts[i].at, 0755);
-		mount(mounts[i].type, mounts[i].at, mounts[i].type, 0, NULL);
+		mkdir(mounts[i].path, 0755);
+		mount(mounts[i].type, mounts[i].path, mounts[i].type, 0, NULL);
 	}
-	int console = open("/dev/console", O_RDWR); /* for what is logged */
+	int console = open("/dev/console", O_RDWR); /* for log messages */
 	for (int fd = 0; console >= 0 && fd <= 2; fd++)
 		dup2(console, fd);
 	int count = scandir("/modules", &names, is_module, alphasort);
 	for (int i = 0; i < count; i++)
 		load("/modules", names[i]->d_name);
-	guest_check(count > 0, "there are modules");
+	guest_check(count > 0, "modules are in the initrd");
 }
 
 int main(void) {
 	if (iopl(3))
 		return 1;
 	set_up();
-	guest_say("driver %s", guest_read(0, "cpufreq/scaling_driver"));
+	guest_print("driver %s", guest_read(0, "cpufreq/scaling_driver"));
 	for (uint32_t i = 0; i < guest_cases_count; i++)
 		run_case(i);
-	guest_say("end: %u cases, %u failed", guest_cases_count, failed);
+	guest_print("end: %u cases, %u failed", guest_cases_count, failed);
 	outb(0, OFF_PORT);
 	for (;;)
 		pause();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The governor over a made-up load, whose clock is the test's own; speeds are those of the real driver: what it makes
- * of a wish is what the worker runs at, and so how busy it is at the next look.
+ * Runs the governor with a simulated load and clock on the real driver. The frequency that the driver sets decides
+ * how busy the simulated worker is at the next sample.
  */
 #include "guest.h"
 
@@ -11,7 +11,7 @@
 #include "power/governor.h"
 
 #define MS UINT64_C(1000000) /* ns */
-#define FASTEST 1800000u     /* kHz: packets' cycles are told as percent of it */
+#define FASTEST 1800000u     /* kHz; loads are percentages of it */
 #define LATENCY (1 * MS)     /* long enough for the slowest state */
 
 static struct cpu_files files;
@@ -20,25 +20,25 @@ static struct governor governor;
 static struct governor_reading readings[GUEST_CPUS];
 static uint64_t now;
 
-/* One look long: a worker whose packets take `percent` of the fastest speed; what does not fit stays in the queue. */
+/* Simulates a worker for one sample: its packets need `percent` of the fastest frequency. The excess stays queued. */
 static void work(uint32_t cpu, uint32_t percent) {
 	struct governor_reading *r = &readings[cpu];
-	uint64_t room = governor.look_ns * cores[cpu].khz / FASTEST,
-		 wanted = governor.look_ns * percent / 100;
-	uint64_t busy = wanted < room ? wanted : room;
+	uint64_t capacity = governor.look_ns * cores[cpu].khz / FASTEST,
+		 demand = governor.look_ns * percent / 100;
+	uint64_t busy = demand < capacity ? demand : capacity;
 
 	r->busy += busy * FASTEST / cores[cpu].khz;
 	r->idle += governor.look_ns - busy * FASTEST / cores[cpu].khz;
 	r->rounds += 100;
 	r->busy_rounds += 100;
-	r->full_polls += wanted > room ? 50 : 0;
+	r->full_polls += demand > capacity ? 50 : 0;
 }
 
-/* Looks for `ms` at such loads. Returns after how many of them CPU 0 was as fast as it became, or 0: always. */
+/* Runs the governor for `ms` at these loads. Returns after how many samples CPU 0 had its final frequency, 0: at once. */
 static uint32_t run(uint64_t ms, uint32_t percent0, uint32_t percent1) {
-	uint32_t looks = 0, reached = 0;
+	uint32_t samples = 0, reached = 0;
 
-	for (uint64_t end = now + ms * MS; now < end; looks++) {
+	for (uint64_t end = now + ms * MS; now < end; samples++) {
 		uint32_t before = cores[0].khz;
 
 		work(0, percent0);
@@ -53,7 +53,7 @@ static uint32_t run(uint64_t ms, uint32_t percent0, uint32_t percent1) {
 					    "CPU %u to %u kHz", cpu, khz);
 		}
 		if (cores[0].khz != before)
-			reached = looks + 1;
+			reached = samples + 1;
 	}
 	return reached;
 }
@@ -62,12 +62,12 @@ static void start(const struct governor_policy *policy) {
 	static const unsigned cpus[GUEST_CPUS] = {0, 1};
 	unsigned domain_of[GUEST_CPUS];
 
-	guest_check(cpu_files_open(&files, CPU_FILES_ROOT) == 0, "there are files");
+	guest_check(cpu_files_open(&files, CPU_FILES_ROOT) == 0, "files are opened");
 	guest_check(clock_domains(&files, cpus, GUEST_CPUS, domain_of) == GUEST_CPUS,
-		    "each CPU has a clock of its own");
+		    "each CPU has its own clock domain");
 	for (uint32_t cpu = 0; cpu < GUEST_CPUS; cpu++) {
 		guest_check(cpufreq_find(&files, cpu, &cores[cpu]) == 0, "CPU %u is found", cpu);
-		guest_check(cpufreq_acquire(&files, &cores[cpu]) == 0, "and taken");
+		guest_check(cpufreq_acquire(&files, &cores[cpu]) == 0, "CPU %u is acquired", cpu);
 		governor.domains[cpu].range = (struct governor_range){
 			.min_khz = cores[cpu].min_khz,
 			.max_khz = cores[cpu].max_khz,
@@ -82,19 +82,19 @@ static void start(const struct governor_policy *policy) {
 }
 
 void guest_saving(void) {
-	uint32_t looks;
+	uint32_t samples;
 
 	start(&governor_saving);
 	run(100, 70, 0); /* 1.8 GHz x 70 % / 80 % */
 	run(100, 10, 30);
-	looks = run(100, 95, 0);
-	guest_check(looks > 0 && looks <= GOVERNOR_LOOKS, "the load is followed after %u looks",
-		    looks);
+	samples = run(100, 95, 0);
+	guest_check(samples > 0 && samples <= GOVERNOR_LOOKS,
+		    "the governor follows the load after %u samples", samples);
 	run(100, 10, 100);
 	guest_check(governor.domains[0].transitions == 4, "four transitions (%u)",
 		    (uint32_t)governor.domains[0].transitions);
 	guest_check(cores[0].counts[CPUFREQ_ROUNDED] + cores[0].counts[CPUFREQ_CLAMPED] == 0,
-		    "all were states of the driver");
+		    "all requests were states of the driver");
 	cpu_files_close(&files);
 }
 

@@ -4,7 +4,7 @@ with the expected ones."""
 
 import pytest
 
-from power.transitions import by_case, failures
+from power.transitions import failures, transitions_by_case
 
 OUTPUT = [
     "ok: /modules/10-acpi-cpufreq.ko (loaded)",
@@ -12,7 +12,7 @@ OUTPUT = [
     "expected 0 0: 8 18",
     "expected 0 1: ",
     "ok: it is applied",
-    "case 1: left alone",
+    "case 1: CPU 1 only",
     "expected 1 0: ",
     "expected 1 1: 10",
     "end: 2 cases, 0 failed",
@@ -25,7 +25,7 @@ LOGS = [
 
 
 def test_expected_transitions_pass() -> None:
-    assert by_case(LOGS[0]) == {0: [8, 18], 1: []}
+    assert transitions_by_case(LOGS[0]) == {0: [8, 18], 1: []}
     assert failures(OUTPUT, LOGS) == []
 
 
@@ -34,13 +34,13 @@ def test_expected_transitions_pass() -> None:
     [
         (
             [LOGS[0], bytes([0x80, END, 10, 0x81, END, 10])],
-            "left alone: CPU 1 went to [] and not to [10]",
+            "CPU 1 only: CPU 1 set [], expected [10]",
         ),
         (
             [bytes([0x80, 8, 12, 18, END, 0x81, END]), LOGS[1]],
-            "down and up: CPU 0 went to [8, 12, 18] and not to [8, 18]",
+            "down and up: CPU 0 set [8, 12, 18], expected [8, 18]",
         ),
-        ([bytes([0x80, 8, 18, END]), LOGS[1]], "left alone: CPU 0 went to None and not to []"),
+        ([bytes([0x80, 8, 18, END]), LOGS[1]], "CPU 1 only: CPU 0 set None, expected []"),
     ],
 )
 def test_other_transitions_fail(logs: list[bytes], failure: str) -> None:
@@ -49,10 +49,9 @@ def test_other_transitions_fail(logs: list[bytes], failure: str) -> None:
 
 def test_failed_output_fails() -> None:
     assert failures([*OUTPUT, "FAILED: it is restored"], LOGS) == ["FAILED: it is restored"]
-    broken = ["the cases did not come to an end, or some failed"]
+    broken = ["cases failed, or the line `end` is missing"]
     assert failures(OUTPUT[:-1], LOGS) == broken
     assert failures([*OUTPUT[:-1], "end: 2 cases, 1 failed"], LOGS) == broken
-    assert failures([line for line in OUTPUT if "expected 1 1" not in line], LOGS) == [
-        "3 expectations of 2 cases"
-    ]
-    assert failures(["end: 0 cases, 0 failed"], [b"", b""]) == ["0 expectations of 0 cases"]
+    incomplete = [line for line in OUTPUT if "expected 1 1" not in line]
+    assert failures(incomplete, LOGS) == ["3 lines `expected` for 2 cases"]
+    assert failures(["end: 0 cases, 0 failed"], [b"", b""]) == ["0 lines `expected` for 0 cases"]
