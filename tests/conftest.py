@@ -49,8 +49,7 @@ def pytest_make_collect_report(
 
 
 def sort_items(items: list[pytest.Item]) -> None:
-    """Sorts tests by folder, in the order of the command line, and then by file name: the same
-    order in all processes."""
+    """Sorts by folder (as on the command line) and file name, alike in all processes."""
     folders = {path: n for n, path in enumerate(dict.fromkeys(item.path.parent for item in items))}
     items.sort(key=lambda item: (folders[item.path.parent], item.path))
 

@@ -209,8 +209,7 @@ def check_killed_apply(before: dict[str, str], lines: int) -> None:
 
 
 def check_existing_functions(before: dict[str, str]) -> None:
-    """Two VFs that another process created and gave an address: `vcmts host` uses them and restores
-    them."""
+    """`vcmts host` uses and restores two VFs that another process created."""
     say("functions created by another process")
     (PCI / CARD / "sriov_numvfs").write_text("2")
     name = interface(CARD)
@@ -235,8 +234,7 @@ def check_existing_functions(before: dict[str, str]) -> None:
 
 
 def run_as_by_sudo() -> int:
-    """Runs the test in a child process. Only the parent has SSH_CONNECTION in its environment, as
-    under sudo."""
+    """Runs main() in a child: as under sudo, only its parent has SSH_CONNECTION."""
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes both CPUs of a two-core node allocatable. The kubelet then reserves no CPU, and pods get no
-exclusive CPUs."""
+"""Makes both CPUs of a two-core node allocatable, as shared instead of exclusive CPUs."""
 
 import os
 import re

@@ -29,8 +29,7 @@ def tmp_path(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def expect_error(capfd: pytest.CaptureFixture[str]) -> ExpectError:
-    """Runs the tool with the arguments. Expects status 2, one line with `message` on stderr, and no
-    output."""
+    """Runs the tool. Expects status 2, no output, and one line on stderr with `message`."""
 
     def check(message: str, *arguments: str) -> None:
         assert cli.main(arguments) == 2

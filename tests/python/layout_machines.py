@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes files of /sys and /proc that describe machines, and server files with service groups to
-place on them."""
+"""Makes /sys and /proc files of simulated machines, and server files for layouts on them."""
 
 import json
 from collections.abc import Sequence
@@ -113,11 +112,7 @@ def service_group_item(number: int, upstream: bool, threads: str) -> str:
 
 
 def server_yaml(
-    threads: str,
-    upstreams: Sequence[bool],
-    *,
-    own: dict[int, str] | None = None,
-    network: str = "",
+    threads: str, upstreams: Sequence[bool], *, own: dict[int, str] | None = None, network: str = ""
 ) -> str:
     """A server file. `threads` is the setting for all groups, `own` that of single groups by their
     id, `upstreams` whether each group has an upstream channel."""

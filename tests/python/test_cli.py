@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests the command line: exit statuses, error messages of one line, `show`, `validate`, `replay`
-and the rates of `run`."""
+"""Tests the command line: exit status, errors, `show`, `validate`, `replay`, rates of `run`."""
 
 import os
 import re

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests watch.py: progress lines of a program go to the progress display, its other lines to
-stderr."""
+"""Tests watch.py: progress lines go to the progress display, all other lines to stderr."""
 
 import io
 import os

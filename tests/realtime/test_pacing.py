@@ -40,8 +40,7 @@ class Sent:
         return sum(b for t, b in zip(self.times, self.bits, strict=True) if begin <= t < end)
 
     def paused(self, usual: float) -> float:
-        """Seconds for which the sender was preempted. `usual` is the normal distance of two
-        packets."""
+        """Seconds of preemption. `usual` is the normal distance of two packets."""
         gaps = [b - a for a, b in pairwise(self.times)]
         return sum(gap - usual for gap in gaps if gap > 2 * usual + 100e-6)
 
@@ -187,8 +186,7 @@ def delays(chunks: Sequence[tuple[float, bytes]]) -> list[tuple[float, float]]:
 
 
 def test_timestamps_match_the_system_clock(tmp_path: Path) -> None:
-    """The shortest delays of both halves agree: the timestamps and the system clock differ by less
-    than 1 %."""
+    """Shortest delays of both halves: the clocks differ by less than 1 %."""
     path = tmp_path / "fifo.pcap"
     os.mkfifo(path)
     chunks: list[tuple[float, bytes]] = []

@@ -80,8 +80,7 @@ def own_config(tree: Json, pairs: list[tuple[str, str]]) -> Path:
 
 
 def single_config(tree: Json, number: int) -> Path:
-    """A configuration with one of the groups only, for a traffic program that serves just this
-    one."""
+    """One of the groups only, for a traffic program that serves just this one."""
     tree = copy.deepcopy(tree)
     group = tree["service_groups"][number]
     group["ports"] = ports("net_null0", "net_null1", CORES[number])

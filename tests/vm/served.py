@@ -132,8 +132,7 @@ class Server:
         )
 
     def stop(self) -> Json:
-        """Stops vcmtsd by SIGTERM and returns its summary. Status 0 means that its packet counters
-        balance."""
+        """Sends SIGTERM. Returns the summary; status 0: its counters balance."""
         self.process.send_signal(signal.SIGTERM)
         status = wait_for_exit(self.process, "vcmtsd")
         assert status == 0, f"vcmtsd: status {status}\n{self.output()}"
@@ -180,8 +179,7 @@ class Traffic:
         return status, json.loads(self.json.read_text())
 
     def check_proven(self, groups: int = 1) -> str:
-        """Checks that all packets of each group and direction are proven. Returns their numbers, to
-        be printed."""
+        """All packets of each direction are proven. Returns their numbers."""
         status, result = self.result()
         assert status == 0, f"vcmts-traffic: status {status}\n{self.output()}"
         parts = result.get("groups", [result])

@@ -30,16 +30,14 @@ class Plane:
         self.rates: list[float] = []
 
     def loses(self, rate: float) -> bool:
-        """Loss is certain above capacity and luck, impossible below the band, and likelier in
-        between."""
+        """Losses are certain above capacity and luck, impossible below the band, else likely."""
         low, high = self.capacity * (1 - self.band), self.capacity * (1 + self.luck)
         if rate <= low:
             return False
         return high <= low or self.random.random() < (rate - low) / (high - low)
 
     def overloaded(self, rate: float) -> float:
-        """Returns the share that is delivered: less than the capacity, as lost packets cost work,
-        too."""
+        """Returns the delivered share: less than the capacity, as lost packets cost work."""
         return min(0.999, self.random.uniform(0.7, 1.0) * self.capacity / rate)
 
     def __call__(self, rate: float) -> Outcome:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests the tables, fits and verdicts that `vcmts bench` makes of stored results, and its
-messages."""
+"""Tests tables, fits, verdicts and messages that `vcmts bench` makes of stored results."""
 
 import argparse
 import io
@@ -89,8 +88,7 @@ def test_host_is_printed() -> None:
 
 
 def results_by_size(fixed: float, per_byte: float) -> list[dict[str, Any]]:
-    """Returns results whose stages are linear in the size. `fixed` is per packet, `per_byte` per
-    byte."""
+    """Results whose stages cost `fixed` per packet and `per_byte` per byte."""
     return [
         result(
             "downstream",

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests `vcmts bench all`: which steps run, with which options, and what happens to their
-results."""
+"""Tests `vcmts bench all`: steps that run, their options and their results."""
 
 import argparse
 import importlib
@@ -26,8 +25,7 @@ def parse(*words: str) -> argparse.Namespace:
 
 @pytest.fixture
 def steps_run(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The steps that ran. Each stores a sample instead of measuring, and a stub makes the
-    report."""
+    """The steps that ran. Each stores a sample; a stub makes the report."""
     steps: list[str] = []
     samples = report_samples.all_kinds()
     monkeypatch.setattr(plane, "facts_of", lambda config: {})

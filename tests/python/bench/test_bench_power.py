@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests `vcmts bench power` with a simulated data plane, whose losses and latencies the test
-sets."""
+"""Tests `vcmts bench power` with a simulated data plane of known losses and latencies."""
 
 import argparse
 import copy
@@ -177,8 +176,7 @@ def test_losses_are_per_1000_steps(tmp_path: Path) -> None:
 
 
 def test_steps_with_gaps_are_repeated(tmp_path: Path) -> None:
-    """Half a ring of 1,024 packets lasts 1.1 ms at 450,000 packets per second. A longer gap excuses
-    losses."""
+    """Half a ring lasts 1.1 ms at 450,000 packets/s. A longer gap excuses losses."""
     gaps = iter([900.0, 2000.0, 2000.0])
 
     def lossy(request: Json, now: Json) -> Json:

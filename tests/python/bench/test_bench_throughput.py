@@ -51,13 +51,7 @@ ENDS: dict[str, tuple[tuple[str, ...], Json, int, int | None, str]] = {
     ),
     "a program that dies": (QUICK, {"dies": 3}, 1, None, f"no memory\n{ENDED}nothing was measured"),
     "a program that dies later": (QUICK, {"dies": 18}, 1, 1, f"no memory\n{ENDED}0 of 1 points"),
-    "a refused request": (
-        BOTH,
-        {"refuses": "512"},
-        2,
-        1,
-        "mix: found it, allowed: another",
-    ),
+    "a refused request": (BOTH, {"refuses": "512"}, 2, 1, "mix: found it, allowed: another"),
 }
 
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests that the search finds the known rate of a simulated data plane, with a limited number of
-trials."""
+"""Tests that the search finds a simulated data plane's rate in a limited number of trials."""
 
 import random
 import statistics

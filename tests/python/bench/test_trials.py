@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests the protocol of programs that run trials: with programs that answer, refuse, die, or do not
-answer."""
+"""Tests the protocol of programs that run trials: they answer, refuse, die, or hang."""
 
 import sys
 from collections.abc import Iterator

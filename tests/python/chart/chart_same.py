@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""chart_same VALUES RENDERED: whether Helm's output for the values (the file RENDERED) is that of
-build-chart/render."""
+"""chart_same VALUES RENDERED: compares Helm's output RENDERED with that of build-chart/render."""
 
 import sys
 from pathlib import Path

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests the server configuration that the chart renders from its values, and that vcmtsd accepts
-it."""
+"""Tests the server configuration that the chart renders, and that vcmtsd accepts it."""
 
 import io
 from pathlib import Path
@@ -9,15 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from python.chart.charts import (
-    CHART,
-    CI,
-    Json,
-    Rendered,
-    Renderer,
-    needs_renderer,
-    one_group,
-)
+from python.chart.charts import CHART, CI, Json, Rendered, Renderer, needs_renderer, one_group
 from python.layout_machines import HostSpec, write_host
 from vcmts import yamls
 from vcmts.layout import machine as layout_machine
@@ -194,8 +185,7 @@ def test_existing_config_map_is_used(render: Renderer) -> None:
 def run_pods(
     made: Rendered, folder: Path, files: dict[str, str], cores: int, **environment: str
 ) -> list[Json]:
-    """Returns the facts of vcmtsd for the configurations of all pods, each on a machine with these
-    cores."""
+    """vcmtsd's facts for the configurations of all pods, each on a machine with these cores."""
     folder.mkdir(exist_ok=True)
     secret, run = folder / "secret", folder / "run"
     for folder in (secret, run):

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests the schema of the chart's values, and that values.yaml, examples and README agree with
-it."""
+"""Tests the schema of the chart's values: values.yaml, examples and README agree with it."""
 
 import json
 from collections.abc import Iterator

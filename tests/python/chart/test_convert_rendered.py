@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests which devices groups get when converted values of the reference are rendered by the
-chart."""
+"""Tests the devices of groups when the chart renders converted reference values."""
 
 from typing import Any
 

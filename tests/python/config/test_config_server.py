@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests server files: the example, errors of loader and schema, and the output of `check --json`
-and `show`."""
+"""Tests server files: the example, errors, and the output of `check --json` and `show`."""
 
 import json
 import shutil

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests ciphers, crypto providers and devices of profiles, set by the profile name or by
-options."""
+"""Tests ciphers, crypto providers and devices of profiles, by profile name or options."""
 
 import argparse
 import io

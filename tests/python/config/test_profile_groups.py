@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests server files with several groups of a profile: which values are shared, and which differ
-per group."""
+"""Tests server files with several groups of a profile: shared values and values per group."""
 
 import argparse
 import functools

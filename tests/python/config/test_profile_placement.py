@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests profiles written with a published core layout: the loader places the workers as
-published."""
+"""Tests profiles with a published core layout: the loader places the workers as published."""
 
 import json
 import subprocess

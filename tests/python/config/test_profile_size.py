@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests profiles of other sizes than the published ones: the file has the requested numbers, and
-the loader accepts it."""
+"""Tests profiles of other sizes: they have the requested numbers, and the loader accepts them."""
 
 import io
 import itertools

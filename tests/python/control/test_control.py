@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests `vcmts control` against a simulated service, a thread that answers requests on a Unix
-socket."""
+"""Tests `vcmts control` with a simulated service: a thread that serves a Unix socket."""
 
 import argparse
 import json

@@ -54,8 +54,7 @@ def serve(path: Path, kind: socket.SocketKind, log: IO[bytes]) -> None:
 def listening(
     path: Path, user: int | None = None, kind: socket.SocketKind = socket.SOCK_STREAM
 ) -> Iterator[Path]:
-    """Runs a server as the user (default: this user) in a child process. Yields the file of its
-    log."""
+    """Runs a server as the user (default: this one) in a child. Yields its log file."""
     with tempfile.NamedTemporaryFile(buffering=0) as log:
         pid = os.fork()
         if pid == 0:
@@ -168,8 +167,7 @@ def test_folder_of_service_user_is_trusted(
 
 @needs_root
 def test_symlinks_in_the_path(open_folder: Path) -> None:
-    """Symlinks of root are followed. Symlinks of others in a world-writable folder are not
-    trusted."""
+    """Root's symlinks are followed, others in a world-writable folder are not."""
     closed = make_folder(0, open_folder / "closed")
     make_folder(OTHER, closed / "of-other")
     (open_folder / "by-root").symlink_to(closed)
@@ -239,8 +237,7 @@ def run_as_other(folder: Path, *words: str) -> tuple[int, str]:
 
 @needs_root
 def test_folder_without_permission_is_reported(open_folder: Path) -> None:
-    """The folder is skipped in a search. If the socket is named, the error has the owner and
-    mode."""
+    """A search skips it. If the socket is named, the error has owner and mode."""
     closed = make_folder(0, open_folder / "vcmts", 0o700)
     path = closed / "1-control.sock"
     for command in ("top", "capture"):

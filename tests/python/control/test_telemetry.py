@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests `vcmts telemetry` against a simulated control socket and a simulated DPDK telemetry
-socket."""
+"""Tests `vcmts telemetry` with simulated control and DPDK telemetry sockets."""
 
 import argparse
 import json

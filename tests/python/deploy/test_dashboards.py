@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests the dashboards in deploy/grafana: by Grafana's type definitions, and by rules for titles,
-units and layout."""
+"""Tests deploy/grafana by Grafana's types, and by rules for titles, units and layout."""
 
 import functools
 import json

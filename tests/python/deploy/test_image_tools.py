@@ -109,8 +109,7 @@ def test_sbom_is_reproducible() -> None:
 
 
 def tree(folder: Path) -> Unpacked:
-    """Makes a package with a driver under two names, a link to it, and a copyright file of another
-    package."""
+    """A package with a driver under two names, a link to it, and a shared copyright file."""
     unpacked = Unpacked(folder / "tree")
     unpacked.packages = {
         name: Package(CONTROL.replace("libexample1", name)) for name in ("one", "two")

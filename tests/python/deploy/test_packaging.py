@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests that debian/ agrees with the project's version, licences and files, and that programs
-export numa_available()."""
+"""Tests debian/: version, licences and files; and that programs export numa_available()."""
 
 import re
 import subprocess

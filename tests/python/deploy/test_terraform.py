@@ -153,8 +153,7 @@ def test_first_start_is_a_script() -> None:
 
 
 def make_instance(root: Path) -> Path:
-    """Makes the files of an instance with three interfaces below `root`. Returns the script, with
-    its paths below `root`."""
+    """Simulates an instance with three interfaces below `root`. Returns its script."""
     for number, mac in enumerate(("02:00:00:00:00:00", VALUES["network_mac"], VALUES["rphy_mac"])):
         device = root / f"sys/devices/0000:00:0{number + 5}.0"
         link = root / f"sys/class/net/eth{number}"

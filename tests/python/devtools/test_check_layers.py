@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests devtools/check-layers: allowed includes, cycles of calls between files, and the size of
-folders."""
+"""Tests devtools/check-layers: allowed includes, call cycles, and the size of folders."""
 
 from pathlib import Path
 

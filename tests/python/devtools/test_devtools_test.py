@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests devtools/test and devtools/test-under-load, with a stub of make: steps, verdicts, and files
-or processes left behind."""
+"""Tests devtools/test and test-under-load with a stub of make: steps, verdicts, leftovers."""
 
 import os
 import re

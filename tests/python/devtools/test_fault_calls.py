@@ -76,8 +76,7 @@ def called_functions() -> dict[str, str]:
 
 
 def wrapped_functions() -> set[str]:
-    """Returns the functions that the linker wraps for the fault tests. Inline functions fail by
-    their pools."""
+    """Functions that the linker wraps for fault tests. Inline ones fail by their pools."""
     text = (ROOT / "tests/unit/server/meson.build").read_text()
     names = set(re.findall(r"'(\w+)'", text.split("faults_calls = [")[1].split("]")[0]))
     card = re.findall(r"--wrap=(rte_flow_\w+)", text)

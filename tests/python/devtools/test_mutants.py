@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests devtools/mutation: how mutants are made, chosen and run, and what is reported. Nothing is
-compiled."""
+"""Tests devtools/mutation without compiling: mutants are made, chosen, run and reported."""
 
 import json
 import subprocess

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests docs/architecture.md: its walks through the code name existing files and functions, in
-order."""
+"""Tests that docs/architecture.md names existing files and functions, in call order."""
 
 import re
 from pathlib import Path
@@ -10,12 +9,7 @@ import pytest
 from vcmts.paths import CHECKOUT
 
 PAGE = CHECKOUT / "docs" / "architecture.md"
-MAX_FILES = {
-    "A packet downstream": 20,
-    "A packet upstream": 22,
-    "`modem.add`": 15,
-    "A counter": 4,
-}
+MAX_FILES = {"A packet downstream": 20, "A packet upstream": 22, "`modem.add`": 15, "A counter": 4}
 ROW = re.compile(r"^\| \[([^\]]+)\]\(([^)]+)\) \|([^|]*)\| [^|]+ \|$", re.MULTILINE)
 
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests generated pages and pictures of docs/: their contents, and that files are written only if
-they differ."""
+"""Tests generated pages and pictures of docs/, which are written only if they differ."""
 
 import json
 import re
@@ -20,8 +19,7 @@ Json = dict[str, Any]
 
 
 def stage(name: str, about: str, dpdk: str, *also: str, **queues: str) -> Json:
-    """A stage. `also` are other outputs of packets; `queues` are its input queue (`of`) and output
-    queue (`gives`)."""
+    """A stage with input queue `of`, output queue `gives` and more outputs, `also`."""
     named = {"from" if key == "of" else key: queue for key, queue in queues.items()}
     return {"name": name, "about": about, "dpdk": dpdk} | named | ({"also": also} if also else {})
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests manual pages and shell completion: they have the commands and options of the argument
-parsers."""
+"""Tests that manual pages and shell completion have all commands and options."""
 
 import argparse
 import re

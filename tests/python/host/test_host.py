@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests facts.py: the facts of a simulated host are complete and contain no identity; those of an
-empty host are unknown."""
+"""Tests facts.py: complete, anonymous facts of a simulated host, unknown ones of an empty host."""
 
 import json
 import re

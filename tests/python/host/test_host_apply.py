@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests applying and undoing plans, also with a crash at each change: undo restores all files
-exactly."""
+"""Tests apply and undo of plans, also with a crash at each change: undo restores all files."""
 
 import shutil
 from pathlib import Path
@@ -145,8 +144,7 @@ def test_undo_after_random_crashes(
 
 
 def test_apply_and_undo_after_restart(tmp_path: Path) -> None:
-    """Files remain, kernel settings are lost. Applying restores the settings, and undo removes
-    all."""
+    """A restart loses kernel settings only. Apply restores them, undo removes all."""
     kernel, plan = set_up(tmp_path)
     before = tree(tmp_path)
     apply(kernel, plan)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests kernel arguments of a plan: all that it needs, whatever the running kernel was started
-with."""
+"""Tests a plan's kernel arguments, which do not depend on those of the running kernel."""
 
 from pathlib import Path
 

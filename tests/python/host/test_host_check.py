@@ -228,8 +228,7 @@ def test_pools_of_shared_ports(
 
 
 def test_pools_of_own_ports(server: Kernel, tmp_path: Path) -> None:
-    """A function has the MAC address and VLAN of its group, so it must not go to the pod of another
-    group."""
+    """A function has its group's MAC address and VLAN, so each pod has its own pool."""
     words = ("--groups", "2", "--ports", "own", "--network-vlan", "10,11")
     found = dict(plan_pools(server, tmp_path / "plan", *words))
     assert sorted(found) == [

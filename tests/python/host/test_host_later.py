@@ -25,8 +25,7 @@ ENA = ("0000:00:06.0", "0000:00:07.0")
 
 
 def test_unit_has_the_capabilities_of_its_cards(tmp_path: Path) -> None:
-    """None with an IOMMU; those of VFIO without one; others if the kernel's driver keeps the
-    card."""
+    """None with an IOMMU; other ones for VFIO without it, or kernel drivers."""
     base(tmp_path / "nvidia", HostSpec(cores=4))
     nic = Nic("0000:02:00.0", "eth1", "mlx5_core", ("15b3", "101d"), max_vfs=8)
     named = r"^(CapabilityBoundingSet|AmbientCapabilities)=(.*)$"

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests steps that `vcmts host undo` cannot undo: they remain in the journal, and all other steps
-are undone."""
+"""Tests steps that `vcmts host undo` cannot undo: they, and no others, stay in the journal."""
 
 import errno
 from collections.abc import Callable, Sequence

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests what a plan does not touch: memory of the system, cards that are up, and other VFIO
-devices."""
+"""Tests what a plan does not change: system memory, cards that are up, other VFIO devices."""
 
 import json
 from pathlib import Path

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A simulated server and clock for tests of a day: time advances only when the watch waits or
-reads."""
+"""A simulated server and clock: time advances only when the watch waits or reads."""
 
 import threading
 from dataclasses import dataclass

@@ -96,8 +96,7 @@ def test_panels_without_data_say_why(day: Json, tmp_path: Path) -> None:
 
 
 def test_many_cores_have_a_mean(tmp_path: Path) -> None:
-    """Missing workers, groups or figures leave a gap. Watts without measured ones are labelled as
-    modelled."""
+    """Missing figures leave a gap. Watts that are not measured are labelled as modelled."""
     watch = run_watch(Server(cores=9))
     modelled = Modelled(machine.read(), {})
     gaps = results.document(DAY, watch.moments, watch.start, LENGTH, modelled)

@@ -65,13 +65,9 @@ def test_savings_of_published_day(level: str, saving: str) -> None:
     assert 100 * saved.least == pytest.approx(published["least"], abs=EXTREMES)
 
 
-@pytest.mark.parametrize(
-    ("level", "figures"),
-    [("cpu", (62, 71, 90)), ("platform", (72, 84, 108))],
-)
+@pytest.mark.parametrize(("level", "figures"), [("cpu", (62, 71, 90)), ("platform", (72, 84, 108))])
 def test_fitted_points_are_met(level: str, figures: tuple[float, ...]) -> None:
-    """At 5 Gbps, near idle: the points of the processors exactly, those of the server by one
-    factor."""
+    """At 5 Gbps, near idle: processors' points exactly, the server's by one factor."""
     machine = power_machine.read()
     down, up = model.rates(machine, 5)
     watts = [getattr(simulate.moment(machine, down, up, m), level) for m in simulate.MODES]
@@ -81,8 +77,7 @@ def test_fitted_points_are_met(level: str, figures: tuple[float, ...]) -> None:
 
 
 def test_savings_of_one_core() -> None:
-    """At a quarter of its rate the core is busy a quarter of the time at 4 W, or half of it at 1
-    W."""
+    """At a quarter of its rate it is busy a quarter of the time at 4 W, half at 1 W."""
     saved = savings_of(ONE, steady(0.25))
     assert saved["pauses"].average == pytest.approx(0.75)
     assert saved["frequency"].average == pytest.approx(0.75)
@@ -93,8 +88,7 @@ def test_savings_of_one_core() -> None:
 
 
 def test_idle_half_day_by_hand() -> None:
-    """Half a day idle and half at the peak: pauses save all of the first and nothing of the
-    second."""
+    """Pauses save all watts of an idle half of the day, none of one at the peak."""
     points = (Point(0, 0.0), Point(12, 0.0), Point(12, 1.0), Point(24, 1.0))
     saved = savings_of(
         replace(ONE, states=(State(1.0, 1.0, 1.0, 0.5), State(2.0, 4.0, 4.0, 1.0))),

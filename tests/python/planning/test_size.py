@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests `vcmts size` with the examples of the papers: results, steps of the calculation, bounds,
-and refused options."""
+"""Tests `vcmts size` with the papers' examples: results, steps, bounds and refused options."""
 
 import json
 from pathlib import Path
@@ -150,8 +149,7 @@ def test_cloud_with_shared_ports_is_bound_by_cores(interfaces: str, tmp_path: Pa
 
 
 def test_receivers_scale_with_the_rate(tmp_path: Path) -> None:
-    """Threads = packets per second x cycles / clock. More than one thread needs more pairs of
-    ports."""
+    """Threads = packets/s x cycles / clock. Each pair of ports has one thread."""
     options = (*CLOUD, "--interfaces", "13", "--shared-ports", "software")
     few = size_one(*options, folder=tmp_path)
     many = size_one(*options, "--receiver-cycles", "1000", folder=tmp_path)

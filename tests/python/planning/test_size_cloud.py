@@ -86,8 +86,7 @@ def test_paper_table_1(tmp_path: Path) -> None:
 
 
 def test_shared_interfaces_are_bound_by_cores(tmp_path: Path) -> None:
-    """Cores are the bound then. 4 Mpps per interface are not enough, so there is more than one
-    pair."""
+    """Cores are the bound. 4 Mpps per interface make more than one pair necessary."""
     own, shared = fits("c5n.metal", folder=tmp_path)
     assert shared["per_instance"] > own["per_instance"]
     assert shared["bound_by"] == ["cores"]

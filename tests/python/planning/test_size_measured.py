@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests `vcmts size` with files of `vcmts bench` whose answers are computed by hand, and refused
-files."""
+"""Tests `vcmts size` with bench files, answers computed by hand, and refused files."""
 
 import json
 from pathlib import Path
@@ -14,12 +13,7 @@ from vcmts import cli
 Json = dict[str, Any]
 # A reference cycle has 1.5 core cycles.
 HOST = {"cpu": "A core", "tsc_hz": 2.0e9, "core_hz": 3.0e9, "huge_pages": True}
-BASE = {
-    "schema": 1,
-    "complete": True,
-    "configuration": "6ofdm-0sc-qam_300cms_aes",
-    "host": HOST,
-}
+BASE = {"schema": 1, "complete": True, "configuration": "6ofdm-0sc-qam_300cms_aes", "host": HOST}
 SERVER = ("--cores-per-socket", "32", "--memory-per-service-group", "0.125")
 
 

@@ -65,8 +65,7 @@ def test_drain_times_out(tmp_path: Path, vcmtsd_ends: list[socket.socket]) -> No
 def test_drain_does_not_wait_for_missing_parts(
     tmp_path: Path, vcmtsd_ends: list[socket.socket], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Group 1 has only parts of packets. Group 2 has packets that leave, so only group 2 is
-    requested again."""
+    """Only group 2 has packets that leave, so only it is requested a second time."""
     rounds = iter(
         [
             ([1, 2, 3], {1: drain.Left(10, 10), 2: drain.Left(7, 2), 3: drain.Left(0, 0)}),

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests how the first process of a container reads changed files, and reloads or keeps the
-configuration."""
+"""Tests how a container's first process applies or refuses changed files."""
 
 import os
 import stat

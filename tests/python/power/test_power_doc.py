@@ -137,8 +137,7 @@ def test_example_machine_is_valid() -> None:
 
 
 def test_mean_of_the_day() -> None:
-    """Savings by pauses are linear in the load: 14.9 % mean a load of 46 % of the peak, and the
-    published day has 48 %."""
+    """Pauses save linearly: 14.9 % mean 46 % of the peak load; the published day has 48 %."""
     (low_saving, _, *_), (high_saving, _, *_) = (
         averages(*with_lowest_load(0.0)),
         averages(*with_lowest_load(0.24)),

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests the description of a machine's power: valid ones are read, invalid ones are refused in one
-line."""
+"""Tests descriptions of a machine's power. Invalid ones are refused in one line."""
 
 from pathlib import Path
 from typing import Any
@@ -63,8 +62,7 @@ def test_description_of_energy_paper() -> None:
 @pytest.mark.parametrize("level", power_machine.LEVELS)
 @pytest.mark.parametrize("saving", power_machine.SAVINGS)
 def test_day_of_energy_paper_is_the_published_one(level: str, saving: str) -> None:
-    """Compares Table 1 of both files. The text of the figure has the four quantities in this
-    order."""
+    """Table 1 of both files has the figure's four quantities in this order."""
     names = {"pauses": "c-states", "frequency": "p-states", "both": "both"}
     figure = published.load().figures[f"energy.day.{level}.{names[saving]}"]
     row = power_machine.read().published_day[level][saving]

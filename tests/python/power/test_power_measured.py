@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests measured watts: RAPL counters in a copy of the kernel's folders, and the output of
-commands."""
+"""Tests measured watts: copied RAPL counters of the kernel, and the output of commands."""
 
 import os
 import time

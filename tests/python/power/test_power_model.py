@@ -77,8 +77,7 @@ def test_loads_of_workers() -> None:
     ("load", "ghz"), [(0, 1), (0.4, 1), (0.4001, 2), (0.8, 2), (0.81, 2), (1, 2)]
 )
 def test_governor_keeps_a_fifth_idle(load: float, ghz: float) -> None:
-    """At 1 GHz a load counts twice. At most 0.8 of the time may be busy, else the frequency is the
-    highest."""
+    """At 1 GHz a load counts twice. Above 0.8 the highest frequency is used."""
     assert model.slowest(PLAIN, load).ghz == ghz
 
 

@@ -32,8 +32,7 @@ def test_interval_of_governor(latency: float, interval: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("latency", "floor"),
-    [(100, 1.8 * (1 - 100 / 330)), (200, 0.8), (0, 1.8), (1e6, 0.8)],
+    ("latency", "floor"), [(100, 1.8 * (1 - 100 / 330)), (200, 0.8), (0, 1.8), (1e6, 0.8)]
 )
 def test_floor_follows_from_latency(latency: float, floor: float) -> None:
     """The governor reacts to a sudden load after three intervals and 30 us."""

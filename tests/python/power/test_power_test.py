@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests how `make power-test` compares the output and frequency transitions of a virtual machine
-with the expected ones."""
+"""Tests how `make power-test` checks the output and transitions of its virtual machine."""
 
 import pytest
 

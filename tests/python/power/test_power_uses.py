@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests modelled watts in `vcmts size` and in reports: values by hand, labels, and machines without
-a description."""
+"""Tests modelled watts in `vcmts size` and reports: values by hand, labels, no description."""
 
 import json
 from pathlib import Path
@@ -24,10 +23,7 @@ ROUND: Json = {
     "cores": 64,
     "workers": [{"carries": "both", "cores": 2, "gbps": 10.25}],
     "peak_gbps": 258,
-    "p_states": [
-        {"ghz": 0.9, "busy": 1, "paused": 0},
-        {"ghz": 1.8, "busy": 4, "paused": 0},
-    ],
+    "p_states": [{"ghz": 0.9, "busy": 1, "paused": 0}, {"ghz": 1.8, "busy": 4, "paused": 0}],
     "rest_watts": 100,
 }
 

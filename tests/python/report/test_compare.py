@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests `vcmts compare`: its statistics against published tables, verdicts, warnings and refused
-files."""
+"""Tests `vcmts compare`: statistics by published tables, verdicts, warnings, refused files."""
 
 import json
 import random

@@ -60,8 +60,7 @@ def damaged(kind: str, change: Callable[[Json], Any]) -> Json:
 
 
 def put(*path: str | int, value: Any = None) -> Callable[[Json], None]:
-    """Returns a function that sets the value at the path, or deletes the key if there is no
-    value."""
+    """Returns a function that sets the value at the path, or deletes its key by default."""
 
     def change(file: Json) -> None:
         inner: Any = file
@@ -224,11 +223,7 @@ def test_check_for_writable_file_creates_none(tmp_path: Path) -> None:
 
 
 def test_mix_from_file_has_no_folder() -> None:
-    one = {
-        "point": "@sizes.txt",
-        "mix": "@/srv/mine/sizes.txt",
-        "upstream_mix": "84:15,256:85",
-    }
+    one = {"point": "@sizes.txt", "mix": "@/srv/mine/sizes.txt", "upstream_mix": "84:15,256:85"}
     file = results.Measurement("throughput", ["vcmts"], "", {}, [one], {"mix": "@/a/b"}).as_json()
     assert file["mix"] == "@b"
     assert file["results"][0] == one | {"mix": "@sizes.txt"}

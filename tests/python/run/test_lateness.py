@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests lateness.py: late packets fail a run, unless a scheduler, an overload or gaps explain the
-delay."""
+"""Tests lateness.py: late packets fail a run unless scheduler, overload or gaps explain them."""
 
 from typing import Any
 
@@ -79,8 +78,7 @@ def test_other_reasons_explain_one_direction(reason: Json) -> None:
 
 
 def scheduled(load: float, **qos: Any) -> Json:
-    """The summary of a scheduler that delays packets: two channels of 1 Gbps for 2 s, the second
-    with this load."""
+    """A scheduler's summary: two channels of 1 Gbps for 2 s, the second with this load."""
     channels = [
         {"id": 1, "rate": 1_000_000_000, "bytes": 25_000_000},
         {"id": 2, "rate": 1_000_000_000, "bytes": load * 250_000_000},
@@ -101,8 +99,7 @@ def scheduled(load: float, **qos: Any) -> Json:
     ids=str,
 )
 def test_scheduler_delay_needs_a_reason(part: Json, count: int | None) -> None:
-    """Reasons: a channel that is half full, rates of flows and modems, or a rate that is not
-    constant."""
+    """A channel that is half full, rates of flows or modems, or a changing rate."""
     assert late(run(direction(10_000) | part)) == count
 
 

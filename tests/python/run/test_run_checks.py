@@ -63,10 +63,7 @@ def test_good_run_has_no_faults() -> None:
     assert faults(GOOD) == []
     assert {
         (row["name"], row["judged"]) for row in rows(GOOD) if row["direction"] == "upstream"
-    } >= {
-        ("contents", 5),
-        ("complete", 5),
-    }
+    } >= {("contents", 5), ("complete", 5)}
     assert checks.idle(rows(GOOD)).startswith("nothing to judge in this run for: downstream DSIDs,")
 
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests refusals.py: the drops of vcmtsd are those of the packets that the traffic program sent to
-be dropped."""
+"""Tests refusals.py: vcmtsd drops exactly the packets that were sent to be dropped."""
 
 from collections import Counter
 from typing import Any

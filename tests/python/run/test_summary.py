@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests summary.py and complaints.py: results of both programs are merged, and printed as tables,
-verdict and warnings."""
+"""Tests summary.py and complaints.py: merged results, tables, verdict and warnings."""
 
 import re
 from typing import Any
@@ -194,9 +193,7 @@ def test_short_output_has_lines(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--verbose" in lines[3] and lines[4] == summary.verdict(whole)
 
 
-def test_packets_denied_after_a_change_are_overtaken(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_packets_denied_after_a_change_are_overtaken(capsys: pytest.CaptureFixture[str]) -> None:
     """The traffic program did not know the new rule yet. The data plane has the drop reason."""
     denied = PLANE["downstream"] | {"drops": {"filter_deny": 10}}
     down = DOWN | {"proven": 990, "overtaken": 10}
@@ -218,7 +215,7 @@ def group(channels: int, packets: int, early: float, mean: float, highest: float
 SCHEDULER: dict[str, Any] = {
     "delay": [
         {"priority": 7, "packets": 1234, "mean_us": 1.6}
-        | {"p50_us": 1.0, "p99_us": 99.4, "p99_9_us": 1500.0},
+        | {"p50_us": 1.0, "p99_us": 99.4, "p99_9_us": 1500.0}
     ],
     "channels": [
         {"id": 1, "rate": 1_890_000_000, "bytes": 472_500_000},

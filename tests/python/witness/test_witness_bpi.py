@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests the encryption of the independent decoder with all published vectors. The size of a key
-selects the cipher."""
+"""Tests the independent decoder's encryption with all vectors. Key sizes select the cipher."""
 
 from pathlib import Path
 

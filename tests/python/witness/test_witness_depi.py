@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests DEPI of the independent decoder: known bytes, round trips, random bytes, and a capture of a
-real core."""
+"""Tests the independent decoder's DEPI: known bytes, round trips, random bytes, a capture."""
 
 import struct
 from dataclasses import replace
@@ -163,8 +162,7 @@ def test_packetized_frames_are_reassembled(
 
 
 def _psp(sequence: int, *pieces: str, flow: int = 0) -> depi.Psp:
-    """Makes a PSP packet from text: [ab] is a whole frame, [ab a first fragment, ab a middle
-    one."""
+    """A PSP packet from text: [ab] is a whole frame, [ab a first fragment, ab a middle one."""
     return depi.Psp(
         sequence,
         tuple(

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests the downstream decoder: it delivers correct frames, and reports faults in packets, headers
-and sequences."""
+"""Tests the downstream decoder: correct frames, and faults of packets, headers, sequences."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -306,10 +305,7 @@ def test_wrong_psp_packet_is_reported(
     config: Config, channel: int, changes: dict[str, Any], text: str
 ) -> None:
     sender = Sender(config)
-    sender.packetizers[channel] = replace(
-        sender.packetizers[channel],
-        **changes,
-    )
+    sender.packetizers[channel] = replace(sender.packetizers[channel], **changes)
     modem, flow = find_flow(config, 12 if channel == 3 else 1)
     packets = []
     for index in range(8):

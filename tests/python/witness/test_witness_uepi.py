@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests UEPI of the independent decoder: vectors shared with the C tests, round trips, random
-bytes, and joined bursts."""
+"""Tests the independent decoder's UEPI: vectors, round trips, random bytes, joined bursts."""
 
 from dataclasses import replace
 from pathlib import Path

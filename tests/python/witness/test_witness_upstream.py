@@ -36,9 +36,7 @@ from witness.sample import UPSTREAM
 from witness.strict_upstream import decode_upstream
 from witness.subscriber import numbered_frame
 from witness.upstream import Result, expect_upstream
-from witness.upstream_traffic import (
-    sending,
-)
+from witness.upstream_traffic import sending
 
 CONFIG = parse_config(UPSTREAM)
 OVER_IPV6 = parse_config(
@@ -184,8 +182,7 @@ def test_lost_and_repeated_packets_are_reported() -> None:
 
 
 def payload_bytes(packet: bytes) -> list[int]:
-    """Returns offsets of bytes that modems sent, without headers and trailers of the R-PHY
-    device."""
+    """Offsets of bytes that modems sent, without headers of the R-PHY device."""
     datagram = decode_datagram(packet)
     if datagram.session == CONFIG.upstream.channels[1].request_session:
         return []

@@ -117,8 +117,7 @@ KINDS = {
 
 
 def test_vectors_of_mac_headers() -> None:
-    """The C code and the strict decoder read the same vectors. A flipped bit makes a header
-    invalid."""
+    """The strict decoder reads the C tests' vectors. A flipped bit is invalid."""
     for line in VECTORS.read_text().splitlines():
         if not line or line.startswith("#"):
             continue
