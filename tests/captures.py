@@ -13,8 +13,7 @@ DEFAULT_FOLDER = "../shared/captures"
 
 
 def capture(name: str) -> Path:
-    """Returns the path of a capture in the folder $VCMTS_CAPTURES, or in its default. Skips the
-    calling test if the file does not exist."""
+    """The path of a capture in $VCMTS_CAPTURES or its default. Skips the test without it."""
     path = CHECKOUT / (os.environ.get(FOLDER_VARIABLE) or DEFAULT_FOLDER) / name
     if not path.is_file():
         pytest.skip(f"no {name} in ${FOLDER_VARIABLE} or {DEFAULT_FOLDER}")

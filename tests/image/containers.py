@@ -42,8 +42,7 @@ def podman_run(
     options: Sequence[str],
     network: str = "none",
 ) -> list[str]:
-    """The podman command line. `words` starts with the entry point. `share` is mounted as
-    /run/vcmts, by default a tmpfs."""
+    """The podman command. `words` starts with the entry point. /run/vcmts: `share` or tmpfs."""
     command = [*engine(), "run", "--rm", *LEAST_PRIVILEGE, *limits(), "--user", user, *options]
     command += [f"--network={network}"]
     command += ["--name", name] if name else []

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks the contents of the image's archive, build-image/vcmts.tar: size, users, rights, programs,
-drivers, packages, licences and SBOM."""
+"""Tests the contents of build-image/vcmts.tar: size, rights, programs, packages, SBOM."""
 
 import hashlib
 import importlib.resources

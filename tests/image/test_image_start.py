@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Starts the image as an unknown user with only /run/vcmts writable. Checks its programs, and that
-two containers prove all packets of each other."""
+"""Starts the image as an unknown user. Tests its programs, and traffic between containers."""
 
 import json
 from collections.abc import Iterator

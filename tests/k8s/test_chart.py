@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests the chart on a real node: install, traffic, value changes, rolling update, removal. The
-tests depend on their order."""
+"""Tests the chart on a real node. The tests depend on their order."""
 
 import subprocess
 import time

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests the chart with one pod per service group on a real node: pods are updated one by one,
-groups are removed and added."""
+"""Tests the chart with one pod per service group on a real node."""
 
 import subprocess
 from collections.abc import Iterator

@@ -134,7 +134,7 @@ def run_layout(
     root, path = write_host(folder / "machine", machine), folder / "server.yaml"
     result = folder / "layout.json"
     path.write_text(text, encoding="utf-8")
-    given = ("--config", str(path), "--machine", str(root), "--json", str(result))
-    status = cli.main(["layout", *given, *args])
+    options = ("--config", str(path), "--machine", str(root), "--json", str(result))
+    status = cli.main(["layout", *options, *args])
     answer: dict[str, Any] = json.loads(result.read_text(encoding="utf-8"))
     return status, answer

@@ -95,9 +95,9 @@ def test_missing_program_is_an_error(
 
 @pytest.mark.parametrize("arguments", [[], ["nonsense"], ["replay"], ["replay", "--nonsense"]])
 def test_wrong_arguments_exit_with_2(arguments: list[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit) as error:
         cli.main(arguments)
-    assert ended.value.code == 2
+    assert error.value.code == 2
 
 
 def write_vcmtsd_stub(build: Path, status: int) -> Path:
@@ -123,12 +123,12 @@ def tool(*arguments: str) -> "subprocess.Popen[bytes]":
 
 
 @pytest.mark.parametrize("status", [0, 1, 2])
-@pytest.mark.parametrize("words", [REPLAY, UPSTREAM_REPLAY, REPLAY[:3]])
-def test_replay_passes_on_arguments(words: list[str], status: int, build: Path) -> None:
+@pytest.mark.parametrize("argv", [REPLAY, UPSTREAM_REPLAY, REPLAY[:3]])
+def test_replay_passes_on_arguments(argv: list[str], status: int, build: Path) -> None:
     """All arguments reach vcmtsd, which reports missing and wrong ones."""
     arguments = write_vcmtsd_stub(build, status)
-    assert tool(*words).wait(TIMEOUT) == status
-    assert arguments.read_text().split() == words
+    assert tool(*argv).wait(TIMEOUT) == status
+    assert arguments.read_text().split() == argv
 
 
 def test_replay_is_one_process(build: Path) -> None:
@@ -193,8 +193,8 @@ CAPACITIES = {"capacity": 10_000_000_000, "upstream_capacity": 4_000_000_000}
 def test_run_rates_follow_options_and_capacity(
     options: list[str], facts: dict[str, int], expected: tuple[str, str]
 ) -> None:
-    given = cli.parser_for(["run"]).parse_args(["run", *options])
-    assert rates.rates_of(CAPACITIES | facts, given) == rates.Rates(*expected)
+    parsed = cli.parser_for(["run"]).parse_args(["run", *options])
+    assert rates.rates_of(CAPACITIES | facts, parsed) == rates.Rates(*expected)
 
 
 @pytest.mark.parametrize(
@@ -206,13 +206,13 @@ def test_run_rates_follow_options_and_capacity(
     ],
 )
 def test_run_without_traffic_is_refused(options: list[str], facts: dict[str, int]) -> None:
-    given = cli.parser_for(["run"]).parse_args(["run", *options])
+    parsed = cli.parser_for(["run"]).parse_args(["run", *options])
     with pytest.raises(paths.MistakeError, match="--rate"):
-        rates.rates_of(CAPACITIES | facts, given)
+        rates.rates_of(CAPACITIES | facts, parsed)
 
 
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("argv", "expected"),
     [
         (["run", "--rate", "-5Mbps"], ["run", "--rate=-5Mbps"]),
         (["run", "--upstream-rate=-1"], ["run", "--upstream-rate=-1"]),
@@ -221,9 +221,9 @@ def test_run_without_traffic_is_refused(options: list[str], facts: dict[str, int
         (["-5"], ["-5"]),
     ],
 )
-def test_negative_value_is_joined_to_its_option(words: list[str], expected: list[str]) -> None:
+def test_negative_value_is_joined_to_its_option(argv: list[str], expected: list[str]) -> None:
     """The program that reads the value refuses it."""
-    assert cli.joined(words) == expected
+    assert cli.joined(argv) == expected
 
 
 def test_messages_of_traffic_name_options_of_run() -> None:
@@ -251,9 +251,9 @@ def test_messages_of_traffic_name_options_of_run() -> None:
     ],
 )
 def test_invalid_upstream_share_is_refused(options: list[str]) -> None:
-    given = cli.parser_for(["run"]).parse_args(["run", *options])
+    parsed = cli.parser_for(["run"]).parse_args(["run", *options])
     with pytest.raises(paths.MistakeError, match=r"^--upstream-share: found .* allowed: "):
-        rates.rates_of(CAPACITIES, given)
+        rates.rates_of(CAPACITIES, parsed)
 
 
 @pytest.mark.parametrize(
@@ -366,7 +366,7 @@ def test_show_of_invalid_file_prints_errors_of_validate(
 
 def test_show_refuses_a_pipe() -> None:
     """vcmtsd reads the whole pipe, so nothing is left for the table."""
-    ended = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-m", "vcmts", "show", "/dev/stdin"],
         env=os.environ | {"PYTHONPATH": str(paths.CHECKOUT / "tools")},
         input=SHORT,
@@ -374,15 +374,15 @@ def test_show_refuses_a_pipe() -> None:
         text=True,
         check=False,
     )
-    assert (ended.returncode, ended.stdout) == (2, "")
-    assert one_line(ended.stderr) and "pipe" in ended.stderr
+    assert (done.returncode, done.stdout) == (2, "")
+    assert one_line(done.stderr) and "pipe" in done.stderr
 
 
 def test_launcher_runs_through_a_symlink(tmp_path: Path) -> None:
     link = tmp_path / "vcmts"
     link.symlink_to(paths.CHECKOUT / "vcmts")
-    ended = subprocess.run(
+    done = subprocess.run(
         [link, "--help"], cwd=tmp_path, env=os.environ, capture_output=True, text=True, check=False
     )
-    assert ended.returncode == 0, ended.stderr
-    assert all(command in ended.stdout for command in cli.COMMANDS)
+    assert done.returncode == 0, done.stderr
+    assert all(command in done.stdout for command in cli.COMMANDS)

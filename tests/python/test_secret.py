@@ -49,9 +49,9 @@ def test_yaml_errors_do_not_show_keys(text: str, loader: type[yaml.SafeLoader]) 
 
 
 def test_yaml_error_has_a_line() -> None:
-    with pytest.raises(yaml.YAMLError) as wrong:
+    with pytest.raises(yaml.YAMLError) as error:
         yamls.safe_load("a: 1\nb: [1, 2\nc: 3\n")
-    assert "line 3, column" in yaml_fault(wrong.value)
+    assert "line 3, column" in yaml_fault(error.value)
 
 
 def test_pod_messages_do_not_show_keys(

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks benchmark results on an idle machine. Below capacity both schedulers forward all packets,
-above it exactly the capacity of the channels."""
+"""Tests on an idle machine that both schedulers forward packets up to the capacity."""
 
 from pathlib import Path
 

@@ -33,8 +33,7 @@ def captured_latencies(out: Path, config: Path, first_us: float) -> list[float]:
 
 
 def test_reported_latencies_match_a_capture(config: Path, captured: Path, tmp_path: Path) -> None:
-    """Sends a burst into a slow channel. Its queueing delay is the same in the pipeline's histogram
-    and in the R-PHY port's timestamps."""
+    """A burst in a slow channel has the same delays in histogram and capture."""
     run = measured(config, captured, tmp_path)
     reported = run.told
     first_us, first_packets = reported["histogram"][0]

@@ -50,7 +50,7 @@ def test_low_rate_has_no_frame_timeouts(tmp_path: Path, rate: str) -> None:
 
 def test_impairments(tmp_path: Path) -> None:
     """Exactly the packets expected to be lost are lost."""
-    [command] = [words for words in COMMANDS if words.startswith("run")]
+    [command] = [arguments for arguments in COMMANDS if arguments.startswith("run")]
     written = tmp_path / "summary.json"
     done = tool(command, "--json", str(written))
     upstream = json.loads(written.read_text())["upstream"]

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes vcmtsd configurations for the guest. They are small and use the MAC addresses of the
-card's virtual functions (VFs)."""
+"""Writes small vcmtsd configurations for the guest, with MAC addresses of its cards."""
 
 import contextlib
 import copy

@@ -25,12 +25,12 @@ class Bench:
     capsys: pytest.CaptureFixture[str]
 
     def __call__(
-        self, *words: str, cores: int = 2, facts: Json | None = None, **behaviour: Any
+        self, *arguments: str, cores: int = 2, facts: Json | None = None, **behaviour: Any
     ) -> int:
         build = simulated_programs.write(self.folder, facts, **{"capacity": 5 * GBPS, **behaviour})
         self.monkeypatch.setenv("VCMTS_BUILD", str(build))
         self.monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(cores)))
-        return cli.main(["bench", self.what, "--json", str(self.path), *words])
+        return cli.main(["bench", self.what, "--json", str(self.path), *arguments])
 
     @property
     def path(self) -> Path:
@@ -50,9 +50,9 @@ class Bench:
         out, err = self.capsys.readouterr()
         return out, err
 
-    def expect_error(self, message: str, *words: str, **behaviour: Any) -> None:
+    def expect_error(self, message: str, *arguments: str, **behaviour: Any) -> None:
         """Expects status 2, one line with the message, and no output."""
-        assert self(*words, **behaviour) == 2
+        assert self(*arguments, **behaviour) == 2
         out, err = self.output()
         assert message in err and err.count("\n") == 1 and out == ""
 

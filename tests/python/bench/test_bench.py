@@ -153,10 +153,10 @@ def test_two_threads_have_their_own_table() -> None:
     assert not any(row.startswith("Gbps a core") for row in rows)
 
 
-def layouts(*words: str) -> tuple[int, ...]:
+def layouts(*options: str) -> tuple[int, ...]:
     parser = argparse.ArgumentParser()
     bench_pipeline.add_arguments(parser)
-    return bench_pipeline.layouts(parser.parse_args(words))
+    return bench_pipeline.layouts(parser.parse_args(options))
 
 
 def test_two_threads_need_two_cores(
@@ -182,9 +182,9 @@ def test_upstream_has_one_thread() -> None:
         layouts("--threads", "2", "--direction", "upstream")
 
 
-def stop_of(asked: bool) -> Stopped:
+def stop_of(requested: bool) -> Stopped:
     stop = Stopped()
-    stop.asked = asked
+    stop.asked = requested
     return stop
 
 
@@ -193,7 +193,7 @@ def test_interruption_is_reported(tmp_path: Path, capfd: pytest.CaptureFixture[s
     assert capfd.readouterr().err == "vcmts: interrupted: nothing was measured\n"
     assert bench_common.nothing(stop_of(False), 2) == 2
     assert capfd.readouterr().err == ""
-    for asked, status, ended, complete in (
+    for requested, status, ended, complete in (
         (True, 0, 130, False),
         (True, 130, 130, False),
         (False, 1, 1, False),
@@ -201,9 +201,9 @@ def test_interruption_is_reported(tmp_path: Path, capfd: pytest.CaptureFixture[s
     ):
         path = tmp_path / "bench.json"
         measurement = Measurement("pipeline", ["./vcmts"], "group", HOST, results=[DOWN])
-        assert bench_common.store(measurement, str(path), stop_of(asked), status) == ended
+        assert bench_common.store(measurement, str(path), stop_of(requested), status) == ended
         assert results.read(path)["complete"] == complete
-        message = f"vcmts: interrupted: what was measured is in {path}\n" if asked else ""
+        message = f"vcmts: interrupted: what was measured is in {path}\n" if requested else ""
         assert capfd.readouterr().err == message
 
 
@@ -323,7 +323,7 @@ def test_measurement_starts_with_its_first_program(
 
 @pytest.mark.parametrize("what", ["pipeline", "cost", "scheduler"])
 @pytest.mark.parametrize(
-    ("words", "error"),
+    ("options", "error"),
     [
         (["--runs", "0"], "vcmts: --runs: found 0, allowed: 1 to 101"),
         (["--milliseconds", "9"], "vcmts: --milliseconds: found 9, allowed: 10 to 600000"),
@@ -331,6 +331,6 @@ def test_measurement_starts_with_its_first_program(
     ],
 )
 def test_wrong_options_are_refused(
-    what: str, words: list[str], error: str, expect_error: ExpectError
+    what: str, options: list[str], error: str, expect_error: ExpectError
 ) -> None:
-    expect_error(error, "bench", what, *words)
+    expect_error(error, "bench", what, *options)

@@ -17,10 +17,10 @@ from vcmts.run import plane
 Json = dict[str, Any]
 
 
-def parse(*words: str) -> argparse.Namespace:
+def parse(*argv: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     bench_all.add_arguments(parser)
-    return parser.parse_args(list(words))
+    return parser.parse_args(list(argv))
 
 
 @pytest.fixture

@@ -50,14 +50,14 @@ def test_points_change_one_number() -> None:
         numbers = {what for what, _ in point.places}
         assert differ == ([] if len(numbers) > 1 else list(numbers))
         for what, value in point.places:
-            found = {
+            actual = {
                 "modems": other.modems,
                 "channels": other.ofdm,
                 "filter_rules": other.filters.rules,
                 "classifiers": other.sizes.classifiers,
                 "service_flows": other.sizes.flows,
             }[what]
-            assert found == value
+            assert actual == value
 
 
 def test_points_are_sorted_by_modems() -> None:
@@ -128,10 +128,10 @@ def test_memory_is_fitted_by_modems() -> None:
     results = [
         one for modems in (300, 1000, 3000) for one in results_of(modems, 2e8 + 30e3 * modems)
     ]
-    found = bench_cost.memory_fit(results)
-    assert found is not None
-    assert found["fixed_bytes"] == pytest.approx(2e8)
-    assert found["bytes_per_modem"] == pytest.approx(30e3)
+    actual = bench_cost.memory_fit(results)
+    assert actual is not None
+    assert actual["fixed_bytes"] == pytest.approx(2e8)
+    assert actual["bytes_per_modem"] == pytest.approx(30e3)
     assert bench_cost.memory_fit(results_of(300, 1)) is None
 
 

@@ -65,33 +65,33 @@ def carried(down: float, up: float, **what: object) -> Json:
 
 def test_all_goals_are_measured(bench: Bench) -> None:
     cycles = {f"{BASE} imix": 600, f"{BASE} upstream-imix": 699, f"{CHANNELS} imix": 900}
-    words = [word for kind in STORED for word in sample(bench.folder, kind)]
-    assert bench(*QUICK, *words, cycles=cycles, loses=2, pair=10.0) == 0
+    args = [word for kind in STORED for word in sample(bench.folder, kind)]
+    assert bench(*QUICK, *args, cycles=cycles, loses=2, pair=10.0) == 0
     file = results.read(bench.path)
     assert (file["kind"], file["complete"], file["not_measured"]) == ("goals", True, {})
-    found = by_goal(bench)
-    assert list(found) and set(found) == set(goals.load())
-    assert 600 <= found["downstream"]["value"] <= 602
-    assert found["downstream"]["runs"] == len(found["downstream"]["values"]) == 5
-    assert found["downstream"]["crypto_bound_cycles"] == 400
-    assert found["downstream"]["core_hz"] == 3e9
-    assert found["downstream.core-cycles"]["value"] == 1.5 * found["downstream"]["value"]
-    assert found["downstream.over-crypto"]["value"] == pytest.approx(601 / 400, rel=0.01)
-    assert found["downstream.encrypt"]["value"] == 500 / 400
-    assert found["downstream.encrypt"]["remark"] == "500 over 400 reference cycles"
-    assert found["downstream.scheduler"]["value"] == found["channels.scheduler"]["value"] == 110
-    assert found["stage.64"]["stage"] == "classify"
-    assert 90 <= found["stage.64"]["min"] <= found["stage.64"]["max"] <= 92
-    assert found["channels"]["value"] == pytest.approx(1.5, rel=0.01)
-    assert len(found["channels"]["pairs"]) == 5
-    assert found["memory"]["value"] == 96
+    result = by_goal(bench)
+    assert list(result) and set(result) == set(goals.load())
+    assert 600 <= result["downstream"]["value"] <= 602
+    assert result["downstream"]["runs"] == len(result["downstream"]["values"]) == 5
+    assert result["downstream"]["crypto_bound_cycles"] == 400
+    assert result["downstream"]["core_hz"] == 3e9
+    assert result["downstream.core-cycles"]["value"] == 1.5 * result["downstream"]["value"]
+    assert result["downstream.over-crypto"]["value"] == pytest.approx(601 / 400, rel=0.01)
+    assert result["downstream.encrypt"]["value"] == 500 / 400
+    assert result["downstream.encrypt"]["remark"] == "500 over 400 reference cycles"
+    assert result["downstream.scheduler"]["value"] == result["channels.scheduler"]["value"] == 110
+    assert result["stage.64"]["stage"] == "classify"
+    assert 90 <= result["stage.64"]["min"] <= result["stage.64"]["max"] <= 92
+    assert result["channels"]["value"] == pytest.approx(1.5, rel=0.01)
+    assert len(result["channels"]["pairs"]) == 5
+    assert result["memory"]["value"] == 96
     # the base runs on core 1, which carries 8 instead of 10 Gbps
-    assert found["cores"]["cores"] == [1, 0]
-    assert found["cores"]["rates_gbps"] == [[8, 10, 8, 10]] * 5
-    assert found["cores"]["value"] == 18 / 8
-    assert found["threads"]["threads_gbps"] == [[10, 8]] * 5
-    assert found["threads"]["value"] == 10 / 8
-    assert found["threads"]["remark"].endswith("upper MAC 250, lower MAC 500 cycles")
+    assert result["cores"]["cores"] == [1, 0]
+    assert result["cores"]["rates_gbps"] == [[8, 10, 8, 10]] * 5
+    assert result["cores"]["value"] == 18 / 8
+    assert result["threads"]["threads_gbps"] == [[10, 8]] * 5
+    assert result["threads"]["value"] == 10 / 8
+    assert result["threads"]["remark"].endswith("upper MAC 250, lower MAC 500 cycles")
     printed = bench.output()[0]
     assert "1,652 core cycles" in printed and "not measured" not in printed
     lines = [" ".join(line.split()) for line in printed.splitlines()]
@@ -103,15 +103,15 @@ def test_all_goals_are_measured(bench: Bench) -> None:
 
 def test_latency_goals_are_at_90_percent(bench: Bench) -> None:
     assert bench(*QUICK, "--only", "latency", *sample(bench.folder, "latency")) == 0
-    found = by_goal(bench)
+    result = by_goal(bench)
     (at,) = [
         one
         for one in report_samples.latency()["results"]
         if (one["load"], one["direction"]) == (0.9, "downstream")
     ]
-    assert found["latency.mean"]["value"] == at["pipeline_us"]["mean"]
-    assert found["latency.p99_9"]["value"] == at["pipeline_us"]["p99_9"]
-    assert found["latency.end-to-end.p99_9"]["value"] == at["end_to_end_us"]["p99_9"]
+    assert result["latency.mean"]["value"] == at["pipeline_us"]["mean"]
+    assert result["latency.p99_9"]["value"] == at["pipeline_us"]["p99_9"]
+    assert result["latency.end-to-end.p99_9"]["value"] == at["end_to_end_us"]["p99_9"]
 
 
 @pytest.mark.parametrize(
@@ -123,8 +123,8 @@ def test_latency_goals_are_at_90_percent(bench: Bench) -> None:
     ],
 )
 def test_other_latency_file_is_refused(what: Json, error: str, bench: Bench) -> None:
-    words = ("--only", "latency", "--only", "memory", *sample(bench.folder, "latency", **what))
-    assert bench(*QUICK, *words) == 1
+    args = ("--only", "latency", "--only", "memory", *sample(bench.folder, "latency", **what))
+    assert bench(*QUICK, *args) == 1
     assert error in bench.output()[1]
     assert error in bench.stored()["not_measured"]["latency.mean"]
 
@@ -134,15 +134,15 @@ def test_scheduler_goals_by_load(bench: Bench) -> None:
     case against the first one."""
     results = [r for r in report_samples.scheduler()["results"] if r["load"] != 95]
     odd = [r | {"load": 70} for r in results if r["load"] == 50]
-    words = sample(bench.folder, "scheduler", results=results + odd)
-    assert bench(*QUICK, "--only", "scheduler", *words) == 0
-    found = by_goal(bench)
+    args = sample(bench.folder, "scheduler", results=results + odd)
+    assert bench(*QUICK, "--only", "scheduler", *args) == 0
+    result = by_goal(bench)
     cases = ("6ofdm", "2ofdm-32sc-qam", "growth")
-    assert set(found) == {f"scheduler.{case}.{load}" for case in cases for load in (50, 120)}
-    assert found["scheduler.6ofdm.50"]["value"] == pytest.approx(127 / 365)
-    assert found["scheduler.2ofdm-32sc-qam.120"]["value"] == pytest.approx(151 * 1.5 / 190)
-    assert found["scheduler.growth.120"]["value"] == pytest.approx(229 / 127)
-    assert found["scheduler.growth.120"]["remark"] == "344 over 190 reference cycles"
+    assert set(result) == {f"scheduler.{case}.{load}" for case in cases for load in (50, 120)}
+    assert result["scheduler.6ofdm.50"]["value"] == pytest.approx(127 / 365)
+    assert result["scheduler.2ofdm-32sc-qam.120"]["value"] == pytest.approx(151 * 1.5 / 190)
+    assert result["scheduler.growth.120"]["value"] == pytest.approx(229 / 127)
+    assert result["scheduler.growth.120"]["remark"] == "344 over 190 reference cycles"
     assert not {
         goal
         for goal in bench.stored()["not_measured"]
@@ -153,8 +153,8 @@ def test_scheduler_goals_by_load(bench: Bench) -> None:
 def test_zero_loss_rate_is_a_share_of_the_cycles(bench: Bench) -> None:
     """Two million packets take 600 cycles each, one million take 400, of 2e9 cycles."""
     cycles = {f"{BASE} imix": 600, f"{BASE} upstream-imix": 400}
-    words = ("--only", "zero-loss", *sample(bench.folder, "throughput", **carried(2, 1)))
-    assert bench(*QUICK, *words, cycles=cycles) == 0
+    args = ("--only", "zero-loss", *sample(bench.folder, "throughput", **carried(2, 1)))
+    assert bench(*QUICK, *args, cycles=cycles) == 0
     (one,) = bench.stored()["results"]
     assert one["value"] == pytest.approx(0.8, abs=0.005) and one["runs"] == 5
     assert (one["remark"], one["disturbed"]) == ("18.00 Gbps, bound by data plane", False)
@@ -178,8 +178,8 @@ def test_disturbed_zero_loss_rate(bench: Bench) -> None:
     ],
 )
 def test_other_throughput_file_is_refused(what: Json, error: str, bench: Bench) -> None:
-    words = ("--only", "memory", "--only", "zero-loss", *sample(bench.folder, "throughput", **what))
-    assert bench(*QUICK, *words) == 1
+    args = ("--only", "memory", "--only", "zero-loss", *sample(bench.folder, "throughput", **what))
+    assert bench(*QUICK, *args) == 1
     assert error in bench.stored()["not_measured"]["zero-loss"]
 
 
@@ -207,7 +207,7 @@ def test_omitted_goals_are_listed(bench: Bench) -> None:
 def test_grant_latency_is_compared_with_docsis_ns3(bench: Bench) -> None:
     """Goals are at most 5 % above docsis-ns3. Higher costs are missed goals."""
     assert bench(*QUICK, "--only", "grants", "--runs", "3") == 0
-    found = by_goal(bench)
+    result = by_goal(bench)
     for name in goals_stored.LIGHT:
         ns3 = CASES[name].ns3
         assert ns3 is not None
@@ -216,11 +216,11 @@ def test_grant_latency_is_compared_with_docsis_ns3(bench: Bench) -> None:
             assert goal.at_most is not None
             assert 1.05 * value - 0.01 < goal.at_most <= 1.05 * value + 1e-9
             assert f"docsis-ns3: {value}" in goal.published_words
-    assert found["grants.300-90.used"]["value"] == 0.97
-    assert found["grants.light-1ms.p50"]["value"] == 2.5
-    assert found["grants.light-1ms.p99"]["value"] == 14.0
-    assert found["grants.request.300"]["values"] == [60.0] * 3
-    assert found["grants.core.3000"]["value"] == 0.03
+    assert result["grants.300-90.used"]["value"] == 0.97
+    assert result["grants.light-1ms.p50"]["value"] == 2.5
+    assert result["grants.light-1ms.p99"]["value"] == 14.0
+    assert result["grants.request.300"]["values"] == [60.0] * 3
+    assert result["grants.core.3000"]["value"] == 0.03
     lines = [" ".join(line.split()) for line in bench.output()[0].splitlines()]
     (fits,) = [line for line in lines if line.startswith("granted request, 300 modems - ")]
     (misses,) = [line for line in lines if line.startswith("granted request, 3,000 modems - ")]
@@ -277,8 +277,8 @@ def test_share_of_overlap() -> None:
 
 
 def test_failed_group_keeps_other_goals(bench: Bench) -> None:
-    words = [word for part in ("channels", "modems", "memory") for word in ("--only", part)]
-    assert bench(*QUICK, *words, fails_to_start=[FEW]) == 1
+    args = [word for part in ("channels", "modems", "memory") for word in ("--only", part)]
+    assert bench(*QUICK, *args, fails_to_start=[FEW]) == 1
     file = bench.stored()
     assert [one["goal"] for one in file["results"]] == ["channels", "channels.scheduler", "memory"]
     assert "ended with status 1" in file["not_measured"]["modems"]
@@ -293,8 +293,8 @@ def test_failed_base_measures_nothing(bench: Bench) -> None:
 
 def test_interrupted_run_keeps_results(bench: Bench) -> None:
     """The signal comes in the second run of the base for the part `channels`."""
-    words = [word for part in ("upstream", "channels", "modems") for word in ("--only", part)]
-    assert bench(*QUICK, *words, interrupts=goals_measure.WARM_UP + 6) == 130
+    args = [word for part in ("upstream", "channels", "modems") for word in ("--only", part)]
+    assert bench(*QUICK, *args, interrupts=goals_measure.WARM_UP + 6) == 130
     file = bench.stored()
     assert [one["goal"] for one in file["results"]] == ["upstream"]
     assert not file["complete"]

@@ -65,8 +65,8 @@ def test_rate_may_be_stored(bench: Bench) -> None:
     assert down["asked_gbps"] == {"downstream": 2, "upstream": 0.3}
     assert up["asked_gbps"] == down["asked_gbps"]
     assert down["pipeline_us"] is None
-    words = ("--throughput", str(bench.folder / "throughput.json"), "--load", "50")
-    assert bench(*QUICK, *words, "--direction", "upstream") == 0
+    args = ("--throughput", str(bench.folder / "throughput.json"), "--load", "50")
+    assert bench(*QUICK, *args, "--direction", "upstream") == 0
     (one,) = bench.stored()["results"]
     assert one["asked_gbps"] == {"upstream": 0.3}
 
@@ -91,24 +91,24 @@ def test_other_throughput_file_is_refused(what: Json, message: str, bench: Bench
 
 
 def test_disturbed_load_is_repeated(bench: Bench) -> None:
-    words = (*QUICK, "--throughput", write_throughput(bench.folder), "--load", "10")
-    assert bench(*words, "--load", "20", disturbed=[1, 2]) == 0
+    args = (*QUICK, "--throughput", write_throughput(bench.folder), "--load", "10")
+    assert bench(*args, "--load", "20", disturbed=[1, 2]) == 0
     results = bench.stored()["results"]
     assert [(one["attempts"], one["disturbed"]) for one in results] == [
         *[(3, False)] * 2,
         *[(1, False)] * 2,
     ]
-    assert bench(*words, "--attempts", "3", always=True) == 0
+    assert bench(*args, "--attempts", "3", always=True) == 0
     one = bench.result()
     assert (one["disturbed"], one["attempts"], one["verdict"]) == (True, 3, "disturbed")
     assert one["lost"] > 0
 
 
 def test_interrupt_keeps_results(bench: Bench) -> None:
-    words = (*QUICK, "--throughput", write_throughput(bench.folder))
-    assert bench(*words, interrupts=1) == 130
+    args = (*QUICK, "--throughput", write_throughput(bench.folder))
+    assert bench(*args, interrupts=1) == 130
     assert "interrupted: nothing was measured" in bench.output()[1] and not bench.path.exists()
-    assert bench(*words, interrupts=3) == 130
+    assert bench(*args, interrupts=3) == 130
     file = bench.stored()
     assert file["complete"] is False and len(file["results"]) == 4
     assert "interrupted: 4 results were measured, and are kept" in bench.output()[1]
@@ -121,8 +121,8 @@ def test_missing_zero_loss_rate_fails(bench: Bench) -> None:
 
 
 def test_trials_of_a_load_are_merged(bench: Bench) -> None:
-    words = ("--throughput", write_throughput(bench.folder), "--load", "10", "--trial-seconds", "1")
-    assert bench(*words, disturbed=[2], pipeline=True) == 0
+    args = ("--throughput", write_throughput(bench.folder), "--load", "10", "--trial-seconds", "1")
+    assert bench(*args, disturbed=[2], pipeline=True) == 0
     one = bench.result()
     assert (one["trials"], one["attempts"], one["disturbed"]) == (4, 5, False)
     assert one["end_to_end_us"]["histogram"] == [[100, 20]]
@@ -131,7 +131,7 @@ def test_trials_of_a_load_are_merged(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("args", "message"),
     [
         (("--point", "banana"), "vcmts: --point: banana: allowed"),
         (("--load", "0"), "--load: found 0, allowed: 0.1 to 150"),
@@ -140,8 +140,8 @@ def test_trials_of_a_load_are_merged(bench: Bench) -> None:
         (("--throughput", "/nonexistent.json"), "/nonexistent.json: No such file"),
     ],
 )
-def test_wrong_options_are_refused(words: tuple[str, ...], message: str, bench: Bench) -> None:
-    bench.expect_error(message, *words)
+def test_wrong_options_are_refused(args: tuple[str, ...], message: str, bench: Bench) -> None:
+    bench.expect_error(message, *args)
 
 
 def test_keys_are_documented(bench: Bench) -> None:
@@ -152,7 +152,7 @@ def test_keys_are_documented(bench: Bench) -> None:
         page.split(f"### `vcmts bench {what}`")[1].split("\n### ")[0]
         for what in ("throughput", "latency")
     )
-    words = set(re.findall(r"`(?:results\[\]\.)?([a-z0-9_]+)", section))
+    documented = set(re.findall(r"`(?:results\[\]\.)?([a-z0-9_]+)", section))
     whole = set(re.findall(r"`([a-z0-9_]+)", above))  # keys of all measurements
-    assert set(file) - {"results"} <= words | whole
-    assert set(file["results"][0]) <= words
+    assert set(file) - {"results"} <= documented | whole
+    assert set(file["results"][0]) <= documented

@@ -34,34 +34,34 @@ SIZES = {"downstream": 1000, "upstream": 250}
 GAP = {"count": 0, "longest_us": 0.0}
 
 
-def sent_of(request: Json, way: str) -> int:
+def sent_of(request: Json, direction: str) -> int:
     """Returns the number of packets of the request, with the shape of steps."""
-    rate: float = request["rate" if way == "downstream" else "upstream_rate"]
+    rate: float = request["rate" if direction == "downstream" else "upstream_rate"]
     seconds: float = request["seconds"]
     if "shape" in request:
         seconds *= steps.LOAD_SECONDS / steps.step_seconds("saving")
-    return round(rate * seconds / 8 / SIZES[way])
+    return round(rate * seconds / 8 / SIZES[direction])
 
 
 def answer_to(request: Json, *, lost: int = 0, latency: float = 40.0, gap: Json = GAP) -> Json:
     """Returns the answer to a trial. Losses are downstream."""
     answer: Json = {"trial": request, "drops": {}}
     answer["workers"] = [{"descheduled": gap, "busy_cycles": 1e6, "busy_share": 0.5}]
-    for way, key in (("downstream", "rate"), ("upstream", "upstream_rate")):
+    for direction, key in (("downstream", "rate"), ("upstream", "upstream_rate")):
         if not request.get(key):
             continue
-        sent = sent_of(request, way)
-        missing = lost if way == "downstream" else 0
+        sent = sent_of(request, direction)
+        missing = lost if direction == "downstream" else 0
         part: Json = {
             "sent": sent,
             "lost": missing,
             "corrupted": 0,
-            "sent_bytes": sent * SIZES[way],
+            "sent_bytes": sent * SIZES[direction],
         }
         part["descheduled"] = GAP
         keys = ("mean", "p50", "p90", "p99", "p99_9", "p99_99", "p99_999", "max")
         part["latency_us"] = {key: latency for key in keys} | {"histogram": [[latency, 5]]}
-        answer[way] = part
+        answer[direction] = part
     return answer
 
 
@@ -151,8 +151,7 @@ def test_steps_of_all_kinds_and_comparisons(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("policy", "idle"), [("saving", 0.024), ("balanced", 0.104)])
 def test_pause_between_steps_reaches_lowest_clock(policy: str, idle: float) -> None:
-    """The policies keep a frequency for 10 and 50 ms. After a shorter pause the step would not
-    start at the lowest frequency."""
+    """Policies keep a frequency for 10 and 50 ms, so a shorter pause is not sufficient."""
     assert down_seconds(policy) == pytest.approx(idle)
     assert steps.shape(policy) == f"bursts:on=9ms,off={1e3 * idle:g}ms"
 
@@ -256,9 +255,9 @@ def test_latency_is_the_difference_of_pairs(tmp_path: Path) -> None:
     loaded.latency(bench)
     assert [now["idle"] for _, now in plane.requests[:4]] == ["poll", "spin"] * 2
     assert len(plane.requests) == 2 * 5 * 2 * 3 + 2 * 3
-    found = {(r["what"], r["idle"], r["load"], r["direction"]): r for r in bench.to.results}
-    assert len(found) == 2 * 2 * 3 * 2
-    for (_, kind, _, _), one in found.items():
+    result = {(r["what"], r["idle"], r["load"], r["direction"]): r for r in bench.to.results}
+    assert len(result) == 2 * 2 * 3 * 2
+    for (_, kind, _, _), one in result.items():
         assert one["values"] == [latency_of[kind] - 40.0] * 5 and not one["disturbed"]
         assert one["pairs"] == [[40.0, latency_of[kind]]] * 5
 
@@ -280,7 +279,7 @@ def test_cost_is_cycles_of_busy_rounds(tmp_path: Path) -> None:
     bench, plane = bench_of(tmp_path, answers)
     loaded.cost(bench)
     assert [one["value"] for one in bench.to.results] == [pytest.approx(1.02), 1.0]
-    sent = sum(sent_of(plane.requests[0][0], way) for way in RATES)
+    sent = sum(sent_of(plane.requests[0][0], direction) for direction in RATES)
     assert bench.to.results[0]["pairs"][0] == [
         pytest.approx(1e6 / sent),
         pytest.approx(1.02e6 / sent),
@@ -334,20 +333,21 @@ def test_file_follows_the_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_goals_of_a_file() -> None:
-    found = {one.goal: one for one in power_goals.of_file(report_samples.power())}
-    assert set(found) == {
+    result = {one.goal: one for one in power_goals.of_file(report_samples.power())}
+    assert set(result) == {
         *(f"power.steps.{load}{end}" for load in (90, 100) for end in ("", ".busyness")),
         *(f"power.latency.{k}.{load}" for k in ("mean", "p99_9") for load in (10, 50, 90)),
         *(f"power.{what}" for what in ("cost", "paused", "cpu", "first", "first.long")),
     }
-    assert found["power.steps.90"].values == [3]
-    assert found["power.steps.90"].remark == "poll 0, spin 3; 1,000 steps"
-    assert found["power.steps.100.busyness"].values == [4000]
+    assert result["power.steps.90"].values == [3]
+    assert result["power.steps.90"].remark == "poll 0, spin 3; 1,000 steps"
+    assert result["power.steps.100.busyness"].values == [4000]
     assert (
-        found["power.latency.mean.90"].disturbed and found["power.latency.mean.10"].values[2] == 1.5
+        result["power.latency.mean.90"].disturbed
+        and result["power.latency.mean.10"].values[2] == 1.5
     )
-    assert (found["power.cpu"].remark, found["power.paused"].remark) == ("sleep", "spin")
-    assert found["power.first"].values == [140]
+    assert (result["power.cpu"].remark, result["power.paused"].remark) == ("sleep", "spin")
+    assert result["power.first"].values == [140]
 
 
 def test_goals_use_the_best_kind_of_pauses() -> None:
@@ -373,7 +373,7 @@ def test_tables_of_a_file() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "error"),
+    ("arguments", "error"),
     [
         (("--ring", "1000"), "--ring: found 1000, allowed: a power of two"),
         (("--ring", "32"), "--ring: found 32"),
@@ -382,11 +382,12 @@ def test_tables_of_a_file() -> None:
         (("--trial-seconds", "0"), "--trial-seconds: found 0"),
     ],
 )
-def test_wrong_options_are_refused(words: tuple[str, ...], error: str) -> None:
+def test_wrong_options_are_refused(arguments: tuple[str, ...], error: str) -> None:
     parser = argparse.ArgumentParser()
     bench_power.add_arguments(parser)
     with pytest.raises(MistakeError, match=error):
-        command.asked_for(parser.parse_args(words), {"upstream_capacity": 1e9, "capacity": 1e10})
+        parsed = parser.parse_args(arguments)
+        command.asked_for(parsed, {"upstream_capacity": 1e9, "capacity": 1e10})
 
 
 def test_invalid_rate_is_refused() -> None:

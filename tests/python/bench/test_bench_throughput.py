@@ -56,10 +56,10 @@ ENDS: dict[str, tuple[tuple[str, ...], Json, int, int | None, str]] = {
 
 
 @pytest.mark.parametrize(
-    ("words", "behaviour", "status", "kept", "message"), ENDS.values(), ids=list(ENDS)
+    ("arguments", "behaviour", "status", "kept", "message"), ENDS.values(), ids=list(ENDS)
 )
 def test_early_end_keeps_results(
-    words: tuple[str, ...],
+    arguments: tuple[str, ...],
     behaviour: Json,
     status: int,
     kept: int | None,
@@ -68,7 +68,7 @@ def test_early_end_keeps_results(
 ) -> None:
     """Without results, an existing file is kept."""
     bench.path.write_text('"old"')
-    assert bench(*words, **behaviour) == status
+    assert bench(*arguments, **behaviour) == status
     out, err = bench.output()
     assert message in err
     if kept is None:
@@ -128,7 +128,7 @@ def test_accepted_loss_raises_the_rate(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("arguments", "message"),
     [
         (("--point", "banana"), "vcmts: --point: banana: allowed"),
         (("--upstream-mix", "banana"), "banana: allowed"),
@@ -149,8 +149,8 @@ def test_accepted_loss_raises_the_rate(bench: Bench) -> None:
         (("--json", "/nonexistent/out.json"), "/nonexistent/out.json"),
     ],
 )
-def test_wrong_options_are_refused(words: tuple[str, ...], message: str, bench: Bench) -> None:
-    bench.expect_error(message, *words)
+def test_wrong_options_are_refused(arguments: tuple[str, ...], message: str, bench: Bench) -> None:
+    bench.expect_error(message, *arguments)
 
 
 def test_missing_cores_and_programs_are_refused(bench: Bench) -> None:
@@ -177,11 +177,11 @@ def test_keys_are_documented(bench: Bench) -> None:
     file = bench.stored()
     page = (CHECKOUT / "docs" / "results.md").read_text()
     section = page.split("### `vcmts bench throughput`")[1].split("\n### ")[0]
-    words = set(re.findall(r"`(?:results\[\]\.)?([a-z0-9_]+)", section))
+    arguments = set(re.findall(r"`(?:results\[\]\.)?([a-z0-9_]+)", section))
     result = file["results"][0]
-    assert set(file) - {"results"} <= words
-    assert set(result) - {"trials"} <= words
-    assert set(result["trials"][0]) <= words
+    assert set(file) - {"results"} <= arguments
+    assert set(result) - {"trials"} <= arguments
+    assert set(result["trials"][0]) <= arguments
 
 
 @pytest.mark.parametrize(("text", "share"), [("1", 1), ("1/3", 1 / 3), ("0.25", 0.25)])

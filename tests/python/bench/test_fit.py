@@ -45,9 +45,9 @@ def test_r2_computed_by_hand() -> None:
     assert line.r2 == pytest.approx(1 - 1 / (16 / 9 + 4 / 9 + 4 / 9))
 
 
-@pytest.mark.parametrize("few", [[], [(84, 5.0)], [(84, 5.0), (84, 7.0), (84, 9.0)]])
-def test_one_size_has_no_line(few: list[tuple[float, float]]) -> None:
-    assert fit.line(few) is None
+@pytest.mark.parametrize("points", [[], [(84, 5.0)], [(84, 5.0), (84, 7.0), (84, 9.0)]])
+def test_one_size_has_no_line(points: list[tuple[float, float]]) -> None:
+    assert fit.line(points) is None
 
 
 def test_two_points_have_a_line() -> None:

@@ -40,17 +40,17 @@ def test_merged_trials_have_percentiles_of_all_packets(seed: int) -> None:
         [chance.lognormvariate(3 + number / 3, 0.7) for _ in range(4000 * (number + 1))]
         for number in range(4)
     ]
-    found = latency_merge.merged([latency_of_trial(one) for one in trials])
-    assert found is not None
+    actual = latency_merge.merged([latency_of_trial(one) for one in trials])
+    assert actual is not None
     all_times = sorted(us for one in trials for us in one)
-    assert found["mean"] == pytest.approx(sum(all_times) / len(all_times))
-    assert found["max"] == all_times[-1]
-    assert sum(packets for _, packets in found["histogram"]) == len(all_times)
+    assert actual["mean"] == pytest.approx(sum(all_times) / len(all_times))
+    assert actual["max"] == all_times[-1]
+    assert sum(packets for _, packets in actual["histogram"]) == len(all_times)
     for key in ("p50", "p90", "p99", "p99_9"):
-        assert found[key] == pytest.approx(
+        assert actual[key] == pytest.approx(
             percentile(all_times, latency_merge.SHARES[key]), rel=0.04
         ), key
-    quantiles = [found[key] for key in (*latency_merge.SHARES, "max")]
+    quantiles = [actual[key] for key in (*latency_merge.SHARES, "max")]
     assert quantiles == sorted(quantiles)
 
 
@@ -66,6 +66,6 @@ def test_trials_without_latencies() -> None:
 
 
 def test_times_below_1_us() -> None:
-    found = latency_merge.merged([latency_of_trial([0.5, 0.5]), latency_of_trial([0.5])])
-    assert found is not None
-    assert found["p50"] == found["max"] == 0.5
+    actual = latency_merge.merged([latency_of_trial([0.5, 0.5]), latency_of_trial([0.5])])
+    assert actual is not None
+    assert actual["p50"] == actual["max"] == 0.5

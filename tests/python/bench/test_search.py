@@ -38,12 +38,12 @@ def search_many(plan: Plan = PLAN, **plane_settings: Any) -> Searches:
     all_found, errors, trials = [], [], []
     for seed in range(SEEDS):
         plane = Plane(random.Random(seed).uniform(0.05, 9.9), seed=seed, **plane_settings)
-        found = search(plane, plan)
-        assert found.trials == len(plane.rates) <= plan.most_trials
+        result = search(plane, plan)
+        assert result.trials == len(plane.rates) <= plan.most_trials
         assert max(plane.rates) <= plan.top
-        all_found.append(found)
-        errors.append(found.rate / plane.capacity - 1)
-        trials.append(found.trials)
+        all_found.append(result)
+        errors.append(result.rate / plane.capacity - 1)
+        trials.append(result.trials)
     return Searches(all_found, errors, trials)
 
 
@@ -107,10 +107,10 @@ def test_always_disturbed_machine_is_the_bound() -> None:
 
 def test_slow_traffic_program_is_the_bound() -> None:
     for capacity, traffic, bound in ((9.0, 4.0, "traffic"), (4.0, 9.0, "data plane")):
-        found = search(Plane(capacity, traffic=traffic), PLAN)
-        assert found.confirmed and found.bound_by == bound
-        assert 4.0 * (1 - PLAN.resolution) <= found.rate <= 4.0
-        assert found.trials <= 20
+        result = search(Plane(capacity, traffic=traffic), PLAN)
+        assert result.confirmed and result.bound_by == bound
+        assert 4.0 * (1 - PLAN.resolution) <= result.rate <= 4.0
+        assert result.trials <= 20
 
 
 def test_most_frequent_reason_is_the_bound() -> None:
@@ -127,9 +127,9 @@ def test_most_frequent_reason_is_the_bound() -> None:
 
 
 def test_channels_are_the_bound() -> None:
-    found = search(Plane(9.0, channels=5.0), PLAN)
-    assert found.confirmed and found.bound_by == "channels"
-    assert 5.0 * (1 - PLAN.resolution) <= found.rate <= 5.0
+    result = search(Plane(9.0, channels=5.0), PLAN)
+    assert result.confirmed and result.bound_by == "channels"
+    assert 5.0 * (1 - PLAN.resolution) <= result.rate <= 5.0
 
 
 def test_loss_at_all_rates_finds_none() -> None:
@@ -138,17 +138,17 @@ def test_loss_at_all_rates_finds_none() -> None:
         def lossy(rate: float, share: float = carried) -> Outcome:
             return outcome("failed", "data plane", share)
 
-        found = search(lossy, PLAN)
-        assert found.rate == 0 and not found.confirmed
-        assert found.bound_by == "data plane"
-        assert found.trials <= 30
+        result = search(lossy, PLAN)
+        assert result.rate == 0 and not result.confirmed
+        assert result.bound_by == "data plane"
+        assert result.trials <= 30
         assert len(list(repeated(lossy, PLAN, 3))) == 1
 
 
 def test_no_loss_finds_the_top_rate() -> None:
     plane = Plane(100.0)
-    found = search(plane, PLAN)
-    assert (found.rate, found.confirmed, found.bound_by) == (TOP, True, None)
+    result = search(plane, PLAN)
+    assert (result.rate, result.confirmed, result.bound_by) == (TOP, True, None)
     assert plane.rates == [TOP] * 4
 
 
@@ -156,49 +156,49 @@ def test_plane_that_slows_down() -> None:
     """The found rate passed at the end of the search, not only at its start."""
     for seed in range(SEEDS):
         plane = Plane(random.Random(seed).uniform(0.5, 9.5), seed=seed, wear=0.001)
-        found = search(plane, PLAN)
-        assert found.confirmed
-        assert found.rate <= plane.capacity * (1 + 0.001 * PLAN.confirmations)
-        assert found.rate >= plane.capacity * (1 - 2 * PLAN.resolution)
+        result = search(plane, PLAN)
+        assert result.confirmed
+        assert result.rate <= plane.capacity * (1 + 0.001 * PLAN.confirmations)
+        assert result.rate >= plane.capacity * (1 - 2 * PLAN.resolution)
 
 
 def test_throttled_plane() -> None:
     """To three quarters of its capacity, during the search."""
     for seed in range(SEEDS):
         plane = Plane(random.Random(seed).uniform(0.5, 9.5), seed=seed)
-        begun, moment = plane.capacity, seed % 12
+        initial, moment = plane.capacity, seed % 12
 
         def throttled(rate: float, plane: Plane = plane, moment: int = moment) -> Outcome:
             if len(plane.rates) == moment:
                 plane.capacity *= 0.75
             return plane(rate)
 
-        found = search(throttled, PLAN)
-        assert found.confirmed
-        assert found.rate <= plane.capacity
-        if plane.capacity < begun:
-            assert found.rate >= plane.capacity * (1 - PLAN.resolution)
+        result = search(throttled, PLAN)
+        assert result.confirmed
+        assert result.rate <= plane.capacity
+        if plane.capacity < initial:
+            assert result.rate >= plane.capacity * (1 - PLAN.resolution)
 
 
 def test_rapidly_slowing_plane_is_not_confirmed() -> None:
-    found = search(Plane(5.0, wear=0.2), Plan(TOP, most_trials=12))
-    assert not found.confirmed and found.trials == 12
+    result = search(Plane(5.0, wear=0.2), Plan(TOP, most_trials=12))
+    assert not result.confirmed and result.trials == 12
 
 
 def test_guess_saves_trials() -> None:
     for capacity in (0.3, 2.0, 9.0):
         for share in (0.5, 0.97, 1.0, 1.03, 2.0):
             plane = Plane(capacity)
-            found = search(plane, PLAN, guess=capacity * share)
-            assert capacity * (1 - PLAN.resolution) <= found.rate <= capacity
+            result = search(plane, PLAN, guess=capacity * share)
+            assert capacity * (1 - PLAN.resolution) <= result.rate <= capacity
             if 0.97 <= share <= 1.03:
-                assert found.trials <= 11
+                assert result.trials <= 11
 
 
 def test_number_of_confirmations() -> None:
     for confirmations in (1, 5):
-        found = search(Plane(5.0), Plan(TOP, confirmations=confirmations))
-        tried = next(one for one in found.tried if one.rate == found.rate)
+        result = search(Plane(5.0), Plan(TOP, confirmations=confirmations))
+        tried = next(one for one in result.tried if one.rate == result.rate)
         assert tried.passes == confirmations + 1
 
 

@@ -103,10 +103,10 @@ def test_pipeline_latencies_are_those_of_the_trial() -> None:
     buckets = [[0.9, 1], [1.0, 2], [2.0, 3]]
     latencies = {"packets": 6, "histogram": buckets} | dict.fromkeys(telemetry_latency.KEYS, 1.5)
     telemetry = plane(latency=[{}, {"downstream": latencies, "upstream": {"packets": 0}}])
-    found = ask(telemetry, {"latency": True})["pipeline_latency_us"]
-    assert found["upstream"] is None
-    assert found["downstream"]["p99_999"] == 1.5
-    assert found["downstream"]["histogram"] == buckets
+    result = ask(telemetry, {"latency": True})["pipeline_latency_us"]
+    assert result["upstream"] is None
+    assert result["downstream"]["p99_999"] == 1.5
+    assert result["downstream"]["histogram"] == buckets
     resets = [params["reset"] for method, params in telemetry.requests if method == "latency.get"]
     assert resets == [True, False]
 

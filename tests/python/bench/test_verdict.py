@@ -92,13 +92,13 @@ CASES: dict[str, tuple[list[Json | None], Json, tuple[str, str | None]]] = {
 }
 
 
-@pytest.mark.parametrize(("parts", "rest", "verdict"), CASES.values(), ids=list(CASES))
+@pytest.mark.parametrize(("parts", "changes", "verdict"), CASES.values(), ids=list(CASES))
 def test_verdict_and_bound(
-    parts: list[Json | None], rest: Json, verdict: tuple[str, str | None]
+    parts: list[Json | None], changes: Json, verdict: tuple[str, str | None]
 ) -> None:
-    drops: Json = {"drops": {"downstream": {}, "upstream": {}} | rest.get("drops", {})}
-    found = judge(answer(*parts, **(rest | drops)))
-    assert (found.verdict, found.bound_by) == verdict
+    drops: Json = {"drops": {"downstream": {}, "upstream": {}} | changes.get("drops", {})}
+    result = judge(answer(*parts, **(changes | drops)))
+    assert (result.verdict, result.bound_by) == verdict
 
 
 def test_reason_and_carried_share() -> None:
@@ -106,12 +106,12 @@ def test_reason_and_carried_share() -> None:
     assert judge(answer(lost(10))).why == "downstream: 10 of 100,000 packets lost"
     twice = answer(direction(duplicated=3, **gap(20)))
     assert judge(twice).why == "downstream: 3 packets came twice"
-    found = judge(answer(sent(0.8, transmit_backpressure=5)))
-    assert found.carried == pytest.approx(0.8)
-    assert "80.0% of the rate was sent, the data plane took no more" in found.why
+    result = judge(answer(sent(0.8, transmit_backpressure=5)))
+    assert result.carried == pytest.approx(0.8)
+    assert "80.0% of the rate was sent, the data plane took no more" in result.why
     assert judge(answer(None, sent(0.5))).why.startswith("upstream: 50.0% of the rate")
-    away = judge(answer(lost(1000, **gap(50))))
-    assert away.why == "downstream: a core was taken away for up to 50.0 ms"
+    stalled = judge(answer(lost(1000, **gap(50))))
+    assert stalled.why == "downstream: a core was taken away for up to 50.0 ms"
 
 
 def test_accepted_loss_and_ring_size() -> None:
@@ -133,15 +133,15 @@ def test_unused_direction_is_ignored() -> None:
 
 def test_nothing_sent_is_slow_traffic() -> None:
     nothing = direction(sent=0, proven=0, sent_bytes=0, gbps=0.0)
-    found = judge(answer(nothing))
-    assert (found.verdict, found.carried) == ("traffic", 0.0)
+    result = judge(answer(nothing))
+    assert (result.verdict, result.carried) == ("traffic", 0.0)
 
 
 def test_maximum_rate() -> None:
     part = answer(lost(PACKETS // 4))
     part["trial"]["rate"] = "max"
-    found = judge(part)
-    assert found.verdict == "failed" and found.carried == pytest.approx(0.75)
+    result = judge(part)
+    assert result.verdict == "failed" and result.carried == pytest.approx(0.75)
     part["downstream"] = direction()
     assert judge(part).verdict == "passed"
 

@@ -46,16 +46,16 @@ class Rendered:
         return [one for one in self.objects if one["kind"] == kind]
 
     def one(self, kind: str) -> Json:
-        (found,) = self.all_of(kind)
-        return found
+        (actual,) = self.all_of(kind)
+        return actual
 
     def pod(self) -> Json:
         spec: Json = self.one("StatefulSet")["spec"]["template"]["spec"]
         return spec
 
     def container(self) -> Json:
-        (found,) = self.pod()["containers"]
-        container: Json = found
+        (actual,) = self.pod()["containers"]
+        container: Json = actual
         return container
 
     def configurations(self) -> dict[str, Json]:
@@ -64,8 +64,8 @@ class Rendered:
         return {name: yamls.safe_load(text) for name, text in data.items()}
 
     def configuration(self) -> Json:
-        (found,) = self.configurations().values()
-        return found
+        (actual,) = self.configurations().values()
+        return actual
 
     def secret(self) -> dict[str, str]:
         data = self.one("Secret")["data"]

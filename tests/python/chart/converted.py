@@ -19,15 +19,15 @@ class Converter:
         self.folder, self.capsys = folder, capsys
         self.status, self.messages = 0, ""
 
-    def __call__(self, text: str, *words: str) -> str:
+    def __call__(self, text: str, *arguments: str) -> str:
         (self.folder / "values.yaml").write_text(text, encoding="utf-8")
-        self.status = cli.main(["convert", str(self.folder / "values.yaml"), *words])
+        self.status = cli.main(["convert", str(self.folder / "values.yaml"), *arguments])
         captured = self.capsys.readouterr()
         self.messages = captured.err.replace(f"{self.folder}/", "")
         return captured.out
 
-    def values(self, text: str, *words: str) -> list[Json]:
-        documents = yamls.safe_load_all(self(text, *words))
+    def values(self, text: str, *arguments: str) -> list[Json]:
+        documents = yamls.safe_load_all(self(text, *arguments))
         assert self.status == 0, self.messages
         for one in documents:
             VALUES.validate(one)

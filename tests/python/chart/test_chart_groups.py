@@ -57,11 +57,11 @@ def test_groups_override_defaults(render: Renderer) -> None:
 
 
 def test_groups_share_ports(render: Renderer) -> None:
-    made = render(sriov([{"id": 1}, {"id": 2, "ports": {"network": {"vlan": 102}}}]))
-    first, second = made.configuration()["service_groups"]
+    chart = render(sriov([{"id": 1}, {"id": 2, "ports": {"network": {"vlan": 102}}}]))
+    first, second = chart.configuration()["service_groups"]
     assert ports(first) == ports(second) == [NET % 0, NET % 1]
     assert second["ports"]["network"]["vlan"] == 102 and "vlan" not in first["ports"]["network"]
-    assert made.container()["resources"]["limits"]["intel.com/sriov_net"] == "2"
+    assert chart.container()["resources"]["limits"]["intel.com/sriov_net"] == "2"
 
 
 def test_group_with_own_resource_has_own_ports(render: Renderer) -> None:
@@ -69,38 +69,39 @@ def test_group_with_own_resource_has_own_ports(render: Renderer) -> None:
         "network": {"resource": "intel.com/sriov_net"},
         "rphy": {"resource": "intel.com/fast-net"},
     }
-    made = render(sriov([{"id": 1}, {"id": 2, "ports": own}, {"id": 3}]))
-    found = [ports(item) for item in made.configuration()["service_groups"]]
+    chart = render(sriov([{"id": 1}, {"id": 2, "ports": own}, {"id": 3}]))
+    result = [ports(item) for item in chart.configuration()["service_groups"]]
     fast = "${PCIDEVICE_INTEL_COM_FAST_NET[0]}"
-    assert found == [[NET % 0, NET % 1], [NET % 2, fast], [NET % 0, NET % 1]]
-    limits = made.container()["resources"]["limits"]
+    assert result == [[NET % 0, NET % 1], [NET % 2, fast], [NET % 0, NET % 1]]
+    limits = chart.container()["resources"]["limits"]
     assert (limits["intel.com/sriov_net"], limits["intel.com/fast-net"]) == ("3", "1")
 
 
 def test_separate_pods_request_the_largest_need(render: Renderer) -> None:
     control = {"control": {"resource": "intel.com/sriov_net"}}
-    made = render(sriov([{"id": 4}, {"id": 5, "ports": control}], mode="separate"))
-    assert sorted(made.configurations()) == ["vcmts-0.yaml", "vcmts-1.yaml"]
+    chart = render(sriov([{"id": 4}, {"id": 5, "ports": control}], mode="separate"))
+    assert sorted(chart.configurations()) == ["vcmts-0.yaml", "vcmts-1.yaml"]
     for name, number in (("vcmts-0.yaml", 4), ("vcmts-1.yaml", 5)):
-        (item,) = made.configurations()[name]["service_groups"]
+        (item,) = chart.configurations()[name]["service_groups"]
         assert item["service_group"] == number and ports(item) == [NET % 0, NET % 1]
-    assert made.container()["resources"]["limits"]["intel.com/sriov_net"] == "3"
-    assert "--config=/etc/vcmts/config/$(POD_NAME).yaml" in made.container()["args"]
+    assert chart.container()["resources"]["limits"]["intel.com/sriov_net"] == "3"
+    assert "--config=/etc/vcmts/config/$(POD_NAME).yaml" in chart.container()["args"]
 
 
 def test_pod_per_numa_node(render: Renderer) -> None:
     groups = [{"id": number, "pod": number % 2} for number in range(1, 6)]
     for mode in ("shared", "separate"):
-        made = render(sriov(groups, mode=mode, cores={"layout": "1us1t_1ds2t"}))
+        chart = render(sriov(groups, mode=mode, cores={"layout": "1us1t_1ds2t"}))
         ids = [
             [
                 item["service_group"]
-                for item in made.configurations()[f"vcmts-{pod}.yaml"]["service_groups"]
+                for item in chart.configurations()[f"vcmts-{pod}.yaml"]["service_groups"]
             ]
             for pod in (0, 1)
         ]
         assert ids == [[2, 4], [1, 3, 5]]
-        assert made.container()["resources"]["limits"]["cpu"] == "10"  # three groups and management
+        cpus = chart.container()["resources"]["limits"]["cpu"]
+        assert cpus == "10"  # three groups and management
 
 
 def test_group_with_accelerator(render: Renderer) -> None:
@@ -112,11 +113,11 @@ def test_group_with_accelerator(render: Renderer) -> None:
     ]
     values = sriov(groups)
     values["defaults"]["crypto"] = crypto
-    made = render(values)
-    found = [item["crypto"] for item in made.configuration()["service_groups"]]
+    chart = render(values)
+    result = [item["crypto"] for item in chart.configuration()["service_groups"]]
     device = {"provider": "cryptodev", "device": "${QAT0}"}
-    assert found == [device, {"provider": "ipsec-mb"}, {**device, "device": "${QAT1}"}]
-    assert made.container()["resources"]["limits"]["qat.intel.com/generic"] == "1"
+    assert result == [device, {"provider": "ipsec-mb"}, {**device, "device": "${QAT1}"}]
+    assert chart.container()["resources"]["limits"]["qat.intel.com/generic"] == "1"
 
 
 MB = "ipsec-mb"
@@ -149,22 +150,22 @@ def test_crypto_of_group_overrides_defaults(
 ) -> None:
     values = sriov([{"id": 1, "crypto": own}])
     values["defaults"]["crypto"] = shared
-    made = render(values)
-    (item,) = made.configuration()["service_groups"]
+    chart = render(values)
+    (item,) = chart.configuration()["service_groups"]
     crc = {"generate_crc": False} if "generate_crc" in own else {}
     assert item["crypto"] == {**expected, **crc}
-    assert (QAT in made.container()["resources"]["limits"]) == requested
+    assert (QAT in chart.container()["resources"]["limits"]) == requested
 
 
 def test_keys_are_only_in_a_secret(render: Renderer) -> None:
     path = next(path for path in CI if path.stem == "inline")
-    made = render(None, path)
+    chart = render(None, path)
     key = yamls.safe_load(path.read_text())["serviceGroups"][0]["config"]["modems"][0]["security"][
         "key"
     ]
-    assert key in made.secret()["sg-7.yaml"]
-    assert [one["kind"] for one in made.objects if key in str(one)] == []
-    (item,) = made.configuration()["service_groups"]
+    assert key in chart.secret()["sg-7.yaml"]
+    assert [one["kind"] for one in chart.objects if key in str(one)] == []
+    (item,) = chart.configuration()["service_groups"]
     assert item["file"] == f"{SECRET}/sg-7.yaml" and "modems" not in item
     with_file = render(
         one_group(secrets={"files": {"sg-1.yaml": "name: elm\n"}, "existing": ["more"]})
@@ -176,14 +177,14 @@ def test_keys_are_only_in_a_secret(render: Renderer) -> None:
 
 
 def test_existing_config_map_is_used(render: Renderer) -> None:
-    made = render(one_group(existingConfigMap="mine"))
-    assert made.all_of("ConfigMap") == []
-    volume = next(one for one in made.pod()["volumes"] if one["name"] == "config")
+    chart = render(one_group(existingConfigMap="mine"))
+    assert chart.all_of("ConfigMap") == []
+    volume = next(one for one in chart.pod()["volumes"] if one["name"] == "config")
     assert volume["configMap"]["name"] == "mine"
 
 
 def run_pods(
-    made: Rendered, folder: Path, files: dict[str, str], cores: int, **environment: str
+    chart: Rendered, folder: Path, files: dict[str, str], cores: int, **environment: str
 ) -> list[Json]:
     """vcmtsd's facts for the configurations of all pods, each on a machine with these cores."""
     folder.mkdir(exist_ok=True)
@@ -193,7 +194,7 @@ def run_pods(
     for name, text in files.items():
         (secret / name).write_text(text, encoding="utf-8")
     facts = []
-    for name, configuration in made.configurations().items():
+    for name, configuration in chart.configurations().items():
         text = yaml.safe_dump(configuration).replace(SECRET, str(secret))
         (folder / name).write_text(
             text.replace(f"{RUN}/profiles", f"{run}/profiles"), encoding="utf-8"
@@ -228,13 +229,13 @@ def test_data_plane_accepts_examples(render: Renderer, path: Path, tmp_path: Pat
     values["serviceGroups"] = fewer  # a published profile is a megabyte per group
     if values.get("defaults", {}).get("profile", "").startswith("6ofdm"):
         values["defaults"]["profile"] = "6ofdm-0sc-qam_3cms_aes"
-    made = render(values)
+    chart = render(values)
     names = {101: "sg-101.yaml", 102: "sg-102.yaml", 103: "sg-103.yaml", 104: "birch.yaml"}
     files = {name: group_file(number - 100) for number, name in names.items()}
     if path.stem == "inline":
-        files |= made.secret()
-    cores = int(made.container()["resources"]["limits"]["cpu"])
-    facts = run_pods(made, tmp_path / "pod", files, cores, **DEVICES)
+        files |= chart.secret()
+    cores = int(chart.container()["resources"]["limits"]["cpu"])
+    facts = run_pods(chart, tmp_path / "pod", files, cores, **DEVICES)
     served = [group["service_group"] for one in facts for group in one["groups"]]
     assert served == [group["id"] for group in fewer]
     devices = {

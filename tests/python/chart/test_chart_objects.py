@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests the Kubernetes objects that the chart renders: valid by Kubernetes' schemas, Guaranteed and
-unprivileged pods, probes, monitoring."""
+"""Tests the chart's objects: Kubernetes' schemas, Guaranteed unprivileged pods, probes."""
 
 import json
 from collections.abc import Iterator
@@ -54,12 +53,12 @@ def test_names_and_labels_have_the_release(rendered: Rendered) -> None:
 
 def test_selectors_match_the_pods(rendered: Rendered) -> None:
     labels = rendered.one("StatefulSet")["spec"]["template"]["metadata"]["labels"]
-    found = [rendered.one("Service")["spec"]["selector"]]
+    result = [rendered.one("Service")["spec"]["selector"]]
     for kind in ("StatefulSet", "PodDisruptionBudget"):
-        found.append(rendered.one(kind)["spec"]["selector"]["matchLabels"])
+        result.append(rendered.one(kind)["spec"]["selector"]["matchLabels"])
     for one in rendered.all_of("NetworkPolicy"):
-        found.append(one["spec"]["podSelector"]["matchLabels"])
-    for selector in found:
+        result.append(one["spec"]["podSelector"]["matchLabels"])
+    for selector in result:
         assert selector.items() <= labels.items()
 
 
@@ -73,25 +72,25 @@ def test_pods_are_guaranteed(rendered: Rendered) -> None:
 def security_violations(pod: Json, container: Json) -> list[str]:
     """Returns the rules of the Pod Security level "restricted" that a pod breaks."""
     both = [pod["securityContext"], container["securityContext"]]
-    found = []
+    result = []
     if not any(context.get("runAsNonRoot") for context in both):
-        found.append("runAsNonRoot")
+        result.append("runAsNonRoot")
     if any(context.get("runAsUser") == 0 for context in both):
-        found.append("runAsUser")
+        result.append("runAsUser")
     if not any(c.get("seccompProfile", {}).get("type") == "RuntimeDefault" for c in both):
-        found.append("seccompProfile")
+        result.append("seccompProfile")
     context = container["securityContext"]
     if context.get("allowPrivilegeEscalation") is not False or context.get("privileged"):
-        found.append("privileges")
+        result.append("privileges")
     capabilities = context["capabilities"]
     if capabilities["drop"] != ["ALL"] or capabilities.get("add"):
-        found.append("capabilities")
+        result.append("capabilities")
     if any(pod.get(key) for key in ("hostNetwork", "hostPID", "hostIPC")):
-        found.append("host")
+        result.append("host")
     allowed = {"name", "configMap", "emptyDir", "projected", "secret"}
     if any(not volume.keys() <= allowed for volume in pod["volumes"]):
-        found.append("volumes")
-    return found
+        result.append("volumes")
+    return result
 
 
 def test_pods_are_restricted_except_for_root(render: Renderer) -> None:
@@ -176,8 +175,8 @@ def test_added_pod_keeps_the_pod_template(render: Renderer) -> None:
     """If its Secret is already named. A removed group keeps the template likewise."""
 
     def template(groups: int, names: int) -> Json:
-        found: Json = render(with_secrets(groups, names)).one("StatefulSet")["spec"]["template"]
-        return found
+        result: Json = render(with_secrets(groups, names)).one("StatefulSet")["spec"]["template"]
+        return result
 
     assert template(1, 3) == template(2, 3) == template(3, 3)
     assert template(2, 2) != template(3, 3)
@@ -185,20 +184,21 @@ def test_added_pod_keeps_the_pod_template(render: Renderer) -> None:
 
 def test_configuration_file_has_the_name_of_its_pod(render: Renderer) -> None:
     """So no pod lacks its file when groups are added or removed."""
-    made = [render(with_secrets(groups, 2)) for groups in (1, 2)]
-    assert [sorted(one.configurations()) for one in made] == [
+    charts = [render(with_secrets(groups, 2)) for groups in (1, 2)]
+    assert [sorted(chart.configurations()) for chart in charts] == [
         ["vcmts-0.yaml"],
         ["vcmts-0.yaml", "vcmts-1.yaml"],
     ]
-    assert made[0].configurations()["vcmts-0.yaml"] == made[1].configurations()["vcmts-0.yaml"]
+    first, second = (chart.configurations()["vcmts-0.yaml"] for chart in charts)
+    assert first == second
     argument = "--config=/etc/vcmts/config/$(POD_NAME).yaml"
-    assert all(argument in one.container()["args"] for one in made)
+    assert all(argument in chart.container()["args"] for chart in charts)
 
 
 def test_existing_config_map_has_a_file_per_pod(render: Renderer) -> None:
     def named(groups: int) -> list[str]:
-        made = render({**with_secrets(groups, 2), "existingConfigMap": "mine"})
-        return [one for one in made.container()["args"] if one.startswith("--config=")]
+        rendered = render({**with_secrets(groups, 2), "existingConfigMap": "mine"})
+        return [one for one in rendered.container()["args"] if one.startswith("--config=")]
 
     assert named(1) == []  # `vcmts pod` looks for vcmts.yaml
     assert named(2) == ["--config=/etc/vcmts/config/$(POD_NAME).yaml"]
@@ -216,13 +216,13 @@ def test_monitoring_objects_are_the_projects_files(render: Renderer) -> None:
     alerts = yamls.safe_load((CHECKOUT / "deploy/prometheus/alerts.yaml").read_text())
     assert rendered.one("PrometheusRule")["spec"]["groups"] == alerts["groups"]
     boards = {path.name: path for path in (CHECKOUT / "deploy/grafana").glob("*.json")}
-    found = [
+    result = [
         one
         for one in rendered.all_of("ConfigMap")
         if "grafana_dashboard" in one["metadata"]["labels"]
     ]
-    assert len(found) == len(boards)
-    for one in found:
+    assert len(result) == len(boards)
+    for one in result:
         ((name, text),) = one["data"].items()
         assert json.loads(text) == json.loads(boards[name.removeprefix("vcmts-")].read_text())
     (endpoint,) = rendered.one("ServiceMonitor")["spec"]["endpoints"]
@@ -248,8 +248,8 @@ def test_default_objects_need_no_custom_kinds(render: Renderer) -> None:
 
 def test_memory_and_huge_pages_are_requested(render: Renderer) -> None:
     def limits(**values: Any) -> Json:
-        found: Json = render(one_group(**values)).container()["resources"]["limits"]
-        return found
+        result: Json = render(one_group(**values)).container()["resources"]["limits"]
+        return result
 
     huge = limits(hugePages={"size": "2Mi", "base": "100Mi", "perGroup": "33Mi"})
     assert huge["hugepages-2Mi"] == "134Mi"  # rounded up to pages
@@ -273,10 +273,10 @@ def test_requested_huge_pages_are_required(render: Renderer) -> None:
 
 
 def test_notes_have_the_health_command(render: Renderer) -> None:
-    made = render(one_group(metricsPort=9999), release="plant", namespace="cable")
+    rendered = render(one_group(metricsPort=9999), release="plant", namespace="cable")
     health = "/usr/libexec/vcmts/health /ready"
-    assert f"kubectl -n cable exec plant-vcmts-0 -- {health}\n" in made.notes
-    environment = {one["name"]: one.get("value") for one in made.container()["env"]}
+    assert f"kubectl -n cable exec plant-vcmts-0 -- {health}\n" in rendered.notes
+    environment = {one["name"]: one.get("value") for one in rendered.container()["env"]}
     assert environment["VCMTS_METRICS_PORT"] == "9999"
 
 
@@ -308,15 +308,15 @@ def test_numeric_names_are_strings(render: Renderer) -> None:
         monitoring=monitoring,
     )
     for more in ({}, {"existingConfigMap": "16"}):
-        made = render({**values, **more}, release="17", namespace="18")
-        found = [pair for one in made.objects for pair in names(one)]
-        for key, value in found:
+        rendered = render({**values, **more}, release="17", namespace="18")
+        result = [pair for one in rendered.objects for pair in names(one)]
+        for key, value in result:
             for text in [key, *(value if isinstance(value, list) else [value])]:
                 assert isinstance(text, str), (key, value)
-        texts = {value for _, value in found if isinstance(value, str)}
+        texts = {value for _, value in result if isinstance(value, str)}
         expected = {"9", "8", "007", "12", "13", "14", "15", "17", *more.values()}
         assert expected <= texts
-        assert {key for key, _ in found} >= {"7", "07", "matchNames"}
+        assert {key for key, _ in result} >= {"7", "07", "matchNames"}
 
 
 def test_release_name_is_in_all_names(render: Renderer, tmp_path: Path) -> None:

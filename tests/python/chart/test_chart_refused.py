@@ -224,6 +224,6 @@ def test_layout_requests_its_cores(render: Renderer, layout: str, count: int, ne
 
 def test_count_without_layout_is_requested(render: Renderer) -> None:
     listed = [{"id": number} for number in range(1, 9)]
-    made = render(groups(*listed, cores={"layout": "", "count": 2}))
-    assert made.container()["resources"]["limits"]["cpu"] == "2"
-    assert "threads" not in made.configuration()
+    rendered = render(groups(*listed, cores={"layout": "", "count": 2}))
+    assert rendered.container()["resources"]["limits"]["cpu"] == "2"
+    assert "threads" not in rendered.configuration()

@@ -115,12 +115,13 @@ def test_assembled_chart_has_schema_dashboards_and_alerts(tmp_path: Path) -> Non
     """And all files of the checkout. Files of an earlier version are removed."""
     (tmp_path / "vcmts/templates").mkdir(parents=True)
     (tmp_path / "vcmts/templates/old.yaml").touch()
-    made = {path: path.read_bytes() for path in assemble(tmp_path).rglob("*") if path.is_file()}
+    paths = assemble(tmp_path).rglob("*")
+    assembled = {path: path.read_bytes() for path in paths if path.is_file()}
     deploy = CHECKOUT / "deploy"
     expected = [(path.relative_to(CHART), path) for path in CHART.rglob("*") if path.is_file()]
     expected += [(Path("dashboards", path.name), path) for path in deploy.glob("grafana/*.json")]
     rules = ("alerts.yaml", "reference.yaml")
     expected += [(Path("files", name), deploy / "prometheus" / name) for name in rules]
-    schema = made.pop(tmp_path / "vcmts" / "values.schema.json")
+    schema = assembled.pop(tmp_path / "vcmts" / "values.schema.json")
     assert json.loads(schema) == SCHEMA
-    assert made == {tmp_path / "vcmts" / name: path.read_bytes() for name, path in expected}
+    assert assembled == {tmp_path / "vcmts" / name: path.read_bytes() for name, path in expected}

@@ -21,9 +21,9 @@ Json = dict[str, Any]
 
 
 def test_groups_become_releases_of_equal_pods(convert: Converter) -> None:
-    found = convert.values(vcmtsd())
-    assert [ids(one) for one in found] == [list(range(n, n + 7)) for n in (1, 8, 15, 22)]
-    first, second, *_ = found
+    result = convert.values(vcmtsd())
+    assert [ids(one) for one in result] == [list(range(n, n + 7)) for n in (1, 8, 15, 22)]
+    first, second, *_ = result
     assert first["mode"] == "separate"
     assert first["defaults"] == {
         "profile": "6ofdm-0sc-qam_300cms_aes",
@@ -47,13 +47,13 @@ def test_groups_become_releases_of_equal_pods(convert: Converter) -> None:
 
 def test_groups_of_a_numa_node_share_a_pod(convert: Converter) -> None:
     groups = [group(number, pf_index=number // 4, cpu_socket_id=number // 4) for number in range(8)]
-    found = convert.values(
+    result = convert.values(
         vcmtsd(*groups, group(8, pf_index=1, cpu_socket_id=1, qat="no")), "--mode", "shared"
     )
-    assert [ids(one) for one in found] == [[1, 2, 3, 4], [5, 6, 7, 8, 9]]
-    assert {one["mode"] for one in found} == {"shared"}
-    assert found[0]["hugePages"] == {"size": "1Gi", "perGroup": "1024Mi"}
-    assert found[1]["serviceGroups"][4]["crypto"] == {"generate_crc": True, "provider": "ipsec-mb"}
+    assert [ids(one) for one in result] == [[1, 2, 3, 4], [5, 6, 7, 8, 9]]
+    assert {one["mode"] for one in result} == {"shared"}
+    assert result[0]["hugePages"] == {"size": "1Gi", "perGroup": "1024Mi"}
+    assert result[1]["serviceGroups"][4]["crypto"] == {"generate_crc": True, "provider": "ipsec-mb"}
 
 
 def test_keys_without_counterpart_are_reported_with_lines(convert: Converter) -> None:
@@ -84,8 +84,8 @@ def test_keys_without_counterpart_are_reported_with_lines(convert: Converter) ->
     ],
 )
 def test_groups_become_profiles(convert: Converter, over: Json, expected: str) -> None:
-    (found,) = convert.values(vcmtsd(group(1, **over)))
-    assert found["defaults"]["profile"] == expected
+    (result,) = convert.values(vcmtsd(group(1, **over)))
+    assert result["defaults"]["profile"] == expected
 
 
 def test_keys_with_counterpart_are_converted(convert: Converter) -> None:
@@ -96,25 +96,25 @@ def test_keys_with_counterpart_are_converted(convert: Converter) -> None:
         "core_config": "combined",
         "num_lcores_required": 3,
     }
-    (found,) = convert.values(vcmtsd(group(9, qat="no", **over)))
-    assert found["defaults"]["crypto"] == {"generate_crc": False}
-    assert (found["latency"], found["cycles"]) == (False, False)
-    assert found["server"] == {"power": {"policy": "balanced"}}
-    assert found["hugePages"] == {"size": "2Mi", "amount": "300Mi"}
-    assert found["cores"] == {"layout": "combined", "count": 3, "siblings": 1}
-    assert ids(found) == [9]  # ID 0 is not used
+    (result,) = convert.values(vcmtsd(group(9, qat="no", **over)))
+    assert result["defaults"]["crypto"] == {"generate_crc": False}
+    assert (result["latency"], result["cycles"]) == (False, False)
+    assert result["server"] == {"power": {"policy": "balanced"}}
+    assert result["hugePages"] == {"size": "2Mi", "amount": "300Mi"}
+    assert result["cores"] == {"layout": "combined", "count": 3, "siblings": 1}
+    assert ids(result) == [9]  # ID 0 is not used
     assert "power_mgmt: taken as policy balanced" in convert.messages
 
 
 def test_pci_addresses_are_not_numbers(convert: Converter) -> None:
     """YAML 1.1 reads 18:02.0 as the number 1082."""
     over = {"net_us": "18:02.0", "net_ds": "0001:8a:0a.7", "qat_pci": "3d:01.0", "pf_index": None}
-    (found,) = convert.values(vcmtsd(group(1, **over)))
-    assert found["defaults"]["ports"] == {
+    (result,) = convert.values(vcmtsd(group(1, **over)))
+    assert result["defaults"]["ports"] == {
         "network": {"device": "0001:8a:0a.7"},
         "rphy": {"device": "0000:18:02.0"},
     }
-    assert found["defaults"]["crypto"]["device"] == "0000:3d:01.0"
+    assert result["defaults"]["crypto"]["device"] == "0000:3d:01.0"
 
 
 def test_values_of_2018_are_converted(convert: Converter) -> None:
@@ -139,9 +139,9 @@ topology:
     - service_group_config:
       sg_id: 1
 """
-    (found,) = convert.values(text)
-    assert ids(found) == [1] and found["defaults"]["profile"] == "4ofdm-0sc-qam_300cms_aes"
-    assert found["server"] == {"power": {"policy": "balanced"}}
+    (result,) = convert.values(text)
+    assert ids(result) == [1] and result["defaults"]["profile"] == "4ofdm-0sc-qam_300cms_aes"
+    assert result["server"] == {"power": {"policy": "balanced"}}
     for message in (
         "the first 1 of 2 groups",
         "ds_core_type: left out",

@@ -39,20 +39,20 @@ def test_groups_have_their_own_accelerators(
     render: Renderer, convert: Converter, mode: str, kinds: tuple[str, ...]
 ) -> None:
     listed = [with_crypto(number, kind) for number, kind in enumerate(kinds, 1)]
-    found = {
+    result = {
         item["service_group"]: {"provider": "ipsec-mb", **item["crypto"]}
         for values in convert.values(vcmtsd(*listed), "--mode", mode)
         for one in render(values).configurations().values()
         for item in one["service_groups"]
     }
-    assert found == {
+    assert result == {
         number: {"provider": "ipsec-mb", **CRYPTO[kind]} for number, kind in enumerate(kinds, 1)
     }
 
 
 def test_device_without_resource_is_reported(convert: Converter) -> None:
-    (found,) = convert.values(vcmtsd(*[with_crypto(number, ADDRESS) for number in (1, 2)]))
-    assert found["defaults"]["crypto"] == BY_ADDRESS
+    (result,) = convert.values(vcmtsd(*[with_crypto(number, ADDRESS) for number in (1, 2)]))
+    assert result["defaults"]["crypto"] == BY_ADDRESS
     assert (
         "qat_pci: taken as a device: a pod sees it only where a device plugin" in convert.messages
     )
@@ -64,14 +64,14 @@ def test_device_without_resource_is_reported(convert: Converter) -> None:
 @pytest.mark.parametrize("mode", ["separate", "shared"])
 def test_converted_values_are_rendered(render: Renderer, convert: Converter, mode: str) -> None:
     for values in convert.values(vcmtsd(), "--mode", mode):
-        made = render(values)
+        rendered = render(values)
         served = [
             item["service_group"]
-            for one in made.configurations().values()
+            for one in rendered.configurations().values()
             for item in one["service_groups"]
         ]
         assert served == ids(values)
-        limits = made.container()["resources"]["limits"]
+        limits = rendered.container()["resources"]["limits"]
         assert {name: count for name, count in limits.items() if "vf" in name} == {
             values["defaults"]["ports"][role]["resource"]: "1" for role in ("network", "rphy")
         }

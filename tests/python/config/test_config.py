@@ -37,15 +37,15 @@ def check(text: str, folder: Path) -> tuple[int, list[str]]:
     """Returns exit status and error lines of the loader, without the file name."""
     path = folder / "sg.yaml"
     path.write_text(text, encoding="utf-8")
-    ended = subprocess.run(
+    done = subprocess.run(
         [str(paths.program("vcmtsd")), "check", "--config", str(path)],
         capture_output=True,
         text=True,
         check=False,
     )
-    lines = ended.stderr.splitlines()
-    assert all(line.startswith(f"{path}:") for line in lines), ended.stderr
-    return ended.returncode, [line.removeprefix(f"{path}:") for line in lines]
+    lines = done.stderr.splitlines()
+    assert all(line.startswith(f"{path}:") for line in lines), done.stderr
+    return done.returncode, [line.removeprefix(f"{path}:") for line in lines]
 
 
 def schema_refuses(text: str) -> bool:

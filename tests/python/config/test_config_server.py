@@ -36,10 +36,10 @@ def schema_refuses(text: str) -> bool:
 
 
 def test_example_is_accepted(tmp_path: Path) -> None:
-    ended = check(EXAMPLE, tmp_path)
-    assert (ended.returncode, ended.stderr) == (0, "")
+    done = check(EXAMPLE, tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
     path = tmp_path / "server.yaml"
-    assert ended.stdout == f"{path}: good: 3 service groups, 4 channels, 3 modems\n"
+    assert done.stdout == f"{path}: good: 3 service groups, 4 channels, 3 modems\n"
     assert not schema_refuses(EXAMPLE)
     assert EXAMPLE.split("\n", 1)[1] in configdoc.render(configdoc.read_schema())
 
@@ -165,9 +165,9 @@ def test_error_is_one_line(change: Change, message: str, by_schema: bool, tmp_pa
     document = yamls.safe_load(EXAMPLE)
     change(document)
     text = json.dumps(document, indent=1)
-    ended = check(text, tmp_path)
-    assert ended.returncode == 2
-    (line,) = ended.stderr.splitlines()
+    done = check(text, tmp_path)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
     assert line.split(": ", 1)[1] == message
     assert schema_refuses(text) == by_schema
 

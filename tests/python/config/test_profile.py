@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests profiles: the loader accepts the files, they have the published numbers, and the traffic
-program can make packets from them."""
+"""Tests profiles: published numbers; the loader and the traffic program accept the files."""
 
 import functools
 import io
@@ -54,8 +53,8 @@ def test_schema_and_loader_accept_profile(name: str, tmp_path: Path) -> None:
     path = tmp_path / "sg.yaml"
     path.write_text(profile_text(name), encoding="utf-8")
     check: list[str | Path] = [paths.program("vcmtsd"), "check", "--config", path]
-    ended = subprocess.run(check, capture_output=True, text=True, check=False)
-    assert (ended.returncode, ended.stderr) == (0, "")
+    done = subprocess.run(check, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize(

@@ -22,14 +22,14 @@ def profile_text(name: str) -> str:
     return out.getvalue()
 
 
-def parse(*words: str) -> argparse.Namespace:
+def parse(*argv: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     configuration.add_arguments(parser)
-    return parser.parse_args(words)
+    return parser.parse_args(argv)
 
 
-def write_config(folder: Path, *words: str) -> dict[str, Any]:
-    path = configuration.chosen(parse(*words), folder)
+def write_config(folder: Path, *argv: str) -> dict[str, Any]:
+    path = configuration.chosen(parse(*argv), folder)
     document: dict[str, Any] = yamls.safe_load(path.read_text())
     return document
 
@@ -70,13 +70,13 @@ def test_cipher_option_renames_profile(name: str, cipher: str | None, other: str
 
 @pytest.mark.parametrize("groups", ["1", "3"])
 def test_options_set_provider_and_device(groups: str, tmp_path: Path) -> None:
-    words = ("--profile", "1ofdm-0sc-qam_2cms_aes", "--groups", groups)
-    assert "crypto" not in write_config(tmp_path, *words, "--provider", "ipsec-mb")
-    config = write_config(tmp_path, *words, "--provider", "cryptodev", "--cipher", "des")
+    argv = ("--profile", "1ofdm-0sc-qam_2cms_aes", "--groups", groups)
+    assert "crypto" not in write_config(tmp_path, *argv, "--provider", "ipsec-mb")
+    config = write_config(tmp_path, *argv, "--provider", "cryptodev", "--cipher", "des")
     assert config["crypto"] == {"provider": "cryptodev", "device": "crypto_aesni_mb0"}
     assert config["name"] == "1ofdm-0sc-qam_2cms_des"
     other = ("--provider", "cryptodev", "--device", "0000:6b:01.0")
-    assert write_config(tmp_path, *words, *other)["crypto"]["device"] == "0000:6b:01.0"
+    assert write_config(tmp_path, *argv, *other)["crypto"]["device"] == "0000:6b:01.0"
 
 
 def test_options_without_effect_are_refused(tmp_path: Path) -> None:

@@ -47,9 +47,9 @@ def facts(text: str, folder: Path) -> Mapping:
     path = folder / "server.yaml"
     path.write_text(text, encoding="utf-8")
     command = [str(paths.program("vcmtsd")), "check", "--json", "--config", str(path)]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (ended.returncode, ended.stderr) == (0, "")
-    result: Mapping = json.loads(ended.stdout)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    result: Mapping = json.loads(done.stdout)
     return result
 
 
@@ -126,8 +126,8 @@ def test_shared_settings_are_not_repeated() -> None:
 
 
 def test_own_ports_are_numbered(tmp_path: Path) -> None:
-    found = facts(server_text(NAME, 3, sharing="own"), tmp_path)
-    devices = [[g["network_device"], g["rphy_device"]] for g in found["groups"]]
+    actual = facts(server_text(NAME, 3, sharing="own"), tmp_path)
+    devices = [[g["network_device"], g["rphy_device"]] for g in actual["groups"]]
     names = [device.split(",")[0] for pair in devices for device in pair]
     assert names == [f"net_memif{number}" for number in range(6)]
     sockets = [device.rpartition("/")[2] for pair in devices for device in pair]
@@ -140,13 +140,13 @@ def test_own_ports_are_numbered(tmp_path: Path) -> None:
 def test_given_devices_are_numbered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     devices = ["--network", "net_tap{group}", "--rphy", "net_ring{group}"]
     assert cli.main(["profile", NAME, "--groups", "2", "--ports", "own", *devices]) == 0
-    found = facts(capsys.readouterr().out, tmp_path)
-    assert [group["network_device"] for group in found["groups"]] == ["net_tap1", "net_tap2"]
-    assert [group["rphy_device"] for group in found["groups"]] == ["net_ring1", "net_ring2"]
+    actual = facts(capsys.readouterr().out, tmp_path)
+    assert [group["network_device"] for group in actual["groups"]] == ["net_tap1", "net_tap2"]
+    assert [group["rphy_device"] for group in actual["groups"]] == ["net_ring1", "net_ring2"]
 
 
 @pytest.mark.parametrize(
-    ("words", "error"),
+    ("argv", "error"),
     [
         (["--groups", "0"], "--groups: found 0, allowed: 1 to 64"),
         (["--groups", "65"], "--groups: found 65, allowed: 1 to 64"),
@@ -158,11 +158,11 @@ def test_given_devices_are_numbered(tmp_path: Path, capsys: pytest.CaptureFixtur
     ],
 )
 def test_wrong_options_are_refused(
-    words: list[str], error: str, tmp_path: Path, expect_error: ExpectError
+    argv: list[str], error: str, tmp_path: Path, expect_error: ExpectError
 ) -> None:
     path = tmp_path / "existing.yaml"
     path.write_text("unchanged", encoding="utf-8")
-    expect_error(f"vcmts: {error}\n", "profile", NAME, *words, "-o", str(path))
+    expect_error(f"vcmts: {error}\n", "profile", NAME, *argv, "-o", str(path))
     assert path.read_text(encoding="utf-8") == "unchanged"
 
 
@@ -197,14 +197,14 @@ def test_allowed_cores_are_distributed(
         config=None, profile=NAME, groups=groups, cipher=None, provider=None, device=None
     )
     text = configuration.chosen(arguments, tmp_path).read_text(encoding="utf-8")
-    found = facts(text, tmp_path)
+    actual = facts(text, tmp_path)
     assert configuration.dealt_cores(groups) == [
         Cores(upper_mac=upper, upstream=upstream, other=min(allowed))
         for upper, upstream in expected
     ]
-    assert [group["cores"] for group in found["groups"]] == [sorted(set(one)) for one in expected]
-    assert found["main_core"] == min(allowed)
-    assert sorted(found["cores"]) == sorted({core for one in expected for core in one})
+    assert [group["cores"] for group in actual["groups"]] == [sorted(set(one)) for one in expected]
+    assert actual["main_core"] == min(allowed)
+    assert sorted(actual["cores"]) == sorted({core for one in expected for core in one})
 
 
 def test_groups_option_beside_config_is_refused(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_layout_of_one_group(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "error"),
+    ("arguments", "error"),
     [
         (("--cores", "1"), "--cores: found without --layout"),
         (("--main-core", "1"), "--main-core: found without --layout"),
@@ -63,8 +63,8 @@ def test_layout_of_one_group(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_options_are_refused(
-    words: tuple[str, ...], error: str, capfd: pytest.CaptureFixture[str]
+    arguments: tuple[str, ...], error: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(["profile", NAME, *words]) == 2
+    assert cli.main(["profile", NAME, *arguments]) == 2
     captured = capfd.readouterr()
     assert captured.out == "" and error in captured.err

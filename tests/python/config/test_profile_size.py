@@ -58,8 +58,8 @@ def test_loader_accepts_smallest_and_largest_sizes(
     name = f"2ofdm-0sc-qam_{modems}cms_aes"
     assert cli.main(["profile", name, *options.split(), "-o", str(path)]) == 0
     check: list[str | Path] = [paths.program("vcmtsd"), "check", "--config", path]
-    ended = subprocess.run(check, capture_output=True, text=True, check=False)
-    assert (ended.returncode, ended.stderr) == (0, "")
+    done = subprocess.run(check, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
     assert f"# Written by: vcmts profile {name}" in path.read_text(encoding="utf-8")
 
 

@@ -105,9 +105,9 @@ def test_calls_get_their_results(service: tuple[Path, list[Any]]) -> None:
 
 
 def test_error_has_code_and_message(service: tuple[Path, list[Any]]) -> None:
-    with Client(service[0]) as client, pytest.raises(RefusedError, match="there is none") as found:
+    with Client(service[0]) as client, pytest.raises(RefusedError, match="there is none") as result:
         client.call("refuse")
-    assert found.value.code == -32000
+    assert result.value.code == -32000
 
 
 def test_batch_has_results_and_errors(service: tuple[Path, list[Any]]) -> None:
@@ -161,10 +161,10 @@ def test_closed_connection_is_an_error(service: tuple[Path, list[Any]]) -> None:
         client.call("end")
 
 
-def run_control(path: Path, *words: str, as_json: bool = False) -> int:
+def run_control(path: Path, *options: str, as_json: bool = False) -> int:
     parser = argparse.ArgumentParser()
     command.add_arguments(parser)
-    arguments = [*words, "--socket", str(path)] + (["--json"] if as_json else [])
+    arguments = [*options, "--socket", str(path)] + (["--json"] if as_json else [])
     return command.main(parser.parse_args(arguments))
 
 
@@ -174,8 +174,8 @@ def test_value_may_be_a_file(
     path, received = service
     modem = tmp_path / "modem.yaml"
     modem.write_text("mac: 02:01:00:00:00:09\naddresses: [10.0.0.9]\n", encoding="utf-8")
-    words = ("modem.add", "group=1", "rate=1.5 Gbps", f"modem=@{modem}", "list=[1, 2]")
-    assert run_control(path, *words, as_json=True) == 0
+    options = ("modem.add", "group=1", "rate=1.5 Gbps", f"modem=@{modem}", "list=[1, 2]")
+    assert run_control(path, *options, as_json=True) == 0
     expected = {
         "group": "1",
         "rate": "1.5 Gbps",
@@ -202,7 +202,7 @@ def test_error_exits_with_1(
 
 
 @pytest.mark.parametrize(
-    ("words", "error"),
+    ("options", "error"),
     [
         (("echo", "group"), "allowed: KEY=VALUE"),
         (("echo", "=1"), "allowed: KEY=VALUE"),
@@ -217,10 +217,10 @@ def test_error_exits_with_1(
     ],
 )
 def test_wrong_parameters_are_refused(
-    service: tuple[Path, list[Any]], words: tuple[str, ...], error: str
+    service: tuple[Path, list[Any]], options: tuple[str, ...], error: str
 ) -> None:
     with pytest.raises(MistakeError, match=error):
-        run_control(service[0], *words)
+        run_control(service[0], *options)
     assert service[1] == []
 
 

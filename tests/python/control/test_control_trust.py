@@ -91,8 +91,8 @@ def set_folders(monkeypatch: pytest.MonkeyPatch, *folders: Path) -> None:
     monkeypatch.setattr(place, "folders", lambda: list(folders))
 
 
-def install_key(*words: str) -> int:
-    return cli.main(["control", *words, "key.install", "said=1", f"key={KEY}", f"iv={KEY}"])
+def install_key(*arguments: str) -> int:
+    return cli.main(["control", *arguments, "key.install", "said=1", f"key={KEY}", f"iv={KEY}"])
 
 
 @needs_root
@@ -216,7 +216,7 @@ def test_dpdk_telemetry_of_another_user_is_refused(
     assert f"found a folder of user {OTHER}" in capsys.readouterr().err
 
 
-def run_as_other(folder: Path, *words: str) -> tuple[int, str]:
+def run_as_other(folder: Path, *arguments: str) -> tuple[int, str]:
     """Runs the tool as an ordinary user. Returns its exit status and stderr."""
     with tempfile.TemporaryFile("w+") as stderr:
         pid = os.fork()
@@ -226,7 +226,7 @@ def run_as_other(folder: Path, *words: str) -> tuple[int, str]:
                 become(OTHER)
                 place.folders = lambda: [folder]
                 with contextlib.redirect_stderr(stderr):
-                    status = cli.main(words)
+                    status = cli.main(arguments)
                 stderr.flush()
             finally:
                 os._exit(status)
@@ -248,8 +248,8 @@ def test_folder_without_permission_is_reported(open_folder: Path) -> None:
         status, error = run_as_other(closed, "top", "--once", "--pid", "1")
         assert (status, "found 1, which has no control socket" in error) == (2, True), error
         folder = "1-control.sock: no permission: its folder is of user root (0) (mode 0700); ask"
-        for words in (["control"], ["top", "--once"], ["capture", "-o", "/dev/null"]):
-            status, error = run_as_other(closed, *words, "--socket", str(path))
+        for arguments in (["control"], ["top", "--once"], ["capture", "-o", "/dev/null"]):
+            status, error = run_as_other(closed, *arguments, "--socket", str(path))
             assert (status, folder in error) == (2, True), error
         closed.chmod(0o755)
         path.chmod(0o600)

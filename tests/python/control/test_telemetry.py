@@ -116,15 +116,15 @@ def serve_control(folder: Path) -> Iterator[Answers]:
         yield answers
 
 
-def run_telemetry(folder: Path, *words: str) -> int:
+def run_telemetry(folder: Path, *options: str) -> int:
     parser = argparse.ArgumentParser()
     telemetry.add_arguments(parser)
-    arguments = [*words, "--interval", "0.01", "--socket", str(folder / "control")]
+    arguments = [*options, "--interval", "0.01", "--socket", str(folder / "control")]
     return telemetry.main(parser.parse_args(arguments))
 
 
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("options", "expected"),
     [
         (["delay"], ["3", "5", "1.5", "1.0", "2.0", "4.1"]),
         (["delay", "3"], ["2.0", "1"]),
@@ -136,10 +136,10 @@ def run_telemetry(folder: Path, *words: str) -> int:
     ],
 )
 def test_tables_have_the_reported_values(
-    words: list[str], expected: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
+    options: list[str], expected: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with serve_control(folder):
-        assert run_telemetry(folder, *words) == 0
+        assert run_telemetry(folder, *options) == 0
     rows = [line.replace("│", " ").split() for line in capsys.readouterr().out.splitlines()]
     assert any(row[: len(expected)] == expected for row in rows), rows
 
@@ -151,7 +151,7 @@ def test_drops_are_printed_by_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "call"),
+    ("options", "call"),
     [
         (["modem", MAC], ("modem.flows", {"mac": MAC, "group": 4})),
         (["flow", "7"], ("flow.get", {"id": 7, "group": 4})),
@@ -160,10 +160,10 @@ def test_drops_are_printed_by_name() -> None:
     ],
 )
 def test_group_option_is_a_parameter(
-    words: list[str], call: tuple[str, dict[str, Any]], folder: Path
+    options: list[str], call: tuple[str, dict[str, Any]], folder: Path
 ) -> None:
     with serve_control(folder) as answers:
-        assert run_telemetry(folder, *words, "--group", "4", "--json") == 0
+        assert run_telemetry(folder, *options, "--group", "4", "--json") == 0
         assert answers.requests == [call]
 
 
@@ -174,7 +174,7 @@ def test_rates_are_computed_from_two_answers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "error"),
+    ("options", "error"),
     [
         (["flow"], "flow: which one"),
         (["flow", "8"], "id: none"),
@@ -185,9 +185,9 @@ def test_rates_are_computed_from_two_answers() -> None:
         (["reload"], "sg.yaml: rphy.mtu: differs"),
     ],
 )
-def test_wrong_words_are_refused(words: list[str], error: str, folder: Path) -> None:
+def test_wrong_words_are_refused(options: list[str], error: str, folder: Path) -> None:
     with serve_control(folder), pytest.raises(MistakeError, match=error):
-        run_telemetry(folder, *words)
+        run_telemetry(folder, *options)
 
 
 @contextmanager

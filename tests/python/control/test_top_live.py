@@ -83,13 +83,13 @@ class Terminal:
 
 @contextmanager
 def terminal(
-    path: str, *words: str, resize: tuple[int, int] = (80, 24), **environment: str
+    path: str, *arguments: str, resize: tuple[int, int] = (80, 24), **environment: str
 ) -> Iterator[Terminal]:
     controller, tty = pty.openpty()
     fcntl.ioctl(controller, termios.TIOCSWINSZ, struct.pack("4H", resize[1], resize[0], 0, 0))
     before = termios.tcgetattr(tty)
     process = subprocess.Popen(
-        [sys.executable, "-m", "vcmts", "top", "--socket", path, "--interval", "0.1", *words],
+        [sys.executable, "-m", "vcmts", "top", "--socket", path, "--interval", "0.1", *arguments],
         env=os.environ
         | {"PYTHONPATH": str(CHECKOUT / "tools"), "TERM": "xterm", "PYTHONUTF8": "1"}
         | environment,
@@ -202,8 +202,8 @@ def test_once_and_json_print_one_answer(
 ) -> None:
     path, served = service
 
-    def run_top(*words: str, status: int = 0) -> str:
-        assert cli.main(["top", "--socket", path, "--interval", "0.1", *words]) == status
+    def run_top(*arguments: str, status: int = 0) -> str:
+        assert cli.main(["top", "--socket", path, "--interval", "0.1", *arguments]) == status
         wait = capsys.readouterr()
         assert wait.err.count("\n") == (1 if status else 0) and bool(wait.out) != bool(status)
         return wait.err if status else wait.out
@@ -225,7 +225,7 @@ def test_once_and_json_print_one_answer(
 
 
 @pytest.mark.parametrize(
-    ("words", "error"),
+    ("arguments", "error"),
     [
         (("--socket", "/nowhere.sock"), "no terminal"),
         (("--socket", "/nowhere.sock", "--once"), "/nowhere.sock: No such file"),
@@ -235,9 +235,9 @@ def test_once_and_json_print_one_answer(
     ],
 )
 def test_wrong_options_are_refused(
-    words: tuple[str, ...], error: str, expect_error: ExpectError
+    arguments: tuple[str, ...], error: str, expect_error: ExpectError
 ) -> None:
-    expect_error(error, "top", *words)
+    expect_error(error, "top", *arguments)
 
 
 def test_keys_are_decoded_in_pieces() -> None:

@@ -30,16 +30,16 @@ def one_sample(value: float, uptime: float, name: str = "x_total", **labels: str
 
 
 def test_rates_are_computed_from_differences() -> None:
-    found = figures()
-    assert [group.id for group in found.groups] == ["1", "2", "10"], "by number"
-    group = found.groups[1]
+    actual = figures()
+    assert [group.id for group in actual.groups] == ["1", "2", "10"], "by number"
+    group = actual.groups[1]
     assert (group.name, group.modems, group.active_modems) == ("group 2", MODEMS, MODEMS - 1)
     down, up = group.directions["downstream"], group.directions["upstream"]
     assert down.in_packets == down.out_packets == 2 * PACKETS
     assert down.in_bits == 2 * PACKETS * BYTES * 8
     assert up.network("upstream") == (2 * PACKETS / 10 * BYTES * 8, 2 * PACKETS / 10)
-    assert found.seconds == 2 and found.uptime == 102
-    assert found.sums["downstream"] == (13 * PACKETS * BYTES * 8, 13 * PACKETS, 12 * 10)
+    assert actual.seconds == 2 and actual.uptime == 102
+    assert actual.sums["downstream"] == (13 * PACKETS * BYTES * 8, 13 * PACKETS, 12 * 10)
 
 
 def test_stages_are_in_pipeline_order_with_cycles() -> None:
@@ -75,24 +75,24 @@ def test_delays_are_those_between_the_answers() -> None:
 
 
 def test_workers_and_channels_have_shares() -> None:
-    found = figures()
-    assert [worker.core for worker in found.workers] == ["1", "10"]
-    worker = found.workers[0]
+    actual = figures()
+    assert [worker.core for worker in actual.workers] == ["1", "10"]
+    worker = actual.workers[0]
     assert worker.busy == pytest.approx(0.95) and worker.runs == "upper MAC"
     assert (worker.rounds, worker.descheduled, worker.longest) == (1e6, 3, 0.0042)
-    channel = found.groups[0].channels[0]
+    channel = actual.groups[0].channels[0]
     assert (channel.id, channel.rate, channel.bits) == ("159", 2e9, PACKETS * BYTES * 4)
     assert channel.share == pytest.approx(0.2)
 
 
 def test_one_answer_has_no_rates() -> None:
     answer = answer_at(100)
-    found = model.figures(answer, answer)
-    down = found.groups[1].directions["downstream"]
-    assert found.seconds == 0 and down.in_bits is None and down.cycles is None
+    actual = model.figures(answer, answer)
+    down = actual.groups[1].directions["downstream"]
+    assert actual.seconds == 0 and down.in_bits is None and down.cycles is None
     assert down.dropped is None and down.dropped_total == 1200
-    assert found.workers[0].busy is None and found.sums["downstream"] == (None, None, None)
-    assert found.groups[0].delay.p99 is None
+    assert actual.workers[0].busy is None and actual.sums["downstream"] == (None, None, None)
+    assert actual.groups[0].delay.p99 is None
 
 
 def test_rate_of_restarted_counter() -> None:
@@ -103,17 +103,17 @@ def test_rate_of_restarted_counter() -> None:
 
 def test_restarted_server_has_no_rates() -> None:
     assert Between(one_sample(1000, 10), one_sample(40, 2)).rate("x_total") is None
-    found = model.figures(answer_at(1000), answer_at(3))
-    assert found.seconds == 0 and found.groups[0].directions["downstream"].in_bits is None
+    actual = model.figures(answer_at(1000), answer_at(3))
+    assert actual.seconds == 0 and actual.groups[0].directions["downstream"].in_bits is None
 
 
 def test_added_and_removed_groups() -> None:
-    found = model.figures(answer_at(100, (1, 2)), answer_at(102, (2, 7)))
-    assert [group.id for group in found.groups] == ["2", "7"]
-    new = found.groups[1].directions["downstream"]
+    actual = model.figures(answer_at(100, (1, 2)), answer_at(102, (2, 7)))
+    assert [group.id for group in actual.groups] == ["2", "7"]
+    new = actual.groups[1].directions["downstream"]
     assert new.in_bits is None and new.dropped is None and new.cycles is None
     assert new.dropped_total == 12 * 6 * 102
-    assert found.sums["downstream"][1] == 2 * PACKETS, "the sum of groups in both answers"
+    assert actual.sums["downstream"][1] == 2 * PACKETS, "the sum of groups in both answers"
 
 
 def test_a_group_without_an_upstream() -> None:
@@ -126,10 +126,10 @@ def test_a_group_without_an_upstream() -> None:
 
 def test_modems_and_flows_have_rates() -> None:
     query: dict[str, Any] = {"group": "2", "modems": True}
-    found = modems.modems(answer_at(10, **query), answer_at(12, **query))
-    assert [modem.mac for modem in found] == [mac(2, number) for number in (1, 2, 3)]
-    assert (found[2].bits, found[2].packets, found[2].dropped) == (24e6, 3000, 2)
-    assert (found[2].waiting, found[2].active) == (3, 1)
+    actual = modems.modems(answer_at(10, **query), answer_at(12, **query))
+    assert [modem.mac for modem in actual] == [mac(2, number) for number in (1, 2, 3)]
+    assert (actual[2].bits, actual[2].packets, actual[2].dropped) == (24e6, 3000, 2)
+    assert (actual[2].waiting, actual[2].active) == (3, 1)
     one: dict[str, Any] = {"group": "2", "modem": mac(2, 3)}
     flows = modems.flows(answer_at(10, **one), answer_at(12, **one), mac(2, 3))
     assert [flow.sfid for flow in flows] == ["2", "11"]
@@ -181,13 +181,13 @@ def test_percentile_is_in_its_bucket(counts: list[int], share: float) -> None:
     for number, count in enumerate(counts, 1):
         below += count
         buckets.append((float(number), float(below)))
-    found = percentile(buckets, share)
+    actual = percentile(buckets, share)
     if not below:
-        assert found is None
+        assert actual is None
         return
-    assert found is not None
+    assert actual is not None
     bucket = next(n for n, (_, count) in enumerate(buckets) if count >= share * below)
-    assert bucket - 1e-9 <= found <= bucket + 1 + 1e-9 and counts[bucket] > 0
+    assert bucket - 1e-9 <= actual <= bucket + 1 + 1e-9 and counts[bucket] > 0
 
 
 def test_numbers_and_times_have_units() -> None:

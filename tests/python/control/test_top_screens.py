@@ -99,21 +99,21 @@ modem 02:00:00:02:00:03  24.0 Mbps 3.00k/s, dropped 2/s, 1 active addresses
 """
 
 
-def check_first_lines(found: list[str], expected: str) -> None:
+def check_first_lines(result: list[str], expected: str) -> None:
     lines = expected.splitlines()
-    assert found[: len(lines)] == lines
+    assert result[: len(lines)] == lines
 
 
 def test_server_screen() -> None:
-    found = lines_of(scene())
-    check_first_lines(found, SERVER)
-    assert found[-1] == "q quit  ? help  enter group  s order  r reverse  by id"
+    result = lines_of(scene())
+    check_first_lines(result, SERVER)
+    assert result[-1] == "q quit  ? help  enter group  s order  r reverse  by id"
 
 
 def test_group_screen() -> None:
-    found = lines_of(scene(view_of(Level.GROUP)))
-    check_first_lines(found, GROUP)
-    assert any(line.startswith("transmit        #################   150") for line in found)
+    result = lines_of(scene(view_of(Level.GROUP)))
+    check_first_lines(result, GROUP)
+    assert any(line.startswith("transmit        #################   150") for line in result)
 
 
 def test_modem_screen() -> None:
@@ -121,10 +121,10 @@ def test_modem_screen() -> None:
 
 
 def test_modems_screen() -> None:
-    found = lines_of(scene(view_of(Level.MODEMS)))
-    assert found[1].startswith("modems of service group 2  3, downstream")
-    assert found[-2] == "" and [line.startswith("> ") for line in found].index(True) == 5
-    assert found[5].split()[1:] == [mac(2, 3), "24.0M", "3.00k", "2", "3", "1"]
+    result = lines_of(scene(view_of(Level.MODEMS)))
+    assert result[1].startswith("modems of service group 2  3, downstream")
+    assert result[-2] == "" and [line.startswith("> ") for line in result].index(True) == 5
+    assert result[5].split()[1:] == [mac(2, 3), "24.0M", "3.00k", "2", "3", "1"]
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
@@ -138,8 +138,8 @@ def test_screens_have_exactly_the_size(width: int, height: int) -> None:
         gone = replace(whole, figures=scene(groups=(7,)).figures)
         nothing = Scene("vcmtsd 4711", 1.0, view, trouble="no answer for 5 s")
         empty = replace(whole, figures=scene(groups=()).figures, modems=None, flows=None)
-        many = replace(whole, figures=scene(groups=tuple(range(1, 29))).figures)
-        for one in (whole, gone, nothing, empty, many):
+        large = replace(whole, figures=scene(groups=tuple(range(1, 29))).figures)
+        for one in (whole, gone, nothing, empty, large):
             lines = screen(one, Room(width, height))
             assert len(lines) == height
             assert all(line.cell_len == width for line in lines), (view, width)
@@ -148,14 +148,14 @@ def test_screens_have_exactly_the_size(width: int, height: int) -> None:
 def test_small_screens_show_the_chosen_row() -> None:
     below = lines_of(scene(View(chosen={Level.SERVER: "10"})), 10, 3)
     assert below == ["vcmtsd 471", "    2", ">  10"]
-    found = lines_of(scene(view_of(Level.GROUP, direction=1)), 40, 10)
-    assert found[2] == "upstream    in  160 Mbps 20.0k/s", "only one direction fits"
+    result = lines_of(scene(view_of(Level.GROUP, direction=1)), 40, 10)
+    assert result[2] == "upstream    in  160 Mbps 20.0k/s", "only one direction fits"
     trouble = replace(scene(), trouble="no answer for 5 s")
     assert lines_of(trouble, 10, 3)[0] == "no answer"
 
 
 def test_tall_screens_show_all_sections() -> None:
-    found = text_of(scene(view_of(Level.GROUP)), 200, 50)
+    result = text_of(scene(view_of(Level.GROUP)), 200, 50)
     for wanted in (
         "cycles per packet, share of a core",
         "filter_deny",
@@ -163,7 +163,7 @@ def test_tall_screens_show_all_sections() -> None:
         "159",
         "priority",
     ):
-        assert wanted in found, wanted
+        assert wanted in result, wanted
 
 
 def test_tab_moves_section_to_the_top() -> None:
@@ -178,8 +178,8 @@ def test_tab_moves_section_to_the_top() -> None:
 def test_unknown_values_are_dashes() -> None:
     once = model.figures(answer_at(100), answer_at(100))
     assert "- -, dropped -" in text_of(replace(scene(), figures=once))
-    found = text_of(replace(scene(view_of(Level.GROUP)), figures=once))
-    assert "drops - all 1.20k" in found
+    result = text_of(replace(scene(view_of(Level.GROUP)), figures=once))
+    assert "drops - all 1.20k" in result
     assert "waiting for figures" in text_of(Scene("vcmtsd 1", 1, View()))
     gone = replace(scene(view_of(Level.GROUP)), figures=scene(groups=(1,)).figures)
     assert "service group 2 is not in service" in text_of(gone)
@@ -243,10 +243,10 @@ def test_keys_choose_and_open_rows() -> None:
 def test_chosen_row_stays_when_groups_change() -> None:
     view = view_after("down")
     assert view.group == "2"
-    found = lines_of(scene(view, groups=(1, 2)))
-    assert next(line for line in found if line.startswith("> ")).split()[1] == "2"
-    found = lines_of(scene(view, groups=(3, 4)))
-    assert next(line for line in found if line.startswith("> ")).split()[1] == "3"
+    result = lines_of(scene(view, groups=(1, 2)))
+    assert next(line for line in result if line.startswith("> ")).split()[1] == "2"
+    result = lines_of(scene(view, groups=(3, 4)))
+    assert next(line for line in result if line.startswith("> ")).split()[1] == "3"
 
 
 def chosen_ids(view: View) -> list[str]:

@@ -25,7 +25,7 @@ needs_promtool = pytest.mark.skipif(
 
 @needs_promtool
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         ("check", "rules", "alerts.yaml"),
         ("check", "config", "prometheus.yml"),
@@ -35,8 +35,8 @@ needs_promtool = pytest.mark.skipif(
     ],
     ids=" ".join,
 )
-def test_promtool_accepts_files(words: tuple[str, ...]) -> None:
-    done = run(["promtool", *words[:-1], FOLDER / words[-1]])
+def test_promtool_accepts_files(arguments: tuple[str, ...]) -> None:
+    done = run(["promtool", *arguments[:-1], FOLDER / arguments[-1]])
     assert done.status == 0, done.stdout + done.stderr
 
 

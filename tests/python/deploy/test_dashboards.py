@@ -53,19 +53,19 @@ def errors(schema: Json, value: Any) -> list[Any]:
 
 def board_errors(board: Json) -> list[str]:
     """Returns errors by Grafana's types, for each panel by the options of its kind."""
-    found = schema_errors(board | {"panels": []}, "dashboard.Dashboard")
+    result = schema_errors(board | {"panels": []}, "dashboard.Dashboard")
     for panel in board["panels"]:
         kind = panel["type"]
         if kind == "row":
-            found += schema_errors(panel, "dashboard.RowPanel")
+            result += schema_errors(panel, "dashboard.RowPanel")
             continue
-        found += schema_errors(panel, "dashboard.Panel") + schema_errors(
+        result += schema_errors(panel, "dashboard.Panel") + schema_errors(
             panel["options"], f"{kind}.Root"
         )
         custom = panel["fieldConfig"]["defaults"].get("custom", {})
-        found += schema_errors(custom, "custom.Root") if kind == "timeseries" else []
-        found += [str(error) for one in panel["targets"] for error in errors(TARGET, one)]
-    return found
+        result += schema_errors(custom, "custom.Root") if kind == "timeseries" else []
+        result += [str(error) for one in panel["targets"] for error in errors(TARGET, one)]
+    return result
 
 
 def panels(board: Json) -> list[Json]:

@@ -199,7 +199,7 @@ def metrics_server(status: int, text: str, path: str = "/live") -> Iterator[int]
             self.end_headers()
             self.wfile.write(text.encode())
 
-        def log_message(self, format: str, *words: object) -> None:
+        def log_message(self, format: str, *arguments: object) -> None:
             pass
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Live) as server:
@@ -212,9 +212,9 @@ def metrics_server(status: int, text: str, path: str = "/live") -> Iterator[int]
             thread.join()
 
 
-def run_health(port: str, *words: str) -> tuple[int, str]:
+def run_health(port: str, *arguments: str) -> tuple[int, str]:
     done = subprocess.run(
-        [sys.executable, "-IS", HEALTH, *words],
+        [sys.executable, "-IS", HEALTH, *arguments],
         check=False,
         capture_output=True,
         text=True,

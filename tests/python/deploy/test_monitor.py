@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests `./vcmts monitor` without a running Prometheus: the vcmtsd processes that it finds, refused
-options, and its configuration."""
+"""Tests `./vcmts monitor` without Prometheus: vcmtsd processes, options, configuration."""
 
 import html
 import json
@@ -32,8 +31,7 @@ def make_process(
     own_inodes: set[str],
     file: str = "tcp",
 ) -> None:
-    """Makes a process in a /proc folder. `sockets` are the TCP sockets of its namespace by inode;
-    those in `own_inodes` are its own."""
+    """Makes a process in /proc. `sockets` are its namespace's, `own_inodes` are its own."""
     folder = root / str(pid)
     (folder / "fd").mkdir(parents=True)
     (folder / "net").mkdir()
@@ -113,7 +111,7 @@ def test_missing_prometheus_is_refused(
 
 
 @pytest.mark.parametrize(
-    "words, message",
+    "arguments, message",
     [
         (["--rules", "/nowhere.yaml"], "found /nowhere.yaml, allowed: a file of rules"),
         (["--target", "127.0.0.1"], "found 127.0.0.1, allowed: ADDRESS:PORT"),
@@ -125,18 +123,18 @@ def test_missing_prometheus_is_refused(
         (["--interval", "2"], "found 2, allowed: whole seconds"),
     ],
 )
-def test_wrong_options_are_refused(words: list[str], message: str, stderr: Stderr) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["monitor", *words])
-    assert ended.value.code == 2 and message in stderr()
+def test_wrong_options_are_refused(arguments: list[str], message: str, stderr: Stderr) -> None:
+    with pytest.raises(SystemExit) as error:
+        main(["monitor", *arguments])
+    assert error.value.code == 2 and message in stderr()
 
 
 def test_used_port_is_refused(monkeypatch: pytest.MonkeyPatch, stderr: Stderr) -> None:
     monkeypatch.setattr(server, "installed", lambda: "prometheus")
     with socket.create_server((server.HOST, 0)) as listening:
         used: int = listening.getsockname()[1]
-        words = ["--target", "127.0.0.1:1", "--port", str(used)]
-        assert main(["monitor", *words]) == 2
+        arguments = ["--target", "127.0.0.1:1", "--port", str(used)]
+        assert main(["monitor", *arguments]) == 2
         assert f"--port {used}: is in use" in stderr()
         monkeypatch.setattr(server, "USUAL_PORT", used)
         assert server.free_port(None) not in (used, 0)

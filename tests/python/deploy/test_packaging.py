@@ -59,8 +59,7 @@ def test_packages_have_the_installed_files() -> None:
 
 @pytest.mark.parametrize("name", ["vcmtsd", "vcmts-traffic"])
 def test_programs_export_numa_available(name: str) -> None:
-    """DPDK must call numa_available() of src/platform/platform.c instead of libnuma's. It finds it
-    only through the program's dynamic symbols."""
+    """DPDK must find src/platform/platform.c's instead of libnuma's symbol."""
     try:
         path = program(name)
     except MistakeError as error:

@@ -44,9 +44,9 @@ def test_include_is_allowed_by_layer(
     file: str, include: str, allowed: bool, tmp_path: Path
 ) -> None:
     write(tmp_path, file, f"/* head */\n#include {include}\n")
-    ended = run("check-layers", tmp_path)
-    assert ended.returncode == (0 if allowed else 1), ended.stdout + ended.stderr
-    assert (ended.stdout == "") if allowed else ended.stdout.startswith(f"{file}:2: ")
+    done = run("check-layers", tmp_path)
+    assert done.returncode == (0 if allowed else 1), done.stdout + done.stderr
+    assert (done.stdout == "") if allowed else done.stdout.startswith(f"{file}:2: ")
 
 
 def test_error_lists_allowed_folders(tmp_path: Path) -> None:
@@ -79,9 +79,9 @@ def test_cycles_of_calls_are_found(call: str, is_cycle: bool, tmp_path: Path) ->
     write(tmp_path, "src/wire/a.c", "int first_begin(int a,\n\t\tint b) {\n\tmiddle();\n}\n")
     write(tmp_path, "src/wire/b.c", "void middle(void) {\n\tlast();\n}\n")
     write(tmp_path, "src/model/c.c", "void last(void) {\n\t" + call + "\n}\n")
-    ended = run("check-layers", tmp_path)
+    done = run("check-layers", tmp_path)
     message = "a circle of calls: src/model/c.c, src/wire/a.c, src/wire/b.c\n"
-    assert (ended.returncode, ended.stdout) == ((1, message) if is_cycle else (0, ""))
+    assert (done.returncode, done.stdout) == ((1, message) if is_cycle else (0, ""))
 
 
 def test_folders_must_be_known_and_not_full(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_folders_must_be_known_and_not_full(tmp_path: Path) -> None:
     for number in range(29):
         write(tmp_path, f"src/wire/a{number}.c", "")
         write(tmp_path, f"src/wire/a{number}.h", "")
-    ended = run("check-layers", tmp_path)
-    assert ended.returncode == 1
-    assert "src/attic/a.c: src/attic is no room of check-layers\n" in ended.stdout
-    assert "src/wire: 29 names" in ended.stdout
+    done = run("check-layers", tmp_path)
+    assert done.returncode == 1
+    assert "src/attic/a.c: src/attic is no room of check-layers\n" in done.stdout
+    assert "src/wire: 29 names" in done.stdout

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests programs of devtools/: check-files, install-deps, fuzz, pgo, check-includes; the Makefile;
-and temporary folders of pytest."""
+"""Tests programs of devtools/, the Makefile, and temporary folders of pytest."""
 
 import json
 import os
@@ -33,51 +32,51 @@ def test_check_files_finds_long_files_and_home_paths(
 ) -> None:
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
     write(tmp_path, name, text)
-    ended = run("check-files", tmp_path)
-    assert ended.returncode == status, ended.stdout + ended.stderr
-    assert message in ended.stdout and bool(ended.stdout) == bool(message)
+    done = run("check-files", tmp_path)
+    assert done.returncode == status, done.stdout + done.stderr
+    assert message in done.stdout and bool(done.stdout) == bool(message)
 
 
 def test_install_deps_names_its_sets(tmp_path: Path) -> None:
-    ended = subprocess.run(
+    done = subprocess.run(
         [CHECKOUT / "devtools" / "install-deps", "nonsense"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert ended.returncode == 2
-    assert all(name in ended.stderr for name in ("build", "run", "test", "lint"))
+    assert done.returncode == 2
+    assert all(name in done.stderr for name in ("build", "run", "test", "lint"))
 
 
 def test_install_deps_without_apt_lists_packages(tmp_path: Path) -> None:
     for name in ("bash", "dirname", "flock", "python3"):
         (tmp_path / name).symlink_to(shutil.which(name) or name)
-    ended = subprocess.run(
+    done = subprocess.run(
         [CHECKOUT / "devtools" / "install-deps", "build"],
         env={"PATH": str(tmp_path)},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert ended.returncode == 1
-    assert ended.stderr.count("\n") == 1
-    assert all(name in ended.stderr for name in ("meson", "libdpdk-dev", "libpcap-dev", "no apt"))
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert all(name in done.stderr for name in ("meson", "libdpdk-dev", "libpcap-dev", "no apt"))
 
 
 def test_fuzz_without_clang_fails(tmp_path: Path) -> None:
     """A run without fuzzing has not passed."""
     for name in ("bash", "dirname"):
         (tmp_path / name).symlink_to(shutil.which(name) or name)
-    ended = subprocess.run(
+    done = subprocess.run(
         [CHECKOUT / "devtools" / "fuzz", "1"],
         env={"PATH": str(tmp_path)},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert ended.returncode == 1 and ended.stdout == ""
-    assert ended.stderr.count("\n") == 1 and "clang" in ended.stderr
+    assert done.returncode == 1 and done.stdout == ""
+    assert done.stderr.count("\n") == 1 and "clang" in done.stderr
 
 
 @pytest.fixture
@@ -108,8 +107,8 @@ def run_make(make_folder: Path, *arguments: str, status: int = 0) -> list[str]:
         if key not in ("BUILD", "MAKEFLAGS", "MARCH", "PGO", "PGO_BUILD", "VCMTS_BUILD", "WERROR")
     }
     environment["PATH"] = f"{make_folder / 'bin'}:{os.environ['PATH']}"
-    ended = subprocess.run(["make", *arguments], cwd=make_folder, env=environment, check=False)
-    assert ended.returncode == status
+    done = subprocess.run(["make", *arguments], cwd=make_folder, env=environment, check=False)
+    assert done.returncode == status
     return (make_folder / "log").read_text().splitlines()
 
 
@@ -179,7 +178,7 @@ def run_pgo(folder: Path, *options: str, status: int = 0, **environment: str) ->
     """Returns the programs that devtools/pgo called, and its messages if it failed."""
     (folder / "log").write_text("")
     environment["PATH"] = f"{folder / 'bin'}:{os.environ['PATH']}"
-    ended = subprocess.run(
+    done = subprocess.run(
         ["devtools/pgo", "out", *options],
         cwd=folder,
         env=os.environ | environment,
@@ -187,9 +186,9 @@ def run_pgo(folder: Path, *options: str, status: int = 0, **environment: str) ->
         text=True,
         check=False,
     )
-    assert ended.returncode == status, ended.stderr
+    assert done.returncode == status, done.stderr
     calls = [line for line in (folder / "log").read_text().splitlines() if "pkg-config" not in line]
-    return [call.split()[0] for call in calls] + ended.stderr.splitlines() * (status != 0)
+    return [call.split()[0] for call in calls] + done.stderr.splitlines() * (status != 0)
 
 
 def test_pgo_builds_trains_and_builds(pgo_folder: Path) -> None:
@@ -248,7 +247,7 @@ def test_pytest_keeps_folders_of_other_runs(tmp_path: Path) -> None:
     (tmp_path / "tmp").mkdir()
     options: tuple[str, ...] = ("-c", str(CHECKOUT / "pyproject.toml"), "--rootdir", str(tmp_path))
     options = (*options, "-p", "no:cacheprovider", "--import-mode=importlib")
-    ended = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-m", "pytest", *options, "test_inside.py"],
         cwd=tmp_path,
         env=os.environ | {"TMPDIR": str(tmp_path / "tmp")},
@@ -256,7 +255,7 @@ def test_pytest_keeps_folders_of_other_runs(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert ended.returncode == 0, ended.stdout
+    assert done.returncode == 0, done.stdout
     left = [path.name for path in (tmp_path / "tmp").rglob("*") if path.is_file()]
     assert set(left) <= {".lock"}
 
@@ -273,9 +272,9 @@ def test_check_includes_finds_headers_of_precompiled_header(
     write(tmp_path, "a.c", include + "\nint f(void) { assert(1); return 0; }\n")
     if include:
         write(tmp_path, "limits.h", "#include <assert.h>\n")
-    words = "ccache cc -Ilib.a.p -I. -fpch-preprocess -include dpdk_headers.h -Winvalid-pch -MD"
-    words += " -MQ a.o -MF a.o.d -o a.o -c a.c"
-    entry = {"command": words, "file": "a.c", "directory": "."}
+    argv = "ccache cc -Ilib.a.p -I. -fpch-preprocess -include dpdk_headers.h -Winvalid-pch -MD"
+    argv += " -MQ a.o -MF a.o.d -o a.o -c a.c"
+    entry = {"command": argv, "file": "a.c", "directory": "."}
     write(tmp_path, "compile_commands.json", json.dumps([entry, entry]))
     done = subprocess.run(
         [sys.executable, CHECKOUT / "devtools" / "check-includes", "."],

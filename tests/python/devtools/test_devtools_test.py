@@ -39,14 +39,14 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def run_tool(
-    checkout: Path, tool: str, *words: str, actions: str = ""
+    checkout: Path, tool: str, *arguments: str, actions: str = ""
 ) -> subprocess.CompletedProcess[str]:
     make = checkout / "bin" / "make"
     make.write_text(MAKE.format(actions=actions))
     make.chmod(0o755)
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("VCMTS_", "FUZZ_"))}
     return subprocess.run(
-        [checkout / "devtools" / tool, *words],
+        [checkout / "devtools" / tool, *arguments],
         cwd=checkout,
         env=inherited | {"PATH": f"{checkout / 'bin'}:{os.environ['PATH']}"},
         capture_output=True,
@@ -58,9 +58,9 @@ def run_tool(
 def test_steps_are_named_and_timed(checkout: Path) -> None:
     done = run_tool(checkout, "test")
     assert done.returncode == 0, done.stdout + done.stderr
-    made = re.findall("^made (.*), patience 1, seed none$", done.stdout, re.MULTILINE)
-    assert made == ["test-build", "unsanitized", "pytest", "sanitize", "fuzz"]
-    for number, name in enumerate(["build", *made[1:]], 1):
+    goals = re.findall("^made (.*), patience 1, seed none$", done.stdout, re.MULTILINE)
+    assert goals == ["test-build", "unsanitized", "pytest", "sanitize", "fuzz"]
+    for number, name in enumerate(["build", *goals[1:]], 1):
         assert f"\n[{number}/5] {name}: " in done.stdout
         assert re.search(rf"^{name} +ok +\d+ s$", done.stdout, re.MULTILINE)
     assert re.search(r"^all +ok +\d+ s\n\Z", done.stdout, re.MULTILINE)
@@ -113,8 +113,8 @@ def test_unknown_step_is_refused(checkout: Path) -> None:
 
 def test_conditions_under_load_have_verdicts(checkout: Path) -> None:
     fails = "echo '1/2 openvcmts:unit / clock    FAIL   1.0s'; [ ${VCMTS_TEST_SEED:-0} = 0 ]"
-    words = ("unsanitized", "--seed", "7", "--condition", "busy", "--condition", "order")
-    done = run_tool(checkout, "test-under-load", *words, actions=fails)
+    arguments = ("unsanitized", "--seed", "7", "--condition", "busy", "--condition", "order")
+    done = run_tool(checkout, "test-under-load", *arguments, actions=fails)
     assert done.returncode == 1, done.stdout + done.stderr
     assert re.search(r"^busy +ok +\d+ s +4 busy processes$", done.stdout, re.MULTILINE)
     verdict = r"^order +FAILED +\d+ s +\d+ at a time, VCMTS_TEST_SEED=7\n +1/2 openvcmts.* FAIL "

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests `make mutants-run`: its list of mutants matches the sources, and verdicts follow from runs
-of a stub. Nothing is compiled."""
+"""Tests `make mutants-run` with a stub: list of mutants, and verdicts. Compiles nothing."""
 
 from pathlib import Path
 

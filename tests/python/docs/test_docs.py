@@ -212,20 +212,20 @@ def test_metrics_page_is_ordered_by_subject() -> None:
         ]
     )
     _, *parts = re.split("^## (.*)$", page, flags=re.MULTILINE)
-    found = {
+    result = {
         head: [line for line in text.splitlines() if line and not line.startswith(("| n", "| -"))]
         for head, text in zip(parts[::2], parts[1::2], strict=True)
     }
-    assert list(found) == [
+    assert list(result) == [
         "How to ask for them",
         *("Downstream channels and bonding groups", "Downstream", "The process", "Service flows"),
     ]
-    assert found["Downstream"] == [
+    assert result["Downstream"] == [
         "| `vcmts_downstream_held_packets` | gauge | packets | `service_group` | a \\| b |",
         "| `vcmts_downstream_received_packets_total` | counter | packets |  | a \\| b |",
     ]
-    assert found["The process"] == ["| `vcmts_new` | gauge |  |  | a \\| b |"]
-    assert found["Service flows"] == [
+    assert result["The process"] == ["| `vcmts_new` | gauge |  |  | a \\| b |"]
+    assert result["Service flows"] == [
         metrics_page.ON_REQUEST["flows"],
         "| `vcmts_flow_bytes_total` | counter | bytes | `sfid`, `modem` | a \\| b |",
     ]
@@ -272,13 +272,13 @@ PAGES = [CHECKOUT / "README.md", CHECKOUT / "CONTRIBUTING.md", *CHECKOUT.glob("d
 def test_links_exist(page: Path) -> None:
     """`make docs` checks anchors, and links of generated pages."""
     links = re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8"))
-    made = [CHECKOUT / "docs" / name for name in (*docs.REFERENCE, *pictures.NAMES)]
+    generated = [CHECKOUT / "docs" / name for name in (*docs.REFERENCE, *pictures.NAMES)]
     broken = [
         link
         for link in links
         if "://" not in link
         and not (page.parent / link).exists()
-        and (page.parent / link).resolve() not in made
+        and (page.parent / link).resolve() not in generated
     ]
     assert broken == []
 

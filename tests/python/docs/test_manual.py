@@ -96,14 +96,14 @@ def test_pages_are_rendered_without_warnings() -> None:
         assert "SYNOPSIS" in re.sub(r".\x08", "", done.stdout)
 
 
-def complete(tmp_path: Path, *words: str) -> list[str]:
+def complete(tmp_path: Path, *arguments: str) -> list[str]:
     """Returns what bash offers for the last word."""
     script = tmp_path / "vcmts"
     script.write_text(completion.bash(tool()))
     line = 'source "$0"; compopt() { :; }; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _vcmts'
     tell = line + '; printf "%s\\n" "${COMPREPLY[@]}"'
     done = subprocess.run(
-        ["bash", "-euc", tell, script, "vcmts", *words],
+        ["bash", "-euc", tell, script, "vcmts", *arguments],
         cwd=tmp_path,
         capture_output=True,
         text=True,

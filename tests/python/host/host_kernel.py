@@ -259,21 +259,21 @@ class Kernel:
         )
 
     def start(self, command: Sequence[str]) -> Done:
-        words = tuple(command)
-        self.called.append(words)
-        if words[:3] == ("ip", "-j", "link"):
-            return Done(0, json.dumps([{"vfinfo_list": self.links[self.card(words[-1])]}]))
-        if words[:4] == ("ip", "link", "set", "dev"):
-            return self.set_link(words[4], words[5:])
-        if words == ("modprobe", "vfio-pci"):
+        arguments = tuple(command)
+        self.called.append(arguments)
+        if arguments[:3] == ("ip", "-j", "link"):
+            return Done(0, json.dumps([{"vfinfo_list": self.links[self.card(arguments[-1])]}]))
+        if arguments[:4] == ("ip", "link", "set", "dev"):
+            return self.set_link(arguments[4], arguments[5:])
+        if arguments == ("modprobe", "vfio-pci"):
             self.driver_folder("vfio-pci")
             write(self.root / "sys/module/vfio/parameters/enable_unsafe_noiommu_mode", "N")
-        elif words == ("modprobe", "--remove", "vfio-pci"):
+        elif arguments == ("modprobe", "--remove", "vfio-pci"):
             shutil.rmtree(self.root / PCI / "drivers/vfio-pci")
             shutil.rmtree(self.root / "sys/module/vfio")
-        elif words == ("update-grub",) and self.grub_result is not None:
+        elif arguments == ("update-grub",) and self.grub_result is not None:
             return self.grub_result
-        elif words == ("update-grub",):
+        elif arguments == ("update-grub",):
             parts = sorted((self.root / "etc/default/grub.d").glob("*.cfg"))
             text = "".join(part.read_text() for part in parts)
             write(self.root / "boot/grub.cfg", text)
@@ -284,15 +284,15 @@ class Kernel:
     def card(self, interface: str) -> str:
         return next(nic.address for nic in self.nics if nic.name == interface)
 
-    def set_link(self, name: str, words: Sequence[str]) -> Done:
+    def set_link(self, name: str, arguments: Sequence[str]) -> Done:
         net = self.root / "sys/class/net" / name
-        if words[0] in ("up", "down"):
-            write(net / "flags", "0x1003" if words[0] == "up" else "0x1002")
-        elif words[0] == "mtu":
-            write(net / "mtu", words[1])
+        if arguments[0] in ("up", "down"):
+            write(net / "flags", "0x1003" if arguments[0] == "up" else "0x1002")
+        elif arguments[0] == "mtu":
+            write(net / "mtu", arguments[1])
         else:
-            function = self.links[self.card(name)][int(words[1])]
-            key, value = words[2:]
+            function = self.links[self.card(name)][int(arguments[1])]
+            key, value = arguments[2:]
             if key == "mac" and not self.ignores_mac:
                 function["address"] = value
             elif key == "vlan":

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Simulated machines to prepare: a server of two sockets, a single-socket server, a cloud instance,
-a laptop, and a small one."""
+"""Simulated machines: two-socket and single-socket servers, a cloud instance, a laptop."""
 
 from collections.abc import Callable
 from pathlib import Path

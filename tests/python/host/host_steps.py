@@ -29,18 +29,18 @@ def make_machine(name: str, root: Path) -> Kernel:
     return MACHINES[name](root)
 
 
-def parse(*words: str) -> argparse.Namespace:
+def parse(*options: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     command.add_arguments(parser)
-    return parser.parse_args(words)
+    return parser.parse_args(options)
 
 
-def make_plan(kernel: Kernel, *words: str) -> Decided:
+def make_plan(kernel: Kernel, *options: str) -> Decided:
     """Returns what `vcmts host plan` decides for the machine."""
     files = Files(kernel.root, kernel.ask)
-    found = host_machine.read(files)
-    arguments = parse("plan", *words)
-    return decide(files, found, wish(arguments, found), command.options_of(arguments))
+    result = host_machine.read(files)
+    arguments = parse("plan", *options)
+    return decide(files, result, wish(arguments, result), command.options_of(arguments))
 
 
 def ignore(line: str) -> None:

@@ -87,12 +87,12 @@ def test_unknown_last_cpu_refuses_n_and_all() -> None:
     ],
 )
 def test_isolcpus_is_parsed(value: str, flags: str, cpus: list[int]) -> None:
-    found = cpu_list.isolcpus(value, LAST)
-    assert (set(found[0]), list(found[1])) == (set(flags.split()), cpus)
+    result = cpu_list.isolcpus(value, LAST)
+    assert (set(result[0]), list(result[1])) == (set(flags.split()), cpus)
 
 
 @pytest.mark.parametrize(
-    ("words", "isolated", "tickless"),
+    ("cmdline", "isolated", "tickless"),
     [
         ("isolcpus=managed_irq,domain,1-N nohz_full=1-N", range(1, 16), range(1, 16)),
         ("isolcpus=1-N:14/15 nohz_full=all", range(1, 15), range(16)),
@@ -105,12 +105,12 @@ def test_isolcpus_is_parsed(value: str, flags: str, cpus: list[int]) -> None:
     ],
 )
 def test_kernel_arguments_isolate_cores(
-    words: str, isolated: list[int], tickless: list[int], tmp_path: Path
+    cmdline: str, isolated: list[int], tickless: list[int], tmp_path: Path
 ) -> None:
     """`vcmts host plan` expects the cores that `vcmts host check` reports after the restart."""
-    kernel = MACHINES["server"](tmp_path)
-    for name, found in (("isolcpus", isolated), ("nohz_full", tickless)):
-        assert arguments.cores_named(Files(tmp_path, kernel.ask), words.split(), name) == set(found)
+    files = Files(tmp_path, MACHINES["server"](tmp_path).ask)
+    for name, cores in (("isolcpus", isolated), ("nohz_full", tickless)):
+        assert arguments.cores_named(files, cmdline.split(), name) == set(cores)
 
 
 def test_last_cpu_is_the_last_possible_one(tmp_path: Path) -> None:

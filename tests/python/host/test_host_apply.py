@@ -128,9 +128,9 @@ def test_undo_after_random_crashes(
     with TemporaryDirectory() as folder:
         root = Path(folder)
         kernel = make_machine(name, root)
-        words = ["--groups", str(groups), "--ports", "own" if own else "shared", "--no-iommu"]
+        arguments = ["--groups", str(groups), "--ports", "own" if own else "shared", "--no-iommu"]
         try:
-            plan = make_plan(kernel, *words, "--page-size", pages).plan
+            plan = make_plan(kernel, *arguments, "--page-size", pages).plan
         except MistakeError:
             return
         before = tree(root)

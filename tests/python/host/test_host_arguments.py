@@ -18,8 +18,8 @@ def isolation(groups: int = 1) -> tuple[str, ...]:
 
 def restart(kernel: Kernel) -> None:
     """Restarts with the arguments of the boot loader."""
-    words = kernel.text(kernel.root / "boot/grub.cfg").replace('"', " ").split()
-    started = [word for word in words if "=" in word and not word.startswith("GRUB")]
+    options = kernel.text(kernel.root / "boot/grub.cfg").replace('"', " ").split()
+    started = [word for word in options if "=" in word and not word.startswith("GRUB")]
     write(kernel.root / "proc/cmdline", " ".join(["quiet", *started]))
     isolated = next((w.split(",", 2)[2] for w in started if w.startswith("isolcpus=")), "")
     for name in ("isolated", "nohz_full"):
@@ -63,12 +63,12 @@ def test_arguments_of_others_in_grub(tmp_path: Path) -> None:
     write(tmp_path / "etc/default/grub", f"# {wide}")
     assert make_plan(kernel).plan.arguments == isolation()
     write(tmp_path / "etc/default/grub", wide)
-    found = make_plan(kernel)
-    assert found.plan.arguments == () and not found.notes
+    result = make_plan(kernel)
+    assert result.plan.arguments == () and not result.notes
     write(tmp_path / "etc/default/grub", "GRUB_CMDLINE_LINUX_DEFAULT='quiet'")
     write(tmp_path / "etc/default/grub.d/50-x.cfg", 'GRUB_CMDLINE_LINUX="isolcpus=5"')
-    found = make_plan(kernel)
-    assert found.plan.arguments == () and "started with isolcpus=5" in found.notes[0]
+    result = make_plan(kernel)
+    assert result.plan.arguments == () and "started with isolcpus=5" in result.notes[0]
     write(tmp_path / "etc/default/grub.d/50-x.cfg", wide.replace("isolcpus=", "isolcpus=nohz,"))
     assert make_plan(kernel).plan.arguments == ()  # the argument isolates nothing
     assert "is not enough" in make_plan(kernel).notes[0]
@@ -78,8 +78,8 @@ def test_arguments_given_by_hand_are_reported(tmp_path: Path) -> None:
     """The next start may not have them."""
     kernel = make_machine("server", tmp_path)
     write(tmp_path / "proc/cmdline", "quiet isolcpus=5")
-    found = make_plan(kernel)
-    assert found.plan.arguments == isolation() and "started with isolcpus=5" in found.notes[0]
+    result = make_plan(kernel)
+    assert result.plan.arguments == isolation() and "started with isolcpus=5" in result.notes[0]
 
 
 def test_arguments_of_other_boot_loaders(tmp_path: Path) -> None:
@@ -93,8 +93,8 @@ def test_arguments_of_other_boot_loaders(tmp_path: Path) -> None:
         write(kernel.root / file, text.replace(" isolcpus=5", "").replace(', "isolcpus=5"', ""))
         assert make_plan(kernel).plan.arguments == isolation()
         write(kernel.root / file, text)
-        found = make_plan(kernel)
-        assert found.plan.arguments == () and "isolcpus=5" in found.notes[0]
+        result = make_plan(kernel)
+        assert result.plan.arguments == () and "isolcpus=5" in result.notes[0]
     write(tmp_path / "stub" / host_plan.KERNELSTUB, "[")
     kernel.root = tmp_path / "stub"
     assert make_plan(kernel).plan.arguments == isolation()
@@ -103,15 +103,15 @@ def test_arguments_of_other_boot_loaders(tmp_path: Path) -> None:
 def test_arguments_for_1_gb_pages(tmp_path: Path) -> None:
     """They exist after an undo, until the restart."""
     kernel = make_machine("server", tmp_path)
-    words = ("--groups", "2", "--page-size", "1G")
-    first = make_plan(kernel, *words).plan
+    options = ("--groups", "2", "--page-size", "1G")
+    first = make_plan(kernel, *options).plan
     write(tmp_path / "proc/cmdline", " ".join(first.arguments))
     write(tmp_path / first.pages[0].file, str(first.pages[0].count))
-    assert make_plan(kernel, *words).plan.arguments == first.arguments
+    assert make_plan(kernel, *options).plan.arguments == first.arguments
     grub = tmp_path / "etc/default/grub"
     write(grub, "GRUB_CMDLINE_LINUX='hugepagesz=1G hugepages=16'")
-    assert make_plan(kernel, *words).plan.arguments == isolation(2)  # enough pages
+    assert make_plan(kernel, *options).plan.arguments == isolation(2)  # enough pages
     write(tmp_path / first.pages[0].file, "0")
-    assert any("hugepagesz=1G, and" in note for note in make_plan(kernel, *words).notes)
+    assert any("hugepagesz=1G, and" in note for note in make_plan(kernel, *options).notes)
     write(grub, "GRUB_CMDLINE_LINUX='hugepagesz=2M hugepages=16'")
-    assert make_plan(kernel, *words).plan.arguments == first.arguments
+    assert make_plan(kernel, *options).plan.arguments == first.arguments

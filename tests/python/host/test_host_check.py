@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests `vcmts host check` for firmware, accelerators, huge pages and Kubernetes nodes, and pools
-for the SR-IOV device plugin."""
+"""Tests `vcmts host check`: firmware, accelerators, pages, Kubernetes nodes, device pools."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -48,8 +47,8 @@ def facts(kernel: Kernel, *, kubernetes: bool = False, ethtool_output: str = "")
         return kernel.ask(command)
 
     files = Files(kernel.root, run)
-    found = look(files, host_machine.read(files))
-    return {row.fact: row for row in check.rows(found, 1, kubernetes=kubernetes)}
+    result = look(files, host_machine.read(files))
+    return {row.fact: row for row in check.rows(result, 1, kubernetes=kubernetes)}
 
 
 def test_firmware_and_microcode_are_reported(server: Kernel) -> None:
@@ -57,8 +56,8 @@ def test_firmware_and_microcode_are_reported(server: Kernel) -> None:
         write(server.root / f"sys/class/dmi/id/bios_{name}", text)
     text = (server.root / "proc/cpuinfo").read_text()
     write(server.root / "proc/cpuinfo", f"microcode\t: 0x2b000590\n{text}")
-    found = facts(server)["firmware"].found
-    assert "BIOS A Maker 2.1[31m 01/02/2026" in found and "microcode 0x2b000590" in found
+    result = facts(server)["firmware"].found
+    assert "BIOS A Maker 2.1[31m 01/02/2026" in result and "microcode 0x2b000590" in result
 
 
 def test_firmware_of_cards_is_reported(server: Kernel) -> None:
@@ -95,13 +94,13 @@ def test_accelerators_are_reported(server: Kernel) -> None:
         relink(card / f"virtfn{index}", f"../{function.name}")
         if driver:
             relink(function / "driver", f"../../drivers/{driver}")
-    found = facts(server)
-    assert found[f"accelerator {QAT}"] == Row(
+    result = facts(server)
+    assert result[f"accelerator {QAT}"] == Row(
         f"accelerator {QAT}",
         "8086:4940 (QAT), 4xxx, 2 of 16 functions, of which 1 no driver, 1 vfio-pci, services "
         "sym;dc, node 1",
     )
-    assert "accelerator 0000:6b:00.1" not in found
+    assert "accelerator 0000:6b:00.1" not in result
 
 
 def test_speed_select_is_reported(server: Kernel) -> None:
@@ -122,9 +121,9 @@ def test_sizes_of_huge_pages_are_reported(server: Kernel) -> None:
     write(server.root / "proc/meminfo", "MemTotal: 1 kB\nHugepagesize:       2048 kB")
     base = "sys/devices/system/node/node1/hugepages/hugepages-1048576kB"
     write(server.root / base / "nr_hugepages", "4")
-    found = facts(server)["huge page sizes"].found
-    assert found.startswith("2048kB (as usual); 1048576kB; node1: 4 of 1048576kB")
-    assert "none of 1 GB" in found  # the processor has no pdpe1gb
+    result = facts(server)["huge page sizes"].found
+    assert result.startswith("2048kB (as usual); 1048576kB; node1: 4 of 1048576kB")
+    assert "none of 1 GB" in result  # the processor has no pdpe1gb
 
 
 def kubelet_rows(kernel: Kernel) -> dict[str, Row]:
@@ -141,12 +140,12 @@ def test_node_with_all_settings_is_ok(server: Kernel) -> None:
     for name in ("kubelet.sock", "intel.com_vcmts_network.sock"):
         write(server.root / "var/lib/kubelet/device-plugins" / name, "")
     write(server.root / "etc/cni/net.d/00-multus.conf", "")
-    found = kubelet_rows(server)
-    assert {row.verdict for row in found.values()} == {"ok"}, found
-    assert found["kubelet"].found == "configured by /var/lib/kubelet/config.yaml"
-    assert found["allocatable"].found.startswith("hugepages-2Mi: 2048Mi, hugepages-1Gi: 3Gi")
-    assert found["device plugins"].found == "intel.com_vcmts_network.sock"
-    assert "memif" not in found["CNI"].found
+    result = kubelet_rows(server)
+    assert {row.verdict for row in result.values()} == {"ok"}, result
+    assert result["kubelet"].found == "configured by /var/lib/kubelet/config.yaml"
+    assert result["allocatable"].found.startswith("hugepages-2Mi: 2048Mi, hugepages-1Gi: 3Gi")
+    assert result["device plugins"].found == "intel.com_vcmts_network.sock"
+    assert "memif" not in result["CNI"].found
 
 
 def test_node_without_settings_has_advice(server: Kernel) -> None:
@@ -155,8 +154,8 @@ def test_node_without_settings_has_advice(server: Kernel) -> None:
     write(server.root / "sys/devices/system/cpu/isolated", "1-7,9-15")
     write(server.root / "sys/fs/cgroup/cgroup.controllers", "cpu memory")
     write(server.root / "var/lib/kubelet/device-plugins/kubelet.sock", "")
-    found = kubelet_rows(server)
-    assert {fact: row.verdict for fact, row in found.items() if row.verdict != "ok"} == {
+    result = kubelet_rows(server)
+    assert {fact: row.verdict for fact, row in result.items() if row.verdict != "ok"} == {
         "CPU manager": "missing",
         "reserved cores": "could be better",
         "topology manager": "could be better",
@@ -165,15 +164,15 @@ def test_node_without_settings_has_advice(server: Kernel) -> None:
         "device plugins": "could be better",
         "control groups": "missing",
     }
-    assert found["reserved cores"].todo == "reservedSystemCPUs: 0,8"
-    assert found["control groups"].found == "version 2, without cpuset, hugetlb"
+    assert result["reserved cores"].todo == "reservedSystemCPUs: 0,8"
+    assert result["control groups"].found == "version 2, without cpuset, hugetlb"
     write(
         server.root / "var/lib/kubelet/config.yaml",
         KUBELET.replace('"0,8"', '"0-2"').replace('"true"', '"false"'),
     )
-    found = kubelet_rows(server)
-    assert found["reserved cores"].found == "0-2, of which 1-2 are isolated"
-    assert "siblings may go to different pods" in found["CPU manager"].found
+    result = kubelet_rows(server)
+    assert result["reserved cores"].found == "0-2, of which 1-2 are isolated"
+    assert "siblings may go to different pods" in result["CPU manager"].found
 
 
 def test_arguments_of_kubelet_override_its_file(server: Kernel) -> None:
@@ -182,12 +181,12 @@ def test_arguments_of_kubelet_override_its_file(server: Kernel) -> None:
     write(server.root / "opt/k.yaml", KUBELET)
     write(server.root / "opt/k.d/9.conf", "kind: KubeletConfiguration\nreservedSystemCPUs: '0'")
     write(server.root / "proc/700/comm", "kubelet")
-    words = ["kubelet", "--config", "/opt/k.yaml", "--config-dir=/opt/k.d"]
-    write(server.root / "proc/700/cmdline", "\0".join([*words, "--cpu-manager-policy=none"]))
-    found = kubelet_rows(server)
-    assert found["kubelet"].found == "configured by /opt/k.yaml"
-    assert found["CPU manager"].found.startswith("policy none")
-    assert found["reserved cores"].found == "0"
+    options = ["kubelet", "--config", "/opt/k.yaml", "--config-dir=/opt/k.d"]
+    write(server.root / "proc/700/cmdline", "\0".join([*options, "--cpu-manager-policy=none"]))
+    result = kubelet_rows(server)
+    assert result["kubelet"].found == "configured by /opt/k.yaml"
+    assert result["CPU manager"].found.startswith("policy none")
+    assert result["reserved cores"].found == "0"
 
 
 @pytest.mark.parametrize(
@@ -199,13 +198,13 @@ def test_invalid_kubelet_configuration_is_missing(text: str, server: Kernel) -> 
     assert kubelet_rows(server)["kubelet"].verdict == "missing"
 
 
-def plan_pools(server: Kernel, out: Path, *words: str) -> Iterator[tuple[str, dict[str, object]]]:
+def plan_pools(server: Kernel, out: Path, *options: str) -> Iterator[tuple[str, dict[str, object]]]:
     """Yields pools by name, with their selectors."""
-    arguments = ["host", "plan", "--kubernetes", *words, "--machine", str(server.root)]
+    arguments = ["host", "plan", "--kubernetes", *options, "--machine", str(server.root)]
     assert cli.main([*arguments, "-o", str(out)]) == 0
-    found = yamls.safe_load((out / "kubernetes/sriov-device-plugin.yaml").read_text())
-    assert found["kind"] == "ConfigMap" and found["metadata"]["name"] == "sriovdp-config"
-    for one in json.loads(found["data"]["config.json"])["resourceList"]:
+    result = yamls.safe_load((out / "kubernetes/sriov-device-plugin.yaml").read_text())
+    assert result["kind"] == "ConfigMap" and result["metadata"]["name"] == "sriovdp-config"
+    for one in json.loads(result["data"]["config.json"])["resourceList"]:
         yield f"{one['resourcePrefix']}/{one['resourceName']}", one
 
 
@@ -213,8 +212,8 @@ def test_pools_of_shared_ports(
     server: Kernel, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "plan"
-    found = dict(plan_pools(server, out, "--groups", "2"))
-    assert {name: one["selectors"] for name, one in found.items()} == {
+    result = dict(plan_pools(server, out, "--groups", "2"))
+    assert {name: one["selectors"] for name, one in result.items()} == {
         "intel.com/vcmts_network": {"pciAddresses": ["0000:3b:02.0"], "drivers": ["vfio-pci"]},
         "intel.com/vcmts_rphy": {"pciAddresses": ["0000:3b:02.1"], "drivers": ["vfio-pci"]},
     }
@@ -229,20 +228,20 @@ def test_pools_of_shared_ports(
 
 def test_pools_of_own_ports(server: Kernel, tmp_path: Path) -> None:
     """A function has its group's MAC address and VLAN, so each pod has its own pool."""
-    words = ("--groups", "2", "--ports", "own", "--network-vlan", "10,11")
-    found = dict(plan_pools(server, tmp_path / "plan", *words))
-    assert sorted(found) == [
+    options = ("--groups", "2", "--ports", "own", "--network-vlan", "10,11")
+    result = dict(plan_pools(server, tmp_path / "plan", *options))
+    assert sorted(result) == [
         f"intel.com/vcmts_{role}_sg{n}" for role in ("network", "rphy") for n in (1, 2)
     ]
-    addresses = {str(one["selectors"]) for one in found.values()}
+    addresses = {str(one["selectors"]) for one in result.values()}
     assert len(addresses) == 4
 
 
 def test_pools_of_cards_with_kernel_driver(tmp_path: Path) -> None:
     base(tmp_path / "machine", HostSpec(cores=4))
     nic = Nic("0000:02:00.0", "eth1", "mlx5_core", ("15b3", "101d"), max_vfs=8)
-    found = dict(plan_pools(Kernel(tmp_path / "machine", [nic]), tmp_path / "plan"))
-    assert {str(one["selectors"]) for one in found.values()} == {
+    result = dict(plan_pools(Kernel(tmp_path / "machine", [nic]), tmp_path / "plan"))
+    assert {str(one["selectors"]) for one in result.values()} == {
         "{'pciAddresses': ['0000:02:02.0'], 'isRdma': True}",
         "{'pciAddresses': ['0000:02:02.2'], 'isRdma': True}",
     }

@@ -95,11 +95,11 @@ def test_changed_text_is_refused(tmp_path: Path) -> None:
         host_folder.same_files(out, plan)
 
 
-def changed(found: object, path: tuple[object, ...], value: object) -> object:
+def changed(result: object, path: tuple[object, ...], value: object) -> object:
     """Returns a copy with another value at the path."""
     if not path:
         return value
-    copy = dict(found) if isinstance(found, dict) else list(found)  # type: ignore[call-overload]
+    copy = dict(result) if isinstance(result, dict) else list(result)  # type: ignore[call-overload]
     copy[path[0]] = changed(copy[path[0]] if path[1:] else None, path[1:], value)
     return copy
 
@@ -199,12 +199,12 @@ def test_plan_for_another_machine_is_refused(
 ) -> None:
     """The fields are valid, but not for this machine."""
     kernel, plan = set_up(tmp_path / "machine")
-    found: Any = changed(json.loads(plan.stored()), path, value)
+    result: Any = changed(json.loads(plan.stored()), path, value)
     if path[-1] == "made":
         kernel.make_functions(CARD, 1)
-        found["cards"][0] |= {"addresses": []}
-        found["cards"][0]["functions"][0] |= {"index": None, "mac": "", "vlan": 0}
-    (tmp_path / "plan.json").write_text(json.dumps(found))
+        result["cards"][0] |= {"addresses": []}
+        result["cards"][0]["functions"][0] |= {"index": None, "mac": "", "vlan": 0}
+    (tmp_path / "plan.json").write_text(json.dumps(result))
     plan = stored.read(tmp_path)
     before = tree(kernel.root)
     with pytest.raises(MistakeError, match=error):

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests changes that the service makes at the next start, and refused or failed steps: undo
-restores all files exactly in each case."""
+"""Tests changes at the service's next start, and failed steps: undo restores all files."""
 
 import json
 import os
@@ -29,16 +28,16 @@ def test_unit_has_the_capabilities_of_its_cards(tmp_path: Path) -> None:
     base(tmp_path / "nvidia", HostSpec(cores=4))
     nic = Nic("0000:02:00.0", "eth1", "mlx5_core", ("15b3", "101d"), max_vfs=8)
     named = r"^(CapabilityBoundingSet|AmbientCapabilities)=(.*)$"
-    for kernel, words, expected in (
+    for kernel, arguments, expected in (
         (make_machine("server", tmp_path / "server"), (), None),
         (make_machine("cloud", tmp_path / "cloud"), ("--no-iommu",), "CAP_SYS_ADMIN CAP_SYS_RAWIO"),
         (Kernel(tmp_path / "nvidia", [nic]), (), "CAP_NET_ADMIN CAP_NET_RAW"),
     ):
-        plan = make_plan(kernel, "--groups", "1", *words).plan
-        found = re.findall(named, texts.files_of(plan)[texts.DROP_IN], re.M)
+        plan = make_plan(kernel, "--groups", "1", *arguments).plan
+        result = re.findall(named, texts.files_of(plan)[texts.DROP_IN], re.M)
         assert plan.cards
-        assert [value for _, value in found] == ([expected] * 2 if expected else []), kernel.root
-        assert len({name for name, _ in found}) == len(found)
+        assert [value for _, value in result] == ([expected] * 2 if expected else []), kernel.root
+        assert len({name for name, _ in result}) == len(result)
 
 
 def restart_with_iommu(kernel: Kernel) -> None:

@@ -62,9 +62,9 @@ def test_whole_card_that_is_up_needs_its_name(tmp_path: Path) -> None:
     with pytest.raises(MistakeError, match="1 places for ports, which are too few"):
         make_plan(kernel)
     write(tmp_path / "sys/class/net/ens7/flags", "0x1003")
-    found = make_plan(kernel)
-    assert not found.plan.cards and any("no card is free" in note for note in found.notes)
-    assert found.cards["0000:00:06.0"] == (
+    result = make_plan(kernel)
+    assert not result.plan.cards and any("no card is free" in note for note in result.notes)
+    assert result.cards["0000:00:06.0"] == (
         "its interface ens6 is up, and a program may listen there: `--cards 0000:00:06.0` takes it "
         "all the same"
     )

@@ -30,18 +30,18 @@ LOGIN = {
 
 @pytest.mark.parametrize("name", MACHINES)
 def test_login_interface_is_never_planned(name: str, tmp_path: Path) -> None:
-    found = make_plan(make_machine(name, tmp_path), "--groups", "1")
-    assert set(found.guarded) == LOGIN[name]
-    planned = {card.address for card in found.plan.cards}
-    assert not planned & set(found.cards)
-    text = json.dumps(texts.files_of(found.plan))
-    assert not any(address in text for address in found.cards)
+    result = make_plan(make_machine(name, tmp_path), "--groups", "1")
+    assert set(result.guarded) == LOGIN[name]
+    planned = {card.address for card in result.plan.cards}
+    assert not planned & set(result.cards)
+    text = json.dumps(texts.files_of(result.plan))
+    assert not any(address in text for address in result.cards)
 
 
 def test_plan_of_server(tmp_path: Path) -> None:
     """One group: both ports on the card of node 0, cores of the same node, whole cores isolated."""
-    found = make_plan(make_machine("server", tmp_path), "--groups", "1", "--network-vlan", "10")
-    plan = found.plan
+    result = make_plan(make_machine("server", tmp_path), "--groups", "1", "--network-vlan", "10")
+    plan = result.plan
     assert [card.address for card in plan.cards] == ["0000:3b:00.0", "0000:3b:00.1"]
     assert [[f.role for f in card.functions] for card in plan.cards] == [["network"], ["rphy"]]
     network, rphy = (card.functions[0] for card in plan.cards)
@@ -77,37 +77,37 @@ def test_mac_addresses_are_local_and_reproducible(tmp_path: Path) -> None:
 
 
 def test_groups_have_cards_of_their_node(tmp_path: Path) -> None:
-    found = make_plan(make_machine("server", tmp_path), "--groups", "5", "--ports", "own")
-    assert set(found.cores.nodes) == {0, 1}
-    nodes = dict(zip(found.plan.groups, found.cores.nodes, strict=True))
-    for card in found.plan.cards:
+    result = make_plan(make_machine("server", tmp_path), "--groups", "5", "--ports", "own")
+    assert set(result.cores.nodes) == {0, 1}
+    nodes = dict(zip(result.plan.groups, result.cores.nodes, strict=True))
+    for card in result.plan.cards:
         for one in card.functions:
             assert {nodes[group] for group in one.groups} == {card.node}
         assert card.made == len(card.functions)
-    both = {(g, f.role) for c in found.plan.cards for f in c.functions for g in f.groups}
+    both = {(g, f.role) for c in result.plan.cards for f in c.functions for g in f.groups}
     assert len(both) == 10
-    assert {(p.node, p.count) for p in found.plan.pages} == {
-        (node, 512 * found.cores.nodes.count(node)) for node in (0, 1)
+    assert {(p.node, p.count) for p in result.plan.pages} == {
+        (node, 512 * result.cores.nodes.count(node)) for node in (0, 1)
     }
 
 
 def test_single_card_has_both_ports(tmp_path: Path) -> None:
-    found = make_plan(make_machine("single", tmp_path), "--groups", "2", "--ports", "own")
-    (card,) = found.plan.cards
+    result = make_plan(make_machine("single", tmp_path), "--groups", "2", "--ports", "own")
+    (card,) = result.plan.cards
     assert card.address == "0000:05:00.0" and card.made == 4
-    assert "stands on it (the default route" in found.guarded["eno1"]
+    assert "stands on it (the default route" in result.guarded["eno1"]
 
 
 def test_plan_of_cloud_instance(tmp_path: Path) -> None:
     """Whole cards are bound. The missing IOMMU is reported, or not used."""
     kernel = make_machine("cloud", tmp_path)
-    found = make_plan(kernel, "--groups", "1")
-    assert [(c.address, c.made, c.bind) for c in found.plan.cards] == [
+    result = make_plan(kernel, "--groups", "1")
+    assert [(c.address, c.made, c.bind) for c in result.plan.cards] == [
         ("0000:00:06.0", 0, True),
         ("0000:00:07.0", 0, True),
     ]
-    assert "iommu=pt" in found.plan.arguments
-    assert any("--no-iommu" in note for note in found.notes)
+    assert "iommu=pt" in result.plan.arguments
+    assert any("--no-iommu" in note for note in result.notes)
     without = make_plan(kernel, "--groups", "1", "--no-iommu")
     assert texts.OPTIONS in texts.files_of(without.plan)
     assert "iommu=pt" not in without.plan.arguments
@@ -117,10 +117,10 @@ def test_plan_of_cloud_instance(tmp_path: Path) -> None:
 
 
 def test_plan_of_laptop(tmp_path: Path) -> None:
-    found = make_plan(make_machine("laptop", tmp_path), "--groups", "1")
-    assert found.plan.cards == () and host_plan.GRUB not in texts.files_of(found.plan)
-    assert any("no card is free" in note for note in found.notes)
-    assert any("by hand" in note for note in found.notes)
+    result = make_plan(make_machine("laptop", tmp_path), "--groups", "1")
+    assert result.plan.cards == () and host_plan.GRUB not in texts.files_of(result.plan)
+    assert any("no card is free" in note for note in result.notes)
+    assert any("by hand" in note for note in result.notes)
 
 
 def test_interfaces_of_the_session_are_protected(tmp_path: Path) -> None:
@@ -145,9 +145,9 @@ def test_interfaces_that_are_up_are_protected_without_ip(tmp_path: Path) -> None
     kernel = make_machine("server", tmp_path)
     write(tmp_path / "sys/class/net/ens0f0/flags", "0x1003")
     kernel.has_ip = False
-    found = make_plan(kernel)
-    assert set(found.guarded) == {"eno1", "ens0f0"}
-    assert "0000:3b:00.0" not in {card.address for card in found.plan.cards}
+    result = make_plan(kernel)
+    assert set(result.guarded) == {"eno1", "ens0f0"}
+    assert "0000:3b:00.0" not in {card.address for card in result.plan.cards}
 
 
 def test_bridge_port_and_card_of_container_are_protected(tmp_path: Path) -> None:
@@ -157,10 +157,10 @@ def test_bridge_port_and_card_of_container_are_protected(tmp_path: Path) -> None
     relink(net / "ens0f0/master", "../br0")
     (net / "ens0f1").unlink()  # it is in another namespace
     (tmp_path / "sys/bus/pci/devices/0000:3b:00.1/net").rename(tmp_path / "elsewhere")
-    found = make_plan(kernel)
-    assert found.cards["0000:3b:00.0"] == "ens0f0: it is a part of br0"
-    assert "no interface is seen" in found.cards["0000:3b:00.1"]
-    assert {card.address for card in found.plan.cards} == {"0000:af:00.0", "0000:af:00.1"}
+    result = make_plan(kernel)
+    assert result.cards["0000:3b:00.0"] == "ens0f0: it is a part of br0"
+    assert "no interface is seen" in result.cards["0000:3b:00.1"]
+    assert {card.address for card in result.plan.cards} == {"0000:af:00.0", "0000:af:00.1"}
 
 
 def test_card_of_function_in_use_is_protected(tmp_path: Path) -> None:
@@ -168,9 +168,9 @@ def test_card_of_function_in_use_is_protected(tmp_path: Path) -> None:
     kernel = make_machine("server", tmp_path)
     kernel.make_functions("0000:3b:00.0", 1)
     kernel.add_interface(Nic("0000:3b:02.0", "vf0", "iavf", up=True, addresses=("10.2.2.2",)))
-    found = make_plan(kernel)
-    assert "0000:3b:02.0" in found.cards["0000:3b:00.0"]
-    assert "0000:3b:00.0" not in {card.address for card in found.plan.cards}
+    result = make_plan(kernel)
+    assert "0000:3b:02.0" in result.cards["0000:3b:00.0"]
+    assert "0000:3b:00.0" not in {card.address for card in result.plan.cards}
 
 
 def test_card_in_iommu_group_of_login_is_not_planned(tmp_path: Path) -> None:
@@ -183,8 +183,8 @@ def test_card_in_iommu_group_of_login_is_not_planned(tmp_path: Path) -> None:
         Nic("0000:05:00.0", "eth3", "e1000e", group="7"),
     ]
     kernel = Kernel(tmp_path, nics)
-    found = make_plan(kernel)
-    assert {c.address for c in found.plan.cards} == {"0000:04:00.0", "0000:05:00.0"}
+    result = make_plan(kernel)
+    assert {c.address for c in result.plan.cards} == {"0000:04:00.0", "0000:05:00.0"}
     with pytest.raises(MistakeError, match=r"without 0000:02:00\.0: one group"):
         make_plan(kernel, "--cards", "03:00.0")
 
@@ -199,7 +199,7 @@ def test_cards_with_kernel_driver_are_not_bound(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "error"),
+    ("options", "error"),
     [
         (["--groups", "0"], "--groups: found 0, allowed: 1 to 64"),
         (["--groups", "65"], "--groups: found 65"),
@@ -213,9 +213,9 @@ def test_cards_with_kernel_driver_are_not_bound(tmp_path: Path) -> None:
         (["--config", "/no/such"], "no such file"),
     ],
 )
-def test_wrong_options_are_refused(words: list[str], error: str, tmp_path: Path) -> None:
+def test_wrong_options_are_refused(options: list[str], error: str, tmp_path: Path) -> None:
     with pytest.raises(MistakeError, match=error):
-        make_plan(make_machine("server", tmp_path), *words)
+        make_plan(make_machine("server", tmp_path), *options)
 
 
 def test_too_many_groups_are_refused(tmp_path: Path) -> None:
@@ -246,13 +246,13 @@ def test_pages_in_use_are_reported(tmp_path: Path) -> None:
 
 
 def test_1_gb_pages_are_kernel_arguments(tmp_path: Path) -> None:
-    found = make_plan(make_machine("server", tmp_path), "--groups", "2", "--page-size", "1G")
-    assert found.plan.arguments[-3:] == (
+    result = make_plan(make_machine("server", tmp_path), "--groups", "2", "--page-size", "1G")
+    assert result.plan.arguments[-3:] == (
         "default_hugepagesz=1G",
         "hugepagesz=1G",
-        f"hugepages=0:{found.plan.pages[0].count}",
+        f"hugepages=0:{result.plan.pages[0].count}",
     )
-    assert "pages sys" not in texts.files_of(found.plan)[texts.SCRIPT]
+    assert "pages sys" not in texts.files_of(result.plan)[texts.SCRIPT]
 
 
 def test_script_is_valid(tmp_path: Path) -> None:
@@ -268,10 +268,10 @@ def test_check_of_machines(name: str, tmp_path: Path, capsys: pytest.CaptureFixt
     """For another machine, so that no program of this one is called."""
     make_machine(name, tmp_path)
     status = cli.main(["host", "check", "--json", "--machine", str(tmp_path)])
-    found = json.loads(capsys.readouterr().out)
-    facts = {row["fact"]: row for row in found["facts"]}
-    assert {row["verdict"] for row in found["facts"]} <= {"ok", "could be better", "missing"}
-    assert status == (0 if found["ok"] else 1)
+    result = json.loads(capsys.readouterr().out)
+    facts = {row["fact"]: row for row in result["facts"]}
+    assert {row["verdict"] for row in result["facts"]} <= {"ok", "could be better", "missing"}
+    assert status == (0 if result["ok"] else 1)
     assert facts["isolated cores"]["verdict"] == "could be better"
     assert all(name in facts["never touched"]["found"] for name in LOGIN[name])
     assert facts["IOMMU"]["verdict"] == ("missing" if name == "cloud" else "ok")
@@ -297,9 +297,9 @@ def test_malicious_sysfs_is_not_copied(tmp_path: Path) -> None:
     write(tmp_path / "sys/class/net/ens0f1/address", '52:54:00:00:00:01"; reboot')
     write(tmp_path / "sys/class/net/ens1f0/speed", "\x1b[31m")
     write(tmp_path / "sys/devices/system/cpu/nohz_full", "0-9999999999999999999999,7-3")
-    found = make_plan(kernel, "--groups", "4", "--ports", "own")
-    assert "0000:3b:00.0" not in {card.address for card in found.plan.cards}
-    text = "".join(texts.files_of(found.plan).values())
+    result = make_plan(kernel, "--groups", "4", "--ports", "own")
+    assert "0000:3b:00.0" not in {card.address for card in result.plan.cards}
+    text = "".join(texts.files_of(result.plan).values())
     assert "reboot" not in text and "touch" not in text
     assert re.search(r"same 0000:3b:00\.1 8086 1592 -;", text)
 
@@ -307,15 +307,15 @@ def test_malicious_sysfs_is_not_copied(tmp_path: Path) -> None:
 def test_plan_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     root, out = tmp_path / "machine", tmp_path / "plan"
     make_machine("server", root)
-    words = ["host", "plan", "--groups", "2", "--machine", str(root), "-o", str(out)]
-    assert cli.main(words) == 0
+    options = ["host", "plan", "--groups", "2", "--machine", str(root), "-o", str(out)]
+    assert cli.main(options) == 0
     text = capsys.readouterr().out
     assert text.startswith((out / "plan.md").read_text())
     for part in ("interface eno1: the default route", "| 0 |", "0000:3b:02.0", "grub.d", "2048 MB"):
         assert part in text, part
-    assert cli.main(words) == 0  # it may be overwritten
+    assert cli.main(options) == 0  # it may be overwritten
     (out / "plan.json").unlink()
-    assert cli.main(words) == 2
+    assert cli.main(options) == 2
     assert "holds no plan" in capsys.readouterr().err
 
 
@@ -351,27 +351,27 @@ def test_groups_of_a_configuration(tmp_path: Path) -> None:
     config = tmp_path / "server.yaml"
     items = [ITEM % (n, n, mac if n == 3 else "", n, n, n, n) for n in (3, 5)]
     config.write_text(SERVER + "".join(items), encoding="utf-8")
-    words = ["--config", str(config), "--network-vlan", "30,50"]
-    found = make_plan(kernel, *words)
+    options = ["--config", str(config), "--network-vlan", "30,50"]
+    result = make_plan(kernel, *options)
     ports = {
-        f.groups: f for card in found.plan.cards for f in card.functions if f.role == "network"
+        f.groups: f for card in result.plan.cards for f in card.functions if f.role == "network"
     }
     assert {groups: f.vlan for groups, f in ports.items()} == {(3,): 30, (5,): 50}
     assert ports[(3,)].mac == "02:00:00:00:0b:01" and ports[(5,)].mac != ports[(3,)].mac
-    (rphy,) = [f for card in found.plan.cards for f in card.functions if f.role == "rphy"]
+    (rphy,) = [f for card in result.plan.cards for f in card.functions if f.role == "rphy"]
     assert rphy.groups == (3, 5) and rphy.mac == "02:00:00:00:0a:01" and not rphy.vlan
     cores = ["--cores", "0-7/0-7/0-7"]
     output = subprocess.check_output(
         [program("vcmtsd"), "check", "--json", "--config", config, *cores]
     )
     placed = json.loads(output)["placement"]["memory_mb"]
-    assert found.wish.memory_mb == placed != json.loads(output)["memory_mb"]
-    assert "server.yaml" in found.wish.memory_source
-    assert found.plan.groups == (3, 5) and found.cores.layout.startswith("1us1t")
+    assert result.wish.memory_mb == placed != json.loads(output)["memory_mb"]
+    assert "server.yaml" in result.wish.memory_source
+    assert result.plan.groups == (3, 5) and result.cores.layout.startswith("1us1t")
     with pytest.raises(MistakeError, match="which vcmtsd puts on itself"):
-        make_plan(kernel, *words, "--rphy-vlan", "9")
+        make_plan(kernel, *options, "--rphy-vlan", "9")
     with pytest.raises(MistakeError, match=r"--groups: found 4, and .* has 2"):
-        make_plan(kernel, *words, "--groups", "4")
+        make_plan(kernel, *options, "--groups", "4")
 
 
 def test_cores_of_a_configuration(tmp_path: Path) -> None:
@@ -379,8 +379,8 @@ def test_cores_of_a_configuration(tmp_path: Path) -> None:
     config = tmp_path / "server.yaml"
     text = SERVER + ITEM % (1, 1, "", 1, 1, 1, 1)
     config.write_text(f"threads: {{downstream: 1ds1t, upper_mac_core: 6}}{text}", encoding="utf-8")
-    found = make_plan(kernel, "--config", str(config))
-    assert found.cores.layout == "as given" and found.plan.isolated == (6, 14)
+    result = make_plan(kernel, "--config", str(config))
+    assert result.cores.layout == "as given" and result.plan.isolated == (6, 14)
     config.write_text(config.read_text().replace("core: 6", "core: 99"))
     with pytest.raises(MistakeError, match="upper_mac_core: found core 99"):
         make_plan(kernel, "--config", str(config))

@@ -44,12 +44,12 @@ def test_existing_functions_are_used_and_restored(tmp_path: Path) -> None:
     kernel, addresses = machine_with_functions(tmp_path)
     links = [dict(link) for link in kernel.links[CARD]]
     before = tree(tmp_path)
-    found = make_plan(kernel, "--groups", "1", "--network-vlan", "7")
-    (card,) = found.plan.cards
+    result = make_plan(kernel, "--groups", "1", "--network-vlan", "7")
+    (card,) = result.plan.cards
     assert card.made == 6 and card.addresses == tuple(addresses)
     assert [one.index for one in card.functions] == [0, 1]
-    assert any("6 functions, which are used as they are" in note for note in found.notes)
-    apply(kernel, found.plan)
+    assert any("6 functions, which are used as they are" in note for note in result.notes)
+    apply(kernel, result.plan)
     assert kernel.links[CARD][0]["vlan_list"] == [{"vlan": 7}]
     assert undo(kernel)[0] == 0 and tree(tmp_path) == before
     assert kernel.links[CARD] == links
@@ -60,25 +60,25 @@ def test_card_with_existing_functions_is_not_changed(tmp_path: Path) -> None:
     kernel, addresses = machine_with_functions(tmp_path)
     kernel.add_interface(Nic(addresses[0], "vf0", "ixgbevf", up=True))
     before = tree(tmp_path)
-    found = make_plan(kernel, "--groups", "1")
-    (card,) = found.plan.cards
+    result = make_plan(kernel, "--groups", "1")
+    (card,) = result.plan.cards
     assert card.others and [one.index for one in card.functions] == [1, 2]
-    lines = [line for line in texts.script(found.plan).splitlines() if CARD in line]
+    lines = [line for line in texts.script(result.plan).splitlines() if CARD in line]
     words = [line.split()[0] for line in lines]
     assert words == ["if", *["function_settings"] * 2, *["bind"] * 2, "fail"]
-    assert f'KERNELS=="{CARD}"' not in texts.rules(found.plan)
-    assert any("makes them at each start" in note for note in found.notes)
-    apply(kernel, found.plan)
+    assert f'KERNELS=="{CARD}"' not in texts.rules(result.plan)
+    assert any("makes them at each start" in note for note in result.notes)
+    apply(kernel, result.plan)
     after = tree(tmp_path)
     pci, net = f"sys/bus/pci/devices/{CARD}", "sys/class/net/enp5s0"
     same = [name for name in before if name.startswith((f"{pci}/", net)) or addresses[0] in name]
     same.append("proc/sys/net/ipv6/conf/enp5s0/disable_ipv6")
     assert [after[name] for name in same] == [before[name] for name in same]
-    assert apply(kernel, found.plan) == 0
+    assert apply(kernel, result.plan) == 0
     assert undo(kernel)[0] == 0 and tree(tmp_path) == before
     kernel.make_functions(CARD, 0)
     with pytest.raises(MistakeError, match=r"has 0 functions .* planned 6 that are to be there"):
-        apply(kernel, found.plan)
+        apply(kernel, result.plan)
 
 
 def test_functions_made_after_the_plan_are_refused(tmp_path: Path) -> None:
@@ -125,9 +125,9 @@ def test_whole_card_in_use_is_not_planned(tmp_path: Path) -> None:
     kernel.set_iommu_group(second, "12")
     kernel.rebind(first, "vfio-pci")
     open_files(kernel, 4711, "/dev/vfio/11")
-    found = make_plan(kernel)
-    assert [card.address for card in found.plan.cards] == [second, third.address]
-    assert found.cards[first] == "in use by testpmd 4711"
+    result = make_plan(kernel)
+    assert [card.address for card in result.plan.cards] == [second, third.address]
+    assert result.cards[first] == "in use by testpmd 4711"
     with pytest.raises(MistakeError, match=f"{first}: it is not touched: in use by testpmd 4711"):
         make_plan(kernel, "--cards", f"{first},{second}")
     (tmp_path / "proc/4711/fd/0").unlink()
@@ -164,9 +164,9 @@ def test_own_functions_in_use_stay_planned(tmp_path: Path) -> None:
     kernel, plan = set_up(tmp_path, "single")
     apply(kernel, plan)
     open_files(kernel, 9, *(f"/dev/vfio/{group_of(kernel, a)}" for a in plan.cards[0].addresses))
-    found = make_plan(kernel, "--groups", "1")
-    assert found.plan == plan
-    assert not any("used as they are" in note for note in found.notes)
+    result = make_plan(kernel, "--groups", "1")
+    assert result.plan == plan
+    assert not any("used as they are" in note for note in result.notes)
     with pytest.raises(StepError, match="is in use by testpmd 9"):
         undo(kernel)
 
@@ -194,5 +194,5 @@ def test_functions_with_kernel_driver(tmp_path: Path) -> None:
     assert tree(tmp_path) == after
     (tmp_path / "proc/9/fd/0").unlink()
     assert undo(kernel)[0] == 0
-    found = tree(tmp_path)
-    assert {k: v for k, v in found.items() if not k.startswith("proc/9")} == before
+    result = tree(tmp_path)
+    assert {k: v for k, v in result.items() if not k.startswith("proc/9")} == before

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests `vcmts layout` on described machines: its status, notes, table and proposal, and that the
-tool reads the same CPUs as vcmtsd."""
+"""Tests `vcmts layout` on described machines: CPUs, status, notes, table and proposal."""
 
 import json
 import os
@@ -94,15 +93,15 @@ def test_proposal_without_threads_or_with_propose(explain: Explain) -> None:
 def test_profile_is_placed_as_by_run(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """The placement is that of `vcmts run`."""
     root = write_host(tmp_path, HostSpec(affinity="2-6"))
-    words = ["--profile", "1ofdm-0sc-qam_2cms_none", "--groups", "2", "--machine", str(root)]
+    arguments = ["--profile", "1ofdm-0sc-qam_2cms_none", "--groups", "2", "--machine", str(root)]
     result = tmp_path / "l.json"
-    assert cli.main(["layout", *words, "--ports", "own", "--json", str(result)]) == 0
+    assert cli.main(["layout", *arguments, "--ports", "own", "--json", str(result)]) == 0
     answer = json.loads(result.read_text())
     assert [w["core"] for w in answer["placement"]["workers"]] == [3, 4, 5, 6]
     assert answer["placement"]["shared_ports"] == []
     assert answer["proposal"]["layout"] == "1us1t_1ds1t"
     assert capfd.readouterr().out.startswith("asked: nothing")
-    assert cli.main(["layout", *words, "--json", str(result)]) == 0
+    assert cli.main(["layout", *arguments, "--json", str(result)]) == 0
     shared = json.loads(result.read_text())["placement"]["shared_ports"]
     assert [(port["port"], port["core"]) for port in shared] == [("network", 3), ("R-PHY", 4)]
 
@@ -120,7 +119,7 @@ def test_install_page_shows_the_output(tmp_path: Path, capfd: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize(
-    ("words", "error"),
+    ("arguments", "error"),
     [
         (("--config", "{sg}", "--ports", "own"), "--ports: found beside --config"),
         (("--config", "{sg}", "--groups", "2"), "--groups: found 2 beside --config"),
@@ -130,13 +129,13 @@ def test_install_page_shows_the_output(tmp_path: Path, capfd: pytest.CaptureFixt
     ],
 )
 def test_wrong_options_are_refused(
-    words: tuple[str, ...], error: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    arguments: tuple[str, ...], error: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     good, bad = tmp_path / "sg.yaml", tmp_path / "bad.yaml"
     good.write_text(server_yaml("", [True]))
     bad.write_text("threads: 3\n")
     names = {"sg": good, "bad": bad, "nowhere": tmp_path / "nowhere"}
-    assert cli.main(["layout", *(word.format(**names) for word in words)]) == 2
+    assert cli.main(["layout", *(word.format(**names) for word in arguments)]) == 2
     err = capfd.readouterr().err
     assert error in err and "Traceback" not in err
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests proposed placements on generated machines: vcmtsd accepts them, and they use usable cores,
-each once, as in the published layouts."""
+"""Tests proposed placements on generated machines: vcmtsd accepts them, no core is reused."""
 
 import json
 import re
@@ -27,13 +26,13 @@ def read_machine(spec: HostSpec, root: Path) -> Machine:
 
 
 def check_placement(
-    found: Machine, proposal: Proposal, upstreams: list[bool], folder: Path
+    result: Machine, proposal: Proposal, upstreams: list[bool], folder: Path
 ) -> Json:
     """Returns the placement that vcmtsd makes of the proposal on the machine."""
     path = folder / "server.yaml"
     own = {group: f"{threads}, " for group, threads in proposal.own}
     path.write_text(server_yaml(proposal.threads, upstreams, own=own), encoding="utf-8")
-    sets = (found.present, found.online, found.usable)
+    sets = (result.present, result.online, result.usable)
     cores = "/".join(machine.written(sorted(one)) for one in sets)
     command = [str(program("vcmtsd")), "check", "--config", str(path), "--cores", cores, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -77,52 +76,52 @@ def machines(draw: st.DrawFn) -> Machine:
 @given(machines(), st.lists(st.booleans(), min_size=1, max_size=9), st.sampled_from([None, 0, 1]))
 def test_vcmtsd_accepts_the_proposal(
     tmp_path_factory: pytest.TempPathFactory,
-    found: Machine,
+    result: Machine,
     upstreams: list[bool],
     node: int | None,
 ) -> None:
     ids = list(range(1, len(upstreams) + 1))
-    proposal = propose.proposal(found, ids, upstreams, node)
+    proposal = propose.proposal(result, ids, upstreams, node)
     assert len(set(proposal.cores)) == len(proposal.cores)
-    assert {proposal.main_core, *proposal.cores} <= found.usable
-    assert proposal.main_core not in proposal.cores or len(found.usable) == 1
-    placement = check_placement(found, proposal, upstreams, tmp_path_factory.getbasetemp())
+    assert {proposal.main_core, *proposal.cores} <= result.usable
+    assert proposal.main_core not in proposal.cores or len(result.usable) == 1
+    placement = check_placement(result, proposal, upstreams, tmp_path_factory.getbasetemp())
     assert placement["main_core"] == proposal.main_core
     workers = [worker["core"] for worker in placement["workers"]]
     assert set(workers) <= set(proposal.cores)
     if proposal.layout:
         # the loader uses all cores, and as intended
         assert sorted(workers) == sorted(proposal.cores)
-        check_pairs(found, placement)
+        check_pairs(result, placement)
     else:
-        fits = {fit.layout.name: fit.groups for fit in propose.fits(found, upstreams, node)}
+        fits = {fit.layout.name: fit.groups for fit in propose.fits(result, upstreams, node)}
         assert fits["combined2"] < len(upstreams) and set(workers) <= set(proposal.cores)
 
 
-def check_pairs(found: Machine, placement: Json) -> None:
+def check_pairs(result: Machine, placement: Json) -> None:
     """Upper and lower MAC may be on two physical cores only if no core of their nodes has two free
     threads. Isolated cores are not checked: there may be too few."""
     used = {worker["core"] for worker in placement["workers"]} | {placement["main_core"]}
-    left = found.usable - used
-    if found.isolated() & found.usable:
+    left = result.usable - used
+    if result.isolated() & result.usable:
         return
     for group in placement["groups"]:
         macs = (group["upper_mac"], group["lower_mac"])
-        if macs[0] != macs[1] and macs[1] not in found.core(macs[0]).siblings:
-            nodes = {found.core(core).node for core in macs}
-            near = [core for core in left if found.core(core).node in nodes]
-            assert not any(len(set(found.physical(core)) & left) >= 2 for core in near)
+        if macs[0] != macs[1] and macs[1] not in result.core(macs[0]).siblings:
+            nodes = {result.core(core).node for core in macs}
+            near = [core for core in left if result.core(core).node in nodes]
+            assert not any(len(set(result.physical(core)) & left) >= 2 for core in near)
 
 
 @settings(max_examples=8)
 @given(machines(), st.booleans())
 def test_layout_carries_its_groups_and_no_more(
-    tmp_path_factory: pytest.TempPathFactory, found: Machine, upstream: bool
+    tmp_path_factory: pytest.TempPathFactory, result: Machine, upstream: bool
 ) -> None:
     """The loader accepts the number of groups that fit, and refuses one more."""
-    main = propose.main_core(found)
-    polling = sorted(found.usable - {main} or found.usable)
-    for fit in propose.fits(found, [upstream], None):
+    main = propose.main_core(result)
+    polling = sorted(result.usable - {main} or result.usable)
+    for fit in propose.fits(result, [upstream], None):
         threads = f'threads: {{layout: {fit.layout.name}, cores: "{machine.written(polling)}"}}'
         for groups in {fit.groups, fit.groups + 1} - {0, propose.MOST_GROUPS + 1}:
             path = tmp_path_factory.getbasetemp() / "fits.yaml"
@@ -132,55 +131,55 @@ def test_layout_carries_its_groups_and_no_more(
             assert (done.returncode == 0) == (groups == fit.groups), (fit, done.stderr)
 
 
-def layout_of(found: Machine, groups: int, node: int | None = None) -> tuple[str, tuple[int, ...]]:
-    proposal = propose.proposal(found, list(range(1, groups + 1)), [True] * groups, node)
+def layout_of(result: Machine, groups: int, node: int | None = None) -> tuple[str, tuple[int, ...]]:
+    proposal = propose.proposal(result, list(range(1, groups + 1)), [True] * groups, node)
     return proposal.layout, proposal.cores
 
 
 def test_threads_of_a_group_share_cores_and_nodes(tmp_path: Path) -> None:
     """Both MACs of a group are on the threads of one core, two upstreams on those of another, all
     on the node of the port while it has free cores."""
-    found = read_machine(HostSpec(sockets=2, cores=4, threads=2), tmp_path)
-    assert layout_of(found, 1, 1) == ("1us1t_1ds2t", (4, 12, 5))
-    assert layout_of(found, 2, 1) == ("1us1t_1ds2t", (4, 12, 5, 6, 14, 13))
-    assert layout_of(found, 4, 1)[0] == "1us1t_1ds2t"
-    layout, cores = layout_of(found, 6)
+    result = read_machine(HostSpec(sockets=2, cores=4, threads=2), tmp_path)
+    assert layout_of(result, 1, 1) == ("1us1t_1ds2t", (4, 12, 5))
+    assert layout_of(result, 2, 1) == ("1us1t_1ds2t", (4, 12, 5, 6, 14, 13))
+    assert layout_of(result, 4, 1)[0] == "1us1t_1ds2t"
+    layout, cores = layout_of(result, 6)
     assert layout == "1us1t_1ds1t"
     assert all(b == a + 8 for a, b in zip(cores[::2], cores[1::2], strict=True))
-    assert layout_of(found, 15)[0] == "combined"
-    assert layout_of(found, 16)[0] == "combined2"
-    assert layout_of(found, 30)[0] == "combined2"
-    assert layout_of(found, 31)[0] == ""
+    assert layout_of(result, 15)[0] == "combined"
+    assert layout_of(result, 16)[0] == "combined2"
+    assert layout_of(result, 30)[0] == "combined2"
+    assert layout_of(result, 31)[0] == ""
 
 
 def test_layouts_on_single_thread_cores(tmp_path: Path) -> None:
-    found = read_machine(HostSpec(cores=6), tmp_path)
-    assert layout_of(found, 1) == ("1us1t_1ds2t", (1, 2, 3))
-    assert layout_of(found, 2) == ("2us1t_1ds2t", (1, 2, 3, 4, 5))
-    assert layout_of(found, 3) == ("combined", (1, 2, 3))
+    result = read_machine(HostSpec(cores=6), tmp_path)
+    assert layout_of(result, 1) == ("1us1t_1ds2t", (1, 2, 3))
+    assert layout_of(result, 2) == ("2us1t_1ds2t", (1, 2, 3, 4, 5))
+    assert layout_of(result, 3) == ("combined", (1, 2, 3))
 
 
 def test_isolated_cores_are_preferred(tmp_path: Path) -> None:
     """A layout of fewer threads is better than threads on cores of the system."""
-    found = read_machine(HostSpec(cores=8, isolated="4-7", affinity="0-3"), tmp_path)
-    assert found.usable == frozenset(range(8))
-    assert layout_of(found, 1) == ("1us1t_1ds2t", (4, 5, 6))
-    assert layout_of(found, 2) == ("1us1t_1ds1t", (4, 5, 6, 7))
-    assert layout_of(found, 4) == ("combined", (4, 5, 6, 7))
-    assert propose.main_core(found) == 0
+    result = read_machine(HostSpec(cores=8, isolated="4-7", affinity="0-3"), tmp_path)
+    assert result.usable == frozenset(range(8))
+    assert layout_of(result, 1) == ("1us1t_1ds2t", (4, 5, 6))
+    assert layout_of(result, 2) == ("1us1t_1ds1t", (4, 5, 6, 7))
+    assert layout_of(result, 4) == ("combined", (4, 5, 6, 7))
+    assert propose.main_core(result) == 0
 
 
 def test_groups_spread_over_physical_cores(tmp_path: Path) -> None:
     """Each group gets a physical core before second threads are used."""
-    found = read_machine(HostSpec(cores=4, threads=2), tmp_path)
-    assert layout_of(found, 4)[0] == "combined"
-    assert set(layout_of(found, 4)[1]) == {1, 2, 3, 4}
+    result = read_machine(HostSpec(cores=4, threads=2), tmp_path)
+    assert layout_of(result, 4)[0] == "combined"
+    assert set(layout_of(result, 4)[1]) == {1, 2, 3, 4}
 
 
 def test_too_many_groups_get_cores_round_robin(tmp_path: Path) -> None:
-    found = read_machine(HostSpec(cores=3), tmp_path)
+    result = read_machine(HostSpec(cores=3), tmp_path)
     ids = [7, 8, 9, 4, 5]
-    proposal = propose.proposal(found, ids, [True] * 5, None)
+    proposal = propose.proposal(result, ids, [True] * 5, None)
     assert proposal.layout == "" and [group for group, _ in proposal.own] == ids
     cores = [re.search(r"upper_mac_core: (\d)", text) for _, text in proposal.own]
     assert [match[1] for match in cores if match] == ["1", "2", "1", "2", "1"]
@@ -188,6 +187,6 @@ def test_too_many_groups_get_cores_round_robin(tmp_path: Path) -> None:
 
 def test_fits_are_limited_to_64_groups(tmp_path: Path) -> None:
     """A server has at most 64 groups."""
-    found = read_machine(HostSpec(sockets=2, cores=64, threads=2), tmp_path)
-    fits = {fit.layout.name: fit.groups for fit in propose.fits(found, [True], None)}
+    result = read_machine(HostSpec(sockets=2, cores=64, threads=2), tmp_path)
+    fits = {fit.layout.name: fit.groups for fit in propose.fits(result, [True], None)}
     assert fits == dict.fromkeys(fits, 64)

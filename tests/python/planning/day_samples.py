@@ -16,8 +16,7 @@ LENGTH = 24.0  # seconds per day
 
 @dataclass
 class Server:
-    """Each core is busy for `share` of the time, and paused for half of the rest. Its clock is slow
-    while the share is below a half."""
+    """Cores are busy for `share` of the time, paused for half of the rest, slow below 0.5."""
 
     traffic_start: float = 101.5  # uptime at which the traffic begins
     cores: int = 2

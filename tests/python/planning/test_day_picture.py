@@ -54,8 +54,8 @@ def curve_count(panel: ElementTree.Element) -> int:
 
 def test_all_panels_are_drawn(day: Json, tmp_path: Path) -> None:
     root = drawn(day, tmp_path)
-    found = panels(root)
-    assert {name: curve_count(panel) for name, panel in found.items()} == {
+    result = panels(root)
+    assert {name: curve_count(panel) for name, panel in result.items()} == {
         "load": 4,  # both directions, and two service groups
         "busy": 2,
         "paused": 2,
@@ -83,8 +83,8 @@ def test_panels_without_data_say_why(day: Json, tmp_path: Path) -> None:
         for worker in part["workers"]:
             worker["paused"] = None
     root = drawn(unknown, tmp_path)
-    found = {name: curve_count(panel) for name, panel in panels(root).items()}
-    assert found == {"load": 4, "busy": 2} | dict.fromkeys(
+    result = {name: curve_count(panel) for name, panel in panels(root).items()}
+    assert result == {"load": 4, "busy": 2} | dict.fromkeys(
         ("paused", "frequency", "latency", "power"), 0
     )
     assert {

@@ -17,14 +17,14 @@ from vcmts.run.planner import PUBLISHED
 from vcmts.simulate import plots
 
 
-def parse(*words: str) -> argparse.Namespace:
+def parse(*args: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     command.add_arguments(parser)
-    return parser.parse_args(words)
+    return parser.parse_args(args)
 
 
-def make_plan(folder: Path, *words: str) -> tuple[plan.Plan, argparse.Namespace]:
-    options = parse(*words)
+def make_plan(folder: Path, *args: str) -> tuple[plan.Plan, argparse.Namespace]:
+    options = parse(*args)
     result = planner.planned(options, folder)
     assert isinstance(result, plan.Plan)
     result.said.close()
@@ -58,17 +58,17 @@ def test_no_upstream_traffic_has_no_shape(tmp_path: Path, monkeypatch: pytest.Mo
     ends = [Ends("", "a"), Ends("", "b")]
     facts = {"cores": [0], "capacity": 1e9, "upstream_capacity": 0}
     _, options = make_plan(tmp_path, "--day")
-    words = command.traffic_command(tmp_path, ends, tmp_path, facts, options)
-    assert "--shape" in words and "--upstream-shape" not in words
+    args = command.traffic_command(tmp_path, ends, tmp_path, facts, options)
+    assert "--shape" in args and "--upstream-shape" not in args
     options.upstream_rate = "1Mbps"
-    words = command.traffic_command(tmp_path, ends, tmp_path, facts, options)
-    assert words[words.index("--upstream-shape") + 1] == options.upstream_shape
-    assert words[words.index("--duration") + 1] == "120000ms"
+    args = command.traffic_command(tmp_path, ends, tmp_path, facts, options)
+    assert args[args.index("--upstream-shape") + 1] == options.upstream_shape
+    assert args[args.index("--duration") + 1] == "120000ms"
     assert rates.rates_of(facts, options).upstream == "1Mbps"
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("args", "message"),
     [
         (("--day", "--shape", "ramp"), "--shape: found beside --day"),
         (("--day", "--upstream-shape", "ramp"), "--upstream-shape: found beside --day"),
@@ -90,10 +90,10 @@ def test_no_upstream_traffic_has_no_shape(tmp_path: Path, monkeypatch: pytest.Mo
     ],
 )
 def test_invalid_options_are_refused(
-    words: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch, expect_error: ExpectError
+    args: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch, expect_error: ExpectError
 ) -> None:
     monkeypatch.setattr(command, "carry", lambda *_: pytest.fail("something was started"))
-    expect_error(f"vcmts: {message}", "run", *words)
+    expect_error(f"vcmts: {message}", "run", *args)
 
 
 def test_day_runs_without_matplotlib(

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests `vcmts power simulate`: a described machine over the published day, and a machine of one
-core against numbers computed by hand."""
+"""Tests `vcmts power simulate`: the published day, and one core computed by hand."""
 
 import json
 from dataclasses import replace
@@ -115,9 +114,9 @@ def test_directions_have_their_own_load() -> None:
     assert step.by["pauses"].cpu == pytest.approx(4.0)
 
 
-def run_simulate(tmp_path: Path, *words: str) -> Any:
+def run_simulate(tmp_path: Path, *arguments: str) -> Any:
     path = tmp_path / "answer.json"
-    assert main(["power", "simulate", "--json", str(path), *words]) == 0
+    assert main(["power", "simulate", "--json", str(path), *arguments]) == 0
     return json.loads(path.read_text())
 
 
@@ -162,12 +161,12 @@ def test_json_has_steps_and_means(tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_wrong_options_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     day = tmp_path / "day.txt"
     day.write_text("0:00 nothing\n")
-    for words, error in (
+    for arguments, error in (
         (["--plot", "x.gif"], "allowed: .svg or .png"),
         (["--machine", str(tmp_path / "none.yaml")], "No such file"),
         (["--day", str(day)], "allowed:"),
     ):
-        assert main(["power", "simulate", *words]) == 2
+        assert main(["power", "simulate", *arguments]) == 2
         assert error in capsys.readouterr().err
 
 
@@ -177,6 +176,6 @@ def test_plot_labels_modelled_values(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(["power", "simulate", "--plot", str(path)]) == 0
     text = path.read_text()
     assert text.count("modelled W<") == 1 and text.count("modelled saving, %<") == 1
-    for words in ("modelled, not measured", "GHz, modelled", ">pauses", ">both", ">downstream"):
-        assert words in text, words
+    for arguments in ("modelled, not measured", "GHz, modelled", ">pauses", ">both", ">downstream"):
+        assert arguments in text, arguments
     assert capsys.readouterr().out.splitlines()[-1] == str(path)

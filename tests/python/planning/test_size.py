@@ -35,16 +35,16 @@ SLOTS = ("--port-speed", "50Gbps", "--ports-per-card", "1", "--slots", "12")
 def test_2017_server(tmp_path: Path) -> None:
     """24 service groups and 160 Gbps on 40 cores, in four of twelve PCIe slots."""
     options = ("--machine", "published:2017-1st-gen", *DUAL_6148, *SLOTS)
-    found = size_one(*options, "--groups", "6ofdm:max/0", folder=tmp_path)
-    assert found["per_server"] == DATA.value("2017.groups") == 24
-    assert found["bound_by"] == ["cores"]
-    assert found["cores"] == {
+    result = size_one(*options, "--groups", "6ofdm:max/0", folder=tmp_path)
+    assert result["per_server"] == DATA.value("2017.groups") == 24
+    assert result["bound_by"] == ["cores"]
+    assert result["cores"] == {
         "reserved": 4, "data_plane": 36, "control_plane": 0, "used": 40, "all": 40
     }  # fmt: skip
-    assert found["server_gbps"]["downstream"] == pytest.approx(DATA.value("2017.server"))
-    assert found["rate_bound_by"] == "core"
-    assert found["slots"] == DATA.value("2017.nic-slots") == 4
-    steps = "\n".join(found["steps"])
+    assert result["server_gbps"]["downstream"] == pytest.approx(DATA.value("2017.server"))
+    assert result["rate_bound_by"] == "core"
+    assert result["slots"] == DATA.value("2017.nic-slots") == 4
+    steps = "\n".join(result["steps"])
     for words in ("4 of 2 x 20 = 40: 36 left", "36 / 1.5 = 24.00 by cores", "rule of thumb"):
         assert words in steps
 
@@ -52,20 +52,20 @@ def test_2017_server(tmp_path: Path) -> None:
 def test_2017_server_at_2_4_ghz(tmp_path: Path) -> None:
     """The paper uses 2.4 for 2.5 GHz. Scaled cycles leave 153.6 of the 160 Gbps."""
     options = ("--machine", "published:2017-1st-gen", *DUAL_6148, "--core-clock", "2.4GHz")
-    found = size_one(*options, "--groups", "6ofdm:max/0", folder=tmp_path)
-    assert found["per_server"] == 24
-    assert found["server_gbps"]["downstream"] == pytest.approx(153.6)
-    assert any("2.4 GHz: measured at 2.5" in s for s in found["outside_what_was_measured"])
+    result = size_one(*options, "--groups", "6ofdm:max/0", folder=tmp_path)
+    assert result["per_server"] == 24
+    assert result["server_gbps"]["downstream"] == pytest.approx(153.6)
+    assert any("2.4 GHz: measured at 2.5" in s for s in result["outside_what_was_measured"])
 
 
 def test_2017_with_crypto_cards(tmp_path: Path) -> None:
     """200 Gbps need eight slots. With seven, the 150 Gbps of three cards each are the bound."""
     options = ("--machine", "published:2017-1st-gen-qat", *DUAL_6148, *SLOTS)
     wanted = ("--crypto-card", "50Gbps", "--groups", "6ofdm:max/0")
-    found = size_one(*options, *wanted, folder=tmp_path)
-    assert found["per_server"] == 24
-    assert found["server_gbps"]["downstream"] == pytest.approx(DATA.value("2017.server.qat"))
-    assert found["slots"] == DATA.value("2017.slots.qat") == 8
+    result = size_one(*options, *wanted, folder=tmp_path)
+    assert result["per_server"] == 24
+    assert result["server_gbps"]["downstream"] == pytest.approx(DATA.value("2017.server.qat"))
+    assert result["slots"] == DATA.value("2017.slots.qat") == 8
     fewer = size_one(*options, *wanted, "--slots", "7", folder=tmp_path)
     assert fewer["bound_by"] == ["slots"] and fewer["slots"] == 6
     each = fewer["gbps"]["downstream"]
@@ -75,14 +75,14 @@ def test_2017_with_crypto_cards(tmp_path: Path) -> None:
 @pytest.mark.parametrize("channels", ["6ofdm", "5ofdm"])
 def test_2023_server(channels: str, tmp_path: Path) -> None:
     """16 service groups on 32 cores: 2 for the system, 16 + 8 data plane, 6 others."""
-    found = size_one("--groups", f"{channels}:8.7Gbps/2Gbps", folder=tmp_path)
-    assert found["per_server"] == DATA.value("2023.groups") == 16
-    assert found["cores"] == {
+    result = size_one("--groups", f"{channels}:8.7Gbps/2Gbps", folder=tmp_path)
+    assert result["per_server"] == DATA.value("2023.groups") == 16
+    assert result["cores"] == {
         "reserved": 2, "data_plane": 24, "control_plane": 6, "used": 32, "all": 32
     }  # fmt: skip
-    assert found["server_gbps"]["total"] == pytest.approx(DATA.value("2023.total.4th-gen"))
-    assert round(found["core_cycles_per_packet"]) == 1652
-    assert bool(found["outside_what_was_measured"]) == (channels != "6ofdm")
+    assert result["server_gbps"]["total"] == pytest.approx(DATA.value("2023.total.4th-gen"))
+    assert round(result["core_cycles_per_packet"]) == 1652
+    assert bool(result["outside_what_was_measured"]) == (channels != "6ofdm")
 
 
 @pytest.mark.parametrize(
@@ -92,8 +92,8 @@ def test_2023_server(channels: str, tmp_path: Path) -> None:
 def test_2023_crypto_devices(profile: str, rate: str, groups: int, tmp_path: Path) -> None:
     """72 Gbps for six service groups of six channels, as in the paper; 94 without their CRC."""
     options = ("--machine", f"published:{profile}", "--service-group-limit", "none")
-    found = size_one(*options, "--groups", f"6ofdm:{rate}/2Gbps", folder=tmp_path)
-    assert found["per_server"] == groups and found["bound_by"] == ["crypto devices"]
+    result = size_one(*options, "--groups", f"6ofdm:{rate}/2Gbps", folder=tmp_path)
+    assert result["per_server"] == groups and result["bound_by"] == ["crypto devices"]
     two = size_one(*options, "--sockets", "2", "--groups", f"6ofdm:{rate}/2Gbps", folder=tmp_path)
     assert two["per_server"] >= 2 * groups
     raised = ("--crypto-limit", "1Tbps", "--groups", f"6ofdm:{rate}/2Gbps")
@@ -115,9 +115,9 @@ def test_2021_two_service_groups_per_core(tmp_path: Path) -> None:
 def test_cloud_is_bound_by_interfaces(interfaces: str, groups: int, tmp_path: Path) -> None:
     """An instance is bound by its interfaces: two per service group, and one for administration."""
     options = ("--machine", "published:2021-c5n-metal", "--interfaces", interfaces)
-    found = size_one(*options, "--groups", "6ofdm", folder=tmp_path)
-    assert found["per_server"] == groups and found["bound_by"] == ["interfaces"]
-    limits = " ".join(found["outside_what_was_measured"])
+    result = size_one(*options, "--groups", "6ofdm", folder=tmp_path)
+    assert result["per_server"] == groups and result["bound_by"] == ["interfaces"]
+    limits = " ".join(result["outside_what_was_measured"])
     assert ("4 service groups at once on a socket: measured with up to 3" in limits) == (
         groups == 7
     )
@@ -151,43 +151,43 @@ def test_cloud_with_shared_ports_is_bound_by_cores(interfaces: str, tmp_path: Pa
 def test_receivers_scale_with_the_rate(tmp_path: Path) -> None:
     """Threads = packets/s x cycles / clock. Each pair of ports has one thread."""
     options = (*CLOUD, "--interfaces", "13", "--shared-ports", "software")
-    few = size_one(*options, folder=tmp_path)
-    many = size_one(*options, "--receiver-cycles", "1000", folder=tmp_path)
-    rate = few["gbps"]["downstream"] * few["per_server"]
+    base = size_one(*options, folder=tmp_path)
+    costly = size_one(*options, "--receiver-cycles", "1000", folder=tmp_path)
+    rate = base["gbps"]["downstream"] * base["per_server"]
     [kind] = size(*options, folder=tmp_path)["kinds"]
     clock = json.loads((tmp_path / "size.json").read_text())["server"]["clock"]
-    cycles = few["receivers"]["network"] * clock / 2
+    cycles = base["receivers"]["network"] * clock / 2
     packets = cycles / 100  # 10^9 per second
     assert packets * 8 * 64 < rate < packets * 8 * 1500
-    assert few["receivers"]["pairs"] == 1 and kind == few
-    assert many["receivers"]["pairs"] > 1
-    assert many["receivers"]["pairs"] >= many["receivers"]["network"]
-    assert many["interfaces"] == 2 * many["receivers"]["pairs"] + 1
-    assert many["per_server"] < few["per_server"]
+    assert base["receivers"]["pairs"] == 1 and kind == base
+    assert costly["receivers"]["pairs"] > 1
+    assert costly["receivers"]["pairs"] >= costly["receivers"]["network"]
+    assert costly["interfaces"] == 2 * costly["receivers"]["pairs"] + 1
+    assert costly["per_server"] < base["per_server"]
 
 
 def test_receivers_without_hyper_threads_use_cores(tmp_path: Path) -> None:
     options = (*CLOUD, "--threads-per-core", "1", "--shared-ports", "software")
-    found = size_one(*options, folder=tmp_path)
-    assert found["receivers"]["cores"] == 2
-    assert found["cores"]["used"] == 2 + 2 * found["per_server"]
+    result = size_one(*options, folder=tmp_path)
+    assert result["receivers"]["cores"] == 2
+    assert result["cores"]["used"] == 2 + 2 * result["per_server"]
 
 
 def test_cloud_is_bound_by_instance_rate(tmp_path: Path) -> None:
     """The 11 Gbps of c5n.4xlarge leave two of the three service groups of 4.4 Gbps."""
     options = ("--machine", "published:2021-c5n-metal", "--interfaces", "8")
     wanted = ("--nic-limit", "11Gbps", "--groups", "6ofdm:4Gbps/0.4Gbps")
-    found = size_one(*options, *wanted, folder=tmp_path)
-    assert found["per_server"] == 2 and found["bound_by"] == ["NIC rate"]
+    result = size_one(*options, *wanted, folder=tmp_path)
+    assert result["per_server"] == 2 and result["bound_by"] == ["NIC rate"]
 
 
 def test_energy_paper_server(tmp_path: Path) -> None:
     """28 service groups on 64 cores, 258 Gbps at 90 % load, 287 Gbps without headroom."""
     options = ("--machine", "published:2023-energy", "--groups", "6ofdm")
-    found = size_one(*options, folder=tmp_path)
-    assert found["per_server"] == DATA.value("energy.groups") == 28
-    assert found["cores"]["data_plane"] == DATA.value("energy.cores") == 56
-    assert found["server_gbps"]["total"] == pytest.approx(DATA.value("energy.loaded"), rel=0.002)
+    result = size_one(*options, folder=tmp_path)
+    assert result["per_server"] == DATA.value("energy.groups") == 28
+    assert result["cores"]["data_plane"] == DATA.value("energy.cores") == 56
+    assert result["server_gbps"]["total"] == pytest.approx(DATA.value("energy.loaded"), rel=0.002)
     full = size_one(*options, "--headroom", "0", folder=tmp_path)
     assert full["server_gbps"]["total"] == pytest.approx(DATA.value("energy.total"))
 
@@ -220,26 +220,26 @@ def test_standby_and_spare_servers(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("model", "ports"), [("none", 2), ("n+1", 3), ("1+1", 4)])
 def test_redundancy_adds_ports(model: str, ports: int, tmp_path: Path) -> None:
-    found = size_one("--groups", "6ofdm:8Gbps/1Gbps", "--redundancy", model, folder=tmp_path)
-    assert found["ports"] == ports
+    result = size_one("--groups", "6ofdm:8Gbps/1Gbps", "--redundancy", model, folder=tmp_path)
+    assert result["ports"] == ports
 
 
 def test_server_is_bound_by_memory(tmp_path: Path) -> None:
     """1 GiB per service group of the reference, and 4 GiB of the system."""
-    found = size_one("--groups", "6ofdm:8Gbps/1Gbps", "--memory", "12", folder=tmp_path)
-    assert (found["per_server"], found["bound_by"]) == (8, ["memory"])
-    less = ("--memory-per-service-group", "0.125")
-    found = size_one("--groups", "6ofdm:8Gbps/1Gbps", "--memory", "12", *less, folder=tmp_path)
-    assert (found["per_server"], found["bound_by"]) == (16, ["cores"])
+    result = size_one("--groups", "6ofdm:8Gbps/1Gbps", "--memory", "12", folder=tmp_path)
+    assert (result["per_server"], result["bound_by"]) == (8, ["memory"])
+    memory = ("--memory-per-service-group", "0.125")
+    result = size_one("--groups", "6ofdm:8Gbps/1Gbps", "--memory", "12", *memory, folder=tmp_path)
+    assert (result["per_server"], result["bound_by"]) == (16, ["cores"])
 
 
 def test_rate_is_bound_by_channels(tmp_path: Path) -> None:
-    found = size_one("--groups", "2ofdm-32sc-qam:max/1Gbps", folder=tmp_path)
-    assert found["rate_bound_by"] == "channels"
-    assert found["gbps"]["downstream"] == pytest.approx(2 * 1.89 + 32 * 0.04224)
+    result = size_one("--groups", "2ofdm-32sc-qam:max/1Gbps", folder=tmp_path)
+    assert result["rate_bound_by"] == "channels"
+    assert result["gbps"]["downstream"] == pytest.approx(2 * 1.89 + 32 * 0.04224)
     machine = ("--machine", "published:2023-4th-gen-qat")
-    found = size_one(*machine, "--groups", "6ofdm:max/1Gbps", folder=tmp_path)
-    assert (found["rate_bound_by"], found["gbps"]["downstream"]) == ("service group limit", 10)
+    result = size_one(*machine, "--groups", "6ofdm:max/1Gbps", folder=tmp_path)
+    assert (result["rate_bound_by"], result["gbps"]["downstream"]) == ("service group limit", 10)
 
 
 BAD_REQUESTS = [

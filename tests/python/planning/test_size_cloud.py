@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests `vcmts size --cloud`: the instances of the paper, bounds of other instances, the file of
-instance types, and docs/cloud.md."""
+"""Tests `vcmts size --cloud`: the paper's instances, bounds, instance types, docs/cloud.md."""
 
 import json
 import re
@@ -98,8 +97,8 @@ def test_pair_of_interfaces_is_bound_by_packet_rate(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """4 Mpps per interface are 26.7 Gbps of both directions, 0.63 Mpps for each 4.2 Gbps."""
-    few = replace(CLOUD.types["c5n.metal"], interfaces=3, bandwidth=1000)
-    changed = replace(CLOUD, types={"c5n.metal": few}, measured={})
+    limited = replace(CLOUD.types["c5n.metal"], interfaces=3, bandwidth=1000)
+    changed = replace(CLOUD, types={"c5n.metal": limited}, measured={})
     monkeypatch.setattr(cloud_types, "load", lambda: changed)
     own, shared = fits("c5n.metal", folder=tmp_path)
     assert own["per_instance"] == 1 and own["rate_bound_by"] == "core"

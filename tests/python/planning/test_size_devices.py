@@ -11,9 +11,9 @@ from planning.size.devices import Devices
 from vcmts import cli
 
 
-def run_size(folder: Path, *words: str) -> dict[str, Any]:
+def run_size(folder: Path, *arguments: str) -> dict[str, Any]:
     path = folder / "size.json"
-    assert cli.main(["size", *words, "--json", str(path)]) == 0
+    assert cli.main(["size", *arguments, "--json", str(path)]) == 0
     answer: dict[str, Any] = json.loads(path.read_text())
     return answer
 
@@ -22,9 +22,9 @@ def run_size(folder: Path, *words: str) -> dict[str, Any]:
 def test_published_rates_of_devices(does: str, gbps: float, groups: int) -> None:
     """Two devices and the service groups of 2023: six with the CRC, eight without."""
     rate = 12.0 if does == "crc" else 11.75
-    found = Devices(2, does).as_json(16, rate)
-    assert (found["gbps"], found["groups_a_device"]) == (gbps, groups // 2)
-    assert (found["groups"], found["software"]) == (groups, 16 - groups)
+    result = Devices(2, does).as_json(16, rate)
+    assert (result["gbps"], result["groups_a_device"]) == (gbps, groups // 2)
+    assert (result["groups"], result["software"]) == (groups, 16 - groups)
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,8 @@ def test_group_is_on_one_device(
 def test_answer_has_groups_of_devices_and_software(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ("--groups", "16x6ofdm:8.7Gbps/2Gbps", "--crypto-devices", "2")
-    answer = run_size(tmp_path, *words)
+    arguments = ("--groups", "16x6ofdm:8.7Gbps/2Gbps", "--crypto-devices", "2")
+    answer = run_size(tmp_path, *arguments)
     [kind] = answer["kinds"]
     assert kind["crypto_devices"]["groups_a_device"] == 4
     carried = kind["crypto_devices"]["groups"]
@@ -58,7 +58,7 @@ def test_answer_has_groups_of_devices_and_software(
     out = capsys.readouterr().out
     assert "36 Gbps each (cipher and CRC), so 4 service groups of 8.70 Gbps: 2 carry 8 of" in out
     assert "16 x 6ofdm:8.7Gbps/2Gbps, 8 of them on crypto devices" in out
-    answer = run_size(tmp_path, *words, "--crypto-offload", "cipher")
+    answer = run_size(tmp_path, *arguments, "--crypto-offload", "cipher")
     assert answer["kinds"][0]["crypto_devices"]["groups"] == 10
 
 

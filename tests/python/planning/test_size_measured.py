@@ -54,12 +54,12 @@ COST = BASE | {
 
 
 def store(folder: Path, **files: Json) -> list[str]:
-    words = []
+    arguments = []
     for name, content in files.items():
         path = folder / f"{name}.json"
         path.write_text(json.dumps(content))
-        words += ["--machine", str(path)]
-    return words
+        arguments += ["--machine", str(path)]
+    return arguments
 
 
 def size_one(
@@ -75,30 +75,30 @@ def size_one(
 def test_reference_cycles_become_core_cycles(tmp_path: Path) -> None:
     """800 reference cycles at 2 GHz are 1,200 core cycles at 3 GHz: 20 Gbps of 1,000 bytes."""
     machine = store(tmp_path, pipeline=PIPELINE)
-    found = size_one(machine, "--groups", "6ofdm:8Gbps/1Gbps", folder=tmp_path)
-    assert found["core_cycles_per_packet"] == pytest.approx(1200)
-    assert found["core_gbps"] == pytest.approx(20)
+    actual = size_one(machine, "--groups", "6ofdm:8Gbps/1Gbps", folder=tmp_path)
+    assert actual["core_cycles_per_packet"] == pytest.approx(1200)
+    assert actual["core_gbps"] == pytest.approx(20)
     slower = ("--core-clock", "1.5GHz", "--headroom", "20", "--groups", "6ofdm:7Gbps/1Gbps")
     assert size_one(machine, *slower, folder=tmp_path)["core_gbps"] == pytest.approx(20 / 2 * 0.8)
-    assert found["per_server"] == 16, "by the rules of 2023"
-    limits = " ".join(found["outside_what_was_measured"])
+    assert actual["per_server"] == 16, "by the rules of 2023"
+    limits = " ".join(actual["outside_what_was_measured"])
     assert "16 service groups at once on a socket: measured with up to 1" in limits
 
 
 def test_hyper_threads_share_a_core(tmp_path: Path) -> None:
     """600 reference cycles upstream are 900 core cycles or 8 Gbps: 4 Gbps on one of two threads."""
     machine = store(tmp_path, pipeline=PIPELINE)
-    found = size_one(machine, "--groups", "6ofdm:8Gbps/4Gbps", folder=tmp_path)
-    assert "x 0.5 core = 4.00 Gbps" in " ".join(found["steps"])
-    assert "hyper-threads do 1 times" in " ".join(found["assumed"])
+    actual = size_one(machine, "--groups", "6ofdm:8Gbps/4Gbps", folder=tmp_path)
+    assert "x 0.5 core = 4.00 Gbps" in " ".join(actual["steps"])
+    assert "hyper-threads do 1 times" in " ".join(actual["assumed"])
     gain = ("--thread-gain", "1.25", "--groups", "6ofdm:8Gbps/5Gbps")
     assert "x 0.625 core = 5.00 Gbps" in " ".join(
         size_one(machine, *gain, folder=tmp_path)["steps"]
     )
     single = ("--threads-per-core", "1", "--groups", "6ofdm:8Gbps/5Gbps")
-    found = size_one(machine, *single, folder=tmp_path)
-    assert found["per_server"] == 12, "2.375 cores per service group, of 30"
-    assert found["cores"]["data_plane"] == 24
+    actual = size_one(machine, *single, folder=tmp_path)
+    assert actual["per_server"] == 12, "2.375 cores per service group, of 30"
+    assert actual["cores"]["data_plane"] == 24
 
 
 @pytest.mark.parametrize(
@@ -113,23 +113,23 @@ def test_hyper_threads_share_a_core(tmp_path: Path) -> None:
 def test_cycles_of_mixes(mix: str, cycles: float, mean: float, limit: str, tmp_path: Path) -> None:
     """Half a reference cycle per byte between 84 and 1,284 bytes."""
     machine = store(tmp_path, pipeline=PIPELINE)
-    found = size_one(machine, "--mix", mix, "--groups", "6ofdm:1Gbps/1Gbps", folder=tmp_path)
-    assert found["core_cycles_per_packet"] == pytest.approx(cycles)
-    assert found["core_gbps"] == pytest.approx(3 / cycles * mean * 8)
-    limits = " ".join(found["outside_what_was_measured"])
+    actual = size_one(machine, "--mix", mix, "--groups", "6ofdm:1Gbps/1Gbps", folder=tmp_path)
+    assert actual["core_cycles_per_packet"] == pytest.approx(cycles)
+    assert actual["core_gbps"] == pytest.approx(3 / cycles * mean * 8)
+    limits = " ".join(actual["outside_what_was_measured"])
     assert limit in limits and ("single sizes" in limits) == bool(limit)
 
 
 def test_measured_throughput_bounds_the_rate(tmp_path: Path) -> None:
     machine = store(tmp_path, pipeline=PIPELINE, throughput=THROUGHPUT)
-    found = size_one(machine, "--groups", "6ofdm:8Gbps/1Gbps", folder=tmp_path)
-    assert found["core_gbps"] == 15
+    actual = size_one(machine, "--groups", "6ofdm:8Gbps/1Gbps", folder=tmp_path)
+    assert actual["core_gbps"] == 15
     alone = size_one(machine[2:], "--groups", "6ofdm:8Gbps/1Gbps", folder=tmp_path)
     assert alone["core_gbps"] == 15
     other = THROUGHPUT | {"results": [POINT | {"bound_by": "traffic", "confirmed": False}]}
     machine = store(tmp_path, throughput=other)
-    found = size_one(machine, "--groups", "6ofdm:8Gbps/1Gbps", folder=tmp_path)
-    limits = " ".join(found["outside_what_was_measured"])
+    actual = size_one(machine, "--groups", "6ofdm:8Gbps/1Gbps", folder=tmp_path)
+    limits = " ".join(actual["outside_what_was_measured"])
     assert "bound by traffic" in limits and "not confirmed" in limits
 
 
@@ -138,25 +138,25 @@ def test_measured_throughput_bounds_only_downstream(tmp_path: Path) -> None:
     slow = POINT | {"gbps": {"downstream": 10.0, "upstream": 1.5, "total": 11.5}}
     files = {"pipeline": PIPELINE, "throughput": THROUGHPUT | {"results": [slow]}}
     machine = store(tmp_path, **files)
-    found = size_one(machine, "--groups", "6ofdm:8Gbps/4Gbps", folder=tmp_path)
-    assert found["core_gbps"] == 10
-    assert "upstream, on this server: 8.00 Gbps x 0.5 core = 4.00" in " ".join(found["steps"])
-    found = size_one(machine[2:], "--groups", "6ofdm:8Gbps/0.75Gbps", folder=tmp_path)
-    assert "upstream as applied" in " ".join(found["outside_what_was_measured"])
+    actual = size_one(machine, "--groups", "6ofdm:8Gbps/4Gbps", folder=tmp_path)
+    assert actual["core_gbps"] == 10
+    assert "upstream, on this server: 8.00 Gbps x 0.5 core = 4.00" in " ".join(actual["steps"])
+    actual = size_one(machine[2:], "--groups", "6ofdm:8Gbps/0.75Gbps", folder=tmp_path)
+    assert "upstream as applied" in " ".join(actual["outside_what_was_measured"])
 
 
 def test_throughput_scales_with_clock_and_modems(tmp_path: Path) -> None:
     """15 Gbps at 3.6 GHz are 12.5 at the 3 GHz of the pipeline's file, and 10 with 3,000 modems."""
     faster = THROUGHPUT | {"host": HOST | {"core_hz": 3.6e9}}
     machine = store(tmp_path, pipeline=PIPELINE, throughput=faster, cost=COST)
-    found = size_one(machine, "--groups", "6ofdm:8Gbps/1Gbps", folder=tmp_path)
-    assert found["core_gbps"] == pytest.approx(12.5)
+    actual = size_one(machine, "--groups", "6ofdm:8Gbps/1Gbps", folder=tmp_path)
+    assert actual["core_gbps"] == pytest.approx(12.5)
     slow = ("--core-clock", "1.5GHz", "--groups", "6ofdm:6Gbps/1Gbps")
     assert size_one(machine, *slow, folder=tmp_path)["core_gbps"] == pytest.approx(12.5 / 2)
     more = ("--modems", "3000", "--groups", "6ofdm:8Gbps/1Gbps")
     assert size_one(machine, *more, folder=tmp_path)["core_gbps"] == pytest.approx(10)
-    found = size_one(machine[2:4], *more, folder=tmp_path)
-    assert "3000 modems: measured with 300" in " ".join(found["outside_what_was_measured"])
+    actual = size_one(machine[2:4], *more, folder=tmp_path)
+    assert "3000 modems: measured with 300" in " ".join(actual["outside_what_was_measured"])
 
 
 @pytest.mark.parametrize(
@@ -170,8 +170,8 @@ def test_throughput_scales_with_clock_and_modems(tmp_path: Path) -> None:
 def test_cores_that_carried_the_throughput(workers: int, limit: str, tmp_path: Path) -> None:
     trials = [{"busy_share": [0.5] * workers}]
     machine = store(tmp_path, throughput=THROUGHPUT | {"results": [POINT | {"trials": trials}]})
-    found = size_one(machine, "--groups", "6ofdm:8Gbps/1Gbps", folder=tmp_path)
-    assert limit in " ".join(found["outside_what_was_measured"])
+    actual = size_one(machine, "--groups", "6ofdm:8Gbps/1Gbps", folder=tmp_path)
+    assert limit in " ".join(actual["outside_what_was_measured"])
 
 
 @pytest.mark.parametrize(
@@ -186,31 +186,31 @@ def test_cores_that_carried_the_throughput(workers: int, limit: str, tmp_path: P
 def test_cost_of_modems(modems: int, factor: float, gib: float, limit: str, tmp_path: Path) -> None:
     machine = store(tmp_path, pipeline=PIPELINE, cost=COST)
     options = ("--modems", str(modems), "--groups", "6ofdm:8Gbps/1Gbps")
-    found = size_one(machine, *options, folder=tmp_path, server=SERVER[:2])
-    assert found["core_gbps"] == pytest.approx(20 / factor)
-    assert found["memory_gib"] == pytest.approx(4 + found["per_server"] * gib)
-    limits = " ".join(found["outside_what_was_measured"])
+    actual = size_one(machine, *options, folder=tmp_path, server=SERVER[:2])
+    assert actual["core_gbps"] == pytest.approx(20 / factor)
+    assert actual["memory_gib"] == pytest.approx(4 + actual["per_server"] * gib)
+    limits = " ".join(actual["outside_what_was_measured"])
     assert limit in limits and ("modems" in limits) == bool(limit)
 
 
 def test_extrapolations_are_reported(tmp_path: Path) -> None:
     machine = store(tmp_path, pipeline=PIPELINE)
     options = ("--groups", "2ofdm-32sc-qam:4Gbps/1Gbps", "--modems", "900", "--crypto", "none")
-    found = size_one(machine, *options, folder=tmp_path, server=SERVER[:2])
-    limits = " ".join(found["outside_what_was_measured"])
-    for words in ("measured with 6ofdm", "900 modems: measured with 300", "crypto none",
+    actual = size_one(machine, *options, folder=tmp_path, server=SERVER[:2])
+    limits = " ".join(actual["outside_what_was_measured"])
+    for arguments in ("measured with 6ofdm", "900 modems: measured with 300", "crypto none",
                   "memory: unknown"):  # fmt: skip
-        assert words in limits
-    assert found["memory_gib"] is None
+        assert arguments in limits
+    assert actual["memory_gib"] is None
 
 
 @pytest.mark.parametrize("modems", [300, 900])
 def test_memory_of_pipeline_file(modems: int, tmp_path: Path) -> None:
     machine = store(tmp_path, pipeline=PIPELINE | {"memory": {"total": 2**28}})
     options = ("--groups", "6ofdm:8Gbps/1Gbps", "--modems", str(modems))
-    found = size_one(machine, *options, folder=tmp_path, server=SERVER[:2])
-    assert found["memory_gib"] == pytest.approx(4 + 16 / 4)
-    limits = " ".join(found["outside_what_was_measured"])
+    actual = size_one(machine, *options, folder=tmp_path, server=SERVER[:2])
+    assert actual["memory_gib"] == pytest.approx(4 + 16 / 4)
+    limits = " ".join(actual["outside_what_was_measured"])
     assert ("memory for 900 modems: that of 300" in limits) == (modems == 900)
 
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests properties of `vcmts size` on generated requests: monotonic results, capacity is never
-exceeded; and its units by hand."""
+"""Tests `vcmts size` on generated requests: results are monotonic and within capacity."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -70,8 +69,8 @@ def plan_or_skip(question: Question) -> Plan:
         raise
 
 
-def groups_per_server(found: Plan) -> list[int]:
-    return [sum(used.counts) for used in found.alone]
+def groups_per_server(result: Plan) -> list[int]:
+    return [sum(used.counts) for used in result.alone]
 
 
 def with_rate(question: Question, factor: float) -> Question:
@@ -88,54 +87,54 @@ def with_rate(question: Question, factor: float) -> Question:
 @given(QUESTIONS)
 def test_servers_carry_all_groups(question: Question) -> None:
     """No server is over its capacity, and one more service group of a kind would be."""
-    found = plan_or_skip(question)
+    result = plan_or_skip(question)
     for n, kind in enumerate(question.kinds):
-        assert sum(f.servers * f.counts[n] for f in found.servers) == kind.groups.count
-    for filled in found.servers:
+        assert sum(f.servers * f.counts[n] for f in result.servers) == kind.groups.count
+    for filled in result.servers:
         assert not violated(question, usage(question, filled.counts))
-    for used, bound in zip(found.alone, found.bounds, strict=True):
+    for used, bound in zip(result.alone, result.bounds, strict=True):
         assert not violated(question, used) and bound
 
 
 @given(QUESTIONS)
 def test_server_count_of_one_kind(question: Question) -> None:
     question = replace(question, kinds=question.kinds[:1])
-    found = plan_or_skip(question)
-    count, per_server = question.kinds[0].groups.count or 0, groups_per_server(found)[0]
-    assert (found.count - 1) * per_server < count <= found.count * per_server
+    result = plan_or_skip(question)
+    count, per_server = question.kinds[0].groups.count or 0, groups_per_server(result)[0]
+    assert (result.count - 1) * per_server < count <= result.count * per_server
 
 
 @given(QUESTIONS, st.integers(1, 32))
 def test_more_cores_never_carry_fewer_groups(question: Question, more: int) -> None:
-    found = plan_or_skip(question)
+    result = plan_or_skip(question)
     larger = replace(question, server=replace(question.server, cores=question.server.cores + more))
     changed = plan_or_skip(larger)
     assert all(
         new >= old
-        for new, old in zip(groups_per_server(changed), groups_per_server(found), strict=True)
+        for new, old in zip(groups_per_server(changed), groups_per_server(result), strict=True)
     )
-    assert changed.count <= found.count
+    assert changed.count <= result.count
 
 
 @given(QUESTIONS, st.floats(1.01, 3))
 def test_faster_cores_never_carry_fewer_groups(question: Question, factor: float) -> None:
-    found = plan_or_skip(question)
+    result = plan_or_skip(question)
     server = replace(question.server, clock=question.server.clock * factor)
     changed = plan_or_skip(replace(question, server=server))
     assert all(
         new >= old
-        for new, old in zip(groups_per_server(changed), groups_per_server(found), strict=True)
+        for new, old in zip(groups_per_server(changed), groups_per_server(result), strict=True)
     )
 
 
 @given(QUESTIONS, st.floats(0.1, 1))
 def test_lower_rate_never_needs_more_servers(question: Question, factor: float) -> None:
-    found = plan_or_skip(question)
-    less = plan_or_skip(with_rate(question, factor))
-    assert less.count <= found.count
+    result = plan_or_skip(question)
+    smaller = plan_or_skip(with_rate(question, factor))
+    assert smaller.count <= result.count
     assert all(
         new >= old
-        for new, old in zip(groups_per_server(less), groups_per_server(found), strict=True)
+        for new, old in zip(groups_per_server(smaller), groups_per_server(result), strict=True)
     )
 
 
@@ -143,8 +142,8 @@ def test_lower_rate_never_needs_more_servers(question: Question, factor: float) 
 def test_reserved_cores_never_reduce_servers(question: Question, key: str) -> None:
     changes: dict[str, Any] = {key: getattr(question.rules, key) + 1}
     rules = replace(question.rules, **changes)
-    found, less = plan_or_skip(question), plan_or_skip(replace(question, rules=rules))
-    assert less.count >= found.count
+    result, smaller = plan_or_skip(question), plan_or_skip(replace(question, rules=rules))
+    assert smaller.count >= result.count
 
 
 @given(QUESTIONS)
@@ -168,8 +167,7 @@ def test_wire_rates_include_overhead() -> None:
 
 
 def test_rate_of_one_hyper_thread() -> None:
-    """A figure for both threads is halved for one thread. A figure for one thread alone is halved
-    and multiplied by the gain."""
+    """A figure for both threads is halved; one for one thread is halved times the gain."""
     groups = Groups(6, downstream=1.0, upstream=0.0)
     for both, gain, expected in ((True, 1.25, 5.0), (False, 1.0, 5.0), (False, 1.25, 6.25)):
         curve = Curve(((1, 10.0),), 1000, "x", both)
@@ -218,7 +216,7 @@ def test_published_curves_fall_and_their_sums_rise(profile: str) -> None:
     data = published.load()
     groups = Groups(6, crypto=data.profiles[profile].crypto)
     curve = costs(data, PREFIX + profile, groups).downstream
-    each = [gbps for _, gbps in curve.points]
-    assert each == sorted(each, reverse=True)
+    rates = [gbps for _, gbps in curve.points]
+    assert rates == sorted(rates, reverse=True)
     whole = [n * curve.gbps(n) for n in range(1, curve.most_at_once + 1)]
     assert whole == sorted(whole)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests how `vcmts pod` places groups on the cores of a container, and which containers and
-configurations it refuses."""
+"""Tests how `vcmts pod` places groups on a container's cores, and what it refuses."""
 
 import json
 import subprocess
@@ -82,9 +81,9 @@ def test_cores_are_placed_as_by_the_loader(tmp_path: Path, layout: str) -> None:
     [(1, "1us1t_1ds2t"), (2, "2us1t_1ds2t"), (4, "combined"), (5, "combined"), (10, "combined2")],
 )
 def test_best_fitting_layout_is_chosen(tmp_path: Path, count: int, layout: str) -> None:
-    found = placing(machine(tmp_path, SMT), groups(count), None)
-    assert found.layout.name == layout
-    assert found.main_core == 1 and set(found.polling()) <= {2, 3, 9, 10, 11}
+    actual = placing(machine(tmp_path, SMT), groups(count), None)
+    assert actual.layout.name == layout
+    assert actual.main_core == 1 and set(actual.polling()) <= {2, 3, 9, 10, 11}
 
 
 def test_too_few_cores_are_refused(tmp_path: Path) -> None:
@@ -101,8 +100,8 @@ def test_too_few_cores_are_refused(tmp_path: Path) -> None:
 
 def test_two_groups_share_one_core(tmp_path: Path) -> None:
     host = machine(tmp_path, HostSpec(cores=2, cpuset="1", affinity="1"))
-    found = placing(host, groups(2), None)
-    assert (found.layout.name, found.main_core, found.polling()) == ("combined2", 1, [1])
+    actual = placing(host, groups(2), None)
+    assert (actual.layout.name, actual.main_core, actual.polling()) == ("combined2", 1, [1])
     with pytest.raises(WrongError, match="these do for 2"):
         placing(host, groups(3), None)
 

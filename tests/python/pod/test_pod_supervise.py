@@ -175,7 +175,7 @@ def test_contents_of_group_files_are_compared(
 
 def test_invalid_file_name_is_refused(tmp_path: Path) -> None:
     (tmp_path / "vcmts.yaml").write_text('service_groups:\n  - {file: "a\\0b"}\n')
-    with pytest.raises(render.RefusedError) as wrong:
+    with pytest.raises(render.RefusedError) as error:
         render.rendered(source(tmp_path))
-    assert wrong.value.mistakes[0].startswith("vcmts.yaml:2: file: ")
-    assert ": embedded null byte; is the Secret or ConfigMap" in wrong.value.mistakes[0]
+    assert error.value.mistakes[0].startswith("vcmts.yaml:2: file: ")
+    assert ": embedded null byte; is the Secret or ConfigMap" in error.value.mistakes[0]

@@ -70,9 +70,9 @@ def test_references_are_replaced(reference: str, value: str) -> None:
     ],
 )
 def test_invalid_references_are_refused(reference: str, why: str) -> None:
-    with pytest.raises(WrongError) as wrong:
+    with pytest.raises(WrongError) as error:
         replaced(reference, CARDS)
-    assert why in str(wrong.value)
+    assert why in str(error.value)
 
 
 def test_lines_and_comments_are_kept() -> None:

@@ -70,8 +70,8 @@ VARIANTS: dict[str, Callable[[], tuple[Machine, Day]]] = {
 
 def averages(machine: Machine, day: Day) -> list[float]:
     steps = simulate.day_of(machine, day)
-    found = [simulate.saved(steps, saving, level) for level, saving in ROWS]
-    return [100 * one.average for one in found if one is not None]
+    result = [simulate.saved(steps, saving, level) for level, saving in ROWS]
+    return [100 * one.average for one in result if one is not None]
 
 
 def test_table_of_published_day() -> None:
@@ -81,10 +81,10 @@ def test_table_of_published_day() -> None:
     assert len(rows) == len(ROWS)
     for (level, saving), (name, cells) in zip(ROWS, rows.items(), strict=True):
         assert name == f"{'CPU' if level == 'cpu' else 'server'}, {saving}"
-        found = simulate.saved(steps, saving, level)
+        result = simulate.saved(steps, saving, level)
         published = machine.published_day[level][saving]
         for n, quantity in enumerate(power_machine.QUANTITIES):
-            assert float(cells[2 * n]) == pytest.approx(100 * getattr(found, quantity), abs=0.0501)
+            assert float(cells[2 * n]) == pytest.approx(100 * getattr(result, quantity), abs=0.0501)
             assert float(cells[2 * n + 1]) == published[quantity]
 
 
@@ -93,9 +93,9 @@ def test_table_of_variants() -> None:
     assert list(rows) == list(VARIANTS)
     published = [power_machine.read().published_day[a][b]["average"] for a, b in ROWS]
     for name, cells in rows.items():
-        found = averages(*VARIANTS[name]())
-        assert [float(cell) for cell in cells[:-1]] == pytest.approx(found, abs=0.0501), name
-        far = max(abs(a - b) for a, b in zip(found, published, strict=True))
+        result = averages(*VARIANTS[name]())
+        assert [float(cell) for cell in cells[:-1]] == pytest.approx(result, abs=0.0501), name
+        far = max(abs(a - b) for a, b in zip(result, published, strict=True))
         assert float(cells[-1]) == pytest.approx(far, abs=0.0501), name
 
 
@@ -105,9 +105,9 @@ def test_table_of_governor() -> None:
     for name, cells in rows.items():
         which, latency = name.split(", ")
         machine = policy.governed(power_machine.read(), which, policy.microseconds(latency))
-        found = averages(machine, DAY)
+        result = averages(machine, DAY)
         assert [float(cell) for cell in cells[:-1]] == pytest.approx(
-            [found[1], found[2], found[4], found[5]], abs=0.0501
+            [result[1], result[2], result[4], result[5]], abs=0.0501
         )
         assert float(cells[-1]) == pytest.approx(model.slowest(machine, 0.0).ghz)
 
@@ -131,9 +131,9 @@ def test_table_of_fitted_values() -> None:
 
 def test_example_machine_is_valid() -> None:
     [example] = re.findall(r"```yaml\n(name:.*?)```", PAGE, re.DOTALL)
-    found = power_machine.parsed(example, "example")
-    assert found.worker_cores == 24 and found.governor_ghz == 1.2
-    assert simulate.saved(simulate.day_of(found, DAY), "both", "platform") is not None
+    result = power_machine.parsed(example, "example")
+    assert result.worker_cores == 24 and result.governor_ghz == 1.2
+    assert simulate.saved(simulate.day_of(result, DAY), "both", "platform") is not None
 
 
 def test_mean_of_the_day() -> None:

@@ -33,12 +33,12 @@ def description(**changes: Any) -> str:
 
 
 def test_given_watts_are_read() -> None:
-    found = power_machine.parsed(description(), "x")
-    assert [state.ghz for state in found.states] == [1, 2]
-    assert [state.polling for state in found.states] == [2, 3]  # default: as busy
-    assert (found.rest_watts, found.platform_watts, found.platform_factor) == (50, 100, 1)
-    assert found.worker_cores == 8 and found.upstream_share == 0.1 and found.governor_busy == 1
-    assert found.fitted == {} and found.published_day == {}
+    result = power_machine.parsed(description(), "x")
+    assert [state.ghz for state in result.states] == [1, 2]
+    assert [state.polling for state in result.states] == [2, 3]  # default: as busy
+    assert (result.rest_watts, result.platform_watts, result.platform_factor) == (50, 100, 1)
+    assert result.worker_cores == 8 and result.upstream_share == 0.1 and result.governor_busy == 1
+    assert result.fitted == {} and result.published_day == {}
 
 
 def test_platform_is_optional() -> None:
@@ -47,15 +47,15 @@ def test_platform_is_optional() -> None:
 
 def test_description_of_energy_paper() -> None:
     """56 of its 64 cores are workers; its watts are those near idle."""
-    found = power_machine.read()
+    result = power_machine.read()
     data = published.load()
-    assert (found.groups, found.cores, found.worker_cores) == (28, 64, 56)
-    assert [state.ghz for state in found.states] == pytest.approx(
+    assert (result.groups, result.cores, result.worker_cores) == (28, 64, 56)
+    assert [state.ghz for state in result.states] == pytest.approx(
         [0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8]
     )
-    assert found.peak_gbps == data.value("energy.loaded")
+    assert result.peak_gbps == data.value("energy.loaded")
     # Two processors of 185 W use at most that, polling at the highest frequency.
-    top = found.rest_watts + 56 * found.states[-1].busy
+    top = result.rest_watts + 56 * result.states[-1].busy
     assert top == pytest.approx(data.value("energy.idle.cpu")) and top < 2 * data.value("2023.tdp")
 
 

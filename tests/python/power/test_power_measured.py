@@ -67,8 +67,8 @@ def test_counter_that_may_have_wrapped_twice(tree: Tree) -> None:
     rapl = Rapl(tree.root)
     rapl.sample(0.0)
     assert rapl.sample(131.0).watts == 0
-    found = rapl.sample(131.0 + 132.0)
-    assert found.watts is None and "twice" in found.reason
+    result = rapl.sample(131.0 + 132.0)
+    assert result.watts is None and "twice" in result.reason
     assert rapl.sample(264.0).reason == FIRST
 
 
@@ -76,8 +76,8 @@ def test_implausible_watts_are_refused(tree: Tree) -> None:
     rapl = Rapl(tree.root)
     rapl.sample(0.0)
     tree.write_zone("intel-rapl:0", "package-0", 9_000_000_000)
-    found = rapl.sample(1.0)
-    assert found.watts is None and "cannot be" in found.reason
+    result = rapl.sample(1.0)
+    assert result.watts is None and "cannot be" in result.reason
 
 
 @pytest.mark.parametrize(
@@ -100,8 +100,8 @@ def test_invalid_files_have_a_reason(tree: Tree, key: str, text: str, reason: st
     path = tree.root / "intel-rapl:1" / key
     good = path.read_text()
     path.write_text(text)
-    found = rapl.sample(1.0)
-    assert found.watts is None and reason in found.reason and str(tree.root) in found.reason
+    result = rapl.sample(1.0)
+    assert result.watts is None and reason in result.reason and str(tree.root) in result.reason
     # The next reading covers the failed one: 3 s and 60 J since the one before.
     path.write_text(good)
     tree.write_zone("intel-rapl:0", "package-0", 61_000_000)
@@ -214,8 +214,8 @@ def test_watts_are_parsed(output: str, watts: float) -> None:
     ],
 )
 def test_other_output_is_refused(output: str) -> None:
-    found = parsed(output)
-    assert found.watts is None and found.reason
+    result = parsed(output)
+    assert result.watts is None and result.reason
 
 
 def test_command_is_run() -> None:
@@ -223,7 +223,7 @@ def test_command_is_run() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "reason"),
+    ("arguments", "reason"),
     [
         (["/no/such/program"], "/no/such/program: No such file"),
         (["/dev/null"], "Permission denied"),
@@ -235,9 +235,9 @@ def test_command_is_run() -> None:
         (["a\0b"], "null"),
     ],
 )
-def test_failed_command_has_a_reason(words: list[str], reason: str) -> None:
-    found = asked(words)
-    assert found.watts is None and reason in found.reason
+def test_failed_command_has_a_reason(arguments: list[str], reason: str) -> None:
+    result = asked(arguments)
+    assert result.watts is None and reason in result.reason
 
 
 @pytest.mark.parametrize("redirected", ["", ">&-"])
@@ -247,8 +247,8 @@ def test_hanging_command_is_killed_with_its_children(tmp_path: Path, redirected:
     script = f"sleep 1000 {redirected} & echo $! > {note}; exec {redirected}; wait"
     # Longer times follow for slow machines, on which the shell does not write in time.
     for seconds in (0.5, 5, 60):
-        found = asked(["sh", "-c", script], seconds)
-        assert found.reason == "sh: took too long"
+        result = asked(["sh", "-c", script], seconds)
+        assert result.reason == "sh: took too long"
         if note.exists() and note.read_text().strip():
             break
     child = int(note.read_text())
@@ -276,8 +276,8 @@ def test_command_is_split_into_words() -> None:
 def test_sampler_reads_rapl_and_command(tree: Tree) -> None:
     sampler = Sampler("echo 300", tree.root)
     assert sampler.sample(0.0).platform == Reading(300)
-    found = sampler.sample(1.0)
-    assert found.cpu == Reading(0.0) and found.platform == Reading(300)
+    result = sampler.sample(1.0)
+    assert result.cpu == Reading(0.0) and result.platform == Reading(300)
     assert Sampler(None, tree.root).sample(0.0).platform.reason == "no --watts-command"
 
 
@@ -295,7 +295,7 @@ class Clock:
 def test_joules_are_added(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     """40 W of packages, 300 and then 200 W of the server. The next reading covers a failed one."""
     readings = iter([Reading(300), Reading(300), Reading(None, "busy"), Reading(200)])
-    monkeypatch.setattr(measured, "asked", lambda words: next(readings))
+    monkeypatch.setattr(measured, "asked", lambda arguments: next(readings))
     clock = Clock()
     joules = Joules(Sampler("x", tree.root), clock)
     assert joules() == {"cpu": 0.0, "platform": 0.0}

@@ -95,26 +95,26 @@ def test_share_of_frequency() -> None:
 # --- calibration ---------------------------------------------------------------------------------
 
 
-def near_idle_of(switching: float, voltage: float, kept: float) -> calibrate.NearIdle:
+def near_idle_of(switching: float, voltage: float, remaining: float) -> calibrate.NearIdle:
     """What ten idle cores save from 2 to 1 GHz: half the clock, voltage squared."""
     slow = switching * voltage**2 / 2
     return calibrate.NearIdle(
         cpu=100.0,
-        pauses=10 * switching * (1 - kept),
+        pauses=10 * switching * (1 - remaining),
         frequency=10 * (switching - slow),
-        both=10 * (switching - kept * slow),
+        both=10 * (switching - remaining * slow),
     )
 
 
 @pytest.mark.parametrize(
-    ("switching", "voltage", "kept"), [(2.0, 0.8, 0.4), (1.0, 1.0, 0.0), (3.0, 0.6, 0.9)]
+    ("switching", "voltage", "remaining"), [(2.0, 0.8, 0.4), (1.0, 1.0, 0.0), (3.0, 0.6, 0.9)]
 )
-def test_calibration_finds_known_values(switching: float, voltage: float, kept: float) -> None:
-    found = calibrate.solved(near_idle_of(switching, voltage, kept), 10, 1.0, 1.0, 0.5)
-    assert found.watts == pytest.approx(switching)
-    assert found.voltage == pytest.approx(voltage)
-    assert found.kept == pytest.approx(kept, abs=1e-9)
-    assert found.rest == pytest.approx(100 - 10 * switching)
+def test_calibration_finds_known_values(switching: float, voltage: float, remaining: float) -> None:
+    result = calibrate.solved(near_idle_of(switching, voltage, remaining), 10, 1.0, 1.0, 0.5)
+    assert result.watts == pytest.approx(switching)
+    assert result.voltage == pytest.approx(voltage)
+    assert result.kept == pytest.approx(remaining, abs=1e-9)
+    assert result.rest == pytest.approx(100 - 10 * switching)
 
 
 def test_calibration_of_energy_paper() -> None:
@@ -123,19 +123,19 @@ def test_calibration_of_energy_paper() -> None:
     Pauses save 62 W when fast and 90 - 71 = 19 W when slow, so 0.3065 of the switching power is
     left when slow. The 71 W saved are the other 0.6935 of it: 102.38 W, or 1.828 W per core. Pauses
     end 62 of 102.38 W."""
-    found = calibrate.solved(calibrate.NearIdle(260, 62, 71, 90), 56, 1.0, 1.0, 0.8 / 1.8)
-    assert found.watts == pytest.approx(1.8282, abs=2e-4)
-    assert found.kept == pytest.approx(0.3944, abs=2e-4)
-    assert found.voltage == pytest.approx(math.sqrt(0.30645 * 1.8 / 0.8), abs=2e-4)
-    assert found.rest == pytest.approx(157.62, abs=0.01)
+    result = calibrate.solved(calibrate.NearIdle(260, 62, 71, 90), 56, 1.0, 1.0, 0.8 / 1.8)
+    assert result.watts == pytest.approx(1.8282, abs=2e-4)
+    assert result.kept == pytest.approx(0.3944, abs=2e-4)
+    assert result.voltage == pytest.approx(math.sqrt(0.30645 * 1.8 / 0.8), abs=2e-4)
+    assert result.rest == pytest.approx(157.62, abs=0.01)
 
 
 def test_states_follow_clock_and_voltage() -> None:
     """Halfway, the voltage is 0.9 and the clock 0.75 of the highest."""
-    found = calibrate.states(calibrate.Switching(2.0, 0.8, 0.25, 0), [1.0, 1.5, 2.0])
-    assert [state.busy for state in found] == pytest.approx([2 * 0.5 * 0.64, 2 * 0.75 * 0.81, 2.0])
-    assert all(state.polling == state.busy for state in found)
-    assert all(state.paused == pytest.approx(state.busy / 4) for state in found)
+    result = calibrate.states(calibrate.Switching(2.0, 0.8, 0.25, 0), [1.0, 1.5, 2.0])
+    assert [state.busy for state in result] == pytest.approx([2 * 0.5 * 0.64, 2 * 0.75 * 0.81, 2.0])
+    assert all(state.polling == state.busy for state in result)
+    assert all(state.paused == pytest.approx(state.busy / 4) for state in result)
 
 
 @pytest.mark.parametrize(
@@ -166,14 +166,14 @@ LOADS = [n / 40 for n in range(41)]
 
 
 def machines() -> list[Machine]:
-    found = []
-    for voltage, kept, busy, floor in itertools.product(
+    result = []
+    for voltage, remaining, busy, floor in itertools.product(
         (0.6, 0.85, 1.0), (0.0, 0.4, 1.0), (0.6, 0.8, 1.0), (0.0, 1.3)
     ):
         ghz = [0.8 + n / 10 for n in range(11)]
-        states = calibrate.states(calibrate.Switching(1.8, voltage, kept, 0), ghz)
-        found.append(replace(PLAIN, states=states, governor_busy=busy, governor_ghz=floor))
-    return found
+        states = calibrate.states(calibrate.Switching(1.8, voltage, remaining, 0), ghz)
+        result.append(replace(PLAIN, states=states, governor_busy=busy, governor_ghz=floor))
+    return result
 
 
 def watts_at(machine: Machine, load: float, mode: str) -> float:
@@ -185,8 +185,8 @@ def watts_at(machine: Machine, load: float, mode: str) -> float:
 @pytest.mark.parametrize("machine", machines())
 def test_more_load_never_uses_less_power(machine: Machine) -> None:
     for mode in simulate.MODES:
-        found = [watts_at(machine, load, mode) for load in LOADS]
-        assert all(a <= b + 1e-9 for a, b in itertools.pairwise(found)), mode
+        result = [watts_at(machine, load, mode) for load in LOADS]
+        assert all(a <= b + 1e-9 for a, b in itertools.pairwise(result)), mode
 
 
 @pytest.mark.parametrize("machine", machines())
@@ -200,7 +200,7 @@ def test_savings_are_not_negative_and_add_up(machine: Machine) -> None:
 @pytest.mark.parametrize("machine", machines())
 def test_shares_of_time_are_valid(machine: Machine) -> None:
     for load, mode in itertools.product(LOADS, simulate.MODES):
-        found = simulate.use(machine, load, mode, 1)
-        assert 0 <= found.busy <= 1 and 0 <= found.paused <= 1 - found.busy + 1e-9
+        result = simulate.use(machine, load, mode, 1)
+        assert 0 <= result.busy <= 1 and 0 <= result.paused <= 1 - result.busy + 1e-9
         # The work does not depend on the frequency.
-        assert found.busy * found.hertz == pytest.approx(load * 1.8e9)
+        assert result.busy * result.hertz == pytest.approx(load * 1.8e9)

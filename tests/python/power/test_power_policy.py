@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests the model of vcmtsd's frequency governor: its policies are those of src/power, and its
-lowest frequency is computed by hand."""
+"""Tests the model of vcmtsd's governor: policies of src/power, lowest frequency by hand."""
 
 import argparse
 import re
@@ -16,10 +15,10 @@ from vcmts.power import model, policy
 def test_policies_are_those_of_the_governor() -> None:
     """All rows of the file are read."""
     text = policy.POLICIES.read_text(encoding="utf-8")
-    found = policy.policies()
-    assert len(found) == len(re.findall(r"^GOVERNOR_POLICY", text, re.M)) >= 3
-    assert found["performance"].highest and not found["saving"].highest
-    assert 0 < found["balanced"].busy < found["saving"].busy <= 1
+    result = policy.policies()
+    assert len(result) == len(re.findall(r"^GOVERNOR_POLICY", text, re.M)) >= 3
+    assert result["performance"].highest and not result["saving"].highest
+    assert 0 < result["balanced"].busy < result["saving"].busy <= 1
     assert "policies.def" in (CHECKOUT / "src/power/governor.c").read_text(encoding="utf-8")
 
 

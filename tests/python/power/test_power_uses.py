@@ -49,14 +49,14 @@ def test_size_has_watts_of_processors(tmp_path: Path, capsys: pytest.CaptureFixt
     """28 service groups on 56 cores with 0.1 of the load of a downstream core, and no upstream.
     Half the clock is enough: 0.2 of 28 cores are busy at 1 W."""
     wanted = f"6ofdm:{0.1 * 287 / 28 / 1.2}Gbps/0"
-    found = run_size(tmp_path, *ENERGY, wanted, "--power", write_description(tmp_path))["power"]
-    assert found["modelled_cpu_watts"] == {
+    actual = run_size(tmp_path, *ENERGY, wanted, "--power", write_description(tmp_path))["power"]
+    assert actual["modelled_cpu_watts"] == {
         "polling": 100 + 56 * 4,
         "saving": pytest.approx(100 + 28 * 0.2, abs=0.01),
     }
-    assert found["modelled_platform_watts"] == {"polling": None, "saving": None}
+    assert actual["modelled_platform_watts"] == {"polling": None, "saving": None}
     carried = 28 * 0.1 * 287 / 28 / 1.2
-    assert found["modelled_gbps_per_watt"]["polling"] == pytest.approx(carried / 324, abs=1e-4)
+    assert actual["modelled_gbps_per_watt"]["polling"] == pytest.approx(carried / 324, abs=1e-4)
     out = capsys.readouterr().out
     assert "W of the processors, modelled: polling" in out
     assert "Gbps a watt, modelled: polling" in out
@@ -65,24 +65,24 @@ def test_size_has_watts_of_processors(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_size_has_watts_of_server(tmp_path: Path) -> None:
     """With a described platform, Gbps per watt are those of the server."""
     power = write_description(tmp_path, platform={"watts": 76, "factor": 1})
-    found = run_size(tmp_path, *ENERGY, "6ofdm:1Gbps/0", "--power", power)["power"]
-    assert found["modelled_platform_watts"]["polling"] == 400
-    assert found["modelled_gbps_per_watt"]["polling"] == pytest.approx(28 / 400, abs=1e-4)
+    actual = run_size(tmp_path, *ENERGY, "6ofdm:1Gbps/0", "--power", power)["power"]
+    assert actual["modelled_platform_watts"]["polling"] == 400
+    assert actual["modelled_gbps_per_watt"]["polling"] == pytest.approx(28 / 400, abs=1e-4)
 
 
 def test_reserved_cores_use_no_watts(tmp_path: Path) -> None:
     """16 of 32 cores per processor are reserved, so 32 are left for 16 service groups."""
     options = ("--os-cores", "16", "--power", write_description(tmp_path))
-    found = run_size(tmp_path, *ENERGY, "6ofdm:1Gbps/0", *options)
-    assert found["per_server"] == 16
-    assert found["power"]["modelled_cpu_watts"]["polling"] == 100 + 32 * 4
+    actual = run_size(tmp_path, *ENERGY, "6ofdm:1Gbps/0", *options)
+    assert actual["per_server"] == 16
+    assert actual["power"]["modelled_cpu_watts"]["polling"] == 100 + 32 * 4
 
 
 def test_published_machine_has_a_description(tmp_path: Path) -> None:
     """The machine of the energy paper has one by default; other machines have none."""
-    found = run_size(tmp_path, *ENERGY, "6ofdm:7Gbps/1Gbps")["power"]
-    assert found["modelled_cpu_watts"]["polling"] == pytest.approx(260.1, abs=0.1)
-    assert found["modelled_cpu_watts"]["saving"] < 260
+    actual = run_size(tmp_path, *ENERGY, "6ofdm:7Gbps/1Gbps")["power"]
+    assert actual["modelled_cpu_watts"]["polling"] == pytest.approx(260.1, abs=0.1)
+    assert actual["modelled_cpu_watts"]["saving"] < 260
     other = run_size(
         tmp_path, "--machine", "published:2023-4th-gen", "--groups", "6ofdm:7Gbps/1Gbps"
     )
@@ -93,9 +93,9 @@ def test_published_machine_has_a_description(tmp_path: Path) -> None:
 def test_other_server_has_no_watts(
     option: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = run_size(tmp_path, *ENERGY, "6ofdm:5Gbps/1Gbps", *option)
-    assert "power" not in found
-    assert any("no watts: " in text for text in found["outside_what_was_measured"])
+    actual = run_size(tmp_path, *ENERGY, "6ofdm:5Gbps/1Gbps", *option)
+    assert "power" not in actual
+    assert any("no watts: " in text for text in actual["outside_what_was_measured"])
     assert "modelled" not in capsys.readouterr().out.split("step by step")[0]
 
 

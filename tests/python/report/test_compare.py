@@ -107,13 +107,13 @@ def test_figures_have_differences_and_verdicts(
 ) -> None:
     a = store(tmp_path, "a.json", report_samples.pipeline())
     b = store(tmp_path, "b.json", report_samples.pipeline(0.8))
-    found = run_compare(capsys, a, b)
-    assert found["kind"] == "comparison" and found["warnings"] == []
-    imix = next(f for f in found["figures"] if f["figure"] == "downstream, imix")
+    actual = run_compare(capsys, a, b)
+    assert actual["kind"] == "comparison" and actual["warnings"] == []
+    imix = next(f for f in actual["figures"] if f["figure"] == "downstream, imix")
     assert imix["difference"] == pytest.approx(-0.2)
     assert imix["verdict"] == "faster" and imix["method"] == "Mann-Whitney"
     assert imix["between"][0] < -0.2 < imix["between"][1]
-    stage = next(f for f in found["figures"] if f["figure"] == "downstream, imix: classify")
+    stage = next(f for f in actual["figures"] if f["figure"] == "downstream, imix: classify")
     assert stage["difference"] == pytest.approx(-0.2) and stage["verdict"] == "too few runs"
 
 
@@ -122,10 +122,10 @@ def test_run_does_not_differ_from_itself(
 ) -> None:
     for kind, file in report_samples.all_kinds().items():
         path = store(tmp_path, f"{kind}.json", file)
-        found = run_compare(capsys, path, path)
-        assert found["figures"]
-        assert {f["verdict"] for f in found["figures"]} <= {"within the noise", "too few runs"}
-        assert {f["difference"] for f in found["figures"]} <= {0.0, None}
+        actual = run_compare(capsys, path, path)
+        assert actual["figures"]
+        assert {f["verdict"] for f in actual["figures"]} <= {"within the noise", "too few runs"}
+        assert {f["difference"] for f in actual["figures"]} <= {0.0, None}
 
 
 def test_ranges_are_compared_without_values(
@@ -144,9 +144,9 @@ def test_reports_are_compared_by_kind(tmp_path: Path, capsys: pytest.CaptureFixt
     runs = [report_samples.throughput(), report_samples.pipeline()]
     a = store(tmp_path, "a.json", {"schema": 1, "kind": "report", "runs": runs})
     b = store(tmp_path, "b.json", report_samples.throughput(1.5))
-    found = run_compare(capsys, a, b)
-    assert {f["kind"] for f in found["figures"]} == {"throughput"}
-    assert found["figures"][0]["difference"] == pytest.approx(0.5)
+    actual = run_compare(capsys, a, b)
+    assert {f["kind"] for f in actual["figures"]} == {"throughput"}
+    assert actual["figures"][0]["difference"] == pytest.approx(0.5)
 
 
 def test_differing_conditions_are_warnings(
@@ -157,8 +157,8 @@ def test_differing_conditions_are_warnings(
     b["host"] |= {"cpu": "Other", "core_hz": 2.5e9, "software": {"dpdk": "24.11", "dirty": True}}
     a["host"] |= {"software": {"dpdk": "22.11", "dirty": False}}
     del b["results"][0]
-    found = run_compare(capsys, store(tmp_path, "a.json", a), store(tmp_path, "b.json", b))
-    assert found["warnings"] == [
+    actual = run_compare(capsys, store(tmp_path, "a.json", a), store(tmp_path, "b.json", b))
+    assert actual["warnings"] == [
         "configuration: 6ofdm-0sc-qam_300cms_aes and other",
         "processor: Sample processor and Other",
         "DPDK: 22.11 and 24.11",

@@ -135,16 +135,16 @@ def runs(**files: Json) -> Any:
 
 
 def test_summary_has_main_figures() -> None:
-    found = {card.label: card for card in cards(runs(**report_samples.all_kinds()))}
-    core = found["One core, downstream"]
+    result = {card.label: card for card in cards(runs(**report_samples.all_kinds()))}
+    core = result["One core, downstream"]
     assert (core.value, core.unit) == ("11.4", "Gbps")
     assert "1,617 reference cycles" in core.note and "1,611 to 1,624 in 5 runs" in core.note
-    assert found["Share of the crypto bound, downstream"].value == "44"
-    loss = found["Without loss, both directions"]
+    assert result["Share of the crypto bound, downstream"].value == "44"
+    loss = result["Without loss, both directions"]
     assert loss.value == "6.44" and "3 searches, over rings" in loss.note
-    goals = found["Goals reached"]
+    goals = result["Goals reached"]
     assert (goals.value, goals.note) == ("3 of 4", f"{len(goals_list.load()) - 4} not measured")
-    late = found["Latency at 90 % of zero-loss, downstream"]
+    late = result["Latency at 90 % of zero-loss, downstream"]
     assert (late.value, late.unit) == ("66.7", "us") and "461 us at 99.9 %" in late.note
 
 
@@ -181,9 +181,9 @@ def test_unconfirmed_rate_is_not_found(tmp_path: Path) -> None:
     file = report_samples.throughput()
     file["results"][0] |= {"confirmed": False, "repeats": [], "min": 0, "max": 0}
     file["results"][0]["gbps"] = {"downstream": 0.0, "upstream": 0.0, "total": 0.0}
-    found = runs(throughput=file)
-    assert [card.value for card in cards(found)] == ["not found"]
-    assert any("no rate was confirmed for imix" in line for line in missing(found))
+    result = runs(throughput=file)
+    assert [card.value for card in cards(result)] == ["not found"]
+    assert any("no rate was confirmed for imix" in line for line in missing(result))
     out = tmp_path / "out.html"
     for results_of in (file["results"], file["results"][:1]):
         paths = store(tmp_path, {"throughput": {**file, "results": results_of}})
@@ -211,8 +211,8 @@ def test_noise_is_reported() -> None:
 
 
 def test_disturbed_trials_are_reported() -> None:
-    found = runs(throughput=report_samples.throughput(), latency=report_samples.latency())
-    lines = list(disturbed(found))
+    result = runs(throughput=report_samples.throughput(), latency=report_samples.latency())
+    lines = list(disturbed(result))
     assert lines[0] == ("throughput.json: 20 trials: 5 failed, 5 disturbed, 5 traffic, 5 passed.")
     assert "in 2 of 20 results" in lines[-1]
 
@@ -222,8 +222,8 @@ def test_circumstances_are_reported() -> None:
     file["host"] |= {"cpus": 2, "hypervisor": {"present": True}, "software": {"dirty": True}}
     other = report_samples.latency()
     other["host"]["cpu"] = "Another"
-    found = runs(a=file, b=other)
-    text = " ".join([*circumstances(found), *ways(found)])
+    result = runs(a=file, b=other)
+    text = " ".join([*circumstances(result), *ways(result)])
     for words in ("different processors", "1.30 core cycles", "Without huge pages", "virtual"):
         assert words in text
     assert "On 2 CPUs" in text and "no commit holds" in text
@@ -277,8 +277,8 @@ def test_profile_is_shown_shortened_and_downloaded_whole(tmp_path: Path) -> None
     assert len(short["modems"]) == 1 and "# ... and 29 more" in cut
     assert short["modems"][0]["mac"] == whole["modems"][0]["mac"]
     assert short["channels"] == whole["channels"] and short["rphy"] == whole["rphy"]
-    found = [b for b in report_configuration.part(name, None)]
-    data = next(b.data for b in found if isinstance(b, Download))
+    result = [b for b in report_configuration.part(name, None)]
+    data = next(b.data for b in result if isinstance(b, Download))
     assert gzip.decompress(data).decode() == profile.text
 
 
@@ -289,8 +289,8 @@ def test_keys_of_own_configuration_are_masked(tmp_path: Path) -> None:
     path.write_text(profile.text.replace("name: 1ofdm-0sc-qam_4cms_aes", "name: mine"))
     keys = set(re.findall(r'(?:key|iv): "([0-9a-f]{32})"', profile.text))
     assert len(keys) >= 8
-    given = report_configuration.given(str(path))
-    assert given.name == "mine" and not [key for key in keys if key in given.text]
+    parsed = report_configuration.given(str(path))
+    assert parsed.name == "mine" and not [key for key in keys if key in parsed.text]
     file = {**report_samples.pipeline(), "configuration": "mine"}
     out = tmp_path / "out.html"
     words = ["report", *store(tmp_path, {"pipeline": file}), "--config", str(path)]

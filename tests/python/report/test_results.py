@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests results.py: stored measurements are read and written, and invalid ones are refused in one
-line with path and reason."""
+"""Tests results.py: measurements are stored and read; invalid ones are refused in one line."""
 
 import copy
 import json
@@ -184,9 +183,9 @@ def test_written_measurement_is_read(tmp_path: Path) -> None:
 
 def test_commands_have_no_folders() -> None:
     folder = os.path.join(os.sep + "home", "someone", "work")
-    words = ["vcmts", "--config", f"{folder}/sg.yaml", f"--json={folder}/a.json", "a/b.json"]
-    words += [f"net_memif0,socket={folder}/x.sock,id=0", "0000:3b:00.1", "84:15,256:10"]
-    assert results.shareable(words) == [
+    arguments = ["vcmts", "--config", f"{folder}/sg.yaml", f"--json={folder}/a.json", "a/b.json"]
+    arguments += [f"net_memif0,socket={folder}/x.sock,id=0", "0000:3b:00.1", "84:15,256:10"]
+    assert results.shareable(arguments) == [
         *("./vcmts", "--config", "sg.yaml", "--json=a.json", "a/b.json"),
         *("net_memif0,socket=x.sock,id=0", "0000:3b:00.1", "84:15,256:10"),
     ]

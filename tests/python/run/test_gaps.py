@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests gaps.py: which lost and reordered packets are explained by gaps, times in which a thread
-did not run. Cases are exact to a clock cycle."""
+"""Tests gaps.py: losses and reordering explained by gaps, exact to a clock cycle."""
 
 from typing import Any
 
@@ -38,8 +37,8 @@ def run(
     }
 
 
-def explain(whole: Json) -> dict[str, gaps.Explained] | None:
-    return gaps.explained(whole, 8e8)
+def explain(merged: Json) -> dict[str, gaps.Explained] | None:
+    return gaps.explained(merged, 8e8)
 
 
 def late(since: int, to: int) -> Json:
@@ -68,10 +67,10 @@ def missing(since: int, to: int) -> Json:
     ],
 )
 def test_gap_explains_packets_in_flight(part: Json, is_explained: bool) -> None:
-    whole = run(part)
-    assert (explain(whole) is not None) == is_explained
-    wrong = whole["unexplained"]["downstream"]
-    assert (sum(wrong.values()) == 0) == is_explained
+    merged = run(part)
+    assert (explain(merged) is not None) == is_explained
+    unexplained = merged["unexplained"]["downstream"]
+    assert (sum(unexplained.values()) == 0) == is_explained
 
 
 @pytest.mark.parametrize(
@@ -107,12 +106,12 @@ def test_ring_fills_faster_at_higher_rate() -> None:
 
 def test_loss_in_runs_with_grants_is_not_explained() -> None:
     """The downstream of the same run is."""
-    whole = run(missing(FROM + MS, TO + MS))
-    whole["upstream"]["grants"] = {}
-    assert explain(whole) is not None
-    whole["upstream"] |= {"lost": 1, "proven": PACKETS - 1}
-    assert explain(whole) is None
-    assert whole["unexplained"]["upstream"] == {"lost": 1, "reordered": 0}
+    merged = run(missing(FROM + MS, TO + MS))
+    merged["upstream"]["grants"] = {}
+    assert explain(merged) is not None
+    merged["upstream"] |= {"lost": 1, "proven": PACKETS - 1}
+    assert explain(merged) is None
+    assert merged["unexplained"]["upstream"] == {"lost": 1, "reordered": 0}
 
 
 @pytest.mark.parametrize(
@@ -144,24 +143,24 @@ def test_other_faults_are_not_explained(wrong: Json) -> None:
 
 
 def test_dropped_burst_explains_several_packets() -> None:
-    whole = run(direction())
-    whole["upstream"] = missing(FROM, TO) | {"drops": {"burst_gap": 1}}
-    assert explain(whole) is not None
-    whole["upstream"]["drops"] = {"frame_gap": 6}
-    assert explain(whole) is None
-    whole["ports"] = {"network": {}, "rphy": {"missed": 1, "no_buffer": 0}}
-    assert explain(whole) is not None
+    merged = run(direction())
+    merged["upstream"] = missing(FROM, TO) | {"drops": {"burst_gap": 1}}
+    assert explain(merged) is not None
+    merged["upstream"]["drops"] = {"frame_gap": 6}
+    assert explain(merged) is None
+    merged["ports"] = {"network": {}, "rphy": {"missed": 1, "no_buffer": 0}}
+    assert explain(merged) is not None
 
 
 def test_good_run_has_no_explanation() -> None:
-    whole = run(direction())
-    assert explain(whole) is None and whole["unexplained"] is None
+    merged = run(direction())
+    assert explain(merged) is None and merged["unexplained"] is None
 
 
 def test_impaired_runs_are_not_explained() -> None:
-    whole = run(missing(FROM, TO))
-    whole["upstream"]["impairments"] = {}
-    assert explain(whole) is None and whole["unexplained"] is None
+    merged = run(missing(FROM, TO))
+    merged["upstream"]["impairments"] = {}
+    assert explain(merged) is None and merged["unexplained"] is None
 
 
 def test_packets_overtaken_by_changes_are_not_lost() -> None:
@@ -171,9 +170,9 @@ def test_packets_overtaken_by_changes_are_not_lost() -> None:
 
 
 def test_explanation_is_one_line() -> None:
-    whole = run(missing(FROM, TO))
-    explanation = explain(whole)
+    merged = run(missing(FROM, TO))
+    explanation = explain(merged)
     assert explanation is not None
-    line = gaps.told(whole, explanation)
+    line = gaps.told(merged, explanation)
     assert line.startswith("passed: 7 packets were lost and 0 came out of order ")
     assert "for up to 40 ms" in line and "\n" not in line

@@ -28,17 +28,17 @@ def run(down: Json, gaps: Json | None = None) -> Json:
     }
 
 
-def late(whole: Json) -> Any:
-    lateness.add(whole)
-    assert whole["upstream"]["late"] in (0, None)
-    return whole["downstream"]["late"]
+def late(merged: Json) -> Any:
+    lateness.add(merged)
+    assert merged["upstream"]["late"] in (0, None)
+    return merged["downstream"]["late"]
 
 
 @pytest.mark.parametrize(("p50", "count"), [(40, 0), (5_000, 0), (5_001, 35), (10_000, 35)])
 def test_late_median_counts_late_packets(p50: float, count: int) -> None:
-    whole = run(direction(p50))
-    assert late(whole) == count
-    assert sum(summary.late(whole[way]) for way in ("downstream", "upstream")) == count
+    merged = run(direction(p50))
+    assert late(merged) == count
+    assert sum(summary.late(merged[direction]) for direction in ("downstream", "upstream")) == count
 
 
 @pytest.mark.parametrize(
@@ -65,16 +65,16 @@ def test_explained_delay_is_not_checked(reason: Json) -> None:
     ids=str,
 )
 def test_overload_explains_delay_of_both_directions(overload: Json) -> None:
-    whole = run(direction(10_000))
-    whole["upstream"] |= overload
-    assert late(whole) is None
+    merged = run(direction(10_000))
+    merged["upstream"] |= overload
+    assert late(merged) is None
 
 
 @pytest.mark.parametrize("reason", [{"lost": 1}, {"drops": {"runt": 1}}], ids=str)
 def test_other_reasons_explain_one_direction(reason: Json) -> None:
-    whole = run(direction(10_000))
-    whole["upstream"] |= reason
-    assert late(whole) == 35
+    merged = run(direction(10_000))
+    merged["upstream"] |= reason
+    assert late(merged) == 35
 
 
 def scheduled(load: float, **qos: Any) -> Json:
@@ -123,6 +123,6 @@ def test_long_gaps_explain_delay(gaps: Json, checked: bool) -> None:
 
 
 def test_delay_is_not_checked_without_gaps() -> None:
-    whole = run(direction(10_000))
-    del whole["workers"][0]["gaps"]
-    assert late(whole) is None
+    merged = run(direction(10_000))
+    del merged["workers"][0]["gaps"]
+    assert late(merged) is None

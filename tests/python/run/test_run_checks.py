@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests checks.py: which check each wrong count belongs to, and how many packets each check
-compared. Also tests the seed."""
+"""Tests checks.py: the check of each faulty count, compared packets, and the seed."""
 
 import io
 from copy import deepcopy
@@ -50,13 +49,13 @@ WRONG = [
 ]
 
 
-def faults(whole: Json) -> list[tuple[str, str, int]]:
+def faults(merged: Json) -> list[tuple[str, str, int]]:
     """Returns direction, name and count of the checks that found faults."""
-    return [(row["direction"], row["name"], row["wrong"]) for row in rows(whole) if row["wrong"]]
+    return [(row["direction"], row["name"], row["wrong"]) for row in rows(merged) if row["wrong"]]
 
 
-def rows(whole: Json) -> list[Json]:
-    return checks.rows(whole)
+def rows(merged: Json) -> list[Json]:
+    return checks.rows(merged)
 
 
 def test_good_run_has_no_faults() -> None:
@@ -69,19 +68,19 @@ def test_good_run_has_no_faults() -> None:
 
 @pytest.mark.parametrize(("direction", "part", "key", "check"), WRONG)
 def test_fault_belongs_to_one_check(direction: str, part: str, key: str, check: str) -> None:
-    whole = deepcopy(GOOD)
-    counts = whole[direction].setdefault(part, {}) if part else whole[direction]
+    merged = deepcopy(GOOD)
+    counts = merged[direction].setdefault(part, {}) if part else merged[direction]
     counts[key] = 3
-    assert faults(whole) == [(direction, check, 3)]
+    assert faults(merged) == [(direction, check, 3)]
 
 
 def test_verdict_has_faults_of_decoder() -> None:
-    whole = deepcopy(GOOD)
+    merged = deepcopy(GOOD)
     for direction in ("downstream", "upstream"):
-        whole[direction] |= {"gbps": 1.0, "seconds": 1.0, "sent_seconds": 1.0}
-    assert summary.verdict(whole).startswith("every packet proven: ")
-    whole["upstream"]["witness"] = {"wrong": 2}
-    verdict = summary.verdict(whole)
+        merged[direction] |= {"gbps": 1.0, "seconds": 1.0, "sent_seconds": 1.0}
+    assert summary.verdict(merged).startswith("every packet proven: ")
+    merged["upstream"]["witness"] = {"wrong": 2}
+    verdict = summary.verdict(merged)
     assert verdict.startswith("NOT every packet proven: ")
     assert "2 faults found by the independent decoder" in verdict
 
@@ -93,21 +92,21 @@ def test_all_reasons_of_traffic_belong_to_checks() -> None:
         names = [line.split('"')[1] for line in text.splitlines() if line.startswith(table.upper())]
         assert len(names) > 10
         for name in names:
-            whole = deepcopy(GOOD)
-            whole["downstream"][key] = {name: 1}
-            assert len(faults(whole)) == 1, name
+            merged = deepcopy(GOOD)
+            merged["downstream"][key] = {name: 1}
+            assert len(faults(merged)) == 1, name
 
 
 def test_expected_losses_are_no_faults() -> None:
-    whole = deepcopy(GOOD)
-    whole["upstream"] |= {"lost": 2, "expected": {"lost": 2}}
-    assert faults(whole) == []
+    merged = deepcopy(GOOD)
+    merged["upstream"] |= {"lost": 2, "expected": {"lost": 2}}
+    assert faults(merged) == []
 
 
 def test_broken_identities_are_faults() -> None:
-    whole = deepcopy(GOOD)
-    whole["identities_broken"] = ["service group 1, upstream: a = b: found 1 and 2"]
-    assert faults(whole) == [("upstream", "identities", 1)]
+    merged = deepcopy(GOOD)
+    merged["identities_broken"] = ["service group 1, upstream: a = b: found 1 and 2"]
+    assert faults(merged) == [("upstream", "identities", 1)]
 
 
 def test_list_has_checks_without_packets() -> None:
@@ -120,10 +119,10 @@ def test_list_has_checks_without_packets() -> None:
 
 
 def test_unused_direction_is_not_checked() -> None:
-    whole = {"downstream": GOOD["downstream"], "identities_broken": []}
-    assert {row["direction"] for row in rows(whole)} == {"downstream"}
-    assert summary.directions(whole) == ["downstream"]
-    assert identities.broken(whole) == []
+    merged = {"downstream": GOOD["downstream"], "identities_broken": []}
+    assert {row["direction"] for row in rows(merged)} == {"downstream"}
+    assert summary.directions(merged) == ["downstream"]
+    assert identities.broken(merged) == []
 
 
 def test_seed_repeats_random_numbers() -> None:

@@ -53,22 +53,22 @@ REQUESTED_GBPS = {"downstream": 3.0, "upstream": None}
 
 
 def test_group_has_results_of_both_programs() -> None:
-    whole = summary.merge(PLANE, PROVEN, REQUESTED_GBPS)
-    seven, eight = whole["groups"]
+    merged = summary.merge(PLANE, PROVEN, REQUESTED_GBPS)
+    seven, eight = merged["groups"]
     assert (seven["id"], seven["name"], eight["id"]) == (7, "seven", 8)
     assert (seven["downstream"]["sent"], seven["downstream"]["drops"]["vlan"]) == (1000, 0)
     assert eight["downstream"]["lost"] == eight["downstream"]["drops"]["vlan"] == 1
     assert seven["upstream"]["sent"] == 500
     assert "upstream" not in eight
-    assert whole["downstream"]["asked_gbps"] == 3.0
-    assert summary.balanced(whole)
+    assert merged["downstream"]["asked_gbps"] == 3.0
+    assert summary.balanced(merged)
 
 
 def test_groups_without_packets_are_listed() -> None:
-    whole = summary.merge(PLANE, PROVEN, REQUESTED_GBPS)
-    assert summary.silent(whole) == []
-    whole["groups"][0]["upstream"]["sent"] = 0
-    assert summary.silent(whole) == [(7, "upstream")]
+    merged = summary.merge(PLANE, PROVEN, REQUESTED_GBPS)
+    assert summary.silent(merged) == []
+    merged["groups"][0]["upstream"]["sent"] = 0
+    assert summary.silent(merged) == [(7, "upstream")]
 
 
 @pytest.mark.parametrize("group", [0, 1])
@@ -86,16 +86,16 @@ def test_group_without_plane_results_does_not_balance() -> None:
 def test_single_group_has_the_totals() -> None:
     alone = {key: value for key, value in PLANE.items() if key != "groups"}
     proven = PROVEN | {"groups": PROVEN["groups"][:1]}
-    whole = summary.merge(alone, proven, REQUESTED_GBPS)
-    assert whole["groups"][0]["downstream"]["drops"] == whole["downstream"]["drops"]
-    assert summary.balanced(whole)
+    merged = summary.merge(alone, proven, REQUESTED_GBPS)
+    assert merged["groups"][0]["downstream"]["drops"] == merged["downstream"]["drops"]
+    assert summary.balanced(merged)
 
 
 @pytest.mark.parametrize("width", [80, 160])
 def test_table_has_a_line_per_group(width: int, capsys: pytest.CaptureFixture[str]) -> None:
-    whole = summary.merge(PLANE, PROVEN, REQUESTED_GBPS)
-    whole["groups"][1]["name"] = "6ofdm-0sc-qam_300cms_aes-8"
-    groups.show(whole["groups"], Console(width=width))
+    merged = summary.merge(PLANE, PROVEN, REQUESTED_GBPS)
+    merged["groups"][1]["name"] = "6ofdm-0sc-qam_300cms_aes-8"
+    groups.show(merged["groups"], Console(width=width))
     lines = capsys.readouterr().out.splitlines()
     table = [[cell.strip() for cell in line.split("│")[1:-1]] for line in lines]
     [seven] = [row for row in table if row and row[0] == "7"]
@@ -105,7 +105,7 @@ def test_table_has_a_line_per_group(width: int, capsys: pytest.CaptureFixture[st
     assert eight[1].startswith("6")
     assert (eight[1] == "6ofdm-0sc-qam_300cms_aes-8") == (width == 160)
     assert len([row for row in table if row]) == 2, "one line per group"
-    assert summary.verdict(whole).startswith("NOT every packet of 2 service groups proven: ")
+    assert summary.verdict(merged).startswith("NOT every packet of 2 service groups proven: ")
 
 
 def test_group_facts_are_a_single_group() -> None:

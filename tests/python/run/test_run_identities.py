@@ -54,34 +54,34 @@ def test_equal_counters_break_no_identity() -> None:
     ),
 )
 def test_higher_counter_breaks_identity(direction: str, name: str) -> None:
-    whole = run()
-    whole["groups"][0][direction]["counters"][name] += 1
-    found = identities.broken(whole)
-    assert found
-    assert {one.where for one in found} == {f"service group 7, {direction}"}
-    assert any(name in str(one) for one in found)
+    merged = run()
+    merged["groups"][0][direction]["counters"][name] += 1
+    result = identities.broken(merged)
+    assert result
+    assert {one.where for one in result} == {f"service group 7, {direction}"}
+    assert any(name in str(one) for one in result)
 
 
 @pytest.mark.parametrize("name", ["sent", "sent_bytes", "proven", "depi_frames", "depi_bytes"])
 def test_counts_of_traffic_are_compared(name: str) -> None:
-    whole = run()
-    whole["downstream"][name] += 1
-    assert identities.broken(whole)[0].where == "downstream"
+    merged = run()
+    merged["downstream"][name] += 1
+    assert identities.broken(merged)[0].where == "downstream"
 
 
 def test_requests_are_those_of_modems() -> None:
-    whole = run()
-    whole["upstream"]["requests"]["by_modem"]["02:01"]["record"] = 3
-    [found] = identities.broken(whole)
-    assert str(found) == "upstream: requests = by_modem + of_left: found 0 and 3"
+    merged = run()
+    merged["upstream"]["requests"]["by_modem"]["02:01"]["record"] = 3
+    [result] = identities.broken(merged)
+    assert str(result) == "upstream: requests = by_modem + of_left: found 0 and 3"
 
 
 @pytest.mark.parametrize("reason", ["lost", "drops", "messages", "changes"])
 def test_losses_explain_sums_of_several_stages(reason: str) -> None:
-    whole = run()
-    down = whole["downstream"]
+    merged = run()
+    down = merged["downstream"]
     down["sent"] = 5
-    assert identities.broken(whole)
+    assert identities.broken(merged)
     match reason:
         case "lost":
             down["lost"] = 5
@@ -90,39 +90,39 @@ def test_losses_explain_sums_of_several_stages(reason: str) -> None:
         case "messages":
             down["counters"] |= {"messages": 1, "messages_sent": 1}
         case _:
-            whole["follow"]["changes"] = 1
-    assert identities.broken(whole) == []
+            merged["follow"]["changes"] = 1
+    assert identities.broken(merged) == []
     down["counters"]["encrypted_des"] = 1  # counted by one stage: losses do not explain it
-    assert len(identities.broken(whole)) == 1
+    assert len(identities.broken(merged)) == 1
 
 
 def test_one_side_may_count_vlan_tags() -> None:
-    whole = run()
-    down = whole["downstream"]
+    merged = run()
+    down = merged["downstream"]
     down["counters"] |= {"depi_frames": 10, "depi_full": 10, "depi_segments_1": 10}
     down |= {"depi_frames": 10, "depi_bytes": 960}
     down["counters"]["transmitted_bytes"] = 1000
-    assert identities.broken(whole) == []
+    assert identities.broken(merged) == []
     down["counters"]["transmitted_bytes"] = 1004
-    assert len(identities.broken(whole)) == 1
+    assert len(identities.broken(merged)) == 1
 
 
 def test_impairments_have_their_own_account() -> None:
-    whole = run()
-    whole["upstream"]["counters"]["psp_reordered"] = 7
-    assert len(identities.broken(whole)) == 1
-    whole["upstream"]["impairments"] = {"psp-reorder": 7}
-    assert identities.broken(whole) == []
-    whole["upstream"]["counters"]["psp_segments"] = 1
-    assert [one.identity.text for one in identities.broken(whole)] == [
+    merged = run()
+    merged["upstream"]["counters"]["psp_reordered"] = 7
+    assert len(identities.broken(merged)) == 1
+    merged["upstream"]["impairments"] = {"psp-reorder": 7}
+    assert identities.broken(merged) == []
+    merged["upstream"]["counters"]["psp_segments"] = 1
+    assert [one.identity.text for one in identities.broken(merged)] == [
         ".uepi_segments = psp_segments"
     ]
 
 
 def test_removed_group_has_no_counters() -> None:
-    whole = run()
-    whole["groups"].append({"id": 8, "downstream": {"sent": 3, "proven": 3, "lost": 0}})
-    assert identities.broken(whole) == []
+    merged = run()
+    merged["groups"].append({"id": 8, "downstream": {"sent": 3, "proven": 3, "lost": 0}})
+    assert identities.broken(merged) == []
 
 
 def test_all_counters_have_an_identity_or_a_reason() -> None:

@@ -25,7 +25,7 @@ def run(**changed: Any) -> Json:
     }
     scheduler = {"asked_bytes": 100_000, "late": 3}
     upstream = {"grants": grants, "scheduler": scheduler, "lost": 0, "seconds": 2.0}
-    whole: Json = {
+    merged: Json = {
         "upstream": upstream,
         "gaps": {"shorter": 0, "list": []},
         "workers": [{"gaps": {"shorter": 0, "list": []}}],
@@ -34,23 +34,23 @@ def run(**changed: Any) -> Json:
     }
     for path, value in changed.items():
         part, key = path.split("__")
-        parts: Json = {"upstream": upstream, "scheduler": scheduler, "whole": whole}
+        parts: Json = {"upstream": upstream, "scheduler": scheduler, "whole": merged}
         parts |= {"grants": grants} | grants
         parts[part][key] = value
-    return whole
+    return merged
 
 
-def wrong(whole: Json) -> Json:
-    maps.add(whole)
-    part = whole["upstream"]
+def failures(merged: Json) -> Json:
+    maps.add(merged)
+    part = merged["upstream"]
     assert summary.JUDGED["faults of MAPs and requests"](part) == sum(part["access_wrong"].values())
     return {name: n for name, n in part["access_wrong"].items() if n}
 
 
 def test_good_run_has_no_faults() -> None:
-    whole = run()
-    assert wrong(whole) == {}
-    assert whole["upstream"]["access_judged"] == {"maps": 1_000, "requests": 10_000}
+    merged = run()
+    assert failures(merged) == {}
+    assert merged["upstream"]["access_judged"] == {"maps": 1_000, "requests": 10_000}
 
 
 @pytest.mark.parametrize(
@@ -64,44 +64,44 @@ def test_good_run_has_no_faults() -> None:
     ],
 )
 def test_faulty_map_is_reported(changed: Json, capsys: pytest.CaptureFixture[str]) -> None:
-    assert wrong(run(**changed)) == {"maps": 1}
+    assert failures(run(**changed)) == {"maps": 1}
     assert "upstream: 1 MAPs " in capsys.readouterr().err
 
 
 def test_late_maps_are_faults_from_half_of_them() -> None:
-    assert wrong(run(maps__late=501)) == {"maps": 501}
-    assert wrong(run(maps__late=500)) == {}
-    assert wrong(run(maps__late=501, maps__delayed=1)) == {}
+    assert failures(run(maps__late=501)) == {"maps": 501}
+    assert failures(run(maps__late=500)) == {}
+    assert failures(run(maps__late=501, maps__delayed=1)) == {}
     # The machine was stopped for half of the time.
     gaps = {"shorter": 1_000, "list": []}
-    assert wrong(run(maps__late=501, whole__gaps=gaps)) == {}
+    assert failures(run(maps__late=501, whole__gaps=gaps)) == {}
 
 
 @pytest.mark.parametrize("received_bytes", [99_999, 100_001])
 def test_bytes_of_lost_requests_are_faults(received_bytes: int) -> None:
-    assert wrong(run(requests__heard_bytes=received_bytes)) == {"requests": 1}
-    assert wrong(run(requests__heard_bytes=received_bytes, upstream__lost=1)) == {}
+    assert failures(run(requests__heard_bytes=received_bytes)) == {"requests": 1}
+    assert failures(run(requests__heard_bytes=received_bytes, upstream__lost=1)) == {}
 
 
 def test_unanswered_requests_are_faults() -> None:
-    assert wrong(run(requests__unanswered=950)) == {}
-    assert wrong(run(requests__unanswered=951)) == {"requests": 501}
+    assert failures(run(requests__unanswered=950)) == {}
+    assert failures(run(requests__unanswered=951)) == {"requests": 501}
     # Late MAPs have late grants.
-    assert wrong(run(requests__unanswered=951, maps__late=48)) == {}
-    assert wrong(run(requests__unanswered=951, maps__late=47)) == {"requests": 501}
+    assert failures(run(requests__unanswered=951, maps__late=48)) == {}
+    assert failures(run(requests__unanswered=951, maps__late=47)) == {"requests": 501}
 
 
 @pytest.mark.parametrize("kind", ["excessive", "partial"])
 def test_grants_of_other_sizes_are_faults(kind: str) -> None:
     more: Json = {f"bursts__{kind}": 501}
-    assert wrong(run(**more)) == {"requests": 501}
-    assert wrong(run(**{f"bursts__{kind}": 500})) == {}
-    assert wrong(run(**more, maps__late=48)) == {}
+    assert failures(run(**more)) == {"requests": 501}
+    assert failures(run(**{f"bursts__{kind}": 500})) == {}
+    assert failures(run(**more, maps__late=48)) == {}
     # A few of 400 bursts are tolerated.
-    assert wrong(run(**{f"bursts__{kind}": 200}, bursts__all=400)) == {}
-    assert wrong(run(**{f"bursts__{kind}": 201}, bursts__all=400)) == {"requests": 201}
+    assert failures(run(**{f"bursts__{kind}": 200}, bursts__all=400)) == {}
+    assert failures(run(**{f"bursts__{kind}": 201}, bursts__all=400)) == {"requests": 201}
     # Flows with rates get less per grant, and more after a wait.
-    assert wrong(run(**more, grants__limited=True)) == {}
+    assert failures(run(**more, grants__limited=True)) == {}
 
 
 def test_partial_grants_are_expected_on_full_channels() -> None:
@@ -111,14 +111,14 @@ def test_partial_grants_are_expected_on_full_channels() -> None:
         {"bursts__excessive": 501},
         {"requests__unanswered": 951},
     ):
-        assert wrong(run(**more, grants__channels=channels)) == {}
-        assert wrong(run(**more, grants__channels=channels[1:])) != {}
+        assert failures(run(**more, grants__channels=channels)) == {}
+        assert failures(run(**more, grants__channels=channels[1:])) != {}
 
 
 def test_late_messages_are_not_skipped_maps() -> None:
     down = {"counters": {"messages_late": 2, "messages_lost": 1}}
-    assert wrong(run(maps__skipped=6, whole__downstream=down)) == {}
-    assert wrong(run(maps__skipped=7, whole__downstream=down)) == {"maps": 1}
+    assert failures(run(maps__skipped=6, whole__downstream=down)) == {}
+    assert failures(run(maps__skipped=7, whole__downstream=down)) == {"maps": 1}
 
 
 @pytest.mark.parametrize(
@@ -132,18 +132,18 @@ def test_late_messages_are_not_skipped_maps() -> None:
     ],
 )
 def test_impaired_requests_are_not_checked(impaired: Json) -> None:
-    assert wrong(run(requests__unanswered=5_000, requests__heard_bytes=1, **impaired)) == {}
-    assert wrong(run(map_faults__gap=1, **impaired)) == {"maps": 1}
+    assert failures(run(requests__unanswered=5_000, requests__heard_bytes=1, **impaired)) == {}
+    assert failures(run(map_faults__gap=1, **impaired)) == {"maps": 1}
 
 
 def test_changed_runs_are_not_checked() -> None:
     bad = {"map_faults__gap": 1}
-    for whole in (
+    for merged in (
         run(**bad, maps__clock_jumps=1),
         run(**bad, whole__follow={"changes": 1}),
         run(**bad, whole__workers=[{}]),
     ):
-        assert wrong(whole) == {}
-        assert whole["upstream"]["access_judged"] == {"maps": 0, "requests": 0}
+        assert failures(merged) == {}
+        assert merged["upstream"]["access_judged"] == {"maps": 0, "requests": 0}
     opened: Json = {"upstream": {}}
-    assert wrong(opened) == {}
+    assert failures(opened) == {}

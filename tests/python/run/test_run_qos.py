@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests qos.py: rates, priorities and weights that the traffic program measured, and gaps of the
-machine that excuse faults."""
+"""Tests qos.py: measured rates, priorities and weights, and gaps that excuse faults."""
 
 from typing import Any
 
@@ -44,9 +43,9 @@ def run(
     }
 
 
-def wrong(whole: Json) -> Json:
-    qos.add(whole)
-    part = whole["downstream"]
+def failures(merged: Json) -> Json:
+    qos.add(merged)
+    part = merged["downstream"]
     assert summary.JUDGED["rates, priorities or weights not kept"](part) == sum(
         part["qos_wrong"].values()
     )
@@ -58,30 +57,30 @@ def ms(n: float) -> int:
 
 
 def test_exceeded_rate_is_a_fault(capsys: pytest.CaptureFixture[str]) -> None:
-    assert wrong(run(limits=[limit(over_s=0.009)])) == {}
-    assert wrong(run(limits=[limit(over_s=0.011)])) == {"rates": 1}
+    assert failures(run(limits=[limit(over_s=0.009)])) == {}
+    assert failures(run(limits=[limit(over_s=0.011)])) == {"rates": 1}
     err = capsys.readouterr().err
     assert "service flow 5: 11 ms more than 8 Mbps and a burst of 3,000 bytes" in err
 
 
 def test_gap_before_packets_excuses_exceeded_rate() -> None:
     late = limit(over_s=0.04)
-    assert wrong(run((0, ms(31)), limits=[late])) == {}
-    assert wrong(run((0, ms(29)), limits=[late])) == {"rates": 1}
+    assert failures(run((0, ms(31)), limits=[late])) == {}
+    assert failures(run((0, ms(29)), limits=[late])) == {"rates": 1}
     # Two close gaps delay the same packets; two distant gaps do not.
-    assert wrong(run((0, ms(16)), (ms(20), ms(36)), limits=[late])) == {}
-    assert wrong(run((0, ms(16)), (ms(60), ms(76)), limits=[late])) == {"rates": 1}
+    assert failures(run((0, ms(16)), (ms(20), ms(36)), limits=[late])) == {}
+    assert failures(run((0, ms(16)), (ms(60), ms(76)), limits=[late])) == {"rates": 1}
 
 
 def test_unlisted_gaps_excuse_exceeded_rate() -> None:
-    whole = run(limits=[limit(over_s=0.03), limit(waited_s=2.0, waited_bytes=1_960_000)])
-    whole["workers"][0]["gaps"]["shorter"] = 21
-    assert wrong(whole) == {}
-    whole["workers"][0]["gaps"]["shorter"] = 9
-    assert wrong(whole) == {"rates": 2}
+    merged = run(limits=[limit(over_s=0.03), limit(waited_s=2.0, waited_bytes=1_960_000)])
+    merged["workers"][0]["gaps"]["shorter"] = 21
+    assert failures(merged) == {}
+    merged["workers"][0]["gaps"]["shorter"] = 9
+    assert failures(merged) == {"rates": 2}
     # An unlisted gap may be as long as the shortest listed one.
-    whole["workers"][0]["gaps"]["list"] = [[0, ms(9)], [ms(900), ms(903)]]
-    assert wrong(whole) == {}
+    merged["workers"][0]["gaps"]["list"] = [[0, ms(9)], [ms(900), ms(903)]]
+    assert failures(merged) == {}
 
 
 def test_close_gaps_add_up() -> None:
@@ -92,49 +91,49 @@ def test_close_gaps_add_up() -> None:
 
 def test_missed_rate_is_a_fault(capsys: pytest.CaptureFixture[str]) -> None:
     missed = limit(waited_s=2.0, waited_bytes=1_960_000)  # of 2,000,000
-    assert wrong(run(limits=[missed])) == {"rates": 1}
+    assert failures(run(limits=[missed])) == {"rates": 1}
     assert "98.0% of 8 Mbps came while packets waited for 2.0 s" in capsys.readouterr().err
-    assert wrong(run(limits=[missed | {"waited_bytes": 1_975_000}])) == {}
-    assert wrong(run(limits=[missed | {"alone": False}])) == {}
+    assert failures(run(limits=[missed | {"waited_bytes": 1_975_000}])) == {}
+    assert failures(run(limits=[missed | {"alone": False}])) == {}
     # Only a gap of vcmtsd while packets were sent excuses the fault.
-    assert wrong(run(worker_gaps=[(0, ms(20))], limits=[missed])) == {}
-    assert wrong(run((0, ms(20)), limits=[missed])) == {"rates": 1}
-    assert wrong(run(worker_gaps=[(2 * HZ, 2 * HZ + ms(20))], limits=[missed])) == {"rates": 1}
+    assert failures(run(worker_gaps=[(0, ms(20))], limits=[missed])) == {}
+    assert failures(run((0, ms(20)), limits=[missed])) == {"rates": 1}
+    assert failures(run(worker_gaps=[(2 * HZ, 2 * HZ + ms(20))], limits=[missed])) == {"rates": 1}
 
 
 def test_longer_delay_of_higher_priority_is_a_fault() -> None:
-    assert wrong(run(delays=[delay(0, 50_000), delay(5, 200)])) == {}
-    assert wrong(run(delays=[delay(0, 200), delay(5, 50_000)])) == {"priorities": 1}
-    assert wrong(run(delays=[delay(0, 200), delay(5, 5_100)])) == {}
-    assert wrong(run(delays=[delay(0, 200), delay(5, 50_000, group=2)])) == {}
-    assert wrong(run(delays=[delay(0, 200), delay(5, 50_000, packets=999)])) == {}
+    assert failures(run(delays=[delay(0, 50_000), delay(5, 200)])) == {}
+    assert failures(run(delays=[delay(0, 200), delay(5, 50_000)])) == {"priorities": 1}
+    assert failures(run(delays=[delay(0, 200), delay(5, 5_100)])) == {}
+    assert failures(run(delays=[delay(0, 200), delay(5, 50_000, group=2)])) == {}
+    assert failures(run(delays=[delay(0, 200), delay(5, 50_000, packets=999)])) == {}
 
 
 def test_shares_must_follow_weights(capsys: pytest.CaptureFixture[str]) -> None:
-    assert wrong(run(shares=[share(1, 1, 100), share(2, 3, 300)])) == {}
-    assert wrong(run(shares=[share(1, 1, 100), share(2, 3, 100)])) == {"weights": 2}
+    assert failures(run(shares=[share(1, 1, 100), share(2, 3, 300)])) == {}
+    assert failures(run(shares=[share(1, 1, 100), share(2, 3, 100)])) == {"weights": 2}
     assert "service flow 2: of weight 3, it got 50.0%" in capsys.readouterr().err
     # Flows with packets for a part of the time, or of other groups, did not compete.
-    assert wrong(run(shares=[share(1, 1, 100), share(2, 3, 100, waited_s=1.5)])) == {}
-    assert wrong(run(shares=[share(1, 1, 100), share(2, 3, 100, priority=1)])) == {}
-    assert wrong(run(shares=[share(1, 1, 100), share(2, 3, 100, modem=2)])) == {}
-    assert wrong(run(shares=[share(1, 1, 100), share(2, 3, 100, bonding_group=2)])) == {}
+    assert failures(run(shares=[share(1, 1, 100), share(2, 3, 100, waited_s=1.5)])) == {}
+    assert failures(run(shares=[share(1, 1, 100), share(2, 3, 100, priority=1)])) == {}
+    assert failures(run(shares=[share(1, 1, 100), share(2, 3, 100, modem=2)])) == {}
+    assert failures(run(shares=[share(1, 1, 100), share(2, 3, 100, bonding_group=2)])) == {}
 
 
 def test_checked_measurements_are_counted() -> None:
-    whole = run(
+    merged = run(
         delays=[delay(0, 9), delay(5, 9), delay(0, 9, group=2)],
         shares=[share(1, 1, 100), share(2, 3, 300), share(3, 1, 1, priority=1)],
     )
-    qos.add(whole)
-    assert whole["downstream"]["qos_judged"] == {"rates": 4, "priorities": 10_000, "weights": 2}
+    qos.add(merged)
+    assert merged["downstream"]["qos_judged"] == {"rates": 4, "priorities": 10_000, "weights": 2}
 
 
 def test_changed_runs_are_not_checked() -> None:
     late = [limit(over_s=1.0)]
-    for whole in (run(limits=late, changes=1), run(limits=late) | {"workers": [{}]}):
-        assert wrong(whole) == {}
-        assert whole["downstream"]["qos_judged"]["rates"] == 0
+    for merged in (run(limits=late, changes=1), run(limits=late) | {"workers": [{}]}):
+        assert failures(merged) == {}
+        assert merged["downstream"]["qos_judged"]["rates"] == 0
     upstream: Json = {"upstream": {}}
     qos.add(upstream)
     assert "downstream" not in upstream

@@ -29,34 +29,34 @@ def run(dropped: int = 5, at_port: int = 2, **more: Any) -> Json:
     }
 
 
-def wrong(whole: Json) -> int:
-    refusals.add(whole)
-    return int(whole["downstream"]["refused_wrong"])
+def failures(merged: Json) -> int:
+    refusals.add(merged)
+    return int(merged["downstream"]["refused_wrong"])
 
 
 def test_equal_numbers_are_no_fault() -> None:
-    whole = run()
-    assert wrong(whole) == 0
-    assert whole["downstream"]["refused_judged"] == 7
+    merged = run()
+    assert failures(merged) == 0
+    assert merged["downstream"]["refused_judged"] == 7
 
 
 @pytest.mark.parametrize("counts", [(4, 2), (6, 2), (5, 1), (5, 3)])
 def test_difference_is_a_fault(counts: tuple[int, int], capsys: pytest.CaptureFixture[str]) -> None:
-    assert wrong(run(*counts)) == 1
+    assert failures(run(*counts)) == 1
     assert "packets were sent that have to be dropped as" in capsys.readouterr().err
 
 
 def test_losses_excuse_fewer_drops() -> None:
-    assert wrong(run(dropped=4, lost=1)) == 0
-    assert wrong(run(dropped=6, lost=1)) == 1
-    assert wrong(run(dropped=4) | {"ports": {"network": {"missed": 1}}}) == 0
-    assert wrong(run(dropped=4) | {"ports": {"rphy": {"missed": 1}}}) == 1
+    assert failures(run(dropped=4, lost=1)) == 0
+    assert failures(run(dropped=6, lost=1)) == 1
+    assert failures(run(dropped=4) | {"ports": {"network": {"missed": 1}}}) == 0
+    assert failures(run(dropped=4) | {"ports": {"rphy": {"missed": 1}}}) == 1
 
 
 def test_changed_configuration_is_not_checked() -> None:
-    whole = run(dropped=9) | {"follow": {"changes": 1}}
-    assert wrong(whole) == 0
-    assert whole["downstream"]["refused_judged"] == 0
+    merged = run(dropped=9) | {"follow": {"changes": 1}}
+    assert failures(merged) == 0
+    assert merged["downstream"]["refused_judged"] == 0
 
 
 def test_packets_of_group_and_port_are_counted() -> None:

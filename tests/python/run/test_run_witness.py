@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests run/witness.py: the independent decoder reads captured windows of a run, and its findings
-are printed, counted and kept."""
+"""Tests run/witness.py: findings of the independent decoder in captured windows of a run."""
 
 import argparse
 from pathlib import Path
@@ -33,19 +32,19 @@ def run(folder: Path, text: str, direction: str, packets: list[bytes], **options
     config = folder / "sg.yaml"
     config.write_text(text)
     write_windows(folder / witness.CAPTURED, [(f"{direction} 0", packets)])
-    whole: Json = {"downstream": {}, "upstream": {}, **options.pop("summary", {})}
-    witness.add(whole, config, folder, argparse.Namespace(**{**vars(ARGUMENTS), **options}))
-    return whole
+    merged: Json = {"downstream": {}, "upstream": {}, **options.pop("summary", {})}
+    witness.add(merged, config, folder, argparse.Namespace(**{**vars(ARGUMENTS), **options}))
+    return merged
 
 
 def test_good_window_has_no_problems(tmp_path: Path) -> None:
     packets = down_packets()
-    whole = run(tmp_path, CONFIG, "downstream", packets)
-    result = whole["downstream"]["witness"]
+    merged = run(tmp_path, CONFIG, "downstream", packets)
+    result = merged["downstream"]["witness"]
     assert result == {"packets": len(packets), "frames": 60, "wrong": 0, "problems": []}
-    assert whole["upstream"]["witness"]["packets"] == 0
-    assert witness.wrong(whole) == 0
-    assert witness.keep(whole, tmp_path, None) is None
+    assert merged["upstream"]["witness"]["packets"] == 0
+    assert witness.wrong(merged) == 0
+    assert witness.keep(merged, tmp_path, None) is None
 
 
 def test_problem_is_printed_and_capture_kept(
@@ -53,25 +52,25 @@ def test_problem_is_printed_and_capture_kept(
 ) -> None:
     packets = down_packets()
     packets[3] = packets[3][:-1] + bytes([packets[3][-1] ^ 1])
-    whole = run(tmp_path, CONFIG, "downstream", packets)
-    assert witness.wrong(whole) == 1
+    merged = run(tmp_path, CONFIG, "downstream", packets)
+    assert witness.wrong(merged) == 1
     monkeypatch.chdir(tmp_path.parent)
-    kept = witness.keep(whole, tmp_path, None)
-    assert kept is not None and (tmp_path.parent / kept).exists()
-    witness.tell(whole, kept)
+    folder = witness.keep(merged, tmp_path, None)
+    assert folder is not None and (tmp_path.parent / folder).exists()
+    witness.tell(merged, folder)
     assert "downstream: the independent decoder finds, at 0.0" in capsys.readouterr().err
 
 
 def test_all_problems_are_counted(tmp_path: Path) -> None:
     packets = [packet[:60] for packet in down_packets()]
-    found = run(tmp_path, CONFIG, "downstream", packets)["downstream"]["witness"]
-    assert found["wrong"] >= len(packets) and len(found["problems"]) == witness.TOLD
+    actual = run(tmp_path, CONFIG, "downstream", packets)["downstream"]["witness"]
+    assert actual["wrong"] >= len(packets) and len(actual["problems"]) == witness.TOLD
 
 
 def test_upstream_window(tmp_path: Path) -> None:
     packets = list(sending(1, parse_config(UPSTREAM)).packets)
-    found = run(tmp_path, UPSTREAM, "upstream", packets)["upstream"]["witness"]
-    assert found["frames"] > 5 and found["wrong"] == 0
+    actual = run(tmp_path, UPSTREAM, "upstream", packets)["upstream"]["witness"]
+    assert actual["frames"] > 5 and actual["wrong"] == 0
     impaired = run(tmp_path, UPSTREAM, "upstream", packets, impair="psp-loss=1%")
     assert impaired["upstream"]["witness"]["packets"] == 0
 
@@ -86,18 +85,18 @@ def test_upstream_window(tmp_path: Path) -> None:
 def test_reason_of_skipped_decoding_is_printed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, summary: Json, message: str
 ) -> None:
-    whole = run(tmp_path, text, "downstream", down_packets(), summary=summary)
-    assert whole["downstream"]["witness"]["packets"] == 0
+    merged = run(tmp_path, text, "downstream", down_packets(), summary=summary)
+    assert merged["downstream"]["witness"]["packets"] == 0
     assert message in capsys.readouterr().err
 
 
 def test_invalid_capture_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "sg.yaml").write_text(CONFIG)
     (tmp_path / witness.CAPTURED).write_bytes(b"no blocks of a file")
-    whole: Json = {"downstream": {}}
-    witness.add(whole, tmp_path / "sg.yaml", tmp_path, ARGUMENTS)
+    merged: Json = {"downstream": {}}
+    witness.add(merged, tmp_path / "sg.yaml", tmp_path, ARGUMENTS)
     assert "nothing was read by the independent decoder" in capsys.readouterr().err
-    assert whole["downstream"]["witness"]["packets"] == 0
+    assert merged["downstream"]["witness"]["packets"] == 0
 
 
 @pytest.mark.parametrize("number", [-1, 100_001])

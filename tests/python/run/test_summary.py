@@ -44,8 +44,8 @@ PLANE: dict[str, Any] = {
 
 
 def test_summary_has_sent_directions() -> None:
-    whole = summary.merge(PLANE, {"downstream": DOWN}, REQUESTED_GBPS)
-    assert set(whole) == {"downstream", "groups", "workers", "power", "ports", "host"}
+    merged = summary.merge(PLANE, {"downstream": DOWN}, REQUESTED_GBPS)
+    assert set(merged) == {"downstream", "groups", "workers", "power", "ports", "host"}
     both = summary.merge(PLANE, {"downstream": DOWN, "upstream": UP}, REQUESTED_GBPS)
     assert both["downstream"]["drops"] == {"runt": 0, "vlan": 2}
     assert "received" not in both["downstream"], "a counter has it"
@@ -161,8 +161,8 @@ def test_plural_of_modems() -> None:
 
 
 def test_tables_of_verbose_output(capsys: pytest.CaptureFixture[str]) -> None:
-    whole = summary.merge(PLANE, {"downstream": DOWN, "upstream": UP}, REQUESTED_GBPS)
-    summary.show(whole, Console(), [3])
+    merged = summary.merge(PLANE, {"downstream": DOWN, "upstream": UP}, REQUESTED_GBPS)
+    summary.show(merged, Console(), [3])
     lines = capsys.readouterr().out.splitlines()
     table = [[cell.strip() for cell in line.split("│")[1:-1]] for line in lines]
     assert ["sent", "1,000", "300"] in table
@@ -174,14 +174,14 @@ def test_tables_of_verbose_output(capsys: pytest.CaptureFixture[str]) -> None:
     assert "core 3 (upstream): 25% busy, 50% paused (sleep)" in lines
     assert ["asked for", "4.50 Gbps", "max"] in table
     assert ["sent at", "4.00 Gbps", "0.64 Gbps"] in table
-    assert lines[-1] == summary.verdict(whole)
+    assert lines[-1] == summary.verdict(merged)
 
 
 def test_short_output_has_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    whole = summary.merge(PLANE, {"downstream": DOWN, "upstream": UP}, REQUESTED_GBPS)
-    summary.show_short(whole, Console(), [3])
+    merged = summary.merge(PLANE, {"downstream": DOWN, "upstream": UP}, REQUESTED_GBPS)
+    summary.show_short(merged, Console(), [3])
     out = capsys.readouterr().out
-    good = summary.verdict(whole).startswith("every")
+    good = summary.verdict(merged).startswith("every")
     assert ("dropped: vlan" in out) is not good
     lines = out.splitlines()[-5:]
     assert re.fullmatch(
@@ -190,7 +190,7 @@ def test_short_output_has_lines(capsys: pytest.CaptureFixture[str]) -> None:
     )
     assert lines[1].startswith("upstream:   ") and " of max asked for" in lines[1]
     assert lines[2] == "core 3 (upstream): 25% busy, 50% paused (sleep)"
-    assert "--verbose" in lines[3] and lines[4] == summary.verdict(whole)
+    assert "--verbose" in lines[3] and lines[4] == summary.verdict(merged)
 
 
 def test_packets_denied_after_a_change_are_overtaken(capsys: pytest.CaptureFixture[str]) -> None:
@@ -198,8 +198,8 @@ def test_packets_denied_after_a_change_are_overtaken(capsys: pytest.CaptureFixtu
     denied = PLANE["downstream"] | {"drops": {"filter_deny": 10}}
     down = DOWN | {"proven": 990, "overtaken": 10}
     proven = {"downstream": down, "upstream": UP | {"overtaken": 0}}
-    whole = summary.merge(PLANE | {"downstream": denied}, proven, REQUESTED_GBPS)
-    summary.show(whole, Console(), [3])
+    merged = summary.merge(PLANE | {"downstream": denied}, proven, REQUESTED_GBPS)
+    summary.show(merged, Console(), [3])
     out = capsys.readouterr().out
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in out.splitlines()]
     assert ["overtaken", "10", "0"] in rows
@@ -254,11 +254,11 @@ def test_measured_latencies_are_printed() -> None:
     inside = {"mean": 2.5, "p99_999": 12345.6, "histogram": [[1.0, 5]]}
     plane = PLANE | {"downstream": PLANE["downstream"] | {"pipeline_latency_us": inside}}
     plane |= {"upstream": PLANE["upstream"] | {"pipeline_latency_us": None}}
-    whole = summary.merge(plane, {"downstream": DOWN, "upstream": UP}, REQUESTED_GBPS)
-    assert whole["downstream"]["pipeline_latency_us"] == inside
+    merged = summary.merge(plane, {"downstream": DOWN, "upstream": UP}, REQUESTED_GBPS)
+    assert merged["downstream"]["pipeline_latency_us"] == inside
     console = Console(width=200)
     with console.capture() as captured:
-        console.print(summary.packets_table(whole))
+        console.print(summary.packets_table(merged))
     out = [line.replace("│", " ").split() for line in captured.get().splitlines()]
     assert ["latency", "mean", "4", "us", "4", "us"] in out
     assert ["in", "the", "pipeline", "p99_999", "12,346", "us"] in out

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests how the independent decoder reads a service group: values, defaults of the schema, and
-errors that vcmtsd refuses, too."""
+"""Tests how the independent decoder reads a service group: values, defaults and errors."""
 
 import json
 import subprocess
@@ -214,8 +213,8 @@ def test_decoder_and_loader_refuse_errors(old: str, new: str, text: str, tmp_pat
     with pytest.raises(ConfigError, match=text):
         parse_config(whole.replace(old, new))
     path.write_text(whole.replace(old, new), encoding="utf-8")
-    ended = subprocess.run(command, check=False, capture_output=True, text=True)
-    assert (ended.returncode, ended.stderr.count("\n")) == (2, 1), ended.stderr
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
 
 
 def test_config_file_is_read(tmp_path: Path) -> None:

@@ -192,9 +192,9 @@ def test_reassembler_reports_problems(
     frames: list[bytes] = []
     texts: list[str] = []
     for number, psp in enumerate(packets):
-        whole, found = receiver.push(psp, number)
+        whole, result = receiver.push(psp, number)
         frames += [frame.data for frame in whole]
-        texts += found
+        texts += result
     texts += receiver.finish()
     assert b" ".join(frames).decode() == received
     assert len(texts) == len(problems)

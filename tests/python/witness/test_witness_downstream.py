@@ -278,8 +278,8 @@ def test_wrong_outer_headers_are_reported(
     config: Config, changes: dict[str, Any], text: str
 ) -> None:
     sender = Sender(config)
-    wrong = replace(sender.packetizers[1].carrier, **changes)
-    sender.packetizers[1].carrier = wrong
+    carrier = replace(sender.packetizers[1].carrier, **changes)
+    sender.packetizers[1].carrier = carrier
     sender.send(1, ethernet(config.modems[0], 100), 1)
     result = decode(sender.flush(), config)
     assert text in texts(result)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests MAPs of the independent decoder: MAPs of a real core, round trips, broken rules, and
-accounts of requests and grants."""
+"""Tests the independent decoder's MAPs: a capture, round trips, broken rules, accounts."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -64,14 +63,14 @@ FLOWS = {
 
 
 def test_real_map_is_read() -> None:
-    found = read(REAL, 1)
-    assert found.elements == (
+    result = read(REAL, 1)
+    assert result.elements == (
         Element(BROADCAST, INITIAL, 0, 40),
         Element(BROADCAST, REQUEST, 40, 255),
         Element(BROADCAST, REQUEST, 295, 25),
     )
-    assert (found.minislots, found.alloc_start - found.ack_time) == (320, 400)
-    assert write(found) == REAL
+    assert (result.minislots, result.alloc_start - result.ack_time) == (320, 400)
+    assert write(result) == REAL
 
 
 def test_captured_maps_are_valid() -> None:
@@ -86,9 +85,9 @@ def test_captured_maps_are_valid() -> None:
         for segment in segments:
             if segment.data[18:19] == b"\3":
                 body = segment.data[20:]
-                found = read(body, segment.data[17])
-                assert checks.take(found) == []
-                assert write(found) == body
+                result = read(body, segment.data[17])
+                assert checks.take(result) == []
+                assert write(result) == body
     assert checks.maps == 8439
     assert checks.used.keys() == {"initial", "request"}
     assert sum(checks.used.values()) == 320 * 8439

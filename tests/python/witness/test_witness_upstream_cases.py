@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests the upstream model's packets, bursts, segments and frames by cases, also for what a replay
-of the cases does not check."""
+"""Tests the upstream model's packets, bursts, segments and frames by cases."""
 
 import re
 from collections.abc import Callable
@@ -94,7 +93,7 @@ def test_cases_have_all_drop_reasons() -> None:
 def test_model_has_all_drop_reasons_and_units() -> None:
     text = "".join(path.read_text() for path in (CHECKOUT / "src/pipeline").glob("*.def"))
     rows = re.findall(r'^DROP\(\w+, "(\w+)", (\w+), (\w+),', text, re.MULTILINE)
-    upstream = {name: unit.lower() for name, way, unit in rows if way in ("UP", "BOTH")}
+    upstream = {name: unit.lower() for name, direction, unit in rows if direction in ("UP", "BOTH")}
     known = {reason: unit for unit, reasons in REASONS.items() for reason in reasons}
     assert {name: unit for name, unit in upstream.items() if name not in UNMODELLED} == known
     assert set(UNMODELLED) <= set(upstream)
@@ -132,5 +131,5 @@ def test_vectors_of_mac_headers() -> None:
         for bit in range(8 * header.header_size):
             damaged = bytearray(data)
             damaged[bit // 8] ^= 1 << bit % 8
-            found = read_mac_header(bytes(damaged))
-            assert found is None or found.fault == "frame_hcs"
+            actual = read_mac_header(bytes(damaged))
+            assert actual is None or actual.fault == "frame_hcs"

@@ -97,11 +97,11 @@ def test_damage_in_downstream_window_is_found(position: int, bit: int) -> None:
 
 
 def test_most_damage_is_found() -> None:
-    found = sum(
+    actual = sum(
         bool(decode_window(damage(window(downstream(), n), n * 7), SMALL).problems)
         for n in range(100)
     )
-    assert found > 80
+    assert actual > 80
 
 
 @settings(deadline=None)
@@ -129,8 +129,8 @@ def test_windows_decode_at_least_half_of_the_frames() -> None:
         for n in range(0, len(sender.packets), WINDOW)
     ]
     assert not any(part.problems for part in parts)
-    found = sum(part.kinds.total() for part in parts)
-    assert whole.kinds.total() / 2 < found <= whole.kinds.total()
+    actual = sum(part.kinds.total() for part in parts)
+    assert whole.kinds.total() / 2 < actual <= whole.kinds.total()
 
 
 # Files
@@ -152,11 +152,11 @@ FILE = b"".join(
 def test_file_is_read_as_windows(tmp_path: Path) -> None:
     path = tmp_path / "windows.pcapng"
     path.write_bytes(FILE)
-    found = [
+    actual = [
         (window.direction, window.place, [record.data for record in window.records])
         for window in read_windows(path)
     ]
-    assert found == [
+    assert actual == [
         ("downstream", 3, [b"one", b"two"]),
         ("downstream", 3, [b"three"]),
         ("upstream", 3, [b"four"]),
