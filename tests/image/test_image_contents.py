@@ -74,7 +74,7 @@ def image() -> Image:
         return Image(json.loads(read(name)), [read(layer) for layer in manifest["Layers"]], name)
 
 
-def installed_packages(image: Image) -> list[dict[str, str]]:
+def dpkg_packages(image: Image) -> list[dict[str, str]]:
     """The fields of each package in dpkg's status file, without continuation lines."""
     packages = []
     for text in image.text("var/lib/dpkg/status").strip().split("\n\n"):
@@ -196,7 +196,7 @@ def test_every_file_belongs_to_a_package_or_openvcmts(image: Image) -> None:
 
 
 def test_every_package_has_its_licence(image: Image) -> None:
-    for package in installed_packages(image):
+    for package in dpkg_packages(image):
         folder = f"usr/share/doc/{package['Package']}"
         if image.members[folder].issym():
             folder = f"usr/share/doc/{image.members[folder].linkname}"
@@ -234,9 +234,7 @@ def test_sbom_is_complete(image: Image, sbom: Json) -> None:
         if component.get("purl", "").startswith("pkg:deb/debian/")
     ]
     named = {(component["name"], component["version"]) for component in debian}
-    assert named == {
-        (package["Package"], package["Version"]) for package in installed_packages(image)
-    }
+    assert named == {(package["Package"], package["Version"]) for package in dpkg_packages(image)}
     for component in debian:
         assert unquote(component["purl"]).startswith(
             f"pkg:deb/debian/{component['name']}@{component['version']}?"

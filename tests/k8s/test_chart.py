@@ -173,9 +173,7 @@ def test_rolling_update_drains_received_packets(folder: Path) -> None:
     ],
     ids=["missing-secret", "empty-variable", "cores"],
 )
-def test_termination_message_has_the_error(
-    folder: Path, changes: dict[str, object], message: str
-) -> None:
+def test_exit_message_is_the_error(folder: Path, changes: dict[str, object], message: str) -> None:
     helm("uninstall", RELEASE, "--ignore-not-found", "--wait")
     no_pods()
     defaults = yaml.safe_load(values(folder).read_text())["defaults"]

@@ -67,9 +67,7 @@ def write_program(folder: Path, text: str) -> list[str]:
     return [sys.executable, str(path)]
 
 
-def test_status_and_remarks_are_passed_on(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_status_and_remarks_are_passed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     steps: list[Step] = []
     command = write_program(
         tmp_path,

@@ -292,9 +292,7 @@ def test_scheduler_without_goal_has_no_verdict() -> None:
     assert "reached: vcmts / rte_sched, 6 OFDM, 95 %: 0.200, goal <= 0.3" in text.splitlines()
 
 
-def test_measurement_starts_with_its_first_program(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_measurement_starts_with_a_program(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Results come at the end; the stored start is that of the first program."""
     clock = datetime(2026, 1, 2, tzinfo=UTC)
 

@@ -183,9 +183,7 @@ def test_other_throughput_file_is_refused(what: Json, error: str, bench: Bench) 
     assert error in bench.stored()["not_measured"]["zero-loss"]
 
 
-def test_lower_mac_has_the_core_of_the_single_thread(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lower_mac_runs_on_the_same_core(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the lower MAC has more to do."""
     cores_used: list[Any] = []
     monkeypatch.setattr(goals_measure, "write_profile", recording_writer(cores_used))

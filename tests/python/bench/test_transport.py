@@ -56,15 +56,10 @@ class FakeProcess:
 
 
 def ask(
-    plane: Answers | None,
-    request: Json,
-    error: Exception | None = None,
-    status: int | None = None,
+    plane: Answers | None, request: Json, error: Exception | None = None, status: int | None = None
 ) -> Json:
     both = transport.both(
-        cast(Server, FakeServer(error)),
-        cast("subprocess.Popen[bytes]", FakeProcess(status)),
-        plane,
+        cast(Server, FakeServer(error)), cast("subprocess.Popen[bytes]", FakeProcess(status)), plane
     )
     return both(request)
 

@@ -113,9 +113,7 @@ def test_program_continues_after_refused_request(programs: Trials) -> None:
         ("other", "without the key trial"),
     ],
 )
-def test_invalid_answer_is_an_error(
-    do: str, message: str, programs: Trials, capsys: Capture
-) -> None:
+def test_bad_answer_is_an_error(do: str, message: str, programs: Trials, capsys: Capture) -> None:
     with pytest.raises(TroubleError, match=message):
         programs.ask(do)
     assert capsys.readouterr().err == ("out of memory\n" if do == "die" else "")

@@ -93,9 +93,7 @@ CASES: dict[str, tuple[list[Json | None], Json, tuple[str, str | None]]] = {
 
 
 @pytest.mark.parametrize(("parts", "changes", "verdict"), CASES.values(), ids=list(CASES))
-def test_verdict_and_bound(
-    parts: list[Json | None], changes: Json, verdict: tuple[str, str | None]
-) -> None:
+def test_verdict(parts: list[Json | None], changes: Json, verdict: tuple[str, str | None]) -> None:
     drops: Json = {"drops": {"downstream": {}, "upstream": {}} | changes.get("drops", {})}
     result = judge(answer(*parts, **(changes | drops)))
     assert (result.verdict, result.bound_by) == verdict

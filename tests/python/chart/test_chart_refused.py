@@ -5,15 +5,7 @@ from typing import Any
 
 import pytest
 
-from python.chart.charts import (
-    CHART,
-    CI,
-    Json,
-    Renderer,
-    needs_renderer,
-    one_group,
-    renderer_of,
-)
+from python.chart.charts import CHART, CI, Json, Renderer, needs_renderer, one_group, renderer_of
 from vcmts import yamls
 
 pytestmark = needs_renderer
@@ -74,9 +66,7 @@ BY_SCHEMA: list[tuple[Json, str, str]] = [
 
 
 @pytest.mark.parametrize(("values", "where", "allowed"), BY_SCHEMA, ids=lambda part: str(part)[:40])
-def test_schema_refuses_wrong_values(
-    render: Renderer, values: Json, where: str, allowed: str
-) -> None:
+def test_schema_refuses_values(render: Renderer, values: Json, where: str, allowed: str) -> None:
     error = render.refused(values)
     line = next(line for line in error.splitlines() if f"at '{where.strip(chr(39))}'" in line)
     assert allowed in error and len(line) < 400

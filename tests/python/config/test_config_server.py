@@ -91,9 +91,7 @@ def test_facts_of_server_and_its_only_group_are_equal(tmp_path: Path) -> None:
     }
 
 
-def test_validate_accepts_server_and_group_files(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_validate_accepts_all_files(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     server = tmp_path / "server.yaml"
     server.write_text(EXAMPLE, encoding="utf-8")
     assert cli.main(["validate", str(server), str(tmp_path / "example.yaml")]) == 0

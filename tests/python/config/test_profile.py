@@ -237,7 +237,7 @@ def test_options_set_rates_and_aqm(tmp_path: Path, capfd: pytest.CaptureFixture[
     "rate",
     ["", "0 Mbps", "999 bps", "1.001 Tbps", "10", "010 Mbps", "0.1 bps", "10 Mbps\n", "none"],
 )
-def test_invalid_rates_are_refused(
+def test_bad_rates_are_refused(
     rate: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "sg.yaml"

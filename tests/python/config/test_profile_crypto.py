@@ -96,9 +96,7 @@ def test_bench_all_passes_options_on() -> None:
     assert "--cipher" not in bench_all.words("scheduler", arguments)
 
 
-def test_show_prints_cipher_and_provider(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_show_prints_crypto_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     name, path = "1ofdm-0sc-qam_2cms_des", tmp_path / "sg.yaml"
     device = ("--provider", "cryptodev", "--device", "crypto_openssl0")
     assert cli.main(["profile", name, *device, "-o", str(path)]) == 0

@@ -51,9 +51,7 @@ LARGEST = (
 
 
 @pytest.mark.parametrize("options, modems", [SMALLEST, *LARGEST])
-def test_loader_accepts_smallest_and_largest_sizes(
-    options: str, modems: int, tmp_path: Path
-) -> None:
+def test_loader_accepts_extreme_sizes(options: str, modems: int, tmp_path: Path) -> None:
     path = tmp_path / "sg.yaml"
     name = f"2ofdm-0sc-qam_{modems}cms_aes"
     assert cli.main(["profile", name, *options.split(), "-o", str(path)]) == 0

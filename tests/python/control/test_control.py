@@ -128,9 +128,7 @@ def test_parts_of_metrics_are_joined(service: tuple[Path, list[Any]]) -> None:
 
 
 @pytest.mark.parametrize(("names", "why"), [("odd", "no samples"), ("stuck", "not behind 4")])
-def test_invalid_parts_of_metrics_are_refused(
-    service: tuple[Path, list[Any]], names: str, why: str
-) -> None:
+def test_invalid_metrics_are_refused(service: tuple[Path, list[Any]], names: str, why: str) -> None:
     with Client(service[0]) as client, pytest.raises(metrics.PartsError, match=why):
         metrics.metrics(client, names=[names])
 
@@ -288,9 +286,7 @@ def test_parameters_may_be_json(service: tuple[Path, list[Any]]) -> None:
 
 
 @pytest.mark.parametrize(("code", "status"), [(-32000, 1), (-32603, 1), (-32601, 2), (-32602, 2)])
-def test_exit_status_of_error_codes(
-    service: tuple[Path, list[Any]], code: int, status: int
-) -> None:
+def test_exit_status_of_errors(service: tuple[Path, list[Any]], code: int, status: int) -> None:
     assert run_control(service[0], "refuse", f"code={code}") == status
 
 

@@ -144,7 +144,7 @@ def test_folder_writable_by_others_is_refused(
 
 
 @needs_root
-def test_folder_of_service_user_is_trusted(
+def test_service_users_folder_is_trusted(
     open_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """systemd makes /run/vcmts for the service's user, and root and its group connect there. A

@@ -172,9 +172,7 @@ def save_image(path: Path, container: str) -> None:
             file.addfile(member, io.BytesIO(content))
 
 
-def test_archive_depends_only_on_contents(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_archive_is_reproducible(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     written = []
     for container in ("first", "second one"):
         save_image(tmp_path / "saved", container)

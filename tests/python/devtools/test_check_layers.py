@@ -40,9 +40,7 @@ from python.devtools.own_checks import run, write
         ("traffic/a.c", '"downstream/b.h"', False),
     ],
 )
-def test_include_is_allowed_by_layer(
-    file: str, include: str, allowed: bool, tmp_path: Path
-) -> None:
+def test_include_is_checked(file: str, include: str, allowed: bool, tmp_path: Path) -> None:
     write(tmp_path, file, f"/* head */\n#include {include}\n")
     done = run("check-layers", tmp_path)
     assert done.returncode == (0 if allowed else 1), done.stdout + done.stderr

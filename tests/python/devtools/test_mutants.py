@@ -244,9 +244,7 @@ def bench_with(tmp_path: Path, whole: str, broken: str) -> tuple[Bench, Program,
     return Bench(trees[0], [test], Record({"t": 0.0}, {"t": 0.0}), {}), test, trees[1]
 
 
-def test_timeout_on_busy_machine_is_undecided(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_timeout_on_busy_host_is_undecided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """If the test without a mutant times out as well, the machine is too busy."""
     monkeypatch.setattr(trial, "PROCESSOR_SECONDS", 0.5)
     bench, test, worker = bench_with(tmp_path, "true", "while :; do :; done")

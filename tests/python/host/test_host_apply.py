@@ -99,9 +99,7 @@ def test_undo_after_crash_at_each_change(complete: bool, crash_at: int, tmp_path
 
 
 @pytest.mark.parametrize(("complete", "crash_at"), [(True, 1), (False, 3)])
-def test_undo_after_crash_at_each_change_of_undo(
-    complete: bool, crash_at: int, tmp_path: Path
-) -> None:
+def test_undo_after_crash_of_undo(complete: bool, crash_at: int, tmp_path: Path) -> None:
     kernel, plan = set_up(tmp_path, "small")
     before = tree(tmp_path)
     apply(kernel, plan)

@@ -208,9 +208,7 @@ def plan_pools(server: Kernel, out: Path, *options: str) -> Iterator[tuple[str, 
         yield f"{one['resourcePrefix']}/{one['resourceName']}", one
 
 
-def test_pools_of_shared_ports(
-    server: Kernel, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_shared_pools(server: Kernel, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "plan"
     result = dict(plan_pools(server, out, "--groups", "2"))
     assert {name: one["selectors"] for name, one in result.items()} == {

@@ -260,9 +260,7 @@ def test_folder_with_symlinks_is_refused(
     assert f"{link}: it is a link" in capsys.readouterr().err
 
 
-def test_folder_with_other_files_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unexpected_files_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     root, out = tmp_path / "machine", tmp_path / "plan"
     make_machine("server", root)
     words = ["host", "plan", "--machine", str(root), "-o", str(out)]

@@ -168,9 +168,7 @@ def test_script_keeps_drivers_without_iommu(tmp_path: Path) -> None:
         ("", "", f"/{CARD}/virtfn0: it is not there"),
     ],
 )
-def test_script_continues_after_a_refusal(
-    refusing: str, missing: str, message: str, tmp_path: Path
-) -> None:
+def test_script_continues(refusing: str, missing: str, message: str, tmp_path: Path) -> None:
     """It prints one line, and sets up all cards as far as possible."""
     kernel, plan = set_up(tmp_path)
     if missing:

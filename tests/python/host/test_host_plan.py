@@ -319,9 +319,7 @@ def test_plan_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "holds no plan" in capsys.readouterr().err
 
 
-def test_undo_of_another_machine_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_undo_of_other_host_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["host", "undo", "--machine", str(tmp_path)]) == 2
     assert "changes are made here" in capsys.readouterr().err
 

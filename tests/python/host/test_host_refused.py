@@ -41,9 +41,7 @@ CARD_FOLDER = f"sys/bus/pci/devices/{CARD}"
         (PAGES, None, "nr_hugepages is not there"),
     ],
 )
-def test_changed_machine_is_refused(
-    file: str, text: str | None, error: str, tmp_path: Path
-) -> None:
+def test_changed_host_is_refused(file: str, text: str | None, error: str, tmp_path: Path) -> None:
     """A file has another text, or is missing."""
     kernel, plan = set_up(tmp_path / "machine")
     if text is None:
@@ -74,7 +72,7 @@ def fail_grub(kernel: Kernel) -> None:
 
 
 @pytest.mark.parametrize(
-    ("break_machine", "error"),
+    ("breaks", "error"),
     [
         (
             refuse_functions,
@@ -86,19 +84,19 @@ def fail_grub(kernel: Kernel) -> None:
     ],
 )
 def test_failed_change_is_undone(
-    break_machine: Callable[[Kernel], None], error: str, tmp_path: Path
+    breaks: Callable[[Kernel], None], error: str, tmp_path: Path
 ) -> None:
     """Apply stops with one line. The journal has the steps until then."""
     kernel, plan = set_up(tmp_path)
-    break_machine(kernel)
+    breaks(kernel)
     before = tree(tmp_path)
     with pytest.raises(StepError, match=error) as raised:
         apply(kernel, plan)
     assert "\n" not in str(raised.value) and tree(tmp_path) != before
-    if break_machine is fail_grub:
+    if breaks is fail_grub:
         kernel.grub_result = None
     assert undo(kernel)[0] == 0
-    if break_machine is fail_grub:
+    if breaks is fail_grub:
         shutil.rmtree(tmp_path / "boot")
     assert tree(tmp_path) == before
 

@@ -136,9 +136,7 @@ CASES = (
         groups=2,
     ),
     Case(
-        *("core 0", "better", ONE_SOCKET, BY_KEY.format(1, 0, 2, 3)),
-        "core 0 polls",
-        "use core 7",
+        *("core 0", "better", ONE_SOCKET, BY_KEY.format(1, 0, 2, 3)), "core 0 polls", "use core 7"
     ),
     Case(
         *("not isolated", "better", ISOLATED, BY_KEY.format(0, 1, 2, 3)),

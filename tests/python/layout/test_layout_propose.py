@@ -25,9 +25,7 @@ def read_machine(spec: HostSpec, root: Path) -> Machine:
     return machine.read(Files(write_host(root, spec)))
 
 
-def check_placement(
-    result: Machine, proposal: Proposal, upstreams: list[bool], folder: Path
-) -> Json:
+def check_layout(result: Machine, proposal: Proposal, upstreams: list[bool], folder: Path) -> Json:
     """Returns the placement that vcmtsd makes of the proposal on the machine."""
     path = folder / "server.yaml"
     own = {group: f"{threads}, " for group, threads in proposal.own}
@@ -85,7 +83,7 @@ def test_vcmtsd_accepts_the_proposal(
     assert len(set(proposal.cores)) == len(proposal.cores)
     assert {proposal.main_core, *proposal.cores} <= result.usable
     assert proposal.main_core not in proposal.cores or len(result.usable) == 1
-    placement = check_placement(result, proposal, upstreams, tmp_path_factory.getbasetemp())
+    placement = check_layout(result, proposal, upstreams, tmp_path_factory.getbasetemp())
     assert placement["main_core"] == proposal.main_core
     workers = [worker["core"] for worker in placement["workers"]]
     assert set(workers) <= set(proposal.cores)

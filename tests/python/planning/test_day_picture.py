@@ -140,9 +140,7 @@ def test_table_has_a_row_per_hour(day: Json, capsys: pytest.CaptureFixture[str])
         assert " W" not in line or line.startswith(("modelled of ", "measured of "))
 
 
-def test_policy_without_frequencies_gets_a_remark(
-    day: Json, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_policy_without_frequencies_is_noted(day: Json, capsys: pytest.CaptureFixture[str]) -> None:
     show.show(day, Console(width=120))
     assert show.NO_CLOCK not in capsys.readouterr().out
     day = copy.deepcopy(day)

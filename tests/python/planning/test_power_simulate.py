@@ -130,9 +130,7 @@ def watt_keys(value: Any) -> set[str]:
     return own.union(*(watt_keys(item) for item in value.values()))
 
 
-def test_computed_watts_are_labelled_as_modelled(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_watts_are_labelled_as_modelled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answer = run_simulate(tmp_path)
     keys = watt_keys(answer)
     assert len(keys) > 5

@@ -93,9 +93,7 @@ def test_shared_interfaces_are_bound_by_cores(tmp_path: Path) -> None:
     assert shared["interfaces"] == 9  # 14.5 Mpps on the network side
 
 
-def test_pair_of_interfaces_is_bound_by_packet_rate(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_packet_rate_bounds_interfaces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """4 Mpps per interface are 26.7 Gbps of both directions, 0.63 Mpps for each 4.2 Gbps."""
     limited = replace(CLOUD.types["c5n.metal"], interfaces=3, bandwidth=1000)
     changed = replace(CLOUD, types={"c5n.metal": limited}, measured={})

@@ -243,7 +243,7 @@ def without(whole: Json, *keys: str) -> Json:
         (THROUGHPUT | {"results": [POINT | {"gbps": {"downstream": 0}}]}, "nothing was carried"),
     ],
 )  # fmt: skip
-def test_bad_files_are_refused(
+def test_bad_file_fails(
     content: Json, error: str, tmp_path: Path, expect_error: ExpectError
 ) -> None:
     machine = store(tmp_path, bench=content)

@@ -41,9 +41,7 @@ def stub() -> Iterator[ChildStub]:
         os.close(stub.writer)
 
 
-def test_own_line_waits_for_end_of_vcmtsd_line(
-    stub: ChildStub, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_own_line_follows_vcmtsd_line(stub: ChildStub, capfd: pytest.CaptureFixture[str]) -> None:
     stub.write("first\n" + ERROR[:20])
     stub.pass_on()  # no more data yet
     stub.voice.say("notice", "ours")
@@ -53,9 +51,7 @@ def test_own_line_waits_for_end_of_vcmtsd_line(
     assert stub.voice.worst == ["first", "port x: no driver"]
 
 
-def test_incomplete_last_line_is_printed(
-    stub: ChildStub, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_partial_last_line_is_printed(stub: ChildStub, capfd: pytest.CaptureFixture[str]) -> None:
     stub.write("cut sho")
     os.close(stub.writer)
     stub.finish()

@@ -80,9 +80,7 @@ def test_invalid_file_keeps_configuration(
     assert lines[0].startswith(f"vcmts pod: {type(error).__name__}: ")
 
 
-def test_unchanged_result_is_not_reloaded(
-    pod: RecordingPod, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_same_result_is_not_reloaded(pod: RecordingPod, monkeypatch: pytest.MonkeyPatch) -> None:
     mount(monkeypatch, replace(NOW, facts={"other": 1}))
     pod.take()
     assert pod.methods == []
@@ -157,9 +155,7 @@ def test_byte_order_mark_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert render.rendered(source(tmp_path, A="abc")).text == "name: abc\nb: 1\n"
 
 
-def test_contents_of_group_files_are_compared(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_group_files_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     accept_checks(monkeypatch)
     (tmp_path / "vcmts.yaml").write_text(
         "service_groups: [{file: a.yaml}, {file: b.yaml}, {name: x}]\n"

@@ -21,10 +21,8 @@ class Tree:
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def write_zone(
-        self, write_zone: str, name: str, energy: int | str, limit: int | str = RANGE
-    ) -> None:
-        folder = self.root / write_zone
+    def write_zone(self, zone: str, name: str, energy: int | str, limit: int | str = RANGE) -> None:
+        folder = self.root / zone
         folder.mkdir(exist_ok=True)
         for key, value in (("name", name), ("energy_uj", energy), ("max_energy_range_uj", limit)):
             (folder / key).write_text(f"{value}\n")
@@ -45,8 +43,8 @@ def tree(tmp_path: Path) -> Tree:
 def test_watts_of_packages_are_added(tree: Tree) -> None:
     rapl = Rapl(tree.root)
     assert rapl.sample(10.0) == Reading(None, FIRST)
-    for write_zone in ("intel-rapl:0:0", "intel-rapl:2", "intel-rapl-mmio:0"):
-        (tree.root / write_zone / "energy_uj").write_text("999999999\n")
+    for zone in ("intel-rapl:0:0", "intel-rapl:2", "intel-rapl-mmio:0"):
+        (tree.root / zone / "energy_uj").write_text("999999999\n")
     tree.write_zone("intel-rapl:0", "package-0", 1_000_000 + 240_000_000)
     tree.write_zone("intel-rapl:1", "package-1-die-0", 500_000 + 60_000_000)
     assert rapl.sample(12.0) == Reading(150.0)

@@ -17,10 +17,7 @@ OUTPUT = [
     "end: 2 cases, 0 failed",
 ]
 END = 0xFF
-LOGS = [
-    bytes([18, 0x80, 8, 18, END, 12, 0x81, END, 14]),
-    bytes([0x80, END, 18, 0x81, 10, END]),
-]
+LOGS = [bytes([18, 0x80, 8, 18, END, 12, 0x81, END, 14]), bytes([0x80, END, 18, 0x81, 10, END])]
 
 
 def test_expected_transitions_pass() -> None:

@@ -102,9 +102,7 @@ def run_compare(capsys: pytest.CaptureFixture[str], *paths: str) -> Json:
     return result
 
 
-def test_figures_have_differences_and_verdicts(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_figures_have_verdicts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     a = store(tmp_path, "a.json", report_samples.pipeline())
     b = store(tmp_path, "b.json", report_samples.pipeline(0.8))
     actual = run_compare(capsys, a, b)
@@ -117,9 +115,7 @@ def test_figures_have_differences_and_verdicts(
     assert stage["difference"] == pytest.approx(-0.2) and stage["verdict"] == "too few runs"
 
 
-def test_run_does_not_differ_from_itself(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_run_equals_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for kind, file in report_samples.all_kinds().items():
         path = store(tmp_path, f"{kind}.json", file)
         actual = run_compare(capsys, path, path)
@@ -128,9 +124,7 @@ def test_run_does_not_differ_from_itself(
         assert {f["difference"] for f in actual["figures"]} <= {0.0, None}
 
 
-def test_ranges_are_compared_without_values(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ranges_alone_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = [report_samples.pipeline(), report_samples.pipeline(1.2)]
     for file in files:
         for result in file["results"]:
@@ -149,9 +143,7 @@ def test_reports_are_compared_by_kind(tmp_path: Path, capsys: pytest.CaptureFixt
     assert actual["figures"][0]["difference"] == pytest.approx(0.5)
 
 
-def test_differing_conditions_are_warnings(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_other_conditions_are_warnings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     a, b = report_samples.pipeline(), report_samples.pipeline()
     b["configuration"], b["complete"] = "other", False
     b["host"] |= {"cpu": "Other", "core_hz": 2.5e9, "software": {"dpdk": "24.11", "dirty": True}}

@@ -8,9 +8,7 @@ from vcmts.simulate import plots
 
 
 @pytest.mark.parametrize("version", [(3, 6), (3, 7)])
-def test_legend_is_above_the_axes(
-    version: tuple[int, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_legend_is_above_axes(version: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     """The figure has the legend if this version can place it outside; else its top axes."""
     if matplotlib.__version_info__ < version:
         pytest.skip("matplotlib is older")

@@ -185,9 +185,7 @@ def _psp(sequence: int, *pieces: str, flow: int = 0) -> depi.Psp:
         ([_psp(1, "[a"), _psp(2, "[b]", flow=1), _psp(3, "c]")], "b ac", []),
     ],
 )
-def test_reassembler_reports_problems(
-    packets: list[depi.Psp], received: str, problems: list[str]
-) -> None:
+def test_reassembly_problems(packets: list[depi.Psp], received: str, problems: list[str]) -> None:
     receiver = depi.Reassembler()
     frames: list[bytes] = []
     texts: list[str] = []

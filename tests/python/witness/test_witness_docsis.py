@@ -30,11 +30,7 @@ elements: st.SearchStrategy[Element] = st.one_of(
     st.just(Pad()),
     st.builds(RequestElement, st.integers(0, 255), st.integers(0, 0x3FFF)),
     st.builds(
-        BpUp,
-        *privacy,
-        st.integers(0, 15),
-        st.integers(0, 255),
-        st.none() | st.integers(0, 63),
+        BpUp, *privacy, st.integers(0, 15), st.integers(0, 255), st.none() | st.integers(0, 63)
     ),
     st.builds(BpDown, *privacy, st.integers(0, 15)),
     st.builds(BpUp2, *privacy, st.integers(0, 15)),

@@ -274,9 +274,7 @@ def test_damaged_hcs_loses_one_frame(config: Config) -> None:
         ({"destination_mac": bytes(6)}, "destination_mac"),
     ],
 )
-def test_wrong_outer_headers_are_reported(
-    config: Config, changes: dict[str, Any], text: str
-) -> None:
+def test_wrong_headers_are_reported(config: Config, changes: dict[str, Any], text: str) -> None:
     sender = Sender(config)
     carrier = replace(sender.packetizers[1].carrier, **changes)
     sender.packetizers[1].carrier = carrier
