@@ -34,7 +34,7 @@ cat /etc/default/grub.d/*.cfg >/boot/grub.cfg 2>/dev/null || : >/boot/grub.cfg
 """
 
 
-def say(text: str) -> None:
+def progress(text: str) -> None:
     print(f"host-test: {text}, {time.monotonic():.0f} s", flush=True)
 
 
@@ -136,9 +136,9 @@ def set_up() -> str:
 
 
 def check_plan(login: str) -> None:
-    say("check")
+    progress("check")
     print(vcmts("check", status=1))
-    say("plan")
+    progress("plan")
     print(vcmts("plan", "--network-vlan", "10", "--rphy-vlan", "20", "-o", str(PLAN)))
     report = (PLAN / "plan.md").read_text()
     assert f"interface {login}: you are logged in over it" in report
@@ -149,7 +149,7 @@ def check_plan(login: str) -> None:
 def check_apply(before: dict[str, str]) -> dict[str, str]:
     vcmts("apply", "--dry-run", str(PLAN))
     check_state(before, "a dry run changes the state")
-    say("apply")
+    progress("apply")
     print(vcmts("apply", str(PLAN)))
     report = (PLAN / "plan.md").read_text()
     shown = run("ip", "link", "show", interface(CARD))
@@ -162,7 +162,7 @@ def check_apply(before: dict[str, str]) -> dict[str, str]:
     assert "isolcpus=" in text(Path("/boot/grub.cfg"))
     after = state()
     assert after != before
-    say("apply, second time")
+    progress("apply, second time")
     assert "everything is as planned" in vcmts("apply", str(PLAN))
     check_state(after, "a second apply makes another state")
     assert "applied: " in vcmts("check")
@@ -170,7 +170,9 @@ def check_apply(before: dict[str, str]) -> dict[str, str]:
 
 
 def check_restart(after: dict[str, str]) -> None:
-    say("after a restart, without functions and pages: the script of the service restores them")
+    progress(
+        "after a restart, without functions and pages: the script of the service restores them"
+    )
     for n in (0, 1):
         Path("/sys/bus/pci/drivers/vfio-pci/unbind").write_text(function(n))
     (PCI / CARD / "sriov_numvfs").write_text("0")
@@ -182,7 +184,7 @@ def check_restart(after: dict[str, str]) -> None:
 
 
 def check_in_use(after: dict[str, str]) -> None:
-    say("a process has a function open")
+    progress("a process has a function open")
     group = (PCI / function(0) / "iommu_group").readlink().name
     with Path(f"/dev/vfio/{group}").open("r+b", buffering=0):
         output = vcmts("undo", status=1)
@@ -210,7 +212,7 @@ def check_killed_apply(before: dict[str, str], lines: int) -> None:
 
 def check_existing_functions(before: dict[str, str]) -> None:
     """`vcmts host` uses and restores two VFs that another process created."""
-    say("functions created by another process")
+    progress("functions created by another process")
     (PCI / CARD / "sriov_numvfs").write_text("2")
     name = interface(CARD)
     for n in (0, 1):
@@ -256,18 +258,18 @@ def main() -> int:
     after = check_apply(before)
     check_restart(after)
     check_in_use(after)
-    say("undo")
+    progress("undo")
     print(vcmts("undo"))
     check_state(before, "undo does not restore the state")
     check_existing_functions(before)
     check_state(before, "the test does not restore the state")
     vcmts("plan", "--network-vlan", "10", "--rphy-vlan", "20", "-o", str(PLAN))
-    say("apply is killed at several lines of the journal")
+    progress("apply is killed at several lines of the journal")
     for lines in range(3, 33, 4):
         check_killed_apply(before, lines)
     assert "10.77.0.1" in run("ip", "-o", "address", "show", "dev", login)
     assert f"default via 10.77.0.2 dev {login}" in run("ip", "route")
-    say("ok")
+    progress("ok")
     return 0
 
 

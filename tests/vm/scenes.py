@@ -31,8 +31,8 @@ from vm.served import (  # noqa: E402
     interface,
     monitor,
     no_faults,
+    progress,
     run,
-    say,
     until,
     write,
 )
@@ -92,7 +92,7 @@ def check_memory_modes(config: Path, peers: tuple[str, str]) -> None:
                 kind = {"va": "virtual", "pa": "physical"}[mode]
                 server.wait_for_output(f"cards reach memory by {kind} addresses")
                 assert ("running on ordinary pages" in server.output()) == (pages == "ordinary")
-                say(f"{pages} pages, IOVA {mode}: {check_proven(config, peers, 2)} proven")
+                progress(f"{pages} pages, IOVA {mode}: {check_proven(config, peers, 2)} proven")
                 server.stop()
             no_faults()
     refused = Server.refused(config, "--iova-mode", "pa")
@@ -104,7 +104,7 @@ def check_unbind(server: Server, config: Path, vfs: list[str]) -> None:
     """Unbinds a VF of the first group while both groups carry packets."""
     with traffic(config, vfs[4], vfs[5], "--duration", "25s") as program:
         program.wait_for_traffic()
-        say(f"{vfs[0]} is unbound")
+        progress(f"{vfs[0]} is unbound")
         write(Path("/sys/bus/pci/drivers/vfio-pci/unbind"), vfs[0])
         server.wait_for_output(f"{vfs[0]} was taken away: service groups without it: 1")
         assert driver(vfs[0]) == ""
@@ -115,7 +115,7 @@ def check_unbind(server: Server, config: Path, vfs: list[str]) -> None:
         assert counts["sent"] > 50 and counts["proven"] == counts["sent"], counts
     lost = first["upstream"]["lost"]
     gone = server.metric("vcmts_upstream_dropped_total", service_group="1", reason="port_gone")
-    say(f"upstream of the first group: {lost} lost, {gone:.0f} of them as port_gone")
+    progress(f"upstream of the first group: {lost} lost, {gone:.0f} of them as port_gone")
     assert status == 1 and 0 < gone <= lost, (status, gone, lost)
     states = server.ports()
     assert states == {vfs[0]: "gone", vfs[1]: "up", vfs[2]: "up", vfs[3]: "up"}, states
@@ -127,9 +127,9 @@ def check_vf_removal(tree: groups.Json, vfs: list[str]) -> None:
     """Removes VFs that vcmtsd has open: first one by unbinding, then all by sriov_numvfs."""
     config = groups.own_config(tree, [(vfs[0], vfs[1]), (vfs[2], vfs[3])])
     with running_server(config) as server:
-        say(f"own ports: {check_proven(config, (vfs[4], vfs[5]), 2)} proven")
+        progress(f"own ports: {check_proven(config, (vfs[4], vfs[5]), 2)} proven")
         check_unbind(server, config, vfs)
-        say("sriov_numvfs = 0 removes all functions")
+        progress("sriov_numvfs = 0 removes all functions")
         write(PCI / CARDS[0] / "sriov_numvfs", "0")
         for name in vfs[1:4]:
             server.wait_for_output(f"{name} was taken away")
@@ -144,7 +144,7 @@ def host_scene() -> None:
     login = host.set_up()
     initial = host.state()
     tree = groups.profile(3)
-    say("vcmts host plan, apply")
+    progress("vcmts host plan, apply")
     config = str(groups.plan_config(tree))
     host.vcmts(
         *("plan", "--config", config, "--cards", CARDS[0], "-o", "/tmp/plan"),
@@ -157,13 +157,13 @@ def host_scene() -> None:
     run("ip", "link", "set", interface(CARDS[0]), "up")
     tree["service_groups"].pop()
     check_vf_removal(tree, vfs)
-    say("vcmts host apply, second time")
+    progress("vcmts host apply, second time")
     host.vcmts("apply", "/tmp/plan")
     host.check_state(applied, "a second apply makes another state", restored=True)
     before = host.state()
     check_memory_modes(groups.shared_config(tree, vfs[0], vfs[1]), (vfs[4], vfs[5]))
     host.check_state(before, "vcmtsd leaves something behind")
-    say("vcmts host undo")
+    progress("vcmts host undo")
     print(host.vcmts("undo"))
     host.check_state(initial, "undo does not restore the initial state")
     assert "10.77.0.1" in run("ip", "-o", "address", "show", "dev", login)
@@ -189,9 +189,9 @@ def check_link(server: Server, config: Path, nic: int, direction: str) -> None:
         status, result = program.result()
     lost = result[direction]["lost"]
     dropped = server.metric(name, reason="link_down")
-    say(f"{direction}: {lost} lost, {dropped:.0f} of them as link_down")
+    progress(f"{direction}: {lost} lost, {dropped:.0f} of them as link_down")
     assert status == 1 and 0 < dropped <= lost, (status, dropped, result[direction])
-    say(f"with the link up: {check_proven(config, (CARDS[1], CARDS[3]), 1)} proven")
+    progress(f"with the link up: {check_proven(config, (CARDS[1], CARDS[3]), 1)} proven")
 
 
 def link_scene() -> None:
@@ -199,7 +199,7 @@ def link_scene() -> None:
     tree = groups.profile(2)
     config = groups.single_config(tree, 0)
     with running_server(config, "--network", CARDS[0], "--rphy", CARDS[2]) as server:
-        say(f"four cards: {check_proven(config, (CARDS[1], CARDS[3]), 1)} proven")
+        progress(f"four cards: {check_proven(config, (CARDS[1], CARDS[3]), 1)} proven")
         check_link(server, config, 0, "upstream")
         check_link(server, config, 2, "downstream")
         summary = server.stop()
@@ -237,18 +237,18 @@ def removed_scene() -> None:
             with traffic(configs[1], second[2], second[3], "--duration", "30s") as remaining:
                 remaining.wait_for_traffic()
                 removed.kill()  # it uses functions of the same card
-                say("device_del nic0")
+                progress("device_del nic0")
                 monitor("device_del nic0")
                 server.wait_for_output(f"{first[0]} was taken away: service groups without it: 1")
                 server.wait_for_output(f"{first[1]} was taken away: service groups without it: 1")
-                say(f"the other card: {remaining.check_proven()} proven")
+                progress(f"the other card: {remaining.check_proven()} proven")
         assert server.ports() == dict.fromkeys(first[:2], "gone") | dict.fromkeys(second[:2], "up")
         assert server.metric("vcmts_port_state", service_group="1", state="gone") == 2
         assert server.metric("vcmts_port_state", service_group="2", state="up") == 2
         loop = f"while [ -e {PCI / CARDS[0]} ] && [ $i -lt 600 ]; do i=$((i+1)); sleep 0.2; done"
         run("sh", "-c", f"i=0; {loop}")
         assert not (PCI / CARDS[0]).exists(), f"{CARDS[0]} is not removed"
-        say(f"without the card: {check_proven(configs[1], (second[2], second[3]), 1)} proven")
+        progress(f"without the card: {check_proven(configs[1], (second[2], second[3]), 1)} proven")
         server.stop()
     no_faults()
 
@@ -280,29 +280,31 @@ def check_unit(system: System, config: Path, vfs: list[str]) -> None:
     system.wait_for_state("active")
     check_privileges(system, 0)
     assert "running on ordinary pages" not in system.journal(), system.journal()
-    say(f"without a capability, on huge pages: {check_proven(config, (vfs[2], vfs[3]), 1)} proven")
+    progress(
+        f"without a capability, on huge pages: {check_proven(config, (vfs[2], vfs[3]), 1)} proven"
+    )
     system.run("systemctl", "reload", "vcmtsd")
     until(lambda: "read again" in system.journal(), "the reload")
     stop_unit(system)
-    say("kernel interfaces, with their drop-in")
+    progress("kernel interfaces, with their drop-in")
     kernel = "--network net_tap0,iface=vcmts0 --rphy net_af_packet0,iface=lo"
     system.configure(config, kernel)
     start_with_drop_in(system, "kernel-interfaces.conf")
     check_privileges(system, 1 << 12 | 1 << 13 | 1 << 39)  # NET_ADMIN, NET_RAW, BPF
     stop_unit(system)
-    say("physical addresses, with their drop-in")
+    progress("physical addresses, with their drop-in")
     system.configure(config, f"--network {vfs[0]} --rphy {vfs[1]} --iova-mode pa")
     start_with_drop_in(system, "physical-addresses.conf")
     check_privileges(system, 1 << 17 | 1 << 21)  # SYS_RAWIO, SYS_ADMIN
     assert "cards reach memory by physical addresses" in system.journal(), system.journal()
-    say(f"physical addresses: {check_proven(config, (vfs[2], vfs[3]), 1)} proven")
+    progress(f"physical addresses: {check_proven(config, (vfs[2], vfs[3]), 1)} proven")
     stop_unit(system)
 
 
 def service_scene() -> None:
     vfs = create_vfs(CARDS[0], groups.CORES[0])
     config = groups.single_config(groups.profile(2), 0)
-    say("systemd is started")
+    progress("systemd is started")
     system = System(config, f"--network {vfs[0]} --rphy {vfs[1]}")
     try:
         check_unit(system, config, vfs)
@@ -323,4 +325,4 @@ SCENES = {
 if __name__ == "__main__":
     SCENES[sys.argv[1]]()
     no_faults()
-    say("ok")
+    progress("ok")

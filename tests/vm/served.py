@@ -23,7 +23,7 @@ ROUTER = "02:00:00:00:ff:01"  # the traffic program's network port
 METRICS = "127.0.0.1:9464"
 
 
-def say(text: str) -> None:
+def progress(text: str) -> None:
     print(f"vm-test: {text}, {time.monotonic():.0f} s", flush=True)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Stubs of the built programs: a data plane of known capacity and costs, which answers at once."""
+"""Stubs of the programs: a data plane of known capacity and costs that answers immediately."""
 
 import json
 import sys

@@ -59,7 +59,7 @@ KNOWN: dict[str, tuple[dict[str, float], int, float, dict[float, float]]] = {
     # in a plain bisection, each trial that fails by chance may cost half of the rate
     "bad luck does not stay": ({"bad_luck": 0.05}, 14, 1e-9, {STEP: 0.94, 0.1: 0.99}),
     "noise costs trials, not rate": ({"noise": 0.3}, 19, 1e-9, {STEP: 0.99}),
-    "everything at once": (ALL, 20, 0.01, {0.03 + 2 * STEP: 0.95}),
+    "all effects together": (ALL, 20, 0.01, {0.03 + 2 * STEP: 0.95}),
 }
 
 

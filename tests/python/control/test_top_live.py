@@ -132,7 +132,7 @@ def test_keys_open_group_modems_and_modem(service: tuple[str, Service]) -> None:
         assert term.output.endswith("\x1b[?25h") and "\x1b[?1049l" in term.output
 
 
-def test_new_size_is_drawn_at_once(service: tuple[str, Service]) -> None:
+def test_new_size_is_drawn_immediately(service: tuple[str, Service]) -> None:
     """The next answer comes after an hour."""
     with terminal(service[0], "--interval", "3600", resize=(200, 50)) as term:
         term.wait_for("upper MAC")

@@ -165,9 +165,7 @@ class Kernel:
         bus, slot = card.split(":")[1:]
         routing = int(bus, 16) << 8 | int(slot[:2], 16) << 3 | int(slot[3])
         for index in range(count):
-            rid = (
-                routing + 16 + 2 * index
-            )  # every second: the others belong to the card's other port
+            rid = routing + 16 + 2 * index  # odd ones belong to the card's second port
             address = f"{card[:4]}:{rid >> 8:02x}:{rid >> 3 & 31:02x}.{rid & 7}"
             self.plug_function(card, index, address)
         self.links[card] = [

@@ -33,25 +33,25 @@ def vcmtsd_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[lis
 def test_drain_can_be_cancelled(tmp_path: Path, vcmtsd_ends: list[socket.socket]) -> None:
     calls = 0
 
-    def go_on() -> bool:
+    def keep_waiting() -> bool:
         nonlocal calls
         calls += 1
         return calls < 3
 
     with pytest.raises(TimeoutError):
-        drain.drained(tmp_path / "s", TIMEOUT, go_on)
+        drain.drained(tmp_path / "s", TIMEOUT, keep_waiting)
     assert calls == 3
 
 
 def test_late_answer_in_pieces_is_read(tmp_path: Path, vcmtsd_ends: list[socket.socket]) -> None:
     pieces = [b'{"jsonrpc": "2.0", "id": 1, ', b'"result": {"groups": []}}\n']
 
-    def go_on() -> bool:
+    def keep_waiting() -> bool:
         if vcmtsd_ends and pieces:
             vcmtsd_ends[0].sendall(pieces.pop(0))
         return True
 
-    assert drain.drained(tmp_path / "s", TIMEOUT, go_on) == {}
+    assert drain.drained(tmp_path / "s", TIMEOUT, keep_waiting) == {}
     assert pieces == []
 
 
@@ -74,13 +74,13 @@ def test_drain_does_not_wait_for_missing_parts(
         ]
     )
 
-    def asked(_: object, groups: list[int], limit: str) -> drain.Held:
+    def request(_: object, groups: list[int], limit: str) -> drain.Held:
         expected, answer = next(rounds)
         assert groups == expected
         return answer
 
     monkeypatch.setattr(drain, "ids", lambda _: [1, 2, 3])
-    monkeypatch.setattr(drain, "asked", asked)
+    monkeypatch.setattr(drain, "asked", request)
     left = drain.drained(tmp_path / "s", TIMEOUT, lambda: True)
     assert left == {1: (10, 10), 2: (2, 2)}
     assert next(rounds, None) is None
