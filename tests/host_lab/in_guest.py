@@ -227,8 +227,8 @@ def check_existing_functions(before: dict[str, str]) -> None:
     with Path(f"/dev/vfio/{group}").open("r+b", buffering=0):
         run("ip", "link", "set", "dev", name, "vf", "0", "vlan", "31")
         output = vcmts("apply", str(PLAN), status=1)
-    check_in_use = f"{function(0)} is in use by" in output
-    assert check_in_use or "somebody else changed it" in output, output
+    in_use = f"{function(0)} is in use by" in output
+    assert in_use or "somebody else changed it" in output, output
     run("ip", "link", "set", "dev", name, "vf", "0", "vlan", "30")
     vcmts("undo")
     check_state(created, "undo does not restore the existing functions")

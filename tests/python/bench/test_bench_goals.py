@@ -37,10 +37,10 @@ def by_goal(bench: Bench) -> dict[str, Json]:
     return {one["goal"]: one for one in bench.stored()["results"]}
 
 
-def sample(folder: Path, option: str, **what: object) -> list[str]:
-    """Returns options for a stored sample of this kind, with the changes of `what`."""
+def sample(folder: Path, option: str, **new: object) -> list[str]:
+    """Returns options for a stored sample of this kind, with `new` fields."""
     path = folder / f"{option}.json"
-    path.write_text(json.dumps(report_samples.all_kinds()[option] | what))
+    path.write_text(json.dumps(report_samples.all_kinds()[option] | new))
     return [f"--{option}", str(path)]
 
 
@@ -54,12 +54,12 @@ def recording_writer(cores: list[Any]) -> Callable[..., None]:
     return written
 
 
-def carried(down: float, up: float, **what: object) -> Json:
+def carried(down: float, up: float, **new: object) -> Json:
     """Returns a result of `bench throughput` with these million packets per second."""
     sizes = {"downstream": 1000.0, "upstream": 250.0}
     gbps = {"downstream": down * 8, "upstream": up * 2, "total": down * 8 + up * 2}
     one = report_samples.throughput()["results"][0]
-    one |= {"gbps": gbps, "mean_bytes": sizes, **what}
+    one |= {"gbps": gbps, "mean_bytes": sizes, **new}
     return {"results": [one], "transport": "rings"}
 
 
@@ -115,15 +115,15 @@ def test_latency_goals_are_at_90_percent(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "error"),
+    ("new", "error"),
     [
         ({"configuration": "another"}, "configuration: found another"),
         ({"kind": "throughput", "results": []}, "kind: found throughput"),
         ({"results": []}, "was not measured at 90 %"),
     ],
 )
-def test_other_latency_file_is_refused(what: Json, error: str, bench: Bench) -> None:
-    args = ("--only", "latency", "--only", "memory", *sample(bench.folder, "latency", **what))
+def test_other_latency_file_is_refused(new: Json, error: str, bench: Bench) -> None:
+    args = ("--only", "latency", "--only", "memory", *sample(bench.folder, "latency", **new))
     assert bench(*QUICK, *args) == 1
     assert error in bench.output()[1]
     assert error in bench.stored()["not_measured"]["latency.mean"]
@@ -161,14 +161,14 @@ def test_zero_loss_rate_is_a_share_of_the_cycles(bench: Bench) -> None:
 
 
 def test_disturbed_zero_loss_rate(bench: Bench) -> None:
-    what = carried(2, 1, bound_by="machine")
-    assert bench(*QUICK, "--only", "zero-loss", *sample(bench.folder, "throughput", **what)) == 0
+    new = carried(2, 1, bound_by="machine")
+    assert bench(*QUICK, "--only", "zero-loss", *sample(bench.folder, "throughput", **new)) == 0
     (one,) = bench.stored()["results"]
     assert goals.load()["zero-loss"].verdict(one | {"value": 0.1}) == "disturbed"
 
 
 @pytest.mark.parametrize(
-    ("what", "error"),
+    ("new", "error"),
     [
         (carried(2, 1, confirmed=False), "no rate was confirmed"),
         ({"transport": "ports"}, "transport: found ports, needed: rings"),
@@ -177,8 +177,8 @@ def test_disturbed_zero_loss_rate(bench: Bench) -> None:
         ({"kind": "latency", "results": []}, "kind: found latency, needed: throughput"),
     ],
 )
-def test_other_throughput_file_is_refused(what: Json, error: str, bench: Bench) -> None:
-    args = ("--only", "memory", "--only", "zero-loss", *sample(bench.folder, "throughput", **what))
+def test_other_throughput_file_is_refused(new: Json, error: str, bench: Bench) -> None:
+    args = ("--only", "memory", "--only", "zero-loss", *sample(bench.folder, "throughput", **new))
     assert bench(*QUICK, *args) == 1
     assert error in bench.stored()["not_measured"]["zero-loss"]
 

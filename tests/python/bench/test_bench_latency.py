@@ -23,7 +23,7 @@ def throughput_result(point: str, **gbps: float) -> Json:
     return {"point": point, "repeats": [total], "min": total, "max": total, "trials": []} | rates
 
 
-def write_throughput(folder: Path, **what: Any) -> str:
+def write_throughput(folder: Path, **fields: Any) -> str:
     """Writes a file of `vcmts bench write_throughput`."""
     host = {"cpu": "A core", "tsc_hz": 2.0e9, "core_hz": 3.0e9, "huge_pages": False}
     file = {"schema": 1, "kind": "throughput", "configuration": "simulated", "host": host}
@@ -31,7 +31,7 @@ def write_throughput(folder: Path, **what: Any) -> str:
     file |= {"complete": True, "transport": "rings"}
     file |= {"results": [throughput_result("imix", downstream=4, upstream=0.6)]}
     path = folder / "throughput.json"
-    path.write_text(json.dumps(file | what))
+    path.write_text(json.dumps(file | fields))
     return str(path)
 
 
@@ -72,7 +72,7 @@ def test_rate_may_be_stored(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "message"),
+    ("fields", "message"),
     [
         ({"kind": "pipeline", "results": []}, "kind: found pipeline, needed: throughput"),
         ({"configuration": "other"}, "configuration: found other, needed: simulated"),
@@ -86,8 +86,8 @@ def test_rate_may_be_stored(bench: Bench) -> None:
         ({"results": [throughput_result("imix", downstream=1)]}, "nothing was measured upstream"),
     ],
 )
-def test_other_throughput_file_is_refused(what: Json, message: str, bench: Bench) -> None:
-    bench.expect_error(message, *QUICK, "--throughput", write_throughput(bench.folder, **what))
+def test_other_throughput_file_is_refused(fields: Json, message: str, bench: Bench) -> None:
+    bench.expect_error(message, *QUICK, "--throughput", write_throughput(bench.folder, **fields))
 
 
 def test_disturbed_load_is_repeated(bench: Bench) -> None:
@@ -149,8 +149,8 @@ def test_keys_are_documented(bench: Bench) -> None:
     file = bench.stored()
     page = (CHECKOUT / "docs" / "results.md").read_text()
     above, section = (
-        page.split(f"### `vcmts bench {what}`")[1].split("\n### ")[0]
-        for what in ("throughput", "latency")
+        page.split(f"### `vcmts bench {fields}`")[1].split("\n### ")[0]
+        for fields in ("throughput", "latency")
     )
     documented = set(re.findall(r"`(?:results\[\]\.)?([a-z0-9_]+)", section))
     whole = set(re.findall(r"`([a-z0-9_]+)", above))  # keys of all measurements

@@ -15,9 +15,9 @@ from vcmts.telemetry.plane import Plane
 Json = dict[str, Any]
 
 
-def worker(**what: Any) -> Json:
+def worker(**fields: Any) -> Json:
     counts = {"name": "all", "rounds": 10, "busy_cycles": 100, "idle_cycles": 300}
-    return counts | {"descheduled": 2, "longest_ns": 9000, "longest_since_ns": 0} | what
+    return counts | {"descheduled": 2, "longest_ns": 9000, "longest_since_ns": 0} | fields
 
 
 class Answers(Plane):

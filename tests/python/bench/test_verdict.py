@@ -11,31 +11,31 @@ Json = dict[str, Any]
 PACKETS, SIZE = 100_000, 1000  # per second, bytes: 0.8 Gbps per direction
 
 
-def direction(**what: Any) -> Json:
-    """A direction without faults, with the changes of `what`."""
+def direction(**fields: Any) -> Json:
+    """A direction without faults, with the changes of `fields`."""
     part: Json = {"sent": PACKETS, "proven": PACKETS, "lost": 0, "corrupted": 0, "seconds": 1.0}
     part |= {"sent_bytes": PACKETS * SIZE, "gbps": PACKETS * SIZE * 8e-9}
     part |= {"transmit_backpressure": 0, "descheduled": {"count": 0, "longest_us": 0.0}}
-    return part | what
+    return part | fields
 
 
-def sent(share: float, **what: Any) -> Json:
+def sent(share: float, **fields: Any) -> Json:
     """A direction that sent only a share of the rate."""
     packets = round(PACKETS * share)
     size = {"sent_bytes": packets * SIZE, "gbps": packets * SIZE * 8e-9}
-    return direction(sent=packets, proven=packets, **size, **what)
+    return direction(sent=packets, proven=packets, **size, **fields)
 
 
-def lost(packets: int, **what: Any) -> Json:
+def lost(packets: int, **fields: Any) -> Json:
     proven = PACKETS - packets
-    return direction(lost=packets, proven=proven, gbps=proven * SIZE * 8e-9, **what)
+    return direction(lost=packets, proven=proven, gbps=proven * SIZE * 8e-9, **fields)
 
 
 def gap(milliseconds: float, count: int = 1) -> Json:
     return {"descheduled": {"count": count, "longest_us": milliseconds * 1e3}}
 
 
-def answer(down: Json | None = None, up: Json | None = None, **what: Any) -> Json:
+def answer(down: Json | None = None, up: Json | None = None, **fields: Any) -> Json:
     rate = PACKETS * SIZE * 8
     return {
         "trial": {"rate": rate, "upstream_rate": rate},
@@ -43,7 +43,7 @@ def answer(down: Json | None = None, up: Json | None = None, **what: Any) -> Jso
         "upstream": up or direction(),
         "workers": [{"name": "worker", "busy_share": 0.5, **gap(0, 0)}],
         "drops": {"downstream": {}, "upstream": {}},
-    } | what
+    } | fields
 
 
 PASSED, FAILED = ("passed", None), ("failed", "data plane")

@@ -41,8 +41,8 @@ def scene(view: View | None = None, groups: tuple[int, ...] = (1, 2, 10)) -> Sce
 @cache
 def modems_and_flows() -> tuple[tuple[Modem, ...], tuple[Flow, ...]]:
     query: dict[str, Any] = {"group": "2", "modems": True, "modem": mac(2, 3)}
-    before, view_after = answer_at(100, **query), answer_at(102, **query)
-    return modems.modems(before, view_after), modems.flows(before, view_after, mac(2, 3))
+    before, after = answer_at(100, **query), answer_at(102, **query)
+    return modems.modems(before, after), modems.flows(before, after, mac(2, 3))
 
 
 def view_of(level: Level, **more: Any) -> View:

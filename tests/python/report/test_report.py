@@ -34,10 +34,9 @@ def store(folder: Path, files: dict[str, Json]) -> list[str]:
     return [str(folder / f"{name}.json") for name in files]
 
 
-@pytest.fixture(
-    scope="session"
-)  # in random order, a fixture of module scope would be made many times
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+# With module scope, random order would make it many times.
+@pytest.fixture(scope="session")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a report of every kind."""
     folder = tmp_path_factory.mktemp("report")
     paths = store(folder, report_samples.all_kinds())
@@ -68,15 +67,15 @@ class Tags(HTMLParser):
         assert self.open and self.open.pop() == tag, tag
 
 
-def test_page_is_well_formed_and_self_contained(whole: Path) -> None:
+def test_page_is_well_formed_and_self_contained(full: Path) -> None:
     tags = Tags()
-    tags.feed((whole / "out.html").read_text(encoding="utf-8"))
+    tags.feed((full / "out.html").read_text(encoding="utf-8"))
     assert tags.open == [] and len(tags.addresses) > 15
     assert [a for a in tags.addresses if not a.startswith(("#", "data:"))] == []
 
 
-def test_json_contains_the_files(whole: Path) -> None:
-    stored = results.read(whole / "out.json")
+def test_json_contains_the_files(full: Path) -> None:
+    stored = results.read(full / "out.json")
     assert stored["kind"] == "report"
     assert dict(zip(stored["files"], stored["runs"], strict=True)) == {
         f"{kind}.json": file for kind, file in report_samples.all_kinds().items()
@@ -90,36 +89,36 @@ def tables(markdown: str) -> Iterator[list[list[str]]]:
         ]
 
 
-def test_measurement_and_its_report_are_one_run(whole: Path, tmp_path: Path) -> None:
+def test_measurement_and_its_report_are_one_run(full: Path, tmp_path: Path) -> None:
     """`bench-*.json` in a folder of `bench all` matches both."""
     paths = store(tmp_path, report_samples.all_kinds())
     out = tmp_path / "both.html"
-    assert main(["report", *paths, str(whole / "out.json"), "-o", str(out)]) == 0
+    assert main(["report", *paths, str(full / "out.json"), "-o", str(out)]) == 0
     both = json.loads(out.with_suffix(".json").read_text(encoding="utf-8"))
     assert [run["kind"] for run in both["runs"]] == list(report_samples.all_kinds())
     page = out.read_text(encoding="utf-8")
     assert "run A" not in page
-    assert page == (whole / "out.html").read_text(encoding="utf-8")
+    assert page == (full / "out.html").read_text(encoding="utf-8")
 
 
-def test_page_has_cost_of_latency_measurement(whole: Path) -> None:
-    page = (whole / "out.html").read_text(encoding="utf-8")
+def test_page_has_cost_of_latency_measurement(full: Path) -> None:
+    page = (full / "out.html").read_text(encoding="utf-8")
     assert "24.5 downstream and 6.50 upstream: reference cycles" in page
 
 
-def test_markdown_has_tables_and_figures(whole: Path) -> None:
-    markdown = (whole / "out.md").read_text(encoding="utf-8")
+def test_markdown_has_tables_and_figures(full: Path) -> None:
+    markdown = (full / "out.md").read_text(encoding="utf-8")
     stages = next(t for t in tables(markdown) if t[0][0] == "stage" and "1518 B" in t[0])
     column = {row[0]: row[1] for row in stages}
     assert column["`classify`"] == "160" and column["all stages"] == "1,617"
     for name in re.findall(r"!\[[^\]]+\]\((.*?)\)", markdown):
-        svg = (whole / name).read_text(encoding="utf-8")
+        svg = (full / name).read_text(encoding="utf-8")
         assert svg.startswith("<svg ") and "var(--ink, #" in svg
-    assert markdown.count("![") == len(list((whole / "out-figures").iterdir())) >= 20
+    assert markdown.count("![") == len(list((full / "out-figures").iterdir())) >= 20
 
 
-def test_page_has_raw_values(whole: Path) -> None:
-    page = (whole / "out.html").read_text(encoding="utf-8")
+def test_page_has_raw_values(full: Path) -> None:
+    page = (full / "out.html").read_text(encoding="utf-8")
     files = report_samples.all_kinds()
     assert f">{files['pipeline']['results'][3]['stages']['depi']}<" in page
     assert f">{files['cost']['results'][7]['start_seconds']}<" in page
@@ -148,8 +147,8 @@ def test_summary_has_main_figures() -> None:
     assert (late.value, late.unit) == ("66.7", "us") and "461 us at 99.9 %" in late.note
 
 
-def test_table_has_goals_and_published_figures(whole: Path) -> None:
-    page = (whole / "out.md").read_text(encoding="utf-8")
+def test_table_has_goals_and_published_figures(full: Path) -> None:
+    page = (full / "out.md").read_text(encoding="utf-8")
     table = next(t for t in tables(page) if "verdict" in t[0])
     rows = {row[0]: row[1:] for row in table[2:]}
     downstream = rows["downstream, IMIX (798 core cycles)"]
@@ -273,10 +272,10 @@ def test_profile_is_shown_shortened_and_downloaded_whole(tmp_path: Path) -> None
     assert profile is not None and report_configuration.published("of-my-own") is None
     cut = report_configuration.shortened(profile.text)
     assert len(cut) < len(profile.text) / 10
-    whole, short = yamls.safe_load(profile.text), yamls.safe_load(cut)
+    full, short = yamls.safe_load(profile.text), yamls.safe_load(cut)
     assert len(short["modems"]) == 1 and "# ... and 29 more" in cut
-    assert short["modems"][0]["mac"] == whole["modems"][0]["mac"]
-    assert short["channels"] == whole["channels"] and short["rphy"] == whole["rphy"]
+    assert short["modems"][0]["mac"] == full["modems"][0]["mac"]
+    assert short["channels"] == full["channels"] and short["rphy"] == full["rphy"]
     result = [b for b in report_configuration.part(name, None)]
     data = next(b.data for b in result if isinstance(b, Download))
     assert gzip.decompress(data).decode() == profile.text
