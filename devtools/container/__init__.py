@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The container image: its root filesystem put together of Debian's packages and of what
-`meson install` brought, its list of parts, and its archive."""
+"""Builds the container image: its root filesystem from Debian packages and the files of
+`meson install`, its SBOM, and its archive."""

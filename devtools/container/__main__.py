@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""PYTHONPATH=devtools python3 -m container"""
+"""Runs the package as a program: PYTHONPATH=devtools python3 -m container."""
 
 import sys
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The image as one file, such as `docker load`, `podman load` and containerd take.
+"""Rewrites an archive of `podman save` so that it depends on the image's contents only.
 
-Engines write into its configuration the names of the container that it was made in; without them
-the same contents have the same digest.
+The result is a docker-archive for `docker load`, `podman load` and containerd. Engines write names
+of the build container into the configuration; without them, equal contents have equal digests.
 """
 
 import argparse
@@ -15,18 +15,18 @@ from typing import Any, BinaryIO
 
 from container.contents import MistakeError
 
-OF_ONE_BUILD = ("container", "container_config", "docker_version", "parent")
-OF_ONE_CONTAINER = ("Hostname", "Domainname", "Image")
+BUILD_KEYS = ("container", "container_config", "docker_version", "parent")
+CONTAINER_KEYS = ("Hostname", "Domainname", "Image")
 
 
-def settled(configuration: bytes) -> bytes:
-    """An image's configuration without what differs from build to build."""
-    told: dict[str, Any] = json.loads(configuration)
-    for key in OF_ONE_BUILD:
-        told.pop(key, None)
-    for key in OF_ONE_CONTAINER:
-        told["config"].pop(key, None)
-    return json.dumps(told, sort_keys=True, separators=(",", ":")).encode()
+def normalized(configuration: bytes) -> bytes:
+    """An image's configuration without the values that differ from build to build."""
+    tree: dict[str, Any] = json.loads(configuration)
+    for key in BUILD_KEYS:
+        tree.pop(key, None)
+    for key in CONTAINER_KEYS:
+        tree["config"].pop(key, None)
+    return json.dumps(tree, sort_keys=True, separators=(",", ":")).encode()
 
 
 def add(archive: tarfile.TarFile, name: str, content: BinaryIO, size: int) -> None:
@@ -35,23 +35,23 @@ def add(archive: tarfile.TarFile, name: str, content: BinaryIO, size: int) -> No
     archive.addfile(member, content)
 
 
-def part(saved: tarfile.TarFile, name: str) -> BinaryIO:
-    found = saved.extractfile(name)
-    if found is None:
-        raise MistakeError(f"no {name} in what was saved")
-    return found  # type: ignore[return-value]
+def open_member(saved: tarfile.TarFile, name: str) -> BinaryIO:
+    stream = saved.extractfile(name)
+    if stream is None:
+        raise MistakeError(f"archive has no file {name}")
+    return stream  # type: ignore[return-value]
 
 
 def rewrite(arguments: argparse.Namespace) -> int:
-    """Writes `to`, and says the digest of the image: that of its configuration."""
+    """Writes `to` and prints the image's digest, which is that of its configuration."""
     with (
         tarfile.open(arguments.saved) as saved,
         tarfile.open(arguments.to, "w", format=tarfile.USTAR_FORMAT) as to,
     ):
-        manifest = json.load(part(saved, "manifest.json"))
+        manifest = json.load(open_member(saved, "manifest.json"))
         if len(manifest) != 1:
-            raise MistakeError(f"{arguments.saved}: {len(manifest)} images, allowed: one")
-        configuration = settled(part(saved, manifest[0]["Config"]).read())
+            raise MistakeError(f"{arguments.saved}: {len(manifest)} images, allowed: 1")
+        configuration = normalized(open_member(saved, manifest[0]["Config"]).read())
         digest = hashlib.sha256(configuration).hexdigest()
         layers = []
         for name, diff in zip(
@@ -61,7 +61,7 @@ def rewrite(arguments: argparse.Namespace) -> int:
             member = saved.getmember(name)
             while member.issym():
                 member = saved.getmember(str(Path(name).parent / member.linkname))
-            add(to, layers[-1], part(saved, member.name), member.size)
+            add(to, layers[-1], open_member(saved, member.name), member.size)
         add(to, f"{digest}.json", io.BytesIO(configuration), len(configuration))
         image = {"Config": f"{digest}.json", "RepoTags": arguments.names, "Layers": layers}
         listing = json.dumps([image]).encode()

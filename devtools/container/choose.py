@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which files of the unpacked packages are in the image: what programs and drivers ask for."""
+"""Chooses the files of unpacked packages for the image: those that programs and drivers need."""
 
 import posixpath
 import sysconfig
@@ -7,57 +7,60 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from container.contents import Contents, MistakeError, fits, is_elf, is_left_out, needed
-from container.packages import Unpacked, holding, merged
+from container.contents import Contents, MistakeError, is_elf, is_left_out, matches, needed
+from container.packages import Unpacked, merged, packages_of
 
 MULTIARCH = str(sysconfig.get_config_var("MULTIARCH"))
 LIBRARIES = f"usr/lib/{MULTIARCH}"
-# Taken to be on every Linux machine by the linker: no file.
-OF_THE_KERNEL = "linux-vdso.so.1"
+# A library that the kernel provides without a file.
+KERNEL_LIBRARY = "linux-vdso.so.1"
 
 
 def driver_files(driver: str) -> str:
     return f"{LIBRARIES}/dpdk/pmds-*/librte_{driver}.so.*"
 
 
-def packages_asked(contents: Contents, programs: Iterable[Path]) -> list[str]:
-    """Those of the machine that the programs were built on which hold their libraries, and those of
-    the drivers. apt finds the rest."""
-    wanted = []
+def packages_to_install(contents: Contents, programs: Iterable[Path]) -> list[str]:
+    """The packages of this machine that contain the programs' libraries and the drivers, besides
+    those of contents.toml. apt adds their dependencies."""
+    files = []
     for name in needed(programs):
-        places = [Path("/", folder, MULTIARCH, name) for folder in ("usr/lib", "lib")]
-        found = next((place for place in places if place.exists()), None)
-        if found is None:
-            raise MistakeError(f"{name}: not in {places[0].parent}, where Debian's libraries are")
-        wanted.append(found)
+        paths = [Path("/", folder, MULTIARCH, name) for folder in ("usr/lib", "lib")]
+        path = next((path for path in paths if path.exists()), None)
+        if path is None:
+            raise MistakeError(
+                f"{name}: not in {paths[0].parent}; only Debian's libraries are used"
+            )
+        files.append(path)
     for driver in contents.drivers:
-        files = sorted(Path("/").glob(driver_files(driver)))
-        if not files and driver not in contents.wished:
-            raise MistakeError(f"librte_{driver}: this DPDK has no such driver")
-        wanted += files[:1]
-    return sorted({*contents.asked, *holding(wanted)})
+        found = sorted(Path("/").glob(driver_files(driver)))
+        if not found and driver not in contents.optional:
+            raise MistakeError(f"librte_{driver}: the installed DPDK has no such driver")
+        files += found[:1]
+    return sorted({*contents.requested, *packages_of(files)})
 
 
 @dataclass
 class Choice:
-    """Paths of `unpacked` that are taken."""
+    """The chosen paths of `unpacked`."""
 
     unpacked: Unpacked
     paths: set[str] = field(default_factory=set)
 
     def take(self, path: str) -> None:
-        """A file, or a link and what it leads to."""
+        """Adds a file, or a link and its target. Ignores paths that no package has."""
         while path not in self.paths and path in self.unpacked.owner:
             self.paths.add(path)
-            place = self.unpacked.tree / path
-            if not place.is_symlink():
+            file = self.unpacked.tree / path
+            if not file.is_symlink():
                 return
             path = merged(
-                posixpath.normpath(posixpath.join("/", posixpath.dirname(path), place.readlink()))
+                posixpath.normpath(posixpath.join("/", posixpath.dirname(path), file.readlink()))
             )
 
-    def take_fitting(self, pattern: str) -> int:
-        found = [path for path in self.unpacked.owner if fits(path, [pattern])]
+    def add_matching(self, pattern: str) -> int:
+        """Adds all paths that match; returns their number."""
+        found = [path for path in self.unpacked.owner if matches(path, [pattern])]
         for path in found:
             self.take(path)
         return len(found)
@@ -67,22 +70,22 @@ class Choice:
         return [tree / path for path in self.paths if is_elf(tree / path)]
 
 
-def take_libraries(choice: Choice, programs: Iterable[Path]) -> None:
-    """All that is asked for, and what these ask for in their turn."""
+def add_libraries(choice: Choice, programs: Iterable[Path]) -> None:
+    """Adds the libraries that the programs and the chosen files need, and those that these need."""
     seen: set[Path] = set()
-    waiting = {*programs, *choice.programs()}
-    while waiting:
-        seen |= waiting
-        for name in needed(waiting) - {OF_THE_KERNEL}:
+    pending = {*programs, *choice.programs()}
+    while pending:
+        seen |= pending
+        for name in needed(pending) - {KERNEL_LIBRARY}:
             path = f"{LIBRARIES}/{name}"
             if path not in choice.unpacked.owner:
-                raise MistakeError(f"{name}: asked for, and in no package that was fetched")
+                raise MistakeError(f"{name}: a program needs it, but no fetched package has it")
             choice.take(path)
-        waiting = set(choice.programs()) - seen
+        pending = set(choice.programs()) - seen
 
 
-def take_papers(choice: Choice) -> None:
-    """The licences of all that is taken. Where a package's folder is a link, those of the other."""
+def add_copyrights(choice: Choice) -> None:
+    """Adds the copyright file of each package; if its doc folder is a link, that of the target."""
     owner = choice.unpacked.owner
     for package in {owner[path] for path in choice.paths}:
         folder = f"usr/share/doc/{package}"
@@ -90,20 +93,20 @@ def take_papers(choice: Choice) -> None:
             choice.paths.add(folder)
             folder = f"usr/share/doc/{(choice.unpacked.tree / folder).readlink().name}"
         if f"{folder}/copyright" not in owner:
-            raise MistakeError(f"{package}: has no file of its licences")
+            raise MistakeError(f"{package}: has no copyright file")
         choice.take(f"{folder}/copyright")
 
 
 def choose(unpacked: Unpacked, contents: Contents, programs: Iterable[Path]) -> Choice:
     choice = Choice(unpacked)
     for path, owner in unpacked.owner.items():
-        if fits(owner, contents.whole) and not is_left_out(path, contents):
+        if matches(owner, contents.whole) and not is_left_out(path, contents):
             choice.take(path)
     for pattern in contents.also:
-        choice.take_fitting(pattern.replace("{multiarch}", MULTIARCH))
+        choice.add_matching(pattern.replace("{multiarch}", MULTIARCH))
     for driver in contents.drivers:
-        if choice.take_fitting(driver_files(driver)) == 0 and driver not in contents.wished:
-            raise MistakeError(f"librte_{driver}: in no package that was fetched")
-    take_libraries(choice, programs)
-    take_papers(choice)
+        if choice.add_matching(driver_files(driver)) == 0 and driver not in contents.optional:
+            raise MistakeError(f"librte_{driver}: no fetched package has it")
+    add_libraries(choice, programs)
+    add_copyrights(choice)
     return choice

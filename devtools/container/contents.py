@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""deploy/container/contents.toml: what is in the image beside the project's own files."""
+"""Reads deploy/container/contents.toml, the image's contents besides the project's own files."""
 
 import re
 import subprocess
@@ -11,15 +11,15 @@ from pathlib import Path
 
 
 class MistakeError(Exception):
-    """Ends the work; said in one line."""
+    """Ends the program with this message."""
 
 
 @dataclass(frozen=True)
 class Contents:
-    drivers: tuple[str, ...]  # net_memif
-    wished: frozenset[str]  # those that need not be there
-    asked: tuple[str, ...]  # packages
-    whole: tuple[str, ...]  # patterns of packages' names, and of files below
+    drivers: tuple[str, ...]  # names such as net_memif
+    optional: frozenset[str]  # drivers that DPDK may lack
+    requested: tuple[str, ...]  # packages
+    whole: tuple[str, ...]  # patterns of package names; those below are of files
     unneeded: tuple[str, ...]
     also: tuple[str, ...]
     without: tuple[str, ...]
@@ -29,14 +29,14 @@ class Contents:
 
 def read(path: Path) -> Contents:
     with path.open("rb") as file:
-        told = tomllib.load(file)
-    drivers = dict(told["drivers"])
-    wished = frozenset(drivers.pop("wished"))
-    packages, files = told["packages"], told["files"]
+        tree = tomllib.load(file)
+    drivers = dict(tree["drivers"])
+    optional = frozenset(drivers.pop("wished"))
+    packages, files = tree["packages"], tree["files"]
     return Contents(
         drivers=tuple(f"{kind}_{name}" for kind, names in drivers.items() for name in names),
-        wished=wished,
-        asked=tuple(packages["asked"]),
+        optional=optional,
+        requested=tuple(packages["asked"]),
         whole=tuple(packages["whole"]),
         unneeded=tuple(packages["unneeded"]),
         also=tuple(files["also"]),
@@ -46,7 +46,7 @@ def read(path: Path) -> Contents:
     )
 
 
-def fits(name: str, patterns: Iterable[str]) -> bool:
+def matches(name: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
@@ -54,11 +54,11 @@ MODULE = re.compile(r"usr/lib/python3(?:\.\d+)?/(?:lib-dynload/)?([^/]+)")
 
 
 def is_left_out(name: str, contents: Contents) -> bool:
-    """Of a package that is taken as a whole: documentation, tools, modules that nothing uses."""
-    if fits(name, contents.without):
+    """Whether a file of a `whole` package is omitted: documentation, tools and unused modules."""
+    if matches(name, contents.without):
         return True
-    found = MODULE.match(name)
-    return found is not None and fits(found[1].split(".")[0], contents.modules)
+    module = MODULE.match(name)
+    return module is not None and matches(module[1].split(".")[0], contents.modules)
 
 
 NEEDED = re.compile(r"\(NEEDED\).*\[(.*)\]")
@@ -72,7 +72,7 @@ def is_elf(path: Path) -> bool:
 
 
 def needed(paths: Iterable[Path]) -> set[str]:
-    """The names of the libraries that these files ask for themselves."""
+    """Names of the libraries that these ELF files are linked with."""
     files = [str(path) for path in paths]
     if not files:
         return set()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""dpkg's database of the image: what scanners of vulnerabilities read, and the list of parts."""
+"""Writes dpkg's database of the image, which vulnerability scanners read."""
 
 from pathlib import Path
 
@@ -9,8 +9,8 @@ from container.packages import Package
 FOLDER = "var/lib/dpkg"
 
 
-def taken(choice: Choice) -> dict[str, list[str]]:
-    """The packages of which something is in the image, by name, and what it is."""
+def chosen_paths(choice: Choice) -> dict[str, list[str]]:
+    """The chosen paths by name of their package; both are sorted."""
     found: dict[str, list[str]] = {}
     for path in sorted(choice.paths):
         found.setdefault(choice.unpacked.owner[path], []).append(path)
@@ -18,7 +18,7 @@ def taken(choice: Choice) -> dict[str, list[str]]:
 
 
 def status(package: Package) -> str:
-    """Its paragraph, as dpkg writes that of a package that is installed."""
+    """The paragraph of an installed package in dpkg's status file."""
     first, rest = package.control.rstrip("\n").split("\n", 1)
     return f"{first}\nStatus: install ok installed\n{rest}\n"
 
@@ -33,7 +33,7 @@ def write(choice: Choice, root: Path) -> None:
     (folder / "info").mkdir(parents=True)
     packages = choice.unpacked.packages
     paragraphs = []
-    for name, paths in taken(choice).items():
+    for name, paths in chosen_paths(choice).items():
         paragraphs.append(status(packages[name]))
         text = "".join(f"/{path}\n" for path in paths)
         (folder / "info" / f"{list_name(packages[name])}.list").write_text(text, encoding="utf-8")

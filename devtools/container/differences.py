@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""differences.py ONE OTHER: what is not the same in two layers, a line each."""
+"""differences.py FIRST SECOND: prints the differences of two image layers, one file per line."""
 
 import sys
 import tarfile
@@ -7,7 +7,7 @@ import tarfile
 FIELDS = ("type", "mode", "uid", "gid", "mtime", "size", "linkname")
 
 
-def told(path: str) -> dict[str, tuple[object, ...]]:
+def read_layer(path: str) -> dict[str, tuple[object, ...]]:
     with tarfile.open(path) as layer:
         return {
             member.name: (
@@ -21,9 +21,9 @@ def told(path: str) -> dict[str, tuple[object, ...]]:
 
 
 def main(one: str, other: str) -> None:
-    first, second = told(one), told(other)
+    first, second = read_layer(one), read_layer(other)
     if list(first) != list(second):
-        print("the order, or which files there are")
+        print("the lists of files, or their orders, differ")
     for name in sorted(first.keys() | second.keys()):
         a, b = first.get(name), second.get(name)
         if a is None or b is None:

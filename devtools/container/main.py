@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""container root ...: the root filesystem of the image, in the Containerfile's first stage or here.
-container archive ...: an archive of the image that depends on nothing but its contents."""
+"""container root: writes the image's root filesystem, in the Containerfile's first stage or here.
+container archive: rewrites an archive of the image so that it depends on its contents only."""
 
 import argparse
 import json
@@ -19,38 +19,38 @@ SBOM = "usr/share/vcmts/sbom.cdx.json"
 
 
 def system_of(tree: Path) -> str:
-    """debian-12, as its os-release says."""
+    """The distribution from os-release, such as debian-12."""
     lines = (tree / "usr/lib/os-release").read_text(encoding="utf-8").splitlines()
-    told = dict(line.split("=", 1) for line in lines if "=" in line)
-    return f"{told['ID']}-{told['VERSION_ID']}".replace('"', "")
+    values = dict(line.split("=", 1) for line in lines if "=" in line)
+    return f"{values['ID']}-{values['VERSION_ID']}".replace('"', "")
 
 
 def write_sbom(
-    choice: choose.Choice, asked: list[str], release: sbom.Release, target: Path
+    choice: choose.Choice, requested: list[str], release: sbom.Release, target: Path
 ) -> None:
     tree = choice.unpacked.tree
-    parts = [choice.unpacked.packages[name] for name in database.taken(choice)]
-    papers = {
+    parts = [choice.unpacked.packages[name] for name in database.chosen_paths(choice)]
+    copyrights = {
         part.name: (target / "usr/share/doc" / part.name / "copyright").read_text(
             encoding="utf-8", errors="replace"
         )
         for part in parts
     }
-    text = sbom.make(release, parts, papers, asked, CHECKOUT, system_of(tree))
+    text = sbom.make(release, parts, copyrights, requested, CHECKOUT, system_of(tree))
     (target / SBOM).write_text(text, encoding="utf-8")
 
 
-def note(release: sbom.Release, target: Path) -> None:
-    """What the tool says of its programs: their commit, which no checkout is there to tell."""
+def write_commit(release: sbom.Release, target: Path) -> None:
+    """Adds the commit to installed.json, as the image has no checkout to read it from."""
     path = target / "usr/share/vcmts/installed.json"
-    told = json.loads(path.read_text(encoding="utf-8"))
+    installed = json.loads(path.read_text(encoding="utf-8"))
     commit, _, dirty = release.revision.partition("-")
-    told["built"] |= {"commit": commit, "dirty": bool(dirty)}
-    path.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    installed["built"] |= {"commit": commit, "dirty": bool(dirty)}
+    path.write_text(json.dumps(installed, indent=1) + "\n", encoding="utf-8")
 
 
-def own_papers(target: Path) -> None:
-    """The licences of what is no package."""
+def copy_licences(target: Path) -> None:
+    """Copies the licences of code that is from no Debian package."""
     folder = target / "usr/share/doc/vcmts"
     folder.mkdir(parents=True)
     shutil.copy(CHECKOUT / "LICENSE", folder / "copyright")
@@ -63,52 +63,58 @@ def make_root(arguments: argparse.Namespace) -> int:
     work, target = arguments.work.resolve(), arguments.to.resolve()
     for folder in (work / "tree", work / "archives", target):
         shutil.rmtree(folder, ignore_errors=True)
-    place = packages.Archive(
+    source = packages.Archive(
         arguments.suite, arguments.mirror, arguments.security, arguments.snapshot
     )
     installed = arguments.installed.resolve()
     programs = [path for path in installed.rglob("*") if is_elf(path)]
-    asked = choose.packages_asked(contents, programs)
-    files = packages.fetch(place, asked, contents.unneeded, work)
+    requested = choose.packages_to_install(contents, programs)
+    files = packages.fetch(source, requested, contents.unneeded, work)
     choice = choose.choose(packages.unpack(files, work / "tree"), contents, programs)
     release = sbom.Release(arguments.version, arguments.revision, arguments.epoch)
     root.skeleton(target)
     root.copy_chosen(choice, target)
     names = root.copy_installed(installed, arguments.prefix, contents, target)
     root.strip(target, names)
-    note(release, target)
+    write_commit(release, target)
     root.copy(HEALTH, target / root.HEALTH)
-    own_papers(target)
-    root.share_papers(target)
+    copy_licences(target)
+    root.link_equal_copyrights(target)
     root.compile_python(target)
     database.write(choice, target)
-    write_sbom(choice, asked, release, target)
-    root.settle(target, arguments.epoch)
+    write_sbom(choice, requested, release, target)
+    root.normalize(target, arguments.epoch)
     return 0
 
 
 def parser() -> argparse.ArgumentParser:
-    whole = argparse.ArgumentParser(prog="container", description=__doc__)
-    commands = whole.add_subparsers(required=True)
-    made = commands.add_parser("root", help="the root filesystem")
+    top = argparse.ArgumentParser(prog="container", description=__doc__)
+    commands = top.add_subparsers(required=True)
+    made = commands.add_parser("root", help="write the root filesystem")
     made.add_argument("--installed", type=Path, required=True, help="DESTDIR of meson install")
-    made.add_argument("--prefix", default="usr", help="of meson install, without its first /")
-    made.add_argument("--work", type=Path, required=True, help="packages and lists of apt")
-    made.add_argument("--to", type=Path, required=True, help="the root filesystem")
+    made.add_argument(
+        "--prefix", default="usr", help="prefix of meson install, without its first /"
+    )
+    made.add_argument(
+        "--work", type=Path, required=True, help="folder for packages and lists of apt"
+    )
+    made.add_argument("--to", type=Path, required=True, help="folder of the root filesystem")
     made.add_argument("--suite", required=True)
     made.add_argument("--mirror", required=True)
     made.add_argument("--security", required=True)
-    made.add_argument("--snapshot", action="store_true", help="the archive of a day that is past")
+    made.add_argument(
+        "--snapshot", action="store_true", help="mirrors are snapshots: accept expired lists"
+    )
     made.add_argument("--epoch", type=int, required=True, help="SOURCE_DATE_EPOCH")
     made.add_argument("--version", required=True)
     made.add_argument("--revision", required=True)
     made.set_defaults(call=make_root)
-    packed = commands.add_parser("archive", help="from what podman save wrote")
+    packed = commands.add_parser("archive", help="rewrite an archive of podman save")
     packed.add_argument("saved", type=Path)
     packed.add_argument("to", type=Path)
-    packed.add_argument("names", nargs="+", help="of the image")
+    packed.add_argument("names", nargs="+", help="names of the image")
     packed.set_defaults(call=archive.rewrite)
-    return whole
+    return top
 
 
 def main(words: Sequence[str]) -> int:

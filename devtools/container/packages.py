@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Debian's packages as files: fetched by apt with lists and settings of its own, and unpacked.
+"""Fetches Debian packages with apt and unpacks them.
 
-Nothing is installed, no script of a package runs, and it does not matter what this machine has.
+apt has separate lists and settings, so that the packages of this machine do not matter. Nothing is
+installed, and no script of a package runs.
 """
 
 import re
@@ -20,12 +21,12 @@ UNREAD = re.compile(r"usr/(share/(man|locale|info|lintian|bash-completion)|inclu
 
 @dataclass(frozen=True)
 class Archive:
-    """Where packages come from."""
+    """A Debian mirror and release."""
 
     suite: str
     mirror: str
     security: str
-    snapshot: bool  # of a day that is past: its lists are no longer valid, which is meant
+    snapshot: bool  # of snapshot.debian.org: accept its lists, which have expired
 
     def sources(self) -> str:
         options = f"signed-by={KEYS}" + (" check-valid-until=no" if self.snapshot else "")
@@ -41,7 +42,7 @@ class Archive:
 
 @dataclass
 class Package:
-    """One that was unpacked."""
+    """An unpacked package: its control file and its paths."""
 
     control: str
     paths: list[str] = field(default_factory=list)
@@ -57,7 +58,7 @@ class Package:
 
 @dataclass
 class Unpacked:
-    """All of them in one tree; `owner` says whose a path is (usr/lib/.., never /lib/..)."""
+    """All packages in one tree. `owner` is the package of each path (usr/lib/.., never /lib/..)."""
 
     tree: Path
     packages: dict[str, Package] = field(default_factory=dict)
@@ -67,13 +68,13 @@ class Unpacked:
 def run(command: Sequence[str], what: str) -> str:
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode != 0:
-        said = (done.stderr or done.stdout).strip().splitlines()[-3:]
-        raise MistakeError(f"{what}: {' / '.join(said) or f'status {done.returncode}'}")
+        output = (done.stderr or done.stdout).strip().splitlines()[-3:]
+        raise MistakeError(f"{what}: {' / '.join(output) or f'status {done.returncode}'}")
     return done.stdout
 
 
-def there(name: str, architecture: str) -> str:
-    """What apt takes for a package that is installed, of whatever version is asked for."""
+def installed_status(name: str, architecture: str) -> str:
+    """A paragraph of dpkg's status that makes apt treat the package as installed."""
     fields = {
         "Package": name,
         "Status": "install ok installed",
@@ -87,22 +88,22 @@ def there(name: str, architecture: str) -> str:
 
 
 def fetch(
-    archive: Archive, asked: Sequence[str], unneeded: Iterable[str], place: Path
+    archive: Archive, requested: Sequence[str], unneeded: Iterable[str], work: Path
 ) -> list[Path]:
-    """These and what they depend on, as the archive has them now."""
+    """Fetches packages and their dependencies into `work`. Returns the files."""
     for folder in ("lists/partial", "archives/partial"):
-        (place / folder).mkdir(parents=True, exist_ok=True)
-    (place / "sources.list").write_text(archive.sources(), encoding="utf-8")
+        (work / folder).mkdir(parents=True, exist_ok=True)
+    (work / "sources.list").write_text(archive.sources(), encoding="utf-8")
     architecture = run(["dpkg", "--print-architecture"], "dpkg").strip()
-    (place / "status").write_text(
-        "".join(there(name, architecture) for name in unneeded),
+    (work / "status").write_text(
+        "".join(installed_status(name, architecture) for name in unneeded),
         encoding="utf-8",
     )
     settings = [
-        f"Dir::State={place}",
-        f"Dir::State::status={place}/status",
-        f"Dir::Cache={place}",
-        f"Dir::Etc::SourceList={place}/sources.list",
+        f"Dir::State={work}",
+        f"Dir::State::status={work}/status",
+        f"Dir::Cache={work}",
+        f"Dir::Etc::SourceList={work}/sources.list",
         "Dir::Etc::SourceParts=-",
         "APT::Sandbox::User=root",
         "Acquire::Languages=none",
@@ -111,14 +112,14 @@ def fetch(
     apt = ["apt-get", "-qq", *(word for setting in settings for word in ("-o", setting))]
     run([*apt, "update", "--error-on=any"], f"the lists of Debian {archive.suite}")
     run(
-        [*apt, "install", "--download-only", "--no-install-recommends", "--yes", *asked],
+        [*apt, "install", "--download-only", "--no-install-recommends", "--yes", *requested],
         f"packages of Debian {archive.suite}",
     )
-    return sorted((place / "archives").glob("*.deb"))
+    return sorted((work / "archives").glob("*.deb"))
 
 
 def merged(name: str) -> str:
-    """A path of a package as it is in a system where /lib is a link to /usr/lib."""
+    """A path of a package as on a system where /lib is a link to /usr/lib."""
     path = name.removeprefix("./").removeprefix("/").rstrip("/")
     return f"usr/{path}" if MERGED.match(path) else path
 
@@ -135,12 +136,12 @@ def unpack_one(file: Path, into: Unpacked) -> None:
             if path in ("", ".") or member.isdir() or UNREAD.match(path):
                 continue
             if member.issym() and member.linkname == path:
-                continue  # /lib itself, which Debian 13's base-files has
+                continue  # the link /lib itself, which Debian 13's base-files contains
             package.paths.append(path)
             into.owner[path] = package.name
             write(members, member, into.tree, path)
     if stream.returncode != 0:
-        raise MistakeError(f"{file.name}: cannot be unpacked")
+        raise MistakeError(f"{file.name}: dpkg-deb cannot unpack it")
 
 
 def write(members: tarfile.TarFile, member: tarfile.TarInfo, tree: Path, path: str) -> None:
@@ -164,7 +165,7 @@ def unpack(files: Iterable[Path], tree: Path) -> Unpacked:
 
 
 def names_of(path: Path) -> list[str]:
-    """What dpkg may know a file by: its links, and /lib for /usr/lib."""
+    """The names by which dpkg may know a file: with links resolved, and /lib for /usr/lib."""
     names = [str(path), str(path.resolve())]
     other = [
         name.removeprefix("/usr") if name.startswith("/usr/") else f"/usr{name}" for name in names
@@ -172,21 +173,21 @@ def names_of(path: Path) -> list[str]:
     return [*names, *other]
 
 
-def holding(paths: Sequence[Path]) -> set[str]:
-    """The packages of this machine that have these files."""
+def packages_of(paths: Sequence[Path]) -> set[str]:
+    """The packages of this machine that contain these files."""
     names = {name: path for path in paths for name in names_of(path)}
-    # Its status tells that it does not know some of the names, which is so by intention.
-    told = subprocess.run(
+    # dpkg fails, as it does not know all of these names.
+    output = subprocess.run(
         ["dpkg", "-S", *names], check=False, capture_output=True, text=True
     ).stdout
     found = {}
-    for line in told.splitlines():
+    for line in output.splitlines():
         packages, _, name = line.partition(": ")
         if name in names and not line.startswith("diversion "):
             found[names[name]] = packages.split(",")[0].split(":")[0]
     for path in paths:
         if path not in found:
             raise MistakeError(
-                f"{path}: of no package of Debian; the image takes only Debian's libraries"
+                f"{path}: no Debian package contains it; the image can have Debian's libraries only"
             )
     return set(found.values())

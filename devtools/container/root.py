@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The root filesystem of the image: written so that it is the same wherever and whenever it is."""
+"""Writes the image's root filesystem so that it is identical wherever and whenever it is built."""
 
 import filecmp
 import os
@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from container.choose import LIBRARIES, Choice
-from container.contents import Contents, MistakeError, fits, is_elf
+from container.contents import Contents, MistakeError, is_elf, matches
 from container.packages import run
 
 USER = 10001
-# Group 0, as OpenShift gives any user that group.
+# Group 0, as OpenShift runs containers with any user and this group.
 PASSWD = f"""root:x:0:0:root:/run/vcmts:/usr/sbin/nologin
 vcmts:x:{USER}:0:OpenVCMTS:/run/vcmts:/usr/sbin/nologin
 nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin
@@ -39,7 +39,7 @@ def skeleton(root: Path) -> None:
 
 
 def copy_chosen(choice: Choice, root: Path) -> None:
-    """What is one file by two names, as DPDK's drivers are, stays one: it would be loaded twice."""
+    """Copies the chosen files; hard links become links, as DPDK would load both copies."""
     first: dict[int, Path] = {}
     for path in sorted(choice.paths):
         source, target = choice.unpacked.tree / path, root / path
@@ -51,30 +51,30 @@ def copy_chosen(choice: Choice, root: Path) -> None:
             target.symlink_to(os.path.relpath(other, target.parent))
 
 
-def share_papers(root: Path) -> None:
-    """The same licences of many packages of one source: links to the first."""
-    first: dict[int, list[Path]] = {}
-    for paper in sorted(root.glob("usr/share/doc/*/copyright")):
-        if paper.is_symlink() or paper.parent.is_symlink():
+def link_equal_copyrights(root: Path) -> None:
+    """Replaces equal copyright files, of packages of one source, by links to the first."""
+    by_size: dict[int, list[Path]] = {}
+    for file in sorted(root.glob("usr/share/doc/*/copyright")):
+        if file.is_symlink() or file.parent.is_symlink():
             continue
-        alike = first.setdefault(paper.stat().st_size, [])
-        for other in alike:
-            if filecmp.cmp(paper, other, shallow=False):
-                paper.unlink()
-                paper.symlink_to(f"../{other.parent.name}/copyright")
+        same_size = by_size.setdefault(file.stat().st_size, [])
+        for other in same_size:
+            if filecmp.cmp(file, other, shallow=False):
+                file.unlink()
+                file.symlink_to(f"../{other.parent.name}/copyright")
                 break
         else:
-            alike.append(paper)
+            same_size.append(file)
 
 
 def installed_files(installed: Path, prefix: str, contents: Contents) -> Iterable[tuple[Path, str]]:
-    """What `meson install` brought, whatever its prefix was, and where it is in the image."""
+    """Files of `meson install`, and their paths in the image, where the prefix is usr."""
     for path in sorted(installed.rglob("*")):
         if path.is_dir() and not path.is_symlink():
             continue
         name = path.relative_to(installed).as_posix()
         name = f"usr{name.removeprefix(prefix)}" if name.startswith(f"{prefix}/") else name
-        if not fits(name, contents.installed):
+        if not matches(name, contents.installed):
             yield path, name
 
 
@@ -89,13 +89,13 @@ def copy_installed(installed: Path, prefix: str, contents: Contents, root: Path)
 
 
 def strip(root: Path, names: Iterable[str]) -> None:
-    """Our programs, without what a debugger needs and the mark of where they were built."""
+    """Removes debug information, and the build ID, which depends on the build folder."""
     files = [str(root / name) for name in names if is_elf(root / name)]
     run(["strip", "--strip-all", "--remove-section=.note.gnu.build-id", *files], "strip")
 
 
 def compile_python(root: Path) -> None:
-    """By the image's own Python. What it writes has no times, and is taken as it is."""
+    """Compiles with the image's Python. The bytecode has no times, and Python does not check it."""
     interpreter = next(root.glob("usr/bin/python3.[0-9]*"), None)
     loader = next((root / LIBRARIES).glob("ld-linux-*.so.*"), None) or next(
         root.glob("usr/lib/ld-linux-*.so.*"), None
@@ -108,7 +108,7 @@ def compile_python(root: Path) -> None:
         str(root / "usr/share/vcmts/python"),
     ]
     command = [str(loader), "--library-path", str(root / LIBRARIES), str(interpreter)]
-    # -B: what this process itself reads is not compiled by it with times
+    # -B: the process does not write bytecode, with times, of the modules that it imports
     command += ["-s", "-S", "-B", "-m", "compileall", "-f", "-q"]
     command += ["--invalidation-mode", "unchecked-hash", "-s", str(root), "-p", "/", *folders]
     done = subprocess.run(
@@ -122,12 +122,12 @@ def compile_python(root: Path) -> None:
         raise MistakeError(f"compileall: {(done.stdout + done.stderr).strip()[-500:]}")
 
 
-def settle(root: Path, epoch: int) -> None:
-    """Modes and times that do not depend on who made it."""
+def normalize(root: Path, epoch: int) -> None:
+    """Sets modes and times that do not depend on the machine or the user."""
     for path in [root, *root.rglob("*")]:
         if not path.is_symlink():
             path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
-    for name in ("run/vcmts", "tmp", "var/tmp"):  # without a mount: of any user, like /tmp
+    for name in ("run/vcmts", "tmp", "var/tmp"):  # writable by any user if nothing is mounted
         (root / name).chmod(0o1777)
     for path in [*root.rglob("*"), root]:
         os.utime(path, (epoch, epoch), follow_symlinks=False)

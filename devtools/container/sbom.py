@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The list of parts of the image, as CycloneDX 1.6 has it: Debian's packages and our own.
+"""Writes the image's SBOM in CycloneDX 1.6: Debian's packages and our own code.
 
-The same parts give the same bytes: its number is made of its contents, its time is the commit's.
+The same parts give the same bytes: the serial number is a hash, and the time that of the commit.
 """
 
 import json
@@ -22,11 +22,11 @@ SOURCE = "https://github.com/HdrHistogram/HdrHistogram_c"
 
 @dataclass(frozen=True)
 class Release:
-    """What is built."""
+    """The version that the image contains."""
 
     version: str
     revision: str
-    epoch: int  # of the commit, in seconds
+    epoch: int  # time of the commit, in seconds
 
     @property
     def created(self) -> str:
@@ -34,24 +34,27 @@ class Release:
 
 
 def purl(package: Package, distribution: str) -> str:
+    """The package URL of a Debian package."""
     source, _, version = package.value("Source").partition(" ")
-    marks = {"arch": package.value("Architecture"), "distro": distribution}
+    qualifiers = {"arch": package.value("Architecture"), "distro": distribution}
     if source:
-        marks["upstream"] = source + (f"@{version.strip('()')}" if version else "")
-    words = "&".join(f"{key}={quote(value, safe='~.-_')}" for key, value in sorted(marks.items()))
+        qualifiers["upstream"] = source + (f"@{version.strip('()')}" if version else "")
+    words = "&".join(
+        f"{key}={quote(value, safe='~.-_')}" for key, value in sorted(qualifiers.items())
+    )
     name, version = (quote(package.value(key), safe="~.-_") for key in ("Package", "Version"))
     return f"pkg:deb/debian/{name}@{version}?{words}"
 
 
-def licences(paper: str) -> list[Json]:
-    """The short names of a copyright file that is made to be read by programs; none of another."""
-    if not paper.lower().startswith("format:"):
+def licences(copyright: str) -> list[Json]:
+    """The licence names of a machine-readable copyright file; none if it has another format."""
+    if not copyright.lower().startswith("format:"):
         return []
-    names = {name.strip() for name in re.findall(r"^License: *(\S.*)$", paper, re.MULTILINE)}
+    names = {name.strip() for name in re.findall(r"^License: *(\S.*)$", copyright, re.MULTILINE)}
     return [{"license": {"name": name}} for name in sorted(names)]
 
 
-def component(package: Package, paper: str, distribution: str) -> Json:
+def component(package: Package, copyright: str, distribution: str) -> Json:
     found: Json = {
         "type": "library",
         "bom-ref": purl(package, distribution),
@@ -61,18 +64,18 @@ def component(package: Package, paper: str, distribution: str) -> Json:
         "description": package.value("Description"),
         "purl": purl(package, distribution),
     }
-    named = licences(paper)
+    named = licences(copyright)
     return found | ({"licenses": named} if named else {})
 
 
 def depends(package: Package) -> set[str]:
-    """The names in its Depends and Pre-Depends, whichever of the alternatives it is."""
-    said = f"{package.value('Pre-Depends')},{package.value('Depends')}"
-    return {re.split(r"[ (:]", word.strip())[0] for word in re.split(r"[,|]", said)} - {""}
+    """The names in Depends and Pre-Depends, with all alternatives."""
+    field = f"{package.value('Pre-Depends')},{package.value('Depends')}"
+    return {re.split(r"[ (:]", word.strip())[0] for word in re.split(r"[,|]", field)} - {""}
 
 
 def own(release: Release, histogram: str) -> list[Json]:
-    """What is no package of Debian: ours, and the library that is compiled in."""
+    """Components that are no Debian packages: OpenVCMTS and HdrHistogram, which it contains."""
     return [
         {
             "type": "application",
@@ -99,12 +102,12 @@ def histogram_version(checkout: Path) -> str:
 
 
 def dependencies(
-    packages: Iterable[Package], distribution: str, asked: Iterable[str]
+    packages: Iterable[Package], distribution: str, requested: Iterable[str]
 ) -> list[Json]:
     found = {package.name: package for package in packages}
     refs = {name: purl(package, distribution) for name, package in found.items()}
     lines = {"vcmts": {"openvcmts"}, "hdr_histogram": set[str]()}
-    lines["openvcmts"] = {"hdr_histogram", *(refs[name] for name in asked if name in refs)}
+    lines["openvcmts"] = {"hdr_histogram", *(refs[name] for name in requested if name in refs)}
     for name, package in found.items():
         lines[refs[name]] = {refs[other] for other in depends(package) if other in refs}
     return [{"ref": ref, "dependsOn": sorted(others)} for ref, others in sorted(lines.items())]
@@ -113,13 +116,13 @@ def dependencies(
 def make(
     release: Release,
     packages: list[Package],
-    papers: Mapping[str, str],
-    asked: Iterable[str],
+    copyrights: Mapping[str, str],
+    requested: Iterable[str],
     checkout: Path,
     distribution: str,
 ) -> str:
-    """As text. `papers`: the copyright files by package; `distribution`: debian-12."""
-    told: Json = {
+    """The SBOM as text. `copyrights`: texts by package; `distribution`: such as debian-12."""
+    document: Json = {
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
         "version": 1,
@@ -134,16 +137,16 @@ def make(
         },
         "components": [
             *own(release, histogram_version(checkout)),
-            *(component(package, papers[package.name], distribution) for package in packages),
+            *(component(package, copyrights[package.name], distribution) for package in packages),
         ],
-        "dependencies": dependencies(packages, distribution, asked),
+        "dependencies": dependencies(packages, distribution, requested),
     }
-    number = uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(told, sort_keys=True))
+    number = uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(document, sort_keys=True))
     return (
         json.dumps(
             {
                 "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
-                **told,
+                **document,
                 "serialNumber": f"urn:uuid:{number}",
             },
             indent=1,
