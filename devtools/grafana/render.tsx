@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// The page that devtools/boards/draw.py opens: queries Prometheus as Grafana does and draws a dashboard with Grafana's panels.
 import 'uplot/dist/uPlot.min.css';
 import * as React from 'react';
 import { createRoot } from 'react-dom/client';
@@ -15,7 +16,7 @@ const WIDTH = 1600, COLUMN = (WIDTH - 16) / 24, ROW = 38;
 const problems: string[] = [];
 (window as any).problems = problems;
 
-// Rows that Grafana repeats with the panels below them, once for each value, one below the other.
+// Grafana repeats a row and the panels below it once per value of a variable.
 function repeated(panels: any[]): any[] {
   const values = (q.get('repeat') ?? '').split('\n'), out: any[] = [];
   let more = 0;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Grafana's field options without their editors, which only Grafana itself registers.
 export { BigValue, BarGauge, PanelChrome, Table, TimeSeries, GlobalStyles } from '@grafana/ui';
 import { identityOverrideProcessor as id, unitOverrideProcessor as unit, numberOverrideProcessor as num, displayNameOverrideProcessor as dn, thresholdsOverrideProcessor as th, valueMappingsOverrideProcessor as vm, FieldColorModeId } from '@grafana/data';
 const item = (path: string, process: any) => ({ id: path, path, name: path, process, shouldApply: () => true, override: () => null, editor: () => null, getItemsCount: undefined, settings: {} }) as any;

@@ -31,7 +31,7 @@ require (
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
 
-// Helm speaks to a cluster by these; rendering a chart needs none, and compiling them would take minutes.
+// Helm accesses a cluster with these. Rendering needs no cluster, and compiling them would take minutes: cluster/ has stubs.
 replace (
 	k8s.io/apiextensions-apiserver => ./cluster/apiextensions-apiserver
 	k8s.io/apimachinery => ./cluster/apimachinery

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Renders charts by Helm's own packages, without a cluster: what `helm template` does, many times in one process.
+// Renders charts with Helm's packages and without a cluster, as `helm template` does, but for many requests in one process.
 //
-// It reads a line of JSON a request from its standard input, {"values": [FILE..], "set": {..}, "release": NAME,
-// "namespace": NAME, "upgrade": BOOL, "api": [GROUP/VERSION..]}, and answers each by a line, {"files": {PATH: TEXT}} or
-// {"error": TEXT}. With --package it does what `helm package` does.
+// It reads one request per line from standard input, as JSON: {"values": [FILE..], "set": {..}, "release": NAME,
+// "namespace": NAME, "upgrade": BOOL, "api": [GROUP/VERSION..]}. It writes one response per line: {"files": {PATH: TEXT}} or
+// {"error": TEXT}. With --package it packages the chart, as `helm package` does.
 package main
 
 import (
@@ -28,12 +28,12 @@ type request struct {
 	API       []string               `json:"api"`
 }
 
-type answer struct {
+type response struct {
 	Files map[string]string `json:"files,omitempty"`
 	Error string            `json:"error,omitempty"`
 }
 
-// Later files go before earlier ones, and what is set before all of them.
+// values merges the files of values. Later files override earlier ones, and `set` overrides all files.
 func (r *request) values() (map[string]interface{}, error) {
 	merged := map[string]interface{}{}
 	for _, path := range r.Values {
@@ -46,67 +46,67 @@ func (r *request) values() (map[string]interface{}, error) {
 	return chartutil.CoalesceTables(r.Set, merged), nil
 }
 
-func render(where string, r *request) (map[string]string, error) {
-	// Rendering changes the chart: it is read anew for each.
-	loaded, err := loader.Load(where)
+func render(path string, r *request) (map[string]string, error) {
+	// Rendering changes the chart, so that each request loads it.
+	loaded, err := loader.Load(path)
 	if err != nil {
 		return nil, err
 	}
-	given, err := r.values()
+	merged, err := r.values()
 	if err != nil {
 		return nil, err
 	}
 	capabilities := chartutil.DefaultCapabilities.Copy()
 	capabilities.APIVersions = append(append(chartutil.VersionSet{}, capabilities.APIVersions...), r.API...)
 	capabilities.KubeVersion = chartutil.KubeVersion{Version: "v1.31.0", Major: "1", Minor: "31"}
-	if err := compatible(loaded, capabilities); err != nil {
+	if err := checkCompatible(loaded, capabilities); err != nil {
 		return nil, err
 	}
 	options := chartutil.ReleaseOptions{Name: r.Release, Namespace: r.Namespace, Revision: 1,
 		IsInstall: !r.Upgrade, IsUpgrade: r.Upgrade}
-	values, err := chartutil.ToRenderValues(loaded, given, options, capabilities)
+	values, err := chartutil.ToRenderValues(loaded, merged, options, capabilities)
 	if err != nil {
 		return nil, err
 	}
 	return engine.Render(loaded, values)
 }
 
-func compatible(c *chart.Chart, capabilities *chartutil.Capabilities) error {
-	wanted := c.Metadata.KubeVersion
-	if wanted != "" && !chartutil.IsCompatibleRange(wanted, capabilities.KubeVersion.Version) {
-		return fmt.Errorf("kubeVersion %s is not %s", wanted, capabilities.KubeVersion.Version)
+func checkCompatible(c *chart.Chart, capabilities *chartutil.Capabilities) error {
+	required := c.Metadata.KubeVersion
+	if required != "" && !chartutil.IsCompatibleRange(required, capabilities.KubeVersion.Version) {
+		return fmt.Errorf("chart requires Kubernetes %s, rendered for %s", required, capabilities.KubeVersion.Version)
 	}
 	return c.Validate()
 }
 
-func save(where, folder, version string) error {
-	loaded, err := loader.Load(where)
+func save(path, folder, version string) error {
+	loaded, err := loader.Load(path)
 	if err != nil {
 		return err
 	}
 	if version != "" {
 		loaded.Metadata.Version, loaded.Metadata.AppVersion = version, version
 	}
-	path, err := chartutil.Save(loaded, folder)
+	archive, err := chartutil.Save(loaded, folder)
 	if err == nil {
-		fmt.Println(path)
+		fmt.Println(archive)
 	}
 	return err
 }
 
-func serve(where string) error {
+func serve(path string) error {
 	lines, out := bufio.NewScanner(os.Stdin), json.NewEncoder(os.Stdout)
 	lines.Buffer(nil, 64<<20)
 	for lines.Scan() {
-		asked, said := request{Release: "vcmts", Namespace: "default"}, answer{}
-		err := json.Unmarshal(lines.Bytes(), &asked)
+		req, resp := request{Release: "vcmts", Namespace: "default"}, response{}
+		err := json.Unmarshal(lines.Bytes(), &req)
 		if err == nil {
-			said.Files, err = render(where, &asked)
+			resp.Files, err = render(path, &req)
 		}
 		if err != nil {
-			said = answer{Error: err.Error()}
+			resp = response{Error: err.Error()}
 		}
-		if err := out.Encode(said); err != nil {
+		if err := out.Encode(resp); err != nil {
 			return err
 		}
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// combine.mjs PART...: the schemas of all parts as one, schema.json, without the words of description.
+// combine.mjs PART...: combines schema-PART.json of all parts into schema.json, without descriptions and defaults.
 import fs from "fs";
 
 const whole = {

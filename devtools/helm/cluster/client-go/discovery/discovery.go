@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package discovery would ask a cluster what it knows: here there is none to ask.
+// Package discovery is a stub: its client has no cluster to query.
 package discovery
 
 import (

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package dynamic would ask a cluster for objects: here there is none to ask.
+// Package dynamic is a stub: its client has no cluster to read objects from.
 package dynamic
 
 import (

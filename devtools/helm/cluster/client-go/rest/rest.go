@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package rest would say where the cluster is.
+// Package rest is a stub: its configuration names no cluster.
 package rest
 
 type Config struct{}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package scheme has the versions of Kubernetes' own kinds: of those that a chart asks for by .Capabilities, few.
+// Package scheme has the API versions of Kubernetes that charts check with .Capabilities: only those our chart uses.
 package scheme
 
 import "k8s.io/apimachinery/pkg/runtime/schema"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package errors knows the one question that helm asks of an answer of a cluster.
+// Package errors is a stub with the one function that Helm calls.
 package errors
 
 func IsNotFound(error) bool { return false }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package schema names kinds of objects.
+// Package schema identifies kinds of objects.
 package schema
 
 import "strings"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package version reads versions such as v1.31.2.
+// Package version parses versions such as v1.31.2.
 package version
 
 import "fmt"
@@ -13,7 +13,7 @@ func ParseGeneric(text string) (*Version, error) {
 		text = text[1:]
 	}
 	if n, _ := fmt.Sscanf(text, "%d.%d.%d", &v.major, &v.minor, &v.patch); n < 2 {
-		return nil, fmt.Errorf("%q is no version", text)
+		return nil, fmt.Errorf("%q is not a version such as v1.31.2", text)
 	}
 	return v, nil
 }

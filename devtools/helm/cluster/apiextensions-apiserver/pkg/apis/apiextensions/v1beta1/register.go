@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package v1beta1 would add its kinds to those that are known.
+// Package v1beta1 is a stub: it registers no kinds of CustomResourceDefinitions.
 package v1beta1
 
 import "k8s.io/client-go/kubernetes/scheme"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package v1 has the words of a request that is never made.
+// Package v1 is a stub with the types of requests to a cluster, which are never sent.
 package v1
 
 type (
