@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Grafana's dashboards of OpenVCMTS: written by devtools/dashboards into deploy/grafana/."""
+"""Generates the Grafana dashboards in deploy/grafana/ (devtools/dashboards)."""

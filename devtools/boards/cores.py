@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cores and power: what the workers do with their time, and what it costs."""
+"""The dashboard of cores and power: load of the workers and power of the machine."""
 
 from collections.abc import Iterator
 
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
-from boards.panels import ORANGE, RED, Ask, Part, Section, bars, board, figure, lines, variable
+from boards.panels import ORANGE, RED, Part, Query, Section, bars, board, graph, latest, variable
 from boards.queries import SERVER, WINDOW, Scope
 
 WORKER = ["instance", "worker", "core"]
-NAMED = "core {{core}} (worker {{worker}})"
-# The node exporter of the same machine has another port than vcmtsd.
+LEGEND = "core {{core}} (worker {{worker}})"
+# The node exporter has another port than vcmtsd, so that it has a variable of its own.
 NODE = Scope('instance=~"$node"')
 JOULES = "node_rapl_package_joules_total"
 
@@ -20,39 +20,41 @@ def work() -> Iterator[Part]:
     yield Section("Cores")
     yield bars(
         "Busy now",
-        "Share of its time for which a worker had packets.",
+        "Share of time in which a worker had packets.",
         "percentunit",
-        Ask(busy, NAMED),
-        most=1,
+        Query(busy, LEGEND),
+        maximum=1,
         steps=[(0.8, ORANGE), (0.95, RED)],
     )
-    yield lines("Busy", "Share of its time, exact.", "percentunit", Ask(busy, NAMED))
-    yield lines(
+    yield graph(
+        "Busy", "Share of time in which a worker had packets.", "percentunit", Query(busy, LEGEND)
+    )
+    yield graph(
         "Rounds",
-        "Of a worker over all that it has to do, a second; below: those that had packets.",
+        "Rounds of a worker per second, and those that had packets.",
         "ops",
-        Ask(SERVER.rate("vcmts_worker_rounds_total", WORKER), NAMED),
-        Ask(SERVER.rate("vcmts_worker_busy_rounds_total", WORKER), f"{NAMED}, with packets"),
+        Query(SERVER.rate("vcmts_worker_rounds_total", WORKER), LEGEND),
+        Query(SERVER.rate("vcmts_worker_busy_rounds_total", WORKER), f"{LEGEND}, with packets"),
     )
-    yield lines(
+    yield graph(
         "Descheduled",
-        "Times a second that the system took a core away from a worker. On cores of its own: 0.",
+        "Times per second that a worker lost its core to another thread; 0 on isolated cores.",
         "ops",
-        Ask(SERVER.rate("vcmts_worker_descheduled_total", WORKER), NAMED),
+        Query(SERVER.rate("vcmts_worker_descheduled_total", WORKER), LEGEND),
     )
-    yield lines(
+    yield graph(
         "Longest round",
-        "Since the server was started.",
+        "Longest round since the start of the server.",
         "s",
-        Ask(SERVER.total("vcmts_worker_longest_round_seconds", WORKER), NAMED),
+        Query(SERVER.total("vcmts_worker_longest_round_seconds", WORKER), LEGEND),
     )
-    yield lines(
+    yield graph(
         "Cycles by direction",
         "Share of a core that the stages of a service group use.",
         "percentunit",
-        Ask(
+        Query(
             f"{SERVER.rate('vcmts_stage_cycles_total', ['service_group', 'direction'])}"
-            f" / on () group_left () max({SERVER.read('vcmts_tsc_hz')})",
+            f" / on () group_left () max({SERVER.select('vcmts_tsc_hz')})",
             "group {{service_group}} {{direction}}",
         ),
         stacked=True,
@@ -60,26 +62,26 @@ def work() -> Iterator[Part]:
 
 
 def power() -> Iterator[Part]:
-    """Of the node exporter, where the machine tells."""
+    """Panels from metrics of the machine's node exporter."""
     traffic = (
-        f"8 * (sum(rate({SERVER.read('vcmts_downstream_transmitted_bytes_total')}{WINDOW}))"
-        f" + sum(rate({SERVER.read('vcmts_upstream_transmitted_bytes_total')}{WINDOW})))"
+        f"8 * (sum(rate({SERVER.select('vcmts_downstream_transmitted_bytes_total')}{WINDOW}))"
+        f" + sum(rate({SERVER.select('vcmts_upstream_transmitted_bytes_total')}{WINDOW})))"
     )
     watts = NODE.rate(JOULES, ["index"])
-    yield Section("Power, as the node exporter of the machine tells it")
-    yield lines("Processors", "Power of each package.", "watt", Ask(watts, "package {{index}}"))
-    yield figure(
-        "Energy of a gigabit",
-        "Of all packages, for what both directions transmit.",
+    yield Section("Power, from the machine's node exporter")
+    yield graph("Processors", "Power of each package.", "watt", Query(watts, "package {{index}}"))
+    yield latest(
+        "Energy per gigabit",
+        "Energy of all packages per gigabit that both directions transmit.",
         "joule",
-        Ask(f"1e9 * {NODE.rate(JOULES)} / ({traffic})"),
+        Query(f"1e9 * {NODE.rate(JOULES)} / ({traffic})"),
         width=8,
     ).height(8)
-    yield lines(
+    yield graph(
         "Frequency",
-        "Of each core now.",
+        "Frequency of each core.",
         "hertz",
-        Ask(NODE.read("node_cpu_scaling_frequency_hertz"), "core {{cpu}}"),
+        Query(NODE.select("node_cpu_scaling_frequency_hertz"), "core {{cpu}}"),
     )
 
 
@@ -87,7 +89,7 @@ def cores() -> Dashboard:
     return board(
         "vcmts-cores",
         "OpenVCMTS: cores and power",
-        "What the workers do with their time, and what it costs.",
+        "Load of the workers, and power of the machine.",
         [
             variable(
                 "instance", "Server", "label_values(vcmts_build_info, instance)", several=True

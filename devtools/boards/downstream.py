@@ -1,42 +1,42 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The downstream of a service group, stage by stage."""
+"""Panels of a service group's downstream, in the order of its stages."""
 
 from collections.abc import Iterator
 
-from boards.both import CIPHERS, cycles, effort, latency
-from boards.panels import Ask, Panel, bars, lines
-from boards.queries import WINDOW, Scope, summed
+from boards.directions import CIPHERS, cycles, latency, receive_effort
+from boards.panels import Panel, Query, bars, graph
+from boards.queries import WINDOW, Scope, sum_by
 
 DOWN = "vcmts_downstream"
 DELAY = "vcmts_scheduler_delay_seconds"
-SHARES = ((0.5, "half of them below"), (0.99, "99 % below"))
+SHARES = ((0.5, "median"), (0.99, "99th percentile"))
 
 
 def traffic(scope: Scope) -> Iterator[Panel]:
-    yield lines(
+    yield graph(
         "Rate",
-        "Bits a second: IP packets that came in, and frames that were handed to the R-PHY port.",
+        "Bits per second of received IP packets and of frames transmitted to the R-PHY port.",
         "bps",
-        Ask(scope.bits(f"{DOWN}_received_bytes_total"), "received"),
-        Ask(scope.bits(f"{DOWN}_transmitted_bytes_total"), "transmitted"),
+        Query(scope.bits(f"{DOWN}_received_bytes_total"), "received"),
+        Query(scope.bits(f"{DOWN}_transmitted_bytes_total"), "transmitted"),
     )
-    yield lines(
+    yield graph(
         "Packets",
-        "A second: received, transmitted, dropped for whatever reason.",
+        "Packets per second: received, transmitted, dropped for any reason.",
         "pps",
-        Ask(scope.rate(f"{DOWN}_received_packets_total"), "received"),
-        Ask(scope.rate(f"{DOWN}_transmitted_packets_total"), "transmitted"),
-        Ask(scope.rate(f"{DOWN}_dropped_packets_total"), "dropped"),
+        Query(scope.rate(f"{DOWN}_received_packets_total"), "received"),
+        Query(scope.rate(f"{DOWN}_transmitted_packets_total"), "transmitted"),
+        Query(scope.rate(f"{DOWN}_dropped_packets_total"), "dropped"),
     )
-    yield lines(
+    yield graph(
         "Frame size",
         "Mean length of the frames, without CRC.",
         "decbytes",
-        Ask(
+        Query(
             scope.ratio(f"{DOWN}_received_bytes_total", f"{DOWN}_received_packets_total"),
             "received",
         ),
-        Ask(
+        Query(
             scope.ratio(f"{DOWN}_transmitted_bytes_total", f"{DOWN}_transmitted_packets_total"),
             "transmitted",
         ),
@@ -44,104 +44,104 @@ def traffic(scope: Scope) -> Iterator[Panel]:
 
 
 def drops(scope: Scope) -> Panel:
-    return lines(
+    return graph(
         "Drops by reason",
-        "Packets a second; docs/counters.md says what each reason means, and"
-        " `./vcmts capture --dropped REASON` shows the packets.",
+        "Packets per second. docs/counters.md explains each reason;"
+        " `./vcmts capture --dropped REASON` captures the packets.",
         "pps",
-        Ask(f"{scope.rate(f'{DOWN}_dropped_packets_total', ['reason'])} > 0", "{{reason}}"),
-        Ask(scope.rate(f"{DOWN}_dropped_packets_total"), "all"),
+        Query(f"{scope.rate(f'{DOWN}_dropped_packets_total', ['reason'])} > 0", "{{reason}}"),
+        Query(scope.rate(f"{DOWN}_dropped_packets_total"), "all"),
     )
 
 
 def first_stages(scope: Scope) -> Iterator[Panel]:
-    yield lines(
+    yield graph(
         "Kinds of packets",
-        "What the packets are that came in.",
+        "Received packets per second by protocol.",
         "pps",
-        *(Ask(scope.rate(f"{DOWN}_{kind}_packets_total"), kind) for kind in ("ipv4", "ipv6")),
-        Ask(scope.rate(f"{DOWN}_llc_frames_total"), "others"),
+        *(Query(scope.rate(f"{DOWN}_{kind}_packets_total"), kind) for kind in ("ipv4", "ipv6")),
+        Query(scope.rate(f"{DOWN}_llc_frames_total"), "others"),
         stacked=True,
     )
-    yield lines(
+    yield graph(
         "Modem lookup",
-        "Packets whose modem was found, and whose destination nobody has.",
+        "Packets per second whose modem was found, and those with an unknown destination.",
         "pps",
-        Ask(scope.rate(f"{DOWN}_lookup_matched_packets_total"), "found"),
-        Ask(
-            scope.of('reason="unknown_destination"').rate(f"{DOWN}_dropped_packets_total"),
+        Query(scope.rate(f"{DOWN}_lookup_matched_packets_total"), "found"),
+        Query(
+            scope.with_labels('reason="unknown_destination"').rate(f"{DOWN}_dropped_packets_total"),
             "unknown destination",
         ),
     )
-    yield lines(
+    yield graph(
         "Filters",
-        "Packets that met a rule, and packets that met none: the default decides.",
+        "Packets per second that matched a filter rule, or none (default action).",
         "pps",
-        Ask(scope.rate(f"{DOWN}_filter_matched_permit_packets_total"), "permitted by a rule"),
-        Ask(scope.rate(f"{DOWN}_filter_matched_deny_packets_total"), "denied by a rule"),
-        Ask(scope.rate(f"{DOWN}_filter_unmatched_packets_total"), "no rule"),
+        Query(scope.rate(f"{DOWN}_filter_matched_permit_packets_total"), "permitted by a rule"),
+        Query(scope.rate(f"{DOWN}_filter_matched_deny_packets_total"), "denied by a rule"),
+        Query(scope.rate(f"{DOWN}_filter_unmatched_packets_total"), "no rule"),
     )
-    yield lines(
+    yield graph(
         "Classifiers",
-        "Packets that a classifier sent to a service flow, and packets for the primary one.",
+        "Packets per second that matched a classifier, and those of the primary service flow.",
         "pps",
-        Ask(scope.rate(f"{DOWN}_classifier_matched_packets_total"), "by a classifier"),
-        Ask(scope.rate(f"{DOWN}_classifier_unmatched_packets_total"), "primary service flow"),
+        Query(scope.rate(f"{DOWN}_classifier_matched_packets_total"), "by a classifier"),
+        Query(scope.rate(f"{DOWN}_classifier_unmatched_packets_total"), "primary service flow"),
     )
-    yield lines(
+    yield graph(
         "Classifiers by kind of packet",
-        "Packets that a classifier sent to a service flow; ICMP counts with IPv4 or IPv6, too.",
+        "Packets per second that matched a classifier; ICMP also counts as IPv4 or IPv6.",
         "pps",
         *(
-            Ask(scope.rate(f"{DOWN}_classifier_matched_{kind}_packets_total"), kind)
+            Query(scope.rate(f"{DOWN}_classifier_matched_{kind}_packets_total"), kind)
             for kind in ("ipv4", "ipv6", "icmp")
         ),
     )
 
 
 def queues(scope: Scope) -> Iterator[Panel]:
-    yield lines(
+    yield graph(
         "Service-flow queues",
-        "Packets a second that entered a queue, left it, and were dropped before it.",
+        "Packets per second that entered a queue, left it, or were dropped instead of queued.",
         "pps",
-        Ask(scope.rate(f"{DOWN}_enqueued_packets_total"), "entered"),
-        Ask(scope.rate(f"{DOWN}_dequeued_packets_total"), "left"),
-        Ask(
-            scope.of(
+        Query(scope.rate(f"{DOWN}_enqueued_packets_total"), "entered"),
+        Query(scope.rate(f"{DOWN}_dequeued_packets_total"), "left"),
+        Query(
+            scope.with_labels(
                 'reason=~"flow_buffer_full|scheduler_full|wred_drop|docsis_pie_drop'
                 '|longer_than_burst|service_flow_removed"'
             ).rate(f"{DOWN}_dropped_packets_total"),
             "dropped",
         ),
     )
-    yield lines(
-        "Packets held",
-        "In all of the downstream, and of these in the queues of the service flows.",
+    yield graph(
+        "Pending packets",
+        "Pending in the whole downstream, and those in the queues of the service flows.",
         "short",
-        Ask(scope.total(f"{DOWN}_held_packets"), "held"),
-        Ask(scope.total(f"{DOWN}_queued_packets"), "in queues"),
+        Query(scope.total(f"{DOWN}_held_packets"), "pending"),
+        Query(scope.total(f"{DOWN}_queued_packets"), "in queues"),
     )
-    yield lines(
+    yield graph(
         "Scheduler delay by priority",
-        "In the queues of the service flows of a priority.",
+        "Time in the queues of service flows, by their priority.",
         "s",
         *(
-            Ask(scope.quantile(share, DELAY, ["priority"]), f"priority {{{{priority}}}}, {words}")
+            Query(scope.quantile(share, DELAY, ["priority"]), f"priority {{{{priority}}}}, {words}")
             for share, words in SHARES
         ),
     )
-    yield lines(
+    yield graph(
         "Channels",
-        "Bits a second of each downstream channel.",
+        "Bits per second of each downstream channel.",
         "bps",
-        Ask(scope.bits(f"{DOWN}_channel_bytes_total", ["channel"]), "channel {{channel}}"),
+        Query(scope.bits(f"{DOWN}_channel_bytes_total", ["channel"]), "channel {{channel}}"),
         stacked=True,
     )
-    yield lines(
+    yield graph(
         "Use of the channels",
-        "Share of the configured rate.",
+        "Share of the configured rate of each channel.",
         "percentunit",
-        Ask(
+        Query(
             f"{scope.rate(f'{DOWN}_channel_bytes_total', ['channel'])}"
             f" / {scope.total(f'{DOWN}_channel_rate_bytes_per_second', ['channel'])}",
             "channel {{channel}}",
@@ -151,18 +151,18 @@ def queues(scope: Scope) -> Iterator[Panel]:
 
 def bonding(scope: Scope) -> Iterator[Panel]:
     name, by = f"{DOWN}_bonding_group", ["bonding_group"]
-    yield lines(
+    yield graph(
         "Bonding groups",
-        "Packets a second that were given to the channels of a bonding group.",
+        "Packets per second that were sent to the channels of a bonding group.",
         "pps",
-        Ask(scope.rate(f"{name}_packets_total", by), "group {{bonding_group}}"),
+        Query(scope.rate(f"{name}_packets_total", by), "group {{bonding_group}}"),
         stacked=True,
     )
-    yield lines(
+    yield graph(
         "Out of order in modems",
-        "Share of the packets that a modem gets before an earlier one of the service flow.",
+        "Share of packets that a modem receives before an earlier packet of the service flow.",
         "percentunit",
-        Ask(
+        Query(
             f"{scope.rate(f'{name}_early_packets_total', by)}"
             f" / {scope.rate(f'{name}_packets_total', by)}",
             "group {{bonding_group}}",
@@ -171,63 +171,65 @@ def bonding(scope: Scope) -> Iterator[Panel]:
 
 
 def last_stages(scope: Scope) -> Iterator[Panel]:
-    yield lines(
+    yield graph(
         "Ciphers",
-        "DOCSIS frames per second by what encrypted them.",
+        "DOCSIS frames per second by cipher.",
         "pps",
         *(
-            Ask(scope.rate(f"{DOWN}_encrypted_{name}_frames_total"), name.upper().replace("_", "-"))
+            Query(
+                scope.rate(f"{DOWN}_encrypted_{name}_frames_total"), name.upper().replace("_", "-")
+            )
             for name in CIPHERS
         ),
-        Ask(scope.rate(f"{DOWN}_clear_frames_total"), "in the clear"),
+        Query(scope.rate(f"{DOWN}_clear_frames_total"), "in the clear"),
         stacked=True,
     )
-    yield lines(
-        "CRC made",
-        "DOCSIS frames per second whose Ethernet CRC was made, encrypted or not.",
+    yield graph(
+        "CRC generated",
+        "DOCSIS frames per second whose Ethernet CRC was generated, encrypted or not.",
         "pps",
-        Ask(scope.rate(f"{DOWN}_crc_generated_frames_total"), "made"),
-        Ask(scope.rate(f"{DOWN}_framed_frames_total"), "all frames"),
+        Query(scope.rate(f"{DOWN}_crc_generated_frames_total"), "CRC generated"),
+        Query(scope.rate(f"{DOWN}_framed_frames_total"), "all frames"),
     )
-    yield lines(
+    yield graph(
         "DEPI frames",
-        "A second: closed because no more fitted, and closed by the flush timer.",
+        "DEPI frames per second: sent because they were full, or by the flush timer.",
         "pps",
-        Ask(scope.rate(f"{DOWN}_depi_full_frames_total"), "full"),
-        Ask(scope.rate(f"{DOWN}_depi_flushed_frames_total"), "flushed"),
+        Query(scope.rate(f"{DOWN}_depi_full_frames_total"), "full"),
+        Query(scope.rate(f"{DOWN}_depi_flushed_frames_total"), "flushed"),
         stacked=True,
     )
-    yield lines(
+    yield graph(
         "DEPI frames by PSP segments",
-        "DEPI frames per second by how many PSP segments they have.",
+        "DEPI frames per second by their number of PSP segments.",
         "pps",
         *(
-            Ask(scope.rate(f"{DOWN}_depi_segments_{number}_frames_total"), f"{number}")
+            Query(scope.rate(f"{DOWN}_depi_segments_{number}_frames_total"), f"{number}")
             for number in (*range(1, 8), "more")
         ),
         stacked=True,
     )
-    yield lines(
-        "PSP segments a DEPI frame",
-        "Mean; and of these the segments that are parts of a DOCSIS frame only.",
+    yield graph(
+        "PSP segments per DEPI frame",
+        "Mean number of PSP segments, and of those that are fragments of a DOCSIS frame.",
         "short",
-        Ask(scope.ratio(f"{DOWN}_psp_segments_total", f"{DOWN}_depi_frames_total"), "segments"),
-        Ask(scope.ratio(f"{DOWN}_psp_fragments_total", f"{DOWN}_depi_frames_total"), "fragments"),
+        Query(scope.ratio(f"{DOWN}_psp_segments_total", f"{DOWN}_depi_frames_total"), "segments"),
+        Query(scope.ratio(f"{DOWN}_psp_fragments_total", f"{DOWN}_depi_frames_total"), "fragments"),
     )
-    yield lines(
+    yield graph(
         "Retries of transmission",
-        "Bursts a second that the R-PHY port did not take whole.",
+        "Bursts per second of which the R-PHY port did not accept all packets.",
         "ops",
-        Ask(scope.rate(f"{DOWN}_transmit_retries_total"), "retries"),
+        Query(scope.rate(f"{DOWN}_transmit_retries_total"), "retries"),
     )
 
 
 def providers(scope: Scope) -> Panel:
     return bars(
         "Modems by cipher",
-        "By the cipher of their security association, and the provider that encrypts.",
+        "Modems by cipher of their security association and by crypto provider.",
         "short",
-        Ask(
+        Query(
             f"{scope.total('vcmts_service_group_cipher_modems', ['cipher', 'provider'])} > 0",
             "{{cipher}} {{provider}}",
         ),
@@ -235,12 +237,12 @@ def providers(scope: Scope) -> Panel:
 
 
 def priorities(scope: Scope) -> Panel:
-    return lines(
+    return graph(
         "Scheduled by priority",
-        "Packets a second that left the queues.",
+        "Packets per second that left the queues.",
         "pps",
-        Ask(
-            f"{summed(['priority'])} (rate({scope.read(f'{DELAY}_count')}{WINDOW}))",
+        Query(
+            f"{sum_by(['priority'])} (rate({scope.select(f'{DELAY}_count')}{WINDOW}))",
             "priority {{priority}}",
         ),
         stacked=True,
@@ -248,25 +250,18 @@ def priorities(scope: Scope) -> Panel:
 
 
 def downstream(scope: Scope) -> dict[str, list[Panel]]:
-    """By what stands above them."""
+    """Panels by title of their section."""
     return {
-        "Downstream: traffic and what it costs": [
+        "Downstream: traffic and cycles": [
             *traffic(scope),
             cycles(scope, "downstream", f"{DOWN}_received_packets_total"),
             latency(scope, "downstream"),
             drops(scope),
         ],
         "Downstream: from the port to the queues": [
-            *effort(scope, "downstream"),
+            *receive_effort(scope, "downstream"),
             *first_stages(scope),
         ],
-        "Downstream: queues and channels": [
-            *queues(scope),
-            priorities(scope),
-            *bonding(scope),
-        ],
-        "Downstream: from the queues to DEPI": [
-            *last_stages(scope),
-            providers(scope),
-        ],
+        "Downstream: queues and channels": [*queues(scope), priorities(scope), *bonding(scope)],
+        "Downstream: from the queues to DEPI": [*last_stages(scope), providers(scope)],
     }

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws the dashboards by Grafana's own panels, from a run with four service groups.
+"""Draws the dashboards as PNG files from a run with four service groups.
 
-There is no Grafana in it: devtools/grafana has a page that asks Prometheus as Grafana would, and
-gives the answers to the panels of npm's @grafana/ui, in Chromium. What it needs (400 MB) and makes
-is in build-dashboards/.
+Instead of a Grafana server, a page in Chromium (devtools/grafana) queries Prometheus as Grafana
+does and draws the results with the panels of npm's @grafana/ui. build-dashboards/ has the packages
+(400 MB) and the results.
 """
 
 import functools
@@ -31,18 +31,18 @@ RUN = ("run", "--profile", "6ofdm-0sc-qam_300cms_aes", "--groups", "4", "--laten
 RATES = ("--rate", "600Mbps", "--upstream-rate", "150Mbps")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDTH, ROW, HEAD = 1620, 38, 80
-CHOSEN = {"instance": METRICS, "node": ".*"}
-# As Grafana chooses them from its query; a line each.
+SELECTED = {"instance": METRICS, "node": ".*"}
+# Values of the variable `group`, as Grafana gets them from its query.
 COMPARED = [f'instance="{METRICS}",service_group="{group}"' for group in (1, 2)]
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *words: object) -> None:
         pass
 
 
 def prepare() -> None:
-    """Packages and page, where they are not there yet."""
+    """Installs npm packages, unless they are installed, and builds the page."""
     if shutil.which("npm") is None:
         raise SystemExit("dashboards: needs npm (Debian's packages nodejs and npm)")
     FOLDER.mkdir(exist_ok=True)
@@ -59,7 +59,7 @@ def prepare() -> None:
 
 @contextmanager
 def child(*words: str) -> Iterator["subprocess.Popen[str]"]:
-    """A command of the tool, ended with the block."""
+    """Runs a command of the tool vcmts; terminates it at the end of the block."""
     command = [str(CHECKOUT / "vcmts"), *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -74,13 +74,13 @@ def address_of(process: "subprocess.Popen[str]") -> str:
     for line in process.stdout:
         if found := re.match(r"alerts: +(http://\S+)/alerts", line):
             return found[1]
-    raise SystemExit("no Prometheus: its message is above")
+    raise SystemExit("dashboards: Prometheus did not start; its message is above")
 
 
 @contextmanager
-def files() -> Iterator[int]:
-    """The folder over HTTP; its port."""
-    handler = functools.partial(Quiet, directory=str(FOLDER))
+def serve() -> Iterator[int]:
+    """Serves build-dashboards over HTTP; yields the port."""
+    handler = functools.partial(QuietHandler, directory=str(FOLDER))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server.server_address[1]
@@ -95,12 +95,12 @@ def height_of(name: str) -> int:
 
 
 def draw(name: str, port: int, prometheus: str, seconds: int) -> str:
-    """Writes NAME.png. Returns what the page says: OK, or which queries gave nothing."""
+    """Writes NAME.png. Returns the page's result: OK, or the queries without data."""
     browser = next(path for path in map(shutil.which, BROWSERS) if path)
-    asked = {"dashboard": f"{name}.json", "prometheus": prometheus, "seconds": str(seconds)}
-    asked |= {f"var-{key}": value for key, value in CHOSEN.items()}
-    asked["repeat"] = "\n".join(COMPARED)
-    page = f"http://127.0.0.1:{port}/index.html?{urlencode(asked)}"
+    parameters = {"dashboard": f"{name}.json", "prometheus": prometheus, "seconds": str(seconds)}
+    parameters |= {f"var-{key}": value for key, value in SELECTED.items()}
+    parameters["repeat"] = "\n".join(COMPARED)
+    page = f"http://127.0.0.1:{port}/index.html?{urlencode(parameters)}"
     common = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
     common += [f"--window-size={WIDTH},{height_of(name)}", "--virtual-time-budget=30000"]
     common += [f"--user-data-dir={FOLDER / 'browser'}"]
@@ -109,7 +109,7 @@ def draw(name: str, port: int, prometheus: str, seconds: int) -> str:
             [browser, *common, *more, page], check=True, capture_output=True, text=True
         )
     title = re.search(r"<title>(.*?)</title>", ended.stdout, re.DOTALL)
-    return title[1] if title else "no title: the page did not come to its end"
+    return title[1] if title else "FAILED: the page did not finish"
 
 
 def draw_all(seconds: int) -> None:
@@ -118,11 +118,11 @@ def draw_all(seconds: int) -> None:
         run = stack.enter_context(child(*RUN, *RATES, "--duration", "1h", "--metrics", METRICS))
         while not tells(METRICS):
             if run.poll() is not None:
-                raise SystemExit("no run: its message is above")
+                raise SystemExit("dashboards: vcmts run did not start; its message is above")
             time.sleep(0.5)
         monitor = child("monitor", "--target", METRICS, "--interval", "1s")
         prometheus = address_of(stack.enter_context(monitor))
-        port = stack.enter_context(files())
+        port = stack.enter_context(serve())
         time.sleep(seconds)
         for path in sorted(DASHBOARDS.glob("*.json")):
             print(f"{FOLDER.name}/{path.stem}.png: {draw(path.stem, port, prometheus, seconds)}")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Service groups, both directions stage by stage: each section once for each of those chosen.
+"""The dashboard of service groups: both directions in the order of the stages.
 
-So that groups of one server or of several can be compared, they are chosen by server and number.
+Each section repeats per selected group. A group is selected by server and number, so that groups of
+several servers can be compared.
 """
 
 from collections.abc import Iterator
@@ -9,12 +10,12 @@ from collections.abc import Iterator
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from boards.downstream import DELAY, DOWN, downstream
-from boards.panels import ORANGE, RED, Ask, Panel, Part, Section, board, figure, spread, variable
-from boards.queries import Scope, lost
+from boards.panels import ORANGE, RED, Panel, Part, Query, Section, board, latest, lay_out, variable
+from boards.queries import Scope, dropped_rate
 from boards.upstream import UP, upstream
 
-# A value of the variable has the matchers of a group, and its text is a label that is made for it.
-# Unformatted, or Grafana would escape the quotation marks.
+# A value of the variable is the label matchers of a group; its text is a label that QUERY adds.
+# `raw` keeps Grafana from escaping the quotation marks.
 GROUP = Scope("${group:raw}")
 QUERY = (
     "query_result(label_join(count by (instance, service_group) (vcmts_service_group_info),"
@@ -30,35 +31,35 @@ def section(title: str) -> Section:
 def now() -> Iterator[Part]:
     yield section("now")
     for name, title in ((DOWN, "Downstream"), (UP, "Upstream")):
-        yield figure(
+        yield latest(
             title,
-            "Bits a second that left the data plane.",
+            "Bits per second that the data plane transmits.",
             "bps",
-            Ask(GROUP.bits(f"{name}_transmitted_bytes_total")),
+            Query(GROUP.bits(f"{name}_transmitted_bytes_total")),
             width=3,
         )
     for name, title, about in (
-        ("modems", "Modems", "Registered."),
-        ("active_modems", "Active modems", "That had traffic lately."),
-        ("active_addresses", "Active addresses", "Behind these modems."),
-        ("service_flows", "Service flows", "Of the downstream."),
+        ("modems", "Modems", "Registered modems."),
+        ("active_modems", "Active modems", "Modems with recent traffic."),
+        ("active_addresses", "Active addresses", "Active addresses of CPEs behind the modems."),
+        ("service_flows", "Service flows", "Downstream service flows."),
     ):
-        yield figure(
-            title, about, "short", Ask(GROUP.total(f"vcmts_service_group_{name}")), width=3
+        yield latest(
+            title, about, "short", Query(GROUP.total(f"vcmts_service_group_{name}")), width=3
         )
-    yield figure(
+    yield latest(
         "Dropped",
-        "Downstream packets and upstream frames per second.",
+        "Dropped downstream packets and upstream frames per second.",
         "pps",
-        Ask(lost(GROUP)),
+        Query(dropped_rate(GROUP)),
         width=3,
         steps=[(1, ORANGE), (1000, RED)],
     )
-    yield figure(
+    yield latest(
         "Scheduler delay",
-        "99 of 100 packets stayed shorter in the queues.",
+        "99th percentile of the time in the queues.",
         "s",
-        Ask(GROUP.quantile(0.99, DELAY)),
+        Query(GROUP.quantile(0.99, DELAY)),
         width=3,
         steps=[(0.01, ORANGE), (0.1, RED)],
     )
@@ -67,14 +68,14 @@ def now() -> Iterator[Part]:
 def parts(sections: dict[str, list[Panel]]) -> Iterator[Part]:
     for title, panels in sections.items():
         yield section(title)
-        yield from spread(panels)
+        yield from lay_out(panels)
 
 
 def group() -> Dashboard:
     return board(
         "vcmts-group",
         "OpenVCMTS: service groups",
-        "Both directions of a service group, stage by stage; of several, one below the other.",
+        "Both directions of the selected service groups, in the order of the stages.",
         [variable("group", "Service groups", QUERY).regex(REGEX).multi(True)],
         [*now(), *parts(downstream(GROUP) | upstream(GROUP))],
     )

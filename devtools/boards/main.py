@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the dashboards, or says which differ."""
+"""Generates the dashboards in deploy/grafana, or checks that they are up to date."""
 
 import argparse
 import json
@@ -18,14 +18,14 @@ from vcmts.jsons import laid_out
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 
-# What the SDK writes of every variable, and Grafana's own schema knows of intervals only.
-OF_INTERVALS = ("auto", "auto_count", "auto_min")
+# The SDK writes these keys for every variable, but Grafana's schema has them for intervals only.
+INTERVAL_KEYS = ("auto", "auto_count", "auto_min")
 
 
-def text_of(made: Dashboard) -> str:
-    tree: dict[str, Any] = json.loads(JSONEncoder(sort_keys=True).encode(made))
+def text_of(board: Dashboard) -> str:
+    tree: dict[str, Any] = json.loads(JSONEncoder(sort_keys=True).encode(board))
     for variable in tree["templating"]["list"]:
-        for name in OF_INTERVALS:
+        for name in INTERVAL_KEYS:
             variable.pop(name, None)
     for panel in tree["panels"]:
         panel.pop("transparent", None)
@@ -34,20 +34,25 @@ def text_of(made: Dashboard) -> str:
 
 
 def files() -> dict[Path, str]:
-    made = {"system": system(), "group": group(), "cores": cores()}
-    return {DEPLOY / "grafana" / f"{name}.json": text_of(one) for name, one in made.items()}
+    boards = {"system": system(), "group": group(), "cores": cores()}
+    return {DEPLOY / "grafana" / f"{name}.json": text_of(board) for name, board in boards.items()}
 
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="devtools/dashboards", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; 1 when one differs")
     parser.add_argument(
-        "--draw", metavar="SECONDS", type=int, help="draw them from a run of so many seconds"
+        "--check", action="store_true", help="write nothing; exit status 1 if one differs"
     )
-    given = parser.parse_args(arguments)
-    check: bool = given.check
-    if given.draw is not None:
-        draw_all(given.draw)
+    parser.add_argument(
+        "--draw",
+        metavar="SECONDS",
+        type=int,
+        help="draw them as PNG files from a run of this length",
+    )
+    options = parser.parse_args(arguments)
+    check: bool = options.check
+    if options.draw is not None:
+        draw_all(options.draw)
         return 0
     different = 0
     for path, text in files().items():
@@ -56,6 +61,6 @@ def main(arguments: Sequence[str]) -> int:
         different += 1
         if not check:
             path.write_text(text, encoding="utf-8")
-        said = "differs, run `make dashboards`" if check else "written"
-        print(f"{path.relative_to(DEPLOY)}: {said}")
+        result = "out of date; run `make dashboards`" if check else "written"
+        print(f"{path.relative_to(DEPLOY)}: {result}")
     return 1 if check and different else 0

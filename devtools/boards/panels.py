@@ -1,24 +1,31 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Panels as all dashboards have them, and how a dashboard is put together of them."""
+"""Builds panels in the common style of all dashboards, and a dashboard from panels."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from string import ascii_uppercase
 
-from grafana_foundation_sdk.builders import bargauge, common, dashboard, prometheus, stat, table
-from grafana_foundation_sdk.builders import timeseries as lines_of
+from grafana_foundation_sdk.builders import (
+    bargauge,
+    common,
+    dashboard,
+    prometheus,
+    stat,
+    table,
+    timeseries,
+)
 from grafana_foundation_sdk.models import common as choices
 from grafana_foundation_sdk.models import dashboard as model
 
-SOURCE = choices.DataSourceRef(type_val="prometheus", uid="${datasource}")
-WIDTH, HEIGHT, LOW = 24, 8, 4
+DATA_SOURCE = choices.DataSourceRef(type_val="prometheus", uid="${datasource}")
+WIDTH, HEIGHT, STAT_HEIGHT = 24, 8, 4  # in Grafana's grid; WIDTH is that of a dashboard
 GREEN, ORANGE, RED = "green", "orange", "red"
-Panel = lines_of.Panel | stat.Panel | bargauge.Panel | table.Panel
+Panel = timeseries.Panel | stat.Panel | bargauge.Panel | table.Panel
 
 
 @dataclass(frozen=True)
-class Ask:
-    """A query, and what its series are called: {{label}} stands for a label's value."""
+class Query:
+    """A PromQL query and the legend of its series, in which {{label}} is a label's value."""
 
     expression: str
     legend: str = ""
@@ -26,7 +33,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class Section:
-    """The line above the panels that belong together; once for each value of `repeat`."""
+    """A titled row above panels. Grafana repeats both per value of the variable `repeat`."""
 
     title: str
     repeat: str | None = None
@@ -35,25 +42,25 @@ class Section:
 Part = Section | Panel
 
 
-def targets(asks: Iterable[Ask]) -> list[prometheus.Dataquery]:
+def targets(queries: Iterable[Query]) -> list[prometheus.Dataquery]:
     return [
-        prometheus.Dataquery().expr(ask.expression).legend_format(ask.legend).ref_id(letter)
-        for letter, ask in zip(ascii_uppercase, asks, strict=False)
+        prometheus.Dataquery().expr(query.expression).legend_format(query.legend).ref_id(letter)
+        for letter, query in zip(ascii_uppercase, queries, strict=False)
     ]
 
 
 def limits(*steps: tuple[float, str], first: str = GREEN) -> dashboard.ThresholdsConfig:
-    """Colours: `first`, and each other from its value on."""
-    made = [model.Threshold(color=first, value=None)]
-    made += [model.Threshold(color=color, value=value) for value, color in steps]
-    return dashboard.ThresholdsConfig().mode(model.ThresholdsMode.ABSOLUTE).steps(made)
+    """Colours of values: `first`, and each other from its threshold on."""
+    thresholds = [model.Threshold(color=first, value=None)]
+    thresholds += [model.Threshold(color=color, value=value) for value, color in steps]
+    return dashboard.ThresholdsConfig().mode(model.ThresholdsMode.ABSOLUTE).steps(thresholds)
 
 
-def lines(
-    title: str, about: str, unit: str, *asks: Ask, width: int = 8, stacked: bool = False
-) -> lines_of.Panel:
-    """Figures over time."""
-    # the SDK hides the legend, where nothing is said of it
+def graph(
+    title: str, about: str, unit: str, *queries: Query, width: int = 8, stacked: bool = False
+) -> timeseries.Panel:
+    """A graph over time."""
+    # the SDK hides the legend by default
     legend = (
         common.VizLegendOptions()
         .show_legend(True)
@@ -68,10 +75,10 @@ def lines(
     )
     mode = choices.StackingMode.NORMAL if stacked else choices.StackingMode.NONE
     panel = (
-        lines_of.Panel()
+        timeseries.Panel()
         .title(title)
         .description(about)
-        .datasource(SOURCE)
+        .datasource(DATA_SOURCE)
         .unit(unit)
         .min(0)
         .span(width)
@@ -83,16 +90,16 @@ def lines(
         .legend(legend)
         .tooltip(tooltip)
     )
-    for target in targets(asks):
+    for target in targets(queries):
         panel.with_target(target)
     return panel
 
 
-def figure(
+def latest(
     title: str,
     about: str,
     unit: str,
-    ask: Ask,
+    query: Query,
     *,
     width: int = 4,
     steps: Iterable[tuple[float, str]] = (),
@@ -100,22 +107,22 @@ def figure(
     decimals: int | None = None,
     named: bool = False,
 ) -> stat.Panel:
-    """One figure now, with its course behind it; `named`: what is told are the labels."""
+    """The latest value, with a small graph; `named`: shows the legend instead of the value."""
     reduce = common.ReduceDataOptions().calcs(["lastNotNull"]).values(False)
     panel = (
         stat.Panel()
         .title(title)
         .description(about)
-        .datasource(SOURCE)
+        .datasource(DATA_SOURCE)
         .unit(unit)
         .span(width)
-        .height(LOW)
+        .height(STAT_HEIGHT)
         .thresholds(limits(*steps, first=first))
         .reduce_options(reduce)
         .graph_mode(choices.BigValueGraphMode.NONE if named else choices.BigValueGraphMode.AREA)
         .color_mode(choices.BigValueColorMode.VALUE)
         .text_mode(choices.BigValueTextMode.NAME if named else choices.BigValueTextMode.VALUE)
-        .with_target(targets([ask])[0])
+        .with_target(targets([query])[0])
     )
     return panel if decimals is None else panel.decimals(decimals)
 
@@ -124,17 +131,17 @@ def bars(
     title: str,
     about: str,
     unit: str,
-    *asks: Ask,
+    *queries: Query,
     width: int = 8,
-    most: float | None = None,
+    maximum: float | None = None,
     steps: Iterable[tuple[float, str]] = (),
 ) -> bargauge.Panel:
-    """What is now, side by side."""
+    """The latest values as bars."""
     panel = (
         bargauge.Panel()
         .title(title)
         .description(about)
-        .datasource(SOURCE)
+        .datasource(DATA_SOURCE)
         .unit(unit)
         .min(0)
         .span(width)
@@ -145,13 +152,13 @@ def bars(
         .text(common.VizTextDisplayOptions().title_size(14).value_size(18))
         .reduce_options(common.ReduceDataOptions().calcs(["lastNotNull"]).values(False))
     )
-    for target in targets(asks):
+    for target in targets(queries):
         panel.with_target(target.instant())
-    return panel if most is None else panel.max(most)
+    return panel if maximum is None else panel.max(maximum)
 
 
-def spread(panels: list[Panel]) -> list[Panel]:
-    """In rows of three; where one would be left alone, the last row has four, and two share one."""
+def lay_out(panels: list[Panel]) -> list[Panel]:
+    """Sets widths: three panels per row, and two to four in the last row."""
     threes = len(panels) // 3 * 3 - (3 if len(panels) % 3 == 1 else 0)
     rest = panels[max(threes, 0) :]
     for panel in rest:
@@ -162,11 +169,11 @@ def spread(panels: list[Panel]) -> list[Panel]:
 def variable(
     name: str, label: str, query: str, *, several: bool = False
 ) -> dashboard.QueryVariable:
-    """A choice above the dashboard."""
+    """A variable of the dashboard, which the user selects above it."""
     made = (
         dashboard.QueryVariable(name)
         .label(label)
-        .datasource(SOURCE)
+        .datasource(DATA_SOURCE)
         .query(query)
         .refresh(model.VariableRefresh.ON_TIME_RANGE_CHANGED)
         .sort(model.VariableSort.NUMERICAL_ASC)

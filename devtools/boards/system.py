@@ -1,134 +1,133 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The system: all service groups of one or several servers on one screen."""
+"""The system dashboard: all service groups of one or several servers on one screen."""
 
 from collections.abc import Iterator
 
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
-from boards.panels import ORANGE, RED, Ask, Part, Section, bars, board, figure, lines, variable
-from boards.queries import SERVER, lost
+from boards.panels import ORANGE, RED, Part, Query, Section, bars, board, graph, latest, variable
+from boards.queries import SERVER, dropped_rate
 
 GROUPS = ["instance", "service_group"]
-NAMED = "group {{service_group}} of {{instance}}"
+LEGEND = "group {{service_group}} of {{instance}}"
 DOWN, UP = "vcmts_downstream", "vcmts_upstream"
 LATENCY, DELAY = "vcmts_pipeline_latency_seconds", "vcmts_scheduler_delay_seconds"
 
 
 def now() -> Iterator[Part]:
     yield Section("Now")
-    yield figure(
+    yield latest(
         "Downstream",
-        "Bits a second of the frames whose packets were handed to the R-PHY port.",
+        "Bits per second of frames transmitted to the R-PHY port.",
         "bps",
-        Ask(SERVER.bits(f"{DOWN}_transmitted_bytes_total")),
+        Query(SERVER.bits(f"{DOWN}_transmitted_bytes_total")),
     )
-    yield figure(
+    yield latest(
         "Upstream",
-        "Bits a second of the frames that were handed to the network port.",
+        "Bits per second of frames transmitted to the network port.",
         "bps",
-        Ask(SERVER.bits(f"{UP}_transmitted_bytes_total")),
+        Query(SERVER.bits(f"{UP}_transmitted_bytes_total")),
     )
-    yield figure(
+    yield latest(
         "Dropped",
-        "Downstream packets and upstream frames per second that ended with a drop reason.",
+        "Dropped downstream packets and upstream frames per second.",
         "pps",
-        Ask(lost(SERVER)),
+        Query(dropped_rate(SERVER)),
         steps=[(1, ORANGE), (1000, RED)],
     )
-    yield figure(
+    yield latest(
         "Service groups",
-        "In service.",
+        "Service groups in service.",
         "short",
-        Ask(f"count({SERVER.read('vcmts_service_group_info')})"),
+        Query(f"count({SERVER.select('vcmts_service_group_info')})"),
         width=3,
     )
-    yield figure(
+    yield latest(
         "Modems",
-        "Registered in the service groups.",
+        "Registered modems of all service groups.",
         "short",
-        Ask(SERVER.total("vcmts_service_group_modems")),
+        Query(SERVER.total("vcmts_service_group_modems")),
         width=3,
     )
-    yield figure(
+    yield latest(
         "Busiest core",
-        "Share of its time for which a worker had packets.",
+        "Share of time in which the busiest worker had packets.",
         "percentunit",
-        Ask(f"max(rate({SERVER.read('vcmts_worker_busy_seconds_total')}[$__rate_interval]))"),
+        Query(f"max(rate({SERVER.select('vcmts_worker_busy_seconds_total')}[$__rate_interval]))"),
         width=3,
         steps=[(0.8, ORANGE), (0.95, RED)],
     )
-    yield figure(
-        "In service for",
-        "Of the server that was started last.",
+    yield latest(
+        "Uptime",
+        "Uptime of the server that was started last.",
         "s",
-        Ask(f"time() - max({SERVER.read('vcmts_start_time_seconds')})"),
+        Query(f"time() - max({SERVER.select('vcmts_start_time_seconds')})"),
         width=3,
     )
 
 
 def rates() -> Iterator[Part]:
     yield Section("Traffic")
-    for name, place in ((DOWN, "Downstream"), (UP, "Upstream")):
-        yield lines(
-            f"{place} by service group",
-            "Bits a second that left the data plane.",
+    for name, direction in ((DOWN, "Downstream"), (UP, "Upstream")):
+        yield graph(
+            f"{direction} by service group",
+            "Bits per second that the data plane transmits.",
             "bps",
-            Ask(SERVER.bits(f"{name}_transmitted_bytes_total", GROUPS), NAMED),
+            Query(SERVER.bits(f"{name}_transmitted_bytes_total", GROUPS), LEGEND),
             stacked=True,
         )
-        yield lines(
-            f"{place} packets by service group",
-            "Packets a second that left the data plane.",
+        yield graph(
+            f"{direction} packets by service group",
+            "Packets per second that the data plane transmits.",
             "pps",
-            Ask(SERVER.rate(f"{name}_transmitted_packets_total", GROUPS), NAMED),
+            Query(SERVER.rate(f"{name}_transmitted_packets_total", GROUPS), LEGEND),
             stacked=True,
         )
-        yield lines(
-            f"{place} frame size",
-            "Mean length of what left the data plane, without CRC.",
+        yield graph(
+            f"{direction} frame size",
+            "Mean length of transmitted frames, without CRC.",
             "decbytes",
-            Ask(
+            Query(
                 SERVER.ratio(
                     f"{name}_transmitted_bytes_total", f"{name}_transmitted_packets_total", GROUPS
                 ),
-                NAMED,
+                LEGEND,
             ),
         )
 
 
 def drops() -> Iterator[Part]:
     yield Section("Drops and delay")
-    yield lines(
+    yield graph(
         "Downstream drops by reason",
-        "Packets a second; docs/counters.md says what each reason means.",
+        "Packets per second; docs/counters.md explains each reason.",
         "pps",
-        Ask(f"{SERVER.rate(f'{DOWN}_dropped_packets_total', ['reason'])} > 0", "{{reason}}"),
-        Ask(SERVER.rate(f"{DOWN}_dropped_packets_total"), "all"),
+        Query(f"{SERVER.rate(f'{DOWN}_dropped_packets_total', ['reason'])} > 0", "{{reason}}"),
+        Query(SERVER.rate(f"{DOWN}_dropped_packets_total"), "all"),
         width=12,
     )
-    yield lines(
+    yield graph(
         "Upstream drops by reason",
-        "Packets, bursts, segments and frames per second: each unit is counted for itself.",
+        "Drops per second, each in its own unit: packets, bursts, segments or frames.",
         "ops",
-        Ask(f"{SERVER.rate(f'{UP}_dropped_total', ['reason'])} > 0", "{{reason}}"),
-        Ask(SERVER.rate(f"{UP}_dropped_total"), "all"),
+        Query(f"{SERVER.rate(f'{UP}_dropped_total', ['reason'])} > 0", "{{reason}}"),
+        Query(SERVER.rate(f"{UP}_dropped_total"), "all"),
         width=12,
     )
-    yield lines(
+    yield graph(
         "Latency, 99th percentile",
-        "In the pipeline, from the receive stage to the port that takes the packet; while it is"
-        " measured (vcmtsd run --latency).",
+        "From the receive stage to transmission by the port; needs vcmtsd run --latency.",
         "s",
-        Ask(
-            SERVER.quantile(0.99, LATENCY, [*GROUPS, "direction"]), f"{{{{direction}}}} of {NAMED}"
+        Query(
+            SERVER.quantile(0.99, LATENCY, [*GROUPS, "direction"]), f"{{{{direction}}}} of {LEGEND}"
         ),
         width=12,
     )
-    yield lines(
+    yield graph(
         "Scheduler delay, 99th percentile",
-        "In the queues of the downstream's service flows.",
+        "Time in the queues of downstream service flows.",
         "s",
-        Ask(SERVER.quantile(0.99, DELAY, GROUPS), NAMED),
+        Query(SERVER.quantile(0.99, DELAY, GROUPS), LEGEND),
         width=12,
     )
 
@@ -137,94 +136,98 @@ def machine() -> Iterator[Part]:
     yield Section("Server")
     yield bars(
         "Cores",
-        "Share of its time for which each worker had packets; more in the dashboard of cores.",
+        "Share of time in which each worker had packets; see the dashboard of cores.",
         "percentunit",
-        Ask(
+        Query(
             SERVER.rate("vcmts_worker_busy_seconds_total", ["instance", "core"]),
             "core {{core}} of {{instance}}",
         ),
-        most=1,
+        maximum=1,
         steps=[(0.8, ORANGE), (0.95, RED)],
     )
-    yield lines(
+    yield graph(
         "Memory",
-        "Resident: of the process. Heap: of DPDK, and what is used of it.",
+        "Resident memory of the process; size and used part of DPDK's heap.",
         "decbytes",
-        Ask(SERVER.total("vcmts_memory_bytes", ["kind"]), "{{kind}}"),
+        Query(SERVER.total("vcmts_memory_bytes", ["kind"]), "{{kind}}"),
     )
-    yield lines(
+    yield graph(
         "Buffers in use",
-        "Of each pool; at 100 % packets are lost.",
+        "Share of buffers in use per pool; at 100 % packets are lost.",
         "percentunit",
-        Ask(
-            f"1 - {SERVER.read('vcmts_pool_buffers_free')} / {SERVER.read('vcmts_pool_buffers')}",
+        Query(
+            f"1 - {SERVER.select('vcmts_pool_buffers_free')}"
+            f" / {SERVER.select('vcmts_pool_buffers')}",
             "{{instance}} {{pool}}",
         ),
     )
-    yield lines(
+    yield graph(
         "Changes",
-        "Requests on the control socket and reloads that were made, and that were refused.",
+        "Changes by control requests and reloads: applied, and rejected.",
         "short",
-        Ask(
-            f"sum by (result) (increase({SERVER.read('vcmts_changes_total')}[$__rate_interval]))",
+        Query(
+            f"sum by (result) (increase({SERVER.select('vcmts_changes_total')}[$__rate_interval]))",
             "{{result}}",
         ),
     )
-    yield lines(
+    yield graph(
         "Keys rolled",
-        "BPI+ keys of modems that were replaced while in use.",
+        "BPI+ keys that were replaced while in use.",
         "short",
-        Ask(
+        Query(
             "sum by (direction)"
-            f" (increase({SERVER.read('vcmts_key_rolls_total')}[$__rate_interval]))",
+            f" (increase({SERVER.select('vcmts_key_rolls_total')}[$__rate_interval]))",
             "{{direction}}",
         ),
     )
 
-    yield lines(
-        "Cost of telling",
-        "Share of the main core that making pages of metrics takes; workers do not take part.",
+    yield graph(
+        "Cost of metrics",
+        "Share of the main core that metrics pages use; workers are not involved.",
         "percentunit",
-        Ask(SERVER.rate("vcmts_http_page_seconds_total", ["instance"]), "{{instance}}"),
+        Query(SERVER.rate("vcmts_http_page_seconds_total", ["instance"]), "{{instance}}"),
     )
 
 
 PORT = ["instance", "port", "role"]
-PORT_NAMED = "port {{port}} ({{role}}) of {{instance}}"
+PORT_LEGEND = "port {{port}} ({{role}}) of {{instance}}"
 
 
 def ports() -> Iterator[Part]:
     yield Section("Ports")
-    for way in ("received", "transmitted"):
-        yield lines(
-            f"Packets {way}",
-            "As the port's driver counts them.",
+    for direction in ("received", "transmitted"):
+        yield graph(
+            f"Packets {direction}",
+            "Packets per second, as counted by the port's driver.",
             "pps",
-            Ask(SERVER.rate(f"vcmts_ethdev_{way}_packets_total", PORT), PORT_NAMED),
+            Query(SERVER.rate(f"vcmts_ethdev_{direction}_packets_total", PORT), PORT_LEGEND),
             width=12,
         )
-    lost = (
+    losses = (
         ("vcmts_ethdev_missed_packets_total", "missed"),
         ("vcmts_ethdev_no_buffer_total", "no buffer"),
         ("vcmts_ethdev_errors_total", "errors"),
     )
-    yield lines(
+    yield graph(
         "Lost before the data plane",
-        "Missed: nobody polled in time. No buffer: the pool was empty.",
+        "Missed: the receive queue was full. No buffer: the pool was empty.",
         "pps",
-        *(Ask(f"{SERVER.rate(name, PORT)} > 0", f"{words}: {PORT_NAMED}") for name, words in lost),
-        *(Ask(SERVER.rate(name), f"{words}: all") for name, words in lost),
+        *(
+            Query(f"{SERVER.rate(name, PORT)} > 0", f"{words}: {PORT_LEGEND}")
+            for name, words in losses
+        ),
+        *(Query(SERVER.rate(name), f"{words}: all") for name, words in losses),
         width=12,
     )
-    yield lines(
-        "Shared ports: packets of no group",
-        "By reason; docs/sharing.md says what each means.",
+    yield graph(
+        "Shared ports: dropped packets",
+        "Packets per second that no group received, by reason; docs/sharing.md explains each.",
         "pps",
-        Ask(
+        Query(
             f"{SERVER.rate('vcmts_port_dropped_packets_total', ['port', 'reason'])} > 0",
             "port {{port}} {{reason}}",
         ),
-        Ask(SERVER.rate("vcmts_port_dropped_packets_total"), "all"),
+        Query(SERVER.rate("vcmts_port_dropped_packets_total"), "all"),
         width=12,
     )
 
@@ -233,7 +236,7 @@ def system() -> Dashboard:
     return board(
         "vcmts-system",
         "OpenVCMTS: system",
-        "All service groups of the servers chosen above.",
+        "All service groups of the selected servers.",
         [variable("instance", "Server", "label_values(vcmts_build_info, instance)", several=True)],
         [*now(), *rates(), *drops(), *machine(), *ports()],
     )

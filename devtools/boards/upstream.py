@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The upstream of a service group, stage by stage."""
+"""Panels of a service group's upstream, in the order of its stages."""
 
 from collections.abc import Iterator
 
-from boards.both import CIPHERS, cycles, effort, latency
-from boards.panels import Ask, Panel, lines
+from boards.directions import CIPHERS, cycles, latency, receive_effort
+from boards.panels import Panel, Query, graph
 from boards.queries import Scope
 
 UP = "vcmts_upstream"
@@ -12,31 +12,32 @@ DROPPED = f"{UP}_dropped_total"
 
 
 def reasons(scope: Scope, *names: str) -> str:
-    return scope.of(f'reason=~"{"|".join(names)}"').rate(DROPPED)
+    return scope.with_labels(f'reason=~"{"|".join(names)}"').rate(DROPPED)
 
 
 def traffic(scope: Scope) -> Iterator[Panel]:
-    yield lines(
+    yield graph(
         "Rate",
-        "Bits a second: L2TPv3 packets that came in, and frames that were handed to the network"
-        " port.",
+        "Bits per second of received L2TPv3 packets and of frames transmitted to the network port.",
         "bps",
-        Ask(scope.bits(f"{UP}_received_bytes_total"), "received"),
-        Ask(scope.bits(f"{UP}_transmitted_bytes_total"), "transmitted"),
+        Query(scope.bits(f"{UP}_received_bytes_total"), "received"),
+        Query(scope.bits(f"{UP}_transmitted_bytes_total"), "transmitted"),
     )
-    yield lines(
+    yield graph(
         "Packets",
-        "A second: L2TPv3 packets received, IP packets transmitted.",
+        "Packets per second: L2TPv3 packets received, IP packets transmitted.",
         "pps",
-        Ask(scope.rate(f"{UP}_received_packets_total"), "received"),
-        Ask(scope.rate(f"{UP}_transmitted_packets_total"), "transmitted"),
+        Query(scope.rate(f"{UP}_received_packets_total"), "received"),
+        Query(scope.rate(f"{UP}_transmitted_packets_total"), "transmitted"),
     )
-    yield lines(
+    yield graph(
         "Frame size",
         "Mean length of the frames, without CRC.",
         "decbytes",
-        Ask(scope.ratio(f"{UP}_received_bytes_total", f"{UP}_received_packets_total"), "received"),
-        Ask(
+        Query(
+            scope.ratio(f"{UP}_received_bytes_total", f"{UP}_received_packets_total"), "received"
+        ),
+        Query(
             scope.ratio(f"{UP}_transmitted_bytes_total", f"{UP}_transmitted_packets_total"),
             "transmitted",
         ),
@@ -44,197 +45,193 @@ def traffic(scope: Scope) -> Iterator[Panel]:
 
 
 def drops(scope: Scope) -> Panel:
-    return lines(
+    return graph(
         "Drops by reason",
-        "Each unit a second for itself: packets, bursts, segments, frames. docs/counters.md says"
-        " what each reason means.",
+        "Drops per second, each in its own unit: packets, bursts, segments or frames."
+        " docs/counters.md explains each reason.",
         "ops",
-        Ask(f"{scope.rate(DROPPED, ['reason'])} > 0", "{{reason}}"),
-        Ask(scope.rate(DROPPED), "all"),
+        Query(f"{scope.rate(DROPPED, ['reason'])} > 0", "{{reason}}"),
+        Query(scope.rate(DROPPED), "all"),
     )
 
 
 def reception(scope: Scope) -> Iterator[Panel]:
-    yield lines(
+    yield graph(
         "UEPI packets",
-        "L2TPv3 packets per second: delivered in the order of PSP, and refused.",
+        "L2TPv3 packets per second: delivered in PSP order, and dropped.",
         "pps",
-        Ask(scope.rate(f"{UP}_psp_packets_total"), "in order"),
-        Ask(scope.of('unit="packets"').rate(DROPPED), "refused"),
+        Query(scope.rate(f"{UP}_psp_packets_total"), "in order"),
+        Query(scope.with_labels('unit="packets"').rate(DROPPED), "dropped"),
     )
-    yield lines(
+    yield graph(
         "Kinds of UEPI packets",
-        "A second, of those in order: of OFDMA and SC-QAM channels; how many end in a burst.",
+        "Packets per second of OFDMA and SC-QAM channels; partial ones end within a burst.",
         "pps",
-        Ask(scope.rate(f"{UP}_psp_ofdma_packets_total"), "OFDMA"),
-        Ask(
+        Query(scope.rate(f"{UP}_psp_ofdma_packets_total"), "OFDMA"),
+        Query(
             f"{scope.rate(f'{UP}_psp_packets_total')}"
             f" - {scope.rate(f'{UP}_psp_ofdma_packets_total')}",
             "SC-QAM",
         ),
-        Ask(scope.rate(f"{UP}_psp_partial_packets_total"), "partial"),
+        Query(scope.rate(f"{UP}_psp_partial_packets_total"), "partial"),
     )
-    yield lines(
+    yield graph(
         "PSP segments",
-        "Mean number in a UEPI packet, and of a burst: header, payload and trailer are one each.",
+        "Mean number per UEPI packet and per burst; header, payload and trailer are one each.",
         "short",
-        Ask(scope.ratio(f"{UP}_psp_segments_total", f"{UP}_psp_packets_total"), "a UEPI packet"),
-        Ask(scope.ratio(f"{UP}_psp_segments_total", f"{UP}_bursts_total"), "a burst"),
+        Query(
+            scope.ratio(f"{UP}_psp_segments_total", f"{UP}_psp_packets_total"), "per UEPI packet"
+        ),
+        Query(scope.ratio(f"{UP}_psp_segments_total", f"{UP}_bursts_total"), "per burst"),
     )
-    yield lines(
+    yield graph(
         "Order of PSP",
-        "Packets a second that were missing or came late, and gaps that were given up.",
+        "Packets per second: missing, or late but in time; gaps that were skipped.",
         "pps",
-        Ask(scope.rate(f"{UP}_psp_missing_packets_total"), "missing"),
-        Ask(scope.rate(f"{UP}_psp_reordered_packets_total"), "late, in time"),
-        Ask(scope.rate(f"{UP}_psp_gaps_total"), "gaps"),
+        Query(scope.rate(f"{UP}_psp_missing_packets_total"), "missing"),
+        Query(scope.rate(f"{UP}_psp_reordered_packets_total"), "late, in time"),
+        Query(scope.rate(f"{UP}_psp_gaps_total"), "gaps"),
     )
-    yield lines(
+    yield graph(
         "Bursts",
-        "A second: begun, without payload, dropped.",
+        "Bursts per second: begun, without payload, dropped.",
         "ops",
-        Ask(scope.rate(f"{UP}_bursts_total"), "bursts"),
-        Ask(scope.rate(f"{UP}_no_bursts_total"), "without payload"),
-        Ask(scope.of('unit="bursts"').rate(DROPPED), "dropped"),
+        Query(scope.rate(f"{UP}_bursts_total"), "bursts"),
+        Query(scope.rate(f"{UP}_no_bursts_total"), "without payload"),
+        Query(scope.with_labels('unit="bursts"').rate(DROPPED), "dropped"),
     )
 
 
 def reassembly(scope: Scope) -> Iterator[Panel]:
-    yield lines(
+    yield graph(
         "Reassembly",
-        "Segments a second whose frames were taken out, and segments that failed.",
+        "Segments per second whose frames were extracted, and segments that were dropped.",
         "ops",
-        Ask(scope.rate(f"{UP}_extracted_segments_total"), "taken out"),
-        Ask(scope.of('unit="segments"').rate(DROPPED), "failed"),
+        Query(scope.rate(f"{UP}_extracted_segments_total"), "extracted"),
+        Query(scope.with_labels('unit="segments"').rate(DROPPED), "dropped"),
     )
-    yield lines(
+    yield graph(
         "Segment length",
         "Mean length of the segments of service flows.",
         "decbytes",
-        Ask(scope.ratio(f"{UP}_segment_bytes_total", f"{UP}_segments_total"), "bytes"),
+        Query(scope.ratio(f"{UP}_segment_bytes_total", f"{UP}_segments_total"), "bytes"),
     )
-    yield lines(
-        "DOCSIS frames per segment, a UEPI packet",
-        "Mean number of frames that begin in it.",
+    yield graph(
+        "DOCSIS frames per segment and packet",
+        "Mean number of frames that begin in a segment, or in a UEPI packet.",
         "short",
-        Ask(scope.ratio(f"{UP}_frames_total", f"{UP}_segments_total"), "a segment"),
-        Ask(scope.ratio(f"{UP}_frames_total", f"{UP}_psp_packets_total"), "a UEPI packet"),
+        Query(scope.ratio(f"{UP}_frames_total", f"{UP}_segments_total"), "per segment"),
+        Query(scope.ratio(f"{UP}_frames_total", f"{UP}_psp_packets_total"), "per UEPI packet"),
     )
-    yield lines(
+    yield graph(
         "Order of segments",
-        "Segments a second that were missing or came late, and gaps that were given up.",
+        "Segments per second: missing, or late but in time; gaps that were skipped.",
         "ops",
-        Ask(scope.rate(f"{UP}_segments_missing_total"), "missing"),
-        Ask(scope.rate(f"{UP}_segments_reordered_total"), "late, in time"),
-        Ask(scope.rate(f"{UP}_segment_gaps_total"), "gaps"),
+        Query(scope.rate(f"{UP}_segments_missing_total"), "missing"),
+        Query(scope.rate(f"{UP}_segments_reordered_total"), "late, in time"),
+        Query(scope.rate(f"{UP}_segment_gaps_total"), "gaps"),
     )
-    yield lines(
+    yield graph(
         "DOCSIS frames",
-        "Beginnings of frames per second, frames of a request alone, management messages.",
+        "Frames per second: all that begin, requests without a PDU, management messages.",
         "ops",
-        Ask(scope.rate(f"{UP}_frames_total"), "frames"),
-        Ask(scope.rate(f"{UP}_request_frames_total"), "requests"),
-        Ask(scope.rate(f"{UP}_management_messages_total"), "management"),
+        Query(scope.rate(f"{UP}_frames_total"), "frames"),
+        Query(scope.rate(f"{UP}_request_frames_total"), "requests"),
+        Query(scope.rate(f"{UP}_management_messages_total"), "management"),
     )
 
 
 def checks(scope: Scope) -> Iterator[Panel]:
-    yield lines(
+    yield graph(
         "HCS and CRC",
-        "Checks that failed, a second.",
+        "Failed checks per second.",
         "ops",
-        Ask(reasons(scope, "frame_hcs", "segment_hcs"), "HCS"),
-        Ask(reasons(scope, "frame_crc", "fragment_crc", "management_crc"), "CRC"),
+        Query(reasons(scope, "frame_hcs", "segment_hcs"), "HCS"),
+        Query(reasons(scope, "frame_crc", "fragment_crc", "management_crc"), "CRC"),
     )
-    yield lines(
+    yield graph(
         "Verified",
-        "Frames a second whose HCS was good, and whose Ethernet CRC was looked at.",
+        "Frames per second with a good HCS, and those whose Ethernet CRC was verified.",
         "ops",
-        Ask(f"{scope.rate(f'{UP}_frames_total')} - {reasons(scope, 'frame_hcs')}", "HCS good"),
-        Ask(scope.rate(f"{UP}_crc_verified_frames_total"), "CRC verified"),
+        Query(f"{scope.rate(f'{UP}_frames_total')} - {reasons(scope, 'frame_hcs')}", "HCS good"),
+        Query(scope.rate(f"{UP}_crc_verified_frames_total"), "CRC verified"),
     )
-    yield lines(
+    yield graph(
         "Codewords lost",
-        "A second, by what the R-PHY device tells: uncorrectable codewords of the bursts.",
+        "Uncorrectable codewords of bursts per second, as reported by the R-PHY device.",
         "ops",
-        Ask(scope.rate(f"{UP}_fec_uncorrectable_codewords_total"), "uncorrectable"),
+        Query(scope.rate(f"{UP}_fec_uncorrectable_codewords_total"), "uncorrectable"),
     )
-    yield lines(
+    yield graph(
         "Ciphers",
-        "DOCSIS frames per second by what decrypts them.",
+        "DOCSIS frames per second by cipher.",
         "pps",
         *(
-            Ask(scope.rate(f"{UP}_decrypted_{name}_frames_total"), name.upper().replace("_", "-"))
+            Query(scope.rate(f"{UP}_decrypted_{name}_frames_total"), name.upper().replace("_", "-"))
             for name in CIPHERS
         ),
-        Ask(scope.rate(f"{UP}_clear_frames_total"), "in the clear"),
+        Query(scope.rate(f"{UP}_clear_frames_total"), "in the clear"),
         stacked=True,
     )
-    yield lines(
-        "Privacy refused",
-        "Frames a second: in the clear in spite of a key, of a wrong SID, of an unknown key.",
+    yield graph(
+        "Privacy drops",
+        "Frames per second: in the clear although the modem has a key, wrong SID, unknown key;"
+        " source address not of the modem.",
         "ops",
-        Ask(reasons(scope, "privacy_missing", "privacy_sid", "key_unknown"), "refused"),
-        Ask(reasons(scope, "source_address"), "source address"),
+        Query(reasons(scope, "privacy_missing", "privacy_sid", "key_unknown"), "privacy"),
+        Query(reasons(scope, "source_address"), "source address"),
     )
 
 
 def packets(scope: Scope) -> Panel:
-    return lines(
+    return graph(
         "Kinds of packets",
-        "What the packets are that were verified.",
+        "Verified packets per second by protocol.",
         "pps",
-        Ask(scope.rate(f"{UP}_ipv4_packets_total"), "ipv4"),
-        Ask(scope.rate(f"{UP}_ipv6_packets_total"), "ipv6"),
-        Ask(scope.rate(f"{UP}_llc_frames_total"), "others"),
+        Query(scope.rate(f"{UP}_ipv4_packets_total"), "ipv4"),
+        Query(scope.rate(f"{UP}_ipv6_packets_total"), "ipv6"),
+        Query(scope.rate(f"{UP}_llc_frames_total"), "others"),
         stacked=True,
     )
 
 
 def retries(scope: Scope) -> Panel:
-    return lines(
+    return graph(
         "Retries of transmission",
-        "Bursts a second that the network port did not take whole.",
+        "Bursts per second of which the network port did not accept all packets.",
         "ops",
-        Ask(scope.rate(f"{UP}_transmit_retries_total"), "retries"),
+        Query(scope.rate(f"{UP}_transmit_retries_total"), "retries"),
     )
 
 
 def requests(scope: Scope) -> Iterator[Panel]:
-    yield lines(
+    yield graph(
         "Bandwidth requests",
-        "A second, by kind.",
+        "Bandwidth requests per second by kind.",
         "ops",
-        Ask(scope.rate("vcmts_requests_total", ["kind"]), "{{kind}}"),
+        Query(scope.rate("vcmts_requests_total", ["kind"]), "{{kind}}"),
     )
-    yield lines(
-        "Held",
-        "Waiting for what is missing, or for a worker.",
+    yield graph(
+        "Pending",
+        "Pending for missing parts, for an earlier number, or for a worker.",
         "short",
-        Ask(scope.total(f"{UP}_held", ["unit"]), "{{unit}}"),
+        Query(scope.total(f"{UP}_held", ["unit"]), "{{unit}}"),
     )
 
 
 def upstream(scope: Scope) -> dict[str, list[Panel]]:
-    """By what stands above them."""
+    """Panels by title of their section."""
     return {
-        "Upstream: traffic and what it costs": [
+        "Upstream: traffic and cycles": [
             *traffic(scope),
             cycles(scope, "upstream", f"{UP}_transmitted_packets_total"),
             latency(scope, "upstream"),
             drops(scope),
         ],
         "Upstream: from the port to bursts": [
-            *effort(scope, "upstream"),
+            *receive_effort(scope, "upstream"),
             *reception(scope),
         ],
-        "Upstream: from segments to frames": [
-            *reassembly(scope),
-            *requests(scope),
-        ],
-        "Upstream: from frames to packets": [
-            *checks(scope),
-            packets(scope),
-            retries(scope),
-        ],
+        "Upstream: from segments to frames": [*reassembly(scope), *requests(scope)],
+        "Upstream: from frames to packets": [*checks(scope), packets(scope), retries(scope)],
     }
