@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Breaks lines of the data plane one at a time and looks which tests see it (make mutants)."""
+"""Mutation testing of the data plane: by its tests (make mutants) or by runs (make mutants-run)."""

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which of all mutants are tried, and what is said of those that survive.
+"""Chooses the mutants to try, and reads why some may survive.
 
-A room has a file ROOM.toml beside this one. What it names is found by text, so that it holds
-when lines move, within a file or to another one of the room:
+An area is a folder of src with its subfolders. AREA.toml beside this file lists mutants that are
+always tried, and reasons for survivors. It finds code by text, so that code may move within the
+area:
 
-    [chosen."which rule breaks"]     # tried always: text that stands once, and its change
+    [chosen."the rule that breaks"]  # a mutant; `text` must occur once in the area
     text = "if (a < b)"
     becomes = "if (a <= b)"
 
-    [[reason.turns_enter]]           # a survivor, as it is printed, and why no test can see it
+    [[reason.turns_enter]]           # a survivor in this function, as it is printed
     line = "x += 1;"
-    becomes = ";"                    # without it: whatever is changed in the line
-    why = "..."
+    becomes = ";"                    # optional: without it, any change of the line
+    why = "..."                      # why no test can detect it
 """
 
 import hashlib
@@ -21,7 +22,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from mutation.operators import Mutant, code_lines, function_at, make, mutants_of, one_line
+from mutation.operators import Mutant, code_lines, function_at, make_mutant, mutants_of, one_line
 
 ROOMS = (
     "log",
@@ -37,8 +38,8 @@ ROOMS = (
     "control",
     "methods",
 )
-# Where a room is, if not in the folder of its name.
-PLACES = {
+# Folders of areas below src, if not the folder of that name.
+PATHS = {
     "log": "platform/log",
     "metrics": "telemetry/metrics",
     "capture": "capture/live",
@@ -46,26 +47,28 @@ PLACES = {
     "methods": "control/methods",
 }
 LISTS = Path(__file__).parent
-LINES_A_MUTANT = 14  # of code
+LINES_PER_MUTANT = 14  # of code
 
 
 class MistakeError(Exception):
-    """Something in a room's list, or in the arguments, that is not right."""
+    """An error in AREA.toml, in the arguments or in the checkout. Ends the program."""
 
 
 def pattern_of(text: str) -> re.Pattern[str]:
-    """Finds the text however its words are spaced."""
+    """Matches the text with any white space between its words."""
     return re.compile(r"\s+".join(re.escape(word) for word in text.split()))
 
 
 @dataclass
 class Reason:
+    """Why no test can detect a mutant; without `becomes`, any mutant of the line."""
+
     function: str
     line: str
     why: str
     becomes: str | None = None
 
-    def fits(self, mutant: Mutant) -> bool:
+    def matches(self, mutant: Mutant) -> bool:
         return (
             self.function == mutant.function
             and self.line == mutant.line
@@ -74,8 +77,8 @@ class Reason:
 
 
 @dataclass(frozen=True)
-class Wish:
-    """A mutant that was chosen by hand."""
+class Chosen:
+    """A mutant of AREA.toml: the rule that it breaks, and the change."""
 
     rule: str
     text: str
@@ -84,55 +87,61 @@ class Wish:
 
 @dataclass
 class Room:
+    """The files of an area and its AREA.toml."""
+
     name: str
-    texts: dict[str, bytes]  # by file, below the checkout
-    wishes: list[Wish]
+    texts: dict[str, bytes]  # contents by path in the checkout
+    chosen_list: list[Chosen]
     reasons: list[Reason]
 
     def reason_for(self, mutant: Mutant) -> Reason | None:
-        return next((reason for reason in self.reasons if reason.fits(mutant)), None)
+        return next((reason for reason in self.reasons if reason.matches(mutant)), None)
 
     def stale(self) -> list[str]:
-        """What is said of reasons, and of chosen ones, that do not stand in the room any more."""
-        said = []
+        """Messages about entries of AREA.toml that do not match the code any more."""
+        messages = []
         possible = self.all()
-        for wish in self.wishes:
-            found = self.found(wish)
+        for chosen in self.chosen_list:
+            found = self.find(chosen)
             possible += found
             if len(found) != 1:
-                places = ", ".join(f"{m.file}:{m.number}" for m in found) or "nowhere"
-                said.append(f"chosen text stands {places}, not once: {wish.text!r}")
+                locations = ", ".join(f"{m.file}:{m.number}" for m in found) or "nowhere"
+                messages.append(f"chosen text stands {locations}, not once: {chosen.text!r}")
         for reason in self.reasons:
-            if not any(reason.fits(mutant) for mutant in possible):
-                said.append(f"reason for what is not there: {reason.function}() {reason.line!r}")
-        return [f"{self.name}.toml: {text}" for text in said]
+            if not any(reason.matches(mutant) for mutant in possible):
+                messages.append(
+                    f"reason for what is not there: {reason.function}() {reason.line!r}"
+                )
+        return [f"{self.name}.toml: {text}" for text in messages]
 
     def all(self) -> list[Mutant]:
+        """All possible mutants, without the chosen ones."""
         return [m for file, text in self.texts.items() for m in mutants_of(file, text)]
 
-    def found(self, wish: Wish) -> list[Mutant]:
-        pattern = pattern_of(wish.text)
+    def find(self, chosen: Chosen) -> list[Mutant]:
+        pattern = pattern_of(chosen.text)
         found = []
         for file, text in self.texts.items():
-            decoded = text.decode("latin-1")  # a byte a character: places are bytes
+            decoded = text.decode("latin-1")  # one character per byte: offsets are bytes
             for match in pattern.finditer(decoded):
-                edit = (match.start(), match.end(), wish.becomes, "chosen")
+                edit = (match.start(), match.end(), chosen.becomes, "chosen")
                 function = function_at(text, match.start())
-                found.append(make(file, text, function, edit, wish.rule))
+                found.append(make_mutant(file, text, function, edit, chosen.rule))
         return found
 
     def chosen(self) -> list[Mutant]:
-        """The wishes that name one thing; stale() tells of the others."""
-        found = [self.found(wish) for wish in self.wishes]
+        """The chosen mutants whose text occurs once; stale() reports the others."""
+        found = [self.find(chosen) for chosen in self.chosen_list]
         return [mutants[0] for mutants in found if len(mutants) == 1]
 
 
-def read_lists(path: Path) -> tuple[list[Wish], list[Reason]]:
+def read_lists(path: Path) -> tuple[list[Chosen], list[Reason]]:
+    """The contents of AREA.toml; both lists are empty if there is none."""
     if not path.exists():
         return [], []
     try:
         lists = tomllib.loads(path.read_text(encoding="utf-8"))
-        wishes = [Wish(rule, **entry) for rule, entry in lists.get("chosen", {}).items()]
+        chosen = [Chosen(rule, **entry) for rule, entry in lists.get("chosen", {}).items()]
         reasons = [
             Reason(function, **entry)
             for function, entries in lists.get("reason", {}).items()
@@ -142,59 +151,59 @@ def read_lists(path: Path) -> tuple[list[Wish], list[Reason]]:
         raise MistakeError(f"{path.name}: {error}") from error
     for reason in reasons:
         if not reason.why.strip():
-            raise MistakeError(f"{path.name}: no reason beside {reason.line!r}")
+            raise MistakeError(f"{path.name}: reason for {reason.line!r}: `why` is empty")
         reason.line = one_line(reason.line)
         reason.becomes = None if reason.becomes is None else one_line(reason.becomes)
-    return wishes, reasons
+    return chosen, reasons
 
 
 def read_room(name: str, tree: Path, lists: Path = LISTS) -> Room:
-    place = tree / "src" / PLACES.get(name, name)
-    others = [tree / "src" / other for room, other in PLACES.items() if room != name]
+    folder = tree / "src" / PATHS.get(name, name)
+    others = [tree / "src" / other for area, other in PATHS.items() if area != name]
     files = [
         path
-        for path in sorted(place.rglob("*.[ch]"))
+        for path in sorted(folder.rglob("*.[ch]"))
         if not any(path.is_relative_to(other) for other in others)
     ]
     if not files:
-        raise MistakeError(f"no room {name}: {place.relative_to(tree)} has no C files")
+        raise MistakeError(f"area {name}: {folder.relative_to(tree)} has no C files")
     texts = {str(path.relative_to(tree)): path.read_bytes() for path in files}
     return Room(name, texts, *read_lists(lists / f"{name}.toml"))
 
 
-def rank(seed: int, mutant: Mutant) -> str:
-    """Without file and line number: what moves keeps its place among the others."""
-    what = (str(seed), mutant.operator, mutant.function, mutant.line, mutant.becomes)
-    return hashlib.sha256("\0".join(what).encode()).hexdigest()
+def sample_key(seed: int, mutant: Mutant) -> str:
+    """A pseudo-random sort key. It does not depend on file and line, so that code may move."""
+    key = (str(seed), mutant.operator, mutant.function, mutant.line, mutant.becomes)
+    return hashlib.sha256("\0".join(key).encode()).hexdigest()
 
 
-def spread(candidates: list[Mutant], count: int, seed: int) -> list[Mutant]:
-    """So many of a file: of all operators, at most one a line and, at first, two a function."""
-    left = sorted(candidates, key=lambda mutant: rank(seed, mutant))
+def sample(candidates: list[Mutant], count: int, seed: int) -> list[Mutant]:
+    """`count` mutants of a file at most: one per line, spread over functions and operators."""
+    ordered = sorted(candidates, key=lambda mutant: sample_key(seed, mutant))
     lines: set[int] = set()
     operators: Counter[str] = Counter()
     functions: Counter[str] = Counter()
-    taken: list[Mutant] = []
-    while len(taken) < count:
-        free = [mutant for mutant in left if mutant.number not in lines]
+    sampled: list[Mutant] = []
+    while len(sampled) < count:
+        free = [mutant for mutant in ordered if mutant.number not in lines]
         if not free:
             break
         best = min(free, key=lambda m: (functions[m.function] // 2, operators[m.operator]))
-        taken.append(best)
+        sampled.append(best)
         lines.add(best.number)
         operators[best.operator] += 1
         functions[best.function] += 1
-    return sorted(taken, key=lambda mutant: mutant.start)
+    return sorted(sampled, key=lambda mutant: mutant.start)
 
 
 def choose(
-    room: Room, seed: int = 1, lines_a_mutant: int = LINES_A_MUTANT, files: str = ""
+    area: Room, seed: int = 1, lines_a_mutant: int = LINES_PER_MUTANT, files: str = ""
 ) -> list[Mutant]:
-    """The mutants of a room that are tried, in files whose path holds `files`."""
-    chosen = room.chosen()
+    """The mutants to try, in files whose path contains `files`; `lines_a_mutant` 0: all."""
+    chosen = area.chosen()
     same = {m.text for m in chosen}
-    for file, text in room.texts.items():
+    for file, text in area.texts.items():
         candidates = [m for m in mutants_of(file, text) if m.text not in same]
         count = -(-code_lines(text) // lines_a_mutant) if lines_a_mutant else len(candidates)
-        chosen += spread(candidates, count, seed) if lines_a_mutant else candidates
+        chosen += sample(candidates, count, seed) if lines_a_mutant else candidates
     return sorted((m for m in chosen if files in m.file), key=lambda m: (m.file, m.start))

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line of devtools/mutants-run: `vcmts run` as the judge of a broken data plane.
+"""devtools/mutants-run: breaks the data plane and checks that `vcmts run` fails.
 
-The traffic program stays as it is, but for mutants of what both programs share (`both`). run.toml
-names each mutant by text, as the lists of devtools/mutants do:
+Each mutant is compiled into vcmtsd. The traffic program stays unchanged, unless the mutant is in
+code that both programs share. run.toml lists the mutants, with their code found by text:
 
-    ["header fields"."TTL of DEPI"]     # the kind of faults, a line of the table; and the rule
+    ["header fields"."TTL of DEPI"]     # kind of fault, a line of the result table; rule
     file = "src/downstream/depi.c"
     text = ".ttl = r->ttl,"
     becomes = ".ttl = 1,"
-    both = true                  # in both programs; else in vcmtsd alone
-    passes = "..."               # why a run cannot see it
+    both = true                  # optional: compile it into both programs
+    passes = "..."               # optional: why no run can detect it
 """
 
 import argparse
@@ -25,30 +25,32 @@ from mutation.choose import LISTS, MistakeError, pattern_of
 from mutation.main import CHECKOUT, PLACE, only_one, status_of
 from mutation.trees import Tree, run, whole_tree, worker_tree
 
-PLANE, TRAFFIC = "src/vcmtsd", "traffic/vcmts-traffic"
-# A rate that every machine carries, also where others use it.
-# With this seed sequence numbers begin shortly before they wrap.
+DATA_PLANE, TRAFFIC = "src/vcmtsd", "traffic/vcmts-traffic"
+# Every machine can carry this rate, even under load.
+# With this seed, sequence numbers start shortly before they wrap.
 OPTIONS = ("--rate", "200Mbps", "--upstream-rate", "40Mbps", "--seed", "20")
-# Requests that end anywhere in a minislot.
+# Sizes whose requests end anywhere in a minislot.
 SIZES = ",".join(f"{size}:1" for size in range(200, 900, 33))
 QOS = ("--config", "tests/e2e/run/qos.yaml", "--rate", "40Mbps", "--seed", "20")
-# What a kind of fault needs to be seen.
+# Options of the run that a kind of fault needs.
 OPTIONS_OF = {
     "quality of service": QOS,
     "CPE limits": QOS,
     "packets that overtake others": ("--seed", "20"),
     "MAPs and requests": ("--grants", "scheduled", "--upstream-traffic", SIZES, *OPTIONS),
 }
-LATE_S = 120
-TRIES = 3
-VERDICT = "(every|NOT every) packet"
+TIMEOUT_S = 120
+TRIES = 3  # runs with a result before a mutant counts as undetected
+RESULT = "(every|NOT every) packet"
 IDLE = "vcmts: nothing to judge in this run for: "
 SEEN, PASSED, UNBUILT = "seen", "passed", "not built"
-UNJUDGED = "unjudged"  # checks that the unbroken run had had nothing to judge, as on a busy machine
+UNJUDGED = "unjudged"  # checks had no packets to compare, though they had some in the unbroken run
 
 
 @dataclass(frozen=True)
 class Mutant:
+    """An entry of run.toml."""
+
     kind: str
     rule: str
     file: str
@@ -58,7 +60,7 @@ class Mutant:
     passes: str = ""
 
     def apply(self, source: str) -> str:
-        """The source with the change. The text must stand there once; its spaces do not matter."""
+        """The source with the change. The text must occur once, with any white space."""
         found = pattern_of(self.text).findall(source)
         if len(found) != 1:
             raise MistakeError(f"run.toml: stands {len(found)} times in {self.file}: {self.text!r}")
@@ -66,11 +68,13 @@ class Mutant:
 
     @property
     def programs(self) -> list[str]:
-        return [PLANE, TRAFFIC] if self.both else [PLANE]
+        return [DATA_PLANE, TRAFFIC] if self.both else [DATA_PLANE]
 
 
 @dataclass(frozen=True)
 class Judged:
+    """Outcome of a mutant, and the message of its last run."""
+
     mutant: Mutant
     outcome: str
     said: str = ""
@@ -95,35 +99,40 @@ def read_mutants(path: Path = LISTS / "run.toml") -> list[Mutant]:
 @dataclass(frozen=True)
 class Run:
     status: int
-    said: str  # of the packets
-    idle: frozenset[str] = frozenset()  # checks that had nothing to judge
+    said: str  # its result: whether every packet arrived as expected
+    idle: frozenset[str] = frozenset()  # checks that had no packets to compare
 
 
 def judge(tree: Tree, duration: str, kind: str = "") -> Run:
-    """A run with the tree's programs."""
+    """Runs `vcmts run` with the tree's programs."""
     command = ["./vcmts", "run", "--duration", duration, *OPTIONS_OF.get(kind, OPTIONS)]
     environment = {**os.environ, "VCMTS_BUILD": "build"}
     try:
         done = subprocess.run(
-            command, cwd=tree.path, env=environment, timeout=LATE_S, capture_output=True, text=True
+            command,
+            cwd=tree.path,
+            env=environment,
+            timeout=TIMEOUT_S,
+            capture_output=True,
+            text=True,
         )
     except subprocess.TimeoutExpired:
-        return Run(1, "it did not end")
+        return Run(1, f"did not end in {TIMEOUT_S} s")
     idle = [
         name
         for line in done.stderr.splitlines()
         if line.startswith(IDLE)
         for name in line.removeprefix(IDLE).split(", ")
     ]
-    lines = [line for line in done.stdout.splitlines() if re.match(VERDICT, line)]
+    lines = [line for line in done.stdout.splitlines() if re.match(RESULT, line)]
     lines += [line for line in done.stderr.splitlines() if line.startswith("vcmts: ")]
     said = lines[0] if lines else done.stderr[-200:]
     return Run(done.returncode, said, frozenset(idle))
 
 
-def verdict_of(mutant: Mutant, tree: Tree, duration: str, unbroken: Run) -> Judged:
-    """One run that sees it is enough. Those that leave checks unjudged do not count as tries."""
-    judged = 0
+def run_compiled(mutant: Mutant, tree: Tree, duration: str, unbroken: Run) -> Judged:
+    """Repeats runs with the mutant until one fails, or TRIES runs had packets for all checks."""
+    complete = 0
     missing: frozenset[str] = frozenset()
     last = unbroken
     for _ in range(1 if mutant.passes else 2 * TRIES):
@@ -131,23 +140,23 @@ def verdict_of(mutant: Mutant, tree: Tree, duration: str, unbroken: Run) -> Judg
         if last.status != 0:
             return Judged(mutant, SEEN, last.said)
         missing = last.idle - unbroken.idle
-        judged += not missing
-        if judged == TRIES:
+        complete += not missing
+        if complete == TRIES:
             break
-    if judged > 0 or mutant.passes:
+    if complete > 0 or mutant.passes:
         return Judged(mutant, PASSED, last.said)
     return Judged(mutant, UNJUDGED, f"nothing to judge for: {', '.join(sorted(missing))}")
 
 
 def try_one(mutant: Mutant, tree: Tree, duration: str, unbroken: Run) -> Judged:
-    """The tree's file and programs are as they were behind it."""
+    """Compiles and runs a mutant. Restores the file, and the traffic program if changed."""
     file = tree.path / mutant.file
     source = file.read_text(encoding="utf-8")
     tree.write(mutant.file, mutant.apply(source).encode())
     try:
         if not tree.ninja(mutant.programs, os.cpu_count() or 1):
             return Judged(mutant, UNBUILT)
-        return verdict_of(mutant, tree, duration, unbroken)
+        return run_compiled(mutant, tree, duration, unbroken)
     finally:
         tree.write(mutant.file, source.encode())
         if mutant.both:
@@ -155,7 +164,7 @@ def try_one(mutant: Mutant, tree: Tree, duration: str, unbroken: Run) -> Judged:
 
 
 def table(verdicts: Sequence[Judged]) -> str:
-    """A line a kind: how many there are, how many were seen, what passed."""
+    """A line per kind with the numbers of mutants and of detected ones; then the others."""
     lines = [f"{'kind':32} mutants  seen"]
     for kind in dict.fromkeys(v.mutant.kind for v in verdicts):
         alike = [v for v in verdicts if v.mutant.kind == kind]
@@ -172,15 +181,16 @@ def table(verdicts: Sequence[Judged]) -> str:
 
 
 def try_all(mutants: Sequence[Mutant], duration: str) -> int:
+    """Tries the mutants and prints the results. Returns the exit status."""
     print(f"mutants-run: building {PLACE.name}/", flush=True)
     whole = whole_tree(CHECKOUT, PLACE)
-    run(["ninja", "-C", "build", PLANE, TRAFFIC], whole.path)
+    run(["ninja", "-C", "build", DATA_PLANE, TRAFFIC], whole.path)
     tree = worker_tree(whole, 0)
     unbroken = {}
     for kind in dict.fromkeys(mutant.kind for mutant in mutants):
         unbroken[kind] = good = judge(tree, duration, kind)
         if good.status != 0:
-            raise MistakeError(f"a run fails although nothing is broken: {kind}: {good.said}")
+            raise MistakeError(f"{kind}: the run fails without a mutant: {good.said}")
     verdicts = []
     for number, mutant in enumerate(mutants, 1):
         verdict = try_one(mutant, tree, duration, unbroken[mutant.kind])
@@ -194,18 +204,18 @@ def try_all(mutants: Sequence[Mutant], duration: str) -> int:
 def arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="devtools/mutants-run",
-        description="Breaks the data plane in one place at a time, and carries traffic through it. "
-        "Exit status 1: runs were good, or left checks unjudged, without a reason in run.toml.",
+        description="Compiles one mutant at a time into vcmtsd and checks that vcmts run fails. "
+        "Exit status 1: a mutant is undetected or inconclusive without a reason in run.toml.",
     )
     add = parser.add_argument
-    add("--kind", default="", metavar="PART", help="kinds that hold this")
-    add("--rule", default="", metavar="PART", help="rules that hold this")
-    add("--list", action="store_true", help="say what would be tried")
-    add("--duration", default="5s", metavar="TIME", help="of each run (%(default)s)")
+    add("--kind", default="", metavar="PART", help="only kinds that contain PART")
+    add("--rule", default="", metavar="PART", help="only rules that contain PART")
+    add("--list", action="store_true", help="list the mutants and exit")
+    add("--duration", default="5s", metavar="TIME", help="duration of a run (default: %(default)s)")
     return parser.parse_args(argv)
 
 
-def asked(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> int:
     listed = read_mutants()
     mutants = [m for m in listed if options.kind in m.kind and options.rule in m.rule]
     if options.list:
@@ -218,4 +228,4 @@ def asked(options: argparse.Namespace) -> int:
 
 def main(argv: Sequence[str]) -> int:
     options = arguments(argv)
-    return status_of("mutants-run", lambda: asked(options))
+    return status_of("mutants-run", lambda: execute(options))

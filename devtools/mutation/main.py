@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line of devtools/mutants."""
+"""devtools/mutants: breaks lines of the data plane and checks that a test of their area fails."""
 
 import argparse
 import fcntl
@@ -12,28 +12,28 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TextIO
 
-from mutation.choose import LINES_A_MUTANT, ROOMS, MistakeError, Room, choose, read_room
+from mutation.choose import LINES_PER_MUTANT, ROOMS, MistakeError, Room, choose, read_room
 from mutation.operators import Mutant
 from mutation.report import (
     Progress,
     difference,
-    keep_record,
-    keep_survivors,
-    last_survivors,
-    not_needed,
+    location,
     read_record,
-    show,
+    read_survivors,
+    save_record,
+    save_survivors,
     stanza,
     summary,
     survivors_text,
+    unneeded_reasons,
 )
 from mutation.trees import (
-    OUTSIDE,
+    END_TO_END_TESTS,
     Test,
     Tree,
     belongs,
+    end_to_end_test,
     environment,
-    outside_test,
     run,
     tests_of,
     whole_tree,
@@ -43,42 +43,42 @@ from mutation.trial import Bench, Record, Verdict
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PLACE = CHECKOUT / "build-mutants"
-Rooms = dict[str, tuple[Room, list[Mutant]]]
+Selection = dict[str, tuple[Room, list[Mutant]]]  # by name of the area
 
 
 def arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="devtools/mutants",
-        description="Breaks one line at a time and looks whether a test of its room sees it. "
-        "Exit status 1: one survived without a reason, or something in a list is stale.",
+        description="Breaks one line at a time and checks that a test of its area fails. Exit "
+        "status 1: a mutant survived without a reason, or an entry of AREA.toml is stale.",
     )
     add = parser.add_argument
-    add("--room", action="append", choices=ROOMS, help="this alone; may be repeated")
-    add("--file", default="", metavar="PART", help="files whose path holds this")
-    add("--function", metavar="NAME", help="this function alone")
-    add("--chosen", action="store_true", help="those chosen by hand alone")
-    add("--list", action="store_true", help="say what would be tried")
-    add("--survivors", action="store_true", help="say again what survived")
-    add("--again", action="store_true", help="try those that survived last")
-    add("--seed", type=int, default=1, help="another choice (1)")
-    more = f"a mutant for N lines of code ({LINES_A_MUTANT}); 0: all there are"
-    add("--lines", type=int, default=LINES_A_MUTANT, metavar="N", help=more)
-    add("--unit", action="store_true", help="unit tests alone")
+    add("--area", "--room", action="append", choices=ROOMS, help="may be repeated (default: all)")
+    add("--file", default="", metavar="PART", help="only files whose path contains PART")
+    add("--function", metavar="NAME", help="only this function")
+    add("--chosen", action="store_true", help="only the mutants of AREA.toml")
+    add("--list", action="store_true", help="list the mutants and exit")
+    add("--survivors", action="store_true", help="list the survivors of the last run and exit")
+    add("--again", action="store_true", help="try the survivors of the last run")
+    add("--seed", type=int, default=1, help="selects another sample (1)")
+    more = f"one mutant per N lines of code ({LINES_PER_MUTANT}); 0: all mutants"
+    add("--lines", type=int, default=LINES_PER_MUTANT, metavar="N", help=more)
+    add("--unit", action="store_true", help="only unit tests")
     add("-j", "--jobs", type=int, default=os.cpu_count() or 1)
     return parser.parse_args(argv)
 
 
 def try_all(
-    room: Room, bench: Bench, mutants: list[Mutant], trees: list[Tree], progress: Progress
+    area: Room, bench: Bench, mutants: list[Mutant], trees: list[Tree], progress: Progress
 ) -> list[Verdict]:
-    """All mutants of a room, on as many copies as there are."""
+    """Tries all mutants of an area, one per copy of the checkout at a time."""
     free: queue.SimpleQueue[Tree] = queue.SimpleQueue()
     for tree in trees:
         free.put(tree)
 
     def one(mutant: Mutant) -> Verdict:
-        reason = room.reason_for(mutant)
-        text = room.texts[mutant.file]
+        reason = area.reason_for(mutant)
+        text = area.texts[mutant.file]
         tree = free.get()
         try:
             verdict = bench.judge(mutant, tree, text, with_outside=reason is None)
@@ -86,105 +86,109 @@ def try_all(
             free.put(tree)
         if reason is not None and verdict.outcome == "survived":
             verdict.reason = reason.why
-        progress.tell(verdict)
+        progress.report(verdict)
         return verdict
 
     with ThreadPoolExecutor(len(trees)) as pool:
         try:
             return list(pool.map(one, mutants))
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)  # those in work end first
+            pool.shutdown(wait=False, cancel_futures=True)  # mutants in progress end first
             raise
 
 
-def bench_of(room: str, tests: list[Test], whole: Tree, record: Record, outside: bool) -> Bench:
-    bench = Bench(whole, [t for t in tests if belongs(t, room)], record, environment(CHECKOUT))
-    if outside and room in OUTSIDE:
-        bench.outside = outside_test(room)
+def bench_of(area: str, tests: list[Test], whole: Tree, record: Record, end_to_end: bool) -> Bench:
+    bench = Bench(whole, [t for t in tests if belongs(t, area)], record, environment(CHECKOUT))
+    if end_to_end and area in END_TO_END_TESTS:
+        bench.end_to_end = end_to_end_test(area)
     return bench
 
 
 def build(benches: Iterable[Bench], whole: Tree, jobs: int) -> None:
-    """What any of the rooms' tests runs, and nothing else."""
+    """Builds the programs of the benches' tests, and no others."""
     programs = sorted({test.program for bench in benches for test in bench.all()})
     run(["ninja", "-C", "build", "-j", str(jobs), *programs], whole.path)
 
 
 def measure(bench: Bench) -> None:
-    """Each test is tried unbroken first."""
+    """Runs each test once without a mutant and records its time."""
     for test in bench.all():
-        said = bench.measure(test)
-        if said is not None:
-            raise MistakeError(f"{test.name} fails although nothing is broken:\n{said}")
+        output = bench.measure(test)
+        if output is not None:
+            raise MistakeError(f"{test.name} fails although nothing is broken:\n{output}")
 
 
-def only_one(place: Path) -> TextIO:
-    """Two runs at a time would break each other's copies."""
-    place.mkdir(exist_ok=True)
-    lock = (place / "lock").open("w")
+def only_one(folder: Path) -> TextIO:
+    """Locks the copies for one run, until the returned file is closed."""
+    folder.mkdir(exist_ok=True)
+    lock = (folder / "lock").open("w")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise MistakeError(f"another run is at work in {place.name}/") from None
+        raise MistakeError(f"another run uses {folder.name}/; wait until it ends") from None
     return lock
 
 
-def try_rooms(rooms: Rooms, options: argparse.Namespace) -> int:
+def try_rooms(areas: Selection, options: argparse.Namespace) -> int:
     with only_one(PLACE):
-        return try_alone(rooms, options)
+        return try_locked(areas, options)
 
 
-def try_alone(rooms: Rooms, options: argparse.Namespace) -> int:
+def try_locked(areas: Selection, options: argparse.Namespace) -> int:
+    """Tries the mutants and prints the results. Returns the exit status."""
     print(f"mutants: building {PLACE.name}/", flush=True)
     whole = whole_tree(CHECKOUT, PLACE)
     tests = tests_of(whole)
     record = read_record(PLACE)
-    benches = {name: bench_of(name, tests, whole, record, not options.unit) for name in rooms}
+    benches = {name: bench_of(name, tests, whole, record, not options.unit) for name in areas}
     build(benches.values(), whole, options.jobs)
     trees = [worker_tree(whole, number) for number in range(options.jobs)]
-    progress = Progress(sum(len(mutants) for _, mutants in rooms.values()))
-    said: list[str] = []
+    progress = Progress(sum(len(mutants) for _, mutants in areas.values()))
+    messages: list[str] = []
     stale: list[str] = []
     survivors: list[Mutant] = []
-    for name, (room, mutants) in rooms.items():
+    for name, (area, mutants) in areas.items():
         start = time.monotonic()
         measure(benches[name])
-        verdicts = try_all(room, benches[name], mutants, trees, progress)
+        verdicts = try_all(area, benches[name], mutants, trees, progress)
         survivors += [v.mutant for v in verdicts if v.is_open]
-        stale += room.stale()
-        said += [*not_needed(room, verdicts), summary(name, verdicts, time.monotonic() - start)]
-        keep_survivors(PLACE, room, verdicts)
-        keep_record(PLACE, record)
-    print("\n".join([survivors_text(survivors), *stale, *said]))
+        stale += area.stale()
+        messages += [
+            *unneeded_reasons(area, verdicts),
+            summary(name, verdicts, time.monotonic() - start),
+        ]
+        save_survivors(PLACE, area, verdicts)
+        save_record(PLACE, record)
+    print("\n".join([survivors_text(survivors), *stale, *messages]))
     return 1 if survivors or stale else 0
 
 
-def wanted(options: argparse.Namespace) -> Rooms:
-    """What the arguments ask for."""
-    again = {m.text for m in last_survivors(PLACE)}
-    rooms: Rooms = {}
-    for name in options.room or ROOMS:
-        room = read_room(name, CHECKOUT)
-        mutants = choose(room, options.seed, options.lines, options.file)
+def select(options: argparse.Namespace) -> Selection:
+    """The mutants that the arguments select."""
+    survivors = {m.text for m in read_survivors(PLACE)}
+    areas: Selection = {}
+    for name in options.area or ROOMS:
+        area = read_room(name, CHECKOUT)
+        mutants = choose(area, options.seed, options.lines, options.file)
         if options.again:
-            mutants = [m for m in mutants if m.text in again]
+            mutants = [m for m in mutants if m.text in survivors]
         if options.chosen:
             mutants = [m for m in mutants if m.rule]
         if options.function:
             mutants = [m for m in mutants if m.function == options.function]
-        rooms[name] = (room, mutants)
-    return rooms
+        areas[name] = (area, mutants)
+    return areas
 
 
-def list_all(rooms: Rooms) -> int:
-    for _, mutants in rooms.values():
+def list_all(areas: Selection) -> int:
+    for _, mutants in areas.values():
         for mutant in mutants:
-            print(f"{show(mutant)}\n{difference(mutant)}")
+            print(f"{location(mutant)}\n{difference(mutant)}")
     return 0
 
 
 def status_of(program: str, work: Callable[[], int]) -> int:
-    """The exit status of the program, which tells of mistakes in a line."""
+    """Runs `work` and returns the exit status; prints errors in one line."""
     try:
         return work()
     except MistakeError as error:
@@ -195,15 +199,15 @@ def status_of(program: str, work: Callable[[], int]) -> int:
         return 130
 
 
-def asked(options: argparse.Namespace) -> int:
+def execute(options: argparse.Namespace) -> int:
     if options.survivors:
-        survivors = last_survivors(PLACE)
+        survivors = read_survivors(PLACE)
         print("\n".join(stanza(mutant) for mutant in survivors))
         return 1 if survivors else 0
-    rooms = wanted(options)
-    return list_all(rooms) if options.list else try_rooms(rooms, options)
+    areas = select(options)
+    return list_all(areas) if options.list else try_rooms(areas, options)
 
 
 def main(argv: Sequence[str]) -> int:
     options = arguments(argv)
-    return status_of("mutants", lambda: asked(options))
+    return status_of("mutants", lambda: execute(options))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What can be broken in a C file: every way to change one place of its code.
+"""Finds all mutants of a C file: each is one change of its code.
 
-Only what runs is changed: no comment, string, declaration, static assertion, attribute, log line or
-prefetch. A number behind #define counts as code.
+Mutants change executed code and numbers of #define only: no comments, strings, declarations, static
+assertions, attributes, log calls or prefetches.
 """
 
 import re
@@ -13,13 +13,13 @@ from functools import lru_cache
 import tree_sitter_c
 from tree_sitter import Language, Node, Parser
 
-# start and end of what is replaced, in bytes; what stands there then; the operator's name.
+# Offsets in bytes of the start and end of the replaced text; the new text; name of the operator.
 Edit = tuple[int, int, str, str]
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """One place of a file, changed. Lines and their new text are without indentation."""
+    """One change of a file. `line` and `becomes` have neither indentation nor comments."""
 
     file: str
     start: int
@@ -30,11 +30,11 @@ class Mutant:
     number: int  # line, from 1
     line: str
     becomes: str
-    rule: str = ""  # of one that was chosen by hand: what it breaks
+    rule: str = ""  # the rule that a mutant of AREA.toml breaks
 
     @property
     def text(self) -> tuple[str, str, str]:
-        """What it is, wherever its lines move."""
+        """Identifies the mutant even if its line moves."""
         return self.function, self.line, self.becomes
 
     def apply(self, text: bytes) -> bytes:
@@ -68,7 +68,7 @@ SWAPPED = {
     "<<=": ("bits", ">>="),
     ">>=": ("bits", "<<="),
 }
-# Not walked into: nothing in these runs, or it runs for speed or for a reader alone.
+# Nodes without mutants: not executed, or without effect on the result.
 SILENT = {
     "ERROR",
     "array_declarator",
@@ -98,7 +98,7 @@ def replace(node: Node, replacement: str, operator: str) -> Edit:
 
 
 def one_more(number: str) -> str | None:
-    """The next number, written in the same way; None for what is no whole number."""
+    """The number plus 1 in the same notation; None if it is no integer."""
     match = NUMBER.match(number)
     if match is None:
         return None
@@ -108,13 +108,13 @@ def one_more(number: str) -> str | None:
     return None if len(digits) > 1 and digits[0] == "0" else f"{int(digits) + 1}{suffix}"
 
 
-def of_operator(node: Node, _function: Node) -> Iterator[Edit]:
+def mutate_operator(node: Node, _function: Node) -> Iterator[Edit]:
     operator = node.child_by_field_name("operator")
     if operator is not None and (swapped := SWAPPED.get(text_of(operator))):
         yield replace(operator, swapped[1], swapped[0])
 
 
-def of_condition(node: Node, _function: Node) -> Iterator[Edit]:
+def mutate_condition(node: Node, _function: Node) -> Iterator[Edit]:
     condition = node.child_by_field_name("condition")
     inner = text_of(condition)
     if condition is None or condition.has_error or inner in ("0", "1", "true", "false", "(true)"):
@@ -127,18 +127,18 @@ def of_condition(node: Node, _function: Node) -> Iterator[Edit]:
     yield replace(condition, f"(false && {inner})", "never")
 
 
-def of_not(node: Node, _function: Node) -> Iterator[Edit]:
+def mutate_not(node: Node, _function: Node) -> Iterator[Edit]:
     argument = node.child_by_field_name("argument")
     if text_of(node.child_by_field_name("operator")) == "!" and argument is not None:
         yield replace(node, text_of(argument), "negate")
 
 
-def of_number(node: Node, _function: Node) -> Iterator[Edit]:
+def mutate_number(node: Node, _function: Node) -> Iterator[Edit]:
     if changed := one_more(text_of(node)):
         yield replace(node, changed, "constant")
 
 
-def of_return(node: Node, function: Node) -> Iterator[Edit]:
+def mutate_return(node: Node, function: Node) -> Iterator[Edit]:
     value = node.named_children[0] if node.named_children else None
     if value is None or value.has_error:
         return
@@ -155,7 +155,7 @@ def of_return(node: Node, function: Node) -> Iterator[Edit]:
         yield replace(value, "0", "return")
 
 
-def of_statement(node: Node, _function: Node) -> Iterator[Edit]:
+def mutate_statement(node: Node, _function: Node) -> Iterator[Edit]:
     inner = node.named_children[0] if node.named_children else None
     if inner is not None and inner.type == "call_expression":
         yield replace(node, ";", "drop-call")
@@ -163,26 +163,26 @@ def of_statement(node: Node, _function: Node) -> Iterator[Edit]:
         yield replace(node, ";", "drop-assignment")
 
 
-def of_jump(node: Node, _function: Node) -> Iterator[Edit]:
+def mutate_jump(node: Node, _function: Node) -> Iterator[Edit]:
     case = node.parent
     last = case is not None and case.type == "case_statement" and case.next_named_sibling is None
-    if not (last and node.type == "break_statement"):  # there it changes nothing
+    if not (last and node.type == "break_statement"):  # without effect at the end of a switch
         yield replace(node, ";", "drop-jump")
 
 
 OPERATORS: dict[str, Callable[[Node, Node], Iterator[Edit]]] = {
-    "assignment_expression": of_operator,
-    "binary_expression": of_operator,
-    "break_statement": of_jump,
-    "conditional_expression": of_condition,
-    "continue_statement": of_jump,
-    "do_statement": of_condition,
-    "expression_statement": of_statement,
-    "if_statement": of_condition,
-    "number_literal": of_number,
-    "return_statement": of_return,
-    "unary_expression": of_not,
-    "while_statement": of_condition,
+    "assignment_expression": mutate_operator,
+    "binary_expression": mutate_operator,
+    "break_statement": mutate_jump,
+    "conditional_expression": mutate_condition,
+    "continue_statement": mutate_jump,
+    "do_statement": mutate_condition,
+    "expression_statement": mutate_statement,
+    "if_statement": mutate_condition,
+    "number_literal": mutate_number,
+    "return_statement": mutate_return,
+    "unary_expression": mutate_not,
+    "while_statement": mutate_condition,
 }
 
 
@@ -195,8 +195,8 @@ def is_silent(node: Node) -> bool:
     return node.type in SILENT
 
 
-def guards_silence(node: Node) -> bool:
-    """A condition on which nothing but a prefetch or a line of log hangs."""
+def guards_silent(node: Node) -> bool:
+    """Whether an if statement controls only silent nodes, such as a prefetch or a log call."""
     if node.type != "if_statement" or node.child_by_field_name("alternative") is not None:
         return False
     then = node.child_by_field_name("consequence")
@@ -206,17 +206,17 @@ def guards_silence(node: Node) -> bool:
     return bool(inner) and all(is_silent(child) for child in inner)
 
 
-def in_function(node: Node, function: Node) -> Iterator[Edit]:
-    if is_silent(node) or guards_silence(node):
+def mutate_node(node: Node, function: Node) -> Iterator[Edit]:
+    if is_silent(node) or guards_silent(node):
         return
     if operator := OPERATORS.get(node.type):
         yield from operator(node, function)
     for child in node.children:
-        yield from in_function(child, function)
+        yield from mutate_node(child, function)
 
 
-def of_body(function: Node) -> Iterator[Edit]:
-    """A function that gives nothing back ends before it begins."""
+def mutate_body(function: Node) -> Iterator[Edit]:
+    """Mutants of a function. One makes a void function return at once."""
     body = function.child_by_field_name("body")
     declarator = function.child_by_field_name("declarator")
     if body is None:
@@ -227,7 +227,7 @@ def of_body(function: Node) -> Iterator[Edit]:
         and declarator.type == "function_declarator"
     ):
         yield body.start_byte + 1, body.start_byte + 1, " return;", "return"
-    yield from in_function(body, function)
+    yield from mutate_node(body, function)
 
 
 def name_of(function: Node) -> str:
@@ -237,30 +237,30 @@ def name_of(function: Node) -> str:
     return text_of(node)
 
 
-def of_define(node: Node) -> Iterator[Edit]:
+def mutate_define(node: Node) -> Iterator[Edit]:
     value = node.child_by_field_name("value")
     match = re.match(r"(\w+)\s*(/[/*].*)?$", text_of(value), re.DOTALL)
     if value is not None and match is not None and (changed := one_more(match[1])):
         yield value.start_byte, value.start_byte + len(match[1]), changed, "constant"
 
 
-def in_file(node: Node) -> Iterator[tuple[str, Edit]]:
+def mutate_file(node: Node) -> Iterator[tuple[str, Edit]]:
     if node.type == "function_definition":
         if not SILENT_CALLS.fullmatch(name := name_of(node)):
-            yield from ((name, edit) for edit in of_body(node))
+            yield from ((name, edit) for edit in mutate_body(node))
     elif node.type == "preproc_def":
-        yield from (("", edit) for edit in of_define(node))
+        yield from (("", edit) for edit in mutate_define(node))
     elif not is_silent(node):
         for child in node.children:
-            yield from in_file(child)
+            yield from mutate_file(child)
 
 
 def one_line(text: str) -> str:
-    """Without comments, which may change as they like."""
+    """The text in one line, without comments, which may change."""
     return " ".join(re.sub(r"/\*.*?(\*/|$)", " ", text, flags=re.DOTALL).split())
 
 
-def make(file: str, text: bytes, function: str, edit: Edit, rule: str = "") -> Mutant:
+def make_mutant(file: str, text: bytes, function: str, edit: Edit, rule: str = "") -> Mutant:
     start, end, replacement, operator = edit
     first = text.rfind(b"\n", 0, start) + 1
     last = text.find(b"\n", end)
@@ -273,18 +273,18 @@ def make(file: str, text: bytes, function: str, edit: Edit, rule: str = "") -> M
 
 @lru_cache(512)
 def tree_of(text: bytes) -> Node:
-    """Of a file, which is asked for by each mutant that is chosen in it."""
+    """The syntax tree of a file. Cached, as each chosen mutant needs it."""
     return PARSER.parse(text).root_node
 
 
 @lru_cache(512)
 def mutants_of(file: str, text: bytes) -> tuple[Mutant, ...]:
-    """All of a file, in the order in which they stand in it."""
-    return tuple(make(file, text, name, edit) for name, edit in in_file(tree_of(text)))
+    """All mutants of a file, in the order of their positions."""
+    return tuple(make_mutant(file, text, name, edit) for name, edit in mutate_file(tree_of(text)))
 
 
 def function_at(text: bytes, start: int) -> str:
-    """The name of the function in which a byte stands; "" outside of all."""
+    """The name of the function that contains the byte at `start`; "" outside of functions."""
     node: Node | None = tree_of(text).descendant_for_byte_range(start, start)
     while node is not None and node.type != "function_definition":
         node = node.parent
@@ -293,7 +293,7 @@ def function_at(text: bytes, start: int) -> str:
 
 @lru_cache(512)
 def code_lines(text: bytes) -> int:
-    """Lines of functions that hold more than braces and comments."""
+    """The number of lines in functions that have more than braces and comments."""
     lines: set[int] = set()
 
     def walk(node: Node) -> None:

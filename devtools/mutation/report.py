@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is said of mutants, and what is kept of a run for the next one."""
+"""Prints results of mutants, and saves survivors and times of tests for the next run."""
 
 import json
 import threading
@@ -13,7 +13,7 @@ from mutation.operators import Mutant
 from mutation.trial import Record, Verdict
 
 
-def show(mutant: Mutant) -> str:
+def location(mutant: Mutant) -> str:
     return f"{mutant.file}:{mutant.number} {mutant.function}: {mutant.operator}"
 
 
@@ -26,7 +26,7 @@ def quote(text: str) -> str:
 
 
 def stanza(mutant: Mutant) -> str:
-    """A survivor as a reason is written down for it."""
+    """The entry of AREA.toml for a survivor, to be completed with a reason."""
     rule = f"# {mutant.rule}\n" if mutant.rule else ""
     return (
         f"# {mutant.file}:{mutant.number} {mutant.operator}\n{rule}"
@@ -36,79 +36,79 @@ def stanza(mutant: Mutant) -> str:
 
 
 class Progress:
-    """A line for each mutant, from several threads."""
+    """Prints a line per mutant. Several threads may use it."""
 
     def __init__(self, total: int) -> None:
         self.total, self.done = total, 0
         self.lock = threading.Lock()
 
-    def tell(self, verdict: Verdict) -> None:
+    def report(self, verdict: Verdict) -> None:
         with self.lock:
             self.done += 1
-            what = verdict.outcome + (" (reason)" if verdict.reason else "")
+            outcome = verdict.outcome + (" (reason)" if verdict.reason else "")
             by = f" by {verdict.by}" if verdict.by else ""
-            head = f"[{self.done:3}/{self.total}] {what:9}"
-            print(f"{head} {show(verdict.mutant)}{by}, {verdict.seconds:.1f} s", flush=True)
+            head = f"[{self.done:3}/{self.total}] {outcome:9}"
+            print(f"{head} {location(verdict.mutant)}{by}, {verdict.seconds:.1f} s", flush=True)
             if verdict.is_open:
                 print(difference(verdict.mutant), flush=True)
 
 
-def summary(room: str, verdicts: Sequence[Verdict], seconds: float) -> str:
+def summary(area: str, verdicts: Sequence[Verdict], seconds: float) -> str:
     count = Counter(v.outcome for v in verdicts)
-    reasoned = sum(1 for v in verdicts if v.reason)
-    without = sum(1 for v in verdicts if v.is_open)
+    explained = sum(1 for v in verdicts if v.reason)
+    unexplained = sum(1 for v in verdicts if v.is_open)
     return (
-        f"{room:11}{len(verdicts):4} mutants: {count['killed']} killed, {count['same']} the same "
-        f"code, {count['unbuilt']} not built, {reasoned} survived with a reason, "
-        f"{without} without; {seconds:.0f} s"
+        f"{area:11}{len(verdicts):4} mutants: {count['killed']} killed, {count['same']} the same "
+        f"code, {count['unbuilt']} not built, {explained} survived with a reason, "
+        f"{unexplained} without; {seconds:.0f} s"
     )
 
 
-def not_needed(room: Room, verdicts: Sequence[Verdict]) -> list[str]:
-    """Reasons for what did not survive: a test has come that sees it."""
+def unneeded_reasons(area: Room, verdicts: Sequence[Verdict]) -> list[str]:
+    """Messages about reasons of mutants that do not survive, as a test now detects them."""
     return [
-        f"{room.name}.toml: reason not needed, {v.outcome} {v.by}: {show(v.mutant)}"
+        f"{area.name}.toml: reason not needed, {v.outcome} {v.by}: {location(v.mutant)}"
         for v in verdicts
-        if v.outcome != "survived" and room.reason_for(v.mutant) is not None
+        if v.outcome != "survived" and area.reason_for(v.mutant) is not None
     ]
 
 
 def survivors_text(mutants: Iterable[Mutant]) -> str:
-    head = "\nSurvived without a reason. A test that sees it, or a reason in ROOM.toml:\n\n"
+    head = "\nSurvived without a reason. Add a test that detects it, or a reason to AREA.toml:\n\n"
     text = "\n".join(stanza(mutant) for mutant in mutants)
     return head + text if text else ""
 
 
-def last_survivors(place: Path) -> list[Mutant]:
-    path = place / "survivors.json"
+def read_survivors(folder: Path) -> list[Mutant]:
+    path = folder / "survivors.json"
     if not path.exists():
         return []
     return [Mutant(**entry) for entry in json.loads(path.read_text(encoding="utf-8"))]
 
 
-def keep_survivors(place: Path, room: Room, verdicts: Sequence[Verdict]) -> None:
-    """Those that were not tried now stay, where they are still possible."""
+def save_survivors(folder: Path, area: Room, verdicts: Sequence[Verdict]) -> None:
+    """Saves the survivors, and earlier ones that were not tried and still exist."""
     tried = {v.mutant.text for v in verdicts}
-    possible = {m.text for m in room.all() + room.chosen()}
+    possible = {m.text for m in area.all() + area.chosen()}
     others = [
         m
-        for m in last_survivors(place)
-        if m.file not in room.texts or (m.text in possible and m.text not in tried)
+        for m in read_survivors(folder)
+        if m.file not in area.texts or (m.text in possible and m.text not in tried)
     ]
-    found = others + [v.mutant for v in verdicts if v.is_open]
-    text = json.dumps([asdict(mutant) for mutant in found], indent=1)
-    (place / "survivors.json").write_text(text + "\n", encoding="utf-8")
+    survivors = others + [v.mutant for v in verdicts if v.is_open]
+    text = json.dumps([asdict(mutant) for mutant in survivors], indent=1)
+    (folder / "survivors.json").write_text(text + "\n", encoding="utf-8")
 
 
-def read_record(place: Path) -> Record:
-    path = place / "record.json"
+def read_record(folder: Path) -> Record:
+    path = folder / "record.json"
     if not path.exists():
         return Record()
-    kept = json.loads(path.read_text(encoding="utf-8"))
-    kills = {file: Counter(tests) for file, tests in kept["kills"].items()}
-    return Record(kept["processor"], kept["wall"], kills)
+    saved = json.loads(path.read_text(encoding="utf-8"))
+    kills = {file: Counter(tests) for file, tests in saved["kills"].items()}
+    return Record(saved["processor"], saved["wall"], kills)
 
 
-def keep_record(place: Path, record: Record) -> None:
+def save_record(folder: Path, record: Record) -> None:
     text = json.dumps(vars(record), indent=1)
-    (place / "record.json").write_text(text + "\n", encoding="utf-8")
+    (folder / "record.json").write_text(text + "\n", encoding="utf-8")

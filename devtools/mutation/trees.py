@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Copies of the checkout in build-mutants/, each with a build; the checkout stays as it is.
+"""Copies of the checkout in build-mutants/, each with a build folder. The checkout stays unchanged.
 
-`whole` is never broken: it gives the times of the tests, and the programs that broken ones are
-compared with.
+The copy `whole` never has mutants: it measures the tests, and its programs are compared with those
+of mutants.
 """
 
 import json
@@ -16,10 +16,9 @@ from pathlib import Path
 from mutation.choose import MistakeError
 
 OPTIONS = ["-Dmarch=native", "-Dtests=enabled", "-Doptimization=1", "-Ddebug=false"]
-# Code of one room, or of what stands beside the rooms; src/*.c are programs.
+# Top folders besides src. Their tests use several areas of src and belong to none.
 TOPS = ("traffic", "bench", "simulate", "impairments")
-# Rooms that most programs hold: the folders of tests/unit whose tests, and those below, say what
-# they have to do.
+# Areas that most test programs contain. Their tests are those in these folders of tests/unit.
 FOLDERS = {
     "log": ("platform/log",),
     "scheduler": ("scheduler",),
@@ -30,9 +29,9 @@ FOLDERS = {
     "control": ("control",),
     "methods": ("control/methods",),
 }
-# What runs a room's code from outside, in words of pytest.
+# Arguments of pytest that select an area's end-to-end tests.
 REPLAYS = ("tests/e2e", "-m", "replay", "-k")
-OUTSIDE = {
+END_TO_END_TESTS = {
     "log": ("tests/e2e/deploy/test_service.py",),
     "scheduler": (*REPLAYS, "not upstream"),
     "downstream": (*REPLAYS, "not upstream"),
@@ -46,18 +45,18 @@ OUTSIDE = {
 @dataclass(frozen=True)
 class Test:
     name: str
-    program: str  # below the build folder; what runs, or what the command runs
+    program: str  # path in the build folder: the test, or the program that `command` starts
     arguments: tuple[str, ...] = ()
-    rooms: frozenset[str] = frozenset()  # of which it holds code
-    folder: str = ""  # of tests/unit, in which it stands
-    command: tuple[str, ...] = ()  # below the tree, in place of the program
+    rooms: frozenset[str] = frozenset()  # areas of which it contains code
+    folder: str = ""  # its folder in tests/unit
+    command: tuple[str, ...] = ()  # runs in the tree instead of the program
     directory: str | None = None
     environment: dict[str, str] = field(default_factory=dict, compare=False)
 
-    def line(self, tree: "Tree") -> list[str]:
+    def command_line(self, tree: "Tree") -> list[str]:
         return [*(self.command or (str(tree.build / self.program),)), *self.arguments]
 
-    def place(self, tree: "Tree") -> Path:
+    def working_directory(self, tree: "Tree") -> Path:
         return tree.path if self.command else Path(self.directory or tree.build)
 
 
@@ -72,6 +71,8 @@ def run(command: list[str], directory: Path) -> str:
 
 @dataclass(frozen=True)
 class Tree:
+    """A copy of the checkout."""
+
     path: Path
 
     @property
@@ -96,7 +97,7 @@ def files_of(checkout: Path) -> list[str]:
 
 
 def copy_changed(checkout: Path, tree: Path) -> None:
-    """Makes the tree's files those of the checkout; what is the same is not touched."""
+    """Copies changed files to the tree and removes others. Does not touch equal files."""
     names = files_of(checkout)
     for name in names:
         source, target = checkout / name, tree / name
@@ -105,74 +106,77 @@ def copy_changed(checkout: Path, tree: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)
         shutil.copymode(source, target)
-    wanted = set(names)
+    current = set(names)
     for folder in ("src", "traffic", "tests", "tools", "bench", "simulate", "impairments"):
         for path in [path for path in (tree / folder).rglob("*") if path.is_file()]:
-            if str(path.relative_to(tree)) not in wanted and path.suffix != ".pyc":
+            if str(path.relative_to(tree)) not in current and path.suffix != ".pyc":
                 path.unlink()
     if not (tree / ".venv").exists():
         (tree / ".venv").symlink_to(checkout / ".venv")
 
 
-def whole_tree(checkout: Path, place: Path) -> Tree:
-    """The unbroken copy; what is needed of it is still to be built."""
-    tree = Tree(place / "whole")
+def whole_tree(checkout: Path, copies: Path) -> Tree:
+    """Updates the copy without mutants. Configures it, but builds nothing."""
+    tree = Tree(copies / "whole")
     tree.path.mkdir(parents=True, exist_ok=True)
     copy_changed(checkout, tree.path)
     if not (tree.build / "build.ninja").exists():
         run(["meson", "setup", "build", *OPTIONS], tree.path)
-    run(["ninja", "-C", "build", "build.ninja"], tree.path)  # where a meson.build has changed
+    run(
+        ["ninja", "-C", "build", "build.ninja"], tree.path
+    )  # configures again if a meson.build changed
     return tree
 
 
 def worker_tree(whole: Tree, number: int) -> Tree:
-    """A copy with its build: paths in a build folder are relative, so nothing is built again."""
+    """Copies `whole` with its build, which stays valid, as its paths are relative."""
     tree = Tree(whole.path.parent / f"worker-{number}")
     shutil.rmtree(tree.path, ignore_errors=True)
-    # Times of files are kept, so that ninja has nothing to do.
+    # copytree() keeps file times, so that ninja has nothing to build.
     shutil.copytree(whole.path, tree.path, symlinks=True)
     return tree
 
 
 def rooms_of(inputs: str) -> frozenset[str]:
-    rooms = set()
+    """Areas and TOPS of a program's sources. `inputs`: output of ninja -t inputs."""
+    areas = set()
     for line in inputs.splitlines():
         parts = Path(line).parts
         if parts[:2] == ("..", "src") and len(parts) > 3:
-            rooms.add(parts[2])
+            areas.add(parts[2])
         elif len(parts) > 2 and parts[0] == ".." and parts[1] in TOPS:
-            rooms.add(parts[1])
-    return frozenset(rooms)
+            areas.add(parts[1])
+    return frozenset(areas)
 
 
 def folder_of(inputs: str) -> str:
-    """Where the test itself stands."""
+    """The folder of the test's source in tests/unit."""
     found = re.search(r"^\.\./tests/unit/([\w/]+)/test_\w+\.c$", inputs, re.MULTILINE)
     return found.group(1) if found else ""
 
 
 def included_rooms(text: str) -> set[str]:
-    """Of which a source includes headers: they hold code, too."""
+    """Areas whose headers a source includes, as headers contain code too."""
     return set(re.findall(r'^#include "(\w+)/', text, re.MULTILINE))
 
 
 def tests_of(tree: Tree) -> list[Test]:
-    """All tests, which need not be built for that."""
+    """All unit tests of the tree. They need not be built."""
     listed = json.loads(run(["meson", "introspect", "build", "--tests"], tree.path))
     tests = []
     for entry in listed:
         program = str(Path(entry["cmd"][0]).relative_to(tree.build))
         inputs = run(["ninja", "-C", "build", "-t", "inputs", program], tree.path)
-        rooms = set(rooms_of(inputs))
+        areas = set(rooms_of(inputs))
         for line in inputs.splitlines():
             if line.startswith("../tests/") and line.endswith(".c"):
-                rooms |= included_rooms((tree.build / line).read_text(encoding="utf-8"))
+                areas |= included_rooms((tree.build / line).read_text(encoding="utf-8"))
         tests.append(
             Test(
                 entry["name"],
                 program,
                 tuple(entry["cmd"][1:]),
-                frozenset(rooms),
+                frozenset(areas),
                 folder_of(inputs),
                 directory=entry["workdir"],
                 environment=entry["env"],
@@ -181,28 +185,29 @@ def tests_of(tree: Tree) -> list[Test]:
     return tests
 
 
-def belongs(test: Test, room: str) -> bool:
-    """Whether it is a test of the room. All tests hold src/wire, and those of the traffic program
-    hold all rooms, but none of these says what the room has to do."""
-    if room in FOLDERS:
-        return any(Path(test.folder).is_relative_to(folder) for folder in FOLDERS[room])
-    if room == "wire":
+def belongs(test: Test, area: str) -> bool:
+    """Whether the test is for the area. Most tests contain src/wire, and those of the traffic
+    program several areas, without testing them."""
+    if area in FOLDERS:
+        return any(Path(test.folder).is_relative_to(folder) for folder in FOLDERS[area])
+    if area == "wire":
         return test.rooms == {"wire"}
-    return room in test.rooms and not test.rooms & set(TOPS)
+    return area in test.rooms and not test.rooms & set(TOPS)
 
 
-def outside_test(room: str) -> Test:
-    """All of it as one test."""
+def end_to_end_test(area: str) -> Test:
+    """All end-to-end tests of the area as one test."""
     return Test(
         "end to end",
         "src/vcmtsd",
-        OUTSIDE[room],
+        END_TO_END_TESTS[area],
         command=(".venv/bin/python", "-m", "pytest", "-x", "-p", "no:cacheprovider"),
         environment={"VCMTS_BUILD": "build"},
     )
 
 
 def environment(checkout: Path) -> dict[str, str]:
+    """The environment of tests. Copies are not beside ../shared, so that captures need a path."""
     captures = checkout.parent / "shared" / "captures"
     found = {"VCMTS_CAPTURES": str(captures)} if captures.is_dir() else {}
     return {**found, **os.environ}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One mutant at a time: written into a copy, built, and given to the tests of its room.
+"""Tries one mutant at a time: writes it into a copy, builds it, and runs the tests of its area.
 
-A test that takes too long has seen the mutant, too. What is too long is counted in processor time,
-which others on the machine do not use up, and the unbroken program must keep the limit just then.
+A mutant is also killed if a test exceeds its time limit. The limit is CPU time, which hardly
+depends on the machine's load, and the test without the mutant must then meet it.
 """
 
 import contextlib
@@ -23,33 +23,35 @@ from mutation.trees import Test, Tree
 
 PROCESSOR_SECONDS, PROCESSOR_FACTOR = 2, 5
 WALL_SECONDS, WALL_FACTOR = 60, 40
-ATTEMPTS = 3  # with twice the time each, where the unbroken program was late as well
-FIRST_TESTS = 2  # are built alone: most mutants get no further
-# A mutant is not to fill the machine: bytes of memory, and of a file, where servers have theirs.
+ATTEMPTS = 3  # with doubled limits, if the test without the mutant exceeds them too
+FIRST_TESTS = 2  # built and run before the others, as they kill most mutants
+# Limits of a mutant's memory and files (servers allocate memory in files), in bytes.
 LIMITS = ["--core=0", f"--data={4 << 30}", f"--fsize={2 << 30}"]
 SKIPPED = 77
-SAID_BYTES = 4000  # are shown of a test that fails unbroken
+OUTPUT_BYTES = 4000  # printed of a test that fails without a mutant
 
 
 class BusyError(RuntimeError):
-    """The unbroken program is late as well, however long it is given."""
+    """A test exceeds even the largest limits without a mutant."""
 
 
 @dataclass(frozen=True)
 class Ended:
-    good: bool
-    late: bool = False
-    processor: float = 0
-    wall: float = 0
+    """Result of a command."""
+
+    good: bool  # passed or skipped
+    late: bool = False  # exceeded a limit
+    processor: float = 0  # seconds
+    wall: float = 0  # seconds
 
 
 @dataclass
 class Verdict:
-    """What became of a mutant: killed, survived, same (code), unbuilt or undecided."""
+    """Outcome of a mutant: killed, survived, same (equal programs), unbuilt or undecided."""
 
     mutant: Mutant
     outcome: str
-    by: str = ""
+    by: str = ""  # the test that killed it, or an error
     seconds: float = 0
     reason: str = ""
 
@@ -60,14 +62,14 @@ class Verdict:
 
 @dataclass
 class Record:
-    """How long each test takes unbroken, and how often it killed what in which file."""
+    """By test: seconds without a mutant. By file: how many mutants each test killed."""
 
     processor: dict[str, float] = field(default_factory=dict)
     wall: dict[str, float] = field(default_factory=dict)
     kills: dict[str, Counter[str]] = field(default_factory=dict)
 
     def worth(self, test: Test, mutant: Mutant) -> float:
-        """Chance of a kill by second. Before anything is known, names tell."""
+        """Estimated kills per second of CPU time. Tests named after the file start with more."""
         kills = self.kills.get(mutant.file, Counter())
         stem = Path(mutant.file).stem.split("_")
         named = sum(word in test.name.split("_") for word in stem) / len(stem)
@@ -79,7 +81,7 @@ class Record:
 
 
 def stop(group: int) -> None:
-    with contextlib.suppress(ProcessLookupError):  # it has ended just now
+    with contextlib.suppress(ProcessLookupError):  # the process has ended meanwhile
         os.killpg(group, signal.SIGKILL)
 
 
@@ -89,24 +91,24 @@ def run_command(
     environment: dict[str, str],
     processor: float,
     wall: float,
-    said: int = subprocess.DEVNULL,
+    output: int = subprocess.DEVNULL,
 ) -> Ended:
-    """Runs a command under limits, in seconds. `said`: a file for what it says."""
-    allowed = math.ceil(processor)
+    """Runs a command with limits of CPU and wall time in seconds. `output`: file for its output."""
+    limit = math.ceil(processor)
     start = time.monotonic()
     child = subprocess.Popen(
-        ["prlimit", *LIMITS, f"--cpu={allowed}:{allowed + 1}", "--", *command],
+        ["prlimit", *LIMITS, f"--cpu={limit}:{limit + 1}", "--", *command],
         cwd=directory,
         env=environment,
         stdin=subprocess.DEVNULL,
-        stdout=said,
-        stderr=said,
+        stdout=output,
+        stderr=output,
         start_new_session=True,
     )
-    clock = threading.Timer(wall, stop, (child.pid,))
-    clock.start()
+    timer = threading.Timer(wall, stop, (child.pid,))
+    timer.start()
     _, status, usage = os.wait4(child.pid, 0)
-    clock.cancel()
+    timer.cancel()
     child.returncode = os.waitstatus_to_exitcode(status)
     late = child.returncode in (-signal.SIGXCPU, -signal.SIGKILL)
     used = usage.ru_utime + usage.ru_stime
@@ -115,62 +117,65 @@ def run_command(
 
 @dataclass
 class Bench:
-    """The unbroken copy, the tests of one room, and what is known of them."""
+    """Runs the tests of one area, on copies with a mutant and on the copy `whole` without one."""
 
     whole: Tree
     tests: list[Test]
     record: Record
     environment: dict[str, str]
-    outside: Test | None = None  # for those that the others do not see
+    end_to_end: Test | None = None  # for mutants that survive the others
 
     def all(self) -> list[Test]:
-        return [*self.tests, *([self.outside] if self.outside else [])]
+        return [*self.tests, *([self.end_to_end] if self.end_to_end else [])]
 
     def run(
-        self, test: Test, tree: Tree, factor: float = 1, said: int = subprocess.DEVNULL
+        self, test: Test, tree: Tree, factor: float = 1, output: int = subprocess.DEVNULL
     ) -> Ended:
         processor = self.record.processor.get(test.name, 20) * PROCESSOR_FACTOR
         wall = self.record.wall.get(test.name, 20) * WALL_FACTOR
         return run_command(
-            test.line(tree),
-            test.place(tree),
+            test.command_line(tree),
+            test.working_directory(tree),
             {**self.environment, **test.environment},
             (processor + PROCESSOR_SECONDS) * factor,
             (wall + WALL_SECONDS) * factor,
-            said,
+            output,
         )
 
     def measure(self, test: Test) -> str | None:
-        """None: the test is good on what is not broken, and how long that takes is kept; else the
-        end of what it said. Nothing is known of it before, so that it has all the time there is."""
-        with tempfile.TemporaryFile() as said:
-            ended = self.run(test, self.whole, 2**ATTEMPTS, said.fileno())
+        """Runs a test without a mutant, with generous limits, and records its times. Returns None,
+        or the end of its output if it fails."""
+        with tempfile.TemporaryFile() as output:
+            ended = self.run(test, self.whole, 2**ATTEMPTS, output.fileno())
             if not ended.good:
-                said.seek(0)
-                return said.read().decode(errors="replace")[-SAID_BYTES:] or "it said nothing"
+                output.seek(0)
+                return output.read().decode(errors="replace")[-OUTPUT_BYTES:] or "no output"
         self.record.processor[test.name] = ended.processor
         self.record.wall[test.name] = ended.wall
         return None
 
     def kills(self, test: Test, tree: Tree) -> bool:
+        """Whether the test fails or exceeds limits that it meets without the mutant."""
         for attempt in range(ATTEMPTS):
             ended = self.run(test, tree, 2**attempt)
             if not ended.late:
                 return not ended.good
             if self.run(test, self.whole, 2**attempt).good:
                 return True
-        raise BusyError(f"{test.name} is late unbroken: the machine is too busy")
+        raise BusyError(
+            f"{test.name} exceeds its time limit without a mutant: the machine is too busy"
+        )
 
     def is_same(self, test: Test, tree: Tree) -> bool:
-        """Whether the test's program came out as if nothing were broken."""
-        ours, theirs = tree.build / test.program, self.whole.build / test.program
-        return filecmp.cmp(ours, theirs, shallow=False)
+        """Whether the mutant did not change the test's program."""
+        mutated, original = tree.build / test.program, self.whole.build / test.program
+        return filecmp.cmp(mutated, original, shallow=False)
 
     def look(self, mutant: Mutant, tree: Tree, with_outside: bool) -> tuple[str, str]:
-        """Outcome and the test that saw it, of what is written in the tree already."""
+        """Builds and runs the tests on a tree with the mutant. Returns outcome and test."""
         order = sorted(self.tests, key=lambda test: -self.record.worth(test, mutant))
         same = True
-        last = [self.outside] if with_outside and self.outside is not None else []
+        last = [self.end_to_end] if with_outside and self.end_to_end is not None else []
         for tests in (order[:FIRST_TESTS], order[FIRST_TESTS:], last):
             if tests and not tree.ninja([test.program for test in tests]):
                 return "unbuilt", ""
@@ -184,7 +189,7 @@ class Bench:
         return ("same" if same else "survived"), ""
 
     def judge(self, mutant: Mutant, tree: Tree, text: bytes, with_outside: bool = False) -> Verdict:
-        """What becomes of the mutant; the tree's file is as it was, whatever happens."""
+        """Tries a mutant. Restores the tree's file, even after an error."""
         start = time.monotonic()
         tree.write(mutant.file, mutant.apply(text))
         try:
