@@ -36,7 +36,7 @@ QOS = ("--config", "tests/e2e/run/qos.yaml", "--rate", "40Mbps", "--seed", "20")
 OPTIONS_OF = {
     "quality of service": QOS,
     "CPE limits": QOS,
-    "packets that overtake others": ("--seed", "20"),
+    "packet order": ("--seed", "20"),
     "MAPs and requests": ("--grants", "scheduled", "--upstream-traffic", SIZES, *OPTIONS),
 }
 TIMEOUT_S = 120
