@@ -165,13 +165,13 @@ def try_one(mutant: Mutant, tree: Tree, duration: str, unbroken: Run) -> Judged:
 
 def table(verdicts: Sequence[Judged]) -> str:
     """A line per kind with the numbers of mutants and of detected ones; then the others."""
-    lines = [f"{'kind':32} mutants  seen"]
+    lines = [f"{'kind':32} mutants  detected"]
     for kind in dict.fromkeys(v.mutant.kind for v in verdicts):
         alike = [v for v in verdicts if v.mutant.kind == kind]
-        seen = sum(v.outcome == SEEN for v in alike)
-        lines.append(f"{kind:32} {len(alike):7} {seen:5}")
-    seen = sum(v.outcome == SEEN for v in verdicts)
-    lines.append(f"{'all':32} {len(verdicts):7} {seen:5}")
+        detected = sum(v.outcome == SEEN for v in alike)
+        lines.append(f"{kind:32} {len(alike):7} {detected:9}")
+    detected = sum(v.outcome == SEEN for v in verdicts)
+    lines.append(f"{'all':32} {len(verdicts):7} {detected:9}")
     for v in verdicts:
         if v.outcome != SEEN:
             lines.append(f"{v.outcome}: {v.mutant.rule}: {v.mutant.passes or 'no reason'}")
