@@ -44,7 +44,7 @@ TRIES = 3  # runs with a result before a mutant counts as undetected
 RESULT = "(every|NOT every) packet"
 IDLE = "vcmts: nothing to judge in this run for: "
 SEEN, PASSED, UNBUILT = "seen", "passed", "not built"
-UNJUDGED = "unjudged"  # checks had no packets to compare, though they had some in the unbroken run
+UNJUDGED = "unjudged"  # a check had no packets to compare, unlike in the unbroken run
 
 
 @dataclass(frozen=True)
