@@ -43,12 +43,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--check", action="store_true", help="write nothing; exit status 1 if one differs"
     )
-    parser.add_argument(
-        "--draw",
-        metavar="SECONDS",
-        type=int,
-        help="draw them as PNG files from a run of this length",
-    )
+    draw = "draw them as PNG files from a run of this length"
+    parser.add_argument("--draw", metavar="SECONDS", type=int, help=draw)
     options = parser.parse_args(arguments)
     check: bool = options.check
     if options.draw is not None:

@@ -5,22 +5,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from string import ascii_uppercase
 
-from grafana_foundation_sdk.builders import (
-    bargauge,
-    common,
-    dashboard,
-    prometheus,
-    stat,
-    table,
-    timeseries,
-)
+from grafana_foundation_sdk.builders import bargauge, common, dashboard, prometheus, stat, table
+from grafana_foundation_sdk.builders import timeseries as graphs
 from grafana_foundation_sdk.models import common as choices
 from grafana_foundation_sdk.models import dashboard as model
 
 DATA_SOURCE = choices.DataSourceRef(type_val="prometheus", uid="${datasource}")
 WIDTH, HEIGHT, STAT_HEIGHT = 24, 8, 4  # in Grafana's grid; WIDTH is that of a dashboard
 GREEN, ORANGE, RED = "green", "orange", "red"
-Panel = timeseries.Panel | stat.Panel | bargauge.Panel | table.Panel
+Panel = graphs.Panel | stat.Panel | bargauge.Panel | table.Panel
 
 
 @dataclass(frozen=True)
@@ -58,7 +51,7 @@ def limits(*steps: tuple[float, str], first: str = GREEN) -> dashboard.Threshold
 
 def graph(
     title: str, about: str, unit: str, *queries: Query, width: int = 8, stacked: bool = False
-) -> timeseries.Panel:
+) -> graphs.Panel:
     """A graph over time."""
     # the SDK hides the legend by default
     legend = (
@@ -75,7 +68,7 @@ def graph(
     )
     mode = choices.StackingMode.NORMAL if stacked else choices.StackingMode.NONE
     panel = (
-        timeseries.Panel()
+        graphs.Panel()
         .title(title)
         .description(about)
         .datasource(DATA_SOURCE)

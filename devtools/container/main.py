@@ -92,19 +92,13 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(required=True)
     made = commands.add_parser("root", help="write the root filesystem")
     made.add_argument("--installed", type=Path, required=True, help="DESTDIR of meson install")
-    made.add_argument(
-        "--prefix", default="usr", help="prefix of meson install, without its first /"
-    )
-    made.add_argument(
-        "--work", type=Path, required=True, help="folder for packages and lists of apt"
-    )
+    made.add_argument("--prefix", default="usr", help="prefix of meson install, without /")
+    made.add_argument("--work", type=Path, required=True, help="folder for apt")
     made.add_argument("--to", type=Path, required=True, help="folder of the root filesystem")
     made.add_argument("--suite", required=True)
     made.add_argument("--mirror", required=True)
     made.add_argument("--security", required=True)
-    made.add_argument(
-        "--snapshot", action="store_true", help="mirrors are snapshots: accept expired lists"
-    )
+    made.add_argument("--snapshot", action="store_true", help="accept expired lists of packages")
     made.add_argument("--epoch", type=int, required=True, help="SOURCE_DATE_EPOCH")
     made.add_argument("--version", required=True)
     made.add_argument("--revision", required=True)

@@ -96,8 +96,7 @@ def fetch(
     (work / "sources.list").write_text(archive.sources(), encoding="utf-8")
     architecture = run(["dpkg", "--print-architecture"], "dpkg").strip()
     (work / "status").write_text(
-        "".join(installed_status(name, architecture) for name in unneeded),
-        encoding="utf-8",
+        "".join(installed_status(name, architecture) for name in unneeded), encoding="utf-8"
     )
     settings = [
         f"Dir::State={work}",

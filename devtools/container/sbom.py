@@ -34,7 +34,6 @@ class Release:
 
 
 def purl(package: Package, distribution: str) -> str:
-    """The package URL of a Debian package."""
     source, _, version = package.value("Source").partition(" ")
     qualifiers = {"arch": package.value("Architecture"), "distro": distribution}
     if source:

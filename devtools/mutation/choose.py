@@ -115,7 +115,6 @@ class Room:
         return [f"{self.name}.toml: {text}" for text in messages]
 
     def all(self) -> list[Mutant]:
-        """All possible mutants, without the chosen ones."""
         return [m for file, text in self.texts.items() for m in mutants_of(file, text)]
 
     def find(self, chosen: Chosen) -> list[Mutant]:

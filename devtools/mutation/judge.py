@@ -49,8 +49,6 @@ UNJUDGED = "unjudged"  # a check had no packets to compare, unlike in the unbrok
 
 @dataclass(frozen=True)
 class Mutant:
-    """An entry of run.toml."""
-
     kind: str
     rule: str
     file: str
@@ -73,11 +71,9 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Judged:
-    """Outcome of a mutant, and the message of its last run."""
-
     mutant: Mutant
     outcome: str
-    said: str = ""
+    said: str = ""  # by its last run
 
     @property
     def is_open(self) -> bool:
@@ -181,7 +177,6 @@ def table(verdicts: Sequence[Judged]) -> str:
 
 
 def try_all(mutants: Sequence[Mutant], duration: str) -> int:
-    """Tries the mutants and prints the results. Returns the exit status."""
     print(f"mutants-run: building {PLACE.name}/", flush=True)
     whole = whole_tree(CHECKOUT, PLACE)
     run(["ninja", "-C", "build", DATA_PLANE, TRAFFIC], whole.path)

@@ -135,7 +135,6 @@ def try_rooms(areas: Selection, options: argparse.Namespace) -> int:
 
 
 def try_locked(areas: Selection, options: argparse.Namespace) -> int:
-    """Tries the mutants and prints the results. Returns the exit status."""
     print(f"mutants: building {PLACE.name}/", flush=True)
     whole = whole_tree(CHECKOUT, PLACE)
     tests = tests_of(whole)

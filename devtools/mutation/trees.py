@@ -207,7 +207,6 @@ def end_to_end_test(area: str) -> Test:
 
 
 def environment(checkout: Path) -> dict[str, str]:
-    """The environment of tests. Copies are not beside ../shared, so that captures need a path."""
     captures = checkout.parent / "shared" / "captures"
     found = {"VCMTS_CAPTURES": str(captures)} if captures.is_dir() else {}
     return {**found, **os.environ}
