@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Marks and fixtures of the end-to-end tests."""
+"""Fixtures and marks of end-to-end tests. Tests with a mark of OPT_IN_MARKS run only on request."""
 
 import tempfile
 from collections.abc import Iterator
@@ -7,31 +7,33 @@ from pathlib import Path
 
 import pytest
 
-from e2e.sanitized import REPEATING
-from wireshark.conftest import stage as stage  # tshark's, skipped where it is not installed
+from e2e.sanitized import REPEAT
+from wireshark.conftest import (
+    stage as stage,  # the tshark fixture; skips where tshark is not installed
+)
 
-APART = {"compiles": "compiles the project in a copy"}
+OPT_IN_MARKS = {"compiles": "compiles the project in a copy"}
 
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """Short, as sockets live there; gone behind the test, however that ends."""
+    """Folder with a short path, for UNIX sockets. It is removed after the test in any case."""
     with tempfile.TemporaryDirectory(prefix="e2e-") as name:
         yield Path(name)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    for name, why in APART.items():
-        config.addinivalue_line("markers", f"{name}: {why}; runs with -m {name} only")
+    for name, reason in OPT_IN_MARKS.items():
+        config.addinivalue_line("markers", f"{name}: {reason}; runs with -m {name} only")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    others = [name for name in APART if name not in config.option.markexpr]
-    apart = [item for item in items if any(map(item.get_closest_marker, others))]
-    if apart:
-        items[:] = [item for item in items if item not in apart]
-        config.hook.pytest_deselected(items=apart)
+    deselected_marks = [name for name in OPT_IN_MARKS if name not in config.option.markexpr]
+    deselected = [item for item in items if any(map(item.get_closest_marker, deselected_marks))]
+    if deselected:
+        items[:] = [item for item in items if item not in deselected]
+        config.hook.pytest_deselected(items=deselected)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    REPEATING.marked = item.get_closest_marker("replay") is not None
+    REPEAT.marked = item.get_closest_marker("replay") is not None

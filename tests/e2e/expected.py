@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What has to become of a capture: every packet, every drop reason, every counter."""
+"""Expected result of a downstream replay: every frame, drop reason and counter, by an independent
+model. check_flows() and check_stats() compare a replay with it."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -11,45 +12,45 @@ from vcmts.witness.model import Config, Modem
 from vcmts.witness.pcapfile import Record
 from witness.classify import Dropped, Headers, Model, matches, parse, untagged
 
-# Those that end a frame before its family is counted.
-UNREAD = {
+# Drop reasons of frames that are dropped before their family is counted.
+DROPPED_BEFORE_FAMILY = {
     *("runt", "frame_too_long", "vlan"),
     *("ipv4_header", "ipv4_length", "ipv6_header", "ipv6_length", "arp_malformed"),
     "ipv6_extensions",
 }
 FAMILIES = {0x0800: "ipv4", 0x86DD: "ipv6"}
-FOUND = {"cpe_limit", "filter_deny"}  # dropped after their modem was found
-# Counters that tell how the work was done; the tests that care bound them.
-FREE = {"depi_full", "depi_flushed"}
+DROPPED_AFTER_LOOKUP = {"cpe_limit", "filter_deny"}  # dropped after the lookup of the modem
+# Counters that depend on time; test_replay_depi.py checks them.
+TIMING_COUNTERS = {"depi_full", "depi_flushed"}
 ICMP = {("ipv4", 1), ("ipv6", 58)}
-DEPI_SEGMENTS = 7  # of a DEPI frame: so many are told apart
+DEPI_SEGMENTS = 7  # DEPI frames of up to so many segments have a counter each
 
 
 @dataclass
 class Expectation:
-    """By what the data plane was given. `flows` maps the ID of a service flow to its frames;
-    `wire_groups` tells which flows look alike behind the R-PHY port."""
+    """`flows` maps the ID of a service flow to its frames. `wire_groups`: flows that cannot be
+    distinguished in the output of the R-PHY port, by tuples of IDs."""
 
     flows: dict[int, list[bytes]] = field(default_factory=dict)
     wire_groups: set[tuple[int, ...]] = field(default_factory=set)
     drops: Counter[str] = field(default_factory=Counter)
     counters: Counter[str] = field(default_factory=Counter)
-    rules_met: set[tuple[int, int]] = field(default_factory=set)  # filter group, index
-    classifiers_met: set[tuple[bytes, int]] = field(default_factory=set)  # modem, index
+    matched_rules: set[tuple[int, int]] = field(default_factory=set)  # filter group, index
+    matched_classifiers: set[tuple[bytes, int]] = field(default_factory=set)  # modem, index
 
 
-def _note_filter(expected: Expectation, config: Config, modem: Modem, headers: Headers) -> None:
+def _count_filter(expected: Expectation, config: Config, modem: Modem, headers: Headers) -> None:
     for group in modem.filter_groups:
         for index, rule in enumerate(config.filter_groups[group]):
             if matches(rule.match, headers):
                 verdict = "permit" if rule.permit else "deny"
                 expected.counters[f"filter_matched_{verdict}"] += 1
-                expected.rules_met.add((group, index))
+                expected.matched_rules.add((group, index))
                 return
     expected.counters["filter_unmatched"] += 1
 
 
-def _note_classifier(expected: Expectation, modem: Modem, headers: Headers) -> None:
+def _count_classifier(expected: Expectation, modem: Modem, headers: Headers) -> None:
     for index, classifier in enumerate(modem.classifiers):
         if matches(classifier.match, headers):
             expected.counters["classifier_matched"] += 1
@@ -57,38 +58,40 @@ def _note_classifier(expected: Expectation, modem: Modem, headers: Headers) -> N
                 expected.counters[f"classifier_matched_{headers.family}"] += 1
             is_icmp = (headers.family, headers.protocol) in ICMP
             expected.counters["classifier_matched_icmp"] += is_icmp
-            expected.classifiers_met.add((modem.mac, index))
+            expected.matched_classifiers.add((modem.mac, index))
             return
     expected.counters["classifier_unmatched"] += 1
 
 
-def _modem_of(config: Config, frame: bytes, headers: Headers) -> Modem:
+def _find_modem(config: Config, frame: bytes, headers: Headers) -> Modem:
     if headers.destination is None:
         return config.by_mac[frame[:6]]
     return config.by_address[headers.destination]
 
 
-def _note(expected: Expectation, config: Config, frame: bytes, model: Model, time_ns: int) -> None:
+def _count_frame(
+    expected: Expectation, config: Config, frame: bytes, model: Model, time_ns: int
+) -> None:
     verdict = model.classify(frame, time_ns)
     reason = verdict.reason if isinstance(verdict, Dropped) else None
     if reason is not None:
         expected.drops[reason] += 1
-    if reason in UNREAD:
+    if reason in DROPPED_BEFORE_FAMILY:
         return
     frame = untagged(frame)
     family = FAMILIES.get(int.from_bytes(frame[12:14], "big"), "llc")
     expected.counters[family] += 1
-    if reason is not None and reason not in FOUND:
+    if reason is not None and reason not in DROPPED_AFTER_LOOKUP:
         return
     expected.counters["lookup_matched"] += 1
     if reason == "cpe_limit":
         return
     headers = parse(frame, config.max_frame)
-    modem = _modem_of(config, frame, headers)
-    _note_filter(expected, config, modem, headers)
+    modem = _find_modem(config, frame, headers)
+    _count_filter(expected, config, modem, headers)
     if isinstance(verdict, Dropped):
         return
-    _note_classifier(expected, modem, headers)
+    _count_classifier(expected, modem, headers)
     target = next(flow for flow in modem.flows if flow.id == verdict.flow)
     expected.flows.setdefault(target.id, []).append(verdict.frame)
     expected.wire_groups.add(modem.wire_group(target))
@@ -98,8 +101,8 @@ def _note(expected: Expectation, config: Config, frame: bytes, model: Model, tim
         expected.counters[f"encrypted_{bpi.counted_as(key)}"] += 1
 
 
-def expect(records: Iterable[Record], config: Config) -> Expectation:
-    """For queues that hold everything: what these captured packets lead to."""
+def expect_downstream(records: Iterable[Record], config: Config) -> Expectation:
+    """The expected result for these records, if no queue overflows."""
     expected = Expectation()
     model = Model(config)
     now: int | None = None
@@ -107,7 +110,7 @@ def expect(records: Iterable[Record], config: Config) -> Expectation:
         now = record.time_ns if now is None else max(now, record.time_ns)
         expected.counters["received"] += 1
         expected.counters["received_bytes"] += len(record.data)
-        _note(expected, config, record.data, model, now)
+        _count_frame(expected, config, record.data, model, now)
     admitted = expected.counters["received"] - expected.drops.total()
     for name in ("enqueued", "dequeued", "framed", "transmitted"):
         expected.counters[name] = admitted
@@ -115,11 +118,11 @@ def expect(records: Iterable[Record], config: Config) -> Expectation:
     return expected
 
 
-def _seen(decoded: Result) -> dict[str, int]:
-    """Counters that the capture of the R-PHY port proves."""
-    alike = {n: decoded.counters[f"with_{n}_segments"] for n in range(1, DEPI_SEGMENTS + 1)}
-    return {f"depi_segments_{n}": packets for n, packets in alike.items()} | {
-        "depi_segments_more": decoded.counters["packets"] - sum(alike.values()),
+def _captured_counters(decoded: Result) -> dict[str, int]:
+    """Counters that follow from the capture of the R-PHY port."""
+    segments = {n: decoded.counters[f"with_{n}_segments"] for n in range(1, DEPI_SEGMENTS + 1)}
+    return {f"depi_segments_{n}": packets for n, packets in segments.items()} | {
+        "depi_segments_more": decoded.counters["packets"] - sum(segments.values()),
         "transmitted": decoded.counters["delivered"],
         "transmitted_bytes": decoded.counters["bytes"],
         "depi_frames": decoded.counters["packets"],
@@ -128,41 +131,41 @@ def _seen(decoded: Result) -> dict[str, int]:
     }
 
 
-def _check_group(group: tuple[int, ...], found: list[bytes], wanted: list[list[bytes]]) -> None:
-    """`found` is made of all the wanted frames; those of each flow are in their order."""
-    heads = [0] * len(wanted)
-    for number, frame in enumerate(found):
-        for flow, frames in enumerate(wanted):
-            if heads[flow] < len(frames) and frames[heads[flow]] == frame:
-                heads[flow] += 1
+def _check_group(group: tuple[int, ...], frames: list[bytes], flows: list[list[bytes]]) -> None:
+    """Checks that `frames` contains exactly the frames of all `flows`, each flow in order."""
+    heads = [0] * len(flows)
+    for number, frame in enumerate(frames):
+        for index, flow in enumerate(flows):
+            if heads[index] < len(flow) and flow[heads[index]] == frame:
+                heads[index] += 1
                 break
         else:
-            raise AssertionError(f"flow {group}, frame {number}: {frame.hex()} is not next")
-    assert heads == [len(frames) for frames in wanted], f"flow {group}: frames are missing"
+            raise AssertionError(f"flows {group}: frame {number} is unexpected: {frame.hex()}")
+    assert heads == [len(flow) for flow in flows], f"flows {group}: frames are missing"
 
 
 def check_flows(expected: Expectation, decoded: Result) -> None:
-    """Every flow holds exactly the frames that were sent to it, in order, byte by byte."""
+    """Checks that every flow has exactly the expected frames, in order, byte by byte."""
     assert decoded.problems == [], [str(p) for p in decoded.problems[:5]]
     assert set(decoded.flows) == expected.wire_groups
-    for group, found in decoded.flows.items():
-        wanted = [expected.flows[flow] for flow in group if flow in expected.flows]
-        _check_group(group, found, wanted)
+    for group, frames in decoded.flows.items():
+        flows = [expected.flows[flow] for flow in group if flow in expected.flows]
+        _check_group(group, frames, flows)
 
 
 def check_stats(expected: Expectation, stats: dict[str, object], decoded: Result) -> None:
-    """Every drop reason and every counter there is, and the balance of them all."""
+    """Checks every drop reason, every counter, and their balance."""
     drops, counters = stats["drops"], stats["counters"]
     assert isinstance(drops, dict) and isinstance(counters, dict)
     assert set(expected.drops) <= set(drops)
     assert drops == {name: expected.drops[name] for name in drops}
-    wanted = Counter(expected.counters)
-    wanted.update({name: 0 for name in counters})
-    seen = _seen(decoded)
-    assert seen["transmitted"] == wanted["transmitted"]
-    wanted.update({name: count for name, count in seen.items() if name != "transmitted"})
-    assert {name: counters[name] for name in counters if name not in FREE} == {
-        name: count for name, count in wanted.items() if name not in FREE
+    counts = Counter(expected.counters)
+    counts.update({name: 0 for name in counters})
+    captured = _captured_counters(decoded)
+    assert captured["transmitted"] == counts["transmitted"]
+    counts.update({name: count for name, count in captured.items() if name != "transmitted"})
+    assert {name: counters[name] for name in counters if name not in TIMING_COUNTERS} == {
+        name: count for name, count in counts.items() if name not in TIMING_COUNTERS
     }
     assert counters["depi_full"] + counters["depi_flushed"] == counters["depi_frames"]
     assert stats["received"] == counters["received"]

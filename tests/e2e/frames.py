@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ethernet frames, well-formed and broken, as plain functions of their fields."""
+"""Builds Ethernet frames, valid and invalid, from the values of their fields."""
 
 import struct
 from ipaddress import IPv4Address, IPv6Address
@@ -36,8 +36,8 @@ def tcp(source_port: int, destination_port: int, data: bytes) -> bytes:
     return struct.pack(">HHIIHHHH", source_port, destination_port, 1, 2, 0x5010, 9, 0, 0) + data
 
 
-def upper(protocol: int, ports: tuple[int, int], data: bytes) -> bytes:
-    """The upper-layer header and `data`; what has no ports gets a plain type and code."""
+def upper_layer(protocol: int, ports: tuple[int, int], data: bytes) -> bytes:
+    """The upper-layer header and `data`. Without ports: type 8 and code 0, as of an ICMP echo."""
     if protocol == UDP:
         return udp(*ports, data)
     if protocol == TCP:
@@ -57,7 +57,7 @@ def ipv4_packet(
     total_length: int | None = None,
     version_ihl: int | None = None,
 ) -> bytes:
-    """Total length and version with IHL are right unless given; the checksum always is."""
+    """Total length, and version with IHL, are correct unless given. The checksum is correct."""
     header_length = 20 + len(options)
     header = bytearray(
         struct.pack(
@@ -80,10 +80,10 @@ def ipv4_packet(
 
 
 def ipv6_extension(kind: int, next_header: int, more: int = 0, fragment: int = 0) -> bytes:
-    """An extension header; `more` counts its units of 8 bytes beyond the first."""
+    """An extension header. `more`: units of 8 bytes after the first."""
     if kind == FRAGMENT:
         return struct.pack(">BBHI", next_header, 0, fragment, 0x11223344)
-    units = 2 * more if kind == AUTHENTICATION else more  # RFC 4302: of 4 bytes, without two
+    units = 2 * more if kind == AUTHENTICATION else more  # RFC 4302: units of 4 bytes, minus two
     return bytes([next_header, units, 1, 4]) + bytes(4 + 8 * more)
 
 
@@ -98,7 +98,7 @@ def ipv6_packet(
     payload_length: int | None = None,
     version: int = 6,
 ) -> bytes:
-    """`extensions` are (kind, further units, fragment word), the first one first."""
+    """`extensions`: (kind, units of 8 bytes after the first, fragment word), in their order."""
     for kind, more, fragment in reversed(extensions):
         payload = ipv6_extension(kind, protocol, more, fragment) + payload
         protocol = kind
@@ -116,18 +116,18 @@ def ip_frame(
     elif isinstance(source, IPv6Address) and isinstance(destination, IPv6Address):
         packet = ipv6_packet(source, destination, protocol, payload, traffic_class=tos)
     else:
-        raise ValueError(f"{source} and {destination} are of two families")
+        raise ValueError(f"found {source} and {destination}, allowed: addresses of one family")
     return ethernet(ETHERTYPES[destination.version], packet)
 
 
 def udp_frame(destination: Address, size: int, fill: int = 0) -> bytes:
-    """A UDP frame of exactly `size` bytes to port 9, its data told by `fill`."""
+    """A UDP frame of exactly `size` bytes to port 9. `fill`: its data, repeated."""
     source: Address = (
         IPv4Address("192.0.2.1") if destination.version == 4 else IPv6Address("2001:db8:ff::1")
     )
     empty = HEADERS[destination.version] + 8
     if size < empty:
-        raise ValueError(f"a UDP frame has {empty} bytes or more, not {size}")
+        raise ValueError(f"size: found {size}, allowed: {empty} and more")
     data = (fill.to_bytes(8, "big") * (size // 8 + 1))[: size - empty]
     return ip_frame(source, destination, UDP, udp(9, 9, data))
 

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What of a run in real time is the programs' and what the machine's.
+"""Separates faults of the programs from effects of a busy machine, for runs in real time.
 
-A program that polls loses nothing while it is run. Where the system takes its core away, queues
-may fill, modems may give up waiting for each other's packets, and what was begun may come too late:
-packets get lost or come out of order, and nobody is to blame. Both programs tell how long they were
-away at the longest; only where that was short does a test ask for every packet. What holds at any
-speed is asked for always: nothing is corrupted or comes twice, and every packet has its account.
+A polling program loses no packets while it runs. If the system deschedules one of its threads,
+queues may overflow and timers may expire: packets are lost or reordered without a fault. Both
+programs report the longest time for which a thread was descheduled. Tests require every packet only
+if it was short. At any speed: no packet is corrupted or duplicated, and the balance is exact.
 """
 
 from typing import Any
@@ -14,52 +13,57 @@ from vcmts.directions import DIRECTIONS
 
 Json = dict[str, Any]
 
-# Rings and queues hold more than comes in this time at the rates of these tests.
-BRIDGED_US = 5_000
-# Of what is under way the traffic waits longer than this.
-AWAITED_US = 100_000
+# At the rates of these tests, rings and queues do not overflow in this time.
+QUEUES_LAST_US = 5_000
+# At the end of a run, the traffic program waits longer than this for packets under way.
+ARRIVAL_TIMEOUT_US = 100_000
 
 
-def away_us(told: Json) -> float:
-    """The longest time for which one of the threads was away, of a summary or a trial's answer."""
-    threads = [*told.get("workers", []), *(told[way] for way in DIRECTIONS if way in told)]
+def longest_gap_us(summary: Json) -> float:
+    """The longest time for which a thread of both programs was descheduled, in microseconds.
+    `summary`: of a run, or the answer of a trial."""
+    threads = [
+        *summary.get("workers", []),
+        *(summary[direction] for direction in DIRECTIONS if direction in summary),
+    ]
     return max(float(thread["descheduled"]["longest_us"]) for thread in threads)
 
 
-def kept_up(told: Json) -> bool:
-    return away_us(told) < BRIDGED_US
+def ran_undisturbed(summary: Json) -> bool:
+    return longest_gap_us(summary) < QUEUES_LAST_US
 
 
-def heard_out(told: Json) -> bool:
-    """Whether what was still under way at the end has come: all that is lost was dropped."""
-    return away_us(told) < AWAITED_US
+def waited_for_all(summary: Json) -> bool:
+    """Whether the traffic program received all packets that were under way at the end: then each
+    lost packet was dropped."""
+    return longest_gap_us(summary) < ARRIVAL_TIMEOUT_US
 
 
-def proven(told: Json) -> bool:
-    """Whether every packet came once and in order."""
+def all_proven(summary: Json) -> bool:
+    """Whether every packet was received once and in order."""
     return all(
         part["sent"] == part["proven"] + part.get("counted", 0) > 0
         and not any(part[key] for key in ("lost", "corrupted", "duplicated", "reordered"))
-        for part in (told[way] for way in DIRECTIONS if way in told)
+        for part in (summary[direction] for direction in DIRECTIONS if direction in summary)
     )
 
 
-def passed(told: Json) -> bool:
-    """What the exit status of `vcmts run` says: packets were proven, or gaps explain why not."""
-    unexplained = told.get("unexplained")
+def run_passed(summary: Json) -> bool:
+    """Whether `vcmts run` exits with 0: every packet is proven, or gaps explain the others."""
+    unexplained = summary.get("unexplained")
     explained = unexplained is not None and not any(
         any(part.values()) for part in unexplained.values()
     )
-    return explained or proven(told)
+    return explained or all_proven(summary)
 
 
-def check_accounts(told: Json) -> None:
-    """At any speed of the machine; every packet, where it kept up."""
-    for part in (told[way] for way in DIRECTIONS if way in told):
-        came = part["proven"] + part.get("counted", 0)
-        assert part["sent"] == came + part["lost"] + part["corrupted"] > 0
+def check_balance(summary: Json) -> None:
+    """Checks the balance per direction, and every packet if the machine ran undisturbed."""
+    for part in (summary[direction] for direction in DIRECTIONS if direction in summary):
+        received = part["proven"] + part.get("counted", 0)
+        assert part["sent"] == received + part["lost"] + part["corrupted"] > 0
         assert part["corrupted"] == part["duplicated"] == 0
         assert not any(part["corrupted_by"].values())
-        # behind the scheduler nothing is lost, however full the port is
+        # no loss after the scheduler, however full the port is
         assert not any(part.get("depi_violations", {}).values())
-    assert proven(told) or not kept_up(told), told
+    assert all_proven(summary) or not ran_undisturbed(summary), summary

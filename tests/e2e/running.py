@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs vcmtsd and the tool as a user does, and reads what they leave behind."""
+"""Runs vcmtsd and the tool (./vcmts) as a user does, and reads their output files."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from e2e import sanitized
-from e2e.expected import Expectation, check_flows, check_stats, expect
+from e2e.expected import Expectation, check_flows, check_stats, expect_downstream
 from patience import TIMEOUT
 from vcmts.paths import CHECKOUT, build_directory, program
 from vcmts.witness.config import load_config
@@ -22,38 +22,38 @@ from vcmts.witness.model import Config
 from vcmts.witness.pcapfile import Capture, Record, read_pcap, write_pcap
 
 SMALL = Path(__file__).with_name("sg-small.yaml")
-PAGES = re.compile(r"vcmtsd: fewer than .* huge pages .*\n")
-SANITIZER = re.compile(r"AddressSanitizer|LeakSanitizer|runtime error:|Traceback")
+HUGE_PAGES_WARNING = re.compile(r"vcmtsd: fewer than .* huge pages .*\n")
+SANITIZER_REPORT = re.compile(r"AddressSanitizer|LeakSanitizer|runtime error:|Traceback")
 
 
 @dataclass(frozen=True)
-class Ended:
+class Completed:
     status: int
     stdout: str
     stderr: str
 
     @property
     def messages(self) -> list[str]:
-        """Lines on stderr but the one on huge pages, which tells of the machine."""
-        return PAGES.sub("", self.stderr).splitlines()
+        """Lines of stderr without the warning on huge pages, which depends on the machine."""
+        return HUGE_PAGES_WARNING.sub("", self.stderr).splitlines()
 
 
-def ended(status: int, stdout: str, stderr: str) -> Ended:
-    """A program that ended by itself, and without a word from the sanitizers."""
+def check_completed(status: int, stdout: str, stderr: str) -> Completed:
+    """Checks that the program ended without a signal and without a sanitizer report."""
     assert status >= 0, f"signal {-status}: {stderr}"
-    assert not SANITIZER.search(stderr), stderr
-    return Ended(status, stdout, stderr)
+    assert not SANITIZER_REPORT.search(stderr), stderr
+    return Completed(status, stdout, stderr)
 
 
-def refused(ended: Ended, *words: str) -> None:
-    """Status 2 and one line that names what is wrong; no output."""
-    assert (ended.status, ended.stdout) == (2, "")
-    (message,) = ended.messages
+def check_refused(completed: Completed, *words: str) -> None:
+    """Checks for status 2, no output, and one message that contains all `words`."""
+    assert (completed.status, completed.stdout) == (2, "")
+    (message,) = completed.messages
     assert all(word in message for word in words), message
 
 
-def stop(process: "subprocess.Popen[str]") -> None:
-    """Ends a program that a test is through with, so that it leaves nothing behind."""
+def stop_process(process: "subprocess.Popen[str]") -> None:
+    """Terminates the process if it still runs, by SIGKILL after TIMEOUT."""
     if process.poll() is None:
         process.terminate()
         try:
@@ -62,7 +62,7 @@ def stop(process: "subprocess.Popen[str]") -> None:
             process.kill()
 
 
-def run(command: Sequence[str | Path], environment: dict[str, str] | None = None) -> Ended:
+def run(command: Sequence[str | Path], environment: dict[str, str] | None = None) -> Completed:
     done = subprocess.run(
         command,
         env=environment,
@@ -72,52 +72,52 @@ def run(command: Sequence[str | Path], environment: dict[str, str] | None = None
         timeout=TIMEOUT,
         check=False,
     )
-    return ended(done.returncode, done.stdout, done.stderr)
+    return check_completed(done.returncode, done.stdout, done.stderr)
 
 
-def vcmtsd(*arguments: str | Path) -> Ended:
-    """Repeated by the program with sanitizers, where there is one and it is a test of replays."""
+def vcmtsd(*arguments: str | Path) -> Completed:
+    """Runs vcmtsd, and replays once more with sanitizers where sanitized.py requires it."""
     files = sanitized.Outputs(arguments)
     done = run([program("vcmtsd"), *arguments])
-    if sanitized.REPEATING.wanted(arguments):
-        written = files.taken()
-        again = run([sanitized.program(), *arguments])
-        assert (again.status, again.stdout, again.messages) == (
+    if sanitized.REPEAT.applies_to(arguments):
+        written = files.collect()
+        repeated = run([sanitized.program(), *arguments])
+        assert (repeated.status, repeated.stdout, repeated.messages) == (
             done.status,
             done.stdout,
             done.messages,
         )
-        assert files.contents() == written, "other bytes under the sanitizers"
+        assert files.contents() == written, "the replay under the sanitizers wrote other files"
     return done
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Of the tool, with the build of the tests."""
+    """Environment in which the tool uses the build folder of the tests."""
     build = str(build_directory().resolve())
     return os.environ | {"PYTHONPATH": str(CHECKOUT / "tools"), "VCMTS_BUILD": build} | more
 
 
-def vcmts(*arguments: str | Path, before: Sequence[str] = ()) -> Ended:
-    """The tool, with the interpreter and the build of the tests; `before` starts it."""
+def vcmts(*arguments: str | Path, before: Sequence[str] = ()) -> Completed:
+    """Runs the tool with the interpreter of the tests. `before`: a command that starts it."""
     return run([*before, sys.executable, "-m", "vcmts", *arguments], environment())
 
 
-def vary(text: str, **values: str) -> str:
-    """The configuration with other values behind these keys, each of which it holds once."""
+def replace_values(text: str, **values: str) -> str:
+    """The configuration `text` with other values of these keys. Each key must occur once."""
     for key, value in values.items():
-        found = re.compile(rf"^( *{key}: ).*$", re.MULTILINE)
-        text, count = found.subn(rf"\g<1>{value}", text)
-        assert count == 1, f"{key} occurs {count} times"
+        pattern = re.compile(rf"^( *{key}: ).*$", re.MULTILINE)
+        text, count = pattern.subn(rf"\g<1>{value}", text)
+        assert count == 1, f"key {key} occurs {count} times, allowed: once"
     return text
 
 
 @dataclass(frozen=True)
-class Replayed:
-    """A replay that came to its end, and what the independent decoder makes of it."""
+class DownstreamReplay:
+    """A completed downstream replay: its files, and the result of the independent decoder."""
 
     config: Config
     sent: list[Record]
-    ended: Ended
+    completed: Completed
     out_path: Path
     stats_path: Path
 
@@ -135,30 +135,30 @@ class Replayed:
         return decode_downstream(self.out.records, self.config)
 
     def check(self) -> Expectation:
-        """The whole proof: flows, drops and counters as the model tells them."""
-        expected = expect(self.sent, self.config)
+        """Checks flows, drops and counters against the model. Returns what the model expects."""
+        expected = expect_downstream(self.sent, self.config)
         check_flows(expected, self.decoded)
         check_stats(expected, self.stats, self.decoded)
         return expected
 
 
-def replay_files(config: Path, captured: Path, folder: Path) -> tuple[Ended, Path, Path]:
-    """Replays a capture; where its output and counters are."""
+def replay_files(config: Path, capture: Path, folder: Path) -> tuple[Completed, Path, Path]:
+    """Replays a downstream capture. Returns the result, the path of the output, and of counters."""
     out, stats = folder / "out.pcap", folder / "stats.json"
-    files = ("--network-in", captured, "--rphy-out", out, "--stats", stats)
+    files = ("--network-in", capture, "--rphy-out", out, "--stats", stats)
     return vcmtsd("replay", "--config", config, *files), out, stats
 
 
 def replay(
     folder: Path, config_text: str, sent: list[Record], model: Config | None = None
-) -> Replayed:
-    """Writes configuration and capture, and replays them; they have to be good. `model` saves
-    reading a large configuration once more."""
+) -> DownstreamReplay:
+    """Writes configuration and capture, and replays them, which must succeed. `model`: the parsed
+    configuration, if the caller has it."""
     folder.mkdir(parents=True, exist_ok=True)
-    config, captured = folder / "sg.yaml", folder / "in.pcap"
+    config, capture = folder / "sg.yaml", folder / "in.pcap"
     config.write_text(config_text)
-    write_pcap(captured, sent)
-    ended, out, stats = replay_files(config, captured, folder)
-    assert ended.status == 0, ended.stderr
-    assert ended.messages == []
-    return Replayed(model or load_config(config), sent, ended, out, stats)
+    write_pcap(capture, sent)
+    completed, out, stats = replay_files(config, capture, folder)
+    assert completed.status == 0, completed.stderr
+    assert completed.messages == []
+    return DownstreamReplay(model or load_config(config), sent, completed, out, stats)

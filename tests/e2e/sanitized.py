@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Replays under the sanitizers: the program of the build folder VCMTS_SANITIZED repeats each replay
-of a test that is marked so, and has to write and to say the same. What the test makes up before,
-and decodes behind it, is done once and holds for both.
+"""Repeats replays under the sanitizers. In tests with mark `replay`, vcmtsd() of running.py runs
+each replay again with the program of build folder VCMTS_SANITIZED. Both runs must write the same
+files and messages.
 """
 
 import os
@@ -13,20 +13,20 @@ from pathlib import Path
 from vcmts.paths import CHECKOUT
 
 FOLDER = os.environ.get("VCMTS_SANITIZED")
-OUTPUTS = ("--answers", "--control-out", "--network-out", "--rphy-out", "--stats")
+OUTPUT_OPTIONS = ("--answers", "--control-out", "--network-out", "--rphy-out", "--stats")
 
 
 @dataclass
-class Repeating:
-    """Whether the test that runs is marked; conftest.py sets it."""
+class Repetition:
+    """`marked`: the current test has mark `replay`; conftest.py sets it."""
 
     marked: bool = False
 
-    def wanted(self, words: Sequence[str | Path]) -> bool:
-        return bool(FOLDER) and self.marked and words[:1] == ("replay",)
+    def applies_to(self, arguments: Sequence[str | Path]) -> bool:
+        return bool(FOLDER) and self.marked and arguments[:1] == ("replay",)
 
 
-REPEATING = Repeating()
+REPEAT = Repetition()
 
 
 def program() -> Path:
@@ -34,19 +34,19 @@ def program() -> Path:
 
 
 class Outputs:
-    """The files that a replay may write; no devices."""
+    """The regular files that a replay may write, from its command line. Devices are excluded."""
 
-    def __init__(self, words: Sequence[str | Path]) -> None:
-        named = [Path(path) for option, path in pairwise(words) if option in OUTPUTS]
-        self.paths = [path for path in named if path.is_file() or not path.exists()]
+    def __init__(self, arguments: Sequence[str | Path]) -> None:
+        paths = [Path(path) for option, path in pairwise(arguments) if option in OUTPUT_OPTIONS]
+        self.paths = [path for path in paths if path.is_file() or not path.exists()]
         self.new = [path for path in self.paths if not path.exists()]
 
     def contents(self) -> list[bytes | None]:
         return [path.read_bytes() if path.is_file() else None for path in self.paths]
 
-    def taken(self) -> list[bytes | None]:
-        """As `contents`, and what was not there before is gone again."""
-        found = self.contents()
+    def collect(self) -> list[bytes | None]:
+        """Returns `contents` and removes the files that did not exist before the replay."""
+        contents = self.contents()
         for path in self.new:
             path.unlink(missing_ok=True)
-        return found
+        return contents

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Replays captures of the R-PHY port, and holds what comes out against the witness."""
+"""Replays upstream captures of the R-PHY port, and compares the output with the witness: the
+independent model of the upstream."""
 
 import json
 import os
@@ -10,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-from e2e.running import Ended, vcmtsd
+from e2e.running import Completed, vcmtsd
 from vcmts.witness.config import load_config
 from vcmts.witness.model import Config
 from vcmts.witness.pcapfile import Record, read_pcap, write_pcap
@@ -19,9 +20,9 @@ from witness.sample import UPSTREAM
 from witness.upstream import Result, expect_upstream
 
 SETTINGS = "upstream: {verify_crc: true, frame_timeout: 500 ms}"
-# The witness has no limits. Buffers are touched at each start, which takes as long as most of what
-# is replayed: there are as many as a capture of some hundred packets may need.
-ROOM = "held_by_modem: 4 MB, held: 4 MB"
+# The witness has no limits, so pending buffers must be sufficient for a capture of some hundred
+# packets. More would slow down each start, which initialises all buffers.
+BUFFERS = "held_by_modem: 4 MB, held: 4 MB"
 WITHOUT_CONTROL = UPSTREAM.replace("ports: {control: {device: net_null0}}\n", "")
 IPV6 = {"192.168.1.1": '"2001:db8::1:1"', "192.168.1.2": '"2001:db8::1:2"'}
 
@@ -29,8 +30,8 @@ T = TypeVar("T")
 S = TypeVar("S")
 
 
-def vary_upstream(settings: str, text: str = UPSTREAM, *, ipv6: bool = False) -> str:
-    """The sample with other values for the upstream, and perhaps over IPv6."""
+def upstream_config(settings: str, text: str = UPSTREAM, *, ipv6: bool = False) -> str:
+    """The sample configuration with other `upstream` settings. `ipv6`: UEPI over IPv6."""
     assert text.count(SETTINGS) == 1
     text = text.replace(SETTINGS, f"upstream: {{{settings}}}")
     for old, new in IPV6.items() if ipv6 else ():
@@ -39,20 +40,20 @@ def vary_upstream(settings: str, text: str = UPSTREAM, *, ipv6: bool = False) ->
     return text
 
 
-def at_once(do: Callable[[S], T], what: Iterable[S]) -> list[T]:
-    """Each replay waits more than it works."""
+def run_parallel(do: Callable[[S], T], arguments: Iterable[S]) -> list[T]:
+    """Calls `do` in two threads per core, as a replay is idle for most of its time."""
     with ThreadPoolExecutor(2 * (os.cpu_count() or 1)) as pool:
-        return list(pool.map(do, what))
+        return list(pool.map(do, arguments))
 
 
 @dataclass(frozen=True)
 class UpstreamReplay:
-    """A replay that came to its end. `config` has a control port if there was a file for it."""
+    """A completed upstream replay. `config` has a control port if the replay had a file for it."""
 
     folder: Path
     config: Config
     sent: Sequence[Record]
-    ended: Ended
+    completed: Completed
 
     @cached_property
     def stats(self) -> dict[str, Any]:
@@ -78,24 +79,27 @@ class UpstreamReplay:
         return {name: count for name, count in drops.items() if count}
 
     def problems(self) -> list[str]:
-        """Where the witness sees it otherwise. The downstream must have had nothing to do."""
-        found = disagreements(self.expected, self.stats["upstream"], self.frames, self.management)
+        """Differences from the witness, and packets downstream, of which there must be none."""
+        problems = disagreements(
+            self.expected, self.stats["upstream"], self.frames, self.management
+        )
         if self.stats["downstream"]["received"]:
-            found.append("packets went downstream")
-        return found
+            problems.append("the downstream received packets")
+        return problems
 
 
 def replay_upstream(
     folder: Path, text: str, sent: Sequence[Record], *, control: bool = True
 ) -> UpstreamReplay:
-    """Writes configuration and capture, and replays them; they have to be good."""
+    """Writes configuration and capture, and replays them, which must succeed. `control`: also
+    write a file with the packets of the control port."""
     folder.mkdir(parents=True, exist_ok=True)
-    path, captured = folder / "sg.yaml", folder / "uepi.pcap"
+    path, capture = folder / "sg.yaml", folder / "uepi.pcap"
     path.write_text(text)
-    write_pcap(captured, sent)
-    files = ("--config", path, "--rphy-in", captured, "--network-out", folder / "ip.pcap")
-    more = ("--control-out", folder / "mmm.pcap") if control else ()
-    ended = vcmtsd("replay", *files, *more, "--stats", folder / "stats.json")
-    assert ended.status == 0, ended.stderr
-    assert ended.messages == []
-    return UpstreamReplay(folder, replace(load_config(path), control_port=control), sent, ended)
+    write_pcap(capture, sent)
+    files = ("--config", path, "--rphy-in", capture, "--network-out", folder / "ip.pcap")
+    control_file = ("--control-out", folder / "mmm.pcap") if control else ()
+    completed = vcmtsd("replay", *files, *control_file, "--stats", folder / "stats.json")
+    assert completed.status == 0, completed.stderr
+    assert completed.messages == []
+    return UpstreamReplay(folder, replace(load_config(path), control_port=control), sent, completed)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A headless Chromium, driven by its own protocol over two pipes: no driver, no port."""
+"""Controls a headless Chromium by the DevTools protocol over two pipes, without driver and TCP
+port."""
 
 import contextlib
 import fcntl
@@ -19,8 +20,8 @@ Json = dict[str, Any]
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next((path for path in map(shutil.which, NAMES) if path), None)
-# What a browser does by itself on a network has no place in a test.
-QUIET = (
+# Options against network access that a browser starts by itself.
+OPTIONS = (
     "--headless",
     "--no-sandbox",
     "--disable-gpu",
@@ -32,108 +33,108 @@ QUIET = (
     "--disable-dev-shm-usage",
     "--remote-debugging-pipe",
 )
-SECONDS = TIMEOUT
+TIMEOUT_S = TIMEOUT
 
 
 class Browser:
-    """Calls of the DevTools protocol, and the events that came meanwhile."""
+    """Calls methods of the DevTools protocol. `events`: the events received since open()."""
 
-    def __init__(self, reads: int, writes: int) -> None:
-        self.reads, self.writes = reads, writes
+    def __init__(self, read_fd: int, write_fd: int) -> None:
+        self.read_fd, self.write_fd = read_fd, write_fd
         self.buffer = b""
         self.number = 0
         self.session = ""
         self.events: list[Json] = []
 
-    def message(self, end: float) -> Json:
+    def next_message(self, end: float) -> Json:
         while b"\0" not in self.buffer:
-            left = end - time.monotonic()
-            if left <= 0 or not select.select([self.reads], [], [], left)[0]:
-                raise TimeoutError("the browser says nothing")
-            part = os.read(self.reads, 1 << 16)
-            if not part:
+            remaining = end - time.monotonic()
+            if remaining <= 0 or not select.select([self.read_fd], [], [], remaining)[0]:
+                raise TimeoutError("no message of the browser")
+            data = os.read(self.read_fd, 1 << 16)
+            if not data:
                 raise ConnectionError("the browser has ended")
-            self.buffer += part
+            self.buffer += data
         text, self.buffer = self.buffer.split(b"\0", 1)
-        found: Json = json.loads(text)
-        return found
+        message: Json = json.loads(text)
+        return message
 
     def call(self, method: str, **parameters: Any) -> Json:
         self.number += 1
-        asked: Json = {"id": self.number, "method": method, "params": parameters}
+        request: Json = {"id": self.number, "method": method, "params": parameters}
         if self.session:
-            asked["sessionId"] = self.session
-        data = json.dumps(asked).encode() + b"\0"
+            request["sessionId"] = self.session
+        data = json.dumps(request).encode() + b"\0"
         while data:
-            data = data[os.write(self.writes, data) :]
-        end = time.monotonic() + SECONDS
+            data = data[os.write(self.write_fd, data) :]
+        end = time.monotonic() + TIMEOUT_S
         while True:
-            answer = self.message(end)
-            if answer.get("id") == self.number:
-                assert "error" not in answer, answer
-                result: Json = answer["result"]
+            response = self.next_message(end)
+            if response.get("id") == self.number:
+                assert "error" not in response, response
+                result: Json = response["result"]
                 return result
-            self.events.append(answer)
+            self.events.append(response)
 
     def wait_for(self, method: str) -> None:
-        end = time.monotonic() + SECONDS
+        end = time.monotonic() + TIMEOUT_S
         while not any(event.get("method") == method for event in self.events):
-            self.events.append(self.message(end))
+            self.events.append(self.next_message(end))
 
-    def value(self, expression: str) -> Any:
-        """Of a JavaScript expression in the page."""
-        found = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
-        assert "exceptionDetails" not in found, found
-        return found["result"].get("value")
+    def evaluate(self, expression: str) -> Any:
+        """The value of a JavaScript expression in the page."""
+        response = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        assert "exceptionDetails" not in response, response
+        return response["result"].get("value")
 
     def open(self, page: Path) -> None:
-        """Loads a file; from here on `events` are this page's."""
+        """Loads a file, and clears `events` before."""
         self.events.clear()
         self.call("Page.navigate", url=page.as_uri())
         self.wait_for("Page.loadEventFired")
 
-    def all(self, method: str) -> list[Json]:
+    def events_of(self, method: str) -> list[Json]:
         return [e["params"] for e in self.events if e.get("method") == method]
 
 
-def high(pipe: tuple[int, int]) -> tuple[int, int]:
-    """The same pipe under numbers that 3 and 4 cannot write over."""
-    reads, writes = (fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in pipe)
+def above_10(pipe: tuple[int, int]) -> tuple[int, int]:
+    """Duplicates the pipe to file descriptors from 10 on, as the shell needs 3 and 4."""
+    read_fd, write_fd = (fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in pipe)
     for end in pipe:
         os.close(end)
-    return reads, writes
+    return read_fd, write_fd
 
 
 @contextlib.contextmanager
 def browser(folder: Path) -> Iterator[Browser]:
-    """One page of a browser that has never run before."""
-    to_child, from_us = high(os.pipe())
-    from_child, to_us = high(os.pipe())
+    """Runs a browser with a new profile in `folder`. Yields it with one empty page."""
+    child_reads, parent_writes = above_10(os.pipe())
+    parent_reads, child_writes = above_10(os.pipe())
     assert CHROMIUM is not None
-    # The protocol's pipes are the file descriptors 3 and 4, whatever these are here.
-    script = f'exec "$@" 3<&{to_child} 4>&{to_us}'
-    command = ["bash", "-c", script, "bash", CHROMIUM, *QUIET, f"--user-data-dir={folder}"]
+    # The protocol uses file descriptors 3 and 4 of the browser.
+    script = f'exec "$@" 3<&{child_reads} 4>&{child_writes}'
+    command = ["bash", "-c", script, "bash", CHROMIUM, *OPTIONS, f"--user-data-dir={folder}"]
     with (folder.parent / "browser.log").open("wb") as log:
-        child = subprocess.Popen(
-            [*command, "about:blank"], pass_fds=(to_child, to_us), stdout=log, stderr=log
+        process = subprocess.Popen(
+            [*command, "about:blank"], pass_fds=(child_reads, child_writes), stdout=log, stderr=log
         )
-    os.close(to_child)
-    os.close(to_us)
+    os.close(child_reads)
+    os.close(child_writes)
     try:
-        one = Browser(from_child, from_us)
-        target = one.call("Target.createTarget", url="about:blank")["targetId"]
-        attached = one.call("Target.attachToTarget", targetId=target, flatten=True)
-        one.session = attached["sessionId"]
+        page = Browser(parent_reads, parent_writes)
+        target = page.call("Target.createTarget", url="about:blank")["targetId"]
+        attached = page.call("Target.attachToTarget", targetId=target, flatten=True)
+        page.session = attached["sessionId"]
         for domain in ("Page", "Network", "Runtime", "Log"):
-            one.call(f"{domain}.enable")
-        yield one
-        one.session = ""
-        one.call("Browser.close")
+            page.call(f"{domain}.enable")
+        yield page
+        page.session = ""
+        page.call("Browser.close")
     finally:
-        os.close(from_us)
-        os.close(from_child)
+        os.close(parent_writes)
+        os.close(parent_reads)
         try:
-            child.wait(10)
+            process.wait(10)
         except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
+            process.kill()
+            process.wait()

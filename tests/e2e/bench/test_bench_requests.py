@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs on request, and `vcmts bench goals`, which asks for them."""
+"""vcmts-bench --requests: a run per JSON line. And `vcmts bench goals`, which uses it."""
 
 import json
 import os
@@ -20,41 +20,43 @@ Json = dict[str, Any]
 
 PROFILE = "2ofdm-0sc-qam_20cms_aes"
 SHORT: Json = {"seconds": 0.02, "direction": "downstream", "mix": "imix"}
-LONG = SHORT | {"seconds": 0.5}  # for batches of two cores, of which the system may take one
+LONGER = SHORT | {"seconds": 0.5}  # for two cores, one of which may be descheduled
 
 
 @pytest.fixture(scope="session")
 def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Only read."""
+    """The configuration of PROFILE. Tests do not change it."""
     path = tmp_path_factory.mktemp("requests") / "sg.yaml"
     path.write_text(vcmts("profile", PROFILE).stdout, encoding="utf-8")
     return path
 
 
-def own_core() -> list[str]:
+def core_option() -> list[str]:
     return ["--core", str(max(os.sched_getaffinity(0)))]
 
 
-def asked(config: Path, *lines: str, where: Sequence[str] = ()) -> tuple[Json, list[Json]]:
-    """What it says first, and the answers to the lines."""
+def send_requests(
+    config: Path, *lines: str, options: Sequence[str] = ()
+) -> tuple[Json, list[Json]]:
+    """Runs vcmts-bench with these request lines. Returns its first line, and the answers."""
     command = [str(program("vcmts-bench")), "--config", str(config), "--requests"]
-    done = subprocess.run(
-        [*command, *(where or own_core())],
+    completed = subprocess.run(
+        [*command, *(options or core_option())],
         input="".join(f"{line}\n" for line in lines),
         capture_output=True,
         text=True,
         timeout=TIMEOUT,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    ready, *answers = map(json.loads, done.stdout.splitlines())
+    assert completed.returncode == 0, completed.stderr
+    ready, *answers = map(json.loads, completed.stdout.splitlines())
     return ready, answers
 
 
-def test_a_run_a_line(config: Path) -> None:
-    """One after the other, each with its clock and the result of one run."""
+def test_each_line_makes_one_run(config: Path) -> None:
+    """Runs are made in order. Each answer has times and the result of one run."""
     requests = [SHORT, SHORT | {"direction": "upstream", "mix": "upstream-imix"}]
-    ready, answers = asked(config, *map(json.dumps, requests))
+    ready, answers = send_requests(config, *map(json.dumps, requests))
     assert (ready["ready"], ready["configuration"]) == (True, PROFILE)
     assert ready["memory"]["total"] > 0 and ready["host"]["tsc_hz"] > 0
     assert [answer["trial"] for answer in answers] == requests
@@ -68,16 +70,16 @@ def test_a_run_a_line(config: Path) -> None:
     assert answers[1]["begin_us"] > answers[0]["end_us"]
 
 
-def test_a_run_that_begins_at_a_time(config: Path) -> None:
+def test_run_begins_at_requested_time(config: Path) -> None:
     due = round((time.monotonic() + 1.5) * 1e6)
-    _, (late, at_once) = asked(
+    _, (late, at_once) = send_requests(
         config, json.dumps(SHORT | {"begin_us": due}), json.dumps(SHORT | {"begin_us": due})
     )
     assert late["begin_us"] >= due
     assert at_once["begin_us"] > late["end_us"]
 
 
-WRONG = [
+INVALID_REQUESTS = [
     ("7", "no request"),
     ("{}", "no request"),
     (json.dumps(SHORT | {"colour": 1}), "colour"),
@@ -90,46 +92,50 @@ WRONG = [
 ]
 
 
-def test_requests_that_are_wrong(config: Path) -> None:
-    """It says why, and goes on, each time."""
-    right = json.dumps(SHORT)
-    _, answers = asked(config, *(line for wrong, _ in WRONG for line in (wrong, right)))
-    assert len(answers) == 2 * len(WRONG)
-    for (line, said), refused, made in zip(WRONG, answers[::2], answers[1::2], strict=True):
-        assert said in refused["error"] and "\n" not in refused["error"], line[:80]
-        assert made["trial"] == SHORT, line[:80]
+def test_invalid_requests_are_rejected(config: Path) -> None:
+    """Each invalid request gets an error, and the next request is executed."""
+    valid = json.dumps(SHORT)
+    _, answers = send_requests(
+        config, *(line for invalid, _ in INVALID_REQUESTS for line in (invalid, valid))
+    )
+    assert len(answers) == 2 * len(INVALID_REQUESTS)
+    for (line, message), refused, executed in zip(
+        INVALID_REQUESTS, answers[::2], answers[1::2], strict=True
+    ):
+        assert message in refused["error"] and "\n" not in refused["error"], line[:80]
+        assert executed["trial"] == SHORT, line[:80]
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
-def test_two_threads_rest_between_two_runs(config: Path) -> None:
-    """The second core is started for each run; the upstream has no use for it."""
+def test_two_threads_run_downstream_only(config: Path) -> None:
+    """Two threads run the downstream only. Results of both runs are consistent."""
     upstream = SHORT | {"direction": "upstream", "mix": "upstream-imix"}
-    requests = [json.dumps(one) for one in (LONG, upstream, LONG)]
-    _, (first, refused, second) = asked(config, *requests, where=("--threads", "2"))
+    requests = [json.dumps(request) for request in (LONGER, upstream, LONGER)]
+    _, (first, refused, second) = send_requests(config, *requests, options=("--threads", "2"))
     assert refused["error"] == "direction: the upstream runs on one thread"
     for answer in (first, second):
         result, pair = answer["result"], answer["result"]["pair"]
-        both = pair["upper_mac"] + pair["lower_mac"]
-        assert both == pytest.approx(result["cycles_per_packet"])
+        total = pair["upper_mac"] + pair["lower_mac"]
+        assert total == pytest.approx(result["cycles_per_packet"])
         assert pair["gbps"] == pytest.approx(
-            result["gbps_per_core"] * both / max(pair["upper_mac"], pair["lower_mac"])
+            result["gbps_per_core"] * total / max(pair["upper_mac"], pair["lower_mac"])
         )
 
 
-def test_two_threads_choose_their_cores_themselves(config: Path) -> None:
+def test_two_threads_with_core_are_rejected(config: Path) -> None:
     command = [str(program("vcmts-bench")), "--config", str(config), "--threads", "2"]
     done = subprocess.run([*command, "--core", "0"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "--threads 2: not with --core" in done.stderr
 
 
-def test_goals(tmp_path: Path) -> None:
+def test_goals_are_measured_and_stored(tmp_path: Path) -> None:
     path = tmp_path / "bench.json"
     short = ("--json", path, "--runs", "1", "--milliseconds", "20")
-    done = vcmts("bench", "goals", *short, "--only", "channels", "--only", "upstream")
-    assert done.status == 0, done.stderr
-    file = results.read(path)
+    completed = vcmts("bench", "goals", *short, "--only", "channels", "--only", "upstream")
+    assert completed.status == 0, completed.stderr
+    stored = results.read(path)
     goals = ["upstream", "channels", "channels.scheduler"]
-    assert [one["goal"] for one in file["results"]] == goals
-    assert all(one["value"] > 0 for one in file["results"])
-    assert "32 SC-QAM + 2 OFDM / 6 OFDM" in done.stdout
+    assert [result["goal"] for result in stored["results"]] == goals
+    assert all(result["value"] > 0 for result in stored["results"])
+    assert "32 SC-QAM + 2 OFDM / 6 OFDM" in completed.stdout

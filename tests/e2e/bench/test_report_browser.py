@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A report, opened in a browser: it stands alone, everything is drawn, it fits light, dark, wide
-and narrow."""
+"""Reports in a browser: a report needs no other file, draws all figures, and fits wide and narrow
+windows with light and dark colors."""
 
 import json
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ SIZES = """[...document.querySelectorAll("figure svg")].map(svg => {
   const box = svg.getBoundingClientRect();
   return [svg.closest("figure").id, box.width, box.height, svg.querySelectorAll("path").length];
 })"""
-# Texts of one figure that lie on each other: each pair's words. A pixel is a rounding.
+# Pairs of texts of one figure that overlap by more than rounding.
 OVERLAPS = """[...document.querySelectorAll("figure svg")].flatMap(svg => {
   const texts = [...svg.querySelectorAll("text")].map(t => [t.textContent.trim(),
     t.getBoundingClientRect()]).filter(([words]) => words);
@@ -31,7 +31,7 @@ OVERLAPS = """[...document.querySelectorAll("figure svg")].flatMap(svg => {
     Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2).map(([other]) =>
     [svg.closest("figure").id, words, other]));
 })"""
-# Texts that stand outside of their figure.
+# Texts outside of their figure.
 OUTSIDE = """[...document.querySelectorAll("figure svg")].flatMap(svg => {
   const own = svg.getBoundingClientRect();
   return [...svg.querySelectorAll("text")].map(t => [t.textContent.trim(),
@@ -39,7 +39,7 @@ OUTSIDE = """[...document.querySelectorAll("figure svg")].flatMap(svg => {
     box.right > own.right + 1 || box.top < own.top - 1 || box.bottom > own.bottom + 1))
     .map(([words]) => [svg.closest("figure").id, words]);
 })"""
-# Luminance contrast of text with the page, as WCAG defines it.
+# Smallest contrast of text and page, as WCAG defines it.
 CONTRAST = """(() => {
   const light = text => { const [r, g, b] = text.match(/[\\d.]+/g).map(Number).map(c => {
     c /= 255; return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; });
@@ -55,7 +55,8 @@ CONTRAST = """(() => {
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A report of every kind once, and one of two runs, one of them interrupted."""
+    """A report with every kind of results, and one that compares two runs, one of them
+    interrupted."""
     folder = tmp_path_factory.mktemp("report")
     files = {}
     for name, file in report_samples.every_kind().items():
@@ -63,7 +64,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         files[name].write_text(json.dumps(file), encoding="utf-8")
     second = folder / "second.json"
     file = {**report_samples.pipeline(0.5), "complete": False}
-    # Whatever a file holds is text in the page, and no markup.
+    # Text of a file must not become markup.
     file["configuration"] = "<img src=http://example.org/x onerror=alert(1)>"
     second.write_text(json.dumps(file), encoding="utf-8")
     every, two = folder / "every.html", folder / "two.html"
@@ -74,12 +75,12 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture(scope="module")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with browser.browser(tmp_path_factory.mktemp("chromium") / "profile") as one:
-        yield one
+    with browser.browser(tmp_path_factory.mktemp("chromium") / "profile") as page:
+        yield page
 
 
-def look(one: Browser, page: Path, width: int, scheme: str) -> None:
-    one.call(
+def open_page(window: Browser, page: Path, width: int, scheme: str) -> None:
+    window.call(
         "Emulation.setDeviceMetricsOverride",
         width=width,
         height=900,
@@ -87,63 +88,63 @@ def look(one: Browser, page: Path, width: int, scheme: str) -> None:
         mobile=False,
     )
     scheme_feature = [{"name": "prefers-color-scheme", "value": scheme}]
-    one.call("Emulation.setEmulatedMedia", features=scheme_feature)
-    one.open(page)
+    window.call("Emulation.setEmulatedMedia", features=scheme_feature)
+    window.open(page)
 
 
 @pytest.mark.parametrize("name", ["every", "two"])
-def test_it_stands_alone(name: str, pages: dict[str, Path], chromium: Browser) -> None:
-    look(chromium, pages[name], 1250, "light")
-    asked = [e["request"]["url"] for e in chromium.all("Network.requestWillBeSent")]
-    assert [url for url in asked if not url.startswith("data:")] == [pages[name].as_uri()]
-    assert chromium.all("Log.entryAdded") == []
-    assert chromium.all("Runtime.exceptionThrown") == []
-    assert chromium.all("Runtime.consoleAPICalled") == []
-    assert chromium.value("document.querySelectorAll('script, img, iframe, object').length") == 0
+def test_report_loads_no_other_file(name: str, pages: dict[str, Path], chromium: Browser) -> None:
+    open_page(chromium, pages[name], 1250, "light")
+    requested = [e["request"]["url"] for e in chromium.events_of("Network.requestWillBeSent")]
+    assert [url for url in requested if not url.startswith("data:")] == [pages[name].as_uri()]
+    assert chromium.events_of("Log.entryAdded") == []
+    assert chromium.events_of("Runtime.exceptionThrown") == []
+    assert chromium.events_of("Runtime.consoleAPICalled") == []
+    assert chromium.evaluate("document.querySelectorAll('script, img, iframe, object').length") == 0
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1250, 360])
 @pytest.mark.parametrize("name", ["every", "two"])
-def test_everything_is_drawn_and_fits(
+def test_figures_are_drawn_and_fit(
     name: str, width: int, scheme: str, pages: dict[str, Path], chromium: Browser
 ) -> None:
-    look(chromium, pages[name], width, scheme)
-    found = chromium.value(SIZES)
-    assert len(found) >= (20 if name == "every" else 8)
-    for figure, wide, high, paths in found:
-        assert 280 <= wide <= 700 and 150 <= high <= 600 and paths > 5, figure
-    assert chromium.value("document.documentElement.scrollWidth") <= width
-    assert chromium.value(OVERLAPS) == []
-    assert chromium.value(OUTSIDE) == []
-    assert chromium.value(CONTRAST) >= 4.5
+    open_page(chromium, pages[name], width, scheme)
+    figures = chromium.evaluate(SIZES)
+    assert len(figures) >= (20 if name == "every" else 8)
+    for figure, figure_width, figure_height, paths in figures:
+        assert 280 <= figure_width <= 700 and 150 <= figure_height <= 600 and paths > 5, figure
+    assert chromium.evaluate("document.documentElement.scrollWidth") <= width
+    assert chromium.evaluate(OVERLAPS) == []
+    assert chromium.evaluate(OUTSIDE) == []
+    assert chromium.evaluate(CONTRAST) >= 4.5
 
 
-def test_no_name_is_there_twice(pages: dict[str, Path], chromium: Browser) -> None:
-    look(chromium, pages["every"], 1250, "light")
-    twice = "(ids => ids.length - new Set(ids).size)([...document.querySelectorAll('[id]')]"
-    assert chromium.value(f"{twice}.map(e => e.id))") == 0
-    lost = """[...document.querySelectorAll("use, [clip-path], a[href^='#'], [aria-labelledby]")]
+def test_ids_are_unique_and_references_valid(pages: dict[str, Path], chromium: Browser) -> None:
+    open_page(chromium, pages["every"], 1250, "light")
+    duplicates = "(ids => ids.length - new Set(ids).size)([...document.querySelectorAll('[id]')]"
+    assert chromium.evaluate(f"{duplicates}.map(e => e.id))") == 0
+    broken = """[...document.querySelectorAll("use, [clip-path], a[href^='#'], [aria-labelledby]")]
       .map(e => e.getAttribute("xlink:href") || e.getAttribute("href")
         || e.getAttribute("aria-labelledby") || e.getAttribute("clip-path").slice(4, -1))
       .map(name => name.replace(/^#/, "")).filter(name => !document.getElementById(name))"""
-    assert chromium.value(lost) == []
+    assert chromium.evaluate(broken) == []
 
 
-def test_its_text_holds_the_figures(pages: dict[str, Path], chromium: Browser) -> None:
-    look(chromium, pages["every"], 1250, "light")
-    text = chromium.value("document.body.innerText")
+def test_text_contains_results(pages: dict[str, Path], chromium: Browser) -> None:
+    open_page(chromium, pages["every"], 1250, "light")
+    text = chromium.evaluate("document.body.innerText")
     pipeline, throughput = report_samples.pipeline(), report_samples.throughput()
     imix: dict[str, Any] = pipeline["results"][0]
     assert f"{imix['cycles_per_packet']:,.0f} reference cycles per packet" in text
     assert f"{imix['gbps_per_core']:.1f}" in text
     assert f"{throughput['results'][0]['gbps']['total']:.2f}" in text
     assert "Latency at 90 % of zero-loss, downstream" in text and "66.7" in text
-    for words in ("Sample processor", "5 disturbed", "6 OFDM", "8180", "# ... and 299 more"):
-        assert words in text, words
+    for expected in ("Sample processor", "5 disturbed", "6 OFDM", "8180", "# ... and 299 more"):
+        assert expected in text, expected
 
 
-def test_text_of_a_file_is_no_markup(pages: dict[str, Path], chromium: Browser) -> None:
-    look(chromium, pages["two"], 1250, "light")
-    assert "<img src=http://example.org" in chromium.value("document.body.innerText")
-    assert "was interrupted" in chromium.value("document.body.innerText")
+def test_text_of_file_is_not_markup(pages: dict[str, Path], chromium: Browser) -> None:
+    open_page(chromium, pages["two"], 1250, "light")
+    assert "<img src=http://example.org" in chromium.evaluate("document.body.innerText")
+    assert "was interrupted" in chromium.evaluate("document.body.innerText")

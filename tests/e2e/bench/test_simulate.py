@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The scheduler in a closed loop: DOCSIS-PIE holds its target, and the rate is used."""
+"""`vcmts simulate`, downstream: the scheduler with simulated senders. DOCSIS-PIE must keep its
+latency target and use the rate."""
 
 import json
 from pathlib import Path
@@ -13,50 +14,55 @@ from vcmts.simulate import scenarios
 from vcmts.simulate.command import simulate
 from vcmts.simulate.running import Result
 
-TARGET = scenarios.TARGET * 1000  # ms
-PACKET_MS = 8 * 1518 / 1000  # at 1 Mbps
+TARGET_MS = scenarios.TARGET * 1000  # ms
+PACKET_MS_AT_1_MBPS = 8 * 1518 / 1000  # at 1 Mbps
 
 
 def shorter(scenario: scenarios.Scenario, duration: float, warmup: float) -> scenarios.Scenario:
     return scenario | {"duration": duration, "warmup": warmup}
 
 
-def flow_of(result: Result) -> dict[str, Any]:
+def first_flow(result: Result) -> dict[str, Any]:
     flow: dict[str, Any] = result["service_flows"][0]
     return flow
 
 
 def delays(result: Result) -> dict[str, float]:
-    delay: dict[str, float] = flow_of(result)["delay_ms"]
+    delay: dict[str, float] = first_flow(result)["delay_ms"]
     return delay
 
 
 @pytest.mark.parametrize(("rate", "count"), [(5, 5), (50, 50), (100, 5), (100, 50)])
-def test_the_target_is_held(rate: int, count: int) -> None:
-    """By more than a few packets: at 5 Mbps one of them takes a quarter of the target."""
+def test_pie_keeps_latency_target(rate: int, count: int) -> None:
+    """Delays are near the target. Tolerance includes 3 packets: at 5 Mbps, one takes 25 % of the
+    target."""
     result = simulate(shorter(scenarios.matrix(rate, count, "docsis-pie"), 30, 12))
-    allowed = 1.3 * TARGET + 3 * PACKET_MS / rate
-    assert 0.7 * TARGET < delays(result)["mean"] < allowed
-    assert 0.7 * TARGET < delays(result)["median"] < allowed
-    assert delays(result)["p99"] < 4 * TARGET
-    assert flow_of(result)["utilisation"] > 0.99
-    assert flow_of(result)["drops"]["docsis_pie"] > 0
-    assert flow_of(result)["drops"]["flow_full"] == 0
+    allowed = 1.3 * TARGET_MS + 3 * PACKET_MS_AT_1_MBPS / rate
+    assert 0.7 * TARGET_MS < delays(result)["mean"] < allowed
+    assert 0.7 * TARGET_MS < delays(result)["median"] < allowed
+    assert delays(result)["p99"] < 4 * TARGET_MS
+    assert first_flow(result)["utilisation"] > 0.99
+    assert first_flow(result)["drops"]["docsis_pie"] > 0
+    assert first_flow(result)["drops"]["flow_full"] == 0
 
 
 @pytest.mark.parametrize(("name", "share"), [("light", 0.35), ("heavy", 0.2), ("cubic", 0.15)])
-def test_much_less_than_with_tail_drop(name: str, share: float) -> None:
-    """Least so where few senders empty the queue: each first drop grants a burst of 142 ms."""
+def test_pie_delay_is_below_tail_drop(name: str, share: float) -> None:
+    """The mean delay with DOCSIS-PIE is at most `share` of that with tail drop. The share is higher
+    with few senders, which empty the queue: each first drop permits a burst of 142 ms."""
     case = scenarios.CASES[name].scenario
     pie, tail = (simulate(shorter(case(a), 40, 12)) for a in ("docsis-pie", "tail-drop"))
     assert delays(pie)["mean"] < share * delays(tail)["mean"]
-    assert flow_of(pie)["utilisation"] > 0.94  # 5 Reno over 100 ms empty a queue of 10 ms at times
-    assert flow_of(tail)["drops"]["docsis_pie"] == 0
-    assert flow_of(tail)["drops"]["flow_full"] > 0
+    assert (
+        first_flow(pie)["utilisation"] > 0.94
+    )  # 5 Reno senders over 100 ms sometimes empty a queue of 10 ms
+    assert first_flow(tail)["drops"]["docsis_pie"] == 0
+    assert first_flow(tail)["drops"]["flow_full"] > 0
 
 
-def test_the_rate_changes() -> None:
-    """Within ten seconds the target is held again; the rate is used within two."""
+def test_target_is_reached_after_rate_change() -> None:
+    """After a change of the rate, delays return to the target within 10 s, and the rate is used
+    within 2 s."""
     result = simulate(scenarios.rate_change("docsis-pie"))
     series = result["series"][0]
 
@@ -65,44 +71,46 @@ def test_the_rate_changes() -> None:
         return [value for value in series[key][first:last] if value is not None]
 
     for start, end, rate in ((10, 30, 100), (40, 60, 20), (70, 90, 100)):
-        assert mean(between(start, end, "delay_ms")) == pytest.approx(TARGET, rel=0.3)
+        assert mean(between(start, end, "delay_ms")) == pytest.approx(TARGET_MS, rel=0.3)
         assert mean(between(start, end, "mbps")) == pytest.approx(rate, rel=0.01)
     assert mean(between(62, 64, "mbps")) == pytest.approx(100, rel=0.02)
     quiet, loaded = (mean(between(*when, "drop_probability")) for when in ((10, 30), (40, 60)))
-    assert loaded > 5 * quiet  # a fifth of the window wants some 25 times the losses
+    assert loaded > 5 * quiet  # 1/5 of the window requires some 25 times the losses
 
 
-def test_the_same_seed_gives_the_same_run() -> None:
+def test_same_seed_gives_same_result() -> None:
     scenario = shorter(scenarios.light("docsis-pie"), 10, 2)
     assert simulate(scenario) == simulate(scenario)
     assert simulate(scenario | {"seed": 2}) != simulate(scenario)
 
 
-def test_the_table(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_markdown_table_and_json_are_written(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     stored = tmp_path / "all.json"
-    words = ["simulate", "ns3-example", "--aqm", "wred", "--json", str(stored), "--markdown"]
-    assert cli.main(words) == 0
-    head, _, line = capfd.readouterr().out.splitlines()
+    arguments = ["simulate", "ns3-example", "--aqm", "wred", "--json", str(stored), "--markdown"]
+    assert cli.main(arguments) == 0
+    head, _, row = capfd.readouterr().out.splitlines()
     assert head.startswith("| scenario | drops by | mean |")
     (result,) = json.loads(stored.read_text()).values()
-    assert line.startswith(f"| ns3-example | wred | {delays(result)['mean']:.1f} |")
+    assert row.startswith(f"| ns3-example | wred | {delays(result)['mean']:.1f} |")
 
 
-def test_a_file_of_ones_own(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Two service flows on a channel of 20 Mbps, one of them above the other."""
-    mine = tmp_path / "mine.json"
+def test_scenario_file_is_simulated(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A scenario file with two service flows of different priority on a channel of 20 Mbps."""
+    path = tmp_path / "mine.json"
     flows = [{"priority": 1, "sustained_rate": 5e6}, {"priority": 0, "aqm": "wred"}]
     senders = [{"service_flow": 0}, {"service_flow": 1, "kind": "reno", "count": 3}]
     scenario = {"channels": [{"rate": 20e6}], "service_flows": flows, "senders": senders}
-    mine.write_text(json.dumps(scenario | {"duration": 10, "warmup": 3}))
-    assert cli.main(["simulate", str(mine), "--markdown"]) == 0
+    path.write_text(json.dumps(scenario | {"duration": 10, "warmup": 3}))
+    assert cli.main(["simulate", str(path), "--markdown"]) == 0
     first, second = capfd.readouterr().out.splitlines()[2:]
     assert first.startswith("| mine.json 0 | docsis-pie |")
     assert second.startswith("| mine.json 1 | wred |") and second.split("|")[7].strip() == "-"
 
 
-def test_pictures(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Drawn twice they are the same."""
+def test_plots_are_reproducible(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A plot that is drawn twice has the same bytes."""
     pytest.importorskip("matplotlib", reason="devtools/install-deps plot")
     from vcmts.simulate import plots
 

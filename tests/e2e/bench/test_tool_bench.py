@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`vcmts bench`: both directions are measured, proven, printed and stored; and the scheduler."""
+"""`vcmts bench pipeline`, `cost` and `scheduler`: results are proven, consistent, printed and
+stored."""
 
 import io
 import json
@@ -13,43 +14,43 @@ from typing import Any
 import pytest
 import yaml
 
-from e2e.running import Ended, environment, vcmts
+from e2e.running import Completed, environment, vcmts
 from vcmts import paths, results, yamls
 from vcmts.profile import group as profile
 
 PROFILE = "2ofdm-0sc-qam_20cms_aes"
-OTHERS = ("rte_sched", "rte_sched_turns", "priorities")
+OTHER_SCHEDULERS = ("rte_sched", "rte_sched_turns", "priorities")
 STAGES = {
     "downstream": {"receive", "classify", "encrypt_collect", "depi", "transmit"},
     "upstream": {"receive", "uepi", "extract", "decrypt_collect", "transmit", "requests"},
 }
 
 
-def bench(*words: str, what: str = "pipeline") -> Ended:
+def run_bench(*words: str, what: str = "pipeline") -> Completed:
     return vcmts("bench", what, *words)
 
 
-def profile_of(name: str) -> str:
+def profile_yaml(name: str) -> str:
     out = io.StringIO()
     profile.write_profile(name, out)
     return out.getvalue()
 
 
-def measured(report: Path, *words: str, runs: int = 3) -> tuple[str, list[dict[str, Any]]]:
-    how = ("--runs", str(runs), "--milliseconds", "20", "--json", str(report))
-    done = bench("--profile", PROFILE, *how, *words)
-    assert done.status == 0, done.stderr
-    return done.stdout, json.loads(report.read_text())["results"]
+def measure(report: Path, *arguments: str, runs: int = 3) -> tuple[str, list[dict[str, Any]]]:
+    options = ("--runs", str(runs), "--milliseconds", "20", "--json", str(report))
+    completed = run_bench("--profile", PROFILE, *options, *arguments)
+    assert completed.status == 0, completed.stderr
+    return completed.stdout, json.loads(report.read_text())["results"]
 
 
-def test_bench_stores_what_it_prints(tmp_path: Path) -> None:
-    printed, results = measured(tmp_path / "bench.json", "--mix", "imix", "--mix", "64")
+def test_pipeline_results_are_printed_and_stored(tmp_path: Path) -> None:
+    printed, results = measure(tmp_path / "bench.json", "--mix", "imix", "--mix", "64")
     keys = [(result["direction"], result["mix"]) for result in results]
-    assert keys == [(way, mix) for way in STAGES for mix in ("imix", "64")]
+    assert keys == [(direction, mix) for direction in STAGES for mix in ("imix", "64")]
     for result in results:
         assert f"{result['direction']}, {PROFILE}" in printed
         assert STAGES[result["direction"]] < result["stages"].keys()
-        assert "cycles_latency" in result  # a difference of two runs: a busy machine's is any
+        assert "cycles_latency" in result  # a difference of two runs, of any value on busy machines
         assert result["runs"] == 3
         assert result["min"] <= result["cycles_per_packet"] <= result["max"]
         assert sum(result["stages"].values()) == pytest.approx(result["cycles_per_packet"])
@@ -67,8 +68,8 @@ def test_bench_stores_what_it_prints(tmp_path: Path) -> None:
         ("upstream", ["upstream-imix", "84", "256", "512", "1024", "1280", "1518"]),
     ],
 )
-def test_one_direction_with_its_own_mixes(direction: str, mixes: list[str], tmp_path: Path) -> None:
-    printed, results = measured(tmp_path / "bench.json", "--direction", direction, runs=1)
+def test_one_direction_has_its_own_mixes(direction: str, mixes: list[str], tmp_path: Path) -> None:
+    printed, results = measure(tmp_path / "bench.json", "--direction", direction, runs=1)
     assert [result["mix"] for result in results] == mixes
     assert {result["direction"] for result in results} == {direction}
     assert printed.count("share of crypto bound") == 1
@@ -81,13 +82,13 @@ TWO_CORES = pytest.mark.skipif(
 
 
 @TWO_CORES
-def test_two_threads_at_the_same_time(tmp_path: Path) -> None:
-    """Every packet is proven here as well, and the slower list says what both carry."""
+def test_two_threads_are_bound_by_slower_one(tmp_path: Path) -> None:
+    """The slower thread determines the rate of both. Every packet is proven."""
     report = tmp_path / "bench.json"
-    printed, results = measured(report, "--threads", "both", "--mix", "imix", "--mix", "84", runs=1)
-    ways = [(result["direction"], result["threads"], result["mix"]) for result in results]
+    printed, results = measure(report, "--threads", "both", "--mix", "imix", "--mix", "84", runs=1)
+    keys = [(result["direction"], result["threads"], result["mix"]) for result in results]
     expected = [("downstream", 1), ("upstream", 1), ("downstream", 2)]
-    assert ways == [(*way, mix) for way in expected for mix in ("imix", "84")]
+    assert keys == [(*key, mix) for key in expected for mix in ("imix", "84")]
     tsc_hz = json.loads(report.read_text())["host"]["tsc_hz"]
     for result in results[-2:]:
         pair, stages = result["pair"], result["stages"]
@@ -103,11 +104,11 @@ def test_two_threads_at_the_same_time(tmp_path: Path) -> None:
     assert all("pair" not in result for result in results[:-2])
 
 
-def test_two_threads_on_one_core(tmp_path: Path) -> None:
-    """One line by the tool, and by the program where it is called alone."""
+def test_two_threads_on_one_core_are_rejected(tmp_path: Path) -> None:
+    """Tool and program print one line."""
     core = {min(os.sched_getaffinity(0))}
     config = tmp_path / "sg.yaml"
-    config.write_text(profile_of("1ofdm-0sc-qam_4cms_aes"), encoding="utf-8")
+    config.write_text(profile_yaml("1ofdm-0sc-qam_4cms_aes"), encoding="utf-8")
     program = [str(paths.program("vcmts-bench")), "--config", str(config)]
     for command in (program, [sys.executable, "-m", "vcmts", "bench", "pipeline"]):
         done = subprocess.run(
@@ -122,47 +123,47 @@ def test_two_threads_on_one_core(tmp_path: Path) -> None:
         assert "found 1 core" in done.stderr and done.stderr.count("\n") == 1
 
 
-def test_memory_and_start(tmp_path: Path) -> None:
-    """Memory is what the service group asked for: it grows with the modems, and pools hardly do."""
-    found = {}
+def test_memory_and_start_times_are_consistent(tmp_path: Path) -> None:
+    """Memory of configuration and tables grows with the modems, memory of pools does not."""
+    reports = {}
     for modems in (20, 120):
         path = tmp_path / f"{modems}.json"
-        words = ("--mix", "84", "--direction", "downstream", "--runs", "1")
+        options = ("--mix", "84", "--direction", "downstream", "--runs", "1")
         name = f"2ofdm-0sc-qam_{modems}cms_aes"
-        short = ("--milliseconds", "10", "--json", str(path))
-        assert bench("--profile", name, *words, *short).status == 0
-        found[modems] = json.loads(path.read_text())
-    few, many = (found[modems]["memory"] for modems in (20, 120))
-    for memory, modems in ((few, 20), (many, 120)):
+        outputs = ("--milliseconds", "10", "--json", str(path))
+        assert run_bench("--profile", name, *options, *outputs).status == 0
+        reports[modems] = json.loads(path.read_text())
+    small, large = (reports[modems]["memory"] for modems in (20, 120))
+    for memory, modems in ((small, 20), (large, 120)):
         assert memory["total"] == sum(memory[key] for key in ("configuration", "pools", "tables"))
-        own = memory["configuration"] + memory["tables"]
-        assert memory["per_modem"] == pytest.approx(own / modems)
+        memory_of_group = memory["configuration"] + memory["tables"]
+        assert memory["per_modem"] == pytest.approx(memory_of_group / modems)
     for key in ("configuration", "tables"):
-        assert many[key] - few[key] > 100 * 1000, key
-    assert many["pools"] == pytest.approx(few["pools"], rel=0.02)
-    start = found[120]["start"]
+        assert large[key] - small[key] > 100 * 1000, key
+    assert large["pools"] == pytest.approx(small["pools"], rel=0.02)
+    start = reports[120]["start"]
     parts = [start[key] for key in ("load", "pools", "sessions", "tables")]
     assert all(part > 0 for part in parts) and start["total"] == pytest.approx(sum(parts))
 
 
-def test_an_interrupted_run_keeps_what_it_has(tmp_path: Path) -> None:
+def test_interrupted_run_stores_results(tmp_path: Path) -> None:
     report = tmp_path / "bench.json"
-    words = ["--profile", PROFILE, "--mix", "84", "--runs", "99", "--milliseconds", "500"]
+    options = ["--profile", PROFILE, "--mix", "84", "--runs", "99", "--milliseconds", "500"]
     with subprocess.Popen(
-        [sys.executable, "-m", "vcmts", "bench", "pipeline", *words, "--json", str(report)],
+        [sys.executable, "-m", "vcmts", "bench", "pipeline", *options, "--json", str(report)],
         env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-    ) as bench:
-        assert bench.stderr is not None
-        lines = iter(bench.stderr)
-        told = (line for line in lines if line.startswith("bench pipeline, 1 thread: "))
-        assert any("left, downstream, 84: run " in line for line in told)
-        bench.send_signal(signal.SIGINT)
-        said = list(lines)
-        assert bench.wait() == 130
-    assert said[-1] == f"vcmts: interrupted: what was measured is in {report}\n"
+    ) as run_bench:
+        assert run_bench.stderr is not None
+        lines = iter(run_bench.stderr)
+        progress = (line for line in lines if line.startswith("bench pipeline, 1 thread: "))
+        assert any("left, downstream, 84: run " in line for line in progress)
+        run_bench.send_signal(signal.SIGINT)
+        remaining = list(lines)
+        assert run_bench.wait() == 130
+    assert remaining[-1] == f"vcmts: interrupted: what was measured is in {report}\n"
     stored = json.loads(report.read_text())
     assert stored["complete"] is False
     (result,) = stored["results"]
@@ -170,37 +171,37 @@ def test_an_interrupted_run_keeps_what_it_has(tmp_path: Path) -> None:
     assert result["min"] <= result["cycles_per_packet"] <= result["max"]
 
 
-def test_what_is_stored(tmp_path: Path) -> None:
+def test_stored_results_have_fits(tmp_path: Path) -> None:
     report = tmp_path / "bench.json"
-    measured(report, "--direction", "downstream", "--mix", "84", "--mix", "1024", runs=1)
+    measure(report, "--direction", "downstream", "--mix", "84", "--mix", "1024", runs=1)
     stored = results.read(report)
     assert (stored["kind"], stored["complete"]) == ("pipeline", True)
     assert stored["command"][:3] == ["./vcmts", "bench", "pipeline"]
     assert stored["configuration"] == PROFILE
-    two = {r["mix"]: r["cycles_per_packet"] for r in stored["results"]}
-    line = next(one for one in stored["fits"] if one["stage"] == "all")
-    assert line["fixed"] + line["per_byte"] * 84 == pytest.approx(two["84"])
-    assert line["fixed"] + line["per_byte"] * 1024 == pytest.approx(two["1024"])
+    cycles = {r["mix"]: r["cycles_per_packet"] for r in stored["results"]}
+    line = next(fit for fit in stored["fits"] if fit["stage"] == "all")
+    assert line["fixed"] + line["per_byte"] * 84 == pytest.approx(cycles["84"])
+    assert line["fixed"] + line["per_byte"] * 1024 == pytest.approx(cycles["1024"])
     assert line["r2"] == pytest.approx(1) and line["points"] == 2
 
 
-def test_cost_against_classifiers(tmp_path: Path) -> None:
+def test_cost_is_measured_per_number_of_classifiers(tmp_path: Path) -> None:
     report = tmp_path / "bench.json"
-    words = ["--profile", PROFILE, "--what", "classifiers", "--runs", "1", "--milliseconds", "20"]
-    done = bench(*words, "--json", str(report), what="cost")
-    assert done.status == 0, done.stderr
+    options = ["--profile", PROFILE, "--what", "classifiers", "--runs", "1", "--milliseconds", "20"]
+    completed = run_bench(*options, "--json", str(report), what="cost")
+    assert completed.status == 0, completed.stderr
     stored = results.read(report)
     assert (stored["kind"], stored["complete"]) == ("cost", True)
-    keys = [(one["what"], one["value"], one["direction"]) for one in stored["results"]]
-    assert keys == [("classifiers", n, way) for n in (4, 16, 64) for way in STAGES]
-    memory = [one["memory_bytes"] for one in stored["results"][::2]]
+    keys = [(result["what"], result["value"], result["direction"]) for result in stored["results"]]
+    assert keys == [("classifiers", n, direction) for n in (4, 16, 64) for direction in STAGES]
+    memory = [result["memory_bytes"] for result in stored["results"][::2]]
     assert memory == sorted(set(memory))
-    assert all(one["start_seconds"] > 0 for one in stored["results"])
-    assert "classifiers of a modem: reference cycles per packet" in done.stdout
+    assert all(result["start_seconds"] > 0 for result in stored["results"])
+    assert "classifiers of a modem: reference cycles per packet" in completed.stdout
 
 
-def without_upstream(folder: Path) -> str:
-    group = yamls.safe_load(profile_of("1ofdm-0sc-qam_4cms_aes"))
+def config_without_upstream(folder: Path) -> str:
+    group = yamls.safe_load(profile_yaml("1ofdm-0sc-qam_4cms_aes"))
     del group["upstream"], group["upstream_channels"]
     for modem in group["modems"]:
         del modem["upstream_service_flows"]
@@ -209,42 +210,48 @@ def without_upstream(folder: Path) -> str:
     return str(config)
 
 
-def test_without_an_upstream(tmp_path: Path) -> None:
+def test_configuration_without_upstream_is_measured(tmp_path: Path) -> None:
     short = ("--runs", "1", "--milliseconds", "20", "--mix", "84")
-    words = ("--config", without_upstream(tmp_path), *short)
-    done = bench(*words, "--json", str(tmp_path / "bench.json"))
-    assert done.status == 0, done.stderr
-    assert "downstream" in done.stdout and "upstream," not in done.stdout
-    done = bench(*words, "--direction", "upstream", "--json", str(tmp_path / "bench.json"))
-    assert done.status == 2
-    assert "no upstream channels" in done.stderr
+    options = ("--config", config_without_upstream(tmp_path), *short)
+    completed = run_bench(*options, "--json", str(tmp_path / "bench.json"))
+    assert completed.status == 0, completed.stderr
+    assert "downstream" in completed.stdout and "upstream," not in completed.stdout
+    completed = run_bench(
+        *options, "--direction", "upstream", "--json", str(tmp_path / "bench.json")
+    )
+    assert completed.status == 2
+    assert "no upstream channels" in completed.stderr
 
 
-def beside_rte_sched(tmp_path: Path) -> list[dict[str, Any]]:
-    """Both schedulers at half and at more than what the channels carry."""
+def compare_with_rte_sched(tmp_path: Path) -> list[dict[str, Any]]:
+    """Measures the scheduler and rte_sched at 50 % and 150 % of the channels' rate. Returns the
+    results."""
     report = tmp_path / "bench.json"
-    words = ["--case", "2ofdm-32sc-qam", "--load", "50", "--load", "150", "--runs", "3"]
-    words += ["--milliseconds", "50", "--json", str(report)]
-    done = bench(*words, what="scheduler")
-    assert done.status == 0, done.stderr
+    options = ["--case", "2ofdm-32sc-qam", "--load", "50", "--load", "150", "--runs", "3"]
+    options += ["--milliseconds", "50", "--json", str(report)]
+    completed = run_bench(*options, what="scheduler")
+    assert completed.status == 0, completed.stderr
     results = json.loads(report.read_text())["results"]
-    assert [(r["case"], r["load"]) for r in results] == [(words[1], 50), (words[1], 150)]
+    assert [(r["case"], r["load"]) for r in results] == [(options[1], 50), (options[1], 150)]
     for result in results:
         assert (result["flows"], result["modems"], result["channels"]) == (2400, 300, 34)
         assert result["ratio"] == pytest.approx(
             result["cycles_per_packet"] / result["rte_sched"]["cycles_per_packet"]
         )
-        for one in (result, *(result[key] for key in OTHERS)):
-            assert one["runs"] == 3
-            assert 0 < one["min"] <= one["cycles_per_packet"] <= one["max"]
-            assert one["enqueue"] + one["dequeue"] == pytest.approx(one["cycles_per_packet"])
-            assert 0 <= one["dropped"] < 1 and one["gbps"] > 0
-        assert f"{result['ratio']:.2f}" in done.stdout
-    found: list[dict[str, Any]] = results
-    return found
+        for scheduler in (result, *(result[key] for key in OTHER_SCHEDULERS)):
+            assert scheduler["runs"] == 3
+            assert 0 < scheduler["min"] <= scheduler["cycles_per_packet"] <= scheduler["max"]
+            assert scheduler["enqueue"] + scheduler["dequeue"] == pytest.approx(
+                scheduler["cycles_per_packet"]
+            )
+            assert 0 <= scheduler["dropped"] < 1 and scheduler["gbps"] > 0
+        assert f"{result['ratio']:.2f}" in completed.stdout
+    stored: list[dict[str, Any]] = results
+    return stored
 
 
-def test_the_scheduler_beside_rte_sched(tmp_path: Path) -> None:
-    """What each of them carries is looked at on a quiet machine: tests/realtime/test_bench.py."""
-    below, above = beside_rte_sched(tmp_path)
+def test_only_overload_of_schedulers_drops(tmp_path: Path) -> None:
+    """Drops occur with overload only. tests/realtime/test_bench.py checks rates on an idle
+    machine."""
+    below, above = compare_with_rte_sched(tmp_path)
     assert below["dropped"] == 0 < above["dropped"]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`vcmts bench power` with the real programs: that they fit, not how fast, nor what is lost."""
+"""`vcmts bench power` with the real programs: all parts run and give plausible results. Values and
+losses are not checked."""
 
 import json
 import os
@@ -7,40 +8,38 @@ from pathlib import Path
 
 import pytest
 
-from e2e.bench.test_tool_throughput import PROFILE, bench
+from e2e.bench.test_tool_throughput import PROFILE, run_bench
 from vcmts import results
 from vcmts.bench.power.command import PARTS
 
 pytestmark = pytest.mark.skipif(
     len(os.sched_getaffinity(0)) < 2, reason="data plane and traffic need a core each"
 )
-# Low enough for a machine with other work: what is looked for is that every packet has its account.
+# A rate for busy machines: tests check the balance, not the rate.
 QUICK = ("--profile", PROFILE, "--steps", "3", "--runs", "1", "--trial-seconds", "0.05")
-
-
-# Latency is that of trials in turns, as cost is.
-TRIED = [part for part in PARTS if part != "latency"]
+# Part `latency` is measured like `cost`.
+TESTED_PARTS = [part for part in PARTS if part != "latency"]
 
 
 @pytest.mark.run
-def test_every_part_of_it(folder: Path) -> None:
-    only = [word for part in TRIED for word in ("--only", part)]
-    found = bench(folder, "power", *QUICK, "--rate", "40Mbps", *only)
+def test_each_part_has_results(folder: Path) -> None:
+    options = [word for part in TESTED_PARTS for word in ("--only", part)]
+    stored = run_bench(folder, "power", *QUICK, "--rate", "40Mbps", *options)
     results.read(folder / "out.json")
-    assert found["kinds"][0] == "poll" and {"spin", "sleep"} <= set(found["kinds"])
-    assert found["driver"] == "simulated" and found["ring"] == 1024
-    by: dict[str, list[dict[str, object]]] = {}
-    for one in found["results"]:
-        by.setdefault(one["what"].split(".")[0], []).append(one)
-    assert list(by) == TRIED
-    kinds = len(found["kinds"])
-    assert len(by["steps"]) == 2 * kinds + 4
-    assert [len(by[part]) for part in ("cost", "paused")] == [kinds - 1] * 2
-    assert [len(by[part]) for part in ("cpu", "first")] == [kinds, 3 * kinds]
-    for one in found["results"]:
-        if one["what"] == "steps":
-            assert one["sent"] > 0 and one["steps"] > 0
-            assert sum(seen["lost"] for seen in one["trials"]) >= one["lost"]
-        if one["what"] == "paused":
-            assert 0 < one["value"] <= 1
-    assert json.dumps(found["power"])
+    assert stored["kinds"][0] == "poll" and {"spin", "sleep"} <= set(stored["kinds"])
+    assert stored["driver"] == "simulated" and stored["ring"] == 1024
+    by_part: dict[str, list[dict[str, object]]] = {}
+    for result in stored["results"]:
+        by_part.setdefault(result["what"].split(".")[0], []).append(result)
+    assert list(by_part) == TESTED_PARTS
+    kinds = len(stored["kinds"])
+    assert len(by_part["steps"]) == 2 * kinds + 4
+    assert [len(by_part[part]) for part in ("cost", "paused")] == [kinds - 1] * 2
+    assert [len(by_part[part]) for part in ("cpu", "first")] == [kinds, 3 * kinds]
+    for result in stored["results"]:
+        if result["what"] == "steps":
+            assert result["sent"] > 0 and result["steps"] > 0
+            assert sum(trial["lost"] for trial in result["trials"]) >= result["lost"]
+        if result["what"] == "paused":
+            assert 0 < result["value"] <= 1
+    assert json.dumps(stored["power"])

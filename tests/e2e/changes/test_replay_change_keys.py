@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Keys that roll in the midst of a downstream capture."""
+"""Key rolls during a downstream replay."""
 
 from pathlib import Path
 
 import pytest
 
-from e2e.changes.changed import MS, Change, change, replay_changed
-from e2e.changes.fates import Proof
-from e2e.changes.test_replay_changes import FLUSH_NS, STEP_NS, TEXT, T, burst
+from e2e.changes.change_replay import MS, Change, change, replay_changes
+from e2e.changes.downstream_proof import DownstreamProof
+from e2e.changes.test_replay_changes import CHANGE_NS, FLUSH_NS, STEP_NS, TEXT, burst
 from e2e.traffic import START_NS
 from vcmts.witness.ehdr import BpDown
 from witness.epochs import Placed, dsid_of, sequence_of
@@ -15,16 +15,16 @@ from witness.epochs import Placed, dsid_of, sequence_of
 pytestmark = pytest.mark.replay
 
 
-def key_sequence_of(frame: Placed) -> int:
+def key_sequence(frame: Placed) -> int:
     assert frame.record.header is not None
     [privacy] = [e for e in frame.record.header.elements if isinstance(e, BpDown)]
     return privacy.key_sequence
 
 
 @pytest.mark.parametrize("rolls", [1, 16])
-def test_keys_roll(rolls: int, tmp_path: Path) -> None:
-    """Under a load that fills its channels. Every frame has the key that it names, and none has the
-    old one behind a frame with the new one."""
+def test_rolled_keys_encrypt_in_order(rolls: int, tmp_path: Path) -> None:
+    """The load fills the channels. Each frame is encrypted with the key of its key sequence number,
+    and no frame with the old key follows one with the new key."""
     sent = burst("10.0.0.1", 2000) + [
         record for n in range(100) for record in burst("10.0.0.1", 1, (n + 1) * 100_000)
     ]
@@ -37,28 +37,31 @@ def test_keys_roll(rolls: int, tmp_path: Path) -> None:
             change(at + 150_001, "key.use", said=1),
             change(at + 300_001, "key.remove", said=1),
         ]
-    replayed = replay_changed(tmp_path, TEXT, sent, changes)
-    assert Proof(replayed).check() == 0
-    frames = [f for f in replayed.decoded.frames if dsid_of(f) == 1]
-    named = [key_sequence_of(frame) for frame in sorted(frames, key=sequence_of)]
-    assert len(named) == len(sent)
-    order = [
-        number for number, before in zip(named, [-1, *named], strict=False) if number != before
+    replay = replay_changes(tmp_path, TEXT, sent, changes)
+    assert DownstreamProof(replay).check() == 0
+    frames = [f for f in replay.decoded.frames if dsid_of(f) == 1]
+    sequences = [key_sequence(frame) for frame in sorted(frames, key=sequence_of)]
+    assert len(sequences) == len(sent)
+    distinct = [
+        number
+        for number, before in zip(sequences, [-1, *sequences], strict=False)
+        if number != before
     ]
-    assert order == [(5 + n) % 16 for n in range(rolls + 1)]
+    assert distinct == [(5 + n) % 16 for n in range(rolls + 1)]
 
 
-def test_a_key_is_used_at_once(tmp_path: Path) -> None:
-    """What is written after the change has the new key; what was written stands in a DEPI frame."""
+def test_new_key_is_used_from_change_on(tmp_path: Path) -> None:
+    """Frames built after the change have the new key. Earlier ones leave at the latest with the
+    open DEPI frame."""
     changes = [
         change(MS, "key.install", said=1, key="77" * 16, iv="88" * 16),
-        change(T, "key.use", said=1),
+        change(CHANGE_NS, "key.use", said=1),
     ]
     sent = burst("10.0.0.1", 3000)
-    replayed = replay_changed(tmp_path, TEXT, sent, changes)
-    assert Proof(replayed).check() == 0
-    used = START_NS + replayed.answers[3]["begun_ns"]
-    old = [f.record.time_ns for f in replayed.decoded.frames if f.epoch < 2]
-    new = [f.record.time_ns for f in replayed.decoded.frames if f.epoch == 2]
+    replay = replay_changes(tmp_path, TEXT, sent, changes)
+    assert DownstreamProof(replay).check() == 0
+    changed_ns = START_NS + replay.answers[3]["begun_ns"]
+    old = [f.record.time_ns for f in replay.decoded.frames if f.epoch < 2]
+    new = [f.record.time_ns for f in replay.decoded.frames if f.epoch == 2]
     assert len(old) > 200 and len(new) > 200
-    assert max(old) <= used + FLUSH_NS + STEP_NS and min(new) >= used
+    assert max(old) <= changed_ns + FLUSH_NS + STEP_NS and min(new) >= changed_ns

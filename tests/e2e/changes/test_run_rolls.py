@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Keys roll twenty times per second over all security associations, between reloads, changes of
-filters and modems that come and go: nothing is lost or corrupted in either direction.
+"""Rolls keys of all security associations, 20 per second, while traffic runs. In between it reloads
+the configuration, changes filters, and removes and adds modems. No packet may be lost or corrupted.
 
-`make rolls` does so for two minutes at 90 % of the rate without loss, which it measures first;
-VCMTS_ROLLS_SECONDS and VCMTS_ROLLS_RATE (Mbps) say otherwise.
+`make rolls` runs for two minutes at 90 % of the lossless rate, which it measures first.
+VCMTS_ROLLS_SECONDS and VCMTS_ROLLS_RATE (Mbps) set other values.
 """
 
 import json
@@ -19,8 +19,8 @@ from random import Random
 
 import pytest
 
-from e2e.changes.changing import Changing, Json, changing, check
-from e2e.machine import kept_up
+from e2e.changes.live_run import Json, LiveRun, check_summary, live_run
+from e2e.machine import ran_undisturbed
 from vcmts.control.client import RefusedError
 from vcmts.paths import CHECKOUT
 
@@ -29,35 +29,42 @@ pytestmark = pytest.mark.run
 SECONDS = float(os.environ.get("VCMTS_ROLLS_SECONDS", "2"))
 RATE = os.environ.get("VCMTS_ROLLS_RATE", "")
 MEASURED = "VCMTS_ROLLS_SECONDS" in os.environ
-FEW, MANY = "2ofdm-0sc-qam_20cms_aes", "6ofdm-0sc-qam_300cms_aes"
-SLOW_MBPS = 20.0  # what a loaded machine carries
-EVERY_S, APART_S = 0.05, 0.2  # from roll to roll; from one step of a roll to the next
-OTHERS = 6  # rolls between two other changes
+SMALL_PROFILE, LARGE_PROFILE = "2ofdm-0sc-qam_20cms_aes", "6ofdm-0sc-qam_300cms_aes"
+SLOW_MBPS = 20.0  # a loaded machine carries it
+ROLL_INTERVAL_S, STEP_INTERVAL_S = 0.05, 0.2  # between two rolls; between two steps of a roll
+OTHER_CHANGE_ROLLS = 6  # rolls between two other changes
 RULE = {"family": "ipv4", "action": "deny", "source": "203.0.113.0/24"}
 
-Step = Callable[[], object]
+Action = Callable[[], object]
 
 
-class Roller:
-    """The steps of rolls, of many associations at a time, and other changes between them."""
+class RollScheduler:
+    """Schedules the steps of key rolls of many associations, and other changes between them."""
 
-    def __init__(self, run: Changing, seed: int) -> None:
+    def __init__(self, run: LiveRun, seed: int) -> None:
         self.client, self.random = run.client, Random(seed)
         groups = run.client.call("config.get", keys=True)["config"]["service_groups"]
         self.groups = {int(g["service_group"]): g for g in groups}
-        self.all = deque(
+        self.associations = deque(
             (g, m["security"]["said"]) for g, of in self.groups.items() for m in of["modems"]
         )
-        self.steps: deque[tuple[float, Step]] = deque()
-        self.gone: deque[tuple[int, Json]] = deque()
-        self.done = self.refused = 0
-        others = (self.reload, self.filter, self.leave, self.come, self.priority)
-        self.others: deque[Step] = deque(others)
+        self.steps: deque[tuple[float, Action]] = deque()
+        self.removed: deque[tuple[int, Json]] = deque()
+        self.rolls = self.refused = 0
+        other_changes = (
+            self.reload,
+            self.replace_filter,
+            self.remove_modem,
+            self.add_modems,
+            self.set_priority,
+        )
+        self.other_changes: deque[Action] = deque(other_changes)
 
-    def step(self, does: Step) -> None:
-        """A modem that is away has no association, and a reload takes a roll back."""
+    def call(self, action: Action) -> None:
+        """Calls `action`. It may be refused: a removed modem has no association, and a reload
+        restores the keys of the file."""
         try:
-            does()
+            action()
         except RefusedError:
             self.refused += 1
 
@@ -66,38 +73,39 @@ class Roller:
         self.client.call("key.install", group=group, said=said, key=key, iv=iv)
 
     def roll(self, now: float) -> None:
-        """As it is done (BPI+): modems have the next key for a while before it is used."""
-        group, said = self.all[0]
-        self.all.rotate(-1)
+        """Schedules one roll in the order of BPI+: modems get the next key some time before its
+        use."""
+        group, said = self.associations[0]
+        self.associations.rotate(-1)
         use = partial(self.client.call, "key.use", group=group, said=said)
         remove = partial(self.client.call, "key.remove", group=group, said=said)
         install = partial(self.install, group, said)
-        steps: tuple[Step, ...] = (use, remove, install)
-        for place, does in enumerate(steps):
-            self.steps.append((now + place * APART_S, does))
-        self.done += 1
+        steps: tuple[Action, ...] = (use, remove, install)
+        for index, action in enumerate(steps):
+            self.steps.append((now + index * STEP_INTERVAL_S, action))
+        self.rolls += 1
 
     def reload(self) -> None:
         self.client.call("config.reload")
 
-    def filter(self) -> None:
+    def replace_filter(self) -> None:
         group = self.random.choice(list(self.groups))
         old = self.random.choice(self.groups[group]["filter_groups"])
         new = old | {"rules": [RULE, *old["rules"]]}
         self.client.call("filter_group.replace", group=group, filter_group=new)
 
-    def leave(self) -> None:
+    def remove_modem(self) -> None:
         group = self.random.choice(list(self.groups))
         modem = self.random.choice(self.groups[group]["modems"])
         self.client.call("modem.remove", group=group, modem={"mac": modem["mac"]})
-        self.gone.append((group, modem))
+        self.removed.append((group, modem))
 
-    def come(self) -> None:
-        while self.gone:
-            group, modem = self.gone.popleft()
+    def add_modems(self) -> None:
+        while self.removed:
+            group, modem = self.removed.popleft()
             self.client.call("modem.add", group=group, modem=modem)
 
-    def priority(self) -> None:
+    def set_priority(self) -> None:
         group = self.random.choice(list(self.groups))
         modem = self.random.choice(self.groups[group]["modems"])
         flow = modem["service_flows"][0]["id"]
@@ -111,51 +119,51 @@ class Roller:
         at = begun
         while at < begun + seconds:
             self.roll(at)
-            if self.done % OTHERS == 0:
-                self.steps.append((at, self.others[0]))
-                self.others.rotate(-1)
-            at += EVERY_S
-            for _, does in sorted(self.due(at), key=lambda step: step[0]):
-                self.step(does)
+            if self.rolls % OTHER_CHANGE_ROLLS == 0:
+                self.steps.append((at, self.other_changes[0]))
+                self.other_changes.rotate(-1)
+            at += ROLL_INTERVAL_S
+            for _, action in sorted(self.pop_due(at), key=lambda call: call[0]):
+                self.call(action)
             time.sleep(max(0.0, at - time.monotonic()))
-        for _, does in sorted(self.due(at + 1), key=lambda step: step[0]):
-            self.step(does)
+        for _, action in sorted(self.pop_due(at + 1), key=lambda call: call[0]):
+            self.call(action)
 
-    def due(self, now: float) -> list[tuple[float, Step]]:
-        due = [step for step in self.steps if step[0] < now]
-        self.steps = deque(step for step in self.steps if step[0] >= now)
-        return due
+    def pop_due(self, now: float) -> list[tuple[float, Action]]:
+        pop_due = [call for call in self.steps if call[0] < now]
+        self.steps = deque(call for call in self.steps if call[0] >= now)
+        return pop_due
 
 
-def tool(*words: str) -> int:
+def run_tool(*arguments: str) -> int:
     environment = os.environ | {"PYTHONPATH": str(CHECKOUT / "tools")}
-    return subprocess.run([sys.executable, "-m", "vcmts", *words], env=environment).returncode
+    return subprocess.run([sys.executable, "-m", "vcmts", *arguments], env=environment).returncode
 
 
 def lossless_mbps(groups: int, path: Path) -> float:
-    """What goes downstream without loss, with every packet proven, beside the usual upstream. It is
-    searched for with one group; several carry it together, or less."""
-    words = ["bench", "throughput", "--transport", "memif", "--profile", MANY]
-    assert tool(*words, "--point", "imix", "--prove", "1", "--json", str(path)) == 0
-    found = json.loads(path.read_text(encoding="utf-8"))["results"][0]
-    mbps = float(found["gbps"]["downstream"]) * 1000
-    run = ["run", "--profile", MANY, "--groups", str(groups), "--duration", "5s"]
-    while groups > 1 and tool(*run, "--rate", f"{mbps:.0f}Mbps") != 0:
+    """The lossless downstream rate of all groups together, with the default upstream rate. It is
+    measured with one group, and reduced until `vcmts run` with all groups succeeds."""
+    arguments = ["bench", "throughput", "--transport", "memif", "--profile", LARGE_PROFILE]
+    assert run_tool(*arguments, "--point", "imix", "--prove", "1", "--json", str(path)) == 0
+    result = json.loads(path.read_text(encoding="utf-8"))["results"][0]
+    mbps = float(result["gbps"]["downstream"]) * 1000
+    run = ["run", "--profile", LARGE_PROFILE, "--groups", str(groups), "--duration", "5s"]
+    while groups > 1 and run_tool(*run, "--rate", f"{mbps:.0f}Mbps") != 0:
         mbps *= 0.9
     return mbps
 
 
 @pytest.mark.parametrize("groups", [1, 4])
-def test_nothing_is_lost_while_keys_roll(groups: int, tmp_path: Path) -> None:
+def test_key_rolls_lose_no_packet(groups: int, tmp_path: Path) -> None:
     rate = float(RATE) if RATE else SLOW_MBPS
     if MEASURED and not RATE:
         rate = 0.9 * lossless_mbps(groups, tmp_path / "rate.json")
-    with changing(groups, f"{rate:.0f}Mbps", MANY if MEASURED else FEW) as run:
-        roller = Roller(run, groups)
+    with live_run(groups, f"{rate:.0f}Mbps", LARGE_PROFILE if MEASURED else SMALL_PROFILE) as run:
+        roller = RollScheduler(run, groups)
         roller.run(SECONDS)
-        run.goes_on()
-        run.goes_on()
-    assert roller.done > 10
-    assert roller.refused < roller.done
-    check(run.summary)
-    assert run.status == 0 or not kept_up(run.summary), run.summary
+        run.wait_for_progress()
+        run.wait_for_progress()
+    assert roller.rolls > 10
+    assert roller.refused < roller.rolls
+    check_summary(run.summary)
+    assert run.status == 0 or not ran_undisturbed(run.summary), run.summary

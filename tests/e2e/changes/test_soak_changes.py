@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Constant change of everything while traffic runs both ways: exact accounts, and flat memory.
-
-VCMTS_SOAK_SECONDS says for how long (`make soak` gives an hour).
+"""Applies random changes without a pause while traffic runs in both directions. The balance must be
+exact, and memory must not grow. VCMTS_SOAK_SECONDS sets the time (`make soak`: one hour).
 """
 
 import os
@@ -12,19 +11,19 @@ from random import Random
 
 import pytest
 
-from e2e.changes.changing import KEY, Changing, Json, changing, check, modems_of
-from e2e.machine import kept_up
+from e2e.changes.live_run import KEY, Json, LiveRun, check_summary, get_modems, live_run
+from e2e.machine import ran_undisturbed
 from vcmts.control.client import RefusedError
 from vcmts.directions import DIRECTIONS
-from vcmts.telemetry.dpdk import vcmtsd as connected
+from vcmts.telemetry.dpdk import vcmtsd as connect_telemetry
 
 SECONDS = float(os.environ.get("VCMTS_SOAK_SECONDS", "2"))
-SLACK = 1 << 20  # bytes of DPDK's heap: of what is there at a time and is not later
+SLACK = 1 << 20  # bytes by which the use of DPDK's heap may vary
 GROUPS = 2
-SEEN_S = 3.0  # the traffic looks ten times per second, where it has a core
-RUSHES = {4: 64, 40: 8}  # modems that come at a time, and the addresses of each
-# Reasons for which packets may be dropped: they are for what was removed, or on their way to it.
-EXPLAINED = {
+TRAFFIC_UPDATE_S = 3.0  # the traffic program polls ten times per second, if it has a core
+BATCHES = {4: 64, 40: 8}  # modems added at a time: addresses of each
+# Drop reasons that the removal of objects explains.
+EXPLAINED_DROPS = {
     "downstream": {"unknown_destination", "service_flow_removed"},
     "upstream": {
         "unknown_sid",
@@ -37,51 +36,58 @@ EXPLAINED = {
 }
 
 
-class Changer:
-    """Each call changes something; `back` makes it what it was at first."""
+class RandomChanger:
+    """Applies random changes. `restore_all` adds the removed modems again."""
 
-    def __init__(self, run: Changing, seed: int) -> None:
+    def __init__(self, run: LiveRun, seed: int) -> None:
         self.client, self.random = run.client, Random(seed)
-        self.modems = {group: modems_of(run.client, group) for group in (1, 2)}
-        self.gone: list[tuple[int, Json]] = []
-        self.left: list[float] = []  # when each did
+        self.modems = {group: get_modems(run.client, group) for group in (1, 2)}
+        self.removed: list[tuple[int, Json]] = []
+        self.removed_at: list[float] = []  # when each was removed
         self.changes = 0
-        self.numbers = 0  # of modems that came in a rush
+        self.numbers = 0  # of modems added by `add_and_remove_many`
 
-    def one(self) -> None:
-        does = [self.leave, self.come, self.limit, self.roll, self.rest, self.move]
-        self.random.choice(does)()
+    def change_at_random(self) -> None:
+        actions = [
+            self.remove_modem,
+            self.restore_modem,
+            self.set_aggregate_rate,
+            self.roll_key,
+            self.drain_and_resume,
+            self.set_channel_rate,
+        ]
+        self.random.choice(actions)()
         self.changes += 1
 
-    def pick(self) -> tuple[int, Json]:
+    def random_modem(self) -> tuple[int, Json]:
         group = self.random.randint(1, GROUPS)
         return group, self.random.choice(self.modems[group])
 
-    def leave(self) -> None:
-        group, modem = self.pick()
-        if modem not in [one for _, one in self.gone] and len(self.gone) < 20:
+    def remove_modem(self) -> None:
+        group, modem = self.random_modem()
+        if modem not in [item for _, item in self.removed] and len(self.removed) < 20:
             self.client.call("modem.remove", group=group, modem={"mac": modem["mac"]})
-            self.gone.append((group, modem))
-            self.left.append(time.monotonic())
+            self.removed.append((group, modem))
+            self.removed_at.append(time.monotonic())
 
-    def come(self) -> None:
-        # One that came back before the traffic has seen it go would count anew without its knowing.
-        if self.gone and time.monotonic() > self.left[0] + SEEN_S:
-            self.left.pop(0)
-            group, modem = self.gone.pop(0)
+    def restore_modem(self) -> None:
+        # The traffic program must see the removal: sequence numbers of an added modem restart.
+        if self.removed and time.monotonic() > self.removed_at[0] + TRAFFIC_UPDATE_S:
+            self.removed_at.pop(0)
+            group, modem = self.removed.pop(0)
             self.client.call("modem.add", group=group, modem=modem)
 
-    def limit(self) -> None:
-        group, modem = self.pick()
-        if modem not in [one for _, one in self.gone]:
+    def set_aggregate_rate(self) -> None:
+        group, modem = self.random_modem()
+        if modem not in [item for _, item in self.removed]:
             rate = f"{self.random.randint(100, 900)} Mbps"
             changed = {"mac": modem["mac"], "max_aggregate_rate": rate}
             self.client.call("modem.set", group=group, modem=changed)
             modem["max_aggregate_rate"] = rate
 
-    def roll(self) -> None:
-        group, modem = self.pick()
-        if modem in [one for _, one in self.gone]:
+    def roll_key(self) -> None:
+        group, modem = self.random_modem()
+        if modem in [item for _, item in self.removed]:
             return
         security = modem["security"]
         self.client.call("key.use", group=group, said=security["said"])
@@ -92,19 +98,19 @@ class Changer:
         security["next_key"], security["next_iv"] = key, KEY
         security["key_sequence"] = (security.get("key_sequence", 0) + 1) % 16
 
-    def rest(self) -> None:
+    def drain_and_resume(self) -> None:
         group = self.random.randint(1, GROUPS)
         self.client.call("group.drain", group=group, limit="50ms")
         self.client.call("group.resume", group=group)
 
-    def move(self) -> None:
+    def set_channel_rate(self) -> None:
         channels = self.client.call("config.get")["config"]["service_groups"][0]["channels"]
         rate = f"{self.random.randint(1500, 1890)} Mbps"
         changed = {"id": self.random.choice(channels)["id"], "rate": rate}
         self.client.call("channel.set", group=1, channel=changed)
 
-    def stranger(self, group: int, addresses: int) -> Json:
-        """A modem that was not there before."""
+    def new_modem(self, group: int, addresses: int) -> Json:
+        """A modem that no group has had before."""
         self.numbers += 1
         number = self.numbers % 200
         flow = dict(self.modems[group][0]["service_flows"][0])
@@ -121,86 +127,86 @@ class Changer:
             flow["dsid"] = 60000 + number
         return modem | {"service_flows": [flow]}
 
-    def rush(self) -> None:
-        """Modems come to both groups in a batch or in requests without a pause, and go so, too."""
-        count = self.random.choice(list(RUSHES))
-        come = [
-            (group, self.stranger(group, RUSHES[count]))
+    def add_and_remove_many(self) -> None:
+        """Adds modems to both groups and removes them, in a batch or in single requests."""
+        count = self.random.choice(list(BATCHES))
+        added = [
+            (group, self.new_modem(group, BATCHES[count]))
             for group, _ in zip(cycle((1, 2)), range(count), strict=False)
         ]
         for method in ("modem.add", "modem.remove"):
             calls: list[tuple[str, Json]] = []
-            for group, modem in come:
-                named = modem if method == "modem.add" else {"mac": modem["mac"]}
-                calls.append((method, {"group": group, "modem": named}))
+            for group, modem in added:
+                value = modem if method == "modem.add" else {"mac": modem["mac"]}
+                calls.append((method, {"group": group, "modem": value}))
             if self.random.random() < 0.5:
                 answers = self.client.calls(calls)
-                assert not [one for one in answers if isinstance(one, RefusedError)]
+                assert not [answer for answer in answers if isinstance(answer, RefusedError)]
             else:
                 for name, params in calls:
                     self.client.call(name, **params)
             self.changes += count
 
-    def back(self) -> None:
-        while self.gone:
+    def restore_all(self) -> None:
+        while self.removed:
             time.sleep(0.01)
-            self.come()
+            self.restore_modem()
 
 
-def heap(run: Changing) -> int:
-    """Bytes of DPDK's heaps that are in use."""
-    with connected(run.pid) as asked:
-        heaps = asked.ask("/eal/heap_list")
-        return sum(int(asked.ask("/eal/heap_info", str(one))["Alloc_size"]) for one in heaps)
+def heap_bytes(run: LiveRun) -> int:
+    """Used bytes of DPDK's heaps."""
+    with connect_telemetry(run.pid) as telemetry:
+        heaps = telemetry.ask("/eal/heap_list")
+        return sum(int(telemetry.ask("/eal/heap_info", str(heap))["Alloc_size"]) for heap in heaps)
 
 
 def unexplained(summary: Json) -> dict[str, int]:
-    """Drops for which neither the traffic nor the changes are a reason."""
-    found = {name: Counter(summary[name]["drops"]) for name in DIRECTIONS}
-    found["ports"] = Counter()
+    """Drops that neither the traffic nor the changes explain."""
+    counts = {name: Counter(summary[name]["drops"]) for name in DIRECTIONS}
+    counts["ports"] = Counter()
     for port in summary["shared_ports"]:
-        found["ports"].update(port["drops"])
+        counts["ports"].update(port["drops"])
     return {
-        f"{where}: {reason}": count
-        for where, drops in found.items()
+        f"{part}: {reason}": count
+        for part, drops in counts.items()
         for reason, count in drops.items()
-        if count and reason not in EXPLAINED[where]
+        if count and reason not in EXPLAINED_DROPS[part]
     }
 
 
-# A table of a shared port that leads to the wrong place drops under these, on any machine.
-NEVER = ("port_unknown_mac", "port_unknown_session", "port_multicast")
+# Drop reasons of a shared port whose tables are wrong.
+TABLE_ERRORS = ("port_unknown_mac", "port_unknown_session", "port_multicast")
 
 
 def check_drops(summary: Json) -> None:
-    if kept_up(summary):
+    if ran_undisturbed(summary):
         assert unexplained(summary) == {}
     for port in summary["shared_ports"]:
-        assert not any(port["drops"][reason] for reason in NEVER)
-    gone = sum(summary["downstream"][name] for name in ("overtaken", "lost"))
+        assert not any(port["drops"][reason] for reason in TABLE_ERRORS)
+    undelivered = sum(summary["downstream"][name] for name in ("overtaken", "lost"))
     network = next(port for port in summary["shared_ports"] if port["port"] == "network")
-    down = summary["downstream"]["drops"]["unknown_destination"]
-    assert down + network["drops"]["port_unknown_destination"] <= gone
+    unmatched = summary["downstream"]["drops"]["unknown_destination"]
+    assert unmatched + network["drops"]["port_unknown_destination"] <= undelivered
 
 
 @pytest.mark.run
-def test_constant_change() -> None:
-    # every drop has a change for a reason
-    with changing(groups=GROUPS, rate="40Mbps", more=("--refuse-every", "0")) as run:
-        changer = Changer(run, 13)
+def test_constant_changes_keep_balance_and_memory() -> None:
+    # no refused packets: every drop is due to a change
+    with live_run(groups=GROUPS, rate="40Mbps", options=("--refuse-every", "0")) as run:
+        changer = RandomChanger(run, 13)
         for _ in range(30):
-            changer.one()
-        changer.back()
-        begun, end = heap(run), time.monotonic() + SECONDS
+            changer.change_at_random()
+        changer.restore_all()
+        used_before, end = heap_bytes(run), time.monotonic() + SECONDS
         while time.monotonic() < end:
-            changer.rush()
+            changer.add_and_remove_many()
             for _ in range(10):
-                changer.one()
-                changer.one()
+                changer.change_at_random()
+                changer.change_at_random()
                 time.sleep(0.006)
-        changer.back()
-        assert heap(run) < begun + SLACK
+        changer.restore_all()
+        assert heap_bytes(run) < used_before + SLACK
         assert changer.changes > 30
-        run.goes_on()
-    check(run.summary)
+        run.wait_for_progress()
+    check_summary(run.summary)
     check_drops(run.summary)

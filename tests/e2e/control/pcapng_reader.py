@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads pcapng by its specification (draft-ietf-opsawg-pcapng): captures are held against it."""
+"""Reads pcapng files by the specification (draft-ietf-opsawg-pcapng) and checks their format."""
 
 import struct
 from dataclasses import dataclass, field
@@ -20,73 +20,75 @@ class Packet:
 
     @property
     def reason(self) -> str:
-        """For which it was dropped; empty where it was not."""
+        """Drop reason, from the comment. Empty if the packet was not dropped."""
         return self.comment.split()[1] if self.comment.startswith("dropped: ") else ""
 
 
 @dataclass
-class Read:
+class Capture:
     interfaces: list[tuple[str, int]] = field(default_factory=list)
     packets: list[Packet] = field(default_factory=list)
-    comments: list[str] = field(default_factory=list)  # of statistics
-    counted: dict[str, tuple[int, int]] = field(default_factory=dict)  # by interface
+    comments: list[str] = field(default_factory=list)  # of statistics blocks
+    counts_by_interface: dict[str, tuple[int, int]] = field(
+        default_factory=dict
+    )  # received and dropped packets per interface
 
     @property
     def links(self) -> dict[str, int]:
         return {packet.interface: packet.link for packet in self.packets}
 
 
-def options_of(data: bytes) -> dict[int, bytes]:
-    found: dict[int, bytes] = {}
+def read_options(data: bytes) -> dict[int, bytes]:
+    options: dict[int, bytes] = {}
     while data:
         code, size = struct.unpack_from("<HH", data)
         if code == 0:
             assert size == 0
-            assert len(data) == 4, "nothing is behind the end"
-            return found
-        found[code] = data[4 : 4 + size]
-        assert not any(data[4 + size : 4 + -(-size // 4) * 4]), "padding is zeros"
+            assert len(data) == 4, "data follows the end of options"
+            return options
+        options[code] = data[4 : 4 + size]
+        assert not any(data[4 + size : 4 + -(-size // 4) * 4]), "padding is not zero"
         data = data[4 + -(-size // 4) * 4 :]
-    raise AssertionError("no end of options")
+    raise AssertionError("options have no end")
 
 
-def read_block(kind: int, body: bytes, into: Read) -> None:
+def read_block(kind: int, body: bytes, capture: Capture) -> None:
     if kind == SECTION:
         assert struct.unpack_from("<IHHq", body) == (0x1A2B3C4D, 1, 0, -1)
     elif kind == INTERFACE:
         link, zero, _ = struct.unpack_from("<HHI", body)
-        options = options_of(body[8:])
+        options = read_options(body[8:])
         assert zero == 0
         assert options[9] == bytes([9])  # nanoseconds
-        into.interfaces.append((options[NAME].decode(), link))
+        capture.interfaces.append((options[NAME].decode(), link))
     elif kind == PACKET:
         number, high, low, size, wire = struct.unpack_from("<IIIII", body)
-        name, link = into.interfaces[number]
-        options = options_of(body[20 + -(-size // 4) * 4 :])
+        name, link = capture.interfaces[number]
+        options = read_options(body[20 + -(-size // 4) * 4 :])
         comment = options[COMMENT].decode()
         [flags] = struct.unpack("<I", options[2])
         data = body[20 : 20 + size]
-        into.packets.append(Packet(name, link, data, wire, high << 32 | low, comment, flags))
+        capture.packets.append(Packet(name, link, data, wire, high << 32 | low, comment, flags))
     elif kind == STATISTICS:
         [number] = struct.unpack_from("<I", body)
-        options = options_of(body[12:])
+        options = read_options(body[12:])
         if COMMENT in options:
-            into.comments.append(options[COMMENT].decode())
+            capture.comments.append(options[COMMENT].decode())
         if RECEIVED in options:
             counts = struct.unpack("<QQ", options[RECEIVED] + options[DROPPED])
-            into.counted[into.interfaces[number][0]] = counts
+            capture.counts_by_interface[capture.interfaces[number][0]] = counts
     else:
-        raise AssertionError(f"block {kind}")
+        raise AssertionError(f"unknown block type {kind}")
 
 
-def read_pcapng(data: bytes) -> Read:
-    """All of it, which must be whole."""
-    read = Read()
-    at = 0
-    while at < len(data):
-        kind, size = struct.unpack_from("<II", data, at)
+def read_pcapng(data: bytes) -> Capture:
+    """Reads a file that must be complete."""
+    capture = Capture()
+    position = 0
+    while position < len(data):
+        kind, size = struct.unpack_from("<II", data, position)
         assert size % 4 == 0 and size > 0
-        assert struct.unpack_from("<I", data, at + size - 4) == (size,)
-        read_block(kind, data[at + 8 : at + size - 4], read)
-        at += size
-    return read
+        assert struct.unpack_from("<I", data, position + size - 4) == (size,)
+        read_block(kind, data[position + 8 : position + size - 4], capture)
+        position += size
+    return capture

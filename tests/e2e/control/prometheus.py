@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A real Prometheus, as `./vcmts monitor` starts it, and what is asked of it."""
+"""Runs a Prometheus by `./vcmts monitor`, and queries it. Also a simulated node exporter."""
 
 import http.server
 import json
@@ -16,12 +16,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from e2e.running import environment, stop
+from e2e.running import environment, stop_process
 from patience import TIMEOUT
 
-INSTALLED = shutil.which("prometheus") is not None and shutil.which("promtool") is not None
-# What the node exporter of a machine with RAPL tells: few machines of tests have one.
-NODE = """# TYPE node_uname_info gauge
+PROMETHEUS_INSTALLED = (
+    shutil.which("prometheus") is not None and shutil.which("promtool") is not None
+)
+# Metrics of a node exporter on a machine with RAPL, which most test machines lack.
+NODE_METRICS = """# TYPE node_uname_info gauge
 node_uname_info{machine="x86_64"} 1
 # TYPE node_cpu_scaling_frequency_hertz gauge
 node_cpu_scaling_frequency_hertz{cpu="0"} 2e9
@@ -34,8 +36,8 @@ Series = dict[str, float]  # by name and labels
 
 
 @dataclass
-class Answer:
-    """Of a query: its error or the values of its series."""
+class QueryResult:
+    """Result of a query: its error, or the values of its series."""
 
     error: str
     values: list[float]
@@ -49,24 +51,24 @@ class Answer:
 class Prometheus:
     base: str
 
-    def get(self, path: str, **words: str) -> Json:
-        url = f"{self.base}/api/v1/{path}?{urllib.parse.urlencode(words)}"
+    def get(self, path: str, **parameters: str) -> Json:
+        url = f"{self.base}/api/v1/{path}?{urllib.parse.urlencode(parameters)}"
         try:
-            with urllib.request.urlopen(url, timeout=TIMEOUT) as answer:
-                found: Json = json.load(answer)
+            with urllib.request.urlopen(url, timeout=TIMEOUT) as reply:
+                response: Json = json.load(reply)
         except urllib.error.HTTPError as error:
-            found = json.load(error)
-        return found
+            response = json.load(error)
+        return response
 
-    def ask(self, expression: str) -> Answer:
-        found = self.get("query", query=expression)
-        if found["status"] != "success":
-            return Answer(f"{found['error']}: {expression}", [])
-        return Answer("", [float(one["value"][1]) for one in found["data"]["result"]])
+    def query(self, expression: str) -> QueryResult:
+        response = self.get("query", query=expression)
+        if response["status"] != "success":
+            return QueryResult(f"{response['error']}: {expression}", [])
+        return QueryResult("", [float(series["value"][1]) for series in response["data"]["result"]])
 
     def value(self, expression: str) -> float:
-        """Of the one series there is; NaN without."""
-        [value] = self.ask(expression).values or [float("nan")]
+        """Value of the only series of the result. NaN without one."""
+        [value] = self.query(expression).values or [float("nan")]
         return value
 
     def labels(self, label: str, match: str) -> set[str]:
@@ -76,74 +78,75 @@ class Prometheus:
         return set(self.get("label/__name__/values")["data"])
 
 
-def page(target: str, accept: str, path: str = "/metrics") -> str:
-    asked = urllib.request.Request(f"http://{target}{path}", headers={"Accept": accept})
-    with urllib.request.urlopen(asked, timeout=TIMEOUT) as answer:
-        text: str = answer.read().decode()
+def fetch_page(target: str, accept: str, path: str = "/metrics") -> str:
+    request = urllib.request.Request(f"http://{target}{path}", headers={"Accept": accept})
+    with urllib.request.urlopen(request, timeout=TIMEOUT) as response:
+        text: str = response.read().decode()
     return text
 
 
-def series_of(text: str) -> Series:
+def parse_series(text: str) -> Series:
     lines = [line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#")]
     return {name: float(value) for name, value in lines}
 
 
-def scraped(prometheus: Prometheus) -> Series:
-    """What Prometheus has of the server now, named as in the page."""
-    found = {}
-    for one in prometheus.get("query", query='{job="vcmtsd",__name__=~"vcmts_.*"}')["data"][
+def scraped_series(prometheus: Prometheus) -> Series:
+    """Current values of vcmtsd's metrics in Prometheus, by series_key()."""
+    values = {}
+    for series in prometheus.get("query", query='{job="vcmtsd",__name__=~"vcmts_.*"}')["data"][
         "result"
     ]:
-        labels = {k: v for k, v in one["metric"].items() if k not in ("instance", "job")}
-        found[key_of(labels.pop("__name__"), labels)] = float(one["value"][1])
-    return found
+        labels = {k: v for k, v in series["metric"].items() if k not in ("instance", "job")}
+        values[series_key(labels.pop("__name__"), labels)] = float(series["value"][1])
+    return values
 
 
-def key_of(name: str, labels: dict[str, str]) -> str:
-    """Whatever the order of labels was."""
+def series_key(name: str, labels: dict[str, str]) -> str:
+    """Name and labels of a series, independent of the order of labels."""
     return f"{name} {sorted(labels.items())}"
 
 
-def keyed(series: Series) -> Series:
-    made = {}
+def normalize_labels(series: Series) -> Series:
+    values = {}
     for name, value in series.items():
-        plain, _, rest = name.partition("{")
-        made[key_of(plain, dict(re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', rest)))] = value
-    return made
+        metric, _, labels = name.partition("{")
+        values[series_key(metric, dict(re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', labels)))] = value
+    return values
 
 
 @contextmanager
-def monitor(targets: Sequence[str], *words: str) -> Iterator[tuple[Prometheus, str]]:
-    """Until the block ends, by Ctrl-C; and what the command said."""
-    command = [sys.executable, "-m", "vcmts", "monitor", *words]
-    command += [word for one in targets for word in ("--target", one)]
+def monitor(targets: Sequence[str], *options: str) -> Iterator[tuple[Prometheus, str]]:
+    """Runs `vcmts monitor` until the end of the block, and ends it by Ctrl-C. Yields Prometheus and
+    the output of the command."""
+    command = [sys.executable, "-m", "vcmts", "monitor", *options]
+    command += [word for target in targets for word in ("--target", target)]
     pipe = subprocess.PIPE
     with subprocess.Popen(
         command, stdout=pipe, stderr=pipe, text=True, env=environment(), start_new_session=True
     ) as process:
         try:
             assert process.stdout is not None and process.stderr is not None
-            said = ""
+            output = ""
             for line in process.stdout:
-                said += line
+                output += line
                 if "Ctrl-C" in line:
                     break
-            found = re.search(r"^alerts: +(http://\S+)/alerts$", said, re.MULTILINE)
-            assert found, said + process.stderr.read()
-            yield Prometheus(found[1]), said
+            match = re.search(r"^alerts: +(http://\S+)/alerts$", output, re.MULTILINE)
+            assert match, output + process.stderr.read()
+            yield Prometheus(match[1]), output
             process.send_signal(2)
-            _, wrong = process.communicate(timeout=TIMEOUT)
-            assert (process.returncode, wrong) == (0, "")
+            _, errors = process.communicate(timeout=TIMEOUT)
+            assert (process.returncode, errors) == (0, "")
         finally:
-            stop(process)
+            stop_process(process)
 
 
-class Node(http.server.BaseHTTPRequestHandler):
+class NodeExporter(http.server.BaseHTTPRequestHandler):
     joules = 0
 
     def do_GET(self) -> None:
-        Node.joules += 50
-        text = (NODE % Node.joules).encode()
+        NodeExporter.joules += 50
+        text = (NODE_METRICS % NodeExporter.joules).encode()
         self.send_response(200)
         self.send_header("Content-Type", "text/plain; version=0.0.4")
         self.send_header("Content-Length", str(len(text)))
@@ -155,9 +158,9 @@ class Node(http.server.BaseHTTPRequestHandler):
 
 
 @contextmanager
-def node() -> Iterator[str]:
-    """Stands for a node exporter; where it is."""
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Node) as server:
+def node_exporter() -> Iterator[str]:
+    """Runs a simulated node exporter. Yields its address."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), NodeExporter) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Live captures of a vcmtsd in service: one run of traffic that never ends, and many captures."""
+"""Live captures by `vcmts capture` from a vcmtsd with endless traffic: filters, formats, errors."""
 
 import contextlib
 import json
@@ -15,20 +15,20 @@ from typing import Any
 
 import pytest
 
-from e2e.control.capturing import (
+from e2e.control.capture_server import (
     DENIED,
     FIRST_MODEM,
-    Served,
-    all_of,
-    captured,
+    CaptureServer,
     config_text,
-    connection,
+    connect,
     downstream_frames,
-    line_of,
-    nine_of,
-    served_without_end,
+    read_all,
+    read_line,
+    run_capture,
+    second_group_config,
+    serve_endless_traffic,
 )
-from e2e.control.pcapng_reader import Read, read_pcapng
+from e2e.control.pcapng_reader import Capture, read_pcapng
 from e2e.ports import serve
 from e2e.running import environment
 from patience import TIMEOUT
@@ -38,124 +38,125 @@ from vcmts.witness.config import load_config
 from vcmts.witness.docsis import decode_frame
 from wireshark.stage import Stage
 
-ETHERNET, DOCSIS, PIECES = 1, 143, 147
+ETHERNET, DOCSIS, FRAGMENTS = 1, 143, 147
 DS_FRAME, DS_ENCRYPTED = "sg 1 downstream frame out", "sg 1 downstream encrypt_collect out"
 US_ENCRYPTED, US_CLEAR = "sg 1 upstream extract out", "sg 1 upstream decrypt_collect out"
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with served_without_end() as made:
-        yield made
+def server() -> Iterator[CaptureServer]:
+    with serve_endless_traffic() as server_:
+        yield server_
 
 
-def test_a_denied_packet_is_found(served: Served) -> None:
-    read = captured(served, "--dropped", "filter_deny", "--count", "20")
-    assert len(read.packets) == 20
+def test_denied_packets_are_captured_with_reason(server: CaptureServer) -> None:
+    capture = run_capture(server, "--dropped", "filter_deny", "--count", "20")
+    assert len(capture.packets) == 20
     denied = {frame[14:] for frame in downstream_frames() if frame[36:38] == DENIED.to_bytes(2)}
-    for packet in read.packets:
+    for packet in capture.packets:
         assert packet.reason == "filter_deny"
         assert f"modem {FIRST_MODEM}" in packet.comment
         assert "stage filter dropped" in packet.comment
         assert packet.data[14:] in denied
         assert packet.data[:6] == bytes.fromhex(FIRST_MODEM.replace(":", ""))
-    assert set(read.links.values()) == {ETHERNET}
-    assert read.comments[-1].endswith("end: the number of packets requested")
+    assert set(capture.links.values()) == {ETHERNET}
+    assert capture.comments[-1].endswith("end: the number of packets requested")
 
 
-def test_drops_of_any_reason(served: Served) -> None:
-    read = captured(served, "--dropped", "--rate", "4000", "--count", "1500")
-    reasons = {packet.reason for packet in read.packets}
+def test_drops_of_all_reasons_are_captured(server: CaptureServer) -> None:
+    capture = run_capture(server, "--dropped", "--rate", "4000", "--count", "1500")
+    reasons = {packet.reason for packet in capture.packets}
     assert {"filter_deny", "unknown_destination"} < reasons
     assert reasons & {"psp_late", "psp_duplicate"}
-    for packet in read.packets:
-        if packet.reason in ("psp_late", "psp_duplicate"):  # with its outer headers again
+    for packet in capture.packets:
+        if packet.reason in ("psp_late", "psp_duplicate"):  # captured with its outer headers
             assert (packet.link, packet.data[12:14], packet.data[23]) == (1, b"\x08\x00", 115)
             assert "session 0x0002" in packet.comment
-    times = [packet.time_ns for packet in read.packets]
+    times = [packet.time_ns for packet in capture.packets]
     assert times == sorted(times)
 
 
-def pdus_of(read: Read, interface: str) -> list[bytes]:
-    return [packet.data for packet in read.packets if packet.interface == interface]
+def packets_of_interface(capture: Capture, interface: str) -> list[bytes]:
+    return [packet.data for packet in capture.packets if packet.interface == interface]
 
 
-def test_both_sides_of_downstream_encryption(served: Served) -> None:
-    """The frame that goes out encrypted is the one that came in clear, by the witness's key."""
-    read = captured(served, "--stage", "frame,encrypt_collect", "--direction", "downstream",
+def test_downstream_frames_match_before_and_after_encryption(server: CaptureServer) -> None:
+    """Captures frames before and after encryption. Decrypted by the witness, they are equal."""
+    capture = run_capture(server, "--stage", "frame,encrypt_collect", "--direction", "downstream",
                     "--modem", FIRST_MODEM, "--rate", "1000000", "--count", "600")  # fmt: skip
-    assert read.links == {DS_FRAME: DOCSIS, DS_ENCRYPTED: DOCSIS}
-    security = served.config.modems[0].security
+    assert capture.links == {DS_FRAME: DOCSIS, DS_ENCRYPTED: DOCSIS}
+    security = server.config.modems[0].security
     assert security.key is not None
     assert security.iv is not None
-    clear = {packet.data for packet in read.packets if packet.interface == DS_FRAME}
-    assert all(p.wire_size == len(p.data) + 4 for p in read.packets if p.interface == DS_FRAME)
-    found = 0
-    for data in pdus_of(read, DS_ENCRYPTED):
+    clear = {packet.data for packet in capture.packets if packet.interface == DS_FRAME}
+    assert all(p.wire_size == len(p.data) + 4 for p in capture.packets if p.interface == DS_FRAME)
+    matches = 0
+    for data in packets_of_interface(capture, DS_ENCRYPTED):
         frame = decode_frame(data)
         header = data[: -len(frame.pdu)]
         plain = decrypt_pdu(frame.pdu, security.key, security.iv)
         assert plain != frame.pdu
-        found += header + plain[:-4] in clear
-    assert found > 100
+        matches += header + plain[:-4] in clear
+    assert matches > 100
 
 
-def test_both_sides_of_upstream_encryption(served: Served) -> None:
-    read = captured(served, "--stage", "extract,decrypt_collect", "--direction", "upstream",
+def test_upstream_frames_match_before_and_after_decryption(server: CaptureServer) -> None:
+    capture = run_capture(server, "--stage", "extract,decrypt_collect", "--direction", "upstream",
                     "--flow", "301", "--rate", "1000000", "--count", "400")  # fmt: skip
-    links = {(packet.interface, packet.link) for packet in read.packets}
+    links = {(packet.interface, packet.link) for packet in capture.packets}
     assert {(US_ENCRYPTED, DOCSIS), (US_CLEAR, ETHERNET)} <= links
-    assert links <= {(US_ENCRYPTED, DOCSIS), (US_CLEAR, ETHERNET), (US_CLEAR, PIECES)}
-    security = served.config.modems[2].security
+    assert links <= {(US_ENCRYPTED, DOCSIS), (US_CLEAR, ETHERNET), (US_CLEAR, FRAGMENTS)}
+    security = server.config.modems[2].security
     assert security.key is not None
     assert security.iv is not None
-    clear = set(pdus_of(read, US_CLEAR))
-    frames = [decode_frame(data) for data in pdus_of(read, US_ENCRYPTED)]
+    clear = set(packets_of_interface(capture, US_CLEAR))
+    frames = [decode_frame(data) for data in packets_of_interface(capture, US_ENCRYPTED)]
     whole = [frame for frame in frames if frame.fc_parm == 0]
     decrypted = [decrypt_pdu(frame.pdu, security.key, security.iv) for frame in whole]
     assert sum(pdu in clear for pdu in decrypted) > 10
-    assert all("flow 301" in packet.comment for packet in read.packets)
+    assert all("flow 301" in packet.comment for packet in capture.packets)
 
 
-def test_tshark_reads_every_boundary(served: Served, stage: Stage) -> None:
+def test_tshark_reads_captures_of_all_stages(server: CaptureServer, stage: Stage) -> None:
     stages = ("receive", "classify", "schedule", "encrypt_collect", "depi", "validate",
               "uepi", "reassemble", "extract", "verify_source", "transmit")  # fmt: skip
     seen: set[str] = set()
-    while not seen >= set(stages):  # some machines are too slow for all of them in that time
-        read = captured(served, "--stage", ",".join(stages), "--dropped", "--sample", "7",
+    while not seen >= set(stages):  # slow machines do not capture all stages in that time
+        capture = run_capture(server, "--stage", ",".join(stages), "--dropped", "--sample", "7",
                         "--snaplen", "1600", "--seconds", "0.5", "--rate", "6000")  # fmt: skip
-        seen = {name.split()[3] for name in read.links}
+        seen = {name.split()[3] for name in capture.links}
     copy = stage.folder / "live.pcapng"
-    copy.write_bytes((served.folder / "out.pcapng").read_bytes())
+    copy.write_bytes((server.folder / "out.pcapng").read_bytes())
     copy.chmod(0o644)
     fields = [word for name in ("frame.comment", "frame.interface_name", "frame.encap_type",
               "_ws.malformed") for word in ("-e", name)]  # fmt: skip
     script = ["-X", "lua_script:wireshark/docsis-psp.lua"]
-    said = stage.run(["tshark", "-n", *script, "-r", str(copy), "-T", "fields", *fields])
-    rows = [line.split("\t") for line in said.splitlines()]
-    encapsulations = {ETHERNET: "1", DOCSIS: "33", PIECES: "45"}
-    assert [row[:3] for row in rows] == [
-        [packet.comment, packet.interface, encapsulations[packet.link]] for packet in read.packets
+    output = stage.run(["tshark", "-n", *script, "-r", str(copy), "-T", "fields", *fields])
+    records = [line.split("\t") for line in output.splitlines()]
+    encapsulations = {ETHERNET: "1", DOCSIS: "33", FRAGMENTS: "45"}
+    assert [record[:3] for record in records] == [
+        [packet.comment, packet.interface, encapsulations[packet.link]]
+        for packet in capture.packets
     ]
-    assert not [row for row in rows if row[3]]
+    assert not [record for record in records if record[3]]
 
 
-def test_the_reader_goes(served: Served) -> None:
-    command = [*served.command("--stage", "receive", "-o", "-")]
+def test_capture_ends_when_reader_closes_pipe(server: CaptureServer) -> None:
+    command = [*server.command("--stage", "receive", "-o", "-")]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, env=environment(), stdout=pipe, stderr=pipe) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.read(1000)
         process.stdout.close()
-        said = process.stderr.read().decode()
+        messages = process.stderr.read().decode()
         assert process.wait(TIMEOUT) == 0
-    assert said == "vcmts: who read the capture is gone; it was ended\n"
+    assert messages == "vcmts: who read the capture is gone; it was ended\n"
 
 
-def test_a_full_disk(served: Served) -> None:
+def test_full_disk_is_reported(server: CaptureServer) -> None:
     done = subprocess.run(
-        [*served.command("--stage", "receive"), "-o", "/dev/full"],
+        [*server.command("--stage", "receive"), "-o", "/dev/full"],
         env=environment(), capture_output=True, text=True, timeout=TIMEOUT, check=False,
     )  # fmt: skip
     assert done.returncode == 1
@@ -164,15 +165,15 @@ def test_a_full_disk(served: Served) -> None:
     )
 
 
-def test_a_file_that_may_not_grow(served: Served) -> None:
-    """What does not fit is taken back to the last whole packet."""
-    out = served.folder / "small.pcapng"
-    words = served.command("--stage", "receive", "-o", str(out))
+def test_file_at_size_limit_ends_with_complete_packet(server: CaptureServer) -> None:
+    """At the size limit, the file is truncated to the last complete packet."""
+    out = server.folder / "small.pcapng"
+    command = server.command("--stage", "receive", "-o", str(out))
     limit = "import resource, signal, runpy, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
     limit += "resource.setrlimit(resource.RLIMIT_FSIZE, (50001, 50001)); sys.argv = sys.argv[3:]; "
     limit += "sys.argv.insert(0, 'vcmts'); runpy.run_module('vcmts', run_name='__main__')"
     done = subprocess.run(
-        [sys.executable, "-c", limit, "-", "-", *words[3:]],
+        [sys.executable, "-c", limit, "-", "-", *command[3:]],
         env=environment(), capture_output=True, text=True, timeout=TIMEOUT, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
@@ -180,8 +181,8 @@ def test_a_file_that_may_not_grow(served: Served) -> None:
     read_pcapng(out.read_bytes())
 
 
-def said_by(*command: str) -> tuple[int, str]:
-    """Exit status, and what it printed."""
+def run_command(*command: str) -> tuple[int, str]:
+    """Exit status and output of the command."""
     done = subprocess.run(
         command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         timeout=TIMEOUT, check=False,
@@ -189,38 +190,40 @@ def said_by(*command: str) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
-def test_another_socket(served: Served) -> None:
-    command = [sys.executable, "-m", "vcmts", "capture", "--socket", str(served.control)]
-    said = "vcmts: --socket: found another socket, allowed: a capture socket\n"
-    assert said_by(*command) == (2, said)
+def test_control_socket_is_rejected(server: CaptureServer) -> None:
+    command = [sys.executable, "-m", "vcmts", "capture", "--socket", str(server.control)]
+    message = "vcmts: --socket: found another socket, allowed: a capture socket\n"
+    assert run_command(*command) == (2, message)
 
 
-def test_list(served: Served) -> None:
-    """Every name of it can be asked for."""
-    status, said = said_by(*served.command("--list"))
+def test_listed_names_are_accepted(server: CaptureServer) -> None:
+    """Every listed stage and drop reason is accepted in a request."""
+    status, output = run_command(*server.command("--list"))
     assert status == 0
     names: dict[str, list[str]] = {"stage": [], "dropped": []}
     key = ""
-    for line in said.splitlines():
-        if found := re.match(r".*: --(stage|dropped)", line):
-            key = found[1]
-        elif found := re.match(r"[│ ]*([a-z0-9_]+) +│ *[^ ]", line):
-            names[key].append(found[1])
+    for line in output.splitlines():
+        if match := re.match(r".*: --(stage|dropped)", line):
+            key = match[1]
+        elif match := re.match(r"[│ ]*([a-z0-9_]+) +│ *[^ ]", line):
+            names[key].append(match[1])
     assert {"receive", "encrypt_collect", "verify_source"} < set(names["stage"])
     assert {"filter_deny", "psp_late", "port_stray"} < set(names["dropped"])
-    wish = {"stages": names["stage"], "dropped": names["dropped"], "count": 1}
-    assert answer_to(served, json.dumps(wish).encode() + b"\n") == {"ok": True}
+    request = {"stages": names["stage"], "dropped": names["dropped"], "count": 1}
+    assert send_request(server, json.dumps(request).encode() + b"\n") == {"ok": True}
 
 
-def answer_to(served: Served, wish: bytes) -> Any:
-    with connection(served) as made:
-        with contextlib.suppress(BrokenPipeError):  # refused before it was read
-            made.sendall(wish)
-        return line_of(made)
+def send_request(server: CaptureServer, request: bytes) -> Any:
+    with connect(server) as client:
+        with contextlib.suppress(
+            BrokenPipeError
+        ):  # the server may reject the request and close before it has read all
+            client.sendall(request)
+        return read_line(client)
 
 
-def test_a_group_that_is_removed_and_the_end_of_vcmtsd(tmp_path: Path) -> None:
-    """What was captured ends with a word."""
+def test_capture_ends_when_group_is_removed_or_vcmtsd_ends(tmp_path: Path) -> None:
+    """The capture file ends with a comment that says why."""
     text = config_text()
     path = tmp_path / "server.yaml"
     path.write_text("max_groups: 2\nservice_groups:\n  - " + text.replace("\n", "\n    "))
@@ -229,20 +232,20 @@ def test_a_group_that_is_removed_and_the_end_of_vcmtsd(tmp_path: Path) -> None:
         serve("--config", path, "--control-socket", f"{name}/c.sock") as run,
     ):
         (tmp_path / "sg.yaml").write_text(text)
-        served = Served(run, load_config(tmp_path / "sg.yaml"), Path(name))
-        nine = tmp_path / "nine.yaml"
-        nine.write_text(nine_of(text))
-        with Client(served.control, TIMEOUT) as client, connection(served) as made:
-            client.call("group.add", file=str(nine))
-            made.sendall(b'{"group": 9, "stages": ["receive"]}\n')
-            assert line_of(made) == {"ok": True}
+        server = CaptureServer(run, load_config(tmp_path / "sg.yaml"), Path(name))
+        second_group = tmp_path / "nine.yaml"
+        second_group.write_text(second_group_config(text))
+        with Client(server.control, TIMEOUT) as client, connect(server) as raw:
+            client.call("group.add", file=str(second_group))
+            raw.sendall(b'{"group": 9, "stages": ["receive"]}\n')
+            assert read_line(raw) == {"ok": True}
             client.call("group.remove", group=9)
-            assert read_pcapng(all_of(made)).comments[-1].endswith("ports were removed")
-        with connection(served) as made:
-            made.sendall(b"{}\n")
-            assert line_of(made) == {"ok": True}
+            assert read_pcapng(read_all(raw)).comments[-1].endswith("ports were removed")
+        with connect(server) as raw:
+            raw.sendall(b"{}\n")
+            assert read_line(raw) == {"ok": True}
             run.process.send_signal(signal.SIGTERM)
-            assert read_pcapng(all_of(made)).comments[-1].endswith("vcmtsd ends")
+            assert read_pcapng(read_all(raw)).comments[-1].endswith("vcmtsd ends")
         done = run.wait()
         assert done.status == 0
         assert f"a capture begins, for process {os.getpid()} of user {os.getuid()}" in done.stderr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The control socket of a vcmtsd in service: what it tells, where it is, and who may use it."""
+"""Control socket of a vcmtsd in service: answers, reloads, path and mode of the socket, signals."""
 
 import json
 import os
@@ -13,14 +13,14 @@ from typing import Any
 import jsonschema
 import pytest
 
-from e2e.control.controlled import (
-    NOWHERE,
+from e2e.control.control_server import (
+    NULL_PORTS,
+    config_folder,
     config_text,
-    connection,
-    controlled,
-    is_served,
-    place,
+    connect_raw,
     request,
+    responds,
+    start_server,
 )
 from e2e.ports import Run, serve
 from e2e.running import vcmts, vcmtsd
@@ -33,34 +33,36 @@ MAC = "02:01:00:00:00:02"
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    with place() as made:
+    with config_folder() as made:
         yield made
 
 
 @pytest.fixture
 def client(folder: Path) -> Iterator[Client]:
-    with controlled(folder) as (run, path):
+    with start_server(folder) as (run, path):
         with Client(path, TIMEOUT) as made:
             yield made
         assert run.stop().status == 0
 
 
-def changed(client: Client) -> dict[str, Any]:
-    """What changes, and is as it was at the end."""
+def change_answers(client: Client) -> dict[str, Any]:
+    """Answers of methods that change the configuration. At the end it is as before."""
     config = client.call("config.get", keys=True)["config"]["service_groups"][0]
     modem, channel, group = config["modems"][3], config["channels"][0], config["bonding_groups"][0]
     said, key = config["modems"][2]["security"]["said"], "00" * 16
     rule = {"family": "ipv4", "action": "permit"}
-    slow = channel | {"rate": "600 Mbps"}
-    up = {"id": 1, "type": "ofdma", "rate": "100 Mbps", "session": 99}
-    with pytest.raises(RefusedError, match="upstream_channel"):  # it has none to begin with
-        client.call("upstream_channel.add", upstream_channel=up)
+    slower = channel | {"rate": "600 Mbps"}
+    upstream_channel = {"id": 1, "type": "ofdma", "rate": "100 Mbps", "session": 99}
+    with pytest.raises(
+        RefusedError, match="upstream_channel"
+    ):  # refused: the group has no upstream
+        client.call("upstream_channel.add", upstream_channel=upstream_channel)
     answers = {
         "modem.remove": client.call("modem.remove", modem={"mac": modem["mac"]}),
         "modem.add": client.call("modem.add", modem=modem),
         "modem.set": client.call("modem.set", modem={"mac": modem["mac"], "cpe_limit": 3}),
         "modem.replace": client.call("modem.replace", modem=modem),
-        "channel.replace": client.call("channel.replace", channel=slow),
+        "channel.replace": client.call("channel.replace", channel=slower),
         "channel.set": client.call("channel.set", channel=channel),
         "bonding_group.replace": client.call("bonding_group.replace", bonding_group=group),
         "filter_group.add": client.call(
@@ -82,8 +84,8 @@ def changed(client: Client) -> dict[str, Any]:
     return answers
 
 
-def test_answers_are_as_described(client: Client) -> None:
-    """What the page promises is kept."""
+def test_answers_match_their_schemas(client: Client) -> None:
+    """Each answer matches the JSON schema of rpc.discover."""
     described = client.call("rpc.discover")
     assert described == json.loads(vcmtsd("describe", "--rpc").stdout)
     answers: dict[str, Any] = {
@@ -105,7 +107,7 @@ def test_answers_are_as_described(client: Client) -> None:
         "worker.list": client.call("worker.list", anew=True),
         "power.get": client.call("power.get"),
         "events.subscribe": client.call("events.subscribe", groups=[1]),
-        **changed(client),
+        **change_answers(client),
     }
     schemas = {method["name"]: method["result"]["schema"] for method in described["methods"]}
     families = {name.split(".")[0] for name in answers}
@@ -113,18 +115,18 @@ def test_answers_are_as_described(client: Client) -> None:
     answers.pop("upstream_channel.none")
     for name, answer in answers.items():
         jsonschema.validate(answer, schemas[name])
-    told = {
+    samples = {
         (sample["name"], sample["labels"].get("modem"))
         for sample in answers["metrics.get"]["samples"]
     }
-    assert {("vcmts_flow_packets_total", MAC), ("vcmts_worker_rounds_total", None)} <= told
+    assert {("vcmts_flow_packets_total", MAC), ("vcmts_worker_rounds_total", None)} <= samples
     assert client.call("modem.get", mac=MAC)["service_flows"][0]["id"] == 2
     listed = client.call("modem.list", first=answers["modem.list"]["next"])
     assert [modem["mac"][-1] for modem in listed["modems"]] == ["3", "4"] and "next" not in listed
 
 
-def test_the_file_is_read_again(folder: Path) -> None:
-    with controlled(folder) as (run, path), Client(path, TIMEOUT) as client:
+def test_reload_applies_differences_or_nothing(folder: Path) -> None:
+    with start_server(folder) as (run, path), Client(path, TIMEOUT) as client:
         (folder / "sg.yaml").write_text(config_text("800 Mbps"))
         assert client.call("config.reload")["done"].endswith("read again: 1 channel changed")
         assert client.call("group.get")["channels"][0]["rate"] == 800_000_000
@@ -138,8 +140,9 @@ def test_the_file_is_read_again(folder: Path) -> None:
         assert run.stop().status == 0
 
 
-def test_a_storm_of_signals(folder: Path) -> None:
-    """Clients are served, what the file says last is done, and it ends in the midst of requests."""
+def test_many_reload_signals_apply_last_file(folder: Path) -> None:
+    """During many reloads by SIGHUP, vcmtsd serves clients, applies the last file, and ends by
+    SIGTERM while requests are pending."""
 
     def edit(rate: int) -> None:
         new = folder / "new.yaml"
@@ -149,54 +152,58 @@ def test_a_storm_of_signals(folder: Path) -> None:
             run.process.send_signal(signal.SIGHUP)
 
     def rate() -> int:
-        found: int = client.call("group.get")["channels"][0]["rate"]
-        return found // 1_000_000
+        rate_: int = client.call("group.get")["channels"][0]["rate"]
+        return rate_ // 1_000_000
 
     with (
-        controlled(folder) as (run, path),
+        start_server(folder) as (run, path),
         Client(path, TIMEOUT) as client,
-        connection(path) as other,
+        connect_raw(path) as raw,
     ):
-        for turn in range(20):
-            edit(700 + turn % 2)
+        for number in range(20):
+            edit(700 + number % 2)
             assert rate() in (700, 701, 900)
         edit(800)
         until(lambda: rate() == 800, "the last file")
-        other.sendall(request("config.reload") * 50)
+        raw.sendall(request("config.reload") * 50)
         run.process.send_signal(signal.SIGHUP)
         assert run.stop().status == 0
 
 
-def test_a_second_process_with_the_same_socket(folder: Path) -> None:
-    """It ends before it has touched anything, with one line."""
-    with controlled(folder) as (run, path):
-        done = vcmtsd("run", "--config", folder / "sg.yaml", *NOWHERE, "--control-socket", path)
-        assert done.status == 2
-        said = f"control socket {path}: another process serves here; each needs a socket of its own"
-        assert done.stderr == f"vcmtsd: {said}\n"
-        assert is_served(path)
+def test_second_process_with_same_socket_is_rejected(folder: Path) -> None:
+    """The second process ends with one line and leaves the socket unchanged."""
+    with start_server(folder) as (run, path):
+        completed = vcmtsd(
+            "run", "--config", folder / "sg.yaml", *NULL_PORTS, "--control-socket", path
+        )
+        assert completed.status == 2
+        message = (
+            f"control socket {path}: another process serves here; each needs a socket of its own"
+        )
+        assert completed.stderr == f"vcmtsd: {message}\n"
+        assert responds(path)
         assert run.stop().status == 0
     assert sorted(file.name for file in folder.iterdir()) == ["sg.yaml"]
 
 
-def mode(path: Path) -> int:
+def file_mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_the_mode_of_the_file(folder: Path) -> None:
-    with controlled(folder) as (run, path):
-        assert mode(path) == 0o600
+def test_socket_has_configured_mode(folder: Path) -> None:
+    with start_server(folder) as (run, path):
+        assert file_mode(path) == 0o600
         assert f"vcmtsd: control socket {path}\n" in run.stderr
     before = os.umask(0o077)
     try:
-        with controlled(folder, "--control-mode", "0660") as (run, path):
-            assert mode(path) == 0o660
+        with start_server(folder, "--control-mode", "0660") as (run, path):
+            assert file_mode(path) == 0o660
     finally:
         os.umask(before)
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (("--control-mode", "0999"), "--control-mode: found"),
         (("--control-mode", "01000"), "--control-mode: found"),
@@ -205,29 +212,34 @@ def test_the_mode_of_the_file(folder: Path) -> None:
         (("--control-socket", "{folder}/sg.yaml"), "found a file that is no socket"),
     ],
 )
-def test_places_that_cannot_be(folder: Path, options: tuple[str, ...], said: str) -> None:
-    words = (word.format(folder=folder) for word in options)
-    done = vcmtsd("run", "--config", folder / "sg.yaml", *NOWHERE, *words)
-    assert done.status == 2 and said in done.messages[0], done.stderr
+def test_invalid_socket_options_are_rejected(
+    folder: Path, options: tuple[str, ...], message: str
+) -> None:
+    arguments = (word.format(folder=folder) for word in options)
+    done = vcmtsd("run", "--config", folder / "sg.yaml", *NULL_PORTS, *arguments)
+    assert done.status == 2 and message in done.messages[0], done.stderr
     assert "serving" not in done.stderr and (folder / "sg.yaml").read_text() == config_text()
 
 
-def told_socket(run: Run) -> Path:
+def socket_path(run: Run) -> Path:
     [line] = [line for line in run.stderr if line.startswith("vcmtsd: control socket ")]
     return Path(line.split()[-1])
 
 
-def test_where_it_is_by_itself(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two beside each other; the tool finds the only one."""
+def test_default_socket_path_is_unique_per_process(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sockets of two processes in RUNTIME_DIRECTORY. The tool finds the socket if it is the only
+    one."""
     monkeypatch.setenv("RUNTIME_DIRECTORY", str(folder))
-    options = ("--config", folder / "sg.yaml", *NOWHERE)
+    options = ("--config", folder / "sg.yaml", *NULL_PORTS)
     with serve(*options) as first:
-        path = told_socket(first)
+        path = socket_path(first)
         assert path == folder / "vcmts" / f"{first.process.pid}-control.sock"
-        assert mode(path.parent) == 0o700
+        assert file_mode(path.parent) == 0o700
         with serve(*options) as second:
-            assert told_socket(second) != path
-            done = vcmts("control", "group.list", "--socket", told_socket(second))
+            assert socket_path(second) != path
+            done = vcmts("control", "group.list", "--socket", socket_path(second))
             assert done.status == 0
             done = vcmts("control", "group.list")
             assert done.status == 2 and "found several" in done.stderr
@@ -244,17 +256,17 @@ def test_where_it_is_by_itself(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
         assert run.stop().status == 0
 
 
-def test_a_signal_ends_it_with_clients(folder: Path) -> None:
-    """Those who are connected, or ask, hold up nothing."""
+def test_signal_ends_vcmtsd_with_connected_clients(folder: Path) -> None:
+    """Connected clients do not delay the end."""
     for number in (signal.SIGTERM, signal.SIGINT):
-        with controlled(folder) as (run, path), Client(path, TIMEOUT) as client:
+        with start_server(folder) as (run, path), Client(path, TIMEOUT) as client:
             assert client.call("group.list")["groups"]
             assert run.stop(number).status == 0
             with pytest.raises((ClosedError, BrokenPipeError, ConnectionResetError)):
                 client.call("group.list")
 
 
-def test_nothing_is_started_to_describe() -> None:
+def test_describe_needs_no_runtime_directory() -> None:
     done = subprocess.run(
         [program("vcmtsd"), "describe", "--rpc"],
         env={"RUNTIME_DIRECTORY": "/no/such/folder"},

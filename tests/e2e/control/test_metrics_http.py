@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The endpoint for scrapers: what it tells, and that no client of it does harm."""
+"""The HTTP endpoint for metrics: content, formats, paths, and agreement with other interfaces."""
 
 import http.client
 import json
 import re
-import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,22 +11,22 @@ from typing import Any
 
 import pytest
 
-from e2e.control.controlled import config_text, controlled, place
+from e2e.control.control_server import config_folder, config_text, start_server
 from e2e.ports import Run, pcap_ports, serve
 from e2e.running import vcmtsd
 from patience import TIMEOUT, until
 from vcmts.control.client import Client
 from vcmts.witness.pcapfile import Record, write_pcap
 
-OPEN = "application/openmetrics-text; version=1.0.0"
-TOLD = re.compile(r"vcmtsd: metrics http://(.+):(\d+)/metrics")
+OPENMETRICS = "application/openmetrics-text; version=1.0.0"
+ADDRESS_MESSAGE = re.compile(r"vcmtsd: metrics http://(.+):(\d+)/metrics")
 LINE = re.compile(r"([a-z][a-z0-9_]*)(?:\{(.*)\})? (\S+)")
 LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
 PACKETS = 100
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     status: int
     headers: dict[str, str]
     text: str
@@ -37,9 +36,9 @@ class Answer:
         lines = [line for line in self.text.splitlines() if not line.startswith("#")]
         parts = [part for line in lines if (part := LINE.fullmatch(line))]
         assert len(parts) == len(lines)
-        found = {(p[1], frozenset(LABEL.findall(p[2] or ""))): float(p[3]) for p in parts}
-        assert len(found) == len(lines), "a series twice"
-        return found
+        samples = {(p[1], frozenset(LABEL.findall(p[2] or ""))): float(p[3]) for p in parts}
+        assert len(samples) == len(lines), "a series occurs twice"
+        return samples
 
     @property
     def names(self) -> set[str]:
@@ -47,151 +46,142 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Scraped:
+class Endpoint:
     run: Run
     control: Path
     port: int
 
-    def ask(self, path: str = "/metrics", accept: str = "*/*", method: str = "GET") -> Answer:
-        """Again, where there were too many questions at a time."""
-        answers: list[Answer] = []
+    def get(self, path: str = "/metrics", accept: str = "*/*", method: str = "GET") -> Response:
+        """Sends a request, and repeats it while the endpoint is busy (503)."""
+        responses: list[Response] = []
 
-        def answered() -> bool:
-            answers.append(self.ask_once(path, accept, method))
-            return answers[-1].status != 503
+        def is_answered() -> bool:
+            responses.append(self.get_once(path, accept, method))
+            return responses[-1].status != 503
 
-        until(answered, path)
-        return answers[-1]
+        until(is_answered, path)
+        return responses[-1]
 
-    def ask_once(self, path: str, accept: str, method: str) -> Answer:
-        asking = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)
+    def get_once(self, path: str, accept: str, method: str) -> Response:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)
         try:
-            asking.request(method, path, headers={"Accept": accept})
-            got = asking.getresponse()
-            headers = {name.lower(): value for name, value in got.getheaders()}
-            return Answer(got.status, headers, got.read().decode())
+            connection.request(method, path, headers={"Accept": accept})
+            response = connection.getresponse()
+            headers = {name.lower(): value for name, value in response.getheaders()}
+            return Response(response.status, headers, response.read().decode())
         finally:
-            asking.close()
-
-    def raw(self, *pieces: bytes) -> bytes:
-        """All that comes back until the other side closes."""
-        whole = b""
-        with socket.create_connection(("127.0.0.1", self.port), TIMEOUT) as made:
-            try:
-                for piece in pieces:
-                    made.sendall(piece)
-                while more := made.recv(65536):
-                    whole += more
-            except ConnectionError:
-                pass
-        return whole
+            connection.close()
 
 
-def port_of(run: Run) -> int:
-    told = [found for line in run.stderr if (found := TOLD.match(line))]
-    assert len(told) == 1
-    return int(told[0][2])
+def metrics_port(run: Run) -> int:
+    matches = [match for line in run.stderr if (match := ADDRESS_MESSAGE.match(line))]
+    assert len(matches) == 1
+    return int(matches[0][2])
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[Scraped]:
+def endpoint() -> Iterator[Endpoint]:
     with (
-        place() as folder,
-        controlled(folder, "--metrics", "127.0.0.1:0", "--latency") as (
+        config_folder() as folder,
+        start_server(folder, "--metrics", "127.0.0.1:0", "--latency") as (
             run,
             control,
         ),
     ):
-        yield Scraped(run, control, port_of(run))
+        yield Endpoint(run, control, metrics_port(run))
         assert run.stop().status == 0
 
 
-def registry() -> list[dict[str, Any]]:
-    told: list[dict[str, Any]] = json.loads(vcmtsd("describe").stdout)["metrics"]
-    return told
+def registered_metrics() -> list[dict[str, Any]]:
+    metrics: list[dict[str, Any]] = json.loads(vcmtsd("describe").stdout)["metrics"]
+    return metrics
 
 
-def test_every_metric_has_its_place(served: Scraped) -> None:
-    """Also those of which there is no sample, as no port is shared."""
-    names = [m["name"] for m in registry() if m.get("wanted", "always") == "always"]
-    plain = served.ask()
+def test_all_registered_metrics_are_listed(endpoint: Endpoint) -> None:
+    """Also metrics without a sample, such as those of shared ports."""
+    names = [m["name"] for m in registered_metrics() if m.get("wanted", "always") == "always"]
+    plain = endpoint.get()
     assert plain.headers["content-type"].startswith("text/plain; version=0.0.4")
     assert set(names) == plain.names
-    whole = served.ask("/metrics?modems=all&flows=all&service_group=1")
-    assert {m["name"] for m in registry() if m["name"].startswith("vcmts_flow")} <= whole.names
+    all_ = endpoint.get("/metrics?modems=all&flows=all&service_group=1")
+    assert {
+        m["name"] for m in registered_metrics() if m["name"].startswith("vcmts_flow")
+    } <= all_.names
 
 
-def test_both_formats(served: Scraped) -> None:
-    plain, open_ = served.ask(), served.ask(accept=f"{OPEN},text/plain;q=0.5")
-    assert open_.headers["content-type"].startswith("application/openmetrics-text; version=1.0.0")
-    assert open_.text.endswith("\n# EOF\n") and "# EOF" not in plain.text
-    assert plain.samples.keys() == open_.samples.keys()
-    assert {name.removesuffix("_total") for name in plain.names} == open_.names
-    units = [line.split() for line in open_.text.splitlines() if line.startswith("# UNIT")]
+def test_openmetrics_and_text_formats_agree(endpoint: Endpoint) -> None:
+    plain, openmetrics = endpoint.get(), endpoint.get(accept=f"{OPENMETRICS},text/plain;q=0.5")
+    assert openmetrics.headers["content-type"].startswith(
+        "application/openmetrics-text; version=1.0.0"
+    )
+    assert openmetrics.text.endswith("\n# EOF\n") and "# EOF" not in plain.text
+    assert plain.samples.keys() == openmetrics.samples.keys()
+    assert {name.removesuffix("_total") for name in plain.names} == openmetrics.names
+    units = [line.split() for line in openmetrics.text.splitlines() if line.startswith("# UNIT")]
     assert units and all(name.endswith(f"_{unit}") for _, _, name, unit in units)
 
 
-def test_paths_and_methods(served: Scraped) -> None:
-    assert served.ask("/healthz").status == 200
-    assert served.ask("/readyz").status == 200
-    assert (served.ask("/ready").text, served.ask("/live").text) == ("ready\n", "live\n")
-    assert served.ask("/").status == 404
-    assert served.ask("/metrics/../metrics").status == 404
+def test_paths_and_methods_have_documented_status(endpoint: Endpoint) -> None:
+    assert endpoint.get("/healthz").status == 200
+    assert endpoint.get("/readyz").status == 200
+    assert (endpoint.get("/ready").text, endpoint.get("/live").text) == ("ready\n", "live\n")
+    assert endpoint.get("/").status == 404
+    assert endpoint.get("/metrics/../metrics").status == 404
     for method in ("POST", "PUT", "DELETE", "OPTIONS"):
-        refused = served.ask(method=method)
+        refused = endpoint.get(method=method)
         assert refused.status == 405 and refused.headers["allow"] == "GET, HEAD"
-    head = served.ask(method="HEAD")
+    head = endpoint.get(method="HEAD")
     assert head.status == 200 and head.text == "" and int(head.headers["content-length"]) > 9999
 
 
-def test_the_same_by_the_control_socket(served: Scraped) -> None:
-    """What does not change by itself is told alike."""
-    with Client(served.control, TIMEOUT) as client:
-        told = client.call(
+def test_metrics_agree_with_control_socket(endpoint: Endpoint) -> None:
+    """metrics.get and the endpoint return the same values of metrics that do not change."""
+    with Client(endpoint.control, TIMEOUT) as client:
+        answer = client.call(
             "metrics.get", names=["vcmts_scheduler", "vcmts_service_group", "vcmts_up"]
         )
     by_socket = {
-        (s["name"], frozenset(s["labels"].items())): float(s["value"]) for s in told["samples"]
+        (s["name"], frozenset(s["labels"].items())): float(s["value"]) for s in answer["samples"]
     }
-    page = served.ask("/metrics?names=vcmts_scheduler,vcmts_service_group,vcmts_up").samples
+    page = endpoint.get("/metrics?names=vcmts_scheduler,vcmts_service_group,vcmts_up").samples
     uptime = ("vcmts_uptime_seconds", frozenset[tuple[str, str]]())
     assert by_socket.pop(uptime) <= page.pop(uptime)
     assert by_socket == page
 
 
 @pytest.mark.run
-def test_agrees_with_the_summary(tmp_path: Path) -> None:
-    """Each counter of the downstream, when no packet is on its way any more."""
-    config, captured, summary = (tmp_path / name for name in ("sg.yaml", "in.pcap", "s.json"))
+def test_metrics_agree_with_summary(tmp_path: Path) -> None:
+    """All packets are processed: each downstream counter equals that of the summary."""
+    config, capture, summary = (tmp_path / name for name in ("sg.yaml", "in.pcap", "s.json"))
     config.write_text(config_text())
     frame = bytes.fromhex("0200000000010200000000020800") + ip_packet()
-    write_pcap(captured, [Record(n, frame, len(frame)) for n in range(PACKETS)])
-    ports = pcap_ports(captured, tmp_path / "out.pcap")
+    write_pcap(capture, [Record(n, frame, len(frame)) for n in range(PACKETS)])
+    ports = pcap_ports(capture, tmp_path / "out.pcap")
     with serve("--config", config, "--json", summary, "--metrics", "[::1]:0", *ports) as run:
-        run.taken(PACKETS)
-        told = [found for line in run.stderr if (found := TOLD.match(line))]
-        asking = http.client.HTTPConnection("::1", int(told[0][2]), timeout=TIMEOUT)
-        asking.request("GET", "/metrics")
-        answer = Answer(200, {}, asking.getresponse().read().decode())
-        asking.close()
+        run.wait_processed(PACKETS)
+        matches = [match for line in run.stderr if (match := ADDRESS_MESSAGE.match(line))]
+        connection = http.client.HTTPConnection("::1", int(matches[0][2]), timeout=TIMEOUT)
+        connection.request("GET", "/metrics")
+        response = Response(200, {}, connection.getresponse().read().decode())
+        connection.close()
         assert run.stop().status == 0
     group = json.loads(summary.read_text())["downstream"]
     label = frozenset({("service_group", "1")})
     assert group["received"] == PACKETS
-    units = {m["name"]: m["unit"] for m in registry()}
+    units = {m["name"]: m["unit"] for m in registered_metrics()}
     for name, value in group["counters"].items():
         stems = {name, *(f"{name}_{unit}" for unit in set(units.values()))}
-        stems -= group["counters"].keys() - {name}  # received_bytes is not that of received
-        known = [full for stem in stems if (full := f"vcmts_downstream_{stem}_total") in units]
-        assert len(known) == 1, name
-        assert answer.samples[known[0], label] == value, name
+        stems -= group["counters"].keys() - {name}  # received_bytes is a counter of its own
+        names = [full for stem in stems if (full := f"vcmts_downstream_{stem}_total") in units]
+        assert len(names) == 1, name
+        assert response.samples[names[0], label] == value, name
     for reason, value in group["drops"].items():
         dropped = label | {("reason", reason)}
-        assert answer.samples["vcmts_downstream_dropped_packets_total", dropped] == value
+        assert response.samples["vcmts_downstream_dropped_packets_total", dropped] == value
 
 
 def ip_packet() -> bytes:
-    """UDP without a checksum to the first modem's address."""
+    """A UDP packet without a checksum to the first modem."""
     head = bytearray.fromhex("4500 0064 0000 4000 4011 0000 c6336401 0a000001")
     words = sum(int.from_bytes(head[at : at + 2]) for at in range(0, 20, 2))
     words = (words & 0xFFFF) + (words >> 16)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The Prometheus that `./vcmts monitor` starts scrapes a vcmtsd with traffic: every metric comes,
-every query of dashboards and alerts has data, and counters are those of the summary.
+"""Prometheus, started by `./vcmts monitor`, scrapes a vcmtsd with traffic. Every metric must be
+stored, and every query of dashboards and alerts must have data.
 
-There is one run for all of it: what it was asked is kept, and judged by the tests.
+One run collects the results of all queries in `Observed`. The tests check them.
 """
 
 import json
@@ -20,23 +20,31 @@ from typing import Any
 import pytest
 import yaml
 
-from e2e.control.controlled import NOWHERE
-from e2e.control.prometheus import (
-    INSTALLED,
-    Answer,
-    Prometheus,
-    Series,
-    keyed,
-    monitor,
-    node,
-    page,
-    scraped,
-    series_of,
+from e2e.control.control_server import NULL_PORTS
+from e2e.control.dashboard_queries import (
+    ALERTS,
+    PAGE,
+    REFERENCE,
+    expressions,
+    grafana_query,
+    variable_choices,
+    variables,
 )
-from e2e.control.queries import ALERTS, PAGE, REFERENCE, asked_as, choices, expressions, variables
-from e2e.grouped import profile
-from e2e.ports import Run, memif, serve
-from e2e.running import stop, vcmts, vcmtsd
+from e2e.control.prometheus import (
+    PROMETHEUS_INSTALLED,
+    Prometheus,
+    QueryResult,
+    Series,
+    fetch_page,
+    monitor,
+    node_exporter,
+    normalize_labels,
+    parse_series,
+    scraped_series,
+)
+from e2e.ports import Run, memif_ports, serve
+from e2e.running import stop_process, vcmts, vcmtsd
+from e2e.service_groups import profile_yaml
 from patience import TIMEOUT, until, within
 from vcmts.control.client import Client, RefusedError
 from vcmts.monitor.targets import targets
@@ -45,7 +53,8 @@ from vcmts.paths import program
 pytestmark = [
     pytest.mark.run,
     pytest.mark.skipif(
-        not INSTALLED, reason="no Prometheus here: devtools/install-deps monitor installs it"
+        not PROMETHEUS_INSTALLED,
+        reason="no Prometheus here: devtools/install-deps monitor installs it",
     ),
 ]
 
@@ -53,8 +62,8 @@ Json = dict[str, Any]
 CPUS = sorted(os.sched_getaffinity(0))
 OPENMETRICS = "application/openmetrics-text;version=1.0.0"
 PLAIN = "text/plain;version=0.0.4"
-# What Prometheus has seen before it is asked: packets of every group both ways, and denied ones.
-MOVING = " * ".join(
+# Positive when Prometheus has packets of every group in both directions, and denied packets.
+TRAFFIC_SEEN = " * ".join(
     f"min(rate(vcmts_{name}[1h]))"
     for name in (
         "downstream_transmitted_packets_total",
@@ -68,27 +77,27 @@ BLOCKS = dict(re.findall(r"^```sh (\w+)\n((?s:.*?))^```", PAGE, re.MULTILINE))
 
 
 @dataclass(repr=False)
-class Watched:
+class Observed:
     target: str
-    said: str = ""
+    output: str = ""
     names: set[str] = field(default_factory=set)
-    answers: dict[str, Answer] = field(default_factory=dict)
+    answers: dict[str, QueryResult] = field(default_factory=dict)
     groups: dict[str, str] = field(default_factory=dict)
     pages: dict[str, str] = field(default_factory=dict)
-    found: list[str] = field(default_factory=list)
+    targets_found: list[str] = field(default_factory=list)
     rules: Json = field(default_factory=dict)
-    scraped: Series = field(default_factory=dict)
+    scraped_series: Series = field(default_factory=dict)
     summary: Json = field(default_factory=dict)
 
 
 @contextmanager
 def traffic(config: Path) -> Iterator[None]:
-    """Both ways, and something wrong with the upstream, until the block ends."""
+    """Sends packets in both directions, with upstream impairments, until the end of the block."""
     command = [
         str(program("vcmts-traffic")),
         "--config",
         str(config),
-        *memif(config.parent, "client"),
+        *memif_ports(config.parent, "client"),
     ]
     command += ["--rate", "30Mbps", "--upstream-rate", "10Mbps", "--impair", IMPAIRED]
     command += ["--duration", "86400s", "--core", str(CPUS[0]), "--main-core", str(CPUS[0])]
@@ -99,39 +108,43 @@ def traffic(config: Path) -> Iterator[None]:
             process.send_signal(2)
             process.wait(TIMEOUT)
         finally:
-            stop(process)
+            stop_process(process)
 
 
-def look(watched: Watched, prometheus: Prometheus, other: str) -> None:
-    """All that is asked while packets are on their way."""
-    watched.names = prometheus.names()
-    watched.rules = prometheus.get("rules")["data"]
-    asked = {name: asked_as(one, watched.target, other) for name, one in expressions().items()}
+def run_queries(observed: Observed, prometheus: Prometheus, node: str) -> None:
+    """Runs all queries that need traffic, and stores their results in `observed`."""
+    observed.names = prometheus.names()
+    observed.rules = prometheus.get("rules")["data"]
+    queries = {
+        name: grafana_query(one, observed.target, node) for name, one in expressions().items()
+    }
 
     def all_answered() -> bool:
-        """A rate has data from a target's second scrape on, and each is scraped in its own turn."""
-        for name, query in asked.items():
-            if name not in watched.answers or not watched.answers[name].values:
-                watched.answers[name] = prometheus.ask(query)
-        return all(one.values or one.error for one in watched.answers.values())
+        """Rates have data from the second scrape of a target on, so queries are repeated."""
+        for name, query in queries.items():
+            if name not in observed.answers or not observed.answers[name].values:
+                observed.answers[name] = prometheus.query(query)
+        return all(one.values or one.error for one in observed.answers.values())
 
     within(all_answered, TIMEOUT / 5)
     for name, variable in variables().items():
         match = re.fullmatch(r"(label_values|query_result)\((.+?)(?:, (\w+))?\)", variable["query"])
         assert match, variable
-        query = asked_as(match[2], watched.target, other)
+        query = grafana_query(match[2], observed.target, node)
         if match[1] == "query_result":
-            found = prometheus.get("query", query=query)["data"]["result"]
-            watched.groups = choices(variable, [one["metric"] for one in found])
+            series = prometheus.get("query", query=query)["data"]["result"]
+            observed.groups = variable_choices(variable, [one["metric"] for one in series])
         else:
             values = prometheus.labels(match[3], query)
-            watched.answers[f"variable {name}"] = Answer("", [1.0] * len(values))
-    watched.pages = {accept: page(watched.target, accept) for accept in (OPENMETRICS, PLAIN)}
-    watched.found = targets()
+            observed.answers[f"variable {name}"] = QueryResult("", [1.0] * len(values))
+    observed.pages = {
+        accept: fetch_page(observed.target, accept) for accept in (OPENMETRICS, PLAIN)
+    }
+    observed.targets_found = targets()
 
 
-def change(path: Path) -> None:
-    """Something is changed, something refused; a filter denies, as the page has it."""
+def send_changes(path: Path) -> None:
+    """Sends a change that is applied, one that is refused, and the documented one for a filter."""
     denying = shlex.split(BLOCKS["denying"])
     assert denying[:2] == ["./vcmts", "control"]
     denied = vcmts("control", "--socket", path, *denying[2:])
@@ -143,67 +156,77 @@ def change(path: Path) -> None:
 
 
 def metrics_address(run: Run) -> str:
-    [found] = re.findall(r"metrics.*http://(\S+?)(?:/metrics)?$", "".join(run.stderr), re.MULTILINE)
-    return str(found)
+    [address] = re.findall(
+        r"metrics.*http://(\S+?)(?:/metrics)?$", "".join(run.stderr), re.MULTILINE
+    )
+    return str(address)
 
 
 def counters(series: Series) -> Series:
-    """Those of packets: what a scrape itself does counts, too."""
-    told = ("vcmts_downstream_", "vcmts_upstream_", "vcmts_port_")
+    """Counters of packets. Other counters also change by a scrape."""
+    prefixes = ("vcmts_downstream_", "vcmts_upstream_", "vcmts_port_")
     kinds = ("_total ", "_bucket ", "_count ")
     return {
         name: value
         for name, value in series.items()
-        if name.startswith(told) and any(kind in name for kind in kinds) and "capacity" not in name
+        if name.startswith(prefixes)
+        and any(kind in name for kind in kinds)
+        and "capacity" not in name
     }
 
 
-def is_quiet(watched: Watched, prometheus: Prometheus) -> bool:
-    """Nothing is on its way any more, and Prometheus has the counters as they are now."""
-    now = keyed(series_of(page(watched.target, PLAIN)))
-    watched.scraped = scraped(prometheus)
-    held = [value for name, value in now.items() if re.match(r"vcmts_\w+_held(_packets)? ", name)]
-    return held != [] and not any(held) and counters(now) == counters(watched.scraped)
+def is_quiet(observed: Observed, prometheus: Prometheus) -> bool:
+    """Whether no packet is pending and Prometheus has the current values of all counters."""
+    current = normalize_labels(parse_series(fetch_page(observed.target, PLAIN)))
+    observed.scraped_series = scraped_series(prometheus)
+    pending = [
+        value for name, value in current.items() if re.match(r"vcmts_\w+_held(_packets)? ", name)
+    ]
+    return (
+        pending != []
+        and not any(pending)
+        and counters(current) == counters(observed.scraped_series)
+    )
 
 
 @pytest.fixture(scope="module")
-def watched() -> Iterator[Watched]:
+def observed() -> Iterator[Observed]:
     if len(CPUS) < 2:
         pytest.skip("two programs poll")
     with tempfile.TemporaryDirectory(prefix="m-") as name, ExitStack() as stack:
         folder = Path(name)
         config, summary, control = folder / "s.yaml", folder / "s.json", folder / "c.sock"
-        config.write_text(profile(), encoding="utf-8")
-        words = ("--config", config, "--json", summary, "--latency", "--control-socket", control)
-        governed = ("--policy", "saving", "--power-driver", "simulated")
-        served = serve(*words, *governed, "--metrics", "127.0.0.1:0", *memif(folder, "server"))
+        config.write_text(profile_yaml(), encoding="utf-8")
+        files = ("--config", config, "--json", summary, "--latency", "--control-socket", control)
+        power = ("--policy", "saving", "--power-driver", "simulated")
+        served = serve(*files, *power, "--metrics", "127.0.0.1:0", *memif_ports(folder, "server"))
         run = stack.enter_context(served)
-        until(lambda: any("http://" in line for line in run.stderr), "its address")
-        whole = Watched(metrics_address(run))
-        other = stack.enter_context(node())
-        asked = ("--interval", "1s", "--rules", str(REFERENCE))
-        with monitor([whole.target, other], *asked) as (prometheus, whole.said):
+        until(lambda: any("http://" in line for line in run.stderr), "the metrics address")
+        observed_ = Observed(metrics_address(run))
+        node = stack.enter_context(node_exporter())
+        options = ("--interval", "1s", "--rules", str(REFERENCE))
+        with monitor([observed_.target, node], *options) as (prometheus, observed_.output):
             with traffic(config):
-                change(control)
-                until(lambda: prometheus.value(MOVING) > 0, "packets in Prometheus")
-                look(whole, prometheus, other)
-            until(lambda: is_quiet(whole, prometheus), "the last scrape, of all packets")
+                send_changes(control)
+                until(lambda: prometheus.value(TRAFFIC_SEEN) > 0, "packets in Prometheus")
+                run_queries(observed_, prometheus, node)
+            until(lambda: is_quiet(observed_, prometheus), "a scrape after the last packet")
         done = run.stop()
         assert done.status == 0, done.stderr
-        whole.summary = json.loads(summary.read_text())
-        yield whole
+        observed_.summary = json.loads(summary.read_text())
+        yield observed_
 
 
-def registry() -> list[Json]:
-    found: list[Json] = json.loads(vcmtsd("describe").stdout)["metrics"]
-    return found
+def registered_metrics() -> list[Json]:
+    metrics: list[Json] = json.loads(vcmtsd("describe").stdout)["metrics"]
+    return metrics
 
 
-# Those that are told on request, and those of kernels on CPUs that have WAITPKG.
+# Metrics on request only, and a metric of CPUs with WAITPKG.
 ON_REQUEST = ("vcmts_modem_", "vcmts_flow_")
-LIMIT = Path("/sys/devices/system/cpu/umwait_control")
-# Those of an upstream scheduler, whose MAPs would never let the counters be still: the last test.
-IDLE = (  # without modems
+UMWAIT_CONTROL = Path("/sys/devices/system/cpu/umwait_control")
+# Metrics of an upstream scheduler. Its MAPs change counters all the time: see the last test.
+IDLE = (  # 0 without modems
     "vcmts_upstream_grants_total",
     "vcmts_upstream_granted_bytes",
     "vcmts_upstream_pending",
@@ -211,38 +234,38 @@ IDLE = (  # without modems
     "vcmts_message_delay",
 )
 SCHEDULED = ("vcmts_upstream_minislots", "vcmts_upstream_maps_total", *IDLE)
-NOT_HERE = (*ON_REQUEST, *SCHEDULED, *([] if LIMIT.exists() else ["vcmts_umwait_info"]))
+NOT_STORED = (*ON_REQUEST, *SCHEDULED, *([] if UMWAIT_CONTROL.exists() else ["vcmts_umwait_info"]))
 
 
-def test_every_metric_arrives(watched: Watched) -> None:
+def test_every_metric_is_stored(observed: Observed) -> None:
     wanted = {
         metric["name"] + ("_bucket" if metric["type"] == "histogram" else "")
-        for metric in registry()
-        if not metric["name"].startswith(NOT_HERE)
+        for metric in registered_metrics()
+        if not metric["name"].startswith(NOT_STORED)
     }
-    assert wanted - watched.names == set()
-    ours = {name for name in watched.names if name.startswith("vcmts_")}
-    told = {re.sub("_(sum|count)$", "_bucket", name) for name in ours}
-    assert told == wanted, "and nothing else"
+    assert wanted - observed.names == set()
+    stored = {name for name in observed.names if name.startswith("vcmts_")}
+    names = {re.sub("_(sum|count)$", "_bucket", name) for name in stored}
+    assert names == wanted, "Prometheus has other metrics than vcmtsd describes"
 
 
-def test_every_query_has_data(watched: Watched) -> None:
-    assert [one.error for one in watched.answers.values() if one.error] == []
-    empty = [name for name, one in watched.answers.items() if not one.values]
+def test_every_query_has_data(observed: Observed) -> None:
+    assert [one.error for one in observed.answers.values() if one.error] == []
+    empty = [name for name, one in observed.answers.items() if not one.values]
     assert empty == []
-    dumb = {name for name, one in watched.answers.items() if not one.numbers}
-    assert dumb == set(), "only NaN: nothing is counted there"
+    only_nan = {name for name, one in observed.answers.items() if not one.numbers}
+    assert only_nan == set(), "queries with NaN values only"
 
 
-def test_groups_to_compare_are_offered_with_their_matchers(watched: Watched) -> None:
-    assert watched.groups == {
-        f"{group} of {watched.target}": f'instance="{watched.target}",service_group="{group}"'
+def test_dashboard_offers_groups_with_matchers(observed: Observed) -> None:
+    assert observed.groups == {
+        f"{group} of {observed.target}": f'instance="{observed.target}",service_group="{group}"'
         for group in (1, 2, 3)
     }
 
 
-def test_rules_are_evaluated(watched: Watched) -> None:
-    rules = [rule for group in watched.rules["groups"] for rule in group["rules"]]
+def test_rules_are_evaluated(observed: Observed) -> None:
+    rules = [rule for group in observed.rules["groups"] for rule in group["rules"]]
     wanted = [
         group["rules"]
         for path in (ALERTS, REFERENCE)
@@ -252,11 +275,11 @@ def test_rules_are_evaluated(watched: Watched) -> None:
     assert {rule["health"] for rule in rules} == {"ok"}
 
 
-def test_promtool_is_content(watched: Watched) -> None:
-    """It reads the older format alone; the other one has gone through Prometheus itself."""
+def test_promtool_accepts_metrics(observed: Observed) -> None:
+    """promtool checks the text format. Prometheus itself has parsed OpenMetrics."""
     done = subprocess.run(
         ["promtool", "check", "metrics"],
-        input=watched.pages[PLAIN],
+        input=observed.pages[PLAIN],
         capture_output=True,
         text=True,
         check=False,
@@ -264,27 +287,31 @@ def test_promtool_is_content(watched: Watched) -> None:
     assert done.stdout + done.stderr == "" and done.returncode == 0
 
 
-def test_monitor_says_where_to_look(watched: Watched) -> None:
-    assert f"watching {watched.target}" in watched.said
-    assert watched.target in watched.found, "it finds by itself what runs here"
+def test_monitor_prints_and_finds_target(observed: Observed) -> None:
+    assert f"watching {observed.target}" in observed.output
+    assert observed.target in observed.targets_found, "targets() does not list the running vcmtsd"
 
 
-def test_an_upstream_scheduler_has_metrics_of_its_own(tmp_path: Path) -> None:
-    tree = yaml.safe_load(profile())
+def test_upstream_scheduler_metrics_are_exported(tmp_path: Path) -> None:
+    tree = yaml.safe_load(profile_yaml())
     tree["upstream"] = tree.get("upstream", {}) | {"scheduler": {}}
     (tmp_path / "s.yaml").write_text(yaml.safe_dump(tree), encoding="utf-8")
-    with serve("--config", tmp_path / "s.yaml", "--metrics", "127.0.0.1:0", *NOWHERE) as run:
-        until(lambda: any("http://" in line for line in run.stderr), "its address")
+    with serve("--config", tmp_path / "s.yaml", "--metrics", "127.0.0.1:0", *NULL_PORTS) as run:
+        until(lambda: any("http://" in line for line in run.stderr), "the metrics address")
         address = metrics_address(run)
 
-        def told() -> set[str]:
+        def exported() -> set[str]:
             return {
                 key.split(" ")[0]
-                for key, value in keyed(series_of(page(address, PLAIN))).items()
+                for key, value in normalize_labels(parse_series(fetch_page(address, PLAIN))).items()
                 if key.startswith(SCHEDULED) and (value > 0 or key.startswith(IDLE))
             }
 
-        wanted = {metric["name"] for metric in registry() if metric["name"].startswith(SCHEDULED)}
+        wanted = {
+            metric["name"]
+            for metric in registered_metrics()
+            if metric["name"].startswith(SCHEDULED)
+        }
         assert len(wanted) == len(SCHEDULED) + 1
-        until(lambda: told() == wanted, "all of them")
+        until(lambda: exported() == wanted, "all of them")
         assert run.stop().status == 0

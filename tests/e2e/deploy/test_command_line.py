@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tool and the program as they are called: exit status, and one line for each mistake."""
+"""Command lines of the tool and of vcmtsd: exit status, and one message line per mistake."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.running import SMALL, Ended, run, vcmts, vcmtsd
+from e2e.running import SMALL, Completed, run, vcmts, vcmtsd
 from e2e.traffic import START_NS, generate
 from vcmts.paths import CHECKOUT, program
 from vcmts.witness.config import load_config
@@ -16,7 +16,7 @@ from vcmts.witness.pcapfile import records_of, write_pcap
 TEXT = SMALL.read_text()
 
 
-def one_line(ended: Ended, *words: str) -> str:
+def single_message(ended: Completed, *words: str) -> str:
     assert ended.status == 2
     assert len(ended.messages) == 1, ended.stderr
     assert all(word in ended.messages[0] for word in words), ended.messages[0]
@@ -24,23 +24,23 @@ def one_line(ended: Ended, *words: str) -> str:
 
 
 @pytest.mark.replay
-def test_a_broken_configuration_runs_nothing(tmp_path: Path) -> None:
-    """run and replay say the same as validate, and leave no output behind."""
-    config, captured, out = (tmp_path / name for name in ("sg.yaml", "in.pcap", "out.pcap"))
+def test_invalid_configuration_is_rejected(tmp_path: Path) -> None:
+    """run and replay print the message of validate and write no output."""
+    config, capture, out = (tmp_path / name for name in ("sg.yaml", "in.pcap", "out.pcap"))
     config.write_text(TEXT.replace("rate: 1.89 Gbps", "rate: fast"))
-    write_pcap(captured, [])
-    said = one_line(vcmts("validate", config), "rate", "fast")
-    files = ("--config", config, "--network-in", captured, "--rphy-out", out)
-    assert one_line(vcmts("replay", *files)) == said
-    assert one_line(vcmtsd("run", "--config", config)) == said
+    write_pcap(capture, [])
+    message = single_message(vcmts("validate", config), "rate", "fast")
+    files = ("--config", config, "--network-in", capture, "--rphy-out", out)
+    assert single_message(vcmts("replay", *files)) == message
+    assert single_message(vcmtsd("run", "--config", config)) == message
     assert not out.exists()
 
 
 @pytest.mark.replay
-def test_replay_by_the_launcher(tmp_path: Path) -> None:
-    """As the first run says it, from another directory, with relative names."""
-    sent = records_of(generate(load_config(SMALL), 51, 50), START_NS)
-    write_pcap(tmp_path / "ip.pcap", sent)
+def test_launcher_replays_like_vcmtsd(tmp_path: Path) -> None:
+    """The command of docs/first-run.md, in another directory with relative file names."""
+    records = records_of(generate(load_config(SMALL), 51, 50), START_NS)
+    write_pcap(tmp_path / "ip.pcap", records)
     (tmp_path / "sg.yaml").write_text(TEXT)
     direct = vcmtsd(
         *("replay", "--config", tmp_path / "sg.yaml", "--network-in", tmp_path / "ip.pcap"),
@@ -48,27 +48,27 @@ def test_replay_by_the_launcher(tmp_path: Path) -> None:
     )
     assert direct.status == 0
     files = "--config sg.yaml --network-in ip.pcap --rphy-out depi.pcap --stats stats.json"
-    done = subprocess.run(
+    completed = subprocess.run(
         [CHECKOUT / "vcmts", "replay", *files.split()],
         cwd=tmp_path,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == direct.stdout
+    assert completed.returncode == 0, completed.stderr
+    assert completed.stdout == direct.stdout
     assert (tmp_path / "depi.pcap").read_bytes() == (tmp_path / "direct.pcap").read_bytes()
     assert (tmp_path / "stats.json").read_text() == (tmp_path / "direct.json").read_text()
 
 
 @pytest.mark.parametrize("device", ["nonsense", "net_nothing0"])
-def test_nothing_stays_of_what_did_not_start(device: str, tmp_path: Path) -> None:
-    """What is no device for DPDK, and one that it has no driver for."""
+def test_failed_start_leaves_no_eal_folder(device: str, tmp_path: Path) -> None:
+    """An invalid device name, and a device without a driver. The EAL folder is removed."""
     environment = os.environ | {"RUNTIME_DIRECTORY": str(tmp_path)}
-    rest = ("--config", SMALL, "--network", "net_null0", "--rphy", device)
-    server, peer = (program("vcmtsd"), "run"), (program("vcmts-traffic"), "--rate", "1Mbps")
-    for command in (server, peer):
-        assert run((*command, *rest), environment).status == 2
+    options = ("--config", SMALL, "--network", "net_null0", "--rphy", device)
+    server, traffic = (program("vcmtsd"), "run"), (program("vcmts-traffic"), "--rate", "1Mbps")
+    for command in (server, traffic):
+        assert run((*command, *options), environment).status == 2
         assert list((tmp_path / "dpdk").iterdir()) == []
 
 
@@ -76,10 +76,10 @@ def test_nothing_stays_of_what_did_not_start(device: str, tmp_path: Path) -> Non
     ("network", "rphy"),
     [("net_null0", "net_null0,size=128"), ("0000:3b:00.0", "3b:00.0")],
 )
-def test_one_device_for_two_ports(network: str, rphy: str) -> None:
+def test_one_device_for_two_ports_is_rejected(network: str, rphy: str) -> None:
     devices = ("--network", network, "--rphy", rphy)
-    said = f"found one device, {rphy.split(',')[0]}, for two ports, allowed: one each"
-    done = vcmtsd("run", "--config", SMALL, *devices)
-    assert done.status == 2 and done.messages == [f"vcmtsd: {said}"]
-    done = run((program("vcmts-traffic"), "--config", SMALL, *devices, "--check"))
-    assert done.status == 2 and done.messages == [f"vcmts-traffic: {said}"]
+    message = f"found one device, {rphy.split(',')[0]}, for two ports, allowed: one each"
+    completed = vcmtsd("run", "--config", SMALL, *devices)
+    assert completed.status == 2 and completed.messages == [f"vcmtsd: {message}"]
+    completed = run((program("vcmts-traffic"), "--config", SMALL, *devices, "--check"))
+    assert completed.status == 2 and completed.messages == [f"vcmts-traffic: {message}"]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the commands of docs/install.md: what a block needs stands behind its language."""
+"""Runs the commands of docs/install.md. A word after the language of a code block says how to run
+it."""
 
 import os
 import re
@@ -13,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from e2e.run.test_run_kernel import NAMESPACE, PROBES, may
-from e2e.running import Ended, ended, run, stop
+from e2e.run.test_run_kernel import NAMESPACE, PROBES, is_permitted
+from e2e.running import Completed, check_completed, run, stop_process
 from e2e.traffic import START_NS, generate
 from patience import TIMEOUT
 from vcmts.control.place import folders
@@ -35,150 +36,155 @@ done
 
 
 def blocks(kind: str) -> list[str]:
-    return [commands for language, found, commands in BLOCKS if (language, found) == ("sh", kind)]
+    return [commands for language, word, commands in BLOCKS if (language, word) == ("sh", kind)]
 
 
-def shell(commands: str, place: Path, *before: str) -> Ended:
-    """What the page shows, for a shorter time."""
+def shell(commands: str, doc_folder: Path, *before: str) -> Completed:
+    """Runs commands of the page in the folder, with a shorter duration. `before`: starts the
+    shell."""
     commands = re.sub(r"--duration [1-9]s", "--duration 500ms", commands)
     environment = os.environ | {"VCMTS_BUILD": str(build_directory().resolve())}
-    inside = f"cd {shlex.quote(str(place))}\n{commands}"
-    return run([*before, "sh", "-euc", inside], environment)
+    script = f"cd {shlex.quote(str(doc_folder))}\n{commands}"
+    return run([*before, "sh", "-euc", script], environment)
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the top of the checkout has, with the configuration that the page begins with."""
+def doc_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder like the top of the checkout, with the first configuration of the page and a
+    capture."""
     if not {0, 1} <= os.sched_getaffinity(0):
         pytest.skip("the page's configuration runs on cores 0 and 1")
     folder = tmp_path_factory.mktemp("doc")
     (folder / "build").symlink_to(build_directory().resolve())
     (folder / "vcmts").symlink_to(CHECKOUT / "vcmts")
-    begun = shell(blocks("")[0], folder)
-    assert begun.status == 0 and "sg.yaml: good" in begun.stdout, begun.stderr
+    completed = shell(blocks("")[0], folder)
+    assert completed.status == 0 and "sg.yaml: good" in completed.stdout, completed.stderr
     frames = generate(load_config(folder / "sg.yaml"), 61, PACKETS)
     write_pcap(folder / "ip.pcap", records_of(frames, START_NS))
     return folder
 
 
 @contextmanager
-def first_terminal(place: Path) -> Iterator["subprocess.Popen[str]"]:
-    """vcmtsd, from the moment that it says what the page waits for."""
+def run_terminal_1(doc_folder: Path) -> Iterator["subprocess.Popen[str]"]:
+    """Runs vcmtsd as in block `terminal 1`. The block begins when vcmtsd is in service."""
     [commands] = blocks("terminal 1")
-    program = commands.replace("build/src/vcmtsd", "exec build/src/vcmtsd")
+    script = commands.replace("build/src/vcmtsd", "exec build/src/vcmtsd")
     pipe = subprocess.PIPE
     with subprocess.Popen(
-        ["sh", "-euc", program], cwd=place, stdout=pipe, stderr=pipe, text=True
+        ["sh", "-euc", script], cwd=doc_folder, stdout=pipe, stderr=pipe, text=True
     ) as process:
         assert process.stderr is not None
         try:
             assert any("serving service group 1" in line for line in process.stderr)
             yield process
         finally:
-            stop(process)
+            stop_process(process)
 
 
 @pytest.mark.run
-def test_two_terminals(place: Path) -> None:
+def test_two_terminals_prove_traffic(doc_folder: Path) -> None:
     [commands] = blocks("terminal 2")
     assert " --upstream-rate 75Mbps" in commands
-    with first_terminal(place) as vcmtsd:
-        for again in (False, True):
-            if again:  # its modems, that count anew, were silent for long enough
+    with run_terminal_1(doc_folder) as vcmtsd:
+        for repeated in (False, True):
+            if repeated:  # modems restart their sequence numbers after a pause
                 time.sleep(1)
-            traffic = shell(commands, place)
-            # on a machine with other work packets may be lost or late, which it says
-            wrong = r"^(?:lost|duplicated|reordered|corrupted) +(\d+)"
-            found = re.findall(wrong, traffic.stdout, re.MULTILINE)
-            whole = found == ["0"] * 8
-            assert traffic.status == (0 if whole else 1), traffic.stdout
+            traffic = shell(commands, doc_folder)
+            # on a busy machine packets may be lost or late; the output must say so
+            faults = r"^(?:lost|duplicated|reordered|corrupted) +(\d+)"
+            counts = re.findall(faults, traffic.stdout, re.MULTILINE)
+            faultless = counts == ["0"] * 8
+            assert traffic.status == (0 if faultless else 1), traffic.stdout
             proven = re.findall(r"^proven +[1-9]\d* +([\d.]+)", traffic.stdout, re.MULTILINE)
-            assert len(proven) == 2 and (not whole or {*map(float, proven)} == {100})
+            assert len(proven) == 2 and (not faultless or {*map(float, proven)} == {100})
         vcmtsd.send_signal(signal.SIGINT)
         stdout, stderr = vcmtsd.communicate(timeout=TIMEOUT)
-        done = ended(vcmtsd.returncode, stdout, stderr)
-    assert done.status == 0, done.stderr
-    assert re.match(r"downstream: received [1-9]", done.stdout)
-    assert re.search(r"^upstream: transmitted [1-9]", done.stdout, re.MULTILINE)
-    assert re.search(r"^  dropped no_control_port +[1-9]", done.stdout, re.MULTILINE)
+        completed = check_completed(vcmtsd.returncode, stdout, stderr)
+    assert completed.status == 0, completed.stderr
+    assert re.match(r"downstream: received [1-9]", completed.stdout)
+    assert re.search(r"^upstream: transmitted [1-9]", completed.stdout, re.MULTILINE)
+    assert re.search(r"^  dropped no_control_port +[1-9]", completed.stdout, re.MULTILINE)
 
 
-def served(done: Ended) -> None:
-    assert done.status == 0, done.stderr
-    assert done.stdout.startswith("downstream: received ")
-    said = [line for line in done.stderr.splitlines() if "fewer than" in line]
-    assert all(line in TEXT for line in said), "the page tells another figure"
+def check_served(completed: Completed) -> None:
+    assert completed.status == 0, completed.stderr
+    assert completed.stdout.startswith("downstream: received ")
+    warnings = [line for line in completed.stderr.splitlines() if "fewer than" in line]
+    assert all(line in TEXT for line in warnings), "the page has another message"
 
 
 @pytest.mark.parametrize("commands", blocks("")[1:])
-def test_commands(commands: str, place: Path) -> None:
-    done = shell(commands, place)
-    served(done)
+def test_commands_succeed(commands: str, doc_folder: Path) -> None:
+    done = shell(commands, doc_folder)
+    check_served(done)
     if "net_null0,no-rx=1" in commands:
-        assert "received 0, " in done.stdout and "dropped 0, " in done.stdout, "to nowhere"
+        assert "received 0, " in done.stdout and "dropped 0, " in done.stdout, (
+            "null ports received packets"
+        )
     if "ip.pcap" in commands:
         assert done.stdout.startswith(f"downstream: received {PACKETS}, ")
-        assert (place / "depi.pcap").stat().st_size > PACKETS
+        assert (doc_folder / "depi.pcap").stat().st_size > PACKETS
 
 
-def test_capture_of_the_upstream(place: Path) -> None:
-    """Every packet that is said to be sent comes out of the replay. The first run has the same."""
+def test_upstream_capture_is_replayed(doc_folder: Path) -> None:
+    """The replay transmits every packet sent. docs/first-run.md has the same commands."""
     [commands] = blocks("capture")
     first_run = (CHECKOUT / "docs/first-run.md").read_text()
     assert "\n".join(commands.splitlines()[:2]) in first_run
-    done = shell(commands, place)
+    done = shell(commands, doc_folder)
     assert done.status == 0, done.stderr
     [sent] = re.findall(r"^sent +(\d+)", done.stdout, re.MULTILINE)
     assert int(sent) > 0
     assert f"upstream: transmitted {sent}\n" in done.stdout
-    assert len(read_pcap(place / "ip-up.pcap").records) == int(sent)
-    assert read_pcap(place / "messages.pcap").records
+    assert len(read_pcap(doc_folder / "ip-up.pcap").records) == int(sent)
+    assert read_pcap(doc_folder / "messages.pcap").records
 
 
 @pytest.mark.parametrize("commands", blocks("root"))
-def test_commands_as_root(commands: str, place: Path) -> None:
-    if not all(may(*probe) for probe in PROBES.values()):
+def test_root_commands_succeed(commands: str, doc_folder: Path) -> None:
+    if not all(is_permitted(*probe) for probe in PROBES.values()):
         pytest.skip("this user may not make network namespaces and interfaces here")
-    served(shell(INTERFACES + commands, place, *NAMESPACE))
+    check_served(shell(INTERFACES + commands, doc_folder, *NAMESPACE))
 
 
 @pytest.mark.parametrize("commands", blocks("root hugepages"))
-def test_commands_on_huge_pages(commands: str, place: Path) -> None:
+def test_huge_page_commands_succeed(commands: str, doc_folder: Path) -> None:
     pages = Path("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages")
     if not pages.exists() or int(pages.read_text()) < 200:
         pytest.skip("there are no 400 MB of free huge pages")
-    test_commands_as_root(commands, place)
+    test_root_commands_succeed(commands, doc_folder)
 
 
 @pytest.mark.run
-def test_several_groups(place: Path) -> None:
-    """Proven, or on a machine with other work said not to be, for each of them."""
+def test_several_groups_are_proven(doc_folder: Path) -> None:
+    """Every packet is proven, or the output says why not (on a busy machine)."""
     [commands] = blocks("groups")
-    done = shell(commands, place)
+    done = shell(commands, doc_folder)
     assert done.status in (0, 1), done.stderr
     [verdict] = re.findall(
         r"^(every|NOT every) packet of 4 service groups proven", done.stdout, re.M
     )
     proven = verdict == "every"
-    silent = "no packet was sent" in done.stderr
-    excused = "vcmts: passed: " in done.stderr
-    good = (proven or excused) and not silent
+    no_packets = "no packet was sent" in done.stderr
+    passed_with_gaps = "vcmts: passed: " in done.stderr
+    good = (proven or passed_with_gaps) and not no_packets
     assert done.status == (0 if good else 1), done.stdout + done.stderr
     assert "core" in done.stdout
 
 
-def test_placement_explained(place: Path) -> None:
+def test_placement_is_explained(doc_folder: Path) -> None:
     [commands] = blocks("layout")
-    done = shell(commands, place)
+    done = shell(commands, doc_folder)
     assert (done.status, done.stderr) == (0, "")
     assert done.stdout.count("│ management") == 2 and "\nasked: nothing" in done.stdout
 
 
-def test_every_block_is_known() -> None:
-    """A kind that nobody runs would go unseen. `system` and `hardware` change the machine."""
+def test_every_block_has_known_kind() -> None:
+    """Every block has a known word, so that no block is skipped. `system` and `hardware` blocks
+    change the machine: only their syntax is checked."""
     assert {language for language, _, _ in BLOCKS} == {"sh", "text"}
     kinds = {kind for language, kind, _ in BLOCKS if language == "sh"}
-    tried = {
+    run_kinds = {
         "",
         "capture",
         "groups",
@@ -190,57 +196,59 @@ def test_every_block_is_known() -> None:
         "root",
         "root hugepages",
     }
-    assert kinds == tried | {"system", "hardware"}
+    assert kinds == run_kinds | {"system", "hardware"}
     for kind in ("system", "hardware"):
         for commands in blocks(kind):
             assert run(["sh", "-nc", commands]).status == 0
 
 
-def test_while_it_serves(place: Path) -> None:
-    """What is asked of it in the page's order, and told as the page tells it."""
-    asking, changing = blocks("serving")
-    with first_terminal(place) as vcmtsd:
-        told, changed = (
-            shell(commands.replace("telemetry", f"telemetry --pid {vcmtsd.pid}"), place)
-            for commands in (asking, changing)
+def test_telemetry_commands_match_page(doc_folder: Path) -> None:
+    """Telemetry commands of the page in their order. The output of changes is as on the page."""
+    telemetry, changes = blocks("serving")
+    with run_terminal_1(doc_folder) as vcmtsd:
+        shown, changed = (
+            shell(commands.replace("telemetry", f"telemetry --pid {vcmtsd.pid}"), doc_folder)
+            for commands in (telemetry, changes)
         )
         vcmtsd.send_signal(signal.SIGINT)
         vcmtsd.communicate(timeout=TIMEOUT)
-    assert told.status == changed.status == 0, told.stderr + changed.stderr
+    assert shown.status == changed.status == 0, shown.stderr + changed.stderr
     for title in ("delay in the queues", "channels", "bonding groups", "service flows"):
-        assert title in told.stdout
-    assert '"modem": "02:01:00:00:00:01"' in told.stdout
+        assert title in shown.stdout
+    assert '"modem": "02:01:00:00:00:01"' in shown.stdout
     assert f"```text\n{changed.stdout}```" in TEXT
 
 
-def test_requests_while_it_serves(place: Path) -> None:
-    """Each line of the page, as it stands there."""
+def test_control_commands_succeed(doc_folder: Path) -> None:
+    """Control commands of the page."""
     commands = "".join(blocks("controlling"))
-    with first_terminal(place) as vcmtsd:
+    with run_terminal_1(doc_folder) as vcmtsd:
         [path] = [path for path in control_sockets(vcmtsd.pid) if path.exists()]
-        told = shell(commands.replace("vcmts control", f"vcmts control --socket {path}"), place)
+        completed = shell(
+            commands.replace("vcmts control", f"vcmts control --socket {path}"), doc_folder
+        )
         vcmtsd.send_signal(signal.SIGINT)
         vcmtsd.communicate(timeout=TIMEOUT)
-    assert told.status == 0, told.stderr
-    assert re.search(rf"^pid +{vcmtsd.pid}$", told.stdout, re.MULTILINE)
-    for words in (
+    assert completed.status == 0, completed.stderr
+    assert re.search(rf"^pid +{vcmtsd.pid}$", completed.stdout, re.MULTILINE)
+    for text in (
         "modem.get  ",
         "next   3\n",
         "nothing changed",
         "1 modem removed",
         "held     0",
     ):
-        assert words in told.stdout, words
-    assert '"mac": "02:01:00:00:00:01", "group": 1' in told.stdout
+        assert text in completed.stdout, text
+    assert '"mac": "02:01:00:00:00:01", "group": 1' in completed.stdout
 
 
 def control_sockets(pid: int) -> list[Path]:
     return [folder / f"{pid}-control.sock" for folder in folders()]
 
 
-def test_socket_folder_must_be_absolute(place: Path) -> None:
-    """As the page says it; a folder that is missing is no better."""
+def test_relative_socket_folder_is_rejected(doc_folder: Path) -> None:
+    """A relative or missing socket folder is rejected."""
     [commands] = blocks("terminal 1")
     for folder in ("sockets", "/no/such/folder"):
-        wrong = shell(commands.replace("$PWD/sockets", folder), place)
-        assert wrong.status == 2 and "net_memif0" in wrong.stderr.splitlines()[-1]
+        completed = shell(commands.replace("$PWD/sockets", folder), doc_folder)
+        assert completed.status == 2 and "net_memif0" in completed.stderr.splitlines()[-1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmtsd as a service: what it logs, what systemd is told, and the unit file."""
+"""vcmtsd as a systemd service: its log, its notifications, and the unit file."""
 
 import fcntl
 import json
@@ -18,8 +18,8 @@ from typing import IO, Any
 
 import pytest
 
-from e2e.control.controlled import NOWHERE, config_text, is_served, place
-from e2e.running import run, stop, vcmtsd
+from e2e.control.control_server import NULL_PORTS, config_folder, config_text, responds
+from e2e.running import run, stop_process, vcmtsd
 from patience import TIMEOUT, until
 from vcmts.control.client import Client, RefusedError
 from vcmts.paths import CHECKOUT, build_directory, program
@@ -30,20 +30,21 @@ TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    with place() as made:
+    with config_folder() as made:
         yield made
 
 
 @contextmanager
-def served(
-    folder: Path, *more: str, stderr: int | IO[Any], **environment: str
+def run_service(
+    folder: Path, *arguments: str, stderr: int | IO[Any], **environment: str
 ) -> Iterator["subprocess.Popen[str]"]:
-    """Until the block ends; it is ready before it begins."""
+    """Runs vcmtsd until the end of the block. The block begins when vcmtsd is ready or has
+    ended."""
     ready = folder / "ready"
-    options = ("--config", folder / "sg.yaml", *NOWHERE, "--ready", ready)
+    options = ("--config", folder / "sg.yaml", *NULL_PORTS, "--ready", ready)
     sockets = ("--control-socket", folder / "control.sock", "--json", folder / "summary.json")
     with subprocess.Popen(
-        [program("vcmtsd"), "run", *options, *sockets, *more],
+        [program("vcmtsd"), "run", *options, *sockets, *arguments],
         env=os.environ | environment,
         stdout=subprocess.DEVNULL,
         stderr=stderr,
@@ -53,23 +54,23 @@ def served(
             until(lambda: ready.exists() or process.poll() is not None, "ready")
             yield process
         finally:
-            stop(process)
+            stop_process(process)
 
 
-class Manager:
-    """systemd's part of the protocol: it reads at once, as who tells it waits for that."""
+class SystemdSocket:
+    """Receives notifications as systemd does: immediately, as the sender waits for it."""
 
     def __init__(self, path: Path) -> None:
-        self.told: list[dict[str, str]] = []
-        self.read: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self.received: list[dict[str, str]] = []
+        self.queue: queue.SimpleQueue[str] = queue.SimpleQueue()
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind(str(path))
-        self.reader = threading.Thread(target=self.reads)
+        self.reader = threading.Thread(target=self._receive_all)
         self.reader.start()
 
-    def reads(self) -> None:
-        while told := self.socket.recv(4096):
-            self.read.put(told.decode())
+    def _receive_all(self) -> None:
+        while received := self.socket.recv(4096):
+            self.queue.put(received.decode())
 
     def close(self) -> None:
         self.socket.shutdown(socket.SHUT_RD)
@@ -77,18 +78,18 @@ class Manager:
         self.socket.close()
 
     def next(self) -> dict[str, str]:
-        text = self.read.get(timeout=TIMEOUT)
-        self.told.append(dict(line.split("=", 1) for line in text.splitlines()))
-        return self.told[-1]
+        text = self.queue.get(timeout=TIMEOUT)
+        self.received.append(dict(line.split("=", 1) for line in text.splitlines()))
+        return self.received[-1]
 
-    def until(self, word: str) -> dict[str, str]:
-        while word not in (told := self.next()):
+    def wait_for(self, word: str) -> dict[str, str]:
+        while word not in (received := self.next()):
             pass
-        return told
+        return received
 
 
-def change(client: Client) -> None:
-    """What is told in the log, once each."""
+def send_changes(client: Client) -> None:
+    """Makes changes that the log must contain once each."""
     said, key = 1, "00" * 16
     client.call("key.install", said=said, key=key, iv=key)
     client.call("group.drain")
@@ -97,104 +98,104 @@ def change(client: Client) -> None:
     assert client.call("measure.get")["cycles"] is True
     answer = client.call("measure.set", cycles=False, latency=True)
     assert (answer["cycles"], answer["latency"]) == (False, True)
-    assert client.call("measure.set")["latency"] is True  # as it is
+    assert client.call("measure.set")["latency"] is True  # unchanged
     with pytest.raises(RefusedError, match=r"measure\.set: cycles: found"):
         client.call("measure.set", cycles="perhaps")
 
 
-def test_a_service_and_its_log(folder: Path) -> None:
-    """One run: each line is JSON, each event is there once, and systemd is told of all states."""
+def test_service_logs_and_notifies_each_event(folder: Path) -> None:
+    """Each log line is JSON, each event is logged once, and systemd receives all states."""
     if b"sd_notify" not in program("vcmtsd").read_bytes():
         pytest.skip("vcmtsd was built without libsystemd")
     log = folder / "log"
-    told = {"NOTIFY_SOCKET": str(folder / "notify"), "WATCHDOG_USEC": "2000000"}
+    environment = {"NOTIFY_SOCKET": str(folder / "notify"), "WATCHDOG_USEC": "2000000"}
     options = ("--log-format", "json", "--log-level", "debug")
     with (
-        closing(Manager(folder / "notify")) as manager,
+        closing(SystemdSocket(folder / "notify")) as systemd,
         log.open("wb") as stderr,
-        served(folder, *options, stderr=stderr, **told) as process,
+        run_service(folder, *options, stderr=stderr, **environment) as process,
         Client(folder / "control.sock", TIMEOUT) as client,
     ):
-        assert manager.next() == {
+        assert systemd.next() == {
             "READY": "1",
             "STATUS": "serving 1 service group with 4 modems",
         }
         for _ in range(2):
-            assert manager.until("WATCHDOG") == {"WATCHDOG": "1"}
-        change(client)
+            assert systemd.wait_for("WATCHDOG") == {"WATCHDOG": "1"}
+        send_changes(client)
         measure = client.call("measure.get")
         assert (measure["cycles"], measure["latency"]) == (False, True)
         (folder / "sg.yaml").write_text(config_text("800 Mbps"))
         process.send_signal(signal.SIGHUP)
-        assert int(manager.until("RELOADING")["MONOTONIC_USEC"]) > 0
-        manager.until("READY")
+        assert int(systemd.wait_for("RELOADING")["MONOTONIC_USEC"]) > 0
+        systemd.wait_for("READY")
         (folder / "sg.yaml").write_text("channels: nonsense\n")
         with pytest.raises(RefusedError):
             client.call("config.reload")
-        manager.until("RELOADING")
-        manager.until("READY")
+        systemd.wait_for("RELOADING")
+        systemd.wait_for("READY")
         process.terminate()
-        manager.until("STOPPING")
+        systemd.wait_for("STOPPING")
         assert process.wait(TIMEOUT) == 0
     lines = [json.loads(line) for line in log.read_text().splitlines()]
     for line in lines:
         assert TIME.fullmatch(line["time"]) and line["message"], line
         assert line["level"] in ("error", "warning", "notice", "info", "debug") and line["area"]
     messages = [line["message"] for line in lines]
-    for said in (
+    for message in (
         "serving service group 1: 4 modems, 2 channels",
         "service group 1 drained: it receives nothing more",
         "service group 1 resumed",
         "service group 1: key of association 1 installed",
         "measured: cycles off, latency on",
     ):
-        assert messages.count(said) >= 1, said
+        assert messages.count(message) >= 1, message
     assert messages.count("service group 1 resumed") == 1
     assert messages.count("service group 1 drained: it receives nothing more") == 1
     [drained] = [line for line in lines if "drained" in line["message"]]
     assert (drained["area"], drained["level"], drained["service_group"]) == ("group", "info", 1)
     assert sum("read again: " in message for message in messages) == 1
-    [refused] = [line for line in lines if "nothing was changed" in line["message"]]
-    assert (refused["area"], refused["level"]) == ("config", "error")
+    [error] = [line for line in lines if "nothing was changed" in line["message"]]
+    assert (error["area"], error["level"]) == ("config", "error")
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["measured"]["cycles"]["on"] is False
     assert summary["measured"]["latency"]["on"] is True
 
 
 def full_pipe() -> tuple[int, int]:
-    """It has no room left, and nobody reads."""
-    reads, writes = os.pipe()
-    flags = fcntl.fcntl(writes, fcntl.F_GETFL)
-    fcntl.fcntl(writes, fcntl.F_SETFL, flags | os.O_NONBLOCK)
+    """File descriptors (reader, writer) of a full pipe."""
+    reader, writer = os.pipe()
+    flags = fcntl.fcntl(writer, fcntl.F_GETFL)
+    fcntl.fcntl(writer, fcntl.F_SETFL, flags | os.O_NONBLOCK)
     for size in (4096, 1):
         try:
-            while os.write(writes, b"x" * size):
+            while os.write(writer, b"x" * size):
                 pass
         except BlockingIOError:
             continue
-    fcntl.fcntl(writes, fcntl.F_SETFL, flags)
-    return reads, writes
+    fcntl.fcntl(writer, fcntl.F_SETFL, flags)
+    return reader, writer
 
 
 @pytest.mark.parametrize("kind", ["full pipe", "no reader", "full disk", "closed"])
-def test_nobody_reads_what_it_says(folder: Path, kind: str) -> None:
-    """It serves, does what it is asked, and ends well."""
-    reads, stderr = full_pipe() if kind == "full pipe" else os.pipe()
+def test_unusable_stderr_does_not_stop_service(folder: Path, kind: str) -> None:
+    """vcmtsd with an unusable stderr is in service, applies changes, and exits with 0."""
+    reader, stderr = full_pipe() if kind == "full pipe" else os.pipe()
     if kind == "no reader":
-        os.close(reads)
+        os.close(reader)
     elif kind == "full disk":
         stderr = os.dup2(os.open("/dev/full", os.O_WRONLY), stderr)
-    more = ("--log-format", "text") if kind == "full pipe" else ()
+    log_options = ("--log-format", "text") if kind == "full pipe" else ()
     if kind == "closed":
         shell = 'exec "$0" "$@" 2>&-'
         command: list[str | Path] = ["sh", "-c", shell, program("vcmtsd"), "run"]
         sockets = ("--control-socket", folder / "control.sock", "--json", folder / "summary.json")
         options = ("--config", folder / "sg.yaml", "--duration", "200ms")
-        done = run([*command, *options, *NOWHERE, *sockets])
-        assert (done.status, done.stderr) == (0, "")
+        completed = run([*command, *options, *NULL_PORTS, *sockets])
+        assert (completed.status, completed.stderr) == (0, "")
     else:
-        with served(folder, *more, stderr=stderr) as process:
-            assert is_served(folder / "control.sock")
+        with run_service(folder, *log_options, stderr=stderr) as process:
+            assert responds(folder / "control.sock")
             with Client(folder / "control.sock", TIMEOUT) as client:
                 for _ in range(30):
                     client.call("group.drain")
@@ -205,38 +206,39 @@ def test_nobody_reads_what_it_says(folder: Path, kind: str) -> None:
     os.close(stderr)
 
 
-def test_mistakes_have_one_line(folder: Path) -> None:
-    config = ("--config", folder / "sg.yaml", *NOWHERE)
-    for option, found, allowed in (
+def test_invalid_options_are_rejected(folder: Path) -> None:
+    config = ("--config", folder / "sg.yaml", *NULL_PORTS)
+    for option, value, allowed in (
         ("--log-format", "yaml", "allowed: plain, text or json"),
         ("--log-format", "", "allowed: plain, text or json"),
         ("--log-level", "loud", "allowed: error, warning, notice, info or debug"),
     ):
-        done = vcmtsd("run", *config, option, found)
-        assert done.status == 2 and done.stdout == ""
-        assert done.messages[0].endswith(f'{option}: found "{found}", {allowed}')
+        completed = vcmtsd("run", *config, option, value)
+        assert completed.status == 2 and completed.stdout == ""
+        assert completed.messages[0].endswith(f'{option}: found "{value}", {allowed}')
     (folder / "sg.yaml").write_text("channels: nonsense\n")
-    done = vcmtsd("run", *config, "--log-format", "json")
-    assert done.status == 2 and "sg.yaml:1: " in done.messages[0]
+    completed = vcmtsd("run", *config, "--log-format", "json")
+    assert completed.status == 2 and "sg.yaml:1: " in completed.messages[0]
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
-def test_the_unit_is_what_systemd_reads(folder: Path) -> None:
-    """Without a word from it, and no more exposed than docs/install.md says."""
+def test_systemd_accepts_unit(folder: Path) -> None:
+    """systemd-analyze accepts the unit file, with the exposure level of docs/install.md."""
     unit = folder / "vcmtsd.service"
-    started = str(program("vcmtsd").resolve())
-    unit.write_text(re.sub(r"(?<=^ExecStart=)\S+", started, UNIT.read_text(), flags=re.M))
-    checked = run(["systemd-analyze", "verify", "--man=no", unit])
-    assert (checked.status, checked.stderr) == (0, "")
-    exposed = run(
+    executable = str(program("vcmtsd").resolve())
+    unit.write_text(re.sub(r"(?<=^ExecStart=)\S+", executable, UNIT.read_text(), flags=re.M))
+    verified = run(["systemd-analyze", "verify", "--man=no", unit])
+    assert (verified.status, verified.stderr) == (0, "")
+    security = run(
         ["systemd-analyze", "security", "--offline=yes", "--threshold=25", "--no-pager", unit]
     )
-    assert exposed.status == 0, exposed.stdout
+    assert security.status == 0, security.stdout
     assert "RestartPreventExitStatus=2" in unit.read_text()
 
 
-def test_the_unit_has_no_privileges() -> None:
-    """Those that kinds of ports need are in drop-ins, to hold and to pass on alike."""
+def test_unit_and_drop_ins_have_minimal_capabilities() -> None:
+    """Capabilities for kinds of ports are in drop-ins, equal in the bounding and the ambient
+    set."""
     lines = UNIT.read_text().splitlines()
     assert {"User=vcmts", "Group=vcmts", "NoNewPrivileges=yes"} <= {*lines}
     assert {"CapabilityBoundingSet=", "AmbientCapabilities="} <= {*lines}
@@ -247,10 +249,10 @@ def test_the_unit_has_no_privileges() -> None:
         "power.conf.in",
     ]
     for path in drop_ins:
-        told = dict(
+        capabilities = dict(
             re.findall(
                 r"^(CapabilityBoundingSet|AmbientCapabilities)=(.*)$", path.read_text(), re.M
             )
         )
-        assert path.name == "power.conf.in" or len(told) == 2
-        assert len({*told.values()}) <= 1, path
+        assert path.name == "power.conf.in" or len(capabilities) == 2
+        assert len({*capabilities.values()}) <= 1, path

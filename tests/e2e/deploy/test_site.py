@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The documentation site: it is whole, and is read and searched from files, without a network."""
+"""The documentation site: all pages exist, and search works from files, without a network."""
 
 import os
 import subprocess
@@ -19,9 +19,9 @@ from vcmts.paths import CHECKOUT
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built as `make docs` does it; pictures that nobody has drawn may be missing."""
+    """The site, built as by `make docs`. Generated pictures may be missing."""
     folder = tmp_path_factory.mktemp("site")
-    built = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(folder)],
         cwd=CHECKOUT,
         env=os.environ | {"PYTHONPATH": "tools", "NO_MKDOCS_2_WARNING": "1"},
@@ -29,12 +29,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         text=True,
         check=True,
     )
-    warnings = [line for line in built.stderr.splitlines() if line.startswith("WARNING")]
+    warnings = [line for line in completed.stderr.splitlines() if line.startswith("WARNING")]
     assert [w for w in warnings if not any(name in w for name in pictures.NAMES)] == []
     return folder
 
 
-def test_every_page_is_there(site: Path) -> None:
+def test_every_page_exists(site: Path) -> None:
     pages_of_docs = {path.stem for path in (CHECKOUT / "docs").glob("*.md")}
     names = pages_of_docs | {Path(name).stem for name in pages.REFERENCE} | {"index"}
     assert names <= {path.stem for path in site.glob("*.html")}
@@ -43,37 +43,39 @@ def test_every_page_is_there(site: Path) -> None:
     assert 'href="001-lists-of-stages.html"' in decisions
 
 
-def test_blocks_of_code_are_blocks(site: Path) -> None:
-    """Also those with a word for our tests behind the language."""
+def test_code_blocks_are_rendered(site: Path) -> None:
+    """Code blocks are rendered, also those with a word for tests after the language."""
     for page in site.glob("*.html"):
         assert "```" not in page.read_text(), page.name
 
 
 @pytest.fixture
-def opened(site: Path, tmp_path: Path) -> Iterator[Browser]:
-    with browser.browser(tmp_path / "user") as one:
-        one.open(site / "index.html")
-        yield one
+def opened_site(site: Path, tmp_path: Path) -> Iterator[Browser]:
+    with browser.browser(tmp_path / "user") as page:
+        page.open(site / "index.html")
+        yield page
 
 
-FIND = """(() => {
+ENTER_SEARCH = """(() => {
   const field = document.querySelector(".md-search__input");
   field.focus();
   field.value = "fragment_crc";
   field.dispatchEvent(new InputEvent("input", { bubbles: true }));
   field.dispatchEvent(new KeyboardEvent("keyup", { bubbles: true }));
 })()"""
-FOUND = '[...document.querySelectorAll(".md-search-result__link")].map(a => a.href)'
+SEARCH_RESULTS = '[...document.querySelectorAll(".md-search-result__link")].map(a => a.href)'
 
 
 @pytest.mark.skipif(browser.CHROMIUM is None, reason="devtools/install-deps browser")
-def test_search_without_a_network(opened: Browser) -> None:
+def test_search_works_without_network(opened_site: Browser) -> None:
     end = time.monotonic() + TIMEOUT
-    found: list[str] = []
-    while not any("counters.html" in link for link in found):
-        assert time.monotonic() < end, found
-        opened.value(FIND)
+    links: list[str] = []
+    while not any("counters.html" in link for link in links):
+        assert time.monotonic() < end, links
+        opened_site.evaluate(ENTER_SEARCH)
         time.sleep(0.2)
-        found = opened.value(FOUND)
-    asked = [event["request"]["url"] for event in opened.all("Network.requestWillBeSent")]
-    assert [url for url in asked if url.startswith("http")] == []
+        links = opened_site.evaluate(SEARCH_RESULTS)
+    requested = [
+        event["request"]["url"] for event in opened_site.events_of("Network.requestWillBeSent")
+    ]
+    assert [url for url in requested if url.startswith("http")] == []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A capture of a real network: whoever is spoken to in it becomes a subscriber."""
+"""Replays a capture of a real network. Each destination address in it belongs to a modem."""
 
 from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv6Address
@@ -15,8 +15,8 @@ from witness.classify import Model, parse
 
 pytestmark = pytest.mark.replay
 
-ADDRESSES_A_MODEM = 3
-GROUPS = [1, 2, 5]  # of sg-small: those of several channels
+ADDRESSES_PER_MODEM = 3
+BONDING_GROUPS = [1, 2, 5]  # bonding groups of sg-small.yaml with several channels
 
 
 @pytest.fixture(scope="module")
@@ -25,27 +25,29 @@ def capture() -> Capture:
 
 
 def destinations(capture: Capture) -> list[IPv4Address | IPv6Address]:
-    """Whom the model would look up, in the order of their first packet."""
+    """Destination addresses of the capture, in the order of their first packet."""
     config = parse_config(SMALL.read_text())
     model = Model(config)
-    found: dict[IPv4Address | IPv6Address, None] = {}
+    addresses: dict[IPv4Address | IPv6Address, None] = {}
     for record in capture.records:
         verdict = model.classify(record.data)
         if getattr(verdict, "reason", None) != "unknown_destination":
             continue
         destination = parse(record.data, config.max_frame).destination
         if destination is not None and not destination.is_unspecified:
-            found[destination] = None
-    return list(found)
+            addresses[destination] = None
+    return list(addresses)
 
 
 def modem_lines(addresses: list[IPv4Address | IPv6Address]) -> Iterator[str]:
-    for number, at in enumerate(range(0, len(addresses), ADDRESSES_A_MODEM), start=1):
-        own = ", ".join(f'"{address}"' for address in addresses[at : at + ADDRESSES_A_MODEM])
+    for number, first in enumerate(range(0, len(addresses), ADDRESSES_PER_MODEM), start=1):
+        own = ", ".join(
+            f'"{address}"' for address in addresses[first : first + ADDRESSES_PER_MODEM]
+        )
         flow = 2 * number
         yield f'  - mac: "02:02:00:00:00:{number:02x}"'
         yield f"    addresses: [{own}]"
-        yield f"    bonding_group: {GROUPS[number % len(GROUPS)]}"
+        yield f"    bonding_group: {BONDING_GROUPS[number % len(BONDING_GROUPS)]}"
         yield (
             f'    security: {{said: {number}, cipher: aes-128, key: "{number:032x}", '
             f'iv: "{number << 64:032x}", key_sequence: {number % 16}}}'
@@ -59,23 +61,23 @@ def modem_lines(addresses: list[IPv4Address | IPv6Address]) -> Iterator[str]:
         yield f"      - {{family: ipv6, protocol: icmpv6, service_flow: {flow + 1}}}"
 
 
-def test_lan_traffic_reaches_its_modems(capture: Capture, tmp_path: Path) -> None:
+def test_captured_traffic_is_transmitted_to_modems(capture: Capture, tmp_path: Path) -> None:
     head = SMALL.read_text().partition("modems:\n")[0] + "modems:\n"
     addresses = destinations(capture)
-    assert len(addresses) > ADDRESSES_A_MODEM
+    assert len(addresses) > ADDRESSES_PER_MODEM
     text = head + "".join(f"{line}\n" for line in modem_lines(addresses))
     replayed = replay(tmp_path, text, list(capture.records))
     expected = replayed.check()
     assert expected.counters["transmitted"] > 0.95 * len(capture.records)
     assert set(expected.drops) <= {"frame_too_long", "multicast", "unknown_destination"}
     assert expected.counters["classifier_matched"] > 1000
-    assert len(expected.flows) > len(addresses) // ADDRESSES_A_MODEM
+    assert len(expected.flows) > len(addresses) // ADDRESSES_PER_MODEM
 
 
-def test_all_is_counted_where_no_modem_is(capture: Capture, tmp_path: Path) -> None:
-    """The plain profile: nothing in the capture is for its modems."""
-    written = vcmts("profile", "6ofdm-0sc-qam_300cms_aes")
-    replayed = replay(tmp_path, written.stdout, list(capture.records))
+def test_traffic_without_modems_is_dropped_and_counted(capture: Capture, tmp_path: Path) -> None:
+    """The profile has no modem with an address of the capture: every packet is dropped."""
+    profile = vcmts("profile", "6ofdm-0sc-qam_300cms_aes")
+    replayed = replay(tmp_path, profile.stdout, list(capture.records))
     expected = replayed.check()
     assert expected.drops.total() == len(capture.records)
     assert expected.drops["unknown_destination"] > 0.9 * len(capture.records)

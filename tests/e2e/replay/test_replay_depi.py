@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""DEPI frames leave full, or when the flush timer says so."""
+"""DEPI frames are sent when they are full or when the flush timer expires."""
 
 from ipaddress import IPv4Address
 from pathlib import Path
@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from e2e.frames import udp_frame
-from e2e.running import SMALL, Replayed, replay, vary
-from e2e.traffic import START_NS, generate, spread
+from e2e.running import SMALL, DownstreamReplay, replace_values, replay
+from e2e.traffic import START_NS, at_random_times, generate
 from vcmts.witness.config import load_config
 from vcmts.witness.depi import Psp, decode_psp
 from vcmts.witness.l2tp import decode_datagram
@@ -17,13 +17,13 @@ from vcmts.witness.pcapfile import Record, records_of
 pytestmark = pytest.mark.replay
 
 CONFIG = load_config(SMALL)
-MIN_FRAGMENT = 16  # a cut below this is not worth its entry
-ENTRY = 2
+MIN_FRAGMENT = 16  # bytes; vcmtsd makes no shorter first fragment
+ENTRY = 2  # bytes of a segment table entry
 STEP_NS = 20_000
 
 
-def depi_frames(replayed: Replayed) -> list[tuple[int, Psp]]:
-    """Bytes that an IP packet of the MTU had left for segments, and what is in it."""
+def depi_frames(replayed: DownstreamReplay) -> list[tuple[int, Psp]]:
+    """DEPI frames of the output: free bytes up to the MTU, and the decoded frame."""
     frames = []
     for record in replayed.out.records:
         datagram = decode_datagram(record.data)
@@ -37,24 +37,26 @@ def depi_frames(replayed: Replayed) -> list[tuple[int, Psp]]:
     ("mtu", "max_segments"),
     [("1500", "1"), ("1501", "2"), ("1500", "16"), ("1537", "255"), ("9000", "16")],
 )
-def test_only_flushed_frames_have_room(mtu: str, max_segments: str, tmp_path: Path) -> None:
-    text = vary(SMALL.read_text(), mtu=mtu, max_segments=max_segments)
-    replayed = replay(tmp_path, text, spread(generate(CONFIG, 5, 400), 5, mean_gap_ns=2000))
+def test_only_flushed_frames_have_free_space(mtu: str, max_segments: str, tmp_path: Path) -> None:
+    text = replace_values(SMALL.read_text(), mtu=mtu, max_segments=max_segments)
+    replayed = replay(
+        tmp_path, text, at_random_times(generate(CONFIG, 5, 400), 5, mean_gap_ns=2000)
+    )
     replayed.check()
     counters = replayed.stats["counters"]
-    most = int(max_segments)
-    roomy = closed = 0
+    limit = int(max_segments)
+    with_space = full = 0
     for free, psp in depi_frames(replayed):
         assert free >= 0
-        roomy += free >= ENTRY + MIN_FRAGMENT and len(psp.segments) < most
-        closed += free <= ENTRY or len(psp.segments) == most
-    assert roomy <= counters["depi_flushed"]
-    assert closed <= counters["depi_full"]
-    assert counters["depi_full"] > 0 and (counters["depi_flushed"] > 0) == (most > 1)
+        with_space += free >= ENTRY + MIN_FRAGMENT and len(psp.segments) < limit
+        full += free <= ENTRY or len(psp.segments) == limit
+    assert with_space <= counters["depi_flushed"]
+    assert full <= counters["depi_full"]
+    assert counters["depi_full"] > 0 and (counters["depi_flushed"] > 0) == (limit > 1)
 
 
-def test_no_fragment_is_tiny(tmp_path: Path) -> None:
-    """Whatever two frames leave of a DEPI frame, no beginning of less than 16 bytes is cut off."""
+def test_first_fragments_have_min_size(tmp_path: Path) -> None:
+    """Frames of many sizes: the first fragment of a frame always has 16 bytes or more."""
     destination = IPv4Address("10.0.0.9")
     sent = []
     for number, size in enumerate(range(1380, 1460)):
@@ -62,35 +64,35 @@ def test_no_fragment_is_tiny(tmp_path: Path) -> None:
         sent += records_of(frames, START_NS + number * 10_000_000, 0)
     replayed = replay(tmp_path, SMALL.read_text(), sent)
     replayed.check()
-    beginnings = [
+    first_fragments = [
         len(segment.data)
         for _, psp in depi_frames(replayed)
         for segment in psp.segments
         if not segment.end
     ]
-    assert min(beginnings) == MIN_FRAGMENT
-    assert len(beginnings) < len(sent)
+    assert min(first_fragments) == MIN_FRAGMENT
+    assert len(first_fragments) < len(sent)
 
 
 @pytest.mark.parametrize("flush", ["0 us", "50 us", "130 us", "1 ms"])
-def test_a_lone_packet_leaves_in_time(flush: str, tmp_path: Path) -> None:
-    text = vary(SMALL.read_text(), flush=flush)
+def test_single_packet_is_flushed_in_time(flush: str, tmp_path: Path) -> None:
+    text = replace_values(SMALL.read_text(), flush=flush)
     flush_ns = int(flush.split()[0]) * {"us": 1000, "ms": 1_000_000}[flush.split()[1]]
     destinations = [address for modem in CONFIG.modems for address in modem.addresses[:2]]
-    frames = [udp_frame(to, 70 + 41 * i, i) for i, to in enumerate(destinations * 3)]
+    frames = [udp_frame(address, 70 + 41 * i, i) for i, address in enumerate(destinations * 3)]
     sent = records_of(frames, START_NS, 5_000_000)
     replayed = replay(tmp_path, text, sent)
     replayed.check()
     arrivals = {record.data[6:]: record.time_ns for record in sent}
     for frame in replayed.decoded.frames:
         assert frame.ethernet is not None
-        waited = frame.time_ns - arrivals[frame.ethernet[6:]]
-        assert flush_ns <= waited <= flush_ns + STEP_NS, f"{len(frame.ethernet)} bytes"
+        delay_ns = frame.time_ns - arrivals[frame.ethernet[6:]]
+        assert flush_ns <= delay_ns <= flush_ns + STEP_NS, f"{len(frame.ethernet)} bytes"
     assert replayed.stats["counters"]["depi_full"] == 0 or flush_ns > 0
 
 
-def test_a_full_frame_does_not_wait(tmp_path: Path) -> None:
-    """With room for an entry and no data the DEPI frame leaves at once, not by the timer."""
+def test_full_frame_is_sent_without_timer(tmp_path: Path) -> None:
+    """A DEPI frame with no free byte after a segment table entry is sent without the timer."""
     frames = [udp_frame(IPv4Address("10.0.0.9"), size, size) for size in range(1440, 1460)]
     sent = records_of(frames, START_NS, 10_000_000)
     replayed = replay(tmp_path, SMALL.read_text(), sent)
@@ -103,7 +105,7 @@ def test_a_full_frame_does_not_wait(tmp_path: Path) -> None:
     assert full == {0, 1, 2}
 
 
-def test_packets_of_one_instant_share_a_frame(tmp_path: Path) -> None:
+def test_packets_of_one_instant_share_frame(tmp_path: Path) -> None:
     frames = [udp_frame(IPv4Address("10.0.0.9"), 64, number) for number in range(14)]
     sent = records_of(frames[:7], START_NS, 0) + records_of(frames[7:], START_NS + 10**9, 5_000)
     replayed = replay(tmp_path, SMALL.read_text(), sent)
@@ -111,8 +113,9 @@ def test_packets_of_one_instant_share_a_frame(tmp_path: Path) -> None:
     assert [len(psp.segments) for _, psp in depi_frames(replayed)] == [7, 7]
 
 
-def test_time_is_that_of_the_capture(tmp_path: Path) -> None:
-    """Half a day of silence, and a clock that goes back, which the output's does not."""
+def test_output_time_follows_capture(tmp_path: Path) -> None:
+    """A pause of half a day, and timestamps that go back: the output's timestamps do not go
+    back."""
     half_a_day = 43_200 * 10**9
     times = [START_NS, START_NS + half_a_day, START_NS + 5, START_NS - 10**9]
     times.append(START_NS + half_a_day + 10**9)
@@ -125,4 +128,6 @@ def test_time_is_that_of_the_capture(tmp_path: Path) -> None:
     assert out == sorted(out)
     assert out[0] - START_NS <= 50_000 + STEP_NS
     assert out[-1] - times[-1] <= 50_000 + STEP_NS
-    assert len(out) == 3  # the two late ones arrive at the instant of the one before
+    assert (
+        len(out) == 3
+    )  # packets with earlier timestamps are received at the time of the one before

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Captures of every kind, and what is none: the same bytes each time, or one clear line."""
+"""File formats of downstream replays: formats of captures, truncated and invalid files, output
+files."""
 
 import struct
 from collections.abc import Callable
@@ -7,21 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from e2e.expected import check_flows, check_stats, expect
-from e2e.running import SMALL, Replayed, refused, replay_files, vary, vcmtsd
-from e2e.traffic import START_NS, generate, spread
+from e2e.expected import check_flows, check_stats, expect_downstream
+from e2e.running import SMALL, DownstreamReplay, check_refused, replace_values, replay_files, vcmtsd
+from e2e.traffic import START_NS, at_random_times, generate
 from vcmts.witness.config import load_config
 from vcmts.witness.pcapfile import Record, build_pcap, read_pcap, write_pcap
 
 pytestmark = pytest.mark.replay
 
 CONFIG = load_config(SMALL)
-SENT = spread(generate(CONFIG, 21, 200, broken=0.2), 21)
+SENT = at_random_times(generate(CONFIG, 21, 200, broken=0.2), 21)
 FILE_HEADER = 24
 
 
 def pcapng(records: list[Record]) -> bytes:
-    """One section, one interface with nanoseconds."""
+    """A pcapng file with one section and one interface, and timestamps in nanoseconds."""
 
     def block(kind: int, body: bytes) -> bytes:
         body += bytes(-len(body) % 4)
@@ -41,29 +42,29 @@ def pcapng(records: list[Record]) -> bytes:
     return b"".join(parts)
 
 
-def play(folder: Path, captured: bytes, config: Path = SMALL) -> Replayed:
+def replay_bytes(folder: Path, captured: bytes, config: Path = SMALL) -> DownstreamReplay:
     folder.mkdir(exist_ok=True)
     path = folder / "in.pcap"
     path.write_bytes(captured)
     ended, out, stats = replay_files(config, path, folder)
-    return Replayed(load_config(config), SENT, ended, out, stats)
+    return DownstreamReplay(load_config(config), SENT, ended, out, stats)
 
 
 @pytest.fixture(scope="module")
-def usual(tmp_path_factory: pytest.TempPathFactory) -> Replayed:
-    """To compare others with."""
-    return play(tmp_path_factory.mktemp("usual"), build_pcap(SENT))
+def reference(tmp_path_factory: pytest.TempPathFactory) -> DownstreamReplay:
+    """The replay with which others are compared."""
+    return replay_bytes(tmp_path_factory.mktemp("usual"), build_pcap(SENT))
 
 
 @pytest.mark.parametrize("threads", ["1ds1t", "1ds2t"])
-def test_same_input_same_bytes(threads: str, tmp_path: Path) -> None:
+def test_same_input_gives_same_bytes(threads: str, tmp_path: Path) -> None:
     config = tmp_path / "sg.yaml"
     layout = f"{{downstream: {threads}, main_core: 0, upper_mac_core: 1, lower_mac_core: 0}}"
-    config.write_text(vary(SMALL.read_text(), threads=layout))
-    runs = [play(tmp_path / name, build_pcap(SENT), config) for name in ("one", "two")]
+    config.write_text(replace_values(SMALL.read_text(), threads=layout))
+    runs = [replay_bytes(tmp_path / name, build_pcap(SENT), config) for name in ("one", "two")]
     assert runs[0].out_path.read_bytes() == runs[1].out_path.read_bytes()
     assert runs[0].stats_path.read_bytes() == runs[1].stats_path.read_bytes()
-    assert runs[0].ended.stdout == runs[1].ended.stdout
+    assert runs[0].completed.stdout == runs[1].completed.stdout
     assert len(runs[0].out.records) > 50
 
 
@@ -73,48 +74,51 @@ FORMATS: dict[str, Callable[[list[Record]], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("form", FORMATS.values(), ids=list(FORMATS))
-def test_formats_of_one_capture(
-    form: Callable[[list[Record]], bytes], usual: Replayed, tmp_path: Path
+@pytest.mark.parametrize("build", FORMATS.values(), ids=list(FORMATS))
+def test_all_formats_give_same_output(
+    build: Callable[[list[Record]], bytes], reference: DownstreamReplay, tmp_path: Path
 ) -> None:
-    other = play(tmp_path / "other", form(SENT))
-    assert (other.ended.status, other.ended.messages) == (0, [])
-    assert other.out_path.read_bytes() == usual.out_path.read_bytes()
-    assert other.stats_path.read_bytes() == usual.stats_path.read_bytes()
+    replayed = replay_bytes(tmp_path / "other", build(SENT))
+    assert (replayed.completed.status, replayed.completed.messages) == (0, [])
+    assert replayed.out_path.read_bytes() == reference.out_path.read_bytes()
+    assert replayed.stats_path.read_bytes() == reference.stats_path.read_bytes()
 
 
 @pytest.mark.parametrize("byte_order", ["<", ">"])
-def test_microseconds(byte_order: str, tmp_path: Path) -> None:
+def test_microseconds_are_read(byte_order: str, tmp_path: Path) -> None:
     captured = build_pcap(SENT, nanoseconds=False, byte_order=byte_order)
-    cut = [Record(r.time_ns // 1000 * 1000, r.data, r.original_length) for r in SENT]
-    assert play(tmp_path / "us", captured).out == play(tmp_path / "ns", build_pcap(cut)).out
+    rounded = [Record(r.time_ns // 1000 * 1000, r.data, r.original_length) for r in SENT]
+    assert (
+        replay_bytes(tmp_path / "us", captured).out
+        == replay_bytes(tmp_path / "ns", build_pcap(rounded)).out
+    )
 
 
-def test_any_order_in_time(tmp_path: Path) -> None:
-    """Packets that claim to be earlier than the one before are treated as of the same instant."""
+def test_timestamps_may_go_back(tmp_path: Path) -> None:
+    """A packet with an earlier timestamp than the one before is received at the same time."""
     sent = [Record(START_NS - i * 1_000_003, r.data, len(r.data)) for i, r in enumerate(SENT)]
-    replayed = play(tmp_path, build_pcap(sent))
-    expected = expect(sent, CONFIG)
+    replayed = replay_bytes(tmp_path, build_pcap(sent))
+    expected = expect_downstream(sent, CONFIG)
     check_flows(expected, replayed.decoded)
     check_stats(expected, replayed.stats, replayed.decoded)
     times = [record.time_ns for record in replayed.out.records]
     assert times == sorted(times) and times[0] >= START_NS
 
 
-def test_cut_by_the_capture(tmp_path: Path) -> None:
-    """Only what was captured counts; of longer frames the rest is missing (snap length)."""
+def test_snap_length_truncates_frames(tmp_path: Path) -> None:
+    """Frames cut by the snap length are handled as frames of the captured length."""
     sent = [Record(r.time_ns, r.data[:80], len(r.data)) for r in SENT]
-    replayed = play(tmp_path, build_pcap(sent))
-    assert replayed.ended.status == 0
-    expected = expect(sent, CONFIG)
+    replayed = replay_bytes(tmp_path, build_pcap(sent))
+    assert replayed.completed.status == 0
+    expected = expect_downstream(sent, CONFIG)
     assert expected.drops["ipv4_length"] > 10
     check_flows(expected, replayed.decoded)
     check_stats(expected, replayed.stats, replayed.decoded)
 
 
-def test_no_packets(tmp_path: Path) -> None:
-    replayed = play(tmp_path, build_pcap([]))
-    assert (replayed.ended.status, replayed.ended.messages) == (0, [])
+def test_capture_without_packets_is_replayed(tmp_path: Path) -> None:
+    replayed = replay_bytes(tmp_path, build_pcap([]))
+    assert (replayed.completed.status, replayed.completed.messages) == (0, [])
     assert replayed.out.records == ()
     assert replayed.stats["received"] == 0 and replayed.stats["balanced"]
     assert set(replayed.stats["counters"].values()) == {0}
@@ -122,31 +126,32 @@ def test_no_packets(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("missing", [1, 24, 39, 40])
-def test_end_is_cut_off(missing: int, tmp_path: Path) -> None:
-    """What came before is replayed; the message names the file; the status tells of trouble."""
-    whole = [*SENT[:-1], Record(SENT[-1].time_ns, bytes(24), 24)]
-    replayed = play(tmp_path, build_pcap(whole)[:-missing])
-    if missing == 40:  # exactly the last record
-        assert (replayed.ended.status, replayed.ended.messages) == (0, [])
+def test_truncated_capture_is_replayed_and_reported(missing: int, tmp_path: Path) -> None:
+    """Records before the truncated one are replayed. The message names the file, and status is
+    1."""
+    records = [*SENT[:-1], Record(SENT[-1].time_ns, bytes(24), 24)]
+    replayed = replay_bytes(tmp_path, build_pcap(records)[:-missing])
+    if missing == 40:  # the last record is missing completely
+        assert (replayed.completed.status, replayed.completed.messages) == (0, [])
     else:
-        assert replayed.ended.status == 1
-        (message,) = replayed.ended.messages
+        assert replayed.completed.status == 1
+        (message,) = replayed.completed.messages
         assert "in.pcap: truncated" in message and "what comes before is replayed" in message
-    expected = expect(SENT[:-1], CONFIG)
+    expected = expect_downstream(SENT[:-1], CONFIG)
     check_flows(expected, replayed.decoded)
     check_stats(expected, replayed.stats, replayed.decoded)
 
 
-def test_impossible_length_in_the_middle(tmp_path: Path) -> None:
+def test_invalid_record_length_is_reported(tmp_path: Path) -> None:
     good = build_pcap(SENT[:100])
-    replayed = play(tmp_path, good + struct.pack("<IIII", 1, 2, 0xFFFFFFF0, 60) + bytes(60))
-    assert replayed.ended.status == 1
-    assert len(replayed.ended.messages) == 1
-    check_stats(expect(SENT[:100], CONFIG), replayed.stats, replayed.decoded)
+    replayed = replay_bytes(tmp_path, good + struct.pack("<IIII", 1, 2, 0xFFFFFFF0, 60) + bytes(60))
+    assert replayed.completed.status == 1
+    assert len(replayed.completed.messages) == 1
+    check_stats(expect_downstream(SENT[:100], CONFIG), replayed.stats, replayed.decoded)
 
 
-NO_CAPTURES: dict[str, bytes] = {
-    "nothing": b"",
+INVALID_CAPTURES: dict[str, bytes] = {
+    "empty": b"",
     "one byte": b"\xd4",
     "half a header": build_pcap([])[: FILE_HEADER // 2],
     "text": b"this is not a capture, it is a text of some length\n" * 10,
@@ -156,26 +161,26 @@ NO_CAPTURES: dict[str, bytes] = {
 }
 
 
-@pytest.mark.parametrize("content", NO_CAPTURES.values(), ids=list(NO_CAPTURES))
-def test_no_capture(content: bytes, tmp_path: Path) -> None:
-    replayed = play(tmp_path, content)
-    refused(replayed.ended, "in.pcap")
+@pytest.mark.parametrize("content", INVALID_CAPTURES.values(), ids=list(INVALID_CAPTURES))
+def test_invalid_capture_is_rejected(content: bytes, tmp_path: Path) -> None:
+    replayed = replay_bytes(tmp_path, content)
+    check_refused(replayed.completed, "in.pcap")
     assert not replayed.out_path.exists() and not replayed.stats_path.exists()
 
 
-def test_files_that_cannot_be_opened(tmp_path: Path) -> None:
+def test_unusable_paths_are_rejected(tmp_path: Path) -> None:
     captured = tmp_path / "in.pcap"
     write_pcap(captured, SENT)
-    nowhere = tmp_path / "no" / "such" / "folder.pcap"
+    missing = tmp_path / "no" / "such" / "folder.pcap"
     out = tmp_path / "out.pcap"
     command = ("replay", "--config", SMALL)
-    refused(vcmtsd(*command, "--network-in", nowhere, "--rphy-out", out), "folder.pcap")
-    refused(vcmtsd(*command, "--network-in", tmp_path, "--rphy-out", out), str(tmp_path))
-    refused(vcmtsd(*command, "--network-in", captured, "--rphy-out", nowhere), "folder.pcap")
+    check_refused(vcmtsd(*command, "--network-in", missing, "--rphy-out", out), "folder.pcap")
+    check_refused(vcmtsd(*command, "--network-in", tmp_path, "--rphy-out", out), str(tmp_path))
+    check_refused(vcmtsd(*command, "--network-in", captured, "--rphy-out", missing), "folder.pcap")
     assert not out.exists()
 
 
-def test_disk_is_full(tmp_path: Path) -> None:
+def test_full_disk_is_reported(tmp_path: Path) -> None:
     captured = tmp_path / "in.pcap"
     write_pcap(captured, SENT)
     command = ("replay", "--config", SMALL, "--network-in", captured)
@@ -189,27 +194,27 @@ def test_disk_is_full(tmp_path: Path) -> None:
         assert "/dev/full" in message
 
 
-def test_input_is_not_overwritten(tmp_path: Path) -> None:
+def test_output_over_input_is_rejected(tmp_path: Path) -> None:
     captured = tmp_path / "in.pcap"
     write_pcap(captured, SENT)
     before = captured.read_bytes()
     (tmp_path / "link.pcap").hardlink_to(captured)
     for name in ("in.pcap", "link.pcap"):
         files = ("--network-in", captured, "--rphy-out", tmp_path / name)
-        refused(vcmtsd("replay", "--config", SMALL, *files), name)
+        check_refused(vcmtsd("replay", "--config", SMALL, *files), name)
         assert captured.read_bytes() == before
 
 
-def test_after_the_year_2038(usual: Replayed, tmp_path: Path) -> None:
-    """Seconds of pcap have 32 bits without a sign."""
+def test_times_after_2038_are_replayed(reference: DownstreamReplay, tmp_path: Path) -> None:
+    """Seconds of pcap are unsigned 32-bit numbers."""
     later = (1 << 31) * 10**9 - START_NS
     sent = [Record(r.time_ns + later, r.data, r.original_length) for r in SENT]
-    then = play(tmp_path / "then", build_pcap(sent))
-    moved = [(r.time_ns + later, r.data) for r in usual.out.records]
-    assert [(r.time_ns, r.data) for r in read_pcap(then.out_path).records] == moved
+    replayed = replay_bytes(tmp_path / "then", build_pcap(sent))
+    expected = [(r.time_ns + later, r.data) for r in reference.out.records]
+    assert [(r.time_ns, r.data) for r in read_pcap(replayed.out_path).records] == expected
 
 
-def test_stats_on_the_terminal(tmp_path: Path) -> None:
+def test_stats_can_be_printed(tmp_path: Path) -> None:
     captured = tmp_path / "in.pcap"
     write_pcap(captured, SENT)
     _, out, stats = replay_files(SMALL, captured, tmp_path)

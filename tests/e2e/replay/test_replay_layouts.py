@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every placement carries the same captures to the same bytes: the published core configurations,
-free ones, and workers that give away what they run in the midst of it. A replay has the lists,
-rings and owners of ports of its layout, and runs the workers in turn: what their threads do to each
-other is the business of the tests that run them."""
+"""Replays the same captures with every placement: published layouts, free ones, and workers that
+are drained during the replay. The output must be equal. A replay has the stage lists, rings and
+port owners of its layout, but runs all workers on one thread."""
 
 import json
 from collections.abc import Sequence
@@ -11,124 +10,143 @@ from pathlib import Path
 
 import pytest
 
-from e2e.changes.changed import MS, Change, change
-from e2e.grouped import Json, down_traffic, dump, small_server, up_traffic
+from e2e.changes.change_replay import MS, Change, change
 from e2e.running import vcmtsd
+from e2e.service_groups import (
+    Json,
+    downstream_traffic,
+    small_server_config,
+    to_yaml,
+    upstream_traffic,
+)
 from vcmts.witness.pcapfile import Record, write_pcap
 
 pytestmark = pytest.mark.replay
 
 GAP_NS = 15_001
 ONE_CORE: Json = {"upper_mac_core": 1, "lower_mac_core": 1, "upstream_core": 1}
-TWO: Json = {"downstream": "1ds2t"}  # or the lower MAC is with the upper one
-NAMED: dict[str, Json] = {
+TWO_THREADS: Json = {"downstream": "1ds2t"}  # lower MAC on a core of its own
+PUBLISHED: dict[str, Json] = {
     "1us1t_1ds1t": {"layout": "1us1t_1ds1t", "cores": "1-6"},
     "1us1t_1ds2t": {"layout": "1us1t_1ds2t", "cores": "1-9"},
     "2us1t_1ds2t": {"layout": "2us1t_1ds2t", "cores": "1-8"},
     "combined": {"layout": "combined", "cores": "1-3"},
     "combined2": {"layout": "combined2", "cores": "1-2"},
 }
-COUNTS = {
+CORE_COUNTS = {
     "1us1t_1ds1t": (2, 4, 6),
     "1us1t_1ds2t": (3, 6, 9),
     "2us1t_1ds2t": (3, 5, 8),
     "combined": (1, 2, 3),
     "combined2": (1, 1, 2),
 }
-IN_PAIRS = ("2us1t_1ds2t", "combined2")
-FREE: dict[str, list[Json]] = {
+PAIR_LAYOUTS = ("2us1t_1ds2t", "combined2")
+FREE_LAYOUTS: dict[str, list[Json]] = {
     "three cores, crossed": [
-        {"upper_mac_core": 1, "lower_mac_core": 2, "upstream_core": 3} | TWO,
-        {"upper_mac_core": 2, "lower_mac_core": 3, "upstream_core": 1} | TWO,
-        {"upper_mac_core": 3, "lower_mac_core": 1, "upstream_core": 2} | TWO,
+        {"upper_mac_core": 1, "lower_mac_core": 2, "upstream_core": 3} | TWO_THREADS,
+        {"upper_mac_core": 2, "lower_mac_core": 3, "upstream_core": 1} | TWO_THREADS,
+        {"upper_mac_core": 3, "lower_mac_core": 1, "upstream_core": 2} | TWO_THREADS,
     ],
-    "others own the ports": [
-        {"upper_mac_core": 7, "lower_mac_core": 2, "upstream_core": 7} | TWO,
-        {"upper_mac_core": 1, "lower_mac_core": 3, "upstream_core": 2} | TWO,
-        {"upper_mac_core": 2, "lower_mac_core": 1, "upstream_core": 1} | TWO,
+    "ports owned by other workers": [
+        {"upper_mac_core": 7, "lower_mac_core": 2, "upstream_core": 7} | TWO_THREADS,
+        {"upper_mac_core": 1, "lower_mac_core": 3, "upstream_core": 2} | TWO_THREADS,
+        {"upper_mac_core": 2, "lower_mac_core": 1, "upstream_core": 1} | TWO_THREADS,
     ],
 }
 
 
 @cache
 def captures(groups: int) -> tuple[list[Record], list[Record]]:
-    items = whole(groups)
-    return down_traffic(items, 1, 250, GAP_NS), up_traffic(items, 1, 60, GAP_NS)
+    items = group_configs(groups)
+    return downstream_traffic(items, 1, 250, GAP_NS), upstream_traffic(items, 1, 60, GAP_NS)
 
 
-def whole(groups: int) -> list[Json]:
-    """As files of their own: what each group has."""
-    server = small_server()
-    common = {k: v for k, v in server.items() if k not in ("service_groups", "name", "threads")}
-    found: list[Json] = []
-    for item in server["service_groups"][:groups]:
-        own = {key: value for key, value in item.items() if key != "threads"}
-        found.append(common | own | {"rphy": common["rphy"] | own["rphy"]})
-    return found
+def group_configs(groups: int) -> list[Json]:
+    """The configurations of the groups, each complete."""
+    server_config = small_server_config()
+    common = {
+        k: v for k, v in server_config.items() if k not in ("service_groups", "name", "threads")
+    }
+    configs: list[Json] = []
+    for item in server_config["service_groups"][:groups]:
+        settings = {key: value for key, value in item.items() if key != "threads"}
+        configs.append(common | settings | {"rphy": common["rphy"] | settings["rphy"]})
+    return configs
 
 
-def server(groups: int, threads: Json | Sequence[Json]) -> Json:
-    items = whole(groups)
+def server_config(groups: int, threads: Json | Sequence[Json]) -> Json:
+    items = group_configs(groups)
     if not isinstance(threads, dict):
-        items = [item | {"threads": of_it} for item, of_it in zip(items, threads, strict=False)]
+        items = [item | {"threads": own} for item, own in zip(items, threads, strict=False)]
         return {"service_groups": items}
     return {"threads": {"main_core": 0} | threads, "service_groups": items}
 
 
-def played(
+def replay_both(
     folder: Path, groups: int, threads: Json | Sequence[Json], changes: Sequence[Change] = ()
 ) -> list[bytes]:
-    """What comes out of both captures, and what is counted of each group."""
+    """Replays the captures of both directions. Returns output files and counters per group."""
     folder.mkdir()
-    config, listed = folder / "server.yaml", folder / "changes.json"
-    config.write_text(dump(server(groups, threads)))
-    listed.write_text(json.dumps([item.json for item in changes]))
-    found = []
-    for up, came in zip((False, True), captures(groups), strict=True):
-        names = ("--rphy-in", "--network-out") if up else ("--network-in", "--rphy-out")
+    config, changes_file = folder / "server.yaml", folder / "changes.json"
+    config.write_text(to_yaml(server_config(groups, threads)))
+    changes_file.write_text(json.dumps([item.json for item in changes]))
+    result = []
+    for upstream, capture in zip((False, True), captures(groups), strict=True):
+        names = ("--rphy-in", "--network-out") if upstream else ("--network-in", "--rphy-out")
         pcap, out, stats = folder / "in.pcap", folder / f"{names[1]}.pcap", folder / "stats.json"
-        write_pcap(pcap, came)
-        files = (names[0], pcap, names[1], out, "--stats", stats, "--changes", listed)
-        ended = vcmtsd("replay", "--config", config, *files)
-        assert ended.status == 0, ended.stderr
-        told = json.loads(stats.read_text())["groups"]
-        way = "upstream" if up else "downstream"
-        counted = [[group[way][kind] for kind in ("drops", "counters")] for group in told]
-        assert all(group[way]["balanced"] for group in told)
-        found += [out.read_bytes(), json.dumps(counted).encode()]
-    return found
+        write_pcap(pcap, capture)
+        files = (names[0], pcap, names[1], out, "--stats", stats, "--changes", changes_file)
+        completed = vcmtsd("replay", "--config", config, *files)
+        assert completed.status == 0, completed.stderr
+        groups_stats = json.loads(stats.read_text())["groups"]
+        direction = "upstream" if upstream else "downstream"
+        counts = [
+            [group[direction][kind] for kind in ("drops", "counters")] for group in groups_stats
+        ]
+        assert all(group[direction]["balanced"] for group in groups_stats)
+        result += [out.read_bytes(), json.dumps(counts).encode()]
+    return result
 
 
 @cache
-def wanted(groups: int, folder: Path) -> list[bytes]:
-    found = played(folder / f"wanted{groups}", groups, ONE_CORE)
-    assert all(len(part) > 10_000 for part in found[::2])
-    return found
+def reference_output(groups: int, folder: Path) -> list[bytes]:
+    output = replay_both(folder / f"wanted{groups}", groups, ONE_CORE)
+    assert all(len(part) > 10_000 for part in output[::2])
+    return output
 
 
 @pytest.fixture(scope="module")
-def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def reference_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("reference")
 
 
-# Two groups are what the first two of three are, but where they go together: there three have one
-# left over.
+# Two groups are tested with layouts for pairs of groups only.
 @pytest.mark.parametrize(
     ("name", "groups"),
-    [(name, groups) for name in NAMED for groups in ((1, 2, 3) if name in IN_PAIRS else (1, 3))],
+    [
+        (name, groups)
+        for name in PUBLISHED
+        for groups in ((1, 2, 3) if name in PAIR_LAYOUTS else (1, 3))
+    ],
 )
-def test_published(name: str, groups: int, reference: Path, tmp_path: Path) -> None:
-    """With one group the ports are its own, with more they are shared."""
-    threads = NAMED[name] | {"cores": f"1-{COUNTS[name][groups - 1]}"}
-    assert played(tmp_path / "0", groups, threads) == wanted(groups, reference)
+def test_published_layouts_give_same_output(
+    name: str, groups: int, reference_folder: Path, tmp_path: Path
+) -> None:
+    """One group has ports of its own, several share them."""
+    threads = PUBLISHED[name] | {"cores": f"1-{CORE_COUNTS[name][groups - 1]}"}
+    assert replay_both(tmp_path / "0", groups, threads) == reference_output(
+        groups, reference_folder
+    )
 
 
-@pytest.mark.parametrize("name", FREE)
-def test_free(name: str, reference: Path, tmp_path: Path) -> None:
-    assert played(tmp_path / "0", 3, FREE[name]) == wanted(3, reference)
+@pytest.mark.parametrize("name", FREE_LAYOUTS)
+def test_free_layouts_give_same_output(name: str, reference_folder: Path, tmp_path: Path) -> None:
+    assert replay_both(tmp_path / "0", 3, FREE_LAYOUTS[name]) == reference_output(
+        3, reference_folder
+    )
 
 
-MOVES = [
+DRAINS = [
     change(MS + 7, "worker.drain", core=2, to=1),
     change(2 * MS + 7, "worker.drain", core=3, to=1),
     change(3 * MS + 7, "worker.drain", core=1, to=3),
@@ -140,6 +158,10 @@ MOVES = [
 
 
 @pytest.mark.parametrize("groups", [1, 3])
-def test_workers_drained_and_resumed(groups: int, reference: Path, tmp_path: Path) -> None:
-    threads = FREE["three cores, crossed"]
-    assert played(tmp_path / "0", groups, threads, MOVES) == wanted(groups, reference)
+def test_drained_workers_give_same_output(
+    groups: int, reference_folder: Path, tmp_path: Path
+) -> None:
+    threads = FREE_LAYOUTS["three cores, crossed"]
+    assert replay_both(tmp_path / "0", groups, threads, DRAINS) == reference_output(
+        groups, reference_folder
+    )

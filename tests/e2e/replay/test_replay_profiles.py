@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The published profiles carry traffic to all of their modems."""
+"""Replays traffic for all modems of the published profiles."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from e2e.running import replay, vcmts
-from e2e.traffic import generate, spread
+from e2e.traffic import at_random_times, generate
 from vcmts.witness.config import parse_config
 
 pytestmark = pytest.mark.replay
@@ -21,18 +21,18 @@ PROFILES = [
 
 
 @pytest.mark.parametrize("name", PROFILES)
-def test_profile(name: str, tmp_path: Path) -> None:
-    written = vcmts("profile", name)
-    assert (written.status, written.stderr) == (0, "")
-    config = parse_config(written.stdout)
-    sent = spread(generate(config, len(name), 1000, broken=0.05), 3)
-    # the second half in one instant: at an easy pace the first channels of the groups are enough
+def test_profile_transmits_to_modems_on_all_channels(name: str, tmp_path: Path) -> None:
+    profile = vcmts("profile", name)
+    assert (profile.status, profile.stderr) == (0, "")
+    config = parse_config(profile.stdout)
+    sent = at_random_times(generate(config, len(name), 1000, broken=0.05), 3)
+    # the second half at one time: a low rate would use only the first channels of bonding groups
     sent[500:] = [replace(record, time_ns=sent[500].time_ns) for record in sent[500:]]
-    replayed = replay(tmp_path, written.stdout, sent, config)
+    replayed = replay(tmp_path, profile.stdout, sent, config)
     expected = replayed.check()
     assert all(expected.counters[f"filter_matched_{verdict}"] for verdict in ("permit", "deny"))
     assert expected.counters["classifier_matched"] > 40
-    arrived = {record.modem.mac for record in replayed.decoded.frames if record.modem}
-    assert len(arrived) > 0.75 * len(config.modems)
-    used = {record.session for record in replayed.decoded.frames}
-    assert used == {channel.session for channel in config.channels}
+    modems = {record.modem.mac for record in replayed.decoded.frames if record.modem}
+    assert len(modems) > 0.75 * len(config.modems)
+    sessions = {record.session for record in replayed.decoded.frames}
+    assert sessions == {channel.session for channel in config.channels}

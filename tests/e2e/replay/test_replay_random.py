@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Random changes and random packets: what becomes of each packet is what a model says that knows
-the configuration as it was when the packet came."""
+"""Replays random packets with random changes. Each packet must be handled as a model predicts that
+has the configuration in service when the packet is received."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -11,21 +11,21 @@ from typing import Any
 
 import pytest
 
-from e2e.changes.changed import Change, Json, change, replay_changed
-from e2e.changes.fates import Proof
+from e2e.changes.change_replay import Change, Json, change, replay_changes
+from e2e.changes.downstream_proof import DownstreamProof
 from e2e.running import SMALL
-from e2e.traffic import generate, spread
+from e2e.traffic import at_random_times, generate
 from vcmts.witness.config import load_tree, parse_config
 from vcmts.witness.pcapfile import Record
 
 pytestmark = pytest.mark.replay
 
-# Whoever goes has sent what waits for it before many other changes are due.
+# High rates: a removed flow transmits its queue before many other changes follow.
 TEXT = SMALL.read_text().replace("42.24 Mbps", "300 Mbps").replace("37.5 Mbps", "300 Mbps")
 FILE: Json = load_tree(TEXT)
 CHANGES = 200
 PACKETS = 1500
-GAP_NS = 100_000  # from change to change
+GAP_NS = 100_000  # between two changes
 BONDED = [1, 2, 5]
 MATCHES: list[Json] = [
     {"family": "ipv4", "protocol": "udp"},
@@ -40,47 +40,50 @@ MATCHES: list[Json] = [
 ]
 
 
-def more_modems() -> list[Json]:
-    """Like those of the file, others in all that must differ: they come and go."""
-    made = []
-    for number, like in enumerate(json.loads(json.dumps(FILE["modems"])), start=1):
+def additional_modems() -> list[Json]:
+    """Copies of the file's modems with other MAC addresses, addresses and IDs, for adding and
+    removing."""
+    modems = []
+    for number, modem in enumerate(json.loads(json.dumps(FILE["modems"])), start=1):
         if number in (3, 4):
             continue
-        like["mac"] = f"02:01:00:00:01:{number:02x}"
-        like["addresses"] = [f"10.0.1.{number}", f"2001:db8:1:{number}::1"]
-        like["security"]["said"] = str(0x100 + number)
-        for flow in like["service_flows"]:
+        modem["mac"] = f"02:01:00:00:01:{number:02x}"
+        modem["addresses"] = [f"10.0.1.{number}", f"2001:db8:1:{number}::1"]
+        modem["security"]["said"] = str(0x100 + number)
+        for flow in modem["service_flows"]:
             flow["id"] = str(1000 + int(flow["id"]))
             if "dsid" in flow:
                 flow["dsid"] = str(1000 * number + int(flow["id"]))
-        for classifier in like.get("classifiers", []):
+        for classifier in modem.get("classifiers", []):
             classifier["service_flow"] = str(1000 + int(classifier["service_flow"]))
-        made.append(like)
-    return made
+        modems.append(modem)
+    return modems
 
 
-MODEMS: list[Json] = FILE["modems"] + more_modems()
-SENT_TO = parse_config(json.dumps(FILE | {"modems": MODEMS}))
+MODEMS: list[Json] = FILE["modems"] + additional_modems()
+TRAFFIC_CONFIG = parse_config(json.dumps(FILE | {"modems": MODEMS}))
 
 
-class Maker:
-    """Draws changes, of which some are refused."""
+class ChangeGenerator:
+    """Draws random changes. Some of them are refused."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
-        self.fresh = count(100)
+        self.new_ids = count(100)
         self.channels = [11, 12, 13, 21, 22]
 
-    def some(self, items: list[Any], least: int = 1) -> list[Any]:
-        return self.random.sample(items, self.random.randint(least, len(items)))
+    def sample(self, items: list[Any], min_count: int = 1) -> list[Any]:
+        return self.random.sample(items, self.random.randint(min_count, len(items)))
 
     def rules(self) -> list[Json]:
         action = self.random.choice
-        return [m | {"action": action(["permit", "deny"])} for m in self.some(MATCHES)[:4]]
+        return [m | {"action": action(["permit", "deny"])} for m in self.sample(MATCHES)[:4]]
 
     def classifiers(self, modem: Json) -> list[Json]:
         flows = [f["id"] for f in modem["service_flows"] if f.get("state") != "provisioned"]
-        return [m | {"service_flow": self.random.choice(flows)} for m in self.some(MATCHES, 0)[:5]]
+        return [
+            m | {"service_flow": self.random.choice(flows)} for m in self.sample(MATCHES, 0)[:5]
+        ]
 
     def variant(self, modem: Json) -> Json:
         security = modem["security"]
@@ -96,11 +99,11 @@ class Maker:
     def patch(self, modem: Json) -> Json:
         flow = self.random.choice(modem["service_flows"])["id"]
         patches: list[Callable[[], Json]] = [
-            lambda: {"filter_groups": self.some([1, 2, 3], 0)},
+            lambda: {"filter_groups": self.sample([1, 2, 3], 0)},
             lambda: {"cpe_limit": self.random.randint(1, 6)},
             lambda: {"bonding_group": self.random.choice(BONDED)},
             lambda: {"max_aggregate_rate": self.random.choice(["90 Mbps", "1 Gbps", "none"])},
-            lambda: {"addresses": self.some(modem["addresses"])},
+            lambda: {"addresses": self.sample(modem["addresses"])},
             lambda: {"addresses": [*modem["addresses"], f"10.0.9.{self.random.randint(1, 3)}"]},
             lambda: {"classifiers": self.classifiers(modem)},
             lambda: {"service_flows": {flow: {"priority": self.random.randrange(8)}}},
@@ -109,68 +112,74 @@ class Maker:
         ]
         return {"mac": modem["mac"]} | self.random.choice(patches)()
 
-    def of_modem(self) -> tuple[str, Json]:
+    def modem_change(self) -> tuple[str, Json]:
         modem = self.random.choice(MODEMS)
         mac = {"mac": modem["mac"]}
-        what = self.random.choice(["add", "add", "remove", "replace", "set", "set", "set", "set"])
-        made = {"remove": lambda: mac, "set": lambda: self.patch(modem)}
-        return f"modem.{what}", {"modem": made.get(what, lambda: self.variant(modem))()}
+        action = self.random.choice(["add", "add", "remove", "replace", "set", "set", "set", "set"])
+        values = {"remove": lambda: mac, "set": lambda: self.patch(modem)}
+        return f"modem.{action}", {"modem": values.get(action, lambda: self.variant(modem))()}
 
-    def of_key(self) -> tuple[str, Json]:
+    def key_change(self) -> tuple[str, Json]:
         said = int(self.random.choice(MODEMS)["security"]["said"], 0)
-        what = self.random.choice(["install", "install", "use", "use", "remove"])
+        action = self.random.choice(["install", "install", "use", "use", "remove"])
         key = {name: self.random.randbytes(16).hex() for name in ("key", "iv")}
-        return f"key.{what}", {"said": said} | (key if what == "install" else {})
+        return f"key.{action}", {"said": said} | (key if action == "install" else {})
 
-    def of_rules(self) -> tuple[str, Json]:
+    def filter_change(self) -> tuple[str, Json]:
         group = self.random.choice([1, 2, 3, 4])
-        what = self.random.choice(["set", "set", "replace", "add", "remove"])
-        rules = {} if what == "remove" else {"rules": self.rules()}
-        return f"filter_group.{what}", {"filter_group": {"id": group} | rules}
+        action = self.random.choice(["set", "set", "replace", "add", "remove"])
+        rules = {} if action == "remove" else {"rules": self.rules()}
+        return f"filter_group.{action}", {"filter_group": {"id": group} | rules}
 
-    def of_channels(self) -> tuple[str, Json]:
-        what = self.random.randrange(5)
-        if what == 0:
-            number = next(self.fresh)
+    def channel_change(self) -> tuple[str, Json]:
+        kind = self.random.randrange(5)
+        if kind == 0:
+            number = next(self.new_ids)
             self.channels.append(number)
             session = 5000 + number
-            made = {"id": number, "type": "ofdm", "rate": "900 Mbps", "session": session}
-            return "channel.add", {"channel": made}
+            new_channel = {"id": number, "type": "ofdm", "rate": "900 Mbps", "session": session}
+            return "channel.add", {"channel": new_channel}
         channel = self.random.choice(self.channels)
-        if what == 1:
+        if kind == 1:
             rate = f"{self.random.randint(200, 900)} Mbps"
             return "channel.set", {"channel": {"id": channel, "rate": rate}}
-        if what == 2:
+        if kind == 2:
             return "channel.remove", {"channel": {"id": channel}}
-        group = {"id": self.random.choice(BONDED), "channels": sorted(self.some(self.channels))}
+        group = {"id": self.random.choice(BONDED), "channels": sorted(self.sample(self.channels))}
         return "bonding_group.set", {"bonding_group": group}
 
-    def of_group(self) -> tuple[str, Json]:
+    def group_change(self) -> tuple[str, Json]:
         rate = self.random.choice(["none", "2 Gbps", "10 Gbps"])
         return "group.set", {"values": {"rate_limit": rate}}
 
     def changes(self) -> Iterator[Change]:
-        makers = [self.of_modem, self.of_key, self.of_rules, self.of_channels, self.of_group]
+        kinds = [
+            self.modem_change,
+            self.key_change,
+            self.filter_change,
+            self.channel_change,
+            self.group_change,
+        ]
         for number in range(CHANGES):
-            method, params = self.random.choices(makers, [8, 3, 3, 3, 1])[0]()
+            method, params = self.random.choices(kinds, [8, 3, 3, 3, 1])[0]()
             yield change((number + 1) * GAP_NS + 7, method, **params)
 
 
 def traffic(seed: int) -> list[Record]:
     gap = CHANGES * GAP_NS // PACKETS
-    return spread(generate(SENT_TO, seed, PACKETS, broken=0.03), seed, gap)
+    return at_random_times(generate(TRAFFIC_CONFIG, seed, PACKETS, broken=0.03), seed, gap)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_each_packet_has_its_fate(seed: int, tmp_path: Path) -> None:
-    changes = list(Maker(seed).changes())
-    replayed = replay_changed(tmp_path, TEXT, traffic(seed), changes, status=2)
-    proof = Proof(replayed)
+def test_packets_match_model_under_random_changes(seed: int, tmp_path: Path) -> None:
+    changes = list(ChangeGenerator(seed).changes())
+    replayed = replay_changes(tmp_path, TEXT, traffic(seed), changes, status=2)
+    proof = DownstreamProof(replayed)
     proof.check()
-    made = [a for a in replayed.answers if a["method"] != "config.get" and "result" in a]
+    applied = [a for a in replayed.answers if a["method"] != "config.get" and "result" in a]
     refused = [a["error"]["message"] for a in replayed.answers if "error" in a]
-    assert len(made) > CHANGES // 3 and len(made) + len(refused) == CHANGES
-    assert len({a["method"] for a in made}) > 10
-    assert len({replayed.epoch_of(record) for record in replayed.sent}) > CHANGES // 3
+    assert len(applied) > CHANGES // 3 and len(applied) + len(refused) == CHANGES
+    assert len({a["method"] for a in applied}) > 10
+    assert len({replayed.find_epoch(record) for record in replayed.sent}) > CHANGES // 3
     assert len(replayed.decoded.frames) > PACKETS // 4
     assert "internal" not in str(refused) and "memory" not in str(refused)

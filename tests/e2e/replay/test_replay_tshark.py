@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What we send, read by Wireshark: its own DOCSIS dissector, and ours for PSP in front of it."""
+"""tshark reads replay output: MAC frames with its own DOCSIS dissector, and DEPI frames with our
+PSP dissector."""
 
 from collections import Counter
 from ipaddress import IPv4Address, IPv6Address
@@ -7,7 +8,7 @@ from ipaddress import IPv4Address, IPv6Address
 import pytest
 
 from e2e.frames import udp_frame
-from e2e.running import SMALL, Replayed, replay, vary
+from e2e.running import SMALL, DownstreamReplay, replace_values, replay
 from e2e.traffic import START_NS
 from vcmts.witness.config import load_config
 from vcmts.witness.depi import Reassembler, decode_psp
@@ -17,7 +18,7 @@ from wireshark.stage import Stage
 
 pytestmark = pytest.mark.replay
 
-Rows = list[dict[str, list[str]]]
+Records = list[dict[str, list[str]]]
 
 CONFIG = load_config(SMALL)
 IPV6 = {"core_ip": '"2001:db8:9::1"', "rpd_ip": '"2001:db8:9::2"'}
@@ -27,8 +28,9 @@ VARIANTS = {
 }
 
 
-def sane_traffic() -> list[bytes]:
-    """UDP that no dissector finds fault with: what is sent in the clear is dissected to the end."""
+def valid_traffic() -> list[bytes]:
+    """Valid UDP packets: tshark dissects unencrypted ones completely. IPv6 only to modems with a
+    key."""
     addresses = [
         address
         for modem in CONFIG.modems
@@ -43,17 +45,17 @@ def sane_traffic() -> list[bytes]:
 @pytest.fixture(scope="module", params=VARIANTS.values(), ids=list(VARIANTS))
 def replayed(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, stage: Stage
-) -> Replayed:
-    text = vary(SMALL.read_text(), **request.param)
-    sent = records_of(sane_traffic(), START_NS, 7_000)
-    made = replay(tmp_path_factory.mktemp("tshark"), text, sent)
-    made.check()
-    assert made.stats["transmitted"] > 400
-    return made
+) -> DownstreamReplay:
+    text = replace_values(SMALL.read_text(), **request.param)
+    sent = records_of(valid_traffic(), START_NS, 7_000)
+    result = replay(tmp_path_factory.mktemp("tshark"), text, sent)
+    result.check()
+    assert result.stats["transmitted"] > 400
+    return result
 
 
-def mac_frames(replayed: Replayed) -> list[bytes]:
-    """The MAC frames as they were sent."""
+def mac_frames(replayed: DownstreamReplay) -> list[bytes]:
+    """The MAC frames of the output, reassembled from segments."""
     sessions: dict[int, Reassembler] = {}
     frames = []
     for number, record in enumerate(replayed.out.records):
@@ -66,55 +68,59 @@ def mac_frames(replayed: Replayed) -> list[bytes]:
     return frames
 
 
-def values(rows: Rows, name: str) -> Counter[int]:
-    """How often each value of a field occurs."""
-    return Counter(int(value, 0) for row in rows for value in row[name])
+def values(packets: Records, name: str) -> Counter[int]:
+    """Counts the values of a field."""
+    return Counter(int(value, 0) for packet in packets for value in packet[name])
 
 
-def test_docsis_frames(replayed: Replayed, stage: Stage) -> None:
+def test_tshark_dissects_mac_frames(replayed: DownstreamReplay, stage: Stage) -> None:
     frames = mac_frames(replayed)
     pcap = stage.folder / "docsis.pcap"
     write_pcap(pcap, records_of(frames), LINKTYPE_DOCSIS)
-    rows = stage.fields(
+    packets = stage.fields(
         pcap,
         *("docsis.hcs.status", "docsis.len", "docsis.ehdr.ds_dsid", "docsis.ehdr.ds_traffic_pri"),
         *("docsis.ehdr.said", "_ws.expert.severity", "_ws.malformed"),
     )
-    assert len(rows) == len(frames) == replayed.stats["transmitted"]
-    assert {tuple(row["docsis.hcs.status"]) for row in rows} == {("1",)}
-    assert [int(row["docsis.len"][0]) + 6 for row in rows] == [len(frame) for frame in frames]
-    assert {tuple(row["_ws.expert.severity"]) for row in rows} == {()}
-    assert {tuple(row["_ws.malformed"]) for row in rows} == {()}
+    assert len(packets) == len(frames) == replayed.stats["transmitted"]
+    assert {tuple(packet["docsis.hcs.status"]) for packet in packets} == {("1",)}
+    assert [int(packet["docsis.len"][0]) + 6 for packet in packets] == [
+        len(frame) for frame in frames
+    ]
+    assert {tuple(packet["_ws.expert.severity"]) for packet in packets} == {()}
+    assert {tuple(packet["_ws.malformed"]) for packet in packets} == {()}
     services = [frame.service for frame in replayed.decoded.frames]
     modems = [frame.modem for frame in replayed.decoded.frames]
     dsids = Counter(s.dsid for s in services if s and s.dsid is not None)
-    assert values(rows, "docsis.ehdr.ds_dsid") == dsids
-    assert values(rows, "docsis.ehdr.ds_traffic_pri") == Counter(s.priority for s in services if s)
-    assert values(rows, "docsis.ehdr.said") == Counter(m.security.said for m in modems if m)
+    assert values(packets, "docsis.ehdr.ds_dsid") == dsids
+    assert values(packets, "docsis.ehdr.ds_traffic_pri") == Counter(
+        s.priority for s in services if s
+    )
+    assert values(packets, "docsis.ehdr.said") == Counter(m.security.said for m in modems if m)
 
 
-def test_depi_frames(replayed: Replayed, stage: Stage) -> None:
-    """As a user does it: the dissector that we ship, on what the replay wrote."""
+def test_tshark_dissects_depi_frames(replayed: DownstreamReplay, stage: Stage) -> None:
+    """Dissects the output file with docsis-psp.lua, as a user does."""
     pcap = stage.folder / "out.pcap"
     pcap.write_bytes(replayed.out_path.read_bytes())
-    rows = stage.fields(
+    packets = stage.fields(
         pcap,
         *("l2tp.sid", "psp.seq", "psp.count", "psp.gap", "psp.late", "docsis.hcs.status"),
         *("_ws.expert.severity", "_ws.malformed", "udp.dstport"),
     )
     counters = replayed.stats["counters"]
-    assert len(rows) == counters["depi_frames"]
-    assert sum(int(row["psp.count"][0]) for row in rows) == counters["psp_segments"]
-    assert all(row["psp.gap"] == row["psp.late"] == [] for row in rows)
-    statuses = Counter(status for row in rows for status in row["docsis.hcs.status"])
+    assert len(packets) == counters["depi_frames"]
+    assert sum(int(packet["psp.count"][0]) for packet in packets) == counters["psp_segments"]
+    assert all(packet["psp.gap"] == packet["psp.late"] == [] for packet in packets)
+    statuses = Counter(status for packet in packets for status in packet["docsis.hcs.status"])
     assert statuses == {"1": counters["transmitted"]}
-    assert {tuple(row["_ws.malformed"]) for row in rows} == {()}
-    assert {tuple(row["_ws.expert.severity"]) for row in rows} == {()}
-    in_the_clear = sum(port == "9" for row in rows for port in row["udp.dstport"])
-    assert in_the_clear == counters["clear"]
+    assert {tuple(packet["_ws.malformed"]) for packet in packets} == {()}
+    assert {tuple(packet["_ws.expert.severity"]) for packet in packets} == {()}
+    unencrypted = sum(port == "9" for packet in packets for port in packet["udp.dstport"])
+    assert unencrypted == counters["clear"]
     sequences: dict[str, list[int]] = {}
-    for row in rows:
-        sequences.setdefault(row["l2tp.sid"][0], []).append(int(row["psp.seq"][0]))
+    for packet in packets:
+        sequences.setdefault(packet["l2tp.sid"][0], []).append(int(packet["psp.seq"][0]))
     assert len(sequences) == len(replayed.config.channels)
     for numbers in sequences.values():
         assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))

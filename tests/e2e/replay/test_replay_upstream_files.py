@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Upstream replay with files of every kind: what came before is replayed, or one clear line."""
+"""Files of upstream replays: unusable paths, truncated captures, outputs over inputs, wrong
+options."""
 
 from pathlib import Path
 
 import pytest
 
-from e2e.running import SMALL, Ended, refused, vcmtsd
+from e2e.running import SMALL, Completed, check_refused, vcmtsd
 from e2e.traffic import START_NS
 from e2e.upstream import UpstreamReplay
 from vcmts.witness.config import parse_config
@@ -19,92 +20,95 @@ SENDER = sending(3, parse_config(UPSTREAM), most=80)
 SENT = records_of(SENDER.packets, START_NS)
 
 
-def replay(folder: Path, *more: str | Path, captured: bytes | None = None) -> Ended:
-    """With names that `more` may give again."""
+def replay(folder: Path, *more: str | Path, captured: bytes | None = None) -> Completed:
+    """Replays the capture. `more`: options that may repeat those of the files."""
     (folder / "sg.yaml").write_text(UPSTREAM)
     (folder / "uepi.pcap").write_bytes(build_pcap(SENT) if captured is None else captured)
     files = ("--rphy-in", folder / "uepi.pcap", "--network-out", folder / "ip.pcap")
     return vcmtsd("replay", "--config", folder / "sg.yaml", *files, *more)
 
 
-def test_files_that_cannot_be_opened(tmp_path: Path) -> None:
-    nowhere = tmp_path / "no" / "such" / "folder.pcap"
+def test_unusable_paths_are_rejected(tmp_path: Path) -> None:
+    missing = tmp_path / "no" / "such" / "folder.pcap"
     for option in ("--rphy-in", "--network-out", "--control-out"):
-        refused(replay(tmp_path, option, nowhere), "folder.pcap", "No such file")
-    refused(replay(tmp_path, "--rphy-in", tmp_path), str(tmp_path))
-    refused(replay(tmp_path, "--config", nowhere), "folder.pcap", "No such file")
+        check_refused(replay(tmp_path, option, missing), "folder.pcap", "No such file")
+    check_refused(replay(tmp_path, "--rphy-in", tmp_path), str(tmp_path))
+    check_refused(replay(tmp_path, "--config", missing), "folder.pcap", "No such file")
 
 
-def test_nothing_is_overwritten(tmp_path: Path) -> None:
+def test_output_over_other_file_is_rejected(tmp_path: Path) -> None:
     before = build_pcap(SENT)
     captured, link = tmp_path / "uepi.pcap", tmp_path / "link.pcap"
     captured.touch()
     link.hardlink_to(captured)
     for option in ("--network-out", "--control-out", "--stats"):
         for path in (captured, link):
-            refused(replay(tmp_path, option, path), path.name, "input")
-        refused(replay(tmp_path, option, tmp_path / "sg.yaml"), "sg.yaml", "input")
+            check_refused(replay(tmp_path, option, path), path.name, "input")
+        check_refused(replay(tmp_path, option, tmp_path / "sg.yaml"), "sg.yaml", "input")
         assert captured.read_bytes() == before
     for option in ("--control-out", "--stats"):
-        refused(replay(tmp_path, option, tmp_path / "ip.pcap"), "ip.pcap", "two outputs")
-    same = tmp_path / "same"
-    refused(replay(tmp_path, "--control-out", same, "--stats", same), "same", "two outputs")
-    assert not same.exists() and not (tmp_path / "ip.pcap").exists()
+        check_refused(replay(tmp_path, option, tmp_path / "ip.pcap"), "ip.pcap", "two outputs")
+    output = tmp_path / "same"
+    check_refused(
+        replay(tmp_path, "--control-out", output, "--stats", output), "same", "two outputs"
+    )
+    assert not output.exists() and not (tmp_path / "ip.pcap").exists()
 
 
-def test_both_directions_or_half_of_one(tmp_path: Path) -> None:
+def test_files_of_exactly_one_direction_are_required(tmp_path: Path) -> None:
     captured, out = tmp_path / "in.pcap", tmp_path / "out.pcap"
     write_pcap(captured, SENT)
-    up = ("--rphy-in", captured, "--network-out", out)
-    down = ("--network-in", captured, "--rphy-out", tmp_path / "other.pcap")
+    upstream = ("--rphy-in", captured, "--network-out", out)
+    downstream = ("--network-in", captured, "--rphy-out", tmp_path / "other.pcap")
     for options in (
-        (*up, *down),
-        (*up, *down[:2]),
-        (*up[:2], *down[2:]),
-        (*down[:2], *up[2:]),
-        up[:2],
-        up[2:],
-        (*down, "--control-out", out),
+        (*upstream, *downstream),
+        (*upstream, *downstream[:2]),
+        (*upstream[:2], *downstream[2:]),
+        (*downstream[:2], *upstream[2:]),
+        upstream[:2],
+        upstream[2:],
+        (*downstream, "--control-out", out),
     ):
-        ended = vcmtsd("replay", "--config", SMALL, *options)
-        assert (ended.status, ended.stdout) == (2, "")
-        said, usage = ended.messages
-        assert "required: --network-in and --rphy-out, or --rphy-in and" in said
+        completed = vcmtsd("replay", "--config", SMALL, *options)
+        assert (completed.status, completed.stdout) == (2, "")
+        message, usage = completed.messages
+        assert "required: --network-in and --rphy-out, or --rphy-in and" in message
         assert "--help" in usage
         assert not out.exists()
 
 
-def test_a_configuration_without_upstream(tmp_path: Path) -> None:
-    ended = replay(tmp_path, "--config", SMALL)
-    refused(ended, SMALL.name, "upstream_channels", "--rphy-in")
+def test_configuration_without_upstream_is_rejected(tmp_path: Path) -> None:
+    completed = replay(tmp_path, "--config", SMALL)
+    check_refused(completed, SMALL.name, "upstream_channels", "--rphy-in")
     assert not (tmp_path / "ip.pcap").exists()
 
 
-def test_disk_is_full(tmp_path: Path) -> None:
+def test_full_disk_is_reported(tmp_path: Path) -> None:
     for option in ("--network-out", "--control-out", "--stats"):
-        ended = replay(tmp_path, option, "/dev/full")
-        assert ended.status == 1
-        (message,) = ended.messages
+        completed = replay(tmp_path, option, "/dev/full")
+        assert completed.status == 1
+        (message,) = completed.messages
         assert "/dev/full" in message
 
 
 @pytest.mark.parametrize("missing", [1, 17])
-def test_end_is_cut_off(missing: int, tmp_path: Path) -> None:
-    """What came before is replayed; the message names the file; the status tells of trouble."""
-    control, stats = tmp_path / "mmm.pcap", tmp_path / "stats.json"
-    whole = build_pcap([*SENT[:40], Record(SENT[40].time_ns, bytes(24), 24)])
-    files = ("--control-out", control, "--stats", stats)
-    ended = replay(tmp_path, *files, captured=whole[:-missing])
-    assert ended.status == 1
-    (message,) = ended.messages
+def test_truncated_capture_is_replayed_and_reported(missing: int, tmp_path: Path) -> None:
+    """Records before the truncated one are replayed. The message names the file, and status is
+    1."""
+    control_file, stats = tmp_path / "mmm.pcap", tmp_path / "stats.json"
+    capture = build_pcap([*SENT[:40], Record(SENT[40].time_ns, bytes(24), 24)])
+    files = ("--control-out", control_file, "--stats", stats)
+    completed = replay(tmp_path, *files, captured=capture[:-missing])
+    assert completed.status == 1
+    (message,) = completed.messages
     assert "uepi.pcap: truncated" in message and "what comes before is replayed" in message
-    replayed = UpstreamReplay(tmp_path, parse_config(UPSTREAM), SENT[:40], ended)
+    replayed = UpstreamReplay(tmp_path, parse_config(UPSTREAM), SENT[:40], completed)
     assert replayed.problems() == []
 
 
-def test_stats_on_the_terminal(tmp_path: Path) -> None:
+def test_stats_can_be_printed(tmp_path: Path) -> None:
     stats = tmp_path / "stats.json"
-    told = replay(tmp_path, "--stats", stats).stdout
-    ended = replay(tmp_path, "--stats", "-")
-    assert ended.status == 0 and ended.stdout == stats.read_text()
-    assert "\n".join(ended.messages) + "\n" == told
+    summary = replay(tmp_path, "--stats", stats).stdout
+    completed = replay(tmp_path, "--stats", "-")
+    assert completed.status == 0 and completed.stdout == stats.read_text()
+    assert "\n".join(completed.messages) + "\n" == summary

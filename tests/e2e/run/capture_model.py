@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `--replay` has to make of a capture by its documentation; shares nothing with the C side."""
+"""Model of `vcmts-traffic --replay`, after its documentation: which packets of a capture are sent,
+and with which bytes. Independent of the C code."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -13,19 +14,19 @@ from witness.classify import matches, parse
 VLAN = (0x8100, 0x88A8, 0x9100)
 EXTENSIONS = (0, 43, 60)
 ICMP, TCP, UDP, IPV6_FRAGMENT, ICMPV6 = 1, 6, 17, 44, 58
-CHECKSUMS = {UDP: 6, TCP: 16}  # offsets; of ICMP by family
-TAG = 20
+CHECKSUMS = {UDP: 6, TCP: 16}  # offsets in the upper-layer header
+TAG = 20  # bytes
 SHORTEST = 60
 ROUTER = bytes.fromhex("02000000ff01")
 
 
 class SkippedError(Exception):
-    """The packet is not replayed; the text is the reason's name."""
+    """The packet is not replayed. The text is the name of the reason."""
 
 
 @dataclass
-class Expected:
-    """A packet that is replayed, whose tag is not known before it is sent."""
+class ReplayedPacket:
+    """A packet that is replayed, without its tag, which only the sender knows."""
 
     frame: bytearray
     upper: int  # offset
@@ -37,22 +38,22 @@ class Expected:
     modem: Modem | None = None
 
     def sent_with(self, tag: bytes) -> bytes:
-        """The bytes that belong on the wire with this tag."""
+        """The frame as it must be sent with this tag."""
         frame = bytearray(self.frame)
         frame[self.tag_at : self.tag_at + TAG] = tag
         if self.checksum_at is not None:
             frame[self.checksum_at : self.checksum_at + 2] = bytes(2)
-            made = internet_checksum(self.pseudo() + bytes(frame[self.upper : self.end]))
-            if made == 0 and self.protocol() == UDP:
-                made = 0xFFFF
-            frame[self.checksum_at : self.checksum_at + 2] = made.to_bytes(2, "big")
+            checksum = internet_checksum(self.pseudo_header() + bytes(frame[self.upper : self.end]))
+            if checksum == 0 and self.protocol() == UDP:
+                checksum = 0xFFFF
+            frame[self.checksum_at : self.checksum_at + 2] = checksum.to_bytes(2, "big")
         return bytes(frame)
 
     def protocol(self) -> int:
         at = 14 + 9 if self.frame[14] >> 4 == 4 else 14 + 6
         return _upper_of(self.frame[14:], self.frame[at])[1]
 
-    def pseudo(self) -> bytes:
+    def pseudo_header(self) -> bytes:
         length = (self.end - self.upper).to_bytes(4, "big")
         if self.protocol() == ICMP:
             return b""
@@ -61,7 +62,7 @@ class Expected:
 
 
 def _upper_of(packet: bytes | bytearray, protocol: int) -> tuple[int, int]:
-    """Offset and protocol of the upper header."""
+    """Offset and protocol of the upper-layer header."""
     if packet[0] >> 4 == 4:
         return 4 * (packet[0] & 15), protocol
     at = 40
@@ -79,7 +80,7 @@ def _untagged(frame: bytes) -> bytes:
 
 
 def _packet_of(record: Record) -> tuple[bytes, int, int]:
-    """The IP packet without padding, offset and protocol of its upper header."""
+    """The IP packet without padding, and offset and protocol of its upper-layer header."""
     frame = _untagged(record.data)
     if int.from_bytes(frame[12:14], "big") not in (0x0800, 0x86DD):
         raise SkippedError("not_ip")
@@ -87,12 +88,12 @@ def _packet_of(record: Record) -> tuple[bytes, int, int]:
     version = packet[0] >> 4
     if version == 4:
         total = int.from_bytes(packet[2:4], "big")
-        protocol, part = packet[9], int.from_bytes(packet[6:8], "big") & 0x3FFF
+        protocol, fragment = packet[9], int.from_bytes(packet[6:8], "big") & 0x3FFF
     else:
-        total, protocol, part = 40 + int.from_bytes(packet[4:6], "big"), packet[6], 0
+        total, protocol, fragment = 40 + int.from_bytes(packet[4:6], "big"), packet[6], 0
     if total > len(packet):
         raise SkippedError("truncated")
-    if part:
+    if fragment:
         raise SkippedError("fragment")
     upper, protocol = _upper_of(packet, protocol)
     return packet[:total], upper, protocol
@@ -102,15 +103,15 @@ def _header_size(packet: bytes, upper: int, protocol: int) -> int:
     return 4 * (packet[upper + 12] >> 4) if protocol == TCP else 8
 
 
-def _longer(packet: bytes, upper: int, protocol: int, header: int) -> bytes:
-    """With room for a tag behind the payload, and lengths that say so."""
+def _lengthened(packet: bytes, upper: int, protocol: int, header: int) -> bytes:
+    """The packet lengthened by a tag after its payload, with correct length fields."""
     size = len(packet) - upper
-    more = max(header, size + size % 2) + TAG - size
-    changed = bytearray(packet + bytes(more))
+    extra = max(header, size + size % 2) + TAG - size
+    changed = bytearray(packet + bytes(extra))
     at, length = (2, len(changed)) if packet[0] >> 4 == 4 else (4, len(changed) - 40)
     changed[at : at + 2] = length.to_bytes(2, "big")
     if protocol == UDP:
-        changed[upper + 4 : upper + 6] = (size + more).to_bytes(2, "big")
+        changed[upper + 4 : upper + 6] = (size + extra).to_bytes(2, "big")
     return bytes(changed)
 
 
@@ -123,22 +124,22 @@ def _checksum_at(packet: bytes, upper: int, protocol: int) -> int | None:
     return 14 + upper + CHECKSUMS[protocol] if protocol in CHECKSUMS else None
 
 
-def _rewritten(record: Record, config: Config) -> Expected:
+def _rewrite(record: Record, config: Config) -> ReplayedPacket:
     packet, upper, protocol = _packet_of(record)
     header = _header_size(packet, upper, protocol)
-    place = (len(packet) - upper - TAG) & ~1
-    lengthened = place < header
+    tag_offset = (len(packet) - upper - TAG) & ~1
+    lengthened = tag_offset < header
     if lengthened:
-        packet = _longer(packet, upper, protocol, header)
-        place = len(packet) - upper - TAG
-    kind = (0x0800 if packet[0] >> 4 == 4 else 0x86DD).to_bytes(2, "big")
-    frame = bytearray(bytes.fromhex("020000000001") + ROUTER + kind + packet)
+        packet = _lengthened(packet, upper, protocol, header)
+        tag_offset = len(packet) - upper - TAG
+    ethertype = (0x0800 if packet[0] >> 4 == 4 else 0x86DD).to_bytes(2, "big")
+    frame = bytearray(bytes.fromhex("020000000001") + ROUTER + ethertype + packet)
     end = len(frame)
     frame += bytes(max(0, SHORTEST - end))
     if len(frame) > config.max_frame - 4:
         raise SkippedError("too_long")
     checksum = _checksum_at(packet, upper, protocol)
-    return Expected(frame, 14 + upper, end, 14 + upper + place, checksum, lengthened)
+    return ReplayedPacket(frame, 14 + upper, end, 14 + upper + tag_offset, checksum, lengthened)
 
 
 def _permitted(config: Config, modem: Modem, frame: bytes) -> bool:
@@ -151,15 +152,16 @@ def _permitted(config: Config, modem: Modem, frame: bytes) -> bool:
 
 
 @dataclass
-class Replay:
-    """All of a capture. Addresses of modems take turns, in order of appearance."""
+class CaptureModel:
+    """The model of a whole capture. Destinations get addresses of modems by round robin, in the
+    order of their first packet."""
 
     config: Config
-    packets: list[Expected] = field(default_factory=list)
+    packets: list[ReplayedPacket] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
     mapped: dict[bytes, tuple[Modem, Address]] = field(default_factory=dict)
 
-    def _turns(self, version: int) -> list[tuple[Modem, Address]]:
+    def _modem_addresses(self, version: int) -> list[tuple[Modem, Address]]:
         def limit(modem: Modem) -> int:
             return modem.cpe_limit if version == 4 else modem.cpe_limit_ipv6
 
@@ -169,12 +171,12 @@ class Replay:
             for address in [a for a in modem.addresses if a.version == version][: limit(modem)]
         ]
 
-    def _send_to_modem(self, packet: Expected) -> None:
+    def _send_to_modem(self, packet: ReplayedPacket) -> None:
         version, at, size = (4, 30, 4) if packet.frame[14] >> 4 == 4 else (6, 38, 16)
-        captured = bytes(packet.frame[at : at + size])
-        turns = self._turns(version)
-        before = sum(len(key) == size for key in self.mapped)
-        modem, address = self.mapped.setdefault(captured, turns[before % len(turns)])
+        original = bytes(packet.frame[at : at + size])
+        targets = self._modem_addresses(version)
+        index = sum(len(key) == size for key in self.mapped)
+        modem, address = self.mapped.setdefault(original, targets[index % len(targets)])
         packet.frame[at : at + size] = address.packed
         packet.modem, packet.destination = modem, address
         if version == 4:
@@ -184,18 +186,18 @@ class Replay:
         if not _permitted(self.config, modem, bytes(packet.frame)):
             raise SkippedError("denied")
 
-    def take(self, record: Record) -> None:
+    def add(self, record: Record) -> None:
         try:
-            packet = _rewritten(record, self.config)
+            packet = _rewrite(record, self.config)
             self._send_to_modem(packet)
-        except SkippedError as why:
-            self.skipped[str(why)] += 1
+        except SkippedError as reason:
+            self.skipped[str(reason)] += 1
         else:
             self.packets.append(packet)
 
 
-def expect_replay(config: Config, records: list[Record]) -> Replay:
-    replay = Replay(config)
+def model_capture(config: Config, records: list[Record]) -> CaptureModel:
+    replay = CaptureModel(config)
     for record in records:
-        replay.take(record)
+        replay.add(record)
     return replay

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""As a program (python -m e2e.run.kernel_sender): the kernel's own UDP and TCP go over a veth to
-vcmtsd, and what leaves to the R-PHY device is recorded. To be called in a network namespace of its
-own."""
+"""Program (python -m e2e.run.kernel_sender): sends UDP and TCP of the kernel over a veth to vcmtsd,
+and records the packets of the R-PHY port. It must run in a network namespace of its own."""
 
 import socket
 import subprocess
@@ -9,7 +8,14 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from e2e.ports import QUIET_S, _silence, _socket, _take, _veth_pair, serve
+from e2e.ports import (
+    QUIET_S,
+    create_veth_pair,
+    disable_ipv6,
+    packet_socket,
+    receive_until_quiet,
+    serve,
+)
 from vcmts.witness.pcapfile import write_pcap
 
 SUBSCRIBER, PORT = "10.0.0.1", 5000
@@ -23,33 +29,33 @@ SETTINGS = [
 
 
 def send() -> None:
-    """Datagrams of many sizes, a connection's first segment, and one that is to be cut later."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as made:
+    """Sends datagrams of many sizes, a datagram for UDP segmentation offload, and a TCP SYN."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
         for size in SIZES:
-            made.sendto(bytes(n * 7 & 0xFF for n in range(size)), (SUBSCRIBER, PORT + size))
-        made.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, 1000)
-        made.sendto(bytes(8000), (SUBSCRIBER, PORT))
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as made:
-        made.setblocking(False)
+            client.sendto(bytes(n * 7 & 0xFF for n in range(size)), (SUBSCRIBER, PORT + size))
+        client.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, 1000)
+        client.sendto(bytes(8000), (SUBSCRIBER, PORT))
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as client:
+        client.setblocking(False)
         with suppress(BlockingIOError):
-            made.connect((SUBSCRIBER, 80))
+            client.connect((SUBSCRIBER, 80))
 
 
 def main() -> int:
     config, out = map(Path, sys.argv[1:])
     if Path("/proc/sys/net/ipv6").exists():
-        _silence()
-    _veth_pair("network0", "network1")
-    _veth_pair("rphy0", "rphy1")
+        disable_ipv6()
+    create_veth_pair("network0", "network1")
+    create_veth_pair("rphy0", "rphy1")
     for words in SETTINGS:
         subprocess.run(["ip", *words.split()], check=True)
     ports = ("--network", "net_af_packet0,iface=network0", "--rphy", "net_af_packet1,iface=rphy0")
     with serve("--config", config, *ports) as run:
         if run.process.poll() is None:
-            with _socket("rphy1") as receiver:
+            with packet_socket("rphy1") as receiver:
                 send()
-                run.taken(len(SIZES) + 2)
-                write_pcap(out, list(_take(receiver, QUIET_S)))
+                run.wait_processed(len(SIZES) + 2)
+                write_pcap(out, list(receive_until_quiet(receiver, QUIET_S)))
             done = run.stop()
         else:
             done = run.wait()

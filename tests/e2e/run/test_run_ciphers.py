@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`vcmts run` with each cipher and provider: every packet is proven, and counted as what it was."""
+"""`vcmts run` with each cipher and crypto provider: every packet is proven and counted by its
+cipher."""
 
 import json
 from pathlib import Path
@@ -7,61 +8,67 @@ from typing import Any
 
 import pytest
 
-from e2e.machine import check_accounts, passed, proven
-from e2e.running import Ended, vcmts
+from e2e.machine import all_proven, check_balance, run_passed
+from e2e.running import Completed, vcmts
 
 PROFILE = "2ofdm-0sc-qam_20cms_aes"
-COUNTED = {"aes-128": "aes_128", "aes-256": "aes_256", "des": "des"}
+COUNTER_NAMES = {"aes-128": "aes_128", "aes-256": "aes_256", "des": "des"}
 
 
-def run(folder: Path, *words: str) -> Ended:
+def run_tool(folder: Path, *options: str) -> Completed:
     rates = ("--rate", "50Mbps", "--upstream-rate", "10Mbps", "--duration", "300ms")
     summary = ("--json", folder / "summary.json")
-    return vcmts("run", "--profile", PROFILE, *rates, *summary, *words)
+    return vcmts("run", "--profile", PROFILE, *rates, *summary, *options)
 
 
-def counted(folder: Path) -> tuple[dict[str, Any], bool]:
-    """The summary, and whether every packet was proven."""
+def read_summary(folder: Path) -> tuple[dict[str, Any], bool]:
+    """The summary with a checked balance, and whether every packet was proven."""
     summary: dict[str, Any] = json.loads((folder / "summary.json").read_text())
-    check_accounts(summary)
-    return summary, proven(summary)
+    check_balance(summary)
+    return summary, all_proven(summary)
 
 
-# With aes-128 by the library all other runs are; without a cipher there is nothing for a device.
+# Other tests have aes-128 with the default provider. Without a cipher, cryptodev is not used.
 @pytest.mark.parametrize(
-    ("cipher", "words"),
+    ("cipher", "options"),
     [
         *((cipher, ()) for cipher in ("aes-256", "des", "none")),
-        *((cipher, ("--provider", "cryptodev")) for cipher in COUNTED),
+        *((cipher, ("--provider", "cryptodev")) for cipher in COUNTER_NAMES),
     ],
 )
 @pytest.mark.run
-def test_every_packet_is_proven(cipher: str, words: tuple[str, ...], folder: Path) -> None:
-    ended = run(folder, "--cipher", cipher, *words)
-    if cipher == "des" and "makes wrong frames with DES here" in ended.stderr:
-        assert ended.status == 2 and words
+def test_each_cipher_is_proven_and_counted(
+    cipher: str, options: tuple[str, ...], folder: Path
+) -> None:
+    completed = run_tool(folder, "--cipher", cipher, *options)
+    if cipher == "des" and "makes wrong frames with DES here" in completed.stderr:
+        assert completed.status == 2 and options
         pytest.skip("the library of the device is wrong with DES, and was refused (docs/crypto.md)")
-    summary, _ = counted(folder)
-    assert ended.status == (0 if passed(summary) else 1), ended.stderr
-    for direction, done in (("downstream", "encrypted"), ("upstream", "decrypted")):
+    summary, _ = read_summary(folder)
+    assert completed.status == (0 if run_passed(summary) else 1), completed.stderr
+    for direction, counter in (("downstream", "encrypted"), ("upstream", "decrypted")):
         counters = summary[direction]["counters"]
-        found = {name for name in COUNTED if counters[f"{done}_{COUNTED[name]}"] > 0}
-        assert found == {cipher} & set(COUNTED)
+        ciphers = {
+            name for name in COUNTER_NAMES if counters[f"{counter}_{COUNTER_NAMES[name]}"] > 0
+        }
+        assert ciphers == {cipher} & set(COUNTER_NAMES)
         assert (counters["clear"] > 0) is (cipher == "none")
-        assert counters[done] == sum(counters[f"{done}_{name}"] for name in COUNTED.values())
+        assert counters[counter] == sum(
+            counters[f"{counter}_{name}"] for name in COUNTER_NAMES.values()
+        )
 
 
-def test_a_device_that_is_not_there(folder: Path) -> None:
-    ended = run(folder, "--provider", "cryptodev", "--device", "crypto_unheard_of0")
-    assert ended.status not in (0, 1) or not (folder / "summary.json").exists()
-    assert "crypto_unheard_of0" in ended.stderr
+def test_unknown_crypto_device_is_rejected(folder: Path) -> None:
+    completed = run_tool(folder, "--provider", "cryptodev", "--device", "crypto_unheard_of0")
+    assert completed.status not in (0, 1) or not (folder / "summary.json").exists()
+    assert "crypto_unheard_of0" in completed.stderr
 
 
-def test_a_file_says_it_itself(folder: Path) -> None:
+def test_cipher_with_config_is_rejected(folder: Path) -> None:
     path = folder / "sg.yaml"
     assert vcmts("profile", PROFILE, "-o", path).status == 0
-    ended = vcmts("run", "--config", path, "--cipher", "des")
-    assert ended.status == 2
-    assert ended.messages == [
+    completed = vcmts("run", "--config", path, "--cipher", "des")
+    assert completed.status == 2
+    assert completed.messages == [
         "vcmts: --cipher: found des beside --config, allowed: with --profile only; the file says it"
     ]

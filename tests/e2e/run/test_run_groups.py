@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Several service groups in one vcmtsd, each on ports of its own."""
+"""Several service groups in one vcmtsd, each on ports of its own: telemetry, and conflicts."""
 
 import json
 import os
@@ -10,29 +10,29 @@ from typing import Any
 import pytest
 
 from e2e.ports import serve
-from e2e.running import SMALL, vary, vcmts, vcmtsd
+from e2e.running import SMALL, replace_values, vcmts, vcmtsd
 from vcmts.paths import MistakeError
-from vcmts.telemetry.plane import plane as connected
+from vcmts.telemetry.plane import plane as connect_plane
 from vcmts.witness.pcapfile import write_pcap
 
 CPUS = sorted(os.sched_getaffinity(0))
 IDS = (4, 7, 9)
-ONE, OTHER = CPUS[-1], CPUS[0]
+CORE, MAIN_CORE = CPUS[-1], CPUS[0]
 THREADS = (
-    f"{{downstream: 1ds1t, main_core: {OTHER}, upper_mac_core: {ONE}, "
-    f"lower_mac_core: {ONE + 1}, upstream_core: {ONE}}}"
+    f"{{downstream: 1ds1t, main_core: {MAIN_CORE}, upper_mac_core: {CORE}, "
+    f"lower_mac_core: {CORE + 1}, upstream_core: {CORE}}}"
 )
 
 
 def write_config(folder: Path) -> Path:
-    """A server of three small groups on one core, each in a file of its own; ports by arguments."""
+    """Writes a server of three equal groups on one core, each with a file of its own."""
     items = []
     for number in IDS:
-        own = folder / f"sg{number}.yaml"
-        own.write_text(vary(SMALL.read_text(), threads=THREADS))
+        group_file = folder / f"sg{number}.yaml"
+        group_file.write_text(replace_values(SMALL.read_text(), threads=THREADS))
         ports = f"network: {{device: net_ring{number}0}}, rphy: {{device: net_ring{number}1}}"
         items.append(
-            f"  - {{file: {own.name}, service_group: {number}, name: group-{number}, "
+            f"  - {{file: {group_file.name}, service_group: {number}, name: group-{number}, "
             f"ports: {{{ports}}}}}\n"
         )
     path = folder / "server.yaml"
@@ -49,46 +49,49 @@ def serving(tmp_path: Path) -> Any:
     return serve("--config", config, *null_ports())
 
 
-def test_telemetry_of_a_group(tmp_path: Path) -> None:
-    with serving(tmp_path) as run, connected(run.process.pid) as asked:
-        groups = asked.ask("group.list")["groups"]
+def test_telemetry_selects_group(tmp_path: Path) -> None:
+    with serving(tmp_path) as run, connect_plane(run.process.pid) as client:
+        groups = client.ask("group.list")["groups"]
         assert [group["name"] for group in groups] == [f"group-{number}" for number in IDS]
         with pytest.raises(MistakeError, match="allowed: 4, 7, 9"):
-            asked.scheduler("channels")
-        asked.group = 5
+            client.scheduler("channels")
+        client.group = 5
         with pytest.raises(MistakeError, match="allowed: 4, 7, 9"):
-            asked.counts()
-        asked.group = 7
-        assert asked.counts()["downstream"]["counters"]["received"] == 0
-        assert asked.scheduler("channels")
-        assert asked.workers()[0]["name"].endswith("of groups 4, 7, 9")
+            client.counts()
+        client.group = 7
+        assert client.counts()["downstream"]["counters"]["received"] == 0
+        assert client.scheduler("channels")
+        assert client.workers()[0]["name"].endswith("of groups 4, 7, 9")
         pid = str(run.process.pid)
-        told = vcmts("telemetry", "service-groups", "--pid", pid)
-        assert told.status == 0 and "group-9" in told.stdout
+        listed = vcmts("telemetry", "service-groups", "--pid", pid)
+        assert listed.status == 0 and "group-9" in listed.stdout
         shown = vcmts("telemetry", "delay", "--group", "9", "--json", "--pid", pid)
         assert shown.status == 0 and json.loads(shown.stdout) == []
 
 
-def refusal(*words: str | Path) -> str:
-    """Of groups that are alike: what tells them apart is missing, with both places."""
-    done = vcmtsd(*words)
-    assert done.status == 2
-    form = r"\S+:\d+: .*: found .* again in service group \d+, allowed: .* in service group 4 at "
-    assert re.match(form, done.messages[0]), done.messages[0]
-    return "\n".join(done.messages)
+def conflict(*arguments: str | Path) -> str:
+    """Runs vcmtsd with equal groups. It must report a conflict, with both positions in the
+    files."""
+    completed = vcmtsd(*arguments)
+    assert completed.status == 2
+    pattern = (
+        r"\S+:\d+: .*: found .* again in service group \d+, allowed: .* in service group 4 at "
+    )
+    assert re.match(pattern, completed.messages[0]), completed.messages[0]
+    return "\n".join(completed.messages)
 
 
-def test_two_groups_on_one_device(tmp_path: Path) -> None:
+def test_equal_groups_on_one_device_conflict(tmp_path: Path) -> None:
     config = write_config(tmp_path)
-    own = ("--rphy", "net_null1{group}")
-    told = refusal("run", "--config", config, "--network", "net_null0", *own)
-    assert ".addresses[0]: found " in told and "session: found" not in told
+    rphy = ("--rphy", "net_null1{group}")
+    message = conflict("run", "--config", config, "--network", "net_null0", *rphy)
+    assert ".addresses[0]: found " in message and "session: found" not in message
 
 
-def test_replay_of_groups_that_are_alike(tmp_path: Path) -> None:
-    """Ports of their own told them apart; in a replay there is one of each kind."""
+def test_replay_of_equal_groups_conflicts(tmp_path: Path) -> None:
+    """In a replay, groups share the ports, so equal sessions conflict."""
     config = write_config(tmp_path)
     write_pcap(tmp_path / "in.pcap", [])
-    ways = ("--network-in", tmp_path / "in.pcap", "--rphy-out", tmp_path / "out.pcap")
-    assert "session: found " in refusal("replay", "--config", config, *ways)
+    files = ("--network-in", tmp_path / "in.pcap", "--rphy-out", tmp_path / "out.pcap")
+    assert "session: found " in conflict("replay", "--config", config, *files)
     assert not (tmp_path / "out.pcap").exists()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Frequencies by load: a governor in service, asked and changed, and `vcmtsd power` on a folder."""
+"""Core frequencies by load: the governor of a vcmtsd in service, with a simulated driver, and
+`vcmtsd power` on a folder with files of cpufreq."""
 
 import os
 import signal
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from e2e.control.controlled import controlled, place
+from e2e.control.control_server import config_folder, start_server
 from patience import TIMEOUT, until
 from vcmts.control.client import Client, RefusedError
 from vcmts.paths import program
@@ -32,50 +33,53 @@ FILES = {
 }
 
 
-def core(client: Client) -> dict[str, Any]:
-    (found,) = client.call("power.get")["cores"]
-    return dict(found)
+def core_state(client: Client) -> dict[str, Any]:
+    (core,) = client.call("power.get")["cores"]
+    return dict(core)
 
 
-def value(client: Client, name: str, **labels: str) -> float:
+def metric_value(client: Client, name: str, **labels: str) -> float:
     for sample in client.call("metrics.get", names=[name])["samples"]:
         if labels.items() <= sample["labels"].items():
             return float(sample["value"])
     raise KeyError(name)
 
 
-def test_a_governor_in_service() -> None:
+def test_governor_sets_frequency_by_load_and_policy() -> None:
     with (
-        place() as folder,
-        controlled(folder, "--policy", "saving", *SIMULATED) as (_, path),
+        config_folder() as folder,
+        start_server(folder, "--policy", "saving", *SIMULATED) as (_, path),
         Client(path) as client,
     ):
-        until(lambda: core(client)["hertz"] < core(client)["max_hertz"], "slower when idle")
-        lowest = core(client)["hertz"]
-        found = client.call("power.get")
-        assert (found["policy"], found["driver"], found["queues"]) == (
+        until(
+            lambda: core_state(client)["hertz"] < core_state(client)["max_hertz"],
+            "a lower frequency when idle",
+        )
+        lowest = core_state(client)["hertz"]
+        state = client.call("power.get")
+        assert (state["policy"], state["driver"], state["queues"]) == (
             "saving",
             "simulated",
             True,
         )
-        assert core(client)["min_hertz"] <= lowest
-        assert value(client, "vcmts_power_policy_info", policy="saving") == 1
-        assert value(client, "vcmts_power_transitions_total") > 0
-        # what a latency of no account allows is the lowest of all
+        assert core_state(client)["min_hertz"] <= lowest
+        assert metric_value(client, "vcmts_power_policy_info", policy="saving") == 1
+        assert metric_value(client, "vcmts_power_transitions_total") > 0
+        # a high latency limit permits the lowest frequency
         client.call("power.set", latency_us=10000)
-        until(lambda: core(client)["hertz"] == core(client)["min_hertz"], "the slowest")
+        until(lambda: core_state(client)["hertz"] == core_state(client)["min_hertz"], "the minimum")
         client.call("power.set", policy="performance")
-        until(lambda: core(client)["hertz"] == core(client)["max_hertz"], "the maximum")
+        until(lambda: core_state(client)["hertz"] == core_state(client)["max_hertz"], "the maximum")
         client.call("power.set", policy="none")
         assert client.call("power.get")["driver"] == "none"
-        assert core(client)["max_hertz"] == 0
+        assert core_state(client)["max_hertz"] == 0
         with pytest.raises(RefusedError):
             client.call("power.set", latency_us=0)
 
 
 @contextmanager
-def machine() -> Iterator[tuple[Path, Path]]:
-    """Files that stand for a core's, and the file for the initial settings."""
+def simulated_cpufreq() -> Iterator[tuple[Path, Path]]:
+    """Folder with simulated cpufreq files of core 0. Yields the folder and that of the files."""
     with tempfile.TemporaryDirectory(prefix="e2e-") as name:
         cpufreq = Path(name) / "cpu0" / "cpufreq"
         cpufreq.mkdir(parents=True)
@@ -85,7 +89,7 @@ def machine() -> Iterator[tuple[Path, Path]]:
         yield Path(name), cpufreq
 
 
-def power(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
+def run_power(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [program("vcmtsd"), "power", *arguments],
         check=False,
@@ -95,39 +99,45 @@ def power(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
     )
 
 
-def test_power_by_hand() -> None:
-    with machine() as (root, cpufreq):
+def test_power_commands_set_and_restore() -> None:
+    with simulated_cpufreq() as (root, cpufreq):
         state = ("--root", root, "--state", root / "state")
-        wish = ("--cores", "0", "--hertz", "1.2GHz")
-        shown = power("show", "--root", root)
+        request = ("--cores", "0", "--hertz", "1.2GHz")
+        shown = run_power("show", "--root", root)
         assert shown.returncode == 0
         assert "acpi-cpufreq" in shown.stdout
         assert "3 states" in shown.stdout
-        tried = power("try", *state, *wish, "--duration", "10ms")
+        tried = run_power("try", *state, *request, "--duration", "10ms")
         assert tried.returncode == 0, tried.stderr
         assert "read back 1200000 kHz" in tried.stdout
         assert (cpufreq / "scaling_governor").read_text() == "schedutil"
         assert not (root / "state").exists()
-        # killed: the file tells what it was
-        with subprocess.Popen([program("vcmtsd"), "power", "try", *state, *wish]) as process:
-            until(lambda: (cpufreq / "scaling_governor").read_text() == "userspace", "set")
-            assert power("restore", *state).stdout.startswith("state files: 0 restored, 1 of")
+        # killed: the state file has the initial settings
+        with subprocess.Popen([program("vcmtsd"), "power", "try", *state, *request]) as process:
+            until(
+                lambda: (cpufreq / "scaling_governor").read_text() == "userspace",
+                "the userspace governor",
+            )
+            assert run_power("restore", *state).stdout.startswith("state files: 0 restored, 1 of")
             process.send_signal(signal.SIGKILL)
         assert (cpufreq / "scaling_governor").read_text() == "userspace"
-        assert power("restore", *state).returncode == 0
+        assert run_power("restore", *state).returncode == 0
         assert (cpufreq / "scaling_governor").read_text() == "schedutil"
-        assert power("restore", *state).returncode == 0  # nothing to do
-        # a signal: as at the end
-        with subprocess.Popen([program("vcmtsd"), "power", "try", *state, *wish]) as process:
-            until(lambda: (cpufreq / "scaling_governor").read_text() == "userspace", "set again")
+        assert run_power("restore", *state).returncode == 0  # no state file
+        # SIGTERM restores the settings
+        with subprocess.Popen([program("vcmtsd"), "power", "try", *state, *request]) as process:
+            until(
+                lambda: (cpufreq / "scaling_governor").read_text() == "userspace",
+                "the userspace governor again",
+            )
             process.terminate()
         assert process.returncode == 0
         assert (cpufreq / "scaling_governor").read_text() == "schedutil"
 
 
-def test_power_refuses() -> None:
-    with machine() as (root, cpufreq):
-        for wrong in (
+def test_invalid_power_commands_are_rejected() -> None:
+    with simulated_cpufreq() as (root, cpufreq):
+        for arguments in (
             (),
             ("shout",),
             ("try", "--cores", "0"),
@@ -136,11 +146,11 @@ def test_power_refuses() -> None:
             ("try", "--cores", "0", "--hertz", "-1"),
             ("show", "show"),
         ):
-            assert power(*wrong).returncode == 2
-        assert power("show", "--root", root / "nowhere").returncode == 1
+            assert run_power(*arguments).returncode == 2
+        assert run_power("show", "--root", root / "nowhere").returncode == 1
         (root / "state").write_text("vcmts-power 1\nprocess 1 1\nscaling_governor 0 0 x\n")
         os.chmod(root / "state", 0o600)
-        forged = power("restore", "--root", root, "--state", root / "state")
+        forged = run_power("restore", "--root", root, "--state", root / "state")
         assert forged.returncode == 1
         assert "it has no end" in forged.stderr
         assert (cpufreq / "scaling_governor").read_text() == "schedutil\n"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`vcmts run` sends what vcmtsd has to drop, and holds it against the drops."""
+"""`vcmts run --refuse-every`: sends packets that vcmtsd must drop, and compares them with its
+drops."""
 
 import json
 from pathlib import Path
@@ -7,44 +8,51 @@ from typing import Any
 
 import pytest
 
-from e2e.machine import kept_up, passed
-from e2e.run.test_tool_run import PROFILE, tool
+from e2e.machine import ran_undisturbed, run_passed
+from e2e.run.test_tool_run import PROFILE, run_tool
 
 
-def run_refused(folder: Path, *words: str) -> tuple[dict[str, Any], dict[str, int]]:
-    """The summary of a run in which one packet in 32 has to be dropped, and how many by reason."""
+def run_refused(folder: Path, *options: str) -> tuple[dict[str, Any], dict[str, int]]:
+    """Runs with one refused packet in 32. Returns the summary, and refused packets sent downstream
+    by reason."""
     path = folder / "summary.json"
-    every = ("--refuse-every", "32", "--seed", "7", "--duration", "1s")
-    done = tool(folder, "run", "--rate", "300Mbps", "--json", str(path), *every, *words)
-    told = json.loads(path.read_text())
-    assert done.returncode == 0 or not passed(told), done.stderr
-    return told, {name: one["packets"] for name, one in told["downstream"]["refused"].items()}
+    refuse_options = ("--refuse-every", "32", "--seed", "7", "--duration", "1s")
+    completed = run_tool(
+        folder, "run", "--rate", "300Mbps", "--json", str(path), *refuse_options, *options
+    )
+    summary = json.loads(path.read_text())
+    assert completed.returncode == 0 or not run_passed(summary), completed.stderr
+    return summary, {
+        name: refused["packets"] for name, refused in summary["downstream"]["refused"].items()
+    }
 
 
 @pytest.mark.run
-def test_what_has_to_be_dropped_is(folder: Path) -> None:
-    told, sent = run_refused(folder, "--profile", PROFILE)
-    down = told["downstream"]
+def test_refused_packets_are_dropped_with_reason(folder: Path) -> None:
+    summary, sent = run_refused(folder, "--profile", PROFILE)
+    downstream = summary["downstream"]
     assert set(sent) == {
         *("ipv4_checksum", "ipv4_header", "ipv4_length", "ipv6_header", "ipv6_length"),
         *("arp_malformed", "multicast", "unknown_destination", "filter_deny"),
     }
-    assert down["refused_judged"] == sum(sent.values()) > down["sent"] / 64
-    assert {name: down["drops"][name] for name in sent} == sent or not kept_up(told)
-    upstream = told["upstream"]
+    assert downstream["refused_judged"] == sum(sent.values()) > downstream["sent"] / 64
+    assert {name: downstream["drops"][name] for name in sent} == sent or not ran_undisturbed(
+        summary
+    )
+    upstream = summary["upstream"]
     assert set(upstream["refused"]) == {
         *("privacy_missing", "key_unknown", "privacy_sid", "source_address"),
         *("outer_address", "unknown_session", "l2tp_control", "outer_ip_checksum"),
     }
-    for part in (down, upstream):
+    for part in (downstream, upstream):
         assert part["refused_wrong"] == part["corrupted"] == part["unexpected_frames"] == 0
 
 
 @pytest.mark.run
-def test_what_no_group_takes_is_dropped_at_a_port_that_groups_share(folder: Path) -> None:
-    told, sent = run_refused(folder, "--profile", PROFILE, "--groups", "2", "--ports", "shared")
+def test_unmatched_packets_are_dropped_at_shared_ports(folder: Path) -> None:
+    summary, sent = run_refused(folder, "--profile", PROFILE, "--groups", "2", "--ports", "shared")
     assert {"port_headers", "port_multicast", "port_unknown_destination"} <= set(sent)
-    assert {"port_unknown_session", "port_l2tp_control"} <= set(told["upstream"]["refused"])
-    for part in (told["downstream"], told["upstream"]):
+    assert {"port_unknown_session", "port_l2tp_control"} <= set(summary["upstream"]["refused"])
+    for part in (summary["downstream"], summary["upstream"]):
         assert part["refused_judged"] > 0
         assert part["refused_wrong"] == 0

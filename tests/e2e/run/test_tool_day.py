@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`vcmts run --day`: a day in seconds, of which every packet is proven and every hour is told."""
+"""`vcmts run --day`: a day of load in seconds. Every packet is proven, and each hour is
+reported."""
 
 import json
 import re
@@ -10,15 +11,21 @@ from xml.etree import ElementTree
 
 import pytest
 
-from e2e.machine import check_accounts, kept_up, passed
-from e2e.run.test_tool_run import DIRECTIONS, documented, left_over, run_words, tool
+from e2e.machine import check_balance, ran_undisturbed, run_passed
+from e2e.run.test_tool_run import (
+    DIRECTIONS,
+    documented_keys,
+    leftover_files,
+    run_arguments,
+    run_tool,
+)
 from planning.day import picture
 
 Json = dict[str, Any]
 
-# Hours of silence, then a step at noon.
+# No load until 4:00, and a step at noon.
 DAY = "0:00 0%\n4:00 0%\n4:00 20%\n12:00 20%\n12:00 100%\n24:00 100%\n"
-LENGTH = 3.0  # seconds
+LENGTH_S = 3.0  # seconds
 
 
 def parts(day: Json) -> Iterator[Json]:
@@ -26,8 +33,8 @@ def parts(day: Json) -> Iterator[Json]:
 
 
 def check_keys(day: Json) -> None:
-    """What is documented is there, and the other way round."""
-    keys = documented()["A day"]
+    """Checks that the keys are those of docs/results.md."""
+    keys = documented_keys()["A day"]
     assert set(day) | set(day["whole"]) == keys
     for part in parts(day):
         assert set(part) == set(day["whole"])
@@ -42,39 +49,50 @@ def check_shares(day: Json) -> None:
 
 
 def check_hours(day: Json, summary: Json) -> None:
-    """One behind the other, from the first packet on; and of all packets that left."""
+    """Checks that hours are in order from the first packet on, and contain all packets."""
     hours = [hour["hour"] for hour in day["hours"]]
     assert hours == sorted(hours) and hours[0] > 3.5
     for direction in DIRECTIONS:
-        told = [part["latency_us"][direction] for part in (*day["samples"], day["whole"])]
-        packets = [latency["packets"] if latency else 0 for latency in told]
+        latencies = [part["latency_us"][direction] for part in (*day["samples"], day["whole"])]
+        packets = [latency["packets"] if latency else 0 for latency in latencies]
         assert sum(packets[:-1]) == packets[-1] <= summary[direction]["counters"]["transmitted"]
         assert packets[-1] > 0
 
 
 @pytest.mark.run
-def test_a_day(folder: Path) -> None:
+def test_day_reports_each_hour(folder: Path) -> None:
     (folder / "day.txt").write_text(DAY)
-    asked = ("--day", str(folder / "day.txt"), "--duration", f"{LENGTH:g}s", "--policy", "saving")
-    drawn = folder / "day.svg"
-    done = tool(folder, *run_words(folder, *asked, "--plot", str(drawn), rate="100Mbps"))
+    options = (
+        "--day",
+        str(folder / "day.txt"),
+        "--duration",
+        f"{LENGTH_S:g}s",
+        "--policy",
+        "saving",
+    )
+    plot = folder / "day.svg"
+    completed = run_tool(
+        folder, *run_arguments(folder, *options, "--plot", str(plot), rate="100Mbps")
+    )
     summary = json.loads((folder / "summary.json").read_text())
-    check_accounts(summary)
-    assert done.returncode == (0 if passed(summary) else 1), done.stderr
+    check_balance(summary)
+    assert completed.returncode == (0 if run_passed(summary) else 1), completed.stderr
     day = summary["day"]
     check_keys(day)
     check_shares(day)
     check_hours(day, summary)
-    assert (day["load"], day["length_seconds"]) == ("day.txt", LENGTH)
+    assert (day["load"], day["length_seconds"]) == ("day.txt", LENGTH_S)
     assert day["idle"] not in (None, "poll") and day["policy"] == "saving"
     by_hour = {int(part["hour"]): part for part in day["hours"]}
-    if kept_up(summary) and {10, 20} <= set(by_hour):  # who looks may have been away, too
+    if ran_undisturbed(summary) and {10, 20} <= set(by_hour):  # otherwise samples may be missing
         before, after = by_hour[10], by_hour[20]
         assert after["downstream_gbps"] > 2 * before["downstream_gbps"] > 0
         assert summary["downstream"]["asked_gbps"] == pytest.approx(0.1 * 13.6 / 24, rel=0.02)
-    ids = {element.get("id") for element in ElementTree.parse(drawn).iter()}
+    ids = {element.get("id") for element in ElementTree.parse(plot).iter()}
     assert {f"panel-{name}" for name in picture.PANELS} <= ids
-    assert re.search(r"24 hours of day.txt in 3 s; pauses: \S+; policy: saving", done.stdout)
-    assert "proven" in done.stdout.splitlines()[-1]
-    assert "every packet" not in done.stderr and not re.search(r"^ +\d+ s  ", done.stderr, re.M)
-    assert {path.name for path in left_over(folder)} == {"day.txt", "day.svg"}
+    assert re.search(r"24 hours of day.txt in 3 s; pauses: \S+; policy: saving", completed.stdout)
+    assert "proven" in completed.stdout.splitlines()[-1]
+    assert "every packet" not in completed.stderr and not re.search(
+        r"^ +\d+ s  ", completed.stderr, re.M
+    )
+    assert {path.name for path in leftover_files(folder)} == {"day.txt", "day.svg"}

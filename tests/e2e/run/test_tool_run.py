@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`vcmts run`: two processes over memif, one summary; mistakes and signals."""
+"""`vcmts run`: vcmtsd and vcmts-traffic over memif, the common summary, signals, and invalid
+options."""
 
 import json
 import re
@@ -15,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from e2e.conftest import folder as folder  # tests/realtime has it from here
-from e2e.machine import check_accounts, kept_up, passed, proven
-from e2e.run.test_run import on_these_cores
+from e2e.conftest import folder as folder  # for tests/realtime
+from e2e.machine import all_proven, check_balance, ran_undisturbed, run_passed
+from e2e.run.test_run import config_on_test_cores
 from e2e.running import environment
 from patience import TIMEOUT, until
 from vcmts import cli
@@ -33,19 +34,19 @@ SOCKET = re.compile(r"^vcmtsd: control socket (\S+)$", re.MULTILINE)
 RESULTS = (CHECKOUT / "docs" / "results.md").read_text()
 
 
-def command(*words: str) -> list[str]:
-    return [sys.executable, "-m", "vcmts", *words]
+def tool_command(*options: str) -> list[str]:
+    return [sys.executable, "-m", "vcmts", *options]
 
 
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port: int = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
     return port
 
 
-def tool(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def run_tool(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        command(*words),
+        tool_command(*options),
         env=environment(TMPDIR=str(folder)),
         capture_output=True,
         text=True,
@@ -53,36 +54,37 @@ def tool(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def run_words(folder: Path, *more: str, rate: str = "50Mbps") -> tuple[str, ...]:
+def run_arguments(folder: Path, *more: str, rate: str = "50Mbps") -> tuple[str, ...]:
     summary = str(folder / "summary.json")
     return ("run", "--profile", PROFILE, "--rate", rate, "--json", summary, *more)
 
 
-def documented() -> dict[str, set[str]]:
-    """Keys by the heading that docs/results.md tells them under."""
+def documented_keys() -> dict[str, set[str]]:
+    """Keys of the summary by their heading in docs/results.md."""
     text = RESULTS.split("\n## Summary: ")[1].split("\n## ")[0]
     _, *parts = re.split("^### (.*)$", text, flags=re.MULTILINE)
     return {
         heading: {
             key
-            for row in re.findall(r"^\| (`[^|]*) \|", table, re.MULTILINE)
-            for key in re.findall("`([a-z_]+)`", row)
+            for cell in re.findall(r"^\| (`[^|]*) \|", table, re.MULTILINE)
+            for key in re.findall("`([a-z_]+)`", cell)
         }
         for heading, table in zip(parts[::2], parts[1::2], strict=True)
     }
 
 
 def check_keys(summary: dict[str, Any]) -> None:
-    """What is documented is there, and the other way round."""
-    keys = documented()
+    """Checks that the keys are those of docs/results.md."""
+    keys = documented_keys()
     assert set(summary) - DIRECTIONS == keys["The rest"]
     for direction in DIRECTIONS & set(summary):
         assert set(summary[direction]) == keys["Both directions"] | keys[direction.capitalize()]
 
 
-def check_direction(part: dict[str, Any], whole: bool) -> None:
-    """Where the `whole` was proven, nothing is missing anywhere on its way."""
-    if whole:
+def check_direction(part: dict[str, Any], complete: bool) -> None:
+    """Checks one direction. `complete`: every packet was proven, so none may be missing or
+    dropped."""
+    if complete:
         assert part["counters"]["transmitted"] == part["sent"]
         assert not refusals.accidental(part)
     assert part["counters"]["transmitted"] >= part["proven"]
@@ -93,149 +95,153 @@ def check_direction(part: dict[str, Any], whole: bool) -> None:
     )
 
 
-def check_upstream(up: dict[str, Any], whole: bool) -> None:
-    """What the modems and the R-PHY device sent is what vcmtsd counted."""
+def check_upstream(upstream: dict[str, Any], complete: bool) -> None:
+    """Compares counters of modems and R-PHY device with those of vcmtsd."""
     for unit in ("packets", "bursts", "segments", "frames"):
-        there = up["units"][unit]
-        assert there["in"] == there["out"] + there["dropped"] + there["held"] > 0
-    if not whole:
+        counts = upstream["units"][unit]
+        assert counts["in"] == counts["out"] + counts["dropped"] + counts["held"] > 0
+    if not complete:
         return
-    dropped = {name: unit["dropped"] for name, unit in up["units"].items()}
-    refused = refusals.refused(up).total()
+    dropped = {name: unit["dropped"] for name, unit in upstream["units"].items()}
+    refused = refusals.refused(upstream).total()
     assert dropped["packets"] + dropped["frames"] == refused == sum(dropped.values())
-    counters = up["counters"]
-    assert counters["received"] == up["uepi_packets"]
-    assert counters["psp_reordered"] == up["uepi_reordered"]
-    assert counters["management"] == up["management"] > 0
-    assert counters["requests_repeated"] == up["requests_sent"] > 0
-    assert up["requests"]["by_kind"]["record"] == up["request_records"] > 0
-    assert counters["requests"] == sum(up["requests"]["by_kind"].values())
-    assert 0 < up["requests"]["modems"] <= 20
+    counters = upstream["counters"]
+    assert counters["received"] == upstream["uepi_packets"]
+    assert counters["psp_reordered"] == upstream["uepi_reordered"]
+    assert counters["management"] == upstream["management"] > 0
+    assert counters["requests_repeated"] == upstream["requests_sent"] > 0
+    assert upstream["requests"]["by_kind"]["record"] == upstream["request_records"] > 0
+    assert counters["requests"] == sum(upstream["requests"]["by_kind"].values())
+    assert 0 < upstream["requests"]["modems"] <= 20
 
 
 def check_summary(folder: Path, status: int, directions: set[str] = DIRECTIONS) -> dict[str, Any]:
-    """The exit status says whether every packet was proven, which it was if the machine ran both
-    programs all the time."""
+    """Checks the summary and the exit status. Every packet must be proven if the machine ran
+    undisturbed. Returns the summary."""
     summary: dict[str, Any] = json.loads((folder / "summary.json").read_text())
     check_keys(summary)
     assert set(summary) & DIRECTIONS == directions
-    check_accounts(summary)
-    whole = proven(summary)
-    assert status == (0 if passed(summary) else 1)
+    check_balance(summary)
+    complete = all_proven(summary)
+    assert status == (0 if run_passed(summary) else 1)
     for direction in directions:
-        check_direction(summary[direction], whole)
+        check_direction(summary[direction], complete)
     if "downstream" in directions:
-        down = summary["downstream"]
-        received = down["sent"] + refusals.refused(down).total()
-        assert down["counters"]["received"] == received or not whole
+        downstream = summary["downstream"]
+        received = downstream["sent"] + refusals.refused(downstream).total()
+        assert downstream["counters"]["received"] == received or not complete
     if "upstream" in directions:
-        check_upstream(summary["upstream"], whole)
+        check_upstream(summary["upstream"], complete)
     assert {"cpu", "tsc_hz", "core_hz"} <= summary["host"].keys()
     return summary
 
 
-def verdict(summary: dict[str, Any]) -> str:
-    """The last line, without its rates and seconds."""
-    told = [
+def last_line_pattern(summary: dict[str, Any]) -> str:
+    """Pattern of the expected last line of the output."""
+    parts = [
         f"{summary[name]['proven']:,} of {summary[name]['sent']:,} {name} at"
         for name in ("downstream", "upstream")
         if name in summary
     ]
-    if not proven(summary):
+    if not all_proven(summary):
         return "NOT every packet proven: "
-    return r"every packet proven: " + r" [\d.]+ Gbps, ".join(told) + r" [\d.]+ Gbps, 0 lost, in"
+    return r"every packet proven: " + r" [\d.]+ Gbps, ".join(parts) + r" [\d.]+ Gbps, 0 lost, in"
 
 
-def left_over(folder: Path) -> list[Path]:
+def leftover_files(folder: Path) -> list[Path]:
     kept = {"summary.json", "summary.json.witness.pcapng"}
     return [path for path in folder.iterdir() if path.name not in kept]
 
 
-def check_witness(folder: Path, summary: dict[str, Any], fewest: int) -> None:
-    """Packets of both directions were read, and are in the file that is kept."""
+def check_witness(folder: Path, summary: dict[str, Any], min_packets: int) -> None:
+    """Checks that the witness read packets of both directions, and that the file contains them."""
     windows = read_windows(folder / "summary.json.witness.pcapng")
     for direction in DIRECTIONS:
-        found = summary[direction]["witness"]
-        records = [one.records for one in windows if one.direction == direction]
-        assert found["packets"] == sum(map(len, records)) >= fewest
-        assert found["frames"] > fewest / 2
-        assert (found["wrong"], found["problems"]) == (0, [])
+        result = summary[direction]["witness"]
+        records = [window.records for window in windows if window.direction == direction]
+        assert result["packets"] == sum(map(len, records)) >= min_packets
+        assert result["frames"] > min_packets / 2
+        assert (result["wrong"], result["problems"]) == (0, [])
 
 
 def check_latencies(part: dict[str, Any]) -> None:
-    """Every packet that came was recorded by the traffic, every one that left by the pipeline."""
-    whole, inside = part["latency_us"], part["pipeline_latency_us"]
-    recorded = sum(packets for _, packets in whole["histogram"])
+    """Checks that latencies of all proven packets, and of all transmitted ones, are recorded."""
+    end_to_end, pipeline = part["latency_us"], part["pipeline_latency_us"]
+    recorded = sum(packets for _, packets in end_to_end["histogram"])
     assert recorded + part.get("latency_unknown", 0) == part["proven"]
-    assert sum(packets for _, packets in inside["histogram"]) == part["counters"]["transmitted"]
-    for latency in (whole, inside):
+    assert sum(packets for _, packets in pipeline["histogram"]) == part["counters"]["transmitted"]
+    for latency in (end_to_end, pipeline):
         quantiles = [latency[key] for key in telemetry_latency.KEYS[1:]]
         assert quantiles == sorted(quantiles)
         assert 0 < latency["mean"] <= latency["max"]
 
 
-def check_less_inside(part: dict[str, Any]) -> None:
-    """No packet was in the pipeline for longer than it was under way, which the traffic measures by
-    itself: so no percentile is above."""
+def check_pipeline_latencies(part: dict[str, Any]) -> None:
+    """Checks that each percentile of the pipeline latency is at most that of the end-to-end
+    latency, which the traffic program measures."""
     for key in telemetry_latency.KEYS:
         assert part["pipeline_latency_us"][key] <= 1.002 * part["latency_us"][key] + 1, key
 
 
 @pytest.mark.run
-def test_every_packet_is_proven(folder: Path) -> None:
-    done = tool(folder, *run_words(folder, "--duration", "500ms", "--latency", "--verbose"))
-    summary = check_summary(folder, done.returncode)
+def test_run_proves_every_packet(folder: Path) -> None:
+    completed = run_tool(
+        folder, *run_arguments(folder, "--duration", "500ms", "--latency", "--verbose")
+    )
+    summary = check_summary(folder, completed.returncode)
     check_witness(folder, summary, 20)
     for direction in DIRECTIONS:
         check_latencies(summary[direction])
-        # of the same packets; the pipeline's clock is read behind the port: it may be away before
-        if proven(summary) and kept_up(summary):
-            check_less_inside(summary[direction])
-    assert re.search(r"in the pipeline p50 +│ +[\d,]+ us │ +[\d,]+ us", done.stdout)
-    assert re.match(verdict(summary), done.stdout.splitlines()[-1])
-    assert left_over(folder) == []
-    down, up = summary["downstream"], summary["upstream"]
-    assert up["asked_gbps"] == pytest.approx(0.15 * down["asked_gbps"])
+        # otherwise gaps may delay the timestamps of the pipeline
+        if all_proven(summary) and ran_undisturbed(summary):
+            check_pipeline_latencies(summary[direction])
+    assert re.search(r"in the pipeline p50 +│ +[\d,]+ us │ +[\d,]+ us", completed.stdout)
+    assert re.match(last_line_pattern(summary), completed.stdout.splitlines()[-1])
+    assert leftover_files(folder) == []
+    downstream, upstream = summary["downstream"], summary["upstream"]
+    assert upstream["asked_gbps"] == pytest.approx(0.15 * downstream["asked_gbps"])
 
 
 @pytest.mark.parametrize(
-    ("words", "direction", "read"),
+    ("options", "direction", "witnessed"),
     [
         (("--upstream-rate", "0", "--witness", "0"), "downstream", False),
         (("--rate", "0", "--upstream-rate", "10Mbps"), "upstream", True),
     ],
 )
 @pytest.mark.run
-def test_one_direction(words: tuple[str, ...], direction: str, read: bool, folder: Path) -> None:
-    """No packet is read where none is asked for, and no file of them is kept."""
-    done = tool(folder, *run_words(folder, "--duration", "300ms", *words))
-    summary = check_summary(folder, done.returncode, {direction})
-    assert re.match(verdict(summary), done.stdout.splitlines()[-1])
-    assert (summary[direction]["witness"]["packets"] > 0) is read
-    assert ({path.name for path in folder.iterdir()} == {"summary.json"}) is not read
+def test_run_of_one_direction(
+    options: tuple[str, ...], direction: str, witnessed: bool, folder: Path
+) -> None:
+    """With --witness 0, the witness reads no packet and writes no file."""
+    completed = run_tool(folder, *run_arguments(folder, "--duration", "300ms", *options))
+    summary = check_summary(folder, completed.returncode, {direction})
+    assert re.match(last_line_pattern(summary), completed.stdout.splitlines()[-1])
+    assert (summary[direction]["witness"]["packets"] > 0) is witnessed
+    assert ({path.name for path in folder.iterdir()} == {"summary.json"}) is not witnessed
 
 
 @pytest.mark.run
-def test_without_an_upstream(folder: Path) -> None:
-    """A configuration that has no upstream channels carries the downstream, without being asked."""
+def test_run_without_upstream_channels(folder: Path) -> None:
+    """A configuration without upstream channels runs the downstream only."""
     config = folder / "sg.yaml"
-    config.write_text(on_these_cores("1ds1t"))
-    words = ("run", "--config", str(config), "--rate", "5Mbps", "--duration", "300ms")
-    done = tool(folder, *words, "--json", str(folder / "summary.json"))
-    summary = check_summary(folder, done.returncode, {"downstream"})
-    assert re.match(verdict(summary), done.stdout.splitlines()[-1])
+    config.write_text(config_on_test_cores("1ds1t"))
+    options = ("run", "--config", str(config), "--rate", "5Mbps", "--duration", "300ms")
+    completed = run_tool(folder, *options, "--json", str(folder / "summary.json"))
+    summary = check_summary(folder, completed.returncode, {"downstream"})
+    assert re.match(last_line_pattern(summary), completed.stdout.splitlines()[-1])
 
 
-def test_a_rate_that_the_machine_does_not_carry(folder: Path) -> None:
+def test_unreachable_rate_is_reported(folder: Path) -> None:
     rates = ("--rate", "0", "--upstream-rate", "1Tbps")
-    done = tool(folder, *run_words(folder, "--duration", "100ms", *rates))
+    completed = run_tool(folder, *run_arguments(folder, "--duration", "100ms", *rates))
     assert json.loads((folder / "summary.json").read_text())["upstream"]["asked_gbps"] == 1000
-    assert "did not carry the rate asked for" in done.stderr
-    assert "bps of 1000.00 Gbps asked for" in done.stdout
+    assert "did not carry the rate asked for" in completed.stderr
+    assert "bps of 1000.00 Gbps asked for" in completed.stdout
 
 
-def carries(client: Client) -> bool:
-    """Of all that check_summary looks for there is something."""
+def has_all_traffic(client: Client) -> bool:
+    """Whether every counter that check_summary() requires is positive."""
     [group] = client.call("counters.get")["groups"]
     up = group["upstream"]["counters"]
     kinds = ("transmitted", "management", "requests", "requests_repeated")
@@ -244,96 +250,99 @@ def carries(client: Client) -> bool:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signal_ends_with_the_summary(number: signal.Signals, folder: Path) -> None:
-    """And it tells its metrics meanwhile, where it is asked to."""
+    """A signal ends the run with a summary. With --metrics, metrics are available during the
+    run."""
     port = free_port()
-    told = ("--metrics", f"127.0.0.1:{port}")
-    words = command(*run_words(folder, "--duration", "1h", *told))
+    metrics_option = ("--metrics", f"127.0.0.1:{port}")
+    arguments = tool_command(*run_arguments(folder, "--duration", "1h", *metrics_option))
     with subprocess.Popen(
-        words,
+        arguments,
         env=environment(TMPDIR=str(folder)),
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     ) as process:
         assert process.stderr is not None
-        [place] = next(found for line in process.stderr if (found := SOCKET.findall(line)))
-        with Client(Path(place), TIMEOUT) as client:
-            until(lambda: carries(client), "traffic of every kind")
-        if number == signal.SIGINT:  # told each second, to whoever waits for so long
+        [socket_path] = next(match for line in process.stderr if (match := SOCKET.findall(line)))
+        with Client(Path(socket_path), TIMEOUT) as client:
+            until(lambda: has_all_traffic(client), "traffic of every kind")
+        if number == signal.SIGINT:  # printed each second
             assert any("proven" in line for line in process.stderr)
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=TIMEOUT) as answer:
             assert answer.read().startswith(b"# HELP vcmts_")
         process.send_signal(number)
         stdout, _ = process.communicate(timeout=TIMEOUT)
     summary = check_summary(folder, process.returncode)
-    assert re.match(verdict(summary), stdout.splitlines()[-1])
-    assert left_over(folder) == []
+    assert re.match(last_line_pattern(summary), stdout.splitlines()[-1])
+    assert leftover_files(folder) == []
 
 
 @pytest.mark.run
-def test_bursts_of_both_directions_are_proven(folder: Path) -> None:
-    """What modems have begun when a burst ends is complete before vcmtsd gives it up."""
+def test_bursts_are_proven(folder: Path) -> None:
+    """Modems complete started segments at the end of each burst, before vcmtsd's timer expires."""
     rates = ("--upstream-share", "50%", "--shape", "bursts:on=20ms,off=180ms")
-    done = tool(folder, *run_words(folder, *rates, "--duration", "1s", rate="20Mbps"))
-    summary = check_summary(folder, done.returncode)
-    if kept_up(summary):  # it is that of the time that passed
+    completed = run_tool(folder, *run_arguments(folder, *rates, "--duration", "1s", rate="20Mbps"))
+    summary = check_summary(folder, completed.returncode)
+    if ran_undisturbed(summary):  # otherwise the time differs
         assert summary["downstream"]["asked_gbps"] == pytest.approx(0.002, rel=0.01)
         assert summary["upstream"]["asked_gbps"] == pytest.approx(0.001, rel=0.01)
     assert summary["downstream"]["sent_bytes"] * 8 <= 0.1 * 20e6 * 1.01 + 2 * 1280 * 8
 
 
 def check_shared_ports(summary: dict[str, Any]) -> None:
-    """They drop what has to be dropped there, and nothing else."""
+    """Checks that shared ports drop the refused packets for ports, and no other packet."""
     shared = summary["shared_ports"]
     assert all(port["groups"] == 3 and port["balanced"] for port in shared)
     at_ports = sum((+Counter(port["drops"]) for port in shared), Counter[str]())
-    refused = sum((refusals.refused(summary[way]) for way in DIRECTIONS), Counter[str]())
+    refused = sum(
+        (refusals.refused(summary[direction]) for direction in DIRECTIONS), Counter[str]()
+    )
     assert at_ports == {name: n for name, n in refused.items() if name.startswith("port_")}
 
 
 @pytest.mark.parametrize("ports", ["shared", "own"])
 @pytest.mark.run
-def test_several_groups(ports: str, folder: Path) -> None:
-    """Each is proven by itself; what their ports counted is what came."""
-    words = ("--groups", "3", "--ports", ports, "--upstream-rate", "6Mbps", "--duration", "500ms")
-    done = tool(folder, *run_words(folder, *words, rate="30Mbps"))
+def test_each_group_is_proven(ports: str, folder: Path) -> None:
+    """Each group is proven separately. Counters of shared ports match the sum."""
+    options = ("--groups", "3", "--ports", ports, "--upstream-rate", "6Mbps", "--duration", "500ms")
+    completed = run_tool(folder, *run_arguments(folder, *options, rate="30Mbps"))
     summary = json.loads((folder / "summary.json").read_text())
     assert [group["id"] for group in summary["groups"]] == [1, 2, 3]
     for part in (summary, *summary["groups"]):
-        check_accounts(part | {"workers": summary["workers"]})
+        check_balance(part | {"workers": summary["workers"]})
         assert part["downstream"]["balanced"] and part["upstream"]["balanced"]
-    for way in DIRECTIONS:
+    for direction in DIRECTIONS:
         for key in ("sent", "proven"):
-            parts = [group[way][key] for group in summary["groups"]]
-            assert min(parts) > 0 and sum(parts) == summary[way][key]
-    good = passed(summary) or all(map(proven, summary["groups"]))
-    assert done.returncode == (0 if good else 1), done.stderr
+            parts = [group[direction][key] for group in summary["groups"]]
+            assert min(parts) > 0 and sum(parts) == summary[direction][key]
+    expect_success = run_passed(summary) or all(map(all_proven, summary["groups"]))
+    assert completed.returncode == (0 if expect_success else 1), completed.stderr
     assert len(summary["shared_ports"]) == (2 if ports == "shared" else 0)
     check_shared_ports(summary)
 
 
 @pytest.mark.run
-def test_more_than_the_channels_carry_is_lost_and_said(folder: Path) -> None:
-    written = tool(folder, "profile", "1ofdm-0sc-qam_4cms_aes")
+def test_overload_of_channels_is_reported(folder: Path) -> None:
+    profile = run_tool(folder, "profile", "1ofdm-0sc-qam_4cms_aes")
     config = folder / "sg.yaml"
-    config.write_text(written.stdout.replace("rate: 1.89 Gbps", "rate: 100 Mbps"))
-    words = ("run", "--config", str(config), "--rate", "400Mbps")
-    for duration in ("1s", "8s", "60s"):  # a slow machine sends less than that
-        stored = ("--duration", duration, "--json", str(folder / "summary.json"))
-        done = tool(folder, *words, *stored)
-        if done.returncode != 0:
+    config.write_text(profile.stdout.replace("rate: 1.89 Gbps", "rate: 100 Mbps"))
+    options = ("run", "--config", str(config), "--rate", "400Mbps")
+    for duration in ("1s", "8s", "60s"):  # slow machines need longer
+        outputs = ("--duration", duration, "--json", str(folder / "summary.json"))
+        completed = run_tool(folder, *options, *outputs)
+        if completed.returncode != 0:
             break
-    assert done.returncode == 1, done.stderr
-    assert "NOT every packet proven" in done.stdout
-    assert "the channels carry 0.1 Gbps" in done.stderr
-    down = json.loads((folder / "summary.json").read_text())["downstream"]
-    dropped = down["drops"]["flow_buffer_full"] + down["drops"]["scheduler_full"]
-    assert down["lost"] >= dropped > 0
-    assert down["sent"] == down["proven"] + down["lost"]
+    assert completed.returncode == 1, completed.stderr
+    assert "NOT every packet proven" in completed.stdout
+    assert "the channels carry 0.1 Gbps" in completed.stderr
+    downstream = json.loads((folder / "summary.json").read_text())["downstream"]
+    dropped = downstream["drops"]["flow_buffer_full"] + downstream["drops"]["scheduler_full"]
+    assert downstream["lost"] >= dropped > 0
+    assert downstream["sent"] == downstream["proven"] + downstream["lost"]
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("options", "message"),
     [
         (("--rate", "banana"), "--rate"),
         (("--duration", "0"), "--duration"),
@@ -354,18 +363,18 @@ def test_more_than_the_channels_carry_is_lost_and_said(folder: Path) -> None:
         (("--config", "/nonexistent/sg.yaml"), "/nonexistent/sg.yaml"),
     ],
 )
-def test_mistakes_start_nothing(
-    words: tuple[str, ...],
+def test_invalid_options_start_nothing(
+    options: tuple[str, ...],
     message: str,
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    small = () if "--config" in words else ("--profile", PROFILE)
-    assert cli.main(["run", *small, *words]) == 2
-    said, error = capfd.readouterr()
+    profile = () if "--config" in options else ("--profile", PROFILE)
+    assert cli.main(["run", *profile, *options]) == 2
+    output, error = capfd.readouterr()
     assert message in error
-    assert said == "" and "serving" not in error
+    assert output == "" and "serving" not in error
     assert "vcmts-traffic" not in error
-    assert left_over(folder) == []
+    assert leftover_files(folder) == []

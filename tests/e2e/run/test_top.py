@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts top beside a run: what it says while traffic goes, and when the run ends."""
+"""`vcmts top` during a `vcmts run`: figures while traffic runs, screens, and the end of the run."""
 
 import json
 import re
@@ -10,65 +10,71 @@ from typing import Any
 
 import pytest
 
-from e2e.run.test_tool_run import command, run_words
+from e2e.run.test_tool_run import run_arguments, tool_command
 from e2e.running import environment, vcmts
 from patience import TIMEOUT, until
 from python.control.test_top_live import terminal
 from vcmts.control.place import of_process
 
-TOLD = re.compile(r"vcmts: `\./vcmts top --pid (\d+)` in another terminal")
+TOP_MESSAGE = re.compile(r"vcmts: `\./vcmts top --pid (\d+)` in another terminal")
 
 
-def moves(figures: dict[str, Any]) -> bool:
-    ways = [way for group in figures["groups"] for way in group["directions"].values()]
-    return len(ways) == 4 and all(way["in_packets"] and way["cycles"] for way in ways)
+def has_traffic(figures: dict[str, Any]) -> bool:
+    directions = [
+        direction for group in figures["groups"] for direction in group["directions"].values()
+    ]
+    return len(directions) == 4 and all(
+        direction["in_packets"] and direction["cycles"] for direction in directions
+    )
 
 
-def told_while_it_runs(pid: str) -> None:
-    asked = ("top", "--pid", pid, "--interval", "0.2")
+def check_figures(pid: str) -> None:
+    arguments = ("top", "--pid", pid, "--interval", "0.2")
 
-    found: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
 
-    def all_moves() -> bool:
-        done = vcmts(*asked, "--json")
-        assert done.status == 0, done.stderr
-        found.update(json.loads(done.stdout))
-        return moves(found)
+    def all_have_traffic() -> bool:
+        completed = vcmts(*arguments, "--json")
+        assert completed.status == 0, completed.stderr
+        figures.update(json.loads(completed.stdout))
+        return has_traffic(figures)
 
-    until(all_moves, "packets in both groups, both ways")
-    assert [group["id"] for group in found["groups"]] == ["1", "2"]
-    assert all(worker["busy"] is not None for worker in found["workers"]) and found["workers"]
-    group = found["groups"][1]
+    until(all_have_traffic, "packets in both groups and directions")
+    assert [group["id"] for group in figures["groups"]] == ["1", "2"]
+    assert all(worker["busy"] is not None for worker in figures["workers"]) and figures["workers"]
+    group = figures["groups"][1]
     assert group["modems"] == 20 and group["channels"] and group["priorities"]
     names = [stage["name"] for stage in group["directions"]["downstream"]["stages"]]
     assert names[0] == "receive" and names[-1] == "transmit" and "encrypt_submit" in names
-    done = vcmts(*asked, "--once", "--group", "2")
-    assert done.status == 0 and "encrypt_collect" in done.stdout, done.stderr
+    completed = vcmts(*arguments, "--once", "--group", "2")
+    assert completed.status == 0 and "encrypt_collect" in completed.stdout, completed.stderr
 
 
 @pytest.mark.run
-def test_top_beside_a_run(folder: Path) -> None:
-    words = command(*run_words(folder, "--groups", "2", "--duration", "1h", rate="20Mbps"))
+def test_top_shows_run_until_its_end(folder: Path) -> None:
+    arguments = tool_command(
+        *run_arguments(folder, "--groups", "2", "--duration", "1h", rate="20Mbps")
+    )
     pipe = subprocess.PIPE
     with subprocess.Popen(
-        words, env=environment(TMPDIR=str(folder)), stderr=pipe, stdout=pipe, text=True
+        arguments, env=environment(TMPDIR=str(folder)), stderr=pipe, stdout=pipe, text=True
     ) as process:
         assert process.stderr is not None
-        found = next(match for line in process.stderr if (match := TOLD.match(line)))
-        told_while_it_runs(found[1])
-        path = of_process(int(found[1]))
-        with terminal(str(path)) as seen:
-            seen.sees(f"vcmtsd {found[1]}  up")
-            seen.press("\r")
-            seen.sees("service group 1")
-            seen.press("\r")
-            seen.sees("20, downstream")
-            seen.press("\x1b[B\r")
-            seen.sees("SFID")
-            seen.press("\x1b")
-            seen.sees("20, downstream")
+        match = next(match for line in process.stderr if (match := TOP_MESSAGE.match(line)))
+        check_figures(match[1])
+        path = of_process(int(match[1]))
+        with terminal(str(path)) as screen:
+            screen.sees(f"vcmtsd {match[1]}  up")
+            screen.press("\r")
+            screen.sees("service group 1")
+            screen.press("\r")
+            screen.sees("20, downstream")
+            screen.press("\x1b[B\r")
+            screen.sees("SFID")
+            screen.press("\x1b")
+            screen.sees("20, downstream")
             process.send_signal(signal.SIGINT)
-            assert seen.end() == 1
-            assert "vcmts: vcmtsd has ended" in seen.heard
+            assert screen.end() == 1
+            assert "vcmts: vcmtsd has ended" in screen.heard
         process.communicate(timeout=TIMEOUT)
     assert (folder / "summary.json").exists()

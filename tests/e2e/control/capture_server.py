@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A vcmtsd with traffic that never ends, for captures of it, and clients of its capture socket."""
+"""Starts a vcmtsd with endless traffic on pcap ports, and runs captures of it: by `vcmts capture`,
+or by raw requests on its capture socket."""
 
 import contextlib
 import json
@@ -15,7 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from e2e.control.pcapng_reader import Read, read_pcapng
+from e2e.control.pcapng_reader import Capture, read_pcapng
 from e2e.frames import UDP, ip_frame, udp
 from e2e.ports import Run, serve
 from e2e.running import environment
@@ -34,7 +35,7 @@ FIRST_MODEM = "02:01:00:00:00:01"
 
 
 @dataclass(frozen=True)
-class Served:
+class CaptureServer:
     run: Run
     config: Config
     folder: Path
@@ -47,8 +48,8 @@ class Served:
     def control(self) -> Path:
         return self.folder / "c.sock"
 
-    def command(self, *words: str) -> list[str]:
-        return [sys.executable, "-m", "vcmts", "capture", "--socket", str(self.socket), *words]
+    def command(self, *options: str) -> list[str]:
+        return [sys.executable, "-m", "vcmts", "capture", "--socket", str(self.socket), *options]
 
 
 def config_text() -> str:
@@ -64,7 +65,8 @@ def config_text() -> str:
 
 
 def downstream_frames() -> list[bytes]:
-    """For two modems, one with a key; one in four is denied, one in eight belongs to nobody."""
+    """Frames for two modems, one of which has a key. One in four is denied by the filter, one in
+    eight has an unknown destination."""
     source = IPv4Address("198.51.100.1")
     hosts = {0: 1, 1: 1, 2: 2, 3: 1, 4: 1, 5: 2, 6: 99, 7: 1}
     ports = {0: 80, 1: DENIED, 2: 80, 3: 80, 4: DENIED, 5: 80, 6: 80, 7: 80}
@@ -76,7 +78,8 @@ def downstream_frames() -> list[bytes]:
 
 
 def upstream_packets(config: Config) -> list[bytes]:
-    """Long enough that each round is in order again behind the first 64 packets, which are late."""
+    """UEPI packets of 900 frames. The capture repeats, and only its first 64 packets are late
+    then."""
     sender = UpstreamSender(config, Random(1), udp=False)
     streams = [s for s in sender.streams() if sender.by_stream[s][1].id in (201, 301)]
     for number in range(900):
@@ -88,8 +91,9 @@ def upstream_packets(config: Config) -> list[bytes]:
 
 
 @contextlib.contextmanager
-def served_without_end() -> Iterator[Served]:
-    """While the block runs; afterwards every packet must be accounted for."""
+def serve_endless_traffic() -> Iterator[CaptureServer]:
+    """Runs vcmtsd until the end of the block. Then checks the balance and that no socket is
+    left."""
     with tempfile.TemporaryDirectory(prefix="e2e-") as name:
         folder = Path(name)
         path = folder / "sg.yaml"
@@ -101,54 +105,56 @@ def served_without_end() -> Iterator[Served]:
             f"net_pcap0,rx_pcap={folder}/ip.pcap,infinite_rx=1",
             f"net_pcap1,rx_pcap={folder}/uepi.pcap,infinite_rx=1",
         ]
-        words = ("--network", ports[0], "--rphy", ports[1], "--json", folder / "s.json")
-        with serve("--config", path, "--control-socket", folder / "c.sock", *words) as run:
-            yield Served(run, config, folder)
-            done = run.stop()
-            assert done.status == 0, done.stderr
+        options = ("--network", ports[0], "--rphy", ports[1], "--json", folder / "s.json")
+        with serve("--config", path, "--control-socket", folder / "c.sock", *options) as run:
+            yield CaptureServer(run, config, folder)
+            completed = run.stop()
+            assert completed.status == 0, completed.stderr
         summary = json.loads((folder / "s.json").read_text())
         assert summary["downstream"]["balanced"]
         assert summary["upstream"]["balanced"]
         assert [path for path in folder.iterdir() if path.suffix in (".sock", ".lock")] == []
 
 
-def captured(served: Served, *words: str, status: int = 0) -> Read:
-    out = served.folder / "out.pcapng"
-    done = subprocess.run(
-        [*served.command(*words), "-o", str(out)], env=environment(), capture_output=True,
+def run_capture(server: CaptureServer, *options: str, status: int = 0) -> Capture:
+    out = server.folder / "out.pcapng"
+    completed = subprocess.run(
+        [*server.command(*options), "-o", str(out)], env=environment(), capture_output=True,
         text=True, timeout=TIMEOUT, check=False,
     )  # fmt: skip
-    assert done.returncode == status, done.stderr
-    assert "Traceback" not in done.stderr
-    read = read_pcapng(out.read_bytes())
-    assert done.stderr.splitlines()[-1].startswith(f"vcmts: {len(read.packets):,} packets, ")
-    return read
+    assert completed.returncode == status, completed.stderr
+    assert "Traceback" not in completed.stderr
+    capture = read_pcapng(out.read_bytes())
+    assert completed.stderr.splitlines()[-1].startswith(
+        f"vcmts: {len(capture.packets):,} packets, "
+    )
+    return capture
 
 
 @contextlib.contextmanager
-def connection(served: Served) -> Iterator[socket.socket]:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as made:
-        made.connect(str(served.socket))
-        made.settimeout(TIMEOUT)
-        yield made
+def connect(server: CaptureServer) -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        client.connect(str(server.socket))
+        client.settimeout(TIMEOUT)
+        yield client
 
 
-def line_of(made: socket.socket) -> Any:
-    heard = b""
-    while not heard.endswith(b"\n") and (piece := made.recv(1)):
-        heard += piece
-    return json.loads(heard) if heard else None
+def read_line(client: socket.socket) -> Any:
+    line = b""
+    while not line.endswith(b"\n") and (part := client.recv(1)):
+        line += part
+    return json.loads(line) if line else None
 
 
-def all_of(made: socket.socket) -> bytes:
-    whole = b""
-    while piece := made.recv(65536):
-        whole += piece
-    return whole
+def read_all(client: socket.socket) -> bytes:
+    data = b""
+    while part := client.recv(65536):
+        data += part
+    return data
 
 
-def nine_of(text: str) -> str:
-    """The same group with another ID, another name and ports of its own."""
+def second_group_config(text: str) -> str:
+    """The same group with ID 9, another name and ports of its own."""
     ports = "{network: {device: 'net_null2,no-rx=1'}, rphy: {device: 'net_null3,no-rx=1'}}"
     lines = [line for line in text.splitlines() if not line.startswith("ports:")]
     return "\n".join(["service_group: 9", "name: nine", f"ports: {ports}", *lines]) + "\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `vcmts simulate` refuses, in one line."""
+"""`vcmts simulate` rejects invalid arguments and scenario files with one line."""
 
 import json
 import sys
@@ -9,20 +9,20 @@ import pytest
 
 from vcmts import cli
 
-MISTAKE = 2
+USAGE_ERROR = 2
 UPSTREAM = "--upstream"
 FLOWS = '"service_flows": [{"sustained_rate": 10e6}]'
-BEYOND = {"type": "pgs", "guaranteed_rate": 1e9, "grant_interval": 0.002}
+EXCESSIVE_GRANTS = {"type": "pgs", "guaranteed_rate": 1e9, "grant_interval": 0.002}
 
 
-def refused(words: list[str], told: str, capfd: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["simulate", *words]) == MISTAKE
-    said = capfd.readouterr().err
-    assert said.startswith(f"vcmts: {told}") and said.count("\n") == 1
+def check_rejected(arguments: list[str], message: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["simulate", *arguments]) == USAGE_ERROR
+    error = capfd.readouterr().err
+    assert error.startswith(f"vcmts: {message}") and error.count("\n") == 1
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("arguments", "message"),
     [
         (["nonsense"], "nonsense: no such scenario; allowed: light, "),
         (["missing.json"], "missing.json: No such file"),
@@ -35,15 +35,15 @@ def refused(words: list[str], told: str, capfd: pytest.CaptureFixture[str]) -> N
         ([UPSTREAM, "--plots", "nowhere"], "--plots nowhere: no such folder"),
     ],
 )
-def test_mistakes(
-    words: list[str],
-    told: str,
+def test_invalid_arguments_are_rejected(
+    arguments: list[str],
+    message: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    refused(words, told, capfd)
+    check_rejected(arguments, message, capfd)
 
 
 DOWNSTREAM_FILES = [
@@ -95,30 +95,34 @@ UPSTREAM_FILES = [
         '{"flows": [{"sizes": [{}, {"bytes": 1}]}]}',
         "flows[0].sizes[1].bytes: allowed: 16 to 16000",
     ),
-    (json.dumps({"flows": [BEYOND]}), ""),
+    (json.dumps({"flows": [EXCESSIVE_GRANTS]}), ""),
 ]
 
 
 @pytest.mark.parametrize(
-    ("words", "text", "told"),
+    ("arguments", "text", "message"),
     [
-        *(((), text, told) for text, told in DOWNSTREAM_FILES),
-        *(((UPSTREAM,), text, told) for text, told in UPSTREAM_FILES),
+        *(((), text, message) for text, message in DOWNSTREAM_FILES),
+        *(((UPSTREAM,), text, message) for text, message in UPSTREAM_FILES),
     ],
 )
-def test_mistakes_of_a_file(
-    words: tuple[str, ...], text: str, told: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+def test_invalid_files_are_rejected(
+    arguments: tuple[str, ...],
+    text: str,
+    message: str,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     path = tmp_path / "x.json"
     path.write_text(text.replace("FLOWS", FLOWS))
-    refused([*words, str(path)], f"{path}: {told}", capfd)
+    check_rejected([*arguments, str(path)], f"{path}: {message}", capfd)
 
 
-@pytest.mark.parametrize("words", [[], [UPSTREAM]], ids=["downstream", "upstream"])
-def test_without_matplotlib(
-    words: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("arguments", [[], [UPSTREAM]], ids=["downstream", "upstream"])
+def test_plots_without_matplotlib_are_rejected(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert cli.main(["simulate", *words, "--plots", "."]) == MISTAKE
-    said = capfd.readouterr().err
-    assert said.endswith("matplotlib is missing; run devtools/install-deps plot\n")
+    assert cli.main(["simulate", *arguments, "--plots", "."]) == USAGE_ERROR
+    error = capfd.readouterr().err
+    assert error.endswith("matplotlib is missing; run devtools/install-deps plot\n")

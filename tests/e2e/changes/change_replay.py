@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Replays whose configuration changes while they run, and the witness that knows each state."""
+"""Replays captures with configuration changes at given times. Afterwards the output can be decoded
+with the configuration that was in service at each time."""
 
 import json
 from bisect import bisect_left
@@ -9,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from e2e.running import Ended, vcmtsd
+from e2e.running import Completed, vcmtsd
 from vcmts.witness.config import parse_config
 from vcmts.witness.model import Config
 from vcmts.witness.pcapfile import Record, read_pcap, write_pcap
@@ -22,7 +23,7 @@ GET: Json = {"method": "config.get", "params": {"keys": True}}
 
 @dataclass(frozen=True)
 class Change:
-    """A call of a method, so many ns after the first packet."""
+    """A call of a control method, `at` ns after the first packet."""
 
     at: int
     method: str
@@ -39,14 +40,15 @@ def change(at: int, method: str, **params: Any) -> Change:
 
 @dataclass(frozen=True)
 class Epoch:
-    """What is in service from a time on, by service group."""
+    """The configurations in service from a time on, by ID of the service group."""
 
-    begin: int  # ns after the first packet: what came before met the epoch before
+    begin: int  # ns after the first packet
     configs: dict[int, Config]
 
 
-def epochs_of(text: str, answers: Sequence[Json]) -> list[Epoch]:
-    """Each time that the configuration was asked for begins one, at the change before."""
+def read_epochs(text: str, answers: Sequence[Json]) -> list[Epoch]:
+    """The epochs of a replay, from the answers to its changes. Each answer of config.get is the
+    configuration of an epoch, which begins at the change before it."""
     epochs: list[Epoch] = []
     begin = -1
     for answer in answers:
@@ -60,13 +62,13 @@ def epochs_of(text: str, answers: Sequence[Json]) -> list[Epoch]:
 
 
 @dataclass(frozen=True)
-class ChangedReplay:
-    """One that came to its end."""
+class ChangeReplay:
+    """A completed replay with changes. `sent`: the records that it replayed."""
 
     folder: Path
     text: str
     sent: Sequence[Record]
-    ended: Ended
+    completed: Completed
 
     @cached_property
     def out(self) -> tuple[Record, ...]:
@@ -88,58 +90,59 @@ class ChangedReplay:
 
     @cached_property
     def epochs(self) -> list[Epoch]:
-        return epochs_of(self.text, self.answers)
+        return read_epochs(self.text, self.answers)
 
-    def epoch_of(self, record: Record) -> int:
-        """Of a packet that came: the number of what was in service then."""
+    def find_epoch(self, record: Record) -> int:
+        """Index of the epoch in which a packet that was sent is received."""
         at = record.time_ns - self.sent[0].time_ns
         return max(0, bisect_left([epoch.begin for epoch in self.epochs], at) - 1)
 
     @cached_property
     def decoded(self) -> Decoded:
-        """What came out downstream, of one group."""
+        """The decoded downstream output of a server with one service group."""
         start = self.sent[0].time_ns
-        states = [State(start + epoch.begin, only(epoch)) for epoch in self.epochs]
+        states = [State(start + epoch.begin, single_config(epoch)) for epoch in self.epochs]
         return decode_epochs(self.out, states)
 
-    def counts(self, way: str, kind: str) -> dict[str, int]:
-        counts: dict[str, int] = self.stats[way][kind]
+    def counts(self, direction: str, kind: str) -> dict[str, int]:
+        counts: dict[str, int] = self.stats[direction][kind]
         return {name: count for name, count in counts.items() if count}
 
 
-def only(epoch: Epoch) -> Config:
+def single_config(epoch: Epoch) -> Config:
     [config] = epoch.configs.values()
     return config
 
 
-def with_states(changes: Sequence[Change]) -> list[Json]:
-    """The configuration is asked for at the beginning, and behind each change at once."""
-    listed = [{"at": "0 s", **GET}]
+def with_config_queries(changes: Sequence[Change]) -> list[Json]:
+    """The JSON of the changes, with a config.get at the beginning and after each change."""
+    calls = [{"at": "0 s", **GET}]
     for item in changes:
-        listed += [item.json, {"at": f"{item.at} ns", **GET}]
-    return listed
+        calls += [item.json, {"at": f"{item.at} ns", **GET}]
+    return calls
 
 
-def replay_changed(
+def replay_changes(
     folder: Path,
     text: str,
     sent: Sequence[Record],
     changes: Sequence[Change] = (),
     *,
-    up: bool = False,
-    more: Sequence[str | Path] = (),
+    upstream: bool = False,
+    options: Sequence[str | Path] = (),
     status: int = 0,
-) -> ChangedReplay:
-    """Writes configuration, capture and changes, and replays them."""
+) -> ChangeReplay:
+    """Writes configuration, capture and changes, and replays them. `status`: the expected exit
+    status."""
     folder.mkdir(parents=True, exist_ok=True)
-    config, came, listed = folder / "sg.yaml", folder / "in.pcap", folder / "changes.json"
+    config, capture, changes_path = folder / "sg.yaml", folder / "in.pcap", folder / "changes.json"
     config.write_text(text)
-    write_pcap(came, sent)
-    listed.write_text(json.dumps(with_states(changes)))
-    names = ("--rphy-in", "--network-out") if up else ("--network-in", "--rphy-out")
-    files = (names[0], came, names[1], folder / "out.pcap", "--stats", folder / "stats.json")
-    control = ("--control-out", folder / "mmm.pcap") if up else ()
-    told = ("--changes", listed, "--answers", folder / "answers.json")
-    ended = vcmtsd("replay", "--config", config, *files, *control, *told, *more)
-    assert ended.status == status, ended.stderr
-    return ChangedReplay(folder, text, sent, ended)
+    write_pcap(capture, sent)
+    changes_path.write_text(json.dumps(with_config_queries(changes)))
+    names = ("--rphy-in", "--network-out") if upstream else ("--network-in", "--rphy-out")
+    files = (names[0], capture, names[1], folder / "out.pcap", "--stats", folder / "stats.json")
+    control = ("--control-out", folder / "mmm.pcap") if upstream else ()
+    change_files = ("--changes", changes_path, "--answers", folder / "answers.json")
+    completed = vcmtsd("replay", "--config", config, *files, *control, *change_files, *options)
+    assert completed.status == status, completed.stderr
+    return ChangeReplay(folder, text, sent, completed)
