@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from e2e.sanitized import REPEAT
-from wireshark.conftest import (
-    stage as stage,  # the tshark fixture; skips where tshark is not installed
-)
+from wireshark.conftest import stage as stage  # skips without tshark
 
 OPT_IN_MARKS = {"compiles": "compiles the project in a copy"}
 

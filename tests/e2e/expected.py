@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Expected result of a downstream replay: every frame, drop reason and counter, by an independent
-model. check_flows() and check_stats() compare a replay with it."""
+"""Expected frames, drops and counters of a downstream replay, by an independent model."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -69,9 +68,7 @@ def _find_modem(config: Config, frame: bytes, headers: Headers) -> Modem:
     return config.by_address[headers.destination]
 
 
-def _count_frame(
-    expected: Expectation, config: Config, frame: bytes, model: Model, time_ns: int
-) -> None:
+def _count(expected: Expectation, config: Config, frame: bytes, model: Model, time_ns: int) -> None:
     verdict = model.classify(frame, time_ns)
     reason = verdict.reason if isinstance(verdict, Dropped) else None
     if reason is not None:
@@ -110,7 +107,7 @@ def expect_downstream(records: Iterable[Record], config: Config) -> Expectation:
         now = record.time_ns if now is None else max(now, record.time_ns)
         expected.counters["received"] += 1
         expected.counters["received_bytes"] += len(record.data)
-        _count_frame(expected, config, record.data, model, now)
+        _count(expected, config, record.data, model, now)
     admitted = expected.counters["received"] - expected.drops.total()
     for name in ("enqueued", "dequeued", "framed", "transmitted"):
         expected.counters[name] = admitted

@@ -19,13 +19,9 @@ QUEUES_LAST_US = 5_000
 ARRIVAL_TIMEOUT_US = 100_000
 
 
-def longest_gap_us(summary: Json) -> float:
-    """The longest time for which a thread of both programs was descheduled, in microseconds.
-    `summary`: of a run, or the answer of a trial."""
-    threads = [
-        *summary.get("workers", []),
-        *(summary[direction] for direction in DIRECTIONS if direction in summary),
-    ]
+def longest_gap_us(report: Json) -> float:
+    """Longest time in us for which a thread was descheduled. `summary`: of a run or a trial."""
+    threads = [*report.get("workers", []), *(report[name] for name in DIRECTIONS if name in report)]
     return max(float(thread["descheduled"]["longest_us"]) for thread in threads)
 
 
@@ -34,8 +30,7 @@ def ran_undisturbed(summary: Json) -> bool:
 
 
 def waited_for_all(summary: Json) -> bool:
-    """Whether the traffic program received all packets that were under way at the end: then each
-    lost packet was dropped."""
+    """Whether the traffic program waited for all packets under way: each lost one was dropped."""
     return longest_gap_us(summary) < ARRIVAL_TIMEOUT_US
 
 
@@ -44,7 +39,7 @@ def all_proven(summary: Json) -> bool:
     return all(
         part["sent"] == part["proven"] + part.get("counted", 0) > 0
         and not any(part[key] for key in ("lost", "corrupted", "duplicated", "reordered"))
-        for part in (summary[direction] for direction in DIRECTIONS if direction in summary)
+        for part in (summary[name] for name in DIRECTIONS if name in summary)
     )
 
 
@@ -59,7 +54,7 @@ def run_passed(summary: Json) -> bool:
 
 def check_balance(summary: Json) -> None:
     """Checks the balance per direction, and every packet if the machine ran undisturbed."""
-    for part in (summary[direction] for direction in DIRECTIONS if direction in summary):
+    for part in (summary[name] for name in DIRECTIONS if name in summary):
         received = part["proven"] + part.get("counted", 0)
         assert part["sent"] == received + part["lost"] + part["corrupted"] > 0
         assert part["corrupted"] == part["duplicated"] == 0

@@ -60,15 +60,13 @@ class Run:
         return self.wait()
 
 
-def _read_stderr(
-    process: "subprocess.Popen[str]", lines: list[str], serving: threading.Event
-) -> None:
+def _read(process: "subprocess.Popen[str]", lines: list[str], event: threading.Event) -> None:
     assert process.stderr is not None
     for line in process.stderr:
         lines.append(line)
         if line.startswith(SERVING_MESSAGE):
-            serving.set()
-    serving.set()
+            event.set()
+    event.set()
 
 
 def is_processed(plane_client: Plane, packets: int) -> bool:
@@ -80,14 +78,13 @@ def is_processed(plane_client: Plane, packets: int) -> bool:
 
 @contextmanager
 def serve(*arguments: str | Path) -> Iterator[Run]:
-    """Runs `vcmtsd run` until the end of the block. The block begins when vcmtsd is in service or
-    has ended."""
+    """Runs vcmtsd until the end of the block, which begins when it is in service or has ended."""
     command = [str(program("vcmtsd")), "run", *map(str, arguments)]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
         lines: list[str] = []
         serving = threading.Event()
-        reader = threading.Thread(target=_read_stderr, args=(process, lines, serving), daemon=True)
+        reader = threading.Thread(target=_read, args=(process, lines, serving), daemon=True)
         reader.start()
         try:
             assert serving.wait(TIMEOUT)
@@ -96,7 +93,7 @@ def serve(*arguments: str | Path) -> Iterator[Run]:
             stop_process(process)
 
 
-def memif_ports(folder: Path, role: str) -> tuple[str, ...]:
+def memifs(folder: Path, role: str) -> tuple[str, ...]:
     """Options for both ports as memifs with sockets in the folder. `role`: `server` or `client`."""
     device = "net_memif{0},role={1},id={0},rsize=12,socket-abstract=no,socket={2}/{0}.sock"
     ends = (("--network", 0), ("--rphy", 1))
@@ -117,7 +114,7 @@ def packet_socket(interface: str) -> socket.socket:
     return result
 
 
-def receive_until_quiet(incoming: socket.socket, wait_s: float) -> Iterator[Record]:
+def receive_all(incoming: socket.socket, wait_s: float) -> Iterator[Record]:
     """Packets received until none arrives for `wait_s` seconds. Own packets are skipped."""
     while select.select([incoming], [], [], wait_s)[0]:
         data, address = incoming.recvfrom(65536)
@@ -125,16 +122,14 @@ def receive_until_quiet(incoming: socket.socket, wait_s: float) -> Iterator[Reco
             yield Record(time.time_ns(), data, len(data))
 
 
-def _send_and_record(
-    run: Run, outgoing: str, incoming: str, frames: Sequence[bytes]
-) -> list[Record]:
+def _exchange(run: Run, outgoing: str, incoming: str, frames: Sequence[bytes]) -> list[Record]:
     received: list[Record] = []
     with packet_socket(outgoing) as sender, packet_socket(incoming) as receiver:
         for frame in frames:
             sender.send(frame)
-            received += receive_until_quiet(receiver, GAP_S)
+            received += receive_all(receiver, GAP_S)
         run.wait_processed(len(frames))
-        received += receive_until_quiet(receiver, QUIET_S)
+        received += receive_all(receiver, QUIET_S)
     return received
 
 
@@ -175,13 +170,13 @@ def main() -> int:
     options = ("--config", arguments.config, "--json", arguments.summary)
     with serve(*options, "--network", devices[0], "--rphy", devices[1]) as run:
         if run.process.poll() is None:
-            write_pcap(arguments.out, _send_and_record(run, *ends, frames))
-            completed = run.stop()
+            write_pcap(arguments.out, _exchange(run, *ends, frames))
+            done = run.stop()
         else:
-            completed = run.wait()
-    sys.stdout.write(completed.stdout)
-    sys.stderr.write(completed.stderr)
-    return completed.status
+            done = run.wait()
+    sys.stdout.write(done.stdout)
+    sys.stderr.write(done.stderr)
+    return done.status
 
 
 if __name__ == "__main__":

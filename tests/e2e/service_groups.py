@@ -30,9 +30,9 @@ QUEUE_SIZE = "1024"
 
 @cache
 def profile_yaml() -> str:
-    completed = vcmts("profile", PROFILE, "--groups", str(GROUPS))
-    assert completed.status == 0, completed.stderr
-    return completed.stdout
+    done = vcmts("profile", PROFILE, "--groups", str(GROUPS))
+    assert done.status == 0, done.stderr
+    return done.stdout
 
 
 @cache
@@ -46,15 +46,13 @@ def _small_server(modems: int) -> str:
     server = json.loads(profile_json())
     for item in server["service_groups"]:
         item["modems"] = item["modems"][:modems]
-    used_groups = {
+    used = {
         group_id
         for item in server["service_groups"]
         for modem in item["modems"]
         for group_id in modem["filter_groups"]
     }
-    server["filter_groups"] = [
-        item for item in server["filter_groups"] if item["id"] in used_groups
-    ]
+    server["filter_groups"] = [item for item in server["filter_groups"] if item["id"] in used]
     for owner in (server, *server["service_groups"]):
         for port in owner.get("ports", {}).values():
             port["queue_size"] = QUEUE_SIZE

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Generates random downstream frames for a service group, near the limits of its rules, and invalid
-frames of every kind. The same seed gives the same frames."""
+"""Generates random downstream frames near the limits of rules, and invalid ones, from a seed."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -35,8 +34,8 @@ from vcmts.witness.pcapfile import Record
 
 CRC_LENGTH = 4
 START_NS = 1_700_000_000_123_456_789
-UNKNOWN_IPV4, UNKNOWN_IPV6 = IPv4Address("172.16.0.1"), IPv6Address("2001:db8:dead::1")
-SOURCE_IPV4, SOURCE_IPV6 = IPv4Address("192.0.2.1"), IPv6Address("2001:db8:ff::1")
+UNKNOWN4, UNKNOWN6 = IPv4Address("172.16.0.1"), IPv6Address("2001:db8:dead::1")
+SOURCE4, SOURCE6 = IPv4Address("192.0.2.1"), IPv6Address("2001:db8:ff::1")
 
 
 @dataclass
@@ -69,7 +68,7 @@ class Generator:
 
     def _source(self, match: Match, version: int) -> IPv4Address | IPv6Address:
         if match.source is None:
-            return SOURCE_IPV4 if version == 4 else SOURCE_IPV6
+            return SOURCE4 if version == 4 else SOURCE6
         network = match.source
         offset = self._near_range(0, network.num_addresses - 1, network.num_addresses - 1)
         return network[offset]
@@ -101,7 +100,7 @@ class Generator:
         """TCP or UDP that is too short for its ports. The Ethernet padding after it looks like
         ports."""
         payload = self.random.randbytes(self.random.randrange(4))
-        source = SOURCE_IPV4 if destination.version == 4 else SOURCE_IPV6
+        source = SOURCE4 if destination.version == 4 else SOURCE6
         frame = ip_frame(source, destination, self.random.choice([TCP, UDP]), payload)
         return frame + b"\x13\x8c" * ((60 - len(frame)) // 2 + 1)
 
@@ -109,9 +108,7 @@ class Generator:
         options = bytes([1]) * 4 * self.random.randrange(11)
         fragment = self.random.choice([0, MORE_FRAGMENTS, MORE_FRAGMENTS | 5, 3, 0x1FFF])
         payload = udp(53, self.random.choice([5004, 5009, 9]), self.random.randbytes(200))
-        packet = ipv4_packet(
-            SOURCE_IPV4, destination, UDP, payload, options=options, fragment=fragment
-        )
+        packet = ipv4_packet(SOURCE4, destination, UDP, payload, options=options, fragment=fragment)
         return ethernet(ETHERTYPES[4], packet)
 
     def ipv6_extensions(self, destination: IPv6Address) -> bytes:
@@ -126,7 +123,7 @@ class Generator:
         if self.random.random() < 0.1:  # too short for a first fragment (RFC 7112)
             payload = payload[: self.random.randrange(5)]
         packet = ipv6_packet(
-            SOURCE_IPV6, destination, protocol, payload, traffic_class=0x20, extensions=extensions
+            SOURCE6, destination, protocol, payload, traffic_class=0x20, extensions=extensions
         )
         return ethernet(ETHERTYPES[6], packet)
 
@@ -140,7 +137,7 @@ class Generator:
     def arp(self, modem: Modem) -> bytes:
         targets = [a for a in modem.addresses if isinstance(a, IPv4Address)]
         return arp_frame(
-            self.random.choice([*targets, UNKNOWN_IPV4]),
+            self.random.choice([*targets, UNKNOWN4]),
             self.random.randrange(1, 3),
             self.random.choice([0, 18]),
         )
@@ -185,7 +182,7 @@ def generate(config: Config, seed: int, count: int, broken: float = 0.0) -> list
     return list(Generator(config, random.Random(seed)).frames(count, broken))
 
 
-def at_random_times(frames: list[bytes], seed: int, mean_gap_ns: int = 20_000) -> list[Record]:
+def with_times(frames: list[bytes], seed: int, mean_gap_ns: int = 20_000) -> list[Record]:
     """Records of the frames: bursts of one instant, random gaps, and some pauses of 2 ms."""
     draw = random.Random(seed)
     records = []
@@ -203,13 +200,13 @@ def invalid_frames(config: Config) -> list[tuple[str, bytes]]:
     ipv4 = next(a for a in modem.addresses if isinstance(a, IPv4Address))
     ipv6 = next(a for a in modem.addresses if isinstance(a, IPv6Address))
     return [*_invalid_ethernet(config, ipv4), *_invalid_ipv4(ipv4), *_invalid_ipv6(ipv6)] + [
-        ("multicast", ip_frame(SOURCE_IPV4, IPv4Address(text), UDP, udp(1, 2, b"x")))
+        ("multicast", ip_frame(SOURCE4, IPv4Address(text), UDP, udp(1, 2, b"x")))
         for text in ("224.0.0.1", "239.255.255.255", "255.255.255.255")
     ]
 
 
 def _invalid_ethernet(config: Config, ipv4: IPv4Address) -> list[tuple[str, bytes]]:
-    good = ip_frame(SOURCE_IPV4, ipv4, UDP, udp(1, 2, bytes(30)))
+    good = ip_frame(SOURCE4, ipv4, UDP, udp(1, 2, bytes(30)))
     arp = arp_frame(ipv4)
     longest = config.max_frame - CRC_LENGTH
     too_long = [longest + 1, longest + 4, 2044, 2045, 2048, 2049, 4096, 9001, 65535, 70000, 200000]
@@ -227,27 +224,24 @@ def _invalid_ethernet(config: Config, ipv4: IPv4Address) -> list[tuple[str, byte
         ),
         ("multicast", ethernet(0x88CC, bytes(46), bytes.fromhex("0180c200000e"))),
         ("multicast", ethernet(0x9000, bytes(46), BROADCAST)),
-        ("multicast", ip_frame(SOURCE_IPV6, IPv6Address("ff02::1"), UDP, udp(1, 2, b"x"))),
+        ("multicast", ip_frame(SOURCE6, IPv6Address("ff02::1"), UDP, udp(1, 2, b"x"))),
         ("unknown_destination", ethernet(0x9000, bytes(46))),
-        ("unknown_destination", ip_frame(SOURCE_IPV4, UNKNOWN_IPV4, UDP, udp(1, 2, b"x"))),
-        ("unknown_destination", ip_frame(SOURCE_IPV6, UNKNOWN_IPV6, UDP, udp(1, 2, b"x"))),
-        ("unknown_destination", ip_frame(SOURCE_IPV4, IPv4Address(0), UDP, udp(1, 2, b"x"))),
-        ("unknown_destination", arp_frame(UNKNOWN_IPV4)),
+        ("unknown_destination", ip_frame(SOURCE4, UNKNOWN4, UDP, udp(1, 2, b"x"))),
+        ("unknown_destination", ip_frame(SOURCE6, UNKNOWN6, UDP, udp(1, 2, b"x"))),
+        ("unknown_destination", ip_frame(SOURCE4, IPv4Address(0), UDP, udp(1, 2, b"x"))),
+        ("unknown_destination", arp_frame(UNKNOWN4)),
         *(("arp_malformed", arp[:size]) for size in (14, 15, 22, 41)),
-        *(
-            ("arp_malformed", arp[:offset] + b"\x07" + arp[offset + 1 :])
-            for offset in range(14, 20)
-        ),
+        *(("arp_malformed", arp[:at] + b"\x07" + arp[at + 1 :]) for at in range(14, 20)),
     ]
 
 
 def _invalid_ipv4(ipv4: IPv4Address) -> list[tuple[str, bytes]]:
     def packet(length: int | None = None, first: int | None = None, options: bytes = b"") -> bytes:
         payload = udp(1, 2, bytes(30))
-        result = ipv4_packet(
-            SOURCE_IPV4, ipv4, UDP, payload, total_length=length, version_ihl=first, options=options
+        ip = ipv4_packet(
+            SOURCE4, ipv4, UDP, payload, total_length=length, version_ihl=first, options=options
         )
-        return ethernet(ETHERTYPES[4], result)
+        return ethernet(ETHERTYPES[4], ip)
 
     good = packet()
     return [
@@ -267,16 +261,13 @@ def _invalid_ipv4(ipv4: IPv4Address) -> list[tuple[str, bytes]]:
 def _invalid_ipv6(ipv6: IPv6Address) -> list[tuple[str, bytes]]:
     def packet(length: int | None = None, version: int = 6) -> bytes:
         payload = udp(1, 2, bytes(30))
-        result = ipv6_packet(
-            SOURCE_IPV6, ipv6, UDP, payload, payload_length=length, version=version
-        )
-        return ethernet(ETHERTYPES[6], result)
+        ip = ipv6_packet(SOURCE6, ipv6, UDP, payload, payload_length=length, version=version)
+        return ethernet(ETHERTYPES[6], ip)
 
     def with_extensions(*kinds: int) -> bytes:
         extensions = tuple((kind, 0, 0) for kind in kinds)
         return ethernet(
-            ETHERTYPES[6],
-            ipv6_packet(SOURCE_IPV6, ipv6, UDP, udp(1, 2, b""), extensions=extensions),
+            ETHERTYPES[6], ipv6_packet(SOURCE6, ipv6, UDP, udp(1, 2, b""), extensions=extensions)
         )
 
     good = packet()

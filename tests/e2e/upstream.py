@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Replays upstream captures of the R-PHY port, and compares the output with the witness: the
-independent model of the upstream."""
+"""Replays upstream captures, and compares the output with the witness, an independent model."""
 
 import json
 import os
@@ -80,19 +79,16 @@ class UpstreamReplay:
 
     def problems(self) -> list[str]:
         """Differences from the witness, and packets downstream, of which there must be none."""
-        problems = disagreements(
-            self.expected, self.stats["upstream"], self.frames, self.management
-        )
+        found = disagreements(self.expected, self.stats["upstream"], self.frames, self.management)
         if self.stats["downstream"]["received"]:
-            problems.append("the downstream received packets")
-        return problems
+            found.append("the downstream received packets")
+        return found
 
 
 def replay_upstream(
     folder: Path, text: str, sent: Sequence[Record], *, control: bool = True
 ) -> UpstreamReplay:
-    """Writes configuration and capture, and replays them, which must succeed. `control`: also
-    write a file with the packets of the control port."""
+    """Writes and replays, which must succeed. `control`: write packets of the control port, too."""
     folder.mkdir(parents=True, exist_ok=True)
     path, capture = folder / "sg.yaml", folder / "uepi.pcap"
     path.write_text(text)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Controls a headless Chromium by the DevTools protocol over two pipes, without driver and TCP
-port."""
+"""Controls a headless Chromium by the DevTools protocol over two pipes, without TCP port."""
 
 import contextlib
 import fcntl

@@ -35,12 +35,10 @@ def core_option() -> list[str]:
     return ["--core", str(max(os.sched_getaffinity(0)))]
 
 
-def send_requests(
-    config: Path, *lines: str, options: Sequence[str] = ()
-) -> tuple[Json, list[Json]]:
+def ask(config: Path, *lines: str, options: Sequence[str] = ()) -> tuple[Json, list[Json]]:
     """Runs vcmts-bench with these request lines. Returns its first line, and the answers."""
     command = [str(program("vcmts-bench")), "--config", str(config), "--requests"]
-    completed = subprocess.run(
+    done = subprocess.run(
         [*command, *(options or core_option())],
         input="".join(f"{line}\n" for line in lines),
         capture_output=True,
@@ -48,15 +46,14 @@ def send_requests(
         timeout=TIMEOUT,
         check=False,
     )
-    assert completed.returncode == 0, completed.stderr
-    ready, *answers = map(json.loads, completed.stdout.splitlines())
+    assert done.returncode == 0, done.stderr
+    ready, *answers = map(json.loads, done.stdout.splitlines())
     return ready, answers
 
 
 def test_each_line_makes_one_run(config: Path) -> None:
-    """Runs are made in order. Each answer has times and the result of one run."""
     requests = [SHORT, SHORT | {"direction": "upstream", "mix": "upstream-imix"}]
-    ready, answers = send_requests(config, *map(json.dumps, requests))
+    ready, answers = ask(config, *map(json.dumps, requests))
     assert (ready["ready"], ready["configuration"]) == (True, PROFILE)
     assert ready["memory"]["total"] > 0 and ready["host"]["tsc_hz"] > 0
     assert [answer["trial"] for answer in answers] == requests
@@ -72,14 +69,14 @@ def test_each_line_makes_one_run(config: Path) -> None:
 
 def test_run_begins_at_requested_time(config: Path) -> None:
     due = round((time.monotonic() + 1.5) * 1e6)
-    _, (late, at_once) = send_requests(
+    _, (late, at_once) = ask(
         config, json.dumps(SHORT | {"begin_us": due}), json.dumps(SHORT | {"begin_us": due})
     )
     assert late["begin_us"] >= due
     assert at_once["begin_us"] > late["end_us"]
 
 
-INVALID_REQUESTS = [
+INVALID = [
     ("7", "no request"),
     ("{}", "no request"),
     (json.dumps(SHORT | {"colour": 1}), "colour"),
@@ -93,25 +90,20 @@ INVALID_REQUESTS = [
 
 
 def test_invalid_requests_are_rejected(config: Path) -> None:
-    """Each invalid request gets an error, and the next request is executed."""
+    """After an error, the next request is executed."""
     valid = json.dumps(SHORT)
-    _, answers = send_requests(
-        config, *(line for invalid, _ in INVALID_REQUESTS for line in (invalid, valid))
-    )
-    assert len(answers) == 2 * len(INVALID_REQUESTS)
-    for (line, message), refused, executed in zip(
-        INVALID_REQUESTS, answers[::2], answers[1::2], strict=True
-    ):
+    _, answers = ask(config, *(line for invalid, _ in INVALID for line in (invalid, valid)))
+    assert len(answers) == 2 * len(INVALID)
+    for (line, message), refused, made in zip(INVALID, answers[::2], answers[1::2], strict=True):
         assert message in refused["error"] and "\n" not in refused["error"], line[:80]
-        assert executed["trial"] == SHORT, line[:80]
+        assert made["trial"] == SHORT, line[:80]
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
 def test_two_threads_run_downstream_only(config: Path) -> None:
-    """Two threads run the downstream only. Results of both runs are consistent."""
     upstream = SHORT | {"direction": "upstream", "mix": "upstream-imix"}
     requests = [json.dumps(request) for request in (LONGER, upstream, LONGER)]
-    _, (first, refused, second) = send_requests(config, *requests, options=("--threads", "2"))
+    _, (first, refused, second) = ask(config, *requests, options=("--threads", "2"))
     assert refused["error"] == "direction: the upstream runs on one thread"
     for answer in (first, second):
         result, pair = answer["result"], answer["result"]["pair"]
@@ -132,10 +124,10 @@ def test_two_threads_with_core_are_rejected(config: Path) -> None:
 def test_goals_are_measured_and_stored(tmp_path: Path) -> None:
     path = tmp_path / "bench.json"
     short = ("--json", path, "--runs", "1", "--milliseconds", "20")
-    completed = vcmts("bench", "goals", *short, "--only", "channels", "--only", "upstream")
-    assert completed.status == 0, completed.stderr
+    done = vcmts("bench", "goals", *short, "--only", "channels", "--only", "upstream")
+    assert done.status == 0, done.stderr
     stored = results.read(path)
     goals = ["upstream", "channels", "channels.scheduler"]
     assert [result["goal"] for result in stored["results"]] == goals
     assert all(result["value"] > 0 for result in stored["results"])
-    assert "32 SC-QAM + 2 OFDM / 6 OFDM" in completed.stdout
+    assert "32 SC-QAM + 2 OFDM / 6 OFDM" in done.stdout

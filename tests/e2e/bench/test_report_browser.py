@@ -55,8 +55,7 @@ CONTRAST = """(() => {
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A report with every kind of results, and one that compares two runs, one of them
-    interrupted."""
+    """A report with every kind of results, and one that compares two runs."""
     folder = tmp_path_factory.mktemp("report")
     files = {}
     for name, file in report_samples.every_kind().items():

@@ -15,14 +15,14 @@ FLOWS = '"service_flows": [{"sustained_rate": 10e6}]'
 EXCESSIVE_GRANTS = {"type": "pgs", "guaranteed_rate": 1e9, "grant_interval": 0.002}
 
 
-def check_rejected(arguments: list[str], message: str, capfd: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["simulate", *arguments]) == USAGE_ERROR
+def check_rejected(args: list[str], message: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["simulate", *args]) == USAGE_ERROR
     error = capfd.readouterr().err
     assert error.startswith(f"vcmts: {message}") and error.count("\n") == 1
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("args", "message"),
     [
         (["nonsense"], "nonsense: no such scenario; allowed: light, "),
         (["missing.json"], "missing.json: No such file"),
@@ -36,14 +36,14 @@ def check_rejected(arguments: list[str], message: str, capfd: pytest.CaptureFixt
     ],
 )
 def test_invalid_arguments_are_rejected(
-    arguments: list[str],
+    args: list[str],
     message: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    check_rejected(arguments, message, capfd)
+    check_rejected(args, message, capfd)
 
 
 DOWNSTREAM_FILES = [
@@ -100,14 +100,14 @@ UPSTREAM_FILES = [
 
 
 @pytest.mark.parametrize(
-    ("arguments", "text", "message"),
+    ("args", "text", "message"),
     [
         *(((), text, message) for text, message in DOWNSTREAM_FILES),
         *(((UPSTREAM,), text, message) for text, message in UPSTREAM_FILES),
     ],
 )
 def test_invalid_files_are_rejected(
-    arguments: tuple[str, ...],
+    args: tuple[str, ...],
     text: str,
     message: str,
     tmp_path: Path,
@@ -115,14 +115,14 @@ def test_invalid_files_are_rejected(
 ) -> None:
     path = tmp_path / "x.json"
     path.write_text(text.replace("FLOWS", FLOWS))
-    check_rejected([*arguments, str(path)], f"{path}: {message}", capfd)
+    check_rejected([*args, str(path)], f"{path}: {message}", capfd)
 
 
-@pytest.mark.parametrize("arguments", [[], [UPSTREAM]], ids=["downstream", "upstream"])
+@pytest.mark.parametrize("args", [[], [UPSTREAM]], ids=["downstream", "upstream"])
 def test_plots_without_matplotlib_are_rejected(
-    arguments: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    args: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert cli.main(["simulate", *arguments, "--plots", "."]) == USAGE_ERROR
+    assert cli.main(["simulate", *args, "--plots", "."]) == USAGE_ERROR
     error = capfd.readouterr().err
     assert error.endswith("matplotlib is missing; run devtools/install-deps plot\n")

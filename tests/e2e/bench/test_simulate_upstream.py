@@ -214,7 +214,7 @@ def test_same_seed_gives_same_result() -> None:
 
 
 def test_markdown_table_matches_page(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """The rows of short scenarios are those of docs/upstream-scheduler.md."""
+    """Rows of short scenarios equal those of the page."""
     stored, names = tmp_path / "all.json", ["light-1ms", "light-80km", "pgs-2ms", "300-50"]
     assert cli.main(["simulate", "--upstream", *names, "--json", str(stored), "--markdown"]) == 0
     head, _, *rows = capfd.readouterr().out.splitlines()
@@ -223,9 +223,7 @@ def test_markdown_table_matches_page(tmp_path: Path, capfd: pytest.CaptureFixtur
     assert list(results) == names
     assert rows[0].startswith(f"| light-1ms | {delays(results['light-1ms'])['p50']:.2f} |")
     page = (paths.CHECKOUT / "docs" / "upstream-scheduler.md").read_text()
-    assert [line for line in rows if line not in page] == [], (
-        "docs/upstream-scheduler.md has other rows"
-    )
+    assert [line for line in rows if line not in page] == [], "the page has other rows"
 
 
 def test_scenario_file_is_simulated(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -239,7 +237,6 @@ def test_scenario_file_is_simulated(tmp_path: Path, capfd: pytest.CaptureFixture
 
 
 def test_plot_is_reproducible(tmp_path: Path) -> None:
-    """A plot that is drawn twice has the same bytes."""
     pytest.importorskip("matplotlib", reason="devtools/install-deps plot")
     from vcmts.simulate import plots, upstream_plots
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`vcmts bench pipeline`, `cost` and `scheduler`: results are proven, consistent, printed and
-stored."""
+"""`vcmts bench pipeline`, `cost` and `scheduler`: results are proven, printed and stored."""
 
 import io
 import json
@@ -38,9 +37,9 @@ def profile_yaml(name: str) -> str:
 
 def measure(report: Path, *arguments: str, runs: int = 3) -> tuple[str, list[dict[str, Any]]]:
     options = ("--runs", str(runs), "--milliseconds", "20", "--json", str(report))
-    completed = run_bench("--profile", PROFILE, *options, *arguments)
-    assert completed.status == 0, completed.stderr
-    return completed.stdout, json.loads(report.read_text())["results"]
+    done = run_bench("--profile", PROFILE, *options, *arguments)
+    assert done.status == 0, done.stderr
+    return done.stdout, json.loads(report.read_text())["results"]
 
 
 def test_pipeline_results_are_printed_and_stored(tmp_path: Path) -> None:
@@ -105,7 +104,6 @@ def test_two_threads_are_bound_by_slower_one(tmp_path: Path) -> None:
 
 
 def test_two_threads_on_one_core_are_rejected(tmp_path: Path) -> None:
-    """Tool and program print one line."""
     core = {min(os.sched_getaffinity(0))}
     config = tmp_path / "sg.yaml"
     config.write_text(profile_yaml("1ofdm-0sc-qam_4cms_aes"), encoding="utf-8")
@@ -188,8 +186,8 @@ def test_stored_results_have_fits(tmp_path: Path) -> None:
 def test_cost_is_measured_per_number_of_classifiers(tmp_path: Path) -> None:
     report = tmp_path / "bench.json"
     options = ["--profile", PROFILE, "--what", "classifiers", "--runs", "1", "--milliseconds", "20"]
-    completed = run_bench(*options, "--json", str(report), what="cost")
-    assert completed.status == 0, completed.stderr
+    done = run_bench(*options, "--json", str(report), what="cost")
+    assert done.status == 0, done.stderr
     stored = results.read(report)
     assert (stored["kind"], stored["complete"]) == ("cost", True)
     keys = [(result["what"], result["value"], result["direction"]) for result in stored["results"]]
@@ -197,7 +195,7 @@ def test_cost_is_measured_per_number_of_classifiers(tmp_path: Path) -> None:
     memory = [result["memory_bytes"] for result in stored["results"][::2]]
     assert memory == sorted(set(memory))
     assert all(result["start_seconds"] > 0 for result in stored["results"])
-    assert "classifiers of a modem: reference cycles per packet" in completed.stdout
+    assert "classifiers of a modem: reference cycles per packet" in done.stdout
 
 
 def config_without_upstream(folder: Path) -> str:
@@ -213,24 +211,21 @@ def config_without_upstream(folder: Path) -> str:
 def test_configuration_without_upstream_is_measured(tmp_path: Path) -> None:
     short = ("--runs", "1", "--milliseconds", "20", "--mix", "84")
     options = ("--config", config_without_upstream(tmp_path), *short)
-    completed = run_bench(*options, "--json", str(tmp_path / "bench.json"))
-    assert completed.status == 0, completed.stderr
-    assert "downstream" in completed.stdout and "upstream," not in completed.stdout
-    completed = run_bench(
-        *options, "--direction", "upstream", "--json", str(tmp_path / "bench.json")
-    )
-    assert completed.status == 2
-    assert "no upstream channels" in completed.stderr
+    done = run_bench(*options, "--json", str(tmp_path / "bench.json"))
+    assert done.status == 0, done.stderr
+    assert "downstream" in done.stdout and "upstream," not in done.stdout
+    done = run_bench(*options, "--direction", "upstream", "--json", str(tmp_path / "bench.json"))
+    assert done.status == 2
+    assert "no upstream channels" in done.stderr
 
 
 def compare_with_rte_sched(tmp_path: Path) -> list[dict[str, Any]]:
-    """Measures the scheduler and rte_sched at 50 % and 150 % of the channels' rate. Returns the
-    results."""
+    """Both schedulers at 50 % and 150 % of the channels' rate. Returns the results."""
     report = tmp_path / "bench.json"
     options = ["--case", "2ofdm-32sc-qam", "--load", "50", "--load", "150", "--runs", "3"]
     options += ["--milliseconds", "50", "--json", str(report)]
-    completed = run_bench(*options, what="scheduler")
-    assert completed.status == 0, completed.stderr
+    done = run_bench(*options, what="scheduler")
+    assert done.status == 0, done.stderr
     results = json.loads(report.read_text())["results"]
     assert [(r["case"], r["load"]) for r in results] == [(options[1], 50), (options[1], 150)]
     for result in results:
@@ -238,20 +233,17 @@ def compare_with_rte_sched(tmp_path: Path) -> list[dict[str, Any]]:
         assert result["ratio"] == pytest.approx(
             result["cycles_per_packet"] / result["rte_sched"]["cycles_per_packet"]
         )
-        for scheduler in (result, *(result[key] for key in OTHER_SCHEDULERS)):
-            assert scheduler["runs"] == 3
-            assert 0 < scheduler["min"] <= scheduler["cycles_per_packet"] <= scheduler["max"]
-            assert scheduler["enqueue"] + scheduler["dequeue"] == pytest.approx(
-                scheduler["cycles_per_packet"]
-            )
-            assert 0 <= scheduler["dropped"] < 1 and scheduler["gbps"] > 0
-        assert f"{result['ratio']:.2f}" in completed.stdout
+        for one in (result, *(result[key] for key in OTHER_SCHEDULERS)):
+            assert one["runs"] == 3
+            assert 0 < one["min"] <= one["cycles_per_packet"] <= one["max"]
+            assert one["enqueue"] + one["dequeue"] == pytest.approx(one["cycles_per_packet"])
+            assert 0 <= one["dropped"] < 1 and one["gbps"] > 0
+        assert f"{result['ratio']:.2f}" in done.stdout
     stored: list[dict[str, Any]] = results
     return stored
 
 
 def test_only_overload_of_schedulers_drops(tmp_path: Path) -> None:
-    """Drops occur with overload only. tests/realtime/test_bench.py checks rates on an idle
-    machine."""
+    """tests/realtime/test_bench.py checks rates on an idle machine."""
     below, above = compare_with_rte_sched(tmp_path)
     assert below["dropped"] == 0 < above["dropped"]

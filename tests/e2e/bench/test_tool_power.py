@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`vcmts bench power` with the real programs: all parts run and give plausible results. Values and
-losses are not checked."""
+"""`vcmts bench power` with the real programs: all parts have results. Values are not checked."""
 
 import json
 import os

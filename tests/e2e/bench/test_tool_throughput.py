@@ -21,7 +21,7 @@ from python import report_samples
 
 PROFILE = "2ofdm-0sc-qam_20cms_aes"
 # Low resolution, for busy machines.
-OPTIONS = ("--profile", PROFILE, "--trial-seconds", "0.05", "--resolution", "0.3")
+BASIC = ("--profile", PROFILE, "--trial-seconds", "0.05", "--resolution", "0.3")
 ONE_REPEAT = ("--repeats", "1", "--confirmations", "1")
 
 pytestmark = pytest.mark.skipif(
@@ -29,19 +29,17 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def bench_command(folder: Path, *words: str) -> tuple[list[str], dict[str, str]]:
+def bench(folder: Path, *words: str) -> tuple[list[str], dict[str, str]]:
     output = ["--json", str(folder / "out.json")]
-    bench_command = [sys.executable, "-m", "vcmts", "bench", *words, *output]
-    return bench_command, environment(TMPDIR=str(folder))
+    bench = [sys.executable, "-m", "vcmts", "bench", *words, *output]
+    return bench, environment(TMPDIR=str(folder))
 
 
 def run_bench(folder: Path, *words: str) -> dict[str, Any]:
     """Runs the command, which must succeed. Returns the stored results."""
-    arguments, variables = bench_command(folder, *words)
-    completed = subprocess.run(
-        arguments, env=variables, capture_output=True, text=True, check=False
-    )
-    assert completed.returncode == 0, completed.stderr
+    arguments, variables = bench(folder, *words)
+    done = subprocess.run(arguments, env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
     assert [path.name for path in folder.iterdir()] == ["out.json"]
     stored: dict[str, Any] = json.loads((folder / "out.json").read_text())
     assert stored["complete"] is True and stored["configuration"] == PROFILE
@@ -68,7 +66,7 @@ def check_point(point: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("transport", ["rings", "memif"])
 def test_throughput_is_measured_over_each_transport(transport: str, folder: Path) -> None:
-    options = ("throughput", *OPTIONS, *ONE_REPEAT, "--transport", transport, "--point", "1280")
+    options = ("throughput", *BASIC, *ONE_REPEAT, "--transport", transport, "--point", "1280")
     stored = run_bench(folder, *options)
     assert stored["transport"] == transport
     (point,) = stored["results"]
@@ -77,10 +75,8 @@ def test_throughput_is_measured_over_each_transport(transport: str, folder: Path
 
 
 def test_interrupted_run_is_incomplete(folder: Path) -> None:
-    arguments, variables = bench_command(
-        folder, "throughput", *OPTIONS, "--rfc2544", "--trial-seconds", "60"
-    )
-    with subprocess.Popen(arguments, env=variables, stderr=subprocess.PIPE, text=True) as process:
+    args, variables = bench(folder, "throughput", *BASIC, "--rfc2544", "--trial-seconds", "60")
+    with subprocess.Popen(args, env=variables, stderr=subprocess.PIPE, text=True) as process:
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
         while process.poll() is None and not children.read_text():
             time.sleep(0.05)

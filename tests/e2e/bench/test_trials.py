@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trials on request (JSON lines) with vcmts-bench-throughput, and with vcmts-traffic and vcmtsd.
-Answers must be exact and contain no packets of other trials."""
+"""Trials on request, by a JSON line each: answers are exact, without packets of other trials."""
 
 import fcntl
 import json
@@ -19,7 +18,7 @@ import pytest
 import yaml
 
 from e2e.machine import check_balance, waited_for_all
-from e2e.ports import memif_ports, serve
+from e2e.ports import memifs, serve
 from e2e.running import SANITIZER_REPORT, run, stop_process, vcmts
 from patience import TIMEOUT, until
 from vcmts.paths import program
@@ -75,7 +74,6 @@ class Trials:
         self.process.stdin.flush()
 
     def has_read_request(self) -> bool:
-        """Whether the program has read the request."""
         assert self.process.stdin is not None
         unread = fcntl.ioctl(self.process.stdin, termios.FIONREAD, bytes(4))
         return struct.unpack("i", unread) == (0,)
@@ -93,10 +91,8 @@ class Trials:
     def workers(self) -> list[Json]:
         """Longest gaps of vcmtsd's workers since the last call, in the format of an answer."""
         with connect_plane(self.plane) as client:
-            reported = client.workers(anew=True)
-        return [
-            {"descheduled": {"longest_us": worker["longest_since_ns"] / 1e3}} for worker in reported
-        ]
+            workers = client.workers(anew=True)
+        return [{"descheduled": {"longest_us": one["longest_since_ns"] / 1e3}} for one in workers]
 
     def end(self) -> int:
         """Closes the input. Returns the exit status; no more output may follow."""
@@ -112,11 +108,11 @@ def start_trials(transport: str, config: Path) -> Iterator[Trials]:
     with ExitStack() as stack:
         plane = None
         if transport == "ports":
-            ports = memif_ports(config.parent, "server")
+            ports = memifs(config.parent, "server")
             served = stack.enter_context(serve("--config", config, *ports))
             plane = served.process.pid
             command = [str(program("vcmts-traffic")), "--config", str(config), "--trials"]
-            command += memif_ports(config.parent, "client")
+            command += memifs(config.parent, "client")
             command += ["--core", str(CPUS[0]), "--main-core", str(CPUS[0])]
         stderr = stack.enter_context(messages.open("w"))
         pipe = subprocess.PIPE
@@ -130,24 +126,21 @@ def start_trials(transport: str, config: Path) -> Iterator[Trials]:
 
 def check_answer(answer: Json) -> None:
     for direction, rate in (("downstream", "rate"), ("upstream", "upstream_rate")):
-        requested = answer["trial"].get(rate, 0)
-        assert (direction in answer) == (requested != 0)
+        asked = answer["trial"].get(rate, 0)
+        assert (direction in answer) == (asked != 0)
         if direction not in answer:
             continue
         counts = answer[direction]
         received = counts["proven"] + counts.get("counted", 0)
         assert counts["sent"] == received + counts["lost"] + counts["corrupted"] > 0
         assert counts["corrupted"] == counts["duplicated"] == 0
-        assert counts["asked_gbps"] == (
-            None if requested == "max" else pytest.approx(requested / 1e9)
-        )
+        assert counts["asked_gbps"] == (None if asked == "max" else pytest.approx(asked / 1e9))
     assert answer["traffic"]["busy_cycles_per_packet"] > 0
     assert 0 < answer["traffic"]["busy_share"] <= 1
 
 
 def check_losses(answer: Json) -> None:
-    """Checks that only gaps of the machine caused losses, and that no packet of another trial
-    arrived."""
+    """Checks that only gaps caused losses, and that no packet of another trial arrived."""
     check_balance(answer)
     for direction in ("downstream", "upstream"):
         if direction in answer:
@@ -168,15 +161,13 @@ def test_answers_match_requests(transport: str, config: Path) -> None:
         assert both["downstream"]["sent_bytes"] <= 1.02 * 40e6 / 8 * 0.2 + 2048
         assert both["downstream"]["latency_us"]["max"] > 0
         assert both["downstream"]["counted"] == 0
-        upstream = trials.run_trial(
-            seconds=0.1, upstream_rate=10e6, upstream_mix="1280", latency=False
-        )
-        check_losses(upstream)
-        assert upstream["upstream"]["sent_bytes"] == 1280 * upstream["upstream"]["sent"]
-        assert upstream["upstream"]["latency_us"] is None
-        downstream = trials.run_trial(seconds=0.2, rate=40e6, mix="84", prove=0.125)
-        check_losses(downstream)
-        counts = downstream["downstream"]
+        up = trials.run_trial(seconds=0.1, upstream_rate=10e6, upstream_mix="1280", latency=False)
+        check_losses(up)
+        assert up["upstream"]["sent_bytes"] == 1280 * up["upstream"]["sent"]
+        assert up["upstream"]["latency_us"] is None
+        down = trials.run_trial(seconds=0.2, rate=40e6, mix="84", prove=0.125)
+        check_losses(down)
+        counts = down["downstream"]
         assert counts["counted_bytes"] == 84 * counts["counted"]
         # 1/8 of the packets is proven, and the first packets of each stream
         assert counts["sent"] / 8 - MAX_STREAMS <= counts["proven"] + counts["lost"]
@@ -188,7 +179,7 @@ def test_answers_match_requests(transport: str, config: Path) -> None:
             ]
             assert 0 < both["workers"][0]["busy_share"] <= 1
             assert set(both["workers"][0]["descheduled"]) == {"count", "longest_us"}
-            assert downstream["drops"] == {"downstream": {}, "upstream": {}}
+            assert down["drops"] == {"downstream": {}, "upstream": {}}
         assert trials.end() == 0
 
 
@@ -212,11 +203,9 @@ def test_signal_ends_idle_program(number: signal.Signals, config: Path) -> None:
 
 def test_unusable_cores_and_depth_are_rejected(config: Path) -> None:
     command: list[str | Path] = [program("vcmts-bench-throughput"), "--config", config]
-    one_core = run(["taskset", "-c", str(CPUS[-1]), *command])
-    assert one_core.status == 2 and one_core.stdout == ""
-    assert (
-        "found 1 core, allowed: 2 and more" in one_core.messages[0] and len(one_core.messages) == 1
-    )
+    alone = run(["taskset", "-c", str(CPUS[-1]), *command])
+    assert alone.status == 2 and alone.stdout == ""
+    assert "found 1 core, allowed: 2 and more" in alone.messages[0] and len(alone.messages) == 1
     same_core = run([*command, "--core", str(CPUS[-1])])
     assert same_core.status == 2 and "--core: allowed: a core" in same_core.messages[0]
     deep = run([*command, "--depth", "8192"])

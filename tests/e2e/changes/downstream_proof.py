@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from e2e.changes.change_replay import ChangeReplay, single_config
+from e2e.changes.replay import ChangeReplay, single_config
 from vcmts.witness.model import Config
 from witness.classify import Dropped, Model
 from witness.epochs import Placed, sequence_of
@@ -27,8 +27,7 @@ Stream = tuple[int, int]  # DSID, and number of its incarnation
 
 @dataclass
 class ExpectedPackets:
-    """Expected drops, and transmitted packets per stream, or per MAC address of the modem for flows
-    without a DSID."""
+    """Expected drops, and transmitted packets per stream, or per modem for flows without a DSID."""
 
     drops: Counter[str] = field(default_factory=Counter)
     streams: dict[Stream, list[Packet]] = field(default_factory=dict)

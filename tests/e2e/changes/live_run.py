@@ -53,20 +53,16 @@ class LiveRun:
 
 def check_summary(summary: Json) -> None:
     """Checks the balance per direction. No packet may be lost if the machine ran undisturbed."""
-    for direction in (summary[name] for name in DIRECTIONS):
-        corrupted = direction["corrupted"] + direction["undecipherable"]
-        assert (
-            direction["sent"]
-            == direction["proven"] + direction["lost"] + direction["overtaken"] + corrupted
-            > 0
-        )
-        assert direction["unaccounted"] == direction["duplicated"] == 0
+    for part in (summary[name] for name in DIRECTIONS):
+        corrupted = part["corrupted"] + part["undecipherable"]
+        assert part["sent"] == part["proven"] + part["lost"] + part["overtaken"] + corrupted > 0
+        assert part["unaccounted"] == part["duplicated"] == 0
         # packets that were under way at a change: few at any speed of the machine
-        assert 20 * direction["overtaken"] < direction["sent"], direction["overtaken"]
+        assert 20 * part["overtaken"] < part["sent"], part["overtaken"]
         # the traffic program applies every change in order, however late
-        assert corrupted == 0, (direction["corrupted_by"], direction["undecipherable"])
-        assert direction["balanced"]
-        assert direction["lost"] == 0 or not ran_undisturbed(summary), direction["lost"]
+        assert corrupted == 0, (part["corrupted_by"], part["undecipherable"])
+        assert part["balanced"]
+        assert part["lost"] == 0 or not ran_undisturbed(summary), part["lost"]
 
 
 @contextmanager

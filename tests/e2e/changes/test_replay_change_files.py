@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`vcmtsd replay` with `--changes`, `--then` and `--answers`: file formats, order of changes,
-errors."""
+"""`vcmtsd replay` with `--changes`, `--then` and `--answers`: formats, order, errors."""
 
 import json
 from pathlib import Path
@@ -17,7 +16,7 @@ pytestmark = pytest.mark.replay
 
 CONFIG = load_config(SMALL)
 ADDRESS = CONFIG.modems[3].addresses[0]
-REMOVE_MODEM = {"method": "modem.remove", "params": {"modem": {"mac": "02:01:00:00:00:04"}}}
+REMOVE = {"method": "modem.remove", "params": {"modem": {"mac": "02:01:00:00:00:04"}}}
 
 
 def replay(folder: Path, *options: str | Path, tool: bool = False) -> Completed:
@@ -42,12 +41,12 @@ def write_changes(folder: Path, text: str) -> Path:
 INVALID_FILES = {
     "not JSON": ("[{", ":1: "),
     "not a list": ("{}", ": found no list, allowed: "),
-    "without a time": (json.dumps([REMOVE_MODEM]), ": [0]: at: allowed: a time"),
-    "a number": (json.dumps([REMOVE_MODEM | {"at": 5}]), ": [0]: at: allowed: a time"),
-    "a negative time": (json.dumps([REMOVE_MODEM | {"at": "-1 ms"}]), ": [0]: at: allowed: a time"),
+    "without a time": (json.dumps([REMOVE]), ": [0]: at: allowed: a time"),
+    "a number": (json.dumps([REMOVE | {"at": 5}]), ": [0]: at: allowed: a time"),
+    "a negative time": (json.dumps([REMOVE | {"at": "-1 ms"}]), ": [0]: at: allowed: a time"),
     "without a method": ('[{"at": "1 ms"}]', ": [0]: method: allowed: "),
     "an unknown method": (
-        json.dumps([REMOVE_MODEM | {"at": "1 s"}, {"at": "1 s", "method": "modem.ad"}]),
+        json.dumps([REMOVE | {"at": "1 s"}, {"at": "1 s", "method": "modem.ad"}]),
         ": [1]: method: allowed: ",
     ),
     "params is a list": (
@@ -111,11 +110,7 @@ def test_changes_are_applied_in_order_of_time(tool: bool, tmp_path: Path) -> Non
     changes_file = write_changes(
         tmp_path,
         json.dumps(
-            [
-                reload | {"at": "8 ms"},
-                REMOVE_MODEM | {"at": "4ms"},
-                {"at": "0 s", "method": "group.list"},
-            ]
+            [reload | {"at": "8 ms"}, REMOVE | {"at": "4ms"}, {"at": "0 s", "method": "group.list"}]
         ),
     )
     answers = tmp_path / "answers.json"
@@ -145,15 +140,13 @@ def test_refused_change_has_no_effect(tmp_path: Path) -> None:
 
 
 def test_changes_after_last_packet_are_applied(tmp_path: Path) -> None:
-    """Changes after the last packet, or without any packet, are applied. metrics.get returns
-    counts."""
+    """Changes after the last packet, or without any packet, are applied."""
     name = "vcmts_downstream_received_packets_total"
-    get_metrics = {"at": "30min", "method": "metrics.get", "params": {"names": [name]}}
-    changes_file = write_changes(
-        tmp_path,
-        json.dumps([REMOVE_MODEM | {"at": "1h"}, {"at": "2h", **REMOVE_MODEM}, get_metrics]),
+    counts = {"at": "30min", "method": "metrics.get", "params": {"names": [name]}}
+    path = write_changes(
+        tmp_path, json.dumps([REMOVE | {"at": "1h"}, {"at": "2h", **REMOVE}, counts])
     )
-    done = replay(tmp_path, "--changes", changes_file, "--answers", "-")
+    done = replay(tmp_path, "--changes", path, "--answers", "-")
     assert done.status == 2
     answers = json.loads(done.stdout)
     assert ["error" in answer for answer in answers] == [False, False, True]
@@ -164,5 +157,5 @@ def test_changes_after_last_packet_are_applied(tmp_path: Path) -> None:
     assert (sample["name"], sample["value"]) == (name, packets)
     write_pcap(tmp_path / "empty.pcap", [])
     files = ("--network-in", tmp_path / "empty.pcap", "--rphy-out", tmp_path / "o.pcap")
-    done = vcmtsd("replay", "--config", SMALL, *files, "--changes", changes_file)
+    done = vcmtsd("replay", "--config", SMALL, *files, "--changes", path)
     assert done.status == 2 and len(done.messages) == 1

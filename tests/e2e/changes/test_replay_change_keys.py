@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from e2e.changes.change_replay import MS, Change, change, replay_changes
 from e2e.changes.downstream_proof import DownstreamProof
-from e2e.changes.test_replay_changes import CHANGE_NS, FLUSH_NS, STEP_NS, TEXT, burst
+from e2e.changes.replay import MS, Change, change, replay_changes
+from e2e.changes.test_replay_changes import FLUSH_NS, STEP_NS, T_NS, TEXT, burst
 from e2e.traffic import START_NS
 from vcmts.witness.ehdr import BpDown
 from witness.epochs import Placed, dsid_of, sequence_of
@@ -40,22 +40,18 @@ def test_rolled_keys_encrypt_in_order(rolls: int, tmp_path: Path) -> None:
     replay = replay_changes(tmp_path, TEXT, sent, changes)
     assert DownstreamProof(replay).check() == 0
     frames = [f for f in replay.decoded.frames if dsid_of(f) == 1]
-    sequences = [key_sequence(frame) for frame in sorted(frames, key=sequence_of)]
-    assert len(sequences) == len(sent)
-    distinct = [
-        number
-        for number, before in zip(sequences, [-1, *sequences], strict=False)
-        if number != before
-    ]
-    assert distinct == [(5 + n) % 16 for n in range(rolls + 1)]
+    keys = [key_sequence(frame) for frame in sorted(frames, key=sequence_of)]
+    assert len(keys) == len(sent)
+    order = [number for number, before in zip(keys, [-1, *keys], strict=False) if number != before]
+    assert order == [(5 + n) % 16 for n in range(rolls + 1)]
 
 
 def test_new_key_is_used_from_change_on(tmp_path: Path) -> None:
-    """Frames built after the change have the new key. Earlier ones leave at the latest with the
-    open DEPI frame."""
+    """Frames built after the change have the new key. Earlier ones leave with the open DEPI
+    frame."""
     changes = [
         change(MS, "key.install", said=1, key="77" * 16, iv="88" * 16),
-        change(CHANGE_NS, "key.use", said=1),
+        change(T_NS, "key.use", said=1),
     ]
     sent = burst("10.0.0.1", 3000)
     replay = replay_changes(tmp_path, TEXT, sent, changes)

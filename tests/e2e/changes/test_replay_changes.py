@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from e2e.changes.change_replay import MS, Json, change, replay_changes
 from e2e.changes.downstream_proof import DownstreamProof
+from e2e.changes.replay import MS, Json, change, replay_changes
 from e2e.frames import udp_frame
 from e2e.running import SMALL
-from e2e.traffic import START_NS, at_random_times, generate
+from e2e.traffic import START_NS, generate, with_times
 from vcmts.witness.config import load_config, load_tree
 from vcmts.witness.pcapfile import Record, records_of
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.replay
 TEXT = SMALL.read_text()
 CONFIG = load_config(SMALL)
 FILE: Json = load_tree(TEXT)
-CHANGE_NS = 4 * MS + 3
+T_NS = 4 * MS + 3
 LATER_NS = 7 * MS + 5
 FLUSH_NS = 50_000
 STEP_NS = 10_000
@@ -34,7 +34,7 @@ def modem(number: int) -> Json:
 
 
 def traffic(seed: int, count: int = 700, broken: float = 0.05) -> list[Record]:
-    return at_random_times(generate(CONFIG, seed, count, broken), seed)
+    return with_times(generate(CONFIG, seed, count, broken), seed)
 
 
 def mac(number: int) -> bytes:
@@ -43,27 +43,27 @@ def mac(number: int) -> bytes:
 
 # Changes of a modem without packets, by their name.
 IDLE_MODEM_CHANGES = {
-    "modem removed": [change(CHANGE_NS, "modem.remove", modem={"mac": "02:01:00:00:00:06"})],
+    "modem removed": [change(T_NS, "modem.remove", modem={"mac": "02:01:00:00:00:06"})],
     "modem removed and added": [
-        change(CHANGE_NS, "modem.remove", modem={"mac": "02:01:00:00:00:06"}),
+        change(T_NS, "modem.remove", modem={"mac": "02:01:00:00:00:06"}),
         change(LATER_NS, "modem.add", modem=modem(6)),
     ],
     "key rolled": [
-        change(CHANGE_NS, "key.install", said=6, key="11" * 16, iv="22" * 16),
+        change(T_NS, "key.install", said=6, key="11" * 16, iv="22" * 16),
         change(LATER_NS, "key.use", said=6),
         change(LATER_NS + 1, "key.remove", said=6),
     ],
     "limits changed": [
         change(
-            CHANGE_NS,
+            T_NS,
             "modem.set",
             modem={"mac": "02:01:00:00:00:06", "max_aggregate_rate": "1 Mbps", "cpe_limit": 1},
         )
     ],
-    "rules changed": [change(CHANGE_NS, "filter_group.set", filter_group={"id": 3, "rules": ANY})],
+    "rules changed": [change(T_NS, "filter_group.set", filter_group={"id": 3, "rules": ANY})],
     "refused": [
-        change(CHANGE_NS, "modem.add", modem=modem(1)),
-        change(CHANGE_NS + 1, "channel.remove", channel={"id": 11}),
+        change(T_NS, "modem.add", modem=modem(1)),
+        change(T_NS + 1, "channel.remove", channel={"id": 11}),
         change(LATER_NS, "key.use", said=5),
         change(LATER_NS + 1, "group.remove"),
     ],
@@ -104,18 +104,14 @@ def burst(address: str, count: int, at: int = 0) -> list[Record]:
 
 
 @pytest.mark.parametrize(("count", "drops_packets"), [(100, False), (4000, True)])
-def test_removed_flow_transmits_then_drops_queue(
-    count: int, drops_packets: bool, tmp_path: Path
-) -> None:
+def test_removed_flow_drains_its_queue(count: int, drops_packets: bool, tmp_path: Path) -> None:
     """A removed flow transmits its queue for up to 500 ms. The remaining packets are dropped with
     reason service_flow_removed; no other packet is lost."""
     sent = (
-        burst("10.0.0.9", count)
-        + burst("10.0.0.9", 7, CHANGE_NS + MS)
-        + burst("10.0.0.9", 1, 999 * MS)
+        burst("10.0.0.9", count) + burst("10.0.0.9", 7, T_NS + MS) + burst("10.0.0.9", 1, 999 * MS)
     )
     sent += burst("10.0.0.13", 1, 999 * MS)
-    changes = [change(CHANGE_NS, "modem.remove", modem={"mac": modem(3)["mac"]})]
+    changes = [change(T_NS, "modem.remove", modem={"mac": modem(3)["mac"]})]
     replay = replay_changes(tmp_path, TEXT, sent, changes)
     removed = DownstreamProof(replay).check()
     drops = replay.counts("downstream", "drops")
@@ -139,13 +135,8 @@ def test_configuration_files_apply_as_calls_do(tmp_path: Path) -> None:
     other["modems"][0]["service_flows"][0]["priority"] = "4"
     path = tmp_path / "other.yaml"
     path.write_text(json.dumps(other))
-    get = change(CHANGE_NS + MS, "config.get", keys=True)
-    options = (
-        "--then",
-        f"{CHANGE_NS} ns={path}",
-        "--then",
-        f"{LATER_NS} ns={tmp_path / 'sg.yaml'}",
-    )
+    get = change(T_NS + MS, "config.get", keys=True)
+    options = ("--then", f"{T_NS} ns={path}", "--then", f"{LATER_NS} ns={tmp_path / 'sg.yaml'}")
     replay = replay_changes(
         tmp_path, TEXT, traffic(9), [get, change(LATER_NS + 2, "config.reload")], options=options
     )

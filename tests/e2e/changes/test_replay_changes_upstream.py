@@ -12,15 +12,7 @@ from typing import Any
 
 import pytest
 
-from e2e.changes.change_replay import (
-    MS,
-    Change,
-    ChangeReplay,
-    Json,
-    change,
-    replay_changes,
-    single_config,
-)
+from e2e.changes.replay import MS, Change, ChangeReplay, Json, change, replay_changes, single_config
 from e2e.traffic import START_NS
 from e2e.upstream import BUFFERS, upstream_config
 from vcmts.witness.config import load_tree, parse_config
@@ -55,8 +47,7 @@ def modem_mac(number: int) -> Json:
 def model_configs(replayed: ChangeReplay) -> list[tuple[int, Config]]:
     start = replayed.sent[0].time_ns
     return [
-        (start + epoch.begin, replace(single_config(epoch), control_port=True))
-        for epoch in replayed.epochs
+        (start + e.begin, replace(single_config(e), control_port=True)) for e in replayed.epochs
     ]
 
 
@@ -81,9 +72,7 @@ def replay_upstream_changes(
     status: int = 0,
     options: Sequence[str | Path] = (),
 ) -> ChangeReplay:
-    return replay_changes(
-        folder, text, sent, changes, upstream=True, status=status, options=options
-    )
+    return replay_changes(folder, text, sent, changes, up=True, status=status, options=options)
 
 
 def at(share: float, sent: Sequence[Record]) -> int:
@@ -170,8 +159,7 @@ def test_rolled_keys_decrypt_all_frames(rolls: int, tmp_path: Path) -> None:
     changes: list[Change] = []
 
     def send(config: Json) -> int:
-        """Sends frames with this configuration of the modem. Returns the time after the last
-        one."""
+        """Sends frames with this configuration of the modem. Returns the time after them."""
         sender.change(parse_config(config_json(modems=[config, *FILE["modems"][1:]])))
         for stream in [(101, 0), (101, 2), (102, 0), (202, 1)] * 5:
             address = sender.by_stream[stream][0].addresses[0]
@@ -214,7 +202,7 @@ class ChangeGenerator:
         some: list[Json] = self.random.sample(flows, self.random.randint(1, len(flows)))
         return some
 
-    def modem_change(self) -> tuple[str, Json]:
+    def draw_modem(self) -> tuple[str, Json]:
         number = self.random.randint(1, 3)
         security = modem(number)["security"]
         if security.get("cipher") != "none":
@@ -232,13 +220,13 @@ class ChangeGenerator:
         action, value = self.random.choice(choices)
         return f"modem.{action}", {"modem": value}
 
-    def key_change(self) -> tuple[str, Json]:
+    def draw_key(self) -> tuple[str, Json]:
         said = self.random.choice([1, 3])
         action = self.random.choice(["install", "use", "remove"])
         key = {"key": "20" * 16, "iv": "30" * 16} if action == "install" else {}
         return f"key.{action}", {"said": said} | key
 
-    def channel_change(self) -> tuple[str, Json]:
+    def draw_channel(self) -> tuple[str, Json]:
         number = self.random.randint(0, 1)
         channel = FILE["upstream_channels"][number]
         session = self.random.choice([int(channel["session"], 0), 0x20077 + number])
@@ -251,7 +239,7 @@ class ChangeGenerator:
         return f"upstream_channel.{action}", {"upstream_channel": value}
 
     def changes(self, count: int, gap: int) -> list[Change]:
-        kinds = [self.modem_change, self.modem_change, self.key_change, self.channel_change]
+        kinds = [self.draw_modem, self.draw_modem, self.draw_key, self.draw_channel]
         drawn = (self.random.choice(kinds)() for _ in range(count))
         return [
             change((n + 1) * gap // GAP_NS * GAP_NS + 51_111, method, **params)

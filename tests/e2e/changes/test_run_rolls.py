@@ -51,18 +51,11 @@ class RollScheduler:
         self.steps: deque[tuple[float, Action]] = deque()
         self.removed: deque[tuple[int, Json]] = deque()
         self.rolls = self.refused = 0
-        other_changes = (
-            self.reload,
-            self.replace_filter,
-            self.remove_modem,
-            self.add_modems,
-            self.set_priority,
-        )
+        other_changes = (self.reload, self.filter, self.remove, self.add, self.priority)
         self.other_changes: deque[Action] = deque(other_changes)
 
     def call(self, action: Action) -> None:
-        """Calls `action`. It may be refused: a removed modem has no association, and a reload
-        restores the keys of the file."""
+        """May be refused: a removed modem has no association, and a reload restores the keys."""
         try:
             action()
         except RefusedError:
@@ -73,8 +66,7 @@ class RollScheduler:
         self.client.call("key.install", group=group, said=said, key=key, iv=iv)
 
     def roll(self, now: float) -> None:
-        """Schedules one roll in the order of BPI+: modems get the next key some time before its
-        use."""
+        """Schedules one roll in the order of BPI+: modems get the next key before its use."""
         group, said = self.associations[0]
         self.associations.rotate(-1)
         use = partial(self.client.call, "key.use", group=group, said=said)
@@ -88,24 +80,24 @@ class RollScheduler:
     def reload(self) -> None:
         self.client.call("config.reload")
 
-    def replace_filter(self) -> None:
+    def filter(self) -> None:
         group = self.random.choice(list(self.groups))
         old = self.random.choice(self.groups[group]["filter_groups"])
         new = old | {"rules": [RULE, *old["rules"]]}
         self.client.call("filter_group.replace", group=group, filter_group=new)
 
-    def remove_modem(self) -> None:
+    def remove(self) -> None:
         group = self.random.choice(list(self.groups))
         modem = self.random.choice(self.groups[group]["modems"])
         self.client.call("modem.remove", group=group, modem={"mac": modem["mac"]})
         self.removed.append((group, modem))
 
-    def add_modems(self) -> None:
+    def add(self) -> None:
         while self.removed:
             group, modem = self.removed.popleft()
             self.client.call("modem.add", group=group, modem=modem)
 
-    def set_priority(self) -> None:
+    def priority(self) -> None:
         group = self.random.choice(list(self.groups))
         modem = self.random.choice(self.groups[group]["modems"])
         flow = modem["service_flows"][0]["id"]

@@ -48,14 +48,7 @@ class RandomChanger:
         self.numbers = 0  # of modems added by `add_and_remove_many`
 
     def change_at_random(self) -> None:
-        actions = [
-            self.remove_modem,
-            self.restore_modem,
-            self.set_aggregate_rate,
-            self.roll_key,
-            self.drain_and_resume,
-            self.set_channel_rate,
-        ]
+        actions = [self.remove, self.restore, self.limit_rate, self.roll, self.drain, self.set_rate]
         self.random.choice(actions)()
         self.changes += 1
 
@@ -63,21 +56,21 @@ class RandomChanger:
         group = self.random.randint(1, GROUPS)
         return group, self.random.choice(self.modems[group])
 
-    def remove_modem(self) -> None:
+    def remove(self) -> None:
         group, modem = self.random_modem()
         if modem not in [item for _, item in self.removed] and len(self.removed) < 20:
             self.client.call("modem.remove", group=group, modem={"mac": modem["mac"]})
             self.removed.append((group, modem))
             self.removed_at.append(time.monotonic())
 
-    def restore_modem(self) -> None:
+    def restore(self) -> None:
         # The traffic program must see the removal: sequence numbers of an added modem restart.
         if self.removed and time.monotonic() > self.removed_at[0] + TRAFFIC_UPDATE_S:
             self.removed_at.pop(0)
             group, modem = self.removed.pop(0)
             self.client.call("modem.add", group=group, modem=modem)
 
-    def set_aggregate_rate(self) -> None:
+    def limit_rate(self) -> None:
         group, modem = self.random_modem()
         if modem not in [item for _, item in self.removed]:
             rate = f"{self.random.randint(100, 900)} Mbps"
@@ -85,7 +78,7 @@ class RandomChanger:
             self.client.call("modem.set", group=group, modem=changed)
             modem["max_aggregate_rate"] = rate
 
-    def roll_key(self) -> None:
+    def roll(self) -> None:
         group, modem = self.random_modem()
         if modem in [item for _, item in self.removed]:
             return
@@ -98,12 +91,12 @@ class RandomChanger:
         security["next_key"], security["next_iv"] = key, KEY
         security["key_sequence"] = (security.get("key_sequence", 0) + 1) % 16
 
-    def drain_and_resume(self) -> None:
+    def drain(self) -> None:
         group = self.random.randint(1, GROUPS)
         self.client.call("group.drain", group=group, limit="50ms")
         self.client.call("group.resume", group=group)
 
-    def set_channel_rate(self) -> None:
+    def set_rate(self) -> None:
         channels = self.client.call("config.get")["config"]["service_groups"][0]["channels"]
         rate = f"{self.random.randint(1500, 1890)} Mbps"
         changed = {"id": self.random.choice(channels)["id"], "rate": rate}
@@ -150,7 +143,7 @@ class RandomChanger:
     def restore_all(self) -> None:
         while self.removed:
             time.sleep(0.01)
-            self.restore_modem()
+            self.restore()
 
 
 def heap_bytes(run: LiveRun) -> int:

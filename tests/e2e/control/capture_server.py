@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Starts a vcmtsd with endless traffic on pcap ports, and runs captures of it: by `vcmts capture`,
-or by raw requests on its capture socket."""
+"""Starts a vcmtsd with endless traffic, and runs captures of it by tool and by raw requests."""
 
 import contextlib
 import json
@@ -65,8 +64,7 @@ def config_text() -> str:
 
 
 def downstream_frames() -> list[bytes]:
-    """Frames for two modems, one of which has a key. One in four is denied by the filter, one in
-    eight has an unknown destination."""
+    """Frames to two modems. One in four is denied, one in eight has an unknown destination."""
     source = IPv4Address("198.51.100.1")
     hosts = {0: 1, 1: 1, 2: 2, 3: 1, 4: 1, 5: 2, 6: 99, 7: 1}
     ports = {0: 80, 1: DENIED, 2: 80, 3: 80, 4: DENIED, 5: 80, 6: 80, 7: 80}
@@ -78,8 +76,7 @@ def downstream_frames() -> list[bytes]:
 
 
 def upstream_packets(config: Config) -> list[bytes]:
-    """UEPI packets of 900 frames. The capture repeats, and only its first 64 packets are late
-    then."""
+    """UEPI packets of 900 frames. When the capture repeats, only the first 64 packets are late."""
     sender = UpstreamSender(config, Random(1), udp=False)
     streams = [s for s in sender.streams() if sender.by_stream[s][1].id in (201, 301)]
     for number in range(900):
@@ -92,8 +89,7 @@ def upstream_packets(config: Config) -> list[bytes]:
 
 @contextlib.contextmanager
 def serve_endless_traffic() -> Iterator[CaptureServer]:
-    """Runs vcmtsd until the end of the block. Then checks the balance and that no socket is
-    left."""
+    """Runs vcmtsd until the end of the block. Then checks balance and removed sockets."""
     with tempfile.TemporaryDirectory(prefix="e2e-") as name:
         folder = Path(name)
         path = folder / "sg.yaml"
@@ -108,8 +104,8 @@ def serve_endless_traffic() -> Iterator[CaptureServer]:
         options = ("--network", ports[0], "--rphy", ports[1], "--json", folder / "s.json")
         with serve("--config", path, "--control-socket", folder / "c.sock", *options) as run:
             yield CaptureServer(run, config, folder)
-            completed = run.stop()
-            assert completed.status == 0, completed.stderr
+            done = run.stop()
+            assert done.status == 0, done.stderr
         summary = json.loads((folder / "s.json").read_text())
         assert summary["downstream"]["balanced"]
         assert summary["upstream"]["balanced"]
@@ -118,16 +114,14 @@ def serve_endless_traffic() -> Iterator[CaptureServer]:
 
 def run_capture(server: CaptureServer, *options: str, status: int = 0) -> Capture:
     out = server.folder / "out.pcapng"
-    completed = subprocess.run(
+    done = subprocess.run(
         [*server.command(*options), "-o", str(out)], env=environment(), capture_output=True,
         text=True, timeout=TIMEOUT, check=False,
     )  # fmt: skip
-    assert completed.returncode == status, completed.stderr
-    assert "Traceback" not in completed.stderr
+    assert done.returncode == status, done.stderr
+    assert "Traceback" not in done.stderr
     capture = read_pcapng(out.read_bytes())
-    assert completed.stderr.splitlines()[-1].startswith(
-        f"vcmts: {len(capture.packets):,} packets, "
-    )
+    assert done.stderr.splitlines()[-1].startswith(f"vcmts: {len(capture.packets):,} packets, ")
     return capture
 
 

@@ -29,9 +29,7 @@ class Capture:
     interfaces: list[tuple[str, int]] = field(default_factory=list)
     packets: list[Packet] = field(default_factory=list)
     comments: list[str] = field(default_factory=list)  # of statistics blocks
-    counts_by_interface: dict[str, tuple[int, int]] = field(
-        default_factory=dict
-    )  # received and dropped packets per interface
+    counts: dict[str, tuple[int, int]] = field(default_factory=dict)  # received, dropped
 
     @property
     def links(self) -> dict[str, int]:
@@ -76,7 +74,7 @@ def read_block(kind: int, body: bytes, capture: Capture) -> None:
             capture.comments.append(options[COMMENT].decode())
         if RECEIVED in options:
             counts = struct.unpack("<QQ", options[RECEIVED] + options[DROPPED])
-            capture.counts_by_interface[capture.interfaces[number][0]] = counts
+            capture.counts[capture.interfaces[number][0]] = counts
     else:
         raise AssertionError(f"unknown block type {kind}")
 

@@ -19,9 +19,7 @@ from typing import Any
 from e2e.running import environment, stop_process
 from patience import TIMEOUT
 
-PROMETHEUS_INSTALLED = (
-    shutil.which("prometheus") is not None and shutil.which("promtool") is not None
-)
+HAS_PROMETHEUS = shutil.which("prometheus") is not None and shutil.which("promtool") is not None
 # Metrics of a node exporter on a machine with RAPL, which most test machines lack.
 NODE_METRICS = """# TYPE node_uname_info gauge
 node_uname_info{machine="x86_64"} 1
@@ -116,8 +114,7 @@ def normalize_labels(series: Series) -> Series:
 
 @contextmanager
 def monitor(targets: Sequence[str], *options: str) -> Iterator[tuple[Prometheus, str]]:
-    """Runs `vcmts monitor` until the end of the block, and ends it by Ctrl-C. Yields Prometheus and
-    the output of the command."""
+    """Runs `vcmts monitor` until the end of the block. Yields Prometheus and the output."""
     command = [sys.executable, "-m", "vcmts", "monitor", *options]
     command += [word for target in targets for word in ("--target", target)]
     pipe = subprocess.PIPE

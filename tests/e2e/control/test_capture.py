@@ -132,13 +132,13 @@ def test_tshark_reads_captures_of_all_stages(server: CaptureServer, stage: Stage
               "_ws.malformed") for word in ("-e", name)]  # fmt: skip
     script = ["-X", "lua_script:wireshark/docsis-psp.lua"]
     output = stage.run(["tshark", "-n", *script, "-r", str(copy), "-T", "fields", *fields])
-    records = [line.split("\t") for line in output.splitlines()]
+    rows = [line.split("\t") for line in output.splitlines()]
     encapsulations = {ETHERNET: "1", DOCSIS: "33", FRAGMENTS: "45"}
-    assert [record[:3] for record in records] == [
+    assert [row[:3] for row in rows] == [
         [packet.comment, packet.interface, encapsulations[packet.link]]
         for packet in capture.packets
     ]
-    assert not [record for record in records if record[3]]
+    assert not [row for row in rows if row[3]]
 
 
 def test_capture_ends_when_reader_closes_pipe(server: CaptureServer) -> None:
@@ -166,7 +166,6 @@ def test_full_disk_is_reported(server: CaptureServer) -> None:
 
 
 def test_file_at_size_limit_ends_with_complete_packet(server: CaptureServer) -> None:
-    """At the size limit, the file is truncated to the last complete packet."""
     out = server.folder / "small.pcapng"
     command = server.command("--stage", "receive", "-o", str(out))
     limit = "import resource, signal, runpy, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
@@ -197,7 +196,6 @@ def test_control_socket_is_rejected(server: CaptureServer) -> None:
 
 
 def test_listed_names_are_accepted(server: CaptureServer) -> None:
-    """Every listed stage and drop reason is accepted in a request."""
     status, output = run_command(*server.command("--list"))
     assert status == 0
     names: dict[str, list[str]] = {"stage": [], "dropped": []}
@@ -215,9 +213,7 @@ def test_listed_names_are_accepted(server: CaptureServer) -> None:
 
 def send_request(server: CaptureServer, request: bytes) -> Any:
     with connect(server) as client:
-        with contextlib.suppress(
-            BrokenPipeError
-        ):  # the server may reject the request and close before it has read all
+        with contextlib.suppress(BrokenPipeError):  # rejected and closed before it is read
             client.sendall(request)
         return read_line(client)
 

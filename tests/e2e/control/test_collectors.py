@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""DPDK telemetry socket of vcmtsd as other tools use it: Telegraf, DPDK's exporter, power
-managers."""
+"""DPDK telemetry of vcmtsd as used by Telegraf, DPDK's exporter and power managers."""
 
 import importlib.util
 import json
@@ -20,10 +19,8 @@ from vcmts.telemetry.dpdk import vcmtsd as connect_telemetry
 from vcmts.telemetry.plane import plane
 
 CPUS = sorted(os.sched_getaffinity(0))
-WORKER_CORES = (CPUS[-1], CPUS[0])  # of the workers: lcores 1 and 2
-THREADS = (
-    f"upper_mac_core: {WORKER_CORES[0]}, upstream_core: {WORKER_CORES[1]}, main_core: {CPUS[0]}"
-)
+CORES = (CPUS[-1], CPUS[0])  # of the workers: lcores 1 and 2
+THREADS = f"upper_mac_core: {CORES[0]}, upstream_core: {CORES[1]}, main_core: {CPUS[0]}"
 CONFIG = f"""threads: {{{THREADS}}}
 ports: {{network: {{device: net_null0}}, rphy: {{device: net_null1}}}}
 rphy: {{core_ip: 192.0.2.1, rpd_ip: 192.0.2.2}}
@@ -37,11 +34,7 @@ modems:
     security: {{said: 1, cipher: none}}
     service_flows: [{{id: 1, dsid: 1, priority: 0}}]
 """
-LIMITS = {
-    "command": 56,
-    "answer": 16384,
-    "values": 256,
-}  # in bytes and keys, of Telegraf and DPDK 22.11
+LIMITS = {"command": 56, "answer": 16384, "values": 256}  # of Telegraf and DPDK 22.11
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +119,6 @@ def test_parts_of_metrics_are_complete_and_disjoint(telemetry: Vcmtsd) -> None:
 
 
 def test_modem_metrics_are_returned_on_request(telemetry: Vcmtsd) -> None:
-    """Metrics of a modem are returned on request only."""
     values = get_metrics(telemetry, "modem=02:01:00:00:00:01")
     assert values["modem_downstream_packets_total"] == 0
     assert values["flow_packets_total/sfid/1"] == 0
@@ -167,7 +159,7 @@ def test_lcore_commands_return_load_and_cores(telemetry: Vcmtsd) -> None:
     used = telemetry.ask("/eal/lcore/capacity_used")
     assert set(used) == {"0", "1", "2"} and used["0"] == -1
     assert all(value >= -1 for value in used.values())
-    cores = {"0": [CPUS[0]], "1": [WORKER_CORES[0]], "2": [WORKER_CORES[1]]}
+    cores = {"0": [CPUS[0]], "1": [CORES[0]], "2": [CORES[1]]}
     assert telemetry.ask("/eal/lcore/cpuset") == cores
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from e2e.control.control_server import (
+from e2e.control.server import (
     NULL_PORTS,
     config_folder,
     config_text,
@@ -53,9 +53,7 @@ def change_answers(client: Client) -> dict[str, Any]:
     rule = {"family": "ipv4", "action": "permit"}
     slower = channel | {"rate": "600 Mbps"}
     upstream_channel = {"id": 1, "type": "ofdma", "rate": "100 Mbps", "session": 99}
-    with pytest.raises(
-        RefusedError, match="upstream_channel"
-    ):  # refused: the group has no upstream
+    with pytest.raises(RefusedError, match="upstream_channel"):  # it has no upstream
         client.call("upstream_channel.add", upstream_channel=upstream_channel)
     answers = {
         "modem.remove": client.call("modem.remove", modem={"mac": modem["mac"]}),
@@ -85,7 +83,6 @@ def change_answers(client: Client) -> dict[str, Any]:
 
 
 def test_answers_match_their_schemas(client: Client) -> None:
-    """Each answer matches the JSON schema of rpc.discover."""
     described = client.call("rpc.discover")
     assert described == json.loads(vcmtsd("describe", "--rpc").stdout)
     answers: dict[str, Any] = {
@@ -141,8 +138,7 @@ def test_reload_applies_differences_or_nothing(folder: Path) -> None:
 
 
 def test_many_reload_signals_apply_last_file(folder: Path) -> None:
-    """During many reloads by SIGHUP, vcmtsd serves clients, applies the last file, and ends by
-    SIGTERM while requests are pending."""
+    """Clients are served meanwhile. SIGTERM ends vcmtsd while requests are pending."""
 
     def edit(rate: int) -> None:
         new = folder / "new.yaml"
@@ -173,14 +169,10 @@ def test_many_reload_signals_apply_last_file(folder: Path) -> None:
 def test_second_process_with_same_socket_is_rejected(folder: Path) -> None:
     """The second process ends with one line and leaves the socket unchanged."""
     with start_server(folder) as (run, path):
-        completed = vcmtsd(
-            "run", "--config", folder / "sg.yaml", *NULL_PORTS, "--control-socket", path
-        )
-        assert completed.status == 2
-        message = (
-            f"control socket {path}: another process serves here; each needs a socket of its own"
-        )
-        assert completed.stderr == f"vcmtsd: {message}\n"
+        done = vcmtsd("run", "--config", folder / "sg.yaml", *NULL_PORTS, "--control-socket", path)
+        assert done.status == 2
+        text = f"control socket {path}: another process serves here; each needs a socket of its own"
+        assert done.stderr == f"vcmtsd: {text}\n"
         assert responds(path)
         assert run.stop().status == 0
     assert sorted(file.name for file in folder.iterdir()) == ["sg.yaml"]
@@ -212,9 +204,7 @@ def test_socket_has_configured_mode(folder: Path) -> None:
         (("--control-socket", "{folder}/sg.yaml"), "found a file that is no socket"),
     ],
 )
-def test_invalid_socket_options_are_rejected(
-    folder: Path, options: tuple[str, ...], message: str
-) -> None:
+def test_invalid_socket_is_rejected(folder: Path, options: tuple[str, ...], message: str) -> None:
     arguments = (word.format(folder=folder) for word in options)
     done = vcmtsd("run", "--config", folder / "sg.yaml", *NULL_PORTS, *arguments)
     assert done.status == 2 and message in done.messages[0], done.stderr
@@ -226,11 +216,8 @@ def socket_path(run: Run) -> Path:
     return Path(line.split()[-1])
 
 
-def test_default_socket_path_is_unique_per_process(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Sockets of two processes in RUNTIME_DIRECTORY. The tool finds the socket if it is the only
-    one."""
+def test_default_socket_path_is_unique(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two processes in RUNTIME_DIRECTORY. The tool finds a socket if it is the only one."""
     monkeypatch.setenv("RUNTIME_DIRECTORY", str(folder))
     options = ("--config", folder / "sg.yaml", *NULL_PORTS)
     with serve(*options) as first:

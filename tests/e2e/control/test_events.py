@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from e2e.changes.event_follower import Follower, differences
-from e2e.control.control_server import IDLE_SLEEP, config_folder, config_text
+from e2e.control.server import IDLE_SLEEP, config_folder, config_text
 from e2e.ports import Run, serve
 from patience import TIMEOUT
 from vcmts.control.client import Client, ClosedError
@@ -170,7 +170,6 @@ def test_events_describe_all_changes(client: Client, served: Path, folder: Path,
 
 
 def test_tool_prints_events_until_vcmtsd_ends(served: Path) -> None:
-    """The tool prints a line per event until vcmtsd ends."""
     with subprocess.Popen(
         [sys.executable, "-m", "vcmts", "control", "--socket", served, "events.subscribe"],
         stdout=subprocess.PIPE,

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Searches the memory of vcmtsd for keys: removed keys must be erased. Also, vcmtsd makes no core
-dump."""
+"""Searches the memory of vcmtsd for removed keys, which must be erased. Checks core dumps."""
 
 import os
 import re
@@ -15,13 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.control.control_server import (
-    IDLE_SLEEP,
-    NULL_PORTS,
-    config_folder,
-    config_text,
-    start_server,
-)
+from e2e.control.server import IDLE_SLEEP, NULL_PORTS, config_folder, config_text, start_server
 from patience import PATIENCE, TIMEOUT, until, within
 from vcmts.control.client import Client
 from vcmts.paths import program
@@ -31,8 +24,8 @@ IV = "00" * 16
 IN_FILE = "4f1d6a93c8e27b05f1a4936bd0e85c27"
 INSTALLED = "93c5b1e86d2f470ab7e94c0d5a1f8362"
 SECOND = "e7092c4bd85f1a63902d7e4fb6c8135a"
-OF_ADDED_MODEM = "2b8d5f0e74a9c361d8f2b704e6a95c1d"
-SET_ON_MODEM = "c41f9a6e0b7d3852f60e9b2d7a4c8f13"
+OF_MODEM = "2b8d5f0e74a9c361d8f2b704e6a95c1d"
+SET = "c41f9a6e0b7d3852f60e9b2d7a4c8f13"
 IN_RELOAD = "7e3a0d94b5c2f86119d7e60f4b8a2c53"
 REFUSED = "b60f8e2d9c471a35e0d94f7b2a6c8d51"
 KEPT = "d90a7c3e5f81b246f7e0c9d3a5b81264"
@@ -47,9 +40,7 @@ FLOW = """    upstream_service_flows:
       - {id: %d, sid_clusters: [{id: 1, sids: [{channel: 1, sid: %d}]}]}
 """
 
-requires_root = pytest.mark.skipif(
-    os.getuid() != 0, reason="only root can read the memory of vcmtsd"
-)
+requires_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can read its memory")
 
 
 def config_with_upstream(crypto: str = "", key: str = IN_FILE) -> str:
@@ -77,10 +68,8 @@ def touched_ranges(pid: int) -> Iterator[tuple[int, int]]:
             if not mode.startswith("rw"):
                 continue
             first, last = (int(part, 16) // PAGE for part in addresses.split("-"))
-            entries = array("Q", os.pread(pages.fileno(), 8 * (last - first), 8 * first))
-            for touched, group in groupby(
-                enumerate(entries, first), lambda page: page[1] >> 62 != 0
-            ):
+            bits = array("Q", os.pread(pages.fileno(), 8 * (last - first), 8 * first))
+            for touched, group in groupby(enumerate(bits, first), lambda page: page[1] >> 62 != 0):
                 if touched:
                     numbers = [number for number, _ in group]
                     yield numbers[0] * PAGE, (numbers[-1] + 1) * PAGE
@@ -133,8 +122,8 @@ def add_and_remove_keys(client: Client, folder: Path) -> None:
     """Adds and removes keys in every way. Only KEPT is in use afterwards."""
     roll_key(client, INSTALLED)
     roll_key(client, SECOND)
-    client.call("modem.add", modem=modem(1, OF_ADDED_MODEM))
-    security = {"said": 77, "key": SET_ON_MODEM, "iv": IV}
+    client.call("modem.add", modem=modem(1, OF_MODEM))
+    security = {"said": 77, "key": SET, "iv": IV}
     client.call("modem.set", modem={"mac": "02:01:00:00:01:01", "security": security})
     client.call("config.get", keys=True)
     client.calls([("config.get", {"keys": True}), ("modem.get", {"mac": "02:01:00:00:01:01"})])
@@ -169,15 +158,7 @@ def test_removed_keys_are_erased(crypto: str) -> None:
                     watcher.call("events.subscribe", keys=True)
                     add_and_remove_keys(client, folder)
                 assert find_keys(pid, KEPT)
-                removed = (
-                    IN_FILE,
-                    INSTALLED,
-                    SECOND,
-                    OF_ADDED_MODEM,
-                    SET_ON_MODEM,
-                    IN_RELOAD,
-                    REFUSED,
-                )
+                removed = (IN_FILE, INSTALLED, SECOND, OF_MODEM, SET, IN_RELOAD, REFUSED)
                 # a change retires some rounds after its answer
                 assert within(partial(are_erased, pid, *removed), ERASE_S), find_keys(pid, *removed)
             assert server.stop().status == 0

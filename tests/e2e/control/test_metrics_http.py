@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from e2e.control.control_server import config_folder, config_text, start_server
+from e2e.control.server import config_folder, config_text, start_server
 from e2e.ports import Run, pcap_ports, serve
 from e2e.running import vcmtsd
 from patience import TIMEOUT, until
@@ -92,21 +92,19 @@ def endpoint() -> Iterator[Endpoint]:
         assert run.stop().status == 0
 
 
-def registered_metrics() -> list[dict[str, Any]]:
+def registry() -> list[dict[str, Any]]:
     metrics: list[dict[str, Any]] = json.loads(vcmtsd("describe").stdout)["metrics"]
     return metrics
 
 
 def test_all_registered_metrics_are_listed(endpoint: Endpoint) -> None:
     """Also metrics without a sample, such as those of shared ports."""
-    names = [m["name"] for m in registered_metrics() if m.get("wanted", "always") == "always"]
+    names = [m["name"] for m in registry() if m.get("wanted", "always") == "always"]
     plain = endpoint.get()
     assert plain.headers["content-type"].startswith("text/plain; version=0.0.4")
     assert set(names) == plain.names
     all_ = endpoint.get("/metrics?modems=all&flows=all&service_group=1")
-    assert {
-        m["name"] for m in registered_metrics() if m["name"].startswith("vcmts_flow")
-    } <= all_.names
+    assert {m["name"] for m in registry() if m["name"].startswith("vcmts_flow")} <= all_.names
 
 
 def test_openmetrics_and_text_formats_agree(endpoint: Endpoint) -> None:
@@ -168,7 +166,7 @@ def test_metrics_agree_with_summary(tmp_path: Path) -> None:
     group = json.loads(summary.read_text())["downstream"]
     label = frozenset({("service_group", "1")})
     assert group["received"] == PACKETS
-    units = {m["name"]: m["unit"] for m in registered_metrics()}
+    units = {m["name"]: m["unit"] for m in registry()}
     for name, value in group["counters"].items():
         stems = {name, *(f"{name}_{unit}" for unit in set(units.values()))}
         stems -= group["counters"].keys() - {name}  # received_bytes is a counter of its own

@@ -20,18 +20,8 @@ from typing import Any
 import pytest
 import yaml
 
-from e2e.control.control_server import NULL_PORTS
-from e2e.control.dashboard_queries import (
-    ALERTS,
-    PAGE,
-    REFERENCE,
-    expressions,
-    grafana_query,
-    variable_choices,
-    variables,
-)
 from e2e.control.prometheus import (
-    PROMETHEUS_INSTALLED,
+    HAS_PROMETHEUS,
     Prometheus,
     QueryResult,
     Series,
@@ -42,7 +32,17 @@ from e2e.control.prometheus import (
     parse_series,
     scraped_series,
 )
-from e2e.ports import Run, memif_ports, serve
+from e2e.control.queries import (
+    ALERTS,
+    PAGE,
+    REFERENCE,
+    expressions,
+    grafana_query,
+    variable_choices,
+    variables,
+)
+from e2e.control.server import NULL_PORTS
+from e2e.ports import Run, memifs, serve
 from e2e.running import stop_process, vcmts, vcmtsd
 from e2e.service_groups import profile_yaml
 from patience import TIMEOUT, until, within
@@ -53,14 +53,13 @@ from vcmts.paths import program
 pytestmark = [
     pytest.mark.run,
     pytest.mark.skipif(
-        not PROMETHEUS_INSTALLED,
-        reason="no Prometheus here: devtools/install-deps monitor installs it",
+        not HAS_PROMETHEUS, reason="no Prometheus here: devtools/install-deps monitor installs it"
     ),
 ]
 
 Json = dict[str, Any]
 CPUS = sorted(os.sched_getaffinity(0))
-OPENMETRICS = "application/openmetrics-text;version=1.0.0"
+OPEN = "application/openmetrics-text;version=1.0.0"
 PLAIN = "text/plain;version=0.0.4"
 # Positive when Prometheus has packets of every group in both directions, and denied packets.
 TRAFFIC_SEEN = " * ".join(
@@ -97,7 +96,7 @@ def traffic(config: Path) -> Iterator[None]:
         str(program("vcmts-traffic")),
         "--config",
         str(config),
-        *memif_ports(config.parent, "client"),
+        *memifs(config.parent, "client"),
     ]
     command += ["--rate", "30Mbps", "--upstream-rate", "10Mbps", "--impair", IMPAIRED]
     command += ["--duration", "86400s", "--core", str(CPUS[0]), "--main-core", str(CPUS[0])]
@@ -111,36 +110,32 @@ def traffic(config: Path) -> Iterator[None]:
             stop_process(process)
 
 
-def run_queries(observed: Observed, prometheus: Prometheus, node: str) -> None:
+def run_queries(seen: Observed, prometheus: Prometheus, node: str) -> None:
     """Runs all queries that need traffic, and stores their results in `observed`."""
-    observed.names = prometheus.names()
-    observed.rules = prometheus.get("rules")["data"]
-    queries = {
-        name: grafana_query(one, observed.target, node) for name, one in expressions().items()
-    }
+    seen.names = prometheus.names()
+    seen.rules = prometheus.get("rules")["data"]
+    queries = {name: grafana_query(one, seen.target, node) for name, one in expressions().items()}
 
     def all_answered() -> bool:
         """Rates have data from the second scrape of a target on, so queries are repeated."""
         for name, query in queries.items():
-            if name not in observed.answers or not observed.answers[name].values:
-                observed.answers[name] = prometheus.query(query)
-        return all(one.values or one.error for one in observed.answers.values())
+            if name not in seen.answers or not seen.answers[name].values:
+                seen.answers[name] = prometheus.query(query)
+        return all(one.values or one.error for one in seen.answers.values())
 
     within(all_answered, TIMEOUT / 5)
     for name, variable in variables().items():
         match = re.fullmatch(r"(label_values|query_result)\((.+?)(?:, (\w+))?\)", variable["query"])
         assert match, variable
-        query = grafana_query(match[2], observed.target, node)
+        query = grafana_query(match[2], seen.target, node)
         if match[1] == "query_result":
             series = prometheus.get("query", query=query)["data"]["result"]
-            observed.groups = variable_choices(variable, [one["metric"] for one in series])
+            seen.groups = variable_choices(variable, [one["metric"] for one in series])
         else:
             values = prometheus.labels(match[3], query)
-            observed.answers[f"variable {name}"] = QueryResult("", [1.0] * len(values))
-    observed.pages = {
-        accept: fetch_page(observed.target, accept) for accept in (OPENMETRICS, PLAIN)
-    }
-    observed.targets_found = targets()
+            seen.answers[f"variable {name}"] = QueryResult("", [1.0] * len(values))
+    seen.pages = {accept: fetch_page(seen.target, accept) for accept in (OPEN, PLAIN)}
+    seen.targets_found = targets()
 
 
 def send_changes(path: Path) -> None:
@@ -156,37 +151,27 @@ def send_changes(path: Path) -> None:
 
 
 def metrics_address(run: Run) -> str:
-    [address] = re.findall(
-        r"metrics.*http://(\S+?)(?:/metrics)?$", "".join(run.stderr), re.MULTILINE
-    )
-    return str(address)
+    [found] = re.findall(r"metrics.*http://(\S+?)(?:/metrics)?$", "".join(run.stderr), re.MULTILINE)
+    return str(found)
 
 
 def counters(series: Series) -> Series:
     """Counters of packets. Other counters also change by a scrape."""
-    prefixes = ("vcmts_downstream_", "vcmts_upstream_", "vcmts_port_")
+    start = ("vcmts_downstream_", "vcmts_upstream_", "vcmts_port_")
     kinds = ("_total ", "_bucket ", "_count ")
     return {
         name: value
         for name, value in series.items()
-        if name.startswith(prefixes)
-        and any(kind in name for kind in kinds)
-        and "capacity" not in name
+        if name.startswith(start) and any(kind in name for kind in kinds) and "capacity" not in name
     }
 
 
 def is_quiet(observed: Observed, prometheus: Prometheus) -> bool:
     """Whether no packet is pending and Prometheus has the current values of all counters."""
-    current = normalize_labels(parse_series(fetch_page(observed.target, PLAIN)))
+    now = normalize_labels(parse_series(fetch_page(observed.target, PLAIN)))
     observed.scraped_series = scraped_series(prometheus)
-    pending = [
-        value for name, value in current.items() if re.match(r"vcmts_\w+_held(_packets)? ", name)
-    ]
-    return (
-        pending != []
-        and not any(pending)
-        and counters(current) == counters(observed.scraped_series)
-    )
+    held = [value for name, value in now.items() if re.match(r"vcmts_\w+_held(_packets)? ", name)]
+    return held != [] and not any(held) and counters(now) == counters(observed.scraped_series)
 
 
 @pytest.fixture(scope="module")
@@ -199,7 +184,7 @@ def observed() -> Iterator[Observed]:
         config.write_text(profile_yaml(), encoding="utf-8")
         files = ("--config", config, "--json", summary, "--latency", "--control-socket", control)
         power = ("--policy", "saving", "--power-driver", "simulated")
-        served = serve(*files, *power, "--metrics", "127.0.0.1:0", *memif_ports(folder, "server"))
+        served = serve(*files, *power, "--metrics", "127.0.0.1:0", *memifs(folder, "server"))
         run = stack.enter_context(served)
         until(lambda: any("http://" in line for line in run.stderr), "the metrics address")
         observed_ = Observed(metrics_address(run))
@@ -217,7 +202,7 @@ def observed() -> Iterator[Observed]:
         yield observed_
 
 
-def registered_metrics() -> list[Json]:
+def registry() -> list[Json]:
     metrics: list[Json] = json.loads(vcmtsd("describe").stdout)["metrics"]
     return metrics
 
@@ -240,7 +225,7 @@ NOT_STORED = (*ON_REQUEST, *SCHEDULED, *([] if UMWAIT_CONTROL.exists() else ["vc
 def test_every_metric_is_stored(observed: Observed) -> None:
     wanted = {
         metric["name"] + ("_bucket" if metric["type"] == "histogram" else "")
-        for metric in registered_metrics()
+        for metric in registry()
         if not metric["name"].startswith(NOT_STORED)
     }
     assert wanted - observed.names == set()
@@ -307,11 +292,7 @@ def test_upstream_scheduler_metrics_are_exported(tmp_path: Path) -> None:
                 if key.startswith(SCHEDULED) and (value > 0 or key.startswith(IDLE))
             }
 
-        wanted = {
-            metric["name"]
-            for metric in registered_metrics()
-            if metric["name"].startswith(SCHEDULED)
-        }
+        wanted = {metric["name"] for metric in registry() if metric["name"].startswith(SCHEDULED)}
         assert len(wanted) == len(SCHEDULED) + 1
         until(lambda: exported() == wanted, "all of them")
         assert run.stop().status == 0

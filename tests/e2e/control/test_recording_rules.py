@@ -5,7 +5,7 @@ import json
 import re
 from typing import Any
 
-from e2e.control.dashboard_queries import REFERENCE
+from e2e.control.queries import REFERENCE
 from e2e.running import vcmtsd
 from vcmts import yamls
 
@@ -16,18 +16,14 @@ def values(text: str, label: str) -> set[str]:
 
 
 def test_rules_query_existing_names() -> None:
-    description: dict[str, Any] = json.loads(vcmtsd("describe").stdout)
+    described: dict[str, Any] = json.loads(vcmtsd("describe").stdout)
     groups = yamls.safe_load(REFERENCE.read_text())["groups"]
     text = " ".join(rule["expr"] for group in groups for rule in group["rules"])
-    kinds = {metric["name"]: metric["type"] for metric in description["metrics"]}
+    kinds = {metric["name"]: metric["type"] for metric in described["metrics"]}
     histograms = {name for name, kind in kinds.items() if kind == "histogram"}
     parts = {f"{name}_{part}" for name in histograms for part in ("sum", "count")}
     assert set(re.findall(r"\bvcmts_\w+", text)) <= kinds.keys() | parts
-    lists = [
-        value_list
-        for direction in ("downstream", "upstream")
-        for value_list in description[direction]["lists"]
-    ]
+    lists = [one for way in ("downstream", "upstream") for one in described[way]["lists"]]
     stages = [stage for stage_list in lists for stage in stage_list["stages"]]
     assert values(text, "stage") <= {stage["name"] for stage in stages}
     assert values(text, "reason") <= {reason for stage in stages for reason in stage["drops"]}

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Passes a key, mostly with a mistake, to every input that may contain keys. No output may contain
-a part of it: messages, answers, logs, files."""
+"""Passes a key to every input that may have keys. No output may contain a part of it."""
 
 import json
 import subprocess
@@ -11,13 +10,7 @@ from typing import Any
 import pytest
 
 from e2e.changes.test_replay_change_files import replay, write_changes
-from e2e.control.control_server import (
-    config_folder,
-    config_text,
-    connect_raw,
-    receive_line,
-    start_server,
-)
+from e2e.control.server import config_folder, config_text, connect_raw, receive_line, start_server
 from e2e.deploy.test_pod import config_yaml as pod_text
 from e2e.deploy.test_pod import folder as pod_folder
 from e2e.deploy.test_pod import mount_files, start_pod
@@ -69,10 +62,10 @@ def invalid_files() -> Iterator[str]:
         yield good.replace(line, f"    security: {security(value)}")
     for name in ("iv", "next_key", "said", "cipher", "key_sequence", KEY):
         yield good.replace(line, f"    security: {security(VALUES[0], name)}")
-    for config_yaml in (KEY, f"{{said: 1, key {KEY}, iv: '{IV}'}}", f"{{said: 1, key: '{KEY}"):
-        yield good.replace(line, f"    security: {config_yaml}")
-    for config_yaml in (f"key: *{KEY}", f"key: !{KEY} 1", f'key: "{KEY}\\x"', f"key: %{KEY}"):
-        yield good.replace(line, f"    security: {{said: 1, {config_yaml}}}")
+    for text in (KEY, f"{{said: 1, key {KEY}, iv: '{IV}'}}", f"{{said: 1, key: '{KEY}"):
+        yield good.replace(line, f"    security: {text}")
+    for text in (f"key: *{KEY}", f"key: !{KEY} 1", f'key: "{KEY}\\x"', f"key: %{KEY}"):
+        yield good.replace(line, f"    security: {{said: 1, {text}}}")
     yield good + f"{KEY}: 1\n"
     yield good + f"  {KEY}\n"
 
@@ -81,10 +74,9 @@ INVALID_FILES = list(invalid_files())
 
 
 def test_invalid_files_do_not_leak_keys(tmp_path: Path) -> None:
-    """Each program that reads configuration files."""
     path = tmp_path / "sg.yaml"
-    for number, config_yaml in enumerate(INVALID_FILES):
-        path.write_text(config_yaml)
+    for number, text in enumerate(INVALID_FILES):
+        path.write_text(text)
         results = [vcmtsd("check", "--config", path)]
         if number < 3:
             results.append(vcmtsd("check", "--json", "--config", path))
@@ -93,13 +85,12 @@ def test_invalid_files_do_not_leak_keys(tmp_path: Path) -> None:
             results.append(vcmts("show", path))
             results.append(vcmts("layout", "--config", path))
         for result in results:
-            assert result.status != 0, config_yaml
+            assert result.status != 0, text
             assert_no_key(result.stdout, result.stderr)
 
 
 def params_with_key(method: Json) -> Iterator[Json]:
-    """Parameters for the method, with values of VALUES as keys, and LIKE_KEYS as any other
-    value."""
+    """Parameters for the method: VALUES in place of keys, LIKE_KEYS as other values."""
     modem = {"mac": "02:01:00:00:00:01"}
     good = {"said": 1, "key": IV, "iv": IV}
     for value in VALUES:
@@ -128,10 +119,8 @@ def send_requests(path: Path, requests: list[bytes]) -> Iterator[bytes]:
 
 
 def syntax_errors() -> list[bytes]:
-    config_yaml = json.dumps(
-        {"jsonrpc": "2.0", "id": 1, "method": "key.install", "params": {"key": KEY}}
-    )
-    good = config_yaml.encode()
+    text = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "key.install", "params": {"key": KEY}})
+    good = text.encode()
     return [
         good.replace(b'"key": ', b'"key" '),
         good.replace(f'"{KEY}"'.encode(), KEY.encode()),
@@ -160,21 +149,19 @@ def test_requests_and_reloads_do_not_leak_keys() -> None:
         for answer in send_requests(path, syntax_errors()):
             assert_no_key(answer)
         capture = next(path.parent.glob("*-capture.sock"))
-        for answer in send_requests(
-            capture, [config_yaml + b"\n" for config_yaml in syntax_errors()]
-        ):
+        for answer in send_requests(capture, [text + b"\n" for text in syntax_errors()]):
             assert_no_key(answer)
         with Client(path, TIMEOUT) as client:
-            for config_yaml in INVALID_FILES:
-                (folder / "sg.yaml").write_text(config_yaml)
+            for text in INVALID_FILES:
+                (folder / "sg.yaml").write_text(text)
                 request = {"jsonrpc": "2.0", "id": 1, "method": "config.reload"}
                 client._socket.sendall(json.dumps(request).encode())
                 answer = client._answer()
                 assert "error" in answer
                 assert_no_key(json.dumps(answer))
-        completed = server.stop()
-    assert completed.status == 0
-    assert_no_key(completed.stdout, completed.stderr)
+        done = server.stop()
+    assert done.status == 0
+    assert_no_key(done.stdout, done.stderr)
 
 
 def test_keys_are_returned_on_request_only() -> None:
@@ -198,8 +185,8 @@ def test_keys_are_returned_on_request_only() -> None:
                 ):
                     assert_no_key(json.dumps(client.call(method, **params)))
                 assert KEY in json.dumps(client.call("config.get", keys=True))
-            completed = server.stop()
-        assert_no_key(completed.stdout, completed.stderr)
+            done = server.stop()
+        assert_no_key(done.stdout, done.stderr)
 
 
 @pytest.mark.replay
@@ -210,8 +197,8 @@ def test_replay_changes_do_not_leak_keys(tmp_path: Path) -> None:
     ]
     invalid += [f'[{{"at": "1 ms", "method": "{KEY}"}}]', f'[{{"at": "{KEY}", "method": 1}}]']
     invalid += [f'[{{"at": "1 ms", {KEY}}}]', f'["{KEY}', f"[{KEY[:15]}]", f'[{{"{KEY}": 1}}]']
-    for config_yaml in invalid[::30] + invalid[-6:]:
-        done = replay(tmp_path, "--changes", write_changes(tmp_path, config_yaml))
+    for text in invalid[::30] + invalid[-6:]:
+        done = replay(tmp_path, "--changes", write_changes(tmp_path, text))
         assert_no_key(done.stdout, done.stderr)
         stats = tmp_path / "stats.json"
         assert_no_key(stats.read_text() if stats.exists() else "")
@@ -221,8 +208,8 @@ def test_pod_does_not_leak_keys(pod_folder: Path) -> None:
     """Log and termination message of `vcmts pod`, with invalid files and variables."""
     good = pod_text()
     secret_file = pod_folder / "secret" / "sg-2.yaml"
-    for number, config_yaml in enumerate((INVALID_FILES[0], INVALID_FILES[17])):
-        secret_file.write_text("".join(config_yaml.splitlines(keepends=True)[2:]))
+    for number, text in enumerate((INVALID_FILES[0], INVALID_FILES[17])):
+        secret_file.write_text("".join(text.splitlines(keepends=True)[2:]))
         with start_pod(pod_folder) as pod:
             assert pod.wait() == 2
         assert_no_key((pod_folder / "log").read_text(), pod.termination())
@@ -236,10 +223,10 @@ def test_pod_does_not_leak_keys(pod_folder: Path) -> None:
         good.replace("name: lab", f"name: lab\n{KEY}: ${{NONE}}"),
         good.replace("name: lab", f"name: lab\nx: {KEY}: {KEY}"),
     )
-    for number, config_yaml in enumerate(invalid):
-        mount_files(pod_folder / "config", 20 + number, vcmts=config_yaml)
+    for number, text in enumerate(invalid):
+        mount_files(pod_folder / "config", 20 + number, vcmts=text)
         with start_pod(pod_folder, SECRET=KEY) as pod:
-            assert pod.wait() == 2, config_yaml
+            assert pod.wait() == 2, text
         assert_no_key((pod_folder / "log").read_text(), pod.termination())
 
 
@@ -269,8 +256,8 @@ def test_control_tool_does_not_leak_keys(capfd: pytest.CaptureFixture[str]) -> N
 
 def test_schema_marks_secrets() -> None:
     """x-secret tells other validators which values to hide."""
-    completed = subprocess.run([program("vcmtsd"), "schema"], check=True, capture_output=True)
-    modem = json.loads(completed.stdout)["properties"]["modems"]["items"]["properties"]
+    done = subprocess.run([program("vcmtsd"), "schema"], check=True, capture_output=True)
+    modem = json.loads(done.stdout)["properties"]["modems"]["items"]["properties"]
     keys = modem["security"]["properties"]
     secret = {name for name, schema in keys.items() if schema.get("x-secret")}
     assert secret == {"key", "iv", "next_key", "next_iv"}

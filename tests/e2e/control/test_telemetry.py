@@ -15,7 +15,7 @@ import pytest
 
 from e2e.machine import waited_for_all
 from e2e.ports import Run, serve
-from e2e.ports import memif_ports as memif_ports
+from e2e.ports import memifs as memifs
 from e2e.running import stop_process, vcmts
 from patience import TIMEOUT, until
 from vcmts import cli
@@ -66,11 +66,7 @@ def traffic(config: Path, seconds: float) -> Iterator["subprocess.Popen[str]"]:
     """Sends downstream packets to all modems at the same rate."""
     command = [str(program("vcmts-traffic")), "--config", str(config), "--mix", "1000"]
     command += ["--rate", f"{MODEMS * OFFERED:.0f} bps", "--duration", f"{seconds * 1000:.0f}ms"]
-    command += [
-        "--json",
-        str(config.with_name("traffic.json")),
-        *memif_ports(config.parent, "client"),
-    ]
+    command += ["--json", str(config.with_name("traffic.json")), *memifs(config.parent, "client")]
     command += ["--core", str(CPUS[0]), "--main-core", str(CPUS[0])]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
@@ -119,7 +115,7 @@ def test_reload_changes_rates_under_traffic(config: Path, tmp_path: Path) -> Non
         pytest.skip("two programs poll")
     summary = tmp_path / "summary.json"
     options = ("--config", config, "--json", summary, "--flows")
-    ports = memif_ports(tmp_path, "server")
+    ports = memifs(tmp_path, "server")
     with serve(*options, *ports) as run, connect_plane(run.process.pid) as client:
         with traffic(config, SENDING_S) as sender:
             wait_for_overflow(client)
@@ -162,14 +158,11 @@ def check_losses(stats: dict[str, Any], result: dict[str, Any]) -> None:
 
 
 def test_requests_return_state_or_error(config: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Valid and invalid requests, directly and by `vcmts telemetry`."""
     ports = ("--network", "net_null0,no-rx=1", "--rphy", "net_null1,no-rx=1")
     with serve("--config", config, *ports) as run:
         pid = str(run.process.pid)
-        with dpdk(run.process.pid) as telemetry:
-            assert {"/vcmts/metrics", "/eal/lcore/busyness", "/ethdev/list"} <= set(
-                telemetry.ask("/")
-            )
+        with dpdk(run.process.pid) as socket:
+            assert {"/vcmts/metrics", "/eal/lcore/busyness", "/ethdev/list"} <= set(socket.ask("/"))
         with connect_plane(run.process.pid) as client:
             assert client.scheduler("delay") == [], "delays without packets"
             assert [channel["id"] for channel in client.scheduler("channels")] == [11, 12]

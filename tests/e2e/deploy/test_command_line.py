@@ -48,15 +48,15 @@ def test_launcher_replays_like_vcmtsd(tmp_path: Path) -> None:
     )
     assert direct.status == 0
     files = "--config sg.yaml --network-in ip.pcap --rphy-out depi.pcap --stats stats.json"
-    completed = subprocess.run(
+    done = subprocess.run(
         [CHECKOUT / "vcmts", "replay", *files.split()],
         cwd=tmp_path,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert completed.returncode == 0, completed.stderr
-    assert completed.stdout == direct.stdout
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == direct.stdout
     assert (tmp_path / "depi.pcap").read_bytes() == (tmp_path / "direct.pcap").read_bytes()
     assert (tmp_path / "stats.json").read_text() == (tmp_path / "direct.json").read_text()
 
@@ -79,7 +79,7 @@ def test_failed_start_leaves_no_eal_folder(device: str, tmp_path: Path) -> None:
 def test_one_device_for_two_ports_is_rejected(network: str, rphy: str) -> None:
     devices = ("--network", network, "--rphy", rphy)
     message = f"found one device, {rphy.split(',')[0]}, for two ports, allowed: one each"
-    completed = vcmtsd("run", "--config", SMALL, *devices)
-    assert completed.status == 2 and completed.messages == [f"vcmtsd: {message}"]
-    completed = run((program("vcmts-traffic"), "--config", SMALL, *devices, "--check"))
-    assert completed.status == 2 and completed.messages == [f"vcmts-traffic: {message}"]
+    done = vcmtsd("run", "--config", SMALL, *devices)
+    assert done.status == 2 and done.messages == [f"vcmtsd: {message}"]
+    done = run((program("vcmts-traffic"), "--config", SMALL, *devices, "--check"))
+    assert done.status == 2 and done.messages == [f"vcmts-traffic: {message}"]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from e2e.running import SMALL, Completed, check_completed, vcmtsd
-from e2e.traffic import at_random_times, generate
+from e2e.traffic import generate, with_times
 from patience import TIMEOUT
 from vcmts.paths import CHECKOUT, program
 from vcmts.witness.config import load_config
@@ -29,7 +29,7 @@ pytestmark = [
 ]
 
 
-def run_on_cpu(cpu: str, name: str | Path, *arguments: str | Path) -> Completed:
+def emulate(cpu: str, name: str | Path, *arguments: str | Path) -> Completed:
     command = [str(EMULATOR), "-cpu", cpu, program(str(name)), *arguments]
     done = subprocess.run(
         command, cwd=CHECKOUT, capture_output=True, text=True, timeout=TIMEOUT, check=False
@@ -38,41 +38,39 @@ def run_on_cpu(cpu: str, name: str | Path, *arguments: str | Path) -> Completed:
 
 
 def skip_unless_v2_build() -> None:
-    if "this build needs" in run_on_cpu(V2_CPU, "vcmtsd", "--help").stderr:
+    if "this build needs" in emulate(V2_CPU, "vcmtsd", "--help").stderr:
         pytest.skip("compiled for more than x86-64-v2 (make cpu-test)")
 
 
-def replay_arguments(folder: Path, crypto: str) -> list[str | Path]:
+def replay(folder: Path, crypto: str) -> list[str | Path]:
     """Writes configuration and capture of a small group. Returns the arguments of a replay."""
     config, captured = folder / "sg.yaml", folder / "in.pcap"
     config.write_text(SMALL.read_text() + crypto)
-    write_pcap(captured, at_random_times(generate(load_config(SMALL), 5, 150), 5))
+    write_pcap(captured, with_times(generate(load_config(SMALL), 5, 150), 5))
     return ["replay", "--config", config, "--network-in", captured]
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_missing_instructions_are_reported(name: str) -> None:
-    completed = run_on_cpu(SSSE3_CPU, name, "--help")
-    assert completed.status == 2
-    assert completed.stdout == ""
+    done = emulate(SSSE3_CPU, name, "--help")
+    assert done.status == 2
+    assert done.stdout == ""
     line = rf"{name}: this build needs [^\n]*SSE4\.2[^\n]*, which this CPU does not have\n"
-    assert re.fullmatch(line, completed.stderr)
+    assert re.fullmatch(line, done.stderr)
 
 
 def test_v2_build_starts_on_v2_cpu() -> None:
     skip_unless_v2_build()
     for name in PROGRAMS:
-        assert run_on_cpu(V2_CPU, name, "--help").status == 0
-    assert run_on_cpu(V2_CPU, "vcmtsd", "check", "--config", SMALL).status == 0
+        assert emulate(V2_CPU, name, "--help").status == 0
+    assert emulate(V2_CPU, "vcmtsd", "check", "--config", SMALL).status == 0
 
 
 def test_crypto_library_without_aes_ni_is_rejected(tmp_path: Path) -> None:
     skip_unless_v2_build()
-    completed = run_on_cpu(
-        V2_CPU, *["vcmtsd", *replay_arguments(tmp_path, ""), "--rphy-out", tmp_path / "out.pcap"]
-    )
-    assert completed.status == 2
-    (line,) = completed.messages
+    done = emulate(V2_CPU, *["vcmtsd", *replay(tmp_path, ""), "--rphy-out", tmp_path / "out.pcap"])
+    assert done.status == 2
+    (line,) = done.messages
     assert line.startswith("crypto ipsec-mb: version ")
     assert "AES-NI, which this CPU does not have" in line
 
@@ -84,12 +82,9 @@ def test_crypto_library_without_aes_ni_is_rejected(tmp_path: Path) -> None:
 )
 def test_replay_output_equals_that_of_host_cpu(cpu: str, crypto: str, tmp_path: Path) -> None:
     skip_unless_v2_build()
-    arguments, out = (
-        replay_arguments(tmp_path, crypto),
-        [tmp_path / "host.pcap", tmp_path / "emulated.pcap"],
-    )
-    assert vcmtsd(*arguments, "--rphy-out", out[0]).status == 0
-    completed = run_on_cpu(cpu, *["vcmtsd", *arguments, "--rphy-out", out[1]])
-    assert completed.status == 0, completed.stderr
+    args, out = (replay(tmp_path, crypto), [tmp_path / "host.pcap", tmp_path / "cpu.pcap"])
+    assert vcmtsd(*args, "--rphy-out", out[0]).status == 0
+    done = emulate(cpu, *["vcmtsd", *args, "--rphy-out", out[1]])
+    assert done.status == 0, done.stderr
     assert out[0].read_bytes() == out[1].read_bytes()
     assert out[0].stat().st_size > 10_000

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.control.control_server import IDLE_SLEEP, config_folder
+from e2e.control.server import IDLE_SLEEP, config_folder
 from e2e.ports import serve
 from e2e.running import run, stop_process, vcmtsd
 from patience import TIMEOUT, until
@@ -28,13 +28,13 @@ def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         yield made
 
 
-def memif_device(folder: Path, number: int, name: str, role: str = "server") -> str:
+def memif(folder: Path, number: int, name: str, role: str = "server") -> str:
     socket_ = f"socket-abstract=no,socket={folder}/{name}.sock"
     return f"net_memif{number},role={role},id={number},{socket_}"
 
 
 def ports(folder: Path, names: Sequence[str] = ("network", "rphy")) -> tuple[str, ...]:
-    network, rphy = (memif_device(folder, n, name) for n, name in enumerate(names))
+    network, rphy = (memif(folder, n, name) for n, name in enumerate(names))
     return ("--network", network, "--rphy", rphy, *IDLE_SLEEP)
 
 
@@ -42,7 +42,7 @@ def options(folder: Path) -> tuple[str | Path, ...]:
     return ("--config", folder / "sg.yaml", "--control-socket", folder / "control.sock")
 
 
-def remaining_files(folder: Path) -> set[str]:
+def leftover(folder: Path) -> set[str]:
     """Files and sockets in the folder, without the configuration."""
     files = {str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir()}
     return files - {"sg.yaml"}
@@ -50,43 +50,38 @@ def remaining_files(folder: Path) -> set[str]:
 
 @pytest.mark.parametrize("names", [("network", "rphy"), ("both", "both")])
 def test_vcmtsd_restarts_after_kill(names: Sequence[str], folder: Path) -> None:
-    """Kills vcmtsd twice, with sockets of memifs, control, capture and telemetry, and EAL's
-    folder."""
-    killed: list[int] = []
+    """Kills vcmtsd twice, with sockets of memif, control, capture and telemetry."""
+    pids: list[int] = []
     for _ in range(2):
         with serve(*options(folder), *ports(folder, names)) as server:
             assert server.process.poll() is None, server.stderr
-            killed.append(server.process.pid)
+            pids.append(server.process.pid)
             server.process.kill()
             server.process.wait(TIMEOUT)
-        assert {f"{name}.sock" for name in names} < remaining_files(folder)
-        assert [path.name for path in (folder / "dpdk").iterdir()] == [f"vcmtsd-{killed[-1]}"]
+        assert {f"{name}.sock" for name in names} < leftover(folder)
+        assert [one.name for one in (folder / "dpdk").iterdir()] == [f"vcmtsd-{pids[-1]}"]
     with serve(*options(folder), *ports(folder, names)) as server:
         assert server.process.poll() is None, server.stderr
-        assert [path.name for path in (folder / "dpdk").iterdir()] == [
-            f"vcmtsd-{server.process.pid}"
-        ]
+        assert [one.name for one in (folder / "dpdk").iterdir()] == [f"vcmtsd-{server.process.pid}"]
         assert connect(folder / "dpdk" / f"vcmtsd-{server.process.pid}" / "dpdk_telemetry.v2")
         assert server.stop().status == 0
     # names of capture sockets contain the PID
-    assert remaining_files(folder) == {
-        f"{pid}-capture.sock{end}" for pid in killed for end in ("", ".lock")
-    }
+    assert leftover(folder) == {f"{pid}-capture.sock{end}" for pid in pids for end in ("", ".lock")}
 
 
 def test_second_server_of_memif_is_rejected(folder: Path) -> None:
     with serve(*options(folder), *ports(folder)) as server:
         second = ("run", "--config", folder / "sg.yaml", "--control-socket", "none")
         for names in (("network", "other"), ("other", "rphy")):
-            completed = vcmtsd(*second, *ports(folder, names))
+            done = vcmtsd(*second, *ports(folder, names))
             path = folder / f"{'network' if names[0] == 'network' else 'rphy'}.sock"
-            assert completed.status != 0
-            assert any(f"socket {path}: {IN_USE}" in line for line in completed.messages)
-            assert not any("other" in name for name in remaining_files(folder))
+            assert done.status != 0
+            assert any(f"socket {path}: {IN_USE}" in line for line in done.messages)
+            assert not any("other" in name for name in leftover(folder))
         assert server.process.poll() is None
-        assert {"network.sock", "rphy.sock"} < remaining_files(folder)
+        assert {"network.sock", "rphy.sock"} < leftover(folder)
         assert server.stop().status == 0
-    assert remaining_files(folder) == set()
+    assert leftover(folder) == set()
 
 
 def test_socket_of_other_program_is_kept(folder: Path) -> None:
@@ -95,16 +90,14 @@ def test_socket_of_other_program_is_kept(folder: Path) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as other:
         other.bind(str(path))
         other.listen(1)
-        completed = vcmtsd("run", "--config", folder / "sg.yaml", *ports(folder))
-        assert completed.status != 0 and any(IN_USE in line for line in completed.messages)
+        done = vcmtsd("run", "--config", folder / "sg.yaml", *ports(folder))
+        assert done.status != 0 and any(IN_USE in line for line in done.messages)
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
             client.connect(str(path))
         path.unlink()
     path.write_text("kept")
-    completed = vcmtsd("run", "--config", folder / "sg.yaml", *ports(folder))
-    assert completed.status != 0 and any(
-        "found a file that is no socket" in s for s in completed.messages
-    )
+    done = vcmtsd("run", "--config", folder / "sg.yaml", *ports(folder))
+    assert done.status != 0 and any("found a file that is no socket" in s for s in done.messages)
     assert path.read_text() == "kept"
 
 
@@ -112,12 +105,7 @@ def test_socket_of_other_program_is_kept(folder: Path) -> None:
 def traffic(folder: Path) -> Iterator["subprocess.Popen[str]"]:
     """Runs vcmts-traffic as server of both memifs."""
     command = [str(program("vcmts-traffic")), "--config", str(folder / "sg.yaml")]
-    command += [
-        "--network",
-        memif_device(folder, 0, "network"),
-        "--rphy",
-        memif_device(folder, 1, "rphy"),
-    ]
+    command += ["--network", memif(folder, 0, "network"), "--rphy", memif(folder, 1, "rphy")]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         try:
             yield process
@@ -131,7 +119,7 @@ def test_traffic_program_restarts_after_kill(folder: Path) -> None:
             until(lambda: is_listening(folder / "rphy.sock"), "vcmts-traffic listens")
             process.kill()
             process.wait(TIMEOUT)
-        assert {"network.sock", "rphy.sock"} < remaining_files(folder)
+        assert {"network.sock", "rphy.sock"} < leftover(folder)
 
 
 def is_listening(path: Path) -> bool:
@@ -144,21 +132,19 @@ def is_listening(path: Path) -> bool:
 
 
 @pytest.mark.parametrize("length", [60, 89, 107, 200])
-def test_sockets_with_long_paths_are_omitted(
-    length: int, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_paths_are_omitted(length: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Socket paths have up to 107 bytes. vcmtsd runs without sockets whose paths are longer."""
     base = folder / ("x" * (length - len(str(folder)) - 1))
     base.mkdir()
     assert len(str(base)) == length
     monkeypatch.setenv("RUNTIME_DIRECTORY", str(base))
     null_ports = ("--network", "net_null0,no-rx=1", "--rphy", "net_null1,no-rx=1", *IDLE_SLEEP)
-    completed = run(
+    done = run(
         [program("vcmtsd"), "run", "--config", folder / "sg.yaml", *null_ports, "--duration", "1ms"]
     )
-    assert completed.status == 0, completed.stderr
-    assert not any("memory" in line for line in completed.messages)
-    telemetry = [line for line in completed.messages if "no telemetry: " in line]
-    control = [line for line in completed.messages if "control socket" in line and "long" in line]
+    assert done.status == 0, done.stderr
+    assert not any("memory" in line for line in done.messages)
+    telemetry = [line for line in done.messages if "no telemetry: " in line]
+    control = [line for line in done.messages if "control socket" in line and "long" in line]
     assert len(telemetry) == len(control) == (length > 60)
     assert all("longer than 107 bytes" in line for line in telemetry)

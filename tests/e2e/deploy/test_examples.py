@@ -26,11 +26,11 @@ AWS_VALUES = {
 
 def run_example(config: Path, folder: Path, *options: str) -> dict[str, object]:
     summary = folder / "summary.json"
-    completed = vcmts("run", "--config", config, "--json", summary, *SHORT, *options)
+    done = vcmts("run", "--config", config, "--json", summary, *SHORT, *options)
     result: dict[str, object] = json.loads(summary.read_text()) if summary.exists() else {}
-    assert result, completed.stderr
+    assert result, done.stderr
     check_balance(result)
-    assert completed.status == (0 if all_proven(result) else 1), completed.stderr
+    assert done.status == (0 if all_proven(result) else 1), done.stderr
     return result
 
 
@@ -97,10 +97,10 @@ def test_mtu_above_memif_buffer_is_rejected(
     config.write_text(text)
     network, rphy = ("", memif_options) if "R-PHY" in message else (memif_options, "")
     name = f"socket=/{tmp_path.parent.name}-{tmp_path.name}"  # abstract
-    completed = vcmtsd(
+    done = vcmtsd(
         *("run", "--config", config, "--control-socket", "none", "--duration", "1ms"),
         *("--network", f"net_memif0,role=server,id=0,{name}{network}"),
         *("--rphy", f"net_memif1,role=server,id=1,{name}{rphy}"),
     )
-    assert completed.status == 2
-    assert f"vcmtsd: {message}, or a larger bsize= at both ends of the memif" in completed.messages
+    assert done.status == 2
+    assert f"vcmtsd: {message}, or a larger bsize= at both ends of the memif" in done.messages

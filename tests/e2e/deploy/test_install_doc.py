@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the commands of docs/install.md. A word after the language of a code block says how to run
-it."""
+"""Runs the commands of docs/install.md. Words after a block's language say how to run it."""
 
 import os
 import re
@@ -39,39 +38,37 @@ def blocks(kind: str) -> list[str]:
     return [commands for language, word, commands in BLOCKS if (language, word) == ("sh", kind)]
 
 
-def shell(commands: str, doc_folder: Path, *before: str) -> Completed:
-    """Runs commands of the page in the folder, with a shorter duration. `before`: starts the
-    shell."""
+def shell(commands: str, page_dir: Path, *before: str) -> Completed:
+    """Runs commands of the page for a shorter duration. `before`: starts the shell."""
     commands = re.sub(r"--duration [1-9]s", "--duration 500ms", commands)
     environment = os.environ | {"VCMTS_BUILD": str(build_directory().resolve())}
-    script = f"cd {shlex.quote(str(doc_folder))}\n{commands}"
+    script = f"cd {shlex.quote(str(page_dir))}\n{commands}"
     return run([*before, "sh", "-euc", script], environment)
 
 
 @pytest.fixture(scope="module")
-def doc_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder like the top of the checkout, with the first configuration of the page and a
-    capture."""
+def page_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder like the checkout, with the first configuration of the page and a capture."""
     if not {0, 1} <= os.sched_getaffinity(0):
         pytest.skip("the page's configuration runs on cores 0 and 1")
     folder = tmp_path_factory.mktemp("doc")
     (folder / "build").symlink_to(build_directory().resolve())
     (folder / "vcmts").symlink_to(CHECKOUT / "vcmts")
-    completed = shell(blocks("")[0], folder)
-    assert completed.status == 0 and "sg.yaml: good" in completed.stdout, completed.stderr
+    done = shell(blocks("")[0], folder)
+    assert done.status == 0 and "sg.yaml: good" in done.stdout, done.stderr
     frames = generate(load_config(folder / "sg.yaml"), 61, PACKETS)
     write_pcap(folder / "ip.pcap", records_of(frames, START_NS))
     return folder
 
 
 @contextmanager
-def run_terminal_1(doc_folder: Path) -> Iterator["subprocess.Popen[str]"]:
+def run_terminal_1(page_dir: Path) -> Iterator["subprocess.Popen[str]"]:
     """Runs vcmtsd as in block `terminal 1`. The block begins when vcmtsd is in service."""
     [commands] = blocks("terminal 1")
     script = commands.replace("build/src/vcmtsd", "exec build/src/vcmtsd")
     pipe = subprocess.PIPE
     with subprocess.Popen(
-        ["sh", "-euc", script], cwd=doc_folder, stdout=pipe, stderr=pipe, text=True
+        ["sh", "-euc", script], cwd=page_dir, stdout=pipe, stderr=pipe, text=True
     ) as process:
         assert process.stderr is not None
         try:
@@ -82,14 +79,14 @@ def run_terminal_1(doc_folder: Path) -> Iterator["subprocess.Popen[str]"]:
 
 
 @pytest.mark.run
-def test_two_terminals_prove_traffic(doc_folder: Path) -> None:
+def test_two_terminals_prove_traffic(page_dir: Path) -> None:
     [commands] = blocks("terminal 2")
     assert " --upstream-rate 75Mbps" in commands
-    with run_terminal_1(doc_folder) as vcmtsd:
+    with run_terminal_1(page_dir) as vcmtsd:
         for repeated in (False, True):
             if repeated:  # modems restart their sequence numbers after a pause
                 time.sleep(1)
-            traffic = shell(commands, doc_folder)
+            traffic = shell(commands, page_dir)
             # on a busy machine packets may be lost or late; the output must say so
             faults = r"^(?:lost|duplicated|reordered|corrupted) +(\d+)"
             counts = re.findall(faults, traffic.stdout, re.MULTILINE)
@@ -99,67 +96,65 @@ def test_two_terminals_prove_traffic(doc_folder: Path) -> None:
             assert len(proven) == 2 and (not faultless or {*map(float, proven)} == {100})
         vcmtsd.send_signal(signal.SIGINT)
         stdout, stderr = vcmtsd.communicate(timeout=TIMEOUT)
-        completed = check_completed(vcmtsd.returncode, stdout, stderr)
-    assert completed.status == 0, completed.stderr
-    assert re.match(r"downstream: received [1-9]", completed.stdout)
-    assert re.search(r"^upstream: transmitted [1-9]", completed.stdout, re.MULTILINE)
-    assert re.search(r"^  dropped no_control_port +[1-9]", completed.stdout, re.MULTILINE)
+        done = check_completed(vcmtsd.returncode, stdout, stderr)
+    assert done.status == 0, done.stderr
+    assert re.match(r"downstream: received [1-9]", done.stdout)
+    assert re.search(r"^upstream: transmitted [1-9]", done.stdout, re.MULTILINE)
+    assert re.search(r"^  dropped no_control_port +[1-9]", done.stdout, re.MULTILINE)
 
 
-def check_served(completed: Completed) -> None:
-    assert completed.status == 0, completed.stderr
-    assert completed.stdout.startswith("downstream: received ")
-    warnings = [line for line in completed.stderr.splitlines() if "fewer than" in line]
+def check_served(done: Completed) -> None:
+    assert done.status == 0, done.stderr
+    assert done.stdout.startswith("downstream: received ")
+    warnings = [line for line in done.stderr.splitlines() if "fewer than" in line]
     assert all(line in TEXT for line in warnings), "the page has another message"
 
 
 @pytest.mark.parametrize("commands", blocks("")[1:])
-def test_commands_succeed(commands: str, doc_folder: Path) -> None:
-    done = shell(commands, doc_folder)
+def test_commands_succeed(commands: str, page_dir: Path) -> None:
+    done = shell(commands, page_dir)
     check_served(done)
     if "net_null0,no-rx=1" in commands:
-        assert "received 0, " in done.stdout and "dropped 0, " in done.stdout, (
-            "null ports received packets"
-        )
+        assert "received 0, " in done.stdout and "dropped 0, " in done.stdout, "null ports"
     if "ip.pcap" in commands:
         assert done.stdout.startswith(f"downstream: received {PACKETS}, ")
-        assert (doc_folder / "depi.pcap").stat().st_size > PACKETS
+        assert (page_dir / "depi.pcap").stat().st_size > PACKETS
 
 
-def test_upstream_capture_is_replayed(doc_folder: Path) -> None:
+def test_upstream_capture_is_replayed(page_dir: Path) -> None:
     """The replay transmits every packet sent. docs/first-run.md has the same commands."""
     [commands] = blocks("capture")
     first_run = (CHECKOUT / "docs/first-run.md").read_text()
     assert "\n".join(commands.splitlines()[:2]) in first_run
-    done = shell(commands, doc_folder)
+    done = shell(commands, page_dir)
     assert done.status == 0, done.stderr
     [sent] = re.findall(r"^sent +(\d+)", done.stdout, re.MULTILINE)
     assert int(sent) > 0
     assert f"upstream: transmitted {sent}\n" in done.stdout
-    assert len(read_pcap(doc_folder / "ip-up.pcap").records) == int(sent)
-    assert read_pcap(doc_folder / "messages.pcap").records
+    assert len(read_pcap(page_dir / "ip-up.pcap").records) == int(sent)
+    assert read_pcap(page_dir / "messages.pcap").records
 
 
 @pytest.mark.parametrize("commands", blocks("root"))
-def test_root_commands_succeed(commands: str, doc_folder: Path) -> None:
+def test_root_commands_succeed(commands: str, page_dir: Path) -> None:
     if not all(is_permitted(*probe) for probe in PROBES.values()):
         pytest.skip("this user may not make network namespaces and interfaces here")
-    check_served(shell(INTERFACES + commands, doc_folder, *NAMESPACE))
+    check_served(shell(INTERFACES + commands, page_dir, *NAMESPACE))
 
 
 @pytest.mark.parametrize("commands", blocks("root hugepages"))
-def test_huge_page_commands_succeed(commands: str, doc_folder: Path) -> None:
+def test_huge_page_commands_succeed(commands: str, page_dir: Path) -> None:
     pages = Path("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages")
     if not pages.exists() or int(pages.read_text()) < 200:
         pytest.skip("there are no 400 MB of free huge pages")
-    test_root_commands_succeed(commands, doc_folder)
+    test_root_commands_succeed(commands, page_dir)
 
 
 @pytest.mark.run
-def test_several_groups_are_proven(doc_folder: Path) -> None:
+def test_several_groups_are_proven(page_dir: Path) -> None:
     """Every packet is proven, or the output says why not (on a busy machine)."""
     [commands] = blocks("groups")
-    done = shell(commands, doc_folder)
+    done = shell(commands, page_dir)
     assert done.status in (0, 1), done.stderr
     [verdict] = re.findall(
         r"^(every|NOT every) packet of 4 service groups proven", done.stdout, re.M
@@ -172,16 +167,15 @@ def test_several_groups_are_proven(doc_folder: Path) -> None:
     assert "core" in done.stdout
 
 
-def test_placement_is_explained(doc_folder: Path) -> None:
+def test_placement_is_explained(page_dir: Path) -> None:
     [commands] = blocks("layout")
-    done = shell(commands, doc_folder)
+    done = shell(commands, page_dir)
     assert (done.status, done.stderr) == (0, "")
     assert done.stdout.count("│ management") == 2 and "\nasked: nothing" in done.stdout
 
 
 def test_every_block_has_known_kind() -> None:
-    """Every block has a known word, so that no block is skipped. `system` and `hardware` blocks
-    change the machine: only their syntax is checked."""
+    """Blocks of unknown kinds would not run. `system` and `hardware` change the machine."""
     assert {language for language, _, _ in BLOCKS} == {"sh", "text"}
     kinds = {kind for language, kind, _ in BLOCKS if language == "sh"}
     run_kinds = {
@@ -202,12 +196,12 @@ def test_every_block_has_known_kind() -> None:
             assert run(["sh", "-nc", commands]).status == 0
 
 
-def test_telemetry_commands_match_page(doc_folder: Path) -> None:
+def test_telemetry_commands_match_page(page_dir: Path) -> None:
     """Telemetry commands of the page in their order. The output of changes is as on the page."""
     telemetry, changes = blocks("serving")
-    with run_terminal_1(doc_folder) as vcmtsd:
+    with run_terminal_1(page_dir) as vcmtsd:
         shown, changed = (
-            shell(commands.replace("telemetry", f"telemetry --pid {vcmtsd.pid}"), doc_folder)
+            shell(commands.replace("telemetry", f"telemetry --pid {vcmtsd.pid}"), page_dir)
             for commands in (telemetry, changes)
         )
         vcmtsd.send_signal(signal.SIGINT)
@@ -219,18 +213,15 @@ def test_telemetry_commands_match_page(doc_folder: Path) -> None:
     assert f"```text\n{changed.stdout}```" in TEXT
 
 
-def test_control_commands_succeed(doc_folder: Path) -> None:
-    """Control commands of the page."""
+def test_control_commands_succeed(page_dir: Path) -> None:
     commands = "".join(blocks("controlling"))
-    with run_terminal_1(doc_folder) as vcmtsd:
+    with run_terminal_1(page_dir) as vcmtsd:
         [path] = [path for path in control_sockets(vcmtsd.pid) if path.exists()]
-        completed = shell(
-            commands.replace("vcmts control", f"vcmts control --socket {path}"), doc_folder
-        )
+        done = shell(commands.replace("vcmts control", f"vcmts control --socket {path}"), page_dir)
         vcmtsd.send_signal(signal.SIGINT)
         vcmtsd.communicate(timeout=TIMEOUT)
-    assert completed.status == 0, completed.stderr
-    assert re.search(rf"^pid +{vcmtsd.pid}$", completed.stdout, re.MULTILINE)
+    assert done.status == 0, done.stderr
+    assert re.search(rf"^pid +{vcmtsd.pid}$", done.stdout, re.MULTILINE)
     for text in (
         "modem.get  ",
         "next   3\n",
@@ -238,17 +229,16 @@ def test_control_commands_succeed(doc_folder: Path) -> None:
         "1 modem removed",
         "held     0",
     ):
-        assert text in completed.stdout, text
-    assert '"mac": "02:01:00:00:00:01", "group": 1' in completed.stdout
+        assert text in done.stdout, text
+    assert '"mac": "02:01:00:00:00:01", "group": 1' in done.stdout
 
 
 def control_sockets(pid: int) -> list[Path]:
     return [folder / f"{pid}-control.sock" for folder in folders()]
 
 
-def test_relative_socket_folder_is_rejected(doc_folder: Path) -> None:
-    """A relative or missing socket folder is rejected."""
+def test_relative_socket_folder_is_rejected(page_dir: Path) -> None:
     [commands] = blocks("terminal 1")
     for folder in ("sockets", "/no/such/folder"):
-        completed = shell(commands.replace("$PWD/sockets", folder), doc_folder)
-        assert completed.status == 2 and "net_memif0" in completed.stderr.splitlines()[-1]
+        done = shell(commands.replace("$PWD/sockets", folder), page_dir)
+        assert done.status == 2 and "net_memif0" in done.stderr.splitlines()[-1]

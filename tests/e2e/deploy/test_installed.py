@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Installs into a test folder by `meson install`, and runs the installation without the
-checkout."""
+"""Installs into a test folder by `meson install`, and runs it without the checkout."""
 
 import json
 import os
@@ -45,10 +44,10 @@ def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
     destdir = tmp_path_factory.mktemp("installed")
     environment = os.environ | {"DESTDIR": str(destdir)}
     command = ["meson", "install", "--no-rebuild", "--quiet", "-C", str(build_directory())]
-    completed = subprocess.run(
+    done = subprocess.run(
         command, env=environment, cwd=CHECKOUT, capture_output=True, text=True, check=False
     )
-    assert completed.returncode == 0, completed.stdout + completed.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
     (root,) = (path.parents[1] for path in destdir.rglob("bin/vcmts"))
     return Path(root)
 
@@ -60,7 +59,7 @@ def vcmts(prefix: Path, *arguments: str | Path) -> Completed:
         for name, value in os.environ.items()
         if name not in ("PYTHONPATH", "VCMTS_BUILD")
     }
-    completed = subprocess.run(
+    done = subprocess.run(
         [sys.executable, prefix / "bin" / "vcmts", *arguments],
         env=environment,
         cwd=prefix,
@@ -69,8 +68,8 @@ def vcmts(prefix: Path, *arguments: str | Path) -> Completed:
         timeout=TIMEOUT,
         check=False,
     )
-    assert str(CHECKOUT) not in completed.stdout + completed.stderr
-    return check_completed(completed.returncode, completed.stdout, completed.stderr)
+    assert str(CHECKOUT) not in done.stdout + done.stderr
+    return check_completed(done.returncode, done.stdout, done.stderr)
 
 
 def write_profile(prefix: Path, folder: Path) -> Path:
@@ -81,11 +80,11 @@ def write_profile(prefix: Path, folder: Path) -> Path:
 
 def test_modules_find_installed_data(prefix: Path) -> None:
     python = prefix / "share" / "vcmts" / "python"
-    completed = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", IMPORT_ALL, python], capture_output=True, text=True, check=False
     )
-    assert completed.returncode == 0, completed.stderr
-    home, seen = completed.stdout.split()
+    assert done.returncode == 0, done.stderr
+    home, seen = done.stdout.split()
     assert home == str(prefix / "share" / "vcmts")
     assert int(seen) >= 8
     assert not [*prefix.rglob("__pycache__")], "bytecode was installed or written"
@@ -103,8 +102,8 @@ def test_tool_commands_succeed(prefix: Path, tmp_path: Path) -> None:
         ("impairments", "--help"),
         ("compare", "--help"),
     ):
-        completed = vcmts(prefix, *arguments)
-        assert completed.status == 0 and completed.stdout, (arguments, completed.stderr)
+        done = vcmts(prefix, *arguments)
+        assert done.status == 0 and done.stdout, (arguments, done.stderr)
 
 
 def test_tool_finds_programs(prefix: Path, tmp_path: Path) -> None:
@@ -117,8 +116,8 @@ def test_tool_finds_programs(prefix: Path, tmp_path: Path) -> None:
     files = ("--rphy-in", capture, "--network-out", out)
     assert vcmts(prefix, "replay", "--config", config, *files).status == 0
     assert read_pcap(out).records
-    completed = vcmts(prefix, "impairments", "--packets", "10", "--config", tmp_path / "none.yaml")
-    assert completed.status == 2 and "none.yaml" in completed.stderr
+    done = vcmts(prefix, "impairments", "--packets", "10", "--config", tmp_path / "none.yaml")
+    assert done.status == 2 and "none.yaml" in done.stderr
 
 
 def test_missing_program_is_reported(prefix: Path, tmp_path: Path) -> None:
@@ -127,10 +126,10 @@ def test_missing_program_is_reported(prefix: Path, tmp_path: Path) -> None:
     shutil.copytree(prefix, copy)
     config = write_profile(copy, tmp_path)
     (copy / "bin" / "vcmts-traffic").unlink()
-    completed = vcmts(copy, "run", "--config", config, "--duration", "1s")
-    assert completed.status == 2
-    assert completed.messages[-1].startswith("vcmts: vcmts-traffic is not in ")
-    assert completed.messages[-1].endswith("on Debian, apt install vcmts-traffic")
+    done = vcmts(copy, "run", "--config", config, "--duration", "1s")
+    assert done.status == 2
+    assert done.messages[-1].startswith("vcmts: vcmts-traffic is not in ")
+    assert done.messages[-1].endswith("on Debian, apt install vcmts-traffic")
     shown = vcmts(copy, "show", tmp_path / "no.yaml")
     assert shown.status == 2 and "./vcmts" not in shown.stderr
 

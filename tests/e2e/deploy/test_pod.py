@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.control.control_server import TOOL_WITHOUT_QUOTA, config_folder, config_text
+from e2e.control.server import TOOL_WITHOUT_QUOTA, config_folder, config_text
 from e2e.running import stop_process
 from patience import TIMEOUT, until
 from vcmts.control.client import Client
@@ -35,8 +35,8 @@ if sys.argv[1] == "check":
 
 
 def mount_files(folder: Path, version: int, **files: str) -> None:
-    """Replaces files as the kubelet does: writes a new folder, and renames the link ..data to it.
-    `version`: makes the folder name unique."""
+    """Replaces files as the kubelet does: writes a new folder, and renames the link ..data to
+    it."""
     version_folder = folder / f"..{version}"
     version_folder.mkdir(parents=True)
     for name, config_yaml in files.items():
@@ -81,12 +81,12 @@ class Pod:
         lines = (self.folder / "log").read_text().splitlines()
         return [json.loads(line) for line in lines if line.endswith("}")]
 
-    def has_message(self, part: str) -> bool:
+    def logged(self, part: str) -> bool:
         return any(part in line["message"] for line in self.log())
 
-    def wait_for_message(self, part: str) -> None:
-        until(lambda: self.has_message(part) or self.process.poll() is not None, part)
-        assert self.has_message(part), (self.folder / "log").read_text()
+    def wait_for(self, part: str) -> None:
+        until(lambda: self.logged(part) or self.process.poll() is not None, part)
+        assert self.logged(part), (self.folder / "log").read_text()
 
     def url(self) -> str:
         return next(line["url"] for line in self.log() if "url" in line).removesuffix("/metrics")
@@ -171,22 +171,20 @@ def start_pod(
 
 
 def check_invalid_files_are_refused(pod: Pod) -> None:
-    """Mounts invalid files, and then a valid one with a file of another pod: only that is
-    applied."""
+    """Mounts invalid files, and a valid one with a file of another pod: only that is applied."""
     before = pod.refused_changes()
     for number, (invalid, message) in enumerate(INVALID_FILES, start=1):
         mount_files(pod.folder / "config", 10 + number, vcmts=invalid)
-        pod.wait_for_message(message)
+        pod.wait_for(message)
     until(lambda: pod.refused_changes() == before + len(INVALID_FILES), "both refused")
     mount_files(pod.folder / "config", 20, vcmts=config_yaml("700 Mbps"), other=config_yaml())
     assert pod.channel_rates() == ["700 Mbps", "600 Mbps"]
 
 
 def test_pod_applies_changes_and_drains(folder: Path) -> None:
-    """Starts, applies and refuses changes of files, reloads by SIGHUP, drains and ends by
-    SIGTERM."""
+    """Start, changes applied and refused, reload by SIGHUP, drain and end by SIGTERM."""
     with start_pod(folder, "--drain", "60s", "--", "--log-level", "debug") as pod:
-        pod.wait_for_message("serving service groups: 2, with 8 modems")
+        pod.wait_for("serving service groups: 2, with 8 modems")
         until(lambda: pod.ask("/ready") == (200, "ready\n"), "ready")
         until(lambda: pod.ask("/live") == (200, "live\n"), "live")
         assert pod.channel_rates() == ["900 Mbps", "900 Mbps"]
@@ -195,14 +193,14 @@ def test_pod_applies_changes_and_drains(folder: Path) -> None:
         mount_files(folder / "config", 2, vcmts=config_yaml("800 Mbps"))
         until(lambda: pod.channel_rates() == ["800 Mbps", "900 Mbps"], "the change")
         mount_files(folder / "config", 3, vcmts=config_yaml("700 Mbps").replace("LAB[1]", "LAB[2]"))
-        pod.wait_for_message("allowed: 0 to 1, as PCIDEVICE_LAB has 2 items")
+        pod.wait_for("allowed: 0 to 1, as PCIDEVICE_LAB has 2 items")
         until(lambda: pod.refused_changes() == 1, "a change refused")
         mount_files(folder / "config", 4, vcmts=config_yaml("700 Mbsp"))
-        pod.wait_for_message('found "700 Mbsp", allowed: a rate')
+        pod.wait_for('found "700 Mbsp", allowed: a rate')
         until(lambda: pod.refused_changes() == 2, "a second change refused")
         new_start = config_yaml("700 Mbps", "max_queued: 4096\n")
         mount_files(folder / "config", 5, vcmts=new_start)
-        pod.wait_for_message("vcmts.yaml: refused: all stays as it was")
+        pod.wait_for("vcmts.yaml: refused: all stays as it was")
         assert pod.channel_rates() == ["800 Mbps", "900 Mbps"]
         assert "max_queued" not in (folder / "run" / "vcmts.yaml").read_text()
 
@@ -213,15 +211,13 @@ def test_pod_applies_changes_and_drains(folder: Path) -> None:
         until(lambda: pod.channel_rates() == ["700 Mbps", "600 Mbps"], "both changes")
         check_invalid_files_are_refused(pod)
         pod.process.send_signal(signal.SIGHUP)
-        pod.wait_for_message("nothing changed")
+        pod.wait_for("nothing changed")
         assert next((folder / "run").glob("*-capture.sock")).name == capture_socket
         until(lambda: pod.ask("/ready")[0] == 200, "ready")
 
         pod.process.send_signal(signal.SIGTERM)
         assert pod.wait() == 0
-        pod.wait_for_message(
-            "service group 2 downstream: received 0, transmitted 0, dropped 0, held 0"
-        )
+        pod.wait_for("service group 2 downstream: received 0, transmitted 0, dropped 0, held 0")
     messages = [line["message"] for line in pod.log()]
     drained = [n for n, line in enumerate(messages) if line.endswith("receives nothing more")]
     assert len(drained) == 2
@@ -233,7 +229,7 @@ def test_pod_applies_changes_and_drains(folder: Path) -> None:
 
 def test_drained_pod_is_not_ready(folder: Path) -> None:
     with start_pod(folder) as pod:
-        pod.wait_for_message("serving service groups")
+        pod.wait_for("serving service groups")
         until(lambda: pod.ask("/ready")[0] == 200, "ready")
         with Client(folder / "run" / "control.sock", TIMEOUT) as client:
             client.call("group.drain", group=1)
@@ -269,7 +265,7 @@ def test_change_during_start_is_applied(folder: Path) -> None:
     exchange += f"os.rename('{folder}/new', '{data}')"
     run = f"os.execv('{program('vcmtsd').resolve()}', ['vcmtsd', *sys.argv[1:]])"
     with start_pod(folder, fake=run, check=exchange) as pod:
-        pod.wait_for_message("serving service groups: 2")
+        pod.wait_for("serving service groups: 2")
         until(lambda: pod.channel_rates() == ["800 Mbps", "900 Mbps"], "the change")
 
 
@@ -315,9 +311,7 @@ os.wait()
     ],
     ids=["mistake", "trouble", "instruction", "memory"],
 )
-def test_exit_status_of_vcmtsd_is_returned(
-    folder: Path, body: str, status: int, message: str
-) -> None:
+def test_vcmtsd_exit_status_is_returned(folder: Path, body: str, status: int, message: str) -> None:
     with start_pod(folder, fake=body) as pod:
         assert pod.wait() == status
     assert pod.termination() == message + "\n"

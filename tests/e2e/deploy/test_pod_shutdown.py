@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`vcmts pod` ends within the grace period after SIGTERM, in every state of itself and of
-vcmtsd."""
+"""`vcmts pod` ends within the grace period after SIGTERM, in every state."""
 
 import signal
 from pathlib import Path
@@ -17,7 +16,7 @@ def test_vcmtsd_without_control_socket_is_terminated(pod_folder: Path) -> None:
         until(lambda: "serving" in (pod_folder / "log").read_text(), "serving")
         pod.process.send_signal(signal.SIGTERM)
         assert pod.wait() == 0
-        assert pod.has_message("not drained: ")
+        assert pod.logged("not drained: ")
 
 
 def test_stop_before_signal_handler_ends_with_0(pod_folder: Path) -> None:
@@ -33,24 +32,22 @@ def test_stop_during_first_check_ends_with_0(pod_folder: Path) -> None:
     stop = "os.kill(os.getppid(), signal.SIGTERM)"
     with start_pod(pod_folder, fake="sys.exit(1)", check=stop) as pod:
         assert pod.wait() == 0
-    assert pod.has_message("stopped before vcmtsd was started")
+    assert pod.logged("stopped before vcmtsd was started")
     assert pod.termination() == ""
 
 
-HANGING_CHECK = "print('checks', file=sys.stderr, flush=True); time.sleep(1e6)"
+HANG = "print('checks', file=sys.stderr, flush=True); time.sleep(1e6)"
 
 
 def test_stop_during_hanging_check_ends_with_0(pod_folder: Path) -> None:
     """Temporary files of the check are removed."""
     with start_pod(
-        pod_folder,
-        fake=SERVER_BODY,
-        check="open(sys.argv[0] + '.checks', 'w')\n    " + HANGING_CHECK,
+        pod_folder, fake=SERVER_BODY, check="open(sys.argv[0] + '.checks', 'w')\n    " + HANG
     ) as pod:
         until((pod_folder / "build" / "src" / "vcmtsd.checks").exists, "check")
         pod.process.send_signal(signal.SIGTERM)
         assert pod.wait() == 0
-    assert pod.has_message("stopped before vcmtsd was started")
+    assert pod.logged("stopped before vcmtsd was started")
     assert [path.name for path in (pod_folder / "run").glob("*vcmts.yaml")] == []
 
 
@@ -78,20 +75,17 @@ def stop_during_reload(pod: Pod) -> None:
 
 
 def test_stop_during_reload_ends_with_0(pod_folder: Path) -> None:
-    """`vcmts pod` does not wait for the answer of the reload."""
+    """It does not wait for the answer of the reload."""
     body = HANGING_RELOAD.format(on_stop="lambda *_: sys.exit(0)")
     with start_pod(pod_folder, "--drain", "1s", fake=body) as pod:
         stop_during_reload(pod)
         assert pod.wait() == 0
-    assert pod.has_message("stopping: all service groups drain") and pod.has_message(
-        "not drained: "
-    )
-    assert not pod.has_message("not taken over") and not pod.has_message("refused")
+    assert pod.logged("stopping: all service groups drain") and pod.logged("not drained: ")
+    assert not pod.logged("not taken over") and not pod.logged("refused")
 
 
 def test_vcmtsd_that_ignores_sigterm_is_killed(pod_folder: Path) -> None:
-    """vcmtsd ignores SIGTERM. It is killed before the kubelet kills both, so the reason is
-    reported."""
+    """It is killed before the kubelet kills both, so that the reason is reported."""
     body = HANGING_RELOAD.format(on_stop="signal.SIG_IGN")
     with start_pod(pod_folder, "--drain", "1s", fake=body) as pod:
         stop_during_reload(pod)

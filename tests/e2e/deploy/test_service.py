@@ -18,7 +18,7 @@ from typing import IO, Any
 
 import pytest
 
-from e2e.control.control_server import NULL_PORTS, config_folder, config_text, responds
+from e2e.control.server import NULL_PORTS, config_folder, config_text, responds
 from e2e.running import run, stop_process, vcmtsd
 from patience import TIMEOUT, until
 from vcmts.control.client import Client, RefusedError
@@ -38,8 +38,7 @@ def folder() -> Iterator[Path]:
 def run_service(
     folder: Path, *arguments: str, stderr: int | IO[Any], **environment: str
 ) -> Iterator["subprocess.Popen[str]"]:
-    """Runs vcmtsd until the end of the block. The block begins when vcmtsd is ready or has
-    ended."""
+    """Runs vcmtsd until the end of the block, which begins when vcmtsd is ready or has ended."""
     ready = folder / "ready"
     options = ("--config", folder / "sg.yaml", *NULL_PORTS, "--ready", ready)
     sockets = ("--control-socket", folder / "control.sock", "--json", folder / "summary.json")
@@ -191,8 +190,8 @@ def test_unusable_stderr_does_not_stop_service(folder: Path, kind: str) -> None:
         command: list[str | Path] = ["sh", "-c", shell, program("vcmtsd"), "run"]
         sockets = ("--control-socket", folder / "control.sock", "--json", folder / "summary.json")
         options = ("--config", folder / "sg.yaml", "--duration", "200ms")
-        completed = run([*command, *options, *NULL_PORTS, *sockets])
-        assert (completed.status, completed.stderr) == (0, "")
+        done = run([*command, *options, *NULL_PORTS, *sockets])
+        assert (done.status, done.stderr) == (0, "")
     else:
         with run_service(folder, *log_options, stderr=stderr) as process:
             assert responds(folder / "control.sock")
@@ -213,12 +212,12 @@ def test_invalid_options_are_rejected(folder: Path) -> None:
         ("--log-format", "", "allowed: plain, text or json"),
         ("--log-level", "loud", "allowed: error, warning, notice, info or debug"),
     ):
-        completed = vcmtsd("run", *config, option, value)
-        assert completed.status == 2 and completed.stdout == ""
-        assert completed.messages[0].endswith(f'{option}: found "{value}", {allowed}')
+        done = vcmtsd("run", *config, option, value)
+        assert done.status == 2 and done.stdout == ""
+        assert done.messages[0].endswith(f'{option}: found "{value}", {allowed}')
     (folder / "sg.yaml").write_text("channels: nonsense\n")
-    completed = vcmtsd("run", *config, "--log-format", "json")
-    assert completed.status == 2 and "sg.yaml:1: " in completed.messages[0]
+    done = vcmtsd("run", *config, "--log-format", "json")
+    assert done.status == 2 and "sg.yaml:1: " in done.messages[0]
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
@@ -237,8 +236,7 @@ def test_systemd_accepts_unit(folder: Path) -> None:
 
 
 def test_unit_and_drop_ins_have_minimal_capabilities() -> None:
-    """Capabilities for kinds of ports are in drop-ins, equal in the bounding and the ambient
-    set."""
+    """Drop-ins have equal bounding and ambient sets of capabilities."""
     lines = UNIT.read_text().splitlines()
     assert {"User=vcmts", "Group=vcmts", "NoNewPrivileges=yes"} <= {*lines}
     assert {"CapabilityBoundingSet=", "AmbientCapabilities="} <= {*lines}

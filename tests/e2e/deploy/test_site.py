@@ -21,7 +21,7 @@ from vcmts.paths import CHECKOUT
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site, built as by `make docs`. Generated pictures may be missing."""
     folder = tmp_path_factory.mktemp("site")
-    completed = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(folder)],
         cwd=CHECKOUT,
         env=os.environ | {"PYTHONPATH": "tools", "NO_MKDOCS_2_WARNING": "1"},
@@ -29,7 +29,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         text=True,
         check=True,
     )
-    warnings = [line for line in completed.stderr.splitlines() if line.startswith("WARNING")]
+    warnings = [line for line in done.stderr.splitlines() if line.startswith("WARNING")]
     assert [w for w in warnings if not any(name in w for name in pictures.NAMES)] == []
     return folder
 
@@ -44,13 +44,13 @@ def test_every_page_exists(site: Path) -> None:
 
 
 def test_code_blocks_are_rendered(site: Path) -> None:
-    """Code blocks are rendered, also those with a word for tests after the language."""
+    """Also blocks with a word for tests after the language."""
     for page in site.glob("*.html"):
         assert "```" not in page.read_text(), page.name
 
 
 @pytest.fixture
-def opened_site(site: Path, tmp_path: Path) -> Iterator[Browser]:
+def opened(site: Path, tmp_path: Path) -> Iterator[Browser]:
     with browser.browser(tmp_path / "user") as page:
         page.open(site / "index.html")
         yield page
@@ -67,15 +67,13 @@ SEARCH_RESULTS = '[...document.querySelectorAll(".md-search-result__link")].map(
 
 
 @pytest.mark.skipif(browser.CHROMIUM is None, reason="devtools/install-deps browser")
-def test_search_works_without_network(opened_site: Browser) -> None:
+def test_search_works_without_network(opened: Browser) -> None:
     end = time.monotonic() + TIMEOUT
     links: list[str] = []
     while not any("counters.html" in link for link in links):
         assert time.monotonic() < end, links
-        opened_site.evaluate(ENTER_SEARCH)
+        opened.evaluate(ENTER_SEARCH)
         time.sleep(0.2)
-        links = opened_site.evaluate(SEARCH_RESULTS)
-    requested = [
-        event["request"]["url"] for event in opened_site.events_of("Network.requestWillBeSent")
-    ]
-    assert [url for url in requested if url.startswith("http")] == []
+        links = opened.evaluate(SEARCH_RESULTS)
+    urls = [event["request"]["url"] for event in opened.events_of("Network.requestWillBeSent")]
+    assert [url for url in urls if url.startswith("http")] == []

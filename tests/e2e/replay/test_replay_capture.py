@@ -15,7 +15,7 @@ from witness.classify import Model, parse
 
 pytestmark = pytest.mark.replay
 
-ADDRESSES_PER_MODEM = 3
+PER_MODEM = 3  # addresses
 BONDING_GROUPS = [1, 2, 5]  # bonding groups of sg-small.yaml with several channels
 
 
@@ -40,10 +40,8 @@ def destinations(capture: Capture) -> list[IPv4Address | IPv6Address]:
 
 
 def modem_lines(addresses: list[IPv4Address | IPv6Address]) -> Iterator[str]:
-    for number, first in enumerate(range(0, len(addresses), ADDRESSES_PER_MODEM), start=1):
-        own = ", ".join(
-            f'"{address}"' for address in addresses[first : first + ADDRESSES_PER_MODEM]
-        )
+    for number, first in enumerate(range(0, len(addresses), PER_MODEM), start=1):
+        own = ", ".join(f'"{address}"' for address in addresses[first : first + PER_MODEM])
         flow = 2 * number
         yield f'  - mac: "02:02:00:00:00:{number:02x}"'
         yield f"    addresses: [{own}]"
@@ -64,14 +62,14 @@ def modem_lines(addresses: list[IPv4Address | IPv6Address]) -> Iterator[str]:
 def test_captured_traffic_is_transmitted_to_modems(capture: Capture, tmp_path: Path) -> None:
     head = SMALL.read_text().partition("modems:\n")[0] + "modems:\n"
     addresses = destinations(capture)
-    assert len(addresses) > ADDRESSES_PER_MODEM
+    assert len(addresses) > PER_MODEM
     text = head + "".join(f"{line}\n" for line in modem_lines(addresses))
     replayed = replay(tmp_path, text, list(capture.records))
     expected = replayed.check()
     assert expected.counters["transmitted"] > 0.95 * len(capture.records)
     assert set(expected.drops) <= {"frame_too_long", "multicast", "unknown_destination"}
     assert expected.counters["classifier_matched"] > 1000
-    assert len(expected.flows) > len(addresses) // ADDRESSES_PER_MODEM
+    assert len(expected.flows) > len(addresses) // PER_MODEM
 
 
 def test_traffic_without_modems_is_dropped_and_counted(capture: Capture, tmp_path: Path) -> None:

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from e2e.changes.change_replay import MS, Change, change, replay_changes
 from e2e.changes.downstream_proof import DownstreamProof
+from e2e.changes.replay import MS, Change, change, replay_changes
 from e2e.changes.test_replay_changes import TEXT, burst
 from e2e.frames import ethernet
 from e2e.running import SMALL, replay
-from e2e.traffic import START_NS, at_random_times, generate
+from e2e.traffic import START_NS, generate, with_times
 from e2e.upstream import replay_upstream, run_parallel
 from vcmts.witness.config import SIZES, load_tree, parse_config
 from vcmts.witness.ip import SHORTEST
@@ -68,7 +68,7 @@ def cipher_change(cipher: str) -> Json:
 
 
 def traffic(text: str, seed: int) -> list[Record]:
-    return at_random_times(generate(parse_config(text), seed, 600, broken=0.05), seed)
+    return with_times(generate(parse_config(text), seed, 600, broken=0.05), seed)
 
 
 @pytest.mark.parametrize("first", FIRST_CIPHERS[::2])
@@ -97,7 +97,7 @@ def test_downstream_encrypts_every_length(tmp_path: Path) -> None:
         assert sum(len(frames) for frames in expected.flows.values()) == len(sent)
 
 
-def valid_traffic_problems(text: str, seed: int, folder: Path) -> list[str]:
+def problems(text: str, seed: int, folder: Path) -> list[str]:
     sender = sending(seed, parse_config(text), most=80)
     replayed = replay_upstream(folder, text, records_of(sender.packets, START_NS, 1009))
     problems = replayed.problems()
@@ -113,9 +113,7 @@ def valid_traffic_problems(text: str, seed: int, folder: Path) -> list[str]:
 def test_upstream_frames_are_decrypted(first: int, tmp_path: Path) -> None:
     text = with_ciphers(UPSTREAM, first)
     seeds = (0, 3)  # 54 and 70 frames
-    assert run_parallel(
-        lambda seed: valid_traffic_problems(text, seed, tmp_path / str(seed)), seeds
-    ) == [[], []]
+    assert run_parallel(lambda seed: problems(text, seed, tmp_path / str(seed)), seeds) == [[], []]
 
 
 @pytest.mark.parametrize("first", FIRST_CIPHERS)

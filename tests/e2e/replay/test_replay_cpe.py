@@ -50,8 +50,7 @@ def test_arp_counts_as_its_target_address(tmp_path: Path) -> None:
 
 
 def test_dual_stack_cpe_counts_once(tmp_path: Path) -> None:
-    """A CPE with an IPv4 and an IPv6 address counts once per family. A second CPE exceeds the
-    limit."""
+    """A CPE with IPv4 and IPv6 counts once per family. A second CPE exceeds the limit."""
     text = SMALL.read_text().replace(LIMITED, LIMITED.replace("3", "1", 1))
     frames = [udp_frame(ip_address(ADDRESSES[which]), 100) for which in (3, 0, 3, 0, 4, 1)]
     expected = replay(tmp_path, text, records_of(frames, START_NS, SECOND_NS)).check()

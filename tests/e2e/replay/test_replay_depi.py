@@ -8,7 +8,7 @@ import pytest
 
 from e2e.frames import udp_frame
 from e2e.running import SMALL, DownstreamReplay, replace_values, replay
-from e2e.traffic import START_NS, at_random_times, generate
+from e2e.traffic import START_NS, generate, with_times
 from vcmts.witness.config import load_config
 from vcmts.witness.depi import Psp, decode_psp
 from vcmts.witness.l2tp import decode_datagram
@@ -39,9 +39,7 @@ def depi_frames(replayed: DownstreamReplay) -> list[tuple[int, Psp]]:
 )
 def test_only_flushed_frames_have_free_space(mtu: str, max_segments: str, tmp_path: Path) -> None:
     text = replace_values(SMALL.read_text(), mtu=mtu, max_segments=max_segments)
-    replayed = replay(
-        tmp_path, text, at_random_times(generate(CONFIG, 5, 400), 5, mean_gap_ns=2000)
-    )
+    replayed = replay(tmp_path, text, with_times(generate(CONFIG, 5, 400), 5, mean_gap_ns=2000))
     replayed.check()
     counters = replayed.stats["counters"]
     limit = int(max_segments)
@@ -114,8 +112,7 @@ def test_packets_of_one_instant_share_frame(tmp_path: Path) -> None:
 
 
 def test_output_time_follows_capture(tmp_path: Path) -> None:
-    """A pause of half a day, and timestamps that go back: the output's timestamps do not go
-    back."""
+    """A pause of half a day, and timestamps that go back: those of the output do not."""
     half_a_day = 43_200 * 10**9
     times = [START_NS, START_NS + half_a_day, START_NS + 5, START_NS - 10**9]
     times.append(START_NS + half_a_day + 10**9)
@@ -128,6 +125,4 @@ def test_output_time_follows_capture(tmp_path: Path) -> None:
     assert out == sorted(out)
     assert out[0] - START_NS <= 50_000 + STEP_NS
     assert out[-1] - times[-1] <= 50_000 + STEP_NS
-    assert (
-        len(out) == 3
-    )  # packets with earlier timestamps are received at the time of the one before
+    assert len(out) == 3  # earlier timestamps count as those of the packet before

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""File formats of downstream replays: formats of captures, truncated and invalid files, output
-files."""
+"""Files of downstream replays: formats, truncated and invalid captures, outputs."""
 
 import struct
 from collections.abc import Callable
@@ -10,14 +9,14 @@ import pytest
 
 from e2e.expected import check_flows, check_stats, expect_downstream
 from e2e.running import SMALL, DownstreamReplay, check_refused, replace_values, replay_files, vcmtsd
-from e2e.traffic import START_NS, at_random_times, generate
+from e2e.traffic import START_NS, generate, with_times
 from vcmts.witness.config import load_config
 from vcmts.witness.pcapfile import Record, build_pcap, read_pcap, write_pcap
 
 pytestmark = pytest.mark.replay
 
 CONFIG = load_config(SMALL)
-SENT = at_random_times(generate(CONFIG, 21, 200, broken=0.2), 21)
+SENT = with_times(generate(CONFIG, 21, 200, broken=0.2), 21)
 FILE_HEADER = 24
 
 
@@ -42,7 +41,7 @@ def pcapng(records: list[Record]) -> bytes:
     return b"".join(parts)
 
 
-def replay_bytes(folder: Path, captured: bytes, config: Path = SMALL) -> DownstreamReplay:
+def play(folder: Path, captured: bytes, config: Path = SMALL) -> DownstreamReplay:
     folder.mkdir(exist_ok=True)
     path = folder / "in.pcap"
     path.write_bytes(captured)
@@ -53,7 +52,7 @@ def replay_bytes(folder: Path, captured: bytes, config: Path = SMALL) -> Downstr
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> DownstreamReplay:
     """The replay with which others are compared."""
-    return replay_bytes(tmp_path_factory.mktemp("usual"), build_pcap(SENT))
+    return play(tmp_path_factory.mktemp("usual"), build_pcap(SENT))
 
 
 @pytest.mark.parametrize("threads", ["1ds1t", "1ds2t"])
@@ -61,7 +60,7 @@ def test_same_input_gives_same_bytes(threads: str, tmp_path: Path) -> None:
     config = tmp_path / "sg.yaml"
     layout = f"{{downstream: {threads}, main_core: 0, upper_mac_core: 1, lower_mac_core: 0}}"
     config.write_text(replace_values(SMALL.read_text(), threads=layout))
-    runs = [replay_bytes(tmp_path / name, build_pcap(SENT), config) for name in ("one", "two")]
+    runs = [play(tmp_path / name, build_pcap(SENT), config) for name in ("one", "two")]
     assert runs[0].out_path.read_bytes() == runs[1].out_path.read_bytes()
     assert runs[0].stats_path.read_bytes() == runs[1].stats_path.read_bytes()
     assert runs[0].completed.stdout == runs[1].completed.stdout
@@ -78,7 +77,7 @@ FORMATS: dict[str, Callable[[list[Record]], bytes]] = {
 def test_all_formats_give_same_output(
     build: Callable[[list[Record]], bytes], reference: DownstreamReplay, tmp_path: Path
 ) -> None:
-    replayed = replay_bytes(tmp_path / "other", build(SENT))
+    replayed = play(tmp_path / "other", build(SENT))
     assert (replayed.completed.status, replayed.completed.messages) == (0, [])
     assert replayed.out_path.read_bytes() == reference.out_path.read_bytes()
     assert replayed.stats_path.read_bytes() == reference.stats_path.read_bytes()
@@ -88,16 +87,13 @@ def test_all_formats_give_same_output(
 def test_microseconds_are_read(byte_order: str, tmp_path: Path) -> None:
     captured = build_pcap(SENT, nanoseconds=False, byte_order=byte_order)
     rounded = [Record(r.time_ns // 1000 * 1000, r.data, r.original_length) for r in SENT]
-    assert (
-        replay_bytes(tmp_path / "us", captured).out
-        == replay_bytes(tmp_path / "ns", build_pcap(rounded)).out
-    )
+    assert play(tmp_path / "us", captured).out == play(tmp_path / "ns", build_pcap(rounded)).out
 
 
 def test_timestamps_may_go_back(tmp_path: Path) -> None:
     """A packet with an earlier timestamp than the one before is received at the same time."""
     sent = [Record(START_NS - i * 1_000_003, r.data, len(r.data)) for i, r in enumerate(SENT)]
-    replayed = replay_bytes(tmp_path, build_pcap(sent))
+    replayed = play(tmp_path, build_pcap(sent))
     expected = expect_downstream(sent, CONFIG)
     check_flows(expected, replayed.decoded)
     check_stats(expected, replayed.stats, replayed.decoded)
@@ -108,7 +104,7 @@ def test_timestamps_may_go_back(tmp_path: Path) -> None:
 def test_snap_length_truncates_frames(tmp_path: Path) -> None:
     """Frames cut by the snap length are handled as frames of the captured length."""
     sent = [Record(r.time_ns, r.data[:80], len(r.data)) for r in SENT]
-    replayed = replay_bytes(tmp_path, build_pcap(sent))
+    replayed = play(tmp_path, build_pcap(sent))
     assert replayed.completed.status == 0
     expected = expect_downstream(sent, CONFIG)
     assert expected.drops["ipv4_length"] > 10
@@ -117,7 +113,7 @@ def test_snap_length_truncates_frames(tmp_path: Path) -> None:
 
 
 def test_capture_without_packets_is_replayed(tmp_path: Path) -> None:
-    replayed = replay_bytes(tmp_path, build_pcap([]))
+    replayed = play(tmp_path, build_pcap([]))
     assert (replayed.completed.status, replayed.completed.messages) == (0, [])
     assert replayed.out.records == ()
     assert replayed.stats["received"] == 0 and replayed.stats["balanced"]
@@ -127,10 +123,9 @@ def test_capture_without_packets_is_replayed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("missing", [1, 24, 39, 40])
 def test_truncated_capture_is_replayed_and_reported(missing: int, tmp_path: Path) -> None:
-    """Records before the truncated one are replayed. The message names the file, and status is
-    1."""
+    """Records before the truncated one are replayed. The message names the file, status is 1."""
     records = [*SENT[:-1], Record(SENT[-1].time_ns, bytes(24), 24)]
-    replayed = replay_bytes(tmp_path, build_pcap(records)[:-missing])
+    replayed = play(tmp_path, build_pcap(records)[:-missing])
     if missing == 40:  # the last record is missing completely
         assert (replayed.completed.status, replayed.completed.messages) == (0, [])
     else:
@@ -144,7 +139,7 @@ def test_truncated_capture_is_replayed_and_reported(missing: int, tmp_path: Path
 
 def test_invalid_record_length_is_reported(tmp_path: Path) -> None:
     good = build_pcap(SENT[:100])
-    replayed = replay_bytes(tmp_path, good + struct.pack("<IIII", 1, 2, 0xFFFFFFF0, 60) + bytes(60))
+    replayed = play(tmp_path, good + struct.pack("<IIII", 1, 2, 0xFFFFFFF0, 60) + bytes(60))
     assert replayed.completed.status == 1
     assert len(replayed.completed.messages) == 1
     check_stats(expect_downstream(SENT[:100], CONFIG), replayed.stats, replayed.decoded)
@@ -163,7 +158,7 @@ INVALID_CAPTURES: dict[str, bytes] = {
 
 @pytest.mark.parametrize("content", INVALID_CAPTURES.values(), ids=list(INVALID_CAPTURES))
 def test_invalid_capture_is_rejected(content: bytes, tmp_path: Path) -> None:
-    replayed = replay_bytes(tmp_path, content)
+    replayed = play(tmp_path, content)
     check_refused(replayed.completed, "in.pcap")
     assert not replayed.out_path.exists() and not replayed.stats_path.exists()
 
@@ -209,7 +204,7 @@ def test_times_after_2038_are_replayed(reference: DownstreamReplay, tmp_path: Pa
     """Seconds of pcap are unsigned 32-bit numbers."""
     later = (1 << 31) * 10**9 - START_NS
     sent = [Record(r.time_ns + later, r.data, r.original_length) for r in SENT]
-    replayed = replay_bytes(tmp_path / "then", build_pcap(sent))
+    replayed = play(tmp_path / "then", build_pcap(sent))
     expected = [(r.time_ns + later, r.data) for r in reference.out.records]
     assert [(r.time_ns, r.data) for r in read_pcap(replayed.out_path).records] == expected
 

@@ -76,8 +76,8 @@ class Requests:
         self.requested.append((at, FLOWS[OFDMA, sid].name, size * UNIT))
 
     def add_frame(self, at: int, sid: int, size: int, queue_depth: bool) -> None:
-        """Adds a request frame in a burst of its own. `size`: units of N bytes with `queue_depth`,
-        otherwise minislots including the burst overhead."""
+        """Adds a request frame in a burst. `size`: units of N bytes with `queue_depth`, or
+        minislots."""
         payload = encode_request(Request(sid, size, queue_depth))
         burst = self.device.burst(self.channels[SC_QAM], sid, payload, segmented=False)
         for packet in self.device.pack(self.channels[SC_QAM], 0x00020001, [burst]):

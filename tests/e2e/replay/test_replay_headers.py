@@ -9,7 +9,7 @@ import pytest
 from e2e import frames as make
 from e2e.expected import Expectation
 from e2e.running import SMALL, replay
-from e2e.traffic import SOURCE_IPV4, SOURCE_IPV6, at_random_times
+from e2e.traffic import SOURCE4, SOURCE6, with_times
 
 pytestmark = pytest.mark.replay
 
@@ -17,41 +17,35 @@ MAIL = "destination_ports: 25"
 CPE4, CPE6 = IPv4Address("10.0.0.9"), IPv6Address("2001:db8:0:3::1")
 
 
-def replay_with_rules(folder: Path, rules: list[str], frames: list[bytes]) -> Expectation:
-    """Replays frames to modem 3, which has these rules. Returns the expected result, which
-    matched."""
+def replayed(folder: Path, rules: list[str], frames: list[bytes]) -> Expectation:
+    """Replays frames to modem 3 with these rules. Returns the expected result."""
     text = SMALL.read_text().replace(
         'addresses: [10.0.0.9, "2001:db8:0:3::1"]',
         'addresses: [10.0.0.9, "2001:db8:0:3::1"]\n    filter_groups: [4]',
     )
     lines = "".join(f"      - {{{rule}}}\n" for rule in rules)
     text = text.replace("\nmodems:\n", f"\n  - id: 4\n    rules:\n{lines}modems:\n", 1)
-    return replay(folder, text, at_random_times(frames, 7)).check()
+    return replay(folder, text, with_times(frames, 7)).check()
 
 
-def ipv6_frame(
-    payload: bytes, *extensions: tuple[int, int, int], protocol: int = make.TCP
-) -> bytes:
+def ipv6(payload: bytes, *extensions: tuple[int, int, int], protocol: int = make.TCP) -> bytes:
     return make.ethernet(
         make.ETHERTYPES[6],
-        make.ipv6_packet(SOURCE_IPV6, CPE6, protocol, payload, extensions=extensions),
+        make.ipv6_packet(SOURCE6, CPE6, protocol, payload, extensions=extensions),
     )
 
 
 def test_tcp_after_any_header_is_denied(tmp_path: Path) -> None:
-    frames = [ipv6_frame(make.tcp(1, 25, b"mail"), (kind, 2, 0)) for kind in make.EXTENSIONS]
-    frames += [ipv6_frame(make.tcp(1, 25, b""), *((kind, 0, 0) for kind in make.EXTENSIONS))]
-    frames += [ipv6_frame(make.tcp(1, 80, b"web"), (kind, 2, 0)) for kind in make.EXTENSIONS]
-    expected = replay_with_rules(
-        tmp_path, [f"family: ipv6, action: deny, protocol: tcp, {MAIL}"], frames
-    )
+    frames = [ipv6(make.tcp(1, 25, b"mail"), (kind, 2, 0)) for kind in make.EXTENSIONS]
+    frames += [ipv6(make.tcp(1, 25, b""), *((kind, 0, 0) for kind in make.EXTENSIONS))]
+    frames += [ipv6(make.tcp(1, 80, b"web"), (kind, 2, 0)) for kind in make.EXTENSIONS]
+    expected = replayed(tmp_path, [f"family: ipv6, action: deny, protocol: tcp, {MAIL}"], frames)
     assert expected.drops == {"filter_deny": len(make.EXTENSIONS) + 1}
 
 
 @pytest.mark.parametrize("kind", make.EXTENSIONS)
 def test_protocol_matches_any_header_of_chain(kind: int, tmp_path: Path) -> None:
-    """MULPI: a protocol criterion matches any header of the chain. The first rule that matches
-    applies."""
+    """MULPI: a protocol matches any header of the chain. The first matching rule applies."""
     other = next(header for header in make.EXTENSIONS if header not in (kind, make.FRAGMENT))
     rules = [
         f"family: ipv6, action: permit, protocol: {kind}, source: '2001:db8:ff::/48', tos: 0x20",
@@ -60,18 +54,16 @@ def test_protocol_matches_any_header_of_chain(kind: int, tmp_path: Path) -> None
         f"family: ipv6, action: deny, protocol: {other}",
     ]
     frames = [
-        ipv6_frame(make.udp(1, 2, b"x"), protocol=make.UDP),
-        ipv6_frame(make.udp(1, 2, b"x"), (kind, 0, 0), protocol=make.UDP),
-        ipv6_frame(make.udp(1, 2, b"x"), (other, 0, 0), protocol=make.UDP),
-        ipv6_frame(make.udp(1, 2, b"x"), (kind, 1, 0), (other, 3, 0), protocol=make.UDP),
-        ipv6_frame(
-            make.udp(1, 2, b"x"), (other, 1, 0), (kind, 0, 0), (other, 1, 0), protocol=make.UDP
-        ),
-        ipv6_frame(make.tcp(1, 2, b"x"), (other, 1, 0)),
-        ipv6_frame(make.tcp(1, 2, b"x")),
-        ipv6_frame(make.tcp(1, 2, b"x"), (make.FRAGMENT, 0, 8)),
+        ipv6(make.udp(1, 2, b"x"), protocol=make.UDP),
+        ipv6(make.udp(1, 2, b"x"), (kind, 0, 0), protocol=make.UDP),
+        ipv6(make.udp(1, 2, b"x"), (other, 0, 0), protocol=make.UDP),
+        ipv6(make.udp(1, 2, b"x"), (kind, 1, 0), (other, 3, 0), protocol=make.UDP),
+        ipv6(make.udp(1, 2, b"x"), (other, 1, 0), (kind, 0, 0), (other, 1, 0), protocol=make.UDP),
+        ipv6(make.tcp(1, 2, b"x"), (other, 1, 0)),
+        ipv6(make.tcp(1, 2, b"x")),
+        ipv6(make.tcp(1, 2, b"x"), (make.FRAGMENT, 0, 8)),
     ]
-    expected = replay_with_rules(tmp_path, rules, frames)
+    expected = replayed(tmp_path, rules, frames)
     assert expected.drops == {"filter_deny": 4 + (kind == make.FRAGMENT)}
 
 
@@ -86,25 +78,23 @@ def test_packets_without_ports_match_no_port_rule(tmp_path: Path) -> None:
     def fragments4(protocol: int, fragment: int) -> bytes:
         return make.ethernet(
             make.ETHERTYPES[4],
-            make.ipv4_packet(
-                SOURCE_IPV4, CPE4, protocol, make.udp(7, 9, bytes(24)), fragment=fragment
-            ),
+            make.ipv4_packet(SOURCE4, CPE4, protocol, make.udp(7, 9, bytes(24)), fragment=fragment),
         )
 
     permitted = [
         fragments4(make.UDP, 3),
         fragments4(make.TCP, make.MORE_FRAGMENTS | 3),
         fragments4(make.ICMP, 0),
-        ipv6_frame(make.udp(7, 9, bytes(8)), (make.FRAGMENT, 0, 8), protocol=make.UDP),
-        ipv6_frame(make.udp(7, 9, bytes(8)), (60, 0, 0), (make.FRAGMENT, 0, 9), protocol=make.UDP),
+        ipv6(make.udp(7, 9, bytes(8)), (make.FRAGMENT, 0, 8), protocol=make.UDP),
+        ipv6(make.udp(7, 9, bytes(8)), (60, 0, 0), (make.FRAGMENT, 0, 9), protocol=make.UDP),
     ]
     denied = [
         fragments4(make.UDP, 0),
         fragments4(make.UDP, make.MORE_FRAGMENTS),
-        ipv6_frame(make.udp(7, 9, bytes(8)), (make.FRAGMENT, 0, 1), protocol=make.UDP),
-        ipv6_frame(make.udp(7, 2000, bytes(8)), protocol=make.UDP),
+        ipv6(make.udp(7, 9, bytes(8)), (make.FRAGMENT, 0, 1), protocol=make.UDP),
+        ipv6(make.udp(7, 2000, bytes(8)), protocol=make.UDP),
     ]
-    expected = replay_with_rules(tmp_path, rules, [*permitted, *denied])
+    expected = replayed(tmp_path, rules, [*permitted, *denied])
     assert expected.drops == {"filter_deny": len(denied)}
     expected_frames = [frame[6:].ljust(54, b"\0") for frame in permitted]
     assert [frame[6:] for frames in expected.flows.values() for frame in frames if frame] != []
@@ -116,9 +106,9 @@ def test_priority_tag_is_ignored(tmp_path: Path) -> None:
     """802.1Q, 6.9: VLAN ID 0 is a priority tag. The longest frame may have one, too."""
     longest = make.udp(1, 2, bytes(2000 - 4 - 14 - 28))
     plain = [
-        make.ip_frame(SOURCE_IPV4, CPE4, make.UDP, make.udp(1, 2, b"x")),
-        make.ip_frame(SOURCE_IPV4, CPE4, make.UDP, longest),
-        ipv6_frame(make.tcp(1, 2, b"x"), (60, 0, 0)),
+        make.ip_frame(SOURCE4, CPE4, make.UDP, make.udp(1, 2, b"x")),
+        make.ip_frame(SOURCE4, CPE4, make.UDP, longest),
+        ipv6(make.tcp(1, 2, b"x"), (60, 0, 0)),
         make.arp_frame(CPE4),
         make.ethernet(0x88CC, bytes(50), bytes.fromhex("020100000003")),
     ]
@@ -128,7 +118,7 @@ def test_priority_tag_is_ignored(tmp_path: Path) -> None:
         for tag in tags
         for frame in plain
     ]
-    expected = replay_with_rules(tmp_path, ["family: llc, action: deny, ethertype: 0x88cc"], frames)
+    expected = replayed(tmp_path, ["family: llc, action: deny, ethertype: 0x88cc"], frames)
     assert expected.drops == {"filter_deny": len(tags)}
     sent = {frame[6:] for frames in expected.flows.values() for frame in frames}
     assert sent == {frame[6:].ljust(54, b"\0") for frame in plain[:4]}
@@ -136,10 +126,10 @@ def test_priority_tag_is_ignored(tmp_path: Path) -> None:
 
 def test_short_frames_are_padded(tmp_path: Path) -> None:
     """A frame of 54 bytes is padded to 60. Longer padding of the sender is kept."""
-    ack = make.ip_frame(SOURCE_IPV4, CPE4, make.TCP, make.tcp(1, 2, b""))
+    ack = make.ip_frame(SOURCE4, CPE4, make.TCP, make.tcp(1, 2, b""))
     assert len(ack) == 54
     frames = [ack, ack + b"\x5a" * 6, ack + b"\x5a" * 2, ack + b"\x5a" * 40]
-    expected = replay_with_rules(tmp_path, ["family: llc, action: deny, ethertype: 0x88cc"], frames)
+    expected = replayed(tmp_path, ["family: llc, action: deny, ethertype: 0x88cc"], frames)
     assert sorted(len(frame) for frames in expected.flows.values() for frame in frames) == [
         *(60, 60, 60),
         94,
@@ -148,10 +138,10 @@ def test_short_frames_are_padded(tmp_path: Path) -> None:
 
 def test_ethertype_criterion_matches_ip(tmp_path: Path) -> None:
     frames = [
-        make.ip_frame(SOURCE_IPV4, CPE4, make.UDP, make.udp(1, 2, b"x")),
-        ipv6_frame(make.udp(1, 2, b"x")),
+        make.ip_frame(SOURCE4, CPE4, make.UDP, make.udp(1, 2, b"x")),
+        ipv6(make.udp(1, 2, b"x")),
     ]
     for ethertype in (0x0800, 0x86DD):
         rules = [f"family: llc, action: deny, ethertype: {ethertype:#06x}"]
-        expected = replay_with_rules(tmp_path / str(ethertype), rules, frames)
+        expected = replayed(tmp_path / str(ethertype), rules, frames)
         assert expected.drops == {"filter_deny": 1}

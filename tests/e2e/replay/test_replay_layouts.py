@@ -10,19 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from e2e.changes.change_replay import MS, Change, change
+from e2e import service_groups as sg
+from e2e.changes.replay import MS, Change, change
 from e2e.running import vcmtsd
-from e2e.service_groups import (
-    Json,
-    downstream_traffic,
-    small_server_config,
-    to_yaml,
-    upstream_traffic,
-)
 from vcmts.witness.pcapfile import Record, write_pcap
 
 pytestmark = pytest.mark.replay
 
+Json = sg.Json
 GAP_NS = 15_001
 ONE_CORE: Json = {"upper_mac_core": 1, "lower_mac_core": 1, "upstream_core": 1}
 TWO_THREADS: Json = {"downstream": "1ds2t"}  # lower MAC on a core of its own
@@ -58,17 +53,15 @@ FREE_LAYOUTS: dict[str, list[Json]] = {
 @cache
 def captures(groups: int) -> tuple[list[Record], list[Record]]:
     items = group_configs(groups)
-    return downstream_traffic(items, 1, 250, GAP_NS), upstream_traffic(items, 1, 60, GAP_NS)
+    return sg.downstream_traffic(items, 1, 250, GAP_NS), sg.upstream_traffic(items, 1, 60, GAP_NS)
 
 
 def group_configs(groups: int) -> list[Json]:
     """The configurations of the groups, each complete."""
-    server_config = small_server_config()
-    common = {
-        k: v for k, v in server_config.items() if k not in ("service_groups", "name", "threads")
-    }
+    server = sg.small_server_config()
+    common = {k: v for k, v in server.items() if k not in ("service_groups", "name", "threads")}
     configs: list[Json] = []
-    for item in server_config["service_groups"][:groups]:
+    for item in server["service_groups"][:groups]:
         settings = {key: value for key, value in item.items() if key != "threads"}
         configs.append(common | settings | {"rphy": common["rphy"] | settings["rphy"]})
     return configs
@@ -88,7 +81,7 @@ def replay_both(
     """Replays the captures of both directions. Returns output files and counters per group."""
     folder.mkdir()
     config, changes_file = folder / "server.yaml", folder / "changes.json"
-    config.write_text(to_yaml(server_config(groups, threads)))
+    config.write_text(sg.to_yaml(server_config(groups, threads)))
     changes_file.write_text(json.dumps([item.json for item in changes]))
     result = []
     for upstream, capture in zip((False, True), captures(groups), strict=True):
@@ -96,14 +89,12 @@ def replay_both(
         pcap, out, stats = folder / "in.pcap", folder / f"{names[1]}.pcap", folder / "stats.json"
         write_pcap(pcap, capture)
         files = (names[0], pcap, names[1], out, "--stats", stats, "--changes", changes_file)
-        completed = vcmtsd("replay", "--config", config, *files)
-        assert completed.status == 0, completed.stderr
-        groups_stats = json.loads(stats.read_text())["groups"]
-        direction = "upstream" if upstream else "downstream"
-        counts = [
-            [group[direction][kind] for kind in ("drops", "counters")] for group in groups_stats
-        ]
-        assert all(group[direction]["balanced"] for group in groups_stats)
+        done = vcmtsd("replay", "--config", config, *files)
+        assert done.status == 0, done.stderr
+        groups_ = json.loads(stats.read_text())["groups"]
+        way = "upstream" if upstream else "downstream"
+        counts = [[group[way][kind] for kind in ("drops", "counters")] for group in groups_]
+        assert all(group[way]["balanced"] for group in groups_)
         result += [out.read_bytes(), json.dumps(counts).encode()]
     return result
 
@@ -116,7 +107,7 @@ def reference_output(groups: int, folder: Path) -> list[bytes]:
 
 
 @pytest.fixture(scope="module")
-def reference_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("reference")
 
 
@@ -129,21 +120,15 @@ def reference_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for groups in ((1, 2, 3) if name in PAIR_LAYOUTS else (1, 3))
     ],
 )
-def test_published_layouts_give_same_output(
-    name: str, groups: int, reference_folder: Path, tmp_path: Path
-) -> None:
+def test_published_output_is_equal(name: str, groups: int, shared: Path, tmp_path: Path) -> None:
     """One group has ports of its own, several share them."""
     threads = PUBLISHED[name] | {"cores": f"1-{CORE_COUNTS[name][groups - 1]}"}
-    assert replay_both(tmp_path / "0", groups, threads) == reference_output(
-        groups, reference_folder
-    )
+    assert replay_both(tmp_path / "0", groups, threads) == reference_output(groups, shared)
 
 
 @pytest.mark.parametrize("name", FREE_LAYOUTS)
-def test_free_layouts_give_same_output(name: str, reference_folder: Path, tmp_path: Path) -> None:
-    assert replay_both(tmp_path / "0", 3, FREE_LAYOUTS[name]) == reference_output(
-        3, reference_folder
-    )
+def test_free_output_is_equal(name: str, shared: Path, tmp_path: Path) -> None:
+    assert replay_both(tmp_path / "0", 3, FREE_LAYOUTS[name]) == reference_output(3, shared)
 
 
 DRAINS = [
@@ -158,10 +143,6 @@ DRAINS = [
 
 
 @pytest.mark.parametrize("groups", [1, 3])
-def test_drained_workers_give_same_output(
-    groups: int, reference_folder: Path, tmp_path: Path
-) -> None:
+def test_drained_output_is_equal(groups: int, shared: Path, tmp_path: Path) -> None:
     threads = FREE_LAYOUTS["three cores, crossed"]
-    assert replay_both(tmp_path / "0", groups, threads, DRAINS) == reference_output(
-        groups, reference_folder
-    )
+    assert replay_both(tmp_path / "0", groups, threads, DRAINS) == reference_output(groups, shared)

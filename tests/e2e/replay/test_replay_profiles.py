@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from e2e.running import replay, vcmts
-from e2e.traffic import at_random_times, generate
+from e2e.traffic import generate, with_times
 from vcmts.witness.config import parse_config
 
 pytestmark = pytest.mark.replay
@@ -25,7 +25,7 @@ def test_profile_transmits_to_modems_on_all_channels(name: str, tmp_path: Path) 
     profile = vcmts("profile", name)
     assert (profile.status, profile.stderr) == (0, "")
     config = parse_config(profile.stdout)
-    sent = at_random_times(generate(config, len(name), 1000, broken=0.05), 3)
+    sent = with_times(generate(config, len(name), 1000, broken=0.05), 3)
     # the second half at one time: a low rate would use only the first channels of bonding groups
     sent[500:] = [replace(record, time_ns=sent[500].time_ns) for record in sent[500:]]
     replayed = replay(tmp_path, profile.stdout, sent, config)

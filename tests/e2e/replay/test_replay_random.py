@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from e2e.changes.change_replay import Change, Json, change, replay_changes
 from e2e.changes.downstream_proof import DownstreamProof
+from e2e.changes.replay import Change, Json, change, replay_changes
 from e2e.running import SMALL
-from e2e.traffic import at_random_times, generate
+from e2e.traffic import generate, with_times
 from vcmts.witness.config import load_tree, parse_config
 from vcmts.witness.pcapfile import Record
 
@@ -41,8 +41,7 @@ MATCHES: list[Json] = [
 
 
 def additional_modems() -> list[Json]:
-    """Copies of the file's modems with other MAC addresses, addresses and IDs, for adding and
-    removing."""
+    """Copies of the file's modems with other MAC and IP addresses, and IDs."""
     modems = []
     for number, modem in enumerate(json.loads(json.dumps(FILE["modems"])), start=1):
         if number in (3, 4):
@@ -72,18 +71,16 @@ class ChangeGenerator:
         self.new_ids = count(100)
         self.channels = [11, 12, 13, 21, 22]
 
-    def sample(self, items: list[Any], min_count: int = 1) -> list[Any]:
+    def some(self, items: list[Any], min_count: int = 1) -> list[Any]:
         return self.random.sample(items, self.random.randint(min_count, len(items)))
 
     def rules(self) -> list[Json]:
         action = self.random.choice
-        return [m | {"action": action(["permit", "deny"])} for m in self.sample(MATCHES)[:4]]
+        return [m | {"action": action(["permit", "deny"])} for m in self.some(MATCHES)[:4]]
 
     def classifiers(self, modem: Json) -> list[Json]:
         flows = [f["id"] for f in modem["service_flows"] if f.get("state") != "provisioned"]
-        return [
-            m | {"service_flow": self.random.choice(flows)} for m in self.sample(MATCHES, 0)[:5]
-        ]
+        return [m | {"service_flow": self.random.choice(flows)} for m in self.some(MATCHES, 0)[:5]]
 
     def variant(self, modem: Json) -> Json:
         security = modem["security"]
@@ -99,11 +96,11 @@ class ChangeGenerator:
     def patch(self, modem: Json) -> Json:
         flow = self.random.choice(modem["service_flows"])["id"]
         patches: list[Callable[[], Json]] = [
-            lambda: {"filter_groups": self.sample([1, 2, 3], 0)},
+            lambda: {"filter_groups": self.some([1, 2, 3], 0)},
             lambda: {"cpe_limit": self.random.randint(1, 6)},
             lambda: {"bonding_group": self.random.choice(BONDED)},
             lambda: {"max_aggregate_rate": self.random.choice(["90 Mbps", "1 Gbps", "none"])},
-            lambda: {"addresses": self.sample(modem["addresses"])},
+            lambda: {"addresses": self.some(modem["addresses"])},
             lambda: {"addresses": [*modem["addresses"], f"10.0.9.{self.random.randint(1, 3)}"]},
             lambda: {"classifiers": self.classifiers(modem)},
             lambda: {"service_flows": {flow: {"priority": self.random.randrange(8)}}},
@@ -112,26 +109,26 @@ class ChangeGenerator:
         ]
         return {"mac": modem["mac"]} | self.random.choice(patches)()
 
-    def modem_change(self) -> tuple[str, Json]:
+    def draw_modem(self) -> tuple[str, Json]:
         modem = self.random.choice(MODEMS)
         mac = {"mac": modem["mac"]}
         action = self.random.choice(["add", "add", "remove", "replace", "set", "set", "set", "set"])
         values = {"remove": lambda: mac, "set": lambda: self.patch(modem)}
         return f"modem.{action}", {"modem": values.get(action, lambda: self.variant(modem))()}
 
-    def key_change(self) -> tuple[str, Json]:
+    def draw_key(self) -> tuple[str, Json]:
         said = int(self.random.choice(MODEMS)["security"]["said"], 0)
         action = self.random.choice(["install", "install", "use", "use", "remove"])
         key = {name: self.random.randbytes(16).hex() for name in ("key", "iv")}
         return f"key.{action}", {"said": said} | (key if action == "install" else {})
 
-    def filter_change(self) -> tuple[str, Json]:
+    def draw_rules(self) -> tuple[str, Json]:
         group = self.random.choice([1, 2, 3, 4])
         action = self.random.choice(["set", "set", "replace", "add", "remove"])
         rules = {} if action == "remove" else {"rules": self.rules()}
         return f"filter_group.{action}", {"filter_group": {"id": group} | rules}
 
-    def channel_change(self) -> tuple[str, Json]:
+    def draw_channel(self) -> tuple[str, Json]:
         kind = self.random.randrange(5)
         if kind == 0:
             number = next(self.new_ids)
@@ -145,21 +142,15 @@ class ChangeGenerator:
             return "channel.set", {"channel": {"id": channel, "rate": rate}}
         if kind == 2:
             return "channel.remove", {"channel": {"id": channel}}
-        group = {"id": self.random.choice(BONDED), "channels": sorted(self.sample(self.channels))}
+        group = {"id": self.random.choice(BONDED), "channels": sorted(self.some(self.channels))}
         return "bonding_group.set", {"bonding_group": group}
 
-    def group_change(self) -> tuple[str, Json]:
+    def draw_rate(self) -> tuple[str, Json]:
         rate = self.random.choice(["none", "2 Gbps", "10 Gbps"])
         return "group.set", {"values": {"rate_limit": rate}}
 
     def changes(self) -> Iterator[Change]:
-        kinds = [
-            self.modem_change,
-            self.key_change,
-            self.filter_change,
-            self.channel_change,
-            self.group_change,
-        ]
+        kinds = [self.draw_modem, self.draw_key, self.draw_rules, self.draw_channel, self.draw_rate]
         for number in range(CHANGES):
             method, params = self.random.choices(kinds, [8, 3, 3, 3, 1])[0]()
             yield change((number + 1) * GAP_NS + 7, method, **params)
@@ -167,7 +158,7 @@ class ChangeGenerator:
 
 def traffic(seed: int) -> list[Record]:
     gap = CHANGES * GAP_NS // PACKETS
-    return at_random_times(generate(TRAFFIC_CONFIG, seed, PACKETS, broken=0.03), seed, gap)
+    return with_times(generate(TRAFFIC_CONFIG, seed, PACKETS, broken=0.03), seed, gap)
 
 
 @pytest.mark.parametrize("seed", range(3))

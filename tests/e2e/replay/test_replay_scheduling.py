@@ -27,8 +27,8 @@ FLUSH_NS = 50_000
 SESSION_OFFSET = 14 + 20  # of the session ID in a DEPI frame over IPv4
 BONDED = IPv4Address("10.0.0.1")  # channels 11 and 12
 ALL_CHANNELS = IPv4Address("10.0.0.21")
-SLOW_CHANNEL = IPv4Address("10.0.0.9")  # channel 22 alone
-SHARED_CHANNEL = (IPv4Address("10.0.0.13"), IPv4Address("10.0.0.17"))  # channel 21, two modems
+SLOW = IPv4Address("10.0.0.9")  # channel 22 alone
+SHARED = (IPv4Address("10.0.0.13"), IPv4Address("10.0.0.17"))  # channel 21, two modems
 SLOW_RATE = 37_500_000
 RATES = {
     0x00010001: 1_890_000_000,
@@ -41,15 +41,13 @@ RATES = {
 BURST = 64  # packets per burst of the receive stage
 
 
-def make_frames(*destinations: IPv4Address, count: int, size: int) -> list[bytes]:
+def frames_to(*destinations: IPv4Address, count: int, size: int) -> list[bytes]:
     """`count` frames of `size` bytes to the destinations by round robin."""
     modulus = len(destinations)
     return [udp_frame(destinations[n % modulus], size, n) for n in range(count)]
 
 
-def depi_frame_sizes(
-    replayed: DownstreamReplay, session: int | None = None
-) -> list[tuple[int, int]]:
+def depi_sizes(replayed: DownstreamReplay, session: int | None = None) -> list[tuple[int, int]]:
     """Time and bytes of each DEPI frame, of one session or all."""
     return [
         (record.time_ns, len(record.data))
@@ -60,7 +58,7 @@ def depi_frame_sizes(
 
 
 def max_lead_ns(sent: list[tuple[int, int]], rate: int) -> float:
-    """The maximum lead ahead of the rate, in ns, over all intervals."""
+    """Maximum lead ahead of the rate, in ns, over all intervals."""
     lead = longest = 0.0
     before = sent[0][0]
     for time_ns, size in sent:
@@ -92,20 +90,20 @@ def channel_stats(replayed: DownstreamReplay, session: int) -> dict[str, Any]:
 @pytest.mark.parametrize("limit", [100, 3000])
 def test_group_rate_limit_is_kept(limit: int, tmp_path: Path) -> None:
     text = replace_values(SMALL.read_text(), rate_limit=f"{limit} Mbps")
-    frames = make_frames(BONDED, ALL_CHANNELS, count=2000, size=1500)
+    frames = frames_to(BONDED, ALL_CHANNELS, count=2000, size=1500)
     replayed = replay(tmp_path, text, records_of(frames, START_NS, 0))
     replayed.check()
-    check_rate(depi_frame_sizes(replayed), limit * 1_000_000)
+    check_rate(depi_sizes(replayed), limit * 1_000_000)
 
 
 def test_burst_uses_all_channels_at_their_rates(tmp_path: Path) -> None:
     """A burst to all channels uses each at its rate."""
-    frames = make_frames(ALL_CHANNELS, count=3000, size=1500)
+    frames = frames_to(ALL_CHANNELS, count=3000, size=1500)
     replayed = replay(tmp_path, SMALL.read_text(), records_of(frames, START_NS, 0))
     replayed.check()
     assert sum(RATES.values()) < 10_000_000_000
     for session, rate in RATES.items():
-        sent = depi_frame_sizes(replayed, session)
+        sent = depi_sizes(replayed, session)
         check_rate(sent, rate)
         # the scheduler counts every byte on the wire
         assert channel_stats(replayed, session)["bytes"] == sum(size for _, size in sent)
@@ -118,17 +116,17 @@ def test_scheduled_bytes_match_sent_bytes(mtu: int, gap_ns: int, tmp_path: Path)
     text = replace_values(SMALL.read_text(), mtu=str(mtu))
     replayed = replay(tmp_path, text, records_of(generate(CONFIG, 12, 2500), START_NS, gap_ns))
     for session in RATES:
-        sent = sum(size for _, size in depi_frame_sizes(replayed, session))
+        sent = sum(size for _, size in depi_sizes(replayed, session))
         stats = channel_stats(replayed, session)
         assert stats["packets"] == sum(f.session == session for f in replayed.decoded.frames)
         assert 0.998 * sent - 44 <= stats["bytes"] <= 1.02 * sent + 44
 
 
 def test_queue_delay_matches_channel_rate(tmp_path: Path) -> None:
-    frames = make_frames(SLOW_CHANNEL, count=300, size=1000)
+    frames = frames_to(SLOW, count=300, size=1000)
     replayed = replay(tmp_path, SMALL.read_text(), records_of(frames, START_NS, 0))
     replayed.check()
-    check_rate(depi_frame_sizes(replayed), SLOW_RATE)
+    check_rate(depi_sizes(replayed), SLOW_RATE)
     [delay] = replayed.stats["scheduler"]["delay"]
     duration_us = (replayed.decoded.frames[-1].time_ns - START_NS) / 1000
     assert (delay["priority"], delay["packets"]) == (6, 300)
@@ -143,24 +141,20 @@ def test_queue_delay_matches_channel_rate(tmp_path: Path) -> None:
 def test_packets_above_buffer_are_dropped(buffer: int, tmp_path: Path) -> None:
     """Packets of one instant are queued up to the buffer and the lead. Others are dropped."""
     text = SMALL.read_text().replace("buffer: 8 MB", f"buffer: {buffer} B")
-    frames = make_frames(SLOW_CHANNEL, count=400, size=1000)
+    frames = frames_to(SLOW, count=400, size=1000)
     replayed = replay(tmp_path, text, records_of(frames, START_NS, 0))
     dropped = replayed.stats["drops"]["flow_buffer_full"]
-    transmitted = replayed.stats["transmitted"]
-    capacity = buffer // 1004
-    assert (
-        capacity <= transmitted <= capacity + LEAD_NS * SLOW_RATE / 8e9 / 1004 + 1
-        if capacity
-        else transmitted == 0
-    )
-    assert transmitted + dropped == len(frames) == replayed.stats["received"]
+    kept = replayed.stats["transmitted"]
+    fit = buffer // 1004
+    assert fit <= kept <= fit + LEAD_NS * SLOW_RATE / 8e9 / 1004 + 1 if fit else kept == 0
+    assert kept + dropped == len(frames) == replayed.stats["received"]
     assert replayed.stats["dropped"] == dropped and replayed.stats["balanced"]
     flows = replayed.stats["scheduler"]["service_flows"]
     assert [(flow["id"], flow["drops"]) for flow in flows] == [(302, {"flow_buffer_full": dropped})]
-    assert replayed.stats["counters"]["enqueued"] == transmitted
+    assert replayed.stats["counters"]["enqueued"] == kept
     assert replayed.decoded.problems == []
     output = [frame.ethernet[6:] for frame in replayed.decoded.frames if frame.ethernet]
-    first = min(capacity, BURST)
+    first = min(fit, BURST)
     assert output[:first] == [frame[6:] for frame in frames[:first]]
     # The channel transmits between bursts, so later packets are queued, too, in their order.
     sent = iter(frames)
@@ -170,8 +164,8 @@ def test_packets_above_buffer_are_dropped(buffer: int, tmp_path: Path) -> None:
 def test_full_buffer_affects_own_flow_only(tmp_path: Path) -> None:
     """The buffer of one flow overflows. Another flow of the same channel loses no packet."""
     text = SMALL.read_text().replace("priority: 4, buffer: 8 MB", "priority: 4, buffer: 5 kB")
-    overloaded, other = SHARED_CHANNEL
-    frames = make_frames(overloaded, count=300, size=1000) + make_frames(other, count=50, size=1000)
+    overloaded, other = SHARED
+    frames = frames_to(overloaded, count=300, size=1000) + frames_to(other, count=50, size=1000)
     replayed = replay(tmp_path, text, records_of(frames, START_NS, 0))
     assert replayed.decoded.problems == []
     assert len(replayed.decoded.flow(501)) == 50
@@ -180,7 +174,7 @@ def test_full_buffer_affects_own_flow_only(tmp_path: Path) -> None:
 
 
 def test_scheduler_drops_above_max_queued(tmp_path: Path) -> None:
-    frames = make_frames(*SHARED_CHANNEL, count=16_384 + 600, size=60)
+    frames = frames_to(*SHARED, count=16_384 + 600, size=60)
     replayed = replay(tmp_path, SMALL.read_text(), records_of(frames, START_NS, 0))
     dropped = replayed.stats["drops"]["scheduler_full"]
     assert 500 <= dropped <= 600
@@ -189,11 +183,9 @@ def test_scheduler_drops_above_max_queued(tmp_path: Path) -> None:
 
 
 def test_modems_of_one_priority_share_equally(tmp_path: Path) -> None:
-    """Two modems of one priority share the channel equally (quantum: 2,048 bytes)."""
+    """The quantum of a modem is 2,048 bytes."""
     text = SMALL.read_text().replace("{id: 401, priority: 4,", "{id: 401,")
-    frames = make_frames(SHARED_CHANNEL[0], count=200, size=800) + make_frames(
-        SHARED_CHANNEL[1], count=200, size=800
-    )
+    frames = frames_to(SHARED[0], count=200, size=800) + frames_to(SHARED[1], count=200, size=800)
     replayed = replay(tmp_path, text, records_of(frames, START_NS, 0))
     replayed.check()
     modems = [frame.modem.mac[5] for frame in replayed.decoded.frames if frame.modem]
@@ -202,10 +194,8 @@ def test_modems_of_one_priority_share_equally(tmp_path: Path) -> None:
 
 
 def test_higher_priority_is_transmitted_first(tmp_path: Path) -> None:
-    """Packets of the higher priority are transmitted first, though they are received last."""
-    frames = make_frames(SHARED_CHANNEL[1], count=100, size=800) + make_frames(
-        SHARED_CHANNEL[0], count=100, size=800
-    )
+    """Packets of the higher priority are received last."""
+    frames = frames_to(SHARED[1], count=100, size=800) + frames_to(SHARED[0], count=100, size=800)
     replayed = replay(tmp_path, SMALL.read_text(), records_of(frames, START_NS, 0))
     replayed.check()
     modems = [frame.modem.mac[5] for frame in replayed.decoded.frames if frame.modem]
@@ -221,18 +211,15 @@ RATE_LIMITED_FLOW = "{id: 401, priority: 4, max_sustained_rate: 10 Mbps, max_tra
 
 
 def test_sustained_rate_is_kept(tmp_path: Path) -> None:
-    """A flow is limited to its rate and burst. The other flow of the channel uses the remaining
-    rate."""
+    """The other flow of the channel uses the remaining rate."""
     text = SMALL.read_text().replace("{id: 401, priority: 4,", RATE_LIMITED_FLOW)
-    frames = make_frames(*SHARED_CHANNEL, count=400, size=1000)
+    frames = frames_to(*SHARED, count=400, size=1000)
     replayed = replay(tmp_path, text, records_of(frames, START_NS, 0))
     replayed.check()
-    limited = [
-        (f.time_ns, 1004) for f in replayed.decoded.frames if f.modem and f.modem.mac[5] == 4
-    ]
+    rated = [(f.time_ns, 1004) for f in replayed.decoded.frames if f.modem and f.modem.mac[5] == 4]
     other = [f.time_ns for f in replayed.decoded.frames if f.modem and f.modem.mac[5] == 5]
-    assert max_lead_ns(limited, 10_000_000) <= 5000 * 8e9 / 10e6 + LEAD_NS
-    duration_s = (limited[-1][0] - START_NS) / 1e9
+    assert max_lead_ns(rated, 10_000_000) <= 5000 * 8e9 / 10e6 + LEAD_NS
+    duration_s = (rated[-1][0] - START_NS) / 1e9
     assert duration_s == pytest.approx((200 * 1004 - 5000) * 8 / 10e6, rel=0.01)
     assert other[-1] - START_NS == pytest.approx(200 * 1060 * 8e9 / (42.24e6 - 10.5e6), rel=0.08)
 
@@ -250,7 +237,7 @@ def test_aqm_keeps_queue_short(settings: str, reason: str, tmp_path: Path) -> No
     text = SMALL.read_text().replace(
         "{id: 401, priority: 4, buffer: 8 MB", f"{{id: 401, buffer: 800 kB, {settings}"
     )
-    sent = records_of(make_frames(SHARED_CHANNEL[0], count=9000, size=1000), START_NS, 160_000)
+    sent = records_of(frames_to(SHARED[0], count=9000, size=1000), START_NS, 160_000)
     stats = replay(tmp_path, text, sent).stats
     assert stats["balanced"] and stats["drops"][reason] == stats["dropped"] > 300
     [flow] = stats["scheduler"]["service_flows"]
@@ -265,7 +252,7 @@ def test_aqm_keeps_queue_short(settings: str, reason: str, tmp_path: Path) -> No
 
 def test_bonded_flow_uses_channels_by_rate(tmp_path: Path) -> None:
     """Under load, each channel of the bonding group carries packets in proportion to its rate."""
-    frames = make_frames(BONDED, count=2000, size=1400)
+    frames = frames_to(BONDED, count=2000, size=1400)
     replayed = replay(tmp_path, SMALL.read_text(), records_of(frames, START_NS, 0))
     replayed.check()
     shares = Counter(frame.session for frame in replayed.decoded.frames)
@@ -290,7 +277,7 @@ def test_burst_uses_all_channels_of_group(address: str, tmp_path: Path) -> None:
     """A low rate uses the first channel only, a burst uses all channels of the bonding group."""
     modem = CONFIG.by_address[IPv4Address(address)]
     ids = {channel.session: channel.id for channel in CONFIG.channels}
-    frames = make_frames(IPv4Address(address), count=300, size=1000)
+    frames = frames_to(IPv4Address(address), count=300, size=1000)
     for gap_ns, channels in ((100_000, modem.channels[:1]), (0, modem.channels)):
         folder = tmp_path / str(gap_ns)
         replayed = replay(folder, SMALL.read_text(), records_of(frames, START_NS, gap_ns))
@@ -310,7 +297,7 @@ def test_long_capture_needs_few_steps(tmp_path: Path) -> None:
         "{id: 302, priority: 6,",
         "{id: 302, priority: 6, max_sustained_rate: 19 kbps, max_traffic_burst: 2000 B,",
     )
-    frames = make_frames(SLOW_CHANNEL, count=900, size=1000)
+    frames = frames_to(SLOW, count=900, size=1000)
     replayed = replay(tmp_path, text, records_of(frames, START_NS, 400_000_000))
     replayed.check()
     times = [frame.time_ns for frame in replayed.decoded.frames]
@@ -325,7 +312,7 @@ def test_long_capture_needs_few_steps(tmp_path: Path) -> None:
 def test_packets_queued_for_a_minute_are_dropped_as_stopped(tmp_path: Path) -> None:
     """The replay ends, and drops queued packets with reason `stopped`."""
     text = SMALL.read_text().replace("rate: 37.5 Mbps", "rate: 10 kbps")
-    sent = records_of(make_frames(SLOW_CHANNEL, count=100, size=1000), START_NS, 0)
+    sent = records_of(frames_to(SLOW, count=100, size=1000), START_NS, 0)
     replayed = replay(tmp_path, text, sent)
     stopped = replayed.stats["drops"]["stopped"]
     assert stopped == 100 - replayed.stats["transmitted"] > 0

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Replays random and invalid frames with variants of sg-small.yaml. The model must match in all of
-them."""
+"""Replays random and invalid frames with variants of sg-small.yaml, against the model."""
 
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import pytest
 
 from e2e.frames import ethernet
 from e2e.running import SMALL, replace_values, replay
-from e2e.traffic import START_NS, at_random_times, generate, invalid_frames
+from e2e.traffic import START_NS, generate, invalid_frames, with_times
 from vcmts.witness.config import load_config
 from vcmts.witness.pcapfile import records_of
 
@@ -34,15 +33,13 @@ VARIANTS = {
 @pytest.mark.parametrize("variant", VARIANTS.values(), ids=list(VARIANTS))
 def test_replay_matches_model(variant: dict[str, str], tmp_path: Path) -> None:
     seed = sum(map(ord, str(variant)))
-    sent = at_random_times(generate(CONFIG, seed, 600, broken=0.1), seed)
+    sent = with_times(generate(CONFIG, seed, 600, broken=0.1), seed)
     replay(tmp_path, replace_values(SMALL.read_text(), **variant), sent).check()
 
 
 def test_generated_traffic_matches_every_rule(tmp_path: Path) -> None:
     """The generated traffic matches every rule and classifier, and has frames of all sizes."""
-    expected = replay(
-        tmp_path, SMALL.read_text(), at_random_times(generate(CONFIG, 3, 1500), 1)
-    ).check()
+    expected = replay(tmp_path, SMALL.read_text(), with_times(generate(CONFIG, 3, 1500), 1)).check()
     assert expected.matched_rules == {
         (group, index)
         for group, rules in CONFIG.filter_groups.items()
@@ -59,7 +56,7 @@ def test_generated_traffic_matches_every_rule(tmp_path: Path) -> None:
 
 def test_invalid_frames_are_dropped_with_reason(tmp_path: Path) -> None:
     invalid = invalid_frames(CONFIG)
-    sent = at_random_times([frame for _, frame in invalid], 2)
+    sent = with_times([frame for _, frame in invalid], 2)
     replayed = replay(tmp_path, SMALL.read_text(), sent)
     expected = replayed.check()
     reasons = [reason for reason, _ in invalid]

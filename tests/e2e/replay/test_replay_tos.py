@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from e2e.running import SMALL, replay
-from e2e.traffic import START_NS, at_random_times, generate
+from e2e.traffic import START_NS, generate, with_times
 from e2e.upstream import replay_upstream
 from vcmts.witness.config import load_config, parse_config
 from vcmts.witness.pcapfile import records_of
@@ -37,26 +37,24 @@ def add_masks(text: str, masks: dict[int, tuple[int, int]]) -> str:
 
 def overwrite_tos(frame: bytes, masks: tuple[int, int]) -> bytes:
     """The frame with the TOS or traffic class overwritten, and a correct IPv4 header checksum."""
-    result = bytearray(frame)
-    offset = 18 if result[12:14] == b"\x81\x00" else 14
-    word = int.from_bytes(result[offset : offset + 2], "big")
-    if result[offset - 2 : offset] == b"\x86\xdd":
+    out = bytearray(frame)
+    at = 18 if out[12:14] == b"\x81\x00" else 14
+    word = int.from_bytes(out[at : at + 2], "big")
+    if out[at - 2 : at] == b"\x86\xdd":
         tos = (word >> 4 & masks[0]) | masks[1]
-        result[offset : offset + 2] = (word & 0xF00F | tos << 4).to_bytes(2, "big")
-    elif result[offset - 2 : offset] == b"\x08\x00":
-        result[offset + 1] = (result[offset + 1] & masks[0]) | masks[1]
-        header = result[offset : offset + 4 * (result[offset] & 0xF)]
+        out[at : at + 2] = (word & 0xF00F | tos << 4).to_bytes(2, "big")
+    elif out[at - 2 : at] == b"\x08\x00":
+        out[at + 1] = (out[at + 1] & masks[0]) | masks[1]
+        header = out[at : at + 4 * (out[at] & 0xF)]
         header[10:12] = b"\0\0"
         words = (int.from_bytes(header[i : i + 2], "big") for i in range(0, len(header), 2))
-        result[offset + 10 : offset + 12] = (0xFFFF - (sum(words) - 1) % 0xFFFF - 1).to_bytes(
-            2, "big"
-        )
-    return bytes(result)
+        out[at + 10 : at + 12] = (0xFFFF - (sum(words) - 1) % 0xFFFF - 1).to_bytes(2, "big")
+    return bytes(out)
 
 
 def test_downstream_tos_is_overwritten(tmp_path: Path) -> None:
     """Classifiers match the original TOS. The decoder checks that CRCs cover the new one."""
-    sent = at_random_times(generate(load_config(SMALL), 11, 600), 11)
+    sent = with_times(generate(load_config(SMALL), 11, 600), 11)
     plain = replay(tmp_path / "plain", SMALL.read_text(), sent)
     plain.check()
     decoded = replay(tmp_path / "tos", add_masks(SMALL.read_text(), MASKS), sent).decoded

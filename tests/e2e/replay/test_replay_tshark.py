@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""tshark reads replay output: MAC frames with its own DOCSIS dissector, and DEPI frames with our
-PSP dissector."""
+"""tshark reads replay output: MAC frames, and DEPI frames with our PSP dissector."""
 
 from collections import Counter
 from ipaddress import IPv4Address, IPv6Address
@@ -29,8 +28,7 @@ VARIANTS = {
 
 
 def valid_traffic() -> list[bytes]:
-    """Valid UDP packets: tshark dissects unencrypted ones completely. IPv6 only to modems with a
-    key."""
+    """UDP that tshark dissects without errors. IPv6 is sent to modems with a key only."""
     addresses = [
         address
         for modem in CONFIG.modems
@@ -68,59 +66,55 @@ def mac_frames(replayed: DownstreamReplay) -> list[bytes]:
     return frames
 
 
-def values(packets: Records, name: str) -> Counter[int]:
+def values(rows: Records, name: str) -> Counter[int]:
     """Counts the values of a field."""
-    return Counter(int(value, 0) for packet in packets for value in packet[name])
+    return Counter(int(value, 0) for row in rows for value in row[name])
 
 
 def test_tshark_dissects_mac_frames(replayed: DownstreamReplay, stage: Stage) -> None:
     frames = mac_frames(replayed)
     pcap = stage.folder / "docsis.pcap"
     write_pcap(pcap, records_of(frames), LINKTYPE_DOCSIS)
-    packets = stage.fields(
+    rows = stage.fields(
         pcap,
         *("docsis.hcs.status", "docsis.len", "docsis.ehdr.ds_dsid", "docsis.ehdr.ds_traffic_pri"),
         *("docsis.ehdr.said", "_ws.expert.severity", "_ws.malformed"),
     )
-    assert len(packets) == len(frames) == replayed.stats["transmitted"]
-    assert {tuple(packet["docsis.hcs.status"]) for packet in packets} == {("1",)}
-    assert [int(packet["docsis.len"][0]) + 6 for packet in packets] == [
-        len(frame) for frame in frames
-    ]
-    assert {tuple(packet["_ws.expert.severity"]) for packet in packets} == {()}
-    assert {tuple(packet["_ws.malformed"]) for packet in packets} == {()}
+    assert len(rows) == len(frames) == replayed.stats["transmitted"]
+    assert {tuple(row["docsis.hcs.status"]) for row in rows} == {("1",)}
+    assert [int(row["docsis.len"][0]) + 6 for row in rows] == [len(frame) for frame in frames]
+    assert {tuple(row["_ws.expert.severity"]) for row in rows} == {()}
+    assert {tuple(row["_ws.malformed"]) for row in rows} == {()}
     services = [frame.service for frame in replayed.decoded.frames]
     modems = [frame.modem for frame in replayed.decoded.frames]
     dsids = Counter(s.dsid for s in services if s and s.dsid is not None)
-    assert values(packets, "docsis.ehdr.ds_dsid") == dsids
-    assert values(packets, "docsis.ehdr.ds_traffic_pri") == Counter(
-        s.priority for s in services if s
-    )
-    assert values(packets, "docsis.ehdr.said") == Counter(m.security.said for m in modems if m)
+    assert values(rows, "docsis.ehdr.ds_dsid") == dsids
+    assert values(rows, "docsis.ehdr.ds_traffic_pri") == Counter(s.priority for s in services if s)
+    assert values(rows, "docsis.ehdr.said") == Counter(m.security.said for m in modems if m)
 
 
 def test_tshark_dissects_depi_frames(replayed: DownstreamReplay, stage: Stage) -> None:
     """Dissects the output file with docsis-psp.lua, as a user does."""
     pcap = stage.folder / "out.pcap"
     pcap.write_bytes(replayed.out_path.read_bytes())
-    packets = stage.fields(
+    rows = stage.fields(
         pcap,
         *("l2tp.sid", "psp.seq", "psp.count", "psp.gap", "psp.late", "docsis.hcs.status"),
         *("_ws.expert.severity", "_ws.malformed", "udp.dstport"),
     )
     counters = replayed.stats["counters"]
-    assert len(packets) == counters["depi_frames"]
-    assert sum(int(packet["psp.count"][0]) for packet in packets) == counters["psp_segments"]
-    assert all(packet["psp.gap"] == packet["psp.late"] == [] for packet in packets)
-    statuses = Counter(status for packet in packets for status in packet["docsis.hcs.status"])
+    assert len(rows) == counters["depi_frames"]
+    assert sum(int(row["psp.count"][0]) for row in rows) == counters["psp_segments"]
+    assert all(row["psp.gap"] == row["psp.late"] == [] for row in rows)
+    statuses = Counter(status for row in rows for status in row["docsis.hcs.status"])
     assert statuses == {"1": counters["transmitted"]}
-    assert {tuple(packet["_ws.malformed"]) for packet in packets} == {()}
-    assert {tuple(packet["_ws.expert.severity"]) for packet in packets} == {()}
-    unencrypted = sum(port == "9" for packet in packets for port in packet["udp.dstport"])
+    assert {tuple(row["_ws.malformed"]) for row in rows} == {()}
+    assert {tuple(row["_ws.expert.severity"]) for row in rows} == {()}
+    unencrypted = sum(port == "9" for row in rows for port in row["udp.dstport"])
     assert unencrypted == counters["clear"]
     sequences: dict[str, list[int]] = {}
-    for packet in packets:
-        sequences.setdefault(packet["l2tp.sid"][0], []).append(int(packet["psp.seq"][0]))
+    for row in rows:
+        sequences.setdefault(row["l2tp.sid"][0], []).append(int(row["psp.seq"][0]))
     assert len(sequences) == len(replayed.config.channels)
     for numbers in sequences.values():
         assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))

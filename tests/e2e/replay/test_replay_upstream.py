@@ -38,7 +38,7 @@ pytestmark = pytest.mark.replay
 # Between packets; the last one is near a timeout. No sum of gaps equals a timeout, as the order of
 # packet and timeout would be undefined.
 GAPS_NS = [0, 1_009, 100_003, 3_000_017]
-MAX_FRAMES = 80  # per capture
+FRAMES = 80  # per capture
 LONG_SEEDS = (0, 3, 5)  # 54, 70 and 46 frames; other seeds give 8 to 14
 TABLES = {
     "packets": packet_cases.case.cases,
@@ -55,7 +55,7 @@ VARIANTS = {
 }
 
 
-def assert_no_problems(problems: Sequence[tuple[object, list[str]]]) -> None:
+def assert_none(problems: Sequence[tuple[object, list[str]]]) -> None:
     """Asserts that no list of problems has an entry."""
     assert [(source, texts) for source, texts in problems if texts] == []
 
@@ -81,17 +81,15 @@ def case_problems(case: Case, folder: Path) -> list[str]:
 def test_cases_match_manual_counts(cases: Sequence[Case], tmp_path: Path) -> None:
     assert len({case.name for case in cases}) == len(cases) > 15
     results = run_parallel(lambda case: case_problems(case, tmp_path / case.name), cases)
-    assert_no_problems(
-        [(case.name, problems) for case, problems in zip(cases, results, strict=True)]
-    )
+    assert_none([(case.name, problems) for case, problems in zip(cases, results, strict=True)])
 
 
 # Valid traffic
 
 
-def valid_traffic_problems(text: str, seed: int, gap_ns: int, udp: bool, folder: Path) -> list[str]:
+def valid_problems(text: str, seed: int, gap_ns: int, udp: bool, folder: Path) -> list[str]:
     """Replays valid traffic, and compares the output with what was sent, and with the model."""
-    sender = sending(seed, parse_config(text), most=MAX_FRAMES, udp=udp)
+    sender = sending(seed, parse_config(text), most=FRAMES, udp=udp)
     sent = records_of(sender.packets, START_NS, gap_ns)
     replayed = replay_upstream(folder, text, sent)
     problems = replayed.problems()
@@ -115,10 +113,8 @@ def test_valid_traffic_is_transmitted(text: str, tmp_path: Path) -> None:
         (seed, gap_ns, (number + variant) % 2 == 1)
         for number, (seed, gap_ns) in enumerate(zip(LONG_SEEDS, GAPS_NS, strict=False))
     ]
-    results = run_parallel(
-        lambda run: valid_traffic_problems(text, *run, tmp_path / str(run[0])), runs
-    )
-    assert_no_problems(list(zip(runs, results, strict=True)))
+    results = run_parallel(lambda run: valid_problems(text, *run, tmp_path / str(run[0])), runs)
+    assert_none(list(zip(runs, results, strict=True)))
 
 
 def test_same_input_gives_same_bytes(tmp_path: Path) -> None:
@@ -171,9 +167,7 @@ IMPAIRMENTS: dict[str, Callable[[Random, Sequence[bytes]], list[bytes]]] = {
 
 def damaged_records(name: str, seed: int) -> list[Record]:
     random = Random(seed)
-    packets = IMPAIRMENTS[name](
-        random, sending(seed, parse_config(UPSTREAM), most=MAX_FRAMES).packets
-    )
+    packets = IMPAIRMENTS[name](random, sending(seed, parse_config(UPSTREAM), most=FRAMES).packets)
     # not all at one time: the order of expired timers would be undefined
     gaps, kind = GAPS_NS[1:], list(IMPAIRMENTS).index(name)
     return records_of(packets, START_NS, gaps[(seed // 3 + kind) % len(gaps)])
@@ -188,7 +182,7 @@ def damage_problems(name: str, seed: int, folder: Path) -> list[str]:
 def test_damaged_traffic_matches_model(name: str, tmp_path: Path) -> None:
     seeds = range(6) if name == "the end" else LONG_SEEDS[:2]
     results = run_parallel(lambda seed: damage_problems(name, seed, tmp_path / str(seed)), seeds)
-    assert_no_problems(list(zip(seeds, results, strict=True)))
+    assert_none(list(zip(seeds, results, strict=True)))
 
 
 HOSTILE = {
@@ -209,6 +203,6 @@ def replay_hostile(settings: str, seed: int, folder: Path, bursts: int = 400) ->
 def test_hostile_traffic_matches_model(settings: str, tmp_path: Path) -> None:
     seeds = range(2)
     replays = run_parallel(lambda seed: replay_hostile(settings, seed, tmp_path / str(seed)), seeds)
-    assert_no_problems([(seed, replays[seed].problems()) for seed in seeds])
+    assert_none([(seed, replays[seed].problems()) for seed in seeds])
     assert all(len(replayed.drops) > 20 for replayed in replays)
     assert all(len(replayed.frames) > 50 for replayed in replays)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of upstream replays: unusable paths, truncated captures, outputs over inputs, wrong
-options."""
+"""Files of upstream replays: unusable paths, truncated captures, outputs over inputs."""
 
 from pathlib import Path
 
@@ -48,11 +47,9 @@ def test_output_over_other_file_is_rejected(tmp_path: Path) -> None:
         assert captured.read_bytes() == before
     for option in ("--control-out", "--stats"):
         check_refused(replay(tmp_path, option, tmp_path / "ip.pcap"), "ip.pcap", "two outputs")
-    output = tmp_path / "same"
-    check_refused(
-        replay(tmp_path, "--control-out", output, "--stats", output), "same", "two outputs"
-    )
-    assert not output.exists() and not (tmp_path / "ip.pcap").exists()
+    same = tmp_path / "same"
+    check_refused(replay(tmp_path, "--control-out", same, "--stats", same), "same", "two outputs")
+    assert not same.exists() and not (tmp_path / "ip.pcap").exists()
 
 
 def test_files_of_exactly_one_direction_are_required(tmp_path: Path) -> None:
@@ -69,46 +66,45 @@ def test_files_of_exactly_one_direction_are_required(tmp_path: Path) -> None:
         upstream[2:],
         (*downstream, "--control-out", out),
     ):
-        completed = vcmtsd("replay", "--config", SMALL, *options)
-        assert (completed.status, completed.stdout) == (2, "")
-        message, usage = completed.messages
+        done = vcmtsd("replay", "--config", SMALL, *options)
+        assert (done.status, done.stdout) == (2, "")
+        message, usage = done.messages
         assert "required: --network-in and --rphy-out, or --rphy-in and" in message
         assert "--help" in usage
         assert not out.exists()
 
 
 def test_configuration_without_upstream_is_rejected(tmp_path: Path) -> None:
-    completed = replay(tmp_path, "--config", SMALL)
-    check_refused(completed, SMALL.name, "upstream_channels", "--rphy-in")
+    done = replay(tmp_path, "--config", SMALL)
+    check_refused(done, SMALL.name, "upstream_channels", "--rphy-in")
     assert not (tmp_path / "ip.pcap").exists()
 
 
 def test_full_disk_is_reported(tmp_path: Path) -> None:
     for option in ("--network-out", "--control-out", "--stats"):
-        completed = replay(tmp_path, option, "/dev/full")
-        assert completed.status == 1
-        (message,) = completed.messages
+        done = replay(tmp_path, option, "/dev/full")
+        assert done.status == 1
+        (message,) = done.messages
         assert "/dev/full" in message
 
 
 @pytest.mark.parametrize("missing", [1, 17])
 def test_truncated_capture_is_replayed_and_reported(missing: int, tmp_path: Path) -> None:
-    """Records before the truncated one are replayed. The message names the file, and status is
-    1."""
+    """Records before the truncated one are replayed. The message names the file, status is 1."""
     control_file, stats = tmp_path / "mmm.pcap", tmp_path / "stats.json"
     capture = build_pcap([*SENT[:40], Record(SENT[40].time_ns, bytes(24), 24)])
     files = ("--control-out", control_file, "--stats", stats)
-    completed = replay(tmp_path, *files, captured=capture[:-missing])
-    assert completed.status == 1
-    (message,) = completed.messages
+    done = replay(tmp_path, *files, captured=capture[:-missing])
+    assert done.status == 1
+    (message,) = done.messages
     assert "uepi.pcap: truncated" in message and "what comes before is replayed" in message
-    replayed = UpstreamReplay(tmp_path, parse_config(UPSTREAM), SENT[:40], completed)
+    replayed = UpstreamReplay(tmp_path, parse_config(UPSTREAM), SENT[:40], done)
     assert replayed.problems() == []
 
 
 def test_stats_can_be_printed(tmp_path: Path) -> None:
     stats = tmp_path / "stats.json"
     summary = replay(tmp_path, "--stats", stats).stdout
-    completed = replay(tmp_path, "--stats", "-")
-    assert completed.status == 0 and completed.stdout == stats.read_text()
-    assert "\n".join(completed.messages) + "\n" == summary
+    done = replay(tmp_path, "--stats", "-")
+    assert done.status == 0 and done.stdout == stats.read_text()
+    assert "\n".join(done.messages) + "\n" == summary

@@ -26,7 +26,7 @@ from wireshark.stage import EXPERTS, UEPI_EXPERTS, Stage
 from witness.sample import UPSTREAM
 from witness.strict_upstream import decode_upstream
 
-MIN_PACKETS = 500
+MIN_SENT = 500
 # Between packets in the replay. Times of the capture may have pauses of a busy machine.
 PACKET_INTERVAL_NS = 50_000
 
@@ -61,26 +61,18 @@ class Captured:
 def captured(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Captured:
     folder = tmp_path_factory.mktemp("traffic")
     text = VARIANTS[request.param]()
-    config, uepi, summary_path = folder / "sg.yaml", folder / "uepi.pcap", folder / "summary.json"
+    config, uepi, summary = folder / "sg.yaml", folder / "uepi.pcap", folder / "summary.json"
     config.write_text(text)
     network = ("--network", f"net_pcap0,tx_pcap={folder / 'ip.pcap'}")
     rphy = ("--rphy", f"net_pcap1,tx_pcap={uepi}")
-    options = (
-        "--no-downstream",
-        "--upstream-rate",
-        "30Mbps",
-        "--seed",
-        "7",
-        "--json",
-        summary_path,
-    )
+    options = ("--no-downstream", "--upstream-rate", "30Mbps", "--seed", "7", "--json", summary)
     command = (program("vcmts-traffic"), "--config", config, *network, *rphy, *options)
     counts: dict[str, Any] = {"sent": 0}
     milliseconds = 300
-    while counts["sent"] <= MIN_PACKETS:
-        completed = run([*command, "--duration", f"{milliseconds}ms"])
-        assert completed.status == 1, completed.stderr  # as no packet is received
-        counts = json.loads(summary_path.read_text())["upstream"]
+    while counts["sent"] <= MIN_SENT:
+        done = run([*command, "--duration", f"{milliseconds}ms"])
+        assert done.status == 1, done.stderr  # as no packet is received
+        counts = json.loads(summary.read_text())["upstream"]
         milliseconds *= 3  # for slow machines
     records = read_pcap(uepi).records
     model = replace(parse_config(text), control_port=True)
@@ -89,24 +81,19 @@ def captured(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 def test_strict_decoder_finds_no_error(captured: Captured) -> None:
     """The strict decoder finds no error, and the packets match the summary."""
-    decoded, summary = captured.decoded, captured.summary
+    decoded, sent = captured.decoded, captured.summary
     assert [(problem.packet, problem.text) for problem in decoded.problems] == []
     assert (
-        sum(map(len, decoded.frames.values()))
-        == decoded.kinds["packet"]
-        == summary["sent"]
-        > MIN_PACKETS
+        sum(map(len, decoded.frames.values())) == decoded.kinds["packet"] == sent["sent"] > MIN_SENT
     )
-    assert len(captured.records) == summary["uepi_packets"]
-    assert sum(len(record.data) for record in captured.records) == summary["uepi_bytes"]
-    assert len(decoded.management) == summary["management"] > 0
-    assert decoded.kinds["fragment"] == summary["fragments"]
-    assert decoded.kinds["concatenation"] == summary["concatenations"]
+    assert len(captured.records) == sent["uepi_packets"]
+    assert sum(len(record.data) for record in captured.records) == sent["uepi_bytes"]
+    assert len(decoded.management) == sent["management"] > 0
+    assert decoded.kinds["fragment"] == sent["fragments"]
+    assert decoded.kinds["concatenation"] == sent["concatenations"]
     if captured.text == UPSTREAM:
         assert set(decoded.frames) == {(101, 0), (101, 2), (102, 0), (201, 0), (202, 1), (301, 0)}
-        assert (
-            min(summary[name] for name in ("fragments", "concatenations", "request_records")) > 10
-        )
+        assert min(sent[name] for name in ("fragments", "concatenations", "request_records")) > 10
 
 
 def test_replay_transmits_all_frames(captured: Captured, tmp_path: Path) -> None:
@@ -148,30 +135,27 @@ def test_documented_filter_prints_nothing(captured: Captured, stage: Stage) -> N
     """The filter of docs/wireshark.md prints nothing for a capture without loss and errors."""
     pcap = copy_for_tshark(stage, captured)
     assert stage.tshark(pcap, "-Y", "psp && _ws.expert") == ""
-    joined = stage.tshark(
-        pcap, "-Y", "docsis_uepi.joined.part"
-    )  # the dissector has joined segments
+    joined = stage.tshark(pcap, "-Y", "docsis_uepi.joined.part")  # it has joined segments
     assert joined  # their number depends on the machine
 
 
 # Packets by which tests with `lags` delay OFDMA channels.
 LAG = 24
 DISABLED_PROTOCOLS = ("--disable-protocol", "tcp", "--disable-protocol", "udp")  # ports are random
-COUNTED_FIELDS = (
+COUNTED = (
     "docsis.hcs.status",
     "docsis_uepi.segment.hcs.status",
     "_ws.malformed",
     "docsis_uepi.request",
 )
-EXPERT_FIELDS = (
+EXPERT_NAMES = (
     *(f"psp.expert.{name}" for name in EXPERTS),
     *(f"docsis_uepi.expert.{name}" for name in UEPI_EXPERTS),
 )
 
 
 def delay_ofdma(captured: Captured) -> list[Record]:
-    """Records with OFDMA channels delayed by LAG packets, so that other segments overtake
-    theirs."""
+    """Records with OFDMA channels delayed by LAG packets, so that segments are overtaken."""
     channels = captured.config.upstream.by_session
     late = {session for session, (channel, _) in channels.items() if channel.type == "ofdma"}
     keys = [
@@ -205,10 +189,8 @@ def expected_experts(records: Sequence[Record], config: Config) -> dict[int, set
     return experts
 
 
-def expert_messages(packets: list[dict[str, list[str]]]) -> dict[int, set[str]]:
-    messages = {
-        number: {n for n in EXPERT_FIELDS if packet[n]} for number, packet in enumerate(packets, 1)
-    }
+def expert_messages(rows: list[dict[str, list[str]]]) -> dict[int, set[str]]:
+    messages = {number: {n for n in EXPERT_NAMES if row[n]} for number, row in enumerate(rows, 1)}
     return {number: names for number, names in messages.items() if names}
 
 
@@ -226,23 +208,18 @@ def test_tshark_reads_all_packets(captured: Captured, stage: Stage, lags: bool) 
     if lags:
         records = delay_ofdma(captured)
         write_pcap(pcap, records)
-    packets = stage.fields(pcap, *COUNTED_FIELDS, *EXPERT_FIELDS, options=DISABLED_PROTOCOLS)
+    rows = stage.fields(pcap, *COUNTED, *EXPERT_NAMES, options=DISABLED_PROTOCOLS)
     decoded, summary = captured.decoded, captured.summary
-    assert len(packets) == summary["uepi_packets"]
+    assert len(rows) == summary["uepi_packets"]
     expected = expected_experts(records, captured.config)
     assert bool(expected) or not lags
-    experts = expert_messages(packets)
-    differing = [
-        number for number in expected | experts if expected.get(number) != experts.get(number)
-    ]
+    found = expert_messages(rows)
+    others = [number for number in expected | found if expected.get(number) != found.get(number)]
     assert not [
-        (number, experts.get(number), expected.get(number), records[number - 1].data.hex())
-        for number in differing[:3]
+        (number, found.get(number), expected.get(number), records[number - 1].data.hex())
+        for number in others[:3]
     ]
-    values = {
-        name: Counter(value for packet in packets for value in packet[name])
-        for name in COUNTED_FIELDS
-    }
+    values = {name: Counter(value for row in rows for value in row[name]) for name in COUNTED}
     kinds = decoded.kinds - decoded.inside
     outside = kinds["packet"] + kinds["fragment"] + kinds["request"] + len(decoded.management)
     assert values["docsis.hcs.status"] == {"1": outside}

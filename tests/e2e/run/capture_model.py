@@ -153,8 +153,7 @@ def _permitted(config: Config, modem: Modem, frame: bytes) -> bool:
 
 @dataclass
 class CaptureModel:
-    """The model of a whole capture. Destinations get addresses of modems by round robin, in the
-    order of their first packet."""
+    """Model of a capture. Destinations get modem addresses by round robin, in their order."""
 
     config: Config
     packets: list[ReplayedPacket] = field(default_factory=list)

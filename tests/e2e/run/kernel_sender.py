@@ -8,14 +8,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from e2e.ports import (
-    QUIET_S,
-    create_veth_pair,
-    disable_ipv6,
-    packet_socket,
-    receive_until_quiet,
-    serve,
-)
+from e2e.ports import QUIET_S, create_veth_pair, disable_ipv6, packet_socket, receive_all, serve
 from vcmts.witness.pcapfile import write_pcap
 
 SUBSCRIBER, PORT = "10.0.0.1", 5000
@@ -55,7 +48,7 @@ def main() -> int:
             with packet_socket("rphy1") as receiver:
                 send()
                 run.wait_processed(len(SIZES) + 2)
-                write_pcap(out, list(receive_until_quiet(receiver, QUIET_S)))
+                write_pcap(out, list(receive_all(receiver, QUIET_S)))
             done = run.stop()
         else:
             done = run.wait()

@@ -21,7 +21,7 @@ PORTS = ("--network", "net_null0,size=128", "--rphy", "net_null1,size=128")
 
 
 @pytest.fixture(scope="session")
-def card_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     library = tmp_path_factory.mktemp("card") / "card.so"
     flags = subprocess.check_output(["pkg-config", "--cflags", "libdpdk"], text=True)
     compiler = ("cc", "-shared", "-fPIC", "-O1", "-w", *shlex.split(flags))
@@ -29,13 +29,13 @@ def card_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return library
 
 
-def run_with_card(card_library: Path, *command: str | Path, fails: str = "") -> Completed:
-    return run(command, os.environ | {"LD_PRELOAD": str(card_library), "CARD_FAILS": fails})
+def run_with_card(library: Path, *command: str | Path, fails: str = "") -> Completed:
+    return run(command, os.environ | {"LD_PRELOAD": str(library), "CARD_FAILS": fails})
 
 
-def run_traffic(card_library: Path, *more: str, fails: str = "") -> Completed:
+def run_traffic(library: Path, *more: str, fails: str = "") -> Completed:
     command = (program("vcmts-traffic"), "--config", EXAMPLE, *PORTS)
-    return run_with_card(card_library, *command, "--duration", "50ms", *more, fails=fails)
+    return run_with_card(library, *command, "--duration", "50ms", *more, fails=fails)
 
 
 def messages(done: Completed) -> list[str]:
@@ -51,9 +51,9 @@ def config(tmp_path: Path) -> Path:
     return path
 
 
-def run_server(card_library: Path, config: Path, *more: str, fails: str = "") -> Completed:
+def run_server(library: Path, config: Path, *more: str, fails: str = "") -> Completed:
     command = (program("vcmtsd"), "run", "--config", config, *PORTS, "--duration", "50ms")
-    return run_with_card(card_library, *command, *more, fails=fails)
+    return run_with_card(library, *command, *more, fails=fails)
 
 
 UPSTREAM = ("--upstream-rate", "10Mbps")
@@ -66,29 +66,29 @@ START_FAILURES = [f"rte_eth_dev_start {port}" for port in range(3)]
 
 
 @pytest.mark.parametrize("more", [(), UPSTREAM, ("--no-downstream", *UPSTREAM)])
-def test_traffic_program_closes_ports(more: tuple[str, ...], card_library: Path) -> None:
-    done = run_traffic(card_library, "--send-only", "--rate", "10Mbps", *more)
+def test_traffic_program_closes_ports(more: tuple[str, ...], library: Path) -> None:
+    done = run_traffic(library, "--send-only", "--rate", "10Mbps", *more)
     assert done.status == 0, done.stderr
 
 
 @pytest.mark.parametrize("fails", [RX_QUEUE_FAILURES[0], TX_QUEUE_FAILURES[1], START_FAILURES[1]])
-def test_failed_start_of_traffic_program_closes_ports(fails: str, card_library: Path) -> None:
-    done = run_traffic(card_library, "--send-only", *UPSTREAM, fails=fails)
+def test_failed_start_of_traffic_program_closes_ports(fails: str, library: Path) -> None:
+    done = run_traffic(library, "--send-only", *UPSTREAM, fails=fails)
     assert done.status == 2, done.stderr
     assert len(messages(done)) == 1
 
 
-def test_vcmtsd_closes_ports(card_library: Path, config: Path) -> None:
-    done = run_server(card_library, config)
+def test_vcmtsd_closes_ports(library: Path, config: Path) -> None:
+    done = run_server(library, config)
     assert done.status == 0, done.stderr
 
 
 @pytest.mark.parametrize(
     "fails", [*RX_QUEUE_FAILURES, *TX_QUEUE_FAILURES, *START_FAILURES, CRYPTO_FAILURE]
 )
-def test_failed_start_of_vcmtsd_closes_ports(fails: str, card_library: Path, config: Path) -> None:
+def test_failed_start_of_vcmtsd_closes_ports(fails: str, library: Path, config: Path) -> None:
     control = ("--control", "net_null2") if fails.endswith("2") else ()
-    done = run_server(card_library, config, *control, fails=fails)
+    done = run_server(library, config, *control, fails=fails)
     assert done.status == (1 if fails == CRYPTO_FAILURE else 2), done.stderr
     assert len(messages(done)) == 1
 
@@ -96,24 +96,21 @@ def test_failed_start_of_vcmtsd_closes_ports(fails: str, card_library: Path, con
 @pytest.mark.parametrize(
     "fails", [*(f"rte_eth_tx_queue_setup {n}" for n in range(6)), CRYPTO_FAILURE]
 )
-def test_failed_start_of_replay_closes_ports(
-    fails: str, card_library: Path, tmp_path: Path
-) -> None:
-    """A replay has three pairs of ports. The setup of each port fails once."""
+def test_failed_start_of_replay_closes_ports(fails: str, library: Path, tmp_path: Path) -> None:
     config, captured = tmp_path / "sg.yaml", tmp_path / "in.pcap"
     config.write_text(UPSTREAM_SAMPLE + CRYPTO_DEVICE)
     write_pcap(captured, [])
     out = ("--network-out", tmp_path / "out.pcap", "--control-out", tmp_path / "control.pcap")
     command = (program("vcmtsd"), "replay", "--config", config, "--rphy-in", captured, *out)
-    done = run_with_card(card_library, *command, fails=fails)
+    done = run_with_card(library, *command, fails=fails)
     assert done.status == 1, done.stderr
     assert len(messages(done)) == 1
 
 
-def test_vcmtsd_without_memory_closes_ports(card_library: Path, config: Path) -> None:
+def test_vcmtsd_without_memory_closes_ports(library: Path, config: Path) -> None:
     """Creation of mempools fails from the first on, from the second on, and so on."""
     for first in range(100):
-        done = run_server(card_library, config, fails=f"rte_mempool_create_empty {first}")
+        done = run_server(library, config, fails=f"rte_mempool_create_empty {first}")
         if done.status == 0:
             break
         assert done.status == 1 and "no memory" in done.stderr
@@ -121,7 +118,7 @@ def test_vcmtsd_without_memory_closes_ports(card_library: Path, config: Path) ->
 
 
 @pytest.mark.parametrize("first", [0, 2, 4, 6])
-def test_traffic_program_without_memory_closes_ports(first: int, card_library: Path) -> None:
+def test_traffic_program_without_memory_closes_ports(first: int, library: Path) -> None:
     fails = f"rte_mempool_create_empty {first}"
-    done = run_traffic(card_library, "--send-only", *UPSTREAM, fails=fails)
+    done = run_traffic(library, "--send-only", *UPSTREAM, fails=fails)
     assert done.status == 2 and "no memory" in done.stderr

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Gaps of the machine: stops a program of `vcmts run` for 50 ms, many times. Losses due to the
-stops must not fail the run, other losses must."""
+"""Stops a program of `vcmts run` for 50 ms. Losses due to stops do not fail it, others do."""
 
 import json
 import os
@@ -61,8 +60,7 @@ def stop_for_50_ms(pid: int, times: int) -> int:
 def run_with_stops(
     folder: Path, program: str, stops: int, lose: int
 ) -> tuple[int, dict[str, Any], str]:
-    """A run during which `program` is stopped. Every `lose`-th packet is lost, 0: none. Returns
-    status, summary and messages."""
+    """A run with stops of `program`. `lose`: every so many packets one is lost, 0: none."""
     seconds = stops * (STOP_S + PAUSE_S) + 1
     path, control = folder / "summary.json", folder / "control.sock"
     arguments = ("run", "--profile", PROFILE, *RATES, "--duration", f"{seconds:.0f}s")

@@ -85,9 +85,7 @@ def test_latency_includes_queue_time(config: Path, capture: Path, tmp_path: Path
     assert latency["mean"] > 0.99 * (sum(delays) / PACKETS - LEAD_US)
 
 
-def test_latency_is_not_measured_without_option(
-    config: Path, capture: Path, tmp_path: Path
-) -> None:
+def test_latency_is_optional(config: Path, capture: Path, tmp_path: Path) -> None:
     """Without --latency, telemetry and summary have no latency, and a reset has no effect."""
     summary = tmp_path / "summary.json"
     ports = pcap_ports(capture, tmp_path / "out.pcap")

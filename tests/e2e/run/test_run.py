@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmtsd on ports in real time: full bursts in every stage, stop by signal and duration, sequence
-numbers, and invalid devices, cores and options."""
+"""vcmtsd on ports in real time: full bursts, stop, sequence numbers, invalid options."""
 
 import json
 import os
@@ -79,9 +78,9 @@ def test_full_bursts_match_model(layout: str, tmp_path: Path) -> None:
     write_pcap(capture, sent)
     with serve("--config", config, "--json", summary, *pcap_ports(capture, out)) as run:
         run.wait_processed(len(sent))
-        completed = run.stop()
-    assert completed.status == 0, completed.stderr
-    assert mean_burst(completed.stdout, "filter") > 16
+        done = run.stop()
+    assert done.status == 0, done.stderr
+    assert mean_burst(done.stdout, "filter") > 16
     decoded = decode_downstream(read_pcap(out).records, load_config(config))
     expected = expect_downstream(sent, CONFIG)
     check_flows(expected, decoded)
@@ -119,24 +118,22 @@ def test_sequence_numbers_wrap(config: Path, tmp_path: Path) -> None:
 
 def test_invalid_first_number_is_rejected(config: Path) -> None:
     for number in ("65536", "-1", "x", "1x", ""):
-        completed = vcmtsd("run", "--config", config, "--first-number", number)
-        assert completed.status == 2
-        assert f'--first-number: found "{number}", allowed: 0 to 65535' in completed.stderr
+        done = vcmtsd("run", "--config", config, "--first-number", number)
+        assert done.status == 2
+        assert f'--first-number: found "{number}", allowed: 0 to 65535' in done.stderr
 
 
-def check_stopped(completed: Completed, summary: Path) -> dict[str, Any]:
-    assert completed.status == 0, completed.stderr
+def check_stopped(done: Completed, summary: Path) -> dict[str, Any]:
+    assert done.status == 0, done.stderr
     stats = downstream(summary)
     assert stats["balanced"] and stats["held"] == 0
     assert stats["received"] == stats["transmitted"] + stats["dropped"]
-    assert f"downstream: received {stats['received']}," in completed.stdout
+    assert f"downstream: received {stats['received']}," in done.stdout
     return stats
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_signal_stops_vcmtsd(
-    number: signal.Signals, config: Path, capture: Path, tmp_path: Path
-) -> None:
+def test_signal_ends(number: signal.Signals, config: Path, capture: Path, tmp_path: Path) -> None:
     out, summary = tmp_path / "out.pcap", tmp_path / "summary.json"
     with serve("--config", config, "--json", summary, *pcap_ports(capture, out)) as run:
         run.wait_processed(len(read_pcap(capture).records))
@@ -167,8 +164,8 @@ def test_signal_stops_vcmtsd_under_overload(config: Path, capture: Path, tmp_pat
 def test_duration_ends_run(config: Path, capture: Path, tmp_path: Path) -> None:
     summary = tmp_path / "summary.json"
     ports = pcap_ports(capture, tmp_path / "out.pcap")
-    completed = vcmtsd("run", "--config", config, "--duration", "500ms", "--json", summary, *ports)
-    stats = check_stopped(completed, summary)
+    done = vcmtsd("run", "--config", config, "--duration", "500ms", "--json", summary, *ports)
+    stats = check_stopped(done, summary)
     assert set(stats["cycles_per_packet"]["stages"]) > {"receive", "filter", "depi", "transmit"}
     assert sum(stats["cycles_per_packet"]["stages"].values()) == pytest.approx(
         stats["cycles_per_packet"]["total"], rel=0.01
@@ -177,13 +174,11 @@ def test_duration_ends_run(config: Path, capture: Path, tmp_path: Path) -> None:
 
 def test_summary_is_printed(config: Path) -> None:
     ports = ("--network", "net_ring0", "--rphy", "net_null1", "--no-cycles")
-    completed = vcmtsd("run", "--config", config, "--duration", "100 ms", *ports)
-    assert completed.status == 0
-    messages = [
-        line for line in completed.messages if not line.startswith("vcmtsd: control socket ")
-    ]
-    assert len(messages) == 1 == len(completed.messages) - 1
-    assert completed.stdout.startswith("downstream: received 0, transmitted 0 ")
+    done = vcmtsd("run", "--config", config, "--duration", "100 ms", *ports)
+    assert done.status == 0
+    messages = [line for line in done.messages if not line.startswith("vcmtsd: control socket ")]
+    assert len(messages) == 1 == len(done.messages) - 1
+    assert done.stdout.startswith("downstream: received 0, transmitted 0 ")
 
 
 @pytest.mark.parametrize(
@@ -199,11 +194,11 @@ def test_summary_is_printed(config: Path) -> None:
 def test_unusable_device_is_rejected(network: str, word: str, config: Path) -> None:
     """The last line names the device. DPDK may print lines before it."""
     ports = ("--network", network, "--rphy", "net_null1")
-    completed = vcmtsd("run", "--config", config, "--duration", "100 ms", *ports)
-    assert completed.status in (1, 2) and completed.stdout == ""
-    message = completed.messages[-1]
+    done = vcmtsd("run", "--config", config, "--duration", "100 ms", *ports)
+    assert done.status in (1, 2) and done.stdout == ""
+    message = done.messages[-1]
     assert message.startswith(("port network:", "port R-PHY:", "vcmtsd: "))
-    assert word in "\n".join(completed.messages)
+    assert word in "\n".join(done.messages)
 
 
 def cpu_flags() -> set[str]:
@@ -226,12 +221,12 @@ SHORT_RUN = ("--network", "net_null0,no-rx=1", "--rphy", "net_null1,no-rx=1", "-
 @pytest.mark.parametrize("name", INSTRUCTION_SETS)
 def test_missing_instruction_set_is_rejected(name: str, config: Path) -> None:
     """An instruction set that the CPU lacks is rejected. The library would crash."""
-    completed = vcmtsd("run", "--config", config, *SHORT_RUN, "--crypto-isa", name)
-    assert completed.status in (0, 2)
+    done = vcmtsd("run", "--config", config, *SHORT_RUN, "--crypto-isa", name)
+    assert done.status in (0, 2)
     if (needed := INSTRUCTION_SETS[name]) is not None:
-        assert (completed.status == 0) == ({"aes", *needed} <= cpu_flags()), completed.stderr
-    if completed.status == 2:
-        (line,) = completed.messages
+        assert (done.status == 0) == ({"aes", *needed} <= cpu_flags()), done.stderr
+    if done.status == 2:
+        (line,) = done.messages
         assert (
             line.startswith("vcmtsd: crypto ipsec-mb: version ")
             and f"--crypto-isa {name}: " in line
@@ -242,16 +237,14 @@ def test_missing_instruction_set_is_rejected(name: str, config: Path) -> None:
 @pytest.mark.parametrize(("name", "status"), [("sse", 0), ("", 2), ("avx5", 2)])
 def test_environment_sets_instruction_set(name: str, status: int, config: Path) -> None:
     command: list[str | Path] = [program("vcmtsd"), "run", "--config", config, *SHORT_RUN]
-    completed = run(command, os.environ | {"VCMTS_CRYPTO_ISA": name})
-    assert completed.status == status
-    assert (
-        not status or f'VCMTS_CRYPTO_ISA: found "{name}", allowed: auto, ' in completed.messages[0]
-    )
+    done = run(command, os.environ | {"VCMTS_CRYPTO_ISA": name})
+    assert done.status == status
+    assert not status or f'VCMTS_CRYPTO_ISA: found "{name}", allowed: auto, ' in done.messages[0]
 
 
 def test_missing_core_is_rejected(config: Path) -> None:
     text = replace_values(config.read_text(), threads="{upper_mac_core: 1023}")
     config.write_text(text)
-    completed = vcmtsd("run", "--config", config, "--network", "net_null0", "--rphy", "net_null1")
-    assert completed.status in (1, 2) and len(completed.messages) == 1
-    assert "core 1023" in completed.messages[0] and "threads" in completed.messages[0]
+    done = vcmtsd("run", "--config", config, "--network", "net_null0", "--rphy", "net_null1")
+    assert done.status in (1, 2) and len(done.messages) == 1
+    assert "core 1023" in done.messages[0] and "threads" in done.messages[0]

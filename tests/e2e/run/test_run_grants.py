@@ -23,7 +23,7 @@ LIGHT = ("--rate", "20Mbps", "--upstream-rate", "10Mbps", "--duration", "500ms")
 Json = dict[str, Any]
 
 
-def mixed_channels(folder: Path) -> tuple[str, str]:
+def mixed(folder: Path) -> tuple[str, str]:
     """Options for the example with OFDMA and SC-QAM: a flow on both, and one on SC-QAM only."""
     text = (CHECKOUT / "config" / "example.yaml").read_text()
     path = folder / "mixed.yaml"
@@ -33,9 +33,9 @@ def mixed_channels(folder: Path) -> tuple[str, str]:
 
 def run_scheduled(folder: Path, *options: str) -> tuple[subprocess.CompletedProcess[str], Json]:
     path = folder / "summary.json"
-    completed = run_tool(folder, *SCHEDULED, *options, "--verbose", "--json", str(path))
-    assert path.exists(), completed.stderr
-    return completed, json.loads(path.read_text())
+    done = run_tool(folder, *SCHEDULED, *options, "--verbose", "--json", str(path))
+    assert path.exists(), done.stderr
+    return done, json.loads(path.read_text())
 
 
 def check_bytes(grants: Json) -> None:
@@ -82,20 +82,18 @@ def check_received(summary: Json) -> None:
 @pytest.mark.run
 @pytest.mark.parametrize("kind", ["ofdma", "mixed"])
 def test_scheduled_grants_prove_every_packet(kind: str, folder: Path) -> None:
-    completed, summary = run_scheduled(
-        folder, *(PROFILE if kind == "ofdma" else mixed_channels(folder)), *LIGHT
-    )
+    done, summary = run_scheduled(folder, *(PROFILE if kind == "ofdma" else mixed(folder)), *LIGHT)
     upstream = summary["upstream"]
     check_balance(summary)
     check_loop(upstream)
     check_received(summary)
     # no grant exceeds the burst size of the data plane
     assert upstream["grants"]["bursts"]["oversized"] == 0
-    assert completed.returncode == (0 if all_proven(summary) else 1)
-    assert "requests of modems: " in completed.stdout and "MAPs: " in completed.stdout
-    assert "latency from the modem's queue to the network: " in completed.stdout
+    assert done.returncode == (0 if all_proven(summary) else 1)
+    assert "requests of modems: " in done.stdout and "MAPs: " in done.stdout
+    assert "latency from the modem's queue to the network: " in done.stdout
     for channel in upstream["grants"]["channels"]:
-        assert f"upstream channel {channel['id']}: data " in completed.stdout
+        assert f"upstream channel {channel['id']}: data " in done.stdout
     # latency counts from the arrival at the modem, so it includes request and grant
     assert upstream["latency_us"]["p50"] > 0
 
@@ -103,11 +101,11 @@ def test_scheduled_grants_prove_every_packet(kind: str, folder: Path) -> None:
 @pytest.mark.run
 def test_lost_maps_and_requests_lose_no_packet(folder: Path) -> None:
     options = ("--impair", "map-loss=5%,map-late=2%,request-loss=10%")
-    completed, summary = run_scheduled(folder, *PROFILE, *LIGHT, *options)
+    done, summary = run_scheduled(folder, *PROFILE, *LIGHT, *options)
     grants = summary["upstream"]["grants"]
     check_balance(summary)
     check_loop(summary["upstream"])
-    assert completed.returncode == (0 if all_proven(summary) else 1)
+    assert done.returncode == (0 if all_proven(summary) else 1)
     assert grants["maps"]["late"] >= grants["maps"]["delayed"]
     if waited_for_all(summary):  # enough packets
         assert grants["maps"]["lost"] > 0 and grants["maps"]["delayed"] > 0
@@ -126,6 +124,6 @@ def test_lost_maps_and_requests_lose_no_packet(folder: Path) -> None:
 def test_invalid_options_are_rejected(options: tuple[str, ...], message: str, folder: Path) -> None:
     group = () if "--config" in options else PROFILE
     short = ("--rate", "20Mbps", "--duration", "100ms")
-    completed = run_tool(folder, *SCHEDULED, *group, *short, *options)
-    assert completed.returncode == 2
-    assert message in completed.stderr
+    done = run_tool(folder, *SCHEDULED, *group, *short, *options)
+    assert done.returncode == 2
+    assert message in done.stderr

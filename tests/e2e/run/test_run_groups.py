@@ -70,15 +70,12 @@ def test_telemetry_selects_group(tmp_path: Path) -> None:
 
 
 def conflict(*arguments: str | Path) -> str:
-    """Runs vcmtsd with equal groups. It must report a conflict, with both positions in the
-    files."""
-    completed = vcmtsd(*arguments)
-    assert completed.status == 2
-    pattern = (
-        r"\S+:\d+: .*: found .* again in service group \d+, allowed: .* in service group 4 at "
-    )
-    assert re.match(pattern, completed.messages[0]), completed.messages[0]
-    return "\n".join(completed.messages)
+    """Runs vcmtsd with equal groups: it reports a conflict with positions in both files."""
+    done = vcmtsd(*arguments)
+    assert done.status == 2
+    form = r"\S+:\d+: .*: found .* again in service group \d+, allowed: .* in service group 4 at "
+    assert re.match(form, done.messages[0]), done.messages[0]
+    return "\n".join(done.messages)
 
 
 def test_equal_groups_on_one_device_conflict(tmp_path: Path) -> None:

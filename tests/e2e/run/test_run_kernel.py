@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.control.control_server import config_text
+from e2e.control.server import config_text
 from e2e.expected import check_flows, check_stats, expect_downstream
 from e2e.run.kernel_sender import SIZES
 from e2e.run.test_run import CONFIG, config_on_test_cores
@@ -35,8 +35,7 @@ def is_permitted(*command: str) -> bool:
 
 
 def is_carried(frame: bytes) -> bool:
-    """Whether the frame fits, and is no IPv4 fragment: for af_packet, the kernel reassembles
-    these."""
+    """Whether it fits and is no IPv4 fragment: the kernel reassembles those for af_packet."""
     offset = 16 if frame[12:14] == b"\x81\x00" else 12
     fragment = int.from_bytes(frame[offset + 8 : offset + 10], "big") & FRAGMENT
     return len(frame) <= MAX_FRAME and not (frame[offset : offset + 2] == b"\x08\x00" and fragment)
@@ -65,8 +64,8 @@ def test_packets_over_kernel_interfaces_match_model(kind: str, tmp_path: Path) -
     )
     config.write_text(config_on_test_cores("1ds1t"))
     write_pcap(capture, sent)
-    completed = run_in_namespace("e2e.ports", kind, config, capture, out, summary)
-    assert completed.status == 0, completed.stderr
+    done = run_in_namespace("e2e.ports", kind, config, capture, out, summary)
+    assert done.status == 0, done.stderr
     decoded = decode_downstream(read_pcap(out).records, CONFIG)
     expected = expect_downstream(sent, CONFIG)
     check_flows(expected, decoded)
@@ -83,14 +82,13 @@ def is_checksum_valid(packet: bytes) -> bool:
 
 
 def test_offloaded_checksums_are_completed(tmp_path: Path) -> None:
-    """vcmtsd completes checksums that the kernel leaves to the NIC, and warns of segmentation
-    offload."""
+    """vcmtsd completes checksums that the kernel leaves to the NIC, and warns of GSO."""
     if not is_permitted(*PROBES["af_packet"]):
         pytest.skip("this user may not make network namespaces and interfaces here")
     config, out = tmp_path / "sg.yaml", tmp_path / "out.pcap"
     config.write_text(config_text())
-    completed = run_in_namespace("e2e.run.kernel_sender", config, out)
-    assert completed.status == 0, completed.stderr
+    done = run_in_namespace("e2e.run.kernel_sender", config, out)
+    assert done.status == 0, done.stderr
     decoded = decode_downstream(read_pcap(out).records, load_config(config))
     packets = [frame.ethernet[14:] for frame in decoded.frames if frame.ethernet]
     sizes = [len(packet) - 28 for packet in packets if packet[9] == socket.IPPROTO_UDP]
@@ -98,6 +96,6 @@ def test_offloaded_checksums_are_completed(tmp_path: Path) -> None:
     assert len(packets) == len(SIZES) + 1
     assert sum(packet[9] == socket.IPPROTO_TCP for packet in packets) == 1
     assert all(is_checksum_valid(packet) for packet in packets)
-    [warning] = [line for line in completed.messages if "checksums of TCP and UDP" in line]
+    [warning] = [line for line in done.messages if "checksums of TCP and UDP" in line]
     assert warning.startswith("vcmtsd: port network: ") and "ethtool -K IFACE tx off" in warning
-    assert re.search(r"dropped ipv4_length +1\b", completed.stdout, re.MULTILINE), completed.stdout
+    assert re.search(r"dropped ipv4_length +1\b", done.stdout, re.MULTILINE), done.stdout

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Idle workers that pause or sleep: no packet is lost, pauses are counted, and a reload changes
-their kind."""
+"""Idle workers that pause or sleep lose no packet. A reload changes the kind of pauses."""
 
 import json
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from e2e.control.control_server import config_folder, config_text, start_server
+from e2e.control.server import config_folder, config_text, start_server
 from e2e.machine import check_balance, run_passed
 from e2e.running import vcmts
 from patience import TIMEOUT, until
@@ -23,16 +22,16 @@ TPAUSE = "waitpkg" in Path("/proc/cpuinfo").read_text(encoding="utf-8")
 @pytest.mark.run
 def test_sleeping_workers_prove_every_packet(folder: Path) -> None:
     path = folder / "summary.json"
-    completed = vcmts("run", "--profile", PROFILE, *RATES, "--idle", "sleep", "--json", path)
+    done = vcmts("run", "--profile", PROFILE, *RATES, "--idle", "sleep", "--json", path)
     summary: dict[str, Any] = json.loads(path.read_text())
     check_balance(summary)
-    assert completed.status == (0 if run_passed(summary) else 1), completed.stderr
+    assert done.status == (0 if run_passed(summary) else 1), done.stderr
     power = summary["power"]
     assert power["idle"] == "sleep" and power["policy"] == "none"
     (worker,) = power["workers"]
     assert worker["kind"] == "sleep"
     assert worker["pauses"] > 0 and 0 < worker["paused"] <= worker["idle"]
-    assert "paused (sleep)" in completed.stdout
+    assert "paused (sleep)" in done.stdout
 
 
 def with_power(power: str) -> str:
@@ -49,7 +48,7 @@ def idle_kind(client: Client) -> str:
     return str(sample["labels"]["kind"])
 
 
-def metric_value(client: Client, name: str) -> float:
+def value(client: Client, name: str) -> float:
     (sample,) = samples(client, name)
     return float(sample["value"])
 
@@ -64,28 +63,25 @@ def check_sleeps(client: Client, file: Path) -> None:
         client, file, "power: {idle: sleep, longest_pause: 5us}\n"
     )
     assert idle_kind(client) == "sleep"
-    before = metric_value(client, "vcmts_worker_paused_seconds_total")
-    until(
-        lambda: metric_value(client, "vcmts_worker_paused_seconds_total") > before,
-        "a worker sleeps",
-    )
-    assert metric_value(client, "vcmts_worker_idle_seconds_total") > 0
+    before = value(client, "vcmts_worker_paused_seconds_total")
+    until(lambda: value(client, "vcmts_worker_paused_seconds_total") > before, "a worker sleeps")
+    assert value(client, "vcmts_worker_idle_seconds_total") > 0
 
 
 def check_unavailable_kind(client: Client, file: Path) -> None:
-    assert metric_value(client, "vcmts_idle_refused_total") == 0
+    assert value(client, "vcmts_idle_refused_total") == 0
     reload(client, file, "power: {idle: tpause-c0.1}\n")
     assert idle_kind(client) == ("tpause-c0.1" if TPAUSE else "poll")
-    assert metric_value(client, "vcmts_idle_refused_total") == (0 if TPAUSE else 1)
+    assert value(client, "vcmts_idle_refused_total") == (0 if TPAUSE else 1)
 
 
 def check_polls(client: Client, file: Path) -> None:
     reload(client, file, "power: {idle: poll}\n")
     assert idle_kind(client) == "poll"
-    pauses = metric_value(client, "vcmts_worker_pauses_total")
-    rounds = metric_value(client, "vcmts_worker_rounds_total")
-    until(lambda: metric_value(client, "vcmts_worker_rounds_total") > rounds + 1000, "rounds")
-    assert metric_value(client, "vcmts_worker_pauses_total") == pauses > 0
+    pauses = value(client, "vcmts_worker_pauses_total")
+    rounds = value(client, "vcmts_worker_rounds_total")
+    until(lambda: value(client, "vcmts_worker_rounds_total") > rounds + 1000, "rounds")
+    assert value(client, "vcmts_worker_pauses_total") == pauses > 0
     assert "nothing changed" in reload(client, file, "power: {idle: poll}\n")
 
 
@@ -96,12 +92,12 @@ def test_reload_changes_kind_of_pauses() -> None:
         with start_server(folder, idle=()) as (run, path):
             with Client(path, TIMEOUT) as client:
                 assert idle_kind(client) == "spin"
-                until(lambda: metric_value(client, "vcmts_worker_pauses_total") > 100, "pauses")
+                until(lambda: value(client, "vcmts_worker_pauses_total") > 100, "pauses")
                 check_sleeps(client, file)
                 check_unavailable_kind(client, file)
                 check_polls(client, file)
                 with pytest.raises(RefusedError, match="metrics: differs"):
                     reload(client, file, "metrics: 127.0.0.1:0\n")
-            completed = run.stop()
-        assert completed.status == 0
-        assert ("no such instruction" in completed.stderr) is not TPAUSE
+            done = run.stop()
+        assert done.status == 0
+        assert ("no such instruction" in done.stderr) is not TPAUSE

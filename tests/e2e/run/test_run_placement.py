@@ -17,11 +17,9 @@ PORTS = ("--network", "net_null0,no-rx=1", "--rphy", "net_null1,no-rx=1")
 TWO_CORES = pytest.mark.skipif(len(CPUS) < 2, reason="needs two cores")
 
 
-def write_server(
-    folder: Path, threads: str, groups: int, group_threads: dict[int, str] | None = None
-) -> Path:
+def write(folder: Path, threads: str, groups: int, own: dict[int, str] | None = None) -> Path:
     path = folder / "server.yaml"
-    path.write_text(server(threads, [True] * groups, own=group_threads), encoding="utf-8")
+    path.write_text(server(threads, [True] * groups, own=own), encoding="utf-8")
     return path
 
 
@@ -50,48 +48,38 @@ LAYOUTS = {
 @TWO_CORES
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_each_layout_starts(name: str, tmp_path: Path) -> None:
-    groups, cores, group_threads = LAYOUTS[name]
+    groups, cores, own = LAYOUTS[name]
     threads = f"threads: {{layout: {name}, {cores}, main_core: {FIRST}}}"
-    config = write_server(tmp_path, threads, groups, group_threads)
+    config = write(tmp_path, threads, groups, own)
     assert vcmts("validate", config).status == 0
     explained = vcmts("layout", "--config", config)
     assert explained.status == 0 and f"layout {name}" in explained.stdout
-    completed = run_vcmtsd(config)
-    assert completed.status == 0, completed.stderr
-    assert "vcmtsd: serving service group" in completed.stderr
+    done = run_vcmtsd(config)
+    assert done.status == 0, done.stderr
+    assert "vcmtsd: serving service group" in done.stderr
 
 
 @TWO_CORES
 def test_proposed_layout_starts(tmp_path: Path) -> None:
-    """Adds the printed `threads` to the configuration."""
-    config = write_server(tmp_path, "", 3)
+    config = write(tmp_path, "", 3)
     explained = vcmts("layout", "--config", config)
     assert explained.status in (0, 2), explained.stderr
     [threads] = [line for line in explained.stdout.splitlines() if line.startswith("threads: ")]
-    group_threads = {
+    own = {
         number: f"{text.strip()}, "
         for number, text in enumerate(
             (line for line in explained.stdout.splitlines() if line.startswith("    threads: ")), 1
         )
     }
-    config = write_server(tmp_path, threads, 3, group_threads)
-    completed = run_vcmtsd(config)
-    assert completed.status == 0, completed.stderr
+    config = write(tmp_path, threads, 3, own)
+    done = run_vcmtsd(config)
+    assert done.status == 0, done.stderr
     assert layout(config).status == 0
 
 
 def test_traffic_program_rejects_missing_core(tmp_path: Path) -> None:
-    config = write_server(tmp_path, "", 1)
-    options = (
-        "--config",
-        config,
-        "--core",
-        "1023",
-        "--network",
-        "net_null0",
-        "--rphy",
-        "net_null1",
-    )
-    completed = run([program("vcmts-traffic"), *options])
-    assert completed.status != 0 and len(completed.messages) == 1
-    assert completed.messages[0].startswith("vcmts-traffic: found core 1023, allowed: ")
+    config = write(tmp_path, "", 1)
+    args = ("--config", config, "--core", "1023", "--network", "net_null0", "--rphy", "net_null1")
+    done = run([program("vcmts-traffic"), *args])
+    assert done.status != 0 and len(done.messages) == 1
+    assert done.messages[0].startswith("vcmts-traffic: found core 1023, allowed: ")

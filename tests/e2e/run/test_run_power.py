@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Core frequencies by load: the governor of a vcmtsd in service, with a simulated driver, and
-`vcmtsd power` on a folder with files of cpufreq."""
+"""Core frequencies: the governor in service, and `vcmtsd power` with simulated files."""
 
 import os
 import signal
@@ -13,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from e2e.control.control_server import config_folder, start_server
+from e2e.control.server import config_folder, start_server
 from patience import TIMEOUT, until
 from vcmts.control.client import Client, RefusedError
 from vcmts.paths import program
@@ -33,7 +32,7 @@ FILES = {
 }
 
 
-def core_state(client: Client) -> dict[str, Any]:
+def core(client: Client) -> dict[str, Any]:
     (core,) = client.call("power.get")["cores"]
     return dict(core)
 
@@ -51,28 +50,25 @@ def test_governor_sets_frequency_by_load_and_policy() -> None:
         start_server(folder, "--policy", "saving", *SIMULATED) as (_, path),
         Client(path) as client,
     ):
-        until(
-            lambda: core_state(client)["hertz"] < core_state(client)["max_hertz"],
-            "a lower frequency when idle",
-        )
-        lowest = core_state(client)["hertz"]
+        until(lambda: core(client)["hertz"] < core(client)["max_hertz"], "lower when idle")
+        lowest = core(client)["hertz"]
         state = client.call("power.get")
         assert (state["policy"], state["driver"], state["queues"]) == (
             "saving",
             "simulated",
             True,
         )
-        assert core_state(client)["min_hertz"] <= lowest
+        assert core(client)["min_hertz"] <= lowest
         assert metric_value(client, "vcmts_power_policy_info", policy="saving") == 1
         assert metric_value(client, "vcmts_power_transitions_total") > 0
         # a high latency limit permits the lowest frequency
         client.call("power.set", latency_us=10000)
-        until(lambda: core_state(client)["hertz"] == core_state(client)["min_hertz"], "the minimum")
+        until(lambda: core(client)["hertz"] == core(client)["min_hertz"], "the minimum")
         client.call("power.set", policy="performance")
-        until(lambda: core_state(client)["hertz"] == core_state(client)["max_hertz"], "the maximum")
+        until(lambda: core(client)["hertz"] == core(client)["max_hertz"], "the maximum")
         client.call("power.set", policy="none")
         assert client.call("power.get")["driver"] == "none"
-        assert core_state(client)["max_hertz"] == 0
+        assert core(client)["max_hertz"] == 0
         with pytest.raises(RefusedError):
             client.call("power.set", latency_us=0)
 
@@ -114,10 +110,7 @@ def test_power_commands_set_and_restore() -> None:
         assert not (root / "state").exists()
         # killed: the state file has the initial settings
         with subprocess.Popen([program("vcmtsd"), "power", "try", *state, *request]) as process:
-            until(
-                lambda: (cpufreq / "scaling_governor").read_text() == "userspace",
-                "the userspace governor",
-            )
+            until(lambda: (cpufreq / "scaling_governor").read_text() == "userspace", "set")
             assert run_power("restore", *state).stdout.startswith("state files: 0 restored, 1 of")
             process.send_signal(signal.SIGKILL)
         assert (cpufreq / "scaling_governor").read_text() == "userspace"
@@ -126,10 +119,7 @@ def test_power_commands_set_and_restore() -> None:
         assert run_power("restore", *state).returncode == 0  # no state file
         # SIGTERM restores the settings
         with subprocess.Popen([program("vcmtsd"), "power", "try", *state, *request]) as process:
-            until(
-                lambda: (cpufreq / "scaling_governor").read_text() == "userspace",
-                "the userspace governor again",
-            )
+            until(lambda: (cpufreq / "scaling_governor").read_text() == "userspace", "set again")
             process.terminate()
         assert process.returncode == 0
         assert (cpufreq / "scaling_governor").read_text() == "schedutil"

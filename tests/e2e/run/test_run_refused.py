@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`vcmts run --refuse-every`: sends packets that vcmtsd must drop, and compares them with its
-drops."""
+"""`vcmts run --refuse-every` sends packets that vcmtsd must drop, and compares its drops."""
 
 import json
 from pathlib import Path
@@ -13,38 +12,31 @@ from e2e.run.test_tool_run import PROFILE, run_tool
 
 
 def run_refused(folder: Path, *options: str) -> tuple[dict[str, Any], dict[str, int]]:
-    """Runs with one refused packet in 32. Returns the summary, and refused packets sent downstream
-    by reason."""
+    """Runs with 1/32 refused packets. Returns the summary, and packets refused by reason."""
     path = folder / "summary.json"
-    refuse_options = ("--refuse-every", "32", "--seed", "7", "--duration", "1s")
-    completed = run_tool(
-        folder, "run", "--rate", "300Mbps", "--json", str(path), *refuse_options, *options
-    )
+    every = ("--refuse-every", "32", "--seed", "7", "--duration", "1s")
+    done = run_tool(folder, "run", "--rate", "300Mbps", "--json", str(path), *every, *options)
     summary = json.loads(path.read_text())
-    assert completed.returncode == 0 or not run_passed(summary), completed.stderr
-    return summary, {
-        name: refused["packets"] for name, refused in summary["downstream"]["refused"].items()
-    }
+    assert done.returncode == 0 or not run_passed(summary), done.stderr
+    return summary, {name: one["packets"] for name, one in summary["downstream"]["refused"].items()}
 
 
 @pytest.mark.run
 def test_refused_packets_are_dropped_with_reason(folder: Path) -> None:
     summary, sent = run_refused(folder, "--profile", PROFILE)
-    downstream = summary["downstream"]
+    down = summary["downstream"]
     assert set(sent) == {
         *("ipv4_checksum", "ipv4_header", "ipv4_length", "ipv6_header", "ipv6_length"),
         *("arp_malformed", "multicast", "unknown_destination", "filter_deny"),
     }
-    assert downstream["refused_judged"] == sum(sent.values()) > downstream["sent"] / 64
-    assert {name: downstream["drops"][name] for name in sent} == sent or not ran_undisturbed(
-        summary
-    )
+    assert down["refused_judged"] == sum(sent.values()) > down["sent"] / 64
+    assert {name: down["drops"][name] for name in sent} == sent or not ran_undisturbed(summary)
     upstream = summary["upstream"]
     assert set(upstream["refused"]) == {
         *("privacy_missing", "key_unknown", "privacy_sid", "source_address"),
         *("outer_address", "unknown_session", "l2tp_control", "outer_ip_checksum"),
     }
-    for part in (downstream, upstream):
+    for part in (down, upstream):
         assert part["refused_wrong"] == part["corrupted"] == part["unexpected_frames"] == 0
 
 

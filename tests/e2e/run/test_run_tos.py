@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""IP TOS overwrite in real time: masks change under traffic, with a traffic program that follows
-the changes and one that does not."""
+"""IP TOS overwrite in real time, with a traffic program that follows changes or does not."""
 
 from random import Random
 
@@ -24,8 +23,7 @@ def set_masks(run: LiveRun, modem: Json, masks: Json | None) -> None:
 
 
 def test_changed_masks_corrupt_no_packet() -> None:
-    """Some modems change several times in a row, so the traffic program applies several changes at
-    once."""
+    """Some modems change several times in a row, which the traffic program applies at once."""
     random = Random(7)
     with live_run(1, RATE, PROFILE) as run:
         modems = get_modems(run.client, 1)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`vcmts run`: vcmtsd and vcmts-traffic over memif, the common summary, signals, and invalid
-options."""
+"""`vcmts run`: vcmtsd and vcmts-traffic over memif, the summary, signals, options."""
 
 import json
 import re
@@ -54,7 +53,7 @@ def run_tool(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def run_arguments(folder: Path, *more: str, rate: str = "50Mbps") -> tuple[str, ...]:
+def run_args(folder: Path, *more: str, rate: str = "50Mbps") -> tuple[str, ...]:
     summary = str(folder / "summary.json")
     return ("run", "--profile", PROFILE, "--rate", rate, "--json", summary, *more)
 
@@ -82,8 +81,7 @@ def check_keys(summary: dict[str, Any]) -> None:
 
 
 def check_direction(part: dict[str, Any], complete: bool) -> None:
-    """Checks one direction. `complete`: every packet was proven, so none may be missing or
-    dropped."""
+    """Checks one direction. `complete`: every packet was proven, so none may be missing."""
     if complete:
         assert part["counters"]["transmitted"] == part["sent"]
         assert not refusals.accidental(part)
@@ -185,59 +183,54 @@ def check_pipeline_latencies(part: dict[str, Any]) -> None:
 
 @pytest.mark.run
 def test_run_proves_every_packet(folder: Path) -> None:
-    completed = run_tool(
-        folder, *run_arguments(folder, "--duration", "500ms", "--latency", "--verbose")
-    )
-    summary = check_summary(folder, completed.returncode)
+    done = run_tool(folder, *run_args(folder, "--duration", "500ms", "--latency", "--verbose"))
+    summary = check_summary(folder, done.returncode)
     check_witness(folder, summary, 20)
     for direction in DIRECTIONS:
         check_latencies(summary[direction])
         # otherwise gaps may delay the timestamps of the pipeline
         if all_proven(summary) and ran_undisturbed(summary):
             check_pipeline_latencies(summary[direction])
-    assert re.search(r"in the pipeline p50 +│ +[\d,]+ us │ +[\d,]+ us", completed.stdout)
-    assert re.match(last_line_pattern(summary), completed.stdout.splitlines()[-1])
+    assert re.search(r"in the pipeline p50 +│ +[\d,]+ us │ +[\d,]+ us", done.stdout)
+    assert re.match(last_line_pattern(summary), done.stdout.splitlines()[-1])
     assert leftover_files(folder) == []
     downstream, upstream = summary["downstream"], summary["upstream"]
     assert upstream["asked_gbps"] == pytest.approx(0.15 * downstream["asked_gbps"])
 
 
 @pytest.mark.parametrize(
-    ("options", "direction", "witnessed"),
+    ("options", "direction", "read"),
     [
         (("--upstream-rate", "0", "--witness", "0"), "downstream", False),
         (("--rate", "0", "--upstream-rate", "10Mbps"), "upstream", True),
     ],
 )
 @pytest.mark.run
-def test_run_of_one_direction(
-    options: tuple[str, ...], direction: str, witnessed: bool, folder: Path
-) -> None:
+def test_one_direction(options: tuple[str, ...], direction: str, read: bool, folder: Path) -> None:
     """With --witness 0, the witness reads no packet and writes no file."""
-    completed = run_tool(folder, *run_arguments(folder, "--duration", "300ms", *options))
-    summary = check_summary(folder, completed.returncode, {direction})
-    assert re.match(last_line_pattern(summary), completed.stdout.splitlines()[-1])
-    assert (summary[direction]["witness"]["packets"] > 0) is witnessed
-    assert ({path.name for path in folder.iterdir()} == {"summary.json"}) is not witnessed
+    done = run_tool(folder, *run_args(folder, "--duration", "300ms", *options))
+    summary = check_summary(folder, done.returncode, {direction})
+    assert re.match(last_line_pattern(summary), done.stdout.splitlines()[-1])
+    assert (summary[direction]["witness"]["packets"] > 0) is read
+    assert ({path.name for path in folder.iterdir()} == {"summary.json"}) is not read
 
 
 @pytest.mark.run
 def test_run_without_upstream_channels(folder: Path) -> None:
-    """A configuration without upstream channels runs the downstream only."""
     config = folder / "sg.yaml"
     config.write_text(config_on_test_cores("1ds1t"))
     options = ("run", "--config", str(config), "--rate", "5Mbps", "--duration", "300ms")
-    completed = run_tool(folder, *options, "--json", str(folder / "summary.json"))
-    summary = check_summary(folder, completed.returncode, {"downstream"})
-    assert re.match(last_line_pattern(summary), completed.stdout.splitlines()[-1])
+    done = run_tool(folder, *options, "--json", str(folder / "summary.json"))
+    summary = check_summary(folder, done.returncode, {"downstream"})
+    assert re.match(last_line_pattern(summary), done.stdout.splitlines()[-1])
 
 
 def test_unreachable_rate_is_reported(folder: Path) -> None:
     rates = ("--rate", "0", "--upstream-rate", "1Tbps")
-    completed = run_tool(folder, *run_arguments(folder, "--duration", "100ms", *rates))
+    done = run_tool(folder, *run_args(folder, "--duration", "100ms", *rates))
     assert json.loads((folder / "summary.json").read_text())["upstream"]["asked_gbps"] == 1000
-    assert "did not carry the rate asked for" in completed.stderr
-    assert "bps of 1000.00 Gbps asked for" in completed.stdout
+    assert "did not carry the rate asked for" in done.stderr
+    assert "bps of 1000.00 Gbps asked for" in done.stdout
 
 
 def has_all_traffic(client: Client) -> bool:
@@ -250,11 +243,10 @@ def has_all_traffic(client: Client) -> bool:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signal_ends_with_the_summary(number: signal.Signals, folder: Path) -> None:
-    """A signal ends the run with a summary. With --metrics, metrics are available during the
-    run."""
+    """With --metrics, metrics are available during the run."""
     port = free_port()
     metrics_option = ("--metrics", f"127.0.0.1:{port}")
-    arguments = tool_command(*run_arguments(folder, "--duration", "1h", *metrics_option))
+    arguments = tool_command(*run_args(folder, "--duration", "1h", *metrics_option))
     with subprocess.Popen(
         arguments,
         env=environment(TMPDIR=str(folder)),
@@ -281,8 +273,8 @@ def test_signal_ends_with_the_summary(number: signal.Signals, folder: Path) -> N
 def test_bursts_are_proven(folder: Path) -> None:
     """Modems complete started segments at the end of each burst, before vcmtsd's timer expires."""
     rates = ("--upstream-share", "50%", "--shape", "bursts:on=20ms,off=180ms")
-    completed = run_tool(folder, *run_arguments(folder, *rates, "--duration", "1s", rate="20Mbps"))
-    summary = check_summary(folder, completed.returncode)
+    done = run_tool(folder, *run_args(folder, *rates, "--duration", "1s", rate="20Mbps"))
+    summary = check_summary(folder, done.returncode)
     if ran_undisturbed(summary):  # otherwise the time differs
         assert summary["downstream"]["asked_gbps"] == pytest.approx(0.002, rel=0.01)
         assert summary["upstream"]["asked_gbps"] == pytest.approx(0.001, rel=0.01)
@@ -294,18 +286,16 @@ def check_shared_ports(summary: dict[str, Any]) -> None:
     shared = summary["shared_ports"]
     assert all(port["groups"] == 3 and port["balanced"] for port in shared)
     at_ports = sum((+Counter(port["drops"]) for port in shared), Counter[str]())
-    refused = sum(
-        (refusals.refused(summary[direction]) for direction in DIRECTIONS), Counter[str]()
-    )
+    refused = sum((refusals.refused(summary[name]) for name in DIRECTIONS), Counter[str]())
     assert at_ports == {name: n for name, n in refused.items() if name.startswith("port_")}
 
 
 @pytest.mark.parametrize("ports", ["shared", "own"])
 @pytest.mark.run
 def test_each_group_is_proven(ports: str, folder: Path) -> None:
-    """Each group is proven separately. Counters of shared ports match the sum."""
+    """Counters of shared ports match the sum of groups."""
     options = ("--groups", "3", "--ports", ports, "--upstream-rate", "6Mbps", "--duration", "500ms")
-    completed = run_tool(folder, *run_arguments(folder, *options, rate="30Mbps"))
+    done = run_tool(folder, *run_args(folder, *options, rate="30Mbps"))
     summary = json.loads((folder / "summary.json").read_text())
     assert [group["id"] for group in summary["groups"]] == [1, 2, 3]
     for part in (summary, *summary["groups"]):
@@ -316,7 +306,7 @@ def test_each_group_is_proven(ports: str, folder: Path) -> None:
             parts = [group[direction][key] for group in summary["groups"]]
             assert min(parts) > 0 and sum(parts) == summary[direction][key]
     expect_success = run_passed(summary) or all(map(all_proven, summary["groups"]))
-    assert completed.returncode == (0 if expect_success else 1), completed.stderr
+    assert done.returncode == (0 if expect_success else 1), done.stderr
     assert len(summary["shared_ports"]) == (2 if ports == "shared" else 0)
     check_shared_ports(summary)
 
@@ -329,12 +319,12 @@ def test_overload_of_channels_is_reported(folder: Path) -> None:
     options = ("run", "--config", str(config), "--rate", "400Mbps")
     for duration in ("1s", "8s", "60s"):  # slow machines need longer
         outputs = ("--duration", duration, "--json", str(folder / "summary.json"))
-        completed = run_tool(folder, *options, *outputs)
-        if completed.returncode != 0:
+        done = run_tool(folder, *options, *outputs)
+        if done.returncode != 0:
             break
-    assert completed.returncode == 1, completed.stderr
-    assert "NOT every packet proven" in completed.stdout
-    assert "the channels carry 0.1 Gbps" in completed.stderr
+    assert done.returncode == 1, done.stderr
+    assert "NOT every packet proven" in done.stdout
+    assert "the channels carry 0.1 Gbps" in done.stderr
     downstream = json.loads((folder / "summary.json").read_text())["downstream"]
     dropped = downstream["drops"]["flow_buffer_full"] + downstream["drops"]["scheduler_full"]
     assert downstream["lost"] >= dropped > 0

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from e2e.run.test_tool_run import run_arguments, tool_command
+from e2e.run.test_tool_run import run_args, tool_command
 from e2e.running import environment, vcmts
 from patience import TIMEOUT, until
 from python.control.test_top_live import terminal
@@ -20,12 +20,8 @@ TOP_MESSAGE = re.compile(r"vcmts: `\./vcmts top --pid (\d+)` in another terminal
 
 
 def has_traffic(figures: dict[str, Any]) -> bool:
-    directions = [
-        direction for group in figures["groups"] for direction in group["directions"].values()
-    ]
-    return len(directions) == 4 and all(
-        direction["in_packets"] and direction["cycles"] for direction in directions
-    )
+    ways = [way for group in figures["groups"] for way in group["directions"].values()]
+    return len(ways) == 4 and all(way["in_packets"] and way["cycles"] for way in ways)
 
 
 def check_figures(pid: str) -> None:
@@ -34,9 +30,9 @@ def check_figures(pid: str) -> None:
     figures: dict[str, Any] = {}
 
     def all_have_traffic() -> bool:
-        completed = vcmts(*arguments, "--json")
-        assert completed.status == 0, completed.stderr
-        figures.update(json.loads(completed.stdout))
+        done = vcmts(*arguments, "--json")
+        assert done.status == 0, done.stderr
+        figures.update(json.loads(done.stdout))
         return has_traffic(figures)
 
     until(all_have_traffic, "packets in both groups and directions")
@@ -46,18 +42,16 @@ def check_figures(pid: str) -> None:
     assert group["modems"] == 20 and group["channels"] and group["priorities"]
     names = [stage["name"] for stage in group["directions"]["downstream"]["stages"]]
     assert names[0] == "receive" and names[-1] == "transmit" and "encrypt_submit" in names
-    completed = vcmts(*arguments, "--once", "--group", "2")
-    assert completed.status == 0 and "encrypt_collect" in completed.stdout, completed.stderr
+    done = vcmts(*arguments, "--once", "--group", "2")
+    assert done.status == 0 and "encrypt_collect" in done.stdout, done.stderr
 
 
 @pytest.mark.run
 def test_top_shows_run_until_its_end(folder: Path) -> None:
-    arguments = tool_command(
-        *run_arguments(folder, "--groups", "2", "--duration", "1h", rate="20Mbps")
-    )
+    args = tool_command(*run_args(folder, "--groups", "2", "--duration", "1h", rate="20Mbps"))
     pipe = subprocess.PIPE
     with subprocess.Popen(
-        arguments, env=environment(TMPDIR=str(folder)), stderr=pipe, stdout=pipe, text=True
+        args, env=environment(TMPDIR=str(folder)), stderr=pipe, stdout=pipe, text=True
     ) as process:
         assert process.stderr is not None
         match = next(match for line in process.stderr if (match := TOP_MESSAGE.match(line)))

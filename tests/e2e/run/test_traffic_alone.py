@@ -16,32 +16,30 @@ from vcmts.witness.pcapfile import read_pcap
 
 CONFIG = CHECKOUT / "config" / "example.yaml"
 UDP = 17
-UPSTREAM_OPTIONS = ["--no-downstream", "--upstream-rate", "20Mbps"]
+UPSTREAM = ["--no-downstream", "--upstream-rate", "20Mbps"]
 
 
-def traffic_command(network: str, rphy: str, *more: str, config: Path = CONFIG) -> list[str | Path]:
+def traffic(network: str, rphy: str, *more: str, config: Path = CONFIG) -> list[str | Path]:
     command = program("vcmts-traffic")
     return [command, "--config", config, "--network", network, "--rphy", rphy, *more]
 
 
 def run_into_capture(path: Path, *more: str) -> Completed:
     ports = ("net_null0,no-rx=1", f"net_pcap1,tx_pcap={path}")
-    return run(traffic_command(*ports, *UPSTREAM_OPTIONS, "--duration", "300ms", *more))
+    return run(traffic(*ports, *UPSTREAM, "--duration", "300ms", *more))
 
 
 def test_send_only_writes_capture(tmp_path: Path) -> None:
     path, summary = tmp_path / "uepi.pcap", tmp_path / "summary.json"
-    completed = run_into_capture(path, "--send-only", "--json", str(summary))
-    assert completed.status == 0, completed.stderr
-    assert "not received" in completed.stdout
-    assert "lost" not in completed.stdout and "proven" not in completed.stdout + completed.stderr
+    done = run_into_capture(path, "--send-only", "--json", str(summary))
+    assert done.status == 0, done.stderr
+    assert "not received" in done.stdout
+    assert "lost" not in done.stdout and "proven" not in done.stdout + done.stderr
     assert '"sent"' in summary.read_text() and '"lost"' not in summary.read_text()
     records = read_pcap(path).records
     counts = json.loads(summary.read_text())["upstream"]
     assert 0 < counts["uepi_packets"] == len(records)
-    assert (
-        sum(len(record.data) for record in records) == counts["uepi_bytes"] > counts["sent_bytes"]
-    )
+    assert sum(len(r.data) for r in records) == counts["uepi_bytes"] > counts["sent_bytes"]
 
 
 def test_without_send_only_packets_are_lost(tmp_path: Path) -> None:
@@ -53,25 +51,19 @@ def test_without_send_only_packets_are_lost(tmp_path: Path) -> None:
 @pytest.mark.parametrize("options", [[], ["--send-only"]], ids=["proving", "sending only"])
 def test_endless_reception_does_not_prevent_end(options: list[str]) -> None:
     """net_null delivers frames without end. The program ends nevertheless."""
-    done = run(
-        traffic_command(
-            "net_null0", "net_null1", *UPSTREAM_OPTIONS, "--duration", "100ms", *options
-        )
-    )
+    done = run(traffic("net_null0", "net_null1", *UPSTREAM, "--duration", "100ms", *options))
     assert done.status == (0 if options else 1)
 
 
 def test_sigterm_ends_run() -> None:
-    command = traffic_command("net_null0", "net_null1", *UPSTREAM_OPTIONS, "--duration", "1h")
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stderr is not None
-        while "sent" not in process.stderr.readline():
-            assert process.poll() is None
-        process.send_signal(signal.SIGTERM)
-        stdout, _ = process.communicate(timeout=TIMEOUT)
-    assert process.returncode == 1
+    command = traffic("net_null0", "net_null1", *UPSTREAM, "--duration", "1h")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as p:
+        assert p.stderr is not None
+        while "sent" not in p.stderr.readline():
+            assert p.poll() is None
+        p.send_signal(signal.SIGTERM)
+        stdout, _ = p.communicate(timeout=TIMEOUT)
+    assert p.returncode == 1
     assert "lost" in stdout
 
 
@@ -81,8 +73,8 @@ def test_udp_checksums_are_zero_or_correct(tmp_path: Path) -> None:
     config.write_text(vcmts("profile", "2ofdm-0sc-qam_20cms_aes").stdout)
     ports = (f"net_pcap0,tx_pcap={path}", "net_null1,no-rx=1")
     rate = ("--rate", "50Mbps", "--duration", "300ms")
-    completed = run(traffic_command(*ports, *rate, "--send-only", config=config))
-    assert completed.status == 0, completed.stderr
+    done = run(traffic(*ports, *rate, "--send-only", config=config))
+    assert done.status == 0, done.stderr
     has_checksum = []
     for record in read_pcap(path).records:
         ip = record.data[14:]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.run.test_traffic_alone import traffic_command
+from e2e.run.test_traffic_alone import traffic
 from e2e.running import run
 from vcmts.paths import CHECKOUT
 from vcmts.witness.pcapfile import read_pcap
@@ -35,13 +35,11 @@ def test_sent_bits_do_not_exceed_shape(shape: str, tmp_path: Path) -> None:
     day.write_text("# hour, share of the peak\n0:00 10%\n12:00 100%\n")
     options = ("--mix", str(SIZE), "--rate", f"{RATE:.0f}bps", "--shape", shape.format(day=day))
     ports = (f"net_pcap0,tx_pcap={capture}", "net_null1,no-rx=1")
-    completed = run(
-        traffic_command(*ports, "--send-only", *options, "--duration", f"{DURATION_S * 1000:.0f}ms")
-    )
-    assert completed.status == 0, completed.stderr
+    done = run(traffic(*ports, "--send-only", *options, "--duration", f"{DURATION_S * 1000:.0f}ms"))
+    assert done.status == 0, done.stderr
     records = read_pcap(capture).records
     assert {len(record.data) for record in records} == {SIZE}
-    assert f"sent {len(records)}" in re.sub(" +", " ", completed.stdout)
+    assert f"sent {len(records)}" in re.sub(" +", " ", done.stdout)
     max_bits = RATE * (SHAPES[shape] * DURATION_S + BURST_S) + 2 * BITS
     assert 0 < len(records) * BITS <= max_bits
 
@@ -60,5 +58,5 @@ def test_documented_mixes_and_shapes_are_accepted() -> None:
     assert len(mixes) >= 11
     assert len(shapes) >= 7
     for option, value in [*(("--mix", m) for m in mixes), *(("--shape", s) for s in shapes)]:
-        completed = run(traffic_command("net_null0", "net_null1", option, value, "--check"))
-        assert completed.status == 0, completed.stderr
+        done = run(traffic("net_null0", "net_null1", option, value, "--check"))
+        assert done.status == 0, done.stderr

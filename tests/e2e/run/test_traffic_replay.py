@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`--replay` of a capture to the modems: the sent frames must match the model in capture_model.py,
-and all must be proven."""
+"""`--replay` of a capture: sent frames match capture_model.py, and all are proven."""
 
 import json
 import random
@@ -27,30 +26,28 @@ CORPUS = CHECKOUT / "tests" / "fuzz" / "corpus" / "capture"
 PORTS = (53, 80, 443, 2000, 5004, 40000)
 
 
-def random_packet(random_: random.Random) -> bytes:
+def random_packet(draw: random.Random) -> bytes:
     """A random packet to one of some 30 destinations that no modem has."""
-    protocol = random_.choice(
+    protocol = draw.choice(
         [make.UDP, make.UDP, make.TCP, make.TCP, make.ICMP, make.ICMPV6, make.GRE]
     )
-    ports = (random_.choice(PORTS), random_.choice(PORTS))
-    data = random_.randbytes(random_.choice([0, 1, 4, 19, 20, 21, 64, 333, 1200, 1400]))
+    ports = (draw.choice(PORTS), draw.choice(PORTS))
+    data = draw.randbytes(draw.choice([0, 1, 4, 19, 20, 21, 64, 333, 1200, 1400]))
     payload = make.upper_layer(
         protocol, ports, bytes(4) + data if protocol in (make.ICMP, make.ICMPV6, make.GRE) else data
     )
-    if protocol == make.UDP and random_.random() < 0.5:
+    if protocol == make.UDP and draw.random() < 0.5:
         payload = payload[:6] + b"\xba\xd1" + payload[8:]
-    if protocol == make.ICMPV6 or (protocol != make.ICMP and random_.random() < 0.4):
+    if protocol == make.ICMPV6 or (protocol != make.ICMP and draw.random() < 0.4):
         source6 = IPv6Address("2001:db8:77::1")
-        destination = IPv6Address("2001:db8:88::") + random_.randrange(10)
-        extensions = random_.choice(
-            [(), ((make.HOP_BY_HOP, 0, 0), (make.DESTINATION_OPTIONS, 1, 0))]
-        )
+        destination = IPv6Address("2001:db8:88::") + draw.randrange(10)
+        headers = draw.choice([(), ((make.HOP_BY_HOP, 0, 0), (make.DESTINATION_OPTIONS, 1, 0))])
         packet = make.ipv6_packet(
-            source6, destination, protocol, payload, traffic_class=0x2E, extensions=extensions
+            source6, destination, protocol, payload, traffic_class=0x2E, extensions=headers
         )
         return make.ethernet(make.ETHERTYPES[6], packet)
-    source, target = IPv4Address("192.0.2.9"), IPv4Address("172.16.5.0") + random_.randrange(20)
-    options = random_.choice([b"", b"\1" * 8])
+    source, target = IPv4Address("192.0.2.9"), IPv4Address("172.16.5.0") + draw.randrange(20)
+    options = draw.choice([b"", b"\1" * 8])
     packet = make.ipv4_packet(source, target, protocol, payload, tos=0x48, options=options)
     return make.ethernet(make.ETHERTYPES[4], packet)
 
@@ -120,9 +117,9 @@ def test_replayed_frames_match_model_and_are_transmitted(tmp_path: Path) -> None
     capture_path, out, summary = (tmp_path / name for name in ("in.pcap", "sent.pcap", "sent.json"))
     model = model_capture(load_config(SMALL), write_capture(capture_path))
     assert {"not_ip", "fragment", "too_long", "truncated", "denied"} == set(model.skipped)
-    completed = send_at_least(capture_path, out, summary, 2 * len(model.packets))
-    assert completed.status == 0, completed.stderr
-    assert f"{len(model.packets)} packets to {len(model.mapped)} addresses" in completed.stderr
+    done = send_at_least(capture_path, out, summary, 2 * len(model.packets))
+    assert done.status == 0, done.stderr
+    assert f"{len(model.packets)} packets to {len(model.mapped)} addresses" in done.stderr
     counts = json.loads(summary.read_text())["downstream"]["replay"]
     check_counts(counts, model)
     assert counts["untagged"] > 0
@@ -162,21 +159,21 @@ def test_skip_reasons_are_documented() -> None:
 def run_tool(tmp_path: Path, *more: str | Path) -> tuple[dict[str, Any], Completed]:
     summary = tmp_path / "summary.json"
     options = ("--rate", "20Mbps", "--upstream-rate", "0", "--duration", "500ms", "--json", summary)
-    completed = vcmts("run", "--profile", PROFILE, *options, *more)
+    done = vcmts("run", "--profile", PROFILE, *options, *more)
     summary_json = json.loads(summary.read_text())
     check_balance(summary_json)
-    assert completed.status == (0 if run_passed(summary_json) else 1), completed.stderr
+    assert done.status == (0 if run_passed(summary_json) else 1), done.stderr
     downstream: dict[str, Any] = summary_json["downstream"]
-    return downstream, completed
+    return downstream, done
 
 
 @pytest.mark.run
 def test_run_proves_replay(tmp_path: Path) -> None:
     capture_path = tmp_path / "in.pcap"
     write_capture(capture_path)
-    downstream, completed = run_tool(tmp_path, "--replay", capture_path)
+    downstream, done = run_tool(tmp_path, "--replay", capture_path)
     assert sum(downstream["sent_by_class"].values()) == downstream["sent"]
-    assert "packets to" in completed.stderr and "skipped" in completed.stderr
+    assert "packets to" in done.stderr and "skipped" in done.stderr
 
 
 @pytest.mark.run
@@ -186,9 +183,9 @@ def test_run_proves_many_flows(tmp_path: Path) -> None:
 
 
 def check_rejected(message: str, *options: str | Path) -> None:
-    completed = vcmts("run", "--profile", PROFILE, *options)
-    assert completed.status == 2
-    assert message in completed.stderr and "serving" not in completed.stderr
+    done = vcmts("run", "--profile", PROFILE, *options)
+    assert done.status == 2
+    assert message in done.stderr and "serving" not in done.stderr
 
 
 def test_invalid_captures_start_nothing(tmp_path: Path) -> None:

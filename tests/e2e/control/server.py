@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Starts vcmtsd with a control socket in a test folder. Sends it raw bytes, also invalid
-requests."""
+"""Starts vcmtsd with a control socket in a test folder, and sends raw bytes to it."""
 
 import json
 import os
@@ -53,13 +52,12 @@ def config_folder() -> Iterator[Path]:
 
 @contextmanager
 def start_server(
-    folder: Path, *options: str, idle: Sequence[str] = IDLE_SLEEP
+    folder: Path, *more: str, idle: Sequence[str] = IDLE_SLEEP
 ) -> Iterator[tuple[Run, Path]]:
-    """Runs vcmtsd with null ports, and workers that sleep to leave the cores to other tests. Yields
-    the run and the path of its control socket."""
+    """Runs vcmtsd with null ports and sleeping workers. Yields the run and the control socket."""
     path = folder / "control.sock"
     files = ("--config", folder / "sg.yaml", "--control-socket", path)
-    with serve(*files, *NULL_PORTS, *idle, *options) as run:
+    with serve(*files, *NULL_PORTS, *idle, *more) as run:
         yield run, path
 
 

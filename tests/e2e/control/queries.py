@@ -41,8 +41,7 @@ def expressions() -> dict[str, str]:
 
 
 def grafana_query(expression: str, target: str, node: str) -> str:
-    """The expression as Grafana sends it with these variables. Thresholds are removed, and windows
-    are extended to WINDOW."""
+    """The expression as Grafana sends it, without thresholds, and with windows of WINDOW."""
     values = {"instance": target, "node": node}
     values["group:raw"] = f'instance="{target}",service_group="1"'
     expression = expression.replace("$__rate_interval", WINDOW)
@@ -65,8 +64,8 @@ def variables() -> dict[str, dict[str, Any]]:
 
 
 def variable_choices(variable: dict[str, Any], series: list[dict[str, str]]) -> dict[str, str]:
-    """The values of a `query_result` variable that Grafana offers, by their texts. `series`: labels
-    of the result."""
+    """Values that Grafana offers of a `query_result`, by their texts. `series`: labels of
+    results."""
     regex = re.compile(variable["regex"].strip("/").replace("(?<", "(?P<"))
     lines = ["{" + ",".join(f'{k}="{v}"' for k, v in labels.items()) + "} 1 0" for labels in series]
     return {match["text"]: match["value"] for match in map(regex.search, lines) if match}

@@ -128,20 +128,20 @@ def replay_changes(
     sent: Sequence[Record],
     changes: Sequence[Change] = (),
     *,
-    upstream: bool = False,
+    up: bool = False,
     options: Sequence[str | Path] = (),
     status: int = 0,
 ) -> ChangeReplay:
-    """Writes configuration, capture and changes, and replays them. `status`: the expected exit
+    """Writes configuration, capture and changes, and replays them. `status`: expected exit
     status."""
     folder.mkdir(parents=True, exist_ok=True)
     config, capture, changes_path = folder / "sg.yaml", folder / "in.pcap", folder / "changes.json"
     config.write_text(text)
     write_pcap(capture, sent)
     changes_path.write_text(json.dumps(with_config_queries(changes)))
-    names = ("--rphy-in", "--network-out") if upstream else ("--network-in", "--rphy-out")
+    names = ("--rphy-in", "--network-out") if up else ("--network-in", "--rphy-out")
     files = (names[0], capture, names[1], folder / "out.pcap", "--stats", folder / "stats.json")
-    control = ("--control-out", folder / "mmm.pcap") if upstream else ()
+    control = ("--control-out", folder / "mmm.pcap") if up else ()
     change_files = ("--changes", changes_path, "--answers", folder / "answers.json")
     completed = vcmtsd("replay", "--config", config, *files, *control, *change_files, *options)
     assert completed.status == status, completed.stderr
