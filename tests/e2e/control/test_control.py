@@ -33,15 +33,15 @@ MAC = "02:01:00:00:00:02"
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    with config_folder() as made:
-        yield made
+    with config_folder() as path:
+        yield path
 
 
 @pytest.fixture
 def client(folder: Path) -> Iterator[Client]:
     with start_server(folder) as (run, path):
-        with Client(path, TIMEOUT) as made:
-            yield made
+        with Client(path, TIMEOUT) as connected:
+            yield connected
         assert run.stop().status == 0
 
 

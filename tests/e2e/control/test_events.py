@@ -44,10 +44,10 @@ def group(number: int, first: int = 1) -> Json:
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    with config_folder() as made:
-        (made / "three.yaml").write_text(json.dumps(group(3)))
-        write_server(made, [group(1), group(2)])
-        yield made
+    with config_folder() as path:
+        (path / "three.yaml").write_text(json.dumps(group(3)))
+        write_server(path, [group(1), group(2)])
+        yield path
 
 
 def write_server(folder: Path, groups: list[Json]) -> None:
@@ -69,8 +69,8 @@ def ends_without_error(run: Run) -> bool:
 
 @pytest.fixture
 def client(served: Path) -> Iterator[Client]:
-    with Client(served, TIMEOUT) as made:
-        yield made
+    with Client(served, TIMEOUT) as connected:
+        yield connected
 
 
 def subscribe(client: Client, *, keys: bool = True) -> Follower:

@@ -36,7 +36,7 @@ MODEM = """  - mac: "02:01:00:00:00:{n:02x}"
     addresses: [10.0.0.{n}]
     bonding_group: 1
     security: {{said: {n}, key: 0001020304050607080910111213141{n}, iv: {iv}}}
-    service_flows: [{{id: {n}, dsid: {n}, priority: 0, buffer: {room}, max_sustained_rate: {rate},
+    service_flows: [{{id: {n}, dsid: {n}, priority: 0, buffer: {size}, max_sustained_rate: {rate},
                      max_traffic_burst: {burst} B}}]
 """
 
@@ -46,8 +46,8 @@ def config_text(limited: str = "1 Mbps", channel: str = "900 Mbps", mtu: int = 1
     whose packets may arrive at once when a core becomes available again."""
     shares = {n: (limited, "50 kB") if n == LIMITED else ("1 Gbps", "8 MB") for n in range(1, 5)}
     modems = (
-        MODEM.format(n=n, iv="00" * 16, burst=BURST, rate=rate, room=room)
-        for n, (rate, room) in shares.items()
+        MODEM.format(n=n, iv="00" * 16, burst=BURST, rate=rate, size=size)
+        for n, (rate, size) in shares.items()
     )
     return (
         f"threads: {{upper_mac_core: {CPUS[-1]}, main_core: {CPUS[0]}}}\n"

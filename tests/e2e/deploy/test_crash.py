@@ -23,9 +23,9 @@ IN_USE = "another process serves here; each needs a socket of its own"
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Folder with a configuration. RUNTIME_DIRECTORY is this folder, too."""
-    with config_folder() as made:
-        monkeypatch.setenv("RUNTIME_DIRECTORY", str(made))
-        yield made
+    with config_folder() as path:
+        monkeypatch.setenv("RUNTIME_DIRECTORY", str(path))
+        yield path
 
 
 def memif(folder: Path, number: int, name: str, role: str = "server") -> str:

@@ -121,11 +121,11 @@ def become_subreaper() -> None:
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    with config_folder() as made:
-        (made / "secret").mkdir()
-        (made / "secret" / "sg-2.yaml").write_text("".join(config_text().splitlines(True)[2:]))
-        mount_files(made / "config", 1, vcmts=config_yaml())
-        yield made
+    with config_folder() as path:
+        (path / "secret").mkdir()
+        (path / "secret" / "sg-2.yaml").write_text("".join(config_text().splitlines(True)[2:]))
+        mount_files(path / "config", 1, vcmts=config_yaml())
+        yield path
 
 
 @contextmanager

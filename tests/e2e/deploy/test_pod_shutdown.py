@@ -59,8 +59,8 @@ listener.bind(path)
 listener.listen()
 signal.signal(signal.SIGTERM, {on_stop})
 print("serving", file=sys.stderr, flush=True)
-made = listener.accept()[0]
-open(path + ".asked", "wb").write(made.recv(65536))
+client = listener.accept()[0]
+open(path + ".request", "wb").write(client.recv(65536))
 while True:
     time.sleep(0.1)
 """
@@ -70,7 +70,7 @@ def stop_during_reload(pod: Pod) -> None:
     """Sends SIGTERM during a reload that vcmtsd does not answer."""
     until(lambda: "serving" in (pod.folder / "log").read_text(), "serving")
     mount_files(pod.folder / "config", 2, vcmts=config_yaml("800 Mbps"))
-    until((pod.folder / "run" / "control.sock.asked").exists, "the reload")
+    until((pod.folder / "run" / "control.sock.request").exists, "the reload")
     pod.process.send_signal(signal.SIGTERM)
 
 

@@ -30,8 +30,8 @@ TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    with config_folder() as made:
-        yield made
+    with config_folder() as path:
+        yield path
 
 
 @contextmanager

@@ -29,7 +29,7 @@ KINDS = list(TARGETS)
 MATRIX = [kind for kind, target in TARGETS.items() if target != "ACCESS"]
 
 
-def run_tool(words: str, *options: str, build: Path | None = None) -> Completed:
+def run_command(words: str, *options: str, build: Path | None = None) -> Completed:
     variables = {"VCMTS_BUILD": str(build)} if build else {}
     return run([sys.executable, "-m", "vcmts", *words.split(), *options], environment(**variables))
 
@@ -42,7 +42,7 @@ def test_page_lists_every_kind() -> None:
 def test_matrix_counts_equal_expected(tmp_path: Path) -> None:
     [command] = [words for words in COMMANDS if words.startswith("impairments")]
     path = tmp_path / "matrix.json"
-    done = run_tool(command, "--json", str(path))
+    done = run_command(command, "--json", str(path))
     assert done.status == 0, done.stdout
     rows = json.loads(path.read_text())
     cells = [cell for row in rows for cell in row["cells"]]
@@ -119,14 +119,14 @@ def test_tool_passes_numbers_and_status(tmp_path: Path) -> None:
     script.parent.mkdir(parents=True)
     script.write_text('#!/bin/sh\necho "$@"\necho "a mistake" >&2\nexit 1\n')
     script.chmod(0o755)
-    done = run_tool("impairments --packets 3 --seed 77 --config x.yaml", build=tmp_path)
+    done = run_command("impairments --packets 3 --seed 77 --config x.yaml", build=tmp_path)
     assert (done.status, done.stderr) == (1, "a mistake\n")
     assert done.stdout == "--config x.yaml --packets 3 --seed 77 --progress\n"
 
 
 @pytest.mark.parametrize("words", ["--packets 0", "--packets x", "--config nowhere.yaml"])
 def test_invalid_arguments_are_rejected(words: str) -> None:
-    assert run_tool(f"impairments {words}").status == 2
+    assert run_command(f"impairments {words}").status == 2
 
 
 def test_help_lists_the_kinds() -> None:
@@ -140,7 +140,7 @@ def test_run_with_all_kinds_counts_as_expected(tmp_path: Path) -> None:
     path = tmp_path / "summary.json"
     shares = ",".join(f"{kind}=0.3%" for kind in MATRIX)
     rates = "--rate 50Mbps --upstream-rate 100Mbps"
-    done = run_tool(f"run --duration 1s {rates} --impair {shares}", "--json", str(path))
+    done = run_command(f"run --duration 1s {rates} --impair {shares}", "--json", str(path))
     summary = json.loads(path.read_text())
     assert set(summary["upstream"]["impairments"]) == set(MATRIX) or not ran_undisturbed(summary)
     good = expected.as_expected(summary) and not summary["identities_broken"]
