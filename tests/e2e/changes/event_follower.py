@@ -22,8 +22,8 @@ def identity(kind: str, item: Json) -> Any:
 
 @dataclass
 class Group:
-    attributes: Json
-    objects: dict[str, dict[Any, Json]]
+    attributes: Json  # keys that are not lists of objects
+    objects: dict[str, dict[Any, Json]]  # by kind and identity
 
     @classmethod
     def from_config(cls, config: Json) -> "Group":

@@ -69,6 +69,7 @@ def check_summary(summary: Json) -> None:
 def live_run(
     groups: int, rate: str, profile: str = PROFILE, options: Sequence[str] = ()
 ) -> Iterator[LiveRun]:
+    """Runs `vcmts run` until the end of the block, which begins when packets are proven."""
     with tempfile.TemporaryDirectory(prefix="c-") as name:  # short path, for UNIX sockets
         path, report = Path(name) / "c.sock", Path(name) / "s.json"
         arguments = ["run", "--profile", profile, "--groups", str(groups), "--rate", rate, *options]

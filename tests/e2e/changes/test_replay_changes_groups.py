@@ -19,7 +19,7 @@ from witness.epochs import State, decode_epochs
 pytestmark = pytest.mark.replay
 
 GAP_NS = 15_001
-T_NS, LATER_NS = 3 * MS + 7, 7 * MS + 7
+T_NS, LATER_NS = 3 * MS + 7, 7 * MS + 7  # times of the first and second change
 SECOND_MODEM = "02:01:01:00:00:02"
 
 Server = tuple[Json, list[Json]]

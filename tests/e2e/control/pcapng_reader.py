@@ -11,7 +11,7 @@ COMMENT, NAME, RECEIVED, DROPPED = 1, 2, 4, 5
 @dataclass(frozen=True)
 class Packet:
     interface: str
-    link: int
+    link: int  # link type
     data: bytes
     wire_size: int
     time_ns: int

@@ -16,11 +16,11 @@ from vcmts.witness.pcapfile import records_of, write_pcap
 TEXT = SMALL.read_text()
 
 
-def single_message(ended: Completed, *words: str) -> str:
-    assert ended.status == 2
-    assert len(ended.messages) == 1, ended.stderr
-    assert all(word in ended.messages[0] for word in words), ended.messages[0]
-    return ended.messages[0]
+def single_message(done: Completed, *words: str) -> str:
+    assert done.status == 2
+    assert len(done.messages) == 1, done.stderr
+    assert all(word in done.messages[0] for word in words), done.messages[0]
+    return done.messages[0]
 
 
 @pytest.mark.replay

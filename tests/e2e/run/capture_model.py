@@ -16,7 +16,7 @@ EXTENSIONS = (0, 43, 60)
 ICMP, TCP, UDP, IPV6_FRAGMENT, ICMPV6 = 1, 6, 17, 44, 58
 CHECKSUMS = {UDP: 6, TCP: 16}  # offsets in the upper-layer header
 TAG = 20  # bytes
-SHORTEST = 60
+SHORTEST = 60  # bytes of a frame
 ROUTER = bytes.fromhex("02000000ff01")
 
 
@@ -29,10 +29,10 @@ class ReplayedPacket:
     """A packet that is replayed, without its tag, which only the sender knows."""
 
     frame: bytearray
-    upper: int  # offset
+    upper: int  # offset of the upper-layer header
     end: int  # of the IP packet
-    tag_at: int
-    checksum_at: int | None
+    tag_offset: int  # from the start of the frame
+    checksum_offset: int | None
     lengthened: bool
     destination: Address | None = None
     modem: Modem | None = None
@@ -40,18 +40,18 @@ class ReplayedPacket:
     def sent_with(self, tag: bytes) -> bytes:
         """The frame as it must be sent with this tag."""
         frame = bytearray(self.frame)
-        frame[self.tag_at : self.tag_at + TAG] = tag
-        if self.checksum_at is not None:
-            frame[self.checksum_at : self.checksum_at + 2] = bytes(2)
+        frame[self.tag_offset : self.tag_offset + TAG] = tag
+        if self.checksum_offset is not None:
+            frame[self.checksum_offset : self.checksum_offset + 2] = bytes(2)
             checksum = internet_checksum(self.pseudo_header() + bytes(frame[self.upper : self.end]))
             if checksum == 0 and self.protocol() == UDP:
                 checksum = 0xFFFF
-            frame[self.checksum_at : self.checksum_at + 2] = checksum.to_bytes(2, "big")
+            frame[self.checksum_offset : self.checksum_offset + 2] = checksum.to_bytes(2, "big")
         return bytes(frame)
 
     def protocol(self) -> int:
         at = 14 + 9 if self.frame[14] >> 4 == 4 else 14 + 6
-        return _upper_of(self.frame[14:], self.frame[at])[1]
+        return _find_upper(self.frame[14:], self.frame[at])[1]
 
     def pseudo_header(self) -> bytes:
         length = (self.end - self.upper).to_bytes(4, "big")
@@ -61,7 +61,7 @@ class ReplayedPacket:
         return bytes(addresses) + length + self.protocol().to_bytes(4, "big")
 
 
-def _upper_of(packet: bytes | bytearray, protocol: int) -> tuple[int, int]:
+def _find_upper(packet: bytes | bytearray, protocol: int) -> tuple[int, int]:
     """Offset and protocol of the upper-layer header."""
     if packet[0] >> 4 == 4:
         return 4 * (packet[0] & 15), protocol
@@ -79,7 +79,7 @@ def _untagged(frame: bytes) -> bytes:
     return frame
 
 
-def _packet_of(record: Record) -> tuple[bytes, int, int]:
+def _ip_packet(record: Record) -> tuple[bytes, int, int]:
     """The IP packet without padding, and offset and protocol of its upper-layer header."""
     frame = _untagged(record.data)
     if int.from_bytes(frame[12:14], "big") not in (0x0800, 0x86DD):
@@ -95,7 +95,7 @@ def _packet_of(record: Record) -> tuple[bytes, int, int]:
         raise SkippedError("truncated")
     if fragment:
         raise SkippedError("fragment")
-    upper, protocol = _upper_of(packet, protocol)
+    upper, protocol = _find_upper(packet, protocol)
     return packet[:total], upper, protocol
 
 
@@ -115,7 +115,7 @@ def _lengthened(packet: bytes, upper: int, protocol: int, header: int) -> bytes:
     return bytes(changed)
 
 
-def _checksum_at(packet: bytes, upper: int, protocol: int) -> int | None:
+def _find_checksum(packet: bytes, upper: int, protocol: int) -> int | None:
     version = packet[0] >> 4
     if protocol == UDP and version == 4 and packet[upper + 6 : upper + 8] == bytes(2):
         return None
@@ -125,7 +125,7 @@ def _checksum_at(packet: bytes, upper: int, protocol: int) -> int | None:
 
 
 def _rewrite(record: Record, config: Config) -> ReplayedPacket:
-    packet, upper, protocol = _packet_of(record)
+    packet, upper, protocol = _ip_packet(record)
     header = _header_size(packet, upper, protocol)
     tag_offset = (len(packet) - upper - TAG) & ~1
     lengthened = tag_offset < header
@@ -138,7 +138,7 @@ def _rewrite(record: Record, config: Config) -> ReplayedPacket:
     frame += bytes(max(0, SHORTEST - end))
     if len(frame) > config.max_frame - 4:
         raise SkippedError("too_long")
-    checksum = _checksum_at(packet, upper, protocol)
+    checksum = _find_checksum(packet, upper, protocol)
     return ReplayedPacket(frame, 14 + upper, end, 14 + upper + tag_offset, checksum, lengthened)
 
 

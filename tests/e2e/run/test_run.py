@@ -132,13 +132,13 @@ def check_stopped(done: Completed, summary: Path) -> dict[str, Any]:
     return stats
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_signal_ends(number: signal.Signals, config: Path, capture: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM])
+def test_signal_ends_run(sig: signal.Signals, config: Path, capture: Path, tmp_path: Path) -> None:
     out, summary = tmp_path / "out.pcap", tmp_path / "summary.json"
     with serve("--config", config, "--json", summary, *pcap_ports(capture, out)) as run:
         run.wait_processed(len(read_pcap(capture).records))
         assert run.process.poll() is None
-        stats = check_stopped(run.stop(number), summary)
+        stats = check_stopped(run.stop(sig), summary)
     assert (
         stats["transmitted"]
         == expect_downstream(read_pcap(capture).records, CONFIG).counters["enqueued"]
@@ -149,7 +149,7 @@ def full_drops(drops: dict[str, int]) -> list[int]:
     return [drops["flow_buffer_full"], drops["scheduler_full"]]
 
 
-def test_signal_stops_vcmtsd_under_overload(config: Path, capture: Path, tmp_path: Path) -> None:
+def test_signal_ends_overloaded_run(config: Path, capture: Path, tmp_path: Path) -> None:
     """Overload: buffers are full at the stop, and the balance is exact."""
     summary = tmp_path / "summary.json"
     ports = ("--network", f"net_pcap0,rx_pcap={capture},infinite_rx=1", "--rphy", "net_null1")

@@ -96,10 +96,10 @@ def check_sent(sent: list[bytes], model: CaptureModel, min_packets: int) -> None
     """Checks that the frames are those of the model, in order and repeated, byte by byte."""
     count = len(model.packets)
     assert len(sent) >= min_packets
-    magic = sent[0][model.packets[0].tag_at :][:4]
+    magic = sent[0][model.packets[0].tag_offset :][:4]
     for number, frame in enumerate(sent):
         packet = model.packets[number % count]
-        tag = frame[packet.tag_at :][:TAG]
+        tag = frame[packet.tag_offset :][:TAG]
         assert tag[:8] == magic + (number % count).to_bytes(4, "big")
         assert frame == packet.sent_with(tag)
 
