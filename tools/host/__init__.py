@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a machine is: processor, devices, software."""
+"""The command `vcmts host`, which checks and prepares a host."""

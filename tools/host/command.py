@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts host: what this machine is, and what it lacks for service groups: planned, applied, undone.
+"""The command `vcmts host`: checks, prepares and restores a host for service groups.
 
-docs/host.md says what is done, and what never is.
+Actions: check, plan, apply and undo. docs/host.md describes the changes.
 """
 
 import argparse
@@ -19,13 +19,13 @@ from host.prepare import apply as host_apply
 from host.prepare import arguments as kernel_arguments
 from host.prepare import check as host_check
 from host.prepare import folder as host_folder
+from host.prepare import markdown as host_markdown
 from host.prepare import pools, stored
-from host.prepare import words as host_words
 from host.prepare.cards import ADDRESS
 from host.prepare.decide import Options, decide
-from host.prepare.fact import MISSING, Row, look
+from host.prepare.fact import MISSING, Finding, inspect_machine
+from host.prepare.requirements import requirements
 from host.prepare.system import StepError, System
-from host.prepare.wish import wish
 from vcmts.console import wide_console
 from vcmts.layout import machine as host_machine
 from vcmts.layout.propose import MOST_GROUPS
@@ -42,44 +42,46 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         type=Path,
         default=HERE,
-        help="a folder with the /sys, /proc and /etc of another machine, instead of this one's",
+        help="read /sys, /proc and /etc of another machine from this folder",
     )
 
 
 def add_check(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parser = actions.add_parser("check", help="what this machine is, and what could be better")
-    parser.add_argument("--groups", type=int, metavar="N", default=1, help="that it is to serve")
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser = actions.add_parser("check", help="show what this host has, lacks and could improve")
     parser.add_argument(
-        "--kubernetes", action="store_true", help="also what Kubernetes needs of a node"
+        "--groups", type=int, metavar="N", default=1, help="service groups (default: %(default)s)"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument(
+        "--kubernetes", action="store_true", help="also check the requirements of a Kubernetes node"
     )
     add_machine(parser)
 
 
 def add_plan(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = actions.add_parser(
-        "plan", help="what it lacks, in words and as files; changes nothing"
+        "plan", help="write the missing settings as text and files; changes nothing"
     )
     parser.add_argument("--groups", type=int, metavar="N", help="service groups (default: 1)")
-    parser.add_argument("--config", metavar="FILE", help="those of a configuration instead")
-    parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, help="for plan and files")
+    parser.add_argument("--config", metavar="FILE", help="service groups of a configuration file")
+    parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, help="write the plan there")
     parser.add_argument(
         "--ports",
         choices=("shared", "own"),
         default="shared",
-        help="two ports for all service groups, or two for each; a configuration says it itself "
+        help="two ports for all service groups, or two per group; ignored with --config "
         "(default: %(default)s)",
     )
     parser.add_argument(
-        "--cards", metavar="ADDRESS,..", default="", help="these alone, by PCI address"
+        "--cards", metavar="ADDRESS,..", default="", help="use only these cards (PCI addresses)"
     )
     for role in ("network", "rphy"):
         parser.add_argument(
             f"--{role}-vlan",
             metavar="LIST",
             default="",
-            help=f"VLAN that cards give the {host_words.ROLE_WORDS[role]} ports: one, or one for "
-            "each",
+            help=f"VLANs that cards add to the {host_markdown.ROLE_WORDS[role]} ports: one for "
+            "all, or one per port",
         )
     parser.add_argument(
         "--page-size", choices=tuple(PAGE_KB), default="2M", help="(default: %(default)s)"
@@ -87,12 +89,12 @@ def add_plan(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> 
     parser.add_argument(
         "--kubernetes",
         action="store_true",
-        help="also pools for the SR-IOV network device plugin, and what the kubelet is told",
+        help="also write pools for the SR-IOV network device plugin and kubelet settings",
     )
     parser.add_argument(
         "--no-iommu",
         action="store_true",
-        help="VFIO without an IOMMU, as in clouds: a port's owner can then write to all memory",
+        help="use VFIO without an IOMMU, as in clouds: a port's owner can write to all memory",
     )
     add_machine(parser)
 
@@ -101,21 +103,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     add_check(actions)
     add_plan(actions)
-    apply = actions.add_parser("apply", help="carry a plan out: as root, and as often as wanted")
-    apply.add_argument("folder", metavar="FOLDER", type=Path, help="of `vcmts host plan -o`")
-    apply.add_argument("--dry-run", action="store_true", help="say what would be done")
-    undo = actions.add_parser("undo", help="make everything what it was before")
+    apply = actions.add_parser("apply", help="apply a plan, as root; can be repeated")
+    apply.add_argument(
+        "folder", metavar="FOLDER", type=Path, help="written by `vcmts host plan -o`"
+    )
+    apply.add_argument("--dry-run", action="store_true", help="print the changes, make none")
+    undo = actions.add_parser("undo", help="restore the state before the plan was applied")
     undo.add_argument(
         "--forget",
         action="store_true",
-        help="give up what others have changed, or the machine refuses",
+        help="forget changes that another program overwrote or that the system refuses to undo",
     )
-    for one in (apply, undo):
-        add_machine(one)
+    for parser in (apply, undo):
+        add_machine(parser)
 
 
-def files_of(root: Path) -> Files:
-    """The programs of this machine tell nothing of another one."""
+def machine_files(root: Path) -> Files:
+    """Reads files below `root`. Programs of this host do not run for another machine."""
     if root == HERE:
         return Files()
     if not root.is_dir():
@@ -123,49 +127,48 @@ def files_of(root: Path) -> Files:
     return Files(root, lambda command: "")
 
 
-def system_of(root: Path) -> System:
+def machine_system(root: Path) -> System:
     if root != HERE:
-        raise MistakeError(f"--machine {root}: allowed: with check and plan; changes are made here")
+        raise MistakeError(f"--machine {root}: allowed only with check and plan")
     if os.geteuid() != 0:
-        raise MistakeError("changes to the system are root's: call it by sudo")
+        raise MistakeError("only root can change the system: use sudo")
     return System()
 
 
-def show_rows(rows: list[Row], console: Console) -> None:
+def print_findings(findings: list[Finding], console: Console) -> None:
     table = Table()
     table.add_column("fact")
     table.add_column("found", overflow="fold")
     table.add_column("verdict", no_wrap=True)
-    for row in rows:
-        table.add_row(*(text.replace("[", r"\[") for text in (row.fact, row.found, row.verdict)))
+    for one in findings:
+        table.add_row(*(text.replace("[", r"\[") for text in (one.fact, one.found, one.verdict)))
     console.print(table)
-    for row in rows:
-        if row.todo:
-            console.print(f"{row.fact}: {row.todo}", soft_wrap=True, markup=False)
+    for one in findings:
+        if one.todo:
+            console.print(f"{one.fact}: {one.todo}", soft_wrap=True, markup=False)
 
 
-def number_of_groups(groups: int) -> int:
+def valid_group_count(groups: int) -> int:
     if not 1 <= groups <= MOST_GROUPS:
         raise MistakeError(f"--groups: found {groups}, allowed: 1 to {MOST_GROUPS}")
     return groups
 
 
 def check(arguments: argparse.Namespace) -> int:
-    groups = number_of_groups(arguments.groups)
-    files = files_of(arguments.machine)
-    found = look(files, host_machine.read(files))
-    rows = host_check.rows(found, groups, kubernetes=arguments.kubernetes)
-    good = all(row.verdict != MISSING for row in rows)
+    groups = valid_group_count(arguments.groups)
+    files = machine_files(arguments.machine)
+    inspection = inspect_machine(files, host_machine.read(files))
+    found = host_check.findings(inspection, groups, kubernetes=arguments.kubernetes)
+    ok = all(finding.verdict != MISSING for finding in found)
     if arguments.json:
-        print(
-            json.dumps({"schema": 1, "ok": good, "facts": [asdict(row) for row in rows]}, indent=1)
-        )
+        facts = [asdict(finding) for finding in found]
+        print(json.dumps({"schema": 1, "ok": ok, "facts": facts}, indent=1))
     else:
-        show_rows(rows, wide_console())
-    return 0 if good else 1
+        print_findings(found, wide_console())
+    return 0 if ok else 1
 
 
-def options_of(arguments: argparse.Namespace) -> Options:
+def parse_options(arguments: argparse.Namespace) -> Options:
     cards = tuple(part.strip().lower() for part in arguments.cards.split(",") if part.strip())
     cards = tuple(one if one.count(":") != 1 else f"0000:{one}" for one in cards)
     for one in cards:
@@ -175,40 +178,40 @@ def options_of(arguments: argparse.Namespace) -> Options:
 
 
 def plan(arguments: argparse.Namespace) -> int:
-    options = options_of(arguments)
-    files = files_of(arguments.machine)
+    options = parse_options(arguments)
+    files = machine_files(arguments.machine)
     machine = host_machine.read(files)
-    decided = decide(files, machine, wish(arguments, machine), options)
-    text = host_words.words(decided, machine)
+    decided = decide(files, machine, requirements(arguments, machine), options)
+    text = host_markdown.plan_text(decided, machine)
     if arguments.kubernetes:
-        text += "\n" + "\n".join(pools.words(decided.plan))
+        text += "\n" + "\n".join(pools.markdown_lines(decided.plan))
     print(text, end="")
     if arguments.output:
-        others = pools.files_of(decided.plan) if arguments.kubernetes else {}
+        others = pools.plan_files(decided.plan) if arguments.kubernetes else {}
         host_folder.write_plan(arguments.output, decided.plan, text, others)
-        print(f"\n{arguments.output}: read it, keep it, and `vcmts host apply {arguments.output}`")
+        print(f"\n{arguments.output}: review it, then run `vcmts host apply {arguments.output}`")
     return 0
 
 
 def apply(arguments: argparse.Namespace) -> int:
     found = stored.read(arguments.folder)
-    host_folder.same_files(arguments.folder, found)
-    system = system_of(arguments.machine)
+    host_folder.check_files(arguments.folder, found)
+    system = machine_system(arguments.machine)
     if arguments.dry_run:
-        count = host_apply.rehearse(system, found, print)
+        count = host_apply.dry_run(system, found, print)
         print(f"{count} changes would be made")
         return 0
     count = host_apply.apply(system, found, print)
     print(f"{count} changes made" if count else "everything is as planned")
     if set(found.arguments) - set(kernel_arguments.running(system.files)):
-        print("kernel arguments hold after a restart of the machine: systemctl reboot")
+        print("new kernel arguments take effect after a reboot: systemctl reboot")
     return 0
 
 
 def undo(arguments: argparse.Namespace) -> int:
-    left = host_apply.undo(system_of(arguments.machine), print, forget=arguments.forget)
+    left = host_apply.undo(machine_system(arguments.machine), print, forget=arguments.forget)
     if left:
-        complain(f"{left} changes are left; `vcmts host undo --forget` gives them up")
+        complain(f"{left} changes were not undone; `vcmts host undo --forget` forgets them")
     return 1 if left else 0
 
 

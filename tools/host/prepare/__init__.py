@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts host: what a machine lacks for service groups, planned, applied and undone."""
+"""Plans, applies and undoes the settings that a host needs for service groups."""

@@ -1,32 +1,34 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether a plan may be carried out here: its facts are those of the machine, and what it changes
-is free."""
+"""Decides whether a plan may be applied to this host.
+
+The facts of the plan must match the host, and the devices that it changes must be unused.
+"""
 
 from collections.abc import Iterator
 
 from host.prepare import cards as host_cards
 from host.prepare.cards import Card
-from host.prepare.decide import enough_memory, facts_of
-from host.prepare.journal import made_cards
+from host.prepare.decide import check_memory, plan_facts
+from host.prepare.journal import created_function_cards
 from host.prepare.login import guarded, guarded_cards
 from host.prepare.plan import Plan, PlannedCard
-from host.prepare.ports import shared, why_not, why_up
+from host.prepare.ports import exclusion_reason, group_conflict, up_reason
 from host.prepare.system import System
 from vcmts.layout import machine as host_machine
 from vcmts.paths import MistakeError
 
 
-def untouched(system: System) -> dict[str, str]:
-    """Cards that must not be changed now, and why."""
+def guarded_now(system: System) -> dict[str, str]:
+    """Cards that must not be changed now, with the reason."""
     files = system.files
     return guarded_cards(files, host_cards.cards(files), guarded(files))
 
 
-def functions_planned(system: System, planned: PlannedCard) -> tuple[int, ...]:
-    """How many functions a card may have now: those of others are there, ours may be."""
+def allowed_function_counts(system: System, planned: PlannedCard) -> tuple[int, ...]:
+    """Returns the numbers of virtual functions that a card may have before the plan is applied."""
     if planned.others:
         return (planned.made,)
-    return (0, planned.made) if planned.address in made_cards(system.files) else (0,)
+    return (0, planned.made) if planned.address in created_function_cards(system.files) else (0,)
 
 
 def card_differences(system: System, planned: PlannedCard, card: Card) -> Iterator[str]:
@@ -37,26 +39,23 @@ def card_differences(system: System, planned: PlannedCard, card: Card) -> Iterat
         yield f"{name} has MAC address {card.mac}, planned {planned.mac}"
     elif card.node != planned.node:
         yield f"{name} is on NUMA node {card.node}, planned {planned.node}"
-    elif card.most < planned.made:
-        yield f"{name} makes {card.most} functions, planned {planned.made}"
-    elif card.functions not in functions_planned(system, planned):
-        whose = "that are to be there" if planned.others else "of our own (take them away first)"
-        yield (
-            f"{name} has {card.functions} functions that somebody made, planned {planned.made} "
-            f"{whose}"
-        )
+    elif card.max_functions < planned.made:
+        yield f"{name} supports {card.max_functions} functions, planned {planned.made}"
+    elif card.functions not in allowed_function_counts(system, planned):
+        whose = "existing ones" if planned.others else "new ones (remove the existing ones first)"
+        yield (f"{name} has {card.functions} virtual functions, planned {planned.made} {whose}")
     elif host_cards.function_addresses(system.files, card, planned.made) != planned.addresses:
-        yield f"{name}: its functions have other addresses"
-    elif planned.bind is card.beside_kernel:
-        yield f"{name}: its driver is another than planned"
+        yield f"{name}: addresses of its functions differ from the plan"
+    elif planned.bind is card.keeps_kernel_driver:
+        yield f"{name}: its driver differs from the plan"
 
 
 def differences(system: System, plan: Plan) -> Iterator[str]:
-    """Facts that are not those of the plan."""
+    """Yields each difference between the host and the facts of the plan."""
     files = system.files
-    now = facts_of(files, host_machine.read(files))
+    now = plan_facts(files, host_machine.read(files))
     if now.cores != plan.facts.cores:
-        yield "cores, sockets, NUMA nodes or siblings are others"
+        yield "cores, sockets, NUMA nodes or siblings differ"
     if now.loader != plan.facts.loader:
         yield f"boot loader {now.loader or 'none'}, planned for {plan.facts.loader or 'none'}"
     if plan.no_iommu and host_cards.iommu(files):
@@ -66,25 +65,25 @@ def differences(system: System, plan: Plan) -> Iterator[str]:
         if planned.address in cards:
             yield from card_differences(system, planned, cards[planned.address])
         else:
-            yield f"card {planned.address} is not there"
+            yield f"card {planned.address} does not exist"
     for pages in plan.pages:
         if not files.path(pages.file).is_file():
-            yield f"/{pages.file} is not there"
+            yield f"/{pages.file} does not exist"
 
 
-def allowed(system: System, plan: Plan) -> None:
-    """Raises MistakeError."""
+def check_allowed(system: System, plan: Plan) -> None:
+    """Raises MistakeError if the plan must not be applied to this host."""
     found = list(differences(system, plan))
     if found:
-        raise MistakeError(f"this machine is not the one of the plan: {found[0]}: plan again")
-    enough_memory(system.files, plan.pages)
-    never = untouched(system)
+        raise MistakeError(f"the plan was made for another host: {found[0]}: plan again")
+    check_memory(system.files, plan.pages)
+    never = guarded_now(system)
     cards = {card.address: card for card in host_cards.cards(system.files)}
     for planned in plan.cards:
         card = cards[planned.address]
-        why = why_not(system.files, card, never)
+        why = exclusion_reason(system.files, card, never)
         if planned.bind and not planned.made:
-            why = why or shared(system.files, card)
-            why = why or ("" if planned.named else why_up(system.files, card))
+            why = why or group_conflict(system.files, card)
+            why = why or ("" if planned.named else up_reason(system.files, card))
         if why:
-            raise MistakeError(f"card {planned.address} is not touched: {why}")
+            raise MistakeError(f"card {planned.address} must not be changed: {why}")

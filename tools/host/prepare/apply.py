@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A plan carried out, and taken back: each step on the disk's journal before it is made."""
+"""Applies and undoes a plan step by step. The journal on disk records each step beforehand."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -8,21 +8,21 @@ from typing import Any
 
 from host.prepare import cards as host_cards
 from host.prepare import journal as host_journal
-from host.prepare.allowed import allowed, untouched
-from host.prepare.card_steps import card_of, free_to_undo
+from host.prepare.allowed import check_allowed, guarded_now
+from host.prepare.card_steps import changed_card, check_undo
 from host.prepare.journal import Entry, Journal
 from host.prepare.plan import Plan
-from host.prepare.stepping import KINDS, known, steps
+from host.prepare.stepping import KINDS, check_known, steps
 from host.prepare.steps import GoneError, LeftError, Step, refresh, step_of
 from host.prepare.system import NEW, StepError, System, missing_folders
 from vcmts.paths import MistakeError
 
-Say = Callable[[str], None]
+Print = Callable[[str], None]
 
 
 @contextmanager
-def told(step: Step) -> Iterator[None]:
-    """What the system refuses as one line about that step."""
+def as_step_error(step: Step) -> Iterator[None]:
+    """Converts errors of the system to a StepError that names the step."""
     try:
         yield
     except GoneError as error:
@@ -31,15 +31,14 @@ def told(step: Step) -> Iterator[None]:
         raise StepError(f"{step.what}: {error.strerror or error}") from error
 
 
-def somebody_else(step: Step, now: Any) -> str:
+def changed_by_others(step: Step, now: Any) -> str:
     shown = now.get("driver", now) if isinstance(now, dict) and "text" not in now else now
     found = "" if isinstance(now, dict) and "text" in now else f" (found {shown})"
-    return f"{step.what}: somebody else changed it meanwhile{found}"
+    return f"{step.what}: another program changed it meanwhile{found}"
 
 
-def given_up(journal: Journal, entry: Entry, step: Step) -> None:
-    """A step that was refused and changed nothing is as if it had not been begun: who then takes
-    away what was in its way has changed nothing of ours."""
+def revert_refused(journal: Journal, entry: Entry, step: Step) -> None:
+    """Records a refused step that changed nothing as undone, and removes its folders."""
     if entry.done or KINDS[step.kind].state(journal.system, step) != entry.before:
         return
     if step.kind == "file":
@@ -47,10 +46,10 @@ def given_up(journal: Journal, entry: Entry, step: Step) -> None:
             journal.system.remove(step.target + NEW)
     for folder in reversed(entry.made):
         journal.system.remove_folder(folder)
-    journal.took_back(entry)
+    journal.record_undone(entry)
 
 
-def changed(journal: Journal, entry: Entry, step: Step, now: Any) -> None:
+def change_and_record(journal: Journal, entry: Entry, step: Step, now: Any) -> None:
     system, kind = journal.system, KINDS[step.kind]
     try:
         for folder in entry.made:
@@ -58,103 +57,113 @@ def changed(journal: Journal, entry: Entry, step: Step, now: Any) -> None:
         kind.change(system, step, now)
     except (StepError, GoneError, OSError):
         with suppress(StepError, GoneError, OSError):
-            given_up(journal, entry, step)
+            revert_refused(journal, entry, step)
         raise
     refresh(system, step.refresh)
-    journal.finished(entry)
+    journal.record_done(entry)
 
 
-def settled(journal: Journal, entry: Entry | None, step: Step) -> None:
-    """It is as it is wanted: what was begun of it is finished."""
+def finish_reached(journal: Journal, entry: Entry | None, step: Step) -> None:
+    """Completes the journal entry of a step whose target has the planned state."""
     if entry is not None and not entry.done:
         refresh(journal.system, step.refresh)
-        journal.finished(entry)
+        journal.record_done(entry)
 
 
-def made_by_us(journal: Journal, step: Step) -> Step:
-    """A function goes with its card's others where we made them; one that was there before is made
-    again what it was."""
+def mark_created(journal: Journal, step: Step) -> Step:
+    """Sets `made` if the step's virtual function was created by the plan: undo removes it with
+    all functions of its card. Undo restores the settings of any other function."""
     card, slash, _ = step.target.partition("/")
-    made = slash and card_of(step) and journal.entry(("functions", card)) is not None
+    made = slash and changed_card(step) and journal.entry(("functions", card)) is not None
     return replace(step, made=bool(made))
 
 
-def make(journal: Journal, step: Step, say: Say, *, later: bool = False) -> bool:
-    """One step, if it is not so already: True where something was changed. `later`: the service
-    will, at the next start; only what is there before is written down."""
+def apply_step(journal: Journal, step: Step, say: Print, *, later: bool = False) -> bool:
+    """Applies a step unless its target has the planned state. Returns whether it changed something.
+
+    `later`: only records the step, which vcmts-host.service applies at the next boot.
+    """
     system, kind = journal.system, KINDS[step.kind]
-    step = made_by_us(journal, step)
-    with told(step):
+    step = mark_created(journal, step)
+    with as_step_error(step):
         now = kind.state(system, step)
         entry = journal.entry((step.kind, step.target))
         if kind.reached(step, now):
-            settled(journal, entry, step)
+            finish_reached(journal, entry, step)
             return False
         if entry is not None and not kind.ours(step, now, entry.before):
-            raise StepError(f"{somebody_else(step, now)}; `vcmts host undo` first")
+            raise StepError(f"{changed_by_others(step, now)}; run `vcmts host undo` first")
         if entry is None:
             made = missing_folders(system, step.target) if step.kind == "file" else []
-            entry = journal.began(step.stored(), now, made, later=later)
+            entry = journal.record_begun(step.stored(), now, made, later=later)
             if later:
-                say(f"after the restart: {step.what}")
+                say(f"after the reboot: {step.what}")
         if later:
             return False
-        changed(journal, entry, step, now)
+        change_and_record(journal, entry, step, now)
     say(f"done: {step.what}")
     return True
 
 
-def of_this_plan(journal: Journal, plan: Plan) -> None:
+def check_same_plan(journal: Journal, plan: Plan) -> None:
     if journal.open_entries() and journal.plan != plan.digest():
-        raise MistakeError("another plan is applied here: `vcmts host undo` takes it back first")
+        raise MistakeError("another plan is applied: run `vcmts host undo` first")
 
 
-def waits(system: System, plan: Plan, step: Step) -> bool:
-    """Whether a step can be made after the restart only: without an IOMMU VFIO takes nothing."""
+def needs_restart(system: System, plan: Plan, step: Step) -> bool:
+    """Whether a step must wait for the reboot: VFIO cannot bind devices without an IOMMU."""
     can_bind = plan.no_iommu or host_cards.iommu(system.files)
     return not can_bind and step.kind in ("module", "binding")
 
 
-def apply(system: System, plan: Plan, say: Say) -> int:
-    """How many steps changed something. Raises MistakeError before the first, StepError after."""
-    allowed(system, plan)
-    of_this_plan(host_journal.read(system), plan)
-    with host_journal.opened(system, plan.digest()) as journal:
-        of_this_plan(journal, plan)
+def apply(system: System, plan: Plan, say: Print) -> int:
+    """Applies all steps of a plan. Returns how many changed something.
+
+    Raises MistakeError before the first step, StepError during the steps.
+    """
+    check_allowed(system, plan)
+    check_same_plan(host_journal.read(system), plan)
+    with host_journal.open_journal(system, plan.digest()) as journal:
+        check_same_plan(journal, plan)
         listed = steps(system, plan)
-        return sum([make(journal, step, say, later=waits(system, plan, step)) for step in listed])
+        return sum(
+            [
+                apply_step(journal, step, say, later=needs_restart(system, plan, step))
+                for step in listed
+            ]
+        )
 
 
-def rehearse(system: System, plan: Plan, say: Say) -> int:
-    """How many steps would change something; changes nothing."""
-    allowed(system, plan)
-    of_this_plan(host_journal.read(system), plan)
+def dry_run(system: System, plan: Plan, say: Print) -> int:
+    """Returns how many steps would change something; changes nothing."""
+    check_allowed(system, plan)
+    check_same_plan(host_journal.read(system), plan)
     count = 0
     for step in steps(system, plan):
         try:
-            with told(step):
+            with as_step_error(step):
                 reached = KINDS[step.kind].reached(step, KINDS[step.kind].state(system, step))
         except StepError:
-            reached = False  # what it is about is made by a step before it
-        later = waits(system, plan, step)
+            reached = False  # an earlier step creates its target
+        later = needs_restart(system, plan, step)
         count += not (reached or later)
-        word = "is so" if reached else "after the restart" if later else "would do"
+        word = "already set" if reached else "after the reboot" if later else "would set"
         say(f"{word}: {step.what}")
     return count
 
 
-def made_again(system: System, entry: Entry, step: Step, never: dict[str, str]) -> str:
-    """What it was before; else why it is left as it is. Raises all that a system may."""
+def restore_state(system: System, entry: Entry, step: Step, never: dict[str, str]) -> str:
+    """Restores the state before a step. Returns "", or why the target keeps its present state."""
     kind = KINDS[step.kind]
     try:
         now = kind.state(system, step)
     except GoneError:
-        now = entry.before  # with what it was about
+        now = entry.before  # the target does not exist any more
     if now != entry.before:
         if not kind.ours(step, now, entry.before):
-            return somebody_else(step, now)
-        if card_of(step) in never:
-            return f"{step.what}: not touched now: {never[card_of(step)]}"
+            return changed_by_others(step, now)
+        if changed_card(step) in never:
+            return f"{step.what}: its card must not be changed now: {never[changed_card(step)]}"
         kind.restore(system, step, entry.before)
     if step.kind == "file":
         system.remove(step.target + NEW)
@@ -164,49 +173,49 @@ def made_again(system: System, entry: Entry, step: Step, never: dict[str, str]) 
     return ""
 
 
-def take_back(system: System, entry: Entry, never: dict[str, str]) -> str:
-    """One step; "" where it is what it was, else why not: all else can be undone."""
+def undo_step(system: System, entry: Entry, never: dict[str, str]) -> str:
+    """Undoes one step. Returns "", or why it failed; other steps can still be undone."""
     step = step_of(entry.step)
     try:
-        return made_again(system, entry, step, never)
+        return restore_state(system, entry, step, never)
     except (StepError, LeftError, GoneError) as error:
         return f"{step.what}: {error}"
     except OSError as error:
         return f"{step.what}: {error.strerror or error}"
 
 
-def of_left_function(step: Step, left: set[str]) -> str:
-    """Why a step stays for a function of that card whose driver is left: it would go with it."""
+def function_left(step: Step, left: set[str]) -> str:
+    """Returns why a card keeps its functions: one of them is still bound. Else ""."""
     if step.kind in ("functions", "interface") and step.target in left:
-        return f"{step.what}: a function of it is left with its driver"
+        return f"{step.what}: one of its functions is still bound to a driver"
     return ""
 
 
-def undo(system: System, say: Say, *, forget: bool = False) -> int:
-    """How many steps are left: others changed them, or the machine refuses. `forget`: they are no
-    longer ours."""
-    if not system.path(host_journal.PLACE).exists():
+def undo(system: System, say: Print, *, forget: bool = False) -> int:
+    """Undoes all steps in reverse order. Returns how many are left, because another program changed
+    their targets or the system refused. `forget`: removes those from the journal."""
+    if not system.path(host_journal.PATH).exists():
         system.remove_folder(host_journal.FOLDER)
-        say("nothing is applied here")
+        say("no plan is applied")
         return 0
     left = 0
-    with host_journal.opened(system) as journal:
-        never = untouched(system)
+    with host_journal.open_journal(system) as journal:
+        never = guarded_now(system)
         for entry in journal.open_entries():
             step = step_of(entry.step)
-            known(step, entry)
-            free_to_undo(system, step)
-        cards: set[str] = set()  # of which a function is left
+            check_known(step, entry)
+            check_undo(system, step)
+        cards: set[str] = set()  # cards with a function that is still bound
         for entry in reversed(journal.open_entries()):
             step = step_of(entry.step)
-            why = of_left_function(step, cards.difference(never)) or take_back(system, entry, never)
+            why = function_left(step, cards.difference(never)) or undo_step(system, entry, never)
             if why and step.kind == "binding":
-                cards.add(card_of(step))
+                cards.add(changed_card(step))
             if forget or not why:
-                with told(step):
-                    journal.took_back(entry)
+                with as_step_error(step):
+                    journal.record_undone(entry)
             say(f"left: {why}" if why else f"undone: {step.what}")
             left += bool(why) and not forget
         if not left:
-            host_journal.removed(journal)
+            host_journal.remove(journal)
     return left

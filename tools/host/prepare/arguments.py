@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The kernel's arguments of a preparation: always the whole set that it needs.
+"""Computes the kernel arguments of a plan: always the whole set that the plan needs.
 
-What the running kernel was started with does not shorten it: that may come from a preparation that
-is undone, and then be gone after the restart. What others have put into the boot loader's
-configuration counts: arguments of one name do not add up.
+Arguments of the running kernel do not shorten the set: an undone plan may have added those.
+Arguments in the boot loader's configuration do, as arguments of one name do not add up.
 """
 
 import json
@@ -17,7 +16,7 @@ from vcmts.system.cpu_list import cpus_or_none, isolcpus
 from vcmts.system.files import Files, number
 
 GIB_KB = 1 << 20
-# With the flag of isolcpus= that does the same; rcu_nocbs comes with the second.
+# Argument name to the flag of isolcpus= with the same effect. nohz_full includes rcu_nocbs.
 ISOLATING = {"isolcpus": "domain", "nohz_full": "nohz"}
 IOMMU = ("intel_iommu=on", "iommu=pt")
 GRUB_LINE = re.compile(r"^\s*(?:export\s+)?GRUB_CMDLINE_LINUX(?:_DEFAULT)?\+?=(.*)$", re.MULTILINE)
@@ -35,21 +34,21 @@ def isolation_words(isolated: Sequence[int]) -> list[str]:
 
 
 def pages_text(pages: Sequence[Pages]) -> str:
-    """As hugepages= takes them: of each node."""
+    """The value of hugepages=: a total, or NODE:COUNT per node."""
     if any(one.node is None for one in pages):
         return str(sum(one.count for one in pages))
     return ",".join(f"{one.node}:{one.count}" for one in pages)
 
 
 def page_words(pages: Sequence[Pages]) -> list[str]:
-    """Of pages of 1 GB, which the kernel finds at its start only."""
+    """The arguments for 1 GB pages, which the kernel can reserve reliably only at boot."""
     if not pages or pages[0].size_kb != GIB_KB:
         return []
     return ["default_hugepagesz=1G", "hugepagesz=1G", f"hugepages={pages_text(pages)}"]
 
 
 def possible(isolated: Sequence[int], pages: Sequence[Pages]) -> list[str]:
-    """Every argument that a plan with these cores and pages may have, in their order."""
+    """Returns every argument that a plan with these cores and pages may have, in order."""
     return [*isolation_words(isolated), *IOMMU, *page_words(pages)]
 
 
@@ -66,9 +65,9 @@ def kernelstub_words(files: Files) -> list[str]:
         return []
 
 
-def standing(files: Files, loader: str) -> list[str]:
-    """Arguments that the boot loader's configuration has beside our file; where no loader is
-    known, those of the running kernel."""
+def configured_arguments(files: Files, loader: str) -> list[str]:
+    """Arguments in the boot loader's configuration, except the file of the plan. With an unknown
+    boot loader, those of the running kernel."""
     if loader == "kernelstub":
         return kernelstub_words(files)
     if loader == "cmdline":
@@ -88,15 +87,15 @@ def name_of(word: str) -> str:
     return word.partition("=")[0]
 
 
-def others(words: Sequence[str], ours: Sequence[str]) -> list[str]:
-    """Of the same names with other values."""
+def conflicts(words: Sequence[str], ours: Sequence[str]) -> list[str]:
+    """Returns arguments with the same names as `ours` and other values."""
     names = {name_of(word) for word in ours}
     return [word for word in words if name_of(word) in names and word not in ours]
 
 
 def cores_named(files: Files, words: Sequence[str], name: str) -> set[int]:
-    """Those that isolcpus= takes from the scheduler, or nohz_full= has without ticks. Of several
-    arguments of one name the kernel takes the first that is a list."""
+    """Cores that isolcpus= isolates from the scheduler, or that nohz_full= runs without ticks. The
+    kernel applies the first valid list of several arguments with one name."""
     last = last_possible(files)
     for word in words:
         value = word.partition("=")[2]
@@ -111,51 +110,54 @@ def cores_named(files: Files, words: Sequence[str], name: str) -> set[int]:
 
 
 def isolation(
-    files: Files, stands: Sequence[str], isolated: Sequence[int]
+    files: Files, configured: Sequence[str], isolated: Sequence[int]
 ) -> tuple[list[str], list[str]]:
-    """Arguments for the cores that poll, and what is in their way."""
+    """Returns the arguments that isolate cores, and notes on conflicting arguments.
+
+    `configured`: arguments in the boot loader's configuration.
+    """
     ours = isolation_words(isolated)
-    in_the_way = others(stands, ours)
-    if not in_the_way:
-        passing = others(running(files), ours)
+    conflicting = conflicts(configured, ours)
+    if not conflicting:
+        once = conflicts(running(files), ours)
         note = (
-            f"the kernel was started with {' '.join(passing)}, which the boot loader's "
-            "configuration does not have: if it comes again at the restart, it is in the way"
+            f"the kernel runs with {' '.join(once)}, which is not in the boot loader's "
+            "configuration: it conflicts with the plan if the next boot has it too"
         )
-        return ours, [note] if passing else []
-    if all(set(isolated) <= cores_named(files, stands, name) for name in ISOLATING):
+        return ours, [note] if once else []
+    if all(set(isolated) <= cores_named(files, configured, name) for name in ISOLATING):
         return [], []
     return [], [
-        f"the machine is started with {' '.join(in_the_way)}, which is not enough for cores "
-        f"{written(isolated)}, and arguments of one name do not add up: take them away, and plan "
+        f"the boot loader sets {' '.join(conflicting)}, which does not cover cores "
+        f"{written(isolated)}, and arguments of one name do not add up: remove them, and plan "
         "again"
     ]
 
 
 def for_pages(
-    files: Files, stands: Sequence[str], pages: Sequence[Pages]
+    files: Files, configured: Sequence[str], pages: Sequence[Pages]
 ) -> tuple[list[str], list[str]]:
-    """The same for huge pages."""
+    """Returns the arguments that reserve huge pages, and notes on conflicting arguments."""
     ours = page_words(pages)
     clash = [
         word
-        for word in stands
+        for word in configured
         if re.fullmatch(r"hugepagesz=1GB?", word, re.IGNORECASE)
         or (name_of(word) == "default_hugepagesz" and word not in ours)
     ]
-    if not ours or not clash or all(word in stands for word in ours):
+    if not ours or not clash or all(word in configured for word in ours):
         return ours, []
     counts = [number(files.text(one.file)) for one in pages]
     if all(isinstance(n, int) and n >= p.count for n, p in zip(counts, pages, strict=True)):
         return [], []
     return [], [
-        f"the machine is started with {' '.join(clash)}, and {' '.join(ours)} are needed: take "
-        "them away, and plan again"
+        f"the boot loader sets {' '.join(clash)}, but {' '.join(ours)} are needed: remove the "
+        "former, and plan again"
     ]
 
 
 def for_iommu(files: Files, *, no_iommu: bool) -> list[str]:
-    """Where an IOMMU works: those that it may owe that to."""
+    """Arguments that turn the IOMMU on. If it works, those of them that the kernel runs with."""
     intel = files.fields("proc/cpuinfo").get("vendor_id", "") == "GenuineIntel"
     wanted = list(IOMMU) if intel else ["iommu=pt"]
     if host_cards.iommu(files):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Steps of cards: virtual functions, what each of them is given, and the driver that has it."""
+"""Steps of network cards: create virtual functions, set MAC addresses and VLANs, bind drivers."""
 
 import json
 from contextlib import suppress
@@ -9,19 +9,19 @@ from host.prepare.cards import (
     ADDRESS,
     DEVICES,
     NETS,
+    driver_override,
     function_address,
-    interfaces_of,
-    override_of,
+    interface_names,
 )
-from host.prepare.login import busy, is_up, not_in_use
+from host.prepare.login import busy_reason, check_not_in_use, is_up
 from host.prepare.plan import NO_IOMMU
 from host.prepare.steps import (
     GoneError,
     Kind,
     LeftError,
     Step,
-    by_parts,
     equal,
+    parts_unchanged,
     unchanged,
 )
 from host.prepare.system import StepError, System
@@ -32,49 +32,49 @@ DRIVERS = "sys/bus/pci/drivers"
 
 
 def interface_of(system: System, card: str) -> str:
-    found = interfaces_of(system.files, card)
+    found = interface_names(system.files, card)
     if not found:
-        raise GoneError(f"card {card} has no interface of the kernel's")
+        raise GoneError(f"card {card} has no kernel interface")
     return found[0]
 
 
-# ---- how many functions a card has
+# ---- the number of virtual functions of a card
 
 
 def functions_state(system: System, step: Step) -> int:
     text = system.files.text(f"{DEVICES}/{step.target}/sriov_numvfs")
     found = number(text)
     if not isinstance(found, int):
-        raise GoneError(f"card {step.target} is not there, or makes no functions")
+        raise GoneError(f"card {step.target} does not exist or does not support SR-IOV")
     return found
 
 
 def functions_change(system: System, step: Step, now: int) -> None:
     if now:
         raise StepError(
-            f"card {step.target} has {now} functions that somebody made, and {step.wanted} are "
-            "wanted: take them away first, or leave the card out (--cards)"
+            f"card {step.target} has {now} functions of another program, planned {step.wanted}: "
+            "remove them first, or exclude the card (--cards)"
         )
     try:
         system.set(f"{DEVICES}/{step.target}/sriov_numvfs", str(step.wanted))
     except OSError as error:
         raise StepError(
             f"card {step.target}: its driver refuses {step.wanted} functions ({error.strerror}): "
-            "is SR-IOV on in the firmware?"
+            "is SR-IOV enabled in the firmware?"
         ) from error
     if functions_state(system, step) != step.wanted:
-        raise StepError(f"card {step.target}: {step.wanted} functions were asked for and not made")
+        raise StepError(f"card {step.target}: the kernel did not create {step.wanted} functions")
 
 
 def functions_restore(system: System, step: Step, before: int) -> None:
     for index in range(int(step.wanted)):
         address = function_address(system.files, step.target, index)
         if address:
-            not_in_use(system.files, address)
+            check_not_in_use(system.files, address)
     system.set(f"{DEVICES}/{step.target}/sriov_numvfs", str(before))
 
 
-# ---- the card's own interface
+# ---- the kernel interface of a card
 
 
 def interface_state(system: System, step: Step) -> Json:
@@ -92,7 +92,8 @@ def no_ipv6(name: str) -> str:
 
 
 def set_interface(system: System, step: Step, wanted: Json, now: Json) -> None:
-    """Without addresses of its own: one that a router announced would be an operator's."""
+    """Turns IPv6 off before the interface is up: with an address that a router announces, it would
+    look like an interface of the operator."""
     name = interface_of(system, step.target)
     ipv6 = wanted["ipv6"] != now["ipv6"]
     if ipv6 and not wanted["ipv6"]:
@@ -113,42 +114,42 @@ def interface_restore(system: System, step: Step, before: Any) -> None:
     set_interface(system, step, before, interface_state(system, step))
 
 
-# ---- what a function is given by its card
+# ---- settings of a virtual function
 
 
-def parts(step: Step) -> tuple[str, int]:
+def split_target(step: Step) -> tuple[str, int]:
+    """Splits CARD/INDEX."""
     card, _, index = step.target.partition("/")
     return card, int(index)
 
 
-def vlan_of(told: Json) -> Any:
-    listed = told.get("vlan_list")
-    return listed[0].get("vlan", 0) if listed else told.get("vlan", 0)
+def vlan_in(function: Json) -> Any:
+    """The VLAN of an entry of `ip -j link show`; 0: none."""
+    listed = function.get("vlan_list")
+    return listed[0].get("vlan", 0) if listed else function.get("vlan", 0)
 
 
 def function_state(system: System, step: Step) -> Json:
-    card, index = parts(step)
+    card, index = split_target(step)
     if not function_address(system.files, card, index):
         raise GoneError(f"card {card} has no function {index}")
     name = interface_of(system, card)
     done = system.start(("ip", "-j", "link", "show", "dev", name))
     try:
-        listed = json.loads(done.said)[0].get("vfinfo_list", [])
-        told = next(one for one in listed if one.get("vf") == index)
+        listed = json.loads(done.output)[0].get("vfinfo_list", [])
+        function = next(one for one in listed if one.get("vf") == index)
         return {
-            "mac": told.get("address", told.get("mac", "")),
-            "vlan": vlan_of(told),
-            "check": told.get("spoofchk", False),
-            "trust": told.get("trust", False),
+            "mac": function.get("address", function.get("mac", "")),
+            "vlan": vlan_in(function),
+            "check": function.get("spoofchk", False),
+            "trust": function.get("trust", False),
         }
     except (ValueError, LookupError, AttributeError, StopIteration, TypeError) as error:
-        raise StepError(
-            f"`ip -j link show dev {name}` does not tell of function {index}"
-        ) from error
+        raise StepError(f"`ip -j link show dev {name}` does not list function {index}") from error
 
 
 def set_function(system: System, step: Step, wanted: Json, now: Json) -> None:
-    card, index = parts(step)
+    card, index = split_target(step)
     name = interface_of(system, card)
     words = {
         "mac": ("mac", str(wanted["mac"])),
@@ -161,48 +162,49 @@ def set_function(system: System, step: Step, wanted: Json, now: Json) -> None:
             system.call("ip", "link", "set", "dev", name, "vf", str(index), *setting)
 
 
-def may_change(system: System, step: Step, address: str) -> None:
-    """Raises StepError: a process has it open, or it was there before and somebody uses it."""
-    not_in_use(system.files, address)
-    why = "" if step.made or not step.target.count("/") else busy(system.files, address)
+def check_unused(system: System, step: Step, address: str) -> None:
+    """Raises StepError if a process uses the device, or if the plan did not create it and its
+    interface is up."""
+    check_not_in_use(system.files, address)
+    why = "" if step.made or not step.target.count("/") else busy_reason(system.files, address)
     if why:
-        raise StepError(f"{address}: {why}: leave its card out (--cards), or free it")
+        raise StepError(f"{address}: {why}: exclude its card (--cards), or stop using it")
 
 
 def function_change(system: System, step: Step, now: Any) -> None:
-    may_change(system, step, function_address(system.files, *parts(step)))
+    check_unused(system, step, function_address(system.files, *split_target(step)))
     set_function(system, step, step.wanted, now)
     got = function_state(system, step)
     if got != step.wanted:
         names = [key for key in step.wanted if got[key] != step.wanted[key]]
-        raise StepError(f"function {step.target}: its driver did not take {', '.join(names)}")
+        raise StepError(f"function {step.target}: its driver did not apply {', '.join(names)}")
 
 
 def function_restore(system: System, step: Step, before: Any) -> None:
     if not step.made:
-        not_in_use(system.files, function_address(system.files, *parts(step)))
+        check_not_in_use(system.files, function_address(system.files, *split_target(step)))
         set_function(system, step, before, function_state(system, step))
 
 
-def function_ours(step: Step, now: Any, before: Any) -> bool:
-    return step.made or by_parts(step, now, before)
+def function_unchanged(step: Step, now: Any, before: Any) -> bool:
+    return step.made or parts_unchanged(step, now, before)
 
 
-# ---- who drives a function
+# ---- the driver of a function
 
 
 def address_of(system: System, step: Step) -> str:
     card, slash, _ = step.target.partition("/")
-    address = function_address(system.files, *parts(step)) if slash else card
+    address = function_address(system.files, *split_target(step)) if slash else card
     if not address or not system.path(f"{DEVICES}/{address}").is_dir():
-        raise GoneError(f"{step.target} is not there")
+        raise GoneError(f"{step.target} does not exist")
     return address
 
 
 def binding_state(system: System, step: Step) -> dict[str, str]:
     address = address_of(system, step)
     driver = system.files.link(f"{DEVICES}/{address}/driver")
-    return {"override": override_of(system.files, address), "driver": driver}
+    return {"override": driver_override(system.files, address), "driver": driver}
 
 
 def unbind(system: System, address: str) -> None:
@@ -217,9 +219,9 @@ def no_iommu_mode(system: System) -> bool:
 
 def binding_change(system: System, step: Step, now: Any) -> None:
     address, driver = address_of(system, step), step.wanted["driver"]
-    may_change(system, step, address)
+    check_unused(system, step, address)
     if not system.path(f"{DEVICES}/{address}/iommu_group").exists() and not no_iommu_mode(system):
-        raise StepError(f"{address}: no IOMMU is before it: {driver} would not take it")
+        raise StepError(f"{address}: it has no IOMMU, so {driver} cannot bind it")
     refused = ""
     system.set(f"{DEVICES}/{address}/driver_override", step.wanted["override"])
     if now["driver"] != driver:
@@ -230,14 +232,14 @@ def binding_change(system: System, step: Step, now: Any) -> None:
             refused = f" ({error.strerror})"
     got = binding_state(system, step)["driver"]
     if got != driver:
-        raise StepError(f"{address}: {driver} does not take it{refused}: is there an IOMMU?")
+        raise StepError(f"{address}: {driver} does not bind it{refused}: is the IOMMU enabled?")
 
 
 def binding_restore(system: System, step: Step, before: Any) -> None:
     address = address_of(system, step)
     now = binding_state(system, step)
     if now["driver"] != before["driver"]:
-        not_in_use(system.files, address)
+        check_not_in_use(system.files, address)
         unbind(system, address)
     if now["override"] != before["override"]:
         system.set(f"{DEVICES}/{address}/driver_override", before["override"] or "\n")
@@ -246,25 +248,25 @@ def binding_restore(system: System, step: Step, before: Any) -> None:
             system.set(f"{DRIVERS}/{before['driver']}/bind", address)
         except OSError as error:
             raise StepError(
-                f"{address}: {before['driver']} does not take it back ({error.strerror})"
+                f"{address}: {before['driver']} does not bind it again ({error.strerror})"
             ) from error
 
 
-def free_to_undo(system: System, step: Step) -> None:
-    """Raises StepError: what a step made, or gave a driver, is in use."""
+def check_undo(system: System, step: Step) -> None:
+    """Raises StepError if a process uses the device that the step changed."""
     with suppress(GoneError):
         if step.kind in ("binding", "function"):
-            not_in_use(system.files, address_of(system, step))
+            check_not_in_use(system.files, address_of(system, step))
 
 
-def binding_ours(step: Step, now: Any, before: Any) -> bool:
-    """Between two drivers it has none."""
+def binding_unchanged(step: Step, now: Any, before: Any) -> bool:
+    """Accepts no driver as well: a crash may have left the device unbound."""
     drivers = (before["driver"], step.wanted["driver"], "")
     overrides = (before["override"], step.wanted["override"])
     return now["driver"] in drivers and now["override"] in overrides
 
 
-# ---- modules of the kernel
+# ---- kernel modules
 
 
 def module_state(system: System, step: Step) -> bool:
@@ -281,19 +283,19 @@ def module_restore(system: System, step: Step, before: Any) -> None:
     if module_state(system, step) and not before:
         others = system.files.names(f"{DRIVERS}/{step.target}", ADDRESS)
         if others:
-            raise LeftError(f"{step.target} has {', '.join(others)} of somebody else's")
+            raise LeftError(f"{step.target} still drives {', '.join(others)}")
         system.call("modprobe", "--remove", step.target)
 
 
 KINDS = {
     "functions": Kind(functions_state, functions_change, functions_restore, equal, unchanged),
-    "interface": Kind(interface_state, interface_change, interface_restore, equal, by_parts),
-    "function": Kind(function_state, function_change, function_restore, equal, function_ours),
-    "binding": Kind(binding_state, binding_change, binding_restore, equal, binding_ours),
+    "interface": Kind(interface_state, interface_change, interface_restore, equal, parts_unchanged),
+    "function": Kind(function_state, function_change, function_restore, equal, function_unchanged),
+    "binding": Kind(binding_state, binding_change, binding_restore, equal, binding_unchanged),
     "module": Kind(module_state, module_change, module_restore, equal, unchanged),
 }
 
 
-def card_of(step: Step) -> str:
-    """The card that a step changes; "": none."""
+def changed_card(step: Step) -> str:
+    """The address of the card that a step changes; "" if it changes none."""
     return step.target.partition("/")[0] if step.kind in KINDS and step.kind != "module" else ""

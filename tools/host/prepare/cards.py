@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The network cards of a machine by PCI address: who drives them, and which functions they have.
+"""Reads the network cards of a host from /sys: PCI address, driver, interfaces, virtual functions.
 
-What is measured on a machine tells no names (vcmts.system.facts); who prepares one needs them.
+Measured results name no devices (vcmts.system.facts); the preparation of a host needs the names.
 """
 
 import re
@@ -19,45 +19,46 @@ ID = r"[0-9a-f]{4}"
 ETHERNET = "0x0200"
 BRIDGE = "0x06"
 VFIO = "vfio-pci"
-MELLANOX = "15b3"  # DPDK drives these beside the kernel's driver, and not without it
-MOST_FUNCTIONS = 1024
+MELLANOX = "15b3"  # DPDK uses these together with the kernel driver, and not without it
+MAX_FUNCTIONS = 1024
 
 
 @dataclass(frozen=True)
 class Card:
-    """A PCI function with a network port: of a card, or a virtual one."""
+    """A PCI function with a network port, physical or virtual."""
 
     address: str
     vendor: str
     device: str
-    driver: str  # "": nobody has it
-    override: str  # the driver that alone may have it; "": any
+    driver: str  # "": not bound
+    override: str  # driver_override: only this driver may bind it; "": any
     node: int | None
     interfaces: tuple[str, ...]
     mac: str
     speed: int | None  # Mbit/s
-    most: int  # virtual functions that it can have
-    functions: int  # that it has
-    first: int  # from its own place on the bus to that of the first, and from each to the next
-    stride: int
-    parent: str  # of a virtual function
-    group: str  # of the IOMMU
+    max_functions: int  # virtual functions
+    functions: int  # existing virtual functions
+    first: int  # routing ID of the first virtual function, relative to the card (VF Offset)
+    stride: int  # routing IDs between virtual functions (VF Stride)
+    parent: str  # the card of a virtual function; "": a physical function
+    group: str  # IOMMU group
 
     @property
-    def beside_kernel(self) -> bool:
+    def keeps_kernel_driver(self) -> bool:
         return self.vendor == MELLANOX
 
-    def function(self, index: int) -> str:
-        """Where the n-th virtual function will be, as PCIe has it."""
+    def predicted_address(self, index: int) -> str:
+        """The PCI address that a virtual function will have, computed as in SR-IOV."""
         domain, bus, slot = self.address.split(":")
         device, function = slot.split(".")
-        place = int(bus, 16) << 8 | int(device, 16) << 3 | int(function)
-        place += self.first + index * self.stride
-        return f"{domain}:{place >> 8 & 0xFF:02x}:{place >> 3 & 0x1F:02x}.{place & 7}"
+        routing_id = int(bus, 16) << 8 | int(device, 16) << 3 | int(function)
+        routing_id += self.first + index * self.stride
+        bus_number, device_number = routing_id >> 8 & 0xFF, routing_id >> 3 & 0x1F
+        return f"{domain}:{bus_number:02x}:{device_number:02x}.{routing_id & 7}"
 
 
 def count(files: Files, name: str, most: int) -> int:
-    """A number from 0 on; what is none, or beyond reason, is 0."""
+    """Reads a number from 0 to `most`. Returns 0 for anything else."""
     found = files.count(name)
     return found if 0 <= found <= most else 0
 
@@ -66,34 +67,34 @@ def matching(text: str, pattern: str) -> str:
     return text if re.fullmatch(pattern, text) else ""
 
 
-def override_of(files: Files, address: str) -> str:
+def driver_override(files: Files, address: str) -> str:
     return files.text(f"{DEVICES}/{address}/driver_override").replace("(null)", "")
 
 
-def interfaces_of(files: Files, address: str) -> tuple[str, ...]:
-    """Also of virtio, whose interface is below a device of its own."""
+def interface_names(files: Files, address: str) -> tuple[str, ...]:
+    """The kernel interfaces of a device. Those of virtio are in a folder of the virtio device."""
     base = f"{DEVICES}/{address}"
-    below = [f"{base}/net"]
-    below += [f"{base}/{name}/net" for name in files.names(base, r"virtio\d+")]
-    return tuple(name for place in below for name in files.names(place, INTERFACE))
+    folders = [f"{base}/net"]
+    folders += [f"{base}/{name}/net" for name in files.names(base, r"virtio\d+")]
+    return tuple(name for folder in folders for name in files.names(folder, INTERFACE))
 
 
 def card(files: Files, address: str) -> Card:
     base = f"{DEVICES}/{address}"
-    interfaces = interfaces_of(files, address)
+    interfaces = interface_names(files, address)
     net = f"{NETS}/{interfaces[0]}" if interfaces else ""
     return Card(
         address=address,
         vendor=matching(files.text(f"{base}/vendor").removeprefix("0x"), ID),
         device=matching(files.text(f"{base}/device").removeprefix("0x"), ID),
         driver=files.link(f"{base}/driver"),
-        override=override_of(files, address),
+        override=driver_override(files, address),
         node=known(files.text(f"{base}/numa_node")),
         interfaces=interfaces,
         mac=matching(files.text(f"{net}/address"), MAC) if net else "",
         speed=known(files.text(f"{net}/speed")) if net else None,
-        most=count(files, f"{base}/sriov_totalvfs", MOST_FUNCTIONS),
-        functions=count(files, f"{base}/sriov_numvfs", MOST_FUNCTIONS),
+        max_functions=count(files, f"{base}/sriov_totalvfs", MAX_FUNCTIONS),
+        functions=count(files, f"{base}/sriov_numvfs", MAX_FUNCTIONS),
         first=count(files, f"{base}/sriov_offset", 0xFFFF),
         stride=count(files, f"{base}/sriov_stride", 0xFFFF),
         parent=matching(files.link(f"{base}/physfn"), ADDRESS),
@@ -102,7 +103,7 @@ def card(files: Files, address: str) -> Card:
 
 
 def addresses(files: Files, kind: str) -> list[str]:
-    """Of all PCI devices of a class."""
+    """Addresses of all PCI devices whose class begins with `kind`."""
     names = sorted(files.names(DEVICES, ADDRESS))  # they are hexadecimal
     return [name for name in names if files.text(f"{DEVICES}/{name}/class").startswith(kind)]
 
@@ -112,20 +113,20 @@ def cards(files: Files) -> list[Card]:
 
 
 def function_address(files: Files, parent: str, index: int) -> str:
-    """Of a virtual function that is there; else ""."""
+    """The address of an existing virtual function; "" if it does not exist."""
     return matching(files.link(f"{DEVICES}/{parent}/virtfn{index}"), ADDRESS)
 
 
 def function_addresses(files: Files, parent: Card, made: int) -> tuple[str, ...]:
-    """Where its functions are; where it has none yet, where they will be."""
+    """The addresses of `made` functions. Those of functions that do not exist are predicted."""
     return tuple(
-        function_address(files, parent.address, index) or parent.function(index)
+        function_address(files, parent.address, index) or parent.predicted_address(index)
         for index in range(made)
     )
 
 
-def beside(files: Files, found: Card) -> list[str]:
-    """What shares the IOMMU's group of a card, and a driver of the kernel has: bridges may."""
+def group_conflicts(files: Files, found: Card) -> list[str]:
+    """Other devices of the card's IOMMU group that a kernel driver uses. Bridges do not count."""
     others = files.names(f"sys/kernel/iommu_groups/{found.group}/devices", ADDRESS)
     return [
         name
@@ -137,7 +138,7 @@ def beside(files: Files, found: Card) -> list[str]:
 
 
 def iommu_groups(files: Files) -> list[str]:
-    """Without those that VFIO makes up for devices that no IOMMU is before."""
+    """Names of IOMMU groups, except those that VFIO creates for devices without an IOMMU."""
     base = "sys/kernel/iommu_groups"
     return [
         name

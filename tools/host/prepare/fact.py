@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A fact of a machine with its verdict, and what facts are made from."""
+"""A finding of `vcmts host check`, and the inspection of the host that findings are made from."""
 
 from dataclasses import dataclass
 
 from host.prepare import cards as host_cards
 from host.prepare import login
 from host.prepare.cards import Card
-from host.prepare.ports import why_up
+from host.prepare.ports import up_reason
 from vcmts.jsons import Json
 from vcmts.layout.machine import Machine
 from vcmts.system import facts as host_facts
@@ -17,7 +17,7 @@ PLAN = "vcmts host plan, then apply"
 
 
 @dataclass(frozen=True)
-class Row:
+class Finding:
     fact: str
     found: str
     verdict: str = OK
@@ -25,8 +25,8 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Machines:
-    """A machine as its several readers tell of it."""
+class Inspection:
+    """Everything that was read of a host."""
 
     files: Files
     facts: Json
@@ -36,12 +36,12 @@ class Machines:
 
     @property
     def never(self) -> dict[str, str]:
-        """What `vcmts host plan` leaves alone unless it is named."""
-        up = {card.address: why_up(self.files, card) for card in self.cards}
+        """Cards that `vcmts host plan` does not use unless --cards names them, with the reason."""
+        up = {card.address: up_reason(self.files, card) for card in self.cards}
         found = {address: why for address, why in up.items() if why}
         return {**found, **login.guarded_cards(self.files, self.cards, self.guarded)}
 
 
-def look(files: Files, machine: Machine) -> Machines:
+def inspect_machine(files: Files, machine: Machine) -> Inspection:
     cards = tuple(host_cards.cards(files))
-    return Machines(files, host_facts.facts(files), machine, cards, login.guarded(files))
+    return Inspection(files, host_facts.facts(files), machine, cards, login.guarded(files))

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The folder of a plan: written for people to read and keep, and read again by `apply`."""
+"""Writes the folder of a plan, and checks before `apply` that nobody edited it."""
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from host.prepare import pools, stored, texts, words
+from host.prepare import markdown, pools, stored, texts
 from host.prepare.plan import NAME, Plan
 from vcmts.paths import MistakeError
 
@@ -13,20 +13,20 @@ FILES = "files"  # what apply puts into the system
 WORDS = "plan.md"
 
 
-def ours(folder: Path) -> list[Path]:
-    """Files of an earlier plan. Raises MistakeError: something else is there, which is not written
-    over, or a link, behind which nothing is."""
-    there = [folder / NAME, folder / WORDS, folder / FILES, folder / pools.FOLDER]
+def existing_files(folder: Path) -> list[Path]:
+    """Returns the files of an earlier plan. Raises MistakeError if the folder contains other files
+    or links, which must not be overwritten."""
+    paths = [folder / NAME, folder / WORDS, folder / FILES, folder / pools.FOLDER]
     for top in (FILES, pools.FOLDER):
-        for place, folders, files in os.walk(folder / top, followlinks=False):
-            there += [Path(place) / name for name in (*folders, *files)]
+        for parent, folders, files in os.walk(folder / top, followlinks=False):
+            paths += [Path(parent) / name for name in (*folders, *files)]
     names = {f"{FILES}/{name}" for name in texts.NAMES} | {NAME, WORDS, *pools.NAMES}
-    for path in there:
+    for path in paths:
         if path.is_symlink():
-            raise MistakeError(f"{path}: it is a link: take it away, or choose another folder")
+            raise MistakeError(f"{path}: it is a link: remove it, or choose another folder")
         if path.exists() and not path.is_dir() and path.relative_to(folder).as_posix() not in names:
-            raise MistakeError(f"{path}: it is of no plan: take it away")
-    return [path for path in there if path.exists() and not path.is_dir()]
+            raise MistakeError(f"{path}: not a file of a plan: remove it")
+    return [path for path in paths if path.exists() and not path.is_dir()]
 
 
 def write(folder: Path, files: Mapping[str, str]) -> None:
@@ -41,31 +41,31 @@ def write(folder: Path, files: Mapping[str, str]) -> None:
 def write_plan(
     folder: Path, plan: Plan, text: str, others: Mapping[str, str] | None = None
 ) -> None:
-    """Into a new folder, or over the plan that is there: nothing else is written over. `text`: the
-    plan in words; `others`: files that are not `apply`'s."""
+    """Writes a plan into a new folder, or replaces an earlier plan; overwrites nothing else.
+    `text`: the plan as Markdown; `others`: files that `apply` does not install."""
     if folder.exists() and not folder.is_dir():
-        raise MistakeError(f"{folder}: it is there, and no folder")
+        raise MistakeError(f"{folder}: it exists and is not a folder")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / NAME).is_file():
-        raise MistakeError(f"{folder}: it is not empty, and holds no plan: choose another")
-    for old in ours(folder):
+        raise MistakeError(f"{folder}: it is not empty and contains no plan: choose another folder")
+    for old in existing_files(folder):
         old.unlink()
-    files = {f"{FILES}/{name}": content for name, content in texts.files_of(plan).items()}
+    files = {f"{FILES}/{name}": content for name, content in texts.plan_files(plan).items()}
     write(folder, {**files, **(others or {}), WORDS: text, NAME: plan.stored()})
 
 
-def same_files(folder: Path, plan: Plan) -> None:
-    """What was read and reviewed is what is put there."""
-    wanted = {f"{FILES}/{name}": text for name, text in texts.files_of(plan).items()}
+def check_files(folder: Path, plan: Plan) -> None:
+    """Raises MistakeError if a file that the operator reviewed differs from the plan."""
+    wanted = {f"{FILES}/{name}": text for name, text in texts.plan_files(plan).items()}
     for name, text in wanted.items():
-        if stored.bounded(folder / name, stored.MOST_BYTES) != text:
+        if stored.read_text(folder / name, stored.MAX_BYTES) != text:
             raise MistakeError(
-                f"{folder / name}: it is not what {NAME} says: plan again instead of changing it"
+                f"{folder / name}: it differs from {NAME}: plan again instead of editing it"
             )
-    if not words.same(plan, stored.bounded(folder / WORDS, stored.MOST_BYTES)):
+    if not markdown.matches(plan, stored.read_text(folder / WORDS, stored.MAX_BYTES)):
         raise MistakeError(
-            f"{folder / WORDS}: it is not what {NAME} says: plan again instead of changing it"
+            f"{folder / WORDS}: it differs from {NAME}: plan again instead of editing it"
         )
     for path in sorted((folder / FILES).rglob("*")):
         name = path.relative_to(folder).as_posix()
         if path.is_symlink() or (not path.is_dir() and name not in wanted):
-            raise MistakeError(f"{path}: not of this plan: take it away")
+            raise MistakeError(f"{path}: not a file of this plan: remove it")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What was changed and what was there before: a line of JSON each, on the disk before the change.
+"""The journal of changes to the host. Each line is a JSON record of a step and the state before it.
 
-Lines are only ever added. One that a crash left unfinished is the last and counts as not written:
-what it would have told of was not begun.
+A record is on disk before its change begins. Records are only appended. A crash can leave an
+incomplete last line, which is ignored: its change was not begun.
 """
 
 import fcntl
@@ -19,9 +19,9 @@ from vcmts.paths import MistakeError
 from vcmts.system.files import Files
 
 FOLDER = "var/lib/vcmts-host"
-PLACE = f"{FOLDER}/journal"
+PATH = f"{FOLDER}/journal"
 SCHEMA = 1
-MOST_BYTES = 16 << 20
+MAX_BYTES = 16 << 20
 BEGUN, DONE, UNDONE = "begun", "done", "undone"
 
 
@@ -30,8 +30,8 @@ class Entry:
     number: int
     step: Json
     before: Any
-    made: list[str]  # folders
-    later: bool = False  # it is made at the next start, by the service
+    made: list[str]  # folders that the step creates
+    later: bool = False  # the service makes the change at the next boot
     done: bool = False
     undone: bool = False
 
@@ -43,7 +43,7 @@ class Entry:
 @dataclass
 class Journal:
     system: System
-    plan: str = ""  # digest of the plan that was applied; "": none was
+    plan: str = ""  # digest of the applied plan; "": none is applied
     entries: list[Entry] = field(default_factory=list)
     handle: int = -1
 
@@ -57,27 +57,29 @@ class Journal:
         line = json.dumps(record, separators=(",", ":")) + "\n"
         self.system.append(self.handle, line.encode())
 
-    def began(self, step: Json, before: Any, made: list[str], *, later: bool = False) -> Entry:
+    def record_begun(
+        self, step: Json, before: Any, made: list[str], *, later: bool = False
+    ) -> Entry:
         entry = Entry(len(self.entries), step, before, made, later)
         record = {"event": BEGUN, "step": step, "before": before, "made": made, "later": later}
         self.write(record)
         self.entries.append(entry)
         return entry
 
-    def finished(self, entry: Entry) -> None:
+    def record_done(self, entry: Entry) -> None:
         self.write({"event": DONE, "number": entry.number})
         entry.done = True
 
-    def took_back(self, entry: Entry) -> None:
+    def record_undone(self, entry: Entry) -> None:
         self.write({"event": UNDONE, "number": entry.number})
         entry.undone = True
 
 
 def wrong(line: int, why: str) -> MistakeError:
-    return MistakeError(f"/{PLACE}: line {line}: {why}; it is not what was written there")
+    return MistakeError(f"/{PATH}: line {line}: {why}: the file was edited or is damaged")
 
 
-def is_texts(value: Any) -> bool:
+def is_strings(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
@@ -88,15 +90,15 @@ def is_step(value: Any) -> bool:
     return texts and ".." not in value["target"].split("/") and "wanted" in value
 
 
-def take(journal: Journal, line: int, record: Json) -> None:
-    """A line that was written before."""
+def replay(journal: Journal, line: int, record: Json) -> None:
+    """Applies a record of the file to the journal in memory."""
     event = record.get("event")
     if line == 1:
         if record.get("schema") != SCHEMA or not isinstance(record.get("plan"), str):
             raise wrong(line, f"schema: found {record.get('schema')!r}, allowed: {SCHEMA}")
         journal.plan = record["plan"]
     elif event == BEGUN:
-        if not is_step(record.get("step")) or not is_texts(record.get("made")):
+        if not is_step(record.get("step")) or not is_strings(record.get("made")):
             raise wrong(line, "no step")
         later = record.get("later", False) is True
         entry = Entry(len(journal.entries), record["step"], record.get("before"), record["made"])
@@ -104,65 +106,66 @@ def take(journal: Journal, line: int, record: Json) -> None:
     elif event in (DONE, UNDONE):
         which = record.get("number")
         if type(which) is not int or not 0 <= which < len(journal.entries):
-            raise wrong(line, f"number: found {which!r}, and there is no such step")
+            raise wrong(line, f"number: found {which!r}, which is no step of the journal")
         setattr(journal.entries[which], event, True)
     else:
         raise wrong(line, f"event: found {event!r}")
 
 
-def content(system: System) -> bytes:
-    """Of the file, as far as lines are whole."""
-    path = system.path(PLACE)
+def whole_lines(system: System) -> bytes:
+    """Reads the file without an incomplete last line."""
+    path = system.path(PATH)
     if not path.exists():
         return b""
-    if path.stat().st_size > MOST_BYTES:
-        raise MistakeError(f"/{PLACE}: larger than {MOST_BYTES >> 20} MB")
+    if path.stat().st_size > MAX_BYTES:
+        raise MistakeError(f"/{PATH}: larger than {MAX_BYTES >> 20} MB")
     data = path.read_bytes()
     return data[: data.rfind(b"\n") + 1]
 
 
 def read(system: System) -> Journal:
-    """For who looks on; a journal without a line is none."""
+    """Reads the journal without locking it. An empty or missing file is an empty journal."""
     journal = Journal(system)
-    for number, line in enumerate(content(system).splitlines(), 1):
+    for number, line in enumerate(whole_lines(system).splitlines(), 1):
         try:
             record = json.loads(line)
         except ValueError as error:
             raise wrong(number, "no JSON") from error
         if not isinstance(record, dict):
             raise wrong(number, "no object")
-        take(journal, number, record)
+        replay(journal, number, record)
     return journal
 
 
 def applied(files: Files) -> frozenset[tuple[str, str]]:
-    """Kind and target of what the preparation that is applied changed, as far as we may read it."""
+    """Kind and target of each applied step. Empty without permission to read the journal."""
     try:
         return frozenset(entry.key for entry in read(System(files)).open_entries())
     except PermissionError:
         return frozenset()
 
 
-def made_cards(files: Files) -> frozenset[str]:
-    """Cards whose functions are of the preparation that is applied."""
+def created_function_cards(files: Files) -> frozenset[str]:
+    """Cards whose virtual functions the applied plan created."""
     return frozenset(target for kind, target in applied(files) if kind == "functions")
 
 
 @contextmanager
-def opened(system: System, plan: str = "") -> Iterator[Journal]:
-    """To be written to, by one at a time. A new one is of that plan, where one is given."""
+def open_journal(system: System, plan: str = "") -> Iterator[Journal]:
+    """Opens and locks the journal for writing. With `plan`, a journal without open entries is
+    restarted for that plan."""
     system.make_folder(FOLDER)
-    path = system.path(PLACE)
+    path = system.path(PATH)
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise MistakeError(f"/{PLACE}: another `vcmts host` is at work; wait for it") from error
-        os.ftruncate(handle, len(content(system)))
+            raise MistakeError(f"/{PATH}: another `vcmts host` is running; wait for it") from error
+        os.ftruncate(handle, len(whole_lines(system)))
         journal = read(system)
         if plan and journal.plan != plan and not journal.open_entries():
-            os.ftruncate(handle, 0)  # of one that was refused, or is taken back
+            os.ftruncate(handle, 0)  # of a plan that was refused or undone
             journal = Journal(system)
         journal.handle = handle
         if plan and not journal.plan:
@@ -174,7 +177,7 @@ def opened(system: System, plan: str = "") -> Iterator[Journal]:
         os.close(handle)
 
 
-def removed(journal: Journal) -> None:
-    """When nothing is left of what it tells."""
-    journal.system.remove(PLACE)
+def remove(journal: Journal) -> None:
+    """Deletes a journal without open entries."""
+    journal.system.remove(PATH)
     journal.system.remove_folder(FOLDER)

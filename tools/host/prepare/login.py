@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is never touched: the interfaces over which the operator is logged in, or the system speaks.
+"""Finds devices that must not be changed: interfaces of logins, routes or addresses, and devices
+that a process uses.
 
-Where `ip` does not tell which interfaces have addresses, each that is up counts as one that has.
+If `ip` does not list addresses, every interface that is up counts as one with an address.
 """
 
 import ipaddress
@@ -20,12 +21,12 @@ from vcmts.system.files import Files
 
 UP = 1  # IFF_UP
 LOOPBACK = "lo"
-MOST_ANCESTORS = 256
+MAX_ANCESTORS = 256
 Reasons = dict[str, str]
 
 
-def told(files: Files) -> list[Json] | None:
-    """Interfaces with their addresses; None: not known."""
+def links_with_addresses(files: Files) -> list[Json] | None:
+    """Interfaces with their addresses, from `ip -j address`; None if not known."""
     try:
         found = json.loads(files.run(("ip", "-j", "address")))
     except ValueError:
@@ -60,7 +61,7 @@ def default_routes(files: Files) -> set[str]:
 
 
 def same_address(one: str, other: str) -> bool:
-    """Also where IPv4 is written as IPv6, as a server that listens to both has it."""
+    """Compares IP addresses. An IPv4-mapped IPv6 address equals its IPv4 address."""
     try:
         first, second = (ipaddress.ip_address(text.partition("%")[0]) for text in (one, other))
     except ValueError:
@@ -69,11 +70,11 @@ def same_address(one: str, other: str) -> bool:
     return bool(mapped[0] == mapped[1])
 
 
-def sessions(files: Files, environment: Mapping[str, str]) -> set[str]:
-    """SSH_CONNECTION here and of the processes that we descend from: sudo does not pass it on."""
+def ssh_connections(files: Files, environment: Mapping[str, str]) -> set[str]:
+    """SSH_CONNECTION of this process and its ancestors, as sudo does not pass it on."""
     found = {environment.get("SSH_CONNECTION", "")}
     process, seen = "self", {"0", ""}
-    for _ in range(MOST_ANCESTORS):
+    for _ in range(MAX_ANCESTORS):
         process = files.fields(f"proc/{process}/status").get("PPid", "")
         if process in seen or not re.fullmatch("[0-9]+", process):
             break
@@ -85,21 +86,22 @@ def sessions(files: Files, environment: Mapping[str, str]) -> set[str]:
     return found
 
 
-def logged_in(links: Sequence[Json], found: Collection[str]) -> set[str]:
-    """Each is the client's address and port, and ours."""
-    ours = {words[2] for words in (session.split() for session in found) if len(words) == 4}
+def session_interfaces(links: Sequence[Json], found: Collection[str]) -> set[str]:
+    """Interfaces with the server address of a connection, which is text as in SSH_CONNECTION:
+    client address, client port, server address, server port."""
+    servers = {words[2] for words in (session.split() for session in found) if len(words) == 4}
     return {
         link["ifname"]
         for link in links
-        for own in ours
+        for own in servers
         if own.partition("%")[2] == link["ifname"]
         or any(same_address(str(a.get("local")), own) for a in addresses_of(link))
     }
 
 
-def connected(files: Files) -> set[str]:
-    """Addresses of links that have an established connection, which may be a login that no
-    environment tells of. Addresses are words as the processor has them."""
+def connected_link_locals(files: Files) -> set[str]:
+    """Link-local IPv6 addresses of established TCP connections, which may be logins without
+    SSH_CONNECTION. The file has addresses as 32-bit words in the host's byte order."""
     found = set()
     for line in files.text("proc/net/tcp6").splitlines()[1:]:
         match = re.match(r"\s*[0-9]+: ([0-9A-F]{32}):[0-9A-F]{4} [0-9A-F:]+ 01 ", line)
@@ -111,8 +113,8 @@ def connected(files: Files) -> set[str]:
     return found
 
 
-def of_a_choice(address: Mapping[str, Any]) -> bool:
-    """Each interface that is up has an IPv6 address of the link: those alone are nobody's."""
+def is_assigned(address: Mapping[str, Any]) -> bool:
+    """Whether an operator assigned the address. Link-local IPv6 addresses are automatic."""
     try:
         version = ipaddress.ip_address(str(address.get("local"))).version
     except ValueError:
@@ -120,35 +122,36 @@ def of_a_choice(address: Mapping[str, Any]) -> bool:
     return version == 4 or address.get("scope") not in ("link", "host")
 
 
-def in_use(files: Files, links: Sequence[Json] | None) -> Reasons:
-    """Interfaces that are up, and that somebody has given an address."""
+def interfaces_in_use(files: Files, links: Sequence[Json] | None) -> Reasons:
+    """Interfaces that are up and have an assigned address, with the reason."""
     if links is None:
         names = [name for name in files.names(NETS, INTERFACE) if is_up(files, name)]
-        why = "it is up, and `ip` does not tell its addresses"
+        why = "it is up, and `ip` does not list its addresses"
         return {name: why for name in names if name != LOOPBACK}
     found: Reasons = {}
     for link in links:
-        chosen = [a for a in addresses_of(link) if of_a_choice(a)]
+        chosen = [a for a in addresses_of(link) if is_assigned(a)]
         if chosen and link["ifname"] != LOOPBACK and is_up(files, link["ifname"]):
             found[link["ifname"]] = f"it is up and has address {chosen[0].get('local')}"
     return found
 
 
-def roots(files: Files, environment: Mapping[str, str]) -> Reasons:
-    """Interfaces that count by themselves."""
+def directly_guarded(files: Files, environment: Mapping[str, str]) -> Reasons:
+    """Interfaces that must not be changed because of their own state, with the reason."""
     found: Reasons = {}
-    links = told(files)
-    for name in logged_in(links or [], sessions(files, environment)):
-        found[name] = "you are logged in over it"
-    for name in logged_in(links or [], [f"- - {address} -" for address in connected(files)]):
-        found.setdefault(name, "a connection is established over it")
+    links = links_with_addresses(files)
+    for name in session_interfaces(links or [], ssh_connections(files, environment)):
+        found[name] = "your SSH session uses it"
+    connections = [f"- - {address} -" for address in connected_link_locals(files)]
+    for name in session_interfaces(links or [], connections):
+        found.setdefault(name, "a TCP connection uses it")
     for name in default_routes(files):
-        found.setdefault(name, "the default route goes over it")
-    return {**in_use(files, links), **found}
+        found.setdefault(name, "the default route uses it")
+    return {**interfaces_in_use(files, links), **found}
 
 
-def below(files: Files, name: str) -> list[str]:
-    """What an interface stands on: the ports of a bond or bridge, the parent of a VLAN."""
+def lower_interfaces(files: Files, name: str) -> list[str]:
+    """The ports of a bond or bridge, or the parent of a VLAN interface."""
     base = f"{NETS}/{name}"
     lower = [entry.removeprefix("lower_") for entry in files.names(base, r"lower_[!-.0-~]{1,15}")]
     ports = files.names(f"{base}/brif", INTERFACE)
@@ -156,26 +159,27 @@ def below(files: Files, name: str) -> list[str]:
 
 
 def guarded(files: Files, environment: Mapping[str, str] | None = None) -> Reasons:
-    """Every interface that is not touched, and why."""
-    found = roots(files, os.environ if environment is None else environment)
-    waiting = list(found)
-    while waiting:
-        name = waiting.pop()
-        for part in below(files, name):
+    """Returns all interfaces that must not be changed, with the reason."""
+    found = directly_guarded(files, os.environ if environment is None else environment)
+    unvisited = list(found)
+    while unvisited:
+        name = unvisited.pop()
+        for part in lower_interfaces(files, name):
             if part not in found:
-                found[part] = f"{name} stands on it ({found[name]})"
-                waiting.append(part)
+                found[part] = f"{name} uses it ({found[name]})"
+                unvisited.append(part)
     for name in files.names(NETS, INTERFACE):
         master = files.link(f"{NETS}/{name}/master")
         upper = files.names(f"{NETS}/{name}", "upper_.*")
         if (master or upper) and name not in found:
             part = master or upper[0].removeprefix("upper_")
-            found[name] = f"it is a part of {part}"
+            found[name] = f"it is a port of {part}"
     return found
 
 
 def guarded_cards(files: Files, listed: Sequence[Card], names: Reasons) -> Reasons:
-    """Cards by address: those of such interfaces, and the cards of which these are functions."""
+    """Returns the cards that have such interfaces, and the parents of such virtual functions, by
+    address."""
     found: Reasons = {}
     for one in listed:
         for name in one.interfaces:
@@ -183,19 +187,20 @@ def guarded_cards(files: Files, listed: Sequence[Card], names: Reasons) -> Reaso
                 found[one.address] = f"{name}: {names[name]}"
         if one.driver and not one.interfaces and not re.match(r"vfio|uio|igb_uio", one.driver):
             found[one.address] = (
-                f"{one.driver} has it, but no interface is seen: it may be a container's"
+                f"{one.driver} drives it, but its interface is not visible: a container may use it"
             )
     for one in listed:
         if one.parent and one.address in found:
-            found.setdefault(one.parent, f"its function {one.address} is {found[one.address]}")
+            reason = f"its function {one.address} must not change: {found[one.address]}"
+            found.setdefault(one.parent, reason)
     return found
 
 
 USERSPACE = re.compile(r"vfio|uio|igb_uio")  # drivers whose devices have no interface
 
 
-def opened_by(files: Files, process: str) -> set[str]:
-    """What a process has open; it may open and close files, or end, meanwhile."""
+def open_files(files: Files, process: str) -> set[str]:
+    """Files that a process has open. The process may end meanwhile."""
     found = set()
     for name in files.names(f"proc/{process}/fd", r"[0-9]+"):
         with suppress(OSError):
@@ -204,7 +209,7 @@ def opened_by(files: Files, process: str) -> set[str]:
 
 
 def device_files(files: Files, address: str) -> set[str]:
-    """By which a process has the device: of VFIO, UIO, or the verbs beside a kernel's driver."""
+    """Device files through which a process can use the device: VFIO, UIO or verbs."""
     base = f"{DEVICES}/{address}"
     found = {f"/dev/{name}" for name in files.names(f"{base}/uio", r"uio[0-9]+")}
     found |= {
@@ -219,30 +224,30 @@ def device_files(files: Files, address: str) -> set[str]:
     return found
 
 
-def users(files: Files, address: str) -> list[str]:
-    """Processes that have a device open: the kernel would wait for them without end."""
+def processes_using(files: Files, address: str) -> list[str]:
+    """Processes that have a device open. An unbind would block until they close it."""
     wanted = device_files(files, address)
     found = []
     for process in files.names("proc", r"[0-9]+") if wanted else ():
-        if wanted & opened_by(files, process):
+        if wanted & open_files(files, process):
             found.append(f"{files.text(f'proc/{process}/comm') or 'process'} {process}")
     return found
 
 
-def not_in_use(files: Files, address: str) -> None:
-    """Raises StepError."""
-    found = users(files, address)
+def check_not_in_use(files: Files, address: str) -> None:
+    """Raises StepError if a process has the device open."""
+    found = processes_using(files, address)
     if found:
-        raise StepError(f"{address} is in use by {', '.join(found)}; stop it first")
+        raise StepError(f"{address} is used by {', '.join(found)}: stop it first")
 
 
-def busy(files: Files, address: str) -> str:
-    """Why a function that somebody made is not free; "" where it is."""
-    found = users(files, address)
+def busy_reason(files: Files, address: str) -> str:
+    """Returns why an existing function is not free; "" if it is free."""
+    found = processes_using(files, address)
     if found:
-        return f"in use by {', '.join(found)}"
+        return f"used by {', '.join(found)}"
     one = card(files, address)
     if one.driver and not one.interfaces and not USERSPACE.match(one.driver):
-        return f"{one.driver} has it, but no interface is seen: it may be a container's"
+        return f"{one.driver} drives it, but its interface is not visible: a container may use it"
     up = [name for name in one.interfaces if is_up(files, name)]
     return f"its interface {up[0]} is up" if up else ""

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A plan: everything that is to be done, and the facts that it was made for."""
+"""The data of a plan: all changes to the host, and the facts that it was made for.
+
+Names of fields are also the keys of plan.json.
+"""
 
 import hashlib
 import json
@@ -9,7 +12,7 @@ SCHEMA = 2
 NAME = "plan.json"
 SIZES_KB = (2048, 1048576)
 LOADERS = ("grub", "kernelstub", "cmdline", "")
-# Where boot loaders have the kernel's arguments; of grub a file of our own.
+# Files with kernel arguments per boot loader. The one for grub belongs to the plan alone.
 GRUB = "etc/default/grub.d/90-vcmts-host.cfg"
 KERNELSTUB = "etc/kernelstub/configuration"
 CMDLINE = "etc/kernel/cmdline"
@@ -18,14 +21,14 @@ NO_IOMMU = "sys/module/vfio/parameters/enable_unsafe_noiommu_mode"
 
 @dataclass(frozen=True)
 class Function:
-    """A virtual function, or where `index` is None the card as a whole."""
+    """A virtual function, or the whole card if `index` is None."""
 
     index: int | None
     role: str
     groups: tuple[int, ...]
-    mac: str  # "": as it is
-    vlan: int
-    check: bool  # that nothing is sent from another MAC address
+    mac: str  # "": unchanged
+    vlan: int  # 0: none
+    check: bool  # spoof check: the card drops frames from other MAC addresses
     trust: bool
 
 
@@ -46,14 +49,14 @@ class PlannedCard:
     address: str
     vendor: str
     device: str
-    mac: str  # "": not told
+    mac: str  # "": unknown
     node: int | None
     functions: tuple[Function, ...]
-    made: int  # virtual functions in all; 0: the card as a whole is a port
-    others: bool  # somebody else made them, and does at each start
-    addresses: tuple[str, ...]  # where its functions will be
+    made: int  # virtual functions; 0: the whole card is a port
+    others: bool  # another program creates the functions at each boot
+    addresses: tuple[str, ...]  # per virtual function
     bind: bool  # to vfio-pci
-    named: bool  # by --cards: a card as a whole may be up without an address
+    named: bool  # by --cards: the card may be up, without an address
     mtu: int
 
     def port_of(self, one: Function) -> str:
@@ -62,9 +65,10 @@ class PlannedCard:
 
 @dataclass(frozen=True)
 class Facts:
-    """What must still be so when the plan is applied."""
+    """Facts that must not have changed when the plan is applied."""
 
-    cores: tuple[tuple[int, int | None, int | None, tuple[int, ...]], ...]  # socket, node, siblings
+    # number, socket, node, siblings
+    cores: tuple[tuple[int, int | None, int | None, tuple[int, ...]], ...]
     loader: str
 
 
@@ -75,10 +79,10 @@ class Plan:
     polling: tuple[int, ...]
     isolated: tuple[int, ...]
     pages: tuple[Pages, ...]
-    arguments: tuple[str, ...]  # for the kernel: all that it needs, also those that it has now
+    arguments: tuple[str, ...]  # all kernel arguments of the plan, those of the running kernel too
     cards: tuple[PlannedCard, ...]
     iommu: bool  # it works now
-    no_iommu: bool  # vfio without one
+    no_iommu: bool  # VFIO works without one
     facts: Facts
 
     def stored(self) -> str:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The planned functions as Kubernetes hands them out: pools of the SR-IOV network device plugin,
-and what the kubelet is told of the cores."""
+"""Kubernetes files of a plan: pools of the SR-IOV network device plugin, and kubelet settings."""
 
 import json
 
@@ -36,14 +35,15 @@ topologyManagerPolicy: single-numa-node
 
 
 def name_of(plan: Plan, one: Function) -> str:
-    """A port that is not every group's has MAC address and VLAN of its own: a pool of its own."""
+    """The pool of a function. Functions of different groups differ in MAC address and VLAN, so
+    each has a pool of its own."""
     if one.groups == plan.groups:
         return f"vcmts_{one.role}"
     return f"vcmts_{one.role}_sg{'_'.join(map(str, one.groups))}"
 
 
 def variable(name: str) -> str:
-    """In which a pod finds the addresses of what it was given."""
+    """The environment variable that has the PCI addresses assigned to a pod."""
     return f"PCIDEVICE_{PREFIX}_{name}".upper().replace(".", "_")
 
 
@@ -58,7 +58,7 @@ def pools(plan: Plan) -> dict[str, list[tuple[PlannedCard, Function]]]:
 def resources(plan: Plan) -> Json:
     listed = []
     for name, members in sorted(pools(plan).items()):
-        # What works beside the kernel's driver needs the verbs' devices.
+        # Devices that keep their kernel driver need the verbs device files.
         more = {"drivers": [VFIO]} if members[0][0].bind else {"isRdma": True}
         addresses = [card.port_of(one) for card, one in members]
         selectors = {"pciAddresses": addresses, **more}
@@ -66,8 +66,8 @@ def resources(plan: Plan) -> Json:
     return {"resourceList": listed}
 
 
-def files_of(plan: Plan) -> dict[str, str]:
-    """By their names in the plan's folder."""
+def plan_files(plan: Plan) -> dict[str, str]:
+    """Returns file contents by name in the plan's folder."""
     kubelet = CONFIGURATION.format(head=HEAD)
     if plan.isolated:
         others = sorted({core[0] for core in plan.facts.cores} - set(plan.isolated))
@@ -80,7 +80,7 @@ def files_of(plan: Plan) -> dict[str, str]:
     return found
 
 
-def words(plan: Plan) -> list[str]:
+def markdown_lines(plan: Plan) -> list[str]:
     lines = ["## Kubernetes", ""]
     for name in sorted(pools(plan)):
         lines.append(f"- {PREFIX}/{name}: in the pod `${{{variable(name)}[0]}}`")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The steps of a plan, in the order in which they are made; undone in the reverse one."""
+"""Lists the steps of a plan in the order of application, and validates journal entries."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ REFRESHED = {
 
 
 def file_steps(plan: Plan) -> Iterator[Step]:
-    for name, text in sorted(texts.files_of(plan).items()):
+    for name, text in sorted(texts.plan_files(plan).items()):
         wanted = {"text": text, "mode": 0o644}
         yield Step("file", name, wanted, f"file /{name}", REFRESHED.get(name, ""))
     wanted = {"link": "../vcmts-host.service"}
@@ -35,7 +35,7 @@ def file_steps(plan: Plan) -> Iterator[Step]:
 
 
 def argument_steps(system: System, plan: Plan) -> Iterator[Step]:
-    """Of loaders that keep them in a file of their own; grub's is a drop-in."""
+    """Steps for boot loaders other than grub, whose arguments are in a file of file_steps()."""
     words = list(plan.arguments)
     if not words:
         return
@@ -44,27 +44,26 @@ def argument_steps(system: System, plan: Plan) -> Iterator[Step]:
         yield Step("options", "kernelstub", dict.fromkeys(words, True), what)
     elif plan.facts.loader == "cmdline":
         path = system.path(CMDLINE)
-        there = path.read_bytes().decode("latin-1")
-        missing = [word for word in words if word not in there.split()]
-        text = " ".join([there.strip(), *missing]) + "\n" if missing else there
+        present = path.read_bytes().decode("latin-1")
+        missing = [word for word in words if word not in present.split()]
+        text = " ".join([present.strip(), *missing]) + "\n" if missing else present
         wanted = {"text": text, "mode": path.stat().st_mode & 0o7777}
         yield Step("file", CMDLINE, wanted, what, "kernel-install")
 
 
 def function_words(one: Function) -> str:
     vlan = f", VLAN {one.vlan}" if one.vlan else ""
-    return f"MAC {one.mac}{vlan}" if one.mac else "as it is"
+    return f"MAC {one.mac}{vlan}" if one.mac else "unchanged"
 
 
 def own_steps(card: PlannedCard) -> Iterator[Step]:
-    """A card that has none yet is given functions, and is ours."""
-    place = f"{DEVICES}/{card.address}"
+    """Steps that create the virtual functions of a card."""
     if card.bind:
         yield Step(
             "value",
-            f"{place}/sriov_drivers_autoprobe",
+            f"{DEVICES}/{card.address}/sriov_drivers_autoprobe",
             "0",
-            f"{card.address}: the kernel drives no new functions",
+            f"{card.address}: no kernel driver for new functions",
         )
     yield Step("functions", card.address, card.made, f"{card.address}: {card.made} functions")
     wanted = {"mtu": card.mtu, "up": True, "ipv6": False}
@@ -98,7 +97,7 @@ def binding_steps(plan: Plan) -> Iterator[Step]:
 
 
 def steps(system: System, plan: Plan) -> list[Step]:
-    """Pages of 1 GB come with the restart."""
+    """All steps of a plan. Pages of 1 GB need no step: kernel arguments reserve them at boot."""
     found = [*file_steps(plan), *argument_steps(system, plan)]
     found += [
         Step("value", one.file, str(one.count), f"{one.count} huge pages, /{one.file}")
@@ -110,8 +109,7 @@ def steps(system: System, plan: Plan) -> list[Step]:
     return [*found, *binding_steps(plan)]
 
 
-# ---- which steps there are: a journal is data from a file too, and what it says is made again
-# reaches no further than what a plan changes
+# ---- validation: undo restores states from the journal, so its entries must be steps of a plan
 
 PAGES = (
     r"sys/(?:kernel/mm|devices/system/node/node[0-9]+)/hugepages/"
@@ -133,7 +131,7 @@ FILE = {
         },
     ]
 }
-PLACES = {
+PATHS = {
     "file": "|".join(name.replace(".", r"\.") for name in (*texts.NAMES, CMDLINE)),
     "value": rf"{PAGES}|{DEVICES}/{ADDRESS}/sriov_drivers_autoprobe|{NO_IOMMU}",
     "options": "kernelstub",
@@ -155,16 +153,16 @@ STATES: Json = {
 }
 
 
-def known(step: Step, entry: Entry) -> None:
-    """Raises StepError: the journal has what no plan makes."""
-    if step.kind not in PLACES:
-        raise StepError(f"the journal has a step of a kind that is none: {step.kind}")
+def check_known(step: Step, entry: Entry) -> None:
+    """Raises StepError if no plan could have made this journal entry."""
+    if step.kind not in PATHS:
+        raise StepError(f"the journal has a step of unknown kind {step.kind}: it was edited")
     state = jsonschema.Draft202012Validator(STATES[step.kind])
     above = [step.target.rpartition("/")[0]]
     while "/" in above[-1]:
         above.append(above[-1].rpartition("/")[0])
-    right = re.fullmatch(PLACES[step.kind], step.target) and state.is_valid(entry.before)
+    right = re.fullmatch(PATHS[step.kind], step.target) and state.is_valid(entry.before)
     right = right and state.is_valid(step.wanted) and isinstance(step.what, str)
     right = right and step.refresh in ("", *REFRESHED_BY) and isinstance(step.made, bool)
     if not right or not set(entry.made) <= set(above):
-        raise StepError(f"the journal has a step that no plan has: {step.kind} {step.target}")
+        raise StepError(f"the journal has an invalid step: {step.kind} {step.target}")

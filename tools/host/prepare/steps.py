@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A step of a preparation: what is to be so at one place of a machine.
+"""Steps of a plan: each sets the state of one target, such as a file or a kernel setting.
 
-Each kind says what is there now, makes it as wanted, and makes it again what it was. The kinds of
-cards and drivers are in host.prepare.card_steps.
+Each kind of step reads, sets and restores a state. Kinds for cards and drivers are in
+host.prepare.card_steps.
 """
 
 import json
@@ -16,46 +16,49 @@ from host.prepare.plan import KERNELSTUB
 from host.prepare.system import StepError, System
 from vcmts.jsons import Json
 
-MOST_TEXT = 1 << 20
+MAX_TEXT = 1 << 20
 PAGES = "nr_hugepages"
 
 
 class GoneError(Exception):
-    """What a step is about is not there (any more): a card, an interface, a function."""
+    """The target of a step does not exist: a card, an interface, a function."""
 
 
 class LeftError(Exception):
-    """Why something is not made what it was: somebody else needs it as it is now."""
+    """A step cannot be undone, as another program needs the present state."""
 
 
 @dataclass(frozen=True)
 class Step:
     kind: str
-    target: str  # a file below the root, a card by its address, a function as CARD/INDEX
+    target: str  # a file below the root, the address of a card, or CARD/INDEX of a function
     wanted: Any
     what: str  # for people
-    refresh: str = ""  # who has to be told when it changed: one of REFRESHED_BY
-    made: bool = False  # its target is there by a step before it, and goes with that one
+    refresh: str = ""  # program that must read the changed target: one of REFRESHED_BY
+    made: bool = False  # an earlier step created the target, and undo of that step removes it
 
     def stored(self) -> Json:
         return asdict(self)
 
 
 def step_of(stored: Json) -> Step:
-    """Of the journal. Raises StepError."""
+    """Converts a journal entry. Raises StepError if it is invalid."""
     try:
         return Step(**stored)
     except TypeError as error:
-        raise StepError(f"the journal has a step that is none: {stored.get('target')}") from error
+        raise StepError(f"the journal has an invalid step: {stored.get('target')}") from error
 
 
 @dataclass(frozen=True)
 class Kind:
+    """The functions of a kind of step. `now` and `before` are states as `state` returns them."""
+
     state: Callable[[System, Step], Any]  # raises GoneError
-    change: Callable[[System, Step, Any], None]  # of what is there now
-    restore: Callable[[System, Step, Any], None]  # of what was there before
-    reached: Callable[[Step, Any], bool]
-    ours: Callable[[Step, Any, Any], bool]  # now and before: whether nobody else changed it
+    change: Callable[[System, Step, Any], None]  # (system, step, now)
+    restore: Callable[[System, Step, Any], None]  # (system, step, before)
+    reached: Callable[[Step, Any], bool]  # whether `now` is the planned state
+    # (step, now, before): whether no other program changed the target since
+    ours: Callable[[Step, Any, Any], bool]
 
 
 def equal(step: Step, now: Any) -> bool:
@@ -66,8 +69,8 @@ def unchanged(step: Step, now: Any, before: Any) -> bool:
     return now in (before, step.wanted)
 
 
-def by_parts(step: Step, now: Any, before: Any) -> bool:
-    """Of what is changed in several writes: each part is the old or the new one."""
+def parts_unchanged(step: Step, now: Any, before: Any) -> bool:
+    """For states that are set in several writes: each part has its old or its planned value."""
     return all(now[key] in (before[key], step.wanted[key]) for key in step.wanted)
 
 
@@ -82,8 +85,8 @@ def file_state(system: System, step: Step) -> Any:
         return None
     if stat.S_ISLNK(found.st_mode):
         return {"link": os.readlink(path)}
-    if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_TEXT:
-        raise StepError(f"/{step.target}: something is there that is no text file")
+    if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_TEXT:
+        raise StepError(f"/{step.target}: it exists and is not a text file")
     return {
         "text": path.read_bytes().decode("latin-1"),
         "mode": stat.S_IMODE(found.st_mode),
@@ -99,7 +102,7 @@ def file_reached(step: Step, now: Any) -> bool:
     return bool(without_owner(now) == step.wanted)
 
 
-def file_ours(step: Step, now: Any, before: Any) -> bool:
+def file_unchanged(step: Step, now: Any, before: Any) -> bool:
     return now == before or file_reached(step, now)
 
 
@@ -123,13 +126,13 @@ def file_restore(system: System, step: Step, before: Any) -> None:
         put_state(system, step, before)
 
 
-# ---- values of the kernel
+# ---- kernel settings in /sys and /proc
 
 
 def value_state(system: System, step: Step) -> str:
     path = system.path(step.target)
     if not path.is_file():
-        raise GoneError(f"/{step.target} is not there")
+        raise GoneError(f"/{step.target} does not exist")
     return system.files.text(step.target)
 
 
@@ -138,14 +141,14 @@ def is_pages(step: Step) -> bool:
 
 
 def value_reached(step: Step, now: Any) -> bool:
-    """More huge pages than are wanted are somebody else's."""
+    """More huge pages than planned are fine: another program needs them."""
     if is_pages(step):
         return str(now).isdigit() and int(now) >= int(step.wanted)
     return equal(step, now)
 
 
-def value_ours(step: Step, now: Any, before: Any) -> bool:
-    """The kernel may have given fewer huge pages than it was asked for."""
+def value_unchanged(step: Step, now: Any, before: Any) -> bool:
+    """The kernel may have allocated fewer huge pages than planned."""
     if is_pages(step) and str(now).isdigit() and str(before).isdigit():
         return int(before) <= int(now) <= int(step.wanted)
     return unchanged(step, now, before)
@@ -155,15 +158,15 @@ def value_change(system: System, step: Step, now: Any) -> None:
     system.set(step.target, step.wanted)
     got = value_state(system, step)
     if not value_reached(step, got):
-        why = ": memory is in pieces, restart the machine to have them" if is_pages(step) else ""
-        raise StepError(f"{step.what}: the kernel took {got or 'nothing'}{why}")
+        why = ": memory is fragmented, reboot to get them" if is_pages(step) else ""
+        raise StepError(f"{step.what}: the kernel set {got or 'nothing'}{why}")
 
 
 def value_restore(system: System, step: Step, before: Any) -> None:
     system.set(step.target, before)
 
 
-# ---- options of kernelstub, which keeps those of the kernel's command line itself
+# ---- options of kernelstub, which stores the kernel arguments in its own file
 
 
 def options_state(system: System, step: Step) -> Any:
@@ -171,7 +174,7 @@ def options_state(system: System, step: Step) -> Any:
         found = json.loads(system.files.text(KERNELSTUB) or "{}")
         listed = found.get("user", {}).get("kernel_options", [])
     except (ValueError, AttributeError) as error:
-        raise StepError(f"/{KERNELSTUB}: it is not what kernelstub writes") from error
+        raise StepError(f"/{KERNELSTUB}: not a file of kernelstub") from error
     return {word: word in listed for word in step.wanted}
 
 
@@ -187,23 +190,23 @@ def options_restore(system: System, step: Step, before: Any) -> None:
 
 
 KINDS = {
-    "file": Kind(file_state, file_change, file_restore, file_reached, file_ours),
-    "value": Kind(value_state, value_change, value_restore, value_reached, value_ours),
-    "options": Kind(options_state, options_change, options_restore, equal, by_parts),
+    "file": Kind(file_state, file_change, file_restore, file_reached, file_unchanged),
+    "value": Kind(value_state, value_change, value_restore, value_reached, value_unchanged),
+    "options": Kind(options_state, options_change, options_restore, equal, parts_unchanged),
 }
 
 
 REFRESHED_BY = ("grub", "kernel-install", "systemd", "udev")
 
 
-def refresh(system: System, who: str) -> None:
-    """Has those read again what changed who keep something of it."""
-    if who == "grub":
+def refresh(system: System, program: str) -> None:
+    """Makes a program read changed files: one of REFRESHED_BY, or "" for none."""
+    if program == "grub":
         system.call("update-grub")
-    elif who == "kernel-install":
+    elif program == "kernel-install":
         release = system.files.text("proc/sys/kernel/osrelease")
         system.call("kernel-install", "add", release, f"/boot/vmlinuz-{release}")
-    elif who == "systemd" and system.path("run/systemd/system").is_dir():
+    elif program == "systemd" and system.path("run/systemd/system").is_dir():
         system.call("systemctl", "daemon-reload")
-    elif who == "udev" and system.path("run/udev/control").exists():
+    elif program == "udev" and system.path("run/udev/control").exists():
         system.call("udevadm", "control", "--reload")

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A plan read from its file, which may come from a repository, and is carried out by root: each
-field is what `vcmts host plan` may write there, and nothing in it goes further.
+"""Reads and validates plan.json. Its source may be untrusted, and root applies it, so each field
+must be a value that `vcmts host plan` can write.
 
-What only the machine can tell of it is held against that before anything is changed
-(host.prepare.allowed).
+host.prepare.allowed compares the plan with the host.
 """
 
 import json
@@ -26,13 +25,13 @@ from host.prepare.plan import (
     Plan,
     PlannedCard,
 )
-from host.prepare.wish import ETHERNET_MTU, MOST_VLAN, ROLES
+from host.prepare.requirements import ETHERNET_MTU, MAX_VLAN, ROLES
 from vcmts.jsons import Json
 from vcmts.layout.propose import MOST_GROUPS
 from vcmts.paths import MistakeError
 from vcmts.secret import shown
 
-MOST_BYTES = 4 << 20
+MAX_BYTES = 4 << 20
 NO_MAC = "00:00:00:00:00:00"
 
 
@@ -69,7 +68,7 @@ FUNCTION = record(
     role={"enum": list(ROLES)},
     groups=GROUPS,
     mac=text(f"|{MAC}"),
-    vlan=whole(0, MOST_VLAN),
+    vlan=whole(0, MAX_VLAN),
     check={"type": "boolean"},
     trust={"type": "boolean"},
 )
@@ -113,12 +112,12 @@ DOCUMENT = record(
 )
 
 
-def card_of(found: Json) -> PlannedCard:
+def parse_card(found: Json) -> PlannedCard:
     functions = tuple(Function(**{**f, "groups": tuple(f["groups"])}) for f in found["functions"])
     return PlannedCard(**{**found, "functions": functions, "addresses": tuple(found["addresses"])})
 
 
-def plan_of(found: Json) -> Plan:
+def parse_plan(found: Json) -> Plan:
     cores = tuple((n, socket, node, tuple(s)) for n, socket, node, s in found["facts"]["cores"])
     return Plan(
         groups=tuple(found["groups"]),
@@ -127,67 +126,67 @@ def plan_of(found: Json) -> Plan:
         isolated=tuple(found["isolated"]),
         pages=tuple(Pages(**one) for one in found["pages"]),
         arguments=tuple(found["arguments"]),
-        cards=tuple(card_of(one) for one in found["cards"]),
+        cards=tuple(parse_card(one) for one in found["cards"]),
         iommu=found["iommu"],
         no_iommu=found["no_iommu"],
         facts=Facts(cores, found["facts"]["loader"]),
     )
 
 
-def wrong_function(card: PlannedCard, one: Function, groups: Sequence[int]) -> str:
+def function_error(card: PlannedCard, one: Function, groups: Sequence[int]) -> str:
     if not set(one.groups) <= set(groups):
-        return "a port of a service group that is none of the plan's"
+        return "a port has a service group that is not in `groups`"
     if one.index is None:
-        return "a card as a whole has a MAC address or VLAN" if one.mac or one.vlan else ""
+        return "a whole card has a MAC address or VLAN" if one.mac or one.vlan else ""
     if one.index >= card.made:
         return f"function {one.index} of {card.made}"
     if one.mac in ("", NO_MAC) or int(one.mac[:2], 16) & 1:
-        return f"function {one.index} has MAC address {one.mac!r}, which is no station's"
+        return f"function {one.index} has MAC address {one.mac!r}, allowed: unicast addresses"
     return ""
 
 
-def wrong_card(card: PlannedCard, groups: Sequence[int]) -> str:
+def card_error(card: PlannedCard, groups: Sequence[int]) -> str:
     indexes = [one.index for one in card.functions]
     whole_card = card.made == 0
     if whole_card != (indexes == [None]) or (not whole_card and None in indexes):
-        return f"its functions are not those of a card with {card.made}"
+        return f"its functions do not match `made` = {card.made}"
     if whole_card and card.others:
-        return "a card as a whole has functions of others"
+        return "`others` is set on a whole card"
     if len(set(indexes)) != len(indexes):
-        return "a function is there twice"
+        return "a function is listed twice"
     if len(card.addresses) != card.made:
-        return f"{len(card.addresses)} addresses of {card.made} functions"
-    found = (wrong_function(card, one, groups) for one in card.functions)
+        return f"{len(card.addresses)} addresses for {card.made} functions"
+    found = (function_error(card, one, groups) for one in card.functions)
     return next((why for why in found if why), "")
 
 
-def wrong_cores(plan: Plan) -> Iterator[str]:
-    there = {core[0] for core in plan.facts.cores}
+def core_errors(plan: Plan) -> Iterator[str]:
+    known = {core[0] for core in plan.facts.cores}
     for name, cores in (
         ("main_core", [plan.main_core]),
         ("polling", plan.polling),
         ("isolated", plan.isolated),
     ):
-        others = sorted(set(cores) - there)
+        others = sorted(set(cores) - known)
         if others:
-            yield f"{name}: core {others[0]} is none of facts.cores"
+            yield f"{name}: core {others[0]} is not in facts.cores"
     if plan.main_core in plan.isolated:
-        yield f"isolated: core {plan.main_core} is main_core, where all else runs"
+        yield f"isolated: core {plan.main_core} is main_core, which must not be isolated"
 
 
-def inconsistent(plan: Plan) -> Iterator[str]:
-    """What a schema cannot say."""
-    yield from wrong_cores(plan)
+def inconsistencies(plan: Plan) -> Iterator[str]:
+    """Yields errors that the schema cannot express."""
+    yield from core_errors(plan)
     addresses = [card.address for card in plan.cards]
     for card in plan.cards:
-        why = wrong_card(card, plan.groups)
+        why = card_error(card, plan.groups)
         if why or addresses.count(card.address) > 1:
-            yield f"cards: {card.address}: {why or 'it is there twice'}"
+            yield f"cards: {card.address}: {why or 'it is listed twice'}"
     nodes = [one.node for one in plan.pages]
     if len(set(nodes)) != len(nodes) or (None in nodes and len(nodes) > 1):
-        yield "pages: a node is there twice"
+        yield "pages: a node is listed twice"
     if len({one.size_kb for one in plan.pages}) > 1:
-        yield "pages: of several sizes"
+        yield "pages: several sizes, allowed: one"
     left = arguments.possible(plan.isolated, plan.pages)
     for word in plan.arguments:
         if word not in left:
@@ -199,51 +198,52 @@ def inconsistent(plan: Plan) -> Iterator[str]:
         left = left[left.index(word) + 1 :]
 
 
-def bounded(path: Path, most: int) -> str:
-    """A file's text. Raises MistakeError: it is not there, no file, no text, or too large."""
+def read_text(path: Path, most: int) -> str:
+    """Reads a text file. Raises MistakeError if it is missing, a link, not text, or larger than
+    `most` bytes."""
     try:
         if path.is_symlink() or not path.is_file():
-            raise MistakeError(f"{path}: no such file, or a link; `vcmts host plan -o` writes one")
+            raise MistakeError(f"{path}: no such file, or a link: run `vcmts host plan -o`")
         if path.stat().st_size > most:
             raise MistakeError(f"{path}: larger than {most >> 20} MB")
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise MistakeError(f"{path}: no text") from error
+        raise MistakeError(f"{path}: not UTF-8 text") from error
 
 
-def once(path: Path) -> Callable[[list[tuple[str, Any]]], Json]:
-    """An object whose keys are there once: of two, people and programs may read another one."""
+def unique_keys(path: Path) -> Callable[[list[tuple[str, Any]]], Json]:
+    """Returns a JSON hook that rejects repeated keys, which a reviewer may read differently."""
 
-    def made(pairs: list[tuple[str, Any]]) -> Json:
+    def build(pairs: list[tuple[str, Any]]) -> Json:
         names = [name for name, _ in pairs]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise MistakeError(f"{path}: {twice[:40]!r} is there twice in an object")
+            raise MistakeError(f"{path}: an object has key {twice[:40]!r} twice")
         return dict(pairs)
 
-    return made
+    return build
 
 
 def read(folder: Path) -> Plan:
     path = folder / NAME
     try:
-        # 1.0 is a whole number to a schema, and a text that no file of the kernel's takes.
+        # The schema accepts 1.0 as an integer; files of the kernel do not.
         found = json.loads(
-            bounded(path, MOST_BYTES),
+            read_text(path, MAX_BYTES),
             parse_float=str,
             parse_constant=str,
-            object_pairs_hook=once(path),
+            object_pairs_hook=unique_keys(path),
         )
     except (ValueError, RecursionError) as error:
-        raise MistakeError(f"{path}: no JSON") from error
-    wrong = jsonschema.exceptions.best_match(
+        raise MistakeError(f"{path}: not JSON") from error
+    violation = jsonschema.exceptions.best_match(
         jsonschema.Draft202012Validator(DOCUMENT).iter_errors(found)
     )
-    if wrong is not None:
-        place = ".".join(str(step) for step in wrong.absolute_path) or "file"
-        raise MistakeError(f"{path}: {place}: {shown(wrong.message)[:160]}")
-    plan = plan_of(found)
-    why = next(inconsistent(plan), "")
+    if violation is not None:
+        place = ".".join(str(step) for step in violation.absolute_path) or "file"
+        raise MistakeError(f"{path}: {place}: {shown(violation.message)[:160]}")
+    plan = parse_plan(found)
+    why = next(inconsistencies(plan), "")
     if why:
         raise MistakeError(f"{path}: {why[:300]}")
     return plan

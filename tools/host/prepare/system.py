@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Changes to a machine, or to a copy of its files below a root: the only place that makes any."""
+"""Changes files and runs commands on the host. No other module of host.prepare changes anything."""
 
 import os
 import subprocess
@@ -9,18 +9,18 @@ from pathlib import Path
 
 from vcmts.system.files import Files
 
-PATIENCE = 300  # seconds: update-grub looks at every disk
-NEW = ".vcmts-new"  # behind the name of a file that is not whole yet
+TIMEOUT_S = 300  # update-grub scans every disk
+NEW = ".vcmts-new"  # suffix of a file that is being written
 
 
 class StepError(Exception):
-    """What a machine refused, in one line; exit status 1."""
+    """The system refused a change; the message is one line. Exit status 1."""
 
 
 @dataclass(frozen=True)
 class Done:
     status: int
-    said: str  # what it printed, stderr too
+    output: str  # stdout and stderr
 
 
 def start(command: Sequence[str]) -> Done:
@@ -32,7 +32,7 @@ def start(command: Sequence[str]) -> Done:
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            timeout=PATIENCE,
+            timeout=TIMEOUT_S,
             check=False,
         )
     except FileNotFoundError:
@@ -40,7 +40,7 @@ def start(command: Sequence[str]) -> Done:
     except OSError as error:
         return Done(126, error.strerror or "it cannot be started")
     except subprocess.TimeoutExpired:
-        return Done(124, f"not done after {PATIENCE} s")
+        return Done(124, f"not finished after {TIMEOUT_S} s")
     return Done(done.returncode, done.stdout)
 
 
@@ -54,7 +54,8 @@ def synced(folder: Path) -> None:
 
 @dataclass
 class System:
-    """Names are below the root, without a slash in front. Failures are OSError or StepError."""
+    """The file system below a root, and commands. Names have no leading slash. Methods raise
+    OSError or StepError."""
 
     files: Files = field(default_factory=Files)
     start: Callable[[Sequence[str]], Done] = start
@@ -63,7 +64,7 @@ class System:
         return self.files.path(name)
 
     def set(self, name: str, text: str) -> None:
-        """A file of the kernel's: written at once, and never made."""
+        """Writes a kernel file in one write; never creates it."""
         handle = os.open(self.path(name), os.O_WRONLY | os.O_CLOEXEC)
         try:
             os.write(handle, text.encode())
@@ -71,7 +72,7 @@ class System:
             os.close(handle)
 
     def put(self, name: str, data: bytes, mode: int, owner: tuple[int, int] | None = None) -> None:
-        """Whole or not at all, also after a crash."""
+        """Replaces a file atomically, also with regard to a crash."""
         path = self.path(name)
         new = path.with_name(path.name + NEW)
         handle = os.open(
@@ -104,7 +105,7 @@ class System:
             synced(path.parent)
 
     def append(self, handle: int, data: bytes) -> None:
-        """On the disk when it returns."""
+        """Appends data, which is on disk when this returns."""
         while data:
             data = data[os.write(handle, data) :]
         os.fsync(handle)
@@ -113,7 +114,7 @@ class System:
         self.path(name).mkdir(mode=0o755, exist_ok=True)
 
     def remove_folder(self, name: str) -> None:
-        """One that is not empty stays."""
+        """Removes an empty folder; leaves any other."""
         try:
             self.path(name).rmdir()
         except OSError:
@@ -122,13 +123,13 @@ class System:
     def call(self, *command: str) -> None:
         done = self.start(command)
         if done.status != 0:
-            lines = [line.strip() for line in done.said.splitlines() if line.strip()]
-            said = lines[-1] if lines else f"exit status {done.status}"
-            raise StepError(f"`{' '.join(command)}`: {said}")
+            lines = [line.strip() for line in done.output.splitlines() if line.strip()]
+            message = lines[-1] if lines else f"exit status {done.status}"
+            raise StepError(f"`{' '.join(command)}`: {message}")
 
 
 def missing_folders(system: System, name: str) -> list[str]:
-    """Those above a file that are not there, the outermost first."""
+    """Folders above a file that do not exist, outermost first."""
     parts = name.split("/")[:-1]
     folders = ["/".join(parts[: depth + 1]) for depth in range(len(parts))]
     return [folder for folder in folders if not system.path(folder).is_dir()]

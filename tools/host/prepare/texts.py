@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The files of a plan: what is put where so that a machine comes up prepared."""
+"""The text of each file that a plan installs. The files prepare the host at each boot."""
 
 from collections.abc import Iterator
 
 from host.prepare.cards import VFIO
 from host.prepare.plan import GRUB, Plan, PlannedCard
 
-HEAD = "# Written by `vcmts host plan`; `vcmts host undo` takes it away again."
+HEAD = "# Written by `vcmts host plan`; `vcmts host undo` removes it."
 SCRIPT = "etc/vcmts/host-prepare"
 UNIT = "etc/systemd/system/vcmts-host.service"
 WANTED = "etc/systemd/system/multi-user.target.wants/vcmts-host.service"
@@ -14,12 +14,12 @@ DROP_IN = "etc/systemd/system/vcmtsd.service.d/host.conf"
 RULES = "etc/udev/rules.d/70-vcmts-host.rules"
 MODULES = "etc/modules-load.d/vcmts-host.conf"
 OPTIONS = "etc/modprobe.d/vcmts-host.conf"
-NAMES = (SCRIPT, UNIT, WANTED, DROP_IN, RULES, MODULES, OPTIONS, GRUB)  # that there can be
+NAMES = (SCRIPT, UNIT, WANTED, DROP_IN, RULES, MODULES, OPTIONS, GRUB)  # all possible files
 
 SHELL = """#!/bin/sh
 {head}
-# Makes of this machine at its start what is lost at each: huge pages, functions of cards, drivers.
-# What is so already stays; it may be called at any time. What is refused is told, all else made.
+# Sets at boot what a reboot loses: huge pages, functions of cards, drivers.
+# It can run at any time, as it changes only what differs. It prints failures and continues.
 set -u
 devices=/sys/bus/pci/devices
 no_iommu={no_iommu}
@@ -31,9 +31,9 @@ fail() {{
 # pages FILE COUNT
 pages() {{
 	[ "$(cat "/$1")" -ge "$2" ] || echo "$2" >"/$1" || :
-	[ "$(cat "/$1")" -ge "$2" ] || fail "/$1: $2 huge pages were asked for, there are $(cat "/$1")"
+	[ "$(cat "/$1")" -ge "$2" ] || fail "/$1: $2 huge pages requested, $(cat "/$1") allocated"
 }}
-# same CARD VENDOR DEVICE MAC: whether that card is at its place; - for a MAC address not known
+# same CARD VENDOR DEVICE MAC: whether the address has that card; MAC - if unknown
 same() {{
 	[ "$(cat "$devices/$1/vendor" 2>/dev/null)" = "0x$2" ] || return 1
 	[ "$(cat "$devices/$1/device" 2>/dev/null)" = "0x$3" ] || return 1
@@ -44,7 +44,7 @@ same() {{
 # functions CARD COUNT AUTOPROBE MTU
 functions() {{
 	[ "$3" = 1 ] || echo 0 >"$devices/$1/sriov_drivers_autoprobe" ||
-		fail "$1: the kernel drives its new functions itself"
+		fail "$1: the kernel binds its new functions itself"
 	[ "$(cat "$devices/$1/sriov_numvfs")" = "$2" ] || echo "$2" >"$devices/$1/sriov_numvfs" ||
 		fail "$1: its driver refuses $2 functions"
 	for net in "$devices/$1"/net/*; do
@@ -53,7 +53,7 @@ functions() {{
 		[ ! -e "$ipv6" ] || echo 1 >"$ipv6" || fail "$1: IPv6 stays on"
 		[ "$(cat "$net/mtu")" = "$4" ] || ip link set dev "${{net##*/}}" mtu "$4" ||
 			fail "$1: its driver refuses MTU $4"
-		ip link set dev "${{net##*/}}" up || fail "$1: it does not come up"
+		ip link set dev "${{net##*/}}" up || fail "$1: its interface cannot be set up"
 	done
 }}
 # function_settings CARD INDEX SETTING...
@@ -62,31 +62,31 @@ function_settings() {{
 	shift 2
 	for net in "$devices/$card"/net/*; do
 		[ -e "$net" ] || {{
-			fail "$card: it has no interface to set function $index by"
+			fail "$card: no interface to set function $index"
 			continue
 		}}
 		ip link set dev "${{net##*/}}" vf "$index" "$@" || fail "$card: function $index refuses $*"
 	done
 }}
-# The driver that a device has.
+# driver PATH: prints the driver of a device
 driver() {{
 	[ ! -e "$1/driver" ] || basename "$(readlink -f "$1/driver")"
 }}
 # bind DEVICE
 bind() {{
 	[ -e "$1" ] || {{
-		fail "$1: it is not there"
+		fail "$1: no such device"
 		return 0
 	}}
 	[ "$(driver "$1")" != {vfio} ] || return 0
 	if [ "$no_iommu" = 0 ] && [ ! -e "$1/iommu_group" ]; then
-		fail "$1: no IOMMU is before it: {vfio} is not tried"
+		fail "$1: it has no IOMMU, so {vfio} is not bound"
 		return 0
 	fi
-	echo {vfio} >"$1/driver_override" || fail "$1: {vfio} cannot be asked for"
+	echo {vfio} >"$1/driver_override" || fail "$1: driver_override cannot be set"
 	[ ! -e "$1/driver" ] || basename "$(readlink -f "$1")" >"$1/driver/unbind" || :
 	basename "$(readlink -f "$1")" >/sys/bus/pci/drivers_probe || :
-	[ "$(driver "$1")" = {vfio} ] || fail "$1: {vfio} does not take it"
+	[ "$(driver "$1")" = {vfio} ] || fail "$1: {vfio} does not bind it"
 }}
 """
 
@@ -129,7 +129,7 @@ def card_lines(card: PlannedCard) -> Iterator[str]:
             end = "" if one.index is None else f"/virtfn{one.index}"
             yield f'\tbind "$devices/{card.address}{end}"'
     yield "else"
-    yield f'\tfail "{card.address} is another card than the plan was made for"'
+    yield f'\tfail "{card.address} is not the card of the plan"'
     yield "fi"
 
 
@@ -144,8 +144,8 @@ def script(plan: Plan) -> str:
 
 
 def vfio_rules(address: str) -> list[str]:
-    """The user of vcmtsd.service has the group of this device: its name is its number, or without
-    an IOMMU noiommu- and its number."""
+    """udev rules that give user vcmts access to the VFIO group of a device. The group's name is its
+    number; without an IOMMU noiommu- and its number."""
     return [
         f'ACTION!="remove", SUBSYSTEM=="vfio", KERNEL=="{names}", '
         f'TEST=="/sys/kernel/iommu_groups/{of_group}/devices/{address}", '
@@ -155,12 +155,13 @@ def vfio_rules(address: str) -> list[str]:
 
 
 def rules(plan: Plan) -> str:
-    """No manager of networks takes the cards; a function that comes again goes to its driver."""
+    """udev rules: network managers leave the cards alone, and a function that is created again is
+    bound to its driver."""
     lines = [HEAD]
     for card in plan.cards:
-        # A card as a whole has no interface but while it is not bound. A function is no child of
-        # its card, and has an interface where the kernel's driver keeps it. A card with functions
-        # of others has its interface for them.
+        # A whole card has an interface only while it is not bound. A function is no child of its
+        # card in sysfs, and has an interface if it keeps its kernel driver. The interface of a
+        # card whose functions another program creates belongs to that program.
         own = [] if card.others else [card.address]
         functions = [card.addresses[f.index] for f in card.functions if f.index is not None]
         lines += [
@@ -182,12 +183,12 @@ def rules(plan: Plan) -> str:
 
 
 def drop_in(plan: Plan) -> str:
-    """For vcmtsd.service, which has no capabilities: those that its cards need."""
+    """The drop-in of vcmtsd.service: the capabilities that its cards need."""
     lines = [HEAD, "[Unit]", "Requires=vcmts-host.service", "After=vcmts-host.service"]
     needed = []
     if plan.no_iommu and plan.uses_vfio:
         needed += ["CAP_SYS_ADMIN", "CAP_SYS_RAWIO"]
-    if any(not card.bind for card in plan.cards):  # the kernel's driver keeps it, and is asked
+    if any(not card.bind for card in plan.cards):  # DPDK uses the kernel driver
         needed += ["CAP_NET_ADMIN", "CAP_NET_RAW"]
     if needed:
         words = " ".join(needed)
@@ -195,8 +196,8 @@ def drop_in(plan: Plan) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def files_of(plan: Plan) -> dict[str, str]:
-    """By where they go."""
+def plan_files(plan: Plan) -> dict[str, str]:
+    """Returns file contents by path below the root."""
     found = {
         SCRIPT: script(plan),
         UNIT: SERVICE.format(head=HEAD, script=SCRIPT),

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A plan in words, as Markdown: what is to be done, what is left alone, and what comes after."""
+"""Writes a plan as Markdown for the operator: changes, devices that stay unchanged, next steps."""
 
 from collections.abc import Iterator
 
 from host.prepare import texts
-from host.prepare.decide import Decided
+from host.prepare.decide import Decision
 from host.prepare.plan import CMDLINE, GRUB, Plan
-from host.prepare.wish import NETWORK
+from host.prepare.requirements import NETWORK
 from vcmts.layout.machine import Machine, written
 
 ROLE_WORDS = {"network": "network", "rphy": "R-PHY"}
@@ -16,14 +16,14 @@ def groups_text(groups: tuple[int, ...]) -> str:
     return f"service group{'s' * (len(groups) > 1)} {written(groups)}"
 
 
-def core_lines(decided: Decided, machine: Machine) -> Iterator[str]:
+def core_lines(decided: Decision, machine: Machine) -> Iterator[str]:
     cores = decided.cores
     yield "## Cores"
     yield ""
-    layout = cores.layout or "none has room; several groups are on one core"
+    layout = cores.layout or "none fits; several groups share a core"
     yield f"Layout {layout}. Management on core {cores.main}. Polling, by NUMA node:"
     yield ""
-    yield "| node | cores that poll | their siblings | isolated |"
+    yield "| node | polling cores | their siblings | isolated |"
     yield "| --- | --- | --- | --- |"
     for node in sorted({machine.core(n).node or 0 for n in cores.polling}):
         mine = [n for n in cores.polling if (machine.core(n).node or 0) == node]
@@ -38,11 +38,11 @@ def core_lines(decided: Decided, machine: Machine) -> Iterator[str]:
     yield ""
 
 
-def memory_lines(decided: Decided) -> Iterator[str]:
+def memory_lines(decided: Decision) -> Iterator[str]:
     plan = decided.plan
     yield "## Huge pages"
     yield ""
-    yield f"{decided.wish.memory_mb} MB ({decided.wish.memory_source}):"
+    yield f"{decided.requirements.memory_mb} MB ({decided.requirements.memory_source}):"
     yield ""
     yield from page_lines(plan)
     yield ""
@@ -58,8 +58,8 @@ def argument_lines(plan: Plan) -> Iterator[str]:
     yield "## Kernel arguments"
     yield ""
     if plan.arguments:
-        by_hand = "are to be added by hand where they are missing: no boot loader is known here"
-        place = {
+        by_hand = "must be added by hand if missing, as the boot loader is unknown"
+        how = {
             "grub": f"are added by /{GRUB}",
             "kernelstub": "are added by kernelstub",
             "cmdline": f"are added by /{CMDLINE}",
@@ -69,9 +69,9 @@ def argument_lines(plan: Plan) -> Iterator[str]:
         )
         yield f"    {' '.join(plan.arguments)}"
         yield ""
-        yield f"They {place}; new ones hold after a restart of the machine."
+        yield f"They {how}; new ones take effect after a reboot."
     else:
-        yield "None are needed but those that the machine is started with."
+        yield "No arguments are needed beside the present ones."
     yield ""
 
 
@@ -82,11 +82,11 @@ def card_lines(plan: Plan) -> Iterator[str]:
         yield "No card is used."
         yield ""
         return
-    yield "| card | node | port | is | of | MAC | VLAN | driver |"
+    yield "| card | node | port | role | groups | MAC | VLAN | driver |"
     yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
     for card in plan.cards:
         for one in card.functions:
-            name = "the card" if one.index is None else f"function {one.index} of {card.made}"
+            name = "whole card" if one.index is None else f"function {one.index} of {card.made}"
             cells = [
                 card.address,
                 "" if card.node is None else str(card.node),
@@ -95,7 +95,7 @@ def card_lines(plan: Plan) -> Iterator[str]:
                 groups_text(one.groups),
                 one.mac or card.mac,
                 str(one.vlan or ""),
-                "vfio-pci" if card.bind else "the kernel's, which DPDK works beside",
+                "vfio-pci" if card.bind else "kernel driver, together with DPDK",
             ]
             yield f"| {' | '.join(cells)} |"
     yield ""
@@ -106,7 +106,7 @@ def card_lines(plan: Plan) -> Iterator[str]:
 
 
 def port_keys(plan: Plan) -> Iterator[str]:
-    """What a service group says of its ports; the MAC address towards R-PHY devices too."""
+    """Configuration keys of each port, with the core's MAC address of R-PHY ports."""
     ports = [(one, card) for card in plan.cards for one in card.functions]
     ports.sort(key=lambda port: (port[0].groups, port[0].role != NETWORK))
     for one, card in ports:
@@ -116,41 +116,41 @@ def port_keys(plan: Plan) -> Iterator[str]:
         yield f"{groups_text(one.groups)}: {device}{tail}"
 
 
-def guard_lines(decided: Decided) -> Iterator[str]:
-    yield "## Never touched"
+def guard_lines(decided: Decision) -> Iterator[str]:
+    yield "## Never changed"
     yield ""
     for name, why in sorted(decided.guarded.items()):
         yield f"- interface {name}: {why}"
     for address, why in sorted(decided.cards.items()):
         yield f"- card {address}: {why}"
     if not decided.guarded and not decided.cards:
-        yield "No interface here is up and has an address."
+        yield "No interface is up and has an address."
     yield ""
 
 
 def file_lines(plan: Plan) -> Iterator[str]:
     yield "## Files"
     yield ""
-    yield from (f"- /{name}" for name in sorted(texts.files_of(plan)))
+    yield from (f"- /{name}" for name in sorted(texts.plan_files(plan)))
 
 
-def same(plan: Plan, text: str) -> bool:
-    """Whether words say of pages, arguments, ports and files what the plan does."""
+def matches(plan: Plan, text: str) -> bool:
+    """Whether the text has the plan's pages, arguments, ports and files."""
     parts = (page_lines(plan), argument_lines(plan), card_lines(plan), file_lines(plan))
     return all("\n".join(["", *part]).rstrip() + "\n" in text for part in parts)
 
 
-def words(decided: Decided, machine: Machine) -> str:
+def plan_text(decided: Decision, machine: Machine) -> str:
     plan = decided.plan
     lines = [
         f"# Host plan for {groups_text(plan.groups)}",
         "",
-        "Written by `vcmts host plan` from what the machine tells; `plan.json` says the same to",
-        "`vcmts host apply`, and `files/` holds what that puts into the system.",
+        "Written by `vcmts host plan`. `vcmts host apply` reads the same plan from `plan.json`",
+        "and installs the files of `files/`.",
         "",
     ]
     if decided.notes:
-        lines += ["## To know", "", *(f"- {note}" for note in decided.notes), ""]
+        lines += ["## Notes", "", *(f"- {note}" for note in decided.notes), ""]
     lines += [*core_lines(decided, machine), *memory_lines(decided), *argument_lines(plan)]
     lines += [*card_lines(plan), *guard_lines(decided), *file_lines(plan)]
     return "\n".join(lines) + "\n"
