@@ -238,14 +238,14 @@ def check_not_in_use(files: Files, address: str) -> None:
     """Raises StepError if a process has the device open."""
     found = processes_using(files, address)
     if found:
-        raise StepError(f"{address} is used by {', '.join(found)}: stop it first")
+        raise StepError(f"{address} is in use by {', '.join(found)}; stop it first")
 
 
 def busy_reason(files: Files, address: str) -> str:
     """Returns why an existing function is not free; "" if it is free."""
     found = processes_using(files, address)
     if found:
-        return f"used by {', '.join(found)}"
+        return f"in use by {', '.join(found)}"
     one = card(files, address)
     if one.driver and not one.interfaces and not USERSPACE.match(one.driver):
         return f"{one.driver} drives it, but its interface is not visible: a container may use it"

@@ -85,7 +85,7 @@ def used_cards(
     found = {}
     for card in cards:
         by = processes_using(files, card.address)
-        why = f"used by {', '.join(by)}" if by and is_whole(card) else ""
+        why = f"in use by {', '.join(by)}" if by and is_whole(card) else ""
         if not why and card.address not in named:
             why = up_reason(files, card)
         if why and ("binding", card.address) not in ours:
