@@ -121,7 +121,7 @@ def isolation(
     if not conflicting:
         once = conflicts(running(files), ours)
         note = (
-            f"the kernel runs with {' '.join(once)}, which is not in the boot loader's "
+            f"the kernel command line sets {' '.join(once)}, which is not in the boot loader's "
             "configuration: it conflicts with the plan if the next boot has it too"
         )
         return ours, [note] if once else []

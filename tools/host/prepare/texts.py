@@ -18,7 +18,7 @@ NAMES = (SCRIPT, UNIT, WANTED, DROP_IN, RULES, MODULES, OPTIONS, GRUB)  # all po
 
 SHELL = """#!/bin/sh
 {head}
-# Sets at boot what a reboot loses: huge pages, functions of cards, drivers.
+# Sets at each boot what does not persist: huge pages, functions of cards, drivers.
 # It can run at any time, as it changes only what differs. It prints failures and continues.
 set -u
 devices=/sys/bus/pci/devices
